@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What core asks of its surroundings. Two parts: the vocabulary of types and helpers that differ by
+ * world, the only test of __KERNEL__ in core; and the functions that the surroundings supply at
+ * link time: kmod/ in the module, the simulator or selftests/unit/host_env.c on the host.
+ *
+ * Context: core's entry points run in softirq or with bottom halves off, so nothing here may
+ * sleep. Core itself takes no lock and reads no clock: whoever calls it holds the lock that its
+ * entry points name and hands in the time.
+ */
+#ifndef _TOR_CORE_ENV_H
+#define _TOR_CORE_ENV_H
+
+#ifdef __KERNEL__
+
+#include <linux/atomic.h>
+#include <linux/bitops.h>
+#include <linux/bug.h>
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <asm/byteorder.h>
+#include <asm/unaligned.h>
+
+#define tor_div64(n, d)		div64_u64(n, d)
+#define tor_assert(cond)	WARN_ON_ONCE(!(cond))
+
+#else
+
+#include "host.h"
+
+#endif
+
+struct tor_chan;
+struct tor_comm;
+struct tor_mem;
+struct tor_node;
+struct tor_op;
+
+/**
+ * struct tor_ctx - one entry into core
+ * @now: monotonic time, ns
+ *
+ * The surroundings embed it in whatever they need to collect the frames that core sends.
+ */
+struct tor_ctx {
+	u64 now;
+};
+
+/* A run of bytes in kernel memory: of a received payload. May start and end anywhere. */
+struct tor_bytes {
+	const void *p;
+	u32 len;
+};
+
+/* A run of bytes of an op's memory. */
+struct tor_range {
+	struct tor_mem *mem;
+	u64 off;
+	u64 len;
+};
+
+/* Why something was counted. Names: tor_counter_name(). */
+enum tor_counter {
+	TOR_C_TX_FRAMES,	/* frames sent by this node, all types but hellos */
+	TOR_C_TX_BYTES,		/* payload bytes in them */
+	TOR_C_TX_COPIED_BYTES,	/* of those, copied instead of referenced */
+	TOR_C_TX_RETRANSMITS,	/* data frames sent again */
+	TOR_C_TX_TIMEOUTS,	/* retransmission timers that expired */
+	TOR_C_TX_PROBES,	/* probes of receivers that were not ready */
+	TOR_C_TX_LOCAL_DROP,	/* frames that the own queue or device refused */
+	TOR_C_TX_NO_MEMORY,	/* frames not built for want of memory */
+	TOR_C_TX_NO_ROUTE,	/* frames without a live port */
+	TOR_C_TX_ACKS,		/* acknowledgement frames sent */
+	TOR_C_RX_FRAMES,	/* valid frames for this node, all types but hellos */
+	TOR_C_RX_BYTES,		/* payload bytes in data frames accepted */
+	TOR_C_RX_DUPLICATES,	/* data frames that had arrived before */
+	TOR_C_RX_EARLY,		/* data frames kept until their round or op was reached */
+	TOR_C_RX_NOT_READY,	/* data frames refused because too early to keep */
+	TOR_C_RX_DEFERRED,	/* data frames kept because the FPU was not usable */
+	TOR_C_RX_HELLOS,	/* valid hellos */
+	TOR_C_FORWARDED,	/* frames passed on */
+	TOR_C_DROP_SHORT,	/* shorter than its header says */
+	TOR_C_DROP_VERSION,	/* unknown wire version */
+	TOR_C_DROP_TYPE,	/* unknown frame type */
+	TOR_C_DROP_FABRIC,	/* another fabric's tag */
+	TOR_C_DROP_HEADER_CRC,	/* header damaged */
+	TOR_C_DROP_PAYLOAD_CRC,	/* payload damaged */
+	TOR_C_DROP_HOP_LIMIT,	/* hop limit used up */
+	TOR_C_DROP_NODE,	/* no such node */
+	TOR_C_DROP_EPOCH,	/* of an older incarnation */
+	TOR_C_DROP_COMM,	/* no such comm here */
+	TOR_C_DROP_RANGE,	/* channel, round, offset or length outside the plan */
+	TOR_C_DROP_NO_ROUTE,	/* cannot be forwarded: no live port */
+	TOR_C_DROP_FORWARD,	/* forwarding refused by the own queue or device */
+	TOR_C_DROP_NOT_OURS,	/* addressed to another host's MAC */
+	TOR_C_DROP_MEMORY,	/* no memory to handle it */
+	TOR_C_DROP_LINK,	/* data on a link that is not up */
+	TOR_C_OPS,		/* ops completed */
+	TOR_C_OPS_FAILED,	/* ops ended by an error */
+	TOR_C_COUNT
+};
+
+/* --- supplied by the surroundings --- */
+
+/* Zeroed memory, or NULL. Never sleeps. */
+void *tor_env_alloc(size_t n);
+void tor_env_free(void *p);
+
+/* CRC32C without initial or final inversion: start with ~0, invert the end. */
+u32 tor_env_crc32c(u32 crc, const void *p, size_t n);
+
+/* Keyed hash (SipHash) of @n bytes. */
+u64 tor_env_hash(const void *p, size_t n, u64 key);
+
+/* Not a secret, not repeated. */
+u32 tor_env_random(void);
+
+/**
+ * tor_env_mem - where bytes of an op's memory are
+ * @mem: the memory
+ * @off: byte offset, inside @mem
+ * @len: in: bytes wanted; out: bytes contiguous from there, at least 1, at most wanted
+ *
+ * Return: address, valid as long as the op's memory is.
+ */
+void *tor_env_mem(const struct tor_mem *mem, u64 off, u32 *len);
+
+/* May the FPU be used here? If true, tor_env_fpu_end() must follow. */
+bool tor_env_fpu_begin(void);
+void tor_env_fpu_end(void);
+
+void tor_env_count(struct tor_node *node, enum tor_counter what, u64 n);
+
+/**
+ * struct tor_frame - a frame to send
+ * @port: port to leave by; ~0: by the route to @dst
+ * @dst: node, for routing
+ * @tie: 0 or 1: which way if both are equally short
+ * @hdr: header and acks, complete but for what struct tor_send_ref says
+ * @hdr_len: bytes of it
+ * @range: payload, in order
+ * @ranges: number of them
+ * @copy: the payload's memory may change as soon as this returns: copy it
+ * @chan: whose data frame it is, to be told of a local drop; NULL for other frames
+ */
+struct tor_frame {
+	u32 port;
+	u32 dst;
+	u32 tie;
+	const void *hdr;
+	u32 hdr_len;
+	const struct tor_range *range;
+	u32 ranges;
+	bool copy;
+	struct tor_chan *chan;
+};
+
+/**
+ * tor_env_send - queue one frame; it leaves when the locks of this entry are dropped
+ * @ctx: of this entry
+ * @node: sender
+ * @frame: what to send; nothing of it is kept
+ *
+ * A frame that the port's queue refuses later comes back through tor_chan_dropped().
+ *
+ * Return: 0, -ENOMEM, or -EHOSTUNREACH if no live port leads there.
+ */
+int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_frame *frame);
+
+/* Call tor_chan_timer() at or after @when (ns); replaces an earlier request. 0: none. */
+void tor_env_chan_timer(struct tor_chan *chan, u64 when);
+
+/*
+ * The op's result is in its memory, or it failed (op->status). Called once per op, with one of the
+ * op's channel locks held. The memory may be given back; the slot is not free yet.
+ */
+void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op);
+
+/* Nothing of the op is outstanding any more: its slot serves op->seq again. */
+void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op);
+
+/* The comm failed for good (comm->error). Called once, under a channel lock. */
+void tor_env_comm_failed(struct tor_ctx *ctx, struct tor_comm *comm);
+
+#endif
