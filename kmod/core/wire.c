@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Frames: encode, parse, check. See wire.h.
+ *
+ * Wire structs are copied between the buffer and the stack, never accessed in place: buffers have
+ * no alignment, and what was checked cannot change behind the check.
+ */
+#include "wire.h"
+
+#define WIRE_SIZE(type, size) \
+	static_assert(sizeof(struct type) == (size), #type " has changed its size")
+#define WIRE_AT(type, member, offset) \
+	static_assert(offsetof(struct type, member) == (offset), #type "." #member " has moved")
+
+WIRE_SIZE(torcoll_hdr, 64);
+WIRE_AT(torcoll_hdr, version, 0);
+WIRE_AT(torcoll_hdr, type, 1);
+WIRE_AT(torcoll_hdr, hop_limit, 2);
+WIRE_AT(torcoll_hdr, acks, 3);
+WIRE_AT(torcoll_hdr, fabric, 4);
+WIRE_AT(torcoll_hdr, src, 8);
+WIRE_AT(torcoll_hdr, dst, 12);
+WIRE_AT(torcoll_hdr, src_epoch, 16);
+WIRE_AT(torcoll_hdr, dst_epoch, 20);
+WIRE_AT(torcoll_hdr, comm, 24);
+WIRE_AT(torcoll_hdr, op, 28);
+WIRE_AT(torcoll_hdr, digest, 32);
+WIRE_AT(torcoll_hdr, channel, 36);
+WIRE_AT(torcoll_hdr, flags, 37);
+WIRE_AT(torcoll_hdr, round, 38);
+WIRE_AT(torcoll_hdr, offset, 40);
+WIRE_AT(torcoll_hdr, length, 48);
+WIRE_AT(torcoll_hdr, stamp, 52);
+WIRE_AT(torcoll_hdr, payload_crc, 56);
+WIRE_AT(torcoll_hdr, header_crc, 60);
+
+WIRE_SIZE(torcoll_ack, 32);
+WIRE_AT(torcoll_ack, comm, 0);
+WIRE_AT(torcoll_ack, op, 4);
+WIRE_AT(torcoll_ack, channel, 8);
+WIRE_AT(torcoll_ack, state, 9);
+WIRE_AT(torcoll_ack, round, 10);
+WIRE_AT(torcoll_ack, base, 12);
+WIRE_AT(torcoll_ack, mask, 16);
+WIRE_AT(torcoll_ack, stamp, 24);
+WIRE_AT(torcoll_ack, __reserved, 28);
+
+WIRE_SIZE(torcoll_hello, 72);
+WIRE_AT(torcoll_hello, version, 0);
+WIRE_AT(torcoll_hello, dim, 16);
+WIRE_AT(torcoll_hello, dir, 17);
+WIRE_AT(torcoll_hello, ndim, 18);
+WIRE_AT(torcoll_hello, hears, 19);
+WIRE_AT(torcoll_hello, side, 20);
+WIRE_AT(torcoll_hello, frame_size, 44);
+WIRE_AT(torcoll_hello, fabric_frame, 48);
+WIRE_AT(torcoll_hello, heard_node, 52);
+WIRE_AT(torcoll_hello, heard_epoch, 56);
+WIRE_AT(torcoll_hello, interval_ms, 60);
+WIRE_AT(torcoll_hello, view, 64);
+WIRE_AT(torcoll_hello, ndead, 68);
+
+WIRE_SIZE(torcoll_abort, 24);
+WIRE_AT(torcoll_abort, error, 0);
+WIRE_AT(torcoll_abort, rank, 4);
+WIRE_AT(torcoll_abort, node, 8);
+WIRE_AT(torcoll_abort, op, 12);
+WIRE_AT(torcoll_abort, digest, 16);
+
+WIRE_SIZE(torcoll_comm_msg, 64);
+WIRE_AT(torcoll_comm_msg, step, 0);
+WIRE_AT(torcoll_comm_msg, __reserved, 1);
+WIRE_AT(torcoll_comm_msg, error, 4);
+WIRE_AT(torcoll_comm_msg, name, 8);
+WIRE_AT(torcoll_comm_msg, proof, 16);
+WIRE_AT(torcoll_comm_msg, members, 24);
+WIRE_AT(torcoll_comm_msg, nonce, 32);
+WIRE_AT(torcoll_comm_msg, rank, 36);
+WIRE_AT(torcoll_comm_msg, ranks, 40);
+WIRE_AT(torcoll_comm_msg, missing, 44);
+WIRE_AT(torcoll_comm_msg, tag, 48);
+WIRE_AT(torcoll_comm_msg, generation, 52);
+WIRE_AT(torcoll_comm_msg, frame_bytes, 56);
+WIRE_AT(torcoll_comm_msg, epochs, 60);
+
+/* The largest errno that means anything. */
+#define WIRE_ERRNO_MAX	4095
+
+u32 tor_wire_unit(u32 frame_size)
+{
+	const u32 room = sizeof(struct torcoll_hdr) +
+			 TORCOLL_WIRE_PIGGYBACK * sizeof(struct torcoll_ack);
+
+	if (frame_size < room + TOR_WIRE_UNIT_MIN)
+		return 0;
+	return (frame_size - room) / TOR_WIRE_UNIT_ALIGN * TOR_WIRE_UNIT_ALIGN;
+}
+
+/* The CRC of @raw and the acks behind it in the frame. */
+static u32 wire_header_crc(const struct torcoll_hdr *raw, const void *acks, u32 bytes)
+{
+	struct torcoll_hdr zeroed = *raw;
+	u32 crc;
+
+	zeroed.hop_limit = 0;
+	zeroed.header_crc = 0;
+	crc = tor_env_crc32c(~0U, &zeroed, sizeof(zeroed));
+	if (bytes)
+		crc = tor_env_crc32c(crc, acks, bytes);
+	return ~crc;
+}
+
+static void wire_decode(const struct torcoll_hdr *raw, struct tor_hdr *h)
+{
+	h->version = raw->version;
+	h->type = raw->type;
+	h->hop_limit = raw->hop_limit;
+	h->acks = raw->acks;
+	h->fabric = be32_to_cpu(raw->fabric);
+	h->src = be32_to_cpu(raw->src);
+	h->dst = be32_to_cpu(raw->dst);
+	h->src_epoch = be32_to_cpu(raw->src_epoch);
+	h->dst_epoch = be32_to_cpu(raw->dst_epoch);
+	h->comm = be32_to_cpu(raw->comm);
+	h->op = be32_to_cpu(raw->op);
+	h->digest = be32_to_cpu(raw->digest);
+	h->channel = raw->channel;
+	h->flags = raw->flags;
+	h->round = be16_to_cpu(raw->round);
+	h->offset = be64_to_cpu(raw->offset);
+	h->length = be32_to_cpu(raw->length);
+	h->stamp = be32_to_cpu(raw->stamp);
+	h->payload_crc = be32_to_cpu(raw->payload_crc);
+	h->header_crc = be32_to_cpu(raw->header_crc);
+}
+
+int tor_wire_parse(const void *p, u32 len, u32 frame_len, struct tor_hdr *h,
+		   enum tor_counter *why)
+{
+	struct torcoll_hdr raw;
+	u32 bytes;
+
+	*why = TOR_C_DROP_SHORT;
+	if (len < sizeof(raw))
+		return -EBADMSG;
+	memcpy(&raw, p, sizeof(raw));
+	wire_decode(&raw, h);
+
+	/* another version may compute its CRC otherwise */
+	*why = TOR_C_DROP_VERSION;
+	if (h->version != TORCOLL_WIRE_VERSION)
+		return -EBADMSG;
+
+	*why = TOR_C_DROP_HEADER_CRC;
+	if (h->acks > TORCOLL_WIRE_ACKS_MAX)
+		return -EBADMSG;
+	bytes = tor_wire_header_bytes(h);
+	if (len < bytes) {
+		*why = TOR_C_DROP_SHORT;
+		return -EBADMSG;
+	}
+	if (wire_header_crc(&raw, (const u8 *)p + sizeof(raw), bytes - sizeof(raw)) !=
+	    h->header_crc)
+		return -EBADMSG;
+
+	*why = TOR_C_DROP_TYPE;
+	if (h->type < TORCOLL_FRAME_HELLO || h->type > TORCOLL_FRAME_COMM)
+		return -EBADMSG;
+
+	*why = TOR_C_DROP_SHORT;
+	if (frame_len < bytes || h->length > frame_len - bytes)
+		return -EBADMSG;
+	return 0;
+}
+
+void tor_wire_ack(const void *p, u32 i, struct tor_ack *out)
+{
+	struct torcoll_ack raw;
+
+	memcpy(&raw, (const u8 *)p + sizeof(struct torcoll_hdr) + i * sizeof(raw), sizeof(raw));
+	out->comm = be32_to_cpu(raw.comm);
+	out->op = be32_to_cpu(raw.op);
+	out->channel = raw.channel;
+	out->state = raw.state;
+	out->round = be16_to_cpu(raw.round);
+	out->base = be32_to_cpu(raw.base);
+	out->mask = be64_to_cpu(raw.mask);
+	out->stamp = be32_to_cpu(raw.stamp);
+}
+
+static void wire_put_ack(void *buf, const struct tor_ack *ack)
+{
+	struct torcoll_ack raw = {
+		.comm = cpu_to_be32(ack->comm),
+		.op = cpu_to_be32(ack->op),
+		.channel = ack->channel,
+		.state = ack->state,
+		.round = cpu_to_be16(ack->round),
+		.base = cpu_to_be32(ack->base),
+		.mask = cpu_to_be64(ack->mask),
+		.stamp = cpu_to_be32(ack->stamp),
+	};
+
+	memcpy(buf, &raw, sizeof(raw));
+}
+
+void tor_wire_build(void *buf, const struct tor_hdr *h, const struct tor_ack *acks)
+{
+	struct torcoll_hdr raw = {
+		.version = h->version,
+		.type = h->type,
+		.hop_limit = h->hop_limit,
+		.acks = h->acks,
+		.fabric = cpu_to_be32(h->fabric),
+		.src = cpu_to_be32(h->src),
+		.dst = cpu_to_be32(h->dst),
+		.src_epoch = cpu_to_be32(h->src_epoch),
+		.dst_epoch = cpu_to_be32(h->dst_epoch),
+		.comm = cpu_to_be32(h->comm),
+		.op = cpu_to_be32(h->op),
+		.digest = cpu_to_be32(h->digest),
+		.channel = h->channel,
+		.flags = h->flags,
+		.round = cpu_to_be16(h->round),
+		.offset = cpu_to_be64(h->offset),
+		.length = cpu_to_be32(h->length),
+		.stamp = cpu_to_be32(h->stamp),
+		.payload_crc = cpu_to_be32(h->payload_crc),
+	};
+	u8 *behind = (u8 *)buf + sizeof(raw);
+	u32 i;
+
+	for (i = 0; i < h->acks; i++)
+		wire_put_ack(behind + i * sizeof(struct torcoll_ack), &acks[i]);
+	raw.header_crc = cpu_to_be32(wire_header_crc(&raw, behind,
+						     h->acks * sizeof(struct torcoll_ack)));
+	memcpy(buf, &raw, sizeof(raw));
+}
+
+bool tor_wire_hop(void *p)
+{
+	u8 *limit = (u8 *)p + offsetof(struct torcoll_hdr, hop_limit);
+
+	if (*limit <= 1)
+		return false;
+	--*limit;
+	return true;
+}
+
+u32 tor_wire_crc(const void *p, u32 len)
+{
+	return ~tor_env_crc32c(~0U, p, len);
+}
+
+u32 tor_wire_crc_bytes(const struct tor_bytes *bytes, u32 n)
+{
+	u32 crc = ~0U;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		crc = tor_env_crc32c(crc, bytes[i].p, bytes[i].len);
+	return ~crc;
+}
+
+void tor_wire_put_hello(void *buf, const struct tor_hello *hello)
+{
+	struct torcoll_hello raw = {
+		.dim = hello->dim,
+		.dir = hello->dir,
+		.ndim = hello->ndim,
+		.hears = hello->hears,
+		.frame_size = cpu_to_be32(hello->frame_size),
+		.fabric_frame = cpu_to_be32(hello->fabric_frame),
+		.heard_node = cpu_to_be32(hello->heard_node),
+		.heard_epoch = cpu_to_be32(hello->heard_epoch),
+		.interval_ms = cpu_to_be32(hello->interval_ms),
+		.view = cpu_to_be32(hello->view),
+		.ndead = cpu_to_be32(hello->ndead),
+	};
+	__be32 link;
+	u32 i;
+
+	for (i = 0; i < sizeof(raw.version) && hello->version[i]; i++)
+		raw.version[i] = hello->version[i];
+	for (i = 0; i < ARRAY_SIZE(raw.side); i++)
+		raw.side[i] = cpu_to_be32(hello->side[i]);
+	memcpy(buf, &raw, sizeof(raw));
+	for (i = 0; i < hello->ndead; i++) {
+		link = cpu_to_be32(hello->dead[i]);
+		memcpy((u8 *)buf + sizeof(raw) + i * sizeof(link), &link, sizeof(link));
+	}
+}
+
+int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello)
+{
+	struct torcoll_hello raw;
+	__be32 link;
+	u32 i;
+
+	if (len < sizeof(raw))
+		return -EBADMSG;
+	memcpy(&raw, p, sizeof(raw));
+	hello->ndead = be32_to_cpu(raw.ndead);
+	if (hello->ndead > TORCOLL_HELLO_DEAD_MAX ||
+	    hello->ndead * sizeof(link) > len - sizeof(raw))
+		return -EBADMSG;
+	if (!raw.ndim || raw.ndim > ARRAY_SIZE(raw.side) || raw.dim >= raw.ndim || raw.dir > 1 ||
+	    raw.hears > 1)
+		return -EBADMSG;
+
+	memcpy(hello->version, raw.version, sizeof(raw.version));
+	hello->version[sizeof(raw.version)] = 0;
+	hello->dim = raw.dim;
+	hello->dir = raw.dir;
+	hello->ndim = raw.ndim;
+	hello->hears = raw.hears;
+	for (i = 0; i < ARRAY_SIZE(raw.side); i++)
+		hello->side[i] = be32_to_cpu(raw.side[i]);
+	hello->frame_size = be32_to_cpu(raw.frame_size);
+	hello->fabric_frame = be32_to_cpu(raw.fabric_frame);
+	hello->heard_node = be32_to_cpu(raw.heard_node);
+	hello->heard_epoch = be32_to_cpu(raw.heard_epoch);
+	hello->interval_ms = be32_to_cpu(raw.interval_ms);
+	hello->view = be32_to_cpu(raw.view);
+	for (i = 0; i < hello->ndead; i++) {
+		memcpy(&link, (const u8 *)p + sizeof(raw) + i * sizeof(link), sizeof(link));
+		hello->dead[i] = be32_to_cpu(link);
+	}
+	return 0;
+}
+
+void tor_wire_put_abort(void *buf, const struct tor_abort *abort)
+{
+	struct torcoll_abort raw = {
+		.error = cpu_to_be32(abort->error),
+		.rank = cpu_to_be32(abort->rank),
+		.node = cpu_to_be32(abort->node),
+		.op = cpu_to_be32(abort->op),
+		.digest = { cpu_to_be32(abort->digest[0]), cpu_to_be32(abort->digest[1]) },
+	};
+
+	memcpy(buf, &raw, sizeof(raw));
+}
+
+int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort)
+{
+	struct torcoll_abort raw;
+
+	if (len < sizeof(raw))
+		return -EBADMSG;
+	memcpy(&raw, p, sizeof(raw));
+	abort->error = be32_to_cpu(raw.error);
+	if (!abort->error || abort->error > WIRE_ERRNO_MAX)
+		return -EBADMSG;
+	abort->rank = be32_to_cpu(raw.rank);
+	abort->node = be32_to_cpu(raw.node);
+	abort->op = be32_to_cpu(raw.op);
+	abort->digest[0] = be32_to_cpu(raw.digest[0]);
+	abort->digest[1] = be32_to_cpu(raw.digest[1]);
+	return 0;
+}
+
+void tor_wire_put_comm(void *buf, const struct tor_comm_msg *msg, const u32 *epoch)
+{
+	struct torcoll_comm_msg raw = {
+		.step = msg->step,
+		.error = cpu_to_be32(msg->error),
+		.name = cpu_to_be64(msg->name),
+		.proof = cpu_to_be64(msg->proof),
+		.members = cpu_to_be64(msg->members),
+		.nonce = cpu_to_be32(msg->nonce),
+		.rank = cpu_to_be32(msg->rank),
+		.ranks = cpu_to_be32(msg->ranks),
+		.missing = cpu_to_be32(msg->missing),
+		.tag = cpu_to_be32(msg->tag),
+		.generation = cpu_to_be32(msg->generation),
+		.frame_bytes = cpu_to_be32(msg->frame_bytes),
+		.epochs = cpu_to_be32(msg->epochs),
+	};
+	__be32 value;
+	u32 i;
+
+	memcpy(buf, &raw, sizeof(raw));
+	for (i = 0; i < msg->epochs; i++) {
+		value = cpu_to_be32(epoch[i]);
+		memcpy((u8 *)buf + tor_wire_comm_bytes(i), &value, sizeof(value));
+	}
+}
+
+int tor_wire_get_comm(const void *p, u32 len, struct tor_comm_msg *msg)
+{
+	struct torcoll_comm_msg raw;
+
+	if (len < sizeof(raw))
+		return -EBADMSG;
+	memcpy(&raw, p, sizeof(raw));
+	msg->epochs = be32_to_cpu(raw.epochs);
+	if (msg->epochs > (len - sizeof(raw)) / sizeof(__be32))
+		return -EBADMSG;
+	if (raw.step < TORCOLL_COMM_JOIN || raw.step > TORCOLL_COMM_LEAVE ||
+	    be32_to_cpu(raw.error) > WIRE_ERRNO_MAX)
+		return -EBADMSG;
+
+	msg->step = raw.step;
+	msg->error = be32_to_cpu(raw.error);
+	msg->name = be64_to_cpu(raw.name);
+	msg->proof = be64_to_cpu(raw.proof);
+	msg->members = be64_to_cpu(raw.members);
+	msg->nonce = be32_to_cpu(raw.nonce);
+	msg->rank = be32_to_cpu(raw.rank);
+	msg->ranks = be32_to_cpu(raw.ranks);
+	msg->missing = be32_to_cpu(raw.missing);
+	msg->tag = be32_to_cpu(raw.tag);
+	msg->generation = be32_to_cpu(raw.generation);
+	msg->frame_bytes = be32_to_cpu(raw.frame_bytes);
+	msg->epoch = (const u8 *)p + sizeof(raw);
+	return 0;
+}
+
+u32 tor_wire_epoch(const struct tor_comm_msg *msg, u32 i)
+{
+	__be32 value;
+
+	memcpy(&value, (const u8 *)msg->epoch + i * sizeof(value), sizeof(value));
+	return be32_to_cpu(value);
+}

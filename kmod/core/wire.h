@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Frames: encode, parse, check. Pure functions of (pointer, length) that are total: whatever bytes
+ * come in, they read nothing beyond the length given and say what is wrong. The layout is that of
+ * linux/torcoll_wire.h; the structs here are its host-endian mirrors. Buffers need no alignment.
+ */
+#ifndef _TOR_CORE_WIRE_H
+#define _TOR_CORE_WIRE_H
+
+#include <linux/torcoll_wire.h>
+
+#include "env.h"
+
+/* Header and as many acks as a frame can have: what must be linear to be parsed, at most. */
+#define TOR_WIRE_HEADER_MAX \
+	(sizeof(struct torcoll_hdr) + TORCOLL_WIRE_ACKS_MAX * sizeof(struct torcoll_ack))
+
+/* Payload bytes per frame that are worth the name; ports that take less are refused. */
+#define TOR_WIRE_UNIT_MIN	256
+#define TOR_WIRE_UNIT_ALIGN	64
+
+/* struct torcoll_hdr. header_crc is filled by tor_wire_parse() and ignored by tor_wire_build(). */
+struct tor_hdr {
+	u8 version;
+	u8 type;
+	u8 hop_limit;
+	u8 acks;
+	u32 fabric;
+	u32 src;
+	u32 dst;
+	u32 src_epoch;
+	u32 dst_epoch;
+	u32 comm;
+	u32 op;
+	u32 digest;
+	u8 channel;
+	u8 flags;
+	u16 round;
+	u64 offset;
+	u32 length;
+	u32 stamp;
+	u32 payload_crc;
+	u32 header_crc;
+};
+
+/* struct torcoll_ack */
+struct tor_ack {
+	u32 comm;
+	u32 op;
+	u8 channel;
+	u8 state;
+	u16 round;
+	u32 base;
+	u64 mask;
+	u32 stamp;
+};
+
+/* struct torcoll_hello and what follows it. @version is terminated. */
+struct tor_hello {
+	char version[TORCOLL_HELLO_VERSION + 1];
+	u8 dim;
+	u8 dir;
+	u8 ndim;
+	u8 hears;
+	u32 side[6];
+	u32 frame_size;
+	u32 fabric_frame;
+	u32 heard_node;
+	u32 heard_epoch;
+	u32 interval_ms;
+	u32 view;
+	u32 ndead;
+	u32 dead[TORCOLL_HELLO_DEAD_MAX];
+};
+
+/* struct torcoll_abort */
+struct tor_abort {
+	u32 error;
+	u32 rank;
+	u32 node;
+	u32 op;
+	u32 digest[2];
+};
+
+/*
+ * struct torcoll_comm_msg. @epoch is where the @epochs epochs lie in the payload that was parsed, to
+ * be read by tor_wire_epoch(); tor_wire_put_comm() ignores it.
+ */
+struct tor_comm_msg {
+	u8 step;
+	u32 error;
+	u64 name;
+	u64 proof;
+	u64 members;
+	u32 nonce;
+	u32 rank;
+	u32 ranks;
+	u32 missing;
+	u32 tag;
+	u32 generation;
+	u32 frame_bytes;
+	u32 epochs;
+	const void *epoch;
+};
+
+/**
+ * tor_wire_unit - payload bytes per frame of a port
+ * @frame_size: bytes behind the MAC header that the port takes
+ *
+ * Return: a multiple of TOR_WIRE_UNIT_ALIGN that leaves room for the header and piggybacked acks,
+ * or 0 if that is less than TOR_WIRE_UNIT_MIN.
+ */
+u32 tor_wire_unit(u32 frame_size);
+
+/* Bytes of header and acks. */
+static inline u32 tor_wire_header_bytes(const struct tor_hdr *h)
+{
+	return sizeof(struct torcoll_hdr) + h->acks * sizeof(struct torcoll_ack);
+}
+
+/**
+ * tor_wire_parse - read and check a frame's header
+ * @p: the frame behind the MAC header
+ * @len: bytes there; must hold header and acks (TOR_WIRE_HEADER_MAX is always enough)
+ * @frame_len: bytes of the whole frame, at least @len; Ethernet may have padded it
+ * @h: to fill; valid if 0 is returned
+ * @why: to fill with the reason if not
+ *
+ * What is checked: version, number of acks, header CRC, type, and that the payload lies inside the
+ * frame. Not checked: the payload's CRC, and whatever needs to know the fabric.
+ *
+ * Return: 0 or -EBADMSG.
+ */
+int tor_wire_parse(const void *p, u32 len, u32 frame_len, struct tor_hdr *h,
+		   enum tor_counter *why);
+
+/**
+ * tor_wire_ack - read an ack of a frame that was parsed
+ * @p: as given to tor_wire_parse()
+ * @i: which, below the header's acks
+ * @out: to fill
+ */
+void tor_wire_ack(const void *p, u32 i, struct tor_ack *out);
+
+/**
+ * tor_wire_build - write header and acks
+ * @buf: tor_wire_header_bytes() of room
+ * @h: header; the header CRC is computed
+ * @acks: @h->acks of them
+ */
+void tor_wire_build(void *buf, const struct tor_hdr *h, const struct tor_ack *acks);
+
+/**
+ * tor_wire_hop - account for one more hop in a frame that is being forwarded
+ * @p: a writable header that was parsed
+ *
+ * Return: false if the hop limit is used up: drop the frame. A limit of 1 reaches a neighbour.
+ */
+bool tor_wire_hop(void *p);
+
+/* CRC of a payload as it stands in the header. */
+u32 tor_wire_crc(const void *p, u32 len);
+u32 tor_wire_crc_bytes(const struct tor_bytes *bytes, u32 n);
+
+/*
+ * Payloads of hellos, aborts and comm messages. tor_wire_put_*() write into a buffer of the size that
+ * tor_wire_*_bytes() says; tor_wire_get_*() return 0, or -EBADMSG if the payload is shorter than it
+ * should be or a value makes no sense. Bytes behind what is known are ignored: a later version's.
+ */
+static inline u32 tor_wire_hello_bytes(const struct tor_hello *hello)
+{
+	return sizeof(struct torcoll_hello) + hello->ndead * sizeof(__be32);
+}
+
+static inline u32 tor_wire_abort_bytes(void)
+{
+	return sizeof(struct torcoll_abort);
+}
+
+static inline u32 tor_wire_comm_bytes(u32 epochs)
+{
+	return sizeof(struct torcoll_comm_msg) + epochs * sizeof(__be32);
+}
+
+/* @hello->ndead: at most TORCOLL_HELLO_DEAD_MAX. */
+void tor_wire_put_hello(void *buf, const struct tor_hello *hello);
+int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello);
+
+void tor_wire_put_abort(void *buf, const struct tor_abort *abort);
+int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort);
+
+/* @epoch: @msg->epochs of them. */
+void tor_wire_put_comm(void *buf, const struct tor_comm_msg *msg, const u32 *epoch);
+/* @msg->epoch points into @p. */
+int tor_wire_get_comm(const void *p, u32 len, struct tor_comm_msg *msg);
+/* Epoch @i, below @msg->epochs, of a message that was read. */
+u32 tor_wire_epoch(const struct tor_comm_msg *msg, u32 i);
+
+#endif
