@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The float kernels, written once for every x86 instruction set. The including file defines
+ *
+ *	TOR_SIMD_NAME(x)	x with the variant's suffix
+ *	TOR_SIMD_BYTES		bytes of a vector
+ *	TOR_SIMD_ADD(op, a, b)	asm: a = a + b by instruction op ("addps", ...), a the first operand
+ *
+ * Why asm for the addition: of two NaNs x86 returns the first operand's, and the compiler, for which
+ * addition commutes, may swap the operands in one variant and not in the other. Comparisons and
+ * selections are exact, so the compiler may have those.
+ *
+ * Flags: -ffp-contract=off and the instruction set's (-msse2, -mavx2); in the kernel the -mno-sse
+ * family and -msoft-float removed.
+ */
+#include "simd.h"
+
+#define TOR_SIMD_MAY_ALIAS	__attribute__((__may_alias__))
+#define TOR_SIMD_VECTOR		__attribute__((__vector_size__(TOR_SIMD_BYTES)))
+
+/* Memory as vectors and as elements: values and their bits, at any address. */
+#pragma pack(push, 1)
+struct vec_f32 {
+	float v TOR_SIMD_VECTOR;
+} TOR_SIMD_MAY_ALIAS;
+
+struct vec_i32 {
+	int v TOR_SIMD_VECTOR;
+} TOR_SIMD_MAY_ALIAS;
+
+struct vec_f64 {
+	double v TOR_SIMD_VECTOR;
+} TOR_SIMD_MAY_ALIAS;
+
+struct vec_i64 {
+	long long v TOR_SIMD_VECTOR;
+} TOR_SIMD_MAY_ALIAS;
+
+struct one_f32 {
+	float v;
+} TOR_SIMD_MAY_ALIAS;
+
+struct one_i32 {
+	int v;
+} TOR_SIMD_MAY_ALIAS;
+
+struct one_f64 {
+	double v;
+} TOR_SIMD_MAY_ALIAS;
+
+struct one_i64 {
+	long long v;
+} TOR_SIMD_MAY_ALIAS;
+#pragma pack(pop)
+
+#define TOR_SIMD_SUM_STEP(type, op)							\
+do {											\
+	struct type *dp = (void *)d;							\
+	const struct type *sp = (const void *)s;					\
+	__typeof__(dp->v) a = dp->v;							\
+	__typeof__(dp->v) b = sp->v;							\
+											\
+	TOR_SIMD_ADD(op, a, b);								\
+	dp->v = a;									\
+} while (0)
+
+/*
+ * Take src's value where it is strictly on the wanted side or the only NaN, else dst's, with the
+ * sign bit joined where the two are equal: only zeros can be equal and different. A comparison of
+ * vectors gives masks of -1 and 0, one of scalars gives 1 and 0: @neg makes a mask of it.
+ */
+#define TOR_SIMD_PICK_STEP(type, bits, neg, before, join)				\
+do {											\
+	struct type *dp = (void *)d;							\
+	const struct type *sp = (const void *)s;					\
+	struct bits *db = (void *)d;							\
+	__typeof__(dp->v) a = dp->v;							\
+	__typeof__(dp->v) b = sp->v;							\
+	__typeof__(db->v) abits = (*(struct bits *)&a).v;				\
+	__typeof__(db->v) bbits = (*(struct bits *)&b).v;				\
+	__typeof__(db->v) take = neg(((b before a) | (b != b)) & (a == a));		\
+	__typeof__(db->v) equal = neg(a == b);						\
+											\
+	db->v = (bbits & take) | (join(abits, bbits, equal) & ~take);			\
+} while (0)
+
+#define TOR_SIMD_VEC_MASK(x)		(x)
+#define TOR_SIMD_ONE_MASK(x)		(-(x))
+#define TOR_SIMD_JOIN_MIN(a, b, equal)	((a) | ((b) & (equal)))
+#define TOR_SIMD_JOIN_MAX(a, b, equal)	((a) & ((b) | ~(equal)))
+
+/* A whole kernel: whole vectors by @vector, what is left by @single. */
+#define TOR_SIMD_KERNEL(name, size, vector, single)					\
+static void TOR_SIMD_NAME(name)(void *dst, const void *src, __SIZE_TYPE__ n)		\
+{											\
+	const char *s = src;								\
+	char *d = dst;									\
+											\
+	_Pragma("GCC unroll 4")								\
+	for (; n >= TOR_SIMD_BYTES / (size); n -= TOR_SIMD_BYTES / (size)) {		\
+		vector;									\
+		d += TOR_SIMD_BYTES;							\
+		s += TOR_SIMD_BYTES;							\
+	}										\
+	for (; n; n--) {								\
+		single;									\
+		d += (size);								\
+		s += (size);								\
+	}										\
+}
+
+TOR_SIMD_KERNEL(sum_f32, 4, TOR_SIMD_SUM_STEP(vec_f32, "addps"),
+		TOR_SIMD_SUM_STEP(one_f32, "addss"))
+TOR_SIMD_KERNEL(sum_f64, 8, TOR_SIMD_SUM_STEP(vec_f64, "addpd"),
+		TOR_SIMD_SUM_STEP(one_f64, "addsd"))
+TOR_SIMD_KERNEL(min_f32, 4,
+		TOR_SIMD_PICK_STEP(vec_f32, vec_i32, TOR_SIMD_VEC_MASK, <, TOR_SIMD_JOIN_MIN),
+		TOR_SIMD_PICK_STEP(one_f32, one_i32, TOR_SIMD_ONE_MASK, <, TOR_SIMD_JOIN_MIN))
+TOR_SIMD_KERNEL(max_f32, 4,
+		TOR_SIMD_PICK_STEP(vec_f32, vec_i32, TOR_SIMD_VEC_MASK, >, TOR_SIMD_JOIN_MAX),
+		TOR_SIMD_PICK_STEP(one_f32, one_i32, TOR_SIMD_ONE_MASK, >, TOR_SIMD_JOIN_MAX))
+TOR_SIMD_KERNEL(min_f64, 8,
+		TOR_SIMD_PICK_STEP(vec_f64, vec_i64, TOR_SIMD_VEC_MASK, <, TOR_SIMD_JOIN_MIN),
+		TOR_SIMD_PICK_STEP(one_f64, one_i64, TOR_SIMD_ONE_MASK, <, TOR_SIMD_JOIN_MIN))
+TOR_SIMD_KERNEL(max_f64, 8,
+		TOR_SIMD_PICK_STEP(vec_f64, vec_i64, TOR_SIMD_VEC_MASK, >, TOR_SIMD_JOIN_MAX),
+		TOR_SIMD_PICK_STEP(one_f64, one_i64, TOR_SIMD_ONE_MASK, >, TOR_SIMD_JOIN_MAX))
+
+const struct tor_simd TOR_SIMD_NAME(tor_simd) = {
+	.f32 = {
+		.sum = TOR_SIMD_NAME(sum_f32),
+		.min = TOR_SIMD_NAME(min_f32),
+		.max = TOR_SIMD_NAME(max_f32),
+	},
+	.f64 = {
+		.sum = TOR_SIMD_NAME(sum_f64),
+		.min = TOR_SIMD_NAME(min_f64),
+		.max = TOR_SIMD_NAME(max_f64),
+	},
+};

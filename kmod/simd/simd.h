@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Float kernels per instruction set: what kmod/simd offers to kmod/core/reduce.c. Objects in this
+ * folder are compiled with floats and SIMD allowed, so they include no kernel header and pass no
+ * float by value; this header is all that they share with the rest.
+ */
+#ifndef _TOR_SIMD_SIMD_H
+#define _TOR_SIMD_SIMD_H
+
+/* tor_reduce_fn of core/reduce.h, which has the semantics. Run only where the FPU may be used. */
+typedef void (*tor_simd_fn)(void *dst, const void *src, __SIZE_TYPE__ n);
+
+struct tor_simd_type {
+	tor_simd_fn sum;
+	tor_simd_fn min;
+	tor_simd_fn max;
+};
+
+struct tor_simd {
+	struct tor_simd_type f32;
+	struct tor_simd_type f64;
+};
+
+extern const struct tor_simd tor_simd_sse2;
+extern const struct tor_simd tor_simd_avx2;
+
+#endif
