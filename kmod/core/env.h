@@ -39,6 +39,7 @@
 
 struct tor_chan;
 struct tor_comm;
+struct tor_join;
 struct tor_mem;
 struct tor_node;
 struct tor_op;
@@ -145,10 +146,12 @@ void tor_env_count(struct tor_node *node, enum tor_counter what, u64 n);
  * @tie: 0 or 1: which way if both are equally short
  * @hdr: header and acks, complete but for what struct tor_send_ref says
  * @hdr_len: bytes of it
- * @range: payload, in order
+ * @range: payload in an op's memory, in order
  * @ranges: number of them
- * @copy: the payload's memory may change as soon as this returns: copy it
- * @chan: whose data frame it is, to be told of a local drop; NULL for other frames
+ * @linear: or payload in kernel memory, always copied
+ * @linear_len: bytes of it
+ * @copy: the memory behind @range may change as soon as this returns: copy it
+ * @data: a data frame, to be reported through tor_chan_dropped() if the own queue refuses it
  */
 struct tor_frame {
 	u32 port;
@@ -158,8 +161,10 @@ struct tor_frame {
 	u32 hdr_len;
 	const struct tor_range *range;
 	u32 ranges;
+	const void *linear;
+	u32 linear_len;
 	bool copy;
-	struct tor_chan *chan;
+	bool data;
 };
 
 /**
@@ -186,7 +191,20 @@ void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op);
 /* Nothing of the op is outstanding any more: its slot serves op->seq again. */
 void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op);
 
-/* The comm failed for good (comm->error). Called once, under a channel lock. */
+/*
+ * The comm failed for good (comm->error). Called once, in any context, perhaps under a channel lock:
+ * what remains to be done (tor_chan_abort() for every channel, tor_comm_send_abort() to every
+ * rank) must be done after that lock is dropped.
+ */
 void tor_env_comm_failed(struct tor_ctx *ctx, struct tor_comm *comm);
+
+/* All members have come: make the comm known under join->tag before returning. */
+int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join);
+
+/* The join is over, join->error says how. Called once; core forgets @join before. */
+void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join);
+
+/* The state of a port's link changed (node->link[port].state). */
+void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port);
 
 #endif

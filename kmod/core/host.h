@@ -32,6 +32,8 @@ typedef int64_t s64;
 #define NSEC_PER_MSEC	1000000L
 #define NSEC_PER_USEC	1000L
 
+#define __force
+
 #define tor_div64(n, d)		((u64)(n) / (u64)(d))
 #define tor_assert(cond)	assert(cond)
 
@@ -40,7 +42,7 @@ typedef int64_t s64;
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
-#define static_assert		_Static_assert
+#define static_assert(cond)	_Static_assert(cond, #cond)
 #define fallthrough		__attribute__((__fallthrough__))
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)

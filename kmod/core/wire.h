@@ -112,6 +112,12 @@ struct tor_comm_msg {
  */
 u32 tor_wire_unit(u32 frame_size);
 
+/* May a comm use frames of @unit payload bytes? */
+static inline bool tor_wire_unit_ok(u32 unit)
+{
+	return unit >= TOR_WIRE_UNIT_MIN && unit % TOR_WIRE_UNIT_ALIGN == 0;
+}
+
 /* Bytes of header and acks. */
 static inline u32 tor_wire_header_bytes(const struct tor_hdr *h)
 {

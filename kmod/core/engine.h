@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The engine: walks plans, drives transfers and reductions.
+ *
+ * A comm has a fixed number of op slots; op number s uses slot s % depth, so that a frame finds its
+ * place by arithmetic and nothing is allocated per op. A slot has a channel for every channel
+ * that a plan on this comm can have, and each channel is a state machine of its own:
+ *
+ *	IDLE      not submitted here; early frames are kept
+ *	RUNNING   walking through the rounds
+ *	COMPLETE  its part of the result is there and the op's memory is no longer needed
+ *	CLOSED    everything that was sent is acknowledged
+ *
+ * The op is done when all its channels are COMPLETE, and its slot is free when all are CLOSED.
+ *
+ * Serialisation: the surroundings call every tor_chan_ function with that channel's lock held and
+ * bottom halves off. Channels share only op->busy and op->open (atomic), the comm's paths (hints),
+ * its count of kept bytes (atomic) and its error (set once by compare and exchange).
+ */
+#ifndef _TOR_CORE_ENGINE_H
+#define _TOR_CORE_ENGINE_H
+
+#include "env.h"
+#include "node.h"
+#include "plan.h"
+#include "reduce.h"
+#include "wire.h"
+#include "xfer.h"
+
+#define TOR_KEPT_MAX		(1 << 20)	/* bytes of early frames per comm */
+#define TOR_TOLD_MAX		8		/* senders remembered that were told to wait */
+#define TOR_FRAME_RANGES	16		/* ranges per frame that are sent without a copy */
+#define TOR_RETRY		(NSEC_PER_MSEC / 10)	/* FPU or memory was not to be had */
+#define TOR_NO_RANK		(~0U)
+
+/**
+ * struct tor_comm - core's part of a communicator
+ * @node: where it is
+ * @tag: in every frame of it
+ * @ranks: number of ranks
+ * @rank: own rank
+ * @unit: payload bytes per frame, the same on all ranks
+ * @depth: op slots
+ * @channels: channels per slot
+ * @member: node of each rank, or NULL: rank i is node i
+ * @order: ranks sorted by node; only with @member
+ * @epoch: of each rank's node, learned from its first frame, 0: not yet
+ * @path: by rank
+ * @kept: bytes in early frames
+ * @failed: set once
+ * @error: then, the negative errno; @error_rank and @error_node: who caused it, or ~0
+ * @digest: with -EPROTO: of the op here and there
+ */
+struct tor_comm {
+	struct tor_node *node;
+	u32 tag;
+	u32 generation;
+	u32 ranks;
+	u32 rank;
+	u32 unit;
+	u32 depth;
+	u32 channels;
+	const u32 *member;
+	const u32 *order;
+	u32 *epoch;
+	struct tor_path *path;
+	atomic_t kept;
+	atomic_t failed;
+	int error;
+	u32 error_rank;
+	u32 error_node;
+	u32 error_op;
+	u32 digest[2];
+};
+
+/**
+ * struct tor_op - one collective call, as far as its channels share it
+ * @seq: number of the op in its comm that is running here
+ * @mem: the plan's buffers
+ * @deadline: ns, or 0
+ * @ordered: reductions must keep the plan's order (they are not associative)
+ * @busy: channels not COMPLETE; @open: channels not CLOSED
+ * @aborted: some channel was stopped by an error
+ */
+struct tor_op {
+	struct tor_comm *comm;
+	u32 seq;
+	u32 digest;
+	struct tor_plan plan;
+	struct tor_mem *mem[TOR_BUFS];
+	u32 elem;
+	tor_reduce_fn reduce;
+	u64 deadline;
+	bool is_float;
+	bool ordered;
+	bool aborted;
+	atomic_t busy;
+	atomic_t open;
+};
+
+enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CHAN_CLOSED };
+
+/**
+ * struct tor_chan - one channel of one op slot
+ * @seq: the op that it serves now
+ * @round: current round; @entered: its transfers are set up
+ * @rx: struct tor_rx of the current round, and early ones of later rounds
+ * @tx: struct tor_tx of all rounds, not yet wholly acknowledged
+ * @spare_rx, @spare_tx: records to reuse
+ * @retry: when to try again what could not be had, ns; 0: nothing
+ * @armed: what was last asked of tor_env_chan_timer()
+ * @told: senders that were told not ready
+ */
+struct tor_chan {
+	struct tor_op *op;
+	u32 index;
+	u32 seq;
+	enum tor_chan_state state;
+	u32 round;
+	u32 rounds;
+	bool entered;
+	struct list_head rx;
+	struct list_head tx;
+	struct list_head spare_rx;
+	struct list_head spare_tx;
+	u64 retry;
+	u64 armed;
+	u32 ntold;
+	struct {
+		u32 rank;
+		u32 round;
+		u32 op;
+	} told[TOR_TOLD_MAX];
+};
+
+/* The node of a rank, and the rank on a node or TOR_NO_RANK. */
+static inline u32 tor_comm_node(const struct tor_comm *comm, u32 rank)
+{
+	return comm->member ? comm->member[rank] : rank;
+}
+
+u32 tor_comm_rank(const struct tor_comm *comm, u32 node);
+
+/**
+ * tor_comm_admit - is a frame from a member, in its present incarnation?
+ * @comm: named by the frame's tag
+ * @h: header
+ * @rank: out: the sender's rank
+ * @why: out, on refusal: what to count
+ */
+bool tor_comm_admit(struct tor_comm *comm, const struct tor_hdr *h, u32 *rank,
+		    enum tor_counter *why);
+
+/**
+ * tor_comm_fail - the comm is over
+ * @ctx: entry
+ * @comm: comm
+ * @error: negative errno that callers here get; only the first failure counts
+ * @rank: who caused it, or TOR_NO_RANK
+ * @op: at which op, or 0
+ */
+void tor_comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op);
+
+/* Tell one rank that, and why, this comm failed. */
+void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank);
+
+/* An abort from @rank; @p, @len: its payload, in linear memory. */
+void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const void *p,
+		       u32 len);
+
+/* The digest of what was called, never 0. */
+u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits);
+
+/**
+ * tor_op_begin - prepare a free slot for an op
+ * @op: slot; comm is set
+ * @seq: number, seq % depth is the slot's
+ * @req: request; copied, pointers stay the caller's and must outlive the op
+ * @type, @redop, @bits: enum torcoll_*
+ * @why: out: static reason of a refusal
+ *
+ * The caller then sets mem[0 .. plan.shape.bufs - 1] and deadline, and calls tor_chan_start() on each channel.
+ *
+ * Return: 0, or a negative errno with nothing changed that matters.
+ */
+int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
+		 u32 bits, const char **why);
+
+void tor_chan_init(struct tor_chan *chan, struct tor_op *op, u32 index, u32 seq);
+
+/* Free all that the channel holds, records included; the channel is not used afterwards. */
+void tor_chan_destroy(struct tor_chan *chan);
+
+/* The op was begun: run. */
+void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan);
+
+/**
+ * tor_chan_data - a data frame
+ * @ctx: entry
+ * @chan: slot h->op % depth, channel h->channel, of the comm that admitted it
+ * @rank: sender
+ * @h: header
+ * @payload: h->length bytes, in pieces; may be memory that changes under our hands
+ * @pieces: number of them
+ */
+void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
+		   const struct tor_bytes *payload, u32 pieces);
+
+/* @rank says of one transfer what it has. */
+void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_ack *ack);
+
+/* The time asked for by tor_env_chan_timer() has come. */
+void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan);
+
+/* The own queue refused data frame @h to @rank. */
+void tor_chan_dropped(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
+		      const struct tor_hdr *h);
+
+/* The comm failed: give everything up, complete with the comm's error. */
+void tor_chan_abort(struct tor_ctx *ctx, struct tor_chan *chan);
+
+/* The slot is free (tor_env_op_retired()): serve op @seq from now on. */
+void tor_chan_recycle(struct tor_ctx *ctx, struct tor_chan *chan, u32 seq);
+
+#endif

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Creating a comm. See join.h.
+ */
+#include "join.h"
+
+#define NAME_HASH_KEY		0x6e616d6500000000ULL
+#define MEMBERS_HASH_KEY	0x6d656d6265727300ULL
+#define TAG_HASH_KEY		0x7461670000000000ULL
+
+static u32 node_of(const struct tor_join *join, u32 rank)
+{
+	return join->member ? join->member[rank] : rank;
+}
+
+static void say(struct tor_ctx *ctx, struct tor_node *node, u32 dst, const struct tor_comm_msg *msg)
+{
+	u8 hdr[sizeof(struct torcoll_hdr)], body[sizeof(struct torcoll_comm_msg)];
+	struct tor_frame frame = {
+		.port = ~0U,
+		.dst = dst,
+		.hdr = hdr,
+		.hdr_len = sizeof(hdr),
+		.linear = body,
+		.linear_len = sizeof(body),
+	};
+	struct tor_hdr h;
+
+	tor_node_header(node, &h, TORCOLL_FRAME_COMM, dst);
+	h.length = sizeof(body);
+	tor_wire_put_comm(body, msg, NULL);
+	h.payload_crc = tor_wire_crc(body, sizeof(body));
+	tor_wire_build(hdr, &h, NULL);
+	tor_env_send(ctx, node, &frame);
+}
+
+static void say_to_rank(struct tor_ctx *ctx, const struct tor_join *join, u32 rank, u8 step,
+			int error)
+{
+	struct tor_comm_msg msg = {
+		.step = step,
+		.error = -error,
+		.name = join->name,
+		.proof = join->proof,
+		.members = join->members,
+		.nonce = join->seen && rank ? join->seen_nonce[rank] : join->nonce,
+		.rank = join->rank ? join->rank : rank,
+		.ranks = join->ranks,
+		.missing = join->missing,
+		.tag = join->tag,
+		.generation = join->generation,
+		.frame_bytes = join->unit,
+	};
+
+	say(ctx, join->node, node_of(join, rank), &msg);
+}
+
+/* Rank 0 says the same to everyone whose state is @from or later. */
+static void say_to_all(struct tor_ctx *ctx, const struct tor_join *join, u8 step, int error)
+{
+	u32 rank;
+
+	for (rank = 1; rank < join->ranks; rank++)
+		if (join->seen[rank])
+			say_to_rank(ctx, join, rank, step, error);
+}
+
+static void finish(struct tor_ctx *ctx, struct tor_join *join, int error)
+{
+	join->state = TOR_JOIN_DONE;
+	join->error = error;
+	list_del(&join->list);
+	tor_env_join_done(ctx, join);
+}
+
+static void find_missing(struct tor_join *join)
+{
+	u32 rank;
+
+	join->missing = TOR_NO_RANK;
+	for (rank = 1; rank < join->ranks && join->missing == TOR_NO_RANK; rank++)
+		if (!join->seen[rank])
+			join->missing = rank;
+}
+
+static void make_tag(struct tor_join *join)
+{
+	struct tor_node *node = join->node;
+	u64 word[4];
+
+	join->generation = ++node->generation;
+	word[0] = join->proof;
+	word[1] = (u64)node->self << 32 | node->epoch;
+	word[2] = join->generation;
+	word[3] = join->members;
+	do {
+		join->tag = tor_env_hash(word, sizeof(word), TAG_HASH_KEY);
+		word[2] += 1ULL << 32;
+	} while (!join->tag);
+}
+
+/* Rank 0: does everyone stand at least at @state? */
+static bool all_are(const struct tor_join *join, enum tor_join_state state)
+{
+	u32 rank;
+
+	for (rank = 1; rank < join->ranks; rank++)
+		if (join->seen[rank] < state + 1)
+			return false;
+	return true;
+}
+
+static void fail_all(struct tor_ctx *ctx, struct tor_join *join, int error)
+{
+	say_to_all(ctx, join, TORCOLL_COMM_REFUSE, error);
+	finish(ctx, join, error);
+}
+
+/* Rank 0: take the next step once everyone has come that far. */
+static void collect(struct tor_ctx *ctx, struct tor_join *join)
+{
+	int err;
+
+	if (join->state == TOR_JOIN_CALLING && all_are(join, TOR_JOIN_CALLING)) {
+		make_tag(join);
+		err = tor_env_join_install(ctx, join);
+		if (err) {
+			fail_all(ctx, join, err);
+			return;
+		}
+		join->state = TOR_JOIN_ACCEPTING;
+		join->interval = TOR_JOIN_REPEAT;
+		join->repeat = ctx->now + join->interval;
+		say_to_all(ctx, join, TORCOLL_COMM_READY, 0);
+	}
+	if (join->state == TOR_JOIN_ACCEPTING && all_are(join, TOR_JOIN_ACCEPTING)) {
+		say_to_all(ctx, join, TORCOLL_COMM_GO, 0);
+		finish(ctx, join, 0);
+	}
+}
+
+int tor_join_start(struct tor_ctx *ctx, struct tor_join *join, const void *name, u32 name_len,
+		   const void *secret, u32 secret_len)
+{
+	const struct tor_join *other;
+	u64 list = MEMBERS_HASH_KEY;
+	u32 rank;
+
+	join->name = tor_env_hash(name, name_len, NAME_HASH_KEY);
+	join->proof = tor_env_hash(secret, secret_len, join->name);
+	for (rank = 0; rank < join->ranks; rank++) {
+		__be32 word = cpu_to_be32(node_of(join, rank));
+
+		list = tor_env_hash(&word, sizeof(word), list);
+	}
+	join->members = list;
+	list_for_each_entry(other, &join->node->joins, list)
+		if (other->name == join->name && other->rank == join->rank)
+			return -EEXIST;
+	join->nonce = tor_env_random();
+	join->state = TOR_JOIN_CALLING;
+	join->error = 0;
+	join->interval = TOR_JOIN_REPEAT;
+	join->repeat = ctx->now + join->interval;
+	join->missing = join->rank ? 0 : TOR_NO_RANK;
+	list_add_tail(&join->list, &join->node->joins);
+	if (join->rank) {
+		say_to_rank(ctx, join, 0, TORCOLL_COMM_JOIN, 0);
+	} else {
+		find_missing(join);
+		collect(ctx, join);
+	}
+	return 0;
+}
+
+void tor_join_cancel(struct tor_ctx *ctx, struct tor_join *join, int error)
+{
+	if (join->state == TOR_JOIN_DONE)
+		return;
+	if (join->rank) {
+		say_to_rank(ctx, join, 0, TORCOLL_COMM_LEAVE, 0);
+		finish(ctx, join, error);
+	} else {
+		fail_all(ctx, join, error == -EINTR ? -ECONNABORTED : error);
+		join->error = error;
+	}
+}
+
+/* Answer without a record of our own: swap the direction of what came. */
+static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+		   const struct tor_comm_msg *msg, u8 step, int error)
+{
+	struct tor_comm_msg reply = *msg;
+
+	reply.step = step;
+	reply.error = -error;
+	reply.epochs = 0;
+	reply.epoch = NULL;
+	say(ctx, node, h->src, &reply);
+}
+
+/* Rank 0: a member calls. */
+static void join_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_hdr *h,
+		    const struct tor_comm_msg *msg)
+{
+	if (msg->proof != join->proof) {
+		answer(ctx, join->node, h, msg, TORCOLL_COMM_REFUSE, -EACCES);
+		return;
+	}
+	if (msg->members != join->members || msg->ranks != join->ranks || !msg->rank ||
+	    msg->rank >= join->ranks || node_of(join, msg->rank) != h->src) {
+		answer(ctx, join->node, h, msg, TORCOLL_COMM_REFUSE, -EPROTO);
+		fail_all(ctx, join, -EPROTO);
+		return;
+	}
+	if (join->state == TOR_JOIN_ACCEPTING) {
+		if (join->seen_nonce[msg->rank] == msg->nonce)
+			say_to_rank(ctx, join, msg->rank, TORCOLL_COMM_READY, 0);
+		else
+			fail_all(ctx, join, -ECONNABORTED);
+		return;
+	}
+	join->seen[msg->rank] = TOR_JOIN_CALLING + 1;
+	join->seen_nonce[msg->rank] = msg->nonce;
+	if (tor_wire_unit_ok(msg->frame_bytes))
+		join->unit = min(join->unit, msg->frame_bytes);
+	find_missing(join);
+	if (join->missing != TOR_NO_RANK)
+		say_to_rank(ctx, join, msg->rank, TORCOLL_COMM_WAIT, 0);
+	collect(ctx, join);
+}
+
+/* Rank 0: a member has installed the tag, or gave up. */
+static void member_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
+{
+	if (!msg->rank || msg->rank >= join->ranks || !join->seen[msg->rank] ||
+	    join->seen_nonce[msg->rank] != msg->nonce)
+		return;
+	if (msg->step == TORCOLL_COMM_LEAVE) {
+		join->seen[msg->rank] = 0;
+		if (join->state == TOR_JOIN_ACCEPTING) {
+			join->missing = msg->rank;
+			fail_all(ctx, join, -ECONNABORTED);
+			return;
+		}
+		find_missing(join);
+	} else if (join->state == TOR_JOIN_ACCEPTING && msg->tag == join->tag) {
+		join->seen[msg->rank] = TOR_JOIN_ACCEPTING + 1;
+		collect(ctx, join);
+	}
+}
+
+/* A member: rank 0 answers. */
+static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
+{
+	int err;
+
+	switch (msg->step) {
+	case TORCOLL_COMM_WAIT:
+		join->missing = msg->missing;
+		/* it knows of us: no hurry */
+		join->interval = min_t(u64, join->interval * 2, TOR_JOIN_REPEAT_MAX);
+		break;
+	case TORCOLL_COMM_READY:
+		if (join->state == TOR_JOIN_CALLING) {
+			if (!msg->tag || !tor_wire_unit_ok(msg->frame_bytes) ||
+			    msg->frame_bytes > join->unit)
+				return;
+			join->tag = msg->tag;
+			join->generation = msg->generation;
+			join->unit = msg->frame_bytes;
+			err = tor_env_join_install(ctx, join);
+			if (err) {
+				tor_join_cancel(ctx, join, err);
+				return;
+			}
+			join->state = TOR_JOIN_ACCEPTING;
+			join->interval = TOR_JOIN_REPEAT;
+			join->repeat = ctx->now + join->interval;
+		}
+		if (msg->tag == join->tag)
+			say_to_rank(ctx, join, 0, TORCOLL_COMM_ACCEPT, 0);
+		break;
+	case TORCOLL_COMM_GO:
+		if (join->state == TOR_JOIN_ACCEPTING && msg->tag == join->tag)
+			finish(ctx, join, 0);
+		break;
+	case TORCOLL_COMM_REFUSE:
+		join->missing = msg->missing;
+		finish(ctx, join, msg->error && msg->error < 4096 ? -(int)msg->error : -EPROTO);
+		break;
+	}
+}
+
+void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+		 const struct tor_comm_msg *msg, bool known)
+{
+	bool to_root = msg->step == TORCOLL_COMM_JOIN || msg->step == TORCOLL_COMM_ACCEPT ||
+		       msg->step == TORCOLL_COMM_LEAVE;
+	struct tor_join *join;
+
+	list_for_each_entry(join, &node->joins, list) {
+		if (join->name != msg->name || (!join->rank) != to_root)
+			continue;
+		if (!to_root) {
+			if (join->nonce != msg->nonce || node_of(join, 0) != h->src)
+				continue;
+			answer_rx(ctx, join, msg);
+		} else if (msg->step == TORCOLL_COMM_JOIN) {
+			join_rx(ctx, join, h, msg);
+		} else {
+			member_rx(ctx, join, msg);
+		}
+		return;
+	}
+	/* our GO was lost, and we have gone on */
+	if (msg->step == TORCOLL_COMM_ACCEPT && known)
+		answer(ctx, node, h, msg, TORCOLL_COMM_GO, 0);
+}
+
+static void repeat(struct tor_ctx *ctx, struct tor_join *join)
+{
+	u32 rank;
+
+	if (join->rank) {
+		say_to_rank(ctx, join, 0, join->state == TOR_JOIN_CALLING ? TORCOLL_COMM_JOIN :
+									    TORCOLL_COMM_ACCEPT, 0);
+	} else if (join->state == TOR_JOIN_ACCEPTING) {
+		for (rank = 1; rank < join->ranks; rank++)
+			if (join->seen[rank] == TOR_JOIN_CALLING + 1)
+				say_to_rank(ctx, join, rank, TORCOLL_COMM_READY, 0);
+	}
+	join->repeat = ctx->now + join->interval;
+}
+
+u64 tor_join_timer(struct tor_ctx *ctx, struct tor_node *node)
+{
+	struct tor_join *join;
+	u64 when = 0;
+
+	list_for_each_entry(join, &node->joins, list) {
+		if (ctx->now >= join->repeat)
+			repeat(ctx, join);
+		if (!when || join->repeat < when)
+			when = join->repeat;
+	}
+	return when;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Creating a comm: every member calls, rank 0 collects them, all install the tag, then all start.
+ *
+ *	member              rank 0
+ *	JOIN  ----------->          until all have come
+ *	      <-----------  WAIT    so that the member knows who is missing
+ *	      <-----------  READY   all are here: tag, frame size
+ *	ACCEPT ---------->          tag installed
+ *	      <-----------  GO      all have installed it: frames may flow
+ *
+ * Every message is repeated until its answer comes; a late ACCEPT is answered by the comm itself. A
+ * secret never travels, only a hash of it with the name: the cable is not protected (macsec is),
+ * other processes are.
+ *
+ * Serialisation: one lock per node, held around every call here.
+ */
+#ifndef _TOR_CORE_JOIN_H
+#define _TOR_CORE_JOIN_H
+
+#include "engine.h"
+
+#define TOR_JOIN_REPEAT		(20 * NSEC_PER_MSEC)
+#define TOR_JOIN_REPEAT_MAX	(320 * NSEC_PER_MSEC)
+
+enum tor_join_state { TOR_JOIN_CALLING, TOR_JOIN_ACCEPTING, TOR_JOIN_DONE };
+
+/**
+ * struct tor_join - one call to create a comm
+ * @node: where
+ * @name: hash of the name; @proof: of name and secret; @members: of the list
+ * @nonce: of this call
+ * @rank, @ranks: own rank and their number
+ * @member: node of each rank, or NULL: rank i is node i
+ * @unit: payload bytes per frame: offered, then agreed
+ * @tag, @generation: agreed
+ * @seen: rank 0 only: enum tor_join_state of each rank plus 1, 0: not heard of
+ * @seen_nonce: rank 0 only: by rank
+ * @missing: the first rank that is not known to have come, or TOR_NO_RANK
+ * @error: when done
+ * @repeat: when to say the last thing again, ns
+ */
+struct tor_join {
+	struct list_head list;
+	struct tor_node *node;
+	enum tor_join_state state;
+	u64 name;
+	u64 proof;
+	u64 members;
+	u32 nonce;
+	u32 rank;
+	u32 ranks;
+	const u32 *member;
+	u32 unit;
+	u32 tag;
+	u32 generation;
+	u8 *seen;
+	u32 *seen_nonce;
+	u32 missing;
+	int error;
+	u64 interval;
+	u64 repeat;
+};
+
+/**
+ * tor_join_start - call
+ * @ctx: entry
+ * @join: node, rank, ranks, member, unit are set, and for rank 0 seen and seen_nonce (zeroed, @ranks
+ *	long); the caller owns it until tor_env_join_done()
+ * @name, @name_len: of the comm
+ * @secret, @secret_len: what members must know
+ *
+ * Return: 0, or -EEXIST if such a call is being made on this node.
+ */
+int tor_join_start(struct tor_ctx *ctx, struct tor_join *join, const void *name, u32 name_len,
+		   const void *secret, u32 secret_len);
+
+/* Give up: tells the others and calls tor_env_join_done() with @error, unless it was done. */
+void tor_join_cancel(struct tor_ctx *ctx, struct tor_join *join, int error);
+
+/**
+ * tor_join_rx - a comm message came in
+ * @ctx: entry
+ * @node: here
+ * @h: header
+ * @msg: body
+ * @known: the comm with tag @msg->tag has been created here
+ */
+void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+		 const struct tor_comm_msg *msg, bool known);
+
+/* Repeat what was not answered. Return: when to call again, ns; 0: nothing is waiting. */
+u64 tor_join_timer(struct tor_ctx *ctx, struct tor_node *node);
+
+#endif

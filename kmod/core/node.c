@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * A node of a fabric. See node.h.
+ */
+#include "node.h"
+
+#include "wire.h"
+
+/* Key of the hash that makes a fabric's tag from its key; any constant does. */
+#define FABRIC_HASH_KEY		0x746f72636f6c6c00ULL
+
+int tor_node_init(struct tor_node *node, const struct tor_torus *torus, u64 key, u32 self)
+{
+	__be64 wire_key = cpu_to_be64(key);
+
+	if (self >= torus->nodes)
+		return -EINVAL;
+	node->torus = *torus;
+	node->key = key;
+	node->tag = tor_env_hash(&wire_key, sizeof(wire_key), FABRIC_HASH_KEY);
+	node->self = self;
+	do {
+		node->epoch = tor_env_random();
+	} while (!node->epoch);
+	node->checksum_payload = true;
+	node->hello_ns = TOR_HELLO_INTERVAL;
+	INIT_LIST_HEAD(&node->joins);
+	return 0;
+}
+
+void tor_node_header(const struct tor_node *node, struct tor_hdr *h, u8 type, u32 dst)
+{
+	memset(h, 0, sizeof(*h));
+	h->version = TORCOLL_WIRE_VERSION;
+	h->type = type;
+	h->hop_limit = TOR_HOP_LIMIT;
+	h->fabric = node->tag;
+	h->src = node->self;
+	h->dst = dst;
+	h->src_epoch = node->epoch;
+}
