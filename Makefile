@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: MIT
+#
+# Builds the module, the library and the tools, and starts the tests and the demo. Everything made is
+# under build/. Sources are found by where they lie:
+#
+#   kmod/                      the module, once per kernel: build/kernel/RELEASE/kmod/torcoll.ko
+#   kmod/core/*.c kmod/simd/*  also for the host: build/host/libtorcore.a, sanitized in build/asan/
+#   lib/*.c                    build/lib/libtorcoll.so.0, libtorcoll.a
+#   lib/examples/*.c           build/bin/examples/NAME
+#   tools/NAME.c tools/NAME/*.c  build/bin/NAME; a C file in tools/common/ is part of every tool
+#   selftests/unit/*_test.c    build/asan/unit/NAME_test, with the other C files there
+
+VERSION := 0.1.0
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR ?= $(PREFIX)/share/man
+UDEVDIR ?= /lib/udev/rules.d
+
+# The kernel: Debian's of that series from the cache, or headers anywhere.
+KERNEL ?= 6.12
+KDIR ?=
+
+CC ?= gcc
+AR ?= ar
+PKG_CONFIG ?= pkg-config
+CFLAGS ?= -O2 -g
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+V ?= 0
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+MAKEFLAGS += --no-print-directory
+say = @printf '  %-7s %s\n'
+endif
+
+# As many jobs as processors, unless told otherwise.
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
+B := build
+
+common_flags := -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wmissing-prototypes \
+	-Wstrict-prototypes -ffp-contract=off -fno-strict-aliasing -pthread \
+	-D_GNU_SOURCE -DTORCOLL_VERSION='"$(VERSION)"' -Iuapi
+
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+.PHONY: all
+all: module lib tools examples tests
+
+.PHONY: help
+help:
+	@echo 'make all         module, lib, tools, examples and test programs'
+	@echo 'make module      the kernel module, for KERNEL=6.12 (default), KERNEL=6.1 or KDIR=...'
+	@echo 'make lib         libtorcoll'
+	@echo 'make tools       torcollctl, torcoll-perf, ...'
+	@echo 'make check       all tests; T=name for one; KERNEL=6.1 for that kernel'
+	@echo 'make style       the static checks alone'
+	@echo 'make demo        a torus of 16 nodes in a guest: start here'
+	@echo 'make shell       the same torus, and a shell in its node 0'
+	@echo 'make coverage    which lines of kmod/core the unit tests run'
+	@echo 'make deps        installs the Debian packages that all this needs'
+	@echo 'make install     library, tools, headers, manual pages; DESTDIR= PREFIX='
+	@echo 'make clean       removes build/'
+	@echo 'V=1 shows commands.'
+
+# ---- the module ----
+
+# Always asked, since only kbuild knows whether something is to do.
+.PHONY: module
+module:
+	$(Q)KERNEL='$(KERNEL)' KDIR='$(KDIR)' V='$(V)' scripts/build-module
+
+# ---- compiling for the host, in variants ----
+
+flags_host := $(CFLAGS)
+flags_asan := -O1 -g $(SANITIZE)
+flags_cov := -O0 -g --coverage
+
+# What a folder needs beyond the common flags.
+flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
+	$(if $(findstring _avx512,$(1)),-mavx512f -mavx512bw -mavx512dq -mavx512vl) \
+	$(if $(findstring _avx2,$(1)),-mavx2)
+flags_kmod := -Ikmod -Ikmod/core
+flags_lib := -Ilib -Ilib/include -fPIC
+flags_tools = -Ikmod/core -Ilib -Ilib/include -Itools/common -Itools $(NL_CFLAGS)
+flags_selftests := -Ikmod -Ikmod/core -Iselftests/unit -Ilib -Ilib/include
+
+# Asked only when a tool is compiled.
+NL_CFLAGS = $(eval NL_CFLAGS := $$(shell $(PKG_CONFIG) --cflags libnl-genl-3.0 json-c))$(NL_CFLAGS)
+NL_LIBS = $(eval NL_LIBS := $$(shell $(PKG_CONFIG) --libs libnl-genl-3.0 json-c))$(NL_LIBS)
+
+define variant
+$(B)/$(1)/%.o: %.c Makefile
+	$$(say) CC $$@
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(common_flags) $$(flags_$(1)) $$(call flags_of,$$*) -MMD -MP -c -o $$@ $$<
+endef
+$(foreach v,host asan cov,$(eval $(call variant,$(v))))
+
+-include $(shell find $(B)/host $(B)/asan $(B)/cov -name '*.d' 2>/dev/null)
+
+objects = $(patsubst %.c,$(B)/$(1)/%.o,$(2))
+
+define archive
+$(say) AR $@
+@mkdir -p $(@D)
+$(Q)rm -f $@ && $(AR) rcsD $@ $(filter %.o,$^)
+endef
+
+# ---- core ----
+
+core_sources := $(wildcard kmod/core/*.c kmod/simd/*.c)
+
+define core
+$(B)/$(1)/libtorcore.a: $(call objects,$(1),$(core_sources))
+	$$(archive)
+endef
+$(foreach v,host asan cov,$(eval $(call core,$(v))))
+
+# ---- library ----
+
+lib_sources := $(wildcard lib/*.c)
+lib_map := $(wildcard lib/libtorcoll.map)
+
+.PHONY: lib
+ifneq ($(lib_sources),)
+lib_files := $(B)/lib/libtorcoll.so.0 $(B)/lib/libtorcoll.so $(B)/lib/libtorcoll.a \
+	$(if $(wildcard lib/libtorcoll.pc.in),$(B)/lib/libtorcoll.pc)
+endif
+lib: $(lib_files)
+
+$(B)/lib/libtorcoll.so.0: $(call objects,host,$(lib_sources)) $(lib_map)
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -pthread -Wl,-soname,libtorcoll.so.0 -Wl,-z,defs $(LDFLAGS) \
+		$(addprefix -Wl$(comma)--version-script=,$(lib_map)) -o $@ $(filter %.o,$^)
+comma := ,
+
+$(B)/lib/libtorcoll.so: $(B)/lib/libtorcoll.so.0
+	$(Q)ln -sf libtorcoll.so.0 $@
+
+$(B)/lib/libtorcoll.a: $(call objects,host,$(lib_sources))
+	$(archive)
+
+$(B)/lib/libtorcoll.pc: lib/libtorcoll.pc.in Makefile
+	@mkdir -p $(@D)
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|g; s|@prefix@|$(PREFIX)|g' \
+		-e 's|@LIBDIR@|$(LIBDIR)|g; s|@libdir@|$(LIBDIR)|g' \
+		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g; s|@includedir@|$(INCLUDEDIR)|g' \
+		-e 's|@VERSION@|$(VERSION)|g; s|@version@|$(VERSION)|g' $< >$@
+
+# ---- tools and examples ----
+
+tool_common := $(wildcard tools/common/*.c)
+tool_names := $(sort $(basename $(notdir $(wildcard tools/*.c))) \
+	$(filter-out common,$(patsubst tools/%/,%,$(dir $(wildcard tools/*/*.c)))))
+tool_sources = $(wildcard tools/$(1).c tools/$(1)/*.c) $(tool_common)
+
+# The library is found beside the program, built or installed.
+rpath = -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath,'$$ORIGIN/../../lib'
+
+torcollctl_libs = $(NL_LIBS)
+torcoll-perf_libs = -L$(B)/lib -ltorcoll -lm $(rpath)
+torcoll-perf_needs := $(B)/lib/libtorcoll.so
+torcoll-plan_libs := $(B)/host/libtorcore.a -lm
+torcoll-plan_needs := $(B)/host/libtorcore.a
+torcoll-sim_libs := $(B)/host/libtorcore.a -lm
+torcoll-sim_needs := $(B)/host/libtorcore.a
+
+.PHONY: tools
+tools: $(addprefix $(B)/bin/,$(tool_names))
+
+define tool
+$(B)/bin/$(1): $(call objects,host,$(call tool_sources,$(1))) $($(1)_needs)
+	$$(say) LD $$@
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) -pthread $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) $$($(1)_libs)
+endef
+$(foreach t,$(tool_names),$(eval $(call tool,$(t))))
+
+examples := $(patsubst lib/examples/%.c,$(B)/bin/examples/%,$(wildcard lib/examples/*.c))
+
+.PHONY: examples
+examples: $(examples)
+
+$(B)/bin/examples/%: $(B)/host/lib/examples/%.o $(B)/lib/libtorcoll.so
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll -lm $(rpath)
+
+# ---- tests ----
+
+unit_names := $(patsubst selftests/unit/%.c,%,$(wildcard selftests/unit/*_test.c))
+unit_common := $(filter-out %_test.c,$(wildcard selftests/unit/*.c))
+
+.PHONY: tests
+tests: $(addprefix $(B)/asan/unit/,$(unit_names))
+
+define unit
+$(B)/$(1)/unit/%: $(B)/$(1)/selftests/unit/%.o $(call objects,$(1),$(unit_common)) $(B)/$(1)/libtorcore.a
+	$$(say) LD $$@
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(flags_$(1)) -pthread -o $$@ $$(filter %.o,$$^) $(B)/$(1)/libtorcore.a -lcmocka -lm
+endef
+$(foreach v,asan cov,$(eval $(call unit,$(v))))
+
+.PHONY: check
+check: all
+	$(Q)KERNEL='$(KERNEL)' T='$(T)' V='$(V)' selftests/run
+
+.PHONY: style
+style:
+	$(Q)selftests/host/style.sh
+
+# Objects keep their counts beside them: start from none.
+.PHONY: coverage
+coverage: $(addprefix $(B)/cov/unit/,$(unit_names))
+	$(Q)scripts/coverage $(B)/cov
+
+# ---- guests ----
+
+.PHONY: demo
+demo: deps-guest
+	$(Q)$(MAKE) module lib tools examples
+	$(Q)qemu/run --kernel '$(KERNEL)' --timeout 600 -- qemu/guest/demo.sh
+
+.PHONY: shell
+shell: deps-guest
+	$(Q)$(MAKE) module lib tools examples
+	$(Q)qemu/run --kernel '$(KERNEL)' --timeout 0 --shell -- qemu/guest/shell.sh
+
+.PHONY: deps deps-guest
+deps:
+	$(Q)scripts/install-deps
+
+deps-guest:
+	$(Q)scripts/install-deps build guest
+
+# ---- the rest ----
+
+install_headers := $(wildcard uapi/linux/torcoll.h)
+install_lib_headers := $(wildcard lib/torcoll*.h lib/include/*.h)
+install_man := $(wildcard docs/man/*.[1-8] tools/*.[1-8] tools/*/*.[1-8] lib/*.[1-8])
+install_udev := $(wildcard tools/*.rules kmod/*.rules tools/*/*.rules)
+
+.PHONY: install
+install: lib tools
+	$(Q)install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/linux
+	$(Q)for f in $(addprefix $(B)/bin/,$(tool_names)); do install -m 755 $$f $(DESTDIR)$(BINDIR)/; done
+	$(Q)if [ -e $(B)/lib/libtorcoll.so.0 ]; then \
+		install -m 755 $(B)/lib/libtorcoll.so.0 $(DESTDIR)$(LIBDIR)/ && \
+		ln -sf libtorcoll.so.0 $(DESTDIR)$(LIBDIR)/libtorcoll.so && \
+		install -m 644 $(B)/lib/libtorcoll.a $(DESTDIR)$(LIBDIR)/; fi
+	$(Q)if [ -e $(B)/lib/libtorcoll.pc ]; then \
+		install -m 644 $(B)/lib/libtorcoll.pc $(DESTDIR)$(LIBDIR)/pkgconfig/; fi
+	$(Q)for f in $(install_headers); do install -m 644 $$f $(DESTDIR)$(INCLUDEDIR)/linux/; done
+	$(Q)for f in $(install_lib_headers); do install -m 644 $$f $(DESTDIR)$(INCLUDEDIR)/; done
+	$(Q)for f in $(install_man); do \
+		install -D -m 644 $$f $(DESTDIR)$(MANDIR)/man$${f##*.}/$${f##*/}; done
+	$(Q)for f in $(install_udev); do install -D -m 644 $$f $(DESTDIR)$(UDEVDIR)/$${f##*/}; done
+
+.PHONY: clean
+clean:
+	$(Q)rm -rf $(B)
