@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Communicators: join, ask, abort, leave.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+static int config_check(const struct torcoll_comm_config *c)
+{
+	if (!c->name || !c->name[0] || strlen(c->name) > TORCOLL_NAME_MAX)
+		return torcoll__fail(-EINVAL, "a comm's name has 1 to %d bytes", TORCOLL_NAME_MAX);
+	if (c->secret && strlen(c->secret) > TORCOLL_NAME_MAX)
+		return torcoll__fail(-EINVAL, "a comm's secret has at most %d bytes",
+				     TORCOLL_NAME_MAX);
+	if (!c->members != !c->size)
+		return torcoll__fail(-EINVAL, "a comm's members and their number go together");
+	if (c->reserved32)
+		return torcoll__fail(-EINVAL, "a reserved member of the comm's config is not 0");
+	for (size_t i = 0; i < ARRAY_SIZE(c->reserved); i++)
+		if (c->reserved[i])
+			return torcoll__fail(-EINVAL,
+					     "a reserved member of the comm's config is not 0");
+	return 0;
+}
+
+/*
+ * Join. A signal may interrupt the join: then it is begun anew, with what the caller said, since
+ * the struct's output members may have been touched.
+ */
+static int comm_add(struct torcoll *t, const struct torcoll_comm_config *c, uint32_t *handle)
+{
+	struct torcoll_comm_add add;
+	char what[TORCOLL_NAME_MAX + 16] = "comm ";
+	int err;
+
+	do {
+		add = (struct torcoll_comm_add){
+			.size = sizeof(add),
+			.fabric = c->fabric,
+			.name = torcoll__u64(c->name),
+			.secret = torcoll__u64(c->secret),
+			.name_len = strlen(c->name),
+			.secret_len = c->secret ? strlen(c->secret) : 0,
+			.members = torcoll__u64(c->members),
+			.ranks = c->size,
+			.rank = c->rank,
+			.deadline_ns = c->deadline_ns,
+			.depth = c->depth,
+		};
+		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_COMM_ADD, &add);
+	} while (err == -EINTR);
+	if (err)
+		return torcoll__refused(t, err, strcat(what, c->name));
+	*handle = add.comm;
+	return 0;
+}
+
+static void comm_del(struct torcoll *t, uint32_t handle)
+{
+	struct torcoll_handle del = { .size = sizeof(del), .handle = handle };
+
+	torcoll__ioctl(t, TORCOLL_IOC_COMM_DEL, &del);
+}
+
+int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *config,
+			struct torcoll_comm **out)
+{
+	struct torcoll_comm_info info;
+	struct torcoll_comm *comm;
+	int err;
+
+	err = config_check(config);
+	if (err)
+		return err;
+	comm = calloc(1, sizeof(*comm));
+	if (!comm)
+		return torcoll__fail(-ENOMEM, "comm %s: out of memory", config->name);
+	comm->t = t;
+	err = comm_add(t, config, &comm->handle);
+	if (err)
+		goto free;
+	err = torcoll_comm_info(comm, &info);
+	if (err)
+		goto del;
+	comm->rank = info.rank;
+	comm->size = info.ranks;
+
+	pthread_rwlock_wrlock(&t->lock);
+	comm->next = t->comms;
+	t->comms = comm;
+	pthread_rwlock_unlock(&t->lock);
+	*out = comm;
+	return 0;
+
+del:
+	comm_del(t, comm->handle);
+free:
+	free(comm);
+	return err;
+}
+
+void torcoll_comm_close(struct torcoll_comm *comm)
+{
+	struct torcoll_comm **p;
+	struct torcoll *t;
+
+	if (!comm)
+		return;
+	t = comm->t;
+	pthread_rwlock_wrlock(&t->lock);
+	for (p = &t->comms; *p != comm; p = &(*p)->next)
+		;
+	*p = comm->next;
+	pthread_rwlock_unlock(&t->lock);
+	comm_del(t, comm->handle);
+	free(comm);
+}
+
+uint32_t torcoll_comm_rank(const struct torcoll_comm *comm)
+{
+	return comm->rank;
+}
+
+uint32_t torcoll_comm_size(const struct torcoll_comm *comm)
+{
+	return comm->size;
+}
+
+int torcoll_comm_info(struct torcoll_comm *comm, struct torcoll_comm_info *info)
+{
+	int err;
+
+	memset(info, 0, sizeof(*info));
+	info->size = sizeof(*info);
+	info->comm = comm->handle;
+	err = torcoll__ioctl(comm->t, TORCOLL_IOC_COMM_INFO, info);
+	return err ? torcoll__refused(comm->t, err, "query of a comm") : 0;
+}
+
+int torcoll_abort(struct torcoll_comm *comm)
+{
+	struct torcoll_handle h = { .size = sizeof(h), .handle = comm->handle };
+	int err = torcoll__ioctl(comm->t, TORCOLL_IOC_ABORT, &h);
+
+	return err ? torcoll__refused(comm->t, err, "abort") : 0;
+}

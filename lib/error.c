@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Errors: what the numbers mean, and the thread's last sentence.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define SENTENCE_MAX	768
+
+static _Thread_local char sentence[SENTENCE_MAX];
+
+static const struct {
+	int err;
+	const char *name;
+	const char *meaning;
+} errors[] = {
+#define E(e, meaning)	{ e, #e, meaning }
+	E(EINVAL, "an argument is out of its range"),
+	E(E2BIG, "the module is older than the library and does not know what was asked"),
+	E(EFAULT, "memory cannot be read or written"),
+	E(ENOTTY, "the module does not know this call"),
+	E(ENOENT, "no such object"),
+	E(ENODEV, "no such fabric in this network namespace"),
+	E(EBUSY, "in use"),
+	E(EEXIST, "exists already"),
+	E(EOPNOTSUPP, "not served by this module or algorithm"),
+	E(EDQUOT, "a limit was reached"),
+	E(ENOMEM, "out of memory"),
+	E(EACCES, "wrong secret, or access denied"),
+	E(EPERM, "not permitted"),
+	E(ETIMEDOUT, "the deadline passed"),
+	E(EINTR, "interrupted by a signal"),
+	E(EAGAIN, "not complete yet"),
+	E(EPROTO, "ranks disagree about the op or the comm"),
+	E(ECONNABORTED, "another rank left, aborted or was killed"),
+	E(ECANCELED, "aborted by this rank"),
+	E(EHOSTUNREACH, "no path to a rank"),
+	E(EHOSTDOWN, "a rank's host died or restarted"),
+#undef E
+};
+
+static int errors_find(int err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
+		if (errors[i].err == err)
+			return i;
+	return -1;
+}
+
+const char *torcoll_strerror(int err)
+{
+	int i;
+
+	err = abs(err);
+	i = errors_find(err);
+	if (!err)
+		return "success";
+	return i < 0 ? strerror(err) : errors[i].meaning;
+}
+
+const char *torcoll_last_error(void)
+{
+	return sentence;
+}
+
+static void append_name(int err)
+{
+	int i = errors_find(abs(err));
+	size_t len;
+
+	if (i < 0)
+		return;
+	/* The name of the error is worth more than the end of a long text. */
+	len = strnlen(sentence, sizeof(sentence) - sizeof(" (ECONNABORTED)"));
+	snprintf(sentence + len, sizeof(sentence) - len, " (%s)", errors[i].name);
+}
+
+int torcoll__fail(int err, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(sentence, sizeof(sentence), fmt, args);
+	va_end(args);
+	append_name(err);
+	return err;
+}
+
+int torcoll__refused(struct torcoll *t, int err, const char *what)
+{
+	char why[SENTENCE_MAX - 64] = "";
+	struct torcoll_error e = {
+		.size = sizeof(e),
+		.len = sizeof(why),
+		.text = torcoll__u64(why),
+	};
+
+	if (torcoll__ioctl(t, TORCOLL_IOC_ERROR, &e))
+		why[0] = '\0';
+	why[sizeof(why) - 1] = '\0';
+	return torcoll__fail(err, "%s: %s", what, why[0] ? why : torcoll_strerror(err));
+}

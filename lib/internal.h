@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the library's files share.
+ *
+ * Locking: torcoll.lock guards the table of regions and the list of comms. Looking up a region
+ * takes it shared, everything else exclusively. It is never held across an op, but is across
+ * registration, which is rare: so an op may wait while memory is pinned. A comm does not change
+ * after its creation.
+ */
+#ifndef TORCOLL_INTERNAL_H
+#define TORCOLL_INTERNAL_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+
+#include "sys.h"
+#include "torcoll.h"
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define __printf(f, a)	__attribute__((__format__(printf, f, a)))
+
+struct torcoll_region {
+	uintptr_t addr;
+	size_t length;
+	uint32_t handle;
+};
+
+struct torcoll {
+	int fd;
+	pthread_rwlock_t lock;
+	struct torcoll_region *regions;	/* sorted by address, disjoint */
+	size_t nregions;
+	size_t room;			/* allocated entries of regions */
+	struct torcoll_comm *comms;
+};
+
+struct torcoll_comm {
+	struct torcoll *t;
+	struct torcoll_comm *next;
+	uint32_t handle;
+	uint32_t rank;
+	uint32_t size;
+};
+
+/* An ioctl that is called again whenever a signal interrupts it. */
+int torcoll__ioctl(struct torcoll *t, unsigned long request, void *arg);
+
+/* Set the thread's sentence to the text, with the name of @err behind it. Return: @err. */
+__printf(2, 3)
+int torcoll__fail(int err, const char *fmt, ...);
+
+/* The same for what the module refused, or an op's failure: @what failed, and the module says why. */
+int torcoll__refused(struct torcoll *t, int err, const char *what);
+
+/* The region that all of (@addr, @length) lies in, or 0. */
+uint32_t torcoll__region_find(struct torcoll *t, const void *addr, uint64_t length);
+
+static inline uint64_t torcoll__u64(const void *p)
+{
+	return (uintptr_t)p;
+}
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Ops: start, wait, test.
+ *
+ * A blocking op is one ioctl (TORCOLL_OP_WAIT). If a signal interrupts it, the module has either
+ * not started the op (its handle is 0: submit again) or it goes on (wait for the handle).
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "internal.h"
+
+enum { REQ_PENDING = 0x70656e64, REQ_DONE = 0x646f6e65 };
+
+uint64_t torcoll_deadline(uint64_t ms)
+{
+	return torcoll_sys_now_ns() + ms * 1000000;
+}
+
+static uint64_t block_count(const struct torcoll_comm *comm, const struct torcoll_op *op)
+{
+	if (op->counts)
+		return op->counts[comm->rank];
+	return op->count / comm->size + (comm->rank < op->count % comm->size);
+}
+
+/* How many elements the op reads at send, or writes at recv, on this rank. */
+static uint64_t buffer_count(const struct torcoll_comm *comm, const struct torcoll_op *op,
+			     bool recv)
+{
+	switch (op->collective) {
+	case TORCOLL_REDUCE_SCATTER:
+	case TORCOLL_SCATTER:
+		return recv ? block_count(comm, op) : op->count;
+	case TORCOLL_ALLGATHER:
+	case TORCOLL_GATHER:
+		return recv ? op->count : block_count(comm, op);
+	default:
+		return op->count;
+	}
+}
+
+static uint32_t buffer_region(const struct torcoll_comm *comm, const struct torcoll_op *op,
+			      bool recv)
+{
+	const void *addr = recv ? op->recv : op->send;
+	uint64_t bytes;
+
+	if (!addr ||
+	    __builtin_mul_overflow(buffer_count(comm, op, recv), torcoll_type_size(op->type), &bytes))
+		return 0;
+	return torcoll__region_find(comm->t, addr, bytes);
+}
+
+static const char *op_name(uint32_t collective)
+{
+	const char *name = torcoll_collective_name(collective);
+
+	return name ? name : "op";
+}
+
+static int op_check(const struct torcoll_op *op)
+{
+	/* These travel as 16 bits: what does not fit must not come out as something else. */
+	if ((uint32_t)op->collective > UINT16_MAX || (uint32_t)op->type > UINT16_MAX ||
+	    (uint32_t)op->redop > UINT16_MAX || (uint32_t)op->algorithm > UINT16_MAX)
+		return torcoll__fail(-EINVAL,
+				     "%s: the collective, type, operator or algorithm is none of the known ones",
+				     op_name(op->collective));
+	if (op->flags & ~TORCOLL_OP_NOWAIT)
+		return torcoll__fail(-EINVAL, "%s: unknown flags 0x%x", op_name(op->collective),
+				     op->flags & ~TORCOLL_OP_NOWAIT);
+	for (size_t i = 0; i < ARRAY_SIZE(op->reserved); i++)
+		if (op->reserved[i])
+			return torcoll__fail(-EINVAL, "%s: a reserved member is not 0",
+					     op_name(op->collective));
+	return 0;
+}
+
+/* Fill in the ioctl's struct from the caller's. */
+static void op_marshal(const struct torcoll_comm *comm, const struct torcoll_op *op,
+		       uint32_t flags, struct torcoll_submit *s)
+{
+	*s = (struct torcoll_submit){
+		.size = sizeof(*s),
+		.flags = op->flags | flags,
+		.comm = comm->handle,
+		.collective = op->collective,
+		.algorithm = op->algorithm,
+		.type = op->type,
+		.redop = op->redop,
+		.bits = op->bits,
+		.root = op->root,
+		.peer = op->peer,
+		.count = op->count,
+		.counts = torcoll__u64(op->counts),
+		.send_region = buffer_region(comm, op, false),
+		.recv_region = buffer_region(comm, op, true),
+		.send_addr = torcoll__u64(op->send),
+		.recv_addr = torcoll__u64(op->recv),
+		.scalar = torcoll__u64(op->scalar),
+		.deadline_ns = op->deadline_ns,
+	};
+	memcpy(s->param, op->param, sizeof(s->param));
+}
+
+/* Wait as the request's flags and deadline say; on completion *@req has it all. */
+static int request_wait(struct torcoll_request *req, uint32_t flags, uint64_t deadline_ns)
+{
+	struct torcoll *t = req->comm->t;
+	struct torcoll_wait w;
+	int err;
+
+	do {
+		w = (struct torcoll_wait){
+			.size = sizeof(w),
+			.flags = flags,
+			.comm = req->comm->handle,
+			.op = req->op,
+			.deadline_ns = deadline_ns,
+			.error_rank = ~0U,
+		};
+		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_WAIT, &w);
+	} while (err == -EINTR);
+	if (err == -EAGAIN || (err == -ETIMEDOUT && deadline_ns))
+		return -EAGAIN;
+	if (err)
+		return torcoll__refused(t, err, "wait");
+	req->status = w.status;
+	req->error_rank = w.error_rank;
+	req->state = REQ_DONE;
+	if (req->status)
+		torcoll__refused(t, req->status, op_name(req->collective));
+	return req->status;
+}
+
+static int wait_checked(struct torcoll_request *req, uint32_t flags, uint64_t deadline_ns)
+{
+	switch (req->state) {
+	case REQ_DONE:
+		return req->status;
+	case REQ_PENDING:
+		return request_wait(req, flags, deadline_ns);
+	default:
+		return torcoll__fail(-EINVAL, "wait: nothing was started with this request");
+	}
+}
+
+static void request_start(struct torcoll_request *req, struct torcoll_comm *comm,
+			  const struct torcoll_submit *s)
+{
+	*req = (struct torcoll_request){
+		.comm = comm,
+		.op = s->op,
+		.state = REQ_PENDING,
+		.error_rank = ~0U,
+		.collective = s->collective,
+	};
+}
+
+int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
+		   struct torcoll_request *req)
+{
+	struct torcoll_submit s;
+	int err;
+
+	req->state = 0;
+	err = op_check(op);
+	if (err)
+		return err;
+	do {
+		op_marshal(comm, op, 0, &s);
+		err = torcoll_sys_ioctl(comm->t->fd, TORCOLL_IOC_SUBMIT, &s);
+	} while (err == -EINTR && !s.op);
+	if (err && err != -EINTR)
+		return torcoll__refused(comm->t, err, op_name(op->collective));
+	request_start(req, comm, &s);
+	return 0;
+}
+
+int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op)
+{
+	struct torcoll_request req;
+	struct torcoll_submit s;
+	int err;
+
+	err = op_check(op);
+	if (err)
+		return err;
+	do {
+		op_marshal(comm, op, TORCOLL_OP_WAIT, &s);
+		err = torcoll_sys_ioctl(comm->t->fd, TORCOLL_IOC_SUBMIT, &s);
+	} while (err == -EINTR && !s.op);
+	if (err == -EINTR) {
+		request_start(&req, comm, &s);
+		return request_wait(&req, 0, 0);
+	}
+	if (!err)
+		err = s.status;
+	return err ? torcoll__refused(comm->t, err, op_name(op->collective)) : 0;
+}
+
+int torcoll_wait(struct torcoll_request *req)
+{
+	return wait_checked(req, 0, 0);
+}
+
+int torcoll_wait_until(struct torcoll_request *req, uint64_t deadline_ns)
+{
+	return wait_checked(req, 0, deadline_ns);
+}
+
+int torcoll_test(struct torcoll_request *req)
+{
+	return wait_checked(req, TORCOLL_WAIT_NOHANG, 0);
+}
+
+uint32_t torcoll_request_error_rank(const struct torcoll_request *req)
+{
+	return req->state == REQ_DONE && req->status ? req->error_rank : ~0U;
+}
+
+static struct torcoll_op allreduce_op(const void *send, void *recv, uint64_t count,
+				      enum torcoll_type type, enum torcoll_redop redop)
+{
+	return (struct torcoll_op){
+		.collective = TORCOLL_ALLREDUCE,
+		.type = type,
+		.redop = redop,
+		.count = count,
+		.send = send,
+		.recv = recv,
+	};
+}
+
+int torcoll_allreduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		      enum torcoll_type type, enum torcoll_redop redop)
+{
+	struct torcoll_op op = allreduce_op(send, recv, count, type, redop);
+
+	return torcoll_run(comm, &op);
+}
+
+int torcoll_iallreduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		       enum torcoll_type type, enum torcoll_redop redop,
+		       struct torcoll_request *req)
+{
+	struct torcoll_op op = allreduce_op(send, recv, count, type, redop);
+
+	return torcoll_submit(comm, &op, req);
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Registered memory: a table sorted by address, so that ops find the region of a plain pointer.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* The first region that ends behind @addr; nregions if there is none. */
+static size_t region_lower_bound(const struct torcoll *t, uintptr_t addr)
+{
+	size_t lo = 0, hi = t->nregions;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct torcoll_region *r = &t->regions[mid];
+
+		if (addr - r->addr < r->length || addr < r->addr)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+uint32_t torcoll__region_find(struct torcoll *t, const void *p, uint64_t length)
+{
+	const struct torcoll_region *r;
+	uintptr_t addr = (uintptr_t)p;
+	uint32_t handle = 0;
+	size_t i;
+
+	pthread_rwlock_rdlock(&t->lock);
+	i = region_lower_bound(t, addr);
+	if (length && i < t->nregions) {
+		r = &t->regions[i];
+		if (addr >= r->addr && length <= r->length &&
+		    addr - r->addr <= r->length - length)
+			handle = r->handle;
+	}
+	pthread_rwlock_unlock(&t->lock);
+	return handle;
+}
+
+static int region_make_room(struct torcoll *t)
+{
+	size_t room = t->room ? 2 * t->room : 8;
+	struct torcoll_region *regions;
+
+	if (t->nregions < t->room)
+		return 0;
+	regions = realloc(t->regions, room * sizeof(*regions));
+	if (!regions)
+		return torcoll__fail(-ENOMEM, "registration of memory: out of memory");
+	t->regions = regions;
+	t->room = room;
+	return 0;
+}
+
+static int region_add(struct torcoll *t, uintptr_t addr, size_t length)
+{
+	size_t i = region_lower_bound(t, addr);
+	struct torcoll_region_add add = {
+		.size = sizeof(add),
+		.addr = addr,
+		.length = length,
+	};
+	int err;
+
+	if (i < t->nregions && (t->regions[i].addr <= addr || t->regions[i].addr - addr < length))
+		return torcoll__fail(-EEXIST, "registration of %zu bytes at %p: overlaps %zu bytes at %p",
+				     length, (void *)addr, t->regions[i].length,
+				     (void *)t->regions[i].addr);
+	err = region_make_room(t);
+	if (err)
+		return err;
+	err = torcoll__ioctl(t, TORCOLL_IOC_REGION_ADD, &add);
+	if (err)
+		return torcoll__refused(t, err, "registration of memory");
+	memmove(&t->regions[i + 1], &t->regions[i], (t->nregions - i) * sizeof(*t->regions));
+	t->regions[i] = (struct torcoll_region){ addr, length, add.region };
+	t->nregions++;
+	return 0;
+}
+
+int torcoll_register(struct torcoll *t, void *addr, size_t length)
+{
+	int err;
+
+	if (!length || length > UINTPTR_MAX - (uintptr_t)addr)
+		return torcoll__fail(-EINVAL, "registration of memory: %zu bytes at %p are no range",
+				     length, addr);
+	pthread_rwlock_wrlock(&t->lock);
+	err = region_add(t, (uintptr_t)addr, length);
+	pthread_rwlock_unlock(&t->lock);
+	return err;
+}
+
+static int region_del(struct torcoll *t, uintptr_t addr)
+{
+	size_t i = region_lower_bound(t, addr);
+	struct torcoll_handle del = { .size = sizeof(del) };
+	int err;
+
+	if (i == t->nregions || t->regions[i].addr != addr)
+		return torcoll__fail(-ENOENT, "nothing is registered at %p", (void *)addr);
+	del.handle = t->regions[i].handle;
+	err = torcoll__ioctl(t, TORCOLL_IOC_REGION_DEL, &del);
+	if (err)
+		return torcoll__refused(t, err, "end of a registration");
+	t->nregions--;
+	memmove(&t->regions[i], &t->regions[i + 1], (t->nregions - i) * sizeof(*t->regions));
+	return 0;
+}
+
+int torcoll_unregister(struct torcoll *t, void *addr)
+{
+	int err;
+
+	pthread_rwlock_wrlock(&t->lock);
+	err = region_del(t, (uintptr_t)addr);
+	pthread_rwlock_unlock(&t->lock);
+	return err;
+}

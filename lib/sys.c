@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+/*
+ * System calls: see sys.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sys.h"
+
+#define __weak	__attribute__((__weak__))
+
+__weak int torcoll_sys_open(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+__weak int torcoll_sys_ioctl(int fd, unsigned long request, void *arg)
+{
+	return ioctl(fd, request, arg) < 0 ? -errno : 0;
+}
+
+__weak void torcoll_sys_close(int fd)
+{
+	close(fd);
+}
+
+__weak uint64_t torcoll_sys_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The system calls that the library makes, one function each. They are weak so that a test can put
+ * a device of its own behind the library; the shared library does not export them.
+ *
+ * All return a negative errno on failure.
+ */
+#ifndef TORCOLL_SYS_H
+#define TORCOLL_SYS_H
+
+#include <stdint.h>
+
+int torcoll_sys_open(const char *path);
+int torcoll_sys_ioctl(int fd, unsigned long request, void *arg);
+void torcoll_sys_close(int fd);
+uint64_t torcoll_sys_now_ns(void);
+
+#endif
