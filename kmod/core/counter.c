@@ -43,7 +43,7 @@ static const char *const counter_names[] = {
 	[TOR_C_OPS_FAILED] = "ops_failed",
 };
 
-static_assert(ARRAY_SIZE(counter_names) == TOR_C_COUNT, "a counter without a name");
+static_assert(ARRAY_SIZE(counter_names) == TOR_C_COUNT);
 
 const char *tor_counter_name(enum tor_counter what)
 {

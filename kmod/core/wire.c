@@ -8,9 +8,9 @@
 #include "wire.h"
 
 #define WIRE_SIZE(type, size) \
-	static_assert(sizeof(struct type) == (size), #type " has changed its size")
+	static_assert(sizeof(struct type) == (size))
 #define WIRE_AT(type, member, offset) \
-	static_assert(offsetof(struct type, member) == (offset), #type "." #member " has moved")
+	static_assert(offsetof(struct type, member) == (offset))
 
 WIRE_SIZE(torcoll_hdr, 64);
 WIRE_AT(torcoll_hdr, version, 0);
