@@ -40,7 +40,7 @@ say = @printf '  %-7s %s\n'
 endif
 
 # As many jobs as processors, unless told otherwise.
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
@@ -193,10 +193,12 @@ examples := $(patsubst lib/examples/%.c,$(B)/bin/examples/%,$(wildcard lib/examp
 .PHONY: examples
 examples: $(examples)
 
+train_libs := -lz
+
 $(B)/bin/examples/%: $(B)/host/lib/examples/%.o $(B)/lib/libtorcoll.so
 	$(say) LD $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll -lm $(rpath)
+	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $($*_libs) -lm $(rpath)
 
 # ---- tests ----
 
@@ -214,9 +216,10 @@ $(B)/$(1)/unit/%: $(B)/$(1)/selftests/unit/%.o $(call objects,$(1),$(unit_common
 endef
 $(foreach v,asan cov,$(eval $(call unit,$(v))))
 
+# Builds by itself, so that a build that fails is counted.
 .PHONY: check
-check: all
-	$(Q)KERNEL='$(KERNEL)' T='$(T)' V='$(V)' selftests/run
+check:
+	+$(Q)KERNEL='$(KERNEL)' T='$(T)' MAKE='$(MAKE)' selftests/run
 
 .PHONY: style
 style:

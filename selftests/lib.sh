@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# For test scripts: results in KTAP, waiting for facts, a torus that is gone at the end whatever
+# happens. A script sources it, calls ktap_header, its cases, and finish as its last line:
+#
+#	. "$(dirname "$0")/../lib.sh"
+#	ktap_header
+#	torus_up 4x4
+#	check fabric_show__lists_all_nodes node 0 torcollctl fabric show
+#	finish
+#
+# The plan is printed by finish alone, so a script that dies on its way is seen to have died.
+# A comment "# timeout: SECONDS" at the head of a script replaces the runner's 120.
+
+set -u -o pipefail
+
+TORCOLL_TOP=${TORCOLL_TOP:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}
+
+# ---- results ----
+
+ktap_cases=0
+ktap_failed=0
+ktap_cleanups=()
+
+ktap_header()
+{
+	echo "KTAP version 1"
+	trap ktap_cleanup EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+}
+
+# A line of explanation, or all of stdin's.
+diag()
+{
+	if (($#)); then
+		printf '# %s\n' "$@"
+	else
+		sed 's/^/# /'
+	fi
+}
+
+ok()
+{
+	echo "ok $((++ktap_cases)) $1"
+}
+
+# not_ok NAME [EXPLANATION]...
+not_ok()
+{
+	local name=$1
+
+	shift
+	ktap_failed=$((ktap_failed + 1))
+	echo "not ok $((++ktap_cases)) $name"
+	(($# == 0)) || diag "$@"
+}
+
+# skip NAME REASON
+skip()
+{
+	echo "ok $((++ktap_cases)) $1 # SKIP $2"
+}
+
+# check NAME COMMAND [ARGUMENT]...: ok if the command succeeds; its output is shown if not.
+check()
+{
+	local name=$1 out code
+
+	shift
+	out=$("$@" 2>&1)
+	code=$?
+	if ((code == 0)); then
+		ok "$name"
+	else
+		not_ok "$name" "exit code $code: $*"
+		[[ -z $out ]] || diag <<<"$out"
+	fi
+	return $code
+}
+
+# fails NAME CODE PATTERN COMMAND...: ok if it exits with that code ("any": not 0) and says the pattern.
+fails()
+{
+	local name=$1 want=$2 pattern=$3 out code
+
+	shift 3
+	out=$("$@" 2>&1)
+	code=$?
+	if [[ $want == any ]] && ((code != 0)) || [[ $want == "$code" ]]; then
+		if grep -qE -- "$pattern" <<<"$out"; then
+			ok "$name"
+			return
+		fi
+	fi
+	not_ok "$name" "exit code $code, wanted $want; wanted to read: $pattern" "command: $*"
+	[[ -z $out ]] || diag <<<"$out"
+	return 1
+}
+
+# is NAME GOT WANTED
+is()
+{
+	if [[ $2 == "$3" ]]; then
+		ok "$1"
+	else
+		not_ok "$1" "got:    $2" "wanted: $3"
+		return 1
+	fi
+}
+
+# Ends the script: plan, exit code.
+finish()
+{
+	ktap_cleanup
+	echo "1..$ktap_cases"
+	((ktap_failed == 0))
+	exit
+}
+
+# Ends the script because going on makes no sense.
+bail()
+{
+	echo "Bail out! $*"
+	exit 1
+}
+
+# Commands to run at the end, last one first, in whatever way the script ends.
+cleanup()
+{
+	ktap_cleanups+=("$(printf '%q ' "$@")")
+}
+
+ktap_cleanup()
+{
+	local i
+
+	trap '' INT TERM
+	for ((i = ${#ktap_cleanups[@]} - 1; i >= 0; i--)); do
+		eval "${ktap_cleanups[i]}" >/dev/null 2>&1
+	done
+	ktap_cleanups=()
+}
+
+# ---- waiting ----
+
+# wait_for SECONDS COMMAND...: until the command succeeds, which is looked at 20 times a second.
+wait_for()
+{
+	local end=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000))
+
+	shift
+	until "$@" >/dev/null 2>&1; do
+		((${EPOCHREALTIME/[.,]/} < end)) || return 1
+		sleep 0.05
+	done
+}
+
+# eventually NAME SECONDS COMMAND...: a case of wait_for.
+eventually()
+{
+	local name=$1 seconds=$2
+
+	shift 2
+	if wait_for "$seconds" "$@"; then
+		ok "$name"
+	else
+		not_ok "$name" "not within $seconds s: $*"
+		diag <<<"$("$@" 2>&1)"
+		return 1
+	fi
+}
+
+# ---- the module ----
+
+module_loaded()
+{
+	[[ -d /sys/module/torcoll ]]
+}
+
+module_load()
+{
+	module_loaded || insmod "${TORCOLL_KO:?not in a guest}"
+}
+
+# Its last user may just be going: that is waited for, a user that stays is a failure.
+module_unload()
+{
+	! module_loaded || wait_for 10 rmmod torcoll || rmmod torcoll
+}
+
+# ---- the torus ----
+
+# torus_up SHAPE [ARGUMENT]...: as torcollctl netns up; ends with the script.
+torus_up()
+{
+	module_load || bail "the module does not load"
+	cleanup torus_down
+	torcollctl netns up "$@" || bail "no torus: torcollctl netns up $*"
+}
+
+torus_down()
+{
+	torcollctl netns down
+	module_unload
+}
+
+# node N COMMAND...: in that node's namespace.
+node()
+{
+	torcollctl netns exec "$@"
+}
+
+# counter N NAME: a counter of node N.
+counter()
+{
+	node "$1" torcollctl -j stats |
+		jq -r --arg name "$2" '[.. | objects | .[$name]? | numbers] | add // 0'
+}
+
+# counters NAME NODES: the sum over nodes 0 to NODES - 1.
+counters()
+{
+	local i sum=0
+
+	for ((i = 0; i < $2; i++)); do
+		sum=$((sum + $(counter "$i" "$1")))
+	done
+	echo $sum
+}
+
+# on_one_cpu COMMAND...: with the other processors switched off. For what switches a static key in a
+# path that they may be running, such as the first "tc qdisc add ... clsact" or packet socket:
+# QEMU 7.2 may keep the translation of a half-patched instruction, which is an oops later.
+on_one_cpu()
+{
+	local cpu code
+
+	for cpu in /sys/devices/system/cpu/cpu*/online; do
+		echo 0 >"$cpu"
+	done
+	"$@"
+	code=$?
+	for cpu in /sys/devices/system/cpu/cpu*/online; do
+		echo 1 >"$cpu"
+	done
+	return $code
+}
