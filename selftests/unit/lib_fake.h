@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libtorcoll in front of a fake device. The library's files are part of the test that includes
+ * this, but for the system calls, which the fake replaces. The fake answers as told: a queue of
+ * errors per ioctl (0 once it is empty), a status, a sentence.
+ */
+#ifndef _LIB_FAKE_H
+#define _LIB_FAKE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../lib/comm.c"
+#include "../../lib/comm_env.c"
+#include "../../lib/context.c"
+#include "../../lib/error.c"
+#include "../../lib/names.c"
+#include "../../lib/op.c"
+#include "../../lib/region.c"
+
+#define FAKE_FD		1000
+#define FAKE_RANK	2
+#define FAKE_RANKS	4
+#define QUEUE		4
+
+/* What happens to one kind of ioctl: errors to give, in order, and what was asked last. */
+struct fake_call {
+	int errors[QUEUE];
+	unsigned int calls;
+};
+
+static struct fake {
+	struct fake_call call[0x40];
+	int open_error;
+	int opened;
+	uint32_t abi_version;
+	const char *sentence;
+	int32_t status;
+	uint32_t error_rank;
+	uint64_t started_on_eintr;	/* the op handle that an interrupted submit leaves */
+	uint32_t next_handle;
+	uint64_t now;
+	struct torcoll_region_add region;
+	struct torcoll_comm_add comm;
+	uint32_t members[32];
+	char name[TORCOLL_NAME_MAX + 1];
+	char secret[TORCOLL_NAME_MAX + 1];
+	struct torcoll_submit submit;
+	struct torcoll_wait wait;
+	struct torcoll_handle handle;
+} fake;
+
+static struct fake_call *fake_call(unsigned long request)
+{
+	return &fake.call[_IOC_NR(request)];
+}
+
+int torcoll_sys_open(const char *path)
+{
+	assert_string_equal(path, "/dev/torcoll");
+	if (fake.open_error)
+		return fake.open_error;
+	fake.opened++;
+	return FAKE_FD;
+}
+
+void torcoll_sys_close(int fd)
+{
+	assert_int_equal(fd, FAKE_FD);
+	fake.opened--;
+}
+
+uint64_t torcoll_sys_now_ns(void)
+{
+	return fake.now;
+}
+
+static void fake_info(struct torcoll_info *info)
+{
+	assert_int_equal(info->size, sizeof(*info));
+	info->abi_version = fake.abi_version;
+	snprintf(info->version, sizeof(info->version), "0.1.0");
+}
+
+static void fake_error(struct torcoll_error *e)
+{
+	assert_int_equal(e->size, sizeof(*e));
+	snprintf((char *)(uintptr_t)e->text, e->len, "%s", fake.sentence);
+	e->len = strlen(fake.sentence);
+}
+
+static void fake_comm_add(struct torcoll_comm_add *add)
+{
+	assert_int_equal(add->size, sizeof(*add));
+	assert_int_equal(add->comm, 0);
+	fake.comm = *add;
+	memset(fake.name, 0, sizeof(fake.name));
+	memset(fake.secret, 0, sizeof(fake.secret));
+	memcpy(fake.name, (void *)(uintptr_t)add->name, add->name_len);
+	if (add->secret_len)
+		memcpy(fake.secret, (void *)(uintptr_t)add->secret, add->secret_len);
+	if (add->members)
+		memcpy(fake.members, (void *)(uintptr_t)add->members, add->ranks * sizeof(uint32_t));
+	add->comm = fake.next_handle++;
+}
+
+static void fake_comm_info(struct torcoll_comm_info *info)
+{
+	assert_int_equal(info->size, sizeof(*info));
+	info->rank = FAKE_RANK;
+	info->ranks = FAKE_RANKS;
+}
+
+static void fake_submit(struct torcoll_submit *s)
+{
+	assert_int_equal(s->size, sizeof(*s));
+	assert_int_equal(s->op, 0);
+	fake.submit = *s;
+	s->op = fake.next_handle++;
+	s->status = fake.status;
+}
+
+static void fake_wait(struct torcoll_wait *w)
+{
+	assert_int_equal(w->size, sizeof(*w));
+	fake.wait = *w;
+	w->status = fake.status;
+	w->error_rank = fake.error_rank;
+}
+
+static void fake_serve(unsigned long request, void *arg)
+{
+	switch (request) {
+	case TORCOLL_IOC_INFO:
+		return fake_info(arg);
+	case TORCOLL_IOC_ERROR:
+		return fake_error(arg);
+	case TORCOLL_IOC_REGION_ADD:
+		fake.region = *(struct torcoll_region_add *)arg;
+		((struct torcoll_region_add *)arg)->region = fake.next_handle++;
+		return;
+	case TORCOLL_IOC_COMM_ADD:
+		return fake_comm_add(arg);
+	case TORCOLL_IOC_COMM_INFO:
+		return fake_comm_info(arg);
+	case TORCOLL_IOC_SUBMIT:
+		return fake_submit(arg);
+	case TORCOLL_IOC_WAIT:
+		return fake_wait(arg);
+	default:
+		fake.handle = *(struct torcoll_handle *)arg;
+		assert_int_equal(fake.handle.size, sizeof(fake.handle));
+	}
+}
+
+/* As the module does it: an interrupted submit has either not begun, or leaves its handle. */
+static void fake_interrupt(unsigned long request, void *arg)
+{
+	if (request == TORCOLL_IOC_SUBMIT) {
+		fake.submit = *(struct torcoll_submit *)arg;
+		((struct torcoll_submit *)arg)->op = fake.started_on_eintr;
+	}
+}
+
+int torcoll_sys_ioctl(int fd, unsigned long request, void *arg)
+{
+	struct fake_call *c = fake_call(request);
+	int err = c->calls < QUEUE ? c->errors[c->calls] : 0;
+
+	assert_int_equal(fd, FAKE_FD);
+	assert_int_equal(_IOC_TYPE(request), TORCOLL_IOC_MAGIC);
+	c->calls++;
+	if (err == -EINTR)
+		fake_interrupt(request, arg);
+	else if (!err)
+		fake_serve(request, arg);
+	return err;
+}
+
+static void fake_errors(unsigned long request, int first, int second)
+{
+	struct fake_call *c = fake_call(request);
+
+	*c = (struct fake_call){ .errors = { first, second } };
+}
+
+static unsigned int fake_calls(unsigned long request)
+{
+	return fake_call(request)->calls;
+}
+
+static const char *const variables[] = {
+	"TORCOLL_FABRIC", "TORCOLL_COMM", "TORCOLL_SECRET", "TORCOLL_RANK", "TORCOLL_SIZE",
+	"TORCOLL_MEMBERS", "TORCOLL_TIMEOUT",
+};
+
+struct fixture {
+	struct torcoll *t;
+	struct torcoll_comm *comm;
+};
+
+static void fake_reset(void)
+{
+	fake = (struct fake){
+		.abi_version = TORCOLL_ABI_VERSION,
+		.sentence = "",
+		.next_handle = 1,
+		.error_rank = ~0U,
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
+		unsetenv(variables[i]);
+}
+
+static int setup_closed(void **state)
+{
+	fake_reset();
+	return 0;
+}
+
+static int setup(void **state)
+{
+	static struct fixture f;
+	struct torcoll_comm_config config = { .fabric = 7, .name = "job" };
+
+	fake_reset();
+	assert_int_equal(torcoll_open(&f.t), 0);
+	assert_int_equal(torcoll_comm_create(f.t, &config, &f.comm), 0);
+	*state = &f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	torcoll_close(f->t);
+	assert_int_equal(fake.opened, 0);
+	return 0;
+}
+
+#define test_open(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define test_closed(f)	cmocka_unit_test_setup(f, setup_closed)
+
+#endif

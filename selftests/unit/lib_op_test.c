@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The library's ops and names, in front of a fake device.
+ */
+#include "lib_fake.h"
+
+/* ---- ops ---- */
+
+static void torcoll_allreduce__marshals(void **state)
+{
+	struct fixture *f = *state;
+	double send[8], recv[8];
+	uint32_t region;
+
+	region = fake.next_handle;
+	assert_int_equal(torcoll_register(f->t, recv, sizeof(recv)), 0);
+	assert_int_equal(torcoll_allreduce(f->comm, send, recv, 8, TORCOLL_F64, TORCOLL_MAX), 0);
+	assert_int_equal(fake.submit.flags, TORCOLL_OP_WAIT);
+	assert_int_equal(fake.submit.comm, 1);
+	assert_int_equal(fake.submit.collective, TORCOLL_ALLREDUCE);
+	assert_int_equal(fake.submit.algorithm, TORCOLL_ALGO_AUTO);
+	assert_int_equal(fake.submit.type, TORCOLL_F64);
+	assert_int_equal(fake.submit.redop, TORCOLL_MAX);
+	assert_int_equal(fake.submit.count, 8);
+	assert_int_equal(fake.submit.send_addr, (uintptr_t)send);
+	assert_int_equal(fake.submit.recv_addr, (uintptr_t)recv);
+	assert_int_equal(fake.submit.send_region, 0);
+	assert_int_equal(fake.submit.recv_region, region);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 1);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 0);
+
+	/* Beyond the region's end: not registered. */
+	assert_int_equal(torcoll_allreduce(f->comm, send, recv + 1, 8, TORCOLL_F64, TORCOLL_MAX), 0);
+	assert_int_equal(fake.submit.recv_region, 0);
+	/* So many that their bytes are not to be counted: the module shall refuse it. */
+	assert_int_equal(torcoll_allreduce(f->comm, recv, recv, 1ULL << 61, TORCOLL_F64,
+					   TORCOLL_MAX), 0);
+	assert_int_equal(fake.submit.recv_region, 0);
+	assert_true(fake.submit.count == 1ULL << 61);
+}
+
+static void torcoll_run__marshals_all(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t counts[FAKE_RANKS] = { 1, 2, 3, 4 };
+	short send[10], recv[3], scalar;
+	struct torcoll_op op = {
+		.collective = TORCOLL_REDUCE_SCATTER,
+		.type = TORCOLL_I16,
+		.redop = TORCOLL_PREMULSUM,
+		.algorithm = TORCOLL_RING,
+		.bits = TORCOLL_BITS_ORDERED,
+		.flags = TORCOLL_OP_NOWAIT,
+		.root = 3,
+		.peer = 1,
+		.count = 10,
+		.counts = counts,
+		.send = send,
+		.recv = recv,
+		.scalar = &scalar,
+		.param = { 1, 2, 3, 4, 5, 6, 7, 8 },
+		.deadline_ns = 1234,
+	};
+
+	assert_int_equal(torcoll_register(f->t, recv, sizeof(recv)), 0);
+	assert_int_equal(torcoll_run(f->comm, &op), 0);
+	assert_int_equal(fake.submit.collective, TORCOLL_REDUCE_SCATTER);
+	assert_int_equal(fake.submit.algorithm, TORCOLL_RING);
+	assert_int_equal(fake.submit.type, TORCOLL_I16);
+	assert_int_equal(fake.submit.redop, TORCOLL_PREMULSUM);
+	assert_int_equal(fake.submit.bits, TORCOLL_BITS_ORDERED);
+	assert_int_equal(fake.submit.flags, TORCOLL_OP_NOWAIT | TORCOLL_OP_WAIT);
+	assert_int_equal(fake.submit.root, 3);
+	assert_int_equal(fake.submit.peer, 1);
+	assert_int_equal(fake.submit.counts, (uintptr_t)counts);
+	assert_int_equal(fake.submit.scalar, (uintptr_t)&scalar);
+	assert_memory_equal(fake.submit.param, op.param, sizeof(op.param));
+	assert_int_equal(fake.submit.deadline_ns, 1234);
+	/* The block of rank 2 has 3 elements, and so has its buffer. */
+	assert_int_not_equal(fake.submit.recv_region, 0);
+}
+
+static void torcoll_run__checks(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_op op = { .collective = TORCOLL_ALLREDUCE, .flags = TORCOLL_OP_WAIT };
+
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+	op.flags = 0;
+	op.type = 0x10000 + TORCOLL_F32;
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+	op.type = TORCOLL_F32;
+	op.reserved[0] = 1;
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 0);
+}
+
+static void torcoll_run__interrupted_before_start(void **state)
+{
+	struct fixture *f = *state;
+	int x = 0;
+
+	fake_errors(TORCOLL_IOC_SUBMIT, -EINTR, -EINTR);
+	assert_int_equal(torcoll_allreduce(f->comm, &x, &x, 1, TORCOLL_I32, TORCOLL_SUM), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 3);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 0);
+}
+
+static void torcoll_run__interrupted_while_running(void **state)
+{
+	struct fixture *f = *state;
+	int x = 0;
+
+	fake_errors(TORCOLL_IOC_SUBMIT, -EINTR, 0);
+	fake_errors(TORCOLL_IOC_WAIT, -EINTR, -EINTR);
+	fake.started_on_eintr = 77;
+	fake.status = -EHOSTDOWN;
+	fake.sentence = "node 3 restarted";
+	assert_int_equal(torcoll_allreduce(f->comm, &x, &x, 1, TORCOLL_I32, TORCOLL_SUM), -EHOSTDOWN);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 1);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 3);
+	assert_int_equal(fake.wait.op, 77);
+	assert_int_equal(fake.wait.deadline_ns, 0);
+	assert_string_equal(torcoll_last_error(), "allreduce: node 3 restarted (EHOSTDOWN)");
+}
+
+static void torcoll_iallreduce__then_wait(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+	uint32_t op = fake.next_handle;
+	int x = 0;
+
+	assert_int_equal(torcoll_iallreduce(f->comm, &x, &x, 1, TORCOLL_I32, TORCOLL_MIN, &req), 0);
+	assert_int_equal(fake.submit.flags, 0);
+	fake_errors(TORCOLL_IOC_WAIT, -EAGAIN, 0);
+	assert_int_equal(torcoll_test(&req), -EAGAIN);
+	fake.status = -ECONNABORTED;
+	fake.error_rank = 3;
+	assert_int_equal(torcoll_request_error_rank(&req), ~0U);
+	assert_int_equal(torcoll_test(&req), -ECONNABORTED);
+	assert_int_equal(fake.wait.flags, TORCOLL_WAIT_NOHANG);
+	assert_int_equal(fake.wait.op, op);
+	assert_int_equal(fake.wait.comm, 1);
+	/* The module has forgotten it, the request has not. */
+	assert_int_equal(torcoll_wait(&req), -ECONNABORTED);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 2);
+	assert_int_equal(torcoll_request_error_rank(&req), 3);
+}
+
+static void torcoll_wait_until__patience_ends(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+	int x = 0;
+
+	assert_int_equal(torcoll_iallreduce(f->comm, &x, &x, 1, TORCOLL_I32, TORCOLL_MIN, &req), 0);
+	fake_errors(TORCOLL_IOC_WAIT, -EINTR, -ETIMEDOUT);
+	assert_int_equal(torcoll_wait_until(&req, 5), -EAGAIN);
+	/* The op's own deadline is another matter. */
+	fake.status = -ETIMEDOUT;
+	assert_int_equal(torcoll_wait_until(&req, 5), -ETIMEDOUT);
+	assert_int_equal(fake.wait.deadline_ns, 5);
+}
+
+static void torcoll_wait__nothing_started(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req = { 0 };
+	int x = 0;
+
+	assert_int_equal(torcoll_wait(&req), -EINVAL);
+	fake_errors(TORCOLL_IOC_SUBMIT, -EBUSY, 0);
+	assert_int_equal(torcoll_iallreduce(f->comm, &x, &x, 1, TORCOLL_I32, TORCOLL_MIN, &req),
+			 -EBUSY);
+	assert_int_equal(torcoll_wait(&req), -EINVAL);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 0);
+}
+
+static void torcoll_submit__interrupted(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+	int x = 0;
+
+	fake_errors(TORCOLL_IOC_SUBMIT, -EINTR, 0);
+	assert_int_equal(torcoll_iallreduce(f->comm, &x, &x, 1, TORCOLL_I32, TORCOLL_MIN, &req), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 2);
+	assert_int_equal(torcoll_wait(&req), 0);
+}
+
+static void torcoll_deadline__from_now(void **state)
+{
+	fake.now = 5;
+	assert_true(torcoll_deadline(2000) == 2000000005);
+}
+
+/* ---- names ---- */
+
+static void names__both_ways(void **state)
+{
+	for (int i = 0; i < TORCOLL_TYPE_COUNT; i++) {
+		assert_int_equal(torcoll_type_by_name(torcoll_type_name(i)), i);
+		assert_int_equal(!torcoll_type_size(i), i == TORCOLL_TYPE_NONE);
+	}
+	for (int i = 0; i < TORCOLL_REDOP_COUNT; i++)
+		assert_int_equal(torcoll_redop_by_name(torcoll_redop_name(i)), i);
+	for (int i = 0; i < TORCOLL_COLL_COUNT; i++)
+		assert_int_equal(torcoll_collective_by_name(torcoll_collective_name(i)), i);
+	for (int i = 0; i < TORCOLL_ALGO_COUNT; i++)
+		assert_int_equal(torcoll_algorithm_by_name(torcoll_algorithm_name(i)), i);
+	assert_null(torcoll_type_name(TORCOLL_TYPE_COUNT));
+	assert_int_equal(torcoll_type_size(TORCOLL_TYPE_COUNT), 0);
+	assert_int_equal(torcoll_algorithm_by_name("swing"), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test_open(torcoll_allreduce__marshals),
+		test_open(torcoll_run__marshals_all),
+		test_open(torcoll_run__checks),
+		test_open(torcoll_run__interrupted_before_start),
+		test_open(torcoll_run__interrupted_while_running),
+		test_open(torcoll_iallreduce__then_wait),
+		test_open(torcoll_wait_until__patience_ends),
+		test_open(torcoll_wait__nothing_started),
+		test_open(torcoll_submit__interrupted),
+		test_closed(torcoll_deadline__from_now),
+		test_closed(names__both_ways),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

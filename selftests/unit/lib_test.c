@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The library's contexts, errors, registered memory and comms, in front of a fake device.
+ */
+#include "lib_fake.h"
+
+/* ---- context ---- */
+
+static void torcoll_open__no_module(void **state)
+{
+	struct torcoll *t;
+
+	fake.open_error = -ENOENT;
+	assert_int_equal(torcoll_open(&t), -ENOENT);
+	assert_string_equal(torcoll_last_error(),
+			    "cannot open /dev/torcoll: is the torcoll module loaded? (ENOENT)");
+	fake.open_error = -EACCES;
+	assert_int_equal(torcoll_open(&t), -EACCES);
+	fake.open_error = -EMFILE;
+	assert_int_equal(torcoll_open(&t), -EMFILE);
+	assert_string_equal(torcoll_last_error(), "cannot open /dev/torcoll: Too many open files");
+}
+
+static void torcoll_open__other_abi(void **state)
+{
+	struct torcoll *t;
+
+	fake.abi_version = TORCOLL_ABI_VERSION + 1;
+	assert_int_equal(torcoll_open(&t), -EOPNOTSUPP);
+	assert_non_null(strstr(torcoll_last_error(), "module 0.1.0 speaks version 2"));
+	assert_int_equal(fake.opened, 0);
+}
+
+static void torcoll_close__null(void **state)
+{
+	torcoll_close(NULL);
+	torcoll_comm_close(NULL);
+}
+
+static void torcoll_version__is_the_builds(void **state)
+{
+#ifdef TORCOLL_VERSION
+	assert_string_equal(torcoll_version(), TORCOLL_VERSION);
+#else
+	skip();
+#endif
+}
+
+/* ---- errors ---- */
+
+static void last_error__module_explains(void **state)
+{
+	struct fixture *f = *state;
+	float x = 0;
+
+	fake.sentence = "rank 1 called broadcast, rank 2 allreduce";
+	fake.status = -EPROTO;
+	assert_int_equal(torcoll_allreduce(f->comm, &x, &x, 1, TORCOLL_F32, TORCOLL_SUM), -EPROTO);
+	assert_string_equal(torcoll_last_error(),
+			    "allreduce: rank 1 called broadcast, rank 2 allreduce (EPROTO)");
+}
+
+static void last_error__module_is_silent(void **state)
+{
+	struct fixture *f = *state;
+
+	fake_errors(TORCOLL_IOC_ABORT, -ENOENT, 0);
+	assert_int_equal(torcoll_abort(f->comm), -ENOENT);
+	assert_string_equal(torcoll_last_error(), "abort: no such object (ENOENT)");
+}
+
+static void last_error__long_sentence_keeps_name(void **state)
+{
+	struct fixture *f = *state;
+	char text[4096];
+	const char *last;
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	fake.sentence = text;
+	fake_errors(TORCOLL_IOC_ABORT, -ECONNABORTED, 0);
+	assert_int_equal(torcoll_abort(f->comm), -ECONNABORTED);
+	last = torcoll_last_error();
+	assert_string_equal(last + strlen(last) - 15, " (ECONNABORTED)");
+
+	memset(text, 'y', sizeof(text) - 1);
+	assert_int_equal(torcoll__fail(-ECONNABORTED, "%s", text), -ECONNABORTED);
+	last = torcoll_last_error();
+	assert_string_equal(last + strlen(last) - 16, "y (ECONNABORTED)");
+}
+
+static void *fail_in_thread(void *arg)
+{
+	char *seen = arg;
+
+	memcpy(seen, torcoll_last_error(), 16);
+	torcoll__fail(-EINVAL, "of the other thread");
+	return NULL;
+}
+
+static void last_error__per_thread(void **state)
+{
+	char seen[64] = "?";
+	pthread_t thread;
+
+	torcoll__fail(-EINVAL, "of this thread");
+	assert_int_equal(pthread_create(&thread, NULL, fail_in_thread, seen), 0);
+	pthread_join(thread, NULL);
+	assert_string_equal(seen, "");
+	assert_string_equal(torcoll_last_error(), "of this thread (EINVAL)");
+}
+
+static void torcoll_strerror__either_sign(void **state)
+{
+	assert_string_equal(torcoll_strerror(0), "success");
+	assert_string_equal(torcoll_strerror(-EHOSTDOWN), "a rank's host died or restarted");
+	assert_string_equal(torcoll_strerror(EHOSTDOWN), "a rank's host died or restarted");
+	assert_string_equal(torcoll_strerror(-EXDEV), strerror(EXDEV));
+}
+
+/* ---- memory ---- */
+
+static void torcoll_register__refuses_overlap(void **state)
+{
+	struct fixture *f = *state;
+	char m[100];
+
+	assert_int_equal(torcoll_register(f->t, m + 20, 20), 0);
+	assert_int_equal(fake.region.addr, (uintptr_t)m + 20);
+	assert_int_equal(fake.region.length, 20);
+	assert_int_equal(torcoll_register(f->t, m + 20, 20), -EEXIST);
+	assert_int_equal(torcoll_register(f->t, m + 39, 1), -EEXIST);
+	assert_int_equal(torcoll_register(f->t, m, 21), -EEXIST);
+	assert_int_equal(torcoll_register(f->t, m, 100), -EEXIST);
+	assert_int_equal(torcoll_register(f->t, m, 0), -EINVAL);
+	assert_int_equal(torcoll_register(f->t, m, SIZE_MAX), -EINVAL);
+	assert_int_equal(fake_calls(TORCOLL_IOC_REGION_ADD), 1);
+	assert_int_equal(torcoll_register(f->t, m, 20), 0);
+	assert_int_equal(torcoll_register(f->t, m + 40, 1), 0);
+}
+
+static void torcoll_register__module_refuses(void **state)
+{
+	struct fixture *f = *state;
+	char m[4];
+
+	fake_errors(TORCOLL_IOC_REGION_ADD, -EDQUOT, 0);
+	assert_int_equal(torcoll_register(f->t, m, 4), -EDQUOT);
+	assert_int_equal(torcoll__region_find(f->t, m, 4), 0);
+	assert_int_equal(torcoll_unregister(f->t, m), -ENOENT);
+	assert_int_equal(torcoll_register(f->t, m, 4), 0);
+}
+
+static void torcoll_unregister__busy_stays(void **state)
+{
+	struct fixture *f = *state;
+	char m[8];
+
+	assert_int_equal(torcoll_register(f->t, m, 8), 0);
+	assert_int_equal(torcoll_unregister(f->t, m + 1), -ENOENT);
+	fake_errors(TORCOLL_IOC_REGION_DEL, -EBUSY, 0);
+	assert_int_equal(torcoll_unregister(f->t, m), -EBUSY);
+	assert_int_not_equal(torcoll__region_find(f->t, m, 8), 0);
+	assert_int_equal(torcoll_unregister(f->t, m), 0);
+	assert_int_equal(torcoll__region_find(f->t, m, 8), 0);
+}
+
+/* Regions of 10 bytes, every 20, registered in a scattered order; then against the definition. */
+static void region_find__all_ranges(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t handle[20];
+	char m[400];
+
+	for (unsigned int i = 0; i < 20; i++) {
+		unsigned int k = i * 7 % 20;
+
+		handle[k] = fake.next_handle;
+		assert_int_equal(torcoll_register(f->t, m + 20 * k, 10), 0);
+	}
+	for (unsigned int at = 0; at < 400; at++)
+		for (unsigned int len = 0; len <= 12; len++) {
+			bool inside = len && at % 20 + len <= 10;
+
+			assert_int_equal(torcoll__region_find(f->t, m + at, len),
+					 inside ? handle[at / 20] : 0);
+		}
+	assert_int_equal(torcoll__region_find(f->t, m, UINT64_MAX), 0);
+	for (unsigned int k = 0; k < 20; k += 2)
+		assert_int_equal(torcoll_unregister(f->t, m + 20 * k), 0);
+	for (unsigned int k = 0; k < 20; k++)
+		assert_int_equal(torcoll__region_find(f->t, m + 20 * k, 10), k % 2 ? handle[k] : 0);
+}
+
+/* ---- communicators ---- */
+
+static void torcoll_comm_create__marshals(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t members[] = { 5, 1, 9 };
+	struct torcoll_comm_config config = {
+		.fabric = 0x1122334455667788,
+		.name = "job 2",
+		.secret = "xyzzy",
+		.members = members,
+		.size = 3,
+		.rank = 1,
+		.depth = 4,
+		.deadline_ns = 99,
+	};
+	struct torcoll_comm *comm;
+
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), 0);
+	assert_true(fake.comm.fabric == config.fabric);
+	assert_string_equal(fake.name, "job 2");
+	assert_int_equal(fake.comm.name_len, 5);
+	assert_string_equal(fake.secret, "xyzzy");
+	assert_int_equal(fake.comm.secret_len, 5);
+	assert_int_equal(fake.comm.ranks, 3);
+	assert_memory_equal(fake.members, members, sizeof(members));
+	assert_int_equal(fake.comm.rank, 1);
+	assert_int_equal(fake.comm.depth, 4);
+	assert_int_equal(fake.comm.deadline_ns, 99);
+	assert_int_equal(fake.comm.flags, 0);
+	assert_int_equal(torcoll_comm_rank(comm), FAKE_RANK);
+	assert_int_equal(torcoll_comm_size(comm), FAKE_RANKS);
+	torcoll_comm_close(comm);
+	assert_int_equal(fake.handle.handle, 2);
+}
+
+static void torcoll_comm_create__checks(void **state)
+{
+	struct fixture *f = *state;
+	char longest[TORCOLL_NAME_MAX + 2];
+	const uint32_t members[] = { 0 };
+	struct torcoll_comm_config config = { 0 };
+	struct torcoll_comm *comm;
+	unsigned int before = fake_calls(TORCOLL_IOC_COMM_ADD);
+
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), -EINVAL);
+	config.name = "";
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), -EINVAL);
+	memset(longest, 'n', sizeof(longest));
+	longest[TORCOLL_NAME_MAX + 1] = '\0';
+	config.name = longest;
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), -EINVAL);
+	config.name = longest + 1;
+	config.secret = longest;
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), -EINVAL);
+	config.secret = NULL;
+	config.members = members;
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), -EINVAL);
+	config.size = 1;
+	config.reserved[3] = 1;
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), -EINVAL);
+	assert_int_equal(fake_calls(TORCOLL_IOC_COMM_ADD), before);
+	config.reserved[3] = 0;
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), 0);
+	assert_int_equal(fake.comm.name_len, TORCOLL_NAME_MAX);
+}
+
+static void torcoll_comm_create__refused(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_comm_config config = { .name = "job" };
+	struct torcoll_comm *comm;
+
+	fake.sentence = "rank 3 (node 3) did not join";
+	fake_errors(TORCOLL_IOC_COMM_ADD, -EINTR, -ETIMEDOUT);
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), -ETIMEDOUT);
+	assert_string_equal(torcoll_last_error(),
+			    "comm job: rank 3 (node 3) did not join (ETIMEDOUT)");
+}
+
+static void torcoll_comm_create__no_info(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_comm_config config = { .name = "job" };
+	struct torcoll_comm *comm;
+
+	fake_errors(TORCOLL_IOC_COMM_INFO, -ENOENT, 0);
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), -ENOENT);
+	assert_int_equal(fake_calls(TORCOLL_IOC_COMM_DEL), 1);
+}
+
+static void torcoll_comm_from_env__defaults(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_comm *comm;
+
+	assert_int_equal(torcoll_comm_from_env(f->t, &comm), -EINVAL);
+	assert_non_null(strstr(torcoll_last_error(), "TORCOLL_FABRIC is not set"));
+	setenv("TORCOLL_FABRIC", "0xfeedface12345678", 1);
+	fake.now = 1000;
+	assert_int_equal(torcoll_comm_from_env(f->t, &comm), 0);
+	assert_true(fake.comm.fabric == 0xfeedface12345678);
+	assert_string_equal(fake.name, "world");
+	assert_int_equal(fake.comm.secret_len, 0);
+	assert_int_equal(fake.comm.members, 0);
+	assert_int_equal(fake.comm.ranks, 0);
+	assert_true(fake.comm.rank == TORCOLL_RANK_SELF);
+	assert_true(fake.comm.deadline_ns == 120000001000);
+}
+
+static void torcoll_comm_from_env__all_set(void **state)
+{
+	static const uint32_t members[] = { 5, 1, 8, 9, 10, 11 };
+	struct fixture *f = *state;
+	struct torcoll_comm *comm;
+
+	setenv("TORCOLL_FABRIC", "7", 1);
+	setenv("TORCOLL_COMM", "a job", 1);
+	setenv("TORCOLL_SECRET", "s3cret", 1);
+	setenv("TORCOLL_RANK", "4", 1);
+	setenv("TORCOLL_SIZE", "6", 1);
+	setenv("TORCOLL_MEMBERS", "5,1,8-11", 1);
+	setenv("TORCOLL_TIMEOUT", "0", 1);
+	assert_int_equal(torcoll_comm_from_env(f->t, &comm), 0);
+	assert_int_equal(fake.comm.fabric, 7);
+	assert_string_equal(fake.name, "a job");
+	assert_string_equal(fake.secret, "s3cret");
+	assert_int_equal(fake.comm.rank, 4);
+	assert_int_equal(fake.comm.ranks, 6);
+	assert_memory_equal(fake.members, members, sizeof(members));
+	assert_int_equal(fake.comm.deadline_ns, 0);
+}
+
+static void torcoll_comm_from_env__size_alone(void **state)
+{
+	static const uint32_t members[] = { 0, 1, 2 };
+	struct fixture *f = *state;
+	struct torcoll_comm *comm;
+
+	setenv("TORCOLL_FABRIC", "7", 1);
+	setenv("TORCOLL_SIZE", "3", 1);
+	assert_int_equal(torcoll_comm_from_env(f->t, &comm), 0);
+	assert_int_equal(fake.comm.ranks, 3);
+	assert_memory_equal(fake.members, members, sizeof(members));
+}
+
+static void torcoll_comm_from_env__refuses(void **state)
+{
+	static const char *const wrong[][2] = {
+		{ "TORCOLL_FABRIC", "seven" }, { "TORCOLL_FABRIC", "-7" },
+		{ "TORCOLL_FABRIC", "7x" }, { "TORCOLL_FABRIC", "99999999999999999999" },
+		{ "TORCOLL_RANK", "1 " }, { "TORCOLL_RANK", "4294967296" },
+		{ "TORCOLL_SIZE", "1048577" }, { "TORCOLL_SIZE", "2" },
+		{ "TORCOLL_MEMBERS", "," }, { "TORCOLL_MEMBERS", "1,,2" },
+		{ "TORCOLL_MEMBERS", "1," }, { "TORCOLL_MEMBERS", "3-1" },
+		{ "TORCOLL_MEMBERS", "1-" }, { "TORCOLL_MEMBERS", "0-1048576" },
+		{ "TORCOLL_MEMBERS", "0-1000000,0-1000000" }, { "TORCOLL_TIMEOUT", "soon" },
+	};
+	struct fixture *f = *state;
+	struct torcoll_comm *comm;
+	unsigned int before = fake_calls(TORCOLL_IOC_COMM_ADD);
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		setenv("TORCOLL_FABRIC", "7", 1);
+		setenv("TORCOLL_MEMBERS", "1,2,3", 1);
+		setenv(wrong[i][0], wrong[i][1], 1);
+		assert_int_equal(torcoll_comm_from_env(f->t, &comm), -EINVAL);
+		assert_non_null(strstr(torcoll_last_error(), wrong[i][0]));
+		unsetenv(wrong[i][0]);
+	}
+	assert_int_equal(fake_calls(TORCOLL_IOC_COMM_ADD), before);
+}
+
+static void torcoll_comm_close__frees_in_any_order(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_comm_config config = { .name = "job" };
+	struct torcoll_comm *comm[3];
+
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(torcoll_comm_create(f->t, &config, &comm[i]), 0);
+	torcoll_comm_close(comm[1]);
+	torcoll_comm_close(comm[2]);
+	/* The others are torcoll_close()'s. */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test_closed(torcoll_open__no_module),
+		test_closed(torcoll_open__other_abi),
+		test_closed(torcoll_close__null),
+		test_closed(torcoll_version__is_the_builds),
+		test_open(last_error__module_explains),
+		test_open(last_error__module_is_silent),
+		test_open(last_error__long_sentence_keeps_name),
+		test_closed(last_error__per_thread),
+		test_closed(torcoll_strerror__either_sign),
+		test_open(torcoll_register__refuses_overlap),
+		test_open(torcoll_register__module_refuses),
+		test_open(torcoll_unregister__busy_stays),
+		test_open(region_find__all_ranges),
+		test_open(torcoll_comm_create__marshals),
+		test_open(torcoll_comm_create__checks),
+		test_open(torcoll_comm_create__refused),
+		test_open(torcoll_comm_create__no_info),
+		test_open(torcoll_comm_from_env__defaults),
+		test_open(torcoll_comm_from_env__all_set),
+		test_open(torcoll_comm_from_env__size_alone),
+		test_open(torcoll_comm_from_env__refuses),
+		test_open(torcoll_comm_close__frees_in_any_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
