@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# What libtorcoll exports, against selftests/abi/symbols.golden: no symbol may go, change its
+# version or come unnoticed. And what its header declares is what it exports. After an addition:
+#
+#	selftests/host/symbols.sh --print >selftests/abi/symbols.golden
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+cd "$TORCOLL_TOP" || exit
+export LC_ALL=C
+
+so=build/lib/libtorcoll.so.0
+
+exported()
+{
+	nm -D --defined-only "$so" | awk '$2 != "A" { print $3 }' | sort
+}
+
+declared()
+{
+	sed -e 's|/\*.*\*/||; /^\/\*/,/\*\//d' lib/torcoll.h |
+		grep -oE '\<torcoll_[a-z_0-9]+\(' | tr -d '(' | sort -u
+}
+
+if [[ ${1-} == --print ]]; then
+	exported
+	exit
+fi
+ktap_header
+check symbols__golden diff selftests/abi/symbols.golden <(exported)
+check symbols__are_declared diff <(declared) <(exported | sed 's/@.*//')
+finish
