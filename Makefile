@@ -85,6 +85,7 @@ module:
 flags_host := $(CFLAGS)
 flags_asan := -O1 -g $(SANITIZE)
 flags_cov := -O0 -g --coverage
+flags_strict := -O2 -Werror
 
 # What a folder needs beyond the common flags.
 flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
@@ -105,9 +106,9 @@ $(B)/$(1)/%.o: %.c Makefile
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(common_flags) $$(flags_$(1)) $$(call flags_of,$$*) -MMD -MP -c -o $$@ $$<
 endef
-$(foreach v,host asan cov,$(eval $(call variant,$(v))))
+$(foreach v,host asan cov strict,$(eval $(call variant,$(v))))
 
--include $(shell find $(B)/host $(B)/asan $(B)/cov -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/host $(B)/asan $(B)/cov $(B)/strict -name '*.d' 2>/dev/null)
 
 objects = $(patsubst %.c,$(B)/$(1)/%.o,$(2))
 
@@ -224,6 +225,11 @@ check:
 .PHONY: style
 style:
 	$(Q)selftests/host/style.sh
+
+# Everything that is compiled for the host, with warnings as errors.
+.PHONY: strict
+strict: $(call objects,strict,$(sort $(core_sources) $(lib_sources) $(wildcard lib/examples/*.c) \
+	$(wildcard tools/*.c tools/*/*.c) $(wildcard selftests/unit/*.c)))
 
 # Objects keep their counts beside them: start from none.
 .PHONY: coverage

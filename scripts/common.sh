@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 #
 # What the scripts of the build and of the guest harness share. Sourced, never run.
 

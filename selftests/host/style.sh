@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 900
+#
+# What can be told about the sources without running them.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+cd "$TORCOLL_TOP" || exit
+
+# sources DIRECTORY... -- FIND-EXPRESSION
+sources()
+{
+	local folders=()
+
+	while [[ $1 != -- ]]; do
+		[[ ! -e $1 ]] || folders+=("$1")
+		shift
+	done
+	shift
+	((${#folders[@]} == 0)) || find "${folders[@]}" -type f \( "$@" \) | sort
+}
+
+c_files=(-name '*.c' -o -name '*.h')
+
+# A case per function that names what offends, and is content if that is nothing.
+clean()
+{
+	local found
+
+	found=$("$1" 2>&1)
+	if [[ -z $found ]]; then
+		ok "$1"
+	else
+		not_ok "$1"
+		diag <<<"$found"
+	fi
+}
+
+spdx__first_line()
+{
+	{
+		sources kmod uapi lib tools selftests qemu scripts .ci -- "${c_files[@]}" -o -name '*.sh' \
+			-o -name Kbuild -o -name '*.yaml'
+		scripts_of_ours
+		echo Makefile
+	} | sort -u | while read -r f; do
+		head -n 2 "$f" | grep -q 'SPDX-License-Identifier: ' || echo "$f: no SPDX line"
+	done
+}
+
+spdx__by_folder()
+{
+	{
+		sources kmod/core -- "${c_files[@]}" |
+			xargs -r grep -L 'SPDX-License-Identifier: GPL-2.0 OR MIT'
+		sources kmod -- -not -path '*/core/*' \( "${c_files[@]}" \) |
+			xargs -r grep -LE 'SPDX-License-Identifier: \(*GPL-2.0'
+		sources uapi -- "${c_files[@]}" | xargs -r grep -L 'Linux-syscall-note'
+		sources lib -- "${c_files[@]}" | xargs -r grep -L 'SPDX-License-Identifier: MIT'
+	} | sed 's/$/: not under the licence of its folder/'
+}
+
+# Core and what it is compiled with know no kernel but through env.h.
+worlds__only_env_h_tests_kernel()
+{
+	sources kmod lib tools uapi -- "${c_files[@]}" | grep -vx kmod/core/env.h |
+		xargs -r grep -nE '^[[:space:]]*#.*\b__KERNEL__\b'
+}
+
+worlds__versions_only_in_compat()
+{
+	sources kmod uapi -- "${c_files[@]}" -o -name Kbuild | grep -v ^kmod/compat/ |
+		xargs -r grep -nE 'LINUX_VERSION_CODE|KERNEL_VERSION|LINUX_VERSION_(MAJOR|PATCHLEVEL)'
+}
+
+worlds__core_includes_no_linux()
+{
+	sources kmod/core kmod/simd -- "${c_files[@]}" | grep -vxE 'kmod/core/(env|host)\.h' |
+		xargs -r grep -nE '#[[:space:]]*include[[:space:]]*<' |
+		grep -v '<linux/torcoll'
+}
+
+# Scripts, by their first line.
+scripts_of_ours()
+{
+	sources qemu scripts selftests tools lib .ci -- -name '*' |
+		while read -r f; do
+			IFS= read -r -n 32 line <"$f" 2>/dev/null
+			[[ ! ${line-} =~ ^#!.*(bash|busybox\ sh|/sh) ]] || echo "$f"
+		done 2>/dev/null
+}
+
+shellcheck__clean()
+{
+	# Functions that are only called by name look unreachable. busybox's shell is checked as dash.
+	{
+		scripts_of_ours
+		sources scripts selftests qemu -- -name '*.sh'
+	} | sort -u | while read -r f; do
+		if head -n 1 "$f" | grep -q busybox; then
+			shellcheck -x -e SC2317 -s dash "$f"
+		else
+			shellcheck -x -e SC2317 "$f"
+		fi
+	done
+}
+
+# What is only compiled on the host may use what the kernel has its own names for.
+checkpatch__clean()
+{
+	local checkpatch
+	local host=(--ignore "VOLATILE,STRCPY,NEW_TYPEDEFS,PREFER_DEFINED_ATTRIBUTE_MACRO,STRLCPY")
+	local compat=(--ignore "LINUX_VERSION_CODE,CONSTANT_COMPARISON,MACRO_ARG_UNUSED")
+
+	checkpatch=$(scripts/kernel --checkpatch) || return
+	checkpatch=(perl "$checkpatch/checkpatch.pl" --no-tree --no-summary --terse --show-types)
+	{
+		sources kmod uapi -- "${c_files[@]}" |
+			grep -vE '^kmod/core/host\.h$|^kmod/compat/|_gen\.[ch]$' |
+			xargs -r "${checkpatch[@]}" -f
+		sources kmod/compat -- "${c_files[@]}" |
+			xargs -r "${checkpatch[@]}" "${compat[@]}" -f
+		sources kmod/core/host.h lib tools selftests -- "${c_files[@]}" | grep -vE '_gen\.[ch]$' |
+			xargs -r "${checkpatch[@]}" "${host[@]}" -f
+	}
+}
+
+# All of gcc's and sparse's extra warnings. What gives one is not left built, or it would not be
+# given again.
+module_without_warnings()
+{
+	local kernel=$1 name=module__without_warnings_$1 log
+
+	if [[ ! -f kmod/Kbuild ]]; then
+		skip "$name" "no module yet"
+		return
+	fi
+	if ! log=$(KERNEL=$kernel KDIR="" OUT=style KFLAGS="W=1 C=2 KCFLAGS=-Werror" \
+		   scripts/build-module 2>&1) || grep -qiE '(warning|error): ' <<<"$log"; then
+		rm -rf build/style
+		not_ok "$name"
+		grep -vE '^  [A-Z]+ ' <<<"$log" | diag
+	else
+		ok "$name"
+	fi
+}
+
+ktap_header
+clean spdx__first_line
+clean spdx__by_folder
+clean worlds__only_env_h_tests_kernel
+clean worlds__versions_only_in_compat
+clean worlds__core_includes_no_linux
+clean shellcheck__clean
+clean checkpatch__clean
+check host__without_warnings make --no-print-directory strict
+module_without_warnings 6.12
+module_without_warnings 6.1
+finish
