@@ -24,9 +24,9 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 #include <linux/types.h>
 #include <asm/byteorder.h>
-#include <asm/unaligned.h>
 
 #define tor_div64(n, d)		div64_u64(n, d)
 #define tor_assert(cond)	WARN_ON_ONCE(!(cond))

@@ -43,6 +43,7 @@ typedef int64_t s64;
 #define container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
 #undef static_assert
+#undef static_assert
 #define static_assert(cond)	_Static_assert(cond, #cond)
 #define fallthrough		__attribute__((__fallthrough__))
 #define likely(x)		__builtin_expect(!!(x), 1)

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Nodes of fabrics, per network namespace: creation, timers, counters, removal. See fabric.h.
+ */
+#include "fabric.h"
+
+#include <linux/if_ether.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+
+#include "frame.h"
+#include "group.h"
+#include "join.h"
+#include "netlink.h"
+#include "port.h"
+#include "trace.h"
+
+static unsigned int net_id __read_mostly;
+
+struct tor_net *tor_net(const struct net *net)
+{
+	return net_generic(net, net_id);
+}
+
+void tor_env_count(struct tor_node *node, enum tor_counter what, u64 n)
+{
+	this_cpu_add(tor_fabric_of(node)->counters->value[what], n);
+}
+
+void tor_fabric_counters(const struct tor_fabric *fabric, u64 *value)
+{
+	int cpu, i;
+
+	memset(value, 0, sizeof(u64) * TOR_C_COUNT);
+	for_each_possible_cpu(cpu) {
+		const struct tor_counters *c = per_cpu_ptr(fabric->counters, cpu);
+
+		for (i = 0; i < TOR_C_COUNT; i++)
+			value[i] += READ_ONCE(c->value[i]);
+	}
+}
+
+void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port)
+{
+	struct tor_fabric *fabric = tor_fabric_of(node);
+
+	trace_torcoll_link(node, port);
+	set_bit(port, &fabric->changed);
+	schedule_work(&fabric->notify_work);
+}
+
+/* Links change in softirq; those who listen hear of it in process context. */
+static void notify_work(struct work_struct *work)
+{
+	struct tor_fabric *fabric = container_of(work, struct tor_fabric, notify_work);
+	u32 port;
+
+	rtnl_lock();
+	for (port = 0; port < TOR_MAX_PORTS; port++)
+		if (test_and_clear_bit(port, &fabric->changed))
+			tor_netlink_notify_port(fabric, port);
+	rtnl_unlock();
+}
+
+static enum hrtimer_restart hello_timer(struct hrtimer *timer)
+{
+	struct tor_fabric *fabric = container_of(timer, struct tor_fabric, hello_timer);
+	struct tor_entry entry;
+	u32 port;
+
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	for (port = 0; port < 2 * fabric->node.torus.ndim; port++)
+		tor_link_tick(&entry.ctx, &fabric->node, port);
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	hrtimer_forward_now(timer, ns_to_ktime(fabric->node.hello_ns));
+	return HRTIMER_RESTART;
+}
+
+static enum hrtimer_restart join_timer(struct hrtimer *timer)
+{
+	struct tor_fabric *fabric = container_of(timer, struct tor_fabric, join_timer);
+	struct tor_entry entry;
+	u64 when;
+
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	when = tor_join_timer(&entry.ctx, &fabric->node);
+	if (when)
+		tor_fabric_join_timer(fabric, when);
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	return HRTIMER_NORESTART;
+}
+
+void tor_fabric_join_timer(struct tor_fabric *fabric, u64 when)
+{
+	lockdep_assert_held(&fabric->lock);
+	/* queued, not active: its own function sets it again, and may have seen no join just now */
+	if (!hrtimer_is_queued(&fabric->join_timer))
+		hrtimer_start(&fabric->join_timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
+}
+
+static int check_config(const struct tor_fabric_config *cfg, struct tor_torus *torus,
+			const char **why)
+{
+	if (tor_torus_init(torus, cfg->ndim, cfg->side, cfg->cables)) {
+		*why = "sides must be 1 to 6 numbers from 1, with at most 1048576 nodes, cables 1 or 2";
+		return -EINVAL;
+	}
+	if (cfg->self >= torus->nodes) {
+		*why = "this node lies outside the fabric";
+		return -EINVAL;
+	}
+	switch (cfg->ethertype) {
+	case 0:
+		break;
+	case ETH_P_IP:
+	case ETH_P_IPV6:
+	case ETH_P_ARP:
+	case ETH_P_8021Q:
+	case ETH_P_8021AD:
+	case ETH_P_MACSEC:
+		*why = "that ethertype belongs to another protocol";
+		return -EINVAL;
+	default:
+		if (cfg->ethertype < ETH_P_802_3_MIN || cfg->ethertype > 0xffff) {
+			*why = "an ethertype lies between 0x0600 and 0xffff";
+			return -EINVAL;
+		}
+	}
+	if (cfg->hello_ms && (cfg->hello_ms < 10 || cfg->hello_ms > 10000)) {
+		*why = "the hello interval lies between 10 and 10000 ms";
+		return -EINVAL;
+	}
+	return 0;
+}
+
+struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg,
+				  const char **why)
+{
+	struct tor_fabric *fabric;
+	struct tor_torus torus;
+	int err;
+
+	ASSERT_RTNL();
+	err = check_config(cfg, &torus, why);
+	if (err)
+		return ERR_PTR(err);
+	if (tor_fabric_find(tn, cfg->key)) {
+		*why = "this namespace has a fabric of that key already";
+		return ERR_PTR(-EEXIST);
+	}
+	fabric = kzalloc(sizeof(*fabric), GFP_KERNEL);
+	if (!fabric)
+		return ERR_PTR(-ENOMEM);
+	fabric->counters = alloc_percpu(struct tor_counters);
+	if (!fabric->counters) {
+		kfree(fabric);
+		return ERR_PTR(-ENOMEM);
+	}
+	tor_node_init(&fabric->node, &torus, cfg->key, cfg->self);
+	if (cfg->hello_ms)
+		fabric->node.hello_ns = (u64)cfg->hello_ms * NSEC_PER_MSEC;
+	fabric->node.checksum_payload = !cfg->checksum_header_only;
+	fabric->tn = tn;
+	fabric->ethertype = cfg->ethertype ? cfg->ethertype : TORCOLL_ETHERTYPE;
+	spin_lock_init(&fabric->lock);
+	spin_lock_init(&fabric->groups_lock);
+	hash_init(fabric->group);
+	INIT_WORK(&fabric->notify_work, notify_work);
+	hrtimer_init(&fabric->join_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	fabric->join_timer.function = join_timer;
+	hrtimer_init(&fabric->hello_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	fabric->hello_timer.function = hello_timer;
+	hrtimer_start(&fabric->hello_timer, ns_to_ktime(fabric->node.hello_ns),
+		      HRTIMER_MODE_REL_SOFT);
+	tn->sequence++;
+	list_add_tail_rcu(&fabric->list, &tn->fabrics);
+	tor_netlink_notify_fabric(fabric, true);
+	return fabric;
+}
+
+/*
+ * Who may still hold a reference to the fabric, and how each is waited for:
+ * - frames being received: their packet_type is gone, tor_port_del() waits for them;
+ * - groups: none belongs to an open file (@users); those that only linger are ended here;
+ * - joins: made by open files, which are users;
+ * - the two timers and the notifier's work: cancelled;
+ * - readers of the list (dumps): a grace period.
+ */
+static void fabric_free(struct tor_fabric *fabric)
+{
+	u32 port;
+
+	for (port = 0; port < TOR_MAX_PORTS; port++)
+		tor_port_del(fabric, port);
+	list_del_rcu(&fabric->list);
+	fabric->tn->sequence++;
+	tor_group_end_all(fabric);
+	hrtimer_cancel(&fabric->hello_timer);
+	hrtimer_cancel(&fabric->join_timer);
+	tor_netlink_notify_fabric(fabric, false);
+}
+
+static void fabric_free_rcu(struct rcu_head *rcu)
+{
+	struct tor_fabric *fabric = container_of(rcu, struct tor_fabric, rcu);
+
+	free_percpu(fabric->counters);
+	kfree(fabric);
+}
+
+int tor_fabric_del(struct tor_fabric *fabric)
+{
+	ASSERT_RTNL();
+	if (atomic_read(&fabric->users))
+		return -EBUSY;
+	fabric_free(fabric);
+	/* the work takes RTNL: it is let out, and finds nothing to say */
+	fabric->changed = 0;
+	rtnl_unlock();
+	cancel_work_sync(&fabric->notify_work);
+	rtnl_lock();
+	call_rcu(&fabric->rcu, fabric_free_rcu);
+	return 0;
+}
+
+struct tor_fabric *tor_fabric_find(struct tor_net *tn, u64 key)
+{
+	struct tor_fabric *fabric;
+
+	list_for_each_entry_rcu(fabric, &tn->fabrics, list, lockdep_rtnl_is_held())
+		if (fabric->node.key == key)
+			return fabric;
+	return NULL;
+}
+
+u32 tor_fabric_unit(const struct tor_fabric *fabric)
+{
+	u32 unit = 0;
+	u32 i;
+
+	for (i = 0; i < TOR_MAX_PORTS; i++) {
+		const struct tor_port *port = rtnl_dereference(fabric->port[i]);
+		u32 takes = port ? tor_wire_unit(READ_ONCE(port->dev->mtu)) : 0;
+
+		if (takes && (!unit || takes < unit))
+			unit = takes;
+	}
+	return unit;
+}
+
+static int __net_init net_init(struct net *net)
+{
+	struct tor_net *tn = tor_net(net);
+
+	tn->net = net;
+	INIT_LIST_HEAD(&tn->fabrics);
+	return 0;
+}
+
+static void __net_exit net_exit(struct net *net)
+{
+	struct tor_net *tn = tor_net(net);
+
+	rtnl_lock();
+	while (!list_empty(&tn->fabrics)) {
+		struct tor_fabric *fabric = list_first_entry(&tn->fabrics, struct tor_fabric,
+							     list);
+
+		/* an open file would hold the namespace */
+		WARN_ON(tor_fabric_del(fabric));
+	}
+	rtnl_unlock();
+}
+
+static struct pernet_operations net_ops = {
+	.init = net_init,
+	.exit = net_exit,
+	.id = &net_id,
+	.size = sizeof(struct tor_net),
+};
+
+int tor_fabric_init(void)
+{
+	return register_pernet_subsys(&net_ops);
+}
+
+void tor_fabric_exit(void)
+{
+	unregister_pernet_subsys(&net_ops);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A fabric as one network namespace belongs to it: the node, its ports, its comms.
+ *
+ * Locking
+ *
+ * RTNL      configuration: the namespace's list of fabrics, fabric->port[], the devices behind
+ *           the ports. Taken by netlink handlers, the netdev notifier and, briefly, when a comm is
+ *           created or given up.
+ * fabric->lock  (spinlock, bottom halves off) link states and joins: core's link.c and join.c. Taken in
+ *           softirq by hellos, comm messages and the two timers.
+ * fabric->groups_lock  (spinlock, bottom halves off) the table of groups, for writers.
+ * lane->lock  (spinlock, bottom halves off; group.h) one channel of one op slot: core's engine.c. Two frames
+ *           of different channels or ops run on different CPUs at once.
+ *
+ * Order: RTNL, then one of the spinlocks; no spinlock is taken inside another, but for
+ * fabric->groups_lock inside fabric->lock (a join installs its group). No transmit function is
+ * called with a spinlock held: frames collect in struct tor_entry and leave in tor_entry_end().
+ *
+ * RCU: list of fabrics, fabric->port[], table of groups. The receive path, the timers and
+ * every other entry into core hold rcu_read_lock() until tor_entry_end() has returned, so whatever
+ * they found stays. Link states and neighbours' addresses are read by READ_ONCE().
+ *
+ * Shutdown: ports go first (no frame comes in after synchronize_net()), then groups (unhashed, aborted,
+ * grace period, timers cancelled), then the fabric's own timers, then memory.
+ */
+#ifndef _TOR_FABRIC_H
+#define _TOR_FABRIC_H
+
+#include <linux/hashtable.h>
+#include <linux/hrtimer.h>
+#include <linux/netdevice.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#include "engine.h"
+#include "node.h"
+
+struct tor_port;
+
+/**
+ * struct tor_net - per network namespace
+ * @fabrics: struct tor_fabric; RTNL, RCU
+ * @sequence: of configuration changes, for dumps
+ */
+struct tor_net {
+	struct net *net;
+	struct list_head fabrics;
+	u32 sequence;
+};
+
+struct tor_counters {
+	u64 value[TOR_C_COUNT];
+};
+
+/**
+ * struct tor_fabric - one node
+ * @node: core's part
+ * @ethertype: of its frames, host order
+ * @users: comms of open files; while there are any, the fabric stays
+ * @changed: bit per port whose link changed and was not notified yet
+ * @group: by tag
+ */
+struct tor_fabric {
+	struct tor_node node;
+	struct list_head list;
+	struct tor_net *tn;
+	u16 ethertype;
+	atomic_t users;
+	struct tor_port __rcu *port[TOR_MAX_PORTS];
+	struct tor_counters __percpu *counters;
+	spinlock_t lock;
+	struct hrtimer hello_timer;
+	struct hrtimer join_timer;
+	unsigned long changed;
+	struct work_struct notify_work;
+	spinlock_t groups_lock;
+	DECLARE_HASHTABLE(group, 6);
+	struct rcu_head rcu;
+};
+
+static inline struct tor_fabric *tor_fabric_of(struct tor_node *node)
+{
+	return container_of(node, struct tor_fabric, node);
+}
+
+struct tor_net *tor_net(const struct net *net);
+
+/**
+ * struct tor_fabric_config - what "fabric new" asks for
+ * @self: own index
+ * @ethertype: 0: the default
+ * @hello_ms: 0: the default
+ */
+struct tor_fabric_config {
+	u64 key;
+	u32 ndim;
+	u32 side[TOR_MAX_DIMS];
+	u32 cables;
+	u32 self;
+	u32 ethertype;
+	u32 hello_ms;
+	bool checksum_header_only;
+};
+
+/**
+ * tor_fabric_add - become a node of a fabric
+ * @tn: namespace
+ * @cfg: checked here
+ * @why: out: static sentence for a refusal
+ *
+ * Context: RTNL. Return: the fabric or an ERR_PTR.
+ */
+struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg,
+				  const char **why);
+
+/* Leave it. Context: RTNL. Return: 0, or -EBUSY while a process has a comm. */
+int tor_fabric_del(struct tor_fabric *fabric);
+
+/* Context: RTNL or RCU. */
+struct tor_fabric *tor_fabric_find(struct tor_net *tn, u64 key);
+
+/* Payload bytes per frame that every port takes; 0 if there is no port. Context: RTNL. */
+u32 tor_fabric_unit(const struct tor_fabric *fabric);
+
+void tor_fabric_counters(const struct tor_fabric *fabric, u64 *value);
+
+/* Call core's tor_join_timer() at @when (ns) or before. Context: fabric->lock. */
+void tor_fabric_join_timer(struct tor_fabric *fabric, u64 when);
+
+int tor_fabric_init(void);
+void tor_fabric_exit(void);
+
+#endif

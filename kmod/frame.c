@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Frames between skbs and core: receive, forward, send.
+ *
+ * A received skb is checked once, by header, and then forwarded as it is, or handed to core as a
+ * header and a list of pieces of memory. What core sends becomes an skb whose payload is the user's
+ * pages themselves: one reference per fragment, SKBFL_SHARED_FRAG, no destructor, no ubuf_info. So
+ * frames in queues and taps refer to nothing of this module, and outlive op, process and module.
+ */
+#include "frame.h"
+
+#include <linux/etherdevice.h>
+#include <linux/skbuff.h>
+
+#include "group.h"
+#include "join.h"
+#include "memory.h"
+#include "port.h"
+#include "route.h"
+#include "trace.h"
+
+/* What is remembered of an own data frame, in case its queue refuses it. */
+struct frame_cb {
+	struct tor_fabric *fabric;
+	bool data;
+};
+
+static struct frame_cb *frame_cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct frame_cb) > sizeof(skb->cb));
+	return (struct frame_cb *)skb->cb;
+}
+
+/* --- sending --- */
+
+void tor_entry_begin(struct tor_entry *entry)
+{
+	entry->ctx.now = ktime_get_ns();
+	__skb_queue_head_init(&entry->frames);
+	entry->retired = NULL;
+}
+
+/* A queue refused one of our data frames: its channel sends it again, with a smaller window. */
+static void report_drop(struct tor_entry *entry, struct tor_fabric *fabric,
+			const struct torcoll_hdr *raw)
+{
+	struct tor_hdr h;
+	enum tor_counter why;
+
+	tor_env_count(&fabric->node, TOR_C_TX_LOCAL_DROP, 1);
+	if (!tor_wire_parse(raw, sizeof(*raw), sizeof(*raw) + be32_to_cpu(raw->length), &h, &why))
+		tor_group_dropped(entry, fabric, &h);
+}
+
+static void xmit(struct tor_entry *entry, struct sk_buff *skb)
+{
+	struct frame_cb cb = *frame_cb(skb);
+	struct torcoll_hdr raw;
+	int ret;
+
+	if (cb.data)
+		skb_copy_bits(skb, skb_network_offset(skb), &raw, sizeof(raw));
+	/* the queueing disciplines expect it zeroed */
+	memset(skb->cb, 0, sizeof(skb->cb));
+	ret = dev_queue_xmit(skb);
+	if (likely(!net_xmit_eval(ret)))
+		return;
+	if (cb.data)
+		report_drop(entry, cb.fabric, &raw);
+	else
+		tor_env_count(&cb.fabric->node, TOR_C_TX_LOCAL_DROP, 1);
+}
+
+void tor_entry_end(struct tor_entry *entry)
+{
+	struct sk_buff *skb;
+
+	for (;;) {
+		while ((skb = __skb_dequeue(&entry->frames)))
+			xmit(entry, skb);
+		if (!entry->retired)
+			return;
+		/* may send again: those who were told to wait */
+		tor_slots_recycle(entry);
+	}
+}
+
+static int fill_header(struct sk_buff *skb, const struct tor_port *port, u16 ethertype, bool hello)
+{
+	static const u8 group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
+	struct net_device *dev = port->dev;
+	u8 mac[ETH_ALEN];
+
+	if (hello)
+		ether_addr_copy(mac, group);
+	else
+		u64_to_ether_addr(READ_ONCE(port->neighbour), mac);
+	skb->protocol = htons(ethertype);
+	return dev_hard_header(skb, dev, ethertype, mac, dev->dev_addr, skb->len);
+}
+
+/* Add the pages behind @frame's ranges; false: more fragments than an skb can have. */
+static bool attach_pages(struct sk_buff *skb, const struct tor_frame *frame)
+{
+	u32 frags = 0;
+	u32 i;
+
+	for (i = 0; i < frame->ranges; i++) {
+		const struct tor_range *r = &frame->range[i];
+		u64 done = 0;
+
+		while (done < r->len) {
+			u32 in_page;
+			struct page *page = tor_mem_page(r->mem, r->off + done, &in_page);
+			u32 run = min_t(u64, r->len - done, PAGE_SIZE - in_page);
+
+			if (frags == MAX_SKB_FRAGS)
+				return false;
+			get_page(page);
+			skb_fill_page_desc_noacc(skb, frags++, page, in_page, run);
+			skb->len += run;
+			skb->data_len += run;
+			skb->truesize += PAGE_SIZE;
+			done += run;
+		}
+	}
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
+	return true;
+}
+
+static void copy_ranges(struct sk_buff *skb, const struct tor_frame *frame)
+{
+	u32 i;
+
+	for (i = 0; i < frame->ranges; i++) {
+		const struct tor_range *r = &frame->range[i];
+		u64 done = 0;
+
+		while (done < r->len) {
+			u32 run = min_t(u64, r->len - done, U32_MAX);
+			void *p = tor_env_mem(r->mem, r->off + done, &run);
+
+			skb_put_data(skb, p, run);
+			done += run;
+		}
+	}
+}
+
+static u32 ranges_len(const struct tor_frame *frame)
+{
+	u32 len = 0;
+	u32 i;
+
+	for (i = 0; i < frame->ranges; i++)
+		len += frame->range[i].len;
+	return len;
+}
+
+static struct sk_buff *build(struct tor_fabric *fabric, const struct tor_port *port,
+			     const struct tor_frame *frame, bool copy)
+{
+	struct net_device *dev = port->dev;
+	u32 len = ranges_len(frame);
+	u32 linear = frame->hdr_len + frame->linear_len + (copy ? len : 0);
+	struct sk_buff *skb;
+
+	skb = alloc_skb(LL_RESERVED_SPACE(dev) + linear + dev->needed_tailroom,
+			GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, LL_RESERVED_SPACE(dev));
+	skb_reset_network_header(skb);
+	skb->dev = dev;
+	skb_put_data(skb, frame->hdr, frame->hdr_len);
+	if (frame->linear_len)
+		skb_put_data(skb, frame->linear, frame->linear_len);
+	if (copy) {
+		copy_ranges(skb, frame);
+	} else if (!attach_pages(skb, frame)) {
+		kfree_skb(skb);
+		return build(fabric, port, frame, true);
+	}
+	if (copy && frame->data)
+		tor_env_count(&fabric->node, TOR_C_TX_COPIED_BYTES, len);
+	else if (frame->data)
+		tor_env_count(&fabric->node, TOR_C_TX_COPIED_BYTES, frame->linear_len);
+	return skb;
+}
+
+/* The port that @frame leaves by, if its link is fit for it. Context: RCU. */
+static struct tor_port *pick_port(struct tor_fabric *fabric, const struct tor_frame *frame,
+				  bool hello)
+{
+	struct tor_node *node = &fabric->node;
+	u32 index = frame->port;
+
+	if (index == ~0U)
+		index = tor_route_port(&node->torus, node->self, frame->dst, frame->tie);
+	if (index >= TOR_MAX_PORTS)
+		return NULL;
+	if (!hello && READ_ONCE(node->link[index].state) != TOR_LINK_UP)
+		return NULL;
+	return rcu_dereference(fabric->port[index]);
+}
+
+int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_frame *frame)
+{
+	struct tor_entry *entry = container_of(ctx, struct tor_entry, ctx);
+	struct tor_fabric *fabric = tor_fabric_of(node);
+	bool hello = frame->port != ~0U;
+	struct tor_port *port = pick_port(fabric, frame, hello);
+	struct sk_buff *skb;
+
+	if (!port) {
+		if (!hello)
+			tor_env_count(node, TOR_C_TX_NO_ROUTE, 1);
+		return -EHOSTUNREACH;
+	}
+	skb = build(fabric, port, frame, frame->copy || !(port->dev->features & NETIF_F_SG));
+	if (!skb) {
+		tor_env_count(node, TOR_C_TX_NO_MEMORY, 1);
+		return -ENOMEM;
+	}
+	if (fill_header(skb, port, fabric->ethertype, hello) < 0) {
+		kfree_skb(skb);
+		tor_env_count(node, TOR_C_TX_NO_ROUTE, 1);
+		return -EHOSTUNREACH;
+	}
+	frame_cb(skb)->fabric = fabric;
+	frame_cb(skb)->data = frame->data;
+	atomic64_inc(&port->tx_frames);
+	if (!hello) {
+		tor_env_count(node, TOR_C_TX_FRAMES, 1);
+		tor_env_count(node, TOR_C_TX_BYTES, ranges_len(frame) + frame->linear_len);
+	}
+	trace_torcoll_tx(node, port->index, frame->dst, skb->len);
+	__skb_queue_tail(&entry->frames, skb);
+	return 0;
+}
+
+/* --- receiving --- */
+
+static void drop(const struct tor_port *port, enum tor_counter why)
+{
+	struct tor_node *node = &port->fabric->node;
+
+	tor_env_count(node, why, 1);
+	trace_torcoll_drop(node, port->index, why);
+}
+
+/* Pass a frame on as it is. Consumes @skb. */
+static void forward(struct tor_port *in, struct sk_buff *skb, const struct tor_hdr *h)
+{
+	struct tor_fabric *fabric = in->fabric;
+	struct tor_frame frame = { .port = ~0U, .dst = h->dst };
+	struct tor_port *out;
+
+	/* a tie can only arise where a dimension begins: any rule that a frame keeps to will do */
+	frame.tie = (u32)(h->offset >> 6) ^ h->channel;
+	out = pick_port(fabric, &frame, false);
+	if (!out) {
+		drop(in, TOR_C_DROP_NO_ROUTE);
+		goto free;
+	}
+	if (skb->len > READ_ONCE(out->dev->mtu)) {
+		drop(in, TOR_C_DROP_FORWARD);
+		goto free;
+	}
+	/* a tap may share the header that is about to change */
+	if (skb_cow_head(skb, LL_RESERVED_SPACE(out->dev))) {
+		drop(in, TOR_C_DROP_MEMORY);
+		goto free;
+	}
+	if (!tor_wire_hop(skb->data)) {
+		drop(in, TOR_C_DROP_HOP_LIMIT);
+		goto free;
+	}
+	skb_reset_network_header(skb);
+	skb->dev = out->dev;
+	skb->ip_summed = CHECKSUM_NONE;
+	skb->pkt_type = PACKET_OUTGOING;
+	/* fq takes a receive time for a departure in the far future */
+	skb_clear_tstamp(skb);
+	memset(skb->cb, 0, sizeof(skb->cb));
+	if (fill_header(skb, out, fabric->ethertype, false) < 0) {
+		drop(in, TOR_C_DROP_NO_ROUTE);
+		goto free;
+	}
+	atomic64_inc(&out->tx_frames);
+	tor_env_count(&fabric->node, TOR_C_FORWARDED, 1);
+	if (net_xmit_eval(dev_queue_xmit(skb)))
+		drop(in, TOR_C_DROP_FORWARD);
+	return;
+free:
+	kfree_skb(skb);
+}
+
+/* The payload as pieces of memory. Return: their number, 0 if it cannot be had. */
+static u32 payload_pieces(struct sk_buff *skb, const struct tor_hdr *h, struct tor_bytes *piece)
+{
+	u32 skip = tor_wire_header_bytes(h);
+	u32 left = h->length;
+	u32 n = 0;
+	int i;
+
+	if (skb_has_frag_list(skb) && skb_linearize(skb))
+		return 0;
+	if (skb_headlen(skb) > skip) {
+		piece[n].p = skb->data + skip;
+		piece[n].len = min(skb_headlen(skb) - skip, left);
+		left -= piece[n++].len;
+	}
+	for (i = 0; i < skb_shinfo(skb)->nr_frags && left; i++) {
+		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
+
+		piece[n].p = skb_frag_address(frag);
+		piece[n].len = min_t(u32, skb_frag_size(frag), left);
+		left -= piece[n++].len;
+	}
+	return left ? 0 : n;
+}
+
+/* The whole payload of a control frame in linear memory, checked; NULL: dropped. */
+static const void *control_payload(struct tor_port *port, struct sk_buff *skb,
+				   const struct tor_hdr *h)
+{
+	u32 skip = tor_wire_header_bytes(h);
+
+	if (!pskb_may_pull(skb, skip + h->length)) {
+		drop(port, TOR_C_DROP_SHORT);
+		return NULL;
+	}
+	if (tor_wire_crc(skb->data + skip, h->length) != h->payload_crc) {
+		drop(port, TOR_C_DROP_PAYLOAD_CRC);
+		return NULL;
+	}
+	return skb->data + skip;
+}
+
+static void rx_hello(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
+		     const struct tor_hdr *h)
+{
+	struct tor_fabric *fabric = port->fabric;
+	const void *p = control_payload(port, skb, h);
+	struct tor_hello hello;
+
+	if (!p)
+		return;
+	if (tor_wire_get_hello(p, h->length, &hello)) {
+		drop(port, TOR_C_DROP_SHORT);
+		return;
+	}
+	spin_lock(&fabric->lock);
+	WRITE_ONCE(port->neighbour, ether_addr_to_u64(eth_hdr(skb)->h_source));
+	tor_link_hello(&entry->ctx, &fabric->node, port->index, h, &hello);
+	spin_unlock(&fabric->lock);
+}
+
+static void rx_comm(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
+		    const struct tor_hdr *h)
+{
+	struct tor_fabric *fabric = port->fabric;
+	const void *p = control_payload(port, skb, h);
+	struct tor_comm_msg msg;
+
+	if (!p)
+		return;
+	if (tor_wire_get_comm(p, h->length, &msg)) {
+		drop(port, TOR_C_DROP_SHORT);
+		return;
+	}
+	spin_lock(&fabric->lock);
+	tor_join_rx(&entry->ctx, &fabric->node, h, &msg, tor_group_find(fabric, msg.tag));
+	spin_unlock(&fabric->lock);
+}
+
+static void rx_data(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
+		    const struct tor_hdr *h)
+{
+	struct tor_bytes piece[MAX_SKB_FRAGS + 1];
+	u32 n = payload_pieces(skb, h, piece);
+
+	if (!n)
+		drop(port, h->length ? TOR_C_DROP_MEMORY : TOR_C_DROP_RANGE);
+	else
+		tor_group_data(entry, port, h, piece, n);
+}
+
+static void rx_abort(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
+		     const struct tor_hdr *h)
+{
+	const void *p = control_payload(port, skb, h);
+
+	if (p)
+		tor_group_abort_rx(entry, port, h, p);
+}
+
+/* For this node. */
+static void deliver(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
+		    const struct tor_hdr *h)
+{
+	struct tor_node *node = &port->fabric->node;
+
+	if (h->type == TORCOLL_FRAME_HELLO) {
+		rx_hello(entry, port, skb, h);
+		return;
+	}
+	if (h->dst_epoch && h->dst_epoch != node->epoch) {
+		drop(port, TOR_C_DROP_EPOCH);
+		return;
+	}
+	tor_env_count(node, TOR_C_RX_FRAMES, 1);
+	trace_torcoll_rx(node, port->index, h);
+	if (h->acks)
+		tor_group_acks(entry, port, h, skb->data);
+	switch (h->type) {
+	case TORCOLL_FRAME_DATA:
+		rx_data(entry, port, skb, h);
+		break;
+	case TORCOLL_FRAME_COMM:
+		rx_comm(entry, port, skb, h);
+		break;
+	case TORCOLL_FRAME_ABORT:
+		rx_abort(entry, port, skb, h);
+		break;
+	}
+}
+
+/* Is the frame addressed to this port, and fit to be read? Fills @h. */
+static bool accept(struct tor_port *port, struct sk_buff *skb, struct tor_hdr *h)
+{
+	u32 len = min_t(u32, skb->len, TOR_WIRE_HEADER_MAX);
+	enum tor_counter why;
+
+	if (skb->pkt_type == PACKET_OTHERHOST) {
+		drop(port, TOR_C_DROP_NOT_OURS);
+		return false;
+	}
+	/* header first: acks are rare, and payload need not be linear */
+	len = min_t(u32, len, sizeof(struct torcoll_hdr));
+	if (!pskb_may_pull(skb, len)) {
+		drop(port, TOR_C_DROP_MEMORY);
+		return false;
+	}
+	if (len == sizeof(struct torcoll_hdr)) {
+		u8 acks = ((const struct torcoll_hdr *)skb->data)->acks;
+
+		len = min_t(u32, skb->len, len + min_t(u32, acks, TORCOLL_WIRE_ACKS_MAX) *
+						 sizeof(struct torcoll_ack));
+		if (!pskb_may_pull(skb, len)) {
+			drop(port, TOR_C_DROP_MEMORY);
+			return false;
+		}
+	}
+	if (tor_wire_parse(skb->data, skb_headlen(skb), skb->len, h, &why)) {
+		if (why == TOR_C_DROP_VERSION) {
+			struct tor_ctx ctx = { .now = ktime_get_ns() };
+
+			spin_lock(&port->fabric->lock);
+			tor_link_foreign(&ctx, &port->fabric->node, port->index, skb->data[0]);
+			spin_unlock(&port->fabric->lock);
+		}
+		drop(port, why);
+		return false;
+	}
+	if (h->fabric != port->fabric->node.tag) {
+		drop(port, TOR_C_DROP_FABRIC);
+		return false;
+	}
+	return true;
+}
+
+/* A link that is known to be wrong carries nothing but hellos. */
+static bool link_fit(const struct tor_port *port)
+{
+	switch (READ_ONCE(port->fabric->node.link[port->index].state)) {
+	case TOR_LINK_UP:
+	case TOR_LINK_ONE_WAY:
+	case TOR_LINK_WAITING:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Consumes @skb. */
+static void receive(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb)
+{
+	struct tor_node *node = &port->fabric->node;
+	struct tor_hdr h;
+
+	atomic64_inc(&port->rx_frames);
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (!skb) {
+		drop(port, TOR_C_DROP_MEMORY);
+		return;
+	}
+	if (!accept(port, skb, &h))
+		goto free;
+	if (h.type != TORCOLL_FRAME_HELLO) {
+		if (h.dst >= node->torus.nodes || h.src >= node->torus.nodes ||
+		    h.src == node->self) {
+			drop(port, TOR_C_DROP_NODE);
+			goto free;
+		}
+		if (!link_fit(port)) {
+			drop(port, TOR_C_DROP_LINK);
+			goto free;
+		}
+		if (h.dst != node->self) {
+			forward(port, skb, &h);
+			return;
+		}
+	}
+	deliver(entry, port, skb, &h);
+	consume_skb(skb);
+	return;
+free:
+	kfree_skb(skb);
+}
+
+int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
+		 struct net_device *orig)
+{
+	struct tor_port *port = container_of(type, struct tor_port, type);
+	struct tor_entry entry;
+
+	tor_entry_begin(&entry);
+	receive(&entry, port, skb);
+	tor_entry_end(&entry);
+	return NET_RX_SUCCESS;
+}
+
+void tor_frame_rx_list(struct list_head *list, struct packet_type *type, struct net_device *orig)
+{
+	struct tor_port *port = container_of(type, struct tor_port, type);
+	struct sk_buff *skb, *next;
+	struct tor_entry entry;
+
+	tor_entry_begin(&entry);
+	list_for_each_entry_safe(skb, next, list, list) {
+		skb_list_del_init(skb);
+		receive(&entry, port, skb);
+	}
+	tor_entry_end(&entry);
+}

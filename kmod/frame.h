@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Frames: between skbs and core. See frame.c.
+ */
+#ifndef _TOR_FRAME_H
+#define _TOR_FRAME_H
+
+#include "fabric.h"
+
+struct tor_slot;
+
+/**
+ * struct tor_entry - one entry into core, and what came of it
+ * @ctx: what core sees
+ * @frames: to be sent when all locks are dropped
+ * @retired: op slots that core is done with, linked by ->next_retired
+ *
+ * Begin, take a lock, call core, drop it, any number of times; end. All of it inside one
+ * rcu_read_lock() section with bottom halves off.
+ */
+struct tor_entry {
+	struct tor_ctx ctx;
+	struct sk_buff_head frames;
+	struct tor_slot *retired;
+};
+
+void tor_entry_begin(struct tor_entry *entry);
+void tor_entry_end(struct tor_entry *entry);
+
+/* struct packet_type's functions of a port. Context: softirq, RCU. */
+int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
+		 struct net_device *orig);
+void tor_frame_rx_list(struct list_head *list, struct packet_type *type, struct net_device *orig);
+
+#endif

@@ -1,0 +1,642 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Groups. See group.h.
+ */
+#include "group.h"
+
+#include <linux/log2.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+
+#include "op.h"
+#include "port.h"
+#include "session.h"
+#include "trace.h"
+
+/* --- lanes: from core to timers and back --- */
+
+static struct tor_lane *lane_of(struct tor_chan *chan)
+{
+	return container_of(chan, struct tor_lane, chan);
+}
+
+void tor_env_chan_timer(struct tor_chan *chan, u64 when)
+{
+	struct tor_lane *lane = lane_of(chan);
+
+	lockdep_assert_held(&lane->lock);
+	if (test_bit(TOR_GROUP_DEAD, &lane->slot->group->flags))
+		return;
+	/* one that is not wanted any more finds nothing to do */
+	if (when)
+		hrtimer_start(&lane->timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
+}
+
+static enum hrtimer_restart lane_timer(struct hrtimer *timer)
+{
+	struct tor_lane *lane = container_of(timer, struct tor_lane, timer);
+	struct tor_entry entry;
+
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&lane->lock);
+	tor_chan_timer(&entry.ctx, &lane->chan);
+	spin_unlock(&lane->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	return HRTIMER_NORESTART;
+}
+
+void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
+{
+	struct tor_slot *slot = container_of(op, struct tor_slot, op);
+	struct tor_group *group = slot->group;
+	struct tor_comm *comm = &group->comm;
+
+	slot->status = op->aborted ? READ_ONCE(comm->error) : 0;
+	slot->error_rank = op->aborted ? comm->error_rank : TOR_NO_RANK;
+	tor_env_count(comm->node, op->aborted ? TOR_C_OPS_FAILED : TOR_C_OPS, 1);
+	atomic64_inc(&group->ops);
+	trace_torcoll_op_done(comm, op->seq, op->plan.req.count * op->elem, slot->status);
+	/* status before BUSY: tor_op_reap() reads them the other way round */
+	smp_mb__before_atomic();
+	clear_bit(TOR_SLOT_BUSY, &slot->flags);
+	wake_up_all(&group->wait);
+	tor_session_wake(READ_ONCE(group->session));
+}
+
+void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op)
+{
+	struct tor_entry *entry = container_of(ctx, struct tor_entry, ctx);
+	struct tor_slot *slot = container_of(op, struct tor_slot, op);
+
+	slot->next_retired = entry->retired;
+	entry->retired = slot;
+}
+
+void tor_slots_recycle(struct tor_entry *entry)
+{
+	struct tor_slot *slot = entry->retired;
+	u32 i;
+
+	entry->retired = slot->next_retired;
+	for (i = 0; i < slot->group->comm.channels; i++) {
+		struct tor_lane *lane = &slot->lane[i];
+
+		spin_lock(&lane->lock);
+		tor_chan_recycle(&entry->ctx, &lane->chan, slot->op.seq + slot->group->comm.depth);
+		spin_unlock(&lane->lock);
+	}
+	/* the lanes serve the next number before a submitter sees the slot free */
+	smp_mb__before_atomic();
+	clear_bit(TOR_SLOT_OPEN, &slot->flags);
+	wake_up_all(&slot->group->wait);
+}
+
+/* --- frames --- */
+
+struct tor_group *tor_group_find(struct tor_fabric *fabric, u32 tag)
+{
+	struct tor_group *group;
+
+	hash_for_each_possible_rcu(fabric->group, group, hash, tag)
+		if (group->comm.tag == tag)
+			return group;
+	return NULL;
+}
+
+static void drop(struct tor_port *port, enum tor_counter why)
+{
+	tor_env_count(&port->fabric->node, why, 1);
+	trace_torcoll_drop(&port->fabric->node, port->index, why);
+}
+
+/* The group that a frame is for, if its sender belongs to it. */
+static struct tor_group *admit(struct tor_port *port, const struct tor_hdr *h, u32 tag, u32 *rank)
+{
+	struct tor_group *group = tor_group_find(port->fabric, tag);
+	enum tor_counter why = TOR_C_DROP_COMM;
+
+	if (group && tor_comm_admit(&group->comm, h, rank, &why))
+		return group;
+	drop(port, why);
+	return NULL;
+}
+
+static struct tor_lane *find_lane(struct tor_group *group, u32 op, u32 channel)
+{
+	if (channel >= group->comm.channels)
+		return NULL;
+	return &tor_group_slot(group, op)->lane[channel];
+}
+
+void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
+		    const struct tor_bytes *payload, u32 pieces)
+{
+	struct tor_group *group;
+	struct tor_lane *lane;
+	u32 rank;
+
+	group = admit(port, h, h->comm, &rank);
+	if (!group)
+		return;
+	if (atomic_read(&group->comm.failed)) {
+		/* whoever still sends has not heard */
+		tor_comm_send_abort(&entry->ctx, &group->comm, rank);
+		return;
+	}
+	lane = find_lane(group, h->op, h->channel);
+	if (!lane) {
+		drop(port, TOR_C_DROP_RANGE);
+		return;
+	}
+	spin_lock(&lane->lock);
+	tor_chan_data(&entry->ctx, &lane->chan, rank, h, payload, pieces);
+	spin_unlock(&lane->lock);
+}
+
+void tor_group_acks(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
+		    const void *frame)
+{
+	struct tor_group *group;
+	struct tor_lane *lane;
+	struct tor_ack ack;
+	u32 rank, i;
+
+	for (i = 0; i < h->acks; i++) {
+		tor_wire_ack(frame, i, &ack);
+		group = admit(port, h, ack.comm, &rank);
+		lane = group ? find_lane(group, ack.op, ack.channel) : NULL;
+		if (!lane)
+			continue;
+		spin_lock(&lane->lock);
+		tor_chan_ack(&entry->ctx, &lane->chan, rank, &ack);
+		spin_unlock(&lane->lock);
+	}
+}
+
+void tor_group_abort_rx(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
+			const void *p)
+{
+	struct tor_group *group;
+	u32 rank;
+
+	group = admit(port, h, h->comm, &rank);
+	if (!group)
+		return;
+	if (!atomic_read(&group->comm.failed))
+		set_bit(TOR_GROUP_TOLD, &group->flags);
+	tor_comm_abort_rx(&entry->ctx, &group->comm, rank, p, h->length);
+}
+
+void tor_group_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
+		       const struct tor_hdr *h)
+{
+	struct tor_group *group = tor_group_find(fabric, h->comm);
+	struct tor_lane *lane = group ? find_lane(group, h->op, h->channel) : NULL;
+
+	if (!lane)
+		return;
+	spin_lock(&lane->lock);
+	tor_chan_dropped(&entry->ctx, &lane->chan, tor_comm_rank(&group->comm, h->dst), h);
+	spin_unlock(&lane->lock);
+}
+
+/* --- failure --- */
+
+void tor_env_comm_failed(struct tor_ctx *ctx, struct tor_comm *comm)
+{
+	struct tor_group *group = tor_group_of(comm);
+
+	/* fails once; the work's own reference */
+	refcount_inc(&group->refs);
+	queue_delayed_work(system_unbound_wq, &group->fail_work, 0);
+}
+
+static void abort_lanes(struct tor_group *group)
+{
+	struct tor_entry entry;
+	u32 i;
+
+	for (i = 0; i < group->comm.depth * group->comm.channels; i++) {
+		struct tor_lane *lane = &group->lanes[i];
+
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		spin_lock(&lane->lock);
+		tor_chan_abort(&entry.ctx, &lane->chan);
+		spin_unlock(&lane->lock);
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
+	}
+}
+
+static void tell_everyone(struct tor_group *group)
+{
+	struct tor_entry entry;
+	u32 rank;
+
+	for (rank = 0; rank < group->comm.ranks; rank++) {
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		tor_comm_send_abort(&entry.ctx, &group->comm, rank);
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
+	}
+}
+
+/* Runs three times: the first ends our ops, all of them tell the others, in case frames are lost. */
+static void fail_work(struct work_struct *work)
+{
+	struct tor_group *group = container_of(to_delayed_work(work), struct tor_group, fail_work);
+
+	if (!group->fail_rounds) {
+		abort_lanes(group);
+		wake_up_all(&group->wait);
+		rcu_read_lock();
+		tor_session_wake(READ_ONCE(group->session));
+		rcu_read_unlock();
+	}
+	if (test_bit(TOR_GROUP_HASHED, &group->flags) && !test_bit(TOR_GROUP_TOLD, &group->flags)) {
+		tell_everyone(group);
+		if (++group->fail_rounds < 3) {
+			queue_delayed_work(system_unbound_wq, &group->fail_work, HZ / 20);
+			return;
+		}
+	}
+	tor_group_put(group);
+}
+
+void tor_group_abort(struct tor_group *group, int error)
+{
+	struct tor_entry entry;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	tor_comm_fail(&entry.ctx, &group->comm, error, group->comm.rank, 0);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+	/* whoever failed it, the first round of the work ends all ops */
+	wait_event(group->wait, !tor_group_busy(group));
+}
+
+/* --- the end --- */
+
+static void free_group(struct tor_group *group)
+{
+	/* of ops that a call began just as the comm failed */
+	if (group->slot)
+		tor_op_release_all(group);
+	kvfree(group->lanes);
+	kvfree(group->slot);
+	kvfree(group->comm.member);
+	kvfree(group->comm.order);
+	kvfree(group->comm.epoch);
+	kvfree(group->comm.path);
+	kvfree(group->join.seen);
+	kvfree(group->join.seen_nonce);
+	kfree(group);
+}
+
+void tor_group_put(struct tor_group *group)
+{
+	if (refcount_dec_and_test(&group->refs))
+		free_group(group);
+}
+
+/*
+ * Take the group apart. Who may still use it, and how each is waited for:
+ * - frames and dumps that found it in the table: unhashed, grace period;
+ * - lanes' timers: DEAD keeps new ones from starting, then they are cancelled;
+ * - the works: cancelled, this one excepted;
+ * - calls of the process: they hold references.
+ */
+static void group_end(struct tor_group *group)
+{
+	struct tor_fabric *fabric = group->fabric;
+	u32 i;
+
+	if (test_and_set_bit(TOR_GROUP_ENDED, &group->flags))
+		return;
+	if (test_and_clear_bit(TOR_GROUP_HASHED, &group->flags)) {
+		spin_lock_bh(&fabric->groups_lock);
+		hash_del_rcu(&group->hash);
+		spin_unlock_bh(&fabric->groups_lock);
+	}
+	set_bit(TOR_GROUP_DEAD, &group->flags);
+	abort_lanes(group);
+	synchronize_rcu();
+	if (cancel_delayed_work_sync(&group->fail_work))
+		tor_group_put(group);
+	for (i = 0; i < group->comm.depth * group->comm.channels; i++) {
+		hrtimer_cancel(&group->lanes[i].timer);
+		tor_chan_destroy(&group->lanes[i].chan);
+	}
+	tor_group_put(group);
+}
+
+static void linger_work(struct work_struct *work)
+{
+	group_end(container_of(to_delayed_work(work), struct tor_group, linger_work));
+}
+
+void tor_group_close(struct tor_group *group)
+{
+	struct tor_fabric *fabric = group->fabric;
+
+	if (tor_group_busy(group))
+		tor_group_abort(group, -ECONNABORTED);
+	tor_op_release_all(group);
+	WRITE_ONCE(group->session, NULL);
+	queue_delayed_work(system_unbound_wq, &group->linger_work, TOR_LINGER);
+	/* from here on the fabric may go, and ends us if it does */
+	atomic_dec(&fabric->users);
+}
+
+void tor_group_end_all(struct tor_fabric *fabric)
+{
+	struct tor_group *group, *found;
+	u32 bucket;
+
+	do {
+		found = NULL;
+		spin_lock_bh(&fabric->groups_lock);
+		hash_for_each(fabric->group, bucket, group, hash) {
+			refcount_inc(&group->refs);
+			found = group;
+			break;
+		}
+		spin_unlock_bh(&fabric->groups_lock);
+		if (!found)
+			break;
+		cancel_delayed_work_sync(&found->linger_work);
+		group_end(found);
+		tor_group_put(found);
+	} while (true);
+}
+
+/* --- creation --- */
+
+int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
+{
+	struct tor_group *group = container_of(join, struct tor_group, join);
+	struct tor_fabric *fabric = group->fabric;
+	int err = 0;
+
+	group->comm.tag = join->tag;
+	group->comm.generation = join->generation;
+	group->comm.unit = join->unit;
+	spin_lock(&fabric->groups_lock);
+	if (tor_group_find(fabric, join->tag)) {
+		err = -EEXIST;
+	} else {
+		hash_add_rcu(fabric->group, &group->hash, join->tag);
+		set_bit(TOR_GROUP_HASHED, &group->flags);
+	}
+	spin_unlock(&fabric->groups_lock);
+	return err;
+}
+
+void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join)
+{
+	struct tor_group *group = container_of(join, struct tor_group, join);
+
+	/* the join's results before the bit that its caller waits for */
+	smp_mb__before_atomic();
+	set_bit(TOR_GROUP_JOINED, &group->flags);
+	wake_up_all(&group->wait);
+}
+
+static int compare_members(const void *a, const void *b, const void *priv)
+{
+	const u32 *member = priv;
+	u32 x = member[*(const u32 *)a], y = member[*(const u32 *)b];
+
+	return x < y ? -1 : x > y;
+}
+
+/* The list of members must be nodes, each once, the caller's own at its rank. */
+static int check_members(struct tor_group *group, struct tor_group_config *cfg, const char **why)
+{
+	const struct tor_node *node = &group->fabric->node;
+	struct tor_comm *comm = &group->comm;
+	u32 *order;
+	u32 i;
+
+	if (!cfg->member && cfg->ranks && cfg->ranks != node->torus.nodes) {
+		*why = "the number of ranks is not that of the fabric's nodes: give a list of members";
+		return -EINVAL;
+	}
+	comm->ranks = cfg->member ? cfg->ranks : node->torus.nodes;
+	comm->member = cfg->member;
+	cfg->member = NULL;
+	if (comm->member) {
+		order = kvmalloc_array(comm->ranks, sizeof(*order), GFP_KERNEL_ACCOUNT);
+		if (!order)
+			return -ENOMEM;
+		comm->order = order;
+		for (i = 0; i < comm->ranks; i++) {
+			order[i] = i;
+			if (comm->member[i] >= node->torus.nodes) {
+				*why = "a member is no node of the fabric";
+				return -EINVAL;
+			}
+		}
+		sort_r(order, comm->ranks, sizeof(*order), compare_members, NULL, comm->member);
+		for (i = 1; i < comm->ranks; i++) {
+			if (comm->member[order[i]] == comm->member[order[i - 1]]) {
+				*why = "several ranks on one node are not served yet";
+				return -EOPNOTSUPP;
+			}
+		}
+	}
+	comm->rank = tor_comm_rank(comm, node->self);
+	if (comm->rank == TOR_NO_RANK) {
+		*why = "this node is no member";
+		return -EINVAL;
+	}
+	if (cfg->rank != TORCOLL_RANK_SELF && cfg->rank != comm->rank) {
+		*why = "that rank is not the one of this node";
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int alloc_group(struct tor_group *group)
+{
+	struct tor_comm *comm = &group->comm;
+	struct tor_join *join = &group->join;
+	u32 i;
+
+	comm->epoch = kvcalloc(comm->ranks, sizeof(*comm->epoch), GFP_KERNEL_ACCOUNT);
+	comm->path = kvcalloc(comm->ranks, sizeof(*comm->path), GFP_KERNEL_ACCOUNT);
+	group->slot = kvcalloc(comm->depth, sizeof(*group->slot), GFP_KERNEL_ACCOUNT);
+	group->lanes = kvcalloc(comm->depth * comm->channels, sizeof(*group->lanes),
+				GFP_KERNEL_ACCOUNT);
+	if (!comm->epoch || !comm->path || !group->slot || !group->lanes)
+		return -ENOMEM;
+	if (!comm->rank) {
+		join->seen = kvcalloc(comm->ranks, sizeof(*join->seen), GFP_KERNEL_ACCOUNT);
+		join->seen_nonce = kvcalloc(comm->ranks, sizeof(*join->seen_nonce),
+					    GFP_KERNEL_ACCOUNT);
+		if (!join->seen || !join->seen_nonce)
+			return -ENOMEM;
+	}
+	for (i = 0; i < comm->depth; i++) {
+		group->slot[i].group = group;
+		group->slot[i].op.comm = comm;
+		group->slot[i].lane = &group->lanes[i * comm->channels];
+	}
+	/* op numbers start at 1, so slot 0's first op is number depth */
+	for (i = 0; i < comm->depth * comm->channels; i++) {
+		struct tor_lane *lane = &group->lanes[i];
+		u32 slot = i / comm->channels;
+
+		spin_lock_init(&lane->lock);
+		hrtimer_init(&lane->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+		lane->timer.function = lane_timer;
+		lane->slot = &group->slot[slot];
+		tor_chan_init(&lane->chan, &group->slot[slot].op, i % comm->channels,
+			      slot ? slot : comm->depth);
+	}
+	return 0;
+}
+
+static struct tor_group *new_group(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				   const char **why)
+{
+	struct tor_group *group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
+	struct tor_comm *comm;
+	int err;
+
+	if (!group)
+		return ERR_PTR(-ENOMEM);
+	comm = &group->comm;
+	group->fabric = fabric;
+	comm->node = &fabric->node;
+	comm->error_rank = TOR_NO_RANK;
+	comm->depth = roundup_pow_of_two(cfg->depth ? cfg->depth : TOR_DEPTH_DEFAULT);
+	comm->channels = 2 * fabric->node.torus.ndim;
+	refcount_set(&group->refs, 1);
+	memcpy(group->name, cfg->name, cfg->name_len);
+	init_waitqueue_head(&group->wait);
+	mutex_init(&group->submit);
+	mutex_init(&group->reap);
+	group->next_seq = 1;
+	INIT_DELAYED_WORK(&group->fail_work, fail_work);
+	INIT_DELAYED_WORK(&group->linger_work, linger_work);
+	err = check_members(group, cfg, why);
+	if (!err)
+		err = alloc_group(group);
+	if (err) {
+		free_group(group);
+		return ERR_PTR(err);
+	}
+	return group;
+}
+
+static bool joined(const struct tor_group *group)
+{
+	return test_bit(TOR_GROUP_JOINED, &group->flags);
+}
+
+/* Wait until the join is over, or give it up. Return: the join's error. */
+static int wait_joined(struct tor_group *group, u64 deadline)
+{
+	struct tor_fabric *fabric = group->fabric;
+	struct tor_entry entry;
+	int err;
+
+	err = tor_wait_until(&group->wait, joined(group), deadline);
+	if (err) {
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		spin_lock(&fabric->lock);
+		tor_join_cancel(&entry.ctx, &group->join, err);
+		spin_unlock(&fabric->lock);
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
+	}
+	return group->join.error;
+}
+
+static const char *join_sentence(int err)
+{
+	switch (err) {
+	case -EACCES:
+		return "wrong secret";
+	case -EPROTO:
+		return "the ranks name different lists of members";
+	case -ETIMEDOUT:
+		return "a rank did not come in time";
+	case -ECONNABORTED:
+		return "a rank gave up while the comm was being created";
+	case -EEXIST:
+		return "a comm of that name is being joined from this node already";
+	default:
+		return NULL;
+	}
+}
+
+struct tor_group *tor_group_create(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				   u32 *missing, const char **why)
+{
+	struct tor_group *group = new_group(fabric, cfg, why);
+	struct tor_entry entry;
+	struct tor_join *join;
+	int err;
+
+	*missing = TOR_NO_RANK;
+	if (IS_ERR(group)) {
+		atomic_dec(&fabric->users);
+		return group;
+	}
+	join = &group->join;
+	join->node = &fabric->node;
+	join->rank = group->comm.rank;
+	join->ranks = group->comm.ranks;
+	join->member = group->comm.member;
+	rtnl_lock();
+	join->unit = tor_fabric_unit(fabric);
+	rtnl_unlock();
+	if (!join->unit) {
+		if (group->comm.ranks > 1) {
+			*why = "this node has no port";
+			err = -EHOSTUNREACH;
+			goto err_end;
+		}
+		join->unit = TOR_WIRE_UNIT_MIN;
+	}
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	err = tor_join_start(&entry.ctx, join, cfg->name, cfg->name_len, cfg->secret,
+			     cfg->secret_len);
+	if (!err)
+		tor_fabric_join_timer(fabric, join->repeat);
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+	if (!err)
+		err = wait_joined(group, cfg->deadline);
+	if (!err)
+		return group;
+	*why = join_sentence(err);
+	*missing = err == -ETIMEDOUT ? join->missing : TOR_NO_RANK;
+err_end:
+	group_end(group);
+	atomic_dec(&fabric->users);
+	return ERR_PTR(err);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Groups: comms as this node sees them. Core's comm, its op slots with a lane per channel (lock,
+ * timer, core's channel), and the life around them.
+ *
+ * A group is created by a call of a process, known by its tag from the moment that all members have come, and
+ * closed by the process or with its file. It then lingers: peers may still have to send again
+ * what we acknowledged in vain. tor_group_end() finally takes it apart.
+ *
+ * References (@refs): the session's handle, each call that works on it, the queued fail_work. The
+ * receive path, timers and dumps need none: they run under RCU.
+ */
+#ifndef _TOR_GROUP_H
+#define _TOR_GROUP_H
+
+#include <linux/hrtimer.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "engine.h"
+#include "fabric.h"
+#include "frame.h"
+#include "join.h"
+#include "memory.h"
+
+#define TOR_DEPTH_DEFAULT	8
+#define TOR_DEPTH_MAX		64
+#define TOR_LINGER		(3 * HZ)
+
+struct tor_session;
+
+/**
+ * struct tor_lane - a channel of a slot
+ * @lock: around every tor_chan_ function; see fabric.h
+ */
+struct tor_lane {
+	spinlock_t lock;
+	struct hrtimer timer;
+	struct tor_chan chan;
+	struct tor_slot *slot;
+};
+
+/* Bits of tor_slot.flags. A slot without any is free. */
+enum tor_slot_flag {
+	TOR_SLOT_BUSY,		/* the op has no result yet */
+	TOR_SLOT_UNREAPED,	/* nobody has waited for it yet; memory is held */
+	TOR_SLOT_OPEN,		/* core is not done with it */
+};
+
+/**
+ * struct tor_slot - place of one op
+ * @op: core's
+ * @lane: group->comm.channels of them
+ * @status: of the op, once not BUSY
+ * @mem: buffers; @pages: what they lie in, a use each
+ */
+struct tor_slot {
+	struct tor_op op;
+	struct tor_group *group;
+	struct tor_slot *next_retired;
+	struct tor_lane *lane;
+	unsigned long flags;
+	int status;
+	u32 error_rank;
+	u64 user_data;
+	u64 submitted;
+	struct tor_mem mem[TOR_BUFS];
+	struct tor_pages *pages[2];
+};
+
+/* Bits of tor_group.flags. */
+enum tor_group_flag {
+	TOR_GROUP_JOINED,	/* the join is over */
+	TOR_GROUP_HASHED,
+	TOR_GROUP_TOLD,		/* failed because another rank said so */
+	TOR_GROUP_DEAD,		/* being taken apart: start no timer */
+	TOR_GROUP_ENDED,
+};
+
+struct tor_group {
+	struct tor_comm comm;
+	struct tor_fabric *fabric;
+	struct hlist_node hash;
+	refcount_t refs;
+	unsigned long flags;
+	char name[TORCOLL_NAME_MAX + 1];
+	struct tor_join join;
+	wait_queue_head_t wait;
+	struct tor_session *session;	/* to wake its poll; NULL once closed; RCU */
+	struct mutex submit;		/* serialises submissions: next_seq */
+	struct mutex reap;
+	u32 next_seq;
+	atomic64_t ops;
+	struct delayed_work fail_work;
+	u32 fail_rounds;
+	struct delayed_work linger_work;
+	struct tor_slot *slot;
+	struct tor_lane *lanes;
+};
+
+static inline struct tor_group *tor_group_of(struct tor_comm *comm)
+{
+	return container_of(comm, struct tor_group, comm);
+}
+
+/**
+ * struct tor_group_config - what a process asks for; see struct torcoll_comm_add
+ * @member: kvmalloc'd, taken over; NULL: all nodes
+ */
+struct tor_group_config {
+	const char *name;
+	u32 name_len;
+	const void *secret;
+	u32 secret_len;
+	u32 *member;
+	u32 ranks;
+	u32 rank;
+	u32 depth;
+	u64 deadline;
+};
+
+/**
+ * tor_group_create - join a comm; blocks
+ * @fabric: node; its user count was raised for this, and is lowered again on error
+ * @cfg: checked here
+ * @missing: out: with -ETIMEDOUT, a rank that did not come, or TOR_NO_RANK
+ * @why: out: static sentence for a refusal, or NULL
+ *
+ * Context: process. Return: a group with one reference, or an ERR_PTR.
+ */
+struct tor_group *tor_group_create(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				   u32 *missing, const char **why);
+
+/*
+ * The process is done with it: ops that run are aborted, their memory is unpinned before this returns; what is
+ * left lingers, and inherits the session's reference.
+ */
+void tor_group_close(struct tor_group *group);
+
+/* Fail the comm and wait until no op of it touches memory. Context: process. */
+void tor_group_abort(struct tor_group *group, int error);
+
+void tor_group_put(struct tor_group *group);
+
+/* Take all groups of a fabric apart; none is in use by a process. Context: process. */
+void tor_group_end_all(struct tor_fabric *fabric);
+
+/* Context: RCU. */
+struct tor_group *tor_group_find(struct tor_fabric *fabric, u32 tag);
+
+/* From the receive path; see core/engine.h. Context: softirq, RCU. */
+void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
+		    const struct tor_bytes *payload, u32 pieces);
+void tor_group_acks(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
+		    const void *frame);
+void tor_group_abort_rx(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
+			const void *p);
+void tor_group_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
+		       const struct tor_hdr *h);
+
+/* Give slots that core is done with their next numbers. Context: BH off, RCU, no lock held. */
+void tor_slots_recycle(struct tor_entry *entry);
+
+/* The slot of an op that has or had number @seq. */
+static inline struct tor_slot *tor_group_slot(struct tor_group *group, u32 seq)
+{
+	return &group->slot[seq & (group->comm.depth - 1)];
+}
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * torcoll: collectives over directly cabled tori. Module load and unload.
+ */
+#include "main.h"
+
+#include <linux/module.h>
+
+#include "fabric.h"
+#include "port.h"
+#include "version.h"
+
+static int __init torcoll_init(void)
+{
+	int err;
+
+	err = tor_env_init();
+	if (err)
+		return err;
+	err = tor_fabric_init();
+	if (err)
+		return err;
+	err = tor_port_init();
+	if (err)
+		goto err_fabric;
+	err = tor_netlink_init();
+	if (err)
+		goto err_port;
+	err = tor_session_init();
+	if (err)
+		goto err_netlink;
+	return 0;
+
+err_netlink:
+	tor_netlink_exit();
+err_port:
+	tor_port_exit();
+err_fabric:
+	tor_fabric_exit();
+	return err;
+}
+
+static void __exit torcoll_exit(void)
+{
+	/* no file is open and none can be opened: what is left are fabrics and their ports */
+	tor_session_exit();
+	tor_netlink_exit();
+	tor_port_exit();
+	tor_fabric_exit();
+	/* callbacks of call_rcu() are our text */
+	rcu_barrier();
+}
+
+module_init(torcoll_init);
+module_exit(torcoll_exit);
+
+MODULE_DESCRIPTION("Collectives over directly cabled Ethernet tori");
+MODULE_AUTHOR("The torcoll authors");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(TOR_VERSION);
+MODULE_ALIAS("devname:torcoll");

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pinned user memory. See memory.h.
+ */
+#include "memory.h"
+
+#include <linux/highmem.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+static int pin_all(struct tor_pages *pages)
+{
+	unsigned long done = 0;
+
+	while (done < pages->pages) {
+		unsigned long at = (pages->addr & PAGE_MASK) + (done << PAGE_SHIFT);
+		int batch = min_t(unsigned long, pages->pages - done, 1024);
+		int got = pin_user_pages_fast(at, batch, FOLL_WRITE | FOLL_LONGTERM,
+					      pages->page + done);
+
+		if (got <= 0) {
+			unpin_user_pages(pages->page, done);
+			return got ? got : -EFAULT;
+		}
+		done += got;
+		cond_resched();
+	}
+	return 0;
+}
+
+struct tor_pages *tor_pages_pin(u64 addr, u64 length)
+{
+	struct tor_pages *pages;
+	int err;
+
+	if (!length || addr + length < addr || addr + length > TASK_SIZE_MAX)
+		return ERR_PTR(-EFAULT);
+	pages = kzalloc(sizeof(*pages), GFP_KERNEL_ACCOUNT);
+	if (!pages)
+		return ERR_PTR(-ENOMEM);
+	pages->addr = addr;
+	pages->length = length;
+	pages->pages = DIV_ROUND_UP(offset_in_page(addr) + length, PAGE_SIZE);
+	refcount_set(&pages->uses, 1);
+	pages->page = kvmalloc_array(pages->pages, sizeof(*pages->page), GFP_KERNEL_ACCOUNT);
+	if (!pages->page) {
+		err = -ENOMEM;
+		goto err_free;
+	}
+	err = account_locked_vm(current->mm, pages->pages, true);
+	if (err) {
+		err = -EDQUOT;
+		goto err_array;
+	}
+	err = pin_all(pages);
+	if (err)
+		goto err_account;
+	pages->mm = current->mm;
+	/* the struct outlives the process; the mappings need not */
+	mmgrab(pages->mm);
+	return pages;
+err_account:
+	account_locked_vm(current->mm, pages->pages, false);
+err_array:
+	kvfree(pages->page);
+err_free:
+	kfree(pages);
+	return ERR_PTR(err);
+}
+
+void tor_pages_put(struct tor_pages *pages)
+{
+	if (!refcount_dec_and_test(&pages->uses))
+		return;
+	unpin_user_pages_dirty_lock(pages->page, pages->pages, true);
+	account_locked_vm(pages->mm, pages->pages, false);
+	mmdrop(pages->mm);
+	kvfree(pages->page);
+	kfree(pages);
+}
+
+struct page *tor_mem_page(const struct tor_mem *mem, u64 off, u32 *in_page)
+{
+	u64 at = offset_in_page(mem->pages->addr) + mem->off + off;
+
+	*in_page = offset_in_page(at);
+	return mem->pages->page[at >> PAGE_SHIFT];
+}
+
+void *tor_env_mem(const struct tor_mem *mem, u64 off, u32 *len)
+{
+	u32 in_page;
+	struct page *page = tor_mem_page(mem, off, &in_page);
+
+	*len = min_t(u32, *len, PAGE_SIZE - in_page);
+	return page_address(page) + in_page;
+}
+
+void tor_mem_copy(const struct tor_mem *to, const struct tor_mem *from)
+{
+	u64 done = 0;
+
+	while (done < from->len) {
+		u32 run = min_t(u64, from->len - done, PAGE_SIZE);
+		void *dst = tor_env_mem(to, done, &run);
+		const void *src = tor_env_mem(from, done, &run);
+
+		memcpy(dst, src, run);
+		done += run;
+		cond_resched();
+	}
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory of ops: pinned pages of users.
+ */
+#ifndef _TOR_MEMORY_H
+#define _TOR_MEMORY_H
+
+#include <linux/mm.h>
+#include <linux/refcount.h>
+
+#include "env.h"
+
+/**
+ * struct tor_pages - a pinned run of user memory
+ * @addr: user address of the first byte
+ * @length: bytes
+ * @page: the pages, @pages of them; the first byte is @addr % PAGE_SIZE into the first
+ * @mm: charged with them (mm_struct only, not its mappings)
+ * @uses: ops that refer to it, and the region's handle
+ */
+struct tor_pages {
+	u64 addr;
+	u64 length;
+	unsigned long pages;
+	struct page **page;
+	struct mm_struct *mm;
+	refcount_t uses;
+};
+
+/* An op's buffer: bytes [off, off + len) of @pages. */
+struct tor_mem {
+	struct tor_pages *pages;
+	u64 off;
+	u64 len;
+};
+
+/**
+ * tor_pages_pin - pin the caller's memory for reading and writing
+ * @addr: user address
+ * @length: bytes, not 0
+ *
+ * Even what is only sent is pinned writable: Linux 6.1 shows a stale zero page otherwise.
+ *
+ * Context: process, may sleep. Return: the pages, or ERR_PTR(-EFAULT, -EDQUOT, -ENOMEM, -EINVAL).
+ */
+struct tor_pages *tor_pages_pin(u64 addr, u64 length);
+
+/* Give up one use; the last one unpins. Context: process, may sleep. */
+void tor_pages_put(struct tor_pages *pages);
+
+/* The page and offset in it of a byte. */
+struct page *tor_mem_page(const struct tor_mem *mem, u64 off, u32 *in_page);
+
+/* Copy all of @from to @to, as long. Context: process. */
+void tor_mem_copy(const struct tor_mem *to, const struct tor_mem *from);
+
+#endif

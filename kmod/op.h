@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Ops: from a descriptor to core, and back to whoever waits.
+ */
+#ifndef _TOR_OP_H
+#define _TOR_OP_H
+
+#include "group.h"
+
+struct torcoll_submit;
+struct torcoll_wait;
+
+/**
+ * tor_op_submit - start an op
+ * @session: for regions and sentences
+ * @group: comm, referenced by the caller
+ * @desc: descriptor; ->op and ->status are set
+ *
+ * Return: 0 or a negative errno with a sentence; -EINTR with ->op set: the op runs, wait for it.
+ */
+int tor_op_submit(struct tor_session *session, struct tor_group *group,
+		  struct torcoll_submit *desc);
+
+/* Wait for and reap an op, or any. Return: 0 with ->status, or a negative errno. */
+int tor_op_wait(struct tor_session *session, struct tor_group *group, struct torcoll_wait *wait);
+
+/* Is any op without a result? Is any result waiting to be reaped? */
+bool tor_group_busy(const struct tor_group *group);
+bool tor_group_has_results(const struct tor_group *group);
+
+/* Give back the memory of all ops; none is busy. Context: process. */
+void tor_op_release_all(struct tor_group *group);
+
+/* What this module serves, for TORCOLL_IOC_INFO: bits 1 << enum. */
+u64 tor_op_collectives(void);
+u64 tor_op_types(void);
+u64 tor_op_redops(void);
+u64 tor_op_algorithms(void);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A port: one netdev bound to a (dimension, direction) of a node.
+ */
+#ifndef _TOR_PORT_H
+#define _TOR_PORT_H
+
+#include "fabric.h"
+
+/**
+ * struct tor_port - a netdev in use
+ * @type: our receiver; beside macsec and taps, unlike an rx_handler
+ * @neighbour: MAC of the neighbour in the lower 48 bits, from its hellos
+ * @tx_frames, @rx_frames: hellos included
+ */
+struct tor_port {
+	struct packet_type type;
+	struct tor_fabric *fabric;
+	struct net_device *dev;
+	netdevice_tracker tracker;
+	u32 index;
+	u64 neighbour;
+	bool upper;			/* enslaved: a bridge or bond takes its frames */
+	atomic64_t tx_frames;
+	atomic64_t rx_frames;
+	struct rcu_head rcu;
+};
+
+/**
+ * tor_port_add - use a netdev
+ * @fabric: for
+ * @index: port number, see tor_port()
+ * @dev: device; referenced until the port goes
+ * @why: out: static sentence for a refusal
+ *
+ * Context: RTNL. Return: 0 or a negative errno.
+ */
+int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, const char **why);
+
+/* Context: RTNL. */
+void tor_port_del(struct tor_fabric *fabric, u32 index);
+
+/* Why frames of this port are copied before they leave, or NULL if they are not. */
+const char *tor_port_copies(const struct tor_port *port);
+
+/* Why a link is not up, in words, or NULL. Context: fabric->lock. */
+const char *tor_port_reason(const struct tor_port *port);
+
+int tor_port_init(void);
+void tor_port_exit(void);
+
+#endif

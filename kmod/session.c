@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /dev/torcoll: open files, the table of calls, regions, death of processes. See session.h and
+ * linux/torcoll.h.
+ */
+#include "session.h"
+
+#include <linux/fdtable.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/nsproxy.h>
+#include <linux/poll.h>
+#include <linux/rtnetlink.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/torcoll.h>
+#include <linux/uaccess.h>
+
+#include "main.h"
+#include "op.h"
+#include "version.h"
+
+#define RANKS_MAX	(1U << 20)
+
+int tor_refuse(struct tor_session *session, int err, const char *fmt, ...)
+{
+	va_list args;
+
+	mutex_lock(&session->lock);
+	va_start(args, fmt);
+	vsnprintf(session->text, sizeof(session->text), fmt, args);
+	va_end(args);
+	mutex_unlock(&session->lock);
+	return err;
+}
+
+void tor_session_wake(struct tor_session *session)
+{
+	if (session)
+		wake_up_interruptible_poll(&session->poll, EPOLLIN | EPOLLRDNORM);
+}
+
+struct tor_group *tor_session_group(struct tor_session *session, u32 handle)
+{
+	struct tor_group *group;
+
+	mutex_lock(&session->lock);
+	group = idr_find(&session->groups, handle);
+	if (group)
+		refcount_inc(&group->refs);
+	mutex_unlock(&session->lock);
+	if (!group)
+		return ERR_PTR(tor_refuse(session, -ENOENT, "no comm has handle %u", handle));
+	return group;
+}
+
+struct tor_pages *tor_session_region(struct tor_session *session, u32 handle, u64 addr,
+				     u64 length)
+{
+	struct tor_pages *pages;
+	int err = 0;
+
+	mutex_lock(&session->lock);
+	pages = idr_find(&session->regions, handle);
+	if (!pages)
+		err = -ENOENT;
+	else if (addr < pages->addr || length > pages->length ||
+		 addr - pages->addr > pages->length - length)
+		err = -EFAULT;
+	else
+		refcount_inc(&pages->uses);
+	mutex_unlock(&session->lock);
+	if (err == -ENOENT)
+		return ERR_PTR(tor_refuse(session, err, "no region has handle %u", handle));
+	if (err)
+		return ERR_PTR(tor_refuse(session, err,
+					  "%llu bytes at %#llx are not inside region %u", length,
+					  addr, handle));
+	return pages;
+}
+
+/* --- calls; each gets the caller's struct, extended or cut to what this module knows --- */
+
+union call {
+	u32 size;
+	struct torcoll_info info;
+	struct torcoll_error error;
+	struct torcoll_region_add region_add;
+	struct torcoll_handle handle;
+	struct torcoll_comm_add comm_add;
+	struct torcoll_comm_info comm_info;
+	struct torcoll_submit submit;
+	struct torcoll_wait wait;
+};
+
+static int call_info(struct tor_session *session, union call *call)
+{
+	struct torcoll_info *info = &call->info;
+
+	if (info->flags)
+		return tor_refuse(session, -EINVAL, "unknown flags %#x", info->flags);
+	info->abi_version = TORCOLL_ABI_VERSION;
+	info->max_channels = TOR_MAX_CHANNELS;
+	info->features = TORCOLL_FEATURE_PLAIN_POINTERS | TORCOLL_FEATURE_POLL;
+	info->collectives = tor_op_collectives();
+	info->types = tor_op_types();
+	info->redops = tor_op_redops();
+	info->algorithms = tor_op_algorithms();
+	strscpy_pad(info->version, TOR_VERSION, sizeof(info->version));
+	return 0;
+}
+
+static int call_error(struct tor_session *session, union call *call)
+{
+	struct torcoll_error *error = &call->error;
+	char text[TOR_TEXT_MAX];
+	u32 len, room = error->len;
+
+	mutex_lock(&session->lock);
+	strscpy(text, session->text, sizeof(text));
+	mutex_unlock(&session->lock);
+	len = strlen(text) + 1;
+	error->len = len;
+	if (!room)
+		return 0;
+	if (len > room) {
+		len = room;
+		text[len - 1] = '\0';
+	}
+	return copy_to_user(u64_to_user_ptr(error->text), text, len) ? -EFAULT : 0;
+}
+
+static int call_region_add(struct tor_session *session, union call *call)
+{
+	struct torcoll_region_add *add = &call->region_add;
+	struct tor_pages *pages;
+	int id;
+
+	if (add->flags || add->__reserved)
+		return tor_refuse(session, -EINVAL, "a reserved member is not zero");
+	if (!add->length)
+		return tor_refuse(session, -EINVAL, "a region of no bytes");
+	pages = tor_pages_pin(add->addr, add->length);
+	if (IS_ERR(pages))
+		return tor_refuse(session, PTR_ERR(pages),
+				  PTR_ERR(pages) == -EDQUOT ?
+				  "RLIMIT_MEMLOCK does not allow %llu bytes at %#llx" :
+				  "cannot pin %llu bytes at %#llx for writing", add->length,
+				  add->addr);
+	mutex_lock(&session->lock);
+	id = idr_alloc(&session->regions, pages, 1, 0, GFP_KERNEL_ACCOUNT);
+	mutex_unlock(&session->lock);
+	if (id < 0) {
+		tor_pages_put(pages);
+		return id;
+	}
+	add->region = id;
+	return 0;
+}
+
+static int call_region_del(struct tor_session *session, union call *call)
+{
+	struct tor_pages *pages;
+	int err = 0;
+
+	mutex_lock(&session->lock);
+	pages = idr_find(&session->regions, call->handle.handle);
+	if (!pages)
+		err = -ENOENT;
+	else if (refcount_read(&pages->uses) > 1)
+		err = -EBUSY;
+	else
+		idr_remove(&session->regions, call->handle.handle);
+	mutex_unlock(&session->lock);
+	if (err == -ENOENT)
+		return tor_refuse(session, err, "no region has handle %u", call->handle.handle);
+	if (err)
+		return tor_refuse(session, err, "an op uses region %u", call->handle.handle);
+	tor_pages_put(pages);
+	return 0;
+}
+
+static int read_members(struct tor_session *session, const struct torcoll_comm_add *add,
+			u32 **member)
+{
+	*member = NULL;
+	if (!add->members)
+		return 0;
+	if (!add->ranks || add->ranks > RANKS_MAX)
+		return tor_refuse(session, -EINVAL, "%u ranks", add->ranks);
+	*member = kvmalloc_array(add->ranks, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	if (!*member)
+		return -ENOMEM;
+	if (copy_from_user(*member, u64_to_user_ptr(add->members), add->ranks * sizeof(u32))) {
+		kvfree(*member);
+		return tor_refuse(session, -EFAULT, "the list of members cannot be read");
+	}
+	return 0;
+}
+
+/* The fabric of a key, with one more user. */
+static struct tor_fabric *get_fabric(struct tor_session *session, u64 key)
+{
+	struct tor_fabric *fabric;
+
+	rtnl_lock();
+	fabric = tor_fabric_find(tor_net(session->net), key);
+	if (fabric)
+		atomic_inc(&fabric->users);
+	rtnl_unlock();
+	if (!fabric)
+		return ERR_PTR(tor_refuse(session, -ENODEV,
+					  "this namespace is no node of a fabric with key %llu", key));
+	return fabric;
+}
+
+static int publish_group(struct tor_session *session, struct tor_group *group,
+			 struct torcoll_comm_add *add)
+{
+	int id;
+
+	mutex_lock(&session->lock);
+	if (session->killed) {
+		id = -ECONNABORTED;
+	} else {
+		id = idr_alloc(&session->groups, group, 1, 0, GFP_KERNEL_ACCOUNT);
+		WRITE_ONCE(group->session, session);
+	}
+	mutex_unlock(&session->lock);
+	if (id < 0) {
+		tor_group_close(group);
+		return id;
+	}
+	add->rank = group->comm.rank;
+	add->depth = group->comm.depth;
+	add->comm = id;
+	return 0;
+}
+
+static int create_group(struct tor_session *session, struct torcoll_comm_add *add,
+			struct tor_group_config *cfg)
+{
+	struct tor_fabric *fabric = get_fabric(session, add->fabric);
+	struct tor_group *group;
+	const char *why = NULL;
+
+	if (IS_ERR(fabric))
+		return PTR_ERR(fabric);
+	group = tor_group_create(fabric, cfg, &add->missing, &why);
+	if (!IS_ERR(group))
+		return publish_group(session, group, add);
+	if (add->missing != TOR_NO_RANK)
+		return tor_refuse(session, PTR_ERR(group), "%s: rank %u is missing", cfg->name,
+				  add->missing);
+	if (why)
+		return tor_refuse(session, PTR_ERR(group), "%s: %s", cfg->name, why);
+	return PTR_ERR(group);
+}
+
+static int call_comm_add(struct tor_session *session, union call *call)
+{
+	struct torcoll_comm_add *add = &call->comm_add;
+	char name[TORCOLL_NAME_MAX + 1] = "", secret[TORCOLL_NAME_MAX];
+	struct tor_group_config cfg = {
+		.name = name,
+		.name_len = add->name_len,
+		.secret = secret,
+		.secret_len = add->secret_len,
+		.ranks = add->ranks,
+		.rank = add->rank,
+		.depth = add->depth,
+		.deadline = add->deadline_ns,
+	};
+	int err;
+
+	add->missing = TOR_NO_RANK;
+	if (add->flags || add->__reserved)
+		return tor_refuse(session, -EINVAL, "a reserved member is not zero");
+	if (!add->name_len || add->name_len > TORCOLL_NAME_MAX)
+		return tor_refuse(session, -EINVAL, "a comm's name has 1 to %u bytes",
+				  TORCOLL_NAME_MAX);
+	if (add->secret_len > TORCOLL_NAME_MAX)
+		return tor_refuse(session, -EINVAL, "a secret has at most %u bytes",
+				  TORCOLL_NAME_MAX);
+	if (add->depth > TOR_DEPTH_MAX)
+		return tor_refuse(session, -EINVAL, "at most %u ops can be in flight",
+				  TOR_DEPTH_MAX);
+	if (copy_from_user(name, u64_to_user_ptr(add->name), add->name_len) ||
+	    copy_from_user(secret, u64_to_user_ptr(add->secret), add->secret_len))
+		return tor_refuse(session, -EFAULT, "name or secret cannot be read");
+	err = read_members(session, add, &cfg.member);
+	if (err)
+		return err;
+	err = create_group(session, add, &cfg);
+	kvfree(cfg.member);
+	memzero_explicit(secret, sizeof(secret));
+	return err;
+}
+
+static int call_comm_del(struct tor_session *session, union call *call)
+{
+	struct tor_group *group;
+
+	mutex_lock(&session->lock);
+	group = idr_remove(&session->groups, call->handle.handle);
+	mutex_unlock(&session->lock);
+	if (!group)
+		return tor_refuse(session, -ENOENT, "no comm has handle %u", call->handle.handle);
+	tor_group_close(group);
+	return 0;
+}
+
+static int call_comm_info(struct tor_session *session, union call *call)
+{
+	struct torcoll_comm_info *info = &call->comm_info;
+	struct tor_group *group;
+	const struct tor_comm *comm;
+
+	if (info->__reserved)
+		return tor_refuse(session, -EINVAL, "a reserved member is not zero");
+	group = tor_session_group(session, info->comm);
+	if (IS_ERR(group))
+		return PTR_ERR(group);
+	comm = &group->comm;
+	info->rank = comm->rank;
+	info->ranks = comm->ranks;
+	info->node = comm->node->self;
+	info->generation = comm->generation;
+	info->ndim = comm->node->torus.ndim;
+	memset(info->side, 0, sizeof(info->side));
+	memcpy(info->side, comm->node->torus.side, info->ndim * sizeof(u32));
+	info->frame_bytes = comm->unit;
+	info->error = READ_ONCE(comm->error);
+	info->error_rank = info->error ? comm->error_rank : TOR_NO_RANK;
+	tor_group_put(group);
+	return 0;
+}
+
+static int call_submit(struct tor_session *session, union call *call)
+{
+	struct tor_group *group = tor_session_group(session, call->submit.comm);
+	int err;
+
+	if (IS_ERR(group))
+		return PTR_ERR(group);
+	/* whose death ends the comm: the one that calls */
+	WRITE_ONCE(session->owner, current->files);
+	err = tor_op_submit(session, group, &call->submit);
+	tor_group_put(group);
+	return err;
+}
+
+static int call_wait(struct tor_session *session, union call *call)
+{
+	struct tor_group *group;
+	int err;
+
+	if (call->wait.flags & ~TORCOLL_WAIT_FLAGS || call->wait.__reserved)
+		return tor_refuse(session, -EINVAL, "unknown flags, or a reserved member");
+	group = tor_session_group(session, call->wait.comm);
+	if (IS_ERR(group))
+		return PTR_ERR(group);
+	err = tor_op_wait(session, group, &call->wait);
+	tor_group_put(group);
+	return err;
+}
+
+static int call_abort(struct tor_session *session, union call *call)
+{
+	struct tor_group *group = tor_session_group(session, call->handle.handle);
+
+	if (IS_ERR(group))
+		return PTR_ERR(group);
+	tor_group_abort(group, -ECANCELED);
+	tor_group_put(group);
+	return 0;
+}
+
+struct call_type {
+	u32 size;
+	u32 min_size;		/* up to the last member of the first version */
+	int (*call)(struct tor_session *session, union call *call);
+};
+
+#define CALL(_cmd, _struct, _last, _call)					\
+	[_IOC_NR(_cmd)] = {							\
+		.size = sizeof(struct _struct),					\
+		.min_size = offsetofend(struct _struct, _last),			\
+		.call = _call,							\
+	}
+
+static const struct call_type calls[] = {
+	CALL(TORCOLL_IOC_INFO, torcoll_info, version, call_info),
+	CALL(TORCOLL_IOC_ERROR, torcoll_error, text, call_error),
+	CALL(TORCOLL_IOC_REGION_ADD, torcoll_region_add, __reserved, call_region_add),
+	CALL(TORCOLL_IOC_REGION_DEL, torcoll_handle, handle, call_region_del),
+	CALL(TORCOLL_IOC_COMM_ADD, torcoll_comm_add, __reserved, call_comm_add),
+	CALL(TORCOLL_IOC_COMM_DEL, torcoll_handle, handle, call_comm_del),
+	CALL(TORCOLL_IOC_COMM_INFO, torcoll_comm_info, __reserved, call_comm_info),
+	CALL(TORCOLL_IOC_SUBMIT, torcoll_submit, __reserved, call_submit),
+	CALL(TORCOLL_IOC_WAIT, torcoll_wait, __reserved, call_wait),
+	CALL(TORCOLL_IOC_ABORT, torcoll_handle, handle, call_abort),
+};
+
+static long session_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct tor_session *session = file->private_data;
+	void __user *user = (void __user *)arg;
+	const struct call_type *type;
+	union call call = {};
+	u32 size;
+	int err;
+
+	if (_IOC_TYPE(cmd) != TORCOLL_IOC_MAGIC || _IOC_DIR(cmd) != _IOC_NONE ||
+	    _IOC_SIZE(cmd) || _IOC_NR(cmd) >= ARRAY_SIZE(calls) || !calls[_IOC_NR(cmd)].call)
+		return -ENOTTY;
+	type = &calls[_IOC_NR(cmd)];
+	if (get_user(size, (u32 __user *)user))
+		return -EFAULT;
+	if (size < type->min_size)
+		return tor_refuse(session, -EINVAL, "the struct has %u bytes, at least %u are needed",
+				  size, type->min_size);
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	err = copy_struct_from_user(&call, type->size, user, size);
+	if (err)
+		return err;
+	err = type->call(session, &call);
+	/* results are valid with some errors, too: who is missing, which op was interrupted */
+	call.size = size;
+	if (copy_to_user(user, &call, min(size, type->size)) && !err)
+		err = -EFAULT;
+	return err;
+}
+
+static __poll_t session_poll(struct file *file, poll_table *wait)
+{
+	struct tor_session *session = file->private_data;
+	struct tor_group *group;
+	__poll_t mask = 0;
+	int id;
+
+	poll_wait(file, &session->poll, wait);
+	mutex_lock(&session->lock);
+	idr_for_each_entry(&session->groups, group, id) {
+		if (tor_group_has_results(group))
+			mask |= EPOLLIN | EPOLLRDNORM;
+		if (atomic_read(&group->comm.failed))
+			mask |= EPOLLERR;
+	}
+	mutex_unlock(&session->lock);
+	return mask;
+}
+
+static int session_open(struct inode *inode, struct file *file)
+{
+	struct tor_session *session = kzalloc(sizeof(*session), GFP_KERNEL_ACCOUNT);
+
+	if (!session)
+		return -ENOMEM;
+	session->net = get_net(current->nsproxy->net_ns);
+	mutex_init(&session->lock);
+	idr_init(&session->regions);
+	idr_init(&session->groups);
+	init_waitqueue_head(&session->poll);
+	session->owner = current->files;
+	file->private_data = session;
+	return nonseekable_open(inode, file);
+}
+
+/* End all comms, then unpin all memory. Context: nobody else works on the session, or it is killed. */
+static void release_all(struct tor_session *session, bool killed)
+{
+	struct tor_group *group;
+	struct tor_pages *pages;
+	int id;
+
+	mutex_lock(&session->lock);
+	session->killed |= killed;
+	idr_for_each_entry(&session->groups, group, id) {
+		idr_remove(&session->groups, id);
+		mutex_unlock(&session->lock);
+		if (killed)
+			tor_group_abort(group, -ECONNABORTED);
+		tor_group_close(group);
+		mutex_lock(&session->lock);
+	}
+	idr_for_each_entry(&session->regions, pages, id) {
+		idr_remove(&session->regions, id);
+		tor_pages_put(pages);
+	}
+	mutex_unlock(&session->lock);
+}
+
+/*
+ * A process that submitted is gone, though a child may keep the file: its peers hear of it now, and
+ * its memory is unpinned. Any other close changes nothing before release().
+ */
+static int session_flush(struct file *file, fl_owner_t id)
+{
+	struct tor_session *session = file->private_data;
+
+	if (current->flags & PF_EXITING && READ_ONCE(session->owner) == id)
+		release_all(session, true);
+	return 0;
+}
+
+static int session_release(struct inode *inode, struct file *file)
+{
+	struct tor_session *session = file->private_data;
+
+	release_all(session, false);
+	idr_destroy(&session->groups);
+	idr_destroy(&session->regions);
+	put_net(session->net);
+	kfree_rcu(session, rcu);
+	return 0;
+}
+
+static const struct file_operations session_fops = {
+	.owner = THIS_MODULE,
+	.open = session_open,
+	.flush = session_flush,
+	.release = session_release,
+	.unlocked_ioctl = session_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.poll = session_poll,
+};
+
+static struct miscdevice session_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "torcoll",
+	.fops = &session_fops,
+	.mode = 0660,
+};
+
+int tor_session_init(void)
+{
+	return misc_register(&session_device);
+}
+
+void tor_session_exit(void)
+{
+	misc_deregister(&session_device);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tracepoints: what happened, in the words of docs; for bpftrace and trace-cmd.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM torcoll
+
+#if !defined(_TOR_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _TOR_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#include "counter.h"
+#include "engine.h"
+
+/* A frame of ours left for the queue of a port. */
+TRACE_EVENT(torcoll_tx,
+	TP_PROTO(const struct tor_node *node, u32 port, u32 dst, u32 len),
+	TP_ARGS(node, port, dst, len),
+	TP_STRUCT__entry(
+		__field(u64, key)
+		__field(u32, node)
+		__field(u32, port)
+		__field(u32, dst)
+		__field(u32, len)
+	),
+	TP_fast_assign(
+		__entry->key = node->key;
+		__entry->node = node->self;
+		__entry->port = port;
+		__entry->dst = dst;
+		__entry->len = len;
+	),
+	TP_printk("key=%llu node=%u port=%u dst=%d len=%u", __entry->key, __entry->node,
+		  __entry->port, (int)__entry->dst, __entry->len)
+);
+
+/* A valid frame for this node came in. */
+TRACE_EVENT(torcoll_rx,
+	TP_PROTO(const struct tor_node *node, u32 port, const struct tor_hdr *h),
+	TP_ARGS(node, port, h),
+	TP_STRUCT__entry(
+		__field(u64, key)
+		__field(u32, node)
+		__field(u32, port)
+		__field(u32, src)
+		__field(u32, comm)
+		__field(u32, op)
+		__field(u64, offset)
+		__field(u32, length)
+		__field(u16, round)
+		__field(u8, type)
+		__field(u8, channel)
+	),
+	TP_fast_assign(
+		__entry->key = node->key;
+		__entry->node = node->self;
+		__entry->port = port;
+		__entry->src = h->src;
+		__entry->comm = h->comm;
+		__entry->op = h->op;
+		__entry->offset = h->offset;
+		__entry->length = h->length;
+		__entry->round = h->round;
+		__entry->type = h->type;
+		__entry->channel = h->channel;
+	),
+	TP_printk("key=%llu node=%u port=%u type=%u src=%u comm=%08x op=%u ch=%u round=%u offset=%llu len=%u",
+		  __entry->key, __entry->node, __entry->port, __entry->type, __entry->src,
+		  __entry->comm, __entry->op, __entry->channel, __entry->round, __entry->offset,
+		  __entry->length)
+);
+
+/* A frame was thrown away; @reason is an enum tor_counter. */
+TRACE_EVENT(torcoll_drop,
+	TP_PROTO(const struct tor_node *node, u32 port, u32 reason),
+	TP_ARGS(node, port, reason),
+	TP_STRUCT__entry(
+		__field(u64, key)
+		__field(u32, node)
+		__field(u32, port)
+		__field(u32, reason)
+		__string(name, tor_counter_name(reason))
+	),
+	TP_fast_assign(
+		__entry->key = node->key;
+		__entry->node = node->self;
+		__entry->port = port;
+		__entry->reason = reason;
+		tor_assign_str(name, tor_counter_name(reason));
+	),
+	TP_printk("key=%llu node=%u port=%u reason=%s", __entry->key, __entry->node,
+		  __entry->port, __get_str(name))
+);
+
+DECLARE_EVENT_CLASS(torcoll_op,
+	TP_PROTO(const struct tor_comm *comm, u32 seq, u64 bytes, int status),
+	TP_ARGS(comm, seq, bytes, status),
+	TP_STRUCT__entry(
+		__field(u64, key)
+		__field(u32, comm)
+		__field(u32, rank)
+		__field(u32, op)
+		__field(u64, bytes)
+		__field(int, status)
+	),
+	TP_fast_assign(
+		__entry->key = comm->node->key;
+		__entry->comm = comm->tag;
+		__entry->rank = comm->rank;
+		__entry->op = seq;
+		__entry->bytes = bytes;
+		__entry->status = status;
+	),
+	TP_printk("key=%llu comm=%08x rank=%u op=%u bytes=%llu status=%d", __entry->key,
+		  __entry->comm, __entry->rank, __entry->op, __entry->bytes, __entry->status)
+);
+
+/* An op was submitted, and its result is there (or an error). */
+DEFINE_EVENT(torcoll_op, torcoll_op_submit,
+	TP_PROTO(const struct tor_comm *comm, u32 seq, u64 bytes, int status),
+	TP_ARGS(comm, seq, bytes, status)
+);
+
+DEFINE_EVENT(torcoll_op, torcoll_op_done,
+	TP_PROTO(const struct tor_comm *comm, u32 seq, u64 bytes, int status),
+	TP_ARGS(comm, seq, bytes, status)
+);
+
+/* A link changed its state. */
+TRACE_EVENT(torcoll_link,
+	TP_PROTO(const struct tor_node *node, u32 port),
+	TP_ARGS(node, port),
+	TP_STRUCT__entry(
+		__field(u64, key)
+		__field(u32, node)
+		__field(u32, port)
+		__field(u32, state)
+		__string(name, tor_link_state_name(node->link[port].state))
+	),
+	TP_fast_assign(
+		__entry->key = node->key;
+		__entry->node = node->self;
+		__entry->port = port;
+		__entry->state = node->link[port].state;
+		tor_assign_str(name, tor_link_state_name(node->link[port].state));
+	),
+	TP_printk("key=%llu node=%u port=%u state=%s", __entry->key, __entry->node,
+		  __entry->port, __get_str(name))
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>
