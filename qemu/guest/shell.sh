@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# What "make shell" runs in its guest: a torus, and a shell in its node 0.
+
+set -uo pipefail
+shape=${SHAPE:-4x4}
+
+insmod "$TORCOLL_KO" && torcollctl netns up "$shape" ||
+	echo "The torus is not up; here is a shell all the same."
+
+cat <<EOF
+
+A $shape torus in Linux $(uname -r); this shell is in its node 0. Some things to try:
+
+  torcollctl fabric show                            this node and its fabric
+  torcollctl port show                              its cables
+  torcollctl netns run torcoll-perf allreduce       a benchmark on all nodes
+  torcollctl netns exec 5 bash                      over to node 5
+  exit                                              ends the guest; nothing is kept
+
+EOF
+rc=$(mktemp)
+echo "PS1='node 0 of $shape \w # '" >"$rc"
+if ip netns list 2>/dev/null | grep -q .; then
+	exec torcollctl netns exec 0 bash --rcfile "$rc" -i
+fi
+exec bash --rcfile "$rc" -i
