@@ -25,6 +25,15 @@ static u64 tx_rto(const struct tor_tx *tx)
 	return min_t(u64, rto, TOR_RTO_MAX);
 }
 
+/*
+ * When to ask a receiver that was not ready. Its invitation may be lost, or an old refusal may arrive behind
+ * it, so ask soon; it may also be an hour late, so ask ever more seldom.
+ */
+static u64 tx_probe_interval(const struct tor_tx *tx)
+{
+	return min_t(u64, TOR_PROBE_FIRST << min(tx->backoff, 10U), TOR_PROBE_MAX);
+}
+
 /* How long frames may overtake each other before a gap means loss: about another round trip. */
 static u64 tx_reordering(const struct tor_tx *tx)
 {
@@ -209,12 +218,14 @@ void tor_tx_ack(struct tor_tx *tx, const struct tor_ack *ack, u64 now)
 	}
 	tx_watch_hole(tx, now);
 
+	if (tx->blocked && ack->state != TORCOLL_ACK_NOT_READY)
+		tx->backoff = 0;
 	tx->blocked = ack->state == TORCOLL_ACK_NOT_READY && !tor_tx_done(tx);
 	if (tx->blocked) {
 		/* whatever is on its way will be refused, too */
 		tx->lost = ~tx->acked & mask_below(tx->next - tx->base);
 		tx->hole = 0;
-		tx->timeout = now + TOR_PROBE_INTERVAL;
+		tx->timeout = now + tx_probe_interval(tx);
 	} else if (tx_in_flight(tx)) {
 		tx->timeout = now + tx_rto(tx);
 	} else {
@@ -240,7 +251,8 @@ enum tor_tx_event tor_tx_timer(struct tor_tx *tx, u64 now)
 		if (now < tx->timeout)
 			return TOR_TX_NOTHING;
 		/* one frame asks; an answer of any kind opens or blocks again */
-		tx->timeout = now + TOR_PROBE_INTERVAL;
+		tx->backoff++;
+		tx->timeout = now + tx_probe_interval(tx);
 		return TOR_TX_PROBE;
 	}
 	if (tx->retry && now >= tx->retry) {

@@ -24,7 +24,8 @@
 #define TOR_RTO_FIRST		(200 * NSEC_PER_MSEC)	/* before the first round trip is known */
 #define TOR_RTO_MIN		(20 * NSEC_PER_MSEC)
 #define TOR_RTO_MAX		(1 * (s64)NSEC_PER_SEC)
-#define TOR_PROBE_INTERVAL	(1 * (s64)NSEC_PER_SEC)
+#define TOR_PROBE_FIRST		(20 * NSEC_PER_MSEC)	/* doubled from probe to probe */
+#define TOR_PROBE_MAX		(1 * (s64)NSEC_PER_SEC)
 #define TOR_DROP_RETRY		(NSEC_PER_MSEC / 2)	/* after the own queue was full */
 
 /**
@@ -55,7 +56,7 @@ struct tor_path {
  * @hole: since when frames beyond a missing one are known to have arrived, ns; 0: no hole
  * @timeout: when to act without an acknowledgement, ns; 0: nothing in flight
  * @retry: when to offer frames to the own queue again that it refused, ns; 0: none
- * @backoff: doublings of the timeout
+ * @backoff: doublings of the timeout, or of the time between probes
  * @blocked: the receiver is not ready
  */
 struct tor_tx {
