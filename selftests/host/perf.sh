@@ -30,7 +30,7 @@ ranks()
 		wait "$r" || code=$?
 	done
 	cat "$scratch"/[0-9]*.err >&2
-	return $code
+	return "$code"
 }
 
 hello()
@@ -51,7 +51,9 @@ sizes()
 	ranks 2 "$perf" allreduce -b 1 -e 64 -d double -n 1 --format csv --in-place &&
 		[[ $(cut -d, -f3 "$scratch/0" | paste -sd' ') == 'bytes 8 16 32 64' ]] &&
 		ranks 2 "$perf" allreduce -b 1K -e 3K -i 1K -n 1 --format csv --out-of-place &&
-		[[ $(cut -d, -f3 "$scratch/0" | paste -sd' ') == 'bytes 1024 2048 3072' ]]
+		[[ $(cut -d, -f3 "$scratch/0" | paste -sd' ') == 'bytes 1024 2048 3072' ]] &&
+		ranks 2 "$perf" allreduce -b 8 -e 64 -f 4 -n 1 --format csv --in-place &&
+		[[ $(cut -d, -f3 "$scratch/0" | paste -sd' ') == 'bytes 8 32 64' ]]
 }
 
 # wrong PLACE: the last element of rank 1 alone

@@ -14,12 +14,23 @@
 
 /* The sizes of a run, one after the other. */
 struct sizes {
-	uint64_t next_bytes;
+	uint64_t bytes;
+	uint64_t last_count;
 	size_t next;
-	uint64_t last;
+	bool ended;
 };
 
-/* The next number of elements of a type. Return: false behind the last. */
+static uint64_t sizes_step(const struct options *o, uint64_t bytes)
+{
+	if (o->step_bytes)
+		return bytes + o->step_bytes;
+	return bytes ? bytes * o->factor : 1;
+}
+
+/*
+ * The next number of elements of a type. The largest size is always the last, also where the steps
+ * miss it; sizes below an element are one element, once. Return: false behind the last.
+ */
 static bool sizes_next(const struct options *o, struct sizes *s, size_t element, uint64_t *count)
 {
 	if (o->ncounts) {
@@ -28,19 +39,17 @@ static bool sizes_next(const struct options *o, struct sizes *s, size_t element,
 		*count = o->counts[s->next++];
 		return true;
 	}
-	if (!s->next++)
-		s->next_bytes = o->min_bytes;
-	/* Sizes below an element are one element, once. */
 	do {
-		if (s->next_bytes > o->max_bytes)
+		if (s->ended)
 			return false;
-		*count = s->next_bytes < element ? 1 : s->next_bytes / element;
-		if (o->step_bytes)
-			s->next_bytes += o->step_bytes;
-		else
-			s->next_bytes = s->next_bytes ? s->next_bytes * o->factor : 1;
-	} while (*count == s->last);
-	s->last = *count;
+		s->bytes = s->next++ ? sizes_step(o, s->bytes) : o->min_bytes;
+		if (s->bytes >= o->max_bytes) {
+			s->bytes = o->max_bytes;
+			s->ended = true;
+		}
+		*count = s->bytes < element ? 1 : s->bytes / element;
+	} while (*count == s->last_count);
+	s->last_count = *count;
 	return true;
 }
 
@@ -78,7 +87,8 @@ static int buffer_alloc(struct perf *p, struct buffer *b, uint64_t bytes)
 	b->data = (uint8_t *)b->map + p->o->offset;
 	if (p->o->plain || !torcoll_register(p->t, b->map, b->map_bytes))
 		return 0;
-	fprintf(stderr, "torcoll-perf: rank %u: %s\n", p->rank, torcoll_last_error());
+	fprintf(stderr, "torcoll-perf: rank %u: %s; --plain does without\n", p->rank,
+		torcoll_last_error());
 	return -1;
 }
 

@@ -37,7 +37,7 @@ enum {
 static const struct argp_option argp_options[] = {
 	{ 0, 0, 0, 0, "Sizes:", 1 },
 	{ "minbytes", 'b', "SIZE", 0, "smallest size (8)", 0 },
-	{ "maxbytes", 'e', "SIZE", 0, "largest size (4M)", 0 },
+	{ "maxbytes", 'e', "SIZE", 0, "largest size (4M); always run", 0 },
 	{ "stepfactor", 'f', "N", 0, "next size: multiplied by this (2)", 0 },
 	{ "stepbytes", 'i', "SIZE", 0, "next size: this added", 0 },
 	{ "counts", KEY_COUNTS, "N,...", 0, "these numbers of elements instead", 0 },
@@ -235,6 +235,8 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!o->collective)
 			argp_error(state, "which collective? allreduce is served");
+		if (o->min_bytes > o->max_bytes)
+			argp_error(state, "-b is larger than -e");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
