@@ -6,6 +6,9 @@
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${TORCOLL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/torcoll}
 
+# depmod and modprobe, for users too.
+PATH=$PATH:/usr/sbin:/sbin
+
 say()
 {
 	printf '%s\n' "$*" >&2
