@@ -259,8 +259,8 @@ deps-guest:
 
 install_headers := $(wildcard uapi/linux/torcoll.h)
 install_lib_headers := $(wildcard lib/torcoll*.h lib/include/*.h)
-install_man := $(wildcard docs/man/*.[1-8] tools/*.[1-8] tools/*/*.[1-8] lib/*.[1-8])
-install_udev := $(wildcard tools/*.rules kmod/*.rules tools/*/*.rules)
+install_man := $(shell find docs lib tools kmod -name '*.[1-8]' 2>/dev/null)
+install_udev := $(shell find kmod tools -name '*.rules' 2>/dev/null)
 
 .PHONY: install
 install: lib tools

@@ -84,6 +84,14 @@ losses()
 	sed -nE 's/^(\[0\] )?step ([0-9]+) loss ([0-9.]+).*/\2 \3/p' "$1"
 }
 
+last_loss()
+{
+	local loss
+
+	loss=$(losses "$1" | tail -n 1 | cut -d' ' -f2)
+	echo "${loss:-unknown}"
+}
+
 checksums()
 {
 	sed -nE 's/^(\[[0-9]+\] )?rank ([0-9]+) weights ([0-9a-f]+).*/\2 \3/p' "$1" | sort -u
@@ -106,6 +114,12 @@ close_enough()
 all_succeeded()
 {
 	((perf_code == 0 && train_code == 0 && single_code == 0))
+}
+
+# As torcoll-perf sums it up.
+none_wrong()
+{
+	grep -q '^\[0\] # wrong values: 0 OK' "$work/perf"
 }
 
 trap 'rm -rf "$work"' EXIT
@@ -139,22 +153,27 @@ show_on_all "$work/train" train --data $data --steps "$steps"
 train_code=$?
 
 text "" "The same in one process with all the data, without torcoll:"
-show bash -c "train --single --data $data --steps $steps >$work/single && tail -n 2 $work/single"
+begin=${EPOCHREALTIME/[.,]/}
+printf '\n  $ train --single --data %s --steps %s | tail -n 2\n' $data "$steps"
+train --single --data $data --steps "$steps" >"$work/single"
 single_code=$?
+tail -n 2 "$work/single" | sed 's/^/  /'
+printf '  (%s)\n' "$(seconds "$begin")"
 
 heading "4. What came out"
 distance=$(curve_distance "$work/train" "$work/single")
-sums=$(checksums "$work/train")
-count=$(wc -l <<<"$sums")
-different=$(awk '{ print $2 }' <<<"$sums" | sort -u | wc -l)
-text "Loss at the end: $(losses "$work/train" | tail -n 1 | cut -d' ' -f2) on 16 nodes, $(
-	losses "$work/single" | tail -n 1 | cut -d' ' -f2) in one process; the curves are never further" \
-	"apart than ${distance:-(no curve)}."
-text "Checksums of the weights, as each node printed its own:"
-awk '{ printf "%s%6s %s", (NR % 4 == 1 ? "\n  " : ""), "[" $1 "]", $2 }' <<<"$(sort -n <<<"$sums")"
-text ""
+checksums "$work/train" >"$work/sums"
+count=$(wc -l <"$work/sums")
+different=$(awk '{ print $2 }' "$work/sums" | sort -u | wc -l)
+text "The last loss was $(last_loss "$work/train") on 16 nodes and $(last_loss "$work/single") in one process; in no step do" \
+	"the two differ by more than ${distance:-(nothing to compare)}. Checksums of the weights, as each node" \
+	"printed its own:"
+sort -n "$work/sums" | awk '
+	{ printf "%s%6s %s", NR % 4 == 1 ? "\n  " : "  ", "[" $1 "]", $2 }
+	END { print "" }'
 
-verdict "All programs ended well, and no result of an allreduce was wrong." all_succeeded
+verdict "Every program ended well." all_succeeded
+verdict "No result of an allreduce was wrong." none_wrong
 verdict "The loss curve on 16 nodes is that of one process (to 0.0001)." close_enough "$distance"
 verdict "All 16 nodes ended with the same weights, bit for bit." [ "$count/$different" = "$nodes/1" ]
 
