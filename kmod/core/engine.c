@@ -448,6 +448,21 @@ static void refuse(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 	chan->ntold++;
 }
 
+/*
+ * A frame has arrived for good. Say so at once if asked, while something is missing in between, when nothing
+ * is any longer (or the sender takes for lost what was only late), and at the end.
+ */
+static void accept(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
+		   const struct tor_hdr *h, u32 index)
+{
+	bool gap = rx->mask;
+
+	tor_rx_mark(rx, index);
+	tor_env_count(chan->op->comm->node, TOR_C_RX_BYTES, h->length);
+	if (h->flags & TORCOLL_FLAG_ACK || gap || rx->mask || tor_rx_done(rx))
+		send_ack(ctx, chan, rx->rank, h->op, h->round, rx, TORCOLL_ACK_OK, h->stamp);
+}
+
 /* Keep a frame that cannot be applied now. Acknowledges it like any other. */
 static void keep(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
 		 const struct tor_hdr *h, const struct tor_bytes *payload, u32 pieces)
@@ -477,11 +492,8 @@ static void keep(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
 	kept->len = h->length;
 	list_add_tail(&kept->list, &rx->kept);
 	rx->nkept++;
-	tor_rx_mark(rx, index);
 	tor_env_count(comm->node, TOR_C_RX_EARLY, 1);
-	tor_env_count(comm->node, TOR_C_RX_BYTES, h->length);
-	if (h->flags & TORCOLL_FLAG_ACK || rx->mask || tor_rx_done(rx))
-		send_ack(ctx, chan, rx->rank, h->op, h->round, rx, TORCOLL_ACK_OK, h->stamp);
+	accept(ctx, chan, rx, h, index);
 	return;
 refuse:
 	atomic_sub(size, &comm->kept);
@@ -1069,11 +1081,7 @@ static void current_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 		keep(ctx, chan, rx, h, payload, pieces);
 		return;
 	}
-	tor_rx_mark(rx, index);
-	tor_env_count(comm->node, TOR_C_RX_BYTES, h->length);
-	/* at once if asked, when something is missing in between, and at the end */
-	if (h->flags & TORCOLL_FLAG_ACK || rx->mask || tor_rx_done(rx))
-		send_ack(ctx, chan, rank, h->op, h->round, rx, TORCOLL_ACK_OK, h->stamp);
+	accept(ctx, chan, rx, h, index);
 }
 
 void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
