@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Do not edit directly, auto-generated from: */
+/*	uapi/torcoll.yaml */
+/* YNL-GEN kernel header */
+
+#ifndef _LINUX_TORCOLL_GEN_H
+#define _LINUX_TORCOLL_GEN_H
+
+#include <net/netlink.h>
+#include <net/genetlink.h>
+
+#include <linux/torcoll_netlink.h>
+
+extern const struct nla_policy torcoll_fabric_new_nl_policy[TORCOLL_A_FABRIC_FRAME_SIZE + 1];
+
+extern const struct nla_policy torcoll_fabric_del_nl_policy[TORCOLL_A_FABRIC_KEY + 1];
+
+extern const struct nla_policy torcoll_fabric_get_nl_policy[TORCOLL_A_FABRIC_KEY + 1];
+
+extern const struct nla_policy torcoll_port_new_nl_policy[TORCOLL_A_PORT_IFINDEX + 1];
+
+extern const struct nla_policy torcoll_port_del_nl_policy[TORCOLL_A_PORT_IFINDEX + 1];
+
+extern const struct nla_policy torcoll_port_get_nl_policy[TORCOLL_A_PORT_IFINDEX + 1];
+
+extern const struct nla_policy torcoll_node_get_nl_policy[TORCOLL_A_NODE_FABRIC + 1];
+
+extern const struct nla_policy torcoll_comm_get_nl_policy[TORCOLL_A_COMM_TAG + 1];
+
+extern const struct nla_policy torcoll_op_get_nl_policy[TORCOLL_A_OP_SEQ + 1];
+
+extern const struct nla_policy torcoll_stats_get_nl_policy[TORCOLL_A_STATS_FABRIC + 1];
+
+/* Ops table for torcoll */
+extern const struct genl_ops torcoll_nl_ops[10];
+
+int torcoll_nl_fabric_new_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_fabric_del_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_fabric_get_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_fabric_get_dumpit(struct sk_buff *skb,
+				 struct netlink_callback *cb);
+int torcoll_nl_port_new_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_port_del_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_port_get_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_port_get_dumpit(struct sk_buff *skb,
+			       struct netlink_callback *cb);
+int torcoll_nl_node_get_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_node_get_dumpit(struct sk_buff *skb,
+			       struct netlink_callback *cb);
+int torcoll_nl_comm_get_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_comm_get_dumpit(struct sk_buff *skb,
+			       struct netlink_callback *cb);
+int torcoll_nl_op_get_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_op_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int torcoll_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_stats_get_dumpit(struct sk_buff *skb,
+				struct netlink_callback *cb);
+
+enum {
+	TORCOLL_NLGRP_EVENTS,
+};
+
+#endif /* _LINUX_TORCOLL_GEN_H */
