@@ -83,13 +83,18 @@ struct tor_plan {
 	struct tor_plan_req req;
 	u32 rank;
 	struct tor_plan_shape shape;
+	struct tor_torus grid;		/* that the ranks form; without sides of 1 */
 	u64 family[48];			/* the family's own state, O(log p) */
 };
 
 /* Where the iterator stands in a round. Opaque; may be copied to return to a place. */
 struct tor_cursor {
 	u32 channel, round;
-	u64 family[16];
+	u32 transfer;			/* the next one's number */
+	bool open;			/* within a transfer */
+	u8 sbuf, dbuf, op;		/* of the transfer */
+	u32 src, dst;			/* likewise */
+	u64 family[24];			/* where the family stands in the transfer */
 };
 
 /**

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Plans: requests, names, and the iterator around the families. See plan.h. */
+#include "plan_family.h"
+
+static const struct tor_family *const families[TORCOLL_ALGO_COUNT] = {
+	[TORCOLL_SWING_BW] = &tor_family_swing_bw,
+	[TORCOLL_BIBUCKET] = &tor_family_bibucket,
+};
+
+static const char *const algorithm_names[TORCOLL_ALGO_COUNT] = {
+	[TORCOLL_ALGO_AUTO] = "auto",
+	[TORCOLL_SWING_BW] = "swing-bw",
+	[TORCOLL_SWING_LAT] = "swing-lat",
+	[TORCOLL_TRIVANCE_BW] = "trivance-bw",
+	[TORCOLL_TRIVANCE_LAT] = "trivance-lat",
+	[TORCOLL_CIRCULANT] = "circulant",
+	[TORCOLL_GENERAL] = "general",
+	[TORCOLL_RING] = "ring",
+	[TORCOLL_HAMILTONIAN] = "hamiltonian",
+	[TORCOLL_BUCKET] = "bucket",
+	[TORCOLL_BIBUCKET] = "bibucket",
+	[TORCOLL_RECDOUB_LAT] = "recdoub-lat",
+	[TORCOLL_RECDOUB_BW] = "recdoub-bw",
+	[TORCOLL_RECDOUB_BW_MIRRORED] = "recdoub-bw-mirrored",
+	[TORCOLL_BRUCK_LAT] = "bruck-lat",
+	[TORCOLL_BRUCK_BW] = "bruck-bw",
+	[TORCOLL_WINDOW] = "window",
+	[TORCOLL_FLOOD] = "flood",
+	[TORCOLL_TREE] = "tree",
+	[TORCOLL_MOORE] = "moore",
+	[TORCOLL_ALLPORT] = "allport",
+	[TORCOLL_BINE] = "bine",
+};
+
+static const char *const collective_names[TORCOLL_COLL_COUNT] = {
+	[TORCOLL_ALLREDUCE] = "allreduce",
+	[TORCOLL_REDUCE_SCATTER] = "reduce-scatter",
+	[TORCOLL_ALLGATHER] = "allgather",
+	[TORCOLL_BROADCAST] = "broadcast",
+	[TORCOLL_REDUCE] = "reduce",
+	[TORCOLL_BARRIER] = "barrier",
+	[TORCOLL_GATHER] = "gather",
+	[TORCOLL_SCATTER] = "scatter",
+	[TORCOLL_ALLTOALL] = "alltoall",
+	[TORCOLL_SCAN] = "scan",
+	[TORCOLL_EXSCAN] = "exscan",
+	[TORCOLL_HALO] = "halo",
+	[TORCOLL_SEND] = "send",
+	[TORCOLL_RECV] = "recv",
+};
+
+static const char *name_of(const char *const *names, u32 count, u32 i)
+{
+	return i < count ? names[i] : NULL;
+}
+
+static int parse_name(const char *const *names, u32 count, const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		if (names[i] && !strcmp(names[i], name))
+			return i;
+	return -EINVAL;
+}
+
+const char *tor_algorithm_name(u32 algorithm)
+{
+	return name_of(algorithm_names, TORCOLL_ALGO_COUNT, algorithm);
+}
+
+int tor_algorithm_parse(const char *name)
+{
+	return parse_name(algorithm_names, TORCOLL_ALGO_COUNT, name);
+}
+
+const char *tor_collective_name(u32 collective)
+{
+	return name_of(collective_names, TORCOLL_COLL_COUNT, collective);
+}
+
+int tor_collective_parse(const char *name)
+{
+	return parse_name(collective_names, TORCOLL_COLL_COUNT, name);
+}
+
+/* --- requests --- */
+
+static const char *check_counts(const struct tor_plan_req *r)
+{
+	u64 sum = 0;
+	u32 i;
+
+	if (!r->counts)
+		return NULL;
+	if (r->collective != TORCOLL_REDUCE_SCATTER && r->collective != TORCOLL_ALLGATHER)
+		return "counts are for reduce-scatter and allgather";
+	for (i = 0; i < r->ranks; i++) {
+		if (r->counts[i] > r->count - sum)
+			return "counts do not sum up to count";
+		sum += r->counts[i];
+	}
+	return sum == r->count ? NULL : "counts do not sum up to count";
+}
+
+static const char *check_members(const struct tor_plan_req *r)
+{
+	u32 i;
+
+	if (!r->ranks)
+		return "no ranks";
+	if (!r->members)
+		return r->ranks == r->torus->nodes ? NULL : "as many ranks as nodes, or members";
+	for (i = 0; i < r->ranks; i++)
+		if (r->members[i] >= r->torus->nodes)
+			return "a member is not a node of the torus";
+	return NULL;
+}
+
+static const char *check_params(const struct tor_plan_req *r, const struct tor_family *f)
+{
+	u32 i;
+
+	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
+		if (r->param[i] && !(f->params & (1U << i)))
+			return "the algorithm does not have this parameter";
+	if (r->param[TORCOLL_PARAM_CHANNELS] > TOR_MAX_CHANNELS)
+		return "more channels than a plan can have";
+	return NULL;
+}
+
+static const char *check_rooted(const struct tor_plan_req *r)
+{
+	if (r->root >= r->ranks)
+		return "root is not a rank";
+	if (r->root && r->collective != TORCOLL_BROADCAST && r->collective != TORCOLL_REDUCE)
+		return "only broadcast and reduce have a root";
+	return NULL;
+}
+
+/* --- the grid --- */
+
+/* Is rank i the node at the i-th place of a box of these extents, counted from @base? */
+static bool is_box(const struct tor_plan_req *r, const u32 *extent)
+{
+	u32 i, d, at;
+
+	for (i = 0; i < r->ranks; i++) {
+		u32 rest = i;
+
+		at = r->members[0];
+		for (d = 0; d < r->torus->ndim; d++) {
+			at = tor_torus_shift(r->torus, at, d, rest % extent[d]);
+			rest /= extent[d];
+		}
+		if (rest || at != r->members[i])
+			return false;
+	}
+	return true;
+}
+
+/* The extents of the box that the members are, in its order: a row, a plane, a block; may wrap. */
+static bool find_box(const struct tor_plan_req *r, u32 *extent)
+{
+	const struct tor_torus *t = r->torus;
+	u32 d, e, step = 1;
+
+	for (d = 0; d < t->ndim; d++) {
+		for (e = 1; e < t->side[d] && (u64)e * step < r->ranks; e++)
+			if (r->members[e * step] != tor_torus_shift(t, r->members[0], d, e))
+				break;
+		extent[d] = e;
+		step *= e;
+	}
+	return step == r->ranks && is_box(r, extent);
+}
+
+/* Sides of 1 do nothing, so that no family need know them. */
+static int make_grid(struct tor_plan *p, const u32 *extent, u32 ndim)
+{
+	u32 side[TOR_MAX_DIMS], d, n = 0;
+
+	for (d = 0; d < ndim; d++)
+		if (extent[d] > 1)
+			side[n++] = extent[d];
+	if (!n)
+		side[n++] = 1;
+	return tor_torus_init(&p->grid, n, side, p->req.torus->cables);
+}
+
+static int find_grid(struct tor_plan *p, bool any_list)
+{
+	const struct tor_torus *t = p->req.torus;
+	u32 extent[TOR_MAX_DIMS];
+
+	if (!p->req.members)
+		return make_grid(p, t->side, t->ndim);
+	if (find_box(&p->req, extent))
+		return make_grid(p, extent, t->ndim);
+	if (any_list)
+		return make_grid(p, &p->req.ranks, 1);
+	return -EOPNOTSUPP;
+}
+
+/* --- the iterator --- */
+
+static int init_family(struct tor_plan *p, const struct tor_family *f, const char **why)
+{
+	u32 ch, rounds = 0;
+	int err;
+
+	p->shape = (struct tor_plan_shape){ .channels = 1, .peers = 1, .bufs = 1, .agrees = true };
+	if (p->req.ranks == 1 || !p->req.count)
+		return 0;
+	err = f->init(p, why);
+	if (err)
+		return err;
+	for (ch = 0; ch < p->shape.channels; ch++)
+		rounds = max(rounds, tor_plan_rounds(p, ch));
+	p->shape.rounds = rounds;
+	return 0;
+}
+
+static int refuse(int err, const char **why, const char *reason)
+{
+	*why = reason;
+	return err;
+}
+
+int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, const char **why)
+{
+	const struct tor_family *f;
+	const char *nobody, *bad;
+
+	if (!why)
+		why = &nobody;
+	memset(p, 0, sizeof(*p));
+	p->req = *req;
+	p->rank = rank;
+	if (!tor_collective_name(req->collective))
+		return refuse(-EINVAL, why, "unknown collective");
+	if (!tor_algorithm_name(req->algorithm))
+		return refuse(-EINVAL, why, "unknown algorithm");
+	if (req->algorithm == TORCOLL_ALGO_AUTO)
+		return refuse(-EINVAL, why, "auto is no algorithm of its own");
+	f = families[req->algorithm];
+	if (!f)
+		return refuse(-EOPNOTSUPP, why, "the algorithm is not available");
+	bad = check_members(req);
+	if (!bad)
+		bad = rank >= req->ranks ? "not a rank" : check_rooted(req);
+	if (!bad)
+		bad = check_counts(req);
+	if (!bad)
+		bad = check_params(req, f);
+	if (bad)
+		return refuse(-EINVAL, why, bad);
+	if (!(f->serves & (1U << req->collective)))
+		return refuse(-EOPNOTSUPP, why, "the algorithm does not serve this collective");
+	if (find_grid(p, f->any_list))
+		return refuse(-EOPNOTSUPP, why, "the members are no torus in its order of nodes");
+	return init_family(p, f, why);
+}
+
+u32 tor_plan_rounds(const struct tor_plan *p, u32 channel)
+{
+	if (channel >= p->shape.channels || p->req.ranks == 1 || !p->req.count)
+		return 0;
+	/* every block's part of a later channel may be empty: blocks of one element, say */
+	if (p->req.collective != TORCOLL_REDUCE_SCATTER &&
+	    p->req.collective != TORCOLL_ALLGATHER && !tor_plan_slice(p, channel).n)
+		return 0;
+	return families[p->req.algorithm]->rounds(p, channel);
+}
+
+void tor_plan_begin(const struct tor_plan *p, u32 channel, u32 round, struct tor_cursor *c)
+{
+	c->channel = channel;
+	c->round = round;
+	c->transfer = 0;
+	c->open = false;
+}
+
+/* Enter the next transfer of the round. */
+static bool open_transfer(const struct tor_plan *p, struct tor_cursor *c)
+{
+	c->sbuf = TOR_BUF_DATA;
+	c->dbuf = TOR_BUF_DATA;
+	c->op = TOR_PIECE_REDUCE;
+	c->open = families[p->req.algorithm]->transfer(p, c);
+	c->transfer++;
+	return c->open;
+}
+
+bool tor_plan_next(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
+{
+	const struct tor_family *f = families[p->req.algorithm];
+
+	for (;;) {
+		if (!c->open && !open_transfer(p, c))
+			return false;
+		out->src = c->src;
+		out->dst = c->dst;
+		out->sbuf = c->sbuf;
+		out->dbuf = c->dbuf;
+		out->op = c->op;
+		if (!f->piece(p, c, out))
+			c->open = false;
+		else if (out->n)
+			return true;
+	}
+}
+
+/* --- what families share --- */
+
+/**
+ * tor_plan_slice - a channel's part of the vector
+ * @p: plan of a collective without blocks
+ * @channel: its number
+ */
+struct tor_span tor_plan_slice(const struct tor_plan *p, u32 channel)
+{
+	return (struct tor_span){
+		tor_block_start(p->req.count, p->shape.channels, channel),
+		tor_block_len(p->req.count, p->shape.channels, channel),
+	};
+}
+
+/**
+ * tor_plan_blocks - neighbouring blocks of a channel's slice
+ * @p: plan of a collective without blocks
+ * @channel: its number
+ * @first: of as many blocks as there are ranks
+ * @blocks: number of them
+ */
+struct tor_span tor_plan_blocks(const struct tor_plan *p, u32 channel, u32 first, u32 blocks)
+{
+	struct tor_span s = tor_plan_slice(p, channel);
+	u64 begin = tor_block_start(s.n, p->req.ranks, first);
+
+	return (struct tor_span){
+		s.off + begin, tor_block_start(s.n, p->req.ranks, first + blocks) - begin,
+	};
+}
+
+/**
+ * tor_plan_own - a channel's part of a rank's block
+ * @p: plan
+ * @channel: its number
+ * @rank: whose block
+ *
+ * For an allreduce, blocks are those of the channel's slice.
+ */
+struct tor_span tor_plan_own(const struct tor_plan *p, u32 channel, u32 rank)
+{
+	const struct tor_plan_req *r = &p->req;
+	u64 off = 0, n;
+	u32 i;
+
+	if (r->collective == TORCOLL_ALLREDUCE)
+		return tor_plan_blocks(p, channel, rank, 1);
+	if (r->counts) {
+		for (i = 0; i < rank; i++)
+			off += r->counts[i];
+		n = r->counts[rank];
+	} else {
+		off = tor_block_start(r->count, r->ranks, rank);
+		n = tor_block_len(r->count, r->ranks, rank);
+	}
+	return (struct tor_span){
+		off + tor_block_start(n, p->shape.channels, channel),
+		tor_block_len(n, p->shape.channels, channel),
+	};
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What a family of plans implements, and what families share: slices of channels, blocks of ranks,
+ * the grid that the ranks form. Only plan*.c include this.
+ *
+ * A family numbers, for each (channel, round), the transfers that this rank takes part in, and the
+ * pieces of each. What the pieces of a transfer are must follow from (channel, round, src, dst)
+ * alone, so that both ends find the same; plan.c drops empty pieces.
+ */
+#ifndef _TOR_CORE_PLAN_FAMILY_H
+#define _TOR_CORE_PLAN_FAMILY_H
+
+#include "plan.h"
+
+#define TOR_COLL(c)	(1U << TORCOLL_##c)
+#define TOR_PARAM(p)	(1U << TORCOLL_PARAM_##p)
+
+/* One of the halves of a reduce-scatter that is followed by its reversal. */
+#define TOR_COLL_BW	(TOR_COLL(ALLREDUCE) | TOR_COLL(REDUCE_SCATTER) | TOR_COLL(ALLGATHER))
+
+/**
+ * struct tor_family - how an algorithm is planned
+ * @serves: collectives, a set of TOR_COLL()
+ * @params: parameters that it has, a set of TOR_PARAM()
+ * @any_list: serves any ordered list of nodes, not only tori
+ * @init: fill p->family and p->shape (preset to one channel, one peer, data alone, agreeing); 0 or
+ *	an error and @why. There are at least two ranks, and a count.
+ * @rounds: of a channel
+ * @transfer: set src, dst and op (preset: reduce, data to data) of transfer c->transfer of this
+ *	round, and whatever @piece needs; false if there are no more
+ * @piece: set soff, doff and n of the transfer's next piece; false if there are no more
+ */
+struct tor_family {
+	u32 serves;
+	u32 params;
+	bool any_list;
+	int (*init)(struct tor_plan *p, const char **why);
+	u32 (*rounds)(const struct tor_plan *p, u32 channel);
+	bool (*transfer)(const struct tor_plan *p, struct tor_cursor *c);
+	bool (*piece)(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out);
+};
+
+extern const struct tor_family tor_family_swing_bw;
+extern const struct tor_family tor_family_bibucket;
+
+/* A run of elements. */
+struct tor_span {
+	u64 off, n;
+};
+
+/* See plan.c. */
+struct tor_span tor_plan_slice(const struct tor_plan *p, u32 channel);
+struct tor_span tor_plan_blocks(const struct tor_plan *p, u32 channel, u32 first, u32 blocks);
+struct tor_span tor_plan_own(const struct tor_plan *p, u32 channel, u32 rank);
+
+/* The first (@half 0) or the second half of a span. */
+static inline struct tor_span tor_span_half(struct tor_span s, u32 half)
+{
+	u64 first = s.n / 2;
+
+	return half ? (struct tor_span){ s.off + first, s.n - first } :
+		      (struct tor_span){ s.off, first };
+}
+
+/* A piece that stays at its place in the vector. */
+static inline void tor_piece_in_place(struct tor_piece *out, struct tor_span s)
+{
+	out->soff = s.off;
+	out->doff = s.off;
+	out->n = s.n;
+}
+
+/* Channels asked for, or @preset; 0 if more than @most are wanted. */
+static inline u32 tor_plan_channels(const struct tor_plan *p, u32 preset, u32 most)
+{
+	u32 wanted = p->req.param[TORCOLL_PARAM_CHANNELS];
+
+	return wanted ? (wanted <= most ? wanted : 0) : preset;
+}
+
+/* The state of a family, in p->family and c->family. */
+#define tor_plan_state(p, type) ({					\
+	static_assert(sizeof(type) <= sizeof((p)->family));		\
+	(type *)(p)->family;						\
+})
+#define tor_plan_state_const(p, type) ({				\
+	static_assert(sizeof(type) <= sizeof((p)->family));		\
+	(const type *)(p)->family;					\
+})
+
+/* Does the plan reduce-scatter, allgather, or first the one and then the other? */
+static inline bool tor_plan_scatters(const struct tor_plan *p)
+{
+	return p->req.collective != TORCOLL_ALLGATHER;
+}
+
+static inline bool tor_plan_gathers(const struct tor_plan *p)
+{
+	return p->req.collective != TORCOLL_REDUCE_SCATTER;
+}
+
+/**
+ * tor_plan_fold - a round of a reduce-scatter, or of its reversal, the allgather
+ * @p: plan of a collective in TOR_COLL_BW
+ * @round: of the channel
+ * @half: rounds of the reduce-scatter
+ * @gather: out: is this round of the allgather, where transfers go backwards?
+ *
+ * Return: the round of the reduce-scatter that it is or reverses.
+ */
+static inline u32 tor_plan_fold(const struct tor_plan *p, u32 round, u32 half, bool *gather)
+{
+	*gather = !tor_plan_scatters(p) || round >= half;
+	if (tor_plan_scatters(p) && !*gather)
+		return round;
+	return half - 1 - (tor_plan_scatters(p) ? round - half : round);
+}
+
+static inline u32 tor_plan_fold_rounds(const struct tor_plan *p, u32 half)
+{
+	return p->req.collective == TORCOLL_ALLREDUCE ? 2 * half : half;
+}
+
+#endif
