@@ -7,6 +7,7 @@
 #include <linux/if_ether.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
+#include <linux/torcoll_netlink.h>
 
 #include "frame.h"
 #include "group.h"
@@ -107,16 +108,19 @@ void tor_fabric_join_timer(struct tor_fabric *fabric, u64 when)
 }
 
 static int check_config(const struct tor_fabric_config *cfg, struct tor_torus *torus,
-			const char **why)
+			const char **why, u32 *attr)
 {
+	*attr = TORCOLL_A_FABRIC_SIDES;
 	if (tor_torus_init(torus, cfg->ndim, cfg->side, cfg->cables)) {
 		*why = "sides must be 1 to 6 numbers from 1, with at most 1048576 nodes, cables 1 or 2";
 		return -EINVAL;
 	}
+	*attr = TORCOLL_A_FABRIC_NODE;
 	if (cfg->self >= torus->nodes) {
 		*why = "this node lies outside the fabric";
 		return -EINVAL;
 	}
+	*attr = TORCOLL_A_FABRIC_ETHERTYPE;
 	switch (cfg->ethertype) {
 	case 0:
 		break;
@@ -134,26 +138,34 @@ static int check_config(const struct tor_fabric_config *cfg, struct tor_torus *t
 			return -EINVAL;
 		}
 	}
+	*attr = TORCOLL_A_FABRIC_FRAME_SIZE;
+	if (cfg->frame_size && (cfg->frame_size > U16_MAX || !tor_wire_unit(cfg->frame_size))) {
+		*why = "frames have 65535 bytes at most, and room for torcoll's header";
+		return -EINVAL;
+	}
+	*attr = TORCOLL_A_FABRIC_HELLO_MS;
 	if (cfg->hello_ms && (cfg->hello_ms < 10 || cfg->hello_ms > 10000)) {
 		*why = "the hello interval lies between 10 and 10000 ms";
 		return -EINVAL;
 	}
+	*attr = 0;
 	return 0;
 }
 
 struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg,
-				  const char **why)
+				  const char **why, u32 *attr)
 {
 	struct tor_fabric *fabric;
 	struct tor_torus torus;
 	int err;
 
 	ASSERT_RTNL();
-	err = check_config(cfg, &torus, why);
+	err = check_config(cfg, &torus, why, attr);
 	if (err)
 		return ERR_PTR(err);
 	if (tor_fabric_find(tn, cfg->key)) {
 		*why = "this namespace has a fabric of that key already";
+		*attr = TORCOLL_A_FABRIC_KEY;
 		return ERR_PTR(-EEXIST);
 	}
 	fabric = kzalloc(sizeof(*fabric), GFP_KERNEL);
@@ -169,6 +181,7 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 		fabric->node.hello_ns = (u64)cfg->hello_ms * NSEC_PER_MSEC;
 	fabric->node.checksum_payload = !cfg->checksum_header_only;
 	fabric->tn = tn;
+	fabric->frame_size = cfg->frame_size;
 	fabric->ethertype = cfg->ethertype ? cfg->ethertype : TORCOLL_ETHERTYPE;
 	spin_lock_init(&fabric->lock);
 	spin_lock_init(&fabric->groups_lock);
@@ -243,17 +256,20 @@ struct tor_fabric *tor_fabric_find(struct tor_net *tn, u64 key)
 
 u32 tor_fabric_unit(const struct tor_fabric *fabric)
 {
-	u32 unit = 0;
+	u32 unit = fabric->frame_size ? tor_wire_unit(fabric->frame_size) : U32_MAX;
+	u32 ports = 0;
 	u32 i;
 
 	for (i = 0; i < TOR_MAX_PORTS; i++) {
 		const struct tor_port *port = rtnl_dereference(fabric->port[i]);
 		u32 takes = port ? tor_wire_unit(READ_ONCE(port->dev->mtu)) : 0;
 
-		if (takes && (!unit || takes < unit))
-			unit = takes;
+		if (!takes)
+			continue;
+		unit = min(unit, takes);
+		ports++;
 	}
-	return unit;
+	return ports ? unit : 0;
 }
 
 static int __net_init net_init(struct net *net)

@@ -68,6 +68,7 @@ struct tor_fabric {
 	struct list_head list;
 	struct tor_net *tn;
 	u16 ethertype;
+	u32 frame_size;
 	atomic_t users;
 	struct tor_port __rcu *port[TOR_MAX_PORTS];
 	struct tor_counters __percpu *counters;
@@ -93,6 +94,7 @@ struct tor_net *tor_net(const struct net *net);
  * @self: own index
  * @ethertype: 0: the default
  * @hello_ms: 0: the default
+ * @frame_size: bytes behind the MAC header that a frame may have, 0: what the ports take
  */
 struct tor_fabric_config {
 	u64 key;
@@ -102,6 +104,7 @@ struct tor_fabric_config {
 	u32 self;
 	u32 ethertype;
 	u32 hello_ms;
+	u32 frame_size;
 	bool checksum_header_only;
 };
 
@@ -110,11 +113,12 @@ struct tor_fabric_config {
  * @tn: namespace
  * @cfg: checked here
  * @why: out: static sentence for a refusal
+ * @attr: out: the netlink attribute to blame, if there is one
  *
  * Context: RTNL. Return: the fabric or an ERR_PTR.
  */
 struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg,
-				  const char **why);
+				  const char **why, u32 *attr);
 
 /* Leave it. Context: RTNL. Return: 0, or -EBUSY while a process has a comm. */
 int tor_fabric_del(struct tor_fabric *fabric);

@@ -240,12 +240,13 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 
 /* --- receiving --- */
 
-static void drop(const struct tor_port *port, enum tor_counter why)
+static void drop(struct tor_port *port, enum tor_counter why)
 {
 	struct tor_node *node = &port->fabric->node;
 
 	tor_env_count(node, why, 1);
 	trace_torcoll_drop(node, port->index, why);
+	atomic64_inc(&port->drops);
 }
 
 /* Pass a frame on as it is. Consumes @skb. */

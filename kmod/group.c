@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
+#include "netlink.h"
 #include "op.h"
 #include "port.h"
 #include "session.h"
@@ -110,6 +111,7 @@ static void drop(struct tor_port *port, enum tor_counter why)
 {
 	tor_env_count(&port->fabric->node, why, 1);
 	trace_torcoll_drop(&port->fabric->node, port->index, why);
+	atomic64_inc(&port->drops);
 }
 
 /* The group that a frame is for, if its sender belongs to it. */
@@ -261,6 +263,7 @@ static void fail_work(struct work_struct *work)
 		rcu_read_lock();
 		tor_session_wake(READ_ONCE(group->session));
 		rcu_read_unlock();
+		tor_netlink_notify_comm(group, false);
 	}
 	if (test_bit(TOR_GROUP_HASHED, &group->flags) && !test_bit(TOR_GROUP_TOLD, &group->flags)) {
 		tell_everyone(group);
@@ -288,6 +291,21 @@ void tor_group_abort(struct tor_group *group, int error)
 }
 
 /* --- the end --- */
+
+static bool joined(const struct tor_group *group)
+{
+	return test_bit(TOR_GROUP_JOINED, &group->flags);
+}
+
+u64 tor_group_memory(const struct tor_group *group)
+{
+	const struct tor_comm *comm = &group->comm;
+
+	return sizeof(*group) + comm->depth * sizeof(*group->slot) +
+	       comm->depth * comm->channels * sizeof(*group->lanes) +
+	       comm->ranks * (sizeof(*comm->path) + sizeof(*comm->epoch)) +
+	       atomic_read(&comm->kept);
+}
 
 static void free_group(struct tor_group *group)
 {
@@ -331,6 +349,8 @@ static void group_end(struct tor_group *group)
 		spin_unlock_bh(&fabric->groups_lock);
 	}
 	set_bit(TOR_GROUP_DEAD, &group->flags);
+	if (joined(group))
+		tor_netlink_notify_comm(group, true);
 	abort_lanes(group);
 	synchronize_rcu();
 	if (cancel_delayed_work_sync(&group->fail_work))
@@ -540,11 +560,6 @@ static struct tor_group *new_group(struct tor_fabric *fabric, struct tor_group_c
 		return ERR_PTR(err);
 	}
 	return group;
-}
-
-static bool joined(const struct tor_group *group)
-{
-	return test_bit(TOR_GROUP_JOINED, &group->flags);
 }
 
 /* Wait until the join is over, or give it up. Return: the join's error. */

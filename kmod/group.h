@@ -146,6 +146,9 @@ void tor_group_put(struct tor_group *group);
 /* Take all groups of a fabric apart; none is in use by a process. Context: process. */
 void tor_group_end_all(struct tor_fabric *fabric);
 
+/* Bytes of kernel memory that it takes, about. */
+u64 tor_group_memory(const struct tor_group *group);
+
 /* Context: RCU. */
 struct tor_group *tor_group_find(struct tor_fabric *fabric, u32 tag);
 

@@ -7,8 +7,13 @@
 
 #include "fabric.h"
 
+struct tor_group;
+
 /* Tell listeners of a change. Context: RTNL. */
-void tor_netlink_notify_fabric(const struct tor_fabric *fabric, bool added);
-void tor_netlink_notify_port(const struct tor_fabric *fabric, u32 port);
+void tor_netlink_notify_fabric(struct tor_fabric *fabric, bool added);
+void tor_netlink_notify_port(struct tor_fabric *fabric, u32 port);
+
+/* A comm was made or failed, or is @gone. Context: process. */
+void tor_netlink_notify_comm(struct tor_group *group, bool gone);
 
 #endif

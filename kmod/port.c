@@ -8,6 +8,7 @@
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
+#include <linux/torcoll_netlink.h>
 
 #include "frame.h"
 #include "wire.h"
@@ -84,12 +85,14 @@ static int check_device(struct net_device *dev, const char **why)
 	return 0;
 }
 
-int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, const char **why)
+int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, const char **why,
+		 u32 *attr)
 {
 	struct tor_port *port;
 	int err;
 
 	ASSERT_RTNL();
+	*attr = TORCOLL_A_PORT_DIM;
 	if (index >= TOR_MAX_PORTS ||
 	    !tor_torus_has_port(&fabric->node.torus, fabric->node.self, index)) {
 		*why = "the fabric's shape has no cable there";
@@ -99,6 +102,7 @@ int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, c
 		*why = "that dimension and direction has a port already";
 		return -EEXIST;
 	}
+	*attr = TORCOLL_A_PORT_IFINDEX;
 	err = check_device(dev, why);
 	if (err)
 		return err;

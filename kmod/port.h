@@ -11,7 +11,7 @@
  * struct tor_port - a netdev in use
  * @type: our receiver; beside macsec and taps, unlike an rx_handler
  * @neighbour: MAC of the neighbour in the lower 48 bits, from its hellos
- * @tx_frames, @rx_frames: hellos included
+ * @tx_frames, @rx_frames: hellos included; @drops: received ones that were thrown away
  */
 struct tor_port {
 	struct packet_type type;
@@ -23,6 +23,7 @@ struct tor_port {
 	bool upper;			/* enslaved: a bridge or bond takes its frames */
 	atomic64_t tx_frames;
 	atomic64_t rx_frames;
+	atomic64_t drops;
 	struct rcu_head rcu;
 };
 
@@ -32,10 +33,12 @@ struct tor_port {
  * @index: port number, see tor_port()
  * @dev: device; referenced until the port goes
  * @why: out: static sentence for a refusal
+ * @attr: out: the netlink attribute to blame, if there is one
  *
  * Context: RTNL. Return: 0 or a negative errno.
  */
-int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, const char **why);
+int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, const char **why,
+		 u32 *attr);
 
 /* Context: RTNL. */
 void tor_port_del(struct tor_fabric *fabric, u32 index);

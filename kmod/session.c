@@ -17,6 +17,7 @@
 #include <linux/uaccess.h>
 
 #include "main.h"
+#include "netlink.h"
 #include "op.h"
 #include "version.h"
 
@@ -231,6 +232,7 @@ static int publish_group(struct tor_session *session, struct tor_group *group,
 		tor_group_close(group);
 		return id;
 	}
+	tor_netlink_notify_comm(group, false);
 	add->rank = group->comm.rank;
 	add->depth = group->comm.depth;
 	add->comm = id;
@@ -415,6 +417,9 @@ static long session_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	    _IOC_SIZE(cmd) || _IOC_NR(cmd) >= ARRAY_SIZE(calls) || !calls[_IOC_NR(cmd)].call)
 		return -ENOTTY;
 	type = &calls[_IOC_NR(cmd)];
+	/* no sentence outlives the call that it belongs to */
+	if (cmd != TORCOLL_IOC_ERROR)
+		tor_refuse(session, 0, "%s", "");
 	if (get_user(size, (u32 __user *)user))
 		return -EFAULT;
 	if (size < type->min_size)

@@ -88,6 +88,8 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 	}
 	op->is_float = reduces && tor_type_is_float(type);
 	op->seq = seq;
+	op->type = type;
+	op->redop = redop;
 	op->digest = tor_op_digest(req, type, redop, bits);
 	op->aborted = false;
 	atomic_set(&op->busy, op->comm->channels);

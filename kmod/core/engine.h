@@ -88,6 +88,8 @@ struct tor_op {
 	u32 digest;
 	struct tor_plan plan;
 	struct tor_mem *mem[TOR_BUFS];
+	u32 type;
+	u32 redop;
 	u32 elem;
 	tor_reduce_fn reduce;
 	u64 deadline;

@@ -84,6 +84,12 @@ int tor_collective_parse(const char *name)
 	return parse_name(collective_names, TORCOLL_COLL_COUNT, name);
 }
 
+u32 tor_algorithm_serves(u32 algorithm)
+{
+	return algorithm < TORCOLL_ALGO_COUNT && families[algorithm] ? families[algorithm]->serves :
+								       0;
+}
+
 /* --- requests --- */
 
 static const char *check_counts(const struct tor_plan_req *r)

@@ -131,6 +131,9 @@ void tor_plan_begin(const struct tor_plan *p, u32 channel, u32 round, struct tor
  */
 bool tor_plan_next(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out);
 
+/* The collectives that an algorithm serves, bit 1 << enum torcoll_collective: 0 if none (yet). */
+u32 tor_algorithm_serves(u32 algorithm);
+
 /* Names as tools accept and print them; NULL resp. -EINVAL if unknown. */
 const char *tor_algorithm_name(u32 algorithm);
 int tor_algorithm_parse(const char *name);
