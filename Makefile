@@ -173,7 +173,7 @@ rpath = -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath,'$$ORIGIN/../../lib'
 torcollctl_libs = $(NL_LIBS)
 torcoll-perf_libs = -L$(B)/lib -ltorcoll -lm $(rpath)
 torcoll-perf_needs := $(B)/lib/libtorcoll.so
-torcoll-plan_libs := $(B)/host/libtorcore.a -lm
+torcoll-plan_libs := $(B)/host/libtorcore.a -ljson-c -lm
 torcoll-plan_needs := $(B)/host/libtorcore.a
 torcoll-sim_libs := $(B)/host/libtorcore.a -lm
 torcoll-sim_needs := $(B)/host/libtorcore.a
@@ -204,10 +204,20 @@ $(B)/bin/examples/%: $(B)/host/lib/examples/%.o $(B)/lib/libtorcoll.so
 # ---- tests ----
 
 unit_names := $(patsubst selftests/unit/%.c,%,$(wildcard selftests/unit/*_test.c))
-unit_common := $(filter-out %_test.c,$(wildcard selftests/unit/*.c))
+# What torcoll-plan knows of plans is what checks them.
+unit_common := $(filter-out %_test.c,$(wildcard selftests/unit/*.c)) \
+	$(addprefix tools/torcoll-plan/,dump.c check.c cost.c)
+
+sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-sim)
 
 .PHONY: tests
-tests: $(addprefix $(B)/asan/unit/,$(unit_names))
+tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(sanitized_sim)
+
+# The simulator over the sanitized core.
+$(B)/asan/bin/torcoll-sim: $(call objects,asan,$(wildcard tools/torcoll-sim/*.c)) $(B)/asan/libtorcore.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(flags_asan) -pthread -o $@ $(filter %.o,$^) $(B)/asan/libtorcore.a -lm
 
 define unit
 $(B)/$(1)/unit/%: $(B)/$(1)/selftests/unit/%.o $(call objects,$(1),$(unit_common)) $(B)/$(1)/libtorcore.a

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Virtual time: a heap of events, and the random numbers. Events of the same time run in the order in
+ * which they were asked for.
+ */
+#include <stdlib.h>
+
+#include "sim.h"
+
+struct event {
+	u64 when;
+	u64 number;
+	sim_event_fn fn;
+	void *arg;
+};
+
+static struct event *heap;
+static u32 events, room;
+static u64 numbers;
+static u64 random_state;
+
+static bool before(const struct event *a, const struct event *b)
+{
+	return a->when < b->when || (a->when == b->when && a->number < b->number);
+}
+
+void sim_at(u64 when, sim_event_fn fn, void *arg)
+{
+	struct event e = { max(when, sim.now), numbers++, fn, arg };
+	u32 i, parent;
+
+	if (events == room) {
+		room = room ? 2 * room : 1024;
+		heap = realloc(heap, room * sizeof(*heap));
+		if (!heap)
+			abort();
+	}
+	for (i = events++; i; i = parent) {
+		parent = (i - 1) / 2;
+		if (!before(&e, &heap[parent]))
+			break;
+		heap[i] = heap[parent];
+	}
+	heap[i] = e;
+}
+
+bool sim_step(void)
+{
+	struct event e, last;
+	u32 i, child;
+
+	if (!events)
+		return false;
+	e = heap[0];
+	last = heap[--events];
+	for (i = 0; (child = 2 * i + 1) < events; i = child) {
+		if (child + 1 < events && before(&heap[child + 1], &heap[child]))
+			child++;
+		if (!before(&heap[child], &last))
+			break;
+		heap[i] = heap[child];
+	}
+	heap[i] = last;
+	sim.now = e.when;
+	e.fn(e.arg);
+	return true;
+}
+
+void sim_clock_reset(u64 seed)
+{
+	events = 0;
+	numbers = 0;
+	random_state = seed;
+	/* not 0, which means "never" in places */
+	sim.now = NSEC_PER_SEC;
+}
+
+/* splitmix64 */
+u64 sim_random(void)
+{
+	u64 x = random_state += 0x9e3779b97f4a7c15ULL;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
+}
+
+u64 sim_below(u64 n)
+{
+	return n ? sim_random() % n : 0;
+}
+
+bool sim_chance(double probability)
+{
+	return probability > 0 && (double)(sim_random() >> 11) * 0x1p-53 < probability;
+}

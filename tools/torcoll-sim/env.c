@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Core's surroundings, but for frames and ops: memory, hashes, FPU, timers, and what is put off until
+ * an entry into core is over.
+ */
+#include <stdlib.h>
+
+#include "host_hash.h"
+#include "sim.h"
+
+#define PAGE		4096
+#define SHATTERED	61		/* bytes of a run: odd, and less than a vector or two */
+
+void *tor_env_alloc(size_t n)
+{
+	void *p;
+
+	if (sim_chance(sim.scenario.no_memory))
+		return NULL;
+	p = calloc(1, n);
+	if (!p)
+		abort();
+	sim.allocated++;
+	return p;
+}
+
+void tor_env_free(void *p)
+{
+	if (p)
+		sim.allocated--;
+	free(p);
+}
+
+u32 tor_env_crc32c(u32 crc, const void *p, size_t n)
+{
+	return host_crc32c(crc, p, n);
+}
+
+u64 tor_env_hash(const void *p, size_t n, u64 key)
+{
+	return host_siphash(p, n, key, 0);
+}
+
+u32 tor_env_random(void)
+{
+	return sim_random();
+}
+
+void *tor_env_mem(const struct tor_mem *mem, u64 off, u32 *len)
+{
+	u32 page = sim.scenario.shatter ? SHATTERED : PAGE;
+
+	if (off >= mem->len || *len > mem->len - off || !*len)
+		sim_fail("memory [%llu, +%u) of %llu is asked for", (unsigned long long)off, *len,
+			 (unsigned long long)mem->len);
+	*len = min_t(u64, *len, page - (off + mem->phase) % page);
+	return mem->data + off;
+}
+
+struct tor_mem *sim_mem_new(u64 len)
+{
+	struct tor_mem *mem = calloc(1, sizeof(*mem));
+
+	if (!mem)
+		abort();
+	/* nobody asks for 0 bytes, so that ASan sees whoever touches them */
+	mem->data = malloc(len);
+	mem->len = len;
+	mem->phase = sim_below(PAGE);
+	mem->refs = 1;
+	return mem;
+}
+
+void sim_mem_get(struct tor_mem *mem)
+{
+	mem->refs++;
+}
+
+void sim_mem_put(struct tor_mem *mem)
+{
+	if (--mem->refs)
+		return;
+	free(mem->data);
+	free(mem);
+}
+
+static bool fpu_open;
+
+bool tor_env_fpu_begin(void)
+{
+	if (fpu_open)
+		sim_fail("an FPU section is begun in an FPU section");
+	fpu_open = !sim_chance(sim.scenario.no_fpu);
+	return fpu_open;
+}
+
+void tor_env_fpu_end(void)
+{
+	if (!fpu_open)
+		sim_fail("an FPU section ends that was not begun");
+	fpu_open = false;
+}
+
+void tor_env_count(struct tor_node *node, enum tor_counter what, u64 n)
+{
+	container_of(node, struct sim_node, core)->counters[what] += n;
+}
+
+static void timer_expired(void *arg)
+{
+	struct sim_chan *chan = arg;
+	struct sim_ctx ctx;
+
+	/* replaced by another, or cancelled */
+	if (!chan->when || sim.now < chan->when)
+		return;
+	chan->when = 0;
+	sim_enter(&ctx, chan->rank->node);
+	tor_chan_timer(&ctx.core, &chan->core);
+	sim_leave(&ctx);
+}
+
+void tor_env_chan_timer(struct tor_chan *core, u64 when)
+{
+	struct sim_chan *chan = container_of(core, struct sim_chan, core);
+
+	chan->when = when;
+	if (when)
+		sim_at(max(when, sim.now) + sim_below(sim.scenario.timer_slack), timer_expired,
+		       chan);
+}
+
+void tor_env_op_retired(struct tor_ctx *core, struct tor_op *core_op)
+{
+	struct sim_ctx *ctx = container_of(core, struct sim_ctx, core);
+	struct sim_op *op = container_of(core_op, struct sim_op, core);
+
+	op->next = ctx->retired;
+	ctx->retired = op;
+}
+
+void tor_env_comm_failed(struct tor_ctx *core, struct tor_comm *comm)
+{
+	struct sim_ctx *ctx = container_of(core, struct sim_ctx, core);
+
+	ctx->failed = container_of(comm, struct sim_rank, core);
+}
+
+void tor_env_join_done(struct tor_ctx *core, struct tor_join *join)
+{
+	struct sim_ctx *ctx = container_of(core, struct sim_ctx, core);
+
+	ctx->joined = container_of(join, struct sim_rank, join);
+}
+
+void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port)
+{
+	sim_trace(container_of(node, struct sim_node, core), "link %u%c is %s",
+		  tor_port_dim(port), tor_port_dir(port) == TOR_PLUS ? '+' : '-',
+		  tor_link_state_name(node->link[port].state));
+}
+
+void sim_enter(struct sim_ctx *ctx, struct sim_node *node)
+{
+	memset(ctx, 0, sizeof(*ctx));
+	ctx->core.now = sim.now;
+	ctx->node = node;
+	ctx->last_frame = &ctx->frames;
+}
+
+void sim_leave(struct sim_ctx *ctx)
+{
+	struct sim_rank *rank;
+	struct sim_op *op;
+
+	if (fpu_open)
+		sim_fail("an FPU section is left open");
+	while (ctx->frames || ctx->failed || ctx->retired || ctx->joined) {
+		sim_frames_send(ctx);
+		rank = ctx->failed;
+		ctx->failed = NULL;
+		if (rank)
+			sim_rank_failed(ctx, rank);
+		rank = ctx->joined;
+		ctx->joined = NULL;
+		if (rank)
+			sim_rank_joined(rank);
+		op = ctx->retired;
+		if (op) {
+			ctx->retired = op->next;
+			sim_op_recycle(ctx, op);
+		}
+	}
+}
