@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* One transfer: windows, acknowledgements, loss, receivers that are not ready. */
+#include "host_env.h"
+
+#include "xfer.h"
+
+#define UNIT	1000
+#define MS	NSEC_PER_MSEC
+#define START	NSEC_PER_SEC
+
+static struct tor_path path;
+static struct tor_tx tx;
+
+static void begin(u32 frames)
+{
+	memset(&path, 0, sizeof(path));
+	memset(&tx, 0, sizeof(tx));
+	tor_tx_init(&tx, &path, 1, 2, (u64)frames * UNIT, UNIT);
+	assert_int_equal(tx.frames, frames);
+}
+
+/* Send all that may be sent. Return: how many; *last: the flags of the last one. */
+static u32 burst(u64 now, u8 *last)
+{
+	u32 n = 0;
+	u8 flags;
+
+	while (tor_tx_next(&tx, now, &flags) != TOR_NO_FRAME) {
+		*last = flags;
+		n++;
+	}
+	return n;
+}
+
+static void ack(u32 base, u64 mask, u64 now)
+{
+	struct tor_ack a = { .state = TORCOLL_ACK_OK, .base = base, .mask = mask };
+
+	tor_tx_ack(&tx, &a, now);
+}
+
+static void refuse(u64 now)
+{
+	struct tor_ack a = { .state = TORCOLL_ACK_NOT_READY };
+
+	tor_tx_ack(&tx, &a, now);
+}
+
+static void tor_tx_init__counts_frames(void **state)
+{
+	(void)state;
+	tor_tx_init(&tx, &path, 0, 0, 1, UNIT);
+	assert_int_equal(tx.frames, 1);
+	tor_tx_init(&tx, &path, 0, 0, UNIT, UNIT);
+	assert_int_equal(tx.frames, 1);
+	tor_tx_init(&tx, &path, 0, 0, UNIT + 1, UNIT);
+	assert_int_equal(tx.frames, 2);
+	tor_tx_init(&tx, &path, 0, 0, (1ULL << 40) + 1, 8192);
+	assert_int_equal(tx.frames, (1U << 27) + 1);
+}
+
+static void tor_tx_next__first_window(void **state)
+{
+	u32 i;
+	u8 flags;
+
+	(void)state;
+	begin(100);
+	for (i = 0; i < TOR_WINDOW_FIRST; i++)
+		assert_int_equal(tor_tx_next(&tx, START, &flags), i);
+	assert_true(flags & TORCOLL_FLAG_ACK);
+	assert_false(flags & TORCOLL_FLAG_RETRANSMIT);
+	assert_int_equal(tor_tx_next(&tx, START, &flags), TOR_NO_FRAME);
+	assert_false(tor_tx_done(&tx));
+}
+
+static void tor_tx_next__last_frame_asks(void **state)
+{
+	u32 frames;
+	u8 flags;
+
+	(void)state;
+	for (frames = 1; frames <= TOR_WINDOW_FIRST; frames++) {
+		begin(frames);
+		assert_int_equal(burst(START, &flags), frames);
+		assert_true(flags & TORCOLL_FLAG_ACK);
+		ack(frames, 0, START + MS);
+		assert_true(tor_tx_done(&tx));
+		assert_int_equal(tor_tx_deadline(&tx), 0);
+	}
+}
+
+/* A window that is used up grows to its bound, and the next transfer starts with it. */
+static void tor_tx_ack__opens_the_window(void **state)
+{
+	u64 now = START;
+	u32 sent = 0;
+	u8 flags;
+
+	(void)state;
+	begin(1000);
+	while (sent < 500) {
+		sent += burst(now, &flags);
+		assert_true(tx.next - tx.base <= TOR_WINDOW);
+		now += MS / 10;
+		ack(tx.next, 0, now);
+	}
+	assert_int_equal(tx.window, TOR_WINDOW);
+	assert_int_equal(path.window, TOR_WINDOW);
+	tor_tx_init(&tx, &path, 1, 3, 1000 * UNIT, UNIT);
+	assert_int_equal(burst(now, &flags), TOR_WINDOW);
+}
+
+static void tor_tx_ack__done_is_all(void **state)
+{
+	struct tor_ack a = { .state = TORCOLL_ACK_DONE };
+	u8 flags;
+
+	(void)state;
+	begin(1000);
+	burst(START, &flags);
+	tor_tx_ack(&tx, &a, START + MS);
+	assert_true(tor_tx_done(&tx));
+	assert_int_equal(tor_tx_next(&tx, START + MS, &flags), TOR_NO_FRAME);
+}
+
+static void tor_tx_ack__old_news_change_nothing(void **state)
+{
+	u8 flags;
+
+	(void)state;
+	begin(100);
+	burst(START, &flags);
+	ack(6, 2, START + MS);
+	assert_int_equal(tx.base, 6);
+	assert_int_equal(tx.acked, 2);
+	ack(2, 1, START + 2 * MS);
+	assert_int_equal(tx.base, 6);
+	assert_int_equal(tx.acked, 2);
+	/* what it says of later frames counts all the same: frame 6 is bit 4 */
+	ack(2, 1 << 4, START + 2 * MS);
+	assert_int_equal(tx.base, 8);
+}
+
+/* Whatever a receiver says, the sender's state stays sound. */
+static void tor_tx_ack__any_content_is_safe(void **state)
+{
+	u64 seed = 9, now = START;
+	struct tor_ack a;
+	u32 i, k;
+	u8 flags;
+
+	(void)state;
+	for (i = 0; i < 20000; i++) {
+		begin(1 + host_rand(&seed) % 300);
+		for (k = 0; k < 20 && !tor_tx_done(&tx); k++) {
+			now += host_rand(&seed) % (300 * MS);
+			burst(now, &flags);
+			host_fill(&a, sizeof(a), &seed);
+			a.state %= 5;
+			if (host_rand(&seed) % 2)
+				a.base = tx.base + host_rand(&seed) % 80 - 8;
+			if (a.state == TORCOLL_ACK_DONE && host_rand(&seed) % 8)
+				a.state = TORCOLL_ACK_OK;
+			tor_tx_ack(&tx, &a, now);
+			tor_tx_dropped(&tx, host_rand(&seed) % 320, now);
+			tor_tx_timer(&tx, now + host_rand(&seed) % (300 * MS));
+
+			assert_true(tx.base <= tx.next && tx.next <= tx.frames);
+			assert_true(tx.next - tx.base <= TOR_WINDOW);
+			assert_true((tx.acked & tx.lost) == 0);
+			if (tx.next - tx.base < 64)
+				assert_true((tx.acked | tx.lost) >> (tx.next - tx.base) == 0);
+			assert_in_range(tx.window, TOR_WINDOW_MIN, TOR_WINDOW);
+			/* somebody will act once all is sent that may be */
+			burst(now, &flags);
+			assert_true(tor_tx_done(&tx) || tor_tx_deadline(&tx));
+		}
+	}
+}
+
+static void tor_tx_timer__gap_is_repeated_after_a_while(void **state)
+{
+	u64 now = START + MS;
+	u8 flags;
+
+	(void)state;
+	begin(8);
+	burst(START, &flags);
+	ack(2, 7 << 2, now);			/* 4, 5 and 6, so 2 and 3 are missing */
+	assert_int_equal(tor_tx_next(&tx, now, &flags), TOR_NO_FRAME);
+	assert_true(tor_tx_deadline(&tx) > now);
+	assert_int_equal(tor_tx_timer(&tx, tor_tx_deadline(&tx) - 1), TOR_TX_NOTHING);
+	now = tor_tx_deadline(&tx);
+	assert_int_equal(tor_tx_timer(&tx, now), TOR_TX_REPEAT);
+	assert_int_equal(tor_tx_next(&tx, now, &flags), 2);
+	assert_true(flags & TORCOLL_FLAG_RETRANSMIT);
+	assert_int_equal(tor_tx_next(&tx, now, &flags), 3);
+	assert_int_equal(flags, TORCOLL_FLAG_RETRANSMIT | TORCOLL_FLAG_ACK);
+	/* 7 was not acknowledged, but nothing says that it is lost */
+	assert_int_equal(tor_tx_next(&tx, now, &flags), TOR_NO_FRAME);
+	ack(8, 0, now + MS);
+	assert_true(tor_tx_done(&tx));
+}
+
+static void tor_tx_timer__late_frame_is_not_repeated(void **state)
+{
+	u8 flags;
+
+	(void)state;
+	begin(20);
+	burst(START, &flags);
+	ack(2, 0xe, START + MS);
+	ack(6, 0, START + MS + 1000);
+	burst(START + MS + 1000, &flags);
+	assert_int_equal(tx.hole, 0);
+	assert_int_equal(tor_tx_timer(&tx, START + 10 * MS), TOR_TX_NOTHING);
+}
+
+static void tor_tx_timer__silence_backs_off(void **state)
+{
+	u64 now = START, last = 0, wait;
+	u32 i;
+	u8 flags;
+
+	(void)state;
+	begin(100);
+	assert_int_equal(burst(now, &flags), TOR_WINDOW_FIRST);
+	for (i = 0; i < 12; i++) {
+		wait = tor_tx_deadline(&tx) - now;
+		assert_true(wait >= last && wait <= TOR_RTO_MAX);
+		last = wait;
+		now = tor_tx_deadline(&tx);
+		assert_int_equal(tor_tx_timer(&tx, now), TOR_TX_TIMEOUT);
+		/* from the beginning, and little of it */
+		assert_int_equal(tor_tx_next(&tx, now, &flags), 0);
+		assert_true(flags & TORCOLL_FLAG_RETRANSMIT);
+		assert_int_equal(burst(now, &flags), TOR_WINDOW_MIN - 1);
+	}
+	assert_int_equal(last, TOR_RTO_MAX);
+	ack(TOR_WINDOW_FIRST, 0, now + 1);
+	assert_int_equal(tx.backoff, 0);
+}
+
+static void tor_tx_dropped__again_soon_and_less(void **state)
+{
+	u32 window;
+	u8 flags;
+
+	(void)state;
+	begin(8);
+	burst(START, &flags);
+	window = tx.window;
+	tor_tx_dropped(&tx, 7, START);
+	tor_tx_dropped(&tx, 6, START);
+	assert_int_equal(tx.window, window / 2);	/* one event, one answer */
+	assert_int_equal(tor_tx_deadline(&tx), START + TOR_DROP_RETRY);
+	ack(6, 0, START + 1000);
+	assert_int_equal(tor_tx_timer(&tx, START + TOR_DROP_RETRY), TOR_TX_REPEAT);
+	assert_int_equal(tor_tx_next(&tx, START + MS, &flags), 6);
+	assert_int_equal(tor_tx_next(&tx, START + MS, &flags), 7);
+	/* not of this transfer, or known to have arrived */
+	tor_tx_dropped(&tx, 5, START);
+	tor_tx_dropped(&tx, 8, START);
+	assert_int_equal(tx.lost, 0);
+}
+
+static void tor_tx_ack__not_ready_waits_and_asks(void **state)
+{
+	u64 now = START, wait, last = 0;
+	u32 i;
+	u8 flags;
+
+	(void)state;
+	begin(100);
+	burst(now, &flags);
+	refuse(now);
+	for (i = 0; i < 12; i++) {
+		assert_int_equal(tor_tx_next(&tx, now, &flags), TOR_NO_FRAME);
+		wait = tor_tx_deadline(&tx) - now;
+		assert_true(wait >= TOR_PROBE_FIRST && wait >= last && wait <= TOR_PROBE_MAX);
+		last = wait;
+		now += wait;
+		assert_int_equal(tor_tx_timer(&tx, now - 1), TOR_TX_NOTHING);
+		assert_int_equal(tor_tx_timer(&tx, now), TOR_TX_PROBE);
+		refuse(now);
+	}
+	assert_int_equal(last, TOR_PROBE_MAX);
+	/* the first word opens it again, from the start */
+	ack(0, 0, now);
+	assert_int_equal(tor_tx_next(&tx, now, &flags), 0);
+	assert_true(flags & TORCOLL_FLAG_RETRANSMIT);
+	assert_int_equal(tx.backoff, 0);
+}
+
+static void tor_tx_ack__measures_round_trips(void **state)
+{
+	struct tor_ack a = { .state = TORCOLL_ACK_OK, .base = 1 };
+	u8 flags;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 50; i++) {
+		tor_tx_init(&tx, &path, 1, i, UNIT, UNIT);
+		burst(START, &flags);
+		a.stamp = START / NSEC_PER_USEC;
+		tor_tx_ack(&tx, &a, START + 70 * NSEC_PER_USEC);
+	}
+	assert_in_range(path.srtt, 60, 80);
+	assert_in_range(path.rttvar, 0, 10);
+	/* no stamp, and stamps from the future or long ago, are no measurement */
+	a.stamp = 0;
+	tor_tx_ack(&tx, &a, START);
+	a.stamp = START / NSEC_PER_USEC + 5;
+	tor_tx_ack(&tx, &a, START);
+	a.stamp = START / NSEC_PER_USEC - 20 * 1000000;
+	tor_tx_ack(&tx, &a, START);
+	assert_in_range(path.srtt, 60, 80);
+}
+
+static void tor_rx_look__once_each(void **state)
+{
+	u32 order[TOR_WINDOW], i, k;
+	u64 seed = 10;
+
+	(void)state;
+	for (k = 0; k < 2000; k++) {
+		struct tor_rx rx = { .frames = TOR_WINDOW };
+
+		for (i = 0; i < TOR_WINDOW; i++) {
+			u32 j = host_rand(&seed) % (i + 1);
+
+			order[i] = order[j];
+			order[j] = i;
+		}
+		for (i = 0; i < TOR_WINDOW; i++) {
+			assert_false(tor_rx_done(&rx));
+			assert_int_equal(tor_rx_look(&rx, order[i]), TOR_RX_NEW);
+			tor_rx_mark(&rx, order[i]);
+			assert_int_equal(tor_rx_look(&rx, order[i]), TOR_RX_DUPLICATE);
+		}
+		assert_true(tor_rx_done(&rx));
+		assert_int_equal(rx.base, TOR_WINDOW);
+		assert_int_equal(rx.mask, 0);
+	}
+}
+
+static void tor_rx_look__beyond_the_window(void **state)
+{
+	struct tor_rx rx = { .frames = 1000, .base = 10 };
+
+	(void)state;
+	assert_int_equal(tor_rx_look(&rx, 9), TOR_RX_DUPLICATE);
+	assert_int_equal(tor_rx_look(&rx, 10), TOR_RX_NEW);
+	assert_int_equal(tor_rx_look(&rx, 10 + TOR_WINDOW - 1), TOR_RX_NEW);
+	assert_int_equal(tor_rx_look(&rx, 10 + TOR_WINDOW), TOR_RX_BEYOND);
+	assert_int_equal(tor_rx_look(&rx, ~0U), TOR_RX_BEYOND);
+	/* how many there will be is not known before the round is reached */
+	rx.frames = 0;
+	assert_false(tor_rx_done(&rx));
+}
+
+/*
+ * Sender and receiver over a channel that loses and reorders both ways: every frame is taken exactly
+ * once, and the end comes.
+ */
+struct letter {
+	u64 when;
+	u32 index;			/* of a frame; or */
+	bool is_ack;
+	struct tor_ack ack;
+	bool asks;
+};
+
+static struct letter post[4096];
+static u32 letters;
+
+static void mail(struct letter l, u64 now, u32 loss, u64 *seed)
+{
+	if (host_rand(seed) % 100 < loss)
+		return;
+	l.when = now + 50000 + host_rand(seed) % 50000;
+	assert_true(letters < ARRAY_SIZE(post));
+	post[letters++] = l;
+}
+
+static void run(u32 frames, u32 loss, u64 *seed)
+{
+	struct tor_rx rx = { .frames = frames };
+	u8 *taken = calloc(frames, 1);
+	u64 now = START, next;
+	u32 i, first, index;
+	u8 flags;
+
+	begin(frames);
+	letters = 0;
+	while (!tor_tx_done(&tx)) {
+		while ((index = tor_tx_next(&tx, now, &flags)) != TOR_NO_FRAME)
+			mail((struct letter){ .index = index, .asks = flags & TORCOLL_FLAG_ACK },
+			     now, loss, seed);
+		for (first = 0, i = 1; i < letters; i++)
+			if (post[i].when < post[first].when)
+				first = i;
+		next = tor_tx_deadline(&tx);
+		assert_true(next > 0);
+		if (!letters || next < post[first].when) {
+			now = max(now, next);
+			tor_tx_timer(&tx, now);
+			assert_true(now < START + 1000 * NSEC_PER_SEC);
+			continue;
+		}
+		now = max(now, post[first].when);
+		if (post[first].is_ack) {
+			tor_tx_ack(&tx, &post[first].ack, now);
+		} else if (tor_rx_look(&rx, post[first].index) == TOR_RX_NEW) {
+			assert_int_equal(taken[post[first].index]++, 0);
+			tor_rx_mark(&rx, post[first].index);
+		}
+		if (!post[first].is_ack && (post[first].asks || rx.mask || tor_rx_done(&rx)))
+			mail((struct letter){ .is_ack = true,
+					      .ack = { .base = rx.base, .mask = rx.mask } },
+			     now, loss, seed);
+		post[first] = post[--letters];
+	}
+	assert_true(tor_rx_done(&rx));
+	for (i = 0; i < frames; i++)
+		assert_int_equal(taken[i], 1);
+	free(taken);
+}
+
+static void tor_tx_next__exactly_once_over_bad_channels(void **state)
+{
+	u64 seed = 11;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 300; i++)
+		run(1 + host_rand(&seed) % 400, i % 60, &seed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tor_tx_init__counts_frames),
+		cmocka_unit_test(tor_tx_next__first_window),
+		cmocka_unit_test(tor_tx_next__last_frame_asks),
+		cmocka_unit_test(tor_tx_ack__opens_the_window),
+		cmocka_unit_test(tor_tx_ack__done_is_all),
+		cmocka_unit_test(tor_tx_ack__old_news_change_nothing),
+		cmocka_unit_test(tor_tx_ack__any_content_is_safe),
+		cmocka_unit_test(tor_tx_timer__gap_is_repeated_after_a_while),
+		cmocka_unit_test(tor_tx_timer__late_frame_is_not_repeated),
+		cmocka_unit_test(tor_tx_timer__silence_backs_off),
+		cmocka_unit_test(tor_tx_dropped__again_soon_and_less),
+		cmocka_unit_test(tor_tx_ack__not_ready_waits_and_asks),
+		cmocka_unit_test(tor_tx_ack__measures_round_trips),
+		cmocka_unit_test(tor_rx_look__once_each),
+		cmocka_unit_test(tor_rx_look__beyond_the_window),
+		cmocka_unit_test(tor_tx_next__exactly_once_over_bad_channels),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
