@@ -255,6 +255,7 @@ static void forward(struct tor_port *in, struct sk_buff *skb, const struct tor_h
 	struct tor_fabric *fabric = in->fabric;
 	struct tor_frame frame = { .port = ~0U, .dst = h->dst };
 	struct tor_port *out;
+	int ret;
 
 	/* a tie can only arise where a dimension begins: any rule that a frame keeps to will do */
 	frame.tie = (u32)(h->offset >> 6) ^ h->channel;
@@ -289,7 +290,9 @@ static void forward(struct tor_port *in, struct sk_buff *skb, const struct tor_h
 	}
 	atomic64_inc(&out->tx_frames);
 	tor_env_count(&fabric->node, TOR_C_FORWARDED, 1);
-	if (net_xmit_eval(dev_queue_xmit(skb)))
+	/* a macro that looks at its argument twice: not around the call */
+	ret = dev_queue_xmit(skb);
+	if (net_xmit_eval(ret))
 		drop(in, TOR_C_DROP_FORWARD);
 	return;
 free:
