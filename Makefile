@@ -46,8 +46,8 @@ endif
 
 B := build
 
-common_flags := -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wmissing-prototypes \
-	-Wstrict-prototypes -ffp-contract=off -fno-strict-aliasing -pthread \
+common_flags := -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
+	-Wmissing-prototypes -Wstrict-prototypes -ffp-contract=off -fno-strict-aliasing -pthread \
 	-D_GNU_SOURCE -DTORCOLL_VERSION='"$(VERSION)"' -Iuapi
 
 .SUFFIXES:

@@ -181,7 +181,7 @@ module_loaded()
 
 module_load()
 {
-	module_loaded || insmod "${TORCOLL_KO:?not in a guest}"
+	module_loaded || "$TORCOLL_TOP/qemu/guest/load-module"
 }
 
 # Its last user may just be going: that is waited for, a user that stays is a failure.

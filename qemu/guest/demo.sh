@@ -132,7 +132,7 @@ heading "1. A torus"
 text "Every node is a network namespace, as separate as a host of its own. 32 cables (veth pairs) wire" \
 	"them as a $shape torus: each node has a neighbour in either direction of either dimension. There" \
 	"is no switch, no bridge and no IP address on them."
-show insmod "$TORCOLL_KO" || exit
+show load-module || exit
 show torcollctl netns up "$shape" || exit
 
 text "" "Node 0 has found its neighbours by itself:"

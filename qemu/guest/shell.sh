@@ -6,7 +6,7 @@
 set -uo pipefail
 shape=${SHAPE:-4x4}
 
-insmod "$TORCOLL_KO" && torcollctl netns up "$shape" ||
+load-module && torcollctl netns up "$shape" ||
 	echo "The torus is not up; here is a shell all the same."
 
 cat <<EOF
