@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Creating a comm: members that agree, disagree, are missing, and messages that get lost. */
+#include "host_env.h"
+
+#include "join.h"
+
+#define NODES	5
+
+static struct tor_ctx ctx;
+
+/* A node, its call, and what became of it. */
+static struct member {
+	struct tor_node node;
+	struct tor_join join;
+	u8 seen[NODES];
+	u32 nonce[NODES];
+	u32 installed;			/* tag */
+	bool done;
+	bool ended;			/* the tag is known to the node after the join */
+} member[NODES];
+
+static int install_error;		/* what installing gives at rank 2 */
+static u32 delivered;			/* frames of host.sent that were handed on */
+static u32 loss;			/* one in so many messages is lost; 0: none */
+static u64 seed;
+
+int tor_env_join_install(struct tor_ctx *c, struct tor_join *join)
+{
+	struct member *m = container_of(join, struct member, join);
+
+	assert_int_not_equal(join->tag, 0);
+	if (install_error && join->rank == 2)
+		return install_error;
+	m->installed = join->tag;
+	return 0;
+}
+
+void tor_env_join_done(struct tor_ctx *c, struct tor_join *join)
+{
+	struct member *m = container_of(join, struct member, join);
+
+	assert_false(m->done);
+	m->done = true;
+	m->ended = !join->error;
+}
+
+static void hand_on(const struct host_frame *f)
+{
+	enum tor_counter why;
+	struct tor_comm_msg msg;
+	struct tor_hdr h;
+
+	assert_int_equal(tor_wire_parse(f->bytes, f->len, f->len, &h, &why), 0);
+	assert_int_equal(h.type, TORCOLL_FRAME_COMM);
+	assert_true(h.dst < NODES);
+	assert_int_equal(tor_wire_get_comm(f->bytes + 64, h.length, &msg), 0);
+	tor_join_rx(&ctx, &member[h.dst].node, &h, &msg,
+		    member[h.dst].ended && member[h.dst].installed == msg.tag);
+}
+
+/* Until nothing is under way. */
+static void settle(void)
+{
+	struct host_frame f;
+
+	while (delivered < host.nsent) {
+		f = host.sent[delivered++];
+		if (!loss || host_rand(&seed) % loss)
+			hand_on(&f);
+	}
+}
+
+/* Let time pass in steps, with all the repetitions. */
+static void pass(u64 ns)
+{
+	u64 end = ctx.now + ns;
+	u32 i;
+
+	for (; ctx.now < end; ctx.now += 10 * NSEC_PER_MSEC) {
+		for (i = 0; i < NODES; i++)
+			tor_join_timer(&ctx, &member[i].node);
+		settle();
+	}
+}
+
+static void call_as(u32 rank, u32 ranks, const u32 *nodes, const char *secret)
+{
+	struct member *m = &member[nodes ? nodes[rank] : rank];
+
+	m->join.node = &m->node;
+	m->join.rank = rank;
+	m->join.ranks = ranks;
+	m->join.member = nodes;
+	m->join.unit = 1344 - 64 * rank;
+	m->join.seen = m->seen;
+	m->join.seen_nonce = m->nonce;
+	assert_int_equal(tor_join_start(&ctx, &m->join, "name", 4, secret, strlen(secret)), 0);
+	settle();
+}
+
+static int setup(void **state)
+{
+	static const u32 side[] = { NODES };
+	struct tor_torus t;
+	u32 i;
+
+	host_reset();
+	memset(member, 0, sizeof(member));
+	tor_torus_init(&t, 1, side, 1);
+	for (i = 0; i < NODES; i++)
+		tor_node_init(&member[i].node, &t, 1, i);
+	ctx.now = NSEC_PER_SEC;
+	delivered = 0;
+	install_error = 0;
+	loss = 0;
+	seed = 12;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	u32 i;
+
+	host_check_idle();
+	host_forget_sent();
+	for (i = 0; i < NODES; i++)
+		if (!list_empty(&member[i].node.joins))
+			return -1;
+	return 0;
+}
+
+static void assert_all_joined(u32 ranks, const u32 *nodes)
+{
+	u32 i, tag = member[nodes ? nodes[0] : 0].join.tag;
+
+	for (i = 0; i < ranks; i++) {
+		const struct member *m = &member[nodes ? nodes[i] : i];
+
+		assert_true(m->done);
+		assert_int_equal(m->join.error, 0);
+		assert_int_equal(m->installed, tag);
+		assert_int_equal(m->join.tag, tag);
+		/* the smallest that was offered */
+		assert_int_equal(m->join.unit, 1344 - 64 * (ranks - 1));
+	}
+}
+
+static void tor_join_start__everyone_comes(void **state)
+{
+	u32 i;
+
+	/* in any order, rank 0 in the middle */
+	for (i = 0; i < NODES; i++)
+		call_as((i + 3) % NODES, NODES, NULL, "secret");
+	pass(NSEC_PER_SEC);
+	assert_all_joined(NODES, NULL);
+}
+
+static void tor_join_start__alone(void **state)
+{
+	call_as(0, 1, NULL, "");
+	assert_all_joined(1, NULL);
+	assert_int_equal(host.nsent, 0);
+}
+
+static void tor_join_start__some_nodes_in_any_order(void **state)
+{
+	static const u32 nodes[] = { 4, 1, 3 };
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		call_as(i, 3, nodes, "secret");
+	pass(NSEC_PER_SEC);
+	assert_all_joined(3, nodes);
+	assert_false(member[0].done || member[2].done);
+}
+
+static void tor_join_start__again_makes_another_tag(void **state)
+{
+	u32 i, tag;
+
+	for (i = 0; i < NODES; i++)
+		call_as(i, NODES, NULL, "secret");
+	pass(NSEC_PER_SEC);
+	tag = member[0].join.tag;
+	for (i = 0; i < NODES; i++) {
+		memset(&member[i].join, 0, sizeof(member[i].join));
+		memset(member[i].seen, 0, sizeof(member[i].seen));
+		member[i].done = false;
+	}
+	for (i = 0; i < NODES; i++)
+		call_as(i, NODES, NULL, "secret");
+	pass(NSEC_PER_SEC);
+	assert_all_joined(NODES, NULL);
+	assert_int_not_equal(member[0].join.tag, tag);
+}
+
+static void tor_join_start__twice_on_a_node(void **state)
+{
+	struct tor_join second = { .node = &member[1].node, .rank = 1, .ranks = NODES };
+
+	call_as(1, NODES, NULL, "secret");
+	assert_int_equal(tor_join_start(&ctx, &second, "name", 4, "secret", 6), -EEXIST);
+	tor_join_cancel(&ctx, &member[1].join, -EINTR);
+}
+
+static void tor_join_rx__wrong_secret_hurts_only_who_has_it(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		call_as(i, NODES, NULL, "secret");
+	call_as(4, NODES, NULL, "guess");
+	assert_true(member[4].done);
+	assert_int_equal(member[4].join.error, -EACCES);
+	assert_false(member[0].done || member[1].done);
+	/* the right one can still come */
+	memset(&member[4].join, 0, sizeof(member[4].join));
+	member[4].done = false;
+	call_as(4, NODES, NULL, "secret");
+	pass(NSEC_PER_SEC);
+	assert_all_joined(NODES, NULL);
+}
+
+static void tor_join_rx__different_lists_fail_everywhere(void **state)
+{
+	static const u32 one[] = { 0, 1, 2 }, other[] = { 0, 2, 1 };
+
+	call_as(0, 3, one, "secret");
+	call_as(1, 3, one, "secret");
+	/* node 1 is rank 1 to some and rank 2 to others */
+	call_as(1, 3, other, "secret");
+	pass(NSEC_PER_SEC);
+	assert_int_equal(member[0].join.error, -EPROTO);
+	assert_int_equal(member[1].join.error, -EPROTO);
+	assert_int_equal(member[2].join.error, -EPROTO);
+}
+
+static void tor_join_cancel__missing_member_is_named(void **state)
+{
+	call_as(1, NODES, NULL, "secret");
+	assert_int_equal(member[1].join.missing, 0);
+	call_as(0, NODES, NULL, "secret");
+	call_as(2, NODES, NULL, "secret");
+	call_as(4, NODES, NULL, "secret");
+	pass(2 * (u64)NSEC_PER_SEC);
+	assert_int_equal(member[0].join.missing, 3);
+	assert_int_equal(member[1].join.missing, 3);
+	assert_int_equal(member[4].join.missing, 3);
+	/* the deadline of rank 0 */
+	tor_join_cancel(&ctx, &member[0].join, -ETIMEDOUT);
+	settle();
+	assert_int_equal(member[0].join.error, -ETIMEDOUT);
+	assert_int_equal(member[1].join.error, -ETIMEDOUT);
+	assert_int_equal(member[2].join.error, -ETIMEDOUT);
+	assert_int_equal(member[4].join.error, -ETIMEDOUT);
+}
+
+static void tor_join_cancel__a_member_may_go_and_come_back(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		call_as(i, NODES, NULL, "secret");
+	tor_join_cancel(&ctx, &member[2].join, -EINTR);
+	settle();
+	assert_int_equal(member[2].join.error, -EINTR);
+	assert_false(member[0].done);
+	call_as(4, NODES, NULL, "secret");
+	pass(NSEC_PER_SEC);
+	assert_false(member[0].done);
+	assert_int_equal(member[0].join.missing, 2);
+	memset(&member[2].join, 0, sizeof(member[2].join));
+	member[2].done = false;
+	call_as(2, NODES, NULL, "secret");
+	pass(NSEC_PER_SEC);
+	assert_all_joined(NODES, NULL);
+}
+
+static void tor_join_cancel__interrupted_rank_0(void **state)
+{
+	call_as(0, NODES, NULL, "secret");
+	call_as(1, NODES, NULL, "secret");
+	tor_join_cancel(&ctx, &member[0].join, -EINTR);
+	settle();
+	assert_int_equal(member[0].join.error, -EINTR);
+	assert_int_equal(member[1].join.error, -ECONNABORTED);
+}
+
+static void tor_join_rx__install_fails_at_one(void **state)
+{
+	u32 i;
+
+	install_error = -ENOMEM;
+	for (i = 0; i < NODES; i++)
+		call_as(i, NODES, NULL, "secret");
+	pass(2 * (u64)NSEC_PER_SEC);
+	for (i = 0; i < NODES; i++) {
+		assert_true(member[i].done);
+		assert_int_equal(member[i].join.error, i == 2 ? -ENOMEM : -ECONNABORTED);
+	}
+}
+
+/* Every message may be lost, also the last one. */
+static void tor_join_timer__repeats_until_heard(void **state)
+{
+	u32 i, k;
+
+	for (k = 0; k < 300; k++) {
+		setup(NULL);
+		seed = k;
+		loss = 2 + k % 5;
+		for (i = 0; i < NODES; i++)
+			call_as((i + k) % NODES, NODES, NULL, "secret");
+		pass(60 * (u64)NSEC_PER_SEC);
+		assert_all_joined(NODES, NULL);
+	}
+}
+
+static void tor_join_timer__quiet_when_done(void **state)
+{
+	u32 i, sent;
+
+	for (i = 0; i < NODES; i++)
+		call_as(i, NODES, NULL, "secret");
+	pass(NSEC_PER_SEC);
+	sent = host.nsent;
+	pass(10 * (u64)NSEC_PER_SEC);
+	assert_int_equal(host.nsent, sent);
+	for (i = 0; i < NODES; i++)
+		assert_int_equal(tor_join_timer(&ctx, &member[i].node), 0);
+}
+
+/* Nonsense from a neighbour ends nobody's call that it does not know the name of, and crashes nothing. */
+static void tor_join_rx__random_messages(void **state)
+{
+	struct tor_comm_msg msg;
+	struct tor_hdr h = { .version = 1, .type = TORCOLL_FRAME_COMM };
+	u32 i;
+
+	call_as(0, NODES, NULL, "secret");
+	call_as(1, NODES, NULL, "secret");
+	for (i = 0; i < 100000; i++) {
+		host_fill(&msg, sizeof(msg), &seed);
+		msg.step = 1 + msg.step % TORCOLL_COMM_LEAVE;
+		msg.epochs = 0;
+		h.src = msg.nonce % NODES;
+		h.dst = i % 2;
+		tor_join_rx(&ctx, &member[i % 2].node, &h, &msg, i % 3 == 0);
+	}
+	delivered = host.nsent;
+	assert_false(member[0].done || member[1].done);
+	/* and from one that does know it */
+	for (i = 0; i < 100000; i++) {
+		host_fill(&msg, sizeof(msg), &seed);
+		msg.step = 1 + msg.step % TORCOLL_COMM_LEAVE;
+		msg.epochs = 0;
+		msg.error %= 5000;
+		msg.name = member[0].join.name;
+		if (i % 3)
+			msg.proof = member[0].join.proof;
+		if (i % 5)
+			msg.members = member[0].join.members;
+		msg.rank %= NODES + 2;
+		msg.ranks = NODES;
+		if (i % 7)
+			msg.nonce = member[1].join.nonce;
+		h.src = msg.missing % NODES;
+		if (member[0].done) {
+			setup(NULL);
+			call_as(0, NODES, NULL, "secret");
+			call_as(1, NODES, NULL, "secret");
+		}
+		if (!member[1].done || i % 2 == 0)
+			tor_join_rx(&ctx, &member[i % 2].node, &h, &msg, false);
+		if (member[1].done) {
+			setup(NULL);
+			seed = i;
+			call_as(0, NODES, NULL, "secret");
+			call_as(1, NODES, NULL, "secret");
+		}
+		delivered = host.nsent;
+	}
+	if (!member[0].done)
+		tor_join_cancel(&ctx, &member[0].join, -EINTR);
+	if (!member[1].done)
+		tor_join_cancel(&ctx, &member[1].join, -EINTR);
+}
+
+#define JOIN_TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		JOIN_TEST(tor_join_start__everyone_comes),
+		JOIN_TEST(tor_join_start__alone),
+		JOIN_TEST(tor_join_start__some_nodes_in_any_order),
+		JOIN_TEST(tor_join_start__again_makes_another_tag),
+		JOIN_TEST(tor_join_start__twice_on_a_node),
+		JOIN_TEST(tor_join_rx__wrong_secret_hurts_only_who_has_it),
+		JOIN_TEST(tor_join_rx__different_lists_fail_everywhere),
+		JOIN_TEST(tor_join_cancel__missing_member_is_named),
+		JOIN_TEST(tor_join_cancel__a_member_may_go_and_come_back),
+		JOIN_TEST(tor_join_cancel__interrupted_rank_0),
+		JOIN_TEST(tor_join_rx__install_fails_at_one),
+		JOIN_TEST(tor_join_timer__repeats_until_heard),
+		JOIN_TEST(tor_join_timer__quiet_when_done),
+		JOIN_TEST(tor_join_rx__random_messages),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

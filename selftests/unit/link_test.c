@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Links: two nodes that say hello to each other, rightly wired and otherwise. */
+#include "host_env.h"
+
+#include "link.h"
+#include "node.h"
+
+static struct tor_ctx ctx;
+
+/* Every frame is its sender's, so that tests can pass them on. */
+static void node_up(struct tor_node *node, u32 ndim, const u32 *side, u64 key, u32 self)
+{
+	struct tor_torus t;
+
+	memset(node, 0, sizeof(*node));
+	assert_int_equal(tor_torus_init(&t, ndim, side, 1), 0);
+	assert_int_equal(tor_node_init(node, &t, key, self), 0);
+}
+
+/* Hand the last frame that was sent to @to at @port, as a receiver would. */
+static void deliver(const struct host_frame *f, struct tor_node *to, u32 port)
+{
+	enum tor_counter why;
+	struct tor_hello hello;
+	struct tor_hdr h;
+
+	assert_int_equal(tor_wire_parse(f->bytes, f->len, f->len, &h, &why), 0);
+	assert_int_equal(h.type, TORCOLL_FRAME_HELLO);
+	assert_int_equal(h.hop_limit, 1);
+	assert_int_equal(tor_wire_crc(f->bytes + 64, h.length), h.payload_crc);
+	assert_int_equal(tor_wire_get_hello(f->bytes + 64, h.length, &hello), 0);
+	tor_link_hello(&ctx, to, port, &h, &hello);
+}
+
+static struct host_frame *last_sent(void)
+{
+	assert_true(host.nsent > 0);
+	return &host.sent[host.nsent - 1];
+}
+
+static int setup(void **state)
+{
+	host_reset();
+	ctx.now = NSEC_PER_SEC;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	host_check_idle();
+	host_forget_sent();
+	return 0;
+}
+
+static const u32 ring[] = { 4 };
+
+/* Nodes 0 and 1 of a ring of 4, up. */
+static void pair_up(struct tor_node *a, struct tor_node *b)
+{
+	host_forget_sent();
+	node_up(a, 1, ring, 1, 0);
+	node_up(b, 1, ring, 1, 1);
+	tor_link_open(&ctx, a, 0, 1500);
+	tor_link_open(&ctx, b, 1, 9000);
+	deliver(&host.sent[0], b, 1);
+	assert_int_equal(b->link[1].state, TOR_LINK_ONE_WAY);
+	/* the answer comes at once, and so does the answer to it */
+	deliver(last_sent(), a, 0);
+	assert_int_equal(a->link[0].state, TOR_LINK_UP);
+	deliver(last_sent(), b, 1);
+	assert_int_equal(b->link[1].state, TOR_LINK_UP);
+}
+
+static void tor_link_hello__up_after_a_round_trip(void **state)
+{
+	struct tor_node a, b;
+
+	pair_up(&a, &b);
+	assert_int_equal(a.link[0].peer_node, 1);
+	assert_int_equal(a.link[0].peer_port, 1);
+	assert_int_equal(a.link[0].peer_epoch, b.epoch);
+	assert_int_equal(a.link[0].peer_frame_size, 9000);
+	assert_int_equal(b.link[1].peer_frame_size, 1500);
+	assert_true(host.links_changed >= 4);
+	assert_int_equal(host.counters[TOR_C_RX_HELLOS], 3);
+}
+
+static void tor_link_tick__silence_takes_it_down(void **state)
+{
+	struct tor_node a, b;
+
+	pair_up(&a, &b);
+	ctx.now += TOR_HELLO_MISSES * a.hello_ns;
+	tor_link_tick(&ctx, &a, 0);
+	assert_int_equal(a.link[0].state, TOR_LINK_UP);
+	ctx.now++;
+	tor_link_tick(&ctx, &a, 0);
+	assert_int_equal(a.link[0].state, TOR_LINK_WAITING);
+	/* its next hello says that it hears nothing: the other side goes down as well */
+	deliver(last_sent(), &b, 1);
+	assert_int_equal(b.link[1].state, TOR_LINK_ONE_WAY);
+}
+
+static void tor_link_tick__comes_back(void **state)
+{
+	struct tor_node a, b;
+
+	pair_up(&a, &b);
+	ctx.now += NSEC_PER_SEC;
+	tor_link_tick(&ctx, &a, 0);
+	assert_int_equal(a.link[0].state, TOR_LINK_WAITING);
+	deliver(last_sent(), &b, 1);
+	tor_link_tick(&ctx, &b, 1);
+	deliver(last_sent(), &a, 0);
+	assert_int_equal(a.link[0].state, TOR_LINK_UP);
+	deliver(last_sent(), &b, 1);
+	assert_int_equal(b.link[1].state, TOR_LINK_UP);
+}
+
+static void tor_link_close__carrier_counts_at_once(void **state)
+{
+	struct tor_node a, b;
+	u32 sent;
+
+	pair_up(&a, &b);
+	tor_link_close(&ctx, &a, 0, false);
+	assert_int_equal(a.link[0].state, TOR_LINK_NO_CARRIER);
+	/* a frame that was still under way changes nothing, and nothing is said */
+	tor_link_tick(&ctx, &b, 1);
+	sent = host.nsent;
+	deliver(last_sent(), &a, 0);
+	tor_link_tick(&ctx, &a, 0);
+	assert_int_equal(a.link[0].state, TOR_LINK_NO_CARRIER);
+	assert_int_equal(host.nsent, sent);
+	tor_link_open(&ctx, &a, 0, 1500);
+	assert_int_equal(a.link[0].state, TOR_LINK_WAITING);
+	tor_link_close(&ctx, &a, 0, true);
+	assert_int_equal(a.link[0].state, TOR_LINK_ABSENT);
+}
+
+static void tor_link_hello__miswired(void **state)
+{
+	struct tor_node a, b, c;
+
+	node_up(&a, 1, ring, 1, 0);
+	node_up(&b, 1, ring, 1, 1);
+	node_up(&c, 1, ring, 1, 2);
+	/* the wrong node */
+	tor_link_open(&ctx, &a, 0, 1500);
+	tor_link_open(&ctx, &c, 1, 1500);
+	deliver(last_sent(), &a, 0);
+	assert_int_equal(a.link[0].state, TOR_LINK_MISWIRED);
+	assert_int_equal(a.link[0].peer_node, 2);
+	/* the right node by the wrong port */
+	tor_link_open(&ctx, &b, 0, 1500);
+	deliver(last_sent(), &a, 0);
+	assert_int_equal(a.link[0].state, TOR_LINK_MISWIRED);
+	assert_int_equal(a.link[0].peer_port, 0);
+	/* itself: a cable from a port to the same host */
+	tor_link_open(&ctx, &a, 1, 1500);
+	deliver(last_sent(), &a, 0);
+	assert_int_equal(a.link[0].state, TOR_LINK_MISWIRED);
+}
+
+static void tor_link_hello__another_shape(void **state)
+{
+	static const u32 square[] = { 2, 2 }, five[] = { 5 };
+	struct tor_node a, b;
+
+	node_up(&a, 1, ring, 1, 0);
+	tor_link_open(&ctx, &a, 0, 1500);
+	node_up(&b, 2, square, 1, 1);
+	tor_link_open(&ctx, &b, 1, 1500);
+	deliver(last_sent(), &a, 0);
+	assert_int_equal(a.link[0].state, TOR_LINK_FABRIC);
+	node_up(&b, 1, five, 1, 1);
+	tor_link_open(&ctx, &b, 1, 1500);
+	deliver(last_sent(), &a, 0);
+	assert_int_equal(a.link[0].state, TOR_LINK_FABRIC);
+}
+
+static void tor_link_hello__restarted_neighbour(void **state)
+{
+	struct tor_node a, b;
+	u32 before, sent;
+
+	pair_up(&a, &b);
+	before = b.epoch;
+	node_up(&b, 1, ring, 1, 1);
+	assert_int_not_equal(b.epoch, before);
+	tor_link_open(&ctx, &b, 1, 1500);
+	sent = host.nsent;
+	deliver(last_sent(), &a, 0);
+	/* it does not know this node yet, and is told at once */
+	assert_int_equal(a.link[0].state, TOR_LINK_ONE_WAY);
+	assert_int_equal(a.link[0].peer_epoch, b.epoch);
+	assert_int_equal(host.nsent, sent + 1);
+	deliver(last_sent(), &b, 1);
+	assert_int_equal(b.link[1].state, TOR_LINK_UP);
+}
+
+static void tor_link_foreign__another_version(void **state)
+{
+	struct tor_node a, b;
+
+	node_up(&a, 1, ring, 1, 0);
+	tor_link_foreign(&ctx, &a, 0, 7);
+	assert_int_equal(a.link[0].state, TOR_LINK_ABSENT);
+	tor_link_open(&ctx, &a, 0, 1500);
+	tor_link_foreign(&ctx, &a, 0, 7);
+	assert_int_equal(a.link[0].state, TOR_LINK_VERSION);
+	ctx.now += NSEC_PER_SEC;
+	tor_link_tick(&ctx, &a, 0);
+	assert_int_equal(a.link[0].state, TOR_LINK_WAITING);
+	/* a stray frame does not take a good link down */
+	pair_up(&a, &b);
+	tor_link_foreign(&ctx, &a, 0, 7);
+	assert_int_equal(a.link[0].state, TOR_LINK_UP);
+}
+
+static void tor_link_state_name__all(void **state)
+{
+	u32 i, k;
+
+	for (i = 0; i < TOR_LINK_STATES; i++)
+		for (k = 0; k < i; k++)
+			assert_string_not_equal(tor_link_state_name(i), tor_link_state_name(k));
+	assert_non_null(tor_link_state_name(TOR_LINK_STATES));
+}
+
+static void tor_node_init__refuses_what_is_outside(void **state)
+{
+	struct tor_node node;
+	struct tor_torus t;
+
+	assert_int_equal(tor_torus_init(&t, 1, ring, 1), 0);
+	assert_int_equal(tor_node_init(&node, &t, 1, 4), -EINVAL);
+}
+
+static void tor_node_init__tags_differ_by_key(void **state)
+{
+	struct tor_node a, b, c;
+
+	node_up(&a, 1, ring, 1, 0);
+	node_up(&b, 1, ring, 2, 0);
+	node_up(&c, 1, ring, 1, 1);
+	assert_int_not_equal(a.tag, b.tag);
+	assert_int_equal(a.tag, c.tag);
+	assert_true(a.epoch && b.epoch && c.epoch);
+}
+
+#define LINK_TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		LINK_TEST(tor_link_hello__up_after_a_round_trip),
+		LINK_TEST(tor_link_tick__silence_takes_it_down),
+		LINK_TEST(tor_link_tick__comes_back),
+		LINK_TEST(tor_link_close__carrier_counts_at_once),
+		LINK_TEST(tor_link_hello__miswired),
+		LINK_TEST(tor_link_hello__another_shape),
+		LINK_TEST(tor_link_hello__restarted_neighbour),
+		LINK_TEST(tor_link_foreign__another_version),
+		LINK_TEST(tor_link_state_name__all),
+		LINK_TEST(tor_node_init__refuses_what_is_outside),
+		LINK_TEST(tor_node_init__tags_differ_by_key),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
