@@ -139,6 +139,7 @@ lib_files := $(B)/lib/libtorcoll.so.0 $(B)/lib/libtorcoll.so $(B)/lib/libtorcoll
 	$(if $(wildcard lib/libtorcoll.pc.in),$(B)/lib/libtorcoll.pc)
 endif
 lib: $(lib_files)
+	@:
 
 $(B)/lib/libtorcoll.so.0: $(call objects,host,$(lib_sources)) $(lib_map)
 	$(say) LD $@
@@ -180,6 +181,7 @@ torcoll-sim_needs := $(B)/host/libtorcore.a
 
 .PHONY: tools
 tools: $(addprefix $(B)/bin/,$(tool_names))
+	@:
 
 define tool
 $(B)/bin/$(1): $(call objects,host,$(call tool_sources,$(1))) $($(1)_needs)
@@ -193,6 +195,7 @@ examples := $(patsubst lib/examples/%.c,$(B)/bin/examples/%,$(wildcard lib/examp
 
 .PHONY: examples
 examples: $(examples)
+	@:
 
 train_libs := -lz
 
@@ -212,6 +215,7 @@ sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-si
 
 .PHONY: tests
 tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(sanitized_sim)
+	@:
 
 # The simulator over the sanitized core.
 $(B)/asan/bin/torcoll-sim: $(call objects,asan,$(wildcard tools/torcoll-sim/*.c)) $(B)/asan/libtorcore.a
