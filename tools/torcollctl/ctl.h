@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of torcollctl share: the command line, errors, requests to the kernel, output.
+ *
+ * Every command returns an exit code as iproute2's do, and has said on stderr why: CTL_USAGE before the
+ * kernel was asked, CTL_REFUSED if it, or the system, refused.
+ */
+#ifndef _CTL_H
+#define _CTL_H
+
+#include <json-c/json.h>
+#include <netlink/msg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "linux/torcoll_netlink.h"
+
+#define CTL_OK		0
+#define CTL_USAGE	1
+#define CTL_REFUSED	2
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+struct options {
+	bool json;
+	bool pretty;
+	bool all;		/* also what is zero */
+	bool force;		/* a batch goes on after an error */
+};
+
+extern struct options opt;
+
+/* --- args.c: words of the command line --- */
+
+struct args {
+	int argc;
+	char **argv;
+};
+
+/* A command of an object, or an object: the words that follow it are in @a. */
+struct command {
+	const char *name;
+	int (*run)(struct args *a);
+};
+
+/* A sentence on stderr. Return: CTL_USAGE. */
+int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The next word, taken; NULL if there is none. */
+char *arg_next(struct args *a);
+
+/* The next word, which must be there; NULL after saying that @what is missing. */
+char *arg_need(struct args *a, const char *what);
+
+/* Is the next word @word, or an abbreviation of it? Then it is taken. */
+bool arg_is(struct args *a, const char *word);
+
+/* CTL_OK if no word is left. */
+int arg_end(const struct args *a);
+
+/*
+ * The one of @names (@n of them, @size bytes apart, each beginning with a const char *) that @word
+ * names or abbreviates. Return: index, or -1 after saying why not; @what is what it should have been.
+ */
+int word_find(const char *word, const void *names, size_t n, size_t size, const char *what);
+
+/* Run the command that the next word names; @fallback if there is no word. */
+int command_run(struct args *a, const struct command *commands, size_t n, int fallback,
+		const char *help);
+
+/* A whole number, decimal or 0x. Return: 0, or CTL_USAGE after saying what is wrong. */
+int parse_u64(const char *s, const char *what, uint64_t max, uint64_t *value);
+int parse_u32(const char *s, const char *what, uint32_t *value);
+
+/* A number that must be next. */
+int arg_u64(struct args *a, const char *what, uint64_t *value);
+int arg_u32(struct args *a, const char *what, uint32_t *value);
+
+/* --- nl.c: netlink --- */
+
+/**
+ * struct conn - a socket, in the network namespace where it was opened
+ * @family: torcoll's number, 0 for rtnetlink
+ * @text: why the last request failed, in words
+ */
+struct conn {
+	struct nl_sock *sk;
+	int family;
+	char text[512];
+};
+
+/* Return: 0 or a negative errno with conn->text; -ENOENT: there is no family, thus no module. */
+int conn_open(struct conn *c);
+int conn_open_route(struct conn *c);
+void conn_close(struct conn *c);
+
+/* As conn_open(), but speaks. Return: exit code. */
+int conn_need(struct conn *c);
+
+/* A request, to be filled. */
+struct nl_msg *conn_request(struct conn *c, uint8_t cmd, int flags);
+
+/**
+ * conn_call - send a request, hear all of the answer
+ * @c: connection
+ * @msg: consumed
+ * @on_msg: called for every message of the answer, or NULL
+ * @arg: for it
+ *
+ * Return: 0 or a negative errno with conn->text.
+ */
+int conn_call(struct conn *c, struct nl_msg *msg, void (*on_msg)(struct nlmsghdr *nlh, void *arg),
+	      void *arg);
+
+/* Say conn->text. Return: CTL_REFUSED. */
+int conn_refused(const struct conn *c);
+
+/* --- field.c: attributes as JSON --- */
+
+enum field_kind {
+	FIELD_U32,
+	FIELD_U64,
+	FIELD_STRING,
+	FIELD_NAME,		/* u32 as an index into names */
+	FIELD_DIR,		/* FIELD_NAME of plus and minus */
+	FIELD_MAC,
+	FIELD_U32S,		/* packed u32[] */
+	FIELD_LIST_U32,		/* repeated u32 */
+	FIELD_LIST,		/* repeated nest */
+	FIELD_NEST,
+};
+
+struct field {
+	uint16_t attr;
+	enum field_kind kind;
+	const char *name;
+	const void *names;	/* FIELD_NAME: const char *const *; FIELD_LIST, FIELD_NEST: struct field * */
+	size_t n;		/* how many of them */
+};
+
+#define FIELD(_attr, _kind, _name)		{ _attr, _kind, _name, NULL, 0 }
+#define FIELD_OF(_attr, _kind, _name, _table)	{ _attr, _kind, _name, _table, ARRAY_SIZE(_table) }
+
+/* A kind of object: its commands, its attributes. */
+struct view {
+	uint8_t cmd;		/* TORCOLL_CMD_*_GET */
+	uint16_t key;		/* attribute that names the fabric */
+	const struct field *fields;
+	size_t n;
+};
+
+extern const struct view fabric_view, port_view, node_view, comm_view, op_view, stats_view;
+
+struct json_object *view_parse(const struct view *view, struct nlmsghdr *nlh);
+
+/**
+ * view_dump - all objects of a kind, or those of one fabric
+ * @c: connection
+ * @view: kind
+ * @key: of the fabric, or NULL
+ * @list: out: a JSON array, to be put
+ *
+ * Return: 0 or a negative errno with conn->text.
+ */
+int view_dump(struct conn *c, const struct view *view, const uint64_t *key,
+	      struct json_object **list);
+
+/*
+ * What "OBJECT show [KEY]" does: @text prints all objects. With a key, no such fabric is an error.
+ */
+int view_show(struct args *a, const struct view *view, void (*text)(struct json_object *list));
+
+/* --- fmt.c: output --- */
+
+uint64_t js_u64(struct json_object *o, const char *name);
+const char *js_str(struct json_object *o, const char *name);
+struct json_object *js_get(struct json_object *o, const char *name);
+bool js_has(struct json_object *o, const char *name);
+
+/* Print a value as JSON and a newline. */
+void js_print(struct json_object *o);
+
+/* "1,2" of an array; the buffer is static and serves four calls. */
+const char *fmt_list(struct json_object *array);
+/* "4x4" */
+const char *fmt_dims(struct json_object *array);
+/* "1.5 s", "12 ms" */
+const char *fmt_ns(uint64_t ns);
+/* "4 MiB" */
+const char *fmt_bytes(uint64_t bytes);
+/* formatted, in a static buffer as above */
+const char *fmt_str(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#define TABLE_COLUMNS	12
+
+/* Rows of cells; columns are as wide as they need to be, numbers are flush right. */
+struct table {
+	size_t columns, rows;
+	char **cell;
+};
+
+void table_row(struct table *t, size_t columns, const char *const *cells);
+void table_print(struct table *t);	/* and free */
+
+#define TABLE_ROW(t, ...)							\
+	table_row(t, ARRAY_SIZE(((const char *const []){ __VA_ARGS__ })),	\
+		  (const char *const []){ __VA_ARGS__ })
+
+/* --- shape.c: the torus --- */
+
+#define MAX_DIMS	6
+#define MAX_PORTS	(2 * MAX_DIMS)
+
+struct shape {
+	uint32_t ndim;
+	uint32_t cables;
+	uint32_t nodes;
+	uint32_t side[MAX_DIMS];
+};
+
+int shape_parse(const char *s, struct shape *shape);
+/* Of a fabric as JSON. */
+bool shape_from_json(struct json_object *fabric, struct shape *shape);
+/* "1,2" to the node's index */
+int shape_parse_coord(const struct shape *shape, const char *s, uint32_t *node);
+uint32_t shape_coord(const struct shape *shape, uint32_t node, uint32_t dim);
+bool shape_has_port(const struct shape *shape, uint32_t node, uint32_t dim, uint32_t dir);
+uint32_t shape_neighbour(const struct shape *shape, uint32_t node, uint32_t dim, uint32_t dir);
+/* "1,2"; static buffers as above */
+const char *shape_place(const struct shape *shape, uint32_t node);
+
+/* --- draw.c: a picture of it --- */
+
+enum link_look {
+	LINK_UNSEEN,		/* not known from here */
+	LINK_GOOD,
+	LINK_BAD,
+};
+
+/**
+ * draw_torus - print the plane of the first two dimensions
+ * @shape: of the fabric
+ * @self: node to mark, in whose plane the picture is; or ~0
+ * @look: how the link at a port of @node looks
+ * @arg: for @look
+ */
+void draw_torus(const struct shape *shape, uint32_t self,
+		enum link_look (*look)(void *arg, uint32_t node, uint32_t dim, uint32_t dir),
+		void *arg);
+
+/* --- objects --- */
+
+extern const char *const dir_names[2];
+
+/* What "fabric add" asks for. */
+struct fabric_spec {
+	uint64_t key;
+	struct shape shape;
+	uint32_t node;
+	uint32_t ethertype;	/* 0: the default; likewise below */
+	uint32_t hello_ms;
+	uint32_t frame_size;
+	bool checksum_header;
+};
+
+/*
+ * If the next words are an option of a fabric that does not concern one node, take them. Return:
+ * 0 taken, -1 not one, CTL_USAGE after saying what is wrong.
+ */
+int fabric_option(struct args *a, struct fabric_spec *spec);
+int fabric_new(struct conn *c, const struct fabric_spec *spec);
+int port_new(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir, uint32_t ifindex);
+
+/* Says what is different from "up" about ports; one line each. */
+void port_print_reasons(struct json_object *ports);
+
+int fabric_main(struct args *a);
+int port_main(struct args *a);
+int node_main(struct args *a);
+int comm_main(struct args *a);
+int op_main(struct args *a);
+int stats_main(struct args *a);
+int monitor_main(struct args *a);
+int netns_main(struct args *a);
+
+#endif

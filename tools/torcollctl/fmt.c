@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Output: values out of JSON, numbers for people, tables.
+ */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+
+#define BUFFERS		8
+#define BUFFER_SIZE	512
+
+struct json_object *js_get(struct json_object *o, const char *name)
+{
+	struct json_object *value = NULL;
+
+	json_object_object_get_ex(o, name, &value);
+	return value;
+}
+
+bool js_has(struct json_object *o, const char *name)
+{
+	return js_get(o, name);
+}
+
+uint64_t js_u64(struct json_object *o, const char *name)
+{
+	return json_object_get_uint64(js_get(o, name));
+}
+
+const char *js_str(struct json_object *o, const char *name)
+{
+	struct json_object *value = js_get(o, name);
+
+	return value ? json_object_get_string(value) : "";
+}
+
+void js_print(struct json_object *o)
+{
+	int flags = opt.pretty ? JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED :
+				 JSON_C_TO_STRING_PLAIN;
+
+	puts(json_object_to_json_string_ext(o, flags | JSON_C_TO_STRING_NOSLASHESCAPE));
+	fflush(stdout);
+}
+
+static char *buffer(void)
+{
+	static char buffers[BUFFERS][BUFFER_SIZE];
+	static unsigned int next;
+
+	return buffers[next++ % BUFFERS];
+}
+
+const char *fmt_str(const char *fmt, ...)
+{
+	char *s = buffer();
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(s, BUFFER_SIZE, fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+static const char *fmt_joined(struct json_object *array, const char *between)
+{
+	char *s = buffer();
+	size_t i, n = array ? json_object_array_length(array) : 0;
+	size_t at = 0;
+
+	s[0] = '\0';
+	for (i = 0; i < n && at < BUFFER_SIZE - 16; i++)
+		at += snprintf(s + at, BUFFER_SIZE - at, "%s%s", i ? between : "",
+			       json_object_get_string(json_object_array_get_idx(array, i)));
+	if (i < n)
+		strcpy(s + at, "...");
+	return s;
+}
+
+const char *fmt_list(struct json_object *array)
+{
+	return fmt_joined(array, ",");
+}
+
+const char *fmt_dims(struct json_object *array)
+{
+	return fmt_joined(array, "x");
+}
+
+const char *fmt_ns(uint64_t ns)
+{
+	if (ns < 1000)
+		return fmt_str("%u ns", (unsigned int)ns);
+	if (ns < 1000000)
+		return fmt_str("%.1f us", ns / 1e3);
+	if (ns < 1000000000)
+		return fmt_str("%.1f ms", ns / 1e6);
+	return fmt_str("%.1f s", ns / 1e9);
+}
+
+const char *fmt_bytes(uint64_t bytes)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	double value = bytes;
+	size_t i = 0;
+
+	while (value >= 1024 && i + 1 < ARRAY_SIZE(units)) {
+		value /= 1024;
+		i++;
+	}
+	return fmt_str(value == (uint64_t)value ? "%.0f %s" : "%.1f %s", value, units[i]);
+}
+
+void table_row(struct table *t, size_t columns, const char *const *cells)
+{
+	size_t i;
+
+	if (!t->columns)
+		t->columns = columns;
+	t->cell = realloc(t->cell, (t->rows + 1) * t->columns * sizeof(*t->cell));
+	for (i = 0; t->cell && i < t->columns; i++)
+		t->cell[t->rows * t->columns + i] = strdup(i < columns && cells[i] ? cells[i] : "");
+	if (t->cell)
+		t->rows++;
+}
+
+static const char *table_cell(const struct table *t, size_t row, size_t column)
+{
+	const char *cell = t->cell[row * t->columns + column];
+
+	return cell ? cell : "";
+}
+
+/* Nothing but numbers below the heading? */
+static bool column_is_number(const struct table *t, size_t column)
+{
+	size_t i;
+
+	for (i = 1; i < t->rows; i++) {
+		const char *cell = table_cell(t, i, column);
+
+		if (cell[strspn(cell, "0123456789")])
+			return false;
+	}
+	return true;
+}
+
+static size_t column_width(const struct table *t, size_t column)
+{
+	size_t width = 0;
+	size_t i;
+
+	for (i = 0; i < t->rows; i++)
+		if (strlen(table_cell(t, i, column)) > width)
+			width = strlen(table_cell(t, i, column));
+	return width;
+}
+
+void table_print(struct table *t)
+{
+	size_t i, j;
+
+	for (i = 0; i < t->rows; i++) {
+		for (j = 0; j < t->columns; j++) {
+			int width = column_width(t, j);
+			bool last = j + 1 == t->columns;
+
+			if (column_is_number(t, j))
+				printf("%*s", width, table_cell(t, i, j));
+			else
+				printf("%-*s", last ? 0 : width, table_cell(t, i, j));
+			fputs(last ? "\n" : "  ", stdout);
+		}
+	}
+	for (i = 0; i < t->rows * t->columns; i++)
+		free(t->cell[i]);
+	free(t->cell);
+	memset(t, 0, sizeof(*t));
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * torcollctl: configuration and views of torcoll. Options, objects, batches.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+
+#define BATCH_WORDS	128
+
+static const char help[] =
+	"Usage: torcollctl [OPTION]... OBJECT [COMMAND [ARGUMENT]...]\n"
+	"       torcollctl [OPTION]... -b FILE\n"
+	"\n"
+	"Objects:\n"
+	"  fabric    become a node of a fabric: add, del, show (with a picture)\n"
+	"  port      bind network devices to directions: add, del, show\n"
+	"  node      this node: show\n"
+	"  comm      communicators: show\n"
+	"  op        collective calls under way, and for whom they wait: show\n"
+	"  stats     counters\n"
+	"  monitor   changes, as they happen\n"
+	"  netns     a virtual torus on this machine: up, down, show, exec, run\n"
+	"\n"
+	"Options:\n"
+	"  -j, --json     JSON\n"
+	"  -p, --pretty   indented JSON\n"
+	"  -a, --all      also what is zero\n"
+	"  -b, --batch FILE   commands from a file, - for stdin\n"
+	"  -f, --force    a batch goes on after an error\n"
+	"  -V, --version\n"
+	"  -h, --help\n"
+	"\n"
+	"Words may be abbreviated. \"torcollctl OBJECT help\" tells more.\n"
+	"Exit status: 0 done; 1 wrong usage, or the kernel has no torcoll; 2 refused.\n";
+
+struct options opt;
+
+static const struct command objects[] = {
+	{ "fabric", fabric_main },
+	{ "port", port_main },
+	{ "node", node_main },
+	{ "comm", comm_main },
+	{ "op", op_main },
+	{ "stats", stats_main },
+	{ "statistics", stats_main },
+	{ "monitor", monitor_main },
+	{ "netns", netns_main },
+};
+
+static int run_words(int argc, char **argv)
+{
+	struct args a = { argc, argv };
+	int ret = command_run(&a, objects, ARRAY_SIZE(objects), -1, help);
+
+	/* what was printed may not have arrived */
+	if (fflush(stdout) && !ret)
+		ret = usage_error("writing: %s", strerror(errno));
+	return ret;
+}
+
+/* Split a line at white space, "..." and '...' taken together. Return: words, or -1: too many. */
+static int split(char *line, char **words)
+{
+	int n = 0;
+
+	for (;;) {
+		char *to;
+
+		line += strspn(line, " \t\r\n");
+		if (!*line || *line == '#')
+			return n;
+		if (n == BATCH_WORDS)
+			return -1;
+		words[n++] = line;
+		for (to = line; *line && !strchr(" \t\r\n", *line);) {
+			char *end = *line == '"' || *line == '\'' ? strchr(line + 1, *line) : NULL;
+
+			if (!end) {
+				*to++ = *line++;
+				continue;
+			}
+			memmove(to, line + 1, end - line - 1);
+			to += end - line - 1;
+			line = end + 1;
+		}
+		if (*line)
+			line++;
+		*to = '\0';
+	}
+}
+
+static int run_lines(FILE *file, const char *name)
+{
+	char *words[BATCH_WORDS];
+	char *line = NULL;
+	size_t size = 0;
+	int number = 0;
+	int worst = CTL_OK;
+
+	while (getline(&line, &size, file) >= 0) {
+		int n = split(line, words);
+		int ret;
+
+		number++;
+		if (!n)
+			continue;
+		ret = n < 0 ? usage_error("more than %d words", BATCH_WORDS) : run_words(n, words);
+		if (ret) {
+			fprintf(stderr, "Command failed %s:%d\n", name, number);
+			worst = ret > worst ? ret : worst;
+			if (!opt.force)
+				break;
+		}
+	}
+	if (ferror(file))
+		worst = usage_error("%s: %s", name, strerror(errno));
+	free(line);
+	return worst;
+}
+
+static int run_batch(const char *name)
+{
+	FILE *file = stdin;
+	int ret;
+
+	if (!strcmp(name, "-"))
+		return run_lines(stdin, "-");
+	file = fopen(name, "re");
+	if (!file)
+		return usage_error("%s: %s", name, strerror(errno));
+	ret = run_lines(file, name);
+	fclose(file);
+	return ret;
+}
+
+static bool is_option(const char *word, const char *letter, const char *name)
+{
+	if (!strcmp(word, letter))
+		return true;
+	word += !strncmp(word, "--", 2);
+	return *word == '-' && strlen(word) > 2 && !strncmp(word + 1, name, strlen(word) - 1);
+}
+
+/* Options that only set something. */
+static bool take_switch(const char *word)
+{
+	if (is_option(word, "-j", "json"))
+		opt.json = true;
+	else if (is_option(word, "-p", "pretty"))
+		opt.pretty = true;
+	else if (is_option(word, "-a", "all"))
+		opt.all = true;
+	else if (is_option(word, "-f", "force"))
+		opt.force = true;
+	else
+		return false;
+	return true;
+}
+
+/* Take options. Return: -1 to go on, or an exit code. */
+static int parse_options(struct args *a, const char **batch)
+{
+	while (a->argc && a->argv[0][0] == '-') {
+		const char *word = arg_next(a);
+
+		if (take_switch(word))
+			continue;
+		if (is_option(word, "-V", "version") || is_option(word, "-V", "Version")) {
+			puts("torcollctl " TORCOLL_VERSION);
+			return CTL_OK;
+		}
+		if (is_option(word, "-h", "help")) {
+			fputs(help, stdout);
+			return CTL_OK;
+		}
+		if (!is_option(word, "-b", "batch")) {
+			usage_error("there is no option \"%s\"", word);
+			fputs(help, stderr);
+			return CTL_USAGE;
+		}
+		*batch = arg_need(a, "the batch's file");
+		if (!*batch)
+			return CTL_USAGE;
+	}
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct args a = { argc - 1, argv + 1 };
+	const char *batch = NULL;
+	int ret;
+
+	ret = parse_options(&a, &batch);
+	if (ret >= 0)
+		return ret;
+	if (batch)
+		return arg_end(&a) ? CTL_USAGE : run_batch(batch);
+	return run_words(a.argc, a.argv);
+}

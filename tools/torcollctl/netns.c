@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * torcollctl netns: namespaces as nodes. Their names, their making and end, and the commands that need no more
+ * than that.
+ */
+#include "netns.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NETNS_DIR	"/run/netns"
+
+static const char help[] =
+	"Usage: torcollctl netns up AxBx... [cables 1|2] [mtu BYTES] [prefix NAME] [key KEY]\n"
+	"                        [ethertype NUMBER] [hello TIME] [checksum full|header]\n"
+	"                        [wait SECONDS] [--no-fabric]\n"
+	"       torcollctl netns down [prefix NAME]\n"
+	"       torcollctl netns show [prefix NAME]\n"
+	"       torcollctl netns exec [prefix NAME] NODE COMMAND...\n"
+	"       torcollctl netns run [-n RANKS] [--secret S] [--only RANK] [--no-prefix]\n"
+	"                        [prefix NAME] COMMAND...\n"
+	"\n"
+	"A torus of network namespaces NAME-0, NAME-1, ... (tor-0, ...) joined by veth pairs; in each of\n"
+	"them the devices d0p, d0m, d1p, ... are the cables along dimension 0, 1, ..., plus and minus.\n"
+	"\n"
+	"up        makes it, with the fabric configured, and waits until all links are up;\n"
+	"          --no-fabric: only the wires\n"
+	"exec      one command in one node's namespace\n"
+	"run       a command once per node, rank i on node i, with TORCOLL_FABRIC, TORCOLL_COMM,\n"
+	"          TORCOLL_SECRET, TORCOLL_RANK and TORCOLL_SIZE set; exit status: the worst of them\n";
+
+const char *netns_prefix(void)
+{
+	const char *prefix = getenv("TORCOLL_PREFIX");
+
+	return prefix && *prefix ? prefix : "tor";
+}
+
+int netns_check_prefix(const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	if (!n || n > NETNS_NAME_MAX - 12 || *prefix == '.' || *prefix == '-' ||
+	    strspn(prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != n)
+		return usage_error("prefix: \"%s\" is not up to %d letters, digits and ._-", prefix,
+				   NETNS_NAME_MAX - 12);
+	return 0;
+}
+
+const char *netns_name(const char *prefix, uint32_t node)
+{
+	return fmt_str("%s-%u", prefix, node);
+}
+
+/* The node that a file of that name stands for, or -1. */
+static int64_t node_of_name(const char *prefix, const char *name)
+{
+	size_t n = strlen(prefix);
+	uint64_t node;
+	char *end;
+
+	if (strncmp(name, prefix, n) || name[n] != '-' || !isdigit(name[n + 1]))
+		return -1;
+	name += n + 1;
+	if (*name == '0' && name[1])
+		return -1;
+	node = strtoull(name, &end, 10);
+	return *end || node > UINT32_MAX ? -1 : (int64_t)node;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+uint32_t netns_list(const char *prefix, uint32_t **node)
+{
+	DIR *dir = opendir(NETNS_DIR);
+	struct dirent *entry;
+	uint32_t n = 0;
+
+	*node = NULL;
+	while (dir && (entry = readdir(dir))) {
+		int64_t found = node_of_name(prefix, entry->d_name);
+		uint32_t *more;
+
+		if (found < 0)
+			continue;
+		more = realloc(*node, (n + 1) * sizeof(**node));
+		if (!more)
+			break;
+		*node = more;
+		more[n++] = found;
+	}
+	if (dir)
+		closedir(dir);
+	if (n)
+		qsort(*node, n, sizeof(**node), by_value);
+	return n;
+}
+
+static const char *path_of(const char *name)
+{
+	return fmt_str(NETNS_DIR "/%s", name);
+}
+
+int netns_open(const char *name)
+{
+	return open(path_of(name), O_RDONLY | O_CLOEXEC);
+}
+
+int netns_enter(int fd)
+{
+	return setns(fd, CLONE_NEWNET);
+}
+
+/* Other mount namespaces shall see what is mounted there, and what is unmounted. */
+int netns_prepare(void)
+{
+	bool bound = false;
+
+	if (mkdir(NETNS_DIR, 0755) && errno != EEXIST)
+		return -errno;
+	while (mount("", NETNS_DIR, "none", MS_SHARED | MS_REC, NULL)) {
+		if (errno != EINVAL || bound)
+			return -errno;
+		if (mount(NETNS_DIR, NETNS_DIR, "none", MS_BIND | MS_REC, NULL))
+			return -errno;
+		bound = true;
+	}
+	return 0;
+}
+
+/* Nothing but torcoll shall talk on the cables. */
+static void silence_ipv6(void)
+{
+	static const char *const files[] = {
+		"/proc/sys/net/ipv6/conf/all/disable_ipv6",
+		"/proc/sys/net/ipv6/conf/default/disable_ipv6",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		int fd = open(files[i], O_WRONLY | O_CLOEXEC);
+
+		/* a kernel without IPv6 has no such file, and needs none */
+		if (fd >= 0 && write(fd, "1", 1) != 1)
+			fprintf(stderr, "Warning: %s: %s\n", files[i], strerror(errno));
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+int netns_create(const char *name)
+{
+	const char *path = path_of(name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	if (unshare(CLONE_NEWNET) || mount("/proc/self/ns/net", path, "none", MS_BIND, NULL)) {
+		err = -errno;
+		unlink(path);
+		return err;
+	}
+	silence_ipv6();
+	return 0;
+}
+
+void netns_remove(const char *name)
+{
+	const char *path = path_of(name);
+
+	umount2(path, MNT_DETACH);
+	if (unlink(path))
+		fprintf(stderr, "Warning: %s: %s\n", path, strerror(errno));
+}
+
+/* "prefix NAME", if that comes next. Return: 0, or CTL_USAGE. */
+static int take_prefix(struct args *a, const char **prefix)
+{
+	*prefix = netns_prefix();
+	if (a->argc && (!strcmp(a->argv[0], "prefix") || !strcmp(a->argv[0], "--prefix"))) {
+		arg_next(a);
+		*prefix = arg_need(a, "prefix");
+	}
+	return *prefix ? netns_check_prefix(*prefix) : CTL_USAGE;
+}
+
+static int netns_down(struct args *a)
+{
+	const char *prefix;
+	uint32_t *node;
+	uint32_t i, n;
+
+	if (take_prefix(a, &prefix) || arg_end(a))
+		return CTL_USAGE;
+	n = netns_list(prefix, &node);
+	for (i = 0; i < n; i++)
+		netns_remove(netns_name(prefix, node[i]));
+	free(node);
+	return CTL_OK;
+}
+
+static int netns_exec(struct args *a)
+{
+	const char *prefix, *word, *name;
+	uint32_t node;
+	int fd;
+
+	if (take_prefix(a, &prefix))
+		return CTL_USAGE;
+	word = arg_need(a, "the node");
+	if (!word)
+		return CTL_USAGE;
+	name = word;
+	if (isdigit(*word)) {
+		if (parse_u32(word, "node", &node))
+			return CTL_USAGE;
+		name = netns_name(prefix, node);
+	}
+	if (!a->argc)
+		return usage_error("the command is missing");
+	fd = netns_open(name);
+	if (fd < 0)
+		return usage_error("there is no network namespace %s", name);
+	if (netns_enter(fd)) {
+		usage_error("%s: %s", name, strerror(errno));
+		return CTL_REFUSED;
+	}
+	fflush(stdout);
+	execvp(a->argv[0], a->argv);
+	usage_error("%s: %s", a->argv[0], strerror(errno));
+	return errno == ENOENT ? 127 : 126;
+}
+
+/* What one namespace says of its first fabric and its ports; NULL: nothing. */
+static struct json_object *look_into(const char *name)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *fabrics, *ports;
+	struct conn c;
+	int fd = netns_open(name);
+
+	if (fd < 0 || netns_enter(fd) || conn_open(&c)) {
+		if (fd >= 0)
+			close(fd);
+		return o;
+	}
+	close(fd);
+	if (!view_dump(&c, &fabric_view, NULL, &fabrics)) {
+		if (json_object_array_length(fabrics))
+			json_object_object_add(o, "fabric",
+				json_object_get(json_object_array_get_idx(fabrics, 0)));
+		json_object_put(fabrics);
+	}
+	if (!view_dump(&c, &port_view, NULL, &ports))
+		json_object_object_add(o, "ports", ports);
+	conn_close(&c);
+	return o;
+}
+
+static struct json_object *port_of(struct json_object *node, uint32_t dim, uint32_t dir)
+{
+	struct json_object *ports = js_get(node, "ports");
+	size_t i, n = ports ? json_object_array_length(ports) : 0;
+
+	for (i = 0; i < n; i++) {
+		struct json_object *port = json_object_array_get_idx(ports, i);
+
+		if (js_u64(port, "dim") == dim && !strcmp(js_str(port, "dir"), dir_names[dir]))
+			return port;
+	}
+	return NULL;
+}
+
+static enum link_look look_of_any(void *arg, uint32_t node, uint32_t dim, uint32_t dir)
+{
+	struct json_object *list = arg;
+	struct json_object *port;
+
+	if (node >= json_object_array_length(list))
+		return LINK_UNSEEN;
+	port = port_of(json_object_array_get_idx(list, node), dim, dir);
+	if (!port)
+		return LINK_BAD;
+	return !strcmp(js_str(port, "state"), "up") ? LINK_GOOD : LINK_BAD;
+}
+
+/* The whole torus, since from here all nodes are seen. */
+static void draw_nodes(struct json_object *list)
+{
+	size_t n = json_object_array_length(list);
+	struct json_object *fabric;
+	struct shape shape;
+
+	fabric = n ? js_get(json_object_array_get_idx(list, 0), "fabric") : NULL;
+	if (!fabric || !shape_from_json(fabric, &shape) || shape.nodes != n)
+		return;
+	putchar('\n');
+	draw_torus(&shape, ~0U, look_of_any, list);
+	printf("\n    - | link up   x not up%s\n", shape.ndim > 2 ?
+	       "   (the plane of dimensions 0 and 1 through node 0)" : "");
+}
+
+static void print_nodes(struct json_object *list)
+{
+	size_t i, n = json_object_array_length(list);
+	struct table t = { 0 };
+
+	if (!n) {
+		fputs("There is no virtual torus.\n", stderr);
+		return;
+	}
+	TABLE_ROW(&t, "NAMESPACE", "FABRIC", "NODE", "COORD", "UP", "PORTS");
+	for (i = 0; i < n; i++) {
+		struct json_object *node = json_object_array_get_idx(list, i);
+		struct json_object *fabric = js_get(node, "fabric");
+
+		if (fabric)
+			TABLE_ROW(&t, js_str(node, "netns"), js_str(fabric, "key"),
+				  js_str(fabric, "node"), fmt_list(js_get(fabric, "coord")),
+				  js_str(fabric, "ports_up"), js_str(fabric, "ports"));
+		else
+			TABLE_ROW(&t, js_str(node, "netns"), "", "", "", "", "");
+	}
+	table_print(&t);
+	draw_nodes(list);
+}
+
+static int netns_show(struct args *a)
+{
+	struct json_object *list;
+	const char *prefix;
+	uint32_t *node;
+	uint32_t i, n;
+
+	if (take_prefix(a, &prefix) || arg_end(a))
+		return CTL_USAGE;
+	list = json_object_new_array();
+	n = netns_list(prefix, &node);
+	for (i = 0; i < n; i++) {
+		const char *name = netns_name(prefix, node[i]);
+		struct json_object *o = look_into(name);
+
+		json_object_object_add(o, "netns", json_object_new_string(name));
+		json_object_array_add(list, o);
+	}
+	if (opt.json)
+		js_print(list);
+	else
+		print_nodes(list);
+	json_object_put(list);
+	free(node);
+	return CTL_OK;
+}
+
+int netns_main(struct args *a)
+{
+	static const struct command commands[] = {
+		{ "show", netns_show }, { "list", netns_show }, { "up", netns_up },
+		{ "down", netns_down }, { "exec", netns_exec }, { "run", netns_run },
+	};
+
+	return command_run(a, commands, ARRAY_SIZE(commands), 0, help);
+}

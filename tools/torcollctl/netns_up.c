@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * torcollctl netns up: namespaces, cables, fabric, ports; and waiting until all links are up. What fails takes
+ * all that was made with it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "netns.h"
+
+#define KEY_DEFAULT	1
+#define MTU_DEFAULT	9000
+#define WAIT_DEFAULT	20	/* seconds; links need two hellos, slow machines more */
+#define POLL_NS		20000000
+#define COMPLAINTS	16	/* links named when they do not come up */
+
+/**
+ * struct up - a torus in the making
+ * @spec: the fabric; its node is set for each
+ * @netns: of each node, or -1; @conn: a connection there
+ * @made: namespaces that exist, from node 0
+ * @home: where we came from
+ */
+struct up {
+	const char *prefix;
+	struct fabric_spec spec;
+	uint32_t mtu;
+	uint32_t wait;
+	bool no_fabric;
+	int *netns;
+	struct conn *conn;
+	uint32_t made;
+	int home;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	interrupted = sig;
+}
+
+static int refuse(const char *what, int err)
+{
+	if (err == -EPERM)
+		usage_error("%s: not permitted: a virtual torus needs root", what);
+	else
+		usage_error("%s: %s", what, strerror(-err));
+	return CTL_REFUSED;
+}
+
+static int check_interrupted(void)
+{
+	if (!interrupted)
+		return 0;
+	usage_error("interrupted");
+	return 128 + interrupted;
+}
+
+static int parse_one(struct args *a, struct up *up)
+{
+	const char *word;
+
+	if (arg_is(a, "mtu"))
+		return arg_u32(a, "mtu", &up->mtu);
+	if (arg_is(a, "key"))
+		return arg_u64(a, "key", &up->spec.key);
+	if (arg_is(a, "wait"))
+		return arg_u32(a, "wait", &up->wait);
+	if (arg_is(a, "--no-fabric")) {
+		up->no_fabric = true;
+		return 0;
+	}
+	if (arg_is(a, "prefix") || arg_is(a, "--prefix")) {
+		word = arg_need(a, "prefix");
+		if (!word || netns_check_prefix(word))
+			return CTL_USAGE;
+		up->prefix = word;
+		return 0;
+	}
+	return fabric_option(a, &up->spec);
+}
+
+static int parse(struct args *a, struct up *up)
+{
+	const char *dims = arg_need(a, "the shape, such as 4x4,");
+
+	if (!dims || netns_check_prefix(up->prefix))
+		return CTL_USAGE;
+	while (a->argc) {
+		int err = parse_one(a, up);
+
+		if (err)
+			return err < 0 ? arg_end(a) : CTL_USAGE;
+	}
+	if (up->spec.shape.cables > 2)
+		return usage_error("cables: 1 or 2");
+	return shape_parse(dims, &up->spec.shape);
+}
+
+static int make_nodes(struct up *up)
+{
+	uint32_t n;
+	int err;
+
+	err = netns_prepare();
+	if (err)
+		return refuse("/run/netns", err);
+	for (n = 0; n < up->spec.shape.nodes; n++) {
+		const char *name = netns_name(up->prefix, n);
+
+		if (check_interrupted())
+			return 128 + interrupted;
+		err = netns_create(name);
+		if (err)
+			return refuse(name, err);
+		up->made++;
+		/* programs that run there may want to talk to themselves */
+		wire_up("lo");
+		up->netns[n] = netns_open(name);
+		if (up->netns[n] < 0)
+			return refuse(name, -errno);
+	}
+	return 0;
+}
+
+/* "d0p": dimension 0, plus. */
+static const char *device_name(uint32_t dim, uint32_t dir)
+{
+	return fmt_str("d%u%c", dim, dir ? 'm' : 'p');
+}
+
+static int make_wire(struct up *up, struct conn *route, uint32_t node, uint32_t dim)
+{
+	uint32_t peer = shape_neighbour(&up->spec.shape, node, dim, 0);
+	struct wire_end a = { up->netns[node], device_name(dim, 0) };
+	struct wire_end b = { up->netns[peer], device_name(dim, 1) };
+
+	if (!wire_veth(route, &a, &b, up->mtu))
+		return 0;
+	usage_error("cable from %s %s to %s %s: %s", netns_name(up->prefix, node), a.name,
+		    netns_name(up->prefix, peer), b.name, route->text);
+	return CTL_REFUSED;
+}
+
+static int make_wires(struct up *up)
+{
+	struct conn route;
+	uint32_t n, dim;
+	int ret = 0;
+
+	if (conn_open_route(&route))
+		return conn_refused(&route);
+	for (n = 0; !ret && n < up->spec.shape.nodes; n++) {
+		ret = check_interrupted();
+		for (dim = 0; !ret && dim < up->spec.shape.ndim; dim++)
+			if (shape_has_port(&up->spec.shape, n, dim, 0))
+				ret = make_wire(up, &route, n, dim);
+	}
+	conn_close(&route);
+	return ret;
+}
+
+/* Cables come with their other end down. */
+static int switch_on(struct up *up)
+{
+	uint32_t n, dim;
+	int err = 0;
+
+	for (n = 0; !err && n < up->spec.shape.nodes; n++) {
+		if (netns_enter(up->netns[n]))
+			err = -errno;
+		for (dim = 0; !err && dim < up->spec.shape.ndim; dim++)
+			if (shape_has_port(&up->spec.shape, n, dim, 1))
+				err = wire_up(device_name(dim, 1));
+	}
+	return err ? refuse(netns_name(up->prefix, n - 1), err) : 0;
+}
+
+static int refused_at(const struct up *up, uint32_t node, const char *what)
+{
+	usage_error("%s: %s: %s", netns_name(up->prefix, node), what, up->conn[node].text);
+	return CTL_REFUSED;
+}
+
+static int configure_node(struct up *up, uint32_t node)
+{
+	struct conn *c = &up->conn[node];
+	uint32_t dim, dir;
+
+	if (netns_enter(up->netns[node]))
+		return refuse(netns_name(up->prefix, node), -errno);
+	if (conn_open(c))
+		return conn_refused(c);
+	up->spec.node = node;
+	if (fabric_new(c, &up->spec))
+		return refused_at(up, node, "fabric add");
+	for (dim = 0; dim < up->spec.shape.ndim; dim++) {
+		for (dir = 0; dir < 2; dir++) {
+			const char *dev = device_name(dim, dir);
+
+			if (shape_has_port(&up->spec.shape, node, dim, dir) &&
+			    port_new(c, up->spec.key, dim, dir, if_nametoindex(dev)))
+				return refused_at(up, node, fmt_str("port add %s", dev));
+		}
+	}
+	return 0;
+}
+
+static int configure(struct up *up)
+{
+	uint32_t n;
+	int ret = 0;
+
+	for (n = 0; !ret && n < up->spec.shape.nodes; n++) {
+		ret = check_interrupted();
+		if (!ret)
+			ret = configure_node(up, n);
+	}
+	return ret;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+static bool ports_are_up(struct json_object *ports)
+{
+	size_t i, n = json_object_array_length(ports);
+
+	for (i = 0; i < n; i++)
+		if (strcmp(js_str(json_object_array_get_idx(ports, i), "state"), "up"))
+			return false;
+	return true;
+}
+
+static bool node_is_up(struct up *up, uint32_t node)
+{
+	struct json_object *ports;
+	bool ok;
+
+	if (view_dump(&up->conn[node], &port_view, NULL, &ports))
+		return false;
+	ok = ports_are_up(ports);
+	json_object_put(ports);
+	return ok;
+}
+
+/* Name the ports that are not up. */
+static void complain_node(struct up *up, uint32_t node, uint32_t *left)
+{
+	struct json_object *ports;
+	size_t i, n;
+
+	if (view_dump(&up->conn[node], &port_view, NULL, &ports)) {
+		refused_at(up, node, "port show");
+		return;
+	}
+	n = json_object_array_length(ports);
+	for (i = 0; *left && i < n; i++) {
+		struct json_object *port = json_object_array_get_idx(ports, i);
+
+		if (!strcmp(js_str(port, "state"), "up"))
+			continue;
+		if (!--*left) {
+			fputs("    and more\n", stderr);
+			break;
+		}
+		fprintf(stderr, "    %s %s: %s: %s\n", netns_name(up->prefix, node),
+			js_str(port, "ifname"), js_str(port, "state"), js_str(port, "reason"));
+	}
+	json_object_put(ports);
+}
+
+static int complain(struct up *up, uint32_t from)
+{
+	uint32_t left = COMPLAINTS + 1;
+	uint32_t n;
+
+	usage_error("not all links are up after %u seconds:", up->wait);
+	for (n = from; left && n < up->spec.shape.nodes; n++)
+		complain_node(up, n, &left);
+	return CTL_REFUSED;
+}
+
+/* A node that was up stays so, as far as this is concerned. */
+static int wait_links(struct up *up)
+{
+	const struct timespec pause = { .tv_nsec = POLL_NS };
+	uint64_t end = now_ns() + up->wait * 1000000000ULL;
+	uint32_t n = 0;
+
+	while (n < up->spec.shape.nodes) {
+		if (node_is_up(up, n)) {
+			n++;
+			continue;
+		}
+		if (check_interrupted())
+			return 128 + interrupted;
+		if (now_ns() >= end)
+			return complain(up, n);
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+/* Two files per node. */
+static void raise_file_limit(uint32_t nodes)
+{
+	struct rlimit limit;
+	rlim_t want = 2 * (rlim_t)nodes + 64;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= want)
+		return;
+	limit.rlim_cur = want;
+	if (limit.rlim_max < want)
+		limit.rlim_max = want;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int build(struct up *up)
+{
+	int ret;
+
+	ret = make_nodes(up);
+	if (!ret && netns_enter(up->home))
+		ret = refuse("the former network namespace", -errno);
+	if (!ret)
+		ret = make_wires(up);
+	if (!ret)
+		ret = switch_on(up);
+	if (ret || up->no_fabric)
+		return ret;
+	ret = configure(up);
+	if (!ret)
+		ret = wait_links(up);
+	return ret;
+}
+
+static int check_free(const struct up *up)
+{
+	uint32_t *node;
+	uint32_t n = netns_list(up->prefix, &node);
+
+	free(node);
+	if (!n)
+		return 0;
+	return usage_error("there are %u namespaces %s-* already: torcollctl netns down%s%s", n,
+			   up->prefix, strcmp(up->prefix, netns_prefix()) ? " prefix " : "",
+			   strcmp(up->prefix, netns_prefix()) ? up->prefix : "");
+}
+
+/* Without the module there is nothing to configure: better said before anything is made. */
+static int check_module(const struct up *up)
+{
+	struct conn c;
+
+	if (up->no_fabric)
+		return 0;
+	if (conn_need(&c))
+		return CTL_USAGE;
+	conn_close(&c);
+	return 0;
+}
+
+static void clean_up(struct up *up, bool failed)
+{
+	uint32_t n;
+
+	for (n = 0; n < up->made; n++) {
+		if (up->conn[n].sk)
+			conn_close(&up->conn[n]);
+		if (up->netns[n] >= 0)
+			close(up->netns[n]);
+		if (failed)
+			netns_remove(netns_name(up->prefix, n));
+	}
+	netns_enter(up->home);
+	close(up->home);
+	free(up->netns);
+	free(up->conn);
+}
+
+int netns_up(struct args *a)
+{
+	struct sigaction catch = { .sa_handler = on_signal }, old[3];
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct up up = { .mtu = MTU_DEFAULT, .wait = WAIT_DEFAULT, .prefix = netns_prefix() };
+	size_t i;
+	int ret;
+
+	up.spec.key = KEY_DEFAULT;
+	if (parse(a, &up) || check_free(&up) || check_module(&up))
+		return CTL_USAGE;
+	raise_file_limit(up.spec.shape.nodes);
+	up.netns = malloc(up.spec.shape.nodes * sizeof(*up.netns));
+	up.conn = calloc(up.spec.shape.nodes, sizeof(*up.conn));
+	up.home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (!up.netns || !up.conn || up.home < 0)
+		return refuse("netns up", -errno);
+	memset(up.netns, -1, up.spec.shape.nodes * sizeof(*up.netns));
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &catch, &old[i]);
+	ret = build(&up);
+	clean_up(&up, ret);
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &old[i], NULL);
+	return ret;
+}
