@@ -459,6 +459,7 @@ static void accept(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx
 {
 	bool gap = rx->mask;
 
+	chan->nudge = ctx->now + TOR_NUDGE;
 	tor_rx_mark(rx, index);
 	tor_env_count(chan->op->comm->node, TOR_C_RX_BYTES, h->length);
 	if (h->flags & TORCOLL_FLAG_ACK || gap || rx->mask || tor_rx_done(rx))
@@ -963,8 +964,10 @@ static void arm(struct tor_chan *chan)
 		when = 0;
 	list_for_each_entry(tx, &chan->tx, list)
 		when = earlier(when, tor_tx_deadline(tx));
-	if (chan->state == TOR_CHAN_RUNNING)
+	if (chan->state == TOR_CHAN_RUNNING) {
 		when = earlier(when, op->deadline);
+		when = earlier(when, chan->nudge);
+	}
 	/* a timer that comes too soon finds nothing and is set again: cheaper than moving it */
 	if (when == chan->armed || (chan->armed && when > chan->armed))
 		return;
@@ -1001,6 +1004,7 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 	chan->rounds = used ? tor_plan_rounds(&op->plan, chan->index) : 0;
 	chan->entered = false;
 	chan->retry = 0;
+	chan->nudge = ctx->now + TOR_NUDGE;
 	/* whoever fails the comm aborts its channels afterwards, or is seen here */
 	if (atomic_read(&op->comm->failed))
 		tor_chan_abort(ctx, chan);
@@ -1132,8 +1136,12 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 {
 	struct tor_tx *tx;
 
-	if (ack->op != chan->seq || chan->state == TOR_CHAN_IDLE ||
-	    atomic_read(&chan->op->comm->failed))
+	/* whoever still waits for us has not heard */
+	if (atomic_read(&chan->op->comm->failed)) {
+		tor_comm_send_abort(ctx, chan->op->comm, rank);
+		return;
+	}
+	if (ack->op != chan->seq || chan->state == TOR_CHAN_IDLE)
 		return;
 	tx = tx_find(chan, rank, ack->round);
 	/* a transfer of a round that is being set up has sent nothing */
@@ -1167,6 +1175,23 @@ static void tx_timer(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *
 	}
 }
 
+/*
+ * Nothing new has come for a while. Whoever sends repeats what is not acknowledged, so either a sender has
+ * not come so far, or it has given up and its abort was lost: then the answer is another one. An
+ * acknowledgement of what has arrived does for a question, and for an invitation that was lost.
+ */
+static void nudge(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	const struct tor_rx *rx;
+
+	chan->nudge = ctx->now + TOR_NUDGE;
+	if (!chan->entered)
+		return;
+	list_for_each_entry(rx, &chan->rx, list)
+		if (rx->round == chan->round && !tor_rx_done(rx))
+			send_ack(ctx, chan, rx->rank, chan->seq, rx->round, rx, TORCOLL_ACK_OK, 0);
+}
+
 void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_op *op = chan->op;
@@ -1189,6 +1214,8 @@ void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan)
 		tor_comm_fail(ctx, op->comm, -ETIMEDOUT, rank, chan->seq);
 		return;
 	}
+	if (chan->state == TOR_CHAN_RUNNING && ctx->now >= chan->nudge)
+		nudge(ctx, chan);
 	list_for_each_entry_safe(tx, next, &chan->tx, list)
 		tx_timer(ctx, chan, tx);
 	run(ctx, chan);

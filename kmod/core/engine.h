@@ -31,6 +31,7 @@
 #define TOR_TOLD_MAX		8		/* senders remembered that were told to wait */
 #define TOR_FRAME_RANGES	16		/* ranges per frame that are sent without a copy */
 #define TOR_RETRY		(NSEC_PER_MSEC / 10)	/* FPU or memory was not to be had */
+#define TOR_NUDGE		(1 * (s64)NSEC_PER_SEC)	/* how long nothing may come before we ask */
 #define TOR_NO_RANK		(~0U)
 
 /**
@@ -110,6 +111,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
  * @tx: struct tor_tx of all rounds, not yet wholly acknowledged
  * @spare_rx, @spare_tx: records to reuse
  * @retry: when to try again what could not be had, ns; 0: nothing
+ * @nudge: when to ask those whose frames are missing, ns; see nudge() in engine.c
  * @armed: what was last asked of tor_env_chan_timer()
  * @told: senders that were told not ready
  */
@@ -126,6 +128,7 @@ struct tor_chan {
 	struct list_head spare_rx;
 	struct list_head spare_tx;
 	u64 retry;
+	u64 nudge;
 	u64 armed;
 	u32 ntold;
 	struct {
