@@ -160,6 +160,9 @@ static void report(void)
 	printf("%-24s %14.3f s\n", "virtual time", t->virtual_time / 1e9);
 	printf("%-24s %14.3f ms (seed %llu)\n", "slowest op", t->slowest / 1e6,
 	       (unsigned long long)t->slowest_seed);
+	if (t->slowest_failure)
+		printf("%-24s %14.3f ms (seed %llu)\n", "slowest failure", t->slowest_failure / 1e6,
+		       (unsigned long long)t->slowest_failure_seed);
 }
 
 static void print_usage(FILE *to)

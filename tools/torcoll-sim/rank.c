@@ -14,6 +14,7 @@
 
 static u8 **expected;			/* by pair of ops; NULL: not known yet */
 static u64 *called;			/* by op: when the last rank so far called */
+static u64 failed_since;		/* when the comm failed at the first rank; 0: it did not */
 
 static u64 vector_bytes(void)
 {
@@ -322,6 +323,8 @@ void sim_rank_failed(struct sim_ctx *ctx, struct sim_rank *r)
 
 	sim_trace(r->node, "the comm failed: %s (rank %u, op %u)", strerror(-r->core.error),
 		  r->core.error_rank, r->core.error_op);
+	if (!failed_since)
+		failed_since = sim.now;
 	if (!is_right_error(r))
 		sim_fail("rank %u: the comm failed: %s (rank %u, op %u)", r->core.rank,
 			 strerror(-r->core.error), r->core.error_rank, r->core.error_op);
@@ -421,6 +424,7 @@ void sim_ranks_start(void)
 	u32 n = sim.scenario.torus.nodes;
 	u32 i;
 
+	failed_since = 0;
 	expected = calloc(sim.scenario.ops, sizeof(*expected));
 	called = calloc(sim.scenario.ops + 1, sizeof(*called));
 	sim.rank = calloc(n, sizeof(*sim.rank));
@@ -442,18 +446,28 @@ void sim_ranks_start(void)
 
 /* --- the end --- */
 
+/* Has it nothing left to do? A rank without an op need not have heard that the comm failed. */
+static bool finished(const struct sim_rank *r)
+{
+	return r->joined && r->retired == r->submitted &&
+	       (r->submitted == sim.scenario.ops || atomic_read(&r->core.failed) ||
+		does_wrong(r, SIM_ABSENT, r->submitted + 1));
+}
+
 bool sim_ranks_finished(void)
 {
-	const struct sim_rank *r;
 	u32 i;
 
-	for (i = 0; i < sim.scenario.torus.nodes; i++) {
-		r = &sim.rank[i];
-		if (!r->joined || r->retired < r->submitted)
+	for (i = 0; i < sim.scenario.torus.nodes; i++)
+		if (!finished(&sim.rank[i]))
 			return false;
-		if (sim.scenario.misdeed ? !atomic_read(&r->core.failed) :
-					   r->done < sim.scenario.ops)
-			return false;
+	if (!sim.scenario.misdeed)
+		return true;
+	if (!failed_since)
+		return false;
+	if (sim.now - failed_since > sim.totals.slowest_failure) {
+		sim.totals.slowest_failure = sim.now - failed_since;
+		sim.totals.slowest_failure_seed = sim.scenario.seed;
 	}
 	return true;
 }
@@ -477,6 +491,9 @@ void sim_ranks_check_idle(void)
 
 	for (i = 0; i < sim.scenario.torus.nodes; i++) {
 		r = &sim.rank[i];
+		/* not yet told, so it may keep what came early */
+		if (sim.scenario.misdeed && !atomic_read(&r->core.failed))
+			continue;
 		if (atomic_read(&r->core.kept))
 			sim_fail("rank %u keeps %d bytes", i, atomic_read(&r->core.kept));
 		for (s = 0; s < r->core.depth; s++)

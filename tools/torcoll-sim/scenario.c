@@ -204,10 +204,6 @@ static void draw_faults(struct sim_scenario *s)
 	s->shatter = sim_below(3) == 0;
 }
 
-/*
- * A comm that fails is told of by frames that are sent three times, which is enough where cables are
- * good; where they are not, ranks may wait until their deadline.
- */
 static void draw_misdeed(struct sim_scenario *s)
 {
 	u32 drawn = sim_below(4) ? SIM_NO_MISDEED : sim_below(SIM_MISDEEDS);
@@ -229,10 +225,6 @@ static void draw_misdeed(struct sim_scenario *s)
 	 * another rank may take what it then reads for data, and finish before it hears of the end.
 	 */
 	s->no_checksum = false;
-	s->loss = 0;
-	s->corrupt = 0;
-	s->no_memory = 0;
-	s->queue = 1000;
 }
 
 bool sim_scenario_draw(struct sim_scenario *s, u64 seed)

@@ -203,6 +203,8 @@ struct sim_totals {
 	u64 ops;
 	u64 slowest;			/* op, from the last rank's call on, ns */
 	u64 slowest_seed;
+	u64 slowest_failure;		/* from the first rank to the last that has an op, ns */
+	u64 slowest_failure_seed;
 	u64 lost;			/* frames, by the cables */
 	u64 virtual_time;
 };
