@@ -98,8 +98,8 @@ static void tor_tx_ack__opens_the_window(void **state)
 	u8 flags;
 
 	(void)state;
-	begin(1000);
-	while (sent < 500) {
+	begin(10000);
+	while (sent < 9000) {
 		sent += burst(now, &flags);
 		assert_true(tx.next - tx.base <= TOR_WINDOW);
 		now += MS / 10;
