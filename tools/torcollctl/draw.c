@@ -52,12 +52,12 @@ static void draw_links_down(const struct picture *p, int y)
 {
 	uint32_t x;
 
-	fputs("     ", stdout);
+	fputs("  ", stdout);
 	for (x = 0; x < p->shape->side[0]; x++) {
 		char c = y < 0 ? link_char(p, node_at(p, x, 0), 1, 1, ":|x") :
 				 link_char(p, node_at(p, x, y), 1, 0, ":|x");
 
-		printf("%*s%c%*s", p->width, "", c, 4, "");
+		printf("%*c", x ? p->width + 5 : p->width + 4, c);
 	}
 	putchar('\n');
 }

@@ -220,6 +220,20 @@ static void see_ports(struct seen *seen, struct json_object *fabric, struct json
 	}
 }
 
+/* Ports that the shape has here, with or without a device. */
+static uint32_t places(struct json_object *fabric)
+{
+	uint32_t node = js_u64(fabric, "node");
+	struct shape shape;
+	uint32_t i, n = 0;
+
+	if (!shape_from_json(fabric, &shape))
+		return 0;
+	for (i = 0; i < MAX_PORTS; i++)
+		n += shape_has_port(&shape, node, i / 2, i % 2);
+	return n;
+}
+
 static void print_fabric(struct json_object *fabric)
 {
 	const char *size = js_u64(fabric, "frame_bytes") ?
@@ -233,8 +247,8 @@ static void print_fabric(struct json_object *fabric)
 	       (unsigned long long)js_u64(fabric, "node"));
 	if (js_has(fabric, "coord"))
 		printf(" (%s)", fmt_list(js_get(fabric, "coord")));
-	printf(", %llu of %llu ports up\n", (unsigned long long)js_u64(fabric, "ports_up"),
-	       (unsigned long long)js_u64(fabric, "ports"));
+	printf(", %llu of %u ports up\n", (unsigned long long)js_u64(fabric, "ports_up"),
+	       places(fabric));
 	printf("    ethertype 0x%04llx, hello %llu ms, checksum %s, %s\n",
 	       (unsigned long long)js_u64(fabric, "ethertype"),
 	       (unsigned long long)js_u64(fabric, "hello_ms"), js_str(fabric, "checksum"), size);

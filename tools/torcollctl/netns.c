@@ -247,30 +247,29 @@ static int netns_exec(struct args *a)
 	return errno == ENOENT ? 127 : 126;
 }
 
-/* What one namespace says of its first fabric and its ports; NULL: nothing. */
-static struct json_object *look_into(const char *name)
+/* Add what a namespace says of its first fabric and its ports. */
+static void look_into(struct json_object *node)
 {
-	struct json_object *o = json_object_new_object();
 	struct json_object *fabrics, *ports;
+	int fd = netns_open(js_str(node, "netns"));
 	struct conn c;
-	int fd = netns_open(name);
 
-	if (fd < 0 || netns_enter(fd) || conn_open(&c)) {
-		if (fd >= 0)
-			close(fd);
-		return o;
+	if (fd < 0)
+		return;
+	if (netns_enter(fd) || conn_open(&c)) {
+		close(fd);
+		return;
 	}
 	close(fd);
 	if (!view_dump(&c, &fabric_view, NULL, &fabrics)) {
 		if (json_object_array_length(fabrics))
-			json_object_object_add(o, "fabric",
+			json_object_object_add(node, "fabric",
 				json_object_get(json_object_array_get_idx(fabrics, 0)));
 		json_object_put(fabrics);
 	}
 	if (!view_dump(&c, &port_view, NULL, &ports))
-		json_object_object_add(o, "ports", ports);
+		json_object_object_add(node, "ports", ports);
 	conn_close(&c);
-	return o;
 }
 
 static struct json_object *port_of(struct json_object *node, uint32_t dim, uint32_t dir)
@@ -353,10 +352,11 @@ static int netns_show(struct args *a)
 	list = json_object_new_array();
 	n = netns_list(prefix, &node);
 	for (i = 0; i < n; i++) {
-		const char *name = netns_name(prefix, node[i]);
-		struct json_object *o = look_into(name);
+		struct json_object *o = json_object_new_object();
 
-		json_object_object_add(o, "netns", json_object_new_string(name));
+		json_object_object_add(o, "netns",
+				       json_object_new_string(netns_name(prefix, node[i])));
+		look_into(o);
 		json_object_array_add(list, o);
 	}
 	if (opt.json)

@@ -18,6 +18,31 @@ static const char *const state_names[] = {
 	[TORCOLL_OP_STATE_DRAINING] = "draining",
 };
 
+static const char *const chan_state_names[] = {
+	[TORCOLL_CHAN_STATE_IDLE] = "idle",
+	[TORCOLL_CHAN_STATE_RUNNING] = "running",
+	[TORCOLL_CHAN_STATE_COMPLETE] = "complete",
+	[TORCOLL_CHAN_STATE_CLOSED] = "closed",
+};
+
+static const char *const collective_names[TORCOLL_COLL_COUNT] = {
+	[TORCOLL_COLL_NONE] = "none",
+	[TORCOLL_ALLREDUCE] = "allreduce",
+	[TORCOLL_REDUCE_SCATTER] = "reduce-scatter",
+	[TORCOLL_ALLGATHER] = "allgather",
+	[TORCOLL_BROADCAST] = "broadcast",
+	[TORCOLL_REDUCE] = "reduce",
+	[TORCOLL_BARRIER] = "barrier",
+	[TORCOLL_GATHER] = "gather",
+	[TORCOLL_SCATTER] = "scatter",
+	[TORCOLL_ALLTOALL] = "alltoall",
+	[TORCOLL_SCAN] = "scan",
+	[TORCOLL_EXSCAN] = "exscan",
+	[TORCOLL_HALO] = "halo",
+	[TORCOLL_SEND] = "send",
+	[TORCOLL_RECV] = "recv",
+};
+
 static const char *const type_names[TORCOLL_TYPE_COUNT] = {
 	[TORCOLL_TYPE_NONE] = "none",
 	[TORCOLL_I8] = "i8",
@@ -57,9 +82,34 @@ static const char *const redop_names[TORCOLL_REDOP_COUNT] = {
 	[TORCOLL_PREMULSUM] = "premulsum",
 };
 
+static const char *const algorithm_names[TORCOLL_ALGO_COUNT] = {
+	[TORCOLL_ALGO_AUTO] = "auto",
+	[TORCOLL_SWING_BW] = "swing-bw",
+	[TORCOLL_SWING_LAT] = "swing-lat",
+	[TORCOLL_TRIVANCE_BW] = "trivance-bw",
+	[TORCOLL_TRIVANCE_LAT] = "trivance-lat",
+	[TORCOLL_CIRCULANT] = "circulant",
+	[TORCOLL_GENERAL] = "general",
+	[TORCOLL_RING] = "ring",
+	[TORCOLL_HAMILTONIAN] = "hamiltonian",
+	[TORCOLL_BUCKET] = "bucket",
+	[TORCOLL_BIBUCKET] = "bibucket",
+	[TORCOLL_RECDOUB_LAT] = "recdoub-lat",
+	[TORCOLL_RECDOUB_BW] = "recdoub-bw",
+	[TORCOLL_RECDOUB_BW_MIRRORED] = "recdoub-bw-mirrored",
+	[TORCOLL_BRUCK_LAT] = "bruck-lat",
+	[TORCOLL_BRUCK_BW] = "bruck-bw",
+	[TORCOLL_WINDOW] = "window",
+	[TORCOLL_FLOOD] = "flood",
+	[TORCOLL_TREE] = "tree",
+	[TORCOLL_MOORE] = "moore",
+	[TORCOLL_ALLPORT] = "allport",
+	[TORCOLL_BINE] = "bine",
+};
+
 static const struct field channel_fields[] = {
 	FIELD(TORCOLL_A_CHANNEL_INDEX, FIELD_U32, "index"),
-	FIELD(TORCOLL_A_CHANNEL_STATE, FIELD_STRING, "state"),
+	FIELD_OF(TORCOLL_A_CHANNEL_STATE, FIELD_NAME, "state", chan_state_names),
 	FIELD(TORCOLL_A_CHANNEL_ROUND, FIELD_U32, "round"),
 	FIELD(TORCOLL_A_CHANNEL_ROUNDS, FIELD_U32, "rounds"),
 	FIELD(TORCOLL_A_CHANNEL_WAITS_FOR, FIELD_LIST_U32, "waits_for"),
@@ -71,13 +121,12 @@ static const struct field fields[] = {
 	FIELD(TORCOLL_A_OP_COMM, FIELD_U32, "comm"),
 	FIELD(TORCOLL_A_OP_NAME, FIELD_STRING, "name"),
 	FIELD(TORCOLL_A_OP_SEQ, FIELD_U32, "seq"),
-	FIELD(TORCOLL_A_OP_COLLECTIVE, FIELD_STRING, "collective"),
+	FIELD_OF(TORCOLL_A_OP_COLLECTIVE, FIELD_NAME, "collective", collective_names),
 	FIELD_OF(TORCOLL_A_OP_TYPE, FIELD_NAME, "type", type_names),
 	FIELD_OF(TORCOLL_A_OP_REDOP, FIELD_NAME, "redop", redop_names),
-	FIELD(TORCOLL_A_OP_ALGORITHM, FIELD_STRING, "algorithm"),
+	FIELD_OF(TORCOLL_A_OP_ALGORITHM, FIELD_NAME, "algorithm", algorithm_names),
 	FIELD(TORCOLL_A_OP_ROOT, FIELD_U32, "root"),
 	FIELD(TORCOLL_A_OP_COUNT, FIELD_U64, "count"),
-	FIELD(TORCOLL_A_OP_BYTES, FIELD_U64, "bytes"),
 	FIELD_OF(TORCOLL_A_OP_STATE, FIELD_NAME, "state", state_names),
 	FIELD(TORCOLL_A_OP_ERROR, FIELD_U32, "error"),
 	FIELD(TORCOLL_A_OP_AGE_NS, FIELD_U64, "age_ns"),
@@ -164,8 +213,6 @@ static void print_op(struct json_object *op)
 	if (js_has(op, "redop"))
 		printf(" %s", js_str(op, "redop"));
 	printf(" count %s", js_str(op, "count"));
-	if (js_has(op, "bytes"))
-		printf(" (%s)", fmt_bytes(js_u64(op, "bytes")));
 	if (js_has(op, "root"))
 		printf(" root %s", js_str(op, "root"));
 	printf(" by %s, %s for %s\n", js_str(op, "algorithm"),

@@ -154,6 +154,28 @@ static int port_add(struct args *a)
 	return ret;
 }
 
+/* The fabric whose port a device is. Return: 0, or CTL_REFUSED after saying that it is none. */
+static int find_key(struct conn *c, struct place *p)
+{
+	struct json_object *ports;
+	size_t i, n;
+
+	if (view_dump(c, &port_view, NULL, &ports))
+		return conn_refused(c);
+	n = json_object_array_length(ports);
+	for (i = 0; i < n && !p->has_key; i++) {
+		struct json_object *port = json_object_array_get_idx(ports, i);
+
+		p->has_key = js_u64(port, "ifindex") == p->ifindex;
+		p->key = js_u64(port, "fabric");
+	}
+	json_object_put(ports);
+	if (p->has_key)
+		return 0;
+	usage_error("dev: that device is no port");
+	return CTL_REFUSED;
+}
+
 static int port_del(struct args *a)
 {
 	struct place p = { 0 };
@@ -167,8 +189,12 @@ static int port_del(struct args *a)
 		return usage_error("a port is named by key, dim and dir, or by dev");
 	if (conn_need(&c))
 		return CTL_USAGE;
+	if (!p.has_key && find_key(&c, &p)) {
+		conn_close(&c);
+		return CTL_REFUSED;
+	}
 	msg = conn_request(&c, TORCOLL_CMD_PORT_DEL, 0);
-	if (msg && p.has_key)
+	if (msg)
 		nla_put_u64(msg, TORCOLL_A_PORT_FABRIC, p.key);
 	if (msg && p.has_dim)
 		nla_put_u32(msg, TORCOLL_A_PORT_DIM, p.dim);

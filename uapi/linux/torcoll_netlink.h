@@ -83,6 +83,21 @@ enum torcoll_op_state {
 	TORCOLL_OP_STATE_DRAINING,
 };
 
+/**
+ * enum torcoll_chan_state - How a channel of an op does. Order as in the
+ *   kernel's enum tor_chan_state.
+ * @TORCOLL_CHAN_STATE_IDLE: not started
+ * @TORCOLL_CHAN_STATE_RUNNING: walking through its rounds
+ * @TORCOLL_CHAN_STATE_COMPLETE: its part of the result is there
+ * @TORCOLL_CHAN_STATE_CLOSED: and everything that it sent is acknowledged
+ */
+enum torcoll_chan_state {
+	TORCOLL_CHAN_STATE_IDLE,
+	TORCOLL_CHAN_STATE_RUNNING,
+	TORCOLL_CHAN_STATE_COMPLETE,
+	TORCOLL_CHAN_STATE_CLOSED,
+};
+
 enum {
 	TORCOLL_A_FABRIC_PAD = 1,
 	TORCOLL_A_FABRIC_KEY,
@@ -191,7 +206,6 @@ enum {
 	TORCOLL_A_OP_ALGORITHM,
 	TORCOLL_A_OP_ROOT,
 	TORCOLL_A_OP_COUNT,
-	TORCOLL_A_OP_BYTES,
 	TORCOLL_A_OP_STATE,
 	TORCOLL_A_OP_ERROR,
 	TORCOLL_A_OP_AGE_NS,
