@@ -1169,6 +1169,7 @@ static void tx_timer(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *
 	case TOR_TX_TIMEOUT:
 		tor_env_count(node, TOR_C_TX_TIMEOUTS, 1);
 		fallthrough;
+	case TOR_TX_TAIL:
 	case TOR_TX_REPEAT:
 		push(ctx, chan, tx);
 		return;

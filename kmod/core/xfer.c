@@ -15,13 +15,19 @@ static u32 tx_in_flight(const struct tor_tx *tx)
 	return tx->next - tx->base - hweight64(tx->acked) - hweight64(tx->lost);
 }
 
+/*
+ * When to act on silence. The first time costs one frame, so it may come soon; a queue that many flows share
+ * can hold everything up for longer than the round trips so far let expect, and must not get it all again.
+ */
 static u64 tx_rto(const struct tor_tx *tx)
 {
 	u32 srtt = READ_ONCE(tx->path->srtt);
 	u32 rttvar = READ_ONCE(tx->path->rttvar);
 	u64 rto = srtt ? (u64)(srtt + 4 * rttvar) * NSEC_PER_USEC : TOR_RTO_FIRST;
 
-	rto = max_t(u64, rto, TOR_RTO_MIN) << min(tx->backoff, 6U);
+	if (!tx->backoff)
+		return max_t(u64, rto, TOR_TAIL_MIN);
+	rto = max_t(u64, rto, TOR_RTO_MIN) << min(tx->backoff - 1, 6U);
 	return min_t(u64, rto, TOR_RTO_MAX);
 }
 
@@ -111,12 +117,17 @@ static void tx_round_trip(struct tor_tx *tx, u32 stamp, u64 now)
 	u32 rtt = (u32)tor_div64(now, NSEC_PER_USEC) - stamp;
 	u32 srtt = READ_ONCE(path->srtt);
 	u32 rttvar = READ_ONCE(path->rttvar);
-	u32 error;
+	u32 error, rtt_min;
 
 	/* a stamp is not trusted: beyond any timeout it is nonsense */
 	if (!stamp || rtt > 10 * TOR_RTO_MAX / NSEC_PER_USEC)
 		return;
 	rtt = max(rtt, 1U);
+	rtt_min = READ_ONCE(path->rtt_min);
+	if (!rtt_min || rtt < rtt_min)
+		WRITE_ONCE(path->rtt_min, rtt);
+	else	/* a longer way after a reroute is believed within some thousand samples */
+		WRITE_ONCE(path->rtt_min, rtt_min + (rtt - rtt_min) / 1024);
 	if (!srtt) {
 		srtt = rtt;
 		rttvar = rtt / 2;
@@ -129,10 +140,31 @@ static void tx_round_trip(struct tor_tx *tx, u32 stamp, u64 now)
 	WRITE_ONCE(path->rttvar, rttvar);
 }
 
-/* Slow start below the threshold, then one frame per window. */
+/* About how many of our frames wait in queues on the way (Brakmo and Peterson, TCP Vegas, 1995). */
+static u32 tx_queued(const struct tor_tx *tx)
+{
+	u32 srtt = READ_ONCE(tx->path->srtt);
+	u32 rtt_min = READ_ONCE(tx->path->rtt_min);
+
+	return srtt > rtt_min ? tor_div64((u64)tx->window * (srtt - rtt_min), srtt) : 0;
+}
+
+/*
+ * Slow start below the threshold, then one frame per window; none or back when frames only queue up. A queue
+ * somewhere holds the frames of all flows, and nobody but their senders keeps it short.
+ */
 static void tx_grow(struct tor_tx *tx, u32 newly)
 {
-	if (tx->window < tx->threshold) {
+	u32 queued = tx_queued(tx);
+
+	if (queued > TOR_QUEUE_LOW) {
+		tx->threshold = min(tx->threshold, tx->window);
+		tx->grown += newly;
+		if (queued > TOR_QUEUE_HIGH && tx->grown >= tx->window) {
+			tx->grown = 0;
+			tx->window -= tx->window / 8 + 1;
+		}
+	} else if (tx->window < tx->threshold) {
 		tx->window += newly;
 	} else {
 		tx->grown += newly;
@@ -141,7 +173,7 @@ static void tx_grow(struct tor_tx *tx, u32 newly)
 			tx->window++;
 		}
 	}
-	tx->window = min_t(u32, tx->window, TOR_WINDOW);
+	tx->window = clamp_t(u32, tx->window, TOR_WINDOW_MIN, TOR_WINDOW);
 	WRITE_ONCE(tx->path->window, tx->window);
 }
 
@@ -274,9 +306,14 @@ enum tor_tx_event tor_tx_timer(struct tor_tx *tx, u64 now)
 		tx->timeout = 0;
 		return TOR_TX_NOTHING;
 	}
-	tx->lost = ~tx->acked & mask_below(tx->next - tx->base);
 	tx->hole = 0;
-	tx->backoff++;
+	if (!tx->backoff++) {
+		/* the answer to the last one says what else is missing (RFC 8985, section 7) */
+		tx->lost |= BIT_ULL(fls64(~tx->acked & mask_below(tx->next - tx->base)) - 1);
+		tx->timeout = now + tx_rto(tx);
+		return TOR_TX_TAIL;
+	}
+	tx->lost = ~tx->acked & mask_below(tx->next - tx->base);
 	tx_shrink(tx, TOR_WINDOW_MIN);
 	tx->timeout = now + tx_rto(tx);
 	return TOR_TX_TIMEOUT;

@@ -19,10 +19,13 @@
 #define TOR_WINDOW		64
 #define TOR_WINDOW_FIRST	8			/* frames, to a destination not heard of yet */
 #define TOR_WINDOW_MIN		2
+#define TOR_QUEUE_LOW		4			/* own frames in queues on the way: grow below */
+#define TOR_QUEUE_HIGH		8			/* shrink above */
 #define TOR_NO_FRAME		(~0U)
 
 #define TOR_RTO_FIRST		(200 * NSEC_PER_MSEC)	/* before the first round trip is known */
-#define TOR_RTO_MIN		(20 * NSEC_PER_MSEC)
+#define TOR_TAIL_MIN		(20 * NSEC_PER_MSEC)	/* before the last frame is repeated */
+#define TOR_RTO_MIN		(200 * NSEC_PER_MSEC)	/* before everything is */
 #define TOR_RTO_MAX		(1 * (s64)NSEC_PER_SEC)
 #define TOR_PROBE_FIRST		(20 * NSEC_PER_MSEC)	/* doubled from probe to probe */
 #define TOR_PROBE_MAX		(1 * (s64)NSEC_PER_SEC)
@@ -32,6 +35,7 @@
  * struct tor_path - what a comm remembers of the way to a rank between transfers
  * @srtt: smoothed round trip, us; 0: unknown
  * @rttvar: its mean deviation, us
+ * @rtt_min: the shortest lately, us: a round trip without queues
  * @window: frames in flight that did well last
  *
  * Hints, written by whichever channel was last, read by any: all accesses are READ_ONCE and WRITE_ONCE,
@@ -40,6 +44,7 @@
 struct tor_path {
 	u32 srtt;
 	u32 rttvar;
+	u32 rtt_min;
 	u32 window;
 };
 
@@ -56,7 +61,7 @@ struct tor_path {
  * @hole: since when frames beyond a missing one are known to have arrived, ns; 0: no hole
  * @timeout: when to act without an acknowledgement, ns; 0: nothing in flight
  * @retry: when to offer frames to the own queue again that it refused, ns; 0: none
- * @backoff: doublings of the timeout, or of the time between probes
+ * @backoff: timeouts since the last acknowledgement, or doublings of the time between probes
  * @blocked: the receiver is not ready
  */
 struct tor_tx {
@@ -127,7 +132,7 @@ static inline bool tor_tx_done(const struct tor_tx *tx)
 void tor_tx_dropped(struct tor_tx *tx, u32 index, u64 now);
 
 /* What tor_tx_timer() found. */
-enum tor_tx_event { TOR_TX_NOTHING, TOR_TX_REPEAT, TOR_TX_TIMEOUT, TOR_TX_PROBE };
+enum tor_tx_event { TOR_TX_NOTHING, TOR_TX_REPEAT, TOR_TX_TAIL, TOR_TX_TIMEOUT, TOR_TX_PROBE };
 
 /**
  * tor_tx_timer - time has passed

@@ -226,6 +226,12 @@ static void tor_tx_timer__silence_backs_off(void **state)
 	(void)state;
 	begin(100);
 	assert_int_equal(burst(now, &flags), TOR_WINDOW_FIRST);
+	/* first the last frame alone, to learn what is missing */
+	now = tor_tx_deadline(&tx);
+	assert_int_equal(tor_tx_timer(&tx, now), TOR_TX_TAIL);
+	assert_int_equal(tor_tx_next(&tx, now, &flags), TOR_WINDOW_FIRST - 1);
+	assert_int_equal(flags, TORCOLL_FLAG_RETRANSMIT | TORCOLL_FLAG_ACK);
+	assert_int_equal(tor_tx_next(&tx, now, &flags), TOR_NO_FRAME);
 	for (i = 0; i < 12; i++) {
 		wait = tor_tx_deadline(&tx) - now;
 		assert_true(wait >= last && wait <= TOR_RTO_MAX);
