@@ -143,7 +143,7 @@ heading "2. Allreduce"
 text "One process per node. Each submits a vector, the kernels exchange and add up frames until all" \
 	"have the sum of all 16 vectors, and only then each process is woken, once. Every result is checked" \
 	"against a computed one (#wrong)."
-show_on_all "$work/perf" torcoll-perf allreduce -b 8 -e 4M -f 4 -d f32 -o sum
+show_on_all "$work/perf" torcoll-perf allreduce -b 8 -e 4M -f 4 -d f32 -o sum -n 5 -w 1
 perf_code=$?
 
 heading "3. Training a model on 16 nodes"
