@@ -52,6 +52,9 @@ static void draw_links_down(const struct picture *p, int y)
 {
 	uint32_t x;
 
+	/* nothing wraps around */
+	if (!shape_has_port(p->shape, node_at(p, 0, y < 0 ? 0 : y), 1, y < 0))
+		return;
 	fputs("  ", stdout);
 	for (x = 0; x < p->shape->side[0]; x++) {
 		char c = y < 0 ? link_char(p, node_at(p, x, 0), 1, 1, ":|x") :
