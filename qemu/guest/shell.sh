@@ -22,7 +22,11 @@ A $shape torus in Linux $(uname -r); this shell is in its node 0. Some things to
 EOF
 rc=$(mktemp)
 echo "PS1='node 0 of $shape \w # '" >"$rc"
+inside=()
 if ip netns list 2>/dev/null | grep -q .; then
-	exec torcollctl netns exec 0 bash --rcfile "$rc" -i
+	inside=(torcollctl netns exec 0)
 fi
-exec bash --rcfile "$rc" -i
+"${inside[@]}" bash --rcfile "$rc" -i
+
+# Whatever the last command in the shell was, the guest did what it was asked for.
+exit 0
