@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* The rules of plan.h. See plan_rules.h. */
+#include "plan_rules.h"
+
+#include <stdlib.h>
+
+/* --- agreement: iterate as the engine does, from both ends --- */
+
+struct list {
+	struct tor_piece *piece;
+	size_t n, room;
+};
+
+static void list_add(struct list *l, const struct tor_piece *x)
+{
+	if (l->n == l->room) {
+		l->room = l->room ? 2 * l->room : 256;
+		l->piece = realloc(l->piece, l->room * sizeof(*x));
+	}
+	l->piece[l->n++] = *x;
+}
+
+/* Bucket sort by a rank; stable. */
+static void sort_by(struct list *l, bool src, u32 ranks)
+{
+	struct tor_piece *out = dump_alloc(l->n, sizeof(*out));
+	size_t *at = dump_alloc(ranks + 1, sizeof(*at)), i;
+
+	for (i = 0; i < l->n; i++)
+		at[(src ? l->piece[i].src : l->piece[i].dst) + 1]++;
+	for (i = 1; i <= ranks; i++)
+		at[i] += at[i - 1];
+	for (i = 0; i < l->n; i++)
+		out[at[src ? l->piece[i].src : l->piece[i].dst]++] = l->piece[i];
+	free(at);
+	free(l->piece);
+	l->piece = out;
+	l->room = l->n;
+}
+
+static bool same(const struct tor_piece *a, const struct tor_piece *b)
+{
+	return a->src == b->src && a->dst == b->dst && a->sbuf == b->sbuf && a->dbuf == b->dbuf &&
+	       a->op == b->op && a->soff == b->soff && a->doff == b->doff && a->n == b->n;
+}
+
+/* One rank's round, appended to what it sends and what it gets. */
+static bool collect(const struct tor_plan *p, u32 ch, u32 t, struct list *sent, struct list *got,
+		    struct dump_error *e)
+{
+	u32 peers = 0, last = ~0U;
+	struct tor_cursor c;
+	struct tor_piece x;
+
+	tor_plan_begin(p, ch, t, &c);
+	while (tor_plan_next(p, &c, &x)) {
+		if ((x.src != p->rank && x.dst != p->rank) || x.src >= p->req.ranks ||
+		    x.dst >= p->req.ranks || !x.n || x.soff + x.n > p->req.count ||
+		    x.doff + x.n > p->req.count || x.sbuf >= p->shape.bufs ||
+		    x.dbuf >= p->shape.bufs)
+			return dump_fail(e, "rank %u, channel %u, round %u: a bad piece", p->rank,
+					 ch, t);
+		if (x.src == p->rank)
+			list_add(sent, &x);
+		if (x.dst == p->rank)
+			list_add(got, &x);
+		if (x.src == p->rank && x.dst != x.src && x.dst != last) {
+			last = x.dst;
+			peers++;
+		}
+	}
+	return peers <= p->shape.peers ||
+	       dump_fail(e, "rank %u, channel %u, round %u: %u peers", p->rank, ch, t, peers);
+}
+
+static bool ends_agree(const struct tor_plan *plans, u32 ch, u32 t, struct dump_error *e)
+{
+	struct list sent = {}, got = {};
+	u32 r, ranks = plans->req.ranks;
+	bool ok = true;
+	size_t i;
+
+	for (r = 0; ok && r < ranks; r++)
+		ok = collect(&plans[r], ch, t, &sent, &got, e);
+	/* both sorted by (src, dst), in the order yielded within */
+	sort_by(&sent, false, ranks);
+	sort_by(&sent, true, ranks);
+	sort_by(&got, false, ranks);
+	sort_by(&got, true, ranks);
+	if (ok && sent.n != got.n)
+		ok = dump_fail(e, "channel %u, round %u: %zu pieces sent, %zu got", ch, t, sent.n,
+			       got.n);
+	for (i = 0; ok && i < sent.n; i++)
+		if (!same(&sent.piece[i], &got.piece[i]))
+			ok = dump_fail(e, "channel %u, round %u: %u to %u: the ends differ", ch, t,
+				       sent.piece[i].src, sent.piece[i].dst);
+	free(sent.piece);
+	free(got.piece);
+	return ok;
+}
+
+static bool all_agree(const struct tor_plan *plans, struct dump_error *e)
+{
+	u32 ch, t, r;
+
+	if (plans->shape.channels < 1 || plans->shape.channels > TOR_MAX_CHANNELS ||
+	    plans->shape.bufs < 1 || plans->shape.bufs > TOR_BUFS)
+		return dump_fail(e, "shape out of range");
+	for (r = 1; r < plans->req.ranks; r++)
+		if (memcmp(&plans->shape, &plans[r].shape, sizeof(plans->shape)))
+			return dump_fail(e, "rank %u has another shape of plan", r);
+	for (ch = 0; ch < plans->shape.channels; ch++) {
+		if (tor_plan_rounds(plans, ch) > plans->shape.rounds)
+			return dump_fail(e, "channel %u has too many rounds", ch);
+		for (t = 0; t < tor_plan_rounds(plans, ch); t++)
+			if (!ends_agree(plans, ch, t, e))
+				return false;
+	}
+	return true;
+}
+
+/* --- stability --- */
+
+/* A range of an element of a rank's buffer that was sent. */
+struct send {
+	u32 t, dst;
+	struct send *next;
+};
+
+struct stability {
+	const struct dump *d;
+	bool alternates;
+	struct send **sends;		/* [rank][buffer][element] */
+	struct send *pool;
+	size_t used;
+	s32 *known;			/* [rank][rank]: rounds that I know the other has got */
+	s32 *before;			/* the same, before this round */
+};
+
+static struct send **sends_of(const struct stability *s, u32 rank, u32 buf, u64 element)
+{
+	return &s->sends[((u64)rank * TOR_BUFS + buf) * s->d->count + element];
+}
+
+/* Has what @rank sent in round @t to @dst arrived when something comes from @from in round @now? */
+static bool arrived(const struct stability *s, const struct dump_piece *now, u32 t, u32 dst)
+{
+	if (s->before[now->src * s->d->ranks + dst] >= (s32)t)
+		return true;
+	return s->alternates && t + 2 <= now->t;
+}
+
+static bool stable(const struct stability *s, const struct dump_piece *x, struct dump_error *e)
+{
+	const struct send *send;
+	u64 i;
+
+	for (i = x->doff; i < x->doff + x->n; i++)
+		for (send = *sends_of(s, x->dst, x->dbuf, i); send; send = send->next)
+			if (!arrived(s, x, send->t, send->dst))
+				return dump_fail(e,
+					"channel %u: what rank %u sent to %u in round %u is written in round %u by %u",
+					x->ch, x->dst, send->dst, send->t, x->t, x->src);
+	return true;
+}
+
+static void note_sends(struct stability *s, const struct dump_piece *x)
+{
+	u64 i;
+
+	for (i = x->soff; x->src != x->dst && i < x->soff + x->n; i++) {
+		struct send **list = sends_of(s, x->src, x->sbuf, i), *send = &s->pool[s->used++];
+
+		*send = (struct send){ x->t, x->dst, *list };
+		*list = send;
+	}
+}
+
+/* After round t I know that I have got it, and what those knew who sent me something in it. */
+static void learn(struct stability *s, const struct dump_piece *x, size_t n, u32 t)
+{
+	u32 p = s->d->ranks, r;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		for (r = 0; r < p; r++)
+			s->known[x[i].dst * p + r] = max(s->known[x[i].dst * p + r],
+							 s->before[x[i].src * p + r]);
+	for (r = 0; r < p; r++)
+		s->known[r * p + r] = t;
+	memcpy(s->before, s->known, (size_t)p * p * sizeof(s32));
+}
+
+static bool channel_stable(struct stability *s, const struct dump_piece *x, size_t n,
+			   struct dump_error *e)
+{
+	u32 p = s->d->ranks, r;
+	size_t i, j, k;
+
+	memset(s->sends, 0, p * TOR_BUFS * s->d->count * sizeof(*s->sends));
+	s->used = 0;
+	for (r = 0; r < p * p; r++)
+		s->known[r] = s->before[r] = -1;
+	for (i = 0; i < n; i = j) {
+		for (j = i; j < n && x[j].t == x[i].t; j++)
+			note_sends(s, &x[j]);
+		for (k = i; k < j; k++)
+			if (!stable(s, &x[k], e))
+				return false;
+		learn(s, &x[i], j - i, x[i].t);
+	}
+	return true;
+}
+
+static bool all_stable(const struct dump *d, bool alternates, struct dump_error *e)
+{
+	size_t i, n, p = d->ranks, elements = 0;
+	struct dump_piece *x = dump_alloc(d->pieces, sizeof(*x));
+	struct stability s = {
+		.d = d,
+		.alternates = alternates,
+		.sends = dump_alloc(p * TOR_BUFS * d->count, sizeof(*s.sends)),
+		.known = dump_alloc(p * p, sizeof(s32)),
+		.before = dump_alloc(p * p, sizeof(s32)),
+	};
+	bool ok = true;
+	u32 ch;
+
+	for (i = 0; i < d->pieces; i++)
+		elements += d->piece[i].n;
+	s.pool = dump_alloc(elements, sizeof(*s.pool));
+	for (ch = 0; ok && ch < d->channels; ch++) {
+		for (i = 0, n = 0; i < d->pieces; i++)
+			if (d->piece[i].ch == ch)
+				x[n++] = d->piece[i];
+		ok = channel_stable(&s, x, n, e);
+	}
+	free(x);
+	free(s.sends);
+	free(s.known);
+	free(s.before);
+	free(s.pool);
+	return ok;
+}
+
+int plan_rules(const struct tor_plan_req *req, bool stability, struct dump_error *e)
+{
+	struct tor_plan *plans = dump_alloc(req->ranks, sizeof(*plans));
+	struct dump d = {};
+	const char *why = "no reason";
+	int ret = 0;
+	u32 r;
+
+	ret = dump_make(&d, req, &why);
+	if (ret) {
+		dump_fail(e, "%s", why);
+	} else {
+		for (r = 0; r < req->ranks; r++)
+			tor_plan_init(&plans[r], req, r, NULL);
+		ret = all_agree(plans, e) && dump_check(&d, e) &&
+		      (!stability || all_stable(&d, plans->shape.alternates, e));
+	}
+	dump_free(&d);
+	free(plans);
+	return ret;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What plan.h promises of every plan, checked by iterating over all ranks' plans.
+ */
+#ifndef _PLAN_RULES_H
+#define _PLAN_RULES_H
+
+#include "../../tools/torcoll-plan/dump.h"
+
+/**
+ * plan_rules - check one request
+ * @req: the request
+ * @stability: check that nothing in flight changes, too (time and memory ~ ranks^2)
+ * @e: what is wrong
+ *
+ * The right result; both ends of each transfer yield the same pieces; bounds hold; and nothing that
+ * is being sent is written before it has arrived, as far as a rank that goes on to a round only
+ * when it has got all of the round before can know.
+ *
+ * Return: 1 right, 0 wrong, or the negative errno with which the plan is refused.
+ */
+int plan_rules(const struct tor_plan_req *req, bool stability, struct dump_error *e);
+
+#endif

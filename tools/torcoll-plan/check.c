@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Symbolic execution of a dump.
+ *
+ * The vector is cut into cells wherever a piece or a block begins or ends: within a cell all elements
+ * fare alike. The value of a cell at a rank is a sum of contributions. It is kept as the number of
+ * contributions and the sum of a 64-bit hash of each (rank, cell), so that a missing, doubled or
+ * displaced contribution shows, at the price of one time in 2^64 that it does not.
+ */
+#include "dump.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define MAX_CELLS	(1ULL << 28)	/* of all ranks and buffers */
+
+/* What a rank's buffer holds in a cell. */
+struct value {
+	u64 hash;
+	u32 contributions;		/* 0: nothing */
+	u32 owner : 8;			/* channel + 1 that uses it */
+	u32 copied : 24;		/* round + 1 of the last copy */
+};
+
+/* What was read: before the round. */
+struct reading {
+	u64 hash;
+	u32 contributions;
+};
+
+struct exec {
+	const struct dump *d;
+	struct dump_error *e;
+	u64 *edge;			/* of the cells; ascending; edge[cells] is count */
+	size_t cells;
+	struct value *value;		/* [buffer][rank][cell] */
+	struct reading *reading;
+	size_t readings;
+	struct value *expected;		/* [cell], of an element that all contribute to */
+};
+
+static u64 mix(u64 x)
+{
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+	return x ^ (x >> 31);
+}
+
+static u64 contribution(u32 rank, size_t cell)
+{
+	return mix(mix(rank + 0x9e3779b97f4a7c15) + cell);
+}
+
+static struct value *value_of(const struct exec *x, u32 buf, u32 rank, size_t cell)
+{
+	return &x->value[((size_t)buf * x->d->ranks + rank) * x->cells + cell];
+}
+
+/* --- cells --- */
+
+static int compare_edges(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort_edges(struct exec *x, size_t n)
+{
+	size_t i, k = 0;
+
+	qsort(x->edge, n, sizeof(u64), compare_edges);
+	for (i = 0; i < n; i++)
+		if (!k || x->edge[i] != x->edge[k - 1])
+			x->edge[k++] = x->edge[i];
+	x->cells = k - 1;
+}
+
+/* The cell that begins at @off, or the first one behind it. */
+static size_t cell_at(const struct exec *x, u64 off)
+{
+	size_t low = 0, high = x->cells;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (x->edge[mid] < off)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Edges inside a range, carried to the other end of a piece that moves elements. */
+static size_t carry_edges(const struct exec *x, u64 from, u64 to, u64 n, u64 *out)
+{
+	size_t i, k = 0;
+
+	for (i = cell_at(x, from); i <= x->cells && x->edge[i] < from + n; i++) {
+		u64 there = x->edge[i] - from + to;
+
+		if (x->edge[cell_at(x, there)] == there)
+			continue;
+		if (out)
+			out[k] = there;
+		k++;
+	}
+	return k;
+}
+
+/* A piece that moves elements to another place must find the same cells at both. */
+static bool close_edges(struct exec *x)
+{
+	const struct dump *d = x->d;
+	size_t i, more;
+
+	do {
+		u64 *edge;
+
+		more = 0;
+		for (i = 0; i < d->pieces; i++) {
+			const struct dump_piece *p = &d->piece[i];
+
+			if (p->soff == p->doff)
+				continue;
+			more += carry_edges(x, p->soff, p->doff, p->n, NULL);
+			more += carry_edges(x, p->doff, p->soff, p->n, NULL);
+		}
+		if ((x->cells + more) * d->ranks > 8 * MAX_CELLS)
+			return dump_fail(x->e, "too many different ranges to check");
+		edge = dump_alloc(x->cells + 1 + more, sizeof(u64));
+		memcpy(edge, x->edge, (x->cells + 1) * sizeof(u64));
+		more = x->cells + 1;
+		for (i = 0; i < d->pieces; i++) {
+			const struct dump_piece *p = &d->piece[i];
+
+			if (p->soff == p->doff)
+				continue;
+			more += carry_edges(x, p->soff, p->doff, p->n, edge + more);
+			more += carry_edges(x, p->doff, p->soff, p->n, edge + more);
+		}
+		more -= x->cells + 1;
+		free(x->edge);
+		x->edge = edge;
+		sort_edges(x, x->cells + 1 + more);
+	} while (more);
+	return true;
+}
+
+static bool find_cells(struct exec *x)
+{
+	const struct dump *d = x->d;
+	size_t i, n = 0;
+	u64 start = 0;
+
+	x->edge = dump_alloc(4 * d->pieces + d->ranks + 2, sizeof(u64));
+	for (i = 0; i < d->pieces; i++) {
+		const struct dump_piece *p = &d->piece[i];
+
+		x->edge[n++] = p->soff;
+		x->edge[n++] = p->soff + p->n;
+		x->edge[n++] = p->doff;
+		x->edge[n++] = p->doff + p->n;
+	}
+	for (i = 0; i < d->ranks; i++) {
+		x->edge[n++] = start;
+		start += d->counts ? d->counts[i] : tor_block_len(d->count, d->ranks, i);
+	}
+	x->edge[n++] = 0;
+	x->edge[n++] = d->count;
+	sort_edges(x, n);
+	if (!close_edges(x))
+		return false;
+	if (x->cells * d->ranks * d->nbufs > MAX_CELLS)
+		return dump_fail(x->e, "too many different ranges to check");
+	return true;
+}
+
+/* --- begin and end --- */
+
+/* Does a rank's input hold this cell? @owner: of the block that it is in. */
+static bool has_input(const struct dump *d, u32 rank, u32 owner)
+{
+	if (d->collective == TORCOLL_ALLGATHER)
+		return rank == owner;
+	return d->collective != TORCOLL_BROADCAST || rank == d->root;
+}
+
+/* Is the result in this cell defined at this rank? */
+static bool has_result(const struct dump *d, u32 rank, u32 owner)
+{
+	if (d->collective == TORCOLL_REDUCE_SCATTER)
+		return rank == owner;
+	return d->collective != TORCOLL_REDUCE || rank == d->root;
+}
+
+static void next_owner(const struct exec *x, size_t cell, u32 *owner, u64 *end)
+{
+	while (*end <= x->edge[cell]) {
+		++*owner;
+		*end += x->d->counts ? x->d->counts[*owner] :
+				       tor_block_len(x->d->count, x->d->ranks, *owner);
+	}
+}
+
+static void set_inputs(struct exec *x)
+{
+	u32 r, owner = ~0U;
+	u64 end = 0;
+	size_t cell;
+
+	x->value = dump_alloc(x->cells * x->d->ranks * x->d->nbufs, sizeof(*x->value));
+	x->expected = dump_alloc(x->cells, sizeof(*x->expected));
+	for (cell = 0; cell < x->cells; cell++) {
+		next_owner(x, cell, &owner, &end);
+		for (r = 0; r < x->d->ranks; r++) {
+			struct value *v = value_of(x, TOR_BUF_DATA, r, cell);
+
+			if (!has_input(x->d, r, owner))
+				continue;
+			v->hash = contribution(r, cell);
+			v->contributions = 1;
+			x->expected[cell].hash += v->hash;
+			x->expected[cell].contributions++;
+		}
+	}
+}
+
+/* Execute again for one cell, with every contribution apart, to say which one is wrong. */
+static bool explain(struct exec *x, u32 rank, size_t cell)
+{
+	const struct dump *d = x->d;
+	const struct value *v = value_of(x, TOR_BUF_DATA, rank, cell);
+	u64 at = x->edge[cell];
+
+	if (!v->contributions)
+		return dump_fail(x->e, "rank %u ends without element %" PRIu64, rank, at);
+	if (v->contributions < x->expected[cell].contributions)
+		return dump_fail(x->e, "rank %u ends with %u of %u contributions to element %" PRIu64,
+				 rank, v->contributions, x->expected[cell].contributions, at);
+	if (v->contributions > x->expected[cell].contributions)
+		return dump_fail(x->e,
+				 "rank %u ends with %u contributions to element %" PRIu64 " of %u ranks",
+				 rank, v->contributions, at, x->expected[cell].contributions);
+	return dump_fail(x->e, "rank %u ends with a contribution to element %" PRIu64
+			 " that is doubled, displaced or of the wrong rank (%s)", rank, at,
+			 tor_collective_name(d->collective));
+}
+
+static bool check_results(struct exec *x)
+{
+	u32 r, owner = ~0U;
+	u64 end = 0;
+	size_t cell;
+
+	for (cell = 0; cell < x->cells; cell++) {
+		next_owner(x, cell, &owner, &end);
+		for (r = 0; r < x->d->ranks; r++) {
+			const struct value *v = value_of(x, TOR_BUF_DATA, r, cell);
+
+			if (has_result(x->d, r, owner) &&
+			    (v->hash != x->expected[cell].hash ||
+			     v->contributions != x->expected[cell].contributions))
+				return explain(x, r, cell);
+		}
+	}
+	return true;
+}
+
+/* --- execution --- */
+
+static bool fail_at(struct exec *x, const struct dump_piece *p, const char *what, u32 rank, u32 buf,
+		    size_t cell)
+{
+	return dump_fail(x->e, "t %u, channel %u, %u to %u: %s element %" PRIu64 " of %s at rank %u",
+			 p->t, p->ch, p->src, p->dst, what, x->edge[cell], x->d->bufs[buf], rank);
+}
+
+static bool claim(struct exec *x, const struct dump_piece *p, struct value *v, u32 rank, u32 buf,
+		  size_t cell)
+{
+	if (v->owner && v->owner != p->ch + 1)
+		return fail_at(x, p, "another channel uses", rank, buf, cell);
+	v->owner = p->ch + 1;
+	return true;
+}
+
+static bool read_piece(struct exec *x, const struct dump_piece *p, struct reading **to)
+{
+	size_t cell, end = cell_at(x, p->soff + p->n);
+
+	for (cell = cell_at(x, p->soff); cell < end; cell++) {
+		struct value *v = value_of(x, p->sbuf, p->src, cell);
+
+		if (!claim(x, p, v, p->src, p->sbuf, cell))
+			return false;
+		if (!v->contributions)
+			return fail_at(x, p, "nothing is there to send in", p->src, p->sbuf, cell);
+		*(*to)++ = (struct reading){ v->hash, v->contributions };
+	}
+	return true;
+}
+
+static bool copy_piece(struct exec *x, const struct dump_piece *p, const struct reading *from)
+{
+	size_t cell, end = cell_at(x, p->doff + p->n);
+
+	for (cell = cell_at(x, p->doff); cell < end; cell++, from++) {
+		struct value *v = value_of(x, p->dbuf, p->dst, cell);
+
+		if (!claim(x, p, v, p->dst, p->dbuf, cell))
+			return false;
+		if (v->copied == p->t + 1)
+			return fail_at(x, p, "a second copy in one round to", p->dst, p->dbuf, cell);
+		v->copied = p->t + 1;
+		v->hash = from->hash;
+		v->contributions = from->contributions;
+	}
+	return true;
+}
+
+static bool reduce_piece(struct exec *x, const struct dump_piece *p, const struct reading *from)
+{
+	size_t cell, end = cell_at(x, p->doff + p->n);
+
+	for (cell = cell_at(x, p->doff); cell < end; cell++, from++) {
+		struct value *v = value_of(x, p->dbuf, p->dst, cell);
+
+		if (!claim(x, p, v, p->dst, p->dbuf, cell))
+			return false;
+		v->hash += from->hash;
+		/* a wrong dump may double without end */
+		v->contributions = min_t(u64, (u64)v->contributions + from->contributions, U32_MAX);
+	}
+	return true;
+}
+
+static size_t cells_of(const struct exec *x, const struct dump_piece *p)
+{
+	return cell_at(x, p->soff + p->n) - cell_at(x, p->soff);
+}
+
+/* All pieces of one t: first everything is read, then copies, then reductions. */
+static bool execute_round(struct exec *x, const struct dump_piece *p, size_t pieces)
+{
+	struct reading *at;
+	size_t i, need = 0;
+	u32 op;
+
+	for (i = 0; i < pieces; i++)
+		need += cells_of(x, &p[i]);
+	if (need > x->readings) {
+		free(x->reading);
+		x->reading = dump_alloc(need, sizeof(*x->reading));
+		x->readings = need;
+	}
+	at = x->reading;
+	for (i = 0; i < pieces; i++)
+		if (!read_piece(x, &p[i], &at))
+			return false;
+	for (op = TOR_PIECE_COPY; op <= TOR_PIECE_REDUCE; op++) {
+		at = x->reading;
+		for (i = 0; i < pieces; i++) {
+			if (p[i].op == op && !(op == TOR_PIECE_COPY ? copy_piece(x, &p[i], at) :
+								      reduce_piece(x, &p[i], at)))
+				return false;
+			at += cells_of(x, &p[i]);
+		}
+	}
+	return true;
+}
+
+static bool execute(struct exec *x)
+{
+	const struct dump *d = x->d;
+	size_t i, end;
+
+	for (i = 0; i < d->pieces; i = end) {
+		for (end = i; end < d->pieces && d->piece[end].t == d->piece[i].t; end++)
+			;
+		if (!execute_round(x, &d->piece[i], end - i))
+			return false;
+	}
+	return true;
+}
+
+/* --- what can be told without executing --- */
+
+static bool check_piece(const struct dump *d, const struct dump_piece *p, struct dump_error *e)
+{
+	const char *bad = NULL;
+
+	if (p->src >= d->ranks || p->dst >= d->ranks)
+		bad = "no such rank";
+	else if (p->ch >= d->channels)
+		bad = "no such channel";
+	else if (!p->n)
+		bad = "an empty piece";
+	else if (p->soff > d->count || p->n > d->count - p->soff || p->doff > d->count ||
+		 p->n > d->count - p->doff)
+		bad = "outside of the vector";
+	else if (p->t >= (1U << 24) - 1)
+		bad = "t is too large";
+	return !bad || dump_fail(e, "t %u, channel %u, %u to %u: %s", p->t, p->ch, p->src, p->dst,
+				 bad);
+}
+
+static bool check_header(const struct dump *d, struct dump_error *e)
+{
+	u64 sum = 0;
+	u32 i;
+
+	if (!d->ranks)
+		return dump_fail(e, "no ranks");
+	if (d->root >= d->ranks)
+		return dump_fail(e, "root is not a rank");
+	if (d->channels < 1 || d->channels > 254)
+		return dump_fail(e, "channels out of range");
+	for (i = 0; d->counts && i < d->ranks; i++) {
+		if (d->counts[i] > d->count - sum)
+			return dump_fail(e, "counts do not sum up to count");
+		sum += d->counts[i];
+	}
+	if (d->counts && sum != d->count)
+		return dump_fail(e, "counts do not sum up to count");
+	for (i = 0; d->members && i < d->ranks; i++)
+		if (d->members[i] >= d->torus.nodes)
+			return dump_fail(e, "member %u is not a node", d->members[i]);
+	if (!d->members && d->ranks != d->torus.nodes)
+		return dump_fail(e, "nodes are not those of dims");
+	if (d->collective < TORCOLL_ALLREDUCE || d->collective > TORCOLL_REDUCE)
+		return dump_fail(e, "a collective that cannot be checked");
+	return true;
+}
+
+bool dump_valid(const struct dump *d, struct dump_error *e)
+{
+	size_t i;
+
+	if (!check_header(d, e))
+		return false;
+	for (i = 0; i < d->pieces; i++)
+		if (!check_piece(d, &d->piece[i], e))
+			return false;
+	return true;
+}
+
+bool dump_check(const struct dump *d, struct dump_error *e)
+{
+	struct exec x = { .d = d, .e = e };
+	bool ok;
+
+	if (!dump_valid(d, e))
+		return false;
+	if (!d->count)
+		return true;
+	ok = find_cells(&x);
+	if (ok) {
+		set_inputs(&x);
+		ok = execute(&x) && check_results(&x);
+	}
+	free(x.edge);
+	free(x.value);
+	free(x.expected);
+	free(x.reading);
+	return ok;
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Plans of all ranks: made from the iterators, printed. See dump.h. */
+#include "dump.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+bool dump_fail(struct dump_error *e, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+void *dump_alloc(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size);
+
+	if (!p) {
+		fprintf(stderr, "torcoll-plan: out of memory\n");
+		exit(2);
+	}
+	return p;
+}
+
+struct dump_piece *dump_add(struct dump *d)
+{
+	if (d->pieces == d->room) {
+		d->room = d->room ? 2 * d->room : 1024;
+		d->piece = realloc(d->piece, d->room * sizeof(*d->piece));
+		if (!d->piece) {
+			fprintf(stderr, "torcoll-plan: out of memory\n");
+			exit(2);
+		}
+	}
+	return &d->piece[d->pieces++];
+}
+
+/* Stable: what is equal by t and channel stays in order, which is that of the reductions. */
+static void merge(struct dump_piece *a, struct dump_piece *tmp, size_t n)
+{
+	size_t half = n / 2, i = 0, j = half, k = 0;
+
+	if (n < 2)
+		return;
+	merge(a, tmp, half);
+	merge(a + half, tmp, n - half);
+	memcpy(tmp, a, n * sizeof(*a));
+	while (i < half || j < n) {
+		bool left = j == n || (i < half && (tmp[i].t < tmp[j].t ||
+				       (tmp[i].t == tmp[j].t && tmp[i].ch <= tmp[j].ch)));
+
+		a[k++] = left ? tmp[i++] : tmp[j++];
+	}
+}
+
+void dump_sort(struct dump *d)
+{
+	struct dump_piece *tmp;
+	size_t i;
+
+	for (i = 1; i < d->pieces; i++) {
+		const struct dump_piece *a = &d->piece[i - 1], *b = &d->piece[i];
+
+		if (a->t > b->t || (a->t == b->t && a->ch > b->ch))
+			break;
+	}
+	if (i >= d->pieces)
+		return;
+	tmp = dump_alloc(d->pieces, sizeof(*tmp));
+	merge(d->piece, tmp, d->pieces);
+	free(tmp);
+}
+
+u64 dump_block_start(const struct dump *d, u32 rank)
+{
+	u64 start = 0;
+	u32 i;
+
+	if (!d->counts)
+		return tor_block_start(d->count, d->ranks, rank);
+	for (i = 0; i < rank; i++)
+		start += d->counts[i];
+	return start;
+}
+
+static void set_header(struct dump *d, const struct tor_plan_req *req)
+{
+	static const char *const names[TOR_BUFS] = { "data", "tmp1", "tmp2", "tmp3" };
+	u32 i;
+
+	d->torus = *req->torus;
+	d->ndim = req->torus->ndim;
+	d->ranks = req->ranks;
+	d->collective = req->collective;
+	d->root = req->root;
+	d->count = req->count;
+	snprintf(d->algorithm, sizeof(d->algorithm), "%s", tor_algorithm_name(req->algorithm));
+	memcpy(d->param, req->param, sizeof(d->param));
+	if (req->members) {
+		d->members = dump_alloc(req->ranks, sizeof(u32));
+		memcpy(d->members, req->members, req->ranks * sizeof(u32));
+	}
+	if (req->counts) {
+		d->counts = dump_alloc(req->ranks, sizeof(u64));
+		memcpy(d->counts, req->counts, req->ranks * sizeof(u64));
+	}
+	for (i = 0; i < TOR_BUFS; i++) {
+		d->bufs[i] = dump_alloc(8, 1);
+		snprintf(d->bufs[i], 8, "%s", names[i]);
+	}
+	d->nbufs = TOR_BUFS;
+}
+
+/* What comes to one rank in one round: in the order of its own iterator, that of the reductions. */
+static void add_round(struct dump *d, const struct tor_plan *p, u32 ch, u32 t)
+{
+	struct tor_cursor c;
+	struct tor_piece x;
+
+	tor_plan_begin(p, ch, t, &c);
+	while (tor_plan_next(p, &c, &x)) {
+		if (x.dst != p->rank)
+			continue;
+		*dump_add(d) = (struct dump_piece){
+			.t = t, .ch = ch, .src = x.src, .dst = x.dst, .sbuf = x.sbuf,
+			.dbuf = x.dbuf, .op = x.op, .soff = x.soff, .doff = x.doff, .n = x.n,
+		};
+	}
+}
+
+int dump_make(struct dump *d, const struct tor_plan_req *req, const char **why)
+{
+	struct tor_plan *plans;
+	u32 t, ch, r;
+	int err = 0;
+
+	plans = dump_alloc(req->ranks, sizeof(*plans));
+	for (r = 0; r < req->ranks && !err; r++)
+		err = tor_plan_init(&plans[r], req, r, why);
+	if (!req->ranks)
+		err = tor_plan_init(plans, req, 0, why);
+	if (!err) {
+		set_header(d, req);
+		d->channels = plans->shape.channels;
+		for (t = 0; t < plans->shape.rounds; t++)
+			for (ch = 0; ch < d->channels; ch++)
+				for (r = 0; t < tor_plan_rounds(plans, ch) && r < req->ranks; r++)
+					add_round(d, &plans[r], ch, t);
+	}
+	free(plans);
+	return err;
+}
+
+static const char *const param_names[TORCOLL_PARAM_COUNT] = {
+	[TORCOLL_PARAM_CHANNELS] = "channels",
+	[TORCOLL_PARAM_R] = "r",
+	[TORCOLL_PARAM_BLOCKS] = "blocks",
+	[TORCOLL_PARAM_GROUP] = "group",
+	[TORCOLL_PARAM_VARIANT] = "variant",
+};
+
+const char *dump_param_name(u32 param)
+{
+	return param < TORCOLL_PARAM_COUNT ? param_names[param] : NULL;
+}
+
+static void print_header(const struct dump *d, FILE *out)
+{
+	const char *comma = "";
+	u32 i;
+
+	fprintf(out, "{\"format\":\"torcoll-plan/1\",\"dims\":[");
+	for (i = 0; i < d->ndim; i++)
+		fprintf(out, "%s%u", i ? "," : "", d->torus.side[i]);
+	fprintf(out, "],\"nodes\":%u,\"collective\":\"%s\",\"algorithm\":\"%s\",", d->ranks,
+		tor_collective_name(d->collective), d->algorithm);
+	fprintf(out, "\"root\":%u,\"count\":%" PRIu64 ",\"channels\":%u,\"params\":{", d->root,
+		d->count, d->channels);
+	for (i = 0; i < TORCOLL_PARAM_COUNT; i++) {
+		if (!d->param[i] || !param_names[i])
+			continue;
+		/* r is handed to plans as r + 1, since 0 is the default */
+		fprintf(out, "%s\"%s\":%u", comma, param_names[i],
+			d->param[i] - (i == TORCOLL_PARAM_R));
+		comma = ",";
+	}
+	fprintf(out, "}");
+	for (i = 0; d->counts && i < d->ranks; i++)
+		fprintf(out, "%s%" PRIu64 "%s", i ? "," : ",\"counts\":[", d->counts[i],
+			i + 1 == d->ranks ? "]" : "");
+	for (i = 0; d->members && i < d->ranks; i++)
+		fprintf(out, "%s%u%s", i ? "," : ",\"members\":[", d->members[i],
+			i + 1 == d->ranks ? "]" : "");
+	fprintf(out, "}\n");
+}
+
+void dump_print(const struct dump *d, FILE *out)
+{
+	size_t i;
+
+	print_header(d, out);
+	for (i = 0; i < d->pieces; i++) {
+		const struct dump_piece *x = &d->piece[i];
+
+		fprintf(out, "{\"t\":%u,\"ch\":%u,\"src\":%u,\"dst\":%u,", x->t, x->ch, x->src,
+			x->dst);
+		fprintf(out, "\"sbuf\":\"%s\",\"soff\":%" PRIu64 ",", d->bufs[x->sbuf], x->soff);
+		fprintf(out, "\"dbuf\":\"%s\",\"doff\":%" PRIu64 ",", d->bufs[x->dbuf], x->doff);
+		fprintf(out, "\"n\":%" PRIu64 ",\"op\":\"%s\"}\n", x->n,
+			x->op == TOR_PIECE_COPY ? "copy" : "reduce");
+	}
+}
+
+void dump_free(struct dump *d)
+{
+	u32 i;
+
+	free(d->members);
+	free(d->counts);
+	free(d->piece);
+	for (i = 0; i < d->nbufs; i++)
+		free(d->bufs[i]);
+	memset(d, 0, sizeof(*d));
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A plan of all ranks written out, format torcoll-plan/1: made from the iterators that the module
+ * executes, or read; then printed, checked, costed. What follows from a dump follows from nothing
+ * else.
+ */
+#ifndef _TORCOLL_PLAN_DUMP_H
+#define _TORCOLL_PLAN_DUMP_H
+
+#include <stdio.h>
+
+#include "plan.h"
+
+#define DUMP_BUFS	64
+#define DUMP_WHY	256
+
+struct dump_piece {
+	u32 t, ch;
+	u32 src, dst;
+	u8 sbuf, dbuf;			/* index of a name; 0 is "data" */
+	u8 op;				/* enum tor_piece_op */
+	u64 soff, doff, n;
+};
+
+struct dump {
+	struct tor_torus torus;
+	u32 ndim;			/* as given: with sides of 1 */
+	u32 ranks;
+	u32 *members;			/* or NULL */
+	u32 collective;
+	char algorithm[32];
+	u32 root;
+	u64 count;
+	u64 *counts;			/* or NULL */
+	u32 channels;
+	u32 param[TORCOLL_PARAM_COUNT];
+	char *bufs[DUMP_BUFS];
+	u32 nbufs;
+	struct dump_piece *piece;	/* sorted by t and channel */
+	size_t pieces;
+	size_t room;
+};
+
+/* Why a dump is wrong, for humans. */
+struct dump_error {
+	char text[DUMP_WHY];
+};
+
+/* What a dump costs on its torus. */
+struct dump_cost {
+	u32 rounds;
+	u32 hops;			/* sum over rounds of the longest way */
+	double sent_max, sent_mean;	/* elements per node */
+	double busiest;			/* elements over the busiest link, all rounds */
+	double w;			/* sum over rounds of the busiest link's elements / count */
+	double factor;			/* w times the number of sides longer than 1 */
+	double handled_max, handled_mean; /* messages sent, received, forwarded, per node */
+	u64 messages;
+};
+
+/**
+ * dump_make - write out a plan
+ * @d: zeroed; free with dump_free(), also after an error
+ * @req: what is asked for
+ * @why: as tor_plan_init()
+ *
+ * Return: 0, or the error of tor_plan_init().
+ */
+int dump_make(struct dump *d, const struct tor_plan_req *req, const char **why);
+
+/**
+ * dump_read - read a dump
+ * @d: zeroed; free with dump_free(), also after an error
+ * @in: JSON lines
+ * @cables: on sides of 2
+ * @e: what is wrong with it
+ */
+bool dump_read(struct dump *d, FILE *in, u32 cables, struct dump_error *e);
+
+/* Can it be executed or costed at all: ranks, ranges, channels? */
+bool dump_valid(const struct dump *d, struct dump_error *e);
+
+/* The name of a parameter, or NULL. */
+const char *dump_param_name(u32 param);
+
+void dump_print(const struct dump *d, FILE *out);
+void dump_free(struct dump *d);
+
+/* A new piece at the end; only its place, nothing set. */
+struct dump_piece *dump_add(struct dump *d);
+
+/* Sort pieces by t and channel, keeping the order within. */
+void dump_sort(struct dump *d);
+
+/* The first element of @rank's block. @rank may be d->ranks: count. */
+u64 dump_block_start(const struct dump *d, u32 rank);
+
+/**
+ * dump_check - execute a dump symbolically
+ * @d: the dump
+ * @e: what is wrong with it
+ *
+ * Return: whether it is right.
+ */
+bool dump_check(const struct dump *d, struct dump_error *e);
+
+void dump_cost(const struct dump *d, struct dump_cost *cost);
+
+/* Fills @e; returns false. */
+bool dump_fail(struct dump_error *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Memory, or the end of the program. */
+void *dump_alloc(size_t n, size_t size);
+
+#endif
