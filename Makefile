@@ -206,6 +206,14 @@ $(B)/bin/examples/%: $(B)/host/lib/examples/%.o $(B)/lib/libtorcoll.so
 
 # ---- tests ----
 
+# What tests in guests run: selftests/net/NAME.c
+net_programs := $(patsubst selftests/net/%.c,$(B)/bin/%,$(wildcard selftests/net/*.c))
+
+$(net_programs): $(B)/bin/%: $(B)/host/selftests/net/%.o $(B)/lib/libtorcoll.so
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(rpath)
+
 unit_names := $(patsubst selftests/unit/%.c,%,$(wildcard selftests/unit/*_test.c))
 # What torcoll-plan knows of plans is what checks them.
 unit_common := $(filter-out %_test.c,$(wildcard selftests/unit/*.c)) \
@@ -214,7 +222,7 @@ unit_common := $(filter-out %_test.c,$(wildcard selftests/unit/*.c)) \
 sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-sim)
 
 .PHONY: tests
-tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(sanitized_sim)
+tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(sanitized_sim) $(net_programs)
 	@:
 
 # The simulator over the sanitized core.

@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+#
+# Processes die in the middle of ops: peers hear of it, pages are unpinned, the node goes on.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+pinned()
+{
+	awk '/^nr_foll_pin_acquired/ { a = $2 } /^nr_foll_pin_released/ { r = $2 }
+		END { print a - r }' /proc/vmstat
+}
+
+nothing_pinned()
+{
+	[[ $(pinned) == "$base" ]]
+}
+
+# Its child keeps the file, but not the memory of the parent.
+orphan()
+{
+	local pid child pinned_before code
+
+	pinned_before=$(pinned)
+	TORCOLL_FABRIC=1 TORCOLL_COMM=orphan TORCOLL_MEMBERS=0 TORCOLL_SIZE=1 \
+		node 0 orphan >"$work/child" 2>"$work/err" &
+	wait_for 10 test -s "$work/child" || return 1
+	child=$(<"$work/child")
+	pid=$(awk '{ print $4 }' "/proc/$child/stat")
+	echo "pinned: $pinned_before pages before, $(pinned) with the region"
+	(($(pinned) >= pinned_before + 4096)) || return 1
+	kill -9 "$pid"
+	wait_for 5 nothing_pinned
+	echo "pinned: $(pinned) after its death"
+	# the child still has the file
+	nothing_pinned && ls -l "/proc/$child/fd" | grep -q torcoll
+	code=$?
+	kill -9 "$child"
+	return $code
+}
+
+# One rank of a running benchmark is killed: the launcher ends with an error, everyone stops.
+kill_one()
+{
+	local pid victim
+
+	torcollctl netns run torcoll-perf allreduce -b 1M -e 1M -n 100000 -w 0 >"$work/out" 2>&1 &
+	pid=$!
+	wait_for 20 victim_runs || return 1
+	victim=$(pgrep -x torcoll-perf | shuf -n 1 --random-source=<(yes "$1"))
+	tr '\0' '\n' <"/proc/$victim/environ" | sed -n 's/^TORCOLL_RANK=//p' >"$work/rank"
+	kill -9 "$victim"
+	wait $pid && return 1
+	! pgrep -x torcoll-perf
+}
+
+# Whoever still ran was told by whom the comm ended.
+peers_name_the_rank()
+{
+	grep "caused by rank $(<"$work/rank") " "$work/out" || { head -n 5 "$work/out"; return 1; }
+}
+
+victim_runs()
+{
+	(($(pgrep -cx torcoll-perf) == 16)) && (($(counters ops 1) > ops_before))
+}
+
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+torus_up 4x4
+base=$(pinned)
+ops_before=0
+for i in 1 2 3; do
+	ops_before=$(counters ops 1)
+	check "kill_${i}__peers_end" kill_one "$i"
+	check "kill_${i}__peers_name_the_rank" peers_name_the_rank
+	eventually "kill_${i}__nothing_stays_pinned" 5 nothing_pinned
+	check "kill_${i}__node_goes_on" torcollctl netns run torcoll-perf allreduce -b 8 -e 64K -f 8 -n 2
+done
+
+base=$(pinned)
+check child_keeps_file__pages_are_unpinned orphan
+[[ ! -s $work/err ]] || diag <"$work/err"
+finish

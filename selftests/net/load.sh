@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Loading and unloading, idle and in use.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+load_cycles()
+{
+	local i
+
+	for ((i = 0; i < 20; i++)); do
+		module_load && rmmod torcoll || return 1
+	done
+}
+
+hold_device()
+{
+	exec 9<>/dev/torcoll
+}
+
+check load__and_unload_twenty_times load_cycles
+module_load || bail "the module does not load"
+wait_for 5 test -c /dev/torcoll
+check device__is_there test -c /dev/torcoll
+hold_device
+fails unload__refused_while_a_file_is_open any "in use" rmmod torcoll
+exec 9>&-
+check unload__after_close wait_for 5 rmmod torcoll
+
+torus_up 2x2
+fails fabric_add__twice any "already" node 0 torcollctl fabric add 1 dims 2x2 node 0
+check unload__with_configured_nodes rmmod torcoll
+check load__again module_load
+torcollctl netns down
+finish

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 240
+#
+# A large allreduce over veth copies no payload on its way out, and wakes nobody on its way.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+tracing=/sys/kernel/tracing
+
+run()
+{
+	torcollctl netns run torcoll-perf allreduce -w 0 "$@"
+}
+
+# The functions that would copy a payload, traced while the command runs: their hits.
+copies_during()
+{
+	local f
+
+	echo 0 >$tracing/tracing_on
+	: >$tracing/set_ftrace_filter
+	for f in skb_copy_ubufs __skb_linearize __pskb_pull_tail skb_copy pskb_expand_head; do
+		grep -qw "$f" $tracing/available_filter_functions && echo $f >>$tracing/set_ftrace_filter
+	done
+	echo function >$tracing/current_tracer
+	echo 1 >$tracing/tracing_on
+	"$@" >/dev/null
+	echo 0 >$tracing/tracing_on
+	# only what our receive and send paths cause; netlink and the tools may copy as they like
+	echo "by callers: $(grep -oE '[a-z_]+ <-[a-z_]+' $tracing/trace | sort | uniq -c | tr '\n' ';')"
+	grep -cE '<-(tor_|receive|build|xmit|veth_|validate_xmit|__dev_queue_xmit|dev_queue_xmit|skb_may_pull)' \
+		$tracing/trace
+	echo nop >$tracing/current_tracer
+	: >$tracing/set_ftrace_filter
+}
+
+torus_up 4x4
+run -b 4M -e 4M -n 1 >/dev/null || bail "no allreduce"
+before=$(counters tx_copied_bytes 16)
+check allreduce__right run -b 4M -e 4M -n 3 --in-place
+after=$(counters tx_copied_bytes 16)
+# the benchmark itself agrees on times by an allreduce of a few bytes: frames of up to that are copied
+diag "tx_copied_bytes: $before before, $after after"
+check tx_copied_bytes__stays_small test $((after - before)) -lt 65536
+
+out=$(copies_during run -b 4M -e 4M -n 1 --in-place)
+diag <<<"$out"
+is ftrace__no_copy_of_payload "$(tail -n 1 <<<"$out")" 0
+
+# nobody is woken per round: on 4x4 and on a ring of 16 alike
+for shape in 4x4 16; do
+	[[ $shape == 4x4 ]] || { torcollctl netns down; torus_up $shape; }
+	out=$(run -b 8 -e 1M -f 128 -n 20 --stats --in-place --format json)
+	worst=$(sed -n 's/^\[0\] //p' <<<"$out" | jq -s 'map(.. | objects | .switches? // empty) | max')
+	diag "voluntary context switches per op on $shape: $worst"
+	check "switches__at_most_2_per_op_on_$shape" jq -ne "$worst <= 2"
+done
+finish
