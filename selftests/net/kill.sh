@@ -36,10 +36,10 @@ orphan()
 	wait_for 5 nothing_pinned
 	echo "pinned: $(pinned) after its death"
 	# the child still has the file
-	nothing_pinned && ls -l "/proc/$child/fd" | grep -q torcoll
+	nothing_pinned && find "/proc/$child/fd" -lname "*torcoll*" | grep -q .
 	code=$?
 	kill -9 "$child"
-	return $code
+	return "$code"
 }
 
 # One rank of a running benchmark is killed: the launcher ends with an error, everyone stops.
@@ -53,7 +53,7 @@ kill_one()
 	victim=$(pgrep -x torcoll-perf | shuf -n 1 --random-source=<(yes "$1"))
 	tr '\0' '\n' <"/proc/$victim/environ" | sed -n 's/^TORCOLL_RANK=//p' >"$work/rank"
 	kill -9 "$victim"
-	wait $pid && return 1
+	wait "$pid" && return 1
 	! pgrep -x torcoll-perf
 }
 

@@ -14,7 +14,7 @@ lose()
 
 	for ((n = 0; n < 16; n++)); do
 		for dev in d0p d0m d1p d1m; do
-			node $n tc qdisc add dev $dev root netem loss "$1" || return 1
+			node "$n" tc qdisc add dev "$dev" root netem loss "$1" || return 1
 		done
 	done
 }

@@ -77,7 +77,7 @@ static void tor_tx_next__first_window(void **state)
 static void tor_tx_next__last_frame_asks(void **state)
 {
 	u32 frames;
-	u8 flags;
+	u8 flags = 0;
 
 	(void)state;
 	for (frames = 1; frames <= TOR_WINDOW_FIRST; frames++) {
