@@ -159,6 +159,7 @@ clean worlds__only_env_h_tests_kernel
 clean worlds__versions_only_in_compat
 clean worlds__core_includes_no_linux
 clean shellcheck__clean
+scripts/kernel --checkpatch >/dev/null	# what it says of fetching is no offence
 clean checkpatch__clean
 clean host__without_warnings
 module_without_warnings 6.12
