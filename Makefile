@@ -172,7 +172,7 @@ tool_sources = $(wildcard tools/$(1).c tools/$(1)/*.c) $(tool_common)
 rpath = -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath,'$$ORIGIN/../../lib'
 
 torcollctl_libs = $(NL_LIBS)
-torcoll-perf_libs = -L$(B)/lib -ltorcoll -lm $(rpath)
+torcoll-perf_libs = -L$(B)/lib -ltorcoll $(NL_LIBS) -lm $(rpath)
 torcoll-perf_needs := $(B)/lib/libtorcoll.so
 torcoll-plan_libs := $(B)/host/libtorcore.a -ljson-c -lm
 torcoll-plan_needs := $(B)/host/libtorcore.a

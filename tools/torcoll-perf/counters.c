@@ -1,8 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The counters of this node.
+ * The counters of this node, by netlink.
  */
+#include <linux/torcoll_netlink.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+#include <stdlib.h>
+
 #include "perf.h"
+
+/* The kernel's answer: the counters that are of interest here. */
+static int take_counters(struct nl_msg *msg, void *arg)
+{
+	struct nlattr *stats[TORCOLL_A_STATS_MAX + 1], *value[TORCOLL_A_COUNTER_MAX + 1];
+	struct counters *c = arg;
+
+	if (genlmsg_parse(nlmsg_hdr(msg), 0, stats, TORCOLL_A_STATS_MAX, NULL) ||
+	    !stats[TORCOLL_A_STATS_COUNTERS] ||
+	    nla_parse_nested(value, TORCOLL_A_COUNTER_MAX, stats[TORCOLL_A_STATS_COUNTERS], NULL))
+		return NL_SKIP;
+	if (value[TORCOLL_A_COUNTER_TX_FRAMES])
+		c->frames = nla_get_u64(value[TORCOLL_A_COUNTER_TX_FRAMES]);
+	if (value[TORCOLL_A_COUNTER_TX_RETRANSMITS])
+		c->retransmits = nla_get_u64(value[TORCOLL_A_COUNTER_TX_RETRANSMITS]);
+	if (value[TORCOLL_A_COUNTER_FORWARDED])
+		c->forwarded = nla_get_u64(value[TORCOLL_A_COUNTER_FORWARDED]);
+	return NL_OK;
+}
+
+static bool ask(struct nl_sock *sock, uint64_t fabric, struct counters *c)
+{
+	int family = genl_ctrl_resolve(sock, TORCOLL_GENL_NAME);
+	struct nl_msg *msg = family < 0 ? NULL : nlmsg_alloc();
+	bool sent;
+
+	if (!msg)
+		return false;
+	sent = genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, 0, TORCOLL_CMD_STATS_GET,
+			   TORCOLL_GENL_VERSION) &&
+	       !nla_put_u64(msg, TORCOLL_A_STATS_FABRIC, fabric) &&
+	       nl_send_auto(sock, msg) >= 0;
+	nlmsg_free(msg);
+	return sent && nl_recvmsgs_default(sock) >= 0;
+}
 
 /*
  * What this node counted since it joined the fabric. Return: false if that is not to be had; then
@@ -10,6 +50,16 @@
  */
 bool counters_read(struct counters *c)
 {
+	const char *fabric = getenv("TORCOLL_FABRIC");
+	struct nl_sock *sock = fabric ? nl_socket_alloc() : NULL;
+	bool ok = false;
+
 	*c = (struct counters){ 0 };
-	return false;
+	if (!sock)
+		return false;
+	nl_socket_modify_cb(sock, NL_CB_VALID, NL_CB_CUSTOM, take_counters, c);
+	if (!genl_connect(sock))
+		ok = ask(sock, strtoull(fabric, NULL, 0), c);
+	nl_socket_free(sock);
+	return ok && c->frames;
 }

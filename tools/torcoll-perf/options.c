@@ -59,7 +59,7 @@ static const struct argp_option argp_options[] = {
 	{ "check", 'c', "N", 0, "checked runs before these (1); the last timed one is checked, too", 0 },
 	{ 0, 0, 0, 0, "What is printed:", 4 },
 	{ "format", KEY_FORMAT, "FORMAT", 0, "table (default), osu, csv, json (a line each)", 0 },
-	{ "stats", KEY_STATS, 0, 0, "voluntary context switches per op", 0 },
+	{ "stats", KEY_STATS, 0, 0, "voluntary context switches and frames per op", 0 },
 	{ "checksum", KEY_CHECKSUM, 0, 0,
 	  "one run more, of numbers that round; every rank prints the checksum of its result", 0 },
 	{ 0 }

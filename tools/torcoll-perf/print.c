@@ -58,7 +58,7 @@ static void table_timing(const struct perf *p, const struct result *r, const str
 		printf(" %5.2f", t->switches);
 }
 
-/* A line of its own where it is known, since it would make the table too wide. */
+/* With --stats, a line of its own: it would make the table too wide. */
 static void table_counters(const struct timing *t, enum place where)
 {
 	printf("#   %s, per op over all nodes: %llu frames, %llu retransmits, %llu forwarded\n",
@@ -77,7 +77,7 @@ static void table_result(const struct perf *p, const struct result *r)
 			table_timing(p, r, &r->timing[place]);
 	printf("\n");
 	for (int place = 0; place < PLACES; place++)
-		if (p->o->place[place] && r->timing[place].counted)
+		if (p->o->stats && p->o->place[place] && r->timing[place].counted)
 			table_counters(&r->timing[place], place);
 }
 
