@@ -113,8 +113,8 @@ checkpatch__clean()
 	local host=(--ignore "VOLATILE,STRCPY,NEW_TYPEDEFS,PREFER_DEFINED_ATTRIBUTE_MACRO,SPLIT_STRING")
 	local compat=(--ignore "LINUX_VERSION_CODE,MACRO_ARG_UNUSED")
 
-	dir=$(scripts/kernel --checkpatch) || return
-	checkpatch=(perl "$dir/checkpatch.pl" --no-tree --no-summary --terse --show-types
+	dir=$(scripts/kernel --source) || return
+	checkpatch=(perl "$dir/scripts/checkpatch.pl" --no-tree --no-summary --terse --show-types
 		--ignore CONSTANT_COMPARISON)	# of enumerators, in assertions
 	{
 		sources kmod uapi -- "${c_files[@]}" |
@@ -159,7 +159,7 @@ clean worlds__only_env_h_tests_kernel
 clean worlds__versions_only_in_compat
 clean worlds__core_includes_no_linux
 clean shellcheck__clean
-scripts/kernel --checkpatch >/dev/null	# what it says of fetching is no offence
+scripts/kernel --source >/dev/null	# what it says of fetching is no offence
 clean checkpatch__clean
 clean host__without_warnings
 module_without_warnings 6.12
