@@ -280,7 +280,7 @@ deps-guest:
 
 # ---- the rest ----
 
-install_headers := $(wildcard uapi/linux/torcoll.h)
+install_headers := $(wildcard uapi/linux/torcoll.h uapi/linux/torcoll_netlink.h)
 install_lib_headers := $(wildcard lib/torcoll*.h lib/include/*.h)
 install_man := $(shell find docs lib tools kmod -name '*.[1-8]' 2>/dev/null)
 install_udev := $(shell find kmod tools -name '*.rules' 2>/dev/null)
