@@ -6,6 +6,7 @@
 #include "netlink.h"
 
 #include <linux/etherdevice.h>
+#include <linux/module.h>
 #include <linux/rtnetlink.h>
 #include <linux/torcoll_netlink.h>
 #include <net/genetlink.h>
@@ -21,6 +22,9 @@
 #include "version.h"
 
 static struct genl_family family;
+
+/* the first question loads an installed module */
+MODULE_ALIAS_GENL_FAMILY(TORCOLL_GENL_NAME);
 
 /* --- requests --- */
 

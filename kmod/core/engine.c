@@ -81,12 +81,14 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 		*why = "the plan has more rounds than a frame can name";
 		return -EOPNOTSUPP;
 	}
-	op->ordered = reduces && !redop_is_exact(type, redop);
-	if (op->ordered && bits != TORCOLL_BITS_RELAXED && !op->plan.shape.agrees) {
+	if (reduces && !redop_is_exact(type, redop) && bits != TORCOLL_BITS_RELAXED &&
+	    !op->plan.shape.agrees) {
 		*why = "this algorithm cannot give the same float bits on every rank";
 		return -EOPNOTSUPP;
 	}
 	op->is_float = reduces && tor_type_is_float(type);
+	/* min and max as well: which of two NaNs comes out depends on who was first */
+	op->ordered = op->is_float;
 	op->seq = seq;
 	op->type = type;
 	op->redop = redop;
