@@ -4,7 +4,10 @@
 
 static const struct tor_family *const families[TORCOLL_ALGO_COUNT] = {
 	[TORCOLL_SWING_BW] = &tor_family_swing_bw,
+	[TORCOLL_BUCKET] = &tor_family_bucket,
 	[TORCOLL_BIBUCKET] = &tor_family_bibucket,
+	[TORCOLL_RECDOUB_BW] = &tor_family_recdoub_bw,
+	[TORCOLL_RECDOUB_BW_MIRRORED] = &tor_family_recdoub_bw_mirrored,
 };
 
 static const char *const algorithm_names[TORCOLL_ALGO_COUNT] = {
@@ -318,6 +321,15 @@ bool tor_plan_next(const struct tor_plan *p, struct tor_cursor *c, struct tor_pi
 }
 
 /* --- what families share --- */
+
+/**
+ * tor_plan_family - which family a plan is of
+ * @p: plan
+ */
+const struct tor_family *tor_plan_family(const struct tor_plan *p)
+{
+	return families[p->req.algorithm];
+}
 
 /**
  * tor_plan_slice - a channel's part of the vector

@@ -15,6 +15,8 @@
 #define TOR_COLL(c)	(1U << TORCOLL_##c)
 #define TOR_PARAM(p)	(1U << TORCOLL_PARAM_##p)
 
+struct tor_lines;
+
 /* One of the halves of a reduce-scatter that is followed by its reversal. */
 #define TOR_COLL_BW	(TOR_COLL(ALLREDUCE) | TOR_COLL(REDUCE_SCATTER) | TOR_COLL(ALLGATHER))
 
@@ -23,6 +25,7 @@
  * @serves: collectives, a set of TOR_COLL()
  * @params: parameters that it has, a set of TOR_PARAM()
  * @any_list: serves any ordered list of nodes, not only tori
+ * @lines: how it works along a side, if that is what it does
  * @init: fill p->family and p->shape (preset to one channel, one peer, data alone, agreeing); 0 or
  *	an error and @why. There are at least two ranks, and a count.
  * @rounds: of a channel
@@ -34,6 +37,7 @@ struct tor_family {
 	u32 serves;
 	u32 params;
 	bool any_list;
+	const struct tor_lines *lines;
 	int (*init)(struct tor_plan *p, const char **why);
 	u32 (*rounds)(const struct tor_plan *p, u32 channel);
 	bool (*transfer)(const struct tor_plan *p, struct tor_cursor *c);
@@ -41,7 +45,10 @@ struct tor_family {
 };
 
 extern const struct tor_family tor_family_swing_bw;
+extern const struct tor_family tor_family_bucket;
 extern const struct tor_family tor_family_bibucket;
+extern const struct tor_family tor_family_recdoub_bw;
+extern const struct tor_family tor_family_recdoub_bw_mirrored;
 
 /* A run of elements. */
 struct tor_span {
@@ -49,6 +56,7 @@ struct tor_span {
 };
 
 /* See plan.c. */
+const struct tor_family *tor_plan_family(const struct tor_plan *p);
 struct tor_span tor_plan_slice(const struct tor_plan *p, u32 channel);
 struct tor_span tor_plan_blocks(const struct tor_plan *p, u32 channel, u32 first, u32 blocks);
 struct tor_span tor_plan_own(const struct tor_plan *p, u32 channel, u32 rank);

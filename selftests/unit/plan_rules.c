@@ -145,7 +145,9 @@ static struct send **sends_of(const struct stability *s, u32 rank, u32 buf, u64 
 /* Has what @rank sent in round @t to @dst arrived when something comes from @from in round @now? */
 static bool arrived(const struct stability *s, const struct dump_piece *now, u32 t, u32 dst)
 {
-	if (s->before[now->src * s->d->ranks + dst] >= (s32)t)
+	/* the sender knew it, or I do: what comes before I am in its round waits */
+	if (s->before[now->src * s->d->ranks + dst] >= (s32)t ||
+	    s->before[now->dst * s->d->ranks + dst] >= (s32)t)
 		return true;
 	return s->alternates && t + 2 <= now->t;
 }

@@ -134,15 +134,17 @@ static void sweep(u32 algorithm)
 	every_shape(sweep_nodes, sweep_shape, &algorithm);
 }
 
-static void plan__swing_bw(void **state)
-{
-	sweep(TORCOLL_SWING_BW);
+#define SWEEP(name, algorithm)				\
+static void plan__##name(void **state)			\
+{							\
+	sweep(TORCOLL_##algorithm);			\
 }
 
-static void plan__bibucket(void **state)
-{
-	sweep(TORCOLL_BIBUCKET);
-}
+SWEEP(swing_bw, SWING_BW)
+SWEEP(bucket, BUCKET)
+SWEEP(bibucket, BIBUCKET)
+SWEEP(recdoub_bw, RECDOUB_BW)
+SWEEP(recdoub_bw_mirrored, RECDOUB_BW_MIRRORED)
 
 /* --- numbers of the papers --- */
 
@@ -200,6 +202,14 @@ static void plan_cost__bibucket(void **state)
 	assert_int_equal(c.rounds, 12);
 	near_number(c.factor, 1.47, 0.005);
 	near_number(COST(BIBUCKET, 4, 16, 4).factor, 1.73, 0.005);
+}
+
+static void plan_cost__recdoub(void **state)
+{
+	near_number(COST(RECDOUB_BW_MIRRORED, 4, 8, 8).factor, 1.5, 0.00005);
+	near_number(COST(RECDOUB_BW_MIRRORED, 4, 16, 16).factor, 1.7344, 0.00005);
+	near_number(COST(RECDOUB_BW_MIRRORED, 4, 32, 32).factor, 1.8633, 0.00005);
+	near_number(COST(RECDOUB_BW_MIRRORED, 4, 64, 64).factor, 1.9307, 0.00005);
 }
 
 /* --- requests --- */
@@ -317,8 +327,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(plan_members__sub_tori),
 		cmocka_unit_test(plan_cost__swing_bw),
 		cmocka_unit_test(plan_cost__bibucket),
+		cmocka_unit_test(plan_cost__recdoub),
 		cmocka_unit_test(plan__swing_bw),
+		cmocka_unit_test(plan__bucket),
 		cmocka_unit_test(plan__bibucket),
+		cmocka_unit_test(plan__recdoub_bw),
+		cmocka_unit_test(plan__recdoub_bw_mirrored),
 	};
 
 	if (argc > 1)
