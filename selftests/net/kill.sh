@@ -8,8 +8,10 @@
 . "$(dirname "$0")/../lib.sh"
 ktap_header
 
+# Pages pinned now; the kernel counts per processor, and adds up when asked to.
 pinned()
 {
+	echo 1 >/proc/sys/vm/stat_refresh
 	awk '/^nr_foll_pin_acquired/ { a = $2 } /^nr_foll_pin_released/ { r = $2 }
 		END { print a - r }' /proc/vmstat
 }
@@ -83,5 +85,4 @@ done
 
 base=$(pinned)
 check child_keeps_file__pages_are_unpinned orphan
-[[ ! -s $work/err ]] || diag <"$work/err"
 finish
