@@ -6,6 +6,8 @@ static const struct tor_family *const families[TORCOLL_ALGO_COUNT] = {
 	[TORCOLL_SWING_BW] = &tor_family_swing_bw,
 	[TORCOLL_BUCKET] = &tor_family_bucket,
 	[TORCOLL_BIBUCKET] = &tor_family_bibucket,
+	[TORCOLL_BRUCK_BW] = &tor_family_bruck_bw,
+	[TORCOLL_TRIVANCE_BW] = &tor_family_trivance_bw,
 	[TORCOLL_RECDOUB_BW] = &tor_family_recdoub_bw,
 	[TORCOLL_RECDOUB_BW_MIRRORED] = &tor_family_recdoub_bw_mirrored,
 };

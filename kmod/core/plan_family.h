@@ -47,6 +47,8 @@ struct tor_family {
 extern const struct tor_family tor_family_swing_bw;
 extern const struct tor_family tor_family_bucket;
 extern const struct tor_family tor_family_bibucket;
+extern const struct tor_family tor_family_bruck_bw;
+extern const struct tor_family tor_family_trivance_bw;
 extern const struct tor_family tor_family_recdoub_bw;
 extern const struct tor_family tor_family_recdoub_bw_mirrored;
 

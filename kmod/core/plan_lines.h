@@ -81,7 +81,6 @@ bool tor_lines_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_
 
 #define TOR_LINES_FAMILY(ops)						\
 	.serves = TOR_COLL_BW,						\
-	.params = TOR_PARAM(CHANNELS),					\
 	.lines = &(ops),						\
 	.init = tor_lines_init,						\
 	.rounds = tor_lines_rounds,					\

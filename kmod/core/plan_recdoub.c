@@ -134,6 +134,7 @@ static const struct tor_lines recdoub_lines = {
 
 const struct tor_family tor_family_recdoub_bw = {
 	TOR_LINES_FAMILY(recdoub_lines),
+	.params = TOR_PARAM(CHANNELS),
 	.any_list = true,
 };
 
@@ -153,4 +154,5 @@ static const struct tor_lines mirrored_lines = {
 
 const struct tor_family tor_family_recdoub_bw_mirrored = {
 	TOR_LINES_FAMILY(mirrored_lines),
+	.params = TOR_PARAM(CHANNELS),
 };

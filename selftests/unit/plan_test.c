@@ -134,6 +134,29 @@ static void sweep(u32 algorithm)
 	every_shape(sweep_nodes, sweep_shape, &algorithm);
 }
 
+/* A few larger ones, every collective. */
+static void plan__larger_shapes(void **state)
+{
+	static const u32 sides[][TOR_MAX_DIMS + 1] = {
+		{ 65 }, { 81 }, { 100 }, { 128 }, { 2, 2, 2, 2, 2, 2 }, { 3, 3, 3, 2, 2, 2 },
+		{ 9, 14 }, { 5, 5, 5 }, { 16, 16 },
+	};
+	struct tor_torus t;
+	u32 i, a, c, ndim;
+
+	for (i = 0; i < ARRAY_SIZE(sides); i++) {
+		for (ndim = 0; sides[i][ndim]; ndim++)
+			;
+		tor_torus_init(&t, ndim, sides[i], 1);
+		for (a = TORCOLL_SWING_BW; a < TORCOLL_ALGO_COUNT; a++)
+			for (c = TORCOLL_ALLREDUCE; c <= TORCOLL_REDUCE; c++) {
+				struct tor_plan_req req = request(&t, a, c, 2 * t.nodes + 1);
+
+				right(&req, false);
+			}
+	}
+}
+
 #define SWEEP(name, algorithm)				\
 static void plan__##name(void **state)			\
 {							\
@@ -144,6 +167,8 @@ SWEEP(swing_bw, SWING_BW)
 SWEEP(bucket, BUCKET)
 SWEEP(bibucket, BIBUCKET)
 SWEEP(recdoub_bw, RECDOUB_BW)
+SWEEP(bruck_bw, BRUCK_BW)
+SWEEP(trivance_bw, TRIVANCE_BW)
 SWEEP(recdoub_bw_mirrored, RECDOUB_BW_MIRRORED)
 
 /* --- numbers of the papers --- */
@@ -210,6 +235,25 @@ static void plan_cost__recdoub(void **state)
 	near_number(COST(RECDOUB_BW_MIRRORED, 4, 16, 16).factor, 1.7344, 0.00005);
 	near_number(COST(RECDOUB_BW_MIRRORED, 4, 32, 32).factor, 1.8633, 0.00005);
 	near_number(COST(RECDOUB_BW_MIRRORED, 4, 64, 64).factor, 1.9307, 0.00005);
+}
+
+static void plan_cost__trivance_bw(void **state)
+{
+	near_number(COST(TRIVANCE_BW, 4, 27, 27).factor, 1.2840, 0.00005);
+	near_number(COST(TRIVANCE_BW, 4, 6, 6).factor, 1.139, 0.0005);
+	near_number(COST(TRIVANCE_BW, 4, 7, 7).factor, 1.143, 0.0005);
+	near_number(COST(TRIVANCE_BW, 4, 10, 10).factor, 1.110, 0.0005);
+	near_number(COST(TRIVANCE_BW, 4, 15, 15).factor, 1.138, 0.0005);
+	near_number(COST(TRIVANCE_BW, 4, 16, 16).factor, 1.328, 0.0005);
+	near_number(COST(TRIVANCE_BW, 4, 24, 24).factor, 1.300, 0.0005);
+	near_number(COST(TRIVANCE_BW, 4, 32, 32).factor, 1.218, 0.0005);
+}
+
+static void plan_cost__bruck_bw(void **state)
+{
+	/* limits 4.0 and 3.25, from below */
+	near_number(COST(BRUCK_BW, 2, 27, 27).factor, 3.654, 0.0005);
+	near_number(COST(BRUCK_BW, 3, 9, 9, 9).factor, 2.9959, 0.00005);
 }
 
 /* --- requests --- */
@@ -328,10 +372,15 @@ int main(int argc, char **argv)
 		cmocka_unit_test(plan_cost__swing_bw),
 		cmocka_unit_test(plan_cost__bibucket),
 		cmocka_unit_test(plan_cost__recdoub),
+		cmocka_unit_test(plan_cost__trivance_bw),
+		cmocka_unit_test(plan_cost__bruck_bw),
+		cmocka_unit_test(plan__larger_shapes),
 		cmocka_unit_test(plan__swing_bw),
 		cmocka_unit_test(plan__bucket),
 		cmocka_unit_test(plan__bibucket),
 		cmocka_unit_test(plan__recdoub_bw),
+		cmocka_unit_test(plan__bruck_bw),
+		cmocka_unit_test(plan__trivance_bw),
 		cmocka_unit_test(plan__recdoub_bw_mirrored),
 	};
 

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * The tables of kmod/core/plan_tables.h, made again by exhaustive search and compared. With --print:
+ * prints the header.
+ */
+#include "host_env.h"
+#include "plan_tables.h"
+
+#define MOST	64
+
+/* How far the test searches: a longer way with an argument. */
+static u32 search_to = 36;
+
+/* Distances of a candidate schedule for trivance-bw. */
+struct candidate {
+	u32 d[4];
+	u32 give[4];			/* blocks given in the busier direction, times hops on a link */
+	u32 live[5];			/* size of the live sets */
+	u32 hops;
+};
+
+static u64 rotate(u64 set, u32 n, u32 by)
+{
+	u64 all = n == 64 ? ~0ULL : (1ULL << n) - 1;
+
+	by %= n;
+	return by ? ((set << by) | (set >> (n - by))) & all : set;
+}
+
+/* Twice the blocks given upwards: those that can only go that way, and one side of those that can both. */
+static u32 twice_up(u64 given, u64 up, u64 down, u32 n)
+{
+	u32 o, twice = 0;
+
+	for (o = 0; o < n; o++) {
+		if (!(given >> o & 1) || !(up >> o & 1))
+			continue;
+		if (!(down >> o & 1) || 2 * o < n)
+			twice += 2;
+		else if (2 * o == n)
+			twice++;
+	}
+	return twice;
+}
+
+/* Live sets and loads of the distances; false if some node is left out. */
+static bool evaluate(struct candidate *c, u32 n, u32 steps)
+{
+	u64 live = 1, next, up, down;
+	u32 k;
+
+	c->hops = 0;
+	c->live[steps] = 1;
+	for (k = steps; k-- > 0; live = next) {
+		up = rotate(live, n, c->d[k]);
+		down = rotate(live, n, n - c->d[k]);
+		next = live | up | down;
+		/* both are one peer where 2d = n, and half of the frames go either way */
+		c->give[k] = 2 * c->d[k] == n ? c->d[k] * hweight64(next & ~live) :
+						c->d[k] * twice_up(next & ~live, up, down, n);
+		c->live[k] = hweight64(next);
+		c->hops += c->d[k];
+	}
+	return c->live[0] == n;
+}
+
+/* Load of the busiest link on a square torus, of D channels in rotation; in unspecified units. */
+static u64 load(const struct candidate *c, u32 steps, u32 dims)
+{
+	u64 sum = 0, others;
+	u32 k, i, j;
+
+	for (k = 0; k < steps; k++)
+		for (i = 0; i < dims; i++) {
+			others = 1;
+			for (j = 0; j < dims; j++)
+				others *= j == i ? 1 : c->live[j < i ? k + 1 : k];
+			sum += c->give[k] * others;
+		}
+	return sum;
+}
+
+/* Better than the best: by bytes in so many dimensions, then hops; or (4) by hops, then bytes in two. */
+static bool better(const struct candidate *a, const struct candidate *b, u32 steps, u32 variant)
+{
+	u32 dims = variant == 4 ? 2 : variant;
+	u64 x = load(a, steps, dims), y = load(b, steps, dims);
+
+	if (variant == 4 && a->hops != b->hops)
+		return a->hops < b->hops;
+	return x != y ? x < y : a->hops < b->hops;
+}
+
+/* The best distances for a side in every variant: of equals the first in lexicographic order. */
+static u32 search(u32 n, struct candidate *best)
+{
+	struct candidate c = { .d = { 1, 1, 1, 1 } };
+	bool have = false;
+	u32 k, v, steps = 0, power;
+
+	for (power = 1; power < n; power *= 3)
+		steps++;
+	for (;;) {
+		if (evaluate(&c, n, steps)) {
+			for (v = 1; v <= 4; v++)
+				if (!have || better(&c, &best[v - 1], steps, v))
+					best[v - 1] = c;
+			have = true;
+		}
+		for (k = steps; k > 0 && c.d[k - 1] == n / 2; k--)
+			c.d[k - 1] = 1;
+		if (!k)
+			return steps;
+		c.d[k - 1]++;
+	}
+}
+
+static void tables__trivance_distances(void **state)
+{
+	struct candidate best[4];
+	u32 n, v, k, steps;
+
+	for (n = 2; n <= search_to; n++) {
+		steps = search(n, best);
+		for (v = 0; v < 4; v++)
+			for (k = 0; k < 4; k++)
+				assert_int_equal(trivance_distances[n][v][k],
+						 k < steps ? best[v].d[k] : 0);
+	}
+}
+
+static void print_distances(void)
+{
+	struct candidate best[4];
+	u32 n, v, k, steps;
+
+	printf("static const u8 trivance_distances[][4][4] = {\n");
+	for (n = 2; n <= MOST; n++) {
+		steps = search(n, best);
+		printf("\t[%u] = {", n);
+		for (v = 0; v < 4; v++) {
+			printf(" {");
+			for (k = 0; k < steps; k++)
+				printf(" %u%s", best[v].d[k], k + 1 < steps ? "," : "");
+			printf(" }%s", v < 3 ? "," : "");
+		}
+		printf(" },\n");
+	}
+	printf("};\n");
+}
+
+static void print_header(void)
+{
+	printf("/* %s: GPL-2.0 OR MIT */\n", "SPDX-License-Identifier");
+	printf("/* Made by selftests/unit/plan_tables_test --print. Do not edit. */\n");
+	printf("#ifndef _TOR_CORE_PLAN_TABLES_H\n#define _TOR_CORE_PLAN_TABLES_H\n\n");
+	printf("#include \"env.h\"\n\n");
+	printf("/*\n * Distances of trivance-bw, by side and variant: least bytes on square tori of 1, 2, 3\n");
+	printf(" * dimensions; fewest hops.\n */\n");
+	print_distances();
+	printf("\n#endif\n");
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tables__trivance_distances),
+	};
+
+	if (argc > 1 && !strcmp(argv[1], "--print")) {
+		print_header();
+		return 0;
+	}
+	if (argc > 1)
+		search_to = min(atoi(argv[1]), MOST);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
