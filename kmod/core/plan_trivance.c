@@ -137,7 +137,7 @@ static u32 line_size(const struct tor_side *l, const struct tor_set *set)
 /* Candidates are offsets from the coordinate. */
 static bool trivance_nth(const struct tor_side *l, struct tor_set *set, u32 i)
 {
-	u32 d = distance(l->p, l->n, set->step, l->steps), n = l->n, way;
+	u32 n = l->n, d, way;
 	bool up, down;
 
 	set->coord = (set->from + i) % n;
@@ -145,6 +145,7 @@ static bool trivance_nth(const struct tor_side *l, struct tor_set *set, u32 i)
 		return is_live(l, set->step, i);
 	if (!is_live(l, set->step, i) || is_live(l, set->step + 1, i))
 		return false;
+	d = distance(l->p, n, set->step, l->steps);
 	if (2 * d == n)
 		return true;
 	up = is_live(l, set->step + 1, (i + n - d) % n);
