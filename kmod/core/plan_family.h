@@ -15,6 +15,7 @@
 #define TOR_COLL(c)	(1U << TORCOLL_##c)
 #define TOR_PARAM(p)	(1U << TORCOLL_PARAM_##p)
 
+struct tor_exchange;
 struct tor_lines;
 
 /* One of the halves of a reduce-scatter that is followed by its reversal. */
@@ -26,6 +27,7 @@ struct tor_lines;
  * @params: parameters that it has, a set of TOR_PARAM()
  * @any_list: serves any ordered list of nodes, not only tori
  * @lines: how it works along a side, if that is what it does
+ * @exchange: or with whom it exchanges whole slices
  * @init: fill p->family and p->shape (preset to one channel, one peer, data alone, agreeing); 0 or
  *	an error and @why. There are at least two ranks, and a count.
  * @rounds: of a channel
@@ -38,6 +40,7 @@ struct tor_family {
 	u32 params;
 	bool any_list;
 	const struct tor_lines *lines;
+	const struct tor_exchange *exchange;
 	int (*init)(struct tor_plan *p, const char **why);
 	u32 (*rounds)(const struct tor_plan *p, u32 channel);
 	bool (*transfer)(const struct tor_plan *p, struct tor_cursor *c);
@@ -47,6 +50,11 @@ struct tor_family {
 extern const struct tor_family tor_family_swing_bw;
 extern const struct tor_family tor_family_bucket;
 extern const struct tor_family tor_family_bibucket;
+extern const struct tor_family tor_family_allport;
+extern const struct tor_family tor_family_moore;
+extern const struct tor_family tor_family_bruck_lat;
+extern const struct tor_family tor_family_recdoub_lat;
+extern const struct tor_family tor_family_swing_lat;
 extern const struct tor_family tor_family_bruck_bw;
 extern const struct tor_family tor_family_trivance_bw;
 extern const struct tor_family tor_family_recdoub_bw;

@@ -21,6 +21,7 @@
  * remaining nodes a rank stays with, step by step, so that every transfer is one range.
  */
 #include "plan_lines.h"
+#include "plan_swing.h"
 
 /* rho(s) of the paper: 1, -1, 3, -5, 11, ... */
 static s32 rho(u32 s)
@@ -50,6 +51,39 @@ static u32 pattern_side(u32 side)
 static s32 sign_of(u32 coord, bool mirrored)
 {
 	return (coord % 2 != 0) != mirrored ? -1 : 1;
+}
+
+/**
+ * tor_swing_peer - see plan_swing.h
+ * @m: side, even
+ * @x: coordinate
+ * @step: from 0
+ * @mirrored: directions exchanged
+ */
+u32 tor_swing_peer(u32 m, u32 x, u32 step, bool mirrored)
+{
+	return wrap((s32)x + sign_of(x, mirrored) * rho(step), m);
+}
+
+/**
+ * tor_swing_half - see plan_swing.h
+ * @n: side, a power of two
+ * @x: coordinate
+ * @step: from 0
+ * @mirrored: directions exchanged
+ *
+ * The nodes with whom an even coordinate has to do in later steps are those even ones that are the same
+ * modulo 2^(step + 2), and the odd ones that are rho further. In the last step the two peers remain.
+ */
+u32 tor_swing_half(u32 n, u32 x, u32 step, bool mirrored)
+{
+	u32 steps = log2_up(n), even = x;
+
+	if (step == steps - 1)
+		return x & 1;
+	if (x % 2)
+		even = x - sign_of(0, mirrored) * rho(steps);
+	return even >> (step + 1) & 1;
 }
 
 /* --- what can be reached in steps @s and later, of @steps --- */
@@ -125,7 +159,7 @@ static bool swing_peer(const struct tor_side *l, u32 step, u32 x, u32 i, bool fr
 		return *y < end;
 	}
 	if (i == 0) {
-		*y = wrap((s32)x + sign_of(x, l->mirrored) * rho(step), m);
+		*y = tor_swing_peer(m, x, step, l->mirrored);
 		return true;
 	}
 	*y = m;
@@ -184,19 +218,9 @@ static u32 swing_radix(const struct tor_plan *p, u32 dim)
 	return n & (n - 1) ? 0 : 2;
 }
 
-/*
- * The nodes with whom an even coordinate has to do in later steps are those even ones that are the same
- * modulo 2^(step + 2), and the odd ones that are rho further. In the last step the two peers remain.
- */
 static u32 swing_digit(const struct tor_side *l, u32 step, u32 from, u32 to)
 {
-	u32 even = to;
-
-	if (step == l->steps - 1)
-		return to & 1;
-	if (to % 2)
-		even = to - sign_of(0, l->mirrored) * rho(l->steps);
-	return even >> (step + 1) & 1;
+	return tor_swing_half(l->n, to, step, l->mirrored);
 }
 
 static const struct tor_lines swing_lines = {

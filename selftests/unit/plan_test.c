@@ -97,6 +97,12 @@ static void sweep_collective(const struct tor_torus *t, u32 algorithm, u32 colle
 
 	if (!right(&req, t->nodes <= 32))
 		return;
+	if (collective == TORCOLL_BROADCAST || collective == TORCOLL_REDUCE)
+		for (req.root = t->nodes - 1; req.root && t->nodes <= 17; req.root--)
+			right(&req, true);
+	req.root = t->nodes / 3;
+	if (collective != TORCOLL_BROADCAST && collective != TORCOLL_REDUCE)
+		req.root = 0;
 	req.count = 1;
 	right(&req, true);
 	req.count = t->nodes / 2;
@@ -167,6 +173,11 @@ SWEEP(swing_bw, SWING_BW)
 SWEEP(bucket, BUCKET)
 SWEEP(bibucket, BIBUCKET)
 SWEEP(recdoub_bw, RECDOUB_BW)
+SWEEP(allport, ALLPORT)
+SWEEP(moore, MOORE)
+SWEEP(bruck_lat, BRUCK_LAT)
+SWEEP(recdoub_lat, RECDOUB_LAT)
+SWEEP(swing_lat, SWING_LAT)
 SWEEP(bruck_bw, BRUCK_BW)
 SWEEP(trivance_bw, TRIVANCE_BW)
 SWEEP(recdoub_bw_mirrored, RECDOUB_BW_MIRRORED)
@@ -254,6 +265,22 @@ static void plan_cost__bruck_bw(void **state)
 	/* limits 4.0 and 3.25, from below */
 	near_number(COST(BRUCK_BW, 2, 27, 27).factor, 3.654, 0.0005);
 	near_number(COST(BRUCK_BW, 3, 9, 9, 9).factor, 2.9959, 0.00005);
+}
+
+static void plan_cost__latency_forms(void **state)
+{
+	struct dump_cost c = COST(SWING_LAT, 1, 64, 64);
+
+	assert_int_equal(c.rounds, 12);
+	assert_int_equal(c.hops, 84);
+	c = COST(RECDOUB_LAT, 1, 64, 64);
+	assert_int_equal(c.rounds, 12);
+	assert_int_equal(c.hops, 126);
+	assert_int_equal(COST(MOORE, 1, 9, 9).rounds, 2);
+	assert_int_equal(COST(MOORE, 1, 3, 3, 3).rounds, 1);
+	assert_int_equal(COST(ALLPORT, 1, 5, 5).rounds, 2);
+	assert_int_equal(COST(ALLPORT, 1, 25, 25).rounds, 4);
+	assert_int_equal(COST(ALLPORT, 1, 7, 7, 7).rounds, 3);
 }
 
 /* --- requests --- */
@@ -374,11 +401,17 @@ int main(int argc, char **argv)
 		cmocka_unit_test(plan_cost__recdoub),
 		cmocka_unit_test(plan_cost__trivance_bw),
 		cmocka_unit_test(plan_cost__bruck_bw),
+		cmocka_unit_test(plan_cost__latency_forms),
 		cmocka_unit_test(plan__larger_shapes),
 		cmocka_unit_test(plan__swing_bw),
 		cmocka_unit_test(plan__bucket),
 		cmocka_unit_test(plan__bibucket),
 		cmocka_unit_test(plan__recdoub_bw),
+		cmocka_unit_test(plan__allport),
+		cmocka_unit_test(plan__moore),
+		cmocka_unit_test(plan__bruck_lat),
+		cmocka_unit_test(plan__recdoub_lat),
+		cmocka_unit_test(plan__swing_lat),
 		cmocka_unit_test(plan__bruck_bw),
 		cmocka_unit_test(plan__trivance_bw),
 		cmocka_unit_test(plan__recdoub_bw_mirrored),
