@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+#
+# Bad calls and bad frames: each is refused in its own way, and everything goes on.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+# fold NAME COMMAND...: the cases of a program that speaks KTAP itself, as ours.
+fold()
+{
+	local name=$1 line plan="" cases=0
+
+	shift
+	while IFS= read -r line; do
+		case $line in
+		"ok "*)		cases=$((cases + 1)); line=${line#ok * }; ok "${name}__$line" ;;
+		"not ok "*)	cases=$((cases + 1)); line=${line#not ok * }; not_ok "${name}__$line" ;;
+		"1.."*)		plan=${line#1..} ;;
+		"Bail out!"*)	diag "$line" ;;
+		*)		echo "$line" ;;
+		esac
+	done < <("$@" 2>&1)
+	is "${name}__ran_to_its_end" "$cases" "${plan:-a plan}"
+}
+
+torus_up 2x2
+fold badcalls timeout 120 badcalls
+check badcalls__fabric_goes_on torcollctl netns run torcoll-perf allreduce -b 8 -e 64K -f 8 -n 2
+finish
