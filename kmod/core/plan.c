@@ -6,6 +6,9 @@ static const struct tor_family *const families[TORCOLL_ALGO_COUNT] = {
 	[TORCOLL_SWING_BW] = &tor_family_swing_bw,
 	[TORCOLL_BUCKET] = &tor_family_bucket,
 	[TORCOLL_BIBUCKET] = &tor_family_bibucket,
+	[TORCOLL_TREE] = &tor_family_tree,
+	[TORCOLL_HAMILTONIAN] = &tor_family_hamiltonian,
+	[TORCOLL_RING] = &tor_family_ring,
 	[TORCOLL_ALLPORT] = &tor_family_allport,
 	[TORCOLL_MOORE] = &tor_family_moore,
 	[TORCOLL_BRUCK_LAT] = &tor_family_bruck_lat,
@@ -213,9 +216,8 @@ static int find_grid(struct tor_plan *p, bool any_list)
 		return make_grid(p, t->side, t->ndim);
 	if (find_box(&p->req, extent))
 		return make_grid(p, extent, t->ndim);
-	if (any_list)
-		return make_grid(p, &p->req.ranks, 1);
-	return -EOPNOTSUPP;
+	p->list = true;
+	return any_list ? make_grid(p, &p->req.ranks, 1) : -EOPNOTSUPP;
 }
 
 /* --- the iterator --- */

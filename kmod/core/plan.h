@@ -84,6 +84,7 @@ struct tor_plan {
 	u32 rank;
 	struct tor_plan_shape shape;
 	struct tor_torus grid;		/* that the ranks form; without sides of 1 */
+	bool list;			/* they form none: a ring of them */
 	u64 family[48];			/* the family's own state, O(log p) */
 };
 

@@ -173,6 +173,9 @@ SWEEP(swing_bw, SWING_BW)
 SWEEP(bucket, BUCKET)
 SWEEP(bibucket, BIBUCKET)
 SWEEP(recdoub_bw, RECDOUB_BW)
+SWEEP(tree, TREE)
+SWEEP(hamiltonian, HAMILTONIAN)
+SWEEP(ring, RING)
 SWEEP(allport, ALLPORT)
 SWEEP(moore, MOORE)
 SWEEP(bruck_lat, BRUCK_LAT)
@@ -376,6 +379,30 @@ static void plan_members__sub_tori(void **state)
 	}
 }
 
+/* Any order of any nodes, by every family that takes lists. */
+static void plan_members__any_list(void **state)
+{
+	u32 side[] = { 4, 3, 2 }, members[20], n, i, a, c, served = 0;
+	struct tor_plan_req req;
+	struct tor_torus t;
+
+	tor_torus_init(&t, 3, side, 1);
+	for (n = 1; n <= ARRAY_SIZE(members); n++)
+		for (a = TORCOLL_SWING_BW; a < TORCOLL_ALGO_COUNT; a++)
+			for (c = TORCOLL_ALLREDUCE; c <= TORCOLL_REDUCE; c++) {
+				for (i = 0; i < n; i++)
+					members[i] = (i * 7 + i * i % 5 * 3) % t.nodes;
+				req = request(&t, a, c, 3 * n + 1);
+				req.members = members;
+				req.ranks = n;
+				served += right(&req, true) && n > 4;
+				if (c == TORCOLL_BROADCAST || c == TORCOLL_REDUCE)
+					req.root = n / 2;
+				right(&req, true);
+			}
+	assert_true(served >= 16 * (3 + 1 + 5 + 3));
+}
+
 static void plan_names__both_ways(void **state)
 {
 	u32 i;
@@ -396,6 +423,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(plan_names__both_ways),
 		cmocka_unit_test(plan_init__refuses),
 		cmocka_unit_test(plan_members__sub_tori),
+		cmocka_unit_test(plan_members__any_list),
 		cmocka_unit_test(plan_cost__swing_bw),
 		cmocka_unit_test(plan_cost__bibucket),
 		cmocka_unit_test(plan_cost__recdoub),
@@ -407,6 +435,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(plan__bucket),
 		cmocka_unit_test(plan__bibucket),
 		cmocka_unit_test(plan__recdoub_bw),
+		cmocka_unit_test(plan__tree),
+		cmocka_unit_test(plan__hamiltonian),
+		cmocka_unit_test(plan__ring),
 		cmocka_unit_test(plan__allport),
 		cmocka_unit_test(plan__moore),
 		cmocka_unit_test(plan__bruck_lat),
