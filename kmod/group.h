@@ -53,7 +53,7 @@ enum tor_slot_flag {
  * @op: core's
  * @lane: group->comm.channels of them
  * @status: of the op, once not BUSY
- * @mem: buffers; @pages: what they lie in, a use each
+ * @mem: the plan's buffers; @pages: what they and the send buffer lie in, a use each
  */
 struct tor_slot {
 	struct tor_op op;
@@ -66,7 +66,7 @@ struct tor_slot {
 	u64 user_data;
 	u64 submitted;
 	struct tor_mem mem[TOR_BUFS];
-	struct tor_pages *pages[2];
+	struct tor_pages *pages[TOR_BUFS + 1];
 };
 
 /* Bits of tor_group.flags. */

@@ -28,6 +28,43 @@ static int pin_all(struct tor_pages *pages)
 	return 0;
 }
 
+static struct tor_pages *new_pages(u64 addr, u64 length)
+{
+	struct tor_pages *pages = kzalloc(sizeof(*pages), GFP_KERNEL_ACCOUNT);
+
+	if (!pages)
+		return NULL;
+	pages->addr = addr;
+	pages->length = length;
+	pages->pages = DIV_ROUND_UP(offset_in_page(addr) + length, PAGE_SIZE);
+	refcount_set(&pages->uses, 1);
+	pages->page = kvmalloc_array(pages->pages, sizeof(*pages->page), GFP_KERNEL_ACCOUNT);
+	if (!pages->page) {
+		kfree(pages);
+		return NULL;
+	}
+	return pages;
+}
+
+struct tor_pages *tor_pages_alloc(u64 length)
+{
+	struct tor_pages *pages = new_pages(0, length);
+	unsigned long i;
+
+	if (!pages)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < pages->pages; i++) {
+		pages->page[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		if (!pages->page[i]) {
+			pages->pages = i;
+			tor_pages_put(pages);
+			return ERR_PTR(-ENOMEM);
+		}
+		cond_resched();
+	}
+	return pages;
+}
+
 struct tor_pages *tor_pages_pin(u64 addr, u64 length)
 {
 	struct tor_pages *pages;
@@ -35,18 +72,9 @@ struct tor_pages *tor_pages_pin(u64 addr, u64 length)
 
 	if (!length || addr + length < addr || addr + length > TASK_SIZE_MAX)
 		return ERR_PTR(-EFAULT);
-	pages = kzalloc(sizeof(*pages), GFP_KERNEL_ACCOUNT);
+	pages = new_pages(addr, length);
 	if (!pages)
 		return ERR_PTR(-ENOMEM);
-	pages->addr = addr;
-	pages->length = length;
-	pages->pages = DIV_ROUND_UP(offset_in_page(addr) + length, PAGE_SIZE);
-	refcount_set(&pages->uses, 1);
-	pages->page = kvmalloc_array(pages->pages, sizeof(*pages->page), GFP_KERNEL_ACCOUNT);
-	if (!pages->page) {
-		err = -ENOMEM;
-		goto err_free;
-	}
 	err = account_locked_vm(current->mm, pages->pages, true);
 	if (err) {
 		err = -EDQUOT;
@@ -63,7 +91,6 @@ err_account:
 	account_locked_vm(current->mm, pages->pages, false);
 err_array:
 	kvfree(pages->page);
-err_free:
 	kfree(pages);
 	return ERR_PTR(err);
 }
@@ -72,9 +99,15 @@ void tor_pages_put(struct tor_pages *pages)
 {
 	if (!refcount_dec_and_test(&pages->uses))
 		return;
-	unpin_user_pages_dirty_lock(pages->page, pages->pages, true);
-	account_locked_vm(pages->mm, pages->pages, false);
-	mmdrop(pages->mm);
+	if (pages->mm) {
+		unpin_user_pages_dirty_lock(pages->page, pages->pages, true);
+		account_locked_vm(pages->mm, pages->pages, false);
+		mmdrop(pages->mm);
+	} else {
+		/* frames on their way hold references of their own */
+		while (pages->pages)
+			__free_page(pages->page[--pages->pages]);
+	}
 	kvfree(pages->page);
 	kfree(pages);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory of ops: pinned pages of users.
+ * Memory of ops: pinned pages of users, and pages of our own for what a plan needs besides.
  */
 #ifndef _TOR_MEMORY_H
 #define _TOR_MEMORY_H
@@ -11,11 +11,11 @@
 #include "env.h"
 
 /**
- * struct tor_pages - a pinned run of user memory
+ * struct tor_pages - a run of memory, a user's or ours
  * @addr: user address of the first byte
  * @length: bytes
  * @page: the pages, @pages of them; the first byte is @addr % PAGE_SIZE into the first
- * @mm: charged with them (mm_struct only, not its mappings)
+ * @mm: charged with them (mm_struct only, not its mappings); NULL: they are ours
  * @uses: ops that refer to it, and the region's handle
  */
 struct tor_pages {
@@ -45,7 +45,15 @@ struct tor_mem {
  */
 struct tor_pages *tor_pages_pin(u64 addr, u64 length);
 
-/* Give up one use; the last one unpins. Context: process, may sleep. */
+/**
+ * tor_pages_alloc - memory of our own, charged to the caller's memory cgroup
+ * @length: bytes, not 0
+ *
+ * Context: process, may sleep. Return: the pages, with one use, or ERR_PTR(-ENOMEM).
+ */
+struct tor_pages *tor_pages_alloc(u64 length);
+
+/* Give up one use; the last one unpins or frees. Context: process, may sleep. */
 void tor_pages_put(struct tor_pages *pages);
 
 /* The page and offset in it of a byte. */

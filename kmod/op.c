@@ -13,7 +13,8 @@
 /* Handles of ops are their numbers, marked so that none is 0. */
 #define OP_HANDLE	(1ULL << 32)
 
-enum { SEND, RECV };
+/* Places in tor_slot.pages: the plan's buffers in their order, data first, then what is sent. */
+enum { RECV = TOR_BUF_DATA, SEND = TOR_BUFS };
 
 u64 tor_op_collectives(void)
 {
@@ -33,7 +34,13 @@ u64 tor_op_redops(void)
 
 u64 tor_op_algorithms(void)
 {
-	return BIT_ULL(TORCOLL_ALGO_AUTO) | BIT_ULL(TORCOLL_SWING_BW) | BIT_ULL(TORCOLL_BIBUCKET);
+	u64 bits = BIT_ULL(TORCOLL_ALGO_AUTO);
+	u32 i;
+
+	for (i = TORCOLL_ALGO_AUTO + 1; i < TORCOLL_ALGO_COUNT; i++)
+		if (tor_algorithm_serves(i) & BIT(TORCOLL_ALLREDUCE))
+			bits |= BIT_ULL(i);
+	return bits;
 }
 
 bool tor_group_busy(const struct tor_group *group)
@@ -122,10 +129,16 @@ static int check_desc(struct tor_session *session, const struct tor_group *group
 	return 0;
 }
 
-/* Without a word from the caller: what serves the shape, large or small. */
-static u32 choose_algorithm(const struct tor_comm *comm, u32 algorithm)
+/* Bytes up to which the fewest messages win; beyond, the least bytes per cable do. */
+#define FEW_MESSAGES_MAX	(32 << 10)
+
+/* Without a word from the caller: of what serves every shape, the better one for the size. */
+static u32 choose_algorithm(const struct torcoll_submit *desc)
 {
-	return algorithm == TORCOLL_ALGO_AUTO ? TORCOLL_BIBUCKET : algorithm;
+	if (desc->algorithm != TORCOLL_ALGO_AUTO)
+		return desc->algorithm;
+	return desc->count * tor_type_size(desc->type) <= FEW_MESSAGES_MAX ? TORCOLL_TREE :
+									     TORCOLL_BIBUCKET;
 }
 
 /* Find or pin one buffer, and note it in the slot. */
@@ -181,6 +194,26 @@ static int get_memory(struct tor_session *session, struct tor_slot *slot,
 	return err;
 }
 
+/* The plan's temporaries, each as large as the vector. */
+static int get_temporaries(struct tor_session *session, struct tor_slot *slot, u64 length)
+{
+	u32 i;
+
+	for (i = 1; i < slot->op.plan.shape.bufs && length; i++) {
+		struct tor_pages *pages = tor_pages_alloc(length);
+
+		if (IS_ERR(pages))
+			return tor_refuse(session, PTR_ERR(pages),
+					  "no memory for %u temporaries of %llu bytes",
+					  slot->op.plan.shape.bufs - 1, length);
+		slot->pages[i] = pages;
+		slot->mem[i].pages = pages;
+		slot->mem[i].off = 0;
+		slot->mem[i].len = length;
+	}
+	return 0;
+}
+
 static int begin(struct tor_session *session, struct tor_slot *slot,
 		 const struct torcoll_submit *desc)
 {
@@ -190,7 +223,7 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 		.members = comm->member,
 		.ranks = comm->ranks,
 		.collective = desc->collective,
-		.algorithm = choose_algorithm(comm, desc->algorithm),
+		.algorithm = choose_algorithm(desc),
 		.root = desc->root,
 		.count = desc->count,
 	};
@@ -203,10 +236,9 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 			   desc->bits, &why);
 	if (err)
 		return tor_refuse(session, err, "%s: %s", tor_algorithm_name(req.algorithm), why);
-	if (slot->op.plan.shape.bufs > 1)
-		return tor_refuse(session, -EOPNOTSUPP, "%s needs buffers that this module has not",
-				  tor_algorithm_name(req.algorithm));
 	err = get_memory(session, slot, desc);
+	if (!err)
+		err = get_temporaries(session, slot, desc->count * slot->op.elem);
 	if (err)
 		return err;
 	for (i = 0; i < TOR_BUFS; i++)
