@@ -147,7 +147,7 @@ static bool pipe_peer(const struct tor_plan *p, u32 i, u32 o, u32 *peer)
 static bool pipe_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	u32 n = p->req.ranks, o = (p->rank + n - p->req.root) % n, peer = 0, t, d;
-	bool down = p->req.collective == TORCOLL_BROADCAST, sends;
+	bool down = p->req.collective == TORCOLL_BROADCAST, sends = false;
 
 	t = down ? c->round : pipe_rounds(p) - 1 - c->round;
 	d = o > upper(p) ? n - o : o;

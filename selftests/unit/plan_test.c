@@ -163,6 +163,33 @@ static void plan__larger_shapes(void **state)
 	}
 }
 
+/* Every number of blocks, every collective, irregular counts; several p. */
+static void plan_circulant__blocks(void **state)
+{
+	static const u32 ranks[] = { 2, 3, 5, 8, 13, 17, 24 };
+	struct tor_plan_req req;
+	u64 counts[24];
+	struct tor_torus t;
+	u32 i, n, c;
+
+	for (i = 0; i < ARRAY_SIZE(ranks); i++) {
+		tor_torus_init(&t, 1, &ranks[i], 1);
+		for (n = 1; n <= 40; n++)
+			for (c = TORCOLL_ALLREDUCE; c <= TORCOLL_REDUCE; c++) {
+				req = request(&t, TORCOLL_CIRCULANT, c, 45);
+				req.param[TORCOLL_PARAM_BLOCKS] = n;
+				if (c == TORCOLL_BROADCAST || c == TORCOLL_REDUCE)
+					req.root = n % ranks[i];
+				right(&req, n % 8 == 3);
+				if (c != TORCOLL_REDUCE_SCATTER && c != TORCOLL_ALLGATHER)
+					continue;
+				req.counts = counts;
+				req.count = odd_counts(counts, ranks[i], n % 4);
+				right(&req, false);
+			}
+	}
+}
+
 #define SWEEP(name, algorithm)				\
 static void plan__##name(void **state)			\
 {							\
@@ -173,6 +200,7 @@ SWEEP(swing_bw, SWING_BW)
 SWEEP(bucket, BUCKET)
 SWEEP(bibucket, BIBUCKET)
 SWEEP(recdoub_bw, RECDOUB_BW)
+SWEEP(circulant, CIRCULANT)
 SWEEP(tree, TREE)
 SWEEP(hamiltonian, HAMILTONIAN)
 SWEEP(ring, RING)
@@ -430,11 +458,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(plan_cost__trivance_bw),
 		cmocka_unit_test(plan_cost__bruck_bw),
 		cmocka_unit_test(plan_cost__latency_forms),
+		cmocka_unit_test(plan_circulant__blocks),
 		cmocka_unit_test(plan__larger_shapes),
 		cmocka_unit_test(plan__swing_bw),
 		cmocka_unit_test(plan__bucket),
 		cmocka_unit_test(plan__bibucket),
 		cmocka_unit_test(plan__recdoub_bw),
+		cmocka_unit_test(plan__circulant),
 		cmocka_unit_test(plan__tree),
 		cmocka_unit_test(plan__hamiltonian),
 		cmocka_unit_test(plan__ring),
