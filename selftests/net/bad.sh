@@ -26,7 +26,28 @@ fold()
 	is "${name}__ran_to_its_end" "$cases" "${plan:-a plan}"
 }
 
+hold()
+{
+	badframes hold >"$work/held" &
+	holder=$!
+	wait_for 10 test -s "$work/held"
+}
+
+let_go()
+{
+	kill "$holder"
+	wait "$holder"
+}
+
+work=$(mktemp -d)
+cleanup rm -rf "$work"
 torus_up 2x2
+# the first packet socket, and the last, are opened and closed by one processor alone
+on_one_cpu hold || bail "no packet socket"
+cleanup on_one_cpu let_go
+
 fold badcalls timeout 120 badcalls
-check badcalls__fabric_goes_on torcollctl netns run torcoll-perf allreduce -b 8 -e 64K -f 8 -n 2
+fold badframes timeout 240 badframes
+check fabric__goes_on torcollctl netns run torcoll-perf allreduce -b 8 -e 64K -f 8 -n 2
+check fabric__all_links_up jq -e 'all(.fabric.ports_up == 2)' <(torcollctl -j netns show)
 finish
