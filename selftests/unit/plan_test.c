@@ -48,6 +48,12 @@ static const char *shape_name(const struct tor_torus *t)
 	return name;
 }
 
+static void near_number(double x, double expected, double tolerance)
+{
+	if (x < expected - tolerance || x > expected + tolerance)
+		fail_msg("%.5f instead of %.5f", x, expected);
+}
+
 /* --- requests --- */
 
 static struct tor_plan_req request(const struct tor_torus *t, u32 algorithm, u32 collective,
@@ -190,6 +196,48 @@ static void plan_circulant__blocks(void **state)
 	}
 }
 
+/* Every r, both groups. Bytes per node as the paper says, cyclic and XOR. */
+static void check_general(u32 n, u32 r, u32 group)
+{
+	struct tor_plan_req req;
+	struct tor_torus t;
+	struct dump_cost cost;
+	struct dump d = {};
+	u32 k, left = n, steps = 0;
+	double blocks;
+
+	while (1u << steps < n)
+		steps++;
+	tor_torus_init(&t, 1, &n, 1);
+	req = request(&t, TORCOLL_GENERAL, TORCOLL_ALLREDUCE, 2 * n);
+	req.param[TORCOLL_PARAM_R] = r + 1;
+	req.param[TORCOLL_PARAM_GROUP] = group;
+	assert_true(right(&req, true));
+	for (k = 0; k < steps - r; k++)
+		left = (left + 1) / 2;
+	if (group == 2)
+		blocks = 2 * n + ((double)r - 2) * left;
+	else
+		blocks = r < steps ? 2 * (n - 1) + (left - 1) * (steps - 1) : steps * n;
+	assert_int_equal(dump_make(&d, &req, NULL), 0);
+	dump_cost(&d, &cost);
+	dump_free(&d);
+	assert_int_equal(cost.rounds, 2 * steps - r);
+	near_number(cost.sent_max, 2 * blocks, 1e-9);
+}
+
+static void plan_general__every_r(void **state)
+{
+	u32 n, r;
+
+	for (n = 2; n <= 36; n++)
+		for (r = 0; r == 0 || 1u << (r - 1) < n; r++) {
+			check_general(n, r, 1);
+			if (!(n & (n - 1)))
+				check_general(n, r, 2);
+		}
+}
+
 #define SWEEP(name, algorithm)				\
 static void plan__##name(void **state)			\
 {							\
@@ -200,6 +248,7 @@ SWEEP(swing_bw, SWING_BW)
 SWEEP(bucket, BUCKET)
 SWEEP(bibucket, BIBUCKET)
 SWEEP(recdoub_bw, RECDOUB_BW)
+SWEEP(general, GENERAL)
 SWEEP(circulant, CIRCULANT)
 SWEEP(tree, TREE)
 SWEEP(hamiltonian, HAMILTONIAN)
@@ -236,12 +285,6 @@ static struct dump_cost cost_of(u32 algorithm, u32 per, const u32 *side)
 
 #define COST(algorithm, per, ...) \
 	cost_of(TORCOLL_##algorithm, per, (u32[]){ __VA_ARGS__, 0 })
-
-static void near_number(double x, double expected, double tolerance)
-{
-	if (x < expected - tolerance || x > expected + tolerance)
-		fail_msg("%.5f instead of %.5f", x, expected);
-}
 
 static void plan_cost__swing_bw(void **state)
 {
@@ -459,11 +502,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(plan_cost__bruck_bw),
 		cmocka_unit_test(plan_cost__latency_forms),
 		cmocka_unit_test(plan_circulant__blocks),
+		cmocka_unit_test(plan_general__every_r),
 		cmocka_unit_test(plan__larger_shapes),
 		cmocka_unit_test(plan__swing_bw),
 		cmocka_unit_test(plan__bucket),
 		cmocka_unit_test(plan__bibucket),
 		cmocka_unit_test(plan__recdoub_bw),
+		cmocka_unit_test(plan__general),
 		cmocka_unit_test(plan__circulant),
 		cmocka_unit_test(plan__tree),
 		cmocka_unit_test(plan__hamiltonian),

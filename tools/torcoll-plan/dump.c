@@ -90,7 +90,6 @@ u64 dump_block_start(const struct dump *d, u32 rank)
 
 static void set_header(struct dump *d, const struct tor_plan_req *req)
 {
-	static const char *const names[TOR_BUFS] = { "data", "tmp1", "tmp2", "tmp3" };
 	u32 i;
 
 	d->torus = *req->torus;
@@ -111,7 +110,7 @@ static void set_header(struct dump *d, const struct tor_plan_req *req)
 	}
 	for (i = 0; i < TOR_BUFS; i++) {
 		d->bufs[i] = dump_alloc(8, 1);
-		snprintf(d->bufs[i], 8, "%s", names[i]);
+		snprintf(d->bufs[i], 8, i ? "tmp%u" : "data", i);
 	}
 	d->nbufs = TOR_BUFS;
 }
