@@ -5,6 +5,7 @@
 #include "group.h"
 
 #include <linux/log2.h>
+#include <linux/poll.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -14,6 +15,9 @@
 #include "port.h"
 #include "session.h"
 #include "trace.h"
+
+/* Failures and farewells; flushed before a fabric or the module goes. */
+static struct workqueue_struct *works;
 
 /* --- lanes: from core to timers and back --- */
 
@@ -64,7 +68,7 @@ void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
 	smp_mb__before_atomic();
 	clear_bit(TOR_SLOT_BUSY, &slot->flags);
 	wake_up_all(&group->wait);
-	tor_session_wake(READ_ONCE(group->session));
+	tor_session_wake(READ_ONCE(group->session), EPOLLIN | EPOLLRDNORM);
 }
 
 void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op)
@@ -133,6 +137,15 @@ static struct tor_lane *find_lane(struct tor_group *group, u32 op, u32 channel)
 	return &tor_group_slot(group, op)->lane[channel];
 }
 
+/* Someone is at an op that will never be called here: our process has left. */
+static void tell_if_left(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
+			 u32 op)
+{
+	if (test_bit(TOR_GROUP_CLOSED, &group->flags) && lane->chan.state == TOR_CHAN_IDLE &&
+	    (s32)(op - lane->chan.seq) >= 0)
+		tor_comm_fail(&entry->ctx, &group->comm, -ECONNABORTED, group->comm.rank, op);
+}
+
 void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
 		    const struct tor_bytes *payload, u32 pieces)
 {
@@ -154,6 +167,7 @@ void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct
 		return;
 	}
 	spin_lock(&lane->lock);
+	tell_if_left(entry, group, lane, h->op);
 	tor_chan_data(&entry->ctx, &lane->chan, rank, h, payload, pieces);
 	spin_unlock(&lane->lock);
 }
@@ -173,6 +187,7 @@ void tor_group_acks(struct tor_entry *entry, struct tor_port *port, const struct
 		if (!lane)
 			continue;
 		spin_lock(&lane->lock);
+		tell_if_left(entry, group, lane, ack.op);
 		tor_chan_ack(&entry->ctx, &lane->chan, rank, &ack);
 		spin_unlock(&lane->lock);
 	}
@@ -187,8 +202,6 @@ void tor_group_abort_rx(struct tor_entry *entry, struct tor_port *port, const st
 	group = admit(port, h, h->comm, &rank);
 	if (!group)
 		return;
-	if (!atomic_read(&group->comm.failed))
-		set_bit(TOR_GROUP_TOLD, &group->flags);
 	tor_comm_abort_rx(&entry->ctx, &group->comm, rank, p, h->length);
 }
 
@@ -207,13 +220,19 @@ void tor_group_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
 
 /* --- failure --- */
 
+void tor_env_comm_told(struct tor_comm *comm)
+{
+	if (!atomic_read(&comm->claimed))
+		set_bit(TOR_GROUP_TOLD, &tor_group_of(comm)->flags);
+}
+
 void tor_env_comm_failed(struct tor_ctx *ctx, struct tor_comm *comm)
 {
 	struct tor_group *group = tor_group_of(comm);
 
 	/* fails once; the work's own reference */
 	refcount_inc(&group->refs);
-	queue_delayed_work(system_unbound_wq, &group->fail_work, 0);
+	queue_delayed_work(works, &group->fail_work, 0);
 }
 
 static void abort_lanes(struct tor_group *group)
@@ -261,16 +280,16 @@ static void fail_work(struct work_struct *work)
 		abort_lanes(group);
 		wake_up_all(&group->wait);
 		rcu_read_lock();
-		tor_session_wake(READ_ONCE(group->session));
+		tor_session_wake(READ_ONCE(group->session), EPOLLERR);
 		rcu_read_unlock();
 		tor_netlink_notify_comm(group, false);
 	}
 	if (test_bit(TOR_GROUP_HASHED, &group->flags) && !test_bit(TOR_GROUP_TOLD, &group->flags)) {
 		tell_everyone(group);
-		if (++group->fail_rounds < 3) {
-			queue_delayed_work(system_unbound_wq, &group->fail_work, HZ / 20);
+		/* refused when the group is being taken apart */
+		if (++group->fail_rounds < 3 &&
+		    queue_delayed_work(works, &group->fail_work, HZ / 20))
 			return;
-		}
 	}
 	tor_group_put(group);
 }
@@ -371,11 +390,15 @@ void tor_group_close(struct tor_group *group)
 {
 	struct tor_fabric *fabric = group->fabric;
 
+	/* pairs with start() in op.c: it sees CLOSED, or we see BUSY */
+	set_bit(TOR_GROUP_CLOSED, &group->flags);
+	smp_mb__after_atomic();
+	wake_up_all(&group->wait);
 	if (tor_group_busy(group))
 		tor_group_abort(group, -ECONNABORTED);
 	tor_op_release_all(group);
 	WRITE_ONCE(group->session, NULL);
-	queue_delayed_work(system_unbound_wq, &group->linger_work, TOR_LINGER);
+	queue_delayed_work(works, &group->linger_work, TOR_LINGER);
 	/* from here on the fabric may go, and ends us if it does */
 	atomic_dec(&fabric->users);
 }
@@ -400,6 +423,19 @@ void tor_group_end_all(struct tor_fabric *fabric)
 		group_end(found);
 		tor_group_put(found);
 	} while (true);
+	/* those that had left the table already, but not the fabric */
+	flush_workqueue(works);
+}
+
+int tor_group_init(void)
+{
+	works = alloc_workqueue("torcoll", WQ_UNBOUND, 0);
+	return works ? 0 : -ENOMEM;
+}
+
+void tor_group_exit(void)
+{
+	destroy_workqueue(works);
 }
 
 /* --- creation --- */

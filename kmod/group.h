@@ -74,6 +74,7 @@ enum tor_group_flag {
 	TOR_GROUP_JOINED,	/* the join is over */
 	TOR_GROUP_HASHED,
 	TOR_GROUP_TOLD,		/* failed because another rank said so */
+	TOR_GROUP_CLOSED,	/* the process has left; no op starts any more */
 	TOR_GROUP_DEAD,		/* being taken apart: start no timer */
 	TOR_GROUP_ENDED,
 };
@@ -142,6 +143,9 @@ void tor_group_close(struct tor_group *group);
 void tor_group_abort(struct tor_group *group, int error);
 
 void tor_group_put(struct tor_group *group);
+
+int tor_group_init(void);
+void tor_group_exit(void);
 
 /* Take all groups of a fabric apart; none is in use by a process. Context: process. */
 void tor_group_end_all(struct tor_fabric *fabric);

@@ -7,6 +7,7 @@
 #include <linux/module.h>
 
 #include "fabric.h"
+#include "group.h"
 #include "port.h"
 #include "version.h"
 
@@ -17,9 +18,12 @@ static int __init torcoll_init(void)
 	err = tor_env_init();
 	if (err)
 		return err;
-	err = tor_fabric_init();
+	err = tor_group_init();
 	if (err)
 		return err;
+	err = tor_fabric_init();
+	if (err)
+		goto err_group;
 	err = tor_port_init();
 	if (err)
 		goto err_fabric;
@@ -37,6 +41,8 @@ err_port:
 	tor_port_exit();
 err_fabric:
 	tor_fabric_exit();
+err_group:
+	tor_group_exit();
 	return err;
 }
 
@@ -47,6 +53,7 @@ static void __exit torcoll_exit(void)
 	tor_netlink_exit();
 	tor_port_exit();
 	tor_fabric_exit();
+	tor_group_exit();
 	/* callbacks of call_rcu() are our text */
 	rcu_barrier();
 }

@@ -37,8 +37,12 @@ static struct tor_pages *new_pages(u64 addr, u64 length)
 	pages->addr = addr;
 	pages->length = length;
 	pages->pages = DIV_ROUND_UP(offset_in_page(addr) + length, PAGE_SIZE);
+	if (pages->pages > INT_MAX / sizeof(*pages->page)) {
+		kfree(pages);
+		return NULL;
+	}
 	refcount_set(&pages->uses, 1);
-	pages->page = kvmalloc_array(pages->pages, sizeof(*pages->page), GFP_KERNEL_ACCOUNT);
+	pages->page = kvmalloc_array(pages->pages, sizeof(*pages->page), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pages->page) {
 		kfree(pages);
 		return NULL;

@@ -509,7 +509,7 @@ static int fill_op(struct sk_buff *msg, const struct tor_group *group, struct to
 	const struct tor_op *op = &slot->op;
 	const struct tor_plan_req *req = &op->plan.req;
 	u32 state = op_state(slot);
-	u32 i;
+	u32 channels, i;
 
 	if (put_u64(msg, TORCOLL_A_OP_FABRIC, group->comm.node->key) ||
 	    nla_put_u32(msg, TORCOLL_A_OP_COMM, group->comm.tag) ||
@@ -525,7 +525,9 @@ static int fill_op(struct sk_buff *msg, const struct tor_group *group, struct to
 	     nla_put_u32(msg, TORCOLL_A_OP_ERROR, -slot->status)) ||
 	    put_u64(msg, TORCOLL_A_OP_AGE_NS, ktime_get_ns() - slot->submitted))
 		return -EMSGSIZE;
-	for (i = 0; i < op->plan.shape.channels; i++)
+	/* the slot's next op may be being prepared: its plan is not to be trusted */
+	channels = min(READ_ONCE(op->plan.shape.channels), group->comm.channels);
+	for (i = 0; i < channels; i++)
 		if (fill_channel(msg, &slot->lane[i]))
 			return -EMSGSIZE;
 	return 0;

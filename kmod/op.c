@@ -85,9 +85,16 @@ void tor_op_release_all(struct tor_group *group)
 {
 	u32 i;
 
-	for (i = 0; i < group->comm.depth; i++)
-		if (test_and_clear_bit(TOR_SLOT_UNREAPED, &group->slot[i].flags))
-			give_back(&group->slot[i]);
+	/* not against a thread that reaps; what is BUSY ends later, and then with the group */
+	mutex_lock(&group->reap);
+	for (i = 0; i < group->comm.depth; i++) {
+		struct tor_slot *slot = &group->slot[i];
+
+		if (has_result(slot) && test_and_clear_bit(TOR_SLOT_UNREAPED, &slot->flags))
+			give_back(slot);
+	}
+	mutex_unlock(&group->reap);
+	wake_up_all(&group->wait);
 }
 
 /* --- submit --- */
@@ -259,6 +266,18 @@ static void start(struct tor_slot *slot)
 	slot->status = 0;
 	/* the slot is ours alone until its lanes start, each under its lock */
 	WRITE_ONCE(slot->flags, BIT(TOR_SLOT_BUSY) | BIT(TOR_SLOT_UNREAPED) | BIT(TOR_SLOT_OPEN));
+	/* pairs with tor_group_close(): it sees BUSY, or we see CLOSED */
+	smp_mb();
+	if (test_bit(TOR_GROUP_CLOSED, &group->flags)) {
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		tor_comm_fail(&entry.ctx, &group->comm, -ECONNABORTED, group->comm.rank,
+			      slot->op.seq);
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
+	}
 	trace_torcoll_op_submit(&group->comm, slot->op.seq,
 				slot->op.plan.req.count * slot->op.elem, 0);
 	for (i = 0; i < group->comm.channels; i++) {
@@ -288,7 +307,8 @@ static int comm_error(struct tor_session *session, const struct tor_group *group
 
 static bool slot_usable(const struct tor_slot *slot)
 {
-	return !READ_ONCE(slot->flags) || atomic_read(&slot->op.comm->failed);
+	return !READ_ONCE(slot->flags) || atomic_read(&slot->op.comm->failed) ||
+	       test_bit(TOR_GROUP_CLOSED, &slot->group->flags);
 }
 
 /* Wait for the slot of the next op. Context: group->submit held. */
@@ -316,6 +336,8 @@ static int get_slot(struct tor_session *session, struct tor_group *group,
 	}
 	if (atomic_read(&group->comm.failed))
 		return comm_error(session, group);
+	if (test_bit(TOR_GROUP_CLOSED, &group->flags))
+		return tor_refuse(session, -ENOENT, "the comm was closed meanwhile");
 	return 0;
 }
 
@@ -329,8 +351,12 @@ int tor_op_submit(struct tor_session *session, struct tor_group *group,
 	err = check_desc(session, group, desc);
 	if (err)
 		return err;
-	if (mutex_lock_interruptible(&group->submit))
+	if (desc->flags & TORCOLL_OP_NOWAIT) {
+		if (!mutex_trylock(&group->submit))
+			return tor_refuse(session, -EBUSY, "another thread is submitting");
+	} else if (mutex_lock_interruptible(&group->submit)) {
 		return -EINTR;
+	}
 	err = get_slot(session, group, desc, &slot);
 	if (!err) {
 		err = begin(session, slot, desc);
@@ -365,7 +391,7 @@ static struct tor_slot *find_result(struct tor_group *group, u64 handle)
 
 	if (handle) {
 		slot = tor_group_slot(group, (u32)handle);
-		return has_result(slot) ? slot : NULL;
+		return has_result(slot) && slot->op.seq == (u32)handle ? slot : NULL;
 	}
 	for (i = 0; i < group->comm.depth; i++) {
 		slot = &group->slot[i];

@@ -35,10 +35,10 @@ int tor_refuse(struct tor_session *session, int err, const char *fmt, ...)
 	return err;
 }
 
-void tor_session_wake(struct tor_session *session)
+void tor_session_wake(struct tor_session *session, __poll_t what)
 {
 	if (session)
-		wake_up_interruptible_poll(&session->poll, EPOLLIN | EPOLLRDNORM);
+		wake_up_interruptible_poll(&session->poll, what);
 }
 
 struct tor_group *tor_session_group(struct tor_session *session, u32 handle)
@@ -47,12 +47,22 @@ struct tor_group *tor_session_group(struct tor_session *session, u32 handle)
 
 	mutex_lock(&session->lock);
 	group = idr_find(&session->groups, handle);
-	if (group)
+	if (group) {
 		refcount_inc(&group->refs);
+		atomic_inc(&group->fabric->users);
+	}
 	mutex_unlock(&session->lock);
 	if (!group)
 		return ERR_PTR(tor_refuse(session, -ENOENT, "no comm has handle %u", handle));
 	return group;
+}
+
+void tor_session_group_put(struct tor_group *group)
+{
+	struct tor_fabric *fabric = group->fabric;
+
+	tor_group_put(group);
+	atomic_dec(&fabric->users);
 }
 
 struct tor_pages *tor_session_region(struct tor_session *session, u32 handle, u64 addr,
@@ -220,6 +230,9 @@ static int publish_group(struct tor_session *session, struct tor_group *group,
 {
 	int id;
 
+	/* once it has a handle, another thread may close it */
+	refcount_inc(&group->refs);
+	atomic_inc(&group->fabric->users);
 	mutex_lock(&session->lock);
 	if (session->killed) {
 		id = -ECONNABORTED;
@@ -230,13 +243,14 @@ static int publish_group(struct tor_session *session, struct tor_group *group,
 	mutex_unlock(&session->lock);
 	if (id < 0) {
 		tor_group_close(group);
-		return id;
+	} else {
+		tor_netlink_notify_comm(group, false);
+		add->rank = group->comm.rank;
+		add->depth = group->comm.depth;
+		add->comm = id;
 	}
-	tor_netlink_notify_comm(group, false);
-	add->rank = group->comm.rank;
-	add->depth = group->comm.depth;
-	add->comm = id;
-	return 0;
+	tor_session_group_put(group);
+	return min(id, 0);
 }
 
 static int create_group(struct tor_session *session, struct torcoll_comm_add *add,
@@ -293,6 +307,7 @@ static int call_comm_add(struct tor_session *session, union call *call)
 	err = read_members(session, add, &cfg.member);
 	if (err)
 		return err;
+	WRITE_ONCE(session->owner, current->files);
 	err = create_group(session, add, &cfg);
 	kvfree(cfg.member);
 	memzero_explicit(secret, sizeof(secret));
@@ -334,7 +349,7 @@ static int call_comm_info(struct tor_session *session, union call *call)
 	info->frame_bytes = comm->unit;
 	info->error = READ_ONCE(comm->error);
 	info->error_rank = info->error ? comm->error_rank : TOR_NO_RANK;
-	tor_group_put(group);
+	tor_session_group_put(group);
 	return 0;
 }
 
@@ -348,7 +363,7 @@ static int call_submit(struct tor_session *session, union call *call)
 	/* whose death ends the comm: the one that calls */
 	WRITE_ONCE(session->owner, current->files);
 	err = tor_op_submit(session, group, &call->submit);
-	tor_group_put(group);
+	tor_session_group_put(group);
 	return err;
 }
 
@@ -363,7 +378,7 @@ static int call_wait(struct tor_session *session, union call *call)
 	if (IS_ERR(group))
 		return PTR_ERR(group);
 	err = tor_op_wait(session, group, &call->wait);
-	tor_group_put(group);
+	tor_session_group_put(group);
 	return err;
 }
 
@@ -374,7 +389,7 @@ static int call_abort(struct tor_session *session, union call *call)
 	if (IS_ERR(group))
 		return PTR_ERR(group);
 	tor_group_abort(group, -ECANCELED);
-	tor_group_put(group);
+	tor_session_group_put(group);
 	return 0;
 }
 

@@ -34,14 +34,15 @@ struct tor_session {
 	struct rcu_head rcu;
 };
 
-/* An op of one of its comms is done; @session may be NULL. Context: RCU. */
-void tor_session_wake(struct tor_session *session);
+/* Something happened to one of its comms; @session may be NULL. Context: RCU. */
+void tor_session_wake(struct tor_session *session, __poll_t what);
 
 /* Keep a sentence for TORCOLL_IOC_ERROR. Return: @err. */
 int __printf(3, 4) tor_refuse(struct tor_session *session, int err, const char *fmt, ...);
 
-/* A comm by handle, referenced, or an ERR_PTR with a sentence. */
+/* A comm by handle, referenced together with its fabric, or an ERR_PTR with a sentence. */
 struct tor_group *tor_session_group(struct tor_session *session, u32 handle);
+void tor_session_group_put(struct tor_group *group);
 
 /**
  * tor_session_region - memory by handle
@@ -61,7 +62,7 @@ struct tor_pages *tor_session_region(struct tor_session *session, u32 handle, u6
  */
 #define tor_wait_until(queue, condition, deadline)					\
 ({											\
-	u64 __deadline = (deadline);							\
+	u64 __deadline = min_t(u64, deadline, KTIME_MAX);				\
 	u64 __now = ktime_get_ns();							\
 	int __err = 0;									\
 											\

@@ -50,12 +50,14 @@ bool tor_comm_admit(struct tor_comm *comm, const struct tor_hdr *h, u32 *rank,
 
 void tor_comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op)
 {
-	if (atomic_cmpxchg(&comm->failed, 0, 1))
+	if (atomic_cmpxchg(&comm->claimed, 0, 1))
 		return;
 	comm->error_rank = rank;
 	comm->error_node = rank < comm->ranks ? tor_comm_node(comm, rank) : ~0U;
 	comm->error_op = op;
 	WRITE_ONCE(comm->error, error);
+	/* a full barrier: whoever sees the failure sees its cause */
+	atomic_cmpxchg(&comm->failed, 0, 1);
 	tor_env_comm_failed(ctx, comm);
 }
 
@@ -109,6 +111,7 @@ void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, con
 
 	if (tor_wire_get_abort(p, len, &abort))
 		return;
+	tor_env_comm_told(comm);
 	error = abort.error && abort.error < 4096 ? -(int)abort.error : -ECONNABORTED;
 	tor_comm_fail(ctx, comm, error, abort.rank < comm->ranks ? abort.rank : rank, abort.op);
 }

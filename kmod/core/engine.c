@@ -149,7 +149,11 @@ static void rx_put(struct tor_chan *chan, struct tor_rx *rx)
 	list_for_each_entry_safe(kept, next, &rx->kept, list)
 		kept_free(chan, rx, kept);
 	list_del(&rx->list);
-	list_add_tail(&rx->list, &chan->spare_rx);
+	/* what an early frame brought is not ours to hoard */
+	if (rx->frames)
+		list_add_tail(&rx->list, &chan->spare_rx);
+	else
+		tor_env_free(rx);
 }
 
 static struct tor_rx *rx_find(struct tor_chan *chan, u32 rank, u32 round)
@@ -1274,6 +1278,10 @@ void tor_chan_recycle(struct tor_ctx *ctx, struct tor_chan *chan, u32 seq)
 		u32 rank = chan->told[i].rank;
 		u32 round = chan->told[i].round;
 
+		if ((s32)(chan->told[i].op - seq) < 0) {
+			chan->told[i] = chan->told[--chan->ntold];
+			continue;
+		}
 		if (chan->told[i].op != seq) {
 			i++;
 			continue;

@@ -48,7 +48,7 @@
  * @epoch: of each rank's node, learned from its first frame, 0: not yet
  * @path: by rank
  * @kept: bytes in early frames
- * @failed: set once
+ * @claimed: set by the first failure; @failed: set when that is written down
  * @error: then, the negative errno; @error_rank and @error_node: who caused it, or ~0
  * @digest: with -EPROTO: of the op here and there
  */
@@ -66,6 +66,7 @@ struct tor_comm {
 	u32 *epoch;
 	struct tor_path *path;
 	atomic_t kept;
+	atomic_t claimed;
 	atomic_t failed;
 	int error;
 	u32 error_rank;

@@ -198,6 +198,9 @@ void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op);
  */
 void tor_env_comm_failed(struct tor_ctx *ctx, struct tor_comm *comm);
 
+/* Another rank says that the comm failed, and tells everyone itself. */
+void tor_env_comm_told(struct tor_comm *comm);
+
 /* All members have come: make the comm known under join->tag before returning. */
 int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join);
 

@@ -134,8 +134,11 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const 
 		state = TOR_LINK_UP;
 	set_state(ctx, node, port, state);
 	/* answer at once, so that a new cable is up after one round trip instead of an interval */
-	if (first)
+	if (first && (!link->answered || ctx->now - link->answered >= node->hello_ns / 4)) {
+		/* not more often: with three ports on one wire all would answer all for ever */
+		link->answered = ctx->now;
 		say_hello(ctx, node, port);
+	}
 }
 
 void tor_link_foreign(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 version)

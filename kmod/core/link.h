@@ -33,6 +33,7 @@ const char *tor_link_state_name(enum tor_link_state state);
  * @state: enum tor_link_state; read without lock, so by READ_ONCE
  * @frame_size: bytes behind the MAC header that this port takes
  * @heard: time of the last hello, ns; 0: none
+ * @answered: time of the last hello of ours that answered one at once
  * @peer_node, @peer_port, @peer_epoch, @peer_frame_size: what it said
  * @peer_wire: its wire version, if that is not ours
  * @peer_version: the neighbour's module version, terminated
@@ -41,6 +42,7 @@ struct tor_link {
 	enum tor_link_state state;
 	u32 frame_size;
 	u64 heard;
+	u64 answered;
 	u32 peer_node;
 	u32 peer_port;
 	u32 peer_epoch;

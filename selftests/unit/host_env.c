@@ -23,6 +23,7 @@
 #pragma weak tor_env_op_done
 #pragma weak tor_env_op_retired
 #pragma weak tor_env_comm_failed
+#pragma weak tor_env_comm_told
 #pragma weak tor_env_join_install
 #pragma weak tor_env_join_done
 #pragma weak tor_env_link_changed
@@ -242,6 +243,11 @@ void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op)
 	(void)ctx;
 	(void)op;
 	host.ops_retired++;
+}
+
+void tor_env_comm_told(struct tor_comm *comm)
+{
+	(void)comm;
 }
 
 void tor_env_comm_failed(struct tor_ctx *ctx, struct tor_comm *comm)

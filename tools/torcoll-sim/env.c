@@ -139,6 +139,12 @@ void tor_env_op_retired(struct tor_ctx *core, struct tor_op *core_op)
 	ctx->retired = op;
 }
 
+void tor_env_comm_told(struct tor_comm *comm)
+{
+	/* repeating an abort does no harm here */
+	(void)comm;
+}
+
 void tor_env_comm_failed(struct tor_ctx *core, struct tor_comm *comm)
 {
 	struct sim_ctx *ctx = container_of(core, struct sim_ctx, core);
