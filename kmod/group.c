@@ -390,8 +390,8 @@ void tor_group_close(struct tor_group *group)
 {
 	struct tor_fabric *fabric = group->fabric;
 
-	/* pairs with start() in op.c: it sees CLOSED, or we see BUSY */
 	set_bit(TOR_GROUP_CLOSED, &group->flags);
+	/* pairs with start() in op.c: it sees CLOSED, or we see BUSY */
 	smp_mb__after_atomic();
 	wake_up_all(&group->wait);
 	if (tor_group_busy(group))
