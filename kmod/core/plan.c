@@ -6,6 +6,7 @@ static const struct tor_family *const families[TORCOLL_ALGO_COUNT] = {
 	[TORCOLL_SWING_BW] = &tor_family_swing_bw,
 	[TORCOLL_BUCKET] = &tor_family_bucket,
 	[TORCOLL_BIBUCKET] = &tor_family_bibucket,
+	[TORCOLL_TRIVANCE_LAT] = &tor_family_trivance_lat,
 	[TORCOLL_WINDOW] = &tor_family_window,
 	[TORCOLL_GENERAL] = &tor_family_general,
 	[TORCOLL_CIRCULANT] = &tor_family_circulant,

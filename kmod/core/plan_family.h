@@ -50,6 +50,7 @@ struct tor_family {
 extern const struct tor_family tor_family_swing_bw;
 extern const struct tor_family tor_family_bucket;
 extern const struct tor_family tor_family_bibucket;
+extern const struct tor_family tor_family_trivance_lat;
 extern const struct tor_family tor_family_window;
 extern const struct tor_family tor_family_general;
 extern const struct tor_family tor_family_circulant;

@@ -248,6 +248,8 @@ SWEEP(swing_bw, SWING_BW)
 SWEEP(bucket, BUCKET)
 SWEEP(bibucket, BIBUCKET)
 SWEEP(recdoub_bw, RECDOUB_BW)
+SWEEP(trivance_lat, TRIVANCE_LAT)
+SWEEP(window, WINDOW)
 SWEEP(general, GENERAL)
 SWEEP(circulant, CIRCULANT)
 SWEEP(tree, TREE)
@@ -350,6 +352,12 @@ static void plan_cost__latency_forms(void **state)
 	c = COST(RECDOUB_LAT, 1, 64, 64);
 	assert_int_equal(c.rounds, 12);
 	assert_int_equal(c.hops, 126);
+	c = COST(TRIVANCE_LAT, 1, 27, 27);
+	assert_int_equal(c.rounds, 6);
+	assert_int_equal(c.hops, 26);
+	c = COST(WINDOW, 2, 8, 4);
+	assert_int_equal(c.rounds, 6);
+	near_number(c.w, 5.0, 1e-9);
 	assert_int_equal(COST(MOORE, 1, 9, 9).rounds, 2);
 	assert_int_equal(COST(MOORE, 1, 3, 3, 3).rounds, 1);
 	assert_int_equal(COST(ALLPORT, 1, 5, 5).rounds, 2);
@@ -508,6 +516,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(plan__bucket),
 		cmocka_unit_test(plan__bibucket),
 		cmocka_unit_test(plan__recdoub_bw),
+		cmocka_unit_test(plan__trivance_lat),
+		cmocka_unit_test(plan__window),
 		cmocka_unit_test(plan__general),
 		cmocka_unit_test(plan__circulant),
 		cmocka_unit_test(plan__tree),
