@@ -104,6 +104,9 @@ u64 dump_block_start(const struct dump *d, u32 rank);
  */
 bool dump_check(const struct dump *d, struct dump_error *e);
 
+/* An SVG: a picture for each round. */
+void dump_draw(const struct dump *d, FILE *out);
+
 void dump_cost(const struct dump *d, struct dump_cost *cost);
 
 /* Fills @e; returns false. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torcoll-plan: prints, checks and costs the plans that the module executes.
+ * torcoll-plan: prints, checks, costs and draws the plans that the module executes.
  *
  * Exit codes: 0 done, 1 the plan is wrong, 2 usage, 3 the algorithm cannot serve the request.
  */
@@ -15,7 +15,8 @@ const char *argp_program_version = "torcoll-plan " TORCOLL_VERSION;
 enum { EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_UNSERVED = 3 };
 
 enum key {
-	KEY_DIMS = 256, KEY_CABLES, KEY_ROOT, KEY_COUNTS, KEY_NODES, KEY_CHECK, KEY_COST, KEY_LIST,
+	KEY_DIMS = 256, KEY_CABLES, KEY_ROOT, KEY_COUNTS, KEY_NODES, KEY_CHECK, KEY_COST, KEY_DRAW,
+	KEY_LIST,
 };
 
 struct args {
@@ -32,7 +33,7 @@ struct args {
 	u32 *nodes;
 	u32 nnodes;
 	u32 param[TORCOLL_PARAM_COUNT];
-	bool check, cost, list, json, from_stdin;
+	bool check, cost, draw, list, json, from_stdin;
 };
 
 static const struct argp_option options[] = {
@@ -47,6 +48,7 @@ static const struct argp_option options[] = {
 	{ "param", 'p', "NAME=N", 0, "channels, r, blocks, group (1 cyclic, 2 XOR), variant", 2 },
 	{ "check", KEY_CHECK, NULL, 0, "Execute the plan symbolically: is it right?", 3 },
 	{ "cost", KEY_COST, NULL, 0, "Rounds, hops, bytes and messages on the torus", 3 },
+	{ "draw", KEY_DRAW, NULL, 0, "An SVG with a picture for each round", 3 },
 	{ "json", 'j', NULL, 0, "The cost as JSON", 3 },
 	{ "list", KEY_LIST, NULL, 0, "Algorithms, and which collectives each serves", 3 },
 	{ 0 }
@@ -54,8 +56,8 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"Prints the plan of a collective on a torus, all ranks, as JSON lines (torcoll-plan/1).\n"
-	"With --check or --cost: checks or costs it instead; with - the plan is read from standard\n"
-	"input, and nothing else is known.";
+	"With --check, --cost, --draw: checks, costs, draws it instead; with - the plan is read from\n"
+	"standard input, and nothing else is known.";
 
 static u64 parse_number(struct argp_state *state, const char *what, const char *s, u64 most)
 {
@@ -168,6 +170,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_COST:
 		a->cost = true;
 		break;
+	case KEY_DRAW:
+		a->draw = true;
+		break;
 	case KEY_LIST:
 		a->list = true;
 		break;
@@ -272,15 +277,17 @@ static int use(const struct dump *d, const struct args *a)
 		fprintf(stderr, "torcoll-plan: wrong: %s\n", e.text);
 		return EXIT_WRONG;
 	}
-	if (a->check && !a->cost)
+	if (a->check && !a->cost && !a->draw)
 		printf("right\n");
-	if (a->cost && !dump_valid(d, &e)) {
+	if ((a->cost || a->draw) && !dump_valid(d, &e)) {
 		fprintf(stderr, "torcoll-plan: wrong: %s\n", e.text);
 		return EXIT_WRONG;
 	}
 	if (a->cost)
 		print_cost(d, a->json);
-	if (!a->check && !a->cost)
+	if (a->draw)
+		dump_draw(d, stdout);
+	if (!a->check && !a->cost && !a->draw)
 		dump_print(d, stdout);
 	return 0;
 }

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A dump as SVG: for each round a picture of the torus, with an arrow per transfer, coloured by channel.
+ * Dimension 0 goes right, dimension 1 down; further dimensions are laid out as a grid of such
+ * planes. Ways round the torus are bows: which cables are used is not shown.
+ */
+#include "dump.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define STEP		70		/* between nodes */
+#define RADIUS		13
+#define MARGIN		40
+#define TITLE		28		/* above a picture */
+#define WIDTH		1600		/* pictures beside each other, as far as they fit */
+
+static const char *const colours[] = {
+	"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf",
+	"#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#003f5c", "#58508d",
+};
+
+struct place {
+	double x, y;
+};
+
+struct canvas {
+	const struct dump *d;
+	FILE *out;
+	struct place size;		/* of a picture */
+	struct place at;		/* of this one */
+};
+
+static struct place place_of(const struct canvas *c, u32 node)
+{
+	const struct tor_torus *t = &c->d->torus;
+	struct place p = { c->at.x + MARGIN, c->at.y + MARGIN + TITLE };
+	double step[2] = { STEP, STEP };
+	u32 d;
+
+	for (d = 0; d < t->ndim; d++) {
+		*(d % 2 ? &p.y : &p.x) += step[d % 2] * tor_torus_coord(t, node, d);
+		step[d % 2] *= t->side[d] + 0.3;
+	}
+	return p;
+}
+
+static struct place size_of(const struct canvas *c)
+{
+	struct place p = place_of(c, c->d->torus.nodes - 1);
+
+	return (struct place){ p.x + MARGIN, p.y + MARGIN };
+}
+
+static void draw_nodes(const struct canvas *c, u32 t)
+{
+	const struct dump *d = c->d;
+	u32 i, node;
+
+	fprintf(c->out, "<text class=\"t\" x=\"%.0f\" y=\"%.0f\">round %u</text>\n", c->at.x + 12,
+		c->at.y + 20, t);
+	fprintf(c->out, "<rect x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\"/>\n",
+		c->at.x + 4, c->at.y + 4, c->size.x - 8, c->size.y - 8);
+	for (i = 0; i < d->ranks; i++) {
+		struct place p;
+
+		node = d->members ? d->members[i] : i;
+		p = place_of(c, node);
+		fprintf(c->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%u\"/>", p.x, p.y, RADIUS);
+		fprintf(c->out, "<text x=\"%.1f\" y=\"%.1f\">%u</text>\n", p.x, p.y + 4, i);
+	}
+}
+
+/* A bow to the left of its direction, so that an arrow back is beside it; wider for longer ways. */
+static void draw_arrow(const struct canvas *c, const struct dump_piece *x, u64 n)
+{
+	const struct dump *d = c->d;
+	struct place a = place_of(c, d->members ? d->members[x->src] : x->src);
+	struct place b = place_of(c, d->members ? d->members[x->dst] : x->dst);
+	double dx = b.x - a.x, dy = b.y - a.y, len = hypot(dx, dy), bow, back;
+	struct place mid, end;
+
+	if (len < 1)
+		return;
+	bow = len > 1.5 * STEP ? 0.18 * len : 0.12 * len;
+	bow += 3.0 * (x->ch % 4);
+	mid = (struct place){ (a.x + b.x) / 2 + dy / len * bow, (a.y + b.y) / 2 - dx / len * bow };
+	/* ends at the rims of the circles */
+	back = hypot(b.x - mid.x, b.y - mid.y);
+	end.x = b.x - (b.x - mid.x) / back * (RADIUS + 5);
+	end.y = b.y - (b.y - mid.y) / back * (RADIUS + 5);
+	a.x += (mid.x - a.x) / back * RADIUS;
+	a.y += (mid.y - a.y) / back * RADIUS;
+	fprintf(c->out, "<path d=\"M%.1f %.1fQ%.1f %.1f %.1f %.1f\" stroke=\"%s\" ", a.x, a.y,
+		mid.x, mid.y, end.x, end.y, colours[x->ch % ARRAY_SIZE(colours)]);
+	fprintf(c->out, "marker-end=\"url(#a%zu)\"%s>", x->ch % ARRAY_SIZE(colours),
+		x->op == TOR_PIECE_COPY ? " stroke-dasharray=\"5 3\"" : "");
+	fprintf(c->out, "<title>channel %u: %u to %u, %llu elements</title></path>\n", x->ch,
+		x->src, x->dst, (unsigned long long)n);
+}
+
+static bool same_transfer(const struct dump_piece *a, const struct dump_piece *b)
+{
+	return a->t == b->t && a->ch == b->ch && a->src == b->src && a->dst == b->dst;
+}
+
+/* Returns the first piece of the next round. */
+static size_t draw_round(const struct canvas *c, size_t i)
+{
+	const struct dump *d = c->d;
+	u32 t = d->piece[i].t;
+	size_t j;
+	u64 n;
+
+	draw_nodes(c, t);
+	for (; i < d->pieces && d->piece[i].t == t; i = j) {
+		n = 0;
+		for (j = i; j < d->pieces && same_transfer(&d->piece[i], &d->piece[j]); j++)
+			n += d->piece[j].n;
+		if (d->piece[i].src != d->piece[i].dst)
+			draw_arrow(c, &d->piece[i], n);
+	}
+	return i;
+}
+
+static u32 count_rounds(const struct dump *d)
+{
+	u32 rounds = 0;
+	size_t i;
+
+	for (i = 0; i < d->pieces; i++)
+		rounds += !i || d->piece[i].t != d->piece[i - 1].t;
+	return rounds;
+}
+
+static void draw_style(const struct canvas *c)
+{
+	size_t i;
+
+	fprintf(c->out, "<style>path{fill:none;stroke-width:1.6}circle{fill:#fff;stroke:#444}");
+	fprintf(c->out, "rect{fill:none;stroke:#ddd}text{font:11px sans-serif;text-anchor:middle}");
+	fprintf(c->out, ".t{text-anchor:start;font-weight:bold}</style>\n<defs>\n");
+	for (i = 0; i < ARRAY_SIZE(colours); i++) {
+		fprintf(c->out, "<marker id=\"a%zu\" viewBox=\"0 0 8 8\" refX=\"4\" refY=\"4\" ", i);
+		fprintf(c->out, "markerWidth=\"5\" markerHeight=\"5\" orient=\"auto\">");
+		fprintf(c->out, "<path d=\"M0 0L8 4L0 8z\" style=\"fill:%s\"/></marker>\n",
+			colours[i]);
+	}
+	fprintf(c->out, "</defs>\n");
+}
+
+void dump_draw(const struct dump *d, FILE *out)
+{
+	struct canvas c = { .d = d, .out = out };
+	u32 rounds = count_rounds(d), columns, k;
+	size_t i = 0;
+
+	c.size = size_of(&c);
+	columns = c.size.x < WIDTH ? WIDTH / c.size.x : 1;
+	columns = min(columns, rounds ? rounds : 1);
+	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\">\n",
+		columns * c.size.x, ((rounds + columns - 1) / columns + !rounds) * c.size.y);
+	fprintf(out, "<title>%s, %s</title>\n", tor_collective_name(d->collective), d->algorithm);
+	draw_style(&c);
+	if (!rounds)
+		draw_nodes(&c, 0);
+	for (k = 0; i < d->pieces; k++) {
+		c.at = (struct place){ k % columns * c.size.x, (double)(k / columns) * c.size.y };
+		i = draw_round(&c, i);
+	}
+	fprintf(out, "</svg>\n");
+}
