@@ -188,6 +188,8 @@ static void tor_link_hello__restarted_neighbour(void **state)
 	before = b.epoch;
 	node_up(&b, 1, ring, 1, 1);
 	assert_int_not_equal(b.epoch, before);
+	/* a restart takes its time */
+	ctx.now += a.hello_ns;
 	tor_link_open(&ctx, &b, 1, 1500);
 	sent = host.nsent;
 	deliver(last_sent(), &a, 0);
@@ -197,6 +199,26 @@ static void tor_link_hello__restarted_neighbour(void **state)
 	assert_int_equal(host.nsent, sent + 1);
 	deliver(last_sent(), &b, 1);
 	assert_int_equal(b.link[1].state, TOR_LINK_UP);
+}
+
+static void tor_link_hello__three_on_a_wire_are_answered_seldom(void **state)
+{
+	struct tor_node a, b;
+	u32 sent, i;
+
+	pair_up(&a, &b);
+	ctx.now += a.hello_ns;
+	/* a port on a switch hears now this one, now that one: each time somebody new */
+	node_up(&b, 1, ring, 1, 1);
+	tor_link_open(&ctx, &b, 1, 1500);
+	sent = host.nsent;
+	for (i = 0; i < 10; i++) {
+		node_up(&b, 1, ring, 1, 1);
+		tor_link_open(&ctx, &b, 1, 1500);
+		deliver(last_sent(), &a, 0);
+	}
+	/* ten hellos said by them, and one answer */
+	assert_int_equal(host.nsent, sent + 10 + 1);
 }
 
 static void tor_link_foreign__another_version(void **state)
@@ -261,6 +283,7 @@ int main(void)
 		LINK_TEST(tor_link_hello__miswired),
 		LINK_TEST(tor_link_hello__another_shape),
 		LINK_TEST(tor_link_hello__restarted_neighbour),
+		LINK_TEST(tor_link_hello__three_on_a_wire_are_answered_seldom),
 		LINK_TEST(tor_link_foreign__another_version),
 		LINK_TEST(tor_link_state_name__all),
 		LINK_TEST(tor_node_init__refuses_what_is_outside),
