@@ -31,7 +31,7 @@
 #include "torus.h"
 
 #define TOR_MAX_CHANNELS	(2 * TOR_MAX_DIMS)
-#define TOR_BUFS		12		/* data and temporaries */
+#define TOR_BUFS		14		/* data and temporaries */
 #define TOR_BUF_DATA		0
 
 enum tor_piece_op { TOR_PIECE_COPY, TOR_PIECE_REDUCE };

@@ -5,7 +5,6 @@
  * none) of each round in one way only.
  *
  * `bruck-lat`: along a side of 3^K, offsets 3^k and 2 * 3^k. Sides take turns, step by step.
- * `trivance-lat` (Trivance, 2026): the same with offsets 3^k and -3^k, on both ports of the side at once.
  * `moore`: all offsets of -3^k, 0, 3^k along every side at once: 3^D as much in a round, the fewest rounds.
  * `allport`: where the plus shape of a node and its 2D neighbours tiles the torus, q = 2D + 1: in the first
  * round the neighbours. Then what remains is the lattice of the shapes' centres, those x with
@@ -51,14 +50,14 @@ static u32 move(const struct tor_plan *p, u32 rank, u32 dim, s64 by, bool from)
 	return tor_torus_shift(&p->grid, rank, dim, from ? -by : by);
 }
 
-/* --- bruck-lat, trivance-lat --- */
+/* --- bruck-lat --- */
 
-static int pairs_init(struct tor_plan *p, const char **why)
+static int bruck_lat_init(struct tor_plan *p, const char **why)
 {
 	u32 d, rounds = 0;
 
 	if (!all_powers(p, 3)) {
-		*why = "the algorithm serves sides that are powers of three";
+		*why = "bruck-lat serves sides that are powers of three";
 		return -EOPNOTSUPP;
 	}
 	for (d = 0; d < p->grid.ndim; d++)
@@ -95,26 +94,7 @@ static const struct tor_exchange bruck_exchange = {
 const struct tor_family tor_family_bruck_lat = {
 	TOR_EXCHANGE_FAMILY(bruck_exchange),
 	.serves = TOR_COLL(ALLREDUCE),
-	.init = pairs_init,
-};
-
-static bool trivance_lat_peer(const struct tor_plan *p, u32 channel, u32 k, u32 i, bool from,
-			      u32 *rank)
-{
-	u32 dim, unit = find_side(p, k, &dim);
-
-	*rank = move(p, p->rank, dim, i ? -(s64)unit : unit, from);
-	return i < 2;
-}
-
-static const struct tor_exchange trivance_exchange = {
-	.peer = trivance_lat_peer,
-};
-
-const struct tor_family tor_family_trivance_lat = {
-	TOR_EXCHANGE_FAMILY(trivance_exchange),
-	.serves = TOR_COLL(ALLREDUCE),
-	.init = pairs_init,
+	.init = bruck_lat_init,
 };
 
 /* --- moore --- */

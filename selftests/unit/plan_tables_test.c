@@ -149,6 +149,151 @@ static void print_distances(void)
 	printf("};\n");
 }
 
+/* --- interval schedules of trivance-lat --- */
+
+#define INTERVAL_MOST	80
+
+/*
+ * What a node knows: its own value and, apart, what came from either side in each round. A message is a sum
+ * of neighbouring parts of what its sender knows.
+ */
+struct intervals {
+	u8 w[2][4], d[2][4];		/* nodes and distance; right, left */
+	u32 reach[2][5];		/* nodes known to either side before a round */
+	u32 links, hops;		/* sums of the longer, and of both distances */
+};
+
+static struct intervals best_intervals[INTERVAL_MOST + 1];
+static bool have_intervals[INTERVAL_MOST + 1];
+
+static u32 log3_up(u32 n)
+{
+	u32 k, power = 1;
+
+	for (k = 0; power < n; k++)
+		power *= 3;
+	return k;
+}
+
+static void keep_best(const struct intervals *x, u32 steps)
+{
+	u32 n = x->reach[0][steps] + x->reach[1][steps] + 1;
+	struct intervals *best = &best_intervals[n <= INTERVAL_MOST ? n : 0];
+
+	if (n > INTERVAL_MOST || n < 2 || log3_up(n) != steps)
+		return;
+	if (have_intervals[n] && (x->links > best->links ||
+				  (x->links == best->links && x->hops >= best->hops)))
+		return;
+	*best = *x;
+	have_intervals[n] = true;
+}
+
+/*
+ * Every message of step @k to one side: from boundary @from to @to of what its sender knows, as offsets
+ * from the sender. Boundaries lie behind every part.
+ */
+static u32 list_messages(const struct intervals *x, u32 k, u32 side, u8 (*message)[2])
+{
+	s32 edge[10];
+	u32 edges = 0, i, j, n = 0, other = 1 - side;
+
+	/* from the far end of the other side to that of this side; nodes counted towards this side */
+	for (i = k + 1; i-- > 0;)
+		edge[edges++] = -(s32)x->reach[other][i];
+	for (i = 0; i <= k; i++)
+		edge[edges++] = (s32)x->reach[side][i] + 1;
+	message[n][0] = 0;
+	message[n++][1] = 0;
+	for (i = 0; i < edges; i++)
+		for (j = i + 1; j < edges; j++) {
+			s32 d = (s32)x->reach[side][k] + 1 - edge[i];
+
+			if (edge[j] <= edge[i] || d < 1 || d > INTERVAL_MOST)
+				continue;
+			message[n][0] = edge[j] - edge[i];
+			message[n++][1] = d;
+		}
+	return n;
+}
+
+static void search_intervals(struct intervals *x, u32 k, u32 steps)
+{
+	u8 right[64][2], left[64][2];
+	u32 rights, lefts, i, j, links = x->links, hops = x->hops;
+
+	if (k == steps) {
+		keep_best(x, steps);
+		return;
+	}
+	rights = list_messages(x, k, 0, right);
+	lefts = list_messages(x, k, 1, left);
+	for (i = 0; i < rights; i++)
+		for (j = 0; j < lefts; j++) {
+			x->w[0][k] = right[i][0];
+			x->d[0][k] = right[i][1];
+			x->w[1][k] = left[j][0];
+			x->d[1][k] = left[j][1];
+			x->reach[0][k + 1] = x->reach[0][k] + right[i][0];
+			x->reach[1][k + 1] = x->reach[1][k] + left[j][0];
+			x->links = links + max(right[i][1], left[j][1]);
+			x->hops = hops + right[i][1] + left[j][1];
+			search_intervals(x, k + 1, steps);
+		}
+	x->links = links;
+	x->hops = hops;
+}
+
+static void find_intervals(u32 most)
+{
+	u32 steps;
+
+	for (steps = 1; steps <= most; steps++) {
+		struct intervals x = { .links = 0 };
+
+		search_intervals(&x, 0, steps);
+	}
+}
+
+static void print_intervals(void)
+{
+	u32 n, side, k;
+
+	find_intervals(4);
+	printf("static const u8 trivance_intervals[][2][4][2] = {\n");
+	for (n = 2; n <= INTERVAL_MOST; n++) {
+		if (!have_intervals[n])
+			continue;
+		printf("\t[%u] = {", n);
+		for (side = 0; side < 2; side++) {
+			printf(" {");
+			for (k = 0; k < log3_up(n); k++)
+				printf(" { %u, %u }%s", best_intervals[n].w[side][k],
+				       best_intervals[n].d[side][k], k + 1 < log3_up(n) ? "," : "");
+			printf(" }%s", side ? "" : ",");
+		}
+		printf(" },\n");
+	}
+	printf("};\n");
+}
+
+static void tables__trivance_intervals(void **state)
+{
+	u32 n, side, k, steps = search_to < MOST ? 3 : 4;
+
+	find_intervals(steps);
+	for (n = ARRAY_SIZE(trivance_intervals); n <= INTERVAL_MOST; n++)
+		assert_false(have_intervals[n]);
+	for (n = 2; n < ARRAY_SIZE(trivance_intervals) && log3_up(n) <= steps; n++)
+		for (side = 0; side < 2; side++)
+			for (k = 0; k < 4; k++) {
+				assert_int_equal(trivance_intervals[n][side][k][0],
+						 best_intervals[n].w[side][k]);
+				assert_int_equal(trivance_intervals[n][side][k][1],
+						 best_intervals[n].d[side][k]);
+			}
+}
+
 static void print_header(void)
 {
 	printf("/* %s: GPL-2.0 OR MIT */\n", "SPDX-License-Identifier");
@@ -158,6 +303,9 @@ static void print_header(void)
 	printf("/*\n * Distances of trivance-bw, by side and variant: least bytes on square tori of 1, 2, 3\n");
 	printf(" * dimensions; fewest hops.\n */\n");
 	print_distances();
+	printf("\n/*\n * Interval schedules of trivance-lat, by side: from the right and from the left, for each round\n");
+	printf(" * the sum of so many nodes, from the one at that distance.\n */\n");
+	print_intervals();
 	printf("\n#endif\n");
 }
 
@@ -165,6 +313,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables__trivance_distances),
+		cmocka_unit_test(tables__trivance_intervals),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--print")) {

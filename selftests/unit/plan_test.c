@@ -152,7 +152,7 @@ static void sweep(u32 algorithm)
 static void plan__larger_shapes(void **state)
 {
 	static const u32 sides[][TOR_MAX_DIMS + 1] = {
-		{ 65 }, { 2, 2, 2, 2, 2, 2 }, { 5, 5, 3 }, { 81 }, { 100 }, { 128 }, { 9, 14 },
+		{ 66 }, { 2, 2, 2, 2, 2, 2 }, { 5, 5, 3 }, { 65 }, { 81 }, { 81, 2 }, { 243 }, { 100 }, { 128 }, { 9, 14 },
 		{ 3, 3, 3, 2, 2, 2 }, { 16, 16 }, { 5, 5, 5, 5 }, { 1000 }, { 32, 32 },
 	};
 	struct tor_torus t;
@@ -359,6 +359,7 @@ static void plan_cost__latency_forms(void **state)
 	c = COST(TRIVANCE_LAT, 1, 27, 27);
 	assert_int_equal(c.rounds, 6);
 	assert_int_equal(c.hops, 26);
+	assert_int_equal(COST(TRIVANCE_LAT, 1, 16, 10).rounds, 6);
 	c = COST(WINDOW, 2, 8, 4);
 	assert_int_equal(c.rounds, 6);
 	near_number(c.w, 5.0, 1e-9);
