@@ -63,7 +63,7 @@ static u32 distance(const struct tor_plan *p, u32 n, u32 k, u32 steps)
 	if (!variant)
 		variant = min_t(u32, p->grid.ndim, 3);
 	if (n <= SMALL_SIDE)
-		return trivance_distances[n][variant - 1][k];
+		return tor_trivance_distances[n][variant - 1][k];
 	return k < steps - 1 ? power3(k) : (n - power3(steps - 1) + 1) / 2;
 }
 

@@ -68,12 +68,12 @@ static bool is_power3(u32 n)
 
 static u32 nodes_of(u32 n, u32 side, u32 k)
 {
-	return is_power3(n) ? power3(k) : trivance_intervals[n][side][k][0];
+	return is_power3(n) ? power3(k) : tor_trivance_intervals[n][side][k][0];
 }
 
 static u32 distance_of(u32 n, u32 side, u32 k)
 {
-	return is_power3(n) ? power3(k) : trivance_intervals[n][side][k][1];
+	return is_power3(n) ? power3(k) : tor_trivance_intervals[n][side][k][1];
 }
 
 /* An allreduce has buffers for the parts of four steps. */
@@ -81,7 +81,7 @@ static bool has_intervals(const struct tor_plan *p, u32 n)
 {
 	if (is_power3(n))
 		return n <= 81 || p->req.collective != TORCOLL_ALLREDUCE;
-	return n < ARRAY_SIZE(trivance_intervals) && nodes_of(n, 1, 0);
+	return n < ARRAY_SIZE(tor_trivance_intervals) && nodes_of(n, 1, 0);
 }
 
 /* Nodes known on a side before step @k. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The tables of kmod/core/plan_tables.h, made again by exhaustive search and compared. With --print:
- * prints the header.
+ * The tables of kmod/core/plan_tables.c, made again by exhaustive search and compared. With --print:
+ * prints the file.
  */
 #include "host_env.h"
 #include "plan_tables.h"
@@ -124,7 +124,7 @@ static void tables__trivance_distances(void **state)
 		steps = search(n, best);
 		for (v = 0; v < 4; v++)
 			for (k = 0; k < 4; k++)
-				assert_int_equal(trivance_distances[n][v][k],
+				assert_int_equal(tor_trivance_distances[n][v][k],
 						 k < steps ? best[v].d[k] : 0);
 	}
 }
@@ -134,7 +134,7 @@ static void print_distances(void)
 	struct candidate best[4];
 	u32 n, v, k, steps;
 
-	printf("static const u8 trivance_distances[][4][4] = {\n");
+	printf("const u8 tor_trivance_distances[TOR_TRIVANCE_DISTANCES][4][4] = {\n");
 	for (n = 2; n <= MOST; n++) {
 		steps = search(n, best);
 		printf("\t[%u] = {", n);
@@ -260,7 +260,7 @@ static void print_intervals(void)
 	u32 n, side, k;
 
 	find_intervals(4);
-	printf("static const u8 trivance_intervals[][2][4][2] = {\n");
+	printf("const u8 tor_trivance_intervals[TOR_TRIVANCE_INTERVALS][2][4][2] = {\n");
 	for (n = 2; n <= INTERVAL_MOST; n++) {
 		if (!have_intervals[n])
 			continue;
@@ -282,31 +282,26 @@ static void tables__trivance_intervals(void **state)
 	u32 n, side, k, steps = search_to < MOST ? 3 : 4;
 
 	find_intervals(steps);
-	for (n = ARRAY_SIZE(trivance_intervals); n <= INTERVAL_MOST; n++)
+	for (n = ARRAY_SIZE(tor_trivance_intervals); n <= INTERVAL_MOST; n++)
 		assert_false(have_intervals[n]);
-	for (n = 2; n < ARRAY_SIZE(trivance_intervals) && log3_up(n) <= steps; n++)
+	for (n = 2; n < ARRAY_SIZE(tor_trivance_intervals) && log3_up(n) <= steps; n++)
 		for (side = 0; side < 2; side++)
 			for (k = 0; k < 4; k++) {
-				assert_int_equal(trivance_intervals[n][side][k][0],
+				assert_int_equal(tor_trivance_intervals[n][side][k][0],
 						 best_intervals[n].w[side][k]);
-				assert_int_equal(trivance_intervals[n][side][k][1],
+				assert_int_equal(tor_trivance_intervals[n][side][k][1],
 						 best_intervals[n].d[side][k]);
 			}
 }
 
-static void print_header(void)
+static void print_file(void)
 {
-	printf("/* %s: GPL-2.0 OR MIT */\n", "SPDX-License-Identifier");
-	printf("/* Made by selftests/unit/plan_tables_test --print. Do not edit. */\n");
-	printf("#ifndef _TOR_CORE_PLAN_TABLES_H\n#define _TOR_CORE_PLAN_TABLES_H\n\n");
-	printf("#include \"env.h\"\n\n");
-	printf("/*\n * Distances of trivance-bw, by side and variant: least bytes on square tori of 1, 2, 3\n");
-	printf(" * dimensions; fewest hops.\n */\n");
+	printf("// %s: GPL-2.0 OR MIT\n", "SPDX-License-Identifier");
+	printf("/* Made by selftests/unit/plan_tables_test --print. See plan_tables.h. */\n");
+	printf("#include \"plan_tables.h\"\n\n");
 	print_distances();
-	printf("\n/*\n * Interval schedules of trivance-lat, by side: from the right and from the left, for each round\n");
-	printf(" * the sum of so many nodes, from the one at that distance.\n */\n");
+	printf("\n");
 	print_intervals();
-	printf("\n#endif\n");
 }
 
 int main(int argc, char **argv)
@@ -317,7 +312,7 @@ int main(int argc, char **argv)
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--print")) {
-		print_header();
+		print_file();
 		return 0;
 	}
 	if (argc > 1)
