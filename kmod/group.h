@@ -48,12 +48,16 @@ enum tor_slot_flag {
 	TOR_SLOT_OPEN,		/* core is not done with it */
 };
 
+/* Places in tor_slot.pages. */
+enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_TEMP, TOR_PAGES_COUNT };
+
 /**
  * struct tor_slot - place of one op
  * @op: core's
  * @lane: group->comm.channels of them
  * @status: of the op, once not BUSY
- * @mem: the plan's buffers; @pages: what they and the send buffer lie in, a use each
+ * @data: the plan's vector; @temp: its temporaries
+ * @pages: what they and the send buffer lie in, a use each
  */
 struct tor_slot {
 	struct tor_op op;
@@ -65,8 +69,8 @@ struct tor_slot {
 	u32 error_rank;
 	u64 user_data;
 	u64 submitted;
-	struct tor_mem mem[TOR_BUFS];
-	struct tor_pages *pages[TOR_BUFS + 1];
+	struct tor_mem data, temp;
+	struct tor_pages *pages[TOR_PAGES_COUNT];
 };
 
 /* Bits of tor_group.flags. */

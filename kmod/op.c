@@ -4,6 +4,7 @@
  */
 #include "op.h"
 
+#include <linux/overflow.h>
 #include <linux/slab.h>
 #include <linux/torcoll.h>
 
@@ -13,8 +14,6 @@
 /* Handles of ops are their numbers, marked so that none is 0. */
 #define OP_HANDLE	(1ULL << 32)
 
-/* Places in tor_slot.pages: the plan's buffers in their order, data first, then what is sent. */
-enum { RECV = TOR_BUF_DATA, SEND = TOR_BUFS };
 
 u64 tor_op_collectives(void)
 {
@@ -191,33 +190,35 @@ static int get_memory(struct tor_session *session, struct tor_slot *slot,
 	    desc->recv_addr < desc->send_addr + length)
 		return tor_refuse(session, -EINVAL,
 				  "the buffers overlap without being the same (in place)");
-	err = get_buffer(session, slot, RECV, desc->recv_region, desc->recv_addr, length,
-			 &slot->mem[0]);
+	err = get_buffer(session, slot, TOR_PAGES_RECV, desc->recv_region, desc->recv_addr, length,
+			 &slot->data);
 	if (err || in_place)
 		return err;
-	err = get_buffer(session, slot, SEND, desc->send_region, desc->send_addr, length, &send);
+	err = get_buffer(session, slot, TOR_PAGES_SEND, desc->send_region, desc->send_addr, length,
+			 &send);
 	if (!err)
-		tor_mem_copy(&slot->mem[0], &send);
+		tor_mem_copy(&slot->data, &send);
 	return err;
 }
 
-/* The plan's temporaries, each as large as the vector. */
+/* The plan's temporaries, one behind the other, each as large as the vector. */
 static int get_temporaries(struct tor_session *session, struct tor_slot *slot, u64 length)
 {
-	u32 i;
+	u32 n = slot->op.plan.shape.bufs - 1;
+	struct tor_pages *pages = ERR_PTR(-ENOMEM);
+	u64 bytes;
 
-	for (i = 1; i < slot->op.plan.shape.bufs && length; i++) {
-		struct tor_pages *pages = tor_pages_alloc(length);
-
-		if (IS_ERR(pages))
-			return tor_refuse(session, PTR_ERR(pages),
-					  "no memory for %u temporaries of %llu bytes",
-					  slot->op.plan.shape.bufs - 1, length);
-		slot->pages[i] = pages;
-		slot->mem[i].pages = pages;
-		slot->mem[i].off = 0;
-		slot->mem[i].len = length;
-	}
+	if (!n || !length)
+		return 0;
+	if (!check_mul_overflow((u64)n, length, &bytes))
+		pages = tor_pages_alloc(bytes);
+	if (IS_ERR(pages))
+		return tor_refuse(session, PTR_ERR(pages),
+				  "no memory for %u temporaries of %llu bytes", n, length);
+	slot->pages[TOR_PAGES_TEMP] = pages;
+	slot->temp.pages = pages;
+	slot->temp.off = 0;
+	slot->temp.len = bytes;
 	return 0;
 }
 
@@ -235,7 +236,6 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 		.count = desc->count,
 	};
 	const char *why = "the plan cannot be made";
-	u32 i;
 	int err;
 
 	memcpy(req.param, desc->param, sizeof(req.param));
@@ -248,8 +248,8 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 		err = get_temporaries(session, slot, desc->count * slot->op.elem);
 	if (err)
 		return err;
-	for (i = 0; i < TOR_BUFS; i++)
-		slot->op.mem[i] = &slot->mem[i];
+	slot->op.data = &slot->data;
+	slot->op.temp = &slot->temp;
 	slot->op.deadline = desc->deadline_ns;
 	slot->user_data = desc->user_data;
 	return 0;

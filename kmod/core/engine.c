@@ -229,6 +229,15 @@ void tor_chan_destroy(struct tor_chan *chan)
 
 /* --- sending --- */
 
+/* The memory of one of the plan's buffers; @off: in the buffer, then in that memory. */
+static struct tor_mem *buf_mem(const struct tor_op *op, u32 buf, u64 *off)
+{
+	if (buf == TOR_BUF_DATA)
+		return op->data;
+	*off += (buf - 1) * op->plan.req.count * op->elem;
+	return op->temp;
+}
+
 /* A window [off, off + len) of a transfer's byte stream, while its pieces go by. */
 struct tor_span {
 	u64 off;
@@ -263,8 +272,8 @@ static u32 tx_ranges(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u3
 	u32 n = 0;
 
 	if (tx->single) {
-		range->mem = op->mem[tx->buf];
 		range->off = tx->off + off;
+		range->mem = buf_mem(op, tx->buf, &range->off);
 		range->len = len;
 		return 1;
 	}
@@ -275,8 +284,8 @@ static u32 tx_ranges(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u3
 		if (!span_cut(&span, piece.n * op->elem, &skip, &take))
 			continue;
 		if (n < TOR_FRAME_RANGES) {
-			range[n].mem = op->mem[piece.sbuf];
 			range[n].off = piece.soff * op->elem + skip;
+			range[n].mem = buf_mem(op, piece.sbuf, &range[n].off);
 			range[n].len = take;
 		}
 		n++;
@@ -314,6 +323,7 @@ static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u
 
 	tor_plan_begin(&op->plan, chan->index, tx->round, &c);
 	while (span.pos < off + len && tor_plan_next(&op->plan, &c, &piece)) {
+		struct tor_mem *mem;
 		u64 at;
 
 		if (piece.src != op->plan.rank || piece.dst != tx->rank)
@@ -321,9 +331,10 @@ static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u
 		if (!span_cut(&span, piece.n * op->elem, &skip, &take))
 			continue;
 		at = piece.soff * op->elem + skip;
+		mem = buf_mem(op, piece.sbuf, &at);
 		while (take) {
 			u32 run = min_t(u64, take, U32_MAX);
-			void *p = tor_env_mem(op->mem[piece.sbuf], at, &run);
+			void *p = tor_env_mem(mem, at, &run);
 
 			memcpy(to, p, run);
 			to += run;
@@ -580,6 +591,7 @@ static bool apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 l
 	struct tor_stream s;
 	struct tor_piece piece;
 	struct tor_cursor c;
+	struct tor_mem *mem;
 	u64 skip, take, at;
 	bool fpu = op->is_float && rx->op == TOR_PIECE_REDUCE;
 
@@ -588,11 +600,11 @@ static bool apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 l
 	tor_stream_init(&s, payload, pieces);
 	if (rx->single) {
 		at = rx->off + off;
+		mem = buf_mem(op, rx->buf, &at);
 		if (rx->op == TOR_PIECE_REDUCE)
-			tor_stream_reduce(&s, op->mem[rx->buf], at, len / op->elem, op->elem,
-					  op->reduce);
+			tor_stream_reduce(&s, mem, at, len / op->elem, op->elem, op->reduce);
 		else
-			tor_stream_copy(&s, op->mem[rx->buf], at, len);
+			tor_stream_copy(&s, mem, at, len);
 		goto out;
 	}
 	tor_plan_begin(&op->plan, chan->index, rx->round, &c);
@@ -602,11 +614,12 @@ static bool apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 l
 		if (!span_cut(&span, piece.n * op->elem, &skip, &take))
 			continue;
 		at = piece.doff * op->elem + skip;
+		mem = buf_mem(op, piece.dbuf, &at);
 		if (piece.op == TOR_PIECE_REDUCE)
-			tor_stream_reduce(&s, op->mem[piece.dbuf], at, tor_div64(take, op->elem),
-					  op->elem, op->reduce);
+			tor_stream_reduce(&s, mem, at, tor_div64(take, op->elem), op->elem,
+					  op->reduce);
 		else
-			tor_stream_copy(&s, op->mem[piece.dbuf], at, take);
+			tor_stream_copy(&s, mem, at, take);
 	}
 out:
 	if (fpu)
@@ -731,6 +744,8 @@ static void local_piece(struct tor_chan *chan, const struct tor_piece *piece)
 	u64 from = piece->soff * op->elem;
 	u64 to = piece->doff * op->elem;
 	u64 left = piece->n * op->elem;
+	struct tor_mem *src = buf_mem(op, piece->sbuf, &from);
+	struct tor_mem *dst = buf_mem(op, piece->dbuf, &to);
 
 	while (left) {
 		struct tor_bytes bytes[TOR_FRAME_RANGES];
@@ -741,7 +756,7 @@ static void local_piece(struct tor_chan *chan, const struct tor_piece *piece)
 		for (n = 0; n < ARRAY_SIZE(bytes) && chunk < left; n++) {
 			u32 run = min_t(u64, left - chunk, U32_MAX);
 
-			bytes[n].p = tor_env_mem(op->mem[piece->sbuf], from + chunk, &run);
+			bytes[n].p = tor_env_mem(src, from + chunk, &run);
 			bytes[n].len = run;
 			chunk += run;
 		}
@@ -749,10 +764,10 @@ static void local_piece(struct tor_chan *chan, const struct tor_piece *piece)
 			chunk -= chunk % op->elem;
 		tor_stream_init(&s, bytes, n);
 		if (piece->op == TOR_PIECE_REDUCE)
-			tor_stream_reduce(&s, op->mem[piece->dbuf], to, tor_div64(chunk, op->elem),
-					  op->elem, op->reduce);
+			tor_stream_reduce(&s, dst, to, tor_div64(chunk, op->elem), op->elem,
+					  op->reduce);
 		else
-			tor_stream_copy(&s, op->mem[piece->dbuf], to, chunk);
+			tor_stream_copy(&s, dst, to, chunk);
 		from += chunk;
 		to += chunk;
 		left -= chunk;

@@ -78,7 +78,8 @@ struct tor_comm {
 /**
  * struct tor_op - one collective call, as far as its channels share it
  * @seq: number of the op in its comm that is running here
- * @mem: the plan's buffers
+ * @data: the plan's vector
+ * @temp: its temporaries, one behind the other, each as large as the vector; NULL if it has none
  * @deadline: ns, or 0
  * @ordered: reductions must keep the plan's order (they are not associative)
  * @busy: channels not COMPLETE; @open: channels not CLOSED
@@ -89,7 +90,8 @@ struct tor_op {
 	u32 seq;
 	u32 digest;
 	struct tor_plan plan;
-	struct tor_mem *mem[TOR_BUFS];
+	struct tor_mem *data;
+	struct tor_mem *temp;
 	u32 type;
 	u32 redop;
 	u32 elem;
@@ -185,7 +187,8 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
  * @type, @redop, @bits: enum torcoll_*
  * @why: out: static reason of a refusal
  *
- * The caller then sets mem[0 .. plan.shape.bufs - 1] and deadline, and calls tor_chan_start() on each channel.
+ * The caller then sets data, temp (plan.shape.bufs - 1 temporaries) and deadline, and calls tor_chan_start()
+ * on each channel.
  *
  * Return: 0, or a negative errno with nothing changed that matters.
  */

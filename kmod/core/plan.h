@@ -31,14 +31,14 @@
 #include "torus.h"
 
 #define TOR_MAX_CHANNELS	(2 * TOR_MAX_DIMS)
-#define TOR_BUFS		14		/* data and temporaries */
+#define TOR_MAX_BUFS		U16_MAX		/* data and temporaries */
 #define TOR_BUF_DATA		0
 
 enum tor_piece_op { TOR_PIECE_COPY, TOR_PIECE_REDUCE };
 
 struct tor_piece {
 	u32 src, dst;			/* ranks */
-	u8 sbuf, dbuf;			/* TOR_BUF_DATA or a temporary */
+	u16 sbuf, dbuf;			/* TOR_BUF_DATA or a temporary */
 	u8 op;				/* enum tor_piece_op */
 	u64 soff, doff, n;		/* elements; n > 0 */
 };
@@ -93,7 +93,8 @@ struct tor_cursor {
 	u32 channel, round;
 	u32 transfer;			/* the next one's number */
 	bool open;			/* within a transfer */
-	u8 sbuf, dbuf, op;		/* of the transfer */
+	u16 sbuf, dbuf;			/* of the transfer */
+	u8 op;				/* likewise */
 	u32 src, dst;			/* likewise */
 	u64 family[24];			/* where the family stands in the transfer */
 };

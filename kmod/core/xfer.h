@@ -87,7 +87,7 @@ struct tor_tx {
 
 	/* the engine's: where the payload is */
 	bool single;			/* one range: @buf at byte @off */
-	u8 buf;
+	u16 buf;
 	u64 off;
 	void *copy;			/* or here, once the op's memory was given back */
 };
@@ -167,7 +167,7 @@ struct tor_rx {
 
 	/* the engine's: where the payload goes */
 	bool single;			/* one range: @buf at byte @off */
-	u8 buf;
+	u16 buf;
 	u8 op;				/* enum tor_piece_op: REDUCE if any range is reduced */
 	bool last;			/* waits for all earlier ones of its round */
 	u64 off;

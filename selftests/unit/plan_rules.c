@@ -104,7 +104,7 @@ static bool all_agree(const struct tor_plan *plans, struct dump_error *e)
 	u32 ch, t, r;
 
 	if (plans->shape.channels < 1 || plans->shape.channels > TOR_MAX_CHANNELS ||
-	    plans->shape.bufs < 1 || plans->shape.bufs > TOR_BUFS)
+	    plans->shape.bufs < 1 || plans->shape.bufs > TOR_MAX_BUFS)
 		return dump_fail(e, "shape out of range");
 	for (r = 1; r < plans->req.ranks; r++)
 		if (memcmp(&plans->shape, &plans[r].shape, sizeof(plans->shape)))
@@ -139,7 +139,7 @@ struct stability {
 
 static struct send **sends_of(const struct stability *s, u32 rank, u32 buf, u64 element)
 {
-	return &s->sends[((u64)rank * TOR_BUFS + buf) * s->d->count + element];
+	return &s->sends[((u64)rank * s->d->nbufs + buf) * s->d->count + element];
 }
 
 /* Has what @rank sent in round @t to @dst arrived when something comes from @from in round @now? */
@@ -199,7 +199,7 @@ static bool channel_stable(struct stability *s, const struct dump_piece *x, size
 	u32 p = s->d->ranks, r;
 	size_t i, j, k;
 
-	memset(s->sends, 0, p * TOR_BUFS * s->d->count * sizeof(*s->sends));
+	memset(s->sends, 0, p * s->d->nbufs * s->d->count * sizeof(*s->sends));
 	s->used = 0;
 	for (r = 0; r < p * p; r++)
 		s->known[r] = s->before[r] = -1;
@@ -221,7 +221,7 @@ static bool all_stable(const struct dump *d, bool alternates, struct dump_error 
 	struct stability s = {
 		.d = d,
 		.alternates = alternates,
-		.sends = dump_alloc(p * TOR_BUFS * d->count, sizeof(*s.sends)),
+		.sends = dump_alloc(p * d->nbufs * d->count, sizeof(*s.sends)),
 		.known = dump_alloc(p * p, sizeof(s32)),
 		.before = dump_alloc(p * p, sizeof(s32)),
 	};

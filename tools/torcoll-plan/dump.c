@@ -90,8 +90,6 @@ u64 dump_block_start(const struct dump *d, u32 rank)
 
 static void set_header(struct dump *d, const struct tor_plan_req *req)
 {
-	u32 i;
-
 	d->torus = *req->torus;
 	d->ndim = req->torus->ndim;
 	d->ranks = req->ranks;
@@ -108,11 +106,31 @@ static void set_header(struct dump *d, const struct tor_plan_req *req)
 		d->counts = dump_alloc(req->ranks, sizeof(u64));
 		memcpy(d->counts, req->counts, req->ranks * sizeof(u64));
 	}
-	for (i = 0; i < TOR_BUFS; i++) {
-		d->bufs[i] = dump_alloc(8, 1);
-		snprintf(d->bufs[i], 8, i ? "tmp%u" : "data", i);
+}
+
+u32 dump_add_buf(struct dump *d, const char *name)
+{
+	char **bufs = realloc(d->bufs, (d->nbufs + 1) * sizeof(*bufs));
+	char *copy = strdup(name);
+
+	if (!bufs || !copy) {
+		fprintf(stderr, "torcoll-plan: out of memory\n");
+		exit(2);
 	}
-	d->nbufs = TOR_BUFS;
+	d->bufs = bufs;
+	d->bufs[d->nbufs] = copy;
+	return d->nbufs++;
+}
+
+static void name_bufs(struct dump *d, u32 bufs)
+{
+	char name[16];
+
+	dump_add_buf(d, "data");
+	while (d->nbufs < bufs) {
+		snprintf(name, sizeof(name), "tmp%u", d->nbufs);
+		dump_add_buf(d, name);
+	}
 }
 
 /* What comes to one rank in one round: in the order of its own iterator, that of the reductions. */
@@ -145,6 +163,7 @@ int dump_make(struct dump *d, const struct tor_plan_req *req, const char **why)
 		err = tor_plan_init(plans, req, 0, why);
 	if (!err) {
 		set_header(d, req);
+		name_bufs(d, plans->shape.bufs);
 		d->channels = plans->shape.channels;
 		for (t = 0; t < plans->shape.rounds; t++)
 			for (ch = 0; ch < d->channels; ch++)
@@ -224,5 +243,6 @@ void dump_free(struct dump *d)
 	free(d->piece);
 	for (i = 0; i < d->nbufs; i++)
 		free(d->bufs[i]);
+	free(d->bufs);
 	memset(d, 0, sizeof(*d));
 }

@@ -11,13 +11,13 @@
 
 #include "plan.h"
 
-#define DUMP_BUFS	64
+#define DUMP_BUFS	U16_MAX
 #define DUMP_WHY	256
 
 struct dump_piece {
 	u32 t, ch;
 	u32 src, dst;
-	u8 sbuf, dbuf;			/* index of a name; 0 is "data" */
+	u16 sbuf, dbuf;			/* index of a name; 0 is "data" */
 	u8 op;				/* enum tor_piece_op */
 	u64 soff, doff, n;
 };
@@ -34,7 +34,7 @@ struct dump {
 	u64 *counts;			/* or NULL */
 	u32 channels;
 	u32 param[TORCOLL_PARAM_COUNT];
-	char *bufs[DUMP_BUFS];
+	char **bufs;
 	u32 nbufs;
 	struct dump_piece *piece;	/* sorted by t and channel */
 	size_t pieces;
@@ -88,6 +88,9 @@ void dump_free(struct dump *d);
 
 /* A new piece at the end; only its place, nothing set. */
 struct dump_piece *dump_add(struct dump *d);
+
+/* A new buffer; its number. */
+u32 dump_add_buf(struct dump *d, const char *name);
 
 /* Sort pieces by t and channel, keeping the order within. */
 void dump_sort(struct dump *d);

@@ -136,7 +136,7 @@ static u32 find_buf(struct dump *d, const char *name)
 		if (!strcmp(d->bufs[i], name))
 			return i;
 	if (i < DUMP_BUFS)
-		d->bufs[d->nbufs++] = strdup(name);
+		dump_add_buf(d, name);
 	return i;
 }
 
@@ -186,8 +186,7 @@ bool dump_read(struct dump *d, FILE *in, u32 cables, struct dump_error *e)
 	bool ok = true;
 	u32 line = 0;
 
-	d->bufs[0] = strdup("data");
-	d->nbufs = 1;
+	dump_add_buf(d, "data");
 	while (ok && getline(&text, &room, in) > 0)
 		if (text[strspn(text, " \t\r\n")])
 			ok = read_line(d, text, ++line, cables, e);

@@ -119,7 +119,7 @@ static bool close_enough(const u8 *a, const u8 *b)
 
 static void check_result(const struct sim_op *op, u32 rank)
 {
-	const u8 *got = op->mem[TOR_BUF_DATA]->data;
+	const u8 *got = op->data->data;
 	u32 elem = tor_type_size(sim.scenario.type);
 	u32 pair = (op->core.seq - 1) / 2;
 	u64 i;
@@ -158,27 +158,27 @@ struct sim_chan *sim_rank_chan(struct sim_rank *r, u32 op, u32 channel)
 static void give_memory(struct sim_op *op, u32 rank)
 {
 	u64 bytes = op->core.plan.req.count * op->core.elem;
-	u32 i;
+	u64 temp = (op->core.plan.shape.bufs - 1) * bytes;
 
-	for (i = 0; i < op->core.plan.shape.bufs; i++) {
-		op->mem[i] = sim_mem_new(bytes);
-		op->core.mem[i] = op->mem[i];
-		memset(op->mem[i]->data, 0xe1, bytes);
-	}
-	fill_input(op->mem[TOR_BUF_DATA]->data, (op->core.seq - 1) / 2, rank);
+	op->data = sim_mem_new(bytes);
+	op->temp = sim_mem_new(temp);
+	op->core.data = op->data;
+	op->core.temp = op->temp;
+	memset(op->temp->data, 0xe1, temp);
+	fill_input(op->data->data, (op->core.seq - 1) / 2, rank);
 }
 
 /* The user has it back: whoever still reads it, reads nonsense. */
 static void take_memory(struct sim_op *op)
 {
-	u32 i;
-
-	for (i = 0; i < op->core.plan.shape.bufs; i++) {
-		memset(op->mem[i]->data, 0xd5, op->mem[i]->len);
-		sim_mem_put(op->mem[i]);
-		op->mem[i] = NULL;
-		op->core.mem[i] = NULL;
-	}
+	memset(op->data->data, 0xd5, op->data->len);
+	memset(op->temp->data, 0xd5, op->temp->len);
+	sim_mem_put(op->data);
+	sim_mem_put(op->temp);
+	op->data = NULL;
+	op->temp = NULL;
+	op->core.data = NULL;
+	op->core.temp = NULL;
 }
 
 /* Is this the rank that does wrong, with this op? */
@@ -557,9 +557,10 @@ void sim_ranks_free(void)
 		for (s = 0; r->slot && s < r->core.depth; s++) {
 			for (k = 0; k < CHANNELS; k++)
 				tor_chan_destroy(&r->slot[s].chan[k].core);
-			for (k = 0; k < TOR_BUFS; k++)
-				if (r->slot[s].mem[k])
-					sim_mem_put(r->slot[s].mem[k]);
+			if (r->slot[s].data)
+				sim_mem_put(r->slot[s].data);
+			if (r->slot[s].temp)
+				sim_mem_put(r->slot[s].temp);
 			free(r->slot[s].chan);
 		}
 		free(r->slot);

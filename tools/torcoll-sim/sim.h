@@ -169,7 +169,7 @@ struct sim_op {
 	struct tor_op core;
 	struct sim_rank *rank;
 	struct sim_chan *chan;
-	struct tor_mem *mem[TOR_BUFS];
+	struct tor_mem *data, *temp;
 	bool running;
 	struct sim_op *next;		/* retired in the same entry */
 };
