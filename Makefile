@@ -246,7 +246,7 @@ check:
 
 .PHONY: style
 style:
-	$(Q)selftests/host/style.sh
+	+$(Q)selftests/host/style.sh
 
 # Everything that is compiled for the host, with warnings as errors.
 .PHONY: strict

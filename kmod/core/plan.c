@@ -10,6 +10,7 @@ static const struct tor_family *const families[TORCOLL_ALGO_COUNT] = {
 	[TORCOLL_WINDOW] = &tor_family_window,
 	[TORCOLL_GENERAL] = &tor_family_general,
 	[TORCOLL_CIRCULANT] = &tor_family_circulant,
+	[TORCOLL_FLOOD] = &tor_family_flood,
 	[TORCOLL_TREE] = &tor_family_tree,
 	[TORCOLL_HAMILTONIAN] = &tor_family_hamiltonian,
 	[TORCOLL_RING] = &tor_family_ring,

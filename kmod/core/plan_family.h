@@ -54,6 +54,7 @@ extern const struct tor_family tor_family_trivance_lat;
 extern const struct tor_family tor_family_window;
 extern const struct tor_family tor_family_general;
 extern const struct tor_family tor_family_circulant;
+extern const struct tor_family tor_family_flood;
 extern const struct tor_family tor_family_tree;
 extern const struct tor_family tor_family_hamiltonian;
 extern const struct tor_family tor_family_ring;

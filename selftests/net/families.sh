@@ -16,7 +16,7 @@ family()
 }
 
 torus_up 4x4
-for name in swing-bw bibucket bucket ring hamiltonian tree recdoub-lat recdoub-bw \
+for name in swing-bw bibucket bucket ring hamiltonian tree flood recdoub-lat recdoub-bw \
 	recdoub-bw-mirrored bruck-bw trivance-bw; do
 	family 4x4 $name f32
 done
@@ -26,7 +26,7 @@ fails shape__refused_with_a_reason any "powers of three" \
 torcollctl netns down
 
 torus_up 3x3
-for name in bibucket bucket ring tree recdoub-lat recdoub-bw bruck-bw trivance-bw; do
+for name in bibucket bucket ring tree flood recdoub-lat recdoub-bw bruck-bw trivance-bw; do
 	family 3x3 $name f32
 done
 for name in moore bruck-lat; do

@@ -254,6 +254,7 @@ SWEEP(trivance_lat, TRIVANCE_LAT)
 SWEEP(window, WINDOW)
 SWEEP(general, GENERAL)
 SWEEP(circulant, CIRCULANT)
+SWEEP(flood, FLOOD)
 SWEEP(tree, TREE)
 SWEEP(hamiltonian, HAMILTONIAN)
 SWEEP(ring, RING)
@@ -525,6 +526,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(plan__window),
 		cmocka_unit_test(plan__general),
 		cmocka_unit_test(plan__circulant),
+		cmocka_unit_test(plan__flood),
 		cmocka_unit_test(plan__tree),
 		cmocka_unit_test(plan__hamiltonian),
 		cmocka_unit_test(plan__ring),
