@@ -77,6 +77,7 @@ struct tor_plan_shape {
 	u32 bufs;			/* buffers used: 1 is data alone */
 	bool alternates;		/* see above */
 	bool agrees;			/* every element has one bracket everywhere: same float bits */
+	bool sequential;		/* that of the sequential sum in the order of ranks */
 };
 
 struct tor_plan {

@@ -104,6 +104,17 @@ static inline u32 tor_plan_channels(const struct tor_plan *p, u32 preset, u32 mo
 	return wanted ? (wanted <= most ? wanted : 0) : preset;
 }
 
+/* Are all sides so short that each sum has two summands, whose order does not matter? */
+static inline bool tor_plan_in_pairs(const struct tor_plan *p)
+{
+	u32 d;
+
+	for (d = 0; d < p->grid.ndim; d++)
+		if (p->grid.side[d] > 2)
+			return false;
+	return true;
+}
+
 /* The state of a family, in p->family and c->family. */
 #define tor_plan_state(p, type) ({					\
 	static_assert(sizeof(type) <= sizeof((p)->family));		\

@@ -39,6 +39,7 @@ static int flood_init(struct tor_plan *p, const char **why)
 		return -EOPNOTSUPP;
 	}
 	p->shape.bufs = 1 + p->req.ranks;
+	p->shape.sequential = true;
 	p->shape.alternates = p->req.collective == TORCOLL_ALLREDUCE;
 	return 0;
 }

@@ -150,7 +150,7 @@ static int trivance_lat_init(struct tor_plan *p, const char **why)
 	if (p->req.collective == TORCOLL_ALLREDUCE) {
 		p->shape.bufs = BUFS_INTERVALS;
 		p->shape.alternates = true;
-		p->shape.agrees = false;
+		p->shape.agrees = tor_plan_in_pairs(p);
 	}
 	return 0;
 }

@@ -43,7 +43,7 @@ static int window_init(struct tor_plan *p, const char **why)
 	p->shape.peers = 2;
 	p->shape.bufs = BUFS_WINDOW;
 	p->shape.alternates = true;
-	p->shape.agrees = false;
+	p->shape.agrees = tor_plan_in_pairs(p);
 	return 0;
 }
 

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * What plans promise about float bits, on random vectors: plans that agree give the same bits on every
+ * rank, sequential ones those of the sum in the order of ranks. What is said not to agree does not:
+ * else it would be refused for nothing.
+ */
+#include "host_env.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "../../tools/torcoll-plan/dump.h"
+
+#define ELEMENTS	96
+
+/* An allreduce in numbers. */
+struct exec {
+	struct dump d;
+	float *value;			/* [buffer][rank][element] */
+	float *input;			/* [rank][element] */
+	struct tor_plan_shape shape;
+};
+
+static float *at(struct exec *x, u32 buf, u32 rank, u64 off)
+{
+	return &x->value[((u64)buf * x->d.ranks + rank) * x->d.count + off];
+}
+
+static float random_float(u64 *seed)
+{
+	*seed = *seed * 6364136223846793005 + 1442695040888963407;
+	return ldexpf((s32)(*seed >> 40), -12 - (int)(*seed >> 33 & 7));
+}
+
+static void set_inputs(struct exec *x, u64 seed)
+{
+	u64 i, n = x->d.ranks * x->d.count;
+
+	for (i = 0; i < n; i++)
+		x->input[i] = random_float(&seed);
+	memcpy(x->value, x->input, n * sizeof(float));
+}
+
+/* What one round reads, then copies, then reductions, in order. */
+static void run_round(struct exec *x, const struct dump_piece *p, size_t pieces, float *read)
+{
+	float *from, *to;
+	size_t i;
+	u32 op;
+	u64 k;
+
+	for (from = read, i = 0; i < pieces; from += p[i++].n)
+		memcpy(from, at(x, p[i].sbuf, p[i].src, p[i].soff), p[i].n * sizeof(float));
+	for (op = TOR_PIECE_COPY; op <= TOR_PIECE_REDUCE; op++)
+		for (from = read, i = 0; i < pieces; from += p[i++].n) {
+			if (p[i].op != op)
+				continue;
+			to = at(x, p[i].dbuf, p[i].dst, p[i].doff);
+			for (k = 0; k < p[i].n; k++)
+				to[k] = op == TOR_PIECE_COPY ? from[k] : to[k] + from[k];
+		}
+}
+
+static void run(struct exec *x)
+{
+	const struct dump *d = &x->d;
+	size_t i, end, n;
+	float *read;
+
+	for (i = 0; i < d->pieces; i = end) {
+		for (n = 0, end = i; end < d->pieces && d->piece[end].t == d->piece[i].t; end++)
+			n += d->piece[end].n;
+		read = dump_alloc(n, sizeof(float));
+		run_round(x, &d->piece[i], end - i, read);
+		free(read);
+	}
+}
+
+static u32 count_differing(struct exec *x)
+{
+	u32 r, differing = 0;
+	u64 k;
+
+	for (k = 0; k < x->d.count; k++) {
+		for (r = 1; r < x->d.ranks; r++)
+			if (memcmp(at(x, 0, r, k), at(x, 0, 0, k), sizeof(float)))
+				break;
+		differing += r < x->d.ranks;
+	}
+	return differing;
+}
+
+static u32 count_not_sequential(struct exec *x)
+{
+	u32 r, differing = 0;
+	float sum;
+	u64 k;
+
+	for (k = 0; k < x->d.count; k++) {
+		sum = x->input[k];
+		for (r = 1; r < x->d.ranks; r++)
+			sum += x->input[r * x->d.count + k];
+		differing += memcmp(&sum, at(x, 0, 0, k), sizeof(sum)) != 0;
+	}
+	return differing;
+}
+
+/* Whether the plan is served. */
+static bool exec_init(struct exec *x, const struct tor_plan_req *req)
+{
+	struct tor_plan p;
+
+	memset(x, 0, sizeof(*x));
+	if (tor_plan_init(&p, req, 0, NULL))
+		return false;
+	x->shape = p.shape;
+	assert_int_equal(dump_make(&x->d, req, NULL), 0);
+	x->value = dump_alloc((size_t)x->d.nbufs * req->ranks * req->count, sizeof(float));
+	x->input = dump_alloc(req->ranks * req->count, sizeof(float));
+	return true;
+}
+
+static void exec_free(struct exec *x)
+{
+	dump_free(&x->d);
+	free(x->value);
+	free(x->input);
+}
+
+/* The bits of @req; returns how many elements differ, -1 if the plan is refused. */
+static int bits_of(const struct tor_plan_req *req)
+{
+	struct exec x;
+	int differing;
+
+	if (!exec_init(&x, req))
+		return -1;
+	set_inputs(&x, 1 + req->algorithm);
+	run(&x);
+	differing = count_differing(&x);
+	if (x.shape.agrees && differing)
+		fail_msg("%s on %u ranks: %d of %llu elements differ", tor_algorithm_name(req->algorithm),
+			 req->ranks, differing, (unsigned long long)req->count);
+	if (x.shape.sequential && count_not_sequential(&x))
+		fail_msg("%s on %u ranks: not sequential", tor_algorithm_name(req->algorithm),
+			 req->ranks);
+	if (!x.shape.agrees && !differing)
+		fail_msg("%s on %u ranks: all agree, though it is not promised",
+			 tor_algorithm_name(req->algorithm), req->ranks);
+	exec_free(&x);
+	return differing;
+}
+
+static const u32 sides[][4] = {
+	{ 2 }, { 3 }, { 4 }, { 5 }, { 6 }, { 7 }, { 8 }, { 9 }, { 12 }, { 16 }, { 27 }, { 2, 2 }, { 3, 3 },
+	{ 4, 4 }, { 8, 8 }, { 9, 9 }, { 5, 5 }, { 4, 3 }, { 8, 2 }, { 3, 5 }, { 2, 2, 2 }, { 3, 3, 3 },
+	{ 4, 2, 2 }, { 5, 3, 2 },
+};
+
+static struct tor_plan_req request(struct tor_torus *t, const u32 *side, u32 algorithm)
+{
+	u32 ndim = 0;
+
+	while (ndim < 4 && side[ndim])
+		ndim++;
+	assert_int_equal(tor_torus_init(t, ndim, side, 2), 0);
+	return (struct tor_plan_req){
+		.torus = t, .ranks = t->nodes, .algorithm = algorithm,
+		.collective = TORCOLL_ALLREDUCE, .count = ELEMENTS,
+	};
+}
+
+static void bits__every_family(void **state)
+{
+	struct tor_plan_req req;
+	struct tor_torus t;
+	u32 i, a, served = 0;
+
+	for (i = 0; i < ARRAY_SIZE(sides); i++)
+		for (a = TORCOLL_SWING_BW; a < TORCOLL_ALGO_COUNT; a++) {
+			req = request(&t, sides[i], a);
+			served += bits_of(&req) >= 0;
+		}
+	assert_true(served > 12 * ARRAY_SIZE(sides));
+}
+
+static void bits__general(void **state)
+{
+	struct tor_plan_req req;
+	struct tor_torus t;
+	u32 n, r, group;
+
+	for (n = 2; n <= 20; n++)
+		for (r = 0; r == 0 || 1u << (r - 1) < n; r++)
+			for (group = 1; group <= 2; group++) {
+				req = request(&t, (u32[]){ n, 0 }, TORCOLL_GENERAL);
+				req.param[TORCOLL_PARAM_R] = r + 1;
+				req.param[TORCOLL_PARAM_GROUP] = group;
+				bits_of(&req);
+			}
+}
+
+static void bits__flood_is_sequential(void **state)
+{
+	struct tor_plan_req req;
+	struct tor_torus t;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(sides); i++) {
+		struct tor_plan p;
+
+		req = request(&t, sides[i], TORCOLL_FLOOD);
+		assert_int_equal(tor_plan_init(&p, &req, 0, NULL), 0);
+		assert_true(p.shape.sequential);
+		assert_int_equal(bits_of(&req), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bits__every_family),
+		cmocka_unit_test(bits__general),
+		cmocka_unit_test(bits__flood_is_sequential),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
