@@ -65,6 +65,7 @@ help:
 	@echo 'make tools       torcollctl, torcoll-perf, ...'
 	@echo 'make check       all tests; T=name for one; KERNEL=6.1 for that kernel'
 	@echo 'make style       the static checks alone'
+	@echo 'make fuzz        searches with every fuzzer; T=seconds for each'
 	@echo 'make demo        a torus of 16 nodes in a guest: start here'
 	@echo 'make shell       the same torus, and a shell in its node 0'
 	@echo 'make coverage    which lines of kmod/core the unit tests run'
@@ -86,6 +87,9 @@ flags_host := $(CFLAGS)
 flags_asan := -O1 -g $(SANITIZE)
 flags_cov := -O0 -g --coverage
 flags_strict := -O2 -Werror
+flags_fuzz := -O1 -g -fsanitize=fuzzer-no-link $(SANITIZE)
+# The only variant that gcc cannot make.
+cc_fuzz := clang
 
 # What a folder needs beyond the common flags.
 flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
@@ -94,7 +98,7 @@ flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
 flags_kmod := -Ikmod -Ikmod/core
 flags_lib := -Ilib -Ilib/include -fPIC
 flags_tools = -Ikmod/core -Ilib -Ilib/include -Itools/common -Itools $(NL_CFLAGS)
-flags_selftests := -Ikmod -Ikmod/core -Iselftests/unit -Ilib -Ilib/include
+flags_selftests := -Ikmod -Ikmod/core -Iselftests/unit -Iselftests/fuzz -Ilib -Ilib/include
 
 # Asked only when a tool is compiled.
 NL_CFLAGS = $(eval NL_CFLAGS := $$(shell $(PKG_CONFIG) --cflags libnl-genl-3.0 json-c))$(NL_CFLAGS)
@@ -104,11 +108,11 @@ define variant
 $(B)/$(1)/%.o: %.c Makefile
 	$$(say) CC $$@
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(common_flags) $$(flags_$(1)) $$(call flags_of,$$*) -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(or $$(cc_$(1)),$$(CC)) $$(common_flags) $$(flags_$(1)) $$(call flags_of,$$*) -MMD -MP -c -o $$@ $$<
 endef
-$(foreach v,host asan cov strict,$(eval $(call variant,$(v))))
+$(foreach v,host asan cov strict fuzz,$(eval $(call variant,$(v))))
 
--include $(shell find $(B)/host $(B)/asan $(B)/cov $(B)/strict -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/host $(B)/asan $(B)/cov $(B)/strict $(B)/fuzz -name '*.d' 2>/dev/null)
 
 objects = $(patsubst %.c,$(B)/$(1)/%.o,$(2))
 
@@ -126,7 +130,7 @@ define core
 $(B)/$(1)/libtorcore.a: $(call objects,$(1),$(core_sources))
 	$$(archive)
 endef
-$(foreach v,host asan cov,$(eval $(call core,$(v))))
+$(foreach v,host asan cov fuzz,$(eval $(call core,$(v))))
 
 # ---- library ----
 
@@ -219,10 +223,14 @@ unit_names := $(patsubst selftests/unit/%.c,%,$(wildcard selftests/unit/*_test.c
 unit_common := $(filter-out %_test.c,$(wildcard selftests/unit/*.c)) \
 	$(addprefix tools/torcoll-plan/,dump.c check.c cost.c)
 
+fuzz_names := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/*_fuzz.c))
+fuzz_common := selftests/fuzz/fuzz.c selftests/unit/host_env.c
+
 sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-sim)
 
 .PHONY: tests
-tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(sanitized_sim) $(net_programs)
+tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(addprefix $(B)/asan/fuzz/,$(fuzz_names)) \
+	$(sanitized_sim) $(net_programs)
 	@:
 
 # The simulator over the sanitized core.
@@ -238,6 +246,25 @@ $(B)/$(1)/unit/%: $(B)/$(1)/selftests/unit/%.o $(call objects,$(1),$(unit_common
 	$$(Q)$$(CC) $$(flags_$(1)) -pthread -o $$@ $$(filter %.o,$$^) $(B)/$(1)/libtorcore.a -lcmocka -lm
 endef
 $(foreach v,asan cov,$(eval $(call unit,$(v))))
+
+# Fuzzers, to search with; and, with the compiler of everything else, to run what was found.
+$(B)/fuzz/bin/%: $(B)/fuzz/selftests/fuzz/%.o $(call objects,fuzz,$(fuzz_common)) $(B)/fuzz/libtorcore.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(cc_fuzz) -fsanitize=fuzzer $(flags_fuzz) -o $@ $(filter %.o,$^) $(B)/fuzz/libtorcore.a \
+		-lcmocka -lm
+
+$(B)/asan/fuzz/%: $(B)/asan/selftests/fuzz/%.o $(call objects,asan,$(fuzz_common) selftests/fuzz/replay.c) \
+		$(B)/asan/libtorcore.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(flags_asan) -o $@ $(filter %.o,$^) $(B)/asan/libtorcore.a -lcmocka -lm
+
+# T: seconds for each.
+.PHONY: fuzz
+fuzz: deps-fuzz
+	$(Q)$(MAKE) $(addprefix $(B)/fuzz/bin/,$(fuzz_names))
+	$(Q)selftests/fuzz/run '$(or $(T),60)'
 
 # Builds by itself, so that a build that fails is counted.
 .PHONY: check
@@ -271,12 +298,15 @@ shell: deps-guest
 	$(Q)$(MAKE) module lib tools examples
 	$(Q)qemu/run --kernel '$(KERNEL)' --timeout 0 --shell -- qemu/guest/shell.sh
 
-.PHONY: deps deps-guest
+.PHONY: deps deps-guest deps-fuzz
 deps:
 	$(Q)scripts/install-deps
 
 deps-guest:
 	$(Q)scripts/install-deps build guest
+
+deps-fuzz:
+	$(Q)scripts/install-deps build check fuzz
 
 # ---- the rest ----
 

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * One rank of a comm among hostile ones: frames and acknowledgements for any op, round, place and length, of any
+ * content, at any time, while memory, FPU and queues fail. No byte outside of the op's memory is touched, nothing
+ * is left over, and unless the comm failed, honest peers get every op to its end.
+ *
+ * An input is a comm and an op, then events of 16 bytes. A frame is first made as it should be at this moment, then
+ * one or another member of it is changed: so the fuzzer finds its way into later rounds.
+ */
+#include "fuzz.h"
+
+#define HEAD		16
+#define RECORD		16
+#define DEPTH		2
+#define CHANNELS	TOR_MAX_CHANNELS
+#define COUNT_MAX	1000
+#define RANKS		32
+
+static struct tor_node node;
+static struct tor_comm comm;
+static struct tor_op op[DEPTH];
+static struct tor_chan chan[DEPTH][CHANNELS];
+static struct tor_mem mem[DEPTH][TOR_BUFS];
+static u32 epoch[RANKS];
+static struct tor_path path[RANKS];
+static struct tor_ctx ctx;
+static struct tor_plan_req request;
+static u32 type, redop, bits, next_seq;
+static bool begun[DEPTH], retired[DEPTH], shatter;
+
+size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max, unsigned int seed)
+{
+	return fuzz_mutate_records(data, size, max, seed, HEAD, RECORD);
+}
+
+void tor_env_op_done(struct tor_ctx *c, struct tor_op *o)
+{
+	must(begun[o - op]);
+	host.ops_done++;
+}
+
+void tor_env_op_retired(struct tor_ctx *c, struct tor_op *o)
+{
+	must(begun[o - op]);
+	retired[o - op] = true;
+}
+
+static void free_memory(u32 slot)
+{
+	u32 i;
+
+	for (i = 0; i < TOR_BUFS; i++) {
+		free(mem[slot][i].data);
+		memset(&mem[slot][i], 0, sizeof(mem[slot][i]));
+	}
+}
+
+/* What the surroundings do between two entries. */
+static void leave(void)
+{
+	u32 i, c;
+
+	host_forget_sent();
+	must(!host.fpu_sections);
+	for (i = 0; i < DEPTH; i++) {
+		if (!retired[i])
+			continue;
+		retired[i] = false;
+		begun[i] = false;
+		free_memory(i);
+		for (c = 0; c < CHANNELS; c++)
+			tor_chan_recycle(&ctx, &chan[i][c], op[i].seq + DEPTH);
+		host_forget_sent();
+	}
+}
+
+static void abort_all(void)
+{
+	u32 i, c;
+
+	for (i = 0; i < DEPTH; i++)
+		for (c = 0; c < CHANNELS; c++)
+			tor_chan_abort(&ctx, &chan[i][c]);
+	leave();
+}
+
+static void submit(void)
+{
+	u32 slot = next_seq % DEPTH;
+	const char *why;
+	u64 len;
+	u32 i, c;
+
+	if (begun[slot] || atomic_read(&comm.failed))
+		return;
+	if (tor_op_begin(&op[slot], next_seq, &request, type, redop, bits, &why))
+		return;
+	must(op[slot].plan.shape.channels <= comm.channels);
+	len = request.count * op[slot].elem;
+	for (i = 0; i < op[slot].plan.shape.bufs; i++) {
+		/* exactly as much as the plan may touch */
+		mem[slot][i].data = calloc(1, len);
+		mem[slot][i].len = len;
+		mem[slot][i].odds = shatter ? 40 : 0;
+		mem[slot][i].seed = next_seq;
+	}
+	for (i = 0; i < TOR_BUFS; i++)
+		op[slot].mem[i] = &mem[slot][i];
+	op[slot].deadline = 0;
+	begun[slot] = true;
+	next_seq++;
+	for (c = 0; c < CHANNELS; c++)
+		tor_chan_start(&ctx, &chan[slot][c]);
+	leave();
+}
+
+/* The header of the frame that is missing in @ch, from whom it should come; false: none is. */
+static bool wanted_frame(const struct tor_chan *ch, u32 skip, struct tor_hdr *h, u32 *rank)
+{
+	const struct tor_rx *rx;
+	u32 index;
+
+	list_for_each_entry(rx, &ch->rx, list) {
+		if (rx->round != ch->round || !ch->entered || tor_rx_done(rx))
+			continue;
+		for (index = rx->base; index < rx->frames && index < rx->base + TOR_WINDOW; index++) {
+			if (tor_rx_look(rx, index) != TOR_RX_NEW || skip--)
+				continue;
+			*rank = rx->rank;
+			h->round = rx->round;
+			h->offset = (u64)index * comm.unit;
+			h->length = min_t(u64, comm.unit, rx->bytes - h->offset);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void header(const struct tor_chan *ch, struct tor_hdr *h)
+{
+	tor_node_header(&node, h, TORCOLL_FRAME_DATA, node.self);
+	h->comm = comm.tag;
+	h->op = ch->seq;
+	h->channel = ch->index;
+	h->round = ch->round;
+	h->length = comm.unit;
+	h->digest = tor_op_digest(&request, type, redop, bits);
+	h->stamp = ctx.now / NSEC_PER_USEC;
+}
+
+/* Hand in a frame with some payload, in pieces. */
+static void data_frame(struct tor_chan *ch, u32 rank, struct tor_hdr *h, u8 filling, u8 split)
+{
+	struct tor_bytes piece[3];
+	u8 *payload = malloc(h->length + 1);
+	u32 first = h->length ? split % h->length : 0;
+	enum tor_counter why;
+	u32 sender;
+
+	memset(payload, filling, h->length);
+	h->payload_crc = tor_wire_crc(payload, h->length) ^ (filling == 0xee);
+	h->src = tor_comm_node(&comm, rank);
+	piece[0] = (struct tor_bytes){ payload, first };
+	/* an empty one in between, as an skb may have */
+	piece[1] = (struct tor_bytes){ payload + first, 0 };
+	piece[2] = (struct tor_bytes){ payload + first, h->length - first };
+	if (tor_comm_admit(&comm, h, &sender, &why)) {
+		must(sender < comm.ranks && sender != comm.rank);
+		tor_chan_data(&ctx, ch, sender, h, piece, 3);
+	}
+	free(payload);
+	leave();
+}
+
+static void deviate(struct fuzz_in *in, struct tor_hdr *h, u32 *rank)
+{
+	u8 which = fuzz_u8(in);
+	u32 value = fuzz_u32(in);
+
+	h->flags = fuzz_u8(in);
+	switch (which % 16) {
+	case 1:
+		*rank = value % (comm.ranks + 1);
+		break;
+	case 2:
+		h->op += (s8)value;
+		break;
+	case 3:
+		h->round = value;
+		break;
+	case 4:
+		h->round += (s8)value;
+		break;
+	case 5:
+		h->offset = (u64)(value % 128) * comm.unit;
+		break;
+	case 6:
+		h->offset = (u64)value << (value % 33);
+		break;
+	case 7:
+		h->length = value % (comm.unit + 2);
+		break;
+	case 8:
+		h->digest ^= value;
+		break;
+	case 9:
+		h->src_epoch = value;
+		break;
+	case 10:
+		h->stamp = value;
+		break;
+	case 11:
+		h->round += (s8)value;
+		*rank = (value >> 8) % comm.ranks;
+		h->offset = (u64)(value >> 16) % 4 * comm.unit;
+		break;
+	}
+}
+
+static void hostile_data(struct fuzz_in *in, struct tor_chan *ch)
+{
+	u8 skip = fuzz_u8(in), filling = fuzz_u8(in), split = fuzz_u8(in);
+	u32 rank = skip % comm.ranks;
+	struct tor_hdr h;
+
+	header(ch, &h);
+	h.src_epoch = 7;
+	wanted_frame(ch, skip % 8, &h, &rank);
+	deviate(in, &h, &rank);
+	data_frame(ch, rank, &h, filling, split);
+}
+
+static void hostile_ack(struct fuzz_in *in, struct tor_chan *ch)
+{
+	u8 which = fuzz_u8(in);
+	struct tor_ack ack = {
+		.comm = comm.tag,
+		.op = ch->seq,
+		.channel = ch->index,
+		.round = ch->round,
+		.state = fuzz_u8(in) % 4,
+	};
+	u32 rank = fuzz_u8(in) % comm.ranks;
+	const struct tor_tx *tx;
+
+	list_for_each_entry(tx, &ch->tx, list) {
+		if (which-- % 4)
+			continue;
+		rank = tx->rank;
+		ack.round = tx->round;
+		break;
+	}
+	if (fuzz_u8(in) & 1)
+		ack.round += (s8)fuzz_u8(in);
+	ack.base = fuzz_u8(in) & 1 ? fuzz_u32(in) : fuzz_u8(in) % 8;
+	ack.mask = (u64)fuzz_u16(in) << fuzz_u8(in) % 64;
+	ack.stamp = ctx.now / NSEC_PER_USEC - fuzz_u8(in);
+	if (rank != comm.rank)
+		tor_chan_ack(&ctx, ch, rank, &ack);
+	leave();
+}
+
+static void dropped(struct fuzz_in *in, struct tor_chan *ch)
+{
+	struct tor_hdr h;
+	u32 rank = fuzz_u8(in) % comm.ranks;
+
+	header(ch, &h);
+	h.round -= fuzz_u8(in) & 1;
+	h.offset = (u64)(fuzz_u8(in) & 1 ? fuzz_u8(in) : fuzz_u32(in)) * comm.unit;
+	if (rank != comm.rank)
+		tor_chan_dropped(&ctx, ch, rank, &h);
+	leave();
+}
+
+static void abort_frame(struct fuzz_in *in)
+{
+	struct tor_abort abort = { .error = fuzz_u32(in), .rank = fuzz_u32(in), .op = fuzz_u8(in) };
+	u8 body[sizeof(struct torcoll_abort)];
+
+	tor_wire_put_abort(body, &abort);
+	tor_comm_abort_rx(&ctx, &comm, fuzz_u8(in) % comm.ranks, body,
+			  fuzz_u8(in) % (sizeof(body) + 1));
+	leave();
+}
+
+/* One step of honest peers in @ch: acknowledge all, send what is missing. */
+static bool honest_step(struct tor_chan *ch)
+{
+	struct tor_ack ack = { .state = TORCOLL_ACK_DONE, .comm = comm.tag, .channel = ch->index };
+	struct tor_hdr h;
+	u32 rank;
+
+	if (ch->state == TOR_CHAN_IDLE || ch->state == TOR_CHAN_CLOSED)
+		return false;
+	if (!list_empty(&ch->tx)) {
+		const struct tor_tx *tx = list_first_entry(&ch->tx, struct tor_tx, list);
+
+		rank = tx->rank;
+		ack.op = ch->seq;
+		ack.round = tx->round;
+		if (tx->frames) {
+			tor_chan_ack(&ctx, ch, rank, &ack);
+			leave();
+			return true;
+		}
+	}
+	header(ch, &h);
+	if (wanted_frame(ch, 0, &h, &rank)) {
+		h.src_epoch = comm.epoch[rank] ? comm.epoch[rank] : 7;
+		data_frame(ch, rank, &h, 1, 100);
+		return true;
+	}
+	ctx.now += TOR_RETRY;
+	tor_chan_timer(&ctx, ch);
+	leave();
+	return true;
+}
+
+static void event(struct fuzz_in *in)
+{
+	u8 what = fuzz_u8(in), where = fuzz_u8(in), steps;
+	struct tor_chan *ch = &chan[where & 1][(where >> 1) % comm.channels];
+
+	ctx.now += (u64)fuzz_u8(in) * fuzz_u8(in) * NSEC_PER_MSEC / 64;
+	switch (what % 16) {
+	case 0:
+		submit();
+		break;
+	case 1:
+		tor_chan_timer(&ctx, ch);
+		leave();
+		break;
+	case 2:
+		dropped(in, ch);
+		break;
+	case 3:
+		steps = fuzz_u8(in);
+		while (steps-- && honest_step(ch))
+			;
+		break;
+	case 4:
+		host.no_fpu = what & 0x80;
+		break;
+	case 5:
+		host.send_error = what & 0x80 ? what & 0x40 ? -ENOMEM : -EHOSTUNREACH : 0;
+		break;
+	case 6:
+		host.fail_after = what & 0x80 ? host.allocs + fuzz_u8(in) % 16 : ~0U;
+		break;
+	case 7:
+		if (what & 0x80 && where & 0x80)
+			abort_frame(in);
+		break;
+	case 8:
+	case 9:
+	case 10:
+		hostile_ack(in, ch);
+		break;
+	default:
+		hostile_data(in, ch);
+	}
+	if (atomic_read(&comm.failed))
+		abort_all();
+}
+
+static bool setup(struct fuzz_in *in)
+{
+	static const u32 types[] = { TORCOLL_I32, TORCOLL_F32, TORCOLL_I64, TORCOLL_F64 };
+	static const u32 redops[] = { TORCOLL_SUM, TORCOLL_MIN, TORCOLL_MAX };
+	static struct tor_torus torus;
+	u32 i, c;
+
+	fuzz_torus(in, &torus);
+	if (torus.nodes > RANKS)
+		return false;
+	memset(&node, 0, sizeof(node));
+	must(!tor_node_init(&node, &torus, 1, fuzz_below(in, torus.nodes)));
+	memset(&comm, 0, sizeof(comm));
+	memset(epoch, 0, sizeof(epoch));
+	memset(path, 0, sizeof(path));
+	comm.node = &node;
+	comm.tag = 0x1234;
+	comm.ranks = torus.nodes;
+	comm.rank = node.self;
+	comm.unit = 256 + 64 * (fuzz_u8(in) % 4);
+	comm.depth = DEPTH;
+	comm.channels = CHANNELS;
+	comm.epoch = epoch;
+	comm.path = path;
+	memset(&request, 0, sizeof(request));
+	request.torus = &node.torus;
+	request.ranks = comm.ranks;
+	request.collective = TORCOLL_ALLREDUCE;
+	request.algorithm = 1 + fuzz_below(in, TORCOLL_ALGO_COUNT - 1);
+	request.count = fuzz_u16(in) % (COUNT_MAX + 1);
+	type = types[fuzz_below(in, ARRAY_SIZE(types))];
+	redop = redops[fuzz_below(in, ARRAY_SIZE(redops))];
+	bits = fuzz_u8(in) & 1 ? TORCOLL_BITS_RELAXED : TORCOLL_BITS_AGREE;
+	node.checksum_payload = fuzz_u8(in) & 1;
+	next_seq = fuzz_u8(in) & 1 ? 0U : U32_MAX - 2 * DEPTH + 1;
+	shatter = fuzz_u8(in) % 8 == 1;
+	ctx.now = NSEC_PER_SEC;
+	memset(begun, 0, sizeof(begun));
+	memset(retired, 0, sizeof(retired));
+	for (i = 0; i < DEPTH; i++) {
+		memset(&op[i], 0, sizeof(op[i]));
+		op[i].comm = &comm;
+		for (c = 0; c < CHANNELS; c++)
+			tor_chan_init(&chan[i][c], &op[i], c, next_seq + i);
+	}
+	return true;
+}
+
+/* Nothing fails any more, and the peers do what they should. */
+static void end_honestly(void)
+{
+	u32 i, c, tries = 0;
+	bool going = true;
+
+	host.no_fpu = false;
+	host.send_error = 0;
+	host.fail_after = ~0U;
+	while (going && !atomic_read(&comm.failed)) {
+		going = false;
+		for (i = 0; i < DEPTH; i++)
+			for (c = 0; c < comm.channels; c++)
+				going |= honest_step(&chan[i][c]);
+		must(tries++ < 200000);
+	}
+	if (atomic_read(&comm.failed))
+		abort_all();
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { data, size };
+	u32 i, c;
+
+	host_reset();
+	if (!setup(&in))
+		return 0;
+	while (size - in.left < HEAD && in.left)
+		fuzz_u8(&in);
+	submit();
+	while (in.left >= RECORD && !atomic_read(&comm.failed)) {
+		struct fuzz_in record = { in.p, RECORD };
+
+		event(&record);
+		in.p += RECORD;
+		in.left -= RECORD;
+	}
+	end_honestly();
+	for (i = 0; i < DEPTH; i++) {
+		must(!begun[i]);
+		for (c = 0; c < CHANNELS; c++)
+			tor_chan_destroy(&chan[i][c]);
+	}
+	must(!atomic_read(&comm.kept));
+	must(!host.outstanding && !host.fpu_sections);
+	return 0;
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Links and routes: any hellos at any port at any time, ports that come and go. A link is up only while what it
+ * heard last is what the shape expects there, and every route leads by a port that exists to where it should.
+ *
+ * An input is a shape, then events of 8 bytes: what, port, time, and three bytes that say how the hello deviates
+ * from a right one.
+ */
+#include "fuzz.h"
+#include "route.h"
+
+#define HEAD	4
+#define RECORD	8
+
+static struct tor_node node;
+static struct tor_ctx ctx;
+static u64 heard_at[TOR_MAX_PORTS];
+
+size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max, unsigned int seed)
+{
+	return fuzz_mutate_records(data, size, max, seed, HEAD, RECORD);
+}
+
+/* What the neighbour at @port would say, if all were well. */
+static void right_hello(u32 port, struct tor_hdr *h, struct tor_hello *hello)
+{
+	u32 peer = tor_torus_peer_port(port);
+
+	memset(hello, 0, sizeof(*hello));
+	tor_node_header(&node, h, TORCOLL_FRAME_HELLO, ~0U);
+	h->src = tor_torus_neighbour(&node.torus, node.self, port);
+	h->src_epoch = 77;
+	strcpy(hello->version, "0.1.0");
+	hello->dim = tor_port_dim(peer);
+	hello->dir = tor_port_dir(peer) == TOR_MINUS;
+	hello->ndim = node.torus.ndim;
+	hello->hears = 1;
+	memcpy(hello->side, node.torus.side, sizeof(hello->side));
+	hello->frame_size = 1500;
+	hello->heard_node = node.self;
+	hello->heard_epoch = node.epoch;
+	hello->interval_ms = 200;
+}
+
+/* One member is something else; the hello must still be one that tor_wire_get_hello() lets through. */
+static bool deviate(u8 which, u32 value, struct tor_hdr *h, struct tor_hello *hello)
+{
+	switch (which % 16) {
+	case 1:
+		h->src = value;
+		break;
+	case 2:
+		h->src_epoch = value;
+		break;
+	case 3:
+		hello->dim = value % hello->ndim;
+		break;
+	case 4:
+		hello->dir = value & 1;
+		break;
+	case 5:
+		hello->ndim = 1 + value % TOR_MAX_DIMS;
+		hello->dim = 0;
+		break;
+	case 6:
+		hello->hears = 0;
+		break;
+	case 7:
+		hello->side[value % TOR_MAX_DIMS] = value;
+		break;
+	case 8:
+		hello->frame_size = value;
+		break;
+	case 9:
+		hello->heard_node = value;
+		break;
+	case 10:
+		hello->heard_epoch = value;
+		break;
+	case 11:
+		hello->ndead = 1 + value % TORCOLL_HELLO_DEAD_MAX;
+		memset(hello->dead, value, sizeof(hello->dead));
+		hello->view = value;
+		break;
+	case 12:
+		memset(hello->version, 'x', sizeof(hello->version) - 1);
+		break;
+	case 13:
+		hello->fabric_frame = value;
+		break;
+	case 14:
+		hello->interval_ms = value;
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+static void say(struct fuzz_in *in, u32 port)
+{
+	struct tor_hello hello;
+	struct tor_hdr h;
+	u8 which = fuzz_u8(in);
+	u16 value = fuzz_u16(in);
+	u32 state;
+
+	right_hello(port, &h, &hello);
+	deviate(which, (u32)value << (which >> 4) ^ value, &h, &hello);
+	tor_link_hello(&ctx, &node, port, &h, &hello);
+	state = node.link[port].state;
+	must(strlen(node.link[port].peer_version) <= TORCOLL_HELLO_VERSION);
+	if (state <= TOR_LINK_NO_CARRIER)
+		return;
+	heard_at[port] = ctx.now;
+	if (state == TOR_LINK_UP)
+		must(h.src == tor_torus_neighbour(&node.torus, node.self, port) &&
+		     hello.heard_node == node.self && hello.heard_epoch == node.epoch &&
+		     hello.ndim == node.torus.ndim);
+	else
+		/* a right one is believed */
+		must(which % 16 && which % 16 != 15);
+}
+
+static void check_links(void)
+{
+	u32 port;
+
+	for (port = 0; port < TOR_MAX_PORTS; port++) {
+		must(node.link[port].state < TOR_LINK_STATES);
+		if (node.link[port].state == TOR_LINK_UP)
+			must(tor_torus_has_port(&node.torus, node.self, port));
+	}
+}
+
+/* Whatever happened, a frame that goes from port to port gets there, in no more hops than the diameter. */
+static void check_routes(struct fuzz_in *in)
+{
+	const struct tor_torus *t = &node.torus;
+	u32 dst = fuzz_u8(in) % (t->nodes + 1);
+	u32 tie = fuzz_u8(in) & 1;
+	u32 at = node.self, hops = 0;
+	u32 port = tor_route_port(t, at, dst, tie);
+
+	if (dst >= t->nodes || dst == at) {
+		must(port == TOR_NO_PORT);
+		return;
+	}
+	for (; at != dst; hops++) {
+		port = tor_route_port(t, at, dst, tie);
+		must(port < 2U * t->ndim && tor_torus_has_port(t, at, port));
+		at = tor_torus_neighbour(t, at, port);
+		must(hops < tor_torus_diameter(t));
+	}
+	must(hops == tor_torus_distance(t, node.self, dst));
+}
+
+static void event(struct fuzz_in *in)
+{
+	u32 what = fuzz_u8(in) % 8;
+	u32 port = fuzz_u8(in) % (2 * node.torus.ndim);
+
+	ctx.now += (u64)fuzz_u8(in) * fuzz_u8(in) * NSEC_PER_MSEC / 4;
+	if (!tor_torus_has_port(&node.torus, node.self, port))
+		return;
+	switch (what) {
+	case 0:
+		tor_link_open(&ctx, &node, port, 400 + 16 * fuzz_u8(in));
+		break;
+	case 1:
+		tor_link_close(&ctx, &node, port, fuzz_u8(in) & 1);
+		break;
+	case 2:
+		tor_link_foreign(&ctx, &node, port, fuzz_u8(in));
+		break;
+	case 3:
+		tor_link_tick(&ctx, &node, port);
+		/* after so much silence nobody is believed */
+		if (heard_at[port] && ctx.now - heard_at[port] > TOR_HELLO_MISSES * node.hello_ns)
+			must(node.link[port].state != TOR_LINK_UP);
+		break;
+	case 4:
+		check_routes(in);
+		break;
+	default:
+		say(in, port);
+	}
+	check_links();
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { data, size };
+	struct tor_torus torus;
+
+	host_reset();
+	memset(&node, 0, sizeof(node));
+	memset(heard_at, 0, sizeof(heard_at));
+	fuzz_torus(&in, &torus);
+	must(!tor_node_init(&node, &torus, 1, fuzz_below(&in, torus.nodes)));
+	fuzz_u8(&in);
+	ctx.now = NSEC_PER_SEC;
+	while (in.left >= RECORD) {
+		struct fuzz_in record = { in.p, RECORD };
+
+		event(&record);
+		in.p += RECORD;
+		in.left -= RECORD;
+		/* what it says is not looked at: memory is all that it would cost */
+		host_forget_sent();
+	}
+	must(!host.outstanding);
+	return 0;
+}

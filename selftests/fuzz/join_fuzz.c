@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Creating a comm: messages of any content from anyone, while this node is rank 0 or another. The join ends at most
+ * once, with an agreement that it may enter into, and whoever gives up is rid of it.
+ *
+ * An input is a shape and a role, then events of 12 bytes.
+ */
+#include "fuzz.h"
+#include "join.h"
+
+#define HEAD	6
+#define RECORD	12
+#define RANKS	64
+
+static struct tor_node node;
+static struct tor_ctx ctx;
+static struct tor_join join;
+static u8 seen[RANKS];
+static u32 seen_nonce[RANKS];
+static u32 installed;
+
+size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max, unsigned int seed)
+{
+	return fuzz_mutate_records(data, size, max, seed, HEAD, RECORD);
+}
+
+int tor_env_join_install(struct tor_ctx *c, struct tor_join *j)
+{
+	must(j == &join && j->tag);
+	must(tor_wire_unit_ok(j->unit));
+	installed++;
+	return host.send_error;
+}
+
+static bool over(void)
+{
+	return host.joins_done;
+}
+
+/* A message as it should be, but for one member. */
+static void message(struct fuzz_in *in, bool known)
+{
+	u32 from = fuzz_u8(in) % (node.torus.nodes + 1);
+	u32 rank = join.rank ? 0 : from;
+	struct tor_comm_msg msg = {
+		.step = fuzz_u8(in) % 9,
+		.name = join.name,
+		.proof = join.proof,
+		.members = join.members,
+		.nonce = join.rank ? join.nonce : seen_nonce[rank % RANKS] ? seen_nonce[rank % RANKS] : 9,
+		.rank = join.rank ? join.rank : rank,
+		.ranks = join.ranks,
+		.missing = from,
+		.tag = join.tag ? join.tag : 5,
+		.generation = 3,
+		.frame_bytes = 1024,
+	};
+	u8 which = fuzz_u8(in);
+	u32 value = fuzz_u32(in);
+	struct tor_hdr h;
+
+	tor_node_header(&node, &h, TORCOLL_FRAME_COMM, node.self);
+	h.src = join.rank && !(which & 0x80) ? (join.member ? join.member[0] : 0) : from;
+	h.src_epoch = 4;
+	/* the surroundings drop frames from themselves, and from nobody */
+	if (h.src == node.self || h.src >= node.torus.nodes)
+		return;
+	switch (which % 16) {
+	case 1:
+		msg.name = value;
+		break;
+	case 2:
+		msg.proof = value;
+		break;
+	case 3:
+		msg.members ^= value;
+		break;
+	case 4:
+		msg.nonce = value;
+		break;
+	case 5:
+		msg.rank = value;
+		break;
+	case 6:
+		msg.ranks = value;
+		break;
+	case 7:
+		msg.missing = value;
+		break;
+	case 8:
+		msg.tag = value;
+		break;
+	case 9:
+		msg.frame_bytes = value;
+		break;
+	case 10:
+		msg.error = value;
+		break;
+	case 11:
+		msg.generation = value;
+		break;
+	}
+	tor_join_rx(&ctx, &node, &h, &msg, known);
+}
+
+static void event(struct fuzz_in *in)
+{
+	u8 what = fuzz_u8(in);
+
+	ctx.now += (u64)fuzz_u8(in) * NSEC_PER_MSEC;
+	switch (what % 8) {
+	case 0:
+		tor_join_timer(&ctx, &node);
+		break;
+	case 1:
+		if (what & 0x80)
+			tor_join_cancel(&ctx, &join, what & 0x40 ? -EINTR : -ETIMEDOUT);
+		break;
+	case 2:
+		host.send_error = what & 0x80 ? -ENOMEM : 0;
+		break;
+	default:
+		message(in, what & 0x80);
+	}
+	must(host.joins_done <= 1);
+	must(installed <= 1);
+	must(list_empty(&node.joins) == over());
+	if (over()) {
+		must(join.state == TOR_JOIN_DONE);
+		must(join.error <= 0 && join.error > -4096);
+		/* an agreement was entered into before it holds */
+		must(join.error || installed);
+	}
+}
+
+static bool start(struct fuzz_in *in)
+{
+	static u32 member[RANKS];
+	struct tor_torus torus;
+	u32 i;
+
+	fuzz_torus(in, &torus);
+	must(!tor_node_init(&node, &torus, 1, fuzz_below(in, torus.nodes)));
+	memset(&join, 0, sizeof(join));
+	join.node = &node;
+	join.ranks = torus.nodes;
+	join.rank = node.self;
+	join.unit = 1344;
+	if (fuzz_u8(in) & 1) {
+		/* the list backwards */
+		for (i = 0; i < torus.nodes; i++)
+			member[i] = torus.nodes - 1 - i;
+		join.member = member;
+		join.rank = torus.nodes - 1 - node.self;
+	}
+	if (!join.rank) {
+		memset(seen, 0, sizeof(seen));
+		memset(seen_nonce, 0, sizeof(seen_nonce));
+		join.seen = seen;
+		join.seen_nonce = seen_nonce;
+	}
+	installed = 0;
+	ctx.now = NSEC_PER_SEC;
+	must(!tor_join_start(&ctx, &join, "name", 4, "secret", 6));
+	return !over();
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { data, size };
+
+	host_reset();
+	if (start(&in)) {
+		while (size - in.left < HEAD && in.left)
+			fuzz_u8(&in);
+		while (in.left >= RECORD) {
+			struct fuzz_in record = { in.p, RECORD };
+
+			event(&record);
+			in.p += RECORD;
+			in.left -= RECORD;
+			host_forget_sent();
+		}
+	}
+	if (!over())
+		tor_join_cancel(&ctx, &join, -ETIMEDOUT);
+	must(host.joins_done == 1 && list_empty(&node.joins));
+	host_forget_sent();
+	must(!host.outstanding);
+	return 0;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Parsing of frames: any bytes, of which any part is at hand. What parses, means what it says: built again
+ * from what was read, it is the same.
+ *
+ * The first three bytes say how much of the frame is linear and padded, and whether its checksum is made good
+ * before it is parsed.
+ */
+#include "fuzz.h"
+
+static void check_header(const u8 *frame, const struct tor_hdr *h)
+{
+	struct tor_ack ack[TORCOLL_WIRE_ACKS_MAX];
+	u8 again[TOR_WIRE_HEADER_MAX];
+	u32 i, reserved;
+
+	must(h->acks <= TORCOLL_WIRE_ACKS_MAX);
+	for (i = 0; i < h->acks; i++)
+		tor_wire_ack(frame, i, &ack[i]);
+	tor_wire_build(again, h, ack);
+	for (i = 0; i < h->acks; i++) {
+		/* what a later version puts there is not ours to repeat */
+		reserved = sizeof(struct torcoll_hdr) + i * sizeof(struct torcoll_ack) +
+			   offsetof(struct torcoll_ack, __reserved);
+		memcpy(again + reserved, frame + reserved, sizeof(u32));
+	}
+	must(!memcmp(again + sizeof(struct torcoll_hdr), frame + sizeof(struct torcoll_hdr),
+		     tor_wire_header_bytes(h) - sizeof(struct torcoll_hdr)));
+	must(!memcmp(again, frame, offsetof(struct torcoll_hdr, header_crc)));
+}
+
+static void check_hop(u8 *frame, u32 len, u32 limit)
+{
+	enum tor_counter why;
+	struct tor_hdr h;
+
+	if (!tor_wire_hop(frame)) {
+		must(limit <= 1);
+		return;
+	}
+	/* a forwarder changes nothing that the next one checks */
+	must(!tor_wire_parse(frame, len, len + U16_MAX, &h, &why));
+	must(h.hop_limit + 1U == limit);
+}
+
+static void check_payload(const u8 *frame, u32 len, const struct tor_hdr *h)
+{
+	const u8 *p = frame + tor_wire_header_bytes(h);
+	struct tor_hello hello = {};
+	struct tor_comm_msg msg = {};
+	struct tor_abort abort = {};
+	u8 *again = malloc(h->length);
+	u32 i;
+
+	must(tor_wire_header_bytes(h) + h->length <= len);
+	switch (h->type) {
+	case TORCOLL_FRAME_HELLO:
+		if (tor_wire_get_hello(p, h->length, &hello))
+			break;
+		must(hello.ndead <= TORCOLL_HELLO_DEAD_MAX);
+		must(tor_wire_hello_bytes(&hello) <= h->length);
+		must(strlen(hello.version) <= TORCOLL_HELLO_VERSION);
+		tor_wire_put_hello(again, &hello);
+		/* a name ends at its first zero, whatever comes behind */
+		must(!memcmp(again + sizeof(hello.version) - 1, p + sizeof(hello.version) - 1,
+			     tor_wire_hello_bytes(&hello) - sizeof(hello.version) + 1));
+		break;
+	case TORCOLL_FRAME_ABORT:
+		if (tor_wire_get_abort(p, h->length, &abort))
+			break;
+		tor_wire_put_abort(again, &abort);
+		must(!memcmp(again, p, tor_wire_abort_bytes()));
+		break;
+	case TORCOLL_FRAME_COMM:
+		if (tor_wire_get_comm(p, h->length, &msg))
+			break;
+		must(tor_wire_comm_bytes(msg.epochs) <= h->length);
+		for (i = 0; i < msg.epochs; i++)
+			must(!memcmp(&(__be32){ cpu_to_be32(tor_wire_epoch(&msg, i)) },
+				     p + tor_wire_comm_bytes(i), sizeof(__be32)));
+		break;
+	}
+	free(again);
+}
+
+/* Make the header good, as whoever wants to do harm would. */
+static void mend(u8 *frame, size_t len)
+{
+	u32 at = offsetof(struct torcoll_hdr, header_crc);
+	u32 header = sizeof(struct torcoll_hdr);
+	u8 hop = frame[2];
+	__be32 crc;
+
+	frame[0] = TORCOLL_WIRE_VERSION;
+	frame[3] %= TORCOLL_WIRE_ACKS_MAX + 2;
+	header += frame[3] * sizeof(struct torcoll_ack);
+	if (header > len)
+		return;
+	frame[2] = 0;
+	memset(frame + at, 0, sizeof(crc));
+	crc = cpu_to_be32(tor_wire_crc(frame, header));
+	memcpy(frame + at, &crc, sizeof(crc));
+	frame[2] = hop;
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { data, size };
+	u8 cut = fuzz_u8(&in), padding = fuzz_u8(&in), good = fuzz_u8(&in) & 1;
+	u32 len = in.left > cut ? in.left - cut : 0;
+	enum tor_counter why = TOR_C_COUNT;
+	struct tor_hdr h;
+	u8 *frame;
+
+	host_reset();
+	frame = malloc(in.left + 1);
+	memcpy(frame, in.p, in.left);
+	if (good && in.left >= sizeof(struct torcoll_hdr))
+		mend(frame, in.left);
+	/* what lies behind @len may not be looked at */
+	frame = realloc(frame, len ? len : 1);
+	if (tor_wire_parse(frame, len, in.left + padding, &h, &why)) {
+		must(why < TOR_C_COUNT);
+	} else {
+		check_header(frame, &h);
+		if (tor_wire_header_bytes(&h) + h.length <= len)
+			check_payload(frame, len, &h);
+		check_hop(frame, len, h.hop_limit);
+	}
+	free(frame);
+	return 0;
+}
