@@ -68,6 +68,7 @@ help:
 	@echo 'make fuzz        searches with every fuzzer; T=seconds for each'
 	@echo 'make demo        a torus of 16 nodes in a guest: start here'
 	@echo 'make shell       the same torus, and a shell in its node 0'
+	@echo 'make bench       beside Open MPI, MPICH and Gloo, in a guest: half an hour'
 	@echo 'make coverage    which lines of kmod/core the unit tests run'
 	@echo 'make deps        installs the Debian packages that all this needs'
 	@echo 'make install     library, tools, headers, manual pages; DESTDIR= PREFIX='
@@ -96,6 +97,7 @@ flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
 	$(if $(findstring _avx512,$(1)),-mavx512f -mavx512bw -mavx512dq -mavx512vl) \
 	$(if $(findstring _avx2,$(1)),-mavx2)
 flags_kmod := -Ikmod -Ikmod/core
+flags_bench := -Ilib -Ilib/include
 flags_lib := -Ilib -Ilib/include -fPIC
 flags_tools = -Ikmod/core -Ilib -Ilib/include -Itools/common -Itools $(NL_CFLAGS)
 flags_selftests := -Ikmod -Ikmod/core -Iselftests/unit -Iselftests/fuzz -Ilib -Ilib/include
@@ -207,6 +209,43 @@ $(B)/bin/examples/%: $(B)/host/lib/examples/%.o $(B)/lib/libtorcoll.so
 	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $($*_libs) -lm $(rpath)
+
+# ---- benchmark: rivals, and what wires and processors can do ----
+
+bench_programs := $(addprefix $(B)/bench/,torcoll_allreduce openmpi_allreduce mpich_allreduce \
+	gloo_allreduce yield.so raw rates)
+
+$(B)/bench/torcoll_allreduce: $(B)/host/bench/peers/torcoll_allreduce.o $(B)/lib/libtorcoll.so
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(rpath)
+
+$(B)/bench/%_allreduce: bench/peers/mpi_allreduce.c bench/peers/timing.h
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)mpicc.$* -O2 -Wall -o $@ $<
+
+$(B)/bench/gloo_allreduce: bench/peers/gloo_allreduce.cc bench/peers/timing.h
+	$(say) CXX $@
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -O2 -Wall -std=c++17 -o $@ $< -lgloo -pthread
+
+$(B)/bench/yield.so: bench/peers/yield.c
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -Wall -D_GNU_SOURCE -shared -fPIC -o $@ $< -ldl
+
+$(B)/bench/raw $(B)/bench/rates: $(B)/bench/%: $(B)/host/bench/%.o
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $< -lz
+
+# Beside Open MPI, MPICH and Gloo, in one boot: half an hour.
+.PHONY: bench
+bench:
+	$(Q)scripts/install-deps build guest bench
+	$(Q)$(MAKE) module lib tools $(bench_programs)
+	$(Q)KERNEL='$(KERNEL)' bench/run
 
 # ---- tests ----
 

@@ -40,7 +40,7 @@ clean()
 spdx__first_line()
 {
 	{
-		sources kmod uapi lib tools selftests qemu scripts .ci -- "${c_files[@]}" -o -name '*.sh' \
+		sources kmod uapi lib tools selftests bench qemu scripts .ci -- "${c_files[@]}" -o -name '*.sh' \
 			-o -name Kbuild -o -name '*.yaml'
 		scripts_of_ours
 		echo Makefile
@@ -64,7 +64,7 @@ spdx__by_folder()
 # Core and what it is compiled with know no kernel but through env.h.
 worlds__only_env_h_tests_kernel()
 {
-	sources kmod lib tools uapi -- "${c_files[@]}" | grep -vx kmod/core/env.h |
+	sources kmod lib tools uapi bench -- "${c_files[@]}" | grep -vx kmod/core/env.h |
 		xargs -r grep -nE '^[[:space:]]*#.*\b__KERNEL__\b'
 }
 
@@ -84,7 +84,7 @@ worlds__core_includes_no_linux()
 # Scripts, by their first line.
 scripts_of_ours()
 {
-	sources qemu scripts selftests tools lib .ci -- -name '*' |
+	sources qemu scripts selftests bench tools lib .ci -- -name '*' |
 		while read -r f; do
 			IFS= read -r -n 32 line <"$f" 2>/dev/null
 			[[ ! ${line-} =~ ^#!.*(bash|busybox\ sh|/sh) ]] || echo "$f"
@@ -96,7 +96,7 @@ shellcheck__clean()
 	# busybox's shell is checked as dash.
 	{
 		scripts_of_ours
-		sources scripts selftests qemu -- -name '*.sh'
+		sources scripts selftests bench qemu -- -name '*.sh'
 	} | sort -u | while read -r f; do
 		if head -n 1 "$f" | grep -q busybox; then
 			shellcheck -s dash "$f"
@@ -122,7 +122,7 @@ checkpatch__clean()
 			xargs -r "${checkpatch[@]}" -f
 		sources kmod/compat -- "${c_files[@]}" |
 			xargs -r "${checkpatch[@]}" "${compat[@]}" -f
-		sources kmod/core/host.h lib tools selftests -- "${c_files[@]}" | grep -vE '_gen\.[ch]$' |
+		sources kmod/core/host.h lib tools selftests bench -- "${c_files[@]}" | grep -vE '_gen\.[ch]$' |
 			xargs -r "${checkpatch[@]}" "${host[@]}" -f
 	}
 }
