@@ -20,7 +20,7 @@ static struct tor_node node;
 static struct tor_comm comm;
 static struct tor_op op[DEPTH];
 static struct tor_chan chan[DEPTH][CHANNELS];
-static struct tor_mem mem[DEPTH][TOR_BUFS];
+static struct tor_mem data_mem[DEPTH], temp_mem[DEPTH];
 static u32 epoch[RANKS];
 static struct tor_path path[RANKS];
 static struct tor_ctx ctx;
@@ -45,14 +45,14 @@ void tor_env_op_retired(struct tor_ctx *c, struct tor_op *o)
 	retired[o - op] = true;
 }
 
-static void free_memory(u32 slot)
+/* Exactly as much as the plan may touch. */
+static void get_memory(struct tor_mem *mem, u64 len)
 {
-	u32 i;
-
-	for (i = 0; i < TOR_BUFS; i++) {
-		free(mem[slot][i].data);
-		memset(&mem[slot][i], 0, sizeof(mem[slot][i]));
-	}
+	memset(mem, 0, sizeof(*mem));
+	mem->data = calloc(1, len);
+	mem->len = len;
+	mem->odds = shatter ? 40 : 0;
+	mem->seed = next_seq;
 }
 
 /* What the surroundings do between two entries. */
@@ -67,7 +67,8 @@ static void leave(void)
 			continue;
 		retired[i] = false;
 		begun[i] = false;
-		free_memory(i);
+		free(data_mem[i].data);
+		free(temp_mem[i].data);
 		for (c = 0; c < CHANNELS; c++)
 			tor_chan_recycle(&ctx, &chan[i][c], op[i].seq + DEPTH);
 		host_forget_sent();
@@ -89,7 +90,7 @@ static void submit(void)
 	u32 slot = next_seq % DEPTH;
 	const char *why;
 	u64 len;
-	u32 i, c;
+	u32 c;
 
 	if (begun[slot] || atomic_read(&comm.failed))
 		return;
@@ -97,15 +98,10 @@ static void submit(void)
 		return;
 	must(op[slot].plan.shape.channels <= comm.channels);
 	len = request.count * op[slot].elem;
-	for (i = 0; i < op[slot].plan.shape.bufs; i++) {
-		/* exactly as much as the plan may touch */
-		mem[slot][i].data = calloc(1, len);
-		mem[slot][i].len = len;
-		mem[slot][i].odds = shatter ? 40 : 0;
-		mem[slot][i].seed = next_seq;
-	}
-	for (i = 0; i < TOR_BUFS; i++)
-		op[slot].mem[i] = &mem[slot][i];
+	get_memory(&data_mem[slot], len);
+	get_memory(&temp_mem[slot], (op[slot].plan.shape.bufs - 1) * len);
+	op[slot].data = &data_mem[slot];
+	op[slot].temp = &temp_mem[slot];
 	op[slot].deadline = 0;
 	begun[slot] = true;
 	next_seq++;

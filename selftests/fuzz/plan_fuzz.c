@@ -88,7 +88,7 @@ static void check_plan(struct fuzz_in *in, const struct tor_plan *p)
 	u32 channel, rounds, round, tries = 8;
 
 	must(p->shape.channels >= 1 && p->shape.channels <= TOR_MAX_CHANNELS);
-	must(p->shape.bufs >= 1 && p->shape.bufs <= TOR_BUFS);
+	must(p->shape.bufs >= 1 && p->shape.bufs <= TOR_MAX_BUFS);
 	for (channel = 0; channel < p->shape.channels; channel++)
 		must(tor_plan_rounds(p, channel) <= p->shape.rounds);
 	while (tries--) {
