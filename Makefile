@@ -257,6 +257,13 @@ $(net_programs): $(B)/bin/%: $(B)/host/selftests/net/%.o $(B)/lib/libtorcoll.so
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(rpath)
 
+# Frames as core encodes them, for the test of the dissector.
+$(B)/bin/dissector_frames: $(call objects,host,selftests/host/dissector_frames.c \
+		selftests/unit/host_env.c) $(B)/host/libtorcore.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $^ -lcmocka -lm
+
 unit_names := $(patsubst selftests/unit/%.c,%,$(wildcard selftests/unit/*_test.c))
 # What torcoll-plan knows of plans is what checks them.
 unit_common := $(filter-out %_test.c,$(wildcard selftests/unit/*.c)) \
@@ -269,7 +276,7 @@ sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-si
 
 .PHONY: tests
 tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(addprefix $(B)/asan/fuzz/,$(fuzz_names)) \
-	$(sanitized_sim) $(net_programs)
+	$(sanitized_sim) $(net_programs) $(B)/bin/dissector_frames
 	@:
 
 # The simulator over the sanitized core.

@@ -1,0 +1,129 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# The Wireshark dissector, over frames as core encodes them: every field of the good ones, the right note
+# at each bad one.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+cd "$TORCOLL_TOP" || exit
+
+tmp=$(mktemp -d)
+cleanup rm -rf "$tmp"
+
+dissect()
+{
+	# it warns of root, who may not have the rights of a user
+	tshark -X lua_script:tools/wireshark/torcoll.lua -r "$tmp/frames.pcap" "$@" 2>"$tmp/err"
+}
+
+# fields NUMBER FIELD...: of that frame, with the occurrences of one joined by commas.
+fields()
+{
+	local number=$1
+
+	shift
+	# later versions say True and False
+	jq -r --argjson n "$((number - 1))" '
+		.[$n] as $frame | [$ARGS.positional[] as $name |
+			[$frame | .. | objects | .[$name]? // empty | strings, arrays[]] | join(",")] |
+		join(" ") | gsub("True"; "1") | gsub("False"; "0")' "$tmp/all" --args "$@"
+}
+
+# has NUMBER NAME VALUES FIELD...
+has()
+{
+	local number=$1 name=$2 values=$3
+
+	shift 3
+	is "$name" "$(fields "$number" "${@/#/torcoll.}")" "$values"
+}
+
+# noted NUMBER NAME NOTES
+noted()
+{
+	local notes
+
+	notes=$(fields "$1" _ws.expert.message)
+	is "$2" "${notes%%: should be*}" "$3"
+}
+
+every_field()
+{
+	local f missing=0
+
+	while read -r f; do
+		grep -q "\"$f\":" "$tmp/all" || { echo "$f is in no frame"; missing=1; }
+	done < <(sed -nE 's/.*ProtoField\.[a-z0-9]+\("(torcoll\.[a-z_.]+)".*/\1/p' tools/wireshark/torcoll.lua)
+	((!missing))
+}
+
+loads()
+{
+	dissect -T json --no-duplicate-keys >"$tmp/all"
+	! grep -i lua "$tmp/err"
+}
+
+another_ethertype()
+{
+	local n
+
+	# 0x88b5 at byte 12 of the first frame, behind the file's and the record's head
+	printf '\x88\xb6' | dd of="$tmp/frames.pcap" bs=1 seek=$((24 + 16 + 12)) conv=notrunc status=none
+	n=$(dissect -o torcoll.ethertype:34998 -Y torcoll | wc -l)
+	((n == 1))
+}
+
+ktap_header
+check frames__compile make --no-print-directory build/bin/dissector_frames
+build/bin/dissector_frames >"$tmp/frames.pcap" || bail "no frames"
+check lua__loads loads
+
+common=(version type hop_limit acks fabric src dst src_epoch dst_epoch)
+has 1 hello__header "1 1 1 0 0xfab00001 5 4294967295 0xe0000005 0x00000000" "${common[@]}"
+has 1 hello__body "1.2.3 1 1 2 1 4,8,0,0,0,0 9000 1500 9 0xe0000009 200 77 2 0x00000011,0x00000022" \
+	hello.version hello.dim hello.dir hello.ndim hello.hears hello.side hello.frame_size \
+	hello.fabric_frame hello.heard_node hello.heard_epoch hello.interval_ms hello.view hello.ndead \
+	hello.dead
+has 2 data__header "1 2 255 0 0xfab00001 5 9 0xe0000005 0xe0000009" "${common[@]}"
+has 2 data__transfer "0xc0ffee00 12 0x00d16e57 3 0x03 1 1 0 300 4294967552 256 4000000000" comm op \
+	digest channel flags flags.ack flags.retransmit flags.probe round offset length stamp
+has 2 data__checksums "0x063b3844 0xa0f69f93" payload_crc header_crc
+has 3 acks__header "1 2 255 2 0xfab00001 5 9 0xe0000005 0xe0000009" "${common[@]}"
+has 3 acks__body "0xc0ffee00,0xc0ffee00 12,13 2,1 0,1 3,0 40,0 0x8000000000000001,0x0000000000000000 123456,123457" \
+	ack.comm ack.op ack.channel ack.state ack.round ack.base ack.mask ack.stamp
+has 4 ack__done "1 2" acks ack.state
+has 5 abort__body "71 3 7 12 0x0000aaaa,0x0000bbbb" abort.error abort.rank abort.node abort.op \
+	abort.digest
+has 6 comm__ready "3 0 0x0000000000001111 0x0000000000002222 0x0000000000003333 0x00004444 2 3 4294967295 0x00005555 6 8832 3 0x000000e1,0x000000e2,0x000000e3" \
+	join.step join.error join.name join.proof join.members join.nonce join.rank join.ranks \
+	join.missing join.tag join.generation join.frame_bytes join.epochs join.epoch
+has 7 comm__refuse "6 13" join.step join.error
+has 8 forwarded__hop_limit "254" hop_limit
+has 9 padded__padding "00:00:00:00:00:00" padding
+check every_field__shown every_field
+for n in 1 2 3 4 5 6 7 8 9; do
+	noted $n "good_${n}__no_note" ""
+done
+
+noted 10 note__unchecked "No payload CRC: checksum header"
+noted 11 note__version "Unknown version"
+noted 12 note__type "Unknown type"
+noted 13 note__acks "More acks than a frame may have"
+noted 14 note__acks_short "Shorter than its header says"
+noted 15 note__header_crc "Header CRC32C wrong"
+noted 16 note__header_crc_in_acks "Header CRC32C wrong"
+noted 17 note__payload_crc "Payload CRC32C wrong"
+noted 18 note__length "Shorter than its header says"
+noted 19 note__header_short "Shorter than its header says"
+noted 20 note__hop_limit "Hop limit used up"
+noted 21 note__data "A data frame without a digest,Unknown flags,A data frame without payload"
+noted 22 note__hello_dst "A hello that is not for everyone, or a frame that is"
+noted 23 note__hello_value "A value outside its range"
+noted 24 note__hello_dead "Shorter than its header says"
+noted 25 note__comm_step "A value outside its range"
+noted 26 note__reserved "Reserved bytes are not zero"
+noted 27 note__abort_short "Shorter than its header says"
+is frames__all_seen "$(jq length "$tmp/all")" 27
+check ethertype__preference another_ethertype
+finish

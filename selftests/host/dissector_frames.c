@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * A capture of frames as core encodes them, good ones and bad ones, to stdout: what the dissector is tested
+ * with. The order is that of the table at the end; dissector.sh knows it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "host_env.h"
+#include "wire.h"
+
+#define ETHER_BYTES	14
+
+struct frame {
+	u8 bytes[2048];
+	u32 len;		/* of header, acks and payload */
+};
+
+static struct tor_hdr header(u8 type, u32 dst)
+{
+	return (struct tor_hdr){
+		.version = TORCOLL_WIRE_VERSION,
+		.type = type,
+		.hop_limit = 255,
+		.fabric = 0xfab00001,
+		.src = 5,
+		.dst = dst,
+		.src_epoch = 0xe0000005,
+	};
+}
+
+static void finish(struct frame *f, struct tor_hdr *h, const struct tor_ack *acks,
+		   const void *payload)
+{
+	h->payload_crc = tor_wire_crc(payload, h->length);
+	tor_wire_build(f->bytes, h, acks);
+	f->len = tor_wire_header_bytes(h);
+	memcpy(f->bytes + f->len, payload, h->length);
+	f->len += h->length;
+}
+
+/* The header is that of @f, changed: sign it again. */
+static void sign(struct frame *f, struct tor_hdr *h)
+{
+	u8 rest[sizeof(f->bytes)];
+	u32 n = f->len - sizeof(struct torcoll_hdr);
+
+	memcpy(rest, f->bytes + sizeof(struct torcoll_hdr), n);
+	tor_wire_build(f->bytes, h, NULL);
+	memcpy(f->bytes + sizeof(struct torcoll_hdr), rest, n);
+}
+
+static struct tor_hdr hello(struct frame *f)
+{
+	struct tor_hello body = {
+		.version = "1.2.3", .dim = 1, .dir = 1, .ndim = 2, .hears = 1, .side = { 4, 8 },
+		.frame_size = 9000, .fabric_frame = 1500, .heard_node = 9, .heard_epoch = 0xe0000009,
+		.interval_ms = 200, .view = 77, .ndead = 2, .dead = { 0x11, 0x22 },
+	};
+	struct tor_hdr h = header(TORCOLL_FRAME_HELLO, ~0U);
+	u8 payload[512];
+
+	h.hop_limit = 1;
+	h.length = tor_wire_hello_bytes(&body);
+	tor_wire_put_hello(payload, &body);
+	finish(f, &h, NULL, payload);
+	return h;
+}
+
+/* The same data frame, with @acks acknowledgements. */
+static struct tor_hdr data(struct frame *f, u32 acks)
+{
+	const struct tor_ack ack[] = {
+		{ 0xc0ffee00, 12, 2, TORCOLL_ACK_OK, 3, 40, 0x8000000000000001ULL, 123456 },
+		{ 0xc0ffee00, 13, 1, TORCOLL_ACK_NOT_READY, 0, 0, 0, 123457 },
+	};
+	struct tor_hdr h = header(TORCOLL_FRAME_DATA, 9);
+	u8 payload[256];
+	u32 i;
+
+	for (i = 0; i < sizeof(payload); i++)
+		payload[i] = i * 7;
+	h.acks = acks;
+	h.dst_epoch = 0xe0000009;
+	h.comm = 0xc0ffee00;
+	h.op = 12;
+	h.digest = 0xd16e57;
+	h.channel = 3;
+	h.flags = TORCOLL_FLAG_ACK | TORCOLL_FLAG_RETRANSMIT;
+	h.round = 300;
+	h.offset = 0x100000100ULL;
+	h.length = sizeof(payload);
+	h.stamp = 4000000000U;
+	finish(f, &h, ack, payload);
+	return h;
+}
+
+static void data_plain(struct frame *f)
+{
+	data(f, 0);
+}
+
+static void data_two_acks(struct frame *f)
+{
+	data(f, 2);
+}
+
+static void hello_good(struct frame *f)
+{
+	hello(f);
+}
+
+static void ack_done(struct frame *f)
+{
+	const struct tor_ack ack = { 0xc0ffee00, 11, 0, TORCOLL_ACK_DONE, 5, 0, 0, 99 };
+	struct tor_hdr h = header(TORCOLL_FRAME_ACK, 9);
+
+	h.acks = 1;
+	h.comm = 0xc0ffee00;
+	finish(f, &h, &ack, "");
+}
+
+static void abort_protocol(struct frame *f)
+{
+	const struct tor_abort body = { 71, 3, 7, 12, { 0xaaaa, 0xbbbb } };
+	struct tor_hdr h = header(TORCOLL_FRAME_ABORT, 9);
+	u8 payload[sizeof(struct torcoll_abort)];
+
+	h.comm = 0xc0ffee00;
+	h.length = sizeof(payload);
+	tor_wire_put_abort(payload, &body);
+	finish(f, &h, NULL, payload);
+}
+
+static struct tor_hdr comm(struct frame *f, u8 step, u32 epochs)
+{
+	const struct tor_comm_msg body = {
+		.step = step, .error = step == TORCOLL_COMM_REFUSE ? 13 : 0, .name = 0x1111, .proof = 0x2222,
+		.members = 0x3333, .nonce = 0x4444, .rank = 2, .ranks = 3, .missing = ~0U, .tag = 0x5555,
+		.generation = 6, .frame_bytes = 8832, .epochs = epochs,
+	};
+	static const u32 epoch[] = { 0xe1, 0xe2, 0xe3 };
+	struct tor_hdr h = header(TORCOLL_FRAME_COMM, 9);
+	u8 payload[512];
+
+	h.length = tor_wire_comm_bytes(epochs);
+	tor_wire_put_comm(payload, &body, epoch);
+	finish(f, &h, NULL, payload);
+	return h;
+}
+
+static void comm_ready(struct frame *f)
+{
+	comm(f, TORCOLL_COMM_READY, 3);
+}
+
+static void comm_refuse(struct frame *f)
+{
+	comm(f, TORCOLL_COMM_REFUSE, 0);
+}
+
+/* A forwarder has been there: the CRC does not notice. */
+static void data_hopped(struct frame *f)
+{
+	data(f, 0);
+	tor_wire_hop(f->bytes);
+}
+
+/* Ethernet pads short frames. */
+static void ack_padded(struct frame *f)
+{
+	ack_done(f);
+	f->len += 6;
+}
+
+static void data_no_payload_crc(struct frame *f)
+{
+	struct tor_hdr h = data(f, 0);
+
+	h.payload_crc = 0;
+	sign(f, &h);
+}
+
+static void bad_version(struct frame *f)
+{
+	struct tor_hdr h = data(f, 0);
+
+	h.version = 2;
+	sign(f, &h);
+}
+
+static void bad_type(struct frame *f)
+{
+	struct tor_hdr h = data(f, 0);
+
+	h.type = 9;
+	sign(f, &h);
+}
+
+static void bad_acks(struct frame *f)
+{
+	data(f, 0);
+	f->bytes[offsetof(struct torcoll_hdr, acks)] = TORCOLL_WIRE_ACKS_MAX + 1;
+}
+
+static void bad_acks_short(struct frame *f)
+{
+	ack_done(f);
+	f->bytes[offsetof(struct torcoll_hdr, acks)] = 2;
+}
+
+static void bad_header_crc(struct frame *f)
+{
+	data(f, 0);
+	f->bytes[offsetof(struct torcoll_hdr, op)] ^= 1;
+}
+
+static void bad_ack_crc(struct frame *f)
+{
+	data(f, 2);
+	f->bytes[sizeof(struct torcoll_hdr) + sizeof(struct torcoll_ack)] ^= 1;
+}
+
+static void bad_payload_crc(struct frame *f)
+{
+	data(f, 2);
+	f->bytes[f->len - 1] ^= 1;
+}
+
+static void bad_length(struct frame *f)
+{
+	data(f, 0);
+	f->len--;
+}
+
+static void bad_header_short(struct frame *f)
+{
+	data(f, 0);
+	f->len = sizeof(struct torcoll_hdr) - 1;
+}
+
+static void bad_hop_limit(struct frame *f)
+{
+	data(f, 0);
+	f->bytes[offsetof(struct torcoll_hdr, hop_limit)] = 0;
+}
+
+static void bad_data(struct frame *f)
+{
+	struct tor_hdr h = data(f, 0);
+
+	h.flags = 0x80;
+	h.digest = 0;
+	h.length = 0;
+	h.payload_crc = 0;
+	sign(f, &h);
+	f->len = sizeof(struct torcoll_hdr);
+}
+
+static void bad_hello_dst(struct frame *f)
+{
+	struct tor_hdr h = hello(f);
+
+	h.dst = 3;
+	sign(f, &h);
+}
+
+/* Change one byte of the payload and make both CRCs fit. */
+static void spoil(struct frame *f, struct tor_hdr *h, u32 at, u8 value)
+{
+	u8 *payload = f->bytes + sizeof(struct torcoll_hdr);
+
+	payload[at] = value;
+	h->payload_crc = tor_wire_crc(payload, h->length);
+	sign(f, h);
+}
+
+static void bad_hello_ndim(struct frame *f)
+{
+	struct tor_hdr h = hello(f);
+
+	spoil(f, &h, offsetof(struct torcoll_hello, ndim), 7);
+}
+
+static void bad_hello_ndead(struct frame *f)
+{
+	struct tor_hdr h = hello(f);
+
+	spoil(f, &h, offsetof(struct torcoll_hello, ndead) + 3, 3);
+}
+
+static void bad_comm_step(struct frame *f)
+{
+	struct tor_hdr h = comm(f, TORCOLL_COMM_JOIN, 0);
+
+	spoil(f, &h, offsetof(struct torcoll_comm_msg, step), 8);
+}
+
+static void bad_comm_reserved(struct frame *f)
+{
+	struct tor_hdr h = comm(f, TORCOLL_COMM_JOIN, 0);
+
+	spoil(f, &h, offsetof(struct torcoll_comm_msg, __reserved), 1);
+}
+
+static void bad_abort_short(struct frame *f)
+{
+	struct tor_hdr h = header(TORCOLL_FRAME_ABORT, 9);
+
+	h.length = 10;
+	finish(f, &h, NULL, "0123456789");
+}
+
+static void put(const void *p, size_t n)
+{
+	if (fwrite(p, 1, n, stdout) != n)
+		exit(1);
+}
+
+static void write_frame(u32 number, const struct frame *f)
+{
+	static const u8 group[] = TORCOLL_HELLO_GROUP;
+	const struct { u32 sec, usec, captured, len; } record = {
+		.sec = number, .captured = ETHER_BYTES + f->len, .len = ETHER_BYTES + f->len,
+	};
+	u8 ether[ETHER_BYTES] = { 2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 5, TORCOLL_ETHERTYPE >> 8,
+				  TORCOLL_ETHERTYPE & 0xff };
+
+	if (f->bytes[offsetof(struct torcoll_hdr, type)] == TORCOLL_FRAME_HELLO)
+		memcpy(ether, group, sizeof(group));
+	put(&record, sizeof(record));
+	put(ether, sizeof(ether));
+	put(f->bytes, f->len);
+}
+
+int main(void)
+{
+	static void (*const make[])(struct frame *f) = {
+		hello_good, data_plain, data_two_acks, ack_done, abort_protocol, comm_ready, comm_refuse,
+		data_hopped, ack_padded, data_no_payload_crc,
+		bad_version, bad_type, bad_acks, bad_acks_short, bad_header_crc, bad_ack_crc,
+		bad_payload_crc, bad_length, bad_header_short, bad_hop_limit, bad_data, bad_hello_dst,
+		bad_hello_ndim, bad_hello_ndead, bad_comm_step, bad_comm_reserved, bad_abort_short,
+	};
+	/* of libpcap: magic, version 2.4, snapshot length, Ethernet */
+	const struct { u32 magic; u16 major, minor; u32 zone, figures, snaplen, type; } head = {
+		0xa1b2c3d4, 2, 4, 0, 0, 65535, 1,
+	};
+	u32 i;
+
+	put(&head, sizeof(head));
+	for (i = 0; i < ARRAY_SIZE(make); i++) {
+		struct frame f = {};
+
+		make[i](&f);
+		write_frame(i, &f);
+	}
+	return fflush(stdout) ? 1 : 0;
+}
