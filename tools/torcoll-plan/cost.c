@@ -1,71 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a dump costs on its torus: rounds, hops, bytes on links, messages. Dimension 0 is routed first, the
- * shorter way round, an exact tie half each way.
+ * What a dump costs on its torus: rounds, hops, bytes on links, messages. How messages go and what they load
+ * is core's tally, as for what the module chooses by; here every node is looked at.
  */
 #include "dump.h"
 
 #include <stdlib.h>
 
-struct tally {
-	const struct dump *d;
-	double *load;			/* [node][port] of this round */
-	double *total;			/* of all rounds */
-	double *sent;			/* [node] elements */
-	double *handled;		/* [node] messages */
-	double peak;			/* of load */
+#include "tally.h"
+
+/* Sums over rounds, which the tally does not keep by node. */
+struct totals {
+	u64 *load;			/* [node][port] half elements */
+	u64 *sent;			/* [node] elements */
+	u64 *handled;			/* [node] half messages */
 };
 
 static u32 node_of(const struct dump *d, u32 rank)
 {
 	return d->members ? d->members[rank] : rank;
-}
-
-/* @share of a message of @n elements goes @hops from @node through @port. */
-static void walk(struct tally *t, u32 node, u32 port, u32 hops, double n, double share)
-{
-	u32 ports = 2 * t->d->torus.ndim;
-
-	while (hops--) {
-		double *load = &t->load[node * ports + port];
-
-		*load += n * share;
-		t->total[node * ports + port] += n * share;
-		t->peak = *load > t->peak ? *load : t->peak;
-		/* whoever passes it on, or sends it: the receiver is counted by its own */
-		t->handled[node] += share;
-		node = tor_torus_neighbour(&t->d->torus, node, port);
-	}
-}
-
-/* Returns the hops of the way. */
-static u32 route(struct tally *t, u32 src, u32 dst, double n)
-{
-	const struct tor_torus *torus = &t->d->torus;
-	u32 d, hops = 0, node = src;
-
-	for (d = 0; d < torus->ndim; d++) {
-		u32 side = torus->side[d];
-		u32 up = (tor_torus_coord(torus, dst, d) + side - tor_torus_coord(torus, node, d)) %
-			 side;
-		u32 way = min(up, side - up);
-		double share = 2 * up == side ? 0.5 : 1;
-
-		/* one cable between the two of a side of 2: up from 0, down from 1 */
-		if (side == 2 && torus->cables == 1)
-			walk(t, node, tor_port(d, tor_torus_coord(torus, node, d)), up, n, 1);
-		else {
-			if (2 * up <= side)
-				walk(t, node, tor_port(d, TOR_PLUS), way, n, share);
-			if (2 * up >= side && up)
-				walk(t, node, tor_port(d, TOR_MINUS), way, n, share);
-		}
-		hops += way;
-		node = tor_torus_shift(torus, node, d, up);
-	}
-	t->sent[src] += n;
-	t->handled[dst] += 1;
-	return hops;
 }
 
 /* Pieces of one transfer lie together only by chance: messages are told by (t, ch, src, dst). */
@@ -81,77 +34,84 @@ static int compare(const void *a, const void *b)
 	return x->dst < y->dst ? -1 : x->dst > y->dst;
 }
 
-static void cost_round(struct tally *t, const struct dump_piece **p, size_t pieces,
-		       struct dump_cost *cost)
+static void add_message(const struct dump *d, struct tor_tally *t, struct totals *totals, u32 src,
+			u32 dst, u64 n)
 {
-	const struct dump *d = t->d;
-	u32 hops, longest = 0;
-	bool any = false;
-	size_t i, j;
-	double n;
+	if (src == dst)
+		return;
+	tor_tally_message(t, node_of(d, src), node_of(d, dst), n);
+	totals->sent[node_of(d, src)] += n;
+}
 
-	memset(t->load, 0, d->torus.nodes * 2 * d->torus.ndim * sizeof(*t->load));
-	t->peak = 0;
+static void cost_round(const struct dump *d, struct tor_tally *t, struct totals *totals,
+		       const struct dump_piece **p, size_t pieces, struct dump_cost *cost)
+{
+	size_t i, j;
+	u64 n;
+
+	tor_tally_begin(t);
+	if (tor_tally_part(t, NULL))
+		dump_no_memory();
 	qsort(p, pieces, sizeof(*p), compare);
 	for (i = 0; i < pieces; i = j) {
 		n = 0;
 		for (j = i; j < pieces && !compare(&p[i], &p[j]); j++)
 			n += p[j]->n;
-		if (p[i]->src == p[i]->dst)
-			continue;
-		hops = route(t, node_of(d, p[i]->src), node_of(d, p[i]->dst), n);
-		longest = max(longest, hops);
-		cost->messages++;
-		any = true;
+		add_message(d, t, totals, p[i]->src, p[i]->dst, n);
+		cost->messages += p[i]->src != p[i]->dst;
 	}
-	cost->rounds += any;
-	cost->hops += longest;
-	cost->w += t->peak;
+	for (i = 0; i < (size_t)t->classes * t->links; i++)
+		totals->load[i] += t->load[i];
+	for (i = 0; i < t->classes; i++)
+		totals->handled[i] += t->handled[i];
+	tor_tally_end(t, 1);
 }
 
-static void summarize(const struct tally *t, struct dump_cost *cost)
+static void summarize(const struct dump *d, const struct tor_tally *t, const struct totals *totals,
+		      struct dump_cost *cost)
 {
-	const struct tor_torus *torus = &t->d->torus;
 	u32 i, dims = 0;
+	u64 busiest = 0;
 
-	for (i = 0; i < torus->nodes; i++) {
-		cost->sent_max = t->sent[i] > cost->sent_max ? t->sent[i] : cost->sent_max;
-		cost->sent_mean += t->sent[i] / t->d->ranks;
-		cost->handled_max = t->handled[i] > cost->handled_max ? t->handled[i] :
-									cost->handled_max;
-		cost->handled_mean += t->handled[i] / torus->nodes;
+	for (i = 0; i < d->torus.nodes; i++) {
+		cost->sent_max = max_t(double, cost->sent_max, totals->sent[i]);
+		cost->handled_max = max(cost->handled_max, totals->handled[i] / 2.0);
 	}
-	for (i = 0; i < torus->nodes * 2 * torus->ndim; i++)
-		cost->busiest = t->total[i] > cost->busiest ? t->total[i] : cost->busiest;
-	for (i = 0; i < torus->ndim; i++)
-		dims += torus->side[i] > 1;
-	cost->w = t->d->count ? cost->w / t->d->count : 0;
+	for (i = 0; i < d->torus.nodes * t->links; i++)
+		busiest = max(busiest, totals->load[i]);
+	for (i = 0; i < d->torus.ndim; i++)
+		dims += d->torus.side[i] > 1;
+	cost->rounds = t->rounds;
+	cost->hops = t->hops;
+	cost->sent_mean = (double)t->sent / d->ranks;
+	cost->handled_mean = t->messages / 2.0 / d->torus.nodes;
+	cost->busiest = busiest / 2.0;
+	cost->w = d->count ? t->w / 2.0 / d->count : 0;
 	cost->factor = cost->w * dims;
 }
 
 void dump_cost(const struct dump *d, struct dump_cost *cost)
 {
-	u32 links = d->torus.nodes * 2 * d->torus.ndim;
-	struct tally t = {
-		.d = d,
-		.load = dump_alloc(links, sizeof(double)),
-		.total = dump_alloc(links, sizeof(double)),
-		.sent = dump_alloc(d->torus.nodes, sizeof(double)),
-		.handled = dump_alloc(d->torus.nodes, sizeof(double)),
+	struct totals totals = {
+		.load = dump_alloc(2ULL * d->torus.ndim * d->torus.nodes, sizeof(u64)),
+		.sent = dump_alloc(d->torus.nodes, sizeof(u64)),
+		.handled = dump_alloc(d->torus.nodes, sizeof(u64)),
 	};
 	const struct dump_piece **p = dump_alloc(d->pieces, sizeof(*p));
+	struct tor_tally t;
 	size_t i, end;
 
 	memset(cost, 0, sizeof(*cost));
+	tor_tally_init(&t, &d->torus);
 	for (i = 0; i < d->pieces; i = end) {
 		for (end = i; end < d->pieces && d->piece[end].t == d->piece[i].t; end++)
 			p[end - i] = &d->piece[end];
-		cost_round(&t, p, end - i, cost);
+		cost_round(d, &t, &totals, p, end - i, cost);
 	}
-	summarize(&t, cost);
+	summarize(d, &t, &totals, cost);
+	tor_tally_free(&t);
 	free(p);
-	free(t.load);
-	free(t.total);
-	free(t.sent);
-	free(t.handled);
+	free(totals.load);
+	free(totals.sent);
+	free(totals.handled);
 }

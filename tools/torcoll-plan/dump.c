@@ -16,14 +16,18 @@ bool dump_fail(struct dump_error *e, const char *fmt, ...)
 	return false;
 }
 
+void dump_no_memory(void)
+{
+	fprintf(stderr, "torcoll-plan: out of memory\n");
+	exit(2);
+}
+
 void *dump_alloc(size_t n, size_t size)
 {
 	void *p = calloc(n ? n : 1, size);
 
-	if (!p) {
-		fprintf(stderr, "torcoll-plan: out of memory\n");
-		exit(2);
-	}
+	if (!p)
+		dump_no_memory();
 	return p;
 }
 
@@ -32,10 +36,8 @@ struct dump_piece *dump_add(struct dump *d)
 	if (d->pieces == d->room) {
 		d->room = d->room ? 2 * d->room : 1024;
 		d->piece = realloc(d->piece, d->room * sizeof(*d->piece));
-		if (!d->piece) {
-			fprintf(stderr, "torcoll-plan: out of memory\n");
-			exit(2);
-		}
+		if (!d->piece)
+			dump_no_memory();
 	}
 	return &d->piece[d->pieces++];
 }

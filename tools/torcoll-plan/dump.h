@@ -117,5 +117,6 @@ bool dump_fail(struct dump_error *e, const char *fmt, ...) __attribute__((format
 
 /* Memory, or the end of the program. */
 void *dump_alloc(size_t n, size_t size);
+__attribute__((noreturn)) void dump_no_memory(void);
 
 #endif

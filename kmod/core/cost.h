@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What a plan costs on its torus, counted by walking through it, and how long it takes by a model of the
+ * fabric: so much for each message on the way to the result, for each further hop, each byte on the busiest
+ * link, each message and each byte that a node has to do with.
+ *
+ * A cost is that of a vector that all blocks and channels divide evenly, as fractions of the vector:
+ * so it holds for every size, and the time is linear in the size. Channels are taken to be in step.
+ *
+ * The walk makes use of symmetry: a plan that is the same seen from every node of a torus is walked
+ * through by one of them.
+ */
+#ifndef _TOR_CORE_COST_H
+#define _TOR_CORE_COST_H
+
+#include "plan.h"
+#include "tally.h"
+
+#define TOR_COST_ONE	(1ULL << 32)	/* the whole vector; one message */
+
+/**
+ * struct tor_cost - of a plan
+ * @rounds: with messages (S)
+ * @hops: sum over rounds of the longest way (H)
+ * @w: sum over rounds of the busiest link's share of the vector, in 1/TOR_COST_ONE (W), and so on:
+ * @messages: that a rank's node handles, sent, received or passed on; mean over ranks
+ * @sent: share of the vector that a rank sends; mean
+ * @moved: share that its node sends, receives or passes on; mean
+ * @reduced: share that it reduces or copies, what it moves locally as well; mean
+ */
+struct tor_cost {
+	u32 rounds;
+	u32 hops;
+	u64 w;
+	u64 messages;
+	u64 sent;
+	u64 moved;
+	u64 reduced;
+};
+
+/**
+ * struct tor_rates - how fast a fabric is
+ * @e: ps for a message to a neighbour, from its submission until it is reduced
+ * @f: ps for each further hop
+ * @link: fs for a byte on a link
+ * @message: ps that each message costs a node that handles it
+ * @byte: fs that each byte costs a node that handles it
+ */
+struct tor_rates {
+	u64 e;
+	u64 f;
+	u64 link;
+	u64 message;
+	u64 byte;
+};
+
+/* What a time consists of, ps. */
+struct tor_time {
+	u64 rounds;
+	u64 hops;
+	u64 link;
+	u64 messages;
+	u64 bytes;
+};
+
+/* A time as a function of the vector's size: ps, and fs per 65536 bytes. */
+struct tor_line {
+	u64 start;
+	u64 slope;
+};
+
+/**
+ * tor_cost_plan - count what a plan costs
+ * @req: the request; its count and counts do not matter, parameters that have a preset depending on the
+ *	count must be given
+ * @cost: to fill
+ * @why: as tor_plan_init()
+ *
+ * Return: 0, -ENOMEM, or an error of tor_plan_init().
+ */
+int tor_cost_plan(const struct tor_plan_req *req, struct tor_cost *cost, const char **why);
+
+/**
+ * tor_cost_walk - the same with a tally of the caller's
+ * @t: tally, fresh: another route may be set
+ * @req: as above
+ * @least: least period by dimension that the route has, or NULL; the sides: every rank is walked through
+ * @cost: to fill
+ * @why: as above
+ *
+ * Return: as above.
+ */
+int tor_cost_walk(struct tor_tally *t, const struct tor_plan_req *req, const u32 *least,
+		  struct tor_cost *cost, const char **why);
+
+/* The time that a cost means, in parts. */
+void tor_cost_parts(const struct tor_cost *cost, const struct tor_rates *rates, u64 bytes,
+		    struct tor_time *time);
+
+/* The sum of them, as a line. */
+struct tor_line tor_cost_line(const struct tor_cost *cost, const struct tor_rates *rates);
+
+static inline u64 tor_line_at(struct tor_line line, u64 bytes)
+{
+	return line.start + mul_u64_u64_shr(bytes, line.slope, 16) / 1000;
+}
+
+#endif
