@@ -36,6 +36,8 @@ static const u8 symmetries[TORCOLL_ALGO_COUNT] = {
 	[TORCOLL_ALLPORT] = ALIKE,
 };
 
+#define QUICK_RANKS	1024		/* that can be walked through one by one */
+
 struct walk {
 	struct tor_tally *t;
 	struct tor_plan_req req;
@@ -395,6 +397,25 @@ int tor_cost_plan(const struct tor_plan_req *req, struct tor_cost *cost, const c
 	return err;
 }
 
+bool tor_cost_is_quick(const struct tor_plan_req *req)
+{
+	const struct tor_torus *torus = req->torus;
+	u32 d, places = 1;
+
+	if (req->ranks <= QUICK_RANKS)
+		return true;
+	switch (symmetry_of(req)) {
+	case NONE:
+		return false;
+	case EVEN_ODD:
+		for (d = 0; d < torus->ndim; d++)
+			places *= torus->side[d] % 2 ? torus->side[d] : 2;
+		return places <= QUICK_RANKS;
+	default:
+		return true;
+	}
+}
+
 /* --- time --- */
 
 static u64 share(u64 fraction, u64 of)
@@ -402,9 +423,10 @@ static u64 share(u64 fraction, u64 of)
 	return mul_u64_u64_shr(fraction, of, 32);
 }
 
-static u64 byte_time(u64 fraction, u64 fs, u64 bytes)
+/* ps per 65536 bytes of the vector, of which that fraction takes @fs per byte. */
+static u64 slope_of(u64 fraction, u64 fs)
 {
-	return mul_u64_u64_shr(bytes, share(fraction, fs << 16), 16) / 1000;
+	return tor_div64(share(fraction, fs << 16), 1000);
 }
 
 void tor_cost_parts(const struct tor_cost *cost, const struct tor_rates *rates, u64 bytes,
@@ -413,9 +435,9 @@ void tor_cost_parts(const struct tor_cost *cost, const struct tor_rates *rates, 
 	*time = (struct tor_time){
 		.rounds = cost->rounds * rates->e,
 		.hops = (cost->hops - cost->rounds) * rates->f,
-		.link = byte_time(cost->w, rates->link, bytes),
+		.link = mul_u64_u64_shr(bytes, slope_of(cost->w, rates->link), 16),
 		.messages = share(cost->messages, rates->message),
-		.bytes = byte_time(cost->moved, rates->byte, bytes),
+		.bytes = mul_u64_u64_shr(bytes, slope_of(cost->moved, rates->byte), 16),
 	};
 }
 
@@ -424,6 +446,6 @@ struct tor_line tor_cost_line(const struct tor_cost *cost, const struct tor_rate
 	return (struct tor_line){
 		.start = cost->rounds * rates->e + (cost->hops - cost->rounds) * rates->f +
 			 share(cost->messages, rates->message),
-		.slope = share(cost->w, rates->link << 16) + share(cost->moved, rates->byte << 16),
+		.slope = slope_of(cost->w, rates->link) + slope_of(cost->moved, rates->byte),
 	};
 }

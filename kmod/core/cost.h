@@ -63,7 +63,7 @@ struct tor_time {
 	u64 bytes;
 };
 
-/* A time as a function of the vector's size: ps, and fs per 65536 bytes. */
+/* A time as a function of the vector's size: ps, and ps per 65536 bytes. */
 struct tor_line {
 	u64 start;
 	u64 slope;
@@ -93,6 +93,12 @@ int tor_cost_plan(const struct tor_plan_req *req, struct tor_cost *cost, const c
 int tor_cost_walk(struct tor_tally *t, const struct tor_plan_req *req, const u32 *least,
 		  struct tor_cost *cost, const char **why);
 
+/*
+ * Will tor_cost_plan() be done soon, within some ms? Not so where a plan for many ranks looks different
+ * from each. All that matters of the request is as above.
+ */
+bool tor_cost_is_quick(const struct tor_plan_req *req);
+
 /* The time that a cost means, in parts. */
 void tor_cost_parts(const struct tor_cost *cost, const struct tor_rates *rates, u64 bytes,
 		    struct tor_time *time);
@@ -102,7 +108,7 @@ struct tor_line tor_cost_line(const struct tor_cost *cost, const struct tor_rate
 
 static inline u64 tor_line_at(struct tor_line line, u64 bytes)
 {
-	return line.start + mul_u64_u64_shr(bytes, line.slope, 16) / 1000;
+	return line.start + mul_u64_u64_shr(bytes, line.slope, 16);
 }
 
 #endif

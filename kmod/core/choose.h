@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Which plan is fastest, by the model of cost.h.
+ *
+ * Offers are all the plans that serve a request: every algorithm, with each of the values of its
+ * parameters that may pay. A plan's time is a line over the vector's size, so what is fastest for all
+ * sizes is the lower envelope of the offers' lines: a table of a few choices, each up to some size.
+ */
+#ifndef _TOR_CORE_CHOOSE_H
+#define _TOR_CORE_CHOOSE_H
+
+#include "cost.h"
+
+#define TOR_TABLE_ROOM		24	/* choices in a table; further ones would win next to nothing */
+#define TOR_ALGO_MASK_ALL	(~0U)
+
+/* A plan that serves a request. */
+struct tor_offer {
+	u32 algorithm;
+	u32 param[TORCOLL_PARAM_COUNT];
+	bool agrees;			/* as of struct tor_plan_shape */
+	bool sequential;
+	u32 bufs;
+	struct tor_cost cost;
+};
+
+struct tor_offers {
+	struct tor_offer *offer;
+	u32 n;
+};
+
+/* What is fastest for vectors of up to @upto bytes, where the choice before ends. */
+struct tor_choice {
+	u64 upto;
+	u32 algorithm;
+	u32 param[TORCOLL_PARAM_COUNT];
+};
+
+struct tor_table {
+	u32 n;				/* 0: nothing serves the request */
+	struct tor_choice choice[TOR_TABLE_ROOM];
+};
+
+/* What a result must be, of the plans' traits. */
+enum tor_level { TOR_LEVEL_ANY, TOR_LEVEL_AGREES, TOR_LEVEL_SEQUENTIAL, TOR_LEVELS };
+
+/**
+ * tor_offers_make - all plans that serve a request, and what they cost
+ * @o: to fill; free it with tor_offers_free()
+ * @req: the request without an algorithm, and without parameters
+ *
+ * Plans whose walk would take long, because they look different from every one of many ranks, are left
+ * out: see tor_cost_is_quick().
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int tor_offers_make(struct tor_offers *o, const struct tor_plan_req *req);
+void tor_offers_free(struct tor_offers *o);
+
+/**
+ * tor_offer_params - an algorithm's parameters, one set after the other
+ * @req: the request with its algorithm; its parameters are set
+ * @i: number of the set, from 0
+ *
+ * Return: whether there is such a set.
+ */
+bool tor_offer_params(struct tor_plan_req *req, u32 i);
+
+/* May an offer be used at this level? */
+static inline bool tor_offer_meets(const struct tor_offer *offer, enum tor_level level)
+{
+	return level == TOR_LEVEL_ANY || (level == TOR_LEVEL_AGREES ? offer->agrees :
+								      offer->sequential);
+}
+
+/**
+ * tor_table_make - the fastest offer for every size
+ * @table: to fill
+ * @o: offers
+ * @rates: of the fabric
+ * @level: what the result must be
+ * @algorithms: those that may be used, a bit 1 << enum torcoll_algorithm each
+ */
+void tor_table_make(struct tor_table *table, const struct tor_offers *o,
+		    const struct tor_rates *rates, enum tor_level level, u32 algorithms);
+
+/* The choice for a size, or NULL if the table is empty. */
+const struct tor_choice *tor_table_find(const struct tor_table *table, u64 bytes);
+
+#endif

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Offers and tables: a table has the fastest offer for every size, of those that may be used. */
+#include "host_env.h"
+
+#include <time.h>
+
+#include "choose.h"
+
+static const struct tor_rates software = {
+	.e = 12000000, .f = 3000000, .link = 800000, .message = 1500000, .byte = 400000,
+};
+
+static const struct tor_rates paper = { .e = 900000, .f = 400000, .link = 20000 };
+
+static struct tor_torus torus_of(const u32 *side)
+{
+	struct tor_torus t;
+	u32 ndim = 0;
+
+	while (side[ndim])
+		ndim++;
+	assert_int_equal(tor_torus_init(&t, ndim, side, 2), 0);
+	return t;
+}
+
+static struct tor_offers offers_on(const struct tor_torus *t, u32 collective)
+{
+	struct tor_plan_req req = { .torus = t, .ranks = t->nodes, .collective = collective };
+	struct tor_offers o;
+
+	assert_int_equal(tor_offers_make(&o, &req), 0);
+	return o;
+}
+
+static u64 time_of(const struct tor_offer *offer, const struct tor_rates *rates, u64 bytes)
+{
+	return tor_line_at(tor_cost_line(&offer->cost, rates), bytes);
+}
+
+static const struct tor_offer *offer_of(const struct tor_offers *o, const struct tor_choice *choice)
+{
+	u32 i;
+
+	for (i = 0; i < o->n; i++)
+		if (o->offer[i].algorithm == choice->algorithm &&
+		    !memcmp(o->offer[i].param, choice->param, sizeof(choice->param)))
+			return &o->offer[i];
+	fail_msg("a choice that was not offered");
+	return NULL;
+}
+
+/* At sizes all over, and at and behind the ends of choices, nothing that may be used is faster. */
+static void check_size(const struct tor_table *table, const struct tor_offers *o,
+		       const struct tor_rates *rates, enum tor_level level, u32 algorithms, u64 bytes)
+{
+	const struct tor_choice *choice = tor_table_find(table, bytes);
+	const struct tor_offer *chosen;
+	u64 time;
+	u32 i;
+
+	assert_non_null(choice);
+	chosen = offer_of(o, choice);
+	assert_true(tor_offer_meets(chosen, level));
+	assert_true(algorithms & (1U << chosen->algorithm));
+	time = time_of(chosen, rates, bytes);
+	for (i = 0; i < o->n; i++) {
+		u64 other = time_of(&o->offer[i], rates, bytes);
+
+		if (algorithms & (1U << o->offer[i].algorithm) &&
+		    tor_offer_meets(&o->offer[i], level) && other + other / 100000 + 2 < time)
+			fail_msg("%llu bytes: %s takes %llu ps, %s %llu", (unsigned long long)bytes,
+				 tor_algorithm_name(chosen->algorithm), (unsigned long long)time,
+				 tor_algorithm_name(o->offer[i].algorithm),
+				 (unsigned long long)other);
+	}
+}
+
+static void check_table(const struct tor_offers *o, const struct tor_rates *rates,
+			enum tor_level level, u32 algorithms)
+{
+	struct tor_table table;
+	u64 bytes;
+	u32 i;
+
+	tor_table_make(&table, o, rates, level, algorithms);
+	assert_in_range(table.n, 1, TOR_TABLE_ROOM);
+	for (bytes = 0; bytes < 1ULL << 40; bytes = bytes ? bytes * 3 / 2 + 1 : 1)
+		check_size(&table, o, rates, level, algorithms, bytes);
+	for (i = 0; i + 1 < table.n; i++) {
+		assert_true(table.choice[i].upto <= table.choice[i + 1].upto);
+		check_size(&table, o, rates, level, algorithms, table.choice[i].upto);
+		check_size(&table, o, rates, level, algorithms, table.choice[i].upto + 1);
+	}
+}
+
+static void table__fastest_for_every_size(void **state)
+{
+	static const u32 shapes[][4] = {
+		{ 8 }, { 4, 4 }, { 3, 3 }, { 7, 5 }, { 8, 4 }, { 16, 16 }, { 4, 4, 4 }, { 2 },
+	};
+	u32 i, c;
+
+	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
+		struct tor_torus t = torus_of(shapes[i]);
+
+		for (c = TORCOLL_ALLREDUCE; c <= TORCOLL_REDUCE; c++) {
+			struct tor_offers o = offers_on(&t, c);
+
+			check_table(&o, &software, TOR_LEVEL_ANY, TOR_ALGO_MASK_ALL);
+			check_table(&o, &paper, TOR_LEVEL_ANY, TOR_ALGO_MASK_ALL);
+			check_table(&o, &software, TOR_LEVEL_AGREES, TOR_ALGO_MASK_ALL);
+			tor_offers_free(&o);
+		}
+	}
+}
+
+static void table__only_what_may_be_used(void **state)
+{
+	struct tor_torus t = torus_of((u32[]){ 4, 4, 0 });
+	struct tor_offers o = offers_on(&t, TORCOLL_ALLREDUCE);
+	struct tor_table table;
+
+	check_table(&o, &software, TOR_LEVEL_ANY, 1U << TORCOLL_GENERAL | 1U << TORCOLL_RING);
+	check_table(&o, &software, TOR_LEVEL_SEQUENTIAL, TOR_ALGO_MASK_ALL);
+	tor_table_make(&table, &o, &software, TOR_LEVEL_ANY, 1U << TORCOLL_BINE);
+	assert_int_equal(table.n, 0);
+	assert_null(tor_table_find(&table, 1));
+	tor_offers_free(&o);
+}
+
+/* All rates 0: everything takes no time, and something is chosen all the same. */
+static void table__rates_of_nothing(void **state)
+{
+	static const struct tor_rates nothing = { 0 };
+	struct tor_torus t = torus_of((u32[]){ 4, 4, 0 });
+	struct tor_offers o = offers_on(&t, TORCOLL_ALLREDUCE);
+	struct tor_table table;
+
+	tor_table_make(&table, &o, &nothing, TOR_LEVEL_ANY, TOR_ALGO_MASK_ALL);
+	assert_int_equal(table.n, 1);
+	assert_non_null(tor_table_find(&table, ~0ULL));
+	tor_offers_free(&o);
+}
+
+static void offers__alone_none(void **state)
+{
+	struct tor_torus t = torus_of((u32[]){ 1, 0 });
+	struct tor_offers o = offers_on(&t, TORCOLL_ALLREDUCE);
+
+	assert_int_equal(o.n, 0);
+}
+
+/* Several algorithms of every collective, and parameters of those that have some. */
+static void offers__of_many_kinds(void **state)
+{
+	struct tor_torus t = torus_of((u32[]){ 8, 8, 0 });
+	u32 c, i, kinds;
+
+	for (c = TORCOLL_ALLREDUCE; c <= TORCOLL_REDUCE; c++) {
+		struct tor_offers o = offers_on(&t, c);
+		u32 seen = 0, r = 0, blocks = 0;
+
+		for (i = 0; i < o.n; i++) {
+			seen |= 1U << o.offer[i].algorithm;
+			r += o.offer[i].param[TORCOLL_PARAM_R] > 1;
+			blocks += o.offer[i].param[TORCOLL_PARAM_BLOCKS] > 1;
+		}
+		kinds = hweight64(seen);
+		assert_true(kinds >= (c <= TORCOLL_ALLGATHER ? 10 : 5));
+		assert_int_equal(r, c == TORCOLL_ALLREDUCE ? 6 : 0);
+		assert_int_equal(blocks, c >= TORCOLL_BROADCAST ? 16 : 0);
+		tor_offers_free(&o);
+	}
+}
+
+static void offers__without_memory(void **state)
+{
+	struct tor_torus t = torus_of((u32[]){ 3, 3, 0 });
+	struct tor_plan_req req = { .torus = &t, .ranks = 9, .collective = TORCOLL_ALLREDUCE };
+	struct tor_offers o;
+	u32 i;
+
+	for (i = 0; i < 12; i++) {
+		host_reset();
+		host.fail_mask = 1ULL << i;
+		assert_int_equal(tor_offers_make(&o, &req), -ENOMEM);
+		assert_int_equal(o.n, 0);
+		host_check_idle();
+	}
+	host_reset();
+}
+
+/* At a comm's creation: ms; the sanitizers and a busy machine are given 20 times that. */
+static void offers__soon_made(void **state)
+{
+	struct tor_torus t = torus_of((u32[]){ 8, 8, 0 });
+	struct timespec begin, end;
+	u32 c;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+	for (c = TORCOLL_ALLREDUCE; c <= TORCOLL_REDUCE; c++) {
+		struct tor_offers o = offers_on(&t, c);
+
+		tor_offers_free(&o);
+	}
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+	assert_true(end.tv_sec - begin.tv_sec + (end.tv_nsec - begin.tv_nsec) / 1e9 < 0.4);
+}
+
+static int setup(void **state)
+{
+	host_reset();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	host_check_idle();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(table__fastest_for_every_size),
+		cmocka_unit_test(table__only_what_may_be_used),
+		cmocka_unit_test(table__rates_of_nothing),
+		cmocka_unit_test(offers__alone_none),
+		cmocka_unit_test(offers__of_many_kinds),
+		cmocka_unit_test(offers__without_memory),
+		cmocka_unit_test(offers__soon_made),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
