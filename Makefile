@@ -95,7 +95,7 @@ cc_fuzz := clang
 # What a folder needs beyond the common flags.
 flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
 	$(if $(findstring _avx512,$(1)),-mavx512f -mavx512bw -mavx512dq -mavx512vl) \
-	$(if $(findstring _avx2,$(1)),-mavx2)
+	$(if $(findstring _avx2,$(1)),-mavx2 -mf16c)
 flags_kmod := -Ikmod -Ikmod/core
 flags_bench := -Ilib -Ilib/include
 flags_lib := -Ilib -Ilib/include -fPIC

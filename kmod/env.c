@@ -20,6 +20,8 @@
 #include "main.h"
 #include "reduce.h"
 
+#define MEASURED	16384		/* bytes that variants are timed with */
+
 static DEFINE_STATIC_KEY_FALSE(crc_by_table);
 static siphash_key_t hash_key __ro_after_init = { { 0x746f72636f6c6c30ULL, 0 } };
 
@@ -98,21 +100,76 @@ static u32 crc_table(u32 crc, const void *p, size_t n)
 	return __crc32c_le(crc, p, n);
 }
 
+#ifdef CONFIG_X86_64
+static bool has_isa(enum tor_isa isa)
+{
+	switch (isa) {
+	case TOR_ISA_SSE2:
+		return true;
+	case TOR_ISA_AVX2:
+		return boot_cpu_has(X86_FEATURE_AVX2) && boot_cpu_has(X86_FEATURE_F16C) &&
+		       cpu_has_xfeatures(XFEATURE_MASK_SSE | XFEATURE_MASK_YMM, NULL);
+	case TOR_ISA_AVX512:
+		return boot_cpu_has(X86_FEATURE_AVX512F) && boot_cpu_has(X86_FEATURE_AVX512BW) &&
+		       boot_cpu_has(X86_FEATURE_AVX512DQ) && boot_cpu_has(X86_FEATURE_AVX512VL) &&
+		       cpu_has_xfeatures(XFEATURE_MASK_SSE | XFEATURE_MASK_YMM |
+					 XFEATURE_MASK_AVX512, NULL);
+	default:
+		return false;
+	}
+}
+
+static u64 time_sum(void *dst, const void *src, size_t n)
+{
+	tor_reduce_fn sum = tor_reduce_kernel(TORCOLL_F32, TORCOLL_SUM);
+	u64 best = U64_MAX;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		u64 start;
+
+		kernel_fpu_begin();
+		start = ktime_get_ns();
+		sum(dst, src, n / sizeof(u32));
+		best = min(best, ktime_get_ns() - start);
+		kernel_fpu_end();
+	}
+	return best;
+}
+
+/* Wider is not always faster: some CPUs lower their clock, emulators work word by word. */
+static void choose_isa(void *buf)
+{
+	enum tor_isa isa, fastest = TOR_ISA_SSE2;
+	u64 best = U64_MAX;
+
+	for (isa = 0; isa < TOR_ISA_COUNT; isa++) {
+		u64 time;
+
+		if (!has_isa(isa))
+			continue;
+		tor_reduce_init(isa);
+		time = time_sum(buf, buf + MEASURED / 2, MEASURED / 2);
+		if (time < best) {
+			best = time;
+			fastest = isa;
+		}
+	}
+	tor_reduce_init(fastest);
+}
+#endif
+
 int tor_env_init(void)
 {
-	const size_t n = 8192;
-	void *buf = kzalloc(n, GFP_KERNEL);
+	void *buf = kzalloc(MEASURED, GFP_KERNEL);
 
 	if (!buf)
 		return -ENOMEM;
-	if (time_crc(crc_table, buf, n) < time_crc(crc_library, buf, n))
+	if (time_crc(crc_table, buf, MEASURED) < time_crc(crc_library, buf, MEASURED))
 		static_branch_enable(&crc_by_table);
-	kfree(buf);
 #ifdef CONFIG_X86_64
-	tor_reduce_init(boot_cpu_has(X86_FEATURE_AVX2) &&
-			cpu_has_xfeatures(XFEATURE_MASK_SSE | XFEATURE_MASK_YMM, NULL));
-#else
-	tor_reduce_init(false);
+	choose_isa(buf);
 #endif
+	kfree(buf);
 	return 0;
 }

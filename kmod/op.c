@@ -22,13 +22,26 @@ u64 tor_op_collectives(void)
 
 u64 tor_op_types(void)
 {
-	return BIT_ULL(TORCOLL_I32) | BIT_ULL(TORCOLL_I64) | BIT_ULL(TORCOLL_F32) |
-	       BIT_ULL(TORCOLL_F64);
+	u64 bits = 0;
+	u32 type, redop;
+
+	for (type = 0; type < TORCOLL_TYPE_COUNT; type++)
+		for (redop = 0; redop < TORCOLL_REDOP_COUNT; redop++)
+			if (tor_reduce_kernel(type, redop))
+				bits |= BIT_ULL(type);
+	return bits;
 }
 
 u64 tor_op_redops(void)
 {
-	return BIT_ULL(TORCOLL_SUM) | BIT_ULL(TORCOLL_MIN) | BIT_ULL(TORCOLL_MAX);
+	u64 bits = 0;
+	u32 type, redop;
+
+	for (redop = 0; redop < TORCOLL_REDOP_COUNT; redop++)
+		for (type = 0; type < TORCOLL_TYPE_COUNT; type++)
+			if (tor_reduce_kernel(type, redop))
+				bits |= BIT_ULL(redop);
+	return bits;
 }
 
 u64 tor_op_algorithms(void)

@@ -47,11 +47,6 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
 	return digest ? digest : 1;
 }
 
-static bool redop_is_exact(u32 type, u32 redop)
-{
-	return !tor_type_is_float(type) || redop == TORCOLL_MIN || redop == TORCOLL_MAX;
-}
-
 static bool collective_reduces(u32 collective)
 {
 	return collective == TORCOLL_ALLREDUCE || collective == TORCOLL_REDUCE ||
@@ -81,7 +76,7 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 		*why = "the plan has more rounds than a frame can name";
 		return -EOPNOTSUPP;
 	}
-	if (reduces && !redop_is_exact(type, redop) && bits != TORCOLL_BITS_RELAXED &&
+	if (reduces && !tor_reduce_exact(type, redop) && bits != TORCOLL_BITS_RELAXED &&
 	    !op->plan.shape.agrees) {
 		*why = "this algorithm cannot give the same float bits on every rank";
 		return -EOPNOTSUPP;

@@ -1,72 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Reduction kernels: the integers', and which kernel serves what. See reduce.h.
- *
- * Integer kernels are plain C, as they must run where the FPU may not be used. Operands have no
- * alignment, so elements travel by memcpy(), which compiles to a load or a store. Sums are computed
- * unsigned, so that they wrap.
+ * Which kernel serves what, and the integers' kernels. See reduce.h.
  */
 #include "reduce.h"
 
+#include "reduce_pair.h"
 #include "../simd/simd.h"
 
-#define INTEGER_KERNEL(name, type, expression)				\
-static void name(void *dst, const void *src, size_t n)			\
-{									\
-	const char *s = src;						\
-	char *d = dst;							\
-	type a, b;							\
-									\
-	for (; n; n--, d += sizeof(a), s += sizeof(a)) {		\
-		memcpy(&a, d, sizeof(a));				\
-		memcpy(&b, s, sizeof(b));				\
-		a = (expression);					\
-		memcpy(d, &a, sizeof(a));				\
-	}								\
-}
+#define TYPE s8
+#include "reduce_integer.h"
+#define TYPE s16
+#include "reduce_integer.h"
+#define TYPE s32
+#include "reduce_integer.h"
+#define TYPE s64
+#include "reduce_integer.h"
+#define TYPE u8
+#include "reduce_integer.h"
+#define TYPE u16
+#include "reduce_integer.h"
+#define TYPE u32
+#include "reduce_integer.h"
+#define TYPE u64
+#include "reduce_integer.h"
 
-#define SUM	(a + b)
-#define LESSER	(b < a ? b : a)
-#define GREATER	(b > a ? b : a)
+static const tor_reduce_fn *const integer_kernels[TORCOLL_TYPE_COUNT] = {
+	[TORCOLL_I8] = kernels_s8,
+	[TORCOLL_I16] = kernels_s16,
+	[TORCOLL_I32] = kernels_s32,
+	[TORCOLL_I64] = kernels_s64,
+	[TORCOLL_U8] = kernels_u8,
+	[TORCOLL_U16] = kernels_u16,
+	[TORCOLL_U32] = kernels_u32,
+	[TORCOLL_U64] = kernels_u64,
+};
 
-INTEGER_KERNEL(sum_8, u8, SUM)
-INTEGER_KERNEL(sum_16, u16, SUM)
-INTEGER_KERNEL(sum_32, u32, SUM)
-INTEGER_KERNEL(sum_64, u64, SUM)
-
-INTEGER_KERNEL(min_s8, s8, LESSER)
-INTEGER_KERNEL(min_s16, s16, LESSER)
-INTEGER_KERNEL(min_s32, s32, LESSER)
-INTEGER_KERNEL(min_s64, s64, LESSER)
-INTEGER_KERNEL(min_u8, u8, LESSER)
-INTEGER_KERNEL(min_u16, u16, LESSER)
-INTEGER_KERNEL(min_u32, u32, LESSER)
-INTEGER_KERNEL(min_u64, u64, LESSER)
-
-INTEGER_KERNEL(max_s8, s8, GREATER)
-INTEGER_KERNEL(max_s16, s16, GREATER)
-INTEGER_KERNEL(max_s32, s32, GREATER)
-INTEGER_KERNEL(max_s64, s64, GREATER)
-INTEGER_KERNEL(max_u8, u8, GREATER)
-INTEGER_KERNEL(max_u16, u16, GREATER)
-INTEGER_KERNEL(max_u32, u32, GREATER)
-INTEGER_KERNEL(max_u64, u64, GREATER)
-
-#define INTEGER_ROW(bits, type) {					\
-	[TORCOLL_SUM] = sum_##bits,					\
-	[TORCOLL_MIN] = min_##type,					\
-	[TORCOLL_MAX] = max_##type,					\
-}
-
-static const tor_reduce_fn integer_kernels[TORCOLL_TYPE_COUNT][TORCOLL_REDOP_COUNT] = {
-	[TORCOLL_I8] = INTEGER_ROW(8, s8),
-	[TORCOLL_I16] = INTEGER_ROW(16, s16),
-	[TORCOLL_I32] = INTEGER_ROW(32, s32),
-	[TORCOLL_I64] = INTEGER_ROW(64, s64),
-	[TORCOLL_U8] = INTEGER_ROW(8, u8),
-	[TORCOLL_U16] = INTEGER_ROW(16, u16),
-	[TORCOLL_U32] = INTEGER_ROW(32, u32),
-	[TORCOLL_U64] = INTEGER_ROW(64, u64),
+static const struct tor_simd *const simd[TOR_ISA_COUNT] = {
+	[TOR_ISA_SSE2] = &tor_simd_sse2,
+	[TOR_ISA_AVX2] = &tor_simd_avx2,
+	[TOR_ISA_AVX512] = &tor_simd_avx512,
 };
 
 static const struct tor_simd *float_kernels = &tor_simd_sse2;
@@ -98,17 +70,13 @@ u32 tor_type_size(u32 type)
 
 bool tor_type_is_float(u32 type)
 {
-	switch (type) {
-	case TORCOLL_F16:
-	case TORCOLL_BF16:
-	case TORCOLL_F32:
-	case TORCOLL_F64:
-	case TORCOLL_FLOAT_INT:
-	case TORCOLL_DOUBLE_INT:
-		return true;
-	default:
-		return false;
-	}
+	return type == TORCOLL_F16 || type == TORCOLL_BF16 || type == TORCOLL_F32 ||
+	       type == TORCOLL_F64;
+}
+
+bool tor_reduce_exact(u32 type, u32 redop)
+{
+	return !tor_type_is_float(type) || redop == TORCOLL_MIN || redop == TORCOLL_MAX;
 }
 
 static tor_reduce_fn float_kernel(const struct tor_simd_type *kernels, u32 redop)
@@ -116,6 +84,8 @@ static tor_reduce_fn float_kernel(const struct tor_simd_type *kernels, u32 redop
 	switch (redop) {
 	case TORCOLL_SUM:
 		return kernels->sum;
+	case TORCOLL_PROD:
+		return kernels->prod;
 	case TORCOLL_MIN:
 		return kernels->min;
 	case TORCOLL_MAX:
@@ -130,16 +100,26 @@ tor_reduce_fn tor_reduce_kernel(u32 type, u32 redop)
 	if (type >= TORCOLL_TYPE_COUNT || redop >= TORCOLL_REDOP_COUNT)
 		return NULL;
 	switch (type) {
+	case TORCOLL_F16:
+		return float_kernel(&float_kernels->f16, redop);
+	case TORCOLL_BF16:
+		return float_kernel(&float_kernels->bf16, redop);
 	case TORCOLL_F32:
 		return float_kernel(&float_kernels->f32, redop);
 	case TORCOLL_F64:
 		return float_kernel(&float_kernels->f64, redop);
+	case TORCOLL_FLOAT_INT:
+	case TORCOLL_DOUBLE_INT:
+	case TORCOLL_LONG_INT:
+	case TORCOLL_2INT:
+	case TORCOLL_SHORT_INT:
+		return tor_reduce_pair_kernel(type, redop);
 	default:
-		return integer_kernels[type][redop];
+		return integer_kernels[type] ? integer_kernels[type][redop] : NULL;
 	}
 }
 
-void tor_reduce_init(bool avx2)
+void tor_reduce_init(enum tor_isa isa)
 {
-	float_kernels = avx2 ? &tor_simd_avx2 : &tor_simd_sse2;
+	float_kernels = simd[isa];
 }

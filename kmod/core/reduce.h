@@ -2,9 +2,10 @@
 /*
  * Reduction kernels: datatype x operator.
  *
- * Integers wrap in two's complement. Floats: sums are rounded once per step (no contraction, no
- * reassociation). min and max of floats: if exactly one operand is NaN the result is that NaN, if both are, the first's
- * (dst's) bits; -0 is less than +0. So the same operands give the same bits, scalar or SIMD.
+ * Integers wrap in two's complement; the logical operators give 0 or 1. Floats: sums and products are
+ * rounded once per step (no contraction, no reassociation), f16 and bf16 after a step in f32. min and max of
+ * floats: if exactly one operand is NaN the result is that NaN, if both are, the first's (dst's) bits; -0 is
+ * less than +0. So the same operands give the same bits, scalar or SIMD. Pairs: see reduce_pair.h.
  */
 #ifndef _TOR_CORE_REDUCE_H
 #define _TOR_CORE_REDUCE_H
@@ -26,18 +27,24 @@ typedef void (*tor_reduce_fn)(void *dst, const void *src, size_t n);
 /* Size of an element in bytes, 0 if the type is unknown. */
 u32 tor_type_size(u32 type);
 
-/* Does arithmetic on this type need the FPU? Then it is also not associative. */
+/* Does arithmetic on this type need the FPU? */
 bool tor_type_is_float(u32 type);
+
+/* Does the order of the operands not matter to the result, but for which of several NaNs it is? */
+bool tor_reduce_exact(u32 type, u32 redop);
 
 /* The kernel for (type, redop), or NULL if not served. The fastest on this CPU. */
 tor_reduce_fn tor_reduce_kernel(u32 type, u32 redop);
 
-/**
- * tor_reduce_init - choose among the variants of the float kernels
- * @avx2: the CPU and its OS have AVX2
- *
- * Call once before the first tor_reduce_kernel().
- */
-void tor_reduce_init(bool avx2);
+/* Instruction sets that float kernels exist for; see kmod/simd/ for what each needs of a CPU. */
+enum tor_isa {
+	TOR_ISA_SSE2,
+	TOR_ISA_AVX2,		/* and F16C */
+	TOR_ISA_AVX512,		/* F, BW, DQ and VL */
+	TOR_ISA_COUNT
+};
+
+/* Use the float kernels of @isa, which this CPU has. Before the first tor_reduce_kernel(). */
+void tor_reduce_init(enum tor_isa isa);
 
 #endif

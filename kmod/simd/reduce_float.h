@@ -4,9 +4,11 @@
  *
  *	TOR_SIMD_NAME(x)	x with the variant's suffix
  *	TOR_SIMD_BYTES		bytes of a vector
- *	TOR_SIMD_ADD(op, a, b)	asm: a = a + b by instruction op ("addps", ...), a the first operand
+ *	TOR_SIMD_DO(op, a, b)	asm: a = a op b by instruction op ("addps", ...), a the first operand
  *
- * Why asm for the addition: of two NaNs x86 returns the first operand's, and the compiler, for which
+ * and, for reduce_half.h, TOR_SIMD_WIDEN(f, h) and TOR_SIMD_NARROW(h, f) if it has instructions for them.
+ *
+ * Why asm for sums and products: of two NaNs x86 returns the first operand's, and the compiler, for which
  * addition commutes, may swap the operands in one variant and not in the other. Comparisons and
  * selections are exact, so the compiler may have those.
  *
@@ -53,14 +55,14 @@ struct one_i64 {
 } TOR_SIMD_MAY_ALIAS;
 #pragma pack(pop)
 
-#define TOR_SIMD_SUM_STEP(type, op)							\
+#define TOR_SIMD_DO_STEP(type, op)							\
 do {											\
 	struct type *dp = (void *)d;							\
 	const struct type *sp = (const void *)s;					\
 	__typeof__(dp->v) a = dp->v;							\
 	__typeof__(dp->v) b = sp->v;							\
 											\
-	TOR_SIMD_ADD(op, a, b);								\
+	TOR_SIMD_DO(op, a, b);								\
 	dp->v = a;									\
 } while (0)
 
@@ -109,10 +111,14 @@ static void TOR_SIMD_NAME(name)(void *dst, const void *src, __SIZE_TYPE__ n)		\
 	}										\
 }
 
-TOR_SIMD_KERNEL(sum_f32, 4, TOR_SIMD_SUM_STEP(vec_f32, "addps"),
-		TOR_SIMD_SUM_STEP(one_f32, "addss"))
-TOR_SIMD_KERNEL(sum_f64, 8, TOR_SIMD_SUM_STEP(vec_f64, "addpd"),
-		TOR_SIMD_SUM_STEP(one_f64, "addsd"))
+TOR_SIMD_KERNEL(sum_f32, 4, TOR_SIMD_DO_STEP(vec_f32, "addps"),
+		TOR_SIMD_DO_STEP(one_f32, "addss"))
+TOR_SIMD_KERNEL(sum_f64, 8, TOR_SIMD_DO_STEP(vec_f64, "addpd"),
+		TOR_SIMD_DO_STEP(one_f64, "addsd"))
+TOR_SIMD_KERNEL(prod_f32, 4, TOR_SIMD_DO_STEP(vec_f32, "mulps"),
+		TOR_SIMD_DO_STEP(one_f32, "mulss"))
+TOR_SIMD_KERNEL(prod_f64, 8, TOR_SIMD_DO_STEP(vec_f64, "mulpd"),
+		TOR_SIMD_DO_STEP(one_f64, "mulsd"))
 TOR_SIMD_KERNEL(min_f32, 4,
 		TOR_SIMD_PICK_STEP(vec_f32, vec_i32, TOR_SIMD_VEC_MASK, <, TOR_SIMD_JOIN_MIN),
 		TOR_SIMD_PICK_STEP(one_f32, one_i32, TOR_SIMD_ONE_MASK, <, TOR_SIMD_JOIN_MIN))
@@ -126,15 +132,18 @@ TOR_SIMD_KERNEL(max_f64, 8,
 		TOR_SIMD_PICK_STEP(vec_f64, vec_i64, TOR_SIMD_VEC_MASK, >, TOR_SIMD_JOIN_MAX),
 		TOR_SIMD_PICK_STEP(one_f64, one_i64, TOR_SIMD_ONE_MASK, >, TOR_SIMD_JOIN_MAX))
 
+#include "reduce_half.h"
+
+#define TOR_SIMD_TYPE(type) {								\
+	.sum = TOR_SIMD_NAME(sum_##type),						\
+	.prod = TOR_SIMD_NAME(prod_##type),						\
+	.min = TOR_SIMD_NAME(min_##type),						\
+	.max = TOR_SIMD_NAME(max_##type),						\
+}
+
 const struct tor_simd TOR_SIMD_NAME(tor_simd) = {
-	.f32 = {
-		.sum = TOR_SIMD_NAME(sum_f32),
-		.min = TOR_SIMD_NAME(min_f32),
-		.max = TOR_SIMD_NAME(max_f32),
-	},
-	.f64 = {
-		.sum = TOR_SIMD_NAME(sum_f64),
-		.min = TOR_SIMD_NAME(min_f64),
-		.max = TOR_SIMD_NAME(max_f64),
-	},
+	.f16 = TOR_SIMD_TYPE(f16),
+	.bf16 = TOR_SIMD_TYPE(bf16),
+	.f32 = TOR_SIMD_TYPE(f32),
+	.f64 = TOR_SIMD_TYPE(f64),
 };

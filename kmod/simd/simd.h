@@ -12,16 +12,20 @@ typedef void (*tor_simd_fn)(void *dst, const void *src, __SIZE_TYPE__ n);
 
 struct tor_simd_type {
 	tor_simd_fn sum;
+	tor_simd_fn prod;
 	tor_simd_fn min;
 	tor_simd_fn max;
 };
 
 struct tor_simd {
+	struct tor_simd_type f16;
+	struct tor_simd_type bf16;
 	struct tor_simd_type f32;
 	struct tor_simd_type f64;
 };
 
 extern const struct tor_simd tor_simd_sse2;
 extern const struct tor_simd tor_simd_avx2;
+extern const struct tor_simd tor_simd_avx512;
 
 #endif

@@ -3,14 +3,14 @@
  * Reduction kernels against a slow reference: every type and operator, every length to 4096
  * elements, any alignment, at a guard page; floats bit for bit, in every variant.
  */
+#include <math.h>
+
 #include "host_env.h"
 
 #include "reduce.h"
 
 #define LENGTH	4096
-#define ELEM	8			/* of the largest type here */
-
-static const u32 redops[] = { TORCOLL_SUM, TORCOLL_MIN, TORCOLL_MAX };
+#define ELEM	16			/* of the largest type */
 
 typedef void (*reference_fn)(void *dst, const void *src, u32 redop);
 
@@ -22,10 +22,37 @@ static void reference_##type(void *dst, const void *src, u32 redop)		\
 										\
 	memcpy(&a, dst, sizeof(a));						\
 	memcpy(&b, src, sizeof(b));						\
-	if (redop == TORCOLL_SUM)						\
+	switch (redop) {							\
+	case TORCOLL_SUM:							\
 		a = (type)((u64)a + (u64)b);					\
-	else if (redop == TORCOLL_MIN ? b < a : b > a)				\
-		a = b;								\
+		break;								\
+	case TORCOLL_PROD:							\
+		a = (type)((u64)a * (u64)b);					\
+		break;								\
+	case TORCOLL_MIN:							\
+		a = b < a ? b : a;						\
+		break;								\
+	case TORCOLL_MAX:							\
+		a = b > a ? b : a;						\
+		break;								\
+	case TORCOLL_BAND:							\
+		a = a & b;							\
+		break;								\
+	case TORCOLL_BOR:							\
+		a = a | b;							\
+		break;								\
+	case TORCOLL_BXOR:							\
+		a = a ^ b;							\
+		break;								\
+	case TORCOLL_LAND:							\
+		a = a && b;							\
+		break;								\
+	case TORCOLL_LOR:							\
+		a = a || b;							\
+		break;								\
+	default:								\
+		a = !a != !b;							\
+	}									\
 	memcpy(dst, &a, sizeof(a));						\
 }
 
@@ -38,67 +65,196 @@ REFERENCE_INTEGER(u16)
 REFERENCE_INTEGER(u32)
 REFERENCE_INTEGER(u64)
 
+/* f16 is what the compiler knows it to be; of bf16 it only knows the upper half of a float. */
+static double double_of_f16(u16 bits)
+{
+	_Float16 v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+static double double_of_bf16(u16 bits)
+{
+	u32 wide = (u32)bits << 16;
+	float v;
+
+	memcpy(&v, &wide, sizeof(v));
+	return v;
+}
+
+static double double_of_f32(u32 bits)
+{
+	float v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+static double double_of_f64(u64 bits)
+{
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+static u16 f16_of_float(float v)
+{
+	_Float16 h = v;
+	u16 bits;
+
+	memcpy(&bits, &h, sizeof(bits));
+	return bits;
+}
+
+/* The nearer of the two neighbours, both of which a double holds exactly; the even one of a tie. */
+static u16 bf16_of_float(float v)
+{
+	u32 bits;
+	u16 below, above;
+	double down, up;
+
+	memcpy(&bits, &v, sizeof(bits));
+	below = bits >> 16;
+	above = below + 1;
+	if (v - v != 0 || !(u16)bits)
+		return below;
+	down = fabs(v - double_of_bf16(below));
+	/* an infinity is as far away as the next power of two */
+	up = isinf(double_of_bf16(above)) ? fabs(fabs((double)v) - 0x1p128) :
+					    fabs(double_of_bf16(above) - v);
+	if (down != up)
+		return down < up ? below : above;
+	return below & 1 ? above : below;
+}
+
+static u32 f32_of_float(float v)
+{
+	u32 bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return bits;
+}
+
+static u64 f64_of_double(double v)
+{
+	u64 bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return bits;
+}
+
 /*
- * Floats by their bits, as reduce.h has it. What it leaves open for sums is what x86 does: the first
- * NaN, quiet; opposite infinities give the negative NaN without payload.
+ * Floats by their bits, as reduce.h has it. What it leaves open for sums and products is what x86 does: the first
+ * NaN, quiet; what has no result gives the negative NaN without payload.
  */
-#define REFERENCE_FLOAT(name, type, bits, quiet, nothing)			\
+#define REFERENCE_FLOAT(name, type, bits, narrow, quiet, nothing)		\
 static void reference_##name(void *dst, const void *src, u32 redop)		\
 {										\
+	bool computes = redop == TORCOLL_SUM || redop == TORCOLL_PROD;		\
 	bits abits, bbits;							\
 	type a, b;								\
 										\
-	memcpy(&a, dst, sizeof(a));						\
-	memcpy(&b, src, sizeof(b));						\
-	memcpy(&abits, dst, sizeof(a));						\
-	memcpy(&bbits, src, sizeof(b));						\
+	memcpy(&abits, dst, sizeof(abits));					\
+	memcpy(&bbits, src, sizeof(bbits));					\
+	a = double_of_##name(abits);						\
+	b = double_of_##name(bbits);						\
 	if (a != a) {								\
-		if (redop == TORCOLL_SUM)					\
-			abits |= (quiet);					\
+		abits |= computes ? (quiet) : 0;				\
 	} else if (b != b) {							\
-		abits = redop == TORCOLL_SUM ? bbits | (quiet) : bbits;		\
-	} else if (redop == TORCOLL_SUM) {					\
-		a += b;								\
-		memcpy(&abits, &a, sizeof(a));					\
-		if (a != a)							\
-			abits = (nothing);					\
+		abits = computes ? bbits | (quiet) : bbits;			\
+	} else if (computes) {							\
+		a = redop == TORCOLL_SUM ? a + b : a * b;			\
+		abits = a != a ? (nothing) : narrow(a);				\
 	} else if (a == b) {							\
 		abits = redop == TORCOLL_MIN ? abits | bbits : abits & bbits;	\
 	} else if (redop == TORCOLL_MIN ? b < a : b > a) {			\
 		abits = bbits;							\
 	}									\
-	memcpy(dst, &abits, sizeof(a));						\
+	memcpy(dst, &abits, sizeof(abits));					\
 }
 
-REFERENCE_FLOAT(f32, float, u32, 1U << 22, 0xffc00000)
-REFERENCE_FLOAT(f64, double, u64, 1ULL << 51, 0xfff8000000000000)
+REFERENCE_FLOAT(f16, float, u16, f16_of_float, 1U << 9, 0xfe00)
+REFERENCE_FLOAT(bf16, float, u16, bf16_of_float, 1U << 6, 0xffc0)
+REFERENCE_FLOAT(f32, float, u32, f32_of_float, 1U << 22, 0xffc00000)
+REFERENCE_FLOAT(f64, double, u64, f64_of_double, 1ULL << 51, 0xfff8000000000000)
+
+/* Pairs: the one that comes first by value, NaN before all, then by index, then by the value's bits. */
+#define REFERENCE_PAIR(name, type, bits)					\
+static void reference_##name(void *dst, const void *src, u32 redop)		\
+{										\
+	struct { type value; s32 index; } a, b;					\
+	bits abits, bbits;							\
+	bool take;								\
+										\
+	memcpy(&a, dst, sizeof(a));						\
+	memcpy(&b, src, sizeof(b));						\
+	memcpy(&abits, dst, sizeof(abits));					\
+	memcpy(&bbits, src, sizeof(bbits));					\
+	if (a.value != a.value || b.value != b.value)				\
+		take = (a.value != a.value) == (b.value != b.value) ?		\
+		       b.index < a.index || (b.index == a.index && bbits < abits) : \
+		       b.value != b.value;					\
+	else if (a.value != b.value)						\
+		take = redop == TORCOLL_MINLOC ? b.value < a.value : b.value > a.value; \
+	else									\
+		take = b.index < a.index || (b.index == a.index && bbits < abits); \
+	if (take)								\
+		memcpy(dst, src, sizeof(b));					\
+}
+
+REFERENCE_PAIR(float_int, float, u32)
+REFERENCE_PAIR(double_int, double, u64)
+REFERENCE_PAIR(long_int, long, u64)
+REFERENCE_PAIR(two_int, int, u32)
+REFERENCE_PAIR(short_int, short, u16)
+
+static const u32 integer_ops[] = {
+	TORCOLL_SUM, TORCOLL_PROD, TORCOLL_MIN, TORCOLL_MAX, TORCOLL_BAND, TORCOLL_BOR,
+	TORCOLL_BXOR, TORCOLL_LAND, TORCOLL_LOR, TORCOLL_LXOR, 0
+};
+
+static const u32 float_ops[] = { TORCOLL_SUM, TORCOLL_PROD, TORCOLL_MIN, TORCOLL_MAX, 0 };
+static const u32 pair_ops[] = { TORCOLL_MINLOC, TORCOLL_MAXLOC, 0 };
 
 static const struct {
 	u32 type;
 	u32 elem;
 	reference_fn reference;
+	const u32 *redops;
 } types[] = {
-	{ TORCOLL_I8, 1, reference_s8 },
-	{ TORCOLL_I16, 2, reference_s16 },
-	{ TORCOLL_I32, 4, reference_s32 },
-	{ TORCOLL_I64, 8, reference_s64 },
-	{ TORCOLL_U8, 1, reference_u8 },
-	{ TORCOLL_U16, 2, reference_u16 },
-	{ TORCOLL_U32, 4, reference_u32 },
-	{ TORCOLL_U64, 8, reference_u64 },
-	{ TORCOLL_F32, 4, reference_f32 },
-	{ TORCOLL_F64, 8, reference_f64 },
+	{ TORCOLL_I8, 1, reference_s8, integer_ops },
+	{ TORCOLL_I16, 2, reference_s16, integer_ops },
+	{ TORCOLL_I32, 4, reference_s32, integer_ops },
+	{ TORCOLL_I64, 8, reference_s64, integer_ops },
+	{ TORCOLL_U8, 1, reference_u8, integer_ops },
+	{ TORCOLL_U16, 2, reference_u16, integer_ops },
+	{ TORCOLL_U32, 4, reference_u32, integer_ops },
+	{ TORCOLL_U64, 8, reference_u64, integer_ops },
+	{ TORCOLL_F16, 2, reference_f16, float_ops },
+	{ TORCOLL_BF16, 2, reference_bf16, float_ops },
+	{ TORCOLL_F32, 4, reference_f32, float_ops },
+	{ TORCOLL_F64, 8, reference_f64, float_ops },
+	{ TORCOLL_FLOAT_INT, 8, reference_float_int, pair_ops },
+	{ TORCOLL_DOUBLE_INT, 16, reference_double_int, pair_ops },
+	{ TORCOLL_LONG_INT, 16, reference_long_int, pair_ops },
+	{ TORCOLL_2INT, 8, reference_two_int, pair_ops },
+	{ TORCOLL_SHORT_INT, 8, reference_short_int, pair_ops },
 };
 
-/* Variants of the float kernels on this CPU: tor_reduce_init()'s argument. */
-static u32 variants(void)
+/* Does this CPU have what the kernels of @isa want? */
+static bool has_isa(u32 isa)
 {
-#ifdef __x86_64__
-	if (__builtin_cpu_supports("avx2"))
-		return 2;
-	print_message("no AVX2 here: SSE2 alone is tested\n");
-#endif
-	return 1;
+	switch (isa) {
+	case TOR_ISA_SSE2:
+		return true;
+	case TOR_ISA_AVX2:
+		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+	default:
+		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+		       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+	}
 }
 
 static u8 src[LENGTH * ELEM], dst[LENGTH * ELEM], want[LENGTH * ELEM];
@@ -145,19 +301,21 @@ static void every_length(tor_reduce_fn fn, u32 elem)
 
 static void tor_reduce_kernel__every_length(void **state)
 {
-	u32 t, o, v, nv = variants();
+	const u32 *o;
 	u64 seed = 2;
+	u32 t, isa;
 
 	(void)state;
 	for (t = 0; t < ARRAY_SIZE(types); t++) {
-		for (o = 0; o < ARRAY_SIZE(redops); o++) {
+		for (o = types[t].redops; *o; o++) {
 			host_fill(src, sizeof(src), &seed);
 			host_fill(dst, sizeof(dst), &seed);
-			expect(types[t].reference, redops[o], types[t].elem, LENGTH);
-			for (v = 0; v < (tor_type_is_float(types[t].type) ? nv : 1); v++) {
-				tor_reduce_init(v);
-				every_length(tor_reduce_kernel(types[t].type, redops[o]),
-					     types[t].elem);
+			expect(types[t].reference, *o, types[t].elem, LENGTH);
+			for (isa = 0; isa < (tor_type_is_float(types[t].type) ? TOR_ISA_COUNT : 1); isa++) {
+				if (!has_isa(isa))
+					continue;
+				tor_reduce_init(isa);
+				every_length(tor_reduce_kernel(types[t].type, *o), types[t].elem);
 			}
 		}
 	}
@@ -167,21 +325,22 @@ static void tor_reduce_kernel__every_length(void **state)
 static void tor_reduce_kernel__every_alignment(void **state)
 {
 	u8 to[64 + 70 * ELEM + 32], from[64 + 70 * ELEM + 32];
-	u32 t, o, v, n, a, b;
+	u32 t, v, n, a, b;
+	const u32 *o;
 	u64 seed = 3;
 
 	(void)state;
 	host_fill(src, sizeof(src), &seed);
 	host_fill(dst, sizeof(dst), &seed);
 	for (t = 0; t < ARRAY_SIZE(types); t++) {
-		for (o = 0; o < ARRAY_SIZE(redops); o++) {
-			expect(types[t].reference, redops[o], types[t].elem, 70);
+		for (o = types[t].redops; *o; o++) {
+			expect(types[t].reference, *o, types[t].elem, 70);
 			for (v = 0; v < 32 * 32; v++) {
 				a = v % 32;
 				b = v / 32;
 				n = (a * 7 + b * 13) % 70;
-				tor_reduce_init(variants() > 1 && v % 2);
-				run(tor_reduce_kernel(types[t].type, redops[o]), n, types[t].elem,
+				tor_reduce_init(has_isa(v % TOR_ISA_COUNT) ? v % TOR_ISA_COUNT : 0);
+				run(tor_reduce_kernel(types[t].type, *o), n, types[t].elem,
 				    to + 32 + a, from + 32 + b);
 			}
 		}
@@ -202,34 +361,122 @@ static const u64 special_f64[] = {
 	0x7ff0000000000001, 0xfff0123456789abc,
 };
 
-static_assert(ARRAY_SIZE(special_f32) == ARRAY_SIZE(special_f64));
+static const u16 special_f16[] = {
+	0, 0x8000, 1, 0x8001, 0x03ff, 0x0400, 0x3c00, 0xbc00, 0x3c01, 0x7bff, 0xfbff, 0x7c00, 0xfc00,
+	0x7e00, 0xfe00, 0x7e12, 0xfe54, 0x7c01, 0xfd23,
+};
+
+static const u16 special_bf16[] = {
+	0, 0x8000, 1, 0x8001, 0x007f, 0x0080, 0x3f80, 0xbf80, 0x3f81, 0x7f7f, 0xff7f, 0x7f80, 0xff80,
+	0x7fc0, 0xffc0, 0x7fd2, 0xffe4, 0x7f81, 0xffa3,
+};
+
+#define SPECIALS	ARRAY_SIZE(special_f64)
+
+static_assert(ARRAY_SIZE(special_f32) == SPECIALS && ARRAY_SIZE(special_f16) == SPECIALS &&
+	      ARRAY_SIZE(special_bf16) == SPECIALS);
+
+static const struct {
+	u32 type;
+	u32 elem;
+	reference_fn reference;
+	const void *special;
+} floats[] = {
+	{ TORCOLL_F16, 2, reference_f16, special_f16 },
+	{ TORCOLL_BF16, 2, reference_bf16, special_bf16 },
+	{ TORCOLL_F32, 4, reference_f32, special_f32 },
+	{ TORCOLL_F64, 8, reference_f64, special_f64 },
+};
 
 /* NaNs, zeros of both signs, infinities, denormals: every pair, in every lane. */
 static void tor_reduce_kernel__special_floats(void **state)
 {
-	const u32 k = ARRAY_SIZE(special_f32);
-	u32 to[2 * ARRAY_SIZE(special_f64) * ARRAY_SIZE(special_f64) + 48];
-	u32 from[ARRAY_SIZE(to)];
-	u32 i, o, v, t, shift, elem;
+	static u8 to[SPECIALS * SPECIALS * 8 + 96], from[sizeof(to)];
+	const u32 n = SPECIALS * SPECIALS;
+	u32 i, t, isa, shift;
+	const u32 *o;
+
+	(void)state;
+	for (t = 0; t < ARRAY_SIZE(floats); t++) {
+		u32 elem = floats[t].elem;
+
+		for (i = 0; i < n; i++) {
+			memcpy(dst + i * elem, floats[t].special + i % SPECIALS * elem, elem);
+			memcpy(src + i * elem, floats[t].special + i / SPECIALS * elem, elem);
+		}
+		for (o = float_ops; *o; o++) {
+			expect(floats[t].reference, *o, elem, n);
+			for (isa = 0; isa < TOR_ISA_COUNT; isa++) {
+				if (!has_isa(isa))
+					continue;
+				tor_reduce_init(isa);
+				/* also as what vectors leave over */
+				for (shift = 0; shift < 70; shift++)
+					run(tor_reduce_kernel(floats[t].type, *o), n - shift, elem,
+					    to + 33, from + 33);
+			}
+		}
+	}
+}
+
+/* Every number of 16 bits with every special one. */
+static void tor_reduce_kernel__every_half(void **state)
+{
+	enum { N = 1 << 15 };
+	static u8 to[N * 2 + 64], from[N * 2 + 64];
+	u32 i, t, k, isa;
+	const u32 *o;
 
 	(void)state;
 	for (t = 0; t < 2; t++) {
-		elem = t ? 8 : 4;
-		for (i = 0; i < k * k; i++) {
-			memcpy(dst + i * elem, t ? (void *)&special_f64[i % k] :
-						   (void *)&special_f32[i % k], elem);
-			memcpy(src + i * elem, t ? (void *)&special_f64[i / k] :
-						   (void *)&special_f32[i / k], elem);
+		for (k = 0; k < 2 * SPECIALS; k++) {
+			for (i = 0; i < N; i++) {
+				((u16 *)dst)[i] = k & 1 ? N + i : i;
+				((u16 *)src)[i] = ((const u16 *)floats[t].special)[k / 2];
+			}
+			for (o = float_ops; *o; o++) {
+				expect(floats[t].reference, *o, 2, N);
+				for (isa = 0; isa < TOR_ISA_COUNT; isa++) {
+					if (!has_isa(isa))
+						continue;
+					tor_reduce_init(isa);
+					run(tor_reduce_kernel(floats[t].type, *o), N, 2, to + 32,
+					    from + 32);
+				}
+			}
 		}
-		for (o = 0; o < ARRAY_SIZE(redops); o++) {
-			expect(t ? reference_f64 : reference_f32, redops[o], elem, k * k);
-			for (v = 0; v < variants(); v++) {
-				tor_reduce_init(v);
-				/* also as what vectors leave over */
-				for (shift = 0; shift < 40; shift++)
-					run(tor_reduce_kernel(t ? TORCOLL_F64 : TORCOLL_F32,
-							      redops[o]),
-					    k * k - shift, elem, (u8 *)to + 33, (u8 *)from + 1);
+	}
+}
+
+/* Pairs that tie, with special values: the result does not depend on the order. */
+static void tor_reduce_kernel__pairs_commute(void **state)
+{
+	static const u32 pairs[] = { TORCOLL_FLOAT_INT, TORCOLL_DOUBLE_INT, TORCOLL_2INT };
+	u8 a[16] = { 0 }, b[16] = { 0 }, ab[16], ba[16];
+	u32 t, i, j, k;
+
+	(void)state;
+	for (t = 0; t < ARRAY_SIZE(pairs); t++) {
+		u32 elem = tor_type_size(pairs[t]), value = pairs[t] == TORCOLL_DOUBLE_INT ? 8 : 4;
+		const u8 *special = value == 8 ? (const u8 *)special_f64 : (const u8 *)special_f32;
+
+		for (i = 0; i < SPECIALS * SPECIALS; i++) {
+			memcpy(a, special + i % SPECIALS * value, value);
+			memcpy(b, special + i / SPECIALS * value, value);
+			for (j = 0; j < 9; j++) {
+				s32 index_a = j % 3 - 1, index_b = j / 3 - 1;
+
+				memcpy(a + value, &index_a, 4);
+				memcpy(b + value, &index_b, 4);
+				for (k = 0; k < 2; k++) {
+					tor_reduce_fn fn = tor_reduce_kernel(pairs[t], pair_ops[k]);
+
+					memcpy(ab, a, elem);
+					memcpy(ba, b, elem);
+					fn(ab, b, 1);
+					fn(ba, a, 1);
+					assert_memory_equal(ab, ba, elem);
+				}
 			}
 		}
 	}
@@ -253,7 +500,9 @@ static void tor_reduce_kernel__exact_sums(void **state)
 			exact[i] += terms[k][i];
 		}
 	}
-	for (v = 0; v < variants(); v++) {
+	for (v = 0; v < TOR_ISA_COUNT; v++) {
+		if (!has_isa(v))
+			continue;
 		tor_reduce_init(v);
 		f32 = tor_reduce_kernel(TORCOLL_F32, TORCOLL_SUM);
 		f64 = tor_reduce_kernel(TORCOLL_F64, TORCOLL_SUM);
@@ -287,6 +536,9 @@ static void tor_reduce_kernel__refuses_the_rest(void **state)
 	for (o = TORCOLL_REDOP_COUNT; o < 300; o++)
 		assert_null(tor_reduce_kernel(TORCOLL_I32, o));
 	assert_null(tor_reduce_kernel(~0U, ~0U));
+	assert_null(tor_reduce_kernel(TORCOLL_F32, TORCOLL_BAND));
+	assert_null(tor_reduce_kernel(TORCOLL_F16, TORCOLL_MINLOC));
+	assert_null(tor_reduce_kernel(TORCOLL_2INT, TORCOLL_SUM));
 	/* a served type has a size, and the other way round no promise */
 	for (t = 0; t < TORCOLL_TYPE_COUNT; t++)
 		for (o = 0; o < TORCOLL_REDOP_COUNT; o++)
@@ -315,7 +567,8 @@ static void tor_type_size__c_layout(void **state)
 	assert_int_equal(tor_type_size(TORCOLL_2INT), 8);
 	assert_int_equal(tor_type_size(TORCOLL_SHORT_INT), sizeof(s));
 	assert_true(tor_type_is_float(TORCOLL_F32));
-	assert_true(tor_type_is_float(TORCOLL_DOUBLE_INT));
+	/* chosen by their bits */
+	assert_false(tor_type_is_float(TORCOLL_DOUBLE_INT));
 	assert_false(tor_type_is_float(TORCOLL_I64));
 	assert_false(tor_type_is_float(TORCOLL_2INT));
 	assert_false(tor_type_is_float(~0U));
@@ -327,6 +580,8 @@ int main(void)
 		cmocka_unit_test(tor_reduce_kernel__every_length),
 		cmocka_unit_test(tor_reduce_kernel__every_alignment),
 		cmocka_unit_test(tor_reduce_kernel__special_floats),
+		cmocka_unit_test(tor_reduce_kernel__every_half),
+		cmocka_unit_test(tor_reduce_kernel__pairs_commute),
 		cmocka_unit_test(tor_reduce_kernel__exact_sums),
 		cmocka_unit_test(tor_reduce_kernel__refuses_the_rest),
 		cmocka_unit_test(tor_type_size__c_layout),

@@ -387,7 +387,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 #ifdef __x86_64__
-	tor_reduce_init(__builtin_cpu_supports("avx2"));
+	tor_reduce_init(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") ?
+			TOR_ISA_AVX2 : TOR_ISA_SSE2);
 #endif
 	for (i = 0; i < sim_options.seeds; i++) {
 		result = run_seed(sim_options.first + i);

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Float kernels for AVX-512. Compile with -mavx512f -mavx512bw -mavx512dq -mavx512vl -ffp-contract=off;
+ * run where the CPU has these and the OS keeps their registers.
+ */
+#define TOR_SIMD_NAME(x)	x##_avx512
+#define TOR_SIMD_BYTES		64
+#define TOR_SIMD_DO(op, a, b)	asm("v" op " %1, %0, %0" : "+v" (a) : "v" (b))
+#define TOR_SIMD_WIDEN(f, h)	asm("vcvtph2ps %1, %0" : "=v" (f) : "v" (h))
+#define TOR_SIMD_NARROW(h, f)	asm("vcvtps2ph $0, %1, %0" : "=v" (h) : "v" (f))
+
+#include "reduce_float.h"

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Kernels of the 16-bit floats, part of reduce_float.h. Sums and products are computed in f32 and
+ * rounded to the nearest, ties to even, once per step. Minima and maxima never leave the integers:
+ * the bits of a float, but for its sign, are ordered as numbers are.
+ *
+ * What vectors leave over goes through one more vector, so there is one way to compute.
+ */
+#ifdef __CHECKER__
+/* sparse knows vectors, but not this */
+#define __builtin_convertvector(v, type)	((type)(v))
+#endif
+
+typedef unsigned short TOR_SIMD_NAME(half_vec) __attribute__((__vector_size__(TOR_SIMD_BYTES / 2)));
+typedef unsigned int TOR_SIMD_NAME(bits_vec) __attribute__((__vector_size__(TOR_SIMD_BYTES)));
+typedef float TOR_SIMD_NAME(wide_vec) __attribute__((__vector_size__(TOR_SIMD_BYTES)));
+typedef short TOR_SIMD_NAME(key_vec) __attribute__((__vector_size__(TOR_SIMD_BYTES)));
+
+#define HALF_VEC	TOR_SIMD_NAME(half_vec)
+#define BITS_VEC	TOR_SIMD_NAME(bits_vec)
+#define WIDE_VEC	TOR_SIMD_NAME(wide_vec)
+#define KEY_VEC		TOR_SIMD_NAME(key_vec)
+
+#pragma pack(push, 1)
+struct one_half {
+	short v;
+} TOR_SIMD_MAY_ALIAS;
+
+struct vec_half {
+	HALF_VEC v;
+} TOR_SIMD_MAY_ALIAS;
+
+struct vec_key {
+	KEY_VEC v;
+} TOR_SIMD_MAY_ALIAS;
+#pragma pack(pop)
+
+#define TOR_SIMD_SELECT(mask, a, b)	(((a) & (BITS_VEC)(mask)) | ((b) & ~(BITS_VEC)(mask)))
+
+static inline WIDE_VEC TOR_SIMD_NAME(widen_bf16)(HALF_VEC h)
+{
+	return (WIDE_VEC)(__builtin_convertvector(h, BITS_VEC) << 16);
+}
+
+static inline HALF_VEC TOR_SIMD_NAME(narrow_bf16)(WIDE_VEC f)
+{
+	BITS_VEC x = (BITS_VEC)f;
+	BITS_VEC nan = (BITS_VEC)((x & 0x7fffffff) > 0x7f800000);
+	BITS_VEC rounded = (x + 0x7fff + ((x >> 16) & 1)) >> 16;
+
+	/* a NaN stays one, quiet, and must not be rounded to an infinity */
+	return __builtin_convertvector(TOR_SIMD_SELECT(nan, (x >> 16) | 0x40, rounded), HALF_VEC);
+}
+
+#ifdef TOR_SIMD_WIDEN
+static inline WIDE_VEC TOR_SIMD_NAME(widen_f16)(HALF_VEC h)
+{
+	WIDE_VEC f;
+
+	TOR_SIMD_WIDEN(f, h);
+	return f;
+}
+
+static inline HALF_VEC TOR_SIMD_NAME(narrow_f16)(WIDE_VEC f)
+{
+	HALF_VEC h;
+
+	TOR_SIMD_NARROW(h, f);
+	return h;
+}
+#else
+/* Exponents: 5 bits biased by 15 become 8 biased by 127, so 112 is added; all ones stay all ones. */
+static inline WIDE_VEC TOR_SIMD_NAME(widen_f16)(HALF_VEC h)
+{
+	BITS_VEC x = __builtin_convertvector(h, BITS_VEC);
+	BITS_VEC sign = (x & 0x8000) << 16;
+	BITS_VEC rest = (x & 0x7fff) << 13;
+	BITS_VEC normal = rest + (112U << 23);
+	BITS_VEC special = rest + (224U << 23);
+	/* without a leading one: as the fraction of 2^-14, which is then taken away, exactly */
+	BITS_VEC one = rest + (113U << 23);
+	WIDE_VEC small = (WIDE_VEC)one - (WIDE_VEC)(rest - rest + (113U << 23));
+
+	normal = TOR_SIMD_SELECT(rest >= (0x7c00U << 13), special, normal);
+	normal = TOR_SIMD_SELECT(rest < (0x400U << 13), (BITS_VEC)small, normal);
+	return (WIDE_VEC)(normal | sign);
+}
+
+static inline HALF_VEC TOR_SIMD_NAME(narrow_f16)(WIDE_VEC f)
+{
+	BITS_VEC x = (BITS_VEC)f;
+	BITS_VEC sign = (x >> 16) & 0x8000;
+	BITS_VEC a = x & 0x7fffffff;
+	BITS_VEC normal = (a - (112U << 23) + 0xfff + ((a >> 13) & 1)) >> 13;
+	BITS_VEC nan = 0x7e00 | ((a >> 13) & 0x3ff);
+	/* below 2^-14: added to 0.5, whose last place is 2^-24, the FPU rounds it */
+	BITS_VEC half = a - a + 0x3f000000;
+	BITS_VEC small = (BITS_VEC)((WIDE_VEC)a + (WIDE_VEC)half) - half;
+	BITS_VEC r;
+
+	r = TOR_SIMD_SELECT(a >= 0x47800000, a - a + 0x7c00, normal);
+	r = TOR_SIMD_SELECT(a > 0x7f800000, nan, r);
+	r = TOR_SIMD_SELECT(a < 0x38800000, small, r);
+	return __builtin_convertvector(r | sign, HALF_VEC);
+}
+#endif
+
+#define TOR_SIMD_HALF_STEP(type, op)							\
+static inline void								\
+TOR_SIMD_NAME(op##_step_##type)(char *d, const char *s)				\
+{											\
+	WIDE_VEC a = TOR_SIMD_NAME(widen_##type)(((struct vec_half *)d)->v);		\
+	WIDE_VEC b = TOR_SIMD_NAME(widen_##type)(((const struct vec_half *)s)->v);	\
+											\
+	TOR_SIMD_DO(#op "ps", a, b);							\
+	((struct vec_half *)d)->v = TOR_SIMD_NAME(narrow_##type)(a);			\
+}
+
+/* Take src's where it is before dst's or the only NaN. As numbers of 16 bits, -0 is before +0. */
+#define TOR_SIMD_KEY(x)		((x) ^ (((x) >> 15) & 0x7fff))
+#define TOR_SIMD_HALF_PICK(type, name, before, infinity)				\
+static inline void								\
+TOR_SIMD_NAME(name##_step_##type)(char *d, const char *s)				\
+{											\
+	KEY_VEC a = ((struct vec_key *)d)->v;						\
+	KEY_VEC b = ((const struct vec_key *)s)->v;					\
+	KEY_VEC nan_a = (a & 0x7fff) > (infinity);					\
+	KEY_VEC nan_b = (b & 0x7fff) > (infinity);					\
+	KEY_VEC take = ((TOR_SIMD_KEY(b) before TOR_SIMD_KEY(a)) | nan_b) & ~nan_a;	\
+											\
+	((struct vec_key *)d)->v = (b & take) | (a & ~take);				\
+}
+
+#define TOR_SIMD_HALF_KERNEL(name, step, bytes)						\
+static void TOR_SIMD_NAME(name)(void *dst, const void *src, __SIZE_TYPE__ n)		\
+{											\
+	struct one_half from[(bytes) / 2], to[(bytes) / 2];				\
+	const char *s = src;								\
+	char *d = dst;									\
+	__SIZE_TYPE__ i;								\
+											\
+	_Pragma("GCC unroll 4")								\
+	for (; n >= (bytes) / 2; n -= (bytes) / 2) {					\
+		TOR_SIMD_NAME(step)(d, s);						\
+		d += (bytes);								\
+		s += (bytes);								\
+	}										\
+	if (n) {									\
+		for (i = 0; i < (bytes) / 2; i++) {					\
+			from[i].v = i < n ? ((const struct one_half *)s)[i].v : 0;	\
+			to[i].v = i < n ? ((const struct one_half *)d)[i].v : 0;	\
+		}									\
+		TOR_SIMD_NAME(step)((char *)to, (const char *)from);			\
+		for (i = 0; i < n; i++)							\
+			((struct one_half *)d)[i].v = to[i].v;				\
+	}										\
+}
+
+TOR_SIMD_HALF_STEP(f16, add)
+TOR_SIMD_HALF_STEP(f16, mul)
+TOR_SIMD_HALF_STEP(bf16, add)
+TOR_SIMD_HALF_STEP(bf16, mul)
+TOR_SIMD_HALF_PICK(f16, min, <, 0x7c00)
+TOR_SIMD_HALF_PICK(f16, max, >, 0x7c00)
+TOR_SIMD_HALF_PICK(bf16, min, <, 0x7f80)
+TOR_SIMD_HALF_PICK(bf16, max, >, 0x7f80)
+
+TOR_SIMD_HALF_KERNEL(sum_f16, add_step_f16, TOR_SIMD_BYTES / 2)
+TOR_SIMD_HALF_KERNEL(prod_f16, mul_step_f16, TOR_SIMD_BYTES / 2)
+TOR_SIMD_HALF_KERNEL(min_f16, min_step_f16, TOR_SIMD_BYTES)
+TOR_SIMD_HALF_KERNEL(max_f16, max_step_f16, TOR_SIMD_BYTES)
+TOR_SIMD_HALF_KERNEL(sum_bf16, add_step_bf16, TOR_SIMD_BYTES / 2)
+TOR_SIMD_HALF_KERNEL(prod_bf16, mul_step_bf16, TOR_SIMD_BYTES / 2)
+TOR_SIMD_HALF_KERNEL(min_bf16, min_step_bf16, TOR_SIMD_BYTES)
+TOR_SIMD_HALF_KERNEL(max_bf16, max_step_bf16, TOR_SIMD_BYTES)
