@@ -35,7 +35,7 @@ typedef int64_t s64;
 #define __force
 
 #define tor_div64(n, d)		((u64)(n) / (u64)(d))
-#define tor_mul_div64(a, b, d)	((u64)((unsigned __int128)(a) * (b) / (d)))
+#define tor_mul_div64(a, b, d)	((u64)((__uint128_t)(a) * (b) / (d)))
 #define tor_assert(cond)	assert(cond)
 
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
@@ -93,7 +93,7 @@ static inline u64 div64_u64(u64 n, u64 d)
 
 static inline u64 mul_u64_u64_shr(u64 a, u64 b, u32 shift)
 {
-	return (unsigned __int128)a * b >> shift;
+	return (__uint128_t)a * b >> shift;
 }
 
 typedef struct {
