@@ -64,6 +64,8 @@ help:
 	@echo 'make lib         libtorcoll'
 	@echo 'make tools       torcollctl, torcoll-perf, ...'
 	@echo 'make check       all tests; T=name for one; KERNEL=6.1 for that kernel'
+	@echo 'make check-plans all plans on every shape of up to 64 nodes; minutes'
+	@echo 'make check-circulant  circulant schedules for up to 2,100,000 ranks; minutes'
 	@echo 'make style       the static checks alone'
 	@echo 'make fuzz        searches with every fuzzer; T=seconds for each'
 	@echo 'make demo        a torus of 16 nodes in a guest: start here'
@@ -100,7 +102,7 @@ flags_kmod := -Ikmod -Ikmod/core
 flags_bench := -Ilib -Ilib/include
 flags_lib := -Ilib -Ilib/include -fPIC
 flags_tools = -Ikmod/core -Ilib -Ilib/include -Itools/common -Itools $(NL_CFLAGS)
-flags_selftests := -Ikmod -Ikmod/core -Iselftests/unit -Iselftests/fuzz -Ilib -Ilib/include
+flags_selftests := -Iselftests/plans -Ikmod -Ikmod/core -Iselftests/unit -Iselftests/fuzz -Ilib -Ilib/include
 
 # Asked only when a tool is compiled.
 NL_CFLAGS = $(eval NL_CFLAGS := $$(shell $(PKG_CONFIG) --cflags libnl-genl-3.0 json-c))$(NL_CFLAGS)
@@ -311,6 +313,25 @@ $(B)/asan/fuzz/%: $(B)/asan/selftests/fuzz/%.o $(call objects,asan,$(fuzz_common
 fuzz: deps-fuzz
 	$(Q)$(MAKE) $(addprefix $(B)/fuzz/bin/,$(fuzz_names))
 	$(Q)selftests/fuzz/run '$(or $(T),60)'
+
+# Programs of selftests/plans/: what takes minutes. Optimized, since they compute.
+plans_common := $(wildcard selftests/plans/common/*.c) \
+	$(filter %plan_cases.c %_rules.c %host_env.c,$(wildcard selftests/unit/*.c)) \
+	$(addprefix tools/torcoll-plan/,dump.c check.c cost.c)
+plans_programs := $(patsubst selftests/plans/%.c,$(B)/host/plans/%,$(wildcard selftests/plans/*.c))
+
+$(plans_programs): $(B)/host/plans/%: $(B)/host/selftests/plans/%.o $(call objects,host,$(plans_common)) \
+		$(B)/host/libtorcore.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pthread -o $@ $(filter %.o,$^) $(B)/host/libtorcore.a -lcmocka -lm
+
+.PHONY: check-plans check-circulant
+check-plans: $(B)/host/plans/sweep
+	$(Q)$<
+
+check-circulant: $(B)/host/plans/circulant
+	$(Q)$<
 
 # Builds by itself, so that a build that fails is counted.
 .PHONY: check

@@ -18,14 +18,14 @@
 
 /* --- schedules --- */
 
-/* A search for the blocks that a rank gets. Linked lists have their ends at index 0. */
+/* A search for the blocks that a rank gets. */
 struct search {
-	const struct tor_circulant *c;
+	const u32 *skip;
 	u32 r;				/* rank + p */
-	u32 k;				/* next round to find a block for */
+	u32 end;			/* rounds before this one are wanted */
 	u32 calls;
 	s8 *block;
-	u8 next[TOR_CIRCULANT_ROUNDS + 2];	/* of skip e: next[e + 1] - 1, downwards */
+	u8 next[TOR_CIRCULANT_ROUNDS + 2];	/* skips not yet used */
 	u8 prev[TOR_CIRCULANT_ROUNDS + 2];
 };
 
@@ -43,6 +43,12 @@ void tor_circulant_init(struct tor_circulant *c, u32 p)
 	c->skip[c->q] = p;
 	for (k = c->q; k-- > 0;)
 		c->skip[k] = (c->skip[k + 1] + 1) / 2;
+	for (k = 0; k <= c->q; k++) {
+		c->next[k + 1] = k;
+		c->prev[k + 1] = k == c->q ? 0 : k + 2;
+	}
+	c->next[0] = c->q + 1;
+	c->prev[0] = 1;
 }
 
 /* The round in which the first block reaches a rank on the greedy path from the root; root: q. */
@@ -53,8 +59,8 @@ static u32 base_block(const struct tor_circulant *c, u32 r)
 	for (k = c->q; k-- > 0;) {
 		if (r == c->skip[k])
 			return k;
-		if (r > c->skip[k])
-			r -= c->skip[k];
+		/* no branch: it would be a coin toss for each bit */
+		r -= r > c->skip[k] ? c->skip[k] : 0;
 	}
 	return c->q;
 }
@@ -68,27 +74,50 @@ static void unlink_skip(struct search *s, u32 e)
 /*
  * Depth first over the paths from the root, longest skips first: the paths that end at least skip[k], but
  * less than skip[k + 1], before the rank give the block of round k. Ends strictly decrease (@below), each
- * skip is a path's last one only once.
+ * skip is a path's last one only once. @k: the next round to find a block for; returned.
  */
-static void find_blocks(struct search *s, u32 from, u32 below, u32 link)
+static u32 find_blocks(struct search *s, u32 k, u32 from, u32 below, u32 link)
 {
-	const u32 *skip = s->c->skip;
+	const u32 *skip = s->skip;
+	const u32 r = s->r, end = s->end;
 
-	for (; link && s->k < s->c->q; link = s->next[link]) {
+	for (; link && k < end; link = s->next[link]) {
 		u32 e = link - 1, to = from + skip[e];
 
-		if (to + skip[s->k] > s->r || to >= below)
+		if (to + skip[k] > r || to >= below)
 			continue;
-		if (to + skip[s->k + 1] <= s->r) {
+		if (to + skip[k + 1] <= r) {
 			s->calls++;
-			find_blocks(s, to, below, link);
+			k = find_blocks(s, k, to, below, link);
 		}
-		if (s->k == s->c->q || from + skip[s->k + 1] > s->r)
-			return;
+		if (k == end || from + skip[k + 1] > r)
+			return k;
 		below = to;
-		s->block[s->k++] = e;
+		s->block[k++] = e;
 		unlink_skip(s, e);
 	}
+	return k;
+}
+
+/* The first @rounds entries of tor_circulant_recv(). */
+static u32 find_recv(const struct tor_circulant *c, u32 r, u32 rounds, s8 *block)
+{
+	u32 b = base_block(c, r), k, q = c->q;
+	struct search s;
+
+	s.skip = c->skip;
+	s.r = c->p + r;
+	s.end = rounds;
+	s.calls = 0;
+	s.block = block;
+	memcpy(s.next, c->next, sizeof(s.next));
+	memcpy(s.prev, c->prev, sizeof(s.prev));
+	unlink_skip(&s, b);
+	find_blocks(&s, 0, 0, 2 * c->p, s.next[0]);
+	/* a path that ends with the skip of p is the one to the rank itself: its base block */
+	for (k = 0; k < rounds; k++)
+		block[k] = block[k] == (s8)q ? (s8)b : block[k] - (s8)q;
+	return s.calls;
 }
 
 /**
@@ -101,21 +130,17 @@ static void find_blocks(struct search *s, u32 from, u32 below, u32 link)
  */
 u32 tor_circulant_recv(const struct tor_circulant *c, u32 r, s8 *block)
 {
-	struct search s = { .c = c, .r = c->p + r, .block = block };
-	u32 b = base_block(c, r), k, q = c->q;
+	return find_recv(c, r, c->q, block);
+}
 
-	for (k = 0; k <= q; k++) {
-		s.next[k + 1] = k;
-		s.prev[k + 1] = k == q ? 0 : k + 2;
-	}
-	s.next[0] = q + 1;
-	s.prev[0] = 1;
-	unlink_skip(&s, b);
-	find_blocks(&s, 0, 2 * c->p, s.next[0]);
-	/* a path that ends with the skip of p is the one to the rank itself: its base block */
-	for (k = 0; k < q; k++)
-		block[k] = block[k] == (s8)q ? (s8)b : block[k] - (s8)q;
-	return s.calls;
+/* Block @k of the receive schedule of the rank to which @r sends in that round. */
+static s8 ask_receiver(const struct tor_circulant *c, u32 r, u32 k)
+{
+	u32 to = r + c->skip[k] < c->p ? r + c->skip[k] : r + c->skip[k] - c->p;
+	s8 block[TOR_CIRCULANT_ROUNDS];
+
+	find_recv(c, to, k + 1, block);
+	return block[k];
 }
 
 /**
@@ -133,28 +158,28 @@ u32 tor_circulant_recv(const struct tor_circulant *c, u32 r, s8 *block)
 u32 tor_circulant_send(const struct tor_circulant *c, u32 r, s8 *block)
 {
 	u32 b = base_block(c, r), at = r, end = c->p, k, asked = 0;
-	s8 other[TOR_CIRCULANT_ROUNDS], last = b;
+	s8 last = b;
 	const u32 *skip = c->skip;
-	bool plain;
 
 	for (k = 0; r == 0 && k < c->q; k++)
 		block[k] = k;
 	for (k = c->q - 1; r && k > 0; k--) {
-		if (at < skip[k]) {
+		bool taken = at >= skip[k];
+		u32 rest = taken ? end - skip[k] : min(end, skip[k]);
+		bool plain;
+
+		if (taken)
+			plain = at > skip[k] || at <= rest || k == 1 || rest < skip[k - 1];
+		else
 			plain = at + skip[k] < end || end < skip[k - 1] || (k == 1 && b > 0);
-			end = min(end, skip[k]);
-		} else {
-			last = k - c->q;
-			end -= skip[k];
-			plain = at > skip[k] || at <= end || k == 1 || end < skip[k - 1];
-			at -= skip[k];
-		}
+		last = taken ? (s8)(k - c->q) : last;
 		block[k] = last;
-		if (plain)
-			continue;
-		tor_circulant_recv(c, (r + skip[k]) % c->p, other);
-		block[k] = other[k];
-		asked++;
+		if (!plain) {
+			block[k] = ask_receiver(c, r, k);
+			asked++;
+		}
+		at -= taken ? skip[k] : 0;
+		end = rest;
 	}
 	if (r)
 		block[0] = b - c->q;

@@ -245,6 +245,21 @@ static bool all_stable(const struct dump *d, bool alternates, struct dump_error 
 	return ok;
 }
 
+int plan_right(const struct tor_plan_req *req, struct dump_error *e)
+{
+	const char *why = "no reason";
+	struct dump d = {};
+	int ret;
+
+	ret = dump_make(&d, req, &why);
+	if (ret)
+		dump_fail(e, "%s", why);
+	else
+		ret = dump_check(&d, e);
+	dump_free(&d);
+	return ret;
+}
+
 int plan_rules(const struct tor_plan_req *req, bool stability, struct dump_error *e)
 {
 	struct tor_plan *plans = dump_alloc(req->ranks, sizeof(*plans));

@@ -21,4 +21,7 @@
  */
 int plan_rules(const struct tor_plan_req *req, bool stability, struct dump_error *e);
 
+/* The same for the result alone. */
+int plan_right(const struct tor_plan_req *req, struct dump_error *e);
+
 #endif

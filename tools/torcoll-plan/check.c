@@ -148,6 +148,11 @@ static bool close_edges(struct exec *x)
 	return true;
 }
 
+static bool has_blocks(const struct dump *d)
+{
+	return d->collective == TORCOLL_REDUCE_SCATTER || d->collective == TORCOLL_ALLGATHER;
+}
+
 static bool find_cells(struct exec *x)
 {
 	const struct dump *d = x->d;
@@ -163,7 +168,8 @@ static bool find_cells(struct exec *x)
 		x->edge[n++] = p->doff;
 		x->edge[n++] = p->doff + p->n;
 	}
-	for (i = 0; i < d->ranks; i++) {
+	/* elsewhere blocks mean nothing */
+	for (i = 0; has_blocks(d) && i < d->ranks; i++) {
 		x->edge[n++] = start;
 		start += d->counts ? d->counts[i] : tor_block_len(d->count, d->ranks, i);
 	}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * All algorithms and collectives on every shape: plans are served where they must be, give the right result
+ * when executed symbolically as torcoll-plan --check does, and to 64 nodes keep the rules of plan.h.
+ *
+ * Usage: sweep [NODES [SAMPLES]]: every shape of up to NODES, 64, and SAMPLES, 40, larger ones.
+ */
+#include "common/jobs.h"
+#include "plan_cases.h"
+#include "plan_rules.h"
+
+#include <stdlib.h>
+
+#define SAMPLED_NODES	1024
+#define SEED		2024
+
+/* A shape, or a list on it, with one algorithm and collective. */
+struct item {
+	struct tor_torus torus;
+	u32 *members;
+	u32 ranks;
+	u32 algorithm;
+	u32 collective;
+	bool thorough;
+	bool listed;
+};
+
+static struct item *items;
+static size_t count, room;
+
+/* --- what there is to do --- */
+
+static struct item *new_item(void)
+{
+	if (count == room) {
+		room = room ? 2 * room : 4096;
+		items = realloc(items, room * sizeof(*items));
+		if (!items)
+			abort();
+	}
+	return &items[count++];
+}
+
+static void add_items(struct item x)
+{
+	for (x.algorithm = TORCOLL_SWING_BW; x.algorithm < TORCOLL_ALGO_COUNT; x.algorithm++)
+		for (x.collective = TORCOLL_ALLREDUCE; x.collective <= TORCOLL_REDUCE; x.collective++)
+			*new_item() = x;
+}
+
+static void add_shape(const struct tor_torus *t, void *arg)
+{
+	add_items((struct item){ .torus = *t, .ranks = t->nodes, .thorough = *(bool *)arg });
+}
+
+/* Lists in an order that is no torus', with nodes that occur twice for every other one. */
+static void add_list(const struct tor_torus *t, void *arg)
+{
+	struct item x = { .torus = *t, .thorough = true, .listed = true };
+	u32 i;
+
+	if (t->nodes < 5)
+		return;
+	x.ranks = t->nodes - 2;
+	x.members = calloc(x.ranks, sizeof(u32));
+	for (i = 0; i < x.ranks; i++)
+		x.members[i] = t->nodes % 2 ? (u64)i * i % t->nodes : t->nodes - 1 - i;
+	/* not 1, 0, which a side of two makes of 0, 1 */
+	swap(x.members[0], x.members[2]);
+	add_items(x);
+}
+
+/* --- doing it --- */
+
+static const char *request_name(const struct tor_plan_req *req)
+{
+	static char text[512];
+	u32 i, n;
+
+	n = snprintf(text, sizeof(text), "%s %s", tor_algorithm_name(req->algorithm),
+		     tor_collective_name(req->collective));
+	for (i = 0; i < req->torus->ndim; i++)
+		n += snprintf(text + n, sizeof(text) - n, "%c%u", i ? 'x' : ' ', req->torus->side[i]);
+	n += snprintf(text + n, sizeof(text) - n, " ranks %u root %u count %llu%s%s", req->ranks,
+		      req->root, (unsigned long long)req->count, req->counts ? " irregular" : "",
+		      req->members ? " listed" : "");
+	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
+		if (req->param[i])
+			n += snprintf(text + n, sizeof(text) - n, " %s %u", dump_param_name(i),
+				      req->param[i]);
+	return text;
+}
+
+static void check(const struct tor_plan_req *req, void *arg)
+{
+	const struct item *x = arg;
+	bool served = plan_is_served(req, x->listed);
+	struct dump_error e = {};
+	int ret;
+
+	/* of large ones the result alone: the other rules take longer than it */
+	ret = req->ranks > 64 ? plan_right(req, &e) : plan_rules(req, req->ranks <= 16, &e);
+	if (ret == (served ? 1 : -EOPNOTSUPP))
+		jobs_passed(1);
+	else
+		jobs_failed("%s: %s%s", request_name(req),
+			    ret == 1 ? "served, but must not be" : e.text, ret < 0 ? " (refused)" : "");
+}
+
+static void sweep_item(size_t i)
+{
+	struct item *x = &items[i];
+	struct tor_plan_req req;
+
+	req = plan_request(&x->torus, x->algorithm, x->collective, 3 * x->ranks + 2);
+	req.members = x->members;
+	req.ranks = x->ranks;
+	if (x->ranks <= 64)
+		plan_vary(&req, x->thorough, check, x);
+	else
+		check(&req, x);
+}
+
+int main(int argc, char **argv)
+{
+	u32 nodes = argc > 1 ? atoi(argv[1]) : 64, samples = argc > 2 ? atoi(argv[2]) : 40;
+	bool thorough = nodes >= 64, sampled = false;
+
+	/* the longest ones first */
+	plan_sampled_shapes(samples, 64, SAMPLED_NODES, SEED, add_shape, &sampled);
+	plan_every_shape(nodes, add_shape, &thorough);
+	plan_every_shape(min(nodes, 24U), add_list, NULL);
+	return jobs_run(count, "combinations", sweep_item);
+}

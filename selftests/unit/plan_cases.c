@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Requests to test plans with. See plan_cases.h. */
+#include "plan_cases.h"
+
+#include <stdlib.h>
+
+/* --- shapes --- */
+
+static void shapes_from(u32 *side, u32 ndim, u32 nodes, u32 most, plan_shape_fn fn, void *arg)
+{
+	struct tor_torus t;
+	u32 n;
+
+	if (ndim && !tor_torus_init(&t, ndim, side, 2))
+		fn(&t, arg);
+	for (n = 2; ndim < 4 && nodes * n <= most; n++) {
+		side[ndim] = n;
+		shapes_from(side, ndim + 1, nodes * n, most, fn, arg);
+	}
+}
+
+void plan_every_shape(u32 most, plan_shape_fn fn, void *arg)
+{
+	u32 side[TOR_MAX_DIMS] = { 1 };
+	struct tor_torus t;
+
+	tor_torus_init(&t, 1, side, 1);
+	fn(&t, arg);
+	shapes_from(side, 0, 1, most, fn, arg);
+}
+
+static u32 below(u64 *seed, u32 n)
+{
+	*seed = *seed * 6364136223846793005 + 1442695040888963407;
+	return (*seed >> 33) % n;
+}
+
+static bool sample_shape(u64 *seed, u32 least, u32 most, struct tor_torus *t)
+{
+	u32 side[TOR_MAX_DIMS], ndim = 1 + below(seed, TOR_MAX_DIMS), d, nodes = 1;
+
+	/* as many to each power of two */
+	most = max(most >> below(seed, fls(most / least)), least + 1);
+	for (d = 0; d < ndim; d++) {
+		/* the first sides may be long; sides of 1 are allowed */
+		side[d] = 1 + below(seed, d ? min(most / nodes, 12U) : most / (1 << (ndim - 1)));
+		nodes *= side[d];
+	}
+	return nodes > least && nodes <= most && !tor_torus_init(t, ndim, side, 1 + below(seed, 2));
+}
+
+void plan_sampled_shapes(u32 n, u32 least, u32 most, u64 seed, plan_shape_fn fn, void *arg)
+{
+	struct tor_torus t;
+
+	while (n)
+		if (sample_shape(&seed, least, most, &t)) {
+			fn(&t, arg);
+			n--;
+		}
+}
+
+/* --- requests --- */
+
+struct tor_plan_req plan_request(const struct tor_torus *t, u32 algorithm, u32 collective, u64 count)
+{
+	return (struct tor_plan_req){
+		.torus = t,
+		.ranks = t->nodes,
+		.algorithm = algorithm,
+		.collective = collective,
+		.count = count,
+	};
+}
+
+static bool is_rooted(u32 collective)
+{
+	return collective == TORCOLL_BROADCAST || collective == TORCOLL_REDUCE;
+}
+
+static bool has_counts(u32 collective)
+{
+	return collective == TORCOLL_REDUCE_SCATTER || collective == TORCOLL_ALLGATHER;
+}
+
+static void vary_count(struct tor_plan_req req, plan_case_fn fn, void *arg)
+{
+	u64 counts[] = { 0, 1, req.ranks / 2, req.ranks, 2 * req.ranks + 1 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		req.count = counts[i];
+		fn(&req, arg);
+	}
+}
+
+/* Blocks of all sizes, many of them empty; @kind 0, 1: one rank has all. */
+static u64 odd_counts(u64 *counts, u32 ranks, u32 kind)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < ranks; i++) {
+		if (kind < 2)
+			counts[i] = i == (kind ? ranks - 1 : ranks / 2) ? 9 : 0;
+		else
+			counts[i] = (i * 7 + kind) % 5 * (i % 3);
+		sum += counts[i];
+	}
+	return sum;
+}
+
+static void vary_counts(struct tor_plan_req req, u32 kinds, plan_case_fn fn, void *arg)
+{
+	u64 *counts = calloc(req.ranks, sizeof(*counts));
+	u32 kind;
+
+	for (kind = 0; kind < kinds; kind++) {
+		req.counts = counts;
+		req.count = odd_counts(counts, req.ranks, kind);
+		fn(&req, arg);
+	}
+	free(counts);
+}
+
+static void vary_root(struct tor_plan_req req, plan_case_fn fn, void *arg)
+{
+	u32 ranks = req.ranks;
+
+	for (req.root = 1; req.root < ranks; req.root++)
+		if (ranks <= 17 || req.root == ranks / 3 || req.root == ranks - 1)
+			fn(&req, arg);
+}
+
+/* Values from @from to @to of one parameter; where not all, ever fewer. */
+static void vary_param(struct tor_plan_req req, u32 param, u32 from, u32 to, bool all,
+		       plan_case_fn fn, void *arg)
+{
+	u32 v;
+
+	for (v = from; v <= to; v += all ? 1 : 1 + v / 3) {
+		req.param[param] = v;
+		if (is_rooted(req.collective))
+			req.root = v % req.ranks;
+		fn(&req, arg);
+	}
+}
+
+static u32 log2_up(u32 n)
+{
+	u32 k;
+
+	for (k = 0; 1ULL << k < n; k++)
+		;
+	return k;
+}
+
+static void vary_general(struct tor_plan_req req, bool all, plan_case_fn fn, void *arg)
+{
+	u32 steps = req.collective == TORCOLL_ALLREDUCE ? log2_up(req.ranks) : 0;
+
+	for (req.param[TORCOLL_PARAM_GROUP] = 1; req.param[TORCOLL_PARAM_GROUP] <= 2;
+	     req.param[TORCOLL_PARAM_GROUP]++)
+		vary_param(req, TORCOLL_PARAM_R, 1, steps + 1, all, fn, arg);
+}
+
+/* Channels that the plan has at most: beyond, it is a mistake. */
+static u32 most_channels(const struct tor_plan_req *req)
+{
+	struct tor_plan_req x = *req;
+	struct tor_plan p;
+
+	for (x.param[TORCOLL_PARAM_CHANNELS] = TOR_MAX_CHANNELS; x.param[TORCOLL_PARAM_CHANNELS];
+	     x.param[TORCOLL_PARAM_CHANNELS]--)
+		if (!tor_plan_init(&p, &x, 0, NULL))
+			break;
+	return x.param[TORCOLL_PARAM_CHANNELS];
+}
+
+void plan_vary(const struct tor_plan_req *base, bool thorough, plan_case_fn fn, void *arg)
+{
+	struct tor_plan_req req = *base;
+
+	fn(&req, arg);
+	vary_count(req, fn, arg);
+	if (has_counts(req.collective))
+		vary_counts(req, thorough ? 6 : 3, fn, arg);
+	if (is_rooted(req.collective))
+		vary_root(req, fn, arg);
+	vary_param(req, TORCOLL_PARAM_CHANNELS, 1, most_channels(&req), thorough, fn, arg);
+	if (req.algorithm == TORCOLL_TRIVANCE_BW)
+		vary_param(req, TORCOLL_PARAM_VARIANT, 1, 4, true, fn, arg);
+	/* what follows depends on no shape */
+	if (req.torus->ndim > 1)
+		return;
+	if (req.algorithm == TORCOLL_GENERAL)
+		vary_general(req, true, fn, arg);
+	if (req.algorithm == TORCOLL_CIRCULANT ||
+	    (req.algorithm == TORCOLL_RING && is_rooted(req.collective)))
+		vary_param(req, TORCOLL_PARAM_BLOCKS, 1, 40, thorough, fn, arg);
+}
+
+/* --- what must be served --- */
+
+static bool is_power(u32 n, u32 base)
+{
+	while (n % base == 0)
+		n /= base;
+	return n == 1;
+}
+
+/* Is there a schedule in ceil(log3 n) rounds? */
+static bool has_intervals(u32 n)
+{
+	return is_power(n, 3) || (n <= 72 && n != 25 && n != 26 && n != 65 && n != 70 && n != 71);
+}
+
+static u32 gcd(u32 a, u32 b)
+{
+	return b ? gcd(b, a % b) : a;
+}
+
+static bool has_cycles(u32 r, u32 c)
+{
+	return r % c == 0 && gcd(r, c - 1) == 1;
+}
+
+static bool shape_fits(u32 algorithm, const u32 *side, u32 ndim)
+{
+	bool fits = true;
+	u32 d;
+
+	if (algorithm == TORCOLL_HAMILTONIAN)
+		return ndim == 2 && (has_cycles(side[0], side[1]) || has_cycles(side[1], side[0]));
+	for (d = 0; d < ndim; d++)
+		switch (algorithm) {
+		case TORCOLL_SWING_LAT:
+		case TORCOLL_RECDOUB_BW_MIRRORED:
+			fits &= is_power(side[d], 2);
+			break;
+		case TORCOLL_TRIVANCE_LAT:
+			fits &= has_intervals(side[d]);
+			break;
+		case TORCOLL_BRUCK_LAT:
+		case TORCOLL_MOORE:
+			fits &= is_power(side[d], 3);
+			break;
+		case TORCOLL_ALLPORT:
+			fits &= is_power(side[d], 2 * ndim + 1);
+			break;
+		default:
+			break;
+		}
+	return fits;
+}
+
+#define AR	(1U << TORCOLL_ALLREDUCE)
+#define RS	(1U << TORCOLL_REDUCE_SCATTER)
+#define AG	(1U << TORCOLL_ALLGATHER)
+#define B	(1U << TORCOLL_BROADCAST)
+#define R	(1U << TORCOLL_REDUCE)
+
+static const struct {
+	u32 serves;
+	bool lists;
+} table[TORCOLL_ALGO_COUNT] = {
+	[TORCOLL_SWING_BW] = { AR | RS | AG },
+	[TORCOLL_SWING_LAT] = { AR | B | R },
+	[TORCOLL_TRIVANCE_BW] = { AR | RS | AG },
+	[TORCOLL_TRIVANCE_LAT] = { AR | AG | B | R },
+	[TORCOLL_CIRCULANT] = { AR | RS | AG | B | R, true },
+	[TORCOLL_GENERAL] = { AR | RS | AG, true },
+	[TORCOLL_RING] = { AR | RS | AG | B | R, true },
+	[TORCOLL_HAMILTONIAN] = { AR | RS | AG },
+	[TORCOLL_BUCKET] = { AR | RS | AG },
+	[TORCOLL_BIBUCKET] = { AR | RS | AG },
+	[TORCOLL_RECDOUB_LAT] = { AR, true },
+	[TORCOLL_RECDOUB_BW] = { AR | RS | AG, true },
+	[TORCOLL_RECDOUB_BW_MIRRORED] = { AR | RS | AG },
+	[TORCOLL_BRUCK_LAT] = { AR },
+	[TORCOLL_BRUCK_BW] = { AR | RS | AG },
+	[TORCOLL_WINDOW] = { AR },
+	[TORCOLL_FLOOD] = { AR | AG | B | R, true },
+	[TORCOLL_TREE] = { AR | B | R, true },
+	[TORCOLL_MOORE] = { AR },
+	[TORCOLL_ALLPORT] = { AR },
+};
+
+bool plan_is_served(const struct tor_plan_req *req, bool listed)
+{
+	u32 side[TOR_MAX_DIMS], ndim = 0, d;
+
+	if (!(table[req->algorithm].serves & (1U << req->collective)))
+		return false;
+	if (listed && !table[req->algorithm].lists)
+		return false;
+	/* with nothing to do, nothing is impossible */
+	if (req->ranks == 1 || !req->count)
+		return true;
+	if (req->algorithm == TORCOLL_GENERAL && req->param[TORCOLL_PARAM_GROUP] == 2)
+		return is_power(req->ranks, 2);
+	for (d = 0; !listed && d < req->torus->ndim; d++)
+		if (req->torus->side[d] > 1)
+			side[ndim++] = req->torus->side[d];
+	return shape_fits(req->algorithm, side, ndim);
+}

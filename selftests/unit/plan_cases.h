@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Requests to test plans with: every shape, algorithm and collective, with what may vary. And, said
+ * once more apart from the plans, which of them must be served.
+ */
+#ifndef _PLAN_CASES_H
+#define _PLAN_CASES_H
+
+#include "plan.h"
+
+typedef void (*plan_shape_fn)(const struct tor_torus *t, void *arg);
+typedef void (*plan_case_fn)(const struct tor_plan_req *req, void *arg);
+
+/* A single node, and every shape of up to @most nodes in up to four dimensions. */
+void plan_every_shape(u32 most, plan_shape_fn fn, void *arg);
+
+/*
+ * @n shapes of more than @least and up to @most nodes in up to six dimensions, the same for a @seed; as
+ * many small ones as large ones.
+ */
+void plan_sampled_shapes(u32 n, u32 least, u32 most, u64 seed, plan_shape_fn fn, void *arg);
+
+/* A request with nothing special. */
+struct tor_plan_req plan_request(const struct tor_torus *t, u32 algorithm, u32 collective,
+				 u64 count);
+
+/**
+ * plan_vary - all that may vary on one shape
+ * @base: request with nothing special
+ * @thorough: take every value, not only some
+ * @fn: called for each
+ * @arg: for it
+ *
+ * Counts, even and irregular, with zeros; roots; channels; r and group; blocks; variants.
+ */
+void plan_vary(const struct tor_plan_req *base, bool thorough, plan_case_fn fn, void *arg);
+
+/* Must the plan be served? Of requests without mistakes. @listed: the members form no torus. */
+bool plan_is_served(const struct tor_plan_req *req, bool listed);
+
+#endif
