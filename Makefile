@@ -72,6 +72,7 @@ help:
 	@echo 'make shell       the same torus, and a shell in its node 0'
 	@echo 'make bench       beside Open MPI, MPICH and Gloo, in a guest: half an hour'
 	@echo 'make coverage    which lines of kmod/core the unit tests run'
+	@echo 'make results     the experiments of the papers by the model, into docs/results/'
 	@echo 'make deps        installs the Debian packages that all this needs'
 	@echo 'make install     library, tools, headers, manual pages; DESTDIR= PREFIX='
 	@echo 'make clean       removes build/'
@@ -352,6 +353,13 @@ strict: $(call objects,strict,$(sort $(core_sources) $(lib_sources) $(wildcard l
 .PHONY: coverage
 coverage: $(addprefix $(B)/cov/unit/,$(unit_names))
 	$(Q)scripts/coverage $(B)/cov
+
+# The papers' experiments by the model, some seconds; with pictures, for which gnuplot is needed.
+.PHONY: results
+results: $(B)/bin/torcoll-sim
+	$(Q)scripts/install-deps results
+	@mkdir -p docs/results
+	$(Q)$(B)/bin/torcoll-sim plot all docs/results
 
 # ---- guests ----
 

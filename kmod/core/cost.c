@@ -449,3 +449,15 @@ struct tor_line tor_cost_line(const struct tor_cost *cost, const struct tor_rate
 		.slope = slope_of(cost->w, rates->link) + slope_of(cost->moved, rates->byte),
 	};
 }
+
+/*
+ * Hosts with 25 Gb/s cables: softirqs here and there, an interrupt, a reduction from cold memory; passing
+ * a frame on; checksums and reductions at some GB/s. What `torcollctl tune` finds is better.
+ */
+const struct tor_rates tor_rates_default = {
+	.e = 12000000,
+	.f = 5000000,
+	.link = 320000,
+	.message = 1000000,
+	.byte = 60000,
+};

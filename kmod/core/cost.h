@@ -54,6 +54,9 @@ struct tor_rates {
 	u64 byte;
 };
 
+/* A guess for want of measurements. */
+extern const struct tor_rates tor_rates_default;
+
 /* What a time consists of, ps. */
 struct tor_time {
 	u64 rounds;

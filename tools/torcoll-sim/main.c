@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "counter.h"
+#include "model.h"
 #include "sim.h"
 #include "version.h"
 
@@ -350,6 +351,8 @@ static void parse(int c)
 		exit(0);
 	case 'h':
 		print_usage(stdout);
+		putchar('\n');
+		model_usage(stdout);
 		exit(0);
 	default:
 		print_usage(stderr);
@@ -379,6 +382,8 @@ int main(int argc, char **argv)
 	u64 i, failed = 0;
 	int c, result;
 
+	if (model_wanted(argc, argv))
+		return model_main(argc, argv);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	while ((c = getopt_long(argc, argv, "Vh", options, NULL)) != -1)
 		parse(c);

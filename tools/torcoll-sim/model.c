@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* The model: offers on a fabric, the fastest of each family for each size, what auto takes. */
+#include "model.h"
+
+#include <stdlib.h>
+
+static const struct model_profile profiles[] = {
+	/* 400 Gb/s; 100 ns of link and 300 ns of switch per hop, 500 ns of host */
+	{ "swing", { .e = 900000, .f = 400000, .link = 20000 }, true },
+	/* 800 Gb/s; 200 ns per hop, 300 ns of host, 1.5 us of software */
+	{ "trivance", { .e = 2000000, .f = 200000, .link = 10000 }, true },
+	/* hosts with 10 Gb/s Ethernet and MPI over TCP */
+	{ "kolmakov", { .e = 30000000, .f = 0, .link = 800000 }, false },
+	{ "torcoll", { 0 }, false },
+};
+
+void *model_alloc(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size);
+
+	if (!p) {
+		fputs("torcoll-sim: out of memory\n", stderr);
+		exit(2);
+	}
+	return p;
+}
+
+const struct model_profile *model_profile_find(const char *name)
+{
+	static struct model_profile found;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(profiles); i++) {
+		if (strcmp(profiles[i].name, name))
+			continue;
+		found = profiles[i];
+		if (!found.rates.e)
+			found.rates = tor_rates_default;
+		return &found;
+	}
+	return NULL;
+}
+
+/* --- offers --- */
+
+/* Recursive doubling has one channel per dimension, and Swing's latency form several, if wanted. */
+static bool is_allowed(const struct model_run *run, const struct tor_plan_req *req)
+{
+	u32 channels = req->param[TORCOLL_PARAM_CHANNELS];
+
+	if (!run->profile.one_port)
+		return true;
+	if (req->algorithm == TORCOLL_SWING_LAT || req->algorithm == TORCOLL_RECDOUB_BW)
+		return channels == 1;
+	return true;
+}
+
+static bool add_offer(const struct model_run *run, const struct tor_plan_req *req,
+		      struct tor_offer *offer, const char **why)
+{
+	int err;
+
+	if (!is_allowed(run, req))
+		return false;
+	if (run->everything && !tor_cost_is_quick(req))
+		return false;
+	err = model_cost(&run->fabric, req, &offer->cost, why);
+	if (err == -ENOMEM) {
+		fputs("torcoll-sim: out of memory\n", stderr);
+		exit(2);
+	}
+	offer->algorithm = req->algorithm;
+	memcpy(offer->param, req->param, sizeof(offer->param));
+	return !err;
+}
+
+static void make_offers(const struct model_run *run, struct tor_offers *o, const char **why)
+{
+	struct tor_plan_req req = {
+		.torus = &run->fabric.torus,
+		.ranks = run->fabric.torus.nodes,
+		.collective = run->collective,
+	};
+	u32 i, room = 0;
+
+	*o = (struct tor_offers){ 0 };
+	*why = "no algorithm serves this";
+	for (req.algorithm = 1; req.algorithm < TORCOLL_ALGO_COUNT; req.algorithm++) {
+		if (!(run->algorithms & (1U << req.algorithm)) ||
+		    !(tor_algorithm_serves(req.algorithm) & (1U << req.collective)))
+			continue;
+		for (i = 0; tor_offer_params(&req, i); i++) {
+			if (o->n == room) {
+				room = 2 * room + 16;
+				o->offer = realloc(o->offer, room * sizeof(*o->offer));
+				if (!o->offer)
+					exit(2);
+			}
+			o->offer[o->n] = (struct tor_offer){ 0 };
+			o->n += add_offer(run, &req, &o->offer[o->n], why);
+		}
+	}
+}
+
+/* --- rows --- */
+
+static u64 time_of(const struct model_run *run, const struct tor_offer *offer, u64 bytes)
+{
+	return tor_line_at(tor_cost_line(&offer->cost, &run->profile.rates), bytes);
+}
+
+/* swing-bw and swing-lat, bucket and bibucket: forms of one. */
+static bool same_name(u32 a, u32 b)
+{
+	const char *x = tor_algorithm_name(a), *y = tor_algorithm_name(b);
+	size_t n = strcspn(x, "-");
+
+	if ((a == TORCOLL_BUCKET && b == TORCOLL_BIBUCKET) ||
+	    (b == TORCOLL_BUCKET && a == TORCOLL_BIBUCKET))
+		return true;
+	return n == strcspn(y, "-") && !strncmp(x, y, n);
+}
+
+static const struct tor_offer *best_of(const struct model_run *run, const struct tor_offers *o,
+				       u64 bytes, u32 algorithm)
+{
+	const struct tor_offer *best = NULL;
+	u32 i;
+
+	for (i = 0; i < o->n; i++)
+		if (o->offer[i].algorithm == algorithm &&
+		    (!best || time_of(run, &o->offer[i], bytes) < time_of(run, best, bytes)))
+			best = &o->offer[i];
+	return best;
+}
+
+static void add_row(const struct model_run *run, struct model_answer *a,
+		    const struct tor_offer *offer, bool is_auto, u64 bytes)
+{
+	if (offer)
+		a->row[a->rows++] = (struct model_row){
+			.offer = offer,
+			.is_auto = is_auto,
+			.bytes = bytes,
+			.time = time_of(run, offer, bytes),
+		};
+}
+
+/* For auto all others are other ones. */
+static void find_other(const struct model_run *run, const struct model_answer *a,
+		       struct model_row *row)
+{
+	const struct model_row *r, *best = NULL;
+
+	for (r = a->row; r < a->row + a->rows; r++) {
+		if (r->bytes != row->bytes || r->is_auto || (best && r->time >= best->time))
+			continue;
+		if (row->is_auto || !same_name(r->offer->algorithm, row->offer->algorithm))
+			best = r;
+	}
+	if (!best)
+		return;
+	row->other = best->offer->algorithm;
+	row->gain = row->time ? (double)best->time / row->time - 1 : 0;
+}
+
+static const struct tor_offer *offer_of(const struct tor_offers *o, const struct tor_choice *choice)
+{
+	u32 i;
+
+	for (i = 0; choice && i < o->n; i++)
+		if (o->offer[i].algorithm == choice->algorithm &&
+		    !memcmp(o->offer[i].param, choice->param, sizeof(choice->param)))
+			return &o->offer[i];
+	return NULL;
+}
+
+void model_ask(const struct model_run *run, struct model_answer *a, const char **why)
+{
+	struct tor_table *table = model_alloc(1, sizeof(*table));
+	u32 i, k;
+	u64 bytes;
+
+	make_offers(run, &a->offers, why);
+	tor_table_make(table, &a->offers, &run->profile.rates, TOR_LEVEL_ANY, TOR_ALGO_MASK_ALL);
+	a->row = model_alloc(run->nsizes * TORCOLL_ALGO_COUNT, sizeof(*a->row));
+	a->rows = 0;
+	for (i = 0; i < run->nsizes; i++) {
+		bytes = run->sizes[i];
+		add_row(run, a, offer_of(&a->offers, tor_table_find(table, bytes)), true, bytes);
+		for (k = TORCOLL_ALGO_AUTO + 1; k < TORCOLL_ALGO_COUNT; k++)
+			add_row(run, a, best_of(run, &a->offers, bytes, k), false, bytes);
+	}
+	for (i = 0; i < a->rows; i++)
+		find_other(run, a, &a->row[i]);
+	free(table);
+}
+
+void model_answer_free(struct model_answer *a)
+{
+	free(a->offers.offer);
+	free(a->row);
+	*a = (struct model_answer){ 0 };
+}
+
+const struct model_row *model_row_find(const struct model_answer *a, const struct model_run *run,
+				       u32 i, u32 algorithm)
+{
+	const struct model_row *r;
+
+	for (r = a->row; r < a->row + a->rows; r++)
+		if (r->bytes == run->sizes[i] &&
+		    (algorithm ? !r->is_auto && r->offer->algorithm == algorithm : r->is_auto))
+			return r;
+	return NULL;
+}
+
+const struct model_row *model_row_best(const struct model_answer *a, const struct model_run *run,
+				       u32 i, u32 algorithms)
+{
+	const struct model_row *r, *best = NULL;
+
+	for (r = a->row; r < a->row + a->rows; r++)
+		if (r->bytes == run->sizes[i] && !r->is_auto &&
+		    algorithms & (1U << r->offer->algorithm) && (!best || r->time < best->time))
+			best = r;
+	return best;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The engine `model`: what collectives take by core's model, on fabrics of any size; and pictures of it.
+ */
+#ifndef _TORCOLL_SIM_MODEL_H
+#define _TORCOLL_SIM_MODEL_H
+
+#include <stdio.h>
+
+#include "choose.h"
+
+#define MODEL_NAME	64
+
+enum model_topology { MODEL_TORUS, MODEL_HAMMINGMESH, MODEL_SWITCH };
+
+/**
+ * struct model_fabric - what is wired how
+ * @torus: shape
+ * @topology: what lies between the nodes
+ * @board: HammingMesh: side of a board; a HyperX has boards of one node
+ * @name: sides, as in 4x4, and what is no torus
+ */
+struct model_fabric {
+	struct tor_torus torus;
+	enum model_topology topology;
+	u32 board;
+	char name[MODEL_NAME];
+};
+
+/**
+ * struct model_profile - how fast it is, and what it may do
+ * @one_port: latency forms, and recursive doubling, use one port at a time, as in the papers
+ */
+struct model_profile {
+	const char *name;
+	struct tor_rates rates;
+	bool one_port;
+};
+
+/**
+ * struct model_run - a question
+ * @algorithms: those wanted, a bit 1 << enum torcoll_algorithm each
+ * @everything: all that can be told soon; else @algorithms however long it takes
+ * @sizes: bytes of vectors
+ */
+struct model_run {
+	struct model_fabric fabric;
+	struct model_profile profile;
+	u32 collective;
+	u32 algorithms;
+	bool everything;
+	const u64 *sizes;
+	u32 nsizes;
+};
+
+/**
+ * struct model_row - an answer: an algorithm with its best parameters for a size
+ * @offer: the plan
+ * @is_auto: it is what `auto` takes
+ * @time: ps
+ * @other: the fastest family of another name, or 0
+ * @gain: its time over this one's, minus 1
+ */
+struct model_row {
+	const struct tor_offer *offer;
+	bool is_auto;
+	u64 bytes;
+	u64 time;
+	u32 other;
+	double gain;
+};
+
+struct model_answer {
+	struct tor_offers offers;
+	struct model_row *row;		/* by size, then algorithm; auto first */
+	u32 rows;
+};
+
+/* Sides, as in 4x4, into @fabric; false if they are no shape. */
+bool model_fabric_init(struct model_fabric *fabric, const char *dims, enum model_topology topology,
+		       u32 board);
+
+/* Ports that a node has, half a port for one in each direction: the bandwidth bound is m / (ports / 2). */
+double model_ports(const struct model_fabric *fabric);
+
+/* What a plan costs on a fabric; as tor_cost_plan(). */
+int model_cost(const struct model_fabric *fabric, const struct tor_plan_req *req,
+	       struct tor_cost *cost, const char **why);
+
+const struct model_profile *model_profile_find(const char *name);
+
+/**
+ * model_ask - answer a question
+ * @run: the question
+ * @answer: to fill; free it with model_answer_free()
+ * @why: why there is no row: the last refusal
+ */
+void model_ask(const struct model_run *run, struct model_answer *answer, const char **why);
+void model_answer_free(struct model_answer *answer);
+
+/* The row of an algorithm (0: auto) for the @i-th size, or NULL. */
+const struct model_row *model_row_find(const struct model_answer *answer, const struct model_run *run,
+				       u32 i, u32 algorithm);
+
+/* The fastest of several algorithms (a set as in struct model_run), or NULL. */
+const struct model_row *model_row_best(const struct model_answer *answer, const struct model_run *run,
+				       u32 i, u32 algorithms);
+
+/* --- printing --- */
+
+enum model_format { MODEL_TABLE, MODEL_CSV, MODEL_JSON };
+
+void model_print_head(FILE *out, enum model_format format, int argc, char **argv);
+void model_print(FILE *out, enum model_format format, const struct model_run *run,
+		 const struct model_answer *answer);
+
+/* What auto takes alone, as CSV. */
+void model_print_auto(FILE *out, const struct model_run *run, const struct model_answer *answer);
+
+/* `torcoll-sim plot NAME [DIR]`: an exit code. */
+int model_plot(int argc, char **argv);
+
+/* Is it the engine `model`, or a plot, that is asked for? Then model_main() does it all. */
+bool model_wanted(int argc, char **argv);
+int model_main(int argc, char **argv);
+void model_usage(FILE *to);
+
+void *model_alloc(size_t n, size_t size);
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * What lies between the nodes. A torus is core's own. Others have links that a torus has not, and
+ * another way for a message; plans know nothing of it.
+ *
+ * HammingMesh (Hoefler et al. 2022): boards of a x a nodes in a mesh. The outer ports of all boards in a
+ * row of nodes go to a switch of that row, and likewise of columns. Going through a switch counts two hops, one
+ * up and one down. HyperX, as in the Swing paper, is the same with boards of one node.
+ *
+ * Switch: every node has one port to a switch that joins all; one hop from any node to any other.
+ */
+#include "model.h"
+
+#include <stdlib.h>
+
+/* The board's side, for the route. One model runs at a time. */
+static u32 board;
+
+static u32 link_up(u32 dim, enum tor_dir dir)
+{
+	return tor_port(dim, dir);
+}
+
+static u32 link_down(const struct tor_tally *t, u32 dim, enum tor_dir dir)
+{
+	return 2 * t->torus->ndim + tor_port(dim, dir);
+}
+
+/* Nodes between coordinate @x and the edge of its board on side @dir. */
+static u32 to_edge(u32 x, enum tor_dir dir)
+{
+	return dir == TOR_PLUS ? board - 1 - x % board : x % board;
+}
+
+/* Leave the board on side @out, enter the other's on side @in. */
+static u32 cross_switch(struct tor_tally *t, u32 node, u32 dst, u32 d, enum tor_dir out,
+			enum tor_dir in, u64 n, u32 share)
+{
+	u32 away = to_edge(tor_torus_coord(t->torus, node, d), out);
+	u32 inside = to_edge(tor_torus_coord(t->torus, dst, d), in), edge;
+	s64 by = tor_torus_coord(t->torus, dst, d) + (in == TOR_PLUS ? inside : -(s64)inside);
+
+	edge = tor_torus_shift(t->torus, node, d, by - tor_torus_coord(t->torus, node, d));
+	tor_tally_cross(t, node, d, out, away + 1, n, share, link_up(d, out));
+	tor_tally_cross(t, edge, d, TOR_PLUS, 1, n, 0, link_down(t, d, in));
+	/* from the edge inwards */
+	tor_tally_cross(t, edge, d, in == TOR_PLUS ? TOR_MINUS : TOR_PLUS, inside, n, share,
+			link_up(d, in == TOR_PLUS ? TOR_MINUS : TOR_PLUS));
+	return away + 2 + inside;
+}
+
+/* The nearer edge of both boards; where both are as near, half each way. */
+static u32 route_boards(struct tor_tally *t, u32 node, u32 dst, u32 d, u64 n)
+{
+	u32 x = tor_torus_coord(t->torus, node, d), y = tor_torus_coord(t->torus, dst, d);
+	s32 out = to_edge(x, TOR_PLUS) - to_edge(x, TOR_MINUS);
+	s32 in = to_edge(y, TOR_PLUS) - to_edge(y, TOR_MINUS);
+
+	if (out && in)
+		return cross_switch(t, node, dst, d, out < 0 ? TOR_PLUS : TOR_MINUS,
+				    in < 0 ? TOR_PLUS : TOR_MINUS, 2 * n, 2);
+	cross_switch(t, node, dst, d, out > 0 ? TOR_MINUS : TOR_PLUS, in > 0 ? TOR_MINUS : TOR_PLUS,
+		     n, 1);
+	return cross_switch(t, node, dst, d, out < 0 ? TOR_PLUS : TOR_MINUS,
+			    in < 0 ? TOR_PLUS : TOR_MINUS, n, 1);
+}
+
+static u32 route_hammingmesh(struct tor_tally *t, u32 src, u32 dst, u64 n)
+{
+	u32 d, x, y, hops = 0, node = src, next;
+
+	for (d = 0; d < t->torus->ndim; d++) {
+		x = tor_torus_coord(t->torus, node, d);
+		y = tor_torus_coord(t->torus, dst, d);
+		next = node + (y - x) * t->torus->stride[d];
+		if (x / board != y / board)
+			hops += route_boards(t, node, next, d, n);
+		else if (x != y)
+			hops += x < y ? y - x : x - y;
+		if (x / board == y / board && x != y)
+			tor_tally_cross(t, node, d, x < y ? TOR_PLUS : TOR_MINUS,
+					x < y ? y - x : x - y, 2 * n, 2,
+					link_up(d, x < y ? TOR_PLUS : TOR_MINUS));
+		node = next;
+	}
+	return hops;
+}
+
+static u32 route_switch(struct tor_tally *t, u32 src, u32 dst, u64 n)
+{
+	tor_tally_cross(t, src, 0, TOR_PLUS, 1, 2 * n, 2, 0);
+	tor_tally_cross(t, dst, 0, TOR_PLUS, 1, 2 * n, 0, 1);
+	return 1;
+}
+
+bool model_fabric_init(struct model_fabric *fabric, const char *dims, enum model_topology topology,
+		       u32 board)
+{
+	static const char *const prefix[] = { "", "hx", "switch-" };
+	u32 side[TOR_MAX_DIMS], ndim = 0, d;
+	const char *p = dims;
+	char *end;
+
+	do {
+		if (ndim == TOR_MAX_DIMS || *p < '0' || *p > '9')
+			return false;
+		side[ndim++] = strtoul(p, &end, 10);
+		p = end + 1;
+	} while (*end == 'x');
+	if (*end || tor_torus_init(&fabric->torus, ndim, side, 2))
+		return false;
+	for (d = 0; topology == MODEL_HAMMINGMESH && d < ndim; d++)
+		if (!board || side[d] % board)
+			return false;
+	fabric->topology = topology;
+	fabric->board = board;
+	if (topology == MODEL_HAMMINGMESH)
+		snprintf(fabric->name, sizeof(fabric->name), "hx%u-%s", board, dims);
+	else
+		snprintf(fabric->name, sizeof(fabric->name), "%s%s", prefix[topology], dims);
+	return true;
+}
+
+double model_ports(const struct model_fabric *fabric)
+{
+	u32 d, dims = 0;
+
+	if (fabric->topology == MODEL_SWITCH)
+		return 1;
+	for (d = 0; d < fabric->torus.ndim; d++)
+		dims += fabric->torus.side[d] > 1;
+	return 2 * dims;
+}
+
+int model_cost(const struct model_fabric *fabric, const struct tor_plan_req *req,
+	       struct tor_cost *cost, const char **why)
+{
+	u32 least[TOR_MAX_DIMS], d;
+	struct tor_tally t;
+	int err;
+
+	tor_tally_init(&t, &fabric->torus);
+	for (d = 0; d < fabric->torus.ndim; d++)
+		least[d] = fabric->topology == MODEL_HAMMINGMESH ? fabric->board : 1;
+	if (fabric->topology == MODEL_HAMMINGMESH) {
+		board = fabric->board;
+		t.route = route_hammingmesh;
+		t.links = 4 * fabric->torus.ndim;
+	} else if (fabric->topology == MODEL_SWITCH) {
+		t.route = route_switch;
+	}
+	err = tor_cost_walk(&t, req, least, cost, why);
+	tor_tally_free(&t);
+	return err;
+}
