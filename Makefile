@@ -45,6 +45,7 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 B := build
+comma := ,
 
 common_flags := -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
 	-Wmissing-prototypes -Wstrict-prototypes -ffp-contract=off -fno-strict-aliasing -pthread \
@@ -66,9 +67,12 @@ help:
 	@echo 'make check       all tests; T=name for one; KERNEL=6.1 for that kernel'
 	@echo 'make check-plans all plans on every shape of up to 64 nodes; minutes'
 	@echo 'make check-circulant  circulant schedules for up to 2,100,000 ranks; minutes'
+	@echo 'make check-vms   tests with a guest for each node; needs both kernels, takes minutes'
+	@echo 'make check-long  tests in a guest that take long'
 	@echo 'make style       the static checks alone'
 	@echo 'make fuzz        searches with every fuzzer; T=seconds for each'
 	@echo 'make demo        a torus of 16 nodes in a guest: start here'
+	@echo 'make demo VMS=2x2  a guest for each node; KERNEL=6.1,6.12 mixes kernels, NIC=e1000e'
 	@echo 'make shell       the same torus, and a shell in its node 0'
 	@echo 'make bench       beside Open MPI, MPICH and Gloo, in a guest: half an hour'
 	@echo 'make coverage    which lines of kmod/core the unit tests run'
@@ -155,7 +159,6 @@ $(B)/lib/libtorcoll.so.0: $(call objects,host,$(lib_sources)) $(lib_map)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -shared -pthread -Wl,-soname,libtorcoll.so.0 -Wl,-z,defs $(LDFLAGS) \
 		$(addprefix -Wl$(comma)--version-script=,$(lib_map)) -o $@ $(filter %.o,$^)
-comma := ,
 
 $(B)/lib/libtorcoll.so: $(B)/lib/libtorcoll.so.0
 	$(Q)ln -sf libtorcoll.so.0 $@
@@ -339,6 +342,15 @@ check-circulant: $(B)/host/plans/circulant
 check:
 	+$(Q)KERNEL='$(KERNEL)' T='$(T)' MAKE='$(MAKE)' selftests/run
 
+# The same for what takes long. Guests of two kernels need a module for each.
+.PHONY: check-long check-vms
+check-long:
+	+$(Q)SUITE=long KERNEL='$(KERNEL)' T='$(T)' MAKE='$(MAKE)' selftests/run
+
+check-vms:
+	$(Q)for k in 6.1 6.12; do $(MAKE) module KERNEL=$$k || exit; done
+	+$(Q)SUITE=vms KERNEL='$(KERNEL)' T='$(T)' MAKE='$(MAKE)' selftests/run
+
 .PHONY: style
 style:
 	+$(Q)selftests/host/style.sh
@@ -363,10 +375,20 @@ results: $(B)/bin/torcoll-sim
 
 # ---- guests ----
 
+# VMS=2x2: a guest for each node, wired through network devices of type NIC; KERNEL may name several.
+VMS ?=
+NIC ?= virtio-net
+kernels := $(subst $(comma), ,$(KERNEL))
+
 .PHONY: demo
 demo: deps-guest
-	$(Q)$(MAKE) module lib tools examples
+	$(Q)$(MAKE) lib tools examples
+	$(Q)for k in $(kernels); do $(MAKE) module KERNEL="$$k" || exit; done
+ifeq ($(VMS),)
 	$(Q)qemu/run --kernel '$(KERNEL)' --timeout 600 -- qemu/guest/demo.sh
+else
+	$(Q)qemu/torus --kernel '$(KERNEL)' --nic '$(NIC)' --timeout 900 '$(VMS)' qemu/guest/demo-node.sh
+endif
 
 .PHONY: shell
 shell: deps-guest
