@@ -71,6 +71,8 @@ help:
 	@echo 'make check-long  tests in a guest that take long'
 	@echo 'make style       the static checks alone'
 	@echo 'make fuzz        searches with every fuzzer; T=seconds for each'
+	@echo 'make debug-kernel  kernels that report mistakes, for the tests below: built once'
+	@echo 'make check-debug what runs in guests, with memory, locking and leak checks, and failing allocations'
 	@echo 'make demo        a torus of 16 nodes in a guest: start here'
 	@echo 'make demo VMS=2x2  a guest for each node; KERNEL=6.1,6.12 mixes kernels, NIC=e1000e'
 	@echo 'make shell       the same torus, and a shell in its node 0'
@@ -255,13 +257,17 @@ bench:
 
 # ---- tests ----
 
-# What tests in guests run: selftests/net/NAME.c
-net_programs := $(patsubst selftests/net/%.c,$(B)/bin/%,$(wildcard selftests/net/*.c))
+# What tests in guests run: selftests/net/NAME.c, selftests/fault/NAME.c
+guest_programs := $(basename $(wildcard selftests/net/*.c selftests/fault/*.c))
+net_programs := $(addprefix $(B)/bin/,$(notdir $(guest_programs)))
 
-$(net_programs): $(B)/bin/%: $(B)/host/selftests/net/%.o $(B)/lib/libtorcoll.so
-	$(say) LD $@
-	@mkdir -p $(@D)
-	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(rpath)
+define guest_program
+$(B)/bin/$(notdir $(1)): $(B)/host/$(1).o $(B)/lib/libtorcoll.so
+	$$(say) LD $$@
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) -pthread $$(LDFLAGS) -o $$@ $$< -L$(B)/lib -ltorcoll $$(rpath)
+endef
+$(foreach p,$(guest_programs),$(eval $(call guest_program,$(p))))
 
 # Frames as core encodes them, for the test of the dissector.
 $(B)/bin/dissector_frames: $(call objects,host,selftests/host/dissector_frames.c \
@@ -351,6 +357,11 @@ check-vms:
 	$(Q)for k in 6.1 6.12; do $(MAKE) module KERNEL=$$k || exit; done
 	+$(Q)SUITE=vms KERNEL='$(KERNEL)' T='$(T)' MAKE='$(MAKE)' selftests/run
 
+# Guest tests in one boot of the debug kernel.
+.PHONY: check-debug
+check-debug: debug-kernel
+	+$(Q)SUITE=debug KERNEL=debug T='$(T)' MAKE='$(MAKE)' selftests/run
+
 .PHONY: style
 style:
 	+$(Q)selftests/host/style.sh
@@ -395,15 +406,20 @@ shell: deps-guest
 	$(Q)$(MAKE) module lib tools examples
 	$(Q)qemu/run --kernel '$(KERNEL)' --timeout 0 --shell -- qemu/guest/shell.sh
 
-.PHONY: deps deps-guest deps-fuzz
+# Built once per configuration, into the cache.
+.PHONY: debug-kernel
+debug-kernel: deps-debug
+	$(Q)scripts/debug-kernel debug >/dev/null
+
+.PHONY: deps deps-guest deps-fuzz deps-debug
 deps:
 	$(Q)scripts/install-deps
 
 deps-guest:
 	$(Q)scripts/install-deps build guest
 
-deps-fuzz:
-	$(Q)scripts/install-deps build check fuzz
+deps-fuzz deps-debug: deps-%:
+	$(Q)scripts/install-deps build check $*
 
 # ---- the rest ----
 
