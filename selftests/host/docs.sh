@@ -31,6 +31,34 @@ wire_drops()
 		<(grep -oE '\bdrop_[a-z_]+\b' docs/wire.md | sort -u)
 }
 
+# The table of costs, by the program that it names.
+costs()
+{
+	local names hops name rounds w messages cost n=0 bad=0
+
+	while IFS='|' read -r _ names rounds hops w messages _; do
+		for name in $(tr -d '`,' <<<"$names"); do
+			n=$((n + 1))
+			cost=$(build/bin/torcoll-plan --dims 8x8 -a "$name" --cost -j) || return
+			jq -e --argjson rounds "$rounds" --argjson w "$w" --argjson messages "$messages" \
+				--argjson hops "[$hops]" '.rounds == $rounds and .messages == $messages and
+				(.w - $w | fabs) < 0.0005 and (.hops as $h | $hops | index($h) != null)' \
+				>/dev/null <<<"$cost" || { echo "$name: $cost"; bad=1; }
+		done
+	done < <(sed -n '/^## What they cost/,/^## Where/p' docs/algorithms.md | grep '^| `')
+	((n > 10 && !bad))
+}
+
+# Every algorithm that there is, with the collectives that it serves.
+algorithms()
+{
+	# shellcheck disable=SC2016
+	diff <(build/bin/torcoll-plan --list | sed 's/allreduce/AR/; s/reduce-scatter/RS/; s/allgather/AG/
+			s/broadcast/B/; s/ reduce/ R/' | tr -s ' ' | sort) \
+		<(sed -nE '/^\| name \| for/,/^$/s/^\| `([a-z-]+)` \| ([A-Z ]+) \|.*/\1 \2/p' \
+			docs/algorithms.md | sort)
+}
+
 # A link from a document to a file, or to a heading.
 links()
 {
@@ -58,6 +86,8 @@ all_in_index()
 ktap_header
 check wire__fields wire_fields
 check wire__drops wire_drops
+check algorithms__costs costs
+check algorithms__all algorithms
 check links__lead_somewhere links
 check index__complete all_in_index
 finish
