@@ -17,7 +17,11 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share
 UDEVDIR ?= /lib/udev/rules.d
+SYSUSERSDIR ?= /usr/lib/sysusers.d
+DKMSDIR ?= /usr/src
+MODDIR ?= /lib/modules
 
 # The kernel: Debian's of that series from the cache, or headers anywhere.
 KERNEL ?= 6.12
@@ -80,7 +84,9 @@ help:
 	@echo 'make coverage    which lines of kmod/core the unit tests run'
 	@echo 'make results     the experiments of the papers by the model, into docs/results/'
 	@echo 'make deps        installs the Debian packages that all this needs'
-	@echo 'make install     library, tools, headers, manual pages; DESTDIR= PREFIX='
+	@echo 'make check-dkms  the module by DKMS, for both kernels'
+	@echo 'make install     library, tools, headers, manual pages, module source for DKMS; DESTDIR= PREFIX='
+	@echo 'make install-module  the module for KDIR=, without DKMS'
 	@echo 'make clean       removes build/'
 	@echo 'V=1 shows commands.'
 
@@ -426,23 +432,46 @@ deps-fuzz deps-debug: deps-%:
 install_headers := $(wildcard uapi/linux/torcoll.h uapi/linux/torcoll_netlink.h)
 install_lib_headers := $(wildcard lib/torcoll*.h lib/include/*.h)
 install_man := $(shell find docs lib tools kmod -name '*.[1-8]' 2>/dev/null)
-install_udev := $(shell find kmod tools -name '*.rules' 2>/dev/null)
+install_docs := $(wildcard docs/*.md docs/*.svg)
+dkms := $(DESTDIR)$(DKMSDIR)/torcoll-$(VERSION)
 
+# to(folder, mode, files)
+to = install -d $(DESTDIR)$(1) && install -m $(2) $(3) $(DESTDIR)$(1)/
+
+# All but the module, and its source for DKMS.
 .PHONY: install
 install: lib tools
-	$(Q)install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/linux
-	$(Q)for f in $(addprefix $(B)/bin/,$(tool_names)); do install -m 755 $$f $(DESTDIR)$(BINDIR)/; done
-	$(Q)if [ -e $(B)/lib/libtorcoll.so.0 ]; then \
-		install -m 755 $(B)/lib/libtorcoll.so.0 $(DESTDIR)$(LIBDIR)/ && \
-		ln -sf libtorcoll.so.0 $(DESTDIR)$(LIBDIR)/libtorcoll.so && \
-		install -m 644 $(B)/lib/libtorcoll.a $(DESTDIR)$(LIBDIR)/; fi
-	$(Q)if [ -e $(B)/lib/libtorcoll.pc ]; then \
-		install -m 644 $(B)/lib/libtorcoll.pc $(DESTDIR)$(LIBDIR)/pkgconfig/; fi
-	$(Q)for f in $(install_headers); do install -m 644 $$f $(DESTDIR)$(INCLUDEDIR)/linux/; done
-	$(Q)for f in $(install_lib_headers); do install -m 644 $$f $(DESTDIR)$(INCLUDEDIR)/; done
+	$(Q)$(call to,$(BINDIR),755,$(addprefix $(B)/bin/,$(tool_names)))
+	$(Q)$(call to,$(LIBDIR),755,$(B)/lib/libtorcoll.so.0)
+	$(Q)ln -sf libtorcoll.so.0 $(DESTDIR)$(LIBDIR)/libtorcoll.so
+	$(Q)$(call to,$(LIBDIR),644,$(B)/lib/libtorcoll.a)
+	$(Q)$(call to,$(LIBDIR)/pkgconfig,644,$(B)/lib/libtorcoll.pc)
+	$(Q)$(call to,$(INCLUDEDIR)/linux,644,$(install_headers))
+	$(Q)$(call to,$(INCLUDEDIR),644,$(install_lib_headers))
 	$(Q)for f in $(install_man); do \
-		install -D -m 644 $$f $(DESTDIR)$(MANDIR)/man$${f##*.}/$${f##*/}; done
-	$(Q)for f in $(install_udev); do install -D -m 644 $$f $(DESTDIR)$(UDEVDIR)/$${f##*/}; done
+		install -D -m 644 $$f $(DESTDIR)$(MANDIR)/man$${f##*.}/$${f##*/} || exit; done
+	$(Q)$(call to,$(DATADIR)/doc/torcoll,644,README.md)
+	$(Q)$(call to,$(DATADIR)/doc/torcoll/docs,644,$(install_docs))
+	$(Q)$(call to,$(DATADIR)/bash-completion/completions,644,tools/bash-completion/torcollctl)
+	$(Q)$(call to,$(DATADIR)/torcoll,644,tools/wireshark/torcoll.lua)
+	$(Q)$(call to,$(UDEVDIR),644,packaging/90-torcoll.rules)
+	$(Q)install -d $(DESTDIR)$(SYSUSERSDIR)
+	$(Q)install -m 644 packaging/torcoll.sysusers $(DESTDIR)$(SYSUSERSDIR)/torcoll.conf
+	$(Q)rm -rf $(dkms) && install -d $(dkms)
+	$(Q)cp -r kmod uapi $(dkms)/
+	$(Q)sed 's/@VERSION@/$(VERSION)/g' packaging/dkms.conf.in >$(dkms)/dkms.conf
+
+# The module for one kernel, for those who have no DKMS.
+.PHONY: install-module
+install-module:
+	$(Q)KERNEL='$(KERNEL)' KDIR='$(KDIR)' V='$(V)' scripts/build-module
+	$(Q)KERNEL='$(KERNEL)' KDIR='$(KDIR)' scripts/install-module '$(DESTDIR)$(MODDIR)'
+
+# With Debian's dkms, for both kernels, in a scratch folder.
+.PHONY: check-dkms
+check-dkms:
+	$(Q)scripts/install-deps build dkms
+	$(Q)selftests/packaging/dkms.sh
 
 .PHONY: clean
 clean:

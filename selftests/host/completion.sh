@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Completion of torcollctl's command lines in bash.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+cd "$TORCOLL_TOP" || exit
+PATH=$PWD/build/bin:$PATH
+
+# shellcheck source=tools/bash-completion/torcollctl
+. tools/bash-completion/torcollctl
+
+# Only works while bash completes.
+compopt()
+{
+	options+=("$*")
+}
+
+# completes NAME LINE WORDS: what is offered at the end of the line, sorted.
+completes()
+{
+	local name=$1 line=$2 words=$3 previous
+
+	options=()
+	read -ra COMP_WORDS <<<"$line"
+	[[ $line != *" " ]] || COMP_WORDS+=("")
+	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+	previous=${COMP_WORDS[COMP_CWORD - 1]}
+	_torcollctl torcollctl "${COMP_WORDS[COMP_CWORD]}" "$previous"
+	is "$name" "$(printf '%s\n' "${COMPREPLY[@]}" | sort -u | paste -sd' ')" "$words"
+}
+
+has_option()
+{
+	completes options__all "torcollctl --" "--all --batch --force --help --json --pretty --version"
+}
+
+ktap_header
+completes objects__by_letter "torcollctl fa" "fabric"
+completes objects__behind_options "torcollctl -j po" "port"
+has_option
+completes batch__file "torcollctl -b " ""
+is batch__by_readline "${options[*]}" "-o default"
+completes commands__of_fabric "torcollctl fabric " "add del help show"
+completes commands__by_letter "torcollctl netns r" "run"
+completes monitor__objects "torcollctl monitor fabric " "comm help port"
+completes keywords__behind_key "torcollctl port add 1 d" "dev dim dir"
+completes keywords__once "torcollctl port add 1 dim 0 d" "dev dir"
+completes values__of_dir "torcollctl port add 1 dim 0 dir " "minus plus"
+completes values__of_cables "torcollctl fabric add 1 dims 2x2 node 0 cables " "1 2"
+completes values__of_checksum "torcollctl fabric add 1 dims 2x2 node 0 checksum f" "full"
+completes values__are_free "torcollctl fabric add 1 dims " ""
+completes values__devices "torcollctl port del dev l" "lo"
+completes words__of_netns_up "torcollctl netns up 4x4 --" "--no-fabric"
+completes commands__to_run "torcollctl netns exec 3 torcoll-per" "torcoll-perf"
+completes nothing__of_unknown "torcollctl nonsense " "help"
+finish
