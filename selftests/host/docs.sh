@@ -59,6 +59,11 @@ algorithms()
 			docs/algorithms.md | sort)
 }
 
+picture()
+{
+	build/bin/torcoll-plan --dims 4x4 -a bibucket --draw | diff -q - docs/bibucket-4x4.svg
+}
+
 # A link from a document to a file, or to a heading.
 links()
 {
@@ -88,6 +93,7 @@ check wire__fields wire_fields
 check wire__drops wire_drops
 check algorithms__costs costs
 check algorithms__all algorithms
+check picture__is_what_is_drawn picture
 check links__lead_somewhere links
 check index__complete all_in_index
 finish

@@ -138,7 +138,7 @@ static void draw_style(const struct canvas *c)
 	size_t i;
 
 	fprintf(c->out, "<style>path{fill:none;stroke-width:1.6}circle{fill:#fff;stroke:#444}");
-	fprintf(c->out, "rect{fill:none;stroke:#ddd}text{font:11px sans-serif;text-anchor:middle}");
+	fprintf(c->out, "rect{fill:#fff;stroke:#ddd}text{font:11px sans-serif;text-anchor:middle}");
 	fprintf(c->out, ".t{text-anchor:start;font-weight:bold}</style>\n<defs>\n");
 	for (i = 0; i < ARRAY_SIZE(colours); i++) {
 		fprintf(c->out, "<marker id=\"a%zu\" viewBox=\"0 0 8 8\" refX=\"4\" refY=\"4\" ", i);
