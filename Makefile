@@ -73,6 +73,7 @@ help:
 	@echo 'make check-circulant  circulant schedules for up to 2,100,000 ranks; minutes'
 	@echo 'make check-vms   tests with a guest for each node; needs both kernels, takes minutes'
 	@echo 'make check-long  tests in a guest that take long'
+	@echo 'make check-conformance  2000 random calls against a sequential program; SEED=word CASES=n'
 	@echo 'make style       the static checks alone'
 	@echo 'make fuzz        searches with every fuzzer; T=seconds for each'
 	@echo 'make debug-kernel  kernels that report mistakes, for the tests below: built once'
@@ -263,6 +264,14 @@ bench:
 
 # ---- tests ----
 
+# Every kind of call against a sequential program; its cases ask the plans what is served.
+conformance_sources := $(wildcard selftests/conformance/*.c)
+
+$(B)/bin/conformance: $(call objects,host,$(conformance_sources)) $(B)/lib/libtorcoll.so $(B)/host/libtorcore.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/host/libtorcore.a -L$(B)/lib -ltorcoll $(rpath)
+
 # What tests in guests run: selftests/net/NAME.c, selftests/fault/NAME.c
 guest_programs := $(basename $(wildcard selftests/net/*.c selftests/fault/*.c))
 net_programs := $(addprefix $(B)/bin/,$(notdir $(guest_programs)))
@@ -294,7 +303,7 @@ sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-si
 
 .PHONY: tests
 tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(addprefix $(B)/asan/fuzz/,$(fuzz_names)) \
-	$(sanitized_sim) $(net_programs) $(B)/bin/dissector_frames
+	$(sanitized_sim) $(net_programs) $(B)/bin/conformance $(B)/bin/dissector_frames
 	@:
 
 # The simulator over the sanitized core.
@@ -367,6 +376,12 @@ check-vms:
 .PHONY: check-debug
 check-debug: debug-kernel
 	+$(Q)SUITE=debug KERNEL=debug T='$(T)' MAKE='$(MAKE)' selftests/run
+
+# SEED: any word.
+.PHONY: check-conformance
+check-conformance:
+	+$(Q)KERNEL='$(KERNEL)' T=net/conformance CONFORMANCE_SEED='$(or $(SEED),1)' \
+		CONFORMANCE_CASES='$(or $(CASES),2000)' MAKE='$(MAKE)' selftests/run
 
 .PHONY: style
 style:

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which cases are tried: random ones, preferring what was not met so far. See conformance.h.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+
+#include "conformance.h"
+
+#define CANDIDATES	16		/* of which the best is taken */
+#define SIDE		32		/* of a table: more than any enumeration here has */
+#define LARGE_WORK	(24 << 20)	/* elements times ranks of the largest size */
+
+enum table { COLLECTIVE_TYPE, TYPE_REDOP, ALGORITHM_COLLECTIVE, COLLECTIVE_SIZE, TABLES };
+
+static const char *const table_names[] = {
+	[COLLECTIVE_TYPE] = "(collective, type)",
+	[TYPE_REDOP] = "(type, operator)",
+	[ALGORITHM_COLLECTIVE] = "(family, collective)",
+	[COLLECTIVE_SIZE] = "(collective, size class)",
+};
+
+struct coverage {
+	uint32_t met[TABLES][SIDE][SIDE];
+	bool exists[TABLES][SIDE][SIDE];
+};
+
+/* ---- what the module serves, as it is documented: torcoll.h, and the plans ---- */
+
+static bool reduces(uint32_t collective)
+{
+	return collective == TORCOLL_ALLREDUCE || collective == TORCOLL_REDUCE_SCATTER ||
+	       collective == TORCOLL_REDUCE;
+}
+
+static bool type_has_redop(uint32_t type, uint32_t redop)
+{
+	if (type >= TORCOLL_FLOAT_INT)
+		return redop == TORCOLL_MINLOC || redop == TORCOLL_MAXLOC;
+	if (redop >= TORCOLL_SUM && redop <= TORCOLL_MAX)
+		return true;
+	return type <= TORCOLL_U64 && redop >= TORCOLL_BAND && redop <= TORCOLL_LXOR;
+}
+
+/* Does the bits' order of reduction show? */
+static bool rounds(const struct torcoll_op *op)
+{
+	return op->type >= TORCOLL_F16 && op->type <= TORCOLL_F64 &&
+	       (op->redop == TORCOLL_SUM || op->redop == TORCOLL_PROD);
+}
+
+/* What the plans say of a request: torcoll must serve it if they do. */
+static enum refusal ask_plans(const struct world *w, const struct torcoll_op *op)
+{
+	struct tor_plan_req req = {
+		.ranks = w->info.ranks,
+		.collective = op->collective,
+		.algorithm = op->algorithm,
+		.root = op->root,
+		.count = op->count,
+	};
+	static struct tor_plan plan;
+	static struct tor_torus torus;
+
+	if (op->algorithm == TORCOLL_ALGO_AUTO)
+		return SERVED;
+	if (tor_torus_init(&torus, w->info.ndim, w->info.side, 1))
+		return REFUSED;
+	req.torus = &torus;
+	if (tor_plan_init(&plan, &req, w->info.rank, NULL))
+		return REFUSED;
+	if (reduces(op->collective) && rounds(op) && op->bits != TORCOLL_BITS_RELAXED &&
+	    !plan.shape.agrees)
+		return REFUSED;
+	return SERVED;
+}
+
+/* ---- drawing ---- */
+
+/* One of the set bits of @mask. */
+static uint32_t draw_bit(uint64_t *state, uint64_t mask)
+{
+	uint32_t n = draw(state) % __builtin_popcountll(mask);
+
+	while (n--)
+		mask &= mask - 1;
+	return __builtin_ctzll(mask);
+}
+
+static uint64_t draw_count(const struct world *w, uint64_t *state, enum size_class size, size_t elem)
+{
+	static const uint16_t primes[] = { 3, 5, 7, 11, 13, 17, 31, 61, 127, 251, 509, 1021 };
+	uint64_t r = draw(state), unit = w->info.frame_bytes / elem, page = 4096 / elem;
+	uint64_t most = LARGE_WORK / w->info.ranks;
+
+	switch (size) {
+	case SIZE_ZERO:
+		return 0;
+	case SIZE_ONE:
+		return 1;
+	case SIZE_TWO:
+		return 2;
+	case SIZE_PRIME:
+		return primes[r % ARRAY_SIZE(primes)];
+	case SIZE_FRAME:
+		return unit * (1 + (r >> 8) % 4) + r % 3 - 1;
+	case SIZE_PAGE:
+		return page * (1 + (r >> 8) % 4) + r % 3 - 1;
+	case SIZE_THOUSANDS:
+		return 1000 + r % 20000;
+	default:
+		if (most > (1 << 20) + 1)
+			most = (1 << 20) + 1;
+		return r % 4 ? 20000 + (r >> 8) % 100000 : most;
+	}
+}
+
+static enum size_class draw_size(uint64_t *state)
+{
+	uint32_t r = draw(state) % 64;
+
+	/* large ones take long: one in 32 */
+	return r < 2 ? SIZE_LARGE : r % SIZE_LARGE;
+}
+
+static void draw_candidate(const struct world *w, uint64_t *state, struct test_case *t)
+{
+	static const uint32_t shifts[] = { 0, 0, 1, 4, 8, 17, 64 };
+
+	memset(t, 0, sizeof(*t));
+	t->seed = draw(state);
+	t->op.collective = draw_bit(state, w->collectives);
+	t->op.type = draw_bit(state, w->types);
+	do
+		t->op.redop = draw_bit(state, w->redops);
+	while (!type_has_redop(t->op.type, t->op.redop));
+	if (!reduces(t->op.collective))
+		t->op.redop = TORCOLL_REDOP_NONE;
+	t->op.algorithm = draw_bit(state, w->algorithms);
+	t->op.bits = draw(state) & 1 ? TORCOLL_BITS_DEFAULT : TORCOLL_BITS_RELAXED;
+	if (t->op.collective == TORCOLL_BROADCAST || t->op.collective == TORCOLL_REDUCE)
+		t->op.root = draw(state) % w->info.ranks;
+	t->size = draw_size(state);
+	t->op.count = draw_count(w, state, t->size, torcoll_type_size(t->op.type));
+	t->registered = draw(state) & 1;
+	t->misalign = shifts[draw(state) % ARRAY_SIZE(shifts)];
+	t->in_place = draw(state) & 1;
+	t->expect = ask_plans(w, &t->op);
+}
+
+/* ---- coverage ---- */
+
+struct place {
+	uint32_t a, b;
+};
+
+static struct place place_of(const struct test_case *t, enum table table)
+{
+	switch (table) {
+	case COLLECTIVE_TYPE:
+		return (struct place){ t->op.collective, t->op.type };
+	case TYPE_REDOP:
+		return (struct place){ t->op.type, t->op.redop };
+	case ALGORITHM_COLLECTIVE:
+		return (struct place){ t->op.algorithm, t->op.collective };
+	default:
+		return (struct place){ t->op.collective, t->size };
+	}
+}
+
+/* Refused cases prove nothing about results. */
+static uint32_t novelty(const struct coverage *c, const struct test_case *t)
+{
+	uint32_t n = 0;
+
+	for (int i = 0; i < TABLES && t->expect == SERVED; i++) {
+		struct place p = place_of(t, i);
+
+		n += !c->met[i][p.a][p.b];
+	}
+	return n;
+}
+
+static bool algorithm_serves(const struct world *w, uint32_t algorithm, uint32_t collective)
+{
+	struct torcoll_op op = {
+		.collective = collective, .algorithm = algorithm, .type = TORCOLL_I32,
+		.redop = TORCOLL_SUM, .count = 1000,
+	};
+
+	return w->algorithms & 1ULL << algorithm && ask_plans(w, &op) == SERVED;
+}
+
+struct coverage *coverage_new(const struct world *w)
+{
+	struct coverage *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	for (uint32_t a = 0; a < SIDE; a++) {
+		for (uint32_t b = 0; b < SIDE; b++) {
+			bool served = w->collectives & 1ULL << a;
+
+			c->exists[COLLECTIVE_TYPE][a][b] = served && w->types & 1ULL << b;
+			c->exists[TYPE_REDOP][a][b] = w->types & 1ULL << a && w->redops & 1ULL << b &&
+						      type_has_redop(a, b);
+			c->exists[ALGORITHM_COLLECTIVE][a][b] = w->collectives & 1ULL << b &&
+								algorithm_serves(w, a, b);
+			c->exists[COLLECTIVE_SIZE][a][b] = served && b < SIZE_CLASSES;
+		}
+	}
+	return c;
+}
+
+void case_draw(const struct world *w, struct coverage *c, uint64_t *state, struct test_case *t)
+{
+	struct test_case candidate;
+
+	draw_candidate(w, state, t);
+	for (int i = 1; i < CANDIDATES; i++) {
+		draw_candidate(w, state, &candidate);
+		if (novelty(c, &candidate) > novelty(c, t))
+			*t = candidate;
+	}
+	for (int i = 0; i < TABLES && t->expect == SERVED; i++) {
+		struct place p = place_of(t, i);
+
+		c->met[i][p.a][p.b]++;
+	}
+}
+
+uint32_t coverage_print(const struct coverage *c)
+{
+	uint32_t missing = 0;
+
+	for (int i = 0; i < TABLES; i++) {
+		uint32_t met = 0, all = 0;
+
+		for (int a = 0; a < SIDE; a++) {
+			for (int b = 0; b < SIDE; b++) {
+				all += c->exists[i][a][b];
+				met += c->exists[i][a][b] && c->met[i][a][b];
+			}
+		}
+		printf("# %s: %u of %u pairs\n", table_names[i], met, all);
+		missing += all - met;
+	}
+	return missing;
+}
+
+const char *case_text(const struct test_case *t)
+{
+	static char text[256];
+
+	snprintf(text, sizeof(text), "%s %s %s %llu elements, %s, root %u, %s%s%s, offset %u",
+		 torcoll_collective_name(t->op.collective), torcoll_type_name(t->op.type),
+		 torcoll_redop_name(t->op.redop), (unsigned long long)t->op.count,
+		 torcoll_algorithm_name(t->op.algorithm), t->op.root,
+		 t->in_place ? "in place" : "out of place",
+		 t->op.bits == TORCOLL_BITS_RELAXED ? ", relaxed" : "",
+		 t->registered ? ", registered" : "", t->misalign);
+	return text;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The conformance program: many collective calls of random kinds, each compared with what a sequential
+ * program computes. All ranks draw the same cases from the same seed, and know all ranks' inputs.
+ */
+#ifndef CONFORMANCE_H
+#define CONFORMANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <torcoll.h>
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* ---- random numbers ---- */
+
+/* SplitMix64: a random number for every x. */
+static inline uint64_t hash(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15ULL;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+	return x ^ (x >> 31);
+}
+
+static inline uint64_t draw(uint64_t *state)
+{
+	return hash((*state)++);
+}
+
+/* ---- cases ---- */
+
+enum size_class {
+	SIZE_ZERO,
+	SIZE_ONE,
+	SIZE_TWO,
+	SIZE_PRIME,	/* a small prime */
+	SIZE_FRAME,	/* about a multiple of a frame's payload */
+	SIZE_PAGE,	/* about a multiple of a page */
+	SIZE_THOUSANDS,
+	SIZE_LARGE,	/* to a million elements and one */
+	SIZE_CLASSES
+};
+
+enum refusal {
+	SERVED,
+	REFUSED,	/* by the plan family: shape, collective, bits */
+};
+
+struct test_case {
+	uint64_t seed;		/* of its inputs */
+	struct torcoll_op op;	/* without buffers */
+	enum size_class size;
+	bool in_place;
+	bool registered;
+	uint32_t misalign;	/* bytes that buffers start behind a page's start */
+	enum refusal expect;
+};
+
+/* What cases are drawn for. */
+struct world {
+	struct torcoll_comm_info info;
+	uint64_t collectives, types, redops, algorithms;	/* bits that the module serves */
+};
+
+/* How often pairs of properties were met, over all cases drawn so far. */
+struct coverage;
+
+struct coverage *coverage_new(const struct world *w);
+
+/* Draw the next case: of several random ones that which meets most pairs not met so far. */
+void case_draw(const struct world *w, struct coverage *c, uint64_t *state, struct test_case *t);
+
+/* Lines "# (collective, type): 65 of 85 pairs"; how many of those that exist were never met. */
+uint32_t coverage_print(const struct coverage *c);
+
+/* One line that tells a case, for people. Static. */
+const char *case_text(const struct test_case *t);
+
+/* ---- values ---- */
+
+/* Elements of the vector that rank @rank puts in, and gets, and where in the whole vector they start. */
+struct part {
+	uint64_t start, count;
+};
+
+struct part part_sent(const struct test_case *t, uint32_t ranks, uint32_t rank);
+struct part part_received(const struct test_case *t, uint32_t ranks, uint32_t rank);
+
+/* Write elements start .. start + count of rank @rank's vector to @buf, at any address. */
+void values_fill(const struct test_case *t, uint32_t rank, struct part part, void *buf);
+
+/*
+ * Compare elements part.start + first, + first + step, ... of a result with the reference. Return how many are wrong;
+ * the first of them is told in @text.
+ */
+uint64_t values_check(const struct test_case *t, uint32_t ranks, struct part part, uint64_t first,
+		      uint64_t step, const void *buf, char *text, size_t text_bytes);
+
+#endif

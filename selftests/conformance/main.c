@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * conformance SEED CASES: one process per rank, started by torcollctl netns run. SEED is any word.
+ *
+ * Every rank checks a share of every result, and a checksum tells whether all ranks got the same bytes. Rank 0
+ * prints what was covered and, as its last line, "N passed, N failed"; every rank tells what is wrong there. Exit
+ * status: 0 if nothing failed anywhere and every pair was met, 1 otherwise, 2 wrong usage.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "conformance.h"
+
+#define GUARD		0xa5
+#define GUARD_BYTES	64
+#define BUFFER_BYTES	(24ULL << 20)	/* the largest vector and its guards */
+#define DEADLINE_MS	120000
+
+static struct torcoll *lib;
+static struct torcoll_comm *comm;
+static struct world world;
+static unsigned char *plain[2], *registered[2];	/* to send and to receive */
+
+static void die(const char *what)
+{
+	fprintf(stderr, "rank %u: %s: %s\n", world.info.rank, what, torcoll_last_error());
+	exit(1);
+}
+
+static unsigned char *new_buffer(void)
+{
+	void *p = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		die("no memory");
+	return p;
+}
+
+static void open_world(void)
+{
+	struct torcoll_info info = { .size = sizeof(info) };
+
+	if (torcoll_open(&lib) || torcoll_comm_from_env(lib, &comm) ||
+	    torcoll_comm_info(comm, &world.info) || torcoll_info(lib, &info))
+		die("cannot join");
+	world.collectives = info.collectives & (1ULL << TORCOLL_ALLREDUCE |
+			1ULL << TORCOLL_REDUCE_SCATTER | 1ULL << TORCOLL_ALLGATHER |
+			1ULL << TORCOLL_BROADCAST | 1ULL << TORCOLL_REDUCE);
+	world.types = info.types;
+	world.redops = info.redops;
+	world.algorithms = info.algorithms;
+	for (int i = 0; i < 2; i++) {
+		plain[i] = new_buffer();
+		registered[i] = new_buffer();
+		if (torcoll_register(lib, registered[i], BUFFER_BYTES))
+			die("cannot register memory");
+	}
+}
+
+/* The greatest of all ranks' numbers. */
+static uint64_t greatest(uint64_t x)
+{
+	if (torcoll_allreduce(comm, &x, &x, 1, TORCOLL_U64, TORCOLL_MAX))
+		die("allreduce of a number");
+	return x;
+}
+
+/* FNV-1a. */
+static uint64_t checksum(const unsigned char *p, size_t n)
+{
+	uint64_t sum = 0xcbf29ce484222325ULL;
+
+	while (n--)
+		sum = (sum ^ *p++) * 0x100000001b3ULL;
+	return sum;
+}
+
+__attribute__((format(printf, 2, 3)))
+static void complain(const struct test_case *t, const char *format, ...)
+{
+	va_list args;
+
+	printf("not ok %s, seed %#llx: rank %u: ", case_text(t), (unsigned long long)t->seed,
+	       world.info.rank);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	printf("\n");
+	fflush(stdout);
+}
+
+/* Everyone must have the same, where everyone gets the whole vector. */
+static bool same_everywhere(const struct test_case *t, const unsigned char *result, size_t bytes)
+{
+	uint64_t sum = checksum(result, bytes), most, least;
+
+	if (t->op.collective == TORCOLL_REDUCE_SCATTER || t->op.collective == TORCOLL_REDUCE)
+		return true;
+	most = greatest(sum);
+	least = ~greatest(~sum);
+	return most == least;
+}
+
+static bool guards_hold(const unsigned char *start, size_t bytes)
+{
+	for (size_t i = 0; i < GUARD_BYTES; i++)
+		if (start[bytes + i] != GUARD)
+			return false;
+	return true;
+}
+
+/*
+ * Is the result right? Large ones are shared out: every rank looks at one element in as many as there are ranks, and
+ * all have the same, or their own.
+ */
+static bool result_is_right(const struct test_case *t, struct part part, const unsigned char *result)
+{
+	bool share = t->size == SIZE_LARGE && part.count == t->op.count && t->op.collective != TORCOLL_REDUCE;
+	size_t bytes = part.count * torcoll_type_size(t->op.type);
+	char text[128];
+	bool right = true;
+	uint64_t wrong;
+
+	wrong = values_check(t, world.info.ranks, part, share ? world.info.rank : 0,
+			     share ? world.info.ranks : 1, result, text, sizeof(text));
+	if (wrong) {
+		complain(t, "%llu wrong: %s", (unsigned long long)wrong, text);
+		right = false;
+	}
+	if (!guards_hold(result, bytes)) {
+		complain(t, "bytes behind the result were written to");
+		right = false;
+	}
+	return right;
+}
+
+static bool refused_rightly(const struct test_case *t, int err)
+{
+	if (t->expect == REFUSED && err == -EOPNOTSUPP)
+		return true;
+	complain(t, "%s, should be %s: %s", err ? "refused or failed" : "served",
+		 t->expect == REFUSED ? "refused" : "served", err ? torcoll_last_error() : "");
+	return false;
+}
+
+/* In place, a reduce-scatter or allgather finds its own block where it lies in the whole vector. */
+static bool run_case(const struct test_case *t)
+{
+	unsigned char **buffers = t->registered ? registered : plain;
+	struct part sent = part_sent(t, world.info.ranks, world.info.rank);
+	struct part received = part_received(t, world.info.ranks, world.info.rank);
+	size_t elem = torcoll_type_size(t->op.type);
+	unsigned char *send = buffers[0] + t->misalign, *recv = buffers[1] + t->misalign;
+	bool in_place = t->in_place && (t->op.collective == TORCOLL_ALLREDUCE ||
+					t->op.collective == TORCOLL_REDUCE);
+	struct torcoll_op op = t->op;
+	bool right, same;
+	int err;
+
+	if (t->op.collective == TORCOLL_BROADCAST)
+		in_place = true;
+	if (in_place)
+		recv = send;
+	memset(recv, GUARD, received.count * elem + GUARD_BYTES);
+	memset(send, GUARD, sent.count * elem + GUARD_BYTES);
+	if (t->op.collective != TORCOLL_BROADCAST || world.info.rank == t->op.root)
+		values_fill(t, world.info.rank, sent, send);
+	op.send = send;
+	op.recv = recv;
+	op.deadline_ns = torcoll_deadline(DEADLINE_MS);
+	err = torcoll_run(comm, &op);
+	if (err || t->expect == REFUSED)
+		return refused_rightly(t, err);
+	right = result_is_right(t, received, recv);
+	if (!in_place) {
+		char text[128];
+		struct test_case input = *t;
+
+		/* the input again, as what a gathering rank would find there */
+		input.op.collective = TORCOLL_BROADCAST;
+		input.op.root = world.info.rank;
+		if (values_check(&input, world.info.ranks, sent, 0, 1, send, text, sizeof(text))) {
+			complain(t, "the input was written to: %s", text);
+			right = false;
+		}
+	}
+	same = same_everywhere(t, recv, received.count * elem);
+	if (!same)
+		complain(t, "not all ranks have the same bytes");
+	return right && same;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t passed = 0, failed = 0, state;
+	struct coverage *coverage;
+	struct test_case t;
+	uint32_t missing;
+	int cases = argc == 3 ? atoi(argv[2]) : 0;
+
+	if (cases <= 0) {
+		fprintf(stderr, "usage: conformance SEED CASES\n");
+		return 2;
+	}
+	open_world();
+	state = checksum((const unsigned char *)argv[1], strlen(argv[1]));
+	coverage = coverage_new(&world);
+	if (!coverage)
+		die("no memory");
+	for (int i = 0; i < cases; i++) {
+		case_draw(&world, coverage, &state, &t);
+		if (greatest(!run_case(&t)))
+			failed++;
+		else
+			passed++;
+	}
+	if (world.info.rank)
+		return failed > 0;
+	missing = coverage_print(coverage);
+	printf("%llu passed, %llu failed\n", (unsigned long long)passed, (unsigned long long)failed);
+	return failed || missing;
+}

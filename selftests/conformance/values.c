@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What every rank puts in, and what must come out, computed element by element and without anything of
+ * torcoll. See conformance.h.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conformance.h"
+
+#define INTEGER		1
+#define FLOAT		2
+#define PASTE_(a, b)	a##_##b
+#define PASTE(a, b)	PASTE_(a, b)
+#define F(what)		PASTE(NAME, what)
+
+#define SAME(v)		(v)
+
+#define NAME		i8
+#define TYPE		int8_t
+#define BITS		int8_t
+#define KIND		INTEGER
+#define STORE		SAME
+#include "value_type.h"
+
+#define NAME		i16
+#define TYPE		int16_t
+#define BITS		int16_t
+#define KIND		INTEGER
+#define STORE		SAME
+#include "value_type.h"
+
+#define NAME		i32
+#define TYPE		int32_t
+#define BITS		int32_t
+#define KIND		INTEGER
+#define STORE		SAME
+#include "value_type.h"
+
+#define NAME		i64
+#define TYPE		int64_t
+#define BITS		int64_t
+#define KIND		INTEGER
+#define STORE		SAME
+#include "value_type.h"
+
+#define NAME		u8
+#define TYPE		uint8_t
+#define BITS		uint8_t
+#define KIND		INTEGER
+#define STORE		SAME
+#include "value_type.h"
+
+#define NAME		u16
+#define TYPE		uint16_t
+#define BITS		uint16_t
+#define KIND		INTEGER
+#define STORE		SAME
+#include "value_type.h"
+
+#define NAME		u32
+#define TYPE		uint32_t
+#define BITS		uint32_t
+#define KIND		INTEGER
+#define STORE		SAME
+#include "value_type.h"
+
+#define NAME		u64
+#define TYPE		uint64_t
+#define BITS		uint64_t
+#define KIND		INTEGER
+#define STORE		SAME
+#include "value_type.h"
+
+#define NAME		f32
+#define TYPE		float
+#define BITS		float
+#define KIND		FLOAT
+#define STORE		SAME
+#include "value_type.h"
+
+#define NAME		f64
+#define TYPE		double
+#define BITS		double
+#define KIND		FLOAT
+#define STORE		SAME
+#include "value_type.h"
+
+/* Whatever is used here is exact in 16 bits, so computing in f32 and cutting is right. */
+static uint16_t f16_bits(float v)
+{
+	_Float16 h = v;
+	uint16_t bits;
+
+	memcpy(&bits, &h, sizeof(bits));
+	return bits;
+}
+
+static uint16_t bf16_bits(float v)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return bits >> 16;
+}
+
+#define NAME		f16
+#define TYPE		float
+#define BITS		uint16_t
+#define KIND		FLOAT
+#define STORE		f16_bits
+#include "value_type.h"
+
+#define NAME		bf16
+#define TYPE		float
+#define BITS		uint16_t
+#define KIND		FLOAT
+#define STORE		bf16_bits
+#include "value_type.h"
+
+/* Pairs: few values, so that many tie, and an index that says who has it. */
+#define PAIR(name, type)								\
+struct name##_pair {									\
+	type value;									\
+	int index;									\
+};											\
+											\
+static void name##_put(const struct test_case *t, uint32_t rank, uint64_t i, void *to)	\
+{											\
+	uint64_t h = hash(t->seed ^ hash(i * 65537 + rank));				\
+	struct name##_pair p;								\
+											\
+	memset(&p, 0, sizeof(p));							\
+	p.value = (type)((int)(h % 5) - 2);						\
+	p.index = (int)((h >> 32) % 1000) * 64 + (int)rank;				\
+	memcpy(to, &p, sizeof(p));							\
+}											\
+											\
+static void name##_reduce(const struct test_case *t, uint32_t ranks, uint64_t i, void *to) \
+{											\
+	struct name##_pair best, p;							\
+	bool before;									\
+											\
+	name##_put(t, 0, i, &best);							\
+	for (uint32_t r = 1; r < ranks; r++) {						\
+		name##_put(t, r, i, &p);						\
+		before = t->op.redop == TORCOLL_MINLOC ? p.value < best.value :		\
+							 p.value > best.value;		\
+		if (before || (p.value == best.value && p.index < best.index))		\
+			memcpy(&best, &p, sizeof(p));					\
+	}										\
+	memcpy(to, &best, sizeof(best));						\
+}
+
+PAIR(float_int, float)
+PAIR(double_int, double)
+PAIR(long_int, long)
+PAIR(two_int, int)
+PAIR(short_int, short)
+
+static const struct {
+	void (*put)(const struct test_case *t, uint32_t rank, uint64_t i, void *to);
+	void (*reduce)(const struct test_case *t, uint32_t ranks, uint64_t i, void *to);
+} value_types[TORCOLL_TYPE_COUNT] = {
+	[TORCOLL_I8] = { i8_put, i8_reduce },
+	[TORCOLL_I16] = { i16_put, i16_reduce },
+	[TORCOLL_I32] = { i32_put, i32_reduce },
+	[TORCOLL_I64] = { i64_put, i64_reduce },
+	[TORCOLL_U8] = { u8_put, u8_reduce },
+	[TORCOLL_U16] = { u16_put, u16_reduce },
+	[TORCOLL_U32] = { u32_put, u32_reduce },
+	[TORCOLL_U64] = { u64_put, u64_reduce },
+	[TORCOLL_F16] = { f16_put, f16_reduce },
+	[TORCOLL_BF16] = { bf16_put, bf16_reduce },
+	[TORCOLL_F32] = { f32_put, f32_reduce },
+	[TORCOLL_F64] = { f64_put, f64_reduce },
+	[TORCOLL_FLOAT_INT] = { float_int_put, float_int_reduce },
+	[TORCOLL_DOUBLE_INT] = { double_int_put, double_int_reduce },
+	[TORCOLL_LONG_INT] = { long_int_put, long_int_reduce },
+	[TORCOLL_2INT] = { two_int_put, two_int_reduce },
+	[TORCOLL_SHORT_INT] = { short_int_put, short_int_reduce },
+};
+
+/* Rank @rank's block of an even split. */
+static struct part block(uint64_t count, uint32_t ranks, uint32_t rank)
+{
+	uint64_t q = count / ranks, m = count % ranks;
+
+	return (struct part){ rank * q + (rank < m ? rank : m), q + (rank < m) };
+}
+
+struct part part_sent(const struct test_case *t, uint32_t ranks, uint32_t rank)
+{
+	if (t->op.collective == TORCOLL_ALLGATHER)
+		return block(t->op.count, ranks, rank);
+	return (struct part){ 0, t->op.count };
+}
+
+struct part part_received(const struct test_case *t, uint32_t ranks, uint32_t rank)
+{
+	if (t->op.collective == TORCOLL_REDUCE_SCATTER)
+		return block(t->op.count, ranks, rank);
+	if (t->op.collective == TORCOLL_REDUCE && rank != t->op.root)
+		return (struct part){ 0, 0 };
+	return (struct part){ 0, t->op.count };
+}
+
+void values_fill(const struct test_case *t, uint32_t rank, struct part part, void *buf)
+{
+	size_t elem = torcoll_type_size(t->op.type);
+
+	for (uint64_t i = 0; i < part.count; i++)
+		value_types[t->op.type].put(t, rank, part.start + i, (char *)buf + i * elem);
+}
+
+/* Whose element @i it is, where nothing is reduced. */
+static uint32_t owner(const struct test_case *t, uint32_t ranks, uint64_t i)
+{
+	uint64_t q = t->op.count / ranks, m = t->op.count % ranks;
+
+	if (t->op.collective == TORCOLL_BROADCAST)
+		return t->op.root;
+	return i < m * (q + 1) ? i / (q + 1) : m + (i - m * (q + 1)) / q;
+}
+
+static void expected(const struct test_case *t, uint32_t ranks, uint64_t i, void *to)
+{
+	if (t->op.collective == TORCOLL_ALLGATHER || t->op.collective == TORCOLL_BROADCAST)
+		value_types[t->op.type].put(t, owner(t, ranks, i), i, to);
+	else
+		value_types[t->op.type].reduce(t, ranks, i, to);
+}
+
+static void print_bytes(char *to, const unsigned char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sprintf(to + 2 * i, "%02x", p[n - 1 - i]);
+}
+
+uint64_t values_check(const struct test_case *t, uint32_t ranks, struct part part, uint64_t first,
+		      uint64_t step, const void *buf, char *text, size_t text_bytes)
+{
+	size_t elem = torcoll_type_size(t->op.type);
+	char is[40], should[40];
+	uint64_t wrong = 0;
+	unsigned char want[16];
+
+	for (uint64_t i = first; i < part.count; i += step) {
+		const unsigned char *got = (const unsigned char *)buf + i * elem;
+
+		expected(t, ranks, part.start + i, want);
+		if (!memcmp(got, want, elem))
+			continue;
+		if (!wrong++) {
+			print_bytes(is, got, elem);
+			print_bytes(should, want, elem);
+			snprintf(text, text_bytes, "element %llu is 0x%s, should be 0x%s",
+				 (unsigned long long)(part.start + i), is, should);
+		}
+	}
+	return wrong;
+}
