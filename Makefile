@@ -82,6 +82,7 @@ help:
 	@echo 'make demo VMS=2x2  a guest for each node; KERNEL=6.1,6.12 mixes kernels, NIC=e1000e'
 	@echo 'make shell       the same torus, and a shell in its node 0'
 	@echo 'make bench       beside Open MPI, MPICH and Gloo, in a guest: half an hour'
+	@echo 'make bench-reduce  the reduction kernels, natively: under a minute'
 	@echo 'make coverage    which lines of kmod/core the unit tests run'
 	@echo 'make results     the experiments of the papers by the model, into docs/results/'
 	@echo 'make deps        installs the Debian packages that all this needs'
@@ -113,7 +114,7 @@ flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
 	$(if $(findstring _avx512,$(1)),-mavx512f -mavx512bw -mavx512dq -mavx512vl) \
 	$(if $(findstring _avx2,$(1)),-mavx2 -mf16c)
 flags_kmod := -Ikmod -Ikmod/core
-flags_bench := -Ilib -Ilib/include
+flags_bench := -Ikmod -Ikmod/core -Ilib -Ilib/include
 flags_lib := -Ilib -Ilib/include -fPIC
 flags_tools = -Ikmod/core -Ilib -Ilib/include -Itools/common -Itools $(NL_CFLAGS)
 flags_selftests := -Iselftests/plans -Ikmod -Ikmod/core -Iselftests/unit -Iselftests/fuzz -Ilib -Ilib/include
@@ -254,6 +255,16 @@ $(B)/bench/raw $(B)/bench/rates: $(B)/bench/%: $(B)/host/bench/%.o
 	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $< -lz
+
+$(B)/bench/reduce: $(B)/host/bench/reduce.o bench/reduce_plain.c $(B)/host/libtorcore.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(common_flags) -O3 -march=native -o $@ $(filter %.o %.c %.a,$^)
+
+# The reduction kernels on this very processor.
+.PHONY: bench-reduce
+bench-reduce: $(B)/bench/reduce
+	$(Q)$(B)/bench/reduce
 
 # Beside Open MPI, MPICH and Gloo, in one boot: half an hour.
 .PHONY: bench

@@ -8,7 +8,7 @@
 #define TOR_SIMD_DO(op, a, b)	asm("v" op " %1, %0, %0" : "+x" (a) : "x" (b))
 
 /* 0: to the nearest, ties to even */
-#define TOR_SIMD_WIDEN(f, h)	asm("vcvtph2ps %1, %0" : "=x" (f) : "x" (h))
+#define TOR_SIMD_WIDEN(f, h)	asm("vcvtph2ps %1, %0" : "=x" (f) : "xm" (h))
 #define TOR_SIMD_NARROW(h, f)	asm("vcvtps2ph $0, %1, %0" : "=x" (h) : "x" (f))
 
 #include "reduce_float.h"

@@ -14,10 +14,12 @@
 typedef unsigned short TOR_SIMD_NAME(half_vec) __attribute__((__vector_size__(TOR_SIMD_BYTES / 2)));
 typedef unsigned int TOR_SIMD_NAME(bits_vec) __attribute__((__vector_size__(TOR_SIMD_BYTES)));
 typedef float TOR_SIMD_NAME(wide_vec) __attribute__((__vector_size__(TOR_SIMD_BYTES)));
+typedef int TOR_SIMD_NAME(int_vec) __attribute__((__vector_size__(TOR_SIMD_BYTES)));
 typedef short TOR_SIMD_NAME(key_vec) __attribute__((__vector_size__(TOR_SIMD_BYTES)));
 
 #define HALF_VEC	TOR_SIMD_NAME(half_vec)
 #define BITS_VEC	TOR_SIMD_NAME(bits_vec)
+#define INT_VEC		TOR_SIMD_NAME(int_vec)
 #define WIDE_VEC	TOR_SIMD_NAME(wide_vec)
 #define KEY_VEC		TOR_SIMD_NAME(key_vec)
 
@@ -30,6 +32,10 @@ struct vec_half {
 	HALF_VEC v;
 } TOR_SIMD_MAY_ALIAS;
 
+struct vec_bits {
+	BITS_VEC v;
+} TOR_SIMD_MAY_ALIAS;
+
 struct vec_key {
 	KEY_VEC v;
 } TOR_SIMD_MAY_ALIAS;
@@ -37,19 +43,15 @@ struct vec_key {
 
 #define TOR_SIMD_SELECT(mask, a, b)	(((a) & (BITS_VEC)(mask)) | ((b) & ~(BITS_VEC)(mask)))
 
-static inline WIDE_VEC TOR_SIMD_NAME(widen_bf16)(HALF_VEC h)
-{
-	return (WIDE_VEC)(__builtin_convertvector(h, BITS_VEC) << 16);
-}
-
-static inline HALF_VEC TOR_SIMD_NAME(narrow_bf16)(WIDE_VEC f)
+/* The upper half of a float, rounded; the lower half is whatever. */
+static inline BITS_VEC TOR_SIMD_NAME(round_bf16)(WIDE_VEC f)
 {
 	BITS_VEC x = (BITS_VEC)f;
-	BITS_VEC nan = (BITS_VEC)((x & 0x7fffffff) > 0x7f800000);
-	BITS_VEC rounded = (x + 0x7fff + ((x >> 16) & 1)) >> 16;
+	INT_VEC nan = (INT_VEC)(x & 0x7fffffff) > 0x7f800000;
+	BITS_VEC rounded = x + 0x7fff + ((x >> 16) & 1);
 
 	/* a NaN stays one, quiet, and must not be rounded to an infinity */
-	return __builtin_convertvector(TOR_SIMD_SELECT(nan, (x >> 16) | 0x40, rounded), HALF_VEC);
+	return TOR_SIMD_SELECT(nan, x | 0x400000, rounded);
 }
 
 #ifdef TOR_SIMD_WIDEN
@@ -81,8 +83,8 @@ static inline WIDE_VEC TOR_SIMD_NAME(widen_f16)(HALF_VEC h)
 	BITS_VEC one = rest + (113U << 23);
 	WIDE_VEC small = (WIDE_VEC)one - (WIDE_VEC)(rest - rest + (113U << 23));
 
-	normal = TOR_SIMD_SELECT(rest >= (0x7c00U << 13), special, normal);
-	normal = TOR_SIMD_SELECT(rest < (0x400U << 13), (BITS_VEC)small, normal);
+	normal = TOR_SIMD_SELECT((INT_VEC)rest >= (0x7c00 << 13), special, normal);
+	normal = TOR_SIMD_SELECT((INT_VEC)rest < (0x400 << 13), (BITS_VEC)small, normal);
 	return (WIDE_VEC)(normal | sign);
 }
 
@@ -98,22 +100,41 @@ static inline HALF_VEC TOR_SIMD_NAME(narrow_f16)(WIDE_VEC f)
 	BITS_VEC small = (BITS_VEC)((WIDE_VEC)a + (WIDE_VEC)half) - half;
 	BITS_VEC r;
 
-	r = TOR_SIMD_SELECT(a >= 0x47800000, a - a + 0x7c00, normal);
-	r = TOR_SIMD_SELECT(a > 0x7f800000, nan, r);
-	r = TOR_SIMD_SELECT(a < 0x38800000, small, r);
+	r = TOR_SIMD_SELECT((INT_VEC)a >= 0x47800000, a - a + 0x7c00, normal);
+	r = TOR_SIMD_SELECT((INT_VEC)a > 0x7f800000, nan, r);
+	r = TOR_SIMD_SELECT((INT_VEC)a < 0x38800000, small, r);
 	return __builtin_convertvector(r | sign, HALF_VEC);
 }
 #endif
 
-#define TOR_SIMD_HALF_STEP(type, op)							\
-static inline void								\
-TOR_SIMD_NAME(op##_step_##type)(char *d, const char *s)				\
+#define TOR_SIMD_F16_STEP(op)								\
+static inline void TOR_SIMD_NAME(op##_step_f16)(char *d, const char *s)			\
 {											\
-	WIDE_VEC a = TOR_SIMD_NAME(widen_##type)(((struct vec_half *)d)->v);		\
-	WIDE_VEC b = TOR_SIMD_NAME(widen_##type)(((const struct vec_half *)s)->v);	\
+	WIDE_VEC a = TOR_SIMD_NAME(widen_f16)(((struct vec_half *)d)->v);		\
+	WIDE_VEC b = TOR_SIMD_NAME(widen_f16)(((const struct vec_half *)s)->v);		\
 											\
 	TOR_SIMD_DO(#op "ps", a, b);							\
-	((struct vec_half *)d)->v = TOR_SIMD_NAME(narrow_##type)(a);			\
+	((struct vec_half *)d)->v = TOR_SIMD_NAME(narrow_f16)(a);			\
+}
+
+/*
+ * Two bf16 lie in a word: the upper one is a float once the lower one is masked out, the lower one once it is
+ * shifted up. So nothing has to be moved from lane to lane. Little endian, as all that have these instructions.
+ */
+#define TOR_SIMD_BF16_STEP(op)								\
+static inline void TOR_SIMD_NAME(op##_step_bf16)(char *d, const char *s)		\
+{											\
+	BITS_VEC to = ((struct vec_bits *)d)->v;					\
+	BITS_VEC from = ((const struct vec_bits *)s)->v;				\
+	WIDE_VEC a = (WIDE_VEC)(to & 0xffff0000);					\
+	WIDE_VEC b = (WIDE_VEC)(from & 0xffff0000);					\
+	WIDE_VEC c = (WIDE_VEC)(to << 16);						\
+	WIDE_VEC e = (WIDE_VEC)(from << 16);						\
+											\
+	TOR_SIMD_DO(#op "ps", a, b);							\
+	TOR_SIMD_DO(#op "ps", c, e);							\
+	((struct vec_bits *)d)->v = (TOR_SIMD_NAME(round_bf16)(a) & 0xffff0000) |	\
+				    TOR_SIMD_NAME(round_bf16)(c) >> 16;			\
 }
 
 /* Take src's where it is before dst's or the only NaN. As numbers of 16 bits, -0 is before +0. */
@@ -156,10 +177,10 @@ static void TOR_SIMD_NAME(name)(void *dst, const void *src, __SIZE_TYPE__ n)		\
 	}										\
 }
 
-TOR_SIMD_HALF_STEP(f16, add)
-TOR_SIMD_HALF_STEP(f16, mul)
-TOR_SIMD_HALF_STEP(bf16, add)
-TOR_SIMD_HALF_STEP(bf16, mul)
+TOR_SIMD_F16_STEP(add)
+TOR_SIMD_F16_STEP(mul)
+TOR_SIMD_BF16_STEP(add)
+TOR_SIMD_BF16_STEP(mul)
 TOR_SIMD_HALF_PICK(f16, min, <, 0x7c00)
 TOR_SIMD_HALF_PICK(f16, max, >, 0x7c00)
 TOR_SIMD_HALF_PICK(bf16, min, <, 0x7f80)
@@ -169,7 +190,7 @@ TOR_SIMD_HALF_KERNEL(sum_f16, add_step_f16, TOR_SIMD_BYTES / 2)
 TOR_SIMD_HALF_KERNEL(prod_f16, mul_step_f16, TOR_SIMD_BYTES / 2)
 TOR_SIMD_HALF_KERNEL(min_f16, min_step_f16, TOR_SIMD_BYTES)
 TOR_SIMD_HALF_KERNEL(max_f16, max_step_f16, TOR_SIMD_BYTES)
-TOR_SIMD_HALF_KERNEL(sum_bf16, add_step_bf16, TOR_SIMD_BYTES / 2)
-TOR_SIMD_HALF_KERNEL(prod_bf16, mul_step_bf16, TOR_SIMD_BYTES / 2)
+TOR_SIMD_HALF_KERNEL(sum_bf16, add_step_bf16, TOR_SIMD_BYTES)
+TOR_SIMD_HALF_KERNEL(prod_bf16, mul_step_bf16, TOR_SIMD_BYTES)
 TOR_SIMD_HALF_KERNEL(min_bf16, min_step_bf16, TOR_SIMD_BYTES)
 TOR_SIMD_HALF_KERNEL(max_bf16, max_step_bf16, TOR_SIMD_BYTES)

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The rival of the reduction kernels. See bench/reduce.c.
+ */
+#include "reduce_plain.h"
+
+void plain_sum_f32(void *dst, const void *src, size_t n)
+{
+	const float *s = src;
+	float *d = dst;
+
+	for (size_t i = 0; i < n; i++)
+		d[i] += s[i];
+}
