@@ -36,6 +36,7 @@ static struct frame_cb *frame_cb(struct sk_buff *skb)
 void tor_entry_begin(struct tor_entry *entry)
 {
 	entry->ctx.now = ktime_get_ns();
+	entry->port = NULL;
 	__skb_queue_head_init(&entry->frames);
 	entry->retired = NULL;
 }
@@ -233,20 +234,33 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 		tor_env_count(node, TOR_C_TX_FRAMES, 1);
 		tor_env_count(node, TOR_C_TX_BYTES, ranges_len(frame) + frame->linear_len);
 	}
-	trace_torcoll_tx(node, port->index, frame->dst, skb->len);
+	trace_torcoll_tx(node, port->index, frame, skb->len);
 	__skb_queue_tail(&entry->frames, skb);
 	return 0;
 }
 
 /* --- receiving --- */
 
-static void drop(struct tor_port *port, enum tor_counter why)
+void tor_port_drop(struct tor_port *port, enum tor_counter why)
 {
 	struct tor_node *node = &port->fabric->node;
 
 	tor_env_count(node, why, 1);
 	trace_torcoll_drop(node, port->index, why);
 	atomic64_inc(&port->drops);
+}
+
+void tor_env_drop(struct tor_ctx *ctx, struct tor_node *node, enum tor_counter why)
+{
+	struct tor_entry *entry = container_of(ctx, struct tor_entry, ctx);
+
+	if (entry->port) {
+		tor_port_drop(entry->port, why);
+		return;
+	}
+	/* one that was kept, and looked at later */
+	tor_env_count(node, why, 1);
+	trace_torcoll_drop(node, ~0U, why);
 }
 
 /* Pass a frame on as it is. Consumes @skb. */
@@ -261,20 +275,20 @@ static void forward(struct tor_port *in, struct sk_buff *skb, const struct tor_h
 	frame.tie = (u32)(h->offset >> 6) ^ h->channel;
 	out = pick_port(fabric, &frame, false);
 	if (!out) {
-		drop(in, TOR_C_DROP_NO_ROUTE);
+		tor_port_drop(in, TOR_C_DROP_NO_ROUTE);
 		goto free;
 	}
 	if (skb->len > READ_ONCE(out->dev->mtu)) {
-		drop(in, TOR_C_DROP_FORWARD);
+		tor_port_drop(in, TOR_C_DROP_FORWARD);
 		goto free;
 	}
 	/* a tap may share the header that is about to change */
 	if (skb_cow_head(skb, LL_RESERVED_SPACE(out->dev))) {
-		drop(in, TOR_C_DROP_MEMORY);
+		tor_port_drop(in, TOR_C_DROP_MEMORY);
 		goto free;
 	}
 	if (!tor_wire_hop(skb->data)) {
-		drop(in, TOR_C_DROP_HOP_LIMIT);
+		tor_port_drop(in, TOR_C_DROP_HOP_LIMIT);
 		goto free;
 	}
 	skb_reset_network_header(skb);
@@ -285,7 +299,7 @@ static void forward(struct tor_port *in, struct sk_buff *skb, const struct tor_h
 	skb_clear_tstamp(skb);
 	memset(skb->cb, 0, sizeof(skb->cb));
 	if (fill_header(skb, out, fabric->ethertype, false) < 0) {
-		drop(in, TOR_C_DROP_NO_ROUTE);
+		tor_port_drop(in, TOR_C_DROP_NO_ROUTE);
 		goto free;
 	}
 	atomic64_inc(&out->tx_frames);
@@ -293,7 +307,7 @@ static void forward(struct tor_port *in, struct sk_buff *skb, const struct tor_h
 	/* a macro that looks at its argument twice: not around the call */
 	ret = dev_queue_xmit(skb);
 	if (net_xmit_eval(ret))
-		drop(in, TOR_C_DROP_FORWARD);
+		tor_port_drop(in, TOR_C_DROP_FORWARD);
 	return;
 free:
 	kfree_skb(skb);
@@ -331,11 +345,11 @@ static const void *control_payload(struct tor_port *port, struct sk_buff *skb,
 	u32 skip = tor_wire_header_bytes(h);
 
 	if (!pskb_may_pull(skb, skip + h->length)) {
-		drop(port, TOR_C_DROP_SHORT);
+		tor_port_drop(port, TOR_C_DROP_SHORT);
 		return NULL;
 	}
 	if (tor_wire_crc(skb->data + skip, h->length) != h->payload_crc) {
-		drop(port, TOR_C_DROP_PAYLOAD_CRC);
+		tor_port_drop(port, TOR_C_DROP_PAYLOAD_CRC);
 		return NULL;
 	}
 	return skb->data + skip;
@@ -351,7 +365,7 @@ static void rx_hello(struct tor_entry *entry, struct tor_port *port, struct sk_b
 	if (!p)
 		return;
 	if (tor_wire_get_hello(p, h->length, &hello)) {
-		drop(port, TOR_C_DROP_SHORT);
+		tor_port_drop(port, TOR_C_DROP_SHORT);
 		return;
 	}
 	spin_lock(&fabric->lock);
@@ -370,7 +384,7 @@ static void rx_comm(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 	if (!p)
 		return;
 	if (tor_wire_get_comm(p, h->length, &msg)) {
-		drop(port, TOR_C_DROP_SHORT);
+		tor_port_drop(port, TOR_C_DROP_SHORT);
 		return;
 	}
 	spin_lock(&fabric->lock);
@@ -385,7 +399,7 @@ static void rx_data(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 	u32 n = payload_pieces(skb, h, piece);
 
 	if (!n)
-		drop(port, h->length ? TOR_C_DROP_MEMORY : TOR_C_DROP_RANGE);
+		tor_port_drop(port, h->length ? TOR_C_DROP_MEMORY : TOR_C_DROP_RANGE);
 	else
 		tor_group_data(entry, port, h, piece, n);
 }
@@ -410,7 +424,7 @@ static void deliver(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 		return;
 	}
 	if (h->dst_epoch && h->dst_epoch != node->epoch) {
-		drop(port, TOR_C_DROP_EPOCH);
+		tor_port_drop(port, TOR_C_DROP_EPOCH);
 		return;
 	}
 	tor_env_count(node, TOR_C_RX_FRAMES, 1);
@@ -437,13 +451,13 @@ static bool accept(struct tor_port *port, struct sk_buff *skb, struct tor_hdr *h
 	enum tor_counter why;
 
 	if (skb->pkt_type == PACKET_OTHERHOST) {
-		drop(port, TOR_C_DROP_NOT_OURS);
+		tor_port_drop(port, TOR_C_DROP_NOT_OURS);
 		return false;
 	}
 	/* header first: acks are rare, and payload need not be linear */
 	len = min_t(u32, len, sizeof(struct torcoll_hdr));
 	if (!pskb_may_pull(skb, len)) {
-		drop(port, TOR_C_DROP_MEMORY);
+		tor_port_drop(port, TOR_C_DROP_MEMORY);
 		return false;
 	}
 	if (len == sizeof(struct torcoll_hdr)) {
@@ -452,7 +466,7 @@ static bool accept(struct tor_port *port, struct sk_buff *skb, struct tor_hdr *h
 		len = min_t(u32, skb->len, len + min_t(u32, acks, TORCOLL_WIRE_ACKS_MAX) *
 						 sizeof(struct torcoll_ack));
 		if (!pskb_may_pull(skb, len)) {
-			drop(port, TOR_C_DROP_MEMORY);
+			tor_port_drop(port, TOR_C_DROP_MEMORY);
 			return false;
 		}
 	}
@@ -464,11 +478,11 @@ static bool accept(struct tor_port *port, struct sk_buff *skb, struct tor_hdr *h
 			tor_link_foreign(&ctx, &port->fabric->node, port->index, skb->data[0]);
 			spin_unlock(&port->fabric->lock);
 		}
-		drop(port, why);
+		tor_port_drop(port, why);
 		return false;
 	}
 	if (h->fabric != port->fabric->node.tag) {
-		drop(port, TOR_C_DROP_FABRIC);
+		tor_port_drop(port, TOR_C_DROP_FABRIC);
 		return false;
 	}
 	return true;
@@ -496,7 +510,7 @@ static void receive(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 	atomic64_inc(&port->rx_frames);
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb) {
-		drop(port, TOR_C_DROP_MEMORY);
+		tor_port_drop(port, TOR_C_DROP_MEMORY);
 		return;
 	}
 	if (!accept(port, skb, &h))
@@ -504,11 +518,11 @@ static void receive(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 	if (h.type != TORCOLL_FRAME_HELLO) {
 		if (h.dst >= node->torus.nodes || h.src >= node->torus.nodes ||
 		    h.src == node->self) {
-			drop(port, TOR_C_DROP_NODE);
+			tor_port_drop(port, TOR_C_DROP_NODE);
 			goto free;
 		}
 		if (!link_fit(port)) {
-			drop(port, TOR_C_DROP_LINK);
+			tor_port_drop(port, TOR_C_DROP_LINK);
 			goto free;
 		}
 		if (h.dst != node->self) {
@@ -530,6 +544,7 @@ int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type
 	struct tor_entry entry;
 
 	tor_entry_begin(&entry);
+	entry.port = port;
 	receive(&entry, port, skb);
 	tor_entry_end(&entry);
 	return NET_RX_SUCCESS;
@@ -542,6 +557,7 @@ void tor_frame_rx_list(struct list_head *list, struct packet_type *type, struct 
 	struct tor_entry entry;
 
 	tor_entry_begin(&entry);
+	entry.port = port;
 	list_for_each_entry_safe(skb, next, list, list) {
 		skb_list_del_init(skb);
 		receive(&entry, port, skb);

@@ -12,6 +12,7 @@ struct tor_slot;
 /**
  * struct tor_entry - one entry into core, and what came of it
  * @ctx: what core sees
+ * @port: that the frame at hand came in by, or NULL
  * @frames: to be sent when all locks are dropped
  * @retired: op slots that core is done with, linked by ->next_retired
  *
@@ -20,12 +21,16 @@ struct tor_slot;
  */
 struct tor_entry {
 	struct tor_ctx ctx;
+	struct tor_port *port;
 	struct sk_buff_head frames;
 	struct tor_slot *retired;
 };
 
 void tor_entry_begin(struct tor_entry *entry);
 void tor_entry_end(struct tor_entry *entry);
+
+/* A frame that came in by @port is thrown away: count and trace it. The skb stays the caller's. */
+void tor_port_drop(struct tor_port *port, enum tor_counter why);
 
 /* struct packet_type's functions of a port. Context: softirq, RCU. */
 int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,

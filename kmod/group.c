@@ -111,13 +111,6 @@ struct tor_group *tor_group_find(struct tor_fabric *fabric, u32 tag)
 	return NULL;
 }
 
-static void drop(struct tor_port *port, enum tor_counter why)
-{
-	tor_env_count(&port->fabric->node, why, 1);
-	trace_torcoll_drop(&port->fabric->node, port->index, why);
-	atomic64_inc(&port->drops);
-}
-
 /* The group that a frame is for, if its sender belongs to it. */
 static struct tor_group *admit(struct tor_port *port, const struct tor_hdr *h, u32 tag, u32 *rank)
 {
@@ -126,7 +119,7 @@ static struct tor_group *admit(struct tor_port *port, const struct tor_hdr *h, u
 
 	if (group && tor_comm_admit(&group->comm, h, rank, &why))
 		return group;
-	drop(port, why);
+	tor_port_drop(port, why);
 	return NULL;
 }
 
@@ -163,7 +156,7 @@ void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct
 	}
 	lane = find_lane(group, h->op, h->channel);
 	if (!lane) {
-		drop(port, TOR_C_DROP_RANGE);
+		tor_port_drop(port, TOR_C_DROP_RANGE);
 		return;
 	}
 	spin_lock(&lane->lock);

@@ -13,26 +13,29 @@
 #include "counter.h"
 #include "engine.h"
 
-/* A frame of ours left for the queue of a port. */
+/* A frame of ours left for the queue of a port; @again: sent before, and not acknowledged. */
 TRACE_EVENT(torcoll_tx,
-	TP_PROTO(const struct tor_node *node, u32 port, u32 dst, u32 len),
-	TP_ARGS(node, port, dst, len),
+	TP_PROTO(const struct tor_node *node, u32 port, const struct tor_frame *frame, u32 len),
+	TP_ARGS(node, port, frame, len),
 	TP_STRUCT__entry(
 		__field(u64, key)
 		__field(u32, node)
 		__field(u32, port)
 		__field(u32, dst)
 		__field(u32, len)
+		__field(u8, again)
 	),
 	TP_fast_assign(
 		__entry->key = node->key;
 		__entry->node = node->self;
 		__entry->port = port;
-		__entry->dst = dst;
+		__entry->dst = frame->dst;
 		__entry->len = len;
+		__entry->again = !!(((const struct torcoll_hdr *)frame->hdr)->flags &
+				    TORCOLL_FLAG_RETRANSMIT);
 	),
-	TP_printk("key=%llu node=%u port=%u dst=%d len=%u", __entry->key, __entry->node,
-		  __entry->port, (int)__entry->dst, __entry->len)
+	TP_printk("key=%llu node=%u port=%u dst=%d len=%u again=%u", __entry->key, __entry->node,
+		  __entry->port, (int)__entry->dst, __entry->len, __entry->again)
 );
 
 /* A valid frame for this node came in. */

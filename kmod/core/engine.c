@@ -500,7 +500,7 @@ static void keep(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
 	    tor_wire_crc(kept->data, h->length) != h->payload_crc) {
 		tor_env_free(kept);
 		atomic_sub(size, &comm->kept);
-		tor_env_count(comm->node, TOR_C_DROP_PAYLOAD_CRC, 1);
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_PAYLOAD_CRC);
 		return;
 	}
 	kept->index = index;
@@ -1050,7 +1050,7 @@ static void early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 		rx->digest = h->digest;
 	}
 	if (rx->digest != h->digest) {
-		tor_env_count(comm->node, TOR_C_DROP_RANGE, 1);
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
 		return;
 	}
 	switch (tor_rx_look(rx, tor_div64(h->offset, comm->unit))) {
@@ -1062,7 +1062,7 @@ static void early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 		send_ack(ctx, chan, rank, h->op, h->round, rx, TORCOLL_ACK_OK, h->stamp);
 		break;
 	case TOR_RX_BEYOND:
-		tor_env_count(comm->node, TOR_C_DROP_RANGE, 1);
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
 		break;
 	}
 	/* whoever was refused for good must not leave a record behind */
@@ -1080,7 +1080,7 @@ static void current_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 
 	if (!rx || index >= rx->frames || h->length != frame_len(comm, rx, index) ||
 	    tor_rx_look(rx, index) == TOR_RX_BEYOND) {
-		tor_env_count(comm->node, TOR_C_DROP_RANGE, 1);
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
 		return;
 	}
 	if (tor_rx_look(rx, index) == TOR_RX_DUPLICATE) {
@@ -1094,7 +1094,7 @@ static void current_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 	}
 	if (comm->node->checksum_payload &&
 	    tor_wire_crc_bytes(payload, pieces) != h->payload_crc) {
-		tor_env_count(comm->node, TOR_C_DROP_PAYLOAD_CRC, 1);
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_PAYLOAD_CRC);
 		return;
 	}
 	if (!apply(chan, rx, h->offset, h->length, payload, pieces)) {
@@ -1117,7 +1117,7 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 		return;
 	if (!h->length || h->length > comm->unit || !h->digest ||
 	    h->offset != (u64)(u32)tor_div64(h->offset, comm->unit) * comm->unit) {
-		tor_env_count(comm->node, TOR_C_DROP_RANGE, 1);
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
 		return;
 	}
 	if (ahead > 0) {
@@ -1137,7 +1137,7 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 		return;
 	}
 	if (started && h->round >= chan->rounds) {
-		tor_env_count(comm->node, TOR_C_DROP_RANGE, 1);
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
 		return;
 	}
 	if (started && h->round == chan->round && chan->entered)

@@ -140,6 +140,9 @@ void tor_env_fpu_end(void);
 
 void tor_env_count(struct tor_node *node, enum tor_counter what, u64 n);
 
+/* The frame at hand is thrown away, for @why, a TOR_C_DROP_. Counts it, and tells whoever traces. */
+void tor_env_drop(struct tor_ctx *ctx, struct tor_node *node, enum tor_counter why);
+
 /**
  * struct tor_frame - a frame to send
  * @port: port to leave by; ~0: by the route to @dst

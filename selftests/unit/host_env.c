@@ -18,6 +18,7 @@
 #pragma weak tor_env_fpu_begin
 #pragma weak tor_env_fpu_end
 #pragma weak tor_env_count
+#pragma weak tor_env_drop
 #pragma weak tor_env_send
 #pragma weak tor_env_chan_timer
 #pragma weak tor_env_op_done
@@ -177,6 +178,12 @@ void tor_env_count(struct tor_node *node, enum tor_counter what, u64 n)
 	(void)node;
 	assert_in_range(what, 0, TOR_C_COUNT - 1);
 	host.counters[what] += n;
+}
+
+void tor_env_drop(struct tor_ctx *ctx, struct tor_node *node, enum tor_counter why)
+{
+	(void)ctx;
+	tor_env_count(node, why, 1);
 }
 
 static u32 host_gather(u8 *to, const struct tor_range *range)

@@ -106,6 +106,12 @@ void tor_env_count(struct tor_node *node, enum tor_counter what, u64 n)
 	container_of(node, struct sim_node, core)->counters[what] += n;
 }
 
+void tor_env_drop(struct tor_ctx *ctx, struct tor_node *node, enum tor_counter why)
+{
+	(void)ctx;
+	tor_env_count(node, why, 1);
+}
+
 static void timer_expired(void *arg)
 {
 	struct sim_chan *chan = arg;
