@@ -217,7 +217,7 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 			tor_env_count(node, TOR_C_TX_NO_ROUTE, 1);
 		return -EHOSTUNREACH;
 	}
-	skb = build(fabric, port, frame, frame->copy || !(port->dev->features & NETIF_F_SG));
+	skb = build(fabric, port, frame, frame->copy || tor_port_copies(port));
 	if (!skb) {
 		tor_env_count(node, TOR_C_TX_NO_MEMORY, 1);
 		return -ENOMEM;

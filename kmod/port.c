@@ -159,6 +159,9 @@ void tor_port_del(struct tor_fabric *fabric, u32 index)
 
 const char *tor_port_copies(const struct tor_port *port)
 {
+	/* it claims to gather, and then copies what it encrypts */
+	if (netif_is_macsec(port->dev))
+		return "the device encrypts (macsec): frames are copied";
 	if (!(READ_ONCE(port->dev->features) & NETIF_F_SG))
 		return "the device cannot gather (sg off): frames are copied";
 	return NULL;
