@@ -30,7 +30,8 @@
 #define DEVICE		"d0m"		/* of node 1, towards node 0 */
 #define COUNT		65536		/* elements of the running op: several frames per transfer */
 #define FRAME_MAX	9014
-#define RANDOM_FRAMES	20000
+#define RANDOM_FRAMES	100000
+#define REPLAYS		100
 
 /* What was learnt. */
 static uint64_t fabric, comm, op, digest, channel, round_no, unit;
@@ -745,6 +746,27 @@ static void try_random(void)
 	result(drops_after - drops > RANDOM_FRAMES / 3, "random__many_are_dropped");
 }
 
+/* A frame that node 1 really sent comes again and again, when its op is over. */
+static void try_replay(struct rank *rank)
+{
+	const struct torcoll_hdr *hdr;
+	unsigned char frame[FRAME_MAX];
+	uint64_t drops, before, after;
+	unsigned int i, sent = 0;
+	size_t len;
+
+	forget_heard();
+	result(sum_is_right(rank, 0, NODES, COUNT), "replay__right_before");
+	hdr = hear(TORCOLL_FRAME_DATA, 1, 0, frame);
+	len = ETH_HLEN + sizeof(*hdr) + hdr->acks * sizeof(struct torcoll_ack) + be32toh(hdr->length);
+	before = counter(TORCOLL_A_COUNTER_RX_DUPLICATES, &drops);
+	for (i = 0; i < REPLAYS; i++)
+		sent += throw(frame, len);
+	after = counter(TORCOLL_A_COUNTER_RX_DUPLICATES, &drops);
+	result(sent == REPLAYS && after - before >= REPLAYS, "replay__counted_as_duplicates");
+	result(sum_is_right(rank, 0, NODES, COUNT), "replay__right_after");
+}
+
 /* --- the whole --- */
 
 static void learn(struct rank *rank)
@@ -826,6 +848,7 @@ int main(int argc, char **argv)
 	try_random();
 	result(sum_is_right(rank, 1, NODES, COUNT), "live__right_after_random_frames");
 	result(sum_is_right(rank, 0, NODES, COUNT), "live__right_again");
+	try_replay(rank);
 	try_digest(rank);
 	return finish();
 }
