@@ -266,10 +266,9 @@ static int create_group(struct tor_session *session, struct torcoll_comm_add *ad
 	if (!IS_ERR(group))
 		return publish_group(session, group, add);
 	if (add->missing != TOR_NO_RANK)
-		return tor_refuse(session, PTR_ERR(group), "%s: rank %u is missing", cfg->name,
-				  add->missing);
+		return tor_refuse(session, PTR_ERR(group), "rank %u is missing", add->missing);
 	if (why)
-		return tor_refuse(session, PTR_ERR(group), "%s: %s", cfg->name, why);
+		return tor_refuse(session, PTR_ERR(group), "%s", why);
 	return PTR_ERR(group);
 }
 

@@ -240,9 +240,11 @@ static void print_fabric(struct json_object *fabric)
 			   fmt_str("%llu bytes a frame",
 				   (unsigned long long)js_u64(fabric, "frame_bytes")) :
 			   "no port yet";
+	bool ring = json_object_array_length(js_get(fabric, "sides")) == 1;
 
-	printf("fabric %llu: %s torus of %llu nodes, here node %llu",
-	       (unsigned long long)js_u64(fabric, "key"), fmt_dims(js_get(fabric, "sides")),
+	printf("fabric %llu: %s of %llu nodes, here node %llu",
+	       (unsigned long long)js_u64(fabric, "key"),
+	       ring ? "ring" : fmt_str("%s torus", fmt_dims(js_get(fabric, "sides"))),
 	       (unsigned long long)js_u64(fabric, "nodes"),
 	       (unsigned long long)js_u64(fabric, "node"));
 	if (js_has(fabric, "coord"))
