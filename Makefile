@@ -74,6 +74,7 @@ help:
 	@echo 'make check-vms   tests with a guest for each node; needs both kernels, takes minutes'
 	@echo 'make check-long  tests in a guest that take long'
 	@echo 'make check-conformance  2000 random calls against a sequential program; SEED=word CASES=n'
+	@echo 'make bench-plans what plans cost to compute, on 16,384 nodes'
 	@echo 'make style       the static checks alone'
 	@echo 'make fuzz        searches with every fuzzer; T=seconds for each'
 	@echo 'make debug-kernel  kernels that report mistakes, for the tests below: built once'
@@ -362,7 +363,11 @@ $(plans_programs): $(B)/host/plans/%: $(B)/host/selftests/plans/%.o $(call objec
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pthread -o $@ $(filter %.o,$^) $(B)/host/libtorcore.a -lcmocka -lm
 
-.PHONY: check-plans check-circulant
+# Prints what plans cost to compute.
+.PHONY: bench-plans check-plans check-circulant
+bench-plans: $(B)/host/plans/bench
+	$(Q)$<
+
 check-plans: $(B)/host/plans/sweep
 	$(Q)$<
 
