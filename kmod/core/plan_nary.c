@@ -5,7 +5,6 @@
  * none) of each round in one way only.
  *
  * `bruck-lat`: along a side of 3^K, offsets 3^k and 2 * 3^k. Sides take turns, step by step.
- * `moore`: all offsets of -3^k, 0, 3^k along every side at once: 3^D as much in a round, the fewest rounds.
  * `allport`: where the plus shape of a node and its 2D neighbours tiles the torus, q = 2D + 1: in the first
  * round the neighbours. Then what remains is the lattice of the shapes' centres, those x with
  * sum (i + 1) x_i = 0 modulo q: the multiples of q along the first side, and of e_i - (i + 1) e_0 for each
@@ -95,63 +94,6 @@ const struct tor_family tor_family_bruck_lat = {
 	TOR_EXCHANGE_FAMILY(bruck_exchange),
 	.serves = TOR_COLL(ALLREDUCE),
 	.init = bruck_lat_init,
-};
-
-/* --- moore --- */
-
-/* Offsets in a round: 3 for each side that is not yet finished, but for the node itself. */
-static u32 box(const struct tor_plan *p, u32 k)
-{
-	u32 d, n = 1;
-
-	for (d = 0; d < p->grid.ndim; d++)
-		if (power(3, k) < p->grid.side[d])
-			n *= 3;
-	return n - 1;
-}
-
-static int moore_init(struct tor_plan *p, const char **why)
-{
-	u32 d, rounds = 0;
-
-	if (!all_powers(p, 3)) {
-		*why = "moore serves sides that are powers of three";
-		return -EOPNOTSUPP;
-	}
-	for (d = 0; d < p->grid.ndim; d++)
-		rounds = max(rounds, log_of(p->grid.side[d], 3));
-	tor_exchange_init(p, rounds, p->req.ranks);
-	p->shape.peers = box(p, 0);
-	p->shape.agrees = false;
-	return 0;
-}
-
-static bool moore_peer(const struct tor_plan *p, u32 channel, u32 k, u32 i, bool from, u32 *rank)
-{
-	u32 d, digit, rest = i + 1;
-
-	*rank = p->rank;
-	if (i >= box(p, k))
-		return false;
-	for (d = 0; d < p->grid.ndim; d++) {
-		if (power(3, k) >= p->grid.side[d])
-			continue;
-		digit = rest % 3;
-		rest /= 3;
-		if (digit)
-			*rank = move(p, *rank, d, digit == 1 ? power(3, k) : -(s64)power(3, k), from);
-	}
-	return true;
-}
-
-static const struct tor_exchange moore_exchange = {
-	.peer = moore_peer,
-};
-
-const struct tor_family tor_family_moore = {
-	TOR_EXCHANGE_FAMILY(moore_exchange),
-	.serves = TOR_COLL(ALLREDUCE),
-	.init = moore_init,
 };
 
 /* --- allport --- */

@@ -13,8 +13,8 @@
  * last one of ceil((n - 3^(K-1)) / 2), so that the three windows of 3^(K-1) around 0 and the last
  * distance cover the side. (The paper prints ceil((3^K - n) / 2), which leaves nodes out.)
  */
+#include "plan_intervals.h"
 #include "plan_lines.h"
-#include "plan_tables.h"
 
 #define SMALL_SIDE	64		/* live offsets fit a word */
 
@@ -23,29 +23,6 @@ struct trivance {
 	struct tor_lines_state lines;
 	u64 live[TOR_MAX_DIMS][3];
 };
-
-static u32 log3_up(u32 n)
-{
-	u32 k, power = 1;
-
-	for (k = 0; power < n; k++)
-		power *= 3;
-	return k;
-}
-
-static u32 power3(u32 k)
-{
-	u32 power = 1;
-
-	while (k--)
-		power *= 3;
-	return power;
-}
-
-static bool is_power3(u32 n)
-{
-	return power3(log3_up(n)) == n;
-}
 
 /* --- live offsets --- */
 
@@ -64,15 +41,15 @@ static u32 distance(const struct tor_plan *p, u32 n, u32 k, u32 steps)
 		variant = min_t(u32, p->grid.ndim, 3);
 	if (n <= SMALL_SIDE)
 		return tor_trivance_distances[n][variant - 1][k];
-	return k < steps - 1 ? power3(k) : (n - power3(steps - 1) + 1) / 2;
+	return k < steps - 1 ? tor_power3(k) : (n - tor_power3(steps - 1) + 1) / 2;
 }
 
 /* Beyond the table: is offset @o a multiple of 3^k in a window around @center? */
 static bool in_window(u32 n, u32 o, u32 center, u32 k, u32 steps)
 {
-	u32 up = (o + n - center) % n, away = min(up, n - up), unit = power3(k);
+	u32 up = (o + n - center) % n, away = min(up, n - up), unit = tor_power3(k);
 
-	return away % unit == 0 && away / unit <= (power3(steps - 1 - k) - 1) / 2;
+	return away % unit == 0 && away / unit <= (tor_power3(steps - 1 - k) - 1) / 2;
 }
 
 /* Is @o in L_k? */
@@ -93,7 +70,7 @@ static bool is_live(const struct tor_side *l, u32 k, u32 o)
 
 static u32 trivance_steps(const struct tor_plan *p, u32 dim)
 {
-	return log3_up(p->grid.side[dim]);
+	return tor_log3_up(p->grid.side[dim]);
 }
 
 static u32 trivance_peers(const struct tor_plan *p, u32 dim)
@@ -104,7 +81,7 @@ static u32 trivance_peers(const struct tor_plan *p, u32 dim)
 static int trivance_setup(struct tor_plan *p, u32 dim, const char **why)
 {
 	struct trivance *t = tor_plan_state(p, struct trivance);
-	u32 n = p->grid.side[dim], steps = log3_up(n), k, d;
+	u32 n = p->grid.side[dim], steps = tor_log3_up(n), k, d;
 	u64 live = 1;
 
 	if (p->req.param[TORCOLL_PARAM_VARIANT] > 4) {
@@ -160,12 +137,12 @@ static bool trivance_nth(const struct tor_side *l, struct tor_set *set, u32 i)
 
 static u32 trivance_radix(const struct tor_plan *p, u32 dim)
 {
-	return is_power3(p->grid.side[dim]) ? 3 : 0;
+	return tor_is_power3(p->grid.side[dim]) ? 3 : 0;
 }
 
 static u32 trivance_digit(const struct tor_side *l, u32 step, u32 from, u32 to)
 {
-	return to / power3(step) % 3;
+	return to / tor_power3(step) % 3;
 }
 
 static const struct tor_lines trivance_lines = {
@@ -188,7 +165,7 @@ const struct tor_family tor_family_trivance_bw = {
 
 static bool bruck_peer(const struct tor_side *l, u32 step, u32 x, u32 i, bool from, u32 *y)
 {
-	u32 d = (i + 1) * power3(step);
+	u32 d = (i + 1) * tor_power3(step);
 
 	*y = (from ? x + l->n - d : x + d) % l->n;
 	return i < 2 && d < l->n;
@@ -196,7 +173,7 @@ static bool bruck_peer(const struct tor_side *l, u32 step, u32 x, u32 i, bool fr
 
 static bool bruck_nth(const struct tor_side *l, struct tor_set *set, u32 i)
 {
-	u32 unit = power3(set->step);
+	u32 unit = tor_power3(set->step);
 
 	set->coord = (set->from + i) % l->n;
 	if (i % unit)

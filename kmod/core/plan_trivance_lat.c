@@ -15,13 +15,12 @@
  * reversal.
  */
 #include "plan_exchange.h"
-#include "plan_tables.h"
+#include "plan_intervals.h"
 
 /* Temporaries. Parts are never sent; messages are sent in the round after they are written. */
 #define BUF_SIDE	1		/* sums of finished sides, in turn: 1 to 3 */
 #define BUF_MESSAGE	4		/* to the left, to the right: 4 and 5, and next time 6 and 7 */
-#define BUF_PART	8		/* from the right 8 to 10, from the left 11 to 13 */
-#define BUFS_INTERVALS	14
+#define BUF_PART	8		/* two for each step but the last: from the right, from the left */
 
 struct trivance_lat {
 	struct tor_exchange_state exchange;
@@ -41,59 +40,6 @@ static const struct trivance_lat *state_of(const struct tor_plan *p)
 	return tor_plan_state_const(p, struct trivance_lat);
 }
 
-static u32 log3_up(u32 n)
-{
-	u32 k, power = 1;
-
-	for (k = 0; power < n; k++)
-		power *= 3;
-	return k;
-}
-
-static u32 power3(u32 k)
-{
-	u32 power = 1;
-
-	while (k--)
-		power *= 3;
-	return power;
-}
-
-static bool is_power3(u32 n)
-{
-	return power3(log3_up(n)) == n;
-}
-
-/* --- intervals, from the table or of powers of three: @side 0 is the right --- */
-
-static u32 nodes_of(u32 n, u32 side, u32 k)
-{
-	return is_power3(n) ? power3(k) : tor_trivance_intervals[n][side][k][0];
-}
-
-static u32 distance_of(u32 n, u32 side, u32 k)
-{
-	return is_power3(n) ? power3(k) : tor_trivance_intervals[n][side][k][1];
-}
-
-/* An allreduce has buffers for the parts of four steps. */
-static bool has_intervals(const struct tor_plan *p, u32 n)
-{
-	if (is_power3(n))
-		return n <= 81 || p->req.collective != TORCOLL_ALLREDUCE;
-	return n < ARRAY_SIZE(tor_trivance_intervals) && nodes_of(n, 1, 0);
-}
-
-/* Nodes known on a side before step @k. */
-static u32 reach_of(u32 n, u32 side, u32 k)
-{
-	u32 reach = 0;
-
-	while (k--)
-		reach += nodes_of(n, side, k);
-	return reach;
-}
-
 /* --- rounds --- */
 
 static bool rooted(const struct tor_plan *p)
@@ -104,7 +50,7 @@ static bool rooted(const struct tor_plan *p)
 /* Rounds along a side: every step but the first of an allreduce has a local one before it. */
 static u32 side_rounds(const struct tor_plan *p, u32 n)
 {
-	return p->req.collective == TORCOLL_ALLREDUCE ? 2 * log3_up(n) - 1 : log3_up(n);
+	return p->req.collective == TORCOLL_ALLREDUCE ? 2 * tor_log3_up(n) - 1 : tor_log3_up(n);
 }
 
 static void find_round(const struct tor_plan *p, u32 round, struct at *at)
@@ -119,7 +65,7 @@ static void find_round(const struct tor_plan *p, u32 round, struct at *at)
 		round -= rounds;
 	}
 	at->phase = at->dim;
-	at->steps = log3_up(at->n);
+	at->steps = tor_log3_up(at->n);
 	at->k = p->req.collective == TORCOLL_ALLREDUCE ? (round + 1) / 2 : round;
 	at->local = p->req.collective == TORCOLL_ALLREDUCE && round % 2;
 }
@@ -127,13 +73,14 @@ static void find_round(const struct tor_plan *p, u32 round, struct at *at)
 static int trivance_lat_init(struct tor_plan *p, const char **why)
 {
 	struct trivance_lat *s = tor_plan_state(p, struct trivance_lat);
-	u32 d, n, steps = 0;
+	u32 d, n, steps = 0, longest = 1;
 
 	s->powers = p->req.collective == TORCOLL_ALLREDUCE;
 	for (d = 0; d < p->grid.ndim; d++) {
 		n = p->grid.side[d];
-		s->powers &= is_power3(n);
-		steps += log3_up(n);
+		s->powers &= tor_is_power3(n);
+		steps += tor_log3_up(n);
+		longest = max(longest, tor_log3_up(n));
 		s->rounds += side_rounds(p, n);
 	}
 	p->shape.peers = 2;
@@ -143,12 +90,12 @@ static int trivance_lat_init(struct tor_plan *p, const char **why)
 		return 0;
 	}
 	for (d = 0; d < p->grid.ndim; d++)
-		if (!has_intervals(p, p->grid.side[d])) {
+		if (!tor_has_intervals(p->grid.side[d])) {
 			*why = "trivance-lat has no schedule for a side of this length";
 			return -EOPNOTSUPP;
 		}
 	if (p->req.collective == TORCOLL_ALLREDUCE) {
-		p->shape.bufs = BUFS_INTERVALS;
+		p->shape.bufs = BUF_PART + 2 * (longest - 1);
 		p->shape.alternates = true;
 		p->shape.agrees = tor_plan_in_pairs(p);
 	}
@@ -173,9 +120,9 @@ static bool trivance_lat_peer(const struct tor_plan *p, u32 channel, u32 k, u32 
 
 	for (step = 0;; step++)
 		for (d = 0; d < p->grid.ndim; d++)
-			if (power3(step) < p->grid.side[d] && !k--) {
+			if (tor_power3(step) < p->grid.side[d] && !k--) {
 				*rank = tor_torus_shift(&p->grid, p->rank, d,
-							i ? -(s64)power3(step) : power3(step));
+							i ? -(s64)tor_power3(step) : tor_power3(step));
 				return i < 2;
 			}
 }
@@ -204,7 +151,7 @@ static u32 side_buf(const struct tor_plan *p, u32 phases)
 
 static u32 part_buf(u32 side, u32 k)
 {
-	return BUF_PART + 3 * side + k;
+	return BUF_PART + 2 * k + side;
 }
 
 /* The buffer of the message that goes away from @side, that is, comes from that side, in step @k. */
@@ -219,11 +166,10 @@ static u32 message_buf(const struct tor_plan *p, const struct at *at, u32 side)
  */
 static bool message_part(const struct tor_plan *p, const struct at *at, u32 side, u32 i, u32 *buf)
 {
-	/* the window, as seen by the sender, counted towards @side */
-	s32 low = (s32)reach_of(at->n, side, at->k) + 1 - (s32)distance_of(at->n, side, at->k);
-	s32 high = low + (s32)nodes_of(at->n, side, at->k) - 1, from;
+	s32 low, high, from;
 	u32 j, way;
 
+	tor_interval_window(at->n, side, at->k, &low, &high);
 	if (high < low)
 		return false;
 	if (low <= 0 && high >= 0 && !i--) {
@@ -232,11 +178,11 @@ static bool message_part(const struct tor_plan *p, const struct at *at, u32 side
 	}
 	for (j = 0; j < at->k; j++)
 		for (way = 0; way < 2; way++) {
-			if (!nodes_of(at->n, way, j))
+			if (!tor_interval_nodes(at->n, way, j))
 				continue;
-			from = reach_of(at->n, way, j) + 1;
+			from = tor_interval_reach(at->n, way, j) + 1;
 			if (way != side)
-				from = 1 - from - (s32)nodes_of(at->n, way, j);
+				from = 1 - from - (s32)tor_interval_nodes(at->n, way, j);
 			if (from >= low && from <= high && !i--) {
 				*buf = part_buf(way, j);
 				return true;
@@ -265,9 +211,9 @@ static bool message_transfer(const struct tor_plan *p, struct tor_cursor *c, con
 			     u32 i)
 {
 	bool last = at->k == at->steps - 1, mine = i < 2;
-	u32 side = i % 2, d = distance_of(at->n, side, at->k), peer;
+	u32 side = i % 2, d = tor_interval_distance(at->n, side, at->k), peer;
 
-	if (!nodes_of(at->n, side, at->k))
+	if (!tor_interval_nodes(at->n, side, at->k))
 		return false;
 	peer = tor_torus_shift(&p->grid, p->rank, at->dim, (side == 0) == mine ? -(s64)d : d);
 	return set(p, c, mine ? p->rank : peer, mine ? peer : p->rank, message_buf(p, at, side),
@@ -283,7 +229,7 @@ static bool sum_transfer(const struct tor_plan *p, struct tor_cursor *c, const s
 	if (!i)
 		return set(p, c, p->rank, p->rank, side_buf(p, at->phase),
 			   side_buf(p, at->phase + 1), TOR_PIECE_COPY);
-	return nodes_of(at->n, side, k) && set(p, c, p->rank, p->rank, part_buf(side, k),
+	return tor_interval_nodes(at->n, side, k) && set(p, c, p->rank, p->rank, part_buf(side, k),
 					       side_buf(p, at->phase + 1), TOR_PIECE_REDUCE);
 }
 
@@ -314,10 +260,10 @@ static u32 step_of(u32 n, u32 away, u32 *side)
 {
 	u32 k;
 
-	*side = away > reach_of(n, 0, log3_up(n));
+	*side = away > tor_interval_reach(n, 0, tor_log3_up(n));
 	if (*side)
 		away = n - away;
-	for (k = 0; away > reach_of(n, *side, k + 1); k++)
+	for (k = 0; away > tor_interval_reach(n, *side, k + 1); k++)
 		;
 	return k;
 }
@@ -346,8 +292,8 @@ static bool gather_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	find_round(p, reduce ? state_of(p)->rounds - 1 - c->round : c->round, &at);
 	for (; c->transfer < 4; c->transfer++) {
 		side = c->transfer % 2;
-		d = distance_of(at.n, side, at.k);
-		if (!nodes_of(at.n, side, at.k))
+		d = tor_interval_distance(at.n, side, at.k);
+		if (!tor_interval_nodes(at.n, side, at.k))
 			continue;
 		src = p->rank;
 		dst = p->rank;
@@ -378,9 +324,9 @@ static bool gather_piece(const struct tor_plan *p, struct tor_cursor *c, struct 
 		rank = tor_torus_shift(&p->grid, rank, d, i % p->grid.side[d]);
 		i /= p->grid.side[d];
 	}
-	if (i >= nodes_of(at.n, side, at.k))
+	if (i >= tor_interval_nodes(at.n, side, at.k))
 		return false;
-	away = (s64)reach_of(at.n, side, at.k) + 1 + i;
+	away = (s64)tor_interval_reach(at.n, side, at.k) + 1 + i;
 	rank = tor_torus_shift(&p->grid, rank, at.dim, side ? -away : away);
 	tor_piece_in_place(out, tor_plan_own(p, c->channel, rank));
 	return true;

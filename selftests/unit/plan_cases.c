@@ -239,10 +239,10 @@ static bool shape_fits(u32 algorithm, const u32 *side, u32 ndim)
 			fits &= is_power(side[d], 2);
 			break;
 		case TORCOLL_TRIVANCE_LAT:
+		case TORCOLL_MOORE:
 			fits &= has_intervals(side[d]);
 			break;
 		case TORCOLL_BRUCK_LAT:
-		case TORCOLL_MOORE:
 			fits &= is_power(side[d], 3);
 			break;
 		case TORCOLL_ALLPORT:
