@@ -272,6 +272,8 @@ void tor_tx_dropped(struct tor_tx *tx, u32 index, u64 now)
 	if (index < tx->base || index >= tx->next || tx->acked & BIT_ULL(bit))
 		return;
 	tx->lost |= BIT_ULL(bit);
+	/* what was missing may be just that */
+	tx_watch_hole(tx, now);
 	if (index >= tx->recover)
 		tx_shrink(tx, tx->window / 2);
 	tx->retry = now + TOR_DROP_RETRY;

@@ -271,6 +271,26 @@ static void tor_tx_dropped__again_soon_and_less(void **state)
 	assert_int_equal(tx.lost, 0);
 }
 
+/* A gap that turns out to be a frame which never left is no loss on the way. */
+static void tor_tx_dropped__explains_the_gap(void **state)
+{
+	u64 gap = START + MS, now;
+	u32 window;
+	u8 flags;
+
+	(void)state;
+	begin(8);
+	burst(START, &flags);
+	ack(0, 2, gap);
+	now = tor_tx_deadline(&tx) - 1;
+	tor_tx_dropped(&tx, 0, now);
+	window = tx.window;
+	assert_int_equal(tor_tx_timer(&tx, now + 1), TOR_TX_NOTHING);
+	assert_int_equal(tx.window, window);
+	assert_int_equal(tor_tx_timer(&tx, now + TOR_DROP_RETRY), TOR_TX_REPEAT);
+	assert_int_equal(tx.lost, 1);
+}
+
 static void tor_tx_ack__not_ready_waits_and_asks(void **state)
 {
 	u64 now = START, wait, last = 0;
@@ -458,6 +478,7 @@ int main(void)
 		cmocka_unit_test(tor_tx_timer__late_frame_is_not_repeated),
 		cmocka_unit_test(tor_tx_timer__silence_backs_off),
 		cmocka_unit_test(tor_tx_dropped__again_soon_and_less),
+		cmocka_unit_test(tor_tx_dropped__explains_the_gap),
 		cmocka_unit_test(tor_tx_ack__not_ready_waits_and_asks),
 		cmocka_unit_test(tor_tx_ack__measures_round_trips),
 		cmocka_unit_test(tor_rx_look__once_each),
