@@ -114,7 +114,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
  * @tx: struct tor_tx of all rounds, not yet wholly acknowledged
  * @spare_rx, @spare_tx: records to reuse
  * @retry: when to try again what could not be had, ns; 0: nothing
- * @nudge: when to ask those whose frames are missing, ns; see nudge() in engine.c
+ * @nudge: when to ask those whose frames are missing, ns; see engine.c
  * @armed: what was last asked of tor_env_chan_timer()
  * @told: senders that were told not ready
  */

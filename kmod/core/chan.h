@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What the files of the engine share about a channel; nobody else includes this. Every function here runs under
+ * the channel's lock, like those of engine.h.
+ */
+#ifndef _TOR_CORE_CHAN_H
+#define _TOR_CORE_CHAN_H
+
+#include "engine.h"
+
+/* A frame that has arrived and cannot be applied yet. */
+struct tor_kept {
+	struct list_head list;
+	u32 index;
+	u32 len;
+	u8 data[];
+};
+
+/* What a kept frame counts for, against TOR_KEPT_MAX: it may have brought a record of its own. */
+static inline u32 tor_kept_size(u32 len)
+{
+	return sizeof(struct tor_kept) + sizeof(struct tor_rx) + len;
+}
+
+/* --- record.c --- */
+
+/* The record of what @rank sends us in @round, or of what we send it; NULL if there is none. */
+struct tor_rx *tor_chan_rx_find(struct tor_chan *chan, u32 rank, u32 round);
+struct tor_tx *tor_chan_tx_find(struct tor_chan *chan, u32 rank, u32 round);
+
+/* A new one, listed; NULL: no memory. */
+struct tor_rx *tor_chan_rx_get(struct tor_chan *chan, u32 rank, u32 round);
+struct tor_tx *tor_chan_tx_get(struct tor_chan *chan);
+
+/* Give one up, with what it holds. */
+void tor_chan_rx_put(struct tor_chan *chan, struct tor_rx *rx);
+void tor_chan_tx_put(struct tor_chan *chan, struct tor_tx *tx);
+void tor_chan_kept_free(struct tor_chan *chan, struct tor_rx *rx, struct tor_kept *kept);
+
+/* Forget everything about the present op; @records: the spare ones, too. */
+void tor_chan_clear(struct tor_chan *chan, bool records);
+
+/* --- memory: inline, for every range of every frame --- */
+
+/* The memory of one of the plan's buffers; @off: in the buffer, then in that memory. */
+static inline struct tor_mem *tor_op_mem(const struct tor_op *op, u32 buf, u64 *off)
+{
+	if (buf == TOR_BUF_DATA)
+		return op->data;
+	*off += (buf - 1) * op->plan.req.count * op->elem;
+	return op->temp;
+}
+
+/* A window [off, off + len) of a transfer's byte stream, while its pieces go by. */
+struct tor_span {
+	u64 off;
+	u64 len;
+	u64 pos;			/* stream offset of the piece at hand */
+};
+
+/* Cut what [off, off + len) has in common with a piece of @bytes: false if nothing. */
+static inline bool tor_span_cut(struct tor_span *s, u64 bytes, u64 *skip, u64 *take)
+{
+	u64 from = max(s->pos, s->off);
+	u64 to = min(s->pos + bytes, s->off + s->len);
+
+	*skip = from - s->pos;
+	*take = to > from ? to - from : 0;
+	s->pos += bytes;
+	return *take;
+}
+
+/* Payload bytes of frame @index. */
+static inline u32 tor_chan_frame_len(const struct tor_comm *comm, const struct tor_rx *rx, u32 index)
+{
+	return min_t(u64, comm->unit, rx->bytes - (u64)index * comm->unit);
+}
+
+/* --- send.c --- */
+
+/* Send what window and receiver allow. */
+void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx);
+
+/* The timer ran: send again, or probe, if @tx is due. */
+void tor_chan_tx_timer(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx);
+
+/**
+ * tor_chan_send_ack - say what has arrived
+ * @rank: to whom
+ * @seq, @round: of which transfer
+ * @rx: its record; NULL: nothing has, or (DONE) everything
+ * @state: and whether more may come
+ * @stamp: of the frame that asked, or 0
+ */
+void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round,
+		       const struct tor_rx *rx, enum torcoll_ack_state state, u32 stamp);
+
+/* Make all sends independent of the op's memory; false: some must be waited for. */
+bool tor_chan_copy_sends(struct tor_chan *chan);
+
+/* --- receive.c --- */
+
+/* Apply kept frames of the current round whose turn it is, until no more can be. */
+void tor_chan_release(struct tor_ctx *ctx, struct tor_chan *chan);
+
+/* Tell those that had to wait, and need not any longer, to go on. */
+void tor_chan_invite(struct tor_ctx *ctx, struct tor_chan *chan);
+
+/* --- round.c --- */
+
+/*
+ * Set up the transfers of the current round and start its sends. False: not now, the acknowledgement or the
+ * timer that it waits for calls again.
+ */
+bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan);
+
+bool tor_chan_round_done(const struct tor_chan *chan);
+void tor_chan_finish_round(struct tor_chan *chan);
+
+/* --- engine.c --- */
+
+/* Go on as far as possible. */
+void tor_chan_run(struct tor_ctx *ctx, struct tor_chan *chan);
+
+/* Ask for the timer at the time of what is due first. */
+void tor_chan_arm(struct tor_chan *chan);
+
+/* @rank is at another op than we are: the comm fails. */
+void tor_chan_mismatch(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 digest);
+
+#endif

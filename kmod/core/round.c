@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * A round of a channel: its transfers are set up from the plan, its local pieces are run, and when all that it
+ * receives is applied it is over. See chan.h.
+ */
+#include "chan.h"
+#include "stream.h"
+
+/* What came early must fit the transfer that it turns out to belong to. */
+static bool early_fits(const struct tor_chan *chan, const struct tor_rx *rx)
+{
+	const struct tor_kept *kept;
+
+	if (!rx->nkept)
+		return true;
+	if (rx->digest != chan->op->digest)
+		return false;
+	list_for_each_entry(kept, &rx->kept, list)
+		if (kept->index >= rx->frames ||
+		    kept->len != tor_chan_frame_len(chan->op->comm, rx, kept->index))
+			return false;
+	return true;
+}
+
+/* Add a piece of the round to the record of its transfer; false: no memory. */
+static bool add_send(struct tor_chan *chan, const struct tor_piece *piece)
+{
+	struct tor_op *op = chan->op;
+	struct tor_tx *tx = tor_chan_tx_find(chan, piece->dst, chan->round);
+
+	if (tx) {
+		tx->single = false;
+	} else {
+		tx = tor_chan_tx_get(chan);
+		if (!tx)
+			return false;
+		tx->rank = piece->dst;
+		tx->round = chan->round;
+		tx->single = true;
+		tx->buf = piece->sbuf;
+		tx->off = piece->soff * op->elem;
+		tx->bytes = 0;
+	}
+	tx->bytes += piece->n * op->elem;
+	return true;
+}
+
+static bool add_receive(struct tor_chan *chan, const struct tor_piece *piece)
+{
+	struct tor_op *op = chan->op;
+	struct tor_rx *rx = tor_chan_rx_find(chan, piece->src, chan->round);
+
+	if (!rx) {
+		rx = tor_chan_rx_get(chan, piece->src, chan->round);
+		if (!rx)
+			return false;
+	}
+	rx->single = !rx->bytes;
+	if (rx->single) {
+		rx->buf = piece->dbuf;
+		rx->op = TOR_PIECE_COPY;
+		rx->off = piece->doff * op->elem;
+		/* into the order in which the plan yields them; early ones lie in order of arrival */
+		list_del(&rx->list);
+		list_add_tail(&rx->list, &chan->rx);
+	}
+	if (piece->op == TOR_PIECE_REDUCE)
+		rx->op = TOR_PIECE_REDUCE;
+	rx->bytes += piece->n * op->elem;
+	return true;
+}
+
+/* Run a piece that stays here. */
+static void local_piece(struct tor_chan *chan, const struct tor_piece *piece)
+{
+	struct tor_op *op = chan->op;
+	u64 from = piece->soff * op->elem;
+	u64 to = piece->doff * op->elem;
+	u64 left = piece->n * op->elem;
+	struct tor_mem *src = tor_op_mem(op, piece->sbuf, &from);
+	struct tor_mem *dst = tor_op_mem(op, piece->dbuf, &to);
+
+	while (left) {
+		struct tor_bytes bytes[TOR_FRAME_RANGES];
+		u64 chunk = 0;
+		struct tor_stream s;
+		u32 n;
+
+		for (n = 0; n < ARRAY_SIZE(bytes) && chunk < left; n++) {
+			u32 run = min_t(u64, left - chunk, U32_MAX);
+
+			bytes[n].p = tor_env_mem(src, from + chunk, &run);
+			bytes[n].len = run;
+			chunk += run;
+		}
+		if (chunk < left)
+			chunk -= chunk % op->elem;
+		tor_stream_init(&s, bytes, n);
+		if (piece->op == TOR_PIECE_REDUCE)
+			tor_stream_reduce(&s, dst, to, tor_div64(chunk, op->elem), op->elem,
+					  op->reduce);
+		else
+			tor_stream_copy(&s, dst, to, chunk);
+		from += chunk;
+		to += chunk;
+		left -= chunk;
+	}
+}
+
+/* The pieces of the round that stay here: copies, then reductions. False: no FPU now. */
+static bool local_pieces(struct tor_chan *chan)
+{
+	struct tor_op *op = chan->op;
+	struct tor_piece piece;
+	struct tor_cursor c;
+	u32 pass;
+
+	if (op->is_float && !tor_env_fpu_begin())
+		return false;
+	for (pass = TOR_PIECE_COPY; pass <= TOR_PIECE_REDUCE; pass++) {
+		tor_plan_begin(&op->plan, chan->index, chan->round, &c);
+		while (tor_plan_next(&op->plan, &c, &piece))
+			if (piece.src == piece.dst && piece.op == pass)
+				local_piece(chan, &piece);
+	}
+	if (op->is_float)
+		tor_env_fpu_end();
+	return true;
+}
+
+/* Give up the records of a round that could not be entered. */
+static void leave(struct tor_chan *chan)
+{
+	struct tor_tx *tx, *next_tx;
+	struct tor_rx *rx, *next_rx;
+
+	list_for_each_entry_safe(tx, next_tx, &chan->tx, list)
+		if (tx->round == chan->round)
+			tor_chan_tx_put(chan, tx);
+	list_for_each_entry_safe(rx, next_rx, &chan->rx, list) {
+		if (rx->round != chan->round)
+			continue;
+		rx->bytes = 0;
+		rx->frames = 0;
+		if (!rx->nkept)
+			tor_chan_rx_put(chan, rx);
+	}
+}
+
+/* May the round begin without changing what is still being sent? See plan.h, "Stability". */
+static bool sends_are_stable(const struct tor_chan *chan)
+{
+	const struct tor_tx *tx;
+
+	if (!chan->op->plan.shape.alternates)
+		return true;
+	list_for_each_entry(tx, &chan->tx, list)
+		if (tx->round + 2 <= chan->round)
+			return false;
+	return true;
+}
+
+static bool same_place(const struct tor_rx *a, const struct tor_rx *b)
+{
+	return a->single && b->single && a->buf == b->buf && a->off == b->off &&
+	       a->bytes == b->bytes;
+}
+
+static bool rx_meets(const struct tor_rx *a, const struct tor_rx *b)
+{
+	if (!a->single || !b->single)
+		return true;
+	return a->buf == b->buf && a->off < b->off + b->bytes && b->off < a->off + a->bytes;
+}
+
+/* Whatever the order of arrival, the bits must be the same: find out who waits for whom. */
+static void order_receive(struct tor_chan *chan, struct tor_rx *rx)
+{
+	struct tor_rx *before;
+
+	rx->after = NULL;
+	rx->last = false;
+	if (!chan->op->ordered || rx->op != TOR_PIECE_REDUCE)
+		return;
+	list_for_each_entry(before, &chan->rx, list) {
+		if (before == rx)
+			break;
+		if (before->round != rx->round || before->op != TOR_PIECE_REDUCE ||
+		    !rx_meets(before, rx))
+			continue;
+		/* the same place as the latest one, which in turn waits for those before it */
+		rx->after = same_place(before, rx) ? before : NULL;
+		rx->last = !rx->after;
+	}
+}
+
+bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	struct tor_op *op = chan->op;
+	bool local = false;
+	struct tor_piece piece;
+	struct tor_cursor c;
+	struct tor_tx *tx, *next;
+	struct tor_rx *rx;
+
+	if (!sends_are_stable(chan))
+		return false;
+	tor_plan_begin(&op->plan, chan->index, chan->round, &c);
+	while (tor_plan_next(&op->plan, &c, &piece)) {
+		if (piece.src == piece.dst)
+			local = true;
+		else if (!(piece.src == op->plan.rank ? add_send(chan, &piece) :
+							add_receive(chan, &piece)))
+			goto later;
+	}
+	if (local && !local_pieces(chan))
+		goto later;
+	list_for_each_entry(rx, &chan->rx, list) {
+		if (rx->round != chan->round)
+			continue;
+		order_receive(chan, rx);
+		rx->frames = tor_div64(rx->bytes + op->comm->unit - 1, op->comm->unit);
+		if (!rx->frames || !early_fits(chan, rx)) {
+			tor_chan_mismatch(ctx, chan, rx->rank, rx->digest);
+			return false;
+		}
+	}
+	chan->entered = true;
+	list_for_each_entry_safe(tx, next, &chan->tx, list) {
+		if (tx->round != chan->round)
+			continue;
+		tor_tx_init(tx, &op->comm->path[tx->rank], tx->rank, tx->round, tx->bytes,
+			    op->comm->unit);
+		tor_chan_push(ctx, chan, tx);
+	}
+	return true;
+later:
+	leave(chan);
+	chan->retry = ctx->now + TOR_RETRY;
+	return false;
+}
+
+bool tor_chan_round_done(const struct tor_chan *chan)
+{
+	const struct tor_rx *rx;
+
+	list_for_each_entry(rx, &chan->rx, list)
+		if (rx->round == chan->round && (!tor_rx_done(rx) || rx->nkept))
+			return false;
+	return true;
+}
+
+void tor_chan_finish_round(struct tor_chan *chan)
+{
+	struct tor_rx *rx, *next;
+
+	list_for_each_entry_safe(rx, next, &chan->rx, list)
+		if (rx->round == chan->round)
+			tor_chan_rx_put(chan, rx);
+	chan->round++;
+	chan->entered = false;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * What a channel sends: data frames of its transfers, acknowledgements, and what comes of either. See chan.h.
+ *
+ * Where a payload lies is not stored but asked of the plan again whenever a frame of a transfer with
+ * several ranges is sent; transfers of one range, the common case, remember it.
+ */
+#include "chan.h"
+
+/*
+ * The ranges of memory that hold bytes [off, off + len) of what @tx sends. Return: their number; if it is above
+ * TOR_FRAME_RANGES, only that many were filled in.
+ */
+static u32 tx_ranges(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u32 len,
+		     struct tor_range *range)
+{
+	struct tor_op *op = chan->op;
+	struct tor_span span = { .off = off, .len = len };
+	struct tor_piece piece;
+	struct tor_cursor c;
+	u64 skip, take;
+	u32 n = 0;
+
+	if (tx->single) {
+		range->off = tx->off + off;
+		range->mem = tor_op_mem(op, tx->buf, &range->off);
+		range->len = len;
+		return 1;
+	}
+	tor_plan_begin(&op->plan, chan->index, tx->round, &c);
+	while (span.pos < off + len && tor_plan_next(&op->plan, &c, &piece)) {
+		if (piece.src != op->plan.rank || piece.dst != tx->rank)
+			continue;
+		if (!tor_span_cut(&span, piece.n * op->elem, &skip, &take))
+			continue;
+		if (n < TOR_FRAME_RANGES) {
+			range[n].off = piece.soff * op->elem + skip;
+			range[n].mem = tor_op_mem(op, piece.sbuf, &range[n].off);
+			range[n].len = take;
+		}
+		n++;
+	}
+	return n;
+}
+
+static u32 range_crc(const struct tor_range *range, u32 n)
+{
+	u32 crc = ~0U;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		u64 done = 0;
+
+		while (done < range[i].len) {
+			u32 run = min_t(u64, range[i].len - done, U32_MAX);
+			void *p = tor_env_mem(range[i].mem, range[i].off + done, &run);
+
+			crc = tor_env_crc32c(crc, p, run);
+			done += run;
+		}
+	}
+	return ~crc;
+}
+
+/* Copy bytes [off, off + len) of what @tx sends to @to. */
+static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u32 len, u8 *to)
+{
+	struct tor_op *op = chan->op;
+	struct tor_span span = { .off = off, .len = len };
+	struct tor_piece piece;
+	struct tor_cursor c;
+	u64 skip, take;
+
+	tor_plan_begin(&op->plan, chan->index, tx->round, &c);
+	while (span.pos < off + len && tor_plan_next(&op->plan, &c, &piece)) {
+		struct tor_mem *mem;
+		u64 at;
+
+		if (piece.src != op->plan.rank || piece.dst != tx->rank)
+			continue;
+		if (!tor_span_cut(&span, piece.n * op->elem, &skip, &take))
+			continue;
+		at = piece.soff * op->elem + skip;
+		mem = tor_op_mem(op, piece.sbuf, &at);
+		while (take) {
+			u32 run = min_t(u64, take, U32_MAX);
+			void *p = tor_env_mem(mem, at, &run);
+
+			memcpy(to, p, run);
+			to += run;
+			at += run;
+			take -= run;
+		}
+	}
+}
+
+static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx, u32 index,
+		       u8 flags)
+{
+	struct tor_op *op = chan->op;
+	struct tor_comm *comm = op->comm;
+	struct tor_range range[TOR_FRAME_RANGES];
+	u64 off = (u64)index * comm->unit;
+	u32 len = min_t(u64, comm->unit, tx->bytes - off);
+	u8 hdr[sizeof(struct torcoll_hdr)];
+	struct tor_frame frame = { .port = ~0U, .hdr = hdr, .hdr_len = sizeof(hdr), .data = true };
+	void *gathered = NULL;
+	struct tor_hdr h;
+
+	tor_node_header(comm->node, &h, TORCOLL_FRAME_DATA, tor_comm_node(comm, tx->rank));
+	h.dst_epoch = READ_ONCE(comm->epoch[tx->rank]);
+	h.comm = comm->tag;
+	h.op = chan->seq;
+	h.digest = op->digest;
+	h.channel = chan->index;
+	h.flags = flags;
+	h.round = tx->round;
+	h.offset = off;
+	h.length = len;
+	h.stamp = max_t(u32, tor_div64(ctx->now, NSEC_PER_USEC), 1);
+
+	frame.dst = h.dst;
+	frame.tie = (index ^ chan->index) & 1;
+	if (tx->copy) {
+		frame.linear = tx->copy;
+	} else {
+		frame.ranges = tx_ranges(chan, tx, off, len, range);
+		frame.range = range;
+		/* may be overwritten as soon as it has left: see complete() */
+		frame.copy = tx->bytes <= comm->unit;
+		if (frame.ranges > TOR_FRAME_RANGES) {
+			gathered = tor_env_alloc(len);
+			if (!gathered) {
+				tor_tx_dropped(tx, index, ctx->now);
+				return;
+			}
+			tx_gather(chan, tx, off, len, gathered);
+			frame.linear = gathered;
+			frame.ranges = 0;
+		}
+	}
+	if (frame.linear)
+		frame.linear_len = len;
+	if (comm->node->checksum_payload)
+		h.payload_crc = frame.linear ? tor_wire_crc(frame.linear, len) :
+					       range_crc(range, frame.ranges);
+	tor_wire_build(hdr, &h, NULL);
+	if (flags & TORCOLL_FLAG_RETRANSMIT)
+		tor_env_count(comm->node, TOR_C_TX_RETRANSMITS, 1);
+	if (tor_env_send(ctx, comm->node, &frame))
+		tor_tx_dropped(tx, index, ctx->now);
+	tor_env_free(gathered);
+}
+
+void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx)
+{
+	u32 index;
+	u8 flags;
+
+	while ((index = tor_tx_next(tx, ctx->now, &flags)) != TOR_NO_FRAME) {
+		u64 lost = tx->lost;
+
+		send_frame(ctx, chan, tx, index, flags);
+		/* no memory or no way: the timer tries again */
+		if (tx->lost & ~lost)
+			break;
+	}
+}
+
+/*
+ * The memory of the op goes back to its owner when nothing refers to it: short messages that are not acknowledged
+ * yet are copied, so that they can be sent again; longer ones are waited for.
+ */
+bool tor_chan_copy_sends(struct tor_chan *chan)
+{
+	u32 unit = chan->op->comm->unit;
+	struct tor_tx *tx;
+
+	list_for_each_entry(tx, &chan->tx, list)
+		if (tx->bytes > unit)
+			return false;
+	list_for_each_entry(tx, &chan->tx, list) {
+		if (tx->copy)
+			continue;
+		tx->copy = tor_env_alloc(tx->bytes);
+		if (!tx->copy)
+			return false;
+		tx_gather(chan, tx, 0, tx->bytes, tx->copy);
+	}
+	return true;
+}
+
+void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round,
+		       const struct tor_rx *rx, enum torcoll_ack_state state, u32 stamp)
+{
+	struct tor_comm *comm = chan->op->comm;
+	struct tor_ack ack = {
+		.comm = comm->tag,
+		.op = seq,
+		.channel = chan->index,
+		.state = state,
+		.round = round,
+		.base = rx ? rx->base : 0,
+		.mask = rx ? rx->mask : 0,
+		.stamp = stamp,
+	};
+	u8 hdr[sizeof(struct torcoll_hdr) + sizeof(struct torcoll_ack)];
+	struct tor_frame frame = { .port = ~0U, .hdr = hdr, .hdr_len = sizeof(hdr) };
+	struct tor_hdr h;
+
+	tor_node_header(comm->node, &h, TORCOLL_FRAME_ACK, tor_comm_node(comm, rank));
+	h.dst_epoch = READ_ONCE(comm->epoch[rank]);
+	h.comm = comm->tag;
+	h.acks = 1;
+	tor_wire_build(hdr, &h, &ack);
+	frame.dst = h.dst;
+	tor_env_count(comm->node, TOR_C_TX_ACKS, 1);
+	tor_env_send(ctx, comm->node, &frame);
+}
+
+void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_ack *ack)
+{
+	struct tor_tx *tx;
+
+	/* whoever still waits for us has not heard */
+	if (atomic_read(&chan->op->comm->failed)) {
+		tor_comm_send_abort(ctx, chan->op->comm, rank);
+		return;
+	}
+	if (ack->op != chan->seq || chan->state == TOR_CHAN_IDLE)
+		return;
+	tx = tor_chan_tx_find(chan, rank, ack->round);
+	/* a transfer of a round that is being set up has sent nothing */
+	if (!tx || !tx->frames)
+		return;
+	tor_tx_ack(tx, ack, ctx->now);
+	if (tor_tx_done(tx))
+		tor_chan_tx_put(chan, tx);
+	else
+		tor_chan_push(ctx, chan, tx);
+	tor_chan_run(ctx, chan);
+}
+
+void tor_chan_tx_timer(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx)
+{
+	struct tor_node *node = chan->op->comm->node;
+
+	switch (tor_tx_timer(tx, ctx->now)) {
+	case TOR_TX_NOTHING:
+		return;
+	case TOR_TX_PROBE:
+		tor_env_count(node, TOR_C_TX_PROBES, 1);
+		send_frame(ctx, chan, tx, tx->base, TORCOLL_FLAG_PROBE | TORCOLL_FLAG_ACK);
+		return;
+	case TOR_TX_TIMEOUT:
+		tor_env_count(node, TOR_C_TX_TIMEOUTS, 1);
+		fallthrough;
+	case TOR_TX_TAIL:
+	case TOR_TX_REPEAT:
+		tor_chan_push(ctx, chan, tx);
+		return;
+	}
+}
+
+void tor_chan_dropped(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
+		      const struct tor_hdr *h)
+{
+	struct tor_tx *tx;
+
+	if (h->op != chan->seq || chan->state == TOR_CHAN_IDLE)
+		return;
+	tx = tor_chan_tx_find(chan, rank, h->round);
+	if (!tx || !tx->frames)
+		return;
+	tor_tx_dropped(tx, tor_div64(h->offset, chan->op->comm->unit), ctx->now);
+	tor_chan_arm(chan);
+}
