@@ -2,7 +2,7 @@
 /*
  * A dump as SVG: for each round a picture of the torus, with an arrow per transfer, coloured by channel.
  * Dimension 0 goes right, dimension 1 down; further dimensions are laid out as a grid of such
- * planes. Ways round the torus are bows: which cables are used is not shown.
+ * planes. What goes round the torus leaves the picture at one edge and comes in at the other.
  */
 #include "dump.h"
 
@@ -28,39 +28,69 @@ struct canvas {
 	const struct dump *d;
 	FILE *out;
 	struct place size;		/* of a picture */
-	struct place at;		/* of this one */
 };
+
+/* The way of a step along dimension @d. */
+static struct place step_of(const struct tor_torus *t, u32 d)
+{
+	struct place step = { d % 2 ? 0 : STEP, d % 2 ? STEP : 0 };
+	u32 i;
+
+	for (i = d % 2; i < d; i += 2) {
+		step.x *= t->side[i] + 0.3;
+		step.y *= t->side[i] + 0.3;
+	}
+	return step;
+}
 
 static struct place place_of(const struct canvas *c, u32 node)
 {
 	const struct tor_torus *t = &c->d->torus;
-	struct place p = { c->at.x + MARGIN, c->at.y + MARGIN + TITLE };
-	double step[2] = { STEP, STEP };
+	struct place p = { MARGIN, MARGIN }, step;
 	u32 d;
 
 	for (d = 0; d < t->ndim; d++) {
-		*(d % 2 ? &p.y : &p.x) += step[d % 2] * tor_torus_coord(t, node, d);
-		step[d % 2] *= t->side[d] + 0.3;
+		step = step_of(t, d);
+		p.x += step.x * tor_torus_coord(t, node, d);
+		p.y += step.y * tor_torus_coord(t, node, d);
 	}
 	return p;
+}
+
+/* From @src the shorter way to @dst, perhaps across the edge: whither it would be without one. */
+static struct place way_of(const struct canvas *c, u32 src, u32 dst)
+{
+	const struct tor_torus *t = &c->d->torus;
+	struct place way = { 0, 0 }, step;
+	u32 d;
+
+	for (d = 0; d < t->ndim; d++) {
+		s32 side = t->side[d];
+		s32 by = (s32)tor_torus_coord(t, dst, d) - (s32)tor_torus_coord(t, src, d);
+
+		if (2 * by > side)
+			by -= side;
+		else if (2 * by < -side)
+			by += side;
+		step = step_of(t, d);
+		way.x += step.x * by;
+		way.y += step.y * by;
+	}
+	return way;
 }
 
 static struct place size_of(const struct canvas *c)
 {
 	struct place p = place_of(c, c->d->torus.nodes - 1);
 
-	return (struct place){ p.x + MARGIN, p.y + MARGIN };
+	return (struct place){ p.x + MARGIN, p.y + MARGIN + TITLE };
 }
 
-static void draw_nodes(const struct canvas *c, u32 t)
+static void draw_nodes(const struct canvas *c)
 {
 	const struct dump *d = c->d;
 	u32 i, node;
 
-	fprintf(c->out, "<text class=\"t\" x=\"%.0f\" y=\"%.0f\">round %u</text>\n", c->at.x + 12,
-		c->at.y + 20, t);
-	fprintf(c->out, "<rect x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\"/>\n",
-		c->at.x + 4, c->at.y + 4, c->size.x - 8, c->size.y - 8);
 	for (i = 0; i < d->ranks; i++) {
 		struct place p;
 
@@ -71,19 +101,15 @@ static void draw_nodes(const struct canvas *c, u32 t)
 	}
 }
 
-/* A bow to the left of its direction, so that an arrow back is beside it; wider for longer ways. */
-static void draw_arrow(const struct canvas *c, const struct dump_piece *x, u64 n)
+/* A bow to the left of its direction, so that an arrow back is beside it; no wider than half a step. */
+static void draw_bow(const struct canvas *c, struct place a, struct place b, const struct dump_piece *x,
+		     u64 n, bool head)
 {
-	const struct dump *d = c->d;
-	struct place a = place_of(c, d->members ? d->members[x->src] : x->src);
-	struct place b = place_of(c, d->members ? d->members[x->dst] : x->dst);
 	double dx = b.x - a.x, dy = b.y - a.y, len = hypot(dx, dy), bow, back;
 	struct place mid, end;
 
-	if (len < 1)
-		return;
-	bow = len > 1.5 * STEP ? 0.18 * len : 0.12 * len;
-	bow += 3.0 * (x->ch % 4);
+	/* longer ones, and those of other channels, beside shorter ones */
+	bow = fmin(0.12 * len, 0.3 * STEP) + 3.0 * (x->ch % 4) + fmin(len / STEP, 6);
 	mid = (struct place){ (a.x + b.x) / 2 + dy / len * bow, (a.y + b.y) / 2 - dx / len * bow };
 	/* ends at the rims of the circles */
 	back = hypot(b.x - mid.x, b.y - mid.y);
@@ -93,10 +119,27 @@ static void draw_arrow(const struct canvas *c, const struct dump_piece *x, u64 n
 	a.y += (mid.y - a.y) / back * RADIUS;
 	fprintf(c->out, "<path d=\"M%.1f %.1fQ%.1f %.1f %.1f %.1f\" stroke=\"%s\" ", a.x, a.y,
 		mid.x, mid.y, end.x, end.y, colours[x->ch % ARRAY_SIZE(colours)]);
-	fprintf(c->out, "marker-end=\"url(#a%zu)\"%s>", x->ch % ARRAY_SIZE(colours),
-		x->op == TOR_PIECE_COPY ? " stroke-dasharray=\"5 3\"" : "");
+	if (head)
+		fprintf(c->out, "marker-end=\"url(#a%zu)\"", x->ch % ARRAY_SIZE(colours));
+	fprintf(c->out, "%s>", x->op == TOR_PIECE_COPY ? " stroke-dasharray=\"5 3\"" : "");
 	fprintf(c->out, "<title>channel %u: %u to %u, %llu elements</title></path>\n", x->ch,
 		x->src, x->dst, (unsigned long long)n);
+}
+
+/* What leaves at an edge comes in again at the opposite one: the picture cuts off the rest. */
+static void draw_arrow(const struct canvas *c, const struct dump_piece *x, u64 n)
+{
+	const struct dump *d = c->d;
+	u32 src = d->members ? d->members[x->src] : x->src;
+	u32 dst = d->members ? d->members[x->dst] : x->dst;
+	struct place a = place_of(c, src), b = place_of(c, dst), way = way_of(c, src, dst);
+	struct place leave = { a.x + way.x, a.y + way.y }, enter = { b.x - way.x, b.y - way.y };
+
+	if (hypot(way.x, way.y) < 1)
+		return;
+	draw_bow(c, enter, b, x, n, true);
+	if (hypot(leave.x - b.x, leave.y - b.y) > 1)
+		draw_bow(c, a, leave, x, n, false);
 }
 
 static bool same_transfer(const struct dump_piece *a, const struct dump_piece *b)
@@ -112,7 +155,7 @@ static size_t draw_round(const struct canvas *c, size_t i)
 	size_t j;
 	u64 n;
 
-	draw_nodes(c, t);
+	draw_nodes(c);
 	for (; i < d->pieces && d->piece[i].t == t; i = j) {
 		n = 0;
 		for (j = i; j < d->pieces && same_transfer(&d->piece[i], &d->piece[j]); j++)
@@ -121,6 +164,19 @@ static size_t draw_round(const struct canvas *c, size_t i)
 			draw_arrow(c, &d->piece[i], n);
 	}
 	return i;
+}
+
+/* The nodes' part of it has edges of its own. */
+static void begin_picture(const struct canvas *c, double x, double y, u32 t)
+{
+	fprintf(c->out, "<svg x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\">\n", x, y,
+		c->size.x, c->size.y);
+	fprintf(c->out, "<rect x=\"4\" y=\"4\" width=\"%.0f\" height=\"%.0f\"/>\n", c->size.x - 8,
+		c->size.y - 8);
+	fprintf(c->out, "<text class=\"t\" x=\"12\" y=\"20\">round %u</text>\n", t);
+	fprintf(c->out, "<svg x=\"4\" y=\"%u\" width=\"%.0f\" height=\"%.0f\" ", TITLE,
+		c->size.x - 8, c->size.y - TITLE - 4);
+	fprintf(c->out, "viewBox=\"4 0 %.0f %.0f\">\n", c->size.x - 8, c->size.y - TITLE - 4);
 }
 
 static u32 count_rounds(const struct dump *d)
@@ -161,12 +217,16 @@ void dump_draw(const struct dump *d, FILE *out)
 	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\">\n",
 		columns * c.size.x, ((rounds + columns - 1) / columns + !rounds) * c.size.y);
 	fprintf(out, "<title>%s, %s</title>\n", tor_collective_name(d->collective), d->algorithm);
+	fprintf(out, "<rect width=\"100%%\" height=\"100%%\" style=\"fill:#fff\"/>\n");
 	draw_style(&c);
-	if (!rounds)
-		draw_nodes(&c, 0);
-	for (k = 0; i < d->pieces; k++) {
-		c.at = (struct place){ k % columns * c.size.x, (double)(k / columns) * c.size.y };
-		i = draw_round(&c, i);
+	for (k = 0; k < max_t(u32, rounds, 1); k++) {
+		begin_picture(&c, k % columns * c.size.x, k / columns * c.size.y,
+			      rounds ? d->piece[i].t : 0);
+		if (rounds)
+			i = draw_round(&c, i);
+		else
+			draw_nodes(&c);
+		fprintf(out, "</svg></svg>\n");
 	}
 	fprintf(out, "</svg>\n");
 }
