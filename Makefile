@@ -84,7 +84,7 @@ help:
 	@echo 'make shell       the same torus, and a shell in its node 0'
 	@echo 'make bench       beside Open MPI, MPICH and Gloo, in a guest: half an hour'
 	@echo 'make bench-reduce  the reduction kernels, natively: under a minute'
-	@echo 'make coverage    which lines of kmod/core the unit tests run'
+	@echo 'make coverage    which lines and branches of kmod/core the host tests run'
 	@echo 'make results     the experiments of the papers by the model, into docs/results/'
 	@echo 'make deps        installs the Debian packages that all this needs'
 	@echo 'make check-dkms  the module by DKMS, for both kernels'
@@ -318,11 +318,14 @@ tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(addprefix $(B)/asan/fuzz/,$(
 	$(sanitized_sim) $(net_programs) $(B)/bin/conformance $(B)/bin/dissector_frames
 	@:
 
-# The simulator over the sanitized core.
-$(B)/asan/bin/torcoll-sim: $(call objects,asan,$(wildcard tools/torcoll-sim/*.c)) $(B)/asan/libtorcore.a
-	$(say) LD $@
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(flags_asan) -pthread -o $@ $(filter %.o,$^) $(B)/asan/libtorcore.a -lm
+# The simulator over the sanitized core, and over the one that counts.
+define variant_sim
+$(B)/$(1)/bin/torcoll-sim: $(call objects,$(1),$(wildcard tools/torcoll-sim/*.c)) $(B)/$(1)/libtorcore.a
+	$$(say) LD $$@
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(flags_$(1)) -pthread -o $$@ $$(filter %.o,$$^) $(B)/$(1)/libtorcore.a -lm
+endef
+$(foreach v,asan cov,$(eval $(call variant_sim,$(v))))
 
 define unit
 $(B)/$(1)/unit/%: $(B)/$(1)/selftests/unit/%.o $(call objects,$(1),$(unit_common)) $(B)/$(1)/libtorcore.a
@@ -339,11 +342,14 @@ $(B)/fuzz/bin/%: $(B)/fuzz/selftests/fuzz/%.o $(call objects,fuzz,$(fuzz_common)
 	$(Q)$(cc_fuzz) -fsanitize=fuzzer $(flags_fuzz) -o $@ $(filter %.o,$^) $(B)/fuzz/libtorcore.a \
 		-lcmocka -lm
 
-$(B)/asan/fuzz/%: $(B)/asan/selftests/fuzz/%.o $(call objects,asan,$(fuzz_common) selftests/fuzz/replay.c) \
-		$(B)/asan/libtorcore.a
-	$(say) LD $@
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(flags_asan) -o $@ $(filter %.o,$^) $(B)/asan/libtorcore.a -lcmocka -lm
+define replay
+$(B)/$(1)/fuzz/%: $(B)/$(1)/selftests/fuzz/%.o \
+		$(call objects,$(1),$(fuzz_common) selftests/fuzz/replay.c) $(B)/$(1)/libtorcore.a
+	$$(say) LD $$@
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(flags_$(1)) -o $$@ $$(filter %.o,$$^) $(B)/$(1)/libtorcore.a -lcmocka -lm
+endef
+$(foreach v,asan cov,$(eval $(call replay,$(v))))
 
 # T: seconds for each.
 .PHONY: fuzz
@@ -411,7 +417,8 @@ strict: $(call objects,strict,$(sort $(core_sources) $(lib_sources) $(wildcard l
 
 # Objects keep their counts beside them: start from none.
 .PHONY: coverage
-coverage: $(addprefix $(B)/cov/unit/,$(unit_names))
+coverage: $(addprefix $(B)/cov/unit/,$(unit_names)) $(addprefix $(B)/cov/fuzz/,$(fuzz_names)) \
+		$(if $(sanitized_sim),$(B)/cov/bin/torcoll-sim)
 	$(Q)scripts/coverage $(B)/cov
 
 # The papers' experiments by the model, some seconds; with pictures, for which gnuplot is needed.

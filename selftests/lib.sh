@@ -148,6 +148,12 @@ ktap_cleanup()
 # Kernels that check what they do are that many times slower: waiting may take that much longer.
 TORCOLL_SLOW=${TORCOLL_SLOW:-1}
 
+# up_to SIZE: the largest vector of a test, where that only costs time: less on slow kernels.
+up_to()
+{
+	((TORCOLL_SLOW > 1)) && echo 64K || echo "$1"
+}
+
 # wait_for SECONDS COMMAND...: until the command succeeds, which is looked at 20 times a second.
 wait_for()
 {

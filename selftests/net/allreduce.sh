@@ -54,7 +54,7 @@ for shape in 8 4x4; do
 	torus_up $shape
 	for algorithm in swing-bw bibucket; do
 		for type in f32 i32; do
-			right "${shape}_${algorithm}_${type}__8_to_4M" -b 8 -e 4M -f 8 -d $type \
+			right "${shape}_${algorithm}_${type}__8_to_4M" -b 8 -e "$(up_to 4M)" -f 8 -d $type \
 				--algorithm $algorithm
 			right "${shape}_${algorithm}_${type}__odd_counts" --counts $odd_counts \
 				-d $type --algorithm $algorithm
@@ -69,13 +69,13 @@ done
 
 for shape in 3 5x3 2x2x2 3x3x3 2 1x4; do
 	torus_up $shape
-	right "${shape}_bibucket__sizes" -b 8 -e 1M -f 64 --algorithm bibucket
+	right "${shape}_bibucket__sizes" -b 8 -e "$(up_to 1M)" -f 64 --algorithm bibucket
 	right "${shape}_bibucket__odd_counts" --counts 1,3,17,4097 --algorithm bibucket
 	torcollctl netns down
 done
 
 torus_up 2x4 cables 2
-right "2x4_two_cables__sizes" -b 8 -e 1M -f 64
-right "2x4_two_cables_swing__sizes" -b 8 -e 1M -f 64 --algorithm swing-bw
+right "2x4_two_cables__sizes" -b 8 -e "$(up_to 1M)" -f 64
+right "2x4_two_cables_swing__sizes" -b 8 -e "$(up_to 1M)" -f 64 --algorithm swing-bw
 torcollctl netns down
 finish

@@ -22,9 +22,9 @@ lose()
 torus_up 4x4
 clean=$(counters tx_retransmits 16)
 check netem__one_percent_on_every_port lose 1%
-check allreduce__right_with_loss torcollctl netns run torcoll-perf allreduce -b 8 -e 1M -f 8 -n 5
+check allreduce__right_with_loss torcollctl netns run torcoll-perf allreduce -b 8 -e "$(up_to 1M)" -f 8 -n 5
 check allreduce__swing_right_with_loss torcollctl netns run torcoll-perf allreduce \
-	-b 8 -e 1M -f 8 -n 2 --algorithm swing-bw
+	-b 8 -e "$(up_to 1M)" -f 8 -n 2 --algorithm swing-bw
 lossy=$(counters tx_retransmits 16)
 diag "retransmitted: $clean frames before, $lossy after"
 check counters__retransmissions_moved test "$lossy" -gt "$clean"
