@@ -101,6 +101,7 @@ DECLARE_EVENT_CLASS(torcoll_op,
 	TP_ARGS(comm, seq, bytes, status),
 	TP_STRUCT__entry(
 		__field(u64, key)
+		__field(u32, node)
 		__field(u32, comm)
 		__field(u32, rank)
 		__field(u32, op)
@@ -109,14 +110,16 @@ DECLARE_EVENT_CLASS(torcoll_op,
 	),
 	TP_fast_assign(
 		__entry->key = comm->node->key;
+		__entry->node = comm->node->self;
 		__entry->comm = comm->tag;
 		__entry->rank = comm->rank;
 		__entry->op = seq;
 		__entry->bytes = bytes;
 		__entry->status = status;
 	),
-	TP_printk("key=%llu comm=%08x rank=%u op=%u bytes=%llu status=%d", __entry->key,
-		  __entry->comm, __entry->rank, __entry->op, __entry->bytes, __entry->status)
+	TP_printk("key=%llu node=%u comm=%08x rank=%u op=%u bytes=%llu status=%d", __entry->key,
+		  __entry->node, __entry->comm, __entry->rank, __entry->op, __entry->bytes,
+		  __entry->status)
 );
 
 /* An op was submitted, and its result is there (or an error). */

@@ -3,7 +3,8 @@
 #
 # The documents against what they describe: names, numbers and links that they must get right.
 
-# shellcheck source=selftests/lib.sh
+# Backquotes are those of the documents.
+# shellcheck disable=SC2016 source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 cd "$TORCOLL_TOP" || exit
 export LC_ALL=C.UTF-8
@@ -31,6 +32,41 @@ wire_drops()
 		<(grep -oE '\bdrop_[a-z_]+\b' docs/wire.md | sort -u)
 }
 
+# Counters and tracepoints, as the module has them.
+counters()
+{
+	diff <(sed -nE 's/.*\[TOR_C_[A-Z_]+\] = "([a-z_]+)".*/\1/p' kmod/core/counter.c) \
+		<(sed -nE '/^## Counters/,/^## /s/^\| `([a-z_]+)`.*/\1/p' docs/observing.md)
+}
+
+tracepoints()
+{
+	diff <(sed -nE 's/^(TRACE_EVENT\(|DEFINE_EVENT\([a-z_]+, )([a-z_]+),.*/\2/p' kmod/trace.h | sort) \
+		<(sed -nE '/^## Tracepoints/,/^## /s/^\| `([a-z_]+)`.*/\1/p' docs/observing.md | sort)
+}
+
+# Fields of tracepoints, in their order; an event of a class has those of the class.
+trace_fields()
+{
+	awk -F'[(,)]' '
+		/^(TRACE_EVENT|DECLARE_EVENT_CLASS)\(/ { name = $2; fields = "" }
+		/__(field|string)\(/ {
+			field = /__string/ ? $2 : $3
+			gsub(/ /, "", field)
+			fields = fields " " field
+		}
+		/TP_fast_assign/ { of[name] = fields }
+		/^TRACE_EVENT\(/ { events[name] = name }
+		/^DEFINE_EVENT\(/ { gsub(/ /, "", $3); events[$3] = $2 }
+		END { for (e in events) print e of[events[e]] }' kmod/trace.h | sort
+}
+
+fields()
+{
+	diff <(trace_fields) <(sed -nE '/^## Tracepoints/,/^## /s/^\| `([a-z_]+)` \|.*\| (.*) \|$/\1 \2/p' \
+		docs/observing.md | tr -d '`,' | sort)
+}
+
 # The table of costs, by the program that it names.
 costs()
 {
@@ -52,7 +88,6 @@ costs()
 # Every algorithm that there is, with the collectives that it serves.
 algorithms()
 {
-	# shellcheck disable=SC2016
 	diff <(build/bin/torcoll-plan --list | sed 's/allreduce/AR/; s/reduce-scatter/RS/; s/allgather/AG/
 			s/broadcast/B/; s/ reduce/ R/' | tr -s ' ' | sort) \
 		<(sed -nE '/^\| name \| for/,/^$/s/^\| `([a-z-]+)` \| ([A-Z ]+) \|.*/\1 \2/p' \
@@ -91,6 +126,9 @@ all_in_index()
 ktap_header
 check wire__fields wire_fields
 check wire__drops wire_drops
+check observing__counters counters
+check observing__tracepoints tracepoints
+check observing__fields fields
 check algorithms__costs costs
 check algorithms__all algorithms
 check picture__is_what_is_drawn picture
