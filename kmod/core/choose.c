@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Offers of plans, and tables of the fastest ones. See choose.h. */
 #include "choose.h"
+#include "reduce.h"
 
 #define BLOCK_SETS	9		/* blocks of a pipeline: 1, 2, 4, ... 256 */
 
@@ -240,4 +241,92 @@ const struct tor_choice *tor_table_find(const struct tor_table *table, u64 bytes
 		if (bytes <= table->choice[i].upto)
 			return &table->choice[i];
 	return NULL;
+}
+
+/* --- choosers --- */
+
+int tor_chooser_init(struct tor_chooser *c, const struct tor_torus *torus, const u32 *members,
+		     u32 ranks, const struct tor_rates *rates)
+{
+	struct tor_plan_req req = { .torus = torus, .members = members, .ranks = ranks };
+	enum tor_level level;
+	int err;
+
+	c->rates = *rates;
+	for (req.collective = TORCOLL_ALLREDUCE; req.collective < TOR_CHOSEN_COLLECTIVES;
+	     req.collective++) {
+		struct tor_offers *o = &c->offers[req.collective];
+
+		err = tor_offers_make(o, &req);
+		if (err)
+			return err;
+		for (level = 0; level < TOR_LEVELS; level++)
+			tor_table_make(&c->table[req.collective][level], o, rates, level,
+				       TOR_ALGO_MASK_ALL);
+	}
+	return 0;
+}
+
+void tor_chooser_free(struct tor_chooser *c)
+{
+	u32 i;
+
+	for (i = 0; i < TOR_CHOSEN_COLLECTIVES; i++)
+		tor_offers_free(&c->offers[i]);
+}
+
+/* The fastest for one size, of fewer than all. */
+static const struct tor_offer *fastest(const struct tor_offers *o, const struct tor_rates *rates,
+				       enum tor_level level, u32 algorithms, u64 bytes)
+{
+	const struct tor_offer *best = NULL;
+	u64 time, least = 0;
+	u32 i;
+
+	for (i = 0; i < o->n; i++) {
+		if (!(algorithms & (1U << o->offer[i].algorithm)) ||
+		    !tor_offer_meets(&o->offer[i], level))
+			continue;
+		time = tor_line_at(tor_cost_line(&o->offer[i].cost, rates), bytes);
+		if (best && time >= least)
+			continue;
+		best = &o->offer[i];
+		least = time;
+	}
+	return best;
+}
+
+bool tor_choose(const struct tor_chooser *c, u32 collective, enum tor_level level, u32 excluded,
+		u64 bytes, struct tor_choice *choice)
+{
+	const struct tor_choice *found;
+	const struct tor_offer *offer;
+
+	if (collective >= TOR_CHOSEN_COLLECTIVES)
+		return false;
+	if (!excluded) {
+		found = tor_table_find(&c->table[collective][level], bytes);
+		if (found)
+			*choice = *found;
+		return found;
+	}
+	offer = fastest(&c->offers[collective], &c->rates, level, ~excluded, bytes);
+	if (!offer)
+		return false;
+	choice->upto = bytes;
+	choice->algorithm = offer->algorithm;
+	memcpy(choice->param, offer->param, sizeof(choice->param));
+	return true;
+}
+
+enum tor_level tor_level_of(u32 collective, u32 type, u32 redop, u32 bits)
+{
+	bool reduces = collective == TORCOLL_ALLREDUCE || collective == TORCOLL_REDUCE_SCATTER ||
+		       collective == TORCOLL_REDUCE;
+
+	if (!reduces || tor_reduce_exact(type, redop))
+		return TOR_LEVEL_ANY;
+	if (bits == TORCOLL_BITS_ORDERED)
+		return TOR_LEVEL_SEQUENTIAL;
+	return bits == TORCOLL_BITS_RELAXED ? TOR_LEVEL_ANY : TOR_LEVEL_AGREES;
 }

@@ -87,4 +87,44 @@ void tor_table_make(struct tor_table *table, const struct tor_offers *o,
 /* The choice for a size, or NULL if the table is empty. */
 const struct tor_choice *tor_table_find(const struct tor_table *table, u64 bytes);
 
+#define TOR_CHOSEN_COLLECTIVES	6	/* TORCOLL_ALLREDUCE to TORCOLL_REDUCE, and none */
+
+/* What a comm chooses by. Of allocated memory, it is large. */
+struct tor_chooser {
+	struct tor_rates rates;
+	struct tor_offers offers[TOR_CHOSEN_COLLECTIVES];
+	struct tor_table table[TOR_CHOSEN_COLLECTIVES][TOR_LEVELS];
+};
+
+/**
+ * tor_chooser_init - make the tables of a comm
+ * @c: zeroed; free it with tor_chooser_free(), also after an error
+ * @torus: the fabric's shape
+ * @members: as of struct tor_plan_req
+ * @ranks: likewise
+ * @rates: of the fabric; all ranks must have the same, since each chooses by itself
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int tor_chooser_init(struct tor_chooser *c, const struct tor_torus *torus, const u32 *members,
+		     u32 ranks, const struct tor_rates *rates);
+void tor_chooser_free(struct tor_chooser *c);
+
+/**
+ * tor_choose - what is fastest for a request
+ * @c: chooser
+ * @collective: enum torcoll_collective
+ * @level: what the result must be
+ * @excluded: algorithms that are not wanted, a bit 1 << enum torcoll_algorithm each
+ * @bytes: of the vector
+ * @choice: to fill: algorithm and parameters
+ *
+ * Return: false if nothing serves the request.
+ */
+bool tor_choose(const struct tor_chooser *c, u32 collective, enum tor_level level, u32 excluded,
+		u64 bytes, struct tor_choice *choice);
+
+/* The level at which the bits of an op's results agree as asked for; see enum torcoll_bits. */
+enum tor_level tor_level_of(u32 collective, u32 type, u32 redop, u32 bits);
+
 #endif

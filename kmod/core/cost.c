@@ -37,6 +37,7 @@ static const u8 symmetries[TORCOLL_ALGO_COUNT] = {
 };
 
 #define QUICK_RANKS	1024		/* that can be walked through one by one */
+#define QUICK_LIST	64		/* by any plan, whose ranks may be a torus of their own */
 
 struct walk {
 	struct tor_tally *t;
@@ -402,8 +403,12 @@ bool tor_cost_is_quick(const struct tor_plan_req *req)
 	const struct tor_torus *torus = req->torus;
 	u32 d, places = 1;
 
-	if (req->ranks <= QUICK_RANKS)
+	if (req->ranks <= (req->members ? QUICK_LIST : QUICK_RANKS))
 		return true;
+	/* blocks lie together in messages */
+	if (req->members && req->ranks <= QUICK_RANKS)
+		return req->algorithm == TORCOLL_TREE || req->algorithm == TORCOLL_RING ||
+		       req->algorithm == TORCOLL_GENERAL || req->algorithm == TORCOLL_CIRCULANT;
 	switch (symmetry_of(req)) {
 	case NONE:
 		return false;

@@ -190,6 +190,67 @@ static void offers__without_memory(void **state)
 	host_reset();
 }
 
+/* The table's choice; with some excluded the fastest of the others; nothing where nothing serves. */
+static void choose__as_asked(void **state)
+{
+	struct tor_torus t = torus_of((u32[]){ 4, 4, 0 });
+	struct tor_chooser *c = calloc(1, sizeof(*c));
+	u32 small = 1U << TORCOLL_TREE | 1U << TORCOLL_RING;
+	struct tor_choice choice;
+	u32 first;
+
+	assert_int_equal(tor_chooser_init(c, &t, NULL, 16, &software), 0);
+	assert_true(tor_choose(c, TORCOLL_ALLREDUCE, TOR_LEVEL_ANY, 0, 1 << 20, &choice));
+	first = choice.algorithm;
+	assert_true(tor_choose(c, TORCOLL_ALLREDUCE, TOR_LEVEL_ANY, 1U << first, 1 << 20, &choice));
+	assert_int_not_equal(choice.algorithm, first);
+	check_size(&c->table[TORCOLL_ALLREDUCE][TOR_LEVEL_ANY], &c->offers[TORCOLL_ALLREDUCE],
+		   &software, TOR_LEVEL_ANY, TOR_ALGO_MASK_ALL, 1 << 20);
+	assert_true(tor_choose(c, TORCOLL_REDUCE, TOR_LEVEL_AGREES, ~small, 64, &choice));
+	assert_true(small & (1U << choice.algorithm));
+	assert_false(tor_choose(c, TORCOLL_ALLREDUCE, TOR_LEVEL_ANY, ~0U, 64, &choice));
+	assert_false(tor_choose(c, TORCOLL_ALLTOALL, TOR_LEVEL_ANY, 0, 64, &choice));
+	tor_chooser_free(c);
+	free(c);
+}
+
+/* Members that form no torus, and many of them. */
+static void choose__lists(void **state)
+{
+	static const u32 few[] = { 5, 1, 9, 14, 3 };
+	struct tor_torus t = torus_of((u32[]){ 32, 8, 0 });
+	struct tor_chooser *c = calloc(1, sizeof(*c));
+	struct tor_choice choice;
+	u32 many[200], i, coll;
+
+	for (i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = i * 7 % 256;
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(tor_chooser_init(c, &t, i ? many : few, i ? 200 : 5, &software), 0);
+		for (coll = TORCOLL_ALLREDUCE; coll <= TORCOLL_REDUCE; coll++) {
+			assert_true(tor_choose(c, coll, TOR_LEVEL_AGREES, 0, 8, &choice));
+			assert_true(tor_choose(c, coll, TOR_LEVEL_ANY, 0, 1 << 24, &choice));
+		}
+		tor_chooser_free(c);
+	}
+	free(c);
+}
+
+static void choose__levels(void **state)
+{
+	u32 c = TORCOLL_ALLREDUCE;
+
+	assert_int_equal(tor_level_of(c, TORCOLL_I32, TORCOLL_SUM, TORCOLL_BITS_AGREE), TOR_LEVEL_ANY);
+	assert_int_equal(tor_level_of(c, TORCOLL_F32, TORCOLL_SUM, 0), TOR_LEVEL_AGREES);
+	assert_int_equal(tor_level_of(c, TORCOLL_F32, TORCOLL_MAX, 0), TOR_LEVEL_ANY);
+	assert_int_equal(tor_level_of(c, TORCOLL_F64, TORCOLL_SUM, TORCOLL_BITS_RELAXED),
+			 TOR_LEVEL_ANY);
+	assert_int_equal(tor_level_of(c, TORCOLL_F64, TORCOLL_SUM, TORCOLL_BITS_ORDERED),
+			 TOR_LEVEL_SEQUENTIAL);
+	assert_int_equal(tor_level_of(TORCOLL_BROADCAST, TORCOLL_F32, 0, TORCOLL_BITS_ORDERED),
+			 TOR_LEVEL_ANY);
+}
+
 /* At a comm's creation: ms; the sanitizers and a busy machine are given 20 times that. */
 static void offers__soon_made(void **state)
 {
@@ -228,6 +289,9 @@ int main(void)
 		cmocka_unit_test(offers__alone_none),
 		cmocka_unit_test(offers__of_many_kinds),
 		cmocka_unit_test(offers__without_memory),
+		cmocka_unit_test(choose__as_asked),
+		cmocka_unit_test(choose__lists),
+		cmocka_unit_test(choose__levels),
 		cmocka_unit_test(offers__soon_made),
 	};
 
