@@ -64,6 +64,15 @@ loads()
 	! grep -i lua "$tmp/err"
 }
 
+# Whatever comes: no error of the script, and as many frames as there are.
+damaged()
+{
+	build/bin/dissector_frames 5000 >"$tmp/frames.pcap" || return
+	dissect -V >"$tmp/all"
+	! grep -im3 'lua error' "$tmp/all" "$tmp/err" &&
+		[[ $(grep -c '^torcoll collectives' "$tmp/all") == 5000 ]]
+}
+
 another_ethertype()
 {
 	local n
@@ -126,4 +135,5 @@ noted 26 note__reserved "Reserved bytes are not zero"
 noted 27 note__abort_short "Shorter than its header says"
 is frames__all_seen "$(jq length "$tmp/all")" 27
 check ethertype__preference another_ethertype
+check damaged__frames_are_no_error damaged
 finish

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * A capture of frames as core encodes them, good ones and bad ones, to stdout: what the dissector is tested
- * with. The order is that of the table at the end; dissector.sh knows it.
+ * with. The order is that of the table at the end; dissector.sh knows it. With a number: so many frames, each one
+ * of those with some bytes changed and its end cut off or not.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -333,7 +334,19 @@ static void write_frame(u32 number, const struct frame *f)
 	put(f->bytes, f->len);
 }
 
-int main(void)
+/* Some bytes anywhere, but those that lead to the fields behind them more often. */
+static void damage(struct frame *f, u64 *seed)
+{
+	u32 n = host_rand(seed) % 8;
+
+	while (n--)
+		f->bytes[host_rand(seed) % (host_rand(seed) % 2 ? 64 : f->len)] = host_rand(seed);
+	f->bytes[offsetof(struct torcoll_hdr, version)] = TORCOLL_WIRE_VERSION;
+	if (host_rand(seed) % 4 == 0)
+		f->len = host_rand(seed) % (f->len + 1);
+}
+
+int main(int argc, char **argv)
 {
 	static void (*const make[])(struct frame *f) = {
 		hello_good, data_plain, data_two_acks, ack_done, abort_protocol, comm_ready, comm_refuse,
@@ -346,13 +359,17 @@ int main(void)
 	const struct { u32 magic; u16 major, minor; u32 zone, figures, snaplen, type; } head = {
 		0xa1b2c3d4, 2, 4, 0, 0, 65535, 1,
 	};
+	u32 frames = argc > 1 ? strtoul(argv[1], NULL, 10) : ARRAY_SIZE(make);
+	u64 seed = 1;
 	u32 i;
 
 	put(&head, sizeof(head));
-	for (i = 0; i < ARRAY_SIZE(make); i++) {
+	for (i = 0; i < frames; i++) {
 		struct frame f = {};
 
-		make[i](&f);
+		make[i % ARRAY_SIZE(make)](&f);
+		if (argc > 1)
+			damage(&f, &seed);
 		write_frame(i, &f);
 	}
 	return fflush(stdout) ? 1 : 0;
