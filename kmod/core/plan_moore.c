@@ -16,297 +16,24 @@
  *
  * Shorter sides are finished first: then everything is one group.
  */
-#include "plan_exchange.h"
-#include "plan_intervals.h"
+#include "plan_moore.h"
 
-#define MAX_STEPS	13		/* 3^13 is more than TOR_MAX_NODES */
-#define TABLE_STEPS	4		/* of sides in the table; others are never cut */
-
-struct moore {
-	struct tor_exchange_state exchange;	/* if all sides are powers of three */
-	bool powers;
-	u8 rounds;
-	u8 k;				/* steps of the longest side */
-	u8 steps[TOR_MAX_DIMS];
-	u8 cuts[TOR_MAX_DIMS][TABLE_STEPS];	/* bit x + k: atoms x and x + 1 are in different groups */
-	u16 part[MAX_STEPS + 1];	/* buffer of the first part of each step; then those of messages */
-	u16 messages;			/* buffers of one step's messages: two sets of them take turns */
-};
-
-/* Where the walk over a transfer's pieces stands. Kept in the cursor. */
-struct at {
-	u32 next;			/* message of the pattern */
-	u32 pattern;			/* of the messages: base 3 digits, 0 all, 1 from the right, 2 left */
-	u8 k, j;			/* step; of the part */
-	bool begun, entered;		/* the parts; those of step j */
-	s8 low[TOR_MAX_DIMS];		/* the box */
-	s8 high[TOR_MAX_DIMS];
-	u16 slots[TOR_MAX_DIMS];	/* of step j that are inside of it, as bits */
-	u8 slot[TOR_MAX_DIMS];		/* those of the last part */
-	u16 buf;			/* of the message */
-};
-
-static const struct moore *state_of(const struct tor_plan *p)
+static const struct tor_moore *state_of(const struct tor_plan *p)
 {
-	return tor_plan_state_const(p, struct moore);
-}
-
-/* --- along one side --- */
-
-static bool is_active(const struct tor_plan *p, u32 d, u32 k)
-{
-	return k < state_of(p)->steps[d];
-}
-
-/* Is atom @x inside of what goes to those who get it from @side in step @j? */
-static bool atom_goes(u32 n, s32 x, u32 side, u32 j)
-{
-	u32 from = x > 0 ? 0 : 1, away = x > 0 ? x : -x;
-	s32 first, last, place = 0;
-
-	/* one without nodes does what the one before it does */
-	while (away && !tor_interval_nodes(n, from, away - 1))
-		away--;
-	if (away)
-		place = tor_interval_reach(n, from, away - 1) + 1;
-	tor_interval_window(n, side, j, &first, &last);
-	if (from != side)
-		place = -place;
-	return place >= first && place <= last;
-}
-
-/* Before step @k: which of the atoms -@k .. @k must stay apart for steps after it. */
-static u32 find_cuts(u32 n, u32 k, u32 steps)
-{
-	u32 j, side, cuts = 0;
-	s32 x;
-
-	for (x = -(s32)k; x < (s32)k; x++)
-		for (j = k + 1; j < steps; j++)
-			for (side = 0; side < 2; side++)
-				if (atom_goes(n, x, side, j) != atom_goes(n, x + 1, side, j))
-					cuts |= 1U << (x + (s32)k);
-	return cuts;
-}
-
-static u32 cuts_of(const struct tor_plan *p, u32 d, u32 k)
-{
-	return is_active(p, d, k) && k < TABLE_STEPS ? state_of(p)->cuts[d][k] : 0;
-}
-
-static u32 groups_of(const struct tor_plan *p, u32 d, u32 k)
-{
-	return 1 + hweight64(cuts_of(p, d, k));
-}
-
-/* Does something come from @side in step @k? */
-static bool comes(const struct tor_plan *p, u32 d, u32 side, u32 k)
-{
-	return is_active(p, d, k) && tor_interval_nodes(p->grid.side[d], side, k);
-}
-
-/* Groups, then directions. */
-static u32 slots_of(const struct tor_plan *p, u32 d, u32 k)
-{
-	return groups_of(p, d, k) + comes(p, d, 0, k) + comes(p, d, 1, k);
-}
-
-static u32 slot_of_side(const struct tor_plan *p, u32 d, u32 side, u32 k)
-{
-	return groups_of(p, d, k) + (side && comes(p, d, 0, k));
-}
-
-/* The atoms of a group. */
-static void group_atoms(const struct tor_plan *p, u32 d, u32 k, u32 group, s8 *low, s8 *high)
-{
-	u32 cuts = cuts_of(p, d, k), known = min_t(u32, k, state_of(p)->steps[d]);
-
-	*low = -(s32)known;
-	for (; group; group--) {
-		*low += ffs(cuts);
-		cuts >>= ffs(cuts);
-	}
-	*high = cuts ? *low + ffs(cuts) - 1 : (s32)known;
-}
-
-/* The atoms, where it is received, of what has this slot in step @k. */
-static void slot_atoms(const struct tor_plan *p, u32 d, u32 k, u32 slot, s8 *low, s8 *high)
-{
-	if (slot < groups_of(p, d, k)) {
-		group_atoms(p, d, k, slot, low, high);
-		return;
-	}
-	*low = k + 1;
-	if (!comes(p, d, 0, k) || slot != slot_of_side(p, d, 0, k))
-		*low = -*low;
-	*high = *low;
-}
-
-/* The atoms that the sender puts together for those who get it from @side. */
-static void window_atoms(const struct tor_plan *p, u32 d, u32 k, u32 side, s8 *low, s8 *high)
-{
-	s32 x, known = k;
-	bool any = false;
-
-	for (x = -known; x <= known; x++) {
-		if (!atom_goes(p->grid.side[d], x, side, k))
-			continue;
-		*low = any ? *low : x;
-		*high = x;
-		any = true;
-	}
-}
-
-/* --- boxes --- */
-
-static u32 digit_of(u32 pattern, u32 d)
-{
-	return pattern / tor_power3(d) % 3;
-}
-
-/* Is there such a message in step @k? */
-static bool is_pattern(const struct tor_plan *p, u32 pattern, u32 k)
-{
-	u32 d, digit;
-
-	for (d = 0; d < p->grid.ndim; d++) {
-		digit = digit_of(pattern, d);
-		if (digit && !comes(p, d, digit - 1, k))
-			return false;
-	}
-	return pattern;
-}
-
-/*
- * Message @i of a pattern: its box where it is sent, and its place among all of the step. False: there are no
- * more.
- */
-static bool find_message(const struct tor_plan *p, struct at *at, u32 i, u32 *place)
-{
-	u32 d, digit, slot, unit = 1;
-
-	*place = 0;
-	for (d = 0; d < p->grid.ndim; d++) {
-		digit = digit_of(at->pattern, d);
-		if (digit) {
-			slot = slot_of_side(p, d, digit - 1, at->k);
-			window_atoms(p, d, at->k, digit - 1, &at->low[d], &at->high[d]);
-		} else {
-			slot = i % groups_of(p, d, at->k);
-			i /= groups_of(p, d, at->k);
-			group_atoms(p, d, at->k, slot, &at->low[d], &at->high[d]);
-		}
-		*place += slot * unit;
-		unit *= slots_of(p, d, at->k);
-	}
-	return !i;
-}
-
-/* Which slots of step j are inside the box; the first ones. False: in some dimension none is. */
-static bool enter_step(const struct tor_plan *p, struct at *at)
-{
-	u32 d, slot, n;
-	s8 low, high;
-
-	for (d = 0; d < p->grid.ndim; d++) {
-		at->slots[d] = 0;
-		n = slots_of(p, d, at->j);
-		for (slot = 0; slot < n; slot++) {
-			slot_atoms(p, d, at->j, slot, &low, &high);
-			if (low >= at->low[d] && high <= at->high[d])
-				at->slots[d] |= 1U << slot;
-		}
-		if (!at->slots[d])
-			return false;
-		at->slot[d] = ffs(at->slots[d]) - 1;
-	}
-	return true;
-}
-
-/* The next combination of slots, dimension 0 fastest. */
-static bool next_slots(const struct tor_plan *p, struct at *at)
-{
-	u32 d, rest;
-
-	for (d = 0; d < p->grid.ndim; d++) {
-		rest = at->slots[d] & ~((2U << at->slot[d]) - 1);
-		at->slot[d] = ffs(rest ? rest : at->slots[d]) - 1;
-		if (rest)
-			return true;
-	}
-	return false;
-}
-
-/* The part with these slots, by its number in step j. False: it is none, but groups in all dimensions. */
-static bool is_part(const struct tor_plan *p, const struct at *at, u32 *part)
-{
-	u32 d, unit = 1;
-	bool groups = true;
-
-	*part = 0;
-	for (d = 0; d < p->grid.ndim; d++) {
-		groups &= at->slot[d] < groups_of(p, d, at->j);
-		*part += at->slot[d] * unit;
-		unit *= slots_of(p, d, at->j);
-	}
-	return !groups;
-}
-
-static bool own_inside(const struct tor_plan *p, const struct at *at)
-{
-	u32 d;
-
-	for (d = 0; d < p->grid.ndim; d++)
-		if (at->low[d] > 0 || at->high[d] < 0)
-			return false;
-	return true;
-}
-
-/* The buffer of the next part inside the box: data, then temporaries. False: there are no more. */
-static bool next_part(const struct tor_plan *p, struct at *at, u32 *buf)
-{
-	const struct moore *s = state_of(p);
-
-	if (!at->begun) {
-		at->begun = true;
-		*buf = TOR_BUF_DATA;
-		if (own_inside(p, at))
-			return true;
-	}
-	for (; at->j < at->k; at->j++, at->entered = false) {
-		bool any = at->entered ? next_slots(p, at) : enter_step(p, at);
-
-		at->entered = true;
-		for (; any; any = next_slots(p, at))
-			if (is_part(p, at, buf)) {
-				*buf += s->part[at->j];
-				return true;
-			}
-	}
-	return false;
-}
-
-static void all_atoms(const struct tor_plan *p, struct at *at)
-{
-	u32 d;
-
-	for (d = 0; d < p->grid.ndim; d++) {
-		at->low[d] = -(s32)MAX_STEPS;
-		at->high[d] = MAX_STEPS;
-	}
+	return tor_plan_state_const(p, struct tor_moore);
 }
 
 /* --- rounds --- */
 
 /* Step k is sent in round 2k; put together in the one before. */
-static u32 sending_rounds(const struct moore *s)
+static u32 sending_rounds(const struct tor_moore *s)
 {
 	return 2 * s->k - 1;
 }
 
 static u32 message_buf(const struct tor_plan *p, u32 k, u32 place)
 {
-	const struct moore *s = state_of(p);
+	const struct tor_moore *s = state_of(p);
 
 	return k ? s->part[s->k - 1] + k % 2 * s->messages + place : TOR_BUF_DATA;
 }
@@ -319,7 +46,7 @@ static u32 result_buf(const struct tor_plan *p)
 
 static bool set(struct tor_cursor *c, u32 src, u32 dst, u32 op)
 {
-	struct at *at = (struct at *)c->family;
+	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
 
 	c->src = src;
 	c->dst = dst;
@@ -333,7 +60,7 @@ static bool set(struct tor_cursor *c, u32 src, u32 dst, u32 op)
 /* Local: the messages of one pattern after the other. */
 static bool compose_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	struct at *at = (struct at *)c->family;
+	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
 	u32 most = tor_power3(p->grid.ndim), place;
 
 	if (!c->transfer) {
@@ -341,7 +68,7 @@ static bool compose_transfer(const struct tor_plan *p, struct tor_cursor *c)
 		at->next = 0;
 	}
 	for (; at->pattern < most; at->pattern++, at->next = 0)
-		if (is_pattern(p, at->pattern, at->k) && find_message(p, at, at->next++, &place)) {
+		if (tor_moore_pattern(p, at->pattern, at->k) && tor_moore_message(p, at, at->next++, &place)) {
 			at->buf = message_buf(p, at->k, place);
 			return set(c, p->rank, p->rank, TOR_PIECE_COPY);
 		}
@@ -351,15 +78,15 @@ static bool compose_transfer(const struct tor_plan *p, struct tor_cursor *c)
 /* Transfers: for each pattern what I send, and what I get. */
 static bool message_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 i)
 {
-	bool last = state_of(p)->k - 1 == ((struct at *)c->family)->k, get = i % 2;
-	struct at *at = (struct at *)c->family;
+	bool last = state_of(p)->k - 1 == ((struct tor_moore_at *)c->family)->k, get = i % 2;
+	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
 	u32 d, digit, peer = p->rank;
 	s64 by;
 
 	at->pattern = i / 2 + 1;
 	at->next = 0;
 	for (d = 0; d < p->grid.ndim; d++) {
-		digit = digit_of(at->pattern, d);
+		digit = tor_moore_digit(at->pattern, d);
 		if (!digit)
 			continue;
 		by = tor_interval_distance(p->grid.side[d], digit - 1, at->k);
@@ -373,9 +100,9 @@ static bool message_transfer(const struct tor_plan *p, struct tor_cursor *c, u32
 /* Local, in the last step: all parts that I have. */
 static bool sum_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	struct at *at = (struct at *)c->family;
+	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
 
-	all_atoms(p, at);
+	tor_moore_all(p, at);
 	at->buf = result_buf(p);
 	at->pattern = 0;
 	return set(c, p->rank, p->rank, TOR_PIECE_REDUCE);
@@ -383,8 +110,8 @@ static bool sum_transfer(const struct tor_plan *p, struct tor_cursor *c)
 
 static bool intervals_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	struct at *at = (struct at *)c->family;
-	const struct moore *s = state_of(p);
+	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
+	const struct tor_moore *s = state_of(p);
 	u32 most = 2 * (tor_power3(p->grid.ndim) - 1);
 
 	if (c->round >= sending_rounds(s)) {
@@ -406,7 +133,7 @@ static bool intervals_transfer(const struct tor_plan *p, struct tor_cursor *c)
 		return sum_transfer(p, c);
 	/* place 0 is the sum's */
 	for (c->transfer = max_t(u32, c->transfer, 1); c->transfer <= most; c->transfer++)
-		if (is_pattern(p, (c->transfer - 1) / 2 + 1, at->k))
+		if (tor_moore_pattern(p, (c->transfer - 1) / 2 + 1, at->k))
 			return message_transfer(p, c, c->transfer - 1);
 	return false;
 }
@@ -416,14 +143,14 @@ static bool intervals_transfer(const struct tor_plan *p, struct tor_cursor *c)
 /* Of a message that is put together, or of the sum: one part after the other. */
 static bool part_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
-	struct at *at = (struct at *)c->family;
+	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
 	bool first = !at->begun;
 	u32 buf;
 
-	if (!next_part(p, at, &buf))
+	if (!tor_moore_part(p, at, &buf))
 		return false;
 	/* the result may have this rank's own value already */
-	if (buf == at->buf && !next_part(p, at, &buf))
+	if (buf == at->buf && !tor_moore_part(p, at, &buf))
 		return false;
 	out->sbuf = buf;
 	out->dbuf = at->buf;
@@ -435,11 +162,11 @@ static bool part_piece(const struct tor_plan *p, struct tor_cursor *c, struct to
 /* Of what is sent: one message after the other. */
 static bool message_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
-	struct at *at = (struct at *)c->family;
-	const struct moore *s = state_of(p);
+	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
+	const struct tor_moore *s = state_of(p);
 	u32 place;
 
-	if (!find_message(p, at, at->next++, &place))
+	if (!tor_moore_message(p, at, at->next++, &place))
 		return false;
 	out->sbuf = message_buf(p, at->k, place);
 	out->dbuf = at->k == s->k - 1 ? result_buf(p) : s->part[at->k] + place;
@@ -449,7 +176,7 @@ static bool message_piece(const struct tor_plan *p, struct tor_cursor *c, struct
 
 static bool moore_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
-	const struct moore *s = state_of(p);
+	const struct tor_moore *s = state_of(p);
 
 	if (s->powers || c->round >= sending_rounds(s))
 		return tor_slice_piece(p, c, out);
@@ -464,7 +191,7 @@ static u32 box(const struct tor_plan *p, u32 k)
 	u32 d, n = 1;
 
 	for (d = 0; d < p->grid.ndim; d++)
-		if (is_active(p, d, k))
+		if (tor_moore_active(p, d, k))
 			n *= 3;
 	return n - 1;
 }
@@ -478,7 +205,7 @@ static bool powers_peer(const struct tor_plan *p, u32 channel, u32 k, u32 i, boo
 	if (i >= box(p, k))
 		return false;
 	for (d = 0; d < p->grid.ndim; d++) {
-		if (!is_active(p, d, k))
+		if (!tor_moore_active(p, d, k))
 			continue;
 		digit = rest % 3;
 		rest /= 3;
@@ -494,14 +221,14 @@ static bool powers_peer(const struct tor_plan *p, u32 channel, u32 k, u32 i, boo
 /* Buffers: parts of all steps but the last, which is added to the result, and messages. */
 static int find_bufs(struct tor_plan *p, const char **why)
 {
-	struct moore *s = tor_plan_state(p, struct moore);
+	struct tor_moore *s = tor_plan_state(p, struct tor_moore);
 	u64 slots, next = 1, messages = 0;
 	u32 d, k;
 
 	for (k = 0; k < s->k; k++) {
 		s->part[k] = next;
 		for (slots = 1, d = 0; d < p->grid.ndim; d++)
-			slots *= slots_of(p, d, k);
+			slots *= tor_moore_slots(p, d, k);
 		messages = k ? max(messages, slots) : 0;
 		next += k < s->k - 1u ? slots : 0;
 		if (next + 2 * messages >= TOR_MAX_BUFS) {
@@ -517,7 +244,7 @@ static int find_bufs(struct tor_plan *p, const char **why)
 
 static int intervals_init(struct tor_plan *p, const char **why)
 {
-	struct moore *s = tor_plan_state(p, struct moore);
+	struct tor_moore *s = tor_plan_state(p, struct tor_moore);
 	u32 d, k, n;
 
 	for (d = 0; d < p->grid.ndim; d++) {
@@ -526,8 +253,8 @@ static int intervals_init(struct tor_plan *p, const char **why)
 			*why = "moore has no schedule for a side of this length";
 			return -EOPNOTSUPP;
 		}
-		for (k = 0; k < s->steps[d] && k < TABLE_STEPS; k++)
-			s->cuts[d][k] = find_cuts(n, k, s->steps[d]);
+		for (k = 0; k < s->steps[d] && k < TOR_MOORE_CUT_STEPS; k++)
+			s->cuts[d][k] = tor_moore_cuts(n, k, s->steps[d]);
 	}
 	p->shape.alternates = true;
 	/* a + b is b + a, but there are no brackets */
@@ -539,7 +266,7 @@ static int intervals_init(struct tor_plan *p, const char **why)
 
 static int moore_init(struct tor_plan *p, const char **why)
 {
-	struct moore *s = tor_plan_state(p, struct moore);
+	struct tor_moore *s = tor_plan_state(p, struct tor_moore);
 	u32 d;
 
 	s->powers = true;

@@ -112,6 +112,15 @@ void dump_draw(const struct dump *d, FILE *out);
 
 void dump_cost(const struct dump *d, struct dump_cost *cost);
 
+/* The algorithms, and the collectives that each serves. */
+void list_algorithms(void);
+
+/* What one of them is like: shapes, rounds, bits. */
+void list_about(u32 algorithm);
+
+/* All of them on the torus of @req: rounds, channels, temporaries, bits; or why not. */
+void list_plans(struct tor_plan_req req);
+
 /* Fills @e; returns false. */
 bool dump_fail(struct dump_error *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

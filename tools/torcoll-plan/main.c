@@ -50,7 +50,7 @@ static const struct argp_option options[] = {
 	{ "cost", KEY_COST, NULL, 0, "Rounds, hops, bytes and messages on the torus", 3 },
 	{ "draw", KEY_DRAW, NULL, 0, "An SVG with a picture for each round", 3 },
 	{ "json", 'j', NULL, 0, "The cost as JSON", 3 },
-	{ "list", KEY_LIST, NULL, 0, "Algorithms, and which collectives each serves", 3 },
+	{ "list", KEY_LIST, NULL, 0, "Algorithms and their collectives; with --algorithm what one is like; with --dims all on that torus", 3 },
 	{ 0 }
 };
 
@@ -192,22 +192,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 /* --- what is asked for --- */
 
-static int list_algorithms(void)
-{
-	u32 a, c;
-
-	for (a = TORCOLL_ALGO_AUTO + 1; a < TORCOLL_ALGO_COUNT; a++) {
-		if (!tor_algorithm_serves(a))
-			continue;
-		printf("%-20s", tor_algorithm_name(a));
-		for (c = 0; c < TORCOLL_COLL_COUNT; c++)
-			if (tor_algorithm_serves(a) & (1U << c))
-				printf(" %s", tor_collective_name(c));
-		printf("\n");
-	}
-	return 0;
-}
-
 static void print_cost_json(const struct dump_cost *c)
 {
 	printf("{\"rounds\":%u,\"hops\":%u,", c->rounds, c->hops);
@@ -239,11 +223,12 @@ static void print_cost(const struct dump *d, bool json)
 	printf("handled, mean          %.10g\n", c.handled_mean);
 }
 
-/* Plan the request; an exit code. */
-static int make(struct dump *d, const struct args *a, struct tor_torus *torus)
+/* False: counts are not one per rank. */
+static bool make_request(const struct args *a, const struct tor_torus *torus, struct tor_plan_req *req)
 {
-	const char *why = NULL;
-	struct tor_plan_req req = {
+	u32 i;
+
+	*req = (struct tor_plan_req){
 		.torus = torus,
 		.members = a->nodes,
 		.ranks = a->nodes ? a->nnodes : torus->nodes,
@@ -253,20 +238,44 @@ static int make(struct dump *d, const struct args *a, struct tor_torus *torus)
 		.count = a->count,
 		.counts = a->counts,
 	};
-	u32 i;
-
-	memcpy(req.param, a->param, sizeof(req.param));
-	if (a->counts && a->ncounts != req.ranks) {
-		fprintf(stderr, "torcoll-plan: counts are not one per rank\n");
-		return EXIT_UNSERVED;
-	}
+	memcpy(req->param, a->param, sizeof(req->param));
+	if (a->counts && a->ncounts != req->ranks)
+		return false;
 	if (!a->has_count)
-		for (i = 0; i < req.ranks; i++)
-			req.count += a->counts ? a->counts[i] : 48;
-	if (!dump_make(d, &req, &why))
+		for (i = 0; i < req->ranks; i++)
+			req->count += a->counts ? a->counts[i] : 48;
+	return true;
+}
+
+/* Plan the request; an exit code. */
+static int make(struct dump *d, const struct args *a, struct tor_torus *torus)
+{
+	const char *why = "counts are not one per rank";
+	struct tor_plan_req req;
+
+	if (make_request(a, torus, &req) && !dump_make(d, &req, &why))
 		return 0;
-	fprintf(stderr, "torcoll-plan: %s\n", why ? why : "cannot serve this");
+	fprintf(stderr, "torcoll-plan: %s\n", why);
 	return EXIT_UNSERVED;
+}
+
+static int list(const struct args *a)
+{
+	struct tor_plan_req req;
+	struct tor_torus torus;
+
+	if (a->algorithm) {
+		list_about(a->algorithm);
+	} else if (!a->ndim) {
+		list_algorithms();
+	} else if (tor_torus_init(&torus, a->ndim, a->side, a->cables) ||
+		   !make_request(a, &torus, &req)) {
+		fprintf(stderr, "torcoll-plan: --dims of a torus are needed, such as 4x4\n");
+		return EXIT_USAGE;
+	} else {
+		list_plans(req);
+	}
+	return 0;
 }
 
 static int use(const struct dump *d, const struct args *a)
@@ -327,7 +336,7 @@ int main(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
-	code = a.list ? list_algorithms() : run(&a);
+	code = a.list ? list(&a) : run(&a);
 	free(a.counts);
 	free(a.nodes);
 	if (fflush(stdout) || ferror(stdout)) {
