@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# Processes die in the middle of ops: peers hear of it, pages are unpinned, the node goes on.
+# Processes die in the middle of ops: peers hear of it, pages are unpinned, the node goes on. KILLS says
+# how many times, at random moments.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -52,6 +53,9 @@ kill_one()
 	torcollctl netns run torcoll-perf allreduce -b 1M -e 1M -n 100000 -w 0 >"$work/out" 2>&1 &
 	pid=$!
 	wait_for 20 victim_runs || return 1
+	# at any moment of an op, which takes about as long
+	RANDOM=$1
+	sleep "0.$(printf %03d $((RANDOM % 300)))"
 	victim=$(pgrep -x torcoll-perf | shuf -n 1 --random-source=<(yes "$1"))
 	tr '\0' '\n' <"/proc/$victim/environ" | sed -n 's/^TORCOLL_RANK=//p' >"$work/rank"
 	kill -9 "$victim"
@@ -75,7 +79,7 @@ cleanup rm -rf "$work"
 torus_up 4x4
 base=$(pinned)
 ops_before=0
-for i in 1 2 3; do
+for ((i = 1; i <= ${KILLS:-3}; i++)); do
 	ops_before=$(counters ops 1)
 	check "kill_${i}__peers_end" kill_one "$i"
 	check "kill_${i}__peers_name_the_rank" peers_name_the_rank

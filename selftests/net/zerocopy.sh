@@ -35,6 +35,8 @@ copies_during()
 		$tracing/trace
 	echo nop >$tracing/current_tracer
 	: >$tracing/set_ftrace_filter
+	: >$tracing/trace
+	echo 1 >$tracing/tracing_on
 }
 
 torus_up 4x4
