@@ -7,8 +7,9 @@
  * `bruck-lat`: along a side of 3^K, offsets 3^k and 2 * 3^k. Sides take turns, step by step.
  * `allport`: where the plus shape of a node and its 2D neighbours tiles the torus, q = 2D + 1: in the first
  * round the neighbours. Then what remains is the lattice of the shapes' centres, those x with
- * sum (i + 1) x_i = 0 modulo q: the multiples of q along the first side, and of e_i - (i + 1) e_0 for each
- * other one. Of each of these, rounds add digits -D..D to base q.
+ * sum w_i x_i = 0 modulo q, where the shortest side has weight 1, the others 2 .. D: the multiples of q along
+ * the shortest, and of e_i - w_i e_shortest for each other one. Of each of these, rounds add digits
+ * -D..D to base q.
  */
 #include "plan_exchange.h"
 
@@ -104,8 +105,7 @@ static int allport_init(struct tor_plan *p, const char **why)
 
 	for (d = 0; d < p->grid.ndim; d++) {
 		rounds += log_of(p->grid.side[d], q);
-		/* the first side, of whose steps the others' are made, must be the shortest */
-		if (p->grid.side[d] < p->grid.side[0] || p->grid.side[d] < q || !all_powers(p, q)) {
+		if (p->grid.side[d] < q || !all_powers(p, q)) {
 			*why = "allport serves sides that are powers of twice their number plus 1";
 			return -EOPNOTSUPP;
 		}
@@ -116,6 +116,17 @@ static int allport_init(struct tor_plan *p, const char **why)
 	return 0;
 }
 
+/* The side of whose steps the others' are made: multiples of all others must be multiples of it. */
+static u32 shortest(const struct tor_plan *p)
+{
+	u32 d, least = 0;
+
+	for (d = 1; d < p->grid.ndim; d++)
+		if (p->grid.side[d] < p->grid.side[least])
+			least = d;
+	return least;
+}
+
 /* The side, and the place of the digit, of round @k after the first. */
 static void find_digit(const struct tor_plan *p, u32 k, u32 *dim, u32 *place)
 {
@@ -123,14 +134,14 @@ static void find_digit(const struct tor_plan *p, u32 k, u32 *dim, u32 *place)
 
 	for (*place = 0;; ++*place)
 		for (*dim = 0; *dim < p->grid.ndim; ++*dim)
-			/* the first round has done the first digit of the first side */
-			if ((*dim || *place) && *place < log_of(p->grid.side[*dim], q) && !--k)
+			/* the first round has done the first digit of the shortest side */
+			if ((*dim != shortest(p) || *place) && *place < log_of(p->grid.side[*dim], q) && !--k)
 				return;
 }
 
 static bool allport_peer(const struct tor_plan *p, u32 channel, u32 k, u32 i, bool from, u32 *rank)
 {
-	u32 dim, place;
+	u32 dim, place, base = shortest(p);
 	s64 by = i / 2 + 1;
 
 	*rank = p->rank;
@@ -145,8 +156,8 @@ static bool allport_peer(const struct tor_plan *p, u32 channel, u32 k, u32 i, bo
 	if (i % 2)
 		by = -by;
 	*rank = move(p, p->rank, dim, by, from);
-	if (dim)
-		*rank = move(p, *rank, 0, -by * (s64)(dim + 1), from);
+	if (dim != base)
+		*rank = move(p, *rank, base, -by * (s64)(dim < base ? dim + 2 : dim + 1), from);
 	return true;
 }
 
