@@ -362,8 +362,7 @@ static void event(struct fuzz_in *in)
 
 static bool setup(struct fuzz_in *in)
 {
-	static const u32 types[] = { TORCOLL_I32, TORCOLL_F32, TORCOLL_I64, TORCOLL_F64 };
-	static const u32 redops[] = { TORCOLL_SUM, TORCOLL_MIN, TORCOLL_MAX };
+	static const u32 types[] = { TORCOLL_I32, TORCOLL_F32, TORCOLL_I8, TORCOLL_F64 };
 	static struct tor_torus torus;
 	u32 i, c;
 
@@ -387,11 +386,17 @@ static bool setup(struct fuzz_in *in)
 	memset(&request, 0, sizeof(request));
 	request.torus = &node.torus;
 	request.ranks = comm.ranks;
-	request.collective = TORCOLL_ALLREDUCE;
 	request.algorithm = 1 + fuzz_below(in, TORCOLL_ALGO_COUNT - 1);
 	request.count = fuzz_u16(in) % (COUNT_MAX + 1);
-	type = types[fuzz_below(in, ARRAY_SIZE(types))];
-	redop = redops[fuzz_below(in, ARRAY_SIZE(redops))];
+	/* what is often served, and anything */
+	type = fuzz_u8(in);
+	type = type < 0x80 ? types[type % ARRAY_SIZE(types)] : type & 0x1f;
+	redop = fuzz_u8(in);
+	redop = redop < 0x80 ? TORCOLL_SUM : redop & 0x1f;
+	request.collective = fuzz_u8(in);
+	request.collective = request.collective < 0x80 ? TORCOLL_ALLREDUCE :
+							 request.collective & 0x1f;
+	request.root = fuzz_u8(in) % comm.ranks;
 	bits = fuzz_u8(in) & 1 ? TORCOLL_BITS_RELAXED : TORCOLL_BITS_AGREE;
 	node.checksum_payload = fuzz_u8(in) & 1;
 	next_seq = fuzz_u8(in) & 1 ? 0U : U32_MAX - 2 * DEPTH + 1;
