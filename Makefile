@@ -385,6 +385,18 @@ check-plans: $(B)/host/plans/sweep
 check-circulant: $(B)/host/plans/circulant
 	$(Q)$<
 
+# Seeded disasters: SEEDS of them, from FIRST on.
+.PHONY: sim
+sim:
+	$(Q)$(MAKE) $(B)/bin/torcoll-sim $(sanitized_sim)
+	$(Q)selftests/sim/run '$(or $(FIRST),1)' '$(or $(SEEDS),10000)'
+
+# Does the simulator find bugs? Core with one deliberate bug at a time; T=NAME for one.
+.PHONY: check-mutants
+check-mutants:
+	+$(Q)$(MAKE) $(B)/bin/torcoll-sim
+	+$(Q)T='$(T)' CC='$(CC)' CFLAGS='$(common_flags) $(CFLAGS)' selftests/mutants/run
+
 # Builds by itself, so that a build that fails is counted.
 .PHONY: check
 check:

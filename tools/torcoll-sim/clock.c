@@ -12,6 +12,8 @@ struct event {
 	u64 number;
 	sim_event_fn fn;
 	void *arg;
+	struct sim_node *owner;
+	u32 life;
 };
 
 static struct event *heap;
@@ -24,9 +26,8 @@ static bool before(const struct event *a, const struct event *b)
 	return a->when < b->when || (a->when == b->when && a->number < b->number);
 }
 
-void sim_at(u64 when, sim_event_fn fn, void *arg)
+static void push(struct event e)
 {
-	struct event e = { max(when, sim.now), numbers++, fn, arg };
 	u32 i, parent;
 
 	if (events == room) {
@@ -44,15 +45,11 @@ void sim_at(u64 when, sim_event_fn fn, void *arg)
 	heap[i] = e;
 }
 
-bool sim_step(void)
+static struct event pop(void)
 {
-	struct event e, last;
+	struct event first = heap[0], last = heap[--events];
 	u32 i, child;
 
-	if (!events)
-		return false;
-	e = heap[0];
-	last = heap[--events];
 	for (i = 0; (child = 2 * i + 1) < events; i = child) {
 		if (child + 1 < events && before(&heap[child + 1], &heap[child]))
 			child++;
@@ -61,7 +58,31 @@ bool sim_step(void)
 		heap[i] = heap[child];
 	}
 	heap[i] = last;
+	return first;
+}
+
+void sim_at(u64 when, struct sim_node *owner, sim_event_fn fn, void *arg)
+{
+	push((struct event){ max(when, sim.now), numbers++, fn, arg, owner,
+			     owner ? owner->life : 0 });
+}
+
+bool sim_step(void)
+{
+	struct event e;
+
+	if (!events)
+		return false;
+	e = pop();
 	sim.now = e.when;
+	/* what a node had in mind dies with it */
+	if (e.owner && e.owner->life != e.life)
+		return true;
+	if (e.owner && e.owner->paused_until > sim.now) {
+		e.when = e.owner->paused_until;
+		push(e);
+		return true;
+	}
 	e.fn(e.arg);
 	return true;
 }
@@ -90,7 +111,7 @@ u64 sim_below(u64 n)
 	return n ? sim_random() % n : 0;
 }
 
-bool sim_chance(double probability)
+bool sim_chance(u64 millionths)
 {
-	return probability > 0 && (double)(sim_random() >> 11) * 0x1p-53 < probability;
+	return millionths && sim_random() % SIM_MILLION < millionths;
 }

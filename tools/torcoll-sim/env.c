@@ -15,8 +15,10 @@ void *tor_env_alloc(size_t n)
 {
 	void *p;
 
-	if (sim_chance(sim.scenario.no_memory))
+	if (sim_chance(sim.scenario.no_memory)) {
+		sim_meet(SIM_NO_MEMORY);
 		return NULL;
+	}
 	p = calloc(1, n);
 	if (!p)
 		abort();
@@ -91,6 +93,8 @@ bool tor_env_fpu_begin(void)
 	if (fpu_open)
 		sim_fail("an FPU section is begun in an FPU section");
 	fpu_open = !sim_chance(sim.scenario.no_fpu);
+	if (!fpu_open)
+		sim_meet(SIM_NO_FPU);
 	return fpu_open;
 }
 
@@ -132,8 +136,8 @@ void tor_env_chan_timer(struct tor_chan *core, u64 when)
 
 	chan->when = when;
 	if (when)
-		sim_at(max(when, sim.now) + sim_below(sim.scenario.timer_slack), timer_expired,
-		       chan);
+		sim_at(max(when, sim.now) + sim_below(sim.scenario.timer_slack), chan->rank->node,
+		       timer_expired, chan);
 }
 
 void tor_env_op_retired(struct tor_ctx *core, struct tor_op *core_op)
@@ -147,29 +151,36 @@ void tor_env_op_retired(struct tor_ctx *core, struct tor_op *core_op)
 
 void tor_env_comm_told(struct tor_comm *comm)
 {
-	/* repeating an abort does no harm here */
-	(void)comm;
+	if (!atomic_read(&comm->claimed))
+		container_of(comm, struct sim_rank, core)->told = true;
 }
 
 void tor_env_comm_failed(struct tor_ctx *core, struct tor_comm *comm)
 {
 	struct sim_ctx *ctx = container_of(core, struct sim_ctx, core);
 
-	ctx->failed = container_of(comm, struct sim_rank, core);
+	ctx->failed[ctx->nfailed++] = container_of(comm, struct sim_rank, core);
 }
 
 void tor_env_join_done(struct tor_ctx *core, struct tor_join *join)
 {
 	struct sim_ctx *ctx = container_of(core, struct sim_ctx, core);
 
-	ctx->joined = container_of(join, struct sim_rank, join);
+	ctx->joined[ctx->njoined++] = container_of(join, struct sim_rank, join);
 }
 
-void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port)
+void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *core, u32 port)
 {
-	sim_trace(container_of(node, struct sim_node, core), "link %u%c is %s",
-		  tor_port_dim(port), tor_port_dir(port) == TOR_PLUS ? '+' : '-',
-		  tor_link_state_name(node->link[port].state));
+	struct sim_node *node = container_of(core, struct sim_node, core);
+
+	sim_trace(node, "link %u%c is %s", tor_port_dim(port),
+		  tor_port_dir(port) == TOR_PLUS ? '+' : '-',
+		  tor_link_state_name(core->link[port].state));
+	if (core->link[port].state == TOR_LINK_UP)
+		node->port[port].rose = sim.now;
+	else
+		node->port[port].fell = sim.now;
+	sim_judge_paths();
 }
 
 void sim_enter(struct sim_ctx *ctx, struct sim_node *node)
@@ -182,25 +193,21 @@ void sim_enter(struct sim_ctx *ctx, struct sim_node *node)
 
 void sim_leave(struct sim_ctx *ctx)
 {
-	struct sim_rank *rank;
 	struct sim_op *op;
 
 	if (fpu_open)
 		sim_fail("an FPU section is left open");
-	while (ctx->frames || ctx->failed || ctx->retired || ctx->joined) {
+	while (ctx->frames || ctx->nfailed || ctx->retired || ctx->njoined) {
 		sim_frames_send(ctx);
-		rank = ctx->failed;
-		ctx->failed = NULL;
-		if (rank)
-			sim_rank_failed(ctx, rank);
-		rank = ctx->joined;
-		ctx->joined = NULL;
-		if (rank)
-			sim_rank_joined(rank);
+		if (ctx->nfailed)
+			sim_rank_failed(ctx, ctx->failed[--ctx->nfailed]);
+		if (ctx->njoined)
+			sim_rank_joined(ctx->joined[--ctx->njoined]);
 		op = ctx->retired;
 		if (op) {
 			ctx->retired = op->next;
 			sim_op_recycle(ctx, op);
 		}
 	}
+	sim_judge_event(ctx->node);
 }

@@ -1,105 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What a seed stands for. Values that the command line gives are taken; the others are drawn, always
- * all of them and in the same order, so that giving one does not change the rest.
+ * What a seed stands for. What the command line gives is taken; the rest is drawn.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "sim.h"
 
+#define CALL_FRAMES	2500		/* of a call's vectors, about, at most */
+#define CALL_MEMORY	(32U << 20)	/* of all ranks' buffers, at most */
+
 static const char *const shapes[] = {
-	"1", "2", "3", "4", "5", "8", "16", "2x2", "3x2", "4x4", "5x3", "2x4", "1x4", "2x2x2", "3x3x3",
-	"4x2x2", "3x1x2", "2x3x2",
+	"2", "3", "4", "5", "8", "16", "2x2", "3x2", "3x3", "4x4", "5x3", "2x4", "1x4", "2x2x2", "3x3x3",
+	"4x2x2", "3x1x2", "2x3x2", "4x4x2",
 };
 
-static const u32 algorithms[] = { TORCOLL_SWING_BW, TORCOLL_BIBUCKET };
-
-static const struct {
-	const char *name;
-	u32 type;
-} types[] = {
-	{ "i8", TORCOLL_I8 },
-	{ "i16", TORCOLL_I16 },
-	{ "i32", TORCOLL_I32 },
-	{ "i64", TORCOLL_I64 },
-	{ "u8", TORCOLL_U8 },
-	{ "u16", TORCOLL_U16 },
-	{ "u32", TORCOLL_U32 },
-	{ "u64", TORCOLL_U64 },
-	{ "f32", TORCOLL_F32 },
-	{ "f64", TORCOLL_F64 },
+static const u32 collectives[] = {
+	TORCOLL_ALLREDUCE, TORCOLL_ALLREDUCE, TORCOLL_ALLREDUCE, TORCOLL_REDUCE_SCATTER,
+	TORCOLL_ALLGATHER, TORCOLL_BROADCAST, TORCOLL_REDUCE,
 };
 
-static const struct {
-	const char *name;
-	u32 redop;
-} redops[] = {
-	{ "sum", TORCOLL_SUM },
-	{ "min", TORCOLL_MIN },
-	{ "max", TORCOLL_MAX },
+static const u32 types[] = {
+	TORCOLL_I8, TORCOLL_I16, TORCOLL_I32, TORCOLL_I64, TORCOLL_U8, TORCOLL_U16, TORCOLL_U32,
+	TORCOLL_U64, TORCOLL_F16, TORCOLL_BF16, TORCOLL_F32, TORCOLL_F32, TORCOLL_F32, TORCOLL_F64,
 };
 
-static const char *const misdeeds[SIM_MISDEEDS] = {
-	[SIM_NO_MISDEED] = "none",
-	[SIM_CANCEL] = "cancel",
-	[SIM_MISMATCH] = "mismatch",
-	[SIM_ABSENT] = "absent",
+static const u32 redops[] = {
+	TORCOLL_SUM, TORCOLL_SUM, TORCOLL_SUM, TORCOLL_PROD, TORCOLL_MIN, TORCOLL_MAX, TORCOLL_BAND,
+	TORCOLL_BOR, TORCOLL_BXOR, TORCOLL_LAND, TORCOLL_LOR, TORCOLL_LXOR,
 };
 
-int sim_misdeed_parse(const char *name)
-{
-	u32 i;
+/* --- what there is --- */
 
-	for (i = 0; i < SIM_MISDEEDS; i++)
-		if (!strcmp(misdeeds[i], name))
-			return i;
-	return -EINVAL;
+static u64 draw_log(u64 least, u64 most)
+{
+	u64 n = least;
+
+	while (n < most && sim_below(8))
+		n += n / 2 + 1;
+	return least + sim_below(min(n, most) - least + 1);
 }
 
-int sim_type_parse(const char *name)
+static bool percent(u32 n)
 {
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(types); i++)
-		if (!strcmp(types[i].name, name))
-			return types[i].type;
-	return -EINVAL;
+	return sim_below(100) < n;
 }
 
-int sim_redop_parse(const char *name)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(redops); i++)
-		if (!strcmp(redops[i].name, name))
-			return redops[i].redop;
-	return -EINVAL;
-}
-
-const char *sim_type_name(u32 type)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(types); i++)
-		if (types[i].type == type)
-			return types[i].name;
-	return "?";
-}
-
-const char *sim_redop_name(u32 redop)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(redops); i++)
-		if (redops[i].redop == redop)
-			return redops[i].name;
-	return "?";
-}
-
-static bool parse_dims(const char *dims, u32 cables, struct tor_torus *t)
+bool sim_scenario_shape(struct sim_scenario *s)
 {
 	u32 side[TOR_MAX_DIMS], n = 0;
+	const char *dims = s->dims;
 	char *end;
 
 	for (;; dims = end + 1) {
@@ -109,183 +59,585 @@ static bool parse_dims(const char *dims, u32 cables, struct tor_torus *t)
 		if (end == dims || (*end && *end != 'x'))
 			return false;
 		if (!*end)
-			return !tor_torus_init(t, n, side, cables);
+			break;
 	}
+	return !tor_torus_init(&s->torus, n, side, s->cables) && s->torus.nodes <= SIM_NODES_MAX;
 }
 
-static bool serves(const struct sim_scenario *s, u32 algorithm, const char **why)
+bool sim_group_is_box(const struct sim_scenario *s, const struct sim_group_spec *g)
 {
 	struct tor_plan_req req = {
 		.torus = &s->torus,
-		.ranks = s->torus.nodes,
+		.members = g->whole ? NULL : g->member,
+		.ranks = g->ranks,
 		.collective = TORCOLL_ALLREDUCE,
-		.algorithm = algorithm,
-		.count = s->count,
+		.algorithm = TORCOLL_BIBUCKET,
+		.count = 1,
 	};
 	struct tor_plan plan;
 
-	return !tor_plan_init(&plan, &req, 0, why);
+	/* this one serves every torus, and no list */
+	return !tor_plan_init(&plan, &req, 0, NULL);
 }
 
-static u64 draw_count(void)
+/* --- calls --- */
+
+void sim_call_counts(const struct sim_call *call, u64 ranks, u64 *counts)
 {
-	static const u16 edges[] = { 1, 2, 3, 7, 16, 17, 64, 255, 1000 };
-
-	switch (sim_below(4)) {
-	case 0:
-		return edges[sim_below(ARRAY_SIZE(edges))];
-	case 1:
-		return 1 + sim_below(40000);
-	default:
-		return 1 + sim_below(4000);
-	}
-}
-
-/* Half of all runs are without a given fault. */
-static double draw_rate(double given, double most)
-{
-	bool none = sim_below(2);
-	double rate = (double)sim_below(1000) / 1000 * most;
-
-	if (given >= 0)
-		return given;
-	return none || !sim_options.faults ? 0 : rate;
-}
-
-static bool draw_algorithm(struct sim_scenario *s)
-{
-	u32 start = sim_below(ARRAY_SIZE(algorithms));
-	const char *why = "no algorithm serves this shape";
+	u64 left = call->count;
 	u32 i;
 
-	if (sim_options.algorithm > 0) {
-		s->algorithm = sim_options.algorithm;
-		if (serves(s, s->algorithm, &why))
-			return true;
-	} else {
-		for (i = 0; i < ARRAY_SIZE(algorithms); i++) {
-			s->algorithm = algorithms[(start + i) % ARRAY_SIZE(algorithms)];
-			if (serves(s, s->algorithm, &why))
-				return true;
-		}
+	/* halves of what is left, so that some blocks are empty, and the rest to one of the first */
+	for (i = 0; i < ranks; i++) {
+		counts[i] = (left + i) / 2 % (left + 1);
+		left -= counts[i];
 	}
-	fprintf(stderr, "torcoll-sim: %s, count %llu: %s\n", s->dims,
-		(unsigned long long)s->count, why);
+	counts[call->input % ranks] += left;
+}
+
+static bool make_plan(const struct sim_scenario *s, const struct sim_group_spec *g,
+		      const struct sim_call *call, struct tor_plan *plan, const char **why)
+{
+	u64 counts[SIM_NODES_MAX];
+	struct tor_plan_req req = {
+		.torus = &s->torus,
+		.members = g->whole ? NULL : g->member,
+		.ranks = g->ranks,
+		.collective = call->collective,
+		.algorithm = call->algorithm,
+		.root = call->root,
+		.count = call->count,
+	};
+
+	if (call->uneven) {
+		sim_call_counts(call, g->ranks, counts);
+		req.counts = counts;
+	}
+	return !tor_plan_init(plan, &req, 0, why);
+}
+
+static bool call_reduces(const struct sim_call *call)
+{
+	return call->collective != TORCOLL_ALLGATHER && call->collective != TORCOLL_BROADCAST;
+}
+
+bool sim_call_is_served(const struct sim_scenario *s, const struct sim_group_spec *g,
+			const struct sim_call *call, const char **why)
+{
+	struct tor_plan plan;
+
+	*why = "no kernel reduces so";
+	if (call_reduces(call) && !tor_reduce_kernel(call->type, call->redop))
+		return false;
+	if (!make_plan(s, g, call, &plan, why))
+		return false;
+	*why = "the bits would not agree";
+	return !call_reduces(call) || call->bits == TORCOLL_BITS_RELAXED || plan.shape.agrees ||
+	       tor_reduce_exact(call->type, call->redop);
+}
+
+static bool draw_algorithm(const struct sim_scenario *s, const struct sim_group_spec *g,
+			   struct sim_call *call)
+{
+	u32 start = sim_below(TORCOLL_ALGO_COUNT);
+	const char *why = "no algorithm serves this";
+	u32 i;
+
+	for (i = 0; i < TORCOLL_ALGO_COUNT; i++) {
+		call->algorithm = (start + i) % TORCOLL_ALGO_COUNT;
+		if (sim_options.algorithm > 0)
+			call->algorithm = sim_options.algorithm;
+		for (call->bits = TORCOLL_BITS_AGREE; call->bits <= TORCOLL_BITS_RELAXED;
+		     call->bits += TORCOLL_BITS_RELAXED - TORCOLL_BITS_AGREE)
+			if (sim_call_is_served(s, g, call, &why))
+				return true;
+	}
+	if (sim_options.algorithm > 0 || sim_options.collective > 0)
+		fprintf(stderr, "torcoll-sim: %s, %llu ranks, count %llu: %s\n", s->dims,
+			(unsigned long long)g->ranks, (unsigned long long)call->count, why);
 	return false;
 }
+
+static u64 draw_count(const struct sim_scenario *s, const struct sim_group_spec *g, u32 elem)
+{
+	static const u16 edges[] = { 1, 2, 3, 7, 16, 17, 64, 255, 1000 };
+	u64 most = CALL_FRAMES * (u64)tor_wire_unit(s->frame_size) / g->ranks / elem;
+
+	if (sim_options.count >= 0)
+		return sim_options.count;
+	if (percent(15))
+		return edges[sim_below(ARRAY_SIZE(edges))];
+	most = max_t(u64, min_t(u64, most, 200000), 1);
+	return percent(40) ? 1 + sim_below(most) : draw_log(1, most);
+}
+
+/* Temporaries of some plans are many. */
+static void fit_memory(const struct sim_scenario *s, const struct sim_group_spec *g,
+		       struct sim_call *call)
+{
+	struct tor_plan plan;
+	const char *why;
+	u64 bytes;
+
+	if (!make_plan(s, g, call, &plan, &why))
+		return;
+	bytes = call->count * tor_type_size(call->type) * plan.shape.bufs * g->ranks;
+	if (bytes > CALL_MEMORY && sim_options.count < 0)
+		call->count = max_t(u64, call->count * CALL_MEMORY / bytes, 1);
+}
+
+static bool draw_call(const struct sim_scenario *s, const struct sim_group_spec *g,
+		      struct sim_call *call)
+{
+	call->collective = sim_options.collective > 0 ? (u32)sim_options.collective :
+				   collectives[sim_below(ARRAY_SIZE(collectives))];
+	do {
+		call->type = sim_options.type > 0 ? (u32)sim_options.type :
+						    types[sim_below(ARRAY_SIZE(types))];
+		call->redop = sim_options.redop > 0 ? (u32)sim_options.redop :
+						      redops[sim_below(ARRAY_SIZE(redops))];
+	} while (!tor_reduce_kernel(call->type, call->redop) && sim_options.redop <= 0);
+	call->count = draw_count(s, g, tor_type_size(call->type));
+	if (call->collective == TORCOLL_BROADCAST || call->collective == TORCOLL_REDUCE)
+		call->root = sim_below(g->ranks);
+	if (call->collective == TORCOLL_ALLGATHER || call->collective == TORCOLL_REDUCE_SCATTER)
+		call->uneven = percent(30);
+	call->rounds = percent(40) && call->redop == TORCOLL_SUM && call_reduces(call) &&
+		       (call->type == TORCOLL_F32 || call->type == TORCOLL_F64);
+	if (!draw_algorithm(s, g, call))
+		return false;
+	fit_memory(s, g, call);
+	return true;
+}
+
+static bool draw_calls(struct sim_scenario *s, struct sim_group_spec *g)
+{
+	static const u64 paces[] = { 0, 0, NSEC_PER_MSEC, 20 * NSEC_PER_MSEC, 200 * NSEC_PER_MSEC };
+	u32 i;
+
+	g->depth = sim_options.depth > 0 ? (u64)sim_options.depth : 1 + sim_below(4);
+	g->pace = paces[sim_below(ARRAY_SIZE(paces))];
+	g->calls = sim_options.calls > 0 ? (u64)sim_options.calls : 1 + sim_below(10);
+	for (i = 0; i < g->calls; i++) {
+		if (i % 2)
+			g->call[i] = g->call[i - 1];
+		else if (!draw_call(s, g, &g->call[i]))
+			return false;
+		g->call[i].input = i / 2;
+	}
+	return true;
+}
+
+/* --- groups --- */
+
+static void draw_box(const struct sim_scenario *s, struct sim_group_spec *g)
+{
+	const struct tor_torus *t = &s->torus;
+	u32 base = sim_below(t->nodes), extent[TOR_MAX_DIMS];
+	u32 i, d;
+
+	g->ranks = 1;
+	for (d = 0; d < t->ndim; d++) {
+		extent[d] = 1 + sim_below(t->side[d]);
+		g->ranks *= extent[d];
+	}
+	for (i = 0; i < g->ranks; i++) {
+		u32 rest = i;
+
+		g->member[i] = base;
+		for (d = 0; d < t->ndim; d++) {
+			g->member[i] = tor_torus_shift(t, g->member[i], d, rest % extent[d]);
+			rest /= extent[d];
+		}
+	}
+}
+
+static void draw_list(const struct sim_scenario *s, struct sim_group_spec *g)
+{
+	u32 n = s->torus.nodes;
+	u32 all[SIM_NODES_MAX];
+	u32 i, k;
+
+	for (i = 0; i < n; i++)
+		all[i] = i;
+	g->ranks = 2 + sim_below(n - 1);
+	for (i = 0; i < g->ranks; i++) {
+		k = i + sim_below(n - i);
+		swap(all[i], all[k]);
+		g->member[i] = all[i];
+	}
+}
+
+static bool draw_group(struct sim_scenario *s, u32 number)
+{
+	struct sim_group_spec *g = &s->group[number];
+	u32 kind = number ? sim_below(5) : 4 * percent(70);
+
+	if (kind == 4 || sim_options.algorithm > 0) {
+		g->whole = true;
+		g->ranks = s->torus.nodes;
+	} else if (kind % 2) {
+		draw_box(s, g);
+	} else {
+		draw_list(s, g);
+	}
+	return draw_calls(s, g);
+}
+
+static bool draw_groups(struct sim_scenario *s)
+{
+	u32 i;
+
+	s->groups = s->torus.nodes > 2 ? 1 + sim_below(SIM_GROUPS_MAX) : 1 + sim_below(2);
+	/* one that is asked for may serve nothing but the whole torus */
+	if (sim_options.algorithm > 0)
+		s->groups = 1;
+	for (i = 0; i < s->groups; i++)
+		if (!draw_group(s, i))
+			return false;
+	return true;
+}
+
+/* --- cables and rates --- */
 
 static void draw_cables(struct sim_scenario *s)
 {
 	static const u64 skews[] = { 0, 20 * NSEC_PER_USEC, 5 * NSEC_PER_MSEC,
-				     600 * NSEC_PER_MSEC };
+				     300 * NSEC_PER_MSEC };
 	static const u32 frame_sizes[] = { 384, 600, 1500, 1500, 4000, 9000 };
 
 	s->frame_size = frame_sizes[sim_below(ARRAY_SIZE(frame_sizes))];
 	if (sim_options.frame_size > 0)
 		s->frame_size = sim_options.frame_size;
 	s->delay = 500 + sim_below(20000);
-	s->rate = 0.125 * (1 + sim_below(100));
+	s->rate = 1000 * (1 + sim_below(100));
 	s->queue = sim_below(3) ? 1000 : 2 + sim_below(30);
+	s->hello = sim_below(3) ? 200 * NSEC_PER_MSEC : 50 * NSEC_PER_MSEC;
 	s->skew = skews[sim_below(ARRAY_SIZE(skews))];
 	s->timer_slack = sim_below(2) ? 0 : sim_below(2 * NSEC_PER_MSEC);
 }
 
-static void draw_faults(struct sim_scenario *s)
+/* Many runs are without a given fault. */
+static u64 draw_rate(s64 given, u64 most)
 {
-	s->loss = draw_rate(sim_options.loss, 0.05);
-	s->duplicate = draw_rate(sim_options.duplicate, 0.1);
-	s->reorder = draw_rate(sim_options.reorder, 0.2);
-	s->corrupt = draw_rate(sim_options.corrupt, 0.03);
-	s->no_fpu = draw_rate(sim_options.no_fpu, 0.5);
-	s->no_memory = draw_rate(sim_options.no_memory, 0.05);
-	s->late_payload = draw_rate(sim_options.late_payload, 1);
-	/* without a checksum damage goes unnoticed, as it should not when nothing is damaged */
-	s->no_checksum = sim_below(4) == 0 && s->corrupt == 0;
-	s->shatter = sim_below(3) == 0;
+	u64 rate = 1 + sim_below(most);
+
+	if (given >= 0)
+		return given;
+	return percent(35) ? rate : 0;
 }
 
-static void draw_misdeed(struct sim_scenario *s)
+static void draw_rates(struct sim_scenario *s)
 {
-	u32 drawn = sim_below(4) ? SIM_NO_MISDEED : sim_below(SIM_MISDEEDS);
+	s->loss = draw_rate(sim_options.loss, 50000);
+	s->duplicate = draw_rate(sim_options.duplicate, 100000);
+	s->reorder = draw_rate(sim_options.reorder, 200000);
+	s->corrupt_header = draw_rate(sim_options.corrupt, 15000);
+	s->corrupt_payload = draw_rate(sim_options.corrupt, 15000);
+	s->spike = draw_rate(-1, 10000);
+	s->no_fpu = draw_rate(sim_options.no_fpu, 500000);
+	s->no_memory = draw_rate(sim_options.no_memory, 50000);
+	s->late_payload = draw_rate(sim_options.late_payload, 1000000);
+	s->shatter = percent(33);
+}
 
-	s->culprit = sim_below(s->torus.nodes);
-	s->bad_op = 1 + sim_below(s->ops);
-	s->patience = sim_below(2) ? sim_below(NSEC_PER_MSEC) : sim_below(NSEC_PER_SEC);
-	/* alone there is nobody to disagree with */
-	if (s->torus.nodes == 1)
+/* --- incidents --- */
+
+static struct sim_incident *add(struct sim_scenario *s, u32 kind, u64 horizon)
+{
+	struct sim_incident *i;
+
+	if (s->incidents == SIM_INCIDENTS_MAX)
+		return NULL;
+	i = &s->incident[s->incidents++];
+	memset(i, 0, sizeof(*i));
+	i->kind = kind;
+	i->at = 3 * NSEC_PER_MSEC + sim_below(horizon);
+	return i;
+}
+
+static u64 draw_port(const struct sim_scenario *s, u64 node)
+{
+	u32 port;
+
+	do {
+		port = sim_below(2 * s->torus.ndim);
+	} while (!tor_torus_has_port(&s->torus, node, port));
+	return port;
+}
+
+static u64 draw_time(void)
+{
+	return draw_log(NSEC_PER_MSEC, 3 * NSEC_PER_SEC);
+}
+
+static void draw_cut(struct sim_scenario *s, u64 horizon, bool one_way)
+{
+	struct sim_incident *i = add(s, SIM_INCIDENT_CUT, horizon);
+
+	if (!i)
 		return;
-	if (sim_options.misdeed >= 0)
-		s->misdeed = sim_options.misdeed;
-	else if (sim_options.faults)
-		s->misdeed = drawn;
-	if (!s->misdeed)
+	i->node = sim_below(s->torus.nodes);
+	i->port = draw_port(s, i->node);
+	i->one_way = one_way;
+	i->carrier = !one_way && percent(50);
+	if (percent(65))
+		i->until = i->at + draw_time();
+}
+
+static void draw_flap(struct sim_scenario *s, u64 horizon)
+{
+	struct sim_incident *i = add(s, SIM_INCIDENT_FLAP, horizon);
+
+	if (!i)
 		return;
-	/*
-	 * Who gives up gets its memory back while frames may still refer to it. Without a checksum
-	 * another rank may take what it then reads for data, and finish before it hears of the end.
-	 */
-	s->no_checksum = false;
+	i->node = sim_below(s->torus.nodes);
+	i->port = draw_port(s, i->node);
+	i->period = draw_log(20 * NSEC_PER_MSEC, 3 * NSEC_PER_SEC);
+	i->down = 1 + i->period / (2 + sim_below(4));
+	i->carrier = percent(50);
+	i->until = i->at + i->period * (2 + sim_below(5));
+}
+
+static void draw_crash(struct sim_scenario *s, u64 horizon)
+{
+	struct sim_incident *i = add(s, SIM_INCIDENT_CRASH, horizon);
+
+	if (!i)
+		return;
+	i->node = sim_below(s->torus.nodes);
+	if (percent(65))
+		i->until = i->at + draw_time();
+}
+
+static void draw_slow(struct sim_scenario *s, u64 horizon)
+{
+	bool pause = percent(50);
+	struct sim_incident *i = add(s, pause ? SIM_INCIDENT_PAUSE : SIM_INCIDENT_SLOW, horizon);
+
+	if (!i)
+		return;
+	i->node = sim_below(s->torus.nodes);
+	/* no longer than a node may be silent and live */
+	i->until = i->at + (pause ? sim_below(3 * s->hello / 2) : draw_time());
+	i->factor = pause ? 0 : 2 + sim_below(30);
+}
+
+static void draw_deed(struct sim_scenario *s, u64 horizon, u32 kind)
+{
+	struct sim_incident *i = add(s, kind, horizon);
+	const struct sim_group_spec *g;
+
+	if (!i)
+		return;
+	i->group = sim_below(s->groups);
+	g = &s->group[i->group];
+	i->rank = sim_below(g->ranks);
+	i->call = 1 + sim_below(g->calls);
+	i->patience = kind == SIM_INCIDENT_LATE ? draw_time() : draw_log(NSEC_PER_MSEC, NSEC_PER_SEC);
+	if (kind == SIM_INCIDENT_KILL) {
+		i->node = sim_below(s->torus.nodes);
+		i->group = 0;
+		i->rank = 0;
+	}
+	if (kind == SIM_INCIDENT_KILL || kind == SIM_INCIDENT_CANCEL) {
+		i->call = 0;
+		i->patience = 0;
+	} else {
+		i->at = 0;
+	}
+	/* alone there is nobody to disagree with, or to wait */
+	if (g->ranks == 1 && kind != SIM_INCIDENT_CANCEL && kind != SIM_INCIDENT_KILL)
+		s->incidents--;
+}
+
+static u64 horizon(const struct sim_scenario *s)
+{
+	u64 longest = 0;
+	u32 i;
+
+	for (i = 0; i < s->groups; i++)
+		longest = max(longest, s->group[i].pace * s->group[i].calls);
+	return longest + s->skew + (percent(50) ? NSEC_PER_MSEC : 20 * NSEC_PER_MSEC);
+}
+
+static bool wanted(u32 class, u32 chance)
+{
+	return percent(chance) && !(sim_options.without & 1U << class);
+}
+
+static void draw_incidents(struct sim_scenario *s)
+{
+	u64 h = horizon(s);
+
+	if (s->torus.nodes > 1) {
+		if (wanted(SIM_CUT, 22))
+			draw_cut(s, h, false);
+		if (wanted(SIM_CUT, 8))
+			draw_cut(s, h, false);
+		if (wanted(SIM_ONE_WAY_CUT, 20))
+			draw_cut(s, h, true);
+		if (wanted(SIM_FLAPPING, 20))
+			draw_flap(s, h);
+	}
+	if (wanted(SIM_CRASH, 25))
+		draw_crash(s, h);
+	if (wanted(SIM_SLOW_NODE, 25))
+		draw_slow(s, h);
+	if (wanted(SIM_PROCESS_ABORT, 18))
+		draw_deed(s, h, SIM_INCIDENT_KILL);
+	if (wanted(SIM_CANCEL, 22))
+		draw_deed(s, h, SIM_INCIDENT_CANCEL);
+	if (wanted(SIM_MISMATCH, 22))
+		draw_deed(s, h, SIM_INCIDENT_MISMATCH);
+	if (wanted(SIM_DEADLINE, 22))
+		draw_deed(s, h, SIM_INCIDENT_ABSENT);
+	if (wanted(SIM_LATE_RANK, 25))
+		draw_deed(s, h, SIM_INCIDENT_LATE);
+}
+
+/* Does it end ops before they are complete? */
+bool sim_incident_breaks(const struct sim_incident *i)
+{
+	switch (i->kind) {
+	case SIM_INCIDENT_PAUSE:
+	case SIM_INCIDENT_SLOW:
+	case SIM_INCIDENT_LATE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/*
+ * Without a checksum damage goes unnoticed, as it should not when nothing is damaged. And who gives up
+ * gets its memory back while frames may still refer to it: another rank might take what it then reads
+ * for data, and finish before it hears of the end.
+ */
+static bool may_be_without_checksum(const struct sim_scenario *s)
+{
+	u32 i;
+
+	for (i = 0; i < s->incidents; i++)
+		if (sim_incident_breaks(&s->incident[i]))
+			return false;
+	return !s->corrupt_header && !s->corrupt_payload;
+}
+
+static void make_clean(struct sim_scenario *s)
+{
+	s->skew = 0;
+	s->timer_slack = 0;
+	s->queue = 1 << 16;
+	s->lockstep = true;
 }
 
 bool sim_scenario_draw(struct sim_scenario *s, u64 seed)
 {
-	const char *shape;
-	u32 cables;
+	u32 i;
 
+	sim_clock_reset(seed);
 	memset(s, 0, sizeof(*s));
 	s->seed = seed;
-	shape = shapes[sim_below(ARRAY_SIZE(shapes))];
-	cables = 1 + sim_below(2);
+	snprintf(s->dims, sizeof(s->dims), "%s", shapes[sim_below(ARRAY_SIZE(shapes))]);
+	s->cables = 1 + sim_below(2);
 	if (sim_options.dims)
-		shape = sim_options.dims;
+		snprintf(s->dims, sizeof(s->dims), "%s", sim_options.dims);
 	if (sim_options.cables > 0)
-		cables = sim_options.cables;
-	if (!parse_dims(shape, cables, &s->torus)) {
-		fprintf(stderr, "torcoll-sim: %s with %u cables is no shape\n", shape, cables);
+		s->cables = sim_options.cables;
+	if (!sim_scenario_shape(s)) {
+		fprintf(stderr, "torcoll-sim: %s with %llu cables is no shape\n", s->dims,
+			(unsigned long long)s->cables);
 		return false;
 	}
-	snprintf(s->dims, sizeof(s->dims), "%s", shape);
-	s->type = types[sim_below(ARRAY_SIZE(types))].type;
-	if (sim_options.type > 0)
-		s->type = sim_options.type;
-	s->redop = redops[sim_below(ARRAY_SIZE(redops))].redop;
-	if (sim_options.redop > 0)
-		s->redop = sim_options.redop;
-	s->count = draw_count();
-	if (sim_options.count >= 0)
-		s->count = sim_options.count;
-	s->ops = 1 + sim_below(5);
-	if (sim_options.ops > 0)
-		s->ops = sim_options.ops;
-	s->depth = 1 + sim_below(4);
-	if (sim_options.depth > 0)
-		s->depth = sim_options.depth;
-	s->exact = sim_below(3);
 	draw_cables(s);
-	draw_faults(s);
-	draw_misdeed(s);
-	return draw_algorithm(s);
+	if (!draw_groups(s))
+		return false;
+	if (!sim_options.clean) {
+		draw_rates(s);
+		draw_incidents(s);
+		s->no_checksum = percent(25) && may_be_without_checksum(s);
+		s->epilogue = percent(60);
+	} else {
+		make_clean(s);
+	}
+	for (i = 0; i < SIM_CLASSES; i++)
+		if (sim_options.without & 1U << i)
+			sim_scenario_drop(s, i);
+	return true;
 }
 
-bool sim_scenario_is_calm(const struct sim_scenario *s)
+/* --- taking away --- */
+
+static bool drop_incidents(struct sim_scenario *s, u32 kind, s64 one_way)
 {
-	return s->queue >= 1000 && !s->misdeed && s->no_memory == 0 &&
-	       s->loss + s->duplicate + s->reorder + s->corrupt == 0;
+	u32 i, k = 0, before = s->incidents;
+
+	for (i = 0; i < before; i++)
+		if (s->incident[i].kind != kind ||
+		    (one_way >= 0 && s->incident[i].one_way != (u64)one_way))
+			s->incident[k++] = s->incident[i];
+	s->incidents = k;
+	return k < before;
 }
 
-void sim_scenario_print(const struct sim_scenario *s)
+static bool drop_rate(u64 *rate)
 {
-	printf("seed %llu: %s (%u cables on sides of 2) %s %s %s count %llu, %u ops, depth %u\n",
-	       (unsigned long long)s->seed, s->dims, s->torus.cables,
-	       tor_algorithm_name(s->algorithm), sim_type_name(s->type), sim_redop_name(s->redop),
-	       (unsigned long long)s->count, s->ops, s->depth);
-	printf("  frames of %u, cables %.1f us and %.1f Gb/s, queues of %u, skew %.0f us\n",
-	       s->frame_size, s->delay / 1e3, s->rate * 8, s->queue, s->skew / 1e3);
-	printf("  loss %.3f duplicate %.3f reorder %.3f corrupt %.3f no-fpu %.3f no-memory %.3f late-payload %.3f%s%s%s\n",
-	       s->loss, s->duplicate, s->reorder, s->corrupt, s->no_fpu, s->no_memory,
-	       s->late_payload, s->shatter ? " shatter" : "", s->no_checksum ? " no-checksum" : "",
-	       s->exact ? " exact" : "");
-	if (s->misdeed)
-		printf("  rank %u: %s, op %u, %.0f us\n", s->culprit, misdeeds[s->misdeed], s->bad_op,
-		       s->patience / 1e3);
+	bool was = *rate;
+
+	*rate = 0;
+	return was;
+}
+
+bool sim_scenario_drop(struct sim_scenario *s, enum sim_class class)
+{
+	bool any;
+
+	switch (class) {
+	case SIM_LOSS:
+		return drop_rate(&s->loss);
+	case SIM_DUPLICATION:
+		return drop_rate(&s->duplicate);
+	case SIM_REORDERING:
+		return drop_rate(&s->reorder);
+	case SIM_HEADER_CORRUPTION:
+		return drop_rate(&s->corrupt_header);
+	case SIM_PAYLOAD_CORRUPTION:
+		return drop_rate(&s->corrupt_payload);
+	case SIM_DELAY:
+		return drop_rate(&s->spike);
+	case SIM_FULL_QUEUE:
+		any = s->queue < 1000;
+		s->queue = max_t(u64, s->queue, 1000);
+		return any;
+	case SIM_NO_MEMORY:
+		return drop_rate(&s->no_memory);
+	case SIM_NO_FPU:
+		return drop_rate(&s->no_fpu);
+	case SIM_LATE_PAYLOAD:
+		return drop_rate(&s->late_payload);
+	case SIM_CUT:
+		return drop_incidents(s, SIM_INCIDENT_CUT, 0);
+	case SIM_ONE_WAY_CUT:
+		return drop_incidents(s, SIM_INCIDENT_CUT, 1);
+	case SIM_FLAPPING:
+		return drop_incidents(s, SIM_INCIDENT_FLAP, -1);
+	case SIM_CRASH:
+		return drop_incidents(s, SIM_INCIDENT_CRASH, -1);
+	case SIM_SLOW_NODE:
+		any = drop_incidents(s, SIM_INCIDENT_PAUSE, -1);
+		return drop_incidents(s, SIM_INCIDENT_SLOW, -1) || any;
+	case SIM_LATE_RANK:
+		return drop_incidents(s, SIM_INCIDENT_LATE, -1);
+	case SIM_PROCESS_ABORT:
+		return drop_incidents(s, SIM_INCIDENT_KILL, -1);
+	case SIM_CANCEL:
+		return drop_incidents(s, SIM_INCIDENT_CANCEL, -1);
+	case SIM_MISMATCH:
+		return drop_incidents(s, SIM_INCIDENT_MISMATCH, -1);
+	case SIM_DEADLINE:
+		return drop_incidents(s, SIM_INCIDENT_ABSENT, -1);
+	default:
+		return false;
+	}
 }

@@ -4,11 +4,23 @@
  * from the scenario and its seed, so that what went wrong once goes wrong again under a debugger.
  *
  *	clock.c     events in order of virtual time, random numbers
- *	scenario.c  what to simulate: given on the command line, the rest drawn from the seed
+ *	scenario.c  what a seed stands for
+ *	text.c      scenarios as text: to keep, to edit, to replay
  *	env.c       core's surroundings that need no network: memory, CRC, FPU, timers
- *	wire.c      frames, cables and their faults, receiving and forwarding
- *	rank.c      comms, ops, their inputs and the check of their results
- *	main.c      options, seeds, report
+ *	frame.c     frames, and the memory that they refer to
+ *	cable.c     ports, cables and what they do to frames
+ *	receive.c   what a node does with a frame that comes in
+ *	node.c      nodes: their ports, their crashes and returns
+ *	incident.c  what happens to a fabric, when
+ *	group.c     comms: joining, failing, ending
+ *	op.c        ops: submitting, completing
+ *	value.c     inputs, and the check of results
+ *	judge.c     what must hold after every event; who may fail, how, and until when
+ *	run.c       one scenario from its beginning to its verdict
+ *	report.c    totals and the table of fault classes
+ *	worker.c    many seeds on several processors
+ *	minimise.c  the smallest scenario that still fails
+ *	main.c      options
  */
 #ifndef _SIM_H
 #define _SIM_H
@@ -19,11 +31,20 @@
 #include "route.h"
 #include "torus.h"
 
+#define SIM_MILLION		1000000	/* probabilities are in millionths */
+#define SIM_NODES_MAX		1024
+#define SIM_GROUPS_MAX		4
+#define SIM_CALLS_MAX		32
+#define SIM_INCIDENTS_MAX	16
+
+struct sim_node;
+
 /* --- clock.c --- */
 
 typedef void (*sim_event_fn)(void *arg);
 
-void sim_at(u64 when, sim_event_fn fn, void *arg);
+/* Call @fn at @when, unless @owner (or NULL) crashes before; a paused owner does so later. */
+void sim_at(u64 when, struct sim_node *owner, sim_event_fn fn, void *arg);
 
 /* Run the next event. False: there is none. */
 bool sim_step(void);
@@ -32,88 +53,162 @@ void sim_clock_reset(u64 seed);
 u64 sim_random(void);
 /* Below @n; 0 if @n is 0. */
 u64 sim_below(u64 n);
-/* True with @probability. */
-bool sim_chance(double probability);
+/* True in so many of a million cases. */
+bool sim_chance(u64 millionths);
 
 /* --- scenario.c --- */
 
-/* What one rank does wrong. */
-enum sim_misdeed {
-	SIM_NO_MISDEED,
-	SIM_CANCEL,			/* it gives up at some time */
-	SIM_MISMATCH,			/* it calls an op with another count */
-	SIM_ABSENT,			/* it never calls an op that others have a deadline for */
-	SIM_MISDEEDS
+/* What a run may meet; each is to be met by many seeds. */
+enum sim_class {
+	SIM_LOSS,
+	SIM_DUPLICATION,
+	SIM_REORDERING,
+	SIM_HEADER_CORRUPTION,
+	SIM_PAYLOAD_CORRUPTION,
+	SIM_DELAY,
+	SIM_FULL_QUEUE,
+	SIM_NO_MEMORY,
+	SIM_NO_FPU,
+	SIM_LATE_PAYLOAD,
+	SIM_CUT,
+	SIM_ONE_WAY_CUT,
+	SIM_FLAPPING,
+	SIM_CRASH,
+	SIM_RETURN,
+	SIM_SLOW_NODE,
+	SIM_LATE_RANK,
+	SIM_PROCESS_ABORT,
+	SIM_CANCEL,
+	SIM_MISMATCH,
+	SIM_DEADLINE,
+	SIM_OVERLAP,
+	SIM_SUB_TORUS,
+	SIM_LIST,
+	SIM_CLASSES
+};
+
+extern const char *const sim_class_names[SIM_CLASSES];
+
+/* Something that happens once, at some time or at some call. */
+enum sim_incident_kind {
+	SIM_INCIDENT_NONE,
+	SIM_INCIDENT_CUT,	/* @node's cable at @port, from @at until @until (0: for good) */
+	SIM_INCIDENT_FLAP,	/* likewise, again and again: @down ns of every @period */
+	SIM_INCIDENT_CRASH,	/* @node, back at @until (0: never) */
+	SIM_INCIDENT_PAUSE,	/* @node does nothing */
+	SIM_INCIDENT_SLOW,	/* @node takes @factor times as long */
+	SIM_INCIDENT_KILL,	/* the process on @node dies, in all its groups */
+	SIM_INCIDENT_CANCEL,	/* @rank of @group gives up */
+	SIM_INCIDENT_MISMATCH,	/* @rank of @group makes call @call with another count */
+	SIM_INCIDENT_ABSENT,	/* @rank of @group never makes call @call; others wait @patience */
+	SIM_INCIDENT_LATE,	/* @rank of @group makes call @call @patience ns later */
+	SIM_INCIDENT_KINDS
+};
+
+struct sim_incident {
+	u64 kind;
+	u64 node, port;
+	u64 at, until;
+	u64 period, down;
+	u64 one_way;		/* only frames from @node are lost */
+	u64 carrier;		/* the ports notice */
+	u64 factor;
+	u64 group, rank, call;
+	u64 patience;
+};
+
+struct sim_call {
+	u64 collective, algorithm, type, redop, bits, root;
+	u64 count;
+	u64 uneven;		/* blocks of different lengths, for allgather and reduce-scatter */
+	u64 rounds;		/* inputs whose float sums depend on the order */
+	u64 input;		/* calls with the same one have the same inputs */
+};
+
+struct sim_group_spec {
+	u64 ranks;
+	u64 whole;		/* rank i is node i, and members are not listed */
+	u32 member[SIM_NODES_MAX];
+	u64 depth;
+	u64 pace;		/* ns from one call to the next, at least */
+	u64 calls;
+	struct sim_call call[SIM_CALLS_MAX];
 };
 
 struct sim_scenario {
 	u64 seed;
-	struct tor_torus torus;
 	char dims[32];
-	u32 algorithm;
-	u32 type;
-	u32 redop;
-	u64 count;
-	u32 ops;			/* one after the other, at most @depth at a time */
-	u32 depth;
-	u32 frame_size;			/* behind the MAC header */
-	bool exact;			/* inputs whose sums are exact in any order */
+	u64 cables;
+	struct tor_torus torus;	/* from the two */
 
-	u64 delay;			/* of a cable, ns */
-	double rate;			/* of a cable, bytes per ns */
-	u32 queue;			/* frames that a port holds */
-	u64 skew;			/* ranks call up to so much later than they could, ns */
-	u64 timer_slack;		/* timers are up to so late, ns */
+	u64 frame_size;		/* behind the MAC header */
+	u64 delay;		/* of a cable, ns */
+	u64 rate;		/* of a cable, Mb/s */
+	u64 queue;		/* frames that a port holds */
+	u64 hello;		/* ns between hellos */
+	u64 skew;		/* ranks call up to so much later than they could, ns */
+	u64 timer_slack;	/* timers are up to so late, ns */
+	u64 shatter;		/* memory and payloads come in small pieces of odd lengths */
+	u64 no_checksum;	/* payloads carry no CRC */
+	u64 lockstep;		/* no rank calls an op before all have retired the slot's last one */
 
-	double loss;
-	double duplicate;
-	double reorder;			/* a frame takes up to ten delays longer */
-	double corrupt;			/* one bit, anywhere in the frame */
-	double no_fpu;
-	double no_memory;
-	double late_payload;		/* payload is read from the sender's memory on arrival, not on leaving */
-	bool shatter;			/* memory and payloads come in small pieces of odd lengths */
-	bool no_checksum;		/* payloads carry no CRC */
+	/* millionths of frames, allocations, FPU sections */
+	u64 loss, duplicate, reorder, corrupt_header, corrupt_payload, spike;
+	u64 no_memory, no_fpu, late_payload;
 
-	enum sim_misdeed misdeed;
-	u32 culprit;			/* rank */
-	u32 bad_op;			/* number of the op that it gets wrong */
-	u64 patience;			/* how long others wait, or it does before it gives up, ns */
+	u64 epilogue;		/* when all is over, survivors make a comm, and it must work */
+	u64 groups;
+	struct sim_group_spec group[SIM_GROUPS_MAX];
+	u64 incidents;
+	struct sim_incident incident[SIM_INCIDENTS_MAX];
 };
 
-/* Values of the command line; what is negative or 0 (dims: empty) is drawn. */
+/* Values of the command line; what is negative, 0 or NULL is drawn. */
 struct sim_options {
-	u64 first;
-	u64 seeds;
 	const char *dims;
+	int cables;
+	int collective;
 	int algorithm;
 	int type;
 	int redop;
 	s64 count;
-	int ops;
+	int calls;
 	int depth;
 	int frame_size;
-	int cables;
-	double loss, duplicate, reorder, corrupt, no_fpu, no_memory, late_payload;
-	int misdeed;
-	bool faults;			/* draw faults that are not given */
+	s64 loss, duplicate, reorder, corrupt, no_fpu, no_memory, late_payload;
+	u32 without;		/* classes, by bit, that are not drawn */
+	bool clean;		/* a fabric where nothing goes wrong */
 	bool trace;
-	u64 limit;			/* virtual time until a run counts as stuck, ns */
+	bool check_all;		/* all nodes after every event, not only the one that it was about */
+	u64 limit;		/* virtual time until a run counts as stuck, ns */
 };
 
 extern struct sim_options sim_options;
 
 /* False: the options exclude each other; says why on stderr. */
 bool sim_scenario_draw(struct sim_scenario *s, u64 seed);
-/* No faults, and queues that hold a lot? */
-bool sim_scenario_is_calm(const struct sim_scenario *s);
-void sim_scenario_print(const struct sim_scenario *s);
+/* Set up @s->torus from its sides. */
+bool sim_scenario_shape(struct sim_scenario *s);
+/* Can the call be planned? */
+bool sim_call_is_served(const struct sim_scenario *s, const struct sim_group_spec *g,
+			const struct sim_call *call, const char **why);
+/* Are a group's ranks a row, a plane, a block of the torus? */
+bool sim_group_is_box(const struct sim_scenario *s, const struct sim_group_spec *g);
+/* Blocks of a call with uneven ones. */
+void sim_call_counts(const struct sim_call *call, u64 ranks, u64 *counts);
+/* Take all that belongs to a class out of a scenario. False: there was nothing. */
+bool sim_scenario_drop(struct sim_scenario *s, enum sim_class class);
+bool sim_incident_breaks(const struct sim_incident *i);
+
+/* --- text.c --- */
 
 int sim_type_parse(const char *name);
 int sim_redop_parse(const char *name);
 const char *sim_type_name(u32 type);
 const char *sim_redop_name(u32 redop);
-int sim_misdeed_parse(const char *name);
+int sim_class_parse(const char *name);
+void sim_scenario_write(const struct sim_scenario *s, void *file);
+bool sim_scenario_read(struct sim_scenario *s, const char *path);
 
 /* --- the fabric --- */
 
@@ -122,6 +217,7 @@ struct tor_mem {
 	u64 len;
 	u32 phase;			/* where runs end: as if the memory began so far into a page */
 	u32 refs;			/* the op, and every frame that refers to it */
+	bool given_up;			/* its op was aborted: it may change while frames refer to it */
 };
 
 /* One frame, as it travels. */
@@ -132,11 +228,17 @@ struct sim_frame {
 	u32 linear_len;
 	struct tor_range range[TOR_FRAME_RANGES];	/* where it still is */
 	u32 ranges;
-	/* how it left: for a local drop */
+	u32 crc;			/* of the payload when it was sent */
+	bool given_up;			/* read from memory whose op was aborted */
+	bool damaged;			/* by a cable */
+	bool hello;
+	/* how it left */
 	struct sim_node *from;
+	u32 from_life;
 	u32 out_port;
 	bool data;
 	bool late;
+	u64 left;
 	/* where it is going */
 	struct sim_node *to;
 	u32 in_port;
@@ -148,15 +250,25 @@ struct sim_port {
 	u64 busy_until;
 	u64 *leaving;			/* ring: when the frames in the queue will have left */
 	u32 first, held;
+	u32 cuts;			/* reasons why nothing leaves by this port gets across */
+	u32 unplugged;			/* reasons why it has no carrier */
+	u64 rose, fell;			/* when core last took the link for up, for down, ns; 0: never */
 };
+
+struct sim_rank;
 
 struct sim_node {
 	struct tor_node core;
 	struct sim_port port[TOR_MAX_PORTS];
+	bool alive;
+	u32 life;			/* counts crashes */
+	u64 crashed;			/* when it did last, ns */
+	u64 paused_until;
+	u64 factor;			/* how much slower it is */
 	u64 cpu_free;
 	u64 join_due;
 	u64 counters[TOR_C_COUNT];
-	struct sim_rank *rank;		/* the comm on this node, once its tag is installed */
+	struct sim_rank *rank[SIM_GROUPS_MAX + 1];	/* by group; NULL: no member */
 };
 
 struct sim_chan {
@@ -170,22 +282,63 @@ struct sim_op {
 	struct sim_rank *rank;
 	struct sim_chan *chan;
 	struct tor_mem *data, *temp;
+	u64 *counts;
+	u64 submitted;			/* when */
 	bool running;
+	bool done;
+	struct sim_ledger *ledger;
 	struct sim_op *next;		/* retired in the same entry */
+};
+
+/* What a rank did that others may suffer from. */
+enum sim_deed {
+	SIM_DID_CANCEL = 1,
+	SIM_DID_DIE = 2,		/* the process */
+	SIM_DID_MISMATCH = 4,
+	SIM_DID_TIME_OUT = 8,
 };
 
 struct sim_rank {
 	struct tor_comm core;
 	struct tor_join join;
+	struct sim_group *group;
 	struct sim_node *node;
 	struct sim_op *slot;
+	u32 number;
+	bool joining;
+	bool installed;
 	bool joined;
+	bool gone;			/* with its node */
+	bool closed;			/* its process died */
 	bool waits;			/* for a slot */
 	bool told;			/* that the comm failed, by another rank */
+	bool failed;
+	u32 deeds;
 	u32 tellings;			/* rounds of telling the others */
 	u32 submitted;			/* number of the last op */
 	u32 done;			/* ops */
 	u32 retired;
+	u64 next_call;			/* not before, ns */
+};
+
+/* What ranks of a group found out about the right result of a call. */
+struct sim_result;
+
+struct sim_group {
+	u32 number;
+	const struct sim_group_spec *spec;
+	u32 *order;			/* ranks sorted by node */
+	struct sim_rank *rank;
+	struct sim_result *result;	/* by input */
+	u64 started;
+	u64 failed;			/* when the first rank did, ns; 0: none did */
+	u64 doomed;			/* since when it must, ns; 0: it need not */
+	u64 parted;			/* since when no path joins all members, ns; 0: one does */
+	bool was_parted;
+	bool lost_host;			/* a member crashed */
+	bool mismatched;
+	bool connected;			/* links joined all members at some time */
+	u64 called[SIM_CALLS_MAX + 1];	/* by op: when the last rank so far called, ns */
 };
 
 /* What core asks for during one entry and gets when it is over. */
@@ -193,17 +346,30 @@ struct sim_ctx {
 	struct tor_ctx core;
 	struct sim_node *node;
 	struct sim_frame *frames, **last_frame;
-	struct sim_rank *failed;
-	struct sim_rank *joined;
+	struct sim_rank *failed[SIM_GROUPS_MAX + 1];
+	u32 nfailed;
+	struct sim_rank *joined[SIM_GROUPS_MAX + 1];
+	u32 njoined;
 	struct sim_op *retired;
 };
 
+#define SIM_ERRNO_MAX	134
+
+/* Sums over runs; plain numbers, since workers add them in shared memory. */
 struct sim_totals {
+	u64 seeds;
 	u64 counters[TOR_C_COUNT];
 	u64 ops;
+	u64 aborted;
+	u64 frames;
+	u64 rerouted;			/* frames that took another port than without faults */
+	u64 met[SIM_CLASSES];		/* seeds that met the class */
+	u64 errors[SIM_ERRNO_MAX];	/* ranks whose comm failed so */
+	u64 refused;			/* joins */
+	u64 epilogues;
 	u64 slowest;			/* op, from the last rank's call on, ns */
 	u64 slowest_seed;
-	u64 slowest_failure;		/* from the first rank to the last that has an op, ns */
+	u64 slowest_failure;		/* of an op, from when it had to, ns */
 	u64 slowest_failure_seed;
 	u64 lost;			/* frames, by the cables */
 	u64 virtual_time;
@@ -213,21 +379,32 @@ extern struct sim {
 	u64 now;
 	struct sim_scenario scenario;
 	struct sim_node *node;
-	struct sim_rank *rank;
+	struct sim_group group[SIM_GROUPS_MAX + 1];	/* the last is the epilogue's */
+	u32 groups;
+	struct sim_group_spec epilogue;
 	u32 unit;
+	u64 disturbed;			/* when a cable or node was last cut, mended, lost or gained, ns */
+	u64 quiet_from;			/* when the last incident is over, ns */
 	u64 allocated;			/* by core, not freed */
+	u32 met;			/* classes, by bit */
 	bool failed;
+	char why[256];
 	struct list_head all_frames;
 	u64 frames;			/* but hellos, given to ports */
-	struct sim_totals totals;
+	struct sim_totals totals;	/* of this run */
 } sim;
 
-/* Note a failure of this run; the first is printed. */
 #ifndef __printf
 #define __printf(a, b)	__attribute__((__format__(__printf__, a, b)))
 #endif
+
+/* Note a failure of this run; the first is kept. */
 __printf(1, 2) void sim_fail(const char *format, ...);
 __printf(2, 3) void sim_trace(const struct sim_node *node, const char *format, ...);
+static inline void sim_meet(enum sim_class class)
+{
+	sim.met |= 1U << class;
+}
 
 /* --- env.c --- */
 
@@ -239,26 +416,134 @@ void sim_mem_put(struct tor_mem *mem);
 void sim_enter(struct sim_ctx *ctx, struct sim_node *node);
 void sim_leave(struct sim_ctx *ctx);
 
-/* --- wire.c --- */
+/* --- frame.c --- */
+
+u32 sim_frame_payload(const struct sim_frame *f);
+struct sim_frame *sim_frame_new(struct sim_node *from, const struct tor_frame *frame);
+struct sim_frame *sim_frame_clone(const struct sim_frame *f);
+void sim_frame_free(struct sim_frame *f);
+/* Read the payload now. */
+void sim_frame_copy(struct sim_frame *f);
+/* The payload as the module would see it: a list of pieces that may end anywhere. */
+struct tor_bytes *sim_frame_pieces(const struct sim_frame *f, u32 *n);
+void sim_frame_trace(const struct sim_node *node, const char *what, const struct sim_frame *f);
+
+/* --- cable.c --- */
 
 /* Frames that core built in this entry go to their ports. */
 void sim_frames_send(struct sim_ctx *ctx);
-void sim_fabric_start(void);
-void sim_fabric_free(void);
+/* Into the queue of a port. False: it is full, and the frame still the caller's. */
+bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port);
+/* Does the node's view of the link let frames through? */
+bool sim_port_up(const struct sim_node *node, u32 port);
+/* By which port, with what is known of links; TOR_NO_PORT: none. */
+u32 sim_route(struct sim_node *node, u32 dst, u32 tie);
+/* Frames towards the neighbour get lost from now on, or no longer. */
+void sim_cable_cut(struct sim_node *node, u32 port, bool cut);
+void sim_cable_unplug(struct sim_node *node, u32 port, bool out);
 
-/* --- rank.c --- */
+/* --- receive.c --- */
 
-void sim_ranks_start(void);
-bool sim_ranks_finished(void);
-void sim_ranks_check_idle(void);
-void sim_ranks_free(void);
-void sim_ranks_describe(void);
+/* A frame stands at its node's port. */
+void sim_receive(void *frame);
+
+/* --- node.c --- */
+
+void sim_nodes_start(void);
+void sim_nodes_free(void);
+void sim_node_crash(struct sim_node *node);
+void sim_node_return(struct sim_node *node);
+
+/* --- incident.c --- */
+
+void sim_incidents_start(void);
+/* That of rank @rank of group @group with its call @call, or NULL. */
+const struct sim_incident *sim_incident_at(enum sim_incident_kind kind, const struct sim_rank *r,
+					   u32 call);
+/* How long the others wait for a call that a rank never makes, or 0. */
+u64 sim_patience(const struct sim_group *g, u32 call);
+
+/* --- group.c --- */
+
+void sim_group_start(const struct sim_group_spec *spec);
+void sim_groups_free(void);
+bool sim_groups_finished(void);
+void sim_groups_describe(void);
+void sim_rank_free(struct sim_rank *r);
+struct sim_rank *sim_rank_of(struct sim_node *node, u32 tag);
 struct sim_chan *sim_rank_chan(struct sim_rank *r, u32 op, u32 channel);
 /* What is left to do when an entry is over. */
 void sim_rank_failed(struct sim_ctx *ctx, struct sim_rank *r);
 void sim_rank_joined(struct sim_rank *r);
-void sim_op_recycle(struct sim_ctx *ctx, struct sim_op *op);
+/* The rank stops, by itself. */
+void sim_rank_cancel(struct sim_rank *r);
+void sim_rank_kill(struct sim_rank *r);
+/* Someone is at an op that will never be called here? Tell. */
+void sim_rank_tell_if_left(struct sim_ctx *ctx, struct sim_rank *r, const struct tor_chan *chan,
+			   u32 op);
 /* Repeat unanswered messages of a join, now and as long as needed. */
 void sim_join_poll(void *node);
+
+/* --- op.c --- */
+
+struct sim_op *sim_slot(struct sim_rank *r, u32 seq);
+void sim_rank_call(void *rank);
+/* Make the next call when it is time. */
+void sim_rank_next_call(struct sim_rank *r);
+void sim_op_recycle(struct sim_ctx *ctx, struct sim_op *op);
+void sim_op_free(struct sim_op *op);
+
+/* --- value.c --- */
+
+void sim_value_fill(const struct sim_group *g, const struct sim_call *call, u32 rank, u8 *to);
+void sim_value_check(struct sim_group *g, const struct sim_op *op, u32 rank);
+void sim_values_free(struct sim_group *g);
+
+/* --- judge.c --- */
+
+/* Note that a data frame was accepted: once only. */
+void sim_judge_accepted(struct sim_op *op, u32 rank, const struct tor_hdr *h);
+void sim_ledger_free(struct sim_op *op);
+/* What must hold after every event. */
+void sim_judge_event(const struct sim_node *node);
+/* An op is over, with all that was sent for it. */
+void sim_judge_retired(const struct sim_op *op);
+void sim_judge_aborted(const struct sim_op *op);
+/* May the rank's comm fail as it did? */
+void sim_judge_error(struct sim_rank *r);
+void sim_judge_join(struct sim_rank *r);
+/* A link came or went: who can reach whom? */
+void sim_judge_paths(void);
+/* Now and then: has everybody heard in time? */
+void sim_judge_start(void);
+/* At the end nothing is left. */
+void sim_judge_idle(void);
+void sim_judge_clean(void);
+/* The living nodes that can reach the first of them. */
+u32 sim_survivors(u32 *member);
+
+/* --- run.c --- */
+
+/* False: it failed, and sim.why says why. */
+bool sim_run(void);
+
+/* --- report.c --- */
+
+void sim_totals_add(struct sim_totals *to, const struct sim_totals *t);
+void sim_report(const struct sim_totals *t);
+/* Classes that too few seeds met, and so on: how many demands are not met; says which. */
+u32 sim_report_cover(const struct sim_totals *t);
+
+/* --- worker.c --- */
+
+/* Run seeds; returns how many failed, or -1 if options exclude each other. */
+s64 sim_workers_run(u64 first, u64 seeds, u32 jobs, struct sim_totals *totals);
+/* Run one scenario in a process of its own. True: it passed; @why, 256 bytes: what failed. */
+bool sim_worker_try(const struct sim_scenario *s, char *why);
+
+/* --- minimise.c --- */
+
+/* Shrink sim.scenario, which fails. False: it does not. */
+bool sim_minimise(struct sim_scenario *s);
 
 #endif

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Ports with queues, cables, and what cables do to frames: lose, repeat, delay and damage them, or
+ * let none through for a while.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "counter.h"
+#include "sim.h"
+
+#define MAC_OVERHEAD	38		/* bytes of a cable's time: preamble, MAC header, FCS, gap */
+#define SPIKE		200		/* delays of a cable that a frame takes longer, at most */
+
+/* --- the cable as such --- */
+
+void sim_cable_cut(struct sim_node *node, u32 port, bool cut)
+{
+	struct sim_port *p = &node->port[port];
+
+	p->cuts += cut ? 1 : -1;
+	sim.disturbed = sim.now;
+}
+
+void sim_cable_unplug(struct sim_node *node, u32 port, bool out)
+{
+	struct sim_port *p = &node->port[port];
+	struct sim_ctx ctx;
+	u32 before = p->unplugged;
+
+	p->unplugged += out ? 1 : -1;
+	if (!node->alive || (before && p->unplugged))
+		return;
+	sim_enter(&ctx, node);
+	if (out)
+		tor_link_close(&ctx.core, &node->core, port, false);
+	else
+		tor_link_open(&ctx.core, &node->core, port, sim.scenario.frame_size);
+	sim_leave(&ctx);
+}
+
+bool sim_port_up(const struct sim_node *node, u32 port)
+{
+	return port < TOR_MAX_PORTS && node->core.link[port].state == TOR_LINK_UP;
+}
+
+u32 sim_route(struct sim_node *node, u32 dst, u32 tie)
+{
+	u32 port = tor_route_port(&node->core.torus, node->core.self, dst, tie);
+
+	return sim_port_up(node, port) ? port : TOR_NO_PORT;
+}
+
+/* --- sending --- */
+
+int tor_env_send(struct tor_ctx *core, struct tor_node *core_node, const struct tor_frame *frame)
+{
+	struct sim_node *node = container_of(core_node, struct sim_node, core);
+	struct sim_ctx *ctx = container_of(core, struct sim_ctx, core);
+	u32 port = frame->port;
+	struct sim_frame *f;
+
+	if (port == ~0U) {
+		port = sim_route(node, frame->dst, frame->tie);
+		if (port == TOR_NO_PORT) {
+			tor_env_count(core_node, TOR_C_TX_NO_ROUTE, 1);
+			return -EHOSTUNREACH;
+		}
+	}
+	if (sim_chance(sim.scenario.no_memory)) {
+		sim_meet(SIM_NO_MEMORY);
+		tor_env_count(core_node, TOR_C_TX_NO_MEMORY, 1);
+		return -ENOMEM;
+	}
+	f = sim_frame_new(node, frame);
+	f->out_port = port;
+	*ctx->last_frame = f;
+	ctx->last_frame = &f->next;
+	return 0;
+}
+
+/* A place in the port's queue and the time when the frame has left, or 0 if the queue is full. */
+static u64 port_take(struct sim_port *p, u32 bytes)
+{
+	u32 room = sim.scenario.queue;
+
+	while (p->held && p->leaving[p->first] <= sim.now) {
+		p->first = (p->first + 1) % room;
+		p->held--;
+	}
+	if (p->held == room)
+		return 0;
+	p->busy_until = max(p->busy_until, sim.now) +
+			(bytes + MAC_OVERHEAD) * 8000ULL / sim.scenario.rate;
+	p->leaving[(p->first + p->held++) % room] = p->busy_until;
+	return p->busy_until;
+}
+
+static void flip_bit(u8 *bytes, u32 len)
+{
+	u32 bit = sim_below(len * 8);
+
+	bytes[bit / 8] ^= 1 << bit % 8;
+}
+
+static void damage(struct sim_frame *f)
+{
+	if (sim_chance(sim.scenario.corrupt_header)) {
+		flip_bit(f->hdr, f->hdr_len);
+		f->damaged = true;
+		sim_meet(SIM_HEADER_CORRUPTION);
+	}
+	if (!sim_frame_payload(f) || !sim_chance(sim.scenario.corrupt_payload))
+		return;
+	sim_frame_copy(f);
+	flip_bit(f->linear, f->linear_len);
+	f->damaged = true;
+	sim_meet(SIM_PAYLOAD_CORRUPTION);
+}
+
+/* How much longer than others a frame takes. */
+static u64 detour(void)
+{
+	const struct sim_scenario *s = &sim.scenario;
+	u64 more = 0;
+
+	if (sim_chance(s->reorder)) {
+		more += sim_below(10 * s->delay);
+		sim_meet(SIM_REORDERING);
+	}
+	if (sim_chance(s->spike)) {
+		more += sim_below(SPIKE * s->delay);
+		sim_meet(SIM_DELAY);
+	}
+	return more;
+}
+
+static void lose(struct sim_frame *f, const char *how)
+{
+	sim_frame_trace(f->from, how, f);
+	sim.totals.lost++;
+	sim_frame_free(f);
+}
+
+/* Cut while the frame was under way, or its sender died before it had left? */
+static void arrive(void *arg)
+{
+	struct sim_frame *f = arg;
+
+	if (f->from->port[f->out_port].cuts)
+		lose(f, "cut off");
+	else if (f->from->life != f->from_life && f->left > f->from->crashed)
+		lose(f, "never left");
+	else if (!f->to->alive || f->to->port[f->in_port].unplugged)
+		lose(f, "nobody hears");
+	else
+		sim_receive(f);
+}
+
+/* A frame is in the queue, leaves, and reaches the other end, or does not, or twice. */
+static void cross(struct sim_frame *f)
+{
+	const struct sim_scenario *s = &sim.scenario;
+	u64 when = f->left + s->delay;
+
+	if (!f->late)
+		sim_frame_copy(f);
+	else if (f->ranges)
+		sim_meet(SIM_LATE_PAYLOAD);
+	if (sim_chance(s->loss)) {
+		sim_meet(SIM_LOSS);
+		lose(f, "lost");
+		return;
+	}
+	if (sim_chance(s->duplicate)) {
+		sim_meet(SIM_DUPLICATION);
+		sim_at(when + sim_below(20 * s->delay), NULL, arrive, sim_frame_clone(f));
+	}
+	damage(f);
+	sim_at(when + detour(), NULL, arrive, f);
+}
+
+bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port)
+{
+	u64 left = port_take(&node->port[port], f->hdr_len + sim_frame_payload(f));
+
+	if (!left) {
+		sim_meet(SIM_FULL_QUEUE);
+		return false;
+	}
+	f->from = node;
+	f->from_life = node->life;
+	f->out_port = port;
+	f->left = left;
+	f->to = &sim.node[tor_torus_neighbour(&node->core.torus, node->core.self, port)];
+	f->in_port = tor_torus_peer_port(port);
+	cross(f);
+	return true;
+}
+
+static void count_sent(struct sim_node *node, const struct sim_frame *f, const struct tor_hdr *h)
+{
+	if (f->hello)
+		return;
+	sim.frames++;
+	tor_env_count(&node->core, TOR_C_TX_FRAMES, 1);
+	tor_env_count(&node->core, TOR_C_TX_BYTES, h->length);
+}
+
+/* The own queue is full. */
+static void dropped(struct sim_ctx *ctx, struct sim_frame *f, const struct tor_hdr *h)
+{
+	struct sim_node *node = ctx->node;
+	struct sim_rank *r;
+	struct sim_chan *chan;
+
+	tor_env_count(&node->core, TOR_C_TX_LOCAL_DROP, 1);
+	sim_frame_trace(node, "queue full", f);
+	if (!f->data)
+		return;
+	r = sim_rank_of(node, h->comm);
+	chan = r ? sim_rank_chan(r, h->op, h->channel) : NULL;
+	if (chan)
+		tor_chan_dropped(&ctx->core, &chan->core, tor_comm_rank(&r->core, h->dst), h);
+}
+
+void sim_frames_send(struct sim_ctx *ctx)
+{
+	struct sim_node *node = ctx->node;
+	struct sim_frame *f;
+	enum tor_counter why;
+	struct tor_hdr h;
+
+	while ((f = ctx->frames)) {
+		ctx->frames = f->next;
+		if (!ctx->frames)
+			ctx->last_frame = &ctx->frames;
+		f->next = NULL;
+		if (tor_wire_parse(f->hdr, f->hdr_len, f->hdr_len + sim_frame_payload(f), &h, &why)) {
+			sim_fail("node %u built a frame that is dropped as %s", node->core.self,
+				 tor_counter_name(why));
+			sim_frame_free(f);
+			continue;
+		}
+		f->hello = h.type == TORCOLL_FRAME_HELLO;
+		sim_frame_trace(node, "send", f);
+		count_sent(node, f, &h);
+		if (sim_port_send(node, f, f->out_port))
+			continue;
+		dropped(ctx, f, &h);
+		sim_frame_free(f);
+	}
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Comms: their ranks join, call, and hear of failures, as kmod/group.c has them do.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim.h"
+
+#define CHANNELS	TOR_MAX_CHANNELS
+#define JOIN_DEADLINE	(10 * (u64)NSEC_PER_SEC)
+#define TELLINGS	3		/* in case frames are lost */
+#define TELL_AGAIN	(50 * NSEC_PER_MSEC)
+
+struct sim_rank *sim_rank_of(struct sim_node *node, u32 tag)
+{
+	struct sim_rank *r;
+	u32 g;
+
+	for (g = 0; g < sim.groups; g++) {
+		r = node->rank[g];
+		if (r && r->installed && r->core.tag == tag)
+			return r;
+	}
+	return NULL;
+}
+
+struct sim_chan *sim_rank_chan(struct sim_rank *r, u32 op, u32 channel)
+{
+	return channel < CHANNELS ? &sim_slot(r, op)->chan[channel] : NULL;
+}
+
+/* --- failure --- */
+
+/* Whoever was told does not tell. */
+static void tell_everyone(void *arg)
+{
+	struct sim_rank *r = arg;
+	struct sim_ctx ctx;
+	u32 i;
+
+	sim_enter(&ctx, r->node);
+	for (i = 0; i < r->core.ranks; i++)
+		tor_comm_send_abort(&ctx.core, &r->core, i);
+	sim_leave(&ctx);
+	if (++r->tellings < TELLINGS)
+		sim_at(sim.now + TELL_AGAIN, r->node, tell_everyone, r);
+}
+
+void sim_rank_failed(struct sim_ctx *ctx, struct sim_rank *r)
+{
+	u32 i, k;
+
+	sim_trace(r->node, "comm %08x failed: %s (rank %d, node %d, op %u)", r->core.tag,
+		  strerror(-r->core.error), (int)r->core.error_rank, (int)r->core.error_node,
+		  r->core.error_op);
+	r->failed = true;
+	if (!r->group->failed)
+		r->group->failed = sim.now;
+	if (r->core.error == -ETIMEDOUT) {
+		r->deeds |= SIM_DID_TIME_OUT;
+		sim_meet(SIM_DEADLINE);
+	}
+	sim_judge_error(r);
+	for (i = 0; i < r->core.depth; i++)
+		for (k = 0; k < CHANNELS; k++)
+			tor_chan_abort(&ctx->core, &r->slot[i].chan[k].core);
+	if (!r->told)
+		sim_at(sim.now, r->node, tell_everyone, r);
+}
+
+static void fail(struct sim_rank *r, int error)
+{
+	struct sim_ctx ctx;
+
+	if (!r->group->doomed)
+		r->group->doomed = sim.now;
+	sim_enter(&ctx, r->node);
+	tor_comm_fail(&ctx.core, &r->core, error, r->number, r->submitted);
+	sim_leave(&ctx);
+}
+
+static void leave_join(struct sim_rank *r, int error)
+{
+	struct sim_ctx ctx;
+
+	sim_enter(&ctx, r->node);
+	tor_join_cancel(&ctx.core, &r->join, error);
+	sim_leave(&ctx);
+}
+
+void sim_rank_cancel(struct sim_rank *r)
+{
+	if (r->gone || r->closed || r->failed || !r->joined)
+		return;
+	sim_trace(r->node, "rank %u cancels", r->number);
+	sim_meet(SIM_CANCEL);
+	r->deeds |= SIM_DID_CANCEL;
+	fail(r, -ECANCELED);
+}
+
+void sim_rank_kill(struct sim_rank *r)
+{
+	if (r->gone || r->closed)
+		return;
+	sim_trace(r->node, "rank %u's process dies", r->number);
+	sim_meet(SIM_PROCESS_ABORT);
+	r->closed = true;
+	r->deeds |= SIM_DID_DIE;
+	if (r->joining)
+		leave_join(r, -EINTR);
+	else if (r->joined && r->retired < r->submitted)
+		fail(r, -ECONNABORTED);
+}
+
+void sim_rank_tell_if_left(struct sim_ctx *ctx, struct sim_rank *r, const struct tor_chan *chan,
+			   u32 op)
+{
+	if (r->closed && chan->state == TOR_CHAN_IDLE && (s32)(op - chan->seq) >= 0)
+		tor_comm_fail(&ctx->core, &r->core, -ECONNABORTED, r->number, op);
+}
+
+/* --- joining --- */
+
+int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
+{
+	struct sim_rank *r = container_of(join, struct sim_rank, join);
+	u32 i, k;
+
+	r->core.node = &r->node->core;
+	r->core.tag = join->tag;
+	r->core.generation = join->generation;
+	r->core.ranks = join->ranks;
+	r->core.rank = join->rank;
+	r->core.member = join->member;
+	r->core.order = r->group->order;
+	r->core.unit = join->unit;
+	r->core.depth = r->group->spec->depth;
+	r->core.channels = CHANNELS;
+	r->core.epoch = calloc(join->ranks, sizeof(u32));
+	r->core.path = calloc(join->ranks, sizeof(struct tor_path));
+	r->slot = calloc(r->core.depth, sizeof(*r->slot));
+	for (i = 0; i < r->core.depth; i++) {
+		struct sim_op *op = &r->slot[i];
+
+		op->rank = r;
+		op->core.comm = &r->core;
+		op->chan = calloc(CHANNELS, sizeof(*op->chan));
+		for (k = 0; k < CHANNELS; k++) {
+			op->chan[k].rank = r;
+			/* ops are numbered from 1 */
+			tor_chan_init(&op->chan[k].core, &op->core, k, i ? i : r->core.depth);
+		}
+	}
+	r->installed = true;
+	return 0;
+}
+
+void sim_rank_joined(struct sim_rank *r)
+{
+	r->joining = false;
+	if (r->join.error) {
+		sim_trace(r->node, "rank %u cannot join: %s", r->number, strerror(-r->join.error));
+		sim_judge_join(r);
+		return;
+	}
+	sim_trace(r->node, "joined comm %08x as rank %u, %u bytes a frame", r->core.tag, r->number,
+		  r->core.unit);
+	r->joined = true;
+	sim_rank_next_call(r);
+}
+
+void sim_join_poll(void *arg)
+{
+	struct sim_node *node = arg;
+	struct sim_ctx ctx;
+	u64 when;
+
+	sim_enter(&ctx, node);
+	when = tor_join_timer(&ctx.core, &node->core);
+	sim_leave(&ctx);
+	if (!when || (node->join_due > sim.now && node->join_due <= when))
+		return;
+	node->join_due = max(when, sim.now + 1);
+	sim_at(node->join_due, node, sim_join_poll, node);
+}
+
+static void join_deadline(void *arg)
+{
+	struct sim_rank *r = arg;
+
+	if (r->joining)
+		leave_join(r, -ETIMEDOUT);
+}
+
+static void call_join(void *arg)
+{
+	struct sim_rank *r = arg;
+	char name[16];
+	struct sim_ctx ctx;
+	int len = snprintf(name, sizeof(name), "comm %u", r->group->number);
+
+	if (r->closed)
+		return;
+	r->joining = true;
+	sim_enter(&ctx, r->node);
+	if (tor_join_start(&ctx.core, &r->join, name, len, "secret", 6))
+		sim_fail("rank %u cannot start to join", r->number);
+	sim_leave(&ctx);
+	sim_at(sim.now + JOIN_DEADLINE, r->node, join_deadline, r);
+	sim_join_poll(r->node);
+}
+
+/* --- the group --- */
+
+static u32 node_of(const struct sim_group_spec *spec, u32 rank)
+{
+	return spec->whole ? rank : spec->member[rank];
+}
+
+static void sort_ranks(struct sim_group *g)
+{
+	u32 n = g->spec->ranks;
+	u32 i, k, rank;
+
+	if (g->spec->whole)
+		return;
+	g->order = calloc(n, sizeof(u32));
+	for (i = 0; i < n; i++) {
+		for (k = i, rank = i;
+		     k && g->spec->member[g->order[k - 1]] > g->spec->member[rank]; k--)
+			g->order[k] = g->order[k - 1];
+		g->order[k] = rank;
+	}
+}
+
+static void rank_start(struct sim_group *g, u32 i)
+{
+	const struct sim_group_spec *spec = g->spec;
+	struct sim_rank *r = &g->rank[i];
+
+	r->group = g;
+	r->number = i;
+	r->node = &sim.node[node_of(spec, i)];
+	r->node->rank[g->number] = r;
+	r->join.node = &r->node->core;
+	r->join.rank = i;
+	r->join.ranks = spec->ranks;
+	r->join.member = spec->whole ? NULL : spec->member;
+	r->join.unit = tor_wire_unit(sim.scenario.frame_size);
+	if (!i) {
+		r->join.seen = calloc(spec->ranks, sizeof(*r->join.seen));
+		r->join.seen_nonce = calloc(spec->ranks, sizeof(*r->join.seen_nonce));
+	}
+	sim_at(sim.now + 2 * NSEC_PER_MSEC + sim_below(sim.scenario.skew), r->node, call_join, r);
+}
+
+void sim_group_start(const struct sim_group_spec *spec)
+{
+	struct sim_group *g = &sim.group[sim.groups];
+	u32 i;
+
+	memset(g, 0, sizeof(*g));
+	g->number = sim.groups++;
+	g->spec = spec;
+	g->started = sim.now;
+	g->rank = calloc(spec->ranks, sizeof(*g->rank));
+	sort_ranks(g);
+	for (i = 0; i < spec->ranks; i++)
+		rank_start(g, i);
+	sim_judge_paths();
+}
+
+/* Has it nothing left to do? A rank without an op need not have heard that the comm failed. */
+static bool rank_finished(const struct sim_rank *r)
+{
+	if (r->gone)
+		return true;
+	if (!r->joined)
+		return r->join.error || r->closed;
+	return r->retired == r->submitted &&
+	       (r->submitted == r->group->spec->calls || r->failed || r->closed ||
+		sim_incident_at(SIM_INCIDENT_ABSENT, r, r->submitted + 1));
+}
+
+bool sim_groups_finished(void)
+{
+	u32 g, i;
+
+	for (g = 0; g < sim.groups; g++)
+		for (i = 0; i < sim.group[g].spec->ranks; i++)
+			if (!rank_finished(&sim.group[g].rank[i]))
+				return false;
+	return true;
+}
+
+/* --- to look at --- */
+
+static void describe_chan(const struct sim_chan *chan)
+{
+	static const char *const states[] = { "idle", "running", "complete", "closed" };
+	const struct tor_chan *c = &chan->core;
+	const struct tor_tx *tx;
+	const struct tor_rx *rx;
+
+	printf("    op %u ch %u: %s, round %u of %u%s, ", c->seq, c->index, states[c->state],
+	       c->round, c->rounds, c->entered ? "" : " (not entered)");
+	if (chan->when)
+		printf("timer in %.3f us\n", ((double)chan->when - sim.now) / 1e3);
+	else
+		printf("no timer\n");
+	list_for_each_entry(tx, &c->tx, list)
+		printf("      to %u round %u: base %u next %u of %u, window %u, acked %llx lost %llx%s\n",
+		       tx->rank, tx->round, tx->base, tx->next, tx->frames, tx->window,
+		       (unsigned long long)tx->acked, (unsigned long long)tx->lost,
+		       tx->blocked ? ", told to wait" : "");
+	list_for_each_entry(rx, &c->rx, list)
+		printf("      from %u round %u: base %u of %u, mask %llx, %u kept\n", rx->rank,
+		       rx->round, rx->base, rx->frames, (unsigned long long)rx->mask, rx->nkept);
+}
+
+static bool interesting(const struct tor_chan *c)
+{
+	return c->state == TOR_CHAN_RUNNING || c->state == TOR_CHAN_COMPLETE ||
+	       !list_empty(&c->rx) || !list_empty(&c->tx);
+}
+
+static void describe_rank(const struct sim_rank *r)
+{
+	u32 s, k;
+
+	if (rank_finished(r))
+		return;
+	printf("  comm %u rank %u on node %zu: %s, %u ops submitted, %u done, %u retired\n",
+	       r->group->number, r->number, r->node - sim.node,
+	       r->joined ? "joined" : "not joined", r->submitted, r->done, r->retired);
+	for (s = 0; r->slot && s < r->core.depth; s++)
+		for (k = 0; k < CHANNELS; k++)
+			if (interesting(&r->slot[s].chan[k].core))
+				describe_chan(&r->slot[s].chan[k]);
+}
+
+void sim_groups_describe(void)
+{
+	u32 g, i;
+
+	for (g = 0; g < sim.groups; g++)
+		for (i = 0; i < sim.group[g].spec->ranks; i++)
+			describe_rank(&sim.group[g].rank[i]);
+}
+
+/* --- the end --- */
+
+void sim_rank_free(struct sim_rank *r)
+{
+	u32 s, k;
+
+	for (s = 0; r->slot && s < r->core.depth; s++) {
+		for (k = 0; k < CHANNELS; k++)
+			tor_chan_destroy(&r->slot[s].chan[k].core);
+		sim_op_free(&r->slot[s]);
+	}
+	free(r->slot);
+	free(r->core.epoch);
+	free(r->core.path);
+	free(r->join.seen);
+	free(r->join.seen_nonce);
+	r->slot = NULL;
+	r->core.epoch = NULL;
+	r->core.path = NULL;
+	r->join.seen = NULL;
+	r->join.seen_nonce = NULL;
+}
+
+void sim_groups_free(void)
+{
+	struct sim_group *g;
+	u32 i;
+
+	for (g = sim.group; g < sim.group + sim.groups; g++) {
+		for (i = 0; i < g->spec->ranks; i++)
+			sim_rank_free(&g->rank[i]);
+		sim_values_free(g);
+		free(g->rank);
+		free(g->order);
+	}
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Nodes: they come, say hello, may crash with all that they know, and come back as somebody new.
+ */
+#include <stdlib.h>
+
+#include "sim.h"
+
+static void tick(void *arg)
+{
+	struct sim_node *node = arg;
+	struct sim_ctx ctx;
+	u32 port;
+
+	sim_enter(&ctx, node);
+	for (port = 0; port < TOR_MAX_PORTS; port++)
+		tor_link_tick(&ctx.core, &node->core, port);
+	sim_leave(&ctx);
+	sim_at(sim.now + node->core.hello_ns, node, tick, node);
+}
+
+static void open_ports(void *arg)
+{
+	struct sim_node *node = arg;
+	struct sim_ctx ctx;
+	u32 port;
+
+	sim_enter(&ctx, node);
+	for (port = 0; port < 2U * node->core.torus.ndim; port++)
+		if (tor_torus_has_port(&node->core.torus, node->core.self, port) &&
+		    !node->port[port].unplugged)
+			tor_link_open(&ctx.core, &node->core, port, sim.scenario.frame_size);
+	sim_leave(&ctx);
+	sim_at(sim.now + node->core.hello_ns, node, tick, node);
+}
+
+static void boot(struct sim_node *node, u32 self)
+{
+	memset(&node->core, 0, sizeof(node->core));
+	tor_node_init(&node->core, &sim.scenario.torus, 42, self);
+	node->core.checksum_payload = !sim.scenario.no_checksum;
+	node->core.hello_ns = sim.scenario.hello;
+	node->alive = true;
+	node->factor = 1;
+	node->paused_until = 0;
+	node->cpu_free = 0;
+	node->join_due = 0;
+}
+
+void sim_nodes_start(void)
+{
+	const struct tor_torus *t = &sim.scenario.torus;
+	u32 i, port;
+
+	INIT_LIST_HEAD(&sim.all_frames);
+	sim.node = calloc(t->nodes, sizeof(*sim.node));
+	for (i = 0; i < t->nodes; i++) {
+		struct sim_node *node = &sim.node[i];
+
+		for (port = 0; port < TOR_MAX_PORTS; port++)
+			node->port[port].leaving = calloc(sim.scenario.queue, sizeof(u64));
+		boot(node, i);
+		sim_at(sim.now + sim_below(NSEC_PER_MSEC), node, open_ports, node);
+	}
+}
+
+void sim_node_crash(struct sim_node *node)
+{
+	u32 g;
+
+	if (!node->alive)
+		return;
+	sim_meet(SIM_CRASH);
+	sim_trace(node, "crashes");
+	node->alive = false;
+	node->life++;
+	node->crashed = sim.now;
+	sim.disturbed = sim.now;
+	for (g = 0; g < sim.groups; g++) {
+		struct sim_group *group = &sim.group[g];
+
+		if (!node->rank[g])
+			continue;
+		group->lost_host = true;
+		/* its results are there, or will never be */
+		if (!group->doomed)
+			group->doomed = sim.now;
+		sim_rank_free(node->rank[g]);
+		node->rank[g]->gone = true;
+		node->rank[g] = NULL;
+	}
+	sim_judge_paths();
+}
+
+void sim_node_return(struct sim_node *node)
+{
+	u32 port;
+
+	if (node->alive)
+		return;
+	sim_meet(SIM_RETURN);
+	boot(node, node - sim.node);
+	sim_trace(node, "is back");
+	for (port = 0; port < TOR_MAX_PORTS; port++)
+		node->port[port].held = 0;
+	sim.disturbed = sim.now;
+	open_ports(node);
+	sim_judge_paths();
+}
+
+void sim_nodes_free(void)
+{
+	u32 i, port, c;
+
+	while (!list_empty(&sim.all_frames))
+		sim_frame_free(list_first_entry(&sim.all_frames, struct sim_frame, all));
+	for (i = 0; i < sim.scenario.torus.nodes; i++) {
+		for (port = 0; port < TOR_MAX_PORTS; port++)
+			free(sim.node[i].port[port].leaving);
+		for (c = 0; c < TOR_C_COUNT; c++)
+			sim.totals.counters[c] += sim.node[i].counters[c];
+	}
+	free(sim.node);
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Ops: ranks call the same ones in the same order and look at what they get. As soon as an op is done
+ * its memory is overwritten, as a user may do.
+ */
+#include <stdlib.h>
+
+#include "sim.h"
+
+#define CHANNELS	TOR_MAX_CHANNELS
+#define GARBAGE		0xd5
+
+struct sim_op *sim_slot(struct sim_rank *r, u32 seq)
+{
+	return &r->slot[seq % r->group->spec->depth];
+}
+
+static const struct sim_call *call_of(const struct sim_rank *r, u32 seq)
+{
+	return &r->group->spec->call[seq - 1];
+}
+
+static void give_memory(struct sim_op *op)
+{
+	u64 bytes = op->core.plan.req.count * op->core.elem;
+	u64 temp = (op->core.plan.shape.bufs - 1) * bytes;
+	struct sim_rank *r = op->rank;
+
+	op->data = sim_mem_new(bytes);
+	op->temp = sim_mem_new(temp);
+	op->core.data = op->data;
+	op->core.temp = op->temp;
+	memset(op->temp->data, 0xe1, temp);
+	memset(op->data->data, 0xe2, bytes);
+	sim_value_fill(r->group, call_of(r, op->core.seq), r->number, op->data->data);
+}
+
+/* The user has it back: whoever still reads it, reads nonsense. */
+static void take_memory(struct sim_op *op)
+{
+	op->data->given_up = op->core.aborted;
+	op->temp->given_up = op->core.aborted;
+	memset(op->data->data, GARBAGE, op->data->len);
+	memset(op->temp->data, GARBAGE, op->temp->len);
+	sim_mem_put(op->data);
+	sim_mem_put(op->temp);
+	op->data = NULL;
+	op->temp = NULL;
+	op->core.data = NULL;
+	op->core.temp = NULL;
+}
+
+void sim_op_free(struct sim_op *op)
+{
+	if (op->data)
+		sim_mem_put(op->data);
+	if (op->temp)
+		sim_mem_put(op->temp);
+	sim_ledger_free(op);
+	free(op->counts);
+	free(op->chan);
+}
+
+static int plan_op(struct sim_op *op, u32 seq)
+{
+	struct sim_rank *r = op->rank;
+	const struct sim_call *call = call_of(r, seq);
+	struct tor_plan_req req = {
+		.torus = &r->node->core.torus,
+		.members = r->join.member,
+		.ranks = r->core.ranks,
+		.collective = call->collective,
+		.algorithm = call->algorithm,
+		.root = call->root,
+		.count = call->count,
+	};
+	const char *why = "";
+	int err;
+
+	if (sim_incident_at(SIM_INCIDENT_MISMATCH, r, seq)) {
+		sim_trace(r->node, "rank %u makes another call", r->number);
+		sim_meet(SIM_MISMATCH);
+		r->deeds |= SIM_DID_MISMATCH;
+		r->group->mismatched = true;
+		req.count++;
+	} else if (call->uneven) {
+		op->counts = malloc(req.ranks * sizeof(u64));
+		sim_call_counts(call, req.ranks, op->counts);
+		req.counts = op->counts;
+	}
+	err = tor_op_begin(&op->core, seq, &req, call->type, call->redop, call->bits, &why);
+	if (err)
+		sim_fail("op %u, rank %u is refused: %s (%s)", seq, r->number, strerror(-err), why);
+	return err;
+}
+
+/* Does another comm on this node have an op under way? */
+static bool overlaps(const struct sim_rank *r)
+{
+	u32 g;
+
+	for (g = 0; g < sim.groups; g++)
+		if (r->node->rank[g] && r->node->rank[g] != r &&
+		    r->node->rank[g]->retired < r->node->rank[g]->submitted)
+			return true;
+	return false;
+}
+
+static void begin_op(struct sim_rank *r, u32 seq)
+{
+	struct sim_op *op = sim_slot(r, seq);
+	u64 patience = sim_patience(r->group, seq);
+	struct sim_ctx ctx;
+	u32 i;
+
+	if (plan_op(op, seq))
+		return;
+	give_memory(op);
+	op->core.deadline = patience ? sim.now + patience : 0;
+	op->submitted = sim.now;
+	op->running = true;
+	op->done = false;
+	r->group->called[seq] = sim.now;
+	r->submitted = seq;
+	if (overlaps(r))
+		sim_meet(SIM_OVERLAP);
+	if (sim_incident_at(SIM_INCIDENT_LATE, r, seq))
+		sim_meet(SIM_LATE_RANK);
+	sim_trace(r->node, "rank %u of comm %08x submits op %u", r->number, r->core.tag, seq);
+	sim_enter(&ctx, r->node);
+	for (i = 0; i < CHANNELS; i++)
+		tor_chan_start(&ctx.core, &op->chan[i].core);
+	sim_leave(&ctx);
+}
+
+/* In lockstep nobody is so far ahead that others must refuse its frames. */
+static bool others_are_behind(struct sim_rank *r)
+{
+	u32 seq = r->submitted + 1;
+	u32 i;
+
+	for (i = 0; sim.scenario.lockstep && i < r->core.ranks; i++) {
+		struct sim_rank *other = &r->group->rank[i];
+
+		/* its slot serves this op already, or is free for it */
+		if (other->submitted < seq &&
+		    (!other->slot || other->submitted + r->core.depth < seq ||
+		     sim_slot(other, seq)->running))
+			return true;
+	}
+	return false;
+}
+
+void sim_rank_call(void *arg)
+{
+	struct sim_rank *r = arg;
+
+	if (sim.failed || r->closed || r->submitted == r->group->spec->calls ||
+	    sim_incident_at(SIM_INCIDENT_ABSENT, r, r->submitted + 1))
+		return;
+	/* the failure may be noticed here, or only by the op that is begun */
+	if (atomic_read(&r->core.failed) && r->number % 2)
+		return;
+	if (sim_slot(r, r->submitted + 1)->running || others_are_behind(r)) {
+		r->waits = true;
+		return;
+	}
+	begin_op(r, r->submitted + 1);
+	sim_rank_next_call(r);
+}
+
+void sim_rank_next_call(struct sim_rank *r)
+{
+	const struct sim_group_spec *spec = r->group->spec;
+	const struct sim_incident *late = sim_incident_at(SIM_INCIDENT_LATE, r, r->submitted + 1);
+	u64 when = max(sim.now, r->group->started + r->submitted * spec->pace);
+
+	if (late)
+		when += late->patience;
+	sim_at(when + sim_below(sim.scenario.skew), r->node, sim_rank_call, r);
+}
+
+void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *core)
+{
+	struct sim_op *op = container_of(core, struct sim_op, core);
+	struct sim_rank *r = op->rank;
+	u64 took = sim.now - r->group->called[core->seq];
+
+	sim_trace(r->node, "op %u of comm %08x is %s", core->seq, r->core.tag,
+		  core->aborted ? "aborted" : "done");
+	if (op->done)
+		sim_fail("op %u, rank %u is done twice", core->seq, r->number);
+	op->done = true;
+	if (!core->aborted)
+		sim_value_check(r->group, op, r->number);
+	else if (!r->core.error)
+		sim_fail("op %u, rank %u failed without an error", core->seq, r->number);
+	if (core->aborted)
+		sim_judge_aborted(op);
+	if (!sim.failed)
+		take_memory(op);
+	r->done++;
+	sim.totals.ops++;
+	sim.totals.aborted += core->aborted;
+	if (!core->aborted && took > sim.totals.slowest) {
+		sim.totals.slowest = took;
+		sim.totals.slowest_seed = sim.scenario.seed;
+	}
+}
+
+static void wake(struct sim_rank *r)
+{
+	if (!r->waits)
+		return;
+	r->waits = false;
+	sim_at(sim.now + sim_below(sim.scenario.skew), r->node, sim_rank_call, r);
+}
+
+void sim_op_recycle(struct sim_ctx *ctx, struct sim_op *op)
+{
+	struct sim_rank *r = op->rank;
+	u32 i;
+
+	sim_trace(r->node, "op %u of comm %08x is retired", op->core.seq, r->core.tag);
+	sim_judge_retired(op);
+	r->retired++;
+	op->running = false;
+	sim_ledger_free(op);
+	free(op->counts);
+	op->counts = NULL;
+	for (i = 0; i < CHANNELS; i++)
+		tor_chan_recycle(&ctx->core, &op->chan[i].core, op->core.seq + r->core.depth);
+	for (i = 0; sim.scenario.lockstep && i < r->core.ranks; i++)
+		wake(&r->group->rank[i]);
+	wake(r);
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * What a node does with a frame that comes in: the checks and their order are those of kmod/frame.c
+ * and kmod/group.c.
+ */
+#include <stdlib.h>
+
+#include "counter.h"
+#include "sim.h"
+
+#define CPU_FRAME	800		/* ns to handle a frame */
+#define CPU_BYTES	10		/* bytes of payload that cost another one */
+
+static void drop(struct sim_node *node, enum tor_counter why)
+{
+	tor_env_count(&node->core, why, 1);
+	sim_trace(node, "%s", tor_counter_name(why));
+}
+
+static void receive_hello(struct sim_ctx *ctx, struct sim_node *node, const struct sim_frame *f,
+			  const struct tor_hdr *h)
+{
+	struct tor_hello hello;
+
+	if (tor_wire_crc(f->linear, h->length) != h->payload_crc)
+		drop(node, TOR_C_DROP_PAYLOAD_CRC);
+	else if (tor_wire_get_hello(f->linear, h->length, &hello))
+		drop(node, TOR_C_DROP_SHORT);
+	else
+		tor_link_hello(&ctx->core, &node->core, f->in_port, h, &hello);
+}
+
+static void forward(struct sim_node *node, struct sim_frame *f, const struct tor_hdr *h)
+{
+	struct sim_frame *on;
+	u32 port;
+
+	if (h->dst >= node->core.torus.nodes) {
+		drop(node, TOR_C_DROP_NODE);
+		return;
+	}
+	on = sim_frame_clone(f);
+	port = sim_route(node, h->dst, h->channel & 1);
+	if (!tor_wire_hop(on->hdr)) {
+		drop(node, TOR_C_DROP_HOP_LIMIT);
+	} else if (port == TOR_NO_PORT) {
+		drop(node, TOR_C_DROP_NO_ROUTE);
+	} else if (!sim_port_send(node, on, port)) {
+		drop(node, TOR_C_DROP_FORWARD);
+	} else {
+		tor_env_count(&node->core, TOR_C_FORWARDED, 1);
+		return;
+	}
+	sim_frame_free(on);
+}
+
+static void receive_join(struct sim_ctx *ctx, struct sim_node *node, const struct sim_frame *f,
+			 const struct tor_hdr *h)
+{
+	struct tor_comm_msg msg;
+	struct sim_rank *r;
+
+	if (tor_wire_crc(f->linear, h->length) != h->payload_crc) {
+		drop(node, TOR_C_DROP_PAYLOAD_CRC);
+		return;
+	}
+	if (tor_wire_get_comm(f->linear, h->length, &msg)) {
+		drop(node, TOR_C_DROP_SHORT);
+		return;
+	}
+	r = sim_rank_of(node, msg.tag);
+	tor_join_rx(&ctx->core, &node->core, h, &msg, r && r->joined);
+	sim_at(sim.now, node, sim_join_poll, node);
+}
+
+static struct sim_rank *admit(struct sim_node *node, const struct tor_hdr *h, u32 tag, u32 *rank)
+{
+	struct sim_rank *r = sim_rank_of(node, tag);
+	enum tor_counter why = TOR_C_DROP_COMM;
+
+	if (r && tor_comm_admit(&r->core, h, rank, &why))
+		return r;
+	drop(node, why);
+	return NULL;
+}
+
+static void receive_acks(struct sim_ctx *ctx, struct sim_node *node, const struct sim_frame *f,
+			 const struct tor_hdr *h)
+{
+	struct sim_chan *chan;
+	struct sim_rank *r;
+	struct tor_ack ack;
+	u32 i, rank;
+
+	for (i = 0; i < h->acks; i++) {
+		tor_wire_ack(f->hdr, i, &ack);
+		r = admit(node, h, ack.comm, &rank);
+		chan = r ? sim_rank_chan(r, ack.op, ack.channel) : NULL;
+		if (!chan)
+			continue;
+		sim_rank_tell_if_left(ctx, r, &chan->core, ack.op);
+		tor_chan_ack(&ctx->core, &chan->core, rank, &ack);
+	}
+}
+
+/* Hand a payload to core, and see that it takes what was sent, and once. */
+static void deliver(struct sim_ctx *ctx, struct sim_chan *chan, u32 rank, const struct sim_frame *f,
+		    const struct tor_hdr *h)
+{
+	struct sim_node *node = ctx->node;
+	u64 accepted = node->counters[TOR_C_RX_BYTES];
+	u64 refused = node->counters[TOR_C_DROP_PAYLOAD_CRC];
+	struct sim_op *op = container_of(chan->core.op, struct sim_op, core);
+	bool given_up = f->given_up;
+	struct tor_bytes *pieces;
+	bool same;
+	u32 n, i;
+
+	for (i = 0; i < f->ranges; i++)
+		given_up |= f->range[i].mem->given_up;
+	pieces = sim_frame_pieces(f, &n);
+	same = tor_wire_crc_bytes(pieces, n) == f->crc;
+	tor_chan_data(&ctx->core, &chan->core, rank, h, pieces, n);
+	free(pieces);
+	accepted = node->counters[TOR_C_RX_BYTES] - accepted;
+	refused = node->counters[TOR_C_DROP_PAYLOAD_CRC] - refused;
+	if (accepted)
+		sim_judge_accepted(op, rank, h);
+	/* what is needed must not have changed, and what has changed must not be needed */
+	if (!same && !f->damaged && !given_up && (accepted || refused))
+		sim_fail("op %u ch %u round %u, rank %u to %u: bytes [%llu, +%u) changed under way",
+			 h->op, h->channel, h->round, rank, chan->rank->number,
+			 (unsigned long long)h->offset, h->length);
+	if (accepted && f->damaged && !same)
+		sim_fail("a damaged payload is accepted");
+}
+
+static void receive_data(struct sim_ctx *ctx, struct sim_node *node, const struct sim_frame *f,
+			 const struct tor_hdr *h)
+{
+	struct sim_chan *chan;
+	struct sim_rank *r;
+	u32 rank;
+
+	r = admit(node, h, h->comm, &rank);
+	if (!r)
+		return;
+	/* whoever still sends to a failed comm has not heard */
+	if (atomic_read(&r->core.failed)) {
+		tor_comm_send_abort(&ctx->core, &r->core, rank);
+		return;
+	}
+	chan = sim_rank_chan(r, h->op, h->channel);
+	if (!chan) {
+		drop(node, TOR_C_DROP_RANGE);
+		return;
+	}
+	sim_rank_tell_if_left(ctx, r, &chan->core, h->op);
+	deliver(ctx, chan, rank, f, h);
+}
+
+static void receive_abort(struct sim_ctx *ctx, struct sim_node *node, const struct sim_frame *f,
+			  const struct tor_hdr *h)
+{
+	struct sim_rank *r;
+	u32 rank;
+
+	if (tor_wire_crc(f->linear, h->length) != h->payload_crc) {
+		drop(node, TOR_C_DROP_PAYLOAD_CRC);
+		return;
+	}
+	r = admit(node, h, h->comm, &rank);
+	if (r)
+		tor_comm_abort_rx(&ctx->core, &r->core, rank, f->linear, h->length);
+}
+
+static void receive_for_us(struct sim_ctx *ctx, struct sim_node *node, const struct sim_frame *f,
+			   const struct tor_hdr *h)
+{
+	tor_env_count(&node->core, TOR_C_RX_FRAMES, 1);
+	receive_acks(ctx, node, f, h);
+	switch (h->type) {
+	case TORCOLL_FRAME_DATA:
+		receive_data(ctx, node, f, h);
+		break;
+	case TORCOLL_FRAME_ABORT:
+		receive_abort(ctx, node, f, h);
+		break;
+	case TORCOLL_FRAME_COMM:
+		receive_join(ctx, node, f, h);
+		break;
+	}
+}
+
+static void receive(struct sim_ctx *ctx, struct sim_node *node, struct sim_frame *f)
+{
+	enum tor_counter why;
+	struct tor_hdr h;
+
+	if (tor_wire_parse(f->hdr, f->hdr_len, f->hdr_len + sim_frame_payload(f), &h, &why)) {
+		drop(node, why);
+		if (why == TOR_C_DROP_VERSION)
+			tor_link_foreign(&ctx->core, &node->core, f->in_port, h.version);
+	} else if (h.fabric != node->core.tag) {
+		drop(node, TOR_C_DROP_FABRIC);
+	} else if (h.type == TORCOLL_FRAME_HELLO) {
+		receive_hello(ctx, node, f, &h);
+	} else if (!sim_port_up(node, f->in_port)) {
+		drop(node, TOR_C_DROP_LINK);
+	} else if (h.dst != node->core.self) {
+		forward(node, f, &h);
+	} else if (h.src >= node->core.torus.nodes || h.src == node->core.self) {
+		drop(node, TOR_C_DROP_NODE);
+	} else if (h.dst_epoch && h.dst_epoch != node->core.epoch) {
+		drop(node, TOR_C_DROP_EPOCH);
+	} else {
+		receive_for_us(ctx, node, f, &h);
+	}
+}
+
+static void handle(void *arg)
+{
+	struct sim_frame *f = arg;
+	struct sim_ctx ctx;
+
+	sim_frame_trace(f->to, "recv", f);
+	sim_enter(&ctx, f->to);
+	receive(&ctx, f->to, f);
+	sim_leave(&ctx);
+	sim_frame_free(f);
+}
+
+void sim_receive(void *arg)
+{
+	struct sim_frame *f = arg;
+	struct sim_node *node = f->to;
+	u64 cost = (CPU_FRAME + sim_frame_payload(f) / CPU_BYTES) * node->factor;
+
+	/* wait for the node's processor; what waits when the node dies is freed in the end */
+	node->cpu_free = max(node->cpu_free, sim.now) + cost;
+	sim_at(node->cpu_free, node, handle, f);
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * What many runs came to: counters, and the table of what they met.
+ */
+#include <stdio.h>
+
+#include "counter.h"
+#include "sim.h"
+
+#define MET_PERCENT	10		/* of seeds, that must meet each class */
+#define MEAN_FRAMES	5000		/* per seed, at least */
+
+void sim_totals_add(struct sim_totals *to, const struct sim_totals *t)
+{
+	u64 *sum = (u64 *)to;
+	const u64 *add = (const u64 *)t;
+	struct sim_totals before = *to;
+	u32 i;
+
+	static_assert(sizeof(*to) % sizeof(u64) == 0);
+	for (i = 0; i < sizeof(*to) / sizeof(u64); i++)
+		sum[i] += add[i];
+	/* the slowest of all instead of a sum */
+	to->slowest = max(before.slowest, t->slowest);
+	to->slowest_seed = t->slowest > before.slowest ? t->slowest_seed : before.slowest_seed;
+	to->slowest_failure = max(before.slowest_failure, t->slowest_failure);
+	to->slowest_failure_seed = t->slowest_failure > before.slowest_failure ?
+				   t->slowest_failure_seed : before.slowest_failure_seed;
+}
+
+static void line(const char *name, u64 n)
+{
+	printf("%-24s %14llu\n", name, (unsigned long long)n);
+}
+
+static double percent(u64 part, u64 whole)
+{
+	return whole ? 100.0 * part / whole : 0;
+}
+
+void sim_report(const struct sim_totals *t)
+{
+	u64 n = t->seeds ? t->seeds : 1;
+	u32 i;
+
+	for (i = 0; i < TOR_C_COUNT; i++)
+		if (t->counters[i])
+			line(tor_counter_name(i), t->counters[i]);
+	line("lost by cables", t->lost);
+	printf("%-24s %14.3f s\n", "virtual time", t->virtual_time / 1e9);
+	printf("%-24s %14.3f ms (seed %llu)\n", "slowest op", t->slowest / 1e6,
+	       (unsigned long long)t->slowest_seed);
+	printf("%-24s %14.3f ms (seed %llu)\n", "slowest failure", t->slowest_failure / 1e6,
+	       (unsigned long long)t->slowest_failure_seed);
+	printf("\n%-24s %14s %8s\n", "met by seeds", "seeds", "%");
+	for (i = 0; i < SIM_CLASSES; i++)
+		printf("%-24s %14llu %8.1f\n", sim_class_names[i], (unsigned long long)t->met[i],
+		       percent(t->met[i], n));
+	putchar('\n');
+	line("ops", t->ops);
+	line("frames", t->frames);
+	line("mean frames per seed", t->frames / n);
+	line("frames rerouted", t->rerouted);
+	line("ops aborted", t->aborted);
+	line("joins refused", t->refused);
+	line("comms of survivors", t->epilogues);
+	for (i = 0; i < SIM_ERRNO_MAX; i++)
+		if (t->errors[i])
+			printf("comms failed: %-34s %8llu\n", strerror(i),
+			       (unsigned long long)t->errors[i]);
+}
+
+u32 sim_report_cover(const struct sim_totals *t)
+{
+	u32 left_out = sim_options.without;
+	u32 i, bad = 0;
+
+	/* nobody returns who does not crash */
+	if (left_out & 1U << SIM_CRASH)
+		left_out |= 1U << SIM_RETURN;
+	for (i = 0; i < SIM_CLASSES; i++) {
+		if (left_out & 1U << i) {
+			printf("left out: %s\n", sim_class_names[i]);
+			continue;
+		}
+		if (percent(t->met[i], t->seeds) >= MET_PERCENT)
+			continue;
+		printf("too few seeds met \"%s\": %.1f %%\n", sim_class_names[i],
+		       percent(t->met[i], t->seeds));
+		bad++;
+	}
+	if (t->seeds && t->frames / t->seeds < MEAN_FRAMES) {
+		printf("too few frames: %llu per seed\n", (unsigned long long)(t->frames / t->seeds));
+		bad++;
+	}
+	return bad;
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Inputs, and the check of results: against a sequential reduction, bit for bit where it does not
+ * depend on the order, and else against the first result seen, which every rank and every other call
+ * with the same inputs must have the bits of.
+ */
+#include <stdlib.h>
+
+#include "sim.h"
+
+#define QUARTER		(1ULL << 62)
+#define EXACT_BF16	256		/* integers up to here are exact in bf16 */
+
+struct sim_result {
+	u8 *expected;
+	bool *known;			/* by element: bit for bit, where the order matters */
+};
+
+/* An input is a function of (seed, group, input, rank, index), not of when it is asked for. */
+static u64 input_bits(const struct sim_group *g, u64 input, u32 rank, u64 i)
+{
+	u64 x = (sim.scenario.seed * 0x9e3779b97f4a7c15ULL + g->number * 64 + input) *
+			0xbf58476d1ce4e5b9ULL +
+		(rank + 1) * 0x94d049bb133111ebULL + i * 0xd6e8feb86659fd93ULL;
+
+	x = (x ^ x >> 32) * 0xd6e8feb86659fd93ULL;
+	x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9ULL;
+	return x ^ x >> 32;
+}
+
+/* Do results depend on the order? Only of float sums of such inputs. */
+static bool order_matters(const struct sim_call *call)
+{
+	return call->rounds;
+}
+
+/* Numbers whose sums and products are exact in any order, both zeros among them; or any around 1. */
+static double input_float(const struct sim_call *call, u32 ranks, u64 bits)
+{
+	s64 most = call->type == TORCOLL_F16 || call->type == TORCOLL_BF16 ?
+		   max_t(s64, EXACT_BF16 / ranks, 1) : 1000;
+	double v = (double)((s64)(bits % (2 * most + 1)) - most);
+
+	if (call->redop == TORCOLL_PROD)
+		return bits & 1 ? 1 : -1;
+	if (order_matters(call))
+		return (double)(s64)bits / (double)QUARTER;
+	return v == 0 && bits & QUARTER ? -0.0 : v;
+}
+
+/* An integer of at most 10 bits, as half precision. */
+static u16 half(float f)
+{
+	u32 bits, exponent;
+
+	memcpy(&bits, &f, sizeof(bits));
+	exponent = bits >> 23 & 0xff;
+	if (!exponent)
+		return bits >> 16;
+	return (bits >> 16 & 0x8000) | (exponent - 127 + 15) << 10 | (bits >> 13 & 0x3ff);
+}
+
+static void put_value(const struct sim_call *call, u32 ranks, u64 bits, u8 *to)
+{
+	double f64 = input_float(call, ranks, bits);
+	float f32 = f64;
+	u16 f16 = half(f32);
+
+	switch (call->type) {
+	case TORCOLL_F64:
+		memcpy(to, &f64, sizeof(f64));
+		break;
+	case TORCOLL_F32:
+		memcpy(to, &f32, sizeof(f32));
+		break;
+	case TORCOLL_F16:
+		memcpy(to, &f16, sizeof(f16));
+		break;
+	case TORCOLL_BF16:
+		/* little endian: the upper half */
+		memcpy(to, (u8 *)&f32 + 2, 2);
+		break;
+	default:
+		memcpy(to, &bits, tor_type_size(call->type));
+	}
+}
+
+static void fill(const struct sim_group *g, const struct sim_call *call, u32 rank, u8 *to,
+		 u64 from, u64 n)
+{
+	u32 elem = tor_type_size(call->type);
+	u64 i;
+
+	for (i = from; i < from + n; i++)
+		put_value(call, g->spec->ranks, input_bits(g, call->input, rank, i), to + i * elem);
+}
+
+/* Rank @rank's block: a part of the vector. */
+static void block(const struct sim_group *g, const struct sim_call *call, u32 rank, u64 *off, u64 *n)
+{
+	u64 *counts;
+	u32 i;
+
+	*off = tor_block_start(call->count, g->spec->ranks, rank);
+	*n = tor_block_len(call->count, g->spec->ranks, rank);
+	if (!call->uneven)
+		return;
+	counts = malloc(g->spec->ranks * sizeof(*counts));
+	sim_call_counts(call, g->spec->ranks, counts);
+	for (i = 0, *off = 0; i < rank; i++)
+		*off += counts[i];
+	*n = counts[rank];
+	free(counts);
+}
+
+/* The part of the vector that @rank brings. */
+static void own_part(const struct sim_group *g, const struct sim_call *call, u32 rank, u64 *off,
+		     u64 *n)
+{
+	*off = 0;
+	*n = call->count;
+	if (call->collective == TORCOLL_ALLGATHER)
+		block(g, call, rank, off, n);
+	else if (call->collective == TORCOLL_BROADCAST && rank != call->root)
+		*n = 0;
+}
+
+/* The part that @rank gets. */
+static void result_part(const struct sim_group *g, const struct sim_call *call, u32 rank, u64 *off,
+			u64 *n)
+{
+	*off = 0;
+	*n = call->count;
+	if (call->collective == TORCOLL_REDUCE_SCATTER)
+		block(g, call, rank, off, n);
+	else if (call->collective == TORCOLL_REDUCE && rank != call->root)
+		*n = 0;
+}
+
+void sim_value_fill(const struct sim_group *g, const struct sim_call *call, u32 rank, u8 *to)
+{
+	u64 off, n;
+
+	own_part(g, call, rank, &off, &n);
+	fill(g, call, rank, to, off, n);
+}
+
+static bool reduces(const struct sim_call *call)
+{
+	return call->collective == TORCOLL_ALLREDUCE || call->collective == TORCOLL_REDUCE ||
+	       call->collective == TORCOLL_REDUCE_SCATTER;
+}
+
+/* One rank after the other; the kernels have tests of their own. */
+static u8 *sequential(const struct sim_group *g, const struct sim_call *call)
+{
+	u64 bytes = call->count * tor_type_size(call->type);
+	tor_reduce_fn fn = tor_reduce_kernel(call->type, call->redop);
+	u8 *result = malloc(bytes + 1);
+	u8 *input = malloc(bytes + 1);
+	u32 rank;
+
+	for (rank = 0; rank < g->spec->ranks; rank++) {
+		if (!rank || !reduces(call)) {
+			sim_value_fill(g, call, rank, result);
+		} else {
+			sim_value_fill(g, call, rank, input);
+			fn(result, input, call->count);
+		}
+	}
+	free(input);
+	return result;
+}
+
+static double value(const u8 *p, u32 type, u64 i)
+{
+	double f64;
+	float f32;
+
+	if (type == TORCOLL_F64) {
+		memcpy(&f64, p + i * sizeof(f64), sizeof(f64));
+		return f64;
+	}
+	memcpy(&f32, p + i * sizeof(f32), sizeof(f32));
+	return f32;
+}
+
+/* Whatever the order, rounding errors are bounded: every summand is at most 2. */
+static bool close_enough(const struct sim_group *g, const struct sim_call *call, const u8 *a,
+			 const u8 *b, u64 i)
+{
+	double n = g->spec->ranks;
+	double bound = 2.0 * n * n * (call->type == TORCOLL_F64 ? 0x1p-52 : 0x1p-23);
+	double error = value(a, call->type, i) - value(b, call->type, i);
+
+	return error <= bound && error >= -bound;
+}
+
+static bool is_right(const struct sim_group *g, const struct sim_call *call,
+		     struct sim_result *result, const u8 *got, u64 i)
+{
+	u32 elem = tor_type_size(call->type);
+
+	if (order_matters(call) && !result->known[i]) {
+		if (!close_enough(g, call, got, result->expected, i))
+			return false;
+		/* relaxed: every rank may have bits of its own */
+		if (call->bits == TORCOLL_BITS_RELAXED)
+			return true;
+		memcpy(result->expected + i * elem, got + i * elem, elem);
+		result->known[i] = true;
+	}
+	return !memcmp(got + i * elem, result->expected + i * elem, elem);
+}
+
+void sim_value_check(struct sim_group *g, const struct sim_op *op, u32 rank)
+{
+	const struct sim_call *call = &g->spec->call[op->core.seq - 1];
+	struct sim_result *result;
+	u64 off, n, i;
+
+	/* what others called says nothing about this result */
+	if (op->rank->deeds & SIM_DID_MISMATCH)
+		return;
+	if (!g->result)
+		g->result = calloc(SIM_CALLS_MAX + 1, sizeof(*g->result));
+	result = &g->result[call->input];
+	if (!result->expected) {
+		result->expected = sequential(g, call);
+		result->known = calloc(call->count + 1, sizeof(bool));
+	}
+	result_part(g, call, rank, &off, &n);
+	for (i = off; i < off + n; i++) {
+		if (is_right(g, call, result, op->data->data, i))
+			continue;
+		sim_fail("comm %u, op %u, rank %u: element %llu of %llu is wrong", g->number,
+			 op->core.seq, rank, (unsigned long long)i,
+			 (unsigned long long)call->count);
+		return;
+	}
+}
+
+void sim_values_free(struct sim_group *g)
+{
+	u32 i;
+
+	for (i = 0; g->result && i <= SIM_CALLS_MAX; i++) {
+		free(g->result[i].expected);
+		free(g->result[i].known);
+	}
+	free(g->result);
+	g->result = NULL;
+}
