@@ -63,7 +63,8 @@ static enum symmetry symmetry_of(const struct tor_plan_req *req)
 {
 	enum symmetry s = symmetries[req->algorithm];
 
-	if (req->members || (is_rooted(req) && s != LINES))
+	/* in a gather or scatter messages grow towards the root: no two nodes of a line are alike */
+	if (req->members || (is_rooted(req) && s != LINES) || req->collective > TORCOLL_REDUCE)
 		return NONE;
 	if (req->algorithm == TORCOLL_GENERAL && all_powers_of_two(req->torus) &&
 	    req->param[TORCOLL_PARAM_GROUP] != 1)

@@ -40,8 +40,8 @@ static const char *check_counts(const struct tor_plan_req *r)
 
 	if (!r->counts)
 		return NULL;
-	if (r->collective != TORCOLL_REDUCE_SCATTER && r->collective != TORCOLL_ALLGATHER)
-		return "counts are for reduce-scatter and allgather";
+	if (!tor_plan_has_blocks(r))
+		return "counts are for reduce-scatter, allgather, gather and scatter";
 	for (i = 0; i < r->ranks; i++) {
 		if (r->counts[i] > r->count - sum)
 			return "counts do not sum up to count";
@@ -80,8 +80,8 @@ static const char *check_rooted(const struct tor_plan_req *r)
 {
 	if (r->root >= r->ranks)
 		return "root is not a rank";
-	if (r->root && r->collective != TORCOLL_BROADCAST && r->collective != TORCOLL_REDUCE)
-		return "only broadcast and reduce have a root";
+	if (r->root && !tor_plan_is_rooted(r))
+		return "only broadcast, reduce, gather and scatter have a root";
 	return NULL;
 }
 
@@ -213,8 +213,7 @@ u32 tor_plan_rounds(const struct tor_plan *p, u32 channel)
 	if (channel >= p->shape.channels || p->req.ranks == 1 || !p->req.count)
 		return 0;
 	/* every block's part of a later channel may be empty: blocks of one element, say */
-	if (p->req.collective != TORCOLL_REDUCE_SCATTER &&
-	    p->req.collective != TORCOLL_ALLGATHER && !tor_plan_slice(p, channel).n)
+	if (!tor_plan_has_blocks(&p->req) && !tor_plan_slice(p, channel).n)
 		return 0;
 	return families[p->req.algorithm]->rounds(p, channel);
 }

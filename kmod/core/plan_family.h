@@ -68,6 +68,19 @@ extern const struct tor_family tor_family_trivance_bw;
 extern const struct tor_family tor_family_recdoub_bw;
 extern const struct tor_family tor_family_recdoub_bw_mirrored;
 
+/* Has the vector a block for each rank, that stays where it is? */
+static inline bool tor_plan_has_blocks(const struct tor_plan_req *r)
+{
+	return (TOR_COLL(REDUCE_SCATTER) | TOR_COLL(ALLGATHER) | TOR_COLL(GATHER) |
+		TOR_COLL(SCATTER)) >> r->collective & 1;
+}
+
+static inline bool tor_plan_is_rooted(const struct tor_plan_req *r)
+{
+	return (TOR_COLL(BROADCAST) | TOR_COLL(REDUCE) | TOR_COLL(GATHER) | TOR_COLL(SCATTER)) >>
+	       r->collective & 1;
+}
+
 /* A run of elements. */
 struct tor_span {
 	u64 off, n;

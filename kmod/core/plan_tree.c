@@ -6,6 +6,9 @@
  * On a torus every line along dimension 0 sends, from the furthest on both sides, hop by hop to the
  * root's coordinate; then every line of those along dimension 1, and so on. On other lists: a
  * binomial tree of the ranks.
+ *
+ * A gather goes the same way, with the blocks of all ranks behind the sender instead of a sum; a scatter the
+ * way of a broadcast, with the blocks of all behind the receiver.
  */
 #include "plan_family.h"
 
@@ -69,10 +72,70 @@ static bool torus_peer(const struct tor_plan *p, u32 k, u32 i, u32 *rank)
 	return (o ? o : n) - 1 == n - away && 2 * away != n;
 }
 
+/* --- gather and scatter: whose blocks a child stands for --- */
+
+/* Where the walk over them is, in runs of neighbouring ranks. Kept in the cursor. */
+struct at {
+	u32 next, end;			/* lists: ranks from the root; torus: offsets from its coordinate */
+	u32 child;
+	u32 dim;
+};
+
+static bool is_gather(const struct tor_plan *p)
+{
+	return p->req.collective == TORCOLL_GATHER || p->req.collective == TORCOLL_SCATTER;
+}
+
+/* Of a child in round @k of the reduce: a subtree of ranks, or the line from it on outwards. */
+static void find_behind(const struct tor_plan *p, struct at *at, u32 k)
+{
+	const struct tor_torus *g = &p->grid;
+	u32 n = p->req.ranks, o;
+
+	if (p->list) {
+		at->next = (at->child + n - p->req.root) % n;
+		at->end = at->next + min(1U << k, n - at->next);
+		return;
+	}
+	for (at->dim = 0; k >= g->side[at->dim] / 2; at->dim++)
+		k -= g->side[at->dim] / 2;
+	n = g->side[at->dim];
+	o = (tor_torus_coord(g, at->child, at->dim) + n -
+	     tor_torus_coord(g, p->req.root, at->dim)) % n;
+	at->next = o <= n / 2 ? o : n / 2 + 1;
+	at->end = o <= n / 2 ? n / 2 + 1 : o + 1;
+}
+
+/* The next of these ranks that follow each other. */
+static struct tor_span next_blocks(const struct tor_plan *p, struct at *at)
+{
+	u32 first, count, stride;
+	struct tor_span s, last;
+
+	if (p->list) {
+		first = (at->next + p->req.root) % p->req.ranks;
+		count = min(at->end - at->next, p->req.ranks - first);
+		at->next += count;
+	} else {
+		/* all nodes that differ from it in the dimensions before only */
+		stride = p->grid.stride[at->dim];
+		first = tor_torus_shift(&p->grid, p->req.root, at->dim, at->next++);
+		first = at->child + (tor_torus_coord(&p->grid, first, at->dim) -
+				     tor_torus_coord(&p->grid, at->child, at->dim)) * stride;
+		first -= first % stride;
+		count = stride;
+	}
+	s = tor_plan_own(p, 0, first);
+	last = tor_plan_own(p, 0, first + count - 1);
+	return (struct tor_span){ s.off, last.off + last.n - s.off };
+}
+
 /* Transfers: what children send, what I send to my parent; in the broadcast, the reversal. */
 static bool tree_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	bool down = p->req.collective == TORCOLL_BROADCAST || c->round >= tree_depth(p);
+	bool down = p->req.collective == TORCOLL_BROADCAST ||
+		    p->req.collective == TORCOLL_SCATTER || c->round >= tree_depth(p);
+	struct at *at = (struct at *)c->family;
 	u32 k = c->round % tree_depth(p), peer = 0;
 
 	if (down)
@@ -84,24 +147,36 @@ static bool tree_transfer(const struct tor_plan *p, struct tor_cursor *c)
 		return false;
 	c->src = c->transfer == 2 ? p->rank : peer;
 	c->dst = c->transfer == 2 ? peer : p->rank;
-	if (down) {
+	at->child = c->src;
+	if (down)
 		swap(c->src, c->dst);
+	if (down || is_gather(p))
 		c->op = TOR_PIECE_COPY;
-	}
-	c->family[0] = 0;
+	at->next = 0;
+	at->end = 1;
+	if (is_gather(p))
+		find_behind(p, at, k);
 	return true;
 }
 
 static bool tree_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
-	if (c->family[0]++)
+	struct at *at = (struct at *)c->family;
+
+	if (at->next >= at->end)
 		return false;
+	if (is_gather(p)) {
+		tor_piece_in_place(out, next_blocks(p, at));
+		return true;
+	}
+	at->next++;
 	tor_piece_in_place(out, tor_plan_slice(p, c->channel));
 	return true;
 }
 
 const struct tor_family tor_family_tree = {
-	.serves = TOR_COLL(ALLREDUCE) | TOR_COLL(BROADCAST) | TOR_COLL(REDUCE),
+	.serves = TOR_COLL(ALLREDUCE) | TOR_COLL(BROADCAST) | TOR_COLL(REDUCE) |
+		  TOR_COLL(GATHER) | TOR_COLL(SCATTER),
 	.any_list = true,
 	.init = tree_init,
 	.rounds = tree_rounds,

@@ -89,7 +89,7 @@ costs()
 algorithms()
 {
 	diff <(build/bin/torcoll-plan --list | sed 's/allreduce/AR/; s/reduce-scatter/RS/; s/allgather/AG/
-			s/broadcast/B/; s/ reduce/ R/' | tr -s ' ' | sort) \
+			s/broadcast/B/; s/ reduce/ R/; s/gather/G/; s/scatter/S/' | tr -s ' ' | sort) \
 		<(sed -nE '/^\| name \| for/,/^$/s/^\| `([a-z-]+)` \| ([A-Z ]+) \|.*/\1 \2/p' \
 			docs/algorithms.md | sort)
 }

@@ -44,7 +44,7 @@ static struct item *new_item(void)
 static void add_items(struct item x)
 {
 	for (x.algorithm = TORCOLL_SWING_BW; x.algorithm < TORCOLL_ALGO_COUNT; x.algorithm++)
-		for (x.collective = TORCOLL_ALLREDUCE; x.collective <= TORCOLL_REDUCE; x.collective++)
+		for (x.collective = TORCOLL_ALLREDUCE; x.collective < TORCOLL_COLL_COUNT; x.collective++)
 			*new_item() = x;
 }
 

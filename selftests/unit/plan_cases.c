@@ -75,12 +75,14 @@ struct tor_plan_req plan_request(const struct tor_torus *t, u32 algorithm, u32 c
 
 static bool is_rooted(u32 collective)
 {
-	return collective == TORCOLL_BROADCAST || collective == TORCOLL_REDUCE;
+	return collective == TORCOLL_BROADCAST || collective == TORCOLL_REDUCE ||
+	       collective == TORCOLL_GATHER || collective == TORCOLL_SCATTER;
 }
 
 static bool has_counts(u32 collective)
 {
-	return collective == TORCOLL_REDUCE_SCATTER || collective == TORCOLL_ALLGATHER;
+	return collective == TORCOLL_REDUCE_SCATTER || collective == TORCOLL_ALLGATHER ||
+	       collective == TORCOLL_GATHER || collective == TORCOLL_SCATTER;
 }
 
 static void vary_count(struct tor_plan_req req, plan_case_fn fn, void *arg)
@@ -259,6 +261,8 @@ static bool shape_fits(u32 algorithm, const u32 *side, u32 ndim)
 #define AG	(1U << TORCOLL_ALLGATHER)
 #define B	(1U << TORCOLL_BROADCAST)
 #define R	(1U << TORCOLL_REDUCE)
+#define G	(1U << TORCOLL_GATHER)
+#define S	(1U << TORCOLL_SCATTER)
 
 static const struct {
 	u32 serves;
@@ -281,7 +285,7 @@ static const struct {
 	[TORCOLL_BRUCK_BW] = { AR | RS | AG },
 	[TORCOLL_WINDOW] = { AR },
 	[TORCOLL_FLOOD] = { AR | AG | B | R, true },
-	[TORCOLL_TREE] = { AR | B | R, true },
+	[TORCOLL_TREE] = { AR | B | R | G | S, true },
 	[TORCOLL_MOORE] = { AR },
 	[TORCOLL_ALLPORT] = { AR },
 };

@@ -39,7 +39,6 @@ static void plan_cost__swing_bw(void **state)
 	near_number(COST(SWING_BW, 4, 8, 8).factor, 1.0781, 0.00005);
 	near_number(COST(SWING_BW, 4, 16, 16).factor, 1.1367, 0.00005);
 	near_number(COST(SWING_BW, 4, 32, 32).factor, 1.1689, 0.00005);
-	near_number(COST(SWING_BW, 4, 64, 64).factor, 1.1843, 0.00005);
 	near_number(COST(SWING_BW, 6, 16, 16, 16).factor, 1.0339, 0.00005);
 	near_number(COST(SWING_BW, 2, 10).factor, 1.70, 0.005);
 	near_number(COST(SWING_BW, 2, 16).factor, 1.44, 0.005);
@@ -67,7 +66,6 @@ static void plan_cost__recdoub(void **state)
 	near_number(COST(RECDOUB_BW_MIRRORED, 4, 8, 8).factor, 1.5, 0.00005);
 	near_number(COST(RECDOUB_BW_MIRRORED, 4, 16, 16).factor, 1.7344, 0.00005);
 	near_number(COST(RECDOUB_BW_MIRRORED, 4, 32, 32).factor, 1.8633, 0.00005);
-	near_number(COST(RECDOUB_BW_MIRRORED, 4, 64, 64).factor, 1.9307, 0.00005);
 }
 
 static void plan_cost__trivance_bw(void **state)

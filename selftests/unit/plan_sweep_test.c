@@ -26,7 +26,7 @@ static void sweep_shape(const struct tor_torus *t, void *arg)
 	struct tor_plan_req req;
 	u32 c;
 
-	for (c = TORCOLL_ALLREDUCE; c <= TORCOLL_REDUCE; c++) {
+	for (c = TORCOLL_ALLREDUCE; c < TORCOLL_COLL_COUNT; c++) {
 		req = plan_request(t, *(u32 *)arg, c, 3 * t->nodes + 2);
 		plan_vary(&req, false, check, NULL);
 	}
@@ -44,7 +44,7 @@ static void larger_shape(const struct tor_torus *t, void *arg)
 	u32 a, c;
 
 	for (a = TORCOLL_SWING_BW; a < TORCOLL_ALGO_COUNT; a++)
-		for (c = TORCOLL_ALLREDUCE; c <= TORCOLL_REDUCE; c++) {
+		for (c = TORCOLL_ALLREDUCE; c < TORCOLL_COLL_COUNT; c++) {
 			req = plan_request(t, a, c, 2 * t->nodes + 1);
 			check(&req, NULL);
 		}

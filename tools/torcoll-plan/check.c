@@ -150,7 +150,8 @@ static bool close_edges(struct exec *x)
 
 static bool has_blocks(const struct dump *d)
 {
-	return d->collective == TORCOLL_REDUCE_SCATTER || d->collective == TORCOLL_ALLGATHER;
+	return d->collective == TORCOLL_REDUCE_SCATTER || d->collective == TORCOLL_ALLGATHER ||
+	       d->collective == TORCOLL_GATHER || d->collective == TORCOLL_SCATTER;
 }
 
 static bool find_cells(struct exec *x)
@@ -188,17 +189,31 @@ static bool find_cells(struct exec *x)
 /* Does a rank's input hold this cell? @owner: of the block that it is in. */
 static bool has_input(const struct dump *d, u32 rank, u32 owner)
 {
-	if (d->collective == TORCOLL_ALLGATHER)
+	switch (d->collective) {
+	case TORCOLL_ALLGATHER:
+	case TORCOLL_GATHER:
 		return rank == owner;
-	return d->collective != TORCOLL_BROADCAST || rank == d->root;
+	case TORCOLL_BROADCAST:
+	case TORCOLL_SCATTER:
+		return rank == d->root;
+	default:
+		return true;
+	}
 }
 
 /* Is the result in this cell defined at this rank? */
 static bool has_result(const struct dump *d, u32 rank, u32 owner)
 {
-	if (d->collective == TORCOLL_REDUCE_SCATTER)
+	switch (d->collective) {
+	case TORCOLL_REDUCE_SCATTER:
+	case TORCOLL_SCATTER:
 		return rank == owner;
-	return d->collective != TORCOLL_REDUCE || rank == d->root;
+	case TORCOLL_REDUCE:
+	case TORCOLL_GATHER:
+		return rank == d->root;
+	default:
+		return true;
+	}
 }
 
 static void next_owner(const struct exec *x, size_t cell, u32 *owner, u64 *end)
@@ -435,7 +450,8 @@ static bool check_header(const struct dump *d, struct dump_error *e)
 			return dump_fail(e, "member %u is not a node", d->members[i]);
 	if (!d->members && d->ranks != d->torus.nodes)
 		return dump_fail(e, "nodes are not those of dims");
-	if (d->collective < TORCOLL_ALLREDUCE || d->collective > TORCOLL_REDUCE)
+	if ((d->collective < TORCOLL_ALLREDUCE || d->collective > TORCOLL_REDUCE) &&
+	    d->collective != TORCOLL_GATHER && d->collective != TORCOLL_SCATTER)
 		return dump_fail(e, "a collective that cannot be checked");
 	return true;
 }

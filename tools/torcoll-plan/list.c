@@ -52,7 +52,9 @@ static const struct {
 	[TORCOLL_BRUCK_BW] = { "any torus", "2 sum log3 n", "same on all ranks" },
 	[TORCOLL_WINDOW] = { "any torus", "d", "differ, but on sides of 2" },
 	[TORCOLL_FLOOD] = { "any list", "d", "the sequential sum in the order of ranks" },
-	[TORCOLL_TREE] = { "any list", "2 d; lists: 2 log2 p", "same on all ranks" },
+	[TORCOLL_TREE] = {
+		"any list", "2 d; lists: 2 log2 p; with a root half of it", "same on all ranks",
+	},
 	[TORCOLL_MOORE] = {
 		"as trivance-lat", "log3 of the longest side", "differ, but between 2 ranks",
 	},
