@@ -25,21 +25,21 @@ ops_go_on()
 	(($(counter 0 ops) > $1 + 2))
 }
 
-# during NAME COMMAND...: in the middle of allreduces, which are right, and were not at their end.
+# during NAME COMMAND...: begins in the middle of allreduces, which are right.
 during()
 {
 	local name=$1 run ops code=0
 
 	shift
 	ops=$(counter 0 ops)
-	torcollctl netns run torcoll-perf allreduce -b 256K -e 256K --in-place -c 80 -n 1 -w 0 >"$work/out" 2>&1 &
+	torcollctl netns run torcoll-perf allreduce -b 256K -e 256K --in-place -c 50 -n 1 -w 0 >"$work/out" 2>&1 &
 	run=$!
 	wait_for 20 ops_go_on "$ops" || code=1
-	"$@" || code=2
-	kill -0 $run 2>/dev/null || code=3
+	kill -0 $run 2>/dev/null || code=2
+	"$@" || code=3
 	wait $run || code=4
 	if ((code)); then
-		not_ok "$name" "code $code: 1 no op, 2 the event failed, 3 came too late, 4 allreduce failed"
+		not_ok "$name" "code $code: 1 no op, 2 ended before, 3 the event failed, 4 allreduce failed"
 		diag <"$work/out"
 	else
 		ok "$name"
