@@ -98,6 +98,21 @@ void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32
 /* Make all sends independent of the op's memory; false: some must be waited for. */
 bool tor_chan_copy_sends(struct tor_chan *chan);
 
+/* --- due.c --- */
+
+/* All of the transfer of @round of op @seq has come from @rank: tell it soon. */
+void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round);
+
+/* Time is up: send what has found no company. */
+void tor_chan_pay(struct tor_ctx *ctx, struct tor_chan *chan);
+
+/* Something leaves for @rank: what is owed to it may come along, @acks[TOR_DUE_WORDS]. Return: how many. */
+u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks);
+
+/* Send a frame of @n acknowledgements, 1 to TOR_DUE_WORDS + 1. */
+void tor_comm_send_acks(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
+			const struct tor_ack *acks, u32 n);
+
 /* --- receive.c --- */
 
 /* Apply kept frames of the current round whose turn it is, until no more can be. */

@@ -135,6 +135,7 @@ void tor_chan_arm(struct tor_chan *chan)
 		when = earlier(when, op->deadline);
 		when = earlier(when, chan->nudge);
 	}
+	when = earlier(when, chan->due_at);
 	/* a timer that comes too soon finds nothing and is set again: cheaper than moving it */
 	if (when == chan->armed || (chan->armed && when > chan->armed))
 		return;
@@ -199,9 +200,14 @@ void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan)
 	struct tor_tx *tx, *next;
 
 	chan->armed = 0;
-	if (chan->state == TOR_CHAN_IDLE || chan->state == TOR_CHAN_CLOSED ||
-	    atomic_read(&op->comm->failed))
+	if (atomic_read(&op->comm->failed))
 		return;
+	if (chan->due_at && ctx->now >= chan->due_at)
+		tor_chan_pay(ctx, chan);
+	if (chan->state == TOR_CHAN_IDLE || chan->state == TOR_CHAN_CLOSED) {
+		tor_chan_arm(chan);
+		return;
+	}
 	if (chan->retry && ctx->now >= chan->retry)
 		chan->retry = 0;
 	if (chan->state == TOR_CHAN_RUNNING && op->deadline && ctx->now >= op->deadline) {
@@ -229,6 +235,8 @@ void tor_chan_abort(struct tor_ctx *ctx, struct tor_chan *chan)
 
 	tor_chan_clear(chan, false);
 	chan->ntold = 0;
+	chan->ndue = 0;
+	chan->due_at = 0;
 	chan->retry = 0;
 	chan->armed = 0;
 	tor_env_chan_timer(chan, 0);

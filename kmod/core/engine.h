@@ -28,6 +28,8 @@
 #include "xfer.h"
 
 #define TOR_KEPT_MAX		(1 << 20)	/* bytes of early frames per comm */
+#define TOR_DUE_MAX		8		/* acknowledgements that a channel owes */
+#define TOR_MEASURE_EVERY	16		/* ops: their round trips are measured */
 #define TOR_TOLD_MAX		8		/* senders remembered that were told to wait */
 #define TOR_FRAME_RANGES	16		/* ranges per frame that are sent without a copy */
 #define TOR_RETRY		(NSEC_PER_MSEC / 10)	/* FPU or memory was not to be had */
@@ -116,6 +118,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
  * @retry: when to try again what could not be had, ns; 0: nothing
  * @nudge: when to ask those whose frames are missing, ns; see engine.c
  * @armed: what was last asked of tor_env_chan_timer()
+ * @due: acknowledgements owed, until @due_at, ns; of this op or earlier ones
  * @told: senders that were told not ready
  */
 struct tor_chan {
@@ -133,6 +136,12 @@ struct tor_chan {
 	u64 retry;
 	u64 nudge;
 	u64 armed;
+	u64 due_at;
+	u32 ndue;
+	struct {
+		u32 rank;
+		u64 due;
+	} due[TOR_DUE_MAX];
 	u32 ntold;
 	struct {
 		u32 rank;

@@ -131,6 +131,26 @@ static inline int atomic_cmpxchg(atomic_t *v, int old, int new)
 	return old;
 }
 
+typedef struct {
+	_Atomic s64 counter;
+} atomic64_t;
+
+static inline s64 atomic64_read(const atomic64_t *v)
+{
+	return atomic_load_explicit(&v->counter, memory_order_relaxed);
+}
+
+static inline s64 atomic64_xchg(atomic64_t *v, s64 new)
+{
+	return atomic_exchange(&v->counter, new);
+}
+
+static inline s64 atomic64_cmpxchg(atomic64_t *v, s64 old, s64 new)
+{
+	atomic_compare_exchange_strong(&v->counter, &old, new);
+	return old;
+}
+
 /* Doubly linked lists, as in linux/list.h. */
 struct list_head {
 	struct list_head *next, *prev;

@@ -28,7 +28,7 @@ static void refuse(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 
 /*
  * A frame has arrived for good. Say so at once if asked, while something is missing in between, when nothing
- * is any longer (or the sender takes for lost what was only late), and at the end.
+ * is any longer (or the sender takes for lost what was only late), and at the end; but not if the sender has time.
  */
 static void accept(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
 		   const struct tor_hdr *h, u32 index)
@@ -38,7 +38,9 @@ static void accept(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx
 	chan->nudge = ctx->now + TOR_NUDGE;
 	tor_rx_mark(rx, index);
 	tor_env_count(chan->op->comm->node, TOR_C_RX_BYTES, h->length);
-	if (h->flags & TORCOLL_FLAG_ACK || gap || rx->mask || tor_rx_done(rx))
+	if (h->flags & TORCOLL_FLAG_WHOLE)
+		tor_chan_owe(ctx, chan, rx->rank, h->op, h->round);
+	else if (h->flags & TORCOLL_FLAG_ACK || gap || rx->mask || tor_rx_done(rx))
 		tor_chan_send_ack(ctx, chan, rx->rank, h->op, h->round, rx, TORCOLL_ACK_OK, h->stamp);
 }
 
@@ -326,4 +328,6 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 		early(ctx, chan, rank, h, payload, pieces);
 	if (started)
 		tor_chan_run(ctx, chan);
+	else
+		tor_chan_arm(chan);
 }

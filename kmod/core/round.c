@@ -197,7 +197,7 @@ static void order_receive(struct tor_chan *chan, struct tor_rx *rx)
 bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_op *op = chan->op;
-	bool local = false;
+	bool local = false, patient;
 	struct tor_piece piece;
 	struct tor_cursor c;
 	struct tor_tx *tx, *next;
@@ -226,11 +226,13 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 		}
 	}
 	chan->entered = true;
+	/* a slot waits, if there are others; and now and then one is in a hurry, for the round trip to be known */
+	patient = !op->plan.shape.alternates && op->comm->depth > 2 && chan->seq % TOR_MEASURE_EVERY;
 	list_for_each_entry_safe(tx, next, &chan->tx, list) {
 		if (tx->round != chan->round)
 			continue;
 		tor_tx_init(tx, &op->comm->path[tx->rank], tx->rank, tx->round, tx->bytes,
-			    op->comm->unit);
+			    op->comm->unit, patient);
 		tor_chan_push(ctx, chan, tx);
 	}
 	return true;

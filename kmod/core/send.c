@@ -102,8 +102,9 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	struct tor_range range[TOR_FRAME_RANGES];
 	u64 off = (u64)index * comm->unit;
 	u32 len = min_t(u64, comm->unit, tx->bytes - off);
-	u8 hdr[sizeof(struct torcoll_hdr)];
-	struct tor_frame frame = { .port = ~0U, .hdr = hdr, .hdr_len = sizeof(hdr), .data = true };
+	u8 hdr[sizeof(struct torcoll_hdr) + TOR_DUE_WORDS * sizeof(struct torcoll_ack)];
+	struct tor_frame frame = { .port = ~0U, .hdr = hdr, .data = true };
+	struct tor_ack acks[TOR_DUE_WORDS];
 	void *gathered = NULL;
 	struct tor_hdr h;
 
@@ -144,7 +145,9 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	if (comm->node->checksum_payload)
 		h.payload_crc = frame.linear ? tor_wire_crc(frame.linear, len) :
 					       range_crc(range, frame.ranges);
-	tor_wire_build(hdr, &h, NULL);
+	h.acks = tor_comm_take_due(comm, tx->rank, acks);
+	tor_wire_build(hdr, &h, acks);
+	frame.hdr_len = tor_wire_header_bytes(&h);
 	if (flags & TORCOLL_FLAG_RETRANSMIT)
 		tor_env_count(comm->node, TOR_C_TX_RETRANSMITS, 1);
 	if (tor_env_send(ctx, comm->node, &frame))
@@ -190,6 +193,24 @@ bool tor_chan_copy_sends(struct tor_chan *chan)
 	return true;
 }
 
+void tor_comm_send_acks(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
+			const struct tor_ack *acks, u32 n)
+{
+	u8 hdr[sizeof(struct torcoll_hdr) + (TOR_DUE_WORDS + 1) * sizeof(struct torcoll_ack)];
+	struct tor_frame frame = { .port = ~0U, .hdr = hdr };
+	struct tor_hdr h;
+
+	tor_node_header(comm->node, &h, TORCOLL_FRAME_ACK, tor_comm_node(comm, rank));
+	h.dst_epoch = READ_ONCE(comm->epoch[rank]);
+	h.comm = comm->tag;
+	h.acks = n;
+	tor_wire_build(hdr, &h, acks);
+	frame.hdr_len = tor_wire_header_bytes(&h);
+	frame.dst = h.dst;
+	tor_env_count(comm->node, TOR_C_TX_ACKS, 1);
+	tor_env_send(ctx, comm->node, &frame);
+}
+
 void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round,
 		       const struct tor_rx *rx, enum torcoll_ack_state state, u32 stamp)
 {
@@ -204,18 +225,8 @@ void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32
 		.mask = rx ? rx->mask : 0,
 		.stamp = stamp,
 	};
-	u8 hdr[sizeof(struct torcoll_hdr) + sizeof(struct torcoll_ack)];
-	struct tor_frame frame = { .port = ~0U, .hdr = hdr, .hdr_len = sizeof(hdr) };
-	struct tor_hdr h;
 
-	tor_node_header(comm->node, &h, TORCOLL_FRAME_ACK, tor_comm_node(comm, rank));
-	h.dst_epoch = READ_ONCE(comm->epoch[rank]);
-	h.comm = comm->tag;
-	h.acks = 1;
-	tor_wire_build(hdr, &h, &ack);
-	frame.dst = h.dst;
-	tor_env_count(comm->node, TOR_C_TX_ACKS, 1);
-	tor_env_send(ctx, comm->node, &frame);
+	tor_comm_send_acks(ctx, comm, rank, &ack, 1);
 }
 
 void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_ack *ack)

@@ -26,7 +26,7 @@ static u64 tx_rto(const struct tor_tx *tx)
 	u64 rto = srtt ? (u64)(srtt + 4 * rttvar) * NSEC_PER_USEC : TOR_RTO_FIRST;
 
 	if (!tx->backoff)
-		return max_t(u64, rto, TOR_TAIL_MIN);
+		return max_t(u64, rto, TOR_TAIL_MIN) + (tx->patient ? 2 * TOR_ACK_DELAY : 0);
 	rto = max_t(u64, rto, TOR_RTO_MIN) << min(tx->backoff - 1, 6U);
 	return min_t(u64, rto, TOR_RTO_MAX);
 }
@@ -50,7 +50,7 @@ static u64 tx_reordering(const struct tor_tx *tx)
 }
 
 void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 rank, u32 round, u64 bytes,
-		 u32 unit)
+		 u32 unit, bool patient)
 {
 	u32 window = READ_ONCE(path->window);
 
@@ -72,6 +72,8 @@ void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 rank, u32 round, 
 	tx->timeout = 0;
 	tx->retry = 0;
 	tx->blocked = false;
+	/* a round trip is not known from acknowledgements that take their time */
+	tx->patient = patient && tx->frames == 1 && READ_ONCE(path->srtt);
 }
 
 /* Ask for an acknowledgement at the end, when the window is full, and twice per window. */
@@ -104,7 +106,9 @@ u32 tor_tx_next(struct tor_tx *tx, u64 now, u8 *flags)
 	} else {
 		return TOR_NO_FRAME;
 	}
-	if (tx_wants_ack(tx, index))
+	if (tx->patient && !*flags)
+		*flags = TORCOLL_FLAG_WHOLE;
+	else if (tx_wants_ack(tx, index))
 		*flags |= TORCOLL_FLAG_ACK;
 	tx->timeout = now + tx_rto(tx);
 	return index;

@@ -29,6 +29,8 @@
 #define TOR_RTO_MAX		(1 * (s64)NSEC_PER_SEC)
 #define TOR_PROBE_FIRST		(20 * NSEC_PER_MSEC)	/* doubled from probe to probe */
 #define TOR_PROBE_MAX		(1 * (s64)NSEC_PER_SEC)
+#define TOR_DUE_WORDS		TORCOLL_WIRE_PIGGYBACK	/* acknowledgements that may wait, per rank */
+#define TOR_ACK_DELAY		(5 * NSEC_PER_MSEC)	/* how long one that nobody waits for may wait */
 #define TOR_DROP_RETRY		(NSEC_PER_MSEC / 2)	/* after the own queue was full */
 
 /**
@@ -37,8 +39,9 @@
  * @rttvar: its mean deviation, us
  * @rtt_min: the shortest lately, us: a round trip without queues
  * @window: frames in flight that did well last
+ * @due: acknowledgements that wait for company, see due.c; 0: none
  *
- * Hints, written by whichever channel was last, read by any: all accesses are READ_ONCE and WRITE_ONCE,
+ * All but @due are hints, written by whichever channel was last, read by any: all accesses are READ_ONCE and WRITE_ONCE,
  * and a torn pair of values costs a slightly wrong timeout.
  */
 struct tor_path {
@@ -46,6 +49,7 @@ struct tor_path {
 	u32 rttvar;
 	u32 rtt_min;
 	u32 window;
+	atomic64_t due[TOR_DUE_WORDS];
 };
 
 /**
@@ -63,6 +67,7 @@ struct tor_path {
  * @retry: when to offer frames to the own queue again that it refused, ns; 0: none
  * @backoff: timeouts since the last acknowledgement, or doublings of the time between probes
  * @blocked: the receiver is not ready
+ * @patient: one frame, whose acknowledgement nobody waits for
  */
 struct tor_tx {
 	struct list_head list;
@@ -84,6 +89,7 @@ struct tor_tx {
 	u64 timeout;
 	u64 retry;
 	bool blocked;
+	bool patient;
 
 	/* the engine's: where the payload is */
 	bool single;			/* one range: @buf at byte @off */
@@ -98,9 +104,10 @@ struct tor_tx {
  * @path: hints, kept up to date
  * @bytes: length of the message, not 0
  * @unit: payload bytes per frame
+ * @patient: nobody waits for the acknowledgement, if the message is one frame
  */
 void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 rank, u32 round, u64 bytes,
-		 u32 unit);
+		 u32 unit, bool patient);
 
 /**
  * tor_tx_next - which frame to send now

@@ -152,7 +152,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	path.window = fuzz_u8(&in);
 	while (size - in.left < HEAD && in.left)
 		fuzz_u8(&in);
-	tor_tx_init(&tx, &path, 1, 0, bytes, UNIT);
+	tor_tx_init(&tx, &path, 1, 0, bytes, UNIT, false);
 	rx.frames = tx.frames;
 	while (in.left >= RECORD && !tor_tx_done(&tx)) {
 		struct fuzz_in record = { in.p, RECORD };

@@ -87,7 +87,7 @@ static struct tor_hdr data(struct frame *f, u32 acks)
 	h.op = 12;
 	h.digest = 0xd16e57;
 	h.channel = 3;
-	h.flags = TORCOLL_FLAG_ACK | TORCOLL_FLAG_RETRANSMIT;
+	h.flags = TORCOLL_FLAG_ACK | TORCOLL_FLAG_RETRANSMIT | TORCOLL_FLAG_WHOLE;
 	h.round = 300;
 	h.offset = 0x100000100ULL;
 	h.length = sizeof(payload);

@@ -15,7 +15,7 @@ static void begin(u32 frames)
 {
 	memset(&path, 0, sizeof(path));
 	memset(&tx, 0, sizeof(tx));
-	tor_tx_init(&tx, &path, 1, 2, (u64)frames * UNIT, UNIT);
+	tor_tx_init(&tx, &path, 1, 2, (u64)frames * UNIT, UNIT, false);
 	assert_int_equal(tx.frames, frames);
 }
 
@@ -49,13 +49,13 @@ static void refuse(u64 now)
 static void tor_tx_init__counts_frames(void **state)
 {
 	(void)state;
-	tor_tx_init(&tx, &path, 0, 0, 1, UNIT);
+	tor_tx_init(&tx, &path, 0, 0, 1, UNIT, false);
 	assert_int_equal(tx.frames, 1);
-	tor_tx_init(&tx, &path, 0, 0, UNIT, UNIT);
+	tor_tx_init(&tx, &path, 0, 0, UNIT, UNIT, false);
 	assert_int_equal(tx.frames, 1);
-	tor_tx_init(&tx, &path, 0, 0, UNIT + 1, UNIT);
+	tor_tx_init(&tx, &path, 0, 0, UNIT + 1, UNIT, false);
 	assert_int_equal(tx.frames, 2);
-	tor_tx_init(&tx, &path, 0, 0, (1ULL << 40) + 1, 8192);
+	tor_tx_init(&tx, &path, 0, 0, (1ULL << 40) + 1, 8192, false);
 	assert_int_equal(tx.frames, (1U << 27) + 1);
 }
 
@@ -107,7 +107,7 @@ static void tor_tx_ack__opens_the_window(void **state)
 	}
 	assert_int_equal(tx.window, TOR_WINDOW);
 	assert_int_equal(path.window, TOR_WINDOW);
-	tor_tx_init(&tx, &path, 1, 3, 1000 * UNIT, UNIT);
+	tor_tx_init(&tx, &path, 1, 3, 1000 * UNIT, UNIT, false);
 	assert_int_equal(burst(now, &flags), TOR_WINDOW);
 }
 
@@ -327,7 +327,7 @@ static void tor_tx_ack__measures_round_trips(void **state)
 
 	(void)state;
 	for (i = 0; i < 50; i++) {
-		tor_tx_init(&tx, &path, 1, i, UNIT, UNIT);
+		tor_tx_init(&tx, &path, 1, i, UNIT, UNIT, false);
 		burst(START, &flags);
 		a.stamp = START / NSEC_PER_USEC;
 		tor_tx_ack(&tx, &a, START + 70 * NSEC_PER_USEC);

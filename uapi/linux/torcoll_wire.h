@@ -30,6 +30,7 @@ enum torcoll_frame_type {
 #define TORCOLL_FLAG_ACK	0x01	/* data: acknowledge now */
 #define TORCOLL_FLAG_RETRANSMIT	0x02	/* data: sent before; for eyes and counters only */
 #define TORCOLL_FLAG_PROBE	0x04	/* data: asks a receiver that was not ready */
+#define TORCOLL_FLAG_WHOLE	0x08	/* data: all of the transfer; its ack may wait for company */
 
 struct torcoll_hdr {
 	__u8	version;
