@@ -311,7 +311,7 @@ $(B)/bin/dissector_frames: $(call objects,host,selftests/host/dissector_frames.c
 unit_names := $(patsubst selftests/unit/%.c,%,$(wildcard selftests/unit/*_test.c))
 # What torcoll-plan knows of plans is what checks them.
 unit_common := $(filter-out %_test.c,$(wildcard selftests/unit/*.c)) \
-	$(addprefix tools/torcoll-plan/,dump.c check.c cost.c)
+	$(addprefix tools/torcoll-plan/,dump.c cells.c check.c cost.c)
 
 fuzz_names := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/*_fuzz.c))
 fuzz_common := selftests/fuzz/fuzz.c selftests/unit/host_env.c
@@ -365,7 +365,7 @@ fuzz: deps-fuzz
 # Programs of selftests/plans/: what takes minutes. Optimized, since they compute.
 plans_common := $(wildcard selftests/plans/common/*.c) \
 	$(filter %plan_cases.c %_rules.c %host_env.c,$(wildcard selftests/unit/*.c)) \
-	$(addprefix tools/torcoll-plan/,dump.c check.c cost.c)
+	$(addprefix tools/torcoll-plan/,dump.c cells.c check.c cost.c)
 plans_programs := $(patsubst selftests/plans/%.c,$(B)/host/plans/%,$(wildcard selftests/plans/*.c))
 
 $(plans_programs): $(B)/host/plans/%: $(B)/host/selftests/plans/%.o $(call objects,host,$(plans_common)) \

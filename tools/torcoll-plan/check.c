@@ -2,17 +2,14 @@
 /*
  * Symbolic execution of a dump.
  *
- * The vector is cut into cells wherever a piece or a block begins or ends: within a cell all elements
- * fare alike. The value of a cell at a rank is a sum of contributions. It is kept as the number of
+ * The value of a cell at a rank is a sum of contributions. It is kept as the number of
  * contributions and the sum of a 64-bit hash of each (rank, cell), so that a missing, doubled or
  * displaced contribution shows, at the price of one time in 2^64 that it does not.
  */
-#include "dump.h"
+#include "cells.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-#define MAX_CELLS	(1ULL << 28)	/* of all ranks and buffers */
 
 /* What a rank's buffer holds in a cell. */
 struct value {
@@ -31,8 +28,7 @@ struct reading {
 struct exec {
 	const struct dump *d;
 	struct dump_error *e;
-	u64 *edge;			/* of the cells; ascending; edge[cells] is count */
-	size_t cells;
+	struct cells cells;
 	struct value *value;		/* [buffer][rank][cell] */
 	struct reading *reading;
 	size_t readings;
@@ -53,135 +49,7 @@ static u64 contribution(u32 rank, size_t cell)
 
 static struct value *value_of(const struct exec *x, u32 buf, u32 rank, size_t cell)
 {
-	return &x->value[((size_t)buf * x->d->ranks + rank) * x->cells + cell];
-}
-
-/* --- cells --- */
-
-static int compare_edges(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void sort_edges(struct exec *x, size_t n)
-{
-	size_t i, k = 0;
-
-	qsort(x->edge, n, sizeof(u64), compare_edges);
-	for (i = 0; i < n; i++)
-		if (!k || x->edge[i] != x->edge[k - 1])
-			x->edge[k++] = x->edge[i];
-	x->cells = k - 1;
-}
-
-/* The cell that begins at @off, or the first one behind it. */
-static size_t cell_at(const struct exec *x, u64 off)
-{
-	size_t low = 0, high = x->cells;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (x->edge[mid] < off)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-/* Edges inside a range, carried to the other end of a piece that moves elements. */
-static size_t carry_edges(const struct exec *x, u64 from, u64 to, u64 n, u64 *out)
-{
-	size_t i, k = 0;
-
-	for (i = cell_at(x, from); i <= x->cells && x->edge[i] < from + n; i++) {
-		u64 there = x->edge[i] - from + to;
-
-		if (x->edge[cell_at(x, there)] == there)
-			continue;
-		if (out)
-			out[k] = there;
-		k++;
-	}
-	return k;
-}
-
-/* A piece that moves elements to another place must find the same cells at both. */
-static bool close_edges(struct exec *x)
-{
-	const struct dump *d = x->d;
-	size_t i, more;
-
-	do {
-		u64 *edge;
-
-		more = 0;
-		for (i = 0; i < d->pieces; i++) {
-			const struct dump_piece *p = &d->piece[i];
-
-			if (p->soff == p->doff)
-				continue;
-			more += carry_edges(x, p->soff, p->doff, p->n, NULL);
-			more += carry_edges(x, p->doff, p->soff, p->n, NULL);
-		}
-		if ((x->cells + more) * d->ranks > 8 * MAX_CELLS)
-			return dump_fail(x->e, "too many different ranges to check");
-		edge = dump_alloc(x->cells + 1 + more, sizeof(u64));
-		memcpy(edge, x->edge, (x->cells + 1) * sizeof(u64));
-		more = x->cells + 1;
-		for (i = 0; i < d->pieces; i++) {
-			const struct dump_piece *p = &d->piece[i];
-
-			if (p->soff == p->doff)
-				continue;
-			more += carry_edges(x, p->soff, p->doff, p->n, edge + more);
-			more += carry_edges(x, p->doff, p->soff, p->n, edge + more);
-		}
-		more -= x->cells + 1;
-		free(x->edge);
-		x->edge = edge;
-		sort_edges(x, x->cells + 1 + more);
-	} while (more);
-	return true;
-}
-
-static bool has_blocks(const struct dump *d)
-{
-	return d->collective == TORCOLL_REDUCE_SCATTER || d->collective == TORCOLL_ALLGATHER ||
-	       d->collective == TORCOLL_GATHER || d->collective == TORCOLL_SCATTER;
-}
-
-static bool find_cells(struct exec *x)
-{
-	const struct dump *d = x->d;
-	size_t i, n = 0;
-	u64 start = 0;
-
-	x->edge = dump_alloc(4 * d->pieces + d->ranks + 2, sizeof(u64));
-	for (i = 0; i < d->pieces; i++) {
-		const struct dump_piece *p = &d->piece[i];
-
-		x->edge[n++] = p->soff;
-		x->edge[n++] = p->soff + p->n;
-		x->edge[n++] = p->doff;
-		x->edge[n++] = p->doff + p->n;
-	}
-	/* elsewhere blocks mean nothing */
-	for (i = 0; has_blocks(d) && i < d->ranks; i++) {
-		x->edge[n++] = start;
-		start += d->counts ? d->counts[i] : tor_block_len(d->count, d->ranks, i);
-	}
-	x->edge[n++] = 0;
-	x->edge[n++] = d->count;
-	sort_edges(x, n);
-	if (!close_edges(x))
-		return false;
-	if (x->cells * d->ranks * d->nbufs > MAX_CELLS)
-		return dump_fail(x->e, "too many different ranges to check");
-	return true;
+	return &x->value[((size_t)buf * x->d->ranks + rank) * x->cells.n + cell];
 }
 
 /* --- begin and end --- */
@@ -218,7 +86,7 @@ static bool has_result(const struct dump *d, u32 rank, u32 owner)
 
 static void next_owner(const struct exec *x, size_t cell, u32 *owner, u64 *end)
 {
-	while (*end <= x->edge[cell]) {
+	while (*end <= x->cells.edge[cell]) {
 		++*owner;
 		*end += x->d->counts ? x->d->counts[*owner] :
 				       tor_block_len(x->d->count, x->d->ranks, *owner);
@@ -231,9 +99,9 @@ static void set_inputs(struct exec *x)
 	u64 end = 0;
 	size_t cell;
 
-	x->value = dump_alloc(x->cells * x->d->ranks * x->d->nbufs, sizeof(*x->value));
-	x->expected = dump_alloc(x->cells, sizeof(*x->expected));
-	for (cell = 0; cell < x->cells; cell++) {
+	x->value = dump_alloc(x->cells.n * x->d->ranks * x->d->nbufs, sizeof(*x->value));
+	x->expected = dump_alloc(x->cells.n, sizeof(*x->expected));
+	for (cell = 0; cell < x->cells.n; cell++) {
 		next_owner(x, cell, &owner, &end);
 		for (r = 0; r < x->d->ranks; r++) {
 			struct value *v = value_of(x, TOR_BUF_DATA, r, cell);
@@ -253,7 +121,7 @@ static bool explain(struct exec *x, u32 rank, size_t cell)
 {
 	const struct dump *d = x->d;
 	const struct value *v = value_of(x, TOR_BUF_DATA, rank, cell);
-	u64 at = x->edge[cell];
+	u64 at = x->cells.edge[cell];
 
 	if (!v->contributions)
 		return dump_fail(x->e, "rank %u ends without element %" PRIu64, rank, at);
@@ -275,7 +143,7 @@ static bool check_results(struct exec *x)
 	u64 end = 0;
 	size_t cell;
 
-	for (cell = 0; cell < x->cells; cell++) {
+	for (cell = 0; cell < x->cells.n; cell++) {
 		next_owner(x, cell, &owner, &end);
 		for (r = 0; r < x->d->ranks; r++) {
 			const struct value *v = value_of(x, TOR_BUF_DATA, r, cell);
@@ -295,7 +163,7 @@ static bool fail_at(struct exec *x, const struct dump_piece *p, const char *what
 		    size_t cell)
 {
 	return dump_fail(x->e, "t %u, channel %u, %u to %u: %s element %" PRIu64 " of %s at rank %u",
-			 p->t, p->ch, p->src, p->dst, what, x->edge[cell], x->d->bufs[buf], rank);
+			 p->t, p->ch, p->src, p->dst, what, x->cells.edge[cell], x->d->bufs[buf], rank);
 }
 
 static bool claim(struct exec *x, const struct dump_piece *p, struct value *v, u32 rank, u32 buf,
@@ -309,9 +177,9 @@ static bool claim(struct exec *x, const struct dump_piece *p, struct value *v, u
 
 static bool read_piece(struct exec *x, const struct dump_piece *p, struct reading **to)
 {
-	size_t cell, end = cell_at(x, p->soff + p->n);
+	size_t cell, end = cells_at(&x->cells, p->soff + p->n);
 
-	for (cell = cell_at(x, p->soff); cell < end; cell++) {
+	for (cell = cells_at(&x->cells, p->soff); cell < end; cell++) {
 		struct value *v = value_of(x, p->sbuf, p->src, cell);
 
 		if (!claim(x, p, v, p->src, p->sbuf, cell))
@@ -325,9 +193,9 @@ static bool read_piece(struct exec *x, const struct dump_piece *p, struct readin
 
 static bool copy_piece(struct exec *x, const struct dump_piece *p, const struct reading *from)
 {
-	size_t cell, end = cell_at(x, p->doff + p->n);
+	size_t cell, end = cells_at(&x->cells, p->doff + p->n);
 
-	for (cell = cell_at(x, p->doff); cell < end; cell++, from++) {
+	for (cell = cells_at(&x->cells, p->doff); cell < end; cell++, from++) {
 		struct value *v = value_of(x, p->dbuf, p->dst, cell);
 
 		if (!claim(x, p, v, p->dst, p->dbuf, cell))
@@ -343,9 +211,9 @@ static bool copy_piece(struct exec *x, const struct dump_piece *p, const struct 
 
 static bool reduce_piece(struct exec *x, const struct dump_piece *p, const struct reading *from)
 {
-	size_t cell, end = cell_at(x, p->doff + p->n);
+	size_t cell, end = cells_at(&x->cells, p->doff + p->n);
 
-	for (cell = cell_at(x, p->doff); cell < end; cell++, from++) {
+	for (cell = cells_at(&x->cells, p->doff); cell < end; cell++, from++) {
 		struct value *v = value_of(x, p->dbuf, p->dst, cell);
 
 		if (!claim(x, p, v, p->dst, p->dbuf, cell))
@@ -359,7 +227,7 @@ static bool reduce_piece(struct exec *x, const struct dump_piece *p, const struc
 
 static size_t cells_of(const struct exec *x, const struct dump_piece *p)
 {
-	return cell_at(x, p->soff + p->n) - cell_at(x, p->soff);
+	return cells_at(&x->cells, p->soff + p->n) - cells_at(&x->cells, p->soff);
 }
 
 /* All pieces of one t: first everything is read, then copies, then reductions. */
@@ -477,12 +345,12 @@ bool dump_check(const struct dump *d, struct dump_error *e)
 		return false;
 	if (!d->count)
 		return true;
-	ok = find_cells(&x);
+	ok = cells_find(&x.cells, d, e);
 	if (ok) {
 		set_inputs(&x);
 		ok = execute(&x) && check_results(&x);
 	}
-	free(x.edge);
+	free(x.cells.edge);
 	free(x.value);
 	free(x.expected);
 	free(x.reading);

@@ -264,17 +264,17 @@ static int list(const struct args *a)
 	struct tor_plan_req req;
 	struct tor_torus torus;
 
-	if (a->algorithm) {
+	if (a->algorithm)
 		list_about(a->algorithm);
-	} else if (!a->ndim) {
+	else if (!a->ndim)
 		list_algorithms();
-	} else if (tor_torus_init(&torus, a->ndim, a->side, a->cables) ||
-		   !make_request(a, &torus, &req)) {
+	if (a->algorithm || !a->ndim)
+		return 0;
+	if (tor_torus_init(&torus, a->ndim, a->side, a->cables) || !make_request(a, &torus, &req)) {
 		fprintf(stderr, "torcoll-plan: --dims of a torus are needed, such as 4x4\n");
 		return EXIT_USAGE;
-	} else {
-		list_plans(req);
 	}
+	list_plans(req);
 	return 0;
 }
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The vector cut into cells wherever a piece or a block begins or ends: within a cell all elements fare
+ * alike.
+ */
+#ifndef _TORCOLL_PLAN_CELLS_H
+#define _TORCOLL_PLAN_CELLS_H
+
+#include "dump.h"
+
+#define MAX_CELLS	(1ULL << 28)	/* of all ranks and buffers */
+
+struct cells {
+	u64 *edge;			/* ascending; edge[n] is count */
+	size_t n;
+};
+
+/* Find them; free edge, also after an error: there are too many. */
+bool cells_find(struct cells *x, const struct dump *d, struct dump_error *e);
+
+/* The cell that begins at @off, or the first one behind it. */
+size_t cells_at(const struct cells *x, u64 off);
+
+#endif
