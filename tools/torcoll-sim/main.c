@@ -37,6 +37,7 @@ static void print_usage(FILE *to)
 	      "  --seeds N        run N seeds (1)\n"
 	      "  --first S        from seed S on (1)\n"
 	      "  --jobs N         on N processors (1)\n"
+	      "  --stop           at the first seed that fails\n"
 	      "  --cover          demand that every fault class was met by enough seeds\n"
 	      "  --trace          print what happens\n"
 	      "  --show           print the scenario of the first seed, and run nothing\n"
@@ -66,7 +67,7 @@ static void print_usage(FILE *to)
 }
 
 enum {
-	OPT_ENGINE = 256, OPT_SEEDS, OPT_FIRST, OPT_JOBS, OPT_COVER, OPT_TRACE, OPT_SHOW,
+	OPT_ENGINE = 256, OPT_SEEDS, OPT_FIRST, OPT_JOBS, OPT_STOP, OPT_COVER, OPT_TRACE, OPT_SHOW,
 	OPT_SCENARIO, OPT_MINIMISE, OPT_CHECK_ALL, OPT_LIMIT, OPT_CLEAN, OPT_WITHOUT, OPT_DIMS,
 	OPT_CABLES, OPT_COLLECTIVE, OPT_ALGORITHM, OPT_TYPE, OPT_REDOP, OPT_COUNT, OPT_OPS,
 	OPT_DEPTH, OPT_FRAME_SIZE, OPT_LOSS, OPT_DUPLICATE, OPT_REORDER, OPT_CORRUPT, OPT_NO_FPU,
@@ -78,6 +79,7 @@ static const struct option options[] = {
 	{ "seeds", required_argument, NULL, OPT_SEEDS },
 	{ "first", required_argument, NULL, OPT_FIRST },
 	{ "jobs", required_argument, NULL, OPT_JOBS },
+	{ "stop", no_argument, NULL, OPT_STOP },
 	{ "cover", no_argument, NULL, OPT_COVER },
 	{ "trace", no_argument, NULL, OPT_TRACE },
 	{ "show", no_argument, NULL, OPT_SHOW },
@@ -176,6 +178,9 @@ static bool parse_task(int c)
 		return true;
 	case OPT_JOBS:
 		jobs = number("number of jobs", 1, 1024);
+		return true;
+	case OPT_STOP:
+		sim_options.stop = true;
 		return true;
 	case OPT_COVER:
 		cover = true;
@@ -333,7 +338,8 @@ static int run_seeds(void)
 		return 2;
 	sim_report(&totals);
 	missing = cover ? sim_report_cover(&totals) : 0;
-	printf("%lld passed, %lld failed\n", (long long)seeds - failed, (long long)failed + missing);
+	printf("%llu passed, %lld failed\n", (unsigned long long)totals.passed,
+	       (long long)failed + missing);
 	return failed + missing ? 1 : 0;
 }
 

@@ -179,6 +179,7 @@ struct sim_options {
 	u32 without;		/* classes, by bit, that are not drawn */
 	bool clean;		/* a fabric where nothing goes wrong */
 	bool trace;
+	bool stop;			/* at the first seed that fails */
 	bool check_all;		/* all nodes after every event, not only the one that it was about */
 	u64 limit;		/* virtual time until a run counts as stuck, ns */
 };
@@ -358,6 +359,7 @@ struct sim_ctx {
 /* Sums over runs; plain numbers, since workers add them in shared memory. */
 struct sim_totals {
 	u64 seeds;
+	u64 passed;
 	u64 counters[TOR_C_COUNT];
 	u64 ops;
 	u64 aborted;

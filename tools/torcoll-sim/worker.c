@@ -12,7 +12,8 @@
 
 #include "sim.h"
 
-#define POLL_US	20000
+#define POLL_US		20000
+#define SEED_SECONDS	300		/* a run that takes longer is caught in a loop */
 
 /* What parent and children share; each child writes only its own, and not the first. */
 struct worker {
@@ -25,6 +26,7 @@ struct worker {
 struct shared {
 	_Atomic u64 next;
 	bool refused;			/* options exclude each other */
+	bool stop;
 	struct worker worker[];
 };
 
@@ -42,6 +44,7 @@ static void *share(size_t bytes)
 
 static void say_failed(u64 seed, const char *why)
 {
+	shared->stop = sim_options.stop;
 	printf("seed %llu FAILED %s\n", (unsigned long long)seed, why);
 	fflush(stdout);
 }
@@ -67,8 +70,9 @@ static void work(struct worker *w)
 {
 	for (;;) {
 		w->seed = first_seed + shared->next++;
-		if (w->seed > last_seed || shared->refused)
+		if (w->seed > last_seed || shared->refused || shared->stop)
 			return;
+		alarm(w->pid ? SEED_SECONDS : 0);
 		if (!run_seed(w, w->seed))
 			shared->refused = true;
 	}
@@ -87,6 +91,7 @@ static void start(struct worker *w)
 		return;
 	}
 	work(w);
+	alarm(0);
 	fflush(NULL);
 	_exit(0);
 }
