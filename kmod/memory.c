@@ -28,21 +28,26 @@ static int pin_all(struct tor_pages *pages)
 	return 0;
 }
 
+static u64 pages_spanned(u64 addr, u64 length)
+{
+	return DIV_ROUND_UP(offset_in_page(addr) + length, PAGE_SIZE);
+}
+
 static struct tor_pages *new_pages(u64 addr, u64 length)
 {
-	struct tor_pages *pages = kzalloc(sizeof(*pages), GFP_KERNEL_ACCOUNT);
+	struct tor_pages *pages;
 
+	if (pages_spanned(addr, length) > INT_MAX / sizeof(*pages->page))
+		return NULL;
+	pages = kzalloc(sizeof(*pages), GFP_KERNEL_ACCOUNT);
 	if (!pages)
 		return NULL;
 	pages->addr = addr;
 	pages->length = length;
-	pages->pages = DIV_ROUND_UP(offset_in_page(addr) + length, PAGE_SIZE);
-	if (pages->pages > INT_MAX / sizeof(*pages->page)) {
-		kfree(pages);
-		return NULL;
-	}
+	pages->pages = pages_spanned(addr, length);
 	refcount_set(&pages->uses, 1);
-	pages->page = kvmalloc_array(pages->pages, sizeof(*pages->page), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	pages->page = kvmalloc_array(pages->pages, sizeof(*pages->page),
+				     GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pages->page) {
 		kfree(pages);
 		return NULL;
@@ -72,30 +77,32 @@ struct tor_pages *tor_pages_alloc(u64 length)
 struct tor_pages *tor_pages_pin(u64 addr, u64 length)
 {
 	struct tor_pages *pages;
+	u64 count;
 	int err;
 
 	if (!length || addr + length < addr || addr + length > TASK_SIZE_MAX)
 		return ERR_PTR(-EFAULT);
+	count = pages_spanned(addr, length);
+	/* first, so that what is forbidden costs nothing */
+	if (account_locked_vm(current->mm, count, true))
+		return ERR_PTR(-EDQUOT);
 	pages = new_pages(addr, length);
-	if (!pages)
-		return ERR_PTR(-ENOMEM);
-	err = account_locked_vm(current->mm, pages->pages, true);
-	if (err) {
-		err = -EDQUOT;
-		goto err_array;
+	if (!pages) {
+		err = -ENOMEM;
+		goto err_account;
 	}
 	err = pin_all(pages);
 	if (err)
-		goto err_account;
+		goto err_pages;
 	pages->mm = current->mm;
 	/* the struct outlives the process; the mappings need not */
 	mmgrab(pages->mm);
 	return pages;
-err_account:
-	account_locked_vm(current->mm, pages->pages, false);
-err_array:
+err_pages:
 	kvfree(pages->page);
 	kfree(pages);
+err_account:
+	account_locked_vm(current->mm, count, false);
 	return ERR_PTR(err);
 }
 
