@@ -49,7 +49,7 @@ enum tor_slot_flag {
 };
 
 /* Places in tor_slot.pages. */
-enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_TEMP, TOR_PAGES_COUNT };
+enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_VECTOR, TOR_PAGES_TEMP, TOR_PAGES_COUNT };
 
 /**
  * struct tor_slot - place of one op
@@ -57,7 +57,9 @@ enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_TEMP, TOR_PAGES_COUNT };
  * @lane: group->comm.channels of them
  * @status: of the op, once not BUSY
  * @data: the plan's vector; @temp: its temporaries
+ * @result: the caller's receive buffer; bytes from @result_off of the vector belong there
  * @pages: what they and the send buffer lie in, a use each
+ * @counts: lengths of the ranks' blocks, or NULL
  */
 struct tor_slot {
 	struct tor_op op;
@@ -69,7 +71,9 @@ struct tor_slot {
 	u32 error_rank;
 	u64 user_data;
 	u64 submitted;
-	struct tor_mem data, temp;
+	struct tor_mem data, temp, result;
+	u64 result_off;
+	u64 *counts;
 	struct tor_pages *pages[TOR_PAGES_COUNT];
 };
 

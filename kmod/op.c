@@ -4,20 +4,20 @@
  */
 #include "op.h"
 
-#include <linux/overflow.h>
 #include <linux/slab.h>
 #include <linux/torcoll.h>
 
+#include "buffers.h"
 #include "session.h"
 #include "trace.h"
 
 /* Handles of ops are their numbers, marked so that none is 0. */
 #define OP_HANDLE	(1ULL << 32)
 
-
 u64 tor_op_collectives(void)
 {
-	return BIT_ULL(TORCOLL_ALLREDUCE);
+	return BIT_ULL(TORCOLL_ALLREDUCE) | BIT_ULL(TORCOLL_REDUCE_SCATTER) |
+	       BIT_ULL(TORCOLL_ALLGATHER) | BIT_ULL(TORCOLL_BROADCAST) | BIT_ULL(TORCOLL_REDUCE);
 }
 
 u64 tor_op_types(void)
@@ -50,7 +50,7 @@ u64 tor_op_algorithms(void)
 	u32 i;
 
 	for (i = TORCOLL_ALGO_AUTO + 1; i < TORCOLL_ALGO_COUNT; i++)
-		if (tor_algorithm_serves(i) & BIT(TORCOLL_ALLREDUCE))
+		if (tor_algorithm_serves(i) & tor_op_collectives())
 			bits |= BIT_ULL(i);
 	return bits;
 }
@@ -81,18 +81,6 @@ bool tor_group_has_results(const struct tor_group *group)
 	return false;
 }
 
-static void give_back(struct tor_slot *slot)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(slot->pages); i++) {
-		if (!slot->pages[i])
-			continue;
-		tor_pages_put(slot->pages[i]);
-		slot->pages[i] = NULL;
-	}
-}
-
 void tor_op_release_all(struct tor_group *group)
 {
 	u32 i;
@@ -103,7 +91,7 @@ void tor_op_release_all(struct tor_group *group)
 		struct tor_slot *slot = &group->slot[i];
 
 		if (has_result(slot) && test_and_clear_bit(TOR_SLOT_UNREAPED, &slot->flags))
-			give_back(slot);
+			tor_buffers_put(slot);
 	}
 	mutex_unlock(&group->reap);
 	wake_up_all(&group->wait);
@@ -111,20 +99,41 @@ void tor_op_release_all(struct tor_group *group)
 
 /* --- submit --- */
 
-static int check_desc(struct tor_session *session, const struct tor_group *group,
-		      const struct torcoll_submit *desc)
+static bool has_blocks(u32 collective)
+{
+	return collective == TORCOLL_REDUCE_SCATTER || collective == TORCOLL_ALLGATHER;
+}
+
+static bool has_root(u32 collective)
+{
+	return collective == TORCOLL_BROADCAST || collective == TORCOLL_REDUCE;
+}
+
+/* What means nothing to a collective must be 0. */
+static int check_unused(struct tor_session *session, const struct torcoll_submit *desc)
+{
+	const char *name = tor_collective_name(desc->collective);
+
+	if (desc->peer || desc->scalar)
+		return tor_refuse(session, -EINVAL, "an unused member is not zero");
+	if (desc->redop && !tor_collective_reduces(desc->collective))
+		return tor_refuse(session, -EINVAL, "%s has no operator", name);
+	if (desc->root && !has_root(desc->collective))
+		return tor_refuse(session, -EINVAL, "%s has no root", name);
+	if (desc->counts && !has_blocks(desc->collective))
+		return tor_refuse(session, -EINVAL, "%s has no counts", name);
+	return 0;
+}
+
+static int check_members(struct tor_session *session, const struct tor_group *group,
+			 const struct torcoll_submit *desc)
 {
 	u32 i;
 
-	if (desc->flags & ~TORCOLL_OP_FLAGS)
-		return tor_refuse(session, -EINVAL, "unknown flags %#x", desc->flags);
-	if (desc->__reserved || desc->peer || desc->scalar)
-		return tor_refuse(session, -EINVAL, "a reserved or unused member is not zero");
-	if (!desc->collective || desc->collective >= TORCOLL_COLL_COUNT)
-		return tor_refuse(session, -EINVAL, "unknown collective %u", desc->collective);
 	if (!desc->type || desc->type >= TORCOLL_TYPE_COUNT)
 		return tor_refuse(session, -EINVAL, "unknown type %u", desc->type);
-	if (!desc->redop || desc->redop >= TORCOLL_REDOP_COUNT)
+	if (desc->redop >= TORCOLL_REDOP_COUNT ||
+	    (!desc->redop && tor_collective_reduces(desc->collective)))
 		return tor_refuse(session, -EINVAL, "unknown operator %u", desc->redop);
 	if (desc->algorithm >= TORCOLL_ALGO_COUNT)
 		return tor_refuse(session, -EINVAL, "unknown algorithm %u", desc->algorithm);
@@ -136,107 +145,35 @@ static int check_desc(struct tor_session *session, const struct tor_group *group
 	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
 		if (desc->param[i] > U16_MAX)
 			return tor_refuse(session, -EINVAL, "parameter %u is out of range", i);
+	if (desc->count > S64_MAX / 16)
+		return tor_refuse(session, -EINVAL, "%llu elements are too many", desc->count);
+	return check_unused(session, desc);
+}
+
+/* First what every version checks, then whether this one serves it, then what it knows of that. */
+static int check_desc(struct tor_session *session, const struct tor_group *group,
+		      const struct torcoll_submit *desc)
+{
+	int err;
+
+	if (desc->flags & ~TORCOLL_OP_FLAGS)
+		return tor_refuse(session, -EINVAL, "unknown flags %#x", desc->flags);
+	if (!desc->collective || desc->collective >= TORCOLL_COLL_COUNT)
+		return tor_refuse(session, -EINVAL, "unknown collective %u", desc->collective);
 	if (!(tor_op_collectives() & BIT_ULL(desc->collective)))
 		return tor_refuse(session, -EOPNOTSUPP, "%s is not served yet",
 				  tor_collective_name(desc->collective));
-	if (desc->counts)
-		return tor_refuse(session, -EINVAL, "counts mean nothing here");
-	if (desc->bits == TORCOLL_BITS_ORDERED)
-		return tor_refuse(session, -EOPNOTSUPP, "ordered results are not served yet");
-	if (desc->count > S64_MAX / 16)
-		return tor_refuse(session, -EINVAL, "%llu elements are too many", desc->count);
-	return 0;
-}
-
-/* Bytes up to which the fewest messages win; beyond, the least bytes per cable do. */
-#define FEW_MESSAGES_MAX	(32 << 10)
-
-/* Without a word from the caller: of what serves every shape, the better one for the size. */
-static u32 choose_algorithm(const struct torcoll_submit *desc)
-{
-	if (desc->algorithm != TORCOLL_ALGO_AUTO)
-		return desc->algorithm;
-	return desc->count * tor_type_size(desc->type) <= FEW_MESSAGES_MAX ? TORCOLL_TREE :
-									     TORCOLL_BIBUCKET;
-}
-
-/* Find or pin one buffer, and note it in the slot. */
-static int get_buffer(struct tor_session *session, struct tor_slot *slot, u32 which, u32 region,
-		      u64 addr, u64 length, struct tor_mem *mem)
-{
-	struct tor_pages *pages;
-
-	if (region) {
-		pages = tor_session_region(session, region, addr, length);
-		if (IS_ERR(pages))
-			return PTR_ERR(pages);
-	} else {
-		pages = tor_pages_pin(addr, length);
-		if (IS_ERR(pages))
-			return tor_refuse(session, PTR_ERR(pages),
-					  PTR_ERR(pages) == -EDQUOT ?
-					  "RLIMIT_MEMLOCK does not allow %llu bytes at %#llx" :
-					  "cannot pin %llu bytes at %#llx for writing", length, addr);
-	}
-	slot->pages[which] = pages;
-	mem->pages = pages;
-	mem->off = addr - pages->addr;
-	mem->len = length;
-	return 0;
-}
-
-/*
- * The op works in the receive buffer: what is to be sent goes there first. Its own memory, so that the
- * caller's send buffer is never written.
- */
-static int get_memory(struct tor_session *session, struct tor_slot *slot,
-		      const struct torcoll_submit *desc)
-{
-	u64 length = desc->count * tor_type_size(desc->type);
-	bool in_place = desc->send_addr == desc->recv_addr;
-	struct tor_mem send;
-	int err;
-
-	if (!length)
-		return 0;
-	if (!in_place && desc->send_addr < desc->recv_addr + length &&
-	    desc->recv_addr < desc->send_addr + length)
-		return tor_refuse(session, -EINVAL,
-				  "the buffers overlap without being the same (in place)");
-	err = get_buffer(session, slot, TOR_PAGES_RECV, desc->recv_region, desc->recv_addr, length,
-			 &slot->data);
-	if (err || in_place)
+	err = check_members(session, group, desc);
+	if (err)
 		return err;
-	err = get_buffer(session, slot, TOR_PAGES_SEND, desc->send_region, desc->send_addr, length,
-			 &send);
-	if (!err)
-		tor_mem_copy(&slot->data, &send);
-	return err;
-}
-
-/* The plan's temporaries, one behind the other, each as large as the vector. */
-static int get_temporaries(struct tor_session *session, struct tor_slot *slot, u64 length)
-{
-	u32 n = slot->op.plan.shape.bufs - 1;
-	struct tor_pages *pages = ERR_PTR(-ENOMEM);
-	u64 bytes;
-
-	if (!n || !length)
-		return 0;
-	if (!check_mul_overflow((u64)n, length, &bytes))
-		pages = tor_pages_alloc(bytes);
-	if (IS_ERR(pages))
-		return tor_refuse(session, PTR_ERR(pages),
-				  "no memory for %u temporaries of %llu bytes", n, length);
-	slot->pages[TOR_PAGES_TEMP] = pages;
-	slot->temp.pages = pages;
-	slot->temp.off = 0;
-	slot->temp.len = bytes;
+	if (desc->bits == TORCOLL_BITS_ORDERED && tor_collective_reduces(desc->collective))
+		return tor_refuse(session, -EOPNOTSUPP, "ordered results are not served yet");
 	return 0;
 }
 
+/* Takes over @counts. */
 static int begin(struct tor_session *session, struct tor_slot *slot,
-		 const struct torcoll_submit *desc)
+		 const struct torcoll_submit *desc, u64 *counts)
 {
 	struct tor_comm *comm = slot->op.comm;
 	struct tor_plan_req req = {
@@ -244,21 +181,21 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 		.members = comm->member,
 		.ranks = comm->ranks,
 		.collective = desc->collective,
-		.algorithm = choose_algorithm(desc),
+		.algorithm = desc->algorithm,
 		.root = desc->root,
 		.count = desc->count,
+		.counts = counts,
 	};
 	const char *why = "the plan cannot be made";
 	int err;
 
+	slot->counts = counts;
 	memcpy(req.param, desc->param, sizeof(req.param));
 	err = tor_op_begin(&slot->op, slot->group->next_seq, &req, desc->type, desc->redop,
 			   desc->bits, &why);
 	if (err)
 		return tor_refuse(session, err, "%s: %s", tor_algorithm_name(req.algorithm), why);
-	err = get_memory(session, slot, desc);
-	if (!err)
-		err = get_temporaries(session, slot, desc->count * slot->op.elem);
+	err = tor_buffers_get(session, slot, desc);
 	if (err)
 		return err;
 	slot->op.data = &slot->data;
@@ -354,35 +291,79 @@ static int get_slot(struct tor_session *session, struct tor_group *group,
 	return 0;
 }
 
+/* Begin and start the next op. Context: group->submit held. Takes over @counts. */
+static int submit_next(struct tor_session *session, struct tor_group *group,
+		       struct torcoll_submit *desc, u64 *counts)
+{
+	struct tor_slot *slot;
+	int err;
+
+	err = get_slot(session, group, desc, &slot);
+	if (err) {
+		kvfree(counts);
+		return err;
+	}
+	err = begin(session, slot, desc, counts);
+	if (err) {
+		tor_buffers_put(slot);
+		return err;
+	}
+	desc->chosen = slot->op.plan.req.algorithm;
+	desc->op = OP_HANDLE | group->next_seq++;
+	start(slot);
+	return 0;
+}
+
+/* Our turn to submit, at the latest at the deadline. */
+static int lock_submit(struct tor_session *session, struct tor_group *group,
+		       const struct torcoll_submit *desc)
+{
+	int err;
+
+	if (desc->flags & TORCOLL_OP_NOWAIT)
+		return mutex_trylock(&group->submit) ? 0 :
+		       tor_refuse(session, -EBUSY, "another thread is submitting");
+	err = tor_wait_until(&group->wait, mutex_trylock(&group->submit), desc->deadline_ns);
+	return err ? tor_refuse(session, err, "another thread was submitting") : 0;
+}
+
+static void unlock_submit(struct tor_group *group)
+{
+	mutex_unlock(&group->submit);
+	wake_up_all(&group->wait);
+}
+
+static int submit(struct tor_session *session, struct tor_group *group,
+		  struct torcoll_submit *desc)
+{
+	u64 *counts;
+	int err;
+
+	desc->op = 0;
+	err = check_desc(session, group, desc);
+	if (!err)
+		err = tor_buffers_counts(session, &group->comm, desc, &counts);
+	if (err)
+		return err;
+	err = lock_submit(session, group, desc);
+	if (err) {
+		kvfree(counts);
+		return err;
+	}
+	err = submit_next(session, group, desc, counts);
+	unlock_submit(group);
+	return err;
+}
+
 int tor_op_submit(struct tor_session *session, struct tor_group *group,
 		  struct torcoll_submit *desc)
 {
 	struct torcoll_wait wait = { .size = sizeof(wait), .deadline_ns = desc->deadline_ns };
-	struct tor_slot *slot;
 	int err;
 
-	err = check_desc(session, group, desc);
+	err = submit(session, group, desc);
 	if (err)
 		return err;
-	if (desc->flags & TORCOLL_OP_NOWAIT) {
-		if (!mutex_trylock(&group->submit))
-			return tor_refuse(session, -EBUSY, "another thread is submitting");
-	} else if (mutex_lock_interruptible(&group->submit)) {
-		return -EINTR;
-	}
-	err = get_slot(session, group, desc, &slot);
-	if (!err) {
-		err = begin(session, slot, desc);
-		if (err)
-			give_back(slot);
-	}
-	if (err) {
-		mutex_unlock(&group->submit);
-		return err;
-	}
-	desc->op = OP_HANDLE | group->next_seq++;
-	start(slot);
-	mutex_unlock(&group->submit);
 
 	if (!(desc->flags & TORCOLL_OP_WAIT))
 		return 0;
@@ -442,8 +423,10 @@ static int reap(struct tor_session *session, struct tor_group *group, struct tor
 	status = slot->status;
 	wait->error_rank = slot->error_rank;
 	wait->user_data = slot->user_data;
+	if (!status)
+		tor_buffers_result(slot);
 	/* the memory goes back before the slot does */
-	give_back(slot);
+	tor_buffers_put(slot);
 	clear_bit_unlock(TOR_SLOT_UNREAPED, &slot->flags);
 	wake_up_all(&group->wait);
 	wait->op = op;

@@ -304,11 +304,11 @@ static int call_comm_add(struct tor_session *session, union call *call)
 	    copy_from_user(secret, u64_to_user_ptr(add->secret), add->secret_len))
 		return tor_refuse(session, -EFAULT, "name or secret cannot be read");
 	err = read_members(session, add, &cfg.member);
-	if (err)
-		return err;
-	WRITE_ONCE(session->owner, current->files);
-	err = create_group(session, add, &cfg);
-	kvfree(cfg.member);
+	if (!err) {
+		WRITE_ONCE(session->owner, current->files);
+		err = create_group(session, add, &cfg);
+		kvfree(cfg.member);
+	}
 	memzero_explicit(secret, sizeof(secret));
 	return err;
 }
@@ -392,28 +392,48 @@ static int call_abort(struct tor_session *session, union call *call)
 	return 0;
 }
 
+/* The caller cannot learn its handle. */
+static void undo_region_add(struct tor_session *session, union call *call)
+{
+	union call del = { .handle.handle = call->region_add.region };
+
+	call_region_del(session, &del);
+}
+
+static void undo_comm_add(struct tor_session *session, union call *call)
+{
+	union call del = { .handle.handle = call->comm_add.comm };
+
+	call_comm_del(session, &del);
+}
+
 struct call_type {
 	u32 size;
 	u32 min_size;		/* up to the last member of the first version */
 	int (*call)(struct tor_session *session, union call *call);
+	void (*undo)(struct tor_session *session, union call *call);
+	bool probe;		/* what it starts cannot be undone: write to the struct first */
 };
 
-#define CALL(_cmd, _struct, _last, _call)					\
+#define CALL(_cmd, _struct, _last, _call, ...)					\
 	[_IOC_NR(_cmd)] = {							\
 		.size = sizeof(struct _struct),					\
 		.min_size = offsetofend(struct _struct, _last),			\
 		.call = _call,							\
+		__VA_ARGS__							\
 	}
 
 static const struct call_type calls[] = {
 	CALL(TORCOLL_IOC_INFO, torcoll_info, version, call_info),
 	CALL(TORCOLL_IOC_ERROR, torcoll_error, text, call_error),
-	CALL(TORCOLL_IOC_REGION_ADD, torcoll_region_add, __reserved, call_region_add),
+	CALL(TORCOLL_IOC_REGION_ADD, torcoll_region_add, __reserved, call_region_add,
+	     .undo = undo_region_add),
 	CALL(TORCOLL_IOC_REGION_DEL, torcoll_handle, handle, call_region_del),
-	CALL(TORCOLL_IOC_COMM_ADD, torcoll_comm_add, __reserved, call_comm_add),
+	CALL(TORCOLL_IOC_COMM_ADD, torcoll_comm_add, __reserved, call_comm_add,
+	     .undo = undo_comm_add),
 	CALL(TORCOLL_IOC_COMM_DEL, torcoll_handle, handle, call_comm_del),
 	CALL(TORCOLL_IOC_COMM_INFO, torcoll_comm_info, __reserved, call_comm_info),
-	CALL(TORCOLL_IOC_SUBMIT, torcoll_submit, __reserved, call_submit),
+	CALL(TORCOLL_IOC_SUBMIT, torcoll_submit, chosen, call_submit, .probe = true),
 	CALL(TORCOLL_IOC_WAIT, torcoll_wait, __reserved, call_wait),
 	CALL(TORCOLL_IOC_ABORT, torcoll_handle, handle, call_abort),
 };
@@ -444,11 +464,16 @@ static long session_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	err = copy_struct_from_user(&call, type->size, user, size);
 	if (err)
 		return err;
+	if (type->probe && copy_to_user(user, &call, min(size, type->size)))
+		return -EFAULT;
 	err = type->call(session, &call);
 	/* results are valid with some errors, too: who is missing, which op was interrupted */
 	call.size = size;
-	if (copy_to_user(user, &call, min(size, type->size)) && !err)
+	if (copy_to_user(user, &call, min(size, type->size)) && !err) {
+		if (type->undo)
+			type->undo(session, &call);
 		err = -EFAULT;
+	}
 	return err;
 }
 

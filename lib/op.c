@@ -24,7 +24,10 @@ static uint64_t block_count(const struct torcoll_comm *comm, const struct torcol
 	return op->count / comm->size + (comm->rank < op->count % comm->size);
 }
 
-/* How many elements the op reads at send, or writes at recv, on this rank. */
+/*
+ * How many elements the op reads at send, or writes at recv, on this rank. Where it works in place, the
+ * longer of the two is one vector with the other.
+ */
 static uint64_t buffer_count(const struct torcoll_comm *comm, const struct torcoll_op *op,
 			     bool recv)
 {
@@ -35,6 +38,10 @@ static uint64_t buffer_count(const struct torcoll_comm *comm, const struct torco
 	case TORCOLL_ALLGATHER:
 	case TORCOLL_GATHER:
 		return recv ? op->count : block_count(comm, op);
+	case TORCOLL_BROADCAST:
+		return recv || comm->rank == op->root ? op->count : 0;
+	case TORCOLL_REDUCE:
+		return !recv || comm->rank == op->root ? op->count : 0;
 	default:
 		return op->count;
 	}
@@ -155,6 +162,7 @@ static void request_start(struct torcoll_request *req, struct torcoll_comm *comm
 		.state = REQ_PENDING,
 		.error_rank = ~0U,
 		.collective = s->collective,
+		.chosen = s->chosen,
 	};
 }
 
@@ -215,37 +223,13 @@ int torcoll_test(struct torcoll_request *req)
 	return wait_checked(req, TORCOLL_WAIT_NOHANG, 0);
 }
 
+enum torcoll_algorithm torcoll_request_algorithm(const struct torcoll_request *req)
+{
+	return req->state == REQ_PENDING || req->state == REQ_DONE ? req->chosen :
+								     TORCOLL_ALGO_AUTO;
+}
+
 uint32_t torcoll_request_error_rank(const struct torcoll_request *req)
 {
 	return req->state == REQ_DONE && req->status ? req->error_rank : ~0U;
-}
-
-static struct torcoll_op allreduce_op(const void *send, void *recv, uint64_t count,
-				      enum torcoll_type type, enum torcoll_redop redop)
-{
-	return (struct torcoll_op){
-		.collective = TORCOLL_ALLREDUCE,
-		.type = type,
-		.redop = redop,
-		.count = count,
-		.send = send,
-		.recv = recv,
-	};
-}
-
-int torcoll_allreduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
-		      enum torcoll_type type, enum torcoll_redop redop)
-{
-	struct torcoll_op op = allreduce_op(send, recv, count, type, redop);
-
-	return torcoll_run(comm, &op);
-}
-
-int torcoll_iallreduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
-		       enum torcoll_type type, enum torcoll_redop redop,
-		       struct torcoll_request *req)
-{
-	struct torcoll_op op = allreduce_op(send, recv, count, type, redop);
-
-	return torcoll_submit(comm, &op, req);
 }

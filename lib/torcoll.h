@@ -194,7 +194,9 @@ struct torcoll_request {
 	uint32_t state;
 	uint32_t error_rank;
 	uint32_t collective;
-	uint64_t reserved[2];
+	uint32_t chosen;
+	uint32_t reserved32;
+	uint64_t reserved;
 };
 
 /*
@@ -215,6 +217,64 @@ int torcoll_allreduce(struct torcoll_comm *comm, const void *send, void *recv, u
 int torcoll_iallreduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		       enum torcoll_type type, enum torcoll_redop redop,
 		       struct torcoll_request *req);
+
+/*
+ * Reduce @count elements over all ranks; each rank gets its block of the result. @send has @count elements,
+ * @recv the own block: count / ranks elements, one more on ranks below count % ranks. In place:
+ * @recv is where the own block lies in @send; the rest of @send is undefined afterwards. Otherwise
+ * @send is only read.
+ *
+ * Errors here and below: those of torcoll_allreduce().
+ */
+int torcoll_reduce_scatter(struct torcoll_comm *comm, const void *send, void *recv,
+			   uint64_t count, enum torcoll_type type, enum torcoll_redop redop);
+int torcoll_ireduce_scatter(struct torcoll_comm *comm, const void *send, void *recv,
+			    uint64_t count, enum torcoll_type type, enum torcoll_redop redop,
+			    struct torcoll_request *req);
+
+/*
+ * The same with blocks of any length: @counts[i] elements for rank i, 0 included, the same on all ranks. @send
+ * has as many as these sum up to. @counts may be reused when the call returns.
+ */
+int torcoll_reduce_scatterv(struct torcoll_comm *comm, const void *send, void *recv,
+			    const uint64_t *counts, enum torcoll_type type,
+			    enum torcoll_redop redop);
+int torcoll_ireduce_scatterv(struct torcoll_comm *comm, const void *send, void *recv,
+			     const uint64_t *counts, enum torcoll_type type,
+			     enum torcoll_redop redop, struct torcoll_request *req);
+
+/*
+ * Gather everyone's block on all ranks, in the order of ranks. @count is the number of elements of @recv; @send
+ * has the own block, as long as in torcoll_reduce_scatter(). In place: @send is where the own block
+ * lies in @recv.
+ */
+int torcoll_allgather(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		      enum torcoll_type type);
+int torcoll_iallgather(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		       enum torcoll_type type, struct torcoll_request *req);
+
+/* The same with blocks of any length: see torcoll_reduce_scatterv(). */
+int torcoll_allgatherv(struct torcoll_comm *comm, const void *send, void *recv,
+		       const uint64_t *counts, enum torcoll_type type);
+int torcoll_iallgatherv(struct torcoll_comm *comm, const void *send, void *recv,
+			const uint64_t *counts, enum torcoll_type type,
+			struct torcoll_request *req);
+
+/* Copy the @count elements at @buf of rank @root to @buf of all others. */
+int torcoll_broadcast(struct torcoll_comm *comm, void *buf, uint64_t count, enum torcoll_type type,
+		      uint32_t root);
+int torcoll_ibroadcast(struct torcoll_comm *comm, void *buf, uint64_t count,
+		       enum torcoll_type type, uint32_t root, struct torcoll_request *req);
+
+/*
+ * Reduce @count elements over all ranks; rank @root gets the result. @recv means something only there: NULL will
+ * do elsewhere, and @send is only read. In place, at the root: @send == @recv.
+ */
+int torcoll_reduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		   enum torcoll_type type, enum torcoll_redop redop, uint32_t root);
+int torcoll_ireduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		    enum torcoll_type type, enum torcoll_redop redop, uint32_t root,
+		    struct torcoll_request *req);
 
 /*
  * Any op with all that can be said about it. Start from zero:
@@ -264,6 +324,9 @@ int torcoll_test(struct torcoll_request *req);
 
 /* The rank that caused a completed op's failure, or ~0 if none or not known. */
 uint32_t torcoll_request_error_rank(const struct torcoll_request *req);
+
+/* The algorithm that carries out an op that was started: where none was named, the one chosen. */
+enum torcoll_algorithm torcoll_request_algorithm(const struct torcoll_request *req);
 
 /* The time @ms milliseconds from now, as a deadline. */
 uint64_t torcoll_deadline(uint64_t ms);

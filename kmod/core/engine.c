@@ -2,14 +2,25 @@
 /*
  * Ops and the states of their channels: begin, run as far as possible, end. See engine.h.
  */
+#include "auto.h"
 #include "chan.h"
 
 #define DIGEST_HASH_KEY		0x6469676573740000ULL
 
+static u64 counts_digest(const struct tor_plan_req *req)
+{
+	__be64 word[2] = {};
+	u32 i;
+
+	for (i = 0; req->counts && i < req->ranks; i++) {
+		word[0] = cpu_to_be64(req->counts[i]);
+		word[1] = cpu_to_be64(tor_env_hash(word, sizeof(word), DIGEST_HASH_KEY));
+	}
+	return be64_to_cpu(word[1]);
+}
+
 u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
 {
-	u64 counts = req->counts ?
-		     tor_env_hash(req->counts, req->ranks * sizeof(u64), DIGEST_HASH_KEY) : 0;
 	u64 word[6 + TORCOLL_PARAM_COUNT];
 	u32 i, digest;
 
@@ -17,7 +28,7 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
 	word[1] = (u64)type << 32 | redop;
 	word[2] = (u64)bits << 32 | req->root;
 	word[3] = req->count;
-	word[4] = counts;
+	word[4] = counts_digest(req);
 	word[5] = req->ranks;
 	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
 		word[6 + i] = req->param[i];
@@ -28,16 +39,10 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
 	return digest ? digest : 1;
 }
 
-static bool collective_reduces(u32 collective)
-{
-	return collective == TORCOLL_ALLREDUCE || collective == TORCOLL_REDUCE ||
-	       collective == TORCOLL_REDUCE_SCATTER;
-}
-
 int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
 		 u32 bits, const char **why)
 {
-	bool reduces = collective_reduces(req->collective);
+	bool reduces = tor_collective_reduces(req->collective);
 	int err;
 
 	op->elem = tor_type_size(type);
@@ -46,7 +51,9 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 		*why = "this module does not reduce that type with that operator";
 		return -EOPNOTSUPP;
 	}
-	err = tor_plan_init(&op->plan, req, op->comm->rank, why);
+	err = req->algorithm == TORCOLL_ALGO_AUTO ?
+	      tor_auto_plan(&op->plan, req, op->elem, op->comm->rank, why) :
+	      tor_plan_init(&op->plan, req, op->comm->rank, why);
 	if (err)
 		return err;
 	if (op->plan.shape.channels > op->comm->channels) {
@@ -57,8 +64,9 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 		*why = "the plan has more rounds than a frame can name";
 		return -EOPNOTSUPP;
 	}
-	if (reduces && !tor_reduce_exact(type, redop) && bits != TORCOLL_BITS_RELAXED &&
-	    !op->plan.shape.agrees) {
+	/* elsewhere one rank alone has the result of an element */
+	if (req->collective == TORCOLL_ALLREDUCE && !tor_reduce_exact(type, redop) &&
+	    bits != TORCOLL_BITS_RELAXED && !op->plan.shape.agrees) {
 		*why = "this algorithm cannot give the same float bits on every rank";
 		return -EOPNOTSUPP;
 	}
@@ -68,7 +76,7 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 	op->seq = seq;
 	op->type = type;
 	op->redop = redop;
-	op->digest = tor_op_digest(req, type, redop, bits);
+	op->digest = tor_op_digest(&op->plan.req, type, redop, bits);
 	op->aborted = false;
 	atomic_set(&op->busy, op->comm->channels);
 	atomic_set(&op->open, op->comm->channels);

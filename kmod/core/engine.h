@@ -193,7 +193,7 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
  * @op: slot; comm is set
  * @seq: number, seq % depth is the slot's
  * @req: request; copied, pointers stay the caller's and must outlive the op
- * @type, @redop, @bits: enum torcoll_*
+ * @type, @redop, @bits: enum torcoll_*; an algorithm of AUTO is chosen, see op->plan.req
  * @why: out: static reason of a refusal
  *
  * The caller then sets data, temp (plan.shape.bufs - 1 temporaries) and deadline, and calls tor_chan_start()

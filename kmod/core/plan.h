@@ -143,6 +143,13 @@ int tor_algorithm_parse(const char *name);
 const char *tor_collective_name(u32 collective);
 int tor_collective_parse(const char *name);
 
+/* Does it combine the ranks' elements by an operator? */
+static inline bool tor_collective_reduces(u32 collective)
+{
+	return collective == TORCOLL_ALLREDUCE || collective == TORCOLL_REDUCE ||
+	       collective == TORCOLL_REDUCE_SCATTER;
+}
+
 /* The first element and the length of block @i of @n in an even split of @count. */
 static inline u64 tor_block_start(u64 count, u32 n, u32 i)
 {

@@ -2,45 +2,58 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# Every plan family runs in the kernel and gives right results, on the shapes that it serves.
+# Every plan family runs in the kernel with every collective that it serves, and gives right results.
+# What is served is what torcoll-plan says of the shape, and auto always.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 ktap_header
 
-# family SHAPE NAME TYPE: small, odd and larger than a frame
-family()
+collectives="allreduce reduce-scatter allgather broadcast reduce"
+
+# planned TORCOLL-PLAN'S-ARGUMENT...: lines of algorithm and collective.
+planned()
 {
-	check "${1}_${2}_$3" torcollctl netns run torcoll-perf allreduce -n 1 -w 0 --in-place \
-		--counts 1,17,1003,20011 -d "$3" --algorithm "$2"
+	local collective
+
+	for collective in $collectives; do
+		echo "auto $collective"
+	done
+	torcoll-plan --list "$@" | awk -v collectives="$collectives" \
+		'$3 ~ /^[0-9]+$/ && index(" " collectives " ", " " $2 " ") { print $1, $2 }'
+}
+
+# families SHAPE [NODES]: all of them by resident ranks.
+families()
+{
+	local name=$1${2:+_${2//,/_}} out served
+
+	if ! out=$(torcollctl netns run "$TORCOLL_TOP/build/bin/families" "${@:2}" 2>&1); then
+		not_ok "${name}__right" "a rank failed or saw a wrong result"
+		diag <<<"$out"
+		return
+	fi
+	ok "${name}__right"
+	# each line comes with the number of its node before it
+	served=$(awk '{ print $(NF - 1), $NF }' <<<"$out" | sort)
+	is "${name}__all_that_is_planned" "$served" \
+		"$(planned --dims "$1" ${2:+--nodes "$2"} | sort -u)"
 }
 
 torus_up 4x4
-for name in swing-bw bibucket bucket ring hamiltonian tree flood recdoub-lat recdoub-bw \
-	recdoub-bw-mirrored bruck-bw trivance-bw; do
-	family 4x4 $name f32
-done
-for name in swing-lat trivance-lat moore window; do
-	family 4x4 $name i32
-done
+families 4x4
 fails shape__refused_with_a_reason any "powers of three" \
 	torcollctl netns run torcoll-perf allreduce -b 8 -e 8 --algorithm bruck-lat
 torcollctl netns down
 
 torus_up 3x3
-for name in bibucket bucket ring tree flood recdoub-lat recdoub-bw bruck-bw trivance-bw; do
-	family 3x3 $name f32
-done
-for name in moore bruck-lat; do
-	family 3x3 $name i32
-done
+families 3x3
+families 3x3 7,0,5,2,4
 fails bits__refused_with_a_reason any "same float bits" \
 	torcollctl netns run torcoll-perf allreduce -b 8 -e 8 -d f32 --algorithm bruck-lat
 torcollctl netns down
 
-torus_up 8
-for name in swing-bw ring tree recdoub-bw trivance-bw bruck-bw; do
-	family 8 $name f32
-done
+torus_up 2x2x2
+families 2x2x2
 torcollctl netns down
 finish

@@ -108,7 +108,7 @@ static void print_ops(FILE *f)
 	MEMBER(torcoll_submit, user_data);
 	MEMBER(torcoll_submit, op);
 	MEMBER(torcoll_submit, status);
-	MEMBER(torcoll_submit, __reserved);
+	MEMBER(torcoll_submit, chosen);
 	STRUCT(torcoll_wait);
 	MEMBER(torcoll_wait, size);
 	MEMBER(torcoll_wait, flags);

@@ -80,6 +80,66 @@ static void torcoll_run__marshals_all(void **state)
 	assert_int_not_equal(fake.submit.recv_region, 0);
 }
 
+static void torcoll_reduce_scatter__marshals(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t counts[FAKE_RANKS] = { 1, 2, 3, 4 };
+	const uint64_t huge[FAKE_RANKS] = { UINT64_MAX, 1 };
+	int send[10] = { 0 }, recv[3];
+
+	assert_int_equal(torcoll_reduce_scatter(f->comm, send, recv, 10, TORCOLL_I32, TORCOLL_MIN),
+			 0);
+	assert_int_equal(fake.submit.collective, TORCOLL_REDUCE_SCATTER);
+	assert_int_equal(fake.submit.redop, TORCOLL_MIN);
+	assert_int_equal(fake.submit.count, 10);
+	assert_int_equal(fake.submit.counts, 0);
+	assert_int_equal(torcoll_reduce_scatterv(f->comm, send, recv, counts, TORCOLL_I32,
+						 TORCOLL_SUM), 0);
+	assert_int_equal(fake.submit.count, 10);
+	assert_int_equal(fake.submit.counts, (uintptr_t)counts);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 2);
+	assert_int_equal(torcoll_reduce_scatterv(f->comm, send, recv, huge, TORCOLL_I32,
+						 TORCOLL_SUM), -EINVAL);
+	assert_int_equal(torcoll_reduce_scatterv(f->comm, send, recv, NULL, TORCOLL_I32,
+						 TORCOLL_SUM), -EINVAL);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 2);
+}
+
+static void torcoll_allgather__marshals(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t counts[FAKE_RANKS] = { 0, 2, 3, 0 };
+	int send[3] = { 0 }, recv[5];
+
+	assert_int_equal(torcoll_allgather(f->comm, send, recv, 5, TORCOLL_I32), 0);
+	assert_int_equal(fake.submit.collective, TORCOLL_ALLGATHER);
+	assert_int_equal(fake.submit.redop, TORCOLL_REDOP_NONE);
+	assert_int_equal(fake.submit.count, 5);
+	assert_int_equal(torcoll_allgatherv(f->comm, send, recv, counts, TORCOLL_I32), 0);
+	assert_int_equal(fake.submit.count, 5);
+	assert_int_equal(fake.submit.counts, (uintptr_t)counts);
+}
+
+static void torcoll_reduce__marshals(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t region = fake.next_handle;
+	int send[5] = { 0 }, recv[5] = { 0 };
+
+	assert_int_equal(torcoll_register(f->t, recv, sizeof(recv)), 0);
+	assert_int_equal(torcoll_reduce(f->comm, send, recv, 5, TORCOLL_I32, TORCOLL_SUM, 2), 0);
+	assert_int_equal(fake.submit.collective, TORCOLL_REDUCE);
+	assert_int_equal(fake.submit.root, 2);
+	assert_int_equal(fake.submit.recv_region, region);
+	assert_int_equal(torcoll_reduce(f->comm, send, NULL, 5, TORCOLL_I32, TORCOLL_SUM, 1), 0);
+	assert_int_equal(fake.submit.recv_region, 0);
+	assert_int_equal(torcoll_broadcast(f->comm, recv, 5, TORCOLL_I32, 1), 0);
+	assert_int_equal(fake.submit.collective, TORCOLL_BROADCAST);
+	assert_int_equal(fake.submit.root, 1);
+	assert_int_equal(fake.submit.send_addr, (uintptr_t)recv);
+	assert_int_equal(fake.submit.recv_region, region);
+}
+
 static void torcoll_run__checks(void **state)
 {
 	struct fixture *f = *state;
@@ -219,6 +279,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		test_open(torcoll_allreduce__marshals),
 		test_open(torcoll_run__marshals_all),
+		test_open(torcoll_reduce_scatter__marshals),
+		test_open(torcoll_allgather__marshals),
+		test_open(torcoll_reduce__marshals),
 		test_open(torcoll_run__checks),
 		test_open(torcoll_run__interrupted_before_start),
 		test_open(torcoll_run__interrupted_while_running),

@@ -29,22 +29,58 @@ static int failed(const struct perf *p)
 	return -1;
 }
 
-static int run_op(struct perf *p, const struct result *r, enum place where)
+/* The buffers of an op. In place, both are parts of the vector at p->recv. */
+static uint8_t *send_buffer(const struct perf *p, const struct result *r, enum place where)
+{
+	if (where == OUT_OF_PLACE)
+		return p->send.data;
+	return p->recv.data + part_sent(p, r).first * torcoll_type_size(r->type);
+}
+
+static uint8_t *recv_buffer(const struct perf *p, const struct result *r, enum place where)
+{
+	if (where == OUT_OF_PLACE)
+		return p->recv.data;
+	return p->recv.data + part_received(p, r).first * torcoll_type_size(r->type);
+}
+
+static struct torcoll_op make_op(const struct perf *p, const struct result *r, enum place where)
 {
 	struct torcoll_op op = {
 		.collective = p->o->collective,
 		.type = r->type,
 		.redop = r->redop,
 		.algorithm = p->o->algorithm,
+		.root = p->o->root,
 		.count = r->count,
-		.send = where == IN_PLACE ? p->recv.data : p->send.data,
-		.recv = p->recv.data,
+		.counts = p->o->uneven ? p->counts : NULL,
+		.send = send_buffer(p, r, where),
+		.recv = recv_buffer(p, r, where),
 	};
 
 	memcpy(op.param, p->o->param, sizeof(op.param));
 	if (p->o->timeout_ms)
 		op.deadline_ns = torcoll_deadline(p->o->timeout_ms);
+	return op;
+}
+
+static int run_op(struct perf *p, const struct result *r, enum place where)
+{
+	struct torcoll_op op = make_op(p, r, where);
+
 	return torcoll_run(p->comm, &op) ? failed(p) : 0;
+}
+
+/* The same in two calls, which tells the algorithm. */
+static int start_and_wait(struct perf *p, struct result *r, enum place where)
+{
+	struct torcoll_op op = make_op(p, r, where);
+	struct torcoll_request req;
+
+	if (torcoll_submit(p->comm, &op, &req))
+		return failed(p);
+	r->chosen = torcoll_request_algorithm(&req);
+	return torcoll_wait(&req) ? failed(p) : 0;
 }
 
 /* Everyone has come here. */
@@ -76,25 +112,35 @@ static void complain(const struct perf *p, const struct result *r, enum place wh
 {
 	fprintf(stderr, "torcoll-perf: rank %u: %s %s %s, %llu elements, %s: %llu wrong: %s\n",
 		p->rank, torcoll_collective_name(p->o->collective), torcoll_type_name(r->type),
-		torcoll_redop_name(r->redop), (unsigned long long)r->count, place_name(where),
+		redop_name(r->redop), (unsigned long long)r->count, place_name(where),
 		(unsigned long long)wrong, what);
+}
+
+static uint64_t check_guard(const struct perf *p, uint64_t bytes)
+{
+	uint64_t changed = 0;
+
+	for (unsigned int i = 0; i < GUARD_BYTES; i++)
+		changed += p->recv.data[bytes + i] != GUARD;
+	return changed;
 }
 
 /* The result, that the input is untouched, and that nothing was written behind the result. */
 static uint64_t check_result(const struct perf *p, const struct result *r, enum place where)
 {
-	uint64_t wrong, changed = 0, guard = 0;
+	uint64_t wrong, changed = 0, guard, bytes = r->bytes;
 	char first[128] = "";
 
-	wrong = data_check(r, p->recv.data, first, sizeof(first));
+	wrong = part_check(p, r, recv_buffer(p, r, where), first, sizeof(first));
 	if (wrong)
 		complain(p, r, where, wrong, first);
-	if (where == OUT_OF_PLACE)
-		changed = data_check_input(r, p->rank, p->send.data);
+	if (where == OUT_OF_PLACE) {
+		changed = data_check_input(r, p->rank, part_sent(p, r), p->send.data);
+		bytes = part_received(p, r).n * torcoll_type_size(r->type);
+	}
 	if (changed)
 		complain(p, r, where, changed, "the input was written to");
-	for (unsigned int i = 0; i < GUARD_BYTES; i++)
-		guard += p->recv.data[r->bytes + i] != GUARD;
+	guard = check_guard(p, bytes);
 	if (guard)
 		complain(p, r, where, guard, "bytes behind the result were written to");
 	return wrong + changed + guard;
@@ -103,14 +149,14 @@ static uint64_t check_result(const struct perf *p, const struct result *r, enum 
 static void prepare(struct perf *p, const struct result *r, enum place where)
 {
 	memset(p->recv.data, GUARD, r->bytes + GUARD_BYTES);
-	data_fill(r, p->rank, where == IN_PLACE ? p->recv.data : p->send.data);
+	data_fill(r, p->rank, part_sent(p, r), send_buffer(p, r, where));
 }
 
-static int check_runs(struct perf *p, const struct result *r, enum place where, uint64_t *wrong)
+static int check_runs(struct perf *p, struct result *r, enum place where, uint64_t *wrong)
 {
 	for (unsigned int i = 0; i < p->o->checks; i++) {
 		prepare(p, r, where);
-		if (run_op(p, r, where))
+		if (start_and_wait(p, r, where))
 			return -1;
 		*wrong += check_result(p, r, where);
 	}
@@ -120,13 +166,15 @@ static int check_runs(struct perf *p, const struct result *r, enum place where, 
 /* The checksum of a result that rounding went into: for others to compare between the ranks. */
 static int checksum_run(struct perf *p, const struct result *r, enum place where)
 {
-	data_fill_inexact(r, p->rank, where == IN_PLACE ? p->recv.data : p->send.data);
+	data_fill_inexact(r, p->rank, part_sent(p, r), send_buffer(p, r, where));
 	if (run_op(p, r, where))
 		return -1;
 	printf("checksum %s %s %s count %llu %s %016llx\n",
 	       torcoll_collective_name(p->o->collective), torcoll_type_name(r->type),
-	       torcoll_redop_name(r->redop), (unsigned long long)r->count, place_name(where),
-	       (unsigned long long)data_checksum(r, p->recv.data));
+	       redop_name(r->redop), (unsigned long long)r->count, place_name(where),
+	       (unsigned long long)data_checksum(recv_buffer(p, r, where),
+						 part_received(p, r).n *
+						 torcoll_type_size(r->type)));
 	fflush(stdout);
 	return 0;
 }
@@ -198,7 +246,7 @@ static int agree(struct perf *p, const struct sample *s, uint64_t wrong, struct 
 	return 0;
 }
 
-static int bench_place(struct perf *p, const struct result *r, enum place where, struct timing *t)
+static int bench_place(struct perf *p, struct result *r, enum place where, struct timing *t)
 {
 	struct sample s = { 0 };
 	uint64_t wrong = 0;
@@ -218,6 +266,7 @@ static int bench_place(struct perf *p, const struct result *r, enum place where,
 
 int bench_size(struct perf *p, struct result *r)
 {
+	part_counts(p, r);
 	for (int place = 0; place < PLACES; place++) {
 		if (!p->o->place[place])
 			continue;

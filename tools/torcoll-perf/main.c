@@ -134,9 +134,13 @@ static int bench_all(struct perf *p)
 
 	if (!p->rank)
 		print_begin(p);
-	for (size_t i = 0; i < p->o->ntypes && !err; i++)
-		for (size_t k = 0; k < p->o->nredops && !err; k++)
-			err = bench_type(p, p->o->types[i], p->o->redops[k]);
+	for (size_t i = 0; i < p->o->ntypes && !err; i++) {
+		if (!has_redop(p->o->collective))
+			err = bench_type(p, p->o->types[i], TORCOLL_REDOP_NONE);
+		else
+			for (size_t k = 0; k < p->o->nredops && !err; k++)
+				err = bench_type(p, p->o->types[i], p->o->redops[k]);
+	}
 	if (!p->rank && !err)
 		print_end(p);
 	return err;
@@ -149,11 +153,13 @@ static int perf(struct perf *p)
 
 	p->rank = torcoll_comm_rank(p->comm);
 	p->size = torcoll_comm_size(p->comm);
-	err = data_init(p->size) || buffer_alloc(p, &p->send, bytes) ||
+	p->counts = calloc(p->size, sizeof(*p->counts));
+	err = !p->counts || data_init(p->size) || buffer_alloc(p, &p->send, bytes) ||
 	      buffer_alloc(p, &p->recv, bytes) || bench_all(p);
 	buffer_free(p, &p->recv);
 	buffer_free(p, &p->send);
 	data_exit();
+	free(p->counts);
 	return err || p->wrong;
 }
 

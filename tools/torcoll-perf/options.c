@@ -19,12 +19,16 @@ static const char doc[] =
 	"\n"
 	"Exit status: 0 all right; 1 something failed or a result was wrong; 2 usage.";
 
+#define SERVED	"allreduce, reduce-scatter, allgather, broadcast, reduce"
+
 enum {
 	KEY_COUNTS = 256,
 	KEY_IN_PLACE,
 	KEY_OUT_OF_PLACE,
 	KEY_BOTH,
 	KEY_ALGORITHM,
+	KEY_ROOT,
+	KEY_UNEVEN,
 	KEY_PARAM,
 	KEY_FORMAT,
 	KEY_STATS,
@@ -47,6 +51,8 @@ static const struct argp_option argp_options[] = {
 	{ "in-place", KEY_IN_PLACE, 0, 0, "only with the result over the input", 0 },
 	{ "out-of-place", KEY_OUT_OF_PLACE, 0, 0, "only with a buffer for the result", 0 },
 	{ "both", KEY_BOTH, 0, 0, "one after the other (default)", 0 },
+	{ "root", KEY_ROOT, "RANK", 0, "root of broadcast or reduce (0)", 0 },
+	{ "uneven", KEY_UNEVEN, 0, 0, "reduce-scatter, allgather: blocks of 0, 1, 2, 3, 0, ... parts", 0 },
 	{ "algorithm", KEY_ALGORITHM, "NAME", 0, "auto (default), swing-bw, bibucket, ...", 0 },
 	{ "param", KEY_PARAM, "NAME=N", 0,
 	  "parameter of the algorithm: channels, r, blocks, group, variant", 0 },
@@ -208,11 +214,22 @@ static void parse_format(struct argp_state *state, struct options *o, const char
 
 static void parse_collective(struct argp_state *state, struct options *o, const char *arg)
 {
+	char *name = strdup(arg);
+	int collective;
+
+	if (!name)
+		argp_failure(state, 1, ENOMEM, "%s", arg);
 	if (o->collective)
 		argp_error(state, "%s: one collective at a time", arg);
-	if (torcoll_collective_by_name(arg) != TORCOLL_ALLREDUCE)
-		argp_error(state, "%s: not served; allreduce is", arg);
-	o->collective = TORCOLL_ALLREDUCE;
+	/* as nccl-tests write it */
+	for (char *s = name; *s; s++)
+		if (*s == '_')
+			*s = '-';
+	collective = torcoll_collective_by_name(name);
+	free(name);
+	if (collective < TORCOLL_ALLREDUCE || collective > TORCOLL_REDUCE)
+		argp_error(state, "%s: not served; " SERVED " are", arg);
+	o->collective = collective;
 }
 
 static error_t parse_output(int key, char *arg, struct argp_state *state)
@@ -234,7 +251,11 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (!o->collective)
-			argp_error(state, "which collective? allreduce is served");
+			argp_error(state, "which collective? " SERVED);
+		if (o->root && !has_root(o->collective))
+			argp_error(state, "--root is for broadcast and reduce");
+		if (o->uneven && !has_blocks(o->collective))
+			argp_error(state, "--uneven is for reduce-scatter and allgather");
 		if (o->min_bytes > o->max_bytes)
 			argp_error(state, "-b is larger than -e");
 		break;
@@ -263,6 +284,12 @@ static error_t parse_op(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_ALGORITHM:
 		parse_algorithm(state, o, arg);
+		break;
+	case KEY_ROOT:
+		o->root = limited(state, arg, false, 0, UINT32_MAX);
+		break;
+	case KEY_UNEVEN:
+		o->uneven = true;
 		break;
 	case KEY_PARAM:
 		parse_param(state, o, arg);

@@ -29,6 +29,8 @@ struct options {
 	size_t ntypes;
 	int redops[MAX_LIST];
 	size_t nredops;
+	uint32_t root;
+	bool uneven;			/* blocks of different lengths */
 	enum torcoll_algorithm algorithm;
 	uint32_t param[TORCOLL_PARAM_COUNT];
 	unsigned int iters;
@@ -64,9 +66,16 @@ struct timing {
 struct result {
 	enum torcoll_type type;
 	enum torcoll_redop redop;
-	uint64_t count;
-	uint64_t bytes;
+	uint64_t count;			/* elements of the whole vector */
+	uint64_t bytes;			/* of these */
+	enum torcoll_algorithm chosen;
 	struct timing timing[PLACES];
+};
+
+/* Elements of the vector. */
+struct part {
+	uint64_t first;
+	uint64_t n;
 };
 
 /* The process's buffers: page boundary, offset, data, guard. */
@@ -84,6 +93,7 @@ struct perf {
 	uint32_t size;
 	struct buffer send;
 	struct buffer recv;
+	uint64_t *counts;		/* of each rank's block */
 	uint64_t wrong;			/* over all ranks, so far */
 	double busbw_sum;
 	unsigned int busbw_count;
@@ -99,11 +109,23 @@ int bench_size(struct perf *p, struct result *r);
 bool data_knows(enum torcoll_type type, enum torcoll_redop redop);
 int data_init(uint32_t ranks);
 void data_exit(void);
-void data_fill(const struct result *r, uint32_t rank, uint8_t *buf);
-void data_fill_inexact(const struct result *r, uint32_t rank, uint8_t *buf);
-uint64_t data_check(const struct result *r, const uint8_t *buf, char *first, size_t first_bytes);
-uint64_t data_check_input(const struct result *r, uint32_t rank, const uint8_t *buf);
-uint64_t data_checksum(const struct result *r, const uint8_t *buf);
+void data_fill(const struct result *r, uint32_t rank, struct part part, uint8_t *buf);
+void data_fill_inexact(const struct result *r, uint32_t rank, struct part part, uint8_t *buf);
+uint64_t data_check(const struct result *r, struct part part, const uint8_t *buf, char *first,
+		    size_t first_bytes);
+uint64_t data_check_input(const struct result *r, uint32_t rank, struct part part,
+			  const uint8_t *buf);
+uint64_t data_checksum(const uint8_t *buf, uint64_t bytes);
+
+/* part.c: what this rank gives and gets; buffers hold no more than that */
+bool has_redop(enum torcoll_collective collective);
+bool has_root(enum torcoll_collective collective);
+bool has_blocks(enum torcoll_collective collective);
+struct part part_sent(const struct perf *p, const struct result *r);
+struct part part_received(const struct perf *p, const struct result *r);
+void part_counts(struct perf *p, const struct result *r);
+uint64_t part_check(const struct perf *p, const struct result *r, const uint8_t *buf, char *first,
+		    size_t first_bytes);
 
 /* counters.c */
 bool counters_read(struct counters *c);
@@ -113,6 +135,7 @@ void print_begin(const struct perf *p);
 void print_result(const struct perf *p, const struct result *r);
 void print_end(const struct perf *p);
 const char *place_name(enum place where);
+const char *redop_name(enum torcoll_redop redop);
 double result_busbw(const struct perf *p, const struct result *r, const struct timing *t);
 
 #endif

@@ -10,16 +10,31 @@ const char *place_name(enum place where)
 	return where == IN_PLACE ? "in-place" : "out-of-place";
 }
 
+const char *redop_name(enum torcoll_redop redop)
+{
+	return redop ? torcoll_redop_name(redop) : "none";
+}
+
 /* Bytes over time, GB/s. */
 static double algbw(const struct result *r, const struct timing *t)
 {
 	return t->max_us > 0 ? r->bytes / t->max_us / 1000 : 0;
 }
 
-/* What the busiest wire of an ideal machine carries: nccl-tests' correction for allreduce. */
+/* What the busiest wire of an ideal machine carries: nccl-tests' corrections. */
 double result_busbw(const struct perf *p, const struct result *r, const struct timing *t)
 {
-	return algbw(r, t) * 2 * (p->size - 1) / p->size;
+	double others = (p->size - 1.0) / p->size;
+
+	switch (p->o->collective) {
+	case TORCOLL_ALLREDUCE:
+		return algbw(r, t) * 2 * others;
+	case TORCOLL_REDUCE_SCATTER:
+	case TORCOLL_ALLGATHER:
+		return algbw(r, t) * others;
+	default:
+		return algbw(r, t);
+	}
 }
 
 /* ---- table ---- */
@@ -31,6 +46,10 @@ static void table_begin(const struct perf *p)
 	printf("# torcoll-perf %s: %s, %u ranks, %u iterations, %u warm-up, %u checks\n",
 	       torcoll_version(), torcoll_collective_name(o->collective), p->size, o->iters,
 	       o->warmup, o->checks);
+	if (has_root(o->collective))
+		printf("# root %u\n", o->root);
+	if (o->uneven)
+		printf("# blocks of 0, 1, 2, 3, 0, ... parts\n");
 	printf("# time of the slowest rank, #wrong over all ranks%s\n",
 	       o->stats ? ", csw: voluntary context switches per op of any rank" : "");
 	printf("#\n#%48s", "");
@@ -71,7 +90,7 @@ static void table_result(const struct perf *p, const struct result *r)
 {
 	printf(" %11llu %10llu %5s %5s %12s", (unsigned long long)r->bytes,
 	       (unsigned long long)r->count, torcoll_type_name(r->type),
-	       torcoll_redop_name(r->redop), torcoll_algorithm_name(p->o->algorithm));
+	       redop_name(r->redop), torcoll_algorithm_name(r->chosen));
 	for (int place = 0; place < PLACES; place++)
 		if (p->o->place[place])
 			table_timing(p, r, &r->timing[place]);
@@ -121,7 +140,7 @@ static void csv_timing(const struct perf *p, const struct result *r, enum place 
 	printf("%s,%u,%llu,%llu,%s,%s,%s,%s,%.3f,%.3f,%.3f,%.6f,%.6f,%llu,%.3f,",
 	       torcoll_collective_name(p->o->collective), p->size, (unsigned long long)r->bytes,
 	       (unsigned long long)r->count, torcoll_type_name(r->type),
-	       torcoll_redop_name(r->redop), torcoll_algorithm_name(p->o->algorithm),
+	       redop_name(r->redop), torcoll_algorithm_name(r->chosen),
 	       place_name(where), t->max_us, t->min_us, t->avg_us, algbw(r, t), result_busbw(p, r, t),
 	       (unsigned long long)t->wrong, t->switches);
 	if (t->counted)
@@ -140,7 +159,7 @@ static void json_timing(const struct perf *p, const struct result *r, enum place
 	       torcoll_collective_name(p->o->collective), p->size, (unsigned long long)r->bytes,
 	       (unsigned long long)r->count, torcoll_type_name(r->type));
 	printf("\"redop\":\"%s\",\"algorithm\":\"%s\",\"place\":\"%s\",\"time_us\":%.3f,",
-	       torcoll_redop_name(r->redop), torcoll_algorithm_name(p->o->algorithm),
+	       redop_name(r->redop), torcoll_algorithm_name(r->chosen),
 	       place_name(where), t->max_us);
 	printf("\"time_min_us\":%.3f,\"time_avg_us\":%.3f,\"algbw\":%.6f,\"busbw\":%.6f,",
 	       t->min_us, t->avg_us, algbw(r, t), result_busbw(p, r, t));

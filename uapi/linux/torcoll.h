@@ -248,11 +248,29 @@ struct torcoll_comm_info {
 /*
  * TORCOLL_IOC_SUBMIT: start an op. All ranks of a comm call the same ops in the same order.
  *
- * @count is the number of elements of the whole vector for every collective: allgather receives
- * @count elements, reduce-scatter sends @count. Rank i's block of an even split has
- * count / ranks (+ 1 if i < count % ranks) elements; other splits are given by @counts.
+ * @count is the number of elements of the whole vector for every collective. Rank i's block of an
+ * even split has count / ranks (+ 1 if i < count % ranks) elements; other splits are given by
+ * @counts, which sum up to @count, are the same on every rank, may contain zeros, and are read
+ * before the call returns.
+ *
+ *			elements at send_addr	elements at recv_addr	needs
+ *	allreduce	count			count			redop
+ *	reduce-scatter	count			the own block		redop
+ *	allgather	the own block		count
+ *	broadcast	count, at the root	count			root
+ *	reduce		count			count, at the root	redop, root
+ *
+ * Members that a collective has no use for are 0: redop, root, counts (reduce-scatter and allgather
+ * have them), peer, scalar. Addresses and regions of buffers without elements are not looked at.
+ *
+ * In place: what is sent and what is received lie at one place of one vector: equal addresses,
+ * but for reduce-scatter recv_addr, and for allgather send_addr, is where the own block lies in it. A
+ * reduce-scatter in place leaves the rest of the vector undefined. Otherwise a send buffer is only
+ * read, and buffers that overlap give EINVAL.
+ *
  * A buffer is an address inside a registered region, or any address with region 0 (pinned for the
- * op). In place: equal addresses. The memory belongs to the op until it is complete.
+ * op). It must be writable, also if it is only sent. It belongs to the op until that is reaped
+ * (TORCOLL_OP_WAIT, TORCOLL_IOC_WAIT), which is when the result is there.
  */
 struct torcoll_submit {
 	__u32 size;
@@ -277,7 +295,7 @@ struct torcoll_submit {
 	__u64 user_data;		/* handed back by TORCOLL_IOC_WAIT */
 	__u64 op;			/* out: handle of the op on this comm, never 0 */
 	__s32 status;			/* out, with TORCOLL_OP_WAIT: as in torcoll_wait */
-	__u32 __reserved;
+	__u32 chosen;			/* out: enum torcoll_algorithm: what carries it out */
 };
 
 #define TORCOLL_OP_WAIT		(1U << 0)	/* return when complete, with status set */

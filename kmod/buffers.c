@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Buffers. See buffers.h.
+ *
+ * A plan works in one vector of count elements, whatever the collective. Where the caller's receive buffer
+ * is that long, it is the vector. Where it is not, which is in a reduce-scatter, and at ranks other than
+ * the root in a reduce, the vector is memory of the module, so that a send buffer is never
+ * written; unless the caller says by the addresses that the op is in place.
+ */
+#include "buffers.h"
+
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include <linux/torcoll.h>
+#include <linux/uaccess.h>
+
+#include "session.h"
+
+/* A part of the vector, bytes. */
+struct part {
+	u64 off;
+	u64 len;
+};
+
+int tor_buffers_counts(struct tor_session *session, const struct tor_comm *comm,
+		       const struct torcoll_submit *desc, u64 **counts)
+{
+	size_t size = array_size(comm->ranks, sizeof(**counts));
+
+	*counts = NULL;
+	if (!desc->counts)
+		return 0;
+	*counts = kvmalloc(size, GFP_KERNEL_ACCOUNT);
+	if (!*counts)
+		return tor_refuse(session, -ENOMEM, "no memory for %u counts", comm->ranks);
+	if (!copy_from_user(*counts, u64_to_user_ptr(desc->counts), size))
+		return 0;
+	kvfree(*counts);
+	*counts = NULL;
+	return tor_refuse(session, -EFAULT, "the counts cannot be read");
+}
+
+static struct part own_block(const struct tor_op *op)
+{
+	const struct tor_plan_req *req = &op->plan.req;
+	u32 rank = op->plan.rank;
+	struct part block = {};
+	u32 i;
+
+	if (req->counts) {
+		for (i = 0; i < rank; i++)
+			block.off += req->counts[i];
+		block.len = req->counts[rank];
+	} else {
+		block.off = tor_block_start(req->count, req->ranks, rank);
+		block.len = tor_block_len(req->count, req->ranks, rank);
+	}
+	block.off *= op->elem;
+	block.len *= op->elem;
+	return block;
+}
+
+/* Which parts of the vector the caller's buffers are. A length of 0: the buffer means nothing. */
+static void find_parts(const struct tor_op *op, struct part *send, struct part *recv)
+{
+	const struct tor_plan_req *req = &op->plan.req;
+	struct part whole = { .len = req->count * op->elem };
+	bool at_root = op->plan.rank == req->root;
+
+	*send = whole;
+	*recv = whole;
+	switch (req->collective) {
+	case TORCOLL_REDUCE_SCATTER:
+		*recv = own_block(op);
+		break;
+	case TORCOLL_ALLGATHER:
+		*send = own_block(op);
+		break;
+	case TORCOLL_BROADCAST:
+		if (!at_root)
+			send->len = 0;
+		break;
+	case TORCOLL_REDUCE:
+		if (!at_root)
+			recv->len = 0;
+		break;
+	}
+}
+
+/* Find or pin one buffer, and note it in the slot. */
+static int get_buffer(struct tor_session *session, struct tor_slot *slot, u32 which, u32 region,
+		      u64 addr, u64 length, struct tor_mem *mem)
+{
+	struct tor_pages *pages;
+
+	if (region) {
+		pages = tor_session_region(session, region, addr, length);
+		if (IS_ERR(pages))
+			return PTR_ERR(pages);
+	} else {
+		pages = tor_pages_pin(addr, length);
+		if (IS_ERR(pages))
+			return tor_refuse(session, PTR_ERR(pages),
+					  PTR_ERR(pages) == -EDQUOT ?
+					  "RLIMIT_MEMLOCK does not allow %llu bytes at %#llx" :
+					  "cannot pin %llu bytes at %#llx for writing", length, addr);
+	}
+	slot->pages[which] = pages;
+	mem->pages = pages;
+	mem->off = addr - pages->addr;
+	mem->len = length;
+	return 0;
+}
+
+static int get_own(struct tor_session *session, struct tor_slot *slot, u32 which, u64 length,
+		   struct tor_mem *mem)
+{
+	struct tor_pages *pages = tor_pages_alloc(length);
+
+	if (IS_ERR(pages))
+		return tor_refuse(session, PTR_ERR(pages), "no memory for %llu bytes of temporaries",
+				  length);
+	slot->pages[which] = pages;
+	mem->pages = pages;
+	mem->off = 0;
+	mem->len = length;
+	return 0;
+}
+
+static bool overlap(u64 a, u64 alen, u64 b, u64 blen)
+{
+	return a < b + blen && b < a + alen;
+}
+
+static struct tor_mem mem_part(const struct tor_mem *mem, struct part part)
+{
+	return (struct tor_mem){ .pages = mem->pages, .off = mem->off + part.off, .len = part.len };
+}
+
+static int get_vector(struct tor_session *session, struct tor_slot *slot,
+		      const struct torcoll_submit *desc)
+{
+	u64 length = desc->count * slot->op.elem;
+	struct tor_mem input, to;
+	struct part send, recv;
+	bool in_place;
+	int err;
+
+	find_parts(&slot->op, &send, &recv);
+	slot->result_off = recv.off;
+	in_place = send.len && recv.len &&
+		   desc->send_addr - send.off == desc->recv_addr - recv.off;
+	if (!in_place && overlap(desc->send_addr, send.len, desc->recv_addr, recv.len))
+		return tor_refuse(session, -EINVAL,
+				  "the buffers overlap without being in place");
+	if (in_place && send.len > recv.len)
+		return get_buffer(session, slot, TOR_PAGES_SEND, desc->send_region,
+				  desc->send_addr, length, &slot->data);
+	if (recv.len) {
+		err = get_buffer(session, slot, TOR_PAGES_RECV, desc->recv_region,
+				 desc->recv_addr, recv.len, &slot->result);
+		if (err)
+			return err;
+		slot->data = slot->result;
+	}
+	if (send.len && !in_place) {
+		err = get_buffer(session, slot, TOR_PAGES_SEND, desc->send_region,
+				 desc->send_addr, send.len, &input);
+		if (err)
+			return err;
+	}
+	if (recv.len < length) {
+		err = get_own(session, slot, TOR_PAGES_VECTOR, length, &slot->data);
+		if (err)
+			return err;
+	}
+	if (send.len && !in_place) {
+		to = mem_part(&slot->data, send);
+		tor_mem_copy(&to, &input);
+	}
+	return 0;
+}
+
+/* The plan's temporaries, one behind the other, each as large as the vector. */
+static int get_temporaries(struct tor_session *session, struct tor_slot *slot, u64 length)
+{
+	u32 n = slot->op.plan.shape.bufs - 1;
+	u64 bytes;
+
+	if (!n)
+		return 0;
+	if (check_mul_overflow((u64)n, length, &bytes))
+		return tor_refuse(session, -ENOMEM, "no memory for %u temporaries of %llu bytes",
+				  n, length);
+	return get_own(session, slot, TOR_PAGES_TEMP, bytes, &slot->temp);
+}
+
+int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
+		    const struct torcoll_submit *desc)
+{
+	int err;
+
+	slot->result.len = 0;
+	if (!desc->count)
+		return 0;
+	err = get_vector(session, slot, desc);
+	return err ? err : get_temporaries(session, slot, desc->count * slot->op.elem);
+}
+
+void tor_buffers_result(struct tor_slot *slot)
+{
+	struct part part = { .off = slot->result_off, .len = slot->result.len };
+	struct tor_mem from = mem_part(&slot->data, part);
+
+	/* in a vector of our own, and wanted */
+	if (slot->pages[TOR_PAGES_VECTOR] && part.len)
+		tor_mem_copy(&slot->result, &from);
+}
+
+void tor_buffers_put(struct tor_slot *slot)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(slot->pages); i++) {
+		if (!slot->pages[i])
+			continue;
+		tor_pages_put(slot->pages[i]);
+		slot->pages[i] = NULL;
+	}
+	kvfree(slot->counts);
+	slot->counts = NULL;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The memory of an op: what its caller gives, and the vector that the plan works in.
+ */
+#ifndef _TOR_BUFFERS_H
+#define _TOR_BUFFERS_H
+
+#include "group.h"
+
+struct torcoll_submit;
+
+/**
+ * tor_buffers_counts - read the lengths of the ranks' blocks
+ * @session: for regions and sentences
+ * @comm: comm
+ * @desc: descriptor
+ * @counts: out: kvmalloc'd copy, or NULL if the split is even
+ *
+ * Context: process. Return: 0, or a negative errno with a sentence.
+ */
+int tor_buffers_counts(struct tor_session *session, const struct tor_comm *comm,
+		       const struct torcoll_submit *desc, u64 **counts);
+
+/**
+ * tor_buffers_get - find, pin and allocate what an op works in
+ * @session: for regions and sentences
+ * @slot: of an op that was begun; its data and temporaries are set
+ * @desc: descriptor
+ *
+ * Input that does not lie in the vector already is copied into it.
+ *
+ * Context: process. Return: 0, or a negative errno with a sentence; tor_buffers_put() is called in either case.
+ */
+int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
+		    const struct torcoll_submit *desc);
+
+/* The op is done: bring its result to where the caller wants it, if it is not there. Context: process. */
+void tor_buffers_result(struct tor_slot *slot);
+
+/* Give everything back. Context: process; no op runs in the slot. */
+void tor_buffers_put(struct tor_slot *slot);
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which part of the vector a rank gives, and which it gets.
+ */
+#include "perf.h"
+
+/*
+ * The first element of a rank's block; @rank may be the number of ranks. Uneven blocks are 0, 1, 2, 3, 0, ...
+ * parts long, and the last rank has what is left.
+ */
+static uint64_t block_start(const struct perf *p, uint64_t count, uint32_t rank)
+{
+	uint64_t q = count / p->size, m = count % p->size, parts;
+
+	if (!p->o->uneven)
+		return rank * q + (rank < m ? rank : m);
+	if (rank == p->size)
+		return count;
+	parts = rank / 4 * 6 + rank % 4 * (rank % 4 - 1) / 2;
+	return count / (p->size / 4 * 6 + 6) * parts;
+}
+
+static struct part block(const struct perf *p, uint64_t count, uint32_t rank)
+{
+	uint64_t first = block_start(p, count, rank);
+
+	return (struct part){ first, block_start(p, count, rank + 1) - first };
+}
+
+bool has_redop(enum torcoll_collective collective)
+{
+	return collective != TORCOLL_ALLGATHER && collective != TORCOLL_BROADCAST;
+}
+
+bool has_root(enum torcoll_collective collective)
+{
+	return collective == TORCOLL_BROADCAST || collective == TORCOLL_REDUCE;
+}
+
+bool has_blocks(enum torcoll_collective collective)
+{
+	return collective == TORCOLL_ALLGATHER || collective == TORCOLL_REDUCE_SCATTER;
+}
+
+struct part part_sent(const struct perf *p, const struct result *r)
+{
+	if (p->o->collective == TORCOLL_ALLGATHER)
+		return block(p, r->count, p->rank);
+	if (p->o->collective == TORCOLL_BROADCAST && p->rank != p->o->root)
+		return (struct part){ 0 };
+	return (struct part){ 0, r->count };
+}
+
+struct part part_received(const struct perf *p, const struct result *r)
+{
+	if (p->o->collective == TORCOLL_REDUCE_SCATTER)
+		return block(p, r->count, p->rank);
+	if (p->o->collective == TORCOLL_REDUCE && p->rank != p->o->root)
+		return (struct part){ 0 };
+	return (struct part){ 0, r->count };
+}
+
+void part_counts(struct perf *p, const struct result *r)
+{
+	for (uint32_t i = 0; i < p->size; i++)
+		p->counts[i] = block(p, r->count, i).n;
+}
+
+/* Elements that are passed on as they are, against those that some rank put in. */
+static uint64_t check_copies(const struct perf *p, const struct result *r, const uint8_t *buf)
+{
+	size_t element = torcoll_type_size(r->type);
+	uint64_t wrong = 0;
+
+	if (p->o->collective == TORCOLL_BROADCAST)
+		return data_check_input(r, p->o->root, (struct part){ 0, r->count }, buf);
+	for (uint32_t i = 0; i < p->size; i++) {
+		struct part b = block(p, r->count, i);
+
+		wrong += data_check_input(r, i, b, buf + b.first * element);
+	}
+	return wrong;
+}
+
+uint64_t part_check(const struct perf *p, const struct result *r, const uint8_t *buf, char *first,
+		    size_t first_bytes)
+{
+	struct part got = part_received(p, r);
+
+	if (has_redop(p->o->collective))
+		return data_check(r, got, buf, first, first_bytes);
+	snprintf(first, first_bytes, "not what was sent");
+	return check_copies(p, r, buf);
+}
