@@ -16,17 +16,21 @@ A $shape torus in Linux $(uname -r); this shell is in its node 0. Some things to
   torcollctl fabric show                            this node and its fabric
   torcollctl port show                              its cables
   torcollctl netns run torcoll-perf allreduce       a benchmark on all nodes
-  torcollctl netns exec 5 bash                      over to node 5
+  torcollctl netns exec 5 bash                      over to node 5; exit leads back
+  ip link set d0p down                              pull a cable; docs/failures.md has more to break
   exit                                              ends the guest; nothing is kept
 
 EOF
-rc=$(mktemp)
-echo "PS1='node 0 of $shape \w # '" >"$rc"
+# For shells in other nodes, too. The guest's files are gone with it.
+cat >~/.bashrc <<END
+PS1='node \$(ip netns identify | sed "s/.*-//") of $shape \w # '
+. "$TORCOLL_TOP/tools/bash-completion/torcollctl"
+END
 inside=()
 if ip netns list 2>/dev/null | grep -q .; then
 	inside=(torcollctl netns exec 0)
 fi
-"${inside[@]}" bash --rcfile "$rc" -i
+"${inside[@]}" bash -i
 
 # Whatever the last command in the shell was, the guest did what it was asked for.
 exit 0
