@@ -109,11 +109,11 @@ static inline int64_t extreme(int64_t s, enum torcoll_redop redop)
 #include "data_type.h"
 
 static const struct data_type {
-	void (*fill)(const struct result *r, uint32_t rank, struct part part, uint8_t *buf);
-	void (*fill_inexact)(uint32_t rank, struct part part, uint8_t *buf);
-	uint64_t (*check)(const struct result *r, struct part part, const uint8_t *buf, char *first,
+	void (*fill)(const struct result *r, uint32_t rank, struct part range, uint8_t *buf);
+	void (*fill_inexact)(uint32_t rank, struct part range, uint8_t *buf);
+	uint64_t (*check)(const struct result *r, struct part range, const uint8_t *buf, char *first,
 			  size_t first_bytes);
-	uint64_t (*check_input)(const struct result *r, uint32_t rank, struct part part,
+	uint64_t (*check_input)(const struct result *r, uint32_t rank, struct part range,
 				const uint8_t *buf);
 } data_types[TORCOLL_TYPE_COUNT] = {
 	[TORCOLL_I32] = { i32_fill, i32_fill_inexact, i32_check, i32_check_input },
@@ -129,29 +129,29 @@ bool data_knows(enum torcoll_type type, enum torcoll_redop redop)
 }
 
 /* Part of rank @rank's vector. */
-void data_fill(const struct result *r, uint32_t rank, struct part part, uint8_t *buf)
+void data_fill(const struct result *r, uint32_t rank, struct part range, uint8_t *buf)
 {
-	data_types[r->type].fill(r, rank, part, buf);
+	data_types[r->type].fill(r, rank, range, buf);
 }
 
 /* Another one, whose sum is rounded: the bits of the result depend on the order of additions. */
-void data_fill_inexact(const struct result *r, uint32_t rank, struct part part, uint8_t *buf)
+void data_fill_inexact(const struct result *r, uint32_t rank, struct part range, uint8_t *buf)
 {
-	data_types[r->type].fill_inexact(rank, part, buf);
+	data_types[r->type].fill_inexact(rank, range, buf);
 }
 
 /* How many elements of a part of the result are wrong; of the first, @first tells. */
-uint64_t data_check(const struct result *r, struct part part, const uint8_t *buf, char *first,
+uint64_t data_check(const struct result *r, struct part range, const uint8_t *buf, char *first,
 		    size_t first_bytes)
 {
-	return data_types[r->type].check(r, part, buf, first, first_bytes);
+	return data_types[r->type].check(r, range, buf, first, first_bytes);
 }
 
 /* How many elements of data_fill() have changed. */
-uint64_t data_check_input(const struct result *r, uint32_t rank, struct part part,
+uint64_t data_check_input(const struct result *r, uint32_t rank, struct part range,
 			  const uint8_t *buf)
 {
-	return data_types[r->type].check_input(r, rank, part, buf);
+	return data_types[r->type].check_input(r, rank, range, buf);
 }
 
 /* FNV-1a over bytes. */

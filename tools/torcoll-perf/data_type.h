@@ -56,53 +56,53 @@ static TYPE F(inexact)(uint64_t h)
 
 #endif
 
-static void F(fill)(const struct result *r, uint32_t rank, struct part part, uint8_t *buf)
+static void F(fill)(const struct result *r, uint32_t rank, struct part range, uint8_t *buf)
 {
-	uint32_t turn = (rank + part.first) % weights.ranks;
+	uint32_t turn = (rank + range.first) % weights.ranks;
 
-	for (uint64_t i = 0; i < part.n; i++, buf += sizeof(TYPE)) {
-		TYPE v = F(input)(r->redop, part.first + i, turn);
+	for (uint64_t i = 0; i < range.n; i++, buf += sizeof(TYPE)) {
+		TYPE v = F(input)(r->redop, range.first + i, turn);
 
 		memcpy(buf, &v, sizeof(v));
 		turn = turn + 1 < weights.ranks ? turn + 1 : 0;
 	}
 }
 
-static void F(fill_inexact)(uint32_t rank, struct part part, uint8_t *buf)
+static void F(fill_inexact)(uint32_t rank, struct part range, uint8_t *buf)
 {
-	for (uint64_t i = 0; i < part.n; i++, buf += sizeof(TYPE)) {
-		TYPE v = F(inexact)(hash((part.first + i) * weights.ranks + rank));
+	for (uint64_t i = 0; i < range.n; i++, buf += sizeof(TYPE)) {
+		TYPE v = F(inexact)(hash((range.first + i) * weights.ranks + rank));
 
 		memcpy(buf, &v, sizeof(v));
 	}
 }
 
-static uint64_t F(check)(const struct result *r, struct part part, const uint8_t *buf, char *first,
+static uint64_t F(check)(const struct result *r, struct part range, const uint8_t *buf, char *first,
 			 size_t first_bytes)
 {
 	uint64_t wrong = 0;
 
-	for (uint64_t i = 0; i < part.n; i++, buf += sizeof(TYPE)) {
-		TYPE want = F(result)(r->redop, part.first + i), is;
+	for (uint64_t i = 0; i < range.n; i++, buf += sizeof(TYPE)) {
+		TYPE want = F(result)(r->redop, range.first + i), is;
 
 		if (!memcmp(buf, &want, sizeof(want)))
 			continue;
 		memcpy(&is, buf, sizeof(is));
 		if (!wrong++)
 			snprintf(first, first_bytes, "element %llu is " FORMAT ", should be " FORMAT,
-				 (unsigned long long)(part.first + i), is, want);
+				 (unsigned long long)(range.first + i), is, want);
 	}
 	return wrong;
 }
 
-static uint64_t F(check_input)(const struct result *r, uint32_t rank, struct part part,
+static uint64_t F(check_input)(const struct result *r, uint32_t rank, struct part range,
 			       const uint8_t *buf)
 {
-	uint32_t turn = (rank + part.first) % weights.ranks;
+	uint32_t turn = (rank + range.first) % weights.ranks;
 	uint64_t wrong = 0;
 
-	for (uint64_t i = 0; i < part.n; i++, buf += sizeof(TYPE)) {
-		TYPE want = F(input)(r->redop, part.first + i, turn);
+	for (uint64_t i = 0; i < range.n; i++, buf += sizeof(TYPE)) {
+		TYPE want = F(input)(r->redop, range.first + i, turn);
 
 		wrong += !!memcmp(buf, &want, sizeof(want));
 		turn = turn + 1 < weights.ranks ? turn + 1 : 0;

@@ -109,11 +109,11 @@ int bench_size(struct perf *p, struct result *r);
 bool data_knows(enum torcoll_type type, enum torcoll_redop redop);
 int data_init(uint32_t ranks);
 void data_exit(void);
-void data_fill(const struct result *r, uint32_t rank, struct part part, uint8_t *buf);
-void data_fill_inexact(const struct result *r, uint32_t rank, struct part part, uint8_t *buf);
-uint64_t data_check(const struct result *r, struct part part, const uint8_t *buf, char *first,
+void data_fill(const struct result *r, uint32_t rank, struct part range, uint8_t *buf);
+void data_fill_inexact(const struct result *r, uint32_t rank, struct part range, uint8_t *buf);
+uint64_t data_check(const struct result *r, struct part range, const uint8_t *buf, char *first,
 		    size_t first_bytes);
-uint64_t data_check_input(const struct result *r, uint32_t rank, struct part part,
+uint64_t data_check_input(const struct result *r, uint32_t rank, struct part range,
 			  const uint8_t *buf);
 uint64_t data_checksum(const uint8_t *buf, uint64_t bytes);
 
