@@ -10,7 +10,8 @@
 
 #define SEEDS	12			/* tried before something is taken for necessary */
 
-static char why[sizeof(sim.why)];
+static char why[sizeof(sim.why)];	/* of the last try */
+static char kept[sizeof(sim.why)];	/* of the last that failed */
 static u64 tries;
 
 static bool calls_are_served(const struct sim_scenario *s)
@@ -39,6 +40,7 @@ static bool keep(struct sim_scenario *s, struct sim_scenario *next)
 		if (sim_worker_try(next, why))
 			continue;
 		*s = *next;
+		memcpy(kept, why, sizeof(kept));
 		fprintf(stderr, "%4llu tries: %llu comms, %llu incidents, %s: %s\n",
 			(unsigned long long)tries, (unsigned long long)s->groups,
 			(unsigned long long)s->incidents, s->dims, why);
@@ -246,6 +248,7 @@ bool sim_minimise(struct sim_scenario *s)
 
 	if (sim_worker_try(s, why))
 		return false;
+	memcpy(kept, why, sizeof(kept));
 	do {
 		any = drop_groups(s);
 		any |= drop_classes(s);
@@ -254,6 +257,6 @@ bool sim_minimise(struct sim_scenario *s)
 		any |= shrink_shape(s);
 		any |= shrink_numbers(s);
 	} while (any);
-	printf("# %s\n", why);
+	printf("# %s\n", kept);
 	return true;
 }
