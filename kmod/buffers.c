@@ -129,7 +129,7 @@ static int get_own(struct tor_session *session, struct tor_slot *slot, u32 which
 
 static bool overlap(u64 a, u64 alen, u64 b, u64 blen)
 {
-	return a < b + blen && b < a + alen;
+	return alen && blen && a < b + blen && b < a + alen;
 }
 
 static struct tor_mem mem_part(const struct tor_mem *mem, struct part part)
