@@ -182,7 +182,9 @@ $(B)/lib/libtorcoll.so: $(B)/lib/libtorcoll.so.0
 $(B)/lib/libtorcoll.a: $(call objects,host,$(lib_sources))
 	$(archive)
 
-$(B)/lib/libtorcoll.pc: lib/libtorcoll.pc.in Makefile
+# Always, since it depends on where to install to.
+.PHONY: $(B)/lib/libtorcoll.pc
+$(B)/lib/libtorcoll.pc: lib/libtorcoll.pc.in
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|g; s|@prefix@|$(PREFIX)|g' \
 		-e 's|@LIBDIR@|$(LIBDIR)|g; s|@libdir@|$(LIBDIR)|g' \

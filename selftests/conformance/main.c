@@ -131,7 +131,8 @@ static bool result_is_right(const struct test_case *t, struct part part, const u
 		complain(t, "%llu wrong: %s", (unsigned long long)wrong, text);
 		right = false;
 	}
-	if (!guards_hold(result, bytes)) {
+	/* where there is no result of a call, its input may be there */
+	if ((part.count || !t->op.count) && !guards_hold(result, bytes)) {
 		complain(t, "bytes behind the result were written to");
 		right = false;
 	}
@@ -200,9 +201,9 @@ int main(int argc, char **argv)
 	struct coverage *coverage;
 	struct test_case t;
 	uint32_t missing;
-	int cases = argc == 3 ? atoi(argv[2]) : 0;
+	int n = argc == 3 ? atoi(argv[2]) : 0;
 
-	if (cases <= 0) {
+	if (n <= 0) {
 		fprintf(stderr, "usage: conformance SEED CASES\n");
 		return 2;
 	}
@@ -211,7 +212,7 @@ int main(int argc, char **argv)
 	coverage = coverage_new(&world);
 	if (!coverage)
 		die("no memory");
-	for (int i = 0; i < cases; i++) {
+	for (int i = 0; i < n; i++) {
 		case_draw(&world, coverage, &state, &t);
 		if (greatest(!run_case(&t)))
 			failed++;

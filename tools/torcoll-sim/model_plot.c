@@ -359,7 +359,7 @@ static void draw(const struct plot *p, struct canvas *c)
 static bool make_plot(const struct plot *p, const char *dir)
 {
 	char name[32], path[4096];
-	char *command[] = { NULL, "plot", name };
+	char *command[3] = { NULL, "plot", name };
 	struct canvas c = { 0 };
 	u32 i;
 
