@@ -9,6 +9,7 @@
 #include <linux/crc32c.h>
 #include <linux/jump_label.h>
 #include <linux/ktime.h>
+#include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
@@ -33,6 +34,16 @@ void *tor_env_alloc(size_t n)
 void tor_env_free(void *p)
 {
 	kfree(p);
+}
+
+void *tor_env_table_alloc(size_t n)
+{
+	return kvzalloc(n, GFP_KERNEL_ACCOUNT);
+}
+
+void tor_env_table_free(void *p)
+{
+	kvfree(p);
 }
 
 u32 tor_env_crc32c(u32 crc, const void *p, size_t n)

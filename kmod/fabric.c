@@ -14,6 +14,7 @@
 #include "join.h"
 #include "netlink.h"
 #include "port.h"
+#include "reroute.h"
 #include "trace.h"
 
 static unsigned int net_id __read_mostly;
@@ -50,6 +51,12 @@ void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 	schedule_work(&fabric->notify_work);
 }
 
+void tor_fabric_notify(struct tor_fabric *fabric)
+{
+	set_bit(TOR_FABRIC_CHANGED, &fabric->changed);
+	schedule_work(&fabric->notify_work);
+}
+
 /* Links change in softirq; those who listen hear of it in process context. */
 static void notify_work(struct work_struct *work)
 {
@@ -60,6 +67,8 @@ static void notify_work(struct work_struct *work)
 	for (port = 0; port < TOR_MAX_PORTS; port++)
 		if (test_and_clear_bit(port, &fabric->changed))
 			tor_netlink_notify_port(fabric, port);
+	if (test_and_clear_bit(TOR_FABRIC_CHANGED, &fabric->changed))
+		tor_netlink_notify_fabric(fabric, true);
 	rtnl_unlock();
 }
 
@@ -67,17 +76,15 @@ static enum hrtimer_restart hello_timer(struct hrtimer *timer)
 {
 	struct tor_fabric *fabric = container_of(timer, struct tor_fabric, hello_timer);
 	struct tor_entry entry;
-	u32 port;
 
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
-	for (port = 0; port < 2 * fabric->node.torus.ndim; port++)
-		tor_link_tick(&entry.ctx, &fabric->node, port);
+	tor_link_tick(&entry.ctx, &fabric->node);
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
 	rcu_read_unlock();
-	hrtimer_forward_now(timer, ns_to_ktime(fabric->node.hello_ns));
+	hrtimer_forward_now(timer, ns_to_ktime(tor_link_tick_ns(&fabric->node)));
 	return HRTIMER_RESTART;
 }
 
@@ -172,18 +179,19 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 	if (!fabric)
 		return ERR_PTR(-ENOMEM);
 	fabric->counters = alloc_percpu(struct tor_counters);
-	if (!fabric->counters) {
-		kfree(fabric);
-		return ERR_PTR(-ENOMEM);
-	}
-	tor_node_init(&fabric->node, &torus, cfg->key, cfg->self);
+	if (!fabric->counters)
+		goto err_free;
+	spin_lock_init(&fabric->lock);
+	if (tor_node_init(&fabric->node, &torus, cfg->key, cfg->self))
+		goto err_counters;
+	if (tor_reroute_init(fabric))
+		goto err_node;
 	if (cfg->hello_ms)
 		fabric->node.hello_ns = (u64)cfg->hello_ms * NSEC_PER_MSEC;
 	fabric->node.checksum_payload = !cfg->checksum_header_only;
 	fabric->tn = tn;
 	fabric->frame_size = cfg->frame_size;
 	fabric->ethertype = cfg->ethertype ? cfg->ethertype : TORCOLL_ETHERTYPE;
-	spin_lock_init(&fabric->lock);
 	spin_lock_init(&fabric->groups_lock);
 	hash_init(fabric->group);
 	INIT_WORK(&fabric->notify_work, notify_work);
@@ -191,12 +199,20 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 	fabric->join_timer.function = join_timer;
 	hrtimer_init(&fabric->hello_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	fabric->hello_timer.function = hello_timer;
-	hrtimer_start(&fabric->hello_timer, ns_to_ktime(fabric->node.hello_ns),
+	hrtimer_start(&fabric->hello_timer, ns_to_ktime(tor_link_tick_ns(&fabric->node)),
 		      HRTIMER_MODE_REL_SOFT);
 	tn->sequence++;
 	list_add_tail_rcu(&fabric->list, &tn->fabrics);
 	tor_netlink_notify_fabric(fabric, true);
 	return fabric;
+
+err_node:
+	tor_node_destroy(&fabric->node);
+err_counters:
+	free_percpu(fabric->counters);
+err_free:
+	kfree(fabric);
+	return ERR_PTR(-ENOMEM);
 }
 
 /*
@@ -204,7 +220,7 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
  * - frames being received: their packet_type is gone, tor_port_del() waits for them;
  * - groups: none belongs to an open file (@users); those that only linger are ended here;
  * - joins: made by open files, which are users;
- * - the two timers and the notifier's work: cancelled;
+ * - the two timers, the works for routes and notifications: cancelled;
  * - readers of the list (dumps): a grace period.
  */
 static void fabric_free(struct tor_fabric *fabric)
@@ -225,6 +241,8 @@ static void fabric_free_rcu(struct rcu_head *rcu)
 {
 	struct tor_fabric *fabric = container_of(rcu, struct tor_fabric, rcu);
 
+	tor_reroute_free(fabric);
+	tor_node_destroy(&fabric->node);
 	free_percpu(fabric->counters);
 	kfree(fabric);
 }
@@ -238,6 +256,7 @@ int tor_fabric_del(struct tor_fabric *fabric)
 	/* the work takes RTNL: it is let out, and finds nothing to say */
 	fabric->changed = 0;
 	rtnl_unlock();
+	tor_reroute_stop(fabric);
 	cancel_work_sync(&fabric->notify_work);
 	rtnl_lock();
 	call_rcu(&fabric->rcu, fabric_free_rcu);
@@ -254,16 +273,24 @@ struct tor_fabric *tor_fabric_find(struct tor_net *tn, u64 key)
 	return NULL;
 }
 
-u32 tor_fabric_unit(const struct tor_fabric *fabric)
+u32 tor_fabric_unit(struct tor_fabric *fabric)
 {
 	u32 unit = fabric->frame_size ? tor_wire_unit(fabric->frame_size) : U32_MAX;
 	u32 ports = 0;
 	u32 i;
 
+	spin_lock_bh(&fabric->lock);
+	unit = min(unit, tor_wire_unit(tor_view_frame(&fabric->node.view)));
+	spin_unlock_bh(&fabric->lock);
+
 	for (i = 0; i < TOR_MAX_PORTS; i++) {
 		const struct tor_port *port = rtnl_dereference(fabric->port[i]);
-		u32 takes = port ? tor_wire_unit(READ_ONCE(port->dev->mtu)) : 0;
+		u32 frame = READ_ONCE(fabric->node.link[i].takes);
+		u32 takes;
 
+		if (!port)
+			continue;
+		takes = tor_wire_unit(frame ? frame : READ_ONCE(port->dev->mtu));
 		if (!takes)
 			continue;
 		unit = min(unit, takes);

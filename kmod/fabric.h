@@ -7,8 +7,8 @@
  * RTNL      configuration: the namespace's list of fabrics, fabric->port[], the devices behind
  *           the ports. Taken by netlink handlers, the netdev notifier and, briefly, when a comm is
  *           created or given up.
- * fabric->lock  (spinlock, bottom halves off) link states and joins: core's link.c and join.c. Taken in
- *           softirq by hellos, comm messages and the two timers.
+ * fabric->lock  (spinlock, bottom halves off) link states, views and joins: core's link.c, view.c and join.c.
+ *           Taken in softirq by hellos, comm messages and the two timers.
  * fabric->groups_lock  (spinlock, bottom halves off) the table of groups, for writers.
  * lane->lock  (spinlock, bottom halves off; group.h) one channel of one op slot: core's engine.c. Two frames
  *           of different channels or ops run on different CPUs at once.
@@ -17,7 +17,7 @@
  * fabric->groups_lock inside fabric->lock (a join installs its group). No transmit function is
  * called with a spinlock held: frames collect in struct tor_entry and leave in tor_entry_end().
  *
- * RCU: list of fabrics, fabric->port[], table of groups. The receive path, the timers and
+ * RCU: list of fabrics, fabric->port[], fabric->routes, table of groups. The receive path, the timers and
  * every other entry into core hold rcu_read_lock() until tor_entry_end() has returned, so whatever
  * they found stays. Link states and neighbours' addresses are read by READ_ONCE().
  *
@@ -60,7 +60,11 @@ struct tor_counters {
  * @node: core's part
  * @ethertype: of its frames, host order
  * @users: comms of open files; while there are any, the fabric stays
- * @changed: bit per port whose link changed and was not notified yet
+ * @routes: RCU; replaced by route_work alone, see reroute.c
+ * @view_changed: since @routes was built
+ * @downs: node->view.downs that all channels know of
+ * @needs: by port: bytes of a frame that did not fit, 0: none
+ * @changed: bit per port whose link changed and was not notified yet, and TOR_FABRIC_CHANGED
  * @group: by tag
  */
 struct tor_fabric {
@@ -77,10 +81,18 @@ struct tor_fabric {
 	struct hrtimer join_timer;
 	unsigned long changed;
 	struct work_struct notify_work;
+	struct tor_routes __rcu *routes;
+	bool view_changed;
+	u32 needs[TOR_MAX_PORTS];
+	struct delayed_work route_work;
+	u32 downs;
 	spinlock_t groups_lock;
 	DECLARE_HASHTABLE(group, 6);
 	struct rcu_head rcu;
 };
+
+/* Bit of tor_fabric.changed: the routes did. */
+#define TOR_FABRIC_CHANGED	TOR_MAX_PORTS
 
 static inline struct tor_fabric *tor_fabric_of(struct tor_node *node)
 {
@@ -126,8 +138,11 @@ int tor_fabric_del(struct tor_fabric *fabric);
 /* Context: RTNL or RCU. */
 struct tor_fabric *tor_fabric_find(struct tor_net *tn, u64 key);
 
-/* Payload bytes per frame that every port takes; 0 if there is no port. Context: RTNL. */
-u32 tor_fabric_unit(const struct tor_fabric *fabric);
+/* Payload bytes per frame that every port, and every node known, takes; 0 if there is no port. Context: RTNL. */
+u32 tor_fabric_unit(struct tor_fabric *fabric);
+
+/* Tell those who listen, soon. Context: any. */
+void tor_fabric_notify(struct tor_fabric *fabric);
 
 void tor_fabric_counters(const struct tor_fabric *fabric, u64 *value);
 

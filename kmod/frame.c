@@ -16,7 +16,7 @@
 #include "join.h"
 #include "memory.h"
 #include "port.h"
-#include "route.h"
+#include "reroute.h"
 #include "trace.h"
 
 /* What is remembered of an own data frame, in case its queue refuses it. */
@@ -188,20 +188,23 @@ static struct sk_buff *build(struct tor_fabric *fabric, const struct tor_port *p
 	return skb;
 }
 
-/* The port that @frame leaves by, if its link is fit for it. Context: RCU. */
-static struct tor_port *pick_port(struct tor_fabric *fabric, const struct tor_frame *frame,
-				  bool hello)
+/* The port that leads to @dst; @from: the one that the frame came in by, or TOR_NO_PORT. Context: RCU. */
+static struct tor_port *route(struct tor_fabric *fabric, u32 dst, u32 tie, u32 from)
 {
-	struct tor_node *node = &fabric->node;
-	u32 index = frame->port;
+	const struct tor_routes *routes = rcu_dereference(fabric->routes);
+	u32 index = tor_routes_port(&fabric->node.torus, routes, dst, tie,
+				    READ_ONCE(fabric->node.live), from);
 
-	if (index == ~0U)
-		index = tor_route_port(&node->torus, node->self, frame->dst, frame->tie);
-	if (index >= TOR_MAX_PORTS)
-		return NULL;
-	if (!hello && READ_ONCE(node->link[index].state) != TOR_LINK_UP)
-		return NULL;
-	return rcu_dereference(fabric->port[index]);
+	return index == TOR_NO_PORT ? NULL : rcu_dereference(fabric->port[index]);
+}
+
+/* Do the ports at both ends of the link take @skb? If not, there is a way around it, or there is none. */
+static bool fits(struct tor_fabric *fabric, const struct tor_port *port, const struct sk_buff *skb)
+{
+	if (likely(skb->len <= READ_ONCE(fabric->node.link[port->index].takes)))
+		return true;
+	tor_reroute_too_small(fabric, port->index, skb->len);
+	return false;
 }
 
 int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_frame *frame)
@@ -209,9 +212,13 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 	struct tor_entry *entry = container_of(ctx, struct tor_entry, ctx);
 	struct tor_fabric *fabric = tor_fabric_of(node);
 	bool hello = frame->port != ~0U;
-	struct tor_port *port = pick_port(fabric, frame, hello);
+	struct tor_port *port;
 	struct sk_buff *skb;
 
+	if (hello)
+		port = rcu_dereference(fabric->port[frame->port]);
+	else
+		port = route(fabric, frame->dst, frame->tie, TOR_NO_PORT);
 	if (!port) {
 		if (!hello)
 			tor_env_count(node, TOR_C_TX_NO_ROUTE, 1);
@@ -222,7 +229,8 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 		tor_env_count(node, TOR_C_TX_NO_MEMORY, 1);
 		return -ENOMEM;
 	}
-	if (fill_header(skb, port, fabric->ethertype, hello) < 0) {
+	if ((!hello && !fits(fabric, port, skb)) ||
+	    fill_header(skb, port, fabric->ethertype, hello) < 0) {
 		kfree_skb(skb);
 		tor_env_count(node, TOR_C_TX_NO_ROUTE, 1);
 		return -EHOSTUNREACH;
@@ -267,18 +275,16 @@ void tor_env_drop(struct tor_ctx *ctx, struct tor_node *node, enum tor_counter w
 static void forward(struct tor_port *in, struct sk_buff *skb, const struct tor_hdr *h)
 {
 	struct tor_fabric *fabric = in->fabric;
-	struct tor_frame frame = { .port = ~0U, .dst = h->dst };
 	struct tor_port *out;
 	int ret;
 
 	/* a tie can only arise where a dimension begins: any rule that a frame keeps to will do */
-	frame.tie = (u32)(h->offset >> 6) ^ h->channel;
-	out = pick_port(fabric, &frame, false);
+	out = route(fabric, h->dst, (u32)(h->offset >> 6) ^ h->channel, in->index);
 	if (!out) {
 		tor_port_drop(in, TOR_C_DROP_NO_ROUTE);
 		goto free;
 	}
-	if (skb->len > READ_ONCE(out->dev->mtu)) {
+	if (!fits(fabric, out, skb)) {
 		tor_port_drop(in, TOR_C_DROP_FORWARD);
 		goto free;
 	}
@@ -369,7 +375,10 @@ static void rx_hello(struct tor_entry *entry, struct tor_port *port, struct sk_b
 		return;
 	}
 	spin_lock(&fabric->lock);
-	WRITE_ONCE(port->neighbour, ether_addr_to_u64(eth_hdr(skb)->h_source));
+	WRITE_ONCE(port->heard, ether_addr_to_u64(eth_hdr(skb)->h_source));
+	/* before the link is up and frames go there */
+	if (tor_link_expects(&fabric->node, port->index, h, &hello))
+		WRITE_ONCE(port->neighbour, port->heard);
 	tor_link_hello(&entry->ctx, &fabric->node, port->index, h, &hello);
 	spin_unlock(&fabric->lock);
 }
@@ -495,6 +504,7 @@ static bool link_fit(const struct tor_port *port)
 	case TOR_LINK_UP:
 	case TOR_LINK_ONE_WAY:
 	case TOR_LINK_WAITING:
+	case TOR_LINK_TOO_SMALL:
 		return true;
 	default:
 		return false;
@@ -525,6 +535,7 @@ static void receive(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 			tor_port_drop(port, TOR_C_DROP_LINK);
 			goto free;
 		}
+		tor_link_alive(node, port->index, entry->ctx.now);
 		if (h.dst != node->self) {
 			forward(port, skb, &h);
 			return;

@@ -13,6 +13,7 @@
 #include "netlink.h"
 #include "op.h"
 #include "port.h"
+#include "reroute.h"
 #include "session.h"
 #include "trace.h"
 
@@ -211,6 +212,19 @@ void tor_group_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
 	spin_unlock(&lane->lock);
 }
 
+void tor_group_rerouted(struct tor_entry *entry, struct tor_group *group)
+{
+	u32 i;
+
+	for (i = 0; i < group->comm.depth * group->comm.channels; i++) {
+		struct tor_lane *lane = &group->lanes[i];
+
+		spin_lock(&lane->lock);
+		tor_chan_rerouted(&entry->ctx, &lane->chan);
+		spin_unlock(&lane->lock);
+	}
+}
+
 /* --- failure --- */
 
 void tor_env_comm_told(struct tor_comm *comm)
@@ -315,7 +329,7 @@ u64 tor_group_memory(const struct tor_group *group)
 
 	return sizeof(*group) + comm->depth * sizeof(*group->slot) +
 	       comm->depth * comm->channels * sizeof(*group->lanes) +
-	       comm->ranks * (sizeof(*comm->path) + sizeof(*comm->epoch)) +
+	       comm->ranks * (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen)) +
 	       atomic_read(&comm->kept);
 }
 
@@ -329,6 +343,7 @@ static void free_group(struct tor_group *group)
 	kvfree(group->comm.member);
 	kvfree(group->comm.order);
 	kvfree(group->comm.epoch);
+	kvfree(group->comm.seen);
 	kvfree(group->comm.path);
 	kvfree(group->join.seen);
 	kvfree(group->join.seen_nonce);
@@ -450,6 +465,8 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 		set_bit(TOR_GROUP_HASHED, &group->flags);
 	}
 	spin_unlock(&fabric->groups_lock);
+	if (!err)
+		tor_reroute_look(fabric);
 	return err;
 }
 
@@ -525,11 +542,12 @@ static int alloc_group(struct tor_group *group)
 	u32 i;
 
 	comm->epoch = kvcalloc(comm->ranks, sizeof(*comm->epoch), GFP_KERNEL_ACCOUNT);
+	comm->seen = kvcalloc(comm->ranks, sizeof(*comm->seen), GFP_KERNEL_ACCOUNT);
 	comm->path = kvcalloc(comm->ranks, sizeof(*comm->path), GFP_KERNEL_ACCOUNT);
 	group->slot = kvcalloc(comm->depth, sizeof(*group->slot), GFP_KERNEL_ACCOUNT);
 	group->lanes = kvcalloc(comm->depth * comm->channels, sizeof(*group->lanes),
 				GFP_KERNEL_ACCOUNT);
-	if (!comm->epoch || !comm->path || !group->slot || !group->lanes)
+	if (!comm->epoch || !comm->seen || !comm->path || !group->slot || !group->lanes)
 		return -ENOMEM;
 	if (!comm->rank) {
 		join->seen = kvcalloc(comm->ranks, sizeof(*join->seen), GFP_KERNEL_ACCOUNT);
@@ -649,6 +667,7 @@ struct tor_group *tor_group_create(struct tor_fabric *fabric, struct tor_group_c
 	join->rank = group->comm.rank;
 	join->ranks = group->comm.ranks;
 	join->member = group->comm.member;
+	join->epoch = group->comm.epoch;
 	rtnl_lock();
 	join->unit = tor_fabric_unit(fabric);
 	rtnl_unlock();

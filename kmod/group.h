@@ -174,6 +174,9 @@ void tor_group_abort_rx(struct tor_entry *entry, struct tor_port *port, const st
 void tor_group_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
 		       const struct tor_hdr *h);
 
+/* Links went down: see tor_chan_rerouted(). Context: BH off, RCU, no lock held. */
+void tor_group_rerouted(struct tor_entry *entry, struct tor_group *group);
+
 /* Give slots that core is done with their next numbers. Context: BH off, RCU, no lock held. */
 void tor_slots_recycle(struct tor_entry *entry);
 

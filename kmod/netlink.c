@@ -264,7 +264,7 @@ static int put_coord(struct sk_buff *msg, int attr, const struct tor_node *node)
 
 /* What a fabric's ports and comms add up to. Context: RTNL. */
 struct totals {
-	u32 ports, up, comms, groups, ops;
+	u32 ports, up, comms, groups, ops, reached;
 	u64 memory;		/* without comms */
 	u64 comm_memory;
 };
@@ -290,8 +290,11 @@ static void add_up(struct tor_fabric *fabric, struct totals *t)
 		t->up += READ_ONCE(fabric->node.link[i].state) == TOR_LINK_UP;
 	}
 	t->memory = sizeof(*fabric) + t->ports * sizeof(struct tor_port) +
-		    sizeof(struct tor_counters) * num_possible_cpus();
+		    sizeof(struct tor_counters) * num_possible_cpus() +
+		    tor_routes_bytes(&fabric->node.torus) +
+		    fabric->node.torus.nodes * sizeof(struct tor_view_entry);
 	rcu_read_lock();
+	t->reached = rcu_dereference(fabric->routes)->reached;
 	hash_for_each_rcu(fabric->group, i, group, hash) {
 		t->groups++;
 		t->comms += !!READ_ONCE(group->session);
@@ -327,7 +330,11 @@ static int fill_fabric(struct sk_buff *msg, struct tor_fabric *fabric)
 	       nla_put_u32(msg, TORCOLL_A_FABRIC_COMMS, t.comms) ||
 	       nla_put_u32(msg, TORCOLL_A_FABRIC_FRAME_BYTES, tor_fabric_unit(fabric)) ||
 	       put_u64(msg, TORCOLL_A_FABRIC_MEMORY, t.memory) ||
-	       nla_put_string(msg, TORCOLL_A_FABRIC_VERSION, TOR_VERSION) ? -EMSGSIZE : 0;
+	       nla_put_string(msg, TORCOLL_A_FABRIC_VERSION, TOR_VERSION) ||
+	       nla_put_u32(msg, TORCOLL_A_FABRIC_DEAD_LINKS, READ_ONCE(node->view.dead)) ||
+	       nla_put_u32(msg, TORCOLL_A_FABRIC_REACHED, t.reached) ||
+	       nla_put_u32(msg, TORCOLL_A_FABRIC_VIEW, READ_ONCE(node->view.digest)) ?
+		       -EMSGSIZE : 0;
 }
 
 static int fill_node(struct sk_buff *msg, struct tor_fabric *fabric)
@@ -356,7 +363,7 @@ static int fill_heard(struct sk_buff *msg, const struct tor_port *port,
 		return -EMSGSIZE;
 	if (!link->heard || link->peer_node == ~0U)
 		return 0;
-	u64_to_ether_addr(READ_ONCE(port->neighbour), mac);
+	u64_to_ether_addr(READ_ONCE(port->heard), mac);
 	return nla_put_u32(msg, TORCOLL_A_PORT_HEARD_NODE, link->peer_node) ||
 	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_DIM, tor_port_dim(link->peer_port)) ||
 	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_DIR, tor_port_dir(link->peer_port)) ||

@@ -251,6 +251,14 @@ static int comm_error(struct tor_session *session, const struct tor_group *group
 
 	if (comm->error_rank == TOR_NO_RANK)
 		return tor_refuse(session, comm->error, "the comm %s has failed", group->name);
+	if (comm->error == -EHOSTDOWN)
+		return tor_refuse(session, comm->error,
+				  "the comm %s has failed: rank %u (node %u) is down, or has restarted",
+				  group->name, comm->error_rank, comm->error_node);
+	if (comm->error == -EHOSTUNREACH)
+		return tor_refuse(session, comm->error,
+				  "the comm %s has failed: no live cables lead to rank %u (node %u)",
+				  group->name, comm->error_rank, comm->error_node);
 	return tor_refuse(session, comm->error, "the comm %s has failed: caused by rank %u (node %u)",
 			  group->name, comm->error_rank, comm->error_node);
 }

@@ -192,6 +192,8 @@ const char *tor_port_reason(const struct tor_port *port)
 		return "the other side believes in another shape of the fabric";
 	case TOR_LINK_MISWIRED:
 		return "another port than expected is at the other end of the cable";
+	case TOR_LINK_TOO_SMALL:
+		return "the MTU here or on the other side is smaller than frames that are in use";
 	case TOR_LINK_ONE_WAY:
 		return "heard, but the other side does not hear us (yet)";
 	}

@@ -11,6 +11,7 @@
  * struct tor_port - a netdev in use
  * @type: our receiver; beside macsec and taps, unlike an rx_handler
  * @neighbour: MAC of the neighbour in the lower 48 bits, from its hellos
+ * @heard: MAC that said hello last, whoever it is
  * @tx_frames, @rx_frames: hellos included; @drops: received ones that were thrown away
  */
 struct tor_port {
@@ -20,6 +21,7 @@ struct tor_port {
 	netdevice_tracker tracker;
 	u32 index;
 	u64 neighbour;
+	u64 heard;
 	bool upper;			/* enslaved: a bridge or bond takes its frames */
 	atomic64_t tx_frames;
 	atomic64_t rx_frames;

@@ -155,6 +155,26 @@ TRACE_EVENT(torcoll_link,
 		  __entry->port, __get_str(name))
 );
 
+/* The routes changed; @reached: nodes that there is a way to. */
+TRACE_EVENT(torcoll_reroute,
+	TP_PROTO(const struct tor_node *node, u32 reached),
+	TP_ARGS(node, reached),
+	TP_STRUCT__entry(
+		__field(u64, key)
+		__field(u32, node)
+		__field(u32, dead)
+		__field(u32, reached)
+	),
+	TP_fast_assign(
+		__entry->key = node->key;
+		__entry->node = node->self;
+		__entry->dead = node->view.dead;
+		__entry->reached = reached;
+	),
+	TP_printk("key=%llu node=%u dead=%u reached=%u", __entry->key, __entry->node,
+		  __entry->dead, __entry->reached)
+);
+
 #endif
 
 #undef TRACE_INCLUDE_PATH

@@ -27,21 +27,12 @@ u32 tor_comm_rank(const struct tor_comm *comm, u32 node)
 bool tor_comm_admit(struct tor_comm *comm, const struct tor_hdr *h, u32 *rank,
 		    enum tor_counter *why)
 {
-	u32 known;
-
 	*rank = tor_comm_rank(comm, h->src);
 	if (*rank == TOR_NO_RANK || *rank == comm->rank) {
 		*why = TOR_C_DROP_COMM;
 		return false;
 	}
-	/*
-	 * The tag is of this creation of the comm, so whoever uses it has joined; the first frame
-	 * tells the incarnation that did, and a restarted node cannot know the tag.
-	 */
-	known = READ_ONCE(comm->epoch[*rank]);
-	if (!known)
-		WRITE_ONCE(comm->epoch[*rank], h->src_epoch);
-	else if (known != h->src_epoch) {
+	if (h->src_epoch != comm->epoch[*rank]) {
 		*why = TOR_C_DROP_EPOCH;
 		return false;
 	}
@@ -91,7 +82,7 @@ void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
 	if (abort.rank == TOR_NO_RANK || comm->error == -ECANCELED || comm->error == -ETIMEDOUT)
 		abort.rank = comm->rank;
 	tor_node_header(comm->node, &h, TORCOLL_FRAME_ABORT, tor_comm_node(comm, rank));
-	h.dst_epoch = READ_ONCE(comm->epoch[rank]);
+	h.dst_epoch = comm->epoch[rank];
 	h.comm = comm->tag;
 	h.length = sizeof(body);
 	tor_wire_put_abort(body, &abort);

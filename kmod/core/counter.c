@@ -41,6 +41,8 @@ static const char *const counter_names[] = {
 	[TOR_C_DROP_LINK] = "drop_link",
 	[TOR_C_OPS] = "ops",
 	[TOR_C_OPS_FAILED] = "ops_failed",
+	[TOR_C_LINK_DOWNS] = "link_downs",
+	[TOR_C_REROUTES] = "reroutes",
 };
 
 static_assert(ARRAY_SIZE(counter_names) == TOR_C_COUNT);

@@ -35,6 +35,7 @@
 #define TOR_RETRY		(NSEC_PER_MSEC / 10)	/* FPU or memory was not to be had */
 #define TOR_NUDGE		(1 * (s64)NSEC_PER_SEC)	/* how long nothing may come before we ask */
 #define TOR_NO_RANK		(~0U)
+#define TOR_WATCH_GRACE		(400 * NSEC_PER_MSEC)	/* see tor_comm_watch() */
 
 /**
  * struct tor_comm - core's part of a communicator
@@ -47,7 +48,9 @@
  * @channels: channels per slot
  * @member: node of each rank, or NULL: rank i is node i
  * @order: ranks sorted by node; only with @member
- * @epoch: of each rank's node, learned from its first frame, 0: not yet
+ * @epoch: of each rank's node, as agreed when the comm was created
+ * @seen: what this node's view said of it then; @watched: that was looked at
+ * @lost_since: when a rank was first found out of reach, ns; 0: all can be reached
  * @path: by rank
  * @kept: bytes in early frames
  * @claimed: set by the first failure; @failed: set when that is written down
@@ -66,6 +69,9 @@ struct tor_comm {
 	const u32 *member;
 	const u32 *order;
 	u32 *epoch;
+	u32 *seen;
+	bool watched;
+	u64 lost_since;
 	struct tor_path *path;
 	atomic_t kept;
 	atomic_t claimed;
@@ -185,6 +191,20 @@ void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank);
 void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const void *p,
 		       u32 len);
 
+/**
+ * tor_comm_watch - can all ranks be reached, and are they still who they were?
+ * @ctx: entry
+ * @comm: installed
+ * @routes: by what is known now
+ *
+ * Fails the comm with -EHOSTDOWN if a node restarted, or if all its neighbours have lost it; with -EHOSTUNREACH if
+ * there is no way to it. Call it once the comm is installed and whenever node->view has changed, with the node's
+ * lock held.
+ *
+ * Return: when to call again whatever happens, ns; 0: not until the view changes.
+ */
+u64 tor_comm_watch(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_routes *routes);
+
 /* The digest of what was called, never 0. */
 u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits);
 
@@ -229,6 +249,9 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 
 /* The time asked for by tor_env_chan_timer() has come. */
 void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan);
+
+/* Links went down somewhere, routes lead around them: what was under way there is sent again soon. */
+void tor_chan_rerouted(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /* The own queue refused data frame @h to @rank. */
 void tor_chan_dropped(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,

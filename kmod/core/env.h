@@ -106,6 +106,8 @@ enum tor_counter {
 	TOR_C_DROP_LINK,	/* data on a link that is not up */
 	TOR_C_OPS,		/* ops completed */
 	TOR_C_OPS_FAILED,	/* ops ended by an error */
+	TOR_C_LINK_DOWNS,	/* links of this node that went down */
+	TOR_C_REROUTES,		/* changes of this node's routes */
 	TOR_C_COUNT
 };
 
@@ -114,6 +116,10 @@ enum tor_counter {
 /* Zeroed memory, or NULL. Never sleeps. */
 void *tor_env_alloc(size_t n);
 void tor_env_free(void *p);
+
+/* The same, of any size; may sleep, so called only where core says that it may. */
+void *tor_env_table_alloc(size_t n);
+void tor_env_table_free(void *p);
 
 /* CRC32C without initial or final inversion: start with ~0, invert the end. */
 u32 tor_env_crc32c(u32 crc, const void *p, size_t n);
@@ -213,5 +219,11 @@ void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join);
 
 /* The state of a port's link changed (node->link[port].state). */
 void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port);
+
+/*
+ * What is known of links or nodes (node->view) changed: build routes anew (tor_routes_build()), then look after
+ * comms (tor_comm_watch()), and after those of which frames may be lost (tor_chan_rerouted()).
+ */
+void tor_env_view_changed(struct tor_ctx *ctx, struct tor_node *node);
 
 #endif

@@ -13,23 +13,26 @@ static u32 node_of(const struct tor_join *join, u32 rank)
 	return join->member ? join->member[rank] : rank;
 }
 
-static void say(struct tor_ctx *ctx, struct tor_node *node, u32 dst, const struct tor_comm_msg *msg)
+/* @epoch: @msg->epochs of them. */
+static void say(struct tor_ctx *ctx, struct tor_node *node, u32 dst, const struct tor_comm_msg *msg,
+		const u32 *epoch)
 {
-	u8 hdr[sizeof(struct torcoll_hdr)], body[sizeof(struct torcoll_comm_msg)];
+	u8 body[sizeof(struct torcoll_comm_msg) + TOR_JOIN_EPOCHS * sizeof(__be32)];
+	u8 hdr[sizeof(struct torcoll_hdr)];
 	struct tor_frame frame = {
 		.port = ~0U,
 		.dst = dst,
 		.hdr = hdr,
 		.hdr_len = sizeof(hdr),
 		.linear = body,
-		.linear_len = sizeof(body),
+		.linear_len = tor_wire_comm_bytes(msg->epochs),
 	};
 	struct tor_hdr h;
 
 	tor_node_header(node, &h, TORCOLL_FRAME_COMM, dst);
-	h.length = sizeof(body);
-	tor_wire_put_comm(body, msg, NULL);
-	h.payload_crc = tor_wire_crc(body, sizeof(body));
+	h.length = frame.linear_len;
+	tor_wire_put_comm(body, msg, epoch);
+	h.payload_crc = tor_wire_crc(body, h.length);
 	tor_wire_build(hdr, &h, NULL);
 	tor_env_send(ctx, node, &frame);
 }
@@ -52,7 +55,33 @@ static void say_to_rank(struct tor_ctx *ctx, const struct tor_join *join, u32 ra
 		.frame_bytes = join->unit,
 	};
 
-	say(ctx, join->node, node_of(join, rank), &msg);
+	say(ctx, join->node, node_of(join, rank), &msg, NULL);
+}
+
+/* Rank 0: the agreement, in as many messages as the epochs of all take. */
+static void say_ready(struct tor_ctx *ctx, const struct tor_join *join, u32 rank)
+{
+	u32 most = min_t(u32, join->unit / sizeof(__be32), TOR_JOIN_EPOCHS);
+	u32 first;
+
+	for (first = 0; first < join->ranks; first += most) {
+		struct tor_comm_msg msg = {
+			.step = TORCOLL_COMM_READY,
+			.name = join->name,
+			.proof = join->proof,
+			.members = join->members,
+			.nonce = join->seen_nonce[rank],
+			.rank = rank,
+			.ranks = join->ranks,
+			.missing = first,
+			.tag = join->tag,
+			.generation = join->generation,
+			.frame_bytes = join->unit,
+			.epochs = min(most, join->ranks - first),
+		};
+
+		say(ctx, join->node, node_of(join, rank), &msg, join->epoch + first);
+	}
 }
 
 /* Rank 0 says the same to everyone whose state is @from or later. */
@@ -119,6 +148,7 @@ static void fail_all(struct tor_ctx *ctx, struct tor_join *join, int error)
 /* Rank 0: take the next step once everyone has come that far. */
 static void collect(struct tor_ctx *ctx, struct tor_join *join)
 {
+	u32 rank;
 	int err;
 
 	if (join->state == TOR_JOIN_CALLING && all_are(join, TOR_JOIN_CALLING)) {
@@ -131,7 +161,8 @@ static void collect(struct tor_ctx *ctx, struct tor_join *join)
 		join->state = TOR_JOIN_ACCEPTING;
 		join->interval = TOR_JOIN_REPEAT;
 		join->repeat = ctx->now + join->interval;
-		say_to_all(ctx, join, TORCOLL_COMM_READY, 0);
+		for (rank = 1; rank < join->ranks; rank++)
+			say_ready(ctx, join, rank);
 	}
 	if (join->state == TOR_JOIN_ACCEPTING && all_are(join, TOR_JOIN_ACCEPTING)) {
 		say_to_all(ctx, join, TORCOLL_COMM_GO, 0);
@@ -163,6 +194,7 @@ int tor_join_start(struct tor_ctx *ctx, struct tor_join *join, const void *name,
 	join->interval = TOR_JOIN_REPEAT;
 	join->repeat = ctx->now + join->interval;
 	join->missing = join->rank ? 0 : TOR_NO_RANK;
+	join->epoch[join->rank] = join->node->epoch;
 	list_add_tail(&join->list, &join->node->joins);
 	if (join->rank) {
 		say_to_rank(ctx, join, 0, TORCOLL_COMM_JOIN, 0);
@@ -195,8 +227,7 @@ static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_
 	reply.step = step;
 	reply.error = -error;
 	reply.epochs = 0;
-	reply.epoch = NULL;
-	say(ctx, node, h->src, &reply);
+	say(ctx, node, h->src, &reply, NULL);
 }
 
 /* Rank 0: a member calls. */
@@ -215,13 +246,14 @@ static void join_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor
 	}
 	if (join->state == TOR_JOIN_ACCEPTING) {
 		if (join->seen_nonce[msg->rank] == msg->nonce)
-			say_to_rank(ctx, join, msg->rank, TORCOLL_COMM_READY, 0);
+			say_ready(ctx, join, msg->rank);
 		else
 			fail_all(ctx, join, -ECONNABORTED);
 		return;
 	}
 	join->seen[msg->rank] = TOR_JOIN_CALLING + 1;
 	join->seen_nonce[msg->rank] = msg->nonce;
+	join->epoch[msg->rank] = h->src_epoch;
 	if (tor_wire_unit_ok(msg->frame_bytes))
 		join->unit = min(join->unit, msg->frame_bytes);
 	find_missing(join);
@@ -250,6 +282,26 @@ static void member_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 	}
 }
 
+/* A member: part of the agreement. True: now all of it is there. */
+static bool take_epochs(struct tor_join *join, const struct tor_comm_msg *msg)
+{
+	u32 rank, i;
+
+	if (msg->ranks != join->ranks || msg->missing > join->ranks ||
+	    msg->epochs > join->ranks - msg->missing)
+		return false;
+	if (join->tag != msg->tag)
+		memset(join->epoch, 0, join->ranks * sizeof(*join->epoch));
+	join->tag = msg->tag;
+	for (i = 0; i < msg->epochs; i++)
+		join->epoch[msg->missing + i] = tor_wire_epoch(msg, i);
+	for (rank = 0; rank < join->ranks; rank++)
+		if (!join->epoch[rank])
+			return false;
+	/* rank 0 has heard an earlier incarnation of us: it will hear this one */
+	return join->epoch[join->rank] == join->node->epoch;
+}
+
 /* A member: rank 0 answers. */
 static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
 {
@@ -266,7 +318,8 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 			if (!msg->tag || !tor_wire_unit_ok(msg->frame_bytes) ||
 			    msg->frame_bytes > join->unit)
 				return;
-			join->tag = msg->tag;
+			if (!take_epochs(join, msg))
+				return;
 			join->generation = msg->generation;
 			join->unit = msg->frame_bytes;
 			err = tor_env_join_install(ctx, join);
@@ -328,7 +381,7 @@ static void repeat(struct tor_ctx *ctx, struct tor_join *join)
 	} else if (join->state == TOR_JOIN_ACCEPTING) {
 		for (rank = 1; rank < join->ranks; rank++)
 			if (join->seen[rank] == TOR_JOIN_CALLING + 1)
-				say_to_rank(ctx, join, rank, TORCOLL_COMM_READY, 0);
+				say_ready(ctx, join, rank);
 	}
 	join->repeat = ctx->now + join->interval;
 }

@@ -5,7 +5,7 @@
  *	member              rank 0
  *	JOIN  ----------->          until all have come
  *	      <-----------  WAIT    so that the member knows who is missing
- *	      <-----------  READY   all are here: tag, frame size
+ *	      <-----------  READY   all are here: tag, frame size, epochs of all
  *	ACCEPT ---------->          tag installed
  *	      <-----------  GO      all have installed it: frames may flow
  *
@@ -21,6 +21,7 @@
 #include "engine.h"
 
 #define TOR_JOIN_REPEAT		(20 * NSEC_PER_MSEC)
+#define TOR_JOIN_EPOCHS		128			/* in one READY; more come in several */
 #define TOR_JOIN_REPEAT_MAX	(320 * NSEC_PER_MSEC)
 
 enum tor_join_state { TOR_JOIN_CALLING, TOR_JOIN_ACCEPTING, TOR_JOIN_DONE };
@@ -32,6 +33,7 @@ enum tor_join_state { TOR_JOIN_CALLING, TOR_JOIN_ACCEPTING, TOR_JOIN_DONE };
  * @nonce: of this call
  * @rank, @ranks: own rank and their number
  * @member: node of each rank, or NULL: rank i is node i
+ * @epoch: of each rank's node, to be found out; @ranks long, zeroed
  * @unit: payload bytes per frame: offered, then agreed
  * @tag, @generation: agreed
  * @seen: rank 0 only: enum tor_join_state of each rank plus 1, 0: not heard of
@@ -51,6 +53,7 @@ struct tor_join {
 	u32 rank;
 	u32 ranks;
 	const u32 *member;
+	u32 *epoch;
 	u32 unit;
 	u32 tag;
 	u32 generation;
@@ -65,7 +68,7 @@ struct tor_join {
 /**
  * tor_join_start - call
  * @ctx: entry
- * @join: node, rank, ranks, member, unit are set, and for rank 0 seen and seen_nonce (zeroed, @ranks
+ * @join: node, rank, ranks, member, epoch, unit are set, and for rank 0 seen and seen_nonce (zeroed, @ranks
  *	long); the caller owns it until tor_env_join_done()
  * @name, @name_len: of the comm
  * @secret, @secret_len: what members must know

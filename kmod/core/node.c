@@ -12,9 +12,13 @@
 int tor_node_init(struct tor_node *node, const struct tor_torus *torus, u64 key, u32 self)
 {
 	__be64 wire_key = cpu_to_be64(key);
+	int err;
 
 	if (self >= torus->nodes)
 		return -EINVAL;
+	err = tor_view_init(&node->view, torus->nodes);
+	if (err)
+		return err;
 	node->torus = *torus;
 	node->key = key;
 	node->tag = tor_env_hash(&wire_key, sizeof(wire_key), FABRIC_HASH_KEY);
@@ -25,7 +29,13 @@ int tor_node_init(struct tor_node *node, const struct tor_torus *torus, u64 key,
 	node->checksum_payload = true;
 	node->hello_ns = TOR_HELLO_INTERVAL;
 	INIT_LIST_HEAD(&node->joins);
+	tor_link_init(node);
 	return 0;
+}
+
+void tor_node_destroy(struct tor_node *node)
+{
+	tor_view_destroy(&node->view);
 }
 
 void tor_node_header(const struct tor_node *node, struct tor_hdr *h, u8 type, u32 dst)

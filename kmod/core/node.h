@@ -7,9 +7,12 @@
 
 #include "env.h"
 #include "link.h"
-#include "torus.h"
+#include "route.h"
+#include "view.h"
+#include "wire.h"
 
-#define TOR_HOP_LIMIT	255
+#define TOR_FLOODS		8	/* hellos said at once in a row */
+#define TOR_FLOODS_PER_HELLO	8	/* and how many of them per hello interval */
 
 /**
  * struct tor_node - core's part of a node
@@ -20,6 +23,13 @@
  * @checksum_payload: payloads carry a CRC
  * @hello_ns: hello interval
  * @link: by port; see link.h
+ * @live: bit per port whose link is up; read without lock, so by READ_ONCE
+ * @view: what is known of everyone's links
+ * @frame: bytes that all links take, as told to everyone
+ * @news: there is something to be told at once
+ * @said_at: time of the last regular hello, ns
+ * @floods: how often news may be passed on at once; @flooded: as of when, ns
+ * @told: the records that hellos carry just now, @ntold of them; @said: the body of one
  * @joins: comms being created, struct tor_join; the surroundings' join lock covers it and all of them
  * @generation: comms created with this node as rank 0
  */
@@ -32,6 +42,17 @@ struct tor_node {
 	bool checksum_payload;
 	u64 hello_ns;
 	struct tor_link link[TOR_MAX_PORTS];
+	u32 live;
+	struct tor_view view;
+	u16 frame;
+	bool news;
+	u64 said_at;
+	u32 floods;
+	u64 flooded;
+	struct tor_record told[TORCOLL_HELLO_RECORDS_MAX];
+	u32 ntold;
+	u8 said[sizeof(struct torcoll_hello) +
+		TORCOLL_HELLO_RECORDS_MAX * sizeof(struct torcoll_link_record)];
 	struct list_head joins;
 	u32 generation;
 };
@@ -43,9 +64,10 @@ struct tor_node {
  * @key: of the fabric
  * @self: own index, below torus->nodes
  *
- * Return: 0 or -EINVAL.
+ * Context: may sleep. Return: 0, -EINVAL or -ENOMEM.
  */
 int tor_node_init(struct tor_node *node, const struct tor_torus *torus, u64 key, u32 self);
+void tor_node_destroy(struct tor_node *node);
 
 struct tor_hdr;
 

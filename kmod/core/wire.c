@@ -58,7 +58,14 @@ WIRE_AT(torcoll_hello, heard_node, 52);
 WIRE_AT(torcoll_hello, heard_epoch, 56);
 WIRE_AT(torcoll_hello, interval_ms, 60);
 WIRE_AT(torcoll_hello, view, 64);
-WIRE_AT(torcoll_hello, ndead, 68);
+WIRE_AT(torcoll_hello, records, 68);
+
+WIRE_SIZE(torcoll_link_record, 16);
+WIRE_AT(torcoll_link_record, node, 0);
+WIRE_AT(torcoll_link_record, epoch, 4);
+WIRE_AT(torcoll_link_record, seq, 8);
+WIRE_AT(torcoll_link_record, dead, 12);
+WIRE_AT(torcoll_link_record, frame, 14);
 
 WIRE_SIZE(torcoll_abort, 24);
 WIRE_AT(torcoll_abort, error, 0);
@@ -262,7 +269,32 @@ u32 tor_wire_crc_bytes(const struct tor_bytes *bytes, u32 n)
 	return ~crc;
 }
 
-void tor_wire_put_hello(void *buf, const struct tor_hello *hello)
+static void wire_put_record(void *buf, const struct tor_record *record)
+{
+	struct torcoll_link_record raw = {
+		.node = cpu_to_be32(record->node),
+		.epoch = cpu_to_be32(record->epoch),
+		.seq = cpu_to_be32(record->seq),
+		.dead = cpu_to_be16(record->dead),
+		.frame = cpu_to_be16(record->frame),
+	};
+
+	memcpy(buf, &raw, sizeof(raw));
+}
+
+void tor_wire_record(const struct tor_hello *hello, u32 i, struct tor_record *record)
+{
+	struct torcoll_link_record raw;
+
+	memcpy(&raw, (const u8 *)hello->record + i * sizeof(raw), sizeof(raw));
+	record->node = be32_to_cpu(raw.node);
+	record->epoch = be32_to_cpu(raw.epoch);
+	record->seq = be32_to_cpu(raw.seq);
+	record->dead = be16_to_cpu(raw.dead);
+	record->frame = be16_to_cpu(raw.frame);
+}
+
+void tor_wire_put_hello(void *buf, const struct tor_hello *hello, const struct tor_record *record)
 {
 	struct torcoll_hello raw = {
 		.dim = hello->dim,
@@ -275,9 +307,9 @@ void tor_wire_put_hello(void *buf, const struct tor_hello *hello)
 		.heard_epoch = cpu_to_be32(hello->heard_epoch),
 		.interval_ms = cpu_to_be32(hello->interval_ms),
 		.view = cpu_to_be32(hello->view),
-		.ndead = cpu_to_be32(hello->ndead),
+		.records = cpu_to_be32(hello->records),
 	};
-	__be32 link;
+	u8 *behind = (u8 *)buf + sizeof(raw);
 	u32 i;
 
 	for (i = 0; i < sizeof(raw.version) && hello->version[i]; i++)
@@ -285,24 +317,21 @@ void tor_wire_put_hello(void *buf, const struct tor_hello *hello)
 	for (i = 0; i < ARRAY_SIZE(raw.side); i++)
 		raw.side[i] = cpu_to_be32(hello->side[i]);
 	memcpy(buf, &raw, sizeof(raw));
-	for (i = 0; i < hello->ndead; i++) {
-		link = cpu_to_be32(hello->dead[i]);
-		memcpy((u8 *)buf + sizeof(raw) + i * sizeof(link), &link, sizeof(link));
-	}
+	for (i = 0; i < hello->records; i++)
+		wire_put_record(behind + i * sizeof(struct torcoll_link_record), &record[i]);
 }
 
 int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello)
 {
 	struct torcoll_hello raw;
-	__be32 link;
 	u32 i;
 
 	if (len < sizeof(raw))
 		return -EBADMSG;
 	memcpy(&raw, p, sizeof(raw));
-	hello->ndead = be32_to_cpu(raw.ndead);
-	if (hello->ndead > TORCOLL_HELLO_DEAD_MAX ||
-	    hello->ndead * sizeof(link) > len - sizeof(raw))
+	hello->records = be32_to_cpu(raw.records);
+	if (hello->records > TORCOLL_HELLO_RECORDS_MAX ||
+	    hello->records * sizeof(struct torcoll_link_record) > len - sizeof(raw))
 		return -EBADMSG;
 	if (!raw.ndim || raw.ndim > ARRAY_SIZE(raw.side) || raw.dim >= raw.ndim || raw.dir > 1 ||
 	    raw.hears > 1)
@@ -322,10 +351,7 @@ int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello)
 	hello->heard_epoch = be32_to_cpu(raw.heard_epoch);
 	hello->interval_ms = be32_to_cpu(raw.interval_ms);
 	hello->view = be32_to_cpu(raw.view);
-	for (i = 0; i < hello->ndead; i++) {
-		memcpy(&link, (const u8 *)p + sizeof(raw) + i * sizeof(link), sizeof(link));
-		hello->dead[i] = be32_to_cpu(link);
-	}
+	hello->record = (const u8 *)p + sizeof(raw);
 	return 0;
 }
 

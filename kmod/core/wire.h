@@ -10,6 +10,7 @@
 #include <linux/torcoll_wire.h>
 
 #include "env.h"
+#include "view.h"
 
 /* Header and as many acks as a frame can have: what must be linear to be parsed, at most. */
 #define TOR_WIRE_HEADER_MAX \
@@ -55,7 +56,10 @@ struct tor_ack {
 	u32 stamp;
 };
 
-/* struct torcoll_hello and what follows it. @version is terminated. */
+/*
+ * struct torcoll_hello. @version is terminated. @record is where the @records records lie in the payload that was
+ * parsed, to be read by tor_wire_record(); tor_wire_put_hello() ignores it.
+ */
 struct tor_hello {
 	char version[TORCOLL_HELLO_VERSION + 1];
 	u8 dim;
@@ -69,8 +73,8 @@ struct tor_hello {
 	u32 heard_epoch;
 	u32 interval_ms;
 	u32 view;
-	u32 ndead;
-	u32 dead[TORCOLL_HELLO_DEAD_MAX];
+	u32 records;
+	const void *record;
 };
 
 /* struct torcoll_abort */
@@ -175,7 +179,7 @@ u32 tor_wire_crc_bytes(const struct tor_bytes *bytes, u32 n);
  */
 static inline u32 tor_wire_hello_bytes(const struct tor_hello *hello)
 {
-	return sizeof(struct torcoll_hello) + hello->ndead * sizeof(__be32);
+	return sizeof(struct torcoll_hello) + hello->records * sizeof(struct torcoll_link_record);
 }
 
 static inline u32 tor_wire_abort_bytes(void)
@@ -188,9 +192,12 @@ static inline u32 tor_wire_comm_bytes(u32 epochs)
 	return sizeof(struct torcoll_comm_msg) + epochs * sizeof(__be32);
 }
 
-/* @hello->ndead: at most TORCOLL_HELLO_DEAD_MAX. */
-void tor_wire_put_hello(void *buf, const struct tor_hello *hello);
+/* @record: @hello->records of them, at most TORCOLL_HELLO_RECORDS_MAX. */
+void tor_wire_put_hello(void *buf, const struct tor_hello *hello, const struct tor_record *record);
+/* @hello->record points into @p. */
 int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello);
+/* Record @i, below @hello->records, of a hello that was read. */
+void tor_wire_record(const struct tor_hello *hello, u32 i, struct tor_record *record);
 
 void tor_wire_put_abort(void *buf, const struct tor_abort *abort);
 int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort);

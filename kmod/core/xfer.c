@@ -283,6 +283,15 @@ void tor_tx_dropped(struct tor_tx *tx, u32 index, u64 now)
 	tx->retry = now + TOR_DROP_RETRY;
 }
 
+void tor_tx_rerouted(struct tor_tx *tx, u64 now)
+{
+	if (!tx->timeout)
+		return;
+	tx->backoff = 0;
+	tx->timeout = min_t(u64, tx->timeout, tx->blocked ? now + tx_probe_interval(tx) :
+							    now + tx_rto(tx));
+}
+
 enum tor_tx_event tor_tx_timer(struct tor_tx *tx, u64 now)
 {
 	if (tx->blocked) {

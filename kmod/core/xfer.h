@@ -138,6 +138,12 @@ static inline bool tor_tx_done(const struct tor_tx *tx)
 /* The own queue refused frame @index: send it again soon, with a smaller window. */
 void tor_tx_dropped(struct tor_tx *tx, u32 index, u64 now);
 
+/*
+ * The way of what is in flight may have been cut: forget how long silence was expected to last, ask soon. The
+ * answer says what is missing, so that frames which went another way are not sent twice.
+ */
+void tor_tx_rerouted(struct tor_tx *tx, u64 now);
+
 /* What tor_tx_timer() found. */
 enum tor_tx_event { TOR_TX_NOTHING, TOR_TX_REPEAT, TOR_TX_TAIL, TOR_TX_TIMEOUT, TOR_TX_PROBE };
 

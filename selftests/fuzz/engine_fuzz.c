@@ -372,7 +372,8 @@ static bool setup(struct fuzz_in *in)
 	memset(&node, 0, sizeof(node));
 	must(!tor_node_init(&node, &torus, 1, fuzz_below(in, torus.nodes)));
 	memset(&comm, 0, sizeof(comm));
-	memset(epoch, 0, sizeof(epoch));
+	for (i = 0; i < RANKS; i++)
+		epoch[i] = 7;
 	memset(path, 0, sizeof(path));
 	comm.node = &node;
 	comm.tag = 0x1234;
@@ -458,6 +459,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			tor_chan_destroy(&chan[i][c]);
 	}
 	must(!atomic_read(&comm.kept));
+	tor_node_destroy(&node);
 	must(!host.outstanding && !host.fpu_sections);
 	return 0;
 }

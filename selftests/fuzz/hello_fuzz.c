@@ -45,6 +45,9 @@ static void right_hello(u32 port, struct tor_hdr *h, struct tor_hello *hello)
 /* One member is something else; the hello must still be one that tor_wire_get_hello() lets through. */
 static bool deviate(u8 which, u32 value, struct tor_hdr *h, struct tor_hello *hello)
 {
+	static struct torcoll_link_record record[TORCOLL_HELLO_RECORDS_MAX];
+	u32 i;
+
 	switch (which % 16) {
 	case 1:
 		h->src = value;
@@ -78,8 +81,15 @@ static bool deviate(u8 which, u32 value, struct tor_hdr *h, struct tor_hello *he
 		hello->heard_epoch = value;
 		break;
 	case 11:
-		hello->ndead = 1 + value % TORCOLL_HELLO_DEAD_MAX;
-		memset(hello->dead, value, sizeof(hello->dead));
+		hello->records = 1 + value % TORCOLL_HELLO_RECORDS_MAX;
+		for (i = 0; i < hello->records; i++) {
+			record[i].node = cpu_to_be32((value + i) % (2 * node.torus.nodes));
+			record[i].epoch = cpu_to_be32(value >> 12);
+			record[i].seq = cpu_to_be32(value * i);
+			record[i].dead = cpu_to_be16(value >> i % 16);
+			record[i].frame = cpu_to_be16(value << i % 16);
+		}
+		hello->record = record;
 		hello->view = value;
 		break;
 	case 12:
@@ -133,26 +143,36 @@ static void check_links(void)
 	}
 }
 
-/* Whatever happened, a frame that goes from port to port gets there, in no more hops than the diameter. */
+/* Whatever was heard, a frame goes from port to port over links that nobody calls dead, and gets there. */
 static void check_routes(struct fuzz_in *in)
 {
 	const struct tor_torus *t = &node.torus;
 	u32 dst = fuzz_u8(in) % (t->nodes + 1);
 	u32 tie = fuzz_u8(in) & 1;
-	u32 at = node.self, hops = 0;
-	u32 port = tor_route_port(t, at, dst, tie);
+	u32 at = node.self, from = TOR_NO_PORT, hops = 0;
+	u16 *dead = calloc(t->nodes, sizeof(*dead));
+	bool known;
 
-	if (dst >= t->nodes || dst == at) {
-		must(port == TOR_NO_PORT);
-		return;
-	}
-	for (; at != dst; hops++) {
-		port = tor_route_port(t, at, dst, tie);
+	tor_view_copy_dead(&node.view, dead);
+	do {
+		struct tor_routes *routes = tor_routes_build(t, at, dead);
+		u32 port = tor_routes_port(t, routes, dst, tie, ~0U, from);
+
+		known = at != node.self || dst >= t->nodes || tor_routes_reach(routes, dst);
+		must(at == node.self || tor_routes_reach(routes, dst));
+		tor_env_table_free(routes);
+		if (dst >= t->nodes || dst == at || !known) {
+			must(port == TOR_NO_PORT);
+			break;
+		}
 		must(port < 2U * t->ndim && tor_torus_has_port(t, at, port));
+		must(!(dead[at] >> port & 1));
+		from = tor_torus_peer_port(port);
 		at = tor_torus_neighbour(t, at, port);
-		must(hops < tor_torus_diameter(t));
-	}
-	must(hops == tor_torus_distance(t, node.self, dst));
+		must(!(dead[at] >> from & 1));
+		must(++hops < t->nodes);
+	} while (true);
+	free(dead);
 }
 
 static void event(struct fuzz_in *in)
@@ -174,7 +194,7 @@ static void event(struct fuzz_in *in)
 		tor_link_foreign(&ctx, &node, port, fuzz_u8(in));
 		break;
 	case 3:
-		tor_link_tick(&ctx, &node, port);
+		tor_link_tick(&ctx, &node);
 		/* after so much silence nobody is believed */
 		if (heard_at[port] && ctx.now - heard_at[port] > TOR_HELLO_MISSES * node.hello_ns)
 			must(node.link[port].state != TOR_LINK_UP);
@@ -209,6 +229,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		/* what it says is not looked at: memory is all that it would cost */
 		host_forget_sent();
 	}
+	tor_node_destroy(&node);
 	must(!host.outstanding);
 	return 0;
 }

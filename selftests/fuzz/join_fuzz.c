@@ -17,6 +17,7 @@ static struct tor_ctx ctx;
 static struct tor_join join;
 static u8 seen[RANKS];
 static u32 seen_nonce[RANKS];
+static u32 epoch[RANKS];
 static u32 installed;
 
 size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max, unsigned int seed)
@@ -57,8 +58,17 @@ static void message(struct fuzz_in *in, bool known)
 	};
 	u8 which = fuzz_u8(in);
 	u32 value = fuzz_u32(in);
+	__be32 say[RANKS];
 	struct tor_hdr h;
+	u32 i;
 
+	msg.epoch = say;
+	for (i = 0; i < RANKS; i++)
+		say[i] = cpu_to_be32(i == join.rank ? node.epoch : 4);
+	if (msg.step == TORCOLL_COMM_READY) {
+		msg.missing = 0;
+		msg.epochs = join.ranks;
+	}
 	tor_node_header(&node, &h, TORCOLL_FRAME_COMM, node.self);
 	h.src = join.rank && !(which & 0x80) ? (join.member ? join.member[0] : 0) : from;
 	h.src_epoch = 4;
@@ -98,6 +108,13 @@ static void message(struct fuzz_in *in, bool known)
 		break;
 	case 11:
 		msg.generation = value;
+		break;
+	case 12:
+		say[value % RANKS] = cpu_to_be32(value >> 8);
+		break;
+	case 13:
+		msg.missing = value % (RANKS + 2);
+		msg.epochs = (value >> 8) % (RANKS + 1);
 		break;
 	}
 	tor_join_rx(&ctx, &node, &h, &msg, known);
@@ -140,12 +157,15 @@ static bool start(struct fuzz_in *in)
 	u32 i;
 
 	fuzz_torus(in, &torus);
+	memset(&node, 0, sizeof(node));
 	must(!tor_node_init(&node, &torus, 1, fuzz_below(in, torus.nodes)));
 	memset(&join, 0, sizeof(join));
 	join.node = &node;
 	join.ranks = torus.nodes;
 	join.rank = node.self;
 	join.unit = 1344;
+	memset(epoch, 0, sizeof(epoch));
+	join.epoch = epoch;
 	if (fuzz_u8(in) & 1) {
 		/* the list backwards */
 		for (i = 0; i < torus.nodes; i++)
@@ -186,6 +206,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		tor_join_cancel(&ctx, &join, -ETIMEDOUT);
 	must(host.joins_done == 1 && list_empty(&node.joins));
 	host_forget_sent();
+	tor_node_destroy(&node);
 	must(!host.outstanding);
 	return 0;
 }

@@ -49,6 +49,7 @@ static void check_payload(const u8 *frame, u32 len, const struct tor_hdr *h)
 	struct tor_hello hello = {};
 	struct tor_comm_msg msg = {};
 	struct tor_abort abort = {};
+	struct tor_record record[TORCOLL_HELLO_RECORDS_MAX];
 	u8 *again = malloc(h->length);
 	u32 i;
 
@@ -57,10 +58,12 @@ static void check_payload(const u8 *frame, u32 len, const struct tor_hdr *h)
 	case TORCOLL_FRAME_HELLO:
 		if (tor_wire_get_hello(p, h->length, &hello))
 			break;
-		must(hello.ndead <= TORCOLL_HELLO_DEAD_MAX);
+		must(hello.records <= TORCOLL_HELLO_RECORDS_MAX);
 		must(tor_wire_hello_bytes(&hello) <= h->length);
 		must(strlen(hello.version) <= TORCOLL_HELLO_VERSION);
-		tor_wire_put_hello(again, &hello);
+		for (i = 0; i < hello.records; i++)
+			tor_wire_record(&hello, i, &record[i]);
+		tor_wire_put_hello(again, &hello, record);
 		/* a name ends at its first zero, whatever comes behind */
 		must(!memcmp(again + sizeof(hello.version) - 1, p + sizeof(hello.version) - 1,
 			     tor_wire_hello_bytes(&hello) - sizeof(hello.version) + 1));

@@ -56,14 +56,17 @@ static struct tor_hdr hello(struct frame *f)
 	struct tor_hello body = {
 		.version = "1.2.3", .dim = 1, .dir = 1, .ndim = 2, .hears = 1, .side = { 4, 8 },
 		.frame_size = 9000, .fabric_frame = 1500, .heard_node = 9, .heard_epoch = 0xe0000009,
-		.interval_ms = 200, .view = 77, .ndead = 2, .dead = { 0x11, 0x22 },
+		.interval_ms = 200, .view = 77, .records = 2,
+	};
+	static const struct tor_record record[] = {
+		{ 3, 0xe0000003, 7, 0x0002, 9000 }, { 12, 0xe000000c, 1, 0x000f, 0 },
 	};
 	struct tor_hdr h = header(TORCOLL_FRAME_HELLO, ~0U);
 	u8 payload[512];
 
 	h.hop_limit = 1;
 	h.length = tor_wire_hello_bytes(&body);
-	tor_wire_put_hello(payload, &body);
+	tor_wire_put_hello(payload, &body, record);
 	finish(f, &h, NULL, payload);
 	return h;
 }
@@ -186,7 +189,7 @@ static void bad_version(struct frame *f)
 {
 	struct tor_hdr h = data(f, 0);
 
-	h.version = 2;
+	h.version = 3;
 	sign(f, &h);
 }
 
@@ -283,11 +286,11 @@ static void bad_hello_ndim(struct frame *f)
 	spoil(f, &h, offsetof(struct torcoll_hello, ndim), 7);
 }
 
-static void bad_hello_ndead(struct frame *f)
+static void bad_hello_records(struct frame *f)
 {
 	struct tor_hdr h = hello(f);
 
-	spoil(f, &h, offsetof(struct torcoll_hello, ndead) + 3, 3);
+	spoil(f, &h, offsetof(struct torcoll_hello, records) + 3, 3);
 }
 
 static void bad_comm_step(struct frame *f)
@@ -353,7 +356,7 @@ int main(int argc, char **argv)
 		data_hopped, ack_padded, data_no_payload_crc,
 		bad_version, bad_type, bad_acks, bad_acks_short, bad_header_crc, bad_ack_crc,
 		bad_payload_crc, bad_length, bad_header_short, bad_hop_limit, bad_data, bad_hello_dst,
-		bad_hello_ndim, bad_hello_ndead, bad_comm_step, bad_comm_reserved, bad_abort_short,
+		bad_hello_ndim, bad_hello_records, bad_comm_step, bad_comm_reserved, bad_abort_short,
 	};
 	/* of libpcap: magic, version 2.4, snapshot length, Ethernet */
 	const struct { u32 magic; u16 major, minor; u32 zone, figures, snaplen, type; } head = {

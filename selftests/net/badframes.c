@@ -457,12 +457,12 @@ static const struct row rows[] = {
 	      .body = { SET(torcoll_hello, ndim, 2), SET(torcoll_hello, dir, 2) }),
 	HELLO("hears_2", DROP_SHORT, .payload = HELLO_BYTES,
 	      .body = { SET(torcoll_hello, ndim, 2), SET(torcoll_hello, hears, 2) }),
-	HELLO("dead_links_not_there", DROP_SHORT, .payload = HELLO_BYTES,
-	      .body = { SET(torcoll_hello, ndim, 2), SET(torcoll_hello, ndead, 1) }),
-	HELLO("65_dead_links", DROP_SHORT, .payload = HELLO_BYTES + 65 * 4,
-	      .body = { SET(torcoll_hello, ndim, 2), SET(torcoll_hello, ndead, 65) }),
-	HELLO("2^30_dead_links", DROP_SHORT, .payload = HELLO_BYTES,
-	      .body = { SET(torcoll_hello, ndim, 2), SET(torcoll_hello, ndead, 1U << 30) }),
+	HELLO("records_not_there", DROP_SHORT, .payload = HELLO_BYTES,
+	      .body = { SET(torcoll_hello, ndim, 2), SET(torcoll_hello, records, 1) }),
+	HELLO("65_records", DROP_SHORT, .payload = HELLO_BYTES + 65 * 16,
+	      .body = { SET(torcoll_hello, ndim, 2), SET(torcoll_hello, records, 65) }),
+	HELLO("2^30_records", DROP_SHORT, .payload = HELLO_BYTES,
+	      .body = { SET(torcoll_hello, ndim, 2), SET(torcoll_hello, records, 1U << 30) }),
 };
 
 /* --- one row --- */

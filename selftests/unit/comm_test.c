@@ -24,6 +24,7 @@ static void begin(u32 ranks, u32 step)
 	comm.epoch = epoch;
 	comm.error_rank = TOR_NO_RANK;
 	for (i = 0; i < ranks; i++) {
+		epoch[i] = 5;
 		member[i] = (ranks - 1 - i) * step;
 		order[i] = ranks - 1 - i;
 	}
@@ -42,6 +43,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	tor_node_destroy(&node);
 	host_forget_sent();
 	host_check_idle();
 	return 0;

@@ -11,6 +11,8 @@
 
 #pragma weak tor_env_alloc
 #pragma weak tor_env_free
+#pragma weak tor_env_table_alloc
+#pragma weak tor_env_table_free
 #pragma weak tor_env_crc32c
 #pragma weak tor_env_hash
 #pragma weak tor_env_random
@@ -28,6 +30,7 @@
 #pragma weak tor_env_join_install
 #pragma weak tor_env_join_done
 #pragma weak tor_env_link_changed
+#pragma weak tor_env_view_changed
 
 struct host host = { .fail_after = ~0U };
 
@@ -119,6 +122,16 @@ void tor_env_free(void *p)
 	if (p)
 		host.outstanding--;
 	free(p);
+}
+
+void *tor_env_table_alloc(size_t n)
+{
+	return tor_env_alloc(n);
+}
+
+void tor_env_table_free(void *p)
+{
+	tor_env_free(p);
 }
 
 u32 tor_env_crc32c(u32 crc, const void *p, size_t n)
@@ -284,4 +297,11 @@ void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 	(void)node;
 	(void)port;
 	host.links_changed++;
+}
+
+void tor_env_view_changed(struct tor_ctx *ctx, struct tor_node *node)
+{
+	(void)ctx;
+	(void)node;
+	host.views_changed++;
 }

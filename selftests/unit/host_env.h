@@ -68,6 +68,7 @@ struct host {
 	u32 comms_failed;
 	u32 joins_done;
 	u32 links_changed;
+	u32 views_changed;
 	u64 random;
 };
 

@@ -14,6 +14,7 @@ static struct member {
 	struct tor_join join;
 	u8 seen[NODES];
 	u32 nonce[NODES];
+	u32 epoch[NODES];
 	u32 installed;			/* tag */
 	bool done;
 	bool ended;			/* the tag is known to the node after the join */
@@ -92,6 +93,7 @@ static void call_as(u32 rank, u32 ranks, const u32 *nodes, const char *secret)
 	m->join.ranks = ranks;
 	m->join.member = nodes;
 	m->join.unit = 1344 - 64 * rank;
+	m->join.epoch = m->epoch;
 	m->join.seen = m->seen;
 	m->join.seen_nonce = m->nonce;
 	assert_int_equal(tor_join_start(&ctx, &m->join, "name", 4, secret, strlen(secret)), 0);
@@ -104,6 +106,9 @@ static int setup(void **state)
 	struct tor_torus t;
 	u32 i;
 
+	/* some tests begin again */
+	for (i = 0; i < NODES; i++)
+		tor_node_destroy(&member[i].node);
 	host_reset();
 	memset(member, 0, sizeof(member));
 	tor_torus_init(&t, 1, side, 1);
@@ -121,6 +126,8 @@ static int teardown(void **state)
 {
 	u32 i;
 
+	for (i = 0; i < NODES; i++)
+		tor_node_destroy(&member[i].node);
 	host_check_idle();
 	host_forget_sent();
 	for (i = 0; i < NODES; i++)

@@ -122,7 +122,7 @@ static void tor_wire_parse__reads_what_was_built(void **state)
 static void tor_wire_build__is_big_endian(void **state)
 {
 	static const u8 golden[60] = {
-		1, 2, 17, 2, 0x01, 0x02, 0x03, 0x04,
+		2, 2, 17, 2, 0x01, 0x02, 0x03, 0x04,
 		0x11, 0x12, 0x13, 0x14, 0x21, 0x22, 0x23, 0x24,
 		0x31, 0x32, 0x33, 0x34, 0x41, 0x42, 0x43, 0x44,
 		0x51, 0x52, 0x53, 0x54, 0x61, 0x62, 0x63, 0x64,
@@ -377,24 +377,33 @@ static void tor_wire_get_hello__reads_what_was_put(void **state)
 		.side = { 4, 5, 6, 1, 2, 3 }, .frame_size = 9000, .fabric_frame = 1500,
 		.heard_node = 7, .heard_epoch = 0xdeadbeef, .interval_ms = 200, .view = 12,
 	};
-	u8 buf[sizeof(struct torcoll_hello) + 4 * TORCOLL_HELLO_DEAD_MAX];
+	u8 buf[sizeof(struct torcoll_hello) +
+	       TORCOLL_HELLO_RECORDS_MAX * sizeof(struct torcoll_link_record)];
+	struct tor_record record[TORCOLL_HELLO_RECORDS_MAX], r;
 	struct tor_hello got;
 	u32 i, n, len;
 
 	(void)state;
-	for (n = 0; n <= TORCOLL_HELLO_DEAD_MAX; n++) {
-		h.ndead = n;
+	memset(record, 0, sizeof(record));
+	for (n = 0; n <= TORCOLL_HELLO_RECORDS_MAX; n++) {
+		h.records = n;
 		for (i = 0; i < n; i++)
-			h.dead[i] = i * 0x01010101;
+			record[i] = (struct tor_record){ i * 0x01010101, i * 0x01020304, i * 3,
+							 i * 0x0102, i * 0x0304 };
 		memset(buf, 0, sizeof(buf));
 		memset(&got, 0, sizeof(got));
-		tor_wire_put_hello(buf, &h);
+		tor_wire_put_hello(buf, &h, record);
 		len = tor_wire_hello_bytes(&h);
 		assert_int_equal(tor_wire_get_hello(buf, len, &got), 0);
 		/* cut to the field, and terminated */
 		assert_string_equal(got.version, "1.2.3-long-enoug");
 		memcpy(got.version, h.version, sizeof(h.version));
-		assert_memory_equal(&got, &h, sizeof(h) - sizeof(h.dead) + 4 * n);
+		for (i = 0; i < n; i++) {
+			tor_wire_record(&got, i, &r);
+			assert_memory_equal(&r, &record[i], sizeof(r));
+		}
+		got.record = NULL;
+		assert_memory_equal(&got, &h, sizeof(h));
 		for (i = 0; i < len; i++)
 			assert_int_equal(tor_wire_get_hello(buf, i, &got), -EBADMSG);
 	}
@@ -406,23 +415,23 @@ static void tor_wire_get_hello__refuses_nonsense(void **state)
 	u8 buf[512] = { 0 };
 
 	(void)state;
-	tor_wire_put_hello(buf, &h);
+	tor_wire_put_hello(buf, &h, NULL);
 	assert_int_equal(tor_wire_get_hello(buf, sizeof(buf), &got), 0);
-	buf[71] = TORCOLL_HELLO_DEAD_MAX + 1;
+	buf[71] = TORCOLL_HELLO_RECORDS_MAX + 1;
 	assert_int_equal(tor_wire_get_hello(buf, sizeof(buf), &got), -EBADMSG);
-	buf[68] = 0x40;		/* times 4 overflows */
+	buf[68] = 0x40;		/* times 16 overflows */
 	assert_int_equal(tor_wire_get_hello(buf, sizeof(buf), &got), -EBADMSG);
 	h.dim = 2;
-	tor_wire_put_hello(buf, &h);
+	tor_wire_put_hello(buf, &h, NULL);
 	assert_int_equal(tor_wire_get_hello(buf, sizeof(buf), &got), -EBADMSG);
 	h.ndim = 7;
-	tor_wire_put_hello(buf, &h);
+	tor_wire_put_hello(buf, &h, NULL);
 	assert_int_equal(tor_wire_get_hello(buf, sizeof(buf), &got), -EBADMSG);
 	h = (struct tor_hello){ .ndim = 1, .dir = 2 };
-	tor_wire_put_hello(buf, &h);
+	tor_wire_put_hello(buf, &h, NULL);
 	assert_int_equal(tor_wire_get_hello(buf, sizeof(buf), &got), -EBADMSG);
 	h = (struct tor_hello){ .ndim = 1, .hears = 2 };
-	tor_wire_put_hello(buf, &h);
+	tor_wire_put_hello(buf, &h, NULL);
 	assert_int_equal(tor_wire_get_hello(buf, sizeof(buf), &got), -EBADMSG);
 }
 
@@ -490,7 +499,7 @@ static void tor_wire_get_comm__refuses_nonsense(void **state)
 	(void)state;
 	tor_wire_put_comm(buf, &m, NULL);
 	assert_int_equal(tor_wire_get_comm(buf, 64, &got), 0);
-	buf[60] = 0x40;		/* times 4 overflows */
+	buf[60] = 0x40;		/* times 16 overflows */
 	assert_int_equal(tor_wire_get_comm(buf, 64, &got), -EBADMSG);
 	m.step = 0;
 	tor_wire_put_comm(buf, &m, NULL);

@@ -44,11 +44,9 @@ bool sim_port_up(const struct sim_node *node, u32 port)
 	return port < TOR_MAX_PORTS && node->core.link[port].state == TOR_LINK_UP;
 }
 
-u32 sim_route(struct sim_node *node, u32 dst, u32 tie)
+u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from)
 {
-	u32 port = tor_route_port(&node->core.torus, node->core.self, dst, tie);
-
-	return sim_port_up(node, port) ? port : TOR_NO_PORT;
+	return tor_routes_port(&node->core.torus, node->routes, dst, tie, node->core.live, from);
 }
 
 /* --- sending --- */
@@ -61,7 +59,7 @@ int tor_env_send(struct tor_ctx *core, struct tor_node *core_node, const struct 
 	struct sim_frame *f;
 
 	if (port == ~0U) {
-		port = sim_route(node, frame->dst, frame->tie);
+		port = sim_route(node, frame->dst, frame->tie, TOR_NO_PORT);
 		if (port == TOR_NO_PORT) {
 			tor_env_count(core_node, TOR_C_TX_NO_ROUTE, 1);
 			return -EHOSTUNREACH;

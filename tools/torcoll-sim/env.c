@@ -33,6 +33,17 @@ void tor_env_free(void *p)
 	free(p);
 }
 
+/* The module waits until there is some: it never fails here. */
+void *tor_env_table_alloc(size_t n)
+{
+	return calloc(1, n);
+}
+
+void tor_env_table_free(void *p)
+{
+	free(p);
+}
+
 u32 tor_env_crc32c(u32 crc, const void *p, size_t n)
 {
 	return host_crc32c(crc, p, n);

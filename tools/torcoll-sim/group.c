@@ -137,7 +137,8 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 	r->core.unit = join->unit;
 	r->core.depth = r->group->spec->depth;
 	r->core.channels = CHANNELS;
-	r->core.epoch = calloc(join->ranks, sizeof(u32));
+	r->core.epoch = join->epoch;
+	r->core.seen = calloc(join->ranks, sizeof(u32));
 	r->core.path = calloc(join->ranks, sizeof(struct tor_path));
 	r->slot = calloc(r->core.depth, sizeof(*r->slot));
 	for (i = 0; i < r->core.depth; i++) {
@@ -153,6 +154,7 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 		}
 	}
 	r->installed = true;
+	sim_node_look(r->node);
 	return 0;
 }
 
@@ -248,6 +250,7 @@ static void rank_start(struct sim_group *g, u32 i)
 	r->join.ranks = spec->ranks;
 	r->join.member = spec->whole ? NULL : spec->member;
 	r->join.unit = tor_wire_unit(sim.scenario.frame_size);
+	r->join.epoch = calloc(spec->ranks, sizeof(*r->join.epoch));
 	if (!i) {
 		r->join.seen = calloc(spec->ranks, sizeof(*r->join.seen));
 		r->join.seen_nonce = calloc(spec->ranks, sizeof(*r->join.seen_nonce));
@@ -361,12 +364,15 @@ void sim_rank_free(struct sim_rank *r)
 		sim_op_free(&r->slot[s]);
 	}
 	free(r->slot);
-	free(r->core.epoch);
+	free(r->join.epoch);
+	free(r->core.seen);
 	free(r->core.path);
 	free(r->join.seen);
 	free(r->join.seen_nonce);
 	r->slot = NULL;
 	r->core.epoch = NULL;
+	r->join.epoch = NULL;
+	r->core.seen = NULL;
 	r->core.path = NULL;
 	r->join.seen = NULL;
 	r->join.seen_nonce = NULL;

@@ -171,7 +171,8 @@ static bool may_be_down(const struct sim_group *g, u32 node)
 {
 	if (node >= sim.scenario.torus.nodes)
 		return false;
-	return sim.node[node].crashed > g->started || g->was_parted;
+	/* or it lives, with all its cables cut, which looks the same from outside */
+	return sim.node[node].crashed > g->started || g->was_parted || g->parted;
 }
 
 static bool is_right_error(const struct sim_rank *r)
@@ -192,7 +193,8 @@ static bool is_right_error(const struct sim_rank *r)
 	case EHOSTDOWN:
 		return may_be_down(g, r->core.error_node);
 	case EHOSTUNREACH:
-		return g->was_parted;
+		/* who has no live link left, or lost two hosts at once, cannot tell a crash from a cut */
+		return g->was_parted || g->parted || g->lost_host;
 	default:
 		return false;
 	}

@@ -10,13 +10,74 @@ static void tick(void *arg)
 {
 	struct sim_node *node = arg;
 	struct sim_ctx ctx;
-	u32 port;
 
 	sim_enter(&ctx, node);
-	for (port = 0; port < TOR_MAX_PORTS; port++)
-		tor_link_tick(&ctx.core, &node->core, port);
+	tor_link_tick(&ctx.core, &node->core);
 	sim_leave(&ctx);
-	sim_at(sim.now + node->core.hello_ns, node, tick, node);
+	sim_at(sim.now + tor_link_tick_ns(&node->core), node, tick, node);
+}
+
+static void routes_build(struct sim_node *node)
+{
+	u16 *dead = calloc(node->core.torus.nodes, sizeof(*dead));
+
+	tor_view_copy_dead(&node->core.view, dead);
+	tor_env_table_free(node->routes);
+	node->routes = tor_routes_build(&node->core.torus, node->core.self, dead);
+	free(dead);
+}
+
+static void rerouted(struct sim_ctx *ctx, struct sim_rank *r)
+{
+	u32 i, k;
+
+	for (i = 0; i < r->core.depth; i++)
+		for (k = 0; k < r->core.channels; k++)
+			tor_chan_rerouted(&ctx->core, &r->slot[i].chan[k].core);
+}
+
+/* What the module does in process context: new routes, then what follows for comms. */
+static void look(void *arg)
+{
+	struct sim_node *node = arg;
+	bool downs = node->downs != node->core.view.downs;
+	u64 when = 0, next;
+	struct sim_ctx ctx;
+	u32 g;
+
+	node->look_due = 0;
+	node->downs = node->core.view.downs;
+	routes_build(node);
+	for (g = 0; g < sim.groups; g++) {
+		struct sim_rank *r = node->rank[g];
+
+		if (!r || !r->installed)
+			continue;
+		sim_enter(&ctx, node);
+		if (downs)
+			rerouted(&ctx, r);
+		next = tor_comm_watch(&ctx.core, &r->core, node->routes);
+		sim_leave(&ctx);
+		if (next && (!when || next < when))
+			when = next;
+	}
+	if (when && (!node->look_due || when < node->look_due)) {
+		node->look_due = when;
+		sim_at(when, node, look, node);
+	}
+}
+
+void sim_node_look(struct sim_node *node)
+{
+	if (node->look_due == sim.now)
+		return;
+	node->look_due = sim.now;
+	sim_at(sim.now, node, look, node);
+}
+
+void tor_env_view_changed(struct tor_ctx *ctx, struct tor_node *core)
+{
+	sim_node_look(container_of(core, struct sim_node, core));
 }
 
 static void open_ports(void *arg)
@@ -31,13 +92,17 @@ static void open_ports(void *arg)
 		    !node->port[port].unplugged)
 			tor_link_open(&ctx.core, &node->core, port, sim.scenario.frame_size);
 	sim_leave(&ctx);
-	sim_at(sim.now + node->core.hello_ns, node, tick, node);
+	sim_at(sim.now + tor_link_tick_ns(&node->core), node, tick, node);
 }
 
 static void boot(struct sim_node *node, u32 self)
 {
+	tor_node_destroy(&node->core);
 	memset(&node->core, 0, sizeof(node->core));
 	tor_node_init(&node->core, &sim.scenario.torus, 42, self);
+	routes_build(node);
+	node->downs = 0;
+	node->look_due = 0;
 	node->core.checksum_payload = !sim.scenario.no_checksum;
 	node->core.hello_ns = sim.scenario.hello;
 	node->alive = true;
@@ -117,6 +182,8 @@ void sim_nodes_free(void)
 	for (i = 0; i < sim.scenario.torus.nodes; i++) {
 		for (port = 0; port < TOR_MAX_PORTS; port++)
 			free(sim.node[i].port[port].leaving);
+		tor_node_destroy(&sim.node[i].core);
+		tor_env_table_free(sim.node[i].routes);
 		for (c = 0; c < TOR_C_COUNT; c++)
 			sim.totals.counters[c] += sim.node[i].counters[c];
 	}

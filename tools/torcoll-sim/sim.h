@@ -260,6 +260,7 @@ struct sim_rank;
 
 struct sim_node {
 	struct tor_node core;
+	struct tor_routes *routes;
 	struct sim_port port[TOR_MAX_PORTS];
 	bool alive;
 	u32 life;			/* counts crashes */
@@ -268,6 +269,8 @@ struct sim_node {
 	u64 factor;			/* how much slower it is */
 	u64 cpu_free;
 	u64 join_due;
+	u32 downs;			/* of links, that its channels know of */
+	u64 look_due;
 	u64 counters[TOR_C_COUNT];
 	struct sim_rank *rank[SIM_GROUPS_MAX + 1];	/* by group; NULL: no member */
 };
@@ -439,7 +442,7 @@ bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port);
 /* Does the node's view of the link let frames through? */
 bool sim_port_up(const struct sim_node *node, u32 port);
 /* By which port, with what is known of links; TOR_NO_PORT: none. */
-u32 sim_route(struct sim_node *node, u32 dst, u32 tie);
+u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from);
 /* Frames towards the neighbour get lost from now on, or no longer. */
 void sim_cable_cut(struct sim_node *node, u32 port, bool cut);
 void sim_cable_unplug(struct sim_node *node, u32 port, bool out);
@@ -454,6 +457,8 @@ void sim_receive(void *frame);
 void sim_nodes_start(void);
 void sim_nodes_free(void);
 void sim_node_crash(struct sim_node *node);
+/* Look after its routes and comms, now and as long as core asks for it. */
+void sim_node_look(struct sim_node *node);
 void sim_node_return(struct sim_node *node);
 
 /* --- incident.c --- */

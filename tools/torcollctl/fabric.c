@@ -46,6 +46,9 @@ static const struct field fields[] = {
 	FIELD(TORCOLL_A_FABRIC_COMMS, FIELD_U32, "comms"),
 	FIELD(TORCOLL_A_FABRIC_MEMORY, FIELD_U64, "memory"),
 	FIELD(TORCOLL_A_FABRIC_VERSION, FIELD_STRING, "version"),
+	FIELD(TORCOLL_A_FABRIC_DEAD_LINKS, FIELD_U32, "dead_links"),
+	FIELD(TORCOLL_A_FABRIC_REACHED, FIELD_U32, "reached"),
+	FIELD(TORCOLL_A_FABRIC_VIEW, FIELD_U32, "view"),
 };
 
 const struct view fabric_view = {

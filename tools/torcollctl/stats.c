@@ -51,6 +51,8 @@ static const struct field counter_fields[] = {
 	COUNTER(DROP_LINK, "drop_link"),
 	COUNTER(OPS, "ops"),
 	COUNTER(OPS_FAILED, "ops_failed"),
+	COUNTER(LINK_DOWNS, "link_downs"),
+	COUNTER(REROUTES, "reroutes"),
 };
 
 _Static_assert(ARRAY_SIZE(counter_fields) == TORCOLL_A_COUNTER_MAX - TORCOLL_A_COUNTER_PAD,

@@ -8,7 +8,7 @@
 -- EtherType of its own needs it in the preferences, in decimal: -o torcoll.ethertype:34998 for 0x88b6.
 
 local HDR, ACK, HELLO, ABORT, COMM = 64, 32, 72, 24, 64
-local VERSION, ACKS_MAX, DEAD_MAX, ERRNO_MAX = 1, 32, 64, 4095
+local VERSION, ACKS_MAX, RECORDS_MAX, ERRNO_MAX = 2, 32, 64, 4095
 local NONE = 0xffffffff
 
 local T_HELLO, T_DATA, T_ACK, T_ABORT, T_COMM = 1, 2, 3, 4, 5
@@ -89,8 +89,13 @@ f.hello_heard_node = ProtoField.uint32("torcoll.hello.heard_node", "Node heard")
 f.hello_heard_epoch = ProtoField.uint32("torcoll.hello.heard_epoch", "Its epoch", base.HEX)
 f.hello_interval = ProtoField.uint32("torcoll.hello.interval_ms", "Interval (ms)")
 f.hello_view = ProtoField.uint32("torcoll.hello.view", "View of the links")
-f.hello_ndead = ProtoField.uint32("torcoll.hello.ndead", "Dead links")
-f.hello_dead = ProtoField.uint32("torcoll.hello.dead", "Dead link", base.HEX)
+f.hello_records = ProtoField.uint32("torcoll.hello.records", "Link records")
+f.record = ProtoField.none("torcoll.record", "Link record")
+f.record_node = ProtoField.uint32("torcoll.record.node", "Node")
+f.record_epoch = ProtoField.uint32("torcoll.record.epoch", "Epoch", base.HEX)
+f.record_seq = ProtoField.uint32("torcoll.record.seq", "Number")
+f.record_dead = ProtoField.uint16("torcoll.record.dead", "Dead ports", base.HEX)
+f.record_frame = ProtoField.uint16("torcoll.record.frame", "Frame size")
 
 f.abort = ProtoField.none("torcoll.abort", "Abort")
 f.abort_error = ProtoField.uint32("torcoll.abort.error", "Error", base.DEC, errnos)
@@ -241,27 +246,38 @@ local function dissect_hello(tvb, tree, info)
 	t:add(f.hello_heard_epoch, tvb(56, 4))
 	t:add(f.hello_interval, tvb(60, 4))
 	t:add(f.hello_view, tvb(64, 4))
-	local ndead, ndead_item = add(t, f.hello_ndead, tvb(68, 4))
+	local records, records_item = add(t, f.hello_records, tvb(68, 4))
 
 	for _, check in ipairs({
 		{ dim_item, dim >= ndim }, { dir_item, dir > 1 }, { ndim_item, ndim == 0 or ndim > 6 },
-		{ hears_item, hears > 1 }, { ndead_item, ndead > DEAD_MAX },
+		{ hears_item, hears > 1 }, { records_item, records > RECORDS_MAX },
 	}) do
 		if check[2] then
 			check[1]:add_proto_expert_info(e.value)
 		end
 	end
-	for i = 0, math.min(ndead, DEAD_MAX) - 1 do
-		if tvb:len() < HELLO + 4 * i + 4 then
-			ndead_item:add_proto_expert_info(e.short)
+	local dead = 0
+	for i = 0, math.min(records, RECORDS_MAX) - 1 do
+		local at = HELLO + 16 * i
+		if tvb:len() < at + 16 then
+			records_item:add_proto_expert_info(e.short)
 			break
 		end
-		t:add(f.hello_dead, tvb(HELLO + 4 * i, 4))
+		local r = t:add(f.record, tvb(at, 16))
+		local node = add(r, f.record_node, tvb(at, 4))
+		r:add(f.record_epoch, tvb(at + 4, 4))
+		r:add(f.record_seq, tvb(at + 8, 4))
+		local ports = add(r, f.record_dead, tvb(at + 12, 2))
+		r:add(f.record_frame, tvb(at + 14, 2))
+		r:append_text(string.format(": node %u, dead ports 0x%04x", node, ports))
+		if ports ~= 0 then
+			dead = dead + 1
+		end
 	end
 	info[#info + 1] = string.format("%s, port %u %s", table.concat(side, "x"), dim, dirs[dir] or "?")
 	info[#info + 1] = hears == 1 and string.format("hears %u", heard) or "hears nobody"
-	if ndead > 0 then
-		info[#info + 1] = string.format("%u dead links", ndead)
+	if dead > 0 then
+		info[#info + 1] = string.format("dead links at %u nodes", dead)
 	end
 end
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR MIT */
 /*
- * torcoll on the wire, version 1. All fields big-endian; every struct is free of holes.
+ * torcoll on the wire, version 2. All fields big-endian; every struct is free of holes.
  *
  *	Ethernet header | struct torcoll_hdr | torcoll_ack x hdr.acks | payload, hdr.length bytes
  *
@@ -13,7 +13,7 @@
 
 #include <linux/types.h>
 
-#define TORCOLL_WIRE_VERSION	1
+#define TORCOLL_WIRE_VERSION	2
 #define TORCOLL_ETHERTYPE	0x88B5			/* IEEE 802: local experimental 1 */
 #define TORCOLL_HELLO_GROUP	{ 0x03, 0x74, 0x6f, 0x72, 0x63, 0x6f }	/* local, group */
 #define TORCOLL_WIRE_ACKS_MAX	32			/* per frame */
@@ -74,10 +74,13 @@ enum torcoll_ack_state {
 	TORCOLL_ACK_DONE,	/* the whole transfer has arrived; base and mask say nothing */
 };
 
-#define TORCOLL_HELLO_DEAD_MAX	64	/* dead links named in one hello */
+#define TORCOLL_HELLO_RECORDS_MAX	64
 #define TORCOLL_HELLO_VERSION	16
 
-/* Said on every port every hello interval. Dead links follow: __be32 link[ndead]. */
+/*
+ * Said on every port every hello interval, and at once when a link changes. What its sender knows of links
+ * follows: struct torcoll_link_record x records.
+ */
 struct torcoll_hello {
 	char	version[TORCOLL_HELLO_VERSION];	/* of the module, zero-padded */
 	__u8	dim;		/* of the port that says this */
@@ -90,8 +93,17 @@ struct torcoll_hello {
 	__be32	heard_node;	/* who is heard on this port */
 	__be32	heard_epoch;
 	__be32	interval_ms;
-	__be32	view;		/* number of the sender's view of the links */
-	__be32	ndead;
+	__be32	view;		/* digest of the dead links that the sender knows of */
+	__be32	records;
+};
+
+/* What @node said of its links; the higher number (serial) is the later. */
+struct torcoll_link_record {
+	__be32	node;
+	__be32	epoch;		/* of the node */
+	__be32	seq;		/* not 0 */
+	__be16	dead;		/* bit 2 * dim + dir: the cable there is dead, or was never seen alive */
+	__be16	frame;		/* bytes above the MAC header that all its links take, 0: not known */
 };
 
 /* The comm failed. */
@@ -123,11 +135,11 @@ struct torcoll_comm_msg {
 	__be32	nonce;		/* of the member's call */
 	__be32	rank;		/* of the member */
 	__be32	ranks;
-	__be32	missing;	/* WAIT: the first rank that has not come */
+	__be32	missing;	/* WAIT: the first rank that has not come; READY: whose epoch is the first below */
 	__be32	tag;		/* READY, ACCEPT, GO */
 	__be32	generation;	/* READY, GO */
 	__be32	frame_bytes;	/* JOIN: payload bytes offered; READY, GO: agreed */
-	__be32	epochs;		/* READY, GO: number of __be32 epochs, by rank, that follow */
+	__be32	epochs;		/* READY: number of __be32 epochs, by rank, that follow */
 };
 
 #endif /* _UAPI_LINUX_TORCOLL_WIRE_H */

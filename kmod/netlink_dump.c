@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Dumps. One walks everything there is in one fixed order and counts; cb->args[0] is how many have been told. What
+ * comes or goes meanwhile changes the namespace's sequence, and the reader is told so.
+ */
+#include <linux/rtnetlink.h>
+#include <linux/torcoll_netlink.h>
+#include <net/genetlink.h>
+#include <net/sock.h>
+#include <tor/dump_attrs.h>
+
+#include "group.h"
+#include "netlink.h"
+#include "netlink_fill.h"
+#include "netlink_gen.h"
+#include "port.h"
+
+struct walk {
+	struct sk_buff *skb;
+	struct netlink_callback *cb;
+	u8 cmd;
+	long at;
+};
+
+/* Is this one to be told now? Then begins its message. */
+static void *walk_begin(struct walk *w)
+{
+	void *hdr;
+
+	if (w->at++ < w->cb->args[0])
+		return NULL;
+	hdr = genlmsg_put(w->skb, NETLINK_CB(w->cb->skb).portid, w->cb->nlh->nlmsg_seq, &tor_netlink_family,
+			  NLM_F_MULTI, w->cmd);
+	if (!hdr)
+		return ERR_PTR(-EMSGSIZE);
+	genl_dump_check_consistent(w->cb, hdr);
+	return hdr;
+}
+
+static int walk_end(struct walk *w, void *hdr, int err)
+{
+	if (err) {
+		genlmsg_cancel(w->skb, hdr);
+		return err;
+	}
+	genlmsg_end(w->skb, hdr);
+	w->cb->args[0] = w->at;
+	return 0;
+}
+
+static int walk_ports(struct walk *w, struct tor_fabric *fabric)
+{
+	u32 i;
+
+	for (i = 0; i < TOR_MAX_PORTS; i++) {
+		void *hdr;
+		int err;
+
+		if (!rtnl_dereference(fabric->port[i]))
+			continue;
+		hdr = walk_begin(w);
+		if (!hdr)
+			continue;
+		err = IS_ERR(hdr) ? PTR_ERR(hdr) : walk_end(w, hdr, tor_fill_port(w->skb, fabric, i));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int walk_ops(struct walk *w, struct tor_group *group)
+{
+	u32 i;
+
+	for (i = 0; i < group->comm.depth; i++) {
+		struct tor_slot *slot = &group->slot[i];
+		void *hdr;
+		int err;
+
+		if (!READ_ONCE(slot->flags))
+			continue;
+		hdr = walk_begin(w);
+		if (!hdr)
+			continue;
+		err = IS_ERR(hdr) ? PTR_ERR(hdr) : walk_end(w, hdr, tor_fill_op(w->skb, group, slot));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Comms, or the ops of comms. */
+static int walk_groups(struct walk *w, struct tor_fabric *fabric)
+{
+	struct tor_group *group;
+	int err = 0;
+	u32 bucket;
+
+	rcu_read_lock();
+	hash_for_each_rcu(fabric->group, bucket, group, hash) {
+		void *hdr;
+
+		if (w->cmd == TORCOLL_CMD_OP_GET) {
+			err = walk_ops(w, group);
+		} else {
+			hdr = walk_begin(w);
+			if (IS_ERR(hdr))
+				err = PTR_ERR(hdr);
+			else if (hdr)
+				err = walk_end(w, hdr, tor_fill_comm(w->skb, group));
+		}
+		if (err)
+			break;
+	}
+	rcu_read_unlock();
+	return err;
+}
+
+static int walk_fabric(struct walk *w, struct tor_fabric *fabric)
+{
+	void *hdr;
+
+	switch (w->cmd) {
+	case TORCOLL_CMD_PORT_GET:
+		return walk_ports(w, fabric);
+	case TORCOLL_CMD_COMM_GET:
+	case TORCOLL_CMD_OP_GET:
+		return walk_groups(w, fabric);
+	}
+	hdr = walk_begin(w);
+	if (!hdr)
+		return 0;
+	if (IS_ERR(hdr))
+		return PTR_ERR(hdr);
+	if (w->cmd == TORCOLL_CMD_STATS_GET)
+		return walk_end(w, hdr, tor_fill_stats(w->skb, fabric));
+	if (w->cmd == TORCOLL_CMD_NODE_GET)
+		return walk_end(w, hdr, tor_fill_node(w->skb, fabric));
+	return walk_end(w, hdr, tor_fill_fabric(w->skb, fabric));
+}
+
+static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, u32 key_attr)
+{
+	struct nlattr **attrs = tor_dump_attrs(cb);
+	struct nlattr *key = attrs ? attrs[key_attr] : NULL;
+	struct walk w = { .skb = skb, .cb = cb, .cmd = cmd };
+	struct tor_net *tn = tor_net(sock_net(cb->skb->sk));
+	struct tor_fabric *fabric;
+	int err = 0;
+
+	rtnl_lock();
+	cb->seq = tn->sequence;
+	list_for_each_entry(fabric, &tn->fabrics, list) {
+		if (key && nla_get_u64(key) != fabric->node.key)
+			continue;
+		err = walk_fabric(&w, fabric);
+		if (err)
+			break;
+	}
+	rtnl_unlock();
+	/* a message that does not fit behind others goes into the next; one that fits nowhere is an error */
+	return skb->len ? skb->len : err;
+}
+
+int torcoll_nl_fabric_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_FABRIC_GET, TORCOLL_A_FABRIC_KEY);
+}
+
+int torcoll_nl_port_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_PORT_GET, TORCOLL_A_PORT_FABRIC);
+}
+
+int torcoll_nl_node_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_NODE_GET, TORCOLL_A_NODE_FABRIC);
+}
+
+int torcoll_nl_comm_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_COMM_GET, TORCOLL_A_COMM_FABRIC);
+}
+
+int torcoll_nl_op_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_OP_GET, TORCOLL_A_OP_FABRIC);
+}
+
+int torcoll_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_STATS_GET, TORCOLL_A_STATS_FABRIC);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Routes. See reroute.h.
+ *
+ * Views change in softirq, under fabric->lock; one work item per fabric follows, at once and in process
+ * context, since a search over many nodes takes its time and memory. It alone writes fabric->routes: no
+ * lock is needed, and readers are waited for before the old table goes. Meanwhile frames avoid links that
+ * went down here by node->live.
+ */
+#include "reroute.h"
+
+#include "frame.h"
+#include "group.h"
+#include "trace.h"
+
+/* Beyond a queue that others fill with slow work. */
+#define reroute_wq	system_highpri_wq
+
+/* How soon to try again what there was no memory for. */
+#define RETRY		(HZ / 50)
+
+static void look(struct tor_fabric *fabric, unsigned long delay)
+{
+	mod_delayed_work(reroute_wq, &fabric->route_work, delay);
+}
+
+void tor_reroute_look(struct tor_fabric *fabric)
+{
+	look(fabric, 0);
+}
+
+void tor_env_view_changed(struct tor_ctx *ctx, struct tor_node *node)
+{
+	struct tor_fabric *fabric = tor_fabric_of(node);
+
+	WRITE_ONCE(fabric->view_changed, true);
+	look(fabric, 0);
+}
+
+void tor_reroute_too_small(struct tor_fabric *fabric, u32 port, u32 len)
+{
+	WRITE_ONCE(fabric->needs[port], len);
+	look(fabric, 0);
+}
+
+static void close_small(struct tor_fabric *fabric)
+{
+	struct tor_entry entry;
+	u32 port;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	for (port = 0; port < TOR_MAX_PORTS; port++) {
+		u32 len = xchg(&fabric->needs[port], 0);
+
+		if (len)
+			tor_link_too_small(&entry.ctx, &fabric->node, port, len);
+	}
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/* The table by what is known now. Return: NULL for want of memory. */
+static struct tor_routes *build(struct tor_fabric *fabric, u32 *downs)
+{
+	const struct tor_torus *t = &fabric->node.torus;
+	struct tor_routes *routes = NULL;
+	u16 *dead;
+
+	dead = tor_env_table_alloc(t->nodes * sizeof(*dead));
+	if (!dead)
+		return NULL;
+	spin_lock_bh(&fabric->lock);
+	tor_view_copy_dead(&fabric->node.view, dead);
+	*downs = fabric->node.view.downs;
+	spin_unlock_bh(&fabric->lock);
+	routes = tor_routes_build(t, fabric->node.self, dead);
+	tor_env_table_free(dead);
+	return routes;
+}
+
+/* False: for want of memory, frames go by the old table for the moment. */
+static bool renew(struct tor_fabric *fabric, u32 *downs)
+{
+	struct tor_routes *old = rcu_dereference_protected(fabric->routes, true);
+	struct tor_node *node = &fabric->node;
+	struct tor_routes *new;
+
+	WRITE_ONCE(fabric->view_changed, false);
+	/* before the view is read: a change behind it comes back here */
+	smp_mb();
+	new = build(fabric, downs);
+	if (!new) {
+		WRITE_ONCE(fabric->view_changed, true);
+		return false;
+	}
+	if (!memcmp(new, old, tor_routes_bytes(&node->torus))) {
+		tor_env_table_free(new);
+		return true;
+	}
+	rcu_assign_pointer(fabric->routes, new);
+	tor_env_count(node, TOR_C_REROUTES, 1);
+	trace_torcoll_reroute(node, new->reached);
+	tor_fabric_notify(fabric);
+	synchronize_rcu_expedited();
+	tor_env_table_free(old);
+	return true;
+}
+
+/* What the change means for comms. Return: when to look again, ns; 0: at the next change. */
+static u64 look_after_groups(struct tor_fabric *fabric, bool downs)
+{
+	struct tor_group *group;
+	struct tor_entry entry;
+	u64 when = 0;
+	u32 bucket;
+
+	local_bh_disable();
+	rcu_read_lock();
+	hash_for_each_rcu(fabric->group, bucket, group, hash) {
+		u64 next;
+
+		tor_entry_begin(&entry);
+		if (downs)
+			tor_group_rerouted(&entry, group);
+		spin_lock(&fabric->lock);
+		next = tor_comm_watch(&entry.ctx, &group->comm, rcu_dereference(fabric->routes));
+		spin_unlock(&fabric->lock);
+		tor_entry_end(&entry);
+		if (next && (!when || next < when))
+			when = next;
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+	return when;
+}
+
+static void route_work(struct work_struct *work)
+{
+	struct tor_fabric *fabric = container_of(to_delayed_work(work), struct tor_fabric,
+						 route_work);
+	u32 downs = fabric->downs;
+	u64 when, now;
+
+	close_small(fabric);
+	if (READ_ONCE(fabric->view_changed) && !renew(fabric, &downs))
+		look(fabric, RETRY);
+	when = look_after_groups(fabric, downs != fabric->downs);
+	fabric->downs = downs;
+	if (!when)
+		return;
+	now = ktime_get_ns();
+	/* unless something has happened meanwhile: that is sooner */
+	queue_delayed_work(reroute_wq, &fabric->route_work,
+			   when > now ? nsecs_to_jiffies(when - now) + 1 : 0);
+}
+
+int tor_reroute_init(struct tor_fabric *fabric)
+{
+	struct tor_routes *routes;
+
+	INIT_DELAYED_WORK(&fabric->route_work, route_work);
+	routes = build(fabric, &fabric->downs);
+	if (!routes)
+		return -ENOMEM;
+	RCU_INIT_POINTER(fabric->routes, routes);
+	return 0;
+}
+
+void tor_reroute_stop(struct tor_fabric *fabric)
+{
+	cancel_delayed_work_sync(&fabric->route_work);
+}
+
+void tor_reroute_free(struct tor_fabric *fabric)
+{
+	tor_env_table_free(rcu_dereference_protected(fabric->routes, true));
+}

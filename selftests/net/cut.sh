@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 400
+#
+# Cables are cut in the middle of ops: with and without the carrier telling, once and over and over. Ops
+# go on by another way and their results are right.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+# allreduce SECONDS: starts 4 MiB allreduces, checked, for about as long; what it says is in $work/out.
+allreduce()
+{
+	torcollctl netns run torcoll-perf allreduce -b 4M -e 4M -n "$1" -w 0 >"$work/out" 2>&1 &
+	pid=$!
+	wait_for 20 ops_run
+}
+
+ops_run()
+{
+	torcollctl -j netns exec 0 torcollctl -j op show | jq -e 'length > 0'
+}
+
+# The ops that were started end well.
+ends_well()
+{
+	wait "$pid" && return
+	tail -n 5 "$work/out"
+	return 1
+}
+
+still_runs()
+{
+	kill -0 "$pid" && ops_run
+}
+
+# link NODE DEVICE: its state, as that node sees it.
+link()
+{
+	node "$1" torcollctl -j port show | jq -r --arg dev "$2" '.[] | select(.ifname == $dev).state'
+}
+
+link_is()
+{
+	[[ $(link "$1" "$2") == "$3" ]]
+}
+
+# knows NODE NUMBER: of so many dead ports.
+knows()
+{
+	[[ $(node "$1" torcollctl -j fabric show | jq '.[0].dead_links') == "$2" ]]
+}
+
+everyone_knows()
+{
+	local n
+
+	for n in 0 3 5 10 15; do
+		knows "$n" "$1" || return 1
+	done
+}
+
+carrier_lost()
+{
+	local start now
+
+	allreduce 30 || return 1
+	still_runs || return 1
+	start=${EPOCHREALTIME/[.,]/}
+	node 5 ip link set d0p down
+	wait_for 5 knows 15 2 || return 1
+	now=${EPOCHREALTIME/[.,]/}
+	echo "known at the other end of the fabric after $(((now - start) / 1000)) ms"
+	still_runs
+}
+
+silent()
+{
+	allreduce 30 || return 1
+	node 10 tc qdisc add dev d1p root netem loss 100%
+	node 14 tc qdisc add dev d1m root netem loss 100%
+	wait_for 10 everyone_knows 2 || return 1
+	still_runs
+}
+
+mend_silent()
+{
+	node 10 tc qdisc del dev d1p root
+	node 14 tc qdisc del dev d1m root
+	wait_for 10 everyone_knows 0
+}
+
+one_way()
+{
+	allreduce 30 || return 1
+	node 3 tc qdisc add dev d1p root netem loss 100%
+	wait_for 10 everyone_knows 2 || return 1
+	still_runs
+}
+
+# flap SECONDS: down 1 s in every 3.
+flap()
+{
+	local end=$((SECONDS + $1)) code=0
+
+	torcollctl netns run torcoll-perf allreduce -b 256K -e 256K -n 100000 -w 0 >"$work/out" 2>&1 &
+	pid=$!
+	wait_for 20 ops_run || return 1
+	while ((SECONDS < end)); do
+		node 6 ip link set d1p down
+		sleep 1
+		node 6 ip link set d1p up
+		sleep 2
+		still_runs || code=1
+	done
+	# killed as if by hand: the benchmark has no other end
+	pkill -P "$pid"
+	wait "$pid"
+	grep -iE "wrong|error|failed" "$work/out" | grep -v "#wrong" | head -n 3
+	return "$code"
+}
+
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+torus_up 4x4
+eventually fabric__no_dead_links 10 everyone_knows 0
+check carrier_lost__op_goes_on carrier_lost
+check carrier_lost__results_right ends_well
+is carrier_lost__port_says_so "$(link 5 d0p)" no-carrier
+node 5 ip link set d0p up
+eventually carrier_back__link_is_up 10 link_is 5 d0p up
+eventually carrier_back__everyone_knows 10 everyone_knows 0
+check silent_cut__op_goes_on silent
+check silent_cut__results_right ends_well
+check silent_cut__mended mend_silent
+check one_way_cut__op_goes_on one_way
+check one_way_cut__results_right ends_well
+node 3 tc qdisc del dev d1p root
+eventually one_way_cut__mended 10 everyone_knows 0
+check flapping__ops_go_on flap "${TORCOLL_FLAP_SECONDS:-6}"
+check reroutes__are_counted test "$(counters reroutes 16)" -gt 32
+check link_downs__are_counted test "$(counters link_downs 16)" -gt 6
+diag "retransmitted: $(counters tx_retransmits 16) frames, timeouts: $(counters tx_timeouts 16)"
+finish

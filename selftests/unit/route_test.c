@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Routes: around any set of dead links, with views that agree and views that do not. */
+#include "host_env.h"
+
+#include "route.h"
+
+#define NODES_MAX	64
+
+static struct tor_torus t;
+static u16 dead[NODES_MAX];
+static struct tor_routes *routes[NODES_MAX];
+static u64 seed;
+
+static const struct {
+	u32 ndim, side[TOR_MAX_DIMS], cables;
+} shapes[] = {
+	{ 1, { 2 }, 1 }, { 1, { 2 }, 2 }, { 1, { 3 }, 1 }, { 1, { 7 }, 1 }, { 1, { 8 }, 1 },
+	{ 2, { 4, 4 }, 1 }, { 2, { 2, 5 }, 2 }, { 2, { 5, 3 }, 1 }, { 2, { 1, 6 }, 1 },
+	{ 3, { 2, 3, 4 }, 2 }, { 3, { 4, 4, 2 }, 1 }, { 6, { 2, 2, 2, 2, 2, 2 }, 1 },
+};
+
+static void shape_set(u32 i)
+{
+	assert_int_equal(tor_torus_init(&t, shapes[i].ndim, shapes[i].side, shapes[i].cables), 0);
+	memset(dead, 0, sizeof(dead));
+}
+
+static void tables_free(void)
+{
+	u32 i;
+
+	for (i = 0; i < NODES_MAX; i++) {
+		tor_env_table_free(routes[i]);
+		routes[i] = NULL;
+	}
+}
+
+/* Every node's table by what is dead; @knows: one in so many of others' dead links is known, 0: all */
+static void tables_build(u32 knows)
+{
+	u16 view[NODES_MAX];
+	u32 i, k;
+
+	tables_free();
+	for (i = 0; i < t.nodes; i++) {
+		for (k = 0; k < t.nodes; k++)
+			view[k] = !knows || k == i || !(host_rand(&seed) % knows) ? dead[k] : 0;
+		routes[i] = tor_routes_build(&t, i, view);
+		assert_non_null(routes[i]);
+	}
+}
+
+static bool link_dead(u32 node, u32 port)
+{
+	u32 peer = tor_torus_neighbour(&t, node, port);
+
+	return dead[node] >> port & 1 || dead[peer] >> tor_torus_peer_port(port) & 1;
+}
+
+/* What a node's own links can carry: it sees both ends of them. */
+static u32 live(u32 node)
+{
+	u32 port, mask = 0;
+
+	for (port = 0; port < 2U * t.ndim; port++)
+		if (tor_torus_has_port(&t, node, port) && !link_dead(node, port))
+			mask |= 1U << port;
+	return mask;
+}
+
+/* Each cable is cut, as one or both ends see it, with a probability of one in @odds. */
+static void cut(u32 odds)
+{
+	u32 node, port;
+
+	for (node = 0; node < t.nodes; node++)
+		for (port = 0; port < 2U * t.ndim; port++)
+			if (tor_torus_has_port(&t, node, port) && !(host_rand(&seed) % odds))
+				dead[node] |= 1U << port;
+}
+
+static u32 distance(u32 from, u32 to)
+{
+	u32 hops[NODES_MAX], queue[NODES_MAX], head = 0, tail = 0, port;
+
+	memset(hops, 0xff, sizeof(hops));
+	hops[from] = 0;
+	queue[tail++] = from;
+	for (; head < tail; head++) {
+		for (port = 0; port < 2U * t.ndim; port++) {
+			u32 peer;
+
+			if (!(live(queue[head]) >> port & 1))
+				continue;
+			peer = tor_torus_neighbour(&t, queue[head], port);
+			if (hops[peer] == ~0U) {
+				hops[peer] = hops[queue[head]] + 1;
+				queue[tail++] = peer;
+			}
+		}
+	}
+	return hops[to];
+}
+
+/* Follow a frame. Return: hops, or ~0 if it was dropped. */
+static u32 follow(u32 from, u32 to, u32 tie)
+{
+	u32 at = from, in = TOR_NO_PORT, hops = 0;
+
+	while (at != to) {
+		u32 port = tor_routes_port(&t, routes[at], to, tie, live(at), in);
+		u32 next;
+
+		if (port == TOR_NO_PORT || hops == TOR_HOP_LIMIT)
+			return ~0U;
+		assert_true(live(at) >> port & 1);
+		next = tor_torus_neighbour(&t, at, port);
+		/* never back to where it came from */
+		assert_true(in == TOR_NO_PORT || next != tor_torus_neighbour(&t, at, in));
+		in = tor_torus_peer_port(port);
+		at = next;
+		hops++;
+	}
+	return hops;
+}
+
+static int setup(void **state)
+{
+	host_reset();
+	seed = 1;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	tables_free();
+	host_check_idle();
+	return 0;
+}
+
+/* The shorter way round, dimension 0 first, by arithmetic. */
+static u32 ordered(u32 self, u32 dst, u32 tie)
+{
+	u32 dim;
+
+	for (dim = 0; dim < t.ndim; dim++) {
+		u32 side = t.side[dim];
+		u32 from = tor_torus_coord(&t, self, dim);
+		u32 ahead = (tor_torus_coord(&t, dst, dim) + side - from) % side;
+
+		if (!ahead)
+			continue;
+		if (side == 2 && t.cables == 1)
+			return tor_port(dim, from ? TOR_MINUS : TOR_PLUS);
+		if (2 * ahead == side)
+			return tor_port(dim, tie ? TOR_MINUS : TOR_PLUS);
+		return tor_port(dim, 2 * ahead < side ? TOR_PLUS : TOR_MINUS);
+	}
+	return TOR_NO_PORT;
+}
+
+static void tor_routes_port__dimension_order_without_faults(void **state)
+{
+	u32 i, from, to, tie;
+
+	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
+		shape_set(i);
+		tables_build(0);
+		for (from = 0; from < t.nodes; from++) {
+			assert_int_equal(routes[from]->reached, t.nodes);
+			for (to = 0; to < t.nodes; to++)
+				for (tie = 0; tie < 2; tie++)
+					assert_int_equal(tor_routes_port(&t, routes[from], to, tie,
+									 ~0U, TOR_NO_PORT),
+							 ordered(from, to, tie));
+			assert_int_equal(tor_routes_port(&t, routes[from], t.nodes, 0, ~0U,
+							 TOR_NO_PORT), TOR_NO_PORT);
+		}
+	}
+}
+
+static void tor_routes_build__shortest_around_any_cuts(void **state)
+{
+	u32 round, from, to, want, reached;
+
+	for (round = 0; round < 40 * ARRAY_SIZE(shapes); round++) {
+		shape_set(round % ARRAY_SIZE(shapes));
+		cut(2 + round % 13);
+		tables_build(0);
+		for (from = 0; from < t.nodes; from++) {
+			reached = 0;
+			for (to = 0; to < t.nodes; to++) {
+				want = distance(from, to);
+				reached += want != ~0U;
+				assert_int_equal(tor_routes_reach(routes[from], to), want != ~0U);
+				assert_int_equal(follow(from, to, round & 1), want);
+			}
+			assert_int_equal(routes[from]->reached, reached);
+		}
+	}
+}
+
+/* While news spread: each node knows its own links, and some of the others'. */
+static void tor_routes_port__views_that_differ(void **state)
+{
+	u32 round, from, to, arrived = 0, dropped = 0;
+
+	for (round = 0; round < 40 * ARRAY_SIZE(shapes); round++) {
+		shape_set(round % ARRAY_SIZE(shapes));
+		cut(3 + round % 17);
+		tables_build(2 + round % 3);
+		for (from = 0; from < t.nodes; from++) {
+			for (to = 0; to < t.nodes; to++) {
+				if (follow(from, to, round & 1) == ~0U)
+					dropped++;
+				else
+					arrived++;
+			}
+		}
+	}
+	/* most find their way all the same, some cannot */
+	assert_true(arrived > 2 * dropped && dropped);
+}
+
+static void tor_routes_port__own_link_down_before_the_table_knows(void **state)
+{
+	static const u32 side[] = { 4, 4 };
+	u32 port;
+
+	tor_torus_init(&t, 2, side, 1);
+	memset(dead, 0, sizeof(dead));
+	tables_build(0);
+	/* to the node across: by dimension 0, either way round; else by dimension 1 */
+	assert_int_equal(tor_routes_port(&t, routes[0], 10, 0, 0xf, TOR_NO_PORT), 0);
+	assert_int_equal(tor_routes_port(&t, routes[0], 10, 1, 0xf, TOR_NO_PORT), 1);
+	assert_int_equal(tor_routes_port(&t, routes[0], 10, 0, 0xe, TOR_NO_PORT), 1);
+	port = tor_routes_port(&t, routes[0], 10, 1, 0xc, TOR_NO_PORT);
+	assert_int_equal(port, 3);
+	assert_int_equal(tor_routes_port(&t, routes[0], 10, 0, 0, TOR_NO_PORT), TOR_NO_PORT);
+	/* to a neighbour there is no other shortest way: wait for the table */
+	assert_int_equal(tor_routes_port(&t, routes[0], 1, 0, 0xe, TOR_NO_PORT), TOR_NO_PORT);
+}
+
+static void tor_routes_port__two_cables_share_and_stand_in(void **state)
+{
+	static const u32 side[] = { 2 };
+
+	tor_torus_init(&t, 1, side, 2);
+	memset(dead, 0, sizeof(dead));
+	tables_build(0);
+	assert_int_equal(tor_routes_port(&t, routes[0], 1, 0, 3, TOR_NO_PORT), 0);
+	assert_int_equal(tor_routes_port(&t, routes[0], 1, 1, 3, TOR_NO_PORT), 1);
+	assert_int_equal(tor_routes_port(&t, routes[0], 1, 0, 2, TOR_NO_PORT), 1);
+	dead[1] = 2;
+	tables_build(0);
+	assert_int_equal(tor_routes_port(&t, routes[0], 1, 1, 3, TOR_NO_PORT), 1);
+	assert_int_equal(tor_routes_port(&t, routes[0], 1, 0, 3, TOR_NO_PORT), 1);
+	/* either cable is the way back */
+	assert_int_equal(tor_routes_port(&t, routes[0], 1, 0, 3, 0), TOR_NO_PORT);
+	assert_int_equal(tor_routes_port(&t, routes[0], 1, 0, 3, 1), TOR_NO_PORT);
+}
+
+static void tor_routes_build__no_farther_than_frames_live(void **state)
+{
+	static const u32 side[] = { 600 };
+	struct tor_routes *far;
+
+	tor_torus_init(&t, 1, side, 1);
+	far = tor_routes_build(&t, 0, NULL);
+	assert_true(tor_routes_reach(far, 255));
+	assert_false(tor_routes_reach(far, 256));
+	assert_int_equal(far->reached, 2 * 255 + 1);
+	tor_env_table_free(far);
+}
+
+static void tor_routes_build__no_memory(void **state)
+{
+	u32 i;
+
+	shape_set(5);
+	for (i = 0; i < 3; i++) {
+		host_reset();
+		host.fail_mask = BIT_ULL(i);
+		assert_null(tor_routes_build(&t, 0, NULL));
+		host_check_idle();
+	}
+}
+
+#define ROUTE_TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ROUTE_TEST(tor_routes_port__dimension_order_without_faults),
+		ROUTE_TEST(tor_routes_build__shortest_around_any_cuts),
+		ROUTE_TEST(tor_routes_port__views_that_differ),
+		ROUTE_TEST(tor_routes_port__own_link_down_before_the_table_knows),
+		ROUTE_TEST(tor_routes_port__two_cables_share_and_stand_in),
+		ROUTE_TEST(tor_routes_build__no_farther_than_frames_live),
+		ROUTE_TEST(tor_routes_build__no_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

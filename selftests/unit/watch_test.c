@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* What a comm makes of links and nodes that go. */
+#include "host_env.h"
+
+#include "node.h"
+
+static struct tor_node node;
+static struct tor_comm comm;
+static struct tor_ctx ctx;
+static u32 epoch[16], seen[16];
+
+#define HOST_EPOCH(i)	(100 + (i))
+
+static void learn(u32 i, u32 life, u16 dead)
+{
+	struct tor_record r = {
+		.node = i,
+		.epoch = life,
+		.seq = node.view.entry[i].seq + 1,
+		.dead = dead,
+	};
+
+	assert_int_equal(tor_view_learn(&node.view, &r), TOR_VIEW_NEW);
+}
+
+static u64 watch(void)
+{
+	u16 dead[16];
+	struct tor_routes *routes;
+	u64 when;
+
+	tor_view_copy_dead(&node.view, dead);
+	routes = tor_routes_build(&node.torus, node.self, dead);
+	when = tor_comm_watch(&ctx, &comm, routes);
+	tor_env_table_free(routes);
+	return when;
+}
+
+/* Node 0 of 4x4, all of its links up, in a comm of all nodes. */
+static int setup(void **state)
+{
+	static const u32 side[] = { 4, 4 };
+	struct tor_torus t;
+	u32 i;
+
+	host_reset();
+	ctx.now = NSEC_PER_SEC;
+	memset(&node, 0, sizeof(node));
+	memset(&comm, 0, sizeof(comm));
+	assert_int_equal(tor_torus_init(&t, 2, side, 1), 0);
+	assert_int_equal(tor_node_init(&node, &t, 1, 0), 0);
+	tor_view_say(&node.view, 0, node.epoch, 0, 1500);
+	node.live = 0xf;
+	for (i = 1; i < 16; i++)
+		learn(i, HOST_EPOCH(i), 0);
+	for (i = 0; i < 16; i++)
+		epoch[i] = i ? HOST_EPOCH(i) : node.epoch;
+	comm.node = &node;
+	comm.ranks = 16;
+	comm.epoch = epoch;
+	comm.seen = seen;
+	comm.error_rank = TOR_NO_RANK;
+	assert_int_equal(watch(), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	tor_node_destroy(&node);
+	host_check_idle();
+	return 0;
+}
+
+/* All neighbours of node 5 say that their link to it is dead. */
+static void lose_node_5(void)
+{
+	learn(6, HOST_EPOCH(6), 1 << 1);
+	learn(4, HOST_EPOCH(4), 1 << 0);
+	learn(9, HOST_EPOCH(9), 1 << 3);
+	assert_int_equal(watch(), 0);
+	learn(1, HOST_EPOCH(1), 1 << 2);
+}
+
+static void tor_comm_watch__node_lost_by_all(void **state)
+{
+	u64 when;
+
+	lose_node_5();
+	when = watch();
+	assert_true(when > ctx.now && when <= ctx.now + TOR_WATCH_GRACE);
+	assert_false(atomic_read(&comm.failed));
+	ctx.now = when;
+	assert_int_equal(watch(), 0);
+	assert_int_equal(comm.error, -EHOSTDOWN);
+	assert_int_equal(comm.error_rank, 5);
+	assert_int_equal(comm.error_node, 5);
+	assert_int_equal(host.comms_failed, 1);
+	watch();
+	assert_int_equal(host.comms_failed, 1);
+}
+
+static void tor_comm_watch__back_in_time(void **state)
+{
+	lose_node_5();
+	ctx.now = watch() - 1;
+	learn(9, HOST_EPOCH(9), 0);
+	assert_int_equal(watch(), 0);
+	/* and lost again: it counts from now */
+	learn(9, HOST_EPOCH(9), 1 << 3);
+	assert_true(watch() > ctx.now + 100 * NSEC_PER_MSEC);
+	assert_false(atomic_read(&comm.failed));
+}
+
+static void tor_comm_watch__partition(void **state)
+{
+	u32 i;
+
+	/* rows 0 and 1 from rows 2 and 3 */
+	for (i = 4; i < 8; i++)
+		learn(i, HOST_EPOCH(i), 1 << 2);
+	for (i = 1; i < 4; i++)
+		learn(i, HOST_EPOCH(i), 1 << 3);
+	assert_int_equal(watch(), 0);
+	tor_view_say(&node.view, 0, node.epoch, 1 << 3, 1500);
+	ctx.now = watch();
+	assert_int_equal(watch(), 0);
+	assert_int_equal(comm.error, -EHOSTUNREACH);
+	assert_int_equal(comm.error_rank, 8);
+}
+
+static void tor_comm_watch__alone(void **state)
+{
+	tor_view_say(&node.view, 0, node.epoch, 0xf, 0);
+	node.live = 0;
+	ctx.now = watch();
+	watch();
+	/* not that all others are down */
+	assert_int_equal(comm.error, -EHOSTUNREACH);
+	assert_int_equal(comm.error_rank, 1);
+}
+
+static void tor_comm_watch__restarted(void **state)
+{
+	learn(7, 777, 0xf);
+	assert_int_equal(watch(), 0);
+	assert_int_equal(comm.error, -EHOSTDOWN);
+	assert_int_equal(comm.error_rank, 7);
+}
+
+/* A view that lags behind the comm's creation is not about a restart. */
+static void tor_comm_watch__view_lags_behind(void **state)
+{
+	epoch[7] = 777;
+	assert_int_equal(watch(), 0);
+	assert_false(atomic_read(&comm.failed));
+	learn(7, 777, 0);
+	assert_int_equal(watch(), 0);
+	assert_false(atomic_read(&comm.failed));
+	learn(7, 778, 0);
+	watch();
+	assert_int_equal(comm.error, -EHOSTDOWN);
+}
+
+static void tor_comm_watch__who_is_no_member_does_not_matter(void **state)
+{
+	static const u32 member[] = { 0, 1, 10 };
+
+	comm.member = member;
+	comm.ranks = 3;
+	comm.watched = false;
+	epoch[1] = HOST_EPOCH(1);
+	epoch[2] = HOST_EPOCH(10);
+	assert_int_equal(watch(), 0);
+	lose_node_5();
+	learn(7, 777, 0xf);
+	assert_int_equal(watch(), 0);
+	assert_false(atomic_read(&comm.failed));
+}
+
+#define WATCH_TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WATCH_TEST(tor_comm_watch__node_lost_by_all),
+		WATCH_TEST(tor_comm_watch__back_in_time),
+		WATCH_TEST(tor_comm_watch__partition),
+		WATCH_TEST(tor_comm_watch__alone),
+		WATCH_TEST(tor_comm_watch__restarted),
+		WATCH_TEST(tor_comm_watch__view_lags_behind),
+		WATCH_TEST(tor_comm_watch__who_is_no_member_does_not_matter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
