@@ -7,7 +7,10 @@
 
 #include "fabric.h"
 
+struct genl_family;
 struct tor_group;
+
+extern struct genl_family tor_netlink_family;
 
 /* Tell listeners of a change. Context: RTNL. */
 void tor_netlink_notify_fabric(struct tor_fabric *fabric, bool added);
