@@ -227,6 +227,45 @@ static void print_heard(struct json_object *port)
 		printf(", module %s", js_str(port, "heard_version"));
 }
 
+static const char *opposite(const char *dir)
+{
+	return strcmp(dir, "plus") ? "plus" : "minus";
+}
+
+/* The port of this node whose cable leads to what @port hears, if there is one. */
+static struct json_object *belongs_to(struct json_object *ports, struct json_object *port)
+{
+	size_t i, n = json_object_array_length(ports);
+
+	for (i = 0; i < n; i++) {
+		struct json_object *p = json_object_array_get_idx(ports, i);
+
+		if (js_u64(p, "fabric") == js_u64(port, "fabric") &&
+		    js_u64(p, "neighbour") == js_u64(port, "heard_node") &&
+		    js_u64(p, "dim") == js_u64(port, "heard_dim") &&
+		    !strcmp(js_str(p, "dir"), opposite(js_str(port, "heard_dir"))))
+			return p;
+	}
+	return NULL;
+}
+
+/* Where a wrong cable should lead, and where it should be. */
+static void print_wiring(struct json_object *ports, struct json_object *port)
+{
+	struct json_object *right;
+
+	if (strcmp(js_str(port, "state"), "miswired"))
+		return;
+	printf("; expected: node %s, dim %s %s", js_str(port, "neighbour"), js_str(port, "dim"),
+	       opposite(js_str(port, "dir")));
+	right = belongs_to(ports, port);
+	if (right)
+		printf("; that cable belongs to dim %s %s (%s)", js_str(right, "dim"),
+		       js_str(right, "dir"), js_str(right, "ifname"));
+	else
+		printf("; that cable belongs to no port of this node");
+}
+
 void port_print_reasons(struct json_object *ports)
 {
 	size_t i, n = json_object_array_length(ports);
@@ -240,6 +279,7 @@ void port_print_reasons(struct json_object *ports)
 			       js_has(port, "reason") ? js_str(port, "reason") :
 							js_str(port, "state"));
 			print_heard(port);
+			print_wiring(ports, port);
 			putchar('\n');
 		}
 		if (js_has(port, "copies"))
