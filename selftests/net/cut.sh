@@ -19,7 +19,7 @@ allreduce()
 
 ops_run()
 {
-	torcollctl -j netns exec 0 torcollctl -j op show | jq -e 'length > 0'
+	node 0 torcollctl -j op show | jq -e 'length > 0'
 }
 
 # The ops that were started end well.
