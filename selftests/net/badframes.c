@@ -310,7 +310,8 @@ static const struct row rows[] = {
 	DATA("length_2^31", DROP_SHORT, .payload = 1000, .hdr = { HDR(length, 1U << 31) }),
 	DATA("length_2^32-1", DROP_SHORT, .payload = 1000, .hdr = { HDR(length, ~0U) }),
 	DATA("version_0", DROP_VERSION, .payload = 64, .hdr = { HDR(version, 0) }),
-	DATA("version_2", DROP_VERSION, .payload = 64, .hdr = { HDR(version, 2) }),
+	DATA("version_before", DROP_VERSION, .payload = 64, .hdr = { HDR(version, TORCOLL_WIRE_VERSION - 1) }),
+	DATA("version_after", DROP_VERSION, .payload = 64, .hdr = { HDR(version, TORCOLL_WIRE_VERSION + 1) }),
 	DATA("version_255", DROP_VERSION, .payload = 64, .hdr = { HDR(version, 255) }),
 	DATA("type_0", DROP_TYPE, .payload = 64, .hdr = { HDR(type, 0) }),
 	DATA("type_6", DROP_TYPE, .payload = 64, .hdr = { HDR(type, 6) }),
@@ -570,7 +571,7 @@ static void try_row(const struct row *row)
 
 static const struct lie {
 	const char *name;
-	bool fatal;		/* nothing but hellos is taken from such a link */
+	bool fatal;		/* such a link goes down */
 	struct member hdr, body;
 } lies[] = {
 	{ .name = "another_node", .fatal = true, .hdr = HDR(src, 3) },
@@ -605,10 +606,20 @@ static bool counts(unsigned int which)
 	return false;
 }
 
+/* Does the link go down? Not for long: the true neighbour is asked at once, and answers. */
+static bool link_goes_down(uint64_t downs_before)
+{
+	uint64_t end = now_ns() + NS_PER_S / 20, drops;
+
+	while (now_ns() < end)
+		if (counter(TORCOLL_A_COUNTER_LINK_DOWNS, &drops) > downs_before)
+			return true;
+	return false;
+}
+
 static void try_lie(const struct lie *lie)
 {
-	const unsigned int want = lie->fatal ? TORCOLL_A_COUNTER_DROP_LINK :
-					       TORCOLL_A_COUNTER_DROP_COMM;
+	uint64_t downs, drops;
 	unsigned char frame[FRAME_MAX];
 	struct torcoll_hdr *hdr;
 	bool good = false;
@@ -626,8 +637,9 @@ static void try_lie(const struct lie *lie)
 		set_members(hdr + 1, &lie->body, 1);
 		hdr->payload_crc = htobe32(~crc32c(~0U, hdr + 1, len));
 		set_header_crc(frame, 0);
+		downs = counter(TORCOLL_A_COUNTER_LINK_DOWNS, &drops);
 		need(throw(frame, ETH_HLEN + sizeof(*hdr) + len), "cannot send");
-		good = counts(want);
+		good = lie->fatal ? link_goes_down(downs) : counts(TORCOLL_A_COUNTER_DROP_COMM);
 	}
 	result(good, "hello__of_%s", lie->name);
 	good = false;
