@@ -23,7 +23,7 @@ ops()
 
 ops_run()
 {
-	node 0 torcollctl -j op show | jq -e 'length > 0'
+	node 0 torcollctl -j op show | jq -e 'length > 0' >/dev/null
 }
 
 # The ops that were started end well.
@@ -34,9 +34,10 @@ ends_well()
 	return 1
 }
 
+# There is a moment between two of them.
 still_runs()
 {
-	[[ ! -s $work/code ]] && ops_run
+	[[ ! -s $work/code ]] && wait_for 5 ops_run
 }
 
 # link NODE DEVICE: its state, as that node sees it.
