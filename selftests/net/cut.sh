@@ -70,7 +70,7 @@ carrier_lost()
 {
 	local start now
 
-	ops -b 4M -e 4M -n 12 || return 1
+	ops -b 4M -e 4M -n 6 || return 1
 	still_runs || return 1
 	start=${EPOCHREALTIME/[.,]/}
 	node 5 ip link set d0p down
@@ -82,7 +82,7 @@ carrier_lost()
 
 silent()
 {
-	ops -b 4M -e 4M -n 12 || return 1
+	ops -b 4M -e 4M -n 6 || return 1
 	node 10 tc qdisc add dev d1p root netem loss 100%
 	node 14 tc qdisc add dev d1m root netem loss 100%
 	wait_for 10 everyone_knows 2 || return 1
@@ -98,7 +98,7 @@ mend_silent()
 
 one_way()
 {
-	ops -b 4M -e 4M -n 12 || return 1
+	ops -b 4M -e 4M -n 6 || return 1
 	node 3 tc qdisc add dev d1p root netem loss 100%
 	wait_for 10 everyone_knows 2 || return 1
 	still_runs
