@@ -159,7 +159,8 @@ $(foreach v,host asan cov fuzz,$(eval $(call core,$(v))))
 
 # ---- library ----
 
-lib_sources := $(wildcard lib/*.c)
+# With the table of names that it shares with the module.
+lib_sources := $(wildcard lib/*.c) kmod/core/names.c
 lib_map := $(wildcard lib/libtorcoll.map)
 
 .PHONY: lib
@@ -201,7 +202,8 @@ tool_sources = $(wildcard tools/$(1).c tools/$(1)/*.c) $(tool_common)
 # The library is found beside the program, built or installed.
 rpath = -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath,'$$ORIGIN/../../lib'
 
-torcollctl_libs = $(NL_LIBS)
+torcollctl_libs = $(B)/host/libtorcore.a $(NL_LIBS)
+torcollctl_needs := $(B)/host/libtorcore.a
 torcoll-perf_libs = -L$(B)/lib -ltorcoll $(NL_LIBS) -lm $(rpath)
 torcoll-perf_needs := $(B)/lib/libtorcoll.so
 torcoll-plan_libs := $(B)/host/libtorcore.a -ljson-c -lm

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "names.h"
 #include "reduce.h"
 #include "reduce_plain.h"
 
@@ -19,21 +20,6 @@
 
 static char dst[MOST] __attribute__((aligned(64)));
 static char src[MOST] __attribute__((aligned(64)));
-
-static const char *const types[TORCOLL_TYPE_COUNT] = {
-	[TORCOLL_I8] = "i8", [TORCOLL_I16] = "i16", [TORCOLL_I32] = "i32", [TORCOLL_I64] = "i64",
-	[TORCOLL_U8] = "u8", [TORCOLL_U16] = "u16", [TORCOLL_U32] = "u32", [TORCOLL_U64] = "u64",
-	[TORCOLL_F16] = "f16", [TORCOLL_BF16] = "bf16", [TORCOLL_F32] = "f32", [TORCOLL_F64] = "f64",
-	[TORCOLL_FLOAT_INT] = "float-int", [TORCOLL_DOUBLE_INT] = "double-int",
-	[TORCOLL_LONG_INT] = "long-int", [TORCOLL_2INT] = "2int", [TORCOLL_SHORT_INT] = "short-int",
-};
-
-static const char *const redops[TORCOLL_REDOP_COUNT] = {
-	[TORCOLL_SUM] = "sum", [TORCOLL_PROD] = "prod", [TORCOLL_MIN] = "min", [TORCOLL_MAX] = "max",
-	[TORCOLL_BAND] = "band", [TORCOLL_BOR] = "bor", [TORCOLL_BXOR] = "bxor",
-	[TORCOLL_LAND] = "land", [TORCOLL_LOR] = "lor", [TORCOLL_LXOR] = "lxor",
-	[TORCOLL_MINLOC] = "minloc", [TORCOLL_MAXLOC] = "maxloc",
-};
 
 static const char *const isas[TOR_ISA_COUNT] = {
 	[TOR_ISA_SSE2] = "SSE2", [TOR_ISA_AVX2] = "AVX2", [TOR_ISA_AVX512] = "AVX-512",
@@ -108,7 +94,7 @@ int main(void)
 					continue;
 				tor_reduce_init(isa);
 				if (tor_reduce_kernel(type, redop))
-					print_row(types[type], redops[redop],
+					print_row(tor_type_names[type], tor_redop_names[redop],
 						  tor_type_is_float(type) ? isas[isa] : "scalar",
 						  tor_reduce_kernel(type, redop), tor_type_size(type));
 			}

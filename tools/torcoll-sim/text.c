@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "names.h"
 #include "sim.h"
 
 #define HEAD	"torcoll-sim/1"
@@ -52,34 +53,6 @@ static const char *const incident_names[SIM_INCIDENT_KINDS] = {
 	[SIM_INCIDENT_LATE] = "late",
 };
 
-static const char *const type_names[TORCOLL_TYPE_COUNT] = {
-	[TORCOLL_I8] = "i8",
-	[TORCOLL_I16] = "i16",
-	[TORCOLL_I32] = "i32",
-	[TORCOLL_I64] = "i64",
-	[TORCOLL_U8] = "u8",
-	[TORCOLL_U16] = "u16",
-	[TORCOLL_U32] = "u32",
-	[TORCOLL_U64] = "u64",
-	[TORCOLL_F16] = "f16",
-	[TORCOLL_BF16] = "bf16",
-	[TORCOLL_F32] = "f32",
-	[TORCOLL_F64] = "f64",
-};
-
-static const char *const redop_names[TORCOLL_REDOP_COUNT] = {
-	[TORCOLL_SUM] = "sum",
-	[TORCOLL_PROD] = "prod",
-	[TORCOLL_MIN] = "min",
-	[TORCOLL_MAX] = "max",
-	[TORCOLL_BAND] = "band",
-	[TORCOLL_BOR] = "bor",
-	[TORCOLL_BXOR] = "bxor",
-	[TORCOLL_LAND] = "land",
-	[TORCOLL_LOR] = "lor",
-	[TORCOLL_LXOR] = "lxor",
-};
-
 static int parse_name(const char *const *names, u32 count, const char *name)
 {
 	u32 i;
@@ -92,12 +65,12 @@ static int parse_name(const char *const *names, u32 count, const char *name)
 
 int sim_type_parse(const char *name)
 {
-	return parse_name(type_names, ARRAY_SIZE(type_names), name);
+	return parse_name(tor_type_names, ARRAY_SIZE(tor_type_names), name);
 }
 
 int sim_redop_parse(const char *name)
 {
-	return parse_name(redop_names, ARRAY_SIZE(redop_names), name);
+	return parse_name(tor_redop_names, ARRAY_SIZE(tor_redop_names), name);
 }
 
 int sim_class_parse(const char *name)
@@ -112,12 +85,12 @@ static int incident_parse(const char *name)
 
 static const char *type_name(u32 type)
 {
-	return type_names[type];
+	return tor_type_names[type];
 }
 
 static const char *redop_name(u32 redop)
 {
-	return redop_names[redop];
+	return tor_redop_names[redop];
 }
 
 static const char *incident_name(u32 kind)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Names of what <linux/torcoll.h> enumerates, as tools accept and print them; by value. Includes nothing of
+ * core's, for libtorcoll and torcollctl are made with it as well.
+ */
+#ifndef _TOR_CORE_NAMES_H
+#define _TOR_CORE_NAMES_H
+
+#include <linux/torcoll.h>
+
+extern const char *const tor_collective_names[TORCOLL_COLL_COUNT];
+extern const char *const tor_type_names[TORCOLL_TYPE_COUNT];
+extern const char *const tor_redop_names[TORCOLL_REDOP_COUNT];
+extern const char *const tor_algorithm_names[TORCOLL_ALGO_COUNT];
+
+#endif
