@@ -40,15 +40,15 @@ copies_during()
 }
 
 torus_up 4x4
-run -b 4M -e 4M -n 1 >/dev/null || bail "no allreduce"
+run -b 64K -e 64K -n 1 >/dev/null || bail "no allreduce"
 before=$(counters tx_copied_bytes 16)
-check allreduce__right run -b 4M -e 4M -n 3 --in-place
+check allreduce__right run -b 4M -e 4M -n 1 --in-place
 after=$(counters tx_copied_bytes 16)
 # the benchmark itself agrees on times by an allreduce of a few bytes: frames of up to that are copied
 diag "tx_copied_bytes: $before before, $after after"
 check tx_copied_bytes__stays_small test $((after - before)) -lt 65536
 
-out=$(copies_during run -b 4M -e 4M -n 1 --in-place)
+out=$(copies_during run -b 1M -e 1M -n 1 --in-place)
 diag <<<"$out"
 is ftrace__no_copy_of_payload "$(tail -n 1 <<<"$out")" 0
 
