@@ -89,6 +89,7 @@ help:
 	@echo '  make check-vms          tests with a guest for each node; needs both kernels, takes minutes'
 	@echo '  make check-long         tests in a guest that take long'
 	@echo '  make check-conformance  2000 random calls against a sequential program; SEED=word CASES=n'
+	@echo '  make check-stress       random calls of many processes; MINUTES=10 SEED=n, KERNEL=6.1|debug as well'
 	@echo '  make check-debug        what runs in guests, with memory, locking and leak checks, and failing allocations'
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
 	@echo 'To measure it:'
@@ -419,6 +420,13 @@ check-vms:
 .PHONY: check-debug
 check-debug: debug-kernel
 	+$(Q)SUITE=debug KERNEL=debug T='$(T)' MAKE='$(MAKE)' selftests/run
+
+# MINUTES: half of them in quiet, half while links and configuration change.
+.PHONY: check-stress
+check-stress: minutes = $(or $(MINUTES),10)
+check-stress:
+	+$(Q)KERNEL='$(KERNEL)' T=net/stress STRESS_SECONDS=$$(($(minutes) * 30)) \
+		MORE_SECONDS=$$(($(minutes) * 90)) STRESS_SEED='$(SEED)' MAKE='$(MAKE)' selftests/run
 
 # SEED: any word.
 .PHONY: check-conformance
