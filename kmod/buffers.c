@@ -3,9 +3,10 @@
  * Buffers. See buffers.h.
  *
  * A plan works in one vector of count elements, whatever the collective. Where the caller's receive buffer
- * is that long, it is the vector. Where it is not, which is in a reduce-scatter, and at ranks other than
- * the root in a reduce, the vector is memory of the module, so that a send buffer is never
- * written; unless the caller says by the addresses that the op is in place.
+ * is that long, it is the vector. Where it is not, as in a reduce-scatter, and at ranks other than
+ * the root in a reduce or gather, the vector is memory of the module, so that a send buffer is never
+ * written; unless the caller says by the addresses that the op is in place. What a scatter's root sends
+ * is the vector as it is, since nothing is written there.
  */
 #include "buffers.h"
 
@@ -84,6 +85,21 @@ static void find_parts(const struct tor_op *op, struct part *send, struct part *
 		if (!at_root)
 			recv->len = 0;
 		break;
+	case TORCOLL_GATHER:
+		*send = own_block(op);
+		if (!at_root)
+			recv->len = 0;
+		break;
+	case TORCOLL_SCATTER:
+		*recv = own_block(op);
+		if (!at_root)
+			send->len = 0;
+		break;
+	}
+	/* a barrier's vector is nobody's */
+	if (op->collective == TORCOLL_BARRIER) {
+		send->len = 0;
+		recv->len = 0;
 	}
 }
 
@@ -140,7 +156,7 @@ static struct tor_mem mem_part(const struct tor_mem *mem, struct part part)
 static int get_vector(struct tor_session *session, struct tor_slot *slot,
 		      const struct torcoll_submit *desc)
 {
-	u64 length = desc->count * slot->op.elem;
+	u64 length = slot->op.plan.req.count * slot->op.elem;
 	struct tor_mem input, to;
 	struct part send, recv;
 	bool in_place;
@@ -169,6 +185,12 @@ static int get_vector(struct tor_session *session, struct tor_slot *slot,
 		if (err)
 			return err;
 	}
+	if (desc->collective == TORCOLL_SCATTER && send.len && !in_place) {
+		slot->data = input;
+		slot->copy_result = recv.len;
+		return 0;
+	}
+	slot->copy_result = recv.len && recv.len < length;
 	if (recv.len < length) {
 		err = get_own(session, slot, TOR_PAGES_VECTOR, length, &slot->data);
 		if (err)
@@ -198,13 +220,15 @@ static int get_temporaries(struct tor_session *session, struct tor_slot *slot, u
 int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 		    const struct torcoll_submit *desc)
 {
+	u64 count = slot->op.plan.req.count;
 	int err;
 
 	slot->result.len = 0;
-	if (!desc->count)
+	slot->copy_result = false;
+	if (!count)
 		return 0;
 	err = get_vector(session, slot, desc);
-	return err ? err : get_temporaries(session, slot, desc->count * slot->op.elem);
+	return err ? err : get_temporaries(session, slot, count * slot->op.elem);
 }
 
 void tor_buffers_result(struct tor_slot *slot)
@@ -212,8 +236,7 @@ void tor_buffers_result(struct tor_slot *slot)
 	struct part part = { .off = slot->result_off, .len = slot->result.len };
 	struct tor_mem from = mem_part(&slot->data, part);
 
-	/* in a vector of our own, and wanted */
-	if (slot->pages[TOR_PAGES_VECTOR] && part.len)
+	if (slot->copy_result)
 		tor_mem_copy(&slot->result, &from);
 }
 

@@ -57,7 +57,8 @@ enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_VECTOR, TOR_PAGES_TEMP, TOR_PAG
  * @lane: group->comm.channels of them
  * @status: of the op, once not BUSY
  * @data: the plan's vector; @temp: its temporaries
- * @result: the caller's receive buffer; bytes from @result_off of the vector belong there
+ * @result: the caller's receive buffer; bytes from @result_off of the vector belong there; @copy_result: and are
+ *	not there yet when the op is done
  * @pages: what they and the send buffer lie in, a use each
  * @counts: lengths of the ranks' blocks, or NULL
  */
@@ -73,6 +74,7 @@ struct tor_slot {
 	u64 submitted;
 	struct tor_mem data, temp, result;
 	u64 result_off;
+	bool copy_result;
 	u64 *counts;
 	struct tor_pages *pages[TOR_PAGES_COUNT];
 };

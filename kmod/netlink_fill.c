@@ -291,7 +291,7 @@ int tor_fill_op(struct sk_buff *msg, const struct tor_group *group, struct tor_s
 	    nla_put_u32(msg, TORCOLL_A_OP_COMM, group->comm.tag) ||
 	    nla_put_string(msg, TORCOLL_A_OP_NAME, group->name) ||
 	    nla_put_u32(msg, TORCOLL_A_OP_SEQ, op->seq) ||
-	    nla_put_u32(msg, TORCOLL_A_OP_COLLECTIVE, req->collective) ||
+	    nla_put_u32(msg, TORCOLL_A_OP_COLLECTIVE, slot->op.collective) ||
 	    nla_put_u32(msg, TORCOLL_A_OP_TYPE, op->type) ||
 	    nla_put_u32(msg, TORCOLL_A_OP_REDOP, op->redop) ||
 	    nla_put_u32(msg, TORCOLL_A_OP_ALGORITHM, req->algorithm) ||

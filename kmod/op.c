@@ -16,8 +16,12 @@
 
 u64 tor_op_collectives(void)
 {
-	return BIT_ULL(TORCOLL_ALLREDUCE) | BIT_ULL(TORCOLL_REDUCE_SCATTER) |
-	       BIT_ULL(TORCOLL_ALLGATHER) | BIT_ULL(TORCOLL_BROADCAST) | BIT_ULL(TORCOLL_REDUCE);
+	u64 bits = 0;
+	u32 i;
+
+	for (i = TORCOLL_ALGO_AUTO + 1; i < TORCOLL_ALGO_COUNT; i++)
+		bits |= tor_algorithm_serves(i);
+	return bits;
 }
 
 u64 tor_op_types(void)
@@ -50,7 +54,7 @@ u64 tor_op_algorithms(void)
 	u32 i;
 
 	for (i = TORCOLL_ALGO_AUTO + 1; i < TORCOLL_ALGO_COUNT; i++)
-		if (tor_algorithm_serves(i) & tor_op_collectives())
+		if (tor_algorithm_serves(i))
 			bits |= BIT_ULL(i);
 	return bits;
 }
@@ -99,16 +103,6 @@ void tor_op_release_all(struct tor_group *group)
 
 /* --- submit --- */
 
-static bool has_blocks(u32 collective)
-{
-	return collective == TORCOLL_REDUCE_SCATTER || collective == TORCOLL_ALLGATHER;
-}
-
-static bool has_root(u32 collective)
-{
-	return collective == TORCOLL_BROADCAST || collective == TORCOLL_REDUCE;
-}
-
 /* What means nothing to a collective must be 0. */
 static int check_unused(struct tor_session *session, const struct torcoll_submit *desc)
 {
@@ -116,11 +110,13 @@ static int check_unused(struct tor_session *session, const struct torcoll_submit
 
 	if (desc->peer || desc->scalar)
 		return tor_refuse(session, -EINVAL, "an unused member is not zero");
+	if (desc->collective == TORCOLL_BARRIER && (desc->count || desc->type))
+		return tor_refuse(session, -EINVAL, "%s has no elements", name);
 	if (desc->redop && !tor_collective_reduces(desc->collective))
 		return tor_refuse(session, -EINVAL, "%s has no operator", name);
-	if (desc->root && !has_root(desc->collective))
+	if (desc->root && !tor_collective_has_root(desc->collective))
 		return tor_refuse(session, -EINVAL, "%s has no root", name);
-	if (desc->counts && !has_blocks(desc->collective))
+	if (desc->counts && !tor_collective_has_blocks(desc->collective))
 		return tor_refuse(session, -EINVAL, "%s has no counts", name);
 	return 0;
 }
@@ -130,7 +126,8 @@ static int check_members(struct tor_session *session, const struct tor_group *gr
 {
 	u32 i;
 
-	if (!desc->type || desc->type >= TORCOLL_TYPE_COUNT)
+	if ((!desc->type && desc->collective != TORCOLL_BARRIER) ||
+	    desc->type >= TORCOLL_TYPE_COUNT)
 		return tor_refuse(session, -EINVAL, "unknown type %u", desc->type);
 	if (desc->redop >= TORCOLL_REDOP_COUNT ||
 	    (!desc->redop && tor_collective_reduces(desc->collective)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A function for each collective, blocking and not.
+ * A function for each collective that has no root, blocking and not.
  */
 #include "internal.h"
 
@@ -36,8 +36,8 @@ int torcoll_iallreduce(struct torcoll_comm *comm, const void *send, void *recv, 
 
 /* ---- by blocks ---- */
 
-static struct torcoll_op blocks_op(enum torcoll_collective collective, const void *send, void *recv,
-				   uint64_t count, enum torcoll_type type)
+struct torcoll_op torcoll__blocks_op(enum torcoll_collective collective, const void *send,
+				     void *recv, uint64_t count, enum torcoll_type type)
 {
 	return (struct torcoll_op){
 		.collective = collective,
@@ -48,9 +48,8 @@ static struct torcoll_op blocks_op(enum torcoll_collective collective, const voi
 	};
 }
 
-/* The vector that blocks of these lengths make up. */
-static int set_counts(const struct torcoll_comm *comm, struct torcoll_op *op,
-		      const uint64_t *counts)
+int torcoll__set_counts(const struct torcoll_comm *comm, struct torcoll_op *op,
+			const uint64_t *counts)
 {
 	if (!counts)
 		return torcoll__fail(-EINVAL, "%s: counts are NULL",
@@ -67,7 +66,7 @@ static int set_counts(const struct torcoll_comm *comm, struct torcoll_op *op,
 int torcoll_reduce_scatter(struct torcoll_comm *comm, const void *send, void *recv,
 			   uint64_t count, enum torcoll_type type, enum torcoll_redop redop)
 {
-	struct torcoll_op op = blocks_op(TORCOLL_REDUCE_SCATTER, send, recv, count, type);
+	struct torcoll_op op = torcoll__blocks_op(TORCOLL_REDUCE_SCATTER, send, recv, count, type);
 
 	op.redop = redop;
 	return torcoll_run(comm, &op);
@@ -77,7 +76,7 @@ int torcoll_ireduce_scatter(struct torcoll_comm *comm, const void *send, void *r
 			    uint64_t count, enum torcoll_type type, enum torcoll_redop redop,
 			    struct torcoll_request *req)
 {
-	struct torcoll_op op = blocks_op(TORCOLL_REDUCE_SCATTER, send, recv, count, type);
+	struct torcoll_op op = torcoll__blocks_op(TORCOLL_REDUCE_SCATTER, send, recv, count, type);
 
 	op.redop = redop;
 	return torcoll_submit(comm, &op, req);
@@ -87,8 +86,8 @@ int torcoll_reduce_scatterv(struct torcoll_comm *comm, const void *send, void *r
 			    const uint64_t *counts, enum torcoll_type type,
 			    enum torcoll_redop redop)
 {
-	struct torcoll_op op = blocks_op(TORCOLL_REDUCE_SCATTER, send, recv, 0, type);
-	int err = set_counts(comm, &op, counts);
+	struct torcoll_op op = torcoll__blocks_op(TORCOLL_REDUCE_SCATTER, send, recv, 0, type);
+	int err = torcoll__set_counts(comm, &op, counts);
 
 	op.redop = redop;
 	return err ? err : torcoll_run(comm, &op);
@@ -98,11 +97,11 @@ int torcoll_ireduce_scatterv(struct torcoll_comm *comm, const void *send, void *
 			     const uint64_t *counts, enum torcoll_type type,
 			     enum torcoll_redop redop, struct torcoll_request *req)
 {
-	struct torcoll_op op = blocks_op(TORCOLL_REDUCE_SCATTER, send, recv, 0, type);
+	struct torcoll_op op = torcoll__blocks_op(TORCOLL_REDUCE_SCATTER, send, recv, 0, type);
 	int err;
 
 	req->state = 0;
-	err = set_counts(comm, &op, counts);
+	err = torcoll__set_counts(comm, &op, counts);
 	op.redop = redop;
 	return err ? err : torcoll_submit(comm, &op, req);
 }
@@ -110,7 +109,7 @@ int torcoll_ireduce_scatterv(struct torcoll_comm *comm, const void *send, void *
 int torcoll_allgather(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		      enum torcoll_type type)
 {
-	struct torcoll_op op = blocks_op(TORCOLL_ALLGATHER, send, recv, count, type);
+	struct torcoll_op op = torcoll__blocks_op(TORCOLL_ALLGATHER, send, recv, count, type);
 
 	return torcoll_run(comm, &op);
 }
@@ -118,7 +117,7 @@ int torcoll_allgather(struct torcoll_comm *comm, const void *send, void *recv, u
 int torcoll_iallgather(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		       enum torcoll_type type, struct torcoll_request *req)
 {
-	struct torcoll_op op = blocks_op(TORCOLL_ALLGATHER, send, recv, count, type);
+	struct torcoll_op op = torcoll__blocks_op(TORCOLL_ALLGATHER, send, recv, count, type);
 
 	return torcoll_submit(comm, &op, req);
 }
@@ -126,8 +125,8 @@ int torcoll_iallgather(struct torcoll_comm *comm, const void *send, void *recv, 
 int torcoll_allgatherv(struct torcoll_comm *comm, const void *send, void *recv,
 		       const uint64_t *counts, enum torcoll_type type)
 {
-	struct torcoll_op op = blocks_op(TORCOLL_ALLGATHER, send, recv, 0, type);
-	int err = set_counts(comm, &op, counts);
+	struct torcoll_op op = torcoll__blocks_op(TORCOLL_ALLGATHER, send, recv, 0, type);
+	int err = torcoll__set_counts(comm, &op, counts);
 
 	return err ? err : torcoll_run(comm, &op);
 }
@@ -136,72 +135,26 @@ int torcoll_iallgatherv(struct torcoll_comm *comm, const void *send, void *recv,
 			const uint64_t *counts, enum torcoll_type type,
 			struct torcoll_request *req)
 {
-	struct torcoll_op op = blocks_op(TORCOLL_ALLGATHER, send, recv, 0, type);
+	struct torcoll_op op = torcoll__blocks_op(TORCOLL_ALLGATHER, send, recv, 0, type);
 	int err;
 
 	req->state = 0;
-	err = set_counts(comm, &op, counts);
+	err = torcoll__set_counts(comm, &op, counts);
 	return err ? err : torcoll_submit(comm, &op, req);
 }
 
-/* ---- from and to a root ---- */
+/* ---- without elements ---- */
 
-static struct torcoll_op broadcast_op(void *buf, uint64_t count, enum torcoll_type type,
-				      uint32_t root)
+int torcoll_barrier(struct torcoll_comm *comm)
 {
-	return (struct torcoll_op){
-		.collective = TORCOLL_BROADCAST,
-		.type = type,
-		.root = root,
-		.count = count,
-		.send = buf,
-		.recv = buf,
-	};
-}
-
-int torcoll_broadcast(struct torcoll_comm *comm, void *buf, uint64_t count, enum torcoll_type type,
-		      uint32_t root)
-{
-	struct torcoll_op op = broadcast_op(buf, count, type, root);
+	struct torcoll_op op = { .collective = TORCOLL_BARRIER };
 
 	return torcoll_run(comm, &op);
 }
 
-int torcoll_ibroadcast(struct torcoll_comm *comm, void *buf, uint64_t count,
-		       enum torcoll_type type, uint32_t root, struct torcoll_request *req)
+int torcoll_ibarrier(struct torcoll_comm *comm, struct torcoll_request *req)
 {
-	struct torcoll_op op = broadcast_op(buf, count, type, root);
-
-	return torcoll_submit(comm, &op, req);
-}
-
-static struct torcoll_op reduce_op(const void *send, void *recv, uint64_t count,
-				   enum torcoll_type type, enum torcoll_redop redop, uint32_t root)
-{
-	return (struct torcoll_op){
-		.collective = TORCOLL_REDUCE,
-		.type = type,
-		.redop = redop,
-		.root = root,
-		.count = count,
-		.send = send,
-		.recv = recv,
-	};
-}
-
-int torcoll_reduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
-		   enum torcoll_type type, enum torcoll_redop redop, uint32_t root)
-{
-	struct torcoll_op op = reduce_op(send, recv, count, type, redop, root);
-
-	return torcoll_run(comm, &op);
-}
-
-int torcoll_ireduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
-		    enum torcoll_type type, enum torcoll_redop redop, uint32_t root,
-		    struct torcoll_request *req)
-{
-	struct torcoll_op op = reduce_op(send, recv, count, type, redop, root);
+	struct torcoll_op op = { .collective = TORCOLL_BARRIER };
 
 	return torcoll_submit(comm, &op, req);
 }

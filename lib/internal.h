@@ -61,4 +61,10 @@ static inline uint64_t torcoll__u64(const void *p)
 	return (uintptr_t)p;
 }
 
+/* collective.c: an op on a vector of blocks; and the vector that blocks of these lengths make up */
+struct torcoll_op torcoll__blocks_op(enum torcoll_collective collective, const void *send,
+				     void *recv, uint64_t count, enum torcoll_type type);
+int torcoll__set_counts(const struct torcoll_comm *comm, struct torcoll_op *op,
+			const uint64_t *counts);
+
 #endif

@@ -33,11 +33,17 @@ static uint64_t buffer_count(const struct torcoll_comm *comm, const struct torco
 {
 	switch (op->collective) {
 	case TORCOLL_REDUCE_SCATTER:
-	case TORCOLL_SCATTER:
 		return recv ? block_count(comm, op) : op->count;
 	case TORCOLL_ALLGATHER:
-	case TORCOLL_GATHER:
 		return recv ? op->count : block_count(comm, op);
+	case TORCOLL_SCATTER:
+		if (recv)
+			return block_count(comm, op);
+		return comm->rank == op->root ? op->count : 0;
+	case TORCOLL_GATHER:
+		if (!recv)
+			return block_count(comm, op);
+		return comm->rank == op->root ? op->count : 0;
 	case TORCOLL_BROADCAST:
 		return recv || comm->rank == op->root ? op->count : 0;
 	case TORCOLL_REDUCE:

@@ -277,6 +277,38 @@ int torcoll_ireduce(struct torcoll_comm *comm, const void *send, void *recv, uin
 		    struct torcoll_request *req);
 
 /*
+ * Gather everyone's block at rank @root, in the order of ranks: see torcoll_allgather(). @recv means something only
+ * there: NULL will do elsewhere. In place, at the root: @send is where the own block lies in @recv.
+ */
+int torcoll_gather(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		   enum torcoll_type type, uint32_t root);
+int torcoll_igather(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		    enum torcoll_type type, uint32_t root, struct torcoll_request *req);
+int torcoll_gatherv(struct torcoll_comm *comm, const void *send, void *recv,
+		    const uint64_t *counts, enum torcoll_type type, uint32_t root);
+int torcoll_igatherv(struct torcoll_comm *comm, const void *send, void *recv,
+		     const uint64_t *counts, enum torcoll_type type, uint32_t root,
+		     struct torcoll_request *req);
+
+/*
+ * Give everyone its block of the vector of @count elements at @send of rank @root. @send means something only
+ * there. In place, at the root: @recv is where the own block lies in @send. @send is only read.
+ */
+int torcoll_scatter(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		    enum torcoll_type type, uint32_t root);
+int torcoll_iscatter(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		     enum torcoll_type type, uint32_t root, struct torcoll_request *req);
+int torcoll_scatterv(struct torcoll_comm *comm, const void *send, void *recv,
+		     const uint64_t *counts, enum torcoll_type type, uint32_t root);
+int torcoll_iscatterv(struct torcoll_comm *comm, const void *send, void *recv,
+		      const uint64_t *counts, enum torcoll_type type, uint32_t root,
+		      struct torcoll_request *req);
+
+/* Return when, or complete once, all ranks have called it. */
+int torcoll_barrier(struct torcoll_comm *comm);
+int torcoll_ibarrier(struct torcoll_comm *comm, struct torcoll_request *req);
+
+/*
  * Any op with all that can be said about it. Start from zero:
  *
  *	struct torcoll_op op = {

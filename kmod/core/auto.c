@@ -20,6 +20,9 @@ static const struct candidates candidates[TORCOLL_COLL_COUNT] = {
 	[TORCOLL_ALLGATHER] = { { TORCOLL_CIRCULANT }, { TORCOLL_BIBUCKET, TORCOLL_RING } },
 	[TORCOLL_BROADCAST] = { { TORCOLL_TREE }, { TORCOLL_CIRCULANT } },
 	[TORCOLL_REDUCE] = { { TORCOLL_TREE }, { TORCOLL_CIRCULANT } },
+	[TORCOLL_BARRIER] = { { TORCOLL_TREE }, { TORCOLL_TREE } },
+	[TORCOLL_GATHER] = { { TORCOLL_TREE }, { TORCOLL_TREE } },
+	[TORCOLL_SCATTER] = { { TORCOLL_TREE }, { TORCOLL_TREE } },
 };
 
 int tor_auto_plan(struct tor_plan *p, const struct tor_plan_req *req, u32 elem, u32 rank,

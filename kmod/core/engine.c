@@ -42,9 +42,16 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
 int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
 		 u32 bits, const char **why)
 {
-	bool reduces = tor_collective_reduces(req->collective);
+	struct tor_plan_req called = *req;
+	bool reduces;
 	int err;
 
+	if (req->collective == TORCOLL_BARRIER) {
+		called.count = 1;
+		type = TORCOLL_U8;
+		redop = TORCOLL_BOR;
+	}
+	reduces = redop != TORCOLL_REDOP_NONE;
 	op->elem = tor_type_size(type);
 	op->reduce = reduces ? tor_reduce_kernel(type, redop) : NULL;
 	if (!op->elem || (reduces && !op->reduce)) {
@@ -52,8 +59,8 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 		return -EOPNOTSUPP;
 	}
 	err = req->algorithm == TORCOLL_ALGO_AUTO ?
-	      tor_auto_plan(&op->plan, req, op->elem, op->comm->rank, why) :
-	      tor_plan_init(&op->plan, req, op->comm->rank, why);
+	      tor_auto_plan(&op->plan, &called, op->elem, op->comm->rank, why) :
+	      tor_plan_init(&op->plan, &called, op->comm->rank, why);
 	if (err)
 		return err;
 	if (op->plan.shape.channels > op->comm->channels) {
@@ -76,7 +83,10 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 	op->seq = seq;
 	op->type = type;
 	op->redop = redop;
-	op->digest = tor_op_digest(&op->plan.req, type, redop, bits);
+	op->collective = req->collective;
+	called = op->plan.req;
+	called.collective = req->collective;
+	op->digest = tor_op_digest(&called, type, redop, bits);
 	op->aborted = false;
 	atomic_set(&op->busy, op->comm->channels);
 	atomic_set(&op->open, op->comm->channels);

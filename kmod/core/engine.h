@@ -86,6 +86,7 @@ struct tor_comm {
 /**
  * struct tor_op - one collective call, as far as its channels share it
  * @seq: number of the op in its comm that is running here
+ * @collective: enum torcoll_collective
  * @data: the plan's vector
  * @temp: its temporaries, one behind the other, each as large as the vector; NULL if it has none
  * @deadline: ns, or 0
@@ -97,6 +98,7 @@ struct tor_op {
 	struct tor_comm *comm;
 	u32 seq;
 	u32 digest;
+	u32 collective;
 	struct tor_plan plan;
 	struct tor_mem *data;
 	struct tor_mem *temp;
@@ -213,7 +215,8 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
  * @op: slot; comm is set
  * @seq: number, seq % depth is the slot's
  * @req: request; copied, pointers stay the caller's and must outlive the op
- * @type, @redop, @bits: enum torcoll_*; an algorithm of AUTO is chosen, see op->plan.req
+ * @type, @redop, @bits: enum torcoll_*; an algorithm of AUTO is chosen, see op->plan.req. A barrier's count, type
+ *	and operator are those of an allreduce of one byte, whatever is given
  * @why: out: static reason of a refusal
  *
  * The caller then sets data, temp (plan.shape.bufs - 1 temporaries) and deadline, and calls tor_chan_start()

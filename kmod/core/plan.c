@@ -27,8 +27,13 @@ static const struct tor_family *const families[TORCOLL_ALGO_COUNT] = {
 
 u32 tor_algorithm_serves(u32 algorithm)
 {
-	return algorithm < TORCOLL_ALGO_COUNT && families[algorithm] ? families[algorithm]->serves :
-								       0;
+	u32 serves;
+
+	if (algorithm >= TORCOLL_ALGO_COUNT || !families[algorithm])
+		return 0;
+	serves = families[algorithm]->serves;
+	/* see tor_plan_init() */
+	return serves & TOR_COLL(ALLREDUCE) ? serves | TOR_COLL(BARRIER) : serves;
 }
 
 /* --- requests --- */
@@ -40,7 +45,7 @@ static const char *check_counts(const struct tor_plan_req *r)
 
 	if (!r->counts)
 		return NULL;
-	if (!tor_plan_has_blocks(r))
+	if (!tor_collective_has_blocks(r->collective))
 		return "counts are for reduce-scatter, allgather, gather and scatter";
 	for (i = 0; i < r->ranks; i++) {
 		if (r->counts[i] > r->count - sum)
@@ -80,7 +85,7 @@ static const char *check_rooted(const struct tor_plan_req *r)
 {
 	if (r->root >= r->ranks)
 		return "root is not a rank";
-	if (r->root && !tor_plan_is_rooted(r))
+	if (r->root && !tor_collective_has_root(r->collective))
 		return "only broadcast, reduce, gather and scatter have a root";
 	return NULL;
 }
@@ -201,8 +206,11 @@ int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, 
 		bad = check_params(req, f);
 	if (bad)
 		return refuse(-EINVAL, why, bad);
-	if (!(f->serves & (1U << req->collective)))
+	if (!(tor_algorithm_serves(req->algorithm) & (1U << req->collective)))
 		return refuse(-EOPNOTSUPP, why, "the algorithm does not serve this collective");
+	/* whoever has an allreduce's result has heard of everyone */
+	if (req->collective == TORCOLL_BARRIER)
+		p->req.collective = TORCOLL_ALLREDUCE;
 	if (find_grid(p, f->any_list))
 		return refuse(-EOPNOTSUPP, why, "the members are no torus in its order of nodes");
 	return init_family(p, f, why);
@@ -213,7 +221,7 @@ u32 tor_plan_rounds(const struct tor_plan *p, u32 channel)
 	if (channel >= p->shape.channels || p->req.ranks == 1 || !p->req.count)
 		return 0;
 	/* every block's part of a later channel may be empty: blocks of one element, say */
-	if (!tor_plan_has_blocks(&p->req) && !tor_plan_slice(p, channel).n)
+	if (!tor_collective_has_blocks(p->req.collective) && !tor_plan_slice(p, channel).n)
 		return 0;
 	return families[p->req.algorithm]->rounds(p, channel);
 }

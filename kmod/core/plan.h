@@ -81,7 +81,7 @@ struct tor_plan_shape {
 };
 
 struct tor_plan {
-	struct tor_plan_req req;
+	struct tor_plan_req req;	/* as given, but that a barrier is an allreduce */
 	u32 rank;
 	struct tor_plan_shape shape;
 	struct tor_torus grid;		/* that the ranks form; without sides of 1 */
@@ -143,11 +143,26 @@ int tor_algorithm_parse(const char *name);
 const char *tor_collective_name(u32 collective);
 int tor_collective_parse(const char *name);
 
+/* Sets of collectives. */
+#define TOR_COLL(c)	(1U << TORCOLL_##c)
+
 /* Does it combine the ranks' elements by an operator? */
 static inline bool tor_collective_reduces(u32 collective)
 {
-	return collective == TORCOLL_ALLREDUCE || collective == TORCOLL_REDUCE ||
-	       collective == TORCOLL_REDUCE_SCATTER;
+	return (TOR_COLL(ALLREDUCE) | TOR_COLL(REDUCE) | TOR_COLL(REDUCE_SCATTER)) >> collective & 1;
+}
+
+static inline bool tor_collective_has_root(u32 collective)
+{
+	return (TOR_COLL(BROADCAST) | TOR_COLL(REDUCE) | TOR_COLL(GATHER) | TOR_COLL(SCATTER)) >>
+	       collective & 1;
+}
+
+/* Has the vector a block for each rank, that stays where it is? */
+static inline bool tor_collective_has_blocks(u32 collective)
+{
+	return (TOR_COLL(REDUCE_SCATTER) | TOR_COLL(ALLGATHER) | TOR_COLL(GATHER) |
+		TOR_COLL(SCATTER)) >> collective & 1;
 }
 
 /* The first element and the length of block @i of @n in an even split of @count. */

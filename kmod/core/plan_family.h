@@ -12,7 +12,6 @@
 
 #include "plan.h"
 
-#define TOR_COLL(c)	(1U << TORCOLL_##c)
 #define TOR_PARAM(p)	(1U << TORCOLL_PARAM_##p)
 
 struct tor_exchange;
@@ -67,19 +66,6 @@ extern const struct tor_family tor_family_bruck_bw;
 extern const struct tor_family tor_family_trivance_bw;
 extern const struct tor_family tor_family_recdoub_bw;
 extern const struct tor_family tor_family_recdoub_bw_mirrored;
-
-/* Has the vector a block for each rank, that stays where it is? */
-static inline bool tor_plan_has_blocks(const struct tor_plan_req *r)
-{
-	return (TOR_COLL(REDUCE_SCATTER) | TOR_COLL(ALLGATHER) | TOR_COLL(GATHER) |
-		TOR_COLL(SCATTER)) >> r->collective & 1;
-}
-
-static inline bool tor_plan_is_rooted(const struct tor_plan_req *r)
-{
-	return (TOR_COLL(BROADCAST) | TOR_COLL(REDUCE) | TOR_COLL(GATHER) | TOR_COLL(SCATTER)) >>
-	       r->collective & 1;
-}
 
 /* A run of elements. */
 struct tor_span {

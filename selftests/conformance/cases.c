@@ -30,10 +30,22 @@ struct coverage {
 
 /* ---- what the module serves, as it is documented: torcoll.h, and the plans ---- */
 
-static bool reduces(uint32_t collective)
+bool reduces(uint32_t collective)
 {
 	return collective == TORCOLL_ALLREDUCE || collective == TORCOLL_REDUCE_SCATTER ||
 	       collective == TORCOLL_REDUCE;
+}
+
+bool has_root(uint32_t collective)
+{
+	return collective == TORCOLL_BROADCAST || collective == TORCOLL_REDUCE ||
+	       collective == TORCOLL_GATHER || collective == TORCOLL_SCATTER;
+}
+
+bool has_blocks(uint32_t collective)
+{
+	return collective == TORCOLL_ALLGATHER || collective == TORCOLL_REDUCE_SCATTER ||
+	       collective == TORCOLL_GATHER || collective == TORCOLL_SCATTER;
 }
 
 static bool type_has_redop(uint32_t type, uint32_t redop)
@@ -60,7 +72,9 @@ static enum refusal ask_plans(const struct world *w, const struct torcoll_op *op
 		.collective = op->collective,
 		.algorithm = op->algorithm,
 		.root = op->root,
-		.count = op->count,
+		/* a barrier's is an allreduce's of one byte */
+		.count = op->collective == TORCOLL_BARRIER ? 1 : op->count,
+		.counts = op->counts,
 	};
 	static struct tor_plan plan;
 	static struct tor_torus torus;
@@ -126,6 +140,31 @@ static enum size_class draw_size(uint64_t *state)
 	return r < 2 ? SIZE_LARGE : r % SIZE_LARGE;
 }
 
+/* Blocks of all lengths, a third of them empty, or one rank has everything. */
+static void draw_counts(const struct world *w, uint64_t *state, struct test_case *t)
+{
+	uint32_t ranks = w->info.ranks, last = draw(state) % ranks;
+	bool one = draw(state) % 8 == 0;
+	uint64_t left = t->op.count;
+
+	for (uint32_t r = 0; r < ranks; r++) {
+		t->counts[r] = one || draw(state) % 3 == 0 ? 0 : draw(state) % (2 * t->op.count / ranks + 1);
+		if (t->counts[r] > left)
+			t->counts[r] = left;
+		left -= t->counts[r];
+	}
+	t->counts[last] += left;
+	t->op.counts = t->counts;
+}
+
+/* A barrier has no elements. */
+static void make_barrier(struct test_case *t)
+{
+	t->op.type = TORCOLL_TYPE_NONE;
+	t->op.count = 0;
+	t->size = SIZE_ZERO;
+}
+
 static void draw_candidate(const struct world *w, uint64_t *state, struct test_case *t)
 {
 	static const uint32_t shifts[] = { 0, 0, 1, 4, 8, 17, 64 };
@@ -141,10 +180,15 @@ static void draw_candidate(const struct world *w, uint64_t *state, struct test_c
 		t->op.redop = TORCOLL_REDOP_NONE;
 	t->op.algorithm = draw_bit(state, w->algorithms);
 	t->op.bits = draw(state) & 1 ? TORCOLL_BITS_DEFAULT : TORCOLL_BITS_RELAXED;
-	if (t->op.collective == TORCOLL_BROADCAST || t->op.collective == TORCOLL_REDUCE)
+	if (has_root(t->op.collective))
 		t->op.root = draw(state) % w->info.ranks;
 	t->size = draw_size(state);
 	t->op.count = draw_count(w, state, t->size, torcoll_type_size(t->op.type));
+	if (t->op.collective == TORCOLL_BARRIER)
+		make_barrier(t);
+	t->uneven = has_blocks(t->op.collective) && draw(state) & 1;
+	if (t->uneven)
+		draw_counts(w, state, t);
 	t->registered = draw(state) & 1;
 	t->misalign = shifts[draw(state) % ARRAY_SIZE(shifts)];
 	t->in_place = draw(state) & 1;
@@ -203,13 +247,14 @@ struct coverage *coverage_new(const struct world *w)
 	for (uint32_t a = 0; a < SIDE; a++) {
 		for (uint32_t b = 0; b < SIDE; b++) {
 			bool served = w->collectives & 1ULL << a;
+			bool barrier = a == TORCOLL_BARRIER;
 
-			c->exists[COLLECTIVE_TYPE][a][b] = served && w->types & 1ULL << b;
+			c->exists[COLLECTIVE_TYPE][a][b] = served && !barrier && w->types & 1ULL << b;
 			c->exists[TYPE_REDOP][a][b] = w->types & 1ULL << a && w->redops & 1ULL << b &&
 						      type_has_redop(a, b);
 			c->exists[ALGORITHM_COLLECTIVE][a][b] = w->collectives & 1ULL << b &&
 								algorithm_serves(w, a, b);
-			c->exists[COLLECTIVE_SIZE][a][b] = served && b < SIZE_CLASSES;
+			c->exists[COLLECTIVE_SIZE][a][b] = served && b < (barrier ? 1 : SIZE_CLASSES);
 		}
 	}
 	return c;
@@ -225,6 +270,8 @@ void case_draw(const struct world *w, struct coverage *c, uint64_t *state, struc
 		if (novelty(c, &candidate) > novelty(c, t))
 			*t = candidate;
 	}
+	/* it may have moved */
+	t->op.counts = t->uneven ? t->counts : NULL;
 	for (int i = 0; i < TABLES && t->expect == SERVED; i++) {
 		struct place p = place_of(t, i);
 
@@ -255,11 +302,11 @@ const char *case_text(const struct test_case *t)
 {
 	static char text[256];
 
-	snprintf(text, sizeof(text), "%s %s %s %llu elements, %s, root %u, %s%s%s, offset %u",
+	snprintf(text, sizeof(text), "%s %s %s %llu elements, %s, root %u, %s%s%s%s, offset %u",
 		 torcoll_collective_name(t->op.collective), torcoll_type_name(t->op.type),
 		 torcoll_redop_name(t->op.redop), (unsigned long long)t->op.count,
 		 torcoll_algorithm_name(t->op.algorithm), t->op.root,
-		 t->in_place ? "in place" : "out of place",
+		 t->in_place ? "in place" : "out of place", t->uneven ? ", uneven" : "",
 		 t->op.bits == TORCOLL_BITS_RELAXED ? ", relaxed" : "",
 		 t->registered ? ", registered" : "", t->misalign);
 	return text;

@@ -12,6 +12,7 @@
 
 #include <torcoll.h>
 
+#define RANKS_MAX	64
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 /* ---- random numbers ---- */
@@ -53,6 +54,8 @@ struct test_case {
 	uint64_t seed;		/* of its inputs */
 	struct torcoll_op op;	/* without buffers */
 	enum size_class size;
+	bool uneven;		/* blocks have op.counts elements, which is: */
+	uint64_t counts[RANKS_MAX];
 	bool in_place;
 	bool registered;
 	uint32_t misalign;	/* bytes that buffers start behind a page's start */
@@ -76,18 +79,29 @@ void case_draw(const struct world *w, struct coverage *c, uint64_t *state, struc
 /* Lines "# (collective, type): 65 of 85 pairs"; how many of those that exist were never met. */
 uint32_t coverage_print(const struct coverage *c);
 
+/* Kinds of collectives. */
+bool reduces(uint32_t collective);
+bool has_root(uint32_t collective);
+bool has_blocks(uint32_t collective);
+
 /* One line that tells a case, for people. Static. */
 const char *case_text(const struct test_case *t);
 
 /* ---- values ---- */
 
-/* Elements of the vector that rank @rank puts in, and gets, and where in the whole vector they start. */
+/*
+ * Elements of the vector that rank @rank puts in, and gets, and where in the whole vector they start; and its block.
+ */
 struct part {
 	uint64_t start, count;
 };
 
+struct part part_own(const struct test_case *t, uint32_t ranks, uint32_t rank);
 struct part part_sent(const struct test_case *t, uint32_t ranks, uint32_t rank);
 struct part part_received(const struct test_case *t, uint32_t ranks, uint32_t rank);
+
+/* Where the block of each rank starts, if lengths are @counts; NULL: an even split. */
+uint64_t block_start(uint64_t count, const uint64_t *counts, uint32_t ranks, uint32_t rank);
 
 /* Write elements start .. start + count of rank @rank's vector to @buf, at any address. */
 void values_fill(const struct test_case *t, uint32_t rank, struct part part, void *buf);

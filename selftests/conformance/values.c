@@ -182,28 +182,52 @@ static const struct {
 	[TORCOLL_SHORT_INT] = { short_int_put, short_int_reduce },
 };
 
-/* Rank @rank's block of an even split. */
-static struct part block(uint64_t count, uint32_t ranks, uint32_t rank)
+uint64_t block_start(uint64_t count, const uint64_t *counts, uint32_t ranks, uint32_t rank)
 {
-	uint64_t q = count / ranks, m = count % ranks;
+	uint64_t q = count / ranks, m = count % ranks, start = 0;
 
-	return (struct part){ rank * q + (rank < m ? rank : m), q + (rank < m) };
+	if (!counts)
+		return rank * q + (rank < m ? rank : m);
+	while (rank)
+		start += counts[--rank];
+	return start;
+}
+
+struct part part_own(const struct test_case *t, uint32_t ranks, uint32_t rank)
+{
+	uint64_t start = block_start(t->op.count, t->op.counts, ranks, rank);
+
+	return (struct part){
+		start, block_start(t->op.count, t->op.counts, ranks, rank + 1) - start
+	};
 }
 
 struct part part_sent(const struct test_case *t, uint32_t ranks, uint32_t rank)
 {
-	if (t->op.collective == TORCOLL_ALLGATHER)
-		return block(t->op.count, ranks, rank);
-	return (struct part){ 0, t->op.count };
+	switch (t->op.collective) {
+	case TORCOLL_ALLGATHER:
+	case TORCOLL_GATHER:
+		return part_own(t, ranks, rank);
+	case TORCOLL_BROADCAST:
+	case TORCOLL_SCATTER:
+		return (struct part){ 0, rank == t->op.root ? t->op.count : 0 };
+	default:
+		return (struct part){ 0, t->op.count };
+	}
 }
 
 struct part part_received(const struct test_case *t, uint32_t ranks, uint32_t rank)
 {
-	if (t->op.collective == TORCOLL_REDUCE_SCATTER)
-		return block(t->op.count, ranks, rank);
-	if (t->op.collective == TORCOLL_REDUCE && rank != t->op.root)
-		return (struct part){ 0, 0 };
-	return (struct part){ 0, t->op.count };
+	switch (t->op.collective) {
+	case TORCOLL_REDUCE_SCATTER:
+	case TORCOLL_SCATTER:
+		return part_own(t, ranks, rank);
+	case TORCOLL_REDUCE:
+	case TORCOLL_GATHER:
+		return (struct part){ 0, rank == t->op.root ? t->op.count : 0 };
+	default:
+		return (struct part){ 0, t->op.count };
+	}
 }
 
 void values_fill(const struct test_case *t, uint32_t rank, struct part part, void *buf)
@@ -214,22 +238,30 @@ void values_fill(const struct test_case *t, uint32_t rank, struct part part, voi
 		value_types[t->op.type].put(t, rank, part.start + i, (char *)buf + i * elem);
 }
 
-/* Whose element @i it is, where nothing is reduced. */
+/* Whose block element @i is in. */
 static uint32_t owner(const struct test_case *t, uint32_t ranks, uint64_t i)
 {
 	uint64_t q = t->op.count / ranks, m = t->op.count % ranks;
+	uint32_t rank = 0;
 
-	if (t->op.collective == TORCOLL_BROADCAST)
-		return t->op.root;
-	return i < m * (q + 1) ? i / (q + 1) : m + (i - m * (q + 1)) / q;
+	if (!t->op.counts)
+		return i < m * (q + 1) ? i / (q + 1) : m + (i - m * (q + 1)) / q;
+	while (i >= t->op.counts[rank])
+		i -= t->op.counts[rank++];
+	return rank;
 }
 
 static void expected(const struct test_case *t, uint32_t ranks, uint64_t i, void *to)
 {
-	if (t->op.collective == TORCOLL_ALLGATHER || t->op.collective == TORCOLL_BROADCAST)
-		value_types[t->op.type].put(t, owner(t, ranks, i), i, to);
-	else
+	uint32_t from = t->op.root;
+
+	if (reduces(t->op.collective)) {
 		value_types[t->op.type].reduce(t, ranks, i, to);
+		return;
+	}
+	if (!has_root(t->op.collective) || t->op.collective == TORCOLL_GATHER)
+		from = owner(t, ranks, i);
+	value_types[t->op.type].put(t, from, i, to);
 }
 
 static void print_bytes(char *to, const unsigned char *p, size_t n)

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "../../lib/collective.c"
+#include "../../lib/rooted.c"
 #include "../../lib/comm.c"
 #include "../../lib/comm_env.c"
 #include "../../lib/context.c"

@@ -75,14 +75,7 @@ struct tor_plan_req plan_request(const struct tor_torus *t, u32 algorithm, u32 c
 
 static bool is_rooted(u32 collective)
 {
-	return collective == TORCOLL_BROADCAST || collective == TORCOLL_REDUCE ||
-	       collective == TORCOLL_GATHER || collective == TORCOLL_SCATTER;
-}
-
-static bool has_counts(u32 collective)
-{
-	return collective == TORCOLL_REDUCE_SCATTER || collective == TORCOLL_ALLGATHER ||
-	       collective == TORCOLL_GATHER || collective == TORCOLL_SCATTER;
+	return tor_collective_has_root(collective);
 }
 
 static void vary_count(struct tor_plan_req req, plan_case_fn fn, void *arg)
@@ -185,7 +178,7 @@ void plan_vary(const struct tor_plan_req *base, bool thorough, plan_case_fn fn, 
 
 	fn(&req, arg);
 	vary_count(req, fn, arg);
-	if (has_counts(req.collective))
+	if (tor_collective_has_blocks(req.collective))
 		vary_counts(req, thorough ? 6 : 3, fn, arg);
 	if (is_rooted(req.collective))
 		vary_root(req, fn, arg);
@@ -294,7 +287,7 @@ bool plan_is_served(const struct tor_plan_req *req, bool listed)
 {
 	u32 side[TOR_MAX_DIMS], ndim = 0, d;
 
-	if (!(table[req->algorithm].serves & (1U << req->collective)))
+	if (!(table[req->algorithm].serves & (req->collective == TORCOLL_BARRIER ? AR : 1U << req->collective)))
 		return false;
 	if (listed && !table[req->algorithm].lists)
 		return false;

@@ -48,7 +48,7 @@ static struct torcoll_op make_op(const struct perf *p, const struct result *r, e
 {
 	struct torcoll_op op = {
 		.collective = p->o->collective,
-		.type = r->type,
+		.type = p->o->collective == TORCOLL_BARRIER ? TORCOLL_TYPE_NONE : r->type,
 		.redop = r->redop,
 		.algorithm = p->o->algorithm,
 		.root = p->o->root,

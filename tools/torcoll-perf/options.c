@@ -19,7 +19,12 @@ static const char doc[] =
 	"\n"
 	"Exit status: 0 all right; 1 something failed or a result was wrong; 2 usage.";
 
-#define SERVED	"allreduce, reduce-scatter, allgather, broadcast, reduce"
+/* What is measured, of what there is. */
+#define SERVED	"allreduce, reduce-scatter, allgather, broadcast, reduce, barrier, gather, scatter"
+
+static const uint64_t served = 1 << TORCOLL_ALLREDUCE | 1 << TORCOLL_REDUCE_SCATTER |
+	1 << TORCOLL_ALLGATHER | 1 << TORCOLL_BROADCAST | 1 << TORCOLL_REDUCE |
+	1 << TORCOLL_BARRIER | 1 << TORCOLL_GATHER | 1 << TORCOLL_SCATTER;
 
 enum {
 	KEY_COUNTS = 256,
@@ -51,8 +56,8 @@ static const struct argp_option argp_options[] = {
 	{ "in-place", KEY_IN_PLACE, 0, 0, "only with the result over the input", 0 },
 	{ "out-of-place", KEY_OUT_OF_PLACE, 0, 0, "only with a buffer for the result", 0 },
 	{ "both", KEY_BOTH, 0, 0, "one after the other (default)", 0 },
-	{ "root", KEY_ROOT, "RANK", 0, "root of broadcast or reduce (0)", 0 },
-	{ "uneven", KEY_UNEVEN, 0, 0, "reduce-scatter, allgather: blocks of 0, 1, 2, 3, 0, ... parts", 0 },
+	{ "root", KEY_ROOT, "RANK", 0, "root of broadcast, reduce, gather or scatter (0)", 0 },
+	{ "uneven", KEY_UNEVEN, 0, 0, "with blocks of 0, 1, 2, 3, 0, ... parts, where there are blocks", 0 },
 	{ "algorithm", KEY_ALGORITHM, "NAME", 0, "auto (default), swing-bw, bibucket, ...", 0 },
 	{ "param", KEY_PARAM, "NAME=N", 0,
 	  "parameter of the algorithm: channels, r, blocks, group, variant", 0 },
@@ -227,7 +232,7 @@ static void parse_collective(struct argp_state *state, struct options *o, const 
 			*s = '-';
 	collective = torcoll_collective_by_name(name);
 	free(name);
-	if (collective < TORCOLL_ALLREDUCE || collective > TORCOLL_REDUCE)
+	if (collective < 0 || !(served >> collective & 1))
 		argp_error(state, "%s: not served; " SERVED " are", arg);
 	o->collective = collective;
 }
@@ -253,11 +258,13 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 		if (!o->collective)
 			argp_error(state, "which collective? " SERVED);
 		if (o->root && !has_root(o->collective))
-			argp_error(state, "--root is for broadcast and reduce");
+			argp_error(state, "--root is for broadcast, reduce, gather and scatter");
 		if (o->uneven && !has_blocks(o->collective))
-			argp_error(state, "--uneven is for reduce-scatter and allgather");
+			argp_error(state, "--uneven is for reduce-scatter, allgather, gather and scatter");
 		if (o->min_bytes > o->max_bytes)
 			argp_error(state, "-b is larger than -e");
+		if (o->collective == TORCOLL_BARRIER)
+			parse_counts(state, o, "0");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

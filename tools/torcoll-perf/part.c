@@ -29,33 +29,41 @@ static struct part block(const struct perf *p, uint64_t count, uint32_t rank)
 
 bool has_redop(enum torcoll_collective collective)
 {
-	return collective != TORCOLL_ALLGATHER && collective != TORCOLL_BROADCAST;
+	return collective == TORCOLL_ALLREDUCE || collective == TORCOLL_REDUCE_SCATTER ||
+	       collective == TORCOLL_REDUCE;
 }
 
 bool has_root(enum torcoll_collective collective)
 {
-	return collective == TORCOLL_BROADCAST || collective == TORCOLL_REDUCE;
+	return collective == TORCOLL_BROADCAST || collective == TORCOLL_REDUCE ||
+	       collective == TORCOLL_GATHER || collective == TORCOLL_SCATTER;
 }
 
 bool has_blocks(enum torcoll_collective collective)
 {
-	return collective == TORCOLL_ALLGATHER || collective == TORCOLL_REDUCE_SCATTER;
+	return collective == TORCOLL_ALLGATHER || collective == TORCOLL_REDUCE_SCATTER ||
+	       collective == TORCOLL_GATHER || collective == TORCOLL_SCATTER;
 }
 
 struct part part_sent(const struct perf *p, const struct result *r)
 {
-	if (p->o->collective == TORCOLL_ALLGATHER)
+	bool from_root = p->o->collective == TORCOLL_BROADCAST ||
+			 p->o->collective == TORCOLL_SCATTER;
+
+	if (p->o->collective == TORCOLL_ALLGATHER || p->o->collective == TORCOLL_GATHER)
 		return block(p, r->count, p->rank);
-	if (p->o->collective == TORCOLL_BROADCAST && p->rank != p->o->root)
+	if (from_root && p->rank != p->o->root)
 		return (struct part){ 0 };
 	return (struct part){ 0, r->count };
 }
 
 struct part part_received(const struct perf *p, const struct result *r)
 {
-	if (p->o->collective == TORCOLL_REDUCE_SCATTER)
+	bool to_root = p->o->collective == TORCOLL_REDUCE || p->o->collective == TORCOLL_GATHER;
+
+	if (p->o->collective == TORCOLL_REDUCE_SCATTER || p->o->collective == TORCOLL_SCATTER)
 		return block(p, r->count, p->rank);
-	if (p->o->collective == TORCOLL_REDUCE && p->rank != p->o->root)
+	if (to_root && p->rank != p->o->root)
 		return (struct part){ 0 };
 	return (struct part){ 0, r->count };
 }
@@ -67,14 +75,15 @@ void part_counts(struct perf *p, const struct result *r)
 }
 
 /* Elements that are passed on as they are, against those that some rank put in. */
-static uint64_t check_copies(const struct perf *p, const struct result *r, const uint8_t *buf)
+static uint64_t check_copies(const struct perf *p, const struct result *r, struct part got,
+			     const uint8_t *buf)
 {
 	size_t element = torcoll_type_size(r->type);
 	uint64_t wrong = 0;
 
-	if (p->o->collective == TORCOLL_BROADCAST)
-		return data_check_input(r, p->o->root, (struct part){ 0, r->count }, buf);
-	for (uint32_t i = 0; i < p->size; i++) {
+	if (p->o->collective == TORCOLL_BROADCAST || p->o->collective == TORCOLL_SCATTER)
+		return data_check_input(r, p->o->root, got, buf);
+	for (uint32_t i = 0; got.n && i < p->size; i++) {
 		struct part b = block(p, r->count, i);
 
 		wrong += data_check_input(r, i, b, buf + b.first * element);
@@ -90,5 +99,5 @@ uint64_t part_check(const struct perf *p, const struct result *r, const uint8_t 
 	if (has_redop(p->o->collective))
 		return data_check(r, got, buf, first, first_bytes);
 	snprintf(first, first_bytes, "not what was sent");
-	return check_copies(p, r, buf);
+	return check_copies(p, r, got, buf);
 }

@@ -31,6 +31,8 @@ double result_busbw(const struct perf *p, const struct result *r, const struct t
 		return algbw(r, t) * 2 * others;
 	case TORCOLL_REDUCE_SCATTER:
 	case TORCOLL_ALLGATHER:
+	case TORCOLL_GATHER:
+	case TORCOLL_SCATTER:
 		return algbw(r, t) * others;
 	default:
 		return algbw(r, t);

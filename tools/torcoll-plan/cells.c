@@ -92,12 +92,6 @@ static bool close_edges(struct cells *x, const struct dump *d, struct dump_error
 	return true;
 }
 
-static bool has_blocks(const struct dump *d)
-{
-	return d->collective == TORCOLL_REDUCE_SCATTER || d->collective == TORCOLL_ALLGATHER ||
-	       d->collective == TORCOLL_GATHER || d->collective == TORCOLL_SCATTER;
-}
-
 bool cells_find(struct cells *x, const struct dump *d, struct dump_error *e)
 {
 	size_t i, n = 0;
@@ -113,7 +107,7 @@ bool cells_find(struct cells *x, const struct dump *d, struct dump_error *e)
 		x->edge[n++] = p->doff + p->n;
 	}
 	/* elsewhere blocks mean nothing */
-	for (i = 0; has_blocks(d) && i < d->ranks; i++) {
+	for (i = 0; tor_collective_has_blocks(d->collective) && i < d->ranks; i++) {
 		x->edge[n++] = start;
 		start += d->counts ? d->counts[i] : tor_block_len(d->count, d->ranks, i);
 	}

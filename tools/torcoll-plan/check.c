@@ -318,8 +318,7 @@ static bool check_header(const struct dump *d, struct dump_error *e)
 			return dump_fail(e, "member %u is not a node", d->members[i]);
 	if (!d->members && d->ranks != d->torus.nodes)
 		return dump_fail(e, "nodes are not those of dims");
-	if ((d->collective < TORCOLL_ALLREDUCE || d->collective > TORCOLL_REDUCE) &&
-	    d->collective != TORCOLL_GATHER && d->collective != TORCOLL_SCATTER)
+	if (d->collective < TORCOLL_ALLREDUCE || d->collective > TORCOLL_SCATTER)
 		return dump_fail(e, "a collective that cannot be checked");
 	return true;
 }

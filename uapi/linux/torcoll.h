@@ -259,14 +259,18 @@ struct torcoll_comm_info {
  *	allgather	the own block		count
  *	broadcast	count, at the root	count			root
  *	reduce		count			count, at the root	redop, root
+ *	gather		the own block		count, at the root	root
+ *	scatter		count, at the root	the own block		root
+ *	barrier		none			none
  *
- * Members that a collective has no use for are 0: redop, root, counts (reduce-scatter and allgather
- * have them), peer, scalar. Addresses and regions of buffers without elements are not looked at.
+ * Members that a collective has no use for are 0: redop, root, counts (collectives by blocks have
+ * them), peer, scalar; in a barrier type and count as well. Addresses and regions of buffers without
+ * elements are not looked at.
  *
  * In place: what is sent and what is received lie at one place of one vector: equal addresses,
- * but for reduce-scatter recv_addr, and for allgather send_addr, is where the own block lies in it. A
- * reduce-scatter in place leaves the rest of the vector undefined. Otherwise a send buffer is only
- * read, and buffers that overlap give EINVAL.
+ * but for reduce-scatter and scatter recv_addr, and for allgather and gather send_addr, is where the own
+ * block lies in it. A reduce-scatter in place leaves the rest of the vector undefined. Otherwise a
+ * send buffer is only read, and buffers that overlap give EINVAL.
  *
  * A buffer is an address inside a registered region, or any address with region 0 (pinned for the
  * op). It must be writable, also if it is only sent. It belongs to the op until that is reaped
