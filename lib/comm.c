@@ -64,6 +64,43 @@ static void comm_del(struct torcoll *t, uint32_t handle)
 	torcoll__ioctl(t, TORCOLL_IOC_COMM_DEL, &del);
 }
 
+static void comm_free(struct torcoll_comm *comm)
+{
+	free(comm->members);
+	free(comm->secret);
+	free(comm->name);
+	free(comm);
+}
+
+/* What the caller's config says is the caller's memory. */
+static struct torcoll_comm *comm_alloc(struct torcoll *t, const struct torcoll_comm_config *c)
+{
+	struct torcoll_comm *comm = calloc(1, sizeof(*comm));
+
+	if (!comm)
+		return NULL;
+	comm->t = t;
+	comm->fabric = c->fabric;
+	comm->depth = c->depth;
+	comm->name = strdup(c->name);
+	comm->secret = c->secret ? strdup(c->secret) : NULL;
+	if (comm->name && !comm->secret == !c->secret)
+		return comm;
+	comm_free(comm);
+	return NULL;
+}
+
+/* The node of each rank, once their number is known. */
+static int members_keep(struct torcoll_comm *comm, const uint32_t *members)
+{
+	comm->members = calloc(comm->size, sizeof(*comm->members));
+	if (!comm->members)
+		return torcoll__fail(-ENOMEM, "comm %s: out of memory", comm->name);
+	for (uint32_t i = 0; i < comm->size; i++)
+		comm->members[i] = members ? members[i] : i;
+	return 0;
+}
+
 int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *config,
 			struct torcoll_comm **out)
 {
@@ -74,10 +111,9 @@ int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *con
 	err = config_check(config);
 	if (err)
 		return err;
-	comm = calloc(1, sizeof(*comm));
+	comm = comm_alloc(t, config);
 	if (!comm)
 		return torcoll__fail(-ENOMEM, "comm %s: out of memory", config->name);
-	comm->t = t;
 	err = comm_add(t, config, &comm->handle);
 	if (err)
 		goto free;
@@ -86,6 +122,9 @@ int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *con
 		goto del;
 	comm->rank = info.rank;
 	comm->size = info.ranks;
+	err = members_keep(comm, config->members);
+	if (err)
+		goto del;
 
 	pthread_rwlock_wrlock(&t->lock);
 	comm->next = t->comms;
@@ -97,7 +136,7 @@ int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *con
 del:
 	comm_del(t, comm->handle);
 free:
-	free(comm);
+	comm_free(comm);
 	return err;
 }
 
@@ -115,7 +154,7 @@ void torcoll_comm_close(struct torcoll_comm *comm)
 	*p = comm->next;
 	pthread_rwlock_unlock(&t->lock);
 	comm_del(t, comm->handle);
-	free(comm);
+	comm_free(comm);
 }
 
 uint32_t torcoll_comm_rank(const struct torcoll_comm *comm)

@@ -5,7 +5,7 @@
  * Locking: torcoll.lock guards the table of regions and the list of comms. Looking up a region
  * takes it shared, everything else exclusively. It is never held across an op, but is across
  * registration, which is rare: so an op may wait while memory is pinned. A comm does not change
- * after its creation.
+ * after its creation, but for a counter.
  */
 #ifndef TORCOLL_INTERNAL_H
 #define TORCOLL_INTERNAL_H
@@ -41,6 +41,13 @@ struct torcoll_comm {
 	uint32_t handle;
 	uint32_t rank;
 	uint32_t size;
+	/* what it was joined with, for groups made from it */
+	uint64_t fabric;
+	char *name;
+	char *secret;			/* NULL: none */
+	uint32_t *members;		/* the node of each rank */
+	uint32_t depth;
+	uint32_t groups;		/* calls that made groups; changes */
 };
 
 /* An ioctl that is called again whenever a signal interrupts it. */

@@ -172,6 +172,9 @@ void torcoll_comm_close(struct torcoll_comm *comm);
 uint32_t torcoll_comm_rank(const struct torcoll_comm *comm);
 uint32_t torcoll_comm_size(const struct torcoll_comm *comm);
 
+/* The node of a rank, or ~0 if there is no such rank. */
+uint32_t torcoll_comm_node(const struct torcoll_comm *comm, uint32_t rank);
+
 /* Everything about a comm, its first error included. @info->size and ->comm need not be set. */
 int torcoll_comm_info(struct torcoll_comm *comm, struct torcoll_comm_info *info);
 
@@ -180,6 +183,48 @@ int torcoll_comm_info(struct torcoll_comm *comm, struct torcoll_comm_info *info)
  * does every later one.
  */
 int torcoll_abort(struct torcoll_comm *comm);
+
+/* ---- Groups ------------------------------------------------------------------------------- */
+
+/*
+ * Comms made from a comm. Every rank of the parent calls, in one order with all other such calls on it
+ * and with its ops, and with the same arguments where nothing else is said. The new comm is
+ * independent of the parent: it has its own order of ops, so that ops on both overlap, its own
+ * failures, and lives on when the parent is closed. Secret and depth are the parent's. Its name is
+ * "PARENT/CALL:GROUP"; a long parent's name is replaced by a hash.
+ *
+ * Return and errors: those of torcoll_comm_create(), and of an allgather on the parent for the split.
+ * @deadline_ns: for all of the call, 0: none.
+ */
+
+/* The same ranks again: for a thread or a library that must not disturb others' order. */
+int torcoll_comm_dup(struct torcoll_comm *comm, uint64_t deadline_ns, struct torcoll_comm **dup);
+
+/*
+ * A comm for each colour. @colour and @key are each rank's own; ranks of a colour are ordered by
+ * key, and by their rank in the parent where keys are equal. With TORCOLL_COLOUR_NONE a rank takes
+ * part in the call and gets NULL.
+ */
+#define TORCOLL_COLOUR_NONE	UINT32_MAX
+
+int torcoll_comm_split(struct torcoll_comm *comm, uint32_t colour, int32_t key,
+		       uint64_t deadline_ns, struct torcoll_comm **sub);
+
+/*
+ * The line, plane, ... through each rank's node: those that differ from it only in dimensions whose
+ * bit is set in @dims: 1 is a row of a 2D torus, 2 a column. It is a torus by itself. Ranks follow
+ * the coordinates, the lowest dimension first. -EINVAL: a node of it is not in the parent.
+ */
+int torcoll_comm_slice(struct torcoll_comm *comm, uint32_t dims, uint64_t deadline_ns,
+		       struct torcoll_comm **sub);
+
+/*
+ * The block that begins at coordinates @from and has @extent nodes in each dimension of the fabric;
+ * it may wrap. Ranks follow the coordinates from @from on. Ranks outside call as well and
+ * get NULL. -EINVAL: no block of this fabric, or a node of it is not in the parent.
+ */
+int torcoll_comm_block(struct torcoll_comm *comm, const uint32_t *from, const uint32_t *extent,
+		       uint64_t deadline_ns, struct torcoll_comm **sub);
 
 /* ---- Collectives -------------------------------------------------------------------------- */
 

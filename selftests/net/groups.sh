@@ -1,0 +1,21 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Groups: dup, split, slice and block of comms, by what they add up and by whom they do not disturb.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+torus_up 4x3
+out=$(torcollctl netns run groups 2>&1)
+diag <<<"$out"
+for name in $(sed -n 's/^	{ "\([a-z_]*\)", .*/\1/p' "$TORCOLL_TOP/selftests/net/groups.c"); do
+	check "$name" grep -q "right $name\$" <<<"$out"
+done
+gone()
+{
+	[[ $(node 5 torcollctl -j comm show) == "[]" ]]
+}
+eventually groups__leave_nothing 5 gone
+finish
