@@ -10,9 +10,9 @@ ktap_header
 torus_up 4x3
 out=$(torcollctl netns run groups 2>&1)
 diag <<<"$out"
-for name in $(sed -n 's/^	{ "\([a-z_]*\)", .*/\1/p' "$TORCOLL_TOP/selftests/net/groups.c"); do
+while read -r name; do
 	check "$name" grep -q "right $name\$" <<<"$out"
-done
+done < <(sed -n 's/^	{ "\([a-z_]*\)", .*/\1/p' "$TORCOLL_TOP/selftests/net/groups.c")
 gone()
 {
 	[[ $(node 5 torcollctl -j comm show) == "[]" ]]
