@@ -65,6 +65,8 @@ late_rank_is_named()
 	node 0 torcollctl -j op show | jq -e '.. | objects | select(has("waits_for")) | .waits_for != []'
 }
 
+work=$(mktemp -d)
+cleanup rm -rf "$work"
 torus_up 4x4
 check memory__of_a_node memory_of_a_node
 check memory__as_shown said_memory
@@ -75,7 +77,8 @@ for event in torcoll_tx torcoll_rx torcoll_op_submit torcoll_op_done; do
 done
 
 # rank 5 stops before it calls
-torcollctl netns run torcoll-perf allreduce -b 1M -e 1M -n 100000 -w 0 >/dev/null 2>&1 &
+ops=$(counter 0 ops)
+torcollctl netns run torcoll-perf allreduce -b 1M -e 1M -n 100000 -w 0 >"$work/out" 2>&1 &
 run=$!
 stop_rank_5()
 {
@@ -88,9 +91,9 @@ stop_rank_5()
 }
 running()
 {
-	(($(counter 0 ops) > 2))
+	(($(counter 0 ops) > ops + 2))
 }
-check late__ops_run wait_for 30 running
+check late__ops_run wait_for 30 running || diag <"$work/out"
 check late__rank_stopped stop_rank_5
 eventually late__is_named 10 late_rank_is_named
 diag <<<"$(node 0 torcollctl op show)"
