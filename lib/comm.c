@@ -64,7 +64,7 @@ static void comm_del(struct torcoll *t, uint32_t handle)
 	torcoll__ioctl(t, TORCOLL_IOC_COMM_DEL, &del);
 }
 
-static void comm_free(struct torcoll_comm *comm)
+void torcoll__comm_free(struct torcoll_comm *comm)
 {
 	free(comm->members);
 	free(comm->secret);
@@ -86,7 +86,7 @@ static struct torcoll_comm *comm_alloc(struct torcoll *t, const struct torcoll_c
 	comm->secret = c->secret ? strdup(c->secret) : NULL;
 	if (comm->name && !comm->secret == !c->secret)
 		return comm;
-	comm_free(comm);
+	torcoll__comm_free(comm);
 	return NULL;
 }
 
@@ -130,13 +130,16 @@ int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *con
 	comm->next = t->comms;
 	t->comms = comm;
 	pthread_rwlock_unlock(&t->lock);
+	torcoll__debug(TORCOLL__INFO, "comm %s: rank %u of %u, on node %u, generation %u, %u payload bytes per frame",
+		       comm->name, comm->rank, comm->size, info.node, info.generation,
+		       info.frame_bytes);
 	*out = comm;
 	return 0;
 
 del:
 	comm_del(t, comm->handle);
 free:
-	comm_free(comm);
+	torcoll__comm_free(comm);
 	return err;
 }
 
@@ -154,7 +157,8 @@ void torcoll_comm_close(struct torcoll_comm *comm)
 	*p = comm->next;
 	pthread_rwlock_unlock(&t->lock);
 	comm_del(t, comm->handle);
-	comm_free(comm);
+	torcoll__debug(TORCOLL__INFO, "comm %s: closed", comm->name);
+	torcoll__comm_free(comm);
 }
 
 uint32_t torcoll_comm_rank(const struct torcoll_comm *comm)
@@ -165,6 +169,11 @@ uint32_t torcoll_comm_rank(const struct torcoll_comm *comm)
 uint32_t torcoll_comm_size(const struct torcoll_comm *comm)
 {
 	return comm->size;
+}
+
+uint32_t torcoll_comm_node(const struct torcoll_comm *comm, uint32_t rank)
+{
+	return rank < comm->size ? comm->members[rank] : UINT32_MAX;
 }
 
 int torcoll_comm_info(struct torcoll_comm *comm, struct torcoll_comm_info *info)

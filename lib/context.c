@@ -96,7 +96,7 @@ void torcoll_close(struct torcoll *t)
 	torcoll_sys_close(t->fd);
 	for (comm = t->comms; comm; comm = next) {
 		next = comm->next;
-		free(comm);
+		torcoll__comm_free(comm);
 	}
 	free(t->regions);
 	pthread_rwlock_destroy(&t->lock);

@@ -86,6 +86,7 @@ int torcoll__fail(int err, const char *fmt, ...)
 	vsnprintf(sentence, sizeof(sentence), fmt, args);
 	va_end(args);
 	append_name(err);
+	torcoll__debug(TORCOLL__WARN, "%s", sentence);
 	return err;
 }
 

@@ -301,8 +301,3 @@ int torcoll_comm_slice(struct torcoll_comm *comm, uint32_t dims, uint64_t deadli
 	}
 	return block_join(comm, &info, from, extent, serial, deadline_ns, sub);
 }
-
-uint32_t torcoll_comm_node(const struct torcoll_comm *comm, uint32_t rank)
-{
-	return rank < comm->size ? comm->members[rank] : UINT32_MAX;
-}

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 
 #include "sys.h"
 #include "torcoll.h"
@@ -50,6 +51,9 @@ struct torcoll_comm {
 	uint32_t groups;		/* calls that made groups; changes */
 };
 
+/* Free what the library knows of a comm; the module's comm is another matter. */
+void torcoll__comm_free(struct torcoll_comm *comm);
+
 /* An ioctl that is called again whenever a signal interrupts it. */
 int torcoll__ioctl(struct torcoll *t, unsigned long request, void *arg);
 
@@ -59,6 +63,20 @@ int torcoll__fail(int err, const char *fmt, ...);
 
 /* The same for what the module refused, or an op's failure: @what failed, and the module says why. */
 int torcoll__refused(struct torcoll *t, int err, const char *what);
+
+/* How much TORCOLL_DEBUG wants to hear: failures, comms, every op. */
+enum torcoll__level {
+	TORCOLL__QUIET,
+	TORCOLL__WARN,
+	TORCOLL__INFO,
+	TORCOLL__TRACE,
+};
+
+bool torcoll__debugs(enum torcoll__level at);
+
+/* A line on stderr, if that level is wanted. */
+__printf(2, 3)
+void torcoll__debug(enum torcoll__level at, const char *fmt, ...);
 
 /* The region that all of (@addr, @length) lies in, or 0. */
 uint32_t torcoll__region_find(struct torcoll *t, const void *addr, uint64_t length);

@@ -159,6 +159,18 @@ static int wait_checked(struct torcoll_request *req, uint32_t flags, uint64_t de
 	}
 }
 
+static void trace(const struct torcoll_comm *comm, const struct torcoll_submit *s)
+{
+	const char *type = torcoll_type_name(s->type), *redop = torcoll_redop_name(s->redop);
+	const char *algorithm = torcoll_algorithm_name(s->chosen);
+
+	if (torcoll__debugs(TORCOLL__TRACE))
+		torcoll__debug(TORCOLL__TRACE, "comm %s: op %u: %s of %llu %s %s: %s", comm->name,
+			       (uint32_t)s->op, op_name(s->collective),
+			       (unsigned long long)s->count, type ? type : "elements",
+			       redop ? redop : "", algorithm ? algorithm : "?");
+}
+
 static void request_start(struct torcoll_request *req, struct torcoll_comm *comm,
 			  const struct torcoll_submit *s)
 {
@@ -188,6 +200,7 @@ int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 	} while (err == -EINTR && !s.op);
 	if (err && err != -EINTR)
 		return torcoll__refused(comm->t, err, op_name(op->collective));
+	trace(comm, &s);
 	request_start(req, comm, &s);
 	return 0;
 }
@@ -205,6 +218,8 @@ int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op)
 		op_marshal(comm, op, TORCOLL_OP_WAIT, &s);
 		err = torcoll_sys_ioctl(comm->t->fd, TORCOLL_IOC_SUBMIT, &s);
 	} while (err == -EINTR && !s.op);
+	if (!err || err == -EINTR)
+		trace(comm, &s);
 	if (err == -EINTR) {
 		request_start(&req, comm, &s);
 		return request_wait(&req, 0, 0);

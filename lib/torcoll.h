@@ -102,6 +102,12 @@ const char *torcoll_version(void);
  */
 const char *torcoll_last_error(void);
 
+/*
+ * With TORCOLL_DEBUG in the environment the library says more on stderr: "warn" the sentence of every
+ * failing call, "info" comms as they are joined and closed, "trace" every op with the algorithm
+ * that carries it out. "quiet", or not set: nothing. `torcollctl env` shows all variables.
+ */
+
 /* What an error code means to torcoll, in general. @err may be negative or positive. Never NULL. */
 const char *torcoll_strerror(int err);
 

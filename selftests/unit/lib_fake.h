@@ -22,6 +22,7 @@
 #include "../../lib/comm.c"
 #include "../../lib/comm_env.c"
 #include "../../lib/context.c"
+#include "../../lib/debug.c"
 #include "../../lib/error.c"
 #include "../../lib/names.c"
 #include "../../lib/op.c"
@@ -117,7 +118,7 @@ static void fake_comm_info(struct torcoll_comm_info *info)
 {
 	assert_int_equal(info->size, sizeof(*info));
 	info->rank = FAKE_RANK;
-	info->ranks = FAKE_RANKS;
+	info->ranks = fake.comm.ranks ? fake.comm.ranks : FAKE_RANKS;
 }
 
 static void fake_submit(struct torcoll_submit *s)

@@ -223,7 +223,9 @@ static void torcoll_comm_create__marshals(void **state)
 	assert_int_equal(fake.comm.deadline_ns, 99);
 	assert_int_equal(fake.comm.flags, 0);
 	assert_int_equal(torcoll_comm_rank(comm), FAKE_RANK);
-	assert_int_equal(torcoll_comm_size(comm), FAKE_RANKS);
+	assert_int_equal(torcoll_comm_size(comm), 3);
+	assert_int_equal(torcoll_comm_node(comm, 2), 9);
+	assert_int_equal(torcoll_comm_node(comm, 3), UINT32_MAX);
 	torcoll_comm_close(comm);
 	assert_int_equal(fake.handle.handle, 2);
 }

@@ -283,5 +283,6 @@ int op_main(struct args *a);
 int stats_main(struct args *a);
 int monitor_main(struct args *a);
 int netns_main(struct args *a);
+int env_main(struct args *a);
 
 #endif

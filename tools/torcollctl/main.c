@@ -24,6 +24,7 @@ static const char help[] =
 	"  stats     counters\n"
 	"  monitor   changes, as they happen\n"
 	"  netns     a virtual torus on this machine: up, down, show, exec, run\n"
+	"  env       the variables that programs read, and where their values come from\n"
 	"\n"
 	"Options:\n"
 	"  -j, --json     JSON\n"
@@ -49,6 +50,7 @@ static const struct command objects[] = {
 	{ "statistics", stats_main },
 	{ "monitor", monitor_main },
 	{ "netns", netns_main },
+	{ "env", env_main },
 };
 
 static int run_words(int argc, char **argv)

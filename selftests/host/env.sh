@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Variables: what torcollctl shows of them, and that it shows all that the library reads.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+cd "$TORCOLL_TOP" || exit
+
+# env_of ASSIGNMENT... -- FILTER: the JSON of that environment, through jq.
+env_of()
+{
+	local set=()
+
+	while [[ $1 != -- ]]; do
+		set+=("$1")
+		shift
+	done
+	env -i "${set[@]}" build/bin/torcollctl -j env | jq -r "$2"
+}
+
+read_by_library()
+{
+	grep -ohE '(getenv|env_number)\("TORCOLL_[A-Z]+"' lib/*.c | grep -o 'TORCOLL_[A-Z]*' | sort -u
+}
+
+ktap_header
+is variables__all_that_the_library_reads "$(env_of -- '.[].name' | sort)" "$(read_by_library)"
+is value__of_the_environment "$(env_of TORCOLL_TIMEOUT=7 -- '.[] | select(.name == "TORCOLL_TIMEOUT") | .value + " " + .origin')" \
+	"7 environment"
+is value__default "$(env_of -- '.[] | select(.name == "TORCOLL_TIMEOUT") | .value + " " + .origin')" "120 default"
+is value__set_to_nothing "$(env_of TORCOLL_COMM= -- '.[] | select(.name == "TORCOLL_COMM") | .value + " " + .origin')" \
+	"world default"
+is value__missing "$(env_of -- '.[] | select(.name == "TORCOLL_FABRIC") | .origin')" missing
+is value__secret_hidden "$(env_of TORCOLL_SECRET=xyzzy -- '.' | grep -c xyzzy)" 0
+check table__a_line_for_each test "$(build/bin/torcollctl env | wc -l)" = "$(env_of -- length)"
+finish

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * torcollctl env: the variables that steer libtorcoll, and where their values come from.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+
+static const char help[] =
+	"Usage: torcollctl env show\n"
+	"\n"
+	"Variables that programs with libtorcoll read, as a program that is started here would find them.\n";
+
+static const struct variable {
+	const char *name;
+	const char *value;	/* what counts if it is not set; NULL: it must be */
+	const char *meaning;
+} variables[] = {
+	{ "TORCOLL_FABRIC", NULL, "key of the fabric" },
+	{ "TORCOLL_COMM", "world", "name of the comm" },
+	{ "TORCOLL_SECRET", "none", "the comm's secret" },
+	{ "TORCOLL_RANK", "the one on this node", "rank of the process" },
+	{ "TORCOLL_SIZE", "all nodes", "number of ranks" },
+	{ "TORCOLL_MEMBERS", "nodes in order", "the node of each rank" },
+	{ "TORCOLL_TIMEOUT", "120", "seconds until joining is given up" },
+	{ "TORCOLL_DEBUG", "quiet", "what is said on stderr: quiet, warn, info, trace" },
+};
+
+/* Set to nothing is as good as not set. */
+static const char *set_value(const struct variable *v)
+{
+	const char *s = getenv(v->name);
+
+	if (!s || !*s)
+		return NULL;
+	return strcmp(v->name, "TORCOLL_SECRET") ? s : "(hidden)";
+}
+
+static const char *origin(const struct variable *v)
+{
+	if (set_value(v))
+		return "environment";
+	return v->value ? "default" : "missing";
+}
+
+static const char *value(const struct variable *v)
+{
+	const char *s = set_value(v);
+
+	return s ? s : v->value ? v->value : "-";
+}
+
+static void print_json(void)
+{
+	struct json_object *list = json_object_new_array();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(variables); i++) {
+		const struct variable *v = &variables[i];
+		struct json_object *o = json_object_new_object();
+
+		json_object_object_add(o, "name", json_object_new_string(v->name));
+		json_object_object_add(o, "value", json_object_new_string(value(v)));
+		json_object_object_add(o, "origin", json_object_new_string(origin(v)));
+		json_object_object_add(o, "meaning", json_object_new_string(v->meaning));
+		json_object_array_add(list, o);
+	}
+	js_print(list);
+	json_object_put(list);
+}
+
+static void print_table(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(variables); i++) {
+		const struct variable *v = &variables[i];
+
+		printf("%-16s %-22s %-12s %s\n", v->name, value(v), origin(v), v->meaning);
+	}
+}
+
+static int env_show(struct args *a)
+{
+	if (arg_end(a))
+		return CTL_USAGE;
+	if (opt.json)
+		print_json();
+	else
+		print_table();
+	return CTL_OK;
+}
+
+static const struct command commands[] = {
+	{ "show", env_show },
+};
+
+int env_main(struct args *a)
+{
+	return command_run(a, commands, ARRAY_SIZE(commands), 0, help);
+}
