@@ -191,6 +191,8 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 	fabric->node.checksum_payload = !cfg->checksum_header_only;
 	fabric->tn = tn;
 	fabric->frame_size = cfg->frame_size;
+	fabric->rates = tor_rates_default;
+	tor_observe_init(&fabric->observed);
 	fabric->ethertype = cfg->ethertype ? cfg->ethertype : TORCOLL_ETHERTYPE;
 	spin_lock_init(&fabric->groups_lock);
 	hash_init(fabric->group);

@@ -35,8 +35,10 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
+#include "cost.h"
 #include "engine.h"
 #include "node.h"
+#include "observe.h"
 
 struct tor_port;
 
@@ -66,6 +68,8 @@ struct tor_counters {
  * @needs: by port: bytes of a frame that did not fit, 0: none
  * @changed: bit per port whose link changed and was not notified yet, and TOR_FABRIC_CHANGED
  * @group: by tag
+ * @rates: what plans of new comms are chosen by; RTNL
+ * @observed: how long ops took; has a lock of its own, the innermost
  */
 struct tor_fabric {
 	struct tor_node node;
@@ -73,6 +77,8 @@ struct tor_fabric {
 	struct tor_net *tn;
 	u16 ethertype;
 	u32 frame_size;
+	struct tor_rates rates;
+	struct tor_observations observed;
 	atomic_t users;
 	struct tor_port __rcu *port[TOR_MAX_PORTS];
 	struct tor_counters __percpu *counters;

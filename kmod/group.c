@@ -64,6 +64,11 @@ void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
 	slot->error_rank = op->aborted ? comm->error_rank : TOR_NO_RANK;
 	tor_env_count(comm->node, op->aborted ? TOR_C_OPS_FAILED : TOR_C_OPS, 1);
 	atomic64_inc(&group->ops);
+	if (!op->aborted)
+		tor_observe(&group->fabric->observed, op->collective,
+			    op->plan.req.algorithm, op->plan.req.count * op->elem,
+			    /* this entry may have begun before the op */
+			    ctx->now > slot->submitted ? ctx->now - slot->submitted : 0);
 	trace_torcoll_op_done(comm, op->seq, op->plan.req.count * op->elem, slot->status);
 	/* status before BUSY: tor_op_reap() reads them the other way round */
 	smp_mb__before_atomic();
@@ -338,6 +343,9 @@ static void free_group(struct tor_group *group)
 	/* of ops that a call began just as the comm failed */
 	if (group->slot)
 		tor_op_release_all(group);
+	if (group->chooser)
+		tor_chooser_free(group->chooser);
+	kvfree(group->chooser);
 	kvfree(group->lanes);
 	kvfree(group->slot);
 	kvfree(group->comm.member);
@@ -576,6 +584,24 @@ static int alloc_group(struct tor_group *group)
 	return 0;
 }
 
+/* Tables by the rates as they are now: those of a comm never change. */
+static int make_chooser(struct tor_group *group)
+{
+	struct tor_fabric *fabric = group->fabric;
+	struct tor_rates rates;
+
+	group->chooser = kvzalloc(sizeof(*group->chooser), GFP_KERNEL_ACCOUNT);
+	if (!group->chooser)
+		return -ENOMEM;
+	rtnl_lock();
+	rates = fabric->rates;
+	rtnl_unlock();
+	group->join.tuning = tor_join_tuning(&rates);
+	group->comm.chooser = group->chooser;
+	return tor_chooser_init(group->chooser, &fabric->node.torus, group->comm.member,
+				group->comm.ranks, &rates);
+}
+
 static struct tor_group *new_group(struct tor_fabric *fabric, struct tor_group_config *cfg,
 				   const char **why)
 {
@@ -602,6 +628,8 @@ static struct tor_group *new_group(struct tor_fabric *fabric, struct tor_group_c
 	err = check_members(group, cfg, why);
 	if (!err)
 		err = alloc_group(group);
+	if (!err)
+		err = make_chooser(group);
 	if (err) {
 		free_group(group);
 		return ERR_PTR(err);
@@ -637,7 +665,7 @@ static const char *join_sentence(int err)
 	case -EACCES:
 		return "wrong secret";
 	case -EPROTO:
-		return "the ranks name different lists of members";
+		return "the ranks name different lists of members, or their nodes are tuned differently";
 	case -ETIMEDOUT:
 		return "a rank did not come in time";
 	case -ECONNABORTED:

@@ -18,6 +18,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "choose.h"
 #include "engine.h"
 #include "fabric.h"
 #include "frame.h"
@@ -96,6 +97,7 @@ struct tor_group {
 	refcount_t refs;
 	unsigned long flags;
 	char name[TORCOLL_NAME_MAX + 1];
+	struct tor_chooser *chooser;	/* what auto takes */
 	struct tor_join join;
 	wait_queue_head_t wait;
 	struct tor_session *session;	/* to wake its poll; NULL once closed; RCU */

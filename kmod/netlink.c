@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The generic netlink family, as uapi/torcoll.yaml describes it: requests, answers to one question, and
- * notifications. What is told stands in netlink_fill.c, dumps in netlink_dump.c. Handlers run under the
- * family's mutex; those that configure, and all that read ports, take RTNL besides.
+ * notifications. What is told stands in netlink_fill.c, dumps in netlink_dump.c, requests about rates in
+ * netlink_tune.c. Handlers run under the family's mutex; those that configure, and all that read ports, take
+ * RTNL besides.
  */
 #include "netlink.h"
 
@@ -15,44 +16,13 @@
 #include "main.h"
 #include "netlink_fill.h"
 #include "netlink_gen.h"
+#include "netlink_request.h"
 #include "port.h"
 
 /* the first question loads an installed module */
 MODULE_ALIAS_GENL_FAMILY(TORCOLL_GENL_NAME);
 
 /* --- requests --- */
-
-/* A sentence that is known only at run time; it must be static. */
-static int refuse(struct genl_info *info, int err, const char *why, const struct nlattr *attr)
-{
-	if (why)
-		info->extack->_msg = why;
-	if (attr)
-		NL_SET_BAD_ATTR(info->extack, attr);
-	return err;
-}
-
-/* The fabric that attribute @attr names. Context: RTNL. */
-static struct tor_fabric *find_fabric(struct sk_buff *skb, struct genl_info *info, u32 attr,
-				      int *err)
-{
-	struct tor_fabric *fabric;
-
-	if (GENL_REQ_ATTR_CHECK(info, attr)) {
-		*err = refuse(info, -EINVAL, "the fabric's key is missing", NULL);
-		return NULL;
-	}
-	fabric = tor_fabric_find(tor_net(genl_info_net(info)), nla_get_u64(info->attrs[attr]));
-	if (!fabric)
-		*err = refuse(info, -ENOENT, "this namespace has no fabric of that key",
-			      info->attrs[attr]);
-	return fabric;
-}
-
-static u32 get_u32(struct genl_info *info, u32 attr)
-{
-	return info->attrs[attr] ? nla_get_u32(info->attrs[attr]) : 0;
-}
 
 /* An attribute that is an array of up to TOR_MAX_DIMS numbers. Return: how many, 0 if it is none. */
 static u32 get_numbers(const struct nlattr *attr, u32 *number)
@@ -239,23 +209,6 @@ int torcoll_nl_port_del_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /* --- answers to one question --- */
-
-/* A message with the family's header; what @fill puts is sent, or its error returned. */
-#define reply(_info, _cmd, _fill)							\
-({											\
-	struct sk_buff *__msg = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);			\
-	void *__hdr = __msg ? genlmsg_put_reply(__msg, _info, &tor_netlink_family, 0, _cmd) : NULL;	\
-	struct sk_buff *msg = __msg;							\
-	int __err = __hdr ? (_fill) : -ENOMEM;						\
-											\
-	if (__err) {									\
-		nlmsg_free(__msg);							\
-	} else {									\
-		genlmsg_end(__msg, __hdr);						\
-		__err = genlmsg_reply(__msg, _info);					\
-	}										\
-	__err;										\
-})
 
 int torcoll_nl_fabric_get_doit(struct sk_buff *skb, struct genl_info *info)
 {

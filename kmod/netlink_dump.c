@@ -68,6 +68,27 @@ static int walk_ports(struct walk *w, struct tor_fabric *fabric)
 	return 0;
 }
 
+static int walk_observed(struct walk *w, struct tor_fabric *fabric)
+{
+	struct tor_observed o;
+	u32 i;
+
+	for (i = 0; i < TOR_OBSERVED; i++) {
+		void *hdr;
+		int err;
+
+		if (!tor_observed_get(&fabric->observed, i, &o))
+			continue;
+		hdr = walk_begin(w);
+		if (!hdr)
+			continue;
+		err = IS_ERR(hdr) ? PTR_ERR(hdr) : walk_end(w, hdr, tor_fill_observed(w->skb, fabric, &o));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 static int walk_ops(struct walk *w, struct tor_group *group)
 {
 	u32 i;
@@ -126,6 +147,8 @@ static int walk_fabric(struct walk *w, struct tor_fabric *fabric)
 	case TORCOLL_CMD_COMM_GET:
 	case TORCOLL_CMD_OP_GET:
 		return walk_groups(w, fabric);
+	case TORCOLL_CMD_OBSERVED_GET:
+		return walk_observed(w, fabric);
 	}
 	hdr = walk_begin(w);
 	if (!hdr)
@@ -134,6 +157,8 @@ static int walk_fabric(struct walk *w, struct tor_fabric *fabric)
 		return PTR_ERR(hdr);
 	if (w->cmd == TORCOLL_CMD_STATS_GET)
 		return walk_end(w, hdr, tor_fill_stats(w->skb, fabric));
+	if (w->cmd == TORCOLL_CMD_TUNE_GET)
+		return walk_end(w, hdr, tor_fill_tune(w->skb, fabric));
 	if (w->cmd == TORCOLL_CMD_NODE_GET)
 		return walk_end(w, hdr, tor_fill_node(w->skb, fabric));
 	return walk_end(w, hdr, tor_fill_fabric(w->skb, fabric));
@@ -190,4 +215,14 @@ int torcoll_nl_op_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 int torcoll_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump(skb, cb, TORCOLL_CMD_STATS_GET, TORCOLL_A_STATS_FABRIC);
+}
+
+int torcoll_nl_tune_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_TUNE_GET, TORCOLL_A_TUNE_FABRIC);
+}
+
+int torcoll_nl_observed_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_OBSERVED_GET, TORCOLL_A_OBSERVED_FABRIC);
 }

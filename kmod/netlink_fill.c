@@ -329,3 +329,32 @@ int tor_fill_stats(struct sk_buff *msg, const struct tor_fabric *fabric)
 	nla_nest_end(msg, nest);
 	return 0;
 }
+
+int tor_fill_tune(struct sk_buff *msg, const struct tor_fabric *fabric)
+{
+	const struct tor_rates *r = &fabric->rates;
+
+	if (put_u64(msg, TORCOLL_A_TUNE_FABRIC, fabric->node.key) ||
+	    put_u64(msg, TORCOLL_A_TUNE_ROUND_PS, r->e) ||
+	    put_u64(msg, TORCOLL_A_TUNE_HOP_PS, r->f) ||
+	    put_u64(msg, TORCOLL_A_TUNE_MESSAGE_PS, r->message) ||
+	    put_u64(msg, TORCOLL_A_TUNE_LINK_FS, r->link) ||
+	    put_u64(msg, TORCOLL_A_TUNE_BYTE_FS, r->byte))
+		return -EMSGSIZE;
+	return 0;
+}
+
+int tor_fill_observed(struct sk_buff *msg, const struct tor_fabric *fabric,
+		      const struct tor_observed *o)
+{
+	if (put_u64(msg, TORCOLL_A_OBSERVED_FABRIC, fabric->node.key) ||
+	    nla_put_u32(msg, TORCOLL_A_OBSERVED_COLLECTIVE, o->collective) ||
+	    nla_put_u32(msg, TORCOLL_A_OBSERVED_ALGORITHM, o->algorithm) ||
+	    nla_put_u32(msg, TORCOLL_A_OBSERVED_SIZE_CLASS, o->size_class) ||
+	    put_u64(msg, TORCOLL_A_OBSERVED_COUNT, o->count) ||
+	    put_u64(msg, TORCOLL_A_OBSERVED_TOTAL_BYTES, o->bytes) ||
+	    put_u64(msg, TORCOLL_A_OBSERVED_TOTAL_NS, o->ns) ||
+	    put_u64(msg, TORCOLL_A_OBSERVED_BEST_NS, o->best))
+		return -EMSGSIZE;
+	return 0;
+}

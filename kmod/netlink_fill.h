@@ -21,5 +21,8 @@ int tor_fill_port(struct sk_buff *msg, struct tor_fabric *fabric, u32 index);
 int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group);
 int tor_fill_op(struct sk_buff *msg, const struct tor_group *group, struct tor_slot *slot);
 int tor_fill_stats(struct sk_buff *msg, const struct tor_fabric *fabric);
+int tor_fill_tune(struct sk_buff *msg, const struct tor_fabric *fabric);
+int tor_fill_observed(struct sk_buff *msg, const struct tor_fabric *fabric,
+		      const struct tor_observed *o);
 
 #endif

@@ -80,8 +80,31 @@ const struct nla_policy torcoll_stats_get_nl_policy[TORCOLL_A_STATS_FABRIC + 1] 
 	[TORCOLL_A_STATS_FABRIC] = { .type = NLA_U64, },
 };
 
+/* TORCOLL_CMD_TUNE_SET - do */
+const struct nla_policy torcoll_tune_set_nl_policy[TORCOLL_A_TUNE_BYTE_FS + 1] = {
+	[TORCOLL_A_TUNE_FABRIC] = { .type = NLA_U64, },
+	[TORCOLL_A_TUNE_ROUND_PS] = { .type = NLA_U64, },
+	[TORCOLL_A_TUNE_HOP_PS] = { .type = NLA_U64, },
+	[TORCOLL_A_TUNE_MESSAGE_PS] = { .type = NLA_U64, },
+	[TORCOLL_A_TUNE_LINK_FS] = { .type = NLA_U64, },
+	[TORCOLL_A_TUNE_BYTE_FS] = { .type = NLA_U64, },
+};
+
+/* TORCOLL_CMD_TUNE_GET - do */
+const struct nla_policy torcoll_tune_get_nl_policy[TORCOLL_A_TUNE_FABRIC + 1] = {
+	[TORCOLL_A_TUNE_FABRIC] = { .type = NLA_U64, },
+};
+
+/* TORCOLL_CMD_OBSERVED_GET - do */
+const struct nla_policy torcoll_observed_get_nl_policy[TORCOLL_A_OBSERVED_SIZE_CLASS + 1] = {
+	[TORCOLL_A_OBSERVED_FABRIC] = { .type = NLA_U64, },
+	[TORCOLL_A_OBSERVED_COLLECTIVE] = { .type = NLA_U32, },
+	[TORCOLL_A_OBSERVED_ALGORITHM] = { .type = NLA_U32, },
+	[TORCOLL_A_OBSERVED_SIZE_CLASS] = NLA_POLICY_MAX(NLA_U32, 63),
+};
+
 /* Ops table for torcoll */
-const struct genl_ops torcoll_nl_ops[10] = {
+const struct genl_ops torcoll_nl_ops[13] = {
 	{
 		.cmd		= TORCOLL_CMD_FABRIC_NEW,
 		.doit		= torcoll_nl_fabric_new_doit,
@@ -151,5 +174,26 @@ const struct genl_ops torcoll_nl_ops[10] = {
 		.dumpit		= torcoll_nl_stats_get_dumpit,
 		.policy		= torcoll_stats_get_nl_policy,
 		.maxattr	= TORCOLL_A_STATS_FABRIC,
+	},
+	{
+		.cmd		= TORCOLL_CMD_TUNE_SET,
+		.doit		= torcoll_nl_tune_set_doit,
+		.policy		= torcoll_tune_set_nl_policy,
+		.maxattr	= TORCOLL_A_TUNE_BYTE_FS,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= TORCOLL_CMD_TUNE_GET,
+		.doit		= torcoll_nl_tune_get_doit,
+		.dumpit		= torcoll_nl_tune_get_dumpit,
+		.policy		= torcoll_tune_get_nl_policy,
+		.maxattr	= TORCOLL_A_TUNE_FABRIC,
+	},
+	{
+		.cmd		= TORCOLL_CMD_OBSERVED_GET,
+		.doit		= torcoll_nl_observed_get_doit,
+		.dumpit		= torcoll_nl_observed_get_dumpit,
+		.policy		= torcoll_observed_get_nl_policy,
+		.maxattr	= TORCOLL_A_OBSERVED_SIZE_CLASS,
 	},
 };

@@ -31,8 +31,14 @@ extern const struct nla_policy torcoll_op_get_nl_policy[TORCOLL_A_OP_SEQ + 1];
 
 extern const struct nla_policy torcoll_stats_get_nl_policy[TORCOLL_A_STATS_FABRIC + 1];
 
+extern const struct nla_policy torcoll_tune_set_nl_policy[TORCOLL_A_TUNE_BYTE_FS + 1];
+
+extern const struct nla_policy torcoll_tune_get_nl_policy[TORCOLL_A_TUNE_FABRIC + 1];
+
+extern const struct nla_policy torcoll_observed_get_nl_policy[TORCOLL_A_OBSERVED_SIZE_CLASS + 1];
+
 /* Ops table for torcoll */
-extern const struct genl_ops torcoll_nl_ops[10];
+extern const struct genl_ops torcoll_nl_ops[13];
 
 int torcoll_nl_fabric_new_doit(struct sk_buff *skb, struct genl_info *info);
 int torcoll_nl_fabric_del_doit(struct sk_buff *skb, struct genl_info *info);
@@ -55,6 +61,13 @@ int torcoll_nl_op_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int torcoll_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);
 int torcoll_nl_stats_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb);
+int torcoll_nl_tune_set_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_tune_get_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_tune_get_dumpit(struct sk_buff *skb,
+			       struct netlink_callback *cb);
+int torcoll_nl_observed_get_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_observed_get_dumpit(struct sk_buff *skb,
+				   struct netlink_callback *cb);
 
 enum {
 	TORCOLL_NLGRP_EVENTS,

@@ -140,7 +140,7 @@ static int check_members(struct tor_session *session, const struct tor_group *gr
 		return tor_refuse(session, -EINVAL, "root %u of %u ranks", desc->root,
 				  group->comm.ranks);
 	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
-		if (desc->param[i] > U16_MAX)
+		if (desc->param[i] > U16_MAX && i != TORCOLL_PARAM_EXCLUDE)
 			return tor_refuse(session, -EINVAL, "parameter %u is out of range", i);
 	if (desc->count > S64_MAX / 16)
 		return tor_refuse(session, -EINVAL, "%llu elements are too many", desc->count);

@@ -13,31 +13,73 @@ struct candidates {
 	u8 few_bytes[CANDIDATES];
 };
 
-/* The last one of each serves any list of nodes. */
-static const struct candidates candidates[TORCOLL_COLL_COUNT] = {
-	[TORCOLL_ALLREDUCE] = { { TORCOLL_TREE }, { TORCOLL_BIBUCKET, TORCOLL_RING } },
-	[TORCOLL_REDUCE_SCATTER] = { { TORCOLL_CIRCULANT }, { TORCOLL_BIBUCKET, TORCOLL_RING } },
-	[TORCOLL_ALLGATHER] = { { TORCOLL_CIRCULANT }, { TORCOLL_BIBUCKET, TORCOLL_RING } },
-	[TORCOLL_BROADCAST] = { { TORCOLL_TREE }, { TORCOLL_CIRCULANT } },
-	[TORCOLL_REDUCE] = { { TORCOLL_TREE }, { TORCOLL_CIRCULANT } },
-	[TORCOLL_BARRIER] = { { TORCOLL_TREE }, { TORCOLL_TREE } },
+/* The last one of each serves any list of nodes; all give the same bits on every rank. */
+static const struct candidates plain[TORCOLL_COLL_COUNT] = {
+	[TORCOLL_ALLREDUCE] = { { TORCOLL_TREE, TORCOLL_RING },
+				{ TORCOLL_BIBUCKET, TORCOLL_RING } },
+	[TORCOLL_REDUCE_SCATTER] = { { TORCOLL_CIRCULANT, TORCOLL_RING },
+				     { TORCOLL_BIBUCKET, TORCOLL_RING } },
+	[TORCOLL_ALLGATHER] = { { TORCOLL_CIRCULANT, TORCOLL_RING },
+				{ TORCOLL_BIBUCKET, TORCOLL_RING } },
+	[TORCOLL_BROADCAST] = { { TORCOLL_TREE, TORCOLL_CIRCULANT },
+				{ TORCOLL_CIRCULANT, TORCOLL_TREE } },
+	[TORCOLL_REDUCE] = { { TORCOLL_TREE, TORCOLL_CIRCULANT },
+			     { TORCOLL_CIRCULANT, TORCOLL_TREE } },
 	[TORCOLL_GATHER] = { { TORCOLL_TREE }, { TORCOLL_TREE } },
 	[TORCOLL_SCATTER] = { { TORCOLL_TREE }, { TORCOLL_TREE } },
 };
 
-int tor_auto_plan(struct tor_plan *p, const struct tor_plan_req *req, u32 elem, u32 rank,
-		  const char **why)
+static bool choose_plainly(u32 collective, enum tor_level level, u32 excluded, u64 bytes,
+			   struct tor_choice *choice)
 {
-	const struct candidates *c = &candidates[req->collective];
-	const u8 *candidate = req->count <= FEW_MESSAGES_MAX / elem ? c->few_messages : c->few_bytes;
-	struct tor_plan_req named = *req;
-	int err = -EOPNOTSUPP;
+	const struct candidates *c = &plain[collective];
+	const u8 *candidate = bytes <= FEW_MESSAGES_MAX ? c->few_messages : c->few_bytes;
 	u32 i;
 
-	*why = "no algorithm serves this collective";
-	for (i = 0; i < CANDIDATES && candidate[i] && err == -EOPNOTSUPP; i++) {
-		named.algorithm = candidate[i];
+	*choice = (struct tor_choice){ 0 };
+	for (i = 0; i < CANDIDATES && candidate[i] && !choice->algorithm; i++)
+		if (!(excluded & 1U << candidate[i]))
+			choice->algorithm = candidate[i];
+	if (level == TOR_LEVEL_SEQUENTIAL)
+		choice->algorithm = excluded & 1U << TORCOLL_FLOOD ? 0 : TORCOLL_FLOOD;
+	return choice->algorithm;
+}
+
+/* Leave what a caller gave; a parameter that means nothing to the algorithm is refused by its plan. */
+static void apply(const struct tor_choice *choice, struct tor_plan_req *req,
+		  const struct tor_plan_req *given)
+{
+	u32 i;
+
+	req->algorithm = choice->algorithm;
+	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
+		req->param[i] = given->param[i] ? given->param[i] : choice->param[i];
+	req->param[TORCOLL_PARAM_EXCLUDE] = 0;
+}
+
+int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
+		  const struct tor_plan_req *req, enum tor_level level, u32 elem, u32 rank,
+		  const char **why)
+{
+	/* see tor_op_begin() */
+	u32 collective = req->collective == TORCOLL_BARRIER ? TORCOLL_ALLREDUCE : req->collective;
+	bool known = chooser && tor_chooser_knows(chooser, collective);
+	u32 excluded = req->param[TORCOLL_PARAM_EXCLUDE];
+	struct tor_plan_req named = *req;
+	struct tor_choice choice;
+	int err = -EOPNOTSUPP;
+
+	*why = "no algorithm is left that could serve this";
+	/* what was chosen without a look at root and counts may refuse them */
+	while (err == -EOPNOTSUPP) {
+		if (!(known ? tor_choose(chooser, collective, level, excluded,
+					 req->count * elem, &choice) :
+			      choose_plainly(collective, level, excluded, req->count * elem,
+					     &choice)))
+			break;
+		apply(&choice, &named, req);
 		err = tor_plan_init(p, &named, rank, why);
+		excluded |= 1U << choice.algorithm;
 	}
 	return err;
 }

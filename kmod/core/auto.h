@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Which algorithm auto stands for: one for every collective that is served, on any shape and any list of nodes.
+ * What auto stands for: the fastest plan by a comm's tables, see choose.h, or where these know nothing
+ * (collectives that they do not cover, long lists of nodes that nobody has walked through) a plain choice that
+ * serves any shape and any list.
  */
 #ifndef _TOR_CORE_AUTO_H
 #define _TOR_CORE_AUTO_H
 
-#include "plan.h"
+#include "choose.h"
 
 /**
- * tor_auto_plan - choose an algorithm and make its plan
- * @p: to fill; p->req.algorithm says what was chosen
- * @req: the request; its algorithm is not looked at
+ * tor_auto_plan - choose an algorithm and its parameters, and make the plan
+ * @p: to fill; p->req says what was chosen
+ * @chooser: tables of the comm, or NULL
+ * @req: the request; its algorithm is not looked at. Parameters that are given stand; TORCOLL_PARAM_EXCLUDE is
+ *	obeyed, and does not get into p->req
+ * @level: what the result must be
  * @elem: bytes of an element
- * @rank: whose view; every rank chooses the same
+ * @rank: whose view; every rank with such a chooser chooses the same
  * @why: out: static reason of a refusal
  *
  * Return: as tor_plan_init().
  */
-int tor_auto_plan(struct tor_plan *p, const struct tor_plan_req *req, u32 elem, u32 rank,
+int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
+		  const struct tor_plan_req *req, enum tor_level level, u32 elem, u32 rank,
 		  const char **why);
 
 #endif

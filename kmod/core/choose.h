@@ -124,6 +124,12 @@ void tor_chooser_free(struct tor_chooser *c);
 bool tor_choose(const struct tor_chooser *c, u32 collective, enum tor_level level, u32 excluded,
 		u64 bytes, struct tor_choice *choice);
 
+/* Is there any plan whose cost is known? Not so with a single rank, and with long lists of nodes. */
+static inline bool tor_chooser_knows(const struct tor_chooser *c, u32 collective)
+{
+	return collective < TOR_CHOSEN_COLLECTIVES && c->offers[collective].n;
+}
+
 /* The level at which the bits of an op's results agree as asked for; see enum torcoll_bits. */
 enum tor_level tor_level_of(u32 collective, u32 type, u32 redop, u32 bits);
 

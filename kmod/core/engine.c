@@ -59,7 +59,9 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 		return -EOPNOTSUPP;
 	}
 	err = req->algorithm == TORCOLL_ALGO_AUTO ?
-	      tor_auto_plan(&op->plan, &called, op->elem, op->comm->rank, why) :
+	      tor_auto_plan(&op->plan, op->comm->chooser, &called,
+			    tor_level_of(called.collective, type, redop, bits), op->elem,
+			    op->comm->rank, why) :
 	      tor_plan_init(&op->plan, &called, op->comm->rank, why);
 	if (err)
 		return err;

@@ -20,6 +20,7 @@
 #ifndef _TOR_CORE_ENGINE_H
 #define _TOR_CORE_ENGINE_H
 
+#include "choose.h"
 #include "env.h"
 #include "node.h"
 #include "plan.h"
@@ -48,6 +49,7 @@
  * @channels: channels per slot
  * @member: node of each rank, or NULL: rank i is node i
  * @order: ranks sorted by node; only with @member
+ * @chooser: what auto goes by, see auto.h, or NULL
  * @epoch: of each rank's node, as agreed when the comm was created
  * @seen: what this node's view said of it then; @watched: that was looked at
  * @lost_since: when a rank was first found out of reach, ns; 0: all can be reached
@@ -68,6 +70,7 @@ struct tor_comm {
 	u32 channels;
 	const u32 *member;
 	const u32 *order;
+	const struct tor_chooser *chooser;
 	u32 *epoch;
 	u32 *seen;
 	bool watched;

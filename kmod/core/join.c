@@ -170,11 +170,21 @@ static void collect(struct tor_ctx *ctx, struct tor_join *join)
 	}
 }
 
+u64 tor_join_tuning(const struct tor_rates *rates)
+{
+	__be64 words[] = {
+		cpu_to_be64(rates->e), cpu_to_be64(rates->f), cpu_to_be64(rates->link),
+		cpu_to_be64(rates->message), cpu_to_be64(rates->byte),
+	};
+
+	return tor_env_hash(words, sizeof(words), 0);
+}
+
 int tor_join_start(struct tor_ctx *ctx, struct tor_join *join, const void *name, u32 name_len,
 		   const void *secret, u32 secret_len)
 {
 	const struct tor_join *other;
-	u64 list = MEMBERS_HASH_KEY;
+	u64 list = MEMBERS_HASH_KEY ^ join->tuning;
 	u32 rank;
 
 	join->name = tor_env_hash(name, name_len, NAME_HASH_KEY);

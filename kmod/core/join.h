@@ -18,6 +18,7 @@
 #ifndef _TOR_CORE_JOIN_H
 #define _TOR_CORE_JOIN_H
 
+#include "cost.h"
 #include "engine.h"
 
 #define TOR_JOIN_REPEAT		(20 * NSEC_PER_MSEC)
@@ -29,7 +30,8 @@ enum tor_join_state { TOR_JOIN_CALLING, TOR_JOIN_ACCEPTING, TOR_JOIN_DONE };
 /**
  * struct tor_join - one call to create a comm
  * @node: where
- * @name: hash of the name; @proof: of name and secret; @members: of the list
+ * @name: hash of the name; @proof: of name and secret; @members: of the list, and @tuning
+ * @tuning: hash of what plans are chosen by, which must be the same everywhere
  * @nonce: of this call
  * @rank, @ranks: own rank and their number
  * @member: node of each rank, or NULL: rank i is node i
@@ -49,6 +51,7 @@ struct tor_join {
 	u64 name;
 	u64 proof;
 	u64 members;
+	u64 tuning;
 	u32 nonce;
 	u32 rank;
 	u32 ranks;
@@ -65,10 +68,13 @@ struct tor_join {
 	u64 repeat;
 };
 
+/* What stands for rates in tor_join.tuning: the same on every machine. */
+u64 tor_join_tuning(const struct tor_rates *rates);
+
 /**
  * tor_join_start - call
  * @ctx: entry
- * @join: node, rank, ranks, member, epoch, unit are set, and for rank 0 seen and seen_nonce (zeroed, @ranks
+ * @join: node, rank, ranks, member, epoch, tuning, unit are set, and for rank 0 seen and seen_nonce (zeroed, @ranks
  *	long); the caller owns it until tor_env_join_done()
  * @name, @name_len: of the comm
  * @secret, @secret_len: what members must know

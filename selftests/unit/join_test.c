@@ -243,6 +243,23 @@ static void tor_join_rx__different_lists_fail_everywhere(void **state)
 	assert_int_equal(member[2].join.error, -EPROTO);
 }
 
+/* Whoever would choose other plans must not come in. */
+static void tor_join_rx__different_tuning_fails_everywhere(void **state)
+{
+	struct tor_rates rates = tor_rates_default;
+	u32 i;
+
+	member[0].join.tuning = tor_join_tuning(&rates);
+	member[1].join.tuning = tor_join_tuning(&rates);
+	rates.byte++;
+	member[2].join.tuning = tor_join_tuning(&rates);
+	for (i = 0; i < 3; i++)
+		call_as(i, 3, NULL, "secret");
+	pass(NSEC_PER_SEC);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(member[i].join.error, -EPROTO);
+}
+
 static void tor_join_cancel__missing_member_is_named(void **state)
 {
 	call_as(1, NODES, NULL, "secret");
@@ -406,6 +423,7 @@ int main(void)
 		JOIN_TEST(tor_join_start__twice_on_a_node),
 		JOIN_TEST(tor_join_rx__wrong_secret_hurts_only_who_has_it),
 		JOIN_TEST(tor_join_rx__different_lists_fail_everywhere),
+		JOIN_TEST(tor_join_rx__different_tuning_fails_everywhere),
 		JOIN_TEST(tor_join_cancel__missing_member_is_named),
 		JOIN_TEST(tor_join_cancel__a_member_may_go_and_come_back),
 		JOIN_TEST(tor_join_cancel__interrupted_rank_0),

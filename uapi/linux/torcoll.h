@@ -149,6 +149,7 @@ enum torcoll_param {
 	TORCOLL_PARAM_BLOCKS,	/* circulant: blocks */
 	TORCOLL_PARAM_GROUP,	/* general: 1 cyclic, 2 XOR */
 	TORCOLL_PARAM_VARIANT,	/* which of several schedules of the family */
+	TORCOLL_PARAM_EXCLUDE,	/* auto: algorithms that it must not take, bits 1 << enum torcoll_algorithm */
 	TORCOLL_PARAM_COUNT = 8
 };
 

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* What auto stands for: by tables where there are some, plainly elsewhere, and never what is not wanted. */
+#include "host_env.h"
+
+#include "auto.h"
+
+static const u32 side[] = { 5, 4 };
+static struct tor_torus torus;
+static struct tor_chooser chooser;
+
+static struct tor_plan_req request(u32 collective, u64 count)
+{
+	return (struct tor_plan_req){
+		.torus = &torus, .ranks = torus.nodes, .collective = collective, .count = count,
+	};
+}
+
+static u32 chosen(const struct tor_chooser *c, const struct tor_plan_req *req, enum tor_level level)
+{
+	struct tor_plan plan;
+	const char *why;
+
+	assert_int_equal(tor_auto_plan(&plan, c, req, level, 4, 0, &why), 0);
+	assert_int_equal(plan.req.param[TORCOLL_PARAM_EXCLUDE], 0);
+	return plan.req.algorithm;
+}
+
+static int refusal(const struct tor_chooser *c, const struct tor_plan_req *req,
+		   enum tor_level level)
+{
+	struct tor_plan plan;
+	const char *why = NULL;
+	int err = tor_auto_plan(&plan, c, req, level, 4, 0, &why);
+
+	assert_non_null(why);
+	return err;
+}
+
+static void auto__by_tables(void **state)
+{
+	struct tor_plan_req req;
+	struct tor_choice choice;
+	u64 count;
+
+	for (count = 1; count < 1 << 26; count *= 4) {
+		req = request(TORCOLL_ALLREDUCE, count);
+		assert_true(tor_choose(&chooser, req.collective, TOR_LEVEL_AGREES, 0, count * 4,
+				       &choice));
+		assert_int_equal(chosen(&chooser, &req, TOR_LEVEL_AGREES), choice.algorithm);
+	}
+}
+
+/* One after the other is excluded, until nothing is left. */
+static void check_exclusion(const struct tor_chooser *c, u32 collective, u32 least)
+{
+	struct tor_plan_req req = request(collective, 1000);
+	struct tor_plan plan;
+	u32 algorithm, n = 0;
+	const char *why;
+
+	while (!tor_auto_plan(&plan, c, &req, TOR_LEVEL_ANY, 4, 0, &why)) {
+		algorithm = plan.req.algorithm;
+		assert_false(req.param[TORCOLL_PARAM_EXCLUDE] & 1U << algorithm);
+		req.param[TORCOLL_PARAM_EXCLUDE] |= 1U << algorithm;
+		n++;
+	}
+	assert_true(n >= least);
+	assert_int_equal(refusal(c, &req, TOR_LEVEL_ANY), -EOPNOTSUPP);
+}
+
+static void auto__excluded(void **state)
+{
+	check_exclusion(&chooser, TORCOLL_ALLREDUCE, 6);
+	check_exclusion(&chooser, TORCOLL_BROADCAST, 3);
+	check_exclusion(&chooser, TORCOLL_BARRIER, 6);
+	check_exclusion(NULL, TORCOLL_ALLREDUCE, 2);
+	check_exclusion(NULL, TORCOLL_SCATTER, 1);
+}
+
+/* Whatever the tables say, something serves every call; blocks of all lengths included. */
+static void auto__serves_all(void **state)
+{
+	static const u32 members[] = { 7, 3, 11, 0, 19 };
+	u64 counts[20] = { 0, 5, 0, 1000 };
+	const u64 sizes[] = { 0, 1, 1005, 100000 };
+	struct tor_plan_req req;
+	u32 collective, i;
+
+	for (collective = TORCOLL_ALLREDUCE; collective <= TORCOLL_SCATTER; collective++)
+		for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+			req = request(collective, sizes[i]);
+			chosen(&chooser, &req, TOR_LEVEL_AGREES);
+			chosen(NULL, &req, TOR_LEVEL_AGREES);
+			req.members = members;
+			req.ranks = ARRAY_SIZE(members);
+			chosen(NULL, &req, TOR_LEVEL_AGREES);
+		}
+	req = request(TORCOLL_ALLGATHER, 1005);
+	req.counts = counts;
+	chosen(&chooser, &req, TOR_LEVEL_ANY);
+	req.collective = TORCOLL_REDUCE_SCATTER;
+	chosen(&chooser, &req, TOR_LEVEL_AGREES);
+}
+
+static void auto__sequential(void **state)
+{
+	struct tor_plan_req req = request(TORCOLL_ALLREDUCE, 10000);
+
+	assert_int_equal(chosen(&chooser, &req, TOR_LEVEL_SEQUENTIAL), TORCOLL_FLOOD);
+	assert_int_equal(chosen(NULL, &req, TOR_LEVEL_SEQUENTIAL), TORCOLL_FLOOD);
+	req.param[TORCOLL_PARAM_EXCLUDE] = 1U << TORCOLL_FLOOD;
+	assert_int_equal(refusal(&chooser, &req, TOR_LEVEL_SEQUENTIAL), -EOPNOTSUPP);
+	assert_int_equal(refusal(NULL, &req, TOR_LEVEL_SEQUENTIAL), -EOPNOTSUPP);
+}
+
+static void auto__parameters_stand(void **state)
+{
+	struct tor_plan_req req = request(TORCOLL_REDUCE, 1 << 20);
+	struct tor_plan plan;
+	const char *why;
+
+	/* pipelines alone have blocks */
+	req.param[TORCOLL_PARAM_BLOCKS] = 3;
+	req.param[TORCOLL_PARAM_EXCLUDE] = ~(1U << TORCOLL_CIRCULANT);
+	assert_int_equal(tor_auto_plan(&plan, &chooser, &req, TOR_LEVEL_ANY, 4, 0, &why), 0);
+	assert_int_equal(plan.req.param[TORCOLL_PARAM_BLOCKS], 3);
+	req.param[TORCOLL_PARAM_EXCLUDE] = ~(1U << TORCOLL_TREE);
+	assert_int_equal(refusal(&chooser, &req, TOR_LEVEL_ANY), -EINVAL);
+}
+
+static int setup(void **state)
+{
+	assert_int_equal(tor_torus_init(&torus, ARRAY_SIZE(side), side, 2), 0);
+	return tor_chooser_init(&chooser, &torus, NULL, torus.nodes, &tor_rates_default);
+}
+
+static int teardown(void **state)
+{
+	tor_chooser_free(&chooser);
+	host_check_idle();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(auto__by_tables),
+		cmocka_unit_test(auto__excluded),
+		cmocka_unit_test(auto__serves_all),
+		cmocka_unit_test(auto__sequential),
+		cmocka_unit_test(auto__parameters_stand),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
