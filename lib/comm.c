@@ -104,6 +104,7 @@ static int members_keep(struct torcoll_comm *comm, const uint32_t *members)
 int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *config,
 			struct torcoll_comm **out)
 {
+	const char *algorithms = getenv("TORCOLL_ALGO");
 	struct torcoll_comm_info info;
 	struct torcoll_comm *comm;
 	int err;
@@ -114,6 +115,11 @@ int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *con
 	comm = comm_alloc(t, config);
 	if (!comm)
 		return torcoll__fail(-ENOMEM, "comm %s: out of memory", config->name);
+	if (algorithms && torcoll__algo_parse(comm->exclude, algorithms)) {
+		err = torcoll__fail(-EINVAL, "TORCOLL_ALGO=%s is no choice of algorithms",
+				    algorithms);
+		goto free;
+	}
 	err = comm_add(t, config, &comm->handle);
 	if (err)
 		goto free;

@@ -5,7 +5,8 @@
  * Locking: torcoll.lock guards the table of regions and the list of comms. Looking up a region
  * takes it shared, everything else exclusively. It is never held across an op, but is across
  * registration, which is rare: so an op may wait while memory is pinned. A comm does not change
- * after its creation, but for a counter.
+ * after its creation, but for a counter, and its choice of algorithms, which is the caller's to serialise
+ * with ops.
  */
 #ifndef TORCOLL_INTERNAL_H
 #define TORCOLL_INTERNAL_H
@@ -49,6 +50,7 @@ struct torcoll_comm {
 	uint32_t *members;		/* the node of each rank */
 	uint32_t depth;
 	uint32_t groups;		/* calls that made groups; changes */
+	uint32_t exclude[TORCOLL_COLL_COUNT];	/* what auto must not take */
 };
 
 /* Free what the library knows of a comm; the module's comm is another matter. */
@@ -63,6 +65,9 @@ int torcoll__fail(int err, const char *fmt, ...);
 
 /* The same for what the module refused, or an op's failure: @what failed, and the module says why. */
 int torcoll__refused(struct torcoll *t, int err, const char *what);
+
+/* Put what @text says into @exclude, TORCOLL_COLL_COUNT masks. Return: 0 or -EINVAL. */
+int torcoll__algo_parse(uint32_t *exclude, const char *text);
 
 /* How much TORCOLL_DEBUG wants to hear: failures, comms, every op. */
 enum torcoll__level {

@@ -115,6 +115,9 @@ static void op_marshal(const struct torcoll_comm *comm, const struct torcoll_op 
 		.deadline_ns = op->deadline_ns,
 	};
 	memcpy(s->param, op->param, sizeof(s->param));
+	if (op->algorithm == TORCOLL_ALGO_AUTO && !op->param[TORCOLL_PARAM_EXCLUDE] &&
+	    (uint32_t)op->collective < TORCOLL_COLL_COUNT)
+		s->param[TORCOLL_PARAM_EXCLUDE] = comm->exclude[op->collective];
 }
 
 /* Wait as the request's flags and deadline say; on completion *@req has it all. */

@@ -162,11 +162,20 @@ int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *con
  *	TORCOLL_RANK	the caller's rank; the rank on this node if not set
  *	TORCOLL_SIZE	the number of ranks: rank i is on node i; all nodes if not set
  *	TORCOLL_MEMBERS	the node of each rank, as "5,1,8-11"; must be TORCOLL_SIZE of them if both are set
+ *	TORCOLL_ALGO	as torcoll_comm_set_algorithm(); heeded by torcoll_comm_create() as well
  *	TORCOLL_TIMEOUT	seconds until joining is given up; 120 if not set, 0: never
  *
  * Errors: -EINVAL with a sentence about the variable; those of torcoll_comm_create().
  */
 int torcoll_comm_from_env(struct torcoll *t, struct torcoll_comm **comm);
+
+/*
+ * Say which algorithms may be taken where an op leaves it to the module (TORCOLL_ALGO_AUTO), as in
+ * "allreduce:bibucket,ring;broadcast:^ring": one of these; any but these; without a collective, for all
+ * of them; "auto": any. What is said of a collective replaces what was said of it before, at first by the
+ * variable TORCOLL_ALGO. All ranks must say the same. Errors: -EINVAL.
+ */
+int torcoll_comm_set_algorithm(struct torcoll_comm *comm, const char *text);
 
 /*
  * Leave a comm and free it. Ops still running are aborted (-ECONNABORTED at the other ranks);

@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "../../lib/algo.c"
 #include "../../lib/collective.c"
 #include "../../lib/rooted.c"
 #include "../../lib/comm.c"

@@ -380,6 +380,69 @@ static void torcoll_comm_close__frees_in_any_order(void **state)
 	/* The others are torcoll_close()'s. */
 }
 
+#define ALL_BUT(...) (((1U << TORCOLL_ALGO_COUNT) - 2) & ~(__VA_ARGS__))
+
+static uint32_t excluded(struct torcoll_comm *comm, enum torcoll_collective collective,
+			 enum torcoll_algorithm algorithm)
+{
+	struct torcoll_op op = {
+		.collective = collective, .algorithm = algorithm, .type = TORCOLL_F32,
+		.redop = TORCOLL_SUM,
+	};
+
+	assert_int_equal(torcoll_run(comm, &op), 0);
+	return fake.submit.param[TORCOLL_PARAM_EXCLUDE];
+}
+
+static void comm_set_algorithm__by_collective(void **state)
+{
+	struct torcoll_comm_config config = { .name = "job" };
+	struct fixture *f = *state;
+	struct torcoll_comm *comm;
+	uint32_t ring = 1U << TORCOLL_RING, tree = 1U << TORCOLL_TREE;
+
+	setenv("TORCOLL_ALGO", "allreduce:bibucket;broadcast:^ring", 1);
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), 0);
+	unsetenv("TORCOLL_ALGO");
+	assert_int_equal(excluded(comm, TORCOLL_ALLREDUCE, 0), ALL_BUT(1U << TORCOLL_BIBUCKET));
+	assert_int_equal(excluded(comm, TORCOLL_BROADCAST, 0), ring);
+	assert_int_equal(excluded(comm, TORCOLL_ALLGATHER, 0), 0);
+	/* who names an algorithm gets it */
+	assert_int_equal(excluded(comm, TORCOLL_BROADCAST, TORCOLL_RING), 0);
+	assert_int_equal(torcoll_comm_set_algorithm(comm, "allreduce:ring,tree;reduce:^ring,tree"), 0);
+	assert_int_equal(excluded(comm, TORCOLL_ALLREDUCE, 0), ALL_BUT(ring | tree));
+	assert_int_equal(excluded(comm, TORCOLL_REDUCE, 0), ring | tree);
+	assert_int_equal(excluded(comm, TORCOLL_BROADCAST, 0), ring);
+	assert_int_equal(torcoll_comm_set_algorithm(comm, "^tree;allreduce:auto"), 0);
+	assert_int_equal(excluded(comm, TORCOLL_BROADCAST, 0), tree);
+	assert_int_equal(excluded(comm, TORCOLL_ALLREDUCE, 0), 0);
+}
+
+static void comm_set_algorithm__refuses(void **state)
+{
+	static const char *const bad[] = {
+		"rings", "allreduce:", ":ring", "allreduce:ring,", "allreduce:,ring", "allreduce:^",
+		"everything:ring", "none:ring", "^auto", "allreduce:ring:tree", ";", "ring;;tree",
+	};
+	struct torcoll_comm_config config = { .name = "job" };
+	struct fixture *f = *state;
+	struct torcoll_comm *comm;
+
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), 0);
+	assert_int_equal(torcoll_comm_set_algorithm(comm, "allreduce:ring"), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		if (torcoll_comm_set_algorithm(comm, bad[i]) != -EINVAL)
+			fail_msg("accepted: %s", bad[i]);
+		assert_non_null(strstr(torcoll_last_error(), bad[i]));
+	}
+	/* and it changed nothing */
+	assert_int_equal(excluded(comm, TORCOLL_ALLREDUCE, 0), ALL_BUT(1U << TORCOLL_RING));
+	setenv("TORCOLL_ALGO", "fast", 1);
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), -EINVAL);
+	unsetenv("TORCOLL_ALGO");
+	assert_non_null(strstr(torcoll_last_error(), "TORCOLL_ALGO=fast"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -404,6 +467,8 @@ int main(void)
 		test_open(torcoll_comm_from_env__all_set),
 		test_open(torcoll_comm_from_env__size_alone),
 		test_open(torcoll_comm_from_env__refuses),
+		test_open(comm_set_algorithm__by_collective),
+		test_open(comm_set_algorithm__refuses),
 		test_open(torcoll_comm_close__frees_in_any_order),
 	};
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which algorithms `auto` may take, as words: "allreduce:bibucket,ring;broadcast:^ring". What is said of a
+ * collective replaces what was said of it before; without a collective it is said of all.
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* What is up to one of @ends, or all; @s moves behind it, and behind the end. */
+static size_t word(const char **s, const char *ends, const char **begin)
+{
+	size_t n = strcspn(*s, ends);
+
+	*begin = *s;
+	*s += n + !!(*s)[n];
+	return n;
+}
+
+static int by_name(int (*find)(const char *name), const char *name, size_t n)
+{
+	char copy[32];
+
+	if (!n || n >= sizeof(copy))
+		return -EINVAL;
+	memcpy(copy, name, n);
+	copy[n] = '\0';
+	return find(copy);
+}
+
+/* "bibucket,ring" or "^ring": what is not to be taken. */
+static int parse_set(const char *s, const char *end, uint32_t *exclude)
+{
+	bool except = s < end && *s == '^';
+	uint32_t named = 0;
+	const char *name;
+	int a;
+
+	s += except;
+	do {
+		size_t n = word(&s, ",;", &name);
+
+		a = by_name(torcoll_algorithm_by_name, name, n);
+		if (a < 0 || (a == TORCOLL_ALGO_AUTO && except))
+			return -EINVAL;
+		named |= 1U << a;
+	} while (s < end);
+	/* a comma in the end names nothing */
+	if (end[-1] == ',')
+		return -EINVAL;
+	if (named & 1U << TORCOLL_ALGO_AUTO)
+		*exclude = 0;
+	else
+		*exclude = except ? named : ~named & (((1U << TORCOLL_ALGO_COUNT) - 1) & ~1U);
+	return 0;
+}
+
+int torcoll__algo_parse(uint32_t *exclude, const char *text)
+{
+	const char *s = text, *begin, *set;
+	uint32_t mask;
+
+	while (*s) {
+		size_t n = word(&s, ";", &begin);
+		const char *colon = memchr(begin, ':', n);
+		int c = 0;
+
+		set = colon ? colon + 1 : begin;
+		if (colon)
+			c = by_name(torcoll_collective_by_name, begin, colon - begin);
+		if (c < 0 || (colon && c == TORCOLL_COLL_NONE) || set == begin + n ||
+		    parse_set(set, begin + n, &mask))
+			return -EINVAL;
+		for (int i = 0; i < TORCOLL_COLL_COUNT; i++)
+			if (!colon || i == c)
+				exclude[i] = mask;
+	}
+	return 0;
+}
+
+int torcoll_comm_set_algorithm(struct torcoll_comm *comm, const char *text)
+{
+	uint32_t exclude[TORCOLL_COLL_COUNT];
+
+	memcpy(exclude, comm->exclude, sizeof(exclude));
+	if (torcoll__algo_parse(exclude, text))
+		return torcoll__fail(-EINVAL,
+				     "\"%s\" is no choice of algorithms, as in allreduce:bibucket,ring;broadcast:^ring",
+				     text);
+	memcpy(comm->exclude, exclude, sizeof(exclude));
+	return 0;
+}
