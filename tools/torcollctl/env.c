@@ -24,6 +24,7 @@ static const struct variable {
 	{ "TORCOLL_RANK", "the one on this node", "rank of the process" },
 	{ "TORCOLL_SIZE", "all nodes", "number of ranks" },
 	{ "TORCOLL_MEMBERS", "nodes in order", "the node of each rank" },
+	{ "TORCOLL_ALGO", "any", "algorithms that auto may take" },
 	{ "TORCOLL_TIMEOUT", "120", "seconds until joining is given up" },
 	{ "TORCOLL_DEBUG", "quiet", "what is said on stderr: quiet, warn, info, trace" },
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ctl.h"
+#include "tune.h"
 
 #define BATCH_WORDS	128
 
@@ -22,6 +23,8 @@ static const char help[] =
 	"  comm      communicators: show\n"
 	"  op        collective calls under way, and for whom they wait: show\n"
 	"  stats     counters\n"
+	"  explain   what auto takes for a collective of some size, and why\n"
+	"  tune      how fast the fabric is: show, set, save, load\n"
 	"  monitor   changes, as they happen\n"
 	"  netns     a virtual torus on this machine: up, down, show, exec, run\n"
 	"  env       the variables that programs read, and where their values come from\n"
@@ -48,6 +51,8 @@ static const struct command objects[] = {
 	{ "op", op_main },
 	{ "stats", stats_main },
 	{ "statistics", stats_main },
+	{ "explain", explain_main },
+	{ "tune", tune_main },
 	{ "monitor", monitor_main },
 	{ "netns", netns_main },
 	{ "env", env_main },

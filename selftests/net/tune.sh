@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+#
+# What auto takes: explained beforehand, observed afterwards, told by the environment, tuned to the fabric.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+
+ctl()
+{
+	torcollctl netns exec 0 torcollctl "$@"
+}
+
+# explained BYTES JQ-EXPRESSION
+explained()
+{
+	ctl -j explain allreduce "$1" bits exact | jq -e "$2"
+}
+
+# perf BYTES: an allreduce of integers by auto
+perf()
+{
+	torcollctl netns run torcoll-perf allreduce -b "$1" -e "$1" -n 2 -w 0 -d i32 --in-place
+}
+
+torus_up 4x4
+
+check explain__six_candidates explained 16K 'length >= 6'
+check explain__fastest_first explained 16K '[.[].predicted_ns] | . == sort'
+check explain__parts_are_the_whole explained 16K 'all(.[];
+	(.rounds_ns + .hops_ns + .messages_ns + .link_ns + .bytes_ns - .predicted_ns) | fabs < 10)'
+check explain__nothing_observed_yet explained 16K 'all(.[]; has("observed_ns") | not)'
+check explain__text eval 'ctl explain allreduce 16K | grep -q "^bibucket .*us"'
+fails explain__refuses_a_collective 1 "none of allreduce" ctl explain allsum 16K
+fails explain__refuses_a_size 1 "no number of bytes" ctl explain allreduce 16Q
+
+# Of small ones and large ones, what is explained is what is done.
+for bytes in 64 16K 1M; do
+	check "auto__right_$bytes" perf $bytes
+	check "auto__took_what_was_explained_$bytes" explained $bytes \
+		'.[0].observed_ops >= 2 and .[0].observed_ns > 0'
+done
+
+# By the environment.
+export TORCOLL_ALGO="allreduce:hamiltonian;broadcast:^ring"
+check env__one_of_these perf 8K
+check env__it_was_taken explained 8K 'any(.[]; .algorithm == "hamiltonian" and has("observed_ns"))'
+export TORCOLL_ALGO=^hamiltonian,tree
+check env__any_but_these perf 2K
+check env__they_were_not_taken explained 2K \
+	'all(.[]; (.algorithm | IN("hamiltonian", "tree") | not) or (has("observed_ns") | not))'
+export TORCOLL_ALGO=allreduce:bruck-lat
+fails env__nothing_left any "no algorithm is left" perf 8K
+export TORCOLL_ALGO=allreduce:fast
+fails env__refused any "TORCOLL_ALGO=allreduce:fast" perf 8K
+unset TORCOLL_ALGO
+
+# Tuning.
+check tune__default_shown eval 'ctl -j tune show | jq -e ".[0].round_ps == 12000000"'
+torcollctl netns run torcollctl tune set 1 round-ps 30000000 byte-fs 700000
+is tune__set_everywhere "$?" 0
+check tune__saves ctl tune save "$work/rates"
+check tune__saved grep -q '^link-fs [0-9]' "$work/rates"
+is tune__same_everywhere "$(torcollctl netns exec 11 torcollctl -j tune show)" "$(ctl -j tune show)"
+check tune__comms_go_on perf 64
+tuned=$(ctl -j tune show)
+check default__forgets ctl tune default
+fails default__tuned_differently any "tuned differently" perf 64
+check load__loads ctl tune load "$work/rates"
+is load__same_again "$(ctl -j tune show)" "$tuned"
+check load__comms_go_on perf 64
+echo "hop-ps fast" >"$work/bad"
+fails load__refuses_words 1 "a rate and a number" ctl tune load "$work/bad"
+echo "hop-ps 1" >"$work/bad"
+fails load__refuses_a_part 1 "is missing" ctl tune load "$work/bad"
+check set__sets ctl tune set 1 hop-ps 77
+check set__others_stay eval 'ctl -j tune show | jq -e ".[0].hop_ps == 77 and .[0].round_ps > 0"'
+fails set__refuses_slowness 2 "nothing is that slow" ctl tune set 1 byte-fs 99999999999999
+fails set__needs_permission 2 "not permitted" \
+	torcollctl netns exec 0 setpriv --reuid 65534 --clear-groups --bounding-set=-all --inh-caps=-all \
+	build/bin/torcollctl tune set 1 hop-ps 5
+finish

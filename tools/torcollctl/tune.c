@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * torcollctl tune: how fast the fabric is, by which plans are chosen: show, set, save, load.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune.h"
+
+static const char help[] =
+	"Usage: torcollctl tune show [KEY]\n"
+	"       torcollctl tune set KEY [round-ps N] [hop-ps N] [message-ps N] [link-fs N] [byte-fs N]\n"
+	"       torcollctl tune default [KEY]\n"
+	"       torcollctl tune save FILE [KEY]\n"
+	"       torcollctl tune load FILE [KEY]\n"
+	"\n"
+	"default   forget what was set\n";
+
+const struct rate rates_table[RATES] = {
+	{ "round-ps", offsetof(struct tor_rates, e), TORCOLL_A_TUNE_ROUND_PS },
+	{ "hop-ps", offsetof(struct tor_rates, f), TORCOLL_A_TUNE_HOP_PS },
+	{ "message-ps", offsetof(struct tor_rates, message), TORCOLL_A_TUNE_MESSAGE_PS },
+	{ "link-fs", offsetof(struct tor_rates, link), TORCOLL_A_TUNE_LINK_FS },
+	{ "byte-fs", offsetof(struct tor_rates, byte), TORCOLL_A_TUNE_BYTE_FS },
+};
+
+static const struct field fields[] = {
+	FIELD(TORCOLL_A_TUNE_FABRIC, FIELD_U64, "fabric"),
+	FIELD(TORCOLL_A_TUNE_ROUND_PS, FIELD_U64, "round_ps"),
+	FIELD(TORCOLL_A_TUNE_HOP_PS, FIELD_U64, "hop_ps"),
+	FIELD(TORCOLL_A_TUNE_MESSAGE_PS, FIELD_U64, "message_ps"),
+	FIELD(TORCOLL_A_TUNE_LINK_FS, FIELD_U64, "link_fs"),
+	FIELD(TORCOLL_A_TUNE_BYTE_FS, FIELD_U64, "byte_fs"),
+};
+
+static const struct view tune_view = {
+	TORCOLL_CMD_TUNE_GET, TORCOLL_A_TUNE_FABRIC, fields, ARRAY_SIZE(fields)
+};
+
+static const char *const units[RATES] = {
+	"for a message to a neighbour, from its submission until it is reduced",
+	"for each further hop",
+	"for a node to handle a message",
+	"for a byte on a link",
+	"for a node to handle a byte",
+};
+
+/* --- the kernel's --- */
+
+int place_find(struct conn *c, const char *word, struct place *place)
+{
+	struct json_object *list, *fabric = NULL;
+	struct shape shape;
+	uint64_t key = 0;
+	size_t i;
+
+	if (word && parse_u64(word, "key", UINT64_MAX, &key))
+		return CTL_USAGE;
+	if (view_dump(c, &fabric_view, NULL, &list))
+		return conn_refused(c);
+	for (i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *o = json_object_array_get_idx(list, i);
+
+		if (!word || js_u64(o, "key") == key)
+			fabric = o;
+	}
+	if (!fabric || (!word && i > 1) || !shape_from_json(fabric, &shape)) {
+		json_object_put(list);
+		return usage_error(word ? "this namespace has no fabric %s" :
+				   i > 1 ? "which fabric? Give its key" :
+					   "this network namespace belongs to no fabric", word);
+	}
+	place->key = js_u64(fabric, "key");
+	place->node = js_u64(fabric, "node");
+	json_object_put(list);
+	if (tor_torus_init(&place->torus, shape.ndim, shape.side, shape.cables))
+		return usage_error("the fabric has a shape that this program does not know");
+	return CTL_OK;
+}
+
+int rates_get(struct conn *c, uint64_t key, struct tor_rates *rates)
+{
+	struct json_object *list, *o = NULL;
+	size_t i;
+
+	if (view_dump(c, &tune_view, &key, &list))
+		return conn_refused(c);
+	for (i = 0; i < json_object_array_length(list); i++)
+		if (js_u64(json_object_array_get_idx(list, i), "fabric") == key)
+			o = json_object_array_get_idx(list, i);
+	if (o)
+		*rates = (struct tor_rates){
+			.e = js_u64(o, "round_ps"),
+			.f = js_u64(o, "hop_ps"),
+			.message = js_u64(o, "message_ps"),
+			.link = js_u64(o, "link_fs"),
+			.byte = js_u64(o, "byte_fs"),
+		};
+	json_object_put(list);
+	return o ? CTL_OK : usage_error("the fabric is gone");
+}
+
+int rates_set(struct conn *c, uint64_t key, const struct tor_rates *rates)
+{
+	struct nl_msg *msg = conn_request(c, TORCOLL_CMD_TUNE_SET, 0);
+	struct tor_rates copy;
+	size_t i;
+
+	if (msg)
+		nla_put_u64(msg, TORCOLL_A_TUNE_FABRIC, key);
+	for (i = 0; msg && rates && i < RATES; i++) {
+		copy = *rates;
+		nla_put_u64(msg, rates_table[i].attr, *rate_at(&copy, i));
+	}
+	return conn_call(c, msg, NULL, NULL) ? conn_refused(c) : CTL_OK;
+}
+
+/* --- files: a name and a number on each line --- */
+
+void rates_print(FILE *out, const struct tor_rates *rates)
+{
+	struct tor_rates copy = *rates;
+	size_t i;
+
+	for (i = 0; i < RATES; i++)
+		fprintf(out, "%s %llu\n", rates_table[i].name,
+			(unsigned long long)*rate_at(&copy, i));
+}
+
+static int rate_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < RATES; i++)
+		if (!strcmp(rates_table[i].name, name))
+			return i;
+	return -1;
+}
+
+static int load_lines(FILE *file, const char *name, struct tor_rates *rates)
+{
+	unsigned int seen = 0, number = 0;
+	char line[256], word[64];
+	unsigned long long value;
+	int i;
+
+	while (fgets(line, sizeof(line), file)) {
+		number++;
+		if (line[strspn(line, " \t")] == '#' || line[strspn(line, " \t\r\n")] == '\0')
+			continue;
+		i = sscanf(line, "%63s %llu", word, &value) == 2 ? rate_find(word) : -1;
+		if (i < 0)
+			return usage_error("%s:%u: a rate and a number are expected, such as \"hop-ps 5000000\"",
+					   name, number);
+		*rate_at(rates, i) = value;
+		seen |= 1U << i;
+	}
+	for (i = 0; i < RATES; i++)
+		if (!(seen & 1U << i))
+			return usage_error("%s: %s is missing", name, rates_table[i].name);
+	return CTL_OK;
+}
+
+static int load(const char *name, struct tor_rates *rates)
+{
+	FILE *file = strcmp(name, "-") ? fopen(name, "re") : stdin;
+	int ret;
+
+	if (!file)
+		return usage_error("%s: %s", name, strerror(errno));
+	ret = load_lines(file, name, rates);
+	if (file != stdin)
+		fclose(file);
+	return ret;
+}
+
+static int save(const char *name, const struct tor_rates *rates)
+{
+	FILE *file = strcmp(name, "-") ? fopen(name, "we") : stdout;
+
+	if (!file)
+		return usage_error("%s: %s", name, strerror(errno));
+	fputs("# rates of a fabric, for torcollctl tune load: the same on all its nodes\n", file);
+	rates_print(file, rates);
+	if (ferror(file) | (file != stdout && fclose(file)))
+		return usage_error("%s: %s", name, strerror(errno));
+	return CTL_OK;
+}
+
+/* --- commands --- */
+
+/* A connection, and the fabric that the next word names, or the only one. */
+static int begin(struct args *a, struct conn *c, struct place *place)
+{
+	const char *word = arg_next(a);
+	int ret;
+
+	if (arg_end(a))
+		return CTL_USAGE;
+	ret = conn_need(c);
+	if (ret)
+		return ret;
+	ret = place_find(c, word, place);
+	if (ret)
+		conn_close(c);
+	return ret;
+}
+
+static void print_tunes(struct json_object *list)
+{
+	size_t i, k, n = json_object_array_length(list);
+
+	if (!n)
+		fputs("This network namespace belongs to no fabric.\n", stderr);
+	for (i = 0; i < n; i++) {
+		struct json_object *o = json_object_array_get_idx(list, i);
+
+		printf("fabric %s\n", js_str(o, "fabric"));
+		for (k = 0; k < RATES; k++) {
+			double v = js_u64(o, fields[k + 1].name);
+
+			printf("    %-10s %14.0f   %.4g %s %s\n", rates_table[k].name, v,
+			       k < 3 ? v / 1e6 : v / 1e6, k < 3 ? "us" : "ns", units[k]);
+		}
+	}
+}
+
+static int tune_show(struct args *a)
+{
+	return view_show(a, &tune_view, print_tunes);
+}
+
+static int tune_set(struct args *a)
+{
+	struct tor_rates rates;
+	struct args key = { 1, a->argv };
+	struct place place;
+	uint64_t value;
+	struct conn c;
+	int ret, i;
+
+	if (!arg_need(a, "key"))
+		return CTL_USAGE;
+	ret = begin(&key, &c, &place);
+	if (ret)
+		return ret;
+	ret = rates_get(&c, place.key, &rates);
+	while (!ret && a->argc) {
+		i = word_find(arg_next(a), rates_table, RATES, sizeof(rates_table[0]), "a rate");
+		ret = i < 0 ? CTL_USAGE : arg_u64(a, rates_table[i].name, &value);
+		if (!ret)
+			*rate_at(&rates, i) = value;
+	}
+	if (!ret)
+		ret = rates_set(&c, place.key, &rates);
+	conn_close(&c);
+	return ret;
+}
+
+static int tune_default(struct args *a)
+{
+	struct place place;
+	struct conn c;
+	int ret = begin(a, &c, &place);
+
+	if (ret)
+		return ret;
+	ret = rates_set(&c, place.key, NULL);
+	conn_close(&c);
+	return ret;
+}
+
+static int tune_load(struct args *a)
+{
+	const char *name = arg_need(a, "the file");
+	struct tor_rates rates;
+	struct place place;
+	struct conn c;
+	int ret;
+
+	if (!name || load(name, &rates))
+		return CTL_USAGE;
+	ret = begin(a, &c, &place);
+	if (ret)
+		return ret;
+	ret = rates_set(&c, place.key, &rates);
+	conn_close(&c);
+	return ret;
+}
+
+static int tune_save(struct args *a)
+{
+	const char *name = arg_need(a, "the file");
+	struct tor_rates rates;
+	struct place place;
+	struct conn c;
+	int ret;
+
+	if (!name)
+		return CTL_USAGE;
+	ret = begin(a, &c, &place);
+	if (ret)
+		return ret;
+	ret = rates_get(&c, place.key, &rates);
+	if (!ret)
+		ret = save(name, &rates);
+	conn_close(&c);
+	return ret;
+}
+
+int tune_main(struct args *a)
+{
+	static const struct command commands[] = {
+		{ "show", tune_show },
+		{ "set", tune_set },
+		{ "default", tune_default },
+		{ "save", tune_save },
+		{ "load", tune_load },
+	};
+
+	return command_run(a, commands, ARRAY_SIZE(commands), 0, help);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What tune's and explain's files share: fabrics, and their rates. */
+#ifndef _CTL_TUNE_H
+#define _CTL_TUNE_H
+
+#include "ctl.h"
+
+#include "choose.h"
+
+#define RATES		5	/* of struct tor_rates: e, f, message, link, byte */
+
+/* A rate: its name here and in files, where it is, what it is called in netlink. */
+struct rate {
+	const char *name;		/* round-ps */
+	size_t offset;			/* in struct tor_rates */
+	uint16_t attr;
+};
+
+extern const struct rate rates_table[RATES];
+
+static inline u64 *rate_at(struct tor_rates *rates, size_t i)
+{
+	return (u64 *)((char *)rates + rates_table[i].offset);
+}
+
+/* A fabric as it is known here: its key, its shape. */
+struct place {
+	uint64_t key;
+	struct tor_torus torus;
+	uint32_t node;
+};
+
+/* The fabric of that key; without one (@word NULL) the only one. Return: exit code. */
+int place_find(struct conn *c, const char *word, struct place *place);
+
+/* Return: exit codes. */
+int rates_get(struct conn *c, uint64_t key, struct tor_rates *rates);
+int rates_set(struct conn *c, uint64_t key, const struct tor_rates *rates);
+void rates_print(FILE *out, const struct tor_rates *rates);
+
+int tune_main(struct args *a);
+int explain_main(struct args *a);
+
+#endif
