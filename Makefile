@@ -203,8 +203,8 @@ tool_sources = $(wildcard tools/$(1).c tools/$(1)/*.c) $(tool_common)
 # The library is found beside the program, built or installed.
 rpath = -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath,'$$ORIGIN/../../lib'
 
-torcollctl_libs = $(B)/host/libtorcore.a $(NL_LIBS)
-torcollctl_needs := $(B)/host/libtorcore.a
+torcollctl_libs = $(B)/host/libtorcore.a -L$(B)/lib -ltorcoll $(NL_LIBS) -lm $(rpath)
+torcollctl_needs := $(B)/host/libtorcore.a $(B)/lib/libtorcoll.so
 torcoll-perf_libs = -L$(B)/lib -ltorcoll $(NL_LIBS) -lm $(rpath)
 torcoll-perf_needs := $(B)/lib/libtorcoll.so
 torcoll-plan_libs := $(B)/host/libtorcore.a -ljson-c -lm

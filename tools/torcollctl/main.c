@@ -24,7 +24,7 @@ static const char help[] =
 	"  op        collective calls under way, and for whom they wait: show\n"
 	"  stats     counters\n"
 	"  explain   what auto takes for a collective of some size, and why\n"
-	"  tune      how fast the fabric is: show, set, save, load\n"
+	"  tune      how fast the fabric is: measure, show, set, save, load\n"
 	"  monitor   changes, as they happen\n"
 	"  netns     a virtual torus on this machine: up, down, show, exec, run\n"
 	"  env       the variables that programs read, and where their values come from\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torcollctl tune: how fast the fabric is, by which plans are chosen: show, set, save, load.
+ * torcollctl tune: how fast the fabric is, by which plans are chosen: measure, show, set, save, load.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,13 +10,15 @@
 #include "tune.h"
 
 static const char help[] =
-	"Usage: torcollctl tune show [KEY]\n"
+	"Usage: torcollctl tune [run [KEY] [save FILE]]\n"
+	"       torcollctl tune show [KEY]\n"
 	"       torcollctl tune set KEY [round-ps N] [hop-ps N] [message-ps N] [link-fs N] [byte-fs N]\n"
 	"       torcollctl tune default [KEY]\n"
 	"       torcollctl tune save FILE [KEY]\n"
 	"       torcollctl tune load FILE [KEY]\n"
 	"\n"
-	"default   forget what was set\n";
+	"run       measure, on all nodes at once: torcollctl netns run torcollctl tune\n"
+	"default   forget what was measured\n";
 
 const struct rate rates_table[RATES] = {
 	{ "round-ps", offsetof(struct tor_rates, e), TORCOLL_A_TUNE_ROUND_PS },
@@ -310,9 +312,44 @@ static int tune_save(struct args *a)
 	return ret;
 }
 
+static int tune_run(struct args *a)
+{
+	const char *word = NULL, *name = NULL;
+	struct args key;
+	struct place place;
+	struct conn c;
+	int ret;
+
+	if (a->argc && *a->argv[0] >= '0' && *a->argv[0] <= '9')
+		word = arg_next(a);
+	if (a->argc && !strcmp(a->argv[0], "save")) {
+		arg_next(a);
+		name = arg_need(a, "the file");
+		if (!name)
+			return CTL_USAGE;
+	}
+	if (arg_end(a))
+		return CTL_USAGE;
+	key = (struct args){ !!word, (char **)&word };
+	ret = begin(&key, &c, &place);
+	if (ret)
+		return ret;
+	ret = tune_measure(&c, &place);
+	if (!ret && name && !place.node) {
+		struct tor_rates rates;
+
+		ret = rates_get(&c, place.key, &rates);
+		if (!ret)
+			ret = save(name, &rates);
+	}
+	conn_close(&c);
+	return ret;
+}
+
 int tune_main(struct args *a)
 {
 	static const struct command commands[] = {
+		{ "run", tune_run },
 		{ "show", tune_show },
 		{ "set", tune_set },
 		{ "default", tune_default },

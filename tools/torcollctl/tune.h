@@ -6,8 +6,9 @@
 #include "ctl.h"
 
 #include "choose.h"
+#include "fit.h"
 
-#define RATES		5	/* of struct tor_rates: e, f, message, link, byte */
+#define SAMPLES_MOST	4096
 
 /* A rate: its name here and in files, where it is, what it is called in netlink. */
 struct rate {
@@ -37,6 +38,9 @@ int place_find(struct conn *c, const char *word, struct place *place);
 int rates_get(struct conn *c, uint64_t key, struct tor_rates *rates);
 int rates_set(struct conn *c, uint64_t key, const struct tor_rates *rates);
 void rates_print(FILE *out, const struct tor_rates *rates);
+
+/* Measure, fit, set; all nodes at once. Return: exit code. */
+int tune_measure(struct conn *c, const struct place *place);
 
 int tune_main(struct args *a);
 int explain_main(struct args *a);

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * torcollctl tune run: time some plans of some sizes on the fabric at hand, all nodes together, and fit the
+ * model's rates to what they took. Plans are chosen to differ in what they use: few messages or many,
+ * far or near, many bytes on a link or few. They take turns, over and over, so that what else the hosts do
+ * meets all alike. Every node comes to the same numbers, and rank 0's are set on all.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "torcoll.h"
+
+#include "tune.h"
+
+#define SECONDS_MOST	15.0		/* for measuring */
+#define ROUNDS_LEAST	2
+#define ROUNDS_MOST	40
+#define JOIN_MS		60000
+
+/* A plan to measure. Those that send the whole vector again and again are spared large ones. */
+struct cell {
+	u32 algorithm;
+	u32 channels;
+	bool small;
+};
+
+static const struct cell cells[] = {
+	{ TORCOLL_TREE, 0, true }, { TORCOLL_RING, 1, false }, { TORCOLL_BIBUCKET, 0, false },
+	{ TORCOLL_BIBUCKET, 1, false }, { TORCOLL_SWING_BW, 0, false }, { TORCOLL_TRIVANCE_BW, 1, false },
+	{ TORCOLL_RECDOUB_LAT, 0, true }, { TORCOLL_WINDOW, 0, true }, { TORCOLL_GENERAL, 0, false },
+	{ TORCOLL_CIRCULANT, 0, false },
+};
+
+static const u32 sizes[] = { 64, 4 << 10, 64 << 10, 384 << 10 };
+
+#define SMALL_MOST	(64 << 10)
+
+struct bench {
+	const struct place *place;
+	struct torcoll_comm *comm;
+	u32 *send, *recv;
+	struct sample sample[SAMPLES_MOST];
+	size_t samples;
+	double begin;
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static int failed(void)
+{
+	fprintf(stderr, "Error: %s\n", torcoll_last_error());
+	return CTL_REFUSED;
+}
+
+/* The largest of all ranks' values, on all ranks. */
+static int agree(struct bench *b, double *value)
+{
+	return torcoll_allreduce(b->comm, value, value, 1, TORCOLL_F64, TORCOLL_MAX) ? failed() : 0;
+}
+
+static int run_once(struct bench *b, const struct cell *cell, u32 bytes)
+{
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE,
+		.type = TORCOLL_U32,
+		.redop = TORCOLL_SUM,
+		.algorithm = cell->algorithm,
+		.count = bytes / sizeof(u32),
+		.send = b->send,
+		.recv = b->recv,
+		.param = { [TORCOLL_PARAM_CHANNELS] = cell->channels },
+	};
+
+	return torcoll_run(b->comm, &op) ? failed() : 0;
+}
+
+/* What the plan costs; false if the shape has no such plan. */
+static bool cost_of(const struct bench *b, const struct cell *cell, struct tor_cost *cost)
+{
+	struct tor_plan_req req = {
+		.torus = &b->place->torus,
+		.ranks = b->place->torus.nodes,
+		.collective = TORCOLL_ALLREDUCE,
+		.algorithm = cell->algorithm,
+		.param = { [TORCOLL_PARAM_CHANNELS] = cell->channels },
+	};
+
+	return tor_cost_is_quick(&req) && !tor_cost_plan(&req, cost, NULL);
+}
+
+/* Short ones several times: their mean counts. */
+static int measure_cell(struct bench *b, const struct cell *cell, const struct tor_cost *cost,
+			u32 bytes)
+{
+	u32 i, times = bytes <= 4096 ? 8 : 2;
+	double t;
+
+	/* all begin together */
+	t = 0;
+	if (agree(b, &t))
+		return CTL_REFUSED;
+	t = now();
+	for (i = 0; i < times; i++)
+		if (run_once(b, cell, bytes))
+			return CTL_REFUSED;
+	t = (now() - t) / times;
+	if (agree(b, &t))
+		return CTL_REFUSED;
+	if (b->samples < SAMPLES_MOST)
+		sample_set(&b->sample[b->samples++], cost, bytes, t * 1e12);
+	return 0;
+}
+
+static void show_progress(const struct bench *b, u32 round)
+{
+	if (b->place->node)
+		return;
+	fprintf(stderr, isatty(2) ? "\rround %u, %zu measurements, %.1f s " :
+				    "round %u, %zu measurements, %.1f s\n",
+		round, b->samples, now() - b->begin);
+}
+
+static int measure_round(struct bench *b)
+{
+	struct tor_cost cost;
+	size_t i, k;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(cells); i++) {
+		if (!cost_of(b, &cells[i], &cost))
+			continue;
+		for (k = 0; k < ARRAY_SIZE(sizes); k++) {
+			if (cells[i].small && sizes[k] > SMALL_MOST)
+				continue;
+			ret = measure_cell(b, &cells[i], &cost, sizes[k]);
+			if (ret)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+/* The first round, with everything cold, does not count. */
+static int measure_all(struct bench *b)
+{
+	double elapsed = 0;
+	u32 round;
+	int ret;
+
+	b->begin = now();
+	for (round = 0; round <= ROUNDS_MOST; round++) {
+		ret = measure_round(b);
+		if (ret)
+			return ret;
+		if (!round)
+			b->samples = 0;
+		show_progress(b, round);
+		elapsed = now() - b->begin;
+		if (agree(b, &elapsed))
+			return CTL_REFUSED;
+		/* another one like those before must fit */
+		if (round >= ROUNDS_LEAST && elapsed * (round + 2) / (round + 1) > SECONDS_MOST)
+			break;
+	}
+	if (!b->place->node && isatty(2))
+		fputs("\r\033[K", stderr);
+	return 0;
+}
+
+/* --- what comes of it --- */
+
+static void print_fit(const struct bench *b, const struct fit *fit)
+{
+	size_t i;
+
+	printf("%-10s %14s %14s %14s\n", "rate", "fitted", "from", "to");
+	for (i = 0; i < RATES; i++)
+		printf("%-10s %14.0f %14.0f %14.0f\n", rates_table[i].name, fit->rate[i], fit->low[i],
+		       fit->high[i]);
+	printf("%zu measurements in %.1f s; predictions are off by %.0f %% on average, by %.0f %% from 64 KiB on\n",
+	       b->samples, now() - b->begin, 100 * fit->error, 100 * fit->error_large);
+}
+
+/* Rank 0's numbers are those of all. */
+static int share(struct bench *b, const struct fit *fit, struct tor_rates *rates)
+{
+	uint64_t value[RATES];
+	size_t i;
+
+	for (i = 0; i < RATES; i++)
+		value[i] = torcoll_comm_rank(b->comm) ? 0 : fit->rate[i] + 0.5;
+	if (torcoll_allreduce(b->comm, value, value, RATES, TORCOLL_U64, TORCOLL_SUM))
+		return failed();
+	for (i = 0; i < RATES; i++)
+		*rate_at(rates, i) = value[i];
+	return 0;
+}
+
+static int measure(struct bench *b, struct conn *c)
+{
+	struct tor_rates rates;
+	struct fit fit;
+	int ret;
+
+	ret = measure_all(b);
+	if (ret)
+		return ret;
+	fit_samples(&fit, b->sample, b->samples);
+	ret = share(b, &fit, &rates);
+	if (!ret && !b->place->node)
+		print_fit(b, &fit);
+	return ret ? ret : rates_set(c, b->place->key, &rates);
+}
+
+int tune_measure(struct conn *c, const struct place *place)
+{
+	struct torcoll_comm_config config = {
+		.fabric = place->key,
+		.name = "torcollctl tune",
+		.rank = TORCOLL_RANK_SELF,
+		.deadline_ns = torcoll_deadline(JOIN_MS),
+	};
+	u32 largest = sizes[ARRAY_SIZE(sizes) - 1];
+	struct bench *b = calloc(1, sizeof(*b));
+	struct torcoll *t = NULL;
+	int ret = CTL_REFUSED;
+
+	if (!b)
+		return usage_error("out of memory");
+	b->place = place;
+	b->send = calloc(1, largest);
+	b->recv = calloc(1, largest);
+	if (!b->send || !b->recv)
+		usage_error("out of memory");
+	else if (torcoll_open(&t) || torcoll_comm_create(t, &config, &b->comm))
+		failed();
+	else
+		ret = measure(b, c);
+	torcoll_close(t);
+	free(b->send);
+	free(b->recv);
+	free(b);
+	return ret;
+}
