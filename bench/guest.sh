@@ -9,6 +9,8 @@
 #	time	SHAPE RIVAL BYTES REPETITION US CALLS WRONG
 #	count	SHAPE BYTES FRAMES RETRANSMITS FORWARDED	(torcoll: per call, all nodes)
 #	busy	SHAPE RIVAL BYTES BUSY_US SWITCHES		(per call: all processors; rank 0)
+#
+# and what bench/families.sh says.
 
 set -uo pipefail
 cd "$TORCOLL_TOP" || exit
@@ -144,6 +146,9 @@ run()
 	esac
 }
 
+# shellcheck source=bench/families.sh
+. bench/families.sh
+
 # ---- measuring ----
 
 # time_rival SHAPE RIVAL REPETITION
@@ -233,12 +238,14 @@ bench_shape()
 
 	say "$shape: wiring"
 	torus_up "$shape" || { complain "$shape: no torus"; return; }
+	tune_shape "$shape"
 	for ((r = 1; r <= repetitions; r++)); do
 		for rival in "${rivals[@]}"; do
 			say "$shape: $rival, repetition $r of $repetitions"
 			time_rival "$shape" "$rival" $r
 		done
 	done
+	bench_families "$shape"
 	count_frames "$shape"
 	((busy_seconds == 0)) || time_busy "$shape"
 	torcollctl netns down >/dev/null
@@ -252,7 +259,7 @@ bench_shape()
 }
 
 trap 'rm -rf "$work"' EXIT
-rm -f "$out" "$TORCOLL_RESULTS/bench.err"
+rm -f "$out" "$TORCOLL_RESULTS/bench.err" "$TORCOLL_RESULTS/tune.txt"
 record about kernel "$(uname -r)"
 record about processor "$(sed -n 's/^model name.*: //p;T;q' /proc/cpuinfo) x $(nproc)"
 record about hypervisor "$(sed -n 's/.*\(hypervisor\).*/yes/p;T;q' /proc/cpuinfo)"
