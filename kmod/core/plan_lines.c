@@ -3,7 +3,7 @@
 #include "plan_lines.h"
 
 struct at {
-	u32 dim, step, place;
+	struct tor_lines_step now;
 	bool gather;
 	bool started;
 	struct tor_set set[TOR_MAX_DIMS];
@@ -38,7 +38,8 @@ static u32 channel_dim(const struct tor_plan *p, u32 channel, u32 i)
 
 /* --- rounds --- */
 
-static void find_step_in_turn(const struct tor_plan *p, u32 channel, u32 k, struct at *at)
+static void find_step_in_turn(const struct tor_plan *p, u32 channel, u32 k,
+			      struct tor_lines_step *at)
 {
 	const struct tor_lines_state *s = state_of(p);
 
@@ -51,8 +52,14 @@ static void find_step_in_turn(const struct tor_plan *p, u32 channel, u32 k, stru
 	at->step = k;
 }
 
-/* The dimension and its step in round @k of the reduce-scatter; the dimension's place in rotation. */
-static void find_step(const struct tor_plan *p, u32 channel, u32 k, struct at *at)
+/**
+ * tor_lines_find_step - see plan_lines.h
+ * @p: plan
+ * @channel: its number
+ * @k: round
+ * @at: to fill
+ */
+void tor_lines_find_step(const struct tor_plan *p, u32 channel, u32 k, struct tor_lines_step *at)
 {
 	const struct tor_lines_state *s = state_of(p);
 	u32 i, d;
@@ -73,20 +80,28 @@ static void find_step(const struct tor_plan *p, u32 channel, u32 k, struct at *a
 	}
 }
 
-/* Steps that the dimension at place @i of the rotation has taken before this round. */
-static u32 steps_before(const struct tor_plan *p, const struct at *at, u32 i, u32 d)
+/**
+ * tor_lines_before - see plan_lines.h
+ * @p: plan
+ * @channel: its number
+ * @at: where the round stands
+ * @d: dimension
+ */
+u32 tor_lines_before(const struct tor_plan *p, u32 channel, const struct tor_lines_step *at, u32 d)
 {
+	u32 place = (d + p->grid.ndim - channel % p->grid.ndim) % p->grid.ndim;
 	u32 steps = state_of(p)->steps[d];
 
 	if (lines_of(p)->in_turn)
-		return i < at->place ? steps : 0;
-	return min(steps, i < at->place ? at->step + 1 : at->step);
+		return place < at->place ? steps : 0;
+	return min(steps, place < at->place ? at->step + 1 : at->step);
 }
 
 /* --- orders of blocks --- */
 
 /* Into how many ranges what is given in this round is one of; and the blocks in each. */
-static u32 find_radix(const struct tor_plan *p, u32 channel, const struct at *at, u32 *blocks)
+static u32 find_radix(const struct tor_plan *p, u32 channel, const struct tor_lines_step *at,
+		      u32 *blocks)
 {
 	const struct tor_lines_state *s = state_of(p);
 	u32 i, d, k;
@@ -98,7 +113,7 @@ static u32 find_radix(const struct tor_plan *p, u32 channel, const struct at *at
 			*blocks *= i > at->place ? p->grid.side[d] : 1;
 			continue;
 		}
-		k = steps_before(p, at, i, d) + (d == at->dim);
+		k = tor_lines_before(p, channel, at, d) + (d == at->dim);
 		for (; k < s->steps[d]; k++)
 			*blocks *= s->radix[d];
 	}
@@ -108,8 +123,8 @@ static u32 find_radix(const struct tor_plan *p, u32 channel, const struct at *at
 /* The place of this rank's block. */
 static u32 find_pos(const struct tor_plan *p, u32 channel)
 {
+	struct tor_lines_step at;
 	u32 k, pos = 0, x;
-	struct at at;
 
 	if (lines_of(p)->in_turn) {
 		for (k = 0; k < p->grid.ndim; k++) {
@@ -122,7 +137,7 @@ static u32 find_pos(const struct tor_plan *p, u32 channel)
 	for (k = 0; k < state_of(p)->half; k++) {
 		struct tor_side l;
 
-		find_step(p, channel, k, &at);
+		tor_lines_find_step(p, channel, k, &at);
 		l = side_of(p, channel, at.dim);
 		x = tor_torus_coord(&p->grid, p->rank, at.dim);
 		pos = pos * state_of(p)->radix[at.dim] + lines_of(p)->digit(&l, at.step, x, x);
@@ -217,14 +232,14 @@ static bool product_step(const struct tor_plan *p, u32 channel, struct at *at)
 
 static void find_round(const struct tor_plan *p, const struct tor_cursor *c, struct at *at)
 {
-	u32 i, d;
+	u32 d;
 
-	find_step(p, c->channel, tor_plan_fold(p, c->round, state_of(p)->half, &at->gather), at);
-	for (i = 0; i < p->grid.ndim; i++) {
-		d = channel_dim(p, c->channel, i);
+	tor_lines_find_step(p, c->channel,
+			    tor_plan_fold(p, c->round, state_of(p)->half, &at->gather), &at->now);
+	for (d = 0; d < p->grid.ndim; d++) {
 		at->set[d] = (struct tor_set){
 			.from = tor_torus_coord(&p->grid, p->rank, d),
-			.step = steps_before(p, at, i, d),
+			.step = tor_lines_before(p, c->channel, &at->now, d),
 		};
 	}
 }
@@ -243,24 +258,24 @@ bool tor_lines_transfer(const struct tor_plan *p, struct tor_cursor *c)
 
 	if (!c->transfer)
 		find_round(p, c, at);
-	l = side_of(p, c->channel, at->dim);
-	x = tor_torus_coord(&p->grid, p->rank, at->dim);
+	l = side_of(p, c->channel, at->now.dim);
+	x = tor_torus_coord(&p->grid, p->rank, at->now.dim);
 	/* to the i-th peer, from the i-th peer, in turn; one kind may end before the other */
 	for (;; c->transfer++) {
 		from = c->transfer % 2;
-		if (lines_of(p)->peer(&l, at->step, x, c->transfer / 2, from, &y))
+		if (lines_of(p)->peer(&l, at->now.step, x, c->transfer / 2, from, &y))
 			break;
-		if (!lines_of(p)->peer(&l, at->step, x, c->transfer / 2 + from, !from, &y))
+		if (!lines_of(p)->peer(&l, at->now.step, x, c->transfer / 2 + from, !from, &y))
 			return false;
 	}
-	at->set[at->dim] = (struct tor_set){
-		.from = from ? y : x, .to = from ? x : y, .step = at->step, .given = true,
+	at->set[at->now.dim] = (struct tor_set){
+		.from = from ? y : x, .to = from ? x : y, .step = at->now.step, .given = true,
 	};
 	c->src = c->dst = p->rank;
-	*(from ? &c->src : &c->dst) += (y - x) * p->grid.stride[at->dim];
+	*(from ? &c->src : &c->dst) += (y - x) * p->grid.stride[at->now.dim];
 	if (at->gather)
 		swap(c->src, c->dst);
-	if (at->gather || (lines_of(p)->moves && lines_of(p)->moves(&l, at->step)))
+	if (at->gather || (lines_of(p)->moves && lines_of(p)->moves(&l, at->now.step)))
 		c->op = TOR_PIECE_COPY;
 	at->started = false;
 	for (d = 0; d < p->grid.ndim; d++)
@@ -271,17 +286,17 @@ bool tor_lines_transfer(const struct tor_plan *p, struct tor_cursor *c)
 static bool range_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
 	struct at *at = (struct at *)c->family;
-	const struct tor_set *set = &at->set[at->dim];
-	struct tor_side l = side_of(p, c->channel, at->dim);
+	const struct tor_set *set = &at->set[at->now.dim];
+	struct tor_side l = side_of(p, c->channel, at->now.dim);
 	u32 blocks, radix, first;
 
 	if (at->started)
 		return false;
 	at->started = true;
-	radix = find_radix(p, c->channel, at, &blocks);
+	radix = find_radix(p, c->channel, &at->now, &blocks);
 	first = state_of(p)->pos[c->channel];
 	first -= first % (blocks * radix);
-	first += lines_of(p)->digit(&l, at->step, set->from, set->to) * blocks;
+	first += lines_of(p)->digit(&l, at->now.step, set->from, set->to) * blocks;
 	tor_piece_in_place(out, tor_plan_blocks(p, c->channel, first, blocks));
 	return true;
 }
@@ -292,19 +307,20 @@ static bool range_piece(const struct tor_plan *p, struct tor_cursor *c, struct t
  */
 static bool came_before(const struct tor_plan *p, const struct tor_cursor *c, const struct at *at)
 {
-	struct tor_side l = side_of(p, c->channel, at->dim);
-	struct at back = { .dim = at->dim, .place = at->place, .step = l.steps - 1 };
+	struct tor_side l = side_of(p, c->channel, at->now.dim);
+	struct tor_lines_step back = {
+		.dim = at->now.dim, .place = at->now.place, .step = l.steps - 1,
+	};
 	const struct tor_lines *lines = lines_of(p);
-	u32 i, d;
+	u32 d;
 
-	if (!at->gather || at->step || !lines->moves || !lines->moves(&l, back.step) ||
-	    at->set[at->dim].coord != at->set[at->dim].from)
+	if (!at->gather || at->now.step || !lines->moves || !lines->moves(&l, back.step) ||
+	    at->set[at->now.dim].coord != at->set[at->now.dim].from)
 		return false;
-	for (i = 0; i < p->grid.ndim; i++) {
-		d = channel_dim(p, c->channel, i);
+	for (d = 0; d < p->grid.ndim; d++) {
 		l = side_of(p, c->channel, d);
-		if (d != at->dim && !lines->live(&l, steps_before(p, &back, i, d),
-						 at->set[d].from, at->set[d].coord))
+		if (d != at->now.dim && !lines->live(&l, tor_lines_before(p, c->channel, &back, d),
+						     at->set[d].from, at->set[d].coord))
 			return false;
 	}
 	return true;

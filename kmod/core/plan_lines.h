@@ -74,6 +74,19 @@ struct tor_lines_state {
 	u32 pos[TOR_MAX_CHANNELS];	/* of this rank's block, if ranges */
 };
 
+/* Where a round of the reduce-scatter stands. */
+struct tor_lines_step {
+	u32 dim;
+	u32 step;			/* of the side */
+	u32 place;			/* of the dimension in the channel's rotation */
+};
+
+/* The dimension whose turn it is in round @k of the reduce-scatter, and its step. */
+void tor_lines_find_step(const struct tor_plan *p, u32 channel, u32 k, struct tor_lines_step *at);
+
+/* Steps that dimension @d has taken before that round. */
+u32 tor_lines_before(const struct tor_plan *p, u32 channel, const struct tor_lines_step *at, u32 d);
+
 int tor_lines_init(struct tor_plan *p, const char **why);
 u32 tor_lines_rounds(const struct tor_plan *p, u32 channel);
 bool tor_lines_transfer(const struct tor_plan *p, struct tor_cursor *c);

@@ -9,42 +9,20 @@
  * without L_(k+1): that is right for every n, since a block leaves a live set once. Offsets o and -o go
  * opposite ways; what lies opposite (o = -o) goes in halves.
  *
- * Distances for sides to 64 come from a table made by a search; beyond, they are 1, 3, 9, ... and a
- * last one of ceil((n - 3^(K-1)) / 2), so that the three windows of 3^(K-1) around 0 and the last
- * distance cover the side. (The paper prints ceil((3^K - n) / 2), which leaves nodes out.)
+ * Distances for sides to 64 come from a table made by a search. Beyond, a side of m * n nodes does the
+ * steps of a side of m, and then those of a side of n, m times as far, if these are no more steps together
+ * than it needs. Otherwise distances are 1, 3, 9, ... and a last one of ceil((n - 3^(K-1)) / 2), so that the
+ * three windows of 3^(K-1) around 0 and the last distance cover the side. (The paper prints
+ * ceil((3^K - n) / 2), which leaves nodes out.)
+ *
+ * On sides of the table, or of two such levels, all sets are words of bits: see plan_trivance_levels.c; and an
+ * allreduce has an order of blocks in which what is sent has few ranges: see plan_trivance_runs.c.
  */
-#include "plan_intervals.h"
-#include "plan_lines.h"
+#include "plan_trivance.h"
 
-#define SMALL_SIDE	64		/* live offsets fit a word */
+/* --- sides without levels --- */
 
-/* For small sides: live offsets before each step but the first, where all are. */
-struct trivance {
-	struct tor_lines_state lines;
-	u64 live[TOR_MAX_DIMS][3];
-};
-
-/* --- live offsets --- */
-
-static u64 rotate(u64 set, u32 n, u32 by)
-{
-	u64 all = n == 64 ? ~0ULL : (1ULL << n) - 1;
-
-	return by % n ? ((set << by % n) | (set >> (n - by % n))) & all : set;
-}
-
-static u32 distance(const struct tor_plan *p, u32 n, u32 k, u32 steps)
-{
-	u32 variant = p->req.param[TORCOLL_PARAM_VARIANT];
-
-	if (!variant)
-		variant = min_t(u32, p->grid.ndim, 3);
-	if (n <= SMALL_SIDE)
-		return tor_trivance_distances[n][variant - 1][k];
-	return k < steps - 1 ? tor_power3(k) : (n - tor_power3(steps - 1) + 1) / 2;
-}
-
-/* Beyond the table: is offset @o a multiple of 3^k in a window around @center? */
+/* Is offset @o a multiple of 3^k in a window around @center? */
 static bool in_window(u32 n, u32 o, u32 center, u32 k, u32 steps)
 {
 	u32 up = (o + n - center) % n, away = min(up, n - up), unit = tor_power3(k);
@@ -61,68 +39,19 @@ static bool is_live(const struct tor_side *l, u32 k, u32 o)
 		return true;
 	if (k == l->steps)
 		return o == 0;
-	if (l->n <= SMALL_SIDE)
-		return tor_plan_state_const(l->p, struct trivance)->live[l->dim][k - 1] >> o & 1;
-	d = distance(l->p, l->n, l->steps - 1, l->steps);
+	d = tor_trivance_distance(l->p, l->dim, l->steps - 1);
 	return in_window(l->n, o, 0, k, l->steps) || in_window(l->n, o, d, k, l->steps) ||
 	       in_window(l->n, o, l->n - d, k, l->steps);
 }
 
-static u32 trivance_steps(const struct tor_plan *p, u32 dim)
+/* Does offset @i go to set->to? */
+static bool is_given(const struct tor_side *l, struct tor_set *set, u32 i, u32 d)
 {
-	return tor_log3_up(p->grid.side[dim]);
-}
-
-static u32 trivance_peers(const struct tor_plan *p, u32 dim)
-{
-	return 2;
-}
-
-static int trivance_setup(struct tor_plan *p, u32 dim, const char **why)
-{
-	struct trivance *t = tor_plan_state(p, struct trivance);
-	u32 n = p->grid.side[dim], steps = tor_log3_up(n), k, d;
-	u64 live = 1;
-
-	if (p->req.param[TORCOLL_PARAM_VARIANT] > 4) {
-		*why = "trivance-bw has variants 1 to 4";
-		return -EINVAL;
-	}
-	if (n > SMALL_SIDE)
-		return 0;
-	for (k = steps - 1; k > 0; k--) {
-		d = distance(p, n, k, steps);
-		live |= rotate(live, n, d) | rotate(live, n, n - d);
-		t->live[dim][k - 1] = live;
-	}
-	return 0;
-}
-
-static bool trivance_peer(const struct tor_side *l, u32 step, u32 x, u32 i, bool from, u32 *y)
-{
-	u32 d = distance(l->p, l->n, step, l->steps);
-
-	*y = (i ? x + l->n - d : x + d) % l->n;
-	return i == 0 || (i == 1 && 2 * d != l->n);
-}
-
-static u32 line_size(const struct tor_side *l, const struct tor_set *set)
-{
-	return !set->given && set->step == l->steps ? 1 : l->n;
-}
-
-/* Candidates are offsets from the coordinate. */
-static bool trivance_nth(const struct tor_side *l, struct tor_set *set, u32 i)
-{
-	u32 n = l->n, d, way;
+	u32 n = l->n, way;
 	bool up, down;
 
-	set->coord = (set->from + i) % n;
-	if (!set->given)
-		return is_live(l, set->step, i);
 	if (!is_live(l, set->step, i) || is_live(l, set->step + 1, i))
 		return false;
-	d = distance(l->p, n, set->step, l->steps);
 	if (2 * d == n)
 		return true;
 	up = is_live(l, set->step + 1, (i + n - d) % n);
@@ -133,6 +62,69 @@ static bool trivance_nth(const struct tor_side *l, struct tor_set *set, u32 i)
 	if (up && down)
 		return 2 * i == n || (2 * i < n) == (way == 0);
 	return way ? down : up;
+}
+
+/* --- as a line --- */
+
+static int trivance_setup(struct tor_plan *p, u32 dim, const char **why)
+{
+	if (p->req.param[TORCOLL_PARAM_VARIANT] > 4) {
+		*why = "trivance-bw has variants 1 to 4";
+		return -EINVAL;
+	}
+	tor_trivance_add_levels(p, dim);
+	return 0;
+}
+
+static u32 trivance_peers(const struct tor_plan *p, u32 dim)
+{
+	return 2;
+}
+
+static bool trivance_peer(const struct tor_side *l, u32 step, u32 x, u32 i, bool from, u32 *y)
+{
+	u32 d = tor_trivance_distance(l->p, l->dim, step);
+
+	*y = (i ? x + l->n - d : x + d) % l->n;
+	return i == 0 || (i == 1 && 2 * d != l->n);
+}
+
+static u32 line_size(const struct tor_side *l, const struct tor_set *set)
+{
+	return !set->given && set->step == l->steps ? 1 : l->n;
+}
+
+/* On a level: offsets that differ by less than its unit are none; those by more than all of it, the same. */
+static bool level_nth(const struct tor_side *l, struct tor_set *set, u32 i, u32 level)
+{
+	const struct tor_trivance *t = tor_trivance_of(l->p);
+	const struct tor_trivance_level *v = &t->level[level];
+	u64 place = 1ULL << tor_trivance_place(v, i), whole, half;
+	u32 d, way;
+
+	if (i % v->unit)
+		return false;
+	if (!set->given)
+		return tor_trivance_live(t, level, set->step) & place;
+	d = tor_trivance_distance(l->p, l->dim, set->step);
+	way = (set->to + l->n - set->from) % l->n == d ? 0 : 1;
+	whole = tor_trivance_given(t, level, set->step, 2 * d == l->n ? 2 : way, &half);
+	if (half & place)
+		set->part = way;
+	return (whole | half) & place;
+}
+
+/* Candidates are offsets from the coordinate. */
+static bool trivance_nth(const struct tor_side *l, struct tor_set *set, u32 i)
+{
+	const struct tor_trivance *t = tor_trivance_of(l->p);
+	u32 level = tor_trivance_level(t, l->dim, set->step);
+
+	set->coord = (set->from + i) % l->n;
+	if (level < t->levels)
+		return level_nth(l, set, i, level);
+	return set->given ? is_given(l, set, i, tor_trivance_distance(l->p, l->dim, set->step)) :
+			    is_live(l, set->step, i);
 }
 
 static u32 trivance_radix(const struct tor_plan *p, u32 dim)
@@ -147,7 +139,7 @@ static u32 trivance_digit(const struct tor_side *l, u32 step, u32 from, u32 to)
 
 static const struct tor_lines trivance_lines = {
 	.setup = trivance_setup,
-	.steps = trivance_steps,
+	.steps = tor_trivance_steps,
 	.peers = trivance_peers,
 	.peer = trivance_peer,
 	.size = line_size,
@@ -156,9 +148,34 @@ static const struct tor_lines trivance_lines = {
 	.digit = trivance_digit,
 };
 
+/* --- the family --- */
+
+/* Ranges of several blocks, but not one: where all sides are powers of three, see plan_lines.c. */
+static bool has_runs(const struct tor_plan *p)
+{
+	const struct tor_trivance *t = tor_trivance_of(p);
+
+	return p->req.collective == TORCOLL_ALLREDUCE && t->words && !t->lines.ranges;
+}
+
+static bool trivance_transfer(const struct tor_plan *p, struct tor_cursor *c)
+{
+	return has_runs(p) ? tor_trivance_runs_transfer(p, c) : tor_lines_transfer(p, c);
+}
+
+static bool trivance_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
+{
+	return has_runs(p) ? tor_trivance_runs_piece(p, c, out) : tor_lines_piece(p, c, out);
+}
+
 const struct tor_family tor_family_trivance_bw = {
-	TOR_LINES_FAMILY(trivance_lines),
+	.serves = TOR_COLL_BW,
 	.params = TOR_PARAM(CHANNELS) | TOR_PARAM(VARIANT),
+	.lines = &trivance_lines,
+	.init = tor_lines_init,
+	.rounds = tor_lines_rounds,
+	.transfer = trivance_transfer,
+	.piece = trivance_piece,
 };
 
 /* --- bruck-bw: in step k, to those 3^k and 2 * 3^k further, what lies there or beyond --- */
@@ -182,7 +199,7 @@ static bool bruck_nth(const struct tor_side *l, struct tor_set *set, u32 i)
 }
 
 static const struct tor_lines bruck_lines = {
-	.steps = trivance_steps,
+	.steps = tor_trivance_steps,
 	.peers = trivance_peers,
 	.peer = bruck_peer,
 	.size = line_size,

@@ -3,12 +3,13 @@
  * All algorithms and collectives on every shape: plans are served where they must be, give the right result
  * when executed symbolically as torcoll-plan --check does, and to 64 nodes keep the rules of plan.h.
  *
- * Usage: sweep [NODES [SAMPLES]]: every shape of up to NODES, 64, and SAMPLES, 40, larger ones.
+ * Usage: sweep [NODES [SAMPLES [ALGORITHM]]]: every shape of up to NODES, 64, and SAMPLES, 40, larger ones.
  */
 #include "common/jobs.h"
 #include "plan_cases.h"
 #include "plan_rules.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define SAMPLED_NODES	1024
@@ -27,6 +28,7 @@ struct item {
 
 static struct item *items;
 static size_t count, room;
+static int only;			/* this algorithm, or all */
 
 /* --- what there is to do --- */
 
@@ -45,7 +47,8 @@ static void add_items(struct item x)
 {
 	for (x.algorithm = TORCOLL_SWING_BW; x.algorithm < TORCOLL_ALGO_COUNT; x.algorithm++)
 		for (x.collective = TORCOLL_ALLREDUCE; x.collective < TORCOLL_COLL_COUNT; x.collective++)
-			*new_item() = x;
+			if (!only || only == (int)x.algorithm)
+				*new_item() = x;
 }
 
 static void add_shape(const struct tor_torus *t, void *arg)
@@ -126,6 +129,12 @@ int main(int argc, char **argv)
 	u32 nodes = argc > 1 ? atoi(argv[1]) : 64, samples = argc > 2 ? atoi(argv[2]) : 40;
 	bool thorough = nodes >= 64, sampled = false;
 
+	if (argc > 3)
+		only = tor_algorithm_parse(argv[3]);
+	if (only < 0) {
+		fprintf(stderr, "sweep: no algorithm: %s\n", argv[3]);
+		return 2;
+	}
 	/* the longest ones first */
 	plan_sampled_shapes(samples, 64, SAMPLED_NODES, SEED, add_shape, &sampled);
 	plan_every_shape(nodes, add_shape, &thorough);

@@ -78,6 +78,9 @@ static void plan_cost__trivance_bw(void **state)
 	near_number(COST(TRIVANCE_BW, 4, 16, 16).factor, 1.328, 0.0005);
 	near_number(COST(TRIVANCE_BW, 4, 24, 24).factor, 1.300, 0.0005);
 	near_number(COST(TRIVANCE_BW, 4, 32, 32).factor, 1.218, 0.0005);
+	/* beyond the table, by two levels */
+	near_number(COST(TRIVANCE_BW, 2, 72).factor, 2.7083, 0.00005);
+	near_number(COST(TRIVANCE_BW, 2, 128).factor, 3.2344, 0.00005);
 }
 
 static void plan_cost__bruck_bw(void **state)
