@@ -102,6 +102,7 @@ union call {
 	struct torcoll_comm_info comm_info;
 	struct torcoll_submit submit;
 	struct torcoll_wait wait;
+	struct torcoll_batch batch;
 };
 
 static int call_info(struct tor_session *session, union call *call)
@@ -352,17 +353,68 @@ static int call_comm_info(struct tor_session *session, union call *call)
 	return 0;
 }
 
-static int call_submit(struct tor_session *session, union call *call)
+static int submit(struct tor_session *session, struct torcoll_submit *desc)
 {
-	struct tor_group *group = tor_session_group(session, call->submit.comm);
+	struct tor_group *group = tor_session_group(session, desc->comm);
 	int err;
 
 	if (IS_ERR(group))
 		return PTR_ERR(group);
 	/* whose death ends the comm: the one that calls */
 	WRITE_ONCE(session->owner, current->files);
-	err = tor_op_submit(session, group, &call->submit);
+	err = tor_op_submit(session, group, desc);
 	tor_session_group_put(group);
+	return err;
+}
+
+static int call_submit(struct tor_session *session, union call *call)
+{
+	return submit(session, &call->submit);
+}
+
+/* One of a batch; what it starts cannot be undone, so the array is written to before. */
+static int submit_of_batch(struct tor_session *session, void __user *user, u32 size)
+{
+	struct torcoll_submit desc;
+	u32 known = min_t(u32, size, sizeof(desc));
+	int err;
+
+	err = copy_struct_from_user(&desc, sizeof(desc), user, size);
+	if (err == -E2BIG)
+		return tor_refuse(session, err, "a descriptor has members that this module does not know");
+	if (err || copy_to_user(user, &desc, known))
+		return tor_refuse(session, -EFAULT, "a descriptor cannot be read and written");
+	if (desc.size != size)
+		return tor_refuse(session, -EINVAL, "a descriptor of %u bytes among those of %u",
+				  desc.size, size);
+	if (desc.flags & TORCOLL_OP_WAIT)
+		return tor_refuse(session, -EINVAL, "an op of a batch cannot be waited for in it");
+	err = submit(session, &desc);
+	if (copy_to_user(user, &desc, known) && !err)
+		err = -EFAULT;
+	return err;
+}
+
+static int call_batch(struct tor_session *session, union call *call)
+{
+	struct torcoll_batch *batch = &call->batch;
+	int err = 0;
+	u32 i;
+
+	batch->started = 0;
+	if (batch->flags || batch->__reserved)
+		return tor_refuse(session, -EINVAL, "a reserved member is not zero");
+	if (!batch->count || batch->count > TORCOLL_BATCH_MAX)
+		return tor_refuse(session, -EINVAL, "%u ops in a batch, which takes 1 to %u",
+				  batch->count, TORCOLL_BATCH_MAX);
+	if (batch->desc_size < offsetofend(struct torcoll_submit, chosen) ||
+	    batch->desc_size > PAGE_SIZE)
+		return tor_refuse(session, -EINVAL, "descriptors of %u bytes", batch->desc_size);
+	for (i = 0; i < batch->count && !err; i++) {
+		err = submit_of_batch(session, u64_to_user_ptr(batch->descs + (u64)i * batch->desc_size),
+				      batch->desc_size);
+		batch->started += !err;
+	}
 	return err;
 }
 
@@ -436,6 +488,7 @@ static const struct call_type calls[] = {
 	CALL(TORCOLL_IOC_SUBMIT, torcoll_submit, chosen, call_submit, .probe = true),
 	CALL(TORCOLL_IOC_WAIT, torcoll_wait, __reserved, call_wait),
 	CALL(TORCOLL_IOC_ABORT, torcoll_handle, handle, call_abort),
+	CALL(TORCOLL_IOC_BATCH, torcoll_batch, __reserved, call_batch, .probe = true),
 };
 
 static long session_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -6,6 +6,7 @@
  * not started the op (its handle is 0: submit again) or it goes on (wait for the handle).
  */
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
@@ -206,6 +207,66 @@ int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 	trace(comm, &s);
 	request_start(req, comm, &s);
 	return 0;
+}
+
+/* One system call for all of @s, and again from where a signal interrupted it. */
+static int batch_start(struct torcoll_comm *comm, struct torcoll_submit *s, uint32_t n,
+		       uint32_t *started)
+{
+	struct torcoll_batch batch;
+	int err;
+
+	*started = 0;
+	do {
+		batch = (struct torcoll_batch){
+			.size = sizeof(batch),
+			.descs = torcoll__u64(s + *started),
+			.desc_size = sizeof(*s),
+			.count = n - *started,
+		};
+		err = torcoll_sys_ioctl(comm->t->fd, TORCOLL_IOC_BATCH, &batch);
+		*started += batch.started;
+	} while (err == -EINTR);
+	return err;
+}
+
+int torcoll_submit_many(struct torcoll_comm *comm, const struct torcoll_op *ops, uint32_t n,
+			struct torcoll_request *reqs, uint32_t *started)
+{
+	struct torcoll_submit *s;
+	uint32_t i, ready, done = 0;
+	int err = 0, refused = 0;
+
+	if (started)
+		*started = 0;
+	if (!n || n > TORCOLL_BATCH_MAX)
+		return torcoll__fail(-EINVAL, "%u ops in a batch, which takes 1 to %u", n,
+				     TORCOLL_BATCH_MAX);
+	for (i = 0; i < n; i++)
+		reqs[i].state = 0;
+	s = calloc(n, sizeof(*s));
+	if (!s)
+		return torcoll__fail(-ENOMEM, "batch of %u ops: out of memory", n);
+	/* as in a row of calls, those before a wrong one are started */
+	for (ready = 0; ready < n; ready++) {
+		refused = op_check(&ops[ready]);
+		if (refused)
+			break;
+		op_marshal(comm, &ops[ready], 0, &s[ready]);
+	}
+	if (ready)
+		err = batch_start(comm, s, ready, &done);
+	if (err)
+		err = torcoll__refused(comm->t, err,
+				       done < ready ? op_name(ops[done].collective) : "batch");
+	for (i = 0; i < done; i++) {
+		trace(comm, &s[i]);
+		request_start(&reqs[i], comm, &s[i]);
+	}
+	if (started)
+		*started = done;
+	free(s);
+	return err ? err : refused;
 }
 
 int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op)

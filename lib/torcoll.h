@@ -403,6 +403,15 @@ int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 		   struct torcoll_request *req);
 
 /*
+ * Start @n ops (1 to TORCOLL_BATCH_MAX, and no more than the comm is deep can be in flight) in one
+ * system call, in the order of the array. On an error
+ * *@started tells how many run nevertheless, from the first on; @started may be NULL. Their requests
+ * are to be waited for, the others' not.
+ */
+int torcoll_submit_many(struct torcoll_comm *comm, const struct torcoll_op *ops, uint32_t n,
+			struct torcoll_request *reqs, uint32_t *started);
+
+/*
  * Wait until an op is complete. Returns its status: 0, or a negative errno as for the blocking
  * call. Once complete, waiting and testing again give the same answer.
  */

@@ -28,6 +28,7 @@
 #define STRUCT		(MEMORY + 8 * PAGE)	/* where the struct of a call is */
 #define MEMBERS		(MEMORY + 12 * PAGE)	/* a list of nodes */
 #define NAME		(MEMORY + 13 * PAGE)	/* a page of letters */
+#define DESCS		(MEMORY + 14 * PAGE)	/* a batch's two ops, the second at the next page */
 
 #define COUNT		16			/* elements of ops that are all right */
 
@@ -46,6 +47,7 @@ union any {
 	struct torcoll_comm_info comm_info;
 	struct torcoll_submit submit;
 	struct torcoll_wait wait;
+	struct torcoll_batch batch;
 };
 
 /* --- calls that are all right --- */
@@ -106,6 +108,22 @@ static void good_submit(union any *any)
 	any->submit.recv_addr = MEMORY + PAGE;
 }
 
+/* Two ops of a page each, so that a row can say how much of a descriptor there is. */
+static void good_batch(union any *any)
+{
+	union any desc = { .submit.size = PAGE };
+	unsigned int i;
+
+	good_submit(&desc);
+	desc.submit.flags = 0;
+	memset((void *)DESCS, 0, 2 * PAGE);
+	for (i = 0; i < 2; i++)
+		memcpy((void *)(DESCS + i * PAGE), &desc.submit, sizeof(desc.submit));
+	any->batch.descs = DESCS;
+	any->batch.desc_size = PAGE;
+	any->batch.count = 2;
+}
+
 static void good_wait(union any *any)
 {
 	any->wait.comm = comm;
@@ -128,6 +146,7 @@ static const struct call_type {
 	{ "submit", TORCOLL_IOC_SUBMIT, sizeof(struct torcoll_submit), good_submit },
 	{ "wait", TORCOLL_IOC_WAIT, sizeof(struct torcoll_wait), good_wait },
 	{ "abort", TORCOLL_IOC_ABORT, sizeof(struct torcoll_handle), good_comm },
+	{ "batch", TORCOLL_IOC_BATCH, sizeof(struct torcoll_batch), good_batch },
 };
 
 /* --- what is wrong with the struct, for every call --- */
@@ -196,6 +215,7 @@ struct member {
 #define COMM_INFO(_member, _value)	SET(torcoll_comm_info, _member, _value)
 #define SUBMIT(_member, _value)		SET(torcoll_submit, _member, _value)
 #define WAIT(_member, _value)		SET(torcoll_wait, _member, _value)
+#define BATCH(_member, _value)		SET(torcoll_batch, _member, _value)
 
 enum setting {
 	NO_MEMLOCK = 1,		/* RLIMIT_MEMLOCK is 0 */
@@ -449,6 +469,28 @@ static const struct row rows[] = {
 	ROW("deadline_passed_op_done", WAIT, 0, WAIT(deadline_ns, 1)),
 	{ .name = "WAIT__done_before_comm_failed", .cmd = TORCOLL_IOC_WAIT, .setting = ABORTED,
 	  .out = WAIT(status, 0) },
+
+	ROW("flags", BATCH, EINVAL, BATCH(flags, 1)),
+	ROW("reserved", BATCH, EINVAL, BATCH(__reserved, 1)),
+	ROW("of_none", BATCH, EINVAL, BATCH(count, 0)),
+	ROW("of_too_many", BATCH, EINVAL, BATCH(count, TORCOLL_BATCH_MAX + 1)),
+	ROW("of_2^32-1", BATCH, EINVAL, BATCH(count, ~0U)),
+	ROW("desc_size_0", BATCH, EINVAL, BATCH(desc_size, 0)),
+	ROW("desc_size_one_less", BATCH, EINVAL,
+	    BATCH(desc_size, offsetof(struct torcoll_submit, chosen) + 3)),
+	ROW("desc_size_more_than_a_page", BATCH, EINVAL, BATCH(desc_size, PAGE + 8)),
+	ROW("desc_size_other_than_theirs", BATCH, EINVAL, BATCH(desc_size, PAGE / 2)),
+	ROW("descs_null", BATCH, EFAULT, BATCH(descs, 0)),
+	ROW("descs_kernel", BATCH, EFAULT, BATCH(descs, KERNEL)),
+	ROW("descs_unmapped", BATCH, EFAULT, BATCH(descs, UNMAPPED)),
+	ROW("descs_read_only", BATCH, EFAULT, BATCH(descs, READ_ONLY),
+	    BATCH(desc_size, sizeof(struct torcoll_submit))),
+	ROW("descs_wrap", BATCH, EFAULT, BATCH(descs, ~0UL - 10)),
+	{ .name = "BATCH__second_unmapped", .cmd = TORCOLL_IOC_BATCH, .want = EFAULT,
+	  .set = { BATCH(count, 3) }, .out = BATCH(started, 2) },
+	{ .name = "BATCH__comm_failed", .cmd = TORCOLL_IOC_BATCH, .setting = ABORTED,
+	  .want = ECANCELED, .out = BATCH(started, 0) },
+	{ .name = "BATCH__both_run", .cmd = TORCOLL_IOC_BATCH, .out = BATCH(started, 2) },
 };
 
 /* Numbers that are none of ours. */

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Groups: dup, split, slice and block of comms, by what they add up and by whom they do not disturb.
+# And batches of ops.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -17,5 +18,6 @@ gone()
 {
 	[[ $(node 5 torcollctl -j comm show) == "[]" ]]
 }
+check batches__right torcollctl netns run batch
 eventually groups__leave_nothing 5 gone
 finish

@@ -119,6 +119,14 @@ static void print_ops(FILE *f)
 	MEMBER(torcoll_wait, user_data);
 	MEMBER(torcoll_wait, error_rank);
 	MEMBER(torcoll_wait, __reserved);
+	STRUCT(torcoll_batch);
+	MEMBER(torcoll_batch, size);
+	MEMBER(torcoll_batch, flags);
+	MEMBER(torcoll_batch, descs);
+	MEMBER(torcoll_batch, desc_size);
+	MEMBER(torcoll_batch, count);
+	MEMBER(torcoll_batch, started);
+	MEMBER(torcoll_batch, __reserved);
 }
 
 static void print_values(FILE *f)
@@ -133,6 +141,7 @@ static void print_values(FILE *f)
 	VALUE(TORCOLL_IOC_SUBMIT);
 	VALUE(TORCOLL_IOC_WAIT);
 	VALUE(TORCOLL_IOC_ABORT);
+	VALUE(TORCOLL_IOC_BATCH);
 	VALUE(TORCOLL_ABI_VERSION);
 	VALUE(TORCOLL_NAME_MAX);
 	VALUE(TORCOLL_MAX_DIMS);

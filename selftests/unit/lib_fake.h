@@ -59,6 +59,7 @@ static struct fake {
 	struct torcoll_submit submit;
 	struct torcoll_wait wait;
 	struct torcoll_handle handle;
+	uint32_t batch_room;		/* ops that batches start before one is refused */
 } fake;
 
 static struct fake_call *fake_call(unsigned long request)
@@ -131,6 +132,17 @@ static void fake_submit(struct torcoll_submit *s)
 	s->status = fake.status;
 }
 
+/* Starts as many as fake.batch_room says, also when it ends with an error. */
+static void fake_batch(struct torcoll_batch *b)
+{
+	struct torcoll_submit *s = (struct torcoll_submit *)(uintptr_t)b->descs;
+
+	assert_int_equal(b->size, sizeof(*b));
+	assert_int_equal(b->desc_size, sizeof(*s));
+	for (; b->started < b->count && fake.batch_room; b->started++, fake.batch_room--)
+		fake_submit(&s[b->started]);
+}
+
 static void fake_wait(struct torcoll_wait *w)
 {
 	assert_int_equal(w->size, sizeof(*w));
@@ -181,7 +193,9 @@ int torcoll_sys_ioctl(int fd, unsigned long request, void *arg)
 	assert_int_equal(fd, FAKE_FD);
 	assert_int_equal(_IOC_TYPE(request), TORCOLL_IOC_MAGIC);
 	c->calls++;
-	if (err == -EINTR)
+	if (request == TORCOLL_IOC_BATCH)
+		fake_batch(arg);
+	else if (err == -EINTR)
 		fake_interrupt(request, arg);
 	else if (!err)
 		fake_serve(request, arg);
@@ -217,6 +231,7 @@ static void fake_reset(void)
 		.sentence = "",
 		.next_handle = 1,
 		.error_rank = ~0U,
+		.batch_room = UINT32_MAX,
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
 		unsetenv(variables[i]);

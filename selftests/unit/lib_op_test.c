@@ -249,6 +249,81 @@ static void torcoll_submit__interrupted(void **state)
 	assert_int_equal(torcoll_wait(&req), 0);
 }
 
+static struct torcoll_op small_op(int *x)
+{
+	return (struct torcoll_op){
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM,
+		.count = 1, .send = x, .recv = x,
+	};
+}
+
+static void torcoll_submit_many__one_call(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[3];
+	struct torcoll_op ops[3];
+	uint32_t started;
+	int x = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		ops[i] = small_op(&x);
+	assert_int_equal(torcoll_submit_many(f->comm, ops, 3, req, &started), 0);
+	assert_int_equal(started, 3);
+	assert_int_equal(fake_calls(TORCOLL_IOC_BATCH), 1);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(torcoll_wait(&req[i]), 0);
+	assert_int_equal(torcoll_submit_many(f->comm, ops, 3, req, NULL), 0);
+}
+
+static void torcoll_submit_many__ends_at_the_first_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[3];
+	struct torcoll_op ops[3];
+	uint32_t started;
+	int x = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		ops[i] = small_op(&x);
+	fake.batch_room = 2;
+	fake.sentence = "8 ops are in flight";
+	fake_errors(TORCOLL_IOC_BATCH, -EBUSY, 0);
+	assert_int_equal(torcoll_submit_many(f->comm, ops, 3, req, &started), -EBUSY);
+	assert_string_equal(torcoll_last_error(), "allreduce: 8 ops are in flight (EBUSY)");
+	assert_int_equal(started, 2);
+	assert_int_equal(torcoll_wait(&req[1]), 0);
+	assert_int_equal(torcoll_wait(&req[2]), -EINVAL);
+	/* what the library refuses lets those before it run as well */
+	fake.batch_room = UINT32_MAX;
+	ops[1].flags = ~0U;
+	assert_int_equal(torcoll_submit_many(f->comm, ops, 3, req, &started), -EINVAL);
+	assert_int_equal(started, 1);
+	assert_int_equal(torcoll_wait(&req[0]), 0);
+	ops[0].flags = ~0U;
+	assert_int_equal(torcoll_submit_many(f->comm, ops, 3, req, &started), -EINVAL);
+	assert_int_equal(started, 0);
+	assert_int_equal(torcoll_submit_many(f->comm, ops, 0, req, &started), -EINVAL);
+	assert_int_equal(torcoll_submit_many(f->comm, ops, TORCOLL_BATCH_MAX + 1, NULL, &started),
+			 -EINVAL);
+}
+
+static void torcoll_submit_many__interrupted_goes_on(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[3];
+	struct torcoll_op ops[3];
+	uint32_t started;
+	int x = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		ops[i] = small_op(&x);
+	fake.batch_room = 2;
+	fake_errors(TORCOLL_IOC_BATCH, -EINTR, -EBUSY);
+	assert_int_equal(torcoll_submit_many(f->comm, ops, 3, req, &started), -EBUSY);
+	assert_int_equal(started, 2);
+	assert_int_equal(fake_calls(TORCOLL_IOC_BATCH), 2);
+}
+
 static void torcoll_deadline__from_now(void **state)
 {
 	fake.now = 5;
@@ -289,6 +364,9 @@ int main(void)
 		test_open(torcoll_wait_until__patience_ends),
 		test_open(torcoll_wait__nothing_started),
 		test_open(torcoll_submit__interrupted),
+		test_open(torcoll_submit_many__one_call),
+		test_open(torcoll_submit_many__ends_at_the_first_refused),
+		test_open(torcoll_submit_many__interrupted_goes_on),
 		test_closed(torcoll_deadline__from_now),
 		test_closed(names__both_ways),
 	};

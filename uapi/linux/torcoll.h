@@ -326,6 +326,23 @@ struct torcoll_wait {
 #define TORCOLL_WAIT_FLAGS	TORCOLL_WAIT_NOHANG
 
 /*
+ * TORCOLL_IOC_BATCH: start several ops in one call, in the order of the array. They may belong to
+ * different comms of the file. The call ends at the first that is refused, with its error and
+ * sentence; those before it run. Outputs are written to the array as by TORCOLL_IOC_SUBMIT.
+ */
+struct torcoll_batch {
+	__u32 size;
+	__u32 flags;			/* must be 0 */
+	__u64 descs;			/* struct torcoll_submit[count], without TORCOLL_OP_WAIT */
+	__u32 desc_size;		/* bytes of each, which is what all say in their size */
+	__u32 count;			/* 1 to TORCOLL_BATCH_MAX */
+	__u32 started;			/* out: how many run, with errors as well */
+	__u32 __reserved;
+};
+
+#define TORCOLL_BATCH_MAX	1024
+
+/*
  * TORCOLL_IOC_ABORT: fail the comm: its ops end with ECANCELED here, ECONNABORTED elsewhere.
  */
 
@@ -340,5 +357,6 @@ struct torcoll_wait {
 #define TORCOLL_IOC_SUBMIT	_IO(TORCOLL_IOC_MAGIC, 0x30)	/* struct torcoll_submit */
 #define TORCOLL_IOC_WAIT	_IO(TORCOLL_IOC_MAGIC, 0x31)	/* struct torcoll_wait */
 #define TORCOLL_IOC_ABORT	_IO(TORCOLL_IOC_MAGIC, 0x32)	/* struct torcoll_handle */
+#define TORCOLL_IOC_BATCH	_IO(TORCOLL_IOC_MAGIC, 0x34)	/* struct torcoll_batch */
 
 #endif /* _UAPI_LINUX_TORCOLL_H */

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One rank of a test of batches: ops of several sizes started together, waited for from the last one on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <torcoll.h>
+
+#define DEPTH		8
+#define COUNT_MAX	20000
+
+static int32_t data[DEPTH + 1][COUNT_MAX];
+
+static struct torcoll_op op_of(uint32_t i)
+{
+	return (struct torcoll_op){
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM,
+		.count = 1 + i * (COUNT_MAX - 1) / DEPTH, .send = data[i], .recv = data[i],
+	};
+}
+
+static void fill(uint32_t rank)
+{
+	for (uint32_t i = 0; i <= DEPTH; i++)
+		for (uint32_t k = 0; k < COUNT_MAX; k++)
+			data[i][k] = (rank + 1) * (i + k);
+}
+
+static int check(const struct torcoll_op *op, uint32_t i, uint32_t ranks)
+{
+	for (uint32_t k = 0; k < op->count; k++)
+		if (data[i][k] != (int32_t)((i + k) * ranks * (ranks + 1) / 2))
+			return 1;
+	return 0;
+}
+
+/* One more than fit: the last is refused, the others run. Then as many as fit. */
+int main(void)
+{
+	struct torcoll_request req[DEPTH + 1];
+	struct torcoll_op ops[DEPTH + 1];
+	struct torcoll_comm *comm;
+	struct torcoll *t;
+	uint32_t i, round, started, n;
+	int err, wrong = 0;
+
+	if (torcoll_open(&t) || torcoll_comm_from_env(t, &comm)) {
+		fprintf(stderr, "%s\n", torcoll_last_error());
+		return 1;
+	}
+	for (i = 0; i <= DEPTH; i++)
+		ops[i] = op_of(i);
+	ops[DEPTH].flags = TORCOLL_OP_NOWAIT;
+	for (round = 0; round < 4; round++) {
+		n = DEPTH + (round % 2 == 0);
+		fill(torcoll_comm_rank(comm));
+		err = torcoll_submit_many(comm, ops, n, req, &started);
+		if (started != DEPTH || err != (n > DEPTH ? -EBUSY : 0)) {
+			fprintf(stderr, "round %u: %u started, %d: %s\n", round, started, err,
+				torcoll_last_error());
+			return 1;
+		}
+		for (i = started; i-- > 0; ) {
+			if (torcoll_wait(&req[i])) {
+				fprintf(stderr, "op %u: %s\n", i, torcoll_last_error());
+				return 1;
+			}
+			wrong += check(&ops[i], i, torcoll_comm_size(comm));
+		}
+	}
+	torcoll_close(t);
+	return !!wrong;
+}
