@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# What auto takes: explained beforehand, observed afterwards, told by the environment, tuned to the fabric.
+# What auto takes: explained beforehand, observed afterwards, told by the environment, by rates that are set. They
+# are measured in long/tune.sh.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -61,14 +62,9 @@ unset TORCOLL_ALGO
 
 # Tuning.
 check tune__default_shown eval 'ctl -j tune show | jq -e ".[0].round_ps == 12000000"'
-begin=$SECONDS
-torcollctl netns run torcollctl tune run save "$work/rates" >"$work/tune" 2>"$work/progress"
-is tune__measures "$?" 0
-seconds=$((SECONDS - begin))
-diag <"$work/tune"
-check tune__within_30_s test $seconds -lt $((30 * TORCOLL_SLOW))
-check tune__progress grep -q "round 1, " "$work/progress"
-check tune__spread grep -qE 'message-ps +[0-9]+ +[0-9]+ +[0-9]+$' "$work/tune"
+torcollctl netns run torcollctl tune set 1 round-ps 30000000 byte-fs 700000
+is tune__set_everywhere "$?" 0
+check tune__saves ctl tune save "$work/rates"
 check tune__saved grep -q '^link-fs [0-9]' "$work/rates"
 is tune__same_everywhere "$(torcollctl netns exec 11 torcollctl -j tune show)" "$(ctl -j tune show)"
 check tune__comms_go_on perf 64

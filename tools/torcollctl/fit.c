@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Rates from measurements: those, none below zero, with which the model's times are nearest to the measured
- * ones, relative to these. How sure they are is told by drawing as many samples again from the
- * samples, some twice, some not, many times.
+ * ones, relative to these. Of every sample the median counts: what else a host does makes some times many
+ * times as long. How sure the rates are is told by drawing as many samples again from the samples, some twice,
+ * some not, and likewise the times of each, many times over.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +15,7 @@
 #define SWEEPS		4000
 #define LARGE		65536
 
-void sample_set(struct sample *s, const struct tor_cost *cost, u64 bytes, double ps)
+void sample_set(struct sample *s, const struct tor_cost *cost, u64 bytes)
 {
 	double one = TOR_COST_ONE;
 
@@ -23,9 +25,46 @@ void sample_set(struct sample *s, const struct tor_cost *cost, u64 bytes, double
 			cost->rounds, cost->hops - cost->rounds, cost->messages / one,
 			cost->w / one * bytes / 1000, cost->moved / one * bytes / 1000,
 		},
-		.ps = ps,
 		.bytes = bytes,
 	};
+}
+
+void sample_add(struct sample *s, double ps)
+{
+	if (s->times < TIMES_MOST)
+		s->ps[s->times++] = ps;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of what is put into order thereby. */
+static double median(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), compare);
+	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+/* Knuth's MMIX: the same draws on all nodes. */
+static size_t draw(u64 *state, size_t n)
+{
+	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (*state >> 33) % n;
+}
+
+/* The sample's median, or, with @random, that of times drawn from its times. */
+static double time_of(const struct sample *s, u64 *random)
+{
+	double ps[TIMES_MOST];
+	size_t i;
+
+	for (i = 0; i < s->times; i++)
+		ps[i] = s->ps[random ? draw(random, s->times) : i];
+	return median(ps, s->times);
 }
 
 /* Least squares of (x * rate - ps) / ps with rates not below 0: one rate after the other, over and over. */
@@ -48,17 +87,20 @@ static void solve(const double a[RATES][RATES], const double b[RATES], double *r
 	}
 }
 
-static void solve_samples(const struct sample *s, const size_t *weight, size_t n, double *rate)
+/* Of the samples, or of a draw from them. */
+static void solve_samples(const struct sample *const *s, size_t n, u64 *random, double *rate)
 {
-	double a[RATES][RATES] = { 0 }, b[RATES] = { 0 }, w;
+	double a[RATES][RATES] = { 0 }, b[RATES] = { 0 }, ps;
+	const struct sample *one;
 	size_t i, j, k;
 
 	for (k = 0; k < n; k++) {
-		w = weight ? weight[k] : 1;
+		one = s[random ? draw(random, n) : k];
+		ps = time_of(one, random);
 		for (i = 0; i < RATES; i++) {
-			b[i] += w * s[k].x[i] / s[k].ps;
+			b[i] += one->x[i] / ps;
 			for (j = 0; j < RATES; j++)
-				a[i][j] += w * s[k].x[i] * s[k].x[j] / (s[k].ps * s[k].ps);
+				a[i][j] += one->x[i] * one->x[j] / (ps * ps);
 		}
 	}
 	solve(a, b, rate);
@@ -74,57 +116,56 @@ static double predict(const struct sample *s, const double *rate)
 	return ps;
 }
 
-static double mean_error(const struct sample *s, size_t n, const double *rate, u64 from)
+static double mean_error(const struct sample *const *s, size_t n, const double *rate, u64 from)
 {
-	double sum = 0, e;
 	size_t k, count = 0;
+	double sum = 0, e;
 
 	for (k = 0; k < n; k++) {
-		if (s[k].bytes < from)
+		if (s[k]->bytes < from)
 			continue;
-		e = predict(&s[k], rate) / s[k].ps - 1;
+		e = predict(s[k], rate) / time_of(s[k], NULL) - 1;
 		sum += e < 0 ? -e : e;
 		count++;
 	}
 	return count ? sum / count : 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-void fit_samples(struct fit *fit, const struct sample *s, size_t n)
+static void find_spread(struct fit *fit, const struct sample *const *s, size_t n)
 {
 	double drawn[RATES][DRAWS], rate[RATES];
-	size_t *weight = calloc(n + 1, sizeof(*weight));
-	size_t i, k, draw;
 	u64 random = 1;
+	size_t i, k;
 
-	*fit = (struct fit){ 0 };
-	if (!n || !weight)
-		goto out;
-	solve_samples(s, NULL, n, fit->rate);
-	for (draw = 0; draw < DRAWS; draw++) {
-		memset(weight, 0, n * sizeof(*weight));
-		for (k = 0; k < n; k++) {
-			/* Knuth's MMIX; the same on all nodes */
-			random = random * 6364136223846793005ULL + 1442695040888963407ULL;
-			weight[(random >> 33) % n]++;
-		}
-		solve_samples(s, weight, n, rate);
+	for (k = 0; k < DRAWS; k++) {
+		solve_samples(s, n, &random, rate);
 		for (i = 0; i < RATES; i++)
-			drawn[i][draw] = rate[i];
+			drawn[i][k] = rate[i];
 	}
 	for (i = 0; i < RATES; i++) {
 		qsort(drawn[i], DRAWS, sizeof(double), compare);
 		fit->low[i] = drawn[i][DRAWS / 10];
 		fit->high[i] = drawn[i][DRAWS - 1 - DRAWS / 10];
 	}
-	fit->error = mean_error(s, n, fit->rate, 0);
-	fit->error_large = mean_error(s, n, fit->rate, LARGE);
-out:
-	free(weight);
+}
+
+int fit_samples(struct fit *fit, const struct sample *s, size_t n)
+{
+	const struct sample **timed = calloc(n + 1, sizeof(*timed));
+	size_t k, m = 0;
+
+	*fit = (struct fit){ 0 };
+	if (!timed)
+		return -ENOMEM;
+	for (k = 0; k < n; k++)
+		if (s[k].times)
+			timed[m++] = &s[k];
+	if (m) {
+		solve_samples(timed, m, NULL, fit->rate);
+		find_spread(fit, timed, m);
+		fit->error = mean_error(timed, m, fit->rate, 0);
+		fit->error_large = mean_error(timed, m, fit->rate, LARGE);
+	}
+	free(timed);
+	return 0;
 }

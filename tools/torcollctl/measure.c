@@ -17,8 +17,8 @@
 #include "tune.h"
 
 #define SECONDS_MOST	15.0		/* for measuring */
+#define ROUNDS_WANTED	5
 #define ROUNDS_LEAST	2
-#define ROUNDS_MOST	40
 #define JOIN_MS		60000
 
 /* A plan to measure. Those that send the whole vector again and again are spared large ones. */
@@ -38,13 +38,16 @@ static const struct cell cells[] = {
 static const u32 sizes[] = { 64, 4 << 10, 64 << 10, 384 << 10 };
 
 #define SMALL_MOST	(64 << 10)
+#define SHORT_MOST	(4 << 10)	/* measured several times in a row */
+#define SHORT_TIMES	8
 
 struct bench {
 	const struct place *place;
 	struct torcoll_comm *comm;
 	u32 *send, *recv;
-	struct sample sample[SAMPLES_MOST];
-	size_t samples;
+	struct sample sample[ARRAY_SIZE(cells)][ARRAY_SIZE(sizes)];
+	size_t measured;
+	u32 short_times;
 	double begin;
 };
 
@@ -98,15 +101,25 @@ static bool cost_of(const struct bench *b, const struct cell *cell, struct tor_c
 	return tor_cost_is_quick(&req) && !tor_cost_plan(&req, cost, NULL);
 }
 
-/* Short ones several times: their mean counts. */
-static int measure_cell(struct bench *b, const struct cell *cell, const struct tor_cost *cost,
-			u32 bytes)
+/* What is to be measured: samples that know what they are made of, and no times yet. */
+static void set_samples(struct bench *b)
 {
-	u32 i, times = bytes <= 4096 ? 8 : 2;
-	double t;
+	struct tor_cost cost;
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(cells); i++)
+		for (k = 0; k < ARRAY_SIZE(sizes); k++)
+			if ((!cells[i].small || sizes[k] <= SMALL_MOST) && cost_of(b, &cells[i], &cost))
+				sample_set(&b->sample[i][k], &cost, sizes[k]);
+}
+
+/* The slowest rank's time for one, of some in a row, into @sample unless that is NULL. */
+static int measure_cell(struct bench *b, const struct cell *cell, u32 bytes, struct sample *sample)
+{
+	u32 i, times = bytes <= SHORT_MOST ? b->short_times : 1;
+	double t = 0;
 
 	/* all begin together */
-	t = 0;
 	if (agree(b, &t))
 		return CTL_REFUSED;
 	t = now();
@@ -116,8 +129,10 @@ static int measure_cell(struct bench *b, const struct cell *cell, const struct t
 	t = (now() - t) / times;
 	if (agree(b, &t))
 		return CTL_REFUSED;
-	if (b->samples < SAMPLES_MOST)
-		sample_set(&b->sample[b->samples++], cost, bytes, t * 1e12);
+	if (!sample)
+		return 0;
+	sample_add(sample, t * 1e12);
+	b->measured++;
 	return 0;
 }
 
@@ -127,22 +142,19 @@ static void show_progress(const struct bench *b, u32 round)
 		return;
 	fprintf(stderr, isatty(2) ? "\rround %u, %zu measurements, %.1f s " :
 				    "round %u, %zu measurements, %.1f s\n",
-		round, b->samples, now() - b->begin);
+		round, b->measured, now() - b->begin);
 }
 
-static int measure_round(struct bench *b)
+static int measure_round(struct bench *b, bool counts)
 {
-	struct tor_cost cost;
 	size_t i, k;
 	int ret;
 
 	for (i = 0; i < ARRAY_SIZE(cells); i++) {
-		if (!cost_of(b, &cells[i], &cost))
-			continue;
 		for (k = 0; k < ARRAY_SIZE(sizes); k++) {
-			if (cells[i].small && sizes[k] > SMALL_MOST)
+			if (!b->sample[i][k].bytes)
 				continue;
-			ret = measure_cell(b, &cells[i], &cost, sizes[k]);
+			ret = measure_cell(b, &cells[i], sizes[k], counts ? &b->sample[i][k] : NULL);
 			if (ret)
 				return ret;
 		}
@@ -150,26 +162,38 @@ static int measure_round(struct bench *b)
 	return 0;
 }
 
-/* The first round, with everything cold, does not count. */
+static int agreed_seconds(struct bench *b, double *seconds)
+{
+	*seconds = now() - b->begin;
+	return agree(b, seconds);
+}
+
+/*
+ * The first round, with everything cold, tells what can be afforded. Enough rounds are better than exact short
+ * times.
+ */
 static int measure_all(struct bench *b)
 {
-	double elapsed = 0;
+	double first, elapsed, each;
 	u32 round;
 	int ret;
 
+	set_samples(b);
 	b->begin = now();
-	for (round = 0; round <= ROUNDS_MOST; round++) {
-		ret = measure_round(b);
-		if (ret)
-			return ret;
-		if (!round)
-			b->samples = 0;
-		show_progress(b, round);
-		elapsed = now() - b->begin;
-		if (agree(b, &elapsed))
+	b->short_times = 1;
+	ret = measure_round(b, false);
+	if (ret || agreed_seconds(b, &first))
+		return CTL_REFUSED;
+	show_progress(b, 0);
+	b->short_times = clamp_t(double, SECONDS_MOST / ROUNDS_WANTED / first, 1, SHORT_TIMES);
+	for (round = 1; round <= TIMES_MOST; round++) {
+		ret = measure_round(b, true);
+		if (ret || agreed_seconds(b, &elapsed))
 			return CTL_REFUSED;
+		show_progress(b, round);
+		each = (elapsed - first) / round;
 		/* another one like those before must fit */
-		if (round >= ROUNDS_LEAST && elapsed * (round + 2) / (round + 1) > SECONDS_MOST)
+		if (round >= ROUNDS_LEAST && elapsed + each > SECONDS_MOST)
 			break;
 	}
 	if (!b->place->node && isatty(2))
@@ -188,7 +212,7 @@ static void print_fit(const struct bench *b, const struct fit *fit)
 		printf("%-10s %14.0f %14.0f %14.0f\n", rates_table[i].name, fit->rate[i], fit->low[i],
 		       fit->high[i]);
 	printf("%zu measurements in %.1f s; predictions are off by %.0f %% on average, by %.0f %% from 64 KiB on\n",
-	       b->samples, now() - b->begin, 100 * fit->error, 100 * fit->error_large);
+	       b->measured, now() - b->begin, 100 * fit->error, 100 * fit->error_large);
 }
 
 /* Rank 0's numbers are those of all. */
@@ -215,7 +239,8 @@ static int measure(struct bench *b, struct conn *c)
 	ret = measure_all(b);
 	if (ret)
 		return ret;
-	fit_samples(&fit, b->sample, b->samples);
+	if (fit_samples(&fit, b->sample[0], ARRAY_SIZE(cells) * ARRAY_SIZE(sizes)))
+		return usage_error("out of memory");
 	ret = share(b, &fit, &rates);
 	if (!ret && !b->place->node)
 		print_fit(b, &fit);

@@ -8,8 +8,6 @@
 #include "choose.h"
 #include "fit.h"
 
-#define SAMPLES_MOST	4096
-
 /* A rate: its name here and in files, where it is, what it is called in netlink. */
 struct rate {
 	const char *name;		/* round-ps */
