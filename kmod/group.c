@@ -335,7 +335,7 @@ u64 tor_group_memory(const struct tor_group *group)
 	return sizeof(*group) + comm->depth * sizeof(*group->slot) +
 	       comm->depth * comm->channels * sizeof(*group->lanes) +
 	       comm->ranks * (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen)) +
-	       atomic_read(&comm->kept);
+	       tor_chooser_memory(group->chooser) + atomic_read(&comm->kept);
 }
 
 static void free_group(struct tor_group *group)

@@ -275,6 +275,16 @@ void tor_chooser_free(struct tor_chooser *c)
 		tor_offers_free(&c->offers[i]);
 }
 
+u64 tor_chooser_memory(const struct tor_chooser *c)
+{
+	u64 bytes = sizeof(*c);
+	u32 i;
+
+	for (i = 0; i < TOR_CHOSEN_COLLECTIVES; i++)
+		bytes += c->offers[i].n * sizeof(*c->offers[i].offer);
+	return bytes;
+}
+
 /* The fastest for one size, of fewer than all. */
 static const struct tor_offer *fastest(const struct tor_offers *o, const struct tor_rates *rates,
 				       enum tor_level level, u32 algorithms, u64 bytes)

@@ -110,6 +110,9 @@ int tor_chooser_init(struct tor_chooser *c, const struct tor_torus *torus, const
 		     u32 ranks, const struct tor_rates *rates);
 void tor_chooser_free(struct tor_chooser *c);
 
+/* Bytes that it takes up. */
+u64 tor_chooser_memory(const struct tor_chooser *c);
+
 /**
  * tor_choose - what is fastest for a request
  * @c: chooser
