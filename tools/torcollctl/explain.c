@@ -10,7 +10,7 @@
 #include "tune.h"
 
 static const char help[] =
-	"Usage: torcollctl [-a] explain COLLECTIVE BYTES [KEY] [bits agree|ordered|relaxed|exact]\n"
+	"Usage: torcollctl [-a] explain allreduce|reduce-scatter|allgather|broadcast|reduce BYTES [KEY] [bits agree|ordered|relaxed|exact]\n"
 	"\n"
 	"BYTES     as 512, 16K, 2M, 1G\n"
 	"bits      of sums of floats on all ranks (agree); exact: of integers, where every plan will do\n"

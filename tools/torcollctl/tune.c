@@ -10,14 +10,14 @@
 #include "tune.h"
 
 static const char help[] =
-	"Usage: torcollctl tune [run [KEY] [save FILE]]\n"
+	"Usage: torcollctl tune run [KEY] [save FILE]\n"
 	"       torcollctl tune show [KEY]\n"
 	"       torcollctl tune set KEY [round-ps N] [hop-ps N] [message-ps N] [link-fs N] [byte-fs N]\n"
 	"       torcollctl tune default [KEY]\n"
 	"       torcollctl tune save FILE [KEY]\n"
 	"       torcollctl tune load FILE [KEY]\n"
 	"\n"
-	"run       measure, on all nodes at once: torcollctl netns run torcollctl tune\n"
+	"run       measure, on all nodes at once, as torcollctl netns run torcollctl tune; also without this word\n"
 	"default   forget what was measured\n";
 
 const struct rate rates_table[RATES] = {
