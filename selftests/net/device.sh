@@ -3,7 +3,8 @@
 # timeout: 300
 #
 # What happens to the devices of ports, idle and in the middle of collectives: another name, another MTU,
-# a cable pulled and put back, a namespace deleted with all its devices.
+# a cable pulled and put back, a port removed and added, a device deleted and made again, a namespace deleted
+# with all its devices. Ops go on over other cables where there are some.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -20,27 +21,50 @@ right()
 	torcollctl netns run torcoll-perf allreduce -b 8 -e 1M -f 64 -n 2 -w 0
 }
 
-ops_go_on()
+ops_run()
 {
-	(($(counter 0 ops) > $1 + 2))
+	node 0 torcollctl -j op show | jq -e 'length > 0'
 }
 
-# during NAME COMMAND...: begins in the middle of allreduces, which are right.
+ops_above()
+{
+	(($(counter 0 ops) > $1))
+}
+
+# more_ops NUMBER: so many end within 20 s.
+more_ops()
+{
+	local ops
+
+	ops=$(counter 0 ops)
+	wait_for 20 ops_above $((ops + $1 - 1))
+}
+
+# Allreduces with checked results, one benchmark behind the other, until there is a file stop.
+busy()
+{
+	while [[ ! -e $work/stop ]]; do
+		torcollctl netns run torcoll-perf allreduce -b 256K -e 256K --in-place -c 20 -n 1 -w 0 || return
+	done
+}
+
+# during NAME COMMAND...: begins in the middle of allreduces, which go on and are right.
 during()
 {
-	local name=$1 run ops code=0
+	local name=$1 run code=0
 
 	shift
-	ops=$(counter 0 ops)
-	torcollctl netns run torcoll-perf allreduce -b 256K -e 256K --in-place -c 50 -n 1 -w 0 >"$work/out" 2>&1 &
+	rm -f "$work/stop"
+	busy >"$work/out" 2>&1 &
 	run=$!
-	wait_for 20 ops_go_on "$ops" || code=1
-	kill -0 $run 2>/dev/null || code=2
-	"$@" || code=3
-	wait $run || code=4
+	wait_for 20 ops_run || code=1
+	"$@" >"$work/event" 2>&1 || code=2
+	more_ops 3 || code=3
+	touch "$work/stop"
+	wait "$run" || code=4
 	if ((code)); then
-		not_ok "$name" "code $code: 1 no op, 2 ended before, 3 the event failed, 4 allreduce failed"
-		diag <"$work/out"
+		not_ok "$name" "code $code: 1 no op, 2 the event failed, 3 ops do not go on, 4 allreduce failed"
+		diag <<<"$(cat "$work/event" "$work/out")"
 	else
 		ok "$name"
 	fi
@@ -55,7 +79,7 @@ rename()
 
 there_and_back()
 {
-	rename d0p other && rename other d0p
+	rename d0p other && more_ops 2 && rename other d0p
 }
 
 # mtu SIZE: of both ends of the cable between nodes 0 and 1
@@ -64,19 +88,21 @@ mtu()
 	node 0 ip link set d0p mtu "$1" && node 1 ip link set d0m mtu "$1"
 }
 
+# What is in use does not fit any more: that cable is avoided.
 lower_and_restore()
 {
-	mtu 1500 && sleep 0.5 && mtu 9000
+	mtu 1500 && more_ops 2 && mtu 9000
 }
 
 raise()
 {
-	mtu 9500 && mtu 9000
+	mtu 9500 && more_ops 2 && mtu 9000
 }
 
+# A moment, or as long as it takes some ops to end over other cables.
 flap()
 {
-	node 0 ip link set d0p down && sleep "${1:-1}" && node 0 ip link set d0p up
+	node 0 ip link set d0p down && "${@:-true}" && node 0 ip link set d0p up
 }
 
 flap_often()
@@ -84,13 +110,48 @@ flap_often()
 	local i
 
 	for ((i = 0; i < 10; i++)); do
-		flap 0.05 || return 1
+		flap sleep 0.05 || return 1
 	done
 }
 
 both_up()
 {
 	port_is 0 d0p '.state == "up"' && port_is 1 d0m '.state == "up"'
+}
+
+remove_and_add_port()
+{
+	node 0 torcollctl port del 1 dim 0 dir plus && ports_of 0 1 && more_ops 2 && add_port
+}
+
+add_port()
+{
+	node 0 torcollctl port add 1 dim 0 dir plus dev d0p && wait_for 10 both_up
+}
+
+# The other end of a veth pair goes with it.
+delete_and_make_device()
+{
+	node 0 ip link del d0p && wait_for 5 ports_of 0 1 && wait_for 5 ports_of 1 1 && more_ops 2 &&
+		node 0 ip link add d0p mtu 9000 type veth peer name d0m netns tor-1 mtu 9000 &&
+		node 0 ip link set d0p up && node 1 ip link set d0m up &&
+		node 1 torcollctl port add 1 dim 0 dir minus dev d0m && add_port
+}
+
+# Neither module nor fabric can go while ops run, which these do until they are killed.
+refused_busy()
+{
+	local run code=0
+
+	torcollctl netns run torcoll-perf allreduce -b 256K -e 256K -n 1000000 -w 0 >"$work/out" 2>&1 &
+	run=$!
+	wait_for 20 ops_run || code=1
+	LC_ALL=C rmmod torcoll 2>&1 | grep 'in use' || code=2
+	node 0 torcollctl fabric del 1 2>&1 | grep 'has a comm' || code=3
+	kill -0 "$run" && more_ops 2 || code=4
+	pkill -x torcoll-perf
+	wait "$run"
+	return "$code"
 }
 
 delete_namespaces()
@@ -100,6 +161,19 @@ delete_namespaces()
 	for n; do
 		ip netns del "tor-$n" || return 1
 	done
+}
+
+# A namespace lives on, without a name, as long as there are processes in it.
+names_deleted()
+{
+	local run
+
+	torcollctl netns run torcoll-perf allreduce -b 256K -e 256K --in-place -c 50 -n 1 -w 0 &
+	run=$!
+	wait_for 20 ops_run || return 1
+	delete_namespaces 0 1 2 3 || return 1
+	kill -0 "$run" || return 1
+	wait "$run"
 }
 
 # ports_of NODE NUMBER: it has as many
@@ -132,12 +206,17 @@ check carrier__down node 0 ip link set d0p down
 eventually carrier__shown 5 port_is 1 d0m '.state == "no-carrier"'
 check carrier__up node 0 ip link set d0p up
 eventually carrier__up_again 5 both_up
-during carrier__down_for_a_second_busy flap 1
+during carrier__down_for_some_ops_busy flap more_ops 2
 during carrier__flaps_busy flap_often
 eventually carrier__up_in_the_end 5 both_up
 
-# a namespace lives on, without a name, as long as there are processes in it
-during namespaces__deleted_busy delete_namespaces 0 1 2 3
+during port__removed_busy remove_and_add_port
+eventually port__added_again 5 both_up
+during device__deleted_busy delete_and_make_device
+eventually device__made_again 5 both_up
+check unload__refused_busy refused_busy
+
+check namespaces__deleted_busy names_deleted
 check namespaces__deleted_busy_leave_nothing module_unload
 
 torus_up 2x2
