@@ -192,8 +192,9 @@ static int measure_all(struct bench *b)
 			return CTL_REFUSED;
 		show_progress(b, round);
 		each = (elapsed - first) / round;
-		/* another one like those before must fit */
-		if (round >= ROUNDS_LEAST && elapsed + each > SECONDS_MOST)
+		/* another one like those before must fit, unless there are too few */
+		if (elapsed > SECONDS_MOST ||
+		    (round >= ROUNDS_LEAST && elapsed + each > SECONDS_MOST))
 			break;
 	}
 	if (!b->place->node && isatty(2))
