@@ -92,39 +92,87 @@ static const char *check_rooted(const struct tor_plan_req *r)
 
 /* --- the grid --- */
 
-/* Is rank i the node at the i-th place of a box of these extents, counted from @base? */
-static bool is_box(const struct tor_plan_req *r, const u32 *extent)
+/* A block of nodes, its edges in the order in which ranks go along them. */
+struct box {
+	u32 edges;
+	u32 dim[TOR_MAX_DIMS];
+	u32 extent[TOR_MAX_DIMS];
+	bool down[TOR_MAX_DIMS];	/* backwards along the dimension */
+};
+
+/* The node next to @node along an edge; @coord is its coordinate there. */
+static u32 next_node(const struct tor_torus *t, u32 node, u32 d, bool down, u32 *coord)
 {
-	u32 i, d, at;
+	u32 to = down ? (*coord ? *coord : t->side[d]) - 1 : *coord + 1 < t->side[d] ? *coord + 1 : 0;
 
-	for (i = 0; i < r->ranks; i++) {
-		u32 rest = i;
+	node += (to - *coord) * t->stride[d];
+	*coord = to;
+	return node;
+}
 
-		at = r->members[0];
-		for (d = 0; d < r->torus->ndim; d++) {
-			at = tor_torus_shift(r->torus, at, d, rest % extent[d]);
-			rest /= extent[d];
+/* Is rank i the node at the i-th place of the box? Counts along the edges, without divisions. */
+static bool is_box(const struct tor_plan_req *r, const struct box *b)
+{
+	u32 at[TOR_MAX_DIMS] = {}, coord[TOR_MAX_DIMS], i = 0, k, d, node = r->members[0];
+
+	for (k = 0; k < b->edges; k++)
+		coord[k] = tor_torus_coord(r->torus, node, b->dim[k]);
+	while (r->members[i] == node) {
+		if (++i == r->ranks)
+			return true;
+		for (k = 0; ++at[k] == b->extent[k]; k++) {
+			/* back to the edge's beginning */
+			d = b->dim[k];
+			at[k] = 0;
+			node += (tor_torus_coord(r->torus, r->members[0], d) - coord[k]) *
+				r->torus->stride[d];
+			coord[k] = tor_torus_coord(r->torus, r->members[0], d);
 		}
-		if (rest || at != r->members[i])
-			return false;
+		node = next_node(r->torus, node, b->dim[k], b->down[k], &coord[k]);
 	}
+	return false;
+}
+
+/* The next edge: every @step-th rank, from the first one on, along a dimension that has none yet. */
+static bool find_edge(const struct tor_plan_req *r, u32 step, u32 used, struct box *b)
+{
+	const struct tor_torus *t = r->torus;
+	u32 d, e, k = b->edges;
+	bool down = false;
+
+	for (d = 0; d < t->ndim; d++) {
+		if (used >> d & 1 || t->side[d] == 1)
+			continue;
+		down = r->members[step] == tor_torus_shift(t, r->members[0], d, -1);
+		if (down || r->members[step] == tor_torus_shift(t, r->members[0], d, 1))
+			break;
+	}
+	if (d == t->ndim)
+		return false;
+	for (e = 2; e < t->side[d] && (u64)e * step < r->ranks; e++)
+		if (r->members[e * step] != tor_torus_shift(t, r->members[0], d, down ? -(s64)e : e))
+			break;
+	b->dim[k] = d;
+	b->extent[k] = e;
+	b->down[k] = down;
+	b->edges++;
 	return true;
 }
 
-/* The extents of the box that the members are, in its order: a row, a plane, a block; may wrap. */
-static bool find_box(const struct tor_plan_req *r, u32 *extent)
+/* The box that the members are: a row, a plane, a block; it may wrap, with its edges in any order and direction. */
+static bool find_box(const struct tor_plan_req *r, struct box *b)
 {
-	const struct tor_torus *t = r->torus;
-	u32 d, e, step = 1;
+	u32 used = 0;
+	u64 step = 1;
 
-	for (d = 0; d < t->ndim; d++) {
-		for (e = 1; e < t->side[d] && (u64)e * step < r->ranks; e++)
-			if (r->members[e * step] != tor_torus_shift(t, r->members[0], d, e))
-				break;
-		extent[d] = e;
-		step *= e;
+	b->edges = 0;
+	while (step < r->ranks) {
+		if (!find_edge(r, step, used, b))
+			return false;
+		used |= 1U << b->dim[b->edges - 1];
+		step *= b->extent[b->edges - 1];
 	}
-	return step == r->ranks && is_box(r, extent);
+	return step == r->ranks && is_box(r, b);
 }
 
 /* Sides of 1 do nothing, so that no family need know them. */
@@ -143,12 +191,12 @@ static int make_grid(struct tor_plan *p, const u32 *extent, u32 ndim)
 static int find_grid(struct tor_plan *p, bool any_list)
 {
 	const struct tor_torus *t = p->req.torus;
-	u32 extent[TOR_MAX_DIMS];
+	struct box box;
 
 	if (!p->req.members)
 		return make_grid(p, t->side, t->ndim);
-	if (find_box(&p->req, extent))
-		return make_grid(p, extent, t->ndim);
+	if (find_box(&p->req, &box))
+		return make_grid(p, box.extent, box.edges);
 	p->list = true;
 	return any_list ? make_grid(p, &p->req.ranks, 1) : -EOPNOTSUPP;
 }
@@ -212,7 +260,7 @@ int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, 
 	if (req->collective == TORCOLL_BARRIER)
 		p->req.collective = TORCOLL_ALLREDUCE;
 	if (find_grid(p, f->any_list))
-		return refuse(-EOPNOTSUPP, why, "the members are no torus in its order of nodes");
+		return refuse(-EOPNOTSUPP, why, "the members are no block of the torus");
 	return init_family(p, f, why);
 }
 

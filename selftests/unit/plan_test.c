@@ -4,6 +4,8 @@
 #include "plan_cases.h"
 #include "plan_rules.h"
 
+#include <stdlib.h>
+
 /* Is it served? Then it is right. */
 static bool right(const struct tor_plan_req *req)
 {
@@ -108,6 +110,117 @@ static void plan_members__sub_tori(void **state)
 	}
 }
 
+/* A random block, which may wrap, its edges in a random order and direction. */
+static u32 random_block(const struct tor_torus *t, unsigned int *seed, u32 *members, u32 *ext, u32 *edges)
+{
+	u32 order[TOR_MAX_DIMS], d, k, i, n = 1, base = rand_r(seed) % t->nodes;
+	s32 sign[TOR_MAX_DIMS];
+
+	for (d = 0; d < t->ndim; d++)
+		order[d] = d;
+	*edges = 0;
+	for (k = 0; k < t->ndim; k++) {
+		i = k + rand_r(seed) % (t->ndim - k);
+		swap(order[k], order[i]);
+		ext[k] = rand_r(seed) % 3 ? t->side[order[k]] : 1 + rand_r(seed) % t->side[order[k]];
+		sign[k] = rand_r(seed) % 2 ? 1 : -1;
+		n *= ext[k];
+		*edges += ext[k] > 1;
+	}
+	for (i = 0; i < n; i++) {
+		u32 rest = i;
+
+		members[i] = base;
+		for (k = 0; k < t->ndim; rest /= ext[k++])
+			members[i] = tor_torus_shift(t, members[i], order[k],
+						     sign[k] * (s32)(rest % ext[k]));
+	}
+	return n;
+}
+
+static const struct {
+	u32 ndim, side[4];
+} block_shapes[] = {
+	{ 1, { 7 } }, { 2, { 4, 4 } }, { 2, { 5, 3 } }, { 3, { 2, 3, 4 } }, { 4, { 2, 2, 2, 3 } },
+	{ 3, { 2, 1, 5 } },
+};
+
+/* Blocks get the families of tori, with the block's own sides. */
+static void plan_members__blocks_in_any_order(void **state)
+{
+	u32 members[64], ext[TOR_MAX_DIMS], edges, i, k, g, turn;
+	struct tor_plan_req req;
+	unsigned int seed = 7;
+	struct tor_plan p;
+	struct tor_torus t;
+
+	for (turn = 0; turn < 300; turn++) {
+		i = turn % ARRAY_SIZE(block_shapes);
+		tor_torus_init(&t, block_shapes[i].ndim, block_shapes[i].side, 1);
+		req = plan_request(&t, TORCOLL_TRIVANCE_BW, TORCOLL_ALLREDUCE, 100);
+		req.ranks = random_block(&t, &seed, members, ext, &edges);
+		req.members = members;
+		assert_int_equal(tor_plan_init(&p, &req, 0, NULL), 0);
+		assert_false(p.list);
+		if (edges)
+			assert_int_equal(p.grid.ndim, edges);
+		for (k = 0, g = 0; k < t.ndim; k++)
+			if (ext[k] > 1)
+				assert_int_equal(p.grid.side[g++], ext[k]);
+		if (turn % 10 == 0)
+			assert_true(right(&req));
+	}
+}
+
+/* Whatever is taken for a torus is one: who are neighbours on it are so in the fabric, each node is there once. */
+static void check_neighbours(const struct tor_plan *p, u32 *blocks)
+{
+	const u32 *member = p->req.members;
+	u32 i, j, d, c;
+
+	if (p->list)
+		return;
+	++*blocks;
+	for (i = 0; i < p->req.ranks; i++) {
+		for (j = 0; j < i; j++)
+			assert_int_not_equal(member[i], member[j]);
+		for (d = 0; d < p->grid.ndim; d++) {
+			c = tor_torus_coord(&p->grid, i, d);
+			if (c + 1 == p->grid.side[d])
+				continue;
+			j = i + p->grid.stride[d];
+			assert_int_equal(tor_torus_distance(p->req.torus, member[i], member[j]), 1);
+		}
+	}
+}
+
+static void plan_members__nothing_else_is_a_torus(void **state)
+{
+	u32 members[64], ext[TOR_MAX_DIMS], edges, i, turn, blocks = 0;
+	struct tor_plan_req req;
+	unsigned int seed = 8;
+	struct tor_plan p;
+	struct tor_torus t;
+
+	for (turn = 0; turn < 3000; turn++) {
+		i = turn % ARRAY_SIZE(block_shapes);
+		tor_torus_init(&t, block_shapes[i].ndim, block_shapes[i].side, 1);
+		req = plan_request(&t, TORCOLL_RING, TORCOLL_ALLREDUCE, 100);
+		req.ranks = random_block(&t, &seed, members, ext, &edges);
+		req.members = members;
+		i = rand_r(&seed) % req.ranks;
+		if (turn % 3)
+			swap(members[i], members[req.ranks - 1]);
+		else if (turn % 2)
+			members[i] = rand_r(&seed) % t.nodes;
+		else
+			req.ranks = i + 1;
+		assert_int_equal(tor_plan_init(&p, &req, 0, NULL), 0);
+		check_neighbours(&p, &blocks);
+	}
+	assert_in_range(blocks, 300, 2700);
+}
+
 /* Any order of any nodes, by every family that takes lists. */
 static void plan_members__any_list(void **state)
 {
@@ -152,6 +265,8 @@ int main(void)
 		cmocka_unit_test(plan_names__both_ways),
 		cmocka_unit_test(plan_init__refuses),
 		cmocka_unit_test(plan_members__sub_tori),
+		cmocka_unit_test(plan_members__blocks_in_any_order),
+		cmocka_unit_test(plan_members__nothing_else_is_a_torus),
 		cmocka_unit_test(plan_members__any_list),
 	};
 
