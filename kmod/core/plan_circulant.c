@@ -25,8 +25,7 @@ struct search {
 	u32 end;			/* rounds before this one are wanted */
 	u32 calls;
 	s8 *block;
-	u8 next[TOR_CIRCULANT_ROUNDS + 2];	/* skips not yet used */
-	u8 prev[TOR_CIRCULANT_ROUNDS + 2];
+	u32 unused;			/* skips, as bits */
 };
 
 /**
@@ -43,12 +42,6 @@ void tor_circulant_init(struct tor_circulant *c, u32 p)
 	c->skip[c->q] = p;
 	for (k = c->q; k-- > 0;)
 		c->skip[k] = (c->skip[k + 1] + 1) / 2;
-	for (k = 0; k <= c->q; k++) {
-		c->next[k + 1] = k;
-		c->prev[k + 1] = k == c->q ? 0 : k + 2;
-	}
-	c->next[0] = c->q + 1;
-	c->prev[0] = 1;
 }
 
 /* The round in which the first block reaches a rank on the greedy path from the root; root: q. */
@@ -65,36 +58,46 @@ static u32 base_block(const struct tor_circulant *c, u32 r)
 	return c->q;
 }
 
-static void unlink_skip(struct search *s, u32 e)
+/* The longest skip of a set that is at most @room; -1 if there is none. */
+static s32 longest(const u32 *skip, u32 set, u32 room)
 {
-	s->next[s->prev[e + 1]] = s->next[e + 1];
-	s->prev[s->next[e + 1]] = s->prev[e + 1];
+	/* skip[e] is more than 2^(e - 1), but not more than 2^e: one is tried in vain at most */
+	s32 e = fls(set & ((2U << fls(room)) - 1)) - 1;
+
+	if (e >= 0 && skip[e] > room)
+		e = fls(set & ((1U << e) - 1)) - 1;
+	return e;
 }
 
 /*
  * Depth first over the paths from the root, longest skips first: the paths that end at least skip[k], but
  * less than skip[k + 1], before the rank give the block of round k. Ends strictly decrease (@below), each
- * skip is a path's last one only once. @k: the next round to find a block for; returned.
+ * skip is a path's last one only once. @k: the next round to find a block for; returned. @skips: those
+ * that may come next, unless they are used meanwhile.
  */
-static u32 find_blocks(struct search *s, u32 k, u32 from, u32 below, u32 link)
+static u32 find_blocks(struct search *s, u32 k, u32 from, u32 below, u32 skips)
 {
 	const u32 *skip = s->skip;
 	const u32 r = s->r, end = s->end;
+	u32 last, to;
+	s32 e;
 
-	for (; link && k < end; link = s->next[link]) {
-		u32 e = link - 1, to = from + skip[e];
-
-		if (to + skip[k] > r || to >= below)
-			continue;
+	while (k < end) {
+		last = min(r - skip[k], below - 1);
+		e = last > from ? longest(skip, s->unused & skips, last - from) : -1;
+		if (e < 0)
+			return k;
+		to = from + skip[e];
+		skips = (1U << e) - 1;
 		if (to + skip[k + 1] <= r) {
 			s->calls++;
-			k = find_blocks(s, k, to, below, link);
+			k = find_blocks(s, k, to, below, skips | 1U << e);
 		}
 		if (k == end || from + skip[k + 1] > r)
 			return k;
 		below = to;
 		s->block[k++] = e;
-		unlink_skip(s, e);
+		s->unused &= ~(1U << e);
 	}
 	return k;
 }
@@ -110,10 +113,8 @@ static u32 find_recv(const struct tor_circulant *c, u32 r, u32 rounds, s8 *block
 	s.end = rounds;
 	s.calls = 0;
 	s.block = block;
-	memcpy(s.next, c->next, sizeof(s.next));
-	memcpy(s.prev, c->prev, sizeof(s.prev));
-	unlink_skip(&s, b);
-	find_blocks(&s, 0, 0, 2 * c->p, s.next[0]);
+	s.unused = ((2U << q) - 1) & ~(1U << b);
+	find_blocks(&s, 0, 0, 2 * c->p, ~0U);
 	/* a path that ends with the skip of p is the one to the rank itself: its base block */
 	for (k = 0; k < rounds; k++)
 		block[k] = block[k] == (s8)q ? (s8)b : block[k] - (s8)q;
@@ -150,20 +151,22 @@ static s8 ask_receiver(const struct tor_circulant *c, u32 r, u32 k)
  * @block: q entries
  *
  * Follows the greedy path to the rank, in the range [0, end) of ranks that do alike in the round: the block
- * that is sent is the one of the last skip taken, unless the range says too little; then it is asked of the
- * receiver.
+ * that is sent is the one of the last skip taken, before the first one the base block, unless the range says
+ * too little; then it is asked of the receiver. The path's last skip is the base block.
  *
  * Return: how often that was.
  */
 u32 tor_circulant_send(const struct tor_circulant *c, u32 r, s8 *block)
 {
-	u32 b = base_block(c, r), at = r, end = c->p, k, asked = 0;
-	s8 last = b;
+	u32 at = r, end = c->p, q = c->q, k, asked = 0;
 	const u32 *skip = c->skip;
+	s8 last = q;
 
-	for (k = 0; r == 0 && k < c->q; k++)
+	for (k = 0; r == 0 && k < q; k++)
 		block[k] = k;
-	for (k = c->q - 1; r && k > 0; k--) {
+	if (!r)
+		return 0;
+	for (k = q - 1; k > 0; k--) {
 		bool taken = at >= skip[k];
 		u32 rest = taken ? end - skip[k] : min(end, skip[k]);
 		bool plain;
@@ -171,8 +174,8 @@ u32 tor_circulant_send(const struct tor_circulant *c, u32 r, s8 *block)
 		if (taken)
 			plain = at > skip[k] || at <= rest || k == 1 || rest < skip[k - 1];
 		else
-			plain = at + skip[k] < end || end < skip[k - 1] || (k == 1 && b > 0);
-		last = taken ? (s8)(k - c->q) : last;
+			plain = at + skip[k] < end || end < skip[k - 1] || (k == 1 && !at);
+		last = taken ? (s8)(k - q) : last;
 		block[k] = last;
 		if (!plain) {
 			block[k] = ask_receiver(c, r, k);
@@ -181,8 +184,12 @@ u32 tor_circulant_send(const struct tor_circulant *c, u32 r, s8 *block)
 		at -= taken ? skip[k] : 0;
 		end = rest;
 	}
-	if (r)
-		block[0] = b - c->q;
+	/* skip 0 is taken, or the path has ended */
+	block[0] = at ? -(s8)q : last;
+	/* the base block is known now, q stood for it */
+	for (k = q - 1; k > 0 && skip[k] > r; k--)
+		if (block[k] == (s8)q)
+			block[k] = block[0] + (s8)q;
 	return asked;
 }
 

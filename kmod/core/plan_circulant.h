@@ -16,14 +16,10 @@
  * @p: ranks, at least 2; rank 0 is the root
  * @q: ceil(log2 p)
  * @skip: 1 = skip[0] .. skip[q] = p
- * @next: all skips as a list, longest first: behind skip e comes skip next[e + 1] - 1; ends are at index 0
- * @prev: the same backwards
  */
 struct tor_circulant {
 	u32 p, q;
 	u32 skip[TOR_CIRCULANT_ROUNDS + 1];
-	u8 next[TOR_CIRCULANT_ROUNDS + 2];
-	u8 prev[TOR_CIRCULANT_ROUNDS + 2];
 };
 
 void tor_circulant_init(struct tor_circulant *c, u32 p);
