@@ -15,6 +15,7 @@
 #include "netlink.h"
 #include "port.h"
 #include "reroute.h"
+#include "shrink.h"
 #include "trace.h"
 
 static unsigned int net_id __read_mostly;
@@ -92,14 +93,15 @@ static enum hrtimer_restart join_timer(struct hrtimer *timer)
 {
 	struct tor_fabric *fabric = container_of(timer, struct tor_fabric, join_timer);
 	struct tor_entry entry;
-	u64 when;
+	u64 join, shrink;
 
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
-	when = tor_join_timer(&entry.ctx, &fabric->node);
-	if (when)
-		tor_fabric_join_timer(fabric, when);
+	join = tor_join_timer(&entry.ctx, &fabric->node);
+	shrink = tor_shrink_timer(&entry.ctx, &fabric->node, rcu_dereference(fabric->routes));
+	if (join || shrink)
+		tor_fabric_join_timer(fabric, min_not_zero(join, shrink));
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
 	rcu_read_unlock();
@@ -110,7 +112,8 @@ void tor_fabric_join_timer(struct tor_fabric *fabric, u64 when)
 {
 	lockdep_assert_held(&fabric->lock);
 	/* queued, not active: its own function sets it again, and may have seen no join just now */
-	if (!hrtimer_is_queued(&fabric->join_timer))
+	if (!hrtimer_is_queued(&fabric->join_timer) ||
+	    hrtimer_get_expires_ns(&fabric->join_timer) > when)
 		hrtimer_start(&fabric->join_timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
 }
 

@@ -16,6 +16,7 @@
 #include "join.h"
 #include "memory.h"
 #include "port.h"
+#include "shrink.h"
 #include "reroute.h"
 #include "trace.h"
 
@@ -397,7 +398,15 @@ static void rx_comm(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 		return;
 	}
 	spin_lock(&fabric->lock);
-	tor_join_rx(&entry->ctx, &fabric->node, h, &msg, tor_group_find(fabric, msg.tag));
+	if (msg.step < TORCOLL_COMM_SHRINK_CALL) {
+		tor_join_rx(&entry->ctx, &fabric->node, h, &msg, tor_group_find(fabric, msg.tag));
+	} else {
+		tor_shrink_rx(&entry->ctx, &fabric->node, h, &msg,
+			      tor_group_find(fabric, msg.tag));
+		/* what follows may be urgent again */
+		if (!list_empty(&fabric->node.shrinks))
+			tor_fabric_join_timer(fabric, entry->ctx.now + TOR_JOIN_REPEAT);
+	}
 	spin_unlock(&fabric->lock);
 }
 

@@ -6,9 +6,7 @@
 
 #include <linux/log2.h>
 #include <linux/poll.h>
-#include <linux/rtnetlink.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 
 #include "netlink.h"
 #include "op.h"
@@ -323,22 +321,18 @@ void tor_group_abort(struct tor_group *group, int error)
 
 /* --- the end --- */
 
-static bool joined(const struct tor_group *group)
-{
-	return test_bit(TOR_GROUP_JOINED, &group->flags);
-}
-
 u64 tor_group_memory(const struct tor_group *group)
 {
+	const struct tor_chooser *chooser = smp_load_acquire(&group->chooser);
 	const struct tor_comm *comm = &group->comm;
 
 	return sizeof(*group) + comm->depth * sizeof(*group->slot) +
 	       comm->depth * comm->channels * sizeof(*group->lanes) +
 	       comm->ranks * (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen)) +
-	       tor_chooser_memory(group->chooser) + atomic_read(&comm->kept);
+	       (chooser ? tor_chooser_memory(chooser) : 0) + atomic_read(&comm->kept);
 }
 
-static void free_group(struct tor_group *group)
+static void group_free(struct tor_group *group)
 {
 	/* of ops that a call began just as the comm failed */
 	if (group->slot)
@@ -348,20 +342,21 @@ static void free_group(struct tor_group *group)
 	kvfree(group->chooser);
 	kvfree(group->lanes);
 	kvfree(group->slot);
-	kvfree(group->comm.member);
-	kvfree(group->comm.order);
+	kvfree(group->member);
+	kvfree(group->order);
 	kvfree(group->comm.epoch);
 	kvfree(group->comm.seen);
 	kvfree(group->comm.path);
 	kvfree(group->join.seen);
 	kvfree(group->join.seen_nonce);
+	kvfree(group->shrink.of);
 	kfree(group);
 }
 
 void tor_group_put(struct tor_group *group)
 {
 	if (refcount_dec_and_test(&group->refs))
-		free_group(group);
+		group_free(group);
 }
 
 /*
@@ -371,7 +366,7 @@ void tor_group_put(struct tor_group *group)
  * - the works: cancelled, this one excepted;
  * - calls of the process: they hold references.
  */
-static void group_end(struct tor_group *group)
+void tor_group_end(struct tor_group *group)
 {
 	struct tor_fabric *fabric = group->fabric;
 	u32 i;
@@ -384,7 +379,7 @@ static void group_end(struct tor_group *group)
 		spin_unlock_bh(&fabric->groups_lock);
 	}
 	set_bit(TOR_GROUP_DEAD, &group->flags);
-	if (joined(group))
+	if (test_bit(TOR_GROUP_JOINED, &group->flags))
 		tor_netlink_notify_comm(group, true);
 	abort_lanes(group);
 	synchronize_rcu();
@@ -399,7 +394,66 @@ static void group_end(struct tor_group *group)
 
 static void linger_work(struct work_struct *work)
 {
-	group_end(container_of(to_delayed_work(work), struct tor_group, linger_work));
+	tor_group_end(container_of(to_delayed_work(work), struct tor_group, linger_work));
+}
+
+/* --- the beginning --- */
+
+struct tor_group *tor_group_new(struct tor_fabric *fabric, const char *name, u32 depth)
+{
+	struct tor_group *group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
+	struct tor_comm *comm;
+
+	if (!group)
+		return NULL;
+	comm = &group->comm;
+	group->fabric = fabric;
+	comm->node = &fabric->node;
+	comm->error_rank = TOR_NO_RANK;
+	comm->depth = roundup_pow_of_two(depth ? depth : TOR_DEPTH_DEFAULT);
+	comm->channels = 2 * fabric->node.torus.ndim;
+	refcount_set(&group->refs, 1);
+	strscpy(group->name, name, sizeof(group->name));
+	init_waitqueue_head(&group->wait);
+	mutex_init(&group->submit);
+	mutex_init(&group->reap);
+	group->next_seq = 1;
+	INIT_DELAYED_WORK(&group->fail_work, fail_work);
+	INIT_DELAYED_WORK(&group->linger_work, linger_work);
+	return group;
+}
+
+int tor_group_alloc(struct tor_group *group)
+{
+	struct tor_comm *comm = &group->comm;
+	u32 i;
+
+	comm->epoch = kvcalloc(comm->ranks, sizeof(*comm->epoch), GFP_KERNEL_ACCOUNT);
+	comm->seen = kvcalloc(comm->ranks, sizeof(*comm->seen), GFP_KERNEL_ACCOUNT);
+	comm->path = kvcalloc(comm->ranks, sizeof(*comm->path), GFP_KERNEL_ACCOUNT);
+	group->slot = kvcalloc(comm->depth, sizeof(*group->slot), GFP_KERNEL_ACCOUNT);
+	group->lanes = kvcalloc(comm->depth * comm->channels, sizeof(*group->lanes),
+				GFP_KERNEL_ACCOUNT);
+	if (!comm->epoch || !comm->seen || !comm->path || !group->slot || !group->lanes)
+		return -ENOMEM;
+	for (i = 0; i < comm->depth; i++) {
+		group->slot[i].group = group;
+		group->slot[i].op.comm = comm;
+		group->slot[i].lane = &group->lanes[i * comm->channels];
+	}
+	/* op numbers start at 1, so slot 0's first op is number depth */
+	for (i = 0; i < comm->depth * comm->channels; i++) {
+		struct tor_lane *lane = &group->lanes[i];
+		u32 slot = i / comm->channels;
+
+		spin_lock_init(&lane->lock);
+		hrtimer_init(&lane->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+		lane->timer.function = lane_timer;
+		lane->slot = &group->slot[slot];
+		tor_chan_init(&lane->chan, &group->slot[slot].op, i % comm->channels,
+			      slot ? slot : comm->depth);
+	}
+	return 0;
 }
 
 void tor_group_close(struct tor_group *group)
@@ -436,7 +490,7 @@ void tor_group_end_all(struct tor_fabric *fabric)
 		if (!found)
 			break;
 		cancel_delayed_work_sync(&found->linger_work);
-		group_end(found);
+		tor_group_end(found);
 		tor_group_put(found);
 	} while (true);
 	/* those that had left the table already, but not the fabric */
@@ -452,282 +506,4 @@ int tor_group_init(void)
 void tor_group_exit(void)
 {
 	destroy_workqueue(works);
-}
-
-/* --- creation --- */
-
-int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
-{
-	struct tor_group *group = container_of(join, struct tor_group, join);
-	struct tor_fabric *fabric = group->fabric;
-	int err = 0;
-
-	group->comm.tag = join->tag;
-	group->comm.generation = join->generation;
-	group->comm.unit = join->unit;
-	spin_lock(&fabric->groups_lock);
-	if (tor_group_find(fabric, join->tag)) {
-		err = -EEXIST;
-	} else {
-		hash_add_rcu(fabric->group, &group->hash, join->tag);
-		set_bit(TOR_GROUP_HASHED, &group->flags);
-	}
-	spin_unlock(&fabric->groups_lock);
-	if (!err)
-		tor_reroute_look(fabric);
-	return err;
-}
-
-void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join)
-{
-	struct tor_group *group = container_of(join, struct tor_group, join);
-
-	/* the join's results before the bit that its caller waits for */
-	smp_mb__before_atomic();
-	set_bit(TOR_GROUP_JOINED, &group->flags);
-	wake_up_all(&group->wait);
-}
-
-static int compare_members(const void *a, const void *b, const void *priv)
-{
-	const u32 *member = priv;
-	u32 x = member[*(const u32 *)a], y = member[*(const u32 *)b];
-
-	return x < y ? -1 : x > y;
-}
-
-/* The list of members must be nodes, each once, the caller's own at its rank. */
-static int check_members(struct tor_group *group, struct tor_group_config *cfg, const char **why)
-{
-	const struct tor_node *node = &group->fabric->node;
-	struct tor_comm *comm = &group->comm;
-	u32 *order;
-	u32 i;
-
-	if (!cfg->member && cfg->ranks && cfg->ranks != node->torus.nodes) {
-		*why = "the number of ranks is not that of the fabric's nodes: give a list of members";
-		return -EINVAL;
-	}
-	comm->ranks = cfg->member ? cfg->ranks : node->torus.nodes;
-	comm->member = cfg->member;
-	cfg->member = NULL;
-	if (comm->member) {
-		order = kvmalloc_array(comm->ranks, sizeof(*order), GFP_KERNEL_ACCOUNT);
-		if (!order)
-			return -ENOMEM;
-		comm->order = order;
-		for (i = 0; i < comm->ranks; i++) {
-			order[i] = i;
-			if (comm->member[i] >= node->torus.nodes) {
-				*why = "a member is no node of the fabric";
-				return -EINVAL;
-			}
-		}
-		sort_r(order, comm->ranks, sizeof(*order), compare_members, NULL, comm->member);
-		for (i = 1; i < comm->ranks; i++) {
-			if (comm->member[order[i]] == comm->member[order[i - 1]]) {
-				*why = "several ranks on one node are not served yet";
-				return -EOPNOTSUPP;
-			}
-		}
-	}
-	comm->rank = tor_comm_rank(comm, node->self);
-	if (comm->rank == TOR_NO_RANK) {
-		*why = "this node is no member";
-		return -EINVAL;
-	}
-	if (cfg->rank != TORCOLL_RANK_SELF && cfg->rank != comm->rank) {
-		*why = "that rank is not the one of this node";
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int alloc_group(struct tor_group *group)
-{
-	struct tor_comm *comm = &group->comm;
-	struct tor_join *join = &group->join;
-	u32 i;
-
-	comm->epoch = kvcalloc(comm->ranks, sizeof(*comm->epoch), GFP_KERNEL_ACCOUNT);
-	comm->seen = kvcalloc(comm->ranks, sizeof(*comm->seen), GFP_KERNEL_ACCOUNT);
-	comm->path = kvcalloc(comm->ranks, sizeof(*comm->path), GFP_KERNEL_ACCOUNT);
-	group->slot = kvcalloc(comm->depth, sizeof(*group->slot), GFP_KERNEL_ACCOUNT);
-	group->lanes = kvcalloc(comm->depth * comm->channels, sizeof(*group->lanes),
-				GFP_KERNEL_ACCOUNT);
-	if (!comm->epoch || !comm->seen || !comm->path || !group->slot || !group->lanes)
-		return -ENOMEM;
-	if (!comm->rank) {
-		join->seen = kvcalloc(comm->ranks, sizeof(*join->seen), GFP_KERNEL_ACCOUNT);
-		join->seen_nonce = kvcalloc(comm->ranks, sizeof(*join->seen_nonce),
-					    GFP_KERNEL_ACCOUNT);
-		if (!join->seen || !join->seen_nonce)
-			return -ENOMEM;
-	}
-	for (i = 0; i < comm->depth; i++) {
-		group->slot[i].group = group;
-		group->slot[i].op.comm = comm;
-		group->slot[i].lane = &group->lanes[i * comm->channels];
-	}
-	/* op numbers start at 1, so slot 0's first op is number depth */
-	for (i = 0; i < comm->depth * comm->channels; i++) {
-		struct tor_lane *lane = &group->lanes[i];
-		u32 slot = i / comm->channels;
-
-		spin_lock_init(&lane->lock);
-		hrtimer_init(&lane->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-		lane->timer.function = lane_timer;
-		lane->slot = &group->slot[slot];
-		tor_chan_init(&lane->chan, &group->slot[slot].op, i % comm->channels,
-			      slot ? slot : comm->depth);
-	}
-	return 0;
-}
-
-/* Tables by the rates as they are now: those of a comm never change. */
-static int make_chooser(struct tor_group *group)
-{
-	struct tor_fabric *fabric = group->fabric;
-	struct tor_rates rates;
-
-	group->chooser = kvzalloc(sizeof(*group->chooser), GFP_KERNEL_ACCOUNT);
-	if (!group->chooser)
-		return -ENOMEM;
-	rtnl_lock();
-	rates = fabric->rates;
-	rtnl_unlock();
-	group->join.tuning = tor_join_tuning(&rates);
-	group->comm.chooser = group->chooser;
-	return tor_chooser_init(group->chooser, &fabric->node.torus, group->comm.member,
-				group->comm.ranks, &rates);
-}
-
-static struct tor_group *new_group(struct tor_fabric *fabric, struct tor_group_config *cfg,
-				   const char **why)
-{
-	struct tor_group *group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
-	struct tor_comm *comm;
-	int err;
-
-	if (!group)
-		return ERR_PTR(-ENOMEM);
-	comm = &group->comm;
-	group->fabric = fabric;
-	comm->node = &fabric->node;
-	comm->error_rank = TOR_NO_RANK;
-	comm->depth = roundup_pow_of_two(cfg->depth ? cfg->depth : TOR_DEPTH_DEFAULT);
-	comm->channels = 2 * fabric->node.torus.ndim;
-	refcount_set(&group->refs, 1);
-	memcpy(group->name, cfg->name, cfg->name_len);
-	init_waitqueue_head(&group->wait);
-	mutex_init(&group->submit);
-	mutex_init(&group->reap);
-	group->next_seq = 1;
-	INIT_DELAYED_WORK(&group->fail_work, fail_work);
-	INIT_DELAYED_WORK(&group->linger_work, linger_work);
-	err = check_members(group, cfg, why);
-	if (!err)
-		err = alloc_group(group);
-	if (!err)
-		err = make_chooser(group);
-	if (err) {
-		free_group(group);
-		return ERR_PTR(err);
-	}
-	return group;
-}
-
-/* Wait until the join is over, or give it up. Return: the join's error. */
-static int wait_joined(struct tor_group *group, u64 deadline)
-{
-	struct tor_fabric *fabric = group->fabric;
-	struct tor_entry entry;
-	int err;
-
-	err = tor_wait_until(&group->wait, joined(group), deadline);
-	if (err) {
-		local_bh_disable();
-		rcu_read_lock();
-		tor_entry_begin(&entry);
-		spin_lock(&fabric->lock);
-		tor_join_cancel(&entry.ctx, &group->join, err);
-		spin_unlock(&fabric->lock);
-		tor_entry_end(&entry);
-		rcu_read_unlock();
-		local_bh_enable();
-	}
-	return group->join.error;
-}
-
-static const char *join_sentence(int err)
-{
-	switch (err) {
-	case -EACCES:
-		return "wrong secret";
-	case -EPROTO:
-		return "the ranks name different lists of members, or their nodes are tuned differently";
-	case -ETIMEDOUT:
-		return "a rank did not come in time";
-	case -ECONNABORTED:
-		return "a rank gave up while the comm was being created";
-	case -EEXIST:
-		return "a comm of that name is being joined from this node already";
-	default:
-		return NULL;
-	}
-}
-
-struct tor_group *tor_group_create(struct tor_fabric *fabric, struct tor_group_config *cfg,
-				   u32 *missing, const char **why)
-{
-	struct tor_group *group = new_group(fabric, cfg, why);
-	struct tor_entry entry;
-	struct tor_join *join;
-	int err;
-
-	*missing = TOR_NO_RANK;
-	if (IS_ERR(group)) {
-		atomic_dec(&fabric->users);
-		return group;
-	}
-	join = &group->join;
-	join->node = &fabric->node;
-	join->rank = group->comm.rank;
-	join->ranks = group->comm.ranks;
-	join->member = group->comm.member;
-	join->epoch = group->comm.epoch;
-	rtnl_lock();
-	join->unit = tor_fabric_unit(fabric);
-	rtnl_unlock();
-	if (!join->unit) {
-		if (group->comm.ranks > 1) {
-			*why = "this node has no port";
-			err = -EHOSTUNREACH;
-			goto err_end;
-		}
-		join->unit = TOR_WIRE_UNIT_MIN;
-	}
-
-	local_bh_disable();
-	rcu_read_lock();
-	tor_entry_begin(&entry);
-	spin_lock(&fabric->lock);
-	err = tor_join_start(&entry.ctx, join, cfg->name, cfg->name_len, cfg->secret,
-			     cfg->secret_len);
-	if (!err)
-		tor_fabric_join_timer(fabric, join->repeat);
-	spin_unlock(&fabric->lock);
-	tor_entry_end(&entry);
-	rcu_read_unlock();
-	local_bh_enable();
-	if (!err)
-		err = wait_joined(group, cfg->deadline);
-	if (!err)
-		return group;
-	*why = join_sentence(err);
-	*missing = err == -ETIMEDOUT ? join->missing : TOR_NO_RANK;
-err_end:
-	group_end(group);
-	atomic_dec(&fabric->users);
-	return ERR_PTR(err);
 }

@@ -24,6 +24,7 @@
 #include "frame.h"
 #include "join.h"
 #include "memory.h"
+#include "shrink.h"
 
 #define TOR_DEPTH_DEFAULT	8
 #define TOR_DEPTH_MAX		64
@@ -82,14 +83,21 @@ struct tor_slot {
 
 /* Bits of tor_group.flags. */
 enum tor_group_flag {
-	TOR_GROUP_JOINED,	/* the join is over */
+	TOR_GROUP_JOINED,	/* the join, or the agreement to shrink, is over */
 	TOR_GROUP_HASHED,
 	TOR_GROUP_TOLD,		/* failed because another rank said so */
+	TOR_GROUP_SHRUNK,	/* it has an heir */
 	TOR_GROUP_CLOSED,	/* the process has left; no op starts any more */
 	TOR_GROUP_DEAD,		/* being taken apart: start no timer */
 	TOR_GROUP_ENDED,
 };
 
+/**
+ * struct tor_group - a comm of a process
+ * @join, @shrink: how it began, one of them
+ * @room: length of @member and @order, which comm points to, and of its other arrays; the ranks of the comm that its
+ *	lineage began with
+ */
 struct tor_group {
 	struct tor_comm comm;
 	struct tor_fabric *fabric;
@@ -99,6 +107,10 @@ struct tor_group {
 	char name[TORCOLL_NAME_MAX + 1];
 	struct tor_chooser *chooser;	/* what auto takes */
 	struct tor_join join;
+	struct tor_shrink shrink;
+	u32 room;
+	u32 *member;
+	u32 *order;
 	wait_queue_head_t wait;
 	struct tor_session *session;	/* to wake its poll; NULL once closed; RCU */
 	struct mutex submit;		/* serialises submissions: next_seq */
@@ -144,6 +156,26 @@ struct tor_group_config {
  */
 struct tor_group *tor_group_create(struct tor_fabric *fabric, struct tor_group_config *cfg,
 				   u32 *missing, const char **why);
+
+/**
+ * tor_group_shrink - make a comm of the ranks that live; blocks until all of them have called
+ * @from: the comm; fails if it has not yet
+ * @depth: ops in flight, 0: as @from
+ * @deadline: ns, or 0
+ * @missing: out: with -ETIMEDOUT, a rank of @from that did not call, or TOR_NO_RANK
+ * @why: out: static sentence for a refusal, or unchanged
+ *
+ * Context: process. Return: a group with one reference and one user of its fabric, or an ERR_PTR.
+ */
+struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadline, u32 *missing,
+				   const char **why);
+
+/* A group without memory for ranks and ops, and then with it: comm.ranks of them. Context: process. */
+struct tor_group *tor_group_new(struct tor_fabric *fabric, const char *name, u32 depth);
+int tor_group_alloc(struct tor_group *group);
+
+/* Take it apart, drop a reference. Context: process. */
+void tor_group_end(struct tor_group *group);
 
 /*
  * The process is done with it: ops that run are aborted, their memory is unpinned before this returns; what is

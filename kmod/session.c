@@ -99,6 +99,7 @@ union call {
 	struct torcoll_region_add region_add;
 	struct torcoll_handle handle;
 	struct torcoll_comm_add comm_add;
+	struct torcoll_comm_shrink comm_shrink;
 	struct torcoll_comm_info comm_info;
 	struct torcoll_submit submit;
 	struct torcoll_wait wait;
@@ -113,7 +114,8 @@ static int call_info(struct tor_session *session, union call *call)
 		return tor_refuse(session, -EINVAL, "unknown flags %#x", info->flags);
 	info->abi_version = TORCOLL_ABI_VERSION;
 	info->max_channels = TOR_MAX_CHANNELS;
-	info->features = TORCOLL_FEATURE_PLAIN_POINTERS | TORCOLL_FEATURE_POLL;
+	info->features = TORCOLL_FEATURE_PLAIN_POINTERS | TORCOLL_FEATURE_POLL |
+			 TORCOLL_FEATURE_SHRINK;
 	info->collectives = tor_op_collectives();
 	info->types = tor_op_types();
 	info->redops = tor_op_redops();
@@ -226,12 +228,14 @@ static struct tor_fabric *get_fabric(struct tor_session *session, u64 key)
 	return fabric;
 }
 
-static int publish_group(struct tor_session *session, struct tor_group *group,
-			 struct torcoll_comm_add *add)
+/*
+ * Give the process a handle. The group may be read until tor_session_group_put(), which the caller owes: once it has
+ * a handle, another thread may close it.
+ */
+static int publish_group(struct tor_session *session, struct tor_group *group, u32 *handle)
 {
 	int id;
 
-	/* once it has a handle, another thread may close it */
 	refcount_inc(&group->refs);
 	atomic_inc(&group->fabric->users);
 	mutex_lock(&session->lock);
@@ -246,12 +250,18 @@ static int publish_group(struct tor_session *session, struct tor_group *group,
 		tor_group_close(group);
 	} else {
 		tor_netlink_notify_comm(group, false);
-		add->rank = group->comm.rank;
-		add->depth = group->comm.depth;
-		add->comm = id;
+		*handle = id;
 	}
-	tor_session_group_put(group);
 	return min(id, 0);
+}
+
+static int no_group(struct tor_session *session, int err, u32 missing, const char *why)
+{
+	if (missing != TOR_NO_RANK)
+		return tor_refuse(session, err, "rank %u is missing", missing);
+	if (why)
+		return tor_refuse(session, err, "%s", why);
+	return err;
 }
 
 static int create_group(struct tor_session *session, struct torcoll_comm_add *add,
@@ -260,17 +270,18 @@ static int create_group(struct tor_session *session, struct torcoll_comm_add *ad
 	struct tor_fabric *fabric = get_fabric(session, add->fabric);
 	struct tor_group *group;
 	const char *why = NULL;
+	int err;
 
 	if (IS_ERR(fabric))
 		return PTR_ERR(fabric);
 	group = tor_group_create(fabric, cfg, &add->missing, &why);
-	if (!IS_ERR(group))
-		return publish_group(session, group, add);
-	if (add->missing != TOR_NO_RANK)
-		return tor_refuse(session, PTR_ERR(group), "rank %u is missing", add->missing);
-	if (why)
-		return tor_refuse(session, PTR_ERR(group), "%s", why);
-	return PTR_ERR(group);
+	if (IS_ERR(group))
+		return no_group(session, PTR_ERR(group), add->missing, why);
+	err = publish_group(session, group, &add->comm);
+	add->rank = group->comm.rank;
+	add->depth = group->comm.depth;
+	tor_session_group_put(group);
+	return err;
 }
 
 static int call_comm_add(struct tor_session *session, union call *call)
@@ -311,6 +322,68 @@ static int call_comm_add(struct tor_session *session, union call *call)
 		kvfree(cfg.member);
 	}
 	memzero_explicit(secret, sizeof(secret));
+	return err;
+}
+
+/* The node of each rank, for the caller. */
+static int write_members(const struct tor_comm *comm, const struct torcoll_comm_shrink *call)
+{
+	u32 __user *to = u64_to_user_ptr(call->members);
+	u32 rank;
+
+	if (!call->members)
+		return 0;
+	if (call->room < comm->ranks)
+		return -EINVAL;
+	for (rank = 0; rank < comm->ranks; rank++)
+		if (put_user(tor_comm_node(comm, rank), to + rank))
+			return -EFAULT;
+	return 0;
+}
+
+static int shrink_group(struct tor_session *session, struct tor_group *from,
+			struct torcoll_comm_shrink *call)
+{
+	struct tor_group *group;
+	const char *why = NULL;
+	int err;
+
+	group = tor_group_shrink(from, call->depth, call->deadline_ns, &call->missing, &why);
+	if (IS_ERR(group))
+		return no_group(session, PTR_ERR(group), call->missing, why);
+	err = write_members(&group->comm, call);
+	if (err) {
+		tor_group_close(group);
+		return tor_refuse(session, err, "the members cannot be written to %u entries at %#llx",
+				  call->room, call->members);
+	}
+	err = publish_group(session, group, &call->shrunk);
+	call->rank = group->comm.rank;
+	call->ranks = group->comm.ranks;
+	call->depth = group->comm.depth;
+	tor_session_group_put(group);
+	return err;
+}
+
+static int call_comm_shrink(struct tor_session *session, union call *call)
+{
+	struct torcoll_comm_shrink *shrink = &call->comm_shrink;
+	struct tor_group *from;
+	int err;
+
+	shrink->missing = TOR_NO_RANK;
+	if (shrink->flags || shrink->__reserved || !shrink->members != !shrink->room)
+		return tor_refuse(session, -EINVAL,
+				  "unknown flags, or a reserved member, or no room for members");
+	if (shrink->depth > TOR_DEPTH_MAX)
+		return tor_refuse(session, -EINVAL, "at most %u ops can be in flight",
+				  TOR_DEPTH_MAX);
+	from = tor_session_group(session, shrink->comm);
+	if (IS_ERR(from))
+		return PTR_ERR(from);
+	WRITE_ONCE(session->owner, current->files);
+	err = shrink_group(session, from, shrink);
+	tor_session_group_put(from);
 	return err;
 }
 
@@ -459,6 +532,13 @@ static void undo_comm_add(struct tor_session *session, union call *call)
 	call_comm_del(session, &del);
 }
 
+static void undo_comm_shrink(struct tor_session *session, union call *call)
+{
+	union call del = { .handle.handle = call->comm_shrink.shrunk };
+
+	call_comm_del(session, &del);
+}
+
 struct call_type {
 	u32 size;
 	u32 min_size;		/* up to the last member of the first version */
@@ -484,6 +564,8 @@ static const struct call_type calls[] = {
 	CALL(TORCOLL_IOC_COMM_ADD, torcoll_comm_add, __reserved, call_comm_add,
 	     .undo = undo_comm_add),
 	CALL(TORCOLL_IOC_COMM_DEL, torcoll_handle, handle, call_comm_del),
+	CALL(TORCOLL_IOC_COMM_SHRINK, torcoll_comm_shrink, __reserved, call_comm_shrink,
+	     .undo = undo_comm_shrink),
 	CALL(TORCOLL_IOC_COMM_INFO, torcoll_comm_info, __reserved, call_comm_info),
 	CALL(TORCOLL_IOC_SUBMIT, torcoll_submit, chosen, call_submit, .probe = true),
 	CALL(TORCOLL_IOC_WAIT, torcoll_wait, __reserved, call_wait),

@@ -101,6 +101,16 @@ static int members_keep(struct torcoll_comm *comm, const uint32_t *members)
 	return 0;
 }
 
+static void comm_keep(struct torcoll_comm *comm)
+{
+	struct torcoll *t = comm->t;
+
+	pthread_rwlock_wrlock(&t->lock);
+	comm->next = t->comms;
+	t->comms = comm;
+	pthread_rwlock_unlock(&t->lock);
+}
+
 int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *config,
 			struct torcoll_comm **out)
 {
@@ -131,11 +141,7 @@ int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *con
 	err = members_keep(comm, config->members);
 	if (err)
 		goto del;
-
-	pthread_rwlock_wrlock(&t->lock);
-	comm->next = t->comms;
-	t->comms = comm;
-	pthread_rwlock_unlock(&t->lock);
+	comm_keep(comm);
 	torcoll__debug(TORCOLL__INFO, "comm %s: rank %u of %u, on node %u, generation %u, %u payload bytes per frame",
 		       comm->name, comm->rank, comm->size, info.node, info.generation,
 		       info.frame_bytes);
@@ -147,6 +153,62 @@ del:
 free:
 	torcoll__comm_free(comm);
 	return err;
+}
+
+/* A comm like @comm, for those that are left; its members are yet to come. */
+static struct torcoll_comm *heir_alloc(const struct torcoll_comm *comm)
+{
+	const struct torcoll_comm_config config = {
+		.fabric = comm->fabric,
+		.name = comm->name,
+		.secret = comm->secret,
+		.depth = comm->depth,
+	};
+	struct torcoll_comm *heir = comm_alloc(comm->t, &config);
+
+	if (!heir)
+		return NULL;
+	memcpy(heir->exclude, comm->exclude, sizeof(heir->exclude));
+	heir->members = calloc(comm->size, sizeof(*heir->members));
+	if (heir->members)
+		return heir;
+	torcoll__comm_free(heir);
+	return NULL;
+}
+
+int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns, struct torcoll_comm **out)
+{
+	struct torcoll_comm_shrink call;
+	struct torcoll_comm *heir;
+	int err;
+
+	heir = heir_alloc(comm);
+	if (!heir)
+		return torcoll__fail(-ENOMEM, "shrink: out of memory");
+	/* after a signal it is begun anew, with what the caller said: output members may have been touched */
+	do {
+		call = (struct torcoll_comm_shrink){
+			.size = sizeof(call),
+			.comm = comm->handle,
+			.depth = comm->depth,
+			.deadline_ns = deadline_ns,
+			.members = torcoll__u64(heir->members),
+			.room = comm->size,
+		};
+		err = torcoll_sys_ioctl(comm->t->fd, TORCOLL_IOC_COMM_SHRINK, &call);
+	} while (err == -EINTR);
+	if (err) {
+		torcoll__comm_free(heir);
+		return torcoll__refused(comm->t, err, "shrink");
+	}
+	heir->handle = call.shrunk;
+	heir->rank = call.rank;
+	heir->size = call.ranks;
+	comm_keep(heir);
+	torcoll__debug(TORCOLL__INFO, "comm %s: shrunk from %u ranks to %u, rank %u is now %u", comm->name,
+		       comm->size, heir->size, comm->rank, heir->rank);
+	*out = heir;
+	return 0;
 }
 
 void torcoll_comm_close(struct torcoll_comm *comm)

@@ -22,7 +22,7 @@
  *
  * Errors. Functions that can fail return 0 or a negative errno; the meanings are listed at the top
  * of <linux/torcoll.h>. torcoll_last_error() has a sentence for people. A comm that failed gives
- * its first error to every later op.
+ * its first error to every later op; torcoll_comm_shrink() makes one of those that live.
  *
  * Order. All ranks of a comm call the same ops in the same order: an op is matched by its place in
  * that order. What differs (count, type, operator, ...) is found out and gives -EPROTO.
@@ -176,6 +176,23 @@ int torcoll_comm_from_env(struct torcoll *t, struct torcoll_comm **comm);
  * variable TORCOLL_ALGO. All ranks must say the same. Errors: -EINVAL.
  */
 int torcoll_comm_set_algorithm(struct torcoll_comm *comm, const char *text);
+
+/*
+ * Go on after a failure: a new comm of the ranks of @comm that live, in the same order. Blocks until all of them
+ * have called this, or the deadline passes. Who is not waited for: ranks on hosts that are down, cut
+ * off or were restarted, and ranks whose process has ended or has closed the comm. @comm stays failed and is
+ * to be closed; if it has not failed yet, it is failed by this, as by torcoll_abort(). If the new comm
+ * fails in its turn, shrink that.
+ *
+ * Ranks may have got different results from the op that failed: an op can be complete on some ranks
+ * when a peer of others dies. So agree on where to go on, say by an allreduce of the number of the last step done
+ * with TORCOLL_MIN; lib/examples/survive.c does so.
+ *
+ * Errors: -ETIMEDOUT (the sentence names who is missing), -EHOSTUNREACH (the others took this rank for
+ * dead and have gone on without it), -EINVAL (@comm was shrunk before), -ENOMEM.
+ */
+int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns,
+			struct torcoll_comm **shrunk);
 
 /*
  * Leave a comm and free it. Ops still running are aborted (-ECONNABORTED at the other ranks);

@@ -42,6 +42,7 @@
  * struct tor_comm - core's part of a communicator
  * @node: where it is
  * @tag: in every frame of it
+ * @lineage: what it has in common with the comm that it was shrunk from
  * @ranks: number of ranks
  * @rank: own rank
  * @unit: payload bytes per frame, the same on all ranks
@@ -63,6 +64,7 @@ struct tor_comm {
 	struct tor_node *node;
 	u32 tag;
 	u32 generation;
+	u64 lineage;
 	u32 ranks;
 	u32 rank;
 	u32 unit;
@@ -169,6 +171,9 @@ static inline u32 tor_comm_node(const struct tor_comm *comm, u32 rank)
 
 u32 tor_comm_rank(const struct tor_comm *comm, u32 node);
 
+/* Fill @order with the ranks 0 to @ranks - 1, sorted by node. */
+void tor_comm_sort(u32 *order, const u32 *member, u32 ranks);
+
 /**
  * tor_comm_admit - is a frame from a member, in its present incarnation?
  * @comm: named by the frame's tag
@@ -209,6 +214,12 @@ void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, con
  * Return: when to call again whatever happens, ns; 0: not until the view changes.
  */
 u64 tor_comm_watch(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_routes *routes);
+
+/* How long a rank may be out of reach before that counts, ns. */
+u64 tor_watch_grace(const struct tor_node *node);
+
+/* Has the node of @rank begun a new life since the comm was created? */
+bool tor_comm_restarted(const struct tor_comm *comm, u32 rank);
 
 /* The digest of what was called, never 0. */
 u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits);

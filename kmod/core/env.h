@@ -44,6 +44,7 @@ struct tor_join;
 struct tor_mem;
 struct tor_node;
 struct tor_op;
+struct tor_shrink;
 
 /**
  * struct tor_ctx - one entry into core
@@ -216,6 +217,27 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join);
 
 /* The join is over, join->error says how. Called once; core forgets @join before. */
 void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join);
+
+/* All who live have agreed: make the heir known under shrink->tag before returning. */
+int tor_env_shrink_install(struct tor_ctx *ctx, struct tor_shrink *shrink);
+
+/*
+ * The call is over, shrink->error says how; -EAGAIN: call again, with everything anew. Called once; core forgets
+ * @shrink before.
+ */
+void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink);
+
+/**
+ * tor_env_heritage - does a process here have a comm of this lineage open?
+ * @node: here
+ * @lineage: comm->lineage
+ * @asking: node that wants to know; @epoch: of it
+ *
+ * A comm that was shrunk counts no more, its heir does.
+ *
+ * Return: enum tor_heritage.
+ */
+int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch);
 
 /* The state of a port's link changed (node->link[port].state). */
 void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port);

@@ -7,15 +7,15 @@
 #define NAME_HASH_KEY		0x6e616d6500000000ULL
 #define MEMBERS_HASH_KEY	0x6d656d6265727300ULL
 #define TAG_HASH_KEY		0x7461670000000000ULL
+#define LINEAGE_HASH_KEY	0x6c696e6561676500ULL
 
 static u32 node_of(const struct tor_join *join, u32 rank)
 {
 	return join->member ? join->member[rank] : rank;
 }
 
-/* @epoch: @msg->epochs of them. */
-static void say(struct tor_ctx *ctx, struct tor_node *node, u32 dst, const struct tor_comm_msg *msg,
-		const u32 *epoch)
+void tor_join_say(struct tor_ctx *ctx, struct tor_node *node, u32 dst,
+		  const struct tor_comm_msg *msg, const u32 *epoch)
 {
 	u8 body[sizeof(struct torcoll_comm_msg) + TOR_JOIN_EPOCHS * sizeof(__be32)];
 	u8 hdr[sizeof(struct torcoll_hdr)];
@@ -55,7 +55,7 @@ static void say_to_rank(struct tor_ctx *ctx, const struct tor_join *join, u32 ra
 		.frame_bytes = join->unit,
 	};
 
-	say(ctx, join->node, node_of(join, rank), &msg, NULL);
+	tor_join_say(ctx, join->node, node_of(join, rank), &msg, NULL);
 }
 
 /* Rank 0: the agreement, in as many messages as the epochs of all take. */
@@ -80,7 +80,7 @@ static void say_ready(struct tor_ctx *ctx, const struct tor_join *join, u32 rank
 			.epochs = min(most, join->ranks - first),
 		};
 
-		say(ctx, join->node, node_of(join, rank), &msg, join->epoch + first);
+		tor_join_say(ctx, join->node, node_of(join, rank), &msg, join->epoch + first);
 	}
 }
 
@@ -112,20 +112,32 @@ static void find_missing(struct tor_join *join)
 			join->missing = rank;
 }
 
-static void make_tag(struct tor_join *join)
+u32 tor_join_tag(struct tor_node *node, u64 proof, u64 members, u32 *generation)
 {
-	struct tor_node *node = join->node;
 	u64 word[4];
+	u32 tag;
 
-	join->generation = ++node->generation;
-	word[0] = join->proof;
+	*generation = ++node->generation;
+	word[0] = proof;
 	word[1] = (u64)node->self << 32 | node->epoch;
-	word[2] = join->generation;
-	word[3] = join->members;
+	word[2] = *generation;
+	word[3] = members;
 	do {
-		join->tag = tor_env_hash(word, sizeof(word), TAG_HASH_KEY);
+		tag = tor_env_hash(word, sizeof(word), TAG_HASH_KEY);
 		word[2] += 1ULL << 32;
-	} while (!join->tag);
+	} while (!tag);
+	return tag;
+}
+
+/* Called by every member with what all have agreed upon, so in one byte order. */
+u64 tor_join_lineage(const struct tor_join *join)
+{
+	__be64 word[3];
+
+	word[0] = cpu_to_be64(join->proof);
+	word[1] = cpu_to_be64(join->members);
+	word[2] = cpu_to_be64((u64)join->tag << 32 | join->generation);
+	return tor_env_hash(word, sizeof(word), LINEAGE_HASH_KEY);
 }
 
 /* Rank 0: does everyone stand at least at @state? */
@@ -152,7 +164,7 @@ static void collect(struct tor_ctx *ctx, struct tor_join *join)
 	int err;
 
 	if (join->state == TOR_JOIN_CALLING && all_are(join, TOR_JOIN_CALLING)) {
-		make_tag(join);
+		join->tag = tor_join_tag(join->node, join->proof, join->members, &join->generation);
 		err = tor_env_join_install(ctx, join);
 		if (err) {
 			fail_all(ctx, join, err);
@@ -237,7 +249,7 @@ static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_
 	reply.step = step;
 	reply.error = -error;
 	reply.epochs = 0;
-	say(ctx, node, h->src, &reply, NULL);
+	tor_join_say(ctx, node, h->src, &reply, NULL);
 }
 
 /* Rank 0: a member calls. */

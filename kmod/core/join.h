@@ -98,6 +98,16 @@ void tor_join_cancel(struct tor_ctx *ctx, struct tor_join *join, int error);
 void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
 		 const struct tor_comm_msg *msg, bool known);
 
+/* The tag of a comm that this node makes, and its @generation. @proof, @members: what else it depends on. */
+u32 tor_join_tag(struct tor_node *node, u64 proof, u64 members, u32 *generation);
+
+/* What a comm and all that it shrinks to have in common, the same on all ranks. Once tag and generation are agreed. */
+u64 tor_join_lineage(const struct tor_join *join);
+
+/* Send a comm message to a node; @epoch: @msg->epochs words behind it. */
+void tor_join_say(struct tor_ctx *ctx, struct tor_node *node, u32 dst,
+		  const struct tor_comm_msg *msg, const u32 *epoch);
+
 /* Repeat what was not answered. Return: when to call again, ns; 0: nothing is waiting. */
 u64 tor_join_timer(struct tor_ctx *ctx, struct tor_node *node);
 

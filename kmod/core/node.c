@@ -29,6 +29,7 @@ int tor_node_init(struct tor_node *node, const struct tor_torus *torus, u64 key,
 	node->checksum_payload = true;
 	node->hello_ns = TOR_HELLO_INTERVAL;
 	INIT_LIST_HEAD(&node->joins);
+	INIT_LIST_HEAD(&node->shrinks);
 	tor_link_init(node);
 	return 0;
 }

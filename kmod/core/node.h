@@ -30,7 +30,8 @@
  * @said_at: time of the last regular hello, ns
  * @floods: how often news may be passed on at once; @flooded: as of when, ns
  * @told: the records that hellos carry just now, @ntold of them; @said: the body of one
- * @joins: comms being created, struct tor_join; the surroundings' join lock covers it and all of them
+ * @joins: comms being created, struct tor_join; @shrinks: being shrunk, struct tor_shrink; the surroundings' join
+ *	lock covers them all
  * @generation: comms created with this node as rank 0
  */
 struct tor_node {
@@ -54,6 +55,7 @@ struct tor_node {
 	u8 said[sizeof(struct torcoll_hello) +
 		TORCOLL_HELLO_RECORDS_MAX * sizeof(struct torcoll_link_record)];
 	struct list_head joins;
+	struct list_head shrinks;
 	u32 generation;
 };
 

@@ -5,11 +5,8 @@
  */
 #include "engine.h"
 
-/*
- * How long a rank may be out of reach before that counts. The news of a link that came back and of another that
- * went down may arrive in the wrong order, by different ways.
- */
-static u64 grace(const struct tor_node *node)
+/* The news of a link that came back and of another that went down may arrive in the wrong order, by different ways. */
+u64 tor_watch_grace(const struct tor_node *node)
 {
 	return min_t(u64, 2 * node->hello_ns, TOR_WATCH_GRACE);
 }
@@ -25,19 +22,22 @@ static void begin(struct tor_comm *comm)
 	comm->watched = true;
 }
 
-/* A rank whose node has begun a new life since the comm was created, or TOR_NO_RANK. */
+bool tor_comm_restarted(const struct tor_comm *comm, u32 rank)
+{
+	u32 epoch = comm->node->view.entry[tor_comm_node(comm, rank)].epoch;
+
+	return comm->watched && rank != comm->rank && epoch != comm->seen[rank] &&
+	       epoch != comm->epoch[rank];
+}
+
+/* The first such rank, or TOR_NO_RANK. */
 static u32 find_restarted(const struct tor_comm *comm)
 {
-	const struct tor_view *view = &comm->node->view;
 	u32 rank;
 
-	for (rank = 0; rank < comm->ranks; rank++) {
-		u32 epoch = view->entry[tor_comm_node(comm, rank)].epoch;
-
-		if (rank != comm->rank && epoch != comm->seen[rank] &&
-		    epoch != comm->epoch[rank])
+	for (rank = 0; rank < comm->ranks; rank++)
+		if (tor_comm_restarted(comm, rank))
 			return rank;
-	}
 	return TOR_NO_RANK;
 }
 
@@ -89,8 +89,8 @@ u64 tor_comm_watch(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_
 	}
 	if (!comm->lost_since)
 		comm->lost_since = ctx->now;
-	if (ctx->now < comm->lost_since + grace(comm->node))
-		return comm->lost_since + grace(comm->node);
+	if (ctx->now < comm->lost_since + tor_watch_grace(comm->node))
+		return comm->lost_since + tor_watch_grace(comm->node);
 	tor_comm_fail(ctx, comm, error, rank, 0);
 	return 0;
 }

@@ -423,7 +423,7 @@ int tor_wire_get_comm(const void *p, u32 len, struct tor_comm_msg *msg)
 	msg->epochs = be32_to_cpu(raw.epochs);
 	if (msg->epochs > (len - sizeof(raw)) / sizeof(__be32))
 		return -EBADMSG;
-	if (raw.step < TORCOLL_COMM_JOIN || raw.step > TORCOLL_COMM_LEAVE ||
+	if (raw.step < TORCOLL_COMM_JOIN || raw.step >= TORCOLL_COMM_STEP_END ||
 	    be32_to_cpu(raw.error) > WIRE_ERRNO_MAX)
 		return -EBADMSG;
 

@@ -297,7 +297,7 @@ static void bad_comm_step(struct frame *f)
 {
 	struct tor_hdr h = comm(f, TORCOLL_COMM_JOIN, 0);
 
-	spoil(f, &h, offsetof(struct torcoll_comm_msg, step), 8);
+	spoil(f, &h, offsetof(struct torcoll_comm_msg, step), 15);
 }
 
 static void bad_comm_reserved(struct frame *f)

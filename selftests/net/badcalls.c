@@ -44,6 +44,7 @@ union any {
 	struct torcoll_region_add region_add;
 	struct torcoll_handle handle;
 	struct torcoll_comm_add comm_add;
+	struct torcoll_comm_shrink comm_shrink;
 	struct torcoll_comm_info comm_info;
 	struct torcoll_submit submit;
 	struct torcoll_wait wait;
@@ -89,6 +90,11 @@ static void good_comm_add(union any *any)
 static void good_comm(union any *any)
 {
 	any->handle.handle = comm;
+}
+
+static void good_comm_shrink(union any *any)
+{
+	any->comm_shrink.comm = comm;
 }
 
 static void good_comm_info(union any *any)
@@ -142,6 +148,8 @@ static const struct call_type {
 	{ "region_del", TORCOLL_IOC_REGION_DEL, sizeof(struct torcoll_handle), good_region_del },
 	{ "comm_add", TORCOLL_IOC_COMM_ADD, sizeof(struct torcoll_comm_add), good_comm_add },
 	{ "comm_del", TORCOLL_IOC_COMM_DEL, sizeof(struct torcoll_handle), good_comm },
+	{ "comm_shrink", TORCOLL_IOC_COMM_SHRINK, sizeof(struct torcoll_comm_shrink),
+	  good_comm_shrink },
 	{ "comm_info", TORCOLL_IOC_COMM_INFO, sizeof(struct torcoll_comm_info), good_comm_info },
 	{ "submit", TORCOLL_IOC_SUBMIT, sizeof(struct torcoll_submit), good_submit },
 	{ "wait", TORCOLL_IOC_WAIT, sizeof(struct torcoll_wait), good_wait },
@@ -212,6 +220,7 @@ struct member {
 #define HANDLE(_value)			SET(torcoll_handle, handle, _value)
 #define HANDLE_FROM(_variable)		FROM(torcoll_handle, handle, _variable)
 #define COMM_ADD(_member, _value)	SET(torcoll_comm_add, _member, _value)
+#define COMM_SHRINK(_member, _value)	SET(torcoll_comm_shrink, _member, _value)
 #define COMM_INFO(_member, _value)	SET(torcoll_comm_info, _member, _value)
 #define SUBMIT(_member, _value)		SET(torcoll_submit, _member, _value)
 #define WAIT(_member, _value)		SET(torcoll_wait, _member, _value)
@@ -341,6 +350,25 @@ static const struct row rows[] = {
 	{ .name = "COMM_ADD__all_but_one_missing", .cmd = TORCOLL_IOC_COMM_ADD, .want = ETIMEDOUT,
 	  .set = { COMM_ADD(members, 0), COMM_ADD(ranks, 0), COMM_ADD(deadline_ns, 1) },
 	  .out = COMM_ADD(missing, 1) },
+
+	ROW("flags", COMM_SHRINK, EINVAL, COMM_SHRINK(flags, 1)),
+	ROW("reserved", COMM_SHRINK, EINVAL, COMM_SHRINK(__reserved, 1)),
+	ROW("members_without_room", COMM_SHRINK, EINVAL, COMM_SHRINK(members, MEMORY)),
+	ROW("room_without_members", COMM_SHRINK, EINVAL, COMM_SHRINK(room, 1)),
+	ROW("members_unmapped", COMM_SHRINK, EFAULT, COMM_SHRINK(members, UNMAPPED),
+	    COMM_SHRINK(room, 1)),
+	ROW("members_kernel", COMM_SHRINK, EFAULT, COMM_SHRINK(members, KERNEL),
+	    COMM_SHRINK(room, 1)),
+	ROW("handle_0", COMM_SHRINK, ENOENT, COMM_SHRINK(comm, 0)),
+	ROW("handle_2^32-1", COMM_SHRINK, ENOENT, COMM_SHRINK(comm, ~0U)),
+	ROW("stale", COMM_SHRINK, ENOENT, FROM(torcoll_comm_shrink, comm, stale_comm)),
+	ROW("foreign", COMM_SHRINK, ENOENT, FROM(torcoll_comm_shrink, comm, foreign_comm)),
+	ROW("depth_65", COMM_SHRINK, EINVAL, COMM_SHRINK(depth, 65)),
+	ROW("depth_2^32-1", COMM_SHRINK, EINVAL, COMM_SHRINK(depth, ~0U)),
+	{ .name = "COMM_SHRINK__healthy", .cmd = TORCOLL_IOC_COMM_SHRINK,
+	  .out = COMM_SHRINK(ranks, 1) },
+	{ .name = "COMM_SHRINK__failed", .cmd = TORCOLL_IOC_COMM_SHRINK, .setting = ABORTED,
+	  .out = COMM_SHRINK(ranks, 1) },
 
 	ROW("reserved", COMM_INFO, EINVAL, COMM_INFO(__reserved, 1)),
 	ROW("handle_0", COMM_INFO, ENOENT, COMM_INFO(comm, 0)),
@@ -502,7 +530,7 @@ static const struct {
 	{ "0x0f", _IO(TORCOLL_IOC_MAGIC, 0x0f) },
 	{ "0x12", _IO(TORCOLL_IOC_MAGIC, 0x12) },
 	{ "0x1f", _IO(TORCOLL_IOC_MAGIC, 0x1f) },
-	{ "0x23", _IO(TORCOLL_IOC_MAGIC, 0x23) },
+	{ "0x24", _IO(TORCOLL_IOC_MAGIC, 0x24) },
 	{ "0x33", _IO(TORCOLL_IOC_MAGIC, 0x33) },
 	{ "0xff", _IO(TORCOLL_IOC_MAGIC, 0xff) },
 	{ "read", _IOR(TORCOLL_IOC_MAGIC, 0x00, struct torcoll_info) },

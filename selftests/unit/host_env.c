@@ -29,6 +29,9 @@
 #pragma weak tor_env_comm_told
 #pragma weak tor_env_join_install
 #pragma weak tor_env_join_done
+#pragma weak tor_env_shrink_install
+#pragma weak tor_env_shrink_done
+#pragma weak tor_env_heritage
 #pragma weak tor_env_link_changed
 #pragma weak tor_env_view_changed
 
@@ -289,6 +292,28 @@ void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join)
 	(void)ctx;
 	(void)join;
 	host.joins_done++;
+}
+
+int tor_env_shrink_install(struct tor_ctx *ctx, struct tor_shrink *shrink)
+{
+	(void)ctx;
+	(void)shrink;
+	return 0;
+}
+
+void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink)
+{
+	(void)ctx;
+	(void)shrink;
+}
+
+int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch)
+{
+	(void)node;
+	(void)lineage;
+	(void)asking;
+	(void)epoch;
+	return 0;
 }
 
 void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port)

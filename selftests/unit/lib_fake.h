@@ -53,6 +53,7 @@ static struct fake {
 	uint64_t now;
 	struct torcoll_region_add region;
 	struct torcoll_comm_add comm;
+	struct torcoll_comm_shrink shrink;
 	uint32_t members[32];
 	char name[TORCOLL_NAME_MAX + 1];
 	char secret[TORCOLL_NAME_MAX + 1];
@@ -123,6 +124,19 @@ static void fake_comm_info(struct torcoll_comm_info *info)
 	info->ranks = fake.comm.ranks ? fake.comm.ranks : FAKE_RANKS;
 }
 
+static void fake_comm_shrink(struct torcoll_comm_shrink *shrink)
+{
+	assert_int_equal(shrink->size, sizeof(*shrink));
+	assert_int_equal(shrink->shrunk, 0);
+	fake.shrink = *shrink;
+	shrink->shrunk = fake.next_handle++;
+	shrink->rank = FAKE_RANK - 1;
+	shrink->ranks = FAKE_RANKS - 1;
+	assert_int_equal(shrink->room, FAKE_RANKS);
+	for (uint32_t i = 0; i < shrink->ranks; i++)
+		((uint32_t *)(uintptr_t)shrink->members)[i] = 10 + i;
+}
+
 static void fake_submit(struct torcoll_submit *s)
 {
 	assert_int_equal(s->size, sizeof(*s));
@@ -164,6 +178,8 @@ static void fake_serve(unsigned long request, void *arg)
 		return;
 	case TORCOLL_IOC_COMM_ADD:
 		return fake_comm_add(arg);
+	case TORCOLL_IOC_COMM_SHRINK:
+		return fake_comm_shrink(arg);
 	case TORCOLL_IOC_COMM_INFO:
 		return fake_comm_info(arg);
 	case TORCOLL_IOC_SUBMIT:

@@ -367,6 +367,39 @@ static void torcoll_comm_from_env__refuses(void **state)
 	assert_int_equal(fake_calls(TORCOLL_IOC_COMM_ADD), before);
 }
 
+static void torcoll_comm_shrink__makes_another(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_comm *heir;
+
+	/* interrupted, it is asked for anew */
+	fake.call[_IOC_NR(TORCOLL_IOC_COMM_SHRINK)].errors[0] = -EINTR;
+	assert_int_equal(torcoll_comm_shrink(f->comm, 77, &heir), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_COMM_SHRINK), 2);
+	assert_int_equal(fake.shrink.comm, 1);
+	assert_int_equal(fake.shrink.flags, 0);
+	assert_true(fake.shrink.deadline_ns == 77);
+	assert_int_equal(torcoll_comm_rank(heir), FAKE_RANK - 1);
+	assert_int_equal(torcoll_comm_size(heir), FAKE_RANKS - 1);
+	assert_int_equal(torcoll_comm_node(heir, FAKE_RANK - 1), 10 + FAKE_RANK - 1);
+	/* the old one is there still */
+	assert_int_equal(torcoll_comm_size(f->comm), FAKE_RANKS);
+	assert_int_equal(torcoll_abort(f->comm), 0);
+	torcoll_comm_close(heir);
+	assert_int_equal(fake.handle.handle, 2);
+}
+
+static void torcoll_comm_shrink__says_who_is_missing(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_comm *heir;
+
+	fake.call[_IOC_NR(TORCOLL_IOC_COMM_SHRINK)].errors[0] = -ETIMEDOUT;
+	fake.sentence = "rank 3 is missing";
+	assert_int_equal(torcoll_comm_shrink(f->comm, 77, &heir), -ETIMEDOUT);
+	assert_string_equal(torcoll_last_error(), "shrink: rank 3 is missing (ETIMEDOUT)");
+}
+
 static void torcoll_comm_close__frees_in_any_order(void **state)
 {
 	struct fixture *f = *state;
@@ -469,6 +502,8 @@ int main(void)
 		test_open(torcoll_comm_from_env__refuses),
 		test_open(comm_set_algorithm__by_collective),
 		test_open(comm_set_algorithm__refuses),
+		test_open(torcoll_comm_shrink__makes_another),
+		test_open(torcoll_comm_shrink__says_who_is_missing),
 		test_open(torcoll_comm_close__frees_in_any_order),
 	};
 

@@ -504,7 +504,7 @@ static void tor_wire_get_comm__refuses_nonsense(void **state)
 	m.step = 0;
 	tor_wire_put_comm(buf, &m, NULL);
 	assert_int_equal(tor_wire_get_comm(buf, 64, &got), -EBADMSG);
-	m.step = TORCOLL_COMM_LEAVE + 1;
+	m.step = TORCOLL_COMM_STEP_END;
 	tor_wire_put_comm(buf, &m, NULL);
 	assert_int_equal(tor_wire_get_comm(buf, 64, &got), -EBADMSG);
 	m = (struct tor_comm_msg){ .step = TORCOLL_COMM_REFUSE, .error = 4096 };

@@ -20,7 +20,8 @@ local states = { [0] = "ok", [1] = "not ready", [2] = "done" }
 local dirs = { [0] = "plus", [1] = "minus" }
 local steps = {
 	[1] = "join", [2] = "wait", [3] = "ready", [4] = "accept", [5] = "go", [6] = "refuse",
-	[7] = "leave",
+	[7] = "leave", [8] = "shrink", [9] = "left", [10] = "shrink: wait", [11] = "shrink: ready",
+	[12] = "shrink: accept", [13] = "shrink: go", [14] = "shrink: out",
 }
 -- Linux' numbers, of the errors that travel.
 local errnos = {

@@ -171,6 +171,7 @@ struct torcoll_info {
 
 #define TORCOLL_FEATURE_PLAIN_POINTERS	(1ULL << 0)	/* region 0 in torcoll_submit */
 #define TORCOLL_FEATURE_POLL		(1ULL << 1)	/* poll() reports completed ops */
+#define TORCOLL_FEATURE_SHRINK		(1ULL << 2)	/* TORCOLL_IOC_COMM_SHRINK */
 
 /*
  * TORCOLL_IOC_ERROR: the sentence for the last refused call or failed op on this file, terminated
@@ -227,6 +228,29 @@ struct torcoll_comm_add {
 };
 
 #define TORCOLL_RANK_SELF	(~0U)	/* torcoll_comm_add.rank: the one that is on this node */
+
+/*
+ * TORCOLL_IOC_COMM_SHRINK: a new comm of the living ranks of one that failed, in the same order. Blocks until
+ * all of them have called, or the deadline passes; a rank is not waited for if its host is down, cut off or was
+ * restarted, or if no process there has the comm open any more. A comm that has not failed yet is failed by
+ * this, as by TORCOLL_IOC_ABORT. The old comm stays failed, and open; it can be shrunk once.
+ *
+ * EHOSTUNREACH: the others took this rank for dead and have gone on without it.
+ */
+struct torcoll_comm_shrink {
+	__u32 size;
+	__u32 flags;			/* must be 0 */
+	__u32 comm;			/* in */
+	__u32 depth;			/* in: ops in flight, 0: as before; out: what was granted */
+	__u64 deadline_ns;		/* in */
+	__u32 shrunk;			/* out: handle of the new comm, never 0 */
+	__u32 rank;			/* out: the caller's in it */
+	__u32 ranks;			/* out: how many live */
+	__u32 missing;			/* out, with ETIMEDOUT: a rank of comm that did not call, or ~0 */
+	__u64 members;			/* in: __u32[room]: the node of each rank goes there; 0: not wanted */
+	__u32 room;			/* in: EINVAL if ranks are more, with the new comm given up */
+	__u32 __reserved;
+};
 
 /*
  * TORCOLL_IOC_COMM_INFO: what a comm is and how it does.
@@ -354,6 +378,7 @@ struct torcoll_batch {
 #define TORCOLL_IOC_COMM_ADD	_IO(TORCOLL_IOC_MAGIC, 0x20)	/* struct torcoll_comm_add */
 #define TORCOLL_IOC_COMM_DEL	_IO(TORCOLL_IOC_MAGIC, 0x21)	/* struct torcoll_handle */
 #define TORCOLL_IOC_COMM_INFO	_IO(TORCOLL_IOC_MAGIC, 0x22)	/* struct torcoll_comm_info */
+#define TORCOLL_IOC_COMM_SHRINK	_IO(TORCOLL_IOC_MAGIC, 0x23)	/* struct torcoll_comm_shrink */
 #define TORCOLL_IOC_SUBMIT	_IO(TORCOLL_IOC_MAGIC, 0x30)	/* struct torcoll_submit */
 #define TORCOLL_IOC_WAIT	_IO(TORCOLL_IOC_MAGIC, 0x31)	/* struct torcoll_wait */
 #define TORCOLL_IOC_ABORT	_IO(TORCOLL_IOC_MAGIC, 0x32)	/* struct torcoll_handle */

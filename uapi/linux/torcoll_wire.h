@@ -123,23 +123,31 @@ enum torcoll_comm_step {
 	TORCOLL_COMM_GO,	/* rank 0 to member: all have installed it */
 	TORCOLL_COMM_REFUSE,	/* rank 0 to member: error */
 	TORCOLL_COMM_LEAVE,	/* member to rank 0: gave up waiting */
+	TORCOLL_COMM_SHRINK_CALL,	/* I shrink, do you? */
+	TORCOLL_COMM_SHRINK_LEFT,	/* no process here belongs to it any more */
+	TORCOLL_COMM_SHRINK_WAIT,	/* heard you, node @missing has not called */
+	TORCOLL_COMM_SHRINK_READY,	/* all who live have called, this is the heir */
+	TORCOLL_COMM_SHRINK_ACCEPT,	/* tag installed */
+	TORCOLL_COMM_SHRINK_GO,		/* all have installed it */
+	TORCOLL_COMM_SHRINK_OUT,	/* the others have gone on without you */
+	TORCOLL_COMM_STEP_END
 };
 
 struct torcoll_comm_msg {
 	__u8	step;
 	__u8	__reserved[3];
 	__be32	error;		/* REFUSE: positive errno */
-	__be64	name;		/* hash of the name */
+	__be64	name;		/* hash of the name; SHRINK: the lineage */
 	__be64	proof;		/* hash of name and secret */
 	__be64	members;	/* hash of the list of members and its size */
 	__be32	nonce;		/* of the member's call */
 	__be32	rank;		/* of the member */
 	__be32	ranks;
-	__be32	missing;	/* WAIT: the first rank that has not come; READY: whose epoch is the first below */
+	__be32	missing;	/* WAIT: the first rank that has not come; READY: what is the first below */
 	__be32	tag;		/* READY, ACCEPT, GO */
 	__be32	generation;	/* READY, GO */
 	__be32	frame_bytes;	/* JOIN: payload bytes offered; READY, GO: agreed */
-	__be32	epochs;		/* READY: number of __be32 epochs, by rank, that follow */
+	__be32	epochs;		/* READY: number of __be32 epochs, by rank, that follow; SHRINK_READY: of nodes and epochs */
 };
 
 #endif /* _UAPI_LINUX_TORCOLL_WIRE_H */

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Shrinking. See shrink.h.
+ */
+#include "shrink.h"
+
+#include "join.h"
+
+#define PAIRS_MAX	(TOR_JOIN_EPOCHS / 2)	/* nodes and epochs in one READY */
+
+static void say(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank, u8 step)
+{
+	struct tor_comm_msg msg = {
+		.step = step,
+		.name = s->from->lineage,
+		.rank = s->from->rank,
+		.ranks = s->ranks,
+		.missing = s->missing < s->from->ranks ? tor_comm_node(s->from, s->missing) : ~0U,
+		.tag = s->tag,
+		.generation = s->generation,
+		.frame_bytes = s->unit,
+	};
+
+	tor_join_say(ctx, s->node, tor_comm_node(s->from, rank), &msg, NULL);
+}
+
+/* The chief: who the heir's ranks are, in as many messages as that takes. */
+static void say_ready(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank)
+{
+	u32 most = min_t(u32, s->unit / (2 * sizeof(__be32)), PAIRS_MAX);
+	u32 word[2 * PAIRS_MAX];
+	u32 first, i;
+
+	for (first = 0; first < s->ranks; first += most) {
+		u32 n = min(most, s->ranks - first);
+		struct tor_comm_msg msg = {
+			.step = TORCOLL_COMM_SHRINK_READY,
+			.name = s->from->lineage,
+			.ranks = s->ranks,
+			.missing = first,
+			.tag = s->tag,
+			.generation = s->generation,
+			.frame_bytes = s->unit,
+			.epochs = 2 * n,
+		};
+
+		for (i = 0; i < n; i++) {
+			word[2 * i] = s->member[first + i];
+			word[2 * i + 1] = s->epoch[first + i];
+		}
+		tor_join_say(ctx, s->node, tor_comm_node(s->from, rank), &msg, word);
+	}
+}
+
+static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+		   const struct tor_comm_msg *msg, u8 step)
+{
+	struct tor_comm_msg reply = { .step = step, .name = msg->name, .tag = msg->tag };
+
+	tor_join_say(ctx, node, h->src, &reply, NULL);
+}
+
+static void finish(struct tor_ctx *ctx, struct tor_shrink *s, int error)
+{
+	s->state = TOR_SHRINK_DONE;
+	s->error = error;
+	list_del(&s->list);
+	tor_env_shrink_done(ctx, s);
+}
+
+static void hurry(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	s->interval = TOR_JOIN_REPEAT;
+	s->repeat = ctx->now + s->interval;
+}
+
+static bool is_chief(const struct tor_shrink *s)
+{
+	return s->chief == s->from->rank;
+}
+
+static bool is_gone(const struct tor_shrink *s, u32 rank, u64 now)
+{
+	if (rank == s->from->rank)
+		return false;
+	return s->of[rank].heard == TOR_SHRINK_LEFT ||
+	       (s->of[rank].lost && now >= s->of[rank].lost + tor_watch_grace(s->node));
+}
+
+/* Who is out of reach, who has begun a new life? */
+static void look(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_routes *routes)
+{
+	u32 rank;
+
+	for (rank = 0; rank < s->from->ranks; rank++) {
+		if (tor_comm_restarted(s->from, rank))
+			s->of[rank].heard = TOR_SHRINK_LEFT;
+		if (tor_routes_reach(routes, tor_comm_node(s->from, rank)))
+			s->of[rank].lost = 0;
+		else if (!s->of[rank].lost)
+			s->of[rank].lost = ctx->now;
+	}
+}
+
+/* The first rank that all wait for, or TOR_NO_RANK: of those that live, later of those that were chosen. */
+static u32 find_missing(const struct tor_shrink *s, u64 now)
+{
+	bool accepting = s->state == TOR_SHRINK_ACCEPTING;
+	u32 rank;
+
+	for (rank = 0; rank < s->from->ranks; rank++) {
+		const struct tor_shrink_rank *of = &s->of[rank];
+
+		if (rank == s->from->rank || (accepting ? !of->chosen : is_gone(s, rank, now)))
+			continue;
+		if (of->heard < (accepting ? TOR_SHRINK_ACCEPTED : TOR_SHRINK_CALLED))
+			return rank;
+	}
+	return TOR_NO_RANK;
+}
+
+/* Ranks keep their order. */
+static void choose(struct tor_shrink *s, u64 now)
+{
+	u32 rank;
+
+	s->ranks = 0;
+	for (rank = 0; rank < s->from->ranks; rank++) {
+		s->of[rank].chosen = !is_gone(s, rank, now);
+		if (!s->of[rank].chosen)
+			continue;
+		if (rank == s->from->rank)
+			s->rank = s->ranks;
+		s->member[s->ranks] = tor_comm_node(s->from, rank);
+		s->epoch[s->ranks++] = s->from->epoch[rank];
+		if (s->of[rank].unit)
+			s->unit = min(s->unit, s->of[rank].unit);
+	}
+	tor_comm_sort(s->order, s->member, s->ranks);
+	s->tag = tor_join_tag(s->node, s->from->lineage, s->ranks, &s->generation);
+}
+
+/* One of those that were chosen is gone: the heir would be dead when it is born. */
+static bool lost_one(const struct tor_shrink *s, u64 now)
+{
+	u32 rank;
+
+	for (rank = 0; rank < s->from->ranks; rank++)
+		if (s->of[rank].chosen && is_gone(s, rank, now))
+			return true;
+	return false;
+}
+
+/* The chief takes the next step once everyone has come that far. */
+static void collect(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	u32 rank;
+	int err;
+
+	s->missing = find_missing(s, ctx->now);
+	if (s->state == TOR_SHRINK_CALLING && s->missing == TOR_NO_RANK) {
+		choose(s, ctx->now);
+		err = tor_env_shrink_install(ctx, s);
+		if (err) {
+			finish(ctx, s, err);
+			return;
+		}
+		s->state = TOR_SHRINK_ACCEPTING;
+		hurry(ctx, s);
+		for (rank = 0; rank < s->from->ranks; rank++)
+			if (rank != s->from->rank && s->of[rank].chosen)
+				say_ready(ctx, s, rank);
+		s->missing = find_missing(s, ctx->now);
+	}
+	if (s->state != TOR_SHRINK_ACCEPTING)
+		return;
+	if (lost_one(s, ctx->now)) {
+		finish(ctx, s, -EAGAIN);
+	} else if (s->missing == TOR_NO_RANK) {
+		for (rank = 0; rank < s->from->ranks; rank++)
+			if (s->of[rank].heard == TOR_SHRINK_ACCEPTED)
+				say(ctx, s, rank, TORCOLL_COMM_SHRINK_GO);
+		finish(ctx, s, 0);
+	}
+}
+
+static void ask_silent(struct tor_ctx *ctx, const struct tor_shrink *s)
+{
+	u32 rank;
+
+	for (rank = 0; rank < s->from->ranks; rank++)
+		if (rank != s->from->rank && !is_gone(s, rank, ctx->now) &&
+		    s->of[rank].heard == TOR_SHRINK_SILENT)
+			say(ctx, s, rank, TORCOLL_COMM_SHRINK_CALL);
+}
+
+/* What was heard or seen has changed. */
+static void act(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	u32 chief = 0;
+
+	if (s->state == TOR_SHRINK_DONE)
+		return;
+	while (is_gone(s, chief, ctx->now))
+		chief++;
+	if (chief != s->chief) {
+		/* what was accepted is the former chief's, and void */
+		if (s->state == TOR_SHRINK_ACCEPTING) {
+			finish(ctx, s, -EAGAIN);
+			return;
+		}
+		s->chief = chief;
+		s->missing = chief;
+		hurry(ctx, s);
+		if (is_chief(s))
+			ask_silent(ctx, s);
+		else
+			say(ctx, s, chief, TORCOLL_COMM_SHRINK_CALL);
+	}
+	if (is_chief(s))
+		collect(ctx, s);
+}
+
+int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_routes *routes)
+{
+	const struct tor_shrink *other;
+	u32 rank;
+
+	list_for_each_entry(other, &s->node->shrinks, list)
+		if (other->from->lineage == s->from->lineage)
+			return -EEXIST;
+	s->state = TOR_SHRINK_CALLING;
+	s->error = 0;
+	s->missing = TOR_NO_RANK;
+	s->chief = TOR_NO_RANK;
+	/* what ended the comm was waited for already */
+	for (rank = 0; s->from->lost_since && rank < s->from->ranks; rank++)
+		s->of[rank].lost = s->from->lost_since;
+	look(ctx, s, routes);
+	list_add_tail(&s->list, &s->node->shrinks);
+	act(ctx, s);
+	return 0;
+}
+
+void tor_shrink_cancel(struct tor_ctx *ctx, struct tor_shrink *s, int error)
+{
+	if (s->state != TOR_SHRINK_DONE)
+		finish(ctx, s, error);
+}
+
+/* A rank says to the chief how far it has come. */
+static void say_own(struct tor_ctx *ctx, const struct tor_shrink *s)
+{
+	say(ctx, s, s->chief, s->state == TOR_SHRINK_CALLING ? TORCOLL_COMM_SHRINK_CALL :
+							       TORCOLL_COMM_SHRINK_ACCEPT);
+}
+
+/* @rank shrinks, too; perhaps for the second time. */
+static void call_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
+		    const struct tor_comm_msg *msg)
+{
+	if (s->of[rank].heard == TOR_SHRINK_LEFT)
+		return;
+	s->of[rank].heard = TOR_SHRINK_CALLED;
+	if (tor_wire_unit_ok(msg->frame_bytes))
+		s->of[rank].unit = msg->frame_bytes;
+	if (!is_chief(s)) {
+		/* the chief asks */
+		if (rank == s->chief)
+			say_own(ctx, s);
+		return;
+	}
+	if (s->state == TOR_SHRINK_CALLING) {
+		act(ctx, s);
+		if (s->state == TOR_SHRINK_CALLING)
+			say(ctx, s, rank, TORCOLL_COMM_SHRINK_WAIT);
+	} else if (!s->of[rank].chosen ||
+		   (s->of[rank].unit && s->of[rank].unit < s->unit)) {
+		/* it was thought gone, or comes back with less */
+		finish(ctx, s, -EAGAIN);
+	} else {
+		say_ready(ctx, s, rank);
+	}
+}
+
+/* Part of what the chief decided. True: now all of it is there, and makes sense. */
+static bool take(struct tor_shrink *s, const struct tor_comm_msg *msg)
+{
+	u32 n = msg->epochs / 2;
+	u32 i;
+
+	if (!msg->ranks || msg->ranks > s->room || msg->missing > msg->ranks ||
+	    n > msg->ranks - msg->missing)
+		return false;
+	if (s->tag != msg->tag || s->ranks != msg->ranks) {
+		memset(s->epoch, 0, s->room * sizeof(*s->epoch));
+		s->tag = msg->tag;
+		s->ranks = msg->ranks;
+		s->filled = 0;
+	}
+	for (i = 0; i < n; i++) {
+		u32 rank = msg->missing + i;
+		u32 epoch = tor_wire_epoch(msg, 2 * i + 1);
+
+		s->filled += !s->epoch[rank] && epoch;
+		s->member[rank] = tor_wire_epoch(msg, 2 * i);
+		s->epoch[rank] = epoch;
+	}
+	return s->filled == s->ranks;
+}
+
+/* Distinct nodes of the fabric, this one in its present life among them? Finds the own rank. */
+static bool check_list(struct tor_shrink *s)
+{
+	u32 i;
+
+	tor_comm_sort(s->order, s->member, s->ranks);
+	s->rank = TOR_NO_RANK;
+	for (i = 0; i < s->ranks; i++) {
+		u32 node = s->member[s->order[i]];
+
+		if (node >= s->node->torus.nodes || (i && node == s->member[s->order[i - 1]]))
+			return false;
+		if (node == s->node->self && s->epoch[s->order[i]] == s->node->epoch)
+			s->rank = s->order[i];
+	}
+	return s->rank != TOR_NO_RANK;
+}
+
+static void ready_rx(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_comm_msg *msg)
+{
+	int err;
+
+	if (!msg->tag || !tor_wire_unit_ok(msg->frame_bytes))
+		return;
+	if (s->state == TOR_SHRINK_ACCEPTING) {
+		if (msg->tag == s->tag)
+			say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
+		else
+			finish(ctx, s, -EAGAIN);
+		return;
+	}
+	if (msg->frame_bytes > s->unit || !take(s, msg) || !check_list(s))
+		return;
+	s->generation = msg->generation;
+	s->unit = msg->frame_bytes;
+	err = tor_env_shrink_install(ctx, s);
+	if (err) {
+		finish(ctx, s, err);
+		return;
+	}
+	s->state = TOR_SHRINK_ACCEPTING;
+	hurry(ctx, s);
+	say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
+}
+
+/* From @rank of the comm, in the life that the comm knows. */
+static void member_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
+		      const struct tor_comm_msg *msg)
+{
+	switch (msg->step) {
+	case TORCOLL_COMM_SHRINK_ACCEPT:
+		if (s->state == TOR_SHRINK_ACCEPTING && is_chief(s) && msg->tag == s->tag) {
+			s->of[rank].heard = TOR_SHRINK_ACCEPTED;
+			act(ctx, s);
+			break;
+		}
+		/* of an earlier agreement: it will take a new one */
+		fallthrough;
+	case TORCOLL_COMM_SHRINK_CALL:
+		call_rx(ctx, s, rank, msg);
+		break;
+	case TORCOLL_COMM_SHRINK_LEFT:
+		s->of[rank].heard = TOR_SHRINK_LEFT;
+		act(ctx, s);
+		break;
+	case TORCOLL_COMM_SHRINK_OUT:
+		finish(ctx, s, -EHOSTUNREACH);
+		break;
+	case TORCOLL_COMM_SHRINK_WAIT:
+		if (rank == s->chief) {
+			s->missing = tor_comm_rank(s->from, msg->missing);
+			s->interval = min_t(u64, s->interval * 2, TOR_JOIN_REPEAT_MAX);
+		}
+		break;
+	case TORCOLL_COMM_SHRINK_READY:
+		if (rank == s->chief)
+			ready_rx(ctx, s, msg);
+		break;
+	case TORCOLL_COMM_SHRINK_GO:
+		if (rank == s->chief && s->state == TOR_SHRINK_ACCEPTING && msg->tag == s->tag)
+			finish(ctx, s, 0);
+		break;
+	}
+}
+
+/* Nobody shrinks here: what is there to say to those who do? */
+static void bystander_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+			 const struct tor_comm_msg *msg, bool known)
+{
+	if (msg->step == TORCOLL_COMM_SHRINK_ACCEPT && known) {
+		/* our GO was lost, and we have gone on */
+		answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_GO);
+		return;
+	}
+	if (msg->step != TORCOLL_COMM_SHRINK_CALL && msg->step != TORCOLL_COMM_SHRINK_ACCEPT &&
+	    msg->step != TORCOLL_COMM_SHRINK_READY)
+		return;
+	switch (tor_env_heritage(node, msg->name, h->src, h->src_epoch)) {
+	case TOR_HERITAGE_NONE:
+		answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_LEFT);
+		break;
+	case TOR_HERITAGE_WITHOUT:
+		answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_OUT);
+		break;
+	case TOR_HERITAGE_COMMON:
+		/* our process has not called yet */
+		break;
+	}
+}
+
+void tor_shrink_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+		   const struct tor_comm_msg *msg, bool known)
+{
+	struct tor_shrink *s;
+	u32 rank;
+
+	list_for_each_entry(s, &node->shrinks, list) {
+		if (s->from->lineage != msg->name)
+			continue;
+		rank = tor_comm_rank(s->from, h->src);
+		if (rank != TOR_NO_RANK && rank != s->from->rank &&
+		    h->src_epoch == s->from->epoch[rank])
+			member_rx(ctx, s, rank, msg);
+		else if (msg->step == TORCOLL_COMM_SHRINK_CALL)
+			answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_OUT);
+		return;
+	}
+	bystander_rx(ctx, node, h, msg, known);
+}
+
+static void repeat(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	u32 rank;
+
+	if (!is_chief(s))
+		say_own(ctx, s);
+	else if (s->state == TOR_SHRINK_CALLING)
+		ask_silent(ctx, s);
+	else
+		for (rank = 0; rank < s->from->ranks; rank++)
+			if (s->of[rank].heard == TOR_SHRINK_CALLED && s->of[rank].chosen)
+				say_ready(ctx, s, rank);
+	s->interval = min_t(u64, s->interval * 2, TOR_JOIN_REPEAT_MAX);
+	s->repeat = ctx->now + s->interval;
+}
+
+u64 tor_shrink_timer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_routes *routes)
+{
+	struct tor_shrink *s, *next;
+	u64 when = 0;
+
+	list_for_each_entry_safe(s, next, &node->shrinks, list) {
+		if (ctx->now >= s->repeat) {
+			look(ctx, s, routes);
+			act(ctx, s);
+			if (s->state == TOR_SHRINK_DONE)
+				continue;
+			if (ctx->now >= s->repeat)
+				repeat(ctx, s);
+		}
+		if (!when || s->repeat < when)
+			when = s->repeat;
+	}
+	return when;
+}

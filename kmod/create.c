@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How groups begin: all members join, or those that are left of a group that failed shrink it. Core agrees with
+ * the other nodes (join.h, shrink.h); here a process waits for that, with a group that becomes known
+ * to the receive path in the middle of it. See group.h.
+ */
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+
+#include "group.h"
+#include "op.h"
+#include "reroute.h"
+#include "session.h"
+
+/* Make the group known by the tag that was agreed upon. Context: fabric->lock. */
+static int install(struct tor_group *group)
+{
+	struct tor_fabric *fabric = group->fabric;
+	struct tor_comm *comm = &group->comm;
+	int err = 0;
+
+	spin_lock(&fabric->groups_lock);
+	if (tor_group_find(fabric, comm->tag)) {
+		err = -EEXIST;
+	} else {
+		hash_add_rcu(fabric->group, &group->hash, comm->tag);
+		set_bit(TOR_GROUP_HASHED, &group->flags);
+	}
+	spin_unlock(&fabric->groups_lock);
+	if (!err)
+		tor_reroute_look(fabric);
+	return err;
+}
+
+static void done(struct tor_group *group)
+{
+	/* the results before the bit that the caller waits for */
+	smp_mb__before_atomic();
+	set_bit(TOR_GROUP_JOINED, &group->flags);
+	wake_up_all(&group->wait);
+}
+
+static bool is_done(const struct tor_group *group)
+{
+	return test_bit(TOR_GROUP_JOINED, &group->flags);
+}
+
+/* --- joining --- */
+
+int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
+{
+	struct tor_group *group = container_of(join, struct tor_group, join);
+
+	group->comm.tag = join->tag;
+	group->comm.generation = join->generation;
+	group->comm.lineage = tor_join_lineage(join);
+	group->comm.unit = join->unit;
+	return install(group);
+}
+
+void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join)
+{
+	done(container_of(join, struct tor_group, join));
+}
+
+/* The list of members must be nodes, each once, the caller's own at its rank. */
+static int check_members(struct tor_group *group, struct tor_group_config *cfg, const char **why)
+{
+	const struct tor_node *node = &group->fabric->node;
+	struct tor_comm *comm = &group->comm;
+	u32 i;
+
+	if (!cfg->member && cfg->ranks && cfg->ranks != node->torus.nodes) {
+		*why = "the number of ranks is not that of the fabric's nodes: give a list of members";
+		return -EINVAL;
+	}
+	comm->ranks = cfg->member ? cfg->ranks : node->torus.nodes;
+	group->room = comm->ranks;
+	group->member = cfg->member;
+	cfg->member = NULL;
+	if (group->member) {
+		for (i = 0; i < comm->ranks; i++) {
+			if (group->member[i] >= node->torus.nodes) {
+				*why = "a member is no node of the fabric";
+				return -EINVAL;
+			}
+		}
+		group->order = kvmalloc_array(comm->ranks, sizeof(u32), GFP_KERNEL_ACCOUNT);
+		if (!group->order)
+			return -ENOMEM;
+		tor_comm_sort(group->order, group->member, comm->ranks);
+		comm->member = group->member;
+		comm->order = group->order;
+		for (i = 1; i < comm->ranks; i++) {
+			if (tor_comm_node(comm, comm->order[i]) ==
+			    tor_comm_node(comm, comm->order[i - 1])) {
+				*why = "several ranks on one node are not served yet";
+				return -EOPNOTSUPP;
+			}
+		}
+	}
+	comm->rank = tor_comm_rank(comm, node->self);
+	if (comm->rank == TOR_NO_RANK) {
+		*why = "this node is no member";
+		return -EINVAL;
+	}
+	if (cfg->rank != TORCOLL_RANK_SELF && cfg->rank != comm->rank) {
+		*why = "that rank is not the one of this node";
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Tables by these rates, for the members that are known by now. */
+static int make_chooser(struct tor_group *group, const struct tor_rates *rates)
+{
+	struct tor_chooser *chooser = kvzalloc(sizeof(*chooser), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!chooser)
+		return -ENOMEM;
+	err = tor_chooser_init(chooser, &group->fabric->node.torus, group->comm.member,
+			       group->comm.ranks, rates);
+	if (err) {
+		tor_chooser_free(chooser);
+		kvfree(chooser);
+		return err;
+	}
+	group->comm.chooser = chooser;
+	/* an heir is known to dumps already */
+	smp_store_release(&group->chooser, chooser);
+	return 0;
+}
+
+/* By the rates as they are now: those of a comm never change. */
+static int tune(struct tor_group *group)
+{
+	struct tor_rates rates;
+
+	rtnl_lock();
+	rates = group->fabric->rates;
+	rtnl_unlock();
+	group->join.tuning = tor_join_tuning(&rates);
+	return make_chooser(group, &rates);
+}
+
+static struct tor_group *new_joiner(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				    const char **why)
+{
+	struct tor_group *group = tor_group_new(fabric, cfg->name, cfg->depth);
+	struct tor_join *join;
+	int err;
+
+	if (!group)
+		return ERR_PTR(-ENOMEM);
+	join = &group->join;
+	err = check_members(group, cfg, why);
+	if (!err)
+		err = tor_group_alloc(group);
+	if (!err)
+		err = tune(group);
+	if (!err && !group->comm.rank) {
+		join->seen = kvcalloc(group->room, sizeof(*join->seen), GFP_KERNEL_ACCOUNT);
+		join->seen_nonce = kvcalloc(group->room, sizeof(*join->seen_nonce),
+					    GFP_KERNEL_ACCOUNT);
+		if (!join->seen || !join->seen_nonce)
+			err = -ENOMEM;
+	}
+	if (err) {
+		tor_group_put(group);
+		return ERR_PTR(err);
+	}
+	return group;
+}
+
+/* Wait until the join is over, or give it up. Return: the join's error. */
+static int wait_joined(struct tor_group *group, u64 deadline)
+{
+	struct tor_fabric *fabric = group->fabric;
+	struct tor_entry entry;
+	int err;
+
+	err = tor_wait_until(&group->wait, is_done(group), deadline);
+	if (err) {
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		spin_lock(&fabric->lock);
+		tor_join_cancel(&entry.ctx, &group->join, err);
+		spin_unlock(&fabric->lock);
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
+	}
+	return group->join.error;
+}
+
+static const char *join_sentence(int err)
+{
+	switch (err) {
+	case -EACCES:
+		return "wrong secret";
+	case -EPROTO:
+		return "the ranks name different lists of members, or their nodes are tuned differently";
+	case -ETIMEDOUT:
+		return "a rank did not come in time";
+	case -ECONNABORTED:
+		return "a rank gave up while the comm was being created";
+	case -EEXIST:
+		return "a comm of that name is being joined from this node already";
+	default:
+		return NULL;
+	}
+}
+
+/* Payload bytes per frame that can be offered; 0: no port. */
+static u32 frame_unit(struct tor_fabric *fabric)
+{
+	u32 unit;
+
+	rtnl_lock();
+	unit = tor_fabric_unit(fabric);
+	rtnl_unlock();
+	return unit;
+}
+
+struct tor_group *tor_group_create(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				   u32 *missing, const char **why)
+{
+	struct tor_group *group = new_joiner(fabric, cfg, why);
+	struct tor_entry entry;
+	struct tor_join *join;
+	int err;
+
+	*missing = TOR_NO_RANK;
+	if (IS_ERR(group)) {
+		atomic_dec(&fabric->users);
+		return group;
+	}
+	join = &group->join;
+	join->node = &fabric->node;
+	join->rank = group->comm.rank;
+	join->ranks = group->comm.ranks;
+	join->member = group->comm.member;
+	join->epoch = group->comm.epoch;
+	join->unit = frame_unit(fabric);
+	if (!join->unit && group->comm.ranks > 1) {
+		*why = "this node has no port";
+		err = -EHOSTUNREACH;
+		goto err_end;
+	}
+	join->unit = max_t(u32, join->unit, TOR_WIRE_UNIT_MIN);
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	err = tor_join_start(&entry.ctx, join, cfg->name, cfg->name_len, cfg->secret,
+			     cfg->secret_len);
+	if (!err)
+		tor_fabric_join_timer(fabric, join->repeat);
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+	if (!err)
+		err = wait_joined(group, cfg->deadline);
+	if (!err)
+		return group;
+	*why = join_sentence(err);
+	*missing = err == -ETIMEDOUT ? join->missing : TOR_NO_RANK;
+err_end:
+	tor_group_end(group);
+	atomic_dec(&fabric->users);
+	return ERR_PTR(err);
+}
+
+/* --- shrinking --- */
+
+int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch)
+{
+	struct tor_fabric *fabric = tor_fabric_of(node);
+	struct tor_group *group;
+	u32 bucket, rank;
+
+	hash_for_each_rcu(fabric->group, bucket, group, hash) {
+		if (group->comm.lineage != lineage || !is_done(group) ||
+		    test_bit(TOR_GROUP_CLOSED, &group->flags) ||
+		    test_bit(TOR_GROUP_SHRUNK, &group->flags))
+			continue;
+		rank = tor_comm_rank(&group->comm, asking);
+		return rank != TOR_NO_RANK && group->comm.epoch[rank] == epoch ?
+		       TOR_HERITAGE_COMMON : TOR_HERITAGE_WITHOUT;
+	}
+	return TOR_HERITAGE_NONE;
+}
+
+/* Are the heir's ranks all nodes of the fabric, in order? Then plans for the torus serve it. */
+static bool is_whole(const struct tor_shrink *shrink)
+{
+	u32 i;
+
+	if (shrink->ranks != shrink->node->torus.nodes)
+		return false;
+	for (i = 0; i < shrink->ranks; i++)
+		if (shrink->member[i] != i)
+			return false;
+	return true;
+}
+
+int tor_env_shrink_install(struct tor_ctx *ctx, struct tor_shrink *shrink)
+{
+	struct tor_group *group = container_of(shrink, struct tor_group, shrink);
+	struct tor_comm *comm = &group->comm;
+
+	comm->tag = shrink->tag;
+	comm->generation = shrink->generation;
+	comm->unit = shrink->unit;
+	comm->ranks = shrink->ranks;
+	comm->rank = shrink->rank;
+	comm->member = is_whole(shrink) ? NULL : group->member;
+	comm->order = comm->member ? group->order : NULL;
+	return install(group);
+}
+
+void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink)
+{
+	struct tor_group *from = container_of(shrink->from, struct tor_group, comm);
+
+	if (!shrink->error)
+		set_bit(TOR_GROUP_SHRUNK, &from->flags);
+	done(container_of(shrink, struct tor_group, shrink));
+}
+
+static struct tor_group *new_heir(const struct tor_group *from, u32 depth)
+{
+	struct tor_group *group = tor_group_new(from->fabric, from->name,
+						depth ? depth : from->comm.depth);
+	struct tor_shrink *shrink;
+	int err;
+
+	if (!group)
+		return ERR_PTR(-ENOMEM);
+	/* whoever is chief may know of ranks that this one has been without for a while */
+	group->room = from->room;
+	group->comm.ranks = from->room;
+	group->comm.lineage = from->comm.lineage;
+	shrink = &group->shrink;
+	shrink->of = kvcalloc(from->comm.ranks, sizeof(*shrink->of), GFP_KERNEL_ACCOUNT);
+	group->member = kvcalloc(group->room, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	group->order = kvcalloc(group->room, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	err = shrink->of && group->member && group->order ? tor_group_alloc(group) : -ENOMEM;
+	if (err) {
+		tor_group_put(group);
+		return ERR_PTR(err);
+	}
+	shrink->node = &group->fabric->node;
+	shrink->from = &from->comm;
+	shrink->room = group->room;
+	shrink->member = group->member;
+	shrink->order = group->order;
+	shrink->epoch = group->comm.epoch;
+	shrink->unit = max_t(u32, frame_unit(group->fabric), TOR_WIRE_UNIT_MIN);
+	return group;
+}
+
+static int start_shrink(struct tor_group *group)
+{
+	struct tor_fabric *fabric = group->fabric;
+	struct tor_entry entry;
+	int err;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	err = tor_shrink_start(&entry.ctx, &group->shrink, rcu_dereference(fabric->routes));
+	if (!err)
+		tor_fabric_join_timer(fabric, group->shrink.repeat);
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+	return err;
+}
+
+/* Wait until the call is over, or give it up. Return: its error. */
+static int wait_shrunk(struct tor_group *group, u64 deadline)
+{
+	struct tor_fabric *fabric = group->fabric;
+	struct tor_entry entry;
+	int err;
+
+	err = tor_wait_until(&group->wait, is_done(group), deadline);
+	if (err) {
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		spin_lock(&fabric->lock);
+		tor_shrink_cancel(&entry.ctx, &group->shrink, err);
+		spin_unlock(&fabric->lock);
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
+	}
+	return group->shrink.error;
+}
+
+static struct tor_group *shrink_once(struct tor_group *from, u32 depth, u64 deadline, u32 *missing)
+{
+	struct tor_group *group = new_heir(from, depth);
+	int err;
+
+	if (IS_ERR(group))
+		return group;
+	err = start_shrink(group);
+	if (!err)
+		err = wait_shrunk(group, deadline);
+	if (!err)
+		return group;
+	*missing = err == -ETIMEDOUT ? group->shrink.missing : TOR_NO_RANK;
+	tor_group_end(group);
+	return ERR_PTR(err);
+}
+
+struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadline, u32 *missing,
+				   const char **why)
+{
+	struct tor_group *group;
+	int err;
+
+	*missing = TOR_NO_RANK;
+	if (test_bit(TOR_GROUP_SHRUNK, &from->flags)) {
+		*why = "the comm was shrunk before: its heir can be shrunk";
+		return ERR_PTR(-EINVAL);
+	}
+	tor_group_abort(from, -ECANCELED);
+	atomic_inc(&from->fabric->users);
+	do {
+		group = shrink_once(from, depth, deadline, missing);
+	} while (group == ERR_PTR(-EAGAIN));
+	if (!IS_ERR(group)) {
+		/* what all have agreed upon when the lineage began; ops need it, frames do not */
+		err = make_chooser(group, &from->chooser->rates);
+		if (!err)
+			return group;
+		tor_group_close(group);
+		return ERR_PTR(err);
+	}
+	atomic_dec(&from->fabric->users);
+	if (group == ERR_PTR(-EEXIST))
+		*why = "another thread shrinks the comm";
+	else if (group == ERR_PTR(-EHOSTUNREACH))
+		*why = "the others have gone on without this rank";
+	return group;
+}

@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+#
+# Jobs that outlive their processes and hosts: ranks die in the middle of an allreduce, the others learn of it,
+# shrink the comm and go on, with right results.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+STEPS=40
+ranks=()
+
+# A job of a process per node, which takes some seconds; its ranks' words in $work/out, their processes in ranks.
+start()
+{
+	local p rank
+
+	ops_before=$(counter 0 ops)
+	torcollctl netns run survive --steps "$STEPS" --count 65536 >"$work/out" 2>&1 &
+	pid=$!
+	wait_for 20 under_way || bail "the job does not start"
+	for p in $(pgrep -x survive); do
+		rank=$(tr '\0' '\n' <"/proc/$p/environ" | sed -n 's/^TORCOLL_RANK=//p')
+		ranks[rank]=$p
+	done
+}
+
+under_way()
+{
+	(($(counter 0 ops) >= ops_before + 3))
+}
+
+# The launcher's exit code says no more than that some ranks died.
+end()
+{
+	wait "$pid"
+}
+
+# went_on MASK: the nodes of the mask, and no others, did all steps.
+went_on()
+{
+	local mask=$1 left
+
+	left=$(printf '%o' "0x$mask" | sed 's/[0-7]/&\n/g' | awk '{ n += substr("01121223", $1 + 1, 1) } END { print n }')
+	if (($(grep -c "of $left: $STEPS steps, shrunk [1-9][0-9]* times, nodes $mask\$" "$work/out") != left)); then
+		grep -v "goes on" "$work/out" | head -n 30
+		return 1
+	fi
+	! grep "wrong result" "$work/out"
+}
+
+# told PATTERN: someone heard of the failure by these words.
+told()
+{
+	grep -qE "survive: step [0-9]+: .*($1)" "$work/out" || { head -n 20 "$work/out"; return 1; }
+}
+
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+torus_up 4x2
+
+start
+kill -9 "${ranks[5]}"
+end
+check killed_process__the_others_go_on went_on df
+check killed_process__aborted told 'ECONNABORTED'
+
+# the rank that collects the others, and one more
+start
+kill -9 "${ranks[0]}" "${ranks[6]}"
+end
+check killed_chief__the_others_go_on went_on be
+
+# they die one by one, some of them while the others shrink
+start
+for n in 1 0 3 2; do
+	kill -9 "${ranks[n]}"
+	sleep 0.05
+done
+end
+check dying_job__the_others_go_on went_on f0
+
+start
+for dev in d0p d0m d1m; do node 7 tc qdisc add dev "$dev" root netem loss 100%; done
+kill -9 "${ranks[7]}"
+ip netns del tor-7
+end
+check dead_host__the_others_go_on went_on 7f
+check dead_host__down told 'rank 7 .node 7. is down.*EHOSTDOWN'
+is nothing__left_behind "$(torcollctl -j comm show | jq length)" 0
+finish

@@ -1,0 +1,613 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Shrinking a comm: ranks that are dead, left, late, or die in the middle of it, chiefs above all. */
+#include "host_env.h"
+
+#include "shrink.h"
+
+#define NODES	6
+#define MAX_TAG	64
+
+static struct tor_ctx ctx;
+
+/* What a process has: the comm it shrinks, the call, and the heir it got. */
+static struct member {
+	struct tor_node node;
+	struct tor_comm from;
+	u32 from_member[NODES], from_order[NODES], from_epoch[NODES], from_seen[NODES];
+	struct tor_shrink shrink;
+	struct tor_shrink_rank of[NODES];
+	u32 list[NODES], order[NODES], epoch[NODES];
+	u32 installed;			/* tag */
+	u32 heir_ranks, heir[NODES];	/* once done */
+	u32 again;			/* agreements that broke */
+	bool calling;
+	bool shrunk;
+	bool left;			/* the process is dead, or has closed it */
+	bool down;			/* the node is: it hears and says nothing */
+} member[NODES];
+
+static struct tor_routes *routes;	/* everyone sees the same */
+static u32 delivered;			/* frames of host.sent that were handed on */
+static u32 loss;			/* one in so many messages is lost; 0: none */
+static u32 killed_at;			/* after so many messages ... */
+static u32 killed;			/* ... this node is down; NODES: none is */
+static bool only_process;		/* or rather just its process */
+static u64 seed;
+
+static void begin(struct member *m);
+
+int tor_env_shrink_install(struct tor_ctx *c, struct tor_shrink *s)
+{
+	struct member *m = container_of(s, struct member, shrink);
+	u32 i;
+
+	assert_int_not_equal(s->tag, 0);
+	assert_in_range(s->ranks, 1, NODES);
+	assert_int_equal(s->member[s->rank], m->node.self);
+	for (i = 1; i < s->ranks; i++)
+		assert_true(s->member[s->order[i - 1]] < s->member[s->order[i]]);
+	m->installed = s->tag;
+	return 0;
+}
+
+void tor_env_shrink_done(struct tor_ctx *c, struct tor_shrink *s)
+{
+	struct member *m = container_of(s, struct member, shrink);
+
+	assert_true(m->calling);
+	m->calling = false;
+	if (s->error)
+		m->installed = 0;
+	if (s->error == -EAGAIN) {
+		assert_true(++m->again < 50);
+		return;
+	}
+	m->shrunk = !s->error;
+	m->heir_ranks = s->ranks;
+	memcpy(m->heir, m->list, sizeof(m->heir));
+}
+
+static bool is_in(const u32 *list, u32 n, u32 node)
+{
+	while (n--)
+		if (*list++ == node)
+			return true;
+	return false;
+}
+
+int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch)
+{
+	const struct member *m = container_of(node, struct member, node);
+
+	if (lineage != m->from.lineage || m->left)
+		return TOR_HERITAGE_NONE;
+	if (m->shrunk && !is_in(m->heir, m->heir_ranks, asking))
+		return TOR_HERITAGE_WITHOUT;
+	return tor_comm_rank(&m->from, asking) != TOR_NO_RANK && epoch == member[asking].node.epoch ?
+	       TOR_HERITAGE_COMMON : TOR_HERITAGE_WITHOUT;
+}
+
+static void node_dies(u32 node)
+{
+	struct member *m = &member[node];
+
+	m->down = true;
+	m->left = true;
+	if (m->calling)
+		tor_shrink_cancel(&ctx, &m->shrink, -EINTR);
+	routes->ports[node] = 0;
+}
+
+static void process_dies(u32 node)
+{
+	struct member *m = &member[node];
+
+	m->left = true;
+	if (m->calling)
+		tor_shrink_cancel(&ctx, &m->shrink, -EINTR);
+}
+
+static void hand_on(const struct host_frame *f)
+{
+	enum tor_counter why;
+	struct tor_comm_msg msg;
+	struct member *m;
+	struct tor_hdr h;
+
+	assert_int_equal(tor_wire_parse(f->bytes, f->len, f->len, &h, &why), 0);
+	assert_int_equal(h.type, TORCOLL_FRAME_COMM);
+	assert_true(h.dst < NODES);
+	assert_int_equal(tor_wire_get_comm(f->bytes + 64, h.length, &msg), 0);
+	m = &member[h.dst];
+	if (!m->down && !member[h.src].down)
+		tor_shrink_rx(&ctx, &m->node, &h, &msg, m->shrunk && m->installed == msg.tag);
+}
+
+static void settle(void)
+{
+	struct host_frame f;
+	u32 i;
+
+	while (delivered < host.nsent) {
+		f = host.sent[delivered++];
+		if (!loss || host_rand(&seed) % loss)
+			hand_on(&f);
+		if (delivered == killed_at && killed < NODES) {
+			if (only_process)
+				process_dies(killed);
+			else
+				node_dies(killed);
+		}
+		for (i = 0; i < NODES; i++)
+			if (member[i].shrink.error == -EAGAIN && !member[i].calling &&
+			    !member[i].left)
+				begin(&member[i]);
+	}
+}
+
+static void pass(u64 ns)
+{
+	u64 end = ctx.now + ns;
+	u32 i;
+
+	for (; ctx.now < end; ctx.now += 10 * NSEC_PER_MSEC) {
+		for (i = 0; i < NODES; i++)
+			if (!member[i].down)
+				tor_shrink_timer(&ctx, &member[i].node, routes);
+		for (i = 0; i < NODES; i++)
+			if (member[i].shrink.error == -EAGAIN && !member[i].calling &&
+			    !member[i].left)
+				begin(&member[i]);
+		settle();
+	}
+}
+
+static void begin(struct member *m)
+{
+	memset(&m->shrink, 0, sizeof(m->shrink));
+	memset(m->of, 0, sizeof(m->of));
+	memset(m->epoch, 0, sizeof(m->epoch));
+	m->shrink.node = &m->node;
+	m->shrink.from = &m->from;
+	m->shrink.of = m->of;
+	m->shrink.room = NODES;
+	m->shrink.member = m->list;
+	m->shrink.order = m->order;
+	m->shrink.epoch = m->epoch;
+	m->shrink.unit = 1344 - 64 * m->node.self;
+	m->calling = true;
+	assert_int_equal(tor_shrink_start(&ctx, &m->shrink, routes), 0);
+}
+
+static void call_on(u32 node)
+{
+	begin(&member[node]);
+	settle();
+}
+
+static void call_everywhere(void)
+{
+	u32 i;
+
+	for (i = 0; i < NODES; i++)
+		if (!member[(i + 3) % NODES].left && !member[(i + 3) % NODES].calling)
+			call_on((i + 3) % NODES);
+}
+
+/* Everyone's comm: @ranks members, rank i on node @nodes[i]. */
+static void make_comm(u32 node, u32 ranks, const u32 *nodes)
+{
+	struct member *m = &member[node];
+	u32 i;
+
+	m->from.node = &m->node;
+	m->from.lineage = 0x1234;
+	m->from.ranks = ranks;
+	memcpy(m->from_member, nodes, ranks * sizeof(*nodes));
+	tor_comm_sort(m->from_order, m->from_member, ranks);
+	m->from.member = m->from_member;
+	m->from.order = m->from_order;
+	m->from.epoch = m->from_epoch;
+	m->from.seen = m->from_seen;
+	m->from.watched = true;
+	m->from.rank = tor_comm_rank(&m->from, node);
+	for (i = 0; i < ranks; i++) {
+		m->from_epoch[i] = member[nodes[i]].node.epoch;
+		m->from_seen[i] = m->node.view.entry[nodes[i]].epoch;
+	}
+}
+
+/* Ranks are not in the order of nodes. */
+static const u32 all[NODES] = { 2, 0, 5, 1, 4, 3 };
+
+static int setup(void **state)
+{
+	static const u32 side[] = { NODES };
+	struct tor_torus t;
+	u32 i;
+
+	for (i = 0; i < NODES; i++)
+		tor_node_destroy(&member[i].node);
+	tor_env_table_free(routes);
+	host_reset();
+	memset(member, 0, sizeof(member));
+	tor_torus_init(&t, 1, side, 1);
+	for (i = 0; i < NODES; i++) {
+		tor_node_init(&member[i].node, &t, 1, i);
+		member[i].node.live = 3;
+	}
+	for (i = 0; i < NODES; i++)
+		make_comm(i, NODES, all);
+	routes = tor_routes_build(&t, 0, NULL);
+	routes->self = ~0U;
+	for (i = 0; i < NODES; i++)
+		routes->ports[i] = 1;
+	ctx.now = NSEC_PER_SEC;
+	delivered = 0;
+	loss = 0;
+	killed = NODES;
+	killed_at = 0;
+	only_process = false;
+	seed = 12;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < NODES; i++)
+		if (member[i].calling)
+			tor_shrink_cancel(&ctx, &member[i].shrink, -EINTR);
+	for (i = 0; i < NODES; i++)
+		if (!list_empty(&member[i].node.shrinks))
+			return -1;
+	for (i = 0; i < NODES; i++)
+		tor_node_destroy(&member[i].node);
+	tor_env_table_free(routes);
+	routes = NULL;
+	memset(member, 0, sizeof(member));
+	host_check_idle();
+	host_forget_sent();
+	return 0;
+}
+
+/* All who live have the same heir, of all who live, in the old order. */
+static void assert_shrunk(void)
+{
+	u32 i, k, n, tag = 0, generation = 0, unit = 0;
+
+	for (i = 0; i < NODES; i++) {
+		const struct member *m = &member[i];
+
+		if (m->left)
+			continue;
+		assert_true(m->shrunk);
+		if (!tag) {
+			tag = m->installed;
+			generation = m->shrink.generation;
+			unit = m->shrink.unit;
+		}
+		assert_int_equal(m->installed, tag);
+		assert_int_equal(m->shrink.tag, tag);
+		assert_int_equal(m->shrink.generation, generation);
+		assert_int_equal(m->shrink.unit, unit);
+		for (k = n = 0; k < NODES; k++) {
+			if (member[all[k]].left)
+				continue;
+			assert_int_equal(m->heir[n], all[k]);
+			assert_int_equal(m->epoch[n], member[all[k]].node.epoch);
+			n++;
+		}
+		assert_int_equal(m->heir_ranks, n);
+		assert_int_equal(m->heir[m->shrink.rank], i);
+	}
+}
+
+static void tor_shrink__nobody_died(void **state)
+{
+	call_everywhere();
+	pass(NSEC_PER_SEC);
+	assert_shrunk();
+	/* what the one with the least offers */
+	assert_int_equal(member[0].shrink.unit, 1344 - 64 * (NODES - 1));
+}
+
+static void tor_shrink__dead_nodes(void **state)
+{
+	u32 dead;
+
+	for (dead = 0; dead < NODES; dead++) {
+		setup(NULL);
+		node_dies(dead);
+		node_dies((dead + 2) % NODES);
+		call_everywhere();
+		pass(2 * (u64)NSEC_PER_SEC);
+		assert_shrunk();
+	}
+}
+
+static void tor_shrink__dead_processes_say_so_at_once(void **state)
+{
+	u32 dead;
+
+	for (dead = 0; dead < NODES; dead++) {
+		setup(NULL);
+		process_dies(dead);
+		process_dies((dead + 1) % NODES);
+		call_everywhere();
+		/* that is what LEFT is for: no timer has run */
+		assert_shrunk();
+	}
+}
+
+static void tor_shrink__alone(void **state)
+{
+	u32 i;
+
+	for (i = 1; i < NODES; i++)
+		process_dies(i);
+	call_on(0);
+	assert_shrunk();
+	assert_int_equal(member[0].heir_ranks, 1);
+}
+
+static void tor_shrink__waits_for_the_living(void **state)
+{
+	u32 i;
+
+	node_dies(5);
+	for (i = 0; i < 4; i++)
+		call_on(i);
+	pass(10 * (u64)NSEC_PER_SEC);
+	for (i = 0; i < 4; i++) {
+		assert_true(member[i].calling);
+		/* rank 4 is on node 4 */
+		assert_int_equal(member[i].shrink.missing, 4);
+	}
+	call_on(4);
+	pass(NSEC_PER_SEC);
+	assert_shrunk();
+}
+
+static void tor_shrink__a_rank_gives_up_and_comes_back(void **state)
+{
+	call_on(2);
+	call_on(0);
+	call_on(1);
+	tor_shrink_cancel(&ctx, &member[1].shrink, -ETIMEDOUT);
+	call_on(3);
+	call_on(4);
+	call_on(5);
+	pass(NSEC_PER_SEC);
+	assert_false(member[0].shrunk || member[2].shrunk);
+	assert_int_equal(member[2].shrink.missing, 3);
+	call_on(1);
+	pass(NSEC_PER_SEC);
+	assert_shrunk();
+}
+
+static void tor_shrink__the_chief_gives_up_and_comes_back(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < NODES - 1; i++)
+		call_on(i);
+	tor_shrink_cancel(&ctx, &member[2].shrink, -ETIMEDOUT);
+	call_on(5);
+	pass(NSEC_PER_SEC);
+	for (i = 0; i < NODES; i++)
+		assert_false(member[i].shrunk);
+	call_on(2);
+	pass(NSEC_PER_SEC);
+	assert_shrunk();
+}
+
+static void tor_shrink__out_of_reach_for_a_moment(void **state)
+{
+	u32 i;
+
+	routes->ports[3] = 0;
+	for (i = 0; i < NODES; i++)
+		if (i != 3)
+			call_on(i);
+	pass(tor_watch_grace(&member[0].node) - 50 * NSEC_PER_MSEC);
+	assert_false(member[0].shrunk);
+	routes->ports[3] = 1;
+	call_on(3);
+	pass(NSEC_PER_SEC);
+	assert_shrunk();
+	assert_int_equal(member[0].heir_ranks, NODES);
+}
+
+static void tor_shrink__out_of_reach_for_too_long(void **state)
+{
+	u32 i;
+
+	routes->ports[3] = 0;
+	for (i = 0; i < NODES; i++)
+		if (i != 3)
+			call_on(i);
+	pass(NSEC_PER_SEC);
+	assert_true(member[0].shrunk);
+	assert_int_equal(member[0].heir_ranks, NODES - 1);
+	routes->ports[3] = 1;
+	call_on(3);
+	assert_false(member[3].shrunk);
+	assert_int_equal(member[3].shrink.error, -EHOSTUNREACH);
+}
+
+static void tor_shrink__restarted_node_is_dead(void **state)
+{
+	u32 i;
+
+	member[4].left = true;
+	for (i = 0; i < NODES; i++)
+		member[i].node.view.entry[4].epoch = member[4].node.epoch + 1;
+	call_everywhere();
+	pass(NSEC_PER_SEC);
+	assert_shrunk();
+}
+
+static void tor_shrink_start__twice_on_a_node(void **state)
+{
+	struct tor_shrink second = { .node = &member[1].node, .from = &member[1].from };
+
+	call_on(1);
+	assert_int_equal(tor_shrink_start(&ctx, &second, routes), -EEXIST);
+}
+
+/* The heir as a comm to be shrunk in its turn. */
+static void inherit(u32 node)
+{
+	struct member *m = &member[node];
+	u32 list[NODES], n = m->heir_ranks;
+
+	memcpy(list, m->heir, sizeof(list));
+	make_comm(node, n, list);
+	m->shrunk = false;
+}
+
+/*
+ * A node or a process dies after any message of the agreement. Those that have an heir find it dead (it contains
+ * who died) and shrink it; those that have none go on. They meet.
+ */
+static void any_moment(u32 victim, bool process, u32 lose)
+{
+	u32 moment, i, last = ~0U;
+
+	for (moment = 1; moment < last && moment < 200; moment++) {
+		setup(NULL);
+		loss = lose;
+		seed = moment;
+		killed = victim;
+		killed_at = moment;
+		only_process = process;
+		call_everywhere();
+		pass(4 * (u64)NSEC_PER_SEC);
+		if (!member[victim].left) {
+			/* the agreement had fewer messages */
+			last = moment;
+			continue;
+		}
+		for (i = 0; i < NODES; i++)
+			if (member[i].shrunk && !member[i].left &&
+			    is_in(member[i].heir, member[i].heir_ranks, victim))
+				inherit(i);
+		for (i = 0; i < NODES; i++)
+			if (!member[i].left && !member[i].calling && !member[i].shrunk)
+				call_on(i);
+		pass(20 * (u64)NSEC_PER_SEC);
+		assert_shrunk();
+	}
+	assert_in_range(moment, 10, 199);
+}
+
+static void tor_shrink__the_chief_dies_at_any_moment(void **state)
+{
+	any_moment(2, false, 0);
+}
+
+static void tor_shrink__the_chiefs_process_dies_at_any_moment(void **state)
+{
+	any_moment(2, true, 0);
+}
+
+static void tor_shrink__a_rank_dies_at_any_moment(void **state)
+{
+	any_moment(5, false, 0);
+	any_moment(3, true, 0);
+}
+
+static void tor_shrink_timer__repeats_until_heard(void **state)
+{
+	u32 k;
+
+	for (k = 0; k < 300; k++) {
+		setup(NULL);
+		seed = k;
+		loss = 2 + k % 5;
+		node_dies(k % NODES);
+		process_dies((k / 7) % NODES);
+		call_everywhere();
+		pass(120 * (u64)NSEC_PER_SEC);
+		assert_shrunk();
+	}
+}
+
+static void tor_shrink_timer__quiet_when_done(void **state)
+{
+	u32 sent, i;
+
+	call_everywhere();
+	pass(NSEC_PER_SEC);
+	sent = host.nsent;
+	pass(10 * (u64)NSEC_PER_SEC);
+	assert_int_equal(host.nsent, sent);
+	for (i = 0; i < NODES; i++)
+		assert_int_equal(tor_shrink_timer(&ctx, &member[i].node, routes), 0);
+}
+
+/* Nonsense from a member that knows the lineage: no list that makes no sense is installed, nothing crashes. */
+static void tor_shrink_rx__random_messages(void **state)
+{
+	struct tor_comm_msg msg;
+	struct tor_hdr h = { .type = TORCOLL_FRAME_COMM };
+	__be32 word[2 * NODES];
+	u32 i, k;
+
+	for (i = 0; i < 100000; i++) {
+		struct member *m = &member[i % 2 ? 0 : 2];
+
+		if (!m->calling)
+			begin(m);
+		host_fill(&msg, sizeof(msg), &seed);
+		msg.name = m->from.lineage;
+		msg.step = TORCOLL_COMM_SHRINK_CALL +
+			   msg.nonce % (TORCOLL_COMM_STEP_END - TORCOLL_COMM_SHRINK_CALL);
+		msg.ranks %= NODES + 2;
+		msg.missing %= NODES + 1;
+		msg.epochs %= 2 * NODES + 1;
+		msg.frame_bytes %= 2000;
+		if (i % 5)
+			msg.tag = m->shrink.tag ? m->shrink.tag : 7;
+		for (k = 0; k < msg.epochs; k++)
+			word[k] = cpu_to_be32(k & 1 ? member[k / 2].node.epoch :
+						      host_rand(&seed) % (NODES + 1));
+		msg.epoch = word;
+		h.src = host_rand(&seed) % NODES;
+		h.src_epoch = member[h.src].node.epoch;
+		tor_shrink_rx(&ctx, &m->node, &h, &msg, i % 3 == 0);
+		m->again = 0;
+		if (host.nsent > 1000)
+			host_forget_sent();
+		delivered = host.nsent;
+	}
+}
+
+#define SHRINK_TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SHRINK_TEST(tor_shrink__nobody_died),
+		SHRINK_TEST(tor_shrink__dead_nodes),
+		SHRINK_TEST(tor_shrink__dead_processes_say_so_at_once),
+		SHRINK_TEST(tor_shrink__alone),
+		SHRINK_TEST(tor_shrink__waits_for_the_living),
+		SHRINK_TEST(tor_shrink__a_rank_gives_up_and_comes_back),
+		SHRINK_TEST(tor_shrink__the_chief_gives_up_and_comes_back),
+		SHRINK_TEST(tor_shrink__out_of_reach_for_a_moment),
+		SHRINK_TEST(tor_shrink__out_of_reach_for_too_long),
+		SHRINK_TEST(tor_shrink__restarted_node_is_dead),
+		SHRINK_TEST(tor_shrink_start__twice_on_a_node),
+		SHRINK_TEST(tor_shrink__the_chief_dies_at_any_moment),
+		SHRINK_TEST(tor_shrink__the_chiefs_process_dies_at_any_moment),
+		SHRINK_TEST(tor_shrink__a_rank_dies_at_any_moment),
+		SHRINK_TEST(tor_shrink_timer__repeats_until_heard),
+		SHRINK_TEST(tor_shrink_timer__quiet_when_done),
+		SHRINK_TEST(tor_shrink_rx__random_messages),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
