@@ -125,6 +125,10 @@ static int check_config(const struct tor_fabric_config *cfg, struct tor_torus *t
 		*why = "sides must be 1 to 6 numbers from 1, with at most 1048576 nodes, cables 1 or 2";
 		return -EINVAL;
 	}
+	if (tor_torus_diameter(torus) > TOR_HOP_LIMIT) {
+		*why = "nodes are more than 255 links apart, further than a frame goes";
+		return -EOPNOTSUPP;
+	}
 	*attr = TORCOLL_A_FABRIC_NODE;
 	if (cfg->self >= torus->nodes) {
 		*why = "this node lies outside the fabric";
