@@ -236,10 +236,21 @@ void tor_env_comm_told(struct tor_comm *comm)
 		set_bit(TOR_GROUP_TOLD, &tor_group_of(comm)->flags);
 }
 
+const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 seq)
+{
+	return &tor_group_slot(tor_group_of(comm), seq)->op;
+}
+
+void tor_env_comm_explained(struct tor_comm *comm)
+{
+	wake_up_all(&tor_group_of(comm)->wait);
+}
+
 void tor_env_comm_failed(struct tor_ctx *ctx, struct tor_comm *comm)
 {
 	struct tor_group *group = tor_group_of(comm);
 
+	group->failed_at = jiffies;
 	/* fails once; the work's own reference */
 	refcount_inc(&group->refs);
 	queue_delayed_work(works, &group->fail_work, 0);

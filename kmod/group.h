@@ -95,6 +95,7 @@ enum tor_group_flag {
 /**
  * struct tor_group - a comm of a process
  * @join, @shrink: how it began, one of them
+ * @failed_at: jiffies
  * @room: length of @member and @order, which comm points to, and of its other arrays; the ranks of the comm that its
  *	lineage began with
  */
@@ -118,6 +119,7 @@ struct tor_group {
 	u32 next_seq;
 	atomic64_t ops;
 	struct delayed_work fail_work;
+	unsigned long failed_at;
 	u32 fail_rounds;
 	struct delayed_work linger_work;
 	struct tor_slot *slot;

@@ -9,6 +9,7 @@
 #include <linux/torcoll_netlink.h>
 #include <net/netlink.h>
 
+#include "call.h"
 #include "counter.h"
 #include "group.h"
 #include "op.h"
@@ -193,6 +194,14 @@ static u32 comm_state(const struct tor_group *group)
 	return READ_ONCE(group->session) ? TORCOLL_COMM_STATE_UP : TORCOLL_COMM_STATE_CLOSED;
 }
 
+static int fill_mismatch(struct sk_buff *msg, const struct tor_comm *comm)
+{
+	char text[TOR_EXPLANATION_MAX];
+
+	tor_call_explain(comm, text, sizeof(text));
+	return nla_put_string(msg, TORCOLL_A_COMM_ERROR_TEXT, text);
+}
+
 static int fill_comm_error(struct sk_buff *msg, const struct tor_comm *comm)
 {
 	int error = READ_ONCE(comm->error);
@@ -205,7 +214,8 @@ static int fill_comm_error(struct sk_buff *msg, const struct tor_comm *comm)
 	       (comm->error_node != ~0U &&
 		nla_put_u32(msg, TORCOLL_A_COMM_ERROR_NODE, comm->error_node)) ||
 	       (comm->error_op &&
-		nla_put_u32(msg, TORCOLL_A_COMM_ERROR_OP, comm->error_op)) ? -EMSGSIZE : 0;
+		nla_put_u32(msg, TORCOLL_A_COMM_ERROR_OP, comm->error_op)) ||
+	       (error == -EPROTO && fill_mismatch(msg, comm)) ? -EMSGSIZE : 0;
 }
 
 int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group)

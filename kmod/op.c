@@ -8,6 +8,7 @@
 #include <linux/torcoll.h>
 
 #include "buffers.h"
+#include "call.h"
 #include "session.h"
 #include "trace.h"
 
@@ -242,12 +243,30 @@ static void start(struct tor_slot *slot)
 	}
 }
 
-static int comm_error(struct tor_session *session, const struct tor_group *group)
+/* How long to wait for what another rank called: its abort is under way. */
+#define EXPLAIN_WAIT	(HZ / 10)
+
+/* Ranks have called different things: say which. */
+static int mismatch(struct tor_session *session, struct tor_group *group)
+{
+	struct tor_comm *comm = &group->comm;
+	char text[TOR_EXPLANATION_MAX];
+
+	wait_event_timeout(group->wait,
+			   atomic_read(&comm->explained) == TOR_EXPLAINED ||
+			   time_after(jiffies, group->failed_at + EXPLAIN_WAIT), EXPLAIN_WAIT);
+	tor_call_explain(comm, text, sizeof(text));
+	return tor_refuse(session, comm->error, "the comm %s has failed: %s", group->name, text);
+}
+
+static int comm_error(struct tor_session *session, struct tor_group *group)
 {
 	const struct tor_comm *comm = &group->comm;
 
 	if (comm->error_rank == TOR_NO_RANK)
 		return tor_refuse(session, comm->error, "the comm %s has failed", group->name);
+	if (comm->error == -EPROTO)
+		return mismatch(session, group);
 	if (comm->error == -EHOSTDOWN)
 		return tor_refuse(session, comm->error,
 				  "the comm %s has failed: rank %u (node %u) is down, or has restarted",

@@ -95,6 +95,9 @@ void tor_chan_tx_timer(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round,
 		       const struct tor_rx *rx, enum torcoll_ack_state state, u32 stamp);
 
+/* Ask the sender of @rx for more, and say what was called here. */
+void tor_chan_ask(struct tor_ctx *ctx, struct tor_chan *chan, const struct tor_rx *rx);
+
 /* Make all sends independent of the op's memory; false: some must be waited for. */
 bool tor_chan_copy_sends(struct tor_chan *chan);
 
@@ -142,5 +145,9 @@ void tor_chan_arm(struct tor_chan *chan);
 
 /* @rank is at another op than we are: the comm fails. */
 void tor_chan_mismatch(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 digest);
+
+/* @rank is at op @seq; was that the one before, and another here? Then the comm fails: true. */
+bool tor_chan_past_mismatch(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq,
+			    u32 digest);
 
 #endif

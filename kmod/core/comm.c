@@ -68,17 +68,43 @@ bool tor_comm_admit(struct tor_comm *comm, const struct tor_hdr *h, u32 *rank,
 	return true;
 }
 
-void tor_comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op)
+/* The first failure is written down; whoever comes later comes too late. */
+static void fail(struct tor_ctx *ctx, struct tor_comm *comm, int error,
+		 const struct tor_abort *cause)
 {
 	if (atomic_cmpxchg(&comm->claimed, 0, 1))
 		return;
-	comm->error_rank = rank;
-	comm->error_node = rank < comm->ranks ? tor_comm_node(comm, rank) : ~0U;
-	comm->error_op = op;
+	comm->error_rank = cause->rank;
+	comm->error_node = cause->rank < comm->ranks ? tor_comm_node(comm, cause->rank) : ~0U;
+	comm->error_op = cause->op;
+	memcpy(comm->digest, cause->digest, sizeof(comm->digest));
+	memcpy(comm->call, cause->call, sizeof(comm->call));
+	if (cause->call[0].collective && cause->call[1].collective)
+		atomic_set(&comm->explained, TOR_EXPLAINED);
 	WRITE_ONCE(comm->error, error);
 	/* a full barrier: whoever sees the failure sees its cause */
 	atomic_cmpxchg(&comm->failed, 0, 1);
 	tor_env_comm_failed(ctx, comm);
+}
+
+void tor_comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op)
+{
+	struct tor_abort cause = { .rank = rank, .op = op };
+
+	fail(ctx, comm, error, &cause);
+}
+
+void tor_comm_mismatch(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
+		       const struct tor_call *here, u32 digest, u32 rank, u32 theirs)
+{
+	struct tor_abort cause = {
+		.rank = rank,
+		.op = op,
+		.digest = { digest, theirs },
+		.call = { *here, { .rank = rank } },
+	};
+
+	fail(ctx, comm, -EPROTO, &cause);
 }
 
 /* What the other ranks get for an error here. */
@@ -93,28 +119,24 @@ static int error_elsewhere(int error)
 	}
 }
 
-void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
+/* What the first failure said stays; what was missing then may be about to be written. */
+static bool is_known(const struct tor_comm *comm, u32 i)
+{
+	return atomic_read(&comm->explained) != TOR_EXPLAINING && comm->call[i].collective;
+}
+
+static void send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
+		       const struct tor_abort *abort)
 {
 	u8 hdr[sizeof(struct torcoll_hdr)], body[sizeof(struct torcoll_abort)];
-	struct tor_abort abort = {
-		.error = -error_elsewhere(comm->error),
-		.rank = comm->error_rank,
-		.node = comm->error_node,
-		.op = comm->error_op,
-		.digest = { comm->digest[0], comm->digest[1] },
-	};
 	struct tor_frame frame = { .port = ~0U, .linear = body, .linear_len = sizeof(body) };
 	struct tor_hdr h;
 
-	if (rank == comm->rank)
-		return;
-	if (abort.rank == TOR_NO_RANK || comm->error == -ECANCELED || comm->error == -ETIMEDOUT)
-		abort.rank = comm->rank;
 	tor_node_header(comm->node, &h, TORCOLL_FRAME_ABORT, tor_comm_node(comm, rank));
 	h.dst_epoch = comm->epoch[rank];
 	h.comm = comm->tag;
 	h.length = sizeof(body);
-	tor_wire_put_abort(body, &abort);
+	tor_wire_put_abort(body, abort);
 	h.payload_crc = tor_wire_crc(body, sizeof(body));
 	tor_wire_build(hdr, &h, NULL);
 	frame.dst = h.dst;
@@ -123,15 +145,86 @@ void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
 	tor_env_send(ctx, comm->node, &frame);
 }
 
+void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
+{
+	struct tor_abort abort = {
+		.error = -error_elsewhere(comm->error),
+		.rank = comm->error_rank,
+		.node = comm->error_node,
+		.op = comm->error_op,
+		.digest = { comm->digest[0], comm->digest[1] },
+	};
+	u32 i;
+
+	if (rank == comm->rank)
+		return;
+	for (i = 0; i < ARRAY_SIZE(abort.call); i++) {
+		abort.call[i].rank = comm->call[i].rank;
+		if (is_known(comm, i))
+			abort.call[i] = comm->call[i];
+	}
+	if (abort.rank == TOR_NO_RANK || comm->error == -ECANCELED || comm->error == -ETIMEDOUT)
+		abort.rank = comm->rank;
+	send_abort(ctx, comm, rank, &abort);
+}
+
+/* What this rank has called, if the others need it to understand. */
+static bool explain_to_others(struct tor_comm *comm, struct tor_abort *abort)
+{
+	const struct tor_op *op;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(abort->call); i++) {
+		struct tor_call *call = &abort->call[i];
+
+		if (call->rank != comm->rank || call->collective)
+			continue;
+		op = tor_env_comm_op(comm, abort->op);
+		if (op && op->digest == abort->digest[i])
+			*call = op->call;
+		else if (op && op->past_digest == abort->digest[i])
+			*call = op->past;
+		return call->collective;
+	}
+	return false;
+}
+
+/* What was not known when the comm failed. */
+static void explain(struct tor_comm *comm, const struct tor_abort *abort)
+{
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(comm->call); i++) {
+		for (k = 0; k < ARRAY_SIZE(abort->call); k++) {
+			if (!abort->call[k].collective ||
+			    abort->call[k].rank != comm->call[i].rank || is_known(comm, i) ||
+			    atomic_cmpxchg(&comm->explained, TOR_EXPLAINED_HALF, TOR_EXPLAINING))
+				continue;
+			comm->call[i] = abort->call[k];
+			/* full barriers on both sides of it */
+			atomic_cmpxchg(&comm->explained, TOR_EXPLAINING, TOR_EXPLAINED);
+			tor_env_comm_explained(comm);
+		}
+	}
+}
+
 void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const void *p,
 		       u32 len)
 {
 	struct tor_abort abort;
-	int error;
 
-	if (tor_wire_get_abort(p, len, &abort))
+	if (tor_wire_get_abort(p, len, &abort)) {
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_SHORT);
 		return;
-	tor_env_comm_told(comm);
-	error = abort.error && abort.error < 4096 ? -(int)abort.error : -ECONNABORTED;
-	tor_comm_fail(ctx, comm, error, abort.rank < comm->ranks ? abort.rank : rank, abort.op);
+	}
+	if (abort.rank >= comm->ranks)
+		abort.rank = rank;
+	if (abort.error != EPROTO || !explain_to_others(comm, &abort))
+		tor_env_comm_told(comm);
+	else if (atomic_read(&comm->claimed))
+		/* what we tell everyone is about another pair of calls */
+		send_abort(ctx, comm, rank, &abort);
+	fail(ctx, comm, -(int)abort.error, &abort);
+	if (abort.error == EPROTO && atomic_read(&comm->failed) && comm->error == -EPROTO)
+		explain(comm, &abort);
 }

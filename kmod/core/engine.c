@@ -89,6 +89,16 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 	called = op->plan.req;
 	called.collective = req->collective;
 	op->digest = tor_op_digest(&called, type, redop, bits);
+	op->call = (struct tor_call){
+		.count = req->count,
+		.rank = op->comm->rank,
+		.root = req->root,
+		.collective = req->collective,
+		.type = type,
+		.redop = redop,
+		.bits = bits,
+		.algorithm = op->plan.req.algorithm,
+	};
 	op->aborted = false;
 	atomic_set(&op->busy, op->comm->channels);
 	atomic_set(&op->open, op->comm->channels);
@@ -110,11 +120,20 @@ void tor_chan_init(struct tor_chan *chan, struct tor_op *op, u32 index, u32 seq)
 
 void tor_chan_mismatch(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 digest)
 {
-	struct tor_comm *comm = chan->op->comm;
+	struct tor_op *op = chan->op;
 
-	comm->digest[0] = chan->op->digest;
-	comm->digest[1] = digest;
-	tor_comm_fail(ctx, comm, -EPROTO, rank, chan->seq);
+	tor_comm_mismatch(ctx, op->comm, chan->seq, &op->call, op->digest, rank, digest);
+}
+
+bool tor_chan_past_mismatch(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq,
+			    u32 digest)
+{
+	struct tor_op *op = chan->op;
+
+	if (!chan->past || seq != chan->seq - op->comm->depth || digest == chan->past)
+		return false;
+	tor_comm_mismatch(ctx, op->comm, seq, &op->past, chan->past, rank, digest);
+	return true;
 }
 
 static void settle(struct tor_ctx *ctx, struct tor_chan *chan)
@@ -179,6 +198,16 @@ void tor_chan_run(struct tor_ctx *ctx, struct tor_chan *chan)
 	tor_chan_arm(chan);
 }
 
+/* Frames of another call may have come before this one was made, which perhaps looks at none. */
+static void check_early(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	const struct tor_rx *rx;
+
+	list_for_each_entry(rx, &chan->rx, list)
+		if (rx->digest != chan->op->digest)
+			tor_chan_mismatch(ctx, chan, rx->rank, rx->digest);
+}
+
 void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_op *op = chan->op;
@@ -190,6 +219,7 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 	chan->entered = false;
 	chan->retry = 0;
 	chan->nudge = ctx->now + TOR_NUDGE;
+	check_early(ctx, chan);
 	/* whoever fails the comm aborts its channels afterwards, or is seen here */
 	if (atomic_read(&op->comm->failed))
 		tor_chan_abort(ctx, chan);
@@ -200,7 +230,8 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 /*
  * Nothing new has come for a while. Whoever sends repeats what is not acknowledged, so either a sender has
  * not come so far, or it has given up and its abort was lost: then the answer is another one. An
- * acknowledgement of what has arrived does for a question, and for an invitation that was lost.
+ * acknowledgement of what has arrived does for a question, and for an invitation that was lost. It says what was
+ * called here: whoever called something else, and so will never send, finds out.
  */
 static void nudge(struct tor_ctx *ctx, struct tor_chan *chan)
 {
@@ -211,7 +242,7 @@ static void nudge(struct tor_ctx *ctx, struct tor_chan *chan)
 		return;
 	list_for_each_entry(rx, &chan->rx, list)
 		if (rx->round == chan->round && !tor_rx_done(rx))
-			tor_chan_send_ack(ctx, chan, rx->rank, chan->seq, rx->round, rx, TORCOLL_ACK_OK, 0);
+			tor_chan_ask(ctx, chan, rx);
 }
 
 void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan)
@@ -274,9 +305,14 @@ void tor_chan_abort(struct tor_ctx *ctx, struct tor_chan *chan)
 
 void tor_chan_recycle(struct tor_ctx *ctx, struct tor_chan *chan, u32 seq)
 {
+	struct tor_op *op = chan->op;
 	u32 i = 0;
 
 	tor_chan_clear(chan, false);
+	/* every channel writes the same */
+	op->past = op->call;
+	op->past_digest = op->digest;
+	chan->past = op->digest;
 	chan->seq = seq;
 	chan->state = TOR_CHAN_IDLE;
 	chan->round = 0;

@@ -38,6 +38,13 @@
 #define TOR_NO_RANK		(~0U)
 #define TOR_WATCH_GRACE		(400 * NSEC_PER_MSEC)	/* see tor_comm_watch() */
 
+/* Is it known what the two ranks that disagree have called? */
+enum tor_explained {
+	TOR_EXPLAINED_HALF,		/* of one of them, with -EPROTO */
+	TOR_EXPLAINING,			/* the other one's is being written down */
+	TOR_EXPLAINED,
+};
+
 /**
  * struct tor_comm - core's part of a communicator
  * @node: where it is
@@ -58,7 +65,8 @@
  * @kept: bytes in early frames
  * @claimed: set by the first failure; @failed: set when that is written down
  * @error: then, the negative errno; @error_rank and @error_node: who caused it, or ~0
- * @digest: with -EPROTO: of the op here and there
+ * @digest: with -EPROTO: of what two ranks called that differ; @call: what that is, as far as is known
+ * @explained: enum tor_explained
  */
 struct tor_comm {
 	struct tor_node *node;
@@ -86,12 +94,15 @@ struct tor_comm {
 	u32 error_node;
 	u32 error_op;
 	u32 digest[2];
+	struct tor_call call[2];
+	atomic_t explained;
 };
 
 /**
  * struct tor_op - one collective call, as far as its channels share it
  * @seq: number of the op in its comm that is running here
  * @collective: enum torcoll_collective
+ * @call: what was called; @past: before that, in this slot, with digest @past_digest
  * @data: the plan's vector
  * @temp: its temporaries, one behind the other, each as large as the vector; NULL if it has none
  * @deadline: ns, or 0
@@ -104,6 +115,9 @@ struct tor_op {
 	u32 seq;
 	u32 digest;
 	u32 collective;
+	u32 past_digest;
+	struct tor_call call;
+	struct tor_call past;
 	struct tor_plan plan;
 	struct tor_mem *data;
 	struct tor_mem *temp;
@@ -124,6 +138,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
 /**
  * struct tor_chan - one channel of one op slot
  * @seq: the op that it serves now
+ * @past: digest of the op before, 0: there was none
  * @round: current round; @entered: its transfers are set up
  * @rx: struct tor_rx of the current round, and early ones of later rounds
  * @tx: struct tor_tx of all rounds, not yet wholly acknowledged
@@ -138,6 +153,7 @@ struct tor_chan {
 	struct tor_op *op;
 	u32 index;
 	u32 seq;
+	u32 past;
 	enum tor_chan_state state;
 	u32 round;
 	u32 rounds;
@@ -194,10 +210,24 @@ bool tor_comm_admit(struct tor_comm *comm, const struct tor_hdr *h, u32 *rank,
  */
 void tor_comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op);
 
+/**
+ * tor_comm_mismatch - @rank is at another op than we are: the comm is over
+ * @ctx: entry
+ * @comm: comm
+ * @op: number of the op
+ * @here: what was called here; @digest: of it
+ * @rank: who called something else; @theirs: digest of that
+ */
+void tor_comm_mismatch(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
+		       const struct tor_call *here, u32 digest, u32 rank, u32 theirs);
+
 /* Tell one rank that, and why, this comm failed. */
 void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank);
 
-/* An abort from @rank; @p, @len: its payload, in linear memory. */
+/*
+ * An abort from @rank; @p, @len: its payload, in linear memory. If a mismatch is to be explained with what this rank
+ * called, it tells everyone.
+ */
 void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const void *p,
 		       u32 len);
 

@@ -212,6 +212,12 @@ void tor_env_comm_failed(struct tor_ctx *ctx, struct tor_comm *comm);
 /* Another rank says that the comm failed, and tells everyone itself. */
 void tor_env_comm_told(struct tor_comm *comm);
 
+/* The op slot that number @seq belongs to; perhaps it serves another now. */
+const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 seq);
+
+/* Who reads why the comm failed, need not wait any longer: comm->explained. */
+void tor_env_comm_explained(struct tor_comm *comm);
+
 /* All members have come: make the comm known under join->tag before returning. */
 int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join);
 

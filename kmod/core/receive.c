@@ -307,7 +307,8 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 		return;
 	}
 	if (ahead < 0) {
-		repeat(ctx, chan, rank, h);
+		if (!tor_chan_past_mismatch(ctx, chan, rank, h->op, h->digest))
+			repeat(ctx, chan, rank, h);
 		return;
 	}
 	if (chan->state != TOR_CHAN_IDLE && h->digest != chan->op->digest) {

@@ -229,6 +229,37 @@ void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32
 	tor_comm_send_acks(ctx, comm, rank, &ack, 1);
 }
 
+void tor_chan_ask(struct tor_ctx *ctx, struct tor_chan *chan, const struct tor_rx *rx)
+{
+	struct tor_comm *comm = chan->op->comm;
+	struct tor_ack ack = {
+		.comm = comm->tag,
+		.op = chan->seq,
+		.channel = chan->index,
+		.state = TORCOLL_ACK_OK,
+		.round = rx->round,
+		.base = rx->base,
+		.mask = rx->mask,
+		.digest = chan->op->digest,
+	};
+
+	tor_comm_send_acks(ctx, comm, rx->rank, &ack, 1);
+}
+
+/* Does whoever waits for us wait for another op than the one called here? Then the comm fails. */
+static bool asks_for_another(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
+			     const struct tor_ack *ack)
+{
+	if (!ack->digest)
+		return false;
+	if (ack->op != chan->seq || chan->state == TOR_CHAN_IDLE)
+		return tor_chan_past_mismatch(ctx, chan, rank, ack->op, ack->digest);
+	if (ack->digest == chan->op->digest)
+		return false;
+	tor_chan_mismatch(ctx, chan, rank, ack->digest);
+	return true;
+}
+
 void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_ack *ack)
 {
 	struct tor_tx *tx;
@@ -238,6 +269,8 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 		tor_comm_send_abort(ctx, chan->op->comm, rank);
 		return;
 	}
+	if (asks_for_another(ctx, chan, rank, ack))
+		return;
 	if (ack->op != chan->seq || chan->state == TOR_CHAN_IDLE)
 		return;
 	tx = tor_chan_tx_find(chan, rank, ack->round);

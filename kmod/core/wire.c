@@ -43,7 +43,7 @@ WIRE_AT(torcoll_ack, round, 10);
 WIRE_AT(torcoll_ack, base, 12);
 WIRE_AT(torcoll_ack, mask, 16);
 WIRE_AT(torcoll_ack, stamp, 24);
-WIRE_AT(torcoll_ack, __reserved, 28);
+WIRE_AT(torcoll_ack, digest, 28);
 
 WIRE_SIZE(torcoll_hello, 72);
 WIRE_AT(torcoll_hello, version, 0);
@@ -67,12 +67,24 @@ WIRE_AT(torcoll_link_record, seq, 8);
 WIRE_AT(torcoll_link_record, dead, 12);
 WIRE_AT(torcoll_link_record, frame, 14);
 
-WIRE_SIZE(torcoll_abort, 24);
+WIRE_SIZE(torcoll_call, 24);
+WIRE_AT(torcoll_call, count, 0);
+WIRE_AT(torcoll_call, rank, 8);
+WIRE_AT(torcoll_call, root, 12);
+WIRE_AT(torcoll_call, collective, 16);
+WIRE_AT(torcoll_call, type, 17);
+WIRE_AT(torcoll_call, redop, 18);
+WIRE_AT(torcoll_call, bits, 19);
+WIRE_AT(torcoll_call, algorithm, 20);
+WIRE_AT(torcoll_call, __reserved, 22);
+
+WIRE_SIZE(torcoll_abort, 72);
 WIRE_AT(torcoll_abort, error, 0);
 WIRE_AT(torcoll_abort, rank, 4);
 WIRE_AT(torcoll_abort, node, 8);
 WIRE_AT(torcoll_abort, op, 12);
 WIRE_AT(torcoll_abort, digest, 16);
+WIRE_AT(torcoll_abort, call, 24);
 
 WIRE_SIZE(torcoll_comm_msg, 64);
 WIRE_AT(torcoll_comm_msg, step, 0);
@@ -193,6 +205,7 @@ void tor_wire_ack(const void *p, u32 i, struct tor_ack *out)
 	out->base = be32_to_cpu(raw.base);
 	out->mask = be64_to_cpu(raw.mask);
 	out->stamp = be32_to_cpu(raw.stamp);
+	out->digest = be32_to_cpu(raw.digest);
 }
 
 static void wire_put_ack(void *buf, const struct tor_ack *ack)
@@ -206,6 +219,7 @@ static void wire_put_ack(void *buf, const struct tor_ack *ack)
 		.base = cpu_to_be32(ack->base),
 		.mask = cpu_to_be64(ack->mask),
 		.stamp = cpu_to_be32(ack->stamp),
+		.digest = cpu_to_be32(ack->digest),
 	};
 
 	memcpy(buf, &raw, sizeof(raw));
@@ -355,6 +369,31 @@ int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello)
 	return 0;
 }
 
+static void wire_put_call(struct torcoll_call *raw, const struct tor_call *call)
+{
+	raw->count = cpu_to_be64(call->count);
+	raw->rank = cpu_to_be32(call->rank);
+	raw->root = cpu_to_be32(call->root);
+	raw->collective = call->collective;
+	raw->type = call->type;
+	raw->redop = call->redop;
+	raw->bits = call->bits;
+	raw->algorithm = cpu_to_be16(call->algorithm);
+	raw->__reserved = 0;
+}
+
+static void wire_get_call(const struct torcoll_call *raw, struct tor_call *call)
+{
+	call->count = be64_to_cpu(raw->count);
+	call->rank = be32_to_cpu(raw->rank);
+	call->root = be32_to_cpu(raw->root);
+	call->collective = raw->collective;
+	call->type = raw->type;
+	call->redop = raw->redop;
+	call->bits = raw->bits;
+	call->algorithm = be16_to_cpu(raw->algorithm);
+}
+
 void tor_wire_put_abort(void *buf, const struct tor_abort *abort)
 {
 	struct torcoll_abort raw = {
@@ -365,6 +404,8 @@ void tor_wire_put_abort(void *buf, const struct tor_abort *abort)
 		.digest = { cpu_to_be32(abort->digest[0]), cpu_to_be32(abort->digest[1]) },
 	};
 
+	wire_put_call(&raw.call[0], &abort->call[0]);
+	wire_put_call(&raw.call[1], &abort->call[1]);
 	memcpy(buf, &raw, sizeof(raw));
 }
 
@@ -383,6 +424,8 @@ int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort)
 	abort->op = be32_to_cpu(raw.op);
 	abort->digest[0] = be32_to_cpu(raw.digest[0]);
 	abort->digest[1] = be32_to_cpu(raw.digest[1]);
+	wire_get_call(&raw.call[0], &abort->call[0]);
+	wire_get_call(&raw.call[1], &abort->call[1]);
 	return 0;
 }
 

@@ -54,6 +54,7 @@ struct tor_ack {
 	u32 base;
 	u64 mask;
 	u32 stamp;
+	u32 digest;
 };
 
 /*
@@ -77,6 +78,18 @@ struct tor_hello {
 	const void *record;
 };
 
+/* struct torcoll_call */
+struct tor_call {
+	u64 count;
+	u32 rank;
+	u32 root;
+	u8 collective;
+	u8 type;
+	u8 redop;
+	u8 bits;
+	u16 algorithm;
+};
+
 /* struct torcoll_abort */
 struct tor_abort {
 	u32 error;
@@ -84,6 +97,7 @@ struct tor_abort {
 	u32 node;
 	u32 op;
 	u32 digest[2];
+	struct tor_call call[2];
 };
 
 /*

@@ -12,18 +12,12 @@ static void check_header(const u8 *frame, const struct tor_hdr *h)
 {
 	struct tor_ack ack[TORCOLL_WIRE_ACKS_MAX];
 	u8 again[TOR_WIRE_HEADER_MAX];
-	u32 i, reserved;
+	u32 i;
 
 	must(h->acks <= TORCOLL_WIRE_ACKS_MAX);
 	for (i = 0; i < h->acks; i++)
 		tor_wire_ack(frame, i, &ack[i]);
 	tor_wire_build(again, h, ack);
-	for (i = 0; i < h->acks; i++) {
-		/* what a later version puts there is not ours to repeat */
-		reserved = sizeof(struct torcoll_hdr) + i * sizeof(struct torcoll_ack) +
-			   offsetof(struct torcoll_ack, __reserved);
-		memcpy(again + reserved, frame + reserved, sizeof(u32));
-	}
 	must(!memcmp(again + sizeof(struct torcoll_hdr), frame + sizeof(struct torcoll_hdr),
 		     tor_wire_header_bytes(h) - sizeof(struct torcoll_hdr)));
 	must(!memcmp(again, frame, offsetof(struct torcoll_hdr, header_crc)));
@@ -41,6 +35,12 @@ static void check_hop(u8 *frame, u32 len, u32 limit)
 	/* a forwarder changes nothing that the next one checks */
 	must(!tor_wire_parse(frame, len, len + U16_MAX, &h, &why));
 	must(h.hop_limit + 1U == limit);
+}
+
+static size_t reserved_of_call(u32 i)
+{
+	return offsetof(struct torcoll_abort, call) + i * sizeof(struct torcoll_call) +
+	       offsetof(struct torcoll_call, __reserved);
 }
 
 static void check_payload(const u8 *frame, u32 len, const struct tor_hdr *h)
@@ -72,6 +72,9 @@ static void check_payload(const u8 *frame, u32 len, const struct tor_hdr *h)
 		if (tor_wire_get_abort(p, h->length, &abort))
 			break;
 		tor_wire_put_abort(again, &abort);
+		/* what a later version puts there is not ours to repeat */
+		for (i = 0; i < 2; i++)
+			memcpy(again + reserved_of_call(i), p + reserved_of_call(i), sizeof(u16));
 		must(!memcmp(again, p, tor_wire_abort_bytes()));
 		break;
 	case TORCOLL_FRAME_COMM:

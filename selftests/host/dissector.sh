@@ -106,6 +106,8 @@ has 3 acks__body "0xc0ffee00,0xc0ffee00 12,13 2,1 0,1 3,0 40,0 0x800000000000000
 has 4 ack__done "1 2" acks ack.state
 has 5 abort__body "71 3 7 12 0x0000aaaa,0x0000bbbb" abort.error abort.rank abort.node abort.op \
 	abort.digest
+has 5 abort__calls "100,0 2,3 1,0 5,0 11,0 1,0 3,0 17,0" call.count call.rank call.root call.collective \
+	call.type call.redop call.bits call.algorithm
 has 6 comm__ready "3 0 0x0000000000001111 0x0000000000002222 0x0000000000003333 0x00004444 2 3 4294967295 0x00005555 6 8832 3 0x000000e1,0x000000e2,0x000000e3" \
 	join.step join.error join.name join.proof join.members join.nonce join.rank join.ranks \
 	join.missing join.tag join.generation join.frame_bytes join.epochs join.epoch

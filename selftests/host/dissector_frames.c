@@ -126,7 +126,10 @@ static void ack_done(struct frame *f)
 
 static void abort_protocol(struct frame *f)
 {
-	const struct tor_abort body = { 71, 3, 7, 12, { 0xaaaa, 0xbbbb } };
+	const struct tor_abort body = {
+		71, 3, 7, 12, { 0xaaaa, 0xbbbb },
+		{ { 100, 2, 1, 5, 11, 1, 3, 17 }, { .rank = 3 } },
+	};
 	struct tor_hdr h = header(TORCOLL_FRAME_ABORT, 9);
 	u8 payload[sizeof(struct torcoll_abort)];
 

@@ -122,10 +122,107 @@ static void tor_comm_abort_rx__any_content_is_safe(void **state)
 	for (len = 0; len < sizeof(body); len++)
 		tor_comm_abort_rx(&ctx, &comm, 3, body, len);
 	assert_int_equal(host.comms_failed, 0);
+	assert_int_equal(host.counters[TOR_C_DROP_SHORT], sizeof(body));
 	tor_comm_abort_rx(&ctx, &comm, 3, body, sizeof(body));
 	assert_int_equal(comm.error, -EIO);
 	/* a rank that is none: whoever says it */
 	assert_int_equal(comm.error_rank, 3);
+}
+
+/* Messages of @from, as they were sent to all, come to @to. */
+static void hand_on(struct tor_comm *from, struct tor_comm *to)
+{
+	struct tor_ctx ctx = { .now = 1 };
+	const struct host_frame *f;
+
+	host_forget_sent();
+	tor_comm_send_abort(&ctx, from, to->rank);
+	assert_int_equal(host.nsent, 1);
+	f = &host.sent[0];
+	assert_int_equal(f->len, sizeof(struct torcoll_hdr) + sizeof(struct torcoll_abort));
+	tor_comm_abort_rx(&ctx, to, from->rank, f->bytes + sizeof(struct torcoll_hdr),
+			  sizeof(struct torcoll_abort));
+}
+
+static struct tor_comm side[4];
+static struct tor_op op_of_2;
+
+const struct tor_op *tor_env_comm_op(struct tor_comm *c, u32 seq)
+{
+	return c == &side[2] && seq == op_of_2.seq ? &op_of_2 : NULL;
+}
+
+/* Rank 1 finds that rank 2 has called something else; rank 3 hears of it. In the end all know both calls. */
+static void mismatch(bool past)
+{
+	const struct tor_call one = { .count = 100, .rank = 1, .collective = TORCOLL_ALLREDUCE,
+				      .type = TORCOLL_F32, .redop = TORCOLL_SUM };
+	const struct tor_call other = { .count = 200, .rank = 2, .collective = TORCOLL_BROADCAST,
+					.type = TORCOLL_I8, .root = 3 };
+	struct tor_ctx ctx = { .now = 1 };
+	u32 i;
+
+	begin(4, 2);
+	for (i = 0; i < 4; i++) {
+		side[i] = comm;
+		side[i].rank = i;
+	}
+	memset(&op_of_2, 0, sizeof(op_of_2));
+	op_of_2.seq = 7;
+	op_of_2.digest = past ? 0xcccc : 0xbbbb;
+	op_of_2.past_digest = past ? 0xbbbb : 0xcccc;
+	*(past ? &op_of_2.past : &op_of_2.call) = other;
+
+	tor_comm_mismatch(&ctx, &side[1], 7, &one, 0xaaaa, 2, 0xbbbb);
+	assert_int_equal(atomic_read(&side[1].explained), TOR_EXPLAINED_HALF);
+	hand_on(&side[1], &side[3]);
+	assert_int_equal(atomic_read(&side[3].explained), TOR_EXPLAINED_HALF);
+	hand_on(&side[1], &side[2]);
+	hand_on(&side[2], &side[1]);
+	hand_on(&side[2], &side[3]);
+	for (i = 1; i < 4; i++) {
+		assert_int_equal(side[i].error, -EPROTO);
+		assert_int_equal(side[i].error_rank, 2);
+		assert_int_equal(side[i].error_op, 7);
+		assert_int_equal(atomic_read(&side[i].explained), TOR_EXPLAINED);
+		assert_memory_equal(&side[i].call[0], &one, sizeof(one));
+		assert_memory_equal(&side[i].call[1], &other, sizeof(other));
+	}
+}
+
+static void tor_comm_mismatch__both_sides_known_everywhere(void **state)
+{
+	(void)state;
+	mismatch(false);
+	/* the op that rank 2 took for this one is over there */
+	mismatch(true);
+}
+
+static void tor_comm_mismatch__found_by_both(void **state)
+{
+	const struct tor_call one = { .count = 100, .rank = 1, .collective = TORCOLL_ALLREDUCE };
+	const struct tor_call other = { .count = 200, .rank = 2, .collective = TORCOLL_ALLREDUCE };
+	struct tor_ctx ctx = { .now = 1 };
+	u32 i;
+
+	(void)state;
+	begin(4, 2);
+	for (i = 0; i < 4; i++) {
+		side[i] = comm;
+		side[i].rank = i;
+	}
+	memset(&op_of_2, 0, sizeof(op_of_2));
+	tor_comm_mismatch(&ctx, &side[1], 7, &one, 0xaaaa, 2, 0xbbbb);
+	tor_comm_mismatch(&ctx, &side[2], 7, &other, 0xbbbb, 1, 0xaaaa);
+	hand_on(&side[1], &side[3]);
+	hand_on(&side[2], &side[3]);
+	hand_on(&side[1], &side[2]);
+	hand_on(&side[2], &side[1]);
+	for (i = 1; i < 4; i++)
+		assert_int_equal(atomic_read(&side[i].explained), TOR_EXPLAINED);
+	assert_memory_equal(&side[2].call[0], &other, sizeof(other));
+	assert_memory_equal(&side[2].call[1], &one, sizeof(one));
+	assert_memory_equal(&side[3].call[1], &other, sizeof(other));
 }
 
 int main(void)
@@ -135,6 +232,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tor_comm_admit__members_in_one_incarnation, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(tor_comm_fail__first_one_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_comm_mismatch__both_sides_known_everywhere,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_comm_mismatch__found_by_both, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(tor_comm_abort_rx__any_content_is_safe, setup,
 						teardown),
 	};

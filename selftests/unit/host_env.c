@@ -27,6 +27,8 @@
 #pragma weak tor_env_op_retired
 #pragma weak tor_env_comm_failed
 #pragma weak tor_env_comm_told
+#pragma weak tor_env_comm_op
+#pragma weak tor_env_comm_explained
 #pragma weak tor_env_join_install
 #pragma weak tor_env_join_done
 #pragma weak tor_env_shrink_install
@@ -269,6 +271,18 @@ void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op)
 }
 
 void tor_env_comm_told(struct tor_comm *comm)
+{
+	(void)comm;
+}
+
+const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 seq)
+{
+	(void)comm;
+	(void)seq;
+	return NULL;
+}
+
+void tor_env_comm_explained(struct tor_comm *comm)
 {
 	(void)comm;
 }

@@ -166,6 +166,15 @@ void tor_env_comm_told(struct tor_comm *comm)
 		container_of(comm, struct sim_rank, core)->told = true;
 }
 
+const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 seq)
+{
+	return &sim_slot(container_of(comm, struct sim_rank, core), seq)->core;
+}
+
+void tor_env_comm_explained(struct tor_comm *comm)
+{
+}
+
 void tor_env_comm_failed(struct tor_ctx *core, struct tor_comm *comm)
 {
 	struct sim_ctx *ctx = container_of(core, struct sim_ctx, core);

@@ -29,6 +29,7 @@ static const struct field fields[] = {
 	FIELD(TORCOLL_A_COMM_ERROR_RANK, FIELD_U32, "error_rank"),
 	FIELD(TORCOLL_A_COMM_ERROR_NODE, FIELD_U32, "error_node"),
 	FIELD(TORCOLL_A_COMM_ERROR_OP, FIELD_U32, "error_op"),
+	FIELD(TORCOLL_A_COMM_ERROR_TEXT, FIELD_STRING, "error_text"),
 	FIELD(TORCOLL_A_COMM_MISSING, FIELD_U32, "missing"),
 	FIELD(TORCOLL_A_COMM_OPS, FIELD_U64, "ops"),
 	FIELD(TORCOLL_A_COMM_RUNNING, FIELD_U32, "running"),
@@ -53,6 +54,8 @@ static void print_error(struct json_object *comm)
 	if (js_has(comm, "error_node"))
 		printf(" on node %s", js_str(comm, "error_node"));
 	putchar('\n');
+	if (js_has(comm, "error_text"))
+		printf("        %s\n", js_str(comm, "error_text"));
 }
 
 static void print_comm(struct json_object *comm)

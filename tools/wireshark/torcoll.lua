@@ -7,7 +7,8 @@
 -- or put it in the folder "Personal Lua Plugins" of Help, About Wireshark, Folders. A fabric with an
 -- EtherType of its own needs it in the preferences, in decimal: -o torcoll.ethertype:34998 for 0x88b6.
 
-local HDR, ACK, HELLO, ABORT, COMM = 64, 32, 72, 24, 64
+local HDR, ACK, HELLO, ABORT, COMM = 64, 32, 72, 72, 64
+local CALL = 24
 local VERSION, ACKS_MAX, RECORDS_MAX, ERRNO_MAX = 2, 32, 64, 4095
 local NONE = 0xffffffff
 
@@ -75,7 +76,7 @@ f.ack_round = ProtoField.uint16("torcoll.ack.round", "Round")
 f.ack_base = ProtoField.uint32("torcoll.ack.base", "All frames arrived below")
 f.ack_mask = ProtoField.uint64("torcoll.ack.mask", "Arrived from there on", base.HEX)
 f.ack_stamp = ProtoField.uint32("torcoll.ack.stamp", "Echoed stamp (us)")
-f.ack_reserved = ProtoField.uint32("torcoll.ack.reserved", "Reserved", base.HEX)
+f.ack_digest = ProtoField.uint32("torcoll.ack.digest", "Digest", base.HEX)
 
 f.hello = ProtoField.none("torcoll.hello", "Hello")
 f.hello_version = ProtoField.stringz("torcoll.hello.version", "Module version")
@@ -104,6 +105,16 @@ f.abort_rank = ProtoField.uint32("torcoll.abort.rank", "Rank that caused it")
 f.abort_node = ProtoField.uint32("torcoll.abort.node", "Node that caused it")
 f.abort_op = ProtoField.uint32("torcoll.abort.op", "At op")
 f.abort_digest = ProtoField.uint32("torcoll.abort.digest", "Digest", base.HEX)
+f.call = ProtoField.none("torcoll.call", "Call")
+f.call_count = ProtoField.uint64("torcoll.call.count", "Count")
+f.call_rank = ProtoField.uint32("torcoll.call.rank", "Rank")
+f.call_root = ProtoField.uint32("torcoll.call.root", "Root")
+f.call_collective = ProtoField.uint8("torcoll.call.collective", "Collective")
+f.call_type = ProtoField.uint8("torcoll.call.type", "Type")
+f.call_redop = ProtoField.uint8("torcoll.call.redop", "Operator")
+f.call_bits = ProtoField.uint8("torcoll.call.bits", "Bits")
+f.call_algorithm = ProtoField.uint16("torcoll.call.algorithm", "Algorithm")
+f.call_reserved = ProtoField.uint16("torcoll.call.reserved", "Reserved", base.HEX)
 
 f.join = ProtoField.none("torcoll.join", "Comm message")
 f.join_step = ProtoField.uint8("torcoll.join.step", "Step", base.DEC, steps)
@@ -210,10 +221,7 @@ local function dissect_ack(tvb, at, tree, info)
 	local base_frame = add(t, f.ack_base, tvb(at + 12, 4))
 	t:add(f.ack_mask, tvb(at + 16, 8))
 	t:add(f.ack_stamp, tvb(at + 24, 4))
-	local reserved, reserved_item = add(t, f.ack_reserved, tvb(at + 28, 4))
-	if reserved ~= 0 then
-		reserved_item:add_proto_expert_info(e.reserved)
-	end
+	t:add(f.ack_digest, tvb(at + 28, 4))
 	local text = string.format("op %u ch %u round %u %s", op, channel, round, states[state] or "?")
 	if state ~= 2 then
 		text = text .. string.format(" below %u", base_frame)
@@ -282,6 +290,24 @@ local function dissect_hello(tvb, tree, info)
 	end
 end
 
+-- What a rank called, at @at of an abort; collective 0: not known.
+local function dissect_call(tvb, tree, at)
+	local t = tree:add(f.call, tvb(at, CALL))
+
+	t:add(f.call_count, tvb(at, 8))
+	t:add(f.call_rank, tvb(at + 8, 4))
+	t:add(f.call_root, tvb(at + 12, 4))
+	t:add(f.call_collective, tvb(at + 16, 1))
+	t:add(f.call_type, tvb(at + 17, 1))
+	t:add(f.call_redop, tvb(at + 18, 1))
+	t:add(f.call_bits, tvb(at + 19, 1))
+	t:add(f.call_algorithm, tvb(at + 20, 2))
+	local reserved, reserved_item = add(t, f.call_reserved, tvb(at + 22, 2))
+	if reserved ~= 0 then
+		reserved_item:add_proto_expert_info(e.reserved)
+	end
+end
+
 local function dissect_abort(tvb, tree, info)
 	local t = tree:add(f.abort, tvb())
 	if tvb:len() < ABORT then
@@ -299,6 +325,9 @@ local function dissect_abort(tvb, tree, info)
 	t:add(f.abort_op, tvb(12, 4))
 	t:add(f.abort_digest, tvb(16, 4))
 	t:add(f.abort_digest, tvb(20, 4))
+	for i = 0, 1 do
+		dissect_call(tvb, t, 24 + CALL * i)
+	end
 	info[#info + 1] = (errnos[err] or string.format("errno %u", err)) ..
 		(rank == NONE and "" or string.format(" by rank %u", rank))
 end

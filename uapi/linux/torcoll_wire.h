@@ -65,7 +65,7 @@ struct torcoll_ack {
 	__be32	base;		/* all frames below this index have arrived */
 	__be64	mask;		/* bit i: frame base + i has arrived */
 	__be32	stamp;		/* of the frame that caused this, 0: none */
-	__be32	__reserved;
+	__be32	digest;		/* of the op that waits for more of the transfer; 0: not said */
 };
 
 enum torcoll_ack_state {
@@ -106,13 +106,27 @@ struct torcoll_link_record {
 	__be16	frame;		/* bytes above the MAC header that all its links take, 0: not known */
 };
 
+/* What a rank called. */
+struct torcoll_call {
+	__be64	count;
+	__be32	rank;
+	__be32	root;
+	__u8	collective;	/* enum torcoll_collective; 0: not known, nor is the rest but rank */
+	__u8	type;
+	__u8	redop;
+	__u8	bits;
+	__be16	algorithm;
+	__be16	__reserved;
+};
+
 /* The comm failed. */
 struct torcoll_abort {
 	__be32	error;		/* positive errno, Linux numbering */
 	__be32	rank;		/* that caused it, ~0: not known */
 	__be32	node;		/* that caused it, ~0: not known */
 	__be32	op;		/* at which op, 0: none */
-	__be32	digest[2];	/* with EPROTO: what the two sides called */
+	__be32	digest[2];	/* with EPROTO: of what the two sides called */
+	struct torcoll_call call[2];	/* with EPROTO: of these, what is known */
 };
 
 enum torcoll_comm_step {

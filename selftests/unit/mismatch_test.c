@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Ranks that call different things: whatever these are, nobody waits for ever, and nobody takes the one for the
+ * other. Four ranks on a ring, frames that arrive at once, time in steps.
+ */
+#include "host_env.h"
+
+#define RANKS		4
+#define DEPTH		2
+#define CHANNELS	2
+#define UNIT		256
+#define STEP		(5 * NSEC_PER_MSEC)
+
+struct lane {
+	struct tor_chan chan;
+	u64 when;
+};
+
+struct slot {
+	struct tor_op op;
+	struct lane lane[CHANNELS];
+	struct tor_mem data, temp;
+	bool done, retired;
+};
+
+static struct rank {
+	struct tor_node node;
+	struct tor_comm comm;
+	struct slot slot[DEPTH];
+	u32 epoch[RANKS], seen[RANKS];
+	struct tor_path path[RANKS];
+	bool failed, told;
+} rank[RANKS];
+
+static struct tor_ctx ctx;
+static u32 delivered;
+static u64 bytes_max;
+
+struct called {
+	u32 collective;
+	u32 root;
+	u64 count;
+	u32 redop;
+	u32 type;
+};
+
+/* --- surroundings --- */
+
+void tor_env_chan_timer(struct tor_chan *chan, u64 when)
+{
+	container_of(chan, struct lane, chan)->when = when;
+}
+
+void tor_env_op_done(struct tor_ctx *c, struct tor_op *op)
+{
+	container_of(op, struct slot, op)->done = true;
+}
+
+void tor_env_op_retired(struct tor_ctx *c, struct tor_op *op)
+{
+	container_of(op, struct slot, op)->retired = true;
+}
+
+void tor_env_comm_failed(struct tor_ctx *c, struct tor_comm *comm)
+{
+	container_of(comm, struct rank, comm)->failed = true;
+}
+
+const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 seq)
+{
+	return &container_of(comm, struct rank, comm)->slot[seq % DEPTH].op;
+}
+
+/* What has to be done without a channel's lock. */
+static void leave(struct rank *r)
+{
+	u32 s, c, i;
+
+	if (r->failed && !r->told) {
+		r->told = true;
+		for (s = 0; s < DEPTH; s++)
+			for (c = 0; c < CHANNELS; c++)
+				tor_chan_abort(&ctx, &r->slot[s].lane[c].chan);
+		for (i = 0; i < RANKS; i++)
+			tor_comm_send_abort(&ctx, &r->comm, i);
+	}
+	for (s = 0; s < DEPTH; s++) {
+		if (!r->slot[s].retired || r->failed)
+			continue;
+		r->slot[s].retired = false;
+		for (c = 0; c < CHANNELS; c++)
+			tor_chan_recycle(&ctx, &r->slot[s].lane[c].chan,
+					 r->slot[s].op.seq + DEPTH);
+	}
+}
+
+static struct tor_chan *chan_of(struct rank *r, u32 op, u32 channel)
+{
+	assert_in_range(channel, 0, CHANNELS - 1);
+	return &r->slot[op % DEPTH].lane[channel].chan;
+}
+
+static void deliver(const struct host_frame *f)
+{
+	enum tor_counter why;
+	struct tor_bytes payload;
+	struct tor_ack ack;
+	struct rank *r;
+	struct tor_hdr h;
+	u32 i;
+
+	assert_int_equal(tor_wire_parse(f->bytes, f->len, f->len, &h, &why), 0);
+	r = &rank[h.dst];
+	for (i = 0; i < h.acks; i++) {
+		tor_wire_ack(f->bytes, i, &ack);
+		tor_chan_ack(&ctx, chan_of(r, ack.op, ack.channel), h.src, &ack);
+	}
+	payload.p = f->bytes + tor_wire_header_bytes(&h);
+	payload.len = h.length;
+	if (h.type == TORCOLL_FRAME_DATA)
+		tor_chan_data(&ctx, chan_of(r, h.op, h.channel), h.src, &h, &payload, 1);
+	else if (h.type == TORCOLL_FRAME_ABORT)
+		tor_comm_abort_rx(&ctx, &r->comm, h.src, payload.p, payload.len);
+	leave(r);
+}
+
+static void settle(void)
+{
+	while (delivered < host.nsent) {
+		struct host_frame f = host.sent[delivered++];
+
+		deliver(&f);
+	}
+}
+
+static void pass(u64 ns)
+{
+	u64 end = ctx.now + ns;
+	u32 i, s, c;
+
+	for (; ctx.now < end; ctx.now += STEP) {
+		for (i = 0; i < RANKS; i++) {
+			for (s = 0; s < DEPTH; s++) {
+				for (c = 0; c < CHANNELS; c++) {
+					struct lane *lane = &rank[i].slot[s].lane[c];
+
+					if (!lane->when || lane->when > ctx.now)
+						continue;
+					lane->when = 0;
+					tor_chan_timer(&ctx, &lane->chan);
+					leave(&rank[i]);
+				}
+			}
+		}
+		settle();
+	}
+}
+
+static void call(u32 i, u32 seq, const struct called *what)
+{
+	struct rank *r = &rank[i];
+	struct slot *slot = &r->slot[seq % DEPTH];
+	struct tor_plan_req req = {
+		.torus = &r->node.torus,
+		.ranks = RANKS,
+		.collective = what->collective,
+		.algorithm = what->collective == TORCOLL_BROADCAST ||
+			     what->collective == TORCOLL_REDUCE ? TORCOLL_TREE : TORCOLL_RING,
+		.root = what->root,
+		.count = what->count,
+	};
+	const char *why;
+	u32 c;
+
+	assert_int_equal(tor_op_begin(&slot->op, seq, &req, what->type, what->redop, 0, &why), 0);
+	assert_true(what->count * slot->op.elem <= bytes_max);
+	slot->op.data = &slot->data;
+	slot->op.temp = &slot->temp;
+	slot->done = false;
+	for (c = 0; c < CHANNELS; c++)
+		tor_chan_start(&ctx, &slot->lane[c].chan);
+	leave(r);
+	settle();
+}
+
+/* --- fixture --- */
+
+static void begin_rank(u32 i, const struct tor_torus *t)
+{
+	struct rank *r = &rank[i];
+	u32 s, c;
+
+	tor_node_init(&r->node, t, 1, i);
+	r->comm.node = &r->node;
+	r->comm.tag = 9;
+	r->comm.ranks = RANKS;
+	r->comm.rank = i;
+	r->comm.unit = UNIT;
+	r->comm.depth = DEPTH;
+	r->comm.channels = CHANNELS;
+	r->comm.epoch = r->epoch;
+	r->comm.seen = r->seen;
+	r->comm.path = r->path;
+	r->comm.error_rank = TOR_NO_RANK;
+	for (s = 0; s < DEPTH; s++) {
+		struct slot *slot = &r->slot[s];
+
+		slot->op.comm = &r->comm;
+		slot->data.data = calloc(1, bytes_max);
+		slot->temp.data = calloc(8, bytes_max);
+		slot->data.len = bytes_max;
+		slot->temp.len = 8 * bytes_max;
+		for (c = 0; c < CHANNELS; c++)
+			tor_chan_init(&slot->lane[c].chan, &slot->op, c, s ? s : DEPTH);
+	}
+}
+
+static int setup(void **state)
+{
+	static const u32 side[] = { RANKS };
+	struct tor_torus t;
+	u32 i;
+
+	host_reset();
+	memset(rank, 0, sizeof(rank));
+	bytes_max = 8192;
+	delivered = 0;
+	ctx.now = NSEC_PER_SEC;
+	tor_torus_init(&t, 1, side, 1);
+	for (i = 0; i < RANKS; i++)
+		begin_rank(i, &t);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	u32 i, s, c;
+
+	for (i = 0; i < RANKS; i++) {
+		for (s = 0; s < DEPTH; s++) {
+			for (c = 0; c < CHANNELS; c++)
+				tor_chan_destroy(&rank[i].slot[s].lane[c].chan);
+			free(rank[i].slot[s].data.data);
+			free(rank[i].slot[s].temp.data);
+		}
+		tor_node_destroy(&rank[i].node);
+	}
+	host_check_idle();
+	host_forget_sent();
+	return 0;
+}
+
+/* --- cases --- */
+
+static const struct called calls[] = {
+	{ TORCOLL_ALLREDUCE, 0, 100, TORCOLL_SUM, TORCOLL_I32 },
+	{ TORCOLL_ALLREDUCE, 0, 100, TORCOLL_MAX, TORCOLL_I32 },
+	{ TORCOLL_ALLREDUCE, 0, 101, TORCOLL_SUM, TORCOLL_I32 },
+	{ TORCOLL_ALLREDUCE, 0, 1000, TORCOLL_SUM, TORCOLL_I32 },
+	{ TORCOLL_ALLREDUCE, 0, 100, TORCOLL_SUM, TORCOLL_I64 },
+	{ TORCOLL_ALLREDUCE, 0, 0, TORCOLL_SUM, TORCOLL_I32 },
+	{ TORCOLL_REDUCE_SCATTER, 0, 100, TORCOLL_SUM, TORCOLL_I32 },
+	{ TORCOLL_ALLGATHER, 0, 100, 0, TORCOLL_I32 },
+	{ TORCOLL_BROADCAST, 0, 100, 0, TORCOLL_I32 },
+	{ TORCOLL_BROADCAST, 3, 100, 0, TORCOLL_I32 },
+	{ TORCOLL_BROADCAST, 0, 0, 0, TORCOLL_I32 },
+	{ TORCOLL_REDUCE, 0, 100, TORCOLL_SUM, TORCOLL_I32 },
+	{ TORCOLL_REDUCE, 2, 100, TORCOLL_SUM, TORCOLL_I32 },
+	{ TORCOLL_REDUCE, 0, 0, TORCOLL_SUM, TORCOLL_I32 },
+};
+
+static bool is_call(const struct tor_call *said, u32 by, const struct called *what)
+{
+	return said->rank == by && said->collective == what->collective &&
+	       said->count == what->count && said->type == what->type &&
+	       said->redop == what->redop && said->root == what->root;
+}
+
+/* Rank @odd calls @other, all others @most: the first op, or behind one that all call. */
+static void disagree(const struct called *most, const struct called *other, u32 odd, bool second)
+{
+	u32 i, seq = 1 + second;
+
+	setup(NULL);
+	for (i = 0; second && i < RANKS; i++)
+		call(i, 1, &calls[0]);
+	pass(100 * NSEC_PER_MSEC);
+	for (i = 0; second && i < RANKS; i++)
+		assert_true(rank[i].slot[1].done && !rank[i].failed);
+	for (i = 0; i < RANKS; i++)
+		call(i, seq, i == odd ? other : most);
+	pass(3 * (u64)NSEC_PER_SEC);
+	for (i = 0; i < RANKS; i++) {
+		const struct tor_comm *comm = &rank[i].comm;
+		u32 k = comm->call[1].rank == odd;
+
+		assert_true(rank[i].failed);
+		assert_int_equal(comm->error, -EPROTO);
+		assert_int_equal(comm->error_op, seq);
+		assert_int_equal(atomic_read(&comm->explained), TOR_EXPLAINED);
+		assert_true(is_call(&comm->call[k], odd, other));
+		assert_true(is_call(&comm->call[!k], comm->call[!k].rank, most));
+	}
+	teardown(NULL);
+}
+
+static void tor_comm_mismatch__any_two_calls(void **state)
+{
+	u32 a, b, odd, second;
+
+	for (a = 0; a < ARRAY_SIZE(calls); a++) {
+		for (b = 0; b < ARRAY_SIZE(calls); b++) {
+			/* calls without an element send nothing: nobody can know */
+			if (a == b || (!calls[a].count && !calls[b].count))
+				continue;
+			for (odd = 0; odd < RANKS; odd++)
+				for (second = 0; second < 2; second++)
+					disagree(&calls[a], &calls[b], odd, second);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tor_comm_mismatch__any_two_calls),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
