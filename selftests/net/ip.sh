@@ -26,26 +26,65 @@ busy()
 	done
 }
 
-# 100 echoes a second, while allreduces use the same cable.
-ping_beside()
+# pings FILE: echoes at 100 per second, and some more, since the program loses part of a millisecond with each and
+# a busy machine more. It begins with a burst, and makes up by as many at once for what was late.
+pings()
 {
-	local run code ops
+	node 0 chrt -r 1 ping -q -i 0.008 -l "$burst" -c "$echoes" 10.9.0.2 >"$1"
+}
 
-	ops=$(counter 0 ops)
-	busy "$work/stop" -b 64K -e 256K -f 4 >"$work/busy" 2>&1 &
-	run=$!
-	node 0 chrt -r 1 ping -q -i 0.01 -c 400 10.9.0.2 >"$work/ping"
-	code=$?
-	touch "$work/stop"
-	wait "$run" || { cat "$work/busy"; return 1; }
-	cat "$work/ping"
-	echo "ops meanwhile: $(($(counter 0 ops) - ops))"
-	((code == 0 && $(counter 0 ops) > ops))
+# rate FILE: echoes per second that were really sent, without those of the first burst.
+rate()
+{
+	awk -v n="$((echoes - burst))" '/packets transmitted/ { sub("ms", "", $NF); print int(n * 1000 / ($NF + 1)) }' "$1"
 }
 
 nothing_lost()
 {
-	grep -q '400 packets transmitted, 400 received, 0% packet loss' "$work/ping"
+	cat "$work"/ping*
+	! grep 'packets transmitted' "$work"/ping* |
+		grep -vF "$echoes packets transmitted, $echoes received, 0% packet loss"
+}
+
+ops_above()
+{
+	(($(counter 0 ops) > $1))
+}
+
+# Echoes while allreduces use the same cable, again if the machine did not get to send 100 a second.
+ping_beside()
+{
+	local run try now ops code=0
+
+	ops=$(counter 0 ops)
+	busy "$work/stop" -b 64K -e 256K -f 4 >"$work/busy" 2>&1 &
+	run=$!
+	wait_for 20 ops_above "$ops"
+	ops=$(counter 0 ops)
+	for try in 1 2 3; do
+		pings "$work/ping.$try" || code=1
+		now=$(rate "$work/ping.$try")
+		echo "$now echoes per second, $(($(counter 0 ops) - ops)) ops meanwhile"
+		echo "$now" >>"$work/rates"
+		((now < 100)) || break
+	done
+	(($(counter 0 ops) > ops)) || code=2
+	touch "$work/stop"
+	wait "$run" || { cat "$work/busy"; return 1; }
+	return "$code"
+}
+
+# A machine may be too slow for it, which says nothing of torcoll.
+hundred_per_second()
+{
+	local name=$1 best
+
+	best=$(sort -n "$work/rates" | tail -n 1)
+	if ((best >= 100)); then
+		ok "$name"
+	else
+		skip "$name" "this machine got to send $best per second"
+	fi
 }
 
 listens()
@@ -72,13 +111,18 @@ captured()
 	tcpdump -n -e -r "$work/capture" 'ether proto 0x88b5 and ether '"$1"' '"$mac" 2>/dev/null | wc -l
 }
 
+echoes=400
+burst=50
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 2x2
 check ip__over_a_port address
+check ping__idle pings "$work/ping.idle"
+diag "idle: $(rate "$work/ping.idle") echoes per second"
 check ping__beside_allreduces ping_beside
-diag <"$work/ping"
+diag "beside allreduces, in turn: $(tr '\n' ' ' <"$work/rates")"
 check ping__lost_nothing nothing_lost
+hundred_per_second ping__100_per_second_beside_allreduces
 
 mac=$(node 0 ip -j link show d0p | jq -r '.[0].address')
 on_one_cpu start_capture || bail "no capture"
