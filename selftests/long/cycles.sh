@@ -82,11 +82,6 @@ within()
 	check "$1" test $((($3 - $2) * 100)) -le "$2"
 }
 
-work=$(mktemp -d)
-cleanup rm -rf "$work"
-# without what debuggers read it is a tenth, and loads that much faster
-strip --strip-debug -o "$work/torcoll.ko" "${TORCOLL_KO:?not in a guest}"
-export TORCOLL_KO=$work/torcoll.ko
 check cycles__first_$warm many 1 $warm
 measure
 used_before=$used kernel_before=$kernel

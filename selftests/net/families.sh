@@ -40,7 +40,7 @@ families()
 		"$(planned --dims "$1" ${2:+--nodes "$2"} | sort -u)"
 }
 
-torus_up 4x4
+torus_up 4x4 "${patient[@]}"
 families 4x4
 fails shape__refused_with_a_reason any "powers of three" \
 	torcollctl netns run torcoll-perf allreduce -b 8 -e 8 --algorithm bruck-lat

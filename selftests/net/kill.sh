@@ -76,7 +76,7 @@ victim_runs()
 
 work=$(mktemp -d)
 cleanup rm -rf "$work"
-torus_up 4x4
+torus_up 4x4 "${patient[@]}"
 base=$(pinned)
 ops_before=0
 for ((i = 1; i <= ${KILLS:-3}; i++)); do

@@ -19,7 +19,7 @@ lose()
 	done
 }
 
-torus_up 4x4
+torus_up 4x4 "${patient[@]}"
 clean=$(counters tx_retransmits 16)
 check netem__one_percent_on_every_port lose 1%
 check allreduce__right_with_loss torcollctl netns run torcoll-perf allreduce -b 8 -e "$(up_to 1M)" -f 8 -n 5

@@ -67,7 +67,7 @@ late_rank_is_named()
 
 work=$(mktemp -d)
 cleanup rm -rf "$work"
-torus_up 4x4
+torus_up 4x4 "${patient[@]}"
 check memory__of_a_node memory_of_a_node
 check memory__as_shown said_memory
 events=$(trace_hello)

@@ -39,7 +39,7 @@ copies_during()
 	echo 1 >$tracing/tracing_on
 }
 
-torus_up 4x4
+torus_up 4x4 "${patient[@]}"
 run -b 64K -e 64K -n 1 >/dev/null || bail "no allreduce"
 before=$(counters tx_copied_bytes 16)
 check allreduce__right run -b 4M -e 4M -n 1 --in-place
