@@ -402,13 +402,13 @@ static const struct row rows[] = {
 	      .body = { SET(torcoll_abort, error, ECONNABORTED) }),
 	ABORT("old_src_epoch", DROP_EPOCH, .payload = ABORT_BYTES, .hdr = { HDR(src_epoch, 1) },
 	      .body = { SET(torcoll_abort, error, ECONNABORTED) }),
-	ABORT("payload_short", RX_FRAMES, .payload = ABORT_BYTES - 1,
+	ABORT("payload_short", DROP_SHORT, .payload = ABORT_BYTES - 1,
 	      .body = { SET(torcoll_abort, error, ECONNABORTED) }),
-	ABORT("payload_none", RX_FRAMES),
-	ABORT("error_0", RX_FRAMES, .payload = ABORT_BYTES),
-	ABORT("error_4096", RX_FRAMES, .payload = ABORT_BYTES,
+	ABORT("payload_none", DROP_SHORT),
+	ABORT("error_0", DROP_SHORT, .payload = ABORT_BYTES),
+	ABORT("error_4096", DROP_SHORT, .payload = ABORT_BYTES,
 	      .body = { SET(torcoll_abort, error, 4096) }),
-	ABORT("error_2^31", RX_FRAMES, .payload = ABORT_BYTES,
+	ABORT("error_2^31", DROP_SHORT, .payload = ABORT_BYTES,
 	      .body = { SET(torcoll_abort, error, 1U << 31) }),
 
 	/* comms being created */
