@@ -46,7 +46,15 @@ bool sim_port_up(const struct sim_node *node, u32 port)
 
 u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from)
 {
-	return tor_routes_port(&node->core.torus, node->routes, dst, tie, node->core.live, from);
+	const struct tor_torus *t = &node->core.torus;
+	u32 port = tor_routes_port(t, node->routes, dst, tie, node->core.live, from);
+
+	if (sim.disturbed && port != TOR_NO_PORT &&
+	    port != tor_routes_port(t, node->unhurt, dst, tie, ~0U, from)) {
+		sim.totals.rerouted++;
+		sim_meet(SIM_REROUTE);
+	}
+	return port;
 }
 
 /* --- sending --- */

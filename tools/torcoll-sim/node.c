@@ -124,6 +124,7 @@ void sim_nodes_start(void)
 
 		for (port = 0; port < TOR_MAX_PORTS; port++)
 			node->port[port].leaving = calloc(sim.scenario.queue, sizeof(u64));
+		node->unhurt = tor_routes_build(t, i, NULL);
 		boot(node, i);
 		sim_at(sim.now + sim_below(NSEC_PER_MSEC), node, open_ports, node);
 	}
@@ -184,6 +185,7 @@ void sim_nodes_free(void)
 			free(sim.node[i].port[port].leaving);
 		tor_node_destroy(&sim.node[i].core);
 		tor_env_table_free(sim.node[i].routes);
+		tor_env_table_free(sim.node[i].unhurt);
 		for (c = 0; c < TOR_C_COUNT; c++)
 			sim.totals.counters[c] += sim.node[i].counters[c];
 	}

@@ -8,6 +8,7 @@
 #include "sim.h"
 
 #define MET_PERCENT	10		/* of seeds, that must meet each class */
+#define CUTS		(1U << SIM_CUT | 1U << SIM_ONE_WAY_CUT | 1U << SIM_FLAPPING | 1U << SIM_CRASH)
 #define MEAN_FRAMES	5000		/* per seed, at least */
 
 void sim_totals_add(struct sim_totals *to, const struct sim_totals *t)
@@ -75,9 +76,11 @@ u32 sim_report_cover(const struct sim_totals *t)
 	u32 left_out = sim_options.without;
 	u32 i, bad = 0;
 
-	/* nobody returns who does not crash */
+	/* nobody returns who does not crash, and no way changes where nothing is cut */
 	if (left_out & 1U << SIM_CRASH)
 		left_out |= 1U << SIM_RETURN;
+	if ((left_out & CUTS) == CUTS)
+		left_out |= 1U << SIM_REROUTE;
 	for (i = 0; i < SIM_CLASSES; i++) {
 		if (left_out & 1U << i) {
 			printf("left out: %s\n", sim_class_names[i]);

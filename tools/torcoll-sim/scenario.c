@@ -486,7 +486,7 @@ static void draw_incidents(struct sim_scenario *s)
 		draw_slow(s, h);
 	if (wanted(SIM_PROCESS_ABORT, 18))
 		draw_deed(s, h, SIM_INCIDENT_KILL);
-	if (wanted(SIM_CANCEL, 22))
+	if (wanted(SIM_CANCEL, 34))
 		draw_deed(s, h, SIM_INCIDENT_CANCEL);
 	if (wanted(SIM_MISMATCH, 22))
 		draw_deed(s, h, SIM_INCIDENT_MISMATCH);

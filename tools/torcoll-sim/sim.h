@@ -75,6 +75,7 @@ enum sim_class {
 	SIM_FLAPPING,
 	SIM_CRASH,
 	SIM_RETURN,
+	SIM_REROUTE,
 	SIM_SLOW_NODE,
 	SIM_LATE_RANK,
 	SIM_PROCESS_ABORT,
@@ -261,6 +262,7 @@ struct sim_rank;
 struct sim_node {
 	struct tor_node core;
 	struct tor_routes *routes;
+	struct tor_routes *unhurt;	/* with no link dead */
 	struct sim_port port[TOR_MAX_PORTS];
 	bool alive;
 	u32 life;			/* counts crashes */

@@ -28,6 +28,7 @@ const char *const sim_class_names[SIM_CLASSES] = {
 	[SIM_FLAPPING] = "flapping",
 	[SIM_CRASH] = "crash",
 	[SIM_RETURN] = "return",
+	[SIM_REROUTE] = "reroute",
 	[SIM_SLOW_NODE] = "slow-node",
 	[SIM_LATE_RANK] = "late-rank",
 	[SIM_PROCESS_ABORT] = "process-abort",
