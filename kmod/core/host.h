@@ -81,6 +81,13 @@ static inline u32 __ffs64(u64 x)
 	return __builtin_ctzll(x);
 }
 
+static inline u32 hweight8(u32 x)
+{
+	x -= x >> 1 & 0x55;
+	x = (x & 0x33) + (x >> 2 & 0x33);
+	return (x + (x >> 4)) & 0x0f;
+}
+
 static inline u32 hweight64(u64 x)
 {
 	return __builtin_popcountll(x);

@@ -324,11 +324,11 @@ const struct tor_family *tor_plan_family(const struct tor_plan *p)
 }
 
 /**
- * tor_plan_slice - a channel's part of the vector
+ * tor_plan_share - a channel's part of a vector that several share
  * @p: plan of a collective without blocks
  * @channel: its number
  */
-struct tor_span tor_plan_slice(const struct tor_plan *p, u32 channel)
+struct tor_span tor_plan_share(const struct tor_plan *p, u32 channel)
 {
 	return (struct tor_span){
 		tor_block_start(p->req.count, p->shape.channels, channel),

@@ -74,9 +74,16 @@ struct tor_span {
 
 /* See plan.c. */
 const struct tor_family *tor_plan_family(const struct tor_plan *p);
-struct tor_span tor_plan_slice(const struct tor_plan *p, u32 channel);
+struct tor_span tor_plan_share(const struct tor_plan *p, u32 channel);
 struct tor_span tor_plan_blocks(const struct tor_plan *p, u32 channel, u32 first, u32 blocks);
 struct tor_span tor_plan_own(const struct tor_plan *p, u32 channel, u32 rank);
+
+/* A channel's part of the vector of a collective without blocks; one that is alone needs no divisions. */
+static inline struct tor_span tor_plan_slice(const struct tor_plan *p, u32 channel)
+{
+	return p->shape.channels == 1 ? (struct tor_span){ 0, p->req.count } :
+					tor_plan_share(p, channel);
+}
 
 /* The first (@half 0) or the second half of a span. */
 static inline struct tor_span tor_span_half(struct tor_span s, u32 half)

@@ -30,10 +30,18 @@ static struct tor_side side_of(const struct tor_plan *p, u32 channel, u32 dim)
 	};
 }
 
+/* Modulo the number of dimensions, of something not far beyond it: without a division. */
+static u32 wrap_dim(const struct tor_plan *p, u32 d)
+{
+	while (d >= p->grid.ndim)
+		d -= p->grid.ndim;
+	return d;
+}
+
 /* The dimension at the @i-th place of a channel's rotation. */
 static u32 channel_dim(const struct tor_plan *p, u32 channel, u32 i)
 {
-	return (channel + i) % p->grid.ndim;
+	return wrap_dim(p, channel + i);
 }
 
 /* --- rounds --- */
@@ -89,7 +97,7 @@ void tor_lines_find_step(const struct tor_plan *p, u32 channel, u32 k, struct to
  */
 u32 tor_lines_before(const struct tor_plan *p, u32 channel, const struct tor_lines_step *at, u32 d)
 {
-	u32 place = (d + p->grid.ndim - channel % p->grid.ndim) % p->grid.ndim;
+	u32 place = wrap_dim(p, d + p->grid.ndim - wrap_dim(p, channel));
 	u32 steps = state_of(p)->steps[d];
 
 	if (lines_of(p)->in_turn)

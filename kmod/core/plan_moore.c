@@ -63,30 +63,27 @@ static bool compose_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
 	u32 most = tor_power3(p->grid.ndim), place;
 
-	if (!c->transfer) {
-		at->pattern = 0;
-		at->next = 0;
+	if (!c->transfer)
+		tor_moore_set_pattern(p, at, 0);
+	while (!at->valid || !tor_moore_message(p, at, at->next++, &place)) {
+		if (at->pattern + 1 == most)
+			return false;
+		tor_moore_set_pattern(p, at, at->pattern + 1);
 	}
-	for (; at->pattern < most; at->pattern++, at->next = 0)
-		if (tor_moore_pattern(p, at->pattern, at->k) && tor_moore_message(p, at, at->next++, &place)) {
-			at->buf = message_buf(p, at->k, place);
-			return set(c, p->rank, p->rank, TOR_PIECE_COPY);
-		}
-	return false;
+	at->buf = message_buf(p, at->k, place);
+	return set(c, p->rank, p->rank, TOR_PIECE_COPY);
 }
 
 /* Transfers: for each pattern what I send, and what I get. */
 static bool message_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 i)
 {
-	bool last = state_of(p)->k - 1 == ((struct tor_moore_at *)c->family)->k, get = i % 2;
 	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
+	bool last = state_of(p)->k - 1 == at->k, get = i % 2;
 	u32 d, digit, peer = p->rank;
 	s64 by;
 
-	at->pattern = i / 2 + 1;
-	at->next = 0;
 	for (d = 0; d < p->grid.ndim; d++) {
-		digit = tor_moore_digit(at->pattern, d);
+		digit = at->digit[d];
 		if (!digit)
 			continue;
 		by = tor_interval_distance(p->grid.side[d], digit - 1, at->k);
@@ -104,7 +101,6 @@ static bool sum_transfer(const struct tor_plan *p, struct tor_cursor *c)
 
 	tor_moore_all(p, at);
 	at->buf = result_buf(p);
-	at->pattern = 0;
 	return set(c, p->rank, p->rank, TOR_PIECE_REDUCE);
 }
 
@@ -133,7 +129,7 @@ static bool intervals_transfer(const struct tor_plan *p, struct tor_cursor *c)
 		return sum_transfer(p, c);
 	/* place 0 is the sum's */
 	for (c->transfer = max_t(u32, c->transfer, 1); c->transfer <= most; c->transfer++)
-		if (tor_moore_pattern(p, (c->transfer - 1) / 2 + 1, at->k))
+		if (tor_moore_set_pattern(p, at, (c->transfer - 1) / 2 + 1))
 			return message_transfer(p, c, c->transfer - 1);
 	return false;
 }
@@ -245,16 +241,14 @@ static int find_bufs(struct tor_plan *p, const char **why)
 static int intervals_init(struct tor_plan *p, const char **why)
 {
 	struct tor_moore *s = tor_plan_state(p, struct tor_moore);
-	u32 d, k, n;
+	u32 d;
 
 	for (d = 0; d < p->grid.ndim; d++) {
-		n = p->grid.side[d];
-		if (!tor_has_intervals(n)) {
+		if (!tor_has_intervals(p->grid.side[d])) {
 			*why = "moore has no schedule for a side of this length";
 			return -EOPNOTSUPP;
 		}
-		for (k = 0; k < s->steps[d] && k < TOR_MOORE_CUT_STEPS; k++)
-			s->cuts[d][k] = tor_moore_cuts(n, k, s->steps[d]);
+		tor_moore_init_side(p, d);
 	}
 	p->shape.alternates = true;
 	/* a + b is b + a, but there are no brackets */

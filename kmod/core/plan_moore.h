@@ -17,6 +17,9 @@ struct tor_moore {
 	u8 steps[TOR_MAX_DIMS];
 	/* bit x + k: atoms x and x + 1 are in different groups */
 	u8 cuts[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS];
+	u8 groups[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS];
+	u8 comes[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS];	/* from which sides, as bits */
+	s8 window[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS][2][2];	/* by side: atoms, first and last */
 	u16 part[TOR_MOORE_STEPS + 1];	/* buffer of the first part of each step; then those of messages */
 	u16 messages;			/* buffers of one step's messages: two sets of them take turns */
 };
@@ -24,30 +27,31 @@ struct tor_moore {
 /* Where the walk over a transfer's pieces stands. Kept in the cursor. */
 struct tor_moore_at {
 	u32 next;			/* message of the pattern */
-	u32 pattern;			/* of the messages: base 3 digits, 0 all, 1 from the right, 2 left */
+	u32 pattern;			/* of the messages */
+	u8 digit[TOR_MAX_DIMS];		/* its digits to base 3: 0 all, 1 from the right, 2 left */
+	bool valid;			/* there are such messages */
 	u8 k, j;			/* step; of the part */
 	bool begun, entered;		/* the parts; those of step j */
 	s8 low[TOR_MAX_DIMS];		/* the box */
 	s8 high[TOR_MAX_DIMS];
 	u16 slots[TOR_MAX_DIMS];	/* of step j that are inside of it, as bits */
 	u8 slot[TOR_MAX_DIMS];		/* those of the last part */
+	bool grouped;			/* of which those of all dimensions but the first are groups */
+	u16 base;			/* and its number in step j, without the first dimension */
 	u16 buf;			/* of the message */
 };
 
 /* Is the side along @d not yet finished in step @k? */
 bool tor_moore_active(const struct tor_plan *p, u32 d, u32 k);
 
-/* Before step @k of @steps on a side of @n: as in struct tor_moore. */
-u32 tor_moore_cuts(u32 n, u32 k, u32 steps);
+/* Find what there is to know about a side, of which steps are known. */
+void tor_moore_init_side(struct tor_plan *p, u32 d);
 
 /* Slots of a dimension in step @k: groups of atoms, then directions from which something comes. */
 u32 tor_moore_slots(const struct tor_plan *p, u32 d, u32 k);
 
-/* 0: all, 1: from the right, 2: from the left. */
-u32 tor_moore_digit(u32 pattern, u32 d);
-
-/* Is there a message of that pattern in step @k? */
-bool tor_moore_pattern(const struct tor_plan *p, u32 pattern, u32 k);
+/* Set a pattern and its digits: is there a message of it in step at->k? */
+bool tor_moore_set_pattern(const struct tor_plan *p, struct tor_moore_at *at, u32 pattern);
 
 /**
  * tor_moore_message - a message of at->pattern in step at->k

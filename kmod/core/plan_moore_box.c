@@ -32,7 +32,7 @@ static bool atom_goes(u32 n, s32 x, u32 side, u32 j)
 }
 
 /* Before step @k: which of the atoms -@k .. @k must stay apart for steps after it. */
-u32 tor_moore_cuts(u32 n, u32 k, u32 steps)
+static u32 find_cuts(u32 n, u32 k, u32 steps)
 {
 	u32 j, side, cuts = 0;
 	s32 x;
@@ -45,37 +45,94 @@ u32 tor_moore_cuts(u32 n, u32 k, u32 steps)
 	return cuts;
 }
 
+/* The atoms that the sender puts together for those who get it from @side. */
+static void find_window(u32 n, u32 k, u32 side, s8 *window)
+{
+	bool any = false;
+	s32 x;
+
+	for (x = -(s32)k; x <= (s32)k; x++) {
+		if (!atom_goes(n, x, side, k))
+			continue;
+		window[0] = any ? window[0] : x;
+		window[1] = x;
+		any = true;
+	}
+}
+
+static void copy_side(struct tor_moore *s, u32 to, u32 from)
+{
+	memcpy(s->cuts[to], s->cuts[from], sizeof(s->cuts[to]));
+	memcpy(s->groups[to], s->groups[from], sizeof(s->groups[to]));
+	memcpy(s->comes[to], s->comes[from], sizeof(s->comes[to]));
+	memcpy(s->window[to], s->window[from], sizeof(s->window[to]));
+}
+
+void tor_moore_init_side(struct tor_plan *p, u32 d)
+{
+	struct tor_moore *s = tor_plan_state(p, struct tor_moore);
+	u32 n = p->grid.side[d], k, side;
+
+	for (k = 0; k < d; k++)
+		if (p->grid.side[k] == n) {
+			copy_side(s, d, k);
+			return;
+		}
+	for (k = 0; k < TOR_MOORE_CUT_STEPS; k++) {
+		s->groups[d][k] = 1;
+		if (!tor_moore_active(p, d, k))
+			continue;
+		s->cuts[d][k] = find_cuts(n, k, s->steps[d]);
+		s->groups[d][k] += hweight8(s->cuts[d][k]);
+		for (side = 0; side < 2; side++) {
+			s->comes[d][k] |= (tor_interval_nodes(n, side, k) > 0) << side;
+			find_window(n, k, side, s->window[d][k][side]);
+		}
+	}
+}
+
+/* Steps beyond are those of powers of three, where everything goes, as one sum, from either side. */
 static u32 cuts_of(const struct tor_plan *p, u32 d, u32 k)
 {
-	return tor_moore_active(p, d, k) && k < TOR_MOORE_CUT_STEPS ? state_of(p)->cuts[d][k] : 0;
+	return k < TOR_MOORE_CUT_STEPS ? state_of(p)->cuts[d][k] : 0;
 }
 
 static u32 groups_of(const struct tor_plan *p, u32 d, u32 k)
 {
-	return 1 + hweight64(cuts_of(p, d, k));
+	return k < TOR_MOORE_CUT_STEPS ? state_of(p)->groups[d][k] : 1;
 }
 
-/* Does something come from @side in step @k? */
-static bool comes(const struct tor_plan *p, u32 d, u32 side, u32 k)
+/* The sides from which something comes in step @k. */
+static u32 comes(const struct tor_plan *p, u32 d, u32 k)
 {
-	return tor_moore_active(p, d, k) && tor_interval_nodes(p->grid.side[d], side, k);
+	if (k < TOR_MOORE_CUT_STEPS)
+		return state_of(p)->comes[d][k];
+	return tor_moore_active(p, d, k) ? 3 : 0;
 }
 
 /* Groups, then directions. */
 u32 tor_moore_slots(const struct tor_plan *p, u32 d, u32 k)
 {
-	return groups_of(p, d, k) + comes(p, d, 0, k) + comes(p, d, 1, k);
+	u32 sides = comes(p, d, k);
+
+	return groups_of(p, d, k) + (sides & 1) + (sides >> 1);
 }
 
 static u32 slot_of_side(const struct tor_plan *p, u32 d, u32 side, u32 k)
 {
-	return groups_of(p, d, k) + (side && comes(p, d, 0, k));
+	return groups_of(p, d, k) + (side & comes(p, d, k));
+}
+
+/* Atoms that are known to either side before step @k. */
+static u32 known_atoms(const struct tor_plan *p, u32 d, u32 k)
+{
+	return min_t(u32, k, state_of(p)->steps[d]);
 }
 
 /* The atoms of a group. */
 static void group_atoms(const struct tor_plan *p, u32 d, u32 k, u32 group, s8 *low, s8 *high)
 {
-	u32 cuts = cuts_of(p, d, k), known = min_t(u32, k, state_of(p)->steps[d]);
+	u32 cuts = cuts_of(p, d, k), known = known_atoms(p, d, k);
 
 	*low = -(s32)known;
 	for (; group; group--) {
@@ -85,52 +142,48 @@ static void group_atoms(const struct tor_plan *p, u32 d, u32 k, u32 group, s8 *l
 	*high = cuts ? *low + ffs(cuts) - 1 : (s32)known;
 }
 
-/* The atoms, where it is received, of what has this slot in step @k. */
-static void slot_atoms(const struct tor_plan *p, u32 d, u32 k, u32 slot, s8 *low, s8 *high)
-{
-	if (slot < groups_of(p, d, k)) {
-		group_atoms(p, d, k, slot, low, high);
-		return;
-	}
-	*low = k + 1;
-	if (!comes(p, d, 0, k) || slot != slot_of_side(p, d, 0, k))
-		*low = -*low;
-	*high = *low;
-}
-
-/* The atoms that the sender puts together for those who get it from @side. */
 static void window_atoms(const struct tor_plan *p, u32 d, u32 k, u32 side, s8 *low, s8 *high)
 {
-	s32 x, known = k;
-	bool any = false;
+	bool all = k >= TOR_MOORE_CUT_STEPS;
 
-	for (x = -known; x <= known; x++) {
-		if (!atom_goes(p->grid.side[d], x, side, k))
-			continue;
-		*low = any ? *low : x;
-		*high = x;
-		any = true;
+	*low = all ? -(s32)k : state_of(p)->window[d][k][side][0];
+	*high = all ? (s32)k : state_of(p)->window[d][k][side][1];
+}
+
+/* Which slots of step @k are inside of an interval of atoms, as bits. */
+static u32 slots_inside(const struct tor_plan *p, u32 d, u32 k, s32 low, s32 high)
+{
+	s32 known = known_atoms(p, d, k), first = max(low, -known) + known, last = min(high, known) + known;
+	u32 cuts = cuts_of(p, d, k), slots = 0, begin, end, slot = groups_of(p, d, k), sides = comes(p, d, k);
+
+	if (first <= last) {
+		/* groups that begin before it; that end in or before it */
+		begin = first ? 1 + hweight8(cuts & ((1U << (first - 1)) - 1)) : 0;
+		end = hweight8(cuts & ((2U << last) - 1)) + (last == 2 * known);
+		slots = begin < end ? (1U << end) - (1U << begin) : 0;
 	}
+	if (sides & 1)
+		slots |= (low <= (s32)k + 1 && high >= (s32)k + 1) << slot++;
+	if (sides & 2)
+		slots |= (low <= -(s32)k - 1 && high >= -(s32)k - 1) << slot;
+	return slots;
 }
 
 /* --- boxes --- */
 
-u32 tor_moore_digit(u32 pattern, u32 d)
+bool tor_moore_set_pattern(const struct tor_plan *p, struct tor_moore_at *at, u32 pattern)
 {
-	return pattern / tor_power3(d) % 3;
-}
+	u32 d, rest = pattern;
 
-/* Is there such a message in step @k? */
-bool tor_moore_pattern(const struct tor_plan *p, u32 pattern, u32 k)
-{
-	u32 d, digit;
-
-	for (d = 0; d < p->grid.ndim; d++) {
-		digit = tor_moore_digit(pattern, d);
-		if (digit && !comes(p, d, digit - 1, k))
-			return false;
+	at->pattern = pattern;
+	at->next = 0;
+	at->valid = pattern;
+	for (d = 0; d < p->grid.ndim; d++, rest /= 3) {
+		at->digit[d] = rest % 3;
+		if (at->digit[d] && !(comes(p, d, at->k) & at->digit[d]))
+			at->valid = false;
 	}
-	return pattern;
+	return at->valid;
 }
 
 /*
@@ -143,7 +196,7 @@ bool tor_moore_message(const struct tor_plan *p, struct tor_moore_at *at, u32 i,
 
 	*place = 0;
 	for (d = 0; d < p->grid.ndim; d++) {
-		digit = tor_moore_digit(at->pattern, d);
+		digit = at->digit[d];
 		if (digit) {
 			slot = slot_of_side(p, d, digit - 1, at->k);
 			window_atoms(p, d, at->k, digit - 1, &at->low[d], &at->high[d]);
@@ -158,24 +211,32 @@ bool tor_moore_message(const struct tor_plan *p, struct tor_moore_at *at, u32 i,
 	return !i;
 }
 
+/* The number of the slots' part, and whether it is one, as far as dimensions but the first go. */
+static void find_base(const struct tor_plan *p, struct tor_moore_at *at)
+{
+	u32 d, unit = tor_moore_slots(p, 0, at->j);
+
+	at->base = 0;
+	at->grouped = true;
+	for (d = 1; d < p->grid.ndim; d++) {
+		at->grouped &= at->slot[d] < groups_of(p, d, at->j);
+		at->base += at->slot[d] * unit;
+		unit *= tor_moore_slots(p, d, at->j);
+	}
+}
+
 /* Which slots of step j are inside the box; the first ones. False: in some dimension none is. */
 static bool enter_step(const struct tor_plan *p, struct tor_moore_at *at)
 {
-	u32 d, slot, n;
-	s8 low, high;
+	u32 d;
 
 	for (d = 0; d < p->grid.ndim; d++) {
-		at->slots[d] = 0;
-		n = tor_moore_slots(p, d, at->j);
-		for (slot = 0; slot < n; slot++) {
-			slot_atoms(p, d, at->j, slot, &low, &high);
-			if (low >= at->low[d] && high <= at->high[d])
-				at->slots[d] |= 1U << slot;
-		}
+		at->slots[d] = slots_inside(p, d, at->j, at->low[d], at->high[d]);
 		if (!at->slots[d])
 			return false;
 		at->slot[d] = ffs(at->slots[d]) - 1;
 	}
+	find_base(p, at);
 	return true;
 }
 
@@ -187,6 +248,8 @@ static bool next_slots(const struct tor_plan *p, struct tor_moore_at *at)
 	for (d = 0; d < p->grid.ndim; d++) {
 		rest = at->slots[d] & ~((2U << at->slot[d]) - 1);
 		at->slot[d] = ffs(rest ? rest : at->slots[d]) - 1;
+		if (rest && d)
+			find_base(p, at);
 		if (rest)
 			return true;
 	}
@@ -196,16 +259,8 @@ static bool next_slots(const struct tor_plan *p, struct tor_moore_at *at)
 /* The part with these slots, by its number in step j. False: it is none, but groups in all dimensions. */
 static bool is_part(const struct tor_plan *p, const struct tor_moore_at *at, u32 *part)
 {
-	u32 d, unit = 1;
-	bool groups = true;
-
-	*part = 0;
-	for (d = 0; d < p->grid.ndim; d++) {
-		groups &= at->slot[d] < groups_of(p, d, at->j);
-		*part += at->slot[d] * unit;
-		unit *= tor_moore_slots(p, d, at->j);
-	}
-	return !groups;
+	*part = at->base + at->slot[0];
+	return !at->grouped || at->slot[0] >= groups_of(p, 0, at->j);
 }
 
 static bool own_inside(const struct tor_plan *p, const struct tor_moore_at *at)

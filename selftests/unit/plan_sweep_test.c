@@ -53,7 +53,8 @@ static void larger_shape(const struct tor_torus *t, void *arg)
 static void plan__larger_shapes(void **state)
 {
 	static const u32 sides[][TOR_MAX_DIMS] = {
-		{ 66 }, { 65 }, { 81 }, { 72 }, { 100 }, { 128, 2 }, { 2, 96 }, { 5, 5, 3 }, { 9, 7 }, { 25, 5 }, { 2, 2, 2, 2, 2, 2 },
+		{ 66 }, { 65 }, { 81 }, { 72 }, { 100 }, { 128, 2 }, { 2, 96 },
+		{ 4, 16 }, { 5, 5, 3 }, { 9, 7 }, { 25, 5 }, { 2, 2, 2, 2, 2, 2 },
 	};
 	struct tor_torus t;
 	u32 i, ndim;
