@@ -102,14 +102,22 @@ static void finish(struct tor_ctx *ctx, struct tor_join *join, int error)
 	tor_env_join_done(ctx, join);
 }
 
-static void find_missing(struct tor_join *join)
+static u32 find_seen(const struct tor_join *join, u8 seen)
 {
 	u32 rank;
 
-	join->missing = TOR_NO_RANK;
-	for (rank = 1; rank < join->ranks && join->missing == TOR_NO_RANK; rank++)
-		if (!join->seen[rank])
-			join->missing = rank;
+	for (rank = 1; rank < join->ranks; rank++)
+		if (join->seen[rank] == seen)
+			return rank;
+	return TOR_NO_RANK;
+}
+
+/* Whoever never came, before those that came and gave up waiting for it. */
+static void find_missing(struct tor_join *join)
+{
+	join->missing = find_seen(join, 0);
+	if (join->missing == TOR_NO_RANK)
+		join->missing = find_seen(join, TOR_JOIN_LEFT);
 }
 
 u32 tor_join_tag(struct tor_node *node, u64 proof, u64 members, u32 *generation)
@@ -146,7 +154,7 @@ static bool all_are(const struct tor_join *join, enum tor_join_state state)
 	u32 rank;
 
 	for (rank = 1; rank < join->ranks; rank++)
-		if (join->seen[rank] < state + 1)
+		if (join->seen[rank] == TOR_JOIN_LEFT || join->seen[rank] < state + 1)
 			return false;
 	return true;
 }
@@ -291,7 +299,7 @@ static void member_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 	    join->seen_nonce[msg->rank] != msg->nonce)
 		return;
 	if (msg->step == TORCOLL_COMM_LEAVE) {
-		join->seen[msg->rank] = 0;
+		join->seen[msg->rank] = TOR_JOIN_LEFT;
 		if (join->state == TOR_JOIN_ACCEPTING) {
 			join->missing = msg->rank;
 			fail_all(ctx, join, -ECONNABORTED);

@@ -23,6 +23,7 @@
 
 #define TOR_JOIN_REPEAT		(20 * NSEC_PER_MSEC)
 #define TOR_JOIN_EPOCHS		128			/* in one READY; more come in several */
+#define TOR_JOIN_LEFT		U8_MAX
 #define TOR_JOIN_REPEAT_MAX	(320 * NSEC_PER_MSEC)
 
 enum tor_join_state { TOR_JOIN_CALLING, TOR_JOIN_ACCEPTING, TOR_JOIN_DONE };
@@ -38,9 +39,9 @@ enum tor_join_state { TOR_JOIN_CALLING, TOR_JOIN_ACCEPTING, TOR_JOIN_DONE };
  * @epoch: of each rank's node, to be found out; @ranks long, zeroed
  * @unit: payload bytes per frame: offered, then agreed
  * @tag, @generation: agreed
- * @seen: rank 0 only: enum tor_join_state of each rank plus 1, 0: not heard of
+ * @seen: rank 0 only: enum tor_join_state of each rank plus 1, 0: not heard of, TOR_JOIN_LEFT: gave up
  * @seen_nonce: rank 0 only: by rank
- * @missing: the first rank that is not known to have come, or TOR_NO_RANK
+ * @missing: the first rank that is not known to have come, or else one that gave up, or TOR_NO_RANK
  * @error: when done
  * @repeat: when to say the last thing again, ns
  */

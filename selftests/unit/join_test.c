@@ -280,6 +280,30 @@ static void tor_join_cancel__missing_member_is_named(void **state)
 	assert_int_equal(member[4].join.error, -ETIMEDOUT);
 }
 
+/* All have the same deadline, and one after the other gives up: the one that never came is to blame. */
+static void tor_join_cancel__who_gave_up_is_not_missing(void **state)
+{
+	call_as(0, NODES, NULL, "secret");
+	call_as(1, NODES, NULL, "secret");
+	call_as(2, NODES, NULL, "secret");
+	call_as(4, NODES, NULL, "secret");
+	pass(2 * (u64)NSEC_PER_SEC);
+	tor_join_cancel(&ctx, &member[1].join, -ETIMEDOUT);
+	tor_join_cancel(&ctx, &member[2].join, -ETIMEDOUT);
+	settle();
+	assert_int_equal(member[0].join.missing, 3);
+	pass(NSEC_PER_SEC);
+	assert_int_equal(member[4].join.missing, 3);
+	/* it comes at last: now those that gave up are missing */
+	call_as(3, NODES, NULL, "secret");
+	pass(NSEC_PER_SEC);
+	assert_false(member[0].done);
+	assert_int_equal(member[0].join.missing, 1);
+	tor_join_cancel(&ctx, &member[0].join, -ETIMEDOUT);
+	settle();
+	assert_int_equal(member[4].join.error, -ETIMEDOUT);
+}
+
 static void tor_join_cancel__a_member_may_go_and_come_back(void **state)
 {
 	u32 i;
@@ -425,6 +449,7 @@ int main(void)
 		JOIN_TEST(tor_join_rx__different_lists_fail_everywhere),
 		JOIN_TEST(tor_join_rx__different_tuning_fails_everywhere),
 		JOIN_TEST(tor_join_cancel__missing_member_is_named),
+		JOIN_TEST(tor_join_cancel__who_gave_up_is_not_missing),
 		JOIN_TEST(tor_join_cancel__a_member_may_go_and_come_back),
 		JOIN_TEST(tor_join_cancel__interrupted_rank_0),
 		JOIN_TEST(tor_join_rx__install_fails_at_one),
