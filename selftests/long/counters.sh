@@ -29,6 +29,12 @@ value_of()
 	sed -n "s/^$1 //p" <<<"$2"
 }
 
+# Since the torus is there.
+moved()
+{
+	(($(counters "$1" "$nodes") > 0))
+}
+
 # moves NAMES COMMAND...: the command moves each of these counters.
 moves()
 {
@@ -110,19 +116,78 @@ one_rank_dies()
 	true
 }
 
-# A forwarder between 0 and 2 has its way to 2 down, and does not know of another.
+# silence NODE DEVICE: nothing leaves by it any more.
+silence()
+{
+	tc -n "tor-$1" qdisc add dev "$2" root netem loss 100%
+}
+
+# A forwarder between 0 and 2 has its way to 2 down, and node 0 does not hear of it: all news that would
+# get there are lost. It would be back through node 0, where no frame goes. Needs slow hellos: else node 0 soon
+# finds that nobody speaks to it.
 cut_behind_the_forwarder()
 {
 	local run ops
 
 	ops=$(counter 0 ops)
-	allreduce 400 -b 64K -e 64K --in-place --algorithm recdoub-lat &
+	allreduce 100000 -b 64K -e 64K --in-place --algorithm recdoub-lat &
 	run=$!
 	wait_for 30 running "$ops" || return 1
-	node 1 ip link set d0p down
-	sleep 1
-	node 1 ip link set d0p up
+	silence 3 d0p
+	silence 1 d0m
+	ip -n tor-1 link set d0p down
+	wait_for 10 moved drop_no_route
+	# and node 0 has no way at all
+	ip -n tor-0 link set d0p down
+	ip -n tor-0 link set d0m down
 	wait "$run"
+	true
+}
+
+# until_moved COUNTER TIMES COMMAND...: what takes chance moves it in the end.
+until_moved()
+{
+	local counter=$1 times=$2 before
+
+	shift 2
+	before=$(counters "$counter" "$nodes")
+	while ((times-- > 0)); do
+		"$@" || return 1
+		(($(counters "$counter" "$nodes") == before)) || return 0
+	done
+	return 1
+}
+
+# A frame of data that node 1 once sent, again, while it believes in another shape of the fabric.
+data_on_a_wrong_link()
+{
+	torcollctl netns exec 1 python3 - >"$work/sent" <<-'EOF' &
+		import socket, time
+
+		DATA, ETHERTYPE, ETH_P_ALL = 2, 0x88b5, 3
+		s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+		s.bind(("d0m", ETH_P_ALL))
+		print("ready", flush=True)
+		while True:
+		    frame, where = s.recvfrom(65536)
+		    if where[1] == ETHERTYPE and where[2] == socket.PACKET_OUTGOING and frame[15] == DATA:
+		        break
+		print("has one", flush=True)
+		while True:
+		    time.sleep(0.1)
+		    s.send(frame)
+	EOF
+	replayer=$!
+	wait_for 20 grep -q ready "$work/sent" || return 1
+	allreduce 3 -b 64K -e 64K
+	wait_for 20 grep -q 'has one' "$work/sent" || return 1
+	node 1 torcollctl fabric del 1
+	node 1 torcollctl fabric add 1 dims 2x3 node 1
+	node 1 torcollctl port add 1 dim 0 dir minus dev d0m
+	wait_for 20 moved drop_link
+	kill "$replayer"
+	wait "$replayer"
+	true
 }
 
 # Frames find a task in an FPU section: ciphers in the kernel use it most of the time.
@@ -147,7 +212,8 @@ while True:
 		pids+=($!)
 	done
 	with_netem 0 d0p netem delay 1ms -- with_netem 1 d0p netem delay 1ms -- \
-		with_netem 2 d0p netem delay 1ms -- allreduce 10 -b 256K -e 256K -d f32
+		with_netem 2 d0p netem delay 1ms -- until_moved rx_deferred 20 \
+		allreduce 10 -b 256K -e 256K -d f32
 	kill "${pids[@]}"
 	wait "${pids[@]}"
 	true
@@ -161,7 +227,9 @@ torus_up $nodes
 moves "tx_frames tx_bytes tx_acks rx_frames rx_bytes rx_early ops tx_copied_bytes rx_hellos" \
 	allreduce 3 -b 8 -e 256K -f 32
 moves forwarded allreduce 3 -b 8 -e 64K -f 32 --algorithm recdoub-lat
-moves "tx_retransmits tx_timeouts" with_netem 1 d0p netem loss 10% -- allreduce 5 -b 256K -e 256K
+moves tx_retransmits with_netem 1 d0p netem loss 10% -- allreduce 5 -b 256K -e 256K
+# what is last in a transfer is missed by nobody
+moves tx_timeouts with_netem 1 d0p netem loss 30% -- allreduce 40 -b 8 -e 8
 moves rx_duplicates with_netem 1 d0p netem duplicate 10% -- allreduce 5 -b 256K -e 256K
 moves tx_local_drop with_netem 1 d0p netem delay 5ms limit 2 -- allreduce 5 -b 256K -e 256K
 moves drop_forward with_netem 1 d0p netem delay 5ms limit 2 -- \
@@ -170,7 +238,11 @@ moves drop_header_crc with_netem 1 d0p netem corrupt 10% -- allreduce 5 -b 256K 
 moves "rx_not_ready tx_probes" with_a_late_rank
 moves rx_deferred with_the_fpu_busy
 moves ops_failed one_rank_dies
-moves "tx_no_route drop_no_route" cut_behind_the_forwarder
+torcollctl netns down
+
+# silence lasts longer there before it means anything
+torcollctl netns up $nodes hello 5s
+moves "tx_no_route drop_no_route link_downs reroutes" cut_behind_the_forwarder
 torcollctl netns down
 
 # frames from a neighbour that means ill
@@ -188,8 +260,9 @@ let_go()
 }
 on_one_cpu hold || bail "no packet socket"
 moves "drop_short drop_version drop_type drop_fabric drop_payload_crc drop_hop_limit drop_node drop_epoch
-	drop_comm drop_range drop_not_ours drop_link" timeout 240 badframes
+	drop_comm drop_range drop_not_ours" timeout 240 badframes
 all=$(node 0 torcollctl -a -j stats | jq -r '.[0].counters | keys[]')
+moves drop_link data_on_a_wrong_link
 on_one_cpu let_go
 
 for name in $elsewhere; do
