@@ -81,15 +81,15 @@ costs()
 				(.w - $w | fabs) < 0.0005 and (.hops as $h | $hops | index($h) != null)' \
 				>/dev/null <<<"$cost" || { echo "$name: $cost"; bad=1; }
 		done
-	done < <(sed -n '/^## What they cost/,/^## Where/p' docs/algorithms.md | grep '^| `')
+	done < <(sed -n '/^## What they cost/,/^## What they take/p' docs/algorithms.md | grep '^| `')
 	((n > 10 && !bad))
 }
 
-# Every algorithm that there is, with the collectives that it serves.
+# Every algorithm that there is, with the collectives that it serves; a barrier is an allreduce.
 algorithms()
 {
 	diff <(build/bin/torcoll-plan --list | sed 's/allreduce/AR/; s/reduce-scatter/RS/; s/allgather/AG/
-			s/broadcast/B/; s/ reduce/ R/; s/gather/G/; s/scatter/S/' | tr -s ' ' | sort) \
+			s/broadcast/B/; s/ reduce/ R/; s/gather/G/; s/scatter/S/; s/ barrier//' | tr -s ' ' | sort) \
 		<(sed -nE '/^\| name \| for/,/^$/s/^\| `([a-z-]+)` \| ([A-Z ]+) \|.*/\1 \2/p' \
 			docs/algorithms.md | sort)
 }
