@@ -35,9 +35,9 @@ struct tor_moore_at {
 	s8 low[TOR_MAX_DIMS];		/* the box */
 	s8 high[TOR_MAX_DIMS];
 	u16 slots[TOR_MAX_DIMS];	/* of step j that are inside of it, as bits */
-	u8 slot[TOR_MAX_DIMS];		/* those of the last part */
-	bool grouped;			/* of which those of all dimensions but the first are groups */
-	u16 base;			/* and its number in step j, without the first dimension */
+	u8 slot[TOR_MAX_DIMS];		/* those of the row: of all dimensions but the first */
+	u16 rest;			/* of the first: those that are still to come */
+	u16 base;			/* the buffer of the row's first part */
 	u16 buf;			/* of the message */
 };
 

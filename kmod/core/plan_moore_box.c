@@ -211,21 +211,24 @@ bool tor_moore_message(const struct tor_plan *p, struct tor_moore_at *at, u32 i,
 	return !i;
 }
 
-/* The number of the slots' part, and whether it is one, as far as dimensions but the first go. */
-static void find_base(const struct tor_plan *p, struct tor_moore_at *at)
+/* The parts with these slots in all dimensions but the first; what is groups in all of them is none. */
+static void begin_row(const struct tor_plan *p, struct tor_moore_at *at)
 {
 	u32 d, unit = tor_moore_slots(p, 0, at->j);
+	bool groups = true;
 
-	at->base = 0;
-	at->grouped = true;
+	at->base = state_of(p)->part[at->j];
 	for (d = 1; d < p->grid.ndim; d++) {
-		at->grouped &= at->slot[d] < groups_of(p, d, at->j);
+		groups &= at->slot[d] < groups_of(p, d, at->j);
 		at->base += at->slot[d] * unit;
 		unit *= tor_moore_slots(p, d, at->j);
 	}
+	at->rest = at->slots[0];
+	if (groups)
+		at->rest &= ~((1U << groups_of(p, 0, at->j)) - 1);
 }
 
-/* Which slots of step j are inside the box; the first ones. False: in some dimension none is. */
+/* Which slots of step j are inside the box; the first row of them. False: in some dimension none is. */
 static bool enter_step(const struct tor_plan *p, struct tor_moore_at *at)
 {
 	u32 d;
@@ -236,31 +239,24 @@ static bool enter_step(const struct tor_plan *p, struct tor_moore_at *at)
 			return false;
 		at->slot[d] = ffs(at->slots[d]) - 1;
 	}
-	find_base(p, at);
+	begin_row(p, at);
 	return true;
 }
 
-/* The next combination of slots, dimension 0 fastest. */
-static bool next_slots(const struct tor_plan *p, struct tor_moore_at *at)
+/* The next combination of slots, dimension 1 fastest. */
+static bool next_row(const struct tor_plan *p, struct tor_moore_at *at)
 {
 	u32 d, rest;
 
-	for (d = 0; d < p->grid.ndim; d++) {
+	for (d = 1; d < p->grid.ndim; d++) {
 		rest = at->slots[d] & ~((2U << at->slot[d]) - 1);
 		at->slot[d] = ffs(rest ? rest : at->slots[d]) - 1;
-		if (rest && d)
-			find_base(p, at);
-		if (rest)
+		if (rest) {
+			begin_row(p, at);
 			return true;
+		}
 	}
 	return false;
-}
-
-/* The part with these slots, by its number in step j. False: it is none, but groups in all dimensions. */
-static bool is_part(const struct tor_plan *p, const struct tor_moore_at *at, u32 *part)
-{
-	*part = at->base + at->slot[0];
-	return !at->grouped || at->slot[0] >= groups_of(p, 0, at->j);
 }
 
 static bool own_inside(const struct tor_plan *p, const struct tor_moore_at *at)
@@ -276,25 +272,25 @@ static bool own_inside(const struct tor_plan *p, const struct tor_moore_at *at)
 /* The buffer of the next part inside the box: data, then temporaries. False: there are no more. */
 bool tor_moore_part(const struct tor_plan *p, struct tor_moore_at *at, u32 *buf)
 {
-	const struct tor_moore *s = state_of(p);
-
 	if (!at->begun) {
 		at->begun = true;
+		at->rest = 0;
 		*buf = TOR_BUF_DATA;
 		if (own_inside(p, at))
 			return true;
 	}
-	for (; at->j < at->k; at->j++, at->entered = false) {
-		bool any = at->entered ? next_slots(p, at) : enter_step(p, at);
-
-		at->entered = true;
-		for (; any; any = next_slots(p, at))
-			if (is_part(p, at, buf)) {
-				*buf += s->part[at->j];
-				return true;
-			}
+	while (!at->rest) {
+		if (at->entered && next_row(p, at))
+			continue;
+		at->j += at->entered;
+		if (at->j >= at->k)
+			return false;
+		at->entered = enter_step(p, at);
+		at->j += !at->entered;
 	}
-	return false;
+	*buf = at->base + ffs(at->rest) - 1;
+	at->rest &= at->rest - 1;
+	return true;
 }
 
 void tor_moore_all(const struct tor_plan *p, struct tor_moore_at *at)
