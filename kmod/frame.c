@@ -279,8 +279,7 @@ static void forward(struct tor_port *in, struct sk_buff *skb, const struct tor_h
 	struct tor_port *out;
 	int ret;
 
-	/* a tie can only arise where a dimension begins: any rule that a frame keeps to will do */
-	out = route(fabric, h->dst, (u32)(h->offset >> 6) ^ h->channel, in->index);
+	out = route(fabric, h->dst, tor_wire_tie(h), in->index);
 	if (!out) {
 		tor_port_drop(in, TOR_C_DROP_NO_ROUTE);
 		goto free;

@@ -28,7 +28,8 @@
 #include "wire.h"
 #include "xfer.h"
 
-#define TOR_KEPT_MAX		(1 << 20)	/* bytes of early frames per comm */
+#define TOR_KEPT_HIGH		(1 << 20)	/* bytes of early frames per comm: beyond, senders are to wait */
+#define TOR_KEPT_MAX		(4 << 20)	/* what is on its way then is kept as well, up to here */
 #define TOR_DUE_MAX		8		/* acknowledgements that a channel owes */
 #define TOR_MEASURE_EVERY	16		/* ops: their round trips are measured */
 #define TOR_TOLD_MAX		8		/* senders remembered that were told to wait */

@@ -6,12 +6,12 @@
 #include "chan.h"
 #include "stream.h"
 
-static void refuse(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
-		   const struct tor_rx *rx)
+/* Tell a sender to wait, and remember that. */
+static void tell_to_wait(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
+			 const struct tor_hdr *h, const struct tor_rx *rx)
 {
 	u32 i;
 
-	tor_env_count(chan->op->comm->node, TOR_C_RX_NOT_READY, 1);
 	tor_chan_send_ack(ctx, chan, rank, h->op, h->round, rx, TORCOLL_ACK_NOT_READY, h->stamp);
 	for (i = 0; i < chan->ntold; i++)
 		if (chan->told[i].rank == rank && chan->told[i].round == h->round &&
@@ -26,6 +26,13 @@ static void refuse(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 	chan->ntold++;
 }
 
+static void refuse(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
+		   const struct tor_rx *rx)
+{
+	tor_env_count(chan->op->comm->node, TOR_C_RX_NOT_READY, 1);
+	tell_to_wait(ctx, chan, rank, h, rx);
+}
+
 /*
  * A frame has arrived for good. Say so at once if asked, while something is missing in between, when nothing
  * is any longer (or the sender takes for lost what was only late), and at the end; but not if the sender has time.
@@ -33,12 +40,16 @@ static void refuse(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 static void accept(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
 		   const struct tor_hdr *h, u32 index)
 {
+	struct tor_comm *comm = chan->op->comm;
 	bool gap = rx->mask;
 
 	chan->nudge = ctx->now + TOR_NUDGE;
 	tor_rx_mark(rx, index);
-	tor_env_count(chan->op->comm->node, TOR_C_RX_BYTES, h->length);
-	if (h->flags & TORCOLL_FLAG_WHOLE)
+	tor_env_count(comm->node, TOR_C_RX_BYTES, h->length);
+	/* no more for now, before what comes must be refused, and sent again */
+	if (rx->nkept && atomic_read(&comm->kept) > TOR_KEPT_HIGH)
+		tell_to_wait(ctx, chan, rx->rank, h, rx);
+	else if (h->flags & TORCOLL_FLAG_WHOLE)
 		tor_chan_owe(ctx, chan, rx->rank, h->op, h->round);
 	else if (h->flags & TORCOLL_FLAG_ACK || gap || rx->mask || tor_rx_done(rx))
 		tor_chan_send_ack(ctx, chan, rx->rank, h->op, h->round, rx, TORCOLL_ACK_OK, h->stamp);

@@ -194,6 +194,12 @@ static void order_receive(struct tor_chan *chan, struct tor_rx *rx)
 	}
 }
 
+/* Do the frames of a transfer to @rank take two ways? */
+static bool splits(const struct tor_comm *comm, u32 rank)
+{
+	return tor_torus_ties(&comm->node->torus, comm->node->self, tor_comm_node(comm, rank));
+}
+
 bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_op *op = chan->op;
@@ -231,6 +237,7 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 	list_for_each_entry_safe(tx, next, &chan->tx, list) {
 		if (tx->round != chan->round)
 			continue;
+		tx->split = tx->bytes > op->comm->unit && splits(op->comm, tx->rank);
 		tor_tx_init(tx, &op->comm->path[tx->rank], tx->rank, tx->round, tx->bytes,
 			    op->comm->unit, patient);
 		tor_chan_push(ctx, chan, tx);

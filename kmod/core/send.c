@@ -121,6 +121,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	h.stamp = max_t(u32, tor_div64(ctx->now, NSEC_PER_USEC), 1);
 
 	frame.dst = h.dst;
+	/* every other frame: see tx->split */
 	frame.tie = (index ^ chan->index) & 1;
 	if (tx->copy) {
 		frame.linear = tx->copy;

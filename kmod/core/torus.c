@@ -60,17 +60,34 @@ u32 tor_torus_neighbour(const struct tor_torus *t, u32 node, u32 port)
 			       tor_port_dir(port) == TOR_PLUS ? 1 : -1);
 }
 
+/* Steps from @a to @b in one dimension, upwards. */
+static u32 steps_up(const struct tor_torus *t, u32 a, u32 b, u32 dim)
+{
+	u32 n = t->side[dim];
+
+	return (tor_torus_coord(t, b, dim) + n - tor_torus_coord(t, a, dim)) % n;
+}
+
 u32 tor_torus_distance(const struct tor_torus *t, u32 a, u32 b)
 {
 	u32 d, hops = 0;
 
 	for (d = 0; d < t->ndim; d++) {
-		u32 n = t->side[d];
-		u32 up = (tor_torus_coord(t, b, d) + n - tor_torus_coord(t, a, d)) % n;
+		u32 up = steps_up(t, a, b, d);
 
-		hops += min(up, n - up);
+		hops += min(up, t->side[d] - up);
 	}
 	return hops;
+}
+
+bool tor_torus_ties(const struct tor_torus *t, u32 a, u32 b)
+{
+	u32 d;
+
+	for (d = 0; d < t->ndim; d++)
+		if (steps_up(t, a, b, d) * 2 == t->side[d] && (t->side[d] > 2 || t->cables == 2))
+			return true;
+	return false;
 }
 
 u32 tor_torus_diameter(const struct tor_torus *t)

@@ -78,6 +78,9 @@ static inline u32 tor_torus_peer_port(u32 port)
 
 /* Hops on a shortest way. */
 u32 tor_torus_distance(const struct tor_torus *t, u32 a, u32 b);
+
+/* Are there two shortest ways that differ in more than the order of dimensions, so that frames take both? */
+bool tor_torus_ties(const struct tor_torus *t, u32 a, u32 b);
 u32 tor_torus_diameter(const struct tor_torus *t);
 
 #endif

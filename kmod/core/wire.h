@@ -136,6 +136,15 @@ static inline bool tor_wire_unit_ok(u32 unit)
 	return unit >= TOR_WIRE_UNIT_MIN && unit % TOR_WIRE_UNIT_ALIGN == 0;
 }
 
+/*
+ * Which of two equally long ways a frame goes on from here, 0 or 1. Units are multiples of the alignment, so frames
+ * of even index go one way and those of odd index one way: what left its sender by the same way stays together.
+ */
+static inline u32 tor_wire_tie(const struct tor_hdr *h)
+{
+	return ((u32)(h->offset / TOR_WIRE_UNIT_ALIGN) ^ h->channel) & 1;
+}
+
 /* Bytes of header and acks. */
 static inline u32 tor_wire_header_bytes(const struct tor_hdr *h)
 {

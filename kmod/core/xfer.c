@@ -4,6 +4,9 @@
  */
 #include "xfer.h"
 
+/* Every other bit: with the next base it is the others, but the two stay apart. */
+#define EVEN_FRAMES	0x5555555555555555ULL
+
 static u64 mask_below(u32 n)
 {
 	return n >= 64 ? ~0ULL : BIT_ULL(n) - 1;
@@ -200,12 +203,23 @@ static void tx_advance(struct tor_tx *tx, u32 base)
 	tx->base = base;
 }
 
-/* Frames that were sent, are not known to have arrived, and have later ones acknowledged. */
+/* Frames in @way that were sent, are not known to have arrived, and have later ones of it acknowledged. */
+static u64 way_missing(const struct tor_tx *tx, u64 way)
+{
+	u64 acked = tx->acked & way;
+
+	return acked ? way & ~acked & ~tx->lost & mask_below(fls64(acked)) : 0;
+}
+
+/*
+ * Frames that later ones have overtaken. Where two ways are equally long, one may have a queue that the other one has
+ * not, so only a frame that took the same way says anything: of the last ones on either, silence tells.
+ */
 static u64 tx_missing(const struct tor_tx *tx)
 {
-	if (!tx->acked)
-		return 0;
-	return ~tx->acked & ~tx->lost & mask_below(fls64(tx->acked));
+	if (!tx->split)
+		return way_missing(tx, ~0ULL);
+	return way_missing(tx, EVEN_FRAMES) | way_missing(tx, ~EVEN_FRAMES);
 }
 
 static void tx_watch_hole(struct tor_tx *tx, u64 now)
@@ -258,8 +272,9 @@ void tor_tx_ack(struct tor_tx *tx, const struct tor_ack *ack, u64 now)
 		tx->backoff = 0;
 	tx->blocked = ack->state == TORCOLL_ACK_NOT_READY && !tor_tx_done(tx);
 	if (tx->blocked) {
-		/* whatever is on its way will be refused, too */
-		tx->lost = ~tx->acked & mask_below(tx->next - tx->base);
+		/* if this one was refused, and not the last one that there was room for, so are those behind it */
+		if (!newly)
+			tx->lost = ~tx->acked & mask_below(tx->next - tx->base);
 		tx->hole = 0;
 		tx->timeout = now + tx_probe_interval(tx);
 	} else if (tx_in_flight(tx)) {
@@ -297,7 +312,9 @@ enum tor_tx_event tor_tx_timer(struct tor_tx *tx, u64 now)
 	if (tx->blocked) {
 		if (now < tx->timeout)
 			return TOR_TX_NOTHING;
-		/* one frame asks; an answer of any kind opens or blocks again */
+		/* one frame asks, a new one if all are there; an answer of any kind opens or blocks again */
+		if (tx->base == tx->next)
+			tx->next++;
 		tx->backoff++;
 		tx->timeout = now + tx_probe_interval(tx);
 		return TOR_TX_PROBE;

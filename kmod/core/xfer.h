@@ -68,6 +68,7 @@ struct tor_path {
  * @backoff: timeouts since the last acknowledgement, or doublings of the time between probes
  * @blocked: the receiver is not ready
  * @patient: one frame, whose acknowledgement nobody waits for
+ * @split: frames of even and of odd index go different ways, and overtake those of the other kind by any time
  */
 struct tor_tx {
 	struct list_head list;
@@ -91,7 +92,8 @@ struct tor_tx {
 	bool blocked;
 	bool patient;
 
-	/* the engine's: where the payload is */
+	/* the engine's: how frames go, where the payload is */
+	bool split;
 	bool single;			/* one range: @buf at byte @off */
 	u16 buf;
 	u64 off;

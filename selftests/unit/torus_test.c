@@ -110,6 +110,27 @@ static void torus_distance__shortest(void **state)
 	assert_int_equal(far, tor_torus_diameter(&t));
 }
 
+static void torus_ties__half_way_round(void **state)
+{
+	struct tor_torus ring = TORUS(1, 8), odd = TORUS(1, 5, 3), mixed = TORUS(1, 5, 4);
+	struct tor_torus one = TORUS(1, 2, 3), two = TORUS(2, 2, 3);
+	u32 a, b;
+
+	(void)state;
+	for (a = 0; a < 8; a++)
+		for (b = 0; b < 8; b++)
+			assert_int_equal(tor_torus_ties(&ring, a, b), (a ^ b) == 4);
+	for (a = 0; a < odd.nodes; a++)
+		for (b = 0; b < odd.nodes; b++)
+			assert_false(tor_torus_ties(&odd, a, b));
+	assert_true(tor_torus_ties(&mixed, 1, 3 + 5 * 2));
+	assert_false(tor_torus_ties(&mixed, 1, 3 + 5 * 3));
+	/* a side of 2: by the other cable, if there is one */
+	assert_false(tor_torus_ties(&one, 0, 1));
+	assert_true(tor_torus_ties(&two, 0, 1));
+	assert_false(tor_torus_ties(&two, 1, 1 + 2));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +138,7 @@ int main(void)
 		cmocka_unit_test(torus_shift__any_number_of_steps),
 		cmocka_unit_test(torus_ports__two_ends_each),
 		cmocka_unit_test(torus_distance__shortest),
+		cmocka_unit_test(torus_ties__half_way_round),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

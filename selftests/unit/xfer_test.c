@@ -217,6 +217,28 @@ static void tor_tx_timer__late_frame_is_not_repeated(void **state)
 	assert_int_equal(tor_tx_timer(&tx, START + 10 * MS), TOR_TX_NOTHING);
 }
 
+/* Of two ways one may be slower by any time: only a later frame of the same way tells of a loss. */
+static void tor_tx_timer__other_way_says_nothing(void **state)
+{
+	u64 now = START + MS;
+	u32 base;
+	u8 flags;
+
+	(void)state;
+	for (base = 0; base < 2; base++) {
+		begin(20);
+		tx.split = true;
+		burst(START, &flags);
+		ack(base, 0x2a, now);			/* every other one behind the first */
+		assert_int_equal(tx.hole, 0);
+		assert_int_equal(tor_tx_timer(&tx, now + 10 * MS), TOR_TX_NOTHING);
+		ack(base, 0x3a, now);			/* and the fourth of those that are missing */
+		assert_int_equal(tor_tx_timer(&tx, now + TOR_RTO_FIRST), TOR_TX_REPEAT);
+		assert_int_equal(tor_tx_next(&tx, now, &flags), base);
+		assert_int_equal(tor_tx_next(&tx, now, &flags), base + 2);
+	}
+}
+
 static void tor_tx_timer__silence_backs_off(void **state)
 {
 	u64 now = START, last = 0, wait;
@@ -317,6 +339,35 @@ static void tor_tx_ack__not_ready_waits_and_asks(void **state)
 	assert_int_equal(tor_tx_next(&tx, now, &flags), 0);
 	assert_true(flags & TORCOLL_FLAG_RETRANSMIT);
 	assert_int_equal(tx.backoff, 0);
+}
+
+/* Not ready for more, but what is under way is taken: then nothing is sent twice, and who asks asks by a new frame. */
+static void tor_tx_ack__waits_with_all_there(void **state)
+{
+	struct tor_ack a = { .state = TORCOLL_ACK_NOT_READY };
+	u64 now = START + MS;
+	u8 flags;
+
+	(void)state;
+	begin(20);
+	burst(START, &flags);
+	a.base = 3;
+	tor_tx_ack(&tx, &a, now);
+	assert_int_equal(tx.lost, 0);
+	assert_int_equal(tor_tx_next(&tx, now, &flags), TOR_NO_FRAME);
+	a.base = TOR_WINDOW_FIRST;
+	tor_tx_ack(&tx, &a, now);
+	now = tor_tx_deadline(&tx);
+	assert_int_equal(tor_tx_timer(&tx, now), TOR_TX_PROBE);
+	assert_int_equal(tx.base, TOR_WINDOW_FIRST);
+	assert_int_equal(tx.next, TOR_WINDOW_FIRST + 1);
+	/* that one was refused */
+	tor_tx_ack(&tx, &a, now + MS);
+	assert_int_equal(tx.lost, 1);
+	ack(TOR_WINDOW_FIRST, 0, now + 2 * MS);
+	assert_int_equal(tor_tx_next(&tx, now + 2 * MS, &flags), TOR_WINDOW_FIRST);
+	assert_true(flags & TORCOLL_FLAG_RETRANSMIT);
+	assert_int_equal(tor_tx_next(&tx, now + 2 * MS, &flags), TOR_WINDOW_FIRST + 1);
 }
 
 static void tor_tx_ack__measures_round_trips(void **state)
@@ -476,10 +527,12 @@ int main(void)
 		cmocka_unit_test(tor_tx_ack__any_content_is_safe),
 		cmocka_unit_test(tor_tx_timer__gap_is_repeated_after_a_while),
 		cmocka_unit_test(tor_tx_timer__late_frame_is_not_repeated),
+		cmocka_unit_test(tor_tx_timer__other_way_says_nothing),
 		cmocka_unit_test(tor_tx_timer__silence_backs_off),
 		cmocka_unit_test(tor_tx_dropped__again_soon_and_less),
 		cmocka_unit_test(tor_tx_dropped__explains_the_gap),
 		cmocka_unit_test(tor_tx_ack__not_ready_waits_and_asks),
+		cmocka_unit_test(tor_tx_ack__waits_with_all_there),
 		cmocka_unit_test(tor_tx_ack__measures_round_trips),
 		cmocka_unit_test(tor_rx_look__once_each),
 		cmocka_unit_test(tor_rx_look__beyond_the_window),

@@ -236,6 +236,12 @@ static void sort_ranks(struct sim_group *g)
 	}
 }
 
+/* Links come up while comms are made; but a fabric is not clean before all are. */
+static u64 settling(void)
+{
+	return sim_options.clean ? 4 * sim.scenario.hello : 2 * NSEC_PER_MSEC;
+}
+
 static void rank_start(struct sim_group *g, u32 i)
 {
 	const struct sim_group_spec *spec = g->spec;
@@ -255,7 +261,7 @@ static void rank_start(struct sim_group *g, u32 i)
 		r->join.seen = calloc(spec->ranks, sizeof(*r->join.seen));
 		r->join.seen_nonce = calloc(spec->ranks, sizeof(*r->join.seen_nonce));
 	}
-	sim_at(sim.now + 2 * NSEC_PER_MSEC + sim_below(sim.scenario.skew), r->node, call_join, r);
+	sim_at(sim.now + settling() + sim_below(sim.scenario.skew), r->node, call_join, r);
 }
 
 void sim_group_start(const struct sim_group_spec *spec)

@@ -40,7 +40,7 @@ static void forward(struct sim_node *node, struct sim_frame *f, const struct tor
 		return;
 	}
 	on = sim_frame_clone(f);
-	port = sim_route(node, h->dst, h->channel & 1, f->in_port);
+	port = sim_route(node, h->dst, tor_wire_tie(h), f->in_port);
 	if (!tor_wire_hop(on->hdr)) {
 		drop(node, TOR_C_DROP_HOP_LIMIT);
 	} else if (port == TOR_NO_PORT) {
