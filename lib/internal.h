@@ -26,6 +26,8 @@ struct torcoll_region {
 	uintptr_t addr;
 	size_t length;
 	uint32_t handle;
+	uint32_t holds;		/* by prepared ops */
+	bool automatic;		/* for them alone: goes with the last of them */
 };
 
 struct torcoll {
@@ -85,6 +87,29 @@ void torcoll__debug(enum torcoll__level at, const char *fmt, ...);
 
 /* The region that all of (@addr, @length) lies in, or 0. */
 uint32_t torcoll__region_find(struct torcoll *t, const void *addr, uint64_t length);
+
+/*
+ * The same, held until it is released: registered for that if none has it. -EEXIST: a part of it is
+ * registered.
+ */
+int torcoll__region_hold(struct torcoll *t, const void *addr, uint64_t length, uint32_t *region);
+void torcoll__region_release(struct torcoll *t, uint32_t region);
+
+/* ---- op.c ---- */
+
+/* The collective's name, for sentences. Never NULL. */
+const char *torcoll__op_name(uint32_t collective);
+
+/* Bytes that an op reads at send, or writes at recv, on this rank. */
+uint64_t torcoll__op_bytes(const struct torcoll_comm *comm, const struct torcoll_op *op, bool recv);
+
+/* Check an op, and fill in the module's struct. Return: 0 or a negative errno with a sentence. */
+int torcoll__op_describe(const struct torcoll_comm *comm, const struct torcoll_op *op,
+			 struct torcoll_submit *s);
+
+/* Start @n ops of comms of one context. @done tells how many run; their requests are ready. */
+int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, uint32_t n,
+		   struct torcoll_request *reqs, uint32_t *done);
 
 static inline uint64_t torcoll__u64(const void *p)
 {

@@ -54,19 +54,24 @@ static uint64_t buffer_count(const struct torcoll_comm *comm, const struct torco
 	}
 }
 
+uint64_t torcoll__op_bytes(const struct torcoll_comm *comm, const struct torcoll_op *op, bool recv)
+{
+	uint64_t bytes;
+
+	if (!(recv ? op->recv : op->send) ||
+	    __builtin_mul_overflow(buffer_count(comm, op, recv), torcoll_type_size(op->type), &bytes))
+		return 0;
+	return bytes;
+}
+
 static uint32_t buffer_region(const struct torcoll_comm *comm, const struct torcoll_op *op,
 			      bool recv)
 {
-	const void *addr = recv ? op->recv : op->send;
-	uint64_t bytes;
-
-	if (!addr ||
-	    __builtin_mul_overflow(buffer_count(comm, op, recv), torcoll_type_size(op->type), &bytes))
-		return 0;
-	return torcoll__region_find(comm->t, addr, bytes);
+	return torcoll__region_find(comm->t, recv ? op->recv : op->send,
+				    torcoll__op_bytes(comm, op, recv));
 }
 
-static const char *op_name(uint32_t collective)
+const char *torcoll__op_name(uint32_t collective)
 {
 	const char *name = torcoll_collective_name(collective);
 
@@ -80,14 +85,14 @@ static int op_check(const struct torcoll_op *op)
 	    (uint32_t)op->redop > UINT16_MAX || (uint32_t)op->algorithm > UINT16_MAX)
 		return torcoll__fail(-EINVAL,
 				     "%s: the collective, type, operator or algorithm is none of the known ones",
-				     op_name(op->collective));
+				     torcoll__op_name(op->collective));
 	if (op->flags & ~TORCOLL_OP_NOWAIT)
-		return torcoll__fail(-EINVAL, "%s: unknown flags 0x%x", op_name(op->collective),
+		return torcoll__fail(-EINVAL, "%s: unknown flags 0x%x", torcoll__op_name(op->collective),
 				     op->flags & ~TORCOLL_OP_NOWAIT);
 	for (size_t i = 0; i < ARRAY_SIZE(op->reserved); i++)
 		if (op->reserved[i])
 			return torcoll__fail(-EINVAL, "%s: a reserved member is not 0",
-					     op_name(op->collective));
+					     torcoll__op_name(op->collective));
 	return 0;
 }
 
@@ -121,6 +126,16 @@ static void op_marshal(const struct torcoll_comm *comm, const struct torcoll_op 
 		s->param[TORCOLL_PARAM_EXCLUDE] = comm->exclude[op->collective];
 }
 
+int torcoll__op_describe(const struct torcoll_comm *comm, const struct torcoll_op *op,
+			 struct torcoll_submit *s)
+{
+	int err = op_check(op);
+
+	if (!err)
+		op_marshal(comm, op, 0, s);
+	return err;
+}
+
 /* Wait as the request's flags and deadline say; on completion *@req has it all. */
 static int request_wait(struct torcoll_request *req, uint32_t flags, uint64_t deadline_ns)
 {
@@ -147,7 +162,7 @@ static int request_wait(struct torcoll_request *req, uint32_t flags, uint64_t de
 	req->error_rank = w.error_rank;
 	req->state = REQ_DONE;
 	if (req->status)
-		torcoll__refused(t, req->status, op_name(req->collective));
+		torcoll__refused(t, req->status, torcoll__op_name(req->collective));
 	return req->status;
 }
 
@@ -170,7 +185,7 @@ static void trace(const struct torcoll_comm *comm, const struct torcoll_submit *
 
 	if (torcoll__debugs(TORCOLL__TRACE))
 		torcoll__debug(TORCOLL__TRACE, "comm %s: op %u: %s of %llu %s %s: %s", comm->name,
-			       (uint32_t)s->op, op_name(s->collective),
+			       (uint32_t)s->op, torcoll__op_name(s->collective),
 			       (unsigned long long)s->count, type ? type : "elements",
 			       redop ? redop : "", algorithm ? algorithm : "?");
 }
@@ -188,6 +203,42 @@ static void request_start(struct torcoll_request *req, struct torcoll_comm *comm
 	};
 }
 
+/* One system call for all, and again from where a signal interrupted it. */
+static int batch_call(struct torcoll *t, struct torcoll_submit *s, uint32_t n, uint32_t *done)
+{
+	struct torcoll_batch batch;
+	int err;
+
+	do {
+		batch = (struct torcoll_batch){
+			.size = sizeof(batch),
+			.descs = torcoll__u64(s + *done),
+			.desc_size = sizeof(*s),
+			.count = n - *done,
+		};
+		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_BATCH, &batch);
+		*done += batch.started;
+	} while (err == -EINTR);
+	return err;
+}
+
+int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, uint32_t n,
+		   struct torcoll_request *reqs, uint32_t *done)
+{
+	int err;
+
+	*done = 0;
+	err = batch_call(comms[0]->t, s, n, done);
+	if (err)
+		torcoll__refused(comms[0]->t, err,
+				 *done < n ? torcoll__op_name(s[*done].collective) : "batch");
+	for (uint32_t i = 0; i < *done; i++) {
+		trace(comms[i], &s[i]);
+		request_start(&reqs[i], comms[i], &s[i]);
+	}
+	return err;
+}
+
 int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 		   struct torcoll_request *req)
 {
@@ -203,70 +254,10 @@ int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 		err = torcoll_sys_ioctl(comm->t->fd, TORCOLL_IOC_SUBMIT, &s);
 	} while (err == -EINTR && !s.op);
 	if (err && err != -EINTR)
-		return torcoll__refused(comm->t, err, op_name(op->collective));
+		return torcoll__refused(comm->t, err, torcoll__op_name(op->collective));
 	trace(comm, &s);
 	request_start(req, comm, &s);
 	return 0;
-}
-
-/* One system call for all of @s, and again from where a signal interrupted it. */
-static int batch_start(struct torcoll_comm *comm, struct torcoll_submit *s, uint32_t n,
-		       uint32_t *started)
-{
-	struct torcoll_batch batch;
-	int err;
-
-	*started = 0;
-	do {
-		batch = (struct torcoll_batch){
-			.size = sizeof(batch),
-			.descs = torcoll__u64(s + *started),
-			.desc_size = sizeof(*s),
-			.count = n - *started,
-		};
-		err = torcoll_sys_ioctl(comm->t->fd, TORCOLL_IOC_BATCH, &batch);
-		*started += batch.started;
-	} while (err == -EINTR);
-	return err;
-}
-
-int torcoll_submit_many(struct torcoll_comm *comm, const struct torcoll_op *ops, uint32_t n,
-			struct torcoll_request *reqs, uint32_t *started)
-{
-	struct torcoll_submit *s;
-	uint32_t i, ready, done = 0;
-	int err = 0, refused = 0;
-
-	if (started)
-		*started = 0;
-	if (!n || n > TORCOLL_BATCH_MAX)
-		return torcoll__fail(-EINVAL, "%u ops in a batch, which takes 1 to %u", n,
-				     TORCOLL_BATCH_MAX);
-	for (i = 0; i < n; i++)
-		reqs[i].state = 0;
-	s = calloc(n, sizeof(*s));
-	if (!s)
-		return torcoll__fail(-ENOMEM, "batch of %u ops: out of memory", n);
-	/* as in a row of calls, those before a wrong one are started */
-	for (ready = 0; ready < n; ready++) {
-		refused = op_check(&ops[ready]);
-		if (refused)
-			break;
-		op_marshal(comm, &ops[ready], 0, &s[ready]);
-	}
-	if (ready)
-		err = batch_start(comm, s, ready, &done);
-	if (err)
-		err = torcoll__refused(comm->t, err,
-				       done < ready ? op_name(ops[done].collective) : "batch");
-	for (i = 0; i < done; i++) {
-		trace(comm, &s[i]);
-		request_start(&reqs[i], comm, &s[i]);
-	}
-	if (started)
-		*started = done;
-	free(s);
-	return err ? err : refused;
 }
 
 int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op)
@@ -290,7 +281,7 @@ int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op)
 	}
 	if (!err)
 		err = s.status;
-	return err ? torcoll__refused(comm->t, err, op_name(op->collective)) : 0;
+	return err ? torcoll__refused(comm->t, err, torcoll__op_name(op->collective)) : 0;
 }
 
 int torcoll_wait(struct torcoll_request *req)

@@ -24,21 +24,26 @@ static size_t region_lower_bound(const struct torcoll *t, uintptr_t addr)
 	return lo;
 }
 
+/* The region that all of (@addr, @length) lies in, or NULL. Context: lock held. */
+static struct torcoll_region *region_around(struct torcoll *t, uintptr_t addr, uint64_t length)
+{
+	size_t i = region_lower_bound(t, addr);
+	struct torcoll_region *r;
+
+	if (!length || i == t->nregions)
+		return NULL;
+	r = &t->regions[i];
+	return addr >= r->addr && length <= r->length && addr - r->addr <= r->length - length ? r : NULL;
+}
+
 uint32_t torcoll__region_find(struct torcoll *t, const void *p, uint64_t length)
 {
 	const struct torcoll_region *r;
-	uintptr_t addr = (uintptr_t)p;
-	uint32_t handle = 0;
-	size_t i;
+	uint32_t handle;
 
 	pthread_rwlock_rdlock(&t->lock);
-	i = region_lower_bound(t, addr);
-	if (length && i < t->nregions) {
-		r = &t->regions[i];
-		if (addr >= r->addr && length <= r->length &&
-		    addr - r->addr <= r->length - length)
-			handle = r->handle;
-	}
+	r = region_around(t, (uintptr_t)p, length);
+	handle = r ? r->handle : 0;
 	pthread_rwlock_unlock(&t->lock);
 	return handle;
 }
@@ -79,7 +84,7 @@ static int region_add(struct torcoll *t, uintptr_t addr, size_t length)
 	if (err)
 		return torcoll__refused(t, err, "registration of memory");
 	memmove(&t->regions[i + 1], &t->regions[i], (t->nregions - i) * sizeof(*t->regions));
-	t->regions[i] = (struct torcoll_region){ addr, length, add.region };
+	t->regions[i] = (struct torcoll_region){ .addr = addr, .length = length, .handle = add.region };
 	t->nregions++;
 	return 0;
 }
@@ -97,21 +102,29 @@ int torcoll_register(struct torcoll *t, void *addr, size_t length)
 	return err;
 }
 
-static int region_del(struct torcoll *t, uintptr_t addr)
+static int region_del_at(struct torcoll *t, size_t i)
 {
-	size_t i = region_lower_bound(t, addr);
-	struct torcoll_handle del = { .size = sizeof(del) };
+	struct torcoll_handle del = { .size = sizeof(del), .handle = t->regions[i].handle };
 	int err;
 
-	if (i == t->nregions || t->regions[i].addr != addr)
-		return torcoll__fail(-ENOENT, "nothing is registered at %p", (void *)addr);
-	del.handle = t->regions[i].handle;
 	err = torcoll__ioctl(t, TORCOLL_IOC_REGION_DEL, &del);
 	if (err)
 		return torcoll__refused(t, err, "end of a registration");
 	t->nregions--;
 	memmove(&t->regions[i], &t->regions[i + 1], (t->nregions - i) * sizeof(*t->regions));
 	return 0;
+}
+
+static int region_del(struct torcoll *t, uintptr_t addr)
+{
+	size_t i = region_lower_bound(t, addr);
+
+	if (i == t->nregions || t->regions[i].addr != addr || t->regions[i].automatic)
+		return torcoll__fail(-ENOENT, "nothing is registered at %p", (void *)addr);
+	if (t->regions[i].holds)
+		return torcoll__fail(-EBUSY, "%u prepared ops use the memory at %p",
+				     t->regions[i].holds, (void *)addr);
+	return region_del_at(t, i);
 }
 
 int torcoll_unregister(struct torcoll *t, void *addr)
@@ -122,4 +135,42 @@ int torcoll_unregister(struct torcoll *t, void *addr)
 	err = region_del(t, (uintptr_t)addr);
 	pthread_rwlock_unlock(&t->lock);
 	return err;
+}
+
+/* ---- for prepared ops ---- */
+
+int torcoll__region_hold(struct torcoll *t, const void *p, uint64_t length, uint32_t *region)
+{
+	uintptr_t addr = (uintptr_t)p;
+	struct torcoll_region *r;
+	int err = 0;
+
+	pthread_rwlock_wrlock(&t->lock);
+	r = region_around(t, addr, length);
+	if (!r) {
+		err = region_add(t, addr, length);
+		if (!err) {
+			r = region_around(t, addr, length);
+			r->automatic = true;
+		}
+	}
+	if (!err) {
+		r->holds++;
+		*region = r->handle;
+	}
+	pthread_rwlock_unlock(&t->lock);
+	return err;
+}
+
+/* While an op still uses an automatic region, it stays; the context's end takes it. */
+void torcoll__region_release(struct torcoll *t, uint32_t region)
+{
+	size_t i;
+
+	pthread_rwlock_wrlock(&t->lock);
+	for (i = 0; t->regions[i].handle != region; i++)
+		;
+	if (!--t->regions[i].holds && t->regions[i].automatic)
+		region_del_at(t, i);
+	pthread_rwlock_unlock(&t->lock);
 }

@@ -124,7 +124,7 @@ int torcoll_register(struct torcoll *t, void *addr, size_t length);
 
 /*
  * Unregister memory; @addr as it was registered. Errors: -ENOENT (nothing is registered at @addr),
- * -EBUSY (an op is using it).
+ * -EBUSY (an op is using it, or a prepared one would).
  */
 int torcoll_unregister(struct torcoll *t, void *addr);
 
@@ -427,6 +427,28 @@ int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
  */
 int torcoll_submit_many(struct torcoll_comm *comm, const struct torcoll_op *ops, uint32_t n,
 			struct torcoll_request *reqs, uint32_t *started);
+
+/*
+ * An op that is called again and again: checked and written down once, its buffers registered for as
+ * long as it is prepared (unless they lie in registered memory already, which then cannot be
+ * unregistered meanwhile; or overlap it in part: then each start pins them). @op and its counts may
+ * be reused when the call returns; it has no deadline. Not collective: starting is.
+ * *@p is the caller's until torcoll_prepared_free().
+ */
+struct torcoll_prepared;
+
+int torcoll_prepare(struct torcoll_comm *comm, const struct torcoll_op *op,
+		    struct torcoll_prepared **p);
+
+/* Start it once more: see torcoll_submit(). It may be started while earlier starts still run. */
+int torcoll_start(struct torcoll_prepared *p, struct torcoll_request *req);
+
+/* Start @n of them, of any comms of one context, in one system call: see torcoll_submit_many(). */
+int torcoll_start_many(struct torcoll_prepared *const *p, uint32_t n, struct torcoll_request *reqs,
+		       uint32_t *started);
+
+/* Free it when none of its starts runs any more, and before its comm is closed. NULL does nothing. */
+void torcoll_prepared_free(struct torcoll_prepared *p);
 
 /*
  * Wait until an op is complete. Returns its status: 0, or a negative errno as for the blocking

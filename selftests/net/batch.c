@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One rank of a test of batches: ops of several sizes started together, waited for from the last one on.
+ * One rank of a test of batches: ops of several sizes started together, waited for from the last one on; as they are,
+ * and prepared once.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -35,40 +36,80 @@ static int check(const struct torcoll_op *op, uint32_t i, uint32_t ranks)
 	return 0;
 }
 
+static struct torcoll_comm *comm;
+static struct torcoll_op ops[DEPTH + 1];
+
+static int complain(const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, torcoll_last_error());
+	return 1;
+}
+
+/* All that were started, from the last one on. */
+static int finish(struct torcoll_request *req, uint32_t n)
+{
+	int wrong = 0;
+
+	for (uint32_t i = n; i-- > 0; ) {
+		if (torcoll_wait(&req[i]))
+			return complain("wait");
+		wrong += check(&ops[i], i, torcoll_comm_size(comm));
+	}
+	return wrong ? complain("wrong results") : 0;
+}
+
 /* One more than fit: the last is refused, the others run. Then as many as fit. */
-int main(void)
+static int as_they_are(void)
 {
 	struct torcoll_request req[DEPTH + 1];
-	struct torcoll_op ops[DEPTH + 1];
-	struct torcoll_comm *comm;
-	struct torcoll *t;
-	uint32_t i, round, started, n;
-	int err, wrong = 0;
+	uint32_t round, started, n;
+	int err;
 
-	if (torcoll_open(&t) || torcoll_comm_from_env(t, &comm)) {
-		fprintf(stderr, "%s\n", torcoll_last_error());
-		return 1;
-	}
-	for (i = 0; i <= DEPTH; i++)
-		ops[i] = op_of(i);
-	ops[DEPTH].flags = TORCOLL_OP_NOWAIT;
 	for (round = 0; round < 4; round++) {
 		n = DEPTH + (round % 2 == 0);
 		fill(torcoll_comm_rank(comm));
 		err = torcoll_submit_many(comm, ops, n, req, &started);
-		if (started != DEPTH || err != (n > DEPTH ? -EBUSY : 0)) {
-			fprintf(stderr, "round %u: %u started, %d: %s\n", round, started, err,
-				torcoll_last_error());
+		if (started != DEPTH || err != (n > DEPTH ? -EBUSY : 0))
+			return complain("batch");
+		if (finish(req, started))
 			return 1;
-		}
-		for (i = started; i-- > 0; ) {
-			if (torcoll_wait(&req[i])) {
-				fprintf(stderr, "op %u: %s\n", i, torcoll_last_error());
-				return 1;
-			}
-			wrong += check(&ops[i], i, torcoll_comm_size(comm));
-		}
 	}
+	return 0;
+}
+
+static int prepared(void)
+{
+	struct torcoll_prepared *p[DEPTH];
+	struct torcoll_request req[DEPTH];
+	uint32_t round, i;
+
+	for (i = 0; i < DEPTH; i++)
+		if (torcoll_prepare(comm, &ops[i], &p[i]))
+			return complain("prepare");
+	for (round = 0; round < 4; round++) {
+		fill(torcoll_comm_rank(comm));
+		if (torcoll_start_many(p, DEPTH, req, NULL))
+			return complain("start");
+		if (finish(req, DEPTH))
+			return 1;
+	}
+	for (i = 0; i < DEPTH; i++)
+		torcoll_prepared_free(p[i]);
+	return 0;
+}
+
+int main(void)
+{
+	struct torcoll *t;
+	uint32_t i;
+	int wrong;
+
+	if (torcoll_open(&t) || torcoll_comm_from_env(t, &comm))
+		return complain("comm");
+	for (i = 0; i <= DEPTH; i++)
+		ops[i] = op_of(i);
+	ops[DEPTH].flags = TORCOLL_OP_NOWAIT;
+	wrong = as_they_are() || prepared();
 	torcoll_close(t);
-	return !!wrong;
+	return wrong;
 }

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "../../lib/algo.c"
+#include "../../lib/batch.c"
 #include "../../lib/collective.c"
 #include "../../lib/rooted.c"
 #include "../../lib/comm.c"

@@ -324,6 +324,104 @@ static void torcoll_submit_many__interrupted_goes_on(void **state)
 	assert_int_equal(fake_calls(TORCOLL_IOC_BATCH), 2);
 }
 
+static void torcoll_prepare__registers_once(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_prepared *p, *other;
+	struct torcoll_request req;
+	struct torcoll_op op;
+	uint32_t region;
+	int x[4] = { 0 };
+
+	op = small_op(x);
+	op.count = 4;
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), 0);
+	/* one vector, in place */
+	assert_int_equal(fake_calls(TORCOLL_IOC_REGION_ADD), 1);
+	assert_true(fake.region.addr == (uintptr_t)x && fake.region.length == sizeof(x));
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(torcoll_start(p, &req), 0);
+		assert_int_equal(torcoll_wait(&req), 0);
+	}
+	region = fake.submit.send_region;
+	assert_int_not_equal(region, 0);
+	assert_int_equal(fake.submit.recv_region, region);
+	assert_int_equal(torcoll_prepare(f->comm, &op, &other), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_REGION_ADD), 1);
+	/* what only prepared ops registered is not the caller's to unregister */
+	assert_int_equal(torcoll_unregister(f->t, x), -ENOENT);
+	torcoll_prepared_free(p);
+	assert_int_equal(fake_calls(TORCOLL_IOC_REGION_DEL), 0);
+	torcoll_prepared_free(other);
+	assert_int_equal(fake_calls(TORCOLL_IOC_REGION_DEL), 1);
+	assert_int_equal(fake.handle.handle, region);
+	torcoll_prepared_free(NULL);
+}
+
+static void torcoll_prepare__in_registered_memory(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_prepared *p, *partly;
+	struct torcoll_request req;
+	struct torcoll_op op;
+	int x[8] = { 0 };
+
+	assert_int_equal(torcoll_register(f->t, x, 4 * sizeof(*x)), 0);
+	op = small_op(x);
+	op.count = 4;
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_REGION_ADD), 1);
+	assert_int_equal(torcoll_unregister(f->t, x), -EBUSY);
+	/* registered in part: pinned by each start */
+	op.count = 8;
+	assert_int_equal(torcoll_prepare(f->comm, &op, &partly), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_REGION_ADD), 1);
+	assert_int_equal(torcoll_start(partly, &req), 0);
+	assert_int_equal(fake.submit.send_region, 0);
+	torcoll_prepared_free(partly);
+	torcoll_prepared_free(p);
+	assert_int_equal(torcoll_unregister(f->t, x), 0);
+}
+
+static void torcoll_prepare__keeps_what_it_was_told(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t counts[] = { 1, 0, 2, 1 };
+	struct torcoll_prepared *p;
+	struct torcoll_request req;
+	int x[4] = { 0 };
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLGATHER, .type = TORCOLL_I32, .count = 4,
+		.counts = counts, .send = x + 1, .recv = x,
+	};
+
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), 0);
+	counts[2] = 77;
+	op.type = TORCOLL_F64;
+	assert_int_equal(torcoll_start(p, &req), 0);
+	assert_int_equal(((uint64_t *)(uintptr_t)fake.submit.counts)[2], 2);
+	assert_int_equal(fake.submit.type, TORCOLL_I32);
+	torcoll_prepared_free(p);
+}
+
+static void torcoll_prepare__refuses(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_prepared *p;
+	struct torcoll_op op;
+	int x = 0;
+
+	op = small_op(&x);
+	op.deadline_ns = 5;
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), -EINVAL);
+	op.deadline_ns = 0;
+	op.flags = ~0U;
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), -EINVAL);
+	op.flags = 0;
+	fake_errors(TORCOLL_IOC_REGION_ADD, -EDQUOT, 0);
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), -EDQUOT);
+}
+
 static void torcoll_deadline__from_now(void **state)
 {
 	fake.now = 5;
@@ -367,6 +465,10 @@ int main(void)
 		test_open(torcoll_submit_many__one_call),
 		test_open(torcoll_submit_many__ends_at_the_first_refused),
 		test_open(torcoll_submit_many__interrupted_goes_on),
+		test_open(torcoll_prepare__registers_once),
+		test_open(torcoll_prepare__in_registered_memory),
+		test_open(torcoll_prepare__keeps_what_it_was_told),
+		test_open(torcoll_prepare__refuses),
 		test_closed(torcoll_deadline__from_now),
 		test_closed(names__both_ways),
 	};

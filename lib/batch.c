@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Many ops by one system call, and ops that are prepared once and started many times: what they are is checked
+ * and written down once, and their buffers are registered for as long.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+struct torcoll_prepared {
+	struct torcoll_comm *comm;
+	struct torcoll_submit desc;
+	uint64_t *counts;
+	uint32_t held[2];		/* regions of the buffers, or 0 */
+};
+
+/* What a batch needs per op. */
+struct batch {
+	struct torcoll_comm **comm;
+	struct torcoll_submit *desc;
+};
+
+static int batch_check(uint32_t n, struct torcoll_request *reqs, uint32_t *started)
+{
+	if (started)
+		*started = 0;
+	if (!n || n > TORCOLL_BATCH_MAX)
+		return torcoll__fail(-EINVAL, "%u ops in a batch, which takes 1 to %u", n,
+				     TORCOLL_BATCH_MAX);
+	/* those that will not be started */
+	for (uint32_t i = 0; i < n; i++)
+		reqs[i].state = 0;
+	return 0;
+}
+
+static int batch_alloc(struct batch *b, uint32_t n)
+{
+	b->comm = calloc(n, sizeof(*b->comm));
+	b->desc = calloc(n, sizeof(*b->desc));
+	if (b->comm && b->desc)
+		return 0;
+	return torcoll__fail(-ENOMEM, "batch of %u ops: out of memory", n);
+}
+
+static void batch_free(struct batch *b)
+{
+	free(b->comm);
+	free(b->desc);
+}
+
+int torcoll_submit_many(struct torcoll_comm *comm, const struct torcoll_op *ops, uint32_t n,
+			struct torcoll_request *reqs, uint32_t *started)
+{
+	struct batch b = { 0 };
+	uint32_t ready, done = 0;
+	int err, refused = 0;
+
+	err = batch_check(n, reqs, started);
+	if (err)
+		return err;
+	err = batch_alloc(&b, n);
+	/* as in a row of calls, those before a wrong one are started */
+	for (ready = 0; !err && ready < n; ready++) {
+		b.comm[ready] = comm;
+		refused = torcoll__op_describe(comm, &ops[ready], &b.desc[ready]);
+		if (refused)
+			break;
+	}
+	if (!err && ready)
+		err = torcoll__batch(b.comm, b.desc, ready, reqs, &done);
+	if (started)
+		*started = done;
+	batch_free(&b);
+	return err ? err : refused;
+}
+
+/* ---- prepared ops ---- */
+
+static int counts_keep(struct torcoll_prepared *p, const uint64_t *counts)
+{
+	size_t size = p->comm->size * sizeof(*counts);
+
+	if (!counts)
+		return 0;
+	p->counts = malloc(size);
+	if (!p->counts)
+		return torcoll__fail(-ENOMEM, "preparing an op: out of memory");
+	memcpy(p->counts, counts, size);
+	p->desc.counts = torcoll__u64(p->counts);
+	return 0;
+}
+
+/* A buffer that cannot be registered for itself, since part of it is, is pinned by each start. */
+static int buffer_hold(struct torcoll_prepared *p, const struct torcoll_op *op, bool recv,
+		       uint32_t *region)
+{
+	uint64_t bytes = torcoll__op_bytes(p->comm, op, recv);
+	int err;
+
+	*region = 0;
+	if (!bytes)
+		return 0;
+	err = torcoll__region_hold(p->comm->t, recv ? op->recv : op->send, bytes, region);
+	return err == -EEXIST ? 0 : err;
+}
+
+/* In place, the longer of two buffers at one address holds the other. */
+static int buffers_hold(struct torcoll_prepared *p, const struct torcoll_op *op)
+{
+	bool recv_first = torcoll__op_bytes(p->comm, op, true) >
+			  torcoll__op_bytes(p->comm, op, false);
+	int err;
+
+	err = buffer_hold(p, op, recv_first, &p->held[0]);
+	if (!err)
+		err = buffer_hold(p, op, !recv_first, &p->held[1]);
+	p->desc.send_region = p->held[recv_first];
+	p->desc.recv_region = p->held[!recv_first];
+	return err;
+}
+
+int torcoll_prepare(struct torcoll_comm *comm, const struct torcoll_op *op,
+		    struct torcoll_prepared **out)
+{
+	struct torcoll_prepared *p;
+	int err;
+
+	if (op->deadline_ns)
+		return torcoll__fail(-EINVAL, "preparing an op: a deadline is of one start");
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return torcoll__fail(-ENOMEM, "preparing an op: out of memory");
+	p->comm = comm;
+	err = torcoll__op_describe(comm, op, &p->desc);
+	if (!err)
+		err = counts_keep(p, op->counts);
+	if (!err)
+		err = buffers_hold(p, op);
+	if (err) {
+		torcoll_prepared_free(p);
+		return err;
+	}
+	*out = p;
+	return 0;
+}
+
+int torcoll_start(struct torcoll_prepared *p, struct torcoll_request *req)
+{
+	return torcoll_start_many(&p, 1, req, NULL);
+}
+
+int torcoll_start_many(struct torcoll_prepared *const *p, uint32_t n, struct torcoll_request *reqs,
+		       uint32_t *started)
+{
+	struct batch b = { 0 };
+	uint32_t i, done = 0;
+	int err;
+
+	err = batch_check(n, reqs, started);
+	if (err)
+		return err;
+	for (i = 1; i < n; i++)
+		if (p[i]->comm->t != p[0]->comm->t)
+			return torcoll__fail(-EINVAL, "start: prepared ops of several contexts");
+	err = batch_alloc(&b, n);
+	for (i = 0; !err && i < n; i++) {
+		b.comm[i] = p[i]->comm;
+		b.desc[i] = p[i]->desc;
+	}
+	if (!err)
+		err = torcoll__batch(b.comm, b.desc, n, reqs, &done);
+	if (started)
+		*started = done;
+	batch_free(&b);
+	return err;
+}
+
+void torcoll_prepared_free(struct torcoll_prepared *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(p->held); i++)
+		if (p->held[i])
+			torcoll__region_release(p->comm->t, p->held[i]);
+	free(p->counts);
+	free(p);
+}
