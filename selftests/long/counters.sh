@@ -11,7 +11,7 @@ ktap_header
 
 nodes=4
 
-# What wants memory to run out: for the kernel with fault injection, fault/faults.sh.
+# What wants memory to run out: for the kernel with fault injection, fault/memory.sh.
 elsewhere="tx_no_memory drop_memory"
 
 # All counters, a line for each: its name, and its sum over all nodes.
