@@ -98,6 +98,9 @@ void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32
 /* Ask the sender of @rx for more, and say what was called here. */
 void tor_chan_ask(struct tor_ctx *ctx, struct tor_chan *chan, const struct tor_rx *rx);
 
+/* Ask all ranks whether they have called the op: those that have not say so, to tor_op.late. */
+void tor_chan_ask_all(struct tor_ctx *ctx, struct tor_chan *chan);
+
 /* Make all sends independent of the op's memory; false: some must be waited for. */
 bool tor_chan_copy_sends(struct tor_chan *chan);
 

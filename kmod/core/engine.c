@@ -100,6 +100,7 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 		.algorithm = op->plan.req.algorithm,
 	};
 	op->aborted = false;
+	op->late = TOR_NO_RANK;
 	atomic_set(&op->busy, op->comm->channels);
 	atomic_set(&op->open, op->comm->channels);
 	return 0;
@@ -171,7 +172,7 @@ void tor_chan_arm(struct tor_chan *chan)
 	list_for_each_entry(tx, &chan->tx, list)
 		when = earlier(when, tor_tx_deadline(tx));
 	if (chan->state == TOR_CHAN_RUNNING) {
-		when = earlier(when, op->deadline);
+		when = earlier(when, chan->give_up ? chan->give_up : op->deadline);
 		when = earlier(when, chan->nudge);
 	}
 	when = earlier(when, chan->due_at);
@@ -218,6 +219,7 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 	chan->rounds = used ? tor_plan_rounds(&op->plan, chan->index) : 0;
 	chan->entered = false;
 	chan->retry = 0;
+	chan->give_up = 0;
 	chan->nudge = ctx->now + TOR_NUDGE;
 	check_early(ctx, chan);
 	/* whoever fails the comm aborts its channels afterwards, or is seen here */
@@ -245,6 +247,19 @@ static void nudge(struct tor_ctx *ctx, struct tor_chan *chan)
 			tor_chan_ask(ctx, chan, rx);
 }
 
+/* Who keeps us waiting: one that has not called, or else whoever we wait for ourselves. */
+static u32 late_rank(const struct tor_chan *chan)
+{
+	const struct tor_rx *rx;
+
+	if (chan->op->late != TOR_NO_RANK)
+		return chan->op->late;
+	list_for_each_entry(rx, &chan->rx, list)
+		if (rx->round == chan->round && !tor_rx_done(rx))
+			return rx->rank;
+	return TOR_NO_RANK;
+}
+
 void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_op *op = chan->op;
@@ -262,15 +277,13 @@ void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan)
 	if (chan->retry && ctx->now >= chan->retry)
 		chan->retry = 0;
 	if (chan->state == TOR_CHAN_RUNNING && op->deadline && ctx->now >= op->deadline) {
-		const struct tor_rx *rx;
-		u32 rank = TOR_NO_RANK;
-
-		list_for_each_entry(rx, &chan->rx, list)
-			if (rx->round == chan->round && !tor_rx_done(rx) && rank == TOR_NO_RANK)
-				rank = rx->rank;
-		op->deadline = 0;
-		tor_comm_fail(ctx, op->comm, -ETIMEDOUT, rank, chan->seq);
-		return;
+		if (!chan->give_up) {
+			chan->give_up = ctx->now + TOR_LATE_WAIT;
+			tor_chan_ask_all(ctx, chan);
+		} else if (ctx->now >= chan->give_up) {
+			tor_comm_fail(ctx, op->comm, -ETIMEDOUT, late_rank(chan), chan->seq);
+			return;
+		}
 	}
 	if (chan->state == TOR_CHAN_RUNNING && ctx->now >= chan->nudge)
 		nudge(ctx, chan);

@@ -36,6 +36,7 @@
 #define TOR_FRAME_RANGES	16		/* ranges per frame that are sent without a copy */
 #define TOR_RETRY		(NSEC_PER_MSEC / 10)	/* FPU or memory was not to be had */
 #define TOR_NUDGE		(1 * (s64)NSEC_PER_SEC)	/* how long nothing may come before we ask */
+#define TOR_LATE_WAIT		(50 * NSEC_PER_MSEC)	/* for answers to who is late */
 #define TOR_NO_RANK		(~0U)
 #define TOR_WATCH_GRACE		(400 * NSEC_PER_MSEC)	/* see tor_comm_watch() */
 
@@ -106,7 +107,7 @@ struct tor_comm {
  * @call: what was called; @past: before that, in this slot, with digest @past_digest
  * @data: the plan's vector
  * @temp: its temporaries, one behind the other, each as large as the vector; NULL if it has none
- * @deadline: ns, or 0
+ * @deadline: ns, or 0; @late: when it has passed, the first rank found not to have called, or TOR_NO_RANK
  * @ordered: reductions must keep the plan's order (they are not associative)
  * @busy: channels not COMPLETE; @open: channels not CLOSED
  * @aborted: some channel was stopped by an error
@@ -127,6 +128,7 @@ struct tor_op {
 	u32 elem;
 	tor_reduce_fn reduce;
 	u64 deadline;
+	u32 late;
 	bool is_float;
 	bool ordered;
 	bool aborted;
@@ -146,6 +148,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
  * @spare_rx, @spare_tx: records to reuse
  * @retry: when to try again what could not be had, ns; 0: nothing
  * @nudge: when to ask those whose frames are missing, ns; see engine.c
+ * @give_up: the deadline has passed, all ranks were asked whether they have called; when to fail, ns
  * @armed: what was last asked of tor_env_chan_timer()
  * @due: acknowledgements owed, until @due_at, ns; of this op or earlier ones
  * @told: senders that were told not ready
@@ -165,6 +168,7 @@ struct tor_chan {
 	struct list_head spare_tx;
 	u64 retry;
 	u64 nudge;
+	u64 give_up;
 	u64 armed;
 	u64 due_at;
 	u32 ndue;

@@ -230,7 +230,8 @@ void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32
 	tor_comm_send_acks(ctx, comm, rank, &ack, 1);
 }
 
-void tor_chan_ask(struct tor_ctx *ctx, struct tor_chan *chan, const struct tor_rx *rx)
+/* @rx: what has come from @rank, or NULL. */
+static void ask(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_rx *rx)
 {
 	struct tor_comm *comm = chan->op->comm;
 	struct tor_ack ack = {
@@ -238,22 +239,40 @@ void tor_chan_ask(struct tor_ctx *ctx, struct tor_chan *chan, const struct tor_r
 		.op = chan->seq,
 		.channel = chan->index,
 		.state = TORCOLL_ACK_OK,
-		.round = rx->round,
-		.base = rx->base,
-		.mask = rx->mask,
+		.round = rx ? rx->round : chan->round,
+		.base = rx ? rx->base : 0,
+		.mask = rx ? rx->mask : 0,
 		.digest = chan->op->digest,
 	};
 
-	tor_comm_send_acks(ctx, comm, rx->rank, &ack, 1);
+	tor_comm_send_acks(ctx, comm, rank, &ack, 1);
 }
 
-/* Does whoever waits for us wait for another op than the one called here? Then the comm fails. */
-static bool asks_for_another(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
-			     const struct tor_ack *ack)
+void tor_chan_ask(struct tor_ctx *ctx, struct tor_chan *chan, const struct tor_rx *rx)
 {
-	if (!ack->digest)
-		return false;
-	if (ack->op != chan->seq || chan->state == TOR_CHAN_IDLE)
+	ask(ctx, chan, rx->rank, rx);
+}
+
+void tor_chan_ask_all(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	const struct tor_comm *comm = chan->op->comm;
+	u32 rank;
+
+	for (rank = 0; rank < comm->ranks; rank++)
+		if (rank != comm->rank)
+			ask(ctx, chan, rank, tor_chan_rx_find(chan, rank, chan->round));
+}
+
+/* @rank says what it has called. Answer if there is something to say to that; true: the rest of @ack does not matter. */
+static bool answer(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_ack *ack)
+{
+	s32 ahead = ack->op - chan->seq;
+
+	if (ahead > 0 || (!ahead && chan->state == TOR_CHAN_IDLE)) {
+		tor_chan_send_ack(ctx, chan, rank, ack->op, ack->round, NULL, TORCOLL_ACK_ABSENT, 0);
+		return true;
+	}
+	if (ahead)
 		return tor_chan_past_mismatch(ctx, chan, rank, ack->op, ack->digest);
 	if (ack->digest == chan->op->digest)
 		return false;
@@ -270,10 +289,16 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 		tor_comm_send_abort(ctx, chan->op->comm, rank);
 		return;
 	}
-	if (asks_for_another(ctx, chan, rank, ack))
+	if (ack->digest && answer(ctx, chan, rank, ack))
 		return;
 	if (ack->op != chan->seq || chan->state == TOR_CHAN_IDLE)
 		return;
+	if (ack->state == TORCOLL_ACK_ABSENT) {
+		/* it may have called since it was asked, but for the last time */
+		if (chan->give_up && rank < READ_ONCE(chan->op->late))
+			WRITE_ONCE(chan->op->late, rank);
+		return;
+	}
 	tx = tor_chan_tx_find(chan, rank, ack->round);
 	/* a transfer of a round that is being set up has sent nothing */
 	if (!tx || !tx->frames)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Ranks that call different things: whatever these are, nobody waits for ever, and nobody takes the one for the
- * other. Four ranks on a ring, frames that arrive at once, time in steps.
+ * other. And ranks that call late. Four ranks on a ring, frames that arrive at once, time in steps.
  */
 #include "host_env.h"
 
@@ -35,6 +35,7 @@ static struct rank {
 static struct tor_ctx ctx;
 static u32 delivered;
 static u64 bytes_max;
+static u64 deadline;			/* of all ops, 0: none */
 
 struct called {
 	u32 collective;
@@ -176,6 +177,7 @@ static void call(u32 i, u32 seq, const struct called *what)
 	assert_true(what->count * slot->op.elem <= bytes_max);
 	slot->op.data = &slot->data;
 	slot->op.temp = &slot->temp;
+	slot->op.deadline = deadline;
 	slot->done = false;
 	for (c = 0; c < CHANNELS; c++)
 		tor_chan_start(&ctx, &slot->lane[c].chan);
@@ -225,6 +227,7 @@ static int setup(void **state)
 	memset(rank, 0, sizeof(rank));
 	bytes_max = 8192;
 	delivered = 0;
+	deadline = 0;
 	ctx.now = NSEC_PER_SEC;
 	tor_torus_init(&t, 1, side, 1);
 	for (i = 0; i < RANKS; i++)
@@ -320,10 +323,51 @@ static void tor_comm_mismatch__any_two_calls(void **state)
 	}
 }
 
+/* All but @odd call, once or after an op of all. Whoever gives up names it, though few wait for it themselves. */
+static void late(const struct called *what, u32 odd, bool second)
+{
+	u32 i, gave_up = 0, seq = 1 + second;
+
+	setup(NULL);
+	for (i = 0; second && i < RANKS; i++)
+		call(i, 1, &calls[0]);
+	pass(100 * NSEC_PER_MSEC);
+	deadline = ctx.now + NSEC_PER_SEC;
+	for (i = 0; i < RANKS; i++)
+		if (i != odd)
+			call(i, seq, what);
+	pass(NSEC_PER_SEC - 2 * STEP);
+	for (i = 0; i < RANKS; i++)
+		assert_false(rank[i].failed);
+	pass(TOR_LATE_WAIT + 4 * STEP);
+	for (i = 0; i < RANKS; i++) {
+		assert_true(rank[i].failed || rank[i].slot[seq % DEPTH].done);
+		if (rank[i].comm.error != -ETIMEDOUT)
+			continue;
+		assert_int_equal(rank[i].comm.error_rank, odd);
+		gave_up++;
+	}
+	assert_in_range(gave_up, 1, RANKS - 1);
+	teardown(NULL);
+}
+
+static void tor_chan_timer__names_who_is_late(void **state)
+{
+	u32 odd, second;
+
+	for (odd = 0; odd < RANKS; odd++)
+		for (second = 0; second < 2; second++)
+			late(&calls[0], odd, second);
+	/* who passes the result on is late, not the leaf that waits for it; and the root that all wait for */
+	late(&calls[8], 0, false);
+	late(&calls[11], 1, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tor_comm_mismatch__any_two_calls),
+		cmocka_unit_test(tor_chan_timer__names_who_is_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

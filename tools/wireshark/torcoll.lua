@@ -17,7 +17,7 @@ local types = {
 	[T_HELLO] = "hello", [T_DATA] = "data", [T_ACK] = "ack", [T_ABORT] = "abort",
 	[T_COMM] = "comm",
 }
-local states = { [0] = "ok", [1] = "not ready", [2] = "done" }
+local states = { [0] = "ok", [1] = "not ready", [2] = "done", [3] = "absent" }
 local dirs = { [0] = "plus", [1] = "minus" }
 local steps = {
 	[1] = "join", [2] = "wait", [3] = "ready", [4] = "accept", [5] = "go", [6] = "refuse",
@@ -223,7 +223,7 @@ local function dissect_ack(tvb, at, tree, info)
 	t:add(f.ack_stamp, tvb(at + 24, 4))
 	t:add(f.ack_digest, tvb(at + 28, 4))
 	local text = string.format("op %u ch %u round %u %s", op, channel, round, states[state] or "?")
-	if state ~= 2 then
+	if state < 2 then
 		text = text .. string.format(" below %u", base_frame)
 	end
 	t:set_text(string.format("Ack: comm 0x%08x %s", comm, text))

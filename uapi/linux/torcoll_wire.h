@@ -72,6 +72,7 @@ enum torcoll_ack_state {
 	TORCOLL_ACK_OK,
 	TORCOLL_ACK_NOT_READY,	/* stop the timer, wait for OK or probe once a second */
 	TORCOLL_ACK_DONE,	/* the whole transfer has arrived; base and mask say nothing */
+	TORCOLL_ACK_ABSENT,	/* the op was not called here: an answer to who asked with a digest */
 };
 
 #define TORCOLL_HELLO_RECORDS_MAX	64
