@@ -277,6 +277,18 @@ $(B)/bench/reduce: $(B)/host/bench/reduce.o bench/reduce_plain.c $(B)/host/libto
 bench-reduce: $(B)/bench/reduce
 	$(Q)$(B)/bench/reduce
 
+$(B)/bench/flood: $(B)/host/bench/hop/flood.o $(B)/host/libtorcore.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^
+
+# What a forwarded frame costs, in instruction time.
+.PHONY: bench-hop
+bench-hop:
+	$(Q)scripts/install-deps build guest
+	$(Q)$(MAKE) module tools $(B)/bench/flood
+	$(Q)KERNEL='$(KERNEL)' bench/hop/run
+
 # Beside Open MPI, MPICH and Gloo, in one boot: half an hour.
 .PHONY: bench
 bench:
