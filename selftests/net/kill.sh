@@ -52,7 +52,7 @@ kill_one()
 
 	torcollctl netns run torcoll-perf allreduce -b 1M -e 1M -n 100000 -w 0 >"$work/out" 2>&1 &
 	pid=$!
-	wait_for 20 victim_runs || return 1
+	wait_for 20 victim_runs || { grep -v '#' "$work/out" | head -n 10; return 1; }
 	# at any moment of an op, which takes about as long
 	RANDOM=$1
 	sleep "0.$(printf %03d $((RANDOM % 300)))"
@@ -66,7 +66,7 @@ kill_one()
 # Whoever still ran was told by whom the comm ended.
 peers_name_the_rank()
 {
-	grep "caused by rank $(<"$work/rank") " "$work/out" || { head -n 5 "$work/out"; return 1; }
+	grep "caused by rank $(<"$work/rank") " "$work/out" || { grep -v '#' "$work/out" | head -n 10; return 1; }
 }
 
 victim_runs()
