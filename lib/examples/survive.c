@@ -2,7 +2,7 @@
 /*
  * A job that outlives its processes and hosts: steps of an allreduce, which go on with whoever is left.
  *
- *	torcollctl netns run survive --steps 1000
+ *	torcollctl netns run survive --steps 1000 [--count ELEMENTS] [--pause MS]
  *
  * In every step each rank contributes one bit, of its node, to every element of a long vector; so the sum says who
  * took part, each exactly once. When a step fails, the ranks that live make a new comm, agree on the last
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <torcoll.h>
+#include <unistd.h>
 
 #define NODES_MAX	64
 
@@ -25,6 +26,7 @@ struct job {
 	uint64_t step;			/* that comes next */
 	uint64_t bit;			/* ours */
 	uint64_t members;		/* bits of those who took part last */
+	uint64_t pause;			/* between steps, ms */
 	unsigned int shrunk;		/* how often */
 };
 
@@ -108,6 +110,8 @@ static int run(struct job *j, uint64_t steps)
 	int err = job_bit(j);
 
 	while (!err && j->step < steps) {
+		if (j->step)
+			usleep(1000 * j->pause);
 		err = step(j);
 		if (!err)
 			j->step++;
@@ -117,16 +121,17 @@ static int run(struct job *j, uint64_t steps)
 	return err;
 }
 
-static void parse_options(int argc, char **argv, uint64_t *steps, uint64_t *count)
+static void parse_options(int argc, char **argv, uint64_t *steps, struct job *j)
 {
 	for (int i = 1; i < argc; i++) {
 		uint64_t *to = !strcmp(argv[i], "--steps") ? steps :
-			       !strcmp(argv[i], "--count") ? count : NULL;
+			       !strcmp(argv[i], "--count") ? &j->count :
+			       !strcmp(argv[i], "--pause") ? &j->pause : NULL;
 
 		if (to && i + 1 < argc)
 			*to = strtoull(argv[++i], NULL, 0);
 		if (!to || !*to) {
-			fputs("Usage: survive [--steps N] [--count ELEMENTS]\n", stderr);
+			fputs("Usage: survive [--steps N] [--count ELEMENTS] [--pause MS]\n", stderr);
 			exit(2);
 		}
 	}
@@ -138,7 +143,7 @@ int main(int argc, char **argv)
 	uint64_t steps = 100;
 	int err;
 
-	parse_options(argc, argv, &steps, &j.count);
+	parse_options(argc, argv, &steps, &j);
 	j.vector = calloc(j.count, sizeof(*j.vector));
 	if (!j.vector) {
 		fputs("survive: out of memory\n", stderr);

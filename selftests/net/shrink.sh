@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib.sh"
 ktap_header
 
-STEPS=40
+STEPS=80
 ranks=()
 
 # A job of a process per node, which takes some seconds; its ranks' words in $work/out, their processes in ranks.
@@ -18,7 +18,7 @@ start()
 	local p rank
 
 	ops_before=$(counter 0 ops)
-	torcollctl netns run survive --steps "$STEPS" --count 65536 >"$work/out" 2>&1 &
+	torcollctl netns run survive --steps "$STEPS" --count 16384 --pause 25 >"$work/out" 2>&1 &
 	pid=$!
 	wait_for 20 under_way || bail "the job does not start"
 	for p in $(pgrep -x survive); do
