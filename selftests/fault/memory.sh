@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# Softirqs get no memory, one time in ten: frames are not built, and counted as that; results stay right. For kernels with fault injection.
+# Softirqs get no memory, one time in ten: frames are not built, and counted as that; results stay right. For
+# kernels with fault injection.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -39,8 +40,8 @@ above()
 	(($(counters "$1" "$nodes") > $2))
 }
 
-# right COUNTER ARGUMENT...: allreduces whose results are, with memory short from the first one on until the
-# counter has moved. Making a comm is refused then, as it should be.
+# right COUNTER ARGUMENT...: allreduces whose results are, with memory short from the first one on until
+# the counter has moved. Making a comm is refused then, as it should be.
 right()
 {
 	local counter=$1 run ops before code=0
