@@ -16,7 +16,7 @@
 
 #include "tune.h"
 
-#define SECONDS_MOST	15.0		/* for measuring */
+#define SECONDS_MOST	12.0		/* for measuring */
 #define ROUNDS_WANTED	5
 #define ROUNDS_LEAST	2
 #define JOIN_MS		60000
