@@ -737,6 +737,29 @@ static void *place_of(enum place place, unsigned int size)
 	}
 }
 
+/* A call that could not say what it made has made nothing. The lowest free handle would be its own. */
+static void try_made_nothing(int fd, const struct call_type *type)
+{
+	struct torcoll_wait wait = {
+		.size = sizeof(wait), .comm = comm, .op = op + 1, .flags = TORCOLL_WAIT_NOHANG,
+	};
+	struct torcoll_handle handle = { .size = sizeof(handle) };
+	int err;
+
+	if (type->cmd == TORCOLL_IOC_REGION_ADD) {
+		handle.handle = stale_region;
+		err = call(fd, TORCOLL_IOC_REGION_DEL, &handle);
+	} else if (type->cmd == TORCOLL_IOC_COMM_ADD) {
+		handle.handle = stale_comm;
+		err = call(fd, TORCOLL_IOC_COMM_DEL, &handle);
+	} else if (type->cmd == TORCOLL_IOC_SUBMIT) {
+		err = call(fd, TORCOLL_IOC_WAIT, &wait);
+	} else {
+		return;
+	}
+	result(err == ENOENT, "%s__read_only_made_nothing", type->name);
+}
+
 static void try_form(const struct call_type *type, const struct form *form)
 {
 	int fd = open_row(0);
@@ -759,6 +782,8 @@ static void try_form(const struct call_type *type, const struct form *form)
 		at[type->size + form->more - 1] = form->tail;
 	snprintf(name, sizeof(name), "%s__%s", type->name, form->name);
 	report(fd, type->cmd, name, call(fd, type->cmd, at), form->want);
+	if (form->place == AT_READ_ONLY)
+		try_made_nothing(fd, type);
 	close(fd);
 }
 
