@@ -334,10 +334,11 @@ void tor_group_abort(struct tor_group *group, int error)
 
 u64 tor_group_memory(const struct tor_group *group)
 {
-	/* an heir gets its own late: pairs with make_chooser() */
-	const struct tor_chooser *chooser = smp_load_acquire(&group->chooser);
 	const struct tor_comm *comm = &group->comm;
+	const struct tor_chooser *chooser;
 
+	/* an heir gets its own late: pairs with make_chooser() */
+	chooser = smp_load_acquire(&group->chooser);
 	return sizeof(*group) + comm->depth * sizeof(*group->slot) +
 	       comm->depth * comm->channels * sizeof(*group->lanes) +
 	       comm->ranks * (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen)) +

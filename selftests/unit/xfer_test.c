@@ -341,7 +341,7 @@ static void tor_tx_ack__not_ready_waits_and_asks(void **state)
 	assert_int_equal(tx.backoff, 0);
 }
 
-/* Not ready for more, but what is under way is taken: then nothing is sent twice, and who asks asks by a new frame. */
+/* Not ready for more, but what is under way is taken: then nothing is sent twice, and a probe is a new frame. */
 static void tor_tx_ack__waits_with_all_there(void **state)
 {
 	struct tor_ack a = { .state = TORCOLL_ACK_NOT_READY };
