@@ -21,11 +21,6 @@ right()
 	torcollctl netns run torcoll-perf allreduce -b 8 -e 1M -f 64 -n 2 -w 0
 }
 
-ops_run()
-{
-	node 0 torcollctl -j op show | jq -e 'length > 0'
-}
-
 ops_above()
 {
 	(($(counter 0 ops) > $1))
@@ -57,7 +52,7 @@ during()
 	rm -f "$work/stop"
 	busy >"$work/out" 2>&1 &
 	run=$!
-	wait_for 20 ops_run || code=1
+	more_ops 2 || code=1
 	"$@" >"$work/event" 2>&1 || code=2
 	more_ops 3 || code=3
 	touch "$work/stop"
@@ -138,6 +133,15 @@ delete_and_make_device()
 		node 1 torcollctl port add 1 dim 0 dir minus dev d0m && add_port
 }
 
+# refused WORDS COMMAND...: it fails, and says so.
+refused()
+{
+	local words=$1 said
+
+	shift
+	! said=$(LC_ALL=C "$@" 2>&1) && grep "$words" <<<"$said"
+}
+
 # Neither module nor fabric can go while ops run, which these do until they are killed.
 refused_busy()
 {
@@ -145,9 +149,9 @@ refused_busy()
 
 	torcollctl netns run torcoll-perf allreduce -b 256K -e 256K -n 1000000 -w 0 >"$work/out" 2>&1 &
 	run=$!
-	wait_for 20 ops_run || code=1
-	LC_ALL=C rmmod torcoll 2>&1 | grep 'in use' || code=2
-	node 0 torcollctl fabric del 1 2>&1 | grep 'has a comm' || code=3
+	more_ops 2 || code=1
+	refused 'in use' rmmod torcoll || code=2
+	refused 'has a comm' node 0 torcollctl fabric del 1 || code=3
 	kill -0 "$run" && more_ops 2 || code=4
 	pkill -x torcoll-perf
 	wait "$run"
@@ -168,9 +172,9 @@ names_deleted()
 {
 	local run
 
-	torcollctl netns run torcoll-perf allreduce -b 256K -e 256K --in-place -c 50 -n 1 -w 0 &
+	torcollctl netns run torcoll-perf allreduce -b 256K -e 256K --in-place -c 200 -n 1 -w 0 &
 	run=$!
-	wait_for 20 ops_run || return 1
+	more_ops 2 || return 1
 	delete_namespaces 0 1 2 3 || return 1
 	kill -0 "$run" || return 1
 	wait "$run"
@@ -219,6 +223,8 @@ check unload__refused_busy refused_busy
 check namespaces__deleted_busy names_deleted
 check namespaces__deleted_busy_leave_nothing module_unload
 
+# of a case that failed
+ip -all netns delete
 torus_up 2x2
 check namespace__deleted_idle delete_namespaces 3
 eventually namespace__neighbours_port_is_gone 5 ports_of 1 1
