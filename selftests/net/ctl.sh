@@ -117,6 +117,8 @@ listens()
 	[[ -s $work/events ]]
 }
 eventually monitor__listens 5 listens
+# The first that it was told may be the end of a fabric whose beginning it missed.
+ctl fabric add 3 dims 2 node 0 && ctl fabric del 3
 eventually monitor__fabric_new 5 told '.object == "fabric" and .event == "new" and .fabric.key == 3'
 eventually monitor__fabric_deleted 5 told '.object == "fabric" and .event == "deleted" and .fabric.key == 3'
 check port_add__again ctl port add 1 dim 0 dir plus dev d0p
