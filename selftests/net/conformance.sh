@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib.sh"
 ktap_header
 
-seed=${CONFORMANCE_SEED:-1} cases=${CONFORMANCE_CASES:-400}
+seed=${CONFORMANCE_SEED:-1} cases=${CONFORMANCE_CASES:-$((TORCOLL_SLOW > 1 ? 60 : 400))}
 shapes=(2 3 8 4x4 3x5 2x2x2)
 
 # run SHAPE CASES: its lines, and a verdict.
@@ -17,7 +17,7 @@ run()
 {
 	local out last passed failed
 
-	torcollctl netns up "$1" >/dev/null || bail "no torus: torcollctl netns up $1"
+	nodes_up "$1" >/dev/null || bail "no torus: torcollctl netns up $1"
 	out=$(torcollctl netns run --no-prefix conformance "$seed.$1" "$2" 2>&1)
 	torcollctl netns down
 	diag <<<"$1: ${out//$'\n'/$'\n'$1: }"

@@ -79,7 +79,7 @@ gone_at_once()
 		wait_for 5 rmmod torcoll || return 1
 		module_load || return 1
 		torcollctl netns down
-		torcollctl netns up 2x2 || return 1
+		nodes_up 2x2 || return 1
 	done
 }
 
