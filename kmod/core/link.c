@@ -213,6 +213,9 @@ void tor_link_open(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 fra
 	}
 	say_links(ctx, node);
 	spread(ctx, node);
+	/* both ends say hello when a cable is plugged in: the first to be heard is answered all the same */
+	if (link->state == TOR_LINK_WAITING && !link->heard)
+		link->answered = 0;
 }
 
 void tor_link_close(struct tor_ctx *ctx, struct tor_node *node, u32 port, bool absent)

@@ -208,6 +208,46 @@ static void tor_link_hello__restarted_neighbour(void **state)
 	assert_int_equal(b.link[1].state, TOR_LINK_UP);
 }
 
+/* What @from says of its links comes to @to by another way. */
+static void tell(struct tor_node *from, struct tor_node *to)
+{
+	const struct tor_view_entry *own = &from->view.entry[from->self];
+	struct tor_record r = {
+		.node = from->self,
+		.epoch = own->epoch,
+		.seq = own->seq,
+		.dead = own->dead,
+		.frame = own->frame,
+	};
+
+	tor_view_learn(&to->view, &r);
+}
+
+/* Carrier comes to both ends at once: both have just said hello, hearing nobody yet, and have no other news. */
+static void tor_link_open__both_at_once(void **state)
+{
+	struct host_frame first[2];
+	struct tor_node a, b;
+
+	pair_up(&a, &b);
+	ctx.now += a.hello_ns;
+	tor_link_close(&ctx, &a, 0, false);
+	tor_link_close(&ctx, &b, 1, false);
+	tell(&a, &b);
+	tell(&b, &a);
+	ctx.now++;
+	tor_link_open(&ctx, &a, 0, 9000);
+	first[0] = *last_sent();
+	tor_link_open(&ctx, &b, 1, 1500);
+	first[1] = *last_sent();
+	deliver(&first[0], &b, 1);
+	deliver(last_sent(), &a, 0);
+	assert_int_equal(a.link[0].state, TOR_LINK_UP);
+	deliver(&first[1], &a, 0);
+	deliver(last_sent(), &b, 1);
+	assert_int_equal(b.link[1].state, TOR_LINK_UP);
+}
+
 static void tor_link_hello__three_on_a_wire_are_answered_seldom(void **state)
 {
 	struct tor_node a, b;
@@ -290,6 +330,7 @@ int main(void)
 		LINK_TEST(tor_link_hello__miswired),
 		LINK_TEST(tor_link_hello__another_shape),
 		LINK_TEST(tor_link_hello__restarted_neighbour),
+		LINK_TEST(tor_link_open__both_at_once),
 		LINK_TEST(tor_link_hello__three_on_a_wire_are_answered_seldom),
 		LINK_TEST(tor_link_foreign__another_version),
 		LINK_TEST(tor_link_state_name__all),
