@@ -32,8 +32,11 @@ static int install(struct tor_group *group)
 	return err;
 }
 
+/* Context: fabric->lock. */
 static void done(struct tor_group *group)
 {
+	group->comm.joined = true;
+	tor_reroute_look(group->fabric);
 	/* the results before the bit that the caller waits for */
 	smp_mb__before_atomic();
 	set_bit(TOR_GROUP_JOINED, &group->flags);

@@ -279,20 +279,21 @@ static void abort_lanes(struct tor_group *group)
 static void tell_everyone(struct tor_group *group)
 {
 	struct tor_entry entry;
-	u32 rank;
+	u32 i;
 
-	for (rank = 0; rank < group->comm.ranks; rank++) {
+	for (i = 0; i < group->comm.ranks; i++) {
 		local_bh_disable();
 		rcu_read_lock();
 		tor_entry_begin(&entry);
-		tor_comm_send_abort(&entry.ctx, &group->comm, rank);
+		tor_comm_send_abort(&entry.ctx, &group->comm,
+				    tor_comm_told(&group->comm, group->fail_rounds, i));
 		tor_entry_end(&entry);
 		rcu_read_unlock();
 		local_bh_enable();
 	}
 }
 
-/* Runs three times: the first ends our ops, all of them tell the others, in case frames are lost. */
+/* Runs TOR_TELLINGS times: the first ends our ops, all of them tell the others. */
 static void fail_work(struct work_struct *work)
 {
 	struct tor_group *group = container_of(to_delayed_work(work), struct tor_group, fail_work);
@@ -308,8 +309,8 @@ static void fail_work(struct work_struct *work)
 	if (test_bit(TOR_GROUP_HASHED, &group->flags) && !test_bit(TOR_GROUP_TOLD, &group->flags)) {
 		tell_everyone(group);
 		/* refused when the group is being taken apart */
-		if (++group->fail_rounds < 3 &&
-		    queue_delayed_work(works, &group->fail_work, HZ / 20))
+		if (++group->fail_rounds < TOR_TELLINGS &&
+		    queue_delayed_work(works, &group->fail_work, nsecs_to_jiffies(TOR_TELL_AGAIN)))
 			return;
 	}
 	tor_group_put(group);

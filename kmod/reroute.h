@@ -20,7 +20,7 @@ void tor_reroute_free(struct tor_fabric *fabric);
 /* A frame of @len bytes did not fit @port: have the link counted as down. Context: any, any lock held. */
 void tor_reroute_too_small(struct tor_fabric *fabric, u32 port, u32 len);
 
-/* A comm was installed: look after it soon. Context: any. */
+/* A comm was installed, or joined: look after it soon. Context: any. */
 void tor_reroute_look(struct tor_fabric *fabric);
 
 #endif

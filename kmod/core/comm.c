@@ -168,6 +168,13 @@ void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
 	send_abort(ctx, comm, rank, &abort);
 }
 
+u32 tor_comm_told(const struct tor_comm *comm, u32 round, u32 i)
+{
+	u64 first = comm->rank + (u64)round * comm->ranks / TOR_TELLINGS;
+
+	return (first + i) % comm->ranks;
+}
+
 /* What this rank has called, if the others need it to understand. */
 static bool explain_to_others(struct tor_comm *comm, struct tor_abort *abort)
 {

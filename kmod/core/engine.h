@@ -37,6 +37,8 @@
 #define TOR_RETRY		(NSEC_PER_MSEC / 10)	/* FPU or memory was not to be had */
 #define TOR_NUDGE		(1 * (s64)NSEC_PER_SEC)	/* how long nothing may come before we ask */
 #define TOR_LATE_WAIT		(50 * NSEC_PER_MSEC)	/* for answers to who is late */
+#define TOR_TELLINGS		3		/* of a failure, to everyone, in case frames are lost */
+#define TOR_TELL_AGAIN		(50 * NSEC_PER_MSEC)
 #define TOR_NO_RANK		(~0U)
 #define TOR_WATCH_GRACE		(400 * NSEC_PER_MSEC)	/* see tor_comm_watch() */
 
@@ -62,6 +64,7 @@ enum tor_explained {
  * @chooser: what auto goes by, see auto.h, or NULL
  * @epoch: of each rank's node, as agreed when the comm was created
  * @seen: what this node's view said of it then; @watched: that was looked at
+ * @joined: its creation is over here; before that, who cannot be reached is waited for like who has not called
  * @lost_since: when a rank was first found out of reach, ns; 0: all can be reached
  * @path: by rank
  * @kept: bytes in early frames
@@ -86,6 +89,7 @@ struct tor_comm {
 	u32 *epoch;
 	u32 *seen;
 	bool watched;
+	bool joined;
 	u64 lost_since;
 	struct tor_path *path;
 	atomic_t kept;
@@ -230,6 +234,12 @@ void tor_comm_mismatch(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank);
 
 /*
+ * Who is the @i-th of comm->ranks to be told so in telling @round. Each begins elsewhere: a busy port takes only the
+ * first few frames of a burst.
+ */
+u32 tor_comm_told(const struct tor_comm *comm, u32 round, u32 i);
+
+/*
  * An abort from @rank; @p, @len: its payload, in linear memory. If a mismatch is to be explained with what this rank
  * called, it tells everyone.
  */
@@ -243,8 +253,8 @@ void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, con
  * @routes: by what is known now
  *
  * Fails the comm with -EHOSTDOWN if a node restarted, or if all its neighbours have lost it; with -EHOSTUNREACH if
- * there is no way to it. Call it once the comm is installed and whenever node->view has changed, with the node's
- * lock held.
+ * there is no way to it, and the comm is joined. Call it once the comm is installed, once it is joined, and whenever
+ * node->view has changed, with the node's lock held.
  *
  * Return: when to call again whatever happens, ns; 0: not until the view changes.
  */

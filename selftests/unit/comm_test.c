@@ -144,6 +144,28 @@ static void hand_on(struct tor_comm *from, struct tor_comm *to)
 			  sizeof(struct torcoll_abort));
 }
 
+static void tor_comm_told__everyone_and_nobody_always_last(void **state)
+{
+	u32 ranks, round, i, last;
+
+	for (ranks = 3; ranks < 40; ranks++) {
+		struct tor_comm c = { .ranks = ranks, .rank = ranks / 2 };
+		u64 lasts = 0;
+
+		for (round = 0; round < TOR_TELLINGS; round++) {
+			u64 told = 0;
+
+			for (i = 0; i < ranks; i++) {
+				last = tor_comm_told(&c, round, i);
+				told |= 1ULL << last;
+			}
+			assert_true(told == (1ULL << ranks) - 1);
+			assert_false(lasts >> last & 1);
+			lasts |= 1ULL << last;
+		}
+	}
+}
+
 static struct tor_comm side[4];
 static struct tor_op op_of_2;
 
@@ -232,6 +254,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tor_comm_admit__members_in_one_incarnation, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(tor_comm_fail__first_one_counts, setup, teardown),
+		cmocka_unit_test(tor_comm_told__everyone_and_nobody_always_last),
 		cmocka_unit_test_setup_teardown(tor_comm_mismatch__both_sides_known_everywhere,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_comm_mismatch__found_by_both, setup,

@@ -57,6 +57,7 @@ static int setup(void **state)
 		epoch[i] = i ? HOST_EPOCH(i) : node.epoch;
 	comm.node = &node;
 	comm.ranks = 16;
+	comm.joined = true;
 	comm.epoch = epoch;
 	comm.seen = seen;
 	comm.error_rank = TOR_NO_RANK;
@@ -128,6 +129,19 @@ static void tor_comm_watch__partition(void **state)
 	assert_int_equal(comm.error_rank, 8);
 }
 
+/* Whoever still creates the comm waits for its own deadline, and counts from when it is done. */
+static void tor_comm_watch__being_created(void **state)
+{
+	comm.joined = false;
+	lose_node_5();
+	assert_int_equal(watch(), 0);
+	ctx.now += 10 * NSEC_PER_SEC;
+	assert_int_equal(watch(), 0);
+	assert_false(atomic_read(&comm.failed));
+	comm.joined = true;
+	assert_int_equal(watch(), ctx.now + tor_watch_grace(&node));
+}
+
 static void tor_comm_watch__alone(void **state)
 {
 	tor_view_say(&node.view, 0, node.epoch, 0xf, 0);
@@ -185,6 +199,7 @@ int main(void)
 		WATCH_TEST(tor_comm_watch__node_lost_by_all),
 		WATCH_TEST(tor_comm_watch__back_in_time),
 		WATCH_TEST(tor_comm_watch__partition),
+		WATCH_TEST(tor_comm_watch__being_created),
 		WATCH_TEST(tor_comm_watch__alone),
 		WATCH_TEST(tor_comm_watch__restarted),
 		WATCH_TEST(tor_comm_watch__view_lags_behind),

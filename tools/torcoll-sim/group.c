@@ -9,8 +9,6 @@
 
 #define CHANNELS	TOR_MAX_CHANNELS
 #define JOIN_DEADLINE	(10 * (u64)NSEC_PER_SEC)
-#define TELLINGS	3		/* in case frames are lost */
-#define TELL_AGAIN	(50 * NSEC_PER_MSEC)
 
 struct sim_rank *sim_rank_of(struct sim_node *node, u32 tag)
 {
@@ -41,10 +39,10 @@ static void tell_everyone(void *arg)
 
 	sim_enter(&ctx, r->node);
 	for (i = 0; i < r->core.ranks; i++)
-		tor_comm_send_abort(&ctx.core, &r->core, i);
+		tor_comm_send_abort(&ctx.core, &r->core, tor_comm_told(&r->core, r->tellings, i));
 	sim_leave(&ctx);
-	if (++r->tellings < TELLINGS)
-		sim_at(sim.now + TELL_AGAIN, r->node, tell_everyone, r);
+	if (++r->tellings < TOR_TELLINGS)
+		sim_at(sim.now + TOR_TELL_AGAIN, r->node, tell_everyone, r);
 }
 
 void sim_rank_failed(struct sim_ctx *ctx, struct sim_rank *r)
@@ -169,6 +167,8 @@ void sim_rank_joined(struct sim_rank *r)
 	sim_trace(r->node, "joined comm %08x as rank %u, %u bytes a frame", r->core.tag, r->number,
 		  r->core.unit);
 	r->joined = true;
+	r->core.joined = true;
+	sim_node_look(r->node);
 	sim_rank_next_call(r);
 }
 
@@ -280,6 +280,11 @@ void sim_group_start(const struct sim_group_spec *spec)
 	sim_judge_paths();
 }
 
+static bool is_absent(const struct sim_rank *r)
+{
+	return r->joined && sim_incident_at(SIM_INCIDENT_ABSENT, r, r->submitted + 1);
+}
+
 /* Has it nothing left to do? A rank without an op need not have heard that the comm failed. */
 static bool rank_finished(const struct sim_rank *r)
 {
@@ -288,8 +293,7 @@ static bool rank_finished(const struct sim_rank *r)
 	if (!r->joined)
 		return r->join.error || r->closed;
 	return r->retired == r->submitted &&
-	       (r->submitted == r->group->spec->calls || r->failed || r->closed ||
-		sim_incident_at(SIM_INCIDENT_ABSENT, r, r->submitted + 1));
+	       (r->submitted == r->group->spec->calls || r->failed || r->closed || is_absent(r));
 }
 
 bool sim_groups_finished(void)
@@ -301,6 +305,34 @@ bool sim_groups_finished(void)
 			if (!rank_finished(&sim.group[g].rank[i]))
 				return false;
 	return true;
+}
+
+/*
+ * Has it got all that it asked for? It may still hold data for a rank that never calls, and no slot be
+ * free for its next call before that is gone.
+ */
+static bool rank_served(const struct sim_rank *r)
+{
+	return rank_finished(r) ||
+	       (r->joined && r->done == r->submitted &&
+		(r->submitted == r->group->spec->calls || r->waits || is_absent(r)));
+}
+
+/* Processes that make no further call end as soon as nothing but that call is waited for. */
+void sim_groups_leave(void)
+{
+	u32 g, i;
+
+	if (sim_groups_finished())
+		return;
+	for (g = 0; g < sim.groups; g++)
+		for (i = 0; i < sim.group[g].spec->ranks; i++)
+			if (!rank_served(&sim.group[g].rank[i]))
+				return;
+	for (g = 0; g < sim.groups; g++)
+		for (i = 0; i < sim.group[g].spec->ranks; i++)
+			if (is_absent(&sim.group[g].rank[i]))
+				sim_rank_kill(&sim.group[g].rank[i]);
 }
 
 /* --- to look at --- */
