@@ -192,14 +192,14 @@ void tor_env_join_done(struct tor_ctx *core, struct tor_join *join)
 void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *core, u32 port)
 {
 	struct sim_node *node = container_of(core, struct sim_node, core);
+	struct sim_port *p = &node->port[port];
 
 	sim_trace(node, "link %u%c is %s", tor_port_dim(port),
 		  tor_port_dir(port) == TOR_PLUS ? '+' : '-',
 		  tor_link_state_name(core->link[port].state));
-	if (core->link[port].state == TOR_LINK_UP)
-		node->port[port].rose = sim.now;
-	else
-		node->port[port].fell = sim.now;
+	if (p->up && core->link[port].state != TOR_LINK_UP)
+		p->fell = sim.now;
+	p->up = core->link[port].state == TOR_LINK_UP;
 	sim_judge_paths();
 }
 

@@ -220,7 +220,7 @@ void sim_judge_join(struct sim_rank *r)
 	for (i = 0; i < g->spec->ranks; i++)
 		deeds |= g->rank[i].deeds;
 	sim.totals.refused++;
-	if (!deeds && !g->lost_host && !g->was_parted)
+	if (!deeds && !g->lost_host && !g->was_parted && !g->parted)
 		sim_fail("comm %u, rank %u cannot join: %s", g->number, r->number,
 			 strerror(-r->join.error));
 }

@@ -48,6 +48,7 @@ static void run_until_done(void)
 			if (sim_options.trace)
 				sim_groups_describe();
 		}
+		sim_groups_leave();
 	}
 }
 

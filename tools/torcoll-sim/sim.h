@@ -254,7 +254,8 @@ struct sim_port {
 	u32 first, held;
 	u32 cuts;			/* reasons why nothing leaves by this port gets across */
 	u32 unplugged;			/* reasons why it has no carrier */
-	u64 rose, fell;			/* when core last took the link for up, for down, ns; 0: never */
+	bool up;			/* as core took it when it last changed its mind */
+	u64 fell;			/* when core last ceased to take it for up, ns; 0: never */
 };
 
 struct sim_rank;
@@ -477,6 +478,7 @@ u64 sim_patience(const struct sim_group *g, u32 call);
 void sim_group_start(const struct sim_group_spec *spec);
 void sim_groups_free(void);
 bool sim_groups_finished(void);
+void sim_groups_leave(void);
 void sim_groups_describe(void);
 void sim_rank_free(struct sim_rank *r);
 struct sim_rank *sim_rank_of(struct sim_node *node, u32 tag);
