@@ -359,11 +359,33 @@ u64 tor_link_tick_ns(const struct tor_node *node)
 	return min_t(u64, node->hello_ns / TOR_HELLO_TICKS, TOR_TICK_MAX);
 }
 
+/*
+ * This processor had no time to look, and so none to listen: hellos may lie in its queues. Time that it lost says
+ * nothing about neighbours.
+ */
+static void forgive_lost_time(struct tor_node *node, u64 now)
+{
+	u64 due = node->ticked + tor_link_tick_ns(node);
+	u64 lost = now - due;
+	u32 port;
+
+	if (!node->ticked || now <= due || lost <= tor_link_tick_ns(node))
+		return;
+	for (port = 0; port < TOR_MAX_PORTS; port++) {
+		u64 heard = READ_ONCE(node->link[port].heard);
+
+		if (heard && now > heard)
+			WRITE_ONCE(node->link[port].heard, heard + min(lost, now - heard));
+	}
+}
+
 void tor_link_tick(struct tor_ctx *ctx, struct tor_node *node)
 {
 	u64 slack = tor_link_tick_ns(node) / 2;
 	u32 port;
 
+	forgive_lost_time(node, ctx->now);
+	node->ticked = ctx->now;
 	for (port = 0; port < TOR_MAX_PORTS; port++) {
 		struct tor_link *link = &node->link[port];
 		u64 heard = READ_ONCE(link->heard);

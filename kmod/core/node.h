@@ -21,7 +21,7 @@
  * @self: own index
  * @epoch: this incarnation, never 0
  * @checksum_payload: payloads carry a CRC
- * @hello_ns: hello interval
+ * @hello_ns: hello interval; @ticked: when tor_link_tick() was called last, ns
  * @link: by port; see link.h
  * @live: bit per port whose link is up; read without lock, so by READ_ONCE
  * @view: what is known of everyone's links
@@ -42,6 +42,7 @@ struct tor_node {
 	u32 epoch;
 	bool checksum_payload;
 	u64 hello_ns;
+	u64 ticked;
 	struct tor_link link[TOR_MAX_PORTS];
 	u32 live;
 	struct tor_view view;

@@ -108,6 +108,26 @@ static void tor_link_tick__silence_takes_it_down(void **state)
 	assert_int_equal(b.link[1].state, TOR_LINK_ONE_WAY);
 }
 
+static void tor_link_tick__lost_time_is_nobodys_silence(void **state)
+{
+	struct tor_node a, b;
+	u32 ticks;
+
+	pair_up(&a, &b);
+	tor_link_tick(&ctx, &a);
+	/* a processor that was busy with other things: the neighbour's hellos wait in its queue */
+	ctx.now += 10 * a.hello_ns;
+	tor_link_tick(&ctx, &a);
+	assert_int_equal(a.link[0].state, TOR_LINK_UP);
+	/* there were none: it counts from here */
+	for (ticks = 0; a.link[0].state == TOR_LINK_UP; ticks++) {
+		ctx.now += tor_link_tick_ns(&a);
+		tor_link_tick(&ctx, &a);
+	}
+	assert_in_range(ticks * tor_link_tick_ns(&a), (TOR_HELLO_MISSES - 1) * a.hello_ns,
+			TOR_HELLO_MISSES * a.hello_ns + tor_link_tick_ns(&a));
+}
+
 static void tor_link_tick__comes_back(void **state)
 {
 	struct tor_node a, b;
@@ -325,6 +345,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		LINK_TEST(tor_link_hello__up_after_a_round_trip),
 		LINK_TEST(tor_link_tick__silence_takes_it_down),
+		LINK_TEST(tor_link_tick__lost_time_is_nobodys_silence),
 		LINK_TEST(tor_link_tick__comes_back),
 		LINK_TEST(tor_link_close__carrier_counts_at_once),
 		LINK_TEST(tor_link_hello__miswired),
