@@ -146,7 +146,7 @@ static void hand_on(struct tor_comm *from, struct tor_comm *to)
 
 static void tor_comm_told__everyone_and_nobody_always_last(void **state)
 {
-	u32 ranks, round, i, last;
+	u32 ranks, round, i, last = 0;
 
 	for (ranks = 3; ranks < 40; ranks++) {
 		struct tor_comm c = { .ranks = ranks, .rank = ranks / 2 };
