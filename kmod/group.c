@@ -127,6 +127,16 @@ static struct tor_group *admit(struct tor_port *port, const struct tor_hdr *h, u
 	return NULL;
 }
 
+/*
+ * The process of a comm has left, and what lingered behind it is gone: whoever is still at an op would wait for
+ * ever. While a comm is being created, all know it before any sends.
+ */
+static void refuse(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h, u32 tag)
+{
+	if (!tor_group_find(port->fabric, tag))
+		tor_comm_refuse(&entry->ctx, &port->fabric->node, h, tag);
+}
+
 static struct tor_lane *find_lane(struct tor_group *group, u32 op, u32 channel)
 {
 	if (channel >= group->comm.channels)
@@ -151,8 +161,10 @@ void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct
 	u32 rank;
 
 	group = admit(port, h, h->comm, &rank);
-	if (!group)
+	if (!group) {
+		refuse(entry, port, h, h->comm);
 		return;
+	}
 	if (atomic_read(&group->comm.failed)) {
 		/* whoever still sends has not heard */
 		tor_comm_send_abort(&entry->ctx, &group->comm, rank);
@@ -180,6 +192,9 @@ void tor_group_acks(struct tor_entry *entry, struct tor_port *port, const struct
 	for (i = 0; i < h->acks; i++) {
 		tor_wire_ack(frame, i, &ack);
 		group = admit(port, h, ack.comm, &rank);
+		/* one answer to a frame is enough */
+		if (!group && !i)
+			refuse(entry, port, h, ack.comm);
 		lane = group ? find_lane(group, ack.op, ack.channel) : NULL;
 		if (!lane)
 			continue;

@@ -125,24 +125,36 @@ static bool is_known(const struct tor_comm *comm, u32 i)
 	return atomic_read(&comm->explained) != TOR_EXPLAINING && comm->call[i].collective;
 }
 
-static void send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
+/* @h is complete but for what the body says. */
+static void send_abort(struct tor_ctx *ctx, struct tor_node *node, struct tor_hdr *h,
 		       const struct tor_abort *abort)
 {
 	u8 hdr[sizeof(struct torcoll_hdr)], body[sizeof(struct torcoll_abort)];
-	struct tor_frame frame = { .port = ~0U, .linear = body, .linear_len = sizeof(body) };
+	struct tor_frame frame = {
+		.port = ~0U,
+		.dst = h->dst,
+		.hdr = hdr,
+		.hdr_len = sizeof(hdr),
+		.linear = body,
+		.linear_len = sizeof(body),
+	};
+
+	tor_wire_put_abort(body, abort);
+	h->length = sizeof(body);
+	h->payload_crc = tor_wire_crc(body, sizeof(body));
+	tor_wire_build(hdr, h, NULL);
+	tor_env_send(ctx, node, &frame);
+}
+
+static void send_to_rank(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
+			 const struct tor_abort *abort)
+{
 	struct tor_hdr h;
 
 	tor_node_header(comm->node, &h, TORCOLL_FRAME_ABORT, tor_comm_node(comm, rank));
 	h.dst_epoch = comm->epoch[rank];
 	h.comm = comm->tag;
-	h.length = sizeof(body);
-	tor_wire_put_abort(body, abort);
-	h.payload_crc = tor_wire_crc(body, sizeof(body));
-	tor_wire_build(hdr, &h, NULL);
-	frame.dst = h.dst;
-	frame.hdr = hdr;
-	frame.hdr_len = sizeof(hdr);
-	tor_env_send(ctx, comm->node, &frame);
+	send_abort(ctx, comm->node, &h, abort);
 }
 
 void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
@@ -165,7 +177,22 @@ void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
 	}
 	if (abort.rank == TOR_NO_RANK || comm->error == -ECANCELED || comm->error == -ETIMEDOUT)
 		abort.rank = comm->rank;
-	send_abort(ctx, comm, rank, &abort);
+	send_to_rank(ctx, comm, rank, &abort);
+}
+
+void tor_comm_refuse(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h, u32 tag)
+{
+	const struct tor_abort abort = {
+		.error = ECONNABORTED,
+		.rank = TOR_NO_RANK,
+		.node = node->self,
+	};
+	struct tor_hdr reply;
+
+	tor_node_header(node, &reply, TORCOLL_FRAME_ABORT, h->src);
+	reply.dst_epoch = h->src_epoch;
+	reply.comm = tag;
+	send_abort(ctx, node, &reply, &abort);
 }
 
 u32 tor_comm_told(const struct tor_comm *comm, u32 round, u32 i)
@@ -230,7 +257,7 @@ void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, con
 		tor_env_comm_told(comm);
 	else if (atomic_read(&comm->claimed))
 		/* what we tell everyone is about another pair of calls */
-		send_abort(ctx, comm, rank, &abort);
+		send_to_rank(ctx, comm, rank, &abort);
 	fail(ctx, comm, -(int)abort.error, &abort);
 	if (abort.error == EPROTO && atomic_read(&comm->failed) && comm->error == -EPROTO)
 		explain(comm, &abort);

@@ -234,6 +234,12 @@ void tor_comm_mismatch(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank);
 
 /*
+ * Answer @h, data or acknowledgements of a comm @tag that @node does not have: the rank that sent it waits for one
+ * that has left.
+ */
+void tor_comm_refuse(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h, u32 tag);
+
+/*
  * Who is the @i-th of comm->ranks to be told so in telling @round. Each begins elsewhere: a busy port takes only the
  * first few frames of a burst.
  */

@@ -166,6 +166,34 @@ static void tor_comm_told__everyone_and_nobody_always_last(void **state)
 	}
 }
 
+/* Rank 3's node does not know the comm any more: whoever waits for it learns that from the answer to what it sent. */
+static void tor_comm_refuse__the_rank_that_left(void **state)
+{
+	const struct host_frame *f;
+	struct tor_ctx ctx = { .now = 1 };
+	enum tor_counter why;
+	struct tor_node there = node;
+	struct tor_hdr h, reply;
+
+	begin(8, 1);
+	h.src = node.self;
+	h.src_epoch = node.epoch;
+	there.self = tor_comm_node(&comm, 3);
+	host_forget_sent();
+	tor_comm_refuse(&ctx, &there, &h, comm.tag);
+	assert_int_equal(host.nsent, 1);
+	f = &host.sent[0];
+	assert_int_equal(tor_wire_parse(f->bytes, f->len, f->len, &reply, &why), 0);
+	assert_int_equal(reply.type, TORCOLL_FRAME_ABORT);
+	assert_int_equal(reply.dst, comm.node->self);
+	assert_int_equal(reply.dst_epoch, comm.node->epoch);
+	assert_int_equal(reply.comm, comm.tag);
+	tor_comm_abort_rx(&ctx, &comm, 3, f->bytes + sizeof(struct torcoll_hdr), reply.length);
+	assert_int_equal(comm.error, -ECONNABORTED);
+	assert_int_equal(comm.error_rank, 3);
+	assert_int_equal(comm.error_node, tor_comm_node(&comm, 3));
+}
+
 static struct tor_comm side[4];
 static struct tor_op op_of_2;
 
@@ -254,6 +282,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tor_comm_admit__members_in_one_incarnation, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(tor_comm_fail__first_one_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_comm_refuse__the_rank_that_left, setup, teardown),
 		cmocka_unit_test(tor_comm_told__everyone_and_nobody_always_last),
 		cmocka_unit_test_setup_teardown(tor_comm_mismatch__both_sides_known_everywhere,
 						setup, teardown),
