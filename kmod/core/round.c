@@ -11,10 +11,6 @@ static bool early_fits(const struct tor_chan *chan, const struct tor_rx *rx)
 {
 	const struct tor_kept *kept;
 
-	if (!rx->nkept)
-		return true;
-	if (rx->digest != chan->op->digest)
-		return false;
 	list_for_each_entry(kept, &rx->kept, list)
 		if (kept->index >= rx->frames ||
 		    kept->len != tor_chan_frame_len(chan->op->comm, rx, kept->index))
