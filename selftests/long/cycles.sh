@@ -17,11 +17,13 @@ kept_free_kib()
 	awk -v page="$(getconf PAGESIZE)" '/^ +count:/ { n += $2 } END { print n * page / 1024 }' /proc/zoneinfo
 }
 
-# What nothing could give back, in KiB: used memory without caches, and of that what is the kernel's.
+# What nothing could give back, in KiB: used memory without caches and without what processes have mapped
+# of their own, as this shell, which grows (a page that a dead process left pinned counts); and of that
+# what is the kernel's.
 used_kib()
 {
 	awk -v kept="$(kept_free_kib)" '/^MemTotal:/ { used = $2 }
-		/^(MemFree|Buffers|Cached|SReclaimable):/ { used -= $2 } END { print used - kept }' /proc/meminfo
+		/^(MemFree|Buffers|Cached|SReclaimable|AnonPages):/ { used -= $2 } END { print used - kept }' /proc/meminfo
 }
 
 kernel_kib()
