@@ -38,16 +38,21 @@ static void print_call(const struct tor_call *call, char *text)
 		 algorithm ? algorithm : "?");
 }
 
+static void print_known(const struct tor_comm *comm, u32 i, char *text)
+{
+	if (tor_comm_knows(comm, i))
+		print_call(&comm->call[i], text);
+	else
+		strscpy(text, "something else", CALL_TEXT);
+}
+
 void tor_call_explain(const struct tor_comm *comm, char *text, size_t size)
 {
 	const struct tor_call *call = comm->call;
 	char here[CALL_TEXT], there[CALL_TEXT];
 
-	print_call(&call[0], here);
-	if (atomic_read(&comm->explained) == TOR_EXPLAINED)
-		print_call(&call[1], there);
-	else
-		strscpy(there, "something else", sizeof(there));
+	print_known(comm, 0, here);
+	print_known(comm, 1, there);
 	if (!strcmp(here, there))
 		scnprintf(text, size, "ranks %u and %u called %s, with other counts or parameters",
 			  call[0].rank, call[1].rank, here);

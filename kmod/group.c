@@ -165,7 +165,7 @@ void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct
 		refuse(entry, port, h, h->comm);
 		return;
 	}
-	if (atomic_read(&group->comm.failed)) {
+	if (tor_comm_failed(&group->comm)) {
 		/* whoever still sends has not heard */
 		tor_comm_send_abort(&entry->ctx, &group->comm, rank);
 		return;
@@ -265,7 +265,8 @@ void tor_env_comm_failed(struct tor_ctx *ctx, struct tor_comm *comm)
 {
 	struct tor_group *group = tor_group_of(comm);
 
-	group->failed_at = jiffies;
+	/* others may see the failure before this, and then 0 */
+	WRITE_ONCE(group->failed_at, jiffies | 1);
 	/* fails once; the work's own reference */
 	refcount_inc(&group->refs);
 	queue_delayed_work(works, &group->fail_work, 0);

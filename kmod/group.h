@@ -95,7 +95,7 @@ enum tor_group_flag {
 /**
  * struct tor_group - a comm of a process
  * @join, @shrink: how it began, one of them
- * @failed_at: jiffies
+ * @failed_at: jiffies, 0: not (yet)
  * @room: length of @member and @order, which comm points to, and of its other arrays; the ranks of the comm that its
  *	lineage began with
  */

@@ -187,7 +187,7 @@ int tor_fill_port(struct sk_buff *msg, struct tor_fabric *fabric, u32 index)
 
 static u32 comm_state(const struct tor_group *group)
 {
-	if (atomic_read(&group->comm.failed))
+	if (tor_comm_failed(&group->comm))
 		return TORCOLL_COMM_STATE_FAILED;
 	if (!test_bit(TOR_GROUP_JOINED, &group->flags))
 		return TORCOLL_COMM_STATE_JOINING;
@@ -204,7 +204,7 @@ static int fill_mismatch(struct sk_buff *msg, const struct tor_comm *comm)
 
 static int fill_comm_error(struct sk_buff *msg, const struct tor_comm *comm)
 {
-	int error = READ_ONCE(comm->error);
+	int error = tor_comm_failed(comm) ? comm->error : 0;
 
 	if (!error)
 		return 0;
@@ -290,29 +290,59 @@ static u32 op_state(const struct tor_slot *slot)
 							   TORCOLL_OP_STATE_DRAINING;
 }
 
-int tor_fill_op(struct sk_buff *msg, const struct tor_group *group, struct tor_slot *slot)
+/* What is shown of an op. */
+struct shown {
+	u32 seq;
+	u32 collective;
+	u32 type;
+	u32 redop;
+	u32 algorithm;
+	u64 count;
+	u32 channels;
+	int status;
+	u64 submitted;
+};
+
+static struct shown look_at(const struct tor_slot *slot)
 {
 	const struct tor_op *op = &slot->op;
-	const struct tor_plan_req *req = &op->plan.req;
+
+	return (struct shown){
+		.seq = op->seq,
+		.collective = op->collective,
+		.type = op->type,
+		.redop = op->redop,
+		.algorithm = op->plan.req.algorithm,
+		.count = op->plan.req.count,
+		.channels = READ_ONCE(op->plan.shape.channels),
+		.status = slot->status,
+		.submitted = slot->submitted,
+	};
+}
+
+int tor_fill_op(struct sk_buff *msg, const struct tor_group *group, struct tor_slot *slot)
+{
 	u32 state = op_state(slot);
+	struct shown op;
 	u32 channels, i;
 
+	/* the next op may be being prepared: then this is some of either, nothing to trust */
+	op = data_race(look_at(slot));
 	if (put_u64(msg, TORCOLL_A_OP_FABRIC, group->comm.node->key) ||
 	    nla_put_u32(msg, TORCOLL_A_OP_COMM, group->comm.tag) ||
 	    nla_put_string(msg, TORCOLL_A_OP_NAME, group->name) ||
-	    nla_put_u32(msg, TORCOLL_A_OP_SEQ, op->seq) ||
-	    nla_put_u32(msg, TORCOLL_A_OP_COLLECTIVE, slot->op.collective) ||
-	    nla_put_u32(msg, TORCOLL_A_OP_TYPE, op->type) ||
-	    nla_put_u32(msg, TORCOLL_A_OP_REDOP, op->redop) ||
-	    nla_put_u32(msg, TORCOLL_A_OP_ALGORITHM, req->algorithm) ||
-	    put_u64(msg, TORCOLL_A_OP_COUNT, req->count) ||
+	    nla_put_u32(msg, TORCOLL_A_OP_SEQ, op.seq) ||
+	    nla_put_u32(msg, TORCOLL_A_OP_COLLECTIVE, op.collective) ||
+	    nla_put_u32(msg, TORCOLL_A_OP_TYPE, op.type) ||
+	    nla_put_u32(msg, TORCOLL_A_OP_REDOP, op.redop) ||
+	    nla_put_u32(msg, TORCOLL_A_OP_ALGORITHM, op.algorithm) ||
+	    put_u64(msg, TORCOLL_A_OP_COUNT, op.count) ||
 	    nla_put_u32(msg, TORCOLL_A_OP_STATE, state) ||
-	    (state != TORCOLL_OP_STATE_RUNNING && slot->status &&
-	     nla_put_u32(msg, TORCOLL_A_OP_ERROR, -slot->status)) ||
-	    put_u64(msg, TORCOLL_A_OP_AGE_NS, ktime_get_ns() - slot->submitted))
+	    (state != TORCOLL_OP_STATE_RUNNING && op.status &&
+	     nla_put_u32(msg, TORCOLL_A_OP_ERROR, -op.status)) ||
+	    put_u64(msg, TORCOLL_A_OP_AGE_NS, ktime_get_ns() - op.submitted))
 		return -EMSGSIZE;
-	/* the slot's next op may be being prepared: its plan is not to be trusted */
-	channels = min(READ_ONCE(op->plan.shape.channels), group->comm.channels);
+	channels = min(op.channels, group->comm.channels);
 	for (i = 0; i < channels; i++)
 		if (fill_channel(msg, &slot->lane[i]))
 			return -EMSGSIZE;

@@ -246,6 +246,13 @@ static void start(struct tor_slot *slot)
 /* How long to wait for what another rank called: its abort is under way. */
 #define EXPLAIN_WAIT	(HZ / 10)
 
+static bool explain_time_over(const struct tor_group *group)
+{
+	unsigned long since = READ_ONCE(group->failed_at);
+
+	return since && time_after(jiffies, since + EXPLAIN_WAIT);
+}
+
 /* Ranks have called different things: say which. */
 static int mismatch(struct tor_session *session, struct tor_group *group)
 {
@@ -253,8 +260,8 @@ static int mismatch(struct tor_session *session, struct tor_group *group)
 	char text[TOR_EXPLANATION_MAX];
 
 	wait_event_timeout(group->wait,
-			   atomic_read(&comm->explained) == TOR_EXPLAINED ||
-			   time_after(jiffies, group->failed_at + EXPLAIN_WAIT), EXPLAIN_WAIT);
+			   atomic_read_acquire(&comm->explained) == TOR_EXPLAINED ||
+			   explain_time_over(group), EXPLAIN_WAIT);
 	tor_call_explain(comm, text, sizeof(text));
 	return tor_refuse(session, comm->error, "the comm %s has failed: %s", group->name, text);
 }
@@ -281,7 +288,7 @@ static int comm_error(struct tor_session *session, struct tor_group *group)
 
 static bool slot_usable(const struct tor_slot *slot)
 {
-	return !READ_ONCE(slot->flags) || atomic_read(&slot->op.comm->failed) ||
+	return !READ_ONCE(slot->flags) || tor_comm_failed(slot->op.comm) ||
 	       test_bit(TOR_GROUP_CLOSED, &slot->group->flags);
 }
 
@@ -308,7 +315,7 @@ static int get_slot(struct tor_session *session, struct tor_group *group,
 			return tor_refuse(session, -EBUSY,
 					  "%u results of the comm wait to be reaped", group->comm.depth);
 	}
-	if (atomic_read(&group->comm.failed))
+	if (tor_comm_failed(&group->comm))
 		return comm_error(session, group);
 	if (test_bit(TOR_GROUP_CLOSED, &group->flags))
 		return tor_refuse(session, -ENOENT, "the comm was closed meanwhile");
@@ -401,6 +408,12 @@ int tor_op_submit(struct tor_session *session, struct tor_group *group,
 
 /* --- wait --- */
 
+/* The slot may be given to the next op meanwhile. */
+static u32 seq_of(const struct tor_slot *slot)
+{
+	return READ_ONCE(slot->op.seq);
+}
+
 /* The slot of an op that can be reaped now, or NULL. */
 static struct tor_slot *find_result(struct tor_group *group, u64 handle)
 {
@@ -409,11 +422,11 @@ static struct tor_slot *find_result(struct tor_group *group, u64 handle)
 
 	if (handle) {
 		slot = tor_group_slot(group, (u32)handle);
-		return has_result(slot) && slot->op.seq == (u32)handle ? slot : NULL;
+		return has_result(slot) && seq_of(slot) == (u32)handle ? slot : NULL;
 	}
 	for (i = 0; i < group->comm.depth; i++) {
 		slot = &group->slot[i];
-		if (has_result(slot) && (!first || (s32)(slot->op.seq - first->op.seq) < 0))
+		if (has_result(slot) && (!first || (s32)(seq_of(slot) - seq_of(first)) < 0))
 			first = slot;
 	}
 	return first;
@@ -427,7 +440,7 @@ static bool is_pending(struct tor_group *group, u64 handle)
 
 	if (handle) {
 		slot = tor_group_slot(group, (u32)handle);
-		return (handle & ~(u64)U32_MAX) == OP_HANDLE && slot->op.seq == (u32)handle &&
+		return (handle & ~(u64)U32_MAX) == OP_HANDLE && seq_of(slot) == (u32)handle &&
 		       test_bit(TOR_SLOT_UNREAPED, &slot->flags);
 	}
 	for (i = 0; i < group->comm.depth; i++)

@@ -420,7 +420,7 @@ static int call_comm_info(struct tor_session *session, union call *call)
 	memset(info->side, 0, sizeof(info->side));
 	memcpy(info->side, comm->node->torus.side, info->ndim * sizeof(u32));
 	info->frame_bytes = comm->unit;
-	info->error = READ_ONCE(comm->error);
+	info->error = tor_comm_failed(comm) ? comm->error : 0;
 	info->error_rank = info->error ? comm->error_rank : TOR_NO_RANK;
 	tor_session_group_put(group);
 	return 0;
@@ -624,7 +624,7 @@ static __poll_t session_poll(struct file *file, poll_table *wait)
 	idr_for_each_entry(&session->groups, group, id) {
 		if (tor_group_has_results(group))
 			mask |= EPOLLIN | EPOLLRDNORM;
-		if (atomic_read(&group->comm.failed))
+		if (tor_comm_failed(&group->comm))
 			mask |= EPOLLERR;
 	}
 	mutex_unlock(&session->lock);

@@ -72,6 +72,8 @@ bool tor_comm_admit(struct tor_comm *comm, const struct tor_hdr *h, u32 *rank,
 static void fail(struct tor_ctx *ctx, struct tor_comm *comm, int error,
 		 const struct tor_abort *cause)
 {
+	u32 i;
+
 	if (atomic_cmpxchg(&comm->claimed, 0, 1))
 		return;
 	comm->error_rank = cause->rank;
@@ -79,9 +81,12 @@ static void fail(struct tor_ctx *ctx, struct tor_comm *comm, int error,
 	comm->error_op = cause->op;
 	memcpy(comm->digest, cause->digest, sizeof(comm->digest));
 	memcpy(comm->call, cause->call, sizeof(comm->call));
-	if (cause->call[0].collective && cause->call[1].collective)
+	for (i = 0; i < ARRAY_SIZE(comm->call); i++)
+		if (cause->call[i].collective)
+			comm->known |= BIT(i);
+	if (comm->known == BIT(ARRAY_SIZE(comm->call)) - 1)
 		atomic_set(&comm->explained, TOR_EXPLAINED);
-	WRITE_ONCE(comm->error, error);
+	comm->error = error;
 	/* a full barrier: whoever sees the failure sees its cause */
 	atomic_cmpxchg(&comm->failed, 0, 1);
 	tor_env_comm_failed(ctx, comm);
@@ -119,10 +124,11 @@ static int error_elsewhere(int error)
 	}
 }
 
-/* What the first failure said stays; what was missing then may be about to be written. */
-static bool is_known(const struct tor_comm *comm, u32 i)
+/* The rank that made the @i-th of the calls that differ. */
+static u32 caller(const struct tor_comm *comm, u32 i)
 {
-	return atomic_read(&comm->explained) != TOR_EXPLAINING && comm->call[i].collective;
+	/* explain() may be writing it again, the same value */
+	return data_race(comm->call[i].rank);
 }
 
 /* @h is complete but for what the body says. */
@@ -171,8 +177,8 @@ void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
 	if (rank == comm->rank)
 		return;
 	for (i = 0; i < ARRAY_SIZE(abort.call); i++) {
-		abort.call[i].rank = comm->call[i].rank;
-		if (is_known(comm, i))
+		abort.call[i].rank = caller(comm, i);
+		if (tor_comm_knows(comm, i))
 			abort.call[i] = comm->call[i];
 	}
 	if (abort.rank == TOR_NO_RANK || comm->error == -ECANCELED || comm->error == -ETIMEDOUT)
@@ -231,7 +237,7 @@ static void explain(struct tor_comm *comm, const struct tor_abort *abort)
 	for (i = 0; i < ARRAY_SIZE(comm->call); i++) {
 		for (k = 0; k < ARRAY_SIZE(abort->call); k++) {
 			if (!abort->call[k].collective ||
-			    abort->call[k].rank != comm->call[i].rank || is_known(comm, i) ||
+			    abort->call[k].rank != caller(comm, i) || tor_comm_knows(comm, i) ||
 			    atomic_cmpxchg(&comm->explained, TOR_EXPLAINED_HALF, TOR_EXPLAINING))
 				continue;
 			comm->call[i] = abort->call[k];
@@ -259,6 +265,6 @@ void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, con
 		/* what we tell everyone is about another pair of calls */
 		send_to_rank(ctx, comm, rank, &abort);
 	fail(ctx, comm, -(int)abort.error, &abort);
-	if (abort.error == EPROTO && atomic_read(&comm->failed) && comm->error == -EPROTO)
+	if (abort.error == EPROTO && tor_comm_failed(comm) && comm->error == -EPROTO)
 		explain(comm, &abort);
 }

@@ -82,7 +82,8 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 	op->is_float = reduces && tor_type_is_float(type);
 	/* min and max as well: which of two NaNs comes out depends on who was first */
 	op->ordered = op->is_float;
-	op->seq = seq;
+	/* callers may be looking for the op before */
+	WRITE_ONCE(op->seq, seq);
 	op->type = type;
 	op->redop = redop;
 	op->collective = req->collective;
@@ -223,7 +224,7 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 	chan->nudge = ctx->now + TOR_NUDGE;
 	check_early(ctx, chan);
 	/* whoever fails the comm aborts its channels afterwards, or is seen here */
-	if (atomic_read(&op->comm->failed))
+	if (tor_comm_failed(op->comm))
 		tor_chan_abort(ctx, chan);
 	else
 		tor_chan_run(ctx, chan);
@@ -266,7 +267,7 @@ void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan)
 	struct tor_tx *tx, *next;
 
 	chan->armed = 0;
-	if (atomic_read(&op->comm->failed))
+	if (tor_comm_failed(op->comm))
 		return;
 	if (chan->due_at && ctx->now >= chan->due_at)
 		tor_chan_pay(ctx, chan);

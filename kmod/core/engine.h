@@ -72,6 +72,7 @@ enum tor_explained {
  * @error: then, the negative errno; @error_rank and @error_node: who caused it, or ~0
  * @digest: with -EPROTO: of what two ranks called that differ; @call: what that is, as far as is known
  * @explained: enum tor_explained
+ * @known: bits of the calls that were known when the comm failed
  */
 struct tor_comm {
 	struct tor_node *node;
@@ -102,6 +103,7 @@ struct tor_comm {
 	u32 digest[2];
 	struct tor_call call[2];
 	atomic_t explained;
+	u32 known;
 };
 
 /**
@@ -195,6 +197,18 @@ static inline u32 tor_comm_node(const struct tor_comm *comm, u32 rank)
 }
 
 u32 tor_comm_rank(const struct tor_comm *comm, u32 node);
+
+/* Whoever sees the failure sees its cause, which fail() has written before. */
+static inline bool tor_comm_failed(const struct tor_comm *comm)
+{
+	return atomic_read_acquire(&comm->failed);
+}
+
+/* After that: may the @i-th of the two calls that differ be read? */
+static inline bool tor_comm_knows(const struct tor_comm *comm, u32 i)
+{
+	return comm->known & BIT(i) || atomic_read_acquire(&comm->explained) == TOR_EXPLAINED;
+}
 
 /* Fill @order with the ranks 0 to @ranks - 1, sorted by node. */
 void tor_comm_sort(u32 *order, const u32 *member, u32 ranks);

@@ -39,6 +39,7 @@ typedef int64_t s64;
 #define tor_assert(cond)	assert(cond)
 
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define BIT(n)			(1UL << (n))
 #define BIT_ULL(n)		(1ULL << (n))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define container_of(ptr, type, member) \
@@ -51,6 +52,8 @@ typedef int64_t s64;
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
+/* for the sanitizer of data races, which the kernel has */
+#define data_race(x)		(x)
 
 #define min(a, b)		({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a < _b ? _a : _b; })
 #define max(a, b)		({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a > _b ? _a : _b; })
@@ -110,6 +113,11 @@ typedef struct {
 static inline int atomic_read(const atomic_t *v)
 {
 	return atomic_load_explicit(&v->counter, memory_order_relaxed);
+}
+
+static inline int atomic_read_acquire(const atomic_t *v)
+{
+	return atomic_load_explicit(&v->counter, memory_order_acquire);
 }
 
 static inline void atomic_set(atomic_t *v, int i)

@@ -306,7 +306,7 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 	s32 ahead = h->op - chan->seq;
 	bool started = chan->state == TOR_CHAN_RUNNING;
 
-	if (atomic_read(&comm->failed))
+	if (tor_comm_failed(comm))
 		return;
 	if (!h->length || h->length > comm->unit || !h->digest ||
 	    h->offset != (u64)(u32)tor_div64(h->offset, comm->unit) * comm->unit) {

@@ -285,7 +285,7 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 	struct tor_tx *tx;
 
 	/* whoever still waits for us has not heard */
-	if (atomic_read(&chan->op->comm->failed)) {
+	if (tor_comm_failed(chan->op->comm)) {
 		tor_comm_send_abort(ctx, chan->op->comm, rank);
 		return;
 	}

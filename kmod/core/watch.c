@@ -73,7 +73,7 @@ u64 tor_comm_watch(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_
 	u32 rank;
 	int error;
 
-	if (atomic_read(&comm->failed))
+	if (tor_comm_failed(comm))
 		return 0;
 	if (!comm->watched)
 		begin(comm);
