@@ -151,7 +151,7 @@ TORCOLL_SLOW=${TORCOLL_SLOW:-1}
 # up_to SIZE: the largest vector of a test, where that only costs time: less on slow kernels.
 up_to()
 {
-	((TORCOLL_SLOW > 1)) && echo 64K || echo "$1"
+	((TORCOLL_SLOW > 1)) && echo 16K || echo "$1"
 }
 
 # wait_for SECONDS COMMAND...: until the command succeeds, which is looked at 20 times a second.

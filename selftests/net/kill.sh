@@ -50,7 +50,7 @@ kill_one()
 {
 	local pid victim
 
-	torcollctl netns run torcoll-perf allreduce -b 1M -e 1M -n 100000 -w 0 >"$work/out" 2>&1 &
+	torcollctl netns run torcoll-perf allreduce -b "$(up_to 1M)" -e "$(up_to 1M)" -n 100000 -w 0 >"$work/out" 2>&1 &
 	pid=$!
 	wait_for 20 victim_runs || { grep -v '#' "$work/out" | head -n 10; return 1; }
 	# at any moment of an op, which takes about as long

@@ -78,7 +78,7 @@ done
 
 # rank 5 stops before it calls
 ops=$(counter 0 ops)
-torcollctl netns run torcoll-perf allreduce -b 1M -e 1M -n 100000 -w 0 >"$work/out" 2>&1 &
+torcollctl netns run torcoll-perf allreduce -b "$(up_to 1M)" -e "$(up_to 1M)" -n 100000 -w 0 >"$work/out" 2>&1 &
 run=$!
 stop_rank_5()
 {
