@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The parts of core's surroundings that need no state of ours: memory, checksums, the FPU. The rest of
- * env.h is supplied where the state lives: frame.c, memory.c, group.c, fabric.c.
+ * The parts of core's surroundings that need no state of ours: memory, hashes, the FPU. The rest of env.h is
+ * supplied where the state lives: frame.c, memory.c, group.c, fabric.c, and in crc.c.
  */
 #include "env.h"
 
-#include <linux/crc32.h>
-#include <linux/crc32c.h>
-#include <linux/jump_label.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/random.h>
@@ -18,12 +15,12 @@
 #include <asm/fpu/api.h>
 #endif
 
+#include "crc.h"
 #include "main.h"
 #include "reduce.h"
 
 #define MEASURED	16384		/* bytes that variants are timed with */
 
-static DEFINE_STATIC_KEY_FALSE(crc_by_table);
 static siphash_key_t hash_key __ro_after_init = { { 0x746f72636f6c6c30ULL, 0 } };
 
 void *tor_env_alloc(size_t n)
@@ -44,13 +41,6 @@ void *tor_env_table_alloc(size_t n)
 void tor_env_table_free(void *p)
 {
 	kvfree(p);
-}
-
-u32 tor_env_crc32c(u32 crc, const void *p, size_t n)
-{
-	if (static_branch_unlikely(&crc_by_table))
-		return __crc32c_le(crc, p, n);
-	return crc32c(crc, p, n);
 }
 
 u64 tor_env_hash(const void *p, size_t n, u64 key)
@@ -81,34 +71,6 @@ void tor_env_fpu_end(void)
 #ifdef CONFIG_X86_64
 	kernel_fpu_end();
 #endif
-}
-
-/*
- * The CRC instruction is far faster than tables, except where it is emulated: measure. Best of several, since
- * anything may interrupt.
- */
-static u64 time_crc(u32 (*crc)(u32 crc, const void *p, size_t n), const void *buf, size_t n)
-{
-	u64 best = U64_MAX;
-	int i;
-
-	for (i = 0; i < 5; i++) {
-		u64 start = ktime_get_ns();
-
-		crc(~0U, buf, n);
-		best = min(best, ktime_get_ns() - start);
-	}
-	return best;
-}
-
-static u32 crc_library(u32 crc, const void *p, size_t n)
-{
-	return crc32c(crc, p, n);
-}
-
-static u32 crc_table(u32 crc, const void *p, size_t n)
-{
-	return __crc32c_le(crc, p, n);
 }
 
 #ifdef CONFIG_X86_64
@@ -172,15 +134,17 @@ static void choose_isa(void *buf)
 
 int tor_env_init(void)
 {
-	void *buf = kzalloc(MEASURED, GFP_KERNEL);
+	int err = tor_crc_init();
+#ifdef CONFIG_X86_64
+	void *buf;
 
+	if (err)
+		return err;
+	buf = kzalloc(MEASURED, GFP_KERNEL);
 	if (!buf)
 		return -ENOMEM;
-	if (time_crc(crc_table, buf, MEASURED) < time_crc(crc_library, buf, MEASURED))
-		static_branch_enable(&crc_by_table);
-#ifdef CONFIG_X86_64
 	choose_isa(buf);
-#endif
 	kfree(buf);
-	return 0;
+#endif
+	return err;
 }
