@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frames between skbs and core: receive, forward, send.
+ * Frames between skbs and core: receive and send.
  *
- * A received skb is checked once, by header, and then forwarded as it is, or handed to core as a
- * header and a list of pieces of memory. What core sends becomes an skb whose payload is the user's
+ * A received skb is checked once, by header, and then forwarded as it is (forward.c), or handed to core as
+ * a header and a list of pieces of memory. What core sends becomes an skb whose payload is the user's
  * pages themselves: one reference per fragment, SKBFL_SHARED_FRAG, no destructor, no ubuf_info. So
  * frames in queues and taps refer to nothing of this module, and outlive op, process and module.
  */
@@ -12,13 +12,16 @@
 #include <linux/etherdevice.h>
 #include <linux/skbuff.h>
 
+#include "forward.h"
 #include "group.h"
 #include "join.h"
 #include "memory.h"
 #include "port.h"
 #include "shrink.h"
-#include "reroute.h"
 #include "trace.h"
+#include "xmit.h"
+
+static const u8 hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
 
 /* What is remembered of an own data frame, in case its queue refuses it. */
 struct frame_cb {
@@ -85,20 +88,6 @@ void tor_entry_end(struct tor_entry *entry)
 		/* may send again: those who were told to wait */
 		tor_slots_recycle(entry);
 	}
-}
-
-static int fill_header(struct sk_buff *skb, const struct tor_port *port, u16 ethertype, bool hello)
-{
-	static const u8 group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
-	struct net_device *dev = port->dev;
-	u8 mac[ETH_ALEN];
-
-	if (hello)
-		ether_addr_copy(mac, group);
-	else
-		u64_to_ether_addr(READ_ONCE(port->neighbour), mac);
-	skb->protocol = htons(ethertype);
-	return dev_hard_header(skb, dev, ethertype, mac, dev->dev_addr, skb->len);
 }
 
 /* Add the pages behind @frame's ranges; false: more fragments than an skb can have. */
@@ -189,25 +178,6 @@ static struct sk_buff *build(struct tor_fabric *fabric, const struct tor_port *p
 	return skb;
 }
 
-/* The port that leads to @dst; @from: the one that the frame came in by, or TOR_NO_PORT. Context: RCU. */
-static struct tor_port *route(struct tor_fabric *fabric, u32 dst, u32 tie, u32 from)
-{
-	const struct tor_routes *routes = rcu_dereference(fabric->routes);
-	u32 index = tor_routes_port(&fabric->node.torus, routes, dst, tie,
-				    READ_ONCE(fabric->node.live), from);
-
-	return index == TOR_NO_PORT ? NULL : rcu_dereference(fabric->port[index]);
-}
-
-/* Do the ports at both ends of the link take @skb? If not, there is a way around it, or there is none. */
-static bool fits(struct tor_fabric *fabric, const struct tor_port *port, const struct sk_buff *skb)
-{
-	if (likely(skb->len <= READ_ONCE(fabric->node.link[port->index].takes)))
-		return true;
-	tor_reroute_too_small(fabric, port->index, skb->len);
-	return false;
-}
-
 int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_frame *frame)
 {
 	struct tor_entry *entry = container_of(ctx, struct tor_entry, ctx);
@@ -215,11 +185,12 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 	bool hello = frame->port != ~0U;
 	struct tor_port *port;
 	struct sk_buff *skb;
+	u64 mac;
 
 	if (hello)
 		port = rcu_dereference(fabric->port[frame->port]);
 	else
-		port = route(fabric, frame->dst, frame->tie, TOR_NO_PORT);
+		port = tor_xmit_port(fabric, frame->dst, frame->tie, TOR_NO_PORT);
 	if (!port) {
 		if (!hello)
 			tor_env_count(node, TOR_C_TX_NO_ROUTE, 1);
@@ -230,8 +201,8 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 		tor_env_count(node, TOR_C_TX_NO_MEMORY, 1);
 		return -ENOMEM;
 	}
-	if ((!hello && !fits(fabric, port, skb)) ||
-	    fill_header(skb, port, fabric->ethertype, hello) < 0) {
+	mac = hello ? ether_addr_to_u64(hello_group) : READ_ONCE(port->neighbour);
+	if ((!hello && !tor_xmit_fits(fabric, port, skb)) || !tor_xmit_header(skb, port, mac)) {
 		kfree_skb(skb);
 		tor_env_count(node, TOR_C_TX_NO_ROUTE, 1);
 		return -EHOSTUNREACH;
@@ -270,53 +241,6 @@ void tor_env_drop(struct tor_ctx *ctx, struct tor_node *node, enum tor_counter w
 	/* one that was kept, and looked at later */
 	tor_env_count(node, why, 1);
 	trace_torcoll_drop(node, ~0U, why);
-}
-
-/* Pass a frame on as it is. Consumes @skb. */
-static void forward(struct tor_port *in, struct sk_buff *skb, const struct tor_hdr *h)
-{
-	struct tor_fabric *fabric = in->fabric;
-	struct tor_port *out;
-	int ret;
-
-	out = route(fabric, h->dst, tor_wire_tie(h), in->index);
-	if (!out) {
-		tor_port_drop(in, TOR_C_DROP_NO_ROUTE);
-		goto free;
-	}
-	if (!fits(fabric, out, skb)) {
-		tor_port_drop(in, TOR_C_DROP_FORWARD);
-		goto free;
-	}
-	/* a tap may share the header that is about to change */
-	if (skb_cow_head(skb, LL_RESERVED_SPACE(out->dev))) {
-		tor_port_drop(in, TOR_C_DROP_MEMORY);
-		goto free;
-	}
-	if (!tor_wire_hop(skb->data)) {
-		tor_port_drop(in, TOR_C_DROP_HOP_LIMIT);
-		goto free;
-	}
-	skb_reset_network_header(skb);
-	skb->dev = out->dev;
-	skb->ip_summed = CHECKSUM_NONE;
-	skb->pkt_type = PACKET_OUTGOING;
-	/* fq takes a receive time for a departure in the far future */
-	skb_clear_tstamp(skb);
-	memset(skb->cb, 0, sizeof(skb->cb));
-	if (fill_header(skb, out, fabric->ethertype, false) < 0) {
-		tor_port_drop(in, TOR_C_DROP_NO_ROUTE);
-		goto free;
-	}
-	atomic64_inc(&out->tx_frames);
-	tor_env_count(&fabric->node, TOR_C_FORWARDED, 1);
-	/* a macro that looks at its argument twice: not around the call */
-	ret = dev_queue_xmit(skb);
-	if (net_xmit_eval(ret))
-		tor_port_drop(in, TOR_C_DROP_FORWARD);
-	return;
-free:
-	kfree_skb(skb);
 }
 
 /* The payload as pieces of memory. Return: their number, 0 if it cannot be had. */
@@ -430,79 +354,88 @@ static void rx_abort(struct tor_entry *entry, struct tor_port *port, struct sk_b
 		tor_group_abort_rx(entry, port, h, p);
 }
 
-/* For this node. */
+/* For this node. Consumes @skb. */
 static void deliver(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
-		    const struct tor_hdr *h)
+		    const struct torcoll_hdr *raw)
 {
 	struct tor_node *node = &port->fabric->node;
+	struct tor_hdr h;
 
-	if (h->type == TORCOLL_FRAME_HELLO) {
-		rx_hello(entry, port, skb, h);
-		return;
+	tor_wire_decode(raw, &h);
+	if (h.type == TORCOLL_FRAME_HELLO) {
+		rx_hello(entry, port, skb, &h);
+		goto consume;
 	}
-	if (h->dst_epoch && h->dst_epoch != node->epoch) {
+	if (h.dst_epoch && h.dst_epoch != node->epoch) {
 		tor_port_drop(port, TOR_C_DROP_EPOCH);
-		return;
+		goto consume;
 	}
 	tor_env_count(node, TOR_C_RX_FRAMES, 1);
-	trace_torcoll_rx(node, port->index, h);
-	if (h->acks)
-		tor_group_acks(entry, port, h, skb->data);
-	switch (h->type) {
+	trace_torcoll_rx(node, port->index, &h);
+	if (h.acks)
+		tor_group_acks(entry, port, &h, skb->data);
+	switch (h.type) {
 	case TORCOLL_FRAME_DATA:
-		rx_data(entry, port, skb, h);
+		rx_data(entry, port, skb, &h);
 		break;
 	case TORCOLL_FRAME_COMM:
-		rx_comm(entry, port, skb, h);
+		rx_comm(entry, port, skb, &h);
 		break;
 	case TORCOLL_FRAME_ABORT:
-		rx_abort(entry, port, skb, h);
+		rx_abort(entry, port, skb, &h);
 		break;
 	}
+consume:
+	consume_skb(skb);
 }
 
-/* Is the frame addressed to this port, and fit to be read? Fills @h. */
-static bool accept(struct tor_port *port, struct sk_buff *skb, struct tor_hdr *h)
+/* Make header and acks linear; payload need not be. False: for want of memory. */
+static bool pull_header(struct sk_buff *skb)
 {
-	u32 len = min_t(u32, skb->len, TOR_WIRE_HEADER_MAX);
-	enum tor_counter why;
+	const u32 len = sizeof(struct torcoll_hdr);
+	u32 acks;
 
-	if (skb->pkt_type == PACKET_OTHERHOST) {
-		tor_port_drop(port, TOR_C_DROP_NOT_OURS);
+	if (unlikely(skb->len < len))
+		return pskb_may_pull(skb, skb->len);
+	if (!pskb_may_pull(skb, len))
 		return false;
-	}
-	/* header first: acks are rare, and payload need not be linear */
-	len = min_t(u32, len, sizeof(struct torcoll_hdr));
-	if (!pskb_may_pull(skb, len)) {
-		tor_port_drop(port, TOR_C_DROP_MEMORY);
-		return false;
-	}
-	if (len == sizeof(struct torcoll_hdr)) {
-		u8 acks = ((const struct torcoll_hdr *)skb->data)->acks;
+	acks = ((const struct torcoll_hdr *)skb->data)->acks;
+	acks = min_t(u32, acks, TORCOLL_WIRE_ACKS_MAX) * sizeof(struct torcoll_ack);
+	return pskb_may_pull(skb, min(skb->len, len + acks));
+}
 
-		len = min_t(u32, skb->len, len + min_t(u32, acks, TORCOLL_WIRE_ACKS_MAX) *
-						 sizeof(struct torcoll_ack));
-		if (!pskb_may_pull(skb, len)) {
-			tor_port_drop(port, TOR_C_DROP_MEMORY);
-			return false;
-		}
-	}
-	if (tor_wire_parse(skb->data, skb_headlen(skb), skb->len, h, &why)) {
-		if (why == TOR_C_DROP_VERSION) {
-			struct tor_ctx ctx = { .now = ktime_get_ns() };
+/* The neighbour speaks another version, which is worth telling. */
+static void heard_foreign(struct tor_port *port, u8 version)
+{
+	struct tor_ctx ctx = { .now = ktime_get_ns() };
 
-			spin_lock(&port->fabric->lock);
-			tor_link_foreign(&ctx, &port->fabric->node, port->index, skb->data[0]);
-			spin_unlock(&port->fabric->lock);
-		}
-		tor_port_drop(port, why);
-		return false;
+	spin_lock(&port->fabric->lock);
+	tor_link_foreign(&ctx, &port->fabric->node, port->index, version);
+	spin_unlock(&port->fabric->lock);
+}
+
+/* Is the frame addressed to this port, and fit to be read? Fills @raw. */
+static bool accept(struct tor_port *port, struct sk_buff *skb, struct torcoll_hdr *raw)
+{
+	enum tor_counter why = TOR_C_DROP_NOT_OURS;
+
+	if (skb->pkt_type == PACKET_OTHERHOST)
+		goto drop;
+	why = TOR_C_DROP_MEMORY;
+	if (!pull_header(skb))
+		goto drop;
+	if (tor_wire_check(skb->data, skb_headlen(skb), skb->len, raw, &why)) {
+		if (why == TOR_C_DROP_VERSION)
+			heard_foreign(port, skb->data[0]);
+		goto drop;
 	}
-	if (h->fabric != port->fabric->node.tag) {
-		tor_port_drop(port, TOR_C_DROP_FABRIC);
-		return false;
-	}
+	why = TOR_C_DROP_FABRIC;
+	if (be32_to_cpu(raw->fabric) != port->fabric->node.tag)
+		goto drop;
 	return true;
+drop:
+	tor_port_drop(port, why);
+	return false;
 }
 
 /* A link that is known to be wrong carries nothing but hellos. */
@@ -519,52 +452,67 @@ static bool link_fit(const struct tor_port *port)
 	}
 }
 
-/* Consumes @skb. */
-static void receive(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb)
+/* May a frame that is no hello come in here, from there, for there? */
+static bool plausible(struct tor_port *port, u32 src, u32 dst)
+{
+	const struct tor_node *node = &port->fabric->node;
+
+	if (dst >= node->torus.nodes || src >= node->torus.nodes || src == node->self) {
+		tor_port_drop(port, TOR_C_DROP_NODE);
+		return false;
+	}
+	if (!link_fit(port)) {
+		tor_port_drop(port, TOR_C_DROP_LINK);
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Check a frame; one for another node goes on its way. Consumes @skb unless it returns one, which is
+ * for this node, with its header in @raw.
+ */
+static struct sk_buff *admit(struct tor_port *port, struct sk_buff *skb, struct torcoll_hdr *raw)
 {
 	struct tor_node *node = &port->fabric->node;
-	struct tor_hdr h;
+	u32 dst;
 
 	atomic64_inc(&port->rx_frames);
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb) {
 		tor_port_drop(port, TOR_C_DROP_MEMORY);
-		return;
+		return NULL;
 	}
-	if (!accept(port, skb, &h))
+	if (!accept(port, skb, raw))
 		goto free;
-	if (h.type != TORCOLL_FRAME_HELLO) {
-		if (h.dst >= node->torus.nodes || h.src >= node->torus.nodes ||
-		    h.src == node->self) {
-			tor_port_drop(port, TOR_C_DROP_NODE);
-			goto free;
-		}
-		if (!link_fit(port)) {
-			tor_port_drop(port, TOR_C_DROP_LINK);
-			goto free;
-		}
-		tor_link_alive(node, port->index, entry->ctx.now);
-		if (h.dst != node->self) {
-			forward(port, skb, &h);
-			return;
-		}
-	}
-	deliver(entry, port, skb, &h);
-	consume_skb(skb);
-	return;
+	if (raw->type == TORCOLL_FRAME_HELLO)
+		return skb;
+	dst = be32_to_cpu(raw->dst);
+	if (!plausible(port, be32_to_cpu(raw->src), dst))
+		goto free;
+	tor_link_alive(node, port->index);
+	if (dst == node->self)
+		return skb;
+	tor_forward(port, skb, raw);
+	return NULL;
 free:
 	kfree_skb(skb);
+	return NULL;
 }
 
 int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
 		 struct net_device *orig)
 {
 	struct tor_port *port = container_of(type, struct tor_port, type);
+	struct torcoll_hdr raw;
 	struct tor_entry entry;
 
+	skb = admit(port, skb, &raw);
+	if (!skb)
+		return NET_RX_SUCCESS;
 	tor_entry_begin(&entry);
 	entry.port = port;
-	receive(&entry, port, skb);
+	deliver(&entry, port, skb, &raw);
 	tor_entry_end(&entry);
 	return NET_RX_SUCCESS;
 }
@@ -573,13 +521,16 @@ void tor_frame_rx_list(struct list_head *list, struct packet_type *type, struct 
 {
 	struct tor_port *port = container_of(type, struct tor_port, type);
 	struct sk_buff *skb, *next;
+	struct torcoll_hdr raw;
 	struct tor_entry entry;
 
 	tor_entry_begin(&entry);
 	entry.port = port;
 	list_for_each_entry_safe(skb, next, list, list) {
 		skb_list_del_init(skb);
-		receive(&entry, port, skb);
+		skb = admit(port, skb, &raw);
+		if (skb)
+			deliver(&entry, port, skb, &raw);
 	}
 	tor_entry_end(&entry);
 }

@@ -295,7 +295,7 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const 
 	if (link->state <= TOR_LINK_NO_CARRIER)
 		return;
 	tor_env_count(node, TOR_C_RX_HELLOS, 1);
-	WRITE_ONCE(link->heard, ctx->now);
+	link->heard = ctx->now;
 	link->peer_node = h->src;
 	link->peer_epoch = h->src_epoch;
 	link->peer_port = said_by(hello);
@@ -328,7 +328,7 @@ void tor_link_foreign(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 
 
 	if (link->state <= TOR_LINK_NO_CARRIER || link->state == TOR_LINK_UP)
 		return;
-	WRITE_ONCE(link->heard, ctx->now);
+	link->heard = ctx->now;
 	link->peer_wire = version;
 	set_state(ctx, node, port, TOR_LINK_VERSION);
 }
@@ -344,14 +344,13 @@ void tor_link_too_small(struct tor_ctx *ctx, struct tor_node *node, u32 port, u3
 	spread(ctx, node);
 }
 
-void tor_link_alive(struct tor_node *node, u32 port, u64 now)
+void tor_link_alive(struct tor_node *node, u32 port)
 {
 	struct tor_link *link = &node->link[port];
 
 	/* a cache line that all processors read is written seldom */
-	if (now - READ_ONCE(link->heard) > tor_div64(node->hello_ns, 4) &&
-	    READ_ONCE(link->state) == TOR_LINK_UP)
-		WRITE_ONCE(link->heard, now);
+	if (!READ_ONCE(link->busy))
+		WRITE_ONCE(link->busy, true);
 }
 
 u64 tor_link_tick_ns(const struct tor_node *node)
@@ -372,10 +371,10 @@ static void forgive_lost_time(struct tor_node *node, u64 now)
 	if (!node->ticked || now <= due || lost <= tor_link_tick_ns(node))
 		return;
 	for (port = 0; port < TOR_MAX_PORTS; port++) {
-		u64 heard = READ_ONCE(node->link[port].heard);
+		struct tor_link *link = &node->link[port];
 
-		if (heard && now > heard)
-			WRITE_ONCE(node->link[port].heard, heard + min(lost, now - heard));
+		if (link->heard && now > link->heard)
+			link->heard += min(lost, now - link->heard);
 	}
 }
 
@@ -388,10 +387,14 @@ void tor_link_tick(struct tor_ctx *ctx, struct tor_node *node)
 	node->ticked = ctx->now;
 	for (port = 0; port < TOR_MAX_PORTS; port++) {
 		struct tor_link *link = &node->link[port];
-		u64 heard = READ_ONCE(link->heard);
 
-		if (link->state <= TOR_LINK_NO_CARRIER || !heard ||
-		    ctx->now <= heard + TOR_HELLO_MISSES * node->hello_ns)
+		if (READ_ONCE(link->busy)) {
+			WRITE_ONCE(link->busy, false);
+			if (link->state == TOR_LINK_UP)
+				link->heard = ctx->now;
+		}
+		if (link->state <= TOR_LINK_NO_CARRIER || !link->heard ||
+		    ctx->now <= link->heard + TOR_HELLO_MISSES * node->hello_ns)
 			continue;
 		forget_neighbour(link);
 		agree_frame(link);

@@ -44,7 +44,8 @@ const char *tor_link_state_name(enum tor_link_state state);
  * @frame_size: bytes behind the MAC header that this port takes
  * @takes: those that the ports at both ends take; read without lock, so by READ_ONCE
  * @needed: TOR_LINK_TOO_SMALL: the frame that did not fit
- * @heard: time of the last hello or, while up, other frame, ns; 0: none. Written without lock, so by WRITE_ONCE
+ * @heard: time of the last hello or, while up, of the tick behind another frame, ns; 0: none
+ * @busy: frames that are no hellos came since the last tick; without lock, so by WRITE_ONCE
  * @answered: time of the last hello of ours that answered one at once
  * @peer_node, @peer_port, @peer_epoch, @peer_frame_size: what it said
  * @peer_wire: its wire version, if that is not ours
@@ -56,6 +57,7 @@ struct tor_link {
 	u32 takes;
 	u32 needed;
 	u64 heard;
+	bool busy;
 	u64 answered;
 	u32 peer_node;
 	u32 peer_port;
@@ -94,13 +96,8 @@ void tor_link_foreign(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 
 /* A frame of @len bytes should leave by @port, and is too large for it: the link counts as down. */
 void tor_link_too_small(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 len);
 
-/**
- * tor_link_alive - a frame, but no hello, came from the neighbour; needs no lock
- * @node: here
- * @port: where
- * @now: ns
- */
-void tor_link_alive(struct tor_node *node, u32 port, u64 now);
+/* A frame, but no hello, came from the neighbour. Needs neither lock nor clock: the next tick looks. */
+void tor_link_alive(struct tor_node *node, u32 port);
 
 /* Time has passed: give up neighbours that are silent, say hello. Call every tor_link_tick_ns(). */
 void tor_link_tick(struct tor_ctx *ctx, struct tor_node *node);

@@ -129,7 +129,7 @@ static u32 wire_header_crc(const struct torcoll_hdr *raw, const void *acks, u32 
 	return ~crc;
 }
 
-static void wire_decode(const struct torcoll_hdr *raw, struct tor_hdr *h)
+void tor_wire_decode(const struct torcoll_hdr *raw, struct tor_hdr *h)
 {
 	h->version = raw->version;
 	h->type = raw->type;
@@ -153,43 +153,53 @@ static void wire_decode(const struct torcoll_hdr *raw, struct tor_hdr *h)
 	h->header_crc = be32_to_cpu(raw->header_crc);
 }
 
-int tor_wire_parse(const void *p, u32 len, u32 frame_len, struct tor_hdr *h,
+int tor_wire_check(const void *p, u32 len, u32 frame_len, struct torcoll_hdr *raw,
 		   enum tor_counter *why)
 {
-	struct torcoll_hdr raw;
-	u32 bytes;
+	u32 bytes, length;
 
 	*why = TOR_C_DROP_SHORT;
-	if (len < sizeof(raw))
+	if (len < sizeof(*raw))
 		return -EBADMSG;
-	memcpy(&raw, p, sizeof(raw));
-	wire_decode(&raw, h);
+	memcpy(raw, p, sizeof(*raw));
 
 	/* another version may compute its CRC otherwise */
 	*why = TOR_C_DROP_VERSION;
-	if (h->version != TORCOLL_WIRE_VERSION)
+	if (raw->version != TORCOLL_WIRE_VERSION)
 		return -EBADMSG;
 
 	*why = TOR_C_DROP_HEADER_CRC;
-	if (h->acks > TORCOLL_WIRE_ACKS_MAX)
+	if (raw->acks > TORCOLL_WIRE_ACKS_MAX)
 		return -EBADMSG;
-	bytes = tor_wire_header_bytes(h);
+	bytes = sizeof(*raw) + raw->acks * sizeof(struct torcoll_ack);
 	if (len < bytes) {
 		*why = TOR_C_DROP_SHORT;
 		return -EBADMSG;
 	}
-	if (wire_header_crc(&raw, (const u8 *)p + sizeof(raw), bytes - sizeof(raw)) !=
-	    h->header_crc)
+	if (wire_header_crc(raw, (const u8 *)p + sizeof(*raw), bytes - sizeof(*raw)) !=
+	    be32_to_cpu(raw->header_crc))
 		return -EBADMSG;
 
 	*why = TOR_C_DROP_TYPE;
-	if (h->type < TORCOLL_FRAME_HELLO || h->type > TORCOLL_FRAME_COMM)
+	if (raw->type < TORCOLL_FRAME_HELLO || raw->type > TORCOLL_FRAME_COMM)
 		return -EBADMSG;
 
 	*why = TOR_C_DROP_SHORT;
-	if (frame_len < bytes || h->length > frame_len - bytes)
+	length = be32_to_cpu(raw->length);
+	if (frame_len < bytes || length > frame_len - bytes)
 		return -EBADMSG;
 	return 0;
+}
+
+int tor_wire_parse(const void *p, u32 len, u32 frame_len, struct tor_hdr *h,
+		   enum tor_counter *why)
+{
+	struct torcoll_hdr raw;
+	int err = tor_wire_check(p, len, frame_len, &raw, why);
+
+	if (!err)
+		tor_wire_decode(&raw, h);
+	return err;
 }
 
 void tor_wire_ack(const void *p, u32 i, struct tor_ack *out)

@@ -140,9 +140,9 @@ static inline bool tor_wire_unit_ok(u32 unit)
  * Which of two equally long ways a frame goes on from here, 0 or 1. Units are multiples of the alignment, so frames
  * of even index go one way and those of odd index one way: what left its sender by the same way stays together.
  */
-static inline u32 tor_wire_tie(const struct tor_hdr *h)
+static inline u32 tor_wire_tie(u64 offset, u8 channel)
 {
-	return ((u32)(h->offset / TOR_WIRE_UNIT_ALIGN) ^ h->channel) & 1;
+	return ((u32)(offset / TOR_WIRE_UNIT_ALIGN) ^ channel) & 1;
 }
 
 /* Bytes of header and acks. */
@@ -152,11 +152,11 @@ static inline u32 tor_wire_header_bytes(const struct tor_hdr *h)
 }
 
 /**
- * tor_wire_parse - read and check a frame's header
+ * tor_wire_check - check a frame's header
  * @p: the frame behind the MAC header
  * @len: bytes there; must hold header and acks (TOR_WIRE_HEADER_MAX is always enough)
  * @frame_len: bytes of the whole frame, at least @len; Ethernet may have padded it
- * @h: to fill; valid if 0 is returned
+ * @raw: to fill with the header, as it was when it was checked; valid if 0 is returned
  * @why: to fill with the reason if not
  *
  * What is checked: version, number of acks, header CRC, type, and that the payload lies inside the
@@ -164,6 +164,13 @@ static inline u32 tor_wire_header_bytes(const struct tor_hdr *h)
  *
  * Return: 0 or -EBADMSG.
  */
+int tor_wire_check(const void *p, u32 len, u32 frame_len, struct torcoll_hdr *raw,
+		   enum tor_counter *why);
+
+/* A header that was checked. Forwarders do without. */
+void tor_wire_decode(const struct torcoll_hdr *raw, struct tor_hdr *h);
+
+/* Both: check, and read into @h. */
 int tor_wire_parse(const void *p, u32 len, u32 frame_len, struct tor_hdr *h,
 		   enum tor_counter *why);
 

@@ -128,6 +128,41 @@ static void tor_link_tick__lost_time_is_nobodys_silence(void **state)
 			TOR_HELLO_MISSES * a.hello_ns + tor_link_tick_ns(&a));
 }
 
+static void tor_link_alive__as_good_as_a_hello(void **state)
+{
+	struct tor_node a, b;
+	u32 ticks;
+
+	pair_up(&a, &b);
+	/* far longer than a silent neighbour has */
+	for (ticks = 0; ticks < 10 * TOR_HELLO_MISSES * TOR_HELLO_TICKS; ticks++) {
+		tor_link_alive(&a, 0);
+		ctx.now += tor_link_tick_ns(&a);
+		tor_link_tick(&ctx, &a);
+		assert_int_equal(a.link[0].state, TOR_LINK_UP);
+	}
+	/* no more frames */
+	for (ticks = 0; a.link[0].state == TOR_LINK_UP; ticks++) {
+		ctx.now += tor_link_tick_ns(&a);
+		tor_link_tick(&ctx, &a);
+	}
+	assert_int_equal(ticks, TOR_HELLO_MISSES * TOR_HELLO_TICKS + 1);
+}
+
+static void tor_link_alive__only_what_is_up(void **state)
+{
+	struct tor_node a, b;
+
+	pair_up(&a, &b);
+	ctx.now += TOR_HELLO_MISSES * a.hello_ns + 1;
+	tor_link_tick(&ctx, &a);
+	assert_int_equal(a.link[0].state, TOR_LINK_WAITING);
+	tor_link_alive(&a, 0);
+	tor_link_tick(&ctx, &a);
+	assert_int_equal(a.link[0].state, TOR_LINK_WAITING);
+	assert_int_equal(a.link[0].heard, 0);
+}
+
 static void tor_link_tick__comes_back(void **state)
 {
 	struct tor_node a, b;
@@ -346,6 +381,8 @@ int main(void)
 		LINK_TEST(tor_link_hello__up_after_a_round_trip),
 		LINK_TEST(tor_link_tick__silence_takes_it_down),
 		LINK_TEST(tor_link_tick__lost_time_is_nobodys_silence),
+		LINK_TEST(tor_link_alive__as_good_as_a_hello),
+		LINK_TEST(tor_link_alive__only_what_is_up),
 		LINK_TEST(tor_link_tick__comes_back),
 		LINK_TEST(tor_link_close__carrier_counts_at_once),
 		LINK_TEST(tor_link_hello__miswired),

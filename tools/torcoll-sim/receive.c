@@ -40,7 +40,7 @@ static void forward(struct sim_node *node, struct sim_frame *f, const struct tor
 		return;
 	}
 	on = sim_frame_clone(f);
-	port = sim_route(node, h->dst, tor_wire_tie(h), f->in_port);
+	port = sim_route(node, h->dst, tor_wire_tie(h->offset, h->channel), f->in_port);
 	if (!tor_wire_hop(on->hdr)) {
 		drop(node, TOR_C_DROP_HOP_LIMIT);
 	} else if (port == TOR_NO_PORT) {
@@ -200,7 +200,7 @@ static void receive(struct sim_ctx *ctx, struct sim_node *node, struct sim_frame
 	if (tor_wire_parse(f->hdr, f->hdr_len, f->hdr_len + sim_frame_payload(f), &h, &why)) {
 		drop(node, why);
 		if (why == TOR_C_DROP_VERSION)
-			tor_link_foreign(&ctx->core, &node->core, f->in_port, h.version);
+			tor_link_foreign(&ctx->core, &node->core, f->in_port, f->hdr[0]);
 	} else if (h.fabric != node->core.tag) {
 		drop(node, TOR_C_DROP_FABRIC);
 	} else if (h.type == TORCOLL_FRAME_HELLO) {

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Where a device keeps what "tc" hangs on its way out was renamed in 6.6. */
+#ifndef _TOR_COMPAT_EGRESS_H
+#define _TOR_COMPAT_EGRESS_H
+
+#include <linux/netdevice.h>
+#include <linux/version.h>
+
+/* Does tc, BPF or netfilter look at frames that leave by @dev? */
+static inline bool tor_egress_watched(const struct net_device *dev)
+{
+#ifdef CONFIG_NETFILTER_EGRESS
+	if (rcu_access_pointer(dev->nf_hooks_egress))
+		return true;
+#endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#ifdef CONFIG_NET_XGRESS
+	if (rcu_access_pointer(dev->tcx_egress))
+		return true;
+#endif
+#elif defined(CONFIG_NET_CLS_ACT)
+	if (rcu_access_pointer(dev->miniq_egress))
+		return true;
+#endif
+	return false;
+}
+
+#endif

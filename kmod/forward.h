@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Frames for other nodes. */
+#ifndef _TOR_FORWARD_H
+#define _TOR_FORWARD_H
+
+#include "port.h"
+
+/**
+ * tor_forward - pass a frame on as it is
+ * @in: port that it came in by
+ * @skb: not shared, header linear at skb->data; consumed
+ * @raw: its header, checked
+ *
+ * Neither reads nor copies what is behind the header. Context: softirq, RCU.
+ */
+void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct torcoll_hdr *raw);
+
+#endif
