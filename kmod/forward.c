@@ -61,7 +61,7 @@ void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct torcoll_
 	atomic64_inc(&out->tx_frames);
 	tor_env_count(&fabric->node, TOR_C_FORWARDED, 1);
 	/* a macro that looks at its argument twice: not around the call */
-	ret = dev_queue_xmit(skb);
+	ret = tor_xmit(skb);
 	if (net_xmit_eval(ret))
 		tor_port_drop(in, TOR_C_DROP_FORWARD);
 	return;

@@ -67,7 +67,7 @@ static void xmit(struct tor_entry *entry, struct sk_buff *skb)
 		skb_copy_bits(skb, skb_network_offset(skb), &raw, sizeof(raw));
 	/* the queueing disciplines expect it zeroed */
 	memset(skb->cb, 0, sizeof(skb->cb));
-	ret = dev_queue_xmit(skb);
+	ret = tor_xmit(skb);
 	if (likely(!net_xmit_eval(ret)))
 		return;
 	if (cb.data)

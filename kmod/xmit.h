@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How frames leave, own and forwarded: by which port, with which MAC header. All of it under RCU with bottom
- * halves off.
+ * How frames leave, own and forwarded: by which port, with which MAC header, and past the queueing layer
+ * where it would do nothing. All of it under RCU with bottom halves off.
  */
 #ifndef _TOR_XMIT_H
 #define _TOR_XMIT_H
@@ -54,5 +54,13 @@ static inline bool tor_xmit_header(struct sk_buff *skb, const struct tor_port *p
 	eth->h_proto = skb->protocol;
 	return true;
 }
+
+/**
+ * tor_xmit - hand a frame over to skb->dev
+ * @skb: with its MAC header; consumed
+ *
+ * Return: as dev_queue_xmit(), to be given to net_xmit_eval().
+ */
+int tor_xmit(struct sk_buff *skb);
 
 #endif
