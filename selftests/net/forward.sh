@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 240
+#
+# A node between two others copies nothing and allocates nothing for the frames that cross it: counted in the kernel, by
+# its function tracer, over an exchange of nodes 0 and 3 of a ring of 8, which nodes 1 and 2 carry.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+tracing=/sys/kernel/tracing
+
+# What gives memory, and what copies frames; names differ between kernels.
+watched=(
+	'kmem_cache_alloc*' '__kmalloc*' 'kmalloc_*' '__alloc_pages*' '__alloc_frozen_pages*' '*page_frag_alloc*'
+	'__get_free_pages*' '__alloc_skb*' 'skb_clone' 'skb_copy*' '__skb_linearize' '__pskb_copy*' '__pskb_pull_tail'
+	'pskb_expand_head'
+)
+
+# Ranks on nodes 0 and 3.
+exchange()
+{
+	local rank pids=()
+
+	for rank in 0 1; do
+		TORCOLL_FABRIC=$key TORCOLL_COMM=$1 TORCOLL_SECRET=1 TORCOLL_MEMBERS=0,3 TORCOLL_SIZE=2 TORCOLL_RANK=$rank \
+			node $((rank * 3)) torcoll-perf allreduce -b 256K -e 256K -n 2 -w 0 --in-place &
+		pids+=($!)
+	done
+	wait "${pids[0]}" && wait "${pids[1]}"
+}
+
+forwarded()
+{
+	echo $(($(counter 1 forwarded) + $(counter 2 forwarded)))
+}
+
+# tracing_during COMMAND...: receptions and what of $watched they called, in $trace.
+tracing_during()
+{
+	local f code
+
+	echo 0 >"$tracing/tracing_on"
+	echo 8192 >"$tracing/buffer_size_kb"
+	echo 'tor_frame_rx*' >"$tracing/set_ftrace_filter"
+	for f in tor_forward "${watched[@]}"; do
+		# a kernel that has none of that name refuses
+		echo "$f" >>"$tracing/set_ftrace_filter"
+	done 2>/dev/null
+	echo 'tor_frame_rx*' >"$tracing/set_graph_function"
+	echo function_graph >"$tracing/current_tracer"
+	echo 0 >"$tracing/options/funcgraph-irqs"
+	echo 1 >"$tracing/tracing_on"
+	"$@"
+	code=$?
+	echo 0 >"$tracing/tracing_on"
+	cat "$tracing/trace" >"$trace"
+	grep -h overrun "$tracing/per_cpu/cpu"*/stats >"$trace.overrun"
+	echo nop >"$tracing/current_tracer"
+	: >"$tracing/set_graph_function"
+	: >"$tracing/set_ftrace_filter"
+	echo 1 >"$tracing/tracing_on"
+	return "$code"
+}
+
+# Per kind of reception, "forwarded" or "delivered": how many, and what they called. Receptions do not nest.
+receptions()
+{
+	awk '
+		/tor_frame_rx/ && /\{/ { open = 1; kind = "delivered"; calls = ""; next }
+		/tor_frame_rx/ { n["delivered"]++; next }
+		open && /^ *[0-9]+\).*\|  \}/ { open = 0; n[kind]++; called[kind] = called[kind] calls; next }
+		open && /tor_forward/ { kind = "forwarded"; next }
+		open && match($0, /[a-zA-Z_0-9.]+(\(\)| \[[a-z]+\]\(\))/) { calls = calls " " substr($0, RSTART, RLENGTH) }
+		END {
+			for (kind in n)
+				print kind, n[kind] called[kind]
+		}' "$trace"
+}
+
+trace=$(mktemp)
+cleanup rm -f "$trace" "$trace.overrun"
+torus_up 8 "${patient[@]}"
+key=$(node 0 torcollctl -j fabric show | jq -r '.[0].key')
+exchange warm >/dev/null || bail "no exchange"
+
+before=$(forwarded)
+check exchange__right on_one_cpu tracing_during exchange traced
+after=$(forwarded)
+check trace__complete test "$(awk '{ n += $2 } END { print n + 0 }' "$trace.overrun")" -eq 0
+diag <<<"$(receptions | cut -c 1-300)"
+
+check nodes_between__forward test $((after - before)) -ge 50
+is forwarded__each_was_seen "$(receptions | awk '$1 == "forwarded" { print $2 }')" $((after - before))
+is forwarded__allocates_and_copies_nothing "$(receptions | awk '$1 == "forwarded" { print NF - 2 }')" 0
+# so the tracer would have shown them: whoever receives data sends acks
+check delivered__allocates test "$(receptions | awk '$1 == "delivered" { print NF - 2 }')" -gt 0
+finish
