@@ -23,6 +23,7 @@ void *tor_env_alloc(size_t n)
 	if (!p)
 		abort();
 	sim.allocated++;
+	sim.totals.allocations++;
 	return p;
 }
 
@@ -104,7 +105,9 @@ bool tor_env_fpu_begin(void)
 	if (fpu_open)
 		sim_fail("an FPU section is begun in an FPU section");
 	fpu_open = !sim_chance(sim.scenario.no_fpu);
-	if (!fpu_open)
+	if (fpu_open)
+		sim.totals.fpu_sections++;
+	else
 		sim_meet(SIM_NO_FPU);
 	return fpu_open;
 }

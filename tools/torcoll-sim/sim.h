@@ -380,6 +380,8 @@ struct sim_totals {
 	u64 slowest_failure;		/* of an op, from when it had to, ns */
 	u64 slowest_failure_seed;
 	u64 lost;			/* frames, by the cables */
+	u64 allocations;		/* by core, while frames and ops are handled */
+	u64 fpu_sections;
 	u64 virtual_time;
 };
 

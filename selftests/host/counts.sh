@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 240
+#
+# What core takes for an allreduce, counted on a simulated fabric without faults: frames, acknowledgements, allocations
+# and FPU sections per op, all nodes together, once ops follow each other. Data frames are those of the plan, exactly.
+# What the kernel adds is counted in guests: copies and wake-ups in net/zerocopy, what a node between others
+# does in net/forward.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+cd "$TORCOLL_TOP" || exit
+ktap_header
+
+unit=8832	# payload bytes of a frame of 9000
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+
+# simulated SHAPE ALGORITHM COUNT OPS: the simulator's table.
+simulated()
+{
+	build/bin/torcoll-sim --clean --seeds 1 --cables 1 --dims "$1" --collective allreduce --algorithm "$2" --type f32 \
+		--redop sum --count "$3" --ops "$4" --depth 1 --frame-size 9000
+}
+
+# per_op SHAPE ALGORITHM COUNT: "NAME NUMBER" lines; what 20 ops more take, by 20.
+per_op()
+{
+	simulated "$1" "$2" "$3" 10 >"$work/10" && simulated "$1" "$2" "$3" 30 >"$work/30" || return
+	sed -i 's/^FPU sections/fpu_sections/; s/^ops /ops_called /; 0,/^ops_called /s//ops /' "$work/10" "$work/30"
+	awk 'FNR == NR { n[$1] = $2; next } NF == 2 && $2 ~ /^[0-9]+$/ { print $1, ($2 - n[$1]) / 20 }' \
+		"$work/10" "$work/30"
+}
+
+value()
+{
+	awk -v name="$1" '$1 == name { n = $2 } END { print n + 0 }' "$work/counts"
+}
+
+# Frames of all messages of a plan, f32.
+planned()
+{
+	build/bin/torcoll-plan --dims "$1" --cables 1 --collective allreduce --algorithm "$2" --count "$3" |
+		jq -r 'select(.t != null and .src != .dst) | "\(.ch)/\(.t)/\(.src)/\(.dst) \(.n)"' |
+		awk -v unit=$unit '{ n[$1] += $2 * 4 } END { for (m in n) f += int((n[m] + unit - 1) / unit); print f }'
+}
+
+# at_most NAME GOT LIMIT
+at_most()
+{
+	check "$1" awk -v got="$2" -v limit="$3" 'BEGIN { exit !(got <= limit) }' || diag "$2, at most $3"
+}
+
+# counts SHAPE ALGORITHM COUNT RANKS FPU: FPU sections at most.
+counts()
+{
+	local name=$1_$2_$3 data
+
+	per_op "$1" "$2" "$3" >"$work/counts"
+	is "${name}__ops_done" "$(value ops)" "$4"
+	data=$(($(value tx_frames) - $(value tx_acks)))
+	diag "$name: $data data frames, $(value tx_acks) acks, $(value rx_early) kept, $(value allocations) allocations," \
+		"$(value fpu_sections) FPU sections"
+	is "${name}__data_frames_are_the_plan's" "$data" "$(planned "$1" "$2" "$3")"
+	is "${name}__nothing_sent_again" "$(($(value tx_retransmits) + $(value tx_timeouts) + $(value tx_probes)))" 0
+	at_most "${name}__an_ack_for_a_frame_at_most" "$(value tx_acks)" "$data"
+	# frames that come before their turn, and short sends that the op does not wait for
+	at_most "${name}__allocations" "$(value allocations)" $(($(value rx_early) + 2 * $4))
+	at_most "${name}__fpu_sections" "$(value fpu_sections)" "$5"
+}
+
+counts 8 recdoub-lat 2 8 48
+counts 8 flood 2 8 16
+counts 8 bibucket 65536 8 224
+counts 4x4 swing-lat 2 16 128
+counts 4x4 swing-bw 65536 16 512
+finish
