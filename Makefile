@@ -94,6 +94,8 @@ help:
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
 	@echo 'To measure it:'
 	@echo '  make bench              beside Open MPI, MPICH and Gloo, in a guest: half an hour'
+	@echo '  make bench-hop          what a forwarded frame costs, beside IP forwarding; PROFILE=1 by function'
+	@echo '  make bench-core         what the core alone takes per frame'
 	@echo '  make bench-plans        what plans cost to compute, on 16,384 nodes'
 	@echo '  make bench-reduce       the reduction kernels, natively: under a minute'
 	@echo '  make results            the experiments of the papers by the model, into docs/results/'
@@ -277,6 +279,13 @@ $(B)/bench/reduce: $(B)/host/bench/reduce.o bench/reduce_plain.c $(B)/host/libto
 bench-reduce: $(B)/bench/reduce
 	$(Q)$(B)/bench/reduce
 
+# The core alone: instructions per frame, and frames per second.
+.PHONY: bench-core
+bench-core:
+	$(Q)scripts/install-deps build check
+	$(Q)$(MAKE) tools
+	$(Q)SECONDS_TOO=1 bench/core/run
+
 $(B)/bench/flood: $(B)/host/bench/hop/flood.o $(B)/host/libtorcore.a
 	$(say) LD $@
 	@mkdir -p $(@D)
@@ -286,8 +295,14 @@ $(B)/bench/flood: $(B)/host/bench/hop/flood.o $(B)/host/libtorcore.a
 .PHONY: bench-hop
 bench-hop:
 	$(Q)scripts/install-deps build guest
-	$(Q)$(MAKE) module tools $(B)/bench/flood
+	$(Q)$(MAKE) module tools $(B)/bench/flood $(B)/bench/insns.so
 	$(Q)KERNEL='$(KERNEL)' bench/hop/run
+
+# A plugin of QEMU's: which of the kernel's instructions a guest executes, how often.
+$(B)/bench/insns.so: bench/profile/insns.c bench/profile/plugin.h
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -Wall -shared -fPIC -o $@ $<
 
 # Beside Open MPI, MPICH and Gloo, in one boot: half an hour.
 .PHONY: bench

@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "../profile/mark.h"
 #include "host_hash.h"
 #include "wire.h"
 
@@ -131,6 +132,7 @@ int main(int argc, char **argv)
 		perror("flood: socket");
 		return 1;
 	}
+	profile_begin();
 	begin = now();
 	for (long i = 0; i < count; i++) {
 		if (sendto(fd, frame, ETH_HLEN + bytes, 0, (struct sockaddr *)&to, sizeof(to)) < 0) {
@@ -138,6 +140,7 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
+	profile_end();
 	printf("%.1f\n", (now() - begin) / count);
 	return 0;
 }

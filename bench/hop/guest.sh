@@ -8,7 +8,7 @@
 
 set -euo pipefail
 
-count=${COUNT:-2000} bytes=${BYTES:-1500} far=4 repetitions=5
+count=${COUNT:-2000} bytes=${BYTES:-1500} far=4 repetitions=${REPETITIONS:-5}
 bare=$1
 
 node()
@@ -68,6 +68,7 @@ median()
 }
 
 load-module
+cat /proc/kallsyms >"$TORCOLL_RESULTS/kallsyms"
 torcollctl netns up 9
 trap 'torcollctl netns down; rmmod torcoll' EXIT
 tag=$(node 0 torcollctl -j fabric show | jq '.[0].tag')

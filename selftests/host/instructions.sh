@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+#
+# What core takes per frame, in instructions, is within a tenth of what docs/performance.md says: whoever makes it
+# slower sees it, whoever makes it faster writes it down.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+cd "$TORCOLL_TOP" || exit
+ktap_header
+
+# recorded NAME: the number in the page's table.
+recorded()
+{
+	awk -F '|' -v name="$1" '{ gsub(/ /, "", $2) } $2 == name { print $3 + 0 }' docs/performance.md
+}
+
+near()
+{
+	awk -v got="$1" -v want="$2" 'BEGIN { exit !(want > 0 && got >= 0.9 * want && got <= 1.1 * want) }'
+}
+
+# the reductions of another processor are other instructions
+if ! grep -qw avx2 /proc/cpuinfo || [[ $(uname -m) != x86_64 ]]; then
+	skip instructions__as_recorded "recorded on a processor with AVX2"
+	finish
+fi
+while read -r name got; do
+	diag "$name: $got, recorded $(recorded "$name")"
+	check "instructions__of_${name}_as_recorded" near "$got" "$(recorded "$name")"
+done < <(bench/core/run)
+finish
