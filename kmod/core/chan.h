@@ -101,7 +101,8 @@ void tor_chan_ask(struct tor_ctx *ctx, struct tor_chan *chan, const struct tor_r
 /* Ask all ranks whether they have called the op: those that have not say so, to tor_op.late. */
 void tor_chan_ask_all(struct tor_ctx *ctx, struct tor_chan *chan);
 
-/* Make all sends independent of the op's memory; false: some must be waited for. */
+/* Make a send, or all of them, independent of the op's memory; false: must be waited for. */
+bool tor_chan_copy_send(struct tor_chan *chan, struct tor_tx *tx);
 bool tor_chan_copy_sends(struct tor_chan *chan);
 
 /* --- due.c --- */

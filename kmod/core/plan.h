@@ -19,7 +19,7 @@
  * A family that is not ->alternates promises that a piece which overwrites what an earlier round sent
  * can only arrive after those sends did (the final block of an allgather that overwrites a partial
  * sum). For a family that ->alternates, the engine enters round k only when all sends of rounds up to
- * k - 2 are acknowledged; within a round and its predecessor such a family never overwrites what is sent.
+ * k - 2 are acknowledged, or were copied, which short ones are; within a round and its predecessor such a family never overwrites what is sent.
  *
  * A plan is a pure function of (request, rank): no communication, no allocation, O(log p) state.
  */

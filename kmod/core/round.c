@@ -144,14 +144,14 @@ static void leave(struct tor_chan *chan)
 }
 
 /* May the round begin without changing what is still being sent? See plan.h, "Stability". */
-static bool sends_are_stable(const struct tor_chan *chan)
+static bool sends_are_stable(struct tor_chan *chan)
 {
-	const struct tor_tx *tx;
+	struct tor_tx *tx;
 
 	if (!chan->op->plan.shape.alternates)
 		return true;
 	list_for_each_entry(tx, &chan->tx, list)
-		if (tx->round + 2 <= chan->round)
+		if (tx->round + 2 <= chan->round && !tor_chan_copy_send(chan, tx))
 			return false;
 	return true;
 }
@@ -229,7 +229,7 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 	}
 	chan->entered = true;
 	/* a slot waits, if there are others; and now and then one is in a hurry, for the round trip to be known */
-	patient = !op->plan.shape.alternates && op->comm->depth > 2 && chan->seq % TOR_MEASURE_EVERY;
+	patient = op->comm->depth > 2 && chan->seq % TOR_MEASURE_EVERY;
 	list_for_each_entry_safe(tx, next, &chan->tx, list) {
 		if (tx->round != chan->round)
 			continue;

@@ -62,6 +62,20 @@ static u32 range_crc(const struct tor_range *range, u32 n)
 	return ~crc;
 }
 
+static u8 *copy_out(const struct tor_mem *mem, u64 at, u64 bytes, u8 *to)
+{
+	while (bytes) {
+		u32 run = min_t(u64, bytes, U32_MAX);
+		void *p = tor_env_mem(mem, at, &run);
+
+		memcpy(to, p, run);
+		to += run;
+		at += run;
+		bytes -= run;
+	}
+	return to;
+}
+
 /* Copy bytes [off, off + len) of what @tx sends to @to. */
 static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u32 len, u8 *to)
 {
@@ -69,28 +83,24 @@ static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u
 	struct tor_span span = { .off = off, .len = len };
 	struct tor_piece piece;
 	struct tor_cursor c;
-	u64 skip, take;
+	struct tor_mem *mem;
+	u64 skip, take, at;
 
+	if (tx->single) {
+		at = tx->off + off;
+		mem = tor_op_mem(op, tx->buf, &at);
+		copy_out(mem, at, len, to);
+		return;
+	}
 	tor_plan_begin(&op->plan, chan->index, tx->round, &c);
 	while (span.pos < off + len && tor_plan_next(&op->plan, &c, &piece)) {
-		struct tor_mem *mem;
-		u64 at;
-
 		if (piece.src != op->plan.rank || piece.dst != tx->rank)
 			continue;
 		if (!tor_span_cut(&span, piece.n * op->elem, &skip, &take))
 			continue;
 		at = piece.soff * op->elem + skip;
 		mem = tor_op_mem(op, piece.sbuf, &at);
-		while (take) {
-			u32 run = min_t(u64, take, U32_MAX);
-			void *p = tor_env_mem(mem, at, &run);
-
-			memcpy(to, p, run);
-			to += run;
-			at += run;
-			take -= run;
-		}
+		to = copy_out(mem, at, take, to);
 	}
 }
 
@@ -172,9 +182,22 @@ void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx
 }
 
 /*
- * The memory of the op goes back to its owner when nothing refers to it: short messages that are not acknowledged
- * yet are copied, so that they can be sent again; longer ones are waited for.
+ * Short messages that are not acknowledged yet are copied, so that they can be sent again when their memory is wanted for
+ * something else; longer ones are waited for.
  */
+bool tor_chan_copy_send(struct tor_chan *chan, struct tor_tx *tx)
+{
+	if (tx->copy)
+		return true;
+	if (tx->bytes > chan->op->comm->unit)
+		return false;
+	tx->copy = tor_env_alloc(tx->bytes);
+	if (!tx->copy)
+		return false;
+	tx_gather(chan, tx, 0, tx->bytes, tx->copy);
+	return true;
+}
+
 bool tor_chan_copy_sends(struct tor_chan *chan)
 {
 	u32 unit = chan->op->comm->unit;
@@ -183,14 +206,9 @@ bool tor_chan_copy_sends(struct tor_chan *chan)
 	list_for_each_entry(tx, &chan->tx, list)
 		if (tx->bytes > unit)
 			return false;
-	list_for_each_entry(tx, &chan->tx, list) {
-		if (tx->copy)
-			continue;
-		tx->copy = tor_env_alloc(tx->bytes);
-		if (!tx->copy)
+	list_for_each_entry(tx, &chan->tx, list)
+		if (!tor_chan_copy_send(chan, tx))
 			return false;
-		tx_gather(chan, tx, 0, tx->bytes, tx->copy);
-	}
 	return true;
 }
 

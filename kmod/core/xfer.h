@@ -97,7 +97,7 @@ struct tor_tx {
 	bool single;			/* one range: @buf at byte @off */
 	u16 buf;
 	u64 off;
-	void *copy;			/* or here, once the op's memory was given back */
+	void *copy;			/* or here, once that memory serves something else */
 };
 
 /**
