@@ -29,9 +29,20 @@ static bool is_reduction(const struct tor_plan *p)
 	return p->req.collective == TORCOLL_ALLREDUCE || p->req.collective == TORCOLL_REDUCE;
 }
 
+/* How far vectors go: asked for every piece, so it is remembered. */
+struct flood {
+	u32 passes;
+};
+
+static u32 passes_of(const struct tor_plan *p)
+{
+	return tor_plan_state_const(p, struct flood)->passes;
+}
+
 static int flood_init(struct tor_plan *p, const char **why)
 {
 	p->shape.peers = 2;
+	tor_plan_state(p, struct flood)->passes = tor_torus_diameter(&p->grid);
 	if (!is_reduction(p))
 		return 0;
 	if (p->req.ranks >= TOR_MAX_BUFS) {
@@ -52,14 +63,14 @@ static u32 buf_of(u32 rank)
 /* The round in which contributions are added up. */
 static u32 sum_round(const struct tor_plan *p)
 {
-	u32 rounds = tor_torus_diameter(&p->grid);
+	u32 passes = passes_of(p);
 
-	return p->req.collective == TORCOLL_ALLREDUCE ? max_t(u32, rounds, 2) : rounds;
+	return p->req.collective == TORCOLL_ALLREDUCE ? max_t(u32, passes, 2) : passes;
 }
 
 static u32 flood_rounds(const struct tor_plan *p, u32 channel)
 {
-	return is_reduction(p) ? sum_round(p) + 1 : tor_torus_diameter(&p->grid);
+	return is_reduction(p) ? sum_round(p) + 1 : passes_of(p);
 }
 
 /* Do two ranks have the same coordinates in the dimensions from @from to below @end? */
@@ -166,7 +177,7 @@ static bool flood_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	if (is_reduction(p) && c->round == sum_round(p))
 		return sum_transfer(p, c);
-	if (c->round >= tor_torus_diameter(&p->grid))
+	if (c->round >= passes_of(p))
 		return false;
 	find_round(p, c->round, (struct at *)c->family);
 	for (; c->transfer < 5; c->transfer++)
