@@ -94,6 +94,7 @@ help:
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
 	@echo 'To measure it:'
 	@echo '  make bench              beside Open MPI, MPICH and Gloo, in a guest: half an hour'
+	@echo '  make bench ICOUNT=1     instructions per call instead of time'
 	@echo '  make bench-hop          what a forwarded frame costs, beside IP forwarding; PROFILE=1 by function'
 	@echo '  make bench-core         what the core alone takes per frame'
 	@echo '  make bench-plans        what plans cost to compute, on 16,384 nodes'
@@ -308,7 +309,7 @@ $(B)/bench/insns.so: bench/profile/insns.c bench/profile/plugin.h
 .PHONY: bench
 bench:
 	$(Q)scripts/install-deps build guest bench
-	$(Q)$(MAKE) module lib tools $(bench_programs)
+	$(Q)$(MAKE) module lib tools $(bench_programs) $(B)/bench/insns.so
 	$(Q)KERNEL='$(KERNEL)' bench/run
 
 # ---- tests ----

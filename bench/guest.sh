@@ -10,7 +10,7 @@
 #	count	SHAPE BYTES FRAMES RETRANSMITS FORWARDED	(torcoll: per call, all nodes)
 #	busy	SHAPE RIVAL BYTES BUSY_US SWITCHES		(per call: all processors; rank 0)
 #
-# and what bench/families.sh says.
+# and what bench/families.sh says; with BENCH_ICOUNT what bench/work.sh says, and nothing else.
 
 set -uo pipefail
 cd "$TORCOLL_TOP" || exit
@@ -148,6 +148,8 @@ run()
 
 # shellcheck source=bench/families.sh
 . bench/families.sh
+# shellcheck source=bench/work.sh
+. bench/work.sh
 
 # ---- measuring ----
 
@@ -259,7 +261,7 @@ bench_shape()
 }
 
 trap 'rm -rf "$work"' EXIT
-rm -f "$out" "$TORCOLL_RESULTS/bench.err" "$TORCOLL_RESULTS/tune.txt"
+rm -f "$out" "$TORCOLL_RESULTS"/{bench.err,tune.txt,insns.*}
 record about kernel "$(uname -r)"
 record about processor "$(sed -n 's/^model name.*: //p;T;q' /proc/cpuinfo) x $(nproc)"
 record about hypervisor "$(sed -n 's/.*\(hypervisor\).*/yes/p;T;q' /proc/cpuinfo)"
@@ -267,9 +269,13 @@ record about mtu 9000
 record about gro "$gro"
 sysctl -qw net.core.netdev_max_backlog=10000
 load-module || exit
-measure_raw
+[[ -n ${BENCH_ICOUNT-} ]] || measure_raw
 for shape in "${shapes[@]}"; do
-	bench_shape "$shape"
+	if [[ -n ${BENCH_ICOUNT-} ]]; then
+		bench_work "$shape"
+	else
+		bench_shape "$shape"
+	fi
 done
 rmmod torcoll || complain "the module does not unload"
 say "measured"

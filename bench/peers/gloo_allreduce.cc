@@ -18,6 +18,7 @@
 #include <gloo/rendezvous/file_store.h>
 #include <gloo/transport/tcp/device.h>
 
+#include "../profile/mark.h"
 #include "timing.h"
 
 using Algorithm = gloo::AllreduceOptions::Algorithm;
@@ -51,8 +52,12 @@ private:
 
 		gloo::barrier(barrier);
 		bench_moment start = bench_now();
+		if (!context_->rank)
+			profile_begin();
 		for (int i = 0; i < iters; i++)
 			allreduce(in, out, gloo::sum<float>);
+		if (!context_->rank)
+			profile_end();
 		end = bench_now();
 		return start;
 	}
