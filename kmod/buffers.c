@@ -17,28 +17,59 @@
 
 #include "session.h"
 
+/* Elements that are sent, where that is another vector than what is received. */
+static u64 input_count(const struct tor_plan_req *req)
+{
+	u64 sum = 0;
+	u32 i;
+
+	if (!req->from_counts)
+		return req->count;
+	for (i = 0; i < req->ranks; i++)
+		sum += req->counts[i];
+	return sum;
+}
+
 /* A part of the vector, bytes. */
 struct part {
 	u64 off;
 	u64 len;
 };
 
+static int read_counts(struct tor_session *session, u64 *to, u64 from, u32 ranks)
+{
+	u64 sum = 0;
+	u32 i;
+
+	if (copy_from_user(to, u64_to_user_ptr(from), array_size(ranks, sizeof(*to))))
+		return tor_refuse(session, -EFAULT, "the counts cannot be read");
+	for (i = 0; i < ranks; i++)
+		if (check_add_overflow(sum, to[i], &sum) || sum > S64_MAX / 16)
+			return tor_refuse(session, -EINVAL, "the counts' sum is too large");
+	return 0;
+}
+
 int tor_buffers_counts(struct tor_session *session, const struct tor_comm *comm,
 		       const struct torcoll_submit *desc, u64 **counts)
 {
-	size_t size = array_size(comm->ranks, sizeof(**counts));
+	u32 lists = !!desc->counts + !!desc->recv_counts;
+	u64 *list;
+	int err;
 
 	*counts = NULL;
-	if (!desc->counts)
+	if (!lists)
 		return 0;
-	*counts = kvmalloc(size, GFP_KERNEL_ACCOUNT);
-	if (!*counts)
+	list = kvmalloc_array(size_mul(lists, comm->ranks), sizeof(*list), GFP_KERNEL_ACCOUNT);
+	if (!list)
 		return tor_refuse(session, -ENOMEM, "no memory for %u counts", comm->ranks);
-	if (!copy_from_user(*counts, u64_to_user_ptr(desc->counts), size))
-		return 0;
-	kvfree(*counts);
-	*counts = NULL;
-	return tor_refuse(session, -EFAULT, "the counts cannot be read");
+	err = read_counts(session, list, desc->counts, comm->ranks);
+	if (!err && desc->recv_counts)
+		err = read_counts(session, list + comm->ranks, desc->recv_counts, comm->ranks);
+	if (err)
+		kvfree(list);
+	else
+		*counts = list;
+	return err;
 }
 
 static struct part own_block(const struct tor_op *op)
@@ -203,32 +234,58 @@ static int get_vector(struct tor_session *session, struct tor_slot *slot,
 	return 0;
 }
 
-/* The plan's temporaries, one behind the other, each as large as the vector. */
-static int get_temporaries(struct tor_session *session, struct tor_slot *slot, u64 length)
+/*
+ * Where the plan has an input, what is sent and what is received are vectors of their own, and the user's; in place, the
+ * input is a copy of ours.
+ */
+static int get_exchanged(struct tor_session *session, struct tor_slot *slot,
+			 const struct torcoll_submit *desc)
 {
-	u32 n = slot->op.plan.shape.bufs - 1;
-	u64 bytes;
+	u64 from = input_count(&slot->op.plan.req) * slot->op.elem;
+	u64 length = slot->op.plan.req.count * slot->op.elem;
+	bool in_place = from && length && desc->send_addr == desc->recv_addr;
+	struct tor_mem input;
+	int err = 0;
 
-	if (!n)
-		return 0;
-	if (check_mul_overflow((u64)n, length, &bytes))
-		return tor_refuse(session, -ENOMEM, "no memory for %u temporaries of %llu bytes",
-				  n, length);
-	return get_own(session, slot, TOR_PAGES_TEMP, bytes, &slot->temp);
+	if (!in_place && overlap(desc->send_addr, from, desc->recv_addr, length))
+		return tor_refuse(session, -EINVAL,
+				  "the buffers overlap without being in place");
+	if (length)
+		err = get_buffer(session, slot, TOR_PAGES_RECV, desc->recv_region,
+				 desc->recv_addr, length, &slot->data);
+	if (err || !from)
+		return err;
+	err = get_buffer(session, slot, TOR_PAGES_SEND, desc->send_region, desc->send_addr, from,
+			 &slot->temp);
+	if (err || !in_place)
+		return err;
+	input = slot->temp;
+	err = get_own(session, slot, TOR_PAGES_TEMP, from, &slot->temp);
+	if (!err)
+		tor_mem_copy(&slot->temp, &input);
+	return err;
+}
+
+static int get_temporaries(struct tor_session *session, struct tor_slot *slot)
+{
+	u64 bytes = tor_op_temp_bytes(&slot->op);
+
+	return bytes ? get_own(session, slot, TOR_PAGES_TEMP, bytes, &slot->temp) : 0;
 }
 
 int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 		    const struct torcoll_submit *desc)
 {
-	u64 count = slot->op.plan.req.count;
 	int err;
 
 	slot->result.len = 0;
 	slot->copy_result = false;
-	if (!count)
+	if (slot->op.plan.shape.input)
+		return get_exchanged(session, slot, desc);
+	if (!slot->op.plan.req.count)
 		return 0;
 	err = get_vector(session, slot, desc);
-	return err ? err : get_temporaries(session, slot, count * slot->op.elem);
+	return err ? err : get_temporaries(session, slot);
 }
 
 void tor_buffers_result(struct tor_slot *slot)

@@ -117,6 +117,11 @@ static int check_unused(struct tor_session *session, const struct torcoll_submit
 		return tor_refuse(session, -EINVAL, "%s has no operator", name);
 	if (desc->root && !tor_collective_has_root(desc->collective))
 		return tor_refuse(session, -EINVAL, "%s has no root", name);
+	if (desc->collective == TORCOLL_ALLTOALL)
+		return !desc->counts == !desc->recv_counts ? 0 :
+		       tor_refuse(session, -EINVAL, "counts of what goes, or of what comes, are missing");
+	if (desc->recv_counts)
+		return tor_refuse(session, -EINVAL, "%s has no counts of what comes", name);
 	if (desc->counts && !tor_collective_has_blocks(desc->collective))
 		return tor_refuse(session, -EINVAL, "%s has no counts", name);
 	return 0;
@@ -169,7 +174,7 @@ static int check_desc(struct tor_session *session, const struct tor_group *group
 	return 0;
 }
 
-/* Takes over @counts. */
+/* Takes over @counts: the ranks' blocks; with those of what comes behind them, if there are such. */
 static int begin(struct tor_session *session, struct tor_slot *slot,
 		 const struct torcoll_submit *desc, u64 *counts)
 {
@@ -183,6 +188,7 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 		.root = desc->root,
 		.count = desc->count,
 		.counts = counts,
+		.from_counts = desc->recv_counts ? counts + comm->ranks : NULL,
 	};
 	const char *why = "the plan cannot be made";
 	int err;

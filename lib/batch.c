@@ -11,7 +11,8 @@
 struct torcoll_prepared {
 	struct torcoll_comm *comm;
 	struct torcoll_submit desc;
-	uint64_t *counts;
+	uint64_t *counts;		/* what is sent, and what is received behind it */
+	uint64_t scalar;
 	uint32_t held[2];		/* regions of the buffers, or 0 */
 };
 
@@ -77,18 +78,35 @@ int torcoll_submit_many(struct torcoll_comm *comm, const struct torcoll_op *ops,
 
 /* ---- prepared ops ---- */
 
-static int counts_keep(struct torcoll_prepared *p, const uint64_t *counts)
+static int counts_keep(struct torcoll_prepared *p, const struct torcoll_op *op)
 {
-	size_t size = p->comm->size * sizeof(*counts);
+	size_t n = p->comm->size;
 
-	if (!counts)
+	if (!op->counts && !op->recv_counts)
 		return 0;
-	p->counts = malloc(size);
+	p->counts = calloc(2 * n, sizeof(*p->counts));
 	if (!p->counts)
 		return torcoll__fail(-ENOMEM, "preparing an op: out of memory");
-	memcpy(p->counts, counts, size);
-	p->desc.counts = torcoll__u64(p->counts);
+	if (op->counts) {
+		memcpy(p->counts, op->counts, n * sizeof(*p->counts));
+		p->desc.counts = torcoll__u64(p->counts);
+	}
+	if (op->recv_counts) {
+		memcpy(p->counts + n, op->recv_counts, n * sizeof(*p->counts));
+		p->desc.recv_counts = torcoll__u64(p->counts + n);
+	}
 	return 0;
+}
+
+/* Elements that can be multiplied have 8 bytes at most; what has more is refused when started. */
+static void scalar_keep(struct torcoll_prepared *p, const struct torcoll_op *op)
+{
+	size_t size = torcoll_type_size(op->type);
+
+	if (!op->scalar || size > sizeof(p->scalar))
+		return;
+	memcpy(&p->scalar, op->scalar, size);
+	p->desc.scalar = torcoll__u64(&p->scalar);
 }
 
 /* A buffer that cannot be registered for itself, since part of it is, is pinned by each start. */
@@ -134,13 +152,14 @@ int torcoll_prepare(struct torcoll_comm *comm, const struct torcoll_op *op,
 	p->comm = comm;
 	err = torcoll__op_describe(comm, op, &p->desc);
 	if (!err)
-		err = counts_keep(p, op->counts);
+		err = counts_keep(p, op);
 	if (!err)
 		err = buffers_hold(p, op);
 	if (err) {
 		torcoll_prepared_free(p);
 		return err;
 	}
+	scalar_keep(p, op);
 	*out = p;
 	return 0;
 }

@@ -25,6 +25,18 @@ static uint64_t block_count(const struct torcoll_comm *comm, const struct torcol
 	return op->count / comm->size + (comm->rank < op->count % comm->size);
 }
 
+/* Of an alltoall, whose lengths are each rank's own. */
+static uint64_t sent_count(const struct torcoll_comm *comm, const struct torcoll_op *op)
+{
+	uint64_t sum = 0;
+
+	if (!op->counts)
+		return op->count;
+	for (uint32_t i = 0; i < comm->size; i++)
+		sum += op->counts[i];
+	return sum;
+}
+
 /*
  * How many elements the op reads at send, or writes at recv, on this rank. Where it works in place, the
  * longer of the two is one vector with the other.
@@ -49,6 +61,8 @@ static uint64_t buffer_count(const struct torcoll_comm *comm, const struct torco
 		return recv || comm->rank == op->root ? op->count : 0;
 	case TORCOLL_REDUCE:
 		return !recv || comm->rank == op->root ? op->count : 0;
+	case TORCOLL_ALLTOALL:
+		return recv ? op->count : sent_count(comm, op);
 	default:
 		return op->count;
 	}
@@ -113,6 +127,7 @@ static void op_marshal(const struct torcoll_comm *comm, const struct torcoll_op 
 		.peer = op->peer,
 		.count = op->count,
 		.counts = torcoll__u64(op->counts),
+		.recv_counts = torcoll__u64(op->recv_counts),
 		.send_region = buffer_region(comm, op, false),
 		.recv_region = buffer_region(comm, op, true),
 		.send_addr = torcoll__u64(op->send),

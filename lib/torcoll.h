@@ -381,6 +381,50 @@ int torcoll_iscatterv(struct torcoll_comm *comm, const void *send, void *recv,
 		      const uint64_t *counts, enum torcoll_type type, uint32_t root,
 		      struct torcoll_request *req);
 
+/*
+ * Send each rank a block of the @count elements at @send, and put together at @recv what the ranks send here, both in the
+ * order of ranks. @count is a multiple of the number of ranks. In place: @send == @recv.
+ */
+int torcoll_alltoall(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		     enum torcoll_type type);
+int torcoll_ialltoall(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		      enum torcoll_type type, struct torcoll_request *req);
+
+/*
+ * The same with blocks of any length: @send_counts[i] elements go to rank i, @recv_counts[i] come from there. Two
+ * ranks must agree on what goes from the one to the other: another length gives -EPROTO; but of a length
+ * of 0 and another one, the longer end waits, or is not heard.
+ */
+int torcoll_alltoallv(struct torcoll_comm *comm, const void *send, const uint64_t *send_counts,
+		      void *recv, const uint64_t *recv_counts, enum torcoll_type type);
+int torcoll_ialltoallv(struct torcoll_comm *comm, const void *send, const uint64_t *send_counts,
+		       void *recv, const uint64_t *recv_counts, enum torcoll_type type,
+		       struct torcoll_request *req);
+
+/*
+ * Exchange blocks with the neighbours on the torus that the ranks form, or on a ring if they form none. The
+ * vectors at @send and @recv have a block for each neighbour: down, then up, along each dimension longer than
+ * 1; @count is the number of all elements. On a side of 2 both neighbours are one rank. In place: @send == @recv.
+ */
+int torcoll_halo(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		 enum torcoll_type type);
+int torcoll_ihalo(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		  enum torcoll_type type, struct torcoll_request *req);
+
+/*
+ * Reduce @count elements over the ranks up to and including the caller, in their order. In place: @send == @recv.
+ */
+int torcoll_scan(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		 enum torcoll_type type, enum torcoll_redop redop);
+int torcoll_iscan(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		  enum torcoll_type type, enum torcoll_redop redop, struct torcoll_request *req);
+
+/* The same over the ranks before the caller; of rank 0, @recv is undefined afterwards. */
+int torcoll_exscan(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		   enum torcoll_type type, enum torcoll_redop redop);
+int torcoll_iexscan(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
+		    enum torcoll_type type, enum torcoll_redop redop, struct torcoll_request *req);
+
 /* Return when, or complete once, all ranks have called it. */
 int torcoll_barrier(struct torcoll_comm *comm);
 int torcoll_ibarrier(struct torcoll_comm *comm, struct torcoll_request *req);
@@ -409,7 +453,8 @@ struct torcoll_op {
 	const void *scalar;		/* one element, for TORCOLL_PREMULSUM */
 	uint32_t param[TORCOLL_PARAM_COUNT]; /* of the algorithm, 0: the module chooses */
 	uint64_t deadline_ns;		/* then the op fails with -ETIMEDOUT */
-	uint64_t reserved[4];		/* must be 0 */
+	const uint64_t *recv_counts;	/* alltoall: elements from each rank, if counts are given */
+	uint64_t reserved[3];		/* must be 0 */
 };
 
 /* Carry out an op: returns when it is complete, with its status. One system call. */

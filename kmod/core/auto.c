@@ -25,14 +25,28 @@ static const struct candidates plain[TORCOLL_COLL_COUNT] = {
 				{ TORCOLL_CIRCULANT, TORCOLL_TREE } },
 	[TORCOLL_REDUCE] = { { TORCOLL_TREE, TORCOLL_CIRCULANT },
 			     { TORCOLL_CIRCULANT, TORCOLL_TREE } },
+	[TORCOLL_ALLTOALL] = { { TORCOLL_DIRECT }, { TORCOLL_DIRECT } },
+	[TORCOLL_SCAN] = { { TORCOLL_RING }, { TORCOLL_RING } },
+	[TORCOLL_EXSCAN] = { { TORCOLL_RING }, { TORCOLL_RING } },
+	[TORCOLL_HALO] = { { TORCOLL_DIRECT }, { TORCOLL_DIRECT } },
 	[TORCOLL_GATHER] = { { TORCOLL_TREE }, { TORCOLL_TREE } },
 	[TORCOLL_SCATTER] = { { TORCOLL_TREE }, { TORCOLL_TREE } },
+};
+
+/* Those that give the sequential sum. */
+static const struct candidates sequential[TORCOLL_COLL_COUNT] = {
+	[TORCOLL_ALLREDUCE] = { { TORCOLL_FLOOD, TORCOLL_DIRECT }, { TORCOLL_DIRECT } },
+	[TORCOLL_REDUCE_SCATTER] = { { TORCOLL_DIRECT }, { TORCOLL_DIRECT } },
+	[TORCOLL_REDUCE] = { { TORCOLL_FLOOD, TORCOLL_DIRECT }, { TORCOLL_DIRECT } },
+	[TORCOLL_SCAN] = { { TORCOLL_RING }, { TORCOLL_RING } },
+	[TORCOLL_EXSCAN] = { { TORCOLL_RING }, { TORCOLL_RING } },
 };
 
 static bool choose_plainly(u32 collective, enum tor_level level, u32 excluded, u64 bytes,
 			   struct tor_choice *choice)
 {
-	const struct candidates *c = &plain[collective];
+	const struct candidates *c = level == TOR_LEVEL_SEQUENTIAL ? &sequential[collective] :
+								     &plain[collective];
 	const u8 *candidate = bytes <= FEW_MESSAGES_MAX ? c->few_messages : c->few_bytes;
 	u32 i;
 
@@ -40,8 +54,6 @@ static bool choose_plainly(u32 collective, enum tor_level level, u32 excluded, u
 	for (i = 0; i < CANDIDATES && candidate[i] && !choice->algorithm; i++)
 		if (!(excluded & 1U << candidate[i]))
 			choice->algorithm = candidate[i];
-	if (level == TOR_LEVEL_SEQUENTIAL)
-		choice->algorithm = excluded & 1U << TORCOLL_FLOOD ? 0 : TORCOLL_FLOOD;
 	return choice->algorithm;
 }
 

@@ -45,21 +45,23 @@ void tor_chan_clear(struct tor_chan *chan, bool records);
 /* The memory of one of the plan's buffers; @off: in the buffer, then in that memory. */
 static inline struct tor_mem *tor_op_mem(const struct tor_op *op, u32 buf, u64 *off)
 {
+	const struct tor_plan *p = &op->plan;
+
 	if (buf == TOR_BUF_DATA)
 		return op->data;
-	*off += (buf - 1) * op->plan.req.count * op->elem;
+	*off += ((buf - 1) * p->temp.n - p->temp.off) * op->elem;
 	return op->temp;
 }
 
 /* A window [off, off + len) of a transfer's byte stream, while its pieces go by. */
-struct tor_span {
+struct tor_window {
 	u64 off;
 	u64 len;
 	u64 pos;			/* stream offset of the piece at hand */
 };
 
 /* Cut what [off, off + len) has in common with a piece of @bytes: false if nothing. */
-static inline bool tor_span_cut(struct tor_span *s, u64 bytes, u64 *skip, u64 *take)
+static inline bool tor_window_cut(struct tor_window *s, u64 bytes, u64 *skip, u64 *take)
 {
 	u64 from = max(s->pos, s->off);
 	u64 to = min(s->pos + bytes, s->off + s->len);

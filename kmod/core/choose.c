@@ -14,6 +14,11 @@ static bool is_rooted(const struct tor_plan_req *req)
 	return req->collective == TORCOLL_BROADCAST || req->collective == TORCOLL_REDUCE;
 }
 
+static bool is_scan(const struct tor_plan_req *req)
+{
+	return req->collective == TORCOLL_SCAN || req->collective == TORCOLL_EXSCAN;
+}
+
 /* As many channels as there are, or one: fewer messages, but links that have nothing to do. */
 static bool set_channels(struct tor_plan_req *req, u32 i)
 {
@@ -65,7 +70,7 @@ bool tor_offer_params(struct tor_plan_req *req, u32 i)
 	case TORCOLL_GENERAL:
 		return set_r(req, i);
 	case TORCOLL_RING:
-		return is_rooted(req) ? set_blocks(req, i) : set_channels(req, i);
+		return is_rooted(req) || is_scan(req) ? set_blocks(req, i) : set_channels(req, i);
 	case TORCOLL_CIRCULANT:
 		return is_rooted(req) ? set_blocks(req, i) : !i;
 	default:

@@ -208,9 +208,19 @@ u32 tor_comm_told(const struct tor_comm *comm, u32 round, u32 i)
 	return (first + i) % comm->ranks;
 }
 
+/* What was called as op @seq, in whose slot @op is; NULL if that is forgotten, or to come. */
+static const struct tor_call *find_call(const struct tor_comm *comm, const struct tor_op *op,
+					u32 seq)
+{
+	if (op->seq == seq)
+		return &op->call;
+	return op->seq == seq + comm->depth ? &op->past : NULL;
+}
+
 /* What this rank has called, if the others need it to understand. */
 static bool explain_to_others(struct tor_comm *comm, struct tor_abort *abort)
 {
+	const struct tor_call *called;
 	const struct tor_op *op;
 	u32 i;
 
@@ -220,10 +230,9 @@ static bool explain_to_others(struct tor_comm *comm, struct tor_abort *abort)
 		if (call->rank != comm->rank || call->collective)
 			continue;
 		op = tor_env_comm_op(comm, abort->op);
-		if (op && op->digest == abort->digest[i])
-			*call = op->call;
-		else if (op && op->past_digest == abort->digest[i])
-			*call = op->past;
+		called = op ? find_call(comm, op, abort->op) : NULL;
+		if (called)
+			*call = *called;
 		return call->collective;
 	}
 	return false;

@@ -203,9 +203,10 @@ static void find_periods(const struct walk *w, u32 part, u32 t, u32 *period)
 static u32 count_alike(const struct walk *w, u32 t)
 {
 	u32 half = w->req.ranks - 1, rounds = w->plan.shape.rounds;
+	const u32 cyclic = TOR_COLL(ALLREDUCE) | TOR_COLL(REDUCE_SCATTER) | TOR_COLL(ALLGATHER);
 	bool cycle = w->req.algorithm == TORCOLL_RING || w->req.algorithm == TORCOLL_HAMILTONIAN;
 
-	if (!cycle || is_rooted(&w->req))
+	if (!cycle || !(cyclic >> w->req.collective & 1))
 		return 1;
 	return min(rounds, t < half ? half : 2 * half) - t;
 }

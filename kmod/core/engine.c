@@ -12,7 +12,8 @@ static u64 counts_digest(const struct tor_plan_req *req)
 	__be64 word[2] = {};
 	u32 i;
 
-	for (i = 0; req->counts && i < req->ranks; i++) {
+	/* in an alltoall every rank has its own: see tor_op_transfer_digest() */
+	for (i = 0; req->counts && !req->from_counts && i < req->ranks; i++) {
 		word[0] = cpu_to_be64(req->counts[i]);
 		word[1] = cpu_to_be64(tor_env_hash(word, sizeof(word), DIGEST_HASH_KEY));
 	}
@@ -27,7 +28,7 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
 	word[0] = (u64)req->collective << 32 | req->algorithm;
 	word[1] = (u64)type << 32 | redop;
 	word[2] = (u64)bits << 32 | req->root;
-	word[3] = req->count;
+	word[3] = req->from_counts ? ~0ULL : req->count;
 	word[4] = counts_digest(req);
 	word[5] = req->ranks;
 	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
@@ -79,6 +80,7 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 		*why = "this algorithm cannot give the same float bits on every rank";
 		return -EOPNOTSUPP;
 	}
+	op->own_lengths = req->from_counts;
 	op->is_float = reduces && tor_type_is_float(type);
 	/* min and max as well: which of two NaNs comes out depends on who was first */
 	op->ordered = op->is_float;
@@ -105,6 +107,28 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 	atomic_set(&op->busy, op->comm->channels);
 	atomic_set(&op->open, op->comm->channels);
 	return 0;
+}
+
+u32 tor_op_transfer_digest(const struct tor_op *op, u64 bytes)
+{
+	__be64 word = cpu_to_be64(bytes);
+	u32 digest;
+
+	if (!op->own_lengths)
+		return op->digest;
+	digest = op->digest ^ (u32)tor_env_hash(&word, sizeof(word), DIGEST_HASH_KEY);
+	return digest ? digest : 1;
+}
+
+u64 tor_op_temp_bytes(const struct tor_op *op)
+{
+	const struct tor_plan *p = &op->plan;
+	u64 bytes = p->temp.n * op->elem;
+	u32 temps = p->shape.bufs - 1;
+
+	if (p->shape.input || !temps)
+		return 0;
+	return bytes > ~0ULL / temps ? ~0ULL : bytes * temps;
 }
 
 void tor_chan_init(struct tor_chan *chan, struct tor_op *op, u32 index, u32 seq)
@@ -205,8 +229,10 @@ static void check_early(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	const struct tor_rx *rx;
 
+	/* transfers that have digests of their own are looked at in their rounds */
 	list_for_each_entry(rx, &chan->rx, list)
-		if (rx->digest != chan->op->digest)
+		if (rx->digest != chan->op->digest &&
+		    (!chan->op->own_lengths || rx->round >= chan->rounds))
 			tor_chan_mismatch(ctx, chan, rx->rank, rx->digest);
 }
 
@@ -325,8 +351,8 @@ void tor_chan_recycle(struct tor_ctx *ctx, struct tor_chan *chan, u32 seq)
 	tor_chan_clear(chan, false);
 	/* every channel writes the same */
 	op->past = op->call;
-	op->past_digest = op->digest;
 	chan->past = op->digest;
+	chan->past_own_lengths = op->own_lengths;
 	chan->seq = seq;
 	chan->state = TOR_CHAN_IDLE;
 	chan->round = 0;

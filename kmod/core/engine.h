@@ -110,10 +110,11 @@ struct tor_comm {
  * struct tor_op - one collective call, as far as its channels share it
  * @seq: number of the op in its comm that is running here
  * @collective: enum torcoll_collective
- * @call: what was called; @past: before that, in this slot, with digest @past_digest
+ * @call: what was called; @past: before that, in this slot
  * @data: the plan's vector
- * @temp: its temporaries, one behind the other, each as large as the vector; NULL if it has none
+ * @temp: its temporaries, one behind the other: tor_op_temp_bytes(); or its input; NULL if it has neither
  * @deadline: ns, or 0; @late: when it has passed, the first rank found not to have called, or TOR_NO_RANK
+ * @own_lengths: how long a transfer is, only its ends know: see tor_op_transfer_digest()
  * @ordered: reductions must keep the plan's order (they are not associative)
  * @busy: channels not COMPLETE; @open: channels not CLOSED
  * @aborted: some channel was stopped by an error
@@ -123,7 +124,6 @@ struct tor_op {
 	u32 seq;
 	u32 digest;
 	u32 collective;
-	u32 past_digest;
 	struct tor_call call;
 	struct tor_call past;
 	struct tor_plan plan;
@@ -136,18 +136,27 @@ struct tor_op {
 	u64 deadline;
 	u32 late;
 	bool is_float;
+	bool own_lengths;
 	bool ordered;
 	bool aborted;
 	atomic_t busy;
 	atomic_t open;
 };
 
+/*
+ * What a transfer's frames say that was called. Where only the two ends of a transfer know how long it is, that is in it.
+ */
+u32 tor_op_transfer_digest(const struct tor_op *op, u64 bytes);
+
+/* Bytes of the plan's temporaries; 0: none, or an input in their place. ~0: too many to count. */
+u64 tor_op_temp_bytes(const struct tor_op *op);
+
 enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CHAN_CLOSED };
 
 /**
  * struct tor_chan - one channel of one op slot
  * @seq: the op that it serves now
- * @past: digest of the op before, 0: there was none
+ * @past: digest of the op before, 0: there was none; @past_own_lengths: its frames had others
  * @round: current round; @entered: its transfers are set up
  * @rx: struct tor_rx of the current round, and early ones of later rounds
  * @tx: struct tor_tx of all rounds, not yet wholly acknowledged
@@ -164,6 +173,7 @@ struct tor_chan {
 	u32 index;
 	u32 seq;
 	u32 past;
+	bool past_own_lengths;
 	enum tor_chan_state state;
 	u32 round;
 	u32 rounds;

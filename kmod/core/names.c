@@ -85,4 +85,5 @@ const char *const tor_algorithm_names[TORCOLL_ALGO_COUNT] = {
 	[TORCOLL_MOORE] = "moore",
 	[TORCOLL_ALLPORT] = "allport",
 	[TORCOLL_BINE] = "bine",
+	[TORCOLL_DIRECT] = "direct",
 };

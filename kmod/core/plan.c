@@ -23,36 +23,70 @@ static const struct tor_family *const families[TORCOLL_ALGO_COUNT] = {
 	[TORCOLL_TRIVANCE_BW] = &tor_family_trivance_bw,
 	[TORCOLL_RECDOUB_BW] = &tor_family_recdoub_bw,
 	[TORCOLL_RECDOUB_BW_MIRRORED] = &tor_family_recdoub_bw_mirrored,
+	[TORCOLL_DIRECT] = &tor_family_direct,
 };
+
+/* What goes by an algorithm's name, but is planned by itself. */
+static const struct {
+	u32 algorithm;
+	const struct tor_family *family;
+} further[] = {
+	{ TORCOLL_RING, &tor_family_chain },
+	{ TORCOLL_DIRECT, &tor_family_halo },
+};
+
+static const struct tor_family *family_of(const struct tor_plan_req *r)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(further); i++)
+		if (r->algorithm == further[i].algorithm &&
+		    further[i].family->serves >> r->collective & 1)
+			return further[i].family;
+	return families[r->algorithm];
+}
 
 u32 tor_algorithm_serves(u32 algorithm)
 {
-	u32 serves;
+	u32 serves, i;
 
 	if (algorithm >= TORCOLL_ALGO_COUNT || !families[algorithm])
 		return 0;
 	serves = families[algorithm]->serves;
+	for (i = 0; i < ARRAY_SIZE(further); i++)
+		if (further[i].algorithm == algorithm)
+			serves |= further[i].family->serves;
 	/* see tor_plan_init() */
 	return serves & TOR_COLL(ALLREDUCE) ? serves | TOR_COLL(BARRIER) : serves;
 }
 
 /* --- requests --- */
 
-static const char *check_counts(const struct tor_plan_req *r)
+static bool sum_is(const u64 *counts, u32 ranks, u64 count)
 {
-	u64 sum = 0;
 	u32 i;
 
+	for (i = 0; i < ranks; i++) {
+		if (counts[i] > count)
+			return false;
+		count -= counts[i];
+	}
+	return !count;
+}
+
+static const char *check_counts(const struct tor_plan_req *r)
+{
+	static const char no_sum[] = "counts do not sum up to count";
+
+	if (r->collective == TORCOLL_ALLTOALL && r->from_counts)
+		return r->counts && sum_is(r->from_counts, r->ranks, r->count) ? NULL : no_sum;
+	if (r->from_counts)
+		return "only an alltoall has counts of what comes";
 	if (!r->counts)
 		return NULL;
 	if (!tor_collective_has_blocks(r->collective))
 		return "counts are for reduce-scatter, allgather, gather and scatter";
-	for (i = 0; i < r->ranks; i++) {
-		if (r->counts[i] > r->count - sum)
-			return "counts do not sum up to count";
-		sum += r->counts[i];
-	}
-	return sum == r->count ? NULL : "counts do not sum up to count";
+	return sum_is(r->counts, r->ranks, r->count) ? NULL : no_sum;
 }
 
 static const char *check_members(const struct tor_plan_req *r)
@@ -203,13 +237,23 @@ static int find_grid(struct tor_plan *p, bool any_list)
 
 /* --- the iterator --- */
 
+/* Is there nothing to do? In a halo even a rank alone has neighbours. */
+static bool idle(const struct tor_plan_req *r)
+{
+	if (r->ranks == 1)
+		return r->collective != TORCOLL_HALO || !r->count;
+	/* who gets nothing may have something to give */
+	return !r->count && !r->from_counts;
+}
+
 static int init_family(struct tor_plan *p, const struct tor_family *f, const char **why)
 {
 	u32 ch, rounds = 0;
 	int err;
 
 	p->shape = (struct tor_plan_shape){ .channels = 1, .peers = 1, .bufs = 1, .agrees = true };
-	if (p->req.ranks == 1 || !p->req.count)
+	p->temp = (struct tor_span){ 0, p->req.count };
+	if (idle(&p->req))
 		return 0;
 	err = f->init(p, why);
 	if (err)
@@ -242,7 +286,7 @@ int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, 
 		return refuse(-EINVAL, why, "unknown algorithm");
 	if (req->algorithm == TORCOLL_ALGO_AUTO)
 		return refuse(-EINVAL, why, "auto is no algorithm of its own");
-	f = families[req->algorithm];
+	f = family_of(req);
 	if (!f)
 		return refuse(-EOPNOTSUPP, why, "the algorithm is not available");
 	bad = check_members(req);
@@ -266,12 +310,13 @@ int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, 
 
 u32 tor_plan_rounds(const struct tor_plan *p, u32 channel)
 {
-	if (channel >= p->shape.channels || p->req.ranks == 1 || !p->req.count)
+	if (channel >= p->shape.channels || idle(&p->req))
 		return 0;
 	/* every block's part of a later channel may be empty: blocks of one element, say */
-	if (!tor_collective_has_blocks(p->req.collective) && !tor_plan_slice(p, channel).n)
+	if (!tor_collective_has_blocks(p->req.collective) && !p->req.from_counts &&
+	    !tor_plan_slice(p, channel).n)
 		return 0;
-	return families[p->req.algorithm]->rounds(p, channel);
+	return family_of(&p->req)->rounds(p, channel);
 }
 
 void tor_plan_begin(const struct tor_plan *p, u32 channel, u32 round, struct tor_cursor *c)
@@ -288,14 +333,14 @@ static bool open_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	c->sbuf = TOR_BUF_DATA;
 	c->dbuf = TOR_BUF_DATA;
 	c->op = TOR_PIECE_REDUCE;
-	c->open = families[p->req.algorithm]->transfer(p, c);
+	c->open = family_of(&p->req)->transfer(p, c);
 	c->transfer++;
 	return c->open;
 }
 
 bool tor_plan_next(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
-	const struct tor_family *f = families[p->req.algorithm];
+	const struct tor_family *f = family_of(&p->req);
 
 	for (;;) {
 		if (!c->open && !open_transfer(p, c))
@@ -320,7 +365,7 @@ bool tor_plan_next(const struct tor_plan *p, struct tor_cursor *c, struct tor_pi
  */
 const struct tor_family *tor_plan_family(const struct tor_plan *p)
 {
-	return families[p->req.algorithm];
+	return family_of(&p->req);
 }
 
 /**
@@ -354,6 +399,26 @@ struct tor_span tor_plan_blocks(const struct tor_plan *p, u32 channel, u32 first
 }
 
 /**
+ * tor_plan_block - a rank's block of a vector
+ * @count: elements of the vector
+ * @counts: of each rank's block, or NULL: an even split
+ * @ranks: number of ranks
+ * @rank: whose block
+ */
+struct tor_span tor_plan_block(u64 count, const u64 *counts, u32 ranks, u32 rank)
+{
+	u64 off = 0;
+	u32 i;
+
+	if (!counts)
+		return (struct tor_span){ tor_block_start(count, ranks, rank),
+					  tor_block_len(count, ranks, rank) };
+	for (i = 0; i < rank; i++)
+		off += counts[i];
+	return (struct tor_span){ off, counts[rank] };
+}
+
+/**
  * tor_plan_own - a channel's part of a rank's block
  * @p: plan
  * @channel: its number
@@ -364,21 +429,13 @@ struct tor_span tor_plan_blocks(const struct tor_plan *p, u32 channel, u32 first
 struct tor_span tor_plan_own(const struct tor_plan *p, u32 channel, u32 rank)
 {
 	const struct tor_plan_req *r = &p->req;
-	u64 off = 0, n;
-	u32 i;
+	struct tor_span own;
 
 	if (r->collective == TORCOLL_ALLREDUCE)
 		return tor_plan_blocks(p, channel, rank, 1);
-	if (r->counts) {
-		for (i = 0; i < rank; i++)
-			off += r->counts[i];
-		n = r->counts[rank];
-	} else {
-		off = tor_block_start(r->count, r->ranks, rank);
-		n = tor_block_len(r->count, r->ranks, rank);
-	}
+	own = tor_plan_block(r->count, r->counts, r->ranks, rank);
 	return (struct tor_span){
-		off + tor_block_start(n, p->shape.channels, channel),
-		tor_block_len(n, p->shape.channels, channel),
+		own.off + tor_block_start(own.n, p->shape.channels, channel),
+		tor_block_len(own.n, p->shape.channels, channel),
 	};
 }

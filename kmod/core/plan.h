@@ -21,6 +21,11 @@
  * sum). For a family that ->alternates, the engine enters round k only when all sends of rounds up to
  * k - 2 are acknowledged, or were copied, which short ones are; within a round and its predecessor such a family never overwrites what is sent.
  *
+ * Temporaries are as long as the vector. A family whose ranks use but a part of them says which, in tor_plan.temp.
+ *
+ * Where the plan has an input (tor_plan_shape.input), buffer 1 is no temporary: it holds at first what data holds,
+ * and nothing is written there.
+ *
  * A plan is a pure function of (request, rank): no communication, no allocation, O(log p) state.
  */
 #ifndef _TOR_CORE_PLAN_H
@@ -33,6 +38,7 @@
 #define TOR_MAX_CHANNELS	(2 * TOR_MAX_DIMS)
 #define TOR_MAX_BUFS		U16_MAX		/* data and temporaries */
 #define TOR_BUF_DATA		0
+#define TOR_BUF_INPUT		1		/* if the plan has one */
 
 enum tor_piece_op { TOR_PIECE_COPY, TOR_PIECE_REDUCE };
 
@@ -52,7 +58,9 @@ struct tor_piece {
  * @algorithm: enum torcoll_algorithm, not AUTO
  * @root: rank, for broadcast and reduce
  * @count: elements of the whole vector
- * @counts: elements of each rank's block, or NULL: an even split
+ * @counts: elements of each rank's block, or NULL: an even split. In an alltoall: of what goes to each rank from
+ *	this one, which is another list on every rank
+ * @from_counts: alltoall with @counts: of what comes from each; @count is their sum
  * @param: enum torcoll_param, 0: the default
  *
  * Pointers must stay valid as long as the plan is used.
@@ -66,7 +74,13 @@ struct tor_plan_req {
 	u32 root;
 	u64 count;
 	const u64 *counts;
+	const u64 *from_counts;
 	u32 param[TORCOLL_PARAM_COUNT];
+};
+
+/* A run of elements. */
+struct tor_span {
+	u64 off, n;
 };
 
 /* Bounds that the engine sizes its state by, and traits. Filled by tor_plan_init(). */
@@ -76,6 +90,7 @@ struct tor_plan_shape {
 	u32 peers;			/* ranks sent to in one round of one channel, at most */
 	u32 bufs;			/* buffers used: 1 is data alone */
 	bool alternates;		/* see above */
+	bool input;			/* see above */
 	bool agrees;			/* every element has one bracket everywhere: same float bits */
 	bool sequential;		/* that of the sequential sum in the order of ranks */
 };
@@ -84,6 +99,7 @@ struct tor_plan {
 	struct tor_plan_req req;	/* as given, but that a barrier is an allreduce */
 	u32 rank;
 	struct tor_plan_shape shape;
+	struct tor_span temp;		/* elements of temporaries that this rank uses */
 	struct tor_torus grid;		/* that the ranks form; without sides of 1 */
 	bool list;			/* they form none: a ring of them */
 	u64 family[48];			/* the family's own state, O(log p) */
@@ -149,7 +165,8 @@ int tor_collective_parse(const char *name);
 /* Does it combine the ranks' elements by an operator? */
 static inline bool tor_collective_reduces(u32 collective)
 {
-	return (TOR_COLL(ALLREDUCE) | TOR_COLL(REDUCE) | TOR_COLL(REDUCE_SCATTER)) >> collective & 1;
+	return (TOR_COLL(ALLREDUCE) | TOR_COLL(REDUCE) | TOR_COLL(REDUCE_SCATTER) |
+		TOR_COLL(SCAN) | TOR_COLL(EXSCAN)) >> collective & 1;
 }
 
 static inline bool tor_collective_has_root(u32 collective)

@@ -152,7 +152,7 @@ static bool apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 l
 		  const struct tor_bytes *payload, u32 pieces)
 {
 	struct tor_op *op = chan->op;
-	struct tor_span span = { .off = off, .len = len };
+	struct tor_window span = { .off = off, .len = len };
 	struct tor_stream s;
 	struct tor_piece piece;
 	struct tor_cursor c;
@@ -176,7 +176,7 @@ static bool apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 l
 	while (span.pos < off + len && tor_plan_next(&op->plan, &c, &piece)) {
 		if (piece.dst != op->plan.rank || piece.src != rx->rank)
 			continue;
-		if (!tor_span_cut(&span, piece.n * op->elem, &skip, &take))
+		if (!tor_window_cut(&span, piece.n * op->elem, &skip, &take))
 			continue;
 		at = piece.doff * op->elem + skip;
 		mem = tor_op_mem(op, piece.dbuf, &at);
@@ -271,6 +271,11 @@ static void current_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 	struct tor_rx *rx = tor_chan_rx_find(chan, rank, h->round);
 	u32 index = tor_div64(h->offset, comm->unit);
 
+	/* the sender has another idea of what it sends; where all know, this was found before */
+	if (chan->op->own_lengths && (!rx || rx->digest != h->digest)) {
+		tor_chan_mismatch(ctx, chan, rank, h->digest);
+		return;
+	}
 	if (!rx || index >= rx->frames || h->length != tor_chan_frame_len(comm, rx, index) ||
 	    tor_rx_look(rx, index) == TOR_RX_BEYOND) {
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
@@ -318,11 +323,13 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 		return;
 	}
 	if (ahead < 0) {
-		if (!tor_chan_past_mismatch(ctx, chan, rank, h->op, h->digest))
+		if (chan->past_own_lengths ||
+		    !tor_chan_past_mismatch(ctx, chan, rank, h->op, h->digest))
 			repeat(ctx, chan, rank, h);
 		return;
 	}
-	if (chan->state != TOR_CHAN_IDLE && h->digest != chan->op->digest) {
+	if (chan->state != TOR_CHAN_IDLE && h->digest != chan->op->digest &&
+	    !chan->op->own_lengths) {
 		tor_chan_mismatch(ctx, chan, rank, h->digest);
 		return;
 	}

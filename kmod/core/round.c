@@ -7,10 +7,18 @@
 #include "stream.h"
 
 /* What came early must fit the transfer that it turns out to belong to. */
-static bool early_fits(const struct tor_chan *chan, const struct tor_rx *rx)
+static bool early_fits(const struct tor_chan *chan, struct tor_rx *rx)
 {
+	u32 digest = tor_op_transfer_digest(chan->op, rx->bytes);
 	const struct tor_kept *kept;
 
+	swap(digest, rx->digest);
+	if (!rx->nkept)
+		return true;
+	if (rx->digest != digest) {
+		rx->digest = digest;
+		return false;
+	}
 	list_for_each_entry(kept, &rx->kept, list)
 		if (kept->index >= rx->frames ||
 		    kept->len != tor_chan_frame_len(chan->op->comm, rx, kept->index))

@@ -15,7 +15,7 @@ static u32 tx_ranges(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u3
 		     struct tor_range *range)
 {
 	struct tor_op *op = chan->op;
-	struct tor_span span = { .off = off, .len = len };
+	struct tor_window span = { .off = off, .len = len };
 	struct tor_piece piece;
 	struct tor_cursor c;
 	u64 skip, take;
@@ -31,7 +31,7 @@ static u32 tx_ranges(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u3
 	while (span.pos < off + len && tor_plan_next(&op->plan, &c, &piece)) {
 		if (piece.src != op->plan.rank || piece.dst != tx->rank)
 			continue;
-		if (!tor_span_cut(&span, piece.n * op->elem, &skip, &take))
+		if (!tor_window_cut(&span, piece.n * op->elem, &skip, &take))
 			continue;
 		if (n < TOR_FRAME_RANGES) {
 			range[n].off = piece.soff * op->elem + skip;
@@ -80,7 +80,7 @@ static u8 *copy_out(const struct tor_mem *mem, u64 at, u64 bytes, u8 *to)
 static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u32 len, u8 *to)
 {
 	struct tor_op *op = chan->op;
-	struct tor_span span = { .off = off, .len = len };
+	struct tor_window span = { .off = off, .len = len };
 	struct tor_piece piece;
 	struct tor_cursor c;
 	struct tor_mem *mem;
@@ -96,7 +96,7 @@ static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u
 	while (span.pos < off + len && tor_plan_next(&op->plan, &c, &piece)) {
 		if (piece.src != op->plan.rank || piece.dst != tx->rank)
 			continue;
-		if (!tor_span_cut(&span, piece.n * op->elem, &skip, &take))
+		if (!tor_window_cut(&span, piece.n * op->elem, &skip, &take))
 			continue;
 		at = piece.soff * op->elem + skip;
 		mem = tor_op_mem(op, piece.sbuf, &at);
@@ -122,7 +122,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	h.dst_epoch = READ_ONCE(comm->epoch[tx->rank]);
 	h.comm = comm->tag;
 	h.op = chan->seq;
-	h.digest = op->digest;
+	h.digest = tor_op_transfer_digest(op, tx->bytes);
 	h.channel = chan->index;
 	h.flags = flags;
 	h.round = tx->round;

@@ -33,7 +33,8 @@ struct coverage {
 bool reduces(uint32_t collective)
 {
 	return collective == TORCOLL_ALLREDUCE || collective == TORCOLL_REDUCE_SCATTER ||
-	       collective == TORCOLL_REDUCE;
+	       collective == TORCOLL_REDUCE || collective == TORCOLL_SCAN ||
+	       collective == TORCOLL_EXSCAN;
 }
 
 bool has_root(uint32_t collective)
@@ -75,6 +76,7 @@ static enum refusal ask_plans(const struct world *w, const struct torcoll_op *op
 		/* a barrier's is an allreduce's of one byte */
 		.count = op->collective == TORCOLL_BARRIER ? 1 : op->count,
 		.counts = op->counts,
+		.from_counts = op->recv_counts,
 	};
 	static struct tor_plan plan;
 	static struct tor_torus torus;
@@ -154,7 +156,36 @@ static void draw_counts(const struct world *w, uint64_t *state, struct test_case
 		left -= t->counts[r];
 	}
 	t->counts[last] += left;
-	t->op.counts = t->counts;
+}
+
+uint64_t pair_count(const struct test_case *t, uint32_t from, uint32_t to)
+{
+	uint64_t h = hash(t->seed ^ hash(from * 4099 + to));
+
+	return h % 3 ? (h >> 8) % (t->pair_count + 1) : 0;
+}
+
+/*
+ * An alltoall's or halo's vector has as many elements for each rank or neighbour; in an uneven one every pair has a
+ * number of its own, and the whole then is what this rank gets.
+ */
+static void make_exchange(const struct world *w, struct test_case *t)
+{
+	uint32_t ranks = w->info.ranks, ways = halo_ways(w);
+
+	if (t->op.collective == TORCOLL_HALO) {
+		t->op.count -= t->op.count % ways;
+		return;
+	}
+	t->op.count -= t->op.count % ranks;
+	if (!t->uneven)
+		return;
+	t->pair_count = t->op.count / ranks;
+	for (uint32_t r = 0; r < ranks; r++) {
+		t->counts[r] = pair_count(t, w->info.rank, r);
+		t->recv_counts[r] = pair_count(t, r, w->info.rank);
+	}
+	t->op.count = block_start(0, t->recv_counts, ranks, ranks);
 }
 
 /* A barrier has no elements. */
@@ -163,6 +194,13 @@ static void make_barrier(struct test_case *t)
 	t->op.type = TORCOLL_TYPE_NONE;
 	t->op.count = 0;
 	t->size = SIZE_ZERO;
+}
+
+/* Again when @t has moved: its op refers to itself. */
+static void point_to_counts(struct test_case *t)
+{
+	t->op.counts = t->uneven ? t->counts : NULL;
+	t->op.recv_counts = t->uneven && t->op.collective == TORCOLL_ALLTOALL ? t->recv_counts : NULL;
 }
 
 static void draw_candidate(const struct world *w, uint64_t *state, struct test_case *t)
@@ -189,9 +227,14 @@ static void draw_candidate(const struct world *w, uint64_t *state, struct test_c
 	t->uneven = has_blocks(t->op.collective) && draw(state) & 1;
 	if (t->uneven)
 		draw_counts(w, state, t);
+	if (t->op.collective == TORCOLL_ALLTOALL || t->op.collective == TORCOLL_HALO) {
+		t->uneven = t->op.collective == TORCOLL_ALLTOALL && draw(state) & 1;
+		make_exchange(w, t);
+	}
 	t->registered = draw(state) & 1;
 	t->misalign = shifts[draw(state) % ARRAY_SIZE(shifts)];
 	t->in_place = draw(state) & 1;
+	point_to_counts(t);
 	t->expect = ask_plans(w, &t->op);
 }
 
@@ -270,8 +313,7 @@ void case_draw(const struct world *w, struct coverage *c, uint64_t *state, struc
 		if (novelty(c, &candidate) > novelty(c, t))
 			*t = candidate;
 	}
-	/* it may have moved */
-	t->op.counts = t->uneven ? t->counts : NULL;
+	point_to_counts(t);
 	for (int i = 0; i < TABLES && t->expect == SERVED; i++) {
 		struct place p = place_of(t, i);
 

@@ -56,11 +56,16 @@ struct test_case {
 	enum size_class size;
 	bool uneven;		/* blocks have op.counts elements, which is: */
 	uint64_t counts[RANKS_MAX];
+	uint64_t recv_counts[RANKS_MAX];	/* alltoall */
+	uint64_t pair_count;	/* the most in it */
 	bool in_place;
 	bool registered;
 	uint32_t misalign;	/* bytes that buffers start behind a page's start */
 	enum refusal expect;
 };
+
+/* Elements that rank @from sends rank @to in an uneven alltoall. */
+uint64_t pair_count(const struct test_case *t, uint32_t from, uint32_t to);
 
 /* What cases are drawn for. */
 struct world {
@@ -107,10 +112,14 @@ uint64_t block_start(uint64_t count, const uint64_t *counts, uint32_t ranks, uin
 void values_fill(const struct test_case *t, uint32_t rank, struct part part, void *buf);
 
 /*
- * Compare elements part.start + first, + first + step, ... of a result with the reference. Return how many are wrong;
- * the first of them is told in @text.
+ * Compare elements part.start + first, + first + step, ... of what this rank got with the reference. Return how
+ * many are wrong; the first of them is told in @text.
  */
-uint64_t values_check(const struct test_case *t, uint32_t ranks, struct part part, uint64_t first,
+uint64_t values_check(const struct test_case *t, const struct world *w, struct part part, uint64_t first,
 		      uint64_t step, const void *buf, char *text, size_t text_bytes);
+
+/* The rank that block @way of a halo comes from, and the number of blocks. */
+uint32_t halo_neighbour(const struct world *w, uint32_t way);
+uint32_t halo_ways(const struct world *w);
 
 #endif

@@ -211,6 +211,9 @@ struct part part_sent(const struct test_case *t, uint32_t ranks, uint32_t rank)
 	case TORCOLL_BROADCAST:
 	case TORCOLL_SCATTER:
 		return (struct part){ 0, rank == t->op.root ? t->op.count : 0 };
+	case TORCOLL_ALLTOALL:
+		return (struct part){ 0, t->uneven ? block_start(0, t->op.counts, ranks, ranks) :
+						     t->op.count };
 	default:
 		return (struct part){ 0, t->op.count };
 	}
@@ -225,6 +228,8 @@ struct part part_received(const struct test_case *t, uint32_t ranks, uint32_t ra
 	case TORCOLL_REDUCE:
 	case TORCOLL_GATHER:
 		return (struct part){ 0, rank == t->op.root ? t->op.count : 0 };
+	case TORCOLL_EXSCAN:
+		return (struct part){ 0, rank ? t->op.count : 0 };
 	default:
 		return (struct part){ 0, t->op.count };
 	}
@@ -239,28 +244,91 @@ void values_fill(const struct test_case *t, uint32_t rank, struct part part, voi
 }
 
 /* Whose block element @i is in. */
-static uint32_t owner(const struct test_case *t, uint32_t ranks, uint64_t i)
+static uint32_t owner(const uint64_t *counts, uint64_t count, uint32_t ranks, uint64_t i)
 {
-	uint64_t q = t->op.count / ranks, m = t->op.count % ranks;
+	uint64_t q = count / ranks, m = count % ranks;
 	uint32_t rank = 0;
 
-	if (!t->op.counts)
+	if (!counts)
 		return i < m * (q + 1) ? i / (q + 1) : m + (i - m * (q + 1)) / q;
-	while (i >= t->op.counts[rank])
-		i -= t->op.counts[rank++];
+	while (i >= counts[rank])
+		i -= counts[rank++];
 	return rank;
 }
 
-static void expected(const struct test_case *t, uint32_t ranks, uint64_t i, void *to)
+uint32_t halo_ways(const struct world *w)
 {
-	uint32_t from = t->op.root;
+	uint32_t ways = 0;
 
-	if (reduces(t->op.collective)) {
+	for (uint32_t d = 0; d < w->info.ndim; d++)
+		ways += w->info.side[d] > 1 ? 2 : 0;
+	return ways ? ways : 2;
+}
+
+uint32_t halo_neighbour(const struct world *w, uint32_t way)
+{
+	uint32_t stride = 1, side, at;
+
+	for (uint32_t d = 0; d < w->info.ndim; stride *= w->info.side[d++]) {
+		side = w->info.side[d];
+		if (side == 1)
+			continue;
+		at = w->info.rank / stride % side;
+		if (way == 0)
+			return w->info.rank + (at ? -stride : (side - 1) * stride);
+		if (way == 1)
+			return w->info.rank + (at < side - 1 ? stride : -(side - 1) * stride);
+		way -= 2;
+	}
+	return w->info.rank;
+}
+
+/* Where in the vector of the rank that sent it element @i of what this one got was. */
+static uint64_t exchanged(const struct test_case *t, const struct world *w, uint64_t i, uint32_t *from)
+{
+	uint64_t n = t->op.count / (t->op.collective == TORCOLL_HALO ? halo_ways(w) : w->info.ranks);
+	uint32_t me = w->info.rank;
+	uint64_t at = 0;
+
+	if (t->op.collective == TORCOLL_HALO) {
+		*from = halo_neighbour(w, i / n);
+		return (i / n ^ 1) * n + i % n;
+	}
+	*from = owner(t->op.recv_counts, t->op.count, w->info.ranks, i);
+	if (!t->uneven)
+		return me * n + i % n;
+	for (uint32_t r = 0; r < me; r++)
+		at += pair_count(t, *from, r);
+	return at + i - block_start(0, t->recv_counts, w->info.ranks, *from);
+}
+
+static void expected(const struct test_case *t, const struct world *w, uint64_t i, void *to)
+{
+	uint32_t from = t->op.root, ranks = w->info.ranks;
+
+	switch (t->op.collective) {
+	case TORCOLL_SCAN:
+		value_types[t->op.type].reduce(t, w->info.rank + 1, i, to);
+		return;
+	case TORCOLL_EXSCAN:
+		value_types[t->op.type].reduce(t, w->info.rank, i, to);
+		return;
+	case TORCOLL_ALLREDUCE:
+	case TORCOLL_REDUCE_SCATTER:
+	case TORCOLL_REDUCE:
 		value_types[t->op.type].reduce(t, ranks, i, to);
 		return;
+	case TORCOLL_ALLTOALL:
+	case TORCOLL_HALO:
+		i = exchanged(t, w, i, &from);
+		break;
+	case TORCOLL_ALLGATHER:
+	case TORCOLL_GATHER:
+		from = owner(t->op.counts, t->op.count, ranks, i);
+		break;
+	default:
+		break;
 	}
-	if (!has_root(t->op.collective) || t->op.collective == TORCOLL_GATHER)
-		from = owner(t, ranks, i);
 	value_types[t->op.type].put(t, from, i, to);
 }
 
@@ -270,7 +338,7 @@ static void print_bytes(char *to, const unsigned char *p, size_t n)
 		sprintf(to + 2 * i, "%02x", p[n - 1 - i]);
 }
 
-uint64_t values_check(const struct test_case *t, uint32_t ranks, struct part part, uint64_t first,
+uint64_t values_check(const struct test_case *t, const struct world *w, struct part part, uint64_t first,
 		      uint64_t step, const void *buf, char *text, size_t text_bytes)
 {
 	size_t elem = torcoll_type_size(t->op.type);
@@ -281,7 +349,7 @@ uint64_t values_check(const struct test_case *t, uint32_t ranks, struct part par
 	for (uint64_t i = first; i < part.count; i += step) {
 		const unsigned char *got = (const unsigned char *)buf + i * elem;
 
-		expected(t, ranks, part.start + i, want);
+		expected(t, w, part.start + i, want);
 		if (!memcmp(got, want, elem))
 			continue;
 		if (!wrong++) {

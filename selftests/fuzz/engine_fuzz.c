@@ -99,7 +99,7 @@ static void submit(void)
 	must(op[slot].plan.shape.channels <= comm.channels);
 	len = request.count * op[slot].elem;
 	get_memory(&data_mem[slot], len);
-	get_memory(&temp_mem[slot], (op[slot].plan.shape.bufs - 1) * len);
+	get_memory(&temp_mem[slot], tor_op_temp_bytes(&op[slot]));
 	op[slot].data = &data_mem[slot];
 	op[slot].temp = &temp_mem[slot];
 	op[slot].deadline = 0;

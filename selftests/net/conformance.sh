@@ -17,7 +17,7 @@ run()
 {
 	local out last passed failed
 
-	nodes_up "$1" >/dev/null || bail "no torus: torcollctl netns up $1"
+	nodes_up "$1" "${patient[@]}" >/dev/null || bail "no torus: torcollctl netns up $1"
 	out=$(torcollctl netns run --no-prefix conformance "$seed.$1" "$2" 2>&1)
 	torcollctl netns down
 	diag <<<"$1: ${out//$'\n'/$'\n'$1: }"

@@ -104,11 +104,14 @@ static void auto__serves_all(void **state)
 
 static void auto__sequential(void **state)
 {
-	struct tor_plan_req req = request(TORCOLL_ALLREDUCE, 10000);
+	struct tor_plan_req req = request(TORCOLL_ALLREDUCE, 10);
 
 	assert_int_equal(chosen(&chooser, &req, TOR_LEVEL_SEQUENTIAL), TORCOLL_FLOOD);
 	assert_int_equal(chosen(NULL, &req, TOR_LEVEL_SEQUENTIAL), TORCOLL_FLOOD);
-	req.param[TORCOLL_PARAM_EXCLUDE] = 1U << TORCOLL_FLOOD;
+	req.count = 100000;
+	assert_int_equal(chosen(&chooser, &req, TOR_LEVEL_SEQUENTIAL), TORCOLL_DIRECT);
+	assert_int_equal(chosen(NULL, &req, TOR_LEVEL_SEQUENTIAL), TORCOLL_DIRECT);
+	req.param[TORCOLL_PARAM_EXCLUDE] = 1U << TORCOLL_FLOOD | 1U << TORCOLL_DIRECT;
 	assert_int_equal(refusal(&chooser, &req, TOR_LEVEL_SEQUENTIAL), -EOPNOTSUPP);
 	assert_int_equal(refusal(NULL, &req, TOR_LEVEL_SEQUENTIAL), -EOPNOTSUPP);
 }

@@ -32,10 +32,11 @@ static struct tor_plan_req request(const struct tor_torus *t, u32 algorithm, u32
 /* Parameters for which a preset depends on the count, and some that change a plan. */
 static void set_variant(struct tor_plan_req *req, u32 variant)
 {
-	bool rooted = req->collective == TORCOLL_BROADCAST || req->collective == TORCOLL_REDUCE;
+	bool piped = (TOR_COLL(BROADCAST) | TOR_COLL(REDUCE) | TOR_COLL(SCAN) | TOR_COLL(EXSCAN)) >>
+		     req->collective & 1;
 
 	memset(req->param, 0, sizeof(req->param));
-	if (rooted && (req->algorithm == TORCOLL_CIRCULANT || req->algorithm == TORCOLL_RING))
+	if (piped && (req->algorithm == TORCOLL_CIRCULANT || req->algorithm == TORCOLL_RING))
 		req->param[TORCOLL_PARAM_BLOCKS] = 1 + 4 * variant;
 	else if (req->algorithm == TORCOLL_GENERAL)
 		req->param[TORCOLL_PARAM_R] = variant;

@@ -122,6 +122,7 @@ static void print_ops(FILE *f)
 	MEMBER(torcoll_submit, op);
 	MEMBER(torcoll_submit, status);
 	MEMBER(torcoll_submit, chosen);
+	MEMBER(torcoll_submit, recv_counts);
 	STRUCT(torcoll_wait);
 	MEMBER(torcoll_wait, size);
 	MEMBER(torcoll_wait, flags);

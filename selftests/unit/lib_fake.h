@@ -21,6 +21,7 @@
 #include "../../lib/batch.c"
 #include "../../lib/collective.c"
 #include "../../lib/rooted.c"
+#include "../../lib/exchange.c"
 #include "../../lib/comm.c"
 #include "../../lib/comm_env.c"
 #include "../../lib/context.c"

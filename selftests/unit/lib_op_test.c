@@ -404,6 +404,29 @@ static void torcoll_prepare__keeps_what_it_was_told(void **state)
 	torcoll_prepared_free(p);
 }
 
+static void torcoll_prepare__keeps_counts_of_both_ways_and_the_factor(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t counts[] = { 1, 0, 2, 1 }, recv_counts[] = { 0, 3, 1, 0 };
+	struct torcoll_prepared *p;
+	struct torcoll_request req;
+	int x[4] = { 0 }, y[4] = { 0 }, factor = 5;
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLTOALL, .type = TORCOLL_I32, .count = 4, .send = x, .recv = y,
+		.counts = counts, .recv_counts = recv_counts, .scalar = &factor,
+	};
+
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), 0);
+	memset(counts, 0xff, sizeof(counts));
+	memset(recv_counts, 0xff, sizeof(recv_counts));
+	factor = 0;
+	assert_int_equal(torcoll_start(p, &req), 0);
+	assert_int_equal(((uint64_t *)(uintptr_t)fake.submit.counts)[2], 2);
+	assert_int_equal(((uint64_t *)(uintptr_t)fake.submit.recv_counts)[1], 3);
+	assert_int_equal(*(int *)(uintptr_t)fake.submit.scalar, 5);
+	torcoll_prepared_free(p);
+}
+
 static void torcoll_prepare__refuses(void **state)
 {
 	struct fixture *f = *state;
@@ -468,6 +491,7 @@ int main(void)
 		test_open(torcoll_prepare__registers_once),
 		test_open(torcoll_prepare__in_registered_memory),
 		test_open(torcoll_prepare__keeps_what_it_was_told),
+		test_open(torcoll_prepare__keeps_counts_of_both_ways_and_the_factor),
 		test_open(torcoll_prepare__refuses),
 		test_closed(torcoll_deadline__from_now),
 		test_closed(names__both_ways),

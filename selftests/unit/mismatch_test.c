@@ -20,6 +20,7 @@ struct slot {
 	struct tor_op op;
 	struct lane lane[CHANNELS];
 	struct tor_mem data, temp;
+	u64 counts[2][RANKS];		/* alltoallv: what goes, and what comes */
 	bool done, retired;
 };
 
@@ -43,7 +44,26 @@ struct called {
 	u64 count;
 	u32 redop;
 	u32 type;
+	bool uneven;			/* an alltoall in which every pair has a length of its own */
 };
+
+/* Elements from @from to @to in an uneven alltoall: some send each other nothing. */
+static u64 pair_count(u32 from, u32 to)
+{
+	return (from * 3 + to * 5) % 7 * 40;
+}
+
+static u64 count_of(const struct called *what, u32 i)
+{
+	u64 sum = 0;
+	u32 k;
+
+	if (!what->uneven)
+		return what->count;
+	for (k = 0; k < RANKS; k++)
+		sum += pair_count(k, i);
+	return sum;
+}
 
 /* --- surroundings --- */
 
@@ -157,6 +177,20 @@ static void pass(u64 ns)
 	}
 }
 
+static u32 algorithm_of(u32 collective)
+{
+	switch (collective) {
+	case TORCOLL_BROADCAST:
+	case TORCOLL_REDUCE:
+		return TORCOLL_TREE;
+	case TORCOLL_ALLTOALL:
+	case TORCOLL_HALO:
+		return TORCOLL_DIRECT;
+	default:
+		return TORCOLL_RING;
+	}
+}
+
 static void call(u32 i, u32 seq, const struct called *what)
 {
 	struct rank *r = &rank[i];
@@ -165,16 +199,23 @@ static void call(u32 i, u32 seq, const struct called *what)
 		.torus = &r->node.torus,
 		.ranks = RANKS,
 		.collective = what->collective,
-		.algorithm = what->collective == TORCOLL_BROADCAST ||
-			     what->collective == TORCOLL_REDUCE ? TORCOLL_TREE : TORCOLL_RING,
+		.algorithm = algorithm_of(what->collective),
 		.root = what->root,
-		.count = what->count,
+		.count = count_of(what, i),
 	};
 	const char *why;
-	u32 c;
+	u32 c, k;
 
+	for (k = 0; k < RANKS; k++) {
+		slot->counts[0][k] = pair_count(i, k);
+		slot->counts[1][k] = pair_count(k, i);
+	}
+	if (what->uneven) {
+		req.counts = slot->counts[0];
+		req.from_counts = slot->counts[1];
+	}
 	assert_int_equal(tor_op_begin(&slot->op, seq, &req, what->type, what->redop, 0, &why), 0);
-	assert_true(what->count * slot->op.elem <= bytes_max);
+	assert_true(req.count * slot->op.elem <= bytes_max);
 	slot->op.data = &slot->data;
 	slot->op.temp = &slot->temp;
 	slot->op.deadline = deadline;
@@ -270,12 +311,17 @@ static const struct called calls[] = {
 	{ TORCOLL_REDUCE, 0, 100, TORCOLL_SUM, TORCOLL_I32 },
 	{ TORCOLL_REDUCE, 2, 100, TORCOLL_SUM, TORCOLL_I32 },
 	{ TORCOLL_REDUCE, 0, 0, TORCOLL_SUM, TORCOLL_I32 },
+	{ TORCOLL_SCAN, 0, 100, TORCOLL_SUM, TORCOLL_I32 },
+	{ TORCOLL_EXSCAN, 0, 100, TORCOLL_SUM, TORCOLL_I32 },
+	{ TORCOLL_HALO, 0, 100, 0, TORCOLL_I32 },
+	{ TORCOLL_ALLTOALL, 0, 100, 0, TORCOLL_I32 },
+	{ TORCOLL_ALLTOALL, 0, 0, 0, TORCOLL_I32, .uneven = true },
 };
 
 static bool is_call(const struct tor_call *said, u32 by, const struct called *what)
 {
 	return said->rank == by && said->collective == what->collective &&
-	       said->count == what->count && said->type == what->type &&
+	       said->count == count_of(what, by) && said->type == what->type &&
 	       said->redop == what->redop && said->root == what->root;
 }
 
@@ -307,6 +353,11 @@ static void disagree(const struct called *most, const struct called *other, u32 
 	teardown(NULL);
 }
 
+static bool is_empty(const struct called *what)
+{
+	return !what->count && !what->uneven;
+}
+
 static void tor_comm_mismatch__any_two_calls(void **state)
 {
 	u32 a, b, odd, second;
@@ -314,13 +365,38 @@ static void tor_comm_mismatch__any_two_calls(void **state)
 	for (a = 0; a < ARRAY_SIZE(calls); a++) {
 		for (b = 0; b < ARRAY_SIZE(calls); b++) {
 			/* calls without an element send nothing: nobody can know */
-			if (a == b || (!calls[a].count && !calls[b].count))
+			if (a == b || (is_empty(&calls[a]) && is_empty(&calls[b])))
 				continue;
 			for (odd = 0; odd < RANKS; odd++)
 				for (second = 0; second < 2; second++)
 					disagree(&calls[a], &calls[b], odd, second);
 		}
 	}
+}
+
+/* All call the same, twice as often as there are slots, and @last after all others: nobody takes that for two things. */
+static void agree(const struct called *what, u32 last)
+{
+	u32 i, seq;
+
+	setup(NULL);
+	for (seq = 1; seq <= 2 * DEPTH; seq++) {
+		for (i = 1; i <= RANKS; i++)
+			call((last + i) % RANKS, seq, what);
+		pass(50 * NSEC_PER_MSEC);
+		for (i = 0; i < RANKS; i++)
+			assert_true(rank[i].slot[seq % DEPTH].done && !rank[i].failed);
+	}
+	teardown(NULL);
+}
+
+static void tor_comm_mismatch__not_of_equal_calls(void **state)
+{
+	u32 i, last;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		for (last = 0; last < RANKS; last++)
+			agree(&calls[i], last);
 }
 
 /* All but @odd call, once or after an op of all. Whoever gives up names it, though few wait for it themselves. */
@@ -367,6 +443,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tor_comm_mismatch__any_two_calls),
+		cmocka_unit_test(tor_comm_mismatch__not_of_equal_calls),
 		cmocka_unit_test(tor_chan_timer__names_who_is_late),
 	};
 

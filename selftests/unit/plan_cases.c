@@ -4,6 +4,17 @@
 
 #include <stdlib.h>
 
+#define AR	(1U << TORCOLL_ALLREDUCE)
+#define RS	(1U << TORCOLL_REDUCE_SCATTER)
+#define AG	(1U << TORCOLL_ALLGATHER)
+#define B	(1U << TORCOLL_BROADCAST)
+#define R	(1U << TORCOLL_REDUCE)
+#define G	(1U << TORCOLL_GATHER)
+#define S	(1U << TORCOLL_SCATTER)
+#define AA	(1U << TORCOLL_ALLTOALL)
+#define SCAN	(1U << TORCOLL_SCAN | 1U << TORCOLL_EXSCAN)
+#define HALO	(1U << TORCOLL_HALO)
+
 /* --- shapes --- */
 
 static void shapes_from(u32 *side, u32 ndim, u32 nodes, u32 most, plan_shape_fn fn, void *arg)
@@ -64,13 +75,27 @@ void plan_sampled_shapes(u32 n, u32 least, u32 most, u64 seed, plan_shape_fn fn,
 
 struct tor_plan_req plan_request(const struct tor_torus *t, u32 algorithm, u32 collective, u64 count)
 {
-	return (struct tor_plan_req){
+	struct tor_plan_req req = {
 		.torus = t,
 		.ranks = t->nodes,
 		.algorithm = algorithm,
 		.collective = collective,
 		.count = count,
 	};
+
+	req.count *= plan_granule(&req);
+	return req;
+}
+
+u32 plan_granule(const struct tor_plan_req *req)
+{
+	u32 d, ways = 0;
+
+	if (req->collective == TORCOLL_ALLTOALL)
+		return req->ranks;
+	for (d = 0; d < req->torus->ndim; d++)
+		ways += req->torus->side[d] > 1 ? 2 : 0;
+	return req->collective != TORCOLL_HALO ? 1 : req->members || !ways ? 2 : ways;
 }
 
 static bool is_rooted(u32 collective)
@@ -84,7 +109,7 @@ static void vary_count(struct tor_plan_req req, plan_case_fn fn, void *arg)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(counts); i++) {
-		req.count = counts[i];
+		req.count = counts[i] * plan_granule(&req);
 		fn(&req, arg);
 	}
 }
@@ -191,7 +216,8 @@ void plan_vary(const struct tor_plan_req *base, bool thorough, plan_case_fn fn, 
 	if (req.algorithm == TORCOLL_GENERAL)
 		vary_general(req, true, fn, arg);
 	if (req.algorithm == TORCOLL_CIRCULANT ||
-	    (req.algorithm == TORCOLL_RING && is_rooted(req.collective)))
+	    (req.algorithm == TORCOLL_RING && (is_rooted(req.collective) ||
+					       SCAN >> req.collective & 1)))
 		vary_param(req, TORCOLL_PARAM_BLOCKS, 1, 40, thorough, fn, arg);
 }
 
@@ -249,14 +275,6 @@ static bool shape_fits(u32 algorithm, const u32 *side, u32 ndim)
 	return fits;
 }
 
-#define AR	(1U << TORCOLL_ALLREDUCE)
-#define RS	(1U << TORCOLL_REDUCE_SCATTER)
-#define AG	(1U << TORCOLL_ALLGATHER)
-#define B	(1U << TORCOLL_BROADCAST)
-#define R	(1U << TORCOLL_REDUCE)
-#define G	(1U << TORCOLL_GATHER)
-#define S	(1U << TORCOLL_SCATTER)
-
 static const struct {
 	u32 serves;
 	bool lists;
@@ -267,7 +285,7 @@ static const struct {
 	[TORCOLL_TRIVANCE_LAT] = { AR | AG | B | R },
 	[TORCOLL_CIRCULANT] = { AR | RS | AG | B | R, true },
 	[TORCOLL_GENERAL] = { AR | RS | AG, true },
-	[TORCOLL_RING] = { AR | RS | AG | B | R, true },
+	[TORCOLL_RING] = { AR | RS | AG | B | R | SCAN, true },
 	[TORCOLL_HAMILTONIAN] = { AR | RS | AG },
 	[TORCOLL_BUCKET] = { AR | RS | AG },
 	[TORCOLL_BIBUCKET] = { AR | RS | AG },
@@ -281,6 +299,7 @@ static const struct {
 	[TORCOLL_TREE] = { AR | B | R | G | S, true },
 	[TORCOLL_MOORE] = { AR },
 	[TORCOLL_ALLPORT] = { AR },
+	[TORCOLL_DIRECT] = { AR | RS | AG | R | G | S | AA | HALO, true },
 };
 
 bool plan_is_served(const struct tor_plan_req *req, bool listed)

@@ -20,7 +20,10 @@ void plan_every_shape(u32 most, plan_shape_fn fn, void *arg);
  */
 void plan_sampled_shapes(u32 n, u32 least, u32 most, u64 seed, plan_shape_fn fn, void *arg);
 
-/* A request with nothing special. */
+/* What the count of a request must be a multiple of. */
+u32 plan_granule(const struct tor_plan_req *req);
+
+/* A request with nothing special; @count: in granules. */
 struct tor_plan_req plan_request(const struct tor_torus *t, u32 algorithm, u32 collective,
 				 u64 count);
 

@@ -113,13 +113,19 @@ static const struct data_type {
 	void (*fill_inexact)(uint32_t rank, struct part range, uint8_t *buf);
 	uint64_t (*check)(const struct result *r, struct part range, const uint8_t *buf, char *first,
 			  size_t first_bytes);
+	uint64_t (*check_first)(const struct result *r, uint32_t ranks, struct part range,
+				const uint8_t *buf, char *first, size_t first_bytes);
 	uint64_t (*check_input)(const struct result *r, uint32_t rank, struct part range,
 				const uint8_t *buf);
 } data_types[TORCOLL_TYPE_COUNT] = {
-	[TORCOLL_I32] = { i32_fill, i32_fill_inexact, i32_check, i32_check_input },
-	[TORCOLL_I64] = { i64_fill, i64_fill_inexact, i64_check, i64_check_input },
-	[TORCOLL_F32] = { f32_fill, f32_fill_inexact, f32_check, f32_check_input },
-	[TORCOLL_F64] = { f64_fill, f64_fill_inexact, f64_check, f64_check_input },
+	[TORCOLL_I32] = { i32_fill, i32_fill_inexact, i32_check,
+			  i32_check_first, i32_check_input },
+	[TORCOLL_I64] = { i64_fill, i64_fill_inexact, i64_check,
+			  i64_check_first, i64_check_input },
+	[TORCOLL_F32] = { f32_fill, f32_fill_inexact, f32_check,
+			  f32_check_first, f32_check_input },
+	[TORCOLL_F64] = { f64_fill, f64_fill_inexact, f64_check,
+			  f64_check_first, f64_check_input },
 };
 
 bool data_knows(enum torcoll_type type, enum torcoll_redop redop)
@@ -145,6 +151,13 @@ uint64_t data_check(const struct result *r, struct part range, const uint8_t *bu
 		    size_t first_bytes)
 {
 	return data_types[r->type].check(r, range, buf, first, first_bytes);
+}
+
+/* The same of the result of the first @ranks ranks alone. */
+uint64_t data_check_first(const struct result *r, uint32_t ranks, struct part range,
+			  const uint8_t *buf, char *first, size_t first_bytes)
+{
+	return data_types[r->type].check_first(r, ranks, range, buf, first, first_bytes);
 }
 
 /* How many elements of data_fill() have changed. */

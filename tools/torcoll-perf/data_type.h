@@ -95,6 +95,40 @@ static uint64_t F(check)(const struct result *r, struct part range, const uint8_
 	return wrong;
 }
 
+static TYPE F(reduce)(enum torcoll_redop redop, TYPE a, TYPE b)
+{
+	if (redop == TORCOLL_MIN)
+		return a < b ? a : b;
+	if (redop == TORCOLL_MAX)
+		return a > b ? a : b;
+#ifdef SUM_MAX
+	return a + b;
+#else
+	return (TYPE)((uint64_t)a + (uint64_t)b);
+#endif
+}
+
+static uint64_t F(check_first)(const struct result *r, uint32_t ranks, struct part range,
+			       const uint8_t *buf, char *first, size_t first_bytes)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t i = range.first; i < range.first + range.n; i++, buf += sizeof(TYPE)) {
+		TYPE want = F(input)(r->redop, i, i % weights.ranks), is;
+
+		for (uint32_t k = 1; k < ranks; k++)
+			want = F(reduce)(r->redop, want,
+					 F(input)(r->redop, i, (k + i) % weights.ranks));
+		if (!memcmp(buf, &want, sizeof(want)))
+			continue;
+		memcpy(&is, buf, sizeof(is));
+		if (!wrong++)
+			snprintf(first, first_bytes, "element %llu is " FORMAT ", should be " FORMAT,
+				 (unsigned long long)i, is, want);
+	}
+	return wrong;
+}
+
 static uint64_t F(check_input)(const struct result *r, uint32_t rank, struct part range,
 			       const uint8_t *buf)
 {

@@ -115,9 +115,11 @@ static int bench_type(struct perf *p, enum torcoll_type type, enum torcoll_redop
 {
 	size_t element = torcoll_type_size(type);
 	struct result r = { .type = type, .redop = redop };
+	uint32_t granule = part_granule(p);
 	struct sizes s = { 0 };
 
 	while (sizes_next(p->o, &s, element, &r.count)) {
+		r.count -= r.count % granule;
 		r.bytes = r.count * element;
 		if (bench_size(p, &r))
 			return -1;

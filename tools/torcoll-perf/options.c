@@ -20,11 +20,13 @@ static const char doc[] =
 	"Exit status: 0 all right; 1 something failed or a result was wrong; 2 usage.";
 
 /* What is measured, of what there is. */
-#define SERVED	"allreduce, reduce-scatter, allgather, broadcast, reduce, barrier, gather, scatter"
+#define SERVED	"allreduce, reduce-scatter, allgather, broadcast, reduce, barrier, gather, " \
+		"scatter, alltoall, scan, exscan, halo"
 
 static const uint64_t served = 1 << TORCOLL_ALLREDUCE | 1 << TORCOLL_REDUCE_SCATTER |
 	1 << TORCOLL_ALLGATHER | 1 << TORCOLL_BROADCAST | 1 << TORCOLL_REDUCE |
-	1 << TORCOLL_BARRIER | 1 << TORCOLL_GATHER | 1 << TORCOLL_SCATTER;
+	1 << TORCOLL_BARRIER | 1 << TORCOLL_GATHER | 1 << TORCOLL_SCATTER |
+	1 << TORCOLL_ALLTOALL | 1 << TORCOLL_SCAN | 1 << TORCOLL_EXSCAN | 1 << TORCOLL_HALO;
 
 enum {
 	KEY_COUNTS = 256,

@@ -30,7 +30,22 @@ static struct part block(const struct perf *p, uint64_t count, uint32_t rank)
 bool has_redop(enum torcoll_collective collective)
 {
 	return collective == TORCOLL_ALLREDUCE || collective == TORCOLL_REDUCE_SCATTER ||
-	       collective == TORCOLL_REDUCE;
+	       collective == TORCOLL_REDUCE || collective == TORCOLL_SCAN ||
+	       collective == TORCOLL_EXSCAN;
+}
+
+uint32_t part_granule(const struct perf *p)
+{
+	struct torcoll_comm_info info;
+	uint32_t ways = 0;
+
+	if (p->o->collective == TORCOLL_ALLTOALL)
+		return p->size;
+	if (p->o->collective != TORCOLL_HALO || torcoll_comm_info(p->comm, &info))
+		return 1;
+	for (uint32_t i = 0; i < info.ndim; i++)
+		ways += info.side[i] > 1 ? 2 : 0;
+	return ways ? ways : 2;
 }
 
 bool has_root(enum torcoll_collective collective)
@@ -65,6 +80,9 @@ struct part part_received(const struct perf *p, const struct result *r)
 		return block(p, r->count, p->rank);
 	if (to_root && p->rank != p->o->root)
 		return (struct part){ 0 };
+	/* undefined */
+	if (p->o->collective == TORCOLL_EXSCAN && !p->rank)
+		return (struct part){ 0 };
 	return (struct part){ 0, r->count };
 }
 
@@ -72,6 +90,42 @@ void part_counts(struct perf *p, const struct result *r)
 {
 	for (uint32_t i = 0; i < p->size; i++)
 		p->counts[i] = block(p, r->count, i).n;
+}
+
+/* Of an alltoall: block i is where rank i has what is for this one. */
+static uint64_t check_exchanged(const struct perf *p, const struct result *r, const uint8_t *buf)
+{
+	uint64_t n = r->count / p->size, wrong = 0;
+	size_t element = torcoll_type_size(r->type);
+
+	for (uint32_t i = 0; i < p->size; i++)
+		wrong += data_check_input(r, i, (struct part){ p->rank * n, n }, buf + i * n * element);
+	return wrong;
+}
+
+/* Of a halo: what the neighbour that way has for the other way. */
+static uint64_t check_halo(const struct perf *p, const struct result *r, const uint8_t *buf)
+{
+	uint64_t n = r->count / part_granule(p), wrong = 0;
+	uint32_t stride = 1, way = 0, side, at;
+	struct torcoll_comm_info info;
+
+	if (torcoll_comm_info(p->comm, &info))
+		return r->count;
+	for (uint32_t d = 0; d < info.ndim; stride *= info.side[d++]) {
+		side = info.side[d];
+		at = p->rank / stride % side;
+		for (int up = 0; up < 2 && (side > 1 || p->size == 1); up++, way++) {
+			uint32_t to = (at + (up ? 1 : side - 1)) % side;
+
+			wrong += data_check_input(r, p->rank + (to - at) * stride,
+						  (struct part){ (way ^ 1) * n, n },
+						  buf + way * n * torcoll_type_size(r->type));
+		}
+		if (p->size == 1)
+			break;
+	}
+	return wrong;
 }
 
 /* Elements that are passed on as they are, against those that some rank put in. */
@@ -83,6 +137,10 @@ static uint64_t check_copies(const struct perf *p, const struct result *r, struc
 
 	if (p->o->collective == TORCOLL_BROADCAST || p->o->collective == TORCOLL_SCATTER)
 		return data_check_input(r, p->o->root, got, buf);
+	if (p->o->collective == TORCOLL_ALLTOALL)
+		return check_exchanged(p, r, buf);
+	if (p->o->collective == TORCOLL_HALO)
+		return check_halo(p, r, buf);
 	for (uint32_t i = 0; got.n && i < p->size; i++) {
 		struct part b = block(p, r->count, i);
 
@@ -96,6 +154,9 @@ uint64_t part_check(const struct perf *p, const struct result *r, const uint8_t 
 {
 	struct part got = part_received(p, r);
 
+	if (p->o->collective == TORCOLL_SCAN || p->o->collective == TORCOLL_EXSCAN)
+		return data_check_first(r, p->rank + (p->o->collective == TORCOLL_SCAN), got, buf,
+					first, first_bytes);
 	if (has_redop(p->o->collective))
 		return data_check(r, got, buf, first, first_bytes);
 	snprintf(first, first_bytes, "not what was sent");

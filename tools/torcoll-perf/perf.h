@@ -113,11 +113,15 @@ void data_fill(const struct result *r, uint32_t rank, struct part range, uint8_t
 void data_fill_inexact(const struct result *r, uint32_t rank, struct part range, uint8_t *buf);
 uint64_t data_check(const struct result *r, struct part range, const uint8_t *buf, char *first,
 		    size_t first_bytes);
+uint64_t data_check_first(const struct result *r, uint32_t ranks, struct part range,
+			  const uint8_t *buf, char *first, size_t first_bytes);
 uint64_t data_check_input(const struct result *r, uint32_t rank, struct part range,
 			  const uint8_t *buf);
 uint64_t data_checksum(const uint8_t *buf, uint64_t bytes);
 
 /* part.c: what this rank gives and gets; buffers hold no more than that */
+/* What a vector's count must be a multiple of. */
+uint32_t part_granule(const struct perf *p);
 bool has_redop(enum torcoll_collective collective);
 bool has_root(enum torcoll_collective collective);
 bool has_blocks(enum torcoll_collective collective);

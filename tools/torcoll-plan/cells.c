@@ -107,7 +107,8 @@ bool cells_find(struct cells *x, const struct dump *d, struct dump_error *e)
 		x->edge[n++] = p->doff + p->n;
 	}
 	/* elsewhere blocks mean nothing */
-	for (i = 0; tor_collective_has_blocks(d->collective) && i < d->ranks; i++) {
+	for (i = 0; (tor_collective_has_blocks(d->collective) ||
+		     d->collective == TORCOLL_ALLTOALL) && i < d->ranks; i++) {
 		x->edge[n++] = start;
 		start += d->counts ? d->counts[i] : tor_block_len(d->count, d->ranks, i);
 	}

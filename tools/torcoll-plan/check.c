@@ -33,6 +33,7 @@ struct exec {
 	struct reading *reading;
 	size_t readings;
 	struct value *expected;		/* [cell], of an element that all contribute to */
+	u32 input;			/* the buffer that has the input as well, or 0 */
 };
 
 static u64 mix(u64 x)
@@ -79,6 +80,8 @@ static bool has_result(const struct dump *d, u32 rank, u32 owner)
 	case TORCOLL_REDUCE:
 	case TORCOLL_GATHER:
 		return rank == d->root;
+	case TORCOLL_EXSCAN:
+		return rank > 0;
 	default:
 		return true;
 	}
@@ -101,6 +104,9 @@ static void set_inputs(struct exec *x)
 
 	x->value = dump_alloc(x->cells.n * x->d->ranks * x->d->nbufs, sizeof(*x->value));
 	x->expected = dump_alloc(x->cells.n, sizeof(*x->expected));
+	for (r = 1; r < x->d->nbufs; r++)
+		if (!strcmp(x->d->bufs[r], "input"))
+			x->input = r;
 	for (cell = 0; cell < x->cells.n; cell++) {
 		next_owner(x, cell, &owner, &end);
 		for (r = 0; r < x->d->ranks; r++) {
@@ -110,14 +116,76 @@ static void set_inputs(struct exec *x)
 				continue;
 			v->hash = contribution(r, cell);
 			v->contributions = 1;
+			if (x->input)
+				*value_of(x, x->input, r, cell) = *v;
 			x->expected[cell].hash += v->hash;
 			x->expected[cell].contributions++;
 		}
 	}
 }
 
-/* Execute again for one cell, with every contribution apart, to say which one is wrong. */
-static bool explain(struct exec *x, u32 rank, size_t cell)
+/* --- results --- */
+
+/* One contribution, of @rank to what is element @from of its vector. */
+static struct value contributed(const struct exec *x, u32 rank, u64 from)
+{
+	return (struct value){ contribution(rank, cells_at(&x->cells, from)), 1 };
+}
+
+/* The neighbour that block @way of a halo at @rank comes from. */
+static u32 halo_neighbour(const struct dump *d, u32 rank, u32 way)
+{
+	struct tor_torus ring;
+	u32 dim;
+
+	if (d->members) {
+		tor_torus_init(&ring, 1, &d->ranks, 1);
+		return tor_torus_shift(&ring, rank, 0, way ? 1 : -1);
+	}
+	for (dim = 0; dim < d->torus.ndim; dim++) {
+		if (d->torus.side[dim] == 1 && d->ranks > 1)
+			continue;
+		if (way < 2)
+			break;
+		way -= 2;
+	}
+	return tor_torus_shift(&d->torus, rank, dim, way ? 1 : -1);
+}
+
+static u32 halo_ways(const struct dump *d)
+{
+	u32 dim, ways = 0;
+
+	for (dim = 0; dim < d->torus.ndim; dim++)
+		ways += d->torus.side[dim] > 1 ? 2 : 0;
+	return d->members || !ways ? 2 : ways;
+}
+
+/* What @rank must end with in a cell; of an exclusive scan and a scan, ranks are asked for in order. */
+static struct value expected(const struct exec *x, u32 rank, size_t cell, struct value *sum)
+{
+	const struct dump *d = x->d;
+	u64 at = x->cells.edge[cell], n;
+	struct value before = *sum;
+
+	switch (d->collective) {
+	case TORCOLL_SCAN:
+	case TORCOLL_EXSCAN:
+		sum->hash += contribution(rank, cell);
+		sum->contributions++;
+		return d->collective == TORCOLL_SCAN ? *sum : before;
+	case TORCOLL_ALLTOALL:
+		n = d->count / d->ranks;
+		return contributed(x, at / n, at % n + rank * n);
+	case TORCOLL_HALO:
+		n = d->count / halo_ways(d);
+		return contributed(x, halo_neighbour(d, rank, at / n), at % n + (at / n ^ 1) * n);
+	default:
+		return x->expected[cell];
+	}
+}
+
+static bool explain(struct exec *x, u32 rank, size_t cell, const struct value *want)
 {
 	const struct dump *d = x->d;
 	const struct value *v = value_of(x, TOR_BUF_DATA, rank, cell);
@@ -125,13 +193,13 @@ static bool explain(struct exec *x, u32 rank, size_t cell)
 
 	if (!v->contributions)
 		return dump_fail(x->e, "rank %u ends without element %" PRIu64, rank, at);
-	if (v->contributions < x->expected[cell].contributions)
+	if (v->contributions < want->contributions)
 		return dump_fail(x->e, "rank %u ends with %u of %u contributions to element %" PRIu64,
-				 rank, v->contributions, x->expected[cell].contributions, at);
-	if (v->contributions > x->expected[cell].contributions)
+				 rank, v->contributions, want->contributions, at);
+	if (v->contributions > want->contributions)
 		return dump_fail(x->e,
 				 "rank %u ends with %u contributions to element %" PRIu64 " of %u ranks",
-				 rank, v->contributions, at, x->expected[cell].contributions);
+				 rank, v->contributions, at, want->contributions);
 	return dump_fail(x->e, "rank %u ends with a contribution to element %" PRIu64
 			 " that is doubled, displaced or of the wrong rank (%s)", rank, at,
 			 tor_collective_name(d->collective));
@@ -144,14 +212,16 @@ static bool check_results(struct exec *x)
 	size_t cell;
 
 	for (cell = 0; cell < x->cells.n; cell++) {
+		struct value sum = { 0 };
+
 		next_owner(x, cell, &owner, &end);
 		for (r = 0; r < x->d->ranks; r++) {
 			const struct value *v = value_of(x, TOR_BUF_DATA, r, cell);
+			struct value want = expected(x, r, cell, &sum);
 
 			if (has_result(x->d, r, owner) &&
-			    (v->hash != x->expected[cell].hash ||
-			     v->contributions != x->expected[cell].contributions))
-				return explain(x, r, cell);
+			    (v->hash != want.hash || v->contributions != want.contributions))
+				return explain(x, r, cell, &want);
 		}
 	}
 	return true;
@@ -318,7 +388,7 @@ static bool check_header(const struct dump *d, struct dump_error *e)
 			return dump_fail(e, "member %u is not a node", d->members[i]);
 	if (!d->members && d->ranks != d->torus.nodes)
 		return dump_fail(e, "nodes are not those of dims");
-	if (d->collective < TORCOLL_ALLREDUCE || d->collective > TORCOLL_SCATTER)
+	if (d->collective < TORCOLL_ALLREDUCE || d->collective > TORCOLL_HALO)
 		return dump_fail(e, "a collective that cannot be checked");
 	return true;
 }

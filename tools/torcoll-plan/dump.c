@@ -124,11 +124,13 @@ u32 dump_add_buf(struct dump *d, const char *name)
 	return d->nbufs++;
 }
 
-static void name_bufs(struct dump *d, u32 bufs)
+static void name_bufs(struct dump *d, u32 bufs, bool input)
 {
 	char name[16];
 
 	dump_add_buf(d, "data");
+	if (input)
+		dump_add_buf(d, "input");
 	while (d->nbufs < bufs) {
 		snprintf(name, sizeof(name), "tmp%u", d->nbufs);
 		dump_add_buf(d, name);
@@ -165,7 +167,7 @@ int dump_make(struct dump *d, const struct tor_plan_req *req, const char **why)
 		err = tor_plan_init(plans, req, 0, why);
 	if (!err) {
 		set_header(d, req);
-		name_bufs(d, plans->shape.bufs);
+		name_bufs(d, plans->shape.bufs, plans->shape.input);
 		d->channels = plans->shape.channels;
 		for (t = 0; t < plans->shape.rounds; t++)
 			for (ch = 0; ch < d->channels; ch++)

@@ -61,6 +61,9 @@ static const struct {
 	[TORCOLL_ALLPORT] = {
 		"sides that are powers of 2D + 1", "sum log n to the base 2D + 1", "differ",
 	},
+	[TORCOLL_DIRECT] = {
+		"any list", "(p - 1) / 8, a reduction twice that", "the sequential sum in the order of ranks",
+	},
 };
 
 static void list_algorithm(u32 a)

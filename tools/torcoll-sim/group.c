@@ -9,6 +9,7 @@
 
 #define CHANNELS	TOR_MAX_CHANNELS
 #define JOIN_DEADLINE	(10 * (u64)NSEC_PER_SEC)
+#define TELL_NEXT	(5 * NSEC_PER_USEC)	/* softirqs run in between, and empty the queues */
 
 struct sim_rank *sim_rank_of(struct sim_node *node, u32 tag)
 {
@@ -34,15 +35,19 @@ struct sim_chan *sim_rank_chan(struct sim_rank *r, u32 op, u32 channel)
 static void tell_everyone(void *arg)
 {
 	struct sim_rank *r = arg;
+	u64 pause = TELL_NEXT;
 	struct sim_ctx ctx;
-	u32 i;
 
 	sim_enter(&ctx, r->node);
-	for (i = 0; i < r->core.ranks; i++)
-		tor_comm_send_abort(&ctx.core, &r->core, tor_comm_told(&r->core, r->tellings, i));
+	tor_comm_send_abort(&ctx.core, &r->core, tor_comm_told(&r->core, r->tellings, r->told_now));
 	sim_leave(&ctx);
-	if (++r->tellings < TOR_TELLINGS)
-		sim_at(sim.now + TOR_TELL_AGAIN, r->node, tell_everyone, r);
+	if (++r->told_now == r->core.ranks) {
+		r->told_now = 0;
+		r->tellings++;
+		pause = TOR_TELL_AGAIN;
+	}
+	if (r->tellings < TOR_TELLINGS)
+		sim_at(sim.now + pause, r->node, tell_everyone, r);
 }
 
 void sim_rank_failed(struct sim_ctx *ctx, struct sim_rank *r)

@@ -23,7 +23,7 @@ static const struct sim_call *call_of(const struct sim_rank *r, u32 seq)
 static void give_memory(struct sim_op *op)
 {
 	u64 bytes = op->core.plan.req.count * op->core.elem;
-	u64 temp = (op->core.plan.shape.bufs - 1) * bytes;
+	u64 temp = tor_op_temp_bytes(&op->core);
 	struct sim_rank *r = op->rank;
 
 	op->data = sim_mem_new(bytes);

@@ -322,6 +322,7 @@ struct sim_rank {
 	bool failed;
 	u32 deeds;
 	u32 tellings;			/* rounds of telling the others */
+	u32 told_now;			/* ranks told in this one */
 	u32 submitted;			/* number of the last op */
 	u32 done;			/* ops */
 	u32 retired;

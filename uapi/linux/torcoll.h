@@ -139,6 +139,7 @@ enum torcoll_algorithm {
 	TORCOLL_MOORE,
 	TORCOLL_ALLPORT,
 	TORCOLL_BINE,		/* reserved */
+	TORCOLL_DIRECT,
 	TORCOLL_ALGO_COUNT
 };
 
@@ -287,6 +288,16 @@ struct torcoll_comm_info {
  *	gather		the own block		count, at the root	root
  *	scatter		count, at the root	the own block		root
  *	barrier		none			none
+ *	alltoall	count			count
+ *	scan, exscan	count			count			redop
+ *	halo		count			count
+ *
+ * An alltoall's vectors have as many elements for each rank, and from each, in the order of ranks. With
+ * @counts and @recv_counts, which then are this rank's own: @counts[i] go to rank i, recv_counts[i] come from
+ * there, and @count is the sum of the latter. A scan's result is that of ranks up to the caller's, in an
+ * exclusive one of those before; what rank 0 then receives is undefined. A halo's vectors have as many elements for
+ * each neighbour on the torus of ranks (a ring, if they form none): down, then up, along each
+ * dimension longer than 1.
  *
  * Members that a collective has no use for are 0: redop, root, counts (collectives by blocks have
  * them), peer, scalar; in a barrier type and count as well. Addresses and regions of buffers without
@@ -325,6 +336,7 @@ struct torcoll_submit {
 	__u64 op;			/* out: handle of the op on this comm, never 0 */
 	__s32 status;			/* out, with TORCOLL_OP_WAIT: as in torcoll_wait */
 	__u32 chosen;			/* out: enum torcoll_algorithm: what carries it out */
+	__u64 recv_counts;		/* alltoall: __u64[ranks], if @counts are given; else 0 */
 };
 
 #define TORCOLL_OP_WAIT		(1U << 0)	/* return when complete, with status set */
