@@ -15,6 +15,7 @@
 #include <linux/torcoll.h>
 #include <linux/uaccess.h>
 
+#include "scale.h"
 #include "session.h"
 
 /* Elements that are sent, where that is another vector than what is received. */
@@ -200,9 +201,13 @@ static int get_vector(struct tor_session *session, struct tor_slot *slot,
 	if (!in_place && overlap(desc->send_addr, send.len, desc->recv_addr, recv.len))
 		return tor_refuse(session, -EINVAL,
 				  "the buffers overlap without being in place");
-	if (in_place && send.len > recv.len)
-		return get_buffer(session, slot, TOR_PAGES_SEND, desc->send_region,
-				  desc->send_addr, length, &slot->data);
+	if (in_place && send.len > recv.len) {
+		err = get_buffer(session, slot, TOR_PAGES_SEND, desc->send_region,
+				 desc->send_addr, length, &slot->data);
+		if (!err)
+			slot->result = mem_part(&slot->data, recv);
+		return err;
+	}
 	if (recv.len) {
 		err = get_buffer(session, slot, TOR_PAGES_RECV, desc->recv_region,
 				 desc->recv_addr, recv.len, &slot->result);
@@ -231,6 +236,18 @@ static int get_vector(struct tor_session *session, struct tor_slot *slot,
 		to = mem_part(&slot->data, send);
 		tor_mem_copy(&to, &input);
 	}
+	return 0;
+}
+
+/* Every rank's input is multiplied by its factor before anything is sent. */
+static int premultiply(struct tor_session *session, struct tor_slot *slot,
+		       const struct torcoll_submit *desc)
+{
+	u8 factor[sizeof(u64)];
+
+	if (copy_from_user(factor, u64_to_user_ptr(desc->scalar), slot->op.elem))
+		return tor_refuse(session, -EFAULT, "the factor cannot be read");
+	tor_scale_multiply(&slot->op, &slot->data, slot->data.len, factor);
 	return 0;
 }
 
@@ -285,7 +302,12 @@ int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 	if (!slot->op.plan.req.count)
 		return 0;
 	err = get_vector(session, slot, desc);
-	return err ? err : get_temporaries(session, slot);
+	if (!err)
+		err = get_temporaries(session, slot);
+	/* last: in place this changes the user's vector, and a refusal must not */
+	if (!err && slot->op.redop == TORCOLL_PREMULSUM)
+		err = premultiply(session, slot, desc);
+	return err;
 }
 
 void tor_buffers_result(struct tor_slot *slot)
@@ -295,6 +317,8 @@ void tor_buffers_result(struct tor_slot *slot)
 
 	if (slot->copy_result)
 		tor_mem_copy(&slot->result, &from);
+	if (slot->op.redop == TORCOLL_AVG && slot->result.len)
+		tor_scale_average(&slot->op, &slot->result, slot->result.len);
 }
 
 void tor_buffers_put(struct tor_slot *slot)

@@ -156,6 +156,7 @@ static struct tor_group *new_joiner(struct tor_fabric *fabric, struct tor_group_
 
 	if (!group)
 		return ERR_PTR(-ENOMEM);
+	group->bits = cfg->bits;
 	join = &group->join;
 	err = check_members(group, cfg, why);
 	if (!err)
@@ -347,6 +348,7 @@ static struct tor_group *new_heir(const struct tor_group *from, u32 depth)
 	/* whoever is chief may know of ranks that this one has been without for a while */
 	group->room = from->room;
 	group->comm.ranks = from->room;
+	group->bits = from->bits;
 	group->comm.lineage = from->comm.lineage;
 	shrink = &group->shrink;
 	shrink->of = kvcalloc(from->comm.ranks, sizeof(*shrink->of), GFP_KERNEL_ACCOUNT);

@@ -114,6 +114,7 @@ struct tor_group {
 	u32 *order;
 	wait_queue_head_t wait;
 	struct tor_session *session;	/* to wake its poll; NULL once closed; RCU */
+	u32 bits;			/* enum torcoll_bits of ops that name none */
 	struct mutex submit;		/* serialises submissions: next_seq */
 	struct mutex reap;
 	u32 next_seq;
@@ -144,6 +145,7 @@ struct tor_group_config {
 	u32 ranks;
 	u32 rank;
 	u32 depth;
+	u32 bits;
 	u64 deadline;
 };
 

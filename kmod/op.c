@@ -109,7 +109,7 @@ static int check_unused(struct tor_session *session, const struct torcoll_submit
 {
 	const char *name = tor_collective_name(desc->collective);
 
-	if (desc->peer || desc->scalar)
+	if (desc->peer || (desc->scalar && desc->redop != TORCOLL_PREMULSUM))
 		return tor_refuse(session, -EINVAL, "an unused member is not zero");
 	if (desc->collective == TORCOLL_BARRIER && (desc->count || desc->type))
 		return tor_refuse(session, -EINVAL, "%s has no elements", name);
@@ -157,8 +157,6 @@ static int check_members(struct tor_session *session, const struct tor_group *gr
 static int check_desc(struct tor_session *session, const struct tor_group *group,
 		      const struct torcoll_submit *desc)
 {
-	int err;
-
 	if (desc->flags & ~TORCOLL_OP_FLAGS)
 		return tor_refuse(session, -EINVAL, "unknown flags %#x", desc->flags);
 	if (!desc->collective || desc->collective >= TORCOLL_COLL_COUNT)
@@ -166,12 +164,7 @@ static int check_desc(struct tor_session *session, const struct tor_group *group
 	if (!(tor_op_collectives() & BIT_ULL(desc->collective)))
 		return tor_refuse(session, -EOPNOTSUPP, "%s is not served yet",
 				  tor_collective_name(desc->collective));
-	err = check_members(session, group, desc);
-	if (err)
-		return err;
-	if (desc->bits == TORCOLL_BITS_ORDERED && tor_collective_reduces(desc->collective))
-		return tor_refuse(session, -EOPNOTSUPP, "ordered results are not served yet");
-	return 0;
+	return check_members(session, group, desc);
 }
 
 /* Takes over @counts: the ranks' blocks; with those of what comes behind them, if there are such. */
@@ -196,7 +189,7 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 	slot->counts = counts;
 	memcpy(req.param, desc->param, sizeof(req.param));
 	err = tor_op_begin(&slot->op, slot->group->next_seq, &req, desc->type, desc->redop,
-			   desc->bits, &why);
+			   desc->bits ? desc->bits : slot->group->bits, &why);
 	if (err)
 		return tor_refuse(session, err, "%s: %s", tor_algorithm_name(req.algorithm), why);
 	err = tor_buffers_get(session, slot, desc);

@@ -296,13 +296,16 @@ static int call_comm_add(struct tor_session *session, union call *call)
 		.ranks = add->ranks,
 		.rank = add->rank,
 		.depth = add->depth,
+		.bits = add->bits ? add->bits : TORCOLL_BITS_AGREE,
 		.deadline = add->deadline_ns,
 	};
 	int err;
 
 	add->missing = TOR_NO_RANK;
-	if (add->flags || add->__reserved)
+	if (add->flags)
 		return tor_refuse(session, -EINVAL, "a reserved member is not zero");
+	if (add->bits >= TORCOLL_BITS_COUNT)
+		return tor_refuse(session, -EINVAL, "unknown bit level %u", add->bits);
 	if (!add->name_len || add->name_len > TORCOLL_NAME_MAX)
 		return tor_refuse(session, -EINVAL, "a comm's name has 1 to %u bytes",
 				  TORCOLL_NAME_MAX);
@@ -561,7 +564,7 @@ static const struct call_type calls[] = {
 	CALL(TORCOLL_IOC_REGION_ADD, torcoll_region_add, __reserved, call_region_add,
 	     .undo = undo_region_add),
 	CALL(TORCOLL_IOC_REGION_DEL, torcoll_handle, handle, call_region_del),
-	CALL(TORCOLL_IOC_COMM_ADD, torcoll_comm_add, __reserved, call_comm_add,
+	CALL(TORCOLL_IOC_COMM_ADD, torcoll_comm_add, bits, call_comm_add,
 	     .undo = undo_comm_add),
 	CALL(TORCOLL_IOC_COMM_DEL, torcoll_handle, handle, call_comm_del),
 	CALL(TORCOLL_IOC_COMM_SHRINK, torcoll_comm_shrink, __reserved, call_comm_shrink,

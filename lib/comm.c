@@ -16,8 +16,6 @@ static int config_check(const struct torcoll_comm_config *c)
 				     TORCOLL_NAME_MAX);
 	if (!c->members != !c->size)
 		return torcoll__fail(-EINVAL, "a comm's members and their number go together");
-	if (c->reserved32)
-		return torcoll__fail(-EINVAL, "a reserved member of the comm's config is not 0");
 	for (size_t i = 0; i < ARRAY_SIZE(c->reserved); i++)
 		if (c->reserved[i])
 			return torcoll__fail(-EINVAL,
@@ -48,6 +46,7 @@ static int comm_add(struct torcoll *t, const struct torcoll_comm_config *c, uint
 			.rank = c->rank,
 			.deadline_ns = c->deadline_ns,
 			.depth = c->depth,
+			.bits = c->bits,
 		};
 		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_COMM_ADD, &add);
 	} while (err == -EINTR);
@@ -82,6 +81,7 @@ static struct torcoll_comm *comm_alloc(struct torcoll *t, const struct torcoll_c
 	comm->t = t;
 	comm->fabric = c->fabric;
 	comm->depth = c->depth;
+	comm->bits = c->bits;
 	comm->name = strdup(c->name);
 	comm->secret = c->secret ? strdup(c->secret) : NULL;
 	if (comm->name && !comm->secret == !c->secret)
@@ -163,6 +163,7 @@ static struct torcoll_comm *heir_alloc(const struct torcoll_comm *comm)
 		.name = comm->name,
 		.secret = comm->secret,
 		.depth = comm->depth,
+		.bits = comm->bits,
 	};
 	struct torcoll_comm *heir = comm_alloc(comm->t, &config);
 

@@ -62,6 +62,7 @@ static int group_join(struct torcoll_comm *comm, const struct group *g, uint32_t
 		.size = g->size,
 		.rank = g->self,
 		.depth = comm->depth,
+		.bits = comm->bits,
 		.deadline_ns = deadline_ns,
 	};
 	int err;

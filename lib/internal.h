@@ -51,6 +51,7 @@ struct torcoll_comm {
 	char *secret;			/* NULL: none */
 	uint32_t *members;		/* the node of each rank */
 	uint32_t depth;
+	enum torcoll_bits bits;
 	uint32_t groups;		/* calls that made groups; changes */
 	uint32_t exclude[TORCOLL_COLL_COUNT];	/* what auto must not take */
 };

@@ -139,7 +139,7 @@ struct torcoll_comm_config {
 	uint32_t size;			/* number of members; 0 with members NULL */
 	uint32_t rank;			/* the caller's, or TORCOLL_RANK_SELF: the one on this node */
 	uint32_t depth;			/* ops in flight; 0: the module chooses */
-	uint32_t reserved32;		/* must be 0 */
+	enum torcoll_bits bits;		/* of ops that name none; agree, unless set */
 	uint64_t deadline_ns;		/* for joining, 0: none */
 	uint64_t reserved[4];		/* must be 0 */
 };

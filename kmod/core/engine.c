@@ -4,6 +4,7 @@
  */
 #include "auto.h"
 #include "chan.h"
+#include "scale.h"
 
 #define DIGEST_HASH_KEY		0x6469676573740000ULL
 
@@ -44,7 +45,7 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 		 u32 bits, const char **why)
 {
 	struct tor_plan_req called = *req;
-	bool reduces;
+	bool reduces, scans;
 	int err;
 
 	if (req->collective == TORCOLL_BARRIER) {
@@ -57,6 +58,11 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 	op->reduce = reduces ? tor_reduce_kernel(type, redop) : NULL;
 	if (!op->elem || (reduces && !op->reduce)) {
 		*why = "this module does not reduce that type with that operator";
+		return -EOPNOTSUPP;
+	}
+	scans = req->collective == TORCOLL_SCAN || req->collective == TORCOLL_EXSCAN;
+	if (redop == TORCOLL_AVG && (scans || !tor_scale_divides(type, op->comm->ranks))) {
+		*why = "there is no average over so many ranks of that type, nor of a scan";
 		return -EOPNOTSUPP;
 	}
 	err = req->algorithm == TORCOLL_ALGO_AUTO ?
@@ -78,6 +84,11 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 	if (req->collective == TORCOLL_ALLREDUCE && !tor_reduce_exact(type, redop) &&
 	    bits != TORCOLL_BITS_RELAXED && !op->plan.shape.agrees) {
 		*why = "this algorithm cannot give the same float bits on every rank";
+		return -EOPNOTSUPP;
+	}
+	if (reduces && !tor_reduce_exact(type, redop) && bits == TORCOLL_BITS_ORDERED &&
+	    !op->plan.shape.sequential) {
+		*why = "this algorithm does not reduce in the order of ranks";
 		return -EOPNOTSUPP;
 	}
 	op->own_lengths = req->from_counts;

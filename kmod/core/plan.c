@@ -253,6 +253,7 @@ static int init_family(struct tor_plan *p, const struct tor_family *f, const cha
 
 	p->shape = (struct tor_plan_shape){ .channels = 1, .peers = 1, .bufs = 1, .agrees = true };
 	p->temp = (struct tor_span){ 0, p->req.count };
+	p->shape.sequential = idle(&p->req);
 	if (idle(&p->req))
 		return 0;
 	err = f->init(p, why);

@@ -83,6 +83,8 @@ static tor_reduce_fn float_kernel(const struct tor_simd_type *kernels, u32 redop
 {
 	switch (redop) {
 	case TORCOLL_SUM:
+	case TORCOLL_AVG:
+	case TORCOLL_PREMULSUM:
 		return kernels->sum;
 	case TORCOLL_PROD:
 		return kernels->prod;
@@ -95,19 +97,49 @@ static tor_reduce_fn float_kernel(const struct tor_simd_type *kernels, u32 redop
 	}
 }
 
+static const struct tor_simd_type *float_kernels_of(u32 type)
+{
+	switch (type) {
+	case TORCOLL_F16:
+		return &float_kernels->f16;
+	case TORCOLL_BF16:
+		return &float_kernels->bf16;
+	case TORCOLL_F32:
+		return &float_kernels->f32;
+	case TORCOLL_F64:
+		return &float_kernels->f64;
+	default:
+		return NULL;
+	}
+}
+
+static const tor_reduce_fn integer_quotients[TORCOLL_TYPE_COUNT] = {
+	[TORCOLL_I8] = quotient_s8,
+	[TORCOLL_I16] = quotient_s16,
+	[TORCOLL_I32] = quotient_s32,
+	[TORCOLL_I64] = quotient_s64,
+	[TORCOLL_U8] = quotient_u8,
+	[TORCOLL_U16] = quotient_u16,
+	[TORCOLL_U32] = quotient_u32,
+	[TORCOLL_U64] = quotient_u64,
+};
+
+tor_reduce_fn tor_reduce_quotient(u32 type)
+{
+	const struct tor_simd_type *kernels = float_kernels_of(type);
+
+	if (kernels)
+		return kernels->div;
+	return type < TORCOLL_TYPE_COUNT ? integer_quotients[type] : NULL;
+}
+
 tor_reduce_fn tor_reduce_kernel(u32 type, u32 redop)
 {
 	if (type >= TORCOLL_TYPE_COUNT || redop >= TORCOLL_REDOP_COUNT)
 		return NULL;
+	if (float_kernels_of(type))
+		return float_kernel(float_kernels_of(type), redop);
 	switch (type) {
-	case TORCOLL_F16:
-		return float_kernel(&float_kernels->f16, redop);
-	case TORCOLL_BF16:
-		return float_kernel(&float_kernels->bf16, redop);
-	case TORCOLL_F32:
-		return float_kernel(&float_kernels->f32, redop);
-	case TORCOLL_F64:
-		return float_kernel(&float_kernels->f64, redop);
 	case TORCOLL_FLOAT_INT:
 	case TORCOLL_DOUBLE_INT:
 	case TORCOLL_LONG_INT:

@@ -6,6 +6,8 @@
  * rounded once per step (no contraction, no reassociation), f16 and bf16 after a step in f32. min and max of
  * floats: if exactly one operand is NaN the result is that NaN, if both are, the first's (dst's) bits; -0 is
  * less than +0. So the same operands give the same bits, scalar or SIMD. Pairs: see reduce_pair.h.
+ *
+ * An average is reduced as a sum, a sum of multiples likewise: see scale.h for what comes after and before.
  */
 #ifndef _TOR_CORE_REDUCE_H
 #define _TOR_CORE_REDUCE_H
@@ -35,6 +37,9 @@ bool tor_reduce_exact(u32 type, u32 redop);
 
 /* The kernel for (type, redop), or NULL if not served. The fastest on this CPU. */
 tor_reduce_fn tor_reduce_kernel(u32 type, u32 redop);
+
+/* dst[i] = dst[i] / src[i], where src[i] is not 0; integers are cut towards 0. NULL for pairs. */
+tor_reduce_fn tor_reduce_quotient(u32 type);
 
 /* Instruction sets that float kernels exist for; see kmod/simd/ for what each needs of a CPU. */
 enum tor_isa {

@@ -26,6 +26,8 @@ static void PASTE(name, TYPE)(void *dst, const void *src, size_t n)	\
 /* in 64 bits without sign, where nothing overflows but by wrapping */
 INTEGER_KERNEL(sum, (u64)a + (u64)b)
 INTEGER_KERNEL(prod, (u64)a * (u64)b)
+/* by a number of ranks: not 0, nor -1 */
+INTEGER_KERNEL(quotient, a / b)
 INTEGER_KERNEL(min, b < a ? b : a)
 INTEGER_KERNEL(max, b > a ? b : a)
 INTEGER_KERNEL(band, a & b)
@@ -38,6 +40,8 @@ INTEGER_KERNEL(lxor, !a != !b)
 static const tor_reduce_fn PASTE(kernels, TYPE)[TORCOLL_REDOP_COUNT] = {
 	[TORCOLL_SUM] = PASTE(sum, TYPE),
 	[TORCOLL_PROD] = PASTE(prod, TYPE),
+	[TORCOLL_AVG] = PASTE(sum, TYPE),
+	[TORCOLL_PREMULSUM] = PASTE(sum, TYPE),
 	[TORCOLL_MIN] = PASTE(min, TYPE),
 	[TORCOLL_MAX] = PASTE(max, TYPE),
 	[TORCOLL_BAND] = PASTE(band, TYPE),

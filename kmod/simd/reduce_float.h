@@ -119,6 +119,10 @@ TOR_SIMD_KERNEL(prod_f32, 4, TOR_SIMD_DO_STEP(vec_f32, "mulps"),
 		TOR_SIMD_DO_STEP(one_f32, "mulss"))
 TOR_SIMD_KERNEL(prod_f64, 8, TOR_SIMD_DO_STEP(vec_f64, "mulpd"),
 		TOR_SIMD_DO_STEP(one_f64, "mulsd"))
+TOR_SIMD_KERNEL(div_f32, 4, TOR_SIMD_DO_STEP(vec_f32, "divps"),
+		TOR_SIMD_DO_STEP(one_f32, "divss"))
+TOR_SIMD_KERNEL(div_f64, 8, TOR_SIMD_DO_STEP(vec_f64, "divpd"),
+		TOR_SIMD_DO_STEP(one_f64, "divsd"))
 TOR_SIMD_KERNEL(min_f32, 4,
 		TOR_SIMD_PICK_STEP(vec_f32, vec_i32, TOR_SIMD_VEC_MASK, <, TOR_SIMD_JOIN_MIN),
 		TOR_SIMD_PICK_STEP(one_f32, one_i32, TOR_SIMD_ONE_MASK, <, TOR_SIMD_JOIN_MIN))
@@ -139,6 +143,7 @@ TOR_SIMD_KERNEL(max_f64, 8,
 	.prod = TOR_SIMD_NAME(prod_##type),						\
 	.min = TOR_SIMD_NAME(min_##type),						\
 	.max = TOR_SIMD_NAME(max_##type),						\
+	.div = TOR_SIMD_NAME(div_##type),						\
 }
 
 const struct tor_simd TOR_SIMD_NAME(tor_simd) = {

@@ -15,6 +15,7 @@ struct tor_simd_type {
 	tor_simd_fn prod;
 	tor_simd_fn min;
 	tor_simd_fn max;
+	tor_simd_fn div;
 };
 
 struct tor_simd {

@@ -53,7 +53,7 @@ static bool type_has_redop(uint32_t type, uint32_t redop)
 {
 	if (type >= TORCOLL_FLOAT_INT)
 		return redop == TORCOLL_MINLOC || redop == TORCOLL_MAXLOC;
-	if (redop >= TORCOLL_SUM && redop <= TORCOLL_MAX)
+	if ((redop >= TORCOLL_SUM && redop <= TORCOLL_AVG) || redop == TORCOLL_PREMULSUM)
 		return true;
 	return type <= TORCOLL_U64 && redop >= TORCOLL_BAND && redop <= TORCOLL_LXOR;
 }
@@ -62,7 +62,7 @@ static bool type_has_redop(uint32_t type, uint32_t redop)
 static bool rounds(const struct torcoll_op *op)
 {
 	return op->type >= TORCOLL_F16 && op->type <= TORCOLL_F64 &&
-	       (op->redop == TORCOLL_SUM || op->redop == TORCOLL_PROD);
+	       op->redop != TORCOLL_MIN && op->redop != TORCOLL_MAX;
 }
 
 /* What the plans say of a request: torcoll must serve it if they do. */
@@ -81,6 +81,9 @@ static enum refusal ask_plans(const struct world *w, const struct torcoll_op *op
 	static struct tor_plan plan;
 	static struct tor_torus torus;
 
+	if (op->redop == TORCOLL_AVG &&
+	    (op->collective == TORCOLL_SCAN || op->collective == TORCOLL_EXSCAN))
+		return REFUSED;
 	if (op->algorithm == TORCOLL_ALGO_AUTO)
 		return SERVED;
 	if (tor_torus_init(&torus, w->info.ndim, w->info.side, 1))
@@ -88,8 +91,11 @@ static enum refusal ask_plans(const struct world *w, const struct torcoll_op *op
 	req.torus = &torus;
 	if (tor_plan_init(&plan, &req, w->info.rank, NULL))
 		return REFUSED;
-	if (reduces(op->collective) && rounds(op) && op->bits != TORCOLL_BITS_RELAXED &&
-	    !plan.shape.agrees)
+	if (!reduces(op->collective) || !rounds(op))
+		return SERVED;
+	if (op->bits == TORCOLL_BITS_ORDERED && !plan.shape.sequential)
+		return REFUSED;
+	if (op->collective == TORCOLL_ALLREDUCE && op->bits != TORCOLL_BITS_RELAXED && !plan.shape.agrees)
 		return REFUSED;
 	return SERVED;
 }
@@ -217,9 +223,14 @@ static void draw_candidate(const struct world *w, uint64_t *state, struct test_c
 	if (!reduces(t->op.collective))
 		t->op.redop = TORCOLL_REDOP_NONE;
 	t->op.algorithm = draw_bit(state, w->algorithms);
-	t->op.bits = draw(state) & 1 ? TORCOLL_BITS_DEFAULT : TORCOLL_BITS_RELAXED;
+	t->op.bits = draw(state) % TORCOLL_BITS_COUNT;
+	t->inexact = draw(state) % 4 == 0;
 	if (has_root(t->op.collective))
 		t->op.root = draw(state) % w->info.ranks;
+	/* whose sums are rounded: only where it is known in which order */
+	if (!rounds(&t->op) || !reduces(t->op.collective) || t->op.bits != TORCOLL_BITS_ORDERED ||
+	    t->op.redop == TORCOLL_PROD || t->op.type < TORCOLL_F32)
+		t->inexact = false;
 	t->size = draw_size(state);
 	t->op.count = draw_count(w, state, t->size, torcoll_type_size(t->op.type));
 	if (t->op.collective == TORCOLL_BARRIER)
@@ -340,16 +351,20 @@ uint32_t coverage_print(const struct coverage *c)
 	return missing;
 }
 
+static const char *const bits_names[TORCOLL_BITS_COUNT] = {
+	"", ", agree", ", ordered", ", relaxed",
+};
+
 const char *case_text(const struct test_case *t)
 {
 	static char text[256];
 
-	snprintf(text, sizeof(text), "%s %s %s %llu elements, %s, root %u, %s%s%s%s, offset %u",
+	snprintf(text, sizeof(text), "%s %s %s %llu elements, %s, root %u, %s%s%s%s%s, offset %u",
 		 torcoll_collective_name(t->op.collective), torcoll_type_name(t->op.type),
 		 torcoll_redop_name(t->op.redop), (unsigned long long)t->op.count,
 		 torcoll_algorithm_name(t->op.algorithm), t->op.root,
 		 t->in_place ? "in place" : "out of place", t->uneven ? ", uneven" : "",
-		 t->op.bits == TORCOLL_BITS_RELAXED ? ", relaxed" : "",
-		 t->registered ? ", registered" : "", t->misalign);
+		 bits_names[t->op.bits],
+		 t->inexact ? ", rounded" : "", t->registered ? ", registered" : "", t->misalign);
 	return text;
 }

@@ -58,6 +58,7 @@ struct test_case {
 	uint64_t counts[RANKS_MAX];
 	uint64_t recv_counts[RANKS_MAX];	/* alltoall */
 	uint64_t pair_count;	/* the most in it */
+	bool inexact;		/* sums of its values are rounded */
 	bool in_place;
 	bool registered;
 	uint32_t misalign;	/* bytes that buffers start behind a page's start */
@@ -105,6 +106,9 @@ struct part part_own(const struct test_case *t, uint32_t ranks, uint32_t rank);
 struct part part_sent(const struct test_case *t, uint32_t ranks, uint32_t rank);
 struct part part_received(const struct test_case *t, uint32_t ranks, uint32_t rank);
 
+/* The factor of a sum of multiples, as an element of the case's type. */
+void values_factor(const struct test_case *t, uint32_t rank, void *to);
+
 /* Where the block of each rank starts, if lengths are @counts; NULL: an even split. */
 uint64_t block_start(uint64_t count, const uint64_t *counts, uint32_t ranks, uint32_t rank);
 
@@ -115,7 +119,7 @@ void values_fill(const struct test_case *t, uint32_t rank, struct part part, voi
  * Compare elements part.start + first, + first + step, ... of what this rank got with the reference. Return how
  * many are wrong; the first of them is told in @text.
  */
-uint64_t values_check(const struct test_case *t, const struct world *w, struct part part, uint64_t first,
+uint64_t values_check(const struct test_case *t, const struct world *w, struct part got, uint64_t first,
 		      uint64_t step, const void *buf, char *text, size_t text_bytes);
 
 /* The rank that block @way of a halo comes from, and the number of blocks. */

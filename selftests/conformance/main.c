@@ -221,6 +221,7 @@ static bool run_case(const struct test_case *t)
 {
 	size_t elem = torcoll_type_size(t->op.type);
 	struct torcoll_op op = t->op;
+	unsigned char factor[8];
 	bool right = true;
 	struct places p;
 	int err;
@@ -232,6 +233,8 @@ static bool run_case(const struct test_case *t)
 	else
 		memset(p.recv, GUARD, p.end - p.recv + GUARD_BYTES);
 	values_fill(t, world.info.rank, p.sent, p.send);
+	values_factor(t, world.info.rank, factor);
+	op.scalar = t->op.redop == TORCOLL_PREMULSUM ? factor : NULL;
 	op.send = p.send;
 	op.recv = p.recv;
 	op.deadline_ns = torcoll_deadline(DEADLINE_MS);

@@ -15,6 +15,8 @@ static TYPE F(input)(const struct test_case *t, uint32_t rank, uint64_t i)
 #if KIND == FLOAT
 	static const TYPE factors[] = { 1, -1, 2, 0.5 };
 
+	if (t->inexact)
+		return ((TYPE)(h >> 11) - (TYPE)(1ULL << 52)) / (TYPE)(1ULL << (h & 31));
 	switch (t->op.redop) {
 	case TORCOLL_PROD:
 		/* a 2 at one rank meets its half at the next: pairs of ranks share a choice */
@@ -39,6 +41,8 @@ static TYPE F(combine)(enum torcoll_redop redop, TYPE a, TYPE b)
 	switch (redop) {
 #if KIND == FLOAT
 	case TORCOLL_SUM:
+	case TORCOLL_AVG:
+	case TORCOLL_PREMULSUM:
 		return a + b;
 	case TORCOLL_PROD:
 		return a * b;
@@ -48,6 +52,8 @@ static TYPE F(combine)(enum torcoll_redop redop, TYPE a, TYPE b)
 		return a == b ? (signbit((double)a) ? b : a) : b > a ? b : a;
 #else
 	case TORCOLL_SUM:
+	case TORCOLL_AVG:
+	case TORCOLL_PREMULSUM:
 		return (TYPE)((uint64_t)a + (uint64_t)b);
 	case TORCOLL_PROD:
 		return (TYPE)((uint64_t)a * (uint64_t)b);
@@ -80,14 +86,37 @@ static void F(put)(const struct test_case *t, uint32_t rank, uint64_t i, void *t
 	memcpy(to, &bits, sizeof(bits));
 }
 
+static void F(factor)(const struct test_case *t, uint32_t rank, void *to)
+{
+	BITS bits = STORE((TYPE)(2 + (t->seed + rank) % 3));
+
+	memcpy(to, &bits, sizeof(bits));
+}
+
+/* What rank @rank brings in. */
+static TYPE F(contribution)(const struct test_case *t, uint32_t rank, uint64_t i)
+{
+	TYPE v = F(input)(t, rank, i);
+
+	if (t->op.redop != TORCOLL_PREMULSUM)
+		return v;
+#if KIND == FLOAT
+	return v * (TYPE)(2 + (t->seed + rank) % 3);
+#else
+	return (TYPE)((uint64_t)v * (2 + (t->seed + rank) % 3));
+#endif
+}
+
 /* Element @i reduced over all ranks, in their order. */
 static void F(reduce)(const struct test_case *t, uint32_t ranks, uint64_t i, void *to)
 {
-	TYPE v = F(input)(t, 0, i);
+	TYPE v = F(contribution)(t, 0, i);
 	BITS bits;
 
 	for (uint32_t r = 1; r < ranks; r++)
-		v = F(combine)(t->op.redop, v, F(input)(t, r, i));
+		v = F(combine)(t->op.redop, v, F(contribution)(t, r, i));
+	if (t->op.redop == TORCOLL_AVG)
+		v /= (TYPE)ranks;
 	bits = STORE(v);
 	memcpy(to, &bits, sizeof(bits));
 }

@@ -87,7 +87,7 @@
 #define STORE		SAME
 #include "value_type.h"
 
-/* Whatever is used here is exact in 16 bits, so computing in f32 and cutting is right. */
+/* Sums and products here are exact in 16 bits; an average is rounded, to the nearest. */
 static uint16_t f16_bits(float v)
 {
 	_Float16 h = v;
@@ -102,7 +102,7 @@ static uint16_t bf16_bits(float v)
 	uint32_t bits;
 
 	memcpy(&bits, &v, sizeof(bits));
-	return bits >> 16;
+	return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
 #define NAME		f16
@@ -162,19 +162,20 @@ PAIR(short_int, short)
 static const struct {
 	void (*put)(const struct test_case *t, uint32_t rank, uint64_t i, void *to);
 	void (*reduce)(const struct test_case *t, uint32_t ranks, uint64_t i, void *to);
+	void (*factor)(const struct test_case *t, uint32_t rank, void *to);
 } value_types[TORCOLL_TYPE_COUNT] = {
-	[TORCOLL_I8] = { i8_put, i8_reduce },
-	[TORCOLL_I16] = { i16_put, i16_reduce },
-	[TORCOLL_I32] = { i32_put, i32_reduce },
-	[TORCOLL_I64] = { i64_put, i64_reduce },
-	[TORCOLL_U8] = { u8_put, u8_reduce },
-	[TORCOLL_U16] = { u16_put, u16_reduce },
-	[TORCOLL_U32] = { u32_put, u32_reduce },
-	[TORCOLL_U64] = { u64_put, u64_reduce },
-	[TORCOLL_F16] = { f16_put, f16_reduce },
-	[TORCOLL_BF16] = { bf16_put, bf16_reduce },
-	[TORCOLL_F32] = { f32_put, f32_reduce },
-	[TORCOLL_F64] = { f64_put, f64_reduce },
+	[TORCOLL_I8] = { i8_put, i8_reduce, i8_factor },
+	[TORCOLL_I16] = { i16_put, i16_reduce, i16_factor },
+	[TORCOLL_I32] = { i32_put, i32_reduce, i32_factor },
+	[TORCOLL_I64] = { i64_put, i64_reduce, i64_factor },
+	[TORCOLL_U8] = { u8_put, u8_reduce, u8_factor },
+	[TORCOLL_U16] = { u16_put, u16_reduce, u16_factor },
+	[TORCOLL_U32] = { u32_put, u32_reduce, u32_factor },
+	[TORCOLL_U64] = { u64_put, u64_reduce, u64_factor },
+	[TORCOLL_F16] = { f16_put, f16_reduce, f16_factor },
+	[TORCOLL_BF16] = { bf16_put, bf16_reduce, bf16_factor },
+	[TORCOLL_F32] = { f32_put, f32_reduce, f32_factor },
+	[TORCOLL_F64] = { f64_put, f64_reduce, f64_factor },
 	[TORCOLL_FLOAT_INT] = { float_int_put, float_int_reduce },
 	[TORCOLL_DOUBLE_INT] = { double_int_put, double_int_reduce },
 	[TORCOLL_LONG_INT] = { long_int_put, long_int_reduce },
@@ -241,6 +242,12 @@ void values_fill(const struct test_case *t, uint32_t rank, struct part part, voi
 
 	for (uint64_t i = 0; i < part.count; i++)
 		value_types[t->op.type].put(t, rank, part.start + i, (char *)buf + i * elem);
+}
+
+void values_factor(const struct test_case *t, uint32_t rank, void *to)
+{
+	if (t->op.redop == TORCOLL_PREMULSUM)
+		value_types[t->op.type].factor(t, rank, to);
 }
 
 /* Whose block element @i is in. */
@@ -338,7 +345,7 @@ static void print_bytes(char *to, const unsigned char *p, size_t n)
 		sprintf(to + 2 * i, "%02x", p[n - 1 - i]);
 }
 
-uint64_t values_check(const struct test_case *t, const struct world *w, struct part part, uint64_t first,
+uint64_t values_check(const struct test_case *t, const struct world *w, struct part got, uint64_t first,
 		      uint64_t step, const void *buf, char *text, size_t text_bytes)
 {
 	size_t elem = torcoll_type_size(t->op.type);
@@ -346,17 +353,17 @@ uint64_t values_check(const struct test_case *t, const struct world *w, struct p
 	uint64_t wrong = 0;
 	unsigned char want[16];
 
-	for (uint64_t i = first; i < part.count; i += step) {
-		const unsigned char *got = (const unsigned char *)buf + i * elem;
+	for (uint64_t i = first; i < got.count; i += step) {
+		const unsigned char *p = (const unsigned char *)buf + i * elem;
 
-		expected(t, w, part.start + i, want);
-		if (!memcmp(got, want, elem))
+		expected(t, w, got.start + i, want);
+		if (!memcmp(p, want, elem))
 			continue;
 		if (!wrong++) {
-			print_bytes(is, got, elem);
+			print_bytes(is, p, elem);
 			print_bytes(should, want, elem);
 			snprintf(text, text_bytes, "element %llu is 0x%s, should be 0x%s",
-				 (unsigned long long)(part.start + i), is, should);
+				 (unsigned long long)(got.start + i), is, should);
 		}
 	}
 	return wrong;

@@ -89,7 +89,8 @@ costs()
 algorithms()
 {
 	diff <(build/bin/torcoll-plan --list | sed 's/allreduce/AR/; s/reduce-scatter/RS/; s/allgather/AG/
-			s/broadcast/B/; s/ reduce/ R/; s/gather/G/; s/scatter/S/; s/ barrier//' | tr -s ' ' | sort) \
+			s/broadcast/B/; s/ reduce/ R/; s/ barrier//; s/gather/G/; s/scatter/S/; s/alltoall/AA/
+			s/exscan/ES/; s/scan/SC/; s/halo/H/' | tr -s ' ' | sort) \
 		<(sed -nE '/^\| name \| for/,/^$/s/^\| `([a-z-]+)` \| ([A-Z ]+) \|.*/\1 \2/p' \
 			docs/algorithms.md | sort)
 }

@@ -6,19 +6,48 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <torcoll.h>
 
 #define DEPTH		8
 #define COUNT_MAX	20000
+#define RANKS_MAX	32
 
 static int32_t data[DEPTH + 1][COUNT_MAX];
+static int32_t factor[DEPTH + 1];
+static uint64_t counts[DEPTH + 1][RANKS_MAX];
+static struct torcoll_comm *comm;
+static struct torcoll_op ops[DEPTH + 1];
 
+/* In place, every one of its kind and with something that the module or the library must keep. */
 static struct torcoll_op op_of(uint32_t i)
 {
-	return (struct torcoll_op){
+	uint32_t ranks = torcoll_comm_size(comm);
+	struct torcoll_op op = {
 		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM,
 		.count = 1 + i * (COUNT_MAX - 1) / DEPTH, .send = data[i], .recv = data[i],
 	};
+
+	switch (i % 4) {
+	case 1:
+		op.redop = TORCOLL_AVG;
+		break;
+	case 2:
+		op.redop = TORCOLL_PREMULSUM;
+		factor[i] = i + 2;
+		op.scalar = &factor[i];
+		break;
+	case 3:
+		op.collective = TORCOLL_ALLTOALL;
+		op.redop = 0;
+		for (uint32_t r = 0; r < ranks; r++)
+			counts[i][r] = op.count / ranks;
+		op.count = ranks * (op.count / ranks);
+		op.counts = counts[i];
+		op.recv_counts = counts[i];
+		break;
+	}
+	return op;
 }
 
 static void fill(uint32_t rank)
@@ -28,16 +57,26 @@ static void fill(uint32_t rank)
 			data[i][k] = (rank + 1) * (i + k);
 }
 
-static int check(const struct torcoll_op *op, uint32_t i, uint32_t ranks)
+/* Element @k of the result of op @i. */
+static int32_t expected(const struct torcoll_op *op, uint32_t i, uint32_t k)
+{
+	uint32_t ranks = torcoll_comm_size(comm), block = op->count / ranks;
+	int32_t sum = (i + k) * (ranks * (ranks + 1) / 2);
+
+	if (op->collective == TORCOLL_ALLTOALL)
+		return (k / block + 1) * (i + torcoll_comm_rank(comm) * block + k % block);
+	if (op->redop == TORCOLL_AVG)
+		return sum / (int32_t)ranks;
+	return op->redop == TORCOLL_PREMULSUM ? sum * (int32_t)(i + 2) : sum;
+}
+
+static int check(const struct torcoll_op *op, uint32_t i)
 {
 	for (uint32_t k = 0; k < op->count; k++)
-		if (data[i][k] != (int32_t)((i + k) * ranks * (ranks + 1) / 2))
+		if (data[i][k] != expected(op, i, k))
 			return 1;
 	return 0;
 }
-
-static struct torcoll_comm *comm;
-static struct torcoll_op ops[DEPTH + 1];
 
 static int complain(const char *what)
 {
@@ -53,7 +92,7 @@ static int finish(struct torcoll_request *req, uint32_t n)
 	for (uint32_t i = n; i-- > 0; ) {
 		if (torcoll_wait(&req[i]))
 			return complain("wait");
-		wrong += check(&ops[i], i, torcoll_comm_size(comm));
+		wrong += check(&ops[i], i);
 	}
 	return wrong ? complain("wrong results") : 0;
 }
@@ -86,6 +125,9 @@ static int prepared(void)
 	for (i = 0; i < DEPTH; i++)
 		if (torcoll_prepare(comm, &ops[i], &p[i]))
 			return complain("prepare");
+	/* whatever was prepared is the caller's to use again */
+	memset(factor, 0, sizeof(factor));
+	memset(counts, 0, sizeof(counts));
 	for (round = 0; round < 4; round++) {
 		fill(torcoll_comm_rank(comm));
 		if (torcoll_start_many(p, DEPTH, req, NULL))

@@ -67,7 +67,7 @@ static void print_comms(FILE *f)
 	MEMBER(torcoll_comm_add, depth);
 	MEMBER(torcoll_comm_add, comm);
 	MEMBER(torcoll_comm_add, missing);
-	MEMBER(torcoll_comm_add, __reserved);
+	MEMBER(torcoll_comm_add, bits);
 	STRUCT(torcoll_comm_shrink);
 	MEMBER(torcoll_comm_shrink, size);
 	MEMBER(torcoll_comm_shrink, flags);

@@ -62,7 +62,7 @@ static const struct {
 		"sides that are powers of 2D + 1", "sum log n to the base 2D + 1", "differ",
 	},
 	[TORCOLL_DIRECT] = {
-		"any list", "(p - 1) / 8, a reduction twice that", "the sequential sum in the order of ranks",
+		"any list", "p / 8, a reduction twice that", "the sequential sum in the order of ranks",
 	},
 };
 

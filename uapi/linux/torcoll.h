@@ -225,7 +225,7 @@ struct torcoll_comm_add {
 	__u32 depth;			/* in: ops in flight, 0: 8; out: what was granted */
 	__u32 comm;			/* out: handle, never 0 */
 	__u32 missing;			/* out, with ETIMEDOUT: a rank that did not come, or ~0 */
-	__u32 __reserved;
+	__u32 bits;			/* in: enum torcoll_bits of ops that name none */
 };
 
 #define TORCOLL_RANK_SELF	(~0U)	/* torcoll_comm_add.rank: the one that is on this node */
