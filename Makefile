@@ -456,11 +456,13 @@ check-stress:
 	+$(Q)KERNEL='$(KERNEL)' T=net/stress STRESS_SECONDS=$$(($(minutes) * 30)) \
 		MORE_SECONDS=$$(($(minutes) * 90)) STRESS_SEED='$(SEED)' MAKE='$(MAKE)' selftests/run
 
-# SEED: any word.
+# SEED: any word. What was covered, and cases as the last line.
 .PHONY: check-conformance
+check-conformance: conformance_log := $(B)/log/check/guest/net/conformance.log
 check-conformance:
 	+$(Q)KERNEL='$(KERNEL)' T=net/conformance CONFORMANCE_SEED='$(or $(SEED),1)' \
-		CONFORMANCE_CASES='$(or $(CASES),2000)' MAKE='$(MAKE)' selftests/run
+		CONFORMANCE_CASES='$(or $(CASES),2000)' MAKE='$(MAKE)' selftests/run; code=$$?; \
+		sed -nE 's/^# (\(.* pairs|[0-9]+ passed, [0-9]+ failed)$$/\1/p' $(conformance_log); exit $$code
 
 .PHONY: style
 style:

@@ -23,6 +23,17 @@ static const char *const table_names[] = {
 	[COLLECTIVE_SIZE] = "(collective, size class)",
 };
 
+static const char *const size_names[] = {
+	[SIZE_ZERO] = "0",
+	[SIZE_ONE] = "1",
+	[SIZE_TWO] = "2",
+	[SIZE_PRIME] = "prime",
+	[SIZE_FRAME] = "frame",
+	[SIZE_PAGE] = "page",
+	[SIZE_THOUSANDS] = "thousands",
+	[SIZE_LARGE] = "large",
+};
+
 struct coverage {
 	uint32_t met[TABLES][SIDE][SIDE];
 	bool exists[TABLES][SIDE][SIDE];
@@ -332,10 +343,8 @@ void case_draw(const struct world *w, struct coverage *c, uint64_t *state, struc
 	}
 }
 
-uint32_t coverage_print(const struct coverage *c)
+void coverage_print(const struct coverage *c)
 {
-	uint32_t missing = 0;
-
 	for (int i = 0; i < TABLES; i++) {
 		uint32_t met = 0, all = 0;
 
@@ -346,9 +355,65 @@ uint32_t coverage_print(const struct coverage *c)
 			}
 		}
 		printf("# %s: %u of %u pairs\n", table_names[i], met, all);
-		missing += all - met;
 	}
-	return missing;
+}
+
+static void print_pair(const struct coverage *c, enum table of, uint32_t a, uint32_t b)
+{
+	const char *first, *second;
+
+	switch (of) {
+	case COLLECTIVE_TYPE:
+		first = torcoll_collective_name(a);
+		second = torcoll_type_name(b);
+		break;
+	case TYPE_REDOP:
+		first = torcoll_type_name(a);
+		second = torcoll_redop_name(b);
+		break;
+	case ALGORITHM_COLLECTIVE:
+		first = torcoll_algorithm_name(a);
+		second = torcoll_collective_name(b);
+		break;
+	default:
+		first = torcoll_collective_name(a);
+		second = size_names[b];
+	}
+	printf("pair %s: %s %s: %u\n", table_names[of], first, second, c->met[of][a][b]);
+}
+
+static void print_shape(const struct world *w)
+{
+	for (uint32_t d = 0; d < w->info.ndim; d++)
+		printf("%s%u", d ? "x" : "", w->info.side[d]);
+}
+
+/* Of one shape: a family that serves anything there was met with any of it. */
+static void print_family(const struct coverage *c, const struct world *w, uint32_t algorithm)
+{
+	uint32_t met = 0;
+	bool exists = false;
+
+	for (int b = 0; b < SIDE; b++) {
+		exists |= c->exists[ALGORITHM_COLLECTIVE][algorithm][b];
+		met += c->met[ALGORITHM_COLLECTIVE][algorithm][b];
+	}
+	if (!exists)
+		return;
+	printf("pair (family, shape): %s ", torcoll_algorithm_name(algorithm));
+	print_shape(w);
+	printf(": %u\n", met);
+}
+
+void coverage_list(const struct coverage *c, const struct world *w)
+{
+	for (int i = 0; i < TABLES; i++)
+		for (int a = 0; a < SIDE; a++)
+			for (int b = 0; b < SIDE; b++)
+				if (c->exists[i][a][b])
+					print_pair(c, i, a, b);
+	for (uint32_t a = 0; a < SIDE; a++)
+		print_family(c, w, a);
 }
 
 static const char *const bits_names[TORCOLL_BITS_COUNT] = {

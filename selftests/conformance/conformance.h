@@ -82,8 +82,11 @@ struct coverage *coverage_new(const struct world *w);
 /* Draw the next case: of several random ones that which meets most pairs not met so far. */
 void case_draw(const struct world *w, struct coverage *c, uint64_t *state, struct test_case *t);
 
-/* Lines "# (collective, type): 65 of 85 pairs"; how many of those that exist were never met. */
-uint32_t coverage_print(const struct coverage *c);
+/* Lines "# (collective, type): 65 of 85 pairs". */
+void coverage_print(const struct coverage *c);
+
+/* A line for each pair that exists: "pair (collective, type): allreduce i8: 3", how often it was met, or 0. */
+void coverage_list(const struct coverage *c, const struct world *w);
 
 /* Kinds of collectives. */
 bool reduces(uint32_t collective);
