@@ -43,15 +43,15 @@ struct vec_key {
 
 #define TOR_SIMD_SELECT(mask, a, b)	(((a) & (BITS_VEC)(mask)) | ((b) & ~(BITS_VEC)(mask)))
 
-/* The upper half of a float, rounded; the lower half is whatever. */
+/*
+ * The upper half of what was computed from two bf16, rounded; the lower half is whatever. A NaN stays the same: it is
+ * quiet, and one of the two or the default one, so its lower half is 0, and 0x8000 at most is added to that.
+ */
 static inline BITS_VEC TOR_SIMD_NAME(round_bf16)(WIDE_VEC f)
 {
 	BITS_VEC x = (BITS_VEC)f;
-	INT_VEC nan = (INT_VEC)(x & 0x7fffffff) > 0x7f800000;
-	BITS_VEC rounded = x + 0x7fff + ((x >> 16) & 1);
 
-	/* a NaN stays one, quiet, and must not be rounded to an infinity */
-	return TOR_SIMD_SELECT(nan, x | 0x400000, rounded);
+	return x + 0x7fff + ((x >> 16) & 1);
 }
 
 #ifdef TOR_SIMD_WIDEN
