@@ -111,9 +111,10 @@ one_way()
 # flap SECONDS: down 1 s in every 3.
 flap()
 {
-	local end=$((SECONDS + $1)) code=0
+	local end code=0
 
 	ops -b "$(up_to 256K)" -e "$(up_to 256K)" -n 100000 || return 1
+	end=$((SECONDS + $1))
 	while ((SECONDS < end)); do
 		node 6 ip link set d1p down
 		sleep 1
