@@ -6,19 +6,18 @@
 #include "chan.h"
 #include "stream.h"
 
-/* What came early must fit the transfer that it turns out to belong to. */
+/*
+ * What came early must fit the transfer that it turns out to belong to, whose digest is what the rest must have. If it
+ * does not, rx->digest stays what its sender said, to be named.
+ */
 static bool early_fits(const struct tor_chan *chan, struct tor_rx *rx)
 {
 	u32 digest = tor_op_transfer_digest(chan->op, rx->bytes);
 	const struct tor_kept *kept;
 
-	swap(digest, rx->digest);
-	if (!rx->nkept)
-		return true;
-	if (rx->digest != digest) {
-		rx->digest = digest;
+	if (rx->nkept && rx->digest != digest)
 		return false;
-	}
+	rx->digest = digest;
 	list_for_each_entry(kept, &rx->kept, list)
 		if (kept->index >= rx->frames ||
 		    kept->len != tor_chan_frame_len(chan->op->comm, rx, kept->index))
