@@ -422,9 +422,37 @@ void tor_group_end(struct tor_group *group)
 	tor_group_put(group);
 }
 
+/* Is there something that another rank has not got yet? */
+static bool owes(struct tor_group *group)
+{
+	u32 i;
+
+	for (i = 0; i < group->comm.depth * group->comm.channels; i++) {
+		struct tor_lane *lane = &group->lanes[i];
+		bool open;
+
+		spin_lock_bh(&lane->lock);
+		open = lane->chan.state == TOR_CHAN_COMPLETE;
+		spin_unlock_bh(&lane->lock);
+		if (open)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Ops may be done here before others have called: what was sent to them waits, and is sent again, for as long as they
+ * live and do not leave. If they do, the comm fails.
+ */
 static void linger_work(struct work_struct *work)
 {
-	tor_group_end(container_of(to_delayed_work(work), struct tor_group, linger_work));
+	struct tor_group *group = container_of(to_delayed_work(work), struct tor_group,
+					       linger_work);
+
+	if (!tor_comm_failed(&group->comm) && owes(group))
+		queue_delayed_work(works, &group->linger_work, TOR_LINGER);
+	else
+		tor_group_end(group);
 }
 
 /* --- the beginning --- */

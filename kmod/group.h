@@ -5,7 +5,7 @@
  *
  * A group is created by a call of a process, known by its tag from the moment that all members have come, and
  * closed by the process or with its file. It then lingers: peers may still have to send again
- * what we acknowledged in vain. tor_group_end() finally takes it apart.
+ * what we acknowledged in vain, or not have called yet for what we sent them. tor_group_end() finally takes it apart.
  *
  * References (@refs): the session's handle, each call that works on it, the queued fail_work. The
  * receive path, timers and dumps need none: they run under RCU.

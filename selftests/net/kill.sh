@@ -87,6 +87,8 @@ for ((i = 1; i <= ${KILLS:-3}; i++)); do
 	check "kill_${i}__node_goes_on" torcollctl netns run torcoll-perf allreduce -b 8 -e 64K -f 8 -n 2
 done
 
+check root_left__the_late_still_get_it torcollctl netns run late 5
+
 base=$(pinned)
 check child_keeps_file__pages_are_unpinned orphan
 finish
