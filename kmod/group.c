@@ -187,14 +187,17 @@ void tor_group_acks(struct tor_entry *entry, struct tor_port *port, const struct
 	struct tor_group *group;
 	struct tor_lane *lane;
 	struct tor_ack ack;
+	bool refused = false;
 	u32 rank, i;
 
 	for (i = 0; i < h->acks; i++) {
 		tor_wire_ack(frame, i, &ack);
 		group = admit(port, h, ack.comm, &rank);
-		/* one answer to a frame is enough */
-		if (!group && !i)
+		/* whoever has got everything waits for nothing; one answer to a frame is enough */
+		if (!group && !refused && ack.state != TORCOLL_ACK_DONE) {
 			refuse(entry, port, h, ack.comm);
+			refused = true;
+		}
 		lane = group ? find_lane(group, ack.op, ack.channel) : NULL;
 		if (!lane)
 			continue;
