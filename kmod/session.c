@@ -239,7 +239,7 @@ static int publish_group(struct tor_session *session, struct tor_group *group, u
 	refcount_inc(&group->refs);
 	atomic_inc(&group->fabric->users);
 	mutex_lock(&session->lock);
-	if (session->killed) {
+	if (session->ended) {
 		id = -ECONNABORTED;
 	} else {
 		id = idr_alloc(&session->groups, group, 1, 0, GFP_KERNEL_ACCOUNT);
@@ -650,19 +650,22 @@ static int session_open(struct inode *inode, struct file *file)
 	return nonseekable_open(inode, file);
 }
 
-/* End all comms, then unpin all memory. Context: nobody else works on the session, or it is killed. */
-static void release_all(struct tor_session *session, bool killed)
+/*
+ * Leave all comms, or @fail them, then unpin all memory. Context: nobody else works on the session, or nobody will
+ * because its process has @ended.
+ */
+static void release_all(struct tor_session *session, bool ended, bool fail)
 {
 	struct tor_group *group;
 	struct tor_pages *pages;
 	int id;
 
 	mutex_lock(&session->lock);
-	session->killed |= killed;
+	session->ended |= ended;
 	idr_for_each_entry(&session->groups, group, id) {
 		idr_remove(&session->groups, id);
 		mutex_unlock(&session->lock);
-		if (killed)
+		if (fail)
 			tor_group_abort(group, -ECONNABORTED);
 		tor_group_close(group);
 		mutex_lock(&session->lock);
@@ -675,15 +678,16 @@ static void release_all(struct tor_session *session, bool killed)
 }
 
 /*
- * A process that submitted is gone, though a child may keep the file: its peers hear of it now, and
- * its memory is unpinned. Any other close changes nothing before release().
+ * A process that submitted is gone, though a child may keep the file: its memory is unpinned. If it was killed, or exited
+ * with an error, its peers hear of that now; one that exits in peace only leaves, as by closing. Any other close
+ * changes nothing before release().
  */
 static int session_flush(struct file *file, fl_owner_t id)
 {
 	struct tor_session *session = file->private_data;
 
 	if (current->flags & PF_EXITING && READ_ONCE(session->owner) == id)
-		release_all(session, true);
+		release_all(session, true, current->exit_code);
 	return 0;
 }
 
@@ -691,7 +695,7 @@ static int session_release(struct inode *inode, struct file *file)
 {
 	struct tor_session *session = file->private_data;
 
-	release_all(session, false);
+	release_all(session, false, false);
 	idr_destroy(&session->groups);
 	idr_destroy(&session->regions);
 	put_net(session->net);

@@ -19,7 +19,8 @@
  * struct tor_session - an open file
  * @net: the opener's namespace, held
  * @lock: handles and text
- * @owner: the files of the process that used it last; when that one exits, the comms fail
+ * @owner: the files of the process that used it last; when that one exits, it leaves the comms
+ * @ended: it has
  * @poll: woken when an op is done
  */
 struct tor_session {
@@ -28,7 +29,7 @@ struct tor_session {
 	struct idr regions;
 	struct idr groups;
 	fl_owner_t owner;
-	bool killed;
+	bool ended;
 	wait_queue_head_t poll;
 	char text[TOR_TEXT_MAX];
 	struct rcu_head rcu;

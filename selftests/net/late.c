@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A broadcast whose root has long left when the others call: late SECONDS. For kill.sh.
+ * A broadcast whose root has long ended, with STATUS, when the others call: late SECONDS STATUS. For kill.sh.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 	int32_t value = 0;
 	uint32_t rank;
 
-	if (argc < 2 || torcoll_open(&t) || torcoll_comm_from_env(t, &comm))
+	if (argc < 3 || torcoll_open(&t) || torcoll_comm_from_env(t, &comm))
 		goto failed;
 	rank = torcoll_comm_rank(comm);
 	if (rank)
@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 	if (torcoll_broadcast(comm, &value, 1, TORCOLL_I32, 0))
 		goto failed;
 	if (value == VALUE)
-		return 0;
+		return rank ? 0 : atoi(argv[2]);
 	fprintf(stderr, "rank %u got %d\n", rank, value);
 	return 1;
 failed:
