@@ -196,7 +196,9 @@ int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns,
 
 /*
  * Leave a comm and free it. Ops still running are aborted (-ECONNABORTED at the other ranks);
- * requests of the comm must not be used any more. NULL does nothing.
+ * requests of the comm must not be used any more. NULL does nothing. What has been sent to ranks that have
+ * not called yet still reaches them. A process that exits with status 0 leaves its comms in the same way; one
+ * that is killed, or exits with another status, fails them.
  */
 void torcoll_comm_close(struct torcoll_comm *comm);
 

@@ -199,7 +199,8 @@ struct torcoll_region_add {
 
 /*
  * TORCOLL_IOC_REGION_DEL, TORCOLL_IOC_COMM_DEL: give up a handle. EBUSY while an op uses a region;
- * a comm's running ops are aborted (ECONNABORTED at the other ranks).
+ * a comm's running ops are aborted (ECONNABORTED at the other ranks). An exit with status 0 gives up all of them; any
+ * other end of the process fails its comms first.
  */
 struct torcoll_handle {
 	__u32 size;
