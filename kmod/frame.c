@@ -12,6 +12,7 @@
 #include <linux/etherdevice.h>
 #include <linux/skbuff.h>
 
+#include "echo.h"
 #include "forward.h"
 #include "group.h"
 #include "join.h"
@@ -182,17 +183,18 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 {
 	struct tor_entry *entry = container_of(ctx, struct tor_entry, ctx);
 	struct tor_fabric *fabric = tor_fabric_of(node);
-	bool hello = frame->port != ~0U;
+	bool chosen = frame->port != ~0U;
+	bool hello = chosen && frame->dst == ~0U;
 	struct tor_port *port;
 	struct sk_buff *skb;
 	u64 mac;
 
-	if (hello)
+	if (chosen)
 		port = rcu_dereference(fabric->port[frame->port]);
 	else
 		port = tor_xmit_port(fabric, frame->dst, frame->tie, TOR_NO_PORT);
 	if (!port) {
-		if (!hello)
+		if (!chosen)
 			tor_env_count(node, TOR_C_TX_NO_ROUTE, 1);
 		return -EHOSTUNREACH;
 	}
@@ -354,6 +356,18 @@ static void rx_abort(struct tor_entry *entry, struct tor_port *port, struct sk_b
 		tor_group_abort_rx(entry, port, h, p);
 }
 
+static void rx_echo(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
+		    const struct tor_hdr *h)
+{
+	struct tor_bytes piece[MAX_SKB_FRAGS + 1];
+	u32 n = payload_pieces(skb, h, piece);
+
+	if (h->length && !n)
+		tor_port_drop(port, TOR_C_DROP_MEMORY);
+	else
+		tor_echo_rx(&entry->ctx, &port->fabric->node, port->index, h, piece, n);
+}
+
 /* For this node. Consumes @skb. */
 static void deliver(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
 		    const struct torcoll_hdr *raw)
@@ -383,6 +397,9 @@ static void deliver(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 		break;
 	case TORCOLL_FRAME_ABORT:
 		rx_abort(entry, port, skb, &h);
+		break;
+	case TORCOLL_FRAME_ECHO:
+		rx_echo(entry, port, skb, &h);
 		break;
 	}
 consume:

@@ -43,6 +43,7 @@ static const char *const counter_names[] = {
 	[TOR_C_OPS_FAILED] = "ops_failed",
 	[TOR_C_LINK_DOWNS] = "link_downs",
 	[TOR_C_REROUTES] = "reroutes",
+	[TOR_C_TX_ECHOES] = "tx_echoes",
 };
 
 static_assert(ARRAY_SIZE(counter_names) == TOR_C_COUNT);

@@ -109,6 +109,7 @@ enum tor_counter {
 	TOR_C_OPS_FAILED,	/* ops ended by an error */
 	TOR_C_LINK_DOWNS,	/* links of this node that went down */
 	TOR_C_REROUTES,		/* changes of this node's routes */
+	TOR_C_TX_ECHOES,	/* test frames of neighbours answered */
 	TOR_C_COUNT
 };
 

@@ -50,6 +50,7 @@ const char *tor_link_state_name(enum tor_link_state state);
  * @peer_node, @peer_port, @peer_epoch, @peer_frame_size: what it said
  * @peer_wire: its wire version, if that is not ours
  * @peer_version: the neighbour's module version, terminated
+ * @echoes: test frames that came in; see echo.h
  */
 struct tor_link {
 	enum tor_link_state state;
@@ -65,6 +66,7 @@ struct tor_link {
 	u32 peer_frame_size;
 	u32 peer_wire;
 	char peer_version[17];
+	atomic_t echoes;
 };
 
 struct tor_hdr;

@@ -181,7 +181,7 @@ int tor_wire_check(const void *p, u32 len, u32 frame_len, struct torcoll_hdr *ra
 		return -EBADMSG;
 
 	*why = TOR_C_DROP_TYPE;
-	if (raw->type < TORCOLL_FRAME_HELLO || raw->type > TORCOLL_FRAME_COMM)
+	if (raw->type < TORCOLL_FRAME_HELLO || raw->type > TORCOLL_FRAME_ECHO)
 		return -EBADMSG;
 
 	*why = TOR_C_DROP_SHORT;

@@ -318,6 +318,16 @@ static void bad_abort_short(struct frame *f)
 	finish(f, &h, NULL, "0123456789");
 }
 
+static void echo_answer(struct frame *f)
+{
+	struct tor_hdr h = header(TORCOLL_FRAME_ECHO, 9);
+
+	h.hop_limit = 1;
+	h.op = 41;
+	h.flags = TORCOLL_FLAG_REPLY;
+	finish(f, &h, NULL, "");
+}
+
 static void put(const void *p, size_t n)
 {
 	if (fwrite(p, 1, n, stdout) != n)
@@ -360,6 +370,7 @@ int main(int argc, char **argv)
 		bad_version, bad_type, bad_acks, bad_acks_short, bad_header_crc, bad_ack_crc,
 		bad_payload_crc, bad_length, bad_header_short, bad_hop_limit, bad_data, bad_hello_dst,
 		bad_hello_ndim, bad_hello_records, bad_comm_step, bad_comm_reserved, bad_abort_short,
+		echo_answer,
 	};
 	/* of libpcap: magic, version 2.4, snapshot length, Ethernet */
 	const struct { u32 magic; u16 major, minor; u32 zone, figures, snaplen, type; } head = {

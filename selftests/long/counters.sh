@@ -226,6 +226,7 @@ torus_up $nodes
 
 moves "tx_frames tx_bytes tx_acks rx_frames rx_bytes rx_early ops tx_copied_bytes rx_hellos" \
 	allreduce 3 -b 8 -e 256K -f 32
+moves tx_echoes node 0 torcollctl qualify d0p seconds 1
 moves forwarded allreduce 3 -b 8 -e 64K -f 32 --algorithm recdoub-lat
 moves tx_retransmits with_netem 1 d0p netem loss 10% -- allreduce 5 -b 256K -e 256K
 # what is last in a transfer is missed by nobody

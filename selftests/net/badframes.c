@@ -295,6 +295,9 @@ struct row {
 #define HELLO(_name, _counter, ...)						\
 	{ .name = "hello__" _name, .counter = TORCOLL_A_COUNTER_##_counter, .type = TORCOLL_FRAME_HELLO, __VA_ARGS__ }
 
+#define ECHO(_name, _counter, ...)						\
+	{ .name = "echo__" _name, .counter = TORCOLL_A_COUNTER_##_counter, .type = TORCOLL_FRAME_ECHO, __VA_ARGS__ }
+
 #define HEADER		((int)sizeof(struct torcoll_hdr))
 #define ABORT_BYTES	sizeof(struct torcoll_abort)
 #define COMM_BYTES	sizeof(struct torcoll_comm_msg)
@@ -314,7 +317,7 @@ static const struct row rows[] = {
 	DATA("version_after", DROP_VERSION, .payload = 64, .hdr = { HDR(version, TORCOLL_WIRE_VERSION + 1) }),
 	DATA("version_255", DROP_VERSION, .payload = 64, .hdr = { HDR(version, 255) }),
 	DATA("type_0", DROP_TYPE, .payload = 64, .hdr = { HDR(type, 0) }),
-	DATA("type_6", DROP_TYPE, .payload = 64, .hdr = { HDR(type, 6) }),
+	DATA("type_7", DROP_TYPE, .payload = 64, .hdr = { HDR(type, 7) }),
 	DATA("type_255", DROP_TYPE, .payload = 64, .hdr = { HDR(type, 255) }),
 	DATA("header_crc", DROP_HEADER_CRC, .payload = 64, .wrong = HEADER_CRC),
 	DATA("other_fabric", DROP_FABRIC, .payload = 64, .hdr = { HDR(fabric, 0x12345678) }),
@@ -443,6 +446,15 @@ static const struct row rows[] = {
 	COMM("accept_long_ago", TX_FRAMES, .payload = COMM_BYTES,
 	     .body = { SET(torcoll_comm_msg, step, TORCOLL_COMM_ACCEPT),
 		       FROM(torcoll_comm_msg, tag, comm) }),
+
+	/* tests of the cable: only the neighbour's whole ones are answered */
+	ECHO("good", TX_ECHOES, .payload = 64),
+	ECHO("empty", TX_ECHOES),
+	ECHO("payload_crc", DROP_PAYLOAD_CRC, .payload = 64, .wrong = PAYLOAD_CRC),
+	ECHO("payload_cut", DROP_SHORT, .payload = 64, .more = -1),
+	ECHO("not_the_neighbour", DROP_NODE, .payload = 64, .hdr = { HDR(src, 3) }),
+	ECHO("old_dst_epoch", DROP_EPOCH, .payload = 64, .hdr = { HDR(dst_epoch, 1) }),
+	ECHO("answer", RX_FRAMES, .payload = 64, .hdr = { HDR(flags, TORCOLL_FLAG_REPLY) }),
 
 	/* hellos that must not be believed */
 	HELLO("payload_none", DROP_SHORT),

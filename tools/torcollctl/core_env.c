@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What plans and their costs ask of their surroundings. See core's env.h. */
+/* What plans, their costs and frames ask of their surroundings. See core's env.h. */
 #include "env.h"
+#include "host_hash.h"
 
 #include <stdlib.h>
 
@@ -12,4 +13,9 @@ void *tor_env_alloc(size_t n)
 void tor_env_free(void *p)
 {
 	free(p);
+}
+
+u32 tor_env_crc32c(u32 crc, const void *p, size_t n)
+{
+	return host_crc32c(crc, p, n);
 }

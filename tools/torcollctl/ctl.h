@@ -284,5 +284,6 @@ int stats_main(struct args *a);
 int monitor_main(struct args *a);
 int netns_main(struct args *a);
 int env_main(struct args *a);
+int qualify_main(struct args *a);
 
 #endif

@@ -25,6 +25,7 @@ static const char help[] =
 	"  stats     counters\n"
 	"  explain   what auto takes for a collective of some size, and why\n"
 	"  tune      how fast the fabric is: measure, show, set, save, load\n"
+	"  qualify   what a cable is good for: rate, loss, round trips, errors\n"
 	"  monitor   changes, as they happen\n"
 	"  netns     a virtual torus on this machine: up, down, show, exec, run\n"
 	"  env       the variables that programs read, and where their values come from\n"
@@ -53,6 +54,7 @@ static const struct command objects[] = {
 	{ "statistics", stats_main },
 	{ "explain", explain_main },
 	{ "tune", tune_main },
+	{ "qualify", qualify_main },
 	{ "monitor", monitor_main },
 	{ "netns", netns_main },
 	{ "env", env_main },

@@ -53,6 +53,7 @@ static const struct field counter_fields[] = {
 	COUNTER(OPS_FAILED, "ops_failed"),
 	COUNTER(LINK_DOWNS, "link_downs"),
 	COUNTER(REROUTES, "reroutes"),
+	COUNTER(TX_ECHOES, "tx_echoes"),
 };
 
 _Static_assert(ARRAY_SIZE(counter_fields) == TORCOLL_A_COUNTER_MAX - TORCOLL_A_COUNTER_PAD,

@@ -12,10 +12,10 @@ local CALL = 24
 local VERSION, ACKS_MAX, RECORDS_MAX, ERRNO_MAX = 2, 32, 64, 4095
 local NONE = 0xffffffff
 
-local T_HELLO, T_DATA, T_ACK, T_ABORT, T_COMM = 1, 2, 3, 4, 5
+local T_HELLO, T_DATA, T_ACK, T_ABORT, T_COMM, T_ECHO = 1, 2, 3, 4, 5, 6
 local types = {
 	[T_HELLO] = "hello", [T_DATA] = "data", [T_ACK] = "ack", [T_ABORT] = "abort",
-	[T_COMM] = "comm",
+	[T_COMM] = "comm", [T_ECHO] = "echo",
 }
 local states = { [0] = "ok", [1] = "not ready", [2] = "done", [3] = "absent" }
 local dirs = { [0] = "plus", [1] = "minus" }
@@ -58,6 +58,7 @@ f.flags_ack = ProtoField.bool("torcoll.flags.ack", "Acknowledge now", 8, nil, 0x
 f.flags_retransmit = ProtoField.bool("torcoll.flags.retransmit", "Sent before", 8, nil, 0x02)
 f.flags_probe = ProtoField.bool("torcoll.flags.probe", "Probe", 8, nil, 0x04)
 f.flags_whole = ProtoField.bool("torcoll.flags.whole", "Whole transfer", 8, nil, 0x08)
+f.flags_reply = ProtoField.bool("torcoll.flags.reply", "Answer", 8, nil, 0x10)
 f.round = ProtoField.uint16("torcoll.round", "Round")
 f.offset = ProtoField.uint64("torcoll.offset", "Offset in the transfer")
 f.length = ProtoField.uint32("torcoll.length", "Payload length")
@@ -401,6 +402,7 @@ local function dissect_header(tvb, tree)
 	item.flags:add(f.flags_retransmit, tvb(37, 1))
 	item.flags:add(f.flags_probe, tvb(37, 1))
 	item.flags:add(f.flags_whole, tvb(37, 1))
+	item.flags:add(f.flags_reply, tvb(37, 1))
 	put("round", 38, 2)
 	put("offset", 40, 8)
 	put("length", 48, 4)
@@ -418,7 +420,7 @@ local function check_header(h, item)
 		{ "hop_limit", h.hop_limit == 0 },
 		{ "dst", (h.type == T_HELLO) ~= (h.dst == NONE) },
 		{ "digest", h.type == T_DATA and h.digest == 0 },
-		{ "flags", bit.band(h.flags, 0xf0) ~= 0 },
+		{ "flags", bit.band(h.flags, 0xe0) ~= 0 },
 		{ "length", h.type == T_DATA and h.length == 0 },
 	}) do
 		if check[2] then
@@ -471,6 +473,8 @@ local function dissect_body(tvb, tree, h, item, info)
 	local acks_end = HDR + h.acks * ACK
 	if h.type == T_DATA then
 		data_info(h, info)
+	elseif h.type == T_ECHO then
+		info[#info + 1] = string.format("%s %u", bit.band(h.flags, 16) ~= 0 and "answer" or "test", h.op)
 	end
 	for i = 0, h.acks - 1 do
 		dissect_ack(tvb, HDR + i * ACK, tree, info)

@@ -25,12 +25,14 @@ enum torcoll_frame_type {
 	TORCOLL_FRAME_ACK,		/* acks alone */
 	TORCOLL_FRAME_ABORT,		/* the comm failed; payload torcoll_abort */
 	TORCOLL_FRAME_COMM,		/* a comm is being created; payload torcoll_comm_msg */
+	TORCOLL_FRAME_ECHO,		/* one hop: a test of the cable, and the answer to it */
 };
 
 #define TORCOLL_FLAG_ACK	0x01	/* data: acknowledge now */
 #define TORCOLL_FLAG_RETRANSMIT	0x02	/* data: sent before; for eyes and counters only */
 #define TORCOLL_FLAG_PROBE	0x04	/* data: asks a receiver that was not ready */
 #define TORCOLL_FLAG_WHOLE	0x08	/* data: all of the transfer; its ack may wait for company */
+#define TORCOLL_FLAG_REPLY	0x10	/* echo: the answer */
 
 struct torcoll_hdr {
 	__u8	version;

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A cable under test. See cable.h.
+ */
+#include "cable.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "wire.h"
+
+#define FRAME_MAX	(1 << 16)
+#define PATTERNS	4
+#define GIVE_UP_NS	(250 * 1000000ULL)
+#define BATCH		32
+#define RING		(4 * CABLE_WINDOW)	/* numbers whose time of sending is known */
+#define ANSWER_BYTES	(ETH_HLEN + sizeof(struct torcoll_hdr))
+
+/* A test frame that was sent; @number is 0 when it was answered. */
+struct sent {
+	uint32_t number;
+	uint64_t at;
+};
+
+struct cable {
+	struct cable_spec spec;
+	int fd;
+	uint32_t bytes;			/* behind the MAC header, of the frames below */
+	uint8_t *pattern[PATTERNS];	/* whole frames */
+	uint32_t crc[PATTERNS];		/* of their payloads */
+
+	uint32_t next;			/* number of the next frame, from 1 */
+	uint32_t oldest;		/* the first one that is not answered nor given up */
+	uint32_t first;			/* the first one of this test */
+	bool known;			/* the neighbour's count before this test */
+	uint32_t before, counted;	/* that, and its count in the last answer */
+	uint32_t heard;			/* the number in that one */
+	uint64_t last;			/* when that came */
+	struct sent ring[RING];
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+/* Answers alone: the module's own traffic is none of ours. */
+static int filter_answers(int fd)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, ETH_HLEN + offsetof(struct torcoll_hdr, type)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TORCOLL_FRAME_ECHO, 0, 3),
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, ETH_HLEN + offsetof(struct torcoll_hdr, flags)),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, TORCOLL_FLAG_REPLY, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, ANSWER_BYTES),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	const struct sock_fprog program = { ARRAY_SIZE(code), code };
+
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+}
+
+static int open_socket(const struct cable_spec *spec)
+{
+	const struct sockaddr_ll at = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(spec->ethertype),
+		.sll_ifindex = spec->ifindex,
+	};
+	/* of no protocol at first: what came before it has a filter would be heard */
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -1;
+	if (!filter_answers(fd) && !bind(fd, (const struct sockaddr *)&at, sizeof(at)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void fill(uint8_t *payload, uint32_t bytes, unsigned int pattern)
+{
+	static const uint8_t value[PATTERNS] = { 0x00, 0xff, 0x55 };
+	uint64_t noise = 0x9e3779b97f4a7c15;
+	uint32_t i;
+
+	memset(payload, value[pattern], bytes);
+	if (pattern < PATTERNS - 1)
+		return;
+	for (i = 0; i < bytes; i++) {
+		noise ^= noise << 13;
+		noise ^= noise >> 7;
+		noise ^= noise << 17;
+		payload[i] = noise;
+	}
+}
+
+static void prepare(struct cable *c, uint32_t bytes)
+{
+	const uint32_t payload = bytes - sizeof(struct torcoll_hdr);
+	unsigned int i;
+
+	c->bytes = bytes;
+	for (i = 0; i < PATTERNS; i++) {
+		struct ethhdr *eth = (struct ethhdr *)c->pattern[i];
+		uint8_t *at = c->pattern[i] + ANSWER_BYTES;
+
+		memcpy(eth->h_dest, c->spec.neighbour_mac, ETH_ALEN);
+		memcpy(eth->h_source, c->spec.self_mac, ETH_ALEN);
+		eth->h_proto = htons(c->spec.ethertype);
+		fill(at, payload, i);
+		c->crc[i] = tor_wire_crc(at, payload);
+	}
+}
+
+struct cable *cable_open(const struct cable_spec *spec)
+{
+	struct cable *c = calloc(1, sizeof(*c));
+	unsigned int i;
+
+	if (!c)
+		return NULL;
+	c->spec = *spec;
+	/* another one may still get answers to an earlier test */
+	if (getrandom(&c->next, sizeof(c->next), 0) < 0)
+		c->next = now_ns();
+	c->next = (c->next & INT32_MAX) + 2;
+	c->fd = open_socket(spec);
+	for (i = 0; i < PATTERNS && c->fd >= 0; i++) {
+		c->pattern[i] = malloc(FRAME_MAX);
+		if (!c->pattern[i])
+			break;
+	}
+	if (i == PATTERNS)
+		return c;
+	cable_close(c);
+	return NULL;
+}
+
+void cable_close(struct cable *c)
+{
+	int saved = errno;
+	unsigned int i;
+
+	for (i = 0; i < PATTERNS; i++)
+		free(c->pattern[i]);
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c);
+	errno = saved;
+}
+
+static uint32_t under_way(const struct cable *c)
+{
+	return c->next - c->oldest;
+}
+
+/* Nobody waits any longer for what was answered, or was sent too long ago. */
+static void settle(struct cable *c, uint64_t now)
+{
+	while (c->oldest != c->next) {
+		const struct sent *s = &c->ring[c->oldest % RING];
+
+		if (s->number == c->oldest && now < s->at + GIVE_UP_NS)
+			break;
+		c->oldest++;
+	}
+}
+
+/* Send one. Return: 0, -EAGAIN if the device has no room, or another negative errno. */
+static int send_one(struct cable *c)
+{
+	unsigned int pattern = c->next % PATTERNS;
+	const struct tor_hdr h = {
+		.version = TORCOLL_WIRE_VERSION,
+		.type = TORCOLL_FRAME_ECHO,
+		.hop_limit = 1,
+		.fabric = c->spec.tag,
+		.src = c->spec.self,
+		.dst = c->spec.neighbour,
+		.op = c->next,
+		.length = c->bytes - sizeof(struct torcoll_hdr),
+		.payload_crc = c->crc[pattern],
+	};
+	struct sent *s = &c->ring[c->next % RING];
+
+	tor_wire_build(c->pattern[pattern] + ETH_HLEN, &h, NULL);
+	s->number = c->next;
+	s->at = now_ns();
+	if (send(c->fd, c->pattern[pattern], ETH_HLEN + c->bytes, MSG_DONTWAIT) < 0)
+		return errno == ENOBUFS ? -EAGAIN : -errno;
+	c->next++;
+	return 0;
+}
+
+static void answered(struct cable *c, const struct tor_hdr *h, uint64_t now,
+		     struct cable_result *result)
+{
+	struct sent *s = &c->ring[h->op % RING];
+
+	if (!h->op || s->number != h->op)
+		return;
+	s->number = 0;
+	/* what it had counted before the first one, if that was the first to arrive */
+	if (!c->known)
+		c->before = h->digest - (h->op - c->first) - 1;
+	c->known = true;
+	c->counted = h->digest;
+	c->heard = h->op;
+	c->last = now;
+	result->late += (int32_t)(h->op - c->oldest) < 0;
+	result->rtt[result->answered++ % CABLE_SAMPLES] = now - s->at > UINT32_MAX ? UINT32_MAX :
+							  now - s->at;
+}
+
+/* Take what has come. */
+static void take(struct cable *c, struct cable_result *result)
+{
+	uint8_t frame[BATCH][ANSWER_BYTES];
+	struct mmsghdr msg[BATCH];
+	struct iovec iov[BATCH];
+	enum tor_counter why;
+	struct tor_hdr h;
+	int i, n;
+
+	do {
+		memset(msg, 0, sizeof(msg));
+		for (i = 0; i < BATCH; i++) {
+			iov[i] = (struct iovec){ frame[i], sizeof(frame[i]) };
+			msg[i].msg_hdr.msg_iov = &iov[i];
+			msg[i].msg_hdr.msg_iovlen = 1;
+		}
+		n = recvmmsg(c->fd, msg, BATCH, MSG_DONTWAIT, NULL);
+		for (i = 0; i < n; i++)
+			if (msg[i].msg_len == ANSWER_BYTES &&
+			    !tor_wire_parse(frame[i] + ETH_HLEN, sizeof(struct torcoll_hdr),
+					    sizeof(struct torcoll_hdr), &h, &why) &&
+			    h.src == c->spec.neighbour && h.dst == c->spec.self)
+				answered(c, &h, now_ns(), result);
+	} while (n == BATCH);
+}
+
+/* Until something comes, or the oldest one is given up. */
+static void wait_answer(struct cable *c)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLIN };
+
+	poll(&p, 1, GIVE_UP_NS / 1000000 / 4);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* What this process did not take in time, since it was asked last. */
+static uint64_t missed(const struct cable *c)
+{
+	struct tpacket_stats stats = { 0 };
+	socklen_t len = sizeof(stats);
+
+	getsockopt(c->fd, SOL_PACKET, PACKET_STATISTICS, &stats, &len);
+	return stats.tp_drops;
+}
+
+int cable_test(struct cable *c, uint32_t bytes, uint32_t window, uint64_t frames, uint64_t ns,
+	       struct cable_result *result)
+{
+	uint64_t begin = now_ns(), now = begin;
+	int err = 0;
+
+	*result = (struct cable_result){ .rtt = calloc(CABLE_SAMPLES, sizeof(*result->rtt)) };
+	if (!result->rtt)
+		return -ENOMEM;
+	prepare(c, bytes);
+	c->oldest = c->first = c->next;
+	/* if nothing was sent after the last answer */
+	c->known = c->heard == c->next - 1;
+	c->before = c->counted;
+	c->last = begin;
+	missed(c);
+	do {
+		bool more = now - begin < ns && (!frames || result->sent < frames);
+
+		while (more && under_way(c) < window && (!frames || result->sent < frames)) {
+			err = send_one(c);
+			if (err)
+				break;
+			result->sent++;
+		}
+		if (err && err != -EAGAIN)
+			break;
+		if (!more && c->oldest == c->next)
+			break;
+		wait_answer(c);
+		take(c, result);
+		now = now_ns();
+		settle(c, now);
+	} while (true);
+	result->ns = c->last - begin;
+	result->missed = missed(c);
+	result->arrived = c->counted - c->before;
+	result->bytes = result->answered * (ETH_HLEN + bytes);
+	result->rtts = result->answered < CABLE_SAMPLES ? result->answered : CABLE_SAMPLES;
+	qsort(result->rtt, result->rtts, sizeof(*result->rtt), compare);
+	return err == -EAGAIN ? 0 : err;
+}
