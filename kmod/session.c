@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/torcoll: open files, the table of calls, regions, death of processes. See session.h and
+ * /dev/torcoll: open files, the table of calls, comms, death of processes. Regions are in region.c. See session.h and
  * linux/torcoll.h.
  */
 #include "session.h"
@@ -19,6 +19,7 @@
 #include "main.h"
 #include "netlink.h"
 #include "op.h"
+#include "region.h"
 #include "version.h"
 
 #define RANKS_MAX	(1U << 20)
@@ -63,31 +64,6 @@ void tor_session_group_put(struct tor_group *group)
 
 	tor_group_put(group);
 	atomic_dec(&fabric->users);
-}
-
-struct tor_pages *tor_session_region(struct tor_session *session, u32 handle, u64 addr,
-				     u64 length)
-{
-	struct tor_pages *pages;
-	int err = 0;
-
-	mutex_lock(&session->lock);
-	pages = idr_find(&session->regions, handle);
-	if (!pages)
-		err = -ENOENT;
-	else if (addr < pages->addr || length > pages->length ||
-		 addr - pages->addr > pages->length - length)
-		err = -EFAULT;
-	else
-		refcount_inc(&pages->uses);
-	mutex_unlock(&session->lock);
-	if (err == -ENOENT)
-		return ERR_PTR(tor_refuse(session, err, "no region has handle %u", handle));
-	if (err)
-		return ERR_PTR(tor_refuse(session, err,
-					  "%llu bytes at %#llx are not inside region %u", length,
-					  addr, handle));
-	return pages;
 }
 
 /* --- calls; each gets the caller's struct, extended or cut to what this module knows --- */
@@ -146,52 +122,12 @@ static int call_error(struct tor_session *session, union call *call)
 
 static int call_region_add(struct tor_session *session, union call *call)
 {
-	struct torcoll_region_add *add = &call->region_add;
-	struct tor_pages *pages;
-	int id;
-
-	if (add->flags || add->__reserved)
-		return tor_refuse(session, -EINVAL, "a reserved member is not zero");
-	if (!add->length)
-		return tor_refuse(session, -EINVAL, "a region of no bytes");
-	pages = tor_pages_pin(add->addr, add->length);
-	if (IS_ERR(pages))
-		return tor_refuse(session, PTR_ERR(pages),
-				  PTR_ERR(pages) == -EDQUOT ?
-				  "RLIMIT_MEMLOCK does not allow %llu bytes at %#llx" :
-				  "cannot pin %llu bytes at %#llx for writing", add->length,
-				  add->addr);
-	mutex_lock(&session->lock);
-	id = idr_alloc(&session->regions, pages, 1, 0, GFP_KERNEL_ACCOUNT);
-	mutex_unlock(&session->lock);
-	if (id < 0) {
-		tor_pages_put(pages);
-		return id;
-	}
-	add->region = id;
-	return 0;
+	return tor_region_add(session, &call->region_add);
 }
 
 static int call_region_del(struct tor_session *session, union call *call)
 {
-	struct tor_pages *pages;
-	int err = 0;
-
-	mutex_lock(&session->lock);
-	pages = idr_find(&session->regions, call->handle.handle);
-	if (!pages)
-		err = -ENOENT;
-	else if (refcount_read(&pages->uses) > 1)
-		err = -EBUSY;
-	else
-		idr_remove(&session->regions, call->handle.handle);
-	mutex_unlock(&session->lock);
-	if (err == -ENOENT)
-		return tor_refuse(session, err, "no region has handle %u", call->handle.handle);
-	if (err)
-		return tor_refuse(session, err, "an op uses region %u", call->handle.handle);
-	tor_pages_put(pages);
-	return 0;
+	return tor_region_del(session, call->handle.handle);
 }
 
 static int read_members(struct tor_session *session, const struct torcoll_comm_add *add,
@@ -523,9 +459,7 @@ static int call_abort(struct tor_session *session, union call *call)
 /* The caller cannot learn its handle. */
 static void undo_region_add(struct tor_session *session, union call *call)
 {
-	union call del = { .handle.handle = call->region_add.region };
-
-	call_region_del(session, &del);
+	tor_region_del(session, call->region_add.region);
 }
 
 static void undo_comm_add(struct tor_session *session, union call *call)
