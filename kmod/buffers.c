@@ -146,12 +146,9 @@ static int get_buffer(struct tor_session *session, struct tor_slot *slot, u32 wh
 		if (IS_ERR(pages))
 			return PTR_ERR(pages);
 	} else {
-		pages = tor_pages_pin(addr, length);
+		pages = tor_session_pin(session, addr, length);
 		if (IS_ERR(pages))
-			return tor_refuse(session, PTR_ERR(pages),
-					  PTR_ERR(pages) == -EDQUOT ?
-					  "RLIMIT_MEMLOCK does not allow %llu bytes at %#llx" :
-					  "cannot pin %llu bytes at %#llx for writing", length, addr);
+			return PTR_ERR(pages);
 	}
 	slot->pages[which] = pages;
 	mem->pages = pages;
@@ -163,8 +160,11 @@ static int get_buffer(struct tor_session *session, struct tor_slot *slot, u32 wh
 static int get_own(struct tor_session *session, struct tor_slot *slot, u32 which, u64 length,
 		   struct tor_mem *mem)
 {
-	struct tor_pages *pages = tor_pages_alloc(length);
+	struct tor_pages *pages = tor_pages_alloc(session->user, length);
 
+	if (pages == ERR_PTR(-EDQUOT))
+		return tor_refuse(session, -EDQUOT, "%llu bytes of temporaries: %s", length,
+				  tor_limit_sentence(TOR_LIMIT_KERNEL));
 	if (IS_ERR(pages))
 		return tor_refuse(session, PTR_ERR(pages), "no memory for %llu bytes of temporaries",
 				  length);
@@ -290,6 +290,28 @@ static int get_temporaries(struct tor_session *session, struct tor_slot *slot)
 	return bytes ? get_own(session, slot, TOR_PAGES_TEMP, bytes, &slot->temp) : 0;
 }
 
+static u64 counts_bytes(const struct tor_slot *slot)
+{
+	u32 lists = slot->counts ? 1 + !!slot->op.plan.req.from_counts : 0;
+
+	return array3_size(lists, slot->op.comm->ranks, sizeof(*slot->counts));
+}
+
+/* One op more, with its counts. */
+static int charge(struct tor_session *session, struct tor_slot *slot)
+{
+	struct tor_user *user = slot->group->user;
+
+	if (tor_user_charge(user, TOR_LIMIT_OPS, 1))
+		return tor_refuse(session, -EDQUOT, "%s", tor_limit_sentence(TOR_LIMIT_OPS));
+	if (tor_user_charge(user, TOR_LIMIT_KERNEL, counts_bytes(slot))) {
+		tor_user_uncharge(user, TOR_LIMIT_OPS, 1);
+		return tor_refuse(session, -EDQUOT, "%s", tor_limit_sentence(TOR_LIMIT_KERNEL));
+	}
+	slot->charged = true;
+	return 0;
+}
+
 int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 		    const struct torcoll_submit *desc)
 {
@@ -297,6 +319,9 @@ int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 
 	slot->result.len = 0;
 	slot->copy_result = false;
+	err = charge(session, slot);
+	if (err)
+		return err;
 	if (slot->op.plan.shape.input)
 		return get_exchanged(session, slot, desc);
 	if (!slot->op.plan.req.count)
@@ -330,6 +355,11 @@ void tor_buffers_put(struct tor_slot *slot)
 			continue;
 		tor_pages_put(slot->pages[i]);
 		slot->pages[i] = NULL;
+	}
+	if (slot->charged) {
+		tor_user_uncharge(slot->group->user, TOR_LIMIT_KERNEL, counts_bytes(slot));
+		tor_user_uncharge(slot->group->user, TOR_LIMIT_OPS, 1);
+		slot->charged = false;
 	}
 	kvfree(slot->counts);
 	slot->counts = NULL;

@@ -115,7 +115,7 @@ static int check_members(struct tor_group *group, struct tor_group_config *cfg, 
 }
 
 /* Tables by these rates, for the members that are known by now. */
-static int make_chooser(struct tor_group *group, const struct tor_rates *rates)
+static int make_chooser(struct tor_group *group, const struct tor_rates *rates, const char **why)
 {
 	struct tor_chooser *chooser = kvzalloc(sizeof(*chooser), GFP_KERNEL_ACCOUNT);
 	int err;
@@ -124,6 +124,8 @@ static int make_chooser(struct tor_group *group, const struct tor_rates *rates)
 		return -ENOMEM;
 	err = tor_chooser_init(chooser, &group->fabric->node.torus, group->comm.member,
 			       group->comm.ranks, rates);
+	if (!err)
+		err = tor_group_charge(group, tor_chooser_memory(chooser), why);
 	if (err) {
 		tor_chooser_free(chooser);
 		kvfree(chooser);
@@ -136,7 +138,7 @@ static int make_chooser(struct tor_group *group, const struct tor_rates *rates)
 }
 
 /* By the rates as they are now: those of a comm never change. */
-static int tune(struct tor_group *group)
+static int tune(struct tor_group *group, const char **why)
 {
 	struct tor_rates rates;
 
@@ -144,25 +146,25 @@ static int tune(struct tor_group *group)
 	rates = group->fabric->rates;
 	rtnl_unlock();
 	group->join.tuning = tor_join_tuning(&rates);
-	return make_chooser(group, &rates);
+	return make_chooser(group, &rates, why);
 }
 
 static struct tor_group *new_joiner(struct tor_fabric *fabric, struct tor_group_config *cfg,
 				    const char **why)
 {
-	struct tor_group *group = tor_group_new(fabric, cfg->name, cfg->depth);
+	struct tor_group *group = tor_group_new(fabric, cfg->user, cfg->name, cfg->depth, why);
 	struct tor_join *join;
 	int err;
 
-	if (!group)
-		return ERR_PTR(-ENOMEM);
+	if (IS_ERR(group))
+		return group;
 	group->bits = cfg->bits;
 	join = &group->join;
 	err = check_members(group, cfg, why);
 	if (!err)
-		err = tor_group_alloc(group);
+		err = tor_group_alloc(group, why);
 	if (!err)
-		err = tune(group);
+		err = tune(group, why);
 	if (!err && !group->comm.rank) {
 		join->seen = kvcalloc(group->room, sizeof(*join->seen), GFP_KERNEL_ACCOUNT);
 		join->seen_nonce = kvcalloc(group->room, sizeof(*join->seen_nonce),
@@ -336,15 +338,15 @@ void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink)
 	done(container_of(shrink, struct tor_group, shrink));
 }
 
-static struct tor_group *new_heir(const struct tor_group *from, u32 depth)
+static struct tor_group *new_heir(const struct tor_group *from, u32 depth, const char **why)
 {
-	struct tor_group *group = tor_group_new(from->fabric, from->name,
-						depth ? depth : from->comm.depth);
+	struct tor_group *group = tor_group_new(from->fabric, from->user, from->name,
+						depth ? depth : from->comm.depth, why);
 	struct tor_shrink *shrink;
 	int err;
 
-	if (!group)
-		return ERR_PTR(-ENOMEM);
+	if (IS_ERR(group))
+		return group;
 	/* whoever is chief may know of ranks that this one has been without for a while */
 	group->room = from->room;
 	group->comm.ranks = from->room;
@@ -354,7 +356,7 @@ static struct tor_group *new_heir(const struct tor_group *from, u32 depth)
 	shrink->of = kvcalloc(from->comm.ranks, sizeof(*shrink->of), GFP_KERNEL_ACCOUNT);
 	group->member = kvcalloc(group->room, sizeof(u32), GFP_KERNEL_ACCOUNT);
 	group->order = kvcalloc(group->room, sizeof(u32), GFP_KERNEL_ACCOUNT);
-	err = shrink->of && group->member && group->order ? tor_group_alloc(group) : -ENOMEM;
+	err = shrink->of && group->member && group->order ? tor_group_alloc(group, why) : -ENOMEM;
 	if (err) {
 		tor_group_put(group);
 		return ERR_PTR(err);
@@ -411,9 +413,10 @@ static int wait_shrunk(struct tor_group *group, u64 deadline)
 	return group->shrink.error;
 }
 
-static struct tor_group *shrink_once(struct tor_group *from, u32 depth, u64 deadline, u32 *missing)
+static struct tor_group *shrink_once(struct tor_group *from, u32 depth, u64 deadline, u32 *missing,
+				     const char **why)
 {
-	struct tor_group *group = new_heir(from, depth);
+	struct tor_group *group = new_heir(from, depth, why);
 	int err;
 
 	if (IS_ERR(group))
@@ -442,11 +445,11 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
 	tor_group_abort(from, -ECANCELED);
 	atomic_inc(&from->fabric->users);
 	do {
-		group = shrink_once(from, depth, deadline, missing);
+		group = shrink_once(from, depth, deadline, missing, why);
 	} while (group == ERR_PTR(-EAGAIN));
 	if (!IS_ERR(group)) {
 		/* what all have agreed upon when the lineage began; ops need it, frames do not */
-		err = make_chooser(group, &from->chooser->rates);
+		err = make_chooser(group, &from->chooser->rates, why);
 		if (!err)
 			return group;
 		tor_group_close(group);

@@ -352,17 +352,42 @@ void tor_group_abort(struct tor_group *group, int error)
 
 /* --- the end --- */
 
-u64 tor_group_memory(const struct tor_group *group)
+/* Without its chooser, and what comes and goes. */
+static u64 memory_of_ranks(const struct tor_group *group)
 {
 	const struct tor_comm *comm = &group->comm;
+
+	return sizeof(*group) + comm->depth * sizeof(*group->slot) +
+	       comm->depth * comm->channels * sizeof(*group->lanes) +
+	       (u64)comm->ranks * (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen));
+}
+
+u64 tor_group_memory(const struct tor_group *group)
+{
 	const struct tor_chooser *chooser;
 
 	/* an heir gets its own late: pairs with make_chooser() */
 	chooser = smp_load_acquire(&group->chooser);
-	return sizeof(*group) + comm->depth * sizeof(*group->slot) +
-	       comm->depth * comm->channels * sizeof(*group->lanes) +
-	       comm->ranks * (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen)) +
-	       (chooser ? tor_chooser_memory(chooser) : 0) + atomic_read(&comm->kept);
+	return memory_of_ranks(group) + (chooser ? tor_chooser_memory(chooser) : 0) +
+	       atomic_read(&group->comm.kept);
+}
+
+int tor_group_charge(struct tor_group *group, u64 bytes, const char **why)
+{
+	int err = tor_user_charge(group->user, TOR_LIMIT_KERNEL, bytes);
+
+	if (err)
+		*why = tor_limit_sentence(TOR_LIMIT_KERNEL);
+	else
+		group->charged += bytes;
+	return err;
+}
+
+/* It does not count among the user's comms any more. */
+static void uncount(struct tor_group *group)
+{
+	if (test_and_clear_bit(TOR_GROUP_COUNTED, &group->flags))
+		tor_user_uncharge(group->user, TOR_LIMIT_COMMS, 1);
 }
 
 static void group_free(struct tor_group *group)
@@ -383,6 +408,9 @@ static void group_free(struct tor_group *group)
 	kvfree(group->join.seen);
 	kvfree(group->join.seen_nonce);
 	kvfree(group->shrink.of);
+	uncount(group);
+	tor_user_uncharge(group->user, TOR_LIMIT_KERNEL, group->charged);
+	tor_user_put(group->user);
 	kfree(group);
 }
 
@@ -460,13 +488,23 @@ static void linger_work(struct work_struct *work)
 
 /* --- the beginning --- */
 
-struct tor_group *tor_group_new(struct tor_fabric *fabric, const char *name, u32 depth)
+struct tor_group *tor_group_new(struct tor_fabric *fabric, struct tor_user *user, const char *name,
+				u32 depth, const char **why)
 {
-	struct tor_group *group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
+	struct tor_group *group;
 	struct tor_comm *comm;
 
-	if (!group)
-		return NULL;
+	if (tor_user_charge(user, TOR_LIMIT_COMMS, 1)) {
+		*why = tor_limit_sentence(TOR_LIMIT_COMMS);
+		return ERR_PTR(-EDQUOT);
+	}
+	group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
+	if (!group) {
+		tor_user_uncharge(user, TOR_LIMIT_COMMS, 1);
+		return ERR_PTR(-ENOMEM);
+	}
+	group->user = tor_user_get(user);
+	set_bit(TOR_GROUP_COUNTED, &group->flags);
 	comm = &group->comm;
 	group->fabric = fabric;
 	comm->node = &fabric->node;
@@ -484,11 +522,15 @@ struct tor_group *tor_group_new(struct tor_fabric *fabric, const char *name, u32
 	return group;
 }
 
-int tor_group_alloc(struct tor_group *group)
+int tor_group_alloc(struct tor_group *group, const char **why)
 {
 	struct tor_comm *comm = &group->comm;
+	int err;
 	u32 i;
 
+	err = tor_group_charge(group, memory_of_ranks(group), why);
+	if (err)
+		return err;
 	comm->epoch = kvcalloc(comm->ranks, sizeof(*comm->epoch), GFP_KERNEL_ACCOUNT);
 	comm->seen = kvcalloc(comm->ranks, sizeof(*comm->seen), GFP_KERNEL_ACCOUNT);
 	comm->path = kvcalloc(comm->ranks, sizeof(*comm->path), GFP_KERNEL_ACCOUNT);
@@ -529,6 +571,7 @@ void tor_group_close(struct tor_group *group)
 		tor_group_abort(group, -ECONNABORTED);
 	tor_op_release_all(group);
 	WRITE_ONCE(group->session, NULL);
+	uncount(group);
 	queue_delayed_work(works, &group->linger_work, TOR_LINGER);
 	/* from here on the fabric may go, and ends us if it does */
 	atomic_dec(&fabric->users);

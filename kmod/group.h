@@ -62,6 +62,7 @@ enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_VECTOR, TOR_PAGES_TEMP, TOR_PAG
  * @result: the caller's receive buffer; bytes from @result_off of the vector belong there; @copy_result: and are
  *	not there yet when the op is done
  * @pages: what they and the send buffer lie in, a use each
+ * @charged: the user is, with this op and its counts
  * @counts: lengths of the ranks' blocks, or NULL
  */
 struct tor_slot {
@@ -77,6 +78,7 @@ struct tor_slot {
 	struct tor_mem data, temp, result;
 	u64 result_off;
 	bool copy_result;
+	bool charged;
 	u64 *counts;
 	struct tor_pages *pages[TOR_PAGES_COUNT];
 };
@@ -90,10 +92,12 @@ enum tor_group_flag {
 	TOR_GROUP_CLOSED,	/* the process has left; no op starts any more */
 	TOR_GROUP_DEAD,		/* being taken apart: start no timer */
 	TOR_GROUP_ENDED,
+	TOR_GROUP_COUNTED,	/* as one of the user's comms */
 };
 
 /**
  * struct tor_group - a comm of a process
+ * @user: who pays, with @charged bytes of kernel memory
  * @join, @shrink: how it began, one of them
  * @failed_at: jiffies, 0: not (yet)
  * @room: length of @member and @order, which comm points to, and of its other arrays; the ranks of the comm that its
@@ -102,6 +106,8 @@ enum tor_group_flag {
 struct tor_group {
 	struct tor_comm comm;
 	struct tor_fabric *fabric;
+	struct tor_user *user;
+	u64 charged;
 	struct hlist_node hash;
 	refcount_t refs;
 	unsigned long flags;
@@ -137,6 +143,7 @@ static inline struct tor_group *tor_group_of(struct tor_comm *comm)
  * @member: kvmalloc'd, taken over; NULL: all nodes
  */
 struct tor_group_config {
+	struct tor_user *user;
 	const char *name;
 	u32 name_len;
 	const void *secret;
@@ -174,9 +181,24 @@ struct tor_group *tor_group_create(struct tor_fabric *fabric, struct tor_group_c
 struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadline, u32 *missing,
 				   const char **why);
 
-/* A group without memory for ranks and ops, and then with it: comm.ranks of them. Context: process. */
-struct tor_group *tor_group_new(struct tor_fabric *fabric, const char *name, u32 depth);
-int tor_group_alloc(struct tor_group *group);
+/**
+ * tor_group_new - a group without memory for ranks and ops
+ * @fabric: node
+ * @user: who pays
+ * @name: of the comm
+ * @depth: ops in flight, 0: the default
+ * @why: out: static sentence for a limit that was reached, or unchanged
+ *
+ * Context: process. Return: the group, or ERR_PTR(-EDQUOT, -ENOMEM).
+ */
+struct tor_group *tor_group_new(struct tor_fabric *fabric, struct tor_user *user, const char *name,
+				u32 depth, const char **why);
+
+/* ... and then with it, for comm.ranks ranks. Return: 0, -EDQUOT or -ENOMEM. */
+int tor_group_alloc(struct tor_group *group, const char **why);
+
+/* Charge the user of a group with more kernel memory, until the group is freed. Return: 0 or -EDQUOT. */
+int tor_group_charge(struct tor_group *group, u64 bytes, const char **why);
 
 /* Take it apart, drop a reference. Context: process. */
 void tor_group_end(struct tor_group *group);

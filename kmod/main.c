@@ -9,6 +9,7 @@
 #include "fabric.h"
 #include "group.h"
 #include "port.h"
+#include "user.h"
 #include "version.h"
 
 static int __init torcoll_init(void)
@@ -18,6 +19,7 @@ static int __init torcoll_init(void)
 	err = tor_env_init();
 	if (err)
 		return err;
+	tor_user_init();
 	err = tor_group_init();
 	if (err)
 		return err;

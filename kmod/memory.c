@@ -33,7 +33,7 @@ static u64 pages_spanned(u64 addr, u64 length)
 	return DIV_ROUND_UP(offset_in_page(addr) + length, PAGE_SIZE);
 }
 
-static struct tor_pages *new_pages(u64 addr, u64 length)
+static struct tor_pages *new_pages(struct tor_user *user, u64 addr, u64 length)
 {
 	struct tor_pages *pages;
 
@@ -52,29 +52,84 @@ static struct tor_pages *new_pages(u64 addr, u64 length)
 		kfree(pages);
 		return NULL;
 	}
+	pages->user = tor_user_get(user);
 	return pages;
 }
 
-struct tor_pages *tor_pages_alloc(u64 length)
+static void free_pages_struct(struct tor_pages *pages)
 {
-	struct tor_pages *pages = new_pages(0, length);
+	tor_user_put(pages->user);
+	kvfree(pages->page);
+	kfree(pages);
+}
+
+static int alloc_all(struct tor_pages *pages)
+{
 	unsigned long i;
 
-	if (!pages)
-		return ERR_PTR(-ENOMEM);
 	for (i = 0; i < pages->pages; i++) {
 		pages->page[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 		if (!pages->page[i]) {
-			pages->pages = i;
-			tor_pages_put(pages);
-			return ERR_PTR(-ENOMEM);
+			while (i)
+				__free_page(pages->page[--i]);
+			return -ENOMEM;
 		}
 		cond_resched();
 	}
-	return pages;
+	return 0;
 }
 
-struct tor_pages *tor_pages_pin(u64 addr, u64 length)
+struct tor_pages *tor_pages_alloc(struct tor_user *user, u64 length)
+{
+	struct tor_pages *pages;
+	u64 bytes;
+	int err;
+
+	if (length > S64_MAX - PAGE_SIZE)
+		return ERR_PTR(-ENOMEM);
+	bytes = PAGE_ALIGN(length);
+	err = tor_user_charge(user, TOR_LIMIT_KERNEL, bytes);
+	if (err)
+		return ERR_PTR(err);
+	err = -ENOMEM;
+	pages = new_pages(user, 0, length);
+	if (!pages)
+		goto err_user;
+	err = alloc_all(pages);
+	if (err)
+		goto err_pages;
+	return pages;
+err_pages:
+	free_pages_struct(pages);
+err_user:
+	tor_user_uncharge(user, TOR_LIMIT_KERNEL, bytes);
+	return ERR_PTR(err);
+}
+
+/* Charge both, the user and the process, with @count pages. */
+static int charge_pinned(struct tor_user *user, u64 count, const char **why)
+{
+	int err;
+
+	err = tor_user_charge(user, TOR_LIMIT_PINNED, count << PAGE_SHIFT);
+	if (err) {
+		*why = tor_limit_sentence(TOR_LIMIT_PINNED);
+		return err;
+	}
+	if (!account_locked_vm(current->mm, count, true))
+		return 0;
+	tor_user_uncharge(user, TOR_LIMIT_PINNED, count << PAGE_SHIFT);
+	*why = "RLIMIT_MEMLOCK does not allow it";
+	return -EDQUOT;
+}
+
+static void uncharge_pinned(struct tor_user *user, struct mm_struct *mm, u64 count)
+{
+	account_locked_vm(mm, count, false);
+	tor_user_uncharge(user, TOR_LIMIT_PINNED, count << PAGE_SHIFT);
+}
+
+struct tor_pages *tor_pages_pin(struct tor_user *user, u64 addr, u64 length, const char **why)
 {
 	struct tor_pages *pages;
 	u64 count;
@@ -84,9 +139,10 @@ struct tor_pages *tor_pages_pin(u64 addr, u64 length)
 		return ERR_PTR(-EFAULT);
 	count = pages_spanned(addr, length);
 	/* first, so that what is forbidden costs nothing */
-	if (account_locked_vm(current->mm, count, true))
-		return ERR_PTR(-EDQUOT);
-	pages = new_pages(addr, length);
+	err = charge_pinned(user, count, why);
+	if (err)
+		return ERR_PTR(err);
+	pages = new_pages(user, addr, length);
 	if (!pages) {
 		err = -ENOMEM;
 		goto err_account;
@@ -99,28 +155,29 @@ struct tor_pages *tor_pages_pin(u64 addr, u64 length)
 	mmgrab(pages->mm);
 	return pages;
 err_pages:
-	kvfree(pages->page);
-	kfree(pages);
+	free_pages_struct(pages);
 err_account:
-	account_locked_vm(current->mm, count, false);
+	uncharge_pinned(user, current->mm, count);
 	return ERR_PTR(err);
 }
 
 void tor_pages_put(struct tor_pages *pages)
 {
+	unsigned long i;
+
 	if (!refcount_dec_and_test(&pages->uses))
 		return;
 	if (pages->mm) {
 		unpin_user_pages_dirty_lock(pages->page, pages->pages, true);
-		account_locked_vm(pages->mm, pages->pages, false);
+		uncharge_pinned(pages->user, pages->mm, pages->pages);
 		mmdrop(pages->mm);
 	} else {
 		/* frames on their way hold references of their own */
-		while (pages->pages)
-			__free_page(pages->page[--pages->pages]);
+		for (i = 0; i < pages->pages; i++)
+			__free_page(pages->page[i]);
+		tor_user_uncharge(pages->user, TOR_LIMIT_KERNEL, pages->pages << PAGE_SHIFT);
 	}
-	kvfree(pages->page);
-	kfree(pages);
+	free_pages_struct(pages);
 }
 
 struct page *tor_mem_page(const struct tor_mem *mem, u64 off, u32 *in_page)

@@ -9,13 +9,15 @@
 #include <linux/refcount.h>
 
 #include "env.h"
+#include "user.h"
 
 /**
  * struct tor_pages - a run of memory, a user's or ours
  * @addr: user address of the first byte
  * @length: bytes
  * @page: the pages, @pages of them; the first byte is @addr % PAGE_SIZE into the first
- * @mm: charged with them (mm_struct only, not its mappings); NULL: they are ours
+ * @user: charged with them
+ * @mm: charged as well (mm_struct only, not its mappings); NULL: they are ours
  * @uses: ops that refer to it, and the region's handle
  */
 struct tor_pages {
@@ -23,6 +25,7 @@ struct tor_pages {
 	u64 length;
 	unsigned long pages;
 	struct page **page;
+	struct tor_user *user;
 	struct mm_struct *mm;
 	refcount_t uses;
 };
@@ -36,22 +39,25 @@ struct tor_mem {
 
 /**
  * tor_pages_pin - pin the caller's memory for reading and writing
+ * @user: who pays, besides the caller's RLIMIT_MEMLOCK
  * @addr: user address
  * @length: bytes, not 0
+ * @why: out: static sentence for a limit that was reached, or unchanged
  *
  * Even what is only sent is pinned writable: Linux 6.1 shows a stale zero page otherwise.
  *
  * Context: process, may sleep. Return: the pages, or ERR_PTR(-EFAULT, -EDQUOT, -ENOMEM, -EINVAL).
  */
-struct tor_pages *tor_pages_pin(u64 addr, u64 length);
+struct tor_pages *tor_pages_pin(struct tor_user *user, u64 addr, u64 length, const char **why);
 
 /**
  * tor_pages_alloc - memory of our own, charged to the caller's memory cgroup
+ * @user: who pays
  * @length: bytes, not 0
  *
- * Context: process, may sleep. Return: the pages, with one use, or ERR_PTR(-ENOMEM).
+ * Context: process, may sleep. Return: the pages, with one use, or ERR_PTR(-EDQUOT, -ENOMEM).
  */
-struct tor_pages *tor_pages_alloc(u64 length);
+struct tor_pages *tor_pages_alloc(struct tor_user *user, u64 length);
 
 /* Give up one use; the last one unpins or frees. Context: process, may sleep. */
 void tor_pages_put(struct tor_pages *pages);

@@ -2,7 +2,7 @@
 /*
  * The generic netlink family, as uapi/torcoll.yaml describes it: requests, answers to one question, and
  * notifications. What is told stands in netlink_fill.c, dumps in netlink_dump.c, requests about rates in
- * netlink_tune.c. Handlers run under the family's mutex; those that configure, and all that read ports, take
+ * netlink_tune.c, about limits in netlink_limit.c. Handlers run under the family's mutex; those that configure, and all that read ports, take
  * RTNL besides.
  */
 #include "netlink.h"

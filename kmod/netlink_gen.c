@@ -103,8 +103,22 @@ const struct nla_policy torcoll_observed_get_nl_policy[TORCOLL_A_OBSERVED_SIZE_C
 	[TORCOLL_A_OBSERVED_SIZE_CLASS] = NLA_POLICY_MAX(NLA_U32, 63),
 };
 
+/* TORCOLL_CMD_LIMIT_SET - do */
+const struct nla_policy torcoll_limit_set_nl_policy[TORCOLL_A_LIMIT_KERNEL + 1] = {
+	[TORCOLL_A_LIMIT_COMMS] = { .type = NLA_U64, },
+	[TORCOLL_A_LIMIT_OPS] = { .type = NLA_U64, },
+	[TORCOLL_A_LIMIT_PINNED] = { .type = NLA_U64, },
+	[TORCOLL_A_LIMIT_KERNEL] = { .type = NLA_U64, },
+};
+
+/* TORCOLL_CMD_LIMIT_GET - do */
+const struct nla_policy torcoll_limit_get_nl_policy[TORCOLL_A_LIMIT_UNLIMITED + 1] = {
+	[TORCOLL_A_LIMIT_USER] = { .type = NLA_U32, },
+	[TORCOLL_A_LIMIT_UNLIMITED] = { .type = NLA_U32, },
+};
+
 /* Ops table for torcoll */
-const struct genl_ops torcoll_nl_ops[13] = {
+const struct genl_ops torcoll_nl_ops[15] = {
 	{
 		.cmd		= TORCOLL_CMD_FABRIC_NEW,
 		.doit		= torcoll_nl_fabric_new_doit,
@@ -195,5 +209,19 @@ const struct genl_ops torcoll_nl_ops[13] = {
 		.dumpit		= torcoll_nl_observed_get_dumpit,
 		.policy		= torcoll_observed_get_nl_policy,
 		.maxattr	= TORCOLL_A_OBSERVED_SIZE_CLASS,
+	},
+	{
+		.cmd		= TORCOLL_CMD_LIMIT_SET,
+		.doit		= torcoll_nl_limit_set_doit,
+		.policy		= torcoll_limit_set_nl_policy,
+		.maxattr	= TORCOLL_A_LIMIT_KERNEL,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= TORCOLL_CMD_LIMIT_GET,
+		.doit		= torcoll_nl_limit_get_doit,
+		.dumpit		= torcoll_nl_limit_get_dumpit,
+		.policy		= torcoll_limit_get_nl_policy,
+		.maxattr	= TORCOLL_A_LIMIT_UNLIMITED,
 	},
 };

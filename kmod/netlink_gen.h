@@ -37,8 +37,12 @@ extern const struct nla_policy torcoll_tune_get_nl_policy[TORCOLL_A_TUNE_FABRIC 
 
 extern const struct nla_policy torcoll_observed_get_nl_policy[TORCOLL_A_OBSERVED_SIZE_CLASS + 1];
 
+extern const struct nla_policy torcoll_limit_set_nl_policy[TORCOLL_A_LIMIT_KERNEL + 1];
+
+extern const struct nla_policy torcoll_limit_get_nl_policy[TORCOLL_A_LIMIT_UNLIMITED + 1];
+
 /* Ops table for torcoll */
-extern const struct genl_ops torcoll_nl_ops[13];
+extern const struct genl_ops torcoll_nl_ops[15];
 
 int torcoll_nl_fabric_new_doit(struct sk_buff *skb, struct genl_info *info);
 int torcoll_nl_fabric_del_doit(struct sk_buff *skb, struct genl_info *info);
@@ -68,6 +72,10 @@ int torcoll_nl_tune_get_dumpit(struct sk_buff *skb,
 int torcoll_nl_observed_get_doit(struct sk_buff *skb, struct genl_info *info);
 int torcoll_nl_observed_get_dumpit(struct sk_buff *skb,
 				   struct netlink_callback *cb);
+int torcoll_nl_limit_set_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_limit_get_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_limit_get_dumpit(struct sk_buff *skb,
+				struct netlink_callback *cb);
 
 enum {
 	TORCOLL_NLGRP_EVENTS,

@@ -34,6 +34,16 @@ struct tor_pages *tor_session_region(struct tor_session *session, u32 handle, u6
 	return pages;
 }
 
+struct tor_pages *tor_session_pin(struct tor_session *session, u64 addr, u64 length)
+{
+	const char *why = "cannot pin it for writing";
+	struct tor_pages *pages = tor_pages_pin(session->user, addr, length, &why);
+
+	if (IS_ERR(pages))
+		tor_refuse(session, PTR_ERR(pages), "%llu bytes at %#llx: %s", length, addr, why);
+	return pages;
+}
+
 int tor_region_add(struct tor_session *session, struct torcoll_region_add *add)
 {
 	struct tor_pages *pages;
@@ -43,13 +53,9 @@ int tor_region_add(struct tor_session *session, struct torcoll_region_add *add)
 		return tor_refuse(session, -EINVAL, "a reserved member is not zero");
 	if (!add->length)
 		return tor_refuse(session, -EINVAL, "a region of no bytes");
-	pages = tor_pages_pin(add->addr, add->length);
+	pages = tor_session_pin(session, add->addr, add->length);
 	if (IS_ERR(pages))
-		return tor_refuse(session, PTR_ERR(pages),
-				  PTR_ERR(pages) == -EDQUOT ?
-				  "RLIMIT_MEMLOCK does not allow %llu bytes at %#llx" :
-				  "cannot pin %llu bytes at %#llx for writing", add->length,
-				  add->addr);
+		return PTR_ERR(pages);
 	mutex_lock(&session->lock);
 	id = idr_alloc(&session->regions, pages, 1, 0, GFP_KERNEL_ACCOUNT);
 	mutex_unlock(&session->lock);

@@ -225,6 +225,7 @@ static int call_comm_add(struct tor_session *session, union call *call)
 	struct torcoll_comm_add *add = &call->comm_add;
 	char name[TORCOLL_NAME_MAX + 1] = "", secret[TORCOLL_NAME_MAX];
 	struct tor_group_config cfg = {
+		.user = session->user,
 		.name = name,
 		.name_len = add->name_len,
 		.secret = secret,
@@ -574,6 +575,11 @@ static int session_open(struct inode *inode, struct file *file)
 
 	if (!session)
 		return -ENOMEM;
+	session->user = tor_user_get_current();
+	if (!session->user) {
+		kfree(session);
+		return -ENOMEM;
+	}
 	session->net = get_net(current->nsproxy->net_ns);
 	mutex_init(&session->lock);
 	idr_init(&session->regions);
@@ -633,6 +639,7 @@ static int session_release(struct inode *inode, struct file *file)
 	idr_destroy(&session->groups);
 	idr_destroy(&session->regions);
 	put_net(session->net);
+	tor_user_put(session->user);
 	kfree_rcu(session, rcu);
 	return 0;
 }

@@ -18,6 +18,7 @@
 /**
  * struct tor_session - an open file
  * @net: the opener's namespace, held
+ * @user: the opener, who pays for all of it
  * @lock: handles and text
  * @owner: the files of the process that used it last; when that one exits, it leaves the comms
  * @ended: it has
@@ -25,6 +26,7 @@
  */
 struct tor_session {
 	struct net *net;
+	struct tor_user *user;
 	struct mutex lock;
 	struct idr regions;
 	struct idr groups;
@@ -56,6 +58,9 @@ void tor_session_group_put(struct tor_group *group);
  */
 struct tor_pages *tor_session_region(struct tor_session *session, u32 handle, u64 addr,
 				     u64 length);
+
+/* The caller's memory, pinned, or an ERR_PTR with a sentence. */
+struct tor_pages *tor_session_pin(struct tor_session *session, u64 addr, u64 length);
 
 /*
  * Sleep until @condition holds or @deadline (CLOCK_MONOTONIC ns, 0: none) passes. 0, -ETIMEDOUT or

@@ -110,6 +110,24 @@ is()
 	fi
 }
 
+# fold NAME COMMAND...: the cases of a program that speaks KTAP itself, as ours.
+fold()
+{
+	local name=$1 line plan="" cases=0
+
+	shift
+	while IFS= read -r line; do
+		case $line in
+		"ok "*)		cases=$((cases + 1)); line=${line#ok * }; ok "${name}__$line" ;;
+		"not ok "*)	cases=$((cases + 1)); line=${line#not ok * }; not_ok "${name}__$line" ;;
+		"1.."*)		plan=${line#1..} ;;
+		"Bail out!"*)	diag "$line" ;;
+		*)		echo "$line" ;;
+		esac
+	done < <("$@" 2>&1)
+	is "${name}__ran_to_its_end" "$cases" "${plan:-a plan}"
+}
+
 # Ends the script: plan, exit code.
 finish()
 {
@@ -252,6 +270,12 @@ counters()
 		sum=$((sum + $(counter "$i" "$1")))
 	done
 	echo $sum
+}
+
+# Nobody has a file open, or pays for anything that is still there.
+nothing_charged()
+{
+	[[ $(torcollctl -j limit show | jq -c '[.[] | select(.user != null)]') == "[]" ]]
 }
 
 # on_one_cpu COMMAND...: with the other processors switched off. For what switches a static key in a

@@ -8,24 +8,6 @@
 . "$(dirname "$0")/../lib.sh"
 ktap_header
 
-# fold NAME COMMAND...: the cases of a program that speaks KTAP itself, as ours.
-fold()
-{
-	local name=$1 line plan="" cases=0
-
-	shift
-	while IFS= read -r line; do
-		case $line in
-		"ok "*)		cases=$((cases + 1)); line=${line#ok * }; ok "${name}__$line" ;;
-		"not ok "*)	cases=$((cases + 1)); line=${line#not ok * }; not_ok "${name}__$line" ;;
-		"1.."*)		plan=${line#1..} ;;
-		"Bail out!"*)	diag "$line" ;;
-		*)		echo "$line" ;;
-		esac
-	done < <("$@" 2>&1)
-	is "${name}__ran_to_its_end" "$cases" "${plan:-a plan}"
-}
-
 hold()
 {
 	badframes hold >"$work/held" &

@@ -73,6 +73,9 @@ int command_run(struct args *a, const struct command *commands, size_t n, int fa
 int parse_u64(const char *s, const char *what, uint64_t max, uint64_t *value);
 int parse_u32(const char *s, const char *what, uint32_t *value);
 
+/* An amount as 512, 16K, 2M, 1G. Return: whether it is one. */
+bool parse_amount(const char *s, uint64_t *n);
+
 /* A number that must be next. */
 int arg_u64(struct args *a, const char *what, uint64_t *value);
 int arg_u32(struct args *a, const char *what, uint32_t *value);
@@ -281,6 +284,7 @@ int node_main(struct args *a);
 int comm_main(struct args *a);
 int op_main(struct args *a);
 int stats_main(struct args *a);
+int limit_main(struct args *a);
 int monitor_main(struct args *a);
 int netns_main(struct args *a);
 int env_main(struct args *a);

@@ -46,21 +46,6 @@ struct question {
 	const char *key;
 };
 
-static bool parse_bytes(const char *s, u64 *bytes)
-{
-	static const char units[] = "KMG";
-	const char *unit;
-	char *end;
-
-	if (*s < '0' || *s > '9')
-		return false;
-	*bytes = strtoull(s, &end, 10);
-	unit = *end ? strchr(units, *end & ~0x20) : NULL;
-	if (unit)
-		*bytes <<= 10 * (unit - units + 1);
-	return !end[!!unit] && *bytes < 1ULL << 50;
-}
-
 static int parse_level(struct args *a, enum tor_level *level)
 {
 	static const struct {
@@ -93,7 +78,7 @@ static int parse(struct args *a, struct question *q)
 	word = arg_need(a, "the number of bytes");
 	if (!word)
 		return CTL_USAGE;
-	if (!parse_bytes(word, &q->bytes))
+	if (!parse_amount(word, &q->bytes))
 		return usage_error("\"%s\" is no number of bytes, such as 16K", word);
 	if (a->argc && *a->argv[0] >= '0' && *a->argv[0] <= '9')
 		q->key = arg_next(a);

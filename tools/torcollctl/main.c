@@ -24,6 +24,7 @@ static const char help[] =
 	"  op        collective calls under way, and for whom they wait: show\n"
 	"  stats     counters\n"
 	"  explain   what auto takes for a collective of some size, and why\n"
+	"  limit     what each user may have: show, set\n"
 	"  tune      how fast the fabric is: measure, show, set, save, load\n"
 	"  qualify   what a cable is good for: rate, loss, round trips, errors\n"
 	"  monitor   changes, as they happen\n"
@@ -53,6 +54,7 @@ static const struct command objects[] = {
 	{ "stats", stats_main },
 	{ "statistics", stats_main },
 	{ "explain", explain_main },
+	{ "limit", limit_main },
 	{ "tune", tune_main },
 	{ "qualify", qualify_main },
 	{ "monitor", monitor_main },

@@ -130,6 +130,8 @@ static const char *range_of(struct nlattr *policy)
 
 static const char *plain_reason(const struct call *call, int err)
 {
+	if (err == -EPERM && genlmsg_hdr(nlmsg_hdr(call->msg))->cmd == TORCOLL_CMD_LIMIT_SET)
+		return "not permitted: needs CAP_NET_ADMIN in the initial user namespace";
 	if (err == -EPERM)
 		return "not permitted: needs CAP_NET_ADMIN in this network namespace";
 	return strerror(-err);

@@ -21,7 +21,9 @@
  *	EBUSY		the object is in use; with TORCOLL_OP_NOWAIT: no op slot is free
  *	EEXIST		a comm of that name is already being joined from this node
  *	EOPNOTSUPP	a valid request that this module or the algorithm cannot serve
- *	EDQUOT, ENOMEM	a limit was reached; the kernel is out of memory
+ *	EDQUOT		a limit was reached: RLIMIT_MEMLOCK, or what the user who opened the file may have
+ *			of comms, ops in flight, pinned and kernel memory (torcollctl limit)
+ *	ENOMEM		the kernel is out of memory
  *	EACCES, EPERM	wrong secret; not permitted
  *	ETIMEDOUT	the deadline passed; the sentence names who is missing
  *	EINTR		a signal interrupted a wait; the op goes on, wait again

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Limits of users: each is reached exactly where it should be, gets EDQUOT and a sentence, counts for all files and
+ * processes of a user and for no other user, and is given back. For limits.sh: wants the namespaces of a 2x2
+ * torus, a device that GROUP may open, and that limit set which the case is about; says KTAP.
+ *
+ *	limits CASE	the one of a table below
+ *	limits hog	on and on, has all that a user may have; prints a line when each limit was reached
+ */
+#include "bad.h"
+
+#include <grp.h>
+
+/* As in limits.sh. */
+#define COMMS	6
+#define OPS	5
+#define PINNED	(64 * PAGE)
+#define KERNEL	(4UL << 20)
+
+#define GROUP	4242
+#define USER	1001
+#define OTHER	1002
+
+#define PAGE	4096UL
+
+static char memory[KERNEL + PAGE] __attribute__((aligned(PAGE)));
+
+/* --- who one is --- */
+
+/* Only root enters namespaces, but whoever opens a file pays: then, root is only what can be gone back to. */
+static void set_user(uid_t uid)
+{
+	static const gid_t group = GROUP;
+
+	need(!seteuid(0) && !setgroups(1, &group) && !setresgid(GROUP, GROUP, GROUP) &&
+	     !setresuid(uid, uid, 0), "cannot become user %u", uid);
+}
+
+static int open_as(uid_t uid, unsigned int node)
+{
+	int fd;
+
+	need(!seteuid(0), "cannot be root again");
+	enter_node(node);
+	set_user(uid);
+	fd = open(TORCOLL_DEVICE, O_RDWR | O_CLOEXEC);
+	need(fd >= 0, "user %u cannot open %s", uid, TORCOLL_DEVICE);
+	return fd;
+}
+
+/* --- what can be had, on a file --- */
+
+/* A comm of this node alone. */
+static int add_comm(int fd, unsigned int depth, uint32_t *comm)
+{
+	static const uint32_t self;
+	struct joiner j = { .fd = fd, .name = "own", .members = &self, .ranks = 1, .depth = depth };
+
+	join(&j);
+	*comm = j.comm;
+	return j.err;
+}
+
+static int add_region(int fd, void *addr, size_t length, uint32_t *region)
+{
+	struct torcoll_region_add add = {
+		.size = sizeof(add), .addr = (uintptr_t)addr, .length = length,
+	};
+	int err = call(fd, TORCOLL_IOC_REGION_ADD, &add);
+
+	*region = add.region;
+	return err;
+}
+
+static int del(int fd, unsigned long cmd, uint32_t handle)
+{
+	struct torcoll_handle arg = { .size = sizeof(arg), .handle = handle };
+
+	return call(fd, cmd, &arg);
+}
+
+/* An op that is done at once, and that nobody waits for; without elements it pins nothing. */
+static int add_op(int fd, uint32_t comm, unsigned int count, uint64_t *op)
+{
+	struct torcoll_submit submit = {
+		.size = sizeof(submit),
+		.comm = comm,
+		.collective = TORCOLL_ALLREDUCE,
+		.type = TORCOLL_I32,
+		.redop = TORCOLL_SUM,
+		.count = count,
+		.send_addr = (uintptr_t)memory,
+		.recv_addr = (uintptr_t)memory,
+	};
+	int err = call(fd, TORCOLL_IOC_SUBMIT, &submit);
+
+	*op = submit.op;
+	return err;
+}
+
+static int reap(int fd, uint32_t comm, uint64_t op)
+{
+	struct torcoll_wait wait = { .size = sizeof(wait), .comm = comm, .op = op };
+
+	return call(fd, TORCOLL_IOC_WAIT, &wait);
+}
+
+/* --- cases --- */
+
+static bool says(int fd, const char *words)
+{
+	if (strstr(sentence(fd), words))
+		return true;
+	printf("# \"%s\" is not in: %s\n", words, sentence(fd));
+	return false;
+}
+
+/* A refusal as it should be. */
+static void refused(int fd, int err, const char *words, const char *name)
+{
+	if (err != EDQUOT)
+		printf("# got %s\n", strerror(err));
+	result(err == EDQUOT && says(fd, words), "%s", name);
+}
+
+static void close_comms(int fd, const uint32_t *comm, unsigned int n)
+{
+	while (n--)
+		del(fd, TORCOLL_IOC_COMM_DEL, comm[n]);
+}
+
+static void try_comms(void)
+{
+	int fd = open_as(USER, 0), second = open_as(USER, 1), other = open_as(OTHER, 0), root;
+	uint32_t comm[COMMS], more;
+	unsigned int made;
+
+	for (made = 0; made < COMMS; made++)
+		if (add_comm(fd, 1, &comm[made]))
+			break;
+	result(made == COMMS, "up_to_the_limit");
+	refused(fd, add_comm(fd, 1, &more), "as many comms", "one_more");
+	refused(second, add_comm(second, 1, &more), "as many comms", "one_more_elsewhere");
+	result(!add_comm(other, 1, &more), "of_another_user");
+	need(!seteuid(0), "cannot be root again");
+	root = open_on(0);
+	refused(fd, add_comm(fd, 1, &more), "as many comms", "who_opened_pays");
+	for (made = 0; made < COMMS; made++)
+		if (add_comm(root, 1, &more))
+			break;
+	/* the real user is still that one, but may exceed limits */
+	result(made == COMMS, "none_with_CAP_SYS_RESOURCE");
+	result(!del(fd, TORCOLL_IOC_COMM_DEL, comm[0]) && !add_comm(fd, 1, &comm[0]), "given_back");
+	refused(fd, add_comm(fd, 1, &more), "as many comms", "one_more_again");
+	close(fd);
+	fd = open_as(USER, 0);
+	result(!add_comm(fd, 1, &more), "given_back_by_close");
+}
+
+static void try_ops(void)
+{
+	int fd = open_as(USER, 0);
+	uint64_t op[OPS], more;
+	unsigned int made;
+	uint32_t comm[2];
+
+	need(!add_comm(fd, 8, &comm[0]) && !add_comm(fd, 8, &comm[1]), "comms: %s", sentence(fd));
+	for (made = 0; made < OPS; made++)
+		if (add_op(fd, comm[made % 2], 0, &op[made]))
+			break;
+	result(made == OPS, "up_to_the_limit");
+	refused(fd, add_op(fd, comm[0], 0, &more), "as many ops", "one_more");
+	result(!reap(fd, comm[0], op[0]) && !add_op(fd, comm[1], 0, &op[0]), "reaped");
+	refused(fd, add_op(fd, comm[0], 0, &more), "as many ops", "one_more_again");
+	close_comms(fd, comm, 2);
+	need(!add_comm(fd, 8, &comm[0]), "comm: %s", sentence(fd));
+	for (made = 0; made < OPS; made++)
+		if (add_op(fd, comm[0], 0, &op[made]))
+			break;
+	result(made == OPS, "given_back_with_their_comms");
+}
+
+static void try_pinned(void)
+{
+	int fd = open_as(USER, 0), second = open_as(USER, 1);
+	uint32_t region, more, comm;
+	uint64_t op;
+
+	need(!add_comm(fd, 1, &comm), "comm: %s", sentence(fd));
+	result(!add_region(fd, memory, PINNED, &region), "up_to_the_limit");
+	refused(fd, add_region(fd, memory + PINNED, 1, &more), "memory to pin", "one_byte_more");
+	refused(second, add_region(second, memory, 1, &more), "memory to pin", "elsewhere");
+	refused(fd, add_op(fd, comm, 1, &op), "memory to pin", "for_an_op");
+	result(!del(fd, TORCOLL_IOC_REGION_DEL, region) && !add_op(fd, comm, 1, &op), "given_back");
+	refused(fd, add_region(fd, memory, PINNED, &region), "memory to pin", "op_not_reaped");
+	result(!reap(fd, comm, op) && !add_region(fd, memory, PINNED, &region), "op_reaped");
+}
+
+/* Who takes part in a reduce and gets nothing of it works in a vector of the kernel's. */
+static int reduce(const struct rank *rank, unsigned int self, unsigned int count)
+{
+	struct torcoll_submit submit = {
+		.size = sizeof(submit),
+		.comm = rank[self].comm,
+		.collective = TORCOLL_REDUCE,
+		.type = TORCOLL_I8,
+		.redop = TORCOLL_SUM,
+		.count = count,
+		.send_addr = (uintptr_t)memory,
+		.recv_addr = self ? 0 : (uintptr_t)memory,
+		.deadline_ns = now_ns() + 250 * NS_PER_S,
+	};
+
+	return call(rank[self].fd, TORCOLL_IOC_SUBMIT, &submit);
+}
+
+static void try_kernel(void)
+{
+	struct rank rank[2] = { { .fd = open_as(USER, 0) }, { .fd = open_as(USER, 1) } };
+	int fd = rank[0].fd, err;
+	unsigned int made;
+	uint32_t comm;
+
+	make_comm(rank, 2, 1, "two");
+	refused(rank[1].fd, reduce(rank, 1, KERNEL), "kernel memory", "for_an_op");
+	memset(memory, 1, PAGE);
+	result(!reduce(rank, 1, PAGE) && !reduce(rank, 0, PAGE) && !reap(fd, rank[0].comm, 0) &&
+	       memory[0] == 2 && memory[PAGE - 1] == 2, "of_a_small_op");
+	for (made = 0; !(err = add_comm(fd, 64, &comm)); made++)
+		;
+	refused(fd, err, "kernel memory", "for_comms");
+	result(made > 1, "for_comms_not_at_once");
+	/* what lingers is still had: then it is given back */
+	close(fd);
+	close(rank[1].fd);
+	fd = open_as(USER, 0);
+	while ((err = add_comm(fd, 64, &comm)) == EDQUOT)
+		usleep(10000);
+	result(!err, "given_back");
+}
+
+/* --- the worst neighbour --- */
+
+static void hog_once(int fd)
+{
+	unsigned int comms = 0, ops = 0, regions = 0;
+	uint32_t handle, region[4096];
+	uint64_t op;
+
+	while (!add_comm(fd, 64, &handle)) {
+		comms++;
+		while (!add_op(fd, handle, 0, &op))
+			ops++;
+	}
+	printf("# %s\n", sentence(fd));
+	while (regions < ARRAY_SIZE(region) && !add_region(fd, memory, sizeof(memory), &region[regions]))
+		regions++;
+	printf("# %s\n", sentence(fd));
+	printf("hogged %u comms %u ops %u regions\n", comms, ops, regions);
+	fflush(stdout);
+}
+
+static void hog(void)
+{
+	int fd;
+
+	do {
+		fd = open(TORCOLL_DEVICE, O_RDWR | O_CLOEXEC);
+		need(fd >= 0, "cannot open %s", TORCOLL_DEVICE);
+		hog_once(fd);
+		/* so that somebody sees it */
+		usleep(200000);
+		close(fd);
+	} while (true);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} cases[] = {
+		{ "comms", try_comms }, { "ops", try_ops }, { "pinned", try_pinned }, { "kernel", try_kernel },
+		{ "hog", hog },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		if (argc == 2 && !strcmp(argv[1], cases[i].name)) {
+			cases[i].run();
+			return finish();
+		}
+	need(false, "usage: limits CASE");
+}
