@@ -149,6 +149,7 @@ static int get_buffer(struct tor_session *session, struct tor_slot *slot, u32 wh
 		pages = tor_session_pin(session, addr, length);
 		if (IS_ERR(pages))
 			return PTR_ERR(pages);
+		slot->pinned = true;
 	}
 	slot->pages[which] = pages;
 	mem->pages = pages;
@@ -319,6 +320,7 @@ int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 
 	slot->result.len = 0;
 	slot->copy_result = false;
+	slot->pinned = false;
 	err = charge(session, slot);
 	if (err)
 		return err;

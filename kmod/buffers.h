@@ -5,9 +5,9 @@
 #ifndef _TOR_BUFFERS_H
 #define _TOR_BUFFERS_H
 
-#include "group.h"
+#include <linux/torcoll.h>
 
-struct torcoll_submit;
+#include "group.h"
 
 /**
  * tor_buffers_counts - read the lengths of the ranks' blocks
@@ -37,7 +37,17 @@ int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 /* The op is done: bring its result to where the caller wants it, if it is not there. Context: process. */
 void tor_buffers_result(struct tor_slot *slot);
 
-/* Give everything back. Context: process; no op runs in the slot. */
+/*
+ * Is there anything that only a process can do: copy or divide the result, unpin? Where not, tor_buffers_put() may be
+ * called in softirqs.
+ */
+static inline bool tor_buffers_need_process(const struct tor_slot *slot)
+{
+	return slot->copy_result || slot->pinned ||
+	       (slot->op.redop == TORCOLL_AVG && slot->result.len);
+}
+
+/* Give everything back. No op runs in the slot. */
 void tor_buffers_put(struct tor_slot *slot);
 
 #endif

@@ -8,10 +8,12 @@
 #include <linux/poll.h>
 #include <linux/slab.h>
 
+#include "buffers.h"
 #include "netlink.h"
 #include "op.h"
 #include "port.h"
 #include "reroute.h"
+#include "ring.h"
 #include "session.h"
 #include "trace.h"
 
@@ -52,6 +54,34 @@ static enum hrtimer_restart lane_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* The result goes into the ring; where no process is needed for anything else, that is all. */
+static void post(struct tor_slot *slot)
+{
+	struct tor_group *group = slot->group;
+	/* of a failure, the sentence is fetched as well */
+	bool need_process = slot->status || tor_buffers_need_process(slot);
+	struct torcoll_completion completion = {
+		.op = tor_op_handle(slot),
+		.user_data = slot->user_data,
+		.comm = group->handle,
+		.status = slot->status,
+		.error_rank = slot->error_rank,
+		.flags = need_process ? TORCOLL_COMPLETION_REAP : 0,
+	};
+	struct tor_session *session = READ_ONCE(group->session);
+
+	if (!need_process)
+		tor_buffers_put(slot);
+	/* not if the comm was closed just as the op began: then nobody looks for it */
+	if (session)
+		tor_ring_post(session->ring, &completion);
+	/* whoever waits in another way looks into the ring if there is no such op */
+	smp_mb__before_atomic();
+	if (!need_process)
+		clear_bit(TOR_SLOT_UNREAPED, &slot->flags);
+	clear_bit(TOR_SLOT_RING, &slot->flags);
+}
+
 void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
 {
 	struct tor_slot *slot = container_of(op, struct tor_slot, op);
@@ -68,6 +98,8 @@ void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
 			    /* this entry may have begun before the op */
 			    ctx->now > slot->submitted ? ctx->now - slot->submitted : 0);
 	trace_torcoll_op_done(comm, op->seq, op->plan.req.count * op->elem, slot->status);
+	if (test_bit(TOR_SLOT_RING, &slot->flags))
+		post(slot);
 	/* status before BUSY: tor_op_reap() reads them the other way round */
 	smp_mb__before_atomic();
 	clear_bit(TOR_SLOT_BUSY, &slot->flags);

@@ -48,6 +48,7 @@ enum tor_slot_flag {
 	TOR_SLOT_BUSY,		/* the op has no result yet */
 	TOR_SLOT_UNREAPED,	/* nobody has waited for it yet; memory is held */
 	TOR_SLOT_OPEN,		/* core is not done with it */
+	TOR_SLOT_RING,		/* its result goes into the session's ring */
 };
 
 /* Places in tor_slot.pages. */
@@ -62,6 +63,7 @@ enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_VECTOR, TOR_PAGES_TEMP, TOR_PAG
  * @result: the caller's receive buffer; bytes from @result_off of the vector belong there; @copy_result: and are
  *	not there yet when the op is done
  * @pages: what they and the send buffer lie in, a use each
+ * @pinned: some of these are pinned for the op alone
  * @charged: the user is, with this op and its counts
  * @counts: lengths of the ranks' blocks, or NULL
  */
@@ -78,6 +80,7 @@ struct tor_slot {
 	struct tor_mem data, temp, result;
 	u64 result_off;
 	bool copy_result;
+	bool pinned;
 	bool charged;
 	u64 *counts;
 	struct tor_pages *pages[TOR_PAGES_COUNT];
@@ -121,6 +124,7 @@ struct tor_group {
 	wait_queue_head_t wait;
 	struct tor_session *session;	/* to wake its poll; NULL once closed; RCU */
 	u32 bits;			/* enum torcoll_bits of ops that name none */
+	u32 handle;			/* there */
 	struct mutex submit;		/* serialises submissions: next_seq */
 	struct mutex reap;
 	u32 next_seq;

@@ -4,16 +4,16 @@
  */
 #include "op.h"
 
+#include <linux/cpumask.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/torcoll.h>
 
 #include "buffers.h"
 #include "call.h"
+#include "ring.h"
 #include "session.h"
 #include "trace.h"
-
-/* Handles of ops are their numbers, marked so that none is 0. */
-#define OP_HANDLE	(1ULL << 32)
 
 u64 tor_op_collectives(void)
 {
@@ -159,6 +159,13 @@ static int check_desc(struct tor_session *session, const struct tor_group *group
 {
 	if (desc->flags & ~TORCOLL_OP_FLAGS)
 		return tor_refuse(session, -EINVAL, "unknown flags %#x", desc->flags);
+	if (desc->flags & TORCOLL_OP_RING) {
+		if (desc->flags & TORCOLL_OP_WAIT)
+			return tor_refuse(session, -EINVAL, "a result that is waited for comes in no ring");
+		/* it stays from now on; pairs with set_ring() */
+		if (!smp_load_acquire(&session->ring))
+			return tor_refuse(session, -EINVAL, "the file has no completion ring");
+	}
 	if (!desc->collective || desc->collective >= TORCOLL_COLL_COUNT)
 		return tor_refuse(session, -EINVAL, "unknown collective %u", desc->collective);
 	if (!(tor_op_collectives() & BIT_ULL(desc->collective)))
@@ -203,7 +210,7 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 }
 
 /* From here on the op belongs to the softirqs; its first frames leave with the caller. */
-static void start(struct tor_slot *slot)
+static void start(struct tor_slot *slot, bool in_ring)
 {
 	struct tor_group *group = slot->group;
 	struct tor_entry entry;
@@ -212,7 +219,8 @@ static void start(struct tor_slot *slot)
 	slot->submitted = ktime_get_ns();
 	slot->status = 0;
 	/* the slot is ours alone until its lanes start, each under its lock */
-	WRITE_ONCE(slot->flags, BIT(TOR_SLOT_BUSY) | BIT(TOR_SLOT_UNREAPED) | BIT(TOR_SLOT_OPEN));
+	WRITE_ONCE(slot->flags, BIT(TOR_SLOT_BUSY) | BIT(TOR_SLOT_UNREAPED) | BIT(TOR_SLOT_OPEN) |
+				(in_ring ? BIT(TOR_SLOT_RING) : 0));
 	/* pairs with tor_group_close(): it sees BUSY, or we see CLOSED */
 	smp_mb();
 	if (test_bit(TOR_GROUP_CLOSED, &group->flags)) {
@@ -325,10 +333,13 @@ static int get_slot(struct tor_session *session, struct tor_group *group,
 static int submit_next(struct tor_session *session, struct tor_group *group,
 		       struct torcoll_submit *desc, u64 *counts)
 {
+	bool in_ring = desc->flags & TORCOLL_OP_RING;
 	struct tor_slot *slot;
 	int err;
 
 	err = get_slot(session, group, desc, &slot);
+	if (!err && in_ring && !tor_ring_take(session->ring))
+		err = tor_refuse(session, -EBUSY, "the completion ring is full");
 	if (err) {
 		kvfree(counts);
 		return err;
@@ -336,11 +347,14 @@ static int submit_next(struct tor_session *session, struct tor_group *group,
 	err = begin(session, slot, desc, counts);
 	if (err) {
 		tor_buffers_put(slot);
+		if (in_ring)
+			tor_ring_give_back(session->ring);
 		return err;
 	}
 	desc->chosen = slot->op.plan.req.algorithm;
-	desc->op = OP_HANDLE | group->next_seq++;
-	start(slot);
+	group->next_seq++;
+	desc->op = tor_op_handle(slot);
+	start(slot, in_ring);
 	return 0;
 }
 
@@ -439,7 +453,7 @@ static bool is_pending(struct tor_group *group, u64 handle)
 
 	if (handle) {
 		slot = tor_group_slot(group, (u32)handle);
-		return (handle & ~(u64)U32_MAX) == OP_HANDLE && seq_of(slot) == (u32)handle &&
+		return (handle & ~(u64)U32_MAX) == TOR_OP_HANDLE && seq_of(slot) == (u32)handle &&
 		       test_bit(TOR_SLOT_UNREAPED, &slot->flags);
 	}
 	for (i = 0; i < group->comm.depth; i++)
@@ -451,7 +465,7 @@ static bool is_pending(struct tor_group *group, u64 handle)
 static int reap(struct tor_session *session, struct tor_group *group, struct tor_slot *slot,
 		struct torcoll_wait *wait)
 {
-	u64 op = OP_HANDLE | slot->op.seq;
+	u64 op = tor_op_handle(slot);
 	int status;
 
 	/* after BUSY was seen clear: pairs with tor_env_op_done() */
@@ -472,11 +486,37 @@ static int reap(struct tor_session *session, struct tor_group *group, struct tor
 	return 0;
 }
 
+/* Processes that look for results without sleeping, on all of the machine. */
+static atomic_t spinners;
+
+#define SPIN_MAX	NSEC_PER_SEC
+
+/*
+ * Look for a result for a while, before sleeping: that saves a wake-up. Not where more do that than there are
+ * processors, which would only keep each other, and ksoftirqd, from working.
+ */
+static void spin(struct tor_group *group, const struct torcoll_wait *wait)
+{
+	u64 end = ktime_get_ns() + wait->spin_ns;
+
+	if (wait->deadline_ns)
+		end = min(end, wait->deadline_ns);
+	if (atomic_inc_return(&spinners) <= num_online_cpus())
+		while (!find_result(group, wait->op) && is_pending(group, wait->op) &&
+		       !signal_pending(current) && ktime_get_ns() < end) {
+			cpu_relax();
+			cond_resched();
+		}
+	atomic_dec(&spinners);
+}
+
 int tor_op_wait(struct tor_session *session, struct tor_group *group, struct torcoll_wait *wait)
 {
 	struct tor_slot *slot;
 	int err;
 
+	if (wait->spin_ns > SPIN_MAX)
+		return tor_refuse(session, -EINVAL, "looking for a result for more than a second");
 	do {
 		if (!is_pending(group, wait->op))
 			return tor_refuse(session, -ENOENT, "no such op is waiting to be reaped");
@@ -484,6 +524,8 @@ int tor_op_wait(struct tor_session *session, struct tor_group *group, struct tor
 			if (!find_result(group, wait->op))
 				return -EAGAIN;
 		} else {
+			if (wait->spin_ns)
+				spin(group, wait);
 			err = tor_wait_until(&group->wait,
 					     find_result(group, wait->op) ||
 					     !is_pending(group, wait->op), wait->deadline_ns);

@@ -10,6 +10,14 @@
 struct torcoll_submit;
 struct torcoll_wait;
 
+/* Handles of ops are their numbers, marked so that none is 0. */
+#define TOR_OP_HANDLE	(1ULL << 32)
+
+static inline u64 tor_op_handle(const struct tor_slot *slot)
+{
+	return TOR_OP_HANDLE | slot->op.seq;
+}
+
 /**
  * tor_op_submit - start an op
  * @session: for regions and sentences

@@ -20,6 +20,7 @@
 #include "netlink.h"
 #include "op.h"
 #include "region.h"
+#include "ring.h"
 #include "version.h"
 
 #define RANKS_MAX	(1U << 20)
@@ -80,6 +81,7 @@ union call {
 	struct torcoll_submit submit;
 	struct torcoll_wait wait;
 	struct torcoll_batch batch;
+	struct torcoll_ring_setup ring_setup;
 };
 
 static int call_info(struct tor_session *session, union call *call)
@@ -91,7 +93,7 @@ static int call_info(struct tor_session *session, union call *call)
 	info->abi_version = TORCOLL_ABI_VERSION;
 	info->max_channels = TOR_MAX_CHANNELS;
 	info->features = TORCOLL_FEATURE_PLAIN_POINTERS | TORCOLL_FEATURE_POLL |
-			 TORCOLL_FEATURE_SHRINK;
+			 TORCOLL_FEATURE_SHRINK | TORCOLL_FEATURE_RING | TORCOLL_FEATURE_SPIN;
 	info->collectives = tor_op_collectives();
 	info->types = tor_op_types();
 	info->redops = tor_op_redops();
@@ -118,6 +120,50 @@ static int call_error(struct tor_session *session, union call *call)
 		text[len - 1] = '\0';
 	}
 	return copy_to_user(u64_to_user_ptr(error->text), text, len) ? -EFAULT : 0;
+}
+
+/* Publish it, unless there is one. */
+static int set_ring(struct tor_session *session, struct tor_ring *ring)
+{
+	int err = 0;
+
+	mutex_lock(&session->lock);
+	if (session->ring)
+		err = -EBUSY;
+	else
+		/* with all that is in it: pairs with smp_load_acquire() */
+		smp_store_release(&session->ring, ring);
+	mutex_unlock(&session->lock);
+	return err;
+}
+
+static int call_ring_setup(struct tor_session *session, union call *call)
+{
+	struct torcoll_ring_setup *setup = &call->ring_setup;
+	struct tor_ring *ring;
+
+	if (setup->flags)
+		return tor_refuse(session, -EINVAL, "unknown flags %#x", setup->flags);
+	if (!setup->entries || setup->entries > TORCOLL_RING_MAX)
+		return tor_refuse(session, -EINVAL, "a ring of %u entries, which has 1 to %u",
+				  setup->entries, TORCOLL_RING_MAX);
+	if (setup->eventfd < -1)
+		return tor_refuse(session, -EINVAL, "%d is no eventfd", setup->eventfd);
+	ring = tor_ring_new(session->user, setup->entries, setup->eventfd);
+	if (ring == ERR_PTR(-EDQUOT))
+		return tor_refuse(session, -EDQUOT, "%s", tor_limit_sentence(TOR_LIMIT_KERNEL));
+	if (ring == ERR_PTR(-ENOMEM))
+		return tor_refuse(session, -ENOMEM, "no memory for %u entries", setup->entries);
+	if (IS_ERR(ring))
+		return tor_refuse(session, PTR_ERR(ring), "%d is no eventfd", setup->eventfd);
+	setup->entries = ring->entries;
+	setup->bytes = ring->bytes;
+	setup->entries_offset = sizeof(struct torcoll_ring);
+	setup->entry_size = sizeof(struct torcoll_completion);
+	if (!set_ring(session, ring))
+		return 0;
+	tor_ring_free(ring);
+	return tor_refuse(session, -EBUSY, "the file has a completion ring");
 }
 
 static int call_region_add(struct tor_session *session, union call *call)
@@ -179,6 +225,7 @@ static int publish_group(struct tor_session *session, struct tor_group *group, u
 		id = -ECONNABORTED;
 	} else {
 		id = idr_alloc(&session->groups, group, 1, 0, GFP_KERNEL_ACCOUNT);
+		group->handle = id;
 		WRITE_ONCE(group->session, session);
 	}
 	mutex_unlock(&session->lock);
@@ -509,6 +556,7 @@ static const struct call_type calls[] = {
 	CALL(TORCOLL_IOC_WAIT, torcoll_wait, __reserved, call_wait),
 	CALL(TORCOLL_IOC_ABORT, torcoll_handle, handle, call_abort),
 	CALL(TORCOLL_IOC_BATCH, torcoll_batch, __reserved, call_batch, .probe = true),
+	CALL(TORCOLL_IOC_RING_SETUP, torcoll_ring_setup, entry_size, call_ring_setup, .probe = true),
 };
 
 static long session_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -565,8 +613,21 @@ static __poll_t session_poll(struct file *file, poll_table *wait)
 		if (tor_comm_failed(&group->comm))
 			mask |= EPOLLERR;
 	}
+	if (session->ring && tor_ring_readable(session->ring))
+		mask |= EPOLLIN | EPOLLRDNORM;
 	mutex_unlock(&session->lock);
 	return mask;
+}
+
+static int session_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct tor_session *session = file->private_data;
+	/* pairs with set_ring() */
+	struct tor_ring *ring = smp_load_acquire(&session->ring);
+
+	if (!ring || (u64)vma->vm_pgoff << PAGE_SHIFT != TORCOLL_MMAP_RING)
+		return -EINVAL;
+	return tor_ring_mmap(ring, vma);
 }
 
 static int session_open(struct inode *inode, struct file *file)
@@ -638,6 +699,8 @@ static int session_release(struct inode *inode, struct file *file)
 	release_all(session, false, false);
 	idr_destroy(&session->groups);
 	idr_destroy(&session->regions);
+	if (session->ring)
+		tor_ring_free(session->ring);
 	put_net(session->net);
 	tor_user_put(session->user);
 	kfree_rcu(session, rcu);
@@ -652,6 +715,7 @@ static const struct file_operations session_fops = {
 	.unlocked_ioctl = session_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.poll = session_poll,
+	.mmap = session_mmap,
 };
 
 static struct miscdevice session_device = {

@@ -23,6 +23,7 @@
  * @owner: the files of the process that used it last; when that one exits, it leaves the comms
  * @ended: it has
  * @poll: woken when an op is done
+ * @ring: completion ring; NULL until there is one
  */
 struct tor_session {
 	struct net *net;
@@ -33,6 +34,7 @@ struct tor_session {
 	fl_owner_t owner;
 	bool ended;
 	wait_queue_head_t poll;
+	struct tor_ring *ring;
 	char text[TOR_TEXT_MAX];
 	struct rcu_head rcu;
 };

@@ -119,7 +119,9 @@ int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *con
 	struct torcoll_comm *comm;
 	int err;
 
-	err = config_check(config);
+	err = torcoll__check(t, "joining a comm");
+	if (!err)
+		err = config_check(config);
 	if (err)
 		return err;
 	comm = comm_alloc(t, config);
@@ -226,6 +228,7 @@ void torcoll_comm_close(struct torcoll_comm *comm)
 	*p = comm->next;
 	pthread_rwlock_unlock(&t->lock);
 	comm_del(t, comm->handle);
+	torcoll__ring_forget_comm(comm);
 	torcoll__debug(TORCOLL__INFO, "comm %s: closed", comm->name);
 	torcoll__comm_free(comm);
 }

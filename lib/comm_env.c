@@ -29,8 +29,7 @@ static bool parse_number(const char *s, uint64_t max, uint64_t *value, const cha
 	return !errno && *value <= max;
 }
 
-/* Read variable @name into @value, which keeps its value if the variable is not set. */
-static int env_number(const char *name, uint64_t max, uint64_t *value)
+int torcoll__env_number(const char *name, uint64_t max, uint64_t *value)
 {
 	const char *s = getenv(name), *end;
 
@@ -85,7 +84,7 @@ static int members_from_env(struct members *m)
 	uint64_t size = 0;
 	int err;
 
-	err = env_number("TORCOLL_SIZE", MEMBERS_MAX, &size);
+	err = torcoll__env_number("TORCOLL_SIZE", MEMBERS_MAX, &size);
 	if (err)
 		return err;
 	if (list && *list) {
@@ -111,11 +110,11 @@ static int config_from_env(struct torcoll_comm_config *config)
 	if (!fabric || !*fabric)
 		return torcoll__fail(-EINVAL,
 				     "TORCOLL_FABRIC is not set: it names the fabric's key; torcollctl netns run sets it");
-	err = env_number("TORCOLL_FABRIC", UINT64_MAX, &config->fabric);
+	err = torcoll__env_number("TORCOLL_FABRIC", UINT64_MAX, &config->fabric);
 	if (!err)
-		err = env_number("TORCOLL_RANK", UINT32_MAX, &rank);
+		err = torcoll__env_number("TORCOLL_RANK", UINT32_MAX, &rank);
 	if (!err)
-		err = env_number("TORCOLL_TIMEOUT", UINT32_MAX, &seconds);
+		err = torcoll__env_number("TORCOLL_TIMEOUT", UINT32_MAX, &seconds);
 	if (err)
 		return err;
 	config->name = name && *name ? name : "world";

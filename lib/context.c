@@ -7,6 +7,8 @@
 
 #include "internal.h"
 
+#define SPIN_MAX_US	1000000
+
 #define STR_(x)		#x
 #define STR(x)		STR_(x)
 
@@ -24,6 +26,27 @@ int torcoll__ioctl(struct torcoll *t, unsigned long request, void *arg)
 		err = torcoll_sys_ioctl(t->fd, request, arg);
 	while (err == -EINTR);
 	return err;
+}
+
+/* How often this process is a child of the one that loaded the library. */
+static unsigned int forks;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void count_fork(void)
+{
+	forks++;
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, count_fork);
+}
+
+int torcoll__check(const struct torcoll *t, const char *what)
+{
+	if (t->forks == forks)
+		return 0;
+	return torcoll__fail(-EPERM, "%s: the context is that of a parent process: open one here", what);
 }
 
 static int open_failed(int err)
@@ -55,7 +78,19 @@ static int check_module(struct torcoll *t)
 				     "module %.*s speaks version %u of the interface, library %s version %u",
 				     (int)sizeof(info.version), info.version, info.abi_version,
 				     torcoll_version(), TORCOLL_ABI_VERSION);
+	t->features = info.features;
 	return 0;
+}
+
+/* TORCOLL_SPIN is microseconds. */
+static int read_variables(struct torcoll *t)
+{
+	uint64_t spin = 0;
+	int err;
+
+	err = torcoll__env_number("TORCOLL_SPIN", SPIN_MAX_US, &spin);
+	t->spin_ns = spin * 1000;
+	return err;
 }
 
 int torcoll_open(struct torcoll **out)
@@ -63,9 +98,18 @@ int torcoll_open(struct torcoll **out)
 	struct torcoll *t;
 	int err;
 
+	pthread_once(&fork_once, watch_forks);
 	t = calloc(1, sizeof(*t));
-	if (!t)
+	if (t)
+		t->ring = torcoll__ring_alloc();
+	if (!t || !t->ring) {
+		free(t);
 		return torcoll__fail(-ENOMEM, "cannot open " TORCOLL_DEVICE ": out of memory");
+	}
+	t->forks = forks;
+	err = read_variables(t);
+	if (err)
+		goto free;
 	t->fd = torcoll_sys_open(TORCOLL_DEVICE);
 	if (t->fd < 0) {
 		err = open_failed(t->fd);
@@ -82,6 +126,7 @@ close:
 	pthread_rwlock_destroy(&t->lock);
 	torcoll_sys_close(t->fd);
 free:
+	torcoll__ring_free(t->ring, false);
 	free(t);
 	return err;
 }
@@ -92,7 +137,8 @@ void torcoll_close(struct torcoll *t)
 
 	if (!t)
 		return;
-	/* The module takes down comms and regions with the file. */
+	/* The module takes down comms and regions with the file, which is open as long as the ring is mapped. */
+	torcoll__ring_free(t->ring, t->forks != forks);
 	torcoll_sys_close(t->fd);
 	for (comm = t->comms; comm; comm = next) {
 		next = comm->next;

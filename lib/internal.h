@@ -37,6 +37,10 @@ struct torcoll {
 	size_t nregions;
 	size_t room;			/* allocated entries of regions */
 	struct torcoll_comm *comms;
+	struct torcoll__ring *ring;
+	uint64_t features;		/* TORCOLL_FEATURE_* */
+	uint64_t spin_ns;		/* TORCOLL_SPIN */
+	unsigned int forks;		/* of the process, when it was opened */
 };
 
 struct torcoll_comm {
@@ -95,6 +99,36 @@ uint32_t torcoll__region_find(struct torcoll *t, const void *addr, uint64_t leng
  */
 int torcoll__region_hold(struct torcoll *t, const void *addr, uint64_t length, uint32_t *region);
 void torcoll__region_release(struct torcoll *t, uint32_t region);
+
+/* ---- context.c ---- */
+
+/* -EPERM with a sentence in a child of the process that opened the context. */
+int torcoll__check(const struct torcoll *t, const char *what);
+
+/* ---- comm_env.c ---- */
+
+/* Read variable @name, at most @max, into @value, which keeps its value if the variable is not set. */
+int torcoll__env_number(const char *name, uint64_t max, uint64_t *value);
+
+/* ---- ring.c ---- */
+
+struct torcoll__ring;
+
+struct torcoll__ring *torcoll__ring_alloc(void);
+void torcoll__ring_free(struct torcoll__ring *ring, bool forked);
+
+/* A name for an op that is to be posted to the ring; 0: it is to be waited for instead. */
+uint64_t torcoll__ring_take(const struct torcoll_comm *comm);
+
+/* It was not started after all; @id may be 0. */
+void torcoll__ring_give_back(struct torcoll *t, uint64_t id);
+
+/* Is it done? Then this is how, and the name is no more. Takes no system call. */
+bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, struct torcoll_completion *completion);
+
+/* Its result is known otherwise; or nobody will ask, about all ops of a comm. */
+void torcoll__ring_forget(struct torcoll *t, uint64_t id);
+void torcoll__ring_forget_comm(const struct torcoll_comm *comm);
 
 /* ---- op.c ---- */
 

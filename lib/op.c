@@ -151,43 +151,95 @@ int torcoll__op_describe(const struct torcoll_comm *comm, const struct torcoll_o
 	return err;
 }
 
-/* Wait as the request's flags and deadline say; on completion *@req has it all. */
-static int request_wait(struct torcoll_request *req, uint32_t flags, uint64_t deadline_ns)
+static int request_done(struct torcoll_request *req, int32_t status, uint32_t error_rank)
+{
+	req->status = status;
+	req->error_rank = error_rank;
+	req->state = REQ_DONE;
+	if (req->status)
+		torcoll__refused(req->comm->t, req->status, torcoll__op_name(req->collective));
+	return req->status;
+}
+
+/* Wait by a system call. A module that knows of no spinning gets the struct without it. */
+static int request_wait_call(const struct torcoll_request *req, uint32_t flags,
+			     uint64_t deadline_ns, struct torcoll_wait *w)
 {
 	struct torcoll *t = req->comm->t;
-	struct torcoll_wait w;
 	int err;
 
 	do {
-		w = (struct torcoll_wait){
-			.size = sizeof(w),
+		*w = (struct torcoll_wait){
+			.size = sizeof(*w),
 			.flags = flags,
 			.comm = req->comm->handle,
 			.op = req->op,
 			.deadline_ns = deadline_ns,
 			.error_rank = ~0U,
+			.spin_ns = t->features & TORCOLL_FEATURE_SPIN ? t->spin_ns : 0,
 		};
-		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_WAIT, &w);
+		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_WAIT, w);
 	} while (err == -EINTR);
-	if (err == -EAGAIN || (err == -ETIMEDOUT && deadline_ns))
+	return err == -ETIMEDOUT && deadline_ns ? -EAGAIN : err;
+}
+
+/* What the ring knows; -EAGAIN if that is nothing. */
+static int request_fetch(struct torcoll_request *req)
+{
+	struct torcoll_completion completion;
+	struct torcoll_wait w;
+	int err;
+
+	if (!torcoll__ring_fetch(req->comm->t, req->ring, &completion))
 		return -EAGAIN;
+	req->ring = 0;
+	if (!(completion.flags & TORCOLL_COMPLETION_REAP))
+		return request_done(req, completion.status, completion.error_rank);
+	err = request_wait_call(req, 0, 0, &w);
+	if (err)
+		return torcoll__refused(req->comm->t, err, "wait");
+	return request_done(req, w.status, w.error_rank);
+}
+
+/* Wait as the flags and deadline say; on completion *@req has it all. */
+static int request_wait(struct torcoll_request *req, uint32_t flags, uint64_t deadline_ns)
+{
+	struct torcoll *t = req->comm->t;
+	struct torcoll_wait w;
+	int err, fetched;
+
+	if (req->ring) {
+		err = request_fetch(req);
+		if (err != -EAGAIN || flags & TORCOLL_WAIT_NOHANG)
+			return err;
+	}
+	err = request_wait_call(req, flags, deadline_ns, &w);
+	if (err == -EAGAIN)
+		return err;
+	if (err == -ENOENT && req->ring) {
+		/* did it go into the ring while we asked? */
+		fetched = request_fetch(req);
+		if (fetched != -EAGAIN)
+			return fetched;
+	}
 	if (err)
 		return torcoll__refused(t, err, "wait");
-	req->status = w.status;
-	req->error_rank = w.error_rank;
-	req->state = REQ_DONE;
-	if (req->status)
-		torcoll__refused(t, req->status, torcoll__op_name(req->collective));
-	return req->status;
+	if (req->ring)
+		torcoll__ring_forget(t, req->ring);
+	req->ring = 0;
+	return request_done(req, w.status, w.error_rank);
 }
 
 static int wait_checked(struct torcoll_request *req, uint32_t flags, uint64_t deadline_ns)
 {
+	int err;
+
 	switch (req->state) {
 	case REQ_DONE:
 		return req->status;
 	case REQ_PENDING:
-		return request_wait(req, flags, deadline_ns);
+		err = torcoll__check(req->comm->t, "wait");
+		return err ? err : request_wait(req, flags, deadline_ns);
 	default:
 		return torcoll__fail(-EINVAL, "wait: nothing was started with this request");
 	}
@@ -215,7 +267,16 @@ static void request_start(struct torcoll_request *req, struct torcoll_comm *comm
 		.error_rank = ~0U,
 		.collective = s->collective,
 		.chosen = s->chosen,
+		.ring = s->flags & TORCOLL_OP_RING ? s->user_data : 0,
 	};
+}
+
+/* Have the op posted to the ring, if there is room. */
+static void ring_begin(const struct torcoll_comm *comm, struct torcoll_submit *s)
+{
+	s->user_data = torcoll__ring_take(comm);
+	if (s->user_data)
+		s->flags |= TORCOLL_OP_RING;
 }
 
 /* One system call for all, and again from where a signal interrupted it. */
@@ -243,6 +304,11 @@ int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, 
 	int err;
 
 	*done = 0;
+	err = torcoll__check(comms[0]->t, "batch");
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < n; i++)
+		ring_begin(comms[i], &s[i]);
 	err = batch_call(comms[0]->t, s, n, done);
 	if (err)
 		torcoll__refused(comms[0]->t, err,
@@ -251,6 +317,19 @@ int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, 
 		trace(comms[i], &s[i]);
 		request_start(&reqs[i], comms[i], &s[i]);
 	}
+	for (uint32_t i = *done; i < n; i++)
+		torcoll__ring_give_back(comms[i]->t, s[i].user_data);
+	return err;
+}
+
+/* What a signal interrupts has not begun if it has no handle: try again. */
+static int submit_call(struct torcoll *t, struct torcoll_submit *s)
+{
+	int err;
+
+	do {
+		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_SUBMIT, s);
+	} while (err == -EINTR && !s->op);
 	return err;
 }
 
@@ -261,15 +340,18 @@ int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 	int err;
 
 	req->state = 0;
-	err = op_check(op);
+	err = torcoll__check(comm->t, torcoll__op_name(op->collective));
+	if (!err)
+		err = op_check(op);
 	if (err)
 		return err;
-	do {
-		op_marshal(comm, op, 0, &s);
-		err = torcoll_sys_ioctl(comm->t->fd, TORCOLL_IOC_SUBMIT, &s);
-	} while (err == -EINTR && !s.op);
-	if (err && err != -EINTR)
+	op_marshal(comm, op, 0, &s);
+	ring_begin(comm, &s);
+	err = submit_call(comm->t, &s);
+	if (err && err != -EINTR) {
+		torcoll__ring_give_back(comm->t, s.user_data);
 		return torcoll__refused(comm->t, err, torcoll__op_name(op->collective));
+	}
 	trace(comm, &s);
 	request_start(req, comm, &s);
 	return 0;
@@ -281,13 +363,18 @@ int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op)
 	struct torcoll_submit s;
 	int err;
 
-	err = op_check(op);
+	/* only a wait of its own spins */
+	if (comm->t->spin_ns) {
+		err = torcoll_submit(comm, op, &req);
+		return err ? err : torcoll_wait(&req);
+	}
+	err = torcoll__check(comm->t, torcoll__op_name(op->collective));
+	if (!err)
+		err = op_check(op);
 	if (err)
 		return err;
-	do {
-		op_marshal(comm, op, TORCOLL_OP_WAIT, &s);
-		err = torcoll_sys_ioctl(comm->t->fd, TORCOLL_IOC_SUBMIT, &s);
-	} while (err == -EINTR && !s.op);
+	op_marshal(comm, op, TORCOLL_OP_WAIT, &s);
+	err = submit_call(comm->t, &s);
 	if (!err || err == -EINTR)
 		trace(comm, &s);
 	if (err == -EINTR) {

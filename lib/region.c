@@ -96,6 +96,9 @@ int torcoll_register(struct torcoll *t, void *addr, size_t length)
 	if (!length || length > UINTPTR_MAX - (uintptr_t)addr)
 		return torcoll__fail(-EINVAL, "registration of memory: %zu bytes at %p are no range",
 				     length, addr);
+	err = torcoll__check(t, "registration of memory");
+	if (err)
+		return err;
 	pthread_rwlock_wrlock(&t->lock);
 	err = region_add(t, (uintptr_t)addr, length);
 	pthread_rwlock_unlock(&t->lock);

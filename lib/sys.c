@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +28,18 @@ __weak int torcoll_sys_ioctl(int fd, unsigned long request, void *arg)
 __weak void torcoll_sys_close(int fd)
 {
 	close(fd);
+}
+
+__weak void *torcoll_sys_mmap(int fd, size_t bytes, uint64_t offset)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+__weak void torcoll_sys_munmap(void *p, size_t bytes)
+{
+	munmap(p, bytes);
 }
 
 __weak uint64_t torcoll_sys_now_ns(void)

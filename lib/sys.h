@@ -13,6 +13,9 @@
 int torcoll_sys_open(const char *path);
 int torcoll_sys_ioctl(int fd, unsigned long request, void *arg);
 void torcoll_sys_close(int fd);
+/* Shared, for reading and writing; NULL if that fails. */
+void *torcoll_sys_mmap(int fd, size_t bytes, uint64_t offset);
+void torcoll_sys_munmap(void *p, size_t bytes);
 uint64_t torcoll_sys_now_ns(void);
 
 #endif

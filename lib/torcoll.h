@@ -41,8 +41,8 @@
  *
  * Signals. No call returns because of a signal: handlers run, the wait goes on.
  *
- * Processes. The context is closed by exec. It is not for use by both sides of a fork; a child
- * opens its own.
+ * Processes. The context is closed by exec. In a child of fork it is refused with -EPERM, but can be
+ * closed; a child opens its own.
  */
 #ifndef TORCOLL_H
 #define TORCOLL_H
@@ -87,6 +87,13 @@ void torcoll_close(struct torcoll *t);
  */
 int torcoll_fd(const struct torcoll *t);
 
+/*
+ * Have @fd, an eventfd of the caller's, raised with each op of this context that completes. To be called before an op
+ * is started, once; @fd may be closed then. Errors: -EBUSY (too late), -EINVAL, -EBADF, -EOPNOTSUPP (an old module),
+ * -EDQUOT, -ENOMEM.
+ */
+int torcoll_eventfd(struct torcoll *t, int fd);
+
 /* What the loaded module is and serves: see <linux/torcoll.h>. @info->size need not be set. */
 int torcoll_info(struct torcoll *t, struct torcoll_info *info);
 
@@ -106,6 +113,11 @@ const char *torcoll_last_error(void);
  * With TORCOLL_DEBUG in the environment the library says more on stderr: "warn" the sentence of every
  * failing call, "info" comms as they are joined and closed, "trace" every op with the algorithm
  * that carries it out. "quiet", or not set: nothing. `torcollctl env` shows all variables.
+ */
+
+/*
+ * With TORCOLL_SPIN in the environment, a number of microseconds, a wait looks for its result for so long before it
+ * sleeps, as long as no more processes do that than the machine has processors.
  */
 
 /* What an error code means to torcoll, in general. @err may be negative or positive. Never NULL. */
@@ -275,7 +287,7 @@ struct torcoll_request {
 	uint32_t collective;
 	uint32_t chosen;
 	uint32_t reserved32;
-	uint64_t reserved;
+	uint64_t ring;
 };
 
 /*

@@ -171,6 +171,7 @@ struct rank {
 	uint32_t comm;
 	uint64_t op;
 	int32_t *memory;
+	uint32_t redop;			/* 0: TORCOLL_SUM */
 };
 
 /* Rank 0 is on node 0, and so on. */
@@ -205,7 +206,7 @@ static inline int begin_sum(struct rank *rank, unsigned int self, unsigned int c
 		.comm = rank[self].comm,
 		.collective = TORCOLL_ALLREDUCE,
 		.type = TORCOLL_I32,
-		.redop = TORCOLL_SUM,
+		.redop = rank[self].redop ? rank[self].redop : TORCOLL_SUM,
 		.count = count,
 		.send_addr = (uintptr_t)rank[self].memory,
 		.recv_addr = (uintptr_t)rank[self].memory,

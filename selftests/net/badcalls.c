@@ -49,6 +49,7 @@ union any {
 	struct torcoll_submit submit;
 	struct torcoll_wait wait;
 	struct torcoll_batch batch;
+	struct torcoll_ring_setup ring_setup;
 };
 
 /* --- calls that are all right --- */
@@ -67,6 +68,12 @@ static void good_region_add(union any *any)
 {
 	any->region_add.addr = MEMORY + 4 * PAGE;
 	any->region_add.length = PAGE;
+}
+
+static void good_ring_setup(union any *any)
+{
+	any->ring_setup.entries = 8;
+	any->ring_setup.eventfd = -1;
 }
 
 static void good_region_del(union any *any)
@@ -146,6 +153,7 @@ static const struct call_type {
 	{ "info", TORCOLL_IOC_INFO, sizeof(struct torcoll_info), good_info },
 	{ "error", TORCOLL_IOC_ERROR, sizeof(struct torcoll_error), good_error },
 	{ "region_add", TORCOLL_IOC_REGION_ADD, sizeof(struct torcoll_region_add), good_region_add },
+	{ "ring_setup", TORCOLL_IOC_RING_SETUP, sizeof(struct torcoll_ring_setup), good_ring_setup },
 	{ "region_del", TORCOLL_IOC_REGION_DEL, sizeof(struct torcoll_handle), good_region_del },
 	{ "comm_add", TORCOLL_IOC_COMM_ADD, sizeof(struct torcoll_comm_add), good_comm_add },
 	{ "comm_del", TORCOLL_IOC_COMM_DEL, sizeof(struct torcoll_handle), good_comm },
@@ -154,7 +162,8 @@ static const struct call_type {
 	{ "comm_info", TORCOLL_IOC_COMM_INFO, sizeof(struct torcoll_comm_info), good_comm_info },
 	{ "submit", TORCOLL_IOC_SUBMIT, sizeof(struct torcoll_submit), good_submit,
 	  offsetof(struct torcoll_submit, recv_counts) },
-	{ "wait", TORCOLL_IOC_WAIT, sizeof(struct torcoll_wait), good_wait },
+	{ "wait", TORCOLL_IOC_WAIT, sizeof(struct torcoll_wait), good_wait,
+	  offsetof(struct torcoll_wait, spin_ns) },
 	{ "abort", TORCOLL_IOC_ABORT, sizeof(struct torcoll_handle), good_comm },
 	{ "batch", TORCOLL_IOC_BATCH, sizeof(struct torcoll_batch), good_batch },
 };
@@ -221,6 +230,7 @@ struct member {
 #define INFO(_member, _value)		SET(torcoll_info, _member, _value)
 #define ERROR(_member, _value)		SET(torcoll_error, _member, _value)
 #define REGION_ADD(_member, _value)	SET(torcoll_region_add, _member, _value)
+#define RING_SETUP(_member, _value)	SET(torcoll_ring_setup, _member, _value)
 #define HANDLE(_value)			SET(torcoll_handle, handle, _value)
 #define HANDLE_FROM(_variable)		FROM(torcoll_handle, handle, _variable)
 #define COMM_ADD(_member, _value)	SET(torcoll_comm_add, _member, _value)
@@ -262,6 +272,14 @@ static const struct row rows[] = {
 	ROW("room_2^32-1", ERROR, 0, ERROR(len, ~0U)),
 
 	ROW("flags", REGION_ADD, EINVAL, REGION_ADD(flags, 1)),
+	ROW("flags", RING_SETUP, EINVAL, RING_SETUP(flags, 1)),
+	ROW("no_entries", RING_SETUP, EINVAL, RING_SETUP(entries, 0)),
+	ROW("too_many_entries", RING_SETUP, EINVAL, RING_SETUP(entries, TORCOLL_RING_MAX + 1)),
+	ROW("entries_2^32-1", RING_SETUP, EINVAL, RING_SETUP(entries, ~0U)),
+	ROW("eventfd_-2", RING_SETUP, EINVAL, RING_SETUP(eventfd, ~1U)),
+	ROW("eventfd_closed", RING_SETUP, EBADF, RING_SETUP(eventfd, 0x7fffffff)),
+	{ .name = "RING_SETUP__rounded_up", .cmd = TORCOLL_IOC_RING_SETUP,
+	  .set = { RING_SETUP(entries, 9) }, .out = RING_SETUP(entries, 16) },
 	ROW("reserved", REGION_ADD, EINVAL, REGION_ADD(__reserved, 1)),
 	ROW("no_bytes", REGION_ADD, EINVAL, REGION_ADD(length, 0)),
 	ROW("null", REGION_ADD, EFAULT, REGION_ADD(addr, 0)),
@@ -384,6 +402,8 @@ static const struct row rows[] = {
 
 	ROW("flags", SUBMIT, EINVAL, SUBMIT(flags, TORCOLL_OP_FLAGS + 1)),
 	ROW("last_flag", SUBMIT, EINVAL, SUBMIT(flags, 1U << 31)),
+	ROW("ring_and_wait", SUBMIT, EINVAL, SUBMIT(flags, TORCOLL_OP_RING | TORCOLL_OP_WAIT)),
+	ROW("ring_without_one", SUBMIT, EINVAL, SUBMIT(flags, TORCOLL_OP_RING)),
 	ROW("comm_0", SUBMIT, ENOENT, SUBMIT(comm, 0)),
 	ROW("comm_2^32-1", SUBMIT, ENOENT, SUBMIT(comm, ~0U)),
 	ROW("comm_stale", SUBMIT, ENOENT, FROM(torcoll_submit, comm, stale_comm)),
@@ -497,6 +517,8 @@ static const struct row rows[] = {
 	ROW("flags", WAIT, EINVAL, WAIT(flags, TORCOLL_WAIT_FLAGS + 1)),
 	ROW("last_flag", WAIT, EINVAL, WAIT(flags, 1U << 31)),
 	ROW("reserved", WAIT, EINVAL, WAIT(__reserved, 1)),
+	ROW("spin_1s", WAIT, 0, WAIT(spin_ns, NS_PER_S)),
+	ROW("spin_more", WAIT, EINVAL, WAIT(spin_ns, NS_PER_S + 1)),
 	ROW("comm_0", WAIT, ENOENT, WAIT(comm, 0)),
 	ROW("comm_stale", WAIT, ENOENT, FROM(torcoll_wait, comm, stale_comm)),
 	ROW("comm_foreign", WAIT, ENOENT, FROM(torcoll_wait, comm, foreign_comm)),
@@ -540,7 +562,6 @@ static const struct {
 	const char *name;
 	unsigned int cmd;
 } numbers[] = {
-	{ "0x02", _IO(TORCOLL_IOC_MAGIC, 0x02) },
 	{ "0x0f", _IO(TORCOLL_IOC_MAGIC, 0x0f) },
 	{ "0x12", _IO(TORCOLL_IOC_MAGIC, 0x12) },
 	{ "0x1f", _IO(TORCOLL_IOC_MAGIC, 0x1f) },
@@ -957,7 +978,7 @@ static void try_deadline(struct rank *rank)
 int main(void)
 {
 	static int32_t memory[2][COUNT];
-	struct rank rank[2];
+	struct rank rank[2] = {};
 	unsigned int i, k;
 
 	map(MEMORY, MEMORY_BYTES, PROT_READ | PROT_WRITE);

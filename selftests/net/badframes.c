@@ -844,7 +844,7 @@ int main(int argc, char **argv)
 {
 	static int32_t memory[NODES][COUNT];
 	unsigned char frame[FRAME_MAX];
-	struct rank rank[NODES];
+	struct rank rank[NODES] = {};
 	unsigned int i;
 
 	open_packet();

@@ -133,6 +133,7 @@ static void print_ops(FILE *f)
 	MEMBER(torcoll_wait, user_data);
 	MEMBER(torcoll_wait, error_rank);
 	MEMBER(torcoll_wait, __reserved);
+	MEMBER(torcoll_wait, spin_ns);
 	STRUCT(torcoll_batch);
 	MEMBER(torcoll_batch, size);
 	MEMBER(torcoll_batch, flags);
@@ -141,6 +142,30 @@ static void print_ops(FILE *f)
 	MEMBER(torcoll_batch, count);
 	MEMBER(torcoll_batch, started);
 	MEMBER(torcoll_batch, __reserved);
+}
+
+static void print_ring(FILE *f)
+{
+	STRUCT(torcoll_ring_setup);
+	MEMBER(torcoll_ring_setup, size);
+	MEMBER(torcoll_ring_setup, flags);
+	MEMBER(torcoll_ring_setup, entries);
+	MEMBER(torcoll_ring_setup, eventfd);
+	MEMBER(torcoll_ring_setup, bytes);
+	MEMBER(torcoll_ring_setup, entries_offset);
+	MEMBER(torcoll_ring_setup, entry_size);
+	STRUCT(torcoll_ring);
+	MEMBER(torcoll_ring, tail);
+	MEMBER(torcoll_ring, __reserved1);
+	MEMBER(torcoll_ring, head);
+	MEMBER(torcoll_ring, __reserved2);
+	STRUCT(torcoll_completion);
+	MEMBER(torcoll_completion, op);
+	MEMBER(torcoll_completion, user_data);
+	MEMBER(torcoll_completion, comm);
+	MEMBER(torcoll_completion, status);
+	MEMBER(torcoll_completion, error_rank);
+	MEMBER(torcoll_completion, flags);
 }
 
 static void print_values(FILE *f)
@@ -156,6 +181,8 @@ static void print_values(FILE *f)
 	VALUE(TORCOLL_IOC_WAIT);
 	VALUE(TORCOLL_IOC_ABORT);
 	VALUE(TORCOLL_IOC_BATCH);
+	VALUE(TORCOLL_IOC_COMM_SHRINK);
+	VALUE(TORCOLL_IOC_RING_SETUP);
 	VALUE(TORCOLL_ABI_VERSION);
 	VALUE(TORCOLL_NAME_MAX);
 	VALUE(TORCOLL_MAX_DIMS);
@@ -163,8 +190,14 @@ static void print_values(FILE *f)
 	VALUE(TORCOLL_RANK_SELF);
 	VALUE(TORCOLL_FEATURE_PLAIN_POINTERS);
 	VALUE(TORCOLL_FEATURE_POLL);
+	VALUE(TORCOLL_FEATURE_SHRINK);
+	VALUE(TORCOLL_FEATURE_RING);
+	VALUE(TORCOLL_FEATURE_SPIN);
 	VALUE(TORCOLL_OP_WAIT);
 	VALUE(TORCOLL_OP_NOWAIT);
+	VALUE(TORCOLL_OP_RING);
+	VALUE(TORCOLL_COMPLETION_REAP);
+	VALUE(TORCOLL_MMAP_RING);
 	VALUE(TORCOLL_WAIT_NOHANG);
 }
 
@@ -205,6 +238,7 @@ static void print_all(FILE *f)
 	print_queries(f);
 	print_comms(f);
 	print_ops(f);
+	print_ring(f);
 	print_values(f);
 	print_enums(f);
 }

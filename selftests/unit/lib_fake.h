@@ -30,11 +30,13 @@
 #include "../../lib/names.c"
 #include "../../lib/op.c"
 #include "../../lib/region.c"
+#include "../../lib/ring.c"
 
 #define FAKE_FD		1000
 #define FAKE_RANK	2
 #define FAKE_RANKS	4
 #define QUEUE		4
+#define FAKE_RING	4		/* entries of its ring */
 
 /* What happens to one kind of ioctl: errors to give, in order, and what was asked last. */
 struct fake_call {
@@ -62,6 +64,14 @@ static struct fake {
 	struct torcoll_submit submit;
 	struct torcoll_wait wait;
 	struct torcoll_handle handle;
+	uint64_t features;
+	struct {
+		struct torcoll_ring head;
+		struct torcoll_completion entry[FAKE_RING];
+	} ring;
+	uint64_t post_on_wait;		/* what is posted while a call waits */
+	int32_t eventfd;
+	bool mapped;
 	uint32_t batch_room;		/* ops that batches start before one is refused */
 } fake;
 
@@ -90,10 +100,40 @@ uint64_t torcoll_sys_now_ns(void)
 	return fake.now;
 }
 
+void *torcoll_sys_mmap(int fd, size_t bytes, uint64_t offset)
+{
+	assert_int_equal(fd, FAKE_FD);
+	assert_int_equal(bytes, sizeof(fake.ring));
+	assert_int_equal(offset, TORCOLL_MMAP_RING);
+	assert_false(fake.mapped);
+	fake.mapped = true;
+	return &fake.ring;
+}
+
+void torcoll_sys_munmap(void *p, size_t bytes)
+{
+	assert_ptr_equal(p, &fake.ring);
+	assert_int_equal(bytes, sizeof(fake.ring));
+	assert_true(fake.mapped);
+	fake.mapped = false;
+}
+
+static void fake_ring_setup(struct torcoll_ring_setup *setup)
+{
+	assert_int_equal(setup->size, sizeof(*setup));
+	assert_int_equal(setup->flags, 0);
+	fake.eventfd = setup->eventfd;
+	setup->entries = FAKE_RING;
+	setup->bytes = sizeof(fake.ring);
+	setup->entries_offset = sizeof(fake.ring.head);
+	setup->entry_size = sizeof(fake.ring.entry[0]);
+}
+
 static void fake_info(struct torcoll_info *info)
 {
 	assert_int_equal(info->size, sizeof(*info));
 	info->abi_version = fake.abi_version;
+	info->features = fake.features;
 	snprintf(info->version, sizeof(info->version), "0.1.0");
 }
 
@@ -174,6 +214,8 @@ static void fake_serve(unsigned long request, void *arg)
 		return fake_info(arg);
 	case TORCOLL_IOC_ERROR:
 		return fake_error(arg);
+	case TORCOLL_IOC_RING_SETUP:
+		return fake_ring_setup(arg);
 	case TORCOLL_IOC_REGION_ADD:
 		fake.region = *(struct torcoll_region_add *)arg;
 		((struct torcoll_region_add *)arg)->region = fake.next_handle++;
@@ -211,6 +253,10 @@ int torcoll_sys_ioctl(int fd, unsigned long request, void *arg)
 	assert_int_equal(fd, FAKE_FD);
 	assert_int_equal(_IOC_TYPE(request), TORCOLL_IOC_MAGIC);
 	c->calls++;
+	if (request == TORCOLL_IOC_WAIT && fake.post_on_wait) {
+		fake.ring.entry[fake.ring.head.tail++ % FAKE_RING].user_data = fake.post_on_wait;
+		fake.post_on_wait = 0;
+	}
 	if (request == TORCOLL_IOC_BATCH)
 		fake_batch(arg);
 	else if (err == -EINTR)
@@ -234,7 +280,7 @@ static unsigned int fake_calls(unsigned long request)
 
 static const char *const variables[] = {
 	"TORCOLL_FABRIC", "TORCOLL_COMM", "TORCOLL_SECRET", "TORCOLL_RANK", "TORCOLL_SIZE",
-	"TORCOLL_MEMBERS", "TORCOLL_TIMEOUT",
+	"TORCOLL_MEMBERS", "TORCOLL_TIMEOUT", "TORCOLL_SPIN",
 };
 
 struct fixture {
@@ -242,10 +288,14 @@ struct fixture {
 	struct torcoll_comm *comm;
 };
 
+/* Of the modules that tests see. */
+static uint64_t fake_features;
+
 static void fake_reset(void)
 {
 	fake = (struct fake){
 		.abi_version = TORCOLL_ABI_VERSION,
+		.features = fake_features,
 		.sentence = "",
 		.next_handle = 1,
 		.error_rank = ~0U,
@@ -279,6 +329,7 @@ static int teardown(void **state)
 
 	torcoll_close(f->t);
 	assert_int_equal(fake.opened, 0);
+	assert_false(fake.mapped);
 	return 0;
 }
 

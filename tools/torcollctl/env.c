@@ -26,6 +26,7 @@ static const struct variable {
 	{ "TORCOLL_MEMBERS", "nodes in order", "the node of each rank" },
 	{ "TORCOLL_ALGO", "any", "algorithms that auto may take" },
 	{ "TORCOLL_TIMEOUT", "120", "seconds until joining is given up" },
+	{ "TORCOLL_SPIN", "0", "microseconds that a wait looks before it sleeps" },
 	{ "TORCOLL_DEBUG", "quiet", "what is said on stderr: quiet, warn, info, trace" },
 };
 

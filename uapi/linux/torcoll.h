@@ -175,6 +175,8 @@ struct torcoll_info {
 #define TORCOLL_FEATURE_PLAIN_POINTERS	(1ULL << 0)	/* region 0 in torcoll_submit */
 #define TORCOLL_FEATURE_POLL		(1ULL << 1)	/* poll() reports completed ops */
 #define TORCOLL_FEATURE_SHRINK		(1ULL << 2)	/* TORCOLL_IOC_COMM_SHRINK */
+#define TORCOLL_FEATURE_RING		(1ULL << 3)	/* TORCOLL_IOC_RING_SETUP */
+#define TORCOLL_FEATURE_SPIN		(1ULL << 4)	/* torcoll_wait.spin_ns */
 
 /*
  * TORCOLL_IOC_ERROR: the sentence for the last refused call or failed op on this file, terminated
@@ -344,7 +346,8 @@ struct torcoll_submit {
 
 #define TORCOLL_OP_WAIT		(1U << 0)	/* return when complete, with status set */
 #define TORCOLL_OP_NOWAIT	(1U << 1)	/* EBUSY instead of waiting for a free op slot */
-#define TORCOLL_OP_FLAGS	(TORCOLL_OP_WAIT | TORCOLL_OP_NOWAIT)
+#define TORCOLL_OP_RING		(1U << 2)	/* the result comes into the ring; not with TORCOLL_OP_WAIT */
+#define TORCOLL_OP_FLAGS	(TORCOLL_OP_WAIT | TORCOLL_OP_NOWAIT | TORCOLL_OP_RING)
 
 /*
  * TORCOLL_IOC_WAIT: wait for one op, or (op 0) for any op of the comm; reaps it.
@@ -359,10 +362,56 @@ struct torcoll_wait {
 	__u64 user_data;		/* out */
 	__u32 error_rank;		/* out: the rank that caused status, or ~0 */
 	__u32 __reserved;
+	__u64 spin_ns;			/* in: look so long before sleeping, unless pollers are many; at most 1 s */
 };
 
 #define TORCOLL_WAIT_NOHANG	(1U << 0)	/* EAGAIN instead of waiting */
 #define TORCOLL_WAIT_FLAGS	TORCOLL_WAIT_NOHANG
+
+/*
+ * TORCOLL_IOC_RING_SETUP: make the file's completion ring, in which ops with TORCOLL_OP_RING are found when they
+ * are done, without a system call. EBUSY: there is one; with TORCOLL_OP_RING: it has no room for one more op.
+ *
+ * Map @bytes of the file at offset TORCOLL_MMAP_RING, shared, for reading and writing. It begins with a struct
+ * torcoll_ring; entry i of the ring lies @entries_offset + (i % @entries) * @entry_size bytes from there. Read
+ * the tail with acquire semantics, then the entries from head to tail, then write the head with release semantics.
+ * A child of fork() does not have the mapping. While it exists the file is open.
+ */
+struct torcoll_ring_setup {
+	__u32 size;
+	__u32 flags;			/* must be 0 */
+	__u32 entries;			/* in: at least so many, 1 to TORCOLL_RING_MAX; out: how many */
+	__s32 eventfd;			/* in: raised by one with each entry; -1: none */
+	__u64 bytes;			/* out */
+	__u32 entries_offset;		/* out */
+	__u32 entry_size;		/* out: of struct torcoll_completion as the module knows it */
+};
+
+#define TORCOLL_RING_MAX	32768
+#define TORCOLL_MMAP_RING	0ULL
+
+struct torcoll_ring {
+	__u32 tail;			/* entries ever written, by the module */
+	__u32 __reserved1[15];
+	__u32 head;			/* entries ever read, by the process */
+	__u32 __reserved2[15];
+};
+
+/*
+ * An op that is done. Unless TORCOLL_COMPLETION_REAP is set it is reaped as well: buffers are the process's, the
+ * result is there, TORCOLL_IOC_WAIT knows it no more.
+ */
+struct torcoll_completion {
+	__u64 op;
+	__u64 user_data;
+	__u32 comm;
+	__s32 status;			/* 0 or the op's negative errno */
+	__u32 error_rank;		/* the rank that caused status, or ~0 */
+	__u32 flags;			/* TORCOLL_COMPLETION_* */
+};
+
+/* Memory is to be unpinned, or the result to be copied: TORCOLL_IOC_WAIT does that, and does not sleep. */
+#define TORCOLL_COMPLETION_REAP	(1U << 0)
 
 /*
  * TORCOLL_IOC_BATCH: start several ops in one call, in the order of the array. They may belong to
@@ -388,6 +437,7 @@ struct torcoll_batch {
 #define TORCOLL_IOC_MAGIC	0xCE
 #define TORCOLL_IOC_INFO	_IO(TORCOLL_IOC_MAGIC, 0x00)	/* struct torcoll_info */
 #define TORCOLL_IOC_ERROR	_IO(TORCOLL_IOC_MAGIC, 0x01)	/* struct torcoll_error */
+#define TORCOLL_IOC_RING_SETUP	_IO(TORCOLL_IOC_MAGIC, 0x02)	/* struct torcoll_ring_setup */
 #define TORCOLL_IOC_REGION_ADD	_IO(TORCOLL_IOC_MAGIC, 0x10)	/* struct torcoll_region_add */
 #define TORCOLL_IOC_REGION_DEL	_IO(TORCOLL_IOC_MAGIC, 0x11)	/* struct torcoll_handle */
 #define TORCOLL_IOC_COMM_ADD	_IO(TORCOLL_IOC_MAGIC, 0x20)	/* struct torcoll_comm_add */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What an eventfd is raised by is no argument since 6.8. */
+#ifndef _TOR_COMPAT_EVENTFD_H
+#define _TOR_COMPAT_EVENTFD_H
+
+#include <linux/eventfd.h>
+#include <linux/version.h>
+
+static inline void tor_eventfd_signal(struct eventfd_ctx *ctx)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+	eventfd_signal(ctx);
+#else
+	eventfd_signal(ctx, 1);
+#endif
+}
+
+#endif
