@@ -146,7 +146,7 @@ static int get_buffer(struct tor_session *session, struct tor_slot *slot, u32 wh
 		if (IS_ERR(pages))
 			return PTR_ERR(pages);
 	} else {
-		pages = tor_session_pin(session, addr, length);
+		pages = tor_session_pin(session, addr, length, false);
 		if (IS_ERR(pages))
 			return PTR_ERR(pages);
 		slot->pinned = true;
@@ -161,7 +161,7 @@ static int get_buffer(struct tor_session *session, struct tor_slot *slot, u32 wh
 static int get_own(struct tor_session *session, struct tor_slot *slot, u32 which, u64 length,
 		   struct tor_mem *mem)
 {
-	struct tor_pages *pages = tor_pages_alloc(session->user, length);
+	struct tor_pages *pages = tor_pages_alloc(session->user, length, 0);
 
 	if (pages == ERR_PTR(-EDQUOT))
 		return tor_refuse(session, -EDQUOT, "%llu bytes of temporaries: %s", length,

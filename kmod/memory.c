@@ -7,6 +7,7 @@
 #include <linux/highmem.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <tor/vm_flags.h>
 
 static int pin_all(struct tor_pages *pages)
 {
@@ -63,12 +64,12 @@ static void free_pages_struct(struct tor_pages *pages)
 	kfree(pages);
 }
 
-static int alloc_all(struct tor_pages *pages)
+static int alloc_all(struct tor_pages *pages, gfp_t flags)
 {
 	unsigned long i;
 
 	for (i = 0; i < pages->pages; i++) {
-		pages->page[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		pages->page[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | flags);
 		if (!pages->page[i]) {
 			while (i)
 				__free_page(pages->page[--i]);
@@ -79,7 +80,7 @@ static int alloc_all(struct tor_pages *pages)
 	return 0;
 }
 
-struct tor_pages *tor_pages_alloc(struct tor_user *user, u64 length)
+struct tor_pages *tor_pages_alloc(struct tor_user *user, u64 length, gfp_t flags)
 {
 	struct tor_pages *pages;
 	u64 bytes;
@@ -95,7 +96,7 @@ struct tor_pages *tor_pages_alloc(struct tor_user *user, u64 length)
 	pages = new_pages(user, 0, length);
 	if (!pages)
 		goto err_user;
-	err = alloc_all(pages);
+	err = alloc_all(pages, flags);
 	if (err)
 		goto err_pages;
 	return pages;
@@ -104,6 +105,44 @@ err_pages:
 err_user:
 	tor_user_uncharge(user, TOR_LIMIT_KERNEL, bytes);
 	return ERR_PTR(err);
+}
+
+/* Pinning itself may move pages, or copy them: then they are pinned once more, where they stay. */
+#define PIN_TRIES	3
+
+static int pin_watched(struct tor_pages *pages)
+{
+	int tries, err;
+
+	for (tries = 0; tries < PIN_TRIES; tries++) {
+		tor_mapping_reset(pages->mapping);
+		err = pin_all(pages);
+		if (err || !tor_mapping_lost(pages->mapping))
+			return err;
+		unpin_user_pages(pages->page, pages->pages);
+	}
+	return pin_all(pages);
+}
+
+static int watch_and_pin(struct tor_pages *pages)
+{
+	int err;
+
+	pages->mapping = kzalloc(sizeof(*pages->mapping), GFP_KERNEL_ACCOUNT);
+	if (!pages->mapping)
+		return -ENOMEM;
+	err = tor_mapping_watch(pages->mapping, pages->addr & PAGE_MASK,
+				pages->pages << PAGE_SHIFT);
+	if (err)
+		goto err_free;
+	err = pin_watched(pages);
+	if (!err)
+		return 0;
+	tor_mapping_end(pages->mapping);
+err_free:
+	kfree(pages->mapping);
+	pages->mapping = NULL;
+	return err;
 }
 
 /* Charge both, the user and the process, with @count pages. */
@@ -129,7 +168,8 @@ static void uncharge_pinned(struct tor_user *user, struct mm_struct *mm, u64 cou
 	tor_user_uncharge(user, TOR_LIMIT_PINNED, count << PAGE_SHIFT);
 }
 
-struct tor_pages *tor_pages_pin(struct tor_user *user, u64 addr, u64 length, const char **why)
+struct tor_pages *tor_pages_pin(struct tor_user *user, u64 addr, u64 length, bool watch,
+				const char **why)
 {
 	struct tor_pages *pages;
 	u64 count;
@@ -147,7 +187,7 @@ struct tor_pages *tor_pages_pin(struct tor_user *user, u64 addr, u64 length, con
 		err = -ENOMEM;
 		goto err_account;
 	}
-	err = pin_all(pages);
+	err = watch ? watch_and_pin(pages) : pin_all(pages);
 	if (err)
 		goto err_pages;
 	pages->mm = current->mm;
@@ -167,6 +207,10 @@ void tor_pages_put(struct tor_pages *pages)
 
 	if (!refcount_dec_and_test(&pages->uses))
 		return;
+	if (pages->mapping) {
+		tor_mapping_end(pages->mapping);
+		kfree(pages->mapping);
+	}
 	if (pages->mm) {
 		unpin_user_pages_dirty_lock(pages->page, pages->pages, true);
 		uncharge_pinned(pages->user, pages->mm, pages->pages);
@@ -178,6 +222,27 @@ void tor_pages_put(struct tor_pages *pages)
 		tor_user_uncharge(pages->user, TOR_LIMIT_KERNEL, pages->pages << PAGE_SHIFT);
 	}
 	free_pages_struct(pages);
+}
+
+int tor_pages_mmap(struct tor_pages *pages, struct vm_area_struct *vma)
+{
+	unsigned long i;
+	int err = 0;
+
+	if (pages->mm || !(vma->vm_flags & VM_SHARED) ||
+	    vma->vm_end - vma->vm_start != pages->pages << PAGE_SHIFT)
+		return -EINVAL;
+	if (cmpxchg(&pages->addr, 0, vma->vm_start))
+		return -EBUSY;
+	/* a child's would keep the file */
+	tor_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND);
+	for (i = 0; i < pages->pages && !err; i++) {
+		err = vm_insert_page(vma, vma->vm_start + (i << PAGE_SHIFT), pages->page[i]);
+		cond_resched();
+	}
+	if (err)
+		WRITE_ONCE(pages->addr, 0);
+	return err;
 }
 
 struct page *tor_mem_page(const struct tor_mem *mem, u64 off, u32 *in_page)

@@ -9,6 +9,7 @@
 #include <linux/refcount.h>
 
 #include "env.h"
+#include "mapping.h"
 #include "user.h"
 
 /**
@@ -18,6 +19,7 @@
  * @page: the pages, @pages of them; the first byte is @addr % PAGE_SIZE into the first
  * @user: charged with them
  * @mm: charged as well (mm_struct only, not its mappings); NULL: they are ours
+ * @mapping: tells if other pages than these are at @addr by now, or NULL
  * @uses: ops that refer to it, and the region's handle
  */
 struct tor_pages {
@@ -27,6 +29,7 @@ struct tor_pages {
 	struct page **page;
 	struct tor_user *user;
 	struct mm_struct *mm;
+	struct tor_mapping *mapping;
 	refcount_t uses;
 };
 
@@ -42,22 +45,28 @@ struct tor_mem {
  * @user: who pays, besides the caller's RLIMIT_MEMLOCK
  * @addr: user address
  * @length: bytes, not 0
+ * @watch: whether to watch if they stay mapped
  * @why: out: static sentence for a limit that was reached, or unchanged
  *
  * Even what is only sent is pinned writable: Linux 6.1 shows a stale zero page otherwise.
  *
  * Context: process, may sleep. Return: the pages, or ERR_PTR(-EFAULT, -EDQUOT, -ENOMEM, -EINVAL).
  */
-struct tor_pages *tor_pages_pin(struct tor_user *user, u64 addr, u64 length, const char **why);
+struct tor_pages *tor_pages_pin(struct tor_user *user, u64 addr, u64 length, bool watch,
+				const char **why);
 
 /**
  * tor_pages_alloc - memory of our own, charged to the caller's memory cgroup
  * @user: who pays
  * @length: bytes, not 0
+ * @flags: more GFP flags
  *
  * Context: process, may sleep. Return: the pages, with one use, or ERR_PTR(-EDQUOT, -ENOMEM).
  */
-struct tor_pages *tor_pages_alloc(struct tor_user *user, u64 length);
+struct tor_pages *tor_pages_alloc(struct tor_user *user, u64 length, gfp_t flags);
+
+/* Map pages of our own into the caller. Context: mmap. Return: 0 or a negative errno. */
+int tor_pages_mmap(struct tor_pages *pages, struct vm_area_struct *vma);
 
 /* Give up one use; the last one unpins or frees. Context: process, may sleep. */
 void tor_pages_put(struct tor_pages *pages);

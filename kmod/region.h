@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Regions: memory that a session has by handles, pinned from the process.
+ * Regions: memory that a session has by handles, pinned from the process or ours and mapped there.
  */
 #ifndef _TOR_REGION_H
 #define _TOR_REGION_H
@@ -9,9 +9,15 @@
 
 struct tor_session;
 struct torcoll_region_add;
+struct torcoll_region_alloc;
+struct vm_area_struct;
 
 /* The calls, see linux/torcoll.h. Context: process. Return: 0 or a negative errno, with a sentence. */
 int tor_region_add(struct tor_session *session, struct torcoll_region_add *add);
+int tor_region_alloc(struct tor_session *session, struct torcoll_region_alloc *alloc);
 int tor_region_del(struct tor_session *session, u32 handle);
+
+/* Map a region of ours, which is found at @offset of the file. Context: mmap. */
+int tor_region_mmap(struct tor_session *session, u64 offset, struct vm_area_struct *vma);
 
 #endif

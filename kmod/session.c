@@ -74,6 +74,7 @@ union call {
 	struct torcoll_info info;
 	struct torcoll_error error;
 	struct torcoll_region_add region_add;
+	struct torcoll_region_alloc region_alloc;
 	struct torcoll_handle handle;
 	struct torcoll_comm_add comm_add;
 	struct torcoll_comm_shrink comm_shrink;
@@ -93,7 +94,9 @@ static int call_info(struct tor_session *session, union call *call)
 	info->abi_version = TORCOLL_ABI_VERSION;
 	info->max_channels = TOR_MAX_CHANNELS;
 	info->features = TORCOLL_FEATURE_PLAIN_POINTERS | TORCOLL_FEATURE_POLL |
-			 TORCOLL_FEATURE_SHRINK | TORCOLL_FEATURE_RING | TORCOLL_FEATURE_SPIN;
+			 TORCOLL_FEATURE_SHRINK | TORCOLL_FEATURE_RING | TORCOLL_FEATURE_SPIN |
+			 TORCOLL_FEATURE_ALLOC |
+			 (IS_ENABLED(CONFIG_MMU_NOTIFIER) ? TORCOLL_FEATURE_WATCH : 0);
 	info->collectives = tor_op_collectives();
 	info->types = tor_op_types();
 	info->redops = tor_op_redops();
@@ -169,6 +172,11 @@ static int call_ring_setup(struct tor_session *session, union call *call)
 static int call_region_add(struct tor_session *session, union call *call)
 {
 	return tor_region_add(session, &call->region_add);
+}
+
+static int call_region_alloc(struct tor_session *session, union call *call)
+{
+	return tor_region_alloc(session, &call->region_alloc);
 }
 
 static int call_region_del(struct tor_session *session, union call *call)
@@ -510,6 +518,11 @@ static void undo_region_add(struct tor_session *session, union call *call)
 	tor_region_del(session, call->region_add.region);
 }
 
+static void undo_region_alloc(struct tor_session *session, union call *call)
+{
+	tor_region_del(session, call->region_alloc.region);
+}
+
 static void undo_comm_add(struct tor_session *session, union call *call)
 {
 	union call del = { .handle.handle = call->comm_add.comm };
@@ -545,6 +558,8 @@ static const struct call_type calls[] = {
 	CALL(TORCOLL_IOC_ERROR, torcoll_error, text, call_error),
 	CALL(TORCOLL_IOC_REGION_ADD, torcoll_region_add, __reserved, call_region_add,
 	     .undo = undo_region_add),
+	CALL(TORCOLL_IOC_REGION_ALLOC, torcoll_region_alloc, offset, call_region_alloc,
+	     .undo = undo_region_alloc),
 	CALL(TORCOLL_IOC_REGION_DEL, torcoll_handle, handle, call_region_del),
 	CALL(TORCOLL_IOC_COMM_ADD, torcoll_comm_add, bits, call_comm_add,
 	     .undo = undo_comm_add),
@@ -622,12 +637,14 @@ static __poll_t session_poll(struct file *file, poll_table *wait)
 static int session_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct tor_session *session = file->private_data;
-	/* pairs with set_ring() */
-	struct tor_ring *ring = smp_load_acquire(&session->ring);
+	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	struct tor_ring *ring;
 
-	if (!ring || (u64)vma->vm_pgoff << PAGE_SHIFT != TORCOLL_MMAP_RING)
-		return -EINVAL;
-	return tor_ring_mmap(ring, vma);
+	if (offset != TORCOLL_MMAP_RING)
+		return tor_region_mmap(session, offset, vma);
+	/* pairs with set_ring() */
+	ring = smp_load_acquire(&session->ring);
+	return ring ? tor_ring_mmap(ring, vma) : -EINVAL;
 }
 
 static int session_open(struct inode *inode, struct file *file)

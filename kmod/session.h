@@ -61,8 +61,8 @@ void tor_session_group_put(struct tor_group *group);
 struct tor_pages *tor_session_region(struct tor_session *session, u32 handle, u64 addr,
 				     u64 length);
 
-/* The caller's memory, pinned, or an ERR_PTR with a sentence. */
-struct tor_pages *tor_session_pin(struct tor_session *session, u64 addr, u64 length);
+/* The caller's memory, pinned and perhaps watched, or an ERR_PTR with a sentence. */
+struct tor_pages *tor_session_pin(struct tor_session *session, u64 addr, u64 length, bool watch);
 
 /*
  * Sleep until @condition holds or @deadline (CLOCK_MONOTONIC ns, 0: none) passes. 0, -ETIMEDOUT or

@@ -8,6 +8,7 @@
 #include "internal.h"
 
 #define SPIN_MAX_US	1000000
+#define CACHE_MB	1024
 
 #define STR_(x)		#x
 #define STR(x)		STR_(x)
@@ -82,14 +83,17 @@ static int check_module(struct torcoll *t)
 	return 0;
 }
 
-/* TORCOLL_SPIN is microseconds. */
+/* TORCOLL_SPIN is microseconds, TORCOLL_CACHE MiB. */
 static int read_variables(struct torcoll *t)
 {
-	uint64_t spin = 0;
+	uint64_t spin = 0, cache = CACHE_MB;
 	int err;
 
 	err = torcoll__env_number("TORCOLL_SPIN", SPIN_MAX_US, &spin);
+	if (!err)
+		err = torcoll__env_number("TORCOLL_CACHE", UINT32_MAX, &cache);
 	t->spin_ns = spin * 1000;
+	t->cache_bytes = cache << 20;
 	return err;
 }
 
@@ -137,6 +141,8 @@ void torcoll_close(struct torcoll *t)
 
 	if (!t)
 		return;
+	if (t->forks == forks)
+		torcoll__region_unmap_all(t);
 	/* The module takes down comms and regions with the file, which is open as long as the ring is mapped. */
 	torcoll__ring_free(t->ring, t->forks != forks);
 	torcoll_sys_close(t->fd);

@@ -28,6 +28,9 @@ struct torcoll_region {
 	uint32_t handle;
 	uint32_t holds;		/* by prepared ops */
 	bool automatic;		/* for them alone: goes with the last of them */
+	bool cached;		/* for any op that comes by: watched, goes when others need the room */
+	bool allocated;		/* the module's memory */
+	uint64_t used;		/* when an op last asked for it, in lookups */
 };
 
 struct torcoll {
@@ -40,6 +43,11 @@ struct torcoll {
 	struct torcoll__ring *ring;
 	uint64_t features;		/* TORCOLL_FEATURE_* */
 	uint64_t spin_ns;		/* TORCOLL_SPIN */
+	uint64_t cache_bytes;		/* TORCOLL_CACHE: at most so many are registered for ops that come by */
+	uint64_t cached_bytes;		/* and so many are */
+	uint64_t lookups;
+	uint32_t leftover[16];		/* regions that were given up while ops used them */
+	uint32_t leftovers;
 	unsigned int forks;		/* of the process, when it was opened */
 };
 
@@ -90,12 +98,24 @@ bool torcoll__debugs(enum torcoll__level at);
 __printf(2, 3)
 void torcoll__debug(enum torcoll__level at, const char *fmt, ...);
 
-/* The region that all of (@addr, @length) lies in, or 0. */
+/*
+ * The region that all of (@addr, @length) lies in, registered now if that is worth it; or 0: the op is to pin the
+ * memory itself.
+ */
 uint32_t torcoll__region_find(struct torcoll *t, const void *addr, uint64_t length);
 
 /*
- * The same, held until it is released: registered for that if none has it. -EEXIST: a part of it is
- * registered.
+ * An op was refused, perhaps since a cached region was unmapped, has gone meanwhile, or takes what the op may
+ * have. Return: whether it is to be submitted once more, without cached regions or after one was given up.
+ */
+bool torcoll__region_retry(struct torcoll *t, int err, struct torcoll_submit *s);
+
+/* Unmap the module's memory, which keeps the file open. */
+void torcoll__region_unmap_all(struct torcoll *t);
+
+/*
+ * The region that all of (@addr, @length) lies in, held until it is released: registered for that if there is none.
+ * -EEXIST: a part of it is registered.
  */
 int torcoll__region_hold(struct torcoll *t, const void *addr, uint64_t length, uint32_t *region);
 void torcoll__region_release(struct torcoll *t, uint32_t region);

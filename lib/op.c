@@ -110,6 +110,19 @@ static int op_check(const struct torcoll_op *op)
 	return 0;
 }
 
+/* In place, the shorter of two buffers lies in the region of the longer. */
+static void set_regions(const struct torcoll_comm *comm, const struct torcoll_op *op,
+			struct torcoll_submit *s)
+{
+	bool recv_first = torcoll__op_bytes(comm, op, true) > torcoll__op_bytes(comm, op, false);
+
+	if (recv_first)
+		s->recv_region = buffer_region(comm, op, true);
+	s->send_region = buffer_region(comm, op, false);
+	if (!recv_first)
+		s->recv_region = buffer_region(comm, op, true);
+}
+
 /* Fill in the ioctl's struct from the caller's. */
 static void op_marshal(const struct torcoll_comm *comm, const struct torcoll_op *op,
 		       uint32_t flags, struct torcoll_submit *s)
@@ -128,13 +141,12 @@ static void op_marshal(const struct torcoll_comm *comm, const struct torcoll_op 
 		.count = op->count,
 		.counts = torcoll__u64(op->counts),
 		.recv_counts = torcoll__u64(op->recv_counts),
-		.send_region = buffer_region(comm, op, false),
-		.recv_region = buffer_region(comm, op, true),
 		.send_addr = torcoll__u64(op->send),
 		.recv_addr = torcoll__u64(op->recv),
 		.scalar = torcoll__u64(op->scalar),
 		.deadline_ns = op->deadline_ns,
 	};
+	set_regions(comm, op, s);
 	memcpy(s->param, op->param, sizeof(s->param));
 	if (op->algorithm == TORCOLL_ALGO_AUTO && !op->param[TORCOLL_PARAM_EXCLUDE] &&
 	    (uint32_t)op->collective < TORCOLL_COLL_COUNT)
@@ -309,7 +321,9 @@ int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, 
 		return err;
 	for (uint32_t i = 0; i < n; i++)
 		ring_begin(comms[i], &s[i]);
-	err = batch_call(comms[0]->t, s, n, done);
+	do {
+		err = batch_call(comms[0]->t, s, n, done);
+	} while (err && *done < n && torcoll__region_retry(comms[0]->t, err, &s[*done]));
 	if (err)
 		torcoll__refused(comms[0]->t, err,
 				 *done < n ? torcoll__op_name(s[*done].collective) : "batch");
@@ -322,14 +336,14 @@ int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, 
 	return err;
 }
 
-/* What a signal interrupts has not begun if it has no handle: try again. */
+/* What is refused has not begun, and what a signal interrupts has not either if it has no handle: try again. */
 static int submit_call(struct torcoll *t, struct torcoll_submit *s)
 {
 	int err;
 
 	do {
 		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_SUBMIT, s);
-	} while (err == -EINTR && !s->op);
+	} while (!s->op && (err == -EINTR || (err && torcoll__region_retry(t, err, s))));
 	return err;
 }
 

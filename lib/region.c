@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * Registered memory: a table sorted by address, so that ops find the region of a plain pointer.
+ *
+ * Large buffers that are not registered are registered by the first op that uses them, and kept for the next one: a
+ * cache. It is safe whatever the program does with its memory, since the module watches these regions and refuses ops
+ * with one whose pages were unmapped or replaced; then it is registered anew. What was not used for longest goes when
+ * limits are reached, and whatever a registration by the program overlaps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,18 +41,6 @@ static struct torcoll_region *region_around(struct torcoll *t, uintptr_t addr, u
 	return addr >= r->addr && length <= r->length && addr - r->addr <= r->length - length ? r : NULL;
 }
 
-uint32_t torcoll__region_find(struct torcoll *t, const void *p, uint64_t length)
-{
-	const struct torcoll_region *r;
-	uint32_t handle;
-
-	pthread_rwlock_rdlock(&t->lock);
-	r = region_around(t, (uintptr_t)p, length);
-	handle = r ? r->handle : 0;
-	pthread_rwlock_unlock(&t->lock);
-	return handle;
-}
-
 static int region_make_room(struct torcoll *t)
 {
 	size_t room = t->room ? 2 * t->room : 8;
@@ -63,31 +56,233 @@ static int region_make_room(struct torcoll *t)
 	return 0;
 }
 
-static int region_add(struct torcoll *t, uintptr_t addr, size_t length)
+/* Into the table, where there is room and nothing overlaps. */
+static struct torcoll_region *region_insert(struct torcoll *t, uintptr_t addr, size_t length,
+					    uint32_t handle)
 {
 	size_t i = region_lower_bound(t, addr);
+
+	memmove(&t->regions[i + 1], &t->regions[i], (t->nregions - i) * sizeof(*t->regions));
+	t->regions[i] = (struct torcoll_region){ .addr = addr, .length = length, .handle = handle };
+	t->nregions++;
+	return &t->regions[i];
+}
+
+/* The first region that overlaps the range, or NULL. */
+static struct torcoll_region *region_overlap(struct torcoll *t, uintptr_t addr, size_t length)
+{
+	size_t i = region_lower_bound(t, addr);
+	struct torcoll_region *r;
+
+	if (i == t->nregions)
+		return NULL;
+	r = &t->regions[i];
+	return r->addr <= addr || r->addr - addr < length ? r : NULL;
+}
+
+static void region_remove(struct torcoll *t, struct torcoll_region *r)
+{
+	size_t i = r - t->regions;
+
+	if (r->cached)
+		t->cached_bytes -= r->length;
+	t->nregions--;
+	memmove(r, r + 1, (t->nregions - i) * sizeof(*t->regions));
+}
+
+static int region_del_call(struct torcoll *t, const struct torcoll_region *r)
+{
+	struct torcoll_handle del = { .size = sizeof(del), .handle = r->handle };
+
+	return torcoll__ioctl(t, TORCOLL_IOC_REGION_DEL, &del);
+}
+
+/*
+ * Give up a cached region. While an op uses it the module keeps it: that is tried again later. Return: whether its memory
+ * is unpinned.
+ */
+static bool cache_drop(struct torcoll *t, struct torcoll_region *r)
+{
+	bool gone = !region_del_call(t, r);
+
+	if (!gone && t->leftovers < ARRAY_SIZE(t->leftover))
+		t->leftover[t->leftovers++] = r->handle;
+	region_remove(t, r);
+	return gone;
+}
+
+static void cache_drop_leftovers(struct torcoll *t)
+{
+	struct torcoll_region r = { 0 };
+
+	for (uint32_t i = t->leftovers; i--;) {
+		r.handle = t->leftover[i];
+		if (!region_del_call(t, &r))
+			t->leftover[i] = t->leftover[--t->leftovers];
+	}
+}
+
+/* Cached regions make way, others do not. */
+static int region_make_way(struct torcoll *t, uintptr_t addr, size_t length)
+{
+	struct torcoll_region *r;
+
+	while ((r = region_overlap(t, addr, length))) {
+		if (!r->cached)
+			return -EEXIST;
+		cache_drop(t, r);
+	}
+	return 0;
+}
+
+/* Forget the cached region that was not used for longest, and that no op uses. Return: whether there was one. */
+static bool cache_evict(struct torcoll *t)
+{
+	struct torcoll_region *oldest;
+	size_t tries = t->nregions;
+
+	cache_drop_leftovers(t);
+	while (tries--) {
+		oldest = NULL;
+		for (size_t i = 0; i < t->nregions; i++)
+			if (t->regions[i].cached && (!oldest || t->regions[i].used < oldest->used))
+				oldest = &t->regions[i];
+		if (!oldest)
+			return false;
+		if (!region_del_call(t, oldest)) {
+			region_remove(t, oldest);
+			return true;
+		}
+		oldest->used = ++t->lookups;
+	}
+	return false;
+}
+
+static int region_add(struct torcoll *t, uintptr_t addr, size_t length)
+{
 	struct torcoll_region_add add = {
 		.size = sizeof(add),
 		.addr = addr,
 		.length = length,
 	};
+	const struct torcoll_region *other;
 	int err;
 
-	if (i < t->nregions && (t->regions[i].addr <= addr || t->regions[i].addr - addr < length))
-		return torcoll__fail(-EEXIST, "registration of %zu bytes at %p: overlaps %zu bytes at %p",
-				     length, (void *)addr, t->regions[i].length,
-				     (void *)t->regions[i].addr);
+	err = region_make_way(t, addr, length);
+	if (err) {
+		other = region_overlap(t, addr, length);
+		return torcoll__fail(err, "registration of %zu bytes at %p: overlaps %zu bytes at %p",
+				     length, (void *)addr, other->length, (void *)other->addr);
+	}
 	err = region_make_room(t);
 	if (err)
 		return err;
-	err = torcoll__ioctl(t, TORCOLL_IOC_REGION_ADD, &add);
+	do {
+		err = torcoll__ioctl(t, TORCOLL_IOC_REGION_ADD, &add);
+	} while (err == -EDQUOT && cache_evict(t));
 	if (err)
 		return torcoll__refused(t, err, "registration of memory");
-	memmove(&t->regions[i + 1], &t->regions[i], (t->nregions - i) * sizeof(*t->regions));
-	t->regions[i] = (struct torcoll_region){ .addr = addr, .length = length, .handle = add.region };
-	t->nregions++;
+	region_insert(t, addr, length, add.region);
 	return 0;
 }
+
+/* ---- the cache ---- */
+
+/* What is smaller is pinned by each op: that costs less than to keep account of it. */
+#define CACHE_LEAST	(64U << 10)
+
+/* Whatever stands against it, the op can do without. */
+static uint32_t cache_add(struct torcoll *t, uintptr_t addr, uint64_t length)
+{
+	struct torcoll_region_add add = {
+		.size = sizeof(add),
+		.flags = TORCOLL_REGION_WATCH,
+		.addr = addr,
+		.length = length,
+	};
+	struct torcoll_region *r;
+	int err;
+
+	if (length > t->cache_bytes || region_make_way(t, addr, length) || region_make_room(t))
+		return 0;
+	while (t->cached_bytes > t->cache_bytes - length)
+		if (!cache_evict(t))
+			return 0;
+	do {
+		err = torcoll__ioctl(t, TORCOLL_IOC_REGION_ADD, &add);
+	} while (err == -EDQUOT && cache_evict(t));
+	if (err)
+		return 0;
+	r = region_insert(t, addr, length, add.region);
+	r->cached = true;
+	r->used = ++t->lookups;
+	t->cached_bytes += length;
+	return add.region;
+}
+
+uint32_t torcoll__region_find(struct torcoll *t, const void *p, uint64_t length)
+{
+	bool worth = length >= CACHE_LEAST && t->cache_bytes && t->features & TORCOLL_FEATURE_WATCH;
+	struct torcoll_region *r;
+	uint32_t handle;
+
+	pthread_rwlock_rdlock(&t->lock);
+	r = region_around(t, (uintptr_t)p, length);
+	handle = r ? r->handle : 0;
+	if (r && r->cached)
+		__atomic_store_n(&r->used, __atomic_add_fetch(&t->lookups, 1, __ATOMIC_RELAXED),
+				 __ATOMIC_RELAXED);
+	pthread_rwlock_unlock(&t->lock);
+	if (handle || !worth)
+		return handle;
+	pthread_rwlock_wrlock(&t->lock);
+	r = region_around(t, (uintptr_t)p, length);
+	handle = r ? r->handle : cache_add(t, (uintptr_t)p, length);
+	pthread_rwlock_unlock(&t->lock);
+	return handle;
+}
+
+/* A region that is cached, or was: the op is to do without. */
+static bool stale_forget(struct torcoll *t, uint32_t *handle)
+{
+	for (size_t i = 0; i < t->nregions; i++) {
+		if (t->regions[i].handle != *handle)
+			continue;
+		if (!t->regions[i].cached)
+			return false;
+		cache_drop(t, &t->regions[i]);
+		break;
+	}
+	*handle = 0;
+	return true;
+}
+
+/* Only the module knows which of the two is meant. */
+static bool stale(struct torcoll *t, struct torcoll_submit *s)
+{
+	bool send = s->send_region && stale_forget(t, &s->send_region);
+	bool recv = s->recv_region && stale_forget(t, &s->recv_region);
+
+	return send || recv;
+}
+
+bool torcoll__region_retry(struct torcoll *t, int err, struct torcoll_submit *s)
+{
+	bool again = false;
+
+	/* a region that another thread gave up just now may be another by now, or none */
+	if (err != -ESTALE && err != -ENOENT && err != -EFAULT && err != -EDQUOT)
+		return false;
+	pthread_rwlock_wrlock(&t->lock);
+	if (err != -EDQUOT)
+		again = stale(t, s);
+	else
+		again = cache_evict(t);
+	pthread_rwlock_unlock(&t->lock);
+	return again;
+}
+
+/* ---- by the program ---- */
 
 int torcoll_register(struct torcoll *t, void *addr, size_t length)
 {
@@ -107,14 +302,11 @@ int torcoll_register(struct torcoll *t, void *addr, size_t length)
 
 static int region_del_at(struct torcoll *t, size_t i)
 {
-	struct torcoll_handle del = { .size = sizeof(del), .handle = t->regions[i].handle };
-	int err;
+	int err = region_del_call(t, &t->regions[i]);
 
-	err = torcoll__ioctl(t, TORCOLL_IOC_REGION_DEL, &del);
 	if (err)
 		return torcoll__refused(t, err, "end of a registration");
-	t->nregions--;
-	memmove(&t->regions[i], &t->regions[i + 1], (t->nregions - i) * sizeof(*t->regions));
+	region_remove(t, &t->regions[i]);
 	return 0;
 }
 
@@ -122,7 +314,8 @@ static int region_del(struct torcoll *t, uintptr_t addr)
 {
 	size_t i = region_lower_bound(t, addr);
 
-	if (i == t->nregions || t->regions[i].addr != addr || t->regions[i].automatic)
+	if (i == t->nregions || t->regions[i].addr != addr || t->regions[i].automatic ||
+	    t->regions[i].cached || t->regions[i].allocated)
 		return torcoll__fail(-ENOENT, "nothing is registered at %p", (void *)addr);
 	if (t->regions[i].holds)
 		return torcoll__fail(-EBUSY, "%u prepared ops use the memory at %p",
@@ -140,6 +333,83 @@ int torcoll_unregister(struct torcoll *t, void *addr)
 	return err;
 }
 
+/* ---- memory of the module's ---- */
+
+static int alloc_map(struct torcoll *t, const struct torcoll_region_alloc *alloc, void **out)
+{
+	struct torcoll_region *r;
+	void *p;
+
+	if (region_make_room(t))
+		return -ENOMEM;
+	p = torcoll_sys_mmap(t->fd, alloc->bytes, alloc->offset);
+	if (!p)
+		return torcoll__fail(-ENOMEM, "allocation of memory: it cannot be mapped");
+	/* what was cached of what was here before */
+	region_make_way(t, (uintptr_t)p, alloc->bytes);
+	r = region_insert(t, (uintptr_t)p, alloc->bytes, alloc->region);
+	r->allocated = true;
+	*out = p;
+	return 0;
+}
+
+int torcoll_alloc(struct torcoll *t, size_t length, void **p)
+{
+	struct torcoll_region_alloc alloc = { .size = sizeof(alloc), .length = length };
+	struct torcoll_region gone;
+	int err;
+
+	err = torcoll__check(t, "allocation of memory");
+	if (err)
+		return err;
+	if (!(t->features & TORCOLL_FEATURE_ALLOC))
+		return torcoll__fail(-EOPNOTSUPP, "allocation of memory: the module has none to give");
+	err = torcoll__ioctl(t, TORCOLL_IOC_REGION_ALLOC, &alloc);
+	if (err)
+		return torcoll__refused(t, err, "allocation of memory");
+	pthread_rwlock_wrlock(&t->lock);
+	err = alloc_map(t, &alloc, p);
+	pthread_rwlock_unlock(&t->lock);
+	if (err) {
+		gone = (struct torcoll_region){ .handle = alloc.region };
+		region_del_call(t, &gone);
+	}
+	return err;
+}
+
+int torcoll_free(struct torcoll *t, void *p)
+{
+	struct torcoll_region *r;
+	int err = 0;
+
+	if (!p)
+		return 0;
+	err = torcoll__check(t, "end of an allocation");
+	if (err)
+		return err;
+	pthread_rwlock_wrlock(&t->lock);
+	r = region_around(t, (uintptr_t)p, 1);
+	if (!r || !r->allocated || r->addr != (uintptr_t)p)
+		err = torcoll__fail(-ENOENT, "nothing was allocated at %p", p);
+	else if (r->holds)
+		err = torcoll__fail(-EBUSY, "%u prepared ops use the memory at %p", r->holds, p);
+	else if (region_del_call(t, r))
+		err = torcoll__refused(t, -EBUSY, "end of an allocation");
+	if (!err) {
+		torcoll_sys_munmap(p, r->length);
+		region_remove(t, r);
+	}
+	pthread_rwlock_unlock(&t->lock);
+	return err;
+}
+
+void torcoll__region_unmap_all(struct torcoll *t)
+{
+	for (size_t i = 0; i < t->nregions; i++)
+		if (t->regions[i].allocated)
+			torcoll_sys_munmap((void *)t->regions[i].addr, t->regions[i].length);
+}
+
 /* ---- for prepared ops ---- */
 
 int torcoll__region_hold(struct torcoll *t, const void *p, uint64_t length, uint32_t *region)
@@ -150,7 +420,8 @@ int torcoll__region_hold(struct torcoll *t, const void *p, uint64_t length, uint
 
 	pthread_rwlock_wrlock(&t->lock);
 	r = region_around(t, addr, length);
-	if (!r) {
+	/* what is cached may go at any time */
+	if (!r || r->cached) {
 		err = region_add(t, addr, length);
 		if (!err) {
 			r = region_around(t, addr, length);

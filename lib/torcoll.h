@@ -135,6 +135,21 @@ const char *torcoll_strerror(int err);
 int torcoll_register(struct torcoll *t, void *addr, size_t length);
 
 /*
+ * Memory that is not registered is as good as registered from its second use on, if it is large (64 KiB) and the module
+ * can watch it: up to TORCOLL_CACHE MiB in the environment, 1024 if not set, stay registered for ops to come, the latest
+ * ones. The program need not know: it may free, unmap or discard memory as it likes when no op uses it. 0: none.
+ */
+
+/*
+ * Allocate @length bytes of zeroed memory for use without copies, as if registered, but without counting towards
+ * RLIMIT_MEMLOCK. It is not inherited by children. Errors: -EINVAL (empty), -EDQUOT, -ENOMEM, -EOPNOTSUPP (an old module).
+ */
+int torcoll_alloc(struct torcoll *t, size_t length, void **p);
+
+/* Free it; closing the context does as well. Errors: -ENOENT, -EBUSY (an op is using it, or a prepared one would). */
+int torcoll_free(struct torcoll *t, void *p);
+
+/*
  * Unregister memory; @addr as it was registered. Errors: -ENOENT (nothing is registered at @addr),
  * -EBUSY (an op is using it, or a prepared one would).
  */

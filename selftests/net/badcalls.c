@@ -50,6 +50,7 @@ union any {
 	struct torcoll_wait wait;
 	struct torcoll_batch batch;
 	struct torcoll_ring_setup ring_setup;
+	struct torcoll_region_alloc region_alloc;
 };
 
 /* --- calls that are all right --- */
@@ -68,6 +69,11 @@ static void good_region_add(union any *any)
 {
 	any->region_add.addr = MEMORY + 4 * PAGE;
 	any->region_add.length = PAGE;
+}
+
+static void good_region_alloc(union any *any)
+{
+	any->region_alloc.length = PAGE;
 }
 
 static void good_ring_setup(union any *any)
@@ -153,6 +159,8 @@ static const struct call_type {
 	{ "info", TORCOLL_IOC_INFO, sizeof(struct torcoll_info), good_info },
 	{ "error", TORCOLL_IOC_ERROR, sizeof(struct torcoll_error), good_error },
 	{ "region_add", TORCOLL_IOC_REGION_ADD, sizeof(struct torcoll_region_add), good_region_add },
+	{ "region_alloc", TORCOLL_IOC_REGION_ALLOC, sizeof(struct torcoll_region_alloc),
+	  good_region_alloc },
 	{ "ring_setup", TORCOLL_IOC_RING_SETUP, sizeof(struct torcoll_ring_setup), good_ring_setup },
 	{ "region_del", TORCOLL_IOC_REGION_DEL, sizeof(struct torcoll_handle), good_region_del },
 	{ "comm_add", TORCOLL_IOC_COMM_ADD, sizeof(struct torcoll_comm_add), good_comm_add },
@@ -230,6 +238,7 @@ struct member {
 #define INFO(_member, _value)		SET(torcoll_info, _member, _value)
 #define ERROR(_member, _value)		SET(torcoll_error, _member, _value)
 #define REGION_ADD(_member, _value)	SET(torcoll_region_add, _member, _value)
+#define REGION_ALLOC(_member, _value)	SET(torcoll_region_alloc, _member, _value)
 #define RING_SETUP(_member, _value)	SET(torcoll_ring_setup, _member, _value)
 #define HANDLE(_value)			SET(torcoll_handle, handle, _value)
 #define HANDLE_FROM(_variable)		FROM(torcoll_handle, handle, _variable)
@@ -271,7 +280,19 @@ static const struct row rows[] = {
 	ROW("room_for_1", ERROR, 0, ERROR(text, MEMORY_END - 1), ERROR(len, 1)),
 	ROW("room_2^32-1", ERROR, 0, ERROR(len, ~0U)),
 
-	ROW("flags", REGION_ADD, EINVAL, REGION_ADD(flags, 1)),
+	ROW("watched", REGION_ADD, 0, REGION_ADD(flags, TORCOLL_REGION_WATCH)),
+	ROW("watched_unmapped", REGION_ADD, EFAULT, REGION_ADD(flags, TORCOLL_REGION_WATCH),
+	    REGION_ADD(addr, UNMAPPED)),
+	ROW("flags", REGION_ADD, EINVAL, REGION_ADD(flags, TORCOLL_REGION_FLAGS + 1)),
+	ROW("last_flag", REGION_ADD, EINVAL, REGION_ADD(flags, 1U << 31)),
+	ROW("flags", REGION_ALLOC, EINVAL, REGION_ALLOC(flags, 1)),
+	ROW("reserved", REGION_ALLOC, EINVAL, REGION_ALLOC(__reserved, 1)),
+	ROW("no_bytes", REGION_ALLOC, EINVAL, REGION_ALLOC(length, 0)),
+	ROW("length_2^46", REGION_ALLOC, ENOMEM, REGION_ALLOC(length, 1UL << 46)),
+	ROW("length_2^63", REGION_ALLOC, ENOMEM, REGION_ALLOC(length, 1UL << 63)),
+	ROW("length_2^64-1", REGION_ALLOC, ENOMEM, REGION_ALLOC(length, ~0UL)),
+	{ .name = "REGION_ALLOC__rounded_up", .cmd = TORCOLL_IOC_REGION_ALLOC,
+	  .set = { REGION_ALLOC(length, PAGE + 1) }, .out = REGION_ALLOC(bytes, 2 * PAGE) },
 	ROW("flags", RING_SETUP, EINVAL, RING_SETUP(flags, 1)),
 	ROW("no_entries", RING_SETUP, EINVAL, RING_SETUP(entries, 0)),
 	ROW("too_many_entries", RING_SETUP, EINVAL, RING_SETUP(entries, TORCOLL_RING_MAX + 1)),
@@ -563,7 +584,7 @@ static const struct {
 	unsigned int cmd;
 } numbers[] = {
 	{ "0x0f", _IO(TORCOLL_IOC_MAGIC, 0x0f) },
-	{ "0x12", _IO(TORCOLL_IOC_MAGIC, 0x12) },
+	{ "0x13", _IO(TORCOLL_IOC_MAGIC, 0x13) },
 	{ "0x1f", _IO(TORCOLL_IOC_MAGIC, 0x1f) },
 	{ "0x24", _IO(TORCOLL_IOC_MAGIC, 0x24) },
 	{ "0x33", _IO(TORCOLL_IOC_MAGIC, 0x33) },
@@ -781,7 +802,7 @@ static void try_made_nothing(int fd, const struct call_type *type)
 	struct torcoll_handle handle = { .size = sizeof(handle) };
 	int err;
 
-	if (type->cmd == TORCOLL_IOC_REGION_ADD) {
+	if (type->cmd == TORCOLL_IOC_REGION_ADD || type->cmd == TORCOLL_IOC_REGION_ALLOC) {
 		handle.handle = stale_region;
 		err = call(fd, TORCOLL_IOC_REGION_DEL, &handle);
 	} else if (type->cmd == TORCOLL_IOC_COMM_ADD) {

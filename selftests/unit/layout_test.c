@@ -48,6 +48,14 @@ static void print_queries(FILE *f)
 	MEMBER(torcoll_region_add, length);
 	MEMBER(torcoll_region_add, region);
 	MEMBER(torcoll_region_add, __reserved);
+	STRUCT(torcoll_region_alloc);
+	MEMBER(torcoll_region_alloc, size);
+	MEMBER(torcoll_region_alloc, flags);
+	MEMBER(torcoll_region_alloc, length);
+	MEMBER(torcoll_region_alloc, region);
+	MEMBER(torcoll_region_alloc, __reserved);
+	MEMBER(torcoll_region_alloc, bytes);
+	MEMBER(torcoll_region_alloc, offset);
 }
 
 static void print_comms(FILE *f)
@@ -174,6 +182,8 @@ static void print_values(FILE *f)
 	VALUE(TORCOLL_IOC_ERROR);
 	VALUE(TORCOLL_IOC_REGION_ADD);
 	VALUE(TORCOLL_IOC_REGION_DEL);
+	VALUE(TORCOLL_IOC_REGION_ALLOC);
+	VALUE(TORCOLL_REGION_WATCH);
 	VALUE(TORCOLL_IOC_COMM_ADD);
 	VALUE(TORCOLL_IOC_COMM_DEL);
 	VALUE(TORCOLL_IOC_COMM_INFO);
@@ -193,6 +203,8 @@ static void print_values(FILE *f)
 	VALUE(TORCOLL_FEATURE_SHRINK);
 	VALUE(TORCOLL_FEATURE_RING);
 	VALUE(TORCOLL_FEATURE_SPIN);
+	VALUE(TORCOLL_FEATURE_ALLOC);
+	VALUE(TORCOLL_FEATURE_WATCH);
 	VALUE(TORCOLL_OP_WAIT);
 	VALUE(TORCOLL_OP_NOWAIT);
 	VALUE(TORCOLL_OP_RING);

@@ -71,7 +71,8 @@ static struct fake {
 	} ring;
 	uint64_t post_on_wait;		/* what is posted while a call waits */
 	int32_t eventfd;
-	bool mapped;
+	bool mapped, no_map;
+	uint64_t map_offset;		/* of what was made last */
 	uint32_t batch_room;		/* ops that batches start before one is refused */
 } fake;
 
@@ -104,8 +105,10 @@ void *torcoll_sys_mmap(int fd, size_t bytes, uint64_t offset)
 {
 	assert_int_equal(fd, FAKE_FD);
 	assert_int_equal(bytes, sizeof(fake.ring));
-	assert_int_equal(offset, TORCOLL_MMAP_RING);
+	assert_int_equal(offset, fake.map_offset);
 	assert_false(fake.mapped);
+	if (fake.no_map)
+		return NULL;
 	fake.mapped = true;
 	return &fake.ring;
 }
@@ -123,10 +126,20 @@ static void fake_ring_setup(struct torcoll_ring_setup *setup)
 	assert_int_equal(setup->size, sizeof(*setup));
 	assert_int_equal(setup->flags, 0);
 	fake.eventfd = setup->eventfd;
+	fake.map_offset = TORCOLL_MMAP_RING;
 	setup->entries = FAKE_RING;
 	setup->bytes = sizeof(fake.ring);
 	setup->entries_offset = sizeof(fake.ring.head);
 	setup->entry_size = sizeof(fake.ring.entry[0]);
+}
+
+static void fake_region_alloc(struct torcoll_region_alloc *alloc)
+{
+	assert_int_equal(alloc->size, sizeof(*alloc));
+	alloc->region = fake.next_handle++;
+	alloc->bytes = sizeof(fake.ring);
+	alloc->offset = (uint64_t)alloc->region << 32;
+	fake.map_offset = alloc->offset;
 }
 
 static void fake_info(struct torcoll_info *info)
@@ -214,6 +227,8 @@ static void fake_serve(unsigned long request, void *arg)
 		return fake_info(arg);
 	case TORCOLL_IOC_ERROR:
 		return fake_error(arg);
+	case TORCOLL_IOC_REGION_ALLOC:
+		return fake_region_alloc(arg);
 	case TORCOLL_IOC_RING_SETUP:
 		return fake_ring_setup(arg);
 	case TORCOLL_IOC_REGION_ADD:
@@ -280,7 +295,7 @@ static unsigned int fake_calls(unsigned long request)
 
 static const char *const variables[] = {
 	"TORCOLL_FABRIC", "TORCOLL_COMM", "TORCOLL_SECRET", "TORCOLL_RANK", "TORCOLL_SIZE",
-	"TORCOLL_MEMBERS", "TORCOLL_TIMEOUT", "TORCOLL_SPIN",
+	"TORCOLL_MEMBERS", "TORCOLL_TIMEOUT", "TORCOLL_SPIN", "TORCOLL_CACHE",
 };
 
 struct fixture {

@@ -27,6 +27,7 @@ static const struct variable {
 	{ "TORCOLL_ALGO", "any", "algorithms that auto may take" },
 	{ "TORCOLL_TIMEOUT", "120", "seconds until joining is given up" },
 	{ "TORCOLL_SPIN", "0", "microseconds that a wait looks before it sleeps" },
+	{ "TORCOLL_CACHE", "1024", "MiB of large buffers that stay registered" },
 	{ "TORCOLL_DEBUG", "quiet", "what is said on stderr: quiet, warn, info, trace" },
 };
 

@@ -17,6 +17,7 @@
  *	EFAULT		a pointer, or memory behind it, cannot be read or written
  *	ENOTTY		the ioctl number is unknown
  *	ENOENT		a comm, region or op handle names nothing on this file
+ *	ESTALE		the memory of a watched region was unmapped or replaced: register it anew
  *	ENODEV		this namespace has no fabric of that key
  *	EBUSY		the object is in use; with TORCOLL_OP_NOWAIT: no op slot is free
  *	EEXIST		a comm of that name is already being joined from this node
@@ -177,6 +178,8 @@ struct torcoll_info {
 #define TORCOLL_FEATURE_SHRINK		(1ULL << 2)	/* TORCOLL_IOC_COMM_SHRINK */
 #define TORCOLL_FEATURE_RING		(1ULL << 3)	/* TORCOLL_IOC_RING_SETUP */
 #define TORCOLL_FEATURE_SPIN		(1ULL << 4)	/* torcoll_wait.spin_ns */
+#define TORCOLL_FEATURE_ALLOC		(1ULL << 5)	/* TORCOLL_IOC_REGION_ALLOC */
+#define TORCOLL_FEATURE_WATCH		(1ULL << 6)	/* TORCOLL_REGION_WATCH */
 
 /*
  * TORCOLL_IOC_ERROR: the sentence for the last refused call or failed op on this file, terminated
@@ -194,11 +197,33 @@ struct torcoll_error {
  */
 struct torcoll_region_add {
 	__u32 size;
-	__u32 flags;			/* must be 0 */
+	__u32 flags;			/* TORCOLL_REGION_* */
 	__u64 addr;			/* in: any address */
 	__u64 length;			/* in: bytes, not 0 */
 	__u32 region;			/* out: handle, never 0 */
 	__u32 __reserved;
+};
+
+/*
+ * For memory that others manage: when the process unmaps, discards or replaces a page of it, the region becomes useless, and
+ * ops with it are refused with ESTALE. Not what a fork does, or mprotect().
+ */
+#define TORCOLL_REGION_WATCH	(1U << 0)
+#define TORCOLL_REGION_FLAGS	TORCOLL_REGION_WATCH
+
+/*
+ * TORCOLL_IOC_REGION_ALLOC: memory of the module's, filled with zeros, for use without copies. Map @bytes of the file
+ * at @offset, shared, once: ops then name it by these addresses. It is charged to the user's kernel memory until the
+ * region is deleted; what is mapped stays until it is unmapped. A child of fork() does not have the mapping.
+ */
+struct torcoll_region_alloc {
+	__u32 size;
+	__u32 flags;			/* must be 0 */
+	__u64 length;			/* in: bytes, not 0 */
+	__u32 region;			/* out: handle, never 0 */
+	__u32 __reserved;
+	__u64 bytes;			/* out: what it is mapped as: whole pages */
+	__u64 offset;			/* out: for mmap() */
 };
 
 /*
@@ -440,6 +465,7 @@ struct torcoll_batch {
 #define TORCOLL_IOC_RING_SETUP	_IO(TORCOLL_IOC_MAGIC, 0x02)	/* struct torcoll_ring_setup */
 #define TORCOLL_IOC_REGION_ADD	_IO(TORCOLL_IOC_MAGIC, 0x10)	/* struct torcoll_region_add */
 #define TORCOLL_IOC_REGION_DEL	_IO(TORCOLL_IOC_MAGIC, 0x11)	/* struct torcoll_handle */
+#define TORCOLL_IOC_REGION_ALLOC _IO(TORCOLL_IOC_MAGIC, 0x12)	/* struct torcoll_region_alloc */
 #define TORCOLL_IOC_COMM_ADD	_IO(TORCOLL_IOC_MAGIC, 0x20)	/* struct torcoll_comm_add */
 #define TORCOLL_IOC_COMM_DEL	_IO(TORCOLL_IOC_MAGIC, 0x21)	/* struct torcoll_handle */
 #define TORCOLL_IOC_COMM_INFO	_IO(TORCOLL_IOC_MAGIC, 0x22)	/* struct torcoll_comm_info */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Whether the memory of a region is still what its process has mapped there. Pinned pages stay what they are, but
+ * munmap(), madvise(MADV_DONTNEED) and the like put others, or nothing, at their addresses; the kernel's MMU notifiers
+ * tell. Whoever keeps regions of memory that others manage, as the library does, learns of it when an op is submitted.
+ *
+ * Fork and changes of protection do not count: the pages stay the parent's, which is why a pin asks for exclusive ones.
+ */
+#ifndef _TOR_MAPPING_H
+#define _TOR_MAPPING_H
+
+#include <linux/mmu_notifier.h>
+
+#ifdef CONFIG_MMU_NOTIFIER
+
+/**
+ * struct tor_mapping - a watched range of addresses
+ * @lost: something else may be there; never taken back but by tor_mapping_reset()
+ */
+struct tor_mapping {
+	struct mmu_interval_notifier notifier;
+	bool lost;
+};
+
+/* Watch the caller's memory. Context: process, may sleep. Return: 0 or a negative errno. */
+int tor_mapping_watch(struct tor_mapping *mapping, u64 addr, u64 length);
+
+/* Context: process, may sleep. */
+void tor_mapping_end(struct tor_mapping *mapping);
+
+static inline bool tor_mapping_lost(const struct tor_mapping *mapping)
+{
+	return READ_ONCE(mapping->lost);
+}
+
+/* Look anew: before pages are pinned. */
+static inline void tor_mapping_reset(struct tor_mapping *mapping)
+{
+	WRITE_ONCE(mapping->lost, false);
+}
+
+#else
+
+struct tor_mapping {
+};
+
+static inline int tor_mapping_watch(struct tor_mapping *mapping, u64 addr, u64 length)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void tor_mapping_end(struct tor_mapping *mapping)
+{
+}
+
+static inline bool tor_mapping_lost(const struct tor_mapping *mapping)
+{
+	return false;
+}
+
+static inline void tor_mapping_reset(struct tor_mapping *mapping)
+{
+}
+
+#endif
+#endif

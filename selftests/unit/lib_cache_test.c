@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+/*
+ * libtorcoll's cache of registered memory: what is registered by itself, found again, replaced, given up.
+ */
+#include "lib_fake.h"
+
+#define LARGE	(64U << 10)
+
+static char memory[8 * LARGE];
+
+/* An allreduce of bytes in place; what region it names. */
+static uint32_t run(struct fixture *f, void *p, uint64_t bytes)
+{
+	assert_int_equal(torcoll_allreduce(f->comm, p, p, bytes, TORCOLL_I8, TORCOLL_SUM), 0);
+	assert_int_equal(fake.submit.send_region, fake.submit.recv_region);
+	return fake.submit.recv_region;
+}
+
+static void large__is_registered_once(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t region = run(f, memory, LARGE);
+
+	assert_true(region);
+	assert_int_equal(fake.region.flags, TORCOLL_REGION_WATCH);
+	assert_int_equal(fake.region.length, LARGE);
+	assert_int_equal(run(f, memory, LARGE), region);
+	assert_int_equal(run(f, memory + 100, LARGE / 2), region);
+	assert_int_equal(fake_calls(TORCOLL_IOC_REGION_ADD), 1);
+}
+
+static void small__is_not(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(run(f, memory, LARGE - 1), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_REGION_ADD), 0);
+}
+
+static void unwatched__is_not(void **state)
+{
+	struct fixture *f = *state;
+
+	f->t->features = 0;
+	assert_int_equal(run(f, memory, LARGE), 0);
+	f->t->features = TORCOLL_FEATURE_WATCH;
+	f->t->cache_bytes = 0;
+	assert_int_equal(run(f, memory, LARGE), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_REGION_ADD), 0);
+}
+
+static void longer__replaces(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t region = run(f, memory, LARGE);
+
+	assert_int_not_equal(run(f, memory, 2 * LARGE), region);
+	assert_int_equal(fake.handle.handle, region);
+	assert_int_equal(f->t->nregions, 1);
+	assert_int_equal(f->t->cached_bytes, 2 * LARGE);
+}
+
+/* In place, the block lies in the vector: one region, whichever is asked for first. */
+static void in_place__is_one(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(torcoll_allgather(f->comm, memory + LARGE * FAKE_RANK, memory,
+					   LARGE * FAKE_RANKS, TORCOLL_I8), 0);
+	assert_int_equal(fake.submit.send_region, fake.submit.recv_region);
+	assert_int_equal(fake_calls(TORCOLL_IOC_REGION_ADD), 1);
+}
+
+/* The module says that the memory is another: the op goes without, the next one registers anew. */
+static void stale__is_registered_anew(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t region = run(f, memory, LARGE);
+
+	fake_errors(TORCOLL_IOC_SUBMIT, -ESTALE, 0);
+	assert_int_equal(run(f, memory, LARGE), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 2);
+	assert_int_equal(fake.handle.handle, region);
+	assert_int_not_equal(run(f, memory, LARGE), region);
+	assert_int_equal(f->t->nregions, 1);
+}
+
+static void stale__in_a_batch(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I8, .redop = TORCOLL_SUM,
+		.count = LARGE, .send = memory, .recv = memory,
+	};
+	struct torcoll_request req;
+
+	run(f, memory, LARGE);
+	fake_errors(TORCOLL_IOC_BATCH, -ESTALE, 0);
+	fake.batch_room = 0;
+	assert_int_equal(torcoll_submit_many(f->comm, &op, 1, &req, NULL), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_BATCH), 2);
+	assert_int_equal(f->t->nregions, 0);
+}
+
+/* While an op uses it the module does not let go: later it does. */
+static void stale__in_use_is_given_up_later(void **state)
+{
+	struct fixture *f = *state;
+
+	run(f, memory, LARGE);
+	fake_errors(TORCOLL_IOC_SUBMIT, -ESTALE, 0);
+	fake_errors(TORCOLL_IOC_REGION_DEL, -EBUSY, 0);
+	assert_int_equal(run(f, memory, LARGE), 0);
+	assert_int_equal(f->t->leftovers, 1);
+	f->t->cache_bytes = LARGE;
+	run(f, memory, LARGE);
+	run(f, memory + LARGE, LARGE);
+	assert_int_equal(f->t->leftovers, 0);
+	assert_int_equal(f->t->nregions, 1);
+}
+
+/* Errors that have nothing to do with the cache are the caller's at once. */
+static void refused__is_not_tried_again(void **state)
+{
+	static const int errors[] = { -EINVAL, -EBUSY, -ENOMEM, -ECONNABORTED };
+	struct fixture *f = *state;
+
+	run(f, memory, LARGE);
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+		fake_errors(TORCOLL_IOC_SUBMIT, errors[i], 0);
+		assert_int_equal(torcoll_allreduce(f->comm, memory, memory, LARGE, TORCOLL_I8,
+						   TORCOLL_SUM), errors[i]);
+		assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 1);
+	}
+	/* without a cached region */
+	fake_errors(TORCOLL_IOC_SUBMIT, -EFAULT, -EFAULT);
+	assert_int_equal(torcoll_allreduce(f->comm, memory + LARGE, memory + LARGE, 1, TORCOLL_I8,
+					   TORCOLL_SUM), -EFAULT);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 1);
+}
+
+static void budget__oldest_goes(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t first, second;
+
+	f->t->cache_bytes = 2 * LARGE;
+	first = run(f, memory, LARGE);
+	second = run(f, memory + 2 * LARGE, LARGE);
+	assert_int_equal(run(f, memory, LARGE), first);
+	run(f, memory + 4 * LARGE, LARGE);
+	assert_int_equal(fake.handle.handle, second);
+	assert_int_equal(run(f, memory, LARGE), first);
+	assert_int_equal(f->t->cached_bytes, 2 * LARGE);
+	/* what does not fit at all is pinned by the op */
+	assert_int_equal(run(f, memory + 5 * LARGE, 2 * LARGE + 1), 0);
+}
+
+/* What is cached must not keep an op or a registration from what it may have. */
+static void quota__cache_gives_way(void **state)
+{
+	struct fixture *f = *state;
+
+	run(f, memory, LARGE);
+	fake_errors(TORCOLL_IOC_SUBMIT, -EDQUOT, 0);
+	assert_int_equal(run(f, memory + 2 * LARGE, 1), 0);
+	assert_int_equal(f->t->nregions, 0);
+	run(f, memory, LARGE);
+	fake_errors(TORCOLL_IOC_REGION_ADD, -EDQUOT, 0);
+	assert_int_equal(torcoll_register(f->t, memory + 2 * LARGE, 1), 0);
+	assert_int_equal(f->t->nregions, 1);
+	/* nothing left to give up */
+	fake_errors(TORCOLL_IOC_SUBMIT, -EDQUOT, 0);
+	assert_int_equal(torcoll_allreduce(f->comm, memory, memory, 1, TORCOLL_I8, TORCOLL_SUM),
+			 -EDQUOT);
+}
+
+static void program__comes_first(void **state)
+{
+	struct fixture *f = *state;
+
+	run(f, memory, LARGE);
+	assert_int_equal(torcoll_unregister(f->t, memory), -ENOENT);
+	assert_int_equal(torcoll_register(f->t, memory + 1, LARGE), 0);
+	assert_int_equal(f->t->nregions, 1);
+	assert_int_equal(fake.region.flags, 0);
+	/* partly registered is not registered, and nothing makes way for it */
+	assert_int_equal(run(f, memory, LARGE), 0);
+	assert_int_equal(torcoll_unregister(f->t, memory + 1), 0);
+}
+
+static void alloc__is_a_region(void **state)
+{
+	struct fixture *f = *state;
+	void *p, *none;
+
+	f->t->features = 0;
+	assert_int_equal(torcoll_alloc(f->t, 100, &p), -EOPNOTSUPP);
+	f->t->features = TORCOLL_FEATURE_ALLOC;
+	fake_errors(TORCOLL_IOC_REGION_ALLOC, -EDQUOT, 0);
+	assert_int_equal(torcoll_alloc(f->t, 100, &p), -EDQUOT);
+	assert_int_equal(torcoll_alloc(f->t, 100, &p), 0);
+	assert_ptr_equal(p, &fake.ring);
+	assert_true(run(f, p, 100));
+	assert_int_equal(torcoll_unregister(f->t, p), -ENOENT);
+	assert_int_equal(torcoll_free(f->t, (char *)p + 1), -ENOENT);
+	fake_errors(TORCOLL_IOC_REGION_DEL, -EBUSY, 0);
+	assert_int_equal(torcoll_free(f->t, p), -EBUSY);
+	assert_true(fake.mapped);
+	assert_int_equal(torcoll_free(f->t, p), 0);
+	assert_false(fake.mapped);
+	assert_int_equal(torcoll_free(f->t, NULL), 0);
+	/* one that cannot be mapped is given back */
+	fake.no_map = true;
+	assert_int_equal(torcoll_alloc(f->t, 100, &none), -ENOMEM);
+	assert_int_equal(f->t->nregions, 0);
+	fake.no_map = false;
+	/* and one that is not freed goes with the context: teardown looks */
+	assert_int_equal(torcoll_alloc(f->t, 100, &p), 0);
+}
+
+static void cache__by_environment(void **state)
+{
+	struct torcoll *t;
+
+	setenv("TORCOLL_CACHE", "3", 1);
+	assert_int_equal(torcoll_open(&t), 0);
+	assert_int_equal(t->cache_bytes, 3 << 20);
+	torcoll_close(t);
+	setenv("TORCOLL_CACHE", "much", 1);
+	assert_int_equal(torcoll_open(&t), -EINVAL);
+	unsetenv("TORCOLL_CACHE");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test_open(large__is_registered_once),
+		test_open(small__is_not),
+		test_open(unwatched__is_not),
+		test_open(longer__replaces),
+		test_open(in_place__is_one),
+		test_open(stale__is_registered_anew),
+		test_open(stale__in_a_batch),
+		test_open(stale__in_use_is_given_up_later),
+		test_open(refused__is_not_tried_again),
+		test_open(budget__oldest_goes),
+		test_open(quota__cache_gives_way),
+		test_open(program__comes_first),
+		test_open(alloc__is_a_region),
+		test_closed(cache__by_environment),
+	};
+
+	fake_features = TORCOLL_FEATURE_WATCH;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
