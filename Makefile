@@ -334,6 +334,13 @@ $(B)/bin/$(notdir $(1)): $(B)/host/$(1).o $(B)/lib/libtorcoll.so
 endef
 $(foreach p,$(guest_programs),$(eval $(call guest_program,$(p))))
 
+# A program for the first version, with its headers before today's.
+$(B)/bin/first: selftests/abi/first.c $(wildcard selftests/abi/first/*.h selftests/abi/first/linux/*.h) \
+		$(B)/lib/libtorcoll.so
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -Iselftests/abi/first $(common_flags) $(CFLAGS) $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(rpath)
+
 # Frames as core encodes them, for the test of the dissector.
 $(B)/bin/dissector_frames: $(call objects,host,selftests/host/dissector_frames.c \
 		selftests/unit/host_env.c) $(B)/host/libtorcore.a
@@ -353,7 +360,7 @@ sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-si
 
 .PHONY: tests
 tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(addprefix $(B)/asan/fuzz/,$(fuzz_names)) \
-	$(sanitized_sim) $(net_programs) $(B)/bin/conformance $(B)/bin/dissector_frames
+	$(sanitized_sim) $(net_programs) $(B)/bin/first $(B)/bin/conformance $(B)/bin/dissector_frames
 	@:
 
 # The simulator over the sanitized core, and over the one that counts.

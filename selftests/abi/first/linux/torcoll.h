@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR MIT */
+/*
+ * torcoll: collectives over directly cabled tori, the ioctl interface of /dev/torcoll
+ *
+ * Every call takes a pointer to one struct whose first member is the struct's size in bytes as
+ * the caller was compiled. A smaller (older) struct is zero-extended, a larger one is accepted
+ * while its unknown tail is zero. Reserved members and undefined flag bits must be zero. Pointers
+ * travel as __u64, times are absolute CLOCK_MONOTONIC nanoseconds, 0 means none.
+ *
+ * An open file is bound to the network namespace of the process that opened it. Every call may be
+ * restarted after a signal.
+ *
+ * Errors, one meaning each; torcoll's sentence for the last refusal on a file: TORCOLL_IOC_ERROR.
+ *
+ *	EINVAL		a member is out of its documented range, or a reserved one is not zero
+ *	E2BIG		the struct's unknown tail is not zero
+ *	EFAULT		a pointer, or memory behind it, cannot be read or written
+ *	ENOTTY		the ioctl number is unknown
+ *	ENOENT		a comm, region or op handle names nothing on this file
+ *	ENODEV		this namespace has no fabric of that key
+ *	EBUSY		the object is in use; with TORCOLL_OP_NOWAIT: no op slot is free
+ *	EEXIST		a comm of that name is already being joined from this node
+ *	EOPNOTSUPP	a valid request that this module or the algorithm cannot serve
+ *	EDQUOT, ENOMEM	a limit was reached; the kernel is out of memory
+ *	EACCES, EPERM	wrong secret; not permitted
+ *	ETIMEDOUT	the deadline passed; the sentence names who is missing
+ *	EINTR		a signal interrupted a wait; the op goes on, wait again
+ *
+ * and, as the result of an op (its status, not the ioctl's):
+ *
+ *	EPROTO		ranks disagree about the op or the comm
+ *	ECONNABORTED	another rank left, aborted or was killed
+ *	ECANCELED	this rank aborted
+ *	EHOSTUNREACH	no path to a rank
+ *	EHOSTDOWN	a rank's host died or restarted
+ */
+#ifndef _UAPI_LINUX_TORCOLL_H
+#define _UAPI_LINUX_TORCOLL_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define TORCOLL_ABI_VERSION	1
+#define TORCOLL_DEVICE		"/dev/torcoll"
+#define TORCOLL_NAME_MAX	64	/* bytes of a comm's name or secret, no terminator */
+#define TORCOLL_MAX_DIMS	6
+
+/* What is called. Values are also on the wire (in the descriptor's digest). */
+enum torcoll_collective {
+	TORCOLL_COLL_NONE,
+	TORCOLL_ALLREDUCE,
+	TORCOLL_REDUCE_SCATTER,
+	TORCOLL_ALLGATHER,
+	TORCOLL_BROADCAST,
+	TORCOLL_REDUCE,
+	TORCOLL_BARRIER,
+	TORCOLL_GATHER,
+	TORCOLL_SCATTER,
+	TORCOLL_ALLTOALL,
+	TORCOLL_SCAN,
+	TORCOLL_EXSCAN,
+	TORCOLL_HALO,
+	TORCOLL_SEND,
+	TORCOLL_RECV,
+	TORCOLL_COLL_COUNT
+};
+
+enum torcoll_type {
+	TORCOLL_TYPE_NONE,
+	TORCOLL_I8,
+	TORCOLL_I16,
+	TORCOLL_I32,
+	TORCOLL_I64,
+	TORCOLL_U8,
+	TORCOLL_U16,
+	TORCOLL_U32,
+	TORCOLL_U64,
+	TORCOLL_F16,
+	TORCOLL_BF16,
+	TORCOLL_F32,
+	TORCOLL_F64,
+	/* MPI's pair types, for minloc and maxloc: value, then int index, C layout */
+	TORCOLL_FLOAT_INT,
+	TORCOLL_DOUBLE_INT,
+	TORCOLL_LONG_INT,
+	TORCOLL_2INT,
+	TORCOLL_SHORT_INT,
+	TORCOLL_TYPE_COUNT
+};
+
+enum torcoll_redop {
+	TORCOLL_REDOP_NONE,
+	TORCOLL_SUM,
+	TORCOLL_PROD,
+	TORCOLL_MIN,
+	TORCOLL_MAX,
+	TORCOLL_AVG,
+	TORCOLL_BAND,
+	TORCOLL_BOR,
+	TORCOLL_BXOR,
+	TORCOLL_LAND,
+	TORCOLL_LOR,
+	TORCOLL_LXOR,
+	TORCOLL_MINLOC,
+	TORCOLL_MAXLOC,
+	TORCOLL_PREMULSUM,
+	TORCOLL_REDOP_COUNT
+};
+
+/* Promises about the bits of floating-point results. */
+enum torcoll_bits {
+	TORCOLL_BITS_DEFAULT,	/* the comm's; agree unless set */
+	TORCOLL_BITS_AGREE,	/* the same bits on every rank */
+	TORCOLL_BITS_ORDERED,	/* the sequential result in rank order */
+	TORCOLL_BITS_RELAXED,	/* whatever is fastest */
+	TORCOLL_BITS_COUNT
+};
+
+enum torcoll_algorithm {
+	TORCOLL_ALGO_AUTO,
+	TORCOLL_SWING_BW,
+	TORCOLL_SWING_LAT,
+	TORCOLL_TRIVANCE_BW,
+	TORCOLL_TRIVANCE_LAT,
+	TORCOLL_CIRCULANT,
+	TORCOLL_GENERAL,
+	TORCOLL_RING,
+	TORCOLL_HAMILTONIAN,
+	TORCOLL_BUCKET,
+	TORCOLL_BIBUCKET,
+	TORCOLL_RECDOUB_LAT,
+	TORCOLL_RECDOUB_BW,
+	TORCOLL_RECDOUB_BW_MIRRORED,
+	TORCOLL_BRUCK_LAT,
+	TORCOLL_BRUCK_BW,
+	TORCOLL_WINDOW,
+	TORCOLL_FLOOD,
+	TORCOLL_TREE,
+	TORCOLL_MOORE,
+	TORCOLL_ALLPORT,
+	TORCOLL_BINE,		/* reserved */
+	TORCOLL_ALGO_COUNT
+};
+
+/* Parameters of an algorithm, by index into torcoll_submit.param; 0: the module chooses. */
+enum torcoll_param {
+	TORCOLL_PARAM_CHANNELS,	/* concurrent sub-collectives */
+	TORCOLL_PARAM_R,	/* general: distribution rounds saved, plus 1 */
+	TORCOLL_PARAM_BLOCKS,	/* circulant: blocks */
+	TORCOLL_PARAM_GROUP,	/* general: 1 cyclic, 2 XOR */
+	TORCOLL_PARAM_VARIANT,	/* which of several schedules of the family */
+	TORCOLL_PARAM_COUNT = 8
+};
+
+/*
+ * TORCOLL_IOC_INFO: what this module is.
+ */
+struct torcoll_info {
+	__u32 size;
+	__u32 flags;			/* must be 0 */
+	__u32 abi_version;		/* out */
+	__u32 max_channels;		/* out: per op */
+	__u64 features;			/* out: TORCOLL_FEATURE_* */
+	__u64 collectives;		/* out: bit 1 << enum torcoll_collective: served */
+	__u64 types;			/* out: likewise, enum torcoll_type */
+	__u64 redops;			/* out: likewise, enum torcoll_redop */
+	__u64 algorithms;		/* out: likewise, enum torcoll_algorithm */
+	char version[32];		/* out: the module's version, terminated */
+};
+
+#define TORCOLL_FEATURE_PLAIN_POINTERS	(1ULL << 0)	/* region 0 in torcoll_submit */
+#define TORCOLL_FEATURE_POLL		(1ULL << 1)	/* poll() reports completed ops */
+
+/*
+ * TORCOLL_IOC_ERROR: the sentence for the last refused call or failed op on this file, terminated
+ * and cut to @len bytes; empty if nothing was refused yet.
+ */
+struct torcoll_error {
+	__u32 size;
+	__u32 len;			/* in: bytes at @text; out: bytes of the whole sentence */
+	__u64 text;			/* in: char * */
+};
+
+/*
+ * TORCOLL_IOC_REGION_ADD: register memory for zero-copy use. The pages stay pinned and are charged
+ * to RLIMIT_MEMLOCK until the region is deleted or the file is closed.
+ */
+struct torcoll_region_add {
+	__u32 size;
+	__u32 flags;			/* must be 0 */
+	__u64 addr;			/* in: any address */
+	__u64 length;			/* in: bytes, not 0 */
+	__u32 region;			/* out: handle, never 0 */
+	__u32 __reserved;
+};
+
+/*
+ * TORCOLL_IOC_REGION_DEL, TORCOLL_IOC_COMM_DEL: give up a handle. EBUSY while an op uses a region;
+ * a comm's running ops are aborted (ECONNABORTED at the other ranks).
+ */
+struct torcoll_handle {
+	__u32 size;
+	__u32 handle;
+};
+
+/*
+ * TORCOLL_IOC_COMM_ADD: join a communicator. Blocks until every member has called with the same
+ * name, secret and list of members, or the deadline passes.
+ */
+struct torcoll_comm_add {
+	__u32 size;
+	__u32 flags;			/* must be 0 */
+	__u64 fabric;			/* in: the fabric's key */
+	__u64 name;			/* in: bytes, @name_len of them, 1 to TORCOLL_NAME_MAX */
+	__u64 secret;			/* in: bytes, @secret_len of them, 0 to TORCOLL_NAME_MAX */
+	__u32 name_len;
+	__u32 secret_len;
+	__u64 members;			/* in: __u32[ranks], the node of each rank; 0: all nodes, in order */
+	__u32 ranks;			/* in: number of ranks; 0 with members 0 */
+	__u32 rank;			/* in: the caller's; out: the same */
+	__u64 deadline_ns;		/* in */
+	__u32 depth;			/* in: ops in flight, 0: 8; out: what was granted */
+	__u32 comm;			/* out: handle, never 0 */
+	__u32 missing;			/* out, with ETIMEDOUT: a rank that did not come, or ~0 */
+	__u32 __reserved;
+};
+
+#define TORCOLL_RANK_SELF	(~0U)	/* torcoll_comm_add.rank: the one that is on this node */
+
+/*
+ * TORCOLL_IOC_COMM_INFO: what a comm is and how it does.
+ */
+struct torcoll_comm_info {
+	__u32 size;
+	__u32 comm;			/* in */
+	__u32 rank;			/* out, and all below */
+	__u32 ranks;
+	__u32 node;
+	__u32 generation;
+	__u32 ndim;			/* of the fabric */
+	__u32 side[TORCOLL_MAX_DIMS];
+	__u32 frame_bytes;		/* payload bytes per frame */
+	__s32 error;			/* negative errno of the first failure, or 0 */
+	__u32 error_rank;		/* who caused it, or ~0 */
+	__u32 __reserved;
+};
+
+/*
+ * TORCOLL_IOC_SUBMIT: start an op. All ranks of a comm call the same ops in the same order.
+ *
+ * @count is the number of elements of the whole vector for every collective: allgather receives
+ * @count elements, reduce-scatter sends @count. Rank i's block of an even split has
+ * count / ranks (+ 1 if i < count % ranks) elements; other splits are given by @counts.
+ * A buffer is an address inside a registered region, or any address with region 0 (pinned for the
+ * op). In place: equal addresses. The memory belongs to the op until it is complete.
+ */
+struct torcoll_submit {
+	__u32 size;
+	__u32 flags;			/* TORCOLL_OP_* */
+	__u32 comm;
+	__u16 collective;		/* enum torcoll_collective */
+	__u16 algorithm;		/* enum torcoll_algorithm */
+	__u16 type;			/* enum torcoll_type */
+	__u16 redop;			/* enum torcoll_redop; NONE where nothing is reduced */
+	__u32 bits;			/* enum torcoll_bits */
+	__u32 root;			/* rank; 0 where there is no root */
+	__u32 peer;			/* rank, for send and receive; 0 elsewhere */
+	__u64 count;
+	__u64 counts;			/* __u64[ranks] or 0 */
+	__u32 send_region;
+	__u32 recv_region;
+	__u64 send_addr;
+	__u64 recv_addr;
+	__u64 scalar;			/* premulsum: __u64 pointer to one element, else 0 */
+	__u32 param[TORCOLL_PARAM_COUNT];
+	__u64 deadline_ns;
+	__u64 user_data;		/* handed back by TORCOLL_IOC_WAIT */
+	__u64 op;			/* out: handle of the op on this comm, never 0 */
+	__s32 status;			/* out, with TORCOLL_OP_WAIT: as in torcoll_wait */
+	__u32 __reserved;
+};
+
+#define TORCOLL_OP_WAIT		(1U << 0)	/* return when complete, with status set */
+#define TORCOLL_OP_NOWAIT	(1U << 1)	/* EBUSY instead of waiting for a free op slot */
+#define TORCOLL_OP_FLAGS	(TORCOLL_OP_WAIT | TORCOLL_OP_NOWAIT)
+
+/*
+ * TORCOLL_IOC_WAIT: wait for one op, or (op 0) for any op of the comm; reaps it.
+ */
+struct torcoll_wait {
+	__u32 size;
+	__u32 flags;			/* TORCOLL_WAIT_* */
+	__u32 comm;
+	__s32 status;			/* out: 0 or the op's negative errno */
+	__u64 op;			/* in: handle or 0; out: the op that was reaped */
+	__u64 deadline_ns;		/* in: ETIMEDOUT from the ioctl when it passes; the op goes on */
+	__u64 user_data;		/* out */
+	__u32 error_rank;		/* out: the rank that caused status, or ~0 */
+	__u32 __reserved;
+};
+
+#define TORCOLL_WAIT_NOHANG	(1U << 0)	/* EAGAIN instead of waiting */
+#define TORCOLL_WAIT_FLAGS	TORCOLL_WAIT_NOHANG
+
+/*
+ * TORCOLL_IOC_ABORT: fail the comm: its ops end with ECANCELED here, ECONNABORTED elsewhere.
+ */
+
+#define TORCOLL_IOC_MAGIC	0xCE
+#define TORCOLL_IOC_INFO	_IO(TORCOLL_IOC_MAGIC, 0x00)	/* struct torcoll_info */
+#define TORCOLL_IOC_ERROR	_IO(TORCOLL_IOC_MAGIC, 0x01)	/* struct torcoll_error */
+#define TORCOLL_IOC_REGION_ADD	_IO(TORCOLL_IOC_MAGIC, 0x10)	/* struct torcoll_region_add */
+#define TORCOLL_IOC_REGION_DEL	_IO(TORCOLL_IOC_MAGIC, 0x11)	/* struct torcoll_handle */
+#define TORCOLL_IOC_COMM_ADD	_IO(TORCOLL_IOC_MAGIC, 0x20)	/* struct torcoll_comm_add */
+#define TORCOLL_IOC_COMM_DEL	_IO(TORCOLL_IOC_MAGIC, 0x21)	/* struct torcoll_handle */
+#define TORCOLL_IOC_COMM_INFO	_IO(TORCOLL_IOC_MAGIC, 0x22)	/* struct torcoll_comm_info */
+#define TORCOLL_IOC_SUBMIT	_IO(TORCOLL_IOC_MAGIC, 0x30)	/* struct torcoll_submit */
+#define TORCOLL_IOC_WAIT	_IO(TORCOLL_IOC_MAGIC, 0x31)	/* struct torcoll_wait */
+#define TORCOLL_IOC_ABORT	_IO(TORCOLL_IOC_MAGIC, 0x32)	/* struct torcoll_handle */
+
+#endif /* _UAPI_LINUX_TORCOLL_H */
