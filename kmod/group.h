@@ -49,6 +49,7 @@ enum tor_slot_flag {
 	TOR_SLOT_UNREAPED,	/* nobody has waited for it yet; memory is held */
 	TOR_SLOT_OPEN,		/* core is not done with it */
 	TOR_SLOT_RING,		/* its result goes into the session's ring */
+	TOR_SLOT_AWAITED,	/* whoever submitted it is about to reap it */
 };
 
 /* Places in tor_slot.pages. */

@@ -95,8 +95,10 @@ void tor_op_release_all(struct tor_group *group)
 	for (i = 0; i < group->comm.depth; i++) {
 		struct tor_slot *slot = &group->slot[i];
 
-		if (has_result(slot) && test_and_clear_bit(TOR_SLOT_UNREAPED, &slot->flags))
-			tor_buffers_put(slot);
+		if (!has_result(slot) || !test_and_clear_bit(TOR_SLOT_UNREAPED, &slot->flags))
+			continue;
+		clear_bit(TOR_SLOT_AWAITED, &slot->flags);
+		tor_buffers_put(slot);
 	}
 	mutex_unlock(&group->reap);
 	wake_up_all(&group->wait);
@@ -210,7 +212,7 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 }
 
 /* From here on the op belongs to the softirqs; its first frames leave with the caller. */
-static void start(struct tor_slot *slot, bool in_ring)
+static void start(struct tor_slot *slot, unsigned long flags)
 {
 	struct tor_group *group = slot->group;
 	struct tor_entry entry;
@@ -219,8 +221,8 @@ static void start(struct tor_slot *slot, bool in_ring)
 	slot->submitted = ktime_get_ns();
 	slot->status = 0;
 	/* the slot is ours alone until its lanes start, each under its lock */
-	WRITE_ONCE(slot->flags, BIT(TOR_SLOT_BUSY) | BIT(TOR_SLOT_UNREAPED) | BIT(TOR_SLOT_OPEN) |
-				(in_ring ? BIT(TOR_SLOT_RING) : 0));
+	WRITE_ONCE(slot->flags, flags | BIT(TOR_SLOT_BUSY) | BIT(TOR_SLOT_UNREAPED) |
+				BIT(TOR_SLOT_OPEN));
 	/* pairs with tor_group_close(): it sees BUSY, or we see CLOSED */
 	smp_mb();
 	if (test_bit(TOR_GROUP_CLOSED, &group->flags)) {
@@ -299,6 +301,12 @@ static bool slot_usable(const struct tor_slot *slot)
 	       test_bit(TOR_GROUP_CLOSED, &slot->group->flags);
 }
 
+/* Its result stays until somebody asks for it: that is not waited for. */
+static bool is_left_alone(const struct tor_slot *slot)
+{
+	return has_result(slot) && !test_bit(TOR_SLOT_AWAITED, &slot->flags);
+}
+
 /* Wait for the slot of the next op. Context: group->submit held. */
 static int get_slot(struct tor_session *session, struct tor_group *group,
 		    const struct torcoll_submit *desc, struct tor_slot **out)
@@ -308,13 +316,13 @@ static int get_slot(struct tor_session *session, struct tor_group *group,
 
 	*out = slot;
 	if (!slot_usable(slot)) {
-		if (has_result(slot))
+		if (is_left_alone(slot))
 			return tor_refuse(session, -EBUSY,
 					  "%u results of the comm wait to be reaped", group->comm.depth);
 		if (desc->flags & TORCOLL_OP_NOWAIT)
 			return tor_refuse(session, -EBUSY, "%u ops are in flight",
 					  group->comm.depth);
-		err = tor_wait_until(&group->wait, slot_usable(slot) || has_result(slot),
+		err = tor_wait_until(&group->wait, slot_usable(slot) || is_left_alone(slot),
 				     desc->deadline_ns);
 		if (err)
 			return tor_refuse(session, err, "no op slot became free");
@@ -334,6 +342,8 @@ static int submit_next(struct tor_session *session, struct tor_group *group,
 		       struct torcoll_submit *desc, u64 *counts)
 {
 	bool in_ring = desc->flags & TORCOLL_OP_RING;
+	unsigned long flags = (in_ring ? BIT(TOR_SLOT_RING) : 0) |
+			      (desc->flags & TORCOLL_OP_WAIT ? BIT(TOR_SLOT_AWAITED) : 0);
 	struct tor_slot *slot;
 	int err;
 
@@ -354,7 +364,7 @@ static int submit_next(struct tor_session *session, struct tor_group *group,
 	desc->chosen = slot->op.plan.req.algorithm;
 	group->next_seq++;
 	desc->op = tor_op_handle(slot);
-	start(slot, in_ring);
+	start(slot, flags);
 	return 0;
 }
 
@@ -399,6 +409,16 @@ static int submit(struct tor_session *session, struct tor_group *group,
 	return err;
 }
 
+/* A signal came: whoever is to reap it now may take his time. */
+static void leave_alone(struct tor_group *group, u64 op)
+{
+	struct tor_slot *slot = tor_group_slot(group, (u32)op);
+
+	if (slot->op.seq == (u32)op)
+		clear_bit(TOR_SLOT_AWAITED, &slot->flags);
+	wake_up_all(&group->wait);
+}
+
 int tor_op_submit(struct tor_session *session, struct tor_group *group,
 		  struct torcoll_submit *desc)
 {
@@ -415,6 +435,8 @@ int tor_op_submit(struct tor_session *session, struct tor_group *group,
 	/* the op itself fails at the deadline */
 	wait.deadline_ns = 0;
 	err = tor_op_wait(session, group, &wait);
+	if (err)
+		leave_alone(group, desc->op);
 	desc->status = wait.status;
 	return err;
 }
@@ -477,6 +499,7 @@ static int reap(struct tor_session *session, struct tor_group *group, struct tor
 		tor_buffers_result(slot);
 	/* the memory goes back before the slot does */
 	tor_buffers_put(slot);
+	clear_bit(TOR_SLOT_AWAITED, &slot->flags);
 	clear_bit_unlock(TOR_SLOT_UNREAPED, &slot->flags);
 	wake_up_all(&group->wait);
 	wait->op = op;
