@@ -38,6 +38,7 @@ struct member {
 enum setting {
 	NO_MEMLOCK = 1,		/* RLIMIT_MEMLOCK is 0 */
 	ABORTED = 2,		/* the comm has failed */
+	WATCHING = 4,		/* the kernel tells what is unmapped, or there is nothing to try */
 };
 
 struct row {
@@ -66,9 +67,11 @@ static const struct row rows[] = {
 	ROW("room_for_1", ERROR, 0, ERROR(text, MEMORY_END - 1), ERROR(len, 1)),
 	ROW("room_2^32-1", ERROR, 0, ERROR(len, ~0U)),
 
-	ROW("watched", REGION_ADD, 0, REGION_ADD(flags, TORCOLL_REGION_WATCH)),
-	ROW("watched_unmapped", REGION_ADD, EFAULT, REGION_ADD(flags, TORCOLL_REGION_WATCH),
-	    REGION_ADD(addr, UNMAPPED)),
+	{ .name = "REGION_ADD__watched", .cmd = TORCOLL_IOC_REGION_ADD, .setting = WATCHING,
+	  .set = { REGION_ADD(flags, TORCOLL_REGION_WATCH) } },
+	{ .name = "REGION_ADD__watched_unmapped", .cmd = TORCOLL_IOC_REGION_ADD, .setting = WATCHING,
+	  .set = { REGION_ADD(flags, TORCOLL_REGION_WATCH), REGION_ADD(addr, UNMAPPED) },
+	  .want = EFAULT },
 	ROW("flags", REGION_ADD, EINVAL, REGION_ADD(flags, TORCOLL_REGION_FLAGS + 1)),
 	ROW("last_flag", REGION_ADD, EINVAL, REGION_ADD(flags, 1U << 31)),
 	ROW("flags", REGION_ALLOC, EINVAL, REGION_ALLOC(flags, 1)),
