@@ -45,6 +45,11 @@ cleanup rm -rf "$work"
 torus_up 2x2 "${patient[@]}"
 fold ring timeout 200 completion
 
+if ! grep -qw tracefs /proc/filesystems; then
+	check compute__is_right torcollctl netns run completion compute
+	skip compute__nothing_but_computing "this kernel does not trace"
+	finish
+fi
 [[ -d $tracing/events ]] || mount -t tracefs tracefs "$tracing"
 mkdir "$tracing/instances/torcoll"
 cleanup rmdir "$tracing/instances/torcoll"
