@@ -1,8 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where the vector must be cut. See cells.h. */
+/*
+ * Where the vector must be cut. See cells.h.
+ *
+ * An edge is that of many pieces: a hash table tells them apart before they are sorted, and finds them again.
+ */
 #include "cells.h"
 
 #include <stdlib.h>
+
+#define FEWEST		64
+#define FEWEST_BITS	8
+
+/* --- the set --- */
+
+/* The slot of an edge, or the empty one where it belongs. */
+static u32 *find_slot(const struct cells *x, u64 off)
+{
+	size_t mask = ((size_t)1 << x->bits) - 1, i = off * 0x9e3779b97f4a7c15 >> (64 - x->bits);
+
+	while (x->slot[i] && x->edge[x->slot[i] - 1] != off)
+		i = (i + 1) & mask;
+	return &x->slot[i];
+}
+
+/* Number all edges anew; at most a quarter of the slots is taken. */
+static void number_edges(struct cells *x)
+{
+	size_t i;
+
+	while ((size_t)1 << x->bits < 4 * x->edges)
+		x->bits++;
+	free(x->slot);
+	x->slot = dump_alloc((size_t)1 << x->bits, sizeof(*x->slot));
+	for (i = 0; i < x->edges; i++)
+		*find_slot(x, x->edge[i]) = i + 1;
+}
+
+static void add_edge(struct cells *x, u64 off)
+{
+	u32 *slot = find_slot(x, off);
+
+	if (*slot)
+		return;
+	if (x->edges == x->room) {
+		x->room *= 2;
+		x->edge = realloc(x->edge, x->room * sizeof(*x->edge));
+		if (!x->edge)
+			dump_no_memory();
+	}
+	x->edge[x->edges++] = off;
+	*slot = x->edges;
+	if (x->edges > (size_t)1 << (x->bits - 1))
+		number_edges(x);
+}
 
 static int compare_edges(const void *a, const void *b)
 {
@@ -11,21 +61,19 @@ static int compare_edges(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void sort_edges(struct cells *x, size_t n)
+static void sort_edges(struct cells *x)
 {
-	size_t i, k = 0;
-
-	qsort(x->edge, n, sizeof(u64), compare_edges);
-	for (i = 0; i < n; i++)
-		if (!k || x->edge[i] != x->edge[k - 1])
-			x->edge[k++] = x->edge[i];
-	x->n = k - 1;
+	qsort(x->edge, x->edges, sizeof(u64), compare_edges);
+	number_edges(x);
 }
 
 size_t cells_at(const struct cells *x, u64 off)
 {
 	size_t low = 0, high = x->n;
+	u32 number = *find_slot(x, off);
 
+	if (number)
+		return number - 1;
 	while (low < high) {
 		size_t mid = (low + high) / 2;
 
@@ -37,87 +85,82 @@ size_t cells_at(const struct cells *x, u64 off)
 	return low;
 }
 
-/* Edges inside a range, carried to the other end of a piece that moves elements. */
-static size_t carry_edges(const struct cells *x, u64 from, u64 to, u64 n, u64 *out)
+/* --- finding them --- */
+
+/* Edges inside a range, of those @sorted, carried to the other end of a piece that moves elements. */
+static void carry_edges(struct cells *x, size_t sorted, u64 from, u64 to, u64 n)
 {
-	size_t i, k = 0;
+	size_t i;
 
-	for (i = cells_at(x, from); i <= x->n && x->edge[i] < from + n; i++) {
-		u64 there = x->edge[i] - from + to;
-
-		if (x->edge[cells_at(x, there)] == there)
-			continue;
-		if (out)
-			out[k] = there;
-		k++;
-	}
-	return k;
+	for (i = *find_slot(x, from) - 1; i < sorted && x->edge[i] < from + n; i++)
+		add_edge(x, x->edge[i] - from + to);
 }
 
 /* A piece that moves elements to another place must find the same cells at both. */
 static bool close_edges(struct cells *x, const struct dump *d, struct dump_error *e)
 {
-	size_t i, more;
+	size_t i, sorted;
 
 	do {
-		u64 *edge;
-
-		more = 0;
+		sort_edges(x);
+		sorted = x->edges;
 		for (i = 0; i < d->pieces; i++) {
 			const struct dump_piece *p = &d->piece[i];
 
 			if (p->soff == p->doff)
 				continue;
-			more += carry_edges(x, p->soff, p->doff, p->n, NULL);
-			more += carry_edges(x, p->doff, p->soff, p->n, NULL);
+			carry_edges(x, sorted, p->soff, p->doff, p->n);
+			carry_edges(x, sorted, p->doff, p->soff, p->n);
+			if (x->edges * d->ranks > 8 * MAX_CELLS)
+				return dump_fail(e, "too many different ranges to check");
 		}
-		if ((x->n + more) * d->ranks > 8 * MAX_CELLS)
-			return dump_fail(e, "too many different ranges to check");
-		edge = dump_alloc(x->n + 1 + more, sizeof(u64));
-		memcpy(edge, x->edge, (x->n + 1) * sizeof(u64));
-		more = x->n + 1;
-		for (i = 0; i < d->pieces; i++) {
-			const struct dump_piece *p = &d->piece[i];
-
-			if (p->soff == p->doff)
-				continue;
-			more += carry_edges(x, p->soff, p->doff, p->n, edge + more);
-			more += carry_edges(x, p->doff, p->soff, p->n, edge + more);
-		}
-		more -= x->n + 1;
-		free(x->edge);
-		x->edge = edge;
-		sort_edges(x, x->n + 1 + more);
-	} while (more);
+	} while (x->edges > sorted);
 	return true;
+}
+
+/* Elsewhere than in these blocks mean nothing. */
+static bool has_blocks(const struct dump *d)
+{
+	return tor_collective_has_blocks(d->collective) || d->collective == TORCOLL_ALLTOALL;
+}
+
+static void add_edges(struct cells *x, const struct dump *d)
+{
+	u64 start = 0;
+	size_t i;
+
+	for (i = 0; i < d->pieces; i++) {
+		const struct dump_piece *p = &d->piece[i];
+
+		add_edge(x, p->soff);
+		add_edge(x, p->soff + p->n);
+		add_edge(x, p->doff);
+		add_edge(x, p->doff + p->n);
+	}
+	for (i = 0; has_blocks(d) && i < d->ranks; i++) {
+		add_edge(x, start);
+		start += d->counts ? d->counts[i] : tor_block_len(d->count, d->ranks, i);
+	}
+	add_edge(x, 0);
+	add_edge(x, d->count);
 }
 
 bool cells_find(struct cells *x, const struct dump *d, struct dump_error *e)
 {
-	size_t i, n = 0;
-	u64 start = 0;
-
-	x->edge = dump_alloc(4 * d->pieces + d->ranks + 2, sizeof(u64));
-	for (i = 0; i < d->pieces; i++) {
-		const struct dump_piece *p = &d->piece[i];
-
-		x->edge[n++] = p->soff;
-		x->edge[n++] = p->soff + p->n;
-		x->edge[n++] = p->doff;
-		x->edge[n++] = p->doff + p->n;
-	}
-	/* elsewhere blocks mean nothing */
-	for (i = 0; (tor_collective_has_blocks(d->collective) ||
-		     d->collective == TORCOLL_ALLTOALL) && i < d->ranks; i++) {
-		x->edge[n++] = start;
-		start += d->counts ? d->counts[i] : tor_block_len(d->count, d->ranks, i);
-	}
-	x->edge[n++] = 0;
-	x->edge[n++] = d->count;
-	sort_edges(x, n);
+	*x = (struct cells){ .room = FEWEST, .bits = FEWEST_BITS };
+	x->edge = dump_alloc(x->room, sizeof(*x->edge));
+	number_edges(x);
+	add_edges(x, d);
 	if (!close_edges(x, d, e))
 		return false;
+	x->n = x->edges - 1;
 	if (x->n * d->ranks * d->nbufs > MAX_CELLS)
 		return dump_fail(e, "too many different ranges to check");
 	return true;
+}
+
+void cells_free(struct cells *x)
+{
+	free(x->edge);
+	free(x->slot);
 }

@@ -13,10 +13,14 @@
 struct cells {
 	u64 *edge;			/* ascending; edge[n] is count */
 	size_t n;
+	size_t edges, room;
+	u32 *slot;			/* a hash table of edges: their number + 1, or 0 */
+	u32 bits;			/* it has 2^bits slots */
 };
 
-/* Find them; free edge, also after an error: there are too many. */
+/* Find them; cells_free(), also after an error: there are too many. */
 bool cells_find(struct cells *x, const struct dump *d, struct dump_error *e);
+void cells_free(struct cells *x);
 
 /* The cell that begins at @off, or the first one behind it. */
 size_t cells_at(const struct cells *x, u64 off);

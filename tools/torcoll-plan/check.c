@@ -25,14 +25,23 @@ struct reading {
 	u32 contributions;
 };
 
+/* A piece of the round, in cells. */
+struct move {
+	const struct dump_piece *piece;
+	size_t from, to, n;
+	size_t reading;			/* the first */
+};
+
 struct exec {
 	const struct dump *d;
 	struct dump_error *e;
 	struct cells cells;
 	struct value *value;		/* [buffer][rank][cell] */
+	struct move *move;		/* as many as pieces in the longest round */
 	struct reading *reading;
 	size_t readings;
-	struct value *expected;		/* [cell], of an element that all contribute to */
+	u32 *owner;			/* [cell], of the block that it is in */
+	struct value *expected;		/* [cell], of an element that all contribute to; so far, of a scan */
 	u32 input;			/* the buffer that has the input as well, or 0 */
 };
 
@@ -46,6 +55,11 @@ static u64 mix(u64 x)
 static u64 contribution(u32 rank, size_t cell)
 {
 	return mix(mix(rank + 0x9e3779b97f4a7c15) + cell);
+}
+
+static bool is_scan(const struct dump *d)
+{
+	return d->collective == TORCOLL_SCAN || d->collective == TORCOLL_EXSCAN;
 }
 
 static struct value *value_of(const struct exec *x, u32 buf, u32 rank, size_t cell)
@@ -87,41 +101,54 @@ static bool has_result(const struct dump *d, u32 rank, u32 owner)
 	}
 }
 
-static void next_owner(const struct exec *x, size_t cell, u32 *owner, u64 *end)
+static void find_owners(struct exec *x)
 {
-	while (*end <= x->cells.edge[cell]) {
-		++*owner;
-		*end += x->d->counts ? x->d->counts[*owner] :
-				       tor_block_len(x->d->count, x->d->ranks, *owner);
+	u32 owner = ~0U;
+	u64 end = 0;
+	size_t cell;
+
+	for (cell = 0; cell < x->cells.n; cell++) {
+		while (end <= x->cells.edge[cell]) {
+			owner++;
+			end += x->d->counts ? x->d->counts[owner] :
+					      tor_block_len(x->d->count, x->d->ranks, owner);
+		}
+		x->owner[cell] = owner;
+	}
+}
+
+static void set_input(struct exec *x, u32 rank)
+{
+	struct value *v = value_of(x, TOR_BUF_DATA, rank, 0);
+	size_t cell;
+
+	for (cell = 0; cell < x->cells.n; cell++) {
+		if (!has_input(x->d, rank, x->owner[cell]))
+			continue;
+		v[cell].hash = contribution(rank, cell);
+		v[cell].contributions = 1;
+		if (x->input)
+			*value_of(x, x->input, rank, cell) = v[cell];
+		if (!is_scan(x->d)) {
+			x->expected[cell].hash += v[cell].hash;
+			x->expected[cell].contributions++;
+		}
 	}
 }
 
 static void set_inputs(struct exec *x)
 {
-	u32 r, owner = ~0U;
-	u64 end = 0;
-	size_t cell;
+	u32 r;
 
 	x->value = dump_alloc(x->cells.n * x->d->ranks * x->d->nbufs, sizeof(*x->value));
 	x->expected = dump_alloc(x->cells.n, sizeof(*x->expected));
+	x->owner = dump_alloc(x->cells.n, sizeof(*x->owner));
+	find_owners(x);
 	for (r = 1; r < x->d->nbufs; r++)
 		if (!strcmp(x->d->bufs[r], "input"))
 			x->input = r;
-	for (cell = 0; cell < x->cells.n; cell++) {
-		next_owner(x, cell, &owner, &end);
-		for (r = 0; r < x->d->ranks; r++) {
-			struct value *v = value_of(x, TOR_BUF_DATA, r, cell);
-
-			if (!has_input(x->d, r, owner))
-				continue;
-			v->hash = contribution(r, cell);
-			v->contributions = 1;
-			if (x->input)
-				*value_of(x, x->input, r, cell) = *v;
-			x->expected[cell].hash += v->hash;
-			x->expected[cell].contributions++;
-		}
-	}
+	for (r = 0; r < x->d->ranks; r++)
+		set_input(x, r);
 }
 
 /* --- results --- */
@@ -162,11 +189,11 @@ static u32 halo_ways(const struct dump *d)
 }
 
 /* What @rank must end with in a cell; of an exclusive scan and a scan, ranks are asked for in order. */
-static struct value expected(const struct exec *x, u32 rank, size_t cell, struct value *sum)
+static struct value expected(struct exec *x, u32 rank, size_t cell)
 {
 	const struct dump *d = x->d;
+	struct value *sum = &x->expected[cell], before = *sum;
 	u64 at = x->cells.edge[cell], n;
-	struct value before = *sum;
 
 	switch (d->collective) {
 	case TORCOLL_SCAN:
@@ -181,7 +208,7 @@ static struct value expected(const struct exec *x, u32 rank, size_t cell, struct
 		n = d->count / halo_ways(d);
 		return contributed(x, halo_neighbour(d, rank, at / n), at % n + (at / n ^ 1) * n);
 	default:
-		return x->expected[cell];
+		return *sum;
 	}
 }
 
@@ -205,25 +232,28 @@ static bool explain(struct exec *x, u32 rank, size_t cell, const struct value *w
 			 tor_collective_name(d->collective));
 }
 
-static bool check_results(struct exec *x)
+static bool check_result(struct exec *x, u32 rank)
 {
-	u32 r, owner = ~0U;
-	u64 end = 0;
+	const struct value *v = value_of(x, TOR_BUF_DATA, rank, 0);
+	struct value want;
 	size_t cell;
 
 	for (cell = 0; cell < x->cells.n; cell++) {
-		struct value sum = { 0 };
-
-		next_owner(x, cell, &owner, &end);
-		for (r = 0; r < x->d->ranks; r++) {
-			const struct value *v = value_of(x, TOR_BUF_DATA, r, cell);
-			struct value want = expected(x, r, cell, &sum);
-
-			if (has_result(x->d, r, owner) &&
-			    (v->hash != want.hash || v->contributions != want.contributions))
-				return explain(x, r, cell, &want);
-		}
+		want = expected(x, rank, cell);
+		if (has_result(x->d, rank, x->owner[cell]) &&
+		    (v[cell].hash != want.hash || v[cell].contributions != want.contributions))
+			return explain(x, rank, cell, &want);
 	}
+	return true;
+}
+
+static bool check_results(struct exec *x)
+{
+	u32 r;
+
+	for (r = 0; r < x->d->ranks; r++)
+		if (!check_result(x, r))
+			return false;
 	return true;
 }
 
@@ -245,99 +275,122 @@ static bool claim(struct exec *x, const struct dump_piece *p, struct value *v, u
 	return true;
 }
 
-static bool read_piece(struct exec *x, const struct dump_piece *p, struct reading **to)
+static bool read_piece(struct exec *x, const struct move *m)
 {
-	size_t cell, end = cells_at(&x->cells, p->soff + p->n);
+	const struct dump_piece *p = m->piece;
+	struct value *v = value_of(x, p->sbuf, p->src, m->from);
+	struct reading *to = &x->reading[m->reading];
+	size_t i;
 
-	for (cell = cells_at(&x->cells, p->soff); cell < end; cell++) {
-		struct value *v = value_of(x, p->sbuf, p->src, cell);
-
-		if (!claim(x, p, v, p->src, p->sbuf, cell))
+	for (i = 0; i < m->n; i++) {
+		if (!claim(x, p, &v[i], p->src, p->sbuf, m->from + i))
 			return false;
-		if (!v->contributions)
-			return fail_at(x, p, "nothing is there to send in", p->src, p->sbuf, cell);
-		*(*to)++ = (struct reading){ v->hash, v->contributions };
+		if (!v[i].contributions)
+			return fail_at(x, p, "nothing is there to send in", p->src, p->sbuf,
+				       m->from + i);
+		to[i] = (struct reading){ v[i].hash, v[i].contributions };
 	}
 	return true;
 }
 
-static bool copy_piece(struct exec *x, const struct dump_piece *p, const struct reading *from)
+static bool copy_piece(struct exec *x, const struct move *m)
 {
-	size_t cell, end = cells_at(&x->cells, p->doff + p->n);
+	const struct dump_piece *p = m->piece;
+	struct value *v = value_of(x, p->dbuf, p->dst, m->to);
+	const struct reading *from = &x->reading[m->reading];
+	size_t i;
 
-	for (cell = cells_at(&x->cells, p->doff); cell < end; cell++, from++) {
-		struct value *v = value_of(x, p->dbuf, p->dst, cell);
-
-		if (!claim(x, p, v, p->dst, p->dbuf, cell))
+	for (i = 0; i < m->n; i++) {
+		if (!claim(x, p, &v[i], p->dst, p->dbuf, m->to + i))
 			return false;
-		if (v->copied == p->t + 1)
-			return fail_at(x, p, "a second copy in one round to", p->dst, p->dbuf, cell);
-		v->copied = p->t + 1;
-		v->hash = from->hash;
-		v->contributions = from->contributions;
+		if (v[i].copied == p->t + 1)
+			return fail_at(x, p, "a second copy in one round to", p->dst, p->dbuf,
+				       m->to + i);
+		v[i].copied = p->t + 1;
+		v[i].hash = from[i].hash;
+		v[i].contributions = from[i].contributions;
 	}
 	return true;
 }
 
-static bool reduce_piece(struct exec *x, const struct dump_piece *p, const struct reading *from)
+static bool reduce_piece(struct exec *x, const struct move *m)
 {
-	size_t cell, end = cells_at(&x->cells, p->doff + p->n);
+	const struct dump_piece *p = m->piece;
+	struct value *v = value_of(x, p->dbuf, p->dst, m->to);
+	const struct reading *from = &x->reading[m->reading];
+	size_t i;
 
-	for (cell = cells_at(&x->cells, p->doff); cell < end; cell++, from++) {
-		struct value *v = value_of(x, p->dbuf, p->dst, cell);
-
-		if (!claim(x, p, v, p->dst, p->dbuf, cell))
+	for (i = 0; i < m->n; i++) {
+		if (!claim(x, p, &v[i], p->dst, p->dbuf, m->to + i))
 			return false;
-		v->hash += from->hash;
+		v[i].hash += from[i].hash;
 		/* a wrong dump may double without end */
-		v->contributions = min_t(u64, (u64)v->contributions + from->contributions, U32_MAX);
+		v[i].contributions = min_t(u64, (u64)v[i].contributions + from[i].contributions,
+					   U32_MAX);
 	}
 	return true;
 }
 
-static size_t cells_of(const struct exec *x, const struct dump_piece *p)
+/* Find the cells of all pieces, and room for what they read. */
+static void find_moves(struct exec *x, const struct dump_piece *p, size_t pieces)
 {
-	return cells_at(&x->cells, p->soff + p->n) - cells_at(&x->cells, p->soff);
-}
+	size_t i, need = 0, from;
 
-/* All pieces of one t: first everything is read, then copies, then reductions. */
-static bool execute_round(struct exec *x, const struct dump_piece *p, size_t pieces)
-{
-	struct reading *at;
-	size_t i, need = 0;
-	u32 op;
-
-	for (i = 0; i < pieces; i++)
-		need += cells_of(x, &p[i]);
+	for (i = 0; i < pieces; i++) {
+		from = cells_at(&x->cells, p[i].soff);
+		x->move[i] = (struct move){
+			.piece = &p[i], .from = from, .reading = need,
+			.to = p[i].doff == p[i].soff ? from : cells_at(&x->cells, p[i].doff),
+			.n = cells_at(&x->cells, p[i].soff + p[i].n) - from,
+		};
+		need += x->move[i].n;
+	}
 	if (need > x->readings) {
 		free(x->reading);
 		x->reading = dump_alloc(need, sizeof(*x->reading));
 		x->readings = need;
 	}
-	at = x->reading;
+}
+
+/* All pieces of one t: first everything is read, then copies, then reductions. */
+static bool execute_round(struct exec *x, const struct dump_piece *p, size_t pieces)
+{
+	size_t i;
+
+	find_moves(x, p, pieces);
 	for (i = 0; i < pieces; i++)
-		if (!read_piece(x, &p[i], &at))
+		if (!read_piece(x, &x->move[i]))
 			return false;
-	for (op = TOR_PIECE_COPY; op <= TOR_PIECE_REDUCE; op++) {
-		at = x->reading;
-		for (i = 0; i < pieces; i++) {
-			if (p[i].op == op && !(op == TOR_PIECE_COPY ? copy_piece(x, &p[i], at) :
-								      reduce_piece(x, &p[i], at)))
-				return false;
-			at += cells_of(x, &p[i]);
-		}
-	}
+	for (i = 0; i < pieces; i++)
+		if (p[i].op == TOR_PIECE_COPY && !copy_piece(x, &x->move[i]))
+			return false;
+	for (i = 0; i < pieces; i++)
+		if (p[i].op == TOR_PIECE_REDUCE && !reduce_piece(x, &x->move[i]))
+			return false;
 	return true;
+}
+
+static size_t round_end(const struct dump *d, size_t i)
+{
+	u32 t = d->piece[i].t;
+
+	while (i < d->pieces && d->piece[i].t == t)
+		i++;
+	return i;
 }
 
 static bool execute(struct exec *x)
 {
 	const struct dump *d = x->d;
-	size_t i, end;
+	size_t i, end, most = 0;
 
 	for (i = 0; i < d->pieces; i = end) {
-		for (end = i; end < d->pieces && d->piece[end].t == d->piece[i].t; end++)
-			;
+		end = round_end(d, i);
+		most = max(most, end - i);
+	}
+	x->move = dump_alloc(most, sizeof(*x->move));
+	for (i = 0; i < d->pieces; i = end) {
+		end = round_end(d, i);
 		if (!execute_round(x, &d->piece[i], end - i))
 			return false;
 	}
@@ -419,9 +472,11 @@ bool dump_check(const struct dump *d, struct dump_error *e)
 		set_inputs(&x);
 		ok = execute(&x) && check_results(&x);
 	}
-	free(x.cells.edge);
+	cells_free(&x.cells);
 	free(x.value);
 	free(x.expected);
+	free(x.owner);
+	free(x.move);
 	free(x.reading);
 	return ok;
 }
