@@ -251,6 +251,7 @@ static int init_family(struct tor_plan *p, const struct tor_family *f, const cha
 	u32 ch, rounds = 0;
 	int err;
 
+	p->ops = f;
 	p->shape = (struct tor_plan_shape){ .channels = 1, .peers = 1, .bufs = 1, .agrees = true };
 	p->temp = (struct tor_span){ 0, p->req.count };
 	p->shape.sequential = idle(&p->req);
@@ -317,7 +318,7 @@ u32 tor_plan_rounds(const struct tor_plan *p, u32 channel)
 	if (!tor_collective_has_blocks(p->req.collective) && !p->req.from_counts &&
 	    !tor_plan_slice(p, channel).n)
 		return 0;
-	return family_of(&p->req)->rounds(p, channel);
+	return p->ops->rounds(p, channel);
 }
 
 void tor_plan_begin(const struct tor_plan *p, u32 channel, u32 round, struct tor_cursor *c)
@@ -334,24 +335,32 @@ static bool open_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	c->sbuf = TOR_BUF_DATA;
 	c->dbuf = TOR_BUF_DATA;
 	c->op = TOR_PIECE_REDUCE;
-	c->open = family_of(&p->req)->transfer(p, c);
+	c->open = p->ops->transfer(p, c);
 	c->transfer++;
 	return c->open;
 }
 
+/* First everything is read, since the compiler makes two words of it then. */
+static inline void begin_piece(const struct tor_cursor *c, struct tor_piece *out)
+{
+	u32 src = c->src, dst = c->dst;
+	u16 sbuf = c->sbuf, dbuf = c->dbuf;
+	u8 op = c->op;
+
+	out->src = src;
+	out->dst = dst;
+	out->sbuf = sbuf;
+	out->dbuf = dbuf;
+	out->op = op;
+}
+
 bool tor_plan_next(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
-	const struct tor_family *f = family_of(&p->req);
-
 	for (;;) {
 		if (!c->open && !open_transfer(p, c))
 			return false;
-		out->src = c->src;
-		out->dst = c->dst;
-		out->sbuf = c->sbuf;
-		out->dbuf = c->dbuf;
-		out->op = c->op;
-		if (!f->piece(p, c, out))
+		begin_piece(c, out);
+		if (!p->ops->piece(p, c, out))
 			c->open = false;
 		else if (out->n)
 			return true;
@@ -359,15 +368,6 @@ bool tor_plan_next(const struct tor_plan *p, struct tor_cursor *c, struct tor_pi
 }
 
 /* --- what families share --- */
-
-/**
- * tor_plan_family - which family a plan is of
- * @p: plan
- */
-const struct tor_family *tor_plan_family(const struct tor_plan *p)
-{
-	return family_of(&p->req);
-}
 
 /**
  * tor_plan_share - a channel's part of a vector that several share

@@ -95,8 +95,11 @@ struct tor_plan_shape {
 	bool sequential;		/* that of the sequential sum in the order of ranks */
 };
 
+struct tor_family;
+
 struct tor_plan {
 	struct tor_plan_req req;	/* as given, but that a barrier is an allreduce */
+	const struct tor_family *ops;	/* of the algorithm */
 	u32 rank;
 	struct tor_plan_shape shape;
 	struct tor_span temp;		/* elements of temporaries that this rank uses */
@@ -109,10 +112,11 @@ struct tor_plan {
 struct tor_cursor {
 	u32 channel, round;
 	u32 transfer;			/* the next one's number */
+	/* of the transfer, as in struct tor_piece */
+	u32 src, dst;
+	u16 sbuf, dbuf;
+	u8 op;
 	bool open;			/* within a transfer */
-	u16 sbuf, dbuf;			/* of the transfer */
-	u8 op;				/* likewise */
-	u32 src, dst;			/* likewise */
 	u64 family[24];			/* where the family stands in the transfer */
 };
 

@@ -80,7 +80,7 @@ static bool fold_transfer(const struct tor_plan *p, struct tor_cursor *c, bool b
 
 static bool exchange_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 k)
 {
-	const struct tor_exchange *ops = tor_plan_family(p)->exchange;
+	const struct tor_exchange *ops = p->ops->exchange;
 	u32 peer, i;
 	bool from;
 

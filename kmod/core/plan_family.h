@@ -71,7 +71,6 @@ extern const struct tor_family tor_family_chain;
 extern const struct tor_family tor_family_halo;
 
 /* See plan.c. */
-const struct tor_family *tor_plan_family(const struct tor_plan *p);
 struct tor_span tor_plan_block(u64 count, const u64 *counts, u32 ranks, u32 rank);
 struct tor_span tor_plan_share(const struct tor_plan *p, u32 channel);
 struct tor_span tor_plan_blocks(const struct tor_plan *p, u32 channel, u32 first, u32 blocks);

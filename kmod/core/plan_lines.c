@@ -6,12 +6,15 @@ struct at {
 	struct tor_lines_step now;
 	bool gather;
 	bool started;
+	/* if ranges: what the round divides, and how much of it a transfer is */
+	u32 first, blocks;
+	/* else */
 	struct tor_set set[TOR_MAX_DIMS];
 };
 
 static const struct tor_lines *lines_of(const struct tor_plan *p)
 {
-	return tor_plan_family(p)->lines;
+	return p->ops->lines;
 }
 
 static const struct tor_lines_state *state_of(const struct tor_plan *p)
@@ -76,7 +79,10 @@ void tor_lines_find_step(const struct tor_plan *p, u32 channel, u32 k, struct to
 		find_step_in_turn(p, channel, k, at);
 		return;
 	}
-	for (at->step = 0;; at->step++) {
+	/* all dimensions have these */
+	at->step = min(k / p->grid.ndim, s->least);
+	k -= at->step * p->grid.ndim;
+	for (;; at->step++) {
 		for (i = 0; i < p->grid.ndim; i++) {
 			d = channel_dim(p, channel, i);
 			if (at->step < s->steps[d] && !k--) {
@@ -107,25 +113,22 @@ u32 tor_lines_before(const struct tor_plan *p, u32 channel, const struct tor_lin
 
 /* --- orders of blocks --- */
 
-/* Into how many ranges what is given in this round is one of; and the blocks in each. */
-static u32 find_radix(const struct tor_plan *p, u32 channel, const struct tor_lines_step *at,
-		      u32 *blocks)
+/* Which blocks round @k of the reduce-scatter divides, and into how many. */
+static void find_range(const struct tor_plan *p, u32 channel, u32 k, struct at *at)
 {
 	const struct tor_lines_state *s = state_of(p);
-	u32 i, d, k;
+	u32 i, radix = s->radix;
 
-	*blocks = 1;
-	for (i = 0; i < p->grid.ndim; i++) {
-		d = channel_dim(p, channel, i);
-		if (lines_of(p)->in_turn) {
-			*blocks *= i > at->place ? p->grid.side[d] : 1;
-			continue;
-		}
-		k = tor_lines_before(p, channel, at, d) + (d == at->dim);
-		for (; k < s->steps[d]; k++)
-			*blocks *= s->radix[d];
+	at->blocks = 1;
+	if (lines_of(p)->in_turn) {
+		radix = p->grid.side[at->now.dim];
+		for (i = at->now.place + 1; i < p->grid.ndim; i++)
+			at->blocks *= p->grid.side[channel_dim(p, channel, i)];
+	} else {
+		while (++k < s->half)
+			at->blocks *= radix;
 	}
-	return s->radix[at->dim];
+	at->first = s->pos[channel] - s->pos[channel] % (at->blocks * radix);
 }
 
 /* The place of this rank's block. */
@@ -148,7 +151,7 @@ static u32 find_pos(const struct tor_plan *p, u32 channel)
 		tor_lines_find_step(p, channel, k, &at);
 		l = side_of(p, channel, at.dim);
 		x = tor_torus_coord(&p->grid, p->rank, at.dim);
-		pos = pos * state_of(p)->radix[at.dim] + lines_of(p)->digit(&l, at.step, x, x);
+		pos = pos * state_of(p)->radix + lines_of(p)->digit(&l, at.step, x, x);
 	}
 	return pos;
 }
@@ -171,14 +174,16 @@ int tor_lines_init(struct tor_plan *p, const char **why)
 		return -EINVAL;
 	}
 	s->ranges = p->req.collective == TORCOLL_ALLREDUCE;
+	s->least = U32_MAX;
 	for (d = 0; d < p->grid.ndim; d++) {
 		err = lines->setup ? lines->setup(p, d, why) : 0;
 		if (err)
 			return err;
 		s->steps[d] = lines->steps(p, d);
 		s->half += s->steps[d];
-		s->radix[d] = lines->radix(p, d);
-		if (!s->radix[d])
+		s->least = min(s->least, s->steps[d]);
+		s->radix = lines->radix(p, d);
+		if (!s->radix)
 			s->ranges = false;
 		p->shape.peers = max(p->shape.peers, lines->peers(p, d));
 	}
@@ -240,10 +245,13 @@ static bool product_step(const struct tor_plan *p, u32 channel, struct at *at)
 
 static void find_round(const struct tor_plan *p, const struct tor_cursor *c, struct at *at)
 {
-	u32 d;
+	u32 d, k = tor_plan_fold(p, c->round, state_of(p)->half, &at->gather);
 
-	tor_lines_find_step(p, c->channel,
-			    tor_plan_fold(p, c->round, state_of(p)->half, &at->gather), &at->now);
+	tor_lines_find_step(p, c->channel, k, &at->now);
+	if (state_of(p)->ranges) {
+		find_range(p, c->channel, k, at);
+		return;
+	}
 	for (d = 0; d < p->grid.ndim; d++) {
 		at->set[d] = (struct tor_set){
 			.from = tor_torus_coord(&p->grid, p->rank, d),
@@ -286,7 +294,7 @@ bool tor_lines_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	if (at->gather || (lines_of(p)->moves && lines_of(p)->moves(&l, at->now.step)))
 		c->op = TOR_PIECE_COPY;
 	at->started = false;
-	for (d = 0; d < p->grid.ndim; d++)
+	for (d = 0; !state_of(p)->ranges && d < p->grid.ndim; d++)
 		at->set[d].next = 0;
 	return true;
 }
@@ -296,16 +304,14 @@ static bool range_piece(const struct tor_plan *p, struct tor_cursor *c, struct t
 	struct at *at = (struct at *)c->family;
 	const struct tor_set *set = &at->set[at->now.dim];
 	struct tor_side l = side_of(p, c->channel, at->now.dim);
-	u32 blocks, radix, first;
+	u32 digit;
 
 	if (at->started)
 		return false;
 	at->started = true;
-	radix = find_radix(p, c->channel, &at->now, &blocks);
-	first = state_of(p)->pos[c->channel];
-	first -= first % (blocks * radix);
-	first += lines_of(p)->digit(&l, at->now.step, set->from, set->to) * blocks;
-	tor_piece_in_place(out, tor_plan_blocks(p, c->channel, first, blocks));
+	digit = lines_of(p)->digit(&l, at->now.step, set->from, set->to);
+	tor_piece_in_place(out, tor_plan_blocks(p, c->channel, at->first + digit * at->blocks,
+						at->blocks));
 	return true;
 }
 

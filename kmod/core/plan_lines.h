@@ -43,8 +43,8 @@ struct tor_set {
  *	are no more
  * @size: candidates for a set
  * @nth: candidate @i of a set, as its coord and part (preset to all); false if it is none, or came before
- * @radix: parts into which a step (in_turn: all steps together) divides the blocks, if orders of blocks
- *	exist that make transfers single ranges; else 0
+ * @radix: parts into which a step divides the blocks, the same in all dimensions (in_turn: all steps together:
+ *	as many as there are nodes), if orders of blocks exist that make transfers single ranges; else 0
  * @digit: which part @from gives to @to in @step
  * @moves: optional, where in step 0 some may give all they have, to get their own blocks in the last
  *	step: is this that last step?
@@ -69,8 +69,9 @@ struct tor_lines {
 struct tor_lines_state {
 	u32 half;			/* rounds of the reduce-scatter */
 	bool ranges;			/* transfers are single ranges */
+	u32 least;			/* steps, of a dimension */
 	u32 steps[TOR_MAX_DIMS];
-	u32 radix[TOR_MAX_DIMS];
+	u32 radix;			/* of all dimensions, if ranges */
 	u32 pos[TOR_MAX_CHANNELS];	/* of this rank's block, if ranges */
 };
 
