@@ -38,58 +38,75 @@ static u32 message_buf(const struct tor_plan *p, u32 k, u32 place)
 	return k ? s->part[s->k - 1] + k % 2 * s->messages + place : TOR_BUF_DATA;
 }
 
+static bool is_last(const struct tor_plan *p, u32 k)
+{
+	return k + 1U == state_of(p)->k;
+}
+
 /* The result: data, but not before round 2. */
 static u32 result_buf(const struct tor_plan *p)
 {
 	return state_of(p)->k > 1 ? TOR_BUF_DATA : 1;
 }
 
+static struct tor_moore_at *at_of(struct tor_cursor *c)
+{
+	static_assert(sizeof(struct tor_moore_at) <= sizeof(c->family));
+	return (struct tor_moore_at *)c->family;
+}
+
 static bool set(struct tor_cursor *c, u32 src, u32 dst, u32 op)
 {
-	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
-
 	c->src = src;
 	c->dst = dst;
 	c->op = op;
-	at->j = 0;
-	at->begun = false;
-	at->entered = false;
 	return true;
 }
 
 /* Local: the messages of one pattern after the other. */
 static bool compose_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
-	u32 most = tor_power3(p->grid.ndim), place;
+	struct tor_moore_at *at = at_of(c);
 
-	if (!c->transfer)
-		tor_moore_set_pattern(p, at, 0);
-	while (!at->valid || !tor_moore_message(p, at, at->next++, &place)) {
-		if (at->pattern + 1 == most)
-			return false;
-		tor_moore_set_pattern(p, at, at->pattern + 1);
-	}
-	at->buf = message_buf(p, at->k, place);
+	if (!(c->transfer && tor_moore_next_message(p, at)) && !tor_moore_next_pattern(p, at))
+		return false;
+	c->dbuf = message_buf(p, at->k, at->place);
+	tor_moore_begin_box(p, at);
 	return set(c, p->rank, p->rank, TOR_PIECE_COPY);
 }
 
-/* Transfers: for each pattern what I send, and what I get. */
-static bool message_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 i)
+/* The one that lies aside as the pattern says; the other way round the one to whom this rank does. */
+static u32 find_peer(const struct tor_plan *p, const struct tor_moore_at *at, bool back)
 {
-	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
-	bool last = state_of(p)->k - 1 == at->k, get = i % 2;
-	u32 d, digit, peer = p->rank;
-	s64 by;
+	const struct tor_moore *s = state_of(p);
+	u32 d, n, x, peer = p->rank;
 
 	for (d = 0; d < p->grid.ndim; d++) {
-		digit = at->digit[d];
-		if (!digit)
+		if (!at->digit[d])
 			continue;
-		by = tor_interval_distance(p->grid.side[d], digit - 1, at->k);
-		/* to the left what comes from the right */
-		peer = tor_torus_shift(&p->grid, peer, d, (digit == 1) == get ? by : -by);
+		n = p->grid.side[d];
+		x = s->coord[d];
+		x += tor_moore_distance(p, d, at->digit[d] - 1, at->k, back);
+		x -= x < n ? 0 : n;
+		peer += (x - s->coord[d]) * p->grid.stride[d];
 	}
+	return peer;
+}
+
+/* For each pattern what I send, and what I get. */
+static bool message_transfer(const struct tor_plan *p, struct tor_cursor *c)
+{
+	struct tor_moore_at *at = at_of(c);
+	bool last = is_last(p, at->k), get = c->transfer % 2 == 0;
+	u32 peer;
+
+	/* what comes has the places of what goes */
+	at->valid = true;
+	if (!get && !tor_moore_next_pattern(p, at))
+		return false;
+	peer = find_peer(p, at, !get);
+	c->sbuf = message_buf(p, at->k, 0);
+	c->dbuf = last ? result_buf(p) : state_of(p)->part[at->k];
 	return set(c, get ? peer : p->rank, get ? p->rank : peer,
 		   last ? TOR_PIECE_REDUCE : TOR_PIECE_COPY);
 }
@@ -97,86 +114,71 @@ static bool message_transfer(const struct tor_plan *p, struct tor_cursor *c, u32
 /* Local, in the last step: all parts that I have. */
 static bool sum_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
+	struct tor_moore_at *at = at_of(c);
 
-	tor_moore_all(p, at);
-	at->buf = result_buf(p);
+	c->dbuf = result_buf(p);
+	tor_moore_begin_all(p, at);
+	if (c->dbuf != TOR_BUF_DATA)
+		return set(c, p->rank, p->rank, TOR_PIECE_COPY);
+	/* this rank's own value is there already */
+	at->rest = 0;
 	return set(c, p->rank, p->rank, TOR_PIECE_REDUCE);
+}
+
+/* Local: a result that comes earlier than data may be written. */
+static bool result_transfer(const struct tor_plan *p, struct tor_cursor *c)
+{
+	if (c->round != 2 || c->transfer)
+		return false;
+	tor_moore_begin_one(at_of(c), result_buf(p));
+	return set(c, p->rank, p->rank, TOR_PIECE_COPY);
 }
 
 static bool intervals_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
-	const struct tor_moore *s = state_of(p);
-	u32 most = 2 * (tor_power3(p->grid.ndim) - 1);
+	struct tor_moore_at *at = at_of(c);
 
-	if (c->round >= sending_rounds(s)) {
-		/* a result that comes earlier than data may be written */
-		if (c->round != 2 || c->transfer)
-			return false;
-		c->sbuf = result_buf(p);
-		c->family[0] = 0;
-		at->k = s->k;
-		c->src = p->rank;
-		c->dst = p->rank;
-		c->op = TOR_PIECE_COPY;
-		return true;
-	}
-	at->k = (c->round + 1) / 2;
+	if (c->round >= sending_rounds(state_of(p)))
+		return result_transfer(p, c);
+	if (!c->transfer)
+		tor_moore_begin_step(p, at, (c->round + 1) / 2);
 	if (c->round % 2)
 		return compose_transfer(p, c);
-	if (!c->transfer && at->k == s->k - 1)
+	if (!c->transfer && is_last(p, at->k))
 		return sum_transfer(p, c);
 	/* place 0 is the sum's */
-	for (c->transfer = max_t(u32, c->transfer, 1); c->transfer <= most; c->transfer++)
-		if (tor_moore_set_pattern(p, at, (c->transfer - 1) / 2 + 1))
-			return message_transfer(p, c, c->transfer - 1);
-	return false;
+	c->transfer = max_t(u32, c->transfer, 1);
+	return message_transfer(p, c);
 }
 
 /* --- pieces --- */
 
-/* Of a message that is put together, or of the sum: one part after the other. */
-static bool part_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
+/* Of what is sent: one message after the other. At first, there is but data; what is added at last, has one place. */
+static noinline bool message_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
-	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
-	bool first = !at->begun;
-	u32 buf;
+	struct tor_moore_at *at = at_of(c);
 
-	if (!tor_moore_part(p, at, &buf))
+	if (!at->valid)
 		return false;
-	/* the result may have this rank's own value already */
-	if (buf == at->buf && !tor_moore_part(p, at, &buf))
-		return false;
-	out->sbuf = buf;
-	out->dbuf = at->buf;
-	out->op = first && at->buf != TOR_BUF_DATA ? TOR_PIECE_COPY : TOR_PIECE_REDUCE;
+	if (at->k)
+		out->sbuf += at->place;
+	if (!is_last(p, at->k))
+		out->dbuf += at->place;
 	tor_piece_in_place(out, tor_plan_slice(p, c->channel));
+	tor_moore_next_message(p, at);
 	return true;
 }
 
-/* Of what is sent: one message after the other. */
-static bool message_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
+/* Local: one part after the other. */
+static bool intervals_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
-	struct tor_moore_at *at = (struct tor_moore_at *)c->family;
-	const struct tor_moore *s = state_of(p);
-	u32 place;
-
-	if (!tor_moore_message(p, at, at->next++, &place))
+	if (c->src != c->dst)
+		return message_piece(p, c, out);
+	if (!tor_moore_part(p, at_of(c), &out->sbuf))
 		return false;
-	out->sbuf = message_buf(p, at->k, place);
-	out->dbuf = at->k == s->k - 1 ? result_buf(p) : s->part[at->k] + place;
 	tor_piece_in_place(out, tor_plan_slice(p, c->channel));
+	c->op = TOR_PIECE_REDUCE;
 	return true;
-}
-
-static bool moore_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
-{
-	const struct tor_moore *s = state_of(p);
-
-	if (s->powers || c->round >= sending_rounds(s))
-		return tor_slice_piece(p, c, out);
-	return c->src == c->dst ? part_piece(p, c, out) : message_piece(p, c, out);
 }
 
 /* --- powers of three --- */
@@ -238,6 +240,17 @@ static int find_bufs(struct tor_plan *p, const char **why)
 	return 0;
 }
 
+static u32 intervals_rounds(const struct tor_plan *p, u32 channel)
+{
+	return state_of(p)->rounds;
+}
+
+static const struct tor_family intervals = {
+	.rounds = intervals_rounds,
+	.transfer = intervals_transfer,
+	.piece = intervals_piece,
+};
+
 static int intervals_init(struct tor_plan *p, const char **why)
 {
 	struct tor_moore *s = tor_plan_state(p, struct tor_moore);
@@ -248,8 +261,10 @@ static int intervals_init(struct tor_plan *p, const char **why)
 			*why = "moore has no schedule for a side of this length";
 			return -EOPNOTSUPP;
 		}
+		s->coord[d] = tor_torus_coord(&p->grid, p->rank, d);
 		tor_moore_init_side(p, d);
 	}
+	p->ops = &intervals;
 	p->shape.alternates = true;
 	/* a + b is b + a, but there are no brackets */
 	p->shape.agrees = p->req.ranks == 2;
@@ -261,30 +276,20 @@ static int intervals_init(struct tor_plan *p, const char **why)
 static int moore_init(struct tor_plan *p, const char **why)
 {
 	struct tor_moore *s = tor_plan_state(p, struct tor_moore);
+	bool powers = true;
 	u32 d;
 
-	s->powers = true;
 	for (d = 0; d < p->grid.ndim; d++) {
 		s->steps[d] = tor_log3_up(p->grid.side[d]);
 		s->k = max(s->k, s->steps[d]);
-		s->powers &= tor_is_power3(p->grid.side[d]);
+		powers &= tor_is_power3(p->grid.side[d]);
 	}
-	if (!s->powers)
+	if (!powers)
 		return intervals_init(p, why);
 	tor_exchange_init(p, s->k, p->req.ranks);
 	p->shape.peers = box(p, 0);
 	p->shape.agrees = false;
 	return 0;
-}
-
-static u32 moore_rounds(const struct tor_plan *p, u32 channel)
-{
-	return state_of(p)->powers ? tor_exchange_rounds(p, channel) : state_of(p)->rounds;
-}
-
-static bool moore_transfer(const struct tor_plan *p, struct tor_cursor *c)
-{
-	return state_of(p)->powers ? tor_exchange_transfer(p, c) : intervals_transfer(p, c);
 }
 
 static const struct tor_exchange moore_exchange = {
@@ -293,9 +298,6 @@ static const struct tor_exchange moore_exchange = {
 
 const struct tor_family tor_family_moore = {
 	.serves = TOR_COLL(ALLREDUCE),
-	.exchange = &moore_exchange,
 	.init = moore_init,
-	.rounds = moore_rounds,
-	.transfer = moore_transfer,
-	.piece = moore_piece,
+	TOR_EXCHANGE_FAMILY(moore_exchange),
 };

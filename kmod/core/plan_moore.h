@@ -11,13 +11,15 @@
 
 struct tor_moore {
 	struct tor_exchange_state exchange;	/* if all sides are powers of three */
-	bool powers;
 	u8 rounds;
 	u8 k;				/* steps of the longest side */
+	u32 coord[TOR_MAX_DIMS];	/* this rank's */
+	u8 distance[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS][2];	/* of the peers, by side */
 	u8 steps[TOR_MAX_DIMS];
 	/* bit x + k: atoms x and x + 1 are in different groups */
 	u8 cuts[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS];
 	u8 groups[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS];
+	u8 slots[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS];	/* groups, then directions */
 	u8 comes[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS];	/* from which sides, as bits */
 	s8 window[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS][2][2];	/* by side: atoms, first and last */
 	u16 part[TOR_MOORE_STEPS + 1];	/* buffer of the first part of each step; then those of messages */
@@ -26,19 +28,25 @@ struct tor_moore {
 
 /* Where the walk over a transfer's pieces stands. Kept in the cursor. */
 struct tor_moore_at {
-	u32 next;			/* message of the pattern */
-	u32 pattern;			/* of the messages */
-	u8 digit[TOR_MAX_DIMS];		/* its digits to base 3: 0 all, 1 from the right, 2 left */
-	bool valid;			/* there are such messages */
+	u16 place;			/* of the message among all of its step */
+	u16 unit[TOR_MAX_DIMS];		/* what a slot of each dimension adds to it */
+	u8 digit[TOR_MAX_DIMS];		/* of its pattern: 0 all, 1 from the right, 2 left */
+	u8 group[TOR_MAX_DIMS];		/* where the digit is 0 */
+	u8 groups[TOR_MAX_DIMS];	/* of the step */
+	u8 comes[TOR_MAX_DIMS];		/* likewise */
+	bool valid;			/* there is such a message */
 	u8 k, j;			/* step; of the part */
-	bool begun, entered;		/* the parts; those of step j */
-	s8 low[TOR_MAX_DIMS];		/* the box */
-	s8 high[TOR_MAX_DIMS];
-	u16 slots[TOR_MAX_DIMS];	/* of step j that are inside of it, as bits */
-	u8 slot[TOR_MAX_DIMS];		/* those of the row: of all dimensions but the first */
-	u16 rest;			/* of the first: those that are still to come */
-	u16 base;			/* the buffer of the row's first part */
-	u16 buf;			/* of the message */
+	bool entered;			/* the parts of step j */
+	/* the box that is put together; of slots, which are inside of it, as bits */
+	u8 stale;			/* dimensions whose interval is not that of the message, as bits */
+	u8 own;				/* those whose interval has this node's coordinate */
+	u8 inside[TOR_MOORE_STEPS][TOR_MAX_DIMS];
+	u8 slot[TOR_MAX_DIMS];		/* those of the plane: of all dimensions but the first two */
+	u16 part_unit[TOR_MAX_DIMS];	/* what a slot adds to a part's number in step j */
+	u16 base;			/* the buffer of the plane's first part */
+	/* parts of a plane that are inside, as bits; without those that are groups in both dimensions */
+	u64 plane, aside;
+	u64 rest;			/* those that are still to come */
 };
 
 /* Is the side along @d not yet finished in step @k? */
@@ -50,24 +58,43 @@ void tor_moore_init_side(struct tor_plan *p, u32 d);
 /* Slots of a dimension in step @k: groups of atoms, then directions from which something comes. */
 u32 tor_moore_slots(const struct tor_plan *p, u32 d, u32 k);
 
-/* Set a pattern and its digits: is there a message of it in step at->k? */
-bool tor_moore_set_pattern(const struct tor_plan *p, struct tor_moore_at *at, u32 pattern);
+/* To the node from which comes what comes from @side in step @k, upwards; @back: to whom I do so. */
+u32 tor_moore_distance(const struct tor_plan *p, u32 d, u32 side, u32 k, bool back);
 
-/**
- * tor_moore_message - a message of at->pattern in step at->k
- * @p: plan
- * @at: out: its box, as its sender sees it
- * @i: its number
- * @place: out: its place among all messages of the step, and where it is received among all parts
- *
- * Return: false if there are not so many.
- */
-bool tor_moore_message(const struct tor_plan *p, struct tor_moore_at *at, u32 i, u32 *place);
+/* Before all messages of a step. */
+void tor_moore_begin_step(const struct tor_plan *p, struct tor_moore_at *at, u32 k);
 
-/* A box of all nodes. */
-void tor_moore_all(const struct tor_plan *p, struct tor_moore_at *at);
+/* To the first message of the step's next pattern. */
+bool tor_moore_next_pattern(const struct tor_plan *p, struct tor_moore_at *at);
 
-/* The buffer of the next part, of steps before at->k, inside the box: data, then temporaries. */
-bool tor_moore_part(const struct tor_plan *p, struct tor_moore_at *at, u32 *buf);
+/* To the next message of the pattern. */
+bool tor_moore_next_message(const struct tor_plan *p, struct tor_moore_at *at);
+
+/* Begin the parts, of steps before at->k, inside the message's box, as its sender sees it; or of all nodes. */
+void tor_moore_begin_box(const struct tor_plan *p, struct tor_moore_at *at);
+void tor_moore_begin_all(const struct tor_plan *p, struct tor_moore_at *at);
+
+/* Begin a single part. */
+static inline void tor_moore_begin_one(struct tor_moore_at *at, u32 buf)
+{
+	at->k = 0;
+	at->j = 0;
+	at->entered = false;
+	at->base = buf;
+	at->rest = 1;
+}
+
+/* To the next plane of parts. */
+bool tor_moore_next_plane(const struct tor_plan *p, struct tor_moore_at *at);
+
+/* The buffer of the next part: data, then temporaries. False: there are no more. */
+static inline bool tor_moore_part(const struct tor_plan *p, struct tor_moore_at *at, u16 *buf)
+{
+	if (!at->rest && !tor_moore_next_plane(p, at))
+		return false;
+	*buf = at->base + __ffs64(at->rest);
+	at->rest &= at->rest - 1;
+	return true;
+}
 
 #endif

@@ -64,6 +64,8 @@ static void copy_side(struct tor_moore *s, u32 to, u32 from)
 {
 	memcpy(s->cuts[to], s->cuts[from], sizeof(s->cuts[to]));
 	memcpy(s->groups[to], s->groups[from], sizeof(s->groups[to]));
+	memcpy(s->slots[to], s->slots[from], sizeof(s->slots[to]));
+	memcpy(s->distance[to], s->distance[from], sizeof(s->distance[to]));
 	memcpy(s->comes[to], s->comes[from], sizeof(s->comes[to]));
 	memcpy(s->window[to], s->window[from], sizeof(s->window[to]));
 }
@@ -80,14 +82,17 @@ void tor_moore_init_side(struct tor_plan *p, u32 d)
 		}
 	for (k = 0; k < TOR_MOORE_CUT_STEPS; k++) {
 		s->groups[d][k] = 1;
+		s->slots[d][k] = 1;
 		if (!tor_moore_active(p, d, k))
 			continue;
 		s->cuts[d][k] = find_cuts(n, k, s->steps[d]);
 		s->groups[d][k] += hweight8(s->cuts[d][k]);
 		for (side = 0; side < 2; side++) {
 			s->comes[d][k] |= (tor_interval_nodes(n, side, k) > 0) << side;
+			s->distance[d][k][side] = tor_interval_distance(n, side, k);
 			find_window(n, k, side, s->window[d][k][side]);
 		}
+		s->slots[d][k] = s->groups[d][k] + hweight8(s->comes[d][k]);
 	}
 }
 
@@ -110,17 +115,16 @@ static u32 comes(const struct tor_plan *p, u32 d, u32 k)
 	return tor_moore_active(p, d, k) ? 3 : 0;
 }
 
-/* Groups, then directions. */
 u32 tor_moore_slots(const struct tor_plan *p, u32 d, u32 k)
 {
-	u32 sides = comes(p, d, k);
-
-	return groups_of(p, d, k) + (sides & 1) + (sides >> 1);
+	return k < TOR_MOORE_CUT_STEPS ? state_of(p)->slots[d][k] : tor_moore_active(p, d, k) ? 3 : 1;
 }
 
-static u32 slot_of_side(const struct tor_plan *p, u32 d, u32 side, u32 k)
+u32 tor_moore_distance(const struct tor_plan *p, u32 d, u32 side, u32 k, bool back)
 {
-	return groups_of(p, d, k) + (side & comes(p, d, k));
+	u32 by = k < TOR_MOORE_CUT_STEPS ? state_of(p)->distance[d][k][side] : tor_power3(k);
+
+	return (side == 0) != back ? by : p->grid.side[d] - by;
 }
 
 /* Atoms that are known to either side before step @k. */
@@ -169,118 +173,198 @@ static u32 slots_inside(const struct tor_plan *p, u32 d, u32 k, s32 low, s32 hig
 	return slots;
 }
 
-/* --- boxes --- */
+/* --- messages --- */
 
-bool tor_moore_set_pattern(const struct tor_plan *p, struct tor_moore_at *at, u32 pattern)
+void tor_moore_begin_step(const struct tor_plan *p, struct tor_moore_at *at, u32 k)
 {
-	u32 d, rest = pattern;
+	u32 d, unit = 1;
 
-	at->pattern = pattern;
-	at->next = 0;
-	at->valid = pattern;
-	for (d = 0; d < p->grid.ndim; d++, rest /= 3) {
-		at->digit[d] = rest % 3;
-		if (at->digit[d] && !(comes(p, d, at->k) & at->digit[d]))
-			at->valid = false;
-	}
-	return at->valid;
-}
-
-/*
- * Message @i of a pattern: its box where it is sent, and its place among all of the step. False: there are no
- * more.
- */
-bool tor_moore_message(const struct tor_plan *p, struct tor_moore_at *at, u32 i, u32 *place)
-{
-	u32 d, digit, slot, unit = 1;
-
-	*place = 0;
+	at->k = k;
+	at->place = 0;
+	at->own = 0;
+	at->stale = (1U << p->grid.ndim) - 1;
 	for (d = 0; d < p->grid.ndim; d++) {
-		digit = at->digit[d];
-		if (digit) {
-			slot = slot_of_side(p, d, digit - 1, at->k);
-			window_atoms(p, d, at->k, digit - 1, &at->low[d], &at->high[d]);
-		} else {
-			slot = i % groups_of(p, d, at->k);
-			i /= groups_of(p, d, at->k);
-			group_atoms(p, d, at->k, slot, &at->low[d], &at->high[d]);
-		}
-		*place += slot * unit;
-		unit *= tor_moore_slots(p, d, at->k);
+		at->digit[d] = 0;
+		at->group[d] = 0;
+		at->groups[d] = groups_of(p, d, k);
+		at->comes[d] = comes(p, d, k);
+		at->unit[d] = unit;
+		unit *= tor_moore_slots(p, d, k);
 	}
-	return !i;
 }
 
-/* The parts with these slots in all dimensions but the first; what is groups in all of them is none. */
-static void begin_row(const struct tor_plan *p, struct tor_moore_at *at)
+/* What a digit adds to the place: groups have slots before directions. */
+static u32 digit_place(const struct tor_moore_at *at, u32 d, u32 digit)
 {
-	u32 d, unit = tor_moore_slots(p, 0, at->j);
-	bool groups = true;
-
-	at->base = state_of(p)->part[at->j];
-	for (d = 1; d < p->grid.ndim; d++) {
-		groups &= at->slot[d] < groups_of(p, d, at->j);
-		at->base += at->slot[d] * unit;
-		unit *= tor_moore_slots(p, d, at->j);
-	}
-	at->rest = at->slots[0];
-	if (groups)
-		at->rest &= ~((1U << groups_of(p, 0, at->j)) - 1);
+	return digit ? (at->groups[d] + ((digit - 1) & at->comes[d])) * at->unit[d] : 0;
 }
 
-/* Which slots of step j are inside the box; the first row of them. False: in some dimension none is. */
-static bool enter_step(const struct tor_plan *p, struct tor_moore_at *at)
+bool tor_moore_next_pattern(const struct tor_plan *p, struct tor_moore_at *at)
+{
+	u32 d, digit;
+
+	for (d = 0; d < p->grid.ndim; d++) {
+		at->stale |= 1U << d;
+		at->place -= digit_place(at, d, at->digit[d]);
+		/* if it comes from there at all */
+		digit = at->digit[d] + 1;
+		if (digit == 1 && !(at->comes[d] & 1))
+			digit = 2;
+		if (digit == 2 && !(at->comes[d] & 2))
+			digit = 3;
+		at->digit[d] = digit < 3 ? digit : 0;
+		at->place += digit_place(at, d, at->digit[d]);
+		if (digit < 3) {
+			at->valid = true;
+			return true;
+		}
+	}
+	at->valid = false;
+	return false;
+}
+
+/* One group further in the first dimension that has one; those before start again. */
+bool tor_moore_next_message(const struct tor_plan *p, struct tor_moore_at *at)
 {
 	u32 d;
 
 	for (d = 0; d < p->grid.ndim; d++) {
-		at->slots[d] = slots_inside(p, d, at->j, at->low[d], at->high[d]);
-		if (!at->slots[d])
-			return false;
-		at->slot[d] = ffs(at->slots[d]) - 1;
+		if (at->digit[d] || at->groups[d] == 1)
+			continue;
+		at->stale |= 1U << d;
+		at->place += at->unit[d];
+		if (++at->group[d] < at->groups[d])
+			return true;
+		at->place -= at->group[d] * at->unit[d];
+		at->group[d] = 0;
 	}
-	begin_row(p, at);
+	at->valid = false;
+	return false;
+}
+
+/* --- boxes --- */
+
+static void set_interval(const struct tor_plan *p, struct tor_moore_at *at, u32 d, s32 low, s32 high)
+{
+	u32 j;
+
+	at->own &= ~(1U << d);
+	at->own |= (low <= 0 && high >= 0) << d;
+	for (j = 0; j < at->k; j++)
+		at->inside[j][d] = slots_inside(p, d, j, low, high);
+}
+
+/* This node's own value is a plane of its own. */
+static void begin_parts(const struct tor_plan *p, struct tor_moore_at *at)
+{
+	at->j = 0;
+	at->entered = false;
+	at->base = TOR_BUF_DATA;
+	at->rest = at->own == (1U << p->grid.ndim) - 1;
+}
+
+void tor_moore_begin_box(const struct tor_plan *p, struct tor_moore_at *at)
+{
+	s8 low, high;
+	u32 d;
+
+	for (d = 0; d < p->grid.ndim; d++) {
+		if (!(at->stale >> d & 1))
+			continue;
+		if (at->digit[d])
+			window_atoms(p, d, at->k, at->digit[d] - 1, &low, &high);
+		else
+			group_atoms(p, d, at->k, at->group[d], &low, &high);
+		set_interval(p, at, d, low, high);
+	}
+	at->stale = 0;
+	begin_parts(p, at);
+}
+
+void tor_moore_begin_all(const struct tor_plan *p, struct tor_moore_at *at)
+{
+	u32 d;
+
+	for (d = 0; d < p->grid.ndim; d++)
+		set_interval(p, at, d, -TOR_MOORE_STEPS, TOR_MOORE_STEPS);
+	begin_parts(p, at);
+}
+
+/* --- parts --- */
+
+/* A plane has at most 7 x 7 parts: 5 groups and two directions, in step 2. */
+static void find_planes(const struct tor_plan *p, struct tor_moore_at *at)
+{
+	u32 row = at->inside[at->j][0], aside = row & ~((1U << groups_of(p, 0, at->j)) - 1);
+	u32 slot, width = tor_moore_slots(p, 0, at->j), rest = 1, groups = 1;
+
+	if (p->grid.ndim > 1) {
+		rest = at->inside[at->j][1];
+		groups = groups_of(p, 1, at->j);
+	}
+	at->plane = 0;
+	at->aside = 0;
+	for (; rest; rest &= rest - 1) {
+		slot = ffs(rest) - 1;
+		at->plane |= (u64)row << slot * width;
+		at->aside |= (u64)(slot < groups ? aside : row) << slot * width;
+	}
+}
+
+/* The parts with these slots in the further dimensions; what is groups in all of them is none. */
+static void begin_plane(const struct tor_plan *p, struct tor_moore_at *at)
+{
+	bool groups = true;
+	u32 d;
+
+	at->base = state_of(p)->part[at->j];
+	for (d = 2; d < p->grid.ndim; d++) {
+		groups &= at->slot[d] < groups_of(p, d, at->j);
+		at->base += at->slot[d] * at->part_unit[d];
+	}
+	at->rest = groups ? at->aside : at->plane;
+}
+
+/* The first plane of step j. False: in some dimension no slot is inside the box. */
+static bool enter_step(const struct tor_plan *p, struct tor_moore_at *at)
+{
+	const u8 *inside = at->inside[at->j];
+	u32 d, unit = 1;
+
+	for (d = 0; d < p->grid.ndim; d++) {
+		if (!inside[d])
+			return false;
+		at->slot[d] = ffs(inside[d]) - 1;
+		at->part_unit[d] = unit;
+		unit *= tor_moore_slots(p, d, at->j);
+	}
+	find_planes(p, at);
+	begin_plane(p, at);
 	return true;
 }
 
-/* The next combination of slots, dimension 1 fastest. */
-static bool next_row(const struct tor_plan *p, struct tor_moore_at *at)
+/* The next combination of slots in the further dimensions, dimension 2 fastest. */
+static bool next_slots(const struct tor_plan *p, struct tor_moore_at *at)
 {
+	const u8 *inside = at->inside[at->j];
 	u32 d, rest;
 
-	for (d = 1; d < p->grid.ndim; d++) {
-		rest = at->slots[d] & ~((2U << at->slot[d]) - 1);
-		at->slot[d] = ffs(rest ? rest : at->slots[d]) - 1;
+	for (d = 2; d < p->grid.ndim; d++) {
+		rest = inside[d] & ~((2U << at->slot[d]) - 1);
+		at->slot[d] = ffs(rest ? rest : inside[d]) - 1;
 		if (rest) {
-			begin_row(p, at);
+			begin_plane(p, at);
 			return true;
 		}
 	}
 	return false;
 }
 
-static bool own_inside(const struct tor_plan *p, const struct tor_moore_at *at)
+bool tor_moore_next_plane(const struct tor_plan *p, struct tor_moore_at *at)
 {
-	u32 d;
-
-	for (d = 0; d < p->grid.ndim; d++)
-		if (at->low[d] > 0 || at->high[d] < 0)
-			return false;
-	return true;
-}
-
-/* The buffer of the next part inside the box: data, then temporaries. False: there are no more. */
-bool tor_moore_part(const struct tor_plan *p, struct tor_moore_at *at, u32 *buf)
-{
-	if (!at->begun) {
-		at->begun = true;
-		at->rest = 0;
-		*buf = TOR_BUF_DATA;
-		if (own_inside(p, at))
-			return true;
-	}
+	at->rest = 0;
 	while (!at->rest) {
-		if (at->entered && next_row(p, at))
+		if (at->entered && next_slots(p, at))
 			continue;
 		at->j += at->entered;
 		if (at->j >= at->k)
@@ -288,17 +372,5 @@ bool tor_moore_part(const struct tor_plan *p, struct tor_moore_at *at, u32 *buf)
 		at->entered = enter_step(p, at);
 		at->j += !at->entered;
 	}
-	*buf = at->base + ffs(at->rest) - 1;
-	at->rest &= at->rest - 1;
 	return true;
-}
-
-void tor_moore_all(const struct tor_plan *p, struct tor_moore_at *at)
-{
-	u32 d;
-
-	for (d = 0; d < p->grid.ndim; d++) {
-		at->low[d] = -(s32)TOR_MOORE_STEPS;
-		at->high[d] = TOR_MOORE_STEPS;
-	}
 }
