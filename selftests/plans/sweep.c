@@ -76,25 +76,6 @@ static void add_list(const struct tor_torus *t, void *arg)
 
 /* --- doing it --- */
 
-static const char *request_name(const struct tor_plan_req *req)
-{
-	static char text[512];
-	u32 i, n;
-
-	n = snprintf(text, sizeof(text), "%s %s", tor_algorithm_name(req->algorithm),
-		     tor_collective_name(req->collective));
-	for (i = 0; i < req->torus->ndim; i++)
-		n += snprintf(text + n, sizeof(text) - n, "%c%u", i ? 'x' : ' ', req->torus->side[i]);
-	n += snprintf(text + n, sizeof(text) - n, " ranks %u root %u count %llu%s%s", req->ranks,
-		      req->root, (unsigned long long)req->count, req->counts ? " irregular" : "",
-		      req->members ? " listed" : "");
-	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
-		if (req->param[i])
-			n += snprintf(text + n, sizeof(text) - n, " %s %u", dump_param_name(i),
-				      req->param[i]);
-	return text;
-}
-
 static void check(const struct tor_plan_req *req, void *arg)
 {
 	const struct item *x = arg;
@@ -107,7 +88,7 @@ static void check(const struct tor_plan_req *req, void *arg)
 	if (ret == (served ? 1 : -EOPNOTSUPP))
 		jobs_passed(1);
 	else
-		jobs_failed("%s: %s%s", request_name(req),
+		jobs_failed("%s: %s%s", plan_request_name(req),
 			    ret == 1 ? "served, but must not be" : e.text, ret < 0 ? " (refused)" : "");
 }
 
@@ -116,9 +97,10 @@ static void sweep_item(size_t i)
 	struct item *x = &items[i];
 	struct tor_plan_req req;
 
-	req = plan_request(&x->torus, x->algorithm, x->collective, 3 * x->ranks + 2);
+	req = plan_request(&x->torus, x->algorithm, x->collective, 0);
 	req.members = x->members;
 	req.ranks = x->ranks;
+	req.count = (3ULL * x->ranks + 2) * plan_granule(&req);
 	if (x->ranks <= 64)
 		plan_vary(&req, x->thorough, check, x);
 	else

@@ -2,6 +2,8 @@
 /* Requests to test plans with. See plan_cases.h. */
 #include "plan_cases.h"
 
+#include "../../tools/torcoll-plan/dump.h"
+
 #include <stdlib.h>
 
 #define AR	(1U << TORCOLL_ALLREDUCE)
@@ -85,6 +87,25 @@ struct tor_plan_req plan_request(const struct tor_torus *t, u32 algorithm, u32 c
 
 	req.count *= plan_granule(&req);
 	return req;
+}
+
+const char *plan_request_name(const struct tor_plan_req *req)
+{
+	static char text[512];
+	u32 i, n;
+
+	n = snprintf(text, sizeof(text), "%s %s", tor_algorithm_name(req->algorithm),
+		     tor_collective_name(req->collective));
+	for (i = 0; i < req->torus->ndim; i++)
+		n += snprintf(text + n, sizeof(text) - n, "%c%u", i ? 'x' : ' ', req->torus->side[i]);
+	n += snprintf(text + n, sizeof(text) - n, " ranks %u root %u count %llu%s%s", req->ranks,
+		      req->root, (unsigned long long)req->count, req->counts ? " irregular" : "",
+		      req->members ? " listed" : "");
+	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
+		if (req->param[i])
+			n += snprintf(text + n, sizeof(text) - n, " %s %u", dump_param_name(i),
+				      req->param[i]);
+	return text;
 }
 
 u32 plan_granule(const struct tor_plan_req *req)

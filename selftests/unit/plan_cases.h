@@ -20,6 +20,9 @@ void plan_every_shape(u32 most, plan_shape_fn fn, void *arg);
  */
 void plan_sampled_shapes(u32 n, u32 least, u32 most, u64 seed, plan_shape_fn fn, void *arg);
 
+/* For humans; until the next call. */
+const char *plan_request_name(const struct tor_plan_req *req);
+
 /* What the count of a request must be a multiple of. */
 u32 plan_granule(const struct tor_plan_req *req);
 

@@ -11,31 +11,46 @@ struct list {
 	size_t n, room;
 };
 
+struct agreement {
+	const struct tor_plan *plans;
+	struct dump *d;			/* to fill: what comes to each rank */
+	struct list sent, got;		/* in one round of a channel */
+	struct list sorted;
+	size_t *at;			/* by rank: where the next one is sorted to */
+};
+
+static void list_reserve(struct list *l, size_t n)
+{
+	if (n <= l->room)
+		return;
+	l->room = max(n, 2 * l->room);
+	l->piece = realloc(l->piece, l->room * sizeof(*l->piece));
+	if (!l->piece)
+		dump_no_memory();
+}
+
 static void list_add(struct list *l, const struct tor_piece *x)
 {
-	if (l->n == l->room) {
-		l->room = l->room ? 2 * l->room : 256;
-		l->piece = realloc(l->piece, l->room * sizeof(*x));
-	}
+	list_reserve(l, l->n + 1);
 	l->piece[l->n++] = *x;
 }
 
 /* Bucket sort by a rank; stable. */
-static void sort_by(struct list *l, bool src, u32 ranks)
+static void sort_by(struct agreement *a, struct list *l, bool src)
 {
-	struct tor_piece *out = dump_alloc(l->n, sizeof(*out));
-	size_t *at = dump_alloc(ranks + 1, sizeof(*at)), i;
+	u32 ranks = a->plans->req.ranks;
+	size_t i;
 
+	list_reserve(&a->sorted, l->n);
+	memset(a->at, 0, (ranks + 1) * sizeof(*a->at));
 	for (i = 0; i < l->n; i++)
-		at[(src ? l->piece[i].src : l->piece[i].dst) + 1]++;
+		a->at[(src ? l->piece[i].src : l->piece[i].dst) + 1]++;
 	for (i = 1; i <= ranks; i++)
-		at[i] += at[i - 1];
+		a->at[i] += a->at[i - 1];
 	for (i = 0; i < l->n; i++)
-		out[at[src ? l->piece[i].src : l->piece[i].dst]++] = l->piece[i];
-	free(at);
-	free(l->piece);
-	l->piece = out;
-	l->room = l->n;
+		a->sorted.piece[a->at[src ? l->piece[i].src : l->piece[i].dst]++] = l->piece[i];
+	a->sorted.n = l->n;
+	swap(*l, a->sorted);
 }
 
 static bool same(const struct tor_piece *a, const struct tor_piece *b)
@@ -44,9 +59,15 @@ static bool same(const struct tor_piece *a, const struct tor_piece *b)
 	       a->op == b->op && a->soff == b->soff && a->doff == b->doff && a->n == b->n;
 }
 
-/* One rank's round, appended to what it sends and what it gets. */
-static bool collect(const struct tor_plan *p, u32 ch, u32 t, struct list *sent, struct list *got,
-		    struct dump_error *e)
+static bool is_sound(const struct tor_plan *p, const struct tor_piece *x)
+{
+	return (x->src == p->rank || x->dst == p->rank) && x->src < p->req.ranks &&
+	       x->dst < p->req.ranks && x->n && x->soff + x->n <= p->req.count &&
+	       x->doff + x->n <= p->req.count && x->sbuf < p->shape.bufs && x->dbuf < p->shape.bufs;
+}
+
+/* One rank's round: what it sends; what it gets, which is the dump, too. */
+static bool collect(struct agreement *a, const struct tor_plan *p, u32 ch, u32 t, struct dump_error *e)
 {
 	u32 peers = 0, last = ~0U;
 	struct tor_cursor c;
@@ -54,17 +75,17 @@ static bool collect(const struct tor_plan *p, u32 ch, u32 t, struct list *sent, 
 
 	tor_plan_begin(p, ch, t, &c);
 	while (tor_plan_next(p, &c, &x)) {
-		if ((x.src != p->rank && x.dst != p->rank) || x.src >= p->req.ranks ||
-		    x.dst >= p->req.ranks || !x.n || x.soff + x.n > p->req.count ||
-		    x.doff + x.n > p->req.count || x.sbuf >= p->shape.bufs ||
-		    x.dbuf >= p->shape.bufs)
+		if (!is_sound(p, &x))
 			return dump_fail(e, "rank %u, channel %u, round %u: a bad piece", p->rank,
 					 ch, t);
-		if (x.src == p->rank)
-			list_add(sent, &x);
-		if (x.dst == p->rank)
-			list_add(got, &x);
-		if (x.src == p->rank && x.dst != x.src && x.dst != last) {
+		if (x.dst == p->rank) {
+			list_add(&a->got, &x);
+			dump_add_piece(a->d, ch, t, &x);
+		}
+		if (x.src != p->rank)
+			continue;
+		list_add(&a->sent, &x);
+		if (x.dst != x.src && x.dst != last) {
 			last = x.dst;
 			peers++;
 		}
@@ -73,35 +94,35 @@ static bool collect(const struct tor_plan *p, u32 ch, u32 t, struct list *sent, 
 	       dump_fail(e, "rank %u, channel %u, round %u: %u peers", p->rank, ch, t, peers);
 }
 
-static bool ends_agree(const struct tor_plan *plans, u32 ch, u32 t, struct dump_error *e)
+/* As the engine does it, from both ends. */
+static bool ends_agree(struct agreement *a, u32 ch, u32 t, struct dump_error *e)
 {
-	struct list sent = {}, got = {};
-	u32 r, ranks = plans->req.ranks;
-	bool ok = true;
+	struct list *sent = &a->sent, *got = &a->got;
 	size_t i;
+	u32 r;
 
-	for (r = 0; ok && r < ranks; r++)
-		ok = collect(&plans[r], ch, t, &sent, &got, e);
-	/* both sorted by (src, dst), in the order yielded within */
-	sort_by(&sent, false, ranks);
-	sort_by(&sent, true, ranks);
-	sort_by(&got, false, ranks);
-	sort_by(&got, true, ranks);
-	if (ok && sent.n != got.n)
-		ok = dump_fail(e, "channel %u, round %u: %zu pieces sent, %zu got", ch, t, sent.n,
-			       got.n);
-	for (i = 0; ok && i < sent.n; i++)
-		if (!same(&sent.piece[i], &got.piece[i]))
-			ok = dump_fail(e, "channel %u, round %u: %u to %u: the ends differ", ch, t,
-				       sent.piece[i].src, sent.piece[i].dst);
-	free(sent.piece);
-	free(got.piece);
-	return ok;
+	sent->n = 0;
+	got->n = 0;
+	for (r = 0; r < a->plans->req.ranks; r++)
+		if (!collect(a, &a->plans[r], ch, t, e))
+			return false;
+	/* both by (src, dst), in the order yielded within: what is got is by dst already */
+	sort_by(a, sent, false);
+	sort_by(a, sent, true);
+	sort_by(a, got, true);
+	if (sent->n != got->n)
+		return dump_fail(e, "channel %u, round %u: %zu pieces sent, %zu got", ch, t,
+				 sent->n, got->n);
+	for (i = 0; i < sent->n; i++)
+		if (!same(&sent->piece[i], &got->piece[i]))
+			return dump_fail(e, "channel %u, round %u: %u to %u: the ends differ", ch,
+					 t, sent->piece[i].src, sent->piece[i].dst);
+	return true;
 }
 
-static bool all_agree(const struct tor_plan *plans, struct dump_error *e)
+static bool shapes_agree(const struct tor_plan *plans, struct dump_error *e)
 {
-	u32 ch, t, r;
+	u32 ch, r;
 
 	if (plans->shape.channels < 1 || plans->shape.channels > TOR_MAX_CHANNELS ||
 	    plans->shape.bufs < 1 || plans->shape.bufs > TOR_MAX_BUFS)
@@ -109,14 +130,30 @@ static bool all_agree(const struct tor_plan *plans, struct dump_error *e)
 	for (r = 1; r < plans->req.ranks; r++)
 		if (memcmp(&plans->shape, &plans[r].shape, sizeof(plans->shape)))
 			return dump_fail(e, "rank %u has another shape of plan", r);
-	for (ch = 0; ch < plans->shape.channels; ch++) {
+	for (ch = 0; ch < plans->shape.channels; ch++)
 		if (tor_plan_rounds(plans, ch) > plans->shape.rounds)
 			return dump_fail(e, "channel %u has too many rounds", ch);
-		for (t = 0; t < tor_plan_rounds(plans, ch); t++)
-			if (!ends_agree(plans, ch, t, e))
-				return false;
-	}
 	return true;
+}
+
+/* Fills the dump on the way, as dump_make() does, so that plans need not be walked twice. */
+static bool all_agree(const struct tor_plan *plans, struct dump *d, struct dump_error *e)
+{
+	struct agreement a = {
+		.plans = plans, .d = d, .at = dump_alloc(plans->req.ranks + 1, sizeof(*a.at)),
+	};
+	bool ok = shapes_agree(plans, e);
+	u32 ch, t;
+
+	for (t = 0; t < plans->shape.rounds; t++)
+		for (ch = 0; ok && ch < plans->shape.channels; ch++)
+			if (t < tor_plan_rounds(plans, ch))
+				ok = ends_agree(&a, ch, t, e);
+	free(a.sent.piece);
+	free(a.got.piece);
+	free(a.sorted.piece);
+	free(a.at);
+	return ok;
 }
 
 /* --- stability --- */
@@ -263,18 +300,18 @@ int plan_right(const struct tor_plan_req *req, struct dump_error *e)
 int plan_rules(const struct tor_plan_req *req, bool stability, struct dump_error *e)
 {
 	struct tor_plan *plans = dump_alloc(req->ranks, sizeof(*plans));
-	struct dump d = {};
 	const char *why = "no reason";
+	struct dump d = {};
 	int ret = 0;
 	u32 r;
 
-	ret = dump_make(&d, req, &why);
+	for (r = 0; r < req->ranks && !ret; r++)
+		ret = tor_plan_init(&plans[r], req, r, &why);
 	if (ret) {
 		dump_fail(e, "%s", why);
 	} else {
-		for (r = 0; r < req->ranks; r++)
-			tor_plan_init(&plans[r], req, r, NULL);
-		ret = all_agree(plans, e) && dump_check(&d, e) &&
+		dump_begin(&d, req, plans);
+		ret = all_agree(plans, &d, e) && dump_check(&d, e) &&
 		      (!stability || all_stable(&d, plans->shape.alternates, e));
 	}
 	dump_free(&d);

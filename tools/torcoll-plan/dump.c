@@ -42,6 +42,14 @@ struct dump_piece *dump_add(struct dump *d)
 	return &d->piece[d->pieces++];
 }
 
+void dump_add_piece(struct dump *d, u32 ch, u32 t, const struct tor_piece *x)
+{
+	*dump_add(d) = (struct dump_piece){
+		.t = t, .ch = ch, .src = x->src, .dst = x->dst, .sbuf = x->sbuf,
+		.dbuf = x->dbuf, .op = x->op, .soff = x->soff, .doff = x->doff, .n = x->n,
+	};
+}
+
 /* Stable: what is equal by t and channel stays in order, which is that of the reductions. */
 static void merge(struct dump_piece *a, struct dump_piece *tmp, size_t n)
 {
@@ -137,6 +145,13 @@ static void name_bufs(struct dump *d, u32 bufs, bool input)
 	}
 }
 
+void dump_begin(struct dump *d, const struct tor_plan_req *req, const struct tor_plan *p)
+{
+	set_header(d, req);
+	name_bufs(d, p->shape.bufs, p->shape.input);
+	d->channels = p->shape.channels;
+}
+
 /* What comes to one rank in one round: in the order of its own iterator, that of the reductions. */
 static void add_round(struct dump *d, const struct tor_plan *p, u32 ch, u32 t)
 {
@@ -145,12 +160,8 @@ static void add_round(struct dump *d, const struct tor_plan *p, u32 ch, u32 t)
 
 	tor_plan_begin(p, ch, t, &c);
 	while (tor_plan_next(p, &c, &x)) {
-		if (x.dst != p->rank)
-			continue;
-		*dump_add(d) = (struct dump_piece){
-			.t = t, .ch = ch, .src = x.src, .dst = x.dst, .sbuf = x.sbuf,
-			.dbuf = x.dbuf, .op = x.op, .soff = x.soff, .doff = x.doff, .n = x.n,
-		};
+		if (x.dst == p->rank)
+			dump_add_piece(d, ch, t, &x);
 	}
 }
 
@@ -166,9 +177,7 @@ int dump_make(struct dump *d, const struct tor_plan_req *req, const char **why)
 	if (!req->ranks)
 		err = tor_plan_init(plans, req, 0, why);
 	if (!err) {
-		set_header(d, req);
-		name_bufs(d, plans->shape.bufs, plans->shape.input);
-		d->channels = plans->shape.channels;
+		dump_begin(d, req, plans);
 		for (t = 0; t < plans->shape.rounds; t++)
 			for (ch = 0; ch < d->channels; ch++)
 				for (r = 0; t < tor_plan_rounds(plans, ch) && r < req->ranks; r++)

@@ -86,8 +86,12 @@ const char *dump_param_name(u32 param);
 void dump_print(const struct dump *d, FILE *out);
 void dump_free(struct dump *d);
 
+/* What goes before all pieces: of a request, and one rank's plan of it. */
+void dump_begin(struct dump *d, const struct tor_plan_req *req, const struct tor_plan *p);
+
 /* A new piece at the end; only its place, nothing set. */
 struct dump_piece *dump_add(struct dump *d);
+void dump_add_piece(struct dump *d, u32 ch, u32 t, const struct tor_piece *x);
 
 /* A new buffer; its number. */
 u32 dump_add_buf(struct dump *d, const char *name);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Every family and collective on some larger shapes: sides beyond the tables, powers, up to six dimensions.
+ * See plan_sweep_test for all small ones.
+ */
+#include "host_env.h"
+#include "plan_cases.h"
+#include "plan_rules.h"
+
+#include <stdio.h>
+
+static const u32 sides[][TOR_MAX_DIMS] = {
+	{ 66 }, { 65 }, { 81 }, { 72 }, { 100 }, { 128, 2 }, { 2, 96 },
+	{ 4, 16 }, { 5, 5, 3 }, { 9, 7 }, { 25, 5 }, { 2, 2, 2, 2, 2, 2 },
+};
+
+static void check(const struct tor_plan_req *req)
+{
+	struct dump_error e = {};
+	int ret = plan_rules(req, false, &e);
+
+	if (ret != (plan_is_served(req, false) ? 1 : -EOPNOTSUPP))
+		fail_msg("%s: %s", plan_request_name(req), ret == 1 ? "served" : e.text);
+}
+
+/* The state that a test is given is the shape's sides. */
+static void plan__larger_shape(void **state)
+{
+	const u32 *side = *state;
+	struct tor_plan_req req;
+	struct tor_torus t;
+	u32 ndim, a, c;
+
+	for (ndim = 0; ndim < TOR_MAX_DIMS && side[ndim]; ndim++)
+		;
+	assert_int_equal(tor_torus_init(&t, ndim, side, 1), 0);
+	for (a = TORCOLL_SWING_BW; a < TORCOLL_ALGO_COUNT; a++)
+		for (c = TORCOLL_ALLREDUCE; c < TORCOLL_COLL_COUNT; c++) {
+			req = plan_request(&t, a, c, 2 * t.nodes + 1);
+			check(&req);
+		}
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[ARRAY_SIZE(sides)];
+	static char name[ARRAY_SIZE(sides)][64];
+	u32 i, d, n;
+
+	for (i = 0; i < ARRAY_SIZE(sides); i++) {
+		for (d = 0, n = 0; d < TOR_MAX_DIMS && sides[i][d]; d++)
+			n += snprintf(name[i] + n, sizeof(name[i]) - n, d ? "x%u" : "plan__%u",
+				      sides[i][d]);
+		tests[i] = (struct CMUnitTest){
+			.name = name[i],
+			.test_func = plan__larger_shape,
+			.initial_state = (void *)sides[i],
+		};
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
