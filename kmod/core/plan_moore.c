@@ -117,7 +117,7 @@ static bool sum_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	struct tor_moore_at *at = at_of(c);
 
 	c->dbuf = result_buf(p);
-	tor_moore_begin_all(p, at);
+	tor_moore_begin_all(at);
 	if (c->dbuf != TOR_BUF_DATA)
 		return set(c, p->rank, p->rank, TOR_PIECE_COPY);
 	/* this rank's own value is there already */

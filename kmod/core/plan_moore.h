@@ -8,6 +8,7 @@
 
 #define TOR_MOORE_STEPS	13		/* 3^13 is more than TOR_MAX_NODES */
 #define TOR_MOORE_CUT_STEPS	4		/* of sides in the table; others are never cut */
+#define TOR_MOORE_ROWS		28		/* 5 slots in step 1, 7 in step 2, and 3 in step 3 */
 
 struct tor_moore {
 	struct tor_exchange_state exchange;	/* if all sides are powers of three */
@@ -16,12 +17,12 @@ struct tor_moore {
 	u32 coord[TOR_MAX_DIMS];	/* this rank's */
 	u8 distance[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS][2];	/* of the peers, by side */
 	u8 steps[TOR_MAX_DIMS];
-	/* bit x + k: atoms x and x + 1 are in different groups */
-	u8 cuts[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS];
 	u8 groups[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS];
 	u8 slots[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS];	/* groups, then directions */
 	u8 comes[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS];	/* from which sides, as bits */
-	s8 window[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS][2][2];	/* by side: atoms, first and last */
+	/* as bits: slots with this node's own atom; by tor_moore_row(), slots of earlier steps that are inside */
+	u8 own[TOR_MAX_DIMS][TOR_MOORE_CUT_STEPS];
+	u8 inside[TOR_MAX_DIMS][TOR_MOORE_ROWS];
 	u16 part[TOR_MOORE_STEPS + 1];	/* buffer of the first part of each step; then those of messages */
 	u16 messages;			/* buffers of one step's messages: two sets of them take turns */
 };
@@ -37,10 +38,8 @@ struct tor_moore_at {
 	bool valid;			/* there is such a message */
 	u8 k, j;			/* step; of the part */
 	bool entered;			/* the parts of step j */
-	/* the box that is put together; of slots, which are inside of it, as bits */
-	u8 stale;			/* dimensions whose interval is not that of the message, as bits */
-	u8 own;				/* those whose interval has this node's coordinate */
-	u8 inside[TOR_MOORE_STEPS][TOR_MAX_DIMS];
+	bool all;			/* the box that is put together has everything */
+	u8 row[TOR_MAX_DIMS];		/* of tor_moore.inside, else */
 	u8 slot[TOR_MAX_DIMS];		/* those of the plane: of all dimensions but the first two */
 	u16 part_unit[TOR_MAX_DIMS];	/* what a slot adds to a part's number in step j */
 	u16 base;			/* the buffer of the plane's first part */
@@ -48,6 +47,12 @@ struct tor_moore_at {
 	u64 plane, aside;
 	u64 rest;			/* those that are still to come */
 };
+
+/* Where in tor_moore.inside a slot of step @k has a word for each of the @k steps before. */
+static inline u32 tor_moore_row(u32 k, u32 slot)
+{
+	return (k > 1 ? 5 : 0) + (k > 2 ? 2 * 7 : 0) + slot * k;
+}
 
 /* Is the side along @d not yet finished in step @k? */
 bool tor_moore_active(const struct tor_plan *p, u32 d, u32 k);
@@ -72,7 +77,7 @@ bool tor_moore_next_message(const struct tor_plan *p, struct tor_moore_at *at);
 
 /* Begin the parts, of steps before at->k, inside the message's box, as its sender sees it; or of all nodes. */
 void tor_moore_begin_box(const struct tor_plan *p, struct tor_moore_at *at);
-void tor_moore_begin_all(const struct tor_plan *p, struct tor_moore_at *at);
+void tor_moore_begin_all(struct tor_moore_at *at);
 
 /* Begin a single part. */
 static inline void tor_moore_begin_one(struct tor_moore_at *at, u32 buf)

@@ -41,9 +41,25 @@ static void plan__larger_shape(void **state)
 		}
 }
 
+/* Whatever the tables have for a side. */
+static void plan__every_side(void **state)
+{
+	static const u32 algorithm[] = { TORCOLL_TRIVANCE_BW, TORCOLL_TRIVANCE_LAT, TORCOLL_MOORE };
+	struct tor_plan_req req;
+	struct tor_torus t;
+	u32 n, i;
+
+	for (n = 2; n <= 81; n++)
+		for (i = 0; i < ARRAY_SIZE(algorithm); i++) {
+			assert_int_equal(tor_torus_init(&t, 1, &n, 1), 0);
+			req = plan_request(&t, algorithm[i], TORCOLL_ALLREDUCE, 5);
+			check(&req);
+		}
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[ARRAY_SIZE(sides)];
+	struct CMUnitTest tests[ARRAY_SIZE(sides) + 1];
 	static char name[ARRAY_SIZE(sides)][64];
 	u32 i, d, n;
 
@@ -57,5 +73,6 @@ int main(void)
 			.initial_state = (void *)sides[i],
 		};
 	}
+	tests[i] = (struct CMUnitTest)cmocka_unit_test(plan__every_side);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
