@@ -84,7 +84,7 @@ help:
 	@echo '  make style              the static checks alone'
 	@echo '  make coverage           which lines and branches of kmod/core the host tests run'
 	@echo '  make fuzz               searches with every fuzzer; T=seconds for each'
-	@echo '  make check-plans        all plans on every shape of up to 64 nodes; minutes'
+	@echo '  make check-plans        all plans on every shape of up to 64 nodes; T=swing-bw for one; minutes'
 	@echo '  make check-circulant    circulant schedules for up to 2,100,000 ranks; minutes'
 	@echo '  make check-vms          tests with a guest for each node; needs both kernels, takes minutes'
 	@echo '  make check-long         tests in a guest that take long'
@@ -420,7 +420,7 @@ bench-plans: $(B)/host/plans/bench
 	$(Q)$<
 
 check-plans: $(B)/host/plans/sweep
-	$(Q)$<
+	$(Q)$< 64 40 $(T)
 
 check-circulant: $(B)/host/plans/circulant
 	$(Q)$<

@@ -16,12 +16,11 @@
 #define SAMPLED_NODES	1024
 #define SEED		2024
 
-/* A shape, or a list on it, with one algorithm and collective. */
+/* A shape, or a list on it, with one collective. */
 struct item {
 	struct tor_torus torus;
 	u32 *members;
 	u32 ranks;
-	u32 algorithm;
 	u32 collective;
 	bool thorough;
 	bool listed;
@@ -29,7 +28,6 @@ struct item {
 
 static struct item *items;
 static size_t count, room;
-static int only;			/* this algorithm, or all */
 
 /* --- what there is to do --- */
 
@@ -46,10 +44,8 @@ static struct item *new_item(void)
 
 static void add_items(struct item x)
 {
-	for (x.algorithm = TORCOLL_SWING_BW; x.algorithm < TORCOLL_ALGO_COUNT; x.algorithm++)
-		for (x.collective = TORCOLL_ALLREDUCE; x.collective < TORCOLL_COLL_COUNT; x.collective++)
-			if (!only || only == (int)x.algorithm)
-				*new_item() = x;
+	for (x.collective = TORCOLL_ALLREDUCE; x.collective < TORCOLL_COLL_COUNT; x.collective++)
+		*new_item() = x;
 }
 
 static void add_shape(const struct tor_torus *t, void *arg)
@@ -92,12 +88,14 @@ static void check(const struct tor_plan_req *req, void *arg)
 			    ret == 1 ? "served, but must not be" : e.text, ret < 0 ? " (refused)" : "");
 }
 
+static u32 algorithm;
+
 static void sweep_item(size_t i)
 {
 	struct item *x = &items[i];
 	struct tor_plan_req req;
 
-	req = plan_request(&x->torus, x->algorithm, x->collective, 0);
+	req = plan_request(&x->torus, algorithm, x->collective, 0);
 	req.members = x->members;
 	req.ranks = x->ranks;
 	req.count = (3ULL * x->ranks + 2) * plan_granule(&req);
@@ -110,10 +108,9 @@ static void sweep_item(size_t i)
 int main(int argc, char **argv)
 {
 	u32 nodes = argc > 1 ? atoi(argv[1]) : 64, samples = argc > 2 ? atoi(argv[2]) : 40;
+	int only = argc > 3 ? tor_algorithm_parse(argv[3]) : 0, code = 0;
 	bool thorough = nodes >= 64, sampled = false;
 
-	if (argc > 3)
-		only = tor_algorithm_parse(argv[3]);
 	if (only < 0) {
 		fprintf(stderr, "sweep: no algorithm: %s\n", argv[3]);
 		return 2;
@@ -125,5 +122,10 @@ int main(int argc, char **argv)
 	plan_sampled_shapes(samples, 64, SAMPLED_NODES, SEED, add_shape, &sampled);
 	plan_every_shape(nodes, add_shape, &thorough);
 	plan_every_shape(min(nodes, 24U), add_list, NULL);
-	return jobs_run(count, "combinations", sweep_item);
+	for (algorithm = TORCOLL_SWING_BW; algorithm < TORCOLL_ALGO_COUNT; algorithm++)
+		if (!only || only == (int)algorithm) {
+			printf("%s\n", tor_algorithm_name(algorithm));
+			code |= jobs_run(count, "combinations", sweep_item);
+		}
+	return code;
 }

@@ -154,7 +154,7 @@ bool cells_find(struct cells *x, const struct dump *d, struct dump_error *e)
 	if (!close_edges(x, d, e))
 		return false;
 	x->n = x->edges - 1;
-	if (x->n * d->ranks * d->nbufs > MAX_CELLS)
+	if (x->n * d->ranks > MAX_CELLS)
 		return dump_fail(e, "too many different ranges to check");
 	return true;
 }

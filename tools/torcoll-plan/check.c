@@ -25,6 +25,12 @@ struct reading {
 	u32 contributions;
 };
 
+/* The cells of a rank's buffer that are used at all, and where their values are. */
+struct area {
+	size_t first, end;
+	size_t values;
+};
+
 /* A piece of the round, in cells. */
 struct move {
 	const struct dump_piece *piece;
@@ -36,7 +42,8 @@ struct exec {
 	const struct dump *d;
 	struct dump_error *e;
 	struct cells cells;
-	struct value *value;		/* [buffer][rank][cell] */
+	struct area *area;		/* [buffer][rank] */
+	struct value *value;
 	struct move *move;		/* as many as pieces in the longest round */
 	struct reading *reading;
 	size_t readings;
@@ -62,9 +69,57 @@ static bool is_scan(const struct dump *d)
 	return d->collective == TORCOLL_SCAN || d->collective == TORCOLL_EXSCAN;
 }
 
+/* --- areas: there may be as many temporaries as ranks, of which each uses but a block --- */
+
+static struct area *area_of(const struct exec *x, u32 buf, u32 rank)
+{
+	return &x->area[(size_t)buf * x->d->ranks + rank];
+}
+
 static struct value *value_of(const struct exec *x, u32 buf, u32 rank, size_t cell)
 {
-	return &x->value[((size_t)buf * x->d->ranks + rank) * x->cells.n + cell];
+	const struct area *area = area_of(x, buf, rank);
+
+	return &x->value[area->values + cell - area->first];
+}
+
+static void use_cells(const struct exec *x, u32 buf, u32 rank, u64 off, u64 n)
+{
+	struct area *area = area_of(x, buf, rank);
+
+	area->first = min(area->first, cells_at(&x->cells, off));
+	area->end = max(area->end, cells_at(&x->cells, off + n));
+}
+
+static bool find_areas(struct exec *x)
+{
+	size_t i, areas = (size_t)x->d->nbufs * x->d->ranks, values = 0;
+	const struct dump_piece *p;
+
+	if (areas > MAX_CELLS)
+		return dump_fail(x->e, "too many buffers to check");
+	x->area = dump_alloc(areas, sizeof(*x->area));
+	for (i = 0; i < areas; i++) {
+		u32 buf = i / x->d->ranks;
+		bool whole = buf == TOR_BUF_DATA || (x->input && buf == x->input);
+
+		x->area[i].first = whole ? 0 : x->cells.n;
+		x->area[i].end = whole ? x->cells.n : 0;
+	}
+	for (i = 0; i < x->d->pieces; i++) {
+		p = &x->d->piece[i];
+		use_cells(x, p->sbuf, p->src, p->soff, p->n);
+		use_cells(x, p->dbuf, p->dst, p->doff, p->n);
+	}
+	for (i = 0; i < areas; i++) {
+		x->area[i].values = values;
+		if (x->area[i].end > x->area[i].first)
+			values += x->area[i].end - x->area[i].first;
+	}
+	if (values > MAX_CELLS)
+		return dump_fail(x->e, "too many different ranges to check");
+	x->value = dump_alloc(values, sizeof(*x->value));
+	return true;
 }
 
 /* --- begin and end --- */
@@ -140,13 +195,9 @@ static void set_inputs(struct exec *x)
 {
 	u32 r;
 
-	x->value = dump_alloc(x->cells.n * x->d->ranks * x->d->nbufs, sizeof(*x->value));
 	x->expected = dump_alloc(x->cells.n, sizeof(*x->expected));
 	x->owner = dump_alloc(x->cells.n, sizeof(*x->owner));
 	find_owners(x);
-	for (r = 1; r < x->d->nbufs; r++)
-		if (!strcmp(x->d->bufs[r], "input"))
-			x->input = r;
 	for (r = 0; r < x->d->ranks; r++)
 		set_input(x, r);
 }
@@ -462,17 +513,22 @@ bool dump_check(const struct dump *d, struct dump_error *e)
 {
 	struct exec x = { .d = d, .e = e };
 	bool ok;
+	u32 i;
 
 	if (!dump_valid(d, e))
 		return false;
 	if (!d->count)
 		return true;
-	ok = cells_find(&x.cells, d, e);
+	for (i = 1; i < d->nbufs; i++)
+		if (!strcmp(d->bufs[i], "input"))
+			x.input = i;
+	ok = cells_find(&x.cells, d, e) && find_areas(&x);
 	if (ok) {
 		set_inputs(&x);
 		ok = execute(&x) && check_results(&x);
 	}
 	cells_free(&x.cells);
+	free(x.area);
 	free(x.value);
 	free(x.expected);
 	free(x.owner);

@@ -110,6 +110,7 @@ int jobs_run(size_t items, const char *what, void (*item)(size_t i))
 	watch(i, items, what);
 	passed = atomic_load(&shared->passed);
 	failed = atomic_load(&shared->failed);
+	munmap(shared, sizeof(*shared));
 	printf("%lu passed, %lu failed\n", passed, failed);
 	return failed || !passed;
 }
