@@ -116,6 +116,8 @@ check foreign__local_step_is_no_round grep -q '"rounds":1,"hops":1' <("$plan" --
 tac <<<"$swap" | cat <(echo "$wide") - >"$tmp/dump"
 check foreign__any_order_of_lines exits 0 "$plan" --check - <"$tmp/dump"
 
+check check__as_many_buffers_as_ranks exits 0 "$plan" --dims 700 -a direct -c reduce-scatter -n 700 --check
+
 "$plan" "${allreduce[@]}" >"$tmp/dump"
 check cost__same_from_dump diff <("$plan" --cost -j "${allreduce[@]}") \
 	<("$plan" --cost -j - <"$tmp/dump")
