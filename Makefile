@@ -419,8 +419,10 @@ $(plans_programs): $(B)/host/plans/%: $(B)/host/selftests/plans/%.o $(call objec
 bench-plans: $(B)/host/plans/bench
 	$(Q)$<
 
-check-plans: $(B)/host/plans/sweep
+# Without T, the whole of trivance's tables is searched again, too.
+check-plans: $(B)/host/plans/sweep $(B)/asan/unit/plan_tables_test
 	$(Q)$< 64 40 $(T)
+	$(Q)$(if $(T),,$(B)/asan/unit/plan_tables_test 64)
 
 check-circulant: $(B)/host/plans/circulant
 	$(Q)$<

@@ -40,6 +40,7 @@ struct tor_moore_at {
 	bool entered;			/* the parts of step j */
 	bool all;			/* the box that is put together has everything */
 	u8 row[TOR_MAX_DIMS];		/* of tor_moore.inside, else */
+	u8 inside[TOR_MAX_DIMS];	/* slots of step j that are inside, as bits */
 	u8 slot[TOR_MAX_DIMS];		/* those of the plane: of all dimensions but the first two */
 	u16 part_unit[TOR_MAX_DIMS];	/* what a slot adds to a part's number in step j */
 	u16 base;			/* the buffer of the plane's first part */

@@ -148,11 +148,11 @@ static u32 inside_of(const struct tor_plan *p, const struct tor_moore_at *at, u3
 /* A plane has at most 7 x 7 parts: 5 groups and two directions, in step 2. */
 static void find_planes(const struct tor_plan *p, struct tor_moore_at *at)
 {
-	u32 row = inside_of(p, at, 0), aside = row & ~((1U << groups_of(p, 0, at->j)) - 1);
+	u32 row = at->inside[0], aside = row & ~((1U << groups_of(p, 0, at->j)) - 1);
 	u32 slot, width = tor_moore_slots(p, 0, at->j), rest = 1, groups = 1;
 
 	if (p->grid.ndim > 1) {
-		rest = inside_of(p, at, 1);
+		rest = at->inside[1];
 		groups = groups_of(p, 1, at->j);
 	}
 	at->plane = 0;
@@ -187,6 +187,7 @@ static bool enter_step(const struct tor_plan *p, struct tor_moore_at *at)
 		inside = inside_of(p, at, d);
 		if (!inside)
 			return false;
+		at->inside[d] = inside;
 		at->slot[d] = ffs(inside) - 1;
 		at->part_unit[d] = unit;
 		unit *= tor_moore_slots(p, d, at->j);
@@ -199,12 +200,11 @@ static bool enter_step(const struct tor_plan *p, struct tor_moore_at *at)
 /* The next combination of slots in the further dimensions, dimension 2 fastest. */
 static bool next_slots(const struct tor_plan *p, struct tor_moore_at *at)
 {
-	u32 d, inside, rest;
+	u32 d, rest;
 
 	for (d = 2; d < p->grid.ndim; d++) {
-		inside = inside_of(p, at, d);
-		rest = inside & ~((2U << at->slot[d]) - 1);
-		at->slot[d] = ffs(rest ? rest : inside) - 1;
+		rest = at->inside[d] & ~((2U << at->slot[d]) - 1);
+		at->slot[d] = ffs(rest ? rest : at->inside[d]) - 1;
 		if (rest) {
 			begin_plane(p, at);
 			return true;
