@@ -15,12 +15,20 @@
 #include "plan_family.h"
 
 #define RING_BLOCKS	8		/* of a broadcast, unless asked for */
+#define CHANNELS	4		/* of two cycles */
+
+/* Where this rank is on a channel's cycle, and who is next to it in the channel's direction. */
+struct place {
+	u32 own;
+	u32 before, after;		/* ranks */
+};
 
 struct cycle {
 	u32 r, c;			/* rows, columns; r = 0: the order of ranks */
 	u32 row_dim;			/* the dimension in which the row number counts */
 	u32 inverse;			/* of c - 1 modulo r */
 	u32 blocks;			/* of a broadcast or reduce */
+	struct place place[CHANNELS];
 };
 
 static const struct cycle *state_of(const struct tor_plan *p)
@@ -80,22 +88,40 @@ static u32 ahead(const struct tor_plan *p, u32 channel, u32 place, u32 by)
 	return (channel % 2 ? place + n - by : place + by) % n;
 }
 
+static void find_places(struct tor_plan *p)
+{
+	struct cycle *s = tor_plan_state(p, struct cycle);
+	u32 ch, own;
+
+	for (ch = 0; ch < p->shape.channels; ch++) {
+		own = place_of(p, ch, p->rank);
+		s->place[ch] = (struct place){
+			.own = own,
+			.before = rank_at(p, ch, ahead(p, ch, own, p->req.ranks - 1)),
+			.after = rank_at(p, ch, ahead(p, ch, own, 1)),
+		};
+	}
+}
+
 /* --- reduce-scatter and allgather --- */
 
 static bool cycle_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	u32 n = p->req.ranks, place = place_of(p, c->channel, p->rank), step;
+	const struct place *at = &state_of(p)->place[c->channel];
+	u32 n = p->req.ranks, step, by;
 	bool gather;
 
 	if (c->transfer > 1)
 		return false;
 	step = tor_plan_fold(p, c->round, n - 1, &gather);
 	/* 0: what I give in the reduce-scatter, 1: what I get */
+	c->src = c->transfer ? at->before : p->rank;
+	c->dst = c->transfer ? p->rank : at->after;
+	/* the giver gives what is as far ahead of it; it is this rank, or the one before */
+	by = n - 1 - step;
 	if (c->transfer)
-		place = ahead(p, c->channel, place, n - 1);
-	c->src = rank_at(p, c->channel, place);
-	c->dst = rank_at(p, c->channel, ahead(p, c->channel, place, 1));
-	c->family[0] = ahead(p, c->channel, place, n - 1 - step);
+		by = by ? by - 1 : n - 1;
+	c->family[0] = ahead(p, c->channel, at->own, by);
 	c->family[1] = 0;
 	if (gather) {
 		swap(c->src, c->dst);
@@ -203,8 +229,10 @@ static int ring_init(struct tor_plan *p, const char **why)
 		return -EINVAL;
 	}
 	p->shape.channels = tor_plan_channels(p, 2, 2);
-	if (p->shape.channels && !blocks)
+	if (p->shape.channels && !blocks) {
+		find_places(p);
 		return 0;
+	}
 	*why = blocks ? "only broadcast and reduce have blocks" : "ring has at most two channels";
 	return -EINVAL;
 }
@@ -256,7 +284,7 @@ static int hamiltonian_init(struct tor_plan *p, const char **why)
 	struct cycle *s = tor_plan_state(p, struct cycle);
 	u32 d;
 
-	p->shape.channels = tor_plan_channels(p, 4, 4);
+	p->shape.channels = tor_plan_channels(p, CHANNELS, CHANNELS);
 	if (!p->shape.channels) {
 		*why = "hamiltonian has at most four channels";
 		return -EINVAL;
@@ -270,6 +298,7 @@ static int hamiltonian_init(struct tor_plan *p, const char **why)
 		s->c = c;
 		s->row_dim = d;
 		s->inverse = invert(c - 1, r);
+		find_places(p);
 		return 0;
 	}
 	*why = "hamiltonian serves 2D tori with sides r = c * k and gcd(r, c - 1) = 1";
