@@ -60,11 +60,17 @@ torcollctl netns down
 torus_up 3x3
 families 3x3
 families 3x3 7,0,5,2,4
+# a row of three: what wants powers of it along a line, bruck-lat and allport
+families 3x3 3,4,5
 fails bits__refused_with_a_reason any "same float bits" \
 	torcollctl netns run torcoll-perf allreduce -b 8 -e 8 -d f32 --algorithm bruck-lat
 torcollctl netns down
 
 torus_up 2x2x2
 families 2x2x2
+torcollctl netns down
+
+torus_up 9
+FAMILIES_QUICK=1 families 9
 torcollctl netns down
 finish
