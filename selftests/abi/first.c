@@ -200,6 +200,8 @@ int main(void)
 	config.deadline_ns = torcoll_deadline(60000);
 	CHECK(!torcoll_comm_create(t, &config, &second));
 	try_blocking(second);
+	/* nobody ends it before all are done with it */
+	CHECK(!torcoll_allreduce(comm, x, y, 1, TORCOLL_I32, TORCOLL_SUM));
 	try_failure(second);
 	torcoll_comm_close(second);
 	try_blocking(comm);
