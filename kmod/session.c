@@ -690,7 +690,10 @@ static void release_all(struct tor_session *session, bool ended, bool fail)
 	}
 	idr_for_each_entry(&session->regions, pages, id) {
 		idr_remove(&session->regions, id);
+		mutex_unlock(&session->lock);
+		/* takes the lock of the process's mappings, which is held when one of them is made */
 		tor_pages_put(pages);
+		mutex_lock(&session->lock);
 	}
 	mutex_unlock(&session->lock);
 }
