@@ -36,6 +36,9 @@ static void plan__larger_shape(void **state)
 	assert_int_equal(tor_torus_init(&t, ndim, side, 1), 0);
 	for (a = TORCOLL_SWING_BW; a < TORCOLL_ALGO_COUNT; a++)
 		for (c = TORCOLL_ALLREDUCE; c < TORCOLL_COLL_COUNT; c++) {
+			/* which is an allreduce, as the small ones show */
+			if (c == TORCOLL_BARRIER)
+				continue;
 			req = plan_request(&t, a, c, 2 * t.nodes + 1);
 			check(&req);
 		}
