@@ -44,6 +44,8 @@ work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 2x2 "${patient[@]}"
 fold ring timeout 200 completion
+# what lingers of these comms ends with a work of ours
+eventually ring__leaves_nothing 30 nothing_charged
 
 if ! grep -qw tracefs /proc/filesystems; then
 	check compute__is_right torcollctl netns run completion compute
