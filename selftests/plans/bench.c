@@ -78,7 +78,11 @@ static u64 now(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	/*
+	 * Whatever interrupts adds to it, and the least counts. Processor time would be less than the truth in
+	 * a guest: what the host took is subtracted, at times from those it was not taken from.
+	 */
+	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 

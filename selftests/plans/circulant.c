@@ -14,6 +14,7 @@
 
 #define CHUNK		50		/* p in an item */
 #define TIMED		200000		/* ranks timed per range */
+#define TOGETHER	100U		/* of these */
 #define REPEATED	7		/* the least time counts */
 
 /* The ranges of the paper's Table 4, and the end of the first one by itself. */
@@ -79,8 +80,8 @@ static double now(void)
 {
 	struct timespec t;
 
-	/* of this process: others may be running */
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	/* others may be running, but not in the shortest of several short times: see bench.c */
+	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1e6 + t.tv_nsec * 1e-3;
 }
 
@@ -90,52 +91,57 @@ struct times {
 
 static volatile u32 sink;
 
+/* The least time of several, of some ranks. */
+static double time_ranks(const struct tor_circulant *c, u32 first, u32 stride, u32 ranks, int form)
+{
+	s8 block[TOR_CIRCULANT_ROUNDS] = {};
+	double begin, us, least = 0;
+	u32 again, i, r;
+
+	for (again = 0; again < REPEATED; again++) {
+		begin = now();
+		for (i = 0, r = first; i < ranks; i++, r += stride) {
+			if (form == 0)
+				tor_circulant_recv(c, r, block);
+			else if (form == 1)
+				tor_circulant_send(c, r, block);
+			else
+				circulant_send_slow(c, r, block);
+			sink += block[0];
+		}
+		us = now() - begin;
+		least = again && least < us ? least : us;
+	}
+	return least;
+}
+
 /* Some ranks of some p in a range, evenly spread. */
 static double time_form(const u32 *range, u32 ranks, int form)
 {
-	u32 k, i, sum = 0, n = 0, steps = 20;
-	s8 block[TOR_CIRCULANT_ROUNDS] = {};
+	u32 k, first, some, n = 0, steps = 20;
 	struct tor_circulant c;
-	double begin, us = 0;
+	double us = 0;
 
 	for (k = 0; k < steps; k++) {
 		u32 p = range[0] + (u64)(range[1] - range[0]) * (k + 1) / steps;
-		u32 stride = (u64)p * steps / ranks;
+		u32 stride = max(1U, (u32)((u64)p * steps / ranks));
 
 		tor_circulant_init(&c, p);
-		begin = now();
-		for (i = 0; i < p; i += stride ? stride : 1, n++) {
-			if (form == 0)
-				tor_circulant_recv(&c, i, block);
-			else if (form == 1)
-				tor_circulant_send(&c, i, block);
-			else
-				circulant_send_slow(&c, i, block);
-			sum += block[0];
+		for (first = 0; first < p; first += some * stride, n += some) {
+			some = min(TOGETHER, (p - first - 1) / stride + 1);
+			us += time_ranks(&c, first, stride, some, form);
 		}
-		us += now() - begin;
 	}
-	sink = sum;
 	return us / n;
-}
-
-static void keep_least(double *least, double us, bool first)
-{
-	if (first || us < *least)
-		*least = us;
 }
 
 static struct times time_range(const u32 *range)
 {
-	struct times t;
-	u32 i;
-
-	for (i = 0; i < REPEATED; i++) {
-		keep_least(&t.recv, time_form(range, TIMED, 0), !i);
-		keep_least(&t.send, time_form(range, TIMED, 1), !i);
-		keep_least(&t.slow, time_form(range, TIMED / 10, 2), !i);
-	}
-	return t;
+	return (struct times){
+		.recv = time_form(range, TIMED, 0),
+		.send = time_form(range, TIMED, 1),
+		.slow = time_form(range, TIMED / 10, 2),
+	};
 }
 
 /*
