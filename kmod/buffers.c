@@ -7,35 +7,22 @@
  * the root in a reduce or gather, the vector is memory of the module, so that a send buffer is never
  * written; unless the caller says by the addresses that the op is in place. What a scatter's root sends
  * is the vector as it is, since nothing is written there.
+ *
+ * Nothing is pinned where it is copied in any case: an input that is not in the vector, a result that was not
+ * made in the caller's memory. Short buffers always are, since that is cheaper than to pin them: their vector is
+ * the module's. Such results are written by the process that fetches them.
  */
 #include "buffers.h"
 
 #include <linux/overflow.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/torcoll.h>
 #include <linux/uaccess.h>
 
+#include "parts.h"
 #include "scale.h"
 #include "session.h"
-
-/* Elements that are sent, where that is another vector than what is received. */
-static u64 input_count(const struct tor_plan_req *req)
-{
-	u64 sum = 0;
-	u32 i;
-
-	if (!req->from_counts)
-		return req->count;
-	for (i = 0; i < req->ranks; i++)
-		sum += req->counts[i];
-	return sum;
-}
-
-/* A part of the vector, bytes. */
-struct part {
-	u64 off;
-	u64 len;
-};
 
 static int read_counts(struct tor_session *session, u64 *to, u64 from, u32 ranks)
 {
@@ -73,106 +60,89 @@ int tor_buffers_counts(struct tor_session *session, const struct tor_comm *comm,
 	return err;
 }
 
-static struct part own_block(const struct tor_op *op)
-{
-	const struct tor_plan_req *req = &op->plan.req;
-	u32 rank = op->plan.rank;
-	struct part block = {};
-	u32 i;
+/* What a descriptor says of a buffer, and its place in the slot. */
+struct given {
+	u32 which;
+	u32 region;
+	u64 addr;
+};
 
-	if (req->counts) {
-		for (i = 0; i < rank; i++)
-			block.off += req->counts[i];
-		block.len = req->counts[rank];
-	} else {
-		block.off = tor_block_start(req->count, req->ranks, rank);
-		block.len = tor_block_len(req->count, req->ranks, rank);
-	}
-	block.off *= op->elem;
-	block.len *= op->elem;
-	return block;
+static struct given sent(const struct torcoll_submit *desc)
+{
+	return (struct given){ TOR_PAGES_SEND, desc->send_region, desc->send_addr };
 }
 
-/* Which parts of the vector the caller's buffers are. A length of 0: the buffer means nothing. */
-static void find_parts(const struct tor_op *op, struct part *send, struct part *recv)
+static struct given received(const struct torcoll_submit *desc)
 {
-	const struct tor_plan_req *req = &op->plan.req;
-	struct part whole = { .len = req->count * op->elem };
-	bool at_root = op->plan.rank == req->root;
+	return (struct given){ TOR_PAGES_RECV, desc->recv_region, desc->recv_addr };
+}
 
-	*send = whole;
-	*recv = whole;
-	switch (req->collective) {
-	case TORCOLL_REDUCE_SCATTER:
-		*recv = own_block(op);
-		break;
-	case TORCOLL_ALLGATHER:
-		*send = own_block(op);
-		break;
-	case TORCOLL_BROADCAST:
-		if (!at_root)
-			send->len = 0;
-		break;
-	case TORCOLL_REDUCE:
-		if (!at_root)
-			recv->len = 0;
-		break;
-	case TORCOLL_GATHER:
-		*send = own_block(op);
-		if (!at_root)
-			recv->len = 0;
-		break;
-	case TORCOLL_SCATTER:
-		*recv = own_block(op);
-		if (!at_root)
-			send->len = 0;
-		break;
-	}
-	/* a barrier's vector is nobody's */
-	if (op->collective == TORCOLL_BARRIER) {
-		send->len = 0;
-		recv->len = 0;
-	}
+static bool is_copied(const struct given *given, u64 length)
+{
+	return !given->region && length <= TOR_COPY_MAX;
 }
 
 /* Find or pin one buffer, and note it in the slot. */
-static int get_buffer(struct tor_session *session, struct tor_slot *slot, u32 which, u32 region,
-		      u64 addr, u64 length, struct tor_mem *mem)
+static int get_buffer(struct tor_session *session, struct tor_slot *slot,
+		      const struct given *given, u64 length, struct tor_mem *mem)
 {
 	struct tor_pages *pages;
 
-	if (region) {
-		pages = tor_session_region(session, region, addr, length);
+	if (given->region) {
+		pages = tor_session_region(session, given->region, given->addr, length);
 		if (IS_ERR(pages))
 			return PTR_ERR(pages);
 	} else {
-		pages = tor_session_pin(session, addr, length, false);
+		pages = tor_session_pin(session, given->addr, length, false);
 		if (IS_ERR(pages))
 			return PTR_ERR(pages);
 		slot->pinned = true;
 	}
-	slot->pages[which] = pages;
-	mem->pages = pages;
-	mem->off = addr - pages->addr;
-	mem->len = length;
+	slot->pages[given->which] = pages;
+	*mem = (struct tor_mem){ .pages = pages, .off = given->addr - pages->addr, .len = length };
+	return 0;
+}
+
+static int no_own(struct tor_session *session, int err, u64 length)
+{
+	if (err == -EDQUOT)
+		return tor_refuse(session, err, "%llu bytes of temporaries: %s", length,
+				  tor_limit_sentence(TOR_LIMIT_KERNEL));
+	return tor_refuse(session, err, "no memory for %llu bytes of temporaries", length);
+}
+
+/* A piece of the slot's own memory: short ops need no allocation, but for the first one. */
+static int get_scratch(struct tor_session *session, struct tor_slot *slot, u64 length,
+		       struct tor_mem *mem)
+{
+	struct tor_pages *pages = slot->scratch;
+
+	if (!pages) {
+		/* a process may see more of it than the op has written */
+		pages = tor_pages_alloc(session->user, TOR_SCRATCH, __GFP_ZERO);
+		if (IS_ERR(pages))
+			return no_own(session, PTR_ERR(pages), length);
+		WRITE_ONCE(slot->scratch, pages);
+	}
+	*mem = (struct tor_mem){ .pages = pages, .off = slot->scratch_used, .len = length };
+	slot->scratch_used += ALIGN(length, SMP_CACHE_BYTES);
 	return 0;
 }
 
 static int get_own(struct tor_session *session, struct tor_slot *slot, u32 which, u64 length,
 		   struct tor_mem *mem)
 {
-	struct tor_pages *pages = tor_pages_alloc(session->user, length, 0);
+	struct tor_pages *pages;
 
-	if (pages == ERR_PTR(-EDQUOT))
-		return tor_refuse(session, -EDQUOT, "%llu bytes of temporaries: %s", length,
-				  tor_limit_sentence(TOR_LIMIT_KERNEL));
+	/* what is copied comes first, and always finds its place there */
+	BUILD_BUG_ON(TOR_SCRATCH < TOR_COPY_MAX);
+	if (length <= TOR_SCRATCH - slot->scratch_used)
+		return get_scratch(session, slot, length, mem);
+	pages = tor_pages_alloc(session->user, length, 0);
 	if (IS_ERR(pages))
-		return tor_refuse(session, PTR_ERR(pages), "no memory for %llu bytes of temporaries",
-				  length);
+		return no_own(session, PTR_ERR(pages), length);
 	slot->pages[which] = pages;
-	mem->pages = pages;
-	mem->off = 0;
-	mem->len = length;
+	*mem = (struct tor_mem){ .pages = pages, .len = length };
 	return 0;
 }
 
@@ -181,62 +151,151 @@ static bool overlap(u64 a, u64 alen, u64 b, u64 blen)
 	return alen && blen && a < b + blen && b < a + alen;
 }
 
-static struct tor_mem mem_part(const struct tor_mem *mem, struct part part)
+static struct tor_mem mem_part(const struct tor_mem *mem, struct tor_part part)
 {
 	return (struct tor_mem){ .pages = mem->pages, .off = mem->off + part.off, .len = part.len };
 }
 
-static int get_vector(struct tor_session *session, struct tor_slot *slot,
-		      const struct torcoll_submit *desc)
+/* Fill @to from what the caller gives. */
+static int copy_in(struct tor_session *session, const struct given *from, const struct tor_mem *to)
 {
-	u64 length = slot->op.plan.req.count * slot->op.elem;
-	struct tor_mem input, to;
-	struct part send, recv;
-	bool in_place;
+	struct tor_pages *pages;
+	struct tor_mem mem;
+
+	if (!from->region)
+		return !tor_mem_from_user(to, u64_to_user_ptr(from->addr)) ? 0 :
+		       tor_refuse(session, -EFAULT, "cannot read %llu bytes at %#llx", to->len,
+				  from->addr);
+	pages = tor_session_region(session, from->region, from->addr, to->len);
+	if (IS_ERR(pages))
+		return PTR_ERR(pages);
+	mem = (struct tor_mem){ .pages = pages, .off = from->addr - pages->addr, .len = to->len };
+	tor_mem_copy(to, &mem);
+	tor_pages_put(pages);
+	return 0;
+}
+
+/* Can the result be written there? Asked before anything is sent; the bytes are the op's alone. */
+static bool is_writable(u64 addr, u64 length)
+{
+	u64 at = addr, end = addr + length;
+	u8 byte;
+
+	if (end < addr)
+		return false;
+	while (at < end) {
+		if (get_user(byte, (u8 __user *)u64_to_user_ptr(at)) ||
+		    put_user(byte, (u8 __user *)u64_to_user_ptr(at)))
+			return false;
+		at = (at & PAGE_MASK) + PAGE_SIZE;
+		cond_resched();
+	}
+	return true;
+}
+
+/* The result is at @from when the op is done, and is to be brought to the caller's buffer. */
+static int get_result(struct tor_session *session, struct tor_slot *slot, const struct given *to,
+		      struct tor_mem from)
+{
+	slot->result = from;
+	if (to->region) {
+		slot->copy_from = from;
+		return get_buffer(session, slot, to, from.len, &slot->result);
+	}
+	if (!is_writable(to->addr, from.len))
+		return tor_refuse(session, -EFAULT, "cannot write %llu bytes at %#llx", from.len,
+				  to->addr);
+	slot->copy_to = to->addr;
+	slot->mm = current->mm;
+	/* to tell it from others, even after its end */
+	mmgrab(slot->mm);
+	return 0;
+}
+
+/* What is only sent, where nothing is copied if it can be helped. */
+static int get_input(struct tor_session *session, struct tor_slot *slot, const struct given *from,
+		     u64 length, struct tor_mem *mem)
+{
 	int err;
 
-	find_parts(&slot->op, &send, &recv);
-	slot->result_off = recv.off;
-	in_place = send.len && recv.len &&
-		   desc->send_addr - send.off == desc->recv_addr - recv.off;
-	if (!in_place && overlap(desc->send_addr, send.len, desc->recv_addr, recv.len))
-		return tor_refuse(session, -EINVAL,
-				  "the buffers overlap without being in place");
-	if (in_place && send.len > recv.len) {
-		err = get_buffer(session, slot, TOR_PAGES_SEND, desc->send_region,
-				 desc->send_addr, length, &slot->data);
-		if (!err)
-			slot->result = mem_part(&slot->data, recv);
+	if (!is_copied(from, length)) {
+		err = get_buffer(session, slot, from, length, mem);
+		/* some memory can be read, and not be pinned */
+		if (err != -EFAULT || from->region)
+			return err;
+	}
+	err = get_own(session, slot, from->which, length, mem);
+	return err ? err : copy_in(session, from, mem);
+}
+
+/* The buffers of an op whose input and result are parts of one vector. */
+struct layout {
+	struct given from, to;
+	struct tor_part send, recv;
+	u64 length;
+	bool in_place;
+	bool input;	/* the vector is what is sent, and not written */
+};
+
+static int find_layout(struct tor_session *session, const struct tor_slot *slot,
+		       const struct torcoll_submit *desc, struct layout *l)
+{
+	l->from = sent(desc);
+	l->to = received(desc);
+	l->length = slot->op.plan.req.count * slot->op.elem;
+	tor_parts_find(&slot->op, &l->send, &l->recv);
+	l->in_place = l->send.len && l->recv.len &&
+		      l->from.addr - l->send.off == l->to.addr - l->recv.off;
+	if (!l->in_place && overlap(l->from.addr, l->send.len, l->to.addr, l->recv.len))
+		return tor_refuse(session, -EINVAL, "the buffers overlap without being in place");
+	l->input = desc->collective == TORCOLL_SCATTER && l->send.len && !l->in_place;
+	return 0;
+}
+
+/* Which of the caller's buffers is all of the vector, if the plan can work in it? */
+static const struct given *whole_vector(const struct layout *l)
+{
+	const struct given *whole = NULL;
+
+	if (l->in_place && l->send.len > l->recv.len)
+		whole = &l->from;
+	else if (l->recv.len == l->length && !l->input)
+		whole = &l->to;
+	return whole && !is_copied(whole, l->length) ? whole : NULL;
+}
+
+static int get_vector(struct tor_session *session, struct tor_slot *slot, const struct layout *l)
+{
+	const struct given *whole = whole_vector(l);
+	struct tor_mem input;
+	int err;
+
+	if (l->input)
+		return get_input(session, slot, &l->from, l->length, &slot->data);
+	err = whole ? get_buffer(session, slot, whole, l->length, &slot->data) :
+		      get_own(session, slot, TOR_PAGES_VECTOR, l->length, &slot->data);
+	if (err || !l->send.len || (whole && l->in_place))
 		return err;
-	}
-	if (recv.len) {
-		err = get_buffer(session, slot, TOR_PAGES_RECV, desc->recv_region,
-				 desc->recv_addr, recv.len, &slot->result);
-		if (err)
-			return err;
-		slot->data = slot->result;
-	}
-	if (send.len && !in_place) {
-		err = get_buffer(session, slot, TOR_PAGES_SEND, desc->send_region,
-				 desc->send_addr, send.len, &input);
-		if (err)
-			return err;
-	}
-	if (desc->collective == TORCOLL_SCATTER && send.len && !in_place) {
-		slot->data = input;
-		slot->copy_result = recv.len;
-		return 0;
-	}
-	slot->copy_result = recv.len && recv.len < length;
-	if (recv.len < length) {
-		err = get_own(session, slot, TOR_PAGES_VECTOR, length, &slot->data);
-		if (err)
-			return err;
-	}
-	if (send.len && !in_place) {
-		to = mem_part(&slot->data, send);
-		tor_mem_copy(&to, &input);
-	}
+	input = mem_part(&slot->data, l->send);
+	return copy_in(session, &l->from, &input);
+}
+
+static int get_parts(struct tor_session *session, struct tor_slot *slot,
+		     const struct torcoll_submit *desc)
+{
+	struct tor_mem result;
+	struct layout l;
+	int err;
+
+	err = find_layout(session, slot, desc, &l);
+	if (!err)
+		err = get_vector(session, slot, &l);
+	if (err || !l.recv.len)
+		return err;
+	result = mem_part(&slot->data, l.recv);
+	if (!whole_vector(&l))
+		return get_result(session, slot, &l.to, result);
+	slot->result = result;
 	return 0;
 }
 
@@ -253,35 +312,33 @@ static int premultiply(struct tor_session *session, struct tor_slot *slot,
 }
 
 /*
- * Where the plan has an input, what is sent and what is received are vectors of their own, and the user's; in place, the
- * input is a copy of ours.
+ * Where the plan has an input, what is sent and what is received are vectors of their own, and the user's where they are
+ * long; in place, the input is a copy of ours.
  */
 static int get_exchanged(struct tor_session *session, struct tor_slot *slot,
 			 const struct torcoll_submit *desc)
 {
-	u64 from = input_count(&slot->op.plan.req) * slot->op.elem;
-	u64 length = slot->op.plan.req.count * slot->op.elem;
-	bool in_place = from && length && desc->send_addr == desc->recv_addr;
-	struct tor_mem input;
+	u64 bytes = tor_parts_input(&slot->op), length = slot->op.plan.req.count * slot->op.elem;
+	bool in_place = bytes && length && desc->send_addr == desc->recv_addr;
+	struct given from = sent(desc), to = received(desc);
 	int err = 0;
 
-	if (!in_place && overlap(desc->send_addr, from, desc->recv_addr, length))
+	if (!in_place && overlap(from.addr, bytes, to.addr, length))
 		return tor_refuse(session, -EINVAL,
 				  "the buffers overlap without being in place");
-	if (length)
-		err = get_buffer(session, slot, TOR_PAGES_RECV, desc->recv_region,
-				 desc->recv_addr, length, &slot->data);
-	if (err || !from)
+	if (length && is_copied(&to, length)) {
+		err = get_own(session, slot, TOR_PAGES_VECTOR, length, &slot->data);
+		if (!err)
+			err = get_result(session, slot, &to, slot->data);
+	} else if (length) {
+		err = get_buffer(session, slot, &to, length, &slot->data);
+	}
+	if (err || !bytes)
 		return err;
-	err = get_buffer(session, slot, TOR_PAGES_SEND, desc->send_region, desc->send_addr, from,
-			 &slot->temp);
-	if (err || !in_place)
-		return err;
-	input = slot->temp;
-	err = get_own(session, slot, TOR_PAGES_TEMP, from, &slot->temp);
-	if (!err)
-		tor_mem_copy(&slot->temp, &input);
-	return err;
+	if (!in_place)
+		return get_input(session, slot, &from, bytes, &slot->temp);
+	err = get_own(session, slot, TOR_PAGES_TEMP, bytes, &slot->temp);
+	return err ? err : copy_in(session, &from, &slot->temp);
 }
 
 static int get_temporaries(struct tor_session *session, struct tor_slot *slot)
@@ -319,7 +376,7 @@ int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 	int err;
 
 	slot->result.len = 0;
-	slot->copy_result = false;
+	slot->copy_from.len = 0;
 	slot->pinned = false;
 	err = charge(session, slot);
 	if (err)
@@ -328,7 +385,7 @@ int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 		return get_exchanged(session, slot, desc);
 	if (!slot->op.plan.req.count)
 		return 0;
-	err = get_vector(session, slot, desc);
+	err = get_parts(session, slot, desc);
 	if (!err)
 		err = get_temporaries(session, slot);
 	/* last: in place this changes the user's vector, and a refusal must not */
@@ -337,15 +394,20 @@ int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 	return err;
 }
 
-void tor_buffers_result(struct tor_slot *slot)
+int tor_buffers_result(struct tor_session *session, struct tor_slot *slot)
 {
-	struct part part = { .off = slot->result_off, .len = slot->result.len };
-	struct tor_mem from = mem_part(&slot->data, part);
-
-	if (slot->copy_result)
-		tor_mem_copy(&slot->result, &from);
+	if (slot->copy_from.len)
+		tor_mem_copy(&slot->result, &slot->copy_from);
 	if (slot->op.redop == TORCOLL_AVG && slot->result.len)
 		tor_scale_average(&slot->op, &slot->result, slot->result.len);
+	if (!slot->mm)
+		return 0;
+	/* addresses of another process are not these */
+	if (current->mm == slot->mm &&
+	    !tor_mem_to_user(u64_to_user_ptr(slot->copy_to), &slot->result))
+		return 0;
+	return tor_refuse(session, -EFAULT, "cannot write the result, %llu bytes, at %#llx",
+			  slot->result.len, slot->copy_to);
 }
 
 void tor_buffers_put(struct tor_slot *slot)
@@ -358,6 +420,10 @@ void tor_buffers_put(struct tor_slot *slot)
 		tor_pages_put(slot->pages[i]);
 		slot->pages[i] = NULL;
 	}
+	slot->scratch_used = 0;
+	if (slot->mm)
+		mmdrop(slot->mm);
+	slot->mm = NULL;
 	if (slot->charged) {
 		tor_user_uncharge(slot->group->user, TOR_LIMIT_KERNEL, counts_bytes(slot));
 		tor_user_uncharge(slot->group->user, TOR_LIMIT_OPS, 1);

@@ -9,6 +9,14 @@
 
 #include "group.h"
 
+/*
+ * Plain buffers up to here are copied instead of pinned. Where the two cost the same under TCG, whose copies are dear:
+ * docs/performance.md.
+ */
+#define TOR_COPY_MAX	4096
+/* A slot's own memory, for short vectors and temporaries. */
+#define TOR_SCRATCH	(2 * TOR_COPY_MAX)
+
 /**
  * tor_buffers_counts - read the lengths of the ranks' blocks
  * @session: for regions and sentences
@@ -34,8 +42,11 @@ int tor_buffers_counts(struct tor_session *session, const struct tor_comm *comm,
 int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 		    const struct torcoll_submit *desc);
 
-/* The op is done: bring its result to where the caller wants it, if it is not there. Context: process. */
-void tor_buffers_result(struct tor_slot *slot);
+/*
+ * The op is done: bring its result to where the caller wants it, if it is not there. Context: process. Return: 0, or -EFAULT
+ * with a sentence.
+ */
+int tor_buffers_result(struct tor_session *session, struct tor_slot *slot);
 
 /*
  * Is there anything that only a process can do: copy or divide the result, unpin? Where not, tor_buffers_put() may be
@@ -43,7 +54,7 @@ void tor_buffers_result(struct tor_slot *slot);
  */
 static inline bool tor_buffers_need_process(const struct tor_slot *slot)
 {
-	return slot->copy_result || slot->pinned ||
+	return slot->copy_from.len || slot->mm || slot->pinned ||
 	       (slot->op.redop == TORCOLL_AVG && slot->result.len);
 }
 

@@ -394,14 +394,25 @@ static u64 memory_of_ranks(const struct tor_group *group)
 	       (u64)comm->ranks * (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen));
 }
 
+static u64 memory_of_slots(const struct tor_group *group)
+{
+	u64 bytes = 0;
+	u32 i;
+
+	for (i = 0; i < group->comm.depth; i++)
+		if (READ_ONCE(group->slot[i].scratch))
+			bytes += TOR_SCRATCH;
+	return bytes;
+}
+
 u64 tor_group_memory(const struct tor_group *group)
 {
 	const struct tor_chooser *chooser;
 
 	/* an heir gets its own late: pairs with make_chooser() */
 	chooser = smp_load_acquire(&group->chooser);
-	return memory_of_ranks(group) + (chooser ? tor_chooser_memory(chooser) : 0) +
-	       atomic_read(&group->comm.kept);
+	return memory_of_ranks(group) + memory_of_slots(group) +
+	       (chooser ? tor_chooser_memory(chooser) : 0) + atomic_read(&group->comm.kept);
 }
 
 int tor_group_charge(struct tor_group *group, u64 bytes, const char **why)
@@ -422,16 +433,26 @@ static void uncount(struct tor_group *group)
 		tor_user_uncharge(group->user, TOR_LIMIT_COMMS, 1);
 }
 
+static void free_slots(struct tor_group *group)
+{
+	u32 i;
+
+	/* of ops that a call began just as the comm failed */
+	tor_op_release_all(group);
+	for (i = 0; i < group->comm.depth; i++)
+		if (group->slot[i].scratch)
+			tor_pages_put(group->slot[i].scratch);
+	kvfree(group->slot);
+}
+
 static void group_free(struct tor_group *group)
 {
-	/* of ops that a call began just as the comm failed */
 	if (group->slot)
-		tor_op_release_all(group);
+		free_slots(group);
 	if (group->chooser)
 		tor_chooser_free(group->chooser);
 	kvfree(group->chooser);
 	kvfree(group->lanes);
-	kvfree(group->slot);
 	kvfree(group->member);
 	kvfree(group->order);
 	kvfree(group->comm.epoch);

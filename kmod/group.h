@@ -61,8 +61,10 @@ enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_VECTOR, TOR_PAGES_TEMP, TOR_PAG
  * @lane: group->comm.channels of them
  * @status: of the op, once not BUSY
  * @data: the plan's vector; @temp: its temporaries
- * @result: the caller's receive buffer; bytes from @result_off of the vector belong there; @copy_result: and are
- *	not there yet when the op is done
+ * @result: where the result will be, in the caller's memory, or, if that is copied, in ours
+ * @copy_from: where in the vector it is when the op is done, if not there
+ * @copy_to: the caller's address, in @mm, to which it is copied at last; without @mm, it is not
+ * @scratch: memory for short ops, once there was one; the first @scratch_used bytes are taken
  * @pages: what they and the send buffer lie in, a use each
  * @pinned: some of these are pinned for the op alone
  * @charged: the user is, with this op and its counts
@@ -78,9 +80,11 @@ struct tor_slot {
 	u32 error_rank;
 	u64 user_data;
 	u64 submitted;
-	struct tor_mem data, temp, result;
-	u64 result_off;
-	bool copy_result;
+	struct tor_mem data, temp, result, copy_from;
+	u64 copy_to;
+	struct mm_struct *mm;
+	struct tor_pages *scratch;
+	u32 scratch_used;
 	bool pinned;
 	bool charged;
 	u64 *counts;

@@ -7,6 +7,7 @@
 #include <linux/highmem.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <tor/vm_flags.h>
 
 static int pin_all(struct tor_pages *pages)
@@ -275,4 +276,36 @@ void tor_mem_copy(const struct tor_mem *to, const struct tor_mem *from)
 		done += run;
 		cond_resched();
 	}
+}
+
+int tor_mem_from_user(const struct tor_mem *to, const void __user *from)
+{
+	u64 done = 0;
+
+	while (done < to->len) {
+		u32 run = min_t(u64, to->len - done, PAGE_SIZE);
+		void *dst = tor_env_mem(to, done, &run);
+
+		if (copy_from_user(dst, from + done, run))
+			return -EFAULT;
+		done += run;
+		cond_resched();
+	}
+	return 0;
+}
+
+int tor_mem_to_user(void __user *to, const struct tor_mem *from)
+{
+	u64 done = 0;
+
+	while (done < from->len) {
+		u32 run = min_t(u64, from->len - done, PAGE_SIZE);
+		const void *src = tor_env_mem(from, done, &run);
+
+		if (copy_to_user(to + done, src, run))
+			return -EFAULT;
+		done += run;
+		cond_resched();
+	}
+	return 0;
 }

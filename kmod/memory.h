@@ -77,4 +77,8 @@ struct page *tor_mem_page(const struct tor_mem *mem, u64 off, u32 *in_page);
 /* Copy all of @from to @to, as long. Context: process. */
 void tor_mem_copy(const struct tor_mem *to, const struct tor_mem *from);
 
+/* Copy from and to the calling process, @to or @from as a whole. Context: process. Return: 0 or -EFAULT. */
+int tor_mem_from_user(const struct tor_mem *to, const void __user *from);
+int tor_mem_to_user(void __user *to, const struct tor_mem *from);
+
 #endif

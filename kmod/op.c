@@ -488,15 +488,16 @@ static int reap(struct tor_session *session, struct tor_group *group, struct tor
 		struct torcoll_wait *wait)
 {
 	u64 op = tor_op_handle(slot);
-	int status;
+	int status, failed;
 
 	/* after BUSY was seen clear: pairs with tor_env_op_done() */
 	smp_rmb();
-	status = slot->status;
+	failed = slot->status;
+	status = failed;
 	wait->error_rank = slot->error_rank;
 	wait->user_data = slot->user_data;
-	if (!status)
-		tor_buffers_result(slot);
+	if (!failed)
+		status = tor_buffers_result(session, slot);
 	/* the memory goes back before the slot does */
 	tor_buffers_put(slot);
 	clear_bit(TOR_SLOT_AWAITED, &slot->flags);
@@ -504,7 +505,7 @@ static int reap(struct tor_session *session, struct tor_group *group, struct tor
 	wake_up_all(&group->wait);
 	wait->op = op;
 	wait->status = status;
-	if (status)
+	if (failed)
 		comm_error(session, group);
 	return 0;
 }

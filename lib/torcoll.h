@@ -28,7 +28,8 @@
  * that order. What differs (count, type, operator, ...) is found out and gives -EPROTO.
  *
  * Memory. Any memory of the process may be passed as a buffer. Memory that is used again and
- * again is best registered once: it then stays pinned, and nothing is pinned per call. Buffers
+ * again is best registered once: it then stays pinned, and nothing is pinned per call; but for
+ * short buffers, of 4 KiB and less, which are copied, there is little to be gained. Buffers
  * belong to the op from its start until it is complete; reading a send buffer is allowed.
  *
  * Units. Counts are elements, lengths bytes, deadlines absolute CLOCK_MONOTONIC nanoseconds

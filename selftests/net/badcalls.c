@@ -433,7 +433,7 @@ int main(void)
 	unsigned int i, k;
 
 	map(MEMORY, MEMORY_BYTES, PROT_READ | PROT_WRITE);
-	map(READ_ONLY, PAGE, PROT_READ);
+	map(READ_ONLY, 4 * PAGE, PROT_READ);
 	for (i = 0; i < 2; i++) {
 		rank[i].fd = open_on(i);
 		rank[i].memory = memory[i];

@@ -26,6 +26,7 @@
 #define DESCS		(MEMORY + 14 * PAGE)	/* a batch's two ops, the second at the next page */
 
 #define COUNT		16			/* elements of ops that are all right */
+#define LONG		(4 * PAGE / sizeof(int32_t))	/* so many are not copied without need */
 
 /* Handles, which only the module can tell. */
 static uint64_t region, comm, op;		/* the row's own */

@@ -22,6 +22,7 @@
 #define OTHER	1002
 
 #define PAGE	4096UL
+#define LONG	(PINNED / 2 / sizeof(int32_t))	/* elements of an op that pins its buffer */
 
 static char memory[KERNEL + PAGE] __attribute__((aligned(PAGE)));
 
@@ -190,8 +191,9 @@ static void try_pinned(void)
 	result(!add_region(fd, memory, PINNED, &region), "up_to_the_limit");
 	refused(fd, add_region(fd, memory + PINNED, 1, &more), "memory to pin", "one_byte_more");
 	refused(second, add_region(second, memory, 1, &more), "memory to pin", "elsewhere");
-	refused(fd, add_op(fd, comm, 1, &op), "memory to pin", "for_an_op");
-	result(!del(fd, TORCOLL_IOC_REGION_DEL, region) && !add_op(fd, comm, 1, &op), "given_back");
+	refused(fd, add_op(fd, comm, LONG, &op), "memory to pin", "for_an_op");
+	result(!add_op(fd, comm, 1, &op) && !reap(fd, comm, op), "short_ops_pin_nothing");
+	result(!del(fd, TORCOLL_IOC_REGION_DEL, region) && !add_op(fd, comm, LONG, &op), "given_back");
 	refused(fd, add_region(fd, memory, PINNED, &region), "memory to pin", "op_not_reaped");
 	result(!reap(fd, comm, op) && !add_region(fd, memory, PINNED, &region), "op_reaped");
 }

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #define COUNT	65536
+#define SHORT	16		/* elements that are copied, not pinned */
 #define BYTES	(COUNT * sizeof(int32_t))
 #define THREADS	4
 #define ROUNDS	25
@@ -56,11 +57,11 @@ static uint32_t add_region(int fd, void *p)
 }
 
 /* An allreduce of rank 0, with separate buffers where it is given some. */
-static int begin(uint32_t in_region, void *send, void *recv)
+static int begin_count(uint32_t in_region, void *send, void *recv, unsigned int count)
 {
 	struct torcoll_submit submit = {
 		.size = sizeof(submit), .comm = rank[0].comm, .collective = TORCOLL_ALLREDUCE,
-		.type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = COUNT, .send_region = in_region,
+		.type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = count, .send_region = in_region,
 		.recv_region = in_region, .send_addr = (uintptr_t)send,
 		.recv_addr = (uintptr_t)recv, .deadline_ns = now_ns() + 250 * NS_PER_S,
 	};
@@ -68,6 +69,11 @@ static int begin(uint32_t in_region, void *send, void *recv)
 
 	rank[0].op = submit.op;
 	return err;
+}
+
+static int begin(uint32_t in_region, void *send, void *recv)
+{
+	return begin_count(in_region, send, recv, COUNT);
 }
 
 static int wait_for(unsigned int self, int32_t *status)
@@ -105,6 +111,46 @@ static void try_unmapped(void)
 		if (registered)
 			break;
 	}
+}
+
+/* A short result is written by who waits: the op is right for all others if it cannot be. */
+static void try_short_unmapped(void)
+{
+	int32_t status, *p;
+
+	open_both(4, "short");
+	p = map();
+	memset(p, 0, BYTES);
+	need(!begin_count(0, p, p, SHORT), "op: %s", sentence(rank[0].fd));
+	munmap(p, BYTES);
+	need(!begin_sum(rank, 1, SHORT), "op of rank 1");
+	result(!wait_for(0, &status) && status == -EFAULT &&
+	       strstr(sentence(rank[0].fd), "cannot write the result"), "short__unmapped_is_told");
+	result(!wait_for(1, &status) && !status && rank[1].memory[SHORT - 1] == SHORT - 1 + 1000,
+	       "short__unmapped_elsewhere_right");
+	result(sum_is_right(rank, 0, 2, SHORT), "short__comm_goes_on");
+	close_both();
+}
+
+/* Another process has other memory at these addresses. */
+static void try_short_elsewhere(void)
+{
+	int32_t status, *p;
+	int code = 0;
+	pid_t pid;
+
+	open_both(4, "elsewhere");
+	p = rank[0].memory;
+	memset(p, 0, BYTES);
+	need(!begin_count(0, p, p, SHORT) && !begin_sum(rank, 1, SHORT), "ops");
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		_exit(wait_for(0, &status) || status != -EFAULT || p[1]);
+	waitpid(pid, &code, 0);
+	result(!code && !p[1], "short__of_another_process");
+	result(!wait_for(1, &status) && !status, "short__other_rank_is_done");
+	close_both();
 }
 
 /* Other pages at the address of a region are not the region's. */
@@ -514,6 +560,8 @@ static void try_exec(void)
 int main(void)
 {
 	try_unmapped();
+	try_short_unmapped();
+	try_short_elsewhere();
 	try_replaced();
 	try_comm_closed();
 	try_threads();

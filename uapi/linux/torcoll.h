@@ -338,9 +338,10 @@ struct torcoll_comm_info {
  * block lies in it. A reduce-scatter in place leaves the rest of the vector undefined. Otherwise a
  * send buffer is only read, and buffers that overlap give EINVAL.
  *
- * A buffer is an address inside a registered region, or any address with region 0 (pinned for the
- * op). It must be writable, also if it is only sent. It belongs to the op until that is reaped
- * (TORCOLL_OP_WAIT, TORCOLL_IOC_WAIT), which is when the result is there.
+ * A buffer is an address inside a registered region, or any address with region 0: that is pinned for the op,
+ * or copied. It belongs to the op until that is reaped (TORCOLL_OP_WAIT, TORCOLL_IOC_WAIT), which is when the
+ * result is there. A result that was copied is written then, by a thread of the process that submitted the op: to any other, and
+ * where the memory is not there any more, the op's status is EFAULT; the comm goes on.
  */
 struct torcoll_submit {
 	__u32 size;
