@@ -82,6 +82,16 @@ static void post(struct tor_slot *slot)
 	clear_bit(TOR_SLOT_RING, &slot->flags);
 }
 
+bool tor_env_keep(struct tor_comm *comm, u32 bytes)
+{
+	return !tor_user_charge(tor_group_of(comm)->user, TOR_LIMIT_KERNEL, bytes);
+}
+
+void tor_env_unkeep(struct tor_comm *comm, u32 bytes)
+{
+	tor_user_uncharge(tor_group_of(comm)->user, TOR_LIMIT_KERNEL, bytes);
+}
+
 void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
 {
 	struct tor_slot *slot = container_of(op, struct tor_slot, op);

@@ -3,8 +3,8 @@
  * Users: who pays for what. Whoever opened a file is charged with all that is done through it, whoever uses it:
  * comms, ops in flight, pinned memory, and the kernel memory that these take. Each user has the same limits, over
  * all processes and network namespaces; a file that was opened with CAP_SYS_RESOURCE has none, and is counted apart.
- *
- * Not charged are frames that came early, up to TOR_KEPT_MAX for each comm.
+ * Frames that came early belong to whoever opened the file of their comm: beyond the limit they are not kept, and
+ * come again when they can be used.
  *
  * Locking: a lock of its own around the table of users, a leaf. What is used is atomic: charging takes no lock.
  */

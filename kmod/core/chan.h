@@ -35,6 +35,10 @@ struct tor_tx *tor_chan_tx_get(struct tor_chan *chan);
 /* Give one up, with what it holds. */
 void tor_chan_rx_put(struct tor_chan *chan, struct tor_rx *rx);
 void tor_chan_tx_put(struct tor_chan *chan, struct tor_tx *tx);
+
+/* Memory for an early frame of @len bytes, not listed yet, or NULL: it cannot be kept. */
+struct tor_kept *tor_chan_kept_get(struct tor_chan *chan, u32 len);
+void tor_chan_kept_put(struct tor_chan *chan, struct tor_kept *kept);
 void tor_chan_kept_free(struct tor_chan *chan, struct tor_rx *rx, struct tor_kept *kept);
 
 /* Forget everything about the present op; @records: the spare ones, too. */

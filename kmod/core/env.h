@@ -123,6 +123,13 @@ void tor_env_free(void *p);
 void *tor_env_table_alloc(size_t n);
 void tor_env_table_free(void *p);
 
+/*
+ * Whoever pays for a comm pays for @bytes more of early frames. Return: whether it may. Never sleeps; tor_env_unkeep() when
+ * they are freed.
+ */
+bool tor_env_keep(struct tor_comm *comm, u32 bytes);
+void tor_env_unkeep(struct tor_comm *comm, u32 bytes);
+
 /* CRC32C without initial or final inversion: start with ~0, invert the end. */
 u32 tor_env_crc32c(u32 crc, const void *p, size_t n);
 

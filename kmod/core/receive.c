@@ -61,35 +61,28 @@ static void keep(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
 {
 	struct tor_comm *comm = chan->op->comm;
 	u32 index = tor_div64(h->offset, comm->unit);
-	u32 size = tor_kept_size(h->length);
 	struct tor_kept *kept;
 	u8 *to;
 	u32 i;
 
-	if (atomic_add_return(size, &comm->kept) > TOR_KEPT_MAX)
-		goto refuse;
-	kept = tor_env_alloc(sizeof(*kept) + h->length);
-	if (!kept)
-		goto refuse;
+	kept = tor_chan_kept_get(chan, h->length);
+	if (!kept) {
+		refuse(ctx, chan, rx->rank, h, rx);
+		return;
+	}
 	for (i = 0, to = kept->data; i < pieces; to += payload[i++].len)
 		memcpy(to, payload[i].p, payload[i].len);
 	if (comm->node->checksum_payload &&
 	    tor_wire_crc(kept->data, h->length) != h->payload_crc) {
-		tor_env_free(kept);
-		atomic_sub(size, &comm->kept);
+		tor_chan_kept_put(chan, kept);
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_PAYLOAD_CRC);
 		return;
 	}
 	kept->index = index;
-	kept->len = h->length;
 	list_add_tail(&kept->list, &rx->kept);
 	rx->nkept++;
 	tor_env_count(comm->node, TOR_C_RX_EARLY, 1);
 	accept(ctx, chan, rx, h, index);
-	return;
-refuse:
-	atomic_sub(size, &comm->kept);
-	refuse(ctx, chan, rx->rank, h, rx);
 }
 
 /* Has frame @index of @rx been applied, not merely kept? */

@@ -25,12 +25,46 @@ struct tor_rx *tor_chan_rx_get(struct tor_chan *chan, u32 rank, u32 round)
 	return rx;
 }
 
+static bool hold(struct tor_comm *comm, u32 size)
+{
+	if (atomic_add_return(size, &comm->kept) <= TOR_KEPT_MAX && tor_env_keep(comm, size))
+		return true;
+	atomic_sub(size, &comm->kept);
+	return false;
+}
+
+static void release(struct tor_comm *comm, u32 size)
+{
+	tor_env_unkeep(comm, size);
+	atomic_sub(size, &comm->kept);
+}
+
+struct tor_kept *tor_chan_kept_get(struct tor_chan *chan, u32 len)
+{
+	struct tor_comm *comm = chan->op->comm;
+	struct tor_kept *kept;
+
+	if (!hold(comm, tor_kept_size(len)))
+		return NULL;
+	kept = tor_env_alloc(sizeof(*kept) + len);
+	if (kept)
+		kept->len = len;
+	else
+		release(comm, tor_kept_size(len));
+	return kept;
+}
+
+void tor_chan_kept_put(struct tor_chan *chan, struct tor_kept *kept)
+{
+	release(chan->op->comm, tor_kept_size(kept->len));
+	tor_env_free(kept);
+}
+
 void tor_chan_kept_free(struct tor_chan *chan, struct tor_rx *rx, struct tor_kept *kept)
 {
-	atomic_sub(tor_kept_size(kept->len), &chan->op->comm->kept);
 	list_del(&kept->list);
 	rx->nkept--;
-	tor_env_free(kept);
+	tor_chan_kept_put(chan, kept);
 }
 
 void tor_chan_rx_put(struct tor_chan *chan, struct tor_rx *rx)

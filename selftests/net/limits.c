@@ -241,6 +241,39 @@ static void try_kernel(void)
 	result(!err, "given_back");
 }
 
+/* --- early frames --- */
+
+#define EARLY	(256U << 10)	/* elements */
+
+/* Say what is next, and go on when told to. */
+static void pause_at(const char *what)
+{
+	puts(what);
+	fflush(stdout);
+	need(getchar() != EOF, "nobody says to go on");
+}
+
+/* Rank 1, root's, calls before rank 0, twice; whoever runs this looks at what rank 0's user has, and limits it. */
+static void early(void)
+{
+	static int32_t vector[2][EARLY];
+	struct rank rank[2] = { { .fd = open_as(USER, 0) }, { .fd = open_as(0, 1) } };
+	bool good = true;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		rank[i].memory = vector[i];
+	make_comm(rank, 2, 1, "early");
+	for (i = 0; i < 2; i++) {
+		pause_at("begin");
+		need(!begin_sum(rank, 1, EARLY), "rank 1: %s", sentence(rank[1].fd));
+		pause_at("early");
+		need(!begin_sum(rank, 0, EARLY), "rank 0: %s", sentence(rank[0].fd));
+		good &= !end_sum(rank, 0, 2, EARLY) && !end_sum(rank, 1, 2, EARLY);
+	}
+	pause_at(good ? "right" : "wrong");
+}
+
 /* --- the worst neighbour --- */
 
 static void hog_once(int fd)
@@ -283,7 +316,7 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} cases[] = {
 		{ "comms", try_comms }, { "ops", try_ops }, { "pinned", try_pinned }, { "kernel", try_kernel },
-		{ "hog", hog },
+		{ "early", early }, { "hog", hog },
 	};
 	unsigned int i;
 

@@ -76,6 +76,53 @@ limit kernel 4M
 fold kernel limits kernel
 eventually users__go_with_their_files 20 nothing_charged
 
+# What comes before it can be used: "limits early" says what is next, and goes on with each line.
+early_says()
+{
+	[[ $(sed -n "$1p" "$work/early") == "$2" ]]
+}
+
+# The user has more than that.
+kernel_above()
+{
+	(($(used 1001 kernel) > $1))
+}
+
+kernel_below()
+{
+	(($(used 1001 kernel) < $1))
+}
+
+refused_above()
+{
+	(($(counter 0 rx_not_ready) > $1))
+}
+
+limit comms none
+mkfifo "$work/go"
+limits early <"$work/go" >"$work/early" 2>&1 &
+early=$!
+exec 9>"$work/go"
+check early__begins wait_for 30 early_says 1 begin
+base=$(used 1001 kernel)
+echo >&9
+check early__is_charged wait_for 30 kernel_above $((base + 100000))
+echo >&9
+check early__goes_on wait_for 60 early_says 3 begin
+check early__is_given_back wait_for 20 kernel_below $((base + 50000))
+limit kernel $((base + 60000))
+refused=$(counter 0 rx_not_ready)
+echo >&9
+check early__is_refused wait_for 30 refused_above "$refused"
+check early__stays_within_the_limit kernel_below $((base + 60001))
+limit comms none
+echo >&9
+check early__comes_again wait_for 60 early_says 5 right
+echo >&9
+wait "$early"
+exec 9>&-
+eventually early__leaves_nothing 20 nothing_charged
+
 # One who takes whatever there is to take, one who keeps the wires busy, and another who only works.
 limit comms 12 ops 512 pinned 64M kernel 128M
 torcollctl netns run setpriv --reuid 1004 --regid "$group" --clear-groups \

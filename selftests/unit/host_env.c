@@ -11,6 +11,8 @@
 
 #pragma weak tor_env_alloc
 #pragma weak tor_env_free
+#pragma weak tor_env_keep
+#pragma weak tor_env_unkeep
 #pragma weak tor_env_table_alloc
 #pragma weak tor_env_table_free
 #pragma weak tor_env_crc32c
@@ -55,12 +57,14 @@ void host_reset(void)
 	host_forget_sent();
 	memset(&host, 0, sizeof(host));
 	host.fail_after = ~0U;
+	host.keep_most = ~0ULL;
 	host.random = 1;
 }
 
 void host_check_idle(void)
 {
 	assert_int_equal(host.outstanding, 0);
+	assert_int_equal(host.kept, 0);
 	assert_int_equal(host.fpu_sections, 0);
 }
 
@@ -127,6 +131,19 @@ void tor_env_free(void *p)
 	if (p)
 		host.outstanding--;
 	free(p);
+}
+
+bool tor_env_keep(struct tor_comm *comm, u32 bytes)
+{
+	if (bytes > host.keep_most - host.kept)
+		return false;
+	host.kept += bytes;
+	return true;
+}
+
+void tor_env_unkeep(struct tor_comm *comm, u32 bytes)
+{
+	host.kept -= bytes;
 }
 
 void *tor_env_table_alloc(size_t n)

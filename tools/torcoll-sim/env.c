@@ -34,6 +34,21 @@ void tor_env_free(void *p)
 	free(p);
 }
 
+bool tor_env_keep(struct tor_comm *comm, u32 bytes)
+{
+	if (sim_chance(sim.scenario.no_memory)) {
+		sim_meet(SIM_NO_MEMORY);
+		return false;
+	}
+	sim.kept += bytes;
+	return true;
+}
+
+void tor_env_unkeep(struct tor_comm *comm, u32 bytes)
+{
+	sim.kept -= bytes;
+}
+
 /* The module waits until there is some: it never fails here. */
 void *tor_env_table_alloc(size_t n)
 {

@@ -117,6 +117,8 @@ static void finish(void)
 	for (i = 0; i < SIM_CLASSES; i++)
 		sim.totals.met[i] = sim.met >> i & 1;
 	sim_groups_free();
+	if (!sim.failed && sim.kept)
+		sim_fail("%llu bytes of early frames are left", (unsigned long long)sim.kept);
 	if (!sim.failed && sim.allocated)
 		sim_fail("%llu allocations are left", (unsigned long long)sim.allocated);
 	sim_nodes_free();
@@ -145,6 +147,7 @@ bool sim_run(void)
 	sim.why[0] = '\0';
 	sim.frames = 0;
 	sim.allocated = 0;
+	sim.kept = 0;
 	sim.groups = 0;
 	sim.met = 0;
 	sim.disturbed = 0;

@@ -397,6 +397,7 @@ extern struct sim {
 	u64 disturbed;			/* when a cable or node was last cut, mended, lost or gained, ns */
 	u64 quiet_from;			/* when the last incident is over, ns */
 	u64 allocated;			/* by core, not freed */
+	u64 kept;			/* bytes of early frames that comms pay for */
 	u32 met;			/* classes, by bit */
 	bool failed;
 	char why[256];
