@@ -188,7 +188,10 @@ static int region_add(struct torcoll *t, uintptr_t addr, size_t length)
 
 /* ---- the cache ---- */
 
-/* What is smaller is pinned by each op: that costs less than to keep account of it. */
+/*
+ * What is smaller is pinned by each op, or copied: to register it and to give that up again takes as long as registered
+ * memory saves in two ops of this length, and in three of a quarter of it (docs/performance.md).
+ */
 #define CACHE_LEAST	(64U << 10)
 
 /* Whatever stands against it, the op can do without. */
