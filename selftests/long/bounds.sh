@@ -23,7 +23,7 @@ now()
 
 start()
 {
-	torcollctl netns run until 16384 >"$work/out" 2>&1 &
+	torcollctl netns run until 1024 >"$work/out" 2>&1 &
 	pid=$!
 	wait_for 20 ops_run
 }
@@ -57,15 +57,16 @@ ended()
 	done
 }
 
-# takes ERROR RANKS FACT...: how long after the beginning of FACT the last of RANKS got ERROR, in ms.
+# takes ERROR RANKS FACT...: how long after the end of FACT, of which some take several commands, the last of RANKS got
+# ERROR, in ms.
 takes()
 {
 	local error=$1 ranks=$2 begin
 
 	shift 2
 	start || { cat "$work/out"; return 1; }
-	begin=$(now)
 	"$@" || return 1
+	begin=$(now)
 	# shellcheck disable=SC2086 # a list
 	wait_for 20 ended "$error" $ranks || { cat "$work/out"; return 1; }
 	sed -n "s/^\\[\\([0-9]*\\)\\] \\([0-9]*\\) $error\$/\\1 \\2/p" "$work/out" |
