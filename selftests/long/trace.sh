@@ -72,7 +72,8 @@ with_a_late_rank()
 {
 	local run pid
 
-	allreduce 4K 600 &
+	# as many as take some seconds if nobody is late: it must be found while it runs
+	allreduce 4K 8000 &
 	run=$!
 	wait_for 20 rank_2 || return 1
 	pid=$(rank_2)
