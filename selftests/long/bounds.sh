@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 400
 #
-# A fact is known everywhere within three hellos and a second, 1.6 s: from what happens until the last rank's call has
-# returned with the error that says so. Each fact ROUNDS (5) times; the figures are printed. They are the guest's: what
+# A fact is known everywhere within three hellos and a second, 1.6 s: from what happens (the last of the commands that
+# it takes) until the last rank's call has returned with the error that says so. Each fact ROUNDS (5) times; the figures are printed. They are the guest's: what
 # a busy host takes from it counts as well.
 
 # shellcheck source=selftests/lib.sh
@@ -19,6 +19,13 @@ now()
 
 	read -r up _ </proc/uptime
 	echo $((10#${up/./} * 10))
+}
+
+# The command that makes it a fact: when it began is remembered, unless another one follows.
+does()
+{
+	begin=$(now)
+	"$@"
 }
 
 start()
@@ -57,8 +64,7 @@ ended()
 	done
 }
 
-# takes ERROR RANKS FACT...: how long after the end of FACT, of which some take several commands, the last of RANKS got
-# ERROR, in ms.
+# takes ERROR RANKS FACT...: how long after FACT the last of RANKS got ERROR, in ms.
 takes()
 {
 	local error=$1 ranks=$2 begin
@@ -66,7 +72,6 @@ takes()
 	shift 2
 	start || { cat "$work/out"; return 1; }
 	"$@" || return 1
-	begin=$(now)
 	# shellcheck disable=SC2086 # a list
 	wait_for 20 ended "$error" $ranks || { cat "$work/out"; return 1; }
 	sed -n "s/^\\[\\([0-9]*\\)\\] \\([0-9]*\\) $error\$/\\1 \\2/p" "$work/out" |
@@ -99,12 +104,12 @@ known()
 
 kill_rank_5()
 {
-	ip netns pids tor-5 | xargs kill -9
+	does kill -9 "$(ip netns pids tor-5)"
 }
 
 rank_5_calls_less()
 {
-	ip netns pids tor-5 | xargs kill -USR1
+	does kill -USR1 "$(ip netns pids tor-5)"
 }
 
 # columns 0 and 1 against columns 2 and 3, or together again
@@ -112,8 +117,8 @@ partition()
 {
 	local n
 
-	for n in 1 5; do node "$n" ip link set d0p "$1"; done
-	for n in 0 4; do node "$n" ip link set d0m "$1"; done
+	for n in 1 5; do does node "$n" ip link set d0p "$1"; done
+	for n in 0 4; do does node "$n" ip link set d0m "$1"; done
 }
 
 # All cables of node 6 lose everything, silently; or nothing any more.
@@ -125,7 +130,7 @@ silence()
 		for dev in "${ports[@]}"; do
 			[[ $n == 6 || $n$dev == 5d0p || $n$dev == 7d0m || $n$dev == 2d1* ]] || continue
 			node "$n" test -e "/proc/sys/net/ipv4/conf/$dev" || continue
-			node "$n" tc qdisc "$1" dev "$dev" root netem loss 100% || return
+			does node "$n" tc qdisc "$1" dev "$dev" root netem loss 100% || return
 		done
 	done
 }
