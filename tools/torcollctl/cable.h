@@ -19,7 +19,6 @@
  * @ethertype, @tag: of the fabric
  * @self, @neighbour: the nodes at its ends
  * @self_mac, @neighbour_mac: their addresses
- * @frame_bytes: behind the MAC header: the largest that it takes
  */
 struct cable_spec {
 	unsigned int ifindex;
@@ -27,7 +26,6 @@ struct cable_spec {
 	uint32_t tag;
 	uint32_t self, neighbour;
 	uint8_t self_mac[6], neighbour_mac[6];
-	uint32_t frame_bytes;
 };
 
 /**
@@ -58,7 +56,7 @@ void cable_close(struct cable *cable);
 /**
  * cable_test - send test frames, and take the answers
  * @cable: to test
- * @bytes: of each frame behind the MAC header, 64 to frame_bytes
+ * @bytes: of each frame behind the MAC header, 64 to what the port takes
  * @window: how many may be under way, 1 to CABLE_WINDOW; 1 measures a cable at rest
  * @frames: how many to send at most, 0: any number
  * @ns: for how long to send at most

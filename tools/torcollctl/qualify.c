@@ -250,8 +250,8 @@ static int test_port(struct conn *route, struct json_object *fabric, struct json
 		.tag = js_u64(fabric, "tag"),
 		.self = js_u64(fabric, "node"),
 		.neighbour = js_u64(port, "neighbour"),
-		.frame_bytes = HEADER_BYTES + js_u64(port, "frame_bytes"),
 	};
+	uint32_t bytes = HEADER_BYTES + js_u64(port, "frame_bytes");
 	struct rtnl_link_stats64 before, after;
 	struct json_object *o;
 	struct cable *cable;
@@ -267,8 +267,8 @@ static int test_port(struct conn *route, struct json_object *fabric, struct json
 		cable_close(cable);
 		return conn_refused(route);
 	}
-	o = describe(port, plan, spec.frame_bytes);
-	err = run_phases(cable, plan, spec.frame_bytes, o);
+	o = describe(port, plan, bytes);
+	err = run_phases(cable, plan, bytes, o);
 	cable_close(cable);
 	if (!err && read_stats(route, spec.ifindex, &after))
 		err = -EIO;
