@@ -11,8 +11,9 @@ ktap_header
 
 nodes=4
 
-# What wants memory to run out: for the kernel with fault injection, fault/memory.sh.
-elsewhere="tx_no_memory drop_memory"
+# What wants memory to run out: for the kernel with fault injection, fault/memory.sh; for a user with limits, which root
+# has not, net/limits.sh.
+elsewhere="tx_no_memory drop_memory rx_not_ready"
 
 # All counters, a line for each: its name, and its sum over all nodes.
 snapshot()
@@ -87,7 +88,7 @@ running()
 	(($(ranks | wc -l) == nodes)) && (($(counter 0 ops) > $1))
 }
 
-# One rank sleeps for some seconds in the middle of large ops: what is sent to it is too much to be kept.
+# One rank sleeps for some seconds in the middle of large ops: who sends to it is told to wait, and asks.
 with_a_late_rank()
 {
 	local run pid ops
@@ -236,7 +237,7 @@ moves tx_local_drop with_netem 1 d0p netem delay 5ms limit 2 -- allreduce 5 -b 2
 moves drop_forward with_netem 1 d0p netem delay 5ms limit 2 -- \
 	allreduce 5 -b 256K -e 256K --algorithm recdoub-lat
 moves drop_header_crc with_netem 1 d0p netem corrupt 10% -- allreduce 5 -b 256K -e 256K
-moves "rx_not_ready tx_probes" with_a_late_rank
+moves tx_probes with_a_late_rank
 moves rx_deferred with_the_fpu_busy
 moves ops_failed one_rank_dies
 torcollctl netns down
