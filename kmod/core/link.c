@@ -163,10 +163,12 @@ static void say_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 	tor_env_send(ctx, node, &frame);
 }
 
+/* Whatever is new is told by it. */
 static void say_hello_everywhere(struct tor_ctx *ctx, struct tor_node *node, bool turn)
 {
 	u32 port;
 
+	node->news = false;
 	pick_records(node, turn);
 	for (port = 0; port < TOR_MAX_PORTS; port++) {
 		if (node->link[port].state <= TOR_LINK_NO_CARRIER)
@@ -176,23 +178,28 @@ static void say_hello_everywhere(struct tor_ctx *ctx, struct tor_node *node, boo
 	}
 }
 
-/* Pass news on at once, if not too much was lately. */
-static void spread(struct tor_ctx *ctx, struct tor_node *node)
+static void earn_floods(struct tor_node *node, u64 now)
 {
-	u64 per = tor_div64(node->hello_ns, TOR_FLOODS_PER_HELLO);
-	u64 earned = tor_div64(ctx->now - node->flooded, per);
+	u64 every = min_t(u64, tor_div64(node->hello_ns, TOR_FLOODS_PER_HELLO), TOR_FLOOD_EVERY);
+	u64 earned = tor_div64(now - node->flooded, every);
 
+	if (!earned)
+		return;
+	node->floods = min_t(u64, node->floods + earned, TOR_FLOODS);
+	node->flooded = now;
+}
+
+/* Pass news on at once, unless too much was lately: then they wait for a tick. Was anything said? */
+static bool spread(struct tor_ctx *ctx, struct tor_node *node)
+{
 	if (!node->news)
-		return;
-	node->news = false;
-	if (earned) {
-		node->floods = min_t(u64, node->floods + earned, TOR_FLOODS);
-		node->flooded = ctx->now;
-	}
+		return false;
+	earn_floods(node, ctx->now);
 	if (!node->floods)
-		return;
+		return false;
 	node->floods--;
 	say_hello_everywhere(ctx, node, false);
+	return true;
 }
 
 void tor_link_open(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 frame_size)
@@ -312,10 +319,10 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const 
 	 * Answer at once, so that a new cable is up after one round trip instead of an interval; but not
 	 * more often: with three ports on one wire all would answer all for ever.
 	 */
-	if (node->news) {
-		spread(ctx, node);
-	} else if (first && (!link->answered ||
-			     ctx->now - link->answered >= tor_div64(node->hello_ns, 4))) {
+	if (spread(ctx, node))
+		return;
+	if (first && (!link->answered ||
+		      ctx->now - link->answered >= tor_div64(node->hello_ns, 4))) {
 		link->answered = ctx->now;
 		pick_records(node, false);
 		say_hello(ctx, node, port);

@@ -8,8 +8,8 @@
  *
  * What changes is told to everyone: a node whose link goes up or down says so in its record (view.h),
  * and says hello on all ports at once; whoever learns news from a hello does the same. At most
- * TOR_FLOODS such hellos follow each other, then TOR_FLOODS_PER_HELLO per interval; news beyond that wait
- * for the next regular hello.
+ * TOR_FLOODS such hellos follow each other, then TOR_FLOODS_PER_HELLO per interval, and not fewer than one per
+ * TOR_FLOOD_EVERY; news beyond that wait for the next tick that has one left, or for a regular hello.
  *
  * Serialisation: one lock per node around every call here; the same as for joins.
  */

@@ -12,7 +12,8 @@
 #include "wire.h"
 
 #define TOR_FLOODS		8	/* hellos said at once in a row */
-#define TOR_FLOODS_PER_HELLO	8	/* and how many of them per hello interval */
+#define TOR_FLOODS_PER_HELLO	8	/* and how many of them per hello interval, */
+#define TOR_FLOOD_EVERY		(25 * NSEC_PER_MSEC)	/* or so often, if that is more */
 
 /**
  * struct tor_node - core's part of a node

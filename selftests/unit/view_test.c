@@ -5,6 +5,7 @@
  */
 #include "host_env.h"
 
+#include "engine.h"
 #include "link.h"
 #include "node.h"
 
@@ -351,6 +352,32 @@ static void tor_view_learn__older_is_answered(void **state)
 	tor_view_destroy(&view);
 }
 
+/*
+ * A fabric comes up node by node, and everyone has more to pass on than may be said in a row. Comms that begin then must
+ * not fail for what was so before.
+ */
+static void tor_link_tick__news_do_not_wait_for_hellos(void **state)
+{
+	static const u32 ring[] = { 8 };
+	u32 i;
+
+	assert_int_equal(tor_torus_init(&t, 1, ring, 1), 0);
+	memset(broken, 0, sizeof(broken));
+	memset(node, 0, sizeof(node));
+	for (i = 0; i < t.nodes; i++) {
+		node_start(i);
+		node[i].hello_ns = NSEC_PER_SEC;
+		/* that the regular ones are all said now, and not at the first tick */
+		node[i].said_at = ctx.now;
+		settle();
+	}
+	for (i = 0; i < t.nodes; i++)
+		assert_int_equal(node[i].live, 3);
+	run(tor_watch_grace(&node[0]) - tor_link_tick_ns(&node[0]));
+	for (i = 0; i < t.nodes; i++)
+		assert_int_equal(node[i].view.dead, 0);
+}
+
 /* A link that flaps must not make the fabric talk of nothing else. */
 static void tor_link_hello__flapping_is_bounded(void **state)
 {
@@ -394,6 +421,7 @@ int main(void)
 		VIEW_TEST(tor_view_pick__silence_in_a_sound_fabric),
 		VIEW_TEST(tor_view_pick__more_than_fit_are_told_in_turn),
 		VIEW_TEST(tor_view_learn__older_is_answered),
+		VIEW_TEST(tor_link_tick__news_do_not_wait_for_hellos),
 		VIEW_TEST(tor_link_hello__flapping_is_bounded),
 	};
 
