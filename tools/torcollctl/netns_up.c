@@ -246,16 +246,29 @@ static bool ports_are_up(struct json_object *ports)
 	return true;
 }
 
-static bool node_is_up(struct up *up, uint32_t node)
+/* What it knows of the others' links is news that come after its own. */
+static bool knows_no_dead_link(struct json_object *fabrics)
 {
-	struct json_object *ports;
+	return json_object_array_length(fabrics) == 1 &&
+	       !js_u64(json_object_array_get_idx(fabrics, 0), "dead_links");
+}
+
+static bool view_is(struct up *up, uint32_t node, const struct view *view, bool (*is)(struct json_object *list))
+{
+	struct json_object *list;
 	bool ok;
 
-	if (view_dump(&up->conn[node], &port_view, NULL, &ports))
+	if (view_dump(&up->conn[node], view, NULL, &list))
 		return false;
-	ok = ports_are_up(ports);
-	json_object_put(ports);
+	ok = is(list);
+	json_object_put(list);
 	return ok;
+}
+
+static bool node_is_up(struct up *up, uint32_t node)
+{
+	return view_is(up, node, &port_view, ports_are_up) &&
+	       view_is(up, node, &fabric_view, knows_no_dead_link);
 }
 
 /* Name the ports that are not up. */
