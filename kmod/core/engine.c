@@ -53,7 +53,7 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 		type = TORCOLL_U8;
 		redop = TORCOLL_BOR;
 	}
-	reduces = redop != TORCOLL_REDOP_NONE;
+	reduces = req->collective == TORCOLL_BARRIER || tor_collective_reduces(req->collective);
 	op->elem = tor_type_size(type);
 	op->reduce = reduces ? tor_reduce_kernel(type, redop) : NULL;
 	if (!op->elem || (reduces && !op->reduce)) {
