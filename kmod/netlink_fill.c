@@ -240,17 +240,36 @@ int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group)
 
 #define RANKS_TOLD	16
 
-static int put_ranks(struct sk_buff *msg, int attr, const u32 *rank, u32 n)
+/* The first of them, each once. */
+struct ranks {
+	u32 n;
+	u32 rank[RANKS_TOLD];
+};
+
+static void add_rank(struct ranks *ranks, u32 rank)
 {
-	while (n--)
-		if (nla_put_u32(msg, attr, *rank++))
+	u32 i;
+
+	for (i = 0; i < ranks->n; i++)
+		if (ranks->rank[i] == rank)
+			return;
+	if (ranks->n < RANKS_TOLD)
+		ranks->rank[ranks->n++] = rank;
+}
+
+static int put_ranks(struct sk_buff *msg, int attr, const struct ranks *ranks)
+{
+	u32 i;
+
+	for (i = 0; i < ranks->n; i++)
+		if (nla_put_u32(msg, attr, ranks->rank[i]))
 			return -EMSGSIZE;
 	return 0;
 }
 
 static int fill_channel(struct sk_buff *msg, struct tor_lane *lane)
 {
-	u32 waits[RANKS_TOLD], unacked[RANKS_TOLD], nwaits = 0, nunacked = 0;
+	struct ranks waits = {}, unacked = {};
 	const struct tor_chan *chan = &lane->chan;
 	enum tor_chan_state state;
 	const struct tor_rx *rx;
@@ -263,11 +282,10 @@ static int fill_channel(struct sk_buff *msg, struct tor_lane *lane)
 	round = chan->round;
 	rounds = chan->rounds;
 	list_for_each_entry(rx, &chan->rx, list)
-		if (rx->round == round && !tor_rx_done(rx) && nwaits < RANKS_TOLD)
-			waits[nwaits++] = rx->rank;
+		if (rx->round == round && !tor_rx_done(rx))
+			add_rank(&waits, rx->rank);
 	list_for_each_entry(tx, &chan->tx, list)
-		if (nunacked < RANKS_TOLD)
-			unacked[nunacked++] = tx->rank;
+		add_rank(&unacked, tx->rank);
 	spin_unlock_bh(&lane->lock);
 
 	nest = nla_nest_start(msg, TORCOLL_A_OP_CHANNEL);
@@ -275,8 +293,8 @@ static int fill_channel(struct sk_buff *msg, struct tor_lane *lane)
 	    nla_put_u32(msg, TORCOLL_A_CHANNEL_STATE, state) ||
 	    nla_put_u32(msg, TORCOLL_A_CHANNEL_ROUND, round) ||
 	    nla_put_u32(msg, TORCOLL_A_CHANNEL_ROUNDS, rounds) ||
-	    put_ranks(msg, TORCOLL_A_CHANNEL_WAITS_FOR, waits, nwaits) ||
-	    put_ranks(msg, TORCOLL_A_CHANNEL_UNACKED, unacked, nunacked))
+	    put_ranks(msg, TORCOLL_A_CHANNEL_WAITS_FOR, &waits) ||
+	    put_ranks(msg, TORCOLL_A_CHANNEL_UNACKED, &unacked))
 		return -EMSGSIZE;
 	nla_nest_end(msg, nest);
 	return 0;
