@@ -176,7 +176,8 @@ struct torcoll_comm_config {
  * Join a comm: blocks until every member has called this with the same name, secret and members.
  * On success *@comm is the caller's until torcoll_comm_close() or torcoll_close().
  * Errors: -ENODEV (no such fabric in this network namespace), -EACCES (wrong secret), -EPROTO
- * (members disagree), -ETIMEDOUT (the sentence names who is missing), -EEXIST, -EINVAL, ...
+ * (members disagree: all that have called by then get it, whoever calls later begins anew and waits
+ * for them), -ETIMEDOUT (the sentence names who is missing), -EEXIST, -EINVAL, ...
  */
 int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *config,
 			struct torcoll_comm **comm);
