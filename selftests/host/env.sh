@@ -33,5 +33,8 @@ is value__set_to_nothing "$(env_of TORCOLL_COMM= -- '.[] | select(.name == "TORC
 	"world default"
 is value__missing "$(env_of -- '.[] | select(.name == "TORCOLL_FABRIC") | .origin')" missing
 is value__secret_hidden "$(env_of TORCOLL_SECRET=xyzzy -- '.' | grep -c xyzzy)" 0
+is options__behind_the_command "$(build/bin/torcollctl env -p --json)" "$(build/bin/torcollctl -p -j env)"
+is options__for_one_line_of_a_batch "$(printf 'env -j\nenv\n' | build/bin/torcollctl -b - | grep -c '^\[')" 1
+fails options__not_of_other_programs 1 "no network namespace" build/bin/torcollctl netns exec 0 -j
 check table__a_line_for_each test "$(build/bin/torcollctl env | wc -l)" = "$(env_of -- length)"
 finish

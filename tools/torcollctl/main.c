@@ -31,7 +31,7 @@ static const char help[] =
 	"  netns     a virtual torus on this machine: up, down, show, exec, run\n"
 	"  env       the variables that programs read, and where their values come from\n"
 	"\n"
-	"Options:\n"
+	"Options, of which the first three may stand behind a command as well:\n"
 	"  -j, --json     JSON\n"
 	"  -p, --pretty   indented JSON\n"
 	"  -a, --all      also what is zero\n"
@@ -62,11 +62,50 @@ static const struct command objects[] = {
 	{ "env", env_main },
 };
 
+static bool is_option(const char *word, const char *letter, const char *name)
+{
+	if (!strcmp(word, letter))
+		return true;
+	word += !strncmp(word, "--", 2);
+	return *word == '-' && strlen(word) > 2 && !strncmp(word + 1, name, strlen(word) - 1);
+}
+
+/* Options that only set something. */
+static bool take_switch(const char *word)
+{
+	if (is_option(word, "-j", "json"))
+		opt.json = true;
+	else if (is_option(word, "-p", "pretty"))
+		opt.pretty = true;
+	else if (is_option(word, "-a", "all"))
+		opt.all = true;
+	else if (is_option(word, "-f", "force"))
+		opt.force = true;
+	else
+		return false;
+	return true;
+}
+
+/* Behind a command they mean the same, unless it is one that runs another program. */
+static void take_last_switches(struct args *a)
+{
+	struct args netns = *a;
+
+	if (arg_is(&netns, "netns"))
+		return;
+	while (a->argc > 1 && take_switch(a->argv[a->argc - 1]))
+		a->argc--;
+}
+
 static int run_words(int argc, char **argv)
 {
 	struct args a = { argc, argv };
-	int ret = command_run(&a, objects, ARRAY_SIZE(objects), -1, help);
+	struct options before = opt;
+	int ret;
 
+	take_last_switches(&a);
+	ret = command_run(&a, objects, ARRAY_SIZE(objects), -1, help);
+	opt = before;
 	/* what was printed may not have arrived */
 	if (fflush(stdout) && !ret)
 		ret = usage_error("writing: %s", strerror(errno));
@@ -146,30 +185,6 @@ static int run_batch(const char *name)
 	ret = run_lines(file, name);
 	fclose(file);
 	return ret;
-}
-
-static bool is_option(const char *word, const char *letter, const char *name)
-{
-	if (!strcmp(word, letter))
-		return true;
-	word += !strncmp(word, "--", 2);
-	return *word == '-' && strlen(word) > 2 && !strncmp(word + 1, name, strlen(word) - 1);
-}
-
-/* Options that only set something. */
-static bool take_switch(const char *word)
-{
-	if (is_option(word, "-j", "json"))
-		opt.json = true;
-	else if (is_option(word, "-p", "pretty"))
-		opt.pretty = true;
-	else if (is_option(word, "-a", "all"))
-		opt.all = true;
-	else if (is_option(word, "-f", "force"))
-		opt.force = true;
-	else
-		return false;
-	return true;
 }
 
 /* Take options. Return: -1 to go on, or an exit code. */
