@@ -248,7 +248,8 @@ static int find_layout(struct tor_session *session, const struct tor_slot *slot,
 		      l->from.addr - l->send.off == l->to.addr - l->recv.off;
 	if (!l->in_place && overlap(l->from.addr, l->send.len, l->to.addr, l->recv.len))
 		return tor_refuse(session, -EINVAL, "the buffers overlap without being in place");
-	l->input = desc->collective == TORCOLL_SCATTER && l->send.len && !l->in_place;
+	l->input = (desc->collective == TORCOLL_SCATTER || desc->collective == TORCOLL_SEND) &&
+		   l->send.len && !l->in_place;
 	return 0;
 }
 

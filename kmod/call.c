@@ -26,7 +26,11 @@ static void print_call(const struct tor_call *call, char *text)
 	const char *algorithm = tor_algorithm_name(call->algorithm);
 	char root[24] = "";
 
-	if (call->collective < TORCOLL_COLL_COUNT && tor_collective_has_root(call->collective))
+	if (call->collective == TORCOLL_SEND)
+		scnprintf(root, sizeof(root), " to %u", call->root);
+	else if (call->collective == TORCOLL_RECV)
+		scnprintf(root, sizeof(root), " from %u", call->root);
+	else if (call->collective < TORCOLL_COLL_COUNT && tor_collective_has_root(call->collective))
 		scnprintf(root, sizeof(root), " root %u", call->root);
 	scnprintf(text, CALL_TEXT, "%s %s%s%s count %llu%s%s by %s",
 		 collective ? collective : "?",

@@ -14,6 +14,7 @@
 #include "port.h"
 #include "reroute.h"
 #include "ring.h"
+#include "series.h"
 #include "session.h"
 #include "trace.h"
 
@@ -107,7 +108,7 @@ void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
 			    op->plan.req.algorithm, op->plan.req.count * op->elem,
 			    /* this entry may have begun before the op */
 			    ctx->now > slot->submitted ? ctx->now - slot->submitted : 0);
-	trace_torcoll_op_done(comm, op->seq, op->plan.req.count * op->elem, slot->status);
+	trace_torcoll_op_done(op, op->plan.req.count * op->elem, slot->status);
 	if (test_bit(TOR_SLOT_RING, &slot->flags))
 		post(slot);
 	/* status before BUSY: tor_op_reap() reads them the other way round */
@@ -132,7 +133,7 @@ void tor_slots_recycle(struct tor_entry *entry)
 	u32 i;
 
 	entry->retired = slot->next_retired;
-	for (i = 0; i < slot->group->comm.channels; i++) {
+	for (i = 0; i < slot->series->channels; i++) {
 		struct tor_lane *lane = &slot->lane[i];
 
 		spin_lock(&lane->lock);
@@ -179,11 +180,24 @@ static void refuse(struct tor_entry *entry, struct tor_port *port, const struct 
 		tor_comm_refuse(&entry->ctx, &port->fabric->node, h, tag);
 }
 
-static struct tor_lane *find_lane(struct tor_group *group, u32 op, u32 channel)
+/* The series that @channel stands for in a frame between us and @rank; @own: in one of ours. NULL: there is none. */
+static struct tor_series *find_series(struct tor_group *group, u32 rank, u32 channel, bool own)
 {
-	if (channel >= group->comm.channels)
-		return NULL;
-	return &tor_group_slot(group, op)->lane[channel];
+	if (!tor_channel_is_role(channel))
+		return channel < group->comm.channels ? &group->calls : NULL;
+	return tor_series_find(group, tor_series_id(own ? channel : tor_role_opposite(channel), rank));
+}
+
+static struct tor_lane *find_lane(const struct tor_series *series, u32 op, u32 channel)
+{
+	return &tor_series_slot(series, op)->lane[series->role ? 0 : channel];
+}
+
+/* Someone is at a message that no process here will ever send or receive. */
+static void tell_that_left(struct tor_entry *entry, struct tor_group *group, u32 op)
+{
+	if (test_bit(TOR_GROUP_CLOSED, &group->flags))
+		tor_comm_fail(&entry->ctx, &group->comm, -ECONNABORTED, group->comm.rank, op);
 }
 
 /* Someone is at an op that will never be called here: our process has left. */
@@ -198,6 +212,7 @@ static void tell_if_left(struct tor_entry *entry, struct tor_group *group, struc
 void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
 		    const struct tor_bytes *payload, u32 pieces)
 {
+	struct tor_series *series;
 	struct tor_group *group;
 	struct tor_lane *lane;
 	u32 rank;
@@ -212,14 +227,46 @@ void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct
 		tor_comm_send_abort(&entry->ctx, &group->comm, rank);
 		return;
 	}
-	lane = find_lane(group, h->op, h->channel);
-	if (!lane) {
+	series = find_series(group, rank, h->channel, false);
+	if (!series && h->channel == TORCOLL_CHANNEL_SEND)
+		series = tor_series_missing(group, rank);
+	if (!series && h->channel == TORCOLL_CHANNEL_SEND) {
+		tell_that_left(entry, group, h->op);
+		tor_pair_refuse(&entry->ctx, &group->comm, rank, h);
+		return;
+	}
+	/* who receives a message sends nothing of it */
+	if (!series || h->channel == TORCOLL_CHANNEL_RECV) {
 		tor_port_drop(port, TOR_C_DROP_RANGE);
 		return;
 	}
+	lane = find_lane(series, h->op, h->channel);
 	spin_lock(&lane->lock);
 	tell_if_left(entry, group, lane, h->op);
 	tor_chan_data(&entry->ctx, &lane->chan, rank, h, payload, pieces);
+	spin_unlock(&lane->lock);
+}
+
+static void take_ack(struct tor_entry *entry, struct tor_group *group, u32 rank,
+		     const struct tor_ack *ack)
+{
+	struct tor_series *series = find_series(group, rank, ack->channel, false);
+	struct tor_lane *lane;
+
+	if (!series) {
+		if (!tor_channel_is_role(ack->channel))
+			return;
+		if (ack->digest)
+			tell_that_left(entry, group, ack->op);
+		tor_pair_absent(&entry->ctx, &group->comm, rank, ack);
+		return;
+	}
+	lane = find_lane(series, ack->op, ack->channel);
+	spin_lock(&lane->lock);
+	/* messages are invited that perhaps nobody wants to send: see tor_pair_invite() */
+	if (!series->role || ack->digest)
+		tell_if_left(entry, group, lane, ack->op);
+	tor_chan_ack(&entry->ctx, &lane->chan, rank, ack);
 	spin_unlock(&lane->lock);
 }
 
@@ -227,7 +274,6 @@ void tor_group_acks(struct tor_entry *entry, struct tor_port *port, const struct
 		    const void *frame)
 {
 	struct tor_group *group;
-	struct tor_lane *lane;
 	struct tor_ack ack;
 	bool refused = false;
 	u32 rank, i;
@@ -240,13 +286,8 @@ void tor_group_acks(struct tor_entry *entry, struct tor_port *port, const struct
 			refuse(entry, port, h, ack.comm);
 			refused = true;
 		}
-		lane = group ? find_lane(group, ack.op, ack.channel) : NULL;
-		if (!lane)
-			continue;
-		spin_lock(&lane->lock);
-		tell_if_left(entry, group, lane, ack.op);
-		tor_chan_ack(&entry->ctx, &lane->chan, rank, &ack);
-		spin_unlock(&lane->lock);
+		if (group)
+			take_ack(entry, group, rank, &ack);
 	}
 }
 
@@ -266,25 +307,32 @@ void tor_group_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
 		       const struct tor_hdr *h)
 {
 	struct tor_group *group = tor_group_find(fabric, h->comm);
-	struct tor_lane *lane = group ? find_lane(group, h->op, h->channel) : NULL;
+	u32 rank = group ? tor_comm_rank(&group->comm, h->dst) : TOR_NO_RANK;
+	struct tor_series *series;
+	struct tor_lane *lane;
 
-	if (!lane)
+	series = rank == TOR_NO_RANK ? NULL : find_series(group, rank, h->channel, true);
+	if (!series)
 		return;
+	lane = find_lane(series, h->op, h->channel);
 	spin_lock(&lane->lock);
-	tor_chan_dropped(&entry->ctx, &lane->chan, tor_comm_rank(&group->comm, h->dst), h);
+	tor_chan_dropped(&entry->ctx, &lane->chan, rank, h);
 	spin_unlock(&lane->lock);
 }
 
 void tor_group_rerouted(struct tor_entry *entry, struct tor_group *group)
 {
+	struct tor_series *series;
 	u32 i;
 
-	for (i = 0; i < group->comm.depth * group->comm.channels; i++) {
-		struct tor_lane *lane = &group->lanes[i];
+	tor_group_each_series(group, series) {
+		for (i = 0; i < tor_series_lanes(series); i++) {
+			struct tor_lane *lane = &series->lanes[i];
 
-		spin_lock(&lane->lock);
-		tor_chan_rerouted(&entry->ctx, &lane->chan);
-		spin_unlock(&lane->lock);
+			spin_lock(&lane->lock);
+			tor_chan_rerouted(&entry->ctx, &lane->chan);
+			spin_unlock(&lane->lock);
+		}
 	}
 }
 
@@ -296,9 +344,11 @@ void tor_env_comm_told(struct tor_comm *comm)
 		set_bit(TOR_GROUP_TOLD, &tor_group_of(comm)->flags);
 }
 
-const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 seq)
+const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u8 role, u32 peer, u32 seq)
 {
-	return &tor_group_slot(tor_group_of(comm), seq)->op;
+	struct tor_series *series = tor_series_find(tor_group_of(comm), tor_series_id(role, peer));
+
+	return series ? &tor_series_slot(series, seq)->op : NULL;
 }
 
 void tor_env_comm_explained(struct tor_comm *comm)
@@ -317,13 +367,13 @@ void tor_env_comm_failed(struct tor_ctx *ctx, struct tor_comm *comm)
 	queue_delayed_work(works, &group->fail_work, 0);
 }
 
-static void abort_lanes(struct tor_group *group)
+static void abort_lanes_of(struct tor_series *series)
 {
 	struct tor_entry entry;
 	u32 i;
 
-	for (i = 0; i < group->comm.depth * group->comm.channels; i++) {
-		struct tor_lane *lane = &group->lanes[i];
+	for (i = 0; i < tor_series_lanes(series); i++) {
+		struct tor_lane *lane = &series->lanes[i];
 
 		local_bh_disable();
 		rcu_read_lock();
@@ -335,6 +385,14 @@ static void abort_lanes(struct tor_group *group)
 		rcu_read_unlock();
 		local_bh_enable();
 	}
+}
+
+static void abort_lanes(struct tor_group *group)
+{
+	struct tor_series *series;
+
+	tor_group_each_series(group, series)
+		abort_lanes_of(series);
 }
 
 static void tell_everyone(struct tor_group *group)
@@ -399,19 +457,25 @@ static u64 memory_of_ranks(const struct tor_group *group)
 {
 	const struct tor_comm *comm = &group->comm;
 
-	return sizeof(*group) + comm->depth * sizeof(*group->slot) +
-	       comm->depth * comm->channels * sizeof(*group->lanes) +
+	return sizeof(*group) + tor_series_memory(comm, comm->channels) +
+	       BITS_TO_LONGS(comm->ranks) * sizeof(long) +
 	       (u64)comm->ranks * (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen));
 }
 
-static u64 memory_of_slots(const struct tor_group *group)
+/* Of those for messages, and scratch memory of all. */
+static u64 memory_of_series(const struct tor_group *group)
 {
+	const struct tor_series *series;
 	u64 bytes = 0;
 	u32 i;
 
-	for (i = 0; i < group->comm.depth; i++)
-		if (READ_ONCE(group->slot[i].scratch))
-			bytes += TOR_SCRATCH;
+	tor_group_each_series(group, series) {
+		if (series->role)
+			bytes += sizeof(*series) + tor_series_memory(&group->comm, series->channels);
+		for (i = 0; i < group->comm.depth; i++)
+			if (READ_ONCE(series->slot[i].scratch))
+				bytes += TOR_SCRATCH;
+	}
 	return bytes;
 }
 
@@ -421,7 +485,7 @@ u64 tor_group_memory(const struct tor_group *group)
 
 	/* an heir gets its own late: pairs with make_chooser() */
 	chooser = smp_load_acquire(&group->chooser);
-	return memory_of_ranks(group) + memory_of_slots(group) +
+	return memory_of_ranks(group) + memory_of_series(group) +
 	       (chooser ? tor_chooser_memory(chooser) : 0) + atomic_read(&group->comm.kept);
 }
 
@@ -436,6 +500,12 @@ int tor_group_charge(struct tor_group *group, u64 bytes, const char **why)
 	return err;
 }
 
+void tor_group_uncharge(struct tor_group *group, u64 bytes)
+{
+	tor_user_uncharge(group->user, TOR_LIMIT_KERNEL, bytes);
+	group->charged -= bytes;
+}
+
 /* It does not count among the user's comms any more. */
 static void uncount(struct tor_group *group)
 {
@@ -443,26 +513,16 @@ static void uncount(struct tor_group *group)
 		tor_user_uncharge(group->user, TOR_LIMIT_COMMS, 1);
 }
 
-static void free_slots(struct tor_group *group)
-{
-	u32 i;
-
-	/* of ops that a call began just as the comm failed */
-	tor_op_release_all(group);
-	for (i = 0; i < group->comm.depth; i++)
-		if (group->slot[i].scratch)
-			tor_pages_put(group->slot[i].scratch);
-	kvfree(group->slot);
-}
-
 static void group_free(struct tor_group *group)
 {
-	if (group->slot)
-		free_slots(group);
+	/* of ops that a call began just as the comm failed */
+	tor_op_release_all(group);
+	tor_series_free_pairs(group);
+	tor_series_free(&group->calls);
+	kvfree(group->refused);
 	if (group->chooser)
 		tor_chooser_free(group->chooser);
 	kvfree(group->chooser);
-	kvfree(group->lanes);
 	kvfree(group->member);
 	kvfree(group->order);
 	kvfree(group->comm.epoch);
@@ -483,6 +543,19 @@ void tor_group_put(struct tor_group *group)
 		group_free(group);
 }
 
+static void stop_lanes(struct tor_group *group)
+{
+	struct tor_series *series;
+	u32 i;
+
+	tor_group_each_series(group, series) {
+		for (i = 0; i < tor_series_lanes(series); i++) {
+			hrtimer_cancel(&series->lanes[i].timer);
+			tor_chan_destroy(&series->lanes[i].chan);
+		}
+	}
+}
+
 /*
  * Take the group apart. Who may still use it, and how each is waited for:
  * - frames and dumps that found it in the table: unhashed, grace period;
@@ -493,7 +566,6 @@ void tor_group_put(struct tor_group *group)
 void tor_group_end(struct tor_group *group)
 {
 	struct tor_fabric *fabric = group->fabric;
-	u32 i;
 
 	if (test_and_set_bit(TOR_GROUP_ENDED, &group->flags))
 		return;
@@ -503,26 +575,24 @@ void tor_group_end(struct tor_group *group)
 		spin_unlock_bh(&fabric->groups_lock);
 	}
 	set_bit(TOR_GROUP_DEAD, &group->flags);
+	tor_series_settle(group);
 	if (test_bit(TOR_GROUP_JOINED, &group->flags))
 		tor_netlink_notify_comm(group, true);
 	abort_lanes(group);
 	synchronize_rcu();
 	if (cancel_delayed_work_sync(&group->fail_work))
 		tor_group_put(group);
-	for (i = 0; i < group->comm.depth * group->comm.channels; i++) {
-		hrtimer_cancel(&group->lanes[i].timer);
-		tor_chan_destroy(&group->lanes[i].chan);
-	}
+	stop_lanes(group);
 	tor_group_put(group);
 }
 
 /* Is there something that another rank has not got yet? */
-static bool owes(struct tor_group *group)
+static bool series_owes(struct tor_series *series)
 {
 	u32 i;
 
-	for (i = 0; i < group->comm.depth * group->comm.channels; i++) {
-		struct tor_lane *lane = &group->lanes[i];
+	for (i = 0; i < tor_series_lanes(series); i++) {
+		struct tor_lane *lane = &series->lanes[i];
 		bool open;
 
 		spin_lock_bh(&lane->lock);
@@ -531,6 +601,16 @@ static bool owes(struct tor_group *group)
 		if (open)
 			return true;
 	}
+	return false;
+}
+
+static bool owes(struct tor_group *group)
+{
+	struct tor_series *series;
+
+	tor_group_each_series(group, series)
+		if (series_owes(series))
+			return true;
 	return false;
 }
 
@@ -577,19 +657,28 @@ struct tor_group *tor_group_new(struct tor_fabric *fabric, struct tor_user *user
 	refcount_set(&group->refs, 1);
 	strscpy(group->name, name, sizeof(group->name));
 	init_waitqueue_head(&group->wait);
-	mutex_init(&group->submit);
 	mutex_init(&group->reap);
-	group->next_seq = 1;
+	mutex_init(&group->pairs_lock);
+	INIT_LIST_HEAD(&group->series);
+	xa_init(&group->pairs);
 	INIT_DELAYED_WORK(&group->fail_work, fail_work);
 	INIT_DELAYED_WORK(&group->linger_work, linger_work);
 	return group;
+}
+
+void tor_lane_init(struct tor_lane *lane, struct tor_slot *slot, u32 index, u32 seq)
+{
+	spin_lock_init(&lane->lock);
+	hrtimer_init(&lane->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	lane->timer.function = lane_timer;
+	lane->slot = slot;
+	tor_chan_init(&lane->chan, &slot->op, index, seq);
 }
 
 int tor_group_alloc(struct tor_group *group, const char **why)
 {
 	struct tor_comm *comm = &group->comm;
 	int err;
-	u32 i;
 
 	err = tor_group_charge(group, memory_of_ranks(group), why);
 	if (err)
@@ -597,28 +686,13 @@ int tor_group_alloc(struct tor_group *group, const char **why)
 	comm->epoch = kvcalloc(comm->ranks, sizeof(*comm->epoch), GFP_KERNEL_ACCOUNT);
 	comm->seen = kvcalloc(comm->ranks, sizeof(*comm->seen), GFP_KERNEL_ACCOUNT);
 	comm->path = kvcalloc(comm->ranks, sizeof(*comm->path), GFP_KERNEL_ACCOUNT);
-	group->slot = kvcalloc(comm->depth, sizeof(*group->slot), GFP_KERNEL_ACCOUNT);
-	group->lanes = kvcalloc(comm->depth * comm->channels, sizeof(*group->lanes),
-				GFP_KERNEL_ACCOUNT);
-	if (!comm->epoch || !comm->seen || !comm->path || !group->slot || !group->lanes)
+	group->refused = kvcalloc(BITS_TO_LONGS(comm->ranks), sizeof(long), GFP_KERNEL_ACCOUNT);
+	if (!comm->epoch || !comm->seen || !comm->path || !group->refused)
 		return -ENOMEM;
-	for (i = 0; i < comm->depth; i++) {
-		group->slot[i].group = group;
-		group->slot[i].op.comm = comm;
-		group->slot[i].lane = &group->lanes[i * comm->channels];
-	}
-	/* op numbers start at 1, so slot 0's first op is number depth */
-	for (i = 0; i < comm->depth * comm->channels; i++) {
-		struct tor_lane *lane = &group->lanes[i];
-		u32 slot = i / comm->channels;
-
-		spin_lock_init(&lane->lock);
-		hrtimer_init(&lane->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-		lane->timer.function = lane_timer;
-		lane->slot = &group->slot[slot];
-		tor_chan_init(&lane->chan, &group->slot[slot].op, i % comm->channels,
-			      slot ? slot : comm->depth);
-	}
+	err = tor_series_init(&group->calls, group, 0, TOR_NO_RANK);
+	if (err)
+		return err;
+	list_add_rcu(&group->calls.list, &group->series);
 	return 0;
 }
 

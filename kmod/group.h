@@ -17,6 +17,7 @@
 #include <linux/mutex.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include <linux/xarray.h>
 
 #include "choose.h"
 #include "engine.h"
@@ -58,7 +59,8 @@ enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_VECTOR, TOR_PAGES_TEMP, TOR_PAG
 /**
  * struct tor_slot - place of one op
  * @op: core's
- * @lane: group->comm.channels of them
+ * @series: that it belongs to
+ * @lane: series->channels of them
  * @status: of the op, once not BUSY
  * @data: the plan's vector; @temp: its temporaries
  * @result: where the result will be, in the caller's memory, or, if that is copied, in ours
@@ -73,6 +75,7 @@ enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_VECTOR, TOR_PAGES_TEMP, TOR_PAG
 struct tor_slot {
 	struct tor_op op;
 	struct tor_group *group;
+	struct tor_series *series;
 	struct tor_slot *next_retired;
 	struct tor_lane *lane;
 	unsigned long flags;
@@ -104,10 +107,34 @@ enum tor_group_flag {
 };
 
 /**
+ * struct tor_series - ops that are numbered one after the other; see series.h
+ * @list: in group->series
+ * @role: what these messages are here, TORCOLL_CHANNEL_SEND or _RECV; 0: collectives
+ * @peer: with whom
+ * @channels: of a slot
+ * @submit: serialises submissions: next_seq
+ * @slot: group->comm.depth of them; @lanes: and all their lanes
+ */
+struct tor_series {
+	struct tor_group *group;
+	struct list_head list;
+	u8 role;
+	u32 peer;
+	u32 channels;
+	struct mutex submit;
+	u32 next_seq;
+	struct tor_slot *slot;
+	struct tor_lane *lanes;
+};
+
+/**
  * struct tor_group - a comm of a process
  * @user: who pays, with @charged bytes of kernel memory
  * @join, @shrink: how it began, one of them
  * @failed_at: jiffies, 0: not (yet)
+ * @calls: the collectives; @pairs: messages, by tor_series_id(); @series: all of them
+ * @pairs_lock: see series.h
+ * @refused: ranks, by bit, whose messages came when there were no slots for them
  * @room: length of @member and @order, which comm points to, and of its other arrays; the ranks of the comm that its
  *	lineage began with
  */
@@ -130,16 +157,17 @@ struct tor_group {
 	struct tor_session *session;	/* to wake its poll; NULL once closed; RCU */
 	u32 bits;			/* enum torcoll_bits of ops that name none */
 	u32 handle;			/* there */
-	struct mutex submit;		/* serialises submissions: next_seq */
 	struct mutex reap;
-	u32 next_seq;
 	atomic64_t ops;
 	struct delayed_work fail_work;
 	unsigned long failed_at;
 	u32 fail_rounds;
 	struct delayed_work linger_work;
-	struct tor_slot *slot;
-	struct tor_lane *lanes;
+	struct tor_series calls;
+	struct list_head series;
+	struct xarray pairs;
+	struct mutex pairs_lock;
+	unsigned long *refused;
 };
 
 static inline struct tor_group *tor_group_of(struct tor_comm *comm)
@@ -208,6 +236,10 @@ int tor_group_alloc(struct tor_group *group, const char **why);
 
 /* Charge the user of a group with more kernel memory, until the group is freed. Return: 0 or -EDQUOT. */
 int tor_group_charge(struct tor_group *group, u64 bytes, const char **why);
+void tor_group_uncharge(struct tor_group *group, u64 bytes);
+
+/* The lane of channel @index of @slot, which serves op @seq. */
+void tor_lane_init(struct tor_lane *lane, struct tor_slot *slot, u32 index, u32 seq);
 
 /* Take it apart, drop a reference. Context: process. */
 void tor_group_end(struct tor_group *group);
@@ -250,11 +282,5 @@ void tor_group_rerouted(struct tor_entry *entry, struct tor_group *group);
 
 /* Give slots that core is done with their next numbers. Context: BH off, RCU, no lock held. */
 void tor_slots_recycle(struct tor_entry *entry);
-
-/* The slot of an op that has or had number @seq. */
-static inline struct tor_slot *tor_group_slot(struct tor_group *group, u32 seq)
-{
-	return &group->slot[seq & (group->comm.depth - 1)];
-}
 
 #endif

@@ -18,6 +18,7 @@
 #include "netlink_gen.h"
 #include "netlink_request.h"
 #include "port.h"
+#include "series.h"
 
 /* the first question loads an installed module */
 MODULE_ALIAS_GENL_FAMILY(TORCOLL_GENL_NAME);
@@ -291,7 +292,7 @@ int torcoll_nl_comm_get_doit(struct sk_buff *skb, struct genl_info *info)
 /* The slot of an op that is not forgotten. */
 static struct tor_slot *find_op(struct tor_group *group, u32 seq)
 {
-	struct tor_slot *slot = tor_group_slot(group, seq);
+	struct tor_slot *slot = tor_series_slot(&group->calls, seq);
 
 	return READ_ONCE(slot->flags) && slot->op.seq == seq ? slot : NULL;
 }

@@ -14,6 +14,7 @@
 #include "netlink_fill.h"
 #include "netlink_gen.h"
 #include "port.h"
+#include "series.h"
 
 struct walk {
 	struct sk_buff *skb;
@@ -89,12 +90,13 @@ static int walk_observed(struct walk *w, struct tor_fabric *fabric)
 	return 0;
 }
 
-static int walk_ops(struct walk *w, struct tor_group *group)
+static int walk_series(struct walk *w, struct tor_series *series)
 {
+	struct tor_group *group = series->group;
 	u32 i;
 
 	for (i = 0; i < group->comm.depth; i++) {
-		struct tor_slot *slot = &group->slot[i];
+		struct tor_slot *slot = &series->slot[i];
 		void *hdr;
 		int err;
 
@@ -104,6 +106,19 @@ static int walk_ops(struct walk *w, struct tor_group *group)
 		if (!hdr)
 			continue;
 		err = IS_ERR(hdr) ? PTR_ERR(hdr) : walk_end(w, hdr, tor_fill_op(w->skb, group, slot));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int walk_ops(struct walk *w, struct tor_group *group)
+{
+	struct tor_series *series;
+	int err;
+
+	tor_group_each_series(group, series) {
+		err = walk_series(w, series);
 		if (err)
 			return err;
 	}

@@ -41,11 +41,13 @@ struct totals {
 
 static u32 running_ops(const struct tor_group *group)
 {
+	const struct tor_series *series;
 	u32 n = 0;
 	u32 i;
 
-	for (i = 0; i < group->comm.depth; i++)
-		n += test_bit(TOR_SLOT_BUSY, &group->slot[i].flags);
+	tor_group_each_series(group, series)
+		for (i = 0; i < group->comm.depth; i++)
+			n += test_bit(TOR_SLOT_BUSY, &series->slot[i].flags);
 	return n;
 }
 
@@ -354,13 +356,14 @@ int tor_fill_op(struct sk_buff *msg, const struct tor_group *group, struct tor_s
 	    nla_put_u32(msg, TORCOLL_A_OP_TYPE, op.type) ||
 	    nla_put_u32(msg, TORCOLL_A_OP_REDOP, op.redop) ||
 	    nla_put_u32(msg, TORCOLL_A_OP_ALGORITHM, op.algorithm) ||
+	    (slot->series->role && nla_put_u32(msg, TORCOLL_A_OP_PEER, slot->series->peer)) ||
 	    put_u64(msg, TORCOLL_A_OP_COUNT, op.count) ||
 	    nla_put_u32(msg, TORCOLL_A_OP_STATE, state) ||
 	    (state != TORCOLL_OP_STATE_RUNNING && op.status &&
 	     nla_put_u32(msg, TORCOLL_A_OP_ERROR, -op.status)) ||
 	    put_u64(msg, TORCOLL_A_OP_AGE_NS, ktime_get_ns() - op.submitted))
 		return -EMSGSIZE;
-	channels = min(op.channels, group->comm.channels);
+	channels = min(op.channels, slot->series->channels);
 	for (i = 0; i < channels; i++)
 		if (fill_channel(msg, &slot->lane[i]))
 			return -EMSGSIZE;

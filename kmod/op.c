@@ -22,7 +22,7 @@ u64 tor_op_collectives(void)
 
 	for (i = TORCOLL_ALGO_AUTO + 1; i < TORCOLL_ALGO_COUNT; i++)
 		bits |= tor_algorithm_serves(i);
-	return bits;
+	return bits | BIT_ULL(TORCOLL_SEND) | BIT_ULL(TORCOLL_RECV);
 }
 
 u64 tor_op_types(void)
@@ -62,11 +62,13 @@ u64 tor_op_algorithms(void)
 
 bool tor_group_busy(const struct tor_group *group)
 {
+	const struct tor_series *series;
 	u32 i;
 
-	for (i = 0; i < group->comm.depth; i++)
-		if (test_bit(TOR_SLOT_BUSY, &group->slot[i].flags))
-			return true;
+	tor_group_each_series(group, series)
+		for (i = 0; i < group->comm.depth; i++)
+			if (test_bit(TOR_SLOT_BUSY, &series->slot[i].flags))
+				return true;
 	return false;
 }
 
@@ -78,40 +80,59 @@ static bool has_result(const struct tor_slot *slot)
 
 bool tor_group_has_results(const struct tor_group *group)
 {
+	const struct tor_series *series;
 	u32 i;
 
-	for (i = 0; i < group->comm.depth; i++)
-		if (has_result(&group->slot[i]))
-			return true;
+	tor_group_each_series(group, series)
+		for (i = 0; i < group->comm.depth; i++)
+			if (has_result(&series->slot[i]))
+				return true;
 	return false;
+}
+
+static void release(struct tor_slot *slot)
+{
+	if (!has_result(slot) || !test_and_clear_bit(TOR_SLOT_UNREAPED, &slot->flags))
+		return;
+	clear_bit(TOR_SLOT_AWAITED, &slot->flags);
+	tor_buffers_put(slot);
 }
 
 void tor_op_release_all(struct tor_group *group)
 {
+	struct tor_series *series;
 	u32 i;
 
 	/* not against a thread that reaps; what is BUSY ends later, and then with the group */
 	mutex_lock(&group->reap);
-	for (i = 0; i < group->comm.depth; i++) {
-		struct tor_slot *slot = &group->slot[i];
-
-		if (!has_result(slot) || !test_and_clear_bit(TOR_SLOT_UNREAPED, &slot->flags))
-			continue;
-		clear_bit(TOR_SLOT_AWAITED, &slot->flags);
-		tor_buffers_put(slot);
-	}
+	tor_group_each_series(group, series)
+		for (i = 0; i < group->comm.depth; i++)
+			release(&series->slot[i]);
 	mutex_unlock(&group->reap);
 	wake_up_all(&group->wait);
 }
 
 /* --- submit --- */
 
+/* What a message is here; 0: it is a collective. */
+static u8 role_of(const struct torcoll_submit *desc)
+{
+	switch (desc->collective) {
+	case TORCOLL_SEND:
+		return TORCOLL_CHANNEL_SEND;
+	case TORCOLL_RECV:
+		return TORCOLL_CHANNEL_RECV;
+	default:
+		return 0;
+	}
+}
+
 /* What means nothing to a collective must be 0. */
 static int check_unused(struct tor_session *session, const struct torcoll_submit *desc)
 {
 	const char *name = tor_collective_name(desc->collective);
 
-	if (desc->peer || (desc->scalar && desc->redop != TORCOLL_PREMULSUM))
+	if ((desc->peer && !role_of(desc)) || (desc->scalar && desc->redop != TORCOLL_PREMULSUM))
 		return tor_refuse(session, -EINVAL, "an unused member is not zero");
 	if (desc->collective == TORCOLL_BARRIER && (desc->count || desc->type))
 		return tor_refuse(session, -EINVAL, "%s has no elements", name);
@@ -146,6 +167,9 @@ static int check_members(struct tor_session *session, const struct tor_group *gr
 		return tor_refuse(session, -EINVAL, "unknown bit level %u", desc->bits);
 	if (desc->root >= group->comm.ranks)
 		return tor_refuse(session, -EINVAL, "root %u of %u ranks", desc->root,
+				  group->comm.ranks);
+	if (desc->peer >= group->comm.ranks)
+		return tor_refuse(session, -EINVAL, "peer %u of %u ranks", desc->peer,
 				  group->comm.ranks);
 	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
 		if (desc->param[i] > U16_MAX && i != TORCOLL_PARAM_EXCLUDE)
@@ -195,9 +219,13 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 	const char *why = "the plan cannot be made";
 	int err;
 
+	if (slot->op.role) {
+		req.root = slot->op.role == TORCOLL_CHANNEL_SEND ? comm->rank : desc->peer;
+		req.peer = slot->op.role == TORCOLL_CHANNEL_SEND ? desc->peer : comm->rank;
+	}
 	slot->counts = counts;
 	memcpy(req.param, desc->param, sizeof(req.param));
-	err = tor_op_begin(&slot->op, slot->group->next_seq, &req, desc->type, desc->redop,
+	err = tor_op_begin(&slot->op, slot->series->next_seq, &req, desc->type, desc->redop,
 			   desc->bits ? desc->bits : slot->group->bits, &why);
 	if (err)
 		return tor_refuse(session, err, "%s: %s", tor_algorithm_name(req.algorithm), why);
@@ -214,6 +242,8 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 /* From here on the op belongs to the softirqs; its first frames leave with the caller. */
 static void start(struct tor_slot *slot, unsigned long flags)
 {
+	/* asked now: the slot may serve another op when it has started */
+	bool is_own = tor_op_is_own(&slot->op);
 	struct tor_group *group = slot->group;
 	struct tor_entry entry;
 	u32 i;
@@ -235,9 +265,8 @@ static void start(struct tor_slot *slot, unsigned long flags)
 		rcu_read_unlock();
 		local_bh_enable();
 	}
-	trace_torcoll_op_submit(&group->comm, slot->op.seq,
-				slot->op.plan.req.count * slot->op.elem, 0);
-	for (i = 0; i < group->comm.channels; i++) {
+	trace_torcoll_op_submit(&slot->op, slot->op.plan.req.count * slot->op.elem, 0);
+	for (i = 0; i < slot->series->channels; i++) {
 		struct tor_lane *lane = &slot->lane[i];
 
 		local_bh_disable();
@@ -250,6 +279,8 @@ static void start(struct tor_slot *slot, unsigned long flags)
 		rcu_read_unlock();
 		local_bh_enable();
 	}
+	if (is_own)
+		tor_series_meet(slot);
 }
 
 /* How long to wait for what another rank called: its abort is under way. */
@@ -307,11 +338,12 @@ static bool is_left_alone(const struct tor_slot *slot)
 	return has_result(slot) && !test_bit(TOR_SLOT_AWAITED, &slot->flags);
 }
 
-/* Wait for the slot of the next op. Context: group->submit held. */
-static int get_slot(struct tor_session *session, struct tor_group *group,
+/* Wait for the slot of the next op. Context: series->submit held. */
+static int get_slot(struct tor_session *session, struct tor_series *series,
 		    const struct torcoll_submit *desc, struct tor_slot **out)
 {
-	struct tor_slot *slot = tor_group_slot(group, group->next_seq);
+	struct tor_slot *slot = tor_series_slot(series, series->next_seq);
+	struct tor_group *group = series->group;
 	int err;
 
 	*out = slot;
@@ -337,8 +369,8 @@ static int get_slot(struct tor_session *session, struct tor_group *group,
 	return 0;
 }
 
-/* Begin and start the next op. Context: group->submit held. Takes over @counts. */
-static int submit_next(struct tor_session *session, struct tor_group *group,
+/* Begin and start the next op. Context: series->submit held. Takes over @counts. */
+static int submit_next(struct tor_session *session, struct tor_series *series,
 		       struct torcoll_submit *desc, u64 *counts)
 {
 	bool in_ring = desc->flags & TORCOLL_OP_RING;
@@ -347,7 +379,7 @@ static int submit_next(struct tor_session *session, struct tor_group *group,
 	struct tor_slot *slot;
 	int err;
 
-	err = get_slot(session, group, desc, &slot);
+	err = get_slot(session, series, desc, &slot);
 	if (!err && in_ring && !tor_ring_take(session->ring))
 		err = tor_refuse(session, -EBUSY, "the completion ring is full");
 	if (err) {
@@ -362,57 +394,87 @@ static int submit_next(struct tor_session *session, struct tor_group *group,
 		return err;
 	}
 	desc->chosen = slot->op.plan.req.algorithm;
-	group->next_seq++;
+	series->next_seq++;
 	desc->op = tor_op_handle(slot);
 	start(slot, flags);
 	return 0;
 }
 
 /* Our turn to submit, at the latest at the deadline. */
-static int lock_submit(struct tor_session *session, struct tor_group *group,
+static int lock_submit(struct tor_session *session, struct tor_series *series,
 		       const struct torcoll_submit *desc)
 {
 	int err;
 
 	if (desc->flags & TORCOLL_OP_NOWAIT)
-		return mutex_trylock(&group->submit) ? 0 :
+		return mutex_trylock(&series->submit) ? 0 :
 		       tor_refuse(session, -EBUSY, "another thread is submitting");
-	err = tor_wait_until(&group->wait, mutex_trylock(&group->submit), desc->deadline_ns);
+	err = tor_wait_until(&series->group->wait, mutex_trylock(&series->submit),
+			     desc->deadline_ns);
 	return err ? tor_refuse(session, err, "another thread was submitting") : 0;
 }
 
-static void unlock_submit(struct tor_group *group)
+static void unlock_submit(struct tor_series *series)
 {
-	mutex_unlock(&group->submit);
-	wake_up_all(&group->wait);
+	mutex_unlock(&series->submit);
+	wake_up_all(&series->group->wait);
+}
+
+/* Where ops of this kind are numbered. */
+static struct tor_series *get_series(struct tor_session *session, struct tor_group *group,
+				     const struct torcoll_submit *desc)
+{
+	const char *why = "no memory for messages between the two";
+	struct tor_series *series;
+
+	if (!role_of(desc))
+		return &group->calls;
+	series = tor_series_get(group, role_of(desc), desc->peer, &why);
+	if (IS_ERR(series))
+		tor_refuse(session, PTR_ERR(series), "%s", why);
+	return series;
 }
 
 static int submit(struct tor_session *session, struct tor_group *group,
 		  struct torcoll_submit *desc)
 {
+	struct tor_series *series;
 	u64 *counts;
 	int err;
 
 	desc->op = 0;
 	err = check_desc(session, group, desc);
-	if (!err)
-		err = tor_buffers_counts(session, &group->comm, desc, &counts);
 	if (err)
 		return err;
-	err = lock_submit(session, group, desc);
+	series = get_series(session, group, desc);
+	if (IS_ERR(series))
+		return PTR_ERR(series);
+	err = tor_buffers_counts(session, &group->comm, desc, &counts);
+	if (err)
+		return err;
+	err = lock_submit(session, series, desc);
 	if (err) {
 		kvfree(counts);
 		return err;
 	}
-	err = submit_next(session, group, desc, counts);
-	unlock_submit(group);
+	err = submit_next(session, series, desc, counts);
+	unlock_submit(series);
 	return err;
+}
+
+/* The slot that an op of this handle has or had, or NULL. */
+static struct tor_slot *slot_of(struct tor_group *group, u64 handle)
+{
+	u64 id = handle >> 32;
+	struct tor_series *series = id && id <= U32_MAX ? tor_series_find(group, id - 1) : NULL;
+
+	return series ? tor_series_slot(series, (u32)handle) : NULL;
 }
 
 /* A signal came: whoever is to reap it now may take his time. */
 static void leave_alone(struct tor_group *group, u64 op)
 {
-	struct tor_slot *slot = tor_group_slot(group, (u32)op);
+	struct tor_slot *slot = slot_of(group, op);
 
 	if (slot->op.seq == (u32)op)
 		clear_bit(TOR_SLOT_AWAITED, &slot->flags);
@@ -449,19 +511,33 @@ static u32 seq_of(const struct tor_slot *slot)
 	return READ_ONCE(slot->op.seq);
 }
 
-/* The slot of an op that can be reaped now, or NULL. */
-static struct tor_slot *find_result(struct tor_group *group, u64 handle)
+/* The oldest of a series' ops that can be reaped now, or NULL. */
+static struct tor_slot *first_result(const struct tor_series *series)
 {
 	struct tor_slot *slot, *first = NULL;
 	u32 i;
 
-	if (handle) {
-		slot = tor_group_slot(group, (u32)handle);
-		return has_result(slot) && seq_of(slot) == (u32)handle ? slot : NULL;
-	}
-	for (i = 0; i < group->comm.depth; i++) {
-		slot = &group->slot[i];
+	for (i = 0; i < series->group->comm.depth; i++) {
+		slot = &series->slot[i];
 		if (has_result(slot) && (!first || (s32)(seq_of(slot) - seq_of(first)) < 0))
+			first = slot;
+	}
+	return first;
+}
+
+/* The slot of an op that can be reaped now, or NULL. */
+static struct tor_slot *find_result(struct tor_group *group, u64 handle)
+{
+	struct tor_slot *slot, *first = NULL;
+	struct tor_series *series;
+
+	if (handle) {
+		slot = slot_of(group, handle);
+		return slot && has_result(slot) && seq_of(slot) == (u32)handle ? slot : NULL;
+	}
+	tor_group_each_series(group, series) {
+		slot = first_result(series);
+		if (slot && (!first || slot->submitted < first->submitted))
 			first = slot;
 	}
 	return first;
@@ -470,17 +546,19 @@ static struct tor_slot *find_result(struct tor_group *group, u64 handle)
 /* Is there anything that could be waited for? */
 static bool is_pending(struct tor_group *group, u64 handle)
 {
+	struct tor_series *series;
 	struct tor_slot *slot;
 	u32 i;
 
 	if (handle) {
-		slot = tor_group_slot(group, (u32)handle);
-		return (handle & ~(u64)U32_MAX) == TOR_OP_HANDLE && seq_of(slot) == (u32)handle &&
+		slot = slot_of(group, handle);
+		return slot && seq_of(slot) == (u32)handle &&
 		       test_bit(TOR_SLOT_UNREAPED, &slot->flags);
 	}
-	for (i = 0; i < group->comm.depth; i++)
-		if (test_bit(TOR_SLOT_UNREAPED, &group->slot[i].flags))
-			return true;
+	tor_group_each_series(group, series)
+		for (i = 0; i < group->comm.depth; i++)
+			if (test_bit(TOR_SLOT_UNREAPED, &series->slot[i].flags))
+				return true;
 	return false;
 }
 

@@ -5,17 +5,17 @@
 #ifndef _TOR_OP_H
 #define _TOR_OP_H
 
-#include "group.h"
+#include "series.h"
 
 struct torcoll_submit;
 struct torcoll_wait;
 
-/* Handles of ops are their numbers, marked so that none is 0. */
-#define TOR_OP_HANDLE	(1ULL << 32)
-
+/* Handles of ops are their numbers, and whose numbers these are, so that none is 0. */
 static inline u64 tor_op_handle(const struct tor_slot *slot)
 {
-	return TOR_OP_HANDLE | slot->op.seq;
+	const struct tor_series *series = slot->series;
+
+	return (1ULL + tor_series_id(series->role, series->peer)) << 32 | slot->op.seq;
 }
 
 /**

@@ -60,6 +60,10 @@ void tor_parts_find(const struct tor_op *op, struct tor_part *send, struct tor_p
 			send->len = 0;
 		break;
 	}
+	if (op->role == TORCOLL_CHANNEL_SEND)
+		recv->len = 0;
+	else if (op->role)
+		send->len = 0;
 	/* a barrier's vector is nobody's */
 	if (op->collective == TORCOLL_BARRIER) {
 		send->len = 0;

@@ -97,8 +97,8 @@ TRACE_EVENT(torcoll_drop,
 );
 
 DECLARE_EVENT_CLASS(torcoll_op,
-	TP_PROTO(const struct tor_comm *comm, u32 seq, u64 bytes, int status),
-	TP_ARGS(comm, seq, bytes, status),
+	TP_PROTO(const struct tor_op *op, u64 bytes, int status),
+	TP_ARGS(op, bytes, status),
 	TP_STRUCT__entry(
 		__field(u64, key)
 		__field(u32, node)
@@ -107,30 +107,35 @@ DECLARE_EVENT_CLASS(torcoll_op,
 		__field(u32, op)
 		__field(u64, bytes)
 		__field(int, status)
+		__field(u32, collective)
+		__field(int, peer)
 	),
 	TP_fast_assign(
-		__entry->key = comm->node->key;
-		__entry->node = comm->node->self;
-		__entry->comm = comm->tag;
-		__entry->rank = comm->rank;
-		__entry->op = seq;
+		__entry->key = op->comm->node->key;
+		__entry->node = op->comm->node->self;
+		__entry->comm = op->comm->tag;
+		__entry->rank = op->comm->rank;
+		__entry->op = op->seq;
 		__entry->bytes = bytes;
 		__entry->status = status;
+		__entry->collective = op->collective;
+		/* messages of each pair are numbered by themselves */
+		__entry->peer = op->role ? op->peer : -1;
 	),
-	TP_printk("key=%llu node=%u comm=%08x rank=%u op=%u bytes=%llu status=%d", __entry->key,
-		  __entry->node, __entry->comm, __entry->rank, __entry->op, __entry->bytes,
-		  __entry->status)
+	TP_printk("key=%llu node=%u comm=%08x rank=%u op=%u bytes=%llu status=%d collective=%u peer=%d",
+		  __entry->key, __entry->node, __entry->comm, __entry->rank, __entry->op,
+		  __entry->bytes, __entry->status, __entry->collective, __entry->peer)
 );
 
 /* An op was submitted, and its result is there (or an error). */
 DEFINE_EVENT(torcoll_op, torcoll_op_submit,
-	TP_PROTO(const struct tor_comm *comm, u32 seq, u64 bytes, int status),
-	TP_ARGS(comm, seq, bytes, status)
+	TP_PROTO(const struct tor_op *op, u64 bytes, int status),
+	TP_ARGS(op, bytes, status)
 );
 
 DEFINE_EVENT(torcoll_op, torcoll_op_done,
-	TP_PROTO(const struct tor_comm *comm, u32 seq, u64 bytes, int status),
-	TP_ARGS(comm, seq, bytes, status)
+	TP_PROTO(const struct tor_op *op, u64 bytes, int status),
+	TP_ARGS(op, bytes, status)
 );
 
 /* A link changed its state. */

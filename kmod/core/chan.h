@@ -16,6 +16,12 @@ struct tor_kept {
 	u8 data[];
 };
 
+/* What a channel is called in frames. */
+static inline u8 tor_chan_name(const struct tor_chan *chan)
+{
+	return chan->op->role ? chan->op->role : chan->index;
+}
+
 /* What a kept frame counts for, against TOR_KEPT_MAX: it may have brought a record of its own. */
 static inline u32 tor_kept_size(u32 len)
 {
@@ -104,7 +110,7 @@ void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32
 /* Ask the sender of @rx for more, and say what was called here. */
 void tor_chan_ask(struct tor_ctx *ctx, struct tor_chan *chan, const struct tor_rx *rx);
 
-/* Ask all ranks whether they have called the op: those that have not say so, to tor_op.late. */
+/* Ask all ranks of the op whether they have called it: those that have not say so, to tor_op.late. */
 void tor_chan_ask_all(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /* Make a send, or all of them, independent of the op's memory; false: must be waited for. */

@@ -112,6 +112,19 @@ void tor_comm_mismatch(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 	fail(ctx, comm, -EPROTO, &cause);
 }
 
+void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
+			    const struct tor_call *const call[2], const u32 digest[2])
+{
+	struct tor_abort cause = {
+		.rank = comm->rank,
+		.op = op,
+		.digest = { digest[0], digest[1] },
+		.call = { *call[0], *call[1] },
+	};
+
+	fail(ctx, comm, -EPROTO, &cause);
+}
+
 /* What the other ranks get for an error here. */
 static int error_elsewhere(int error)
 {
@@ -217,6 +230,17 @@ static const struct tor_call *find_call(const struct tor_comm *comm, const struc
 	return op->seq == seq + comm->depth ? &op->past : NULL;
 }
 
+/* Our slot of op @seq, where that of @other's caller is known. */
+static const struct tor_op *slot_opposite(struct tor_comm *comm, const struct tor_call *other,
+					  u32 seq)
+{
+	u8 role = other->collective == TORCOLL_SEND ? TORCOLL_CHANNEL_RECV : TORCOLL_CHANNEL_SEND;
+
+	if (other->collective != TORCOLL_SEND && other->collective != TORCOLL_RECV)
+		return tor_env_comm_op(comm, 0, TOR_NO_RANK, seq);
+	return other->rank < comm->ranks ? tor_env_comm_op(comm, role, other->rank, seq) : NULL;
+}
+
 /* What this rank has called, if the others need it to understand. */
 static bool explain_to_others(struct tor_comm *comm, struct tor_abort *abort)
 {
@@ -229,7 +253,7 @@ static bool explain_to_others(struct tor_comm *comm, struct tor_abort *abort)
 
 		if (call->rank != comm->rank || call->collective)
 			continue;
-		op = tor_env_comm_op(comm, abort->op);
+		op = slot_opposite(comm, &abort->call[!i], abort->op);
 		called = op ? find_call(comm, op, abort->op) : NULL;
 		if (called)
 			*call = *called;

@@ -77,7 +77,7 @@ static void due_send(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, u64 d
 void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round)
 {
 	struct tor_comm *comm = chan->op->comm;
-	u64 due = due_pack(seq, chan->index, round);
+	u64 due = due_pack(seq, tor_chan_name(chan), round);
 
 	if (chan->ndue == TOR_DUE_MAX || !due_leave(&comm->path[rank], due)) {
 		due_send(ctx, comm, rank, due);

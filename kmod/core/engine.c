@@ -41,6 +41,18 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
 	return digest ? digest : 1;
 }
 
+static int make_plan(struct tor_op *op, const struct tor_plan_req *called, u32 type, u32 redop,
+		     u32 bits, const char **why)
+{
+	if (op->role)
+		return tor_plan_message(&op->plan, called, op->comm->rank, why);
+	if (called->algorithm != TORCOLL_ALGO_AUTO)
+		return tor_plan_init(&op->plan, called, op->comm->rank, why);
+	return tor_auto_plan(&op->plan, op->comm->chooser, called,
+			     tor_level_of(called->collective, type, redop, bits), op->elem,
+			     op->comm->rank, why);
+}
+
 int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
 		 u32 bits, const char **why)
 {
@@ -48,6 +60,9 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 	bool reduces, scans;
 	int err;
 
+	/* both ends of a message have called the same */
+	if (op->role)
+		called.collective = TORCOLL_SEND;
 	if (req->collective == TORCOLL_BARRIER) {
 		called.count = 1;
 		type = TORCOLL_U8;
@@ -65,14 +80,10 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 		*why = "there is no average over so many ranks of that type, nor of a scan";
 		return -EOPNOTSUPP;
 	}
-	err = req->algorithm == TORCOLL_ALGO_AUTO ?
-	      tor_auto_plan(&op->plan, op->comm->chooser, &called,
-			    tor_level_of(called.collective, type, redop, bits), op->elem,
-			    op->comm->rank, why) :
-	      tor_plan_init(&op->plan, &called, op->comm->rank, why);
+	err = make_plan(op, &called, type, redop, bits, why);
 	if (err)
 		return err;
-	if (op->plan.shape.channels > op->comm->channels) {
+	if (op->plan.shape.channels > tor_op_channels(op)) {
 		*why = "the plan has more channels than the comm";
 		return -EOPNOTSUPP;
 	}
@@ -100,13 +111,13 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 	op->type = type;
 	op->redop = redop;
 	op->collective = req->collective;
-	called = op->plan.req;
-	called.collective = req->collective;
+	called.algorithm = op->plan.req.algorithm;
+	memcpy(called.param, op->plan.req.param, sizeof(called.param));
 	op->digest = tor_op_digest(&called, type, redop, bits);
 	op->call = (struct tor_call){
 		.count = req->count,
 		.rank = op->comm->rank,
-		.root = req->root,
+		.root = op->role ? op->peer : req->root,
 		.collective = req->collective,
 		.type = type,
 		.redop = redop,
@@ -115,8 +126,8 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 	};
 	op->aborted = false;
 	op->late = TOR_NO_RANK;
-	atomic_set(&op->busy, op->comm->channels);
-	atomic_set(&op->open, op->comm->channels);
+	atomic_set(&op->busy, tor_op_channels(op));
+	atomic_set(&op->open, tor_op_channels(op));
 	return 0;
 }
 
@@ -259,6 +270,7 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 	chan->retry = 0;
 	chan->give_up = 0;
 	chan->nudge = ctx->now + TOR_NUDGE;
+	chan->met = 0;
 	check_early(ctx, chan);
 	/* whoever fails the comm aborts its channels afterwards, or is seen here */
 	if (tor_comm_failed(op->comm))
@@ -295,7 +307,7 @@ static u32 late_rank(const struct tor_chan *chan)
 	list_for_each_entry(rx, &chan->rx, list)
 		if (rx->round == chan->round && !tor_rx_done(rx))
 			return rx->rank;
-	return TOR_NO_RANK;
+	return chan->op->role ? chan->op->peer : TOR_NO_RANK;
 }
 
 void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan)

@@ -13,6 +13,12 @@
  *
  * The op is done when all its channels are COMPLETE, and its slot is free when all are CLOSED.
  *
+ * Messages between two ranks are ops as well, numbered for each pair of sender and receiver by itself, in slots of their
+ * own with one channel each. The two count what they call for that pair: nothing is agreed upon before the first message,
+ * and neither a collective nor a message of another pair, be it the way back, is waited for. Frames tell them from
+ * collectives by their channel: TORCOLL_CHANNEL_SEND where the message's sender sends the frame, TORCOLL_CHANNEL_RECV
+ * where its receiver does. All else is the comm's: its tag, paths, failure. See pair.c.
+ *
  * Serialisation: the surroundings call every tor_chan_ function with that channel's lock held and
  * bottom halves off. Channels share only op->busy and op->open (atomic), the comm's paths (hints),
  * its count of kept bytes (atomic) and its error (set once by compare and exchange).
@@ -107,7 +113,8 @@ struct tor_comm {
 };
 
 /**
- * struct tor_op - one collective call, as far as its channels share it
+ * struct tor_op - one collective call, or message, as far as its channels share it
+ * @role: of a slot for messages: what they are here, TORCOLL_CHANNEL_SEND or _RECV; 0: collectives. @peer: with whom
  * @seq: number of the op in its comm that is running here
  * @collective: enum torcoll_collective
  * @call: what was called; @past: before that, in this slot
@@ -121,6 +128,8 @@ struct tor_comm {
  */
 struct tor_op {
 	struct tor_comm *comm;
+	u8 role;
+	u32 peer;
 	u32 seq;
 	u32 digest;
 	u32 collective;
@@ -156,6 +165,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
 /**
  * struct tor_chan - one channel of one op slot
  * @seq: the op that it serves now
+ * @met: bytes of a message to oneself that have been received
  * @past: digest of the op before, 0: there was none; @past_own_lengths: its frames had others
  * @round: current round; @entered: its transfers are set up
  * @rx: struct tor_rx of the current round, and early ones of later rounds
@@ -192,6 +202,7 @@ struct tor_chan {
 		u32 rank;
 		u64 due;
 	} due[TOR_DUE_MAX];
+	u64 met;
 	u32 ntold;
 	struct {
 		u32 rank;
@@ -254,6 +265,10 @@ void tor_comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 ra
 void tor_comm_mismatch(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 		       const struct tor_call *here, u32 digest, u32 rank, u32 theirs);
 
+/* The same, where both calls were made here. */
+void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
+			    const struct tor_call *const call[2], const u32 digest[2]);
+
 /* Tell one rank that, and why, this comm failed. */
 void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank);
 
@@ -303,7 +318,8 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
  * tor_op_begin - prepare a free slot for an op
  * @op: slot; comm is set
  * @seq: number, seq % depth is the slot's
- * @req: request; copied, pointers stay the caller's and must outlive the op
+ * @req: request; copied, pointers stay the caller's and must outlive the op. Of a message: SEND, or RECV, with root, who
+ *	sends it, and peer, who receives it, and @op->role accordingly
  * @type, @redop, @bits: enum torcoll_*; an algorithm of AUTO is chosen, see op->plan.req. A barrier's count, type
  *	and operator are those of an allreduce of one byte, whatever is given
  * @why: out: static reason of a refusal
@@ -315,6 +331,18 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
  */
 int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
 		 u32 bits, const char **why);
+
+/* Does a rank send this message to itself? */
+static inline bool tor_op_is_own(const struct tor_op *op)
+{
+	return op->role && op->peer == op->comm->rank;
+}
+
+/* Channels of an op's slot. */
+static inline u32 tor_op_channels(const struct tor_op *op)
+{
+	return op->role ? 1 : op->comm->channels;
+}
 
 void tor_chan_init(struct tor_chan *chan, struct tor_op *op, u32 index, u32 seq);
 
@@ -354,5 +382,46 @@ void tor_chan_abort(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /* The slot is free (tor_env_op_retired()): serve op @seq from now on. */
 void tor_chan_recycle(struct tor_ctx *ctx, struct tor_chan *chan, u32 seq);
+
+/* The role that our end of a message has, if the other's is @role. */
+static inline u8 tor_role_opposite(u8 role)
+{
+	return role == TORCOLL_CHANNEL_SEND ? TORCOLL_CHANNEL_RECV : TORCOLL_CHANNEL_SEND;
+}
+
+static inline bool tor_channel_is_role(u32 channel)
+{
+	return channel == TORCOLL_CHANNEL_SEND || channel == TORCOLL_CHANNEL_RECV;
+}
+
+/**
+ * tor_pair_refuse - a message has come from a rank that nothing was ever received from
+ * @ctx: entry
+ * @comm: comm
+ * @rank: sender
+ * @h: data frame with TORCOLL_CHANNEL_SEND
+ *
+ * There are no slots yet that could keep it. When there are, tor_pair_invite() has what was refused come again.
+ */
+void tor_pair_refuse(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const struct tor_hdr *h);
+
+/* Slots for messages from @chan's peer were made: its sender may go on, if it was refused before. For each channel. */
+void tor_pair_invite(struct tor_ctx *ctx, struct tor_chan *chan);
+
+/* @ack is about a message of a pair that has no slots: whoever asks whether it was called here hears that it was not. */
+void tor_pair_absent(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const struct tor_ack *ack);
+
+/**
+ * tor_chan_meet - bring over what a rank sends itself
+ * @ctx: entry
+ * @chan: of one end of the message, running
+ * @other: the channel, at the other end, of the slot of the same number
+ *
+ * Both channels are locked. To be called after the start of either end, again and again as long as it returns true;
+ * between calls locks may be dropped.
+ *
+ * Return: is there more to do?
+ */
+bool tor_chan_meet(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_chan *other);
 
 #endif

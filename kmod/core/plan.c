@@ -237,11 +237,11 @@ static int find_grid(struct tor_plan *p, bool any_list)
 
 /* --- the iterator --- */
 
-/* Is there nothing to do? In a halo even a rank alone has neighbours. */
+/* Is there nothing to do? In a halo even a rank alone has neighbours, and it may send itself messages. */
 static bool idle(const struct tor_plan_req *r)
 {
-	if (r->ranks == 1)
-		return r->collective != TORCOLL_HALO || !r->count;
+	if (r->ranks == 1 && r->collective != TORCOLL_HALO && r->collective != TORCOLL_SEND)
+		return true;
 	/* who gets nothing may have something to give */
 	return !r->count && !r->from_counts;
 }

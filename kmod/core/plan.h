@@ -56,7 +56,8 @@ struct tor_piece {
  * @ranks: number of ranks (torus->nodes if @members is NULL)
  * @collective: enum torcoll_collective
  * @algorithm: enum torcoll_algorithm, not AUTO
- * @root: rank, for broadcast and reduce
+ * @root: rank, for broadcast and reduce; who sends a message
+ * @peer: who receives it
  * @count: elements of the whole vector
  * @counts: elements of each rank's block, or NULL: an even split. In an alltoall: of what goes to each rank from
  *	this one, which is another list on every rank
@@ -72,6 +73,7 @@ struct tor_plan_req {
 	u32 collective;
 	u32 algorithm;
 	u32 root;
+	u32 peer;
 	u64 count;
 	const u64 *counts;
 	const u64 *from_counts;
@@ -131,6 +133,20 @@ struct tor_cursor {
  * range); -EOPNOTSUPP if the algorithm does not serve it (shape, collective, reserved).
  */
 int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, const char **why);
+
+/**
+ * tor_plan_message - the plan of a message from one rank to another, at one of them
+ * @p: to fill
+ * @req: collective SEND, with root and peer
+ * @rank: root or peer
+ * @why: as above
+ *
+ * There is nothing to choose, so no algorithm has it: one transfer, or, to oneself, none. What a rank sends itself is
+ * brought over by tor_chan_meet().
+ *
+ * Return: 0; -EINVAL; -EOPNOTSUPP for an algorithm other than auto and direct, or parameters.
+ */
+int tor_plan_message(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, const char **why);
 
 /* Rounds of one channel; 0 where its slice is empty or there is nobody to talk to. */
 u32 tor_plan_rounds(const struct tor_plan *p, u32 channel);

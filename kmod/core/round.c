@@ -212,7 +212,8 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 	struct tor_tx *tx, *next;
 	struct tor_rx *rx;
 
-	if (!sends_are_stable(chan))
+	/* what goes to oneself waits for its other end: see tor_chan_meet() */
+	if (!sends_are_stable(chan) || tor_op_is_own(op))
 		return false;
 	tor_plan_begin(&op->plan, chan->index, chan->round, &c);
 	while (tor_plan_next(&op->plan, &c, &piece)) {

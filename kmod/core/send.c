@@ -123,7 +123,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	h.comm = comm->tag;
 	h.op = chan->seq;
 	h.digest = tor_op_transfer_digest(op, tx->bytes);
-	h.channel = chan->index;
+	h.channel = tor_chan_name(chan);
 	h.flags = flags;
 	h.round = tx->round;
 	h.offset = off;
@@ -237,7 +237,7 @@ void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32
 	struct tor_ack ack = {
 		.comm = comm->tag,
 		.op = seq,
-		.channel = chan->index,
+		.channel = tor_chan_name(chan),
 		.state = state,
 		.round = round,
 		.base = rx ? rx->base : 0,
@@ -255,7 +255,7 @@ static void ask(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const stru
 	struct tor_ack ack = {
 		.comm = comm->tag,
 		.op = chan->seq,
-		.channel = chan->index,
+		.channel = tor_chan_name(chan),
 		.state = TORCOLL_ACK_OK,
 		.round = rx ? rx->round : chan->round,
 		.base = rx ? rx->base : 0,
@@ -273,11 +273,12 @@ void tor_chan_ask(struct tor_ctx *ctx, struct tor_chan *chan, const struct tor_r
 
 void tor_chan_ask_all(struct tor_ctx *ctx, struct tor_chan *chan)
 {
-	const struct tor_comm *comm = chan->op->comm;
+	const struct tor_op *op = chan->op;
+	const struct tor_comm *comm = op->comm;
 	u32 rank;
 
 	for (rank = 0; rank < comm->ranks; rank++)
-		if (rank != comm->rank)
+		if (rank != comm->rank && (!op->role || rank == op->peer))
 			ask(ctx, chan, rank, tor_chan_rx_find(chan, rank, chan->round));
 }
 

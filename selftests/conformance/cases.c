@@ -60,6 +60,11 @@ bool has_blocks(uint32_t collective)
 	       collective == TORCOLL_GATHER || collective == TORCOLL_SCATTER;
 }
 
+bool is_message(uint32_t collective)
+{
+	return collective == TORCOLL_SEND || collective == TORCOLL_RECV;
+}
+
 static bool type_has_redop(uint32_t type, uint32_t redop)
 {
 	if (type >= TORCOLL_FLOAT_INT)
@@ -92,6 +97,9 @@ static enum refusal ask_plans(const struct world *w, const struct torcoll_op *op
 	static struct tor_plan plan;
 	static struct tor_torus torus;
 
+	if (is_message(op->collective))
+		return op->algorithm == TORCOLL_ALGO_AUTO || op->algorithm == TORCOLL_DIRECT ?
+		       SERVED : REFUSED;
 	if (op->redop == TORCOLL_AVG &&
 	    (op->collective == TORCOLL_SCAN || op->collective == TORCOLL_EXSCAN))
 		return REFUSED;
@@ -238,6 +246,8 @@ static void draw_candidate(const struct world *w, uint64_t *state, struct test_c
 	t->inexact = draw(state) % 4 == 0;
 	if (has_root(t->op.collective))
 		t->op.root = draw(state) % w->info.ranks;
+	if (is_message(t->op.collective))
+		t->ahead = draw(state) % w->info.ranks;
 	/* whose sums are rounded: only where it is known in which order */
 	if (!rounds(&t->op) || !reduces(t->op.collective) || t->op.bits != TORCOLL_BITS_ORDERED ||
 	    t->op.redop == TORCOLL_PROD || t->op.type < TORCOLL_F32)
@@ -255,7 +265,7 @@ static void draw_candidate(const struct world *w, uint64_t *state, struct test_c
 	}
 	t->registered = draw(state) & 1;
 	t->misalign = shifts[draw(state) % ARRAY_SIZE(shifts)];
-	t->in_place = draw(state) & 1;
+	t->in_place = draw(state) & 1 && !is_message(t->op.collective);
 	point_to_counts(t);
 	t->expect = ask_plans(w, &t->op);
 }
@@ -424,10 +434,10 @@ const char *case_text(const struct test_case *t)
 {
 	static char text[256];
 
-	snprintf(text, sizeof(text), "%s %s %s %llu elements, %s, root %u, %s%s%s%s%s, offset %u",
+	snprintf(text, sizeof(text), "%s %s %s %llu elements, %s, root %u, to %u ahead, %s%s%s%s%s, offset %u",
 		 torcoll_collective_name(t->op.collective), torcoll_type_name(t->op.type),
 		 torcoll_redop_name(t->op.redop), (unsigned long long)t->op.count,
-		 torcoll_algorithm_name(t->op.algorithm), t->op.root,
+		 torcoll_algorithm_name(t->op.algorithm), t->op.root, t->ahead,
 		 t->in_place ? "in place" : "out of place", t->uneven ? ", uneven" : "",
 		 bits_names[t->op.bits],
 		 t->inexact ? ", rounded" : "", t->registered ? ", registered" : "", t->misalign);

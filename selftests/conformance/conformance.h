@@ -54,6 +54,7 @@ struct test_case {
 	uint64_t seed;		/* of its inputs */
 	struct torcoll_op op;	/* without buffers */
 	enum size_class size;
+	uint32_t ahead;		/* messages: rank r sends to rank r + ahead */
 	bool uneven;		/* blocks have op.counts elements, which is: */
 	uint64_t counts[RANKS_MAX];
 	uint64_t recv_counts[RANKS_MAX];	/* alltoall */
@@ -92,6 +93,8 @@ void coverage_list(const struct coverage *c, const struct world *w);
 bool reduces(uint32_t collective);
 bool has_root(uint32_t collective);
 bool has_blocks(uint32_t collective);
+/* Every rank sends one and receives one; the one that names the case is started, and the other one waited for, first. */
+bool is_message(uint32_t collective);
 
 /* One line that tells a case, for people. Static. */
 const char *case_text(const struct test_case *t);

@@ -217,6 +217,29 @@ static bool run_barrier(const struct test_case *t)
 	return false;
 }
 
+/* A message to the rank ahead, and one from that behind. */
+static int run_messages(const struct test_case *t, const struct torcoll_op *op)
+{
+	uint32_t rank = world.info.rank, ranks = world.info.ranks;
+	struct torcoll_op send = *op, recv = *op;
+	bool send_first = op->collective == TORCOLL_SEND;
+	struct torcoll_request req;
+	int err, second;
+
+	send.collective = TORCOLL_SEND;
+	send.peer = (rank + t->ahead) % ranks;
+	send.recv = NULL;
+	recv.collective = TORCOLL_RECV;
+	recv.peer = (rank + ranks - t->ahead) % ranks;
+	recv.send = NULL;
+	err = torcoll_submit(comm, send_first ? &send : &recv, &req);
+	if (err)
+		return err;
+	second = torcoll_run(comm, send_first ? &recv : &send);
+	err = torcoll_wait(&req);
+	return err ? err : second;
+}
+
 static bool run_case(const struct test_case *t)
 {
 	size_t elem = torcoll_type_size(t->op.type);
@@ -238,7 +261,7 @@ static bool run_case(const struct test_case *t)
 	op.send = p.send;
 	op.recv = p.recv;
 	op.deadline_ns = torcoll_deadline(DEADLINE_MS);
-	err = torcoll_run(comm, &op);
+	err = is_message(op.collective) ? run_messages(t, &op) : torcoll_run(comm, &op);
 	if (err || t->expect == REFUSED)
 		return refused_rightly(t, err);
 	right &= result_is_right(t, p.received, p.recv);

@@ -329,6 +329,10 @@ static void expected(const struct test_case *t, const struct world *w, uint64_t 
 	case TORCOLL_HALO:
 		i = exchanged(t, w, i, &from);
 		break;
+	case TORCOLL_SEND:
+	case TORCOLL_RECV:
+		from = (w->info.rank + ranks - t->ahead) % ranks;
+		break;
 	case TORCOLL_ALLGATHER:
 	case TORCOLL_GATHER:
 		from = owner(t->op.counts, t->op.count, ranks, i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torcollctl op: the collective calls that are under way, and for whom they wait.
+ * torcollctl op: the collective calls and messages that are under way, and for whom they wait.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +44,7 @@ static const struct field fields[] = {
 	FIELD_OF(TORCOLL_A_OP_REDOP, FIELD_NAME, "redop", tor_redop_names),
 	FIELD_OF(TORCOLL_A_OP_ALGORITHM, FIELD_NAME, "algorithm", tor_algorithm_names),
 	FIELD(TORCOLL_A_OP_ROOT, FIELD_U32, "root"),
+	FIELD(TORCOLL_A_OP_PEER, FIELD_U32, "peer"),
 	FIELD(TORCOLL_A_OP_COUNT, FIELD_U64, "count"),
 	FIELD_OF(TORCOLL_A_OP_STATE, FIELD_NAME, "state", state_names),
 	FIELD(TORCOLL_A_OP_ERROR, FIELD_U32, "error"),
@@ -133,6 +134,9 @@ static void print_op(struct json_object *op)
 	printf(" count %s", js_str(op, "count"));
 	if (js_has(op, "root"))
 		printf(" root %s", js_str(op, "root"));
+	if (js_has(op, "peer"))
+		printf(" %s %s", strcmp(js_str(op, "collective"), "send") ? "from" : "to",
+		       js_str(op, "peer"));
 	printf(" by %s, %s for %s\n", js_str(op, "algorithm"),
 	       js_has(op, "state") ? js_str(op, "state") : "running",
 	       fmt_ns(js_u64(op, "age_ns")));

@@ -302,9 +302,11 @@ struct torcoll_comm_info {
 };
 
 /*
- * TORCOLL_IOC_SUBMIT: start an op. All ranks of a comm call the same ops in the same order.
+ * TORCOLL_IOC_SUBMIT: start an op. All ranks of a comm call the same collectives in the same order. Messages that a
+ * rank sends to @peer are received there in the order in which they were sent, which is independent of that of
+ * collectives, of messages to others, and of those that come back; @count and @type are the same at both ends.
  *
- * @count is the number of elements of the whole vector for every collective. Rank i's block of an
+ * @count is the number of elements of the whole vector for every op. Rank i's block of an
  * even split has count / ranks (+ 1 if i < count % ranks) elements; other splits are given by
  * @counts, which sum up to @count, are the same on every rank, may contain zeros, and are read
  * before the call returns.
@@ -321,6 +323,8 @@ struct torcoll_comm_info {
  *	alltoall	count			count
  *	scan, exscan	count			count			redop
  *	halo		count			count
+ *	send		count			none			peer
+ *	recv		none			count			peer
  *
  * An alltoall's vectors have as many elements for each rank, and from each, in the order of ranks. With
  * @counts and @recv_counts, which then are this rank's own: @counts[i] go to rank i, recv_counts[i] come from

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Messages between two ranks, as far as they are not ops like any other: what there is to say while one end has never
+ * called, and messages to oneself. See engine.h.
+ */
+#include "chan.h"
+#include "stream.h"
+
+#define MEET_BYTES	(128 << 10)	/* brought over at a time, with bottom halves off */
+
+static void say(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, struct tor_ack *ack)
+{
+	ack->comm = comm->tag;
+	tor_comm_send_acks(ctx, comm, rank, ack, 1);
+}
+
+void tor_pair_refuse(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const struct tor_hdr *h)
+{
+	struct tor_ack ack = {
+		.op = h->op,
+		.channel = TORCOLL_CHANNEL_RECV,
+		.state = TORCOLL_ACK_NOT_READY,
+		.round = h->round,
+		.stamp = h->stamp,
+	};
+
+	tor_env_count(comm->node, TOR_C_RX_NOT_READY, 1);
+	say(ctx, comm, rank, &ack);
+}
+
+void tor_pair_invite(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	tor_chan_send_ack(ctx, chan, chan->op->peer, chan->seq, 0, NULL, TORCOLL_ACK_OK, 0);
+}
+
+void tor_pair_absent(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const struct tor_ack *ack)
+{
+	struct tor_ack answer = {
+		.op = ack->op,
+		.channel = tor_role_opposite(ack->channel),
+		.state = TORCOLL_ACK_ABSENT,
+		.round = ack->round,
+	};
+
+	if (tor_comm_failed(comm))
+		tor_comm_send_abort(ctx, comm, rank);
+	else if (ack->digest)
+		say(ctx, comm, rank, &answer);
+}
+
+/* What was called as @chan's op at the other end, NULL: nothing yet, or that is forgotten. */
+static const struct tor_call *called_as(const struct tor_chan *chan, const struct tor_chan *other,
+					u32 *digest)
+{
+	*digest = other->op->digest;
+	if (other->seq == chan->seq)
+		return other->state == TOR_CHAN_IDLE ? NULL : &other->op->call;
+	*digest = other->past;
+	return other->past && other->seq == chan->seq + chan->op->comm->depth ? &other->op->past :
+										NULL;
+}
+
+/* The next bytes of a message, from one vector to the other. */
+static void bring(struct tor_chan *chan, const struct tor_op *from, const struct tor_op *to, u64 bytes)
+{
+	u64 end = chan->met + bytes;
+
+	while (chan->met < end) {
+		u32 run = min_t(u64, end - chan->met, U32_MAX);
+		struct tor_bytes part;
+		struct tor_stream s;
+
+		part.p = tor_env_mem(from->data, chan->met, &run);
+		part.len = run;
+		tor_stream_init(&s, &part, 1);
+		tor_stream_copy(&s, to->data, chan->met, run);
+		chan->met += run;
+	}
+}
+
+static void finish(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	chan->round = chan->rounds;
+	tor_chan_run(ctx, chan);
+}
+
+bool tor_chan_meet(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_chan *other)
+{
+	bool sends = chan->op->role == TORCOLL_CHANNEL_SEND;
+	struct tor_chan *to = sends ? other : chan, *from = sends ? chan : other;
+	const struct tor_call *call[2] = { &chan->op->call };
+	u32 digest[2] = { chan->op->digest };
+	u64 left;
+
+	/* one without elements may be over, and the channel at the next op */
+	if (tor_comm_failed(chan->op->comm) || chan->seq != chan->op->seq)
+		return false;
+	call[1] = called_as(chan, other, &digest[1]);
+	if (call[1] && digest[0] != digest[1])
+		tor_comm_mismatch_here(ctx, chan->op->comm, chan->seq, call, digest);
+	if (!call[1] || digest[0] != digest[1] || other->seq != chan->seq ||
+	    chan->state != TOR_CHAN_RUNNING || other->state != TOR_CHAN_RUNNING)
+		return false;
+	left = to->op->plan.req.count * to->op->elem - to->met;
+	bring(to, from->op, to->op, min_t(u64, left, MEET_BYTES));
+	if (left > MEET_BYTES)
+		return true;
+	finish(ctx, from);
+	finish(ctx, to);
+	return false;
+}

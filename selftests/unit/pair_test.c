@@ -1,0 +1,651 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Messages between two ranks: pair.c and what the engine does about them. Ranks on a ring, beside a collective, frames
+ * that are lost or arrive at once, time in steps.
+ */
+#include "host_env.h"
+
+#define RANKS		4
+#define DEPTH		2
+#define CHANNELS	2
+#define UNIT		256
+#define STEP		(5 * NSEC_PER_MSEC)
+#define BYTES		(300 << 10)	/* more than is brought over to oneself at a time, twice */
+#define MESSAGES	6		/* of each pair */
+
+struct lane {
+	struct tor_chan chan;
+	u64 when;
+};
+
+struct slot {
+	struct tor_op op;
+	struct lane lane[CHANNELS];
+	struct tor_mem data, temp;
+	bool busy, done, retired;
+};
+
+/* As in kmod/series.h: collectives, or messages to or from a rank, once they were called. */
+struct series {
+	bool made;
+	u32 channels;
+	u32 next;
+	struct slot slot[DEPTH];
+};
+
+static struct rank {
+	struct tor_node node;
+	struct tor_comm comm;
+	struct series calls, to[RANKS], from[RANKS];
+	u32 epoch[RANKS], seen[RANKS];
+	struct tor_path path[RANKS];
+	bool refused[RANKS];
+	bool failed, told;
+} rank[RANKS];
+
+static struct tor_ctx ctx;
+static u32 delivered, lost;
+static u64 loss;			/* of 1000 frames */
+static u64 luck, deadline;
+
+/* --- surroundings --- */
+
+void tor_env_chan_timer(struct tor_chan *chan, u64 when)
+{
+	container_of(chan, struct lane, chan)->when = when;
+}
+
+void tor_env_op_done(struct tor_ctx *c, struct tor_op *op)
+{
+	container_of(op, struct slot, op)->done = true;
+}
+
+void tor_env_op_retired(struct tor_ctx *c, struct tor_op *op)
+{
+	container_of(op, struct slot, op)->retired = true;
+}
+
+void tor_env_comm_failed(struct tor_ctx *c, struct tor_comm *comm)
+{
+	container_of(comm, struct rank, comm)->failed = true;
+}
+
+static struct series *series_of(struct rank *r, u8 role, u32 peer)
+{
+	if (!role)
+		return &r->calls;
+	return role == TORCOLL_CHANNEL_SEND ? &r->to[peer] : &r->from[peer];
+}
+
+const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u8 role, u32 peer, u32 seq)
+{
+	struct series *s = series_of(container_of(comm, struct rank, comm), role, peer);
+
+	return s->made ? &s->slot[seq % DEPTH].op : NULL;
+}
+
+/* --- ranks --- */
+
+typedef void (*lane_fn)(struct rank *r, struct slot *slot, struct lane *lane);
+
+static void each_lane(struct rank *r, lane_fn fn)
+{
+	u32 k, s, c;
+
+	for (k = 0; k < 1 + 2 * RANKS; k++) {
+		struct series *series = !k ? &r->calls : k % 2 ? &r->to[k / 2] : &r->from[k / 2 - 1];
+
+		for (s = 0; series->made && s < DEPTH; s++)
+			for (c = 0; c < series->channels; c++)
+				fn(r, &series->slot[s], &series->slot[s].lane[c]);
+	}
+}
+
+static void abort_lane(struct rank *r, struct slot *slot, struct lane *lane)
+{
+	tor_chan_abort(&ctx, &lane->chan);
+}
+
+static void recycle_lane(struct rank *r, struct slot *slot, struct lane *lane)
+{
+	if (!slot->retired)
+		return;
+	tor_chan_recycle(&ctx, &lane->chan, slot->op.seq + DEPTH);
+	if (lane->chan.index + 1 == tor_op_channels(&slot->op)) {
+		slot->retired = false;
+		slot->busy = false;
+	}
+}
+
+/* What has to be done without a channel's lock. */
+static void leave(struct rank *r)
+{
+	u32 i;
+
+	if (r->failed && !r->told) {
+		r->told = true;
+		each_lane(r, abort_lane);
+		for (i = 0; i < RANKS; i++)
+			tor_comm_send_abort(&ctx, &r->comm, i);
+	}
+	if (!r->failed)
+		each_lane(r, recycle_lane);
+}
+
+static void begin_series(struct rank *r, u8 role, u32 peer)
+{
+	struct series *series = series_of(r, role, peer);
+	u32 s, c;
+
+	series->made = true;
+	series->channels = role ? 1 : CHANNELS;
+	series->next = 1;
+	for (s = 0; s < DEPTH; s++) {
+		struct slot *slot = &series->slot[s];
+
+		slot->op.comm = &r->comm;
+		slot->op.role = role;
+		slot->op.peer = peer;
+		slot->data.data = calloc(1, BYTES);
+		slot->temp.data = calloc(8, BYTES);
+		slot->data.len = BYTES;
+		slot->temp.len = 8 * BYTES;
+		for (c = 0; c < series->channels; c++)
+			tor_chan_init(&slot->lane[c].chan, &slot->op, c, s ? s : DEPTH);
+	}
+	if (role != TORCOLL_CHANNEL_RECV || !r->refused[peer])
+		return;
+	r->refused[peer] = false;
+	for (s = 0; s < DEPTH; s++)
+		tor_pair_invite(&ctx, &series->slot[s].lane[0].chan);
+}
+
+static struct tor_chan *chan_of(struct rank *r, u32 from, u32 op, u32 channel)
+{
+	bool is_role = tor_channel_is_role(channel);
+	struct series *s = series_of(r, is_role ? tor_role_opposite(channel) : 0, from);
+
+	return s->made ? &s->slot[op % DEPTH].lane[is_role ? 0 : channel].chan : NULL;
+}
+
+static void take_ack(struct rank *r, u32 from, const struct tor_ack *ack)
+{
+	struct tor_chan *chan = chan_of(r, from, ack->op, ack->channel);
+
+	if (chan)
+		tor_chan_ack(&ctx, chan, from, ack);
+	else
+		tor_pair_absent(&ctx, &r->comm, from, ack);
+}
+
+static void take_data(struct rank *r, const struct tor_hdr *h, const struct tor_bytes *payload)
+{
+	struct tor_chan *chan = chan_of(r, h->src, h->op, h->channel);
+
+	if (tor_comm_failed(&r->comm)) {
+		tor_comm_send_abort(&ctx, &r->comm, h->src);
+	} else if (chan) {
+		tor_chan_data(&ctx, chan, h->src, h, payload, 1);
+	} else {
+		r->refused[h->src] = true;
+		tor_pair_refuse(&ctx, &r->comm, h->src, h);
+	}
+}
+
+static void deliver(const struct host_frame *f)
+{
+	enum tor_counter why;
+	struct tor_bytes payload;
+	struct tor_ack ack;
+	struct rank *r;
+	struct tor_hdr h;
+	u32 i;
+
+	assert_int_equal(tor_wire_parse(f->bytes, f->len, f->len, &h, &why), 0);
+	/* what goes to oneself takes no cable */
+	assert_int_not_equal(h.src, h.dst);
+	if (host_rand(&luck) % 1000 < loss) {
+		lost++;
+		return;
+	}
+	r = &rank[h.dst];
+	for (i = 0; i < h.acks; i++) {
+		tor_wire_ack(f->bytes, i, &ack);
+		take_ack(r, h.src, &ack);
+	}
+	payload.p = f->bytes + tor_wire_header_bytes(&h);
+	payload.len = h.length;
+	if (h.type == TORCOLL_FRAME_DATA)
+		take_data(r, &h, &payload);
+	else if (h.type == TORCOLL_FRAME_ABORT)
+		tor_comm_abort_rx(&ctx, &r->comm, h.src, payload.p, payload.len);
+	leave(r);
+}
+
+static void settle(void)
+{
+	while (delivered < host.nsent) {
+		struct host_frame f = host.sent[delivered++];
+
+		deliver(&f);
+	}
+	host_forget_sent();
+	delivered = 0;
+}
+
+static void run_timer(struct rank *r, struct slot *slot, struct lane *lane)
+{
+	if (!lane->when || lane->when > ctx.now)
+		return;
+	lane->when = 0;
+	tor_chan_timer(&ctx, &lane->chan);
+}
+
+static void pass(u64 ns)
+{
+	u64 end = ctx.now + ns;
+	u32 i;
+
+	for (; ctx.now < end; ctx.now += STEP) {
+		for (i = 0; i < RANKS; i++) {
+			each_lane(&rank[i], run_timer);
+			leave(&rank[i]);
+		}
+		settle();
+	}
+}
+
+/* --- calls --- */
+
+static u8 byte(u32 from, u32 to, u32 seq, u32 i)
+{
+	return from * 3 + to * 7 + seq * 11 + i * 13 + (i >> 8);
+}
+
+static void start(struct rank *r, struct slot *slot, u32 seq, const struct tor_plan_req *req, u32 type)
+{
+	const char *why = "";
+	u32 c;
+
+	assert_int_equal(tor_op_begin(&slot->op, seq, req, type,
+				      slot->op.role ? 0 : TORCOLL_SUM, 0, &why), 0);
+	assert_true(req->count * slot->op.elem <= BYTES);
+	slot->op.data = &slot->data;
+	slot->op.temp = &slot->temp;
+	slot->op.deadline = deadline;
+	slot->busy = true;
+	slot->done = false;
+	for (c = 0; c < tor_op_channels(&slot->op); c++)
+		tor_chan_start(&ctx, &slot->lane[c].chan);
+}
+
+static void meet(struct rank *r, struct slot *slot, u32 seq)
+{
+	struct series *other = series_of(r, tor_role_opposite(slot->op.role), slot->op.peer);
+	u32 pieces = 1;
+
+	if (!other->made)
+		return;
+	while (tor_chan_meet(&ctx, &slot->lane[0].chan, &other->slot[seq % DEPTH].lane[0].chan))
+		pieces++;
+	assert_in_range(pieces, 1, 3);
+}
+
+static struct slot *call(u32 i, u8 role, u32 peer, u64 count, u32 type)
+{
+	struct rank *r = &rank[i];
+	struct series *series = series_of(r, role, peer);
+	struct tor_plan_req req = {
+		.torus = &r->node.torus,
+		.ranks = RANKS,
+		.collective = role == TORCOLL_CHANNEL_SEND ? TORCOLL_SEND :
+			      role ? TORCOLL_RECV : TORCOLL_ALLREDUCE,
+		.algorithm = role ? TORCOLL_ALGO_AUTO : TORCOLL_RING,
+		.root = role == TORCOLL_CHANNEL_RECV ? peer : role ? i : 0,
+		.peer = role == TORCOLL_CHANNEL_SEND ? peer : i,
+		.count = count,
+	};
+	struct slot *slot;
+	u32 seq, k;
+
+	if (!series->made)
+		begin_series(r, role, peer);
+	seq = series->next++;
+	slot = &series->slot[seq % DEPTH];
+	assert_false(slot->busy);
+	memset(slot->data.data, 0, BYTES);
+	for (k = 0; role == TORCOLL_CHANNEL_SEND && k < count * tor_type_size(type); k++)
+		slot->data.data[k] = byte(i, peer, seq, k);
+	start(r, slot, seq, &req, type);
+	if (role && peer == i)
+		meet(r, slot, seq);
+	leave(r);
+	settle();
+	return slot;
+}
+
+static void assert_received(const struct slot *slot, u32 from, u32 to, u32 seq, u32 bytes)
+{
+	u32 k;
+
+	assert_true(slot->done);
+	for (k = 0; k < bytes; k++)
+		assert_int_equal(slot->data.data[k], byte(from, to, seq, k));
+	assert_int_equal(slot->data.data[bytes], 0);
+}
+
+/* --- fixture --- */
+
+static void begin_rank(u32 i, const struct tor_torus *t)
+{
+	struct rank *r = &rank[i];
+
+	tor_node_init(&r->node, t, 1, i);
+	r->node.checksum_payload = true;
+	r->comm.node = &r->node;
+	r->comm.tag = 9;
+	r->comm.ranks = RANKS;
+	r->comm.rank = i;
+	r->comm.unit = UNIT;
+	r->comm.depth = DEPTH;
+	r->comm.channels = CHANNELS;
+	r->comm.epoch = r->epoch;
+	r->comm.seen = r->seen;
+	r->comm.path = r->path;
+	r->comm.error_rank = TOR_NO_RANK;
+	begin_series(r, 0, TOR_NO_RANK);
+}
+
+static int setup(void **state)
+{
+	static const u32 side[] = { RANKS };
+	struct tor_torus t;
+	u32 i;
+
+	host_reset();
+	memset(rank, 0, sizeof(rank));
+	delivered = 0;
+	loss = 0;
+	lost = 0;
+	luck = 1;
+	deadline = 0;
+	ctx.now = NSEC_PER_SEC;
+	tor_torus_init(&t, 1, side, 1);
+	for (i = 0; i < RANKS; i++)
+		begin_rank(i, &t);
+	return 0;
+}
+
+static void end_lane(struct rank *r, struct slot *slot, struct lane *lane)
+{
+	tor_chan_destroy(&lane->chan);
+	if (lane->chan.index)
+		return;
+	free(slot->data.data);
+	free(slot->temp.data);
+}
+
+static int teardown(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < RANKS; i++) {
+		each_lane(&rank[i], end_lane);
+		tor_node_destroy(&rank[i].node);
+	}
+	host_check_idle();
+	host_forget_sent();
+	return 0;
+}
+
+/* --- cases --- */
+
+static u32 length(u32 from, u32 to, u32 seq)
+{
+	static const u32 bytes[] = { 1, UNIT, 0, UNIT + 1, 20 * UNIT + 7, 100 * UNIT };
+
+	return bytes[(from + 2 * to + seq) % ARRAY_SIZE(bytes)];
+}
+
+/* Can @i call the next message of this series, and is there one? */
+static bool can_call(u32 i, u8 role, u32 peer)
+{
+	const struct series *s = series_of(&rank[i], role, peer);
+
+	return !s->made || (s->next <= MESSAGES && !s->slot[s->next % DEPTH].busy);
+}
+
+/* One end of some message, chosen by chance; what was in its slot is looked at first. */
+static void call_any(u64 *seed)
+{
+	u32 i = host_rand(seed) % RANKS, peer = host_rand(seed) % RANKS;
+	u8 role = host_rand(seed) % 2 ? TORCOLL_CHANNEL_SEND : TORCOLL_CHANNEL_RECV;
+	const struct series *s = series_of(&rank[i], role, peer);
+	u32 from = role == TORCOLL_CHANNEL_SEND ? i : peer, to = from == i ? peer : i;
+	u32 seq = s->made ? s->next : 1;
+
+	if (!can_call(i, role, peer))
+		return;
+	if (role == TORCOLL_CHANNEL_RECV && seq > DEPTH)
+		assert_received(&s->slot[seq % DEPTH], from, to, seq - DEPTH,
+				length(from, to, seq - DEPTH));
+	call(i, role, peer, length(from, to, seq), TORCOLL_U8);
+}
+
+static bool all_called(void)
+{
+	u32 i, k;
+
+	for (i = 0; i < RANKS; i++)
+		for (k = 0; k < RANKS; k++)
+			if (rank[i].to[k].next <= MESSAGES || rank[i].from[k].next <= MESSAGES)
+				return false;
+	return true;
+}
+
+/* All pairs, in any order of calls, and in between an allreduce now and then. */
+static void at_random(u64 seed, u64 frames_lost)
+{
+	u32 i, k, s, turns = 0;
+
+	setup(NULL);
+	loss = frames_lost;
+	luck = seed + 1000;
+	while (!all_called()) {
+		call_any(&seed);
+		if (++turns % 64 == 0)
+			for (i = 0; i < RANKS; i++)
+				if (!rank[i].calls.slot[rank[i].calls.next % DEPTH].busy)
+					call(i, 0, TOR_NO_RANK, 50, TORCOLL_I32);
+		pass(host_rand(&seed) % 3 * STEP);
+		assert_in_range(turns, 0, 20000);
+	}
+	/* an allreduce that not all have called is called by the rest */
+	for (i = 0, k = 0; i < RANKS; i++)
+		k = max(k, rank[i].calls.next);
+	for (i = 0; i < RANKS; i++)
+		while (rank[i].calls.next < k) {
+			pass(STEP);
+			if (!rank[i].calls.slot[rank[i].calls.next % DEPTH].busy)
+				call(i, 0, TOR_NO_RANK, 50, TORCOLL_I32);
+		}
+	pass(20 * (u64)NSEC_PER_SEC);
+	for (i = 0; i < RANKS; i++) {
+		assert_false(rank[i].failed);
+		for (k = 0; k < RANKS; k++)
+			for (s = MESSAGES; s > MESSAGES - DEPTH; s--)
+				assert_received(&rank[i].from[k].slot[s % DEPTH], k, i, s,
+						length(k, i, s));
+	}
+	assert_int_equal(!!lost, !!frames_lost);
+	teardown(NULL);
+}
+
+static void pair__any_order(void **state)
+{
+	u64 seed;
+
+	for (seed = 0; seed < 6; seed++)
+		at_random(seed, 0);
+}
+
+static void pair__any_order_with_loss(void **state)
+{
+	u64 seed;
+
+	for (seed = 0; seed < 6; seed++)
+		at_random(seed, 50);
+}
+
+static void tor_pair_refuse__then_invited_at_once(void **state)
+{
+	struct slot *sent[DEPTH], *received;
+	u32 k;
+
+	for (k = 0; k < DEPTH; k++)
+		sent[k] = call(0, TORCOLL_CHANNEL_SEND, 2, 1000, TORCOLL_U8);
+	pass(10 * (u64)NSEC_PER_SEC);
+	assert_false(sent[0]->done);
+	assert_true(rank[2].refused[0]);
+	for (k = 0; k < DEPTH; k++) {
+		received = call(2, TORCOLL_CHANNEL_RECV, 0, 1000, TORCOLL_U8);
+		/* not at the next probe */
+		assert_received(received, 0, 2, k + 1, 1000);
+		assert_true(sent[k]->done);
+	}
+}
+
+static void tor_chan_meet__in_pieces(void **state)
+{
+	struct slot *sent, *received;
+
+	sent = call(1, TORCOLL_CHANNEL_SEND, 1, BYTES - 1, TORCOLL_U8);
+	assert_false(sent->done);
+	received = call(1, TORCOLL_CHANNEL_RECV, 1, BYTES - 1, TORCOLL_U8);
+	assert_true(sent->done);
+	assert_received(received, 1, 1, 1, BYTES - 1);
+}
+
+static void tor_chan_meet__without_elements(void **state)
+{
+	u32 k;
+
+	/* one end is ahead by more than there are slots */
+	for (k = 0; k < 3 * DEPTH; k++)
+		assert_true(call(1, TORCOLL_CHANNEL_RECV, 1, 0, TORCOLL_U8)->done);
+	assert_false(call(1, TORCOLL_CHANNEL_RECV, 1, 5, TORCOLL_U8)->done);
+	for (k = 0; k < 3 * DEPTH; k++)
+		assert_true(call(1, TORCOLL_CHANNEL_SEND, 1, 0, TORCOLL_U8)->done);
+	assert_true(call(1, TORCOLL_CHANNEL_SEND, 1, 5, TORCOLL_U8)->done);
+	assert_received(&rank[1].from[1].slot[(3 * DEPTH + 1) % DEPTH], 1, 1, 3 * DEPTH + 1, 5);
+	assert_false(rank[1].failed);
+}
+
+static void assert_disagreed(u32 from, u32 to, u64 sent, u64 received)
+{
+	u32 i, k;
+
+	for (i = 0; i < RANKS; i++) {
+		const struct tor_comm *comm = &rank[i].comm;
+
+		assert_true(rank[i].failed);
+		assert_int_equal(comm->error, -EPROTO);
+		assert_int_equal(comm->error_op, 1);
+		assert_int_equal(atomic_read(&comm->explained), TOR_EXPLAINED);
+		k = comm->call[1].collective == TORCOLL_SEND;
+		assert_int_equal(comm->call[k].collective, TORCOLL_SEND);
+		assert_int_equal(comm->call[k].rank, from);
+		assert_int_equal(comm->call[k].root, to);
+		assert_int_equal(comm->call[k].count, sent);
+		assert_int_equal(comm->call[!k].collective, TORCOLL_RECV);
+		assert_int_equal(comm->call[!k].rank, to);
+		assert_int_equal(comm->call[!k].root, from);
+		assert_int_equal(comm->call[!k].count, received);
+	}
+}
+
+/* Whoever calls first, however long it is, to others or to oneself, everyone is told what both called. */
+static void pair__disagrees(void **state)
+{
+	static const u64 count[][2] = { { 5, 6 }, { 1000, 5 }, { 5, 1000 }, { 0, 5 }, { 5, 0 } };
+	u32 n, first, to;
+
+	for (n = 0; n < ARRAY_SIZE(count); n++) {
+		for (first = 0; first < 2; first++) {
+			for (to = 1; to < 3; to++) {
+				setup(NULL);
+				if (first)
+					call(1, TORCOLL_CHANNEL_SEND, to, count[n][0], TORCOLL_U8);
+				pass(2 * STEP);
+				call(to, TORCOLL_CHANNEL_RECV, 1, count[n][1], TORCOLL_U8);
+				pass(2 * STEP);
+				if (!first)
+					call(1, TORCOLL_CHANNEL_SEND, to, count[n][0], TORCOLL_U8);
+				pass(3 * (u64)NSEC_PER_SEC);
+				assert_disagreed(1, to, count[n][0], count[n][1]);
+				teardown(NULL);
+			}
+		}
+	}
+}
+
+/* The one that has not called is named, whichever end that is, and also where it has never heard of the other. */
+static void pair__late(void **state)
+{
+	static const u8 role[] = { TORCOLL_CHANNEL_SEND, TORCOLL_CHANNEL_RECV };
+	u32 k, peer, i;
+
+	for (k = 0; k < 2; k++) {
+		for (peer = 0; peer < 4; peer += 3) {
+			setup(NULL);
+			deadline = ctx.now + NSEC_PER_SEC;
+			call(0, role[k], peer, 1000, TORCOLL_U8);
+			pass(NSEC_PER_SEC - 2 * STEP);
+			assert_false(rank[0].failed);
+			pass(TOR_LATE_WAIT + 4 * STEP);
+			assert_int_equal(rank[0].comm.error, -ETIMEDOUT);
+			assert_int_equal(rank[0].comm.error_rank, peer);
+			for (i = 1; i < RANKS; i++)
+				assert_int_equal(rank[i].comm.error, -ECONNABORTED);
+			teardown(NULL);
+		}
+	}
+}
+
+static void tor_plan_message__refuses(void **state)
+{
+	struct tor_plan_req req = {
+		.torus = &rank[0].node.torus, .ranks = RANKS, .collective = TORCOLL_SEND, .count = 1,
+	};
+	const char *why;
+	struct tor_plan p;
+
+	assert_int_equal(tor_plan_message(&p, &req, 0, &why), 0);
+	req.algorithm = TORCOLL_RING;
+	assert_int_equal(tor_plan_message(&p, &req, 0, &why), -EOPNOTSUPP);
+	req.algorithm = TORCOLL_DIRECT;
+	req.param[TORCOLL_PARAM_CHANNELS] = 1;
+	assert_int_equal(tor_plan_message(&p, &req, 0, &why), -EOPNOTSUPP);
+	req.param[TORCOLL_PARAM_CHANNELS] = 0;
+	req.peer = RANKS;
+	assert_int_equal(tor_plan_message(&p, &req, 0, &why), -EINVAL);
+	req.peer = 0;
+	req.root = RANKS;
+	assert_int_equal(tor_plan_message(&p, &req, 0, &why), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pair__any_order),
+		cmocka_unit_test(pair__any_order_with_loss),
+		cmocka_unit_test_setup_teardown(tor_pair_refuse__then_invited_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_chan_meet__in_pieces, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_chan_meet__without_elements, setup, teardown),
+		cmocka_unit_test(pair__disagrees),
+		cmocka_unit_test(pair__late),
+		cmocka_unit_test_setup_teardown(tor_plan_message__refuses, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
