@@ -63,6 +63,10 @@ static uint64_t buffer_count(const struct torcoll_comm *comm, const struct torco
 		return !recv || comm->rank == op->root ? op->count : 0;
 	case TORCOLL_ALLTOALL:
 		return recv ? op->count : sent_count(comm, op);
+	case TORCOLL_SEND:
+		return recv ? 0 : op->count;
+	case TORCOLL_RECV:
+		return recv ? op->count : 0;
 	default:
 		return op->count;
 	}

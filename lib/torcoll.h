@@ -456,6 +456,24 @@ int torcoll_exscan(struct torcoll_comm *comm, const void *send, void *recv, uint
 int torcoll_iexscan(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		    enum torcoll_type type, enum torcoll_redop redop, struct torcoll_request *req);
 
+/*
+ * Send the @count elements at @buf to rank @to, which receives them from the caller's rank. Messages from one rank to another
+ * are received in the order in which they were sent; both ends name one count and type, or get -EPROTO. Each pair of
+ * ranks has such an order for either way, which has nothing to do with the others, nor with that of collective
+ * operations. As many messages each way between two ranks can be in flight as the comm is deep. A rank may send to itself.
+ *
+ * torcoll_send() returns when @buf may be used again, perhaps before the receiver has called, perhaps only after: ranks
+ * that send to each other before they receive use torcoll_isend().
+ */
+int torcoll_send(struct torcoll_comm *comm, const void *buf, uint64_t count,
+		 enum torcoll_type type, uint32_t to);
+int torcoll_isend(struct torcoll_comm *comm, const void *buf, uint64_t count,
+		  enum torcoll_type type, uint32_t to, struct torcoll_request *req);
+int torcoll_recv(struct torcoll_comm *comm, void *buf, uint64_t count, enum torcoll_type type,
+		 uint32_t from);
+int torcoll_irecv(struct torcoll_comm *comm, void *buf, uint64_t count, enum torcoll_type type,
+		  uint32_t from, struct torcoll_request *req);
+
 /* Return when, or complete once, all ranks have called it. */
 int torcoll_barrier(struct torcoll_comm *comm);
 int torcoll_ibarrier(struct torcoll_comm *comm, struct torcoll_request *req);

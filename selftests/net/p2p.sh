@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+#
+# Messages between two ranks: in every order, beside collectives, to oneself; and how they end when they fail.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+
+# ends CASE: every rank sees it end as it must.
+ends()
+{
+	local code
+
+	torcollctl netns run p2p "$1" >"$work/said" 2>&1
+	code=$?
+	cat "$work/said"
+	return "$code"
+}
+
+# said RANK WORDS: a rank's own words on how that was.
+said()
+{
+	grep -F "rank $1: " "$work/said" | grep -F "$2"
+}
+
+# The launcher tells of the killed one; all others were told by whom.
+killed()
+{
+	ends killed && return 1
+	(($(grep -c "caused by rank 1 " "$work/said") == 5))
+}
+
+# While one waits it is shown for whom.
+shown()
+{
+	node 0 torcollctl op show | grep -F "recv u8" | grep -F "from 1"
+}
+
+torus_up 3x2
+out=$(torcollctl netns run p2p good 2>&1)
+diag <<<"$out"
+while read -r name; do
+	check "$name" grep -q "right $name\$" <<<"$out"
+done < <(sed -n '/^} cases/,/^}/s/^	{ "\([a-z_]*\)", .*/\1/p' "$TORCOLL_TOP/selftests/net/p2p.c")
+
+check mismatch__all_are_told ends mismatch
+for i in 0 1; do
+	check "mismatch__rank_${i}_reads_what_was_sent" said "$i" "send f32 count 524288 to 1 by direct"
+	check "mismatch__rank_${i}_reads_what_was_received" said "$i" "recv i64 count 200 from 0 by direct"
+done
+check mismatch_to_itself__all_are_told ends mismatch_to_itself
+check mismatch_to_itself__both_are_named said 0 "recv u8 count 101 from 0 by direct, rank 0 send u8 count 100 to 0"
+check deadline__ends_it_for_all ends late
+check deadline__names_who_is_late said 0 "caused by rank 1 "
+check killed__peers_are_told killed
+check cancelled__ends_it_for_all ends cancelled
+check left__what_was_sent_comes ends left
+check left__and_nothing_else said 0 "caused by rank 1 "
+
+torcollctl netns run p2p wait "$work/go" >"$work/out" 2>&1 &
+pid=$!
+eventually shown__for_whom_one_waits 20 shown
+touch "$work/go"
+wait "$pid"
+check shown__goes_on test $? = 0
+gone()
+{
+	[[ $(node 0 torcollctl -j comm show) == "[]" ]]
+}
+eventually p2p__leaves_nothing 15 gone
+finish
