@@ -97,9 +97,11 @@ static void submit(void)
 	if (tor_op_begin(&op[slot], next_seq, &request, type, redop, bits, &why))
 		return;
 	must(op[slot].plan.shape.channels <= comm.channels);
-	len = request.count * op[slot].elem;
+	/* a barrier has one that was not asked for */
+	len = op[slot].plan.req.count * op[slot].elem;
 	get_memory(&data_mem[slot], len);
-	get_memory(&temp_mem[slot], tor_op_temp_bytes(&op[slot]));
+	get_memory(&temp_mem[slot],
+		   op[slot].plan.shape.input ? len : tor_op_temp_bytes(&op[slot]));
 	op[slot].data = &data_mem[slot];
 	op[slot].temp = &temp_mem[slot];
 	op[slot].deadline = 0;
