@@ -142,7 +142,7 @@ int tor_offers_make(struct tor_offers *o, const struct tor_plan_req *req)
 	n = collect(req, NULL, 0);
 	if (!n)
 		return 0;
-	o->offer = tor_env_alloc(n * sizeof(*o->offer));
+	o->offer = tor_env_table_alloc(n * sizeof(*o->offer));
 	if (!o->offer)
 		return -ENOMEM;
 	n = collect(req, o->offer, n);
@@ -156,7 +156,7 @@ int tor_offers_make(struct tor_offers *o, const struct tor_plan_req *req)
 
 void tor_offers_free(struct tor_offers *o)
 {
-	tor_env_free(o->offer);
+	tor_env_table_free(o->offer);
 	*o = (struct tor_offers){ 0 };
 }
 

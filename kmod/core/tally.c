@@ -79,8 +79,8 @@ void tor_tally_init(struct tor_tally *t, const struct tor_torus *torus)
 
 void tor_tally_free(struct tor_tally *t)
 {
-	tor_env_free(t->load);
-	tor_env_free(t->handled);
+	tor_env_table_free(t->load);
+	tor_env_table_free(t->handled);
 	t->load = NULL;
 	t->handled = NULL;
 	t->room = 0;
@@ -91,8 +91,8 @@ static int make_room(struct tor_tally *t)
 	if (t->classes <= t->room)
 		return 0;
 	tor_tally_free(t);
-	t->load = tor_env_alloc((size_t)t->classes * t->links * sizeof(*t->load));
-	t->handled = tor_env_alloc((size_t)t->classes * sizeof(*t->handled));
+	t->load = tor_env_table_alloc((size_t)t->classes * t->links * sizeof(*t->load));
+	t->handled = tor_env_table_alloc((size_t)t->classes * sizeof(*t->handled));
 	if (!t->load || !t->handled) {
 		tor_tally_free(t);
 		return -ENOMEM;

@@ -214,6 +214,19 @@ static void choose__as_asked(void **state)
 	free(c);
 }
 
+/* A comm is made by a process that may wait: it does not need what softirqs live on, nor it all in one piece. */
+static void choose__waits_for_memory(void **state)
+{
+	struct tor_torus t = torus_of((u32[]){ 4, 4, 0 });
+	struct tor_chooser *c = calloc(1, sizeof(*c));
+
+	assert_int_equal(tor_chooser_init(c, &t, NULL, 16, &software), 0);
+	assert_true(host.allocs);
+	assert_int_equal(host.table_allocs, host.allocs);
+	tor_chooser_free(c);
+	free(c);
+}
+
 /* Members that form no torus, and many of them. */
 static void choose__lists(void **state)
 {
@@ -290,6 +303,7 @@ int main(void)
 		cmocka_unit_test(offers__of_many_kinds),
 		cmocka_unit_test(offers__without_memory),
 		cmocka_unit_test(choose__as_asked),
+		cmocka_unit_test(choose__waits_for_memory),
 		cmocka_unit_test(choose__lists),
 		cmocka_unit_test(choose__levels),
 		cmocka_unit_test(offers__soon_made),

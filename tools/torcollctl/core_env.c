@@ -5,12 +5,12 @@
 
 #include <stdlib.h>
 
-void *tor_env_alloc(size_t n)
+void *tor_env_table_alloc(size_t n)
 {
 	return calloc(1, n ? n : 1);
 }
 
-void tor_env_free(void *p)
+void tor_env_table_free(void *p)
 {
 	free(p);
 }
