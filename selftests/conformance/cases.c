@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which cases are tried: random ones, preferring what was not met so far. See conformance.h.
+ * Random cases, and what torcoll should make of them. See conformance.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,34 +10,8 @@
 
 #include "conformance.h"
 
-#define CANDIDATES	16		/* of which the best is taken */
-#define SIDE		32		/* of a table: more than any enumeration here has */
+#define DRAWS		100		/* until something fits, at most */
 #define LARGE_WORK	(24 << 20)	/* elements times ranks of the largest size */
-
-enum table { COLLECTIVE_TYPE, TYPE_REDOP, ALGORITHM_COLLECTIVE, COLLECTIVE_SIZE, TABLES };
-
-static const char *const table_names[] = {
-	[COLLECTIVE_TYPE] = "(collective, type)",
-	[TYPE_REDOP] = "(type, operator)",
-	[ALGORITHM_COLLECTIVE] = "(family, collective)",
-	[COLLECTIVE_SIZE] = "(collective, size class)",
-};
-
-static const char *const size_names[] = {
-	[SIZE_ZERO] = "0",
-	[SIZE_ONE] = "1",
-	[SIZE_TWO] = "2",
-	[SIZE_PRIME] = "prime",
-	[SIZE_FRAME] = "frame",
-	[SIZE_PAGE] = "page",
-	[SIZE_THOUSANDS] = "thousands",
-	[SIZE_LARGE] = "large",
-};
-
-struct coverage {
-	uint32_t met[TABLES][SIDE][SIDE];
-	bool exists[TABLES][SIDE][SIDE];
-};
 
 /* ---- what the module serves, as it is documented: torcoll.h, and the plans ---- */
 
@@ -65,7 +39,7 @@ bool is_message(uint32_t collective)
 	return collective == TORCOLL_SEND || collective == TORCOLL_RECV;
 }
 
-static bool type_has_redop(uint32_t type, uint32_t redop)
+bool type_has_redop(uint32_t type, uint32_t redop)
 {
 	if (type >= TORCOLL_FLOAT_INT)
 		return redop == TORCOLL_MINLOC || redop == TORCOLL_MAXLOC;
@@ -75,14 +49,14 @@ static bool type_has_redop(uint32_t type, uint32_t redop)
 }
 
 /* Does the bits' order of reduction show? */
-static bool rounds(const struct torcoll_op *op)
+bool rounds(const struct torcoll_op *op)
 {
 	return op->type >= TORCOLL_F16 && op->type <= TORCOLL_F64 &&
 	       op->redop != TORCOLL_MIN && op->redop != TORCOLL_MAX;
 }
 
 /* What the plans say of a request: torcoll must serve it if they do. */
-static enum refusal ask_plans(const struct world *w, const struct torcoll_op *op)
+enum refusal ask_plans(const struct world *w, const struct torcoll_op *op)
 {
 	struct tor_plan_req req = {
 		.ranks = w->info.ranks,
@@ -120,6 +94,8 @@ static enum refusal ask_plans(const struct world *w, const struct torcoll_op *op
 }
 
 /* ---- drawing ---- */
+
+static const uint32_t offsets[OFFSETS] = { 0, 1, 4, 8, 17, 64 };
 
 /* One of the set bits of @mask. */
 static uint32_t draw_bit(uint64_t *state, uint64_t mask)
@@ -221,210 +197,98 @@ static void make_barrier(struct test_case *t)
 	t->size = SIZE_ZERO;
 }
 
-/* Again when @t has moved: its op refers to itself. */
-static void point_to_counts(struct test_case *t)
+void case_moved(struct test_case *t)
 {
 	t->op.counts = t->uneven ? t->counts : NULL;
 	t->op.recv_counts = t->uneven && t->op.collective == TORCOLL_ALLTOALL ? t->recv_counts : NULL;
 }
 
-static void draw_candidate(const struct world *w, uint64_t *state, struct test_case *t)
+/* The value of @axis that is wished for, or the one @drawn. */
+static uint32_t pick(const struct wish *wish, enum axis axis, uint32_t drawn)
 {
-	static const uint32_t shifts[] = { 0, 0, 1, 4, 8, 17, 64 };
+	for (int i = 0; wish && i < 2; i++)
+		if (wish->axis[i] == axis)
+			return wish->value[i];
+	return drawn;
+}
 
+/* What is called. Wishes that contradict each other are not fulfilled. */
+static void draw_call(const struct world *w, uint64_t *state, const struct wish *wish, struct test_case *t)
+{
+	struct torcoll_op *op = &t->op;
+	uint32_t bits, tries = 0;
+	bool reduced;
+
+	bits = pick(wish, AXIS_BITS, draw(state) % TORCOLL_BITS_COUNT);
+	t->inexact = bits == BITS_ROUNDED || draw(state) % 4 == 0;
+	op->bits = bits == BITS_ROUNDED ? TORCOLL_BITS_ORDERED : bits;
+	reduced = bits == BITS_ROUNDED || pick(wish, AXIS_REDOP, TORCOLL_REDOP_NONE);
+	do
+		op->collective = pick(wish, AXIS_COLLECTIVE, draw_bit(state, w->collectives));
+	while (reduced && !reduces(op->collective) && tries++ < DRAWS);
+	op->type = draw_bit(state, w->types);
+	if (bits == BITS_ROUNDED)
+		op->type = draw(state) & 1 ? TORCOLL_F32 : TORCOLL_F64;
+	op->type = pick(wish, AXIS_TYPE, op->type);
+	do
+		op->redop = pick(wish, AXIS_REDOP, draw_bit(state, w->redops));
+	while (!type_has_redop(op->type, op->redop) && tries++ < 2 * DRAWS);
+	if (!reduces(op->collective))
+		op->redop = TORCOLL_REDOP_NONE;
+	op->algorithm = pick(wish, AXIS_ALGORITHM, draw_bit(state, w->algorithms));
+	t->size = pick(wish, AXIS_SIZE, draw_size(state));
+}
+
+/* Of a rooted collective: the first rank, the last, or any. */
+static uint32_t draw_root(const struct world *w, uint64_t *state, const struct wish *wish)
+{
+	uint32_t ranks = w->info.ranks;
+
+	switch (pick(wish, AXIS_ROOT, draw(state) % 4 + ROOT_FIRST)) {
+	case ROOT_FIRST:
+		return 0;
+	case ROOT_LAST:
+		return ranks - 1;
+	default:
+		return draw(state) % ranks;
+	}
+}
+
+void case_draw(const struct world *w, uint64_t *state, const struct wish *wish, struct test_case *t)
+{
 	memset(t, 0, sizeof(*t));
 	t->seed = draw(state);
-	t->op.collective = draw_bit(state, w->collectives);
-	t->op.type = draw_bit(state, w->types);
-	do
-		t->op.redop = draw_bit(state, w->redops);
-	while (!type_has_redop(t->op.type, t->op.redop));
-	if (!reduces(t->op.collective))
-		t->op.redop = TORCOLL_REDOP_NONE;
-	t->op.algorithm = draw_bit(state, w->algorithms);
-	t->op.bits = draw(state) % TORCOLL_BITS_COUNT;
-	t->inexact = draw(state) % 4 == 0;
+	draw_call(w, state, wish, t);
 	if (has_root(t->op.collective))
-		t->op.root = draw(state) % w->info.ranks;
+		t->op.root = draw_root(w, state, wish);
 	if (is_message(t->op.collective))
 		t->ahead = draw(state) % w->info.ranks;
 	/* whose sums are rounded: only where it is known in which order */
 	if (!rounds(&t->op) || !reduces(t->op.collective) || t->op.bits != TORCOLL_BITS_ORDERED ||
 	    t->op.redop == TORCOLL_PROD || t->op.type < TORCOLL_F32)
 		t->inexact = false;
-	t->size = draw_size(state);
 	t->op.count = draw_count(w, state, t->size, torcoll_type_size(t->op.type));
 	if (t->op.collective == TORCOLL_BARRIER)
 		make_barrier(t);
-	t->uneven = has_blocks(t->op.collective) && draw(state) & 1;
+	t->uneven = has_blocks(t->op.collective) && pick(wish, AXIS_UNEVEN, draw(state) & 1);
 	if (t->uneven)
 		draw_counts(w, state, t);
 	if (t->op.collective == TORCOLL_ALLTOALL || t->op.collective == TORCOLL_HALO) {
-		t->uneven = t->op.collective == TORCOLL_ALLTOALL && draw(state) & 1;
+		t->uneven = t->op.collective == TORCOLL_ALLTOALL &&
+			    pick(wish, AXIS_UNEVEN, draw(state) & 1);
 		make_exchange(w, t);
 	}
-	t->registered = draw(state) & 1;
-	t->misalign = shifts[draw(state) % ARRAY_SIZE(shifts)];
-	t->in_place = draw(state) & 1 && !is_message(t->op.collective);
-	point_to_counts(t);
-	t->expect = ask_plans(w, &t->op);
+	t->registered = pick(wish, AXIS_REGISTERED, draw(state) & 1);
+	/* half of them at the beginning of a page */
+	t->offset = pick(wish, AXIS_OFFSET, draw(state) & 1 ? draw(state) % OFFSETS : 0);
+	t->misalign = offsets[t->offset];
+	t->in_place = pick(wish, AXIS_PLACE, draw(state) & 1) && !is_message(t->op.collective);
+	case_moved(t);
+	t->expect = type_has_redop(t->op.type, t->op.redop) || !reduces(t->op.collective) ?
+		    ask_plans(w, &t->op) : REFUSED;
 }
 
-/* ---- coverage ---- */
-
-struct place {
-	uint32_t a, b;
-};
-
-static struct place place_of(const struct test_case *t, enum table table)
-{
-	switch (table) {
-	case COLLECTIVE_TYPE:
-		return (struct place){ t->op.collective, t->op.type };
-	case TYPE_REDOP:
-		return (struct place){ t->op.type, t->op.redop };
-	case ALGORITHM_COLLECTIVE:
-		return (struct place){ t->op.algorithm, t->op.collective };
-	default:
-		return (struct place){ t->op.collective, t->size };
-	}
-}
-
-/* Refused cases prove nothing about results. */
-static uint32_t novelty(const struct coverage *c, const struct test_case *t)
-{
-	uint32_t n = 0;
-
-	for (int i = 0; i < TABLES && t->expect == SERVED; i++) {
-		struct place p = place_of(t, i);
-
-		n += !c->met[i][p.a][p.b];
-	}
-	return n;
-}
-
-static bool algorithm_serves(const struct world *w, uint32_t algorithm, uint32_t collective)
-{
-	struct torcoll_op op = {
-		.collective = collective, .algorithm = algorithm, .type = TORCOLL_I32,
-		.redop = TORCOLL_SUM, .count = 1000,
-	};
-
-	return w->algorithms & 1ULL << algorithm && ask_plans(w, &op) == SERVED;
-}
-
-struct coverage *coverage_new(const struct world *w)
-{
-	struct coverage *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return NULL;
-	for (uint32_t a = 0; a < SIDE; a++) {
-		for (uint32_t b = 0; b < SIDE; b++) {
-			bool served = w->collectives & 1ULL << a;
-			bool barrier = a == TORCOLL_BARRIER;
-
-			c->exists[COLLECTIVE_TYPE][a][b] = served && !barrier && w->types & 1ULL << b;
-			c->exists[TYPE_REDOP][a][b] = w->types & 1ULL << a && w->redops & 1ULL << b &&
-						      type_has_redop(a, b);
-			c->exists[ALGORITHM_COLLECTIVE][a][b] = w->collectives & 1ULL << b &&
-								algorithm_serves(w, a, b);
-			c->exists[COLLECTIVE_SIZE][a][b] = served && b < (barrier ? 1 : SIZE_CLASSES);
-		}
-	}
-	return c;
-}
-
-void case_draw(const struct world *w, struct coverage *c, uint64_t *state, struct test_case *t)
-{
-	struct test_case candidate;
-
-	draw_candidate(w, state, t);
-	for (int i = 1; i < CANDIDATES; i++) {
-		draw_candidate(w, state, &candidate);
-		if (novelty(c, &candidate) > novelty(c, t))
-			*t = candidate;
-	}
-	point_to_counts(t);
-	for (int i = 0; i < TABLES && t->expect == SERVED; i++) {
-		struct place p = place_of(t, i);
-
-		c->met[i][p.a][p.b]++;
-	}
-}
-
-void coverage_print(const struct coverage *c)
-{
-	for (int i = 0; i < TABLES; i++) {
-		uint32_t met = 0, all = 0;
-
-		for (int a = 0; a < SIDE; a++) {
-			for (int b = 0; b < SIDE; b++) {
-				all += c->exists[i][a][b];
-				met += c->exists[i][a][b] && c->met[i][a][b];
-			}
-		}
-		printf("# %s: %u of %u pairs\n", table_names[i], met, all);
-	}
-}
-
-static void print_pair(const struct coverage *c, enum table of, uint32_t a, uint32_t b)
-{
-	const char *first, *second;
-
-	switch (of) {
-	case COLLECTIVE_TYPE:
-		first = torcoll_collective_name(a);
-		second = torcoll_type_name(b);
-		break;
-	case TYPE_REDOP:
-		first = torcoll_type_name(a);
-		second = torcoll_redop_name(b);
-		break;
-	case ALGORITHM_COLLECTIVE:
-		first = torcoll_algorithm_name(a);
-		second = torcoll_collective_name(b);
-		break;
-	default:
-		first = torcoll_collective_name(a);
-		second = size_names[b];
-	}
-	printf("pair %s: %s %s: %u\n", table_names[of], first, second, c->met[of][a][b]);
-}
-
-static void print_shape(const struct world *w)
-{
-	for (uint32_t d = 0; d < w->info.ndim; d++)
-		printf("%s%u", d ? "x" : "", w->info.side[d]);
-}
-
-/* Of one shape: a family that serves anything there was met with any of it. */
-static void print_family(const struct coverage *c, const struct world *w, uint32_t algorithm)
-{
-	uint32_t met = 0;
-	bool exists = false;
-
-	for (int b = 0; b < SIDE; b++) {
-		exists |= c->exists[ALGORITHM_COLLECTIVE][algorithm][b];
-		met += c->met[ALGORITHM_COLLECTIVE][algorithm][b];
-	}
-	if (!exists)
-		return;
-	printf("pair (family, shape): %s ", torcoll_algorithm_name(algorithm));
-	print_shape(w);
-	printf(": %u\n", met);
-}
-
-void coverage_list(const struct coverage *c, const struct world *w)
-{
-	for (int i = 0; i < TABLES; i++)
-		for (int a = 0; a < SIDE; a++)
-			for (int b = 0; b < SIDE; b++)
-				if (c->exists[i][a][b])
-					print_pair(c, i, a, b);
-	for (uint32_t a = 0; a < SIDE; a++)
-		print_family(c, w, a);
-}
+/* ---- words ---- */
 
 static const char *const bits_names[TORCOLL_BITS_COUNT] = {
 	"", ", agree", ", ordered", ", relaxed",

@@ -62,6 +62,7 @@ struct test_case {
 	bool inexact;		/* sums of its values are rounded */
 	bool in_place;
 	bool registered;
+	uint32_t offset;	/* which of several offsets, that is: */
 	uint32_t misalign;	/* bytes that buffers start behind a page's start */
 	enum refusal expect;
 };
@@ -75,13 +76,55 @@ struct world {
 	uint64_t collectives, types, redops, algorithms;	/* bits that the module serves */
 };
 
+/* Again when @t has been copied: its op refers to itself. */
+void case_moved(struct test_case *t);
+
+/* What the plans say of a request: torcoll must serve it if they do. */
+enum refusal ask_plans(const struct world *w, const struct torcoll_op *op);
+
+/* ---- coverage ---- */
+
+/* What cases differ in. */
+enum axis {
+	AXIS_COLLECTIVE,
+	AXIS_TYPE,
+	AXIS_REDOP,
+	AXIS_ALGORITHM,
+	AXIS_SIZE,
+	AXIS_BITS,
+	AXIS_ROOT,
+	AXIS_PLACE,
+	AXIS_UNEVEN,
+	AXIS_REGISTERED,
+	AXIS_OFFSET,
+	AXES
+};
+
+/* On AXIS_BITS: ordered, with sums that are rounded, so that it shows. On AXIS_ROOT: where it is. */
+#define BITS_ROUNDED	TORCOLL_BITS_COUNT
+enum { ROOT_NONE, ROOT_FIRST, ROOT_LAST, ROOT_OTHER };
+#define OFFSETS		6
+
+/* A pair of properties that a case is to have. */
+struct wish {
+	enum axis axis[2];
+	uint32_t value[2];
+};
+
+/* Draw a case, with what is wished for if there is such a case, and @wish is not NULL. */
+void case_draw(const struct world *w, uint64_t *state, const struct wish *wish, struct test_case *t);
+
 /* How often pairs of properties were met, over all cases drawn so far. */
 struct coverage;
 
-struct coverage *coverage_new(const struct world *w);
+/* @all: of any two axes; otherwise of those in the tables that coverage_print() names. */
+struct coverage *coverage_new(const struct world *w, bool all);
 
-/* Draw the next case: of several random ones that which meets most pairs not met so far. */
-void case_draw(const struct world *w, struct coverage *c, uint64_t *state, struct test_case *t);
+/* Draw the next case: of several, that which meets most pairs not met so far. */
+void coverage_draw(const struct world *w, struct coverage *c, uint64_t *state, struct test_case *t);
+
+/* Has every pair been met that can be? */
+bool coverage_is_complete(const struct coverage *c);
 
 /* Lines "# (collective, type): 65 of 85 pairs". */
 void coverage_print(const struct coverage *c);
@@ -89,7 +132,12 @@ void coverage_print(const struct coverage *c);
 /* A line for each pair that exists: "pair (collective, type): allreduce i8: 3", how often it was met, or 0. */
 void coverage_list(const struct coverage *c, const struct world *w);
 
-/* Kinds of collectives. */
+/* ---- kinds ---- */
+
+bool type_has_redop(uint32_t type, uint32_t redop);
+/* Does the bits' order of reduction show? */
+bool rounds(const struct torcoll_op *op);
+
 bool reduces(uint32_t collective);
 bool has_root(uint32_t collective);
 bool has_blocks(uint32_t collective);

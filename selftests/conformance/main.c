@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * conformance SEED CASES [list]: one process per rank, started by torcollctl netns run. SEED is any word.
+ * conformance SEED CASES [list|all|first]: one process per rank, started by torcollctl netns run. SEED is any word.
+ * list: says what pairs of properties were met. all: at most CASES, until any two properties that can were met together.
+ * first: until one fails.
  *
  * Every rank checks a share of every result, and a checksum tells whether all ranks got the same bytes. Rank 0
- * prints what was covered (with "list", each pair) and, as its last line, "N passed, N failed"; every rank tells what is
+ * prints what was covered and, as its last line, "N passed, N failed"; every rank tells what is
  * wrong there. Exit status: 0 if nothing failed anywhere, 1 otherwise, 2 wrong usage.
  */
 #include <errno.h>
@@ -278,25 +280,32 @@ static bool run_case(const struct test_case *t)
 	return right;
 }
 
+/* Is the last argument this word? */
+static bool wants(int argc, char **argv, const char *word)
+{
+	return argc == 4 && !strcmp(argv[3], word);
+}
+
 int main(int argc, char **argv)
 {
+	bool list = wants(argc, argv, "list"), all = wants(argc, argv, "all");
+	bool first = wants(argc, argv, "first");
+	int n = argc == 3 || list || all || first ? atoi(argv[2]) : 0;
 	uint64_t passed = 0, failed = 0, state;
 	struct coverage *coverage;
 	struct test_case t;
-	bool list = argc == 4 && !strcmp(argv[3], "list");
-	int n = argc == 3 || list ? atoi(argv[2]) : 0;
 
 	if (n <= 0) {
-		fprintf(stderr, "usage: conformance SEED CASES [list]\n");
+		fprintf(stderr, "usage: conformance SEED CASES [list|all|first]\n");
 		return 2;
 	}
 	open_world();
 	state = checksum((const unsigned char *)argv[1], strlen(argv[1]));
-	coverage = coverage_new(&world);
+	coverage = coverage_new(&world, all);
 	if (!coverage)
 		die("no memory");
-	for (int i = 0; i < n; i++) {
-		case_draw(&world, coverage, &state, &t);
+	while (n-- && !(first && failed) && !(all && coverage_is_complete(coverage))) {
+		coverage_draw(&world, coverage, &state, &t);
 		if (greatest(!(t.op.collective == TORCOLL_BARRIER ? run_barrier(&t) : run_case(&t))))
 			failed++;
 		else
