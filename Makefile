@@ -83,6 +83,7 @@ help:
 	@echo '  make check              all tests; T=name for one; KERNEL=6.1 for that kernel'
 	@echo '  make style              the static checks alone'
 	@echo '  make coverage           which lines and branches of kmod/core the host tests run'
+	@echo '  make coverage-kmod      which lines of kmod/ the guest tests run, in the debug kernel'
 	@echo '  make fuzz               searches with every fuzzer; T=seconds for each'
 	@echo '  make check-plans        all plans on every shape of up to 64 nodes; T=swing-bw for one; minutes'
 	@echo '  make check-circulant    circulant schedules for up to 2,100,000 ranks; minutes'
@@ -91,6 +92,7 @@ help:
 	@echo '  make check-conformance  2000 random calls against a sequential program; SEED=word CASES=n'
 	@echo '  make check-stress       random calls of many processes; MINUTES=10 SEED=n, KERNEL=6.1|debug as well'
 	@echo '  make check-debug        what runs in guests, with memory, locking and leak checks, and failing allocations'
+	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
 	@echo 'To measure it:'
 	@echo '  make bench              beside Open MPI, MPICH and Gloo, in a guest: half an hour'
@@ -458,6 +460,12 @@ check-vms:
 check-debug: debug-kernel
 	+$(Q)SUITE=debug KERNEL=debug T='$(T)' MAKE='$(MAKE)' selftests/run
 
+# Several processors at once, in the kernel that looks for data races.
+.PHONY: check-kcsan
+check-kcsan: deps-debug
+	$(Q)scripts/debug-kernel kcsan >/dev/null
+	+$(Q)SUITE=kcsan KERNEL=kcsan T='$(T)' MAKE='$(MAKE)' selftests/run
+
 # MINUTES: half of them in quiet, half while links and configuration change.
 .PHONY: check-stress
 check-stress: minutes = $(or $(MINUTES),10)
@@ -488,6 +496,12 @@ strict: $(call objects,strict,$(sort $(core_sources) $(lib_sources) $(wildcard l
 coverage: $(addprefix $(B)/cov/unit/,$(unit_names)) $(addprefix $(B)/cov/fuzz/,$(fuzz_names)) \
 		$(if $(sanitized_sim),$(B)/cov/bin/torcoll-sim)
 	$(Q)scripts/coverage $(B)/cov
+
+# The same of the module, by the guest tests, in the debug kernel.
+.PHONY: coverage-kmod
+coverage-kmod: debug-kernel
+	+$(Q)SUITE=debug KERNEL=debug OUT=gcov KFLAGS=GCOV_PROFILE=y T='$(T)' MAKE='$(MAKE)' selftests/run || :
+	$(Q)scripts/coverage-kmod
 
 # The papers' experiments by the model, some seconds; with pictures, for which gnuplot is needed.
 .PHONY: results

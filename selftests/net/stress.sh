@@ -25,6 +25,19 @@ nothing_pinned()
 	[[ $(pinned) == "$base" ]]
 }
 
+# What ports receive is handled by one processor or another, each with its part of them.
+spread_ports()
+{
+	local n
+
+	for n in 0 1 2 3; do
+		# shellcheck disable=SC2016 # for the shell inside
+		ip netns exec "tor-$n" bash -c 'i=$1; for queue in /sys/class/net/d*/queues/rx-0; do
+				printf %x $((1 << i++ % $2)) >"$queue/rps_cpus" || exit
+			done' spread "$n" "$(nproc)" || return 1
+	done
+}
+
 # Links go down for a moment, a second fabric comes and goes, everything is looked at.
 disturb()
 {
@@ -87,6 +100,9 @@ work=$(mktemp -d)
 cleanup rm -rf "$work"
 cleanup rm -f "$work/go"
 torus_up 2x2
+# the first mask switches a static key
+on_one_cpu ip netns exec tor-0 sh -c "echo 1 >/sys/class/net/d0p/queues/rx-0/rps_cpus"
+check ports__on_all_processors spread_ports
 diag "seed $seed"
 base=$(pinned)
 check calls__in_quiet stress 1 4 "$seconds" "$seed"
