@@ -380,7 +380,8 @@ struct torcoll_submit {
 #define TORCOLL_OP_FLAGS	(TORCOLL_OP_WAIT | TORCOLL_OP_NOWAIT | TORCOLL_OP_RING)
 
 /*
- * TORCOLL_IOC_WAIT: wait for one op, or (op 0) for any op of the comm; reaps it.
+ * TORCOLL_IOC_WAIT: wait for one op, or (op 0) for any op of the comm: ops complete in any order, and of several that
+ * are complete the first one called is handed out. Reaps it.
  */
 struct torcoll_wait {
 	__u32 size;
