@@ -90,6 +90,8 @@ help:
 	@echo '  make check-vms          tests with a guest for each node; needs both kernels, takes minutes'
 	@echo '  make check-long         tests in a guest that take long'
 	@echo '  make check-conformance  2000 random calls against a sequential program; SEED=word CASES=n'
+	@echo '  make check-all          cases in which any two properties of a call meet, on both kernels; SHAPES=4x4 for some'
+	@echo '  make check-planted      does that find bugs? ten deliberate ones in the module'
 	@echo '  make check-stress       random calls of many processes; MINUTES=10 SEED=n, KERNEL=6.1|debug as well'
 	@echo '  make check-debug        what runs in guests, with memory, locking and leak checks, and failing allocations'
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
@@ -480,6 +482,21 @@ check-conformance:
 	+$(Q)KERNEL='$(KERNEL)' T=net/conformance CONFORMANCE_SEED='$(or $(SEED),1)' \
 		CONFORMANCE_CASES='$(or $(CASES),2000)' MAKE='$(MAKE)' selftests/run; code=$$?; \
 		sed -nE 's/^# (\(.* pairs|[0-9]+ passed, [0-9]+ failed)$$/\1/p' $(conformance_log); exit $$code
+
+# As many as it takes for any two properties of a call to be met together, on both kernels: under two hours. SEED as above.
+.PHONY: check-all
+check-all:
+	+$(Q)code=0; for k in 6.12 6.1; do \
+		KERNEL=$$k T=net/conformance CONFORMANCE_SEED='$(or $(SEED),1)' CONFORMANCE_ALL=1 \
+		CONFORMANCE_SHAPES='$(SHAPES)' MORE_SECONDS=6300 MAKE='$(MAKE)' selftests/run || code=1; \
+		grep -hE '^# (.*: [0-9]+ passed, .*|.* pairs|[0-9]+ passed, .*)$$' $(B)/log/check/guest/net/conformance.log; \
+	done; exit $$code
+
+# Does the conformance program find bugs? A module with one deliberate bug at a time; T=NAME for one.
+.PHONY: check-planted
+check-planted:
+	$(Q)$(MAKE) all $(B)/bin/conformance
+	$(Q)KERNEL='$(KERNEL)' T='$(T)' CASES='$(or $(CASES),400)' selftests/planted/run
 
 .PHONY: style
 style:
