@@ -242,8 +242,8 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 		if (tx->round != chan->round)
 			continue;
 		tx->split = tx->bytes > op->comm->unit && splits(op->comm, tx->rank);
-		tor_tx_init(tx, &op->comm->path[tx->rank], tx->rank, tx->round, tx->bytes,
-			    op->comm->unit, patient);
+		tor_tx_init(tx, &op->comm->path[tx->rank], &op->comm->node->slowest, tx->rank,
+			    tx->round, tx->bytes, op->comm->unit, patient);
 		tor_chan_push(ctx, chan, tx);
 	}
 	return true;

@@ -20,16 +20,19 @@ static u32 tx_in_flight(const struct tor_tx *tx)
 
 /*
  * When to act on silence. The first time costs one frame, so it may come soon; a queue that many flows share
- * can hold everything up for longer than the round trips so far let expect, and must not get it all again.
+ * can hold everything up for longer than the round trips so far let expect, and must not get it all again. Those
+ * of other flows tell of such a queue while it builds up.
  */
 static u64 tx_rto(const struct tor_tx *tx)
 {
 	u32 srtt = READ_ONCE(tx->path->srtt);
 	u32 rttvar = READ_ONCE(tx->path->rttvar);
-	u64 rto = srtt ? (u64)(srtt + 4 * rttvar) * NSEC_PER_USEC : TOR_RTO_FIRST;
+	u32 slowest = READ_ONCE(*tx->slowest);
+	u64 rto = srtt ? (u64)max(srtt + 4 * rttvar, slowest + slowest / 4) * NSEC_PER_USEC :
+			 TOR_RTO_FIRST;
 
 	if (!tx->backoff)
-		return max_t(u64, rto, TOR_TAIL_MIN) + (tx->patient ? 2 * TOR_ACK_DELAY : 0);
+		return clamp_t(u64, rto, TOR_TAIL_MIN, TOR_RTO_MAX) + (tx->patient ? 2 * TOR_ACK_DELAY : 0);
 	rto = max_t(u64, rto, TOR_RTO_MIN) << min(tx->backoff - 1, 6U);
 	return min_t(u64, rto, TOR_RTO_MAX);
 }
@@ -52,12 +55,19 @@ static u64 tx_reordering(const struct tor_tx *tx)
 	return srtt ? (u64)(srtt + 2 * rttvar) * NSEC_PER_USEC : TOR_RTO_FIRST / 2;
 }
 
-void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 rank, u32 round, u64 bytes,
-		 u32 unit, bool patient)
+static void tx_wait(struct tor_tx *tx, u64 now)
+{
+	tx->since = now;
+	tx->timeout = now + tx_rto(tx);
+}
+
+void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 *slowest, u32 rank, u32 round,
+		 u64 bytes, u32 unit, bool patient)
 {
 	u32 window = READ_ONCE(path->window);
 
 	tx->path = path;
+	tx->slowest = slowest;
 	tx->rank = rank;
 	tx->round = round;
 	tx->bytes = bytes;
@@ -72,6 +82,7 @@ void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 rank, u32 round, 
 	tx->acked = 0;
 	tx->lost = 0;
 	tx->hole = 0;
+	tx->since = 0;
 	tx->timeout = 0;
 	tx->retry = 0;
 	tx->blocked = false;
@@ -113,7 +124,7 @@ u32 tor_tx_next(struct tor_tx *tx, u64 now, u8 *flags)
 		*flags = TORCOLL_FLAG_WHOLE;
 	else if (tx_wants_ack(tx, index))
 		*flags |= TORCOLL_FLAG_ACK;
-	tx->timeout = now + tx_rto(tx);
+	tx_wait(tx, now);
 	return index;
 }
 
@@ -124,7 +135,7 @@ static void tx_round_trip(struct tor_tx *tx, u32 stamp, u64 now)
 	u32 rtt = (u32)tor_div64(now, NSEC_PER_USEC) - stamp;
 	u32 srtt = READ_ONCE(path->srtt);
 	u32 rttvar = READ_ONCE(path->rttvar);
-	u32 error, rtt_min;
+	u32 error, rtt_min, slowest;
 
 	/* a stamp is not trusted: beyond any timeout it is nonsense */
 	if (!stamp || rtt > 10 * TOR_RTO_MAX / NSEC_PER_USEC)
@@ -145,6 +156,8 @@ static void tx_round_trip(struct tor_tx *tx, u32 stamp, u64 now)
 	}
 	WRITE_ONCE(path->srtt, srtt);
 	WRITE_ONCE(path->rttvar, rttvar);
+	slowest = READ_ONCE(*tx->slowest);
+	WRITE_ONCE(*tx->slowest, max(rtt, slowest - slowest / 256));
 }
 
 /* About how many of our frames wait in queues on the way (Brakmo and Peterson, TCP Vegas, 1995). */
@@ -278,7 +291,7 @@ void tor_tx_ack(struct tor_tx *tx, const struct tor_ack *ack, u64 now)
 		tx->hole = 0;
 		tx->timeout = now + tx_probe_interval(tx);
 	} else if (tx_in_flight(tx)) {
-		tx->timeout = now + tx_rto(tx);
+		tx_wait(tx, now);
 	} else {
 		tx->timeout = 0;
 	}
@@ -338,16 +351,21 @@ enum tor_tx_event tor_tx_timer(struct tor_tx *tx, u64 now)
 		tx->timeout = 0;
 		return TOR_TX_NOTHING;
 	}
+	/* round trips have become longer since */
+	if (!tx->backoff && now < tx->since + tx_rto(tx)) {
+		tx->timeout = tx->since + tx_rto(tx);
+		return TOR_TX_NOTHING;
+	}
 	tx->hole = 0;
 	if (!tx->backoff++) {
 		/* the answer to the last one says what else is missing (RFC 8985, section 7) */
 		tx->lost |= BIT_ULL(fls64(~tx->acked & mask_below(tx->next - tx->base)) - 1);
-		tx->timeout = now + tx_rto(tx);
+		tx_wait(tx, now);
 		return TOR_TX_TAIL;
 	}
 	tx->lost = ~tx->acked & mask_below(tx->next - tx->base);
 	tx_shrink(tx, TOR_WINDOW_MIN);
-	tx->timeout = now + tx_rto(tx);
+	tx_wait(tx, now);
 	return TOR_TX_TIMEOUT;
 }
 

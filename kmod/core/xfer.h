@@ -63,6 +63,8 @@ struct tor_path {
  * @grown: acknowledgements since the window last grew linearly
  * @recover: losses below this frame have been answered by a smaller window already
  * @hole: since when frames beyond a missing one are known to have arrived, ns; 0: no hole
+ * @slowest: the longest round trip of the node lately, us; a hint, as in @path
+ * @since: when something was last sent or heard, ns
  * @timeout: when to act without an acknowledgement, ns; 0: nothing in flight
  * @retry: when to offer frames to the own queue again that it refused, ns; 0: none
  * @backoff: timeouts since the last acknowledgement, or doublings of the time between probes
@@ -73,6 +75,7 @@ struct tor_path {
 struct tor_tx {
 	struct list_head list;
 	struct tor_path *path;
+	u32 *slowest;
 	u32 rank;
 	u32 round;
 	u32 frames;
@@ -87,6 +90,7 @@ struct tor_tx {
 	u64 acked;
 	u64 lost;
 	u64 hole;
+	u64 since;
 	u64 timeout;
 	u64 retry;
 	bool blocked;
@@ -103,13 +107,13 @@ struct tor_tx {
 /**
  * tor_tx_init - start sending
  * @tx: to fill; the engine's part and @list are left alone
- * @path: hints, kept up to date
+ * @path, @slowest: hints, kept up to date
  * @bytes: length of the message, not 0
  * @unit: payload bytes per frame
  * @patient: nobody waits for the acknowledgement, if the message is one frame
  */
-void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 rank, u32 round, u64 bytes,
-		 u32 unit, bool patient);
+void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 *slowest, u32 rank, u32 round,
+		 u64 bytes, u32 unit, bool patient);
 
 /**
  * tor_tx_next - which frame to send now

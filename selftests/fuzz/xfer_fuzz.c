@@ -12,6 +12,7 @@
 #define UNIT	256
 
 static struct tor_path path;
+static u32 slowest;
 static struct tor_tx tx;
 static struct tor_rx rx;
 static u64 now;
@@ -150,9 +151,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	path.rttvar = fuzz_u16(&in);
 	path.rtt_min = fuzz_u16(&in);
 	path.window = fuzz_u8(&in);
+	slowest = path.srtt;
 	while (size - in.left < HEAD && in.left)
 		fuzz_u8(&in);
-	tor_tx_init(&tx, &path, 1, 0, bytes, UNIT, false);
+	tor_tx_init(&tx, &path, &slowest, 1, 0, bytes, UNIT, false);
 	rx.frames = tx.frames;
 	while (in.left >= RECORD && !tor_tx_done(&tx)) {
 		struct fuzz_in record = { in.p, RECORD };

@@ -9,13 +9,15 @@
 #define START	NSEC_PER_SEC
 
 static struct tor_path path;
+static u32 slowest;
 static struct tor_tx tx;
 
 static void begin(u32 frames)
 {
 	memset(&path, 0, sizeof(path));
+	slowest = 0;
 	memset(&tx, 0, sizeof(tx));
-	tor_tx_init(&tx, &path, 1, 2, (u64)frames * UNIT, UNIT, false);
+	tor_tx_init(&tx, &path, &slowest, 1, 2, (u64)frames * UNIT, UNIT, false);
 	assert_int_equal(tx.frames, frames);
 }
 
@@ -49,13 +51,13 @@ static void refuse(u64 now)
 static void tor_tx_init__counts_frames(void **state)
 {
 	(void)state;
-	tor_tx_init(&tx, &path, 0, 0, 1, UNIT, false);
+	tor_tx_init(&tx, &path, &slowest, 0, 0, 1, UNIT, false);
 	assert_int_equal(tx.frames, 1);
-	tor_tx_init(&tx, &path, 0, 0, UNIT, UNIT, false);
+	tor_tx_init(&tx, &path, &slowest, 0, 0, UNIT, UNIT, false);
 	assert_int_equal(tx.frames, 1);
-	tor_tx_init(&tx, &path, 0, 0, UNIT + 1, UNIT, false);
+	tor_tx_init(&tx, &path, &slowest, 0, 0, UNIT + 1, UNIT, false);
 	assert_int_equal(tx.frames, 2);
-	tor_tx_init(&tx, &path, 0, 0, (1ULL << 40) + 1, 8192, false);
+	tor_tx_init(&tx, &path, &slowest, 0, 0, (1ULL << 40) + 1, 8192, false);
 	assert_int_equal(tx.frames, (1U << 27) + 1);
 }
 
@@ -107,7 +109,7 @@ static void tor_tx_ack__opens_the_window(void **state)
 	}
 	assert_int_equal(tx.window, TOR_WINDOW);
 	assert_int_equal(path.window, TOR_WINDOW);
-	tor_tx_init(&tx, &path, 1, 3, 1000 * UNIT, UNIT, false);
+	tor_tx_init(&tx, &path, &slowest, 1, 3, 1000 * UNIT, UNIT, false);
 	assert_int_equal(burst(now, &flags), TOR_WINDOW);
 }
 
@@ -237,6 +239,35 @@ static void tor_tx_timer__other_way_says_nothing(void **state)
 		assert_int_equal(tor_tx_next(&tx, now, &flags), base);
 		assert_int_equal(tor_tx_next(&tx, now, &flags), base + 2);
 	}
+}
+
+/* A queue builds up that others feel first: until it is clear how long it is, silence says nothing. */
+static void tor_tx_timer__others_wait_longer_as_well(void **state)
+{
+	u64 when;
+	u8 flags;
+
+	(void)state;
+	begin(100);
+	path.srtt = 1000;
+	burst(START, &flags);
+	assert_int_equal(tor_tx_deadline(&tx), START + TOR_TAIL_MIN);
+	slowest = 30000;
+	assert_int_equal(tor_tx_timer(&tx, START + TOR_TAIL_MIN), TOR_TX_NOTHING);
+	when = tor_tx_deadline(&tx);
+	assert_in_range(when, START + 30 * MS, START + 60 * MS);
+	assert_int_equal(tor_tx_timer(&tx, when), TOR_TX_TAIL);
+	/* short round trips make it forgotten */
+	begin(20000);
+	path.srtt = 1000;
+	slowest = 30000;
+	while (slowest > 2000) {
+		struct tor_ack a = { .base = tx.base + 1, .stamp = START / 1000 };
+
+		burst(START + MS, &flags);
+		tor_tx_ack(&tx, &a, START + MS);
+	}
+	assert_true(tx.base < 1000);
 }
 
 static void tor_tx_timer__silence_backs_off(void **state)
@@ -378,7 +409,7 @@ static void tor_tx_ack__measures_round_trips(void **state)
 
 	(void)state;
 	for (i = 0; i < 50; i++) {
-		tor_tx_init(&tx, &path, 1, i, UNIT, UNIT, false);
+		tor_tx_init(&tx, &path, &slowest, 1, i, UNIT, UNIT, false);
 		burst(START, &flags);
 		a.stamp = START / NSEC_PER_USEC;
 		tor_tx_ack(&tx, &a, START + 70 * NSEC_PER_USEC);
@@ -528,6 +559,7 @@ int main(void)
 		cmocka_unit_test(tor_tx_timer__gap_is_repeated_after_a_while),
 		cmocka_unit_test(tor_tx_timer__late_frame_is_not_repeated),
 		cmocka_unit_test(tor_tx_timer__other_way_says_nothing),
+		cmocka_unit_test(tor_tx_timer__others_wait_longer_as_well),
 		cmocka_unit_test(tor_tx_timer__silence_backs_off),
 		cmocka_unit_test(tor_tx_dropped__again_soon_and_less),
 		cmocka_unit_test(tor_tx_dropped__explains_the_gap),
