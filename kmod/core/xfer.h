@@ -24,7 +24,7 @@
 #define TOR_NO_FRAME		(~0U)
 
 #define TOR_RTO_FIRST		(200 * NSEC_PER_MSEC)	/* before the first round trip is known */
-#define TOR_TAIL_MIN		(20 * NSEC_PER_MSEC)	/* before the last frame is repeated */
+#define TOR_TAIL_MIN		(50 * NSEC_PER_MSEC)	/* before the last frame is repeated */
 #define TOR_RTO_MIN		(200 * NSEC_PER_MSEC)	/* before everything is */
 #define TOR_RTO_MAX		(1 * (s64)NSEC_PER_SEC)
 #define TOR_PROBE_FIRST		(20 * NSEC_PER_MSEC)	/* doubled from probe to probe */
