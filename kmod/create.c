@@ -11,6 +11,7 @@
 #include "op.h"
 #include "reroute.h"
 #include "session.h"
+#include "tables.h"
 
 /* Make the group known by the tag that was agreed upon. Context: fabric->lock. */
 static int install(struct tor_group *group)
@@ -114,29 +115,6 @@ static int check_members(struct tor_group *group, struct tor_group_config *cfg, 
 	return 0;
 }
 
-/* Tables by these rates, for the members that are known by now. */
-static int make_chooser(struct tor_group *group, const struct tor_rates *rates, const char **why)
-{
-	struct tor_chooser *chooser = kvzalloc(sizeof(*chooser), GFP_KERNEL_ACCOUNT);
-	int err;
-
-	if (!chooser)
-		return -ENOMEM;
-	err = tor_chooser_init(chooser, &group->fabric->node.torus, group->comm.member,
-			       group->comm.ranks, rates);
-	if (!err)
-		err = tor_group_charge(group, tor_chooser_memory(chooser), why);
-	if (err) {
-		tor_chooser_free(chooser);
-		kvfree(chooser);
-		return err;
-	}
-	group->comm.chooser = chooser;
-	/* an heir is known to dumps already */
-	smp_store_release(&group->chooser, chooser);
-	return 0;
-}
-
 /* By the rates as they are now: those of a comm never change. */
 static int tune(struct tor_group *group, const char **why)
 {
@@ -146,7 +124,7 @@ static int tune(struct tor_group *group, const char **why)
 	rates = group->fabric->rates;
 	rtnl_unlock();
 	group->join.tuning = tor_join_tuning(&rates);
-	return make_chooser(group, &rates, why);
+	return tor_tables_init(group, &rates, why);
 }
 
 static struct tor_group *new_joiner(struct tor_fabric *fabric, struct tor_group_config *cfg,
@@ -449,7 +427,7 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
 	} while (group == ERR_PTR(-EAGAIN));
 	if (!IS_ERR(group)) {
 		/* what all have agreed upon when the lineage began; ops need it, frames do not */
-		err = make_chooser(group, &from->chooser->rates, why);
+		err = tor_tables_init(group, &from->chooser->rates, why);
 		if (!err)
 			return group;
 		tor_group_close(group);

@@ -16,6 +16,7 @@
 #include "ring.h"
 #include "series.h"
 #include "session.h"
+#include "tables.h"
 #include "trace.h"
 
 /* Failures and farewells; flushed before a fabric or the module goes. */
@@ -481,12 +482,8 @@ static u64 memory_of_series(const struct tor_group *group)
 
 u64 tor_group_memory(const struct tor_group *group)
 {
-	const struct tor_chooser *chooser;
-
-	/* an heir gets its own late: pairs with make_chooser() */
-	chooser = smp_load_acquire(&group->chooser);
-	return memory_of_ranks(group) + memory_of_series(group) +
-	       (chooser ? tor_chooser_memory(chooser) : 0) + atomic_read(&group->comm.kept);
+	return memory_of_ranks(group) + memory_of_series(group) + tor_tables_memory(group) +
+	       atomic_read(&group->comm.kept);
 }
 
 int tor_group_charge(struct tor_group *group, u64 bytes, const char **why)
@@ -496,14 +493,14 @@ int tor_group_charge(struct tor_group *group, u64 bytes, const char **why)
 	if (err)
 		*why = tor_limit_sentence(TOR_LIMIT_KERNEL);
 	else
-		group->charged += bytes;
+		atomic64_add(bytes, &group->charged);
 	return err;
 }
 
 void tor_group_uncharge(struct tor_group *group, u64 bytes)
 {
 	tor_user_uncharge(group->user, TOR_LIMIT_KERNEL, bytes);
-	group->charged -= bytes;
+	atomic64_sub(bytes, &group->charged);
 }
 
 /* It does not count among the user's comms any more. */
@@ -520,9 +517,7 @@ static void group_free(struct tor_group *group)
 	tor_series_free_pairs(group);
 	tor_series_free(&group->calls);
 	kvfree(group->refused);
-	if (group->chooser)
-		tor_chooser_free(group->chooser);
-	kvfree(group->chooser);
+	tor_tables_free(group);
 	kvfree(group->member);
 	kvfree(group->order);
 	kvfree(group->comm.epoch);
@@ -532,7 +527,7 @@ static void group_free(struct tor_group *group)
 	kvfree(group->join.seen_nonce);
 	kvfree(group->shrink.of);
 	uncount(group);
-	tor_user_uncharge(group->user, TOR_LIMIT_KERNEL, group->charged);
+	tor_user_uncharge(group->user, TOR_LIMIT_KERNEL, atomic64_read(&group->charged));
 	tor_user_put(group->user);
 	kfree(group);
 }

@@ -142,7 +142,7 @@ struct tor_group {
 	struct tor_comm comm;
 	struct tor_fabric *fabric;
 	struct tor_user *user;
-	u64 charged;
+	atomic64_t charged;
 	struct hlist_node hash;
 	refcount_t refs;
 	unsigned long flags;

@@ -13,6 +13,7 @@
 #include "call.h"
 #include "ring.h"
 #include "session.h"
+#include "tables.h"
 #include "trace.h"
 
 u64 tor_op_collectives(void)
@@ -217,16 +218,19 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 		.from_counts = desc->recv_counts ? counts + comm->ranks : NULL,
 	};
 	const char *why = "the plan cannot be made";
-	int err;
+	int err = 0;
 
 	if (slot->op.role) {
 		req.root = slot->op.role == TORCOLL_CHANNEL_SEND ? comm->rank : desc->peer;
 		req.peer = slot->op.role == TORCOLL_CHANNEL_SEND ? desc->peer : comm->rank;
+	} else if (desc->algorithm == TORCOLL_ALGO_AUTO) {
+		err = tor_tables_make(slot->group, desc->collective, &why);
 	}
 	slot->counts = counts;
 	memcpy(req.param, desc->param, sizeof(req.param));
-	err = tor_op_begin(&slot->op, slot->series->next_seq, &req, desc->type, desc->redop,
-			   desc->bits ? desc->bits : slot->group->bits, &why);
+	if (!err)
+		err = tor_op_begin(&slot->op, slot->series->next_seq, &req, desc->type, desc->redop,
+				   desc->bits ? desc->bits : slot->group->bits, &why);
 	if (err)
 		return tor_refuse(session, err, "%s: %s", tor_algorithm_name(req.algorithm), why);
 	err = tor_buffers_get(session, slot, desc);

@@ -69,18 +69,38 @@ static void apply(const struct tor_choice *choice, struct tor_plan_req *req,
 	req->param[TORCOLL_PARAM_EXCLUDE] = 0;
 }
 
+/* See tor_op_begin(). */
+static u32 planned_as(u32 collective)
+{
+	return collective == TORCOLL_BARRIER ? TORCOLL_ALLREDUCE : collective;
+}
+
+int tor_auto_prepare(struct tor_chooser *chooser, u32 collective)
+{
+	return tor_chooser_make(chooser, planned_as(collective));
+}
+
+void tor_auto_forget(struct tor_chooser *chooser, u32 collective)
+{
+	tor_chooser_forget(chooser, planned_as(collective));
+}
+
 int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
 		  const struct tor_plan_req *req, enum tor_level level, u32 elem, u32 rank,
 		  const char **why)
 {
-	/* see tor_op_begin() */
-	u32 collective = req->collective == TORCOLL_BARRIER ? TORCOLL_ALLREDUCE : req->collective;
+	u32 collective = planned_as(req->collective);
 	bool known = chooser && tor_chooser_knows(chooser, collective);
 	u32 excluded = req->param[TORCOLL_PARAM_EXCLUDE];
 	struct tor_plan_req named = *req;
 	struct tor_choice choice;
 	int err = -EOPNOTSUPP;
 
+	/* a plain choice instead would differ from the other ranks' */
+	if (chooser && !tor_chooser_ready(chooser, collective)) {
+		*why = "the tables of plans are missing";
+		return -ENOMEM;
+	}
 	*why = "no algorithm is left that could serve this";
 	/* what was chosen without a look at root and counts may refuse them */
 	while (err == -EOPNOTSUPP) {

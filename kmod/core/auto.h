@@ -10,9 +10,22 @@
 #include "choose.h"
 
 /**
+ * tor_auto_prepare - make the tables that tor_auto_plan() needs for a collective, unless they are there
+ * @chooser: tables of the comm
+ * @collective: enum torcoll_collective
+ *
+ * Context: may wait for memory; one at a time.
+ * Return: as tor_chooser_make().
+ */
+int tor_auto_prepare(struct tor_chooser *chooser, u32 collective);
+
+/* Nobody will ask for them. */
+void tor_auto_forget(struct tor_chooser *chooser, u32 collective);
+
+/**
  * tor_auto_plan - choose an algorithm and its parameters, and make the plan
  * @p: to fill; p->req says what was chosen
- * @chooser: tables of the comm, or NULL
+ * @chooser: tables of the comm, prepared for this collective, or NULL
  * @req: the request; its algorithm is not looked at. Parameters that are given stand; TORCOLL_PARAM_EXCLUDE is
  *	obeyed, and does not get into p->req
  * @level: what the result must be

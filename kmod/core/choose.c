@@ -250,26 +250,13 @@ const struct tor_choice *tor_table_find(const struct tor_table *table, u64 bytes
 
 /* --- choosers --- */
 
-int tor_chooser_init(struct tor_chooser *c, const struct tor_torus *torus, const u32 *members,
-		     u32 ranks, const struct tor_rates *rates)
+void tor_chooser_init(struct tor_chooser *c, const struct tor_torus *torus, const u32 *members,
+		      u32 ranks, const struct tor_rates *rates)
 {
-	struct tor_plan_req req = { .torus = torus, .members = members, .ranks = ranks };
-	enum tor_level level;
-	int err;
-
+	c->torus = torus;
+	c->members = members;
+	c->ranks = ranks;
 	c->rates = *rates;
-	for (req.collective = TORCOLL_ALLREDUCE; req.collective < TOR_CHOSEN_COLLECTIVES;
-	     req.collective++) {
-		struct tor_offers *o = &c->offers[req.collective];
-
-		err = tor_offers_make(o, &req);
-		if (err)
-			return err;
-		for (level = 0; level < TOR_LEVELS; level++)
-			tor_table_make(&c->table[req.collective][level], o, rates, level,
-				       TOR_ALGO_MASK_ALL);
-	}
-	return 0;
 }
 
 void tor_chooser_free(struct tor_chooser *c)
@@ -277,7 +264,44 @@ void tor_chooser_free(struct tor_chooser *c)
 	u32 i;
 
 	for (i = 0; i < TOR_CHOSEN_COLLECTIVES; i++)
-		tor_offers_free(&c->offers[i]);
+		tor_chooser_forget(c, i);
+}
+
+int tor_chooser_make(struct tor_chooser *c, u32 collective)
+{
+	struct tor_plan_req req = {
+		.torus = c->torus,
+		.members = c->members,
+		.ranks = c->ranks,
+		.collective = collective,
+	};
+	struct tor_offers o;
+	enum tor_level level;
+	int err;
+
+	if (tor_chooser_ready(c, collective))
+		return 0;
+	err = tor_offers_make(&o, &req);
+	if (err)
+		return err;
+	for (level = 0; level < TOR_LEVELS; level++)
+		tor_table_make(&c->table[collective][level], &o, &c->rates, level,
+			       TOR_ALGO_MASK_ALL);
+	c->offers[collective].offer = o.offer;
+	/* whoever adds up memory looks at it at any time */
+	WRITE_ONCE(c->offers[collective].n, o.n);
+	c->made[collective] = true;
+	return 0;
+}
+
+void tor_chooser_forget(struct tor_chooser *c, u32 collective)
+{
+	if (collective >= TOR_CHOSEN_COLLECTIVES)
+		return;
+	tor_env_table_free(c->offers[collective].offer);
+	c->offers[collective].offer = NULL;
+	WRITE_ONCE(c->offers[collective].n, 0);
+	c->made[collective] = false;
 }
 
 u64 tor_chooser_memory(const struct tor_chooser *c)
@@ -286,7 +310,7 @@ u64 tor_chooser_memory(const struct tor_chooser *c)
 	u32 i;
 
 	for (i = 0; i < TOR_CHOSEN_COLLECTIVES; i++)
-		bytes += c->offers[i].n * sizeof(*c->offers[i].offer);
+		bytes += (u64)READ_ONCE(c->offers[i].n) * sizeof(*c->offers[i].offer);
 	return bytes;
 }
 

@@ -89,28 +89,46 @@ const struct tor_choice *tor_table_find(const struct tor_table *table, u64 bytes
 
 #define TOR_CHOSEN_COLLECTIVES	6	/* TORCOLL_ALLREDUCE to TORCOLL_REDUCE, and none */
 
-/* What a comm chooses by. Of allocated memory, it is large. */
+/*
+ * What a comm chooses by. Of allocated memory, it is large. A collective's tables are made when they are first
+ * asked for: walking through all plans takes milliseconds, and few programs call everything.
+ */
 struct tor_chooser {
+	const struct tor_torus *torus;
+	const u32 *members;
+	u32 ranks;
 	struct tor_rates rates;
+	bool made[TOR_CHOSEN_COLLECTIVES];
 	struct tor_offers offers[TOR_CHOSEN_COLLECTIVES];
 	struct tor_table table[TOR_CHOSEN_COLLECTIVES][TOR_LEVELS];
 };
 
 /**
- * tor_chooser_init - make the tables of a comm
- * @c: zeroed; free it with tor_chooser_free(), also after an error
- * @torus: the fabric's shape
- * @members: as of struct tor_plan_req
+ * tor_chooser_init - what the tables of a comm are to be made of
+ * @c: zeroed; free it with tor_chooser_free()
+ * @torus: the fabric's shape; it must stay
+ * @members: as of struct tor_plan_req; they must stay
  * @ranks: likewise
  * @rates: of the fabric; all ranks must have the same, since each chooses by itself
- *
- * Return: 0 or -ENOMEM.
  */
-int tor_chooser_init(struct tor_chooser *c, const struct tor_torus *torus, const u32 *members,
-		     u32 ranks, const struct tor_rates *rates);
+void tor_chooser_init(struct tor_chooser *c, const struct tor_torus *torus, const u32 *members,
+		      u32 ranks, const struct tor_rates *rates);
 void tor_chooser_free(struct tor_chooser *c);
 
-/* Bytes that it takes up. */
+/**
+ * tor_chooser_make - make the tables of a collective, unless they are there
+ * @c: chooser
+ * @collective: enum torcoll_collective; for those that no tables cover nothing is made
+ *
+ * Context: may wait for memory; one at a time.
+ * Return: 0, or -ENOMEM and nothing was made.
+ */
+int tor_chooser_make(struct tor_chooser *c, u32 collective);
+
+/* The collective's tables are not wanted: its user may not have so much memory. */
+void tor_chooser_forget(struct tor_chooser *c, u32 collective);
+
+/* Bytes that it takes up, now; tables may be under way. */
 u64 tor_chooser_memory(const struct tor_chooser *c);
 
 /**
@@ -126,6 +144,12 @@ u64 tor_chooser_memory(const struct tor_chooser *c);
  */
 bool tor_choose(const struct tor_chooser *c, u32 collective, enum tor_level level, u32 excluded,
 		u64 bytes, struct tor_choice *choice);
+
+/* Have tables been made, if there are any for this? */
+static inline bool tor_chooser_ready(const struct tor_chooser *c, u32 collective)
+{
+	return collective >= TOR_CHOSEN_COLLECTIVES || c->made[collective];
+}
 
 /* Is there any plan whose cost is known? Not so with a single rank, and with long lists of nodes. */
 static inline bool tor_chooser_knows(const struct tor_chooser *c, u32 collective)

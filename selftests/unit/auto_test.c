@@ -131,10 +131,27 @@ static void auto__parameters_stand(void **state)
 	assert_int_equal(refusal(&chooser, &req, TOR_LEVEL_ANY), -EINVAL);
 }
 
+/* A rank without tables must not choose otherwise than the others. */
+static void auto__without_tables(void **state)
+{
+	struct tor_plan_req req = { .torus = &torus, .ranks = torus.nodes, .count = 64 };
+	struct tor_chooser unmade = { .ranks = 0 };
+
+	req.collective = TORCOLL_BARRIER;
+	assert_int_equal(refusal(&unmade, &req, TOR_LEVEL_ANY), -ENOMEM);
+	req.collective = TORCOLL_SCAN;
+	chosen(&unmade, &req, TOR_LEVEL_ANY);
+}
+
 static int setup(void **state)
 {
+	u32 collective;
+
 	assert_int_equal(tor_torus_init(&torus, ARRAY_SIZE(side), side, 2), 0);
-	return tor_chooser_init(&chooser, &torus, NULL, torus.nodes, &tor_rates_default);
+	tor_chooser_init(&chooser, &torus, NULL, torus.nodes, &tor_rates_default);
+	for (collective = 1; collective < TORCOLL_COLL_COUNT; collective++)
+		assert_int_equal(tor_auto_prepare(&chooser, collective), 0);
+	return 0;
 }
 
 static int teardown(void **state)
@@ -148,6 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(auto__by_tables),
+		cmocka_unit_test(auto__without_tables),
 		cmocka_unit_test(auto__excluded),
 		cmocka_unit_test(auto__serves_all),
 		cmocka_unit_test(auto__sequential),

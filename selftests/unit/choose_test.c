@@ -199,7 +199,9 @@ static void choose__as_asked(void **state)
 	struct tor_choice choice;
 	u32 first;
 
-	assert_int_equal(tor_chooser_init(c, &t, NULL, 16, &software), 0);
+	tor_chooser_init(c, &t, NULL, 16, &software);
+	assert_int_equal(tor_chooser_make(c, TORCOLL_ALLREDUCE), 0);
+	assert_int_equal(tor_chooser_make(c, TORCOLL_REDUCE), 0);
 	assert_true(tor_choose(c, TORCOLL_ALLREDUCE, TOR_LEVEL_ANY, 0, 1 << 20, &choice));
 	first = choice.algorithm;
 	assert_true(tor_choose(c, TORCOLL_ALLREDUCE, TOR_LEVEL_ANY, 1U << first, 1 << 20, &choice));
@@ -220,11 +222,46 @@ static void choose__waits_for_memory(void **state)
 	struct tor_torus t = torus_of((u32[]){ 4, 4, 0 });
 	struct tor_chooser *c = calloc(1, sizeof(*c));
 
-	assert_int_equal(tor_chooser_init(c, &t, NULL, 16, &software), 0);
+	tor_chooser_init(c, &t, NULL, 16, &software);
+	assert_int_equal(tor_chooser_make(c, TORCOLL_ALLREDUCE), 0);
 	assert_true(host.allocs);
 	assert_int_equal(host.table_allocs, host.allocs);
 	tor_chooser_free(c);
 	free(c);
+}
+
+/* A collective's tables are made when asked for, once; memory that could not be had is asked for again. */
+static void choose__when_asked(void **state)
+{
+	struct tor_torus t = torus_of((u32[]){ 4, 4, 0 });
+	struct tor_chooser *c = calloc(1, sizeof(*c));
+	u64 empty, one;
+	u32 allocs;
+
+	tor_chooser_init(c, &t, NULL, 16, &software);
+	empty = tor_chooser_memory(c);
+	assert_false(tor_chooser_ready(c, TORCOLL_ALLREDUCE));
+	assert_true(tor_chooser_ready(c, TORCOLL_ALLTOALL));
+	host_reset();
+	host.fail_mask = 1;
+	assert_int_equal(tor_chooser_make(c, TORCOLL_ALLREDUCE), -ENOMEM);
+	host_reset();
+	assert_false(tor_chooser_ready(c, TORCOLL_ALLREDUCE));
+	assert_int_equal(tor_chooser_memory(c), empty);
+	assert_int_equal(tor_chooser_make(c, TORCOLL_ALLREDUCE), 0);
+	one = tor_chooser_memory(c);
+	assert_true(one > empty);
+	allocs = host.allocs;
+	assert_int_equal(tor_chooser_make(c, TORCOLL_ALLREDUCE), 0);
+	assert_int_equal(tor_chooser_make(c, TORCOLL_ALLTOALL), 0);
+	assert_int_equal(host.allocs, allocs);
+	assert_false(tor_chooser_ready(c, TORCOLL_REDUCE));
+	tor_chooser_forget(c, TORCOLL_ALLREDUCE);
+	assert_false(tor_chooser_ready(c, TORCOLL_ALLREDUCE));
+	assert_int_equal(tor_chooser_memory(c), empty);
+	tor_chooser_free(c);
+	free(c);
+	host_check_idle();
 }
 
 /* Members that form no torus, and many of them. */
@@ -239,8 +276,9 @@ static void choose__lists(void **state)
 	for (i = 0; i < ARRAY_SIZE(many); i++)
 		many[i] = i * 7 % 256;
 	for (i = 0; i < 2; i++) {
-		assert_int_equal(tor_chooser_init(c, &t, i ? many : few, i ? 200 : 5, &software), 0);
+		tor_chooser_init(c, &t, i ? many : few, i ? 200 : 5, &software);
 		for (coll = TORCOLL_ALLREDUCE; coll <= TORCOLL_REDUCE; coll++) {
+			assert_int_equal(tor_chooser_make(c, coll), 0);
 			assert_true(tor_choose(c, coll, TOR_LEVEL_AGREES, 0, 8, &choice));
 			assert_true(tor_choose(c, coll, TOR_LEVEL_ANY, 0, 1 << 24, &choice));
 		}
@@ -304,6 +342,7 @@ int main(void)
 		cmocka_unit_test(offers__without_memory),
 		cmocka_unit_test(choose__as_asked),
 		cmocka_unit_test(choose__waits_for_memory),
+		cmocka_unit_test(choose__when_asked),
 		cmocka_unit_test(choose__lists),
 		cmocka_unit_test(choose__levels),
 		cmocka_unit_test(offers__soon_made),
