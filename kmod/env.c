@@ -81,6 +81,7 @@ static bool has_isa(enum tor_isa isa)
 		return true;
 	case TOR_ISA_AVX2:
 		return boot_cpu_has(X86_FEATURE_AVX2) && boot_cpu_has(X86_FEATURE_F16C) &&
+		       boot_cpu_has(X86_FEATURE_FMA) &&
 		       cpu_has_xfeatures(XFEATURE_MASK_SSE | XFEATURE_MASK_YMM, NULL);
 	case TOR_ISA_AVX512:
 		return boot_cpu_has(X86_FEATURE_AVX512F) && boot_cpu_has(X86_FEATURE_AVX512BW) &&
@@ -92,9 +93,9 @@ static bool has_isa(enum tor_isa isa)
 	}
 }
 
-static u64 time_sum(void *dst, const void *src, size_t n)
+static u64 time_sum(u32 type, void *dst, const void *src, size_t bytes)
 {
-	tor_reduce_fn sum = tor_reduce_kernel(TORCOLL_F32, TORCOLL_SUM);
+	tor_reduce_fn sum = tor_reduce_kernel(type, TORCOLL_SUM);
 	u64 best = U64_MAX;
 	int i;
 
@@ -103,15 +104,18 @@ static u64 time_sum(void *dst, const void *src, size_t n)
 
 		kernel_fpu_begin();
 		start = ktime_get_ns();
-		sum(dst, src, n / sizeof(u32));
+		sum(dst, src, bytes / tor_type_size(type));
 		best = min(best, ktime_get_ns() - start);
 		kernel_fpu_end();
 	}
 	return best;
 }
 
-/* Wider is not always faster: some CPUs lower their clock, emulators work word by word. */
-static void choose_isa(void *buf)
+/*
+ * For each type by itself. Wider is not always faster: some CPUs lower their clock, some convert f16 at half the rate,
+ * emulators work word by word.
+ */
+static void choose_isa(u32 type, void *buf)
 {
 	enum tor_isa isa, fastest = TOR_ISA_SSE2;
 	u64 best = U64_MAX;
@@ -121,14 +125,14 @@ static void choose_isa(void *buf)
 
 		if (!has_isa(isa))
 			continue;
-		tor_reduce_init(isa);
-		time = time_sum(buf, buf + MEASURED / 2, MEASURED / 2);
+		tor_reduce_use(type, isa);
+		time = time_sum(type, buf, buf + MEASURED / 2, MEASURED / 2);
 		if (time < best) {
 			best = time;
 			fastest = isa;
 		}
 	}
-	tor_reduce_init(fastest);
+	tor_reduce_use(type, fastest);
 }
 #endif
 
@@ -137,13 +141,16 @@ int tor_env_init(void)
 	int err = tor_crc_init();
 #ifdef CONFIG_X86_64
 	void *buf;
+	u32 type;
 
 	if (err)
 		return err;
 	buf = kzalloc(MEASURED, GFP_KERNEL);
 	if (!buf)
 		return -ENOMEM;
-	choose_isa(buf);
+	for (type = 0; type < TORCOLL_TYPE_COUNT; type++)
+		if (tor_type_is_float(type))
+			choose_isa(type, buf);
 	kfree(buf);
 #endif
 	return err;

@@ -41,7 +41,12 @@ static const struct tor_simd *const simd[TOR_ISA_COUNT] = {
 	[TOR_ISA_AVX512] = &tor_simd_avx512,
 };
 
-static const struct tor_simd *float_kernels = &tor_simd_sse2;
+static const struct tor_simd_type *float_kernels[TORCOLL_TYPE_COUNT] = {
+	[TORCOLL_F16] = &tor_simd_sse2.f16,
+	[TORCOLL_BF16] = &tor_simd_sse2.bf16,
+	[TORCOLL_F32] = &tor_simd_sse2.f32,
+	[TORCOLL_F64] = &tor_simd_sse2.f64,
+};
 
 static const u8 type_sizes[TORCOLL_TYPE_COUNT] = {
 	[TORCOLL_I8] = 1,
@@ -99,18 +104,7 @@ static tor_reduce_fn float_kernel(const struct tor_simd_type *kernels, u32 redop
 
 static const struct tor_simd_type *float_kernels_of(u32 type)
 {
-	switch (type) {
-	case TORCOLL_F16:
-		return &float_kernels->f16;
-	case TORCOLL_BF16:
-		return &float_kernels->bf16;
-	case TORCOLL_F32:
-		return &float_kernels->f32;
-	case TORCOLL_F64:
-		return &float_kernels->f64;
-	default:
-		return NULL;
-	}
+	return type < TORCOLL_TYPE_COUNT ? float_kernels[type] : NULL;
 }
 
 static const tor_reduce_fn integer_quotients[TORCOLL_TYPE_COUNT] = {
@@ -151,7 +145,28 @@ tor_reduce_fn tor_reduce_kernel(u32 type, u32 redop)
 	}
 }
 
+void tor_reduce_use(u32 type, enum tor_isa isa)
+{
+	switch (type) {
+	case TORCOLL_F16:
+		float_kernels[type] = &simd[isa]->f16;
+		break;
+	case TORCOLL_BF16:
+		float_kernels[type] = &simd[isa]->bf16;
+		break;
+	case TORCOLL_F32:
+		float_kernels[type] = &simd[isa]->f32;
+		break;
+	case TORCOLL_F64:
+		float_kernels[type] = &simd[isa]->f64;
+		break;
+	}
+}
+
 void tor_reduce_init(enum tor_isa isa)
 {
-	float_kernels = simd[isa];
+	u32 type;
+
+	for (type = 0; type < TORCOLL_TYPE_COUNT; type++)
+		tor_reduce_use(type, isa);
 }

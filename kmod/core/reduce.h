@@ -44,12 +44,15 @@ tor_reduce_fn tor_reduce_quotient(u32 type);
 /* Instruction sets that float kernels exist for; see kmod/simd/ for what each needs of a CPU. */
 enum tor_isa {
 	TOR_ISA_SSE2,
-	TOR_ISA_AVX2,		/* and F16C */
+	TOR_ISA_AVX2,		/* and F16C and FMA */
 	TOR_ISA_AVX512,		/* F, BW, DQ and VL */
 	TOR_ISA_COUNT
 };
 
 /* Use the float kernels of @isa, which this CPU has. Before the first tor_reduce_kernel(). */
 void tor_reduce_init(enum tor_isa isa);
+
+/* The same for one float type alone. */
+void tor_reduce_use(u32 type, enum tor_isa isa);
 
 #endif

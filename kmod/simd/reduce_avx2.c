@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Float kernels for AVX2 and F16C, which comes with it. Compile with -mavx2 -mf16c -ffp-contract=off;
- * run where the CPU has both and the OS keeps their registers.
+ * Float kernels for AVX2, and F16C and FMA, which come with it. Compile with -mavx2 -mf16c -ffp-contract=off;
+ * run where the CPU has all three and the OS keeps their registers.
  */
 #define TOR_SIMD_NAME(x)	x##_avx2
 #define TOR_SIMD_BYTES		32
@@ -10,5 +10,13 @@
 /* 0: to the nearest, ties to even */
 #define TOR_SIMD_WIDEN(f, h)	asm("vcvtph2ps %1, %0" : "=x" (f) : "xm" (h))
 #define TOR_SIMD_NARROW(h, f)	asm("vcvtps2ph $0, %1, %0" : "=x" (h) : "x" (f))
+
+/* of odd words from u, of even ones from l */
+#define TOR_SIMD_JOIN_WORDS(r, u, l)	\
+	asm("vpblendw $0xaa, %1, %2, %0" : "=x" (r) : "x" (u), "x" (l))
+
+/* a = one * a + b; of several NaNs it is a */
+#define TOR_SIMD_MULTIPLY_ADD(a, one, b)	\
+	asm("vfmadd213ps %1, %2, %0" : "+x" (a) : "x" (b), "x" (one))
 
 #include "reduce_float.h"

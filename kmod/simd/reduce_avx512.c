@@ -9,4 +9,10 @@
 #define TOR_SIMD_WIDEN(f, h)	asm("vcvtph2ps %1, %0" : "=v" (f) : "vm" (h))
 #define TOR_SIMD_NARROW(h, f)	asm("vcvtps2ph $0, %1, %0" : "=v" (h) : "v" (f))
 
+/* a = any function of the bits of a, b and c, by its table */
+#define TOR_SIMD_TERNARY(table, a, b, c)	\
+	asm("vpternlogd %3, %2, %1, %0" : "+v" (a) : "v" (b), "v" (c), "i" (table))
+#define TOR_SIMD_AND_NOT_AND	0x70		/* a & ~(b & c) */
+#define TOR_SIMD_OR_AND		0xf8		/* a | (b & c) */
+
 #include "reduce_float.h"

@@ -6,7 +6,8 @@
  *	TOR_SIMD_BYTES		bytes of a vector
  *	TOR_SIMD_DO(op, a, b)	asm: a = a op b by instruction op ("addps", ...), a the first operand
  *
- * and, for reduce_half.h, TOR_SIMD_WIDEN(f, h) and TOR_SIMD_NARROW(h, f) if it has instructions for them.
+ * and, for reduce_half.h, of these what it has instructions for: TOR_SIMD_WIDEN(f, h), TOR_SIMD_NARROW(h, f),
+ * TOR_SIMD_MULTIPLY_ADD(a, one, b), TOR_SIMD_JOIN_WORDS(r, u, l), TOR_SIMD_TERNARY(table, a, b, c).
  *
  * Why asm for sums and products: of two NaNs x86 returns the first operand's, and the compiler, for which
  * addition commutes, may swap the operands in one variant and not in the other. Comparisons and

@@ -43,17 +43,6 @@ struct vec_key {
 
 #define TOR_SIMD_SELECT(mask, a, b)	(((a) & (BITS_VEC)(mask)) | ((b) & ~(BITS_VEC)(mask)))
 
-/*
- * The upper half of what was computed from two bf16, rounded; the lower half is whatever. A NaN stays the same: it is
- * quiet, and one of the two or the default one, so its lower half is 0, and 0x8000 at most is added to that.
- */
-static inline BITS_VEC TOR_SIMD_NAME(round_bf16)(WIDE_VEC f)
-{
-	BITS_VEC x = (BITS_VEC)f;
-
-	return x + 0x7fff + ((x >> 16) & 1);
-}
-
 #ifdef TOR_SIMD_WIDEN
 static inline WIDE_VEC TOR_SIMD_NAME(widen_f16)(HALF_VEC h)
 {
@@ -107,20 +96,98 @@ static inline HALF_VEC TOR_SIMD_NAME(narrow_f16)(WIDE_VEC f)
 }
 #endif
 
+/*
+ * a = a op b. A multiplication by one and addition, rounded once, is an addition; AMD's processors do it where they
+ * multiply, while those parts of them that add are busy with conversions and shifts.
+ */
+static inline void TOR_SIMD_NAME(add_wide)(WIDE_VEC *a, const WIDE_VEC *b)
+{
+#ifdef TOR_SIMD_MULTIPLY_ADD
+	BITS_VEC x = (BITS_VEC)*a;
+
+	TOR_SIMD_MULTIPLY_ADD(*a, (WIDE_VEC)(x - x + 0x3f800000), *b);
+#else
+	TOR_SIMD_DO("addps", *a, *b);
+#endif
+}
+
+static inline void TOR_SIMD_NAME(mul_wide)(WIDE_VEC *a, const WIDE_VEC *b)
+{
+	TOR_SIMD_DO("mulps", *a, *b);
+}
+
+static inline void TOR_SIMD_NAME(div_wide)(WIDE_VEC *a, const WIDE_VEC *b)
+{
+	TOR_SIMD_DO("divps", *a, *b);
+}
+
 #define TOR_SIMD_F16_STEP(op)								\
 static inline void TOR_SIMD_NAME(op##_step_f16)(char *d, const char *s)			\
 {											\
 	WIDE_VEC a = TOR_SIMD_NAME(widen_f16)(((struct vec_half *)d)->v);		\
 	WIDE_VEC b = TOR_SIMD_NAME(widen_f16)(((const struct vec_half *)s)->v);		\
 											\
-	TOR_SIMD_DO(#op "ps", a, b);							\
+	TOR_SIMD_NAME(op##_wide)(&a, &b);						\
 	((struct vec_half *)d)->v = TOR_SIMD_NAME(narrow_f16)(a);			\
 }
 
 /*
  * Two bf16 lie in a word: the upper one is a float once the lower one is masked out, the lower one once it is
  * shifted up. So nothing has to be moved from lane to lane. Little endian, as all that have these instructions.
+ *
+ * What was computed of them is rounded and put together here, two ways, by what an instruction set is good at. A NaN
+ * stays the same: it is quiet, and one of the two operands or the default one, so its lower half is 0.
  */
+#ifdef TOR_SIMD_TERNARY
+/* With half a unit added, all is cut off rightly but ties: they are even, and so is what 0x17fff more makes odd. */
+static inline BITS_VEC TOR_SIMD_NAME(round_word)(BITS_VEC x)
+{
+	BITS_VEC one = x - x + 0x10000;
+	BITS_VEC r = x + 0x8000;
+
+	TOR_SIMD_TERNARY(TOR_SIMD_AND_NOT_AND, r, x + 0x17fff, one);
+	return r;
+}
+
+static inline KEY_VEC TOR_SIMD_NAME(round_bf16)(WIDE_VEC upper, WIDE_VEC lower)
+{
+	BITS_VEC u = TOR_SIMD_NAME(round_word)((BITS_VEC)upper);
+	BITS_VEC r = TOR_SIMD_NAME(round_word)((BITS_VEC)lower) >> 16;
+
+	TOR_SIMD_TERNARY(TOR_SIMD_OR_AND, r, u, r - r + 0xffff0000);
+	return (KEY_VEC)r;
+}
+#else
+/* The upper words of @u and the lower words of @l. */
+static inline KEY_VEC TOR_SIMD_NAME(join_words)(BITS_VEC u, BITS_VEC l)
+{
+#ifdef TOR_SIMD_JOIN_WORDS
+	KEY_VEC r;
+
+	TOR_SIMD_JOIN_WORDS(r, u, l);
+	return r;
+#else
+	return (KEY_VEC)((u & 0xffff0000) | (l & 0xffff));
+#endif
+}
+
+/*
+ * Both at once, in 16 bits: the upper halves are the results if cut off, the lower halves say whether they go up by
+ * one. They do if the lower half's first bit is set, except in a tie, 0x8000, where they do if they are odd. So 1 is
+ * taken from the lower halves of even results, down to 0 at most, and then that bit decides alone.
+ */
+static inline KEY_VEC TOR_SIMD_NAME(round_bf16)(WIDE_VEC upper, WIDE_VEC lower)
+{
+	BITS_VEC u = (BITS_VEC)upper, l = (BITS_VEC)lower;
+	KEY_VEC cut = TOR_SIMD_NAME(join_words)(u, l >> 16);
+	KEY_VEC rest = TOR_SIMD_NAME(join_words)(u << 16, l);
+	KEY_VEC even = ~cut & 1;
+
+	TOR_SIMD_DO("psubusw", rest, even);
+	return cut - (rest >> 15);
+}
+#endif
+
 #define TOR_SIMD_BF16_STEP(op)								\
 static inline void TOR_SIMD_NAME(op##_step_bf16)(char *d, const char *s)		\
 {											\
@@ -131,10 +198,9 @@ static inline void TOR_SIMD_NAME(op##_step_bf16)(char *d, const char *s)		\
 	WIDE_VEC c = (WIDE_VEC)(to << 16);						\
 	WIDE_VEC e = (WIDE_VEC)(from << 16);						\
 											\
-	TOR_SIMD_DO(#op "ps", a, b);							\
-	TOR_SIMD_DO(#op "ps", c, e);							\
-	((struct vec_bits *)d)->v = (TOR_SIMD_NAME(round_bf16)(a) & 0xffff0000) |	\
-				    TOR_SIMD_NAME(round_bf16)(c) >> 16;			\
+	TOR_SIMD_NAME(op##_wide)(&a, &b);						\
+	TOR_SIMD_NAME(op##_wide)(&c, &e);						\
+	((struct vec_key *)d)->v = TOR_SIMD_NAME(round_bf16)(a, c);			\
 }
 
 /* Take src's where it is before dst's or the only NaN. As numbers of 16 bits, -0 is before +0. */

@@ -250,7 +250,8 @@ static bool has_isa(u32 isa)
 	case TOR_ISA_SSE2:
 		return true;
 	case TOR_ISA_AVX2:
-		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") &&
+		       __builtin_cpu_supports("fma");
 	default:
 		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
 		       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");

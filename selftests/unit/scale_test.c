@@ -190,7 +190,8 @@ int main(void)
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c")) {
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") &&
+	    __builtin_cpu_supports("fma")) {
 		tor_reduce_init(TOR_ISA_AVX2);
 		failed += cmocka_run_group_tests(tests, NULL, NULL);
 	}

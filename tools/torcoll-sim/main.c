@@ -358,7 +358,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 #ifdef __x86_64__
-	tor_reduce_init(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") ?
+	tor_reduce_init(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") &&
+			__builtin_cpu_supports("fma") ?
 			TOR_ISA_AVX2 : TOR_ISA_SSE2);
 #endif
 	if (!scenario_file && !show && !minimise)
