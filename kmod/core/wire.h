@@ -137,12 +137,18 @@ static inline bool tor_wire_unit_ok(u32 unit)
 }
 
 /*
- * Which of two equally long ways a frame goes on from here, 0 or 1. Units are multiples of the alignment, so frames
- * of even index go one way and those of odd index one way: what left its sender by the same way stays together.
+ * Which of two equally long ways a frame goes on from here, 0 or 1. A forwarder does not know the unit, so it
+ * cannot tell a frame's index; its offset is mixed instead (Appleby's MurmurHash3, the half of its finalizer), so that
+ * frames of any unit go about half each way, and independently of which way they left their sender.
  */
 static inline u32 tor_wire_tie(u64 offset, u8 channel)
 {
-	return ((u32)(offset / TOR_WIRE_UNIT_ALIGN) ^ channel) & 1;
+	u32 x = (u32)(offset / TOR_WIRE_UNIT_ALIGN);
+
+	x *= 0x85ebca6bU;
+	x ^= x >> 13;
+	x *= 0xc2b2ae35U;
+	return (x >> 31 ^ channel) & 1;
 }
 
 /* Bytes of header and acks. */

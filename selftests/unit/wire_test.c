@@ -527,6 +527,29 @@ static void tor_counter_name__all_and_none(void **state)
 	assert_string_equal(tor_counter_name(TOR_C_DROP_HEADER_CRC), "drop_header_crc");
 }
 
+/* Of a transfer's frames about half go each way, whatever their size, and never many in a row go one way. */
+static void tor_wire_tie__half_each_way(void **state)
+{
+	static const u32 units[] = { 64, 128, 1408, 1472, 4032, 8832, 8896, 9216, 16384, 32768, 65472 };
+	u32 i, k, ones, run, way, last;
+
+	for (i = 0; i < ARRAY_SIZE(units); i++) {
+		ones = 0;
+		run = 0;
+		last = 2;
+		for (k = 0; k < 256; k++) {
+			way = tor_wire_tie((u64)k * units[i], 0);
+			assert_true(way <= 1);
+			assert_int_equal(tor_wire_tie((u64)k * units[i], 1), !way);
+			ones += way;
+			run = way == last ? run + 1 : 1;
+			last = way;
+			assert_true(run <= 16);
+		}
+		assert_in_range(ones, 128 - 40, 128 + 40);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -548,6 +571,7 @@ int main(void)
 		cmocka_unit_test(tor_wire_get_hello__reads_what_was_put),
 		cmocka_unit_test(tor_wire_get_hello__refuses_nonsense),
 		cmocka_unit_test(tor_wire_get_abort__reads_what_was_put),
+		cmocka_unit_test(tor_wire_tie__half_each_way),
 		cmocka_unit_test(tor_wire_get_comm__reads_what_was_put),
 		cmocka_unit_test(tor_wire_get_comm__refuses_nonsense),
 		cmocka_unit_test(tor_counter_name__all_and_none),
