@@ -31,10 +31,11 @@
  * @said_at: time of the last regular hello, ns
  * @floods: how often news may be passed on at once; @flooded: as of when, ns
  * @told: the records that hellos carry just now, @ntold of them; @said: the body of one
- * @slowest: the longest round trip of a transfer lately, us; a hint, see xfer.h
  * @joins: comms being created, struct tor_join; @shrinks: being shrunk, struct tor_shrink; the surroundings' join
  *	lock covers them all
  * @generation: comms created with this node as rank 0
+ * @slowest: the longest round trip of a transfer lately, us; a hint, see xfer.h. Written by whoever gets
+ *	acknowledgements, so it lies among what frames do not look at
  */
 struct tor_node {
 	struct tor_torus torus;
@@ -57,10 +58,10 @@ struct tor_node {
 	u32 ntold;
 	u8 said[sizeof(struct torcoll_hello) +
 		TORCOLL_HELLO_RECORDS_MAX * sizeof(struct torcoll_link_record)];
-	u32 slowest;
 	struct list_head joins;
 	struct list_head shrinks;
 	u32 generation;
+	u32 slowest;
 };
 
 /**

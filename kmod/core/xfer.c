@@ -157,7 +157,10 @@ static void tx_round_trip(struct tor_tx *tx, u32 stamp, u64 now)
 	WRITE_ONCE(path->srtt, srtt);
 	WRITE_ONCE(path->rttvar, rttvar);
 	slowest = READ_ONCE(*tx->slowest);
-	WRITE_ONCE(*tx->slowest, max(rtt, slowest - slowest / 256));
+	slowest = max(rtt, slowest - slowest / 256);
+	/* all processors share it: it is not written for nothing */
+	if (slowest != READ_ONCE(*tx->slowest))
+		WRITE_ONCE(*tx->slowest, slowest);
 }
 
 /* About how many of our frames wait in queues on the way (Brakmo and Peterson, TCP Vegas, 1995). */
