@@ -79,8 +79,6 @@ static bool take_switch(const char *word)
 		opt.pretty = true;
 	else if (is_option(word, "-a", "all"))
 		opt.all = true;
-	else if (is_option(word, "-f", "force"))
-		opt.force = true;
 	else
 		return false;
 	return true;

@@ -271,8 +271,16 @@ static bool node_is_up(struct up *up, uint32_t node)
 	       view_is(up, node, &fabric_view, knows_no_dead_link);
 }
 
+/* There is room for @left complaints. Return: is there any for one more? */
+static bool complain_more(uint32_t *left)
+{
+	if (*left && !--*left)
+		fputs("    and more\n", stderr);
+	return *left;
+}
+
 /* Name the ports that are not up. */
-static void complain_node(struct up *up, uint32_t node, uint32_t *left)
+static void complain_ports(struct up *up, uint32_t node, uint32_t *left)
 {
 	struct json_object *ports;
 	size_t i, n;
@@ -282,19 +290,41 @@ static void complain_node(struct up *up, uint32_t node, uint32_t *left)
 		return;
 	}
 	n = json_object_array_length(ports);
-	for (i = 0; *left && i < n; i++) {
+	for (i = 0; i < n; i++) {
 		struct json_object *port = json_object_array_get_idx(ports, i);
 
 		if (!strcmp(js_str(port, "state"), "up"))
 			continue;
-		if (!--*left) {
-			fputs("    and more\n", stderr);
+		if (!complain_more(left))
 			break;
-		}
 		fprintf(stderr, "    %s %s: %s: %s\n", netns_name(up->prefix, node),
 			js_str(port, "ifname"), js_str(port, "state"), js_str(port, "reason"));
 	}
 	json_object_put(ports);
+}
+
+/* Its own are up, but it has not heard of the others' yet. */
+static void complain_news(struct up *up, uint32_t node, uint32_t *left)
+{
+	struct json_object *fabrics, *fabric;
+	uint64_t dead;
+
+	if (view_dump(&up->conn[node], &fabric_view, NULL, &fabrics)) {
+		refused_at(up, node, "fabric show");
+		return;
+	}
+	fabric = json_object_array_get_idx(fabrics, 0);
+	dead = fabric ? js_u64(fabric, "dead_links") : 0;
+	if (dead && complain_more(left))
+		fprintf(stderr, "    %s: takes %" PRIu64 " links of the fabric to be dead\n",
+			netns_name(up->prefix, node), dead);
+	json_object_put(fabrics);
+}
+
+static void complain_node(struct up *up, uint32_t node, uint32_t *left)
+{
+	complain_ports(up, node, left);
+	complain_news(up, node, left);
 }
 
 static int complain(struct up *up, uint32_t from)
