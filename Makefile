@@ -49,6 +49,9 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 B := build
+ifeq ($(strip $(B)),)
+$(error B is empty: name the folder to build in)
+endif
 comma := ,
 
 common_flags := -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
