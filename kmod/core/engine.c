@@ -102,10 +102,12 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 		*why = "this algorithm does not reduce in the order of ranks";
 		return -EOPNOTSUPP;
 	}
+	/* where buffers alternate, ranks send each other what both then reduce */
+	if (reduces && op->plan.shape.alternates)
+		op->reduce = tor_reduce_commuting(type, redop);
 	op->own_lengths = req->from_counts;
 	op->is_float = reduces && tor_type_is_float(type);
-	/* min and max as well: which of two NaNs comes out depends on who was first */
-	op->ordered = op->is_float;
+	op->ordered = reduces && !tor_reduce_exact(type, redop);
 	/* callers may be looking for the op before */
 	WRITE_ONCE(op->seq, seq);
 	op->type = type;

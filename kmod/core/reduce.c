@@ -145,6 +145,18 @@ tor_reduce_fn tor_reduce_kernel(u32 type, u32 redop)
 	}
 }
 
+tor_reduce_fn tor_reduce_commuting(u32 type, u32 redop)
+{
+	tor_reduce_fn fn = tor_reduce_kernel(type, redop);
+	const struct tor_simd_type *kernels = float_kernels_of(type);
+
+	if (kernels && fn == kernels->sum)
+		return kernels->sum_both;
+	if (kernels && fn == kernels->prod)
+		return kernels->prod_both;
+	return fn;
+}
+
 void tor_reduce_use(u32 type, enum tor_isa isa)
 {
 	switch (type) {

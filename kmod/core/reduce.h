@@ -3,9 +3,10 @@
  * Reduction kernels: datatype x operator.
  *
  * Integers wrap in two's complement; the logical operators give 0 or 1. Floats: sums and products are
- * rounded once per step (no contraction, no reassociation), f16 and bf16 after a step in f32. min and max of
- * floats: if exactly one operand is NaN the result is that NaN, if both are, the first's (dst's) bits; -0 is
- * less than +0. So the same operands give the same bits, scalar or SIMD. Pairs: see reduce_pair.h.
+ * rounded once per step (no contraction, no reassociation), f16 and bf16 after a step in f32. If exactly one
+ * operand is NaN the result is that NaN, if both are, the first's (dst's), quiet. Minima and maxima of floats: one NaN
+ * is the result, of two the bits are or'ed; -0 is less than +0. So the same operands give the same bits, scalar or
+ * SIMD. Pairs: see reduce_pair.h.
  *
  * An average is reduced as a sum, a sum of multiples likewise: see scale.h for what comes after and before.
  */
@@ -32,11 +33,17 @@ u32 tor_type_size(u32 type);
 /* Does arithmetic on this type need the FPU? */
 bool tor_type_is_float(u32 type);
 
-/* Does the order of the operands not matter to the result, but for which of several NaNs it is? */
+/* Does the result not depend on the order and bracket in which many operands are reduced? */
 bool tor_reduce_exact(u32 type, u32 redop);
 
 /* The kernel for (type, redop), or NULL if not served. The fastest on this CPU. */
 tor_reduce_fn tor_reduce_kernel(u32 type, u32 redop);
+
+/*
+ * The same for where two ranks reduce the same two operands, each its own with the other's, and both go on with what must be
+ * the same bits: of two NaNs, the result has the bits of both, or'ed. Slower for sums and products.
+ */
+tor_reduce_fn tor_reduce_commuting(u32 type, u32 redop);
 
 /* dst[i] = dst[i] / src[i], where src[i] is not 0; integers are cut towards 0. NULL for pairs. */
 tor_reduce_fn tor_reduce_quotient(u32 type);

@@ -68,8 +68,22 @@ do {											\
 } while (0)
 
 /*
+ * Both a op b and b op a, which are the same but for two NaNs; these come out or'ed.
+ */
+#define TOR_SIMD_BOTH_STEP(type, bits, op)						\
+do {											\
+	struct type *dp = (void *)d;							\
+	const struct type *sp = (const void *)s;					\
+	__typeof__(dp->v) a = dp->v, b = sp->v, ab = a, ba = b;				\
+											\
+	TOR_SIMD_DO(op, ab, b);								\
+	TOR_SIMD_DO(op, ba, a);								\
+	((struct bits *)d)->v = (*(struct bits *)&ab).v | (*(struct bits *)&ba).v;	\
+} while (0)
+
+/*
  * Take src's value where it is strictly on the wanted side or the only NaN, else dst's, with the
- * sign bit joined where the two are equal: only zeros can be equal and different. A comparison of
+ * sign bit joined where the two are equal: only zeros can be equal and different; two NaNs are or'ed. A comparison of
  * vectors gives masks of -1 and 0, one of scalars gives 1 and 0: @neg makes a mask of it.
  */
 #define TOR_SIMD_PICK_STEP(type, bits, neg, before, join)				\
@@ -83,8 +97,9 @@ do {											\
 	__typeof__(db->v) bbits = (*(struct bits *)&b).v;				\
 	__typeof__(db->v) take = neg(((b before a) | (b != b)) & (a == a));		\
 	__typeof__(db->v) equal = neg(a == b);						\
+	__typeof__(db->v) nans = neg((a != a) & (b != b));				\
 											\
-	db->v = (bbits & take) | (join(abits, bbits, equal) & ~take);			\
+	db->v = (bbits & (take | nans)) | (join(abits, bbits, equal) & ~take);		\
 } while (0)
 
 #define TOR_SIMD_VEC_MASK(x)		(x)
@@ -120,6 +135,14 @@ TOR_SIMD_KERNEL(prod_f32, 4, TOR_SIMD_DO_STEP(vec_f32, "mulps"),
 		TOR_SIMD_DO_STEP(one_f32, "mulss"))
 TOR_SIMD_KERNEL(prod_f64, 8, TOR_SIMD_DO_STEP(vec_f64, "mulpd"),
 		TOR_SIMD_DO_STEP(one_f64, "mulsd"))
+TOR_SIMD_KERNEL(sum_both_f32, 4, TOR_SIMD_BOTH_STEP(vec_f32, vec_i32, "addps"),
+		TOR_SIMD_BOTH_STEP(one_f32, one_i32, "addss"))
+TOR_SIMD_KERNEL(sum_both_f64, 8, TOR_SIMD_BOTH_STEP(vec_f64, vec_i64, "addpd"),
+		TOR_SIMD_BOTH_STEP(one_f64, one_i64, "addsd"))
+TOR_SIMD_KERNEL(prod_both_f32, 4, TOR_SIMD_BOTH_STEP(vec_f32, vec_i32, "mulps"),
+		TOR_SIMD_BOTH_STEP(one_f32, one_i32, "mulss"))
+TOR_SIMD_KERNEL(prod_both_f64, 8, TOR_SIMD_BOTH_STEP(vec_f64, vec_i64, "mulpd"),
+		TOR_SIMD_BOTH_STEP(one_f64, one_i64, "mulsd"))
 TOR_SIMD_KERNEL(div_f32, 4, TOR_SIMD_DO_STEP(vec_f32, "divps"),
 		TOR_SIMD_DO_STEP(one_f32, "divss"))
 TOR_SIMD_KERNEL(div_f64, 8, TOR_SIMD_DO_STEP(vec_f64, "divpd"),
@@ -142,6 +165,8 @@ TOR_SIMD_KERNEL(max_f64, 8,
 #define TOR_SIMD_TYPE(type) {								\
 	.sum = TOR_SIMD_NAME(sum_##type),						\
 	.prod = TOR_SIMD_NAME(prod_##type),						\
+	.sum_both = TOR_SIMD_NAME(sum_both_##type),					\
+	.prod_both = TOR_SIMD_NAME(prod_both_##type),					\
 	.min = TOR_SIMD_NAME(min_##type),						\
 	.max = TOR_SIMD_NAME(max_##type),						\
 	.div = TOR_SIMD_NAME(div_##type),						\

@@ -97,28 +97,42 @@ static inline HALF_VEC TOR_SIMD_NAME(narrow_f16)(WIDE_VEC f)
 #endif
 
 /*
- * a = a op b. A multiplication by one and addition, rounded once, is an addition; AMD's processors do it where they
+ * a op b. A multiplication by one and addition, rounded once, is an addition; AMD's processors do it where they
  * multiply, while those parts of them that add are busy with conversions and shifts.
  */
-static inline void TOR_SIMD_NAME(add_wide)(WIDE_VEC *a, const WIDE_VEC *b)
+static inline WIDE_VEC TOR_SIMD_NAME(add)(WIDE_VEC a, WIDE_VEC b)
 {
 #ifdef TOR_SIMD_MULTIPLY_ADD
-	BITS_VEC x = (BITS_VEC)*a;
+	BITS_VEC x = (BITS_VEC)a;
 
-	TOR_SIMD_MULTIPLY_ADD(*a, (WIDE_VEC)(x - x + 0x3f800000), *b);
+	TOR_SIMD_MULTIPLY_ADD(a, (WIDE_VEC)(x - x + 0x3f800000), b);
 #else
-	TOR_SIMD_DO("addps", *a, *b);
+	TOR_SIMD_DO("addps", a, b);
 #endif
+	return a;
 }
 
-static inline void TOR_SIMD_NAME(mul_wide)(WIDE_VEC *a, const WIDE_VEC *b)
+static inline WIDE_VEC TOR_SIMD_NAME(mul)(WIDE_VEC a, WIDE_VEC b)
 {
-	TOR_SIMD_DO("mulps", *a, *b);
+	TOR_SIMD_DO("mulps", a, b);
+	return a;
 }
 
-static inline void TOR_SIMD_NAME(div_wide)(WIDE_VEC *a, const WIDE_VEC *b)
+static inline WIDE_VEC TOR_SIMD_NAME(div)(WIDE_VEC a, WIDE_VEC b)
 {
-	TOR_SIMD_DO("divps", *a, *b);
+	TOR_SIMD_DO("divps", a, b);
+	return a;
+}
+
+/* As TOR_SIMD_BOTH_STEP. */
+static inline WIDE_VEC TOR_SIMD_NAME(add_both)(WIDE_VEC a, WIDE_VEC b)
+{
+	return (WIDE_VEC)((BITS_VEC)TOR_SIMD_NAME(add)(a, b) | (BITS_VEC)TOR_SIMD_NAME(add)(b, a));
+}
+
+static inline WIDE_VEC TOR_SIMD_NAME(mul_both)(WIDE_VEC a, WIDE_VEC b)
+{
+	return (WIDE_VEC)((BITS_VEC)TOR_SIMD_NAME(mul)(a, b) | (BITS_VEC)TOR_SIMD_NAME(mul)(b, a));
 }
 
 #define TOR_SIMD_F16_STEP(op)								\
@@ -127,7 +141,7 @@ static inline void TOR_SIMD_NAME(op##_step_f16)(char *d, const char *s)			\
 	WIDE_VEC a = TOR_SIMD_NAME(widen_f16)(((struct vec_half *)d)->v);		\
 	WIDE_VEC b = TOR_SIMD_NAME(widen_f16)(((const struct vec_half *)s)->v);		\
 											\
-	TOR_SIMD_NAME(op##_wide)(&a, &b);						\
+	a = TOR_SIMD_NAME(op)(a, b);							\
 	((struct vec_half *)d)->v = TOR_SIMD_NAME(narrow_f16)(a);			\
 }
 
@@ -136,7 +150,7 @@ static inline void TOR_SIMD_NAME(op##_step_f16)(char *d, const char *s)			\
  * shifted up. So nothing has to be moved from lane to lane. Little endian, as all that have these instructions.
  *
  * What was computed of them is rounded and put together here, two ways, by what an instruction set is good at. A NaN
- * stays the same: it is quiet, and one of the two operands or the default one, so its lower half is 0.
+ * stays the same: it is quiet, and made of the operands or the default one, so its lower half is 0.
  */
 #ifdef TOR_SIMD_TERNARY
 /* With half a unit added, all is cut off rightly but ties: they are even, and so is what 0x17fff more makes odd. */
@@ -198,12 +212,12 @@ static inline void TOR_SIMD_NAME(op##_step_bf16)(char *d, const char *s)		\
 	WIDE_VEC c = (WIDE_VEC)(to << 16);						\
 	WIDE_VEC e = (WIDE_VEC)(from << 16);						\
 											\
-	TOR_SIMD_NAME(op##_wide)(&a, &b);						\
-	TOR_SIMD_NAME(op##_wide)(&c, &e);						\
+	a = TOR_SIMD_NAME(op)(a, b);							\
+	c = TOR_SIMD_NAME(op)(c, e);							\
 	((struct vec_key *)d)->v = TOR_SIMD_NAME(round_bf16)(a, c);			\
 }
 
-/* Take src's where it is before dst's or the only NaN. As numbers of 16 bits, -0 is before +0. */
+/* Take src's where it is before dst's or the only NaN; two are or'ed. As numbers of 16 bits, -0 is before +0. */
 #define TOR_SIMD_KEY(x)		((x) ^ (((x) >> 15) & 0x7fff))
 #define TOR_SIMD_HALF_PICK(type, name, before, infinity)				\
 static inline void								\
@@ -215,7 +229,7 @@ TOR_SIMD_NAME(name##_step_##type)(char *d, const char *s)				\
 	KEY_VEC nan_b = (b & 0x7fff) > (infinity);					\
 	KEY_VEC take = ((TOR_SIMD_KEY(b) before TOR_SIMD_KEY(a)) | nan_b) & ~nan_a;	\
 											\
-	((struct vec_key *)d)->v = (b & take) | (a & ~take);				\
+	((struct vec_key *)d)->v = (b & (take | (nan_a & nan_b))) | (a & ~take);	\
 }
 
 #define TOR_SIMD_HALF_KERNEL(name, step, bytes)						\
@@ -245,9 +259,13 @@ static void TOR_SIMD_NAME(name)(void *dst, const void *src, __SIZE_TYPE__ n)		\
 
 TOR_SIMD_F16_STEP(add)
 TOR_SIMD_F16_STEP(mul)
+TOR_SIMD_F16_STEP(add_both)
+TOR_SIMD_F16_STEP(mul_both)
 TOR_SIMD_F16_STEP(div)
 TOR_SIMD_BF16_STEP(add)
 TOR_SIMD_BF16_STEP(mul)
+TOR_SIMD_BF16_STEP(add_both)
+TOR_SIMD_BF16_STEP(mul_both)
 TOR_SIMD_BF16_STEP(div)
 TOR_SIMD_HALF_PICK(f16, min, <, 0x7c00)
 TOR_SIMD_HALF_PICK(f16, max, >, 0x7c00)
@@ -256,11 +274,15 @@ TOR_SIMD_HALF_PICK(bf16, max, >, 0x7f80)
 
 TOR_SIMD_HALF_KERNEL(sum_f16, add_step_f16, TOR_SIMD_BYTES / 2)
 TOR_SIMD_HALF_KERNEL(prod_f16, mul_step_f16, TOR_SIMD_BYTES / 2)
+TOR_SIMD_HALF_KERNEL(sum_both_f16, add_both_step_f16, TOR_SIMD_BYTES / 2)
+TOR_SIMD_HALF_KERNEL(prod_both_f16, mul_both_step_f16, TOR_SIMD_BYTES / 2)
 TOR_SIMD_HALF_KERNEL(div_f16, div_step_f16, TOR_SIMD_BYTES / 2)
 TOR_SIMD_HALF_KERNEL(min_f16, min_step_f16, TOR_SIMD_BYTES)
 TOR_SIMD_HALF_KERNEL(max_f16, max_step_f16, TOR_SIMD_BYTES)
 TOR_SIMD_HALF_KERNEL(sum_bf16, add_step_bf16, TOR_SIMD_BYTES)
 TOR_SIMD_HALF_KERNEL(prod_bf16, mul_step_bf16, TOR_SIMD_BYTES)
+TOR_SIMD_HALF_KERNEL(sum_both_bf16, add_both_step_bf16, TOR_SIMD_BYTES)
+TOR_SIMD_HALF_KERNEL(prod_both_bf16, mul_both_step_bf16, TOR_SIMD_BYTES)
 TOR_SIMD_HALF_KERNEL(div_bf16, div_step_bf16, TOR_SIMD_BYTES)
 TOR_SIMD_HALF_KERNEL(min_bf16, min_step_bf16, TOR_SIMD_BYTES)
 TOR_SIMD_HALF_KERNEL(max_bf16, max_step_bf16, TOR_SIMD_BYTES)

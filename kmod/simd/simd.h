@@ -13,6 +13,8 @@ typedef void (*tor_simd_fn)(void *dst, const void *src, __SIZE_TYPE__ n);
 struct tor_simd_type {
 	tor_simd_fn sum;
 	tor_simd_fn prod;
+	tor_simd_fn sum_both;		/* sum and prod that commute: see tor_reduce_commuting() */
+	tor_simd_fn prod_both;
 	tor_simd_fn min;
 	tor_simd_fn max;
 	tor_simd_fn div;

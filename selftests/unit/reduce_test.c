@@ -145,9 +145,12 @@ static u64 f64_of_double(double v)
 	return bits;
 }
 
+/* What is expected: of tor_reduce_commuting(), or else of tor_reduce_kernel(). */
+static bool commuting;
+
 /*
- * Floats by their bits, as reduce.h has it. What it leaves open for sums and products is what x86 does: the first
- * NaN, quiet; what has no result gives the negative NaN without payload.
+ * Floats by their bits, as reduce.h has it. Of two NaNs, sums and products have the first one's unless they commute. What
+ * has no result gives what x86 does: the negative NaN without payload.
  */
 #define REFERENCE_FLOAT(name, type, bits, narrow, quiet, nothing)		\
 static void reference_##name(void *dst, const void *src, u32 redop)		\
@@ -161,6 +164,7 @@ static void reference_##name(void *dst, const void *src, u32 redop)		\
 	a = double_of_##name(abits);						\
 	b = double_of_##name(bbits);						\
 	if (a != a) {								\
+		abits |= b != b && (!computes || commuting) ? bbits : 0;	\
 		abits |= computes ? (quiet) : 0;				\
 	} else if (b != b) {							\
 		abits = computes ? bbits | (quiet) : bbits;			\
@@ -390,14 +394,13 @@ static const struct {
 };
 
 /* NaNs, zeros of both signs, infinities, denormals: every pair, in every lane. */
-static void tor_reduce_kernel__special_floats(void **state)
+static void special_floats(tor_reduce_fn (*kernel)(u32 type, u32 redop))
 {
 	static u8 to[SPECIALS * SPECIALS * 8 + 96], from[sizeof(to)];
 	const u32 n = SPECIALS * SPECIALS;
 	u32 i, t, isa, shift;
 	const u32 *o;
 
-	(void)state;
 	for (t = 0; t < ARRAY_SIZE(floats); t++) {
 		u32 elem = floats[t].elem;
 
@@ -413,8 +416,53 @@ static void tor_reduce_kernel__special_floats(void **state)
 				tor_reduce_init(isa);
 				/* also as what vectors leave over */
 				for (shift = 0; shift < 70; shift++)
-					run(tor_reduce_kernel(floats[t].type, *o), n - shift, elem,
+					run(kernel(floats[t].type, *o), n - shift, elem,
 					    to + 33, from + 33);
+			}
+		}
+	}
+}
+
+static void tor_reduce_kernel__special_floats(void **state)
+{
+	(void)state;
+	special_floats(tor_reduce_kernel);
+}
+
+static void tor_reduce_commuting__special_floats(void **state)
+{
+	(void)state;
+	commuting = true;
+	special_floats(tor_reduce_commuting);
+	commuting = false;
+}
+
+/* Two ranks may reduce the same two numbers, each its own with the other's. */
+static void tor_reduce_commuting__commutes(void **state)
+{
+	enum { N = SPECIALS * SPECIALS };
+	static u8 ab[N * 8], ba[N * 8], b[N * 8];
+	u32 i, t, isa;
+	const u32 *o;
+
+	(void)state;
+	for (t = 0; t < ARRAY_SIZE(floats); t++) {
+		u32 elem = floats[t].elem;
+
+		for (o = float_ops; *o; o++) {
+			for (isa = 0; isa < TOR_ISA_COUNT; isa++) {
+				if (!has_isa(isa))
+					continue;
+				tor_reduce_init(isa);
+				for (i = 0; i < N; i++) {
+					memcpy(ab + i * elem, floats[t].special + i % SPECIALS * elem, elem);
+					memcpy(ba + i * elem, floats[t].special + i / SPECIALS * elem, elem);
+				}
+				memcpy(b, ba, sizeof(b));
+				memcpy(src, ab, sizeof(ab));
+				tor_reduce_commuting(floats[t].type, *o)(ab, b, N);
+				tor_reduce_commuting(floats[t].type, *o)(ba, src, N);
+				assert_memory_equal(ab, ba, N * elem);
 			}
 		}
 	}
@@ -581,6 +629,8 @@ int main(void)
 		cmocka_unit_test(tor_reduce_kernel__every_length),
 		cmocka_unit_test(tor_reduce_kernel__every_alignment),
 		cmocka_unit_test(tor_reduce_kernel__special_floats),
+		cmocka_unit_test(tor_reduce_commuting__special_floats),
+		cmocka_unit_test(tor_reduce_commuting__commutes),
 		cmocka_unit_test(tor_reduce_kernel__every_half),
 		cmocka_unit_test(tor_reduce_kernel__pairs_commute),
 		cmocka_unit_test(tor_reduce_kernel__exact_sums),
