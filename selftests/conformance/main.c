@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * conformance SEED CASES [list|all|first]: one process per rank, started by torcollctl netns run. SEED is any word.
+ * conformance SEED CASES [list|all|first]: one process per rank, started by torcollctl netns run, or on hosts of their own.
+ * SEED is any word.
  * list: says what pairs of properties were met. all: at most CASES, until any two properties that can were met together.
  * first: until one fails.
  *
@@ -27,6 +28,7 @@
 static struct torcoll *lib;
 static struct torcoll_comm *comm;
 static struct world world;
+static bool one_host;
 static unsigned char *plain[2], *registered[2];	/* to send and to receive */
 
 static void die(const char *what)
@@ -199,7 +201,21 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* All ranks are on one host: nobody may leave before the last has come. */
+/* Do all ranks go by one clock? */
+static bool on_one_host(void)
+{
+	char boot[64] = "";
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
+	uint64_t id;
+
+	if (!f || !fgets(boot, sizeof(boot), f))
+		die("cannot read this boot's id");
+	fclose(f);
+	id = checksum((const unsigned char *)boot, strlen(boot));
+	return greatest(id) == ~greatest(~id);
+}
+
+/* Nobody may leave before the last has come, as far as that can be told. */
 static bool run_barrier(const struct test_case *t)
 {
 	struct torcoll_op op = t->op;
@@ -213,7 +229,7 @@ static bool run_barrier(const struct test_case *t)
 	left = now_ns();
 	if (err || t->expect == REFUSED)
 		return refused_rightly(t, err);
-	if (left >= greatest(came))
+	if (left >= greatest(came) || !one_host)
 		return true;
 	complain(t, "left before the last had come");
 	return false;
@@ -300,6 +316,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	open_world();
+	one_host = on_one_host();
 	state = checksum((const unsigned char *)argv[1], strlen(argv[1]));
 	coverage = coverage_new(&world, all);
 	if (!coverage)
