@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * One rank of a comm among hostile ones: frames and acknowledgements for any op, round, place and length, of any
+ * One rank of a comm among hostile ones, in collectives or in messages to or from one of them: frames and acknowledgements for any op, round, place and length, of any
  * content, at any time, while memory, FPU and queues fail. No byte outside of the op's memory is touched, nothing
  * is left over, and unless the comm failed, honest peers get every op to its end.
  *
@@ -26,6 +26,8 @@ static struct tor_path path[RANKS];
 static struct tor_ctx ctx;
 static struct tor_plan_req request;
 static u32 type, redop, bits, next_seq;
+static u8 role;				/* of messages, as that of an op; 0: collectives */
+static u32 peer;
 static bool begun[DEPTH], retired[DEPTH], shatter;
 
 size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max, unsigned int seed)
@@ -69,7 +71,7 @@ static void leave(void)
 		begun[i] = false;
 		free(data_mem[i].data);
 		free(temp_mem[i].data);
-		for (c = 0; c < CHANNELS; c++)
+		for (c = 0; c < tor_op_channels(&op[i]); c++)
 			tor_chan_recycle(&ctx, &chan[i][c], op[i].seq + DEPTH);
 		host_forget_sent();
 	}
@@ -80,7 +82,7 @@ static void abort_all(void)
 	u32 i, c;
 
 	for (i = 0; i < DEPTH; i++)
-		for (c = 0; c < CHANNELS; c++)
+		for (c = 0; c < tor_op_channels(&op[i]); c++)
 			tor_chan_abort(&ctx, &chan[i][c]);
 	leave();
 }
@@ -107,7 +109,7 @@ static void submit(void)
 	op[slot].deadline = 0;
 	begun[slot] = true;
 	next_seq++;
-	for (c = 0; c < CHANNELS; c++)
+	for (c = 0; c < tor_op_channels(&op[slot]); c++)
 		tor_chan_start(&ctx, &chan[slot][c]);
 	leave();
 }
@@ -139,10 +141,10 @@ static void header(const struct tor_chan *ch, struct tor_hdr *h)
 	tor_node_header(&node, h, TORCOLL_FRAME_DATA, node.self);
 	h->comm = comm.tag;
 	h->op = ch->seq;
-	h->channel = ch->index;
+	h->channel = role ? tor_role_opposite(role) : ch->index;
 	h->round = ch->round;
 	h->length = comm.unit;
-	h->digest = tor_op_digest(&request, type, redop, bits);
+	h->digest = role ? ch->op->digest : tor_op_digest(&request, type, redop, bits);
 	h->stamp = ctx.now / NSEC_PER_USEC;
 }
 
@@ -225,6 +227,9 @@ static void hostile_data(struct fuzz_in *in, struct tor_chan *ch)
 	h.src_epoch = 7;
 	wanted_frame(ch, skip % 8, &h, &rank);
 	deviate(in, &h, &rank);
+	/* frames of others belong to other channels */
+	if (role)
+		rank = peer;
 	data_frame(ch, rank, &h, filling, split);
 }
 
@@ -234,7 +239,7 @@ static void hostile_ack(struct fuzz_in *in, struct tor_chan *ch)
 	struct tor_ack ack = {
 		.comm = comm.tag,
 		.op = ch->seq,
-		.channel = ch->index,
+		.channel = role ? tor_role_opposite(role) : ch->index,
 		.round = ch->round,
 		.state = fuzz_u8(in) % 4,
 	};
@@ -253,6 +258,8 @@ static void hostile_ack(struct fuzz_in *in, struct tor_chan *ch)
 	ack.base = fuzz_u8(in) & 1 ? fuzz_u32(in) : fuzz_u8(in) % 8;
 	ack.mask = (u64)fuzz_u16(in) << fuzz_u8(in) % 64;
 	ack.stamp = ctx.now / NSEC_PER_USEC - fuzz_u8(in);
+	if (role)
+		rank = peer;
 	if (rank != comm.rank)
 		tor_chan_ack(&ctx, ch, rank, &ack);
 	leave();
@@ -266,6 +273,11 @@ static void dropped(struct fuzz_in *in, struct tor_chan *ch)
 	header(ch, &h);
 	h.round -= fuzz_u8(in) & 1;
 	h.offset = (u64)(fuzz_u8(in) & 1 ? fuzz_u8(in) : fuzz_u32(in)) * comm.unit;
+	/* what is dropped here are frames of ours */
+	if (role) {
+		h.channel = role;
+		rank = peer;
+	}
 	if (rank != comm.rank)
 		tor_chan_dropped(&ctx, ch, rank, &h);
 	leave();
@@ -285,7 +297,7 @@ static void abort_frame(struct fuzz_in *in)
 /* One step of honest peers in @ch: acknowledge all, send what is missing. */
 static bool honest_step(struct tor_chan *ch)
 {
-	struct tor_ack ack = { .state = TORCOLL_ACK_DONE, .comm = comm.tag, .channel = ch->index };
+	struct tor_ack ack = { .state = TORCOLL_ACK_DONE, .comm = comm.tag };
 	struct tor_hdr h;
 	u32 rank;
 
@@ -296,6 +308,7 @@ static bool honest_step(struct tor_chan *ch)
 
 		rank = tx->rank;
 		ack.op = ch->seq;
+		ack.channel = role ? tor_role_opposite(role) : ch->index;
 		ack.round = tx->round;
 		if (tx->frames) {
 			tor_chan_ack(&ctx, ch, rank, &ack);
@@ -318,7 +331,7 @@ static bool honest_step(struct tor_chan *ch)
 static void event(struct fuzz_in *in)
 {
 	u8 what = fuzz_u8(in), where = fuzz_u8(in), steps;
-	struct tor_chan *ch = &chan[where & 1][(where >> 1) % comm.channels];
+	struct tor_chan *ch = &chan[where & 1][(where >> 1) % tor_op_channels(op)];
 
 	ctx.now += (u64)fuzz_u8(in) * fuzz_u8(in) * NSEC_PER_MSEC / 64;
 	switch (what % 16) {
@@ -362,6 +375,22 @@ static void event(struct fuzz_in *in)
 		abort_all();
 }
 
+/* One end of messages with request.root, if that is what was drawn: not with oneself, which takes no frames. */
+static void setup_messages(void)
+{
+	bool sends = request.collective == TORCOLL_SEND;
+
+	role = 0;
+	peer = request.root == comm.rank ? (comm.rank + 1) % comm.ranks : request.root;
+	if ((!sends && request.collective != TORCOLL_RECV) || comm.ranks == 1)
+		return;
+	role = sends ? TORCOLL_CHANNEL_SEND : TORCOLL_CHANNEL_RECV;
+	redop = TORCOLL_REDOP_NONE;
+	request.algorithm = TORCOLL_ALGO_AUTO;
+	request.root = sends ? comm.rank : peer;
+	request.peer = sends ? peer : comm.rank;
+}
+
 static bool setup(struct fuzz_in *in)
 {
 	static const u32 types[] = { TORCOLL_I32, TORCOLL_F32, TORCOLL_I8, TORCOLL_F64 };
@@ -400,6 +429,7 @@ static bool setup(struct fuzz_in *in)
 	request.collective = request.collective < 0x80 ? TORCOLL_ALLREDUCE :
 							 request.collective & 0x1f;
 	request.root = fuzz_u8(in) % comm.ranks;
+	setup_messages();
 	bits = fuzz_u8(in) & 1 ? TORCOLL_BITS_RELAXED : TORCOLL_BITS_AGREE;
 	node.checksum_payload = fuzz_u8(in) & 1;
 	next_seq = fuzz_u8(in) & 1 ? 0U : U32_MAX - 2 * DEPTH + 1;
@@ -410,7 +440,9 @@ static bool setup(struct fuzz_in *in)
 	for (i = 0; i < DEPTH; i++) {
 		memset(&op[i], 0, sizeof(op[i]));
 		op[i].comm = &comm;
-		for (c = 0; c < CHANNELS; c++)
+		op[i].role = role;
+		op[i].peer = peer;
+		for (c = 0; c < tor_op_channels(&op[i]); c++)
 			tor_chan_init(&chan[i][c], &op[i], c, next_seq + i);
 	}
 	return true;
@@ -428,7 +460,7 @@ static void end_honestly(void)
 	while (going && !atomic_read(&comm.failed)) {
 		going = false;
 		for (i = 0; i < DEPTH; i++)
-			for (c = 0; c < comm.channels; c++)
+			for (c = 0; c < tor_op_channels(&op[i]); c++)
 				going |= honest_step(&chan[i][c]);
 		must(tries++ < 200000);
 	}
@@ -457,7 +489,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	end_honestly();
 	for (i = 0; i < DEPTH; i++) {
 		must(!begun[i]);
-		for (c = 0; c < CHANNELS; c++)
+		for (c = 0; c < tor_op_channels(&op[i]); c++)
 			tor_chan_destroy(&chan[i][c]);
 	}
 	must(!atomic_read(&comm.kept));
