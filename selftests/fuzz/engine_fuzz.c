@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * One rank of a comm among hostile ones, in collectives or in messages to or from one of them: frames and acknowledgements for any op, round, place and length, of any
- * content, at any time, while memory, FPU and queues fail. No byte outside of the op's memory is touched, nothing
- * is left over, and unless the comm failed, honest peers get every op to its end.
+ * One rank of a comm among hostile ones, in collectives or in messages to or from one of them: frames and
+ * acknowledgements for any op, round, place and length, of any content, at any time, while memory, FPU and queues fail.
+ * No byte outside of the op's memory is touched, nothing is left over, and unless the comm failed, honest peers get
+ * every op to its end.
  *
  * An input is a comm and an op, then events of 16 bytes. A frame is first made as it should be at this moment, then
  * one or another member of it is changed: so the fuzzer finds its way into later rounds.
