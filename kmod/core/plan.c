@@ -62,7 +62,7 @@ u32 tor_algorithm_serves(u32 algorithm)
 
 /* --- requests --- */
 
-static bool sum_is(const u64 *counts, u32 ranks, u64 count)
+bool tor_plan_sums_to(const u64 *counts, u32 ranks, u64 count)
 {
 	u32 i;
 
@@ -79,14 +79,14 @@ static const char *check_counts(const struct tor_plan_req *r)
 	static const char no_sum[] = "counts do not sum up to count";
 
 	if (r->collective == TORCOLL_ALLTOALL && r->from_counts)
-		return r->counts && sum_is(r->from_counts, r->ranks, r->count) ? NULL : no_sum;
+		return r->counts && tor_plan_sums_to(r->from_counts, r->ranks, r->count) ? NULL : no_sum;
 	if (r->from_counts)
 		return "only an alltoall has counts of what comes";
 	if (!r->counts)
 		return NULL;
 	if (!tor_collective_has_blocks(r->collective))
 		return "counts are for reduce-scatter, allgather, gather and scatter";
-	return sum_is(r->counts, r->ranks, r->count) ? NULL : no_sum;
+	return tor_plan_sums_to(r->counts, r->ranks, r->count) ? NULL : no_sum;
 }
 
 static const char *check_members(const struct tor_plan_req *r)

@@ -202,6 +202,9 @@ static inline bool tor_collective_has_blocks(u32 collective)
 		TOR_COLL(SCATTER)) >> collective & 1;
 }
 
+/* Are the blocks of @ranks ranks, together, as long as the vector? */
+bool tor_plan_sums_to(const u64 *counts, u32 ranks, u64 count);
+
 /* The first element and the length of block @i of @n in an even split of @count. */
 static inline u64 tor_block_start(u64 count, u32 n, u32 i)
 {

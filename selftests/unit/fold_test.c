@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Teams and folds: all nodes of a comm, of 1 to 3 ranks each, run their moves around the nodes' call, which is
+ * done here by its definition; then every rank must have what its call's definition says. Sums that depend on their order show
+ * that the order is kept where it counts.
+ */
+#include "host_env.h"
+
+#include "fold.h"
+
+#define NODES	5
+#define SEATS	3
+#define RANKS	(NODES * SEATS)
+#define COUNT	60		/* of a vector, about */
+#define ROOM	(RANKS * COUNT + 64)	/* for all contributions */
+
+struct vectors {
+	u64 data[ROOM], input[ROOM];
+};
+
+static struct vectors vector[RANKS], own[NODES], before[RANKS];
+static struct tor_plan_req req[RANKS];
+static u64 counts[RANKS][RANKS], from_counts[RANKS][RANKS];
+static u32 first[RANKS + 1], member[RANKS];
+static struct tor_team_map map;
+static struct tor_torus torus;
+static struct tor_fold fold[NODES];
+static const struct tor_plan_req *called[NODES][SEATS];
+static u64 words[NODES][TOR_FOLD_WORDS(NODES, SEATS)];
+static u64 seed;
+static bool ordered;
+
+static u32 below(u32 n)
+{
+	return host_rand(&seed) % n;
+}
+
+/* Where order counts, one that shows it. */
+static u64 combine(u64 a, u64 b)
+{
+	return ordered ? 31 * a + b : a + b;
+}
+
+static void make_team(void)
+{
+	u32 node, seat, ranks = 0, nodes = 1 + below(NODES);
+
+	for (node = 0; node < nodes; node++)
+		for (seat = 1 + below(SEATS); seat--; )
+			member[ranks++] = 2 * node + 1;
+	map = (struct tor_team_map){ ranks, tor_team_fold(member, ranks, first), first };
+	assert_int_equal(map.nodes, nodes);
+	for (node = 0; node < nodes; node++)
+		assert_int_equal(member[node], 2 * node + 1);
+	assert_int_equal(first[nodes], ranks);
+}
+
+static struct tor_span block_of(u32 rank)
+{
+	const struct tor_plan_req *r = &req[0];
+	u64 off = 0;
+	u32 i;
+
+	if (!r->counts)
+		return (struct tor_span){ tor_block_start(r->count, r->ranks, rank),
+					  tor_block_len(r->count, r->ranks, rank) };
+	for (i = 0; i < rank; i++)
+		off += r->counts[i];
+	return (struct tor_span){ off, r->counts[rank] };
+}
+
+/* Elements from a rank to another in an alltoall, and where the block of @j begins among those of @list. */
+static u64 goes(u32 from, u32 to)
+{
+	return req[from].counts ? counts[from][to] : req[from].count / map.ranks;
+}
+
+static u64 sent_at(u32 from, u32 to)
+{
+	u64 off = 0;
+
+	while (to--)
+		off += goes(from, to);
+	return off;
+}
+
+static u64 received_at(u32 to, u32 from)
+{
+	u64 off = 0;
+
+	while (from--)
+		off += goes(from, to);
+	return off;
+}
+
+static void make_request(u32 collective, bool lists)
+{
+	u64 count = below(3) ? below(COUNT) : 0;
+	u32 i, k, root = tor_collective_has_root(collective) ? below(map.ranks) : 0;
+
+	if (collective == TORCOLL_ALLTOALL)
+		count = map.ranks * below(COUNT / RANKS + 1);
+	if (collective == TORCOLL_HALO)
+		count &= ~1ULL;
+	for (i = 0; i < map.ranks; i++) {
+		req[i] = (struct tor_plan_req){
+			.ranks = map.ranks, .collective = collective, .root = root, .count = count,
+		};
+		for (k = 0; k < map.ranks; k++)
+			counts[i][k] = below(4) ? below(COUNT / RANKS + 1) : 0;
+	}
+	if (!lists)
+		return;
+	for (i = 0; i < map.ranks; i++) {
+		req[i].counts = counts[collective == TORCOLL_ALLTOALL ? i : 0];
+		req[i].count = 0;
+		for (k = 0; k < map.ranks; k++) {
+			from_counts[i][k] = counts[k][i];
+			req[i].count += collective == TORCOLL_ALLTOALL ? counts[k][i] : counts[0][k];
+		}
+		req[i].from_counts = collective == TORCOLL_ALLTOALL ? from_counts[i] : NULL;
+	}
+}
+
+/* Everyone's own input in its place, and anything elsewhere. */
+static void fill_vectors(void)
+{
+	u32 i, k;
+
+	for (i = 0; i < map.ranks; i++)
+		for (k = 0; k < ROOM; k++) {
+			vector[i].data[k] = 1000000 * (i + 1) + k;
+			vector[i].input[k] = 7000000 * (i + 1) + k;
+		}
+	memcpy(before, vector, sizeof(before));
+	memset(own, 0x55, sizeof(own));
+}
+
+static u64 *at(u32 node, u32 seat, bool input)
+{
+	struct vectors *v = seat == TOR_FOLD_OWN ? &own[node] : &vector[first[node] + seat];
+
+	return input ? v->input : v->data;
+}
+
+static void run(u32 node, const struct tor_move *m)
+{
+	const u64 *from = at(node, m->from, m->from_input) + m->soff;
+	u64 *to = at(node, m->to, m->to_input) + m->doff;
+	u64 k;
+
+	assert_true(m->n && m->soff + m->n <= ROOM && m->doff + m->n <= ROOM);
+	assert_true(m->from == TOR_FOLD_OWN || m->from < fold[node].seats);
+	assert_true(m->to == TOR_FOLD_OWN || m->to < fold[node].seats);
+	if (m->to == TOR_FOLD_OWN)
+		assert_true(m->doff + m->n <= (m->to_input ? fold[node].input : fold[node].own));
+	if (m->from == TOR_FOLD_OWN)
+		assert_true(m->soff + m->n <= fold[node].own);
+	/* a seat's input is only read */
+	assert_true(m->to == TOR_FOLD_OWN || !m->to_input);
+	for (k = 0; k < m->n; k++)
+		to[k] = m->reduce ? combine(to[k], from[k]) : from[k];
+}
+
+static void fold_all(void)
+{
+	const char *why;
+	u32 node, seat;
+
+	for (node = 0; node < map.nodes; node++) {
+		struct tor_fold *f = &fold[node];
+		struct tor_fold_cursor c = {};
+		struct tor_move m;
+
+		*f = (struct tor_fold){
+			.map = &map, .node = node, .seats = tor_team_seats(&map, node),
+			.called = called[node],
+		};
+		for (seat = 0; seat < f->seats; seat++)
+			called[node][seat] = &req[first[node] + seat];
+		assert_int_equal(tor_fold_check(f, called[node][below(f->seats)], ordered, &torus,
+						member, words[node], &why), 0);
+		assert_int_equal(f->req.ranks, map.nodes);
+		tor_fold_init(f);
+		while (tor_fold_before(f, &c, &m))
+			run(node, &m);
+		if (f->req.counts && f->req.collective != TORCOLL_ALLTOALL)
+			assert_true(tor_plan_sums_to(f->req.counts, map.nodes, f->req.count));
+	}
+}
+
+/* The vector that the nodes' call works in. */
+static u64 *data_of(u32 node)
+{
+	const struct tor_fold *f = &fold[node];
+
+	return f->has_own ? own[node].data : vector[first[node] + f->leader].data;
+}
+
+static void copy_block(u32 from, u32 to, u64 off, u64 n)
+{
+	if (from != to)
+		memcpy(data_of(to) + off, data_of(from) + off, n * sizeof(u64));
+}
+
+static void nodes_exchange(void)
+{
+	static u64 sent[NODES], got[NODES];
+	u32 i, k;
+
+	memset(sent, 0, sizeof(sent));
+	for (k = 0; k < map.nodes; k++) {
+		got[k] = 0;
+		for (i = 0; i < map.nodes; i++) {
+			u64 n = fold[i].req.counts[k];
+
+			assert_int_equal(n, fold[k].req.from_counts[i]);
+			memcpy(own[k].data + got[k], own[i].input + sent[i], n * sizeof(u64));
+			got[k] += n;
+			sent[i] += n;
+		}
+		assert_int_equal(got[k], fold[k].req.count);
+	}
+}
+
+/* By definition; a vector that has no result is spoiled. */
+static void nodes_call(void)
+{
+	static u64 total[ROOM];
+	const struct tor_plan_req *r = &fold[0].req;
+	u64 off = 0, k;
+	u32 i, j;
+
+	switch (r->collective) {
+	case TORCOLL_ALLTOALL:
+		nodes_exchange();
+		return;
+	case TORCOLL_ALLREDUCE:
+	case TORCOLL_REDUCE:
+	case TORCOLL_REDUCE_SCATTER:
+		assert_true(!ordered || map.nodes == 1);
+		memcpy(total, data_of(0), sizeof(total));
+		for (i = 1; i < map.nodes; i++)
+			for (k = 0; k < r->count; k++)
+				total[k] = combine(total[k], data_of(i)[k]);
+		for (i = 0; i < map.nodes; i++)
+			memset(data_of(i), 0x77, r->count * sizeof(u64));
+		for (i = 0; i < map.nodes; i++) {
+			u64 n = r->collective == TORCOLL_REDUCE_SCATTER ? r->counts[i] : r->count;
+
+			if (r->collective != TORCOLL_REDUCE || i == r->root)
+				memcpy(data_of(i) + off, total + off, n * sizeof(u64));
+			off += r->collective == TORCOLL_REDUCE_SCATTER ? n : 0;
+		}
+		return;
+	case TORCOLL_EXSCAN:
+		memset(total, 0, sizeof(total));
+		for (i = 0; i < map.nodes && fold[i].has_own; i++)
+			for (k = 0; k < r->count; k++) {
+				u64 x = data_of(i)[k];
+
+				data_of(i)[k] = i ? total[k] : 0x7777;
+				total[k] = i ? combine(total[k], x) : x;
+			}
+		return;
+	case TORCOLL_BROADCAST:
+		for (i = 0; i < map.nodes; i++)
+			copy_block(r->root, i, 0, r->count);
+		return;
+	}
+	for (i = 0; i < map.nodes && r->collective != TORCOLL_BARRIER; off += r->counts[i++])
+		for (j = 0; j < map.nodes; j++)
+			if (r->collective == TORCOLL_SCATTER && j == r->root)
+				copy_block(j, i, off, r->counts[i]);
+			else if (r->collective == TORCOLL_ALLGATHER || (r->collective == TORCOLL_GATHER && j == r->root))
+				copy_block(i, j, off, r->counts[i]);
+}
+
+static u64 sum_of(u32 ranks, u64 k)
+{
+	u64 sum = before[0].data[k];
+	u32 i;
+
+	for (i = 1; i < ranks; i++)
+		sum = combine(sum, before[i].data[k]);
+	return sum;
+}
+
+static void check_span(u32 rank, struct tor_span span, const u64 *is, const char *what)
+{
+	u64 k;
+
+	for (k = 0; k < span.n; k++)
+		if (vector[rank].data[span.off + k] != is[k])
+			fail_msg("%s, ordered %u: rank %u of %u on %u nodes, element %u", what, ordered,
+				 rank, map.ranks, map.nodes, (u32)(span.off + k));
+}
+
+static void check_rank(u32 rank)
+{
+	static u64 want[ROOM];
+	const struct tor_plan_req *r = &req[rank];
+	const char *name = tor_collective_name(r->collective);
+	u32 root = r->root, i, ranks = map.ranks;
+	struct tor_span span = { 0, r->count };
+	u64 k;
+
+	switch (r->collective) {
+	case TORCOLL_REDUCE:
+		if (rank != root)
+			return;
+		/* fall through */
+	case TORCOLL_ALLREDUCE:
+	case TORCOLL_REDUCE_SCATTER:
+		for (k = 0; k < r->count; k++)
+			want[k] = sum_of(ranks, k);
+		if (r->collective == TORCOLL_REDUCE_SCATTER)
+			span = block_of(rank);
+		break;
+	case TORCOLL_SCAN:
+	case TORCOLL_EXSCAN:
+		if (r->collective == TORCOLL_EXSCAN && !rank)
+			return;
+		for (k = 0; k < r->count; k++)
+			want[k] = sum_of(rank + (r->collective == TORCOLL_SCAN), k);
+		break;
+	case TORCOLL_BROADCAST:
+		memcpy(want, before[root].data, sizeof(want));
+		break;
+	case TORCOLL_SCATTER:
+		memcpy(want, before[root].data, sizeof(want));
+		span = block_of(rank);
+		break;
+	case TORCOLL_GATHER:
+		if (rank != root)
+			return;
+		/* fall through */
+	case TORCOLL_ALLGATHER:
+		for (i = 0; i < ranks; i++)
+			memcpy(want + block_of(i).off, before[i].data + block_of(i).off,
+			       block_of(i).n * sizeof(u64));
+		break;
+	case TORCOLL_ALLTOALL:
+		for (i = 0; i < ranks; i++)
+			memcpy(want + received_at(rank, i), before[i].input + sent_at(i, rank),
+			       goes(i, rank) * sizeof(u64));
+		break;
+	case TORCOLL_HALO:
+		memcpy(want, before[(rank + ranks - 1) % ranks].input + r->count / 2, r->count / 2 * sizeof(u64));
+		memcpy(want + r->count / 2, before[(rank + 1) % ranks].input, r->count / 2 * sizeof(u64));
+		break;
+	default:
+		return;
+	}
+	check_span(rank, span, want + span.off, name);
+	assert_memory_equal(vector[rank].input, before[rank].input, sizeof(before[rank].input));
+}
+
+static void check_once(u32 collective, bool lists)
+{
+	struct tor_fold_cursor c;
+	struct tor_move m;
+	u32 i;
+
+	make_team();
+	make_request(collective, lists);
+	fill_vectors();
+	fold_all();
+	nodes_call();
+	for (i = 0; i < map.nodes; i++) {
+		memset(&c, 0, sizeof(c));
+		while (tor_fold_after(&fold[i], &c, &m))
+			run(i, &m);
+	}
+	for (i = 0; i < map.ranks; i++)
+		check_rank(i);
+}
+
+static void check_many(u32 collective, bool lists)
+{
+	u32 i;
+
+	for (i = 0; i < 100; i++)
+		check_once(collective, lists);
+}
+
+static void tor_fold__every_collective(void **state)
+{
+	u32 collective;
+
+	ordered = false;
+	for (collective = TORCOLL_ALLREDUCE; collective < TORCOLL_SEND; collective++)
+		check_many(collective, false);
+}
+
+static void tor_fold__lists_of_counts(void **state)
+{
+	static const u32 with_blocks[] = {
+		TORCOLL_REDUCE_SCATTER, TORCOLL_ALLGATHER, TORCOLL_GATHER, TORCOLL_SCATTER, TORCOLL_ALLTOALL,
+	};
+	u32 i;
+
+	ordered = false;
+	for (i = 0; i < ARRAY_SIZE(with_blocks); i++)
+		check_many(with_blocks[i], true);
+}
+
+static void tor_fold__the_order_of_ranks(void **state)
+{
+	static const u32 reduce[] = {
+		TORCOLL_ALLREDUCE, TORCOLL_REDUCE, TORCOLL_REDUCE_SCATTER, TORCOLL_SCAN, TORCOLL_EXSCAN,
+	};
+	u32 i;
+
+	ordered = true;
+	for (i = 0; i < ARRAY_SIZE(reduce); i++)
+		check_many(reduce[i], false);
+	check_many(TORCOLL_REDUCE_SCATTER, true);
+}
+
+static int check_refused(u32 collective, u64 count, const u64 *list, const u64 *from)
+{
+	struct tor_fold f = { .map = &map, .seats = tor_team_seats(&map, 0), .called = called[0] };
+	struct tor_plan_req r = {
+		.ranks = map.ranks, .collective = collective, .count = count, .counts = list, .from_counts = from,
+	};
+	const char *why = NULL;
+	int err = tor_fold_check(&f, &r, ordered, &torus, member, words[0], &why);
+
+	assert_int_equal(!err, !why);
+	return err;
+}
+
+static void tor_fold_check__what_cannot_be(void **state)
+{
+	static const u64 list[] = { 1, 2, 3 };
+	static const u32 on[] = { 4, 4, 6 };
+
+	memcpy(member, on, sizeof(on));
+	map = (struct tor_team_map){ 3, tor_team_fold(member, 3, first), first };
+	ordered = false;
+	assert_int_equal(check_refused(TORCOLL_ALLTOALL, 7, NULL, NULL), -EINVAL);
+	assert_int_equal(check_refused(TORCOLL_ALLTOALL, 6, list, list), 0);
+	assert_int_equal(check_refused(TORCOLL_ALLTOALL, 7, list, list), -EINVAL);
+	assert_int_equal(check_refused(TORCOLL_HALO, 7, NULL, NULL), -EINVAL);
+	assert_int_equal(check_refused(TORCOLL_HALO, 6, NULL, NULL), 0);
+	assert_int_equal(check_refused(TORCOLL_ALLGATHER, 5, list, NULL), -EINVAL);
+	assert_int_equal(check_refused(TORCOLL_ALLGATHER, 6, list, NULL), 0);
+	assert_int_equal(check_refused(TORCOLL_ALLREDUCE, 1ULL << 58, NULL, NULL), 0);
+	ordered = true;
+	assert_int_equal(check_refused(TORCOLL_ALLREDUCE, 1ULL << 58, NULL, NULL), -EINVAL);
+	assert_int_equal(check_refused(TORCOLL_ALLREDUCE, 1ULL << 56, NULL, NULL), 0);
+}
+
+static void tor_team_node__of_every_rank(void **state)
+{
+	u32 i, node, rank;
+
+	for (i = 0; i < 100; i++) {
+		make_team();
+		for (node = 0; node < map.nodes; node++)
+			for (rank = first[node]; rank < first[node + 1]; rank++)
+				assert_int_equal(tor_team_node(&map, rank), node);
+	}
+}
+
+static void tor_team_fold__ranks_apart(void **state)
+{
+	u32 list[] = { 3, 3, 1, 3, 1, 1 }, runs[] = { 3, 1, 3, 1 }, starts[] = { 0, 2, 3, 4, 6 };
+
+	assert_int_equal(tor_team_fold(list, 6, first), 4);
+	assert_memory_equal(list, runs, sizeof(runs));
+	assert_memory_equal(first, starts, sizeof(starts));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tor_team_node__of_every_rank),
+		cmocka_unit_test(tor_team_fold__ranks_apart),
+		cmocka_unit_test(tor_fold__every_collective),
+		cmocka_unit_test(tor_fold__lists_of_counts),
+		cmocka_unit_test(tor_fold__the_order_of_ranks),
+		cmocka_unit_test(tor_fold_check__what_cannot_be),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
