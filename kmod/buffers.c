@@ -129,8 +129,8 @@ static int get_scratch(struct tor_session *session, struct tor_slot *slot, u64 l
 	return 0;
 }
 
-static int get_own(struct tor_session *session, struct tor_slot *slot, u32 which, u64 length,
-		   struct tor_mem *mem)
+int tor_buffers_get_own(struct tor_session *session, struct tor_slot *slot, u32 which, u64 length,
+			struct tor_mem *mem)
 {
 	struct tor_pages *pages;
 
@@ -224,7 +224,7 @@ static int get_input(struct tor_session *session, struct tor_slot *slot, const s
 		if (err != -EFAULT || from->region)
 			return err;
 	}
-	err = get_own(session, slot, from->which, length, mem);
+	err = tor_buffers_get_own(session, slot, from->which, length, mem);
 	return err ? err : copy_in(session, from, mem);
 }
 
@@ -274,7 +274,7 @@ static int get_vector(struct tor_session *session, struct tor_slot *slot, const 
 	if (l->input)
 		return get_input(session, slot, &l->from, l->length, &slot->data);
 	err = whole ? get_buffer(session, slot, whole, l->length, &slot->data) :
-		      get_own(session, slot, TOR_PAGES_VECTOR, l->length, &slot->data);
+		      tor_buffers_get_own(session, slot, TOR_PAGES_VECTOR, l->length, &slot->data);
 	if (err || !l->send.len || (whole && l->in_place))
 		return err;
 	input = mem_part(&slot->data, l->send);
@@ -328,7 +328,7 @@ static int get_exchanged(struct tor_session *session, struct tor_slot *slot,
 		return tor_refuse(session, -EINVAL,
 				  "the buffers overlap without being in place");
 	if (length && is_copied(&to, length)) {
-		err = get_own(session, slot, TOR_PAGES_VECTOR, length, &slot->data);
+		err = tor_buffers_get_own(session, slot, TOR_PAGES_VECTOR, length, &slot->data);
 		if (!err)
 			err = get_result(session, slot, &to, slot->data);
 	} else if (length) {
@@ -338,7 +338,7 @@ static int get_exchanged(struct tor_session *session, struct tor_slot *slot,
 		return err;
 	if (!in_place)
 		return get_input(session, slot, &from, bytes, &slot->temp);
-	err = get_own(session, slot, TOR_PAGES_TEMP, bytes, &slot->temp);
+	err = tor_buffers_get_own(session, slot, TOR_PAGES_TEMP, bytes, &slot->temp);
 	return err ? err : copy_in(session, &from, &slot->temp);
 }
 
@@ -346,7 +346,7 @@ static int get_temporaries(struct tor_session *session, struct tor_slot *slot)
 {
 	u64 bytes = tor_op_temp_bytes(&slot->op);
 
-	return bytes ? get_own(session, slot, TOR_PAGES_TEMP, bytes, &slot->temp) : 0;
+	return bytes ? tor_buffers_get_own(session, slot, TOR_PAGES_TEMP, bytes, &slot->temp) : 0;
 }
 
 static u64 counts_bytes(const struct tor_slot *slot)

@@ -42,6 +42,19 @@ int tor_buffers_counts(struct tor_session *session, const struct tor_comm *comm,
 int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 		    const struct torcoll_submit *desc);
 
+/**
+ * tor_buffers_get_own - memory of ours for an op
+ * @session: who pays, and for a sentence
+ * @slot: it is given back with its other memory
+ * @which: place in slot->pages
+ * @length: bytes, not 0
+ * @mem: out
+ *
+ * Context: process. Return: 0, -EDQUOT or -ENOMEM.
+ */
+int tor_buffers_get_own(struct tor_session *session, struct tor_slot *slot, u32 which, u64 length,
+			struct tor_mem *mem);
+
 /*
  * The op is done: bring its result to where the caller wants it, if it is not there. Context: process. Return: 0, or -EFAULT
  * with a sentence.

@@ -12,6 +12,7 @@
 #include "reroute.h"
 #include "session.h"
 #include "tables.h"
+#include "team.h"
 
 /* Make the group known by the tag that was agreed upon. Context: fabric->lock. */
 static int install(struct tor_group *group)
@@ -42,6 +43,8 @@ static void done(struct tor_group *group)
 	smp_mb__before_atomic();
 	set_bit(TOR_GROUP_JOINED, &group->flags);
 	wake_up_all(&group->wait);
+	if (group->team)
+		tor_team_joined(group->team);
 }
 
 static bool is_done(const struct tor_group *group)
@@ -67,12 +70,33 @@ void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join)
 	done(container_of(join, struct tor_group, join));
 }
 
+int tor_group_sort_members(const struct tor_fabric *fabric, const u32 *member, u32 ranks,
+			   u32 *order, const char **why)
+{
+	u32 i;
+
+	for (i = 0; i < ranks; i++) {
+		if (member[i] >= fabric->node.torus.nodes) {
+			*why = "a member is no node of the fabric";
+			return -EINVAL;
+		}
+	}
+	tor_comm_sort(order, member, ranks);
+	for (i = 1; i < ranks; i++) {
+		if (member[order[i]] == member[order[i - 1]]) {
+			*why = "ranks of one node must follow one another in the list of members";
+			return -EOPNOTSUPP;
+		}
+	}
+	return 0;
+}
+
 /* The list of members must be nodes, each once, the caller's own at its rank. */
 static int check_members(struct tor_group *group, struct tor_group_config *cfg, const char **why)
 {
 	const struct tor_node *node = &group->fabric->node;
 	struct tor_comm *comm = &group->comm;
-	u32 i;
+	int err;
 
 	if (!cfg->member && cfg->ranks && cfg->ranks != node->torus.nodes) {
 		*why = "the number of ranks is not that of the fabric's nodes: give a list of members";
@@ -83,25 +107,15 @@ static int check_members(struct tor_group *group, struct tor_group_config *cfg, 
 	group->member = cfg->member;
 	cfg->member = NULL;
 	if (group->member) {
-		for (i = 0; i < comm->ranks; i++) {
-			if (group->member[i] >= node->torus.nodes) {
-				*why = "a member is no node of the fabric";
-				return -EINVAL;
-			}
-		}
 		group->order = kvmalloc_array(comm->ranks, sizeof(u32), GFP_KERNEL_ACCOUNT);
 		if (!group->order)
 			return -ENOMEM;
-		tor_comm_sort(group->order, group->member, comm->ranks);
+		err = tor_group_sort_members(group->fabric, group->member, comm->ranks,
+					     group->order, why);
+		if (err)
+			return err;
 		comm->member = group->member;
 		comm->order = group->order;
-		for (i = 1; i < comm->ranks; i++) {
-			if (tor_comm_node(comm, comm->order[i]) ==
-			    tor_comm_node(comm, comm->order[i - 1])) {
-				*why = "several ranks on one node are not served yet";
-				return -EOPNOTSUPP;
-			}
-		}
 	}
 	comm->rank = tor_comm_rank(comm, node->self);
 	if (comm->rank == TOR_NO_RANK) {
@@ -130,7 +144,7 @@ static int tune(struct tor_group *group, const char **why)
 static struct tor_group *new_joiner(struct tor_fabric *fabric, struct tor_group_config *cfg,
 				    const char **why)
 {
-	struct tor_group *group = tor_group_new(fabric, cfg->user, cfg->name, cfg->depth, why);
+	struct tor_group *group = tor_group_new(fabric, cfg->user, cfg->name, cfg->depth);
 	struct tor_join *join;
 	int err;
 
@@ -138,7 +152,9 @@ static struct tor_group *new_joiner(struct tor_fabric *fabric, struct tor_group_
 		return group;
 	group->bits = cfg->bits;
 	join = &group->join;
-	err = check_members(group, cfg, why);
+	err = cfg->team ? tor_team_hold(cfg->team, group) : tor_group_count(group, why);
+	if (!err)
+		err = check_members(group, cfg, why);
 	if (!err)
 		err = tor_group_alloc(group, why);
 	if (!err)
@@ -157,29 +173,33 @@ static struct tor_group *new_joiner(struct tor_fabric *fabric, struct tor_group_
 	return group;
 }
 
-/* Wait until the join is over, or give it up. Return: the join's error. */
-static int wait_joined(struct tor_group *group, u64 deadline)
+void tor_group_cancel(struct tor_group *group, int error)
 {
 	struct tor_fabric *fabric = group->fabric;
 	struct tor_entry entry;
-	int err;
 
-	err = tor_wait_until(&group->wait, is_done(group), deadline);
-	if (err) {
-		local_bh_disable();
-		rcu_read_lock();
-		tor_entry_begin(&entry);
-		spin_lock(&fabric->lock);
-		tor_join_cancel(&entry.ctx, &group->join, err);
-		spin_unlock(&fabric->lock);
-		tor_entry_end(&entry);
-		rcu_read_unlock();
-		local_bh_enable();
-	}
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	tor_join_cancel(&entry.ctx, &group->join, error);
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/* Wait until the join is over, or give it up. Return: the join's error. */
+static int wait_joined(struct tor_group *group, u64 deadline)
+{
+	int err = tor_wait_until(&group->wait, is_done(group), deadline);
+
+	if (err)
+		tor_group_cancel(group, err);
 	return group->join.error;
 }
 
-static const char *join_sentence(int err)
+const char *tor_join_sentence(int err)
 {
 	switch (err) {
 	case -EACCES:
@@ -208,32 +228,12 @@ static u32 frame_unit(struct tor_fabric *fabric)
 	return unit;
 }
 
-struct tor_group *tor_group_create(struct tor_fabric *fabric, struct tor_group_config *cfg,
-				   u32 *missing, const char **why)
+static int start_join(struct tor_group *group, const struct tor_group_config *cfg)
 {
-	struct tor_group *group = new_joiner(fabric, cfg, why);
+	struct tor_fabric *fabric = group->fabric;
+	struct tor_join *join = &group->join;
 	struct tor_entry entry;
-	struct tor_join *join;
 	int err;
-
-	*missing = TOR_NO_RANK;
-	if (IS_ERR(group)) {
-		atomic_dec(&fabric->users);
-		return group;
-	}
-	join = &group->join;
-	join->node = &fabric->node;
-	join->rank = group->comm.rank;
-	join->ranks = group->comm.ranks;
-	join->member = group->comm.member;
-	join->epoch = group->comm.epoch;
-	join->unit = frame_unit(fabric);
-	if (!join->unit && group->comm.ranks > 1) {
-		*why = "this node has no port";
-		err = -EHOSTUNREACH;
-		goto err_end;
-	}
-	join->unit = max_t(u32, join->unit, TOR_WIRE_UNIT_MIN);
 
 	local_bh_disable();
 	rcu_read_lock();
@@ -247,16 +247,81 @@ struct tor_group *tor_group_create(struct tor_fabric *fabric, struct tor_group_c
 	tor_entry_end(&entry);
 	rcu_read_unlock();
 	local_bh_enable();
-	if (!err)
-		err = wait_joined(group, cfg->deadline);
+	if (err)
+		tor_group_end(group);
+	return err;
+}
+
+struct tor_group *tor_group_begin(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				  const char **why)
+{
+	struct tor_group *group = new_joiner(fabric, cfg, why);
+	struct tor_join *join;
+	int err;
+
+	if (IS_ERR(group))
+		return group;
+	join = &group->join;
+	join->node = &fabric->node;
+	join->rank = group->comm.rank;
+	join->ranks = group->comm.ranks;
+	join->member = group->comm.member;
+	join->team = group->comm.team;
+	join->epoch = group->comm.epoch;
+	join->unit = frame_unit(fabric);
+	if (!join->unit && group->comm.ranks > 1) {
+		*why = "this node has no port";
+		tor_group_end(group);
+		return ERR_PTR(-EHOSTUNREACH);
+	}
+	join->unit = max_t(u32, join->unit, TOR_WIRE_UNIT_MIN);
+	err = start_join(group, cfg);
 	if (!err)
 		return group;
-	*why = join_sentence(err);
-	*missing = err == -ETIMEDOUT ? join->missing : TOR_NO_RANK;
-err_end:
-	tor_group_end(group);
-	atomic_dec(&fabric->users);
+	*why = tor_join_sentence(err);
 	return ERR_PTR(err);
+}
+
+/* The only rank on its node. */
+static struct tor_group *create_alone(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				      u32 *missing, const char **why)
+{
+	struct tor_group *group = tor_group_begin(fabric, cfg, why);
+	int err;
+
+	if (IS_ERR(group))
+		return group;
+	err = wait_joined(group, cfg->deadline);
+	if (!err)
+		return group;
+	*why = tor_join_sentence(err);
+	*missing = err == -ETIMEDOUT ? group->join.missing : TOR_NO_RANK;
+	tor_group_end(group);
+	return ERR_PTR(err);
+}
+
+/* Is any node named twice in a row? */
+static bool shares_nodes(const struct tor_group_config *cfg)
+{
+	u32 i;
+
+	for (i = 1; cfg->member && i < cfg->ranks; i++)
+		if (cfg->member[i] == cfg->member[i - 1])
+			return true;
+	return false;
+}
+
+struct tor_group *tor_group_create(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				   u32 *missing, const char **why)
+{
+	struct tor_group *group;
+
+	*missing = TOR_NO_RANK;
+	group = shares_nodes(cfg) ? tor_team_join(fabric, cfg, missing, why) :
+				    create_alone(fabric, cfg, missing, why);
+	if (IS_ERR(group))
+		atomic_dec(&fabric->users);
+	return group;
 }
 
 /* --- shrinking --- */
@@ -319,12 +384,17 @@ void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink)
 static struct tor_group *new_heir(const struct tor_group *from, u32 depth, const char **why)
 {
 	struct tor_group *group = tor_group_new(from->fabric, from->user, from->name,
-						depth ? depth : from->comm.depth, why);
+						depth ? depth : from->comm.depth);
 	struct tor_shrink *shrink;
 	int err;
 
 	if (IS_ERR(group))
 		return group;
+	err = tor_group_count(group, why);
+	if (err) {
+		tor_group_put(group);
+		return ERR_PTR(err);
+	}
 	/* whoever is chief may know of ranks that this one has been without for a while */
 	group->room = from->room;
 	group->comm.ranks = from->room;
@@ -416,6 +486,10 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
 	int err;
 
 	*missing = TOR_NO_RANK;
+	if (from->team) {
+		*why = "a comm with several ranks on a node cannot be shrunk";
+		return ERR_PTR(-EOPNOTSUPP);
+	}
 	if (test_bit(TOR_GROUP_SHRUNK, &from->flags)) {
 		*why = "the comm was shrunk before: its heir can be shrunk";
 		return ERR_PTR(-EINVAL);

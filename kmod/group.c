@@ -17,6 +17,7 @@
 #include "series.h"
 #include "session.h"
 #include "tables.h"
+#include "team.h"
 #include "trace.h"
 
 /* Failures and farewells; flushed before a fabric or the module goes. */
@@ -94,22 +95,13 @@ void tor_env_unkeep(struct tor_comm *comm, u32 bytes)
 	tor_user_uncharge(tor_group_of(comm)->user, TOR_LIMIT_KERNEL, bytes);
 }
 
-void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
+void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)
 {
-	struct tor_slot *slot = container_of(op, struct tor_slot, op);
 	struct tor_group *group = slot->group;
-	struct tor_comm *comm = &group->comm;
 
-	slot->status = op->aborted ? READ_ONCE(comm->error) : 0;
-	slot->error_rank = op->aborted ? comm->error_rank : TOR_NO_RANK;
-	tor_env_count(comm->node, op->aborted ? TOR_C_OPS_FAILED : TOR_C_OPS, 1);
+	slot->status = status;
+	slot->error_rank = error_rank;
 	atomic64_inc(&group->ops);
-	if (!op->aborted)
-		tor_observe(&group->fabric->observed, op->collective,
-			    op->plan.req.algorithm, op->plan.req.count * op->elem,
-			    /* this entry may have begun before the op */
-			    ctx->now > slot->submitted ? ctx->now - slot->submitted : 0);
-	trace_torcoll_op_done(op, op->plan.req.count * op->elem, slot->status);
 	if (test_bit(TOR_SLOT_RING, &slot->flags))
 		post(slot);
 	/* status before BUSY: tor_op_reap() reads them the other way round */
@@ -117,6 +109,26 @@ void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
 	clear_bit(TOR_SLOT_BUSY, &slot->flags);
 	wake_up_all(&group->wait);
 	tor_session_wake(READ_ONCE(group->session), EPOLLIN | EPOLLRDNORM);
+}
+
+void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
+{
+	struct tor_slot *slot = container_of(op, struct tor_slot, op);
+	struct tor_group *group = slot->group;
+	struct tor_comm *comm = &group->comm;
+	int status = op->aborted ? READ_ONCE(comm->error) : 0;
+
+	tor_env_count(comm->node, op->aborted ? TOR_C_OPS_FAILED : TOR_C_OPS, 1);
+	if (!op->aborted)
+		tor_observe(&group->fabric->observed, op->collective,
+			    op->plan.req.algorithm, op->plan.req.count * op->elem,
+			    /* this entry may have begun before the op */
+			    ctx->now > slot->submitted ? ctx->now - slot->submitted : 0);
+	trace_torcoll_op_done(op, op->plan.req.count * op->elem, status);
+	if (group->team)
+		tor_team_op_done(slot, status);
+	else
+		tor_slot_done(slot, status, op->aborted ? comm->error_rank : TOR_NO_RANK);
 }
 
 void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op)
@@ -144,7 +156,10 @@ void tor_slots_recycle(struct tor_entry *entry)
 	/* the lanes serve the next number before a submitter sees the slot free */
 	smp_mb__before_atomic();
 	clear_bit(TOR_SLOT_OPEN, &slot->flags);
-	wake_up_all(&slot->group->wait);
+	if (slot->group->team)
+		tor_team_op_retired(slot);
+	else
+		wake_up_all(&slot->group->wait);
 }
 
 /* --- frames --- */
@@ -201,11 +216,13 @@ static void tell_that_left(struct tor_entry *entry, struct tor_group *group, u32
 		tor_comm_fail(&entry->ctx, &group->comm, -ECONNABORTED, group->comm.rank, op);
 }
 
-/* Someone is at an op that will never be called here: our process has left. */
+/* Someone is at an op that will never be called here: our process has left, or one of them. */
 static void tell_if_left(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
 			 u32 op)
 {
-	if (test_bit(TOR_GROUP_CLOSED, &group->flags) && lane->chan.state == TOR_CHAN_IDLE &&
+	if (group->team)
+		tor_team_tell_if_left(entry, group->team, op);
+	else if (test_bit(TOR_GROUP_CLOSED, &group->flags) && lane->chan.state == TOR_CHAN_IDLE &&
 	    (s32)(op - lane->chan.seq) >= 0)
 		tor_comm_fail(&entry->ctx, &group->comm, -ECONNABORTED, group->comm.rank, op);
 }
@@ -420,11 +437,14 @@ static void fail_work(struct work_struct *work)
 
 	if (!group->fail_rounds) {
 		abort_lanes(group);
+		if (group->team)
+			tor_team_failed(group);
 		wake_up_all(&group->wait);
 		rcu_read_lock();
 		tor_session_wake(READ_ONCE(group->session), EPOLLERR);
 		rcu_read_unlock();
-		tor_netlink_notify_comm(group, false);
+		if (!tor_team_has_seat(group))
+			tor_netlink_notify_comm(group, false);
 	}
 	if (test_bit(TOR_GROUP_HASHED, &group->flags) && !test_bit(TOR_GROUP_TOLD, &group->flags)) {
 		tell_everyone(group);
@@ -457,9 +477,12 @@ void tor_group_abort(struct tor_group *group, int error)
 static u64 memory_of_ranks(const struct tor_group *group)
 {
 	const struct tor_comm *comm = &group->comm;
+	u64 bytes = sizeof(*group) + tor_series_memory(comm, comm->channels);
 
-	return sizeof(*group) + tor_series_memory(comm, comm->channels) +
-	       BITS_TO_LONGS(comm->ranks) * sizeof(long) +
+	/* of a team's ranks their nodes' comm has the rest */
+	if (tor_team_has_seat(group))
+		return bytes;
+	return bytes + BITS_TO_LONGS(comm->ranks) * sizeof(long) +
 	       (u64)comm->ranks * (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen));
 }
 
@@ -526,6 +549,8 @@ static void group_free(struct tor_group *group)
 	kvfree(group->join.seen);
 	kvfree(group->join.seen_nonce);
 	kvfree(group->shrink.of);
+	if (group->team)
+		tor_team_put(group->team);
 	uncount(group);
 	tor_user_uncharge(group->user, TOR_LIMIT_KERNEL, atomic64_read(&group->charged));
 	tor_user_put(group->user);
@@ -555,7 +580,7 @@ static void stop_lanes(struct tor_group *group)
  * Take the group apart. Who may still use it, and how each is waited for:
  * - frames and dumps that found it in the table: unhashed, grace period;
  * - lanes' timers: DEAD keeps new ones from starting, then they are cancelled;
- * - the works: cancelled, this one excepted;
+ * - the works: cancelled, this one excepted; those of a team are waited for;
  * - calls of the process: they hold references.
  */
 void tor_group_end(struct tor_group *group)
@@ -578,6 +603,8 @@ void tor_group_end(struct tor_group *group)
 	if (cancel_delayed_work_sync(&group->fail_work))
 		tor_group_put(group);
 	stop_lanes(group);
+	if (group->team)
+		tor_team_disband(group);
 	tor_group_put(group);
 }
 
@@ -626,23 +653,27 @@ static void linger_work(struct work_struct *work)
 
 /* --- the beginning --- */
 
+int tor_group_count(struct tor_group *group, const char **why)
+{
+	int err = tor_user_charge(group->user, TOR_LIMIT_COMMS, 1);
+
+	if (err)
+		*why = tor_limit_sentence(TOR_LIMIT_COMMS);
+	else
+		set_bit(TOR_GROUP_COUNTED, &group->flags);
+	return err;
+}
+
 struct tor_group *tor_group_new(struct tor_fabric *fabric, struct tor_user *user, const char *name,
-				u32 depth, const char **why)
+				u32 depth)
 {
 	struct tor_group *group;
 	struct tor_comm *comm;
 
-	if (tor_user_charge(user, TOR_LIMIT_COMMS, 1)) {
-		*why = tor_limit_sentence(TOR_LIMIT_COMMS);
-		return ERR_PTR(-EDQUOT);
-	}
 	group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
-	if (!group) {
-		tor_user_uncharge(user, TOR_LIMIT_COMMS, 1);
+	if (!group)
 		return ERR_PTR(-ENOMEM);
-	}
 	group->user = tor_user_get(user);
-	set_bit(TOR_GROUP_COUNTED, &group->flags);
 	comm = &group->comm;
 	group->fabric = fabric;
 	comm->node = &fabric->node;
@@ -670,21 +701,26 @@ void tor_lane_init(struct tor_lane *lane, struct tor_slot *slot, u32 index, u32 
 	tor_chan_init(&lane->chan, &slot->op, index, seq);
 }
 
-int tor_group_alloc(struct tor_group *group, const char **why)
+static int alloc_ranks(struct tor_group *group)
 {
 	struct tor_comm *comm = &group->comm;
-	int err;
 
-	err = tor_group_charge(group, memory_of_ranks(group), why);
-	if (err)
-		return err;
 	comm->epoch = kvcalloc(comm->ranks, sizeof(*comm->epoch), GFP_KERNEL_ACCOUNT);
 	comm->seen = kvcalloc(comm->ranks, sizeof(*comm->seen), GFP_KERNEL_ACCOUNT);
 	comm->path = kvcalloc(comm->ranks, sizeof(*comm->path), GFP_KERNEL_ACCOUNT);
 	group->refused = kvcalloc(BITS_TO_LONGS(comm->ranks), sizeof(long), GFP_KERNEL_ACCOUNT);
-	if (!comm->epoch || !comm->seen || !comm->path || !group->refused)
-		return -ENOMEM;
-	err = tor_series_init(&group->calls, group, 0, TOR_NO_RANK);
+	return comm->epoch && comm->seen && comm->path && group->refused ? 0 : -ENOMEM;
+}
+
+int tor_group_alloc(struct tor_group *group, const char **why)
+{
+	int err;
+
+	err = tor_group_charge(group, memory_of_ranks(group), why);
+	if (!err && !tor_team_has_seat(group))
+		err = alloc_ranks(group);
+	if (!err)
+		err = tor_series_init(&group->calls, group, 0, TOR_NO_RANK);
 	if (err)
 		return err;
 	list_add_rcu(&group->calls.list, &group->series);
@@ -704,7 +740,13 @@ void tor_group_close(struct tor_group *group)
 	tor_op_release_all(group);
 	WRITE_ONCE(group->session, NULL);
 	uncount(group);
-	queue_delayed_work(works, &group->linger_work, TOR_LINGER);
+	if (tor_team_has_seat(group)) {
+		/* what lingers is the nodes' comm, behind the last of them */
+		tor_team_leave(group);
+		queue_delayed_work(works, &group->linger_work, 0);
+	} else {
+		queue_delayed_work(works, &group->linger_work, TOR_LINGER);
+	}
 	/* from here on the fabric may go, and ends us if it does */
 	atomic_dec(&fabric->users);
 }
@@ -731,6 +773,18 @@ void tor_group_end_all(struct tor_fabric *fabric)
 	} while (true);
 	/* those that had left the table already, but not the fabric */
 	flush_workqueue(works);
+}
+
+void tor_group_queue(struct work_struct *work)
+{
+	queue_work(works, work);
+}
+
+void tor_group_queue_at(struct delayed_work *work, u64 when)
+{
+	u64 now = ktime_get_ns();
+
+	mod_delayed_work(works, work, when > now ? nsecs_to_jiffies(when - now) + 1 : 0);
 }
 
 int tor_group_init(void)

@@ -32,6 +32,7 @@
 #define TOR_LINGER		(3 * HZ)
 
 struct tor_session;
+struct tor_team;
 
 /**
  * struct tor_lane - a channel of a slot
@@ -128,8 +129,9 @@ struct tor_series {
 };
 
 /**
- * struct tor_group - a comm of a process
+ * struct tor_group - a comm of a process, or of all ranks on a node together: see team.h
  * @user: who pays, with @charged bytes of kernel memory
+ * @team: where nodes have several ranks; @has_seat: it is that of the rank in @seat there
  * @join, @shrink: how it began, one of them
  * @failed_at: jiffies, 0: not (yet)
  * @calls: the collectives; @pairs: messages, by tor_series_id(); @series: all of them
@@ -148,6 +150,9 @@ struct tor_group {
 	unsigned long flags;
 	char name[TORCOLL_NAME_MAX + 1];
 	struct tor_chooser *chooser;	/* what auto takes */
+	struct tor_team *team;
+	bool has_seat;
+	u32 seat;
 	struct tor_join join;
 	struct tor_shrink shrink;
 	u32 room;
@@ -178,6 +183,8 @@ static inline struct tor_group *tor_group_of(struct tor_comm *comm)
 /**
  * struct tor_group_config - what a process asks for; see struct torcoll_comm_add
  * @member: kvmalloc'd, taken over; NULL: all nodes
+ * @team: whose nodes these are, or NULL
+ * @vague: out: who is missing, is perhaps another one on that node
  */
 struct tor_group_config {
 	struct tor_user *user;
@@ -191,6 +198,8 @@ struct tor_group_config {
 	u32 depth;
 	u32 bits;
 	u64 deadline;
+	struct tor_team *team;
+	bool vague;
 };
 
 /**
@@ -224,12 +233,36 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
  * @user: who pays
  * @name: of the comm
  * @depth: ops in flight, 0: the default
- * @why: out: static sentence for a limit that was reached, or unchanged
  *
- * Context: process. Return: the group, or ERR_PTR(-EDQUOT, -ENOMEM).
+ * Context: process. Return: the group, or ERR_PTR(-ENOMEM).
  */
 struct tor_group *tor_group_new(struct tor_fabric *fabric, struct tor_user *user, const char *name,
-				u32 depth, const char **why);
+				u32 depth);
+
+/* Count it as one of the user's comms; @why: static sentence for a limit that was reached. Return: 0 or -EDQUOT. */
+int tor_group_count(struct tor_group *group, const char **why);
+
+/**
+ * tor_group_begin - begin to join a comm
+ * @fabric: node, which stays at least as long as the group
+ * @cfg: checked here
+ * @why: out: static sentence for a refusal
+ *
+ * When it is over, with group->join.error, TOR_GROUP_JOINED is set; until then tor_group_cancel() ends it. Then
+ * tor_group_end(), or tor_group_close().
+ *
+ * Context: process. Return: the group or an ERR_PTR.
+ */
+struct tor_group *tor_group_begin(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				  const char **why);
+void tor_group_cancel(struct tor_group *group, int error);
+
+/* What an error of a join means, or NULL. */
+const char *tor_join_sentence(int err);
+
+/* Check that members are nodes, each once, and sort them: see tor_comm_sort(). Return: 0, -EINVAL, -EOPNOTSUPP with @why. */
+int tor_group_sort_members(const struct tor_fabric *fabric, const u32 *member, u32 ranks,
+			   u32 *order, const char **why);
 
 /* ... and then with it, for comm.ranks ranks. Return: 0, -EDQUOT or -ENOMEM. */
 int tor_group_alloc(struct tor_group *group, const char **why);
@@ -255,6 +288,10 @@ void tor_group_abort(struct tor_group *group, int error);
 
 void tor_group_put(struct tor_group *group);
 
+/* Work that is over before the fabric or the module goes; at @when (ns) or a bit later. Context: any. */
+void tor_group_queue(struct work_struct *work);
+void tor_group_queue_at(struct delayed_work *work, u64 when);
+
 int tor_group_init(void);
 void tor_group_exit(void);
 
@@ -279,6 +316,12 @@ void tor_group_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
 
 /* Links went down: see tor_chan_rerouted(). Context: BH off, RCU, no lock held. */
 void tor_group_rerouted(struct tor_entry *entry, struct tor_group *group);
+
+/*
+ * The op of @slot is over: its result is there, or it has failed with @status, caused by @error_rank. The process
+ * may have both, and the slot's memory, from now on. Context: BH off, RCU.
+ */
+void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank);
 
 /* Give slots that core is done with their next numbers. Context: BH off, RCU, no lock held. */
 void tor_slots_recycle(struct tor_entry *entry);

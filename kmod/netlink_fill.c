@@ -228,8 +228,9 @@ int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group)
 	       nla_put_string(msg, TORCOLL_A_COMM_NAME, group->name) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_TAG, comm->tag) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_GENERATION, comm->generation) ||
-	       nla_put_u32(msg, TORCOLL_A_COMM_RANK, comm->rank) ||
-	       nla_put_u32(msg, TORCOLL_A_COMM_RANKS, comm->ranks) ||
+	       nla_put_u32(msg, TORCOLL_A_COMM_RANK, tor_comm_first(comm, comm->rank)) ||
+	       nla_put_u32(msg, TORCOLL_A_COMM_RANKS,
+			   comm->team ? comm->team->ranks : comm->ranks) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_STATE, comm_state(group)) ||
 	       fill_comm_error(msg, comm) ||
 	       put_u64(msg, TORCOLL_A_COMM_OPS, atomic64_read(&group->ops)) ||

@@ -14,6 +14,7 @@
 #include "ring.h"
 #include "session.h"
 #include "tables.h"
+#include "team.h"
 #include "trace.h"
 
 u64 tor_op_collectives(void)
@@ -198,7 +199,36 @@ static int check_desc(struct tor_session *session, const struct tor_group *group
 	if (!(tor_op_collectives() & BIT_ULL(desc->collective)))
 		return tor_refuse(session, -EOPNOTSUPP, "%s is not served yet",
 				  tor_collective_name(desc->collective));
+	if (group->team && role_of(desc))
+		return tor_refuse(session, -EOPNOTSUPP,
+				  "messages are not served in a comm with several ranks on a node");
 	return check_members(session, group, desc);
+}
+
+static u32 bits_of(const struct tor_slot *slot, const struct torcoll_submit *desc)
+{
+	return desc->bits ? desc->bits : slot->group->bits;
+}
+
+static int plan(struct tor_slot *slot, const struct tor_plan_req *req,
+		const struct torcoll_submit *desc, const char **why)
+{
+	int err = 0;
+
+	if (!slot->op.role && req->algorithm == TORCOLL_ALGO_AUTO)
+		err = tor_tables_make(slot->group, req->collective, why);
+	return err ? err : tor_op_begin(&slot->op, slot->series->next_seq, req, desc->type,
+					desc->redop, bits_of(slot, desc), why);
+}
+
+/* Of a rank in a team: what it calls, and whether its nodes would serve that. */
+static int describe(struct tor_slot *slot, const struct tor_plan_req *req,
+		    const struct torcoll_submit *desc, const char **why)
+{
+	int err = tor_op_describe(&slot->op, slot->series->next_seq, req, desc->type, desc->redop,
+				  bits_of(slot, desc), why);
+
+	return err ? err : tor_team_check(slot, why);
 }
 
 /* Takes over @counts: the ranks' blocks; with those of what comes behind them, if there are such. */
@@ -218,19 +248,15 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 		.from_counts = desc->recv_counts ? counts + comm->ranks : NULL,
 	};
 	const char *why = "the plan cannot be made";
-	int err = 0;
+	int err;
 
 	if (slot->op.role) {
 		req.root = slot->op.role == TORCOLL_CHANNEL_SEND ? comm->rank : desc->peer;
 		req.peer = slot->op.role == TORCOLL_CHANNEL_SEND ? desc->peer : comm->rank;
-	} else if (desc->algorithm == TORCOLL_ALGO_AUTO) {
-		err = tor_tables_make(slot->group, desc->collective, &why);
 	}
 	slot->counts = counts;
 	memcpy(req.param, desc->param, sizeof(req.param));
-	if (!err)
-		err = tor_op_begin(&slot->op, slot->series->next_seq, &req, desc->type, desc->redop,
-				   desc->bits ? desc->bits : slot->group->bits, &why);
+	err = slot->group->team ? describe(slot, &req, desc, &why) : plan(slot, &req, desc, &why);
 	if (err)
 		return tor_refuse(session, err, "%s: %s", tor_algorithm_name(req.algorithm), why);
 	err = tor_buffers_get(session, slot, desc);
@@ -243,20 +269,15 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 	return 0;
 }
 
-/* From here on the op belongs to the softirqs; its first frames leave with the caller. */
-static void start(struct tor_slot *slot, unsigned long flags)
+void tor_op_mark(struct tor_slot *slot, unsigned long flags)
 {
-	/* asked now: the slot may serve another op when it has started */
-	bool is_own = tor_op_is_own(&slot->op);
 	struct tor_group *group = slot->group;
 	struct tor_entry entry;
-	u32 i;
 
 	slot->submitted = ktime_get_ns();
 	slot->status = 0;
 	/* the slot is ours alone until its lanes start, each under its lock */
-	WRITE_ONCE(slot->flags, flags | BIT(TOR_SLOT_BUSY) | BIT(TOR_SLOT_UNREAPED) |
-				BIT(TOR_SLOT_OPEN));
+	WRITE_ONCE(slot->flags, flags | BIT(TOR_SLOT_BUSY) | BIT(TOR_SLOT_OPEN));
 	/* pairs with tor_group_close(): it sees BUSY, or we see CLOSED */
 	smp_mb();
 	if (test_bit(TOR_GROUP_CLOSED, &group->flags)) {
@@ -270,7 +291,16 @@ static void start(struct tor_slot *slot, unsigned long flags)
 		local_bh_enable();
 	}
 	trace_torcoll_op_submit(&slot->op, slot->op.plan.req.count * slot->op.elem, 0);
-	for (i = 0; i < slot->series->channels; i++) {
+}
+
+void tor_op_start(struct tor_slot *slot)
+{
+	/* asked now: the slot may serve another op when it has started */
+	bool is_own = tor_op_is_own(&slot->op);
+	u32 i, channels = slot->series->channels;
+	struct tor_entry entry;
+
+	for (i = 0; i < channels; i++) {
 		struct tor_lane *lane = &slot->lane[i];
 
 		local_bh_disable();
@@ -300,14 +330,16 @@ static bool explain_time_over(const struct tor_group *group)
 /* Ranks have called different things: say which. */
 static int mismatch(struct tor_session *session, struct tor_group *group)
 {
-	struct tor_comm *comm = &group->comm;
+	/* what is said of it on the wire, the nodes hear */
+	struct tor_group *told = group->team ? group->team->nodes : group;
+	const struct tor_comm *comm = &told->comm;
 	char text[TOR_EXPLANATION_MAX];
 
-	wait_event_timeout(group->wait,
+	wait_event_timeout(told->wait,
 			   atomic_read_acquire(&comm->explained) == TOR_EXPLAINED ||
-			   explain_time_over(group), EXPLAIN_WAIT);
+			   explain_time_over(told), EXPLAIN_WAIT);
 	tor_call_explain(comm, text, sizeof(text));
-	return tor_refuse(session, comm->error, "the comm %s has failed: %s", group->name, text);
+	return tor_refuse(session, -EPROTO, "the comm %s has failed: %s", group->name, text);
 }
 
 static int comm_error(struct tor_session *session, struct tor_group *group)
@@ -318,6 +350,10 @@ static int comm_error(struct tor_session *session, struct tor_group *group)
 		return tor_refuse(session, comm->error, "the comm %s has failed", group->name);
 	if (comm->error == -EPROTO)
 		return mismatch(session, group);
+	if (comm->error == -ETIMEDOUT && tor_team_is_vague(group))
+		return tor_refuse(session, comm->error,
+				  "the comm %s has failed: rank %u (node %u), or another rank there, has not called",
+				  group->name, comm->error_rank, comm->error_node);
 	if (comm->error == -EHOSTDOWN)
 		return tor_refuse(session, comm->error,
 				  "the comm %s has failed: rank %u (node %u) is down, or has restarted",
@@ -373,12 +409,22 @@ static int get_slot(struct tor_session *session, struct tor_series *series,
 	return 0;
 }
 
+/* From here on the op belongs to the softirqs, or to the team; its first frames leave with the caller. */
+static int start(struct tor_session *session, struct tor_slot *slot, unsigned long flags)
+{
+	if (slot->group->team)
+		return tor_team_submit(session, slot, flags);
+	tor_op_mark(slot, flags);
+	tor_op_start(slot);
+	return 0;
+}
+
 /* Begin and start the next op. Context: series->submit held. Takes over @counts. */
 static int submit_next(struct tor_session *session, struct tor_series *series,
 		       struct torcoll_submit *desc, u64 *counts)
 {
 	bool in_ring = desc->flags & TORCOLL_OP_RING;
-	unsigned long flags = (in_ring ? BIT(TOR_SLOT_RING) : 0) |
+	unsigned long flags = BIT(TOR_SLOT_UNREAPED) | (in_ring ? BIT(TOR_SLOT_RING) : 0) |
 			      (desc->flags & TORCOLL_OP_WAIT ? BIT(TOR_SLOT_AWAITED) : 0);
 	struct tor_slot *slot;
 	int err;
@@ -391,16 +437,19 @@ static int submit_next(struct tor_session *session, struct tor_series *series,
 		return err;
 	}
 	err = begin(session, slot, desc, counts);
+	if (!err) {
+		desc->chosen = slot->op.call.algorithm;
+		desc->op = tor_op_handle(slot);
+		err = start(session, slot, flags);
+	}
 	if (err) {
+		desc->op = 0;
 		tor_buffers_put(slot);
 		if (in_ring)
 			tor_ring_give_back(session->ring);
 		return err;
 	}
-	desc->chosen = slot->op.plan.req.algorithm;
 	series->next_seq++;
-	desc->op = tor_op_handle(slot);
-	start(slot, flags);
 	return 0;
 }
 

@@ -29,6 +29,12 @@ static inline u64 tor_op_handle(const struct tor_slot *slot)
 int tor_op_submit(struct tor_session *session, struct tor_group *group,
 		  struct torcoll_submit *desc);
 
+/*
+ * An op was begun in @slot: it is in flight, with @flags (bits 1 << enum tor_slot_flag), and then it runs. Context: process.
+ */
+void tor_op_mark(struct tor_slot *slot, unsigned long flags);
+void tor_op_start(struct tor_slot *slot);
+
 /* Wait for and reap an op, or any. Return: 0 with ->status, or a negative errno. */
 int tor_op_wait(struct tor_session *session, struct tor_group *group, struct torcoll_wait *wait);
 

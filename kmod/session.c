@@ -21,6 +21,7 @@
 #include "op.h"
 #include "region.h"
 #include "ring.h"
+#include "team.h"
 #include "version.h"
 
 #define RANKS_MAX	(1U << 20)
@@ -240,16 +241,17 @@ static int publish_group(struct tor_session *session, struct tor_group *group, u
 	if (id < 0) {
 		tor_group_close(group);
 	} else {
-		tor_netlink_notify_comm(group, false);
+		tor_netlink_notify_comm(group->team ? group->team->nodes : group, false);
 		*handle = id;
 	}
 	return min(id, 0);
 }
 
-static int no_group(struct tor_session *session, int err, u32 missing, const char *why)
+static int no_group(struct tor_session *session, int err, u32 missing, bool vague, const char *why)
 {
 	if (missing != TOR_NO_RANK)
-		return tor_refuse(session, err, "rank %u is missing", missing);
+		return tor_refuse(session, err, "rank %u is missing%s", missing,
+				  vague ? ", or another one on its node" : "");
 	if (why)
 		return tor_refuse(session, err, "%s", why);
 	return err;
@@ -267,7 +269,7 @@ static int create_group(struct tor_session *session, struct torcoll_comm_add *ad
 		return PTR_ERR(fabric);
 	group = tor_group_create(fabric, cfg, &add->missing, &why);
 	if (IS_ERR(group))
-		return no_group(session, PTR_ERR(group), add->missing, why);
+		return no_group(session, PTR_ERR(group), add->missing, cfg->vague, why);
 	err = publish_group(session, group, &add->comm);
 	add->rank = group->comm.rank;
 	add->depth = group->comm.depth;
@@ -345,7 +347,7 @@ static int shrink_group(struct tor_session *session, struct tor_group *from,
 
 	group = tor_group_shrink(from, call->depth, call->deadline_ns, &call->missing, &why);
 	if (IS_ERR(group))
-		return no_group(session, PTR_ERR(group), call->missing, why);
+		return no_group(session, PTR_ERR(group), call->missing, false, why);
 	err = write_members(&group->comm, call);
 	if (err) {
 		tor_group_close(group);

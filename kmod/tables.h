@@ -26,7 +26,7 @@ void tor_tables_free(struct tor_group *group);
  * @collective: enum torcoll_collective
  * @why: out: static reason of a refusal
  *
- * Context: may sleep; submit mutex of the group's collectives held.
+ * Context: may sleep; submit mutex of the group's collectives held, or, of nodes with several ranks, team->lock.
  * Return: 0, -ENOMEM or -EDQUOT.
  */
 int tor_tables_make(struct tor_group *group, u32 collective, const char **why);

@@ -187,14 +187,19 @@ int torcoll_comm_split(struct torcoll_comm *comm, uint32_t colour, int32_t key,
 
 /* ---- by place ---- */
 
-/* The parent's rank on a node: its size if there is none. */
-static uint32_t rank_on(const struct torcoll_comm *comm, uint32_t node)
+/* All of the parent's ranks on a node join the group. Return: is there any? */
+static bool take_node(const struct torcoll_comm *comm, uint32_t node, struct group *g)
 {
-	uint32_t i;
+	uint32_t before = g->size;
 
-	for (i = 0; i < comm->size && comm->members[i] != node; i++)
-		;
-	return i;
+	for (uint32_t r = 0; r < comm->size; r++) {
+		if (comm->members[r] != node)
+			continue;
+		if (r == comm->rank)
+			g->self = g->size;
+		g->rank[g->size++] = r;
+	}
+	return g->size > before;
 }
 
 static void coordinates(const struct torcoll_comm_info *info, uint32_t node, uint32_t *c)
@@ -216,30 +221,25 @@ static uint32_t node_in_block(const struct torcoll_comm_info *info, const uint32
 	return node;
 }
 
-/* All ranks on the nodes of a block, dimension 0 first; the caller's rank is g->size if it is on none. */
+/* All ranks on the nodes of a block, dimension 0 first; g->self is ~0 if the caller's is on none. */
 static int group_by_block(struct torcoll_comm *comm, const struct torcoll_comm_info *info,
 			  const uint32_t *from, const uint32_t *extent, struct group *g)
 {
-	uint32_t at[TORCOLL_MAX_DIMS] = { 0 }, nodes = 1, d, i, r;
+	uint32_t at[TORCOLL_MAX_DIMS] = { 0 }, nodes = 1, d, i;
 
 	for (d = 0; d < info->ndim; d++)
 		nodes *= extent[d];
-	g->rank = calloc(nodes, sizeof(*g->rank));
+	g->rank = calloc(comm->size, sizeof(*g->rank));
 	if (!g->rank)
 		return out_of_memory("block of a comm");
-	g->size = nodes;
-	g->self = nodes;
+	g->self = UINT32_MAX;
 	g->id = node_in_block(info, from, at);
 	for (i = 0; i < nodes; i++) {
 		uint32_t node = node_in_block(info, from, at);
 
-		r = rank_on(comm, node);
-		if (r == comm->size)
+		if (!take_node(comm, node, g))
 			return torcoll__fail(-EINVAL, "block of a comm: node %u is in the block, and not in the comm",
 					     node);
-		g->rank[i] = r;
-		if (r == comm->rank)
-			g->self = i;
 		for (d = 0; d < info->ndim && ++at[d] == extent[d]; d++)
 			at[d] = 0;
 	}

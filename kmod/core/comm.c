@@ -68,6 +68,26 @@ bool tor_comm_admit(struct tor_comm *comm, const struct tor_hdr *h, u32 *rank,
 	return true;
 }
 
+/* As users count them. */
+static u32 users_ranks(const struct tor_comm *comm)
+{
+	return comm->team ? comm->team->ranks : comm->ranks;
+}
+
+/* The node of a user's rank. */
+static u32 node_of_user(const struct tor_comm *comm, u32 rank)
+{
+	if (rank >= users_ranks(comm))
+		return ~0U;
+	return tor_comm_node(comm, comm->team ? tor_team_node(comm->team, rank) : rank);
+}
+
+/* The own rank, as others know it. */
+static u32 speaker(const struct tor_comm *comm)
+{
+	return comm->team ? READ_ONCE(comm->speaker) : comm->rank;
+}
+
 /* The first failure is written down; whoever comes later comes too late. */
 static void fail(struct tor_ctx *ctx, struct tor_comm *comm, int error,
 		 const struct tor_abort *cause)
@@ -77,7 +97,7 @@ static void fail(struct tor_ctx *ctx, struct tor_comm *comm, int error,
 	if (atomic_cmpxchg(&comm->claimed, 0, 1))
 		return;
 	comm->error_rank = cause->rank;
-	comm->error_node = cause->rank < comm->ranks ? tor_comm_node(comm, cause->rank) : ~0U;
+	comm->error_node = node_of_user(comm, cause->rank);
 	comm->error_op = cause->op;
 	memcpy(comm->digest, cause->digest, sizeof(comm->digest));
 	memcpy(comm->call, cause->call, sizeof(comm->call));
@@ -92,21 +112,32 @@ static void fail(struct tor_ctx *ctx, struct tor_comm *comm, int error,
 	tor_env_comm_failed(ctx, comm);
 }
 
-void tor_comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op)
+void tor_comm_fail_by(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op)
 {
 	struct tor_abort cause = { .rank = rank, .op = op };
 
 	fail(ctx, comm, error, &cause);
 }
 
+void tor_comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op)
+{
+	tor_comm_fail_by(ctx, comm, error, tor_comm_first(comm, rank), op);
+}
+
+void tor_comm_inherit(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_comm *nodes,
+		      int error, u32 rank)
+{
+	tor_comm_fail_by(ctx, comm, error, rank, nodes->error_op);
+}
+
 void tor_comm_mismatch(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 		       const struct tor_call *here, u32 digest, u32 rank, u32 theirs)
 {
 	struct tor_abort cause = {
-		.rank = rank,
+		.rank = tor_comm_first(comm, rank),
 		.op = op,
 		.digest = { digest, theirs },
-		.call = { *here, { .rank = rank } },
+		.call = { *here, { .rank = tor_comm_first(comm, rank) } },
 	};
 
 	fail(ctx, comm, -EPROTO, &cause);
@@ -116,7 +147,7 @@ void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 			    const struct tor_call *const call[2], const u32 digest[2])
 {
 	struct tor_abort cause = {
-		.rank = comm->rank,
+		.rank = call[1]->rank,
 		.op = op,
 		.digest = { digest[0], digest[1] },
 		.call = { *call[0], *call[1] },
@@ -135,6 +166,19 @@ static int error_elsewhere(int error)
 	default:
 		return error;
 	}
+}
+
+/* Is the error about what a rank itself has done, or wanted, whoever kept it waiting? */
+static bool is_own_doing(int error)
+{
+	return error == -ECANCELED || error == -ETIMEDOUT;
+}
+
+void tor_comm_fail_nodes(struct tor_ctx *ctx, struct tor_comm *nodes, const struct tor_comm *comm)
+{
+	tor_comm_fail_by(ctx, nodes, error_elsewhere(comm->error),
+			 is_own_doing(comm->error) ? comm->rank : comm->error_rank,
+			 comm->error_op);
 }
 
 /* The rank that made the @i-th of the calls that differ. */
@@ -194,8 +238,8 @@ void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
 		if (tor_comm_knows(comm, i))
 			abort.call[i] = comm->call[i];
 	}
-	if (abort.rank == TOR_NO_RANK || comm->error == -ECANCELED || comm->error == -ETIMEDOUT)
-		abort.rank = comm->rank;
+	if (abort.rank == TOR_NO_RANK || is_own_doing(comm->error))
+		abort.rank = speaker(comm);
 	send_to_rank(ctx, comm, rank, &abort);
 }
 
@@ -251,7 +295,7 @@ static bool explain_to_others(struct tor_comm *comm, struct tor_abort *abort)
 	for (i = 0; i < ARRAY_SIZE(abort->call); i++) {
 		struct tor_call *call = &abort->call[i];
 
-		if (call->rank != comm->rank || call->collective)
+		if (call->rank != tor_comm_first(comm, comm->rank) || call->collective)
 			continue;
 		op = slot_opposite(comm, &abort->call[!i], abort->op);
 		called = op ? find_call(comm, op, abort->op) : NULL;
@@ -290,8 +334,8 @@ void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, con
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_SHORT);
 		return;
 	}
-	if (abort.rank >= comm->ranks)
-		abort.rank = rank;
+	if (abort.rank >= users_ranks(comm))
+		abort.rank = tor_comm_first(comm, rank);
 	if (abort.error != EPROTO || !explain_to_others(comm, &abort))
 		tor_env_comm_told(comm);
 	else if (atomic_read(&comm->claimed))

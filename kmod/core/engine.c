@@ -53,59 +53,60 @@ static int make_plan(struct tor_op *op, const struct tor_plan_req *called, u32 t
 			     op->comm->rank, why);
 }
 
-int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
-		 u32 bits, const char **why)
+static bool is_reduction(u32 collective)
 {
-	struct tor_plan_req called = *req;
-	bool reduces, scans;
-	int err;
+	return collective == TORCOLL_BARRIER || tor_collective_reduces(collective);
+}
 
-	/* both ends of a message have called the same */
-	if (op->role)
-		called.collective = TORCOLL_SEND;
-	if (req->collective == TORCOLL_BARRIER) {
-		called.count = 1;
-		type = TORCOLL_U8;
-		redop = TORCOLL_BOR;
-	}
-	reduces = req->collective == TORCOLL_BARRIER || tor_collective_reduces(req->collective);
+/* What is reduced, and how. */
+static int find_reduction(struct tor_op *op, u32 collective, u32 type, u32 redop, const char **why)
+{
+	bool scans = collective == TORCOLL_SCAN || collective == TORCOLL_EXSCAN;
+	bool reduces = is_reduction(collective);
+
 	op->elem = tor_type_size(type);
 	op->reduce = reduces ? tor_reduce_kernel(type, redop) : NULL;
 	if (!op->elem || (reduces && !op->reduce)) {
 		*why = "this module does not reduce that type with that operator";
 		return -EOPNOTSUPP;
 	}
-	scans = req->collective == TORCOLL_SCAN || req->collective == TORCOLL_EXSCAN;
 	if (redop == TORCOLL_AVG && (scans || !tor_scale_divides(type, op->comm->ranks))) {
 		*why = "there is no average over so many ranks of that type, nor of a scan";
 		return -EOPNOTSUPP;
 	}
-	err = make_plan(op, &called, type, redop, bits, why);
-	if (err)
-		return err;
-	if (op->plan.shape.channels > tor_op_channels(op)) {
+	return 0;
+}
+
+/* Is it a plan that this comm, and these bits, can have? */
+static int check_plan(const struct tor_op *op, u32 collective, u32 type, u32 redop, u32 bits,
+		      const char **why)
+{
+	const struct tor_plan_shape *shape = &op->plan.shape;
+
+	if (shape->channels > tor_op_channels(op))
 		*why = "the plan has more channels than the comm";
-		return -EOPNOTSUPP;
-	}
-	if (op->plan.shape.rounds > U16_MAX) {
+	else if (shape->rounds > U16_MAX)
 		*why = "the plan has more rounds than a frame can name";
-		return -EOPNOTSUPP;
-	}
 	/* elsewhere one rank alone has the result of an element */
-	if (req->collective == TORCOLL_ALLREDUCE && !tor_reduce_exact(type, redop) &&
-	    bits != TORCOLL_BITS_RELAXED && !op->plan.shape.agrees) {
+	else if (collective == TORCOLL_ALLREDUCE && !tor_reduce_exact(type, redop) &&
+		 bits != TORCOLL_BITS_RELAXED && !shape->agrees)
 		*why = "this algorithm cannot give the same float bits on every rank";
-		return -EOPNOTSUPP;
-	}
-	if (reduces && !tor_reduce_exact(type, redop) && bits == TORCOLL_BITS_ORDERED &&
-	    !op->plan.shape.sequential) {
+	else if (is_reduction(collective) && !tor_reduce_exact(type, redop) &&
+		 bits == TORCOLL_BITS_ORDERED && !shape->sequential)
 		*why = "this algorithm does not reduce in the order of ranks";
-		return -EOPNOTSUPP;
-	}
-	/* where buffers alternate, ranks send each other what both then reduce */
-	if (reduces && op->plan.shape.alternates)
-		op->reduce = tor_reduce_commuting(type, redop);
+	else
+		return 0;
+	return -EOPNOTSUPP;
+}
+
+/* All but plan and digest, of what @req says; its algorithm is what was chosen. */
+static void set_call(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
+		     u32 bits)
+{
+	bool reduces = is_reduction(req->collective);
+
 	op->own_lengths = req->from_counts;
+	op->lengths = NULL;
 	op->is_float = reduces && tor_type_is_float(type);
 	op->ordered = reduces && !tor_reduce_exact(type, redop);
 	/* callers may be looking for the op before */
@@ -113,9 +114,6 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 	op->type = type;
 	op->redop = redop;
 	op->collective = req->collective;
-	called.algorithm = op->plan.req.algorithm;
-	memcpy(called.param, op->plan.req.param, sizeof(called.param));
-	op->digest = tor_op_digest(&called, type, redop, bits);
 	op->call = (struct tor_call){
 		.count = req->count,
 		.rank = op->comm->rank,
@@ -130,17 +128,93 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 	op->late = TOR_NO_RANK;
 	atomic_set(&op->busy, tor_op_channels(op));
 	atomic_set(&op->open, tor_op_channels(op));
+}
+
+/* As it is carried out: a barrier is an allreduce of one byte. */
+static void make_barrier(struct tor_plan_req *called, u32 *type, u32 *redop)
+{
+	called->count = 1;
+	*type = TORCOLL_U8;
+	*redop = TORCOLL_BOR;
+}
+
+int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
+		 u32 bits, const char **why)
+{
+	struct tor_plan_req called = *req;
+	int err;
+
+	/* both ends of a message have called the same */
+	if (op->role)
+		called.collective = TORCOLL_SEND;
+	if (req->collective == TORCOLL_BARRIER)
+		make_barrier(&called, &type, &redop);
+	err = find_reduction(op, req->collective, type, redop, why);
+	if (!err)
+		err = make_plan(op, &called, type, redop, bits, why);
+	if (!err)
+		err = check_plan(op, req->collective, type, redop, bits, why);
+	if (err)
+		return err;
+	/* where buffers alternate, ranks send each other what both then reduce */
+	if (op->reduce && op->plan.shape.alternates)
+		op->reduce = tor_reduce_commuting(type, redop);
+	set_call(op, seq, req, type, redop, bits);
+	called.algorithm = op->plan.req.algorithm;
+	memcpy(called.param, op->plan.req.param, sizeof(called.param));
+	op->digest = tor_op_digest(&called, type, redop, bits);
 	return 0;
 }
 
-u32 tor_op_transfer_digest(const struct tor_op *op, u64 bytes)
+int tor_op_describe(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
+		    u32 bits, const char **why)
+{
+	struct tor_plan_req called = *req;
+	int err;
+
+	if (req->collective == TORCOLL_BARRIER)
+		make_barrier(&called, &type, &redop);
+	err = find_reduction(op, req->collective, type, redop, why);
+	if (err)
+		return err;
+	op->plan = (struct tor_plan){
+		.req = called,
+		.rank = op->comm->rank,
+		.shape = {
+			.bufs = 1,
+			.input = req->collective == TORCOLL_ALLTOALL ||
+				 req->collective == TORCOLL_HALO,
+		},
+	};
+	set_call(op, seq, req, type, redop, bits);
+	op->digest = tor_op_digest(&called, type, redop, bits);
+	return 0;
+}
+
+void tor_op_stand_for(struct tor_op *op, const struct tor_op *called)
+{
+	__be32 word[2] = { cpu_to_be32(called->digest), cpu_to_be32(op->digest) };
+	u8 algorithm = op->call.algorithm;
+
+	op->digest = tor_env_hash(word, sizeof(word), DIGEST_HASH_KEY);
+	if (!op->digest)
+		op->digest = 1;
+	op->call = called->call;
+	op->call.rank = tor_comm_first(op->comm, op->comm->rank);
+	op->call.algorithm = algorithm;
+}
+
+u32 tor_op_transfer_digest(const struct tor_op *op, u32 rank, bool sends, u64 bytes)
 {
 	__be64 word = cpu_to_be64(bytes);
+	u64 parts = 0;
 	u32 digest;
 
 	if (!op->own_lengths)
 		return op->digest;
-	digest = op->digest ^ (u32)tor_env_hash(&word, sizeof(word), DIGEST_HASH_KEY);
+	if (op->lengths)
+		parts = op->lengths[sends ? rank : op->plan.req.ranks + rank];
+	digest = op->digest ^ (u32)tor_env_hash(&word, sizeof(word), DIGEST_HASH_KEY ^ parts);
 	return digest ? digest : 1;
 }
 

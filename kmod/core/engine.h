@@ -31,6 +31,7 @@
 #include "node.h"
 #include "plan.h"
 #include "reduce.h"
+#include "team.h"
 #include "wire.h"
 #include "xfer.h"
 
@@ -57,6 +58,10 @@ enum tor_explained {
 
 /**
  * struct tor_comm - core's part of a communicator
+ *
+ * Where nodes have several ranks of a comm (see team.h), those of this struct are its nodes, as everywhere where frames are
+ * sent. What is said of a failure, here and to others, is about the ranks of users in any case: by @team.
+ *
  * @node: where it is
  * @tag: in every frame of it
  * @lineage: what it has in common with the comm that it was shrunk from
@@ -67,6 +72,8 @@ enum tor_explained {
  * @channels: channels per slot
  * @member: node of each rank, or NULL: rank i is node i
  * @order: ranks sorted by node; only with @member
+ * @team: who sits where, or NULL: one rank per node
+ * @speaker: with @team, the own rank that others are told of, if it is not known better
  * @chooser: what auto goes by, see auto.h, or NULL
  * @epoch: of each rank's node, as agreed when the comm was created
  * @seen: what this node's view said of it then; @watched: that was looked at
@@ -92,6 +99,8 @@ struct tor_comm {
 	u32 channels;
 	const u32 *member;
 	const u32 *order;
+	const struct tor_team_map *team;
+	u32 speaker;
 	const struct tor_chooser *chooser;
 	u32 *epoch;
 	u32 *seen;
@@ -121,7 +130,8 @@ struct tor_comm {
  * @data: the plan's vector
  * @temp: its temporaries, one behind the other: tor_op_temp_bytes(); or its input; NULL if it has neither
  * @deadline: ns, or 0; @late: when it has passed, the first rank found not to have called, or TOR_NO_RANK
- * @own_lengths: how long a transfer is, only its ends know: see tor_op_transfer_digest()
+ * @own_lengths: how long a transfer is, only its ends know: see tor_op_transfer_digest(); @lengths: and what it
+ *	consists of, by hashes of what goes to each rank, then of what comes; NULL: of one part
  * @ordered: reductions must keep the plan's order (they are not associative)
  * @busy: channels not COMPLETE; @open: channels not CLOSED
  * @aborted: some channel was stopped by an error
@@ -146,6 +156,7 @@ struct tor_op {
 	u32 late;
 	bool is_float;
 	bool own_lengths;
+	const u64 *lengths;
 	bool ordered;
 	bool aborted;
 	atomic_t busy;
@@ -153,9 +164,10 @@ struct tor_op {
 };
 
 /*
- * What a transfer's frames say that was called. Where only the two ends of a transfer know how long it is, that is in it.
+ * What a transfer's frames say that was called, to or from @rank. Where only the two ends of a transfer know how long it is, that
+ * is in it.
  */
-u32 tor_op_transfer_digest(const struct tor_op *op, u64 bytes);
+u32 tor_op_transfer_digest(const struct tor_op *op, u32 rank, bool sends, u64 bytes);
 
 /* Bytes of the plan's temporaries; 0: none, or an input in their place. ~0: too many to count. */
 u64 tor_op_temp_bytes(const struct tor_op *op);
@@ -219,6 +231,12 @@ static inline u32 tor_comm_node(const struct tor_comm *comm, u32 rank)
 
 u32 tor_comm_rank(const struct tor_comm *comm, u32 node);
 
+/* The rank that users know: of a node with several, the first. */
+static inline u32 tor_comm_first(const struct tor_comm *comm, u32 rank)
+{
+	return comm->team && rank < comm->ranks ? comm->team->first[rank] : rank;
+}
+
 /* Whoever sees the failure sees its cause, which fail() has written before. */
 static inline bool tor_comm_failed(const struct tor_comm *comm)
 {
@@ -253,6 +271,16 @@ bool tor_comm_admit(struct tor_comm *comm, const struct tor_hdr *h, u32 *rank,
  * @op: at which op, or 0
  */
 void tor_comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op);
+
+/* The same, for a @rank that is a user's. */
+void tor_comm_fail_by(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op);
+
+/* A rank's own comm has failed, as that of its team's @nodes is to: what others are told. */
+void tor_comm_fail_nodes(struct tor_ctx *ctx, struct tor_comm *nodes, const struct tor_comm *comm);
+
+/* The other way round: @comm fails as its @nodes' has, but with @error, by @rank. */
+void tor_comm_inherit(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_comm *nodes,
+		      int error, u32 rank);
 
 /**
  * tor_comm_mismatch - @rank is at another op than we are: the comm is over
@@ -331,6 +359,22 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
  */
 int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
 		 u32 bits, const char **why);
+
+/**
+ * tor_op_describe - prepare a free slot for an op whose plan is another's
+ * @op: slot of a comm of one rank in a team; comm is set
+ * @seq, @req, @type, @redop, @bits, @why: as above
+ *
+ * All is as by tor_op_begin(), but there is no plan: op->plan.req has what was called. What carries it out is the op of
+ * the nodes: see fold.h.
+ *
+ * Return: 0, or -EOPNOTSUPP.
+ */
+int tor_op_describe(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
+		    u32 bits, const char **why);
+
+/* @op, begun, is that of the nodes for what @called describes, by the first rank here: mismatches are about that. */
+void tor_op_stand_for(struct tor_op *op, const struct tor_op *called);
 
 /* Does a rank send this message to itself? */
 static inline bool tor_op_is_own(const struct tor_op *op)

@@ -117,9 +117,15 @@ static u64 *from_counts_of(const struct tor_fold *f)
 	return f->words + f->map->nodes;
 }
 
-static u64 *places(const struct tor_fold *f)
+/* Hashes of what goes to each node, rank by rank, and then of what comes. */
+static u64 *lengths_of(const struct tor_fold *f)
 {
 	return f->words + 2 * f->map->nodes;
+}
+
+static u64 *places(const struct tor_fold *f)
+{
+	return f->words + 4 * f->map->nodes;
 }
 
 /* Elements that a seat sends to a rank in an alltoall, and receives from it. */
@@ -178,6 +184,30 @@ static void count_halo(struct tor_fold *f)
 	from_counts_of(f)[node_up(f)] += half;
 }
 
+/* Not against anybody's will: who makes mistakes finds out. A step of SplitMix64. */
+static u64 mix(u64 hash, u64 length)
+{
+	hash = (hash ^ length) + 0x9e3779b97f4a7c15ULL;
+	hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	return hash ^ (hash >> 27);
+}
+
+/* Sender by sender, and receiver by receiver: the same at both ends. */
+static void hash_lengths(struct tor_fold *f, u32 node)
+{
+	u64 *to = &lengths_of(f)[node], *from = &lengths_of(f)[f->map->nodes + node];
+	u32 seat, rank;
+
+	*to = 0;
+	*from = 0;
+	for (seat = 0; seat < f->seats; seat++)
+		for (rank = f->map->first[node]; rank < f->map->first[node + 1]; rank++)
+			*to = mix(*to, sends(f, seat, rank));
+	for (rank = f->map->first[node]; rank < f->map->first[node + 1]; rank++)
+		for (seat = 0; seat < f->seats; seat++)
+			*from = mix(*from, receives(f, seat, rank));
+}
+
 static void count_exchange(struct tor_fold *f, u32 node)
 {
 	u32 seat;
@@ -186,6 +216,7 @@ static void count_exchange(struct tor_fold *f, u32 node)
 		counts_of(f)[node] += sends_to_node(f, seat, node);
 		from_counts_of(f)[node] += receives_from_node(f, seat, node);
 	}
+	hash_lengths(f, node);
 }
 
 /* Between which nodes how much goes, in an alltoall of theirs. */
@@ -281,6 +312,27 @@ void tor_fold_init(struct tor_fold *f)
 {
 	if (f->kind == TOR_FOLD_EXCHANGE || f->kind == TOR_FOLD_HALO)
 		fill_exchanged(f);
+}
+
+const u64 *tor_fold_lengths(const struct tor_fold *f)
+{
+	return f->kind == TOR_FOLD_EXCHANGE ? lengths_of(f) : NULL;
+}
+
+bool tor_fold_agrees(const struct tor_fold *f, u32 *sender, u32 *receiver)
+{
+	u32 a, b;
+
+	for (a = 0; f->kind == TOR_FOLD_EXCHANGE && a < f->seats; a++) {
+		for (b = 0; b < f->seats; b++) {
+			if (sends(f, a, rank_of(f, b)) == receives(f, b, rank_of(f, a)))
+				continue;
+			*sender = a;
+			*receiver = b;
+			return false;
+		}
+	}
+	return true;
 }
 
 /* --- in a seat's vector --- */

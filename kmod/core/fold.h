@@ -58,8 +58,8 @@ struct tor_fold {
 	u64 *words;
 };
 
-/* Words of memory that a fold may need: two lists of counts, and places. */
-#define TOR_FOLD_WORDS(nodes, seats)	(3 * (nodes) + (seats))
+/* Words of memory that a fold may need: two lists of counts, two of lengths, and places. */
+#define TOR_FOLD_WORDS(nodes, seats)	(5 * (nodes) + (seats))
 
 /* What a move reads and writes: a seat's vector, or the node's own; or their input. */
 #define TOR_FOLD_OWN	(~0U)
@@ -96,6 +96,18 @@ int tor_fold_check(struct tor_fold *f, const struct tor_plan_req *called, bool o
 
 /* All ranks of the node have called what was checked, and @f->called is set: complete @f->req. */
 void tor_fold_init(struct tor_fold *f);
+
+/**
+ * tor_fold_lengths - what two nodes must agree on in an alltoall, besides how much goes between them
+ * @f: complete
+ *
+ * Return: hashes of what goes from each rank here to each one on another node, by node, and behind them of what comes; NULL if
+ * there is nothing to agree on.
+ */
+const u64 *tor_fold_lengths(const struct tor_fold *f);
+
+/* Do all pairs of ranks of this node agree on what goes between them? If not, two seats that do not. */
+bool tor_fold_agrees(const struct tor_fold *f, u32 *sender, u32 *receiver);
 
 /* The next move before the nodes' call, or after it. Return: false: there is none left. */
 bool tor_fold_before(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m);

@@ -200,21 +200,42 @@ u64 tor_join_tuning(const struct tor_rates *rates)
 	return tor_env_hash(words, sizeof(words), 0);
 }
 
-int tor_join_start(struct tor_ctx *ctx, struct tor_join *join, const void *name, u32 name_len,
-		   const void *secret, u32 secret_len)
+u64 tor_join_name(const void *name, u32 len)
 {
-	const struct tor_join *other;
+	return tor_env_hash(name, len, NAME_HASH_KEY);
+}
+
+u64 tor_join_proof(const void *secret, u32 len, u64 name)
+{
+	return tor_env_hash(secret, len, name);
+}
+
+/* The list of members, with how many ranks each node has where these are several. */
+static u64 hash_members(const struct tor_join *join)
+{
 	u64 list = MEMBERS_HASH_KEY ^ join->tuning;
 	u32 rank;
 
-	join->name = tor_env_hash(name, name_len, NAME_HASH_KEY);
-	join->proof = tor_env_hash(secret, secret_len, join->name);
 	for (rank = 0; rank < join->ranks; rank++) {
 		__be32 word = cpu_to_be32(node_of(join, rank));
 
 		list = tor_env_hash(&word, sizeof(word), list);
+		if (!join->team)
+			continue;
+		word = cpu_to_be32(tor_team_seats(join->team, rank));
+		list = tor_env_hash(&word, sizeof(word), list);
 	}
-	join->members = list;
+	return list;
+}
+
+int tor_join_start(struct tor_ctx *ctx, struct tor_join *join, const void *name, u32 name_len,
+		   const void *secret, u32 secret_len)
+{
+	const struct tor_join *other;
+
+	join->name = tor_join_name(name, name_len);
+	join->proof = tor_join_proof(secret, secret_len, join->name);
+	join->members = hash_members(join);
 	list_for_each_entry(other, &join->node->joins, list)
 		if (other->name == join->name && other->rank == join->rank)
 			return -EEXIST;

@@ -36,6 +36,7 @@ enum tor_join_state { TOR_JOIN_CALLING, TOR_JOIN_ACCEPTING, TOR_JOIN_DONE };
  * @nonce: of this call
  * @rank, @ranks: own rank and their number
  * @member: node of each rank, or NULL: rank i is node i
+ * @team: who sits where, or NULL; @ranks are those of nodes then
  * @epoch: of each rank's node, to be found out; @ranks long, zeroed
  * @unit: payload bytes per frame: offered, then agreed
  * @tag, @generation: agreed
@@ -57,6 +58,7 @@ struct tor_join {
 	u32 rank;
 	u32 ranks;
 	const u32 *member;
+	const struct tor_team_map *team;
 	u32 *epoch;
 	u32 unit;
 	u32 tag;
@@ -71,6 +73,10 @@ struct tor_join {
 
 /* What stands for rates in tor_join.tuning: the same on every machine. */
 u64 tor_join_tuning(const struct tor_rates *rates);
+
+/* What stands for a comm's name, and for its secret: @name is the former. */
+u64 tor_join_name(const void *name, u32 len);
+u64 tor_join_proof(const void *secret, u32 len, u64 name);
 
 /**
  * tor_join_start - call

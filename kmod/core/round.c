@@ -12,7 +12,7 @@
  */
 static bool early_fits(const struct tor_chan *chan, struct tor_rx *rx)
 {
-	u32 digest = tor_op_transfer_digest(chan->op, rx->bytes);
+	u32 digest = tor_op_transfer_digest(chan->op, rx->rank, false, rx->bytes);
 	const struct tor_kept *kept;
 
 	if (rx->nkept && rx->digest != digest)
@@ -79,35 +79,11 @@ static void local_piece(struct tor_chan *chan, const struct tor_piece *piece)
 	struct tor_op *op = chan->op;
 	u64 from = piece->soff * op->elem;
 	u64 to = piece->doff * op->elem;
-	u64 left = piece->n * op->elem;
 	struct tor_mem *src = tor_op_mem(op, piece->sbuf, &from);
 	struct tor_mem *dst = tor_op_mem(op, piece->dbuf, &to);
 
-	while (left) {
-		struct tor_bytes bytes[TOR_FRAME_RANGES];
-		u64 chunk = 0;
-		struct tor_stream s;
-		u32 n;
-
-		for (n = 0; n < ARRAY_SIZE(bytes) && chunk < left; n++) {
-			u32 run = min_t(u64, left - chunk, U32_MAX);
-
-			bytes[n].p = tor_env_mem(src, from + chunk, &run);
-			bytes[n].len = run;
-			chunk += run;
-		}
-		if (chunk < left)
-			chunk -= chunk % op->elem;
-		tor_stream_init(&s, bytes, n);
-		if (piece->op == TOR_PIECE_REDUCE)
-			tor_stream_reduce(&s, dst, to, tor_div64(chunk, op->elem), op->elem,
-					  op->reduce);
-		else
-			tor_stream_copy(&s, dst, to, chunk);
-		from += chunk;
-		to += chunk;
-		left -= chunk;
-	}
+	tor_stream_between(src, from, dst, to, piece->n * op->elem, op->elem,
+			   piece->op == TOR_PIECE_REDUCE ? op->reduce : NULL);
 }
 
 /* The pieces of the round that stay here: copies, then reductions. False: no FPU now. */

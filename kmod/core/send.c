@@ -122,7 +122,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	h.dst_epoch = READ_ONCE(comm->epoch[tx->rank]);
 	h.comm = comm->tag;
 	h.op = chan->seq;
-	h.digest = tor_op_transfer_digest(op, tx->bytes);
+	h.digest = tor_op_transfer_digest(op, tx->rank, true, tx->bytes);
 	h.channel = tor_chan_name(chan);
 	h.flags = flags;
 	h.round = tx->round;

@@ -153,6 +153,37 @@ void tor_stream_reduce(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 n
 	}
 }
 
+#define BETWEEN_RUNS	16		/* of what is read, at a time */
+
+void tor_stream_between(const struct tor_mem *src, u64 from, struct tor_mem *dst, u64 to, u64 bytes,
+			u32 elem, tor_reduce_fn fn)
+{
+	while (bytes) {
+		struct tor_bytes runs[BETWEEN_RUNS];
+		u64 chunk = 0;
+		struct tor_stream s;
+		u32 n;
+
+		for (n = 0; n < ARRAY_SIZE(runs) && chunk < bytes; n++) {
+			u32 run = min_t(u64, bytes - chunk, U32_MAX);
+
+			runs[n].p = tor_env_mem(src, from + chunk, &run);
+			runs[n].len = run;
+			chunk += run;
+		}
+		if (chunk < bytes)
+			chunk -= chunk % elem;
+		tor_stream_init(&s, runs, n);
+		if (fn)
+			tor_stream_reduce(&s, dst, to, tor_div64(chunk, elem), elem, fn);
+		else
+			tor_stream_copy(&s, dst, to, chunk);
+		from += chunk;
+		to += chunk;
+		bytes -= chunk;
+	}
+}
+
 u32 tor_stream_crc(const struct tor_stream *s, u64 len)
 {
 	struct tor_stream at = *s;

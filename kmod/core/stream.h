@@ -71,6 +71,17 @@ void tor_stream_copy(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 len
 void tor_stream_reduce(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 n, u32 elem,
 		       tor_reduce_fn fn);
 
+/**
+ * tor_stream_between - copy or reduce from one place in ops' memory to another
+ * @src: where from, at byte offset @from
+ * @dst: where to, at byte offset @to; not what is read
+ * @bytes: of whole elements
+ * @elem: bytes of one
+ * @fn: kernel, as above; NULL: copy
+ */
+void tor_stream_between(const struct tor_mem *src, u64 from, struct tor_mem *dst, u64 to, u64 bytes,
+			u32 elem, tor_reduce_fn fn);
+
 /* The CRC of the next @len bytes, as in a header; takes nothing. */
 u32 tor_stream_crc(const struct tor_stream *s, u64 len);
 

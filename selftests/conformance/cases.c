@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold.h"
 #include "plan.h"
 
 #include "conformance.h"
@@ -55,6 +56,26 @@ bool rounds(const struct torcoll_op *op)
 	       op->redop != TORCOLL_MIN && op->redop != TORCOLL_MAX;
 }
 
+/* Several ranks are on one node: what do the nodes then call? False: that is nothing that can be called. */
+static bool fold(const struct world *w, const struct tor_torus *torus, bool ordered,
+		 struct tor_plan_req *req)
+{
+	static uint64_t words[TOR_FOLD_WORDS(RANKS_MAX, RANKS_MAX)];
+	const struct tor_team_map map = { w->info.ranks, w->nodes, w->first };
+	struct tor_fold f = {
+		.map = &map,
+		.node = w->node,
+		.seats = tor_team_seats(&map, w->node),
+	};
+	const struct tor_plan_req called = *req;
+	const char *why;
+
+	if (tor_fold_check(&f, &called, ordered, torus, w->member, words, &why))
+		return false;
+	*req = f.req;
+	return true;
+}
+
 /* What the plans say of a request: torcoll must serve it if they do. */
 enum refusal ask_plans(const struct world *w, const struct torcoll_op *op)
 {
@@ -82,13 +103,16 @@ enum refusal ask_plans(const struct world *w, const struct torcoll_op *op)
 	if (tor_torus_init(&torus, w->info.ndim, w->info.side, 1))
 		return REFUSED;
 	req.torus = &torus;
-	if (tor_plan_init(&plan, &req, w->info.rank, NULL))
+	if (w->shared && !fold(w, &torus, reduces(op->collective) && rounds(op) &&
+			       op->bits == TORCOLL_BITS_ORDERED, &req))
 		return REFUSED;
-	if (!reduces(op->collective) || !rounds(op))
+	if (tor_plan_init(&plan, &req, w->shared ? w->node : w->info.rank, NULL))
+		return REFUSED;
+	if (!reduces(req.collective) || !rounds(op))
 		return SERVED;
 	if (op->bits == TORCOLL_BITS_ORDERED && !plan.shape.sequential)
 		return REFUSED;
-	if (op->collective == TORCOLL_ALLREDUCE && op->bits != TORCOLL_BITS_RELAXED && !plan.shape.agrees)
+	if (req.collective == TORCOLL_ALLREDUCE && op->bits != TORCOLL_BITS_RELAXED && !plan.shape.agrees)
 		return REFUSED;
 	return SERVED;
 }

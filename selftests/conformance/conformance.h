@@ -74,6 +74,9 @@ uint64_t pair_count(const struct test_case *t, uint32_t from, uint32_t to);
 struct world {
 	struct torcoll_comm_info info;
 	uint64_t collectives, types, redops, algorithms;	/* bits that the module serves */
+	bool shared;		/* several ranks are on one node; then: */
+	uint32_t nodes, node;	/* how many there are, and the own one's place among them */
+	uint32_t member[RANKS_MAX], first[RANKS_MAX + 1];	/* nodes, and their first ranks */
 };
 
 /* Again when @t has been copied: its op refers to itself. */

@@ -46,6 +46,27 @@ static unsigned char *new_buffer(void)
 	return p;
 }
 
+/* Who sits where. Messages are not served where nodes have several ranks. */
+static void find_nodes(void)
+{
+	uint32_t ranks = world.info.ranks, node, last = UINT32_MAX;
+
+	for (uint32_t rank = 0; rank < ranks; rank++) {
+		node = torcoll_comm_node(comm, rank);
+		if (node != last) {
+			world.first[world.nodes] = rank;
+			world.member[world.nodes++] = node;
+		}
+		if (rank == world.info.rank)
+			world.node = world.nodes - 1;
+		last = node;
+	}
+	world.first[world.nodes] = ranks;
+	world.shared = world.nodes < ranks;
+	if (world.shared)
+		world.collectives &= ~(1ULL << TORCOLL_SEND | 1ULL << TORCOLL_RECV);
+}
+
 static void open_world(void)
 {
 	struct torcoll_info info = { .size = sizeof(info) };
@@ -57,6 +78,11 @@ static void open_world(void)
 	world.types = info.types;
 	world.redops = info.redops;
 	world.algorithms = info.algorithms;
+	if (world.info.ranks > RANKS_MAX) {
+		fprintf(stderr, "%u ranks are more than %u\n", world.info.ranks, RANKS_MAX);
+		exit(2);
+	}
+	find_nodes();
 	for (int i = 0; i < 2; i++) {
 		plain[i] = new_buffer();
 		registered[i] = new_buffer();

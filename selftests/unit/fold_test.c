@@ -418,6 +418,46 @@ static void tor_fold__the_order_of_ranks(void **state)
 	check_many(TORCOLL_REDUCE_SCATTER, true);
 }
 
+/* One rank sends another as much more as it sends a third less: sums do not tell. */
+static void tor_fold_lengths__pairs_must_agree(void **state)
+{
+	static const u32 on[] = { 1, 3, 3, 5, 5, 5 };
+	u32 seat[2], i, k;
+
+	ordered = false;
+	memcpy(member, on, sizeof(on));
+	map = (struct tor_team_map){ 6, tor_team_fold(member, 6, first), first };
+	make_request(TORCOLL_ALLTOALL, true);
+	for (i = 0; i < 6; i++)
+		for (k = 0; k < 6; k++) {
+			counts[i][k] = 3;
+			from_counts[i][k] = 3;
+		}
+	for (i = 0; i < 6; i++)
+		req[i].count = 18;
+	fold_all();
+	for (i = 0; i < 3; i++)
+		assert_true(tor_fold_agrees(&fold[i], &seat[0], &seat[1]));
+	counts[1][3] = 1;
+	counts[1][5] = 5;
+	counts[4][3] = 2;
+	counts[4][4] = 4;
+	for (i = 0; i < 3; i++)
+		tor_fold_init(&fold[i]);
+	for (i = 0; i < 3; i++)
+		for (k = 0; k < 3; k++) {
+			bool same = tor_fold_lengths(&fold[i])[k] == tor_fold_lengths(&fold[k])[3 + i];
+
+			assert_int_equal(fold[i].req.counts[k], fold[k].req.from_counts[i]);
+			assert_true(i == k || same == (i != 1 || k != 2));
+		}
+	assert_true(tor_fold_agrees(&fold[0], &seat[0], &seat[1]));
+	assert_true(tor_fold_agrees(&fold[1], &seat[0], &seat[1]));
+	assert_false(tor_fold_agrees(&fold[2], &seat[0], &seat[1]));
+	assert_int_equal(seat[0], 1);
+	assert_int_equal(seat[1], 0);
+}
+
 static int check_refused(u32 collective, u64 count, const u64 *list, const u64 *from)
 {
 	struct tor_fold f = { .map = &map, .seats = tor_team_seats(&map, 0), .called = called[0] };
@@ -481,6 +521,7 @@ int main(void)
 		cmocka_unit_test(tor_fold__every_collective),
 		cmocka_unit_test(tor_fold__lists_of_counts),
 		cmocka_unit_test(tor_fold__the_order_of_ranks),
+		cmocka_unit_test(tor_fold_lengths__pairs_must_agree),
 		cmocka_unit_test(tor_fold_check__what_cannot_be),
 	};
 

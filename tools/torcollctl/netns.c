@@ -26,7 +26,7 @@ static const char help[] =
 	"       torcollctl netns down [prefix NAME]\n"
 	"       torcollctl netns show [prefix NAME]\n"
 	"       torcollctl netns exec [prefix NAME] NODE COMMAND...\n"
-	"       torcollctl netns run [-n RANKS] [--secret S] [--only RANK] [--no-prefix]\n"
+	"       torcollctl netns run [-n NODES] [--ppn N,...] [--secret S] [--only RANK] [--no-prefix]\n"
 	"                        [prefix NAME] COMMAND...\n"
 	"\n"
 	"A torus of network namespaces NAME-0, NAME-1, ... (tor-0, ...) joined by veth pairs; in each of\n"

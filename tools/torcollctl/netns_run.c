@@ -25,6 +25,7 @@
 #define LINE_MAX_BYTES	65536	/* a longer line goes out in pieces */
 #define GRACE_MS	2000	/* between TERM and KILL */
 #define RANK_ALL	(~0U)
+#define PPN_MAX		64
 
 /* A pipe, and the beginning of a line that has come out of it. */
 struct stream {
@@ -43,7 +44,8 @@ struct rank {
 
 /**
  * struct run - ranks and what becomes of them
- * @ranks: number, @node: of each
+ * @ranks: number, @node: of each; @nodes: number of these, 0: all
+ * @ppn: ranks of each node in turn, "1,2,3"; NULL: one
  * @only: show this rank's output only, or RANK_ALL
  * @alive: how many have not ended
  * @signal: that was received, or 0; @kill_at: when TERM was not enough, ms
@@ -51,6 +53,8 @@ struct rank {
 struct run {
 	const char *prefix;
 	const char *secret;
+	uint32_t nodes;
+	const char *ppn;
 	uint32_t ranks;
 	uint32_t *node;
 	uint32_t only;
@@ -82,7 +86,11 @@ static int parse_one(struct args *a, struct run *run)
 	const char *word = arg_next(a);
 
 	if (!strcmp(word, "-n"))
-		return arg_u32(a, "-n", &run->ranks);
+		return arg_u32(a, "-n", &run->nodes);
+	if (!strcmp(word, "--ppn")) {
+		run->ppn = arg_need(a, "--ppn");
+		return run->ppn ? 0 : CTL_USAGE;
+	}
 	if (!strcmp(word, "--only"))
 		return arg_u32(a, "--only", &run->only);
 	if (!strcmp(word, "--no-prefix")) {
@@ -116,16 +124,59 @@ static int parse(struct args *a, struct run *run)
 	return netns_check_prefix(run->prefix);
 }
 
+/* The next number of the list; from its beginning again when it is over. 0: that is none. */
+static uint32_t next_ppn(const char *list, const char **at)
+{
+	unsigned long n;
+	char *end;
+
+	if (!**at)
+		*at = list;
+	n = strtoul(*at, &end, 10);
+	if (end == *at || (*end && *end != ',') || n > PPN_MAX || (*end && !end[1]))
+		return 0;
+	*at = *end ? end + 1 : end;
+	return n;
+}
+
+/* Each node as often as it has ranks. */
+static int multiply_nodes(struct run *run, const uint32_t *node)
+{
+	const char *at = run->ppn ? run->ppn : "1";
+	const char *list = at;
+	uint32_t i, n;
+
+	run->node = calloc(run->nodes, PPN_MAX * sizeof(*run->node));
+	if (!run->node)
+		return usage_error("out of memory");
+	for (i = 0; i < run->nodes; i++) {
+		n = next_ppn(list, &at);
+		if (!n)
+			return usage_error("--ppn %s: ranks per node, each 1 to %u, as 2 or 1,2,3",
+					   list, PPN_MAX);
+		while (n--)
+			run->node[run->ranks++] = node[i];
+	}
+	return 0;
+}
+
 static int find_nodes(struct run *run)
 {
-	uint32_t n = netns_list(run->prefix, &run->node);
+	uint32_t *node, n = netns_list(run->prefix, &node);
+	int err;
 
 	if (!n)
 		return usage_error("there is no virtual torus: torcollctl netns up");
-	if (run->ranks > n)
-		return usage_error("-n %u: the torus has %u nodes", run->ranks, n);
-	if (!run->ranks)
-		run->ranks = n;
+	if (run->nodes > n) {
+		free(node);
+		return usage_error("-n %u: the torus has %u nodes", run->nodes, n);
+	}
+	if (!run->nodes)
+		run->nodes = n;
+	err = multiply_nodes(run, node);
+	free(node);
+	if (err)
+		return err;
 	if (run->only != RANK_ALL && run->only >= run->ranks)
 		return usage_error("--only %u: there are %u ranks", run->only, run->ranks);
 	return 0;
@@ -176,6 +227,20 @@ static void find_key(struct run *run)
 		close(home);
 }
 
+/* TORCOLL_MEMBERS: the node of each rank. */
+static void set_members(const struct run *run)
+{
+	size_t room = run->ranks * sizeof("4294967295,");
+	char *list = malloc(room), *p = list;
+	uint32_t i;
+
+	for (i = 0; list && i < run->ranks; i++)
+		p += snprintf(p, list + room - p, i ? ",%u" : "%u", run->node[i]);
+	if (list)
+		setenv("TORCOLL_MEMBERS", list, 1);
+	free(list);
+}
+
 static void prepare_environment(struct run *run)
 {
 	char hex[20];
@@ -194,7 +259,10 @@ static void prepare_environment(struct run *run)
 	setenv("TORCOLL_COMM", run->comm, 1);
 	setenv("TORCOLL_SECRET", run->secret, 1);
 	setenv("TORCOLL_SIZE", fmt_str("%u", run->ranks), 1);
-	unsetenv("TORCOLL_MEMBERS");
+	if (run->ppn)
+		set_members(run);
+	else
+		unsetenv("TORCOLL_MEMBERS");
 }
 
 /* --- starting --- */

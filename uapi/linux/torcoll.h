@@ -239,6 +239,9 @@ struct torcoll_handle {
 /*
  * TORCOLL_IOC_COMM_ADD: join a communicator. Blocks until every member has called with the same
  * name, secret and list of members, or the deadline passes.
+ *
+ * A node may be named several times in a row: so many processes of one user join there, each with a rank of its own.
+ * Ranks of a node that do not follow one another give EOPNOTSUPP, as do messages and TORCOLL_IOC_COMM_SHRINK in such a comm.
  */
 struct torcoll_comm_add {
 	__u32 size;
@@ -258,7 +261,7 @@ struct torcoll_comm_add {
 	__u32 bits;			/* in: enum torcoll_bits of ops that name none */
 };
 
-#define TORCOLL_RANK_SELF	(~0U)	/* torcoll_comm_add.rank: the one that is on this node */
+#define TORCOLL_RANK_SELF	(~0U)	/* torcoll_comm_add.rank: the one that is on this node, or the next of several */
 
 /*
  * TORCOLL_IOC_COMM_SHRINK: a new comm of the living ranks of one that failed, in the same order. Blocks until
@@ -330,8 +333,8 @@ struct torcoll_comm_info {
  * @counts and @recv_counts, which then are this rank's own: @counts[i] go to rank i, recv_counts[i] come from
  * there, and @count is the sum of the latter. A scan's result is that of ranks up to the caller's, in an
  * exclusive one of those before; what rank 0 then receives is undefined. A halo's vectors have as many elements for
- * each neighbour on the torus of ranks (a ring, if they form none): down, then up, along each
- * dimension longer than 1.
+ * each neighbour on the torus of ranks (a ring, if they form none, or several are on a node): down, then up, along
+ * each dimension longer than 1.
  *
  * Members that a collective has no use for are 0: redop, root, counts (collectives by blocks have
  * them), peer, scalar; in a barrier type and count as well. Addresses and regions of buffers without

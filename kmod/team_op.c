@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ops of a team: from the calls of its seats to the op of their nodes, and back. See team.h.
+ *
+ * What the seats contribute is combined by the process that calls last, in its own time, straight between the pages of all
+ * of them. Results are brought to the seats by a work item: the op ends in a softirq, in the middle of received frames,
+ * which would wait for as many megabytes as there are seats. Only what is short is copied there and then, as that is
+ * cheaper than to wake a worker. Until its results are there, no seat's op is over, so all of their memory stays.
+ */
+#include "team.h"
+
+#include <linux/slab.h>
+#include <linux/torcoll.h>
+
+#include "buffers.h"
+#include "op.h"
+#include "session.h"
+#include "stream.h"
+#include "tables.h"
+
+#define CHUNK	(64 << 10)		/* bytes that are moved before others may run */
+
+/* --- memory --- */
+
+static void bring_work(struct work_struct *work);
+static void late_work(struct work_struct *work);
+
+int tor_team_op_alloc(struct tor_team *team)
+{
+	u64 words = TOR_FOLD_WORDS((u64)team->map.nodes, team->seats);
+	u32 i;
+
+	team->words = kvmalloc_array(words, sizeof(*team->words), GFP_KERNEL_ACCOUNT);
+	team->requests = kvcalloc(size_mul(team->depth, team->seats), sizeof(*team->requests),
+				  GFP_KERNEL_ACCOUNT);
+	team->op = kvcalloc(team->depth, sizeof(*team->op), GFP_KERNEL_ACCOUNT);
+	if (!team->words || !team->requests || !team->op) {
+		tor_team_op_free(team);
+		return -ENOMEM;
+	}
+	for (i = 0; i < team->depth; i++) {
+		struct tor_team_op *op = &team->op[i];
+
+		op->team = team;
+		op->called = team->requests + i * team->seats;
+		INIT_WORK(&op->work, bring_work);
+	}
+	INIT_DELAYED_WORK(&team->late, late_work);
+	return 0;
+}
+
+void tor_team_op_free(struct tor_team *team)
+{
+	u32 i;
+
+	for (i = 0; team->op && i < team->depth; i++)
+		kvfree(team->op[i].words);
+	kvfree(team->op);
+	kvfree(team->requests);
+	kvfree(team->words);
+	team->op = NULL;
+	team->requests = NULL;
+	team->words = NULL;
+}
+
+void tor_team_op_init(struct tor_team *team, struct tor_group *nodes)
+{
+	u32 i;
+
+	for (i = 0; i < team->depth; i++)
+		team->op[i].slot = &nodes->calls.slot[i];
+	team->trial.comm = &nodes->comm;
+}
+
+void tor_team_op_stop(struct tor_team *team)
+{
+	u32 i;
+
+	if (!team->op)
+		return;
+	cancel_delayed_work_sync(&team->late);
+	for (i = 0; i < team->depth; i++)
+		flush_work(&team->op[i].work);
+}
+
+static struct tor_slot *slot_of(const struct tor_team_op *op, u32 seat)
+{
+	return tor_series_slot(&op->team->seat[seat]->calls, op->seq);
+}
+
+/* Has a seat called it? */
+static bool has_called(const struct tor_team_op *op, u32 seat)
+{
+	return (s32)(op->team->called[seat] - op->seq) >= 0;
+}
+
+/* The first seat that has not, or their number. */
+static u32 find_missing(const struct tor_team_op *op)
+{
+	u32 seat = 0;
+
+	while (seat < op->team->seats && has_called(op, seat))
+		seat++;
+	return seat;
+}
+
+/* --- what the nodes call --- */
+
+/* How the nodes' call reduces, if it does: what every rank does before and after is not theirs. */
+static u32 nodes_redop(const struct tor_fold *fold, u32 redop)
+{
+	if (!tor_collective_reduces(fold->req.collective))
+		return TORCOLL_REDOP_NONE;
+	return redop == TORCOLL_AVG || redop == TORCOLL_PREMULSUM ? TORCOLL_SUM : redop;
+}
+
+static int check_fold(struct tor_team *team, struct tor_fold *fold, const struct tor_op *called,
+		      u64 *words, const char **why)
+{
+	const struct tor_comm *nodes = &team->nodes->comm;
+	bool ordered = called->reduce && !tor_reduce_exact(called->type, called->redop) &&
+		       called->call.bits == TORCOLL_BITS_ORDERED;
+
+	fold->map = &team->map;
+	fold->node = team->node;
+	fold->seats = team->seats;
+	return tor_fold_check(fold, &called->plan.req, ordered, &nodes->node->torus, nodes->member,
+			      words, why);
+}
+
+int tor_team_check(struct tor_slot *slot, const char **why)
+{
+	struct tor_team *team = slot->group->team;
+	const struct tor_op *called = &slot->op;
+	struct tor_fold fold = {};
+	int err;
+
+	mutex_lock(&team->lock);
+	err = check_fold(team, &fold, called, team->words, why);
+	if (!err && fold.req.algorithm == TORCOLL_ALGO_AUTO)
+		err = tor_tables_make(team->nodes, fold.req.collective, why);
+	if (!err)
+		err = tor_op_begin(&team->trial, called->seq, &fold.req, called->type,
+				   nodes_redop(&fold, called->redop), called->call.bits, why);
+	/* as far as it is known before the others of the node have called */
+	if (!err)
+		slot->op.call.algorithm = team->trial.plan.req.algorithm;
+	mutex_unlock(&team->lock);
+	return err;
+}
+
+/* The soonest of all, 0: none. */
+static u64 soonest_deadline(const struct tor_team_op *op)
+{
+	u64 deadline = 0, d;
+	u32 seat;
+
+	for (seat = 0; seat < op->team->seats; seat++) {
+		d = slot_of(op, seat)->op.deadline;
+		if (d && (!deadline || d < deadline))
+			deadline = d;
+	}
+	return deadline;
+}
+
+static int get_own(struct tor_session *session, struct tor_slot *slot, u32 which, u64 bytes,
+		   struct tor_mem *mem)
+{
+	*mem = (struct tor_mem){};
+	return bytes ? tor_buffers_get_own(session, slot, which, bytes, mem) : 0;
+}
+
+/* What the nodes' op works in. */
+static int get_memory(struct tor_session *session, struct tor_team_op *op)
+{
+	const struct tor_fold *fold = &op->fold;
+	struct tor_slot *slot = op->slot;
+	u64 elem = slot->op.elem;
+	int err = 0;
+
+	slot->result.len = 0;
+	slot->copy_from.len = 0;
+	slot->pinned = false;
+	if (fold->has_own)
+		err = get_own(session, slot, TOR_PAGES_VECTOR, fold->own * elem, &slot->data);
+	else
+		slot->data = slot_of(op, fold->leader)->data;
+	if (!err)
+		err = get_own(session, slot, TOR_PAGES_TEMP,
+			      fold->input ? fold->input * elem : tor_op_temp_bytes(&slot->op),
+			      &slot->temp);
+	slot->op.data = &slot->data;
+	slot->op.temp = &slot->temp;
+	return err;
+}
+
+static void put_words(struct tor_team_op *op)
+{
+	kvfree(op->words);
+	op->words = NULL;
+}
+
+/* All have called, @slot last: prepare the nodes' op. -EPROTO: the seats in op->odd cannot both be right. */
+static int prepare(struct tor_session *session, struct tor_team_op *op, struct tor_slot *slot)
+{
+	struct tor_team *team = op->team;
+	const struct tor_op *called = &slot->op;
+	u64 words = TOR_FOLD_WORDS((u64)team->map.nodes, team->seats);
+	const char *why = "the plan cannot be made";
+	u32 seat;
+	int err;
+
+	op->words = kvmalloc_array(words, sizeof(*op->words), GFP_KERNEL_ACCOUNT);
+	if (!op->words)
+		return tor_refuse(session, -ENOMEM, "no memory for %u counts", team->map.nodes);
+	op->fold.called = op->called;
+	for (seat = 0; seat < team->seats; seat++)
+		op->called[seat] = &slot_of(op, seat)->op.plan.req;
+	err = check_fold(team, &op->fold, called, op->words, &why);
+	if (!err) {
+		tor_fold_init(&op->fold);
+		if (!tor_fold_agrees(&op->fold, &op->odd[0], &op->odd[1])) {
+			put_words(op);
+			return -EPROTO;
+		}
+		err = tor_op_begin(&op->slot->op, op->seq, &op->fold.req, called->type,
+				   nodes_redop(&op->fold, called->redop), called->call.bits, &why);
+	}
+	if (err)
+		tor_refuse(session, err, "%s", why);
+	else
+		err = get_memory(session, op);
+	if (err) {
+		tor_buffers_put(op->slot);
+		put_words(op);
+		return err;
+	}
+	op->slot->op.lengths = tor_fold_lengths(&op->fold);
+	tor_op_stand_for(&op->slot->op, called);
+	op->slot->op.deadline = soonest_deadline(op);
+	atomic_set(&op->open, 2);
+	return 0;
+}
+
+/* --- moves --- */
+
+static struct tor_mem *vector_of(struct tor_team_op *op, u32 seat, bool input)
+{
+	struct tor_slot *slot = seat == TOR_FOLD_OWN ? op->slot : slot_of(op, seat);
+
+	return input ? &slot->temp : &slot->data;
+}
+
+/* Does the whole of a move in chunks; @fn: it reduces. */
+static void move_bytes(struct tor_team_op *op, const struct tor_move *m, tor_reduce_fn fn, bool fpu)
+{
+	const struct tor_mem *from = vector_of(op, m->from, m->from_input);
+	struct tor_mem *to = vector_of(op, m->to, m->to_input);
+	u32 elem = op->slot->op.elem;
+	u64 done, len, bytes = m->n * elem;
+
+	for (done = 0; done < bytes; done += len) {
+		len = min_t(u64, bytes - done, CHUNK / elem * elem);
+		if (fpu)
+			WARN_ON_ONCE(!tor_env_fpu_begin());
+		tor_stream_between(from, m->soff * elem + done, to, m->doff * elem + done, len,
+				   elem, fn);
+		if (fpu)
+			tor_env_fpu_end();
+		if (bytes > CHUNK)
+			cond_resched();
+	}
+}
+
+static void move(struct tor_team_op *op, const struct tor_move *m)
+{
+	const struct tor_op *called = &slot_of(op, 0)->op;
+
+	move_bytes(op, m, m->reduce ? called->reduce : NULL, m->reduce && called->is_float);
+}
+
+static void combine(struct tor_team_op *op)
+{
+	struct tor_fold_cursor c = {};
+	struct tor_move m;
+
+	while (tor_fold_before(&op->fold, &c, &m))
+		move(op, &m);
+}
+
+static void bring(struct tor_team_op *op)
+{
+	struct tor_fold_cursor c = {};
+	struct tor_move m;
+
+	while (tor_fold_after(&op->fold, &c, &m))
+		move(op, &m);
+}
+
+/* Is it short, and only copied? */
+static bool is_soft(const struct tor_team_op *op)
+{
+	return op->fold.kind == TOR_FOLD_SHARED &&
+	       op->fold.req.count * op->slot->op.elem * op->team->seats <= TOR_TEAM_SOFT;
+}
+
+/* --- submit --- */
+
+static void seat_done(struct tor_slot *slot, int status, u32 error_rank)
+{
+	local_bh_disable();
+	rcu_read_lock();
+	tor_slot_done(slot, status, error_rank);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+static void seat_fails(struct tor_slot *slot)
+{
+	const struct tor_comm *comm = &slot->group->comm;
+
+	seat_done(slot, comm->error, comm->error_rank);
+}
+
+static void fail_nodes(struct tor_team *team, int error, u32 seat, u32 op)
+{
+	struct tor_entry entry;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	tor_comm_fail_by(&entry.ctx, &team->nodes->comm, error, tor_team_rank(team, seat), op);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/* Two seats have called different things. */
+static void mismatch(struct tor_team_op *op, u32 seat, const struct tor_slot *slot)
+{
+	const struct tor_op *first = &slot_of(op, seat)->op, *second = &slot->op;
+	const struct tor_call *const call[2] = { &first->call, &second->call };
+	const u32 digest[2] = { first->digest, second->digest };
+	struct tor_entry entry;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	tor_comm_mismatch_here(&entry.ctx, &op->team->nodes->comm, op->seq, call, digest);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/* A seat that has called something else; their number: none has. */
+static u32 find_other(const struct tor_team_op *op, const struct tor_slot *slot)
+{
+	u32 seat = 0;
+
+	while (seat < op->team->seats &&
+	       (!has_called(op, seat) || slot_of(op, seat)->op.digest == slot->op.digest))
+		seat++;
+	return seat;
+}
+
+void tor_team_op_miss(struct tor_team *team)
+{
+	u32 i, seat;
+
+	lockdep_assert_held(&team->lock);
+	for (i = 0; i < team->depth; i++) {
+		struct tor_team_op *op = &team->op[i];
+
+		for (seat = 0; op->arrived && !op->begun && seat < team->seats; seat++)
+			if (!has_called(op, seat) &&
+			    test_bit(TOR_GROUP_CLOSED, &team->seat[seat]->flags))
+				fail_nodes(team, -ECONNABORTED, seat, op->seq);
+	}
+}
+
+void tor_team_op_fail_all(struct tor_team *team)
+{
+	u32 i, seat;
+
+	lockdep_assert_held(&team->lock);
+	for (i = 0; i < team->depth; i++) {
+		struct tor_team_op *op = &team->op[i];
+
+		for (seat = 0; op->arrived && !op->begun && seat < team->seats; seat++)
+			if (has_called(op, seat))
+				seat_fails(slot_of(op, seat));
+		if (!op->begun)
+			op->arrived = 0;
+	}
+}
+
+/* The seat's call is there; what becomes of it without the others'. Context: team->lock. */
+static void arrive(struct tor_team_op *op, struct tor_slot *slot, unsigned long flags)
+{
+	struct tor_team *team = op->team;
+	u32 seat = slot->group->seat, other = find_other(op, slot);
+
+	tor_op_mark(slot, flags);
+	WRITE_ONCE(team->called[seat], op->seq);
+	op->arrived++;
+	if (team->failed) {
+		op->arrived = 0;
+		seat_fails(slot);
+	} else if (other < team->seats) {
+		mismatch(op, other, slot);
+	} else {
+		/* of those that left, some may be missed; and somebody may be too late */
+		tor_team_op_miss(team);
+		if (slot->op.deadline && !op->begun)
+			tor_group_queue_at(&team->late, 0);
+	}
+}
+
+/* The op, in whose place none before it is left: seats' slots stay open until then. */
+static struct tor_team_op *get_op(struct tor_team *team, u32 seq)
+{
+	struct tor_team_op *op = tor_team_op_at(team, seq);
+
+	lockdep_assert_held(&team->lock);
+	if (op->seq != seq) {
+		op->seq = seq;
+		op->arrived = 0;
+		op->begun = false;
+	}
+	return op;
+}
+
+/* Is it, with this call, complete? */
+static bool completes(const struct tor_team_op *op, const struct tor_slot *slot)
+{
+	return op->arrived + 1 == op->team->seats && !op->team->failed &&
+	       find_other(op, slot) == op->team->seats;
+}
+
+int tor_team_submit(struct tor_session *session, struct tor_slot *slot, unsigned long flags)
+{
+	struct tor_team *team = slot->group->team;
+	struct tor_team_op *op;
+	bool complete;
+	int err = 0;
+
+	mutex_lock(&team->lock);
+	op = get_op(team, slot->op.seq);
+	complete = completes(op, slot);
+	if (complete)
+		err = prepare(session, op, slot);
+	if (err && err != -EPROTO) {
+		mutex_unlock(&team->lock);
+		return err;
+	}
+	op->begun = complete && !err;
+	arrive(op, slot, flags);
+	if (err)
+		mismatch(op, op->odd[0], slot_of(op, op->odd[1]));
+	complete = op->begun;
+	mutex_unlock(&team->lock);
+	if (complete) {
+		combine(op);
+		tor_op_mark(op->slot, 0);
+		tor_op_start(op->slot);
+	}
+	return 0;
+}
+
+/* --- deadlines --- */
+
+static void seat_too_late(struct tor_team_op *op, struct tor_slot *slot)
+{
+	struct tor_team *team = op->team;
+	struct tor_entry entry;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	tor_comm_fail(&entry.ctx, &slot->group->comm, -ETIMEDOUT,
+		      tor_team_rank(team, find_missing(op)), op->seq);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/* When an op that waits for some of the team has to be looked at again, ns; 0: no more. */
+static u64 check_late(struct tor_team_op *op, u64 now)
+{
+	u64 deadline, next = 0;
+	u32 seat;
+
+	for (seat = 0; op->arrived && !op->begun && seat < op->team->seats; seat++) {
+		deadline = has_called(op, seat) ? slot_of(op, seat)->op.deadline : 0;
+		if (deadline && deadline <= now)
+			seat_too_late(op, slot_of(op, seat));
+		else if (deadline && (!next || deadline < next))
+			next = deadline;
+	}
+	return next;
+}
+
+/* In jiffies: a deadline is the end of a wait, not a time to the microsecond. */
+static void late_work(struct work_struct *work)
+{
+	struct tor_team *team = container_of(to_delayed_work(work), struct tor_team, late);
+	u64 now = ktime_get_ns(), next = 0, when;
+	u32 i;
+
+	mutex_lock(&team->lock);
+	for (i = 0; !team->failed && i < team->depth; i++) {
+		when = check_late(&team->op[i], now);
+		if (when && (!next || when < next))
+			next = when;
+	}
+	if (next)
+		tor_group_queue_at(&team->late, next);
+	mutex_unlock(&team->lock);
+}
+
+/* --- the end of an op --- */
+
+/* Seats' slots are free when nothing needs them any more: the fold's lists are in frames that are sent again. */
+static void close_op(struct tor_team_op *op)
+{
+	u32 seat;
+
+	if (!atomic_dec_and_test(&op->open))
+		return;
+	put_words(op);
+	for (seat = 0; seat < op->team->seats; seat++) {
+		struct tor_slot *slot = slot_of(op, seat);
+
+		clear_bit(TOR_SLOT_OPEN, &slot->flags);
+		wake_up_all(&slot->group->wait);
+	}
+}
+
+/* Its memory goes back, and each seat has its result. Context: BH off, RCU. */
+static void end(struct tor_team_op *op, int status)
+{
+	u32 seat;
+
+	tor_buffers_put(op->slot);
+	clear_bit(TOR_SLOT_BUSY, &op->slot->flags);
+	for (seat = 0; seat < op->team->seats; seat++) {
+		struct tor_slot *slot = slot_of(op, seat);
+		const struct tor_comm *comm = &slot->group->comm;
+
+		tor_slot_done(slot, status ? comm->error : 0, status ? comm->error_rank : TOR_NO_RANK);
+	}
+	close_op(op);
+}
+
+static void bring_work(struct work_struct *work)
+{
+	struct tor_team_op *op = container_of(work, struct tor_team_op, work);
+	int status = op->slot->status;
+
+	/* the errors of seats, before they are asked for them */
+	if (status)
+		tor_team_failed(op->team->nodes);
+	else
+		bring(op);
+	local_bh_disable();
+	rcu_read_lock();
+	end(op, status);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+void tor_team_op_done(struct tor_slot *slot, int status)
+{
+	struct tor_team_op *op = tor_team_op_at(slot->group->team, slot->op.seq);
+
+	slot->status = status;
+	atomic64_inc(&slot->group->ops);
+	if (status || !is_soft(op)) {
+		tor_group_queue(&op->work);
+		return;
+	}
+	bring(op);
+	end(op, 0);
+}
+
+void tor_team_op_retired(struct tor_slot *slot)
+{
+	close_op(&slot->group->team->op[slot - slot->group->calls.slot]);
+}

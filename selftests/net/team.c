@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One rank of a test of comms with several ranks on a node: team CASE. Exit status 0 if this rank saw what it should.
+ * "good" is many cases in which the comm does not fail, each named by rank 0 when all ranks found it right.
+ * For 7 ranks on 4 nodes: 0 | 1, 2 | 3, 4, 5 | 6.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torcoll.h>
+#include <unistd.h>
+
+#define COUNT_MAX	(1 << 18)	/* elements of 4 bytes */
+#define IN_FLIGHT	8
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+static struct torcoll *t;
+static struct torcoll_comm *world;
+static uint32_t rank, ranks;
+
+static void say(const char *format, ...)
+{
+	va_list args;
+
+	printf("rank %u: ", rank);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	putchar('\n');
+	fflush(stdout);
+}
+
+static int worked(int err)
+{
+	if (err)
+		say("%s", torcoll_last_error());
+	return !err;
+}
+
+/* Exit status: a call ended with @wanted, and the sentence has @words, if there are some. */
+static int ended(int err, int wanted, const char *words)
+{
+	if (err == wanted && (!words || strstr(torcoll_last_error(), words)))
+		return 0;
+	say("%d, not %d with \"%s\": %s", err, wanted, words ? words : "", torcoll_last_error());
+	return 1;
+}
+
+static int ended_by(int err, int wanted, uint32_t by)
+{
+	char words[40];
+
+	snprintf(words, sizeof(words), "caused by rank %u ", by);
+	return ended(err, wanted, words);
+}
+
+/* The comm has failed: what others do is not to be seen from here otherwise. */
+static void await_failure(void)
+{
+	struct torcoll_comm_info info;
+
+	while (!torcoll_comm_info(world, &info) && !info.error)
+		usleep(1000);
+}
+
+/* ---- what goes well ---- */
+
+static int sum_is_right(struct torcoll_comm *comm, uint32_t count, uint32_t each)
+{
+	uint32_t *x = malloc(count * sizeof(*x));
+	int right = 1;
+
+	for (uint32_t i = 0; i < count; i++)
+		x[i] = (torcoll_comm_rank(comm) + 1) * i;
+	if (!worked(torcoll_allreduce(comm, x, x, count, TORCOLL_U32, TORCOLL_SUM)))
+		right = 0;
+	for (uint32_t i = 0; right && i < count; i++) {
+		if (x[i] != each * i) {
+			say("element %u is %u, not %u", i, x[i], each * i);
+			right = 0;
+		}
+	}
+	free(x);
+	return right;
+}
+
+static uint32_t sum_of_ranks(const struct torcoll_comm *comm)
+{
+	return torcoll_comm_size(comm) * (torcoll_comm_size(comm) + 1) / 2;
+}
+
+/* Short and long ones, as many as there may be, all in flight. */
+static int in_flight(void)
+{
+	static uint32_t x[IN_FLIGHT][3000];
+	struct torcoll_request req[IN_FLIGHT];
+	uint32_t i, k;
+
+	for (i = 0; i < 4 * IN_FLIGHT; i++) {
+		uint32_t at = i % IN_FLIGHT, n = i % 3 ? 10 : 3000;
+
+		for (k = 0; k < 3000; k++)
+			x[at][k] = rank + i + k;
+		if (!worked(torcoll_iallreduce(world, x[at], x[at], n, TORCOLL_U32, TORCOLL_SUM, &req[at])))
+			return 1;
+		/* ranks wait at different times */
+		if ((i + rank) % 5 == 0)
+			usleep(500);
+		if (at < IN_FLIGHT - 1)
+			continue;
+		for (at = 0; at < IN_FLIGHT; at++) {
+			uint32_t op = i - IN_FLIGHT + 1 + at;
+
+			if (!worked(torcoll_wait(&req[at])))
+				return 1;
+			for (k = 0; k < (op % 3 ? 10 : 3000); k++) {
+				uint32_t want = ranks * (ranks - 1) / 2 + ranks * (op + k);
+
+				if (x[at][k] != want) {
+					say("op %u, element %u: %u, not %u", op, k, x[at][k], want);
+					return 1;
+				}
+			}
+		}
+	}
+	return 0;
+}
+
+static int groups(void)
+{
+	uint32_t from[2] = { 0, 1 }, row[2] = { 2, 1 };
+	struct torcoll_comm *dup = NULL, *sub = NULL;
+	uint64_t deadline = torcoll_deadline(60000);
+	int right;
+
+	/* of all; then of each node by itself; then of every other rank; then of the second row of nodes */
+	if (!worked(torcoll_comm_dup(world, deadline, &dup)) ||
+	    !sum_is_right(dup, 1000, sum_of_ranks(dup)) ||
+	    !worked(torcoll_comm_split(dup, torcoll_comm_node(world, rank), 0, deadline, &sub)))
+		return 1;
+	right = sum_is_right(sub, COUNT_MAX, sum_of_ranks(sub));
+	torcoll_comm_close(sub);
+	if (!right || !worked(torcoll_comm_split(dup, rank % 2, -(int)rank, deadline, &sub)))
+		return 1;
+	right = sum_is_right(sub, 1000, sum_of_ranks(sub)) &&
+		torcoll_comm_node(sub, 0) == torcoll_comm_node(world, rank % 2 ? 5 : 6);
+	torcoll_comm_close(sub);
+	if (!right || !worked(torcoll_comm_block(dup, from, row, deadline, &sub)))
+		return 1;
+	if (sub)
+		right = torcoll_comm_size(sub) == 4 && sum_is_right(sub, 1000, sum_of_ranks(sub));
+	else
+		right = rank < 3;
+	torcoll_comm_close(sub);
+	torcoll_comm_close(dup);
+	return !right;
+}
+
+/* Whoever has done all that it was to do may go, and others go on with what they had called. */
+static int left_in_peace(void)
+{
+	uint32_t x = rank;
+
+	if (rank == 4)
+		return !worked(torcoll_broadcast(world, &x, 1, TORCOLL_U32, 4));
+	sleep(1);
+	return !worked(torcoll_broadcast(world, &x, 1, TORCOLL_U32, 4)) || x != 4;
+}
+
+/* Netlink knows ranks, not nodes. */
+static int shown(void)
+{
+	char text[4096] = "";
+	FILE *f = rank ? NULL : popen("torcollctl -j comm show | tr -d ' \\n'", "r");
+	int right = 1;
+
+	if (f) {
+		text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+		right = !pclose(f) && strstr(text, "\"rank\":0,\"ranks\":7,");
+		if (!right)
+			say("%s", text);
+	}
+	return !worked(torcoll_barrier(world)) || !right;
+}
+
+/* ---- what is refused ---- */
+
+static int refused_calls(void)
+{
+	uint32_t apart[] = { 0, 1, 0 };
+	struct torcoll_comm_config config = {
+		.fabric = strtoull(getenv("TORCOLL_FABRIC"), NULL, 0), .name = "apart", .members = apart, .size = 3,
+		.rank = TORCOLL_RANK_SELF, .deadline_ns = torcoll_deadline(60000),
+	};
+	struct torcoll_comm *comm;
+	char byte = 0;
+
+	if (rank < 3 && ended(torcoll_comm_create(t, &config, &comm), -EOPNOTSUPP, "must follow one another"))
+		return 1;
+	return ended(torcoll_send(world, &byte, 1, TORCOLL_U8, 0), -EOPNOTSUPP, "several ranks on a node");
+}
+
+static int refused_shrink(void)
+{
+	struct torcoll_comm *comm;
+
+	return ended(torcoll_comm_shrink(world, torcoll_deadline(60000), &comm), -EOPNOTSUPP, "cannot be shrunk");
+}
+
+/* ---- what goes wrong ---- */
+
+static int killed(void)
+{
+	if (rank == 4) {
+		kill(getpid(), SIGKILL);
+		pause();
+	}
+	return ended_by(torcoll_barrier(world), -ECONNABORTED, 4);
+}
+
+static int left(void)
+{
+	if (rank == 4)
+		return 0;
+	return ended_by(torcoll_barrier(world), -ECONNABORTED, 4);
+}
+
+static int mismatch_here(void)
+{
+	uint32_t x[200] = { 0 };
+	int err;
+
+	if (rank == 5)
+		err = torcoll_allreduce(world, x, x, 200, TORCOLL_U32, TORCOLL_MAX);
+	else
+		err = torcoll_allreduce(world, x, x, 100, TORCOLL_U32, TORCOLL_SUM);
+	return ended(err, -EPROTO, "allreduce u32 max count 200") ||
+	       ended(err, -EPROTO, "allreduce u32 sum count 100") || ended(err, -EPROTO, "rank 5 ");
+}
+
+/* All of a node agree, and not with others. */
+static int mismatch_there(void)
+{
+	uint32_t x[200] = { 0 };
+	int err;
+
+	if (rank >= 3 && rank <= 5)
+		err = torcoll_allreduce(world, x, x, 200, TORCOLL_U32, TORCOLL_MAX);
+	else
+		err = torcoll_allreduce(world, x, x, 100, TORCOLL_U32, TORCOLL_SUM);
+	return ended(err, -EPROTO, "allreduce u32 max count 200") ||
+	       ended(err, -EPROTO, "allreduce u32 sum count 100") || ended(err, -EPROTO, "rank 3 ");
+}
+
+static int barrier_until(int ms)
+{
+	struct torcoll_op op = { .collective = TORCOLL_BARRIER, .deadline_ns = torcoll_deadline(ms) };
+
+	return torcoll_run(world, &op);
+}
+
+static int late_here(void)
+{
+	if (rank == 4)
+		return ended_by(barrier_until(300), -ETIMEDOUT, 5);
+	if (rank == 5)
+		await_failure();
+	return ended_by(torcoll_barrier(world), -ECONNABORTED, 4);
+}
+
+/* Who of a node is late, others cannot tell. */
+static int late_there(void)
+{
+	if (rank == 1)
+		return ended(barrier_until(300), -ETIMEDOUT, "rank 3 (node 2), or another rank there,");
+	if (rank == 5)
+		await_failure();
+	return ended_by(torcoll_barrier(world), -ECONNABORTED, 1);
+}
+
+static int cancelled(void)
+{
+	struct torcoll_request req;
+
+	if (rank == 5)
+		await_failure();
+	if (rank != 4)
+		return ended_by(torcoll_barrier(world), -ECONNABORTED, 4);
+	if (!worked(torcoll_ibarrier(world, &req)) || !worked(torcoll_abort(world)))
+		return 1;
+	return ended(torcoll_wait(&req), -ECANCELED, NULL);
+}
+
+/* Two ranks name other lengths of what goes from one to the other: on one node, and on two, where sums are right. */
+static int unequal(uint32_t sender, uint32_t receiver, uint32_t other)
+{
+	uint64_t sent[7], got[7], total = 0;
+	static uint32_t in[7 * 100], out[7 * 100];
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLTOALL, .type = TORCOLL_U32, .send = out, .recv = in,
+		.counts = sent, .recv_counts = got,
+	};
+
+	for (uint32_t i = 0; i < ranks; i++)
+		sent[i] = got[i] = 50;
+	if (rank == sender)
+		sent[receiver] = 90;
+	if (rank == sender && other < ranks)
+		sent[other] = 10;
+	for (uint32_t i = 0; i < ranks; i++)
+		total += got[i];
+	op.count = total;
+	return ended(torcoll_run(world, &op), -EPROTO, "alltoall u32 count 350");
+}
+
+static int unequal_here(void)
+{
+	return unequal(3, 5, ranks);
+}
+
+static int unequal_there(void)
+{
+	return unequal(1, 5, 4);
+}
+
+/* ---- joining ---- */
+
+static int create(const char *secret, uint32_t as, int ms, struct torcoll_comm **comm)
+{
+	uint32_t members[] = { 0, 1, 1, 2, 2, 2, 3 };
+	struct torcoll_comm_config config = {
+		.fabric = strtoull(getenv("TORCOLL_FABRIC"), NULL, 0), .name = "another", .secret = secret,
+		.members = members, .size = ARRAY_SIZE(members), .rank = as, .deadline_ns = torcoll_deadline(ms),
+	};
+
+	return torcoll_comm_create(t, &config, comm);
+}
+
+static int one_missing(void)
+{
+	struct torcoll_comm *comm;
+
+	if (rank == 5)
+		return 0;
+	return ended(create("s", rank, 1000, &comm), -ETIMEDOUT,
+		     rank == 3 || rank == 4 ? "rank 5 is missing" : NULL);
+}
+
+/* It is told so, and can try again; the others have waited. */
+static int wrong_secret(void)
+{
+	struct torcoll_comm *comm;
+
+	if (rank == 5) {
+		usleep(200000);
+		if (ended(create("x", rank, 60000, &comm), -EACCES, NULL))
+			return 1;
+	}
+	return !worked(create("s", rank == 5 ? TORCOLL_RANK_SELF : rank, 60000, &comm)) ||
+	       !sum_is_right(comm, 100, sum_of_ranks(comm));
+}
+
+/* Ranks that name none get those that are left. */
+static int any_seat(void)
+{
+	struct torcoll_comm *comm;
+
+	return !worked(create(NULL, TORCOLL_RANK_SELF, 60000, &comm)) ||
+	       !sum_is_right(comm, 100, sum_of_ranks(comm));
+}
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} cases[] = {
+	{ "in_flight", in_flight },
+	{ "groups", groups },
+	{ "shown", shown },
+	{ "any_seat", any_seat },
+	{ "wrong_secret", wrong_secret },
+	{ "refused_calls", refused_calls },
+}, ends[] = {
+	{ "left_in_peace", left_in_peace },
+	{ "one_missing", one_missing },
+	{ "refused_shrink", refused_shrink },
+	{ "left", left },
+	{ "mismatch_here", mismatch_here },
+	{ "mismatch_there", mismatch_there },
+	{ "unequal_here", unequal_here },
+	{ "unequal_there", unequal_there },
+	{ "late_here", late_here },
+	{ "late_there", late_there },
+	{ "cancelled", cancelled },
+	{ "killed", killed },
+};
+
+static int all_right(int right)
+{
+	uint32_t wrong = !right;
+
+	return worked(torcoll_allreduce(world, &wrong, &wrong, 1, TORCOLL_U32, TORCOLL_SUM)) && !wrong;
+}
+
+static int good(void)
+{
+	for (uint32_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		int right = all_right(!cases[i].run());
+
+		if (!rank)
+			say("%s %s", right ? "right" : "wrong", cases[i].name);
+		if (!right)
+			return 1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || !worked(torcoll_open(&t)) || !worked(torcoll_comm_from_env(t, &world)) ||
+	    !worked(torcoll_barrier(world)))
+		return 2;
+	rank = torcoll_comm_rank(world);
+	ranks = torcoll_comm_size(world);
+	if (!strcmp(argv[1], "good"))
+		return good();
+	for (uint32_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (!strcmp(argv[1], ends[i].name))
+			return ends[i].run();
+	return 2;
+}

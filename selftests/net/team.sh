@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 600
+#
+# Comms with several ranks on a node: 1 to 3 of them, uneven. Every collective; how such a comm fails, which names
+# ranks, not nodes; and that ranks of one node send no frames.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+# ends CASE: every rank sees it end as it must.
+ends()
+{
+	torcollctl netns run --ppn 1,2,3,1 team "$1"
+}
+
+# The launcher tells of the killed one; all others were told by whom.
+killed()
+{
+	local said
+
+	said=$(ends killed 2>&1) && return 1
+	echo "$said"
+	# one line about it, and none of a rank that saw something else
+	[[ $(grep -c . <<<"$said") == 1 ]] && grep -F "rank 4 killed by SIGKILL" <<<"$said"
+}
+
+# names TABLE: of the cases in a table of team.c.
+names()
+{
+	sed -n "/^$1/,/^}/s/^	{ \"\([a-z_]*\)\", .*/\1/p" "$TORCOLL_TOP/selftests/net/team.c"
+}
+
+# conforms PPN CASES: random calls against a sequential program.
+conforms()
+{
+	torcollctl netns run --no-prefix --ppn "$1" conformance "team.$1" "$2" >"$work/said" 2>&1
+	grep -v '^#' "$work/said" | tail -n 20
+	[[ $(tail -n 1 "$work/said") == "$2 passed, 0 failed" ]]
+}
+
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+torus_up 2x2 "${patient[@]}"
+
+out=$(ends good 2>&1)
+diag <<<"$out"
+while read -r name; do
+	check "team__$name" grep -q "right $name\$" <<<"$out"
+done < <(names "} cases")
+while read -r name; do
+	[[ $name == killed ]] || check "team__$name" ends "$name"
+done < <(names "}, ends")
+check team__killed killed
+check conformance__2_per_node conforms 2 6
+check conformance__1_to_3_per_node conforms 1,2,3,1 8
+
+# A node by itself.
+before=$(counter 0 tx_frames)
+check one_node__sums torcollctl netns run -n 1 --ppn 3 torcoll-perf allreduce -b 8 -e 64K -f 64 -n 5
+is one_node__no_frames "$(counter 0 tx_frames)" "$before"
+
+eventually nothing_is_charged 10 nothing_charged
+finish
