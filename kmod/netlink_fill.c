@@ -272,6 +272,7 @@ static int put_ranks(struct sk_buff *msg, int attr, const struct ranks *ranks)
 
 static int fill_channel(struct sk_buff *msg, struct tor_lane *lane)
 {
+	const struct tor_comm *comm = &lane->slot->group->comm;
 	struct ranks waits = {}, unacked = {};
 	const struct tor_chan *chan = &lane->chan;
 	enum tor_chan_state state;
@@ -286,9 +287,9 @@ static int fill_channel(struct sk_buff *msg, struct tor_lane *lane)
 	rounds = chan->rounds;
 	list_for_each_entry(rx, &chan->rx, list)
 		if (rx->round == round && !tor_rx_done(rx))
-			add_rank(&waits, rx->rank);
+			add_rank(&waits, tor_comm_first(comm, rx->rank));
 	list_for_each_entry(tx, &chan->tx, list)
-		add_rank(&unacked, tx->rank);
+		add_rank(&unacked, tor_comm_first(comm, tx->rank));
 	spin_unlock_bh(&lane->lock);
 
 	nest = nla_nest_start(msg, TORCOLL_A_OP_CHANNEL);
