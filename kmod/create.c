@@ -152,7 +152,7 @@ static struct tor_group *new_joiner(struct tor_fabric *fabric, struct tor_group_
 		return group;
 	group->bits = cfg->bits;
 	join = &group->join;
-	err = cfg->team ? tor_team_hold(cfg->team, group) : tor_group_count(group, why);
+	err = cfg->team ? tor_team_hold(cfg->team, group, why) : tor_group_count(group, why);
 	if (!err)
 		err = check_members(group, cfg, why);
 	if (!err)

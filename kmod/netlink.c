@@ -319,7 +319,7 @@ int torcoll_nl_op_get_doit(struct sk_buff *skb, struct genl_info *info)
 	}
 	slot = find_op(group, get_u32(info, TORCOLL_A_OP_SEQ));
 	if (slot)
-		err = reply(info, TORCOLL_CMD_OP_GET, tor_fill_op(msg, group, slot));
+		err = reply(info, TORCOLL_CMD_OP_GET, tor_fill_op(msg, slot));
 	else
 		err = refuse(info, -ENOENT, "no such op is known any more",
 			     info->attrs[TORCOLL_A_OP_SEQ]);

@@ -15,6 +15,7 @@
 #include "netlink_gen.h"
 #include "port.h"
 #include "series.h"
+#include "team.h"
 
 struct walk {
 	struct sk_buff *skb;
@@ -92,10 +93,9 @@ static int walk_observed(struct walk *w, struct tor_fabric *fabric)
 
 static int walk_series(struct walk *w, struct tor_series *series)
 {
-	struct tor_group *group = series->group;
 	u32 i;
 
-	for (i = 0; i < group->comm.depth; i++) {
+	for (i = 0; i < series->group->comm.depth; i++) {
 		struct tor_slot *slot = &series->slot[i];
 		void *hdr;
 		int err;
@@ -105,7 +105,29 @@ static int walk_series(struct walk *w, struct tor_series *series)
 		hdr = walk_begin(w);
 		if (!hdr)
 			continue;
-		err = IS_ERR(hdr) ? PTR_ERR(hdr) : walk_end(w, hdr, tor_fill_op(w->skb, group, slot));
+		err = IS_ERR(hdr) ? PTR_ERR(hdr) : walk_end(w, hdr, tor_fill_op(w->skb, slot));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Ops that do not run yet, since some ranks of this node have not called. */
+static int walk_waiting(struct walk *w, struct tor_team *team)
+{
+	u32 i;
+
+	for (i = 0; i < team->depth; i++) {
+		struct tor_slot *slot = tor_team_op_waiting(team, i);
+		void *hdr;
+		int err;
+
+		if (!slot)
+			continue;
+		hdr = walk_begin(w);
+		if (!hdr)
+			continue;
+		err = IS_ERR(hdr) ? PTR_ERR(hdr) : walk_end(w, hdr, tor_fill_waiting(w->skb, slot));
 		if (err)
 			return err;
 	}
@@ -122,7 +144,7 @@ static int walk_ops(struct walk *w, struct tor_group *group)
 		if (err)
 			return err;
 	}
-	return 0;
+	return group->team ? walk_waiting(w, group->team) : 0;
 }
 
 /* Comms, or the ops of comms. */

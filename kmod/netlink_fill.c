@@ -14,6 +14,7 @@
 #include "group.h"
 #include "op.h"
 #include "port.h"
+#include "team.h"
 #include "version.h"
 
 static int put_u64(struct sk_buff *msg, int attr, u64 value)
@@ -342,33 +343,68 @@ static struct shown look_at(const struct tor_slot *slot)
 	};
 }
 
-int tor_fill_op(struct sk_buff *msg, const struct tor_group *group, struct tor_slot *slot)
+/* All but channels. */
+static int fill_shown(struct sk_buff *msg, const struct tor_slot *slot, const struct shown *shown)
 {
+	const struct tor_group *group = slot->group;
+	const struct shown op = *shown;
 	u32 state = op_state(slot);
+
+	return put_u64(msg, TORCOLL_A_OP_FABRIC, group->comm.node->key) ||
+	       nla_put_u32(msg, TORCOLL_A_OP_COMM, group->comm.tag) ||
+	       nla_put_string(msg, TORCOLL_A_OP_NAME, group->name) ||
+	       nla_put_u32(msg, TORCOLL_A_OP_SEQ, op.seq) ||
+	       nla_put_u32(msg, TORCOLL_A_OP_COLLECTIVE, op.collective) ||
+	       nla_put_u32(msg, TORCOLL_A_OP_TYPE, op.type) ||
+	       nla_put_u32(msg, TORCOLL_A_OP_REDOP, op.redop) ||
+	       nla_put_u32(msg, TORCOLL_A_OP_ALGORITHM, op.algorithm) ||
+	       (slot->series->role && nla_put_u32(msg, TORCOLL_A_OP_PEER, slot->series->peer)) ||
+	       put_u64(msg, TORCOLL_A_OP_COUNT, op.count) ||
+	       nla_put_u32(msg, TORCOLL_A_OP_STATE, state) ||
+	       (state != TORCOLL_OP_STATE_RUNNING && op.status &&
+		nla_put_u32(msg, TORCOLL_A_OP_ERROR, -op.status)) ||
+	       put_u64(msg, TORCOLL_A_OP_AGE_NS, ktime_get_ns() - op.submitted) ? -EMSGSIZE : 0;
+}
+
+int tor_fill_op(struct sk_buff *msg, struct tor_slot *slot)
+{
 	struct shown op;
 	u32 channels, i;
 
 	/* the next op may be being prepared: then this is some of either, nothing to trust */
 	op = data_race(look_at(slot));
-	if (put_u64(msg, TORCOLL_A_OP_FABRIC, group->comm.node->key) ||
-	    nla_put_u32(msg, TORCOLL_A_OP_COMM, group->comm.tag) ||
-	    nla_put_string(msg, TORCOLL_A_OP_NAME, group->name) ||
-	    nla_put_u32(msg, TORCOLL_A_OP_SEQ, op.seq) ||
-	    nla_put_u32(msg, TORCOLL_A_OP_COLLECTIVE, op.collective) ||
-	    nla_put_u32(msg, TORCOLL_A_OP_TYPE, op.type) ||
-	    nla_put_u32(msg, TORCOLL_A_OP_REDOP, op.redop) ||
-	    nla_put_u32(msg, TORCOLL_A_OP_ALGORITHM, op.algorithm) ||
-	    (slot->series->role && nla_put_u32(msg, TORCOLL_A_OP_PEER, slot->series->peer)) ||
-	    put_u64(msg, TORCOLL_A_OP_COUNT, op.count) ||
-	    nla_put_u32(msg, TORCOLL_A_OP_STATE, state) ||
-	    (state != TORCOLL_OP_STATE_RUNNING && op.status &&
-	     nla_put_u32(msg, TORCOLL_A_OP_ERROR, -op.status)) ||
-	    put_u64(msg, TORCOLL_A_OP_AGE_NS, ktime_get_ns() - op.submitted))
+	if (fill_shown(msg, slot, &op))
 		return -EMSGSIZE;
 	channels = min(op.channels, slot->series->channels);
 	for (i = 0; i < channels; i++)
 		if (fill_channel(msg, &slot->lane[i]))
 			return -EMSGSIZE;
+	return 0;
+}
+
+int tor_fill_waiting(struct sk_buff *msg, const struct tor_slot *slot)
+{
+	const struct tor_team *team = slot->group->team;
+	struct ranks waits = {};
+	struct nlattr *nest;
+	struct shown op;
+	u32 seat;
+
+	/* as above */
+	op = data_race(look_at(slot));
+	for (seat = 0; seat < team->seats; seat++)
+		if (!tor_team_has_called(team, seat, op.seq))
+			add_rank(&waits, tor_team_rank(team, seat));
+	if (fill_shown(msg, slot, &op))
+		return -EMSGSIZE;
+	nest = nla_nest_start(msg, TORCOLL_A_OP_CHANNEL);
+	if (!nest || nla_put_u32(msg, TORCOLL_A_CHANNEL_INDEX, 0) ||
+	    nla_put_u32(msg, TORCOLL_A_CHANNEL_STATE, TOR_CHAN_IDLE) ||
+	    nla_put_u32(msg, TORCOLL_A_CHANNEL_ROUND, 0) ||
+	    nla_put_u32(msg, TORCOLL_A_CHANNEL_ROUNDS, 0) ||
+	    put_ranks(msg, TORCOLL_A_CHANNEL_WAITS_FOR, &waits))
+		return -EMSGSIZE;
+	nla_nest_end(msg, nest);
 	return 0;
 }
 

@@ -19,7 +19,9 @@ int tor_fill_node(struct sk_buff *msg, struct tor_fabric *fabric);
 /* A port, or the place where one was. */
 int tor_fill_port(struct sk_buff *msg, struct tor_fabric *fabric, u32 index);
 int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group);
-int tor_fill_op(struct sk_buff *msg, const struct tor_group *group, struct tor_slot *slot);
+int tor_fill_op(struct sk_buff *msg, struct tor_slot *slot);
+/* An op that ranks of this node have not called, but the one in @slot; as if its channel waited for them. */
+int tor_fill_waiting(struct sk_buff *msg, const struct tor_slot *slot);
 int tor_fill_stats(struct sk_buff *msg, const struct tor_fabric *fabric);
 int tor_fill_tune(struct sk_buff *msg, const struct tor_fabric *fabric);
 int tor_fill_observed(struct sk_buff *msg, const struct tor_fabric *fabric,

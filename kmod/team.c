@@ -96,13 +96,21 @@ static struct tor_team *team_new(struct tor_fabric *fabric, const struct tor_gro
 	return ERR_PTR(err);
 }
 
-int tor_team_hold(struct tor_team *team, struct tor_group *nodes)
+static u64 team_memory(const struct tor_team *team)
+{
+	u64 seat = sizeof(*team->seat) + sizeof(*team->came) + sizeof(*team->called);
+
+	return sizeof(*team) + 2 * team->map.ranks * sizeof(u32) + team->seats * seat +
+	       tor_team_op_memory(team);
+}
+
+int tor_team_hold(struct tor_team *team, struct tor_group *nodes, const char **why)
 {
 	refcount_inc(&team->refs);
 	nodes->team = team;
 	nodes->comm.team = &team->map;
 	nodes->comm.speaker = tor_team_rank(team, 0);
-	return 0;
+	return tor_group_charge(nodes, team_memory(team), why);
 }
 
 /* Is it one of several, on another node? */

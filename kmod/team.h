@@ -127,8 +127,8 @@ static inline struct tor_team_op *tor_team_op_at(struct tor_team *team, u32 seq)
 struct tor_group *tor_team_join(struct tor_fabric *fabric, struct tor_group_config *cfg,
 				u32 *missing, const char **why);
 
-/* The nodes' group holds its team, and has its map. Return: 0 or -ENOMEM, -EDQUOT. */
-int tor_team_hold(struct tor_team *team, struct tor_group *nodes);
+/* The nodes' group holds its team, has its map, and pays for it. @why: of a refusal. Return: 0 or -EDQUOT. */
+int tor_team_hold(struct tor_team *team, struct tor_group *nodes, const char **why);
 
 /* The nodes' join is over. Context: fabric->lock. */
 void tor_team_joined(struct tor_team *team);
@@ -155,6 +155,7 @@ bool tor_team_is_vague(const struct tor_group *group);
 /* Room for the ops of a team, whose depth is known by now. Return: 0 or -ENOMEM. */
 int tor_team_op_alloc(struct tor_team *team);
 void tor_team_op_free(struct tor_team *team);
+u64 tor_team_op_memory(const struct tor_team *team);
 
 /* They are those of @nodes. */
 void tor_team_op_init(struct tor_team *team, struct tor_group *nodes);
@@ -181,6 +182,18 @@ int tor_team_submit(struct tor_session *session, struct tor_slot *slot, unsigned
 /* The nodes' op of @slot is over, and then: nothing of it is outstanding. Context: BH off, RCU. */
 void tor_team_op_done(struct tor_slot *slot, int status);
 void tor_team_op_retired(struct tor_slot *slot);
+
+/*
+ * For dumps: the op in place @i of the team, below its depth, if it waits for ranks of this node. What is found may be over
+ * when it is looked at. Context: RCU. Return: a slot of one that has called, or NULL.
+ */
+struct tor_slot *tor_team_op_waiting(struct tor_team *team, u32 i);
+
+/* Has a seat called op @seq? */
+static inline bool tor_team_has_called(const struct tor_team *team, u32 seat, u32 seq)
+{
+	return (s32)(READ_ONCE(team->called[seat]) - seq) >= 0;
+}
 
 /* The comms of all seats have failed: so do ops that not all have called. Context: process, team->lock. */
 void tor_team_op_fail_all(struct tor_team *team);

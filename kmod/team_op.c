@@ -25,12 +25,29 @@
 static void bring_work(struct work_struct *work);
 static void late_work(struct work_struct *work);
 
+static u64 words_bytes(const struct tor_team *team)
+{
+	return TOR_FOLD_WORDS((u64)team->map.nodes, team->seats) * sizeof(u64);
+}
+
+u64 tor_team_op_memory(const struct tor_team *team)
+{
+	return team->depth * (sizeof(*team->op) + team->seats * sizeof(*team->requests)) +
+	       words_bytes(team);
+}
+
+static void put_words(struct tor_team_op *op)
+{
+	kvfree(op->words);
+	op->words = NULL;
+	tor_user_uncharge(op->team->user, TOR_LIMIT_KERNEL, words_bytes(op->team));
+}
+
 int tor_team_op_alloc(struct tor_team *team)
 {
-	u64 words = TOR_FOLD_WORDS((u64)team->map.nodes, team->seats);
 	u32 i;
 
-	team->words = kvmalloc_array(words, sizeof(*team->words), GFP_KERNEL_ACCOUNT);
+	team->words = kvmalloc(words_bytes(team), GFP_KERNEL_ACCOUNT);
 	team->requests = kvcalloc(size_mul(team->depth, team->seats), sizeof(*team->requests),
 				  GFP_KERNEL_ACCOUNT);
 	team->op = kvcalloc(team->depth, sizeof(*team->op), GFP_KERNEL_ACCOUNT);
@@ -53,8 +70,10 @@ void tor_team_op_free(struct tor_team *team)
 {
 	u32 i;
 
+	/* of an op that its comm's end has kept from being retired */
 	for (i = 0; team->op && i < team->depth; i++)
-		kvfree(team->op[i].words);
+		if (team->op[i].words)
+			put_words(&team->op[i]);
 	kvfree(team->op);
 	kvfree(team->requests);
 	kvfree(team->words);
@@ -91,7 +110,7 @@ static struct tor_slot *slot_of(const struct tor_team_op *op, u32 seat)
 /* Has a seat called it? */
 static bool has_called(const struct tor_team_op *op, u32 seat)
 {
-	return (s32)(op->team->called[seat] - op->seq) >= 0;
+	return tor_team_has_called(op->team, seat, op->seq);
 }
 
 /* The first seat that has not, or their number. */
@@ -102,6 +121,18 @@ static u32 find_missing(const struct tor_team_op *op)
 	while (seat < op->team->seats && has_called(op, seat))
 		seat++;
 	return seat;
+}
+
+struct tor_slot *tor_team_op_waiting(struct tor_team *team, u32 i)
+{
+	const struct tor_team_op *op = &team->op[i];
+	u32 seat = 0;
+
+	if (!READ_ONCE(op->arrived) || READ_ONCE(op->begun))
+		return NULL;
+	while (seat < team->seats && !tor_team_has_called(team, seat, READ_ONCE(op->seq)))
+		seat++;
+	return seat < team->seats ? &team->seat[seat]->calls.slot[i] : NULL;
 }
 
 /* --- what the nodes call --- */
@@ -194,10 +225,18 @@ static int get_memory(struct tor_session *session, struct tor_team_op *op)
 	return err;
 }
 
-static void put_words(struct tor_team_op *op)
+static int get_words(struct tor_session *session, struct tor_team_op *op)
 {
-	kvfree(op->words);
-	op->words = NULL;
+	u64 bytes = words_bytes(op->team);
+	int err = tor_user_charge(op->team->user, TOR_LIMIT_KERNEL, bytes);
+
+	if (err)
+		return tor_refuse(session, err, "%s", tor_limit_sentence(TOR_LIMIT_KERNEL));
+	op->words = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
+	if (op->words)
+		return 0;
+	tor_user_uncharge(op->team->user, TOR_LIMIT_KERNEL, bytes);
+	return tor_refuse(session, -ENOMEM, "no memory for %llu bytes of counts", bytes);
 }
 
 /* All have called, @slot last: prepare the nodes' op. -EPROTO: the seats in op->odd cannot both be right. */
@@ -205,14 +244,13 @@ static int prepare(struct tor_session *session, struct tor_team_op *op, struct t
 {
 	struct tor_team *team = op->team;
 	const struct tor_op *called = &slot->op;
-	u64 words = TOR_FOLD_WORDS((u64)team->map.nodes, team->seats);
 	const char *why = "the plan cannot be made";
 	u32 seat;
 	int err;
 
-	op->words = kvmalloc_array(words, sizeof(*op->words), GFP_KERNEL_ACCOUNT);
-	if (!op->words)
-		return tor_refuse(session, -ENOMEM, "no memory for %u counts", team->map.nodes);
+	err = get_words(session, op);
+	if (err)
+		return err;
 	op->fold.called = op->called;
 	for (seat = 0; seat < team->seats; seat++)
 		op->called[seat] = &slot_of(op, seat)->op.plan.req;
@@ -390,7 +428,7 @@ void tor_team_op_fail_all(struct tor_team *team)
 			if (has_called(op, seat))
 				seat_fails(slot_of(op, seat));
 		if (!op->begun)
-			op->arrived = 0;
+			WRITE_ONCE(op->arrived, 0);
 	}
 }
 
@@ -402,9 +440,9 @@ static void arrive(struct tor_team_op *op, struct tor_slot *slot, unsigned long 
 
 	tor_op_mark(slot, flags);
 	WRITE_ONCE(team->called[seat], op->seq);
-	op->arrived++;
+	WRITE_ONCE(op->arrived, op->arrived + 1);
 	if (team->failed) {
-		op->arrived = 0;
+		WRITE_ONCE(op->arrived, 0);
 		seat_fails(slot);
 	} else if (other < team->seats) {
 		mismatch(op, other, slot);
@@ -423,9 +461,9 @@ static struct tor_team_op *get_op(struct tor_team *team, u32 seq)
 
 	lockdep_assert_held(&team->lock);
 	if (op->seq != seq) {
-		op->seq = seq;
-		op->arrived = 0;
-		op->begun = false;
+		WRITE_ONCE(op->seq, seq);
+		WRITE_ONCE(op->arrived, 0);
+		WRITE_ONCE(op->begun, false);
 	}
 	return op;
 }
@@ -453,7 +491,7 @@ int tor_team_submit(struct tor_session *session, struct tor_slot *slot, unsigned
 		mutex_unlock(&team->lock);
 		return err;
 	}
-	op->begun = complete && !err;
+	WRITE_ONCE(op->begun, complete && !err);
 	arrive(op, slot, flags);
 	if (err)
 		mismatch(op, op->odd[0], slot_of(op, op->odd[1]));
