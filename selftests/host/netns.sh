@@ -162,6 +162,10 @@ check run__lines_are_whole lines_are_whole
 is run__no_prefix "$("$ctl" netns run --no-prefix echo a | tr -d '\n')" aaaa
 is run__only "$("$ctl" netns run --only 2 echo a)" "[2] a"
 is run__fewer_ranks "$("$ctl" netns run -n 2 echo a | sort | tr '\n' ' ')" "[0] a [1] a "
+# shellcheck disable=SC2016 # each rank's own
+is run__ranks_per_node "$("$ctl" netns run --no-prefix --ppn 1,2 --only 4 sh -c 'echo $TORCOLL_SIZE $TORCOLL_MEMBERS')" "6 0,1,1,2,3,3"
+fails run__no_ranks_on_a_node 1 'each 1 to 64' "$ctl" netns run --ppn 2,0 true
+fails run__no_number_of_ranks 1 'each 1 to 64' "$ctl" netns run --ppn 2, true
 is run__last_line_without_end "$("$ctl" netns run -n 1 printf a)" "[0] a"
 is run__stderr_apart "$("$ctl" netns run -n 1 sh -c 'echo a >&2' 2>/dev/null)" ""
 check run__no_input "$ctl" netns run -n 1 sh -c '! read line'
