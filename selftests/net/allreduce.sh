@@ -55,11 +55,11 @@ same_bits()
 
 for shape in $some_shapes; do
 	nodes=$((${shape/x/*}))
-	torus_up $shape
+	torus_up "$shape"
 	for algorithm in swing-bw bibucket; do
 		right "${shape}_${algorithm}_f32__8_to_4M" -b 8 -e "$(up_to 4M)" -f 8 -d f32 \
 			--algorithm $algorithm
-		right "${shape}_${algorithm}_f32__odd_counts" --counts $odd_counts$large_counts -d f32 \
+		right "${shape}_${algorithm}_f32__odd_counts" --counts "$odd_counts$large_counts" -d f32 \
 			--algorithm $algorithm
 		right "${shape}_${algorithm}_i32__8_to_256K" -b 8 -e "$(up_to 256K)" -f 8 -d i32 --algorithm $algorithm
 		right "${shape}_${algorithm}_i32__odd_counts" --counts $odd_counts -d i32 --algorithm $algorithm
@@ -72,7 +72,7 @@ for shape in $some_shapes; do
 done
 
 for shape in $more_shapes; do
-	torus_up $shape
+	torus_up "$shape"
 	right "${shape}_bibucket__sizes" -b 8 -e "$(up_to 1M)" -f 64 --algorithm bibucket
 	right "${shape}_bibucket__odd_counts" --counts 1,3,17,4097 --algorithm bibucket
 	torcollctl netns down
