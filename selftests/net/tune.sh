@@ -61,7 +61,8 @@ fails env__refused any "TORCOLL_ALGO=allreduce:fast" perf 8K
 unset TORCOLL_ALGO
 
 # Tuning.
-check tune__default_shown eval 'ctl -j tune show | jq -e ".[0].round_ps == 12000000"'
+check tune__of_shared_processors eval 'ctl -j tune show | jq -e ".[0] | .hop_ps == 0 and
+	.message_ps == 1000000 * ([4 / $(nproc), 1] | max)"'
 torcollctl netns run torcollctl tune set 1 round-ps 30000000 byte-fs 700000
 is tune__set_everywhere "$?" 0
 check tune__saves ctl tune save "$work/rates"
@@ -69,6 +70,7 @@ check tune__saved grep -q '^link-fs [0-9]' "$work/rates"
 is tune__same_everywhere "$(torcollctl netns exec 3 torcollctl -j tune show)" "$(ctl -j tune show)"
 tuned=$(ctl -j tune show)
 check default__forgets ctl tune default
+check default__shown eval 'ctl -j tune show | jq -e ".[0].round_ps == 12000000"'
 # whoever calls when the others have been refused waits in vain
 TORCOLL_TIMEOUT=5 fails default__tuned_differently any "tuned differently" perf 64
 check load__loads ctl tune load "$work/rates"

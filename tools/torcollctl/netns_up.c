@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "netns.h"
+#include "tune.h"
 
 #define KEY_DEFAULT	1
 #define MTU_DEFAULT	9000
@@ -191,8 +192,28 @@ static int refused_at(const struct up *up, uint32_t node, const char *what)
 	return CTL_REFUSED;
 }
 
+/*
+ * The rates of nodes that share this machine's processors: whatever any of them does keeps the others waiting, so
+ * messages and bytes cost as many times more as there are nodes to a processor; cables of memory have no
+ * length, and waiting for a neighbour is its work alone.
+ */
+static struct tor_rates shared_rates(uint32_t nodes)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	struct tor_rates rates = tor_rates_default;
+
+	rates.e = rates.message;
+	rates.f = 0;
+	if (processors > 0 && nodes > processors) {
+		rates.message = rates.message * nodes / processors;
+		rates.byte = rates.byte * nodes / processors;
+	}
+	return rates;
+}
+
 static int configure_node(struct up *up, uint32_t node)
 {
+	const struct tor_rates rates = shared_rates(up->spec.shape.nodes);
 	struct conn *c = &up->conn[node];
 	uint32_t dim, dir;
 
@@ -203,6 +224,8 @@ static int configure_node(struct up *up, uint32_t node)
 	up->spec.node = node;
 	if (fabric_new(c, &up->spec))
 		return refused_at(up, node, "fabric add");
+	if (rates_set(c, up->spec.key, &rates))
+		return refused_at(up, node, "tune set");
 	for (dim = 0; dim < up->spec.shape.ndim; dim++) {
 		for (dir = 0; dir < 2; dir++) {
 			const char *dev = device_name(dim, dir);
