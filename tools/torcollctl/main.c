@@ -193,6 +193,11 @@ static int parse_options(struct args *a, const char **batch)
 
 		if (take_switch(word))
 			continue;
+		/* of a batch alone: behind a command it would mean nothing */
+		if (is_option(word, "-f", "force")) {
+			opt.force = true;
+			continue;
+		}
 		if (is_option(word, "-V", "version") || is_option(word, "-V", "Version")) {
 			puts("torcollctl " TORCOLL_VERSION);
 			return CTL_OK;
