@@ -57,7 +57,7 @@ shape()
 	torcollctl netns down
 }
 
-for i in ${BITS_SHAPES:-3x3}; do
+for i in ${BITS_SHAPES:-2x2}; do
 	IFS=: read -r dims algorithm <<<"$i"
 	shape "$dims" "$algorithm"
 done
