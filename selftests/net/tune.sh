@@ -61,8 +61,9 @@ fails env__refused any "TORCOLL_ALGO=allreduce:fast" perf 8K
 unset TORCOLL_ALGO
 
 # Tuning.
-check tune__of_shared_processors eval 'ctl -j tune show | jq -e ".[0] | .hop_ps == 0 and
-	.message_ps == 1000000 * ([4 / $(nproc), 1] | max)"'
+share=$(jq -n "[4 / $(nproc), 1] | max")
+check tune__of_shared_processors eval \
+	"ctl -j tune show | jq -e '.[0] | .hop_ps == 0 and .message_ps == 1000000 * $share'"
 torcollctl netns run torcollctl tune set 1 round-ps 30000000 byte-fs 700000
 is tune__set_everywhere "$?" 0
 check tune__saves ctl tune save "$work/rates"
