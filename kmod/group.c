@@ -636,6 +636,12 @@ static bool owes(struct tor_group *group)
 	return false;
 }
 
+/* The nodes' group of a team, while a call of a rank that has left is under way. */
+static bool is_called(const struct tor_group *group)
+{
+	return group->team && !tor_team_has_seat(group) && tor_team_in_use(group->team);
+}
+
 /*
  * Ops may be done here before others have called: what was sent to them waits, and is sent again, for as long as they
  * live and do not leave. If they do, the comm fails.
@@ -645,7 +651,7 @@ static void linger_work(struct work_struct *work)
 	struct tor_group *group = container_of(to_delayed_work(work), struct tor_group,
 					       linger_work);
 
-	if (!tor_comm_failed(&group->comm) && owes(group))
+	if ((!tor_comm_failed(&group->comm) && owes(group)) || is_called(group))
 		queue_delayed_work(works, &group->linger_work, TOR_LINGER);
 	else
 		tor_group_end(group);

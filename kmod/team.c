@@ -14,14 +14,35 @@ static LIST_HEAD(teams);		/* that wait for ranks, of this node or others */
 
 /* --- memory --- */
 
+/* But for its ops, which are paid for with the nodes' group. */
+static u64 team_memory(u32 ranks, u32 seats)
+{
+	const struct tor_team *team;
+	u64 seat = sizeof(*team->seat) + sizeof(*team->came) + sizeof(*team->called);
+
+	return sizeof(*team) + 3ULL * ranks * sizeof(u32) + seats * seat;
+}
+
+static int charge(struct tor_team *team, u64 bytes, const char **why)
+{
+	int err = tor_user_charge(team->user, TOR_LIMIT_KERNEL, bytes);
+
+	if (err)
+		*why = tor_limit_sentence(TOR_LIMIT_KERNEL);
+	else
+		team->charged += bytes;
+	return err;
+}
+
 static void team_free(struct tor_team *team)
 {
 	tor_team_op_free(team);
 	kvfree(team->first);
 	kvfree(team->member);
-	kfree(team->seat);
-	kfree(team->came);
-	kfree(team->called);
+	kvfree(team->seat);
+	kvfree(team->came);
+	kvfree(team->called);
+	tor_user_uncharge(team->user, TOR_LIMIT_KERNEL, team->charged);
 	tor_user_put(team->user);
 	kfree(team);
 }
@@ -82,11 +103,15 @@ static struct tor_team *team_new(struct tor_fabric *fabric, const struct tor_gro
 	team->proof = tor_join_proof(cfg->secret, cfg->secret_len, team->name);
 	init_waitqueue_head(&team->wait);
 	mutex_init(&team->lock);
-	err = fold_members(team, cfg, why);
+	err = charge(team, team_memory(cfg->ranks, 0), why);
+	if (!err)
+		err = fold_members(team, cfg, why);
+	if (!err)
+		err = charge(team, team_memory(cfg->ranks, team->seats) - team->charged, why);
 	if (!err) {
-		team->seat = kcalloc(team->seats, sizeof(*team->seat), GFP_KERNEL_ACCOUNT);
-		team->came = kcalloc(team->seats, sizeof(*team->came), GFP_KERNEL_ACCOUNT);
-		team->called = kcalloc(team->seats, sizeof(*team->called), GFP_KERNEL_ACCOUNT);
+		team->seat = kvcalloc(team->seats, sizeof(*team->seat), GFP_KERNEL_ACCOUNT);
+		team->came = kvcalloc(team->seats, sizeof(*team->came), GFP_KERNEL_ACCOUNT);
+		team->called = kvcalloc(team->seats, sizeof(*team->called), GFP_KERNEL_ACCOUNT);
 		if (!team->seat || !team->came || !team->called)
 			err = -ENOMEM;
 	}
@@ -96,21 +121,13 @@ static struct tor_team *team_new(struct tor_fabric *fabric, const struct tor_gro
 	return ERR_PTR(err);
 }
 
-static u64 team_memory(const struct tor_team *team)
-{
-	u64 seat = sizeof(*team->seat) + sizeof(*team->came) + sizeof(*team->called);
-
-	return sizeof(*team) + 2 * team->map.ranks * sizeof(u32) + team->seats * seat +
-	       tor_team_op_memory(team);
-}
-
 int tor_team_hold(struct tor_team *team, struct tor_group *nodes, const char **why)
 {
 	refcount_inc(&team->refs);
 	nodes->team = team;
 	nodes->comm.team = &team->map;
 	nodes->comm.speaker = tor_team_rank(team, 0);
-	return tor_group_charge(nodes, team_memory(team), why);
+	return tor_group_charge(nodes, tor_team_op_memory(team), why);
 }
 
 /* Is it one of several, on another node? */
@@ -217,6 +234,8 @@ static struct tor_group *seat_new(struct tor_team *team, struct tor_group_config
 	group->comm.member = group->member;
 	cfg->member = NULL;
 	err = tor_group_count(group, why);
+	if (!err)
+		err = tor_group_charge(group, (u64)group->room * sizeof(*group->member), why);
 	if (!err)
 		err = tor_group_alloc(group, why);
 	if (!err) {
@@ -344,14 +363,19 @@ static u32 missing_seat(const struct tor_team *team)
 	return seat < team->seats ? seat : free_seat(team);
 }
 
-/* Somebody else has to come first, and the caller waits no longer. */
-static void give_up(struct tor_team *team, struct tor_group *group, int err, u32 *missing)
+/* Somebody else has to come first, and the caller waits no longer. Return: @err, or 0: it was joined this moment. */
+static int give_up(struct tor_team *team, struct tor_group *group, int err, u32 *missing)
 {
 	u32 seat = missing_seat(team);
 
 	*missing = TOR_NO_RANK;
 	if (team->nodes) {
 		tor_group_cancel(team->nodes, err);
+		if (!team->nodes->join.error) {
+			settle(team);
+			seat_joined(team, group);
+			return 0;
+		}
 		if (err == -ETIMEDOUT)
 			*missing = tor_comm_first(&team->nodes->comm, team->nodes->join.missing);
 		end_nodes(team);
@@ -362,6 +386,7 @@ static void give_up(struct tor_team *team, struct tor_group *group, int err, u32
 		*missing = tor_team_rank(team, seat);
 	}
 	leave_seat(team, group);
+	return err;
 }
 
 /* Return: 0: joined; -EAGAIN: not over; or how it ended, with the seat given up. */
@@ -379,8 +404,7 @@ static int look(struct tor_team *team, struct tor_group *group, int waited, u32 
 		*missing = team->missing;
 		leave_seat(team, group);
 	} else if (waited) {
-		err = waited;
-		give_up(team, group, err, missing);
+		err = give_up(team, group, waited, missing);
 	}
 	mutex_unlock(&teams_lock);
 	return err;
@@ -546,6 +570,16 @@ void tor_team_tell_if_left(struct tor_entry *entry, struct tor_team *team, u32 o
 		    (s32)(op - READ_ONCE(team->called[seat])) > 0)
 			tor_comm_fail_by(&entry->ctx, &team->nodes->comm, -ECONNABORTED,
 					 tor_team_rank(team, seat), op);
+}
+
+bool tor_team_in_use(const struct tor_team *team)
+{
+	u32 seat;
+
+	for (seat = 0; team->sealed && seat < team->seats; seat++)
+		if (refcount_read(&team->seat[seat]->refs) > 1)
+			return true;
+	return false;
 }
 
 void tor_team_disband(struct tor_group *nodes)

@@ -27,6 +27,7 @@
 
 /* Results up to so many bytes in all are brought to the seats in softirq; more would keep frames waiting. */
 #define TOR_TEAM_SOFT	4096
+#define TOR_TEAM_SOFT_SEATS 16
 
 /**
  * struct tor_team_op - an op number modulo depth
@@ -55,6 +56,7 @@ struct tor_team_op {
 /**
  * struct tor_team - see above
  * @list: of those that are not complete
+ * @charged: @user is with so much
  * @name, @proof: what tells who belongs here
  * @map: who sits where; @first and @member: its memory, and the nodes
  * @node: own place among nodes; @seats: ranks there
@@ -72,6 +74,7 @@ struct tor_team {
 	struct list_head list;
 	struct tor_fabric *fabric;
 	struct tor_user *user;
+	u64 charged;
 	u64 name;
 	u64 proof;
 	struct tor_team_map map;
@@ -134,6 +137,12 @@ int tor_team_hold(struct tor_team *team, struct tor_group *nodes, const char **w
 void tor_team_joined(struct tor_team *team);
 
 void tor_team_put(struct tor_team *team);
+
+/*
+ * Is there a seat that not only the team refers to? A call that is under way on a closed one still looks at the
+ * others and at the nodes' group. Once all have left, there are ever fewer.
+ */
+bool tor_team_in_use(const struct tor_team *team);
 
 /* The nodes' group is being taken apart: nothing of the team runs any more when this returns. Context: process. */
 void tor_team_disband(struct tor_group *nodes);

@@ -297,6 +297,8 @@ static void move_bytes(struct tor_team_op *op, const struct tor_move *m, tor_red
 	u32 elem = op->slot->op.elem;
 	u64 done, len, bytes = m->n * elem;
 
+	if (WARN_ON_ONCE(m->soff * elem + bytes > from->len || m->doff * elem + bytes > to->len))
+		return;
 	for (done = 0; done < bytes; done += len) {
 		len = min_t(u64, bytes - done, CHUNK / elem * elem);
 		if (fpu)
@@ -322,23 +324,29 @@ static void combine(struct tor_team_op *op)
 	struct tor_fold_cursor c = {};
 	struct tor_move m;
 
-	while (tor_fold_before(&op->fold, &c, &m))
+	while (tor_fold_before(&op->fold, &c, &m)) {
 		move(op, &m);
+		cond_resched();
+	}
 }
 
-static void bring(struct tor_team_op *op)
+static void bring(struct tor_team_op *op, bool soft)
 {
 	struct tor_fold_cursor c = {};
 	struct tor_move m;
 
-	while (tor_fold_after(&op->fold, &c, &m))
+	while (tor_fold_after(&op->fold, &c, &m)) {
 		move(op, &m);
+		if (!soft)
+			cond_resched();
+	}
 }
 
-/* Is it short, and only copied? */
+/* Is it short, for few, and only copied? */
 static bool is_soft(const struct tor_team_op *op)
 {
-	return op->fold.kind == TOR_FOLD_SHARED &&
+	return op->fold.kind == TOR_FOLD_SHARED && op->team->seats <= TOR_TEAM_SOFT_SEATS &&
+	       !op->called[0]->counts &&
 	       op->fold.req.count * op->slot->op.elem * op->team->seats <= TOR_TEAM_SOFT;
 }
 
@@ -353,11 +361,21 @@ static void seat_done(struct tor_slot *slot, int status, u32 error_rank)
 	local_bh_enable();
 }
 
+/* What an op of a seat fails with. Whoever is just failing its comm may not have said yet why. */
+static int seat_error(const struct tor_comm *comm, u32 *rank)
+{
+	bool known = tor_comm_failed(comm);
+
+	*rank = known ? comm->error_rank : comm->rank;
+	return known ? comm->error : -ECONNABORTED;
+}
+
 static void seat_fails(struct tor_slot *slot)
 {
-	const struct tor_comm *comm = &slot->group->comm;
+	u32 rank;
+	int err = seat_error(&slot->group->comm, &rank);
 
-	seat_done(slot, comm->error, comm->error_rank);
+	seat_done(slot, err, rank);
 }
 
 static void fail_nodes(struct tor_team *team, int error, u32 seat, u32 op)
@@ -390,13 +408,33 @@ static void mismatch(struct tor_team_op *op, u32 seat, const struct tor_slot *sl
 	local_bh_enable();
 }
 
+/*
+ * Have two seats called the same? Calls themselves are compared: a digest can be made to collide, and what one has called
+ * says where the other's vector is read and written. Lengths that each has of its own are core's to compare.
+ */
+static bool same_call(const struct tor_op *a, const struct tor_op *b)
+{
+	const struct tor_plan_req *p = &a->plan.req, *q = &b->plan.req;
+
+	if (a->digest != b->digest || a->type != b->type || a->redop != b->redop ||
+	    a->elem != b->elem || a->call.bits != b->call.bits || p->collective != q->collective ||
+	    p->algorithm != q->algorithm || p->root != q->root ||
+	    memcmp(p->param, q->param, sizeof(p->param)) || !p->counts != !q->counts ||
+	    !p->from_counts != !q->from_counts)
+		return false;
+	if (p->from_counts)
+		return true;
+	return p->count == q->count &&
+	       (!p->counts || !memcmp(p->counts, q->counts, p->ranks * sizeof(*p->counts)));
+}
+
 /* A seat that has called something else; their number: none has. */
 static u32 find_other(const struct tor_team_op *op, const struct tor_slot *slot)
 {
 	u32 seat = 0;
 
 	while (seat < op->team->seats &&
-	       (!has_called(op, seat) || slot_of(op, seat)->op.digest == slot->op.digest))
+	       (!has_called(op, seat) || same_call(&slot_of(op, seat)->op, &slot->op)))
 		seat++;
 	return seat;
 }
@@ -483,6 +521,10 @@ int tor_team_submit(struct tor_session *session, struct tor_slot *slot, unsigned
 	int err = 0;
 
 	mutex_lock(&team->lock);
+	if (test_bit(TOR_GROUP_CLOSED, &slot->group->flags)) {
+		mutex_unlock(&team->lock);
+		return tor_refuse(session, -ENOENT, "the comm was closed meanwhile");
+	}
 	op = get_op(team, slot->op.seq);
 	complete = completes(op, slot);
 	if (complete)
@@ -528,6 +570,9 @@ static u64 check_late(struct tor_team_op *op, u64 now)
 	u64 deadline, next = 0;
 	u32 seat;
 
+	/* all are there: they have failed, or are about to begin */
+	if (find_missing(op) == op->team->seats)
+		return 0;
 	for (seat = 0; op->arrived && !op->begun && seat < op->team->seats; seat++) {
 		deadline = has_called(op, seat) ? slot_of(op, seat)->op.deadline : 0;
 		if (deadline && deadline <= now)
@@ -577,15 +622,17 @@ static void close_op(struct tor_team_op *op)
 /* Its memory goes back, and each seat has its result. Context: BH off, RCU. */
 static void end(struct tor_team_op *op, int status)
 {
-	u32 seat;
+	u32 seat, rank = TOR_NO_RANK;
+	int err = 0;
 
 	tor_buffers_put(op->slot);
 	clear_bit(TOR_SLOT_BUSY, &op->slot->flags);
 	for (seat = 0; seat < op->team->seats; seat++) {
 		struct tor_slot *slot = slot_of(op, seat);
-		const struct tor_comm *comm = &slot->group->comm;
 
-		tor_slot_done(slot, status ? comm->error : 0, status ? comm->error_rank : TOR_NO_RANK);
+		if (status)
+			err = seat_error(&slot->group->comm, &rank);
+		tor_slot_done(slot, err, rank);
 	}
 	close_op(op);
 }
@@ -599,7 +646,7 @@ static void bring_work(struct work_struct *work)
 	if (status)
 		tor_team_failed(op->team->nodes);
 	else
-		bring(op);
+		bring(op, false);
 	local_bh_disable();
 	rcu_read_lock();
 	end(op, status);
@@ -617,7 +664,7 @@ void tor_team_op_done(struct tor_slot *slot, int status)
 		tor_group_queue(&op->work);
 		return;
 	}
-	bring(op);
+	bring(op, true);
 	end(op, 0);
 }
 

@@ -250,6 +250,21 @@ static int mismatch_here(void)
 	       ended(err, -EPROTO, "allreduce u32 sum count 100") || ended(err, -EPROTO, "rank 5 ");
 }
 
+/*
+ * Two calls with the same digest, of 32 bits: among processes of a node, calls themselves have to be compared, or what one has
+ * called would be done with the other's shorter vector.
+ */
+static int mismatch_alike(void)
+{
+	enum { FEW = 74717, MANY = 127264 };
+	uint32_t *x = calloc(MANY, sizeof(*x));
+	int err;
+
+	err = torcoll_allreduce(world, x, x, rank == 5 ? FEW : MANY, TORCOLL_U32, TORCOLL_SUM);
+	free(x);
+	return ended(err, -EPROTO, "rank 5 ");
+}
+
 /* All of a node agree, and not with others. */
 static int mismatch_there(void)
 {
@@ -401,6 +416,7 @@ static const struct {
 	{ "refused_shrink", refused_shrink },
 	{ "left", left },
 	{ "mismatch_here", mismatch_here },
+	{ "mismatch_alike", mismatch_alike },
 	{ "mismatch_there", mismatch_there },
 	{ "unequal_here", unequal_here },
 	{ "unequal_there", unequal_there },
