@@ -240,16 +240,17 @@ bench_shape()
 
 	say "$shape: wiring"
 	torus_up "$shape" || { complain "$shape: no torus"; return; }
-	tune_shape "$shape"
+	# beside its rivals as it comes
 	for ((r = 1; r <= repetitions; r++)); do
 		for rival in "${rivals[@]}"; do
 			say "$shape: $rival, repetition $r of $repetitions"
 			time_rival "$shape" "$rival" $r
 		done
 	done
-	bench_families "$shape"
 	count_frames "$shape"
 	((busy_seconds == 0)) || time_busy "$shape"
+	tune_shape "$shape"
+	bench_families "$shape"
 	torcollctl netns down >/dev/null
 
 	say "$shape: torcoll with checksum header"
