@@ -8,11 +8,12 @@
 
 #include "engine.h"
 
-/* A frame that has arrived and cannot be applied yet. */
+/* A frame that has arrived and cannot be applied yet: @len bytes of the @room for them. */
 struct tor_kept {
 	struct list_head list;
 	u32 index;
 	u32 len;
+	u32 room;
 	u8 data[];
 };
 
