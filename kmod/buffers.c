@@ -129,6 +129,19 @@ static int get_scratch(struct tor_session *session, struct tor_slot *slot, u64 l
 	return 0;
 }
 
+static struct tor_pages *get_pages(struct tor_user *user, struct tor_group *group, u64 length)
+{
+	struct tor_pages *pages = tor_spare_take(group, length);
+
+	if (pages)
+		return pages;
+	pages = tor_pages_alloc(user, length, 0);
+	/* a memory cgroup may have room without what is spare */
+	if (pages == ERR_PTR(-ENOMEM) && tor_spare_reclaim(user))
+		pages = tor_pages_alloc(user, length, 0);
+	return pages;
+}
+
 int tor_buffers_get_own(struct tor_session *session, struct tor_slot *slot, u32 which, u64 length,
 			struct tor_mem *mem)
 {
@@ -138,10 +151,11 @@ int tor_buffers_get_own(struct tor_session *session, struct tor_slot *slot, u32 
 	BUILD_BUG_ON(TOR_SCRATCH < TOR_COPY_MAX);
 	if (length <= TOR_SCRATCH - slot->scratch_used)
 		return get_scratch(session, slot, length, mem);
-	pages = tor_pages_alloc(session->user, length, 0);
+	pages = get_pages(session->user, slot->group, length);
 	if (IS_ERR(pages))
 		return no_own(session, PTR_ERR(pages), length);
 	slot->pages[which] = pages;
+	slot->own |= BIT(which);
 	*mem = (struct tor_mem){ .pages = pages, .len = length };
 	return 0;
 }
@@ -418,9 +432,13 @@ void tor_buffers_put(struct tor_slot *slot)
 	for (i = 0; i < ARRAY_SIZE(slot->pages); i++) {
 		if (!slot->pages[i])
 			continue;
-		tor_pages_put(slot->pages[i]);
+		if (slot->own & BIT(i))
+			tor_spare_put(slot->group, slot->pages[i]);
+		else
+			tor_pages_put(slot->pages[i]);
 		slot->pages[i] = NULL;
 	}
+	slot->own = 0;
 	slot->scratch_used = 0;
 	if (slot->mm)
 		mmdrop(slot->mm);

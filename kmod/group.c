@@ -506,7 +506,7 @@ static u64 memory_of_series(const struct tor_group *group)
 u64 tor_group_memory(const struct tor_group *group)
 {
 	return memory_of_ranks(group) + memory_of_series(group) + tor_tables_memory(group) +
-	       atomic_read(&group->comm.kept);
+	       atomic_read(&group->comm.kept) + READ_ONCE(group->spares.bytes);
 }
 
 int tor_group_charge(struct tor_group *group, u64 bytes, const char **why)
@@ -539,6 +539,7 @@ static void group_free(struct tor_group *group)
 	tor_op_release_all(group);
 	tor_series_free_pairs(group);
 	tor_series_free(&group->calls);
+	tor_spare_close(group);
 	kvfree(group->refused);
 	tor_tables_free(group);
 	kvfree(group->member);
@@ -693,6 +694,7 @@ struct tor_group *tor_group_new(struct tor_fabric *fabric, struct tor_user *user
 	mutex_init(&group->pairs_lock);
 	INIT_LIST_HEAD(&group->series);
 	xa_init(&group->pairs);
+	tor_spares_init(&group->spares);
 	INIT_DELAYED_WORK(&group->fail_work, fail_work);
 	INIT_DELAYED_WORK(&group->linger_work, linger_work);
 	return group;
@@ -744,6 +746,7 @@ void tor_group_close(struct tor_group *group)
 	if (tor_group_busy(group))
 		tor_group_abort(group, -ECONNABORTED);
 	tor_op_release_all(group);
+	tor_spare_close(group);
 	WRITE_ONCE(group->session, NULL);
 	uncount(group);
 	if (tor_team_has_seat(group)) {

@@ -26,6 +26,7 @@
 #include "join.h"
 #include "memory.h"
 #include "shrink.h"
+#include "spare.h"
 
 #define TOR_DEPTH_DEFAULT	8
 #define TOR_DEPTH_MAX		64
@@ -69,7 +70,7 @@ enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_VECTOR, TOR_PAGES_TEMP, TOR_PAG
  * @copy_to: the caller's address, in @mm, to which it is copied at last; without @mm, it is not
  * @scratch: memory for short ops, once there was one; the first @scratch_used bytes are taken
  * @pages: what they and the send buffer lie in, a use each
- * @pinned: some of these are pinned for the op alone
+ * @own: which of these are ours, by bit; @pinned: some of these are pinned for the op alone
  * @charged: the user is, with this op and its counts
  * @counts: lengths of the ranks' blocks, or NULL
  */
@@ -89,6 +90,7 @@ struct tor_slot {
 	struct mm_struct *mm;
 	struct tor_pages *scratch;
 	u32 scratch_used;
+	u32 own;
 	bool pinned;
 	bool charged;
 	u64 *counts;
@@ -173,6 +175,7 @@ struct tor_group {
 	struct xarray pairs;
 	struct mutex pairs_lock;
 	unsigned long *refused;
+	struct tor_spares spares;
 };
 
 static inline struct tor_group *tor_group_of(struct tor_comm *comm)

@@ -9,6 +9,7 @@
 #include "fabric.h"
 #include "group.h"
 #include "port.h"
+#include "spare.h"
 #include "user.h"
 #include "version.h"
 
@@ -56,6 +57,7 @@ static void __exit torcoll_exit(void)
 	tor_port_exit();
 	tor_fabric_exit();
 	tor_group_exit();
+	tor_spare_exit();
 	/* callbacks of call_rcu() are our text */
 	rcu_barrier();
 }

@@ -5,12 +5,15 @@
 #ifndef _TOR_MEMORY_H
 #define _TOR_MEMORY_H
 
+#include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/refcount.h>
 
 #include "env.h"
 #include "mapping.h"
 #include "user.h"
+
+struct tor_spares;
 
 /**
  * struct tor_pages - a run of memory, a user's or ours
@@ -21,6 +24,7 @@
  * @mm: charged as well (mm_struct only, not its mappings); NULL: they are ours
  * @mapping: tells if other pages than these are at @addr by now, or NULL
  * @uses: ops that refer to it, and the region's handle
+ * @spare_of, @spare_since, @in_comm, @in_all: of those that no op uses, see spare.h
  */
 struct tor_pages {
 	u64 addr;
@@ -31,6 +35,10 @@ struct tor_pages {
 	struct mm_struct *mm;
 	struct tor_mapping *mapping;
 	refcount_t uses;
+	struct tor_spares *spare_of;
+	unsigned long spare_since;
+	struct list_head in_comm;
+	struct list_head in_all;
 };
 
 /* An op's buffer: bytes [off, off + len) of @pages. */

@@ -10,6 +10,8 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
+#include "spare.h"
+
 static DEFINE_SPINLOCK(lock);
 static DEFINE_HASHTABLE(users, 6);
 static u32 sequence = 1;	/* of changes to it */
@@ -72,16 +74,26 @@ void tor_user_put(struct tor_user *user)
 		kfree(user);
 }
 
-int tor_user_charge(struct tor_user *user, enum tor_limit limit, u64 n)
+static bool try_charge(struct tor_user *user, enum tor_limit limit, u64 n)
 {
 	s64 most = user->unlimited ? S64_MAX : tor_limit_get(limit);
 	s64 used = atomic64_read(&user->used[limit]);
 
 	do {
 		if (n > most || used > (s64)(most - n))
-			return -EDQUOT;
+			return false;
 	} while (!atomic64_try_cmpxchg(&user->used[limit], &used, used + n));
-	return 0;
+	return true;
+}
+
+int tor_user_charge(struct tor_user *user, enum tor_limit limit, u64 n)
+{
+	if (try_charge(user, limit, n))
+		return 0;
+	/* what no op uses is not missed */
+	if (limit == TOR_LIMIT_KERNEL && tor_spare_reclaim(user) && try_charge(user, limit, n))
+		return 0;
+	return -EDQUOT;
 }
 
 void tor_user_uncharge(struct tor_user *user, enum tor_limit limit, u64 n)

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Spares: temporaries of ops that are over, kept for the next op of their comm. Most kernels clear every page that they
+ * allocate, and an op of a megabyte takes hundreds of them: that was a seventh of its instructions.
+ *
+ * Their user pays for them all the while. They go when the comm is closed, when nobody has asked for them for a moment, and
+ * when the user has no room left for other memory. Only the comm that used them gets them again, so nothing is seen
+ * that was not the process's before.
+ *
+ * Locking: one lock around all spares, a leaf.
+ */
+#ifndef _TOR_SPARE_H
+#define _TOR_SPARE_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+struct tor_group;
+struct tor_pages;
+struct tor_user;
+
+#define TOR_SPARE_MAX	(16 << 20)	/* bytes that a comm keeps */
+
+/**
+ * struct tor_spares - those of a comm
+ * @list: tor_pages, the last used ones last
+ * @bytes: in all
+ * @closed: no more are kept
+ */
+struct tor_spares {
+	struct list_head list;
+	u64 bytes;
+	bool closed;
+};
+
+static inline void tor_spares_init(struct tor_spares *spares)
+{
+	INIT_LIST_HEAD(&spares->list);
+}
+
+/* Pages for @length bytes, with one use, whatever is in them, or NULL. Context: process. */
+struct tor_pages *tor_spare_take(struct tor_group *group, u64 length);
+
+/* Keep pages of our own, or free them; takes over their only use. Context: BH or process. */
+void tor_spare_put(struct tor_group *group, struct tor_pages *pages);
+
+/* Free those of a comm, and keep none from now on. Context: process. */
+void tor_spare_close(struct tor_group *group);
+
+/* Free all that a user pays for. Context: BH or process. Return: whether there were any. */
+bool tor_spare_reclaim(const struct tor_user *user);
+
+void tor_spare_exit(void);
+
+#endif
