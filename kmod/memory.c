@@ -65,12 +65,14 @@ static void free_pages_struct(struct tor_pages *pages)
 	kfree(pages);
 }
 
+/* As much as a user asks for, so where there is not so much that is an error, and no reason to kill anybody. */
 static int alloc_all(struct tor_pages *pages, gfp_t flags)
 {
 	unsigned long i;
 
+	flags |= GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
 	for (i = 0; i < pages->pages; i++) {
-		pages->page[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | flags);
+		pages->page[i] = alloc_page(flags);
 		if (!pages->page[i]) {
 			while (i)
 				__free_page(pages->page[--i]);

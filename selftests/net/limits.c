@@ -274,6 +274,18 @@ static void early(void)
 	pause_at(good ? "right" : "wrong");
 }
 
+/* In a memory cgroup with less room than that, it is a refusal; whoever asks is not killed for it. */
+static void try_cgroup(void)
+{
+	struct torcoll_region_alloc alloc = { .size = sizeof(alloc), .length = 256UL << 20 };
+	int fd = open_as(0, 0), err = call(fd, TORCOLL_IOC_REGION_ALLOC, &alloc);
+
+	result(err == ENOMEM, "too_much");
+	alloc.length = PAGE;
+	result(!call(fd, TORCOLL_IOC_REGION_ALLOC, &alloc), "less");
+	close(fd);
+}
+
 /* --- the worst neighbour --- */
 
 static void hog_once(int fd)
@@ -316,7 +328,7 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} cases[] = {
 		{ "comms", try_comms }, { "ops", try_ops }, { "pinned", try_pinned }, { "kernel", try_kernel },
-		{ "early", early }, { "hog", hog },
+		{ "cgroup", try_cgroup }, { "early", early }, { "hog", hog },
 	};
 	unsigned int i;
 

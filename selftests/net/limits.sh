@@ -76,6 +76,16 @@ limit kernel 4M
 fold kernel limits kernel
 eventually users__go_with_their_files 20 nothing_charged
 
+cgroup=/sys/fs/cgroup/torcoll
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+mkdir "$cgroup"
+echo 64M >"$cgroup/memory.max"
+limit kernel none
+# shellcheck disable=SC2016
+fold cgroup bash -c 'echo $$ >"$1/cgroup.procs"; exec limits cgroup' _ "$cgroup"
+is cgroup__nobody_is_killed "$(sed -n 's/^oom_kill //p' "$cgroup/memory.events")" 0
+rmdir "$cgroup"
+
 # What comes before it can be used: "limits early" says what is next, and goes on with each line.
 early_says()
 {
