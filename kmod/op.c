@@ -181,7 +181,7 @@ static int check_members(struct tor_session *session, const struct tor_group *gr
 	return check_unused(session, desc);
 }
 
-/* First what every version checks, then whether this one serves it, then what it knows of that. */
+/* First what every version checks, then what this one knows of the collective. */
 static int check_desc(struct tor_session *session, const struct tor_group *group,
 		      const struct torcoll_submit *desc)
 {
@@ -196,9 +196,6 @@ static int check_desc(struct tor_session *session, const struct tor_group *group
 	}
 	if (!desc->collective || desc->collective >= TORCOLL_COLL_COUNT)
 		return tor_refuse(session, -EINVAL, "unknown collective %u", desc->collective);
-	if (!(tor_op_collectives() & BIT_ULL(desc->collective)))
-		return tor_refuse(session, -EOPNOTSUPP, "%s is not served yet",
-				  tor_collective_name(desc->collective));
 	if (group->team && role_of(desc))
 		return tor_refuse(session, -EOPNOTSUPP,
 				  "messages are not served in a comm with several ranks on a node");

@@ -14,6 +14,8 @@
 
 struct tree {
 	u32 depth;			/* rounds of the reduce */
+	u32 lines;			/* torus: dimensions along which this rank has a part */
+	u32 up[TOR_MAX_DIMS];		/* steps upwards from the root's coordinate to its own */
 };
 
 static u32 tree_depth(const struct tor_plan *p)
@@ -21,12 +23,31 @@ static u32 tree_depth(const struct tor_plan *p)
 	return tor_plan_state_const(p, struct tree)->depth;
 }
 
+/* In the dimensions after the first one in which it differs from the root, what it has is with another rank. */
+static void find_lines(const struct tor_plan *p, struct tree *s)
+{
+	const struct tor_torus *g = &p->grid;
+	u32 d, n;
+
+	s->depth = tor_torus_diameter(g);
+	for (d = 0; d < g->ndim; d++) {
+		n = g->side[d];
+		s->up[d] = tor_torus_coord(g, p->rank, d) + n - tor_torus_coord(g, p->req.root, d);
+		s->up[d] -= s->up[d] < n ? 0 : n;
+		if (s->lines == d && (!d || !s->up[d - 1]))
+			s->lines++;
+	}
+}
+
 static int tree_init(struct tor_plan *p, const char **why)
 {
 	struct tree *s = tor_plan_state(p, struct tree);
 
-	s->depth = p->list ? fls(p->req.ranks - 1) : tor_torus_diameter(&p->grid);
 	p->shape.peers = 2;
+	if (p->list)
+		s->depth = fls(p->req.ranks - 1);
+	else
+		find_lines(p, s);
 	return 0;
 }
 
@@ -52,24 +73,28 @@ static bool list_peer(const struct tor_plan *p, u32 k, u32 i, u32 *rank)
 
 static bool torus_peer(const struct tor_plan *p, u32 k, u32 i, u32 *rank)
 {
+	const struct tree *s = tor_plan_state_const(p, struct tree);
 	const struct tor_torus *g = &p->grid;
-	u32 d, n, o, away;
+	u32 d, n, up, away;
+	bool any;
 
-	for (d = 0; k >= g->side[d] / 2; d++) {
+	for (d = 0; k >= g->side[d] / 2; d++)
 		k -= g->side[d] / 2;
-		if (tor_torus_coord(g, p->rank, d) != tor_torus_coord(g, p->req.root, d))
-			return false;
-	}
+	if (d >= s->lines)
+		return false;
 	n = g->side[d];
-	o = (tor_torus_coord(g, p->rank, d) + n - tor_torus_coord(g, p->req.root, d)) % n;
+	up = s->up[d];
 	/* those so far away send in this round; above the root up to n/2, below it the others */
 	away = n / 2 - k;
-	*rank = tor_torus_shift(g, p->rank, d, i == 2 ? (o == away ? -1 : 1) : (i ? -1 : 1));
-	if (i == 2)
-		return o == away || (o == n - away && 2 * away != n);
 	if (i == 0)
-		return o + 1 == away;
-	return (o ? o : n) - 1 == n - away && 2 * away != n;
+		any = up + 1 == away;
+	else if (i == 1)
+		any = (up ? up : n) - 1 == n - away && 2 * away != n;
+	else
+		any = up == away || (up == n - away && 2 * away != n);
+	if (any)
+		*rank = tor_torus_shift(g, p->rank, d, i == 0 || (i == 2 && up != away) ? 1 : -1);
+	return any;
 }
 
 /* --- gather and scatter: whose blocks a child stands for --- */
