@@ -9,7 +9,6 @@
  * says "right ALGORITHM LEVEL" of each.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +16,11 @@
 #include <torcoll.h>
 #include <unistd.h>
 
+#include "rank.h"
+
 #define COUNT_MAX	6000
 #define BATCH		8	/* vectors, and as many ops in flight */
 #define PASSES		3	/* as it comes; again; after the cut */
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 static const enum torcoll_type types[] = { TORCOLL_F32, TORCOLL_F64, TORCOLL_F16, TORCOLL_BF16 };
 static const char *const level_names[TORCOLL_BITS_COUNT] = {
@@ -34,9 +34,6 @@ static const double crafted[] = {
 	/* the last ones, for some vectors only */
 	__builtin_inf(), -__builtin_inf(), __builtin_nan(""),
 };
-
-static struct torcoll_comm *world;
-static uint32_t rank, ranks;
 
 /* SplitMix64. */
 static uint64_t hash(uint64_t x)
@@ -57,19 +54,6 @@ static uint64_t checksum(uint64_t sum, const unsigned char *p, size_t bytes)
 		sum = hash(sum ^ word);
 	}
 	return sum;
-}
-
-__attribute__((noreturn, format(printf, 1, 2)))
-static void die(const char *format, ...)
-{
-	va_list args;
-
-	printf("rank %u: ", rank);
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-	exit(1);
 }
 
 /* ---- numbers: what is in memory, from and to a double ---- */
@@ -388,16 +372,13 @@ static void wait_for_cut(const char *file)
 int main(int argc, char **argv)
 {
 	uint32_t count = argc == 3 || argc == 4 ? atoi(argv[1]) : 0;
-	struct torcoll *t;
 
 	if (!count) {
 		fprintf(stderr, "usage: bits VECTORS FILE [ALGORITHM]\n");
 		return 2;
 	}
-	if (torcoll_open(&t) || torcoll_comm_from_env(t, &world))
-		die("%s", torcoll_last_error());
-	rank = torcoll_comm_rank(world);
-	ranks = torcoll_comm_size(world);
+	if (!join_world())
+		return 1;
 	add_calls(argv[3]);
 	for (int pass = 0; pass < PASSES; pass++) {
 		if (pass == PASSES - 1)

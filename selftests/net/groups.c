@@ -4,31 +4,18 @@
  * rank 0 names each case that all of them found right.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <torcoll.h>
 
+#include "rank.h"
+
 #define PATIENCE	60000	/* ms */
 #define COUNT		5000
 #define DIMS		2
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-static struct torcoll *t;
-static struct torcoll_comm *world;
-static uint32_t rank, ranks, side[DIMS];
-
-static void say(const char *format, ...)
-{
-	va_list args;
-
-	fprintf(stderr, "rank %u: ", rank);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-}
+static uint32_t side[DIMS];
 
 static uint64_t soon(void)
 {
@@ -330,12 +317,8 @@ int main(void)
 	int32_t bad;
 	size_t i;
 
-	if (torcoll_open(&t) || torcoll_comm_from_env(t, &world) || torcoll_comm_info(world, &info)) {
-		fprintf(stderr, "%s\n", torcoll_last_error());
+	if (!join_world() || !worked(torcoll_comm_info(world, &info)))
 		return 1;
-	}
-	rank = torcoll_comm_rank(world);
-	ranks = torcoll_comm_size(world);
 	if (info.ndim != DIMS || ranks > 64) {
 		say("made for 2D tori of up to 64 nodes");
 		return 1;
