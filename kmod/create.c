@@ -62,6 +62,8 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 	group->comm.generation = join->generation;
 	group->comm.lineage = tor_join_lineage(join);
 	group->comm.unit = join->unit;
+	if (group->team)
+		tor_team_installed(group);
 	return install(group);
 }
 

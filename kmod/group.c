@@ -125,7 +125,7 @@ void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
 			    /* this entry may have begun before the op */
 			    ctx->now > slot->submitted ? ctx->now - slot->submitted : 0);
 	trace_torcoll_op_done(op, op->plan.req.count * op->elem, status);
-	if (group->team)
+	if (tor_team_is_of_nodes(group))
 		tor_team_op_done(slot, status);
 	else
 		tor_slot_done(slot, status, op->aborted ? comm->error_rank : TOR_NO_RANK);
@@ -156,7 +156,7 @@ void tor_slots_recycle(struct tor_entry *entry)
 	/* the lanes serve the next number before a submitter sees the slot free */
 	smp_mb__before_atomic();
 	clear_bit(TOR_SLOT_OPEN, &slot->flags);
-	if (slot->group->team)
+	if (tor_team_is_of_nodes(slot->group))
 		tor_team_op_retired(slot);
 	else
 		wake_up_all(&slot->group->wait);
@@ -204,6 +204,19 @@ static struct tor_series *find_series(struct tor_group *group, u32 rank, u32 cha
 	return tor_series_find(group, tor_series_id(own ? channel : tor_role_opposite(channel), rank));
 }
 
+/*
+ * A frame of a message among ranks that share nodes: make of the nodes' @group and of the other node's @rank those of the two
+ * that it is about. False: there are none such.
+ */
+static bool find_ranks(struct tor_group **group, u32 *rank, u32 channel, u32 round, bool own)
+{
+	if (!(*group)->team || !tor_channel_is_role(channel))
+		return true;
+	*group = tor_team_whose((*group)->team, rank, round,
+				    own == (channel == TORCOLL_CHANNEL_SEND));
+	return *group;
+}
+
 static struct tor_lane *find_lane(const struct tor_series *series, u32 op, u32 channel)
 {
 	return &tor_series_slot(series, op)->lane[series->role ? 0 : channel];
@@ -220,7 +233,7 @@ static void tell_that_left(struct tor_entry *entry, struct tor_group *group, u32
 static void tell_if_left(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
 			 u32 op)
 {
-	if (group->team)
+	if (tor_team_is_of_nodes(group))
 		tor_team_tell_if_left(entry, group->team, op);
 	else if (test_bit(TOR_GROUP_CLOSED, &group->flags) && lane->chan.state == TOR_CHAN_IDLE &&
 	    (s32)(op - lane->chan.seq) >= 0)
@@ -243,6 +256,10 @@ void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct
 	if (tor_comm_failed(&group->comm)) {
 		/* whoever still sends has not heard */
 		tor_comm_send_abort(&entry->ctx, &group->comm, rank);
+		return;
+	}
+	if (!find_ranks(&group, &rank, h->channel, h->round, false)) {
+		tor_port_drop(port, TOR_C_DROP_RANGE);
 		return;
 	}
 	series = find_series(group, rank, h->channel, false);
@@ -268,9 +285,12 @@ void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct
 static void take_ack(struct tor_entry *entry, struct tor_group *group, u32 rank,
 		     const struct tor_ack *ack)
 {
-	struct tor_series *series = find_series(group, rank, ack->channel, false);
+	struct tor_series *series;
 	struct tor_lane *lane;
 
+	if (!find_ranks(&group, &rank, ack->channel, ack->round, false))
+		return;
+	series = find_series(group, rank, ack->channel, false);
 	if (!series) {
 		if (!tor_channel_is_role(ack->channel))
 			return;
@@ -329,7 +349,9 @@ void tor_group_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
 	struct tor_series *series;
 	struct tor_lane *lane;
 
-	series = rank == TOR_NO_RANK ? NULL : find_series(group, rank, h->channel, true);
+	if (rank == TOR_NO_RANK || !find_ranks(&group, &rank, h->channel, h->round, true))
+		return;
+	series = find_series(group, rank, h->channel, true);
 	if (!series)
 		return;
 	lane = find_lane(series, h->op, h->channel);
@@ -338,7 +360,7 @@ void tor_group_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
 	spin_unlock(&lane->lock);
 }
 
-void tor_group_rerouted(struct tor_entry *entry, struct tor_group *group)
+static void rerouted(struct tor_entry *entry, struct tor_group *group)
 {
 	struct tor_series *series;
 	u32 i;
@@ -354,6 +376,15 @@ void tor_group_rerouted(struct tor_entry *entry, struct tor_group *group)
 	}
 }
 
+void tor_group_rerouted(struct tor_entry *entry, struct tor_group *group)
+{
+	u32 seat;
+
+	rerouted(entry, group);
+	for (seat = 0; group->team && seat < group->team->seats; seat++)
+		rerouted(entry, group->team->seat[seat]);
+}
+
 /* --- failure --- */
 
 void tor_env_comm_told(struct tor_comm *comm)
@@ -362,10 +393,14 @@ void tor_env_comm_told(struct tor_comm *comm)
 		set_bit(TOR_GROUP_TOLD, &tor_group_of(comm)->flags);
 }
 
-const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u8 role, u32 peer, u32 seq)
+const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 rank, u8 role, u32 peer, u32 seq)
 {
-	struct tor_series *series = tor_series_find(tor_group_of(comm), tor_series_id(role, peer));
+	struct tor_group *group = tor_group_of(comm);
+	struct tor_series *series;
 
+	if (role && group->team)
+		group = group->team->seat[tor_team_seat(&group->team->map, rank)];
+	series = tor_series_find(group, tor_series_id(role, peer));
 	return series ? &tor_series_slot(series, seq)->op : NULL;
 }
 
@@ -477,13 +512,14 @@ void tor_group_abort(struct tor_group *group, int error)
 static u64 memory_of_ranks(const struct tor_group *group)
 {
 	const struct tor_comm *comm = &group->comm;
-	u64 bytes = sizeof(*group) + tor_series_memory(comm, comm->channels);
+	u64 bytes = sizeof(*group) + tor_series_memory(comm, comm->channels) +
+		    BITS_TO_LONGS(comm->ranks) * sizeof(long);
 
 	/* of a team's ranks their nodes' comm has the rest */
 	if (tor_team_has_seat(group))
 		return bytes;
-	return bytes + BITS_TO_LONGS(comm->ranks) * sizeof(long) +
-	       (u64)comm->ranks * (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen));
+	return bytes + (u64)comm->ranks *
+		       (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen));
 }
 
 /* Of those for messages, and scratch memory of all. */
@@ -550,6 +586,8 @@ static void group_free(struct tor_group *group)
 	kvfree(group->join.seen);
 	kvfree(group->join.seen_nonce);
 	kvfree(group->shrink.of);
+	if (group->nodes)
+		tor_group_put(group->nodes);
 	if (group->team)
 		tor_team_put(group->team);
 	uncount(group);
@@ -579,7 +617,8 @@ static void stop_lanes(struct tor_group *group)
 
 /*
  * Take the group apart. Who may still use it, and how each is waited for:
- * - frames and dumps that found it in the table: unhashed, grace period;
+ * - frames and dumps that found it in the table: unhashed, grace period; what finds a rank of a team finds it by its nodes'
+ *   group, which is taken apart before;
  * - lanes' timers: DEAD keeps new ones from starting, then they are cancelled;
  * - the works: cancelled, this one excepted; those of a team are waited for;
  * - calls of the process: they hold references.
@@ -600,12 +639,13 @@ void tor_group_end(struct tor_group *group)
 	if (test_bit(TOR_GROUP_JOINED, &group->flags))
 		tor_netlink_notify_comm(group, true);
 	abort_lanes(group);
-	synchronize_rcu();
+	if (!tor_team_has_seat(group))
+		synchronize_rcu();
 	if (cancel_delayed_work_sync(&group->fail_work))
 		tor_group_put(group);
 	stop_lanes(group);
-	if (group->team)
-		tor_team_disband(group);
+	if (tor_team_is_of_nodes(group))
+		tor_team_disband(group->team);
 	tor_group_put(group);
 }
 
@@ -627,7 +667,7 @@ static bool series_owes(struct tor_series *series)
 	return false;
 }
 
-static bool owes(struct tor_group *group)
+bool tor_group_owes(struct tor_group *group)
 {
 	struct tor_series *series;
 
@@ -635,12 +675,6 @@ static bool owes(struct tor_group *group)
 		if (series_owes(series))
 			return true;
 	return false;
-}
-
-/* The nodes' group of a team, while a call of a rank that has left is under way. */
-static bool is_called(const struct tor_group *group)
-{
-	return group->team && !tor_team_has_seat(group) && tor_team_in_use(group->team);
 }
 
 /*
@@ -652,7 +686,10 @@ static void linger_work(struct work_struct *work)
 	struct tor_group *group = container_of(to_delayed_work(work), struct tor_group,
 					       linger_work);
 
-	if ((!tor_comm_failed(&group->comm) && owes(group)) || is_called(group))
+	bool owes = tor_group_owes(group) || (group->team && tor_team_owes(group->team));
+
+	if ((owes && !tor_comm_failed(&group->comm)) ||
+	    (group->team && tor_team_in_use(group->team)))
 		queue_delayed_work(works, &group->linger_work, TOR_LINGER);
 	else
 		tor_group_end(group);
@@ -716,8 +753,7 @@ static int alloc_ranks(struct tor_group *group)
 	comm->epoch = kvcalloc(comm->ranks, sizeof(*comm->epoch), GFP_KERNEL_ACCOUNT);
 	comm->seen = kvcalloc(comm->ranks, sizeof(*comm->seen), GFP_KERNEL_ACCOUNT);
 	comm->path = kvcalloc(comm->ranks, sizeof(*comm->path), GFP_KERNEL_ACCOUNT);
-	group->refused = kvcalloc(BITS_TO_LONGS(comm->ranks), sizeof(long), GFP_KERNEL_ACCOUNT);
-	return comm->epoch && comm->seen && comm->path && group->refused ? 0 : -ENOMEM;
+	return comm->epoch && comm->seen && comm->path ? 0 : -ENOMEM;
 }
 
 int tor_group_alloc(struct tor_group *group, const char **why)
@@ -725,7 +761,13 @@ int tor_group_alloc(struct tor_group *group, const char **why)
 	int err;
 
 	err = tor_group_charge(group, memory_of_ranks(group), why);
-	if (!err && !tor_team_has_seat(group))
+	if (err)
+		return err;
+	group->refused = kvcalloc(BITS_TO_LONGS(group->comm.ranks), sizeof(long),
+				  GFP_KERNEL_ACCOUNT);
+	if (!group->refused)
+		return -ENOMEM;
+	if (!tor_team_has_seat(group))
 		err = alloc_ranks(group);
 	if (!err)
 		err = tor_series_init(&group->calls, group, 0, TOR_NO_RANK);
@@ -750,9 +792,9 @@ void tor_group_close(struct tor_group *group)
 	WRITE_ONCE(group->session, NULL);
 	uncount(group);
 	if (tor_team_has_seat(group)) {
-		/* what lingers is the nodes' comm, behind the last of them */
+		/* what lingers is the nodes' comm, behind the last of them, and takes this one along */
 		tor_team_leave(group);
-		queue_delayed_work(works, &group->linger_work, 0);
+		tor_group_put(group);
 	} else {
 		queue_delayed_work(works, &group->linger_work, TOR_LINGER);
 	}

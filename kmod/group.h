@@ -133,7 +133,7 @@ struct tor_series {
 /**
  * struct tor_group - a comm of a process, or of all ranks on a node together: see team.h
  * @user: who pays, with @charged bytes of kernel memory
- * @team: where nodes have several ranks; @has_seat: it is that of the rank in @seat there
+ * @team: where nodes have several ranks; @has_seat: it is that of the rank in @seat there, and @nodes the nodes', referenced
  * @join, @shrink: how it began, one of them
  * @failed_at: jiffies, 0: not (yet)
  * @calls: the collectives; @pairs: messages, by tor_series_id(); @series: all of them
@@ -155,6 +155,7 @@ struct tor_group {
 	struct tor_team *team;
 	bool has_seat;
 	u32 seat;
+	struct tor_group *nodes;
 	struct tor_join join;
 	struct tor_shrink shrink;
 	u32 room;
@@ -290,6 +291,9 @@ void tor_group_close(struct tor_group *group);
 void tor_group_abort(struct tor_group *group, int error);
 
 void tor_group_put(struct tor_group *group);
+
+/* Is there something that another rank has not got yet? Context: process. */
+bool tor_group_owes(struct tor_group *group);
 
 /* Work that is over before the fabric or the module goes; at @when (ns) or a bit later. Context: any. */
 void tor_group_queue(struct work_struct *work);

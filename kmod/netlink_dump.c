@@ -134,6 +134,23 @@ static int walk_waiting(struct walk *w, struct tor_team *team)
 	return 0;
 }
 
+/* Messages of the ranks of this node. */
+static int walk_messages(struct walk *w, struct tor_team *team)
+{
+	struct tor_series *series;
+	u32 seat;
+	int err;
+
+	for (seat = 0; seat < team->seats; seat++) {
+		tor_group_each_series(team->seat[seat], series) {
+			err = series->role ? walk_series(w, series) : 0;
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
 static int walk_ops(struct walk *w, struct tor_group *group)
 {
 	struct tor_series *series;
@@ -144,7 +161,8 @@ static int walk_ops(struct walk *w, struct tor_group *group)
 		if (err)
 			return err;
 	}
-	return group->team ? walk_waiting(w, group->team) : 0;
+	err = group->team ? walk_waiting(w, group->team) : 0;
+	return err || !group->team ? err : walk_messages(w, group->team);
 }
 
 /* Comms, or the ops of comms. */

@@ -52,6 +52,19 @@ static u32 running_ops(const struct tor_group *group)
 	return n;
 }
 
+/* Messages of the ranks that share a node: those ops of theirs that are not the nodes'. */
+static u32 running_messages(const struct tor_team *team)
+{
+	const struct tor_series *series;
+	u32 seat, i, n = 0;
+
+	for (seat = 0; seat < team->seats; seat++)
+		tor_group_each_series(team->seat[seat], series)
+			for (i = 0; series->role && i < team->depth; i++)
+				n += test_bit(TOR_SLOT_BUSY, &series->slot[i].flags);
+	return n;
+}
+
 static void add_up(struct tor_fabric *fabric, struct totals *t)
 {
 	const struct tor_group *group;
@@ -72,6 +85,8 @@ static void add_up(struct tor_fabric *fabric, struct totals *t)
 		t->groups++;
 		t->comms += !!READ_ONCE(group->session);
 		t->ops += running_ops(group);
+		if (group->team)
+			t->ops += running_messages(group->team);
 		t->comm_memory += tor_group_memory(group);
 	}
 	rcu_read_unlock();
@@ -279,13 +294,15 @@ static int fill_channel(struct sk_buff *msg, struct tor_lane *lane)
 	enum tor_chan_state state;
 	const struct tor_rx *rx;
 	const struct tor_tx *tx;
+	u32 round, rounds, pair = chan->op->pair;
 	struct nlattr *nest;
-	u32 round, rounds;
 
 	spin_lock_bh(&lane->lock);
 	state = chan->state;
 	round = chan->round;
 	rounds = chan->rounds;
+	if (tor_op_stays(chan->op) && state == TOR_CHAN_RUNNING)
+		add_rank(&waits, chan->op->peer);
 	list_for_each_entry(rx, &chan->rx, list)
 		if (rx->round == round && !tor_rx_done(rx))
 			add_rank(&waits, tor_comm_first(comm, rx->rank));
@@ -296,8 +313,9 @@ static int fill_channel(struct sk_buff *msg, struct tor_lane *lane)
 	nest = nla_nest_start(msg, TORCOLL_A_OP_CHANNEL);
 	if (!nest || nla_put_u32(msg, TORCOLL_A_CHANNEL_INDEX, chan->index) ||
 	    nla_put_u32(msg, TORCOLL_A_CHANNEL_STATE, state) ||
-	    nla_put_u32(msg, TORCOLL_A_CHANNEL_ROUND, round) ||
-	    nla_put_u32(msg, TORCOLL_A_CHANNEL_ROUNDS, rounds) ||
+	    /* a message's has a number that says more: see tor_team_pair() */
+	    nla_put_u32(msg, TORCOLL_A_CHANNEL_ROUND, round - min(round, pair)) ||
+	    nla_put_u32(msg, TORCOLL_A_CHANNEL_ROUNDS, rounds - min(rounds, pair)) ||
 	    put_ranks(msg, TORCOLL_A_CHANNEL_WAITS_FOR, &waits) ||
 	    put_ranks(msg, TORCOLL_A_CHANNEL_UNACKED, &unacked))
 		return -EMSGSIZE;

@@ -196,10 +196,13 @@ static int check_desc(struct tor_session *session, const struct tor_group *group
 	}
 	if (!desc->collective || desc->collective >= TORCOLL_COLL_COUNT)
 		return tor_refuse(session, -EINVAL, "unknown collective %u", desc->collective);
-	if (group->team && role_of(desc))
-		return tor_refuse(session, -EOPNOTSUPP,
-				  "messages are not served in a comm with several ranks on a node");
 	return check_members(session, group, desc);
+}
+
+/* Are all ranks of the node to call it, before it begins? Messages go by themselves. */
+static bool is_teams(const struct tor_slot *slot)
+{
+	return slot->group->team && !slot->series->role;
 }
 
 static u32 bits_of(const struct tor_slot *slot, const struct torcoll_submit *desc)
@@ -253,7 +256,7 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 	}
 	slot->counts = counts;
 	memcpy(req.param, desc->param, sizeof(req.param));
-	err = slot->group->team ? describe(slot, &req, desc, &why) : plan(slot, &req, desc, &why);
+	err = is_teams(slot) ? describe(slot, &req, desc, &why) : plan(slot, &req, desc, &why);
 	if (err)
 		return tor_refuse(session, err, "%s: %s", tor_algorithm_name(req.algorithm), why);
 	err = tor_buffers_get(session, slot, desc);
@@ -293,7 +296,7 @@ void tor_op_mark(struct tor_slot *slot, unsigned long flags)
 void tor_op_start(struct tor_slot *slot)
 {
 	/* asked now: the slot may serve another op when it has started */
-	bool is_own = tor_op_is_own(&slot->op);
+	bool stays = tor_op_stays(&slot->op);
 	u32 i, channels = slot->series->channels;
 	struct tor_entry entry;
 
@@ -310,7 +313,7 @@ void tor_op_start(struct tor_slot *slot)
 		rcu_read_unlock();
 		local_bh_enable();
 	}
-	if (is_own)
+	if (stays)
 		tor_series_meet(slot);
 }
 
@@ -409,7 +412,7 @@ static int get_slot(struct tor_session *session, struct tor_series *series,
 /* From here on the op belongs to the softirqs, or to the team; its first frames leave with the caller. */
 static int start(struct tor_session *session, struct tor_slot *slot, unsigned long flags)
 {
-	if (slot->group->team)
+	if (is_teams(slot))
 		return tor_team_submit(session, slot, flags);
 	tor_op_mark(slot, flags);
 	tor_op_start(slot);

@@ -7,10 +7,19 @@
 #include <linux/slab.h>
 
 #include "buffers.h"
+#include "team.h"
 
 u64 tor_series_memory(const struct tor_comm *comm, u32 channels)
 {
 	return comm->depth * (sizeof(struct tor_slot) + channels * sizeof(struct tor_lane));
+}
+
+/* What its frames bear; 0 where none leave, or a node is a rank. */
+static u16 pair_of(const struct tor_series *series)
+{
+	const struct tor_group *group = series->group;
+
+	return series->role && group->team ? tor_team_pair_with(group, series->role, series->peer) : 0;
 }
 
 static void init_slot(struct tor_series *series, u32 seq)
@@ -23,6 +32,7 @@ static void init_slot(struct tor_series *series, u32 seq)
 	slot->op.comm = &series->group->comm;
 	slot->op.role = series->role;
 	slot->op.peer = series->peer;
+	slot->op.pair = pair_of(series);
 }
 
 int tor_series_init(struct tor_series *series, struct tor_group *group, u8 role, u32 peer)
@@ -132,6 +142,10 @@ static struct tor_series *make_charged(struct tor_group *group, u8 role, u32 pee
 		*why = "the comm was closed meanwhile";
 		return ERR_PTR(-ENOENT);
 	}
+	if (group->team && !tor_team_reaches(group, peer)) {
+		*why = "messages between nodes are for the first 256 ranks of each";
+		return ERR_PTR(-EOPNOTSUPP);
+	}
 	err = tor_group_charge(group, bytes, why);
 	if (err)
 		return ERR_PTR(err);
@@ -177,38 +191,102 @@ void tor_series_settle(struct tor_group *group)
 	mutex_unlock(&group->pairs_lock);
 }
 
-/* The next bytes between two channels of a message to oneself. Return: are there more? */
-static bool meet(struct tor_lane *lane, struct tor_lane *other)
+/*
+ * The rank at the other end of a message that stays here. Context: RCU: as long as the own comm is not closed, the others
+ * of its node are there.
+ */
+static struct tor_group *opposite_group(const struct tor_series *series)
+{
+	struct tor_group *group = series->group;
+
+	if (!group->team)
+		return group;
+	return test_bit(TOR_GROUP_CLOSED, &group->flags) ?
+	       NULL : group->team->seat[tor_team_seat(&group->team->map, series->peer)];
+}
+
+/* Our end waits for a rank that has left. Context: lane->lock. */
+static void miss(struct tor_entry *entry, struct tor_lane *lane, struct tor_group *left)
+{
+	if (lane->chan.state == TOR_CHAN_RUNNING)
+		tor_comm_fail(&entry->ctx, &lane->slot->group->comm, -ECONNABORTED,
+			      left->comm.rank, lane->chan.seq);
+}
+
+/* The next bytes from one end to the other, both running. Return: are there more? */
+static bool meet_lanes(struct tor_entry *entry, struct tor_lane *lane, struct tor_lane *other)
 {
 	bool sends = lane->slot->series->role == TORCOLL_CHANNEL_SEND;
 	struct tor_lane *first = sends ? lane : other, *second = sends ? other : lane;
-	struct tor_entry entry;
 	bool more;
 
-	local_bh_disable();
-	rcu_read_lock();
-	tor_entry_begin(&entry);
 	/* always in this order */
 	spin_lock(&first->lock);
 	spin_lock_nested(&second->lock, SINGLE_DEPTH_NESTING);
-	more = tor_chan_meet(&entry.ctx, &lane->chan, &other->chan);
+	more = tor_chan_meet(&entry->ctx, &lane->chan, &other->chan);
 	spin_unlock(&second->lock);
 	spin_unlock(&first->lock);
-	tor_entry_end(&entry);
-	rcu_read_unlock();
-	local_bh_enable();
 	return more;
+}
+
+/* Do what can be done now. Return: is there more to do? */
+static bool meet(struct tor_entry *entry, struct tor_slot *slot)
+{
+	const struct tor_series *series = slot->series;
+	struct tor_group *group = opposite_group(series);
+	struct tor_series *opposite;
+
+	if (!group)
+		return false;
+	opposite = tor_series_find(group, tor_series_id(tor_role_opposite(series->role),
+							series->group->comm.rank));
+	if (opposite &&
+	    meet_lanes(entry, slot->lane, tor_series_slot(opposite, slot->op.seq)->lane))
+		return true;
+	/* pairs with tor_group_close(): it sees that we run, or we see CLOSED */
+	if (group != series->group && test_bit(TOR_GROUP_CLOSED, &group->flags)) {
+		spin_lock(&slot->lane->lock);
+		miss(entry, slot->lane, group);
+		spin_unlock(&slot->lane->lock);
+	}
+	return false;
 }
 
 void tor_series_meet(struct tor_slot *slot)
 {
-	const struct tor_series *series = slot->series;
-	struct tor_series *opposite;
+	struct tor_entry entry;
+	bool more;
 
 	/* of two ends that start at a time, one at least sees the other */
 	smp_mb();
-	opposite = tor_series_find(series->group,
-				   tor_series_id(tor_role_opposite(series->role), series->peer));
-	while (opposite && meet(slot->lane, tor_series_slot(opposite, slot->op.seq)->lane))
+	do {
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		more = meet(&entry, slot);
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
 		cond_resched();
+	} while (more);
+}
+
+void tor_series_miss(struct tor_series *series, struct tor_group *left)
+{
+	struct tor_entry entry;
+	u32 i;
+
+	for (i = 0; i < series->group->comm.depth; i++) {
+		struct tor_lane *lane = series->slot[i].lane;
+
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		spin_lock(&lane->lock);
+		miss(&entry, lane, left);
+		spin_unlock(&lane->lock);
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
+	}
 }

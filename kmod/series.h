@@ -66,7 +66,8 @@ struct tor_series *tor_series_find(struct tor_group *group, u32 id);
  * @peer: rank
  * @why: out: static sentence for a refusal, or unchanged
  *
- * Context: process. Return: the series, or ERR_PTR(-EDQUOT, -ENOMEM, -ENOENT): the comm was closed.
+ * Context: process. Return: the series, or ERR_PTR(-EDQUOT, -ENOMEM; -EOPNOTSUPP: too many ranks on a node; -ENOENT: the
+ * comm was closed).
  */
 struct tor_series *tor_series_get(struct tor_group *group, u8 role, u32 peer, const char **why);
 
@@ -76,7 +77,13 @@ struct tor_series *tor_series_missing(struct tor_group *group, u32 rank);
 /* No series is made any more: those that there are, are all. Context: process; the group is CLOSED or was never joined. */
 void tor_series_settle(struct tor_group *group);
 
-/* An end of a message to oneself has started in @slot: bring it over if the other end is there. Context: process. */
+/*
+ * An end of a message that stays on this node has started in @slot: bring it over if the other end is there; fail if its rank has
+ * left. Context: process.
+ */
 void tor_series_meet(struct tor_slot *slot);
+
+/* The rank of @left, of the same node, has left: ops of @series wait for it in vain. Context: process. */
+void tor_series_miss(struct tor_series *series, struct tor_group *left);
 
 #endif

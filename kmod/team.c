@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/torcoll.h>
 
+#include "series.h"
 #include "session.h"
 
 static DEFINE_MUTEX(teams_lock);
@@ -344,11 +345,8 @@ static void settle(struct tor_team *team)
 
 static void seat_joined(struct tor_team *team, struct tor_group *group)
 {
-	const struct tor_comm *nodes = &team->nodes->comm;
-
-	group->comm.tag = nodes->tag;
-	group->comm.generation = nodes->generation;
-	group->comm.unit = nodes->unit;
+	refcount_inc(&team->nodes->refs);
+	group->nodes = team->nodes;
 	/* the team's reference */
 	refcount_inc(&group->refs);
 }
@@ -441,6 +439,21 @@ struct tor_group *tor_team_join(struct tor_fabric *fabric, struct tor_group_conf
 		return group;
 	*why = tor_join_sentence(err);
 	return ERR_PTR(err);
+}
+
+void tor_team_installed(struct tor_group *nodes)
+{
+	struct tor_team *team = nodes->team;
+	u32 seat;
+
+	for (seat = 0; seat < team->seats; seat++) {
+		struct tor_comm *comm = &team->seat[seat]->comm;
+
+		comm->nodes = &nodes->comm;
+		comm->tag = nodes->comm.tag;
+		comm->generation = nodes->comm.generation;
+		comm->unit = nodes->comm.unit;
+	}
 }
 
 void tor_team_joined(struct tor_team *team)
@@ -538,7 +551,63 @@ void tor_team_failed(struct tor_group *group)
 
 bool tor_team_is_vague(const struct tor_group *group)
 {
-	return group->team && is_one_of_several(group->team, group->comm.error_rank);
+	/* a deadline of one of its own messages fails the rank's comm itself */
+	return group->team && READ_ONCE(group->nodes->comm.error) == -ETIMEDOUT &&
+	       is_one_of_several(group->team, group->comm.error_rank);
+}
+
+/* --- messages --- */
+
+struct tor_group *tor_team_whose(struct tor_team *team, u32 *rank, u32 pair, bool sends)
+{
+	u32 seat;
+
+	return tor_team_find_pair(&team->map, team->node, *rank, pair, sends, &seat, rank) ?
+	       team->seat[seat] : NULL;
+}
+
+u16 tor_team_pair_with(const struct tor_group *group, u8 role, u32 peer)
+{
+	u32 other = tor_team_seat(&group->team->map, peer);
+
+	return role == TORCOLL_CHANNEL_SEND ? tor_team_pair(group->seat, other) :
+					      tor_team_pair(other, group->seat);
+}
+
+bool tor_team_reaches(const struct tor_group *group, u32 peer)
+{
+	const struct tor_team *team = group->team;
+
+	return tor_team_node(&team->map, peer) == team->node ||
+	       (group->seat < TOR_TEAM_PAIR_SEATS &&
+		tor_team_seat(&team->map, peer) < TOR_TEAM_PAIR_SEATS);
+}
+
+bool tor_team_owes(struct tor_team *team)
+{
+	u32 seat;
+
+	for (seat = 0; team->sealed && seat < team->seats; seat++)
+		if (tor_group_owes(team->seat[seat]))
+			return true;
+	return false;
+}
+
+/* What others here are to send to, or to receive from a rank that has left, will not be. */
+static void miss_messages(struct tor_team *team, struct tor_group *left)
+{
+	static const u8 role[] = { TORCOLL_CHANNEL_SEND, TORCOLL_CHANNEL_RECV };
+	struct tor_series *series;
+	u32 seat, i;
+
+	for (seat = 0; seat < team->seats; seat++) {
+		for (i = 0; team->seat[seat] != left && i < ARRAY_SIZE(role); i++) {
+			series = tor_series_find(team->seat[seat],
+						 tor_series_id(role[i], left->comm.rank));
+			if (series)
+				tor_series_miss(series, left);
+		}
+	}
 }
 
 /* --- the end --- */
@@ -552,8 +621,10 @@ void tor_team_leave(struct tor_group *group)
 	flush_delayed_work(&group->fail_work);
 	mutex_lock(&team->lock);
 	last = ++team->left == team->seats;
-	if (!last)
+	if (!last) {
 		tor_team_op_miss(team);
+		miss_messages(team, group);
+	}
 	mutex_unlock(&team->lock);
 	if (last)
 		tor_group_close(team->nodes);
@@ -582,20 +653,23 @@ bool tor_team_in_use(const struct tor_team *team)
 	return false;
 }
 
-void tor_team_disband(struct tor_group *nodes)
+void tor_team_disband(struct tor_team *team)
 {
-	struct tor_team *team = nodes->team;
 	u32 seat;
 
-	if (tor_team_has_seat(nodes))
-		return;
 	tor_team_op_stop(team);
+	if (team->sealed) {
+		/* a call on a closed comm may still fail it, and then the nodes': that is not for the seats any more */
+		mutex_lock(&team->lock);
+		team->failed = true;
+		mutex_unlock(&team->lock);
+	}
 	for (seat = 0; seat < team->seats; seat++) {
 		if (!team->seat[seat])
 			continue;
 		/* it looks at the nodes' comm */
 		flush_delayed_work(&team->seat[seat]->fail_work);
 		if (team->sealed)
-			tor_group_put(team->seat[seat]);
+			tor_group_end(team->seat[seat]);
 	}
 }

@@ -12,8 +12,12 @@
  * Failure goes both ways: what fails a rank's comm fails the nodes', which tells the other nodes and fails the rest
  * of the team. Who leaves in peace is missed only at an op that it has not called.
  *
+ * Messages between ranks are their own ops, in series of the seats' groups, by the nodes' tag, epochs and paths: frames find
+ * them by seats, see tor_team_pair(). What stays on the node is brought over there, see tor_series_meet(). A rank that has left
+ * still answers for its messages, until the nodes' group is taken apart.
+ *
  * References (@refs): the groups, those of seats and the nodes'. The team has one of each seat's group, from when it is
- * complete until the nodes' group is taken apart, which is after the last seat has left.
+ * complete until the nodes' group is taken apart, which is after the last seat has left; each of them has one of that.
  *
  * Locking: teams_lock (in team.c) around everything until all have joined, RTNL inside; team->lock (both mutexes)
  * around the ops that begin, and failure; series->submit of a seat outside it, spinlocks inside. What has begun
@@ -108,10 +112,16 @@ static inline bool tor_team_has_seat(const struct tor_group *group)
 	return group->has_seat;
 }
 
+/* Is it that of the nodes? */
+static inline bool tor_team_is_of_nodes(const struct tor_group *group)
+{
+	return group->team && !group->has_seat;
+}
+
 /* The user's rank that sits there. */
 static inline u32 tor_team_rank(const struct tor_team *team, u32 seat)
 {
-	return team->first[team->node] + seat;
+	return tor_team_rank_in(&team->map, team->node, seat);
 }
 
 static inline struct tor_team_op *tor_team_op_at(struct tor_team *team, u32 seq)
@@ -133,7 +143,8 @@ struct tor_group *tor_team_join(struct tor_fabric *fabric, struct tor_group_conf
 /* The nodes' group holds its team, has its map, and pays for it. @why: of a refusal. Return: 0 or -EDQUOT. */
 int tor_team_hold(struct tor_team *team, struct tor_group *nodes, const char **why);
 
-/* The nodes' join is over. Context: fabric->lock. */
+/* The nodes' tag is agreed upon: frames may come. The join is over. Context: fabric->lock. */
+void tor_team_installed(struct tor_group *nodes);
 void tor_team_joined(struct tor_team *team);
 
 void tor_team_put(struct tor_team *team);
@@ -144,8 +155,29 @@ void tor_team_put(struct tor_team *team);
  */
 bool tor_team_in_use(const struct tor_team *team);
 
-/* The nodes' group is being taken apart: nothing of the team runs any more when this returns. Context: process. */
-void tor_team_disband(struct tor_group *nodes);
+/* Has a rank that has left something that another one has not got yet? Context: process. */
+bool tor_team_owes(struct tor_team *team);
+
+/*
+ * The nodes' group is being taken apart, and known to no frame any more: so are those of the seats. Nothing of the team runs any
+ * more when this returns. Context: process.
+ */
+void tor_team_disband(struct tor_team *team);
+
+/**
+ * tor_team_whose - the rank here that a message's frame is about
+ * @team: team
+ * @rank: the other node; out: the rank there
+ * @pair: of the frame, instead of a round
+ * @sends: the message is sent from here
+ *
+ * Context: RCU. Return: its group, or NULL: there are no such ranks.
+ */
+struct tor_group *tor_team_whose(struct tor_team *team, u32 *rank, u32 pair, bool sends);
+
+/* What messages between the rank of @group and @peer bear, if frames leave for it; or can that not be said? */
+u16 tor_team_pair_with(const struct tor_group *group, u8 role, u32 peer);
+bool tor_team_reaches(const struct tor_group *group, u32 peer);
 
 /* A comm of the team failed, a rank's or the nodes': so do the others. Context: process. */
 void tor_team_failed(struct tor_group *group);

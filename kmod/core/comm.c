@@ -140,7 +140,7 @@ void tor_comm_mismatch(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 		.call = { *here, { .rank = tor_comm_first(comm, rank) } },
 	};
 
-	fail(ctx, comm, -EPROTO, &cause);
+	fail(ctx, tor_comm_carrier(comm), -EPROTO, &cause);
 }
 
 void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
@@ -153,7 +153,7 @@ void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 		.call = { *call[0], *call[1] },
 	};
 
-	fail(ctx, comm, -EPROTO, &cause);
+	fail(ctx, tor_comm_carrier(comm), -EPROTO, &cause);
 }
 
 /* What the other ranks get for an error here. */
@@ -215,12 +215,12 @@ static void send_to_rank(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
 	struct tor_hdr h;
 
 	tor_node_header(comm->node, &h, TORCOLL_FRAME_ABORT, tor_comm_node(comm, rank));
-	h.dst_epoch = comm->epoch[rank];
+	h.dst_epoch = tor_comm_epoch(comm, rank);
 	h.comm = comm->tag;
 	send_abort(ctx, comm->node, &h, abort);
 }
 
-void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
+static void tell_why(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
 {
 	struct tor_abort abort = {
 		.error = -error_elsewhere(comm->error),
@@ -241,6 +241,15 @@ void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
 	if (abort.rank == TOR_NO_RANK || is_own_doing(comm->error))
 		abort.rank = speaker(comm);
 	send_to_rank(ctx, comm, rank, &abort);
+}
+
+void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
+{
+	/* the nodes' comm knows it better, once it has failed */
+	if (comm->nodes && tor_comm_failed(comm->nodes))
+		tell_why(ctx, comm->nodes, tor_comm_place(comm, rank));
+	else
+		tell_why(ctx, comm, rank);
 }
 
 void tor_comm_refuse(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h, u32 tag)
@@ -274,15 +283,29 @@ static const struct tor_call *find_call(const struct tor_comm *comm, const struc
 	return op->seq == seq + comm->depth ? &op->past : NULL;
 }
 
-/* Our slot of op @seq, where that of @other's caller is known. */
-static const struct tor_op *slot_opposite(struct tor_comm *comm, const struct tor_call *other,
-					  u32 seq)
+static bool is_message(const struct tor_call *call)
+{
+	return call->collective == TORCOLL_SEND || call->collective == TORCOLL_RECV;
+}
+
+/* Is what @rank has called known here, if the opposite is @other? What all of a node call, its first rank tells. */
+static bool speaks_for(const struct tor_comm *comm, u32 rank, const struct tor_call *other)
+{
+	if (comm->team && is_message(other))
+		return rank < users_ranks(comm) && tor_team_node(comm->team, rank) == comm->rank;
+	return rank == tor_comm_first(comm, comm->rank);
+}
+
+/* The slot of op @seq of @rank here, where that of @other's caller is known. */
+static const struct tor_op *slot_opposite(struct tor_comm *comm, u32 rank,
+					  const struct tor_call *other, u32 seq)
 {
 	u8 role = other->collective == TORCOLL_SEND ? TORCOLL_CHANNEL_RECV : TORCOLL_CHANNEL_SEND;
 
-	if (other->collective != TORCOLL_SEND && other->collective != TORCOLL_RECV)
-		return tor_env_comm_op(comm, 0, TOR_NO_RANK, seq);
-	return other->rank < comm->ranks ? tor_env_comm_op(comm, role, other->rank, seq) : NULL;
+	if (!is_message(other))
+		return tor_env_comm_op(comm, rank, 0, TOR_NO_RANK, seq);
+	return other->rank < users_ranks(comm) ?
+	       tor_env_comm_op(comm, rank, role, other->rank, seq) : NULL;
 }
 
 /* What this rank has called, if the others need it to understand. */
@@ -293,11 +316,12 @@ static bool explain_to_others(struct tor_comm *comm, struct tor_abort *abort)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(abort->call); i++) {
+		const struct tor_call *other = &abort->call[!i];
 		struct tor_call *call = &abort->call[i];
 
-		if (call->rank != tor_comm_first(comm, comm->rank) || call->collective)
+		if (call->collective || !speaks_for(comm, call->rank, other))
 			continue;
-		op = slot_opposite(comm, &abort->call[!i], abort->op);
+		op = slot_opposite(comm, call->rank, other, abort->op);
 		called = op ? find_call(comm, op, abort->op) : NULL;
 		if (called)
 			*call = *called;

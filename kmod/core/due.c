@@ -50,7 +50,7 @@ static bool due_take_back(struct tor_path *path, u64 due)
 
 u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks)
 {
-	struct tor_path *path = &comm->path[rank];
+	struct tor_path *path = tor_comm_path(comm, rank);
 	u32 i, n = 0;
 
 	for (i = 0; i < ARRAY_SIZE(path->due); i++) {
@@ -79,7 +79,7 @@ void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq,
 	struct tor_comm *comm = chan->op->comm;
 	u64 due = due_pack(seq, tor_chan_name(chan), round);
 
-	if (chan->ndue == TOR_DUE_MAX || !due_leave(&comm->path[rank], due)) {
+	if (chan->ndue == TOR_DUE_MAX || !due_leave(tor_comm_path(comm, rank), due)) {
 		due_send(ctx, comm, rank, due);
 		return;
 	}
@@ -95,7 +95,7 @@ void tor_chan_pay(struct tor_ctx *ctx, struct tor_chan *chan)
 	u32 i;
 
 	for (i = 0; i < chan->ndue; i++)
-		if (due_take_back(&comm->path[chan->due[i].rank], chan->due[i].due))
+		if (due_take_back(tor_comm_path(comm, chan->due[i].rank), chan->due[i].due))
 			due_send(ctx, comm, chan->due[i].rank, chan->due[i].due);
 	chan->ndue = 0;
 	chan->due_at = 0;

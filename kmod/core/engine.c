@@ -341,8 +341,8 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 	bool used = chan->index < op->plan.shape.channels;
 
 	chan->state = TOR_CHAN_RUNNING;
-	chan->round = 0;
-	chan->rounds = used ? tor_plan_rounds(&op->plan, chan->index) : 0;
+	chan->round = op->pair;
+	chan->rounds = op->pair + (used ? tor_plan_rounds(&op->plan, chan->index) : 0);
 	chan->entered = false;
 	chan->retry = 0;
 	chan->give_up = 0;

@@ -73,6 +73,8 @@ enum tor_explained {
  * @member: node of each rank, or NULL: rank i is node i
  * @order: ranks sorted by node; only with @member
  * @team: who sits where, or NULL: one rank per node
+ * @nodes: of one of a node's ranks: the comm of its nodes, whose frames its messages are in, by tor_comm_place(); epochs and paths
+ *	are there, and it fails when ranks have called different things
  * @speaker: with @team, the own rank that others are told of, if it is not known better
  * @chooser: what auto goes by, see auto.h, or NULL
  * @epoch: of each rank's node, as agreed when the comm was created
@@ -100,6 +102,7 @@ struct tor_comm {
 	const u32 *member;
 	const u32 *order;
 	const struct tor_team_map *team;
+	struct tor_comm *nodes;
 	u32 speaker;
 	const struct tor_chooser *chooser;
 	u32 *epoch;
@@ -123,7 +126,8 @@ struct tor_comm {
 
 /**
  * struct tor_op - one collective call, or message, as far as its channels share it
- * @role: of a slot for messages: what they are here, TORCOLL_CHANNEL_SEND or _RECV; 0: collectives. @peer: with whom
+ * @role: of a slot for messages: what they are here, TORCOLL_CHANNEL_SEND or _RECV; 0: collectives. @peer: with whom;
+ *	@pair: what the number of the message's only round is, see tor_team_pair()
  * @seq: number of the op in its comm that is running here
  * @collective: enum torcoll_collective
  * @call: what was called; @past: before that, in this slot
@@ -139,6 +143,7 @@ struct tor_comm {
 struct tor_op {
 	struct tor_comm *comm;
 	u8 role;
+	u16 pair;
 	u32 peer;
 	u32 seq;
 	u32 digest;
@@ -177,7 +182,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
 /**
  * struct tor_chan - one channel of one op slot
  * @seq: the op that it serves now
- * @met: bytes of a message to oneself that have been received
+ * @met: bytes of a message that stays on the node that have been received
  * @past: digest of the op before, 0: there was none; @past_own_lengths: its frames had others
  * @round: current round; @entered: its transfers are set up
  * @rx: struct tor_rx of the current round, and early ones of later rounds
@@ -236,6 +241,27 @@ u32 tor_comm_rank(const struct tor_comm *comm, u32 node);
 static inline u32 tor_comm_first(const struct tor_comm *comm, u32 rank)
 {
 	return comm->team && rank < comm->ranks ? comm->team->first[rank] : rank;
+}
+
+/* Whose frames are those of @comm, and what a rank's node is called there. */
+static inline struct tor_comm *tor_comm_carrier(struct tor_comm *comm)
+{
+	return comm->nodes ? comm->nodes : comm;
+}
+
+static inline u32 tor_comm_place(const struct tor_comm *comm, u32 rank)
+{
+	return comm->nodes ? tor_team_node(comm->nodes->team, rank) : rank;
+}
+
+static inline struct tor_path *tor_comm_path(struct tor_comm *comm, u32 rank)
+{
+	return &tor_comm_carrier(comm)->path[tor_comm_place(comm, rank)];
+}
+
+static inline u32 tor_comm_epoch(struct tor_comm *comm, u32 rank)
+{
+	return READ_ONCE(tor_comm_carrier(comm)->epoch[tor_comm_place(comm, rank)]);
 }
 
 /* Whoever sees the failure sees its cause, which fail() has written before. */
@@ -377,10 +403,10 @@ int tor_op_describe(struct tor_op *op, u32 seq, const struct tor_plan_req *req, 
 /* @op, begun, is that of the nodes for what @called describes, by the first rank here: mismatches are about that. */
 void tor_op_stand_for(struct tor_op *op, const struct tor_op *called);
 
-/* Does a rank send this message to itself? */
-static inline bool tor_op_is_own(const struct tor_op *op)
+/* Is it a message between ranks of this node, or to oneself? */
+static inline bool tor_op_stays(const struct tor_op *op)
 {
-	return op->role && op->peer == op->comm->rank;
+	return op->role && tor_comm_node(op->comm, op->peer) == op->comm->node->self;
 }
 
 /* Channels of an op's slot. */
@@ -457,7 +483,7 @@ void tor_pair_invite(struct tor_ctx *ctx, struct tor_chan *chan);
 void tor_pair_absent(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const struct tor_ack *ack);
 
 /**
- * tor_chan_meet - bring over what a rank sends itself
+ * tor_chan_meet - bring over a message between ranks of a node, or to oneself
  * @ctx: entry
  * @chan: of one end of the message, running
  * @other: the channel, at the other end, of the slot of the same number

@@ -222,9 +222,9 @@ void tor_env_comm_told(struct tor_comm *comm);
 
 /*
  * The op slot that number @seq belongs to; perhaps it serves another now. With @role, see tor_op.role: that of messages to
- * or from @peer, NULL if there were none.
+ * or from @peer, NULL if there were none; and where nodes have several ranks, of @rank here.
  */
-const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u8 role, u32 peer, u32 seq);
+const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 rank, u8 role, u32 peer, u32 seq);
 
 /* Who reads why the comm failed, need not wait any longer: comm->explained. */
 void tor_env_comm_explained(struct tor_comm *comm);

@@ -30,7 +30,8 @@ void tor_pair_refuse(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const
 
 void tor_pair_invite(struct tor_ctx *ctx, struct tor_chan *chan)
 {
-	tor_chan_send_ack(ctx, chan, chan->op->peer, chan->seq, 0, NULL, TORCOLL_ACK_OK, 0);
+	tor_chan_send_ack(ctx, chan, chan->op->peer, chan->seq, chan->op->pair, NULL,
+			  TORCOLL_ACK_OK, 0);
 }
 
 void tor_pair_absent(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const struct tor_ack *ack)

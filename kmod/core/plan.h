@@ -141,7 +141,7 @@ int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, 
  * @rank: root or peer
  * @why: as above
  *
- * There is nothing to choose, so no algorithm has it: one transfer, or, to oneself, none. What a rank sends itself is
+ * There is nothing to choose, so no algorithm has it: one transfer, or, between ranks of a node, none. What stays there is
  * brought over by tor_chan_meet().
  *
  * Return: 0; -EINVAL; -EOPNOTSUPP for an algorithm other than auto and direct, or parameters.

@@ -10,13 +10,20 @@ static u32 message_rounds(const struct tor_plan *p, u32 channel)
 	return 1;
 }
 
+/* Between ranks of a node, or to oneself. */
+static bool stays(const struct tor_plan_req *req)
+{
+	return req->members ? req->members[req->root] == req->members[req->peer] :
+			      req->root == req->peer;
+}
+
 static bool message_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	c->src = p->req.root;
 	c->dst = p->req.peer;
 	c->op = TOR_PIECE_COPY;
 	*(bool *)c->family = false;
-	return !c->transfer && c->src != c->dst;
+	return !c->transfer && !stays(&p->req);
 }
 
 static bool message_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)

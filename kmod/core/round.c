@@ -188,8 +188,8 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 	struct tor_tx *tx, *next;
 	struct tor_rx *rx;
 
-	/* what goes to oneself waits for its other end: see tor_chan_meet() */
-	if (!sends_are_stable(chan) || tor_op_is_own(op))
+	/* what stays on the node waits for its other end: see tor_chan_meet() */
+	if (!sends_are_stable(chan) || tor_op_stays(op))
 		return false;
 	tor_plan_begin(&op->plan, chan->index, chan->round, &c);
 	while (tor_plan_next(&op->plan, &c, &piece)) {
@@ -218,8 +218,8 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 		if (tx->round != chan->round)
 			continue;
 		tx->split = tx->bytes > op->comm->unit && splits(op->comm, tx->rank);
-		tor_tx_init(tx, &op->comm->path[tx->rank], &op->comm->node->slowest, tx->rank,
-			    tx->round, tx->bytes, op->comm->unit, patient);
+		tor_tx_init(tx, tor_comm_path(op->comm, tx->rank), &op->comm->node->slowest,
+			    tx->rank, tx->round, tx->bytes, op->comm->unit, patient);
 		tor_chan_push(ctx, chan, tx);
 	}
 	return true;

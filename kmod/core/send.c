@@ -119,7 +119,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	struct tor_hdr h;
 
 	tor_node_header(comm->node, &h, TORCOLL_FRAME_DATA, tor_comm_node(comm, tx->rank));
-	h.dst_epoch = READ_ONCE(comm->epoch[tx->rank]);
+	h.dst_epoch = tor_comm_epoch(comm, tx->rank);
 	h.comm = comm->tag;
 	h.op = chan->seq;
 	h.digest = tor_op_transfer_digest(op, tx->rank, true, tx->bytes);
@@ -220,7 +220,7 @@ void tor_comm_send_acks(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
 	struct tor_hdr h;
 
 	tor_node_header(comm->node, &h, TORCOLL_FRAME_ACK, tor_comm_node(comm, rank));
-	h.dst_epoch = READ_ONCE(comm->epoch[rank]);
+	h.dst_epoch = tor_comm_epoch(comm, rank);
 	h.comm = comm->tag;
 	h.acks = n;
 	tor_wire_build(hdr, &h, acks);
@@ -257,7 +257,8 @@ static void ask(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const stru
 		.op = chan->seq,
 		.channel = tor_chan_name(chan),
 		.state = TORCOLL_ACK_OK,
-		.round = rx ? rx->round : chan->round,
+		/* whoever has sent a message is beyond its round */
+		.round = rx ? rx->round : chan->op->role ? chan->op->pair : chan->round,
 		.base = rx ? rx->base : 0,
 		.mask = rx ? rx->mask : 0,
 		.digest = chan->op->digest,
@@ -278,7 +279,8 @@ void tor_chan_ask_all(struct tor_ctx *ctx, struct tor_chan *chan)
 	u32 rank;
 
 	for (rank = 0; rank < comm->ranks; rank++)
-		if (rank != comm->rank && (!op->role || rank == op->peer))
+		if (tor_comm_node(comm, rank) != comm->node->self &&
+		    (!op->role || rank == op->peer))
 			ask(ctx, chan, rank, tor_chan_rx_find(chan, rank, chan->round));
 }
 

@@ -32,3 +32,21 @@ u32 tor_team_node(const struct tor_team_map *map, u32 rank)
 	}
 	return lo;
 }
+
+u32 tor_team_seat(const struct tor_team_map *map, u32 rank)
+{
+	return rank - map->first[tor_team_node(map, rank)];
+}
+
+bool tor_team_find_pair(const struct tor_team_map *map, u32 here, u32 there, u16 pair, bool sends,
+			u32 *seat, u32 *peer)
+{
+	u32 sender = pair >> 8, receiver = pair & 0xff;
+	u32 theirs = sends ? receiver : sender;
+
+	*seat = sends ? sender : receiver;
+	if (*seat >= tor_team_seats(map, here) || theirs >= tor_team_seats(map, there))
+		return false;
+	*peer = tor_team_rank_in(map, there, theirs);
+	return true;
+}

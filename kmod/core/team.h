@@ -44,4 +44,37 @@ static inline u32 tor_team_seats(const struct tor_team_map *map, u32 node)
 	return map->first[node + 1] - map->first[node];
 }
 
+/* The seat of a rank on its node, and who has a seat there. */
+u32 tor_team_seat(const struct tor_team_map *map, u32 rank);
+
+static inline u32 tor_team_rank_in(const struct tor_team_map *map, u32 node, u32 seat)
+{
+	return map->first[node] + seat;
+}
+
+#define TOR_TEAM_PAIR_SEATS	256	/* of a node can send messages to other nodes */
+
+/*
+ * Whose message a frame between two nodes is about: the seats of sender and receiver, in place of a round's number, of which a
+ * message has but one.
+ */
+static inline u16 tor_team_pair(u32 sender, u32 receiver)
+{
+	return sender << 8 | receiver;
+}
+
+/**
+ * tor_team_find_pair - whose message is it?
+ * @map: map
+ * @here, @there: our node, and the other one
+ * @pair: tor_team_pair()
+ * @sends: the message's sender is here
+ * @seat: out: whose it is here
+ * @peer: out: and there, the rank
+ *
+ * Return: false if there are no such seats.
+ */
+bool tor_team_find_pair(const struct tor_team_map *map, u32 here, u32 there, u16 pair, bool sends,
+			u32 *seat, u32 *peer);
+
 #endif

@@ -63,8 +63,6 @@ static void find_nodes(void)
 	}
 	world.first[world.nodes] = ranks;
 	world.shared = world.nodes < ranks;
-	if (world.shared)
-		world.collectives &= ~(1ULL << TORCOLL_SEND | 1ULL << TORCOLL_RECV);
 }
 
 static void open_world(void)

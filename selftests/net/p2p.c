@@ -5,40 +5,18 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <torcoll.h>
 #include <unistd.h>
 
+#include "rank.h"
+
 #define BYTES_MAX	(2 << 20)
 #define DEPTH		8
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-static struct torcoll *t;
-static struct torcoll_comm *world;
-static uint32_t rank, ranks;
 static unsigned char *out, *in;
-
-static void say(const char *format, ...)
-{
-	va_list args;
-
-	printf("rank %u: ", rank);
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-	fflush(stdout);
-}
-
-static int worked(int err)
-{
-	if (err)
-		say("%s", torcoll_last_error());
-	return !err;
-}
 
 /* Byte @i of message @n from @from to @to. */
 static unsigned char byte(uint32_t from, uint32_t to, uint32_t n, size_t i)
@@ -240,6 +218,38 @@ static int full(void)
 	return right & wait_all(req, DEPTH);
 }
 
+/*
+ * A message that nobody receives yet, longer than anyone keeps, holds up none of others: not the other way, nor on the same
+ * way those of other ranks, of the same two nodes or of one.
+ */
+static int apart(void)
+{
+	static const uint32_t peers[] = { 0, 5, 4, 0, 2, 1 };
+	uint32_t peer = rank < ARRAY_SIZE(peers) ? peers[rank] : 0;
+	struct torcoll_request req, back;
+	int right = 1;
+
+	fill(out, BYTES_MAX, 3, 6);
+	if (rank == 1)
+		right &= isend(3, out, BYTES_MAX, &req);
+	right &= worked(torcoll_barrier(world));
+	for (uint32_t k = 0; k < 50 && peer; k++) {
+		uint32_t said = rank * 1000 + k, heard = 0;
+
+		right &= irecv(peer, &heard, sizeof(heard), &back) &&
+			 worked(torcoll_send(world, &said, sizeof(said), TORCOLL_U8, peer)) &&
+			 worked(torcoll_wait(&back)) && heard == peer * 1000 + k;
+	}
+	right &= rank != 1 || torcoll_test(&req) == -EAGAIN;
+	right &= worked(torcoll_barrier(world));
+	if (rank == 1)
+		right &= worked(torcoll_wait(&req));
+	if (rank == 3)
+		right &= worked(torcoll_recv(world, in, BYTES_MAX, TORCOLL_U8, 1)) &&
+			 is_right(in, BYTES_MAX, 1, 6);
+	return right;
+}
+
 static int refused(void)
 {
 	struct torcoll_op op = { .collective = TORCOLL_SEND, .type = TORCOLL_U8, .count = 1, .send = out };
@@ -274,6 +284,7 @@ static const struct {
 	{ "send_first", send_first },
 	{ "to_itself", to_itself },
 	{ "full", full },
+	{ "apart", apart },
 	{ "refused", refused },
 };
 
@@ -398,11 +409,8 @@ int main(int argc, char **argv)
 {
 	out = malloc(BYTES_MAX);
 	in = malloc(BYTES_MAX + 16);
-	if (argc < 2 || !out || !in || !worked(torcoll_open(&t)) ||
-	    !worked(torcoll_comm_from_env(t, &world)) || !worked(torcoll_barrier(world)))
+	if (argc < 2 || !out || !in || !join_world() || !worked(torcoll_barrier(world)))
 		return 2;
-	rank = torcoll_comm_rank(world);
-	ranks = torcoll_comm_size(world);
 	if (argc == 3)
 		return waits(argv[2]);
 	for (uint32_t i = 0; i < ARRAY_SIZE(ends); i++)

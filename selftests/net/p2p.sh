@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
 #
-# Messages between two ranks: in every order, beside collectives, to oneself; and how they end when they fail.
+# Messages between two ranks: in every order, beside collectives, to oneself; and how they end when they fail. All of it with
+# a rank on each node, and with several, of which the first two are on one node, or on two.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -16,7 +17,7 @@ ends()
 {
 	local code
 
-	torcollctl netns run p2p "$1" >"$work/said" 2>&1
+	torcollctl netns run "${ppn[@]}" p2p "$1" >"$work/said" 2>&1
 	code=$?
 	cat "$work/said"
 	return "$code"
@@ -35,6 +36,38 @@ killed()
 	(($(grep -c "caused by rank 1 " "$work/said") == 5))
 }
 
+# good PREFIX: what goes well, for 6 ranks.
+good()
+{
+	local out name
+
+	out=$(torcollctl netns run "${ppn[@]}" p2p good 2>&1)
+	diag <<<"$out"
+	while read -r name; do
+		check "$1$name" grep -q "right $name\$" <<<"$out"
+	done < <(sed -n '/^} cases/,/^}/s/^	{ "\([a-z_]*\)", .*/\1/p' "$TORCOLL_TOP/selftests/net/p2p.c")
+}
+
+# bad PREFIX: and what does not.
+bad()
+{
+	local i
+
+	check "$1mismatch__all_are_told" ends mismatch
+	for i in 0 1; do
+		check "$1mismatch__rank_${i}_reads_what_was_sent" \
+			said "$i" "send f32 count 524288 to 1 by direct"
+		check "$1mismatch__rank_${i}_reads_what_was_received" \
+			said "$i" "recv i64 count 200 from 0 by direct"
+	done
+	check "$1deadline__ends_it_for_all" ends late
+	check "$1deadline__names_who_is_late" said 0 "caused by rank 1 "
+	check "$1killed__peers_are_told" killed
+	check "$1cancelled__ends_it_for_all" ends cancelled
+	check "$1left__what_was_sent_comes" ends left
+	check "$1left__and_nothing_else" said 0 "caused by rank 1 "
+}
+
 # While one waits it is shown for whom.
 shown()
 {
@@ -42,25 +75,28 @@ shown()
 }
 
 torus_up 3x2
-out=$(torcollctl netns run p2p good 2>&1)
-diag <<<"$out"
-while read -r name; do
-	check "$name" grep -q "right $name\$" <<<"$out"
-done < <(sed -n '/^} cases/,/^}/s/^	{ "\([a-z_]*\)", .*/\1/p' "$TORCOLL_TOP/selftests/net/p2p.c")
-
-check mismatch__all_are_told ends mismatch
-for i in 0 1; do
-	check "mismatch__rank_${i}_reads_what_was_sent" said "$i" "send f32 count 524288 to 1 by direct"
-	check "mismatch__rank_${i}_reads_what_was_received" said "$i" "recv i64 count 200 from 0 by direct"
-done
+ppn=()
+good ""
+bad ""
 check mismatch_to_itself__all_are_told ends mismatch_to_itself
 check mismatch_to_itself__both_are_named said 0 "recv u8 count 101 from 0 by direct, rank 0 send u8 count 100 to 0"
-check deadline__ends_it_for_all ends late
-check deadline__names_who_is_late said 0 "caused by rank 1 "
-check killed__peers_are_told killed
-check cancelled__ends_it_for_all ends cancelled
-check left__what_was_sent_comes ends left
-check left__and_nothing_else said 0 "caused by rank 1 "
+
+# The ranks in question: on nodes that have others, then both on one.
+ppn=(-n 3 --ppn "1,2,3")
+good shared__
+check shared__mismatch__all_are_told ends mismatch
+check shared__mismatch__says_both said 1 "send f32 count 524288 to 1 by direct"
+check shared__deadline__ends_it_for_all ends late
+check shared__deadline__names_who_is_late said 0 "caused by rank 1 "
+check shared__left__what_was_sent_comes ends left
+check shared__left__and_nothing_else said 0 "caused by rank 1 "
+ppn=(-n 3 --ppn "3,2,1")
+bad within__
+
+# Those of a node.
+before=$(counter 0 tx_frames)
+check within__right torcollctl netns run -n 1 --ppn 6 p2p good
+is within__no_frames "$(counter 0 tx_frames)" "$before"
 
 torcollctl netns run p2p wait "$work/go" >"$work/out" 2>&1 &
 pid=$!

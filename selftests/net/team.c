@@ -6,39 +6,18 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <torcoll.h>
 #include <unistd.h>
 
+#include "rank.h"
+
 #define COUNT_MAX	(1 << 18)	/* elements of 4 bytes */
 #define IN_FLIGHT	8
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-
-static struct torcoll *t;
-static struct torcoll_comm *world;
-static uint32_t rank, ranks;
-
-static void say(const char *format, ...)
-{
-	va_list args;
-
-	printf("rank %u: ", rank);
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-	fflush(stdout);
-}
-
-static int worked(int err)
-{
-	if (err)
-		say("%s", torcoll_last_error());
-	return !err;
-}
+#define DEPTH_MAX	64
+#define PATIENCE	60000	/* ms */
 
 /* Exit status: a call ended with @wanted, and the sentence has @words, if there are some. */
 static int ended(int err, int wanted, const char *words)
@@ -92,27 +71,27 @@ static uint32_t sum_of_ranks(const struct torcoll_comm *comm)
 	return torcoll_comm_size(comm) * (torcoll_comm_size(comm) + 1) / 2;
 }
 
-/* Short and long ones, as many as there may be, all in flight. */
-static int in_flight(void)
+/* @depth ops of @comm in flight, short and long ones, over and over. */
+static int fly(struct torcoll_comm *comm, uint32_t depth)
 {
-	static uint32_t x[IN_FLIGHT][3000];
-	struct torcoll_request req[IN_FLIGHT];
-	uint32_t i, k;
+	static uint32_t x[DEPTH_MAX][3000];
+	struct torcoll_request req[DEPTH_MAX];
+	uint32_t i, k, at;
 
-	for (i = 0; i < 4 * IN_FLIGHT; i++) {
-		uint32_t at = i % IN_FLIGHT, n = i % 3 ? 10 : 3000;
-
+	for (i = 0; i < 4 * depth; i++) {
+		at = i % depth;
 		for (k = 0; k < 3000; k++)
 			x[at][k] = rank + i + k;
-		if (!worked(torcoll_iallreduce(world, x[at], x[at], n, TORCOLL_U32, TORCOLL_SUM, &req[at])))
+		if (!worked(torcoll_iallreduce(comm, x[at], x[at], i % 3 ? 10 : 3000, TORCOLL_U32,
+					       TORCOLL_SUM, &req[at])))
 			return 1;
 		/* ranks wait at different times */
 		if ((i + rank) % 5 == 0)
 			usleep(500);
-		if (at < IN_FLIGHT - 1)
+		if (at < depth - 1)
 			continue;
-		for (at = 0; at < IN_FLIGHT; at++) {
-			uint32_t op = i - IN_FLIGHT + 1 + at;
+		for (at = 0; at < depth; at++) {
+			uint32_t op = i - depth + 1 + at;
 
 			if (!worked(torcoll_wait(&req[at])))
 				return 1;
@@ -127,6 +106,43 @@ static int in_flight(void)
 		}
 	}
 	return 0;
+}
+
+static int in_flight(void)
+{
+	return fly(world, IN_FLIGHT);
+}
+
+/* Another comm of the same ranks. */
+static struct torcoll_comm_config another(const char *secret, uint32_t as, int ms)
+{
+	static const uint32_t members[] = { 0, 1, 1, 2, 2, 2, 3 };
+
+	return (struct torcoll_comm_config){
+		.fabric = strtoull(getenv("TORCOLL_FABRIC"), NULL, 0), .name = "another", .secret = secret,
+		.members = members, .size = ARRAY_SIZE(members), .rank = as, .deadline_ns = torcoll_deadline(ms),
+	};
+}
+
+static int create(struct torcoll *by, const char *secret, uint32_t as, int ms, struct torcoll_comm **comm)
+{
+	struct torcoll_comm_config config = another(secret, as, ms);
+
+	return torcoll_comm_create(by, &config, comm);
+}
+
+static int most_in_flight(void)
+{
+	struct torcoll_comm_config config = another(NULL, rank, PATIENCE);
+	struct torcoll_comm *comm;
+	int wrong;
+
+	config.depth = DEPTH_MAX;
+	if (!worked(torcoll_comm_create(t, &config, &comm)))
+		return 1;
+	wrong = fly(comm, DEPTH_MAX);
+	torcoll_comm_close(comm);
+	return wrong;
 }
 
 static int groups(void)
@@ -209,7 +225,7 @@ static int refused_calls(void)
 
 	if (rank < 3 && ended(torcoll_comm_create(t, &config, &comm), -EOPNOTSUPP, "must follow one another"))
 		return 1;
-	return ended(torcoll_send(world, &byte, 1, TORCOLL_U8, 0), -EOPNOTSUPP, "several ranks on a node");
+	return ended(torcoll_send(world, &byte, 1, TORCOLL_U8, ranks), -EINVAL, "peer 7 of 7 ranks");
 }
 
 static int refused_shrink(void)
@@ -355,15 +371,55 @@ static int unequal_there(void)
 
 /* ---- joining ---- */
 
-static int create(const char *secret, uint32_t as, int ms, struct torcoll_comm **comm)
+/* Root's comms, of all processes. */
+static int comms_charged(void)
 {
-	uint32_t members[] = { 0, 1, 1, 2, 2, 2, 3 };
-	struct torcoll_comm_config config = {
-		.fabric = strtoull(getenv("TORCOLL_FABRIC"), NULL, 0), .name = "another", .secret = secret,
-		.members = members, .size = ARRAY_SIZE(members), .rank = as, .deadline_ns = torcoll_deadline(ms),
-	};
+	FILE *f = popen("torcollctl -j limit show | jq '[.[] | select(.user == 0).comms][0]'", "r");
+	int n = -1;
 
-	return torcoll_comm_create(t, &config, comm);
+	if (fscanf(f, "%d", &n) != 1)
+		n = -1;
+	pclose(f);
+	return n;
+}
+
+/* Ranks of a node are one user's: whoever else asks for the one that is missing is told so, and keeps nobody from coming. */
+static int another_user(void)
+{
+	int before = comms_charged(), wrong = 0;
+	struct torcoll_comm *comm;
+	struct torcoll *other;
+
+	if (!worked(torcoll_barrier(world)))
+		return 1;
+	if (rank == 5) {
+		/* until all others wait; the launcher's time limit is the test's */
+		while (comms_charged() != before + 6)
+			usleep(10000);
+		if (setresuid(1001, 1001, 0) || !worked(torcoll_open(&other)))
+			return 1;
+		wrong = ended(create(other, NULL, 5, PATIENCE, &comm), -EPERM, "another user");
+		torcoll_close(other);
+		if (setresuid(0, 0, 0))
+			return 1;
+	}
+	if (!worked(create(t, NULL, rank, PATIENCE, &comm)) || !sum_is_right(comm, 100, sum_of_ranks(comm)))
+		return 1;
+	torcoll_comm_close(comm);
+	return wrong;
+}
+
+/* Ranks of a node that name different lists: whoever waits is told at once, as is whoever comes. */
+static int other_list(void)
+{
+	struct torcoll_comm_config config = another("lists", TORCOLL_RANK_SELF, PATIENCE);
+	struct torcoll_comm *comm;
+
+	if (rank != 3 && rank != 4)
+		return 0;
+	/* without the last rank, on another node */
+	config.size -= rank == 4;
+	return ended(torcoll_comm_create(t, &config, &comm), -EPROTO, "different lists");
 }
 
 static int one_missing(void)
@@ -372,7 +428,7 @@ static int one_missing(void)
 
 	if (rank == 5)
 		return 0;
-	return ended(create("s", rank, 1000, &comm), -ETIMEDOUT,
+	return ended(create(t, "s", rank, 1000, &comm), -ETIMEDOUT,
 		     rank == 3 || rank == 4 ? "rank 5 is missing" : NULL);
 }
 
@@ -383,10 +439,10 @@ static int wrong_secret(void)
 
 	if (rank == 5) {
 		usleep(200000);
-		if (ended(create("x", rank, 60000, &comm), -EACCES, NULL))
+		if (ended(create(t, "x", rank, PATIENCE, &comm), -EACCES, NULL))
 			return 1;
 	}
-	return !worked(create("s", rank == 5 ? TORCOLL_RANK_SELF : rank, 60000, &comm)) ||
+	return !worked(create(t, "s", rank == 5 ? TORCOLL_RANK_SELF : rank, PATIENCE, &comm)) ||
 	       !sum_is_right(comm, 100, sum_of_ranks(comm));
 }
 
@@ -395,7 +451,7 @@ static int any_seat(void)
 {
 	struct torcoll_comm *comm;
 
-	return !worked(create(NULL, TORCOLL_RANK_SELF, 60000, &comm)) ||
+	return !worked(create(t, NULL, TORCOLL_RANK_SELF, PATIENCE, &comm)) ||
 	       !sum_is_right(comm, 100, sum_of_ranks(comm));
 }
 
@@ -404,10 +460,13 @@ static const struct {
 	int (*run)(void);
 } cases[] = {
 	{ "in_flight", in_flight },
+	{ "most_in_flight", most_in_flight },
 	{ "groups", groups },
 	{ "shown", shown },
 	{ "waits_shown", waits_shown },
 	{ "any_seat", any_seat },
+	{ "another_user", another_user },
+	{ "other_list", other_list },
 	{ "wrong_secret", wrong_secret },
 	{ "refused_calls", refused_calls },
 }, ends[] = {
@@ -448,10 +507,8 @@ static int good(void)
 
 int main(int argc, char **argv)
 {
-	if (argc < 2 || !worked(torcoll_open(&t)) || !worked(torcoll_comm_from_env(t, &world)))
+	if (argc < 2 || !join_world())
 		return 2;
-	rank = torcoll_comm_rank(world);
-	ranks = torcoll_comm_size(world);
 	if (!strcmp(argv[1], "good"))
 		return good();
 	for (uint32_t i = 0; i < ARRAY_SIZE(ends); i++)

@@ -43,6 +43,8 @@ conforms()
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 2x2 "${patient[@]}"
+# for a process of another user's
+chmod a+rw /dev/torcoll
 
 out=$(ends good 2>&1)
 diag <<<"$out"
@@ -53,6 +55,7 @@ while read -r name; do
 	[[ $name == killed ]] || check "team__$name" ends "$name"
 done < <(names "}, ends")
 check team__killed killed
+check team__batches torcollctl netns run --ppn 1,2,3,1 batch
 check conformance__2_per_node conforms 2 6
 check conformance__1_to_3_per_node conforms 1,2,3,1 8
 

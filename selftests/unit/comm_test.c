@@ -198,7 +198,7 @@ static void tor_comm_refuse__the_rank_that_left(void **state)
 static struct tor_comm side[4];
 static struct tor_op op_of_2;
 
-const struct tor_op *tor_env_comm_op(struct tor_comm *c, u8 role, u32 peer, u32 seq)
+const struct tor_op *tor_env_comm_op(struct tor_comm *c, u32 rank, u8 role, u32 peer, u32 seq)
 {
 	return c == &side[2] && op_of_2.seq ? &op_of_2 : NULL;
 }

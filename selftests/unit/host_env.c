@@ -293,7 +293,7 @@ void tor_env_comm_told(struct tor_comm *comm)
 	(void)comm;
 }
 
-const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u8 role, u32 peer, u32 seq)
+const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 rank, u8 role, u32 peer, u32 seq)
 {
 	(void)comm;
 	(void)seq;

@@ -87,7 +87,7 @@ void tor_env_comm_failed(struct tor_ctx *c, struct tor_comm *comm)
 	container_of(comm, struct rank, comm)->failed = true;
 }
 
-const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u8 role, u32 peer, u32 seq)
+const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 rank, u8 role, u32 peer, u32 seq)
 {
 	return &container_of(comm, struct rank, comm)->slot[seq % DEPTH].op;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Messages between two ranks: pair.c and what the engine does about them. Ranks on a ring, beside a collective, frames
- * that are lost or arrive at once, time in steps.
+ * that are lost or arrive at once, time in steps. And the same among ranks of which two share a node: see team.h.
  */
 #include "host_env.h"
 
@@ -43,6 +43,14 @@ static struct rank {
 	bool failed, told;
 } rank[RANKS];
 
+/* Ranks 1 and 2 share node 1: what nodes have of the comm is in @node. */
+#define NODES		3
+
+static const u32 first[NODES + 1] = { 0, 1, 3, RANKS }, member[RANKS] = { 0, 1, 1, 2 };
+static const struct tor_team_map map = { RANKS, NODES, first };
+static struct rank node[NODES];
+static bool shared;
+
 static struct tor_ctx ctx;
 static u32 delivered, lost;
 static u64 loss;			/* of 1000 frames */
@@ -70,6 +78,12 @@ void tor_env_comm_failed(struct tor_ctx *c, struct tor_comm *comm)
 	container_of(comm, struct rank, comm)->failed = true;
 }
 
+/* By what node @i has, that is where frames leave and arrive. */
+static struct rank *at_node(u32 i)
+{
+	return shared ? &node[i] : &rank[i];
+}
+
 static struct series *series_of(struct rank *r, u8 role, u32 peer)
 {
 	if (!role)
@@ -77,9 +91,10 @@ static struct series *series_of(struct rank *r, u8 role, u32 peer)
 	return role == TORCOLL_CHANNEL_SEND ? &r->to[peer] : &r->from[peer];
 }
 
-const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u8 role, u32 peer, u32 seq)
+const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 own, u8 role, u32 peer, u32 seq)
 {
-	struct series *s = series_of(container_of(comm, struct rank, comm), role, peer);
+	struct rank *r = shared ? &rank[own] : container_of(comm, struct rank, comm);
+	struct series *s = series_of(r, role, peer);
 
 	return s->made ? &s->slot[seq % DEPTH].op : NULL;
 }
@@ -117,19 +132,42 @@ static void recycle_lane(struct rank *r, struct slot *slot, struct lane *lane)
 	}
 }
 
+/* Node @i has failed: so do its ranks, and others hear of it. */
+static void leave_node(u32 i)
+{
+	struct rank *n = at_node(i);
+	u32 k;
+
+	if (!n->failed || n->told)
+		return;
+	n->told = true;
+	for (k = 0; shared && k < RANKS; k++)
+		if (member[k] == i)
+			tor_comm_inherit(&ctx, &rank[k].comm, &n->comm, n->comm.error,
+					 n->comm.error_rank);
+	for (k = 0; k < n->comm.ranks; k++)
+		tor_comm_send_abort(&ctx, &n->comm, k);
+}
+
 /* What has to be done without a channel's lock. */
-static void leave(struct rank *r)
+static void leave_all(void)
 {
 	u32 i;
 
-	if (r->failed && !r->told) {
-		r->told = true;
-		each_lane(r, abort_lane);
-		for (i = 0; i < RANKS; i++)
-			tor_comm_send_abort(&ctx, &r->comm, i);
-	}
-	if (!r->failed)
-		each_lane(r, recycle_lane);
+	for (i = 0; shared && i < RANKS; i++)
+		if (rank[i].failed)
+			tor_comm_fail_nodes(&ctx, rank[i].comm.nodes, &rank[i].comm);
+	for (i = 0; i < (shared ? NODES : RANKS); i++)
+		leave_node(i);
+	for (i = 0; i < RANKS; i++)
+		each_lane(&rank[i], rank[i].failed ? abort_lane : recycle_lane);
+}
+
+static u16 pair_of(u32 own, u8 role, u32 peer)
+{
+	u32 here = tor_team_seat(&map, own), there = tor_team_seat(&map, peer);
+
+	return role == TORCOLL_CHANNEL_SEND ? tor_team_pair(here, there) : tor_team_pair(there, here);
 }
 
 static void begin_series(struct rank *r, u8 role, u32 peer)
@@ -146,6 +184,7 @@ static void begin_series(struct rank *r, u8 role, u32 peer)
 		slot->op.comm = &r->comm;
 		slot->op.role = role;
 		slot->op.peer = peer;
+		slot->op.pair = shared ? pair_of(r->comm.rank, role, peer) : 0;
 		slot->data.data = calloc(1, BYTES);
 		slot->temp.data = calloc(8, BYTES);
 		slot->data.len = BYTES;
@@ -168,8 +207,22 @@ static struct tor_chan *chan_of(struct rank *r, u32 from, u32 op, u32 channel)
 	return s->made ? &s->slot[op % DEPTH].lane[is_role ? 0 : channel].chan : NULL;
 }
 
-static void take_ack(struct rank *r, u32 from, const struct tor_ack *ack)
+/* Who it is about: a rank of node @to, and *@from, one of the node that it came from. */
+static struct rank *whose(u32 to, u32 *from, u32 channel, u32 round)
 {
+	u32 seat;
+
+	if (!shared)
+		return &rank[to];
+	assert_true(tor_channel_is_role(channel));
+	assert_true(tor_team_find_pair(&map, to, *from, round, channel == TORCOLL_CHANNEL_RECV,
+				       &seat, from));
+	return &rank[tor_team_rank_in(&map, to, seat)];
+}
+
+static void take_ack(u32 to, u32 from, const struct tor_ack *ack)
+{
+	struct rank *r = whose(to, &from, ack->channel, ack->round);
 	struct tor_chan *chan = chan_of(r, from, ack->op, ack->channel);
 
 	if (chan)
@@ -178,17 +231,23 @@ static void take_ack(struct rank *r, u32 from, const struct tor_ack *ack)
 		tor_pair_absent(&ctx, &r->comm, from, ack);
 }
 
-static void take_data(struct rank *r, const struct tor_hdr *h, const struct tor_bytes *payload)
+static void take_data(const struct tor_hdr *h, const struct tor_bytes *payload)
 {
-	struct tor_chan *chan = chan_of(r, h->src, h->op, h->channel);
+	struct rank *n = at_node(h->dst), *r;
+	struct tor_chan *chan;
+	u32 from = h->src;
 
-	if (tor_comm_failed(&r->comm)) {
-		tor_comm_send_abort(&ctx, &r->comm, h->src);
-	} else if (chan) {
-		tor_chan_data(&ctx, chan, h->src, h, payload, 1);
+	if (tor_comm_failed(&n->comm)) {
+		tor_comm_send_abort(&ctx, &n->comm, from);
+		return;
+	}
+	r = whose(h->dst, &from, h->channel, h->round);
+	chan = chan_of(r, from, h->op, h->channel);
+	if (chan) {
+		tor_chan_data(&ctx, chan, from, h, payload, 1);
 	} else {
-		r->refused[h->src] = true;
-		tor_pair_refuse(&ctx, &r->comm, h->src, h);
+		r->refused[from] = true;
+		tor_pair_refuse(&ctx, &r->comm, from, h);
 	}
 }
 
@@ -197,29 +256,27 @@ static void deliver(const struct host_frame *f)
 	enum tor_counter why;
 	struct tor_bytes payload;
 	struct tor_ack ack;
-	struct rank *r;
 	struct tor_hdr h;
 	u32 i;
 
 	assert_int_equal(tor_wire_parse(f->bytes, f->len, f->len, &h, &why), 0);
-	/* what goes to oneself takes no cable */
+	/* what stays on a node takes no cable */
 	assert_int_not_equal(h.src, h.dst);
 	if (host_rand(&luck) % 1000 < loss) {
 		lost++;
 		return;
 	}
-	r = &rank[h.dst];
 	for (i = 0; i < h.acks; i++) {
 		tor_wire_ack(f->bytes, i, &ack);
-		take_ack(r, h.src, &ack);
+		take_ack(h.dst, h.src, &ack);
 	}
 	payload.p = f->bytes + tor_wire_header_bytes(&h);
 	payload.len = h.length;
 	if (h.type == TORCOLL_FRAME_DATA)
-		take_data(r, &h, &payload);
+		take_data(&h, &payload);
 	else if (h.type == TORCOLL_FRAME_ABORT)
-		tor_comm_abort_rx(&ctx, &r->comm, h.src, payload.p, payload.len);
-	leave(r);
+		tor_comm_abort_rx(&ctx, &at_node(h.dst)->comm, h.src, payload.p, payload.len);
+	leave_all();
 }
 
 static void settle(void)
@@ -247,10 +304,9 @@ static void pass(u64 ns)
 	u32 i;
 
 	for (; ctx.now < end; ctx.now += STEP) {
-		for (i = 0; i < RANKS; i++) {
+		for (i = 0; i < RANKS; i++)
 			each_lane(&rank[i], run_timer);
-			leave(&rank[i]);
-		}
+		leave_all();
 		settle();
 	}
 }
@@ -281,7 +337,8 @@ static void start(struct rank *r, struct slot *slot, u32 seq, const struct tor_p
 
 static void meet(struct rank *r, struct slot *slot, u32 seq)
 {
-	struct series *other = series_of(r, tor_role_opposite(slot->op.role), slot->op.peer);
+	struct series *other = series_of(&rank[slot->op.peer], tor_role_opposite(slot->op.role),
+					 r->comm.rank);
 	u32 pieces = 1;
 
 	if (!other->made)
@@ -296,7 +353,8 @@ static struct slot *call(u32 i, u8 role, u32 peer, u64 count, u32 type)
 	struct rank *r = &rank[i];
 	struct series *series = series_of(r, role, peer);
 	struct tor_plan_req req = {
-		.torus = &r->node.torus,
+		.torus = &r->comm.node->torus,
+		.members = r->comm.member,
 		.ranks = RANKS,
 		.collective = role == TORCOLL_CHANNEL_SEND ? TORCOLL_SEND :
 			      role ? TORCOLL_RECV : TORCOLL_ALLREDUCE,
@@ -317,9 +375,9 @@ static struct slot *call(u32 i, u8 role, u32 peer, u64 count, u32 type)
 	for (k = 0; role == TORCOLL_CHANNEL_SEND && k < count * tor_type_size(type); k++)
 		slot->data.data[k] = byte(i, peer, seq, k);
 	start(r, slot, seq, &req, type);
-	if (role && peer == i)
+	if (tor_op_stays(&slot->op))
 		meet(r, slot, seq);
-	leave(r);
+	leave_all();
 	settle();
 	return slot;
 }
@@ -336,15 +394,10 @@ static void assert_received(const struct slot *slot, u32 from, u32 to, u32 seq, 
 
 /* --- fixture --- */
 
-static void begin_rank(u32 i, const struct tor_torus *t)
+static void begin_comm(struct rank *r, u32 ranks, u32 i)
 {
-	struct rank *r = &rank[i];
-
-	tor_node_init(&r->node, t, 1, i);
-	r->node.checksum_payload = true;
-	r->comm.node = &r->node;
 	r->comm.tag = 9;
-	r->comm.ranks = RANKS;
+	r->comm.ranks = ranks;
 	r->comm.rank = i;
 	r->comm.unit = UNIT;
 	r->comm.depth = DEPTH;
@@ -353,7 +406,34 @@ static void begin_rank(u32 i, const struct tor_torus *t)
 	r->comm.seen = r->seen;
 	r->comm.path = r->path;
 	r->comm.error_rank = TOR_NO_RANK;
-	begin_series(r, 0, TOR_NO_RANK);
+}
+
+static void begin_node(struct rank *r, const struct tor_torus *t, u32 i)
+{
+	tor_node_init(&r->node, t, 1, i);
+	r->node.checksum_payload = true;
+	r->comm.node = &r->node;
+}
+
+static void begin_shared(const struct tor_torus *t)
+{
+	u32 i;
+
+	for (i = 0; i < NODES; i++) {
+		begin_node(&node[i], t, i);
+		begin_comm(&node[i], NODES, i);
+		node[i].comm.team = &map;
+		node[i].comm.speaker = first[i];
+	}
+	for (i = 0; i < RANKS; i++) {
+		begin_comm(&rank[i], RANKS, i);
+		rank[i].comm.nodes = &node[member[i]].comm;
+		rank[i].comm.node = &node[member[i]].node;
+		rank[i].comm.member = member;
+		rank[i].comm.channels = 0;
+		rank[i].comm.epoch = NULL;
+		rank[i].comm.path = NULL;
+	}
 }
 
 static int setup(void **state)
@@ -364,6 +444,7 @@ static int setup(void **state)
 
 	host_reset();
 	memset(rank, 0, sizeof(rank));
+	memset(node, 0, sizeof(node));
 	delivered = 0;
 	loss = 0;
 	lost = 0;
@@ -371,8 +452,13 @@ static int setup(void **state)
 	deadline = 0;
 	ctx.now = NSEC_PER_SEC;
 	tor_torus_init(&t, 1, side, 1);
-	for (i = 0; i < RANKS; i++)
-		begin_rank(i, &t);
+	if (shared)
+		begin_shared(&t);
+	for (i = 0; !shared && i < RANKS; i++) {
+		begin_node(&rank[i], &t, i);
+		begin_comm(&rank[i], RANKS, i);
+		begin_series(&rank[i], 0, TOR_NO_RANK);
+	}
 	return 0;
 }
 
@@ -389,10 +475,10 @@ static int teardown(void **state)
 {
 	u32 i;
 
-	for (i = 0; i < RANKS; i++) {
+	for (i = 0; i < RANKS; i++)
 		each_lane(&rank[i], end_lane);
-		tor_node_destroy(&rank[i].node);
-	}
+	for (i = 0; i < (shared ? NODES : RANKS); i++)
+		tor_node_destroy(&at_node(i)->node);
 	host_check_idle();
 	host_forget_sent();
 	return 0;
@@ -453,7 +539,7 @@ static void at_random(u64 seed, u64 frames_lost)
 	luck = seed + 1000;
 	while (!all_called()) {
 		call_any(&seed);
-		if (++turns % 64 == 0)
+		if (++turns % 64 == 0 && !shared)
 			for (i = 0; i < RANKS; i++)
 				if (!rank[i].calls.slot[rank[i].calls.next % DEPTH].busy)
 					call(i, 0, TOR_NO_RANK, 50, TORCOLL_I32);
@@ -464,7 +550,7 @@ static void at_random(u64 seed, u64 frames_lost)
 	for (i = 0, k = 0; i < RANKS; i++)
 		k = max(k, rank[i].calls.next);
 	for (i = 0; i < RANKS; i++)
-		while (rank[i].calls.next < k) {
+		while (!shared && rank[i].calls.next < k) {
 			pass(STEP);
 			if (!rank[i].calls.slot[rank[i].calls.next % DEPTH].busy)
 				call(i, 0, TOR_NO_RANK, 50, TORCOLL_I32);
@@ -546,10 +632,10 @@ static void assert_disagreed(u32 from, u32 to, u64 sent, u64 received)
 	u32 i, k;
 
 	for (i = 0; i < RANKS; i++) {
-		const struct tor_comm *comm = &rank[i].comm;
+		const struct tor_comm *comm = tor_comm_carrier(&rank[i].comm);
 
 		assert_true(rank[i].failed);
-		assert_int_equal(comm->error, -EPROTO);
+		assert_int_equal(rank[i].comm.error, -EPROTO);
 		assert_int_equal(comm->error_op, 1);
 		assert_int_equal(atomic_read(&comm->explained), TOR_EXPLAINED);
 		k = comm->call[1].collective == TORCOLL_SEND;
@@ -589,33 +675,76 @@ static void pair__disagrees(void **state)
 	}
 }
 
-/* The one that has not called is named, whichever end that is, and also where it has never heard of the other. */
+/*
+ * The one that has not called is named, whichever end that is, and also where it has never heard of the other; to others, the one
+ * that did not wait.
+ */
 static void pair__late(void **state)
 {
 	static const u8 role[] = { TORCOLL_CHANNEL_SEND, TORCOLL_CHANNEL_RECV };
 	u32 k, peer, i;
 
 	for (k = 0; k < 2; k++) {
-		for (peer = 0; peer < 4; peer += 3) {
+		for (peer = 0; peer < RANKS; peer++) {
 			setup(NULL);
 			deadline = ctx.now + NSEC_PER_SEC;
-			call(0, role[k], peer, 1000, TORCOLL_U8);
+			call(1, role[k], peer, 1000, TORCOLL_U8);
 			pass(NSEC_PER_SEC - 2 * STEP);
-			assert_false(rank[0].failed);
+			assert_false(rank[1].failed);
 			pass(TOR_LATE_WAIT + 4 * STEP);
-			assert_int_equal(rank[0].comm.error, -ETIMEDOUT);
-			assert_int_equal(rank[0].comm.error_rank, peer);
-			for (i = 1; i < RANKS; i++)
+			assert_int_equal(rank[1].comm.error, -ETIMEDOUT);
+			assert_int_equal(rank[1].comm.error_rank, peer);
+			for (i = 0; i < RANKS; i++) {
+				if (i == 1)
+					continue;
 				assert_int_equal(rank[i].comm.error, -ECONNABORTED);
+				assert_int_equal(rank[i].comm.error_rank, 1);
+			}
 			teardown(NULL);
 		}
 	}
 }
 
+/* What is not received holds up neither the other rank of the receiver's node, nor that of the sender's. */
+static void pair__shares_nodes(void **state)
+{
+	struct slot *waits, *sent;
+	u32 k;
+
+	waits = call(0, TORCOLL_CHANNEL_SEND, 1, 100 * UNIT, TORCOLL_U8);
+	for (k = 1; k <= 3 * DEPTH; k++) {
+		sent = call(0, TORCOLL_CHANNEL_SEND, 2, 1000, TORCOLL_U8);
+		assert_received(call(2, TORCOLL_CHANNEL_RECV, 0, 1000, TORCOLL_U8), 0, 2, k, 1000);
+		assert_true(sent->done);
+	}
+	assert_false(waits->done);
+	assert_received(call(1, TORCOLL_CHANNEL_RECV, 0, 100 * UNIT, TORCOLL_U8), 0, 1, 1, 100 * UNIT);
+	pass(STEP);
+	assert_true(waits->done);
+}
+
+/* Between the two of a node, whoever comes second: no frame leaves. */
+static void tor_chan_meet__of_a_node(void **state)
+{
+	struct slot *a, *b;
+
+	a = call(1, TORCOLL_CHANNEL_SEND, 2, BYTES - 1, TORCOLL_U8);
+	assert_false(a->done);
+	b = call(2, TORCOLL_CHANNEL_RECV, 1, BYTES - 1, TORCOLL_U8);
+	assert_true(a->done);
+	assert_received(b, 1, 2, 1, BYTES - 1);
+	b = call(1, TORCOLL_CHANNEL_RECV, 2, 7, TORCOLL_U8);
+	assert_false(b->done);
+	a = call(2, TORCOLL_CHANNEL_SEND, 1, 7, TORCOLL_U8);
+	assert_true(a->done);
+	assert_received(b, 2, 1, 1, 7);
+	assert_int_equal(host.nsent, 0);
+}
+
 static void tor_plan_message__refuses(void **state)
 {
 	struct tor_plan_req req = {
-		.torus = &rank[0].node.torus, .ranks = RANKS, .collective = TORCOLL_SEND, .count = 1,
+		.torus = &at_node(0)->node.torus, .ranks = RANKS, .collective = TORCOLL_SEND, .count = 1,
 	};
 	const char *why;
 	struct tor_plan p;
@@ -634,6 +763,31 @@ static void tor_plan_message__refuses(void **state)
 	assert_int_equal(tor_plan_message(&p, &req, 0, &why), -EINVAL);
 }
 
+static int setup_shared(void **state)
+{
+	shared = true;
+	return setup(state);
+}
+
+/* The tests that set up by themselves. */
+static int share(void **state)
+{
+	shared = true;
+	return 0;
+}
+
+static int unshare(void **state)
+{
+	shared = false;
+	return 0;
+}
+
+static int teardown_shared(void **state)
+{
+	teardown(state);
+	return unshare(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -645,7 +799,15 @@ int main(void)
 		cmocka_unit_test(pair__disagrees),
 		cmocka_unit_test(pair__late),
 		cmocka_unit_test_setup_teardown(tor_plan_message__refuses, setup, teardown),
+	}, of_teams[] = {
+		cmocka_unit_test_setup_teardown(pair__any_order, share, unshare),
+		cmocka_unit_test_setup_teardown(pair__any_order_with_loss, share, unshare),
+		cmocka_unit_test_setup_teardown(pair__disagrees, share, unshare),
+		cmocka_unit_test_setup_teardown(pair__late, share, unshare),
+		cmocka_unit_test_setup_teardown(pair__shares_nodes, setup_shared, teardown_shared),
+		cmocka_unit_test_setup_teardown(tor_chan_meet__of_a_node, setup_shared, teardown_shared),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL) ||
+	       cmocka_run_group_tests(of_teams, NULL, NULL);
 }

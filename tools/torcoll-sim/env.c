@@ -184,7 +184,7 @@ void tor_env_comm_told(struct tor_comm *comm)
 		container_of(comm, struct sim_rank, core)->told = true;
 }
 
-const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u8 role, u32 peer, u32 seq)
+const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 rank, u8 role, u32 peer, u32 seq)
 {
 	return &sim_slot(container_of(comm, struct sim_rank, core), seq)->core;
 }

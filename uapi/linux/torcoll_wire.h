@@ -34,7 +34,10 @@ enum torcoll_frame_type {
 #define TORCOLL_FLAG_WHOLE	0x08	/* data: all of the transfer; its ack may wait for company */
 #define TORCOLL_FLAG_REPLY	0x10	/* echo: the answer */
 
-/* Channels of messages between two ranks, by what the message is to the node that the frame is from. */
+/*
+ * Channels of messages between two ranks, by what the message is to the node that the frame is from. The round says which ranks of
+ * the two nodes: 256 * sender + receiver, each counted among those of its node.
+ */
 #define TORCOLL_CHANNEL_SEND	0xfe
 #define TORCOLL_CHANNEL_RECV	0xff
 
