@@ -9,6 +9,7 @@
 
 #include "group.h"
 #include "op.h"
+#include "order.h"
 #include "reroute.h"
 #include "session.h"
 #include "tables.h"
@@ -83,7 +84,7 @@ int tor_group_sort_members(const struct tor_fabric *fabric, const u32 *member, u
 			return -EINVAL;
 		}
 	}
-	tor_comm_sort(order, member, ranks);
+	tor_order_sort(order, member, ranks);
 	for (i = 1; i < ranks; i++) {
 		if (member[order[i]] == member[order[i - 1]]) {
 			*why = "ranks of one node must follow one another in the list of members";

@@ -24,35 +24,6 @@ u32 tor_comm_rank(const struct tor_comm *comm, u32 node)
 	return TOR_NO_RANK;
 }
 
-/* Heapsort's: @order[@top] sinks to its place among the first @n. */
-static void sink(u32 *order, const u32 *member, u32 top, u32 n)
-{
-	u32 rank = order[top], child;
-
-	for (; (child = 2 * top + 1) < n; top = child) {
-		if (child + 1 < n && member[order[child + 1]] > member[order[child]])
-			child++;
-		if (member[order[child]] <= member[rank])
-			break;
-		order[top] = order[child];
-	}
-	order[top] = rank;
-}
-
-void tor_comm_sort(u32 *order, const u32 *member, u32 ranks)
-{
-	u32 i;
-
-	for (i = 0; i < ranks; i++)
-		order[i] = i;
-	for (i = ranks / 2; i--; )
-		sink(order, member, i, ranks);
-	for (i = ranks; i-- > 1; ) {
-		swap(order[0], order[i]);
-		sink(order, member, 0, i);
-	}
-}
-
 bool tor_comm_admit(struct tor_comm *comm, const struct tor_hdr *h, u32 *rank,
 		    enum tor_counter *why)
 {

@@ -276,9 +276,6 @@ static inline bool tor_comm_knows(const struct tor_comm *comm, u32 i)
 	return comm->known & BIT(i) || atomic_read_acquire(&comm->explained) == TOR_EXPLAINED;
 }
 
-/* Fill @order with the ranks 0 to @ranks - 1, sorted by node. */
-void tor_comm_sort(u32 *order, const u32 *member, u32 ranks);
-
 /**
  * tor_comm_admit - is a frame from a member, in its present incarnation?
  * @comm: named by the frame's tag

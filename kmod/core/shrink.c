@@ -5,6 +5,7 @@
 #include "shrink.h"
 
 #include "join.h"
+#include "order.h"
 
 #define PAIRS_MAX	(TOR_JOIN_EPOCHS / 2)	/* nodes and epochs in one READY */
 
@@ -136,7 +137,7 @@ static void choose(struct tor_shrink *s, u64 now)
 		if (s->of[rank].unit)
 			s->unit = min(s->unit, s->of[rank].unit);
 	}
-	tor_comm_sort(s->order, s->member, s->ranks);
+	tor_order_sort(s->order, s->member, s->ranks);
 	s->tag = tor_join_tag(s->node, s->from->lineage, s->ranks, &s->generation);
 }
 
@@ -314,7 +315,7 @@ static bool check_list(struct tor_shrink *s)
 {
 	u32 i;
 
-	tor_comm_sort(s->order, s->member, s->ranks);
+	tor_order_sort(s->order, s->member, s->ranks);
 	s->rank = TOR_NO_RANK;
 	for (i = 0; i < s->ranks; i++) {
 		u32 node = s->member[s->order[i]];

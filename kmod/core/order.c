@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Ranks in the order of their nodes. See order.h.
+ */
+#include "order.h"
+
+/* Heapsort's: @order[@top] sinks to its place among the first @n. */
+static void sink(u32 *order, const u32 *member, u32 top, u32 n)
+{
+	u32 rank = order[top], child;
+
+	for (; (child = 2 * top + 1) < n; top = child) {
+		if (child + 1 < n && member[order[child + 1]] > member[order[child]])
+			child++;
+		if (member[order[child]] <= member[rank])
+			break;
+		order[top] = order[child];
+	}
+	order[top] = rank;
+}
+
+void tor_order_sort(u32 *order, const u32 *member, u32 ranks)
+{
+	u32 i;
+
+	for (i = 0; i < ranks; i++)
+		order[i] = i;
+	for (i = ranks / 2; i--; )
+		sink(order, member, i, ranks);
+	for (i = ranks; i-- > 1; ) {
+		swap(order[0], order[i]);
+		sink(order, member, 0, i);
+	}
+}
