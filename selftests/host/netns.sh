@@ -164,6 +164,8 @@ is run__only "$("$ctl" netns run --only 2 echo a)" "[2] a"
 is run__fewer_ranks "$("$ctl" netns run -n 2 echo a | sort | tr '\n' ' ')" "[0] a [1] a "
 # shellcheck disable=SC2016 # each rank's own
 is run__ranks_per_node "$("$ctl" netns run --no-prefix --ppn 1,2 --only 4 sh -c 'echo $TORCOLL_SIZE $TORCOLL_MEMBERS')" "6 0,1,1,2,3,3"
+# shellcheck disable=SC2016
+is run__ranks_by_node "$("$ctl" netns run --no-prefix --by-node --ppn 1,3 --only 4 sh -c 'echo $TORCOLL_SIZE $TORCOLL_MEMBERS')" "8 0,1,2,3,1,3,1,3"
 fails run__no_ranks_on_a_node 1 'each 1 to 64' "$ctl" netns run --ppn 2,0 true
 fails run__no_number_of_ranks 1 'each 1 to 64' "$ctl" netns run --ppn 2, true
 is run__last_line_without_end "$("$ctl" netns run -n 1 printf a)" "[0] a"

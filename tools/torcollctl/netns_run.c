@@ -45,7 +45,7 @@ struct rank {
 /**
  * struct run - ranks and what becomes of them
  * @ranks: number, @node: of each; @nodes: number of these, 0: all
- * @ppn: ranks of each node in turn, "1,2,3"; NULL: one
+ * @ppn: ranks of each node in turn, "1,2,3"; NULL: one; @by_node: placed in turns
  * @only: show this rank's output only, or RANK_ALL
  * @alive: how many have not ended
  * @signal: that was received, or 0; @kill_at: when TERM was not enough, ms
@@ -55,6 +55,7 @@ struct run {
 	const char *secret;
 	uint32_t nodes;
 	const char *ppn;
+	bool by_node;
 	uint32_t ranks;
 	uint32_t *node;
 	uint32_t only;
@@ -90,6 +91,10 @@ static int parse_one(struct args *a, struct run *run)
 	if (!strcmp(word, "--ppn")) {
 		run->ppn = arg_need(a, "--ppn");
 		return run->ppn ? 0 : CTL_USAGE;
+	}
+	if (!strcmp(word, "--by-node")) {
+		run->by_node = true;
+		return 0;
 	}
 	if (!strcmp(word, "--only"))
 		return arg_u32(a, "--only", &run->only);
@@ -139,25 +144,50 @@ static uint32_t next_ppn(const char *list, const char **at)
 	return n;
 }
 
-/* Each node as often as it has ranks. */
-static int multiply_nodes(struct run *run, const uint32_t *node)
+/* A rank on each node in turn, as long as it has any left. */
+static void place_by_node(struct run *run, const uint32_t *node, const uint32_t *ppn)
 {
+	uint32_t i, turn;
+
+	for (turn = 0; turn < PPN_MAX; turn++)
+		for (i = 0; i < run->nodes; i++)
+			if (turn < ppn[i])
+				run->node[run->ranks++] = node[i];
+}
+
+/* All ranks of a node, then of the next. */
+static void place_in_a_row(struct run *run, const uint32_t *node, const uint32_t *ppn)
+{
+	uint32_t i, turn;
+
+	for (i = 0; i < run->nodes; i++)
+		for (turn = 0; turn < ppn[i]; turn++)
+			run->node[run->ranks++] = node[i];
+}
+
+/* Each node as often as it has ranks. */
+static int place_ranks(struct run *run, const uint32_t *node)
+{
+	uint32_t *ppn = calloc(run->nodes, sizeof(*ppn)), i;
 	const char *at = run->ppn ? run->ppn : "1";
 	const char *list = at;
-	uint32_t i, n;
+	int err = 0;
 
 	run->node = calloc(run->nodes, PPN_MAX * sizeof(*run->node));
-	if (!run->node)
-		return usage_error("out of memory");
-	for (i = 0; i < run->nodes; i++) {
-		n = next_ppn(list, &at);
-		if (!n)
-			return usage_error("--ppn %s: ranks per node, each 1 to %u, as 2 or 1,2,3",
-					   list, PPN_MAX);
-		while (n--)
-			run->node[run->ranks++] = node[i];
+	if (!ppn || !run->node)
+		err = usage_error("out of memory");
+	for (i = 0; !err && i < run->nodes; i++) {
+		ppn[i] = next_ppn(list, &at);
+		if (!ppn[i])
+			err = usage_error("--ppn %s: ranks per node, each 1 to %u, as 2 or 1,2,3",
+					  list, PPN_MAX);
 	}
-	return 0;
+	if (!err && run->by_node)
+		place_by_node(run, node, ppn);
+	else if (!err)
+		place_in_a_row(run, node, ppn);
+	free(ppn);
+	return err;
 }
 
 static int find_nodes(struct run *run)
@@ -173,7 +203,7 @@ static int find_nodes(struct run *run)
 	}
 	if (!run->nodes)
 		run->nodes = n;
-	err = multiply_nodes(run, node);
+	err = place_ranks(run, node);
 	free(node);
 	if (err)
 		return err;
