@@ -73,33 +73,11 @@ void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join)
 	done(container_of(join, struct tor_group, join));
 }
 
-int tor_group_sort_members(const struct tor_fabric *fabric, const u32 *member, u32 ranks,
-			   u32 *order, const char **why)
-{
-	u32 i;
-
-	for (i = 0; i < ranks; i++) {
-		if (member[i] >= fabric->node.torus.nodes) {
-			*why = "a member is no node of the fabric";
-			return -EINVAL;
-		}
-	}
-	tor_order_sort(order, member, ranks);
-	for (i = 1; i < ranks; i++) {
-		if (member[order[i]] == member[order[i - 1]]) {
-			*why = "ranks of one node must follow one another in the list of members";
-			return -EOPNOTSUPP;
-		}
-	}
-	return 0;
-}
-
-/* The list of members must be nodes, each once, the caller's own at its rank. */
+/* The caller must be a member, at its rank. The members are nodes, each once. */
 static int check_members(struct tor_group *group, struct tor_group_config *cfg, const char **why)
 {
 	const struct tor_node *node = &group->fabric->node;
 	struct tor_comm *comm = &group->comm;
-	int err;
 
 	if (!cfg->member && cfg->ranks && cfg->ranks != node->torus.nodes) {
 		*why = "the number of ranks is not that of the fabric's nodes: give a list of members";
@@ -113,10 +91,7 @@ static int check_members(struct tor_group *group, struct tor_group_config *cfg, 
 		group->order = kvmalloc_array(comm->ranks, sizeof(u32), GFP_KERNEL_ACCOUNT);
 		if (!group->order)
 			return -ENOMEM;
-		err = tor_group_sort_members(group->fabric, group->member, comm->ranks,
-					     group->order, why);
-		if (err)
-			return err;
+		tor_order_sort(group->order, group->member, comm->ranks);
 		comm->member = group->member;
 		comm->order = group->order;
 	}
@@ -303,25 +278,43 @@ static struct tor_group *create_alone(struct tor_fabric *fabric, struct tor_grou
 	return ERR_PTR(err);
 }
 
-/* Is any node named twice in a row? */
-static bool shares_nodes(const struct tor_group_config *cfg)
+/* Members must be nodes. @shared: any of them is named twice. */
+static int look_at_members(const struct tor_fabric *fabric, const struct tor_group_config *cfg,
+			   bool *shared, const char **why)
 {
-	u32 i;
+	u32 i, nodes = fabric->node.torus.nodes;
+	unsigned long *seen;
 
-	for (i = 1; cfg->member && i < cfg->ranks; i++)
-		if (cfg->member[i] == cfg->member[i - 1])
-			return true;
-	return false;
+	*shared = false;
+	if (!cfg->member)
+		return 0;
+	seen = kvcalloc(BITS_TO_LONGS(nodes), sizeof(*seen), GFP_KERNEL_ACCOUNT);
+	if (!seen)
+		return -ENOMEM;
+	for (i = 0; i < cfg->ranks && cfg->member[i] < nodes; i++)
+		*shared |= __test_and_set_bit(cfg->member[i], seen);
+	kvfree(seen);
+	if (i == cfg->ranks)
+		return 0;
+	*why = "a member is no node of the fabric";
+	return -EINVAL;
 }
 
 struct tor_group *tor_group_create(struct tor_fabric *fabric, struct tor_group_config *cfg,
 				   u32 *missing, const char **why)
 {
 	struct tor_group *group;
+	bool shared;
+	int err;
 
 	*missing = TOR_NO_RANK;
-	group = shares_nodes(cfg) ? tor_team_join(fabric, cfg, missing, why) :
-				    create_alone(fabric, cfg, missing, why);
+	err = look_at_members(fabric, cfg, &shared, why);
+	if (err)
+		group = ERR_PTR(err);
+	else if (shared)
+		group = tor_team_join(fabric, cfg, missing, why);
+	else
+		group = create_alone(fabric, cfg, missing, why);
 	if (IS_ERR(group))
 		atomic_dec(&fabric->users);
 	return group;

@@ -264,11 +264,7 @@ void tor_group_cancel(struct tor_group *group, int error);
 /* What an error of a join means, or NULL. */
 const char *tor_join_sentence(int err);
 
-/* Check that members are nodes, each once, and sort them: see tor_order_sort(). Return: 0, -EINVAL, -EOPNOTSUPP with @why. */
-int tor_group_sort_members(const struct tor_fabric *fabric, const u32 *member, u32 ranks,
-			   u32 *order, const char **why);
-
-/* ... and then with it, for comm.ranks ranks. Return: 0, -EDQUOT or -ENOMEM. */
+/* Memory that a group needs for comm.ranks ranks. Return: 0, -EDQUOT or -ENOMEM. */
 int tor_group_alloc(struct tor_group *group, const char **why);
 
 /* Charge the user of a group with more kernel memory, until the group is freed. Return: 0 or -EDQUOT. */

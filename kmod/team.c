@@ -21,7 +21,7 @@ static u64 team_memory(u32 ranks, u32 seats)
 	const struct tor_team *team;
 	u64 seat = sizeof(*team->seat) + sizeof(*team->came) + sizeof(*team->called);
 
-	return sizeof(*team) + 3ULL * ranks * sizeof(u32) + seats * seat;
+	return sizeof(*team) + (ranks + TOR_TEAM_MAP_WORDS((u64)ranks)) * sizeof(u32) + seats * seat;
 }
 
 static int charge(struct tor_team *team, u64 bytes, const char **why)
@@ -38,7 +38,7 @@ static int charge(struct tor_team *team, u64 bytes, const char **why)
 static void team_free(struct tor_team *team)
 {
 	tor_team_op_free(team);
-	kvfree(team->first);
+	kvfree(team->map_words);
 	kvfree(team->member);
 	kvfree(team->seat);
 	kvfree(team->came);
@@ -59,24 +59,14 @@ static int fold_members(struct tor_team *team, const struct tor_group_config *cf
 {
 	const struct tor_node *node = &team->fabric->node;
 	struct tor_team_map *map = &team->map;
-	u32 *order;
-	int err;
 
 	team->member = kvmalloc_array(cfg->ranks, sizeof(u32), GFP_KERNEL_ACCOUNT);
-	team->first = kvmalloc_array(cfg->ranks + 1, sizeof(u32), GFP_KERNEL_ACCOUNT);
-	order = kvmalloc_array(cfg->ranks, sizeof(u32), GFP_KERNEL_ACCOUNT);
-	if (!team->member || !team->first || !order) {
-		kvfree(order);
+	team->map_words = kvmalloc_array(TOR_TEAM_MAP_WORDS((size_t)cfg->ranks), sizeof(u32),
+					 GFP_KERNEL_ACCOUNT);
+	if (!team->member || !team->map_words)
 		return -ENOMEM;
-	}
 	memcpy(team->member, cfg->member, cfg->ranks * sizeof(u32));
-	map->ranks = cfg->ranks;
-	map->nodes = tor_team_fold(team->member, cfg->ranks, team->first);
-	map->first = team->first;
-	err = tor_group_sort_members(team->fabric, team->member, map->nodes, order, why);
-	kvfree(order);
-	if (err)
-		return err;
+	tor_team_map_make(map, team->member, cfg->ranks, team->map_words);
 	while (team->node < map->nodes && team->member[team->node] != node->self)
 		team->node++;
 	if (team->node == map->nodes) {
@@ -134,9 +124,13 @@ int tor_team_hold(struct tor_team *team, struct tor_group *nodes, const char **w
 /* Is it one of several, on another node? */
 static bool is_one_of_several(const struct tor_team *team, u32 rank)
 {
-	u32 node = tor_team_node(&team->map, rank);
+	const struct tor_team_map *map = &team->map;
+	u32 node;
 
-	return node != team->node && tor_team_seats(&team->map, node) > 1;
+	if (rank >= map->ranks)
+		return false;
+	node = map->node[rank];
+	return node != team->node && tor_team_seats(map, node) > 1;
 }
 
 /* --- coming together; all of it under teams_lock --- */
@@ -179,7 +173,7 @@ static struct tor_team *enter(struct tor_team *own, const char **why)
 	}
 	if (team->map.ranks != own->map.ranks || team->map.nodes != own->map.nodes ||
 	    memcmp(team->member, own->member, own->map.nodes * sizeof(u32)) ||
-	    memcmp(team->first, own->first, own->map.nodes * sizeof(u32))) {
+	    memcmp(team->map.node, own->map.node, own->map.ranks * sizeof(u32))) {
 		if (!team->nodes)
 			close_doors(team, -EPROTO, TOR_NO_RANK);
 		return ERR_PTR(-EPROTO);
@@ -198,8 +192,13 @@ static u32 free_seat(const struct tor_team *team)
 
 static int find_seat(const struct tor_team *team, u32 rank, u32 *seat, const char **why)
 {
-	*seat = rank == TORCOLL_RANK_SELF ? free_seat(team) : rank - tor_team_rank(team, 0);
-	if (rank != TORCOLL_RANK_SELF && *seat >= team->seats) {
+	const struct tor_team_map *map = &team->map;
+
+	if (rank == TORCOLL_RANK_SELF) {
+		*seat = free_seat(team);
+	} else if (rank < map->ranks && map->node[rank] == team->node) {
+		*seat = map->seat[rank];
+	} else {
 		*why = "that rank is not one of this node";
 		return -EINVAL;
 	}

@@ -62,7 +62,7 @@ struct tor_team_op {
  * @list: of those that are not complete
  * @charged: @user is with so much
  * @name, @proof: what tells who belongs here
- * @map: who sits where; @first and @member: its memory, and the nodes
+ * @map: who sits where; @map_words: its memory; @member: the nodes
  * @node: own place among nodes; @seats: ranks there
  * @seat: their groups, NULL: free; @came: it was taken before; @called: the last op that each has called
  * @nodes: their group, NULL until all seats are taken
@@ -82,7 +82,7 @@ struct tor_team {
 	u64 name;
 	u64 proof;
 	struct tor_team_map map;
-	u32 *first;
+	u32 *map_words;
 	u32 *member;
 	u32 node;
 	u32 seats;

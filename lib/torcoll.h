@@ -163,7 +163,7 @@ struct torcoll_comm_config {
 	uint64_t fabric;		/* the fabric's key */
 	const char *name;		/* 1 to TORCOLL_NAME_MAX bytes */
 	const char *secret;		/* at most TORCOLL_NAME_MAX bytes; NULL: none */
-	const uint32_t *members;	/* the node of each rank, as often in a row as it has ranks; NULL: all nodes, in order */
+	const uint32_t *members;	/* the node of each rank, as often as it has ranks; NULL: all nodes, in order */
 	uint32_t size;			/* number of members; 0 with members NULL */
 	uint32_t rank;			/* the caller's, or TORCOLL_RANK_SELF: the one on this node, or any of several */
 	uint32_t depth;			/* ops in flight; 0: the module chooses */

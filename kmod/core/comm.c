@@ -50,7 +50,7 @@ static u32 node_of_user(const struct tor_comm *comm, u32 rank)
 {
 	if (rank >= users_ranks(comm))
 		return ~0U;
-	return tor_comm_node(comm, comm->team ? tor_team_node(comm->team, rank) : rank);
+	return tor_comm_node(comm, comm->team ? comm->team->node[rank] : rank);
 }
 
 /* The own rank, as others know it. */

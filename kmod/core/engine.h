@@ -240,7 +240,7 @@ u32 tor_comm_rank(const struct tor_comm *comm, u32 node);
 /* The rank that users know: of a node with several, the first. */
 static inline u32 tor_comm_first(const struct tor_comm *comm, u32 rank)
 {
-	return comm->team && rank < comm->ranks ? comm->team->first[rank] : rank;
+	return comm->team && rank < comm->ranks ? tor_team_rank_in(comm->team, rank, 0) : rank;
 }
 
 /* Whose frames are those of @comm, and what a rank's node is called there. */

@@ -9,8 +9,10 @@
  * What the nodes call, and in which vector:
  *
  *	most collectives    the same one, by nodes: a node's block is those of its ranks. In the vector of one of its
- *	                    seats, the leader: that of the root where the root has the data, else the first one
- *	scan, exscan        an exscan of the nodes' totals, in a vector of the node's own: what comes before its ranks
+ *	                    seats, the leader: that of the root where the root has the data, else the first one.
+ *	                    Where the blocks of a node are apart there: in a vector of its own, with blocks by nodes
+ *	scan, exscan        an exscan of the nodes' totals, in a vector of the node's own: what comes before its ranks.
+ *	                    Only where ranks of a node follow one another
  *	a reduction whose   an allgather, a gather, or an alltoall of contributions, which every node that needs a
  *	order counts        result then adds up in the order of ranks. Only where there are several nodes
  *	alltoall, halo      an alltoall, between two vectors of the node's own. What stays on the node is moved at once
@@ -27,6 +29,7 @@
 
 enum tor_fold_kind {
 	TOR_FOLD_SHARED,
+	TOR_FOLD_BLOCKS,
 	TOR_FOLD_SCAN,
 	TOR_FOLD_ORDERED,
 	TOR_FOLD_EXCHANGE,
@@ -42,7 +45,8 @@ enum tor_fold_kind {
  * @leader: seat whose vector that works in; with @own: none
  * @own: elements of the node's own vector; @input: and of its input
  * @has_own: they are what the nodes' call works in
- * @words: memory for lists of counts, and for how far an alltoall's moves have come
+ * @blocks: elements of the blocks of the node's ranks, where contributions to them are exchanged
+ * @words: memory for lists of counts, and for how far moves have come
  */
 struct tor_fold {
 	const struct tor_team_map *map;
@@ -55,6 +59,7 @@ struct tor_fold {
 	bool has_own;
 	u64 own;
 	u64 input;
+	u64 blocks;
 	u64 *words;
 };
 
@@ -73,8 +78,9 @@ struct tor_move {
 
 /* Where a list of moves stands. Opaque; starts from zero. */
 struct tor_fold_cursor {
-	u32 i, j, k;
-	u64 off;
+	u32 i, j;
+	u32 rank;		/* ... and @off: where its block begins */
+	u64 off, at;
 };
 
 /**

@@ -210,7 +210,7 @@ u64 tor_join_proof(const void *secret, u32 len, u64 name)
 	return tor_env_hash(secret, len, name);
 }
 
-/* The list of members, with how many ranks each node has where these are several. */
+/* The list of members, with how many ranks each node has where these are several, and which. */
 static u64 hash_members(const struct tor_join *join)
 {
 	u64 list = MEMBERS_HASH_KEY ^ join->tuning;
@@ -223,6 +223,11 @@ static u64 hash_members(const struct tor_join *join)
 		if (!join->team)
 			continue;
 		word = cpu_to_be32(tor_team_seats(join->team, rank));
+		list = tor_env_hash(&word, sizeof(word), list);
+	}
+	for (rank = 0; join->team && !join->team->in_order && rank < join->team->ranks; rank++) {
+		__be32 word = cpu_to_be32(join->team->rank[rank]);
+
 		list = tor_env_hash(&word, sizeof(word), list);
 	}
 	return list;

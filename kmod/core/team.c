@@ -4,38 +4,64 @@
  */
 #include "team.h"
 
-u32 tor_team_fold(u32 *member, u32 ranks, u32 *first)
+#include "order.h"
+
+/* The first rank on the node of each rank. @order: scratch */
+static void find_heads(u32 *head, const u32 *member, u32 ranks, u32 *order)
+{
+	u32 i, from, least;
+
+	tor_order_sort(order, member, ranks);
+	for (from = 0; from < ranks; from = i) {
+		least = order[from];
+		for (i = from; i < ranks && member[order[i]] == member[order[from]]; i++)
+			least = min(least, order[i]);
+		for (i = from; i < ranks && member[order[i]] == member[order[from]]; i++)
+			head[order[i]] = least;
+	}
+}
+
+/* Heads become numbers of nodes. Return: how many there are. */
+static u32 number_nodes(u32 *node, u32 *member, u32 ranks)
 {
 	u32 rank, nodes = 0;
 
 	for (rank = 0; rank < ranks; rank++) {
-		if (nodes && member[nodes - 1] == member[rank])
+		if (node[rank] != rank) {
+			node[rank] = node[node[rank]];
 			continue;
-		first[nodes] = rank;
-		member[nodes++] = member[rank];
+		}
+		member[nodes] = member[rank];
+		node[rank] = nodes++;
 	}
-	first[nodes] = ranks;
 	return nodes;
 }
 
-u32 tor_team_node(const struct tor_team_map *map, u32 rank)
+void tor_team_map_make(struct tor_team_map *map, u32 *member, u32 ranks, u32 *words)
 {
-	u32 lo = 0, hi = map->nodes - 1;
+	u32 *node = words, *seat = node + ranks, *list = seat + ranks, *first = list + ranks;
+	u32 i, seats, place = 0, rank;
 
-	while (lo < hi) {
-		u32 mid = lo + (hi - lo) / 2;
-
-		if (rank < map->first[mid + 1])
-			hi = mid;
-		else
-			lo = mid + 1;
+	*map = (struct tor_team_map){
+		.ranks = ranks, .in_order = true,
+		.first = first, .rank = list, .node = node, .seat = seat,
+	};
+	find_heads(node, member, ranks, list);
+	map->nodes = number_nodes(node, member, ranks);
+	memset(first, 0, map->nodes * sizeof(*first));
+	for (rank = 0; rank < ranks; rank++)
+		seat[rank] = first[node[rank]]++;
+	for (i = 0; i < map->nodes; i++) {
+		seats = first[i];
+		first[i] = place;
+		place += seats;
 	}
-	return lo;
-}
-
-u32 tor_team_seat(const struct tor_team_map *map, u32 rank)
-{
-	return rank - map->first[tor_team_node(map, rank)];
+	first[map->nodes] = ranks;
+	for (rank = 0; rank < ranks; rank++) {
+		place = tor_team_place(map, rank);
+		list[place] = rank;
+		map->in_order = map->in_order && place == rank;
+	}
 }
 
 bool tor_team_find_pair(const struct tor_team_map *map, u32 here, u32 there, u16 pair, bool sends,

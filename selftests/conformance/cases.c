@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold.h"
 #include "plan.h"
 
 #include "conformance.h"
@@ -61,11 +60,10 @@ static bool fold(const struct world *w, const struct tor_torus *torus, bool orde
 		 struct tor_plan_req *req)
 {
 	static uint64_t words[TOR_FOLD_WORDS(RANKS_MAX, RANKS_MAX)];
-	const struct tor_team_map map = { w->info.ranks, w->nodes, w->first };
 	struct tor_fold f = {
-		.map = &map,
+		.map = &w->map,
 		.node = w->node,
-		.seats = tor_team_seats(&map, w->node),
+		.seats = tor_team_seats(&w->map, w->node),
 	};
 	const struct tor_plan_req called = *req;
 	const char *why;

@@ -12,6 +12,8 @@
 
 #include <torcoll.h>
 
+#include "fold.h"
+
 #define RANKS_MAX	64
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -74,9 +76,10 @@ uint64_t pair_count(const struct test_case *t, uint32_t from, uint32_t to);
 struct world {
 	struct torcoll_comm_info info;
 	uint64_t collectives, types, redops, algorithms;	/* bits that the module serves */
-	bool shared;		/* several ranks are on one node; then: */
-	uint32_t nodes, node;	/* how many there are, and the own one's place among them */
-	uint32_t member[RANKS_MAX], first[RANKS_MAX + 1];	/* nodes, and their first ranks */
+	bool shared;		/* several ranks are on one node */
+	struct tor_team_map map;
+	uint32_t node;		/* the own one's number there */
+	uint32_t member[RANKS_MAX];	/* nodes, by that */
 };
 
 /* Again when @t has been copied: its op refers to itself. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * conformance SEED CASES [list|all|first]: one process per rank, started by torcollctl netns run, or on hosts of their own.
+ * conformance SEED CASES [WORD...]: one process per rank, started by torcollctl netns run, or on hosts of their own.
  * SEED is any word.
  * list: says what pairs of properties were met. all: at most CASES, until any two properties that can were met together.
- * first: until one fails.
+ * first: until one fails. shuffled: ranks are in another order than they were started in, which depends on SEED.
  *
  * Every rank checks a share of every result, and a checksum tells whether all ranks got the same bytes. Rank 0
  * prints what was covered and, as its last line, "N passed, N failed"; every rank tells what is
@@ -46,32 +46,41 @@ static unsigned char *new_buffer(void)
 	return p;
 }
 
-/* Who sits where. Messages are not served where nodes have several ranks. */
+/* Who sits where. */
 static void find_nodes(void)
 {
-	uint32_t ranks = world.info.ranks, node, last = UINT32_MAX;
+	static uint32_t words[TOR_TEAM_MAP_WORDS(RANKS_MAX)];
+	uint32_t ranks = world.info.ranks;
 
-	for (uint32_t rank = 0; rank < ranks; rank++) {
-		node = torcoll_comm_node(comm, rank);
-		if (node != last) {
-			world.first[world.nodes] = rank;
-			world.member[world.nodes++] = node;
-		}
-		if (rank == world.info.rank)
-			world.node = world.nodes - 1;
-		last = node;
-	}
-	world.first[world.nodes] = ranks;
-	world.shared = world.nodes < ranks;
+	for (uint32_t rank = 0; rank < ranks; rank++)
+		world.member[rank] = torcoll_comm_node(comm, rank);
+	tor_team_map_make(&world.map, world.member, ranks, words);
+	world.node = world.map.node[world.info.rank];
+	world.shared = world.map.nodes < ranks;
 }
 
-static void open_world(void)
+/* The same ranks in another order: of a split by random keys. */
+static void shuffle(uint64_t seed)
+{
+	int32_t key = hash(seed ^ torcoll_comm_rank(comm));
+	struct torcoll_comm *shuffled;
+
+	if (torcoll_comm_split(comm, 0, key, torcoll_deadline(DEADLINE_MS), &shuffled))
+		die("no split by random keys");
+	torcoll_comm_close(comm);
+	comm = shuffled;
+}
+
+static void open_world(uint64_t seed, bool shuffled)
 {
 	struct torcoll_info info = { .size = sizeof(info) };
 
-	if (torcoll_open(&lib) || torcoll_comm_from_env(lib, &comm) ||
-	    torcoll_comm_info(comm, &world.info) || torcoll_info(lib, &info))
+	if (torcoll_open(&lib) || torcoll_comm_from_env(lib, &comm))
 		die("cannot join");
+	if (shuffled)
+		shuffle(seed);
+	if (torcoll_comm_info(comm, &world.info) || torcoll_info(lib, &info))
+		die("cannot ask");
 	world.collectives = info.collectives;
 	world.types = info.types;
 	world.redops = info.redops;
@@ -320,28 +329,40 @@ static bool run_case(const struct test_case *t)
 	return right;
 }
 
-/* Is the last argument this word? */
-static bool wants(int argc, char **argv, const char *word)
+static bool list, all, first, shuffled;
+
+/* Return: whether all arguments behind the second are known. */
+static bool parse_words(char **word)
 {
-	return argc == 4 && !strcmp(argv[3], word);
+	for (; *word; word++) {
+		if (!strcmp(*word, "list"))
+			list = true;
+		else if (!strcmp(*word, "all"))
+			all = true;
+		else if (!strcmp(*word, "first"))
+			first = true;
+		else if (!strcmp(*word, "shuffled"))
+			shuffled = true;
+		else
+			return false;
+	}
+	return true;
 }
 
 int main(int argc, char **argv)
 {
-	bool list = wants(argc, argv, "list"), all = wants(argc, argv, "all");
-	bool first = wants(argc, argv, "first");
-	int n = argc == 3 || list || all || first ? atoi(argv[2]) : 0;
+	int n = argc >= 3 && parse_words(argv + 3) ? atoi(argv[2]) : 0;
 	uint64_t passed = 0, failed = 0, state;
 	struct coverage *coverage;
 	struct test_case t;
 
 	if (n <= 0) {
-		fprintf(stderr, "usage: conformance SEED CASES [list|all|first]\n");
+		fprintf(stderr, "usage: conformance SEED CASES [list] [all] [first] [shuffled]\n");
 		return 2;
 	}
-	open_world();
-	one_host = on_one_host();
 	state = checksum((const unsigned char *)argv[1], strlen(argv[1]));
+	open_world(state, shuffled);
+	one_host = on_one_host();
 	coverage = coverage_new(&world, all);
 	if (!coverage)
 		die("no memory");

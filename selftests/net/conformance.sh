@@ -5,15 +5,22 @@
 # Random calls of every kind against a sequential program, on tori of several shapes. CONFORMANCE_CASES are drawn from
 # CONFORMANCE_SEED. What pairs of properties they have is counted over all shapes; 2000 of them are to meet every pair.
 # With CONFORMANCE_ALL, each shape has as many cases as it takes until any two properties were met together. With
-# CONFORMANCE_PPN, nodes have so many ranks each, as by torcollctl netns run --ppn.
+# CONFORMANCE_PPN, nodes have so many ranks each, as by torcollctl netns run --ppn, and with CONFORMANCE_ORDER these do not
+# follow one another: by-node, as by --by-node, or shuffled.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 ktap_header
 
 seed=${CONFORMANCE_SEED:-1} cases=${CONFORMANCE_CASES:-$((TORCOLL_SLOW > 1 ? 60 : 400))}
-shapes=(2 3 8 4x4 3x5 2x2x2) ppn=()
+shapes=(2 3 8 4x4 3x5 2x2x2) ppn=() order=()
 [[ -z ${CONFORMANCE_PPN-} ]] || ppn=(--ppn "$CONFORMANCE_PPN")
+case ${CONFORMANCE_ORDER:-} in
+'') ;;
+by-node) ppn+=(--by-node) ;;
+shuffled) order=(shuffled) ;;
+*) bail "no such order: $CONFORMANCE_ORDER" ;;
+esac
 # far more than are needed
 [[ -z ${CONFORMANCE_ALL-} ]] || cases=3000
 
@@ -23,7 +30,7 @@ run()
 	local out last passed failed met possible
 
 	nodes_up "$1" "${patient[@]}" >/dev/null || bail "no torus: torcollctl netns up $1"
-	out=$(torcollctl netns run --no-prefix "${ppn[@]}" conformance "$seed.$1" "$2" "${3:-list}" 2>&1)
+	out=$(torcollctl netns run --no-prefix "${ppn[@]}" conformance "$seed.$1" "$2" "${3:-list}" "${order[@]}" 2>&1)
 	torcollctl netns down
 	grep '^pair ' <<<"$out" >>"$pairs"
 	grep -v '^pair ' <<<"$out" | sed "s/^/$1: /" | diag

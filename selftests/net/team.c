@@ -175,6 +175,66 @@ static int groups(void)
 	return !right;
 }
 
+/* Are the ranks of a comm these @n of the world, in this order, for a scan and for an allgather? */
+static int scan_is_right(struct torcoll_comm *comm, const uint32_t *order, uint32_t n)
+{
+	uint32_t me = torcoll_comm_rank(comm), x = rank, sum, want = 0, list[7];
+
+	for (uint32_t i = 0; i <= me; i++)
+		want += order[i];
+	if (torcoll_comm_size(comm) != n ||
+	    !worked(torcoll_scan(comm, &x, &sum, 1, TORCOLL_U32, TORCOLL_SUM)) ||
+	    !worked(torcoll_allgather(comm, &x, list, n, TORCOLL_U32)))
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (list[i] != order[i] || torcoll_comm_node(comm, i) != torcoll_comm_node(world, order[i])) {
+			say("rank %u on node %u has %u, not %u", i, torcoll_comm_node(comm, i), list[i], order[i]);
+			return 0;
+		}
+	if (sum != want)
+		say("sum %u, not %u", sum, want);
+	return sum == want;
+}
+
+/* On nodes 0, 2, 2, 1, 3, 2, 1. */
+static const uint32_t apart_order[] = { 0, 5, 3, 1, 6, 4, 2 };
+
+static int split_apart(struct torcoll_comm **comm)
+{
+	int key = 0;
+
+	while (apart_order[key] != rank)
+		key++;
+	return worked(torcoll_comm_split(world, 0, key, torcoll_deadline(60000), comm));
+}
+
+/* Ranks of a node that do not follow one another: then a dup; every other rank; and the second row of nodes. */
+static int groups_apart(void)
+{
+	static const uint32_t odd[] = { 4, 1, 5 }, even[] = { 2, 6, 3, 0 }, second[] = { 5, 3, 4, 6 };
+	uint32_t from[2] = { 0, 1 }, row[2] = { 2, 1 };
+	uint64_t deadline = torcoll_deadline(60000);
+	struct torcoll_comm *apart, *dup, *sub;
+	uint32_t me, right;
+
+	if (!split_apart(&apart) || !scan_is_right(apart, apart_order, 7) ||
+	    !sum_is_right(apart, COUNT_MAX, sum_of_ranks(apart)) ||
+	    !worked(torcoll_comm_dup(apart, deadline, &dup)) || !scan_is_right(dup, apart_order, 7))
+		return 1;
+	torcoll_comm_close(apart);
+	me = torcoll_comm_rank(dup);
+	if (!worked(torcoll_comm_split(dup, me % 2, -(int)me, deadline, &sub)))
+		return 1;
+	right = scan_is_right(sub, me % 2 ? odd : even, me % 2 ? 3 : 4);
+	torcoll_comm_close(sub);
+	if (!right || !worked(torcoll_comm_block(dup, from, row, deadline, &sub)))
+		return 1;
+	right = sub ? scan_is_right(sub, second, 4) : rank < 3;
+	torcoll_comm_close(sub);
+	torcoll_comm_close(dup);
+	return !right;
+}
+
 /* Whoever has done all that it was to do may go, and others go on with what they had called. */
 static int left_in_peace(void)
 {
@@ -215,16 +275,8 @@ static int waits_shown(void)
 
 static int refused_calls(void)
 {
-	uint32_t apart[] = { 0, 1, 0 };
-	struct torcoll_comm_config config = {
-		.fabric = strtoull(getenv("TORCOLL_FABRIC"), NULL, 0), .name = "apart", .members = apart, .size = 3,
-		.rank = TORCOLL_RANK_SELF, .deadline_ns = torcoll_deadline(60000),
-	};
-	struct torcoll_comm *comm;
 	char byte = 0;
 
-	if (rank < 3 && ended(torcoll_comm_create(t, &config, &comm), -EOPNOTSUPP, "must follow one another"))
-		return 1;
 	return ended(torcoll_send(world, &byte, 1, TORCOLL_U8, ranks), -EINVAL, "peer 7 of 7 ranks");
 }
 
@@ -251,6 +303,20 @@ static int left(void)
 	if (rank == 4)
 		return 0;
 	return ended_by(torcoll_barrier(world), -ECONNABORTED, 4);
+}
+
+/* Ranks are those of the comm, whatever seats they have. */
+static int left_apart(void)
+{
+	struct torcoll_comm *apart;
+
+	if (!split_apart(&apart))
+		return 1;
+	if (rank == 4) {
+		torcoll_comm_close(apart);
+		return 0;
+	}
+	return ended_by(torcoll_barrier(apart), -ECONNABORTED, 5);
 }
 
 static int mismatch_here(void)
@@ -455,6 +521,37 @@ static int any_seat(void)
 	       !sum_is_right(comm, 100, sum_of_ranks(comm));
 }
 
+/* As many ranks on each node as in the list of another(). */
+static const uint32_t by_node[] = { 0, 1, 2, 3, 1, 2, 2 };
+
+static int any_seat_apart(void)
+{
+	struct torcoll_comm_config config = another(NULL, TORCOLL_RANK_SELF, PATIENCE);
+	struct torcoll_comm *comm;
+
+	config.members = by_node;
+	if (!worked(torcoll_comm_create(t, &config, &comm)))
+		return 1;
+	if (torcoll_comm_node(world, rank) != by_node[torcoll_comm_rank(comm)]) {
+		say("rank %u is on node %u", torcoll_comm_rank(comm), torcoll_comm_node(world, rank));
+		return 1;
+	}
+	return !sum_is_right(comm, 100, sum_of_ranks(comm));
+}
+
+/* Nodes have as many ranks in both lists, and not the same. Whoever calls later would begin anew: two are enough. */
+static int other_order(void)
+{
+	struct torcoll_comm_config config = another("order", TORCOLL_RANK_SELF, PATIENCE);
+	struct torcoll_comm *comm;
+
+	if (rank && rank != 6)
+		return 0;
+	if (rank)
+		config.members = by_node;
+	return ended(torcoll_comm_create(t, &config, &comm), -EPROTO, "different lists");
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -462,6 +559,8 @@ static const struct {
 	{ "in_flight", in_flight },
 	{ "most_in_flight", most_in_flight },
 	{ "groups", groups },
+	{ "groups_apart", groups_apart },
+	{ "any_seat_apart", any_seat_apart },
 	{ "shown", shown },
 	{ "waits_shown", waits_shown },
 	{ "any_seat", any_seat },
@@ -474,6 +573,8 @@ static const struct {
 	{ "one_missing", one_missing },
 	{ "refused_shrink", refused_shrink },
 	{ "left", left },
+	{ "left_apart", left_apart },
+	{ "other_order", other_order },
 	{ "mismatch_here", mismatch_here },
 	{ "mismatch_alike", mismatch_alike },
 	{ "mismatch_there", mismatch_there },

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 600
 #
-# Comms with several ranks on a node: 1 to 3 of them, uneven. Every collective; how such a comm fails, which names
-# ranks, not nodes; and that ranks of one node send no frames.
+# Comms with several ranks on a node: 1 to 3 of them, uneven, in a row or not. Every collective; how such a comm fails, which
+# names ranks, not nodes; and that ranks of one node send no frames.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -32,12 +32,12 @@ names()
 	sed -n "/^$1/,/^}/s/^	{ \"\([a-z_]*\)\", .*/\1/p" "$TORCOLL_TOP/selftests/net/team.c"
 }
 
-# conforms PPN CASES: random calls against a sequential program.
+# conforms CASES first|shuffled OPTION...: random calls against a sequential program.
 conforms()
 {
-	torcollctl netns run --no-prefix --ppn "$1" conformance "team.$1" "$2" >"$work/said" 2>&1
+	torcollctl netns run --no-prefix "${@:3}" conformance "team.$4" "$1" "$2" >"$work/said" 2>&1
 	grep -v '^#' "$work/said" | tail -n 20
-	[[ $(tail -n 1 "$work/said") == "$2 passed, 0 failed" ]]
+	[[ $(tail -n 1 "$work/said") == "$1 passed, 0 failed" ]]
 }
 
 work=$(mktemp -d)
@@ -56,8 +56,10 @@ while read -r name; do
 done < <(names "}, ends")
 check team__killed killed
 check team__batches torcollctl netns run --ppn 1,2,3,1 batch
-check conformance__2_per_node conforms 2 6
-check conformance__1_to_3_per_node conforms 1,2,3,1 8
+check conformance__2_per_node conforms 6 first --ppn 2
+check conformance__1_to_3_per_node conforms 8 first --ppn 1,2,3,1
+check conformance__by_node conforms 8 first --ppn 3,2,1,2 --by-node
+check conformance__shuffled conforms 8 shuffled --ppn 1,2,3,1
 
 # A node by itself.
 before=$(counter 0 tx_frames)

@@ -43,11 +43,11 @@ static struct rank {
 	bool failed, told;
 } rank[RANKS];
 
-/* Ranks 1 and 2 share node 1: what nodes have of the comm is in @node. */
+/* Ranks 1 and 3 share node 1: what nodes have of the comm is in @node. */
 #define NODES		3
 
-static const u32 first[NODES + 1] = { 0, 1, 3, RANKS }, member[RANKS] = { 0, 1, 1, 2 };
-static const struct tor_team_map map = { RANKS, NODES, first };
+static const u32 member[RANKS] = { 0, 1, 2, 1 };
+static struct tor_team_map map;
 static struct rank node[NODES];
 static bool shared;
 
@@ -417,13 +417,16 @@ static void begin_node(struct rank *r, const struct tor_torus *t, u32 i)
 
 static void begin_shared(const struct tor_torus *t)
 {
-	u32 i;
+	static u32 words[TOR_TEAM_MAP_WORDS(RANKS)];
+	u32 on[RANKS], i;
 
+	memcpy(on, member, sizeof(on));
+	tor_team_map_make(&map, on, RANKS, words);
 	for (i = 0; i < NODES; i++) {
 		begin_node(&node[i], t, i);
 		begin_comm(&node[i], NODES, i);
 		node[i].comm.team = &map;
-		node[i].comm.speaker = first[i];
+		node[i].comm.speaker = tor_team_rank_in(&map, i, 0);
 	}
 	for (i = 0; i < RANKS; i++) {
 		begin_comm(&rank[i], RANKS, i);

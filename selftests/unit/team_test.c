@@ -5,32 +5,69 @@
 #include "host_env.h"
 #include "core/team.h"
 
-static void tor_team_fold__runs(void **state)
-{
-	u32 member[] = { 5, 5, 2, 7, 7, 7 }, first[ARRAY_SIZE(member) + 1];
-	const struct tor_team_map map = { 6, 3, first };
-	static const u32 seat[] = { 0, 1, 0, 0, 1, 2 }, node[] = { 0, 0, 1, 2, 2, 2 };
-	u32 rank;
+#define RANKS	20
 
-	assert_int_equal(tor_team_fold(member, 6, first), 3);
-	assert_int_equal(member[0], 5);
-	assert_int_equal(member[1], 2);
-	assert_int_equal(member[2], 7);
-	assert_int_equal(first[3], 6);
-	for (rank = 0; rank < 6; rank++) {
-		assert_int_equal(tor_team_node(&map, rank), node[rank]);
-		assert_int_equal(tor_team_seat(&map, rank), seat[rank]);
-		assert_int_equal(tor_team_rank_in(&map, node[rank], seat[rank]), rank);
+static u32 member[RANKS], words[TOR_TEAM_MAP_WORDS(TOR_TEAM_PAIR_SEATS + RANKS)];
+static u64 seed;
+
+/* As the header says, for any list. */
+static void tor_team_map_make__by_definition(void **state)
+{
+	struct tor_team_map map;
+	u32 i, k, rank, ranks, nodes, on[RANKS], seen[RANKS];
+
+	for (i = 0; i < 1000; i++) {
+		ranks = 1 + host_rand(&seed) % RANKS;
+		for (rank = 0; rank < ranks; rank++)
+			member[rank] = on[rank] = 3 + host_rand(&seed) % (1 + i % RANKS);
+		tor_team_map_make(&map, member, ranks, words);
+		assert_int_equal(map.ranks, ranks);
+		memset(seen, 0, sizeof(seen));
+		for (nodes = 0, rank = 0; rank < ranks; rank++) {
+			k = tor_team_node(&map, rank);
+			/* nodes are numbered as they come, seats as well */
+			assert_true(k <= nodes && k < map.nodes);
+			nodes += k == nodes;
+			assert_int_equal(member[k], on[rank]);
+			assert_int_equal(tor_team_seat(&map, rank), seen[k]++);
+			assert_int_equal(tor_team_rank_in(&map, k, tor_team_seat(&map, rank)), rank);
+			assert_int_equal(map.rank[tor_team_place(&map, rank)], rank);
+		}
+		assert_int_equal(map.nodes, nodes);
+		assert_int_equal(map.first[nodes], ranks);
+		for (k = 0; k < nodes; k++)
+			assert_int_equal(tor_team_seats(&map, k), seen[k]);
 	}
+}
+
+static void tor_team_map_make__order(void **state)
+{
+	static const u32 in[] = { 3, 3, 1, 9, 9 }, apart[] = { 3, 1, 3, 9, 1 };
+	static const u32 nodes[] = { 3, 1, 9 }, places[] = { 0, 2, 1, 4, 3 };
+	struct tor_team_map map;
+
+	memcpy(member, in, sizeof(in));
+	tor_team_map_make(&map, member, 5, words);
+	assert_true(map.in_order);
+	assert_memory_equal(member, nodes, sizeof(nodes));
+	memcpy(member, apart, sizeof(apart));
+	tor_team_map_make(&map, member, 5, words);
+	assert_false(map.in_order);
+	assert_memory_equal(member, nodes, sizeof(nodes));
+	assert_memory_equal(map.rank, places, sizeof(places));
 }
 
 /* Both ends find each other by what one of them has put into a frame. */
 static void tor_team_find_pair__of_all(void **state)
 {
-	static const u32 first[] = { 0, 1, 4, 4 + TOR_TEAM_PAIR_SEATS };
-	const struct tor_team_map map = { 4 + TOR_TEAM_PAIR_SEATS, 3, first };
+	static u32 on[4 + TOR_TEAM_PAIR_SEATS] = { 7, 4, 9, 4, 4, 9 };
 	u32 from, to, seat, peer;
+	struct tor_team_map map;
 
+	for (from = 6; from < ARRAY_SIZE(on); from++)
+		on[from] = 9;
+	tor_team_map_make(&map, on, ARRAY_SIZE(on), words);
+	assert_int_equal(tor_team_seats(&map, 2), TOR_TEAM_PAIR_SEATS);
 	for (from = 0; from < map.ranks; from++) {
 		for (to = 0; to < map.ranks; to++) {
 			u32 a = tor_team_node(&map, from), b = tor_team_node(&map, to);
@@ -49,10 +86,10 @@ static void tor_team_find_pair__of_all(void **state)
 /* What a frame says may be anything. */
 static void tor_team_find_pair__none_such(void **state)
 {
-	static const u32 first[] = { 0, 1, 4 };
-	const struct tor_team_map map = { 4, 2, first };
-	u32 seat, peer, pair, found = 0;
+	u32 on[] = { 0, 5, 5, 5 }, seat, peer, pair, found = 0;
+	struct tor_team_map map;
 
+	tor_team_map_make(&map, on, ARRAY_SIZE(on), words);
 	for (pair = 0; pair <= U16_MAX; pair++) {
 		if (!tor_team_find_pair(&map, 0, 1, pair, true, &seat, &peer))
 			continue;
@@ -69,7 +106,8 @@ static void tor_team_find_pair__none_such(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tor_team_fold__runs),
+		cmocka_unit_test(tor_team_map_make__by_definition),
+		cmocka_unit_test(tor_team_map_make__order),
 		cmocka_unit_test(tor_team_find_pair__of_all),
 		cmocka_unit_test(tor_team_find_pair__none_such),
 	};

@@ -240,9 +240,8 @@ struct torcoll_handle {
  * TORCOLL_IOC_COMM_ADD: join a communicator. Blocks until every member has called with the same
  * name, secret and list of members, or the deadline passes.
  *
- * A node may be named several times in a row: so many processes of one user join there, each with a rank of its own.
- * Ranks of a node that do not follow one another give EOPNOTSUPP, as do TORCOLL_IOC_COMM_SHRINK in such a comm, and messages of
- * ranks beyond the 256th of a node to other nodes.
+ * A node may be named several times: so many processes of one user join there, each with a rank of its own.
+ * EOPNOTSUPP: TORCOLL_IOC_COMM_SHRINK in such a comm, and messages of ranks beyond the 256th of a node to other nodes.
  */
 struct torcoll_comm_add {
 	__u32 size;
