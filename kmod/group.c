@@ -649,11 +649,13 @@ void tor_group_end(struct tor_group *group)
 	tor_group_put(group);
 }
 
-/* Is there something that another rank has not got yet? */
+/* Is there something that another rank has not got yet, and still can? Here, the last one has left. */
 static bool series_owes(struct tor_series *series)
 {
 	u32 i;
 
+	if (tor_op_stays(&series->slot->op))
+		return false;
 	for (i = 0; i < tor_series_lanes(series); i++) {
 		struct tor_lane *lane = &series->lanes[i];
 		bool open;

@@ -11,6 +11,7 @@
 
 #include "buffers.h"
 #include "call.h"
+#include "meet.h"
 #include "ring.h"
 #include "session.h"
 #include "tables.h"
@@ -314,7 +315,7 @@ void tor_op_start(struct tor_slot *slot)
 		local_bh_enable();
 	}
 	if (stays)
-		tor_series_meet(slot);
+		tor_meet(slot);
 }
 
 /* How long to wait for what another rank called: its abort is under way. */

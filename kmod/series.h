@@ -77,13 +77,4 @@ struct tor_series *tor_series_missing(struct tor_group *group, u32 rank);
 /* No series is made any more: those that there are, are all. Context: process; the group is CLOSED or was never joined. */
 void tor_series_settle(struct tor_group *group);
 
-/*
- * An end of a message that stays on this node has started in @slot: bring it over if the other end is there; fail if its rank has
- * left. Context: process.
- */
-void tor_series_meet(struct tor_slot *slot);
-
-/* The rank of @left, of the same node, has left: ops of @series wait for it in vain. Context: process. */
-void tor_series_miss(struct tor_series *series, struct tor_group *left);
-
 #endif

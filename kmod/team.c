@@ -7,7 +7,7 @@
 #include <linux/slab.h>
 #include <linux/torcoll.h>
 
-#include "series.h"
+#include "meet.h"
 #include "session.h"
 
 static DEFINE_MUTEX(teams_lock);
@@ -592,23 +592,6 @@ bool tor_team_owes(struct tor_team *team)
 	return false;
 }
 
-/* What others here are to send to, or to receive from a rank that has left, will not be. */
-static void miss_messages(struct tor_team *team, struct tor_group *left)
-{
-	static const u8 role[] = { TORCOLL_CHANNEL_SEND, TORCOLL_CHANNEL_RECV };
-	struct tor_series *series;
-	u32 seat, i;
-
-	for (seat = 0; seat < team->seats; seat++) {
-		for (i = 0; team->seat[seat] != left && i < ARRAY_SIZE(role); i++) {
-			series = tor_series_find(team->seat[seat],
-						 tor_series_id(role[i], left->comm.rank));
-			if (series)
-				tor_series_miss(series, left);
-		}
-	}
-}
-
 /* --- the end --- */
 
 void tor_team_leave(struct tor_group *group)
@@ -622,7 +605,7 @@ void tor_team_leave(struct tor_group *group)
 	last = ++team->left == team->seats;
 	if (!last) {
 		tor_team_op_miss(team);
-		miss_messages(team, group);
+		tor_meet_left(team, group);
 	}
 	mutex_unlock(&team->lock);
 	if (last)

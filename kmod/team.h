@@ -13,7 +13,7 @@
  * of the team. Who leaves in peace is missed only at an op that it has not called.
  *
  * Messages between ranks are their own ops, in series of the seats' groups, by the nodes' tag, epochs and paths: frames find
- * them by seats, see tor_team_pair(). What stays on the node is brought over there, see tor_series_meet(). A rank that has left
+ * them by seats, see tor_team_pair(). What stays on the node is brought over there, see meet.h. A rank that has left
  * still answers for its messages, until the nodes' group is taken apart.
  *
  * References (@refs): the groups, those of seats and the nodes'. The team has one of each seat's group, from when it is

@@ -48,6 +48,9 @@ struct tor_kept *tor_chan_kept_get(struct tor_chan *chan, u32 len);
 void tor_chan_kept_put(struct tor_chan *chan, struct tor_kept *kept);
 void tor_chan_kept_free(struct tor_chan *chan, struct tor_rx *rx, struct tor_kept *kept);
 
+/* What tor_chan_hold() has kept is over, if there is any. */
+void tor_chan_let_go(struct tor_chan *chan);
+
 /* Forget everything about the present op; @records: the spare ones, too. */
 void tor_chan_clear(struct tor_chan *chan, bool records);
 
@@ -90,6 +93,9 @@ static inline u32 tor_chan_frame_len(const struct tor_comm *comm, const struct t
 }
 
 /* --- send.c --- */
+
+/* Copy bytes [at, at + bytes) of @mem to @to. Return: what lies behind them there. */
+u8 *tor_chan_copy_out(const struct tor_mem *mem, u64 at, u64 bytes, u8 *to);
 
 /* Send what window and receiver allow. */
 void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx);

@@ -271,7 +271,7 @@ static void settle(struct tor_ctx *ctx, struct tor_chan *chan)
 		if (atomic_dec_and_test(&op->busy))
 			tor_env_op_done(ctx, op);
 	}
-	if (chan->state == TOR_CHAN_COMPLETE && list_empty(&chan->tx)) {
+	if (chan->state == TOR_CHAN_COMPLETE && list_empty(&chan->tx) && !chan->held) {
 		chan->state = TOR_CHAN_CLOSED;
 		if (atomic_dec_and_test(&op->open))
 			tor_env_op_retired(ctx, op);

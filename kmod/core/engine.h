@@ -183,6 +183,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
  * struct tor_chan - one channel of one op slot
  * @seq: the op that it serves now
  * @met: bytes of a message that stays on the node that have been received
+ * @held: all of one, where its sender does not wait for the receiver to call
  * @past: digest of the op before, 0: there was none; @past_own_lengths: its frames had others
  * @round: current round; @entered: its transfers are set up
  * @rx: struct tor_rx of the current round, and early ones of later rounds
@@ -221,6 +222,7 @@ struct tor_chan {
 		u64 due;
 	} due[TOR_DUE_MAX];
 	u64 met;
+	struct tor_kept *held;
 	u32 ntold;
 	struct {
 		u32 rank;
@@ -482,7 +484,7 @@ void tor_pair_absent(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const
 /**
  * tor_chan_meet - bring over a message between ranks of a node, or to oneself
  * @ctx: entry
- * @chan: of one end of the message, running
+ * @chan: of one end of the message
  * @other: the channel, at the other end, of the slot of the same number
  *
  * Both channels are locked. To be called after the start of either end, again and again as long as it returns true;
@@ -491,5 +493,11 @@ void tor_pair_absent(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const
  * Return: is there more to do?
  */
 bool tor_chan_meet(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_chan *other);
+
+/*
+ * @chan is of a message that stays on the node, and has just met nobody. As with one to another node, its sender does not wait for
+ * the receiver, if it is short and there is room to keep it.
+ */
+void tor_chan_hold(struct tor_ctx *ctx, struct tor_chan *chan);
 
 #endif

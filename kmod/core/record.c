@@ -115,6 +115,13 @@ void tor_chan_rx_put(struct tor_chan *chan, struct tor_rx *rx)
 		tor_env_free(rx);
 }
 
+void tor_chan_let_go(struct tor_chan *chan)
+{
+	if (chan->held)
+		tor_chan_kept_put(chan, chan->held);
+	chan->held = NULL;
+}
+
 struct tor_rx *tor_chan_rx_find(struct tor_chan *chan, u32 rank, u32 round)
 {
 	struct tor_rx *rx;
@@ -169,6 +176,7 @@ void tor_chan_clear(struct tor_chan *chan, bool records)
 		tor_chan_rx_put(chan, rx);
 	list_for_each_entry_safe(tx, next_tx, &chan->tx, list)
 		tor_chan_tx_put(chan, tx);
+	tor_chan_let_go(chan);
 	list_for_each_entry_safe(kept, next_kept, &chan->spare_kept, list) {
 		list_del(&kept->list);
 		free_kept(chan->op->comm, kept);

@@ -62,7 +62,7 @@ static u32 range_crc(const struct tor_range *range, u32 n)
 	return ~crc;
 }
 
-static u8 *copy_out(const struct tor_mem *mem, u64 at, u64 bytes, u8 *to)
+u8 *tor_chan_copy_out(const struct tor_mem *mem, u64 at, u64 bytes, u8 *to)
 {
 	while (bytes) {
 		u32 run = min_t(u64, bytes, U32_MAX);
@@ -89,7 +89,7 @@ static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u
 	if (tx->single) {
 		at = tx->off + off;
 		mem = tor_op_mem(op, tx->buf, &at);
-		copy_out(mem, at, len, to);
+		tor_chan_copy_out(mem, at, len, to);
 		return;
 	}
 	tor_plan_begin(&op->plan, chan->index, tx->round, &c);
@@ -100,7 +100,7 @@ static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u
 			continue;
 		at = piece.soff * op->elem + skip;
 		mem = tor_op_mem(op, piece.sbuf, &at);
-		to = copy_out(mem, at, take, to);
+		to = tor_chan_copy_out(mem, at, take, to);
 	}
 }
 

@@ -110,6 +110,20 @@ static int crossing(void)
 	return right && wait_all(req, ranks);
 }
 
+/* All send before anyone receives, and wait for that: what is short waits for nobody, wherever the receiver is. */
+static int short_ones(void)
+{
+	int right = 1;
+
+	for (uint32_t i = 0; i < ranks; i++) {
+		fill(out, 1000, i, 7);
+		right &= worked(torcoll_send(world, out, 1000, TORCOLL_U8, i));
+	}
+	for (uint32_t i = 0; i < ranks; i++)
+		right &= worked(torcoll_recv(world, in, 1000, TORCOLL_U8, i)) && is_right(in, 1000, i, 7);
+	return right;
+}
+
 /* As many as can be in flight, both ways, waited for backwards. */
 static int many(void)
 {
@@ -250,6 +264,26 @@ static int apart(void)
 	return right;
 }
 
+/* Whoever has sent what is short may go, before or while it is received. */
+static int sent_and_gone(void)
+{
+	uint32_t peer = rank ^ 1;
+	int right = 1;
+
+	for (uint32_t k = 0; k < 4 && right; k++) {
+		struct torcoll_comm *comm;
+
+		if (!worked(torcoll_comm_dup(world, torcoll_deadline(60000), &comm)))
+			return 0;
+		fill(out, 1000, peer, k);
+		right = rank % 2 == k % 2 ? worked(torcoll_send(comm, out, 1000, TORCOLL_U8, peer)) :
+			worked(torcoll_recv(comm, in, 1000, TORCOLL_U8, peer)) &&
+			is_right(in, 1000, peer, k);
+		torcoll_comm_close(comm);
+	}
+	return right;
+}
+
 static int refused(void)
 {
 	struct torcoll_op op = { .collective = TORCOLL_SEND, .type = TORCOLL_U8, .count = 1, .send = out };
@@ -279,12 +313,14 @@ static const struct {
 } cases[] = {
 	{ "ring", ring },
 	{ "crossing", crossing },
+	{ "short_ones", short_ones },
 	{ "many", many },
 	{ "receive_first", receive_first },
 	{ "send_first", send_first },
 	{ "to_itself", to_itself },
 	{ "full", full },
 	{ "apart", apart },
+	{ "sent_and_gone", sent_and_gone },
 	{ "refused", refused },
 };
 

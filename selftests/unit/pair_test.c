@@ -52,7 +52,7 @@ static struct rank node[NODES];
 static bool shared;
 
 static struct tor_ctx ctx;
-static u32 delivered, lost;
+static u32 delivered, lost, frames;
 static u64 loss;			/* of 1000 frames */
 static u64 luck, deadline;
 
@@ -262,6 +262,7 @@ static void deliver(const struct host_frame *f)
 	assert_int_equal(tor_wire_parse(f->bytes, f->len, f->len, &h, &why), 0);
 	/* what stays on a node takes no cable */
 	assert_int_not_equal(h.src, h.dst);
+	frames++;
 	if (host_rand(&luck) % 1000 < loss) {
 		lost++;
 		return;
@@ -341,11 +342,11 @@ static void meet(struct rank *r, struct slot *slot, u32 seq)
 					 r->comm.rank);
 	u32 pieces = 1;
 
-	if (!other->made)
-		return;
-	while (tor_chan_meet(&ctx, &slot->lane[0].chan, &other->slot[seq % DEPTH].lane[0].chan))
+	while (other->made &&
+	       tor_chan_meet(&ctx, &slot->lane[0].chan, &other->slot[seq % DEPTH].lane[0].chan))
 		pieces++;
 	assert_in_range(pieces, 1, 3);
+	tor_chan_hold(&ctx, &slot->lane[0].chan);
 }
 
 static struct slot *call(u32 i, u8 role, u32 peer, u64 count, u32 type)
@@ -449,6 +450,7 @@ static int setup(void **state)
 	memset(rank, 0, sizeof(rank));
 	memset(node, 0, sizeof(node));
 	delivered = 0;
+	frames = 0;
 	loss = 0;
 	lost = 0;
 	luck = 1;
@@ -661,7 +663,7 @@ static void pair__disagrees(void **state)
 
 	for (n = 0; n < ARRAY_SIZE(count); n++) {
 		for (first = 0; first < 2; first++) {
-			for (to = 1; to < 3; to++) {
+			for (to = 1; to < RANKS; to++) {
 				setup(NULL);
 				if (first)
 					call(1, TORCOLL_CHANNEL_SEND, to, count[n][0], TORCOLL_U8);
@@ -716,8 +718,8 @@ static void pair__shares_nodes(void **state)
 
 	waits = call(0, TORCOLL_CHANNEL_SEND, 1, 100 * UNIT, TORCOLL_U8);
 	for (k = 1; k <= 3 * DEPTH; k++) {
-		sent = call(0, TORCOLL_CHANNEL_SEND, 2, 1000, TORCOLL_U8);
-		assert_received(call(2, TORCOLL_CHANNEL_RECV, 0, 1000, TORCOLL_U8), 0, 2, k, 1000);
+		sent = call(0, TORCOLL_CHANNEL_SEND, 3, 1000, TORCOLL_U8);
+		assert_received(call(3, TORCOLL_CHANNEL_RECV, 0, 1000, TORCOLL_U8), 0, 3, k, 1000);
 		assert_true(sent->done);
 	}
 	assert_false(waits->done);
@@ -731,17 +733,17 @@ static void tor_chan_meet__of_a_node(void **state)
 {
 	struct slot *a, *b;
 
-	a = call(1, TORCOLL_CHANNEL_SEND, 2, BYTES - 1, TORCOLL_U8);
+	a = call(1, TORCOLL_CHANNEL_SEND, 3, BYTES - 1, TORCOLL_U8);
 	assert_false(a->done);
-	b = call(2, TORCOLL_CHANNEL_RECV, 1, BYTES - 1, TORCOLL_U8);
+	b = call(3, TORCOLL_CHANNEL_RECV, 1, BYTES - 1, TORCOLL_U8);
 	assert_true(a->done);
-	assert_received(b, 1, 2, 1, BYTES - 1);
-	b = call(1, TORCOLL_CHANNEL_RECV, 2, 7, TORCOLL_U8);
+	assert_received(b, 1, 3, 1, BYTES - 1);
+	b = call(1, TORCOLL_CHANNEL_RECV, 3, 7, TORCOLL_U8);
 	assert_false(b->done);
-	a = call(2, TORCOLL_CHANNEL_SEND, 1, 7, TORCOLL_U8);
+	a = call(3, TORCOLL_CHANNEL_SEND, 1, 7, TORCOLL_U8);
 	assert_true(a->done);
-	assert_received(b, 2, 1, 1, 7);
-	assert_int_equal(host.nsent, 0);
+	assert_received(b, 3, 1, 1, 7);
+	assert_int_equal(frames, 0);
 }
 
 static void tor_plan_message__refuses(void **state)
@@ -764,6 +766,47 @@ static void tor_plan_message__refuses(void **state)
 	req.peer = 0;
 	req.root = RANKS;
 	assert_int_equal(tor_plan_message(&p, &req, 0, &why), -EINVAL);
+}
+
+/* Whoever sends what fits a frame goes on, as many times as there are slots. What waits for nobody fails nobody. */
+static void tor_chan_hold__short_ones(void **state)
+{
+	struct slot *sent[DEPTH], *longer;
+	u32 k;
+
+	deadline = ctx.now + NSEC_PER_SEC;
+	for (k = 0; k < DEPTH; k++) {
+		sent[k] = call(1, TORCOLL_CHANNEL_SEND, 3, UNIT - k, TORCOLL_U8);
+		assert_true(sent[k]->done);
+		assert_true(sent[k]->busy);
+		/* its memory is the caller's again */
+		memset(sent[k]->data.data, 0xff, UNIT);
+	}
+	pass(2 * (u64)NSEC_PER_SEC);
+	assert_false(rank[1].failed);
+	deadline = 0;
+	for (k = 0; k < DEPTH; k++) {
+		assert_received(call(3, TORCOLL_CHANNEL_RECV, 1, UNIT - k, TORCOLL_U8), 1, 3, k + 1,
+				UNIT - k);
+		assert_false(sent[k]->busy);
+	}
+	longer = call(1, TORCOLL_CHANNEL_SEND, 3, UNIT + 1, TORCOLL_U8);
+	assert_false(longer->done);
+	assert_int_equal(atomic_read(&rank[1].comm.kept), 0);
+	assert_int_equal(frames, 0);
+}
+
+/* Who has no room for it waits. */
+static void tor_chan_hold__no_room(void **state)
+{
+	struct slot *sent;
+
+	atomic_set(&rank[1].comm.kept, TOR_KEPT_HIGH + 1);
+	sent = call(1, TORCOLL_CHANNEL_SEND, 1, 10, TORCOLL_U8);
+	assert_false(sent->done);
+	atomic_set(&rank[1].comm.kept, 0);
+	assert_received(call(1, TORCOLL_CHANNEL_RECV, 1, 10, TORCOLL_U8), 1, 1, 1, 10);
+	assert_true(sent->done);
 }
 
 static int setup_shared(void **state)
@@ -809,6 +852,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pair__late, share, unshare),
 		cmocka_unit_test_setup_teardown(pair__shares_nodes, setup_shared, teardown_shared),
 		cmocka_unit_test_setup_teardown(tor_chan_meet__of_a_node, setup_shared, teardown_shared),
+		cmocka_unit_test_setup_teardown(tor_chan_hold__short_ones, setup_shared, teardown_shared),
+		cmocka_unit_test_setup_teardown(tor_chan_hold__no_room, setup_shared, teardown_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL) ||
