@@ -23,7 +23,7 @@ static int __init torcoll_init(void)
 	tor_user_init();
 	err = tor_group_init();
 	if (err)
-		return err;
+		goto err_env;
 	err = tor_fabric_init();
 	if (err)
 		goto err_group;
@@ -46,6 +46,8 @@ err_fabric:
 	tor_fabric_exit();
 err_group:
 	tor_group_exit();
+err_env:
+	tor_env_exit();
 	return err;
 }
 
@@ -60,6 +62,7 @@ static void __exit torcoll_exit(void)
 	tor_spare_exit();
 	/* callbacks of call_rcu() are our text */
 	rcu_barrier();
+	tor_env_exit();
 }
 
 module_init(torcoll_init);

@@ -4,6 +4,7 @@
 #define _TOR_MAIN_H
 
 int tor_env_init(void);
+void tor_env_exit(void);
 int tor_session_init(void);
 void tor_session_exit(void);
 int tor_netlink_init(void);

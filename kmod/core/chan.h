@@ -8,12 +8,11 @@
 
 #include "engine.h"
 
-/* A frame that has arrived and cannot be applied yet: @len bytes of the @room for them. */
+/* A frame that has arrived and cannot be applied yet. */
 struct tor_kept {
 	struct list_head list;
 	u32 index;
 	u32 len;
-	u32 room;
 	u8 data[];
 };
 

@@ -240,7 +240,6 @@ void tor_chan_init(struct tor_chan *chan, struct tor_op *op, u32 index, u32 seq)
 	INIT_LIST_HEAD(&chan->tx);
 	INIT_LIST_HEAD(&chan->spare_rx);
 	INIT_LIST_HEAD(&chan->spare_tx);
-	INIT_LIST_HEAD(&chan->spare_kept);
 }
 
 void tor_chan_mismatch(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 digest)

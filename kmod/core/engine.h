@@ -210,7 +210,6 @@ struct tor_chan {
 	struct list_head tx;
 	struct list_head spare_rx;
 	struct list_head spare_tx;
-	struct list_head spare_kept;
 	u64 retry;
 	u64 nudge;
 	u64 give_up;

@@ -119,6 +119,9 @@ enum tor_counter {
 void *tor_env_alloc(size_t n);
 void tor_env_free(void *p);
 
+/* For what a frame brings or takes, so up to its size: whatever was there before. Given back like the other. */
+void *tor_env_frame_alloc(size_t n);
+
 /* The same, of any size; may sleep, so called only where core says that it may. */
 void *tor_env_table_alloc(size_t n);
 void tor_env_table_free(void *p);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * The records of a channel: transfers that are received or sent, and frames that came early. What is given
- * up is kept for the next round, so that an op in steady state allocates nothing; room for frames only as long as the
- * op lasts, and while the comm has much of it left. See chan.h.
+ * up is kept for the next round, so that an op in steady state allocates nothing. See chan.h.
  */
 #include "chan.h"
 
@@ -40,58 +39,25 @@ static void release(struct tor_comm *comm, u32 size)
 	atomic_sub(size, &comm->kept);
 }
 
-static void free_kept(struct tor_comm *comm, struct tor_kept *kept)
-{
-	release(comm, tor_kept_size(kept->room));
-	tor_env_free(kept);
-}
-
-static struct tor_kept *spare_kept(struct tor_chan *chan, u32 len)
-{
-	struct tor_kept *kept;
-
-	if (list_empty(&chan->spare_kept))
-		return NULL;
-	kept = list_first_entry(&chan->spare_kept, struct tor_kept, list);
-	if (kept->room < len)
-		return NULL;
-	list_del(&kept->list);
-	return kept;
-}
-
-static struct tor_kept *new_kept(struct tor_comm *comm, u32 room)
-{
-	struct tor_kept *kept;
-
-	if (!hold(comm, tor_kept_size(room)))
-		return NULL;
-	kept = tor_env_alloc(sizeof(*kept) + room);
-	if (kept)
-		kept->room = room;
-	else
-		release(comm, tor_kept_size(room));
-	return kept;
-}
-
 struct tor_kept *tor_chan_kept_get(struct tor_chan *chan, u32 len)
 {
-	struct tor_kept *kept = spare_kept(chan, len);
+	struct tor_comm *comm = chan->op->comm;
+	struct tor_kept *kept;
 
-	if (!kept)
-		kept = new_kept(chan->op->comm, len);
+	if (!hold(comm, tor_kept_size(len)))
+		return NULL;
+	kept = tor_env_frame_alloc(sizeof(*kept) + len);
 	if (kept)
 		kept->len = len;
+	else
+		release(comm, tor_kept_size(len));
 	return kept;
 }
 
 void tor_chan_kept_put(struct tor_chan *chan, struct tor_kept *kept)
 {
-	struct tor_comm *comm = chan->op->comm;
-
-	if (kept->room == comm->unit && atomic_read(&comm->kept) <= TOR_KEPT_HIGH / 2)
-		list_add_tail(&kept->list, &chan->spare_kept);
-	else
-		free_kept(comm, kept);
+	release(chan->op->comm, tor_kept_size(kept->len));
+	tor_env_free(kept);
 }
 
 void tor_chan_kept_free(struct tor_chan *chan, struct tor_rx *rx, struct tor_kept *kept)
@@ -170,17 +136,12 @@ void tor_chan_clear(struct tor_chan *chan, bool records)
 {
 	struct tor_rx *rx, *next_rx;
 	struct tor_tx *tx, *next_tx;
-	struct tor_kept *kept, *next_kept;
 
 	list_for_each_entry_safe(rx, next_rx, &chan->rx, list)
 		tor_chan_rx_put(chan, rx);
 	list_for_each_entry_safe(tx, next_tx, &chan->tx, list)
 		tor_chan_tx_put(chan, tx);
 	tor_chan_let_go(chan);
-	list_for_each_entry_safe(kept, next_kept, &chan->spare_kept, list) {
-		list_del(&kept->list);
-		free_kept(chan->op->comm, kept);
-	}
 	if (!records)
 		return;
 	list_for_each_entry_safe(rx, next_rx, &chan->spare_rx, list) {

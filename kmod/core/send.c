@@ -141,7 +141,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 		/* may be overwritten as soon as it has left: see complete() */
 		frame.copy = tx->bytes <= comm->unit;
 		if (frame.ranges > TOR_FRAME_RANGES) {
-			gathered = tor_env_alloc(len);
+			gathered = tor_env_frame_alloc(len);
 			if (!gathered) {
 				tor_tx_dropped(tx, index, ctx->now);
 				return;
@@ -191,7 +191,7 @@ bool tor_chan_copy_send(struct tor_chan *chan, struct tor_tx *tx)
 		return true;
 	if (tx->bytes > chan->op->comm->unit)
 		return false;
-	tx->copy = tor_env_alloc(tx->bytes);
+	tx->copy = tor_env_frame_alloc(tx->bytes);
 	if (!tx->copy)
 		return false;
 	tx_gather(chan, tx, 0, tx->bytes, tx->copy);

@@ -11,6 +11,7 @@
 
 #pragma weak tor_env_alloc
 #pragma weak tor_env_free
+#pragma weak tor_env_frame_alloc
 #pragma weak tor_env_keep
 #pragma weak tor_env_unkeep
 #pragma weak tor_env_table_alloc
@@ -124,6 +125,13 @@ void *tor_env_alloc(size_t n)
 	assert_non_null(p);
 	host.outstanding++;
 	return p;
+}
+
+void *tor_env_frame_alloc(size_t n)
+{
+	void *p = tor_env_alloc(n);
+
+	return p ? memset(p, 0xa5, n) : NULL;
 }
 
 void tor_env_free(void *p)

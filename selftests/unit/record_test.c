@@ -23,11 +23,6 @@ static int setup(void **state)
 	host_reset();
 	f->op.comm = &f->comm;
 	f->chan.op = &f->op;
-	INIT_LIST_HEAD(&f->chan.rx);
-	INIT_LIST_HEAD(&f->chan.tx);
-	INIT_LIST_HEAD(&f->chan.spare_rx);
-	INIT_LIST_HEAD(&f->chan.spare_tx);
-	INIT_LIST_HEAD(&f->chan.spare_kept);
 	*state = f;
 	return 0;
 }
@@ -38,7 +33,6 @@ static int teardown(void **state)
 
 	while (f->n)
 		tor_chan_kept_put(&f->chan, f->kept[--f->n]);
-	tor_chan_clear(&f->chan, false);
 	assert_int_equal(atomic_read(&f->comm.kept), 0);
 	host_check_idle();
 	test_free(f);
@@ -87,39 +81,6 @@ static void tor_chan_kept_get__no_memory_is_not_paid_for(void **state)
 	assert_int_equal(atomic_read(&f->comm.kept), host.kept);
 }
 
-/* Room for a whole frame serves the next one as well, a short one too: without memory, and paid for once. */
-static void tor_chan_kept_get__again_what_was_given_up(void **state)
-{
-	struct fixture *f = *state;
-	u32 paid = tor_kept_size(LEN);
-	struct tor_kept *kept;
-
-	f->comm.unit = LEN;
-	tor_chan_kept_put(&f->chan, tor_chan_kept_get(&f->chan, LEN));
-	host.fail_after = 0;
-	kept = tor_chan_kept_get(&f->chan, LEN - 1);
-	assert_non_null(kept);
-	assert_int_equal(kept->len, LEN - 1);
-	assert_null(tor_chan_kept_get(&f->chan, LEN));
-	assert_int_equal(host.kept, paid);
-	tor_chan_kept_put(&f->chan, kept);
-	assert_int_equal(host.kept, paid);
-	tor_chan_clear(&f->chan, false);
-	assert_int_equal(host.kept, 0);
-}
-
-/* Where a comm has many early frames, nobody hoards: others need the room. */
-static void tor_chan_kept_put__nothing_is_kept_of_much(void **state)
-{
-	struct fixture *f = *state;
-
-	f->comm.unit = LEN;
-	keep_all(f);
-	tor_chan_kept_put(&f->chan, f->kept[--f->n]);
-	assert_int_equal(host.kept, f->n * tor_kept_size(LEN));
-	assert_int_equal(keep_all(f), 1);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,8 +88,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tor_chan_kept_get__up_to_what_is_paid_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_chan_kept_get__no_memory_is_not_paid_for, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(tor_chan_kept_get__again_what_was_given_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(tor_chan_kept_put__nothing_is_kept_of_much, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  * an entry into core is over.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "host_hash.h"
 #include "sim.h"
@@ -25,6 +26,13 @@ void *tor_env_alloc(size_t n)
 	sim.allocated++;
 	sim.totals.allocations++;
 	return p;
+}
+
+void *tor_env_frame_alloc(size_t n)
+{
+	void *p = tor_env_alloc(n);
+
+	return p ? memset(p, 0xa5, n) : NULL;
 }
 
 void tor_env_free(void *p)

@@ -82,7 +82,7 @@ static void check_tx(const struct sim_rank *r, const struct tor_chan *c, const s
 			 c->seq, c->index, tx->rank, tx->base, tx->next, tx->frames, tx->window);
 }
 
-/* Return: frames kept for a later round or op, and one more if there is room for such. */
+/* Return: frames kept for a later round or op. */
 static u32 check_chan(const struct sim_rank *r, const struct sim_chan *chan)
 {
 	const struct tor_chan *c = &chan->core;
@@ -103,7 +103,6 @@ static u32 check_chan(const struct sim_rank *r, const struct sim_chan *chan)
 			sim_fail("rank %u op %u ch %u from %u: %u frames of %u", r->number, c->seq,
 				 c->index, rx->rank, rx->base, rx->frames);
 	}
-	kept += !list_empty(&c->spare_kept);
 	if (c->ntold > TOR_TOLD_MAX)
 		sim_fail("rank %u op %u ch %u remembers %u senders", r->number, c->seq, c->index,
 			 c->ntold);
