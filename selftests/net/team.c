@@ -368,23 +368,40 @@ static int barrier_until(int ms)
 	return torcoll_run(world, &op);
 }
 
+/*
+ * Rank 5 is late, and nobody else can be: they say to @who that they have called, before that one calls, with a deadline, and is
+ * told @words.
+ */
+static int late(uint32_t who, const char *words)
+{
+	struct torcoll_request req;
+	char called = 1;
+
+	if (rank == 5) {
+		await_failure();
+		return ended_by(torcoll_barrier(world), -ECONNABORTED, who);
+	}
+	if (rank != who) {
+		if (!worked(torcoll_ibarrier(world, &req)) ||
+		    !worked(torcoll_send(world, &called, 1, TORCOLL_U8, who)))
+			return 1;
+		return ended_by(torcoll_wait(&req), -ECONNABORTED, who);
+	}
+	for (uint32_t i = 0; i < ranks; i++)
+		if (i != who && i != 5 && !worked(torcoll_recv(world, &called, 1, TORCOLL_U8, i)))
+			return 1;
+	return ended(barrier_until(300), -ETIMEDOUT, words);
+}
+
 static int late_here(void)
 {
-	if (rank == 4)
-		return ended_by(barrier_until(300), -ETIMEDOUT, 5);
-	if (rank == 5)
-		await_failure();
-	return ended_by(torcoll_barrier(world), -ECONNABORTED, 4);
+	return late(4, "caused by rank 5 ");
 }
 
 /* Who of a node is late, others cannot tell. */
 static int late_there(void)
 {
-	if (rank == 1)
-		return ended(barrier_until(300), -ETIMEDOUT, "rank 3 (node 2), or another rank there,");
-	if (rank == 5)
-		await_failure();
-	return ended_by(torcoll_barrier(world), -ECONNABORTED, 1);
+	return late(1, "rank 3 (node 2), or another rank there,");
 }
 
 static int cancelled(void)
@@ -449,6 +466,13 @@ static int comms_charged(void)
 	return n;
 }
 
+/* All others wait for rank 5 to join the comm that they create; the launcher's time limit is the test's. */
+static void await_others(int before)
+{
+	while (comms_charged() != before + 6)
+		usleep(10000);
+}
+
 /* Ranks of a node are one user's: whoever else asks for the one that is missing is told so, and keeps nobody from coming. */
 static int another_user(void)
 {
@@ -459,9 +483,7 @@ static int another_user(void)
 	if (!worked(torcoll_barrier(world)))
 		return 1;
 	if (rank == 5) {
-		/* until all others wait; the launcher's time limit is the test's */
-		while (comms_charged() != before + 6)
-			usleep(10000);
+		await_others(before);
 		if (setresuid(1001, 1001, 0) || !worked(torcoll_open(&other)))
 			return 1;
 		wrong = ended(create(other, NULL, 5, PATIENCE, &comm), -EPERM, "another user");
@@ -501,10 +523,13 @@ static int one_missing(void)
 /* It is told so, and can try again; the others have waited. */
 static int wrong_secret(void)
 {
+	int before = comms_charged();
 	struct torcoll_comm *comm;
 
+	if (!worked(torcoll_barrier(world)))
+		return 1;
 	if (rank == 5) {
-		usleep(200000);
+		await_others(before);
 		if (ended(create(t, "x", rank, PATIENCE, &comm), -EACCES, NULL))
 			return 1;
 	}
