@@ -63,19 +63,19 @@ static int end(struct torcoll_comm *comm, unsigned int c)
 	return err;
 }
 
-static int run(struct torcoll *t, unsigned int first)
+static int run(struct torcoll *t, unsigned int first, unsigned int n)
 {
 	struct torcoll_comm *comm[AT_A_TIME] = {};
 	unsigned int c;
 	int err = 0;
 
-	for (c = 0; c < AT_A_TIME && !err; c++)
+	for (c = 0; c < n && !err; c++)
 		err = make(t, first + c, &comm[c]);
-	for (c = 0; c < AT_A_TIME && !err; c++)
+	for (c = 0; c < n && !err; c++)
 		err = start(comm[c], c);
-	for (c = 0; c < AT_A_TIME && !err; c++)
+	for (c = 0; c < n && !err; c++)
 		err = end(comm[c], c);
-	for (c = 0; c < AT_A_TIME; c++)
+	for (c = 0; c < n; c++)
 		torcoll_comm_close(comm[c]);
 	return err;
 }
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 	if (!err)
 		err = torcoll_register(t, x, sizeof(x));
 	for (made = 0; made < comms && !err; made += AT_A_TIME)
-		err = run(t, made);
+		err = run(t, made, comms - made < AT_A_TIME ? comms - made : AT_A_TIME);
 	if (err) {
 		fprintf(stderr, "comm %u or behind: %s\n", made - AT_A_TIME,
 			err == -EBADMSG ? "wrong" : torcoll_last_error());
