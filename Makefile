@@ -92,7 +92,7 @@ help:
 	@echo '  make check-circulant    circulant schedules for up to 2,100,000 ranks; minutes'
 	@echo '  make check-vms          tests with a guest for each node; needs both kernels, takes minutes'
 	@echo '  make check-long         tests in a guest that take long'
-	@echo '  make check-conformance  2000 random calls against a sequential program; SEED=word CASES=n PPN=n,n ORDER=by-node|shuffled'
+	@echo '  make check-conformance  2000 random calls against a sequential program; SEED=word CASES=n PPN=n,n ORDER=by-node|shuffled|dup'
 	@echo '  make check-all          cases in which any two properties of a call meet, on both kernels; SHAPES=4x4 for some'
 	@echo '  make check-planted      does that find bugs? ten deliberate ones in the module'
 	@echo '  make check-stress       random calls of many processes; MINUTES=10 SEED=n, KERNEL=6.1|debug as well'

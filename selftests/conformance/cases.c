@@ -305,12 +305,17 @@ void case_draw(const struct world *w, uint64_t *state, const struct wish *wish, 
 	t->offset = pick(wish, AXIS_OFFSET, draw(state) & 1 ? draw(state) % OFFSETS : 0);
 	t->misalign = offsets[t->offset];
 	t->in_place = pick(wish, AXIS_PLACE, draw(state) & 1) && !is_message(t->op.collective);
+	t->way = pick(wish, AXIS_WAY, hash(t->seed) % WAYS);
+	if (t->op.collective == TORCOLL_BARRIER || is_message(t->op.collective))
+		t->way = WAY_RUN;
 	case_moved(t);
 	t->expect = type_has_redop(t->op.type, t->op.redop) || !reduces(t->op.collective) ?
 		    ask_plans(w, &t->op) : REFUSED;
 }
 
 /* ---- words ---- */
+
+static const char *const way_names[WAYS] = { "", ", started", ", prepared", ", in a batch" };
 
 static const char *const bits_names[TORCOLL_BITS_COUNT] = {
 	"", ", agree", ", ordered", ", relaxed",
@@ -320,12 +325,12 @@ const char *case_text(const struct test_case *t)
 {
 	static char text[256];
 
-	snprintf(text, sizeof(text), "%s %s %s %llu elements, %s, root %u, to %u ahead, %s%s%s%s%s, offset %u",
+	snprintf(text, sizeof(text), "%s %s %s %llu elements, %s, root %u, to %u ahead, %s%s%s%s%s%s, offset %u",
 		 torcoll_collective_name(t->op.collective), torcoll_type_name(t->op.type),
 		 torcoll_redop_name(t->op.redop), (unsigned long long)t->op.count,
 		 torcoll_algorithm_name(t->op.algorithm), t->op.root, t->ahead,
 		 t->in_place ? "in place" : "out of place", t->uneven ? ", uneven" : "",
 		 bits_names[t->op.bits],
-		 t->inexact ? ", rounded" : "", t->registered ? ", registered" : "", t->misalign);
+		 t->inexact ? ", rounded" : "", t->registered ? ", registered" : "", way_names[t->way], t->misalign);
 	return text;
 }

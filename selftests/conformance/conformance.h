@@ -47,6 +47,15 @@ enum size_class {
 	SIZE_CLASSES
 };
 
+/* How it is called. */
+enum way {
+	WAY_RUN,	/* and waited for */
+	WAY_STARTED,	/* among others that are in flight */
+	WAY_PREPARED,	/* and started twice, unless it is in place */
+	WAY_BATCH,	/* started together with others */
+	WAYS
+};
+
 enum refusal {
 	SERVED,
 	REFUSED,	/* by the plan family: shape, collective, bits */
@@ -63,7 +72,8 @@ struct test_case {
 	uint64_t pair_count;	/* the most in it */
 	bool inexact;		/* sums of its values are rounded */
 	bool in_place;
-	bool registered;
+	bool registered;	/* or memory of the module's: see main.c */
+	enum way way;
 	uint32_t offset;	/* which of several offsets, that is: */
 	uint32_t misalign;	/* bytes that buffers start behind a page's start */
 	enum refusal expect;
@@ -102,6 +112,7 @@ enum axis {
 	AXIS_PLACE,
 	AXIS_UNEVEN,
 	AXIS_REGISTERED,
+	AXIS_WAY,
 	AXIS_OFFSET,
 	AXES
 };

@@ -21,6 +21,7 @@ static const struct table {
 	{ { AXIS_ALGORITHM, AXIS_COLLECTIVE }, "(family, collective)" },
 	{ { AXIS_COLLECTIVE, AXIS_SIZE }, "(collective, size class)" },
 	{ { AXIS_ALGORITHM, AXIS_BITS }, "(family, bit level)" },
+	{ { AXIS_COLLECTIVE, AXIS_WAY }, "(collective, way of calling)" },
 };
 
 static const char *const size_names[] = {
@@ -37,6 +38,8 @@ static const char *const size_names[] = {
 static const char *const bits_names[] = {
 	"default", "agree", "ordered", "relaxed", "ordered-and-rounded",
 };
+
+static const char *const way_names[] = { "run", "started", "prepared", "batch" };
 
 struct coverage {
 	bool all;
@@ -77,6 +80,8 @@ static uint32_t value_of(const struct test_case *t, const struct world *w, enum 
 		return t->uneven;
 	case AXIS_REGISTERED:
 		return t->registered;
+	case AXIS_WAY:
+		return t->way;
 	default:
 		return t->offset;
 	}
@@ -170,6 +175,8 @@ static bool exists(const struct world *w, const struct table *table, uint32_t x,
 		return false;
 	if (table->axis[1] == AXIS_TYPE)
 		return !barrier && w->types & 1ULL << y;
+	if (table->axis[1] == AXIS_WAY)
+		return y < (barrier || is_message(x) ? 1 : WAYS);
 	return y < (barrier ? 1 : SIZE_CLASSES);
 }
 
@@ -190,6 +197,8 @@ static uint64_t values_of(const struct world *w, enum axis axis)
 		return (1 << (BITS_ROUNDED + 1)) - 1;
 	case AXIS_ROOT:
 		return (1 << (ROOT_OTHER + 1)) - 1;
+	case AXIS_WAY:
+		return (1 << WAYS) - 1;
 	case AXIS_OFFSET:
 		return (1 << OFFSETS) - 1;
 	default:
@@ -344,6 +353,8 @@ static const char *value_name(enum axis axis, uint32_t value)
 		return torcoll_algorithm_name(value);
 	case AXIS_SIZE:
 		return size_names[value];
+	case AXIS_WAY:
+		return way_names[value];
 	default:
 		return bits_names[value];
 	}

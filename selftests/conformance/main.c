@@ -3,7 +3,8 @@
  * conformance SEED CASES [WORD...]: one process per rank, started by torcollctl netns run, or on hosts of their own.
  * SEED is any word.
  * list: says what pairs of properties were met. all: at most CASES, until any two properties that can were met together.
- * first: until one fails. shuffled: ranks are in another order than they were started in, which depends on SEED.
+ * first: until one fails. shuffled: ranks are in another order than they were started in, which depends on SEED. dup: the
+ * comm is a duplicate of that which they were started in.
  *
  * Every rank checks a share of every result, and a checksum tells whether all ranks got the same bytes. Rank 0
  * prints what was covered and, as its last line, "N passed, N failed"; every rank tells what is
@@ -24,12 +25,16 @@
 #define GUARD_BYTES	64
 #define BUFFER_BYTES	(24ULL << 20)	/* the largest vector and its guards */
 #define DEADLINE_MS	120000
+#define DEPTH		64		/* ops in flight */
+#define COUNT		17		/* elements of those that accompany a case's */
 
 static struct torcoll *lib;
 static struct torcoll_comm *comm;
 static struct world world;
 static bool one_host;
+static bool list, all, first, shuffled, duplicated;	/* words */
 static unsigned char *plain[2], *registered[2];	/* to send and to receive */
+static int32_t beside[DEPTH][COUNT];
 
 static void die(const char *what)
 {
@@ -46,6 +51,23 @@ static unsigned char *new_buffer(void)
 	return p;
 }
 
+/* Every other rank has memory of the module's, the others have their own registered. */
+static unsigned char *new_registered(uint64_t word)
+{
+	unsigned char *own;
+	void *p;
+
+	if (word & 1) {
+		if (torcoll_alloc(lib, BUFFER_BYTES, &p))
+			die("no memory of the module's");
+		return p;
+	}
+	own = new_buffer();
+	if (torcoll_register(lib, own, BUFFER_BYTES))
+		die("cannot register memory");
+	return own;
+}
+
 /* Who sits where. */
 static void find_nodes(void)
 {
@@ -59,6 +81,39 @@ static void find_nodes(void)
 	world.shared = world.map.nodes < ranks;
 }
 
+static void replace_comm(struct torcoll_comm *by)
+{
+	torcoll_comm_close(comm);
+	comm = by;
+}
+
+/* The same ranks, and room for many ops. */
+static void deepen(void)
+{
+	static uint32_t member[RANKS_MAX];
+	struct torcoll_comm_config config = {
+		.fabric = strtoull(getenv("TORCOLL_FABRIC"), NULL, 0),
+		.name = "deep",
+		.secret = getenv("TORCOLL_SECRET"),
+		.members = member,
+		.size = torcoll_comm_size(comm),
+		.rank = torcoll_comm_rank(comm),
+		.depth = DEPTH,
+		.deadline_ns = torcoll_deadline(DEADLINE_MS),
+	};
+	struct torcoll_comm *deep;
+
+	if (config.size > RANKS_MAX) {
+		fprintf(stderr, "%u ranks are more than %u\n", config.size, RANKS_MAX);
+		exit(2);
+	}
+	for (uint32_t rank = 0; rank < config.size; rank++)
+		member[rank] = torcoll_comm_node(comm, rank);
+	if (torcoll_comm_create(lib, &config, &deep))
+		die("no deep comm");
+	replace_comm(deep);
+}
+
 /* The same ranks in another order: of a split by random keys. */
 static void shuffle(uint64_t seed)
 {
@@ -67,34 +122,39 @@ static void shuffle(uint64_t seed)
 
 	if (torcoll_comm_split(comm, 0, key, torcoll_deadline(DEADLINE_MS), &shuffled))
 		die("no split by random keys");
-	torcoll_comm_close(comm);
-	comm = shuffled;
+	replace_comm(shuffled);
 }
 
-static void open_world(uint64_t seed, bool shuffled)
+static void duplicate(void)
+{
+	struct torcoll_comm *dup;
+
+	if (torcoll_comm_dup(comm, torcoll_deadline(DEADLINE_MS), &dup))
+		die("no duplicate");
+	replace_comm(dup);
+}
+
+static void open_world(uint64_t seed)
 {
 	struct torcoll_info info = { .size = sizeof(info) };
 
 	if (torcoll_open(&lib) || torcoll_comm_from_env(lib, &comm))
 		die("cannot join");
+	deepen();
 	if (shuffled)
 		shuffle(seed);
+	if (duplicated)
+		duplicate();
 	if (torcoll_comm_info(comm, &world.info) || torcoll_info(lib, &info))
 		die("cannot ask");
 	world.collectives = info.collectives;
 	world.types = info.types;
 	world.redops = info.redops;
 	world.algorithms = info.algorithms;
-	if (world.info.ranks > RANKS_MAX) {
-		fprintf(stderr, "%u ranks are more than %u\n", world.info.ranks, RANKS_MAX);
-		exit(2);
-	}
 	find_nodes();
 	for (int i = 0; i < 2; i++) {
 		plain[i] = new_buffer();
-		registered[i] = new_buffer();
-		if (torcoll_register(lib, registered[i], BUFFER_BYTES))
-			die("cannot register memory");
+		registered[i] = new_registered(seed ^ world.info.rank);
 	}
 }
 
@@ -291,6 +351,108 @@ static int run_messages(const struct test_case *t, const struct torcoll_op *op)
 	return err ? err : second;
 }
 
+/* --- ways of calling --- */
+
+/* An op beside that of the case: an allreduce of a few numbers. */
+static struct torcoll_op op_beside(uint32_t i)
+{
+	for (uint32_t k = 0; k < COUNT; k++)
+		beside[i][k] = i + k * world.info.rank;
+	return (struct torcoll_op){
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = COUNT,
+		.send = beside[i], .recv = beside[i],
+	};
+}
+
+static int check_beside(uint32_t i)
+{
+	uint32_t ranks = world.info.ranks;
+
+	for (uint32_t k = 0; k < COUNT; k++)
+		if (beside[i][k] != (int32_t)(ranks * i + k * (ranks * (ranks - 1) / 2)))
+			return -EBADMSG;
+	return 0;
+}
+
+/* The case's op is number @at of @n that are started one after the other, before any is waited for. */
+static int run_started(const struct torcoll_op *op, uint32_t n, uint32_t at)
+{
+	static struct torcoll_request req[DEPTH];
+	int err = 0, error = 0;
+	uint32_t i, started;
+
+	for (started = 0; started < n && !err; started++) {
+		struct torcoll_op other = op_beside(started);
+
+		err = torcoll_submit(comm, started == at ? op : &other, &req[started]);
+	}
+	if (err)
+		started--;
+	for (i = 0; i < started; i++) {
+		error = torcoll_wait(&req[i]);
+		if (!error && i != at)
+			error = check_beside(i);
+		err = err ? err : error;
+	}
+	return err;
+}
+
+static int run_prepared(const struct torcoll_op *op, bool twice)
+{
+	struct torcoll_prepared *p;
+	struct torcoll_request req;
+	int err = torcoll_prepare(comm, op, &p);
+
+	if (err)
+		return err;
+	for (int i = 0; i <= twice && !err; i++) {
+		err = torcoll_start(p, &req);
+		if (!err)
+			err = torcoll_wait(&req);
+	}
+	torcoll_prepared_free(p);
+	return err;
+}
+
+/* In the middle of three that one system call starts. */
+static int run_batch(const struct torcoll_op *op)
+{
+	struct torcoll_op ops[3] = { op_beside(0), *op, op_beside(2) };
+	struct torcoll_request req[3];
+	uint32_t started = 0;
+	int err = torcoll_submit_many(comm, ops, 3, req, &started), error;
+
+	for (uint32_t i = 0; i < started; i++) {
+		error = torcoll_wait(&req[i]);
+		if (!error && i != 1)
+			error = check_beside(i);
+		err = err ? err : error;
+	}
+	return err;
+}
+
+/* One in four has as many beside it as there can be. */
+static int run_in_its_way(const struct test_case *t, const struct torcoll_op *op, bool in_place)
+{
+	uint32_t n = t->seed & 3 ? 2 + t->seed / 4 % 6 : DEPTH;
+
+	if (is_message(op->collective))
+		return run_messages(t, op);
+	/* what is refused is not to leave others alone */
+	if (t->expect == REFUSED)
+		return torcoll_run(comm, op);
+	switch (t->way) {
+	case WAY_STARTED:
+		return run_started(op, n, t->seed / 64 % n);
+	case WAY_PREPARED:
+		return run_prepared(op, !in_place);
+	case WAY_BATCH:
+		return run_batch(op);
+	default:
+		return torcoll_run(comm, op);
+	}
+}
+
 static bool run_case(const struct test_case *t)
 {
 	size_t elem = torcoll_type_size(t->op.type);
@@ -311,8 +473,9 @@ static bool run_case(const struct test_case *t)
 	op.scalar = t->op.redop == TORCOLL_PREMULSUM ? factor : NULL;
 	op.send = p.send;
 	op.recv = p.recv;
-	op.deadline_ns = torcoll_deadline(DEADLINE_MS);
-	err = is_message(op.collective) ? run_messages(t, &op) : torcoll_run(comm, &op);
+	/* what is prepared has none */
+	op.deadline_ns = t->way == WAY_PREPARED ? 0 : torcoll_deadline(DEADLINE_MS);
+	err = run_in_its_way(t, &op, p.in_place);
 	if (err || t->expect == REFUSED)
 		return refused_rightly(t, err);
 	right &= result_is_right(t, p.received, p.recv);
@@ -329,8 +492,6 @@ static bool run_case(const struct test_case *t)
 	return right;
 }
 
-static bool list, all, first, shuffled;
-
 /* Return: whether all arguments behind the second are known. */
 static bool parse_words(char **word)
 {
@@ -343,6 +504,8 @@ static bool parse_words(char **word)
 			first = true;
 		else if (!strcmp(*word, "shuffled"))
 			shuffled = true;
+		else if (!strcmp(*word, "dup"))
+			duplicated = true;
 		else
 			return false;
 	}
@@ -357,11 +520,11 @@ int main(int argc, char **argv)
 	struct test_case t;
 
 	if (n <= 0) {
-		fprintf(stderr, "usage: conformance SEED CASES [list] [all] [first] [shuffled]\n");
+		fprintf(stderr, "usage: conformance SEED CASES [list] [all] [first] [shuffled] [dup]\n");
 		return 2;
 	}
 	state = checksum((const unsigned char *)argv[1], strlen(argv[1]));
-	open_world(state, shuffled);
+	open_world(state);
 	one_host = on_one_host();
 	coverage = coverage_new(&world, all);
 	if (!coverage)

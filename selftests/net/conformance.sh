@@ -6,7 +6,7 @@
 # CONFORMANCE_SEED. What pairs of properties they have is counted over all shapes; 2000 of them are to meet every pair.
 # With CONFORMANCE_ALL, each shape has as many cases as it takes until any two properties were met together. With
 # CONFORMANCE_PPN, nodes have so many ranks each, as by torcollctl netns run --ppn, and with CONFORMANCE_ORDER these do not
-# follow one another: by-node, as by --by-node, or shuffled.
+# follow one another: by-node, as by --by-node, or shuffled. CONFORMANCE_ORDER=dup: in a duplicate of the comm.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -18,7 +18,7 @@ shapes=(2 3 8 4x4 3x5 2x2x2) ppn=() order=()
 case ${CONFORMANCE_ORDER:-} in
 '') ;;
 by-node) ppn+=(--by-node) ;;
-shuffled) order=(shuffled) ;;
+shuffled | dup) order=("$CONFORMANCE_ORDER") ;;
 *) bail "no such order: $CONFORMANCE_ORDER" ;;
 esac
 # far more than are needed
