@@ -81,8 +81,8 @@ bad ""
 check mismatch_to_itself__all_are_told ends mismatch_to_itself
 check mismatch_to_itself__both_are_named said 0 "recv u8 count 101 from 0 by direct, rank 0 send u8 count 100 to 0"
 
-# The ranks in question: on nodes that have others, then both on one.
-ppn=(-n 3 --ppn "1,2,3")
+# The ranks in question: on nodes that have others, of which none is the next one; then both on one.
+ppn=(-n 3 --ppn "1,2,3" --by-node)
 good shared__
 check shared__mismatch__all_are_told ends mismatch
 check shared__mismatch__says_both said 1 "send f32 count 524288 to 1 by direct"
