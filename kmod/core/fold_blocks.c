@@ -55,9 +55,11 @@ bool tor_fold_next_run(const struct tor_fold *f, struct tor_fold_cursor *c,
 
 void tor_fold_count_blocks(const struct tor_fold *f, u64 *counts)
 {
+	const struct tor_plan_req *r = tor_fold_called(f);
+	u64 q = tor_div64(r->count, r->ranks), more = r->count - q * r->ranks;
 	u32 rank;
 
 	memset(counts, 0, f->map->nodes * sizeof(*counts));
-	for (rank = 0; rank < f->map->ranks; rank++)
-		counts[f->map->node[rank]] += tor_fold_block_len(f, rank);
+	for (rank = 0; rank < r->ranks; rank++)
+		counts[f->map->node[rank]] += r->counts ? r->counts[rank] : q + (rank < more);
 }
