@@ -27,6 +27,9 @@ static TYPE F(input)(const struct test_case *t, uint32_t rank, uint64_t i)
 	case TORCOLL_MIN:
 	case TORCOLL_MAX:
 		return h % 9 ? (TYPE)((int)(h % 200) - 100) : h & 1024 ? (TYPE)0.0 : -(TYPE)0.0;
+	case TORCOLL_PREMULSUM:
+		/* four times as much, at most: what bf16 has room for, of 32 ranks */
+		return (TYPE)((int)(h % 5) - 2);
 	default:
 		return (TYPE)((int)(h % 13) - 6);
 	}
