@@ -191,7 +191,7 @@ static int check_desc(struct tor_session *session, const struct tor_group *group
 	if (desc->flags & TORCOLL_OP_RING) {
 		if (desc->flags & TORCOLL_OP_WAIT)
 			return tor_refuse(session, -EINVAL, "a result that is waited for comes in no ring");
-		/* it stays from now on; pairs with set_ring() */
+		/* it stays from now on; pairs with set_ring() in ioctl.c */
 		if (!smp_load_acquire(&session->ring))
 			return tor_refuse(session, -EINVAL, "the file has no completion ring");
 	}

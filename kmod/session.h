@@ -45,10 +45,6 @@ void tor_session_wake(struct tor_session *session, __poll_t what);
 /* Keep a sentence for TORCOLL_IOC_ERROR. Return: @err. */
 int __printf(3, 4) tor_refuse(struct tor_session *session, int err, const char *fmt, ...);
 
-/* A comm by handle, referenced together with its fabric, or an ERR_PTR with a sentence. */
-struct tor_group *tor_session_group(struct tor_session *session, u32 handle);
-void tor_session_group_put(struct tor_group *group);
-
 /**
  * tor_session_region - memory by handle
  * @session: session
