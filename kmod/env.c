@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The parts of core's surroundings that need no state of ours: memory, hashes, the FPU. The rest of env.h is
- * supplied where the state lives: frame.c, memory.c, group.c, fabric.c, and in crc.c.
+ * supplied where the state lives: frame.c, memory.c, group.c, lane.c, fabric.c, and in crc.c.
  */
 #include "env.h"
 

@@ -11,79 +11,13 @@
 #include "buffers.h"
 #include "netlink.h"
 #include "op.h"
-#include "port.h"
-#include "reroute.h"
-#include "ring.h"
 #include "series.h"
 #include "session.h"
 #include "tables.h"
 #include "team.h"
-#include "trace.h"
 
 /* Failures and farewells; flushed before a fabric or the module goes. */
 static struct workqueue_struct *works;
-
-/* --- lanes: from core to timers and back --- */
-
-static struct tor_lane *lane_of(struct tor_chan *chan)
-{
-	return container_of(chan, struct tor_lane, chan);
-}
-
-void tor_env_chan_timer(struct tor_chan *chan, u64 when)
-{
-	struct tor_lane *lane = lane_of(chan);
-
-	lockdep_assert_held(&lane->lock);
-	if (test_bit(TOR_GROUP_DEAD, &lane->slot->group->flags))
-		return;
-	/* one that is not wanted any more finds nothing to do */
-	if (when)
-		hrtimer_start(&lane->timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
-}
-
-static enum hrtimer_restart lane_timer(struct hrtimer *timer)
-{
-	struct tor_lane *lane = container_of(timer, struct tor_lane, timer);
-	struct tor_entry entry;
-
-	rcu_read_lock();
-	tor_entry_begin(&entry);
-	spin_lock(&lane->lock);
-	tor_chan_timer(&entry.ctx, &lane->chan);
-	spin_unlock(&lane->lock);
-	tor_entry_end(&entry);
-	rcu_read_unlock();
-	return HRTIMER_NORESTART;
-}
-
-/* The result goes into the ring; where no process is needed for anything else, that is all. */
-static void post(struct tor_slot *slot)
-{
-	struct tor_group *group = slot->group;
-	/* of a failure, the sentence is fetched as well */
-	bool need_process = slot->status || tor_buffers_need_process(slot);
-	struct torcoll_completion completion = {
-		.op = tor_op_handle(slot),
-		.user_data = slot->user_data,
-		.comm = group->handle,
-		.status = slot->status,
-		.error_rank = slot->error_rank,
-		.flags = need_process ? TORCOLL_COMPLETION_REAP : 0,
-	};
-	struct tor_session *session = READ_ONCE(group->session);
-
-	if (!need_process)
-		tor_buffers_put(slot);
-	/* not if the comm was closed just as the op began: then nobody looks for it */
-	if (session)
-		tor_ring_post(session->ring, &completion);
-	/* whoever waits in another way looks into the ring if there is no such op */
-	smp_mb__before_atomic();
-	if (!need_process)
-		clear_bit(TOR_SLOT_UNREAPED, &slot->flags);
-	clear_bit(TOR_SLOT_RING, &slot->flags);
-}
 
 bool tor_env_keep(struct tor_comm *comm, u32 bytes)
 {
@@ -95,75 +29,6 @@ void tor_env_unkeep(struct tor_comm *comm, u32 bytes)
 	tor_user_uncharge(tor_group_of(comm)->user, TOR_LIMIT_KERNEL, bytes);
 }
 
-void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)
-{
-	struct tor_group *group = slot->group;
-
-	slot->status = status;
-	slot->error_rank = error_rank;
-	atomic64_inc(&group->ops);
-	if (test_bit(TOR_SLOT_RING, &slot->flags))
-		post(slot);
-	/* status before BUSY: tor_op_reap() reads them the other way round */
-	smp_mb__before_atomic();
-	clear_bit(TOR_SLOT_BUSY, &slot->flags);
-	wake_up_all(&group->wait);
-	tor_session_wake(READ_ONCE(group->session), EPOLLIN | EPOLLRDNORM);
-}
-
-void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
-{
-	struct tor_slot *slot = container_of(op, struct tor_slot, op);
-	struct tor_group *group = slot->group;
-	struct tor_comm *comm = &group->comm;
-	int status = op->aborted ? READ_ONCE(comm->error) : 0;
-
-	tor_env_count(comm->node, op->aborted ? TOR_C_OPS_FAILED : TOR_C_OPS, 1);
-	if (!op->aborted)
-		tor_observe(&group->fabric->observed, op->collective,
-			    op->plan.req.algorithm, op->plan.req.count * op->elem,
-			    /* this entry may have begun before the op */
-			    ctx->now > slot->submitted ? ctx->now - slot->submitted : 0);
-	trace_torcoll_op_done(op, op->plan.req.count * op->elem, status);
-	if (tor_team_is_of_nodes(group))
-		tor_team_op_done(slot, status);
-	else
-		tor_slot_done(slot, status, op->aborted ? comm->error_rank : TOR_NO_RANK);
-}
-
-void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op)
-{
-	struct tor_entry *entry = container_of(ctx, struct tor_entry, ctx);
-	struct tor_slot *slot = container_of(op, struct tor_slot, op);
-
-	slot->next_retired = entry->retired;
-	entry->retired = slot;
-}
-
-void tor_slots_recycle(struct tor_entry *entry)
-{
-	struct tor_slot *slot = entry->retired;
-	u32 i;
-
-	entry->retired = slot->next_retired;
-	for (i = 0; i < slot->series->channels; i++) {
-		struct tor_lane *lane = &slot->lane[i];
-
-		spin_lock(&lane->lock);
-		tor_chan_recycle(&entry->ctx, &lane->chan, slot->op.seq + slot->group->comm.depth);
-		spin_unlock(&lane->lock);
-	}
-	/* the lanes serve the next number before a submitter sees the slot free */
-	smp_mb__before_atomic();
-	clear_bit(TOR_SLOT_OPEN, &slot->flags);
-	if (tor_team_is_of_nodes(slot->group))
-		tor_team_op_retired(slot);
-	else
-		wake_up_all(&slot->group->wait);
-}
-
-/* --- frames --- */
-
 struct tor_group *tor_group_find(struct tor_fabric *fabric, u32 tag)
 {
 	struct tor_group *group;
@@ -172,217 +37,6 @@ struct tor_group *tor_group_find(struct tor_fabric *fabric, u32 tag)
 		if (group->comm.tag == tag)
 			return group;
 	return NULL;
-}
-
-/* The group that a frame is for, if its sender belongs to it. */
-static struct tor_group *admit(struct tor_port *port, const struct tor_hdr *h, u32 tag, u32 *rank)
-{
-	struct tor_group *group = tor_group_find(port->fabric, tag);
-	enum tor_counter why = TOR_C_DROP_COMM;
-
-	if (group && tor_comm_admit(&group->comm, h, rank, &why))
-		return group;
-	tor_port_drop(port, why);
-	return NULL;
-}
-
-/*
- * The process of a comm has left, and what lingered behind it is gone: whoever is still at an op would wait for
- * ever. While a comm is being created, all know it before any sends.
- */
-static void refuse(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h, u32 tag)
-{
-	if (!tor_group_find(port->fabric, tag))
-		tor_comm_refuse(&entry->ctx, &port->fabric->node, h, tag);
-}
-
-/* The series that @channel stands for in a frame between us and @rank; @own: in one of ours. NULL: there is none. */
-static struct tor_series *find_series(struct tor_group *group, u32 rank, u32 channel, bool own)
-{
-	if (!tor_channel_is_role(channel))
-		return channel < group->comm.channels ? &group->calls : NULL;
-	return tor_series_find(group, tor_series_id(own ? channel : tor_role_opposite(channel), rank));
-}
-
-/*
- * A frame of a message among ranks that share nodes: make of the nodes' @group and of the other node's @rank those of the two
- * that it is about. False: there are none such.
- */
-static bool find_ranks(struct tor_group **group, u32 *rank, u32 channel, u32 round, bool own)
-{
-	if (!(*group)->team || !tor_channel_is_role(channel))
-		return true;
-	*group = tor_team_whose((*group)->team, rank, round,
-				    own == (channel == TORCOLL_CHANNEL_SEND));
-	return *group;
-}
-
-static struct tor_lane *find_lane(const struct tor_series *series, u32 op, u32 channel)
-{
-	return &tor_series_slot(series, op)->lane[series->role ? 0 : channel];
-}
-
-/* Someone is at a message that no process here will ever send or receive. */
-static void tell_that_left(struct tor_entry *entry, struct tor_group *group, u32 op)
-{
-	if (test_bit(TOR_GROUP_CLOSED, &group->flags))
-		tor_comm_fail(&entry->ctx, &group->comm, -ECONNABORTED, group->comm.rank, op);
-}
-
-/* Someone is at an op that will never be called here: our process has left, or one of them. */
-static void tell_if_left(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
-			 u32 op)
-{
-	if (tor_team_is_of_nodes(group))
-		tor_team_tell_if_left(entry, group->team, op);
-	else if (test_bit(TOR_GROUP_CLOSED, &group->flags) && lane->chan.state == TOR_CHAN_IDLE &&
-	    (s32)(op - lane->chan.seq) >= 0)
-		tor_comm_fail(&entry->ctx, &group->comm, -ECONNABORTED, group->comm.rank, op);
-}
-
-void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
-		    const struct tor_bytes *payload, u32 pieces)
-{
-	struct tor_series *series;
-	struct tor_group *group;
-	struct tor_lane *lane;
-	u32 rank;
-
-	group = admit(port, h, h->comm, &rank);
-	if (!group) {
-		refuse(entry, port, h, h->comm);
-		return;
-	}
-	if (tor_comm_failed(&group->comm)) {
-		/* whoever still sends has not heard */
-		tor_comm_send_abort(&entry->ctx, &group->comm, rank);
-		return;
-	}
-	if (!find_ranks(&group, &rank, h->channel, h->round, false)) {
-		tor_port_drop(port, TOR_C_DROP_RANGE);
-		return;
-	}
-	series = find_series(group, rank, h->channel, false);
-	if (!series && h->channel == TORCOLL_CHANNEL_SEND)
-		series = tor_series_missing(group, rank);
-	if (!series && h->channel == TORCOLL_CHANNEL_SEND) {
-		tell_that_left(entry, group, h->op);
-		tor_pair_refuse(&entry->ctx, &group->comm, rank, h);
-		return;
-	}
-	/* who receives a message sends nothing of it */
-	if (!series || h->channel == TORCOLL_CHANNEL_RECV) {
-		tor_port_drop(port, TOR_C_DROP_RANGE);
-		return;
-	}
-	lane = find_lane(series, h->op, h->channel);
-	spin_lock(&lane->lock);
-	tell_if_left(entry, group, lane, h->op);
-	tor_chan_data(&entry->ctx, &lane->chan, rank, h, payload, pieces);
-	spin_unlock(&lane->lock);
-}
-
-static void take_ack(struct tor_entry *entry, struct tor_group *group, u32 rank,
-		     const struct tor_ack *ack)
-{
-	struct tor_series *series;
-	struct tor_lane *lane;
-
-	if (!find_ranks(&group, &rank, ack->channel, ack->round, false))
-		return;
-	series = find_series(group, rank, ack->channel, false);
-	if (!series) {
-		if (!tor_channel_is_role(ack->channel))
-			return;
-		if (ack->digest)
-			tell_that_left(entry, group, ack->op);
-		tor_pair_absent(&entry->ctx, &group->comm, rank, ack);
-		return;
-	}
-	lane = find_lane(series, ack->op, ack->channel);
-	spin_lock(&lane->lock);
-	/* messages are invited that perhaps nobody wants to send: see tor_pair_invite() */
-	if (!series->role || ack->digest)
-		tell_if_left(entry, group, lane, ack->op);
-	tor_chan_ack(&entry->ctx, &lane->chan, rank, ack);
-	spin_unlock(&lane->lock);
-}
-
-void tor_group_acks(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
-		    const void *frame)
-{
-	struct tor_group *group;
-	struct tor_ack ack;
-	bool refused = false;
-	u32 rank, i;
-
-	for (i = 0; i < h->acks; i++) {
-		tor_wire_ack(frame, i, &ack);
-		group = admit(port, h, ack.comm, &rank);
-		/* whoever has got everything waits for nothing; one answer to a frame is enough */
-		if (!group && !refused && ack.state != TORCOLL_ACK_DONE) {
-			refuse(entry, port, h, ack.comm);
-			refused = true;
-		}
-		if (group)
-			take_ack(entry, group, rank, &ack);
-	}
-}
-
-void tor_group_abort_rx(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
-			const void *p)
-{
-	struct tor_group *group;
-	u32 rank;
-
-	group = admit(port, h, h->comm, &rank);
-	if (!group)
-		return;
-	tor_comm_abort_rx(&entry->ctx, &group->comm, rank, p, h->length);
-}
-
-void tor_group_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
-		       const struct tor_hdr *h)
-{
-	struct tor_group *group = tor_group_find(fabric, h->comm);
-	u32 rank = group ? tor_comm_rank(&group->comm, h->dst) : TOR_NO_RANK;
-	struct tor_series *series;
-	struct tor_lane *lane;
-
-	if (rank == TOR_NO_RANK || !find_ranks(&group, &rank, h->channel, h->round, true))
-		return;
-	series = find_series(group, rank, h->channel, true);
-	if (!series)
-		return;
-	lane = find_lane(series, h->op, h->channel);
-	spin_lock(&lane->lock);
-	tor_chan_dropped(&entry->ctx, &lane->chan, rank, h);
-	spin_unlock(&lane->lock);
-}
-
-static void rerouted(struct tor_entry *entry, struct tor_group *group)
-{
-	struct tor_series *series;
-	u32 i;
-
-	tor_group_each_series(group, series) {
-		for (i = 0; i < tor_series_lanes(series); i++) {
-			struct tor_lane *lane = &series->lanes[i];
-
-			spin_lock(&lane->lock);
-			tor_chan_rerouted(&entry->ctx, &lane->chan);
-			spin_unlock(&lane->lock);
-		}
-	}
-}
-
-void tor_group_rerouted(struct tor_entry *entry, struct tor_group *group)
-{
-	u32 seat;
-
-	rerouted(entry, group);
-	for (seat = 0; group->team && seat < group->team->seats; seat++)
-		rerouted(entry, group->team->seat[seat]);
 }
 
 /* --- failure --- */
@@ -420,34 +74,6 @@ void tor_env_comm_failed(struct tor_ctx *ctx, struct tor_comm *comm)
 	queue_delayed_work(works, &group->fail_work, 0);
 }
 
-static void abort_lanes_of(struct tor_series *series)
-{
-	struct tor_entry entry;
-	u32 i;
-
-	for (i = 0; i < tor_series_lanes(series); i++) {
-		struct tor_lane *lane = &series->lanes[i];
-
-		local_bh_disable();
-		rcu_read_lock();
-		tor_entry_begin(&entry);
-		spin_lock(&lane->lock);
-		tor_chan_abort(&entry.ctx, &lane->chan);
-		spin_unlock(&lane->lock);
-		tor_entry_end(&entry);
-		rcu_read_unlock();
-		local_bh_enable();
-	}
-}
-
-static void abort_lanes(struct tor_group *group)
-{
-	struct tor_series *series;
-
-	tor_group_each_series(group, series)
-		abort_lanes_of(series);
-}
-
 static void tell_everyone(struct tor_group *group)
 {
 	struct tor_entry entry;
@@ -471,7 +97,7 @@ static void fail_work(struct work_struct *work)
 	struct tor_group *group = container_of(to_delayed_work(work), struct tor_group, fail_work);
 
 	if (!group->fail_rounds) {
-		abort_lanes(group);
+		tor_lanes_abort(group);
 		if (group->team)
 			tor_team_failed(group);
 		wake_up_all(&group->wait);
@@ -602,19 +228,6 @@ void tor_group_put(struct tor_group *group)
 		group_free(group);
 }
 
-static void stop_lanes(struct tor_group *group)
-{
-	struct tor_series *series;
-	u32 i;
-
-	tor_group_each_series(group, series) {
-		for (i = 0; i < tor_series_lanes(series); i++) {
-			hrtimer_cancel(&series->lanes[i].timer);
-			tor_chan_destroy(&series->lanes[i].chan);
-		}
-	}
-}
-
 /*
  * Take the group apart. Who may still use it, and how each is waited for:
  * - frames and dumps that found it in the table: unhashed, grace period; what finds a rank of a team finds it by its nodes'
@@ -638,45 +251,15 @@ void tor_group_end(struct tor_group *group)
 	tor_series_settle(group);
 	if (test_bit(TOR_GROUP_JOINED, &group->flags))
 		tor_netlink_notify_comm(group, true);
-	abort_lanes(group);
+	tor_lanes_abort(group);
 	if (!tor_team_has_seat(group))
 		synchronize_rcu();
 	if (cancel_delayed_work_sync(&group->fail_work))
 		tor_group_put(group);
-	stop_lanes(group);
+	tor_lanes_stop(group);
 	if (tor_team_is_of_nodes(group))
 		tor_team_disband(group->team);
 	tor_group_put(group);
-}
-
-/* Is there something that another rank has not got yet, and still can? Here, the last one has left. */
-static bool series_owes(struct tor_series *series)
-{
-	u32 i;
-
-	if (tor_op_stays(&series->slot->op))
-		return false;
-	for (i = 0; i < tor_series_lanes(series); i++) {
-		struct tor_lane *lane = &series->lanes[i];
-		bool open;
-
-		spin_lock_bh(&lane->lock);
-		open = lane->chan.state == TOR_CHAN_COMPLETE;
-		spin_unlock_bh(&lane->lock);
-		if (open)
-			return true;
-	}
-	return false;
-}
-
-bool tor_group_owes(struct tor_group *group)
-{
-	struct tor_series *series;
-
-	tor_group_each_series(group, series)
-		if (series_owes(series))
-			return true;
-	return false;
 }
 
 /*
@@ -739,15 +322,6 @@ struct tor_group *tor_group_new(struct tor_fabric *fabric, struct tor_user *user
 	return group;
 }
 
-void tor_lane_init(struct tor_lane *lane, struct tor_slot *slot, u32 index, u32 seq)
-{
-	spin_lock_init(&lane->lock);
-	hrtimer_init(&lane->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	lane->timer.function = lane_timer;
-	lane->slot = slot;
-	tor_chan_init(&lane->chan, &slot->op, index, seq);
-}
-
 static int alloc_ranks(struct tor_group *group)
 {
 	struct tor_comm *comm = &group->comm;
@@ -784,7 +358,7 @@ void tor_group_close(struct tor_group *group)
 	struct tor_fabric *fabric = group->fabric;
 
 	set_bit(TOR_GROUP_CLOSED, &group->flags);
-	/* pairs with start() in op.c: it sees CLOSED, or we see BUSY */
+	/* pairs with tor_op_mark(): it sees CLOSED, or we see BUSY */
 	smp_mb__after_atomic();
 	wake_up_all(&group->wait);
 	if (tor_group_busy(group))

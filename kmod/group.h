@@ -271,9 +271,6 @@ int tor_group_alloc(struct tor_group *group, const char **why);
 int tor_group_charge(struct tor_group *group, u64 bytes, const char **why);
 void tor_group_uncharge(struct tor_group *group, u64 bytes);
 
-/* The lane of channel @index of @slot, which serves op @seq. */
-void tor_lane_init(struct tor_lane *lane, struct tor_slot *slot, u32 index, u32 seq);
-
 /* Take it apart, drop a reference. Context: process. */
 void tor_group_end(struct tor_group *group);
 
@@ -287,9 +284,6 @@ void tor_group_close(struct tor_group *group);
 void tor_group_abort(struct tor_group *group, int error);
 
 void tor_group_put(struct tor_group *group);
-
-/* Is there something that another rank has not got yet? Context: process. */
-bool tor_group_owes(struct tor_group *group);
 
 /* Work that is over before the fabric or the module goes; at @when (ns) or a bit later. Context: any. */
 void tor_group_queue(struct work_struct *work);
@@ -307,6 +301,8 @@ u64 tor_group_memory(const struct tor_group *group);
 /* Context: RCU. */
 struct tor_group *tor_group_find(struct tor_fabric *fabric, u32 tag);
 
+/* --- deliver.c --- */
+
 /* From the receive path; see core/engine.h. Context: softirq, RCU. */
 void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
 		    const struct tor_bytes *payload, u32 pieces);
@@ -316,6 +312,18 @@ void tor_group_abort_rx(struct tor_entry *entry, struct tor_port *port, const st
 			const void *p);
 void tor_group_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
 		       const struct tor_hdr *h);
+
+/* --- lane.c --- */
+
+/* The lane of channel @index of @slot, which serves op @seq. */
+void tor_lane_init(struct tor_lane *lane, struct tor_slot *slot, u32 index, u32 seq);
+
+/* Of all lanes, abort what runs; and cancel timers, after which nothing runs there. Context: process. */
+void tor_lanes_abort(struct tor_group *group);
+void tor_lanes_stop(struct tor_group *group);
+
+/* Is there something that another rank has not got yet? Context: process. */
+bool tor_group_owes(struct tor_group *group);
 
 /* Links went down: see tor_chan_rerouted(). Context: BH off, RCU, no lock held. */
 void tor_group_rerouted(struct tor_entry *entry, struct tor_group *group);

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lanes: the channels of core, each with a lock and a timer, and what core says of the ops that they carry. See group.h.
+ */
+#include <linux/poll.h>
+
+#include "buffers.h"
+#include "op.h"
+#include "ring.h"
+#include "session.h"
+#include "team.h"
+#include "trace.h"
+
+/* --- timers --- */
+
+static struct tor_lane *lane_of(struct tor_chan *chan)
+{
+	return container_of(chan, struct tor_lane, chan);
+}
+
+void tor_env_chan_timer(struct tor_chan *chan, u64 when)
+{
+	struct tor_lane *lane = lane_of(chan);
+
+	lockdep_assert_held(&lane->lock);
+	if (test_bit(TOR_GROUP_DEAD, &lane->slot->group->flags))
+		return;
+	/* one that is not wanted any more finds nothing to do */
+	if (when)
+		hrtimer_start(&lane->timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
+}
+
+static enum hrtimer_restart lane_timer(struct hrtimer *timer)
+{
+	struct tor_lane *lane = container_of(timer, struct tor_lane, timer);
+	struct tor_entry entry;
+
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&lane->lock);
+	tor_chan_timer(&entry.ctx, &lane->chan);
+	spin_unlock(&lane->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	return HRTIMER_NORESTART;
+}
+
+void tor_lane_init(struct tor_lane *lane, struct tor_slot *slot, u32 index, u32 seq)
+{
+	spin_lock_init(&lane->lock);
+	hrtimer_init(&lane->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	lane->timer.function = lane_timer;
+	lane->slot = slot;
+	tor_chan_init(&lane->chan, &slot->op, index, seq);
+}
+
+/* --- ops that are over --- */
+
+/* The result goes into the ring; where no process is needed for anything else, that is all. */
+static void post(struct tor_slot *slot)
+{
+	struct tor_group *group = slot->group;
+	/* of a failure, the sentence is fetched as well */
+	bool need_process = slot->status || tor_buffers_need_process(slot);
+	struct torcoll_completion completion = {
+		.op = tor_op_handle(slot),
+		.user_data = slot->user_data,
+		.comm = group->handle,
+		.status = slot->status,
+		.error_rank = slot->error_rank,
+		.flags = need_process ? TORCOLL_COMPLETION_REAP : 0,
+	};
+	struct tor_session *session = READ_ONCE(group->session);
+
+	if (!need_process)
+		tor_buffers_put(slot);
+	/* not if the comm was closed just as the op began: then nobody looks for it */
+	if (session)
+		tor_ring_post(session->ring, &completion);
+	/* whoever waits in another way looks into the ring if there is no such op */
+	smp_mb__before_atomic();
+	if (!need_process)
+		clear_bit(TOR_SLOT_UNREAPED, &slot->flags);
+	clear_bit(TOR_SLOT_RING, &slot->flags);
+}
+
+void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)
+{
+	struct tor_group *group = slot->group;
+
+	slot->status = status;
+	slot->error_rank = error_rank;
+	atomic64_inc(&group->ops);
+	if (test_bit(TOR_SLOT_RING, &slot->flags))
+		post(slot);
+	/* status before BUSY: tor_op_reap() reads them the other way round */
+	smp_mb__before_atomic();
+	clear_bit(TOR_SLOT_BUSY, &slot->flags);
+	wake_up_all(&group->wait);
+	tor_session_wake(READ_ONCE(group->session), EPOLLIN | EPOLLRDNORM);
+}
+
+void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
+{
+	struct tor_slot *slot = container_of(op, struct tor_slot, op);
+	struct tor_group *group = slot->group;
+	struct tor_comm *comm = &group->comm;
+	int status = op->aborted ? READ_ONCE(comm->error) : 0;
+
+	tor_env_count(comm->node, op->aborted ? TOR_C_OPS_FAILED : TOR_C_OPS, 1);
+	if (!op->aborted)
+		tor_observe(&group->fabric->observed, op->collective,
+			    op->plan.req.algorithm, op->plan.req.count * op->elem,
+			    /* this entry may have begun before the op */
+			    ctx->now > slot->submitted ? ctx->now - slot->submitted : 0);
+	trace_torcoll_op_done(op, op->plan.req.count * op->elem, status);
+	if (tor_team_is_of_nodes(group))
+		tor_team_op_done(slot, status);
+	else
+		tor_slot_done(slot, status, op->aborted ? comm->error_rank : TOR_NO_RANK);
+}
+
+void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op)
+{
+	struct tor_entry *entry = container_of(ctx, struct tor_entry, ctx);
+	struct tor_slot *slot = container_of(op, struct tor_slot, op);
+
+	slot->next_retired = entry->retired;
+	entry->retired = slot;
+}
+
+void tor_slots_recycle(struct tor_entry *entry)
+{
+	struct tor_slot *slot = entry->retired;
+	u32 i;
+
+	entry->retired = slot->next_retired;
+	for (i = 0; i < slot->series->channels; i++) {
+		struct tor_lane *lane = &slot->lane[i];
+
+		spin_lock(&lane->lock);
+		tor_chan_recycle(&entry->ctx, &lane->chan, slot->op.seq + slot->group->comm.depth);
+		spin_unlock(&lane->lock);
+	}
+	/* the lanes serve the next number before a submitter sees the slot free */
+	smp_mb__before_atomic();
+	clear_bit(TOR_SLOT_OPEN, &slot->flags);
+	if (tor_team_is_of_nodes(slot->group))
+		tor_team_op_retired(slot);
+	else
+		wake_up_all(&slot->group->wait);
+}
+
+/* --- all of a group --- */
+
+static void rerouted(struct tor_entry *entry, struct tor_group *group)
+{
+	struct tor_series *series;
+	u32 i;
+
+	tor_group_each_series(group, series) {
+		for (i = 0; i < tor_series_lanes(series); i++) {
+			struct tor_lane *lane = &series->lanes[i];
+
+			spin_lock(&lane->lock);
+			tor_chan_rerouted(&entry->ctx, &lane->chan);
+			spin_unlock(&lane->lock);
+		}
+	}
+}
+
+void tor_group_rerouted(struct tor_entry *entry, struct tor_group *group)
+{
+	u32 seat;
+
+	rerouted(entry, group);
+	for (seat = 0; group->team && seat < group->team->seats; seat++)
+		rerouted(entry, group->team->seat[seat]);
+}
+
+static void abort_all(struct tor_series *series)
+{
+	struct tor_entry entry;
+	u32 i;
+
+	for (i = 0; i < tor_series_lanes(series); i++) {
+		struct tor_lane *lane = &series->lanes[i];
+
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		spin_lock(&lane->lock);
+		tor_chan_abort(&entry.ctx, &lane->chan);
+		spin_unlock(&lane->lock);
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
+	}
+}
+
+void tor_lanes_abort(struct tor_group *group)
+{
+	struct tor_series *series;
+
+	tor_group_each_series(group, series)
+		abort_all(series);
+}
+
+void tor_lanes_stop(struct tor_group *group)
+{
+	struct tor_series *series;
+	u32 i;
+
+	tor_group_each_series(group, series) {
+		for (i = 0; i < tor_series_lanes(series); i++) {
+			hrtimer_cancel(&series->lanes[i].timer);
+			tor_chan_destroy(&series->lanes[i].chan);
+		}
+	}
+}
+
+/* Is there something that another rank has not got yet, and still can? Here, the last one has left. */
+static bool series_owes(struct tor_series *series)
+{
+	u32 i;
+
+	if (tor_op_stays(&series->slot->op))
+		return false;
+	for (i = 0; i < tor_series_lanes(series); i++) {
+		struct tor_lane *lane = &series->lanes[i];
+		bool open;
+
+		spin_lock_bh(&lane->lock);
+		open = lane->chan.state == TOR_CHAN_COMPLETE;
+		spin_unlock_bh(&lane->lock);
+		if (open)
+			return true;
+	}
+	return false;
+}
+
+bool tor_group_owes(struct tor_group *group)
+{
+	struct tor_series *series;
+
+	tor_group_each_series(group, series)
+		if (series_owes(series))
+			return true;
+	return false;
+}
