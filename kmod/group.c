@@ -10,7 +10,7 @@
 
 #include "buffers.h"
 #include "netlink.h"
-#include "op.h"
+#include "result.h"
 #include "series.h"
 #include "session.h"
 #include "tables.h"

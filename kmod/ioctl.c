@@ -9,6 +9,7 @@
 
 #include "op.h"
 #include "region.h"
+#include "result.h"
 #include "ring.h"
 #include "session.h"
 #include "session_comm.h"

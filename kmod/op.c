@@ -4,14 +4,12 @@
  */
 #include "op.h"
 
-#include <linux/cpumask.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/torcoll.h>
 
 #include "buffers.h"
-#include "call.h"
 #include "meet.h"
+#include "result.h"
 #include "ring.h"
 #include "session.h"
 #include "tables.h"
@@ -62,60 +60,6 @@ u64 tor_op_algorithms(void)
 			bits |= BIT_ULL(i);
 	return bits;
 }
-
-bool tor_group_busy(const struct tor_group *group)
-{
-	const struct tor_series *series;
-	u32 i;
-
-	tor_group_each_series(group, series)
-		for (i = 0; i < group->comm.depth; i++)
-			if (test_bit(TOR_SLOT_BUSY, &series->slot[i].flags))
-				return true;
-	return false;
-}
-
-static bool has_result(const struct tor_slot *slot)
-{
-	return test_bit(TOR_SLOT_UNREAPED, &slot->flags) &&
-	       !test_bit(TOR_SLOT_BUSY, &slot->flags);
-}
-
-bool tor_group_has_results(const struct tor_group *group)
-{
-	const struct tor_series *series;
-	u32 i;
-
-	tor_group_each_series(group, series)
-		for (i = 0; i < group->comm.depth; i++)
-			if (has_result(&series->slot[i]))
-				return true;
-	return false;
-}
-
-static void release(struct tor_slot *slot)
-{
-	if (!has_result(slot) || !test_and_clear_bit(TOR_SLOT_UNREAPED, &slot->flags))
-		return;
-	clear_bit(TOR_SLOT_AWAITED, &slot->flags);
-	tor_buffers_put(slot);
-}
-
-void tor_op_release_all(struct tor_group *group)
-{
-	struct tor_series *series;
-	u32 i;
-
-	/* not against a thread that reaps; what is BUSY ends later, and then with the group */
-	mutex_lock(&group->reap);
-	tor_group_each_series(group, series)
-		for (i = 0; i < group->comm.depth; i++)
-			release(&series->slot[i]);
-	mutex_unlock(&group->reap);
-	wake_up_all(&group->wait);
-}
-
-/* --- submit --- */
 
 /* What a message is here; 0: it is a collective. */
 static u8 role_of(const struct torcoll_submit *desc)
@@ -318,55 +262,6 @@ void tor_op_start(struct tor_slot *slot)
 		tor_meet(slot);
 }
 
-/* How long to wait for what another rank called: its abort is under way. */
-#define EXPLAIN_WAIT	(HZ / 10)
-
-static bool explain_time_over(const struct tor_group *group)
-{
-	unsigned long since = READ_ONCE(group->failed_at);
-
-	return since && time_after(jiffies, since + EXPLAIN_WAIT);
-}
-
-/* Ranks have called different things: say which. */
-static int mismatch(struct tor_session *session, struct tor_group *group)
-{
-	/* what is said of it on the wire, the nodes hear */
-	struct tor_group *told = group->team ? group->team->nodes : group;
-	const struct tor_comm *comm = &told->comm;
-	char text[TOR_EXPLANATION_MAX];
-
-	wait_event_timeout(told->wait,
-			   atomic_read_acquire(&comm->explained) == TOR_EXPLAINED ||
-			   explain_time_over(told), EXPLAIN_WAIT);
-	tor_call_explain(comm, text, sizeof(text));
-	return tor_refuse(session, -EPROTO, "the comm %s has failed: %s", group->name, text);
-}
-
-static int comm_error(struct tor_session *session, struct tor_group *group)
-{
-	const struct tor_comm *comm = &group->comm;
-
-	if (comm->error_rank == TOR_NO_RANK)
-		return tor_refuse(session, comm->error, "the comm %s has failed", group->name);
-	if (comm->error == -EPROTO)
-		return mismatch(session, group);
-	if (comm->error == -ETIMEDOUT && tor_team_is_vague(group))
-		return tor_refuse(session, comm->error,
-				  "the comm %s has failed: rank %u (node %u), or another rank there, has not called",
-				  group->name, comm->error_rank, comm->error_node);
-	if (comm->error == -EHOSTDOWN)
-		return tor_refuse(session, comm->error,
-				  "the comm %s has failed: rank %u (node %u) is down, or has restarted",
-				  group->name, comm->error_rank, comm->error_node);
-	if (comm->error == -EHOSTUNREACH)
-		return tor_refuse(session, comm->error,
-				  "the comm %s has failed: no live cables lead to rank %u (node %u)",
-				  group->name, comm->error_rank, comm->error_node);
-	return tor_refuse(session, comm->error, "the comm %s has failed: caused by rank %u (node %u)",
-			  group->name, comm->error_rank, comm->error_node);
-}
-
 static bool slot_usable(const struct tor_slot *slot)
 {
 	return !READ_ONCE(slot->flags) || tor_comm_failed(slot->op.comm) ||
@@ -376,7 +271,7 @@ static bool slot_usable(const struct tor_slot *slot)
 /* Its result stays until somebody asks for it: that is not waited for. */
 static bool is_left_alone(const struct tor_slot *slot)
 {
-	return has_result(slot) && !test_bit(TOR_SLOT_AWAITED, &slot->flags);
+	return tor_slot_has_result(slot) && !test_bit(TOR_SLOT_AWAITED, &slot->flags);
 }
 
 /* Wait for the slot of the next op. Context: series->submit held. */
@@ -404,7 +299,7 @@ static int get_slot(struct tor_session *session, struct tor_series *series,
 					  "%u results of the comm wait to be reaped", group->comm.depth);
 	}
 	if (tor_comm_failed(&group->comm))
-		return comm_error(session, group);
+		return tor_group_explain(session, group);
 	if (test_bit(TOR_GROUP_CLOSED, &group->flags))
 		return tor_refuse(session, -ENOENT, "the comm was closed meanwhile");
 	return 0;
@@ -516,25 +411,6 @@ static int submit(struct tor_session *session, struct tor_group *group,
 	return err;
 }
 
-/* The slot that an op of this handle has or had, or NULL. */
-static struct tor_slot *slot_of(struct tor_group *group, u64 handle)
-{
-	u64 id = handle >> 32;
-	struct tor_series *series = id && id <= U32_MAX ? tor_series_find(group, id - 1) : NULL;
-
-	return series ? tor_series_slot(series, (u32)handle) : NULL;
-}
-
-/* A signal came: whoever is to reap it now may take his time. */
-static void leave_alone(struct tor_group *group, u64 op)
-{
-	struct tor_slot *slot = slot_of(group, op);
-
-	if (slot->op.seq == (u32)op)
-		clear_bit(TOR_SLOT_AWAITED, &slot->flags);
-	wake_up_all(&group->wait);
-}
-
 int tor_op_submit(struct tor_session *session, struct tor_group *group,
 		  struct torcoll_submit *desc)
 {
@@ -552,147 +428,7 @@ int tor_op_submit(struct tor_session *session, struct tor_group *group,
 	wait.deadline_ns = 0;
 	err = tor_op_wait(session, group, &wait);
 	if (err)
-		leave_alone(group, desc->op);
+		tor_op_leave_alone(group, desc->op);
 	desc->status = wait.status;
-	return err;
-}
-
-/* --- wait --- */
-
-/* The slot may be given to the next op meanwhile. */
-static u32 seq_of(const struct tor_slot *slot)
-{
-	return READ_ONCE(slot->op.seq);
-}
-
-/* The oldest of a series' ops that can be reaped now, or NULL. */
-static struct tor_slot *first_result(const struct tor_series *series)
-{
-	struct tor_slot *slot, *first = NULL;
-	u32 i;
-
-	for (i = 0; i < series->group->comm.depth; i++) {
-		slot = &series->slot[i];
-		if (has_result(slot) && (!first || (s32)(seq_of(slot) - seq_of(first)) < 0))
-			first = slot;
-	}
-	return first;
-}
-
-/* The slot of an op that can be reaped now, or NULL. */
-static struct tor_slot *find_result(struct tor_group *group, u64 handle)
-{
-	struct tor_slot *slot, *first = NULL;
-	struct tor_series *series;
-
-	if (handle) {
-		slot = slot_of(group, handle);
-		return slot && has_result(slot) && seq_of(slot) == (u32)handle ? slot : NULL;
-	}
-	tor_group_each_series(group, series) {
-		slot = first_result(series);
-		if (slot && (!first || slot->submitted < first->submitted))
-			first = slot;
-	}
-	return first;
-}
-
-/* Is there anything that could be waited for? */
-static bool is_pending(struct tor_group *group, u64 handle)
-{
-	struct tor_series *series;
-	struct tor_slot *slot;
-	u32 i;
-
-	if (handle) {
-		slot = slot_of(group, handle);
-		return slot && seq_of(slot) == (u32)handle &&
-		       test_bit(TOR_SLOT_UNREAPED, &slot->flags);
-	}
-	tor_group_each_series(group, series)
-		for (i = 0; i < group->comm.depth; i++)
-			if (test_bit(TOR_SLOT_UNREAPED, &series->slot[i].flags))
-				return true;
-	return false;
-}
-
-static int reap(struct tor_session *session, struct tor_group *group, struct tor_slot *slot,
-		struct torcoll_wait *wait)
-{
-	u64 op = tor_op_handle(slot);
-	int status, failed;
-
-	/* after BUSY was seen clear: pairs with tor_env_op_done() */
-	smp_rmb();
-	failed = slot->status;
-	status = failed;
-	wait->error_rank = slot->error_rank;
-	wait->user_data = slot->user_data;
-	if (!failed)
-		status = tor_buffers_result(session, slot);
-	/* the memory goes back before the slot does */
-	tor_buffers_put(slot);
-	clear_bit(TOR_SLOT_AWAITED, &slot->flags);
-	clear_bit_unlock(TOR_SLOT_UNREAPED, &slot->flags);
-	wake_up_all(&group->wait);
-	wait->op = op;
-	wait->status = status;
-	if (failed)
-		comm_error(session, group);
-	return 0;
-}
-
-/* Processes that look for results without sleeping, on all of the machine. */
-static atomic_t spinners;
-
-#define SPIN_MAX	NSEC_PER_SEC
-
-/*
- * Look for a result for a while, before sleeping: that saves a wake-up. Not where more do that than there are
- * processors, which would only keep each other, and ksoftirqd, from working.
- */
-static void spin(struct tor_group *group, const struct torcoll_wait *wait)
-{
-	u64 end = ktime_get_ns() + wait->spin_ns;
-
-	if (wait->deadline_ns)
-		end = min(end, wait->deadline_ns);
-	if (atomic_inc_return(&spinners) <= num_online_cpus())
-		while (!find_result(group, wait->op) && is_pending(group, wait->op) &&
-		       !signal_pending(current) && ktime_get_ns() < end) {
-			cpu_relax();
-			cond_resched();
-		}
-	atomic_dec(&spinners);
-}
-
-int tor_op_wait(struct tor_session *session, struct tor_group *group, struct torcoll_wait *wait)
-{
-	struct tor_slot *slot;
-	int err;
-
-	if (wait->spin_ns > SPIN_MAX)
-		return tor_refuse(session, -EINVAL, "looking for a result for more than a second");
-	do {
-		if (!is_pending(group, wait->op))
-			return tor_refuse(session, -ENOENT, "no such op is waiting to be reaped");
-		if (wait->flags & TORCOLL_WAIT_NOHANG) {
-			if (!find_result(group, wait->op))
-				return -EAGAIN;
-		} else {
-			if (wait->spin_ns)
-				spin(group, wait);
-			err = tor_wait_until(&group->wait,
-					     find_result(group, wait->op) ||
-					     !is_pending(group, wait->op), wait->deadline_ns);
-			if (err)
-				return tor_refuse(session, err, "the op is still running");
-		}
-		/* several threads may wait for any op: one of them gets each */
-		mutex_lock(&group->reap);
-		slot = find_result(group, wait->op);
-		err = slot ? reap(session, group, slot, wait) : -EAGAIN;
-		mutex_unlock(&group->reap);
-	} while (err == -EAGAIN);
 	return err;
 }

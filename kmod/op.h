@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ops: from a descriptor to core, and back to whoever waits.
+ * Ops: from a descriptor to core. See result.h for the way back.
  */
 #ifndef _TOR_OP_H
 #define _TOR_OP_H
@@ -8,7 +8,6 @@
 #include "series.h"
 
 struct torcoll_submit;
-struct torcoll_wait;
 
 /* Handles of ops are their numbers, and whose numbers these are, so that none is 0. */
 static inline u64 tor_op_handle(const struct tor_slot *slot)
@@ -34,16 +33,6 @@ int tor_op_submit(struct tor_session *session, struct tor_group *group,
  */
 void tor_op_mark(struct tor_slot *slot, unsigned long flags);
 void tor_op_start(struct tor_slot *slot);
-
-/* Wait for and reap an op, or any. Return: 0 with ->status, or a negative errno. */
-int tor_op_wait(struct tor_session *session, struct tor_group *group, struct torcoll_wait *wait);
-
-/* Is any op without a result? Is any result waiting to be reaped? */
-bool tor_group_busy(const struct tor_group *group);
-bool tor_group_has_results(const struct tor_group *group);
-
-/* Give back the memory of all ops; none is busy. Context: process. */
-void tor_op_release_all(struct tor_group *group);
 
 /* What this module serves, for TORCOLL_IOC_INFO: bits 1 << enum. */
 u64 tor_op_collectives(void);

@@ -14,8 +14,8 @@
 
 #include "ioctl.h"
 #include "main.h"
-#include "op.h"
 #include "region.h"
+#include "result.h"
 #include "ring.h"
 
 int tor_refuse(struct tor_session *session, int err, const char *fmt, ...)

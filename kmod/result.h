@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Results of ops: they stay until somebody asks for them, be it that the comm has failed.
+ */
+#ifndef _TOR_RESULT_H
+#define _TOR_RESULT_H
+
+#include "series.h"
+
+struct torcoll_wait;
+
+static inline bool tor_slot_has_result(const struct tor_slot *slot)
+{
+	return test_bit(TOR_SLOT_UNREAPED, &slot->flags) &&
+	       !test_bit(TOR_SLOT_BUSY, &slot->flags);
+}
+
+/* Is any op without a result? Is any result waiting to be reaped? */
+bool tor_group_busy(const struct tor_group *group);
+bool tor_group_has_results(const struct tor_group *group);
+
+/* Give back the memory of all ops; none is busy. Context: process. */
+void tor_op_release_all(struct tor_group *group);
+
+/* Wait for and reap an op, or any. Return: 0 with ->status, or a negative errno. */
+int tor_op_wait(struct tor_session *session, struct tor_group *group, struct torcoll_wait *wait);
+
+/* A signal came: whoever is to reap it now may take his time. */
+void tor_op_leave_alone(struct tor_group *group, u64 op);
+
+/* A sentence about what the comm, which has failed, has failed with. Context: process. Return: that. */
+int tor_group_explain(struct tor_session *session, struct tor_group *group);
+
+#endif
