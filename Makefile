@@ -92,7 +92,7 @@ help:
 	@echo '  make check-circulant    circulant schedules for up to 2,100,000 ranks; minutes'
 	@echo '  make check-vms          tests with a guest for each node; needs both kernels, takes minutes'
 	@echo '  make check-long         tests in a guest that take long'
-	@echo '  make check-conformance  2000 random calls against a sequential program; SEED=word CASES=n PPN=n,n ORDER=by-node|shuffled|dup'
+	@echo '  make check-conformance  2000 random calls against a sequential program; SEED=word CASES=n PPN=n,n ORDER=by-node|shuffled COMM=dup|slice'
 	@echo '  make check-all          cases in which any two properties of a call meet, on both kernels; SHAPES=4x4 for some'
 	@echo '  make check-planted      does that find bugs? ten deliberate ones in the module'
 	@echo '  make check-stress       random calls of many processes; MINUTES=10 SEED=n, KERNEL=6.1|debug as well'
@@ -482,7 +482,8 @@ check-stress:
 .PHONY: check-conformance
 check-conformance: conformance_log := $(B)/log/check/guest/net/conformance.log
 check-conformance:
-	+$(Q)KERNEL='$(KERNEL)' T=net/conformance CONFORMANCE_SEED='$(or $(SEED),1)' CONFORMANCE_PPN='$(PPN)' CONFORMANCE_ORDER='$(ORDER)' \
+	+$(Q)KERNEL='$(KERNEL)' T=net/conformance CONFORMANCE_SEED='$(or $(SEED),1)' CONFORMANCE_PPN='$(PPN)' \
+		CONFORMANCE_ORDER='$(ORDER)' CONFORMANCE_COMM='$(COMM)' \
 		CONFORMANCE_CASES='$(or $(CASES),2000)' MAKE='$(MAKE)' selftests/run; code=$$?; \
 		sed -nE 's/^# (\(.* pairs|[0-9]+ passed, [0-9]+ failed)$$/\1/p' $(conformance_log); exit $$code
 

@@ -4,7 +4,8 @@
  * SEED is any word.
  * list: says what pairs of properties were met. all: at most CASES, until any two properties that can were met together.
  * first: until one fails. shuffled: ranks are in another order than they were started in, which depends on SEED. dup: the
- * comm is a duplicate of that which they were started in.
+ * comm is a duplicate of that which they were started in. slice: the torus is cut along its last dimension, into comms that know
+ * nothing of each other, with a verdict each.
  *
  * Every rank checks a share of every result, and a checksum tells whether all ranks got the same bytes. Rank 0
  * prints what was covered and, as its last line, "N passed, N failed"; every rank tells what is
@@ -32,7 +33,7 @@ static struct torcoll *lib;
 static struct torcoll_comm *comm;
 static struct world world;
 static bool one_host;
-static bool list, all, first, shuffled, duplicated;	/* words */
+static bool list, all, first, shuffled, duplicated, sliced;	/* words */
 static unsigned char *plain[2], *registered[2];	/* to send and to receive */
 static int32_t beside[DEPTH][COUNT];
 
@@ -134,6 +135,22 @@ static void duplicate(void)
 	replace_comm(dup);
 }
 
+/* The ranks whose coordinates in the last dimension are one's own; a ring stays whole. */
+static void slice(void)
+{
+	struct torcoll_comm_info info;
+	struct torcoll_comm *part;
+
+	if (torcoll_comm_info(comm, &info))
+		die("cannot ask");
+	sliced = info.ndim > 1;
+	if (!sliced)
+		return;
+	if (torcoll_comm_slice(comm, (1U << (info.ndim - 1)) - 1, torcoll_deadline(DEADLINE_MS), &part))
+		die("no slice");
+	replace_comm(part);
+}
+
 static void open_world(uint64_t seed)
 {
 	struct torcoll_info info = { .size = sizeof(info) };
@@ -145,6 +162,8 @@ static void open_world(uint64_t seed)
 		shuffle(seed);
 	if (duplicated)
 		duplicate();
+	if (sliced)
+		slice();
 	if (torcoll_comm_info(comm, &world.info) || torcoll_info(lib, &info))
 		die("cannot ask");
 	world.collectives = info.collectives;
@@ -152,6 +171,9 @@ static void open_world(uint64_t seed)
 	world.redops = info.redops;
 	world.algorithms = info.algorithms;
 	find_nodes();
+	/* to those that know of no other, that is what their torus is */
+	if (sliced && !world.shared)
+		world.info.ndim--;
 	for (int i = 0; i < 2; i++) {
 		plain[i] = new_buffer();
 		registered[i] = new_registered(seed ^ world.info.rank);
@@ -506,6 +528,8 @@ static bool parse_words(char **word)
 			shuffled = true;
 		else if (!strcmp(*word, "dup"))
 			duplicated = true;
+		else if (!strcmp(*word, "slice"))
+			sliced = true;
 		else
 			return false;
 	}
@@ -520,7 +544,7 @@ int main(int argc, char **argv)
 	struct test_case t;
 
 	if (n <= 0) {
-		fprintf(stderr, "usage: conformance SEED CASES [list] [all] [first] [shuffled] [dup]\n");
+		fprintf(stderr, "usage: conformance SEED CASES [list] [all] [first] [shuffled] [dup] [slice]\n");
 		return 2;
 	}
 	state = checksum((const unsigned char *)argv[1], strlen(argv[1]));

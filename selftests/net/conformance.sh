@@ -6,7 +6,7 @@
 # CONFORMANCE_SEED. What pairs of properties they have is counted over all shapes; 2000 of them are to meet every pair.
 # With CONFORMANCE_ALL, each shape has as many cases as it takes until any two properties were met together. With
 # CONFORMANCE_PPN, nodes have so many ranks each, as by torcollctl netns run --ppn, and with CONFORMANCE_ORDER these do not
-# follow one another: by-node, as by --by-node, or shuffled. CONFORMANCE_ORDER=dup: in a duplicate of the comm.
+# follow one another: by-node, as by --by-node, or shuffled. CONFORMANCE_COMM: in a duplicate of the comm, dup, or in parts of it, slice.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -18,8 +18,13 @@ shapes=(2 3 8 4x4 3x5 2x2x2) ppn=() order=()
 case ${CONFORMANCE_ORDER:-} in
 '') ;;
 by-node) ppn+=(--by-node) ;;
-shuffled | dup) order=("$CONFORMANCE_ORDER") ;;
+shuffled) order=(shuffled) ;;
 *) bail "no such order: $CONFORMANCE_ORDER" ;;
+esac
+case ${CONFORMANCE_COMM:-} in
+'') ;;
+dup | slice) order+=("$CONFORMANCE_COMM") ;;
+*) bail "no such comm: $CONFORMANCE_COMM" ;;
 esac
 # far more than are needed
 [[ -z ${CONFORMANCE_ALL-} ]] || cases=3000
@@ -27,21 +32,23 @@ esac
 # run SHAPE CASES [all]: its lines, and a verdict.
 run()
 {
-	local out last passed failed met possible
+	local out passed failed met possible comms=1
 
 	nodes_up "$1" "${patient[@]}" >/dev/null || bail "no torus: torcollctl netns up $1"
 	out=$(torcollctl netns run --no-prefix "${ppn[@]}" conformance "$seed.$1" "$2" "${3:-list}" "${order[@]}" 2>&1)
 	torcollctl netns down
 	grep '^pair ' <<<"$out" >>"$pairs"
 	grep -v '^pair ' <<<"$out" | sed "s/^/$1: /" | diag
-	last=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' <<<"$out" | tail -n 1)
-	read -r passed _ failed _ <<<"${last:-0 passed, 1 failed}"
+	[[ ${CONFORMANCE_COMM:-} != slice || $1 != *x* ]] || comms=${1##*x}
+	read -r passed failed < <(awk -v comms="$comms" '
+		/^[0-9]+ passed, [0-9]+ failed$/ { passed += $1; failed += $3; n++ }
+		END { print passed + 0, failed + (n != comms) }' <<<"$out")
 	if [[ ${3-} == all ]]; then
 		read -r met possible < <(sed -n 's/^# (any property, any other): \([0-9]*\) of \([0-9]*\) pairs$/\1 \2/p' <<<"$out")
 		is "${1}__right" "$failed wrong of $((passed + failed))" "0 wrong of $passed"
 		is "${1}__any_two_properties" "${met:-none}" "${possible:-0}"
 	else
-		is "${1}__${2}_cases" "$passed right, $failed wrong" "$2 right, 0 wrong"
+		is "${1}__${2}_cases" "$passed right, $failed wrong" "$((comms * $2)) right, 0 wrong"
 	fi
 	total_passed=$((total_passed + passed)) total_failed=$((total_failed + failed))
 }
