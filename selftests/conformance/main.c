@@ -116,7 +116,7 @@ static void deepen(void)
 }
 
 /* The same ranks in another order: of a split by random keys. */
-static void shuffle(uint64_t seed)
+static void use_shuffled(uint64_t seed)
 {
 	int32_t key = hash(seed ^ torcoll_comm_rank(comm));
 	struct torcoll_comm *shuffled;
@@ -126,7 +126,7 @@ static void shuffle(uint64_t seed)
 	replace_comm(shuffled);
 }
 
-static void duplicate(void)
+static void use_duplicate(void)
 {
 	struct torcoll_comm *dup;
 
@@ -136,7 +136,7 @@ static void duplicate(void)
 }
 
 /* The ranks whose coordinates in the last dimension are one's own; a ring stays whole. */
-static void slice(void)
+static void use_slice(void)
 {
 	struct torcoll_comm_info info;
 	struct torcoll_comm *part;
@@ -159,11 +159,11 @@ static void open_world(uint64_t seed)
 		die("cannot join");
 	deepen();
 	if (shuffled)
-		shuffle(seed);
+		use_shuffled(seed);
 	if (duplicated)
-		duplicate();
+		use_duplicate();
 	if (sliced)
-		slice();
+		use_slice();
 	if (torcoll_comm_info(comm, &world.info) || torcoll_info(lib, &info))
 		die("cannot ask");
 	world.collectives = info.collectives;
