@@ -456,7 +456,8 @@ int tor_fill_tune(struct sk_buff *msg, const struct tor_fabric *fabric)
 	    put_u64(msg, TORCOLL_A_TUNE_HOP_PS, r->f) ||
 	    put_u64(msg, TORCOLL_A_TUNE_MESSAGE_PS, r->message) ||
 	    put_u64(msg, TORCOLL_A_TUNE_LINK_FS, r->link) ||
-	    put_u64(msg, TORCOLL_A_TUNE_BYTE_FS, r->byte))
+	    put_u64(msg, TORCOLL_A_TUNE_BYTE_FS, r->byte) ||
+	    put_u64(msg, TORCOLL_A_TUNE_OP_PS, r->op))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -81,13 +81,14 @@ const struct nla_policy torcoll_stats_get_nl_policy[TORCOLL_A_STATS_FABRIC + 1] 
 };
 
 /* TORCOLL_CMD_TUNE_SET - do */
-const struct nla_policy torcoll_tune_set_nl_policy[TORCOLL_A_TUNE_BYTE_FS + 1] = {
+const struct nla_policy torcoll_tune_set_nl_policy[TORCOLL_A_TUNE_OP_PS + 1] = {
 	[TORCOLL_A_TUNE_FABRIC] = { .type = NLA_U64, },
 	[TORCOLL_A_TUNE_ROUND_PS] = { .type = NLA_U64, },
 	[TORCOLL_A_TUNE_HOP_PS] = { .type = NLA_U64, },
 	[TORCOLL_A_TUNE_MESSAGE_PS] = { .type = NLA_U64, },
 	[TORCOLL_A_TUNE_LINK_FS] = { .type = NLA_U64, },
 	[TORCOLL_A_TUNE_BYTE_FS] = { .type = NLA_U64, },
+	[TORCOLL_A_TUNE_OP_PS] = { .type = NLA_U64, },
 };
 
 /* TORCOLL_CMD_TUNE_GET - do */
@@ -193,7 +194,7 @@ const struct genl_ops torcoll_nl_ops[15] = {
 		.cmd		= TORCOLL_CMD_TUNE_SET,
 		.doit		= torcoll_nl_tune_set_doit,
 		.policy		= torcoll_tune_set_nl_policy,
-		.maxattr	= TORCOLL_A_TUNE_BYTE_FS,
+		.maxattr	= TORCOLL_A_TUNE_OP_PS,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

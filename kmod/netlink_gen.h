@@ -31,7 +31,7 @@ extern const struct nla_policy torcoll_op_get_nl_policy[TORCOLL_A_OP_SEQ + 1];
 
 extern const struct nla_policy torcoll_stats_get_nl_policy[TORCOLL_A_STATS_FABRIC + 1];
 
-extern const struct nla_policy torcoll_tune_set_nl_policy[TORCOLL_A_TUNE_BYTE_FS + 1];
+extern const struct nla_policy torcoll_tune_set_nl_policy[TORCOLL_A_TUNE_OP_PS + 1];
 
 extern const struct nla_policy torcoll_tune_get_nl_policy[TORCOLL_A_TUNE_FABRIC + 1];
 

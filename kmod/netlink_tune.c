@@ -40,6 +40,8 @@ static int get_rates(struct genl_info *info, struct tor_rates *rates)
 		err = get_rate(info, TORCOLL_A_TUNE_LINK_FS, RATE_FS_MAX, &rates->link, &any);
 	if (!err)
 		err = get_rate(info, TORCOLL_A_TUNE_BYTE_FS, RATE_FS_MAX, &rates->byte, &any);
+	if (!err)
+		err = get_rate(info, TORCOLL_A_TUNE_OP_PS, RATE_PS_MAX, &rates->op, &any);
 	if (!err && !any)
 		*rates = tor_rates_default;
 	return err;

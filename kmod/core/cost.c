@@ -440,6 +440,7 @@ void tor_cost_parts(const struct tor_cost *cost, const struct tor_rates *rates, 
 		    struct tor_time *time)
 {
 	*time = (struct tor_time){
+		.op = rates->op,
 		.rounds = cost->rounds * rates->e,
 		.hops = (cost->hops - cost->rounds) * rates->f,
 		.link = mul_u64_u64_shr(bytes, slope_of(cost->w, rates->link), 16),
@@ -451,7 +452,7 @@ void tor_cost_parts(const struct tor_cost *cost, const struct tor_rates *rates, 
 struct tor_line tor_cost_line(const struct tor_cost *cost, const struct tor_rates *rates)
 {
 	return (struct tor_line){
-		.start = cost->rounds * rates->e + (cost->hops - cost->rounds) * rates->f +
+		.start = rates->op + cost->rounds * rates->e + (cost->hops - cost->rounds) * rates->f +
 			 share(cost->messages, rates->message),
 		.slope = slope_of(cost->w, rates->link) + slope_of(cost->moved, rates->byte),
 	};
@@ -459,7 +460,8 @@ struct tor_line tor_cost_line(const struct tor_cost *cost, const struct tor_rate
 
 /*
  * Hosts with 25 Gb/s cables: softirqs here and there, an interrupt, a reduction from cold memory; passing
- * a frame on; checksums and reductions at some GB/s. What `torcollctl tune` finds is better.
+ * a frame on; checksums and reductions at some GB/s. What `torcollctl tune` finds is better. What a call takes whatever its
+ * plan is left to that.
  */
 const struct tor_rates tor_rates_default = {
 	.e = 12000000,

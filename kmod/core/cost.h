@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * What a plan costs on its torus, counted by walking through it, and how long it takes by a model of the
- * fabric: so much for each message on the way to the result, for each further hop, each byte on the busiest
- * link, each message and each byte that a node has to do with.
+ * fabric: so much for being called at all, for each message on the way to the result, for each further hop, each byte on
+ * the busiest link, each message and each byte that a node has to do with.
  *
  * A cost is that of a vector that all blocks and channels divide evenly, as fractions of the vector:
  * so it holds for every size, and the time is linear in the size. Channels are taken to be in step.
@@ -40,6 +40,8 @@ struct tor_cost {
 
 /**
  * struct tor_rates - how fast a fabric is
+ * @op: ps for an op whatever its plan: to submit it, and to wake those who wait. It decides nothing, but without it what
+ *	short ops take would be laid to their rounds, and plans of many rounds taken for slower than they are
  * @e: ps for a message to a neighbour, from its submission until it is reduced
  * @f: ps for each further hop
  * @link: fs for a byte on a link
@@ -47,6 +49,7 @@ struct tor_cost {
  * @byte: fs that each byte costs a node that handles it
  */
 struct tor_rates {
+	u64 op;
 	u64 e;
 	u64 f;
 	u64 link;
@@ -59,6 +62,7 @@ extern const struct tor_rates tor_rates_default;
 
 /* What a time consists of, ps. */
 struct tor_time {
+	u64 op;
 	u64 rounds;
 	u64 hops;
 	u64 link;

@@ -193,8 +193,8 @@ static void collect(struct tor_ctx *ctx, struct tor_join *join)
 u64 tor_join_tuning(const struct tor_rates *rates)
 {
 	__be64 words[] = {
-		cpu_to_be64(rates->e), cpu_to_be64(rates->f), cpu_to_be64(rates->link),
-		cpu_to_be64(rates->message), cpu_to_be64(rates->byte),
+		cpu_to_be64(rates->op), cpu_to_be64(rates->e), cpu_to_be64(rates->f),
+		cpu_to_be64(rates->link), cpu_to_be64(rates->message), cpu_to_be64(rates->byte),
 	};
 
 	return tor_env_hash(words, sizeof(words), 0);

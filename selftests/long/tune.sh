@@ -20,13 +20,13 @@ perf()
 	torcollctl netns run torcoll-perf allreduce -b 64 -e 4K -f 8 -n "$1" -w 0 -d i32 --in-place
 }
 
-# five rates, none outside its range
+# six rates, none outside its range
 within_spread()
 {
 	# shellcheck disable=SC2016 # awk's
 	awk '
-		/^(round|hop|message)-ps|^(link|byte)-fs/ { n++; bad += !($3 <= $2 && $2 <= $4) }
-		END { exit n != 5 || bad }' "$work/tune"
+		/^(op|round|hop|message)-ps|^(link|byte)-fs/ { n++; bad += !($3 <= $2 && $2 <= $4) }
+		END { exit n != 6 || bad }' "$work/tune"
 }
 
 torus_up 4x4

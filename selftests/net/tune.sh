@@ -33,7 +33,7 @@ torus_up 2x2
 check explain__six_candidates explained 16K 'length >= 6'
 check explain__fastest_first explained 16K '[.[].predicted_ns] | . == sort'
 check explain__parts_are_the_whole explained 16K 'all(.[];
-	(.rounds_ns + .hops_ns + .messages_ns + .link_ns + .bytes_ns - .predicted_ns) | fabs < 10)'
+	(.op_ns + .rounds_ns + .hops_ns + .messages_ns + .link_ns + .bytes_ns - .predicted_ns) | fabs < 10)'
 check explain__nothing_observed_yet explained 16K 'all(.[]; has("observed_ns") | not)'
 check explain__text eval 'ctl explain allreduce 16K | grep -q "^bibucket .*us"'
 fails explain__refuses_a_collective 1 "none of allreduce" ctl explain allsum 16K

@@ -150,6 +150,7 @@ static struct json_object *describe(const struct tor_offer *offer, const struct 
 			       json_object_new_string(tor_algorithm_name(offer->algorithm)));
 	json_object_object_add(o, "params", json_object_new_string(params_of(offer)));
 	add_u64(o, "predicted_ns", time_of(offer, rates, q->bytes) / 1000);
+	add_u64(o, "op_ns", t.op / 1000);
 	add_u64(o, "rounds_ns", t.rounds / 1000);
 	add_u64(o, "hops_ns", t.hops / 1000);
 	add_u64(o, "messages_ns", t.messages / 1000);
@@ -196,13 +197,13 @@ static void print_text(struct json_object *list, const struct question *q)
 
 	printf("%s of %s: the first is what auto takes\n", tor_collective_name(q->collective),
 	       fmt_bytes(q->bytes));
-	TABLE_ROW(&t, "algorithm", "parameters", "predicted", "= rounds", "+ hops", "+ messages",
+	TABLE_ROW(&t, "algorithm", "parameters", "predicted", "= op", "+ rounds", "+ hops", "+ messages",
 		  "+ link", "+ bytes", "observed", "ops");
 	for (i = 0; i < json_object_array_length(list); i++) {
 		struct json_object *o = json_object_array_get_idx(list, i);
-		char *cell[8];
+		char *cell[9];
 		static const char *const names[] = {
-			"predicted_ns", "rounds_ns", "hops_ns", "messages_ns", "link_ns", "bytes_ns",
+			"predicted_ns", "op_ns", "rounds_ns", "hops_ns", "messages_ns", "link_ns", "bytes_ns",
 			"observed_ns",
 		};
 		size_t k;
@@ -211,7 +212,7 @@ static void print_text(struct json_object *list, const struct question *q)
 		for (k = 0; k < ARRAY_SIZE(names); k++)
 			cell[k] = strdup(cell_ns(o, names[k]));
 		TABLE_ROW(&t, js_str(o, "algorithm"), js_str(o, "params"), cell[0], cell[1], cell[2],
-			  cell[3], cell[4], cell[5], cell[6],
+			  cell[3], cell[4], cell[5], cell[6], cell[7],
 			  js_has(o, "observed_ops") ? js_str(o, "observed_ops") : "");
 		for (k = 0; k < ARRAY_SIZE(names); k++)
 			free(cell[k]);

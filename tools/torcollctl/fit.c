@@ -22,7 +22,7 @@ void sample_set(struct sample *s, const struct tor_cost *cost, u64 bytes)
 	*s = (struct sample){
 		/* rates of bytes are in fs */
 		.x = {
-			cost->rounds, cost->hops - cost->rounds, cost->messages / one,
+			1, cost->rounds, cost->hops - cost->rounds, cost->messages / one,
 			cost->w / one * bytes / 1000, cost->moved / one * bytes / 1000,
 		},
 		.bytes = bytes,

@@ -5,7 +5,7 @@
 
 #include "cost.h"
 
-#define RATES		5	/* of struct tor_rates: e, f, message, link, byte */
+#define RATES		6	/* of struct tor_rates: op, e, f, message, link, byte */
 
 #define TIMES_MOST	40
 

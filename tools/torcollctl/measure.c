@@ -3,7 +3,8 @@
  * torcollctl tune run: time some plans of some sizes on the fabric at hand, all nodes together, and fit the
  * model's rates to what they took. Plans are chosen to differ in what they use: few messages or many,
  * far or near, many bytes on a link or few. They take turns, over and over, so that what else the hosts do
- * meets all alike. Every node comes to the same numbers, and rank 0's are set on all.
+ * meets all alike. Vectors are of floats, as most that are reduced. Every node comes to the same numbers, and rank 0's
+ * are set on all.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -44,7 +45,7 @@ static const u32 sizes[] = { 64, 4 << 10, 64 << 10, 384 << 10 };
 struct bench {
 	const struct place *place;
 	struct torcoll_comm *comm;
-	u32 *send, *recv;
+	float *send, *recv;
 	struct sample sample[ARRAY_SIZE(cells)][ARRAY_SIZE(sizes)];
 	size_t measured;
 	u32 short_times;
@@ -75,10 +76,12 @@ static int run_once(struct bench *b, const struct cell *cell, u32 bytes)
 {
 	struct torcoll_op op = {
 		.collective = TORCOLL_ALLREDUCE,
-		.type = TORCOLL_U32,
+		.type = TORCOLL_F32,
 		.redop = TORCOLL_SUM,
 		.algorithm = cell->algorithm,
-		.count = bytes / sizeof(u32),
+		/* what would not give the same bits everywhere is measured as well */
+		.bits = TORCOLL_BITS_RELAXED,
+		.count = bytes / sizeof(float),
 		.send = b->send,
 		.recv = b->recv,
 		.param = { [TORCOLL_PARAM_CHANNELS] = cell->channels },
@@ -248,6 +251,17 @@ static int measure(struct bench *b, struct conn *c)
 	return ret ? ret : rates_set(c, b->place->key, &rates);
 }
 
+/* Of pages of its own: what was never written would be one page of zeros. */
+static float *vector(u32 bytes)
+{
+	float *v = malloc(bytes);
+	u32 i;
+
+	for (i = 0; v && i < bytes / sizeof(*v); i++)
+		v[i] = 1;
+	return v;
+}
+
 int tune_measure(struct conn *c, const struct place *place)
 {
 	struct torcoll_comm_config config = {
@@ -264,8 +278,8 @@ int tune_measure(struct conn *c, const struct place *place)
 	if (!b)
 		return usage_error("out of memory");
 	b->place = place;
-	b->send = calloc(1, largest);
-	b->recv = calloc(1, largest);
+	b->send = vector(largest);
+	b->recv = vector(largest);
 	if (!b->send || !b->recv)
 		usage_error("out of memory");
 	else if (torcoll_open(&t) || torcoll_comm_create(t, &config, &b->comm))

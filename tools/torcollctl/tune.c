@@ -12,7 +12,8 @@
 static const char help[] =
 	"Usage: torcollctl tune run [KEY] [save FILE]\n"
 	"       torcollctl tune show [KEY]\n"
-	"       torcollctl tune set KEY [round-ps N] [hop-ps N] [message-ps N] [link-fs N] [byte-fs N]\n"
+	"       torcollctl tune set KEY [op-ps N] [round-ps N] [hop-ps N] [message-ps N] [link-fs N]\n"
+	"                           [byte-fs N]\n"
 	"       torcollctl tune default [KEY]\n"
 	"       torcollctl tune save FILE [KEY]\n"
 	"       torcollctl tune load FILE [KEY]\n"
@@ -21,6 +22,7 @@ static const char help[] =
 	"default   forget what was measured\n";
 
 const struct rate rates_table[RATES] = {
+	{ "op-ps", offsetof(struct tor_rates, op), TORCOLL_A_TUNE_OP_PS },
 	{ "round-ps", offsetof(struct tor_rates, e), TORCOLL_A_TUNE_ROUND_PS },
 	{ "hop-ps", offsetof(struct tor_rates, f), TORCOLL_A_TUNE_HOP_PS },
 	{ "message-ps", offsetof(struct tor_rates, message), TORCOLL_A_TUNE_MESSAGE_PS },
@@ -30,6 +32,7 @@ const struct rate rates_table[RATES] = {
 
 static const struct field fields[] = {
 	FIELD(TORCOLL_A_TUNE_FABRIC, FIELD_U64, "fabric"),
+	FIELD(TORCOLL_A_TUNE_OP_PS, FIELD_U64, "op_ps"),
 	FIELD(TORCOLL_A_TUNE_ROUND_PS, FIELD_U64, "round_ps"),
 	FIELD(TORCOLL_A_TUNE_HOP_PS, FIELD_U64, "hop_ps"),
 	FIELD(TORCOLL_A_TUNE_MESSAGE_PS, FIELD_U64, "message_ps"),
@@ -42,6 +45,7 @@ static const struct view tune_view = {
 };
 
 static const char *const units[RATES] = {
+	"for an op whatever its plan",
 	"for a message to a neighbour, from its submission until it is reduced",
 	"for each further hop",
 	"for a node to handle a message",
@@ -94,6 +98,7 @@ int rates_get(struct conn *c, uint64_t key, struct tor_rates *rates)
 			o = json_object_array_get_idx(list, i);
 	if (o)
 		*rates = (struct tor_rates){
+			.op = js_u64(o, "op_ps"),
 			.e = js_u64(o, "round_ps"),
 			.f = js_u64(o, "hop_ps"),
 			.message = js_u64(o, "message_ps"),
@@ -224,7 +229,7 @@ static void print_tunes(struct json_object *list)
 			double v = js_u64(o, fields[k + 1].name);
 
 			printf("    %-10s %14.0f   %.4g %s %s\n", rates_table[k].name, v,
-			       k < 3 ? v / 1e6 : v / 1e6, k < 3 ? "us" : "ns", units[k]);
+			       v / 1e6, k < 4 ? "us" : "ns", units[k]);
 		}
 	}
 }
