@@ -3,8 +3,10 @@
  * CRC32C for core: the processor's instruction, the kernel's tables or its library, whichever is the fastest here.
  *
  * It depends on the length. A header has 64 bytes: there the library's detour through the crypto layer costs more than
- * the sum, but it folds whole frames by wide registers where it can. Emulators are the other way round: to
- * some of them the instruction is a loop over bits. So both lengths are timed at load.
+ * the sum. Payloads are summed page by page, since that is how they lie in memory. The instruction takes three cycles and
+ * begins every cycle, so there three parts of a page are summed at a time. That is what the library does as well, but with
+ * the FPU, for what takes a few loads from tables here. To some emulators the instruction is a loop over bits. So both
+ * lengths are timed at load.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -14,6 +16,7 @@
 #include <linux/crc32c.h>
 #include <linux/jump_label.h>
 #include <linux/ktime.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #ifdef CONFIG_X86_64
 #include <asm/cpufeature.h>
@@ -22,7 +25,7 @@
 #include "env.h"
 
 #define SHORT		64	/* a header */
-#define LONG		8192	/* a large frame */
+#define LONG		4096	/* a page */
 #define BETWEEN		512	/* here ends what counts as short */
 #define ROUNDS		16	/* so that the clock is fine enough */
 
@@ -34,22 +37,106 @@ static DEFINE_STATIC_KEY_FALSE(long_by_table);
 #ifdef CONFIG_X86_64
 #define has_insn()	boot_cpu_has(X86_FEATURE_XMM4_2)
 
+#define PAGE_THIRD	1360	/* nearly: in tens of words */
+#define PART_THIRD	320	/* of what is left of a page */
+
+/* What becomes of a sum when as many zeros follow as a third has bytes: of each of its bytes, to be added. */
+struct zeros {
+	u32 of[sizeof(u32)][256];
+};
+
+static struct zeros page_zeros __ro_after_init, part_zeros __ro_after_init;
+
 /* Needs no FPU: the instruction works on general registers. */
-static u32 crc_insn(u32 crc, const void *p, size_t n)
+static __always_inline u64 add_word(u64 sum, const void *at)
+{
+	asm("crc32q %1, %0" : "+r" (sum) : "m" (*(const u64 *)at));
+	return sum;
+}
+
+static u64 after_zeros(const struct zeros *z, u32 sum)
+{
+	return z->of[0][sum & 0xff] ^ z->of[1][sum >> 8 & 0xff] ^ z->of[2][sum >> 16 & 0xff] ^
+	       z->of[3][sum >> 24];
+}
+
+static __always_inline u64 add_thirds(u64 sum, const u8 *at, size_t third, const struct zeros *z)
+{
+	const u8 *end = at + third;
+	u64 second = 0, last = 0;
+	int i;
+
+	for (; at != end; at += 10 * sizeof(u64)) {
+#pragma GCC unroll 10
+		for (i = 0; i < 10; i++) {
+			sum = add_word(sum, at + i * sizeof(u64));
+			second = add_word(second, at + i * sizeof(u64) + third);
+			last = add_word(last, at + i * sizeof(u64) + 2 * third);
+		}
+	}
+	return after_zeros(z, after_zeros(z, sum) ^ second) ^ last;
+}
+
+static u32 crc_words(u32 crc, const void *p, size_t n)
 {
 	const u8 *at = p;
 	u64 sum = crc;
+	int i;
 
+	for (; n >= 8 * sizeof(u64); n -= 8 * sizeof(u64), at += 8 * sizeof(u64)) {
+#pragma GCC unroll 8
+		for (i = 0; i < 8; i++)
+			sum = add_word(sum, at + i * sizeof(u64));
+	}
 	for (; n >= sizeof(u64); n -= sizeof(u64), at += sizeof(u64))
-		asm("crc32q %1, %0" : "+r" (sum) : "m" (*(const u64 *)at));
+		sum = add_word(sum, at);
 	crc = sum;
 	for (; n; n--, at++)
 		asm("crc32b %1, %0" : "+r" (crc) : "m" (*at));
 	return crc;
 }
+
+static u32 crc_insn(u32 crc, const void *p, size_t n)
+{
+	const u8 *at = p;
+	u64 sum = crc;
+
+	for (; n >= 3 * PAGE_THIRD; n -= 3 * PAGE_THIRD, at += 3 * PAGE_THIRD)
+		sum = add_thirds(sum, at, PAGE_THIRD, &page_zeros);
+	for (; n >= 3 * PART_THIRD; n -= 3 * PART_THIRD, at += 3 * PART_THIRD)
+		sum = add_thirds(sum, at, PART_THIRD, &part_zeros);
+	return crc_words(sum, at, n);
+}
+
+static void make_zeros(struct zeros *z, size_t third)
+{
+	const u64 zero = 0;
+	u32 byte, bit;
+	size_t i;
+
+	for (bit = 0; bit < 32; bit++) {
+		u64 sum = BIT(bit);
+
+		for (i = 0; i < third; i += sizeof(u64))
+			sum = add_word(sum, &zero);
+		for (byte = 0; byte < 256; byte++)
+			if (byte >> bit % 8 & 1)
+				z->of[bit / 8][byte] ^= sum;
+	}
+}
+
+static void prepare_insn(void)
+{
+	make_zeros(&page_zeros, PAGE_THIRD);
+	make_zeros(&part_zeros, PART_THIRD);
+}
 #else
 #define has_insn()	false
+#define crc_words	crc_library
 #define crc_insn	crc_library
+static void prepare_insn(void)
+{
+}
 #endif
 
 static u32 crc_library(u32 crc, const void *p, size_t n)
@@ -66,7 +153,7 @@ u32 tor_env_crc32c(u32 crc, const void *p, size_t n)
 {
 	if (n < BETWEEN) {
 		if (static_branch_likely(&short_by_insn))
-			return crc_insn(crc, p, n);
+			return crc_words(crc, p, n);
 		if (static_branch_unlikely(&short_by_table))
 			return crc_table(crc, p, n);
 	} else {
@@ -105,6 +192,9 @@ static void choose(struct static_key_false *by_insn, struct static_key_false *by
 	u64 insn = has_insn() ? time_crc(crc_insn, buf, n) : U64_MAX;
 	const char *best = "library";
 
+	/* what is wrong in the same way everywhere would not be noticed */
+	if (has_insn() && WARN_ON(crc_insn(~0U, buf, n) != crc_table(~0U, buf, n)))
+		insn = U64_MAX;
 	if (insn <= table && insn <= library) {
 		static_branch_enable(by_insn);
 		best = "instruction";
@@ -118,10 +208,13 @@ static void choose(struct static_key_false *by_insn, struct static_key_false *by
 
 int tor_crc_init(void)
 {
-	void *buf = kzalloc(LONG, GFP_KERNEL);
+	void *buf = kmalloc(LONG, GFP_KERNEL);
 
 	if (!buf)
 		return -ENOMEM;
+	get_random_bytes(buf, LONG);
+	if (has_insn())
+		prepare_insn();
 	choose(&short_by_insn, &short_by_table, buf, SHORT);
 	choose(&long_by_insn, &long_by_table, buf, LONG);
 	kfree(buf);
