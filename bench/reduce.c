@@ -50,7 +50,7 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-static void copy(void *to, const void *from, size_t bytes)
+static void copy(void *to, const void *first, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
 	__asm__ volatile("" : : : "memory");
@@ -64,7 +64,7 @@ static double rate(tor_reduce_fn fn, size_t bytes, size_t elem)
 
 	do {
 		for (int i = 0; i < 8; i++)
-			fn(dst, src, bytes / elem);
+			fn(dst, dst, src, bytes / elem);
 		n += 8;
 		took = now() - start;
 	} while (took < SECONDS);

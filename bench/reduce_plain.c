@@ -4,11 +4,11 @@
  */
 #include "reduce_plain.h"
 
-void plain_sum_f32(void *dst, const void *src, size_t n)
+void plain_sum_f32(void *dst, const void *first, const void *second, size_t n)
 {
-	const float *s = src;
+	const float *f = first, *s = second;
 	float *d = dst;
 
 	for (size_t i = 0; i < n; i++)
-		d[i] += s[i];
+		d[i] = f[i] + s[i];
 }

@@ -5,6 +5,6 @@
 #include <stddef.h>
 
 /* The loop that everyone would write; for -O3 -march=native. */
-void plain_sum_f32(void *dst, const void *src, size_t n);
+void plain_sum_f32(void *dst, const void *first, const void *second, size_t n);
 
 #endif

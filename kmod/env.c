@@ -121,7 +121,7 @@ static u64 time_sum(u32 type, void *dst, const void *src, size_t bytes)
 
 		kernel_fpu_begin();
 		start = ktime_get_ns();
-		sum(dst, src, bytes / tor_type_size(type));
+		sum(dst, dst, src, bytes / tor_type_size(type));
 		best = min(best, ktime_get_ns() - start);
 		kernel_fpu_end();
 	}

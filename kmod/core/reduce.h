@@ -4,7 +4,7 @@
  *
  * Integers wrap in two's complement; the logical operators give 0 or 1. Floats: sums and products are
  * rounded once per step (no contraction, no reassociation), f16 and bf16 after a step in f32. If exactly one
- * operand is NaN the result is that NaN, if both are, the first's (dst's), quiet. Minima and maxima of floats: one NaN
+ * operand is NaN the result is that NaN, if both are, the first's, quiet. Minima and maxima of floats: one NaN
  * is the result, of two the bits are or'ed; -0 is less than +0. So the same operands give the same bits, scalar or
  * SIMD. Pairs: see reduce_pair.h.
  *
@@ -18,14 +18,15 @@
 #include "env.h"
 
 /**
- * typedef tor_reduce_fn - dst[i] = dst[i] op src[i]
+ * typedef tor_reduce_fn - dst[i] = first[i] op second[i]
  * @dst: any alignment
- * @src: any alignment; may not overlap @dst
+ * @first: any alignment; @dst, or no part of it
+ * @second: any alignment; no part of @dst
  * @n: elements
  *
  * Float kernels run between tor_env_fpu_begin() and tor_env_fpu_end().
  */
-typedef void (*tor_reduce_fn)(void *dst, const void *src, size_t n);
+typedef void (*tor_reduce_fn)(void *dst, const void *first, const void *second, size_t n);
 
 /* Size of an element in bytes, 0 if the type is unknown. */
 u32 tor_type_size(u32 type);
@@ -45,7 +46,7 @@ tor_reduce_fn tor_reduce_kernel(u32 type, u32 redop);
  */
 tor_reduce_fn tor_reduce_commuting(u32 type, u32 redop);
 
-/* dst[i] = dst[i] / src[i], where src[i] is not 0; integers are cut towards 0. NULL for pairs. */
+/* dst[i] = first[i] / second[i], where that is not 0; integers are cut towards 0. NULL for pairs. */
 tor_reduce_fn tor_reduce_quotient(u32 type);
 
 /* Instruction sets that float kernels exist for; see kmod/simd/ for what each needs of a CPU. */

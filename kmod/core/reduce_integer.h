@@ -9,14 +9,15 @@
 #define PASTE(a, b)		PASTE_AGAIN(a, b)
 
 #define INTEGER_KERNEL(name, expression)				\
-static void PASTE(name, TYPE)(void *dst, const void *src, size_t n)	\
+static void PASTE(name, TYPE)(void *dst, const void *first,		\
+			      const void *second, size_t n)		\
 {									\
-	const char *s = src;						\
+	const char *f = first, *s = second;				\
 	char *d = dst;							\
 	TYPE a, b;							\
 									\
-	for (; n; n--, d += sizeof(a), s += sizeof(a)) {		\
-		memcpy(&a, d, sizeof(a));				\
+	for (; n; n--, d += sizeof(a), f += sizeof(a), s += sizeof(a)) {	\
+		memcpy(&a, f, sizeof(a));				\
 		memcpy(&b, s, sizeof(b));				\
 		a = (expression);					\
 		memcpy(d, &a, sizeof(a));				\

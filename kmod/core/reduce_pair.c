@@ -68,18 +68,18 @@ static bool nan_integer(s64 value)
 	return false;
 }
 
-/* dst stays, or src replaces it: @before tells which of two keys wins. */
+/* The first, or the second: @before tells which of two keys wins. */
 #define PAIR_KERNEL(name, type, key, nan, before)			\
-static void name(void *dst, const void *src, size_t n)			\
+static void name(void *dst, const void *first, const void *second, size_t n)	\
 {									\
-	const char *s = src;						\
+	const char *f = first, *s = second;				\
 	char *d = dst;							\
 	struct type a, b;						\
 									\
-	for (; n; n--, d += sizeof(a), s += sizeof(a)) {		\
+	for (; n; n--, d += sizeof(a), f += sizeof(a), s += sizeof(a)) {	\
 		bool nan_a, nan_b, take;				\
 									\
-		memcpy(&a, d, sizeof(a));				\
+		memcpy(&a, f, sizeof(a));				\
 		memcpy(&b, s, sizeof(b));				\
 		nan_a = nan(a.value);					\
 		nan_b = nan(b.value);					\
@@ -91,8 +91,7 @@ static void name(void *dst, const void *src, size_t n)			\
 			take = b.index < a.index;			\
 		else							\
 			take = b.value < a.value;			\
-		if (take)						\
-			memcpy(d, &b, sizeof(b));			\
+		memcpy(d, take ? &b : &a, sizeof(a));			\
 	}								\
 }
 

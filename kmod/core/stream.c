@@ -24,14 +24,14 @@ static void stream_advance(struct tor_stream *s, u32 len)
 
 /* An op's memory, walked in the same way. */
 struct mem_run {
-	struct tor_mem *mem;
+	const struct tor_mem *mem;
 	u64 off;		/* of what lies behind the run */
 	u64 left;		/* bytes behind the run */
 	u8 *p;
 	u32 len;
 };
 
-static void mem_begin(struct mem_run *m, struct tor_mem *mem, u64 off, u64 len)
+static void mem_begin(struct mem_run *m, const struct tor_mem *mem, u64 off, u64 len)
 {
 	m->mem = mem;
 	m->off = off;
@@ -102,8 +102,8 @@ void tor_stream_copy(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 len
 	}
 }
 
-/* Reduce one element that does not lie in one piece on both sides. */
-static bool stream_reduce_split(struct tor_stream *s, struct mem_run *m, u32 elem,
+/* Reduce one element that does not lie in one piece everywhere. */
+static bool stream_reduce_split(struct tor_stream *s, struct mem_run *m, struct mem_run *f, u32 elem,
 				tor_reduce_fn fn)
 {
 	u8 *at[TOR_ELEM_MAX];
@@ -112,31 +112,33 @@ static bool stream_reduce_split(struct tor_stream *s, struct mem_run *m, u32 ele
 	u32 i;
 
 	for (i = 0; i < elem; i++) {
-		if (!stream_run(s) || !mem_run(m))
+		if (!stream_run(s) || !mem_run(m) || !mem_run(f))
 			return false;
 		src[i] = *s->p;
 		at[i] = m->p;
-		dst[i] = *m->p;
+		dst[i] = *f->p;
 		stream_advance(s, 1);
 		mem_advance(m, 1);
+		mem_advance(f, 1);
 	}
-	fn(dst, src, 1);
+	fn(dst, dst, src, 1);
 	for (i = 0; i < elem; i++)
 		*at[i] = dst[i];
 	return true;
 }
 
-void tor_stream_reduce(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 n, u32 elem,
-		       tor_reduce_fn fn)
+void tor_stream_reduce_onto(struct tor_stream *s, struct tor_mem *mem, const struct tor_mem *first,
+			    u64 off, u64 n, u32 elem, tor_reduce_fn fn)
 {
-	struct mem_run m;
+	struct mem_run m, f;
 	u64 whole;
 
 	mem_begin(&m, mem, off, n * elem);
+	mem_begin(&f, first, off, n * elem);
 	while (n) {
-		whole = min(stream_run(s), mem_run(&m));
+		whole = min(stream_run(s), min(mem_run(&m), mem_run(&f)));
 		if (whole < elem) {
-			bool ok = stream_reduce_split(s, &m, elem, fn);
+			bool ok = stream_reduce_split(s, &m, &f, elem, fn);
 
 			tor_assert(ok);
 			if (!ok)
@@ -146,11 +148,18 @@ void tor_stream_reduce(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 n
 		}
 		/* a division of 32 bits: elem need not be a power of two */
 		whole = min_t(u64, (u32)whole / elem, n);
-		fn(m.p, s->p, whole);
+		fn(m.p, f.p, s->p, whole);
 		stream_advance(s, whole * elem);
 		mem_advance(&m, whole * elem);
+		mem_advance(&f, whole * elem);
 		n -= whole;
 	}
+}
+
+void tor_stream_reduce(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 n, u32 elem,
+		       tor_reduce_fn fn)
+{
+	tor_stream_reduce_onto(s, mem, mem, off, n, elem, fn);
 }
 
 #define BETWEEN_RUNS	16		/* of what is read, at a time */

@@ -71,6 +71,10 @@ void tor_stream_copy(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 len
 void tor_stream_reduce(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 n, u32 elem,
 		       tor_reduce_fn fn);
 
+/* The same, but the first operands are as far into @first; they stay as they are. */
+void tor_stream_reduce_onto(struct tor_stream *s, struct tor_mem *mem, const struct tor_mem *first,
+			    u64 off, u64 n, u32 elem, tor_reduce_fn fn);
+
 /**
  * tor_stream_between - copy or reduce from one place in ops' memory to another
  * @src: where from, at byte offset @from

@@ -59,8 +59,9 @@ struct one_i64 {
 #define TOR_SIMD_DO_STEP(type, op)							\
 do {											\
 	struct type *dp = (void *)d;							\
+	const struct type *fp = (const void *)f;					\
 	const struct type *sp = (const void *)s;					\
-	__typeof__(dp->v) a = dp->v;							\
+	__typeof__(dp->v) a = fp->v;							\
 	__typeof__(dp->v) b = sp->v;							\
 											\
 	TOR_SIMD_DO(op, a, b);								\
@@ -72,9 +73,9 @@ do {											\
  */
 #define TOR_SIMD_BOTH_STEP(type, bits, op)						\
 do {											\
-	struct type *dp = (void *)d;							\
+	const struct type *fp = (const void *)f;					\
 	const struct type *sp = (const void *)s;					\
-	__typeof__(dp->v) a = dp->v, b = sp->v, ab = a, ba = b;				\
+	__typeof__(((struct type *)0)->v) a = fp->v, b = sp->v, ab = a, ba = b;		\
 											\
 	TOR_SIMD_DO(op, ab, b);								\
 	TOR_SIMD_DO(op, ba, a);								\
@@ -82,17 +83,17 @@ do {											\
 } while (0)
 
 /*
- * Take src's value where it is strictly on the wanted side or the only NaN, else dst's, with the
+ * Take the second's value where it is strictly on the wanted side or the only NaN, else the first's, with the
  * sign bit joined where the two are equal: only zeros can be equal and different; two NaNs are or'ed. A comparison of
  * vectors gives masks of -1 and 0, one of scalars gives 1 and 0: @neg makes a mask of it.
  */
 #define TOR_SIMD_PICK_STEP(type, bits, neg, before, join)				\
 do {											\
-	struct type *dp = (void *)d;							\
+	const struct type *fp = (const void *)f;					\
 	const struct type *sp = (const void *)s;					\
 	struct bits *db = (void *)d;							\
-	__typeof__(dp->v) a = dp->v;							\
-	__typeof__(dp->v) b = sp->v;							\
+	__typeof__(((struct type *)0)->v) a = fp->v;					\
+	__typeof__(a) b = sp->v;							\
 	__typeof__(db->v) abits = (*(struct bits *)&a).v;				\
 	__typeof__(db->v) bbits = (*(struct bits *)&b).v;				\
 	__typeof__(db->v) take = neg(((b before a) | (b != b)) & (a == a));		\
@@ -109,20 +110,23 @@ do {											\
 
 /* A whole kernel: whole vectors by @vector, what is left by @single. */
 #define TOR_SIMD_KERNEL(name, size, vector, single)					\
-static void TOR_SIMD_NAME(name)(void *dst, const void *src, __SIZE_TYPE__ n)		\
+static void TOR_SIMD_NAME(name)(void *dst, const void *first, const void *second,	\
+				__SIZE_TYPE__ n)					\
 {											\
-	const char *s = src;								\
+	const char *f = first, *s = second;						\
 	char *d = dst;									\
 											\
 	_Pragma("GCC unroll 4")								\
 	for (; n >= TOR_SIMD_BYTES / (size); n -= TOR_SIMD_BYTES / (size)) {		\
 		vector;									\
 		d += TOR_SIMD_BYTES;							\
+		f += TOR_SIMD_BYTES;							\
 		s += TOR_SIMD_BYTES;							\
 	}										\
 	for (; n; n--) {								\
 		single;									\
 		d += (size);								\
+		f += (size);								\
 		s += (size);								\
 	}										\
 }

@@ -136,9 +136,10 @@ static inline WIDE_VEC TOR_SIMD_NAME(mul_both)(WIDE_VEC a, WIDE_VEC b)
 }
 
 #define TOR_SIMD_F16_STEP(op)								\
-static inline void TOR_SIMD_NAME(op##_step_f16)(char *d, const char *s)			\
+static inline void									\
+TOR_SIMD_NAME(op##_step_f16)(char *d, const char *f, const char *s)			\
 {											\
-	WIDE_VEC a = TOR_SIMD_NAME(widen_f16)(((struct vec_half *)d)->v);		\
+	WIDE_VEC a = TOR_SIMD_NAME(widen_f16)(((const struct vec_half *)f)->v);		\
 	WIDE_VEC b = TOR_SIMD_NAME(widen_f16)(((const struct vec_half *)s)->v);		\
 											\
 	a = TOR_SIMD_NAME(op)(a, b);							\
@@ -203,9 +204,10 @@ static inline KEY_VEC TOR_SIMD_NAME(round_bf16)(WIDE_VEC upper, WIDE_VEC lower)
 #endif
 
 #define TOR_SIMD_BF16_STEP(op)								\
-static inline void TOR_SIMD_NAME(op##_step_bf16)(char *d, const char *s)		\
+static inline void									\
+TOR_SIMD_NAME(op##_step_bf16)(char *d, const char *f, const char *s)			\
 {											\
-	BITS_VEC to = ((struct vec_bits *)d)->v;					\
+	BITS_VEC to = ((const struct vec_bits *)f)->v;					\
 	BITS_VEC from = ((const struct vec_bits *)s)->v;				\
 	WIDE_VEC a = (WIDE_VEC)(to & 0xffff0000);					\
 	WIDE_VEC b = (WIDE_VEC)(from & 0xffff0000);					\
@@ -217,13 +219,13 @@ static inline void TOR_SIMD_NAME(op##_step_bf16)(char *d, const char *s)		\
 	((struct vec_key *)d)->v = TOR_SIMD_NAME(round_bf16)(a, c);			\
 }
 
-/* Take src's where it is before dst's or the only NaN; two are or'ed. As numbers of 16 bits, -0 is before +0. */
+/* Take the second's where it is before the first's or the only NaN; two are or'ed. As numbers of 16 bits, -0 is before +0. */
 #define TOR_SIMD_KEY(x)		((x) ^ (((x) >> 15) & 0x7fff))
 #define TOR_SIMD_HALF_PICK(type, name, before, infinity)				\
 static inline void								\
-TOR_SIMD_NAME(name##_step_##type)(char *d, const char *s)				\
+TOR_SIMD_NAME(name##_step_##type)(char *d, const char *f, const char *s)		\
 {											\
-	KEY_VEC a = ((struct vec_key *)d)->v;						\
+	KEY_VEC a = ((const struct vec_key *)f)->v;					\
 	KEY_VEC b = ((const struct vec_key *)s)->v;					\
 	KEY_VEC nan_a = (a & 0x7fff) > (infinity);					\
 	KEY_VEC nan_b = (b & 0x7fff) > (infinity);					\
@@ -233,25 +235,27 @@ TOR_SIMD_NAME(name##_step_##type)(char *d, const char *s)				\
 }
 
 #define TOR_SIMD_HALF_KERNEL(name, step, bytes)						\
-static void TOR_SIMD_NAME(name)(void *dst, const void *src, __SIZE_TYPE__ n)		\
+static void TOR_SIMD_NAME(name)(void *dst, const void *first, const void *second,	\
+				__SIZE_TYPE__ n)					\
 {											\
 	struct one_half from[(bytes) / 2], to[(bytes) / 2];				\
-	const char *s = src;								\
+	const char *f = first, *s = second;						\
 	char *d = dst;									\
 	__SIZE_TYPE__ i;								\
 											\
 	_Pragma("GCC unroll 4")								\
 	for (; n >= (bytes) / 2; n -= (bytes) / 2) {					\
-		TOR_SIMD_NAME(step)(d, s);						\
+		TOR_SIMD_NAME(step)(d, f, s);						\
 		d += (bytes);								\
+		f += (bytes);								\
 		s += (bytes);								\
 	}										\
 	if (n) {									\
 		for (i = 0; i < (bytes) / 2; i++) {					\
 			from[i].v = i < n ? ((const struct one_half *)s)[i].v : 0;	\
-			to[i].v = i < n ? ((const struct one_half *)d)[i].v : 0;	\
+			to[i].v = i < n ? ((const struct one_half *)f)[i].v : 0;	\
 		}									\
-		TOR_SIMD_NAME(step)((char *)to, (const char *)from);			\
+		TOR_SIMD_NAME(step)((char *)to, (const char *)to, (const char *)from);	\
 		for (i = 0; i < n; i++)							\
 			((struct one_half *)d)[i].v = to[i].v;				\
 	}										\

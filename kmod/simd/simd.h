@@ -8,7 +8,7 @@
 #define _TOR_SIMD_SIMD_H
 
 /* tor_reduce_fn of core/reduce.h, which has the semantics. Run only where the FPU may be used. */
-typedef void (*tor_simd_fn)(void *dst, const void *src, __SIZE_TYPE__ n);
+typedef void (*tor_simd_fn)(void *dst, const void *first, const void *second, __SIZE_TYPE__ n);
 
 struct tor_simd_type {
 	tor_simd_fn sum;

@@ -273,17 +273,27 @@ static void expect(reference_fn reference, u32 redop, u32 elem, u32 n)
 		reference(want + i * elem, src + i * elem, redop);
 }
 
-/* Run @fn on the first @n elements, at the end of @to and @from; see what it did, and did not. */
+/*
+ * Run @fn on the first @n elements, at the end of @to and @from, in place and with the first operands elsewhere; see what it
+ * did, and did not.
+ */
 static void run(tor_reduce_fn fn, u32 n, u32 elem, u8 *to, u8 *from)
 {
+	static u8 operands[LENGTH * ELEM + 16];
+	u8 *first = operands + n % 16;
 	size_t bytes = (size_t)n * elem;
 
 	memset(to - 32, 0x5a, 32);
 	memcpy(to, dst, bytes);
 	memcpy(from, src, bytes);
-	fn(to, from, n);
+	fn(to, to, from, n);
 	assert_memory_equal(to, want, bytes);
 	assert_memory_equal(from, src, bytes);
+	memset(to, 0x5a, bytes);
+	memcpy(first, dst, bytes);
+	fn(to, first, from, n);
+	assert_memory_equal(to, want, bytes);
+	assert_memory_equal(first, dst, bytes);
 	assert_true(to[-1] == 0x5a && memcmp(to - 32, to - 31, 31) == 0);
 }
 
@@ -460,8 +470,8 @@ static void tor_reduce_commuting__commutes(void **state)
 				}
 				memcpy(b, ba, sizeof(b));
 				memcpy(src, ab, sizeof(ab));
-				tor_reduce_commuting(floats[t].type, *o)(ab, b, N);
-				tor_reduce_commuting(floats[t].type, *o)(ba, src, N);
+				tor_reduce_commuting(floats[t].type, *o)(ab, ab, b, N);
+				tor_reduce_commuting(floats[t].type, *o)(ba, ba, src, N);
 				assert_memory_equal(ab, ba, N * elem);
 			}
 		}
@@ -522,8 +532,8 @@ static void tor_reduce_kernel__pairs_commute(void **state)
 
 					memcpy(ab, a, elem);
 					memcpy(ba, b, elem);
-					fn(ab, b, 1);
-					fn(ba, a, 1);
+					fn(ab, ab, b, 1);
+					fn(ba, ba, a, 1);
 					assert_memory_equal(ab, ba, elem);
 				}
 			}
@@ -563,8 +573,8 @@ static void tor_reduce_kernel__exact_sums(void **state)
 
 			for (i = 0; i < N; i++)
 				term32[i] = term[i];
-			f64(sum, term, N);
-			f32(sum32, term32, N);
+			f64(sum, sum, term, N);
+			f32(sum32, sum32, term32, N);
 		}
 		for (i = 0; i < N; i++) {
 			assert_true(sum[i] == exact[i]);

@@ -176,7 +176,7 @@ static void tor_scale_multiply__every_type(void **state)
 		for (i = 0; i < N; i++)
 			memcpy(factors + i * op.elem, before + 3 * op.elem, op.elem);
 		tor_scale_multiply(&op, &mem, mem.len, factors);
-		tor_reduce_kernel(type, TORCOLL_PROD)(before, factors, N);
+		tor_reduce_kernel(type, TORCOLL_PROD)(before, before, factors, N);
 		assert_memory_equal(memory, before, mem.len);
 	}
 }

@@ -165,7 +165,7 @@ static u8 *sequential(const struct sim_group *g, const struct sim_call *call)
 			sim_value_fill(g, call, rank, result);
 		} else {
 			sim_value_fill(g, call, rank, input);
-			fn(result, input, call->count);
+			fn(result, result, input, call->count);
 		}
 	}
 	free(input);
