@@ -8,7 +8,9 @@
  * written; unless the caller says by the addresses that the op is in place. What a scatter's root sends
  * is the vector as it is, since nothing is written there.
  *
- * Nothing is pinned where it is copied in any case: an input that is not in the vector, a result that was not
+ * An input that is not in the vector is copied there, or stays in its region: see core/input.h.
+ *
+ * Nothing is pinned where it is copied in any case: any other input that is not in the vector, a result that was not
  * made in the caller's memory. Short buffers always are, since that is cheaper than to pin them: their vector is
  * the module's. Such results are written by the process that fetches them.
  */
@@ -20,6 +22,7 @@
 #include <linux/torcoll.h>
 #include <linux/uaccess.h>
 
+#include "input.h"
 #include "parts.h"
 #include "scale.h"
 #include "session.h"
@@ -279,10 +282,53 @@ static const struct given *whole_vector(const struct layout *l)
 	return whole && !is_copied(whole, l->length) ? whole : NULL;
 }
 
+static bool may_stay(const struct tor_slot *slot, const struct layout *l)
+{
+	return l->from.region && l->send.len == l->length && l->length > TOR_COPY_MAX &&
+	       tor_input_may_stay(&slot->op);
+}
+
+static void give_back_taken(struct tor_slot *slot)
+{
+	kvfree(slot->taken);
+	slot->taken = NULL;
+	tor_user_uncharge(slot->group->user, TOR_LIMIT_KERNEL, slot->taken_bytes);
+	slot->taken_bytes = 0;
+}
+
+/* False: there is no memory for the bits. */
+static bool get_taken(struct tor_slot *slot)
+{
+	u64 bytes = tor_input_bytes(&slot->op);
+
+	if (tor_user_charge(slot->group->user, TOR_LIMIT_KERNEL, bytes))
+		return false;
+	slot->taken_bytes = bytes;
+	slot->taken = kvzalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!slot->taken)
+		give_back_taken(slot);
+	return slot->taken;
+}
+
+/* The vector is there. Fill it, or see to it that nothing must be. */
+static int get_first(struct tor_session *session, struct tor_slot *slot, const struct layout *l)
+{
+	struct tor_mem part = mem_part(&slot->data, l->send);
+	int err;
+
+	if (!may_stay(slot, l) || !get_taken(slot))
+		return copy_in(session, &l->from, &part);
+	err = get_buffer(session, slot, &l->from, l->length, &slot->input);
+	if (err)
+		return err;
+	slot->op.data = &slot->data;
+	tor_input_begin(&slot->op, &slot->input, slot->taken);
+	return 0;
+}
+
 static int get_vector(struct tor_session *session, struct tor_slot *slot, const struct layout *l)
 {
 	const struct given *whole = whole_vector(l);
-	struct tor_mem input;
 	int err;
 
 	if (l->input)
@@ -291,8 +337,7 @@ static int get_vector(struct tor_session *session, struct tor_slot *slot, const 
 		      tor_buffers_get_own(session, slot, TOR_PAGES_VECTOR, l->length, &slot->data);
 	if (err || !l->send.len || (whole && l->in_place))
 		return err;
-	input = mem_part(&slot->data, l->send);
-	return copy_in(session, &l->from, &input);
+	return get_first(session, slot, l);
 }
 
 static int get_parts(struct tor_session *session, struct tor_slot *slot,
@@ -448,6 +493,8 @@ void tor_buffers_put(struct tor_slot *slot)
 		tor_user_uncharge(slot->group->user, TOR_LIMIT_OPS, 1);
 		slot->charged = false;
 	}
+	if (slot->taken)
+		give_back_taken(slot);
 	kvfree(slot->counts);
 	slot->counts = NULL;
 }

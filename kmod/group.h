@@ -65,6 +65,7 @@ enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_VECTOR, TOR_PAGES_TEMP, TOR_PAG
  * @lane: series->channels of them
  * @status: of the op, once not BUSY
  * @data: the plan's vector; @temp: its temporaries
+ * @input: what the vector is to hold at first, if that stays where it is; @taken: with it, @taken_bytes of bits, see input.h
  * @result: where the result will be, in the caller's memory, or, if that is copied, in ours
  * @copy_from: where in the vector it is when the op is done, if not there
  * @copy_to: the caller's address, in @mm, to which it is copied at last; without @mm, it is not
@@ -85,7 +86,9 @@ struct tor_slot {
 	u32 error_rank;
 	u64 user_data;
 	u64 submitted;
-	struct tor_mem data, temp, result, copy_from;
+	struct tor_mem data, temp, input, result, copy_from;
+	u64 *taken;
+	u64 taken_bytes;
 	u64 copy_to;
 	struct mm_struct *mm;
 	struct tor_pages *scratch;

@@ -53,6 +53,20 @@ void tor_chan_let_go(struct tor_chan *chan);
 /* Forget everything about the present op; @records: the spare ones, too. */
 void tor_chan_clear(struct tor_chan *chan, bool records);
 
+/* --- input.c: only of ops whose input stays where it is; offsets are those in the vector --- */
+
+struct tor_stream;
+
+/* Where the next bytes are; @len: of them, then of those that are there. */
+struct tor_mem *tor_input_find(const struct tor_op *op, u32 channel, u64 off, u64 *len);
+
+/* The next @len bytes of @s, whole elements, are reduced into the vector, or written there. */
+void tor_input_reduce(const struct tor_op *op, u32 channel, struct tor_stream *s, u64 off, u32 len);
+void tor_input_copy(const struct tor_op *op, u32 channel, struct tor_stream *s, u64 off, u32 len);
+
+/* From now on all of [off, off + len) is in the vector. */
+void tor_input_take(const struct tor_op *op, u32 channel, u64 off, u64 len);
+
 /* --- memory: inline, for every range of every frame --- */
 
 /* The memory of one of the plan's buffers; @off: in the buffer, then in that memory. */
@@ -64,6 +78,17 @@ static inline struct tor_mem *tor_op_mem(const struct tor_op *op, u32 buf, u64 *
 		return op->data;
 	*off += ((buf - 1) * p->temp.n - p->temp.off) * op->elem;
 	return op->temp;
+}
+
+/*
+ * The same for what is read, where the input may be in another place: @len: of it, then as much as lies there.
+ */
+static inline struct tor_mem *tor_op_source(const struct tor_op *op, u32 channel, u32 buf, u64 *off,
+					    u64 *len)
+{
+	if (op->input && buf == TOR_BUF_DATA)
+		return tor_input_find(op, channel, *off, len);
+	return tor_op_mem(op, buf, off);
 }
 
 /* A window [off, off + len) of a transfer's byte stream, while its pieces go by. */

@@ -107,6 +107,7 @@ static void set_call(struct tor_op *op, u32 seq, const struct tor_plan_req *req,
 
 	op->own_lengths = req->from_counts;
 	op->lengths = NULL;
+	op->input = NULL;
 	op->is_float = reduces && tor_type_is_float(type);
 	op->ordered = reduces && !tor_reduce_exact(type, redop);
 	/* callers may be looking for the op before */

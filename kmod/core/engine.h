@@ -133,6 +133,7 @@ struct tor_comm {
  * @call: what was called; @past: before that, in this slot
  * @data: the plan's vector
  * @temp: its temporaries, one behind the other: tor_op_temp_bytes(); or its input; NULL if it has neither
+ * @input: what @data is to hold at first; NULL: it does. @taken: of which it does, see input.h
  * @deadline: ns, or 0; @late: when it has passed, the first rank found not to have called, or TOR_NO_RANK
  * @own_lengths: how long a transfer is, only its ends know: see tor_op_transfer_digest(); @lengths: and what it
  *	consists of, by hashes of what goes to each rank, then of what comes; NULL: of one part
@@ -153,6 +154,8 @@ struct tor_op {
 	struct tor_plan plan;
 	struct tor_mem *data;
 	struct tor_mem *temp;
+	struct tor_mem *input;
+	u64 *taken;
 	u32 type;
 	u32 redop;
 	u32 elem;
@@ -377,8 +380,8 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
  *	and operator are those of an allreduce of one byte, whatever is given
  * @why: out: static reason of a refusal
  *
- * The caller then sets data, temp (plan.shape.bufs - 1 temporaries) and deadline, and calls tor_chan_start()
- * on each channel.
+ * The caller then sets data, temp (plan.shape.bufs - 1 temporaries) and deadline, perhaps calls tor_input_begin(), and
+ * calls tor_chan_start() on each channel.
  *
  * Return: 0, or a negative errno with nothing changed that matters.
  */

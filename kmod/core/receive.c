@@ -140,6 +140,26 @@ void tor_chan_invite(struct tor_ctx *ctx, struct tor_chan *chan)
 	}
 }
 
+/* Reduce or copy the next @len bytes of @s into a buffer. */
+static inline void put(struct tor_chan *chan, struct tor_stream *s, u32 buf, u64 off, u32 len, u8 how)
+{
+	struct tor_op *op = chan->op;
+	struct tor_mem *mem;
+
+	if (op->input && buf == TOR_BUF_DATA) {
+		if (how == TOR_PIECE_REDUCE)
+			tor_input_reduce(op, chan->index, s, off, len);
+		else
+			tor_input_copy(op, chan->index, s, off, len);
+		return;
+	}
+	mem = tor_op_mem(op, buf, &off);
+	if (how == TOR_PIECE_REDUCE)
+		tor_stream_reduce(s, mem, off, len / op->elem, op->elem, op->reduce);
+	else
+		tor_stream_copy(s, mem, off, len);
+}
+
 /* Reduce or copy bytes [off, off + len) of what @rx receives. False: the FPU is not usable now. */
 static bool apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 len,
 		  const struct tor_bytes *payload, u32 pieces)
@@ -149,20 +169,14 @@ static bool apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 l
 	struct tor_stream s;
 	struct tor_piece piece;
 	struct tor_cursor c;
-	struct tor_mem *mem;
-	u64 skip, take, at;
+	u64 skip, take;
 	bool fpu = op->is_float && rx->op == TOR_PIECE_REDUCE;
 
 	if (fpu && !tor_env_fpu_begin())
 		return false;
 	tor_stream_init(&s, payload, pieces);
 	if (rx->single) {
-		at = rx->off + off;
-		mem = tor_op_mem(op, rx->buf, &at);
-		if (rx->op == TOR_PIECE_REDUCE)
-			tor_stream_reduce(&s, mem, at, len / op->elem, op->elem, op->reduce);
-		else
-			tor_stream_copy(&s, mem, at, len);
+		put(chan, &s, rx->buf, rx->off + off, len, rx->op);
 		goto out;
 	}
 	tor_plan_begin(&op->plan, chan->index, rx->round, &c);
@@ -171,13 +185,7 @@ static bool apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 l
 			continue;
 		if (!tor_window_cut(&span, piece.n * op->elem, &skip, &take))
 			continue;
-		at = piece.doff * op->elem + skip;
-		mem = tor_op_mem(op, piece.dbuf, &at);
-		if (piece.op == TOR_PIECE_REDUCE)
-			tor_stream_reduce(&s, mem, at, tor_div64(take, op->elem), op->elem,
-					  op->reduce);
-		else
-			tor_stream_copy(&s, mem, at, take);
+		put(chan, &s, piece.dbuf, piece.doff * op->elem + skip, take, piece.op);
 	}
 out:
 	if (fpu)

@@ -73,16 +73,27 @@ static bool add_receive(struct tor_chan *chan, const struct tor_piece *piece)
 	return true;
 }
 
+/* A piece that stays here has to do with all of a slice, so that little would be won. */
+static void take_local(struct tor_chan *chan, u32 buf, u64 off, u64 len)
+{
+	if (chan->op->input && buf == TOR_BUF_DATA)
+		tor_input_take(chan->op, chan->index, off, len);
+}
+
 /* Run a piece that stays here. */
 static void local_piece(struct tor_chan *chan, const struct tor_piece *piece)
 {
 	struct tor_op *op = chan->op;
 	u64 from = piece->soff * op->elem;
 	u64 to = piece->doff * op->elem;
-	struct tor_mem *src = tor_op_mem(op, piece->sbuf, &from);
-	struct tor_mem *dst = tor_op_mem(op, piece->dbuf, &to);
+	u64 bytes = piece->n * op->elem;
+	struct tor_mem *src, *dst;
 
-	tor_stream_between(src, from, dst, to, piece->n * op->elem, op->elem,
+	take_local(chan, piece->sbuf, from, bytes);
+	take_local(chan, piece->dbuf, to, bytes);
+	src = tor_op_mem(op, piece->sbuf, &from);
+	dst = tor_op_mem(op, piece->dbuf, &to);
+	tor_stream_between(src, from, dst, to, bytes, op->elem,
 			   piece->op == TOR_PIECE_REDUCE ? op->reduce : NULL);
 }
 

@@ -7,6 +7,23 @@
  */
 #include "chan.h"
 
+/* Add those of [off, off + len) of a buffer to the @n ranges that there are. Return: how many then. */
+static u32 add_ranges(struct tor_chan *chan, u32 buf, u64 off, u64 len, struct tor_range *range, u32 n)
+{
+	u64 take, at;
+
+	for (; len; off += take, len -= take, n++) {
+		struct tor_mem *mem;
+
+		at = off;
+		take = len;
+		mem = tor_op_source(chan->op, chan->index, buf, &at, &take);
+		if (n < TOR_FRAME_RANGES)
+			range[n] = (struct tor_range){ .mem = mem, .off = at, .len = take };
+	}
+	return n;
+}
+
 /*
  * The ranges of memory that hold bytes [off, off + len) of what @tx sends. Return: their number; if it is above
  * TOR_FRAME_RANGES, only that many were filled in.
@@ -21,24 +38,21 @@ static u32 tx_ranges(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u3
 	u64 skip, take;
 	u32 n = 0;
 
-	if (tx->single) {
+	if (tx->single && !op->input) {
 		range->off = tx->off + off;
 		range->mem = tor_op_mem(op, tx->buf, &range->off);
 		range->len = len;
 		return 1;
 	}
+	if (tx->single)
+		return add_ranges(chan, tx->buf, tx->off + off, len, range, 0);
 	tor_plan_begin(&op->plan, chan->index, tx->round, &c);
 	while (span.pos < off + len && tor_plan_next(&op->plan, &c, &piece)) {
 		if (piece.src != op->plan.rank || piece.dst != tx->rank)
 			continue;
 		if (!tor_window_cut(&span, piece.n * op->elem, &skip, &take))
 			continue;
-		if (n < TOR_FRAME_RANGES) {
-			range[n].off = piece.soff * op->elem + skip;
-			range[n].mem = tor_op_mem(op, piece.sbuf, &range[n].off);
-			range[n].len = take;
-		}
-		n++;
+		n = add_ranges(chan, piece.sbuf, piece.soff * op->elem + skip, take, range, n);
 	}
 	return n;
 }
@@ -76,6 +90,22 @@ u8 *tor_chan_copy_out(const struct tor_mem *mem, u64 at, u64 bytes, u8 *to)
 	return to;
 }
 
+/* The same of a buffer. */
+static u8 *buffer_copy_out(struct tor_chan *chan, u32 buf, u64 off, u64 len, u8 *to)
+{
+	u64 take, at;
+
+	for (; len; off += take, len -= take) {
+		struct tor_mem *mem;
+
+		at = off;
+		take = len;
+		mem = tor_op_source(chan->op, chan->index, buf, &at, &take);
+		to = tor_chan_copy_out(mem, at, take, to);
+	}
+	return to;
+}
+
 /* Copy bytes [off, off + len) of what @tx sends to @to. */
 static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u32 len, u8 *to)
 {
@@ -83,13 +113,10 @@ static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u
 	struct tor_window span = { .off = off, .len = len };
 	struct tor_piece piece;
 	struct tor_cursor c;
-	struct tor_mem *mem;
-	u64 skip, take, at;
+	u64 skip, take;
 
 	if (tx->single) {
-		at = tx->off + off;
-		mem = tor_op_mem(op, tx->buf, &at);
-		tor_chan_copy_out(mem, at, len, to);
+		buffer_copy_out(chan, tx->buf, tx->off + off, len, to);
 		return;
 	}
 	tor_plan_begin(&op->plan, chan->index, tx->round, &c);
@@ -98,9 +125,7 @@ static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u
 			continue;
 		if (!tor_window_cut(&span, piece.n * op->elem, &skip, &take))
 			continue;
-		at = piece.soff * op->elem + skip;
-		mem = tor_op_mem(op, piece.sbuf, &at);
-		to = tor_chan_copy_out(mem, at, take, to);
+		to = buffer_copy_out(chan, piece.sbuf, piece.soff * op->elem + skip, take, to);
 	}
 }
 

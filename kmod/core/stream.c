@@ -102,7 +102,7 @@ void tor_stream_copy(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 len
 	}
 }
 
-/* Reduce one element that does not lie in one piece everywhere. */
+/* Reduce one element that does not lie in one piece everywhere; @f may be @m. */
 static bool stream_reduce_split(struct tor_stream *s, struct mem_run *m, struct mem_run *f, u32 elem,
 				tor_reduce_fn fn)
 {
@@ -119,7 +119,8 @@ static bool stream_reduce_split(struct tor_stream *s, struct mem_run *m, struct 
 		dst[i] = *f->p;
 		stream_advance(s, 1);
 		mem_advance(m, 1);
-		mem_advance(f, 1);
+		if (f != m)
+			mem_advance(f, 1);
 	}
 	fn(dst, dst, src, 1);
 	for (i = 0; i < elem; i++)
@@ -130,15 +131,17 @@ static bool stream_reduce_split(struct tor_stream *s, struct mem_run *m, struct 
 void tor_stream_reduce_onto(struct tor_stream *s, struct tor_mem *mem, const struct tor_mem *first,
 			    u64 off, u64 n, u32 elem, tor_reduce_fn fn)
 {
-	struct mem_run m, f;
+	struct mem_run m, elsewhere, *f = first == mem ? &m : &elsewhere;
 	u64 whole;
 
 	mem_begin(&m, mem, off, n * elem);
-	mem_begin(&f, first, off, n * elem);
+	mem_begin(&elsewhere, first, off, n * elem);
 	while (n) {
-		whole = min(stream_run(s), min(mem_run(&m), mem_run(&f)));
+		whole = min(stream_run(s), mem_run(&m));
+		if (f != &m)
+			whole = min_t(u64, whole, mem_run(f));
 		if (whole < elem) {
-			bool ok = stream_reduce_split(s, &m, &f, elem, fn);
+			bool ok = stream_reduce_split(s, &m, f, elem, fn);
 
 			tor_assert(ok);
 			if (!ok)
@@ -148,10 +151,11 @@ void tor_stream_reduce_onto(struct tor_stream *s, struct tor_mem *mem, const str
 		}
 		/* a division of 32 bits: elem need not be a power of two */
 		whole = min_t(u64, (u32)whole / elem, n);
-		fn(m.p, f.p, s->p, whole);
+		fn(m.p, f->p, s->p, whole);
 		stream_advance(s, whole * elem);
 		mem_advance(&m, whole * elem);
-		mem_advance(&f, whole * elem);
+		if (f != &m)
+			mem_advance(f, whole * elem);
 		n -= whole;
 	}
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 240
 #
-# A large allreduce over veth copies no payload on its way out, and wakes nobody on its way.
+# A large allreduce over veth copies no payload on its way out, nor its input before, and wakes nobody on its way.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -53,6 +53,26 @@ check tx_copied_bytes__stays_small test $((after - before)) -lt 65536
 out=$(copies_during run -b 1M -e 1M -n 1 --in-place)
 diag <<<"$out"
 is ftrace__no_copy_of_payload "$(tail -n 1 <<<"$out")" 0
+
+# Calls of a function while the command runs; not found: nothing.
+calls_during()
+{
+	echo 0 >$tracing/tracing_on
+	grep -w "^$1" $tracing/available_filter_functions | cut -d' ' -f1 >$tracing/set_ftrace_filter || return
+	echo function >$tracing/current_tracer
+	echo 1 >$tracing/tracing_on
+	"${@:2}" >/dev/null
+	echo 0 >$tracing/tracing_on
+	grep -c "$1" $tracing/trace
+	echo nop >$tracing/current_tracer
+	: >$tracing/set_ftrace_filter
+	: >$tracing/trace
+	echo 1 >$tracing/tracing_on
+}
+
+# the input stays in its region, but for what blocks and frames have of a grain of 64 bytes
+is ftrace__no_copy_of_input "$(calls_during tor_mem_copy run -b 1M -e 1M -n 1)" 0
+check ftrace__input_stays test "$(calls_during tor_input_begin run -b 1M -e 1M -n 1)" -ge 16
 
 # nobody is woken per round: on 4x4 and on a ring of 16 alike
 for shape in 4x4 16; do

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "plan_family.h"
+
 /* --- agreement: iterate as the engine does, from both ends --- */
 
 struct list {
@@ -66,6 +68,17 @@ static bool is_sound(const struct tor_plan *p, const struct tor_piece *x)
 	       x->doff + x->n <= p->req.count && x->sbuf < p->shape.bufs && x->dbuf < p->shape.bufs;
 }
 
+/* In an allreduce a channel has to do with its slice of the vector alone: core/input.h counts on that. */
+static bool is_in_slice(const struct tor_plan *p, u32 ch, const struct tor_piece *x)
+{
+	struct tor_span s = tor_plan_slice(p, ch);
+
+	if (p->req.collective != TORCOLL_ALLREDUCE)
+		return true;
+	return (x->sbuf != TOR_BUF_DATA || (x->soff >= s.off && x->soff + x->n <= s.off + s.n)) &&
+	       (x->dbuf != TOR_BUF_DATA || (x->doff >= s.off && x->doff + x->n <= s.off + s.n));
+}
+
 /* One rank's round: what it sends; what it gets, which is the dump, too. */
 static bool collect(struct agreement *a, const struct tor_plan *p, u32 ch, u32 t, struct dump_error *e)
 {
@@ -75,7 +88,7 @@ static bool collect(struct agreement *a, const struct tor_plan *p, u32 ch, u32 t
 
 	tor_plan_begin(p, ch, t, &c);
 	while (tor_plan_next(p, &c, &x)) {
-		if (!is_sound(p, &x))
+		if (!is_sound(p, &x) || !is_in_slice(p, ch, &x))
 			return dump_fail(e, "rank %u, channel %u, round %u: a bad piece", p->rank,
 					 ch, t);
 		if (x.dst == p->rank) {

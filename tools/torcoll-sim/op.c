@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "input.h"
 #include "sim.h"
 
 #define CHANNELS	TOR_MAX_CHANNELS
@@ -32,7 +33,39 @@ static void give_memory(struct sim_op *op)
 	op->core.temp = op->temp;
 	memset(op->temp->data, 0xe1, temp);
 	memset(op->data->data, 0xe2, bytes);
-	sim_value_fill(r->group, call_of(r, op->core.seq), r->number, op->data->data);
+	/* every other input stays where it is, if it may */
+	if (tor_input_may_stay(&op->core) && (op->core.seq ^ r->number) & 1) {
+		op->input = sim_mem_new(bytes);
+		op->taken = calloc(1, tor_input_bytes(&op->core));
+		/* a call that is another one may be longer */
+		memset(op->input->data, 0, bytes);
+		sim_value_fill(r->group, call_of(r, op->core.seq), r->number, op->input->data);
+		tor_input_begin(&op->core, op->input, op->taken);
+	} else {
+		sim_value_fill(r->group, call_of(r, op->core.seq), r->number, op->data->data);
+	}
+}
+
+/* The op is over, and has not written to it. */
+static void take_input(struct sim_op *op)
+{
+	struct sim_rank *r = op->rank;
+	u8 *same;
+
+	if (!op->input)
+		return;
+	same = calloc(1, op->input->len + 1);
+	sim_value_fill(r->group, call_of(r, op->core.seq), r->number, same);
+	if (memcmp(same, op->input->data, op->input->len))
+		sim_fail("op %u, rank %u: the input was written to", op->core.seq, r->number);
+	free(same);
+	op->input->given_up = op->core.aborted;
+	memset(op->input->data, GARBAGE, op->input->len);
+	sim_mem_put(op->input);
+	free(op->taken);
+	op->input = NULL;
+	op->taken = NULL;
+	op->core.input = NULL;
 }
 
 /* The user has it back: whoever still reads it, reads nonsense. */
@@ -48,6 +81,7 @@ static void take_memory(struct sim_op *op)
 	op->temp = NULL;
 	op->core.data = NULL;
 	op->core.temp = NULL;
+	take_input(op);
 }
 
 void sim_op_free(struct sim_op *op)
@@ -56,6 +90,9 @@ void sim_op_free(struct sim_op *op)
 		sim_mem_put(op->data);
 	if (op->temp)
 		sim_mem_put(op->temp);
+	if (op->input)
+		sim_mem_put(op->input);
+	free(op->taken);
 	sim_ledger_free(op);
 	free(op->counts);
 	free(op->chan);

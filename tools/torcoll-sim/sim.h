@@ -288,7 +288,8 @@ struct sim_op {
 	struct tor_op core;
 	struct sim_rank *rank;
 	struct sim_chan *chan;
-	struct tor_mem *data, *temp;
+	struct tor_mem *data, *temp, *input;
+	u64 *taken;			/* with @input, see input.h */
 	u64 *counts;
 	u64 submitted;			/* when */
 	bool running;
