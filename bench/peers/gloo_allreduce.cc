@@ -35,8 +35,8 @@ public:
 		bench_moment start, end;
 
 		bench_fill(in.data(), n, context_->rank);
-		start = calls(in, out, BENCH_WARMUP, end);
-		int iters = shared(bench_iters(seconds, end.at - start.at));
+		start = calls(in, out, bench_warmup(bytes), end);
+		int iters = shared(bench_iters(seconds, end.at - start.at, bytes));
 		start = calls(in, out, iters, end);
 		float wrong = maximum(bench_wrong(out.data(), n, context_->size));
 		float slowest = maximum(end.at - start.at);

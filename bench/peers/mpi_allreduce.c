@@ -39,8 +39,8 @@ static void measure(size_t bytes, double seconds, int rank, int size)
 	if (!in || !out)
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	bench_fill(in, n, rank);
-	start = calls(in, out, n, BENCH_WARMUP, &end);
-	iters = bench_iters(seconds, end.at - start.at);
+	start = calls(in, out, n, bench_warmup(bytes), &end);
+	iters = bench_iters(seconds, end.at - start.at, bytes);
 	MPI_Bcast(&iters, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	start = calls(in, out, n, iters, &end);
 	took = end.at - start.at;

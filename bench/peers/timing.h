@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BENCH_WARMUP	3
 #define BENCH_MAX_ITERS	100000
 
 /* A moment: seconds of the clock, seconds that all processors were busy, own voluntary context switches. */
@@ -59,12 +58,18 @@ static inline size_t bench_wrong(const float *v, size_t n, int size)
 	return wrong;
 }
 
-/* How many calls fill @seconds if the warm-up took @took. Rank 0 decides for all. */
-static inline int bench_iters(double seconds, double took)
+/* Calls before those that are timed: connections are made, buffers found. Of large ones each takes seconds in some guests. */
+static inline int bench_warmup(size_t bytes)
 {
-	double n = took > 0 ? seconds * BENCH_WARMUP / took : BENCH_MAX_ITERS;
+	return bytes < 1 << 20 ? 3 : 1;
+}
 
-	return n < 3 ? 3 : n > BENCH_MAX_ITERS ? BENCH_MAX_ITERS : (int)n;
+/* How many calls fill @seconds if the warm-up took @took. Rank 0 decides for all. */
+static inline int bench_iters(double seconds, double took, size_t bytes)
+{
+	double n = took > 0 ? seconds * bench_warmup(bytes) / took : BENCH_MAX_ITERS;
+
+	return n < 2 ? 2 : n > BENCH_MAX_ITERS ? BENCH_MAX_ITERS : (int)n;
 }
 
 /* A line: bytes, us per call (slowest rank), calls, wrong elements, busy us per call, switches per call of rank 0. */

@@ -56,8 +56,8 @@ static void measure(size_t bytes, double seconds)
 		exit(1);
 	}
 	bench_fill(in, n, rank);
-	start = calls(in, out, n, BENCH_WARMUP, &end);
-	iters = maximum(rank ? 0 : bench_iters(seconds, end.at - start.at));
+	start = calls(in, out, n, bench_warmup(bytes), &end);
+	iters = maximum(rank ? 0 : bench_iters(seconds, end.at - start.at, bytes));
 	start = calls(in, out, n, iters, &end);
 	slowest = maximum(end.at - start.at);
 	wrong = maximum(bench_wrong(out, n, size));
