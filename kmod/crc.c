@@ -184,17 +184,26 @@ static u64 time_crc(u32 (*crc)(u32 crc, const void *p, size_t n), const void *bu
 	return best / ROUNDS;
 }
 
+/* What is wrong in the same way everywhere would not be noticed. Of all lengths: some have thirds, all have ends. */
+static bool insn_is_right(const u8 *buf)
+{
+	size_t n;
+
+	for (n = LONG; n; n -= n / 8 + 1)
+		if (crc_insn(~0U, buf, n) != crc_table(~0U, buf, n) ||
+		    crc_words(~0U, buf, n) != crc_table(~0U, buf, n))
+			return false;
+	return true;
+}
+
 static void choose(struct static_key_false *by_insn, struct static_key_false *by_table, const void *buf,
-		   size_t n)
+		   size_t n, bool insn_works)
 {
 	u64 library = time_crc(crc_library, buf, n);
 	u64 table = time_crc(crc_table, buf, n);
-	u64 insn = has_insn() ? time_crc(crc_insn, buf, n) : U64_MAX;
+	u64 insn = insn_works ? time_crc(crc_insn, buf, n) : U64_MAX;
 	const char *best = "library";
 
-	/* what is wrong in the same way everywhere would not be noticed */
-	if (has_insn() && WARN_ON(crc_insn(~0U, buf, n) != crc_table(~0U, buf, n)))
-		insn = U64_MAX;
 	if (insn <= table && insn <= library) {
 		static_branch_enable(by_insn);
 		best = "instruction";
@@ -209,14 +218,17 @@ static void choose(struct static_key_false *by_insn, struct static_key_false *by
 int tor_crc_init(void)
 {
 	void *buf = kmalloc(LONG, GFP_KERNEL);
+	bool insn_works = false;
 
 	if (!buf)
 		return -ENOMEM;
 	get_random_bytes(buf, LONG);
-	if (has_insn())
+	if (has_insn()) {
 		prepare_insn();
-	choose(&short_by_insn, &short_by_table, buf, SHORT);
-	choose(&long_by_insn, &long_by_table, buf, LONG);
+		insn_works = !WARN_ON(!insn_is_right(buf));
+	}
+	choose(&short_by_insn, &short_by_table, buf, SHORT, insn_works);
+	choose(&long_by_insn, &long_by_table, buf, LONG, insn_works);
 	kfree(buf);
 	return 0;
 }
