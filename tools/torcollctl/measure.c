@@ -23,21 +23,25 @@
 #define JOIN_MS		60000
 
 /*
- * A plan to measure. Those that send the whole vector again and again get large ones as well: that is where the links
- * show beside the processors.
+ * A plan to measure. Those that send the whole vector again and again are spared large ones; but for the tree, whose
+ * time tells the links from the processors there.
  */
 struct cell {
 	u32 algorithm;
 	u32 channels;
+	bool small;
 };
 
 static const struct cell cells[] = {
-	{ TORCOLL_TREE, 0 }, { TORCOLL_RING, 1 }, { TORCOLL_BIBUCKET, 0 }, { TORCOLL_BIBUCKET, 1 },
-	{ TORCOLL_SWING_BW, 0 }, { TORCOLL_TRIVANCE_BW, 1 }, { TORCOLL_RECDOUB_LAT, 0 },
-	{ TORCOLL_WINDOW, 0 }, { TORCOLL_GENERAL, 0 }, { TORCOLL_CIRCULANT, 0 },
+	{ TORCOLL_TREE, 0, false }, { TORCOLL_RING, 1, false }, { TORCOLL_BIBUCKET, 0, false },
+	{ TORCOLL_BIBUCKET, 1, false }, { TORCOLL_SWING_BW, 0, false }, { TORCOLL_TRIVANCE_BW, 1, false },
+	{ TORCOLL_RECDOUB_LAT, 0, true }, { TORCOLL_WINDOW, 0, true }, { TORCOLL_GENERAL, 0, false },
+	{ TORCOLL_CIRCULANT, 0, false },
 };
 
-static const u32 sizes[] = { 64, 4 << 10, 64 << 10, 1 << 20 };
+static const u32 sizes[] = { 64, 4 << 10, 64 << 10, 512 << 10 };
+
+#define SMALL_MOST	(64 << 10)
 
 #define SHORT_MOST	(4 << 10)	/* measured several times in a row */
 #define SHORT_TIMES	8
@@ -49,6 +53,7 @@ struct bench {
 	struct sample sample[ARRAY_SIZE(cells)][ARRAY_SIZE(sizes)];
 	size_t measured;
 	u32 short_times;
+	double short_seconds;		/* of this rank's, measuring short ones */
 	double begin;
 };
 
@@ -112,14 +117,15 @@ static void set_samples(struct bench *b)
 
 	for (i = 0; i < ARRAY_SIZE(cells); i++)
 		for (k = 0; k < ARRAY_SIZE(sizes); k++)
-			if (cost_of(b, &cells[i], &cost))
+			if ((!cells[i].small || sizes[k] <= SMALL_MOST) && cost_of(b, &cells[i], &cost))
 				sample_set(&b->sample[i][k], &cost, sizes[k]);
 }
 
 /* The slowest rank's time for one, of some in a row, into @sample unless that is NULL. */
 static int measure_cell(struct bench *b, const struct cell *cell, u32 bytes, struct sample *sample)
 {
-	u32 i, times = bytes <= SHORT_MOST ? b->short_times : 1;
+	bool is_short = bytes <= SHORT_MOST;
+	u32 i, times = is_short ? b->short_times : 1;
 	double t = 0;
 
 	/* all begin together */
@@ -129,7 +135,10 @@ static int measure_cell(struct bench *b, const struct cell *cell, u32 bytes, str
 	for (i = 0; i < times; i++)
 		if (run_once(b, cell, bytes))
 			return CTL_REFUSED;
-	t = (now() - t) / times;
+	t = now() - t;
+	if (is_short)
+		b->short_seconds += t;
+	t /= times;
 	if (agree(b, &t))
 		return CTL_REFUSED;
 	if (!sample)
@@ -172,8 +181,8 @@ static int agreed_seconds(struct bench *b, double *seconds)
 }
 
 /*
- * The first round, with everything cold, tells what can be afforded. Enough rounds are better than exact short
- * times.
+ * The first round, with everything cold, tells what can be afforded: short ones several times in a row, as programs
+ * do, for up to half of a round's time. Enough rounds are better than exact short times.
  */
 static int measure_all(struct bench *b)
 {
@@ -185,10 +194,11 @@ static int measure_all(struct bench *b)
 	b->begin = now();
 	b->short_times = 1;
 	ret = measure_round(b, false);
-	if (ret || agreed_seconds(b, &first))
+	if (ret || agree(b, &b->short_seconds) || agreed_seconds(b, &first))
 		return CTL_REFUSED;
 	show_progress(b, 0);
-	b->short_times = clamp_t(double, SECONDS_MOST / ROUNDS_WANTED / first, 1, SHORT_TIMES);
+	b->short_times = clamp_t(double, SECONDS_MOST / ROUNDS_WANTED / 2 / b->short_seconds, 1,
+				 SHORT_TIMES);
 	for (round = 1; round <= TIMES_MOST; round++) {
 		ret = measure_round(b, true);
 		if (ret || agreed_seconds(b, &elapsed))
