@@ -27,7 +27,11 @@ if ! grep -qw avx2 /proc/cpuinfo || [[ $(uname -m) != x86_64 ]]; then
 	finish
 fi
 while read -r name got; do
+	if [[ $name == frames-per-second ]]; then
+		check frames__are_counted test "$got" -gt 0
+		continue
+	fi
 	diag "$name: $got, recorded $(recorded "$name")"
 	check "instructions__of_${name}_as_recorded" near "$got" "$(recorded "$name")"
-done < <(bench/core/run)
+done < <(SECONDS_TOO=1 bench/core/run)
 finish
