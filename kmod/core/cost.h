@@ -25,7 +25,7 @@
  * @w: sum over rounds of the busiest link's share of the vector, in 1/TOR_COST_ONE (W), and so on:
  * @messages: that a rank's node handles, sent, received or passed on; mean over ranks
  * @sent: share of the vector that a rank sends; mean
- * @moved: share that its node sends, receives or passes on; mean
+ * @moved: share that its node sends or receives, and a quarter of what it passes on; mean
  * @reduced: share that it reduces or copies, what it moves locally as well; mean
  */
 struct tor_cost {
@@ -46,7 +46,8 @@ struct tor_cost {
  * @f: ps for each further hop
  * @link: fs for a byte on a link
  * @message: ps that each message costs a node that handles it
- * @byte: fs that each byte costs a node that handles it
+ * @byte: fs that each byte costs a node that sends or receives it; a byte passed on, which nobody sums or copies,
+ *	is taken to cost a quarter
  */
 struct tor_rates {
 	u64 op;

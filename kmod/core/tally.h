@@ -32,7 +32,8 @@
  * @w: half elements: sum over rounds of the busiest link's
  * @messages: half messages handled by all nodes
  * @sent: elements sent by all nodes
- * @moved: elements, times the nodes that handled them
+ * @moved: quarters of elements: 8 for one on its way from node to node, sent here and received there, and one
+ *	more for each node that passes it on
  */
 struct tor_tally {
 	const struct tor_torus *torus;

@@ -162,6 +162,19 @@ static void cost_plan__lists_are_walked_through(void **state)
 	assert_true(served >= 5);
 }
 
+/* Partners at distances of 1, 2 and 4: 3 vectors are sent and received, and 0 + 1 + 3 passed on. */
+static void cost_plan__bytes_passed_on_count_a_quarter(void **state)
+{
+	struct tor_torus t = torus_of((u32[]){ 8, 0 }, 2);
+	struct tor_plan_req req = request(&t, TORCOLL_RECDOUB_LAT, TORCOLL_ALLREDUCE);
+	struct tor_cost cost;
+
+	assert_int_equal(tor_cost_plan(&req, &cost, NULL), 0);
+	near_number(ratio(cost.messages), 2 * 3 + 4, 1e-6);
+	near_number(ratio(cost.sent), 3, 1e-6);
+	near_number(ratio(cost.moved), 2 * 3 + 4 / 4.0, 1e-6);
+}
+
 static void cost_plan__alone(void **state)
 {
 	struct tor_torus t = torus_of((u32[]){ 1, 0 }, 2);
@@ -303,6 +316,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cost_plan__symmetry_is_no_guess),
 		cmocka_unit_test(cost_plan__lists_are_walked_through),
+		cmocka_unit_test(cost_plan__bytes_passed_on_count_a_quarter),
 		cmocka_unit_test(cost_plan__alone),
 		cmocka_unit_test(cost_plan__without_memory),
 		cmocka_unit_test(cost_line__is_the_sum_of_parts),

@@ -204,6 +204,7 @@ static struct tor_rates shared_rates(uint32_t nodes)
 
 	rates.e = rates.message;
 	rates.f = 0;
+	rates.link = 0;
 	if (processors > 0 && nodes > processors) {
 		rates.message = rates.message * nodes / processors;
 		rates.byte = rates.byte * nodes / processors;
