@@ -308,7 +308,7 @@ struct tor_group *tor_group_new(struct tor_fabric *fabric, struct tor_user *user
 	comm->node = &fabric->node;
 	comm->error_rank = TOR_NO_RANK;
 	comm->depth = roundup_pow_of_two(depth ? depth : TOR_DEPTH_DEFAULT);
-	comm->channels = 2 * fabric->node.torus.ndim;
+	comm->channels = tor_plan_most_channels(&fabric->node.torus);
 	refcount_set(&group->refs, 1);
 	strscpy(group->name, name, sizeof(group->name));
 	init_waitqueue_head(&group->wait);

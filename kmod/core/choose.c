@@ -26,6 +26,15 @@ static bool set_channels(struct tor_plan_req *req, u32 i)
 	return i < 2;
 }
 
+/* Then two and four chunks: as many times more messages, for links and processors that wait less for each other. */
+static bool set_chunks(struct tor_plan_req *req, u32 i)
+{
+	if (i < 2)
+		return set_channels(req, i);
+	req->param[TORCOLL_PARAM_CHUNKS] = 1U << (i - 1);
+	return i < 4;
+}
+
 static bool set_blocks(struct tor_plan_req *req, u32 i)
 {
 	req->param[TORCOLL_PARAM_BLOCKS] = 1U << i;
@@ -54,13 +63,14 @@ bool tor_offer_params(struct tor_plan_req *req, u32 i)
 	switch (req->algorithm) {
 	case TORCOLL_SWING_BW:
 	case TORCOLL_BUCKET:
-	case TORCOLL_BIBUCKET:
 	case TORCOLL_HAMILTONIAN:
 	case TORCOLL_RECDOUB_BW:
 	case TORCOLL_RECDOUB_BW_MIRRORED:
 	case TORCOLL_BRUCK_BW:
 	case TORCOLL_WINDOW:
 		return set_channels(req, i);
+	case TORCOLL_BIBUCKET:
+		return set_chunks(req, i);
 	case TORCOLL_SWING_LAT:
 		/* one is the default */
 		req->param[TORCOLL_PARAM_CHANNELS] = i ? 2 * req->torus->ndim : 1;

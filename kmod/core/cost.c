@@ -366,6 +366,7 @@ static void summarize(const struct walk *w, struct tor_cost *cost)
 		.sent = fraction(t->sent, all),
 		.moved = fraction(t->moved, 4 * all),
 		.reduced = fraction(w->reduced, all),
+		.chunks = w->plan.shape.chunks,
 	};
 }
 
@@ -436,25 +437,45 @@ static u64 slope_of(u64 fraction, u64 fs)
 	return tor_div64(share(fraction, fs << 16), 1000);
 }
 
+/*
+ * What bytes take on links and in nodes, ps per 65536 bytes of the vector. A frame that waits for its link keeps no processor
+ * busy: with several chunks, whichever of the two is quicker has done its work for all but one of them meanwhile.
+ */
+static void slopes_of(const struct tor_cost *cost, const struct tor_rates *rates, u64 *link, u64 *byte)
+{
+	u64 *quicker;
+
+	*link = slope_of(cost->w, rates->link);
+	*byte = slope_of(cost->moved, rates->byte);
+	quicker = *link < *byte ? link : byte;
+	*quicker = tor_div64(*quicker, cost->chunks);
+}
+
 void tor_cost_parts(const struct tor_cost *cost, const struct tor_rates *rates, u64 bytes,
 		    struct tor_time *time)
 {
+	u64 link, byte;
+
+	slopes_of(cost, rates, &link, &byte);
 	*time = (struct tor_time){
 		.op = rates->op,
 		.rounds = cost->rounds * rates->e,
 		.hops = (cost->hops - cost->rounds) * rates->f,
-		.link = mul_u64_u64_shr(bytes, slope_of(cost->w, rates->link), 16),
+		.link = mul_u64_u64_shr(bytes, link, 16),
 		.messages = share(cost->messages, rates->message),
-		.bytes = mul_u64_u64_shr(bytes, slope_of(cost->moved, rates->byte), 16),
+		.bytes = mul_u64_u64_shr(bytes, byte, 16),
 	};
 }
 
 struct tor_line tor_cost_line(const struct tor_cost *cost, const struct tor_rates *rates)
 {
+	u64 link, byte;
+
+	slopes_of(cost, rates, &link, &byte);
 	return (struct tor_line){
 		.start = rates->op + cost->rounds * rates->e + (cost->hops - cost->rounds) * rates->f +
 			 share(cost->messages, rates->message),
-		.slope = slope_of(cost->w, rates->link) + slope_of(cost->moved, rates->byte),
+		.slope = link + byte,
 	};
 }
 

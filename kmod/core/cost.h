@@ -27,6 +27,7 @@
  * @sent: share of the vector that a rank sends; mean
  * @moved: share that its node sends or receives, and a quarter of what it passes on; mean
  * @reduced: share that it reduces or copies, what it moves locally as well; mean
+ * @chunks: that go one behind the other: links and processors are busy with different ones
  */
 struct tor_cost {
 	u32 rounds;
@@ -36,6 +37,7 @@ struct tor_cost {
 	u64 sent;
 	u64 moved;
 	u64 reduced;
+	u64 chunks;
 };
 
 /**

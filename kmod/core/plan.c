@@ -110,7 +110,8 @@ static const char *check_params(const struct tor_plan_req *r, const struct tor_f
 	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
 		if (r->param[i] && !(f->params & (1U << i)))
 			return "the algorithm does not have this parameter";
-	if (r->param[TORCOLL_PARAM_CHANNELS] > TOR_MAX_CHANNELS)
+	if (r->param[TORCOLL_PARAM_CHANNELS] > TOR_MAX_CHANNELS ||
+	    r->param[TORCOLL_PARAM_CHUNKS] > TOR_MAX_CHANNELS)
 		return "more channels than a plan can have";
 	return NULL;
 }
@@ -252,7 +253,13 @@ static int init_family(struct tor_plan *p, const struct tor_family *f, const cha
 	int err;
 
 	p->ops = f;
-	p->shape = (struct tor_plan_shape){ .channels = 1, .peers = 1, .bufs = 1, .agrees = true };
+	p->shape = (struct tor_plan_shape){
+		.channels = 1,
+		.chunks = max(p->req.param[TORCOLL_PARAM_CHUNKS], 1U),
+		.peers = 1,
+		.bufs = 1,
+		.agrees = true,
+	};
 	p->temp = (struct tor_span){ 0, p->req.count };
 	p->shape.sequential = idle(&p->req);
 	if (idle(&p->req))

@@ -21,6 +21,10 @@
  * sum). For a family that ->alternates, the engine enters round k only when all sends of rounds up to
  * k - 2 are acknowledged, or were copied, which short ones are; within a round and its predecessor such a family never overwrites what is sent.
  *
+ * Chunks: a channel waits at the end of each round, for the last frame of the slowest neighbour. Where there are several channels
+ * that go the same way, on slices of their own, some have something to send meanwhile; so a round may start on those parts
+ * of the vector that are complete.
+ *
  * Temporaries are as long as the vector. A family whose ranks use but a part of them says which, in tor_plan.temp.
  *
  * Where the plan has an input (tor_plan_shape.input), buffer 1 is no temporary: it holds at first what data holds,
@@ -41,6 +45,12 @@
 #define TOR_BUF_INPUT		1		/* if the plan has one */
 
 enum tor_piece_op { TOR_PIECE_COPY, TOR_PIECE_REDUCE };
+
+/* Channels that plans on a torus have at most: two chunks by each port, on up to three dimensions. */
+static inline u32 tor_plan_most_channels(const struct tor_torus *t)
+{
+	return min_t(u32, 4 * t->ndim, TOR_MAX_CHANNELS);
+}
 
 struct tor_piece {
 	u32 src, dst;			/* ranks */
@@ -88,6 +98,7 @@ struct tor_span {
 /* Bounds that the engine sizes its state by, and traits. Filled by tor_plan_init(). */
 struct tor_plan_shape {
 	u32 channels;			/* 1 to TOR_MAX_CHANNELS */
+	u32 chunks;			/* of them, that go the same way */
 	u32 rounds;			/* of the longest channel */
 	u32 peers;			/* ranks sent to in one round of one channel, at most */
 	u32 bufs;			/* buffers used: 1 is data alone */

@@ -35,7 +35,7 @@ struct at {
 
 static u32 channel_dim(const struct tor_plan *p, u32 channel, u32 phase)
 {
-	return (channel + phase) % p->grid.ndim;
+	return (tor_plan_way(p, channel) + phase) % p->grid.ndim;
 }
 
 static int bibucket_init(struct tor_plan *p, const char **why)
@@ -45,7 +45,7 @@ static int bibucket_init(struct tor_plan *p, const char **why)
 
 	p->shape.channels = tor_plan_channels(p, p->grid.ndim, p->grid.ndim);
 	if (!p->shape.channels) {
-		*why = "bibucket has as many channels as sides longer than 1";
+		*why = "bibucket has as many channels, in each chunk, as sides longer than 1, and up to four per dimension in all";
 		return -EINVAL;
 	}
 	p->shape.peers = 2;
@@ -145,7 +145,7 @@ static u32 block_rank(const struct tor_plan *p, u32 channel, const struct at *at
 
 	rank += (at->coord - tor_torus_coord(g, rank, at->dim)) * g->stride[at->dim];
 	for (d = 0; d < g->ndim; d++) {
-		if ((d + g->ndim - channel) % g->ndim <= at->phase)
+		if ((d + g->ndim - tor_plan_way(p, channel)) % g->ndim <= at->phase)
 			continue;
 		rank += (i % g->side[d] - tor_torus_coord(g, rank, d)) * g->stride[d];
 		i /= g->side[d];
@@ -172,7 +172,7 @@ static bool bibucket_piece(const struct tor_plan *p, struct tor_cursor *c, struc
 
 const struct tor_family tor_family_bibucket = {
 	.serves = TOR_COLL_BW,
-	.params = TOR_PARAM(CHANNELS),
+	.params = TOR_PARAM(CHANNELS) | TOR_PARAM(CHUNKS),
 	.init = bibucket_init,
 	.rounds = bibucket_rounds,
 	.transfer = bibucket_transfer,

@@ -64,5 +64,5 @@ static const struct tor_lines bucket_lines = {
 
 const struct tor_family tor_family_bucket = {
 	TOR_LINES_FAMILY(bucket_lines),
-	.params = TOR_PARAM(CHANNELS),
+	.params = TOR_PARAM(CHANNELS) | TOR_PARAM(CHUNKS),
 };

@@ -100,12 +100,22 @@ static inline void tor_piece_in_place(struct tor_piece *out, struct tor_span s)
 	out->n = s.n;
 }
 
-/* Channels asked for, or @preset; 0 if more than @most are wanted. */
+/*
+ * Channels: as many ways as are asked for, or @preset, times chunks; 0 if of ways more than @most are wanted, or of
+ * channels more than there can be.
+ */
 static inline u32 tor_plan_channels(const struct tor_plan *p, u32 preset, u32 most)
 {
 	u32 wanted = p->req.param[TORCOLL_PARAM_CHANNELS];
+	u32 channels = (wanted ?: preset) * p->shape.chunks;
 
-	return wanted ? (wanted <= most ? wanted : 0) : preset;
+	return wanted <= most && channels <= tor_plan_most_channels(p->req.torus) ? channels : 0;
+}
+
+/* How a channel goes: that of the chunks of a slice is one. */
+static inline u32 tor_plan_way(const struct tor_plan *p, u32 channel)
+{
+	return p->shape.chunks == 1 ? channel : channel / p->shape.chunks;
 }
 
 /* Are all sides so short that each sum has two summands, whose order does not matter? */

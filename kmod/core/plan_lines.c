@@ -29,7 +29,7 @@ static struct tor_side side_of(const struct tor_plan *p, u32 channel, u32 dim)
 		.dim = dim,
 		.n = p->grid.side[dim],
 		.steps = state_of(p)->steps[dim],
-		.mirrored = channel >= p->grid.ndim,
+		.mirrored = tor_plan_way(p, channel) >= p->grid.ndim,
 	};
 }
 
@@ -44,7 +44,7 @@ static u32 wrap_dim(const struct tor_plan *p, u32 d)
 /* The dimension at the @i-th place of a channel's rotation. */
 static u32 channel_dim(const struct tor_plan *p, u32 channel, u32 i)
 {
-	return wrap_dim(p, channel + i);
+	return wrap_dim(p, tor_plan_way(p, channel) + i);
 }
 
 /* --- rounds --- */
@@ -103,7 +103,7 @@ void tor_lines_find_step(const struct tor_plan *p, u32 channel, u32 k, struct to
  */
 u32 tor_lines_before(const struct tor_plan *p, u32 channel, const struct tor_lines_step *at, u32 d)
 {
-	u32 place = wrap_dim(p, d + p->grid.ndim - wrap_dim(p, channel));
+	u32 place = wrap_dim(p, d + p->grid.ndim - channel_dim(p, channel, 0));
 	u32 steps = state_of(p)->steps[d];
 
 	if (lines_of(p)->in_turn)

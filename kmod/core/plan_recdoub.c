@@ -134,7 +134,7 @@ static const struct tor_lines recdoub_lines = {
 
 const struct tor_family tor_family_recdoub_bw = {
 	TOR_LINES_FAMILY(recdoub_lines),
-	.params = TOR_PARAM(CHANNELS),
+	.params = TOR_PARAM(CHANNELS) | TOR_PARAM(CHUNKS),
 	.any_list = true,
 };
 
@@ -154,5 +154,5 @@ static const struct tor_lines mirrored_lines = {
 
 const struct tor_family tor_family_recdoub_bw_mirrored = {
 	TOR_LINES_FAMILY(mirrored_lines),
-	.params = TOR_PARAM(CHANNELS),
+	.params = TOR_PARAM(CHANNELS) | TOR_PARAM(CHUNKS),
 };

@@ -236,5 +236,5 @@ static const struct tor_lines swing_lines = {
 
 const struct tor_family tor_family_swing_bw = {
 	TOR_LINES_FAMILY(swing_lines),
-	.params = TOR_PARAM(CHANNELS),
+	.params = TOR_PARAM(CHANNELS) | TOR_PARAM(CHUNKS),
 };

@@ -170,7 +170,7 @@ static bool trivance_piece(const struct tor_plan *p, struct tor_cursor *c, struc
 
 const struct tor_family tor_family_trivance_bw = {
 	.serves = TOR_COLL_BW,
-	.params = TOR_PARAM(CHANNELS) | TOR_PARAM(VARIANT),
+	.params = TOR_PARAM(CHANNELS) | TOR_PARAM(CHUNKS) | TOR_PARAM(VARIANT),
 	.lines = &trivance_lines,
 	.init = tor_lines_init,
 	.rounds = tor_lines_rounds,
@@ -210,5 +210,5 @@ static const struct tor_lines bruck_lines = {
 
 const struct tor_family tor_family_bruck_bw = {
 	TOR_LINES_FAMILY(bruck_lines),
-	.params = TOR_PARAM(CHANNELS),
+	.params = TOR_PARAM(CHANNELS) | TOR_PARAM(CHUNKS),
 };

@@ -46,7 +46,7 @@ static void find_order(const struct tor_plan *p, u32 channel, struct at *at)
 	for (second = 0; second < 2; second++)
 		for (i = 0; i < p->grid.ndim; i++)
 			for (g = 0; g < t->levels; g++)
-				if (t->level[g].dim == (channel + i) % p->grid.ndim &&
+				if (t->level[g].dim == (tor_plan_way(p, channel) + i) % p->grid.ndim &&
 				    (t->level[g].first > 0) == second)
 					at->order[n++] = g;
 }

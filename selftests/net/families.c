@@ -5,7 +5,8 @@
  * wrong is printed by who sees it.
  *
  * Usage: families [NODE,NODE,...]: the comm's members in their order; all nodes otherwise. With FAMILIES_QUICK in
- * the environment every third call is made, so that each size, type and kind of blocks is still met.
+ * the environment every third call is made, so that each size, type and kind of blocks is still met. FAMILIES_CHUNKS=n
+ * asks for so many chunks; algorithms that have none count as not serving.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -26,6 +27,7 @@ static int32_t send_buf[COUNT_MAX + 1], recv_buf[COUNT_MAX + 1];
 static uint64_t counts[RANKS_MAX];
 static unsigned int wrong;
 static bool floats, quick;
+static uint32_t chunks;
 
 /* A number as the type at hand has it; those below are exact in either. */
 static int32_t element(uint64_t value)
@@ -169,11 +171,12 @@ static bool serves(enum torcoll_algorithm algorithm, enum torcoll_collective col
 			.redop = reduces ? TORCOLL_SUM : TORCOLL_REDOP_NONE,
 			.root = rooted ? i * (ranks - 1) / 7 : 0,
 			.count = sizes[i / 2],
+			.param = { [TORCOLL_PARAM_CHUNKS] = chunks },
 		};
 
 		floats = op.type == TORCOLL_F32;
 		err = run(&op, i % 2, blocks && i / 2 % 2);
-		if (err == -EOPNOTSUPP && !served)
+		if ((err == -EOPNOTSUPP || (chunks && err == -EINVAL)) && !served)
 			return false;
 		if (err) {
 			fprintf(stderr, "rank %u: %s\n", rank, torcoll_last_error());
@@ -187,7 +190,8 @@ static bool serves(enum torcoll_algorithm algorithm, enum torcoll_collective col
 
 static void all_families(void)
 {
-	for (int a = TORCOLL_ALGO_AUTO; a < TORCOLL_ALGO_COUNT; a++) {
+	/* auto takes as many as it likes */
+	for (int a = TORCOLL_ALGO_AUTO + !!chunks; a < TORCOLL_ALGO_COUNT; a++) {
 		for (int c = TORCOLL_ALLREDUCE; c <= TORCOLL_REDUCE; c++) {
 			if (serves(a, c) && !rank)
 				printf("%s %s\n", torcoll_algorithm_name(a),
@@ -231,6 +235,7 @@ int main(int argc, char **argv)
 	rank = torcoll_comm_rank(comm);
 	ranks = torcoll_comm_size(comm);
 	quick = getenv("FAMILIES_QUICK");
+	chunks = getenv("FAMILIES_CHUNKS") ? atoi(getenv("FAMILIES_CHUNKS")) : 0;
 	all_families();
 	torcoll_close(t);
 	return wrong ? 1 : 0;

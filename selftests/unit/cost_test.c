@@ -44,6 +44,8 @@ static void set_variant(struct tor_plan_req *req, u32 variant)
 		req->param[TORCOLL_PARAM_CHANNELS] = 1;
 	else if (variant == 2)
 		req->param[TORCOLL_PARAM_VARIANT] = 4;
+	else if (variant == 3)
+		req->param[TORCOLL_PARAM_CHUNKS] = 2;
 }
 
 static void near_number(double x, double expected, double tolerance)
@@ -114,7 +116,7 @@ static u32 sweep_costs(const struct tor_torus *t)
 
 	for (a = TORCOLL_ALGO_AUTO + 1; a < TORCOLL_ALGO_COUNT; a++)
 		for (c = 0; c < TORCOLL_COLL_COUNT; c++)
-			for (v = 0; v < 3 && tor_algorithm_serves(a) & (1U << c); v++) {
+			for (v = 0; v < 4 && tor_algorithm_serves(a) & (1U << c); v++) {
 				struct tor_plan_req req = request(t, a, c);
 
 				set_variant(&req, v);
@@ -231,6 +233,33 @@ static void cost_line__is_the_sum_of_parts(void **state)
 	near_number(time.bytes, ratio(cost.moved) * (1 << 20) * 333, 2000);
 }
 
+/* As many times the messages; of links and nodes, whichever is quicker works while the other does. */
+static void cost_line__chunks_share_the_quicker_of_links_and_nodes(void **state)
+{
+	struct tor_torus t = torus_of((u32[]){ 4, 4, 0 }, 2);
+	struct tor_plan_req req = request(&t, TORCOLL_BIBUCKET, TORCOLL_ALLREDUCE);
+	struct tor_rates rates = some_rates;
+	struct tor_cost whole, four;
+	struct tor_time a, b;
+
+	assert_int_equal(tor_cost_plan(&req, &whole, NULL), 0);
+	req.param[TORCOLL_PARAM_CHUNKS] = 4;
+	assert_int_equal(tor_cost_plan(&req, &four, NULL), 0);
+	assert_int_equal(four.messages, 4 * whole.messages);
+	assert_int_equal(four.moved, whole.moved);
+	assert_int_equal(four.w, whole.w);
+	/* nodes take longer than links: 3.75 of a third against 0.47 of 0.8 */
+	tor_cost_parts(&whole, &rates, 1 << 20, &a);
+	tor_cost_parts(&four, &rates, 1 << 20, &b);
+	assert_int_equal(a.bytes, b.bytes);
+	near_number(b.link, a.link / 4.0, 1000);
+	rates.link *= 10;
+	tor_cost_parts(&whole, &rates, 1 << 20, &a);
+	tor_cost_parts(&four, &rates, 1 << 20, &b);
+	assert_int_equal(a.link, b.link);
+	near_number(b.bytes, a.bytes / 4.0, 1000);
+}
+
 /* --- numbers of the papers, and limits --- */
 
 static struct tor_cost cost_on(u32 algorithm, const u32 *side)
@@ -320,6 +349,7 @@ int main(void)
 		cmocka_unit_test(cost_plan__alone),
 		cmocka_unit_test(cost_plan__without_memory),
 		cmocka_unit_test(cost_line__is_the_sum_of_parts),
+		cmocka_unit_test(cost_line__chunks_share_the_quicker_of_links_and_nodes),
 		cmocka_unit_test(cost_numbers__factors),
 		cmocka_unit_test(cost_numbers__limits),
 		cmocka_unit_test(cost_numbers__rounds_and_hops),

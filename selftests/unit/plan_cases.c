@@ -205,17 +205,16 @@ static void vary_general(struct tor_plan_req req, bool all, plan_case_fn fn, voi
 		vary_param(req, TORCOLL_PARAM_R, 1, steps + 1, all, fn, arg);
 }
 
-/* Channels that the plan has at most: beyond, it is a mistake. */
-static u32 most_channels(const struct tor_plan_req *req)
+/* Channels or chunks that the plan has at most: beyond, it is a mistake. */
+static u32 most_of(const struct tor_plan_req *req, u32 param)
 {
 	struct tor_plan_req x = *req;
 	struct tor_plan p;
 
-	for (x.param[TORCOLL_PARAM_CHANNELS] = TOR_MAX_CHANNELS; x.param[TORCOLL_PARAM_CHANNELS];
-	     x.param[TORCOLL_PARAM_CHANNELS]--)
+	for (x.param[param] = TOR_MAX_CHANNELS; x.param[param]; x.param[param]--)
 		if (!tor_plan_init(&p, &x, 0, NULL))
 			break;
-	return x.param[TORCOLL_PARAM_CHANNELS];
+	return x.param[param];
 }
 
 void plan_vary(const struct tor_plan_req *base, bool thorough, plan_case_fn fn, void *arg)
@@ -228,7 +227,8 @@ void plan_vary(const struct tor_plan_req *base, bool thorough, plan_case_fn fn, 
 		vary_counts(req, thorough ? 6 : 3, fn, arg);
 	if (is_rooted(req.collective))
 		vary_root(req, fn, arg);
-	vary_param(req, TORCOLL_PARAM_CHANNELS, 1, most_channels(&req), thorough, fn, arg);
+	vary_param(req, TORCOLL_PARAM_CHANNELS, 1, most_of(&req, TORCOLL_PARAM_CHANNELS), thorough, fn, arg);
+	vary_param(req, TORCOLL_PARAM_CHUNKS, 1, most_of(&req, TORCOLL_PARAM_CHUNKS), true, fn, arg);
 	if (req.algorithm == TORCOLL_TRIVANCE_BW)
 		vary_param(req, TORCOLL_PARAM_VARIANT, 1, 4, true, fn, arg);
 	/* what follows depends on no shape */

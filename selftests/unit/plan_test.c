@@ -68,6 +68,11 @@ static void plan_init__refuses(void **state)
 	req.param[TORCOLL_PARAM_CHANNELS] = 100;
 	refused(&req, -EINVAL);
 	req = good;
+	req.param[TORCOLL_PARAM_CHUNKS] = 5;
+	refused(&req, -EINVAL);
+	req.param[TORCOLL_PARAM_CHUNKS] = U32_MAX;
+	refused(&req, -EINVAL);
+	req = good;
 	req.param[TORCOLL_PARAM_R] = 1;
 	refused(&req, -EINVAL);
 	req = good;

@@ -179,12 +179,13 @@ static void parse_param(struct argp_state *state, struct options *o, const char 
 		[TORCOLL_PARAM_BLOCKS] = "blocks",
 		[TORCOLL_PARAM_GROUP] = "group",
 		[TORCOLL_PARAM_VARIANT] = "variant",
+		[TORCOLL_PARAM_CHUNKS] = "chunks",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		size_t len = strlen(names[i]);
+		size_t len = names[i] ? strlen(names[i]) : 0;
 
-		if (!strncmp(arg, names[i], len) && arg[len] == '=') {
+		if (len && !strncmp(arg, names[i], len) && arg[len] == '=') {
 			o->param[i] = limited(state, arg + len + 1, false, 0, UINT32_MAX);
 			return;
 		}

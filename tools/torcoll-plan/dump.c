@@ -193,6 +193,7 @@ static const char *const param_names[TORCOLL_PARAM_COUNT] = {
 	[TORCOLL_PARAM_BLOCKS] = "blocks",
 	[TORCOLL_PARAM_GROUP] = "group",
 	[TORCOLL_PARAM_VARIANT] = "variant",
+	[TORCOLL_PARAM_CHUNKS] = "chunks",
 };
 
 const char *dump_param_name(u32 param)

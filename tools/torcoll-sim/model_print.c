@@ -10,6 +10,7 @@ static const char *const param_names[TORCOLL_PARAM_COUNT] = {
 	[TORCOLL_PARAM_BLOCKS] = "blocks",
 	[TORCOLL_PARAM_GROUP] = "group",
 	[TORCOLL_PARAM_VARIANT] = "variant",
+	[TORCOLL_PARAM_CHUNKS] = "chunks",
 };
 
 static const char *algorithm_of(const struct model_row *r)

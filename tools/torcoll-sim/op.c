@@ -110,6 +110,7 @@ static int plan_op(struct sim_op *op, u32 seq)
 		.algorithm = call->algorithm,
 		.root = call->root,
 		.count = call->count,
+		.param = { [TORCOLL_PARAM_CHUNKS] = call->chunks },
 	};
 	const char *why = "";
 	int err;

@@ -107,6 +107,7 @@ static bool make_plan(const struct sim_scenario *s, const struct sim_group_spec 
 		.algorithm = call->algorithm,
 		.root = call->root,
 		.count = call->count,
+		.param = { [TORCOLL_PARAM_CHUNKS] = call->chunks },
 	};
 
 	if (call->uneven) {
@@ -134,6 +135,17 @@ bool sim_call_is_served(const struct sim_scenario *s, const struct sim_group_spe
 	*why = "the bits would not agree";
 	return !call_reduces(call) || call->bits == TORCOLL_BITS_RELAXED || plan.shape.agrees ||
 	       tor_reduce_exact(call->type, call->redop);
+}
+
+/* Some, if the algorithm has them, and nobody asked for this one. */
+static void draw_chunks(const struct sim_scenario *s, const struct sim_group_spec *g,
+			struct sim_call *call)
+{
+	const char *why;
+
+	call->chunks = sim_options.algorithm <= 0 && percent(30) ? 2 + sim_below(3) : 0;
+	if (!sim_call_is_served(s, g, call, &why))
+		call->chunks = 0;
 }
 
 static bool draw_algorithm(const struct sim_scenario *s, const struct sim_group_spec *g,
@@ -206,6 +218,7 @@ static bool draw_call(const struct sim_scenario *s, const struct sim_group_spec 
 		       (call->type == TORCOLL_F32 || call->type == TORCOLL_F64);
 	if (!draw_algorithm(s, g, call))
 		return false;
+	draw_chunks(s, g, call);
 	fit_memory(s, g, call);
 	return true;
 }

@@ -120,6 +120,7 @@ struct sim_incident {
 
 struct sim_call {
 	u64 collective, algorithm, type, redop, bits, root;
+	u64 chunks;		/* 0: the preset */
 	u64 count;
 	u64 uneven;		/* blocks of different lengths, for allgather and reduce-scatter */
 	u64 rounds;		/* inputs whose float sums depend on the order */

@@ -153,6 +153,7 @@ static const struct field call_fields[] = {
 	{ "redop", offsetof(struct sim_call, redop), redop_name, sim_redop_parse },
 	NUMBER(sim_call, bits),
 	NUMBER(sim_call, root),
+	NUMBER(sim_call, chunks),
 	NUMBER(sim_call, count),
 	NUMBER(sim_call, uneven),
 	NUMBER(sim_call, rounds),

@@ -154,6 +154,7 @@ enum torcoll_param {
 	TORCOLL_PARAM_GROUP,	/* general: 1 cyclic, 2 XOR */
 	TORCOLL_PARAM_VARIANT,	/* which of several schedules of the family */
 	TORCOLL_PARAM_EXCLUDE,	/* auto: algorithms that it must not take, bits 1 << enum torcoll_algorithm */
+	TORCOLL_PARAM_CHUNKS,	/* parts of the vector, each with channels of its own, so that rounds of one fill the pauses of others */
 	TORCOLL_PARAM_COUNT = 8
 };
 
