@@ -4,6 +4,7 @@
 #include "reduce.h"
 
 #define BLOCK_SETS	9		/* blocks of a pipeline: 1, 2, 4, ... 256 */
+#define VARIANTS	4		/* of trivance-bw */
 
 static_assert(TORCOLL_ALGO_COUNT <= 32);
 
@@ -26,13 +27,16 @@ static bool set_channels(struct tor_plan_req *req, u32 i)
 	return i < 2;
 }
 
-/* Then two and four chunks: as many times more messages, for links and processors that wait less for each other. */
+/* Two or four: as many times more messages, for links and processors that wait less for each other. */
 static bool set_chunks(struct tor_plan_req *req, u32 i)
 {
-	if (i < 2)
-		return set_channels(req, i);
-	req->param[TORCOLL_PARAM_CHUNKS] = 1U << (i - 1);
-	return i < 4;
+	req->param[TORCOLL_PARAM_CHUNKS] = 2 << i;
+	return i < 2;
+}
+
+static bool set_channels_or_chunks(struct tor_plan_req *req, u32 i)
+{
+	return i < 2 ? set_channels(req, i) : set_chunks(req, i - 2);
 }
 
 static bool set_blocks(struct tor_plan_req *req, u32 i)
@@ -41,11 +45,11 @@ static bool set_blocks(struct tor_plan_req *req, u32 i)
 	return i < BLOCK_SETS;
 }
 
-/* Distances for few bytes on tori of 1, 2, 3 dimensions, and for few hops. */
+/* Distances for few bytes on tori of 1, 2, 3 dimensions, and for few hops; the first ones in chunks as well. */
 static bool set_variant(struct tor_plan_req *req, u32 i)
 {
-	req->param[TORCOLL_PARAM_VARIANT] = 1 + i / 2;
-	return set_channels(req, i % 2) && i < 8;
+	req->param[TORCOLL_PARAM_VARIANT] = i < 2 * VARIANTS ? 1 + i / 2 : 1;
+	return i < 2 * VARIANTS ? set_channels(req, i % 2) : set_chunks(req, i - 2 * VARIANTS);
 }
 
 static bool set_r(struct tor_plan_req *req, u32 i)
@@ -70,7 +74,7 @@ bool tor_offer_params(struct tor_plan_req *req, u32 i)
 	case TORCOLL_WINDOW:
 		return set_channels(req, i);
 	case TORCOLL_BIBUCKET:
-		return set_chunks(req, i);
+		return set_channels_or_chunks(req, i);
 	case TORCOLL_SWING_LAT:
 		/* one is the default */
 		req->param[TORCOLL_PARAM_CHANNELS] = i ? 2 * req->torus->ndim : 1;

@@ -45,7 +45,7 @@ static int bibucket_init(struct tor_plan *p, const char **why)
 
 	p->shape.channels = tor_plan_channels(p, p->grid.ndim, p->grid.ndim);
 	if (!p->shape.channels) {
-		*why = "bibucket has as many channels, in each chunk, as sides longer than 1, and up to four per dimension in all";
+		*why = "bibucket has as many channels, in each chunk, as sides longer than 1, four per dimension and 12 in all at most";
 		return -EINVAL;
 	}
 	p->shape.peers = 2;

@@ -19,6 +19,7 @@ void sample_set(struct sample *s, const struct tor_cost *cost, u64 bytes)
 {
 	double one = TOR_COST_ONE;
 
+	/* of a plan without chunks: with them it would be no sum */
 	*s = (struct sample){
 		/* rates of bytes are in fs */
 		.x = {
