@@ -172,6 +172,7 @@ struct rank {
 	uint64_t op;
 	int32_t *memory;
 	uint32_t redop;			/* 0: TORCOLL_SUM */
+	uint32_t algorithm;		/* 0: auto */
 };
 
 /* Rank 0 is on node 0, and so on. */
@@ -205,6 +206,7 @@ static inline int begin_sum(struct rank *rank, unsigned int self, unsigned int c
 		.size = sizeof(submit),
 		.comm = rank[self].comm,
 		.collective = TORCOLL_ALLREDUCE,
+		.algorithm = rank[self].algorithm,
 		.type = TORCOLL_I32,
 		.redop = rank[self].redop ? rank[self].redop : TORCOLL_SUM,
 		.count = count,

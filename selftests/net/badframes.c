@@ -36,7 +36,7 @@
 /* What was learnt. */
 static uint64_t fabric, comm, op, digest, channel, round_no, unit;
 static uint64_t epoch[NODES];
-static uint64_t op_before, op_after, channels = 4;
+static uint64_t op_before, op_after, channels = 8;	/* four per dimension */
 static unsigned char node0[ETH_ALEN], node1[ETH_ALEN];
 static int packet;
 
@@ -707,14 +707,14 @@ static size_t make_likely(unsigned char *frame)
 	hdr->comm = htobe32(chance(4) ? comm : chance(1UL << 32));
 	/* far from the one that is running, before it or after */
 	hdr->op = htobe32(1000 + chance(~0U - 2000));
-	hdr->channel = chance(6);
+	hdr->channel = chance(10);
 	hdr->length = htobe32(chance(8) ? length : chance(1UL << 32));
 	for (i = 0; i < acks; i++) {
 		struct torcoll_ack *ack = (void *)(body + 32 * i);
 
 		ack->comm = htobe32(chance(2) ? comm : chance(1UL << 32));
 		ack->op = hdr->op;
-		ack->channel = chance(6);
+		ack->channel = chance(10);
 		ack->state = chance(4);
 	}
 	if (hdr->type == TORCOLL_FRAME_COMM) {
@@ -857,6 +857,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < NODES; i++) {
 		rank[i].fd = open_on(i);
 		rank[i].memory = memory[i];
+		/* of which each node sends to each neighbour at once */
+		rank[i].algorithm = TORCOLL_BIBUCKET;
 	}
 	make_comm(rank, NODES, 8, "live");
 	result(sum_is_right(rank, 0, NODES, COUNT), "live__right_before");
