@@ -100,7 +100,7 @@ help:
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
 	@echo 'To measure it:'
-	@echo '  make bench              beside Open MPI, MPICH and Gloo, in a guest: half an hour'
+	@echo '  make bench              beside Open MPI, MPICH and Gloo, in a guest with 6.1: 40 minutes'
 	@echo '  make bench ICOUNT=1     instructions per call instead of time'
 	@echo '  make bench-hop          what a forwarded frame costs, beside IP forwarding; PROFILE=1 by function'
 	@echo '  make bench-core         what the core alone takes per frame'
@@ -312,7 +312,7 @@ $(B)/bench/insns.so: bench/profile/insns.c bench/profile/plugin.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -Wall -shared -fPIC -o $@ $<
 
-# Beside Open MPI, MPICH and Gloo, in one boot: half an hour. Debian 12's own kernel, unless another one is named.
+# Beside Open MPI, MPICH and Gloo, in one boot: 40 minutes. Debian 12's own kernel, unless another one is named.
 bench_kernel := $(if $(filter file,$(origin KERNEL)),6.1,$(KERNEL))
 
 .PHONY: bench
