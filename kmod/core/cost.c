@@ -364,7 +364,7 @@ static void summarize(const struct walk *w, struct tor_cost *cost)
 		.w = fraction(t->w, 2 * count),
 		.messages = fraction(t->messages, 2ULL * w->req.ranks),
 		.sent = fraction(t->sent, all),
-		.moved = fraction(t->moved, 4 * all),
+		.moved = fraction(t->moved, TOR_TALLY_WHOLE * all),
 		.reduced = fraction(w->reduced, all),
 		.chunks = w->plan.shape.chunks,
 	};

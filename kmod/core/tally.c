@@ -2,8 +2,6 @@
 /* Loads of links and nodes, round by round. See tally.h. */
 #include "tally.h"
 
-#define QUARTERS	4
-
 u32 tor_tally_class(const struct tor_tally *t, u32 node)
 {
 	u32 d, class = 0;
@@ -140,7 +138,7 @@ void tor_tally_message(struct tor_tally *t, u32 src, u32 dst, u64 n)
 	t->any = true;
 	t->round_messages += 2ULL * (hops + 1) * alike;
 	t->round_sent += n * alike;
-	t->round_moved += n * alike * (2 * QUARTERS + hops - 1);
+	t->round_moved += n * alike * (2 * TOR_TALLY_WHOLE + hops - 1);
 }
 
 void tor_tally_end(struct tor_tally *t, u32 times)

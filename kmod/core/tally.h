@@ -13,6 +13,8 @@
 
 #include "torus.h"
 
+#define TOR_TALLY_WHOLE	4		/* quarters, in which what is moved is counted */
+
 /**
  * struct tor_tally - loads, and sums over rounds
  * @torus: shape
