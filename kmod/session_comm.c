@@ -76,31 +76,50 @@ static struct tor_fabric *get_fabric(struct tor_session *session, u64 key)
 }
 
 /*
- * Give the process a handle. The group may be read until tor_session_group_put(), which the caller owes: once it has
- * a handle, another thread may close it.
+ * A handle for the comm to come, which nothing finds by it before publish_group(). It is taken first: where there is no
+ * memory for it, the others must not have a comm that this rank is refused.
  */
-static int publish_group(struct tor_session *session, struct tor_group *group, u32 *handle)
+static int reserve_handle(struct tor_session *session)
 {
 	int id;
+
+	mutex_lock(&session->lock);
+	id = idr_alloc(&session->groups, NULL, 1, 0, GFP_KERNEL_ACCOUNT);
+	mutex_unlock(&session->lock);
+	return id;
+}
+
+static void drop_handle(struct tor_session *session, int id)
+{
+	mutex_lock(&session->lock);
+	idr_remove(&session->groups, id);
+	mutex_unlock(&session->lock);
+}
+
+/*
+ * Give the process the group, by a handle that was reserved. The group may be read until tor_session_group_put(), which
+ * the caller owes: once it has a handle, another thread may close it. Return: -ECONNABORTED once the process has ended.
+ */
+static int publish_group(struct tor_session *session, struct tor_group *group, int id)
+{
+	bool ended;
 
 	refcount_inc(&group->refs);
 	atomic_inc(&group->fabric->users);
 	mutex_lock(&session->lock);
-	if (session->ended) {
-		id = -ECONNABORTED;
-	} else {
-		id = idr_alloc(&session->groups, group, 1, 0, GFP_KERNEL_ACCOUNT);
+	ended = session->ended;
+	if (!ended) {
 		group->handle = id;
 		WRITE_ONCE(group->session, session);
+		idr_replace(&session->groups, group, id);
 	}
 	mutex_unlock(&session->lock);
-	if (id < 0) {
+	if (ended) {
 		tor_group_close(group);
-	} else {
-		tor_netlink_notify_comm(group->team ? group->team->nodes : group, false);
-		*handle = id;
+		return -ECONNABORTED;
 	}
-	return min(id, 0);
+	tor_netlink_notify_comm(group->team ? group->team->nodes : group, false);
+	return 0;
 }
 
 static int no_group(struct tor_session *session, int err, u32 missing, bool vague, const char *why)
@@ -114,7 +133,7 @@ static int no_group(struct tor_session *session, int err, u32 missing, bool vagu
 }
 
 static int create_group(struct tor_session *session, struct torcoll_comm_add *add,
-			struct tor_group_config *cfg)
+			struct tor_group_config *cfg, int id)
 {
 	struct tor_fabric *fabric = get_fabric(session, add->fabric);
 	struct tor_group *group;
@@ -126,10 +145,24 @@ static int create_group(struct tor_session *session, struct torcoll_comm_add *ad
 	group = tor_group_create(fabric, cfg, &add->missing, &why);
 	if (IS_ERR(group))
 		return no_group(session, PTR_ERR(group), add->missing, cfg->vague, why);
-	err = publish_group(session, group, &add->comm);
+	err = publish_group(session, group, id);
+	add->comm = id;
 	add->rank = group->comm.rank;
 	add->depth = group->comm.depth;
 	tor_session_group_put(group);
+	return err;
+}
+
+static int create_with_handle(struct tor_session *session, struct torcoll_comm_add *add,
+			      struct tor_group_config *cfg)
+{
+	int err, id = reserve_handle(session);
+
+	if (id < 0)
+		return id;
+	err = create_group(session, add, cfg, id);
+	if (err)
+		drop_handle(session, id);
 	return err;
 }
 
@@ -170,7 +203,7 @@ int tor_session_comm_add(struct tor_session *session, struct torcoll_comm_add *a
 	err = read_members(session, add, &cfg.member);
 	if (!err) {
 		WRITE_ONCE(session->owner, current->files);
-		err = create_group(session, add, &cfg);
+		err = create_with_handle(session, add, &cfg);
 		kvfree(cfg.member);
 	}
 	memzero_explicit(secret, sizeof(secret));
@@ -196,7 +229,7 @@ static int write_members(const struct tor_comm *comm, const struct torcoll_comm_
 }
 
 static int shrink_group(struct tor_session *session, struct tor_group *from,
-			struct torcoll_comm_shrink *call)
+			struct torcoll_comm_shrink *call, int id)
 {
 	struct tor_group *group;
 	const char *why = NULL;
@@ -211,11 +244,25 @@ static int shrink_group(struct tor_session *session, struct tor_group *from,
 		return tor_refuse(session, err, "the members cannot be written to %u entries at %#llx",
 				  call->room, call->members);
 	}
-	err = publish_group(session, group, &call->shrunk);
+	err = publish_group(session, group, id);
+	call->shrunk = id;
 	call->rank = group->comm.rank;
 	call->ranks = group->comm.ranks;
 	call->depth = group->comm.depth;
 	tor_session_group_put(group);
+	return err;
+}
+
+static int shrink_with_handle(struct tor_session *session, struct tor_group *from,
+			      struct torcoll_comm_shrink *call)
+{
+	int err, id = reserve_handle(session);
+
+	if (id < 0)
+		return id;
+	err = shrink_group(session, from, call, id);
+	if (err)
+		drop_handle(session, id);
 	return err;
 }
 
@@ -235,7 +282,7 @@ int tor_session_comm_shrink(struct tor_session *session, struct torcoll_comm_shr
 	if (IS_ERR(from))
 		return PTR_ERR(from);
 	WRITE_ONCE(session->owner, current->files);
-	err = shrink_group(session, from, shrink);
+	err = shrink_with_handle(session, from, shrink);
 	tor_session_group_put(from);
 	return err;
 }
@@ -247,7 +294,10 @@ int tor_session_comm_del(struct tor_session *session, u32 handle)
 	struct tor_group *group;
 
 	mutex_lock(&session->lock);
-	group = idr_remove(&session->groups, handle);
+	group = idr_find(&session->groups, handle);
+	/* a handle that is reserved stays so */
+	if (group)
+		idr_remove(&session->groups, handle);
 	mutex_unlock(&session->lock);
 	if (!group)
 		return tor_refuse(session, -ENOENT, "no comm has handle %u", handle);
