@@ -24,7 +24,7 @@ static int alloc_shared(struct tor_ring *ring)
 
 	if (err)
 		return err;
-	ring->shared = vmalloc_user(ring->bytes);
+	ring->shared = __vmalloc(ring->bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (ring->shared)
 		return 0;
 	tor_user_uncharge(ring->user, TOR_LIMIT_KERNEL, ring->bytes);
@@ -114,9 +114,15 @@ bool tor_ring_readable(const struct tor_ring *ring)
 
 int tor_ring_mmap(struct tor_ring *ring, struct vm_area_struct *vma)
 {
+	unsigned long at;
+	int err = 0;
+
 	if (!(vma->vm_flags & VM_SHARED) || vma->vm_end - vma->vm_start != ring->bytes)
 		return -EINVAL;
 	/* a child's would keep the file, and both would move the head */
-	tor_vm_flags_set(vma, VM_DONTCOPY);
-	return remap_vmalloc_range(vma, ring->shared, 0);
+	tor_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	for (at = 0; at < ring->bytes && !err; at += PAGE_SIZE)
+		err = vm_insert_page(vma, vma->vm_start + at,
+				     vmalloc_to_page((void *)ring->shared + at));
+	return err;
 }
