@@ -11,7 +11,7 @@ ktap_header
 
 # What is still under way when the third hello is missed, and some hellos later.
 some_seconds=(-b 4M -e 4M -n 6)
-((TORCOLL_SLOW == 1)) || some_seconds=(-b 4K -e 4K -n 40)
+((TORCOLL_SLOW == 1)) || some_seconds=(-b 4K -e 4K -n 120)
 
 # ops TORCOLL-PERF-ARGUMENT...: starts checked allreduces; what they say is in $work/out, their end in $work/code. A
 # case runs in a shell of its own, so no other can wait for them.
