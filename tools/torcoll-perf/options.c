@@ -62,7 +62,7 @@ static const struct argp_option argp_options[] = {
 	{ "uneven", KEY_UNEVEN, 0, 0, "with blocks of 0, 1, 2, 3, 0, ... parts, where there are blocks", 0 },
 	{ "algorithm", KEY_ALGORITHM, "NAME", 0, "auto (default), swing-bw, bibucket, ...", 0 },
 	{ "param", KEY_PARAM, "NAME=N", 0,
-	  "parameter of the algorithm: channels, r, blocks, group, variant", 0 },
+	  "parameter of the algorithm: channels, r, blocks, group, variant, chunks", 0 },
 	{ "plain", KEY_PLAIN, 0, 0, "do not register the buffers", 0 },
 	{ "offset", KEY_OFFSET, "BYTES", 0, "start buffers that far behind a page's start (0)", 0 },
 	{ "timeout", KEY_TIMEOUT, "MS", 0, "deadline of each op (none)", 0 },
