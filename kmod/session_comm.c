@@ -146,7 +146,7 @@ static int create_group(struct tor_session *session, struct torcoll_comm_add *ad
 	if (IS_ERR(group))
 		return no_group(session, PTR_ERR(group), add->missing, cfg->vague, why);
 	err = publish_group(session, group, id);
-	add->comm = id;
+	add->comm = err ? 0 : id;
 	add->rank = group->comm.rank;
 	add->depth = group->comm.depth;
 	tor_session_group_put(group);
@@ -245,7 +245,7 @@ static int shrink_group(struct tor_session *session, struct tor_group *from,
 				  call->room, call->members);
 	}
 	err = publish_group(session, group, id);
-	call->shrunk = id;
+	call->shrunk = err ? 0 : id;
 	call->rank = group->comm.rank;
 	call->ranks = group->comm.ranks;
 	call->depth = group->comm.depth;
