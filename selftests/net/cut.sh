@@ -9,17 +9,26 @@
 . "$(dirname "$0")/../lib.sh"
 ktap_header
 
-# What is still under way when the third hello is missed, and some hellos later.
-some_seconds=(-b 4M -e 4M -n 6)
-((TORCOLL_SLOW == 1)) || some_seconds=(-b 4K -e 4K -n 120)
+# Runs of them follow each other: a slow kernel's ops are small, and how many outlast what is done to the cable depends on
+# the plan.
+some_ops=(-b 4M -e 4M -n 6)
+((TORCOLL_SLOW == 1)) || some_ops=(-b 4K -e 4K -n 40)
+
+# Until there is a file stop, or one goes wrong.
+repeat()
+{
+	until [[ -e $work/stop ]]; do
+		torcollctl netns run torcoll-perf allreduce -w 0 "$@" || return
+	done
+}
 
 # ops TORCOLL-PERF-ARGUMENT...: starts checked allreduces; what they say is in $work/out, their end in $work/code. A
 # case runs in a shell of its own, so no other can wait for them.
 ops()
 {
-	rm -f "$work/code"
+	rm -f "$work/code" "$work/stop"
 	{
-		torcollctl netns run torcoll-perf allreduce -w 0 "$@"
+		repeat "$@"
 		echo $? >"$work/code"
 	} >"$work/out" 2>&1 &
 	wait_for 20 ops_run
@@ -33,12 +42,13 @@ ops_run()
 # The ops that were started end well.
 ends_well()
 {
+	touch "$work/stop"
 	wait_for 120 test -s "$work/code" && [[ $(<"$work/code") == 0 ]] && return
 	tail -n 5 "$work/out"
 	return 1
 }
 
-# There is a moment between two of them.
+# There is a moment between two of them, and more between two runs.
 still_runs()
 {
 	[[ ! -s $work/code ]] && wait_for 5 ops_run
@@ -74,7 +84,7 @@ carrier_lost()
 {
 	local start now
 
-	ops "${some_seconds[@]}" || return 1
+	ops "${some_ops[@]}" || return 1
 	still_runs || return 1
 	start=${EPOCHREALTIME/[.,]/}
 	node 5 ip link set d0p down
@@ -86,7 +96,7 @@ carrier_lost()
 
 silent()
 {
-	ops "${some_seconds[@]}" || return 1
+	ops "${some_ops[@]}" || return 1
 	node 10 tc qdisc add dev d1p root netem loss 100%
 	node 14 tc qdisc add dev d1m root netem loss 100%
 	wait_for 10 everyone_knows 2 || return 1
@@ -102,7 +112,7 @@ mend_silent()
 
 one_way()
 {
-	ops "${some_seconds[@]}" || return 1
+	ops "${some_ops[@]}" || return 1
 	node 3 tc qdisc add dev d1p root netem loss 100%
 	wait_for 10 everyone_knows 2 || return 1
 	still_runs
