@@ -18,7 +18,7 @@ port_is()
 
 right()
 {
-	torcollctl netns run torcoll-perf allreduce -b 8 -e 1M -f 64 -n 2 -w 0
+	torcollctl netns run torcoll-perf allreduce -b 8 -e "$(up_to 1M)" -f 64 -n 2 -w 0
 }
 
 ops_above()
@@ -39,7 +39,7 @@ more_ops()
 busy()
 {
 	while [[ ! -e $work/stop ]]; do
-		torcollctl netns run torcoll-perf allreduce -b 256K -e 256K --in-place -c 20 -n 1 -w 0 || return
+		torcollctl netns run torcoll-perf allreduce -b "$size" -e "$size" --in-place -c 20 -n 1 -w 0 || return
 	done
 }
 
@@ -147,7 +147,7 @@ refused_busy()
 {
 	local run code=0
 
-	torcollctl netns run torcoll-perf allreduce -b 256K -e 256K -n 1000000 -w 0 >"$work/out" 2>&1 &
+	torcollctl netns run torcoll-perf allreduce -b "$size" -e "$size" -n 1000000 -w 0 >"$work/out" 2>&1 &
 	run=$!
 	more_ops 2 || code=1
 	refused 'in use' rmmod torcoll || code=2
@@ -172,7 +172,7 @@ names_deleted()
 {
 	local run
 
-	torcollctl netns run torcoll-perf allreduce -b 256K -e 256K --in-place -c 200 -n 1 -w 0 &
+	torcollctl netns run torcoll-perf allreduce -b "$size" -e "$size" --in-place -c 200 -n 1 -w 0 &
 	run=$!
 	more_ops 2 || return 1
 	delete_namespaces 0 1 2 3 || return 1
@@ -186,6 +186,8 @@ ports_of()
 	node "$1" torcollctl -j port show | jq -e "length == $2"
 }
 
+# of the ops that something happens to
+size=$(up_to 256K)
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 2x2
