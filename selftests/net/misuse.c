@@ -190,6 +190,37 @@ static void try_comm_closed(void)
 	close_both();
 }
 
+/* Nobody can name a comm that is still being joined: what stands for it in the meantime stays. */
+static void try_handle_to_come(void)
+{
+	static const uint32_t members[] = { 0, 1 };
+	struct joiner j = {
+		.name = "to come", .members = members, .ranks = 2, .depth = 1,
+		.deadline_ns = now_ns() + 250 * NS_PER_S,
+	};
+	struct joiner other = j;
+	struct torcoll_handle first = { .size = sizeof(first), .handle = 1 };
+	struct torcoll_comm_info info = { .size = sizeof(info), .comm = 1 };
+	unsigned int i;
+	bool good = true;
+
+	j.fd = open_on(0);
+	other.fd = open_on(1);
+	need(!pthread_create(&j.thread, NULL, join, &j), "no thread");
+	for (i = 0; i < 100; i++) {
+		good &= call(j.fd, TORCOLL_IOC_COMM_DEL, &first) == ENOENT;
+		good &= call(j.fd, TORCOLL_IOC_COMM_INFO, &info) == ENOENT;
+		usleep(1000);
+	}
+	result(good, "joining__no_handle_yet");
+	join(&other);
+	pthread_join(j.thread, NULL);
+	result(!j.err && !other.err && j.comm == 1 && !call(j.fd, TORCOLL_IOC_COMM_INFO, &info),
+	       "joining__handle_in_the_end");
+	close(j.fd);
+	close(other.fd);
+}
+
 /* --- threads --- */
 
 struct worker {
@@ -564,6 +595,7 @@ int main(void)
 	try_short_elsewhere();
 	try_replaced();
 	try_comm_closed();
+	try_handle_to_come();
 	try_threads();
 	try_wait_elsewhere();
 	try_submitters();
