@@ -22,6 +22,7 @@
 #include <linux/torcoll.h>
 #include <linux/uaccess.h>
 
+#include "desc.h"
 #include "input.h"
 #include "parts.h"
 #include "scale.h"
@@ -29,14 +30,10 @@
 
 static int read_counts(struct tor_session *session, u64 *to, u64 from, u32 ranks)
 {
-	u64 sum = 0;
-	u32 i;
-
 	if (copy_from_user(to, u64_to_user_ptr(from), array_size(ranks, sizeof(*to))))
 		return tor_refuse(session, -EFAULT, "the counts cannot be read");
-	for (i = 0; i < ranks; i++)
-		if (check_add_overflow(sum, to[i], &sum) || sum > S64_MAX / 16)
-			return tor_refuse(session, -EINVAL, "the counts' sum is too large");
+	if (!tor_desc_counts_fit(to, ranks))
+		return tor_refuse(session, -EINVAL, "the counts' sum is too large");
 	return 0;
 }
 
@@ -163,11 +160,6 @@ int tor_buffers_get_own(struct tor_session *session, struct tor_slot *slot, u32 
 	return 0;
 }
 
-static bool overlap(u64 a, u64 alen, u64 b, u64 blen)
-{
-	return alen && blen && a < b + blen && b < a + alen;
-}
-
 static struct tor_mem mem_part(const struct tor_mem *mem, struct tor_part part)
 {
 	return (struct tor_mem){ .pages = mem->pages, .off = mem->off + part.off, .len = part.len };
@@ -261,9 +253,9 @@ static int find_layout(struct tor_session *session, const struct tor_slot *slot,
 	l->to = received(desc);
 	l->length = slot->op.plan.req.count * slot->op.elem;
 	tor_parts_find(&slot->op, &l->send, &l->recv);
-	l->in_place = l->send.len && l->recv.len &&
-		      l->from.addr - l->send.off == l->to.addr - l->recv.off;
-	if (!l->in_place && overlap(l->from.addr, l->send.len, l->to.addr, l->recv.len))
+	l->in_place = tor_parts_in_place(l->from.addr, &l->send, l->to.addr, &l->recv);
+	if (!l->in_place &&
+	    tor_parts_overlap(l->from.addr, l->send.len, l->to.addr, l->recv.len))
 		return tor_refuse(session, -EINVAL, "the buffers overlap without being in place");
 	l->input = (desc->collective == TORCOLL_SCATTER || desc->collective == TORCOLL_SEND) &&
 		   l->send.len && !l->in_place;
@@ -383,7 +375,7 @@ static int get_exchanged(struct tor_session *session, struct tor_slot *slot,
 	struct given from = sent(desc), to = received(desc);
 	int err = 0;
 
-	if (!in_place && overlap(from.addr, bytes, to.addr, length))
+	if (!in_place && tor_parts_overlap(from.addr, bytes, to.addr, length))
 		return tor_refuse(session, -EINVAL,
 				  "the buffers overlap without being in place");
 	if (length && is_copied(&to, length)) {

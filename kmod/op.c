@@ -8,6 +8,7 @@
 #include <linux/torcoll.h>
 
 #include "buffers.h"
+#include "desc.h"
 #include "meet.h"
 #include "result.h"
 #include "ring.h"
@@ -61,87 +62,15 @@ u64 tor_op_algorithms(void)
 	return bits;
 }
 
-/* What a message is here; 0: it is a collective. */
-static u8 role_of(const struct torcoll_submit *desc)
-{
-	switch (desc->collective) {
-	case TORCOLL_SEND:
-		return TORCOLL_CHANNEL_SEND;
-	case TORCOLL_RECV:
-		return TORCOLL_CHANNEL_RECV;
-	default:
-		return 0;
-	}
-}
-
-/* What means nothing to a collective must be 0. */
-static int check_unused(struct tor_session *session, const struct torcoll_submit *desc)
-{
-	const char *name = tor_collective_name(desc->collective);
-
-	if ((desc->peer && !role_of(desc)) || (desc->scalar && desc->redop != TORCOLL_PREMULSUM))
-		return tor_refuse(session, -EINVAL, "an unused member is not zero");
-	if (desc->collective == TORCOLL_BARRIER && (desc->count || desc->type))
-		return tor_refuse(session, -EINVAL, "%s has no elements", name);
-	if (desc->redop && !tor_collective_reduces(desc->collective))
-		return tor_refuse(session, -EINVAL, "%s has no operator", name);
-	if (desc->root && !tor_collective_has_root(desc->collective))
-		return tor_refuse(session, -EINVAL, "%s has no root", name);
-	if (desc->collective == TORCOLL_ALLTOALL)
-		return !desc->counts == !desc->recv_counts ? 0 :
-		       tor_refuse(session, -EINVAL, "counts of what goes, or of what comes, are missing");
-	if (desc->recv_counts)
-		return tor_refuse(session, -EINVAL, "%s has no counts of what comes", name);
-	if (desc->counts && !tor_collective_has_blocks(desc->collective))
-		return tor_refuse(session, -EINVAL, "%s has no counts", name);
-	return 0;
-}
-
-static int check_members(struct tor_session *session, const struct tor_group *group,
-			 const struct torcoll_submit *desc)
-{
-	u32 i;
-
-	if ((!desc->type && desc->collective != TORCOLL_BARRIER) ||
-	    desc->type >= TORCOLL_TYPE_COUNT)
-		return tor_refuse(session, -EINVAL, "unknown type %u", desc->type);
-	if (desc->redop >= TORCOLL_REDOP_COUNT ||
-	    (!desc->redop && tor_collective_reduces(desc->collective)))
-		return tor_refuse(session, -EINVAL, "unknown operator %u", desc->redop);
-	if (desc->algorithm >= TORCOLL_ALGO_COUNT)
-		return tor_refuse(session, -EINVAL, "unknown algorithm %u", desc->algorithm);
-	if (desc->bits >= TORCOLL_BITS_COUNT)
-		return tor_refuse(session, -EINVAL, "unknown bit level %u", desc->bits);
-	if (desc->root >= group->comm.ranks)
-		return tor_refuse(session, -EINVAL, "root %u of %u ranks", desc->root,
-				  group->comm.ranks);
-	if (desc->peer >= group->comm.ranks)
-		return tor_refuse(session, -EINVAL, "peer %u of %u ranks", desc->peer,
-				  group->comm.ranks);
-	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
-		if (desc->param[i] > U16_MAX && i != TORCOLL_PARAM_EXCLUDE)
-			return tor_refuse(session, -EINVAL, "parameter %u is out of range", i);
-	if (desc->count > S64_MAX / 16)
-		return tor_refuse(session, -EINVAL, "%llu elements are too many", desc->count);
-	return check_unused(session, desc);
-}
-
-/* First what every version checks, then what this one knows of the collective. */
 static int check_desc(struct tor_session *session, const struct tor_group *group,
 		      const struct torcoll_submit *desc)
 {
-	if (desc->flags & ~TORCOLL_OP_FLAGS)
-		return tor_refuse(session, -EINVAL, "unknown flags %#x", desc->flags);
-	if (desc->flags & TORCOLL_OP_RING) {
-		if (desc->flags & TORCOLL_OP_WAIT)
-			return tor_refuse(session, -EINVAL, "a result that is waited for comes in no ring");
-		/* it stays from now on; pairs with set_ring() in ioctl.c */
-		if (!smp_load_acquire(&session->ring))
-			return tor_refuse(session, -EINVAL, "the file has no completion ring");
-	}
-	if (!desc->collective || desc->collective >= TORCOLL_COLL_COUNT)
-		return tor_refuse(session, -EINVAL, "unknown collective %u", desc->collective);
-	return check_members(session, group, desc);
+	/* a ring stays from now on; pairs with set_ring() in ioctl.c */
+	bool ring = smp_load_acquire(&session->ring);
+	char why[TOR_DESC_TEXT];
+	int err = tor_desc_check(desc, group->comm.ranks, ring, why);
+
+	return err ? tor_refuse(session, err, "%s", why) : 0;
 }
 
 /* Are all ranks of the node to call it, before it begins? Messages go by themselves. */
@@ -376,9 +305,9 @@ static struct tor_series *get_series(struct tor_session *session, struct tor_gro
 	const char *why = "no memory for messages between the two";
 	struct tor_series *series;
 
-	if (!role_of(desc))
+	if (!tor_desc_role(desc))
 		return &group->calls;
-	series = tor_series_get(group, role_of(desc), desc->peer, &why);
+	series = tor_series_get(group, tor_desc_role(desc), desc->peer, &why);
 	if (IS_ERR(series))
 		tor_refuse(session, PTR_ERR(series), "%s", why);
 	return series;

@@ -1,10 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Parts of vectors. See parts.h.
  */
 #include "parts.h"
-
-#include <linux/torcoll.h>
 
 static struct tor_part own_block(const struct tor_op *op)
 {
@@ -82,4 +80,15 @@ u64 tor_parts_input(const struct tor_op *op)
 	for (i = 0; i < req->ranks; i++)
 		sum += req->counts[i];
 	return sum * op->elem;
+}
+
+bool tor_parts_in_place(u64 send_addr, const struct tor_part *send, u64 recv_addr,
+			const struct tor_part *recv)
+{
+	return send->len && recv->len && send_addr - send->off == recv_addr - recv->off;
+}
+
+bool tor_parts_overlap(u64 a, u64 alen, u64 b, u64 blen)
+{
+	return alen && blen && a < b + blen && b < a + alen;
 }
