@@ -146,8 +146,10 @@ for command in "fabric show" "port show" "node show" "tune show" "limit show" "e
 	# shellcheck disable=SC2086 # words
 	command_in_node "${command//[ -]/_}" true $command
 done
-command_in_node tune_set "torcollctl tune default" tune set 1 round-ps 1000000
-command_in_node tune_default "torcollctl tune set 1 round-ps 1000000" tune default
+# a comm's nodes are tuned alike
+node 0 torcollctl tune save "$work/rates" || bail "no rates"
+command_in_node tune_set "torcollctl tune load $work/rates" tune set 1 round-ps 1000000
+command_in_node tune_default "torcollctl tune load $work/rates" tune default
 command_in_node limit_set "torcollctl limit set comms none" limit set comms 1000
 # news are told, and need memory, while somebody listens
 node 0 torcollctl monitor >"$work/news" &
