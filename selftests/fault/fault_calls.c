@@ -129,6 +129,14 @@ static void redo_alloc(void *arg)
 	must(alloc_region(arg), "region alloc");
 }
 
+/* It is mapped once at most. */
+static void undo_map_region(void *arg)
+{
+	unmap(arg);
+	undo_region(arg);
+	redo_alloc(arg);
+}
+
 /* ---- comms and ops ---- */
 
 static void redo_comm(void *arg)
@@ -204,7 +212,7 @@ static void of_files(struct subject *s)
 static void of_regions(struct subject *s)
 {
 	sweep("region alloc", alloc_region, undo_region, s);
-	sweep("map region", map_memory, unmap, s);
+	sweep("map region", map_memory, undo_map_region, s);
 	unmap(s);
 	sweep("region del, allocated", del_region, redo_alloc, s);
 	sweep("region add, watched", add_watched_region, undo_region, s);
