@@ -332,6 +332,12 @@ $(B)/bin/conformance: $(call objects,host,$(conformance_sources)) $(B)/lib/libto
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $(filter %.o,$^) $(B)/host/libtorcore.a -L$(B)/lib -ltorcoll $(rpath)
 
+# Random calls of many processes.
+$(B)/bin/stress: $(call objects,host,$(wildcard selftests/stress/*.c))
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $^
+
 # What tests in guests run: selftests/net/NAME.c, selftests/fault/NAME.c
 guest_programs := $(basename $(wildcard selftests/net/*.c selftests/fault/*.c))
 net_programs := $(addprefix $(B)/bin/,$(notdir $(guest_programs)))
@@ -370,7 +376,8 @@ sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-si
 
 .PHONY: tests
 tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(addprefix $(B)/asan/fuzz/,$(fuzz_names)) \
-	$(sanitized_sim) $(net_programs) $(B)/bin/first $(B)/bin/conformance $(B)/bin/dissector_frames
+	$(sanitized_sim) $(net_programs) $(B)/bin/first $(B)/bin/conformance $(B)/bin/stress \
+	$(B)/bin/dissector_frames
 	@:
 
 # The simulator over the sanitized core, and over the one that counts.

@@ -38,7 +38,26 @@ spread_ports()
 	done
 }
 
-# Links go down for a moment, a second fabric comes and goes, everything is looked at.
+# calls [shaky]: what was done, in $work/tally as well.
+calls()
+{
+	stress 1 4 "$seconds" "$seed" "$@" | tee "$work/tally"
+}
+
+# The port of a device dDp or dDm is taken away, and comes back.
+take_port()
+{
+	local n=$1 dev=$2 dir=plus
+
+	[[ $dev == *p ]] || dir=minus
+	node "$n" torcollctl port del dev "$dev" || return 0
+	sleep 0.2
+	node "$n" torcollctl port add 1 dim "${dev:1:1}" dir "$dir" dev "$dev" ||
+		echo "$dev of node $n does not come back" >>"$work/broken"
+}
+
+# Links go down for a moment and ports are taken away, a second fabric comes and goes, rates change, everything is
+# looked at.
 disturb()
 {
 	local n dev devs
@@ -47,7 +66,7 @@ disturb()
 		n=$((RANDOM % 4))
 		devs=(d0p d0m d1p d1m)
 		dev=${devs[RANDOM % 4]}
-		case $((RANDOM % 5)) in
+		case $((RANDOM % 8)) in
 		0)	node "$n" ip link set "$dev" down
 			sleep 0.2
 			node "$n" ip link set "$dev" up ;;
@@ -59,6 +78,11 @@ disturb()
 		3)	node "$n" torcollctl -j comm show
 			node "$n" torcollctl -j op show ;;
 		4)	node "$n" torcollctl -j stats ;;
+		5)	take_port "$n" "$dev" ;;
+		6)	node "$n" torcollctl tune set 1 hop-ps $((RANDOM * 1000)) message-ps $((RANDOM * 100))
+			node "$n" torcollctl tune load "$work/rates" ;;
+		7)	torcollctl -j limit show
+			node "$n" torcollctl -j explain allreduce 64K ;;
 		esac
 	done >/dev/null 2>&1
 }
@@ -69,11 +93,12 @@ shaken()
 
 	touch "$work/go"
 	disturb &
-	stress 1 4 "$seconds" "$seed" shaky
+	calls shaky
 	code=$?
 	rm "$work/go"
 	wait $!
-	return "$code"
+	[[ ! -e $work/broken ]] || cat "$work/broken"
+	[[ $code == 0 && ! -e $work/broken ]]
 }
 
 works()
@@ -103,12 +128,15 @@ torus_up 2x2
 # the first mask switches a static key
 on_one_cpu ip netns exec tor-0 sh -c "echo 1 >/sys/class/net/d0p/queues/rx-0/rps_cpus"
 check ports__on_all_processors spread_ports
+node 0 torcollctl tune save "$work/rates" || bail "no rates"
 diag "seed $seed"
 base=$(pinned)
-check calls__in_quiet stress 1 4 "$seconds" "$seed"
+check calls__in_quiet calls
+diag <"$work/tally"
 eventually calls__nothing_stays_pinned 5 nothing_pinned
 module_loaded || bail "the module is gone"
 check calls__while_links_change shaken
+diag <"$work/tally"
 eventually links__up_again 20 works
 eventually links__nothing_stays_pinned 5 nothing_pinned
 check module__unloads_right_after_close gone_at_once
