@@ -8,9 +8,6 @@
 
 #include "plan.h"
 
-/* Elements of a vector: the bytes of two are a number of 64 bits. */
-#define TOR_COUNT_MAX	(U64_MAX >> 5)
-
 /* Bytes of a sentence, with its end. */
 #define TOR_DESC_TEXT	96
 

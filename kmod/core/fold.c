@@ -50,7 +50,7 @@ static const char *check_request(const struct tor_plan_req *r, enum tor_fold_kin
 		return "an alltoall has as many elements for each rank";
 	if (r->collective == TORCOLL_HALO && r->count % 2)
 		return "a halo has as many elements for each neighbour";
-	if (kind == TOR_FOLD_ORDERED && r->count > tor_div64(U64_MAX >> 5, r->ranks))
+	if (kind == TOR_FOLD_ORDERED && r->count > tor_div64(TOR_COUNT_MAX, r->ranks))
 		return "the contributions of all ranks are too long";
 	return NULL;
 }

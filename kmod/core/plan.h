@@ -43,6 +43,7 @@
 #define TOR_MAX_BUFS		U16_MAX		/* data and temporaries */
 #define TOR_BUF_DATA		0
 #define TOR_BUF_INPUT		1		/* if the plan has one */
+#define TOR_COUNT_MAX		(U64_MAX >> 5)	/* elements of a vector: the bytes of two are a number of 64 bits */
 
 enum tor_piece_op { TOR_PIECE_COPY, TOR_PIECE_REDUCE };
 

@@ -152,7 +152,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	req.count = fuzz_u64(&in);
 	switch (fuzz_u8(&in) % 4) {
 	case 0:
-		req.count %= (U64_MAX >> 5);
+		req.count %= TOR_COUNT_MAX;
 		break;
 	case 1:
 		req.count %= 1 << 24;
