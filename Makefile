@@ -473,7 +473,7 @@ check-vms:
 # Guest tests in one boot of the debug kernel.
 .PHONY: check-debug
 check-debug: debug-kernel
-	+$(Q)SUITE=debug KERNEL=debug T='$(T)' WITHIN='$(WITHIN)' GUESTS='$(GUESTS)' MAKE='$(MAKE)' selftests/run
+	+$(Q)SUITE=debug KERNEL=debug T='$(T)' WITHIN='$(WITHIN)' MAKE='$(MAKE)' selftests/run
 
 # Several processors at once, in the kernel that looks for data races.
 .PHONY: check-kcsan
