@@ -66,7 +66,7 @@ static uint32_t describe(struct rank *r, struct flight *f, struct torcoll_submit
 		.root = op->root, .count = op->count,
 		.counts = op->uneven ? (uintptr_t)op->counts : 0,
 		.send_addr = (uintptr_t)from, .recv_addr = (uintptr_t)to,
-		.deadline_ns = in_ms(20000), .user_data = user_data(r, op->number, PART_RECV),
+		.deadline_ns = deadline(r), .user_data = user_data(r, op->number, PART_RECV),
 	};
 	if (r->kind == ALLOCATED || rnd(&r->seed) & 1)
 		desc[0].send_region = desc[0].recv_region = r->region;

@@ -46,6 +46,11 @@ uint64_t in_ms(uint64_t ms)
 	return now_ns() + ms * 1000000 * (slow ? atoi(slow) : 1);
 }
 
+uint64_t deadline(const struct rank *r)
+{
+	return in_ms(r->plot->shaky ? 5000 : 20000);
+}
+
 int call(const struct rank *r, unsigned long nr, void *arg)
 {
 	return ioctl(r->fd, nr, arg) ? -errno : 0;
@@ -114,7 +119,7 @@ static void survive(struct rank *r)
 {
 	uint32_t member[RANKS_MAX];
 	struct torcoll_comm_shrink s = {
-		.size = sizeof(s), .comm = r->comm, .deadline_ns = in_ms(20000),
+		.size = sizeof(s), .comm = r->comm, .deadline_ns = deadline(r),
 		.members = (uintptr_t)member, .room = RANKS_MAX,
 	};
 	struct torcoll_handle old = { .size = sizeof(old), .handle = r->comm };
@@ -350,7 +355,7 @@ static void join(struct rank *r)
 		.name_len = strlen(plot->name), .secret = (uintptr_t)"stress", .secret_len = 6,
 		.members = (uintptr_t)plot->member, .ranks = plot->ranks,
 		.rank = plot->shared || rnd(&r->seed) & 1 ? r->rank : TORCOLL_RANK_SELF,
-		.depth = 2 * DEPTH, .deadline_ns = in_ms(20000),
+		.depth = 2 * DEPTH, .deadline_ns = deadline(r),
 	};
 	int err;
 

@@ -96,6 +96,9 @@ uint64_t now_ns(void);
 /* A time so far from now, or as much farther as the kernel is slow. */
 uint64_t in_ms(uint64_t ms);
 
+/* When what a rank calls is to have ended. Where links go it may fail so, and a short test must not wait long for that. */
+uint64_t deadline(const struct rank *r);
+
 /* ---- calls ---- */
 
 /* 0 or a negative errno. */
