@@ -150,7 +150,7 @@ refused_busy()
 	torcollctl netns run torcoll-perf allreduce -b "$size" -e "$size" -n 1000000 -w 0 >"$work/out" 2>&1 &
 	run=$!
 	more_ops 2 || code=1
-	refused 'in use' rmmod torcoll || code=2
+	refused 'in use\|unavailable' rmmod torcoll || code=2
 	refused 'has a comm' node 0 torcollctl fabric del 1 || code=3
 	kill -0 "$run" && more_ops 2 || code=4
 	pkill -x torcoll-perf
