@@ -71,7 +71,7 @@ peers_name_the_rank()
 
 victim_runs()
 {
-	(($(pgrep -cx torcoll-perf) == 16)) && (($(counters ops 1) > ops_before))
+	(($(pidof torcoll-perf | wc -w) == 16)) && (($(counters ops 1) > ops_before))
 }
 
 # What it had sent does not matter any more: its peers hear of its end, and whose it is.

@@ -8,20 +8,19 @@
 . "$(dirname "$0")/../lib.sh"
 ktap_header
 
+# lose PERCENT
 lose()
 {
-	local n dev
+	local n
 
 	for ((n = 0; n < 16; n++)); do
-		for dev in d0p d0m d1p d1m; do
-			node "$n" tc qdisc add dev "$dev" root netem loss "$1" || return 1
-		done
+		printf "qdisc add dev %s root netem loss $1%%\n" d0p d0m d1p d1m | node "$n" tc -batch - || return 1
 	done
 }
 
 torus_up 4x4 "${patient[@]}"
 clean=$(counters tx_retransmits 16)
-check netem__one_percent_on_every_port lose 1%
+check netem__one_percent_on_every_port lose 1
 check allreduce__right_with_loss torcollctl netns run torcoll-perf allreduce -b 8 -e "$(up_to 1M)" -f 8 -n 5
 check allreduce__swing_right_with_loss torcollctl netns run torcoll-perf allreduce \
 	-b 8 -e "$(up_to 1M)" -f 8 -n 2 --algorithm swing-bw

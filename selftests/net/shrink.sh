@@ -21,7 +21,7 @@ start()
 	torcollctl netns run survive --steps "$STEPS" --count 16384 --pause 25 >"$work/out" 2>&1 &
 	pid=$!
 	wait_for 20 all_started || bail "the job does not start"
-	for p in $(pgrep -x survive); do
+	for p in $(pidof survive); do
 		rank=$(tr '\0' '\n' <"/proc/$p/environ" | sed -n 's/^TORCOLL_RANK=//p')
 		ranks[rank]=$p
 	done
@@ -30,7 +30,7 @@ start()
 
 all_started()
 {
-	(($(pgrep -cx survive) == 8))
+	(($(pidof survive | wc -w) == 8))
 }
 
 under_way()
