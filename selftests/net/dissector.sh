@@ -20,20 +20,32 @@ start_capture()
 	wait_for 20 grep -q "listening on" "$tmp/tcpdump.log"
 }
 
-# count FILTER: frames that it lets pass.
-count()
-{
-	tshark -X lua_script:"$TORCOLL_TOP/tools/wireshark/torcoll.lua" -r "$tmp/frames.pcap" -Y "$1" \
-		2>/dev/null | wc -l
-}
+declare -A filters=(
+	[hello]='torcoll.type == 1 && torcoll.hello.hears == 1'
+	[data]='torcoll.type == 2 && torcoll.length > 4096'
+	[ack]='torcoll.type == 3 && torcoll.ack.state == 0'
+	[comm]='torcoll.type == 5 && torcoll.join.step == 5'
+	[unknown]='!torcoll || torcoll.type > 5'
+	[notes]=_ws.expert
+)
+declare -A frames
 
-some()
+# Frames that each of the filters lets pass, in one reading.
+count_frames()
 {
-	local n
+	local name i names=("${!filters[@]}") numbers statistics=io,stat,0
 
-	n=$(count "$1")
-	echo "$n frames: $1"
-	((n > 0))
+	for name in "${names[@]}"; do
+		statistics+=",${filters[$name]}"
+	done
+	tshark -q -X lua_script:"$TORCOLL_TOP/tools/wireshark/torcoll.lua" -r "$tmp/frames.pcap" \
+		-z "$statistics" >"$tmp/statistics" 2>"$tmp/tshark.log"
+	# | from <> to | frames | bytes | frames | bytes |
+	read -ra numbers < <(awk -F'|' '/<>/ { for (i = 3; i < NF; i += 2) printf "%d ", $i }' "$tmp/statistics")
+	((${#numbers[@]} == ${#names[@]})) || bail "tshark: $(<"$tmp/tshark.log")"
+	for i in "${!names[@]}"; do
+		frames[${names[i]}]=${numbers[i]}
+	done
 }
 
 torus_up 3
@@ -43,14 +55,10 @@ check allreduce__right_beside_a_capture torcollctl netns run torcoll-perf allred
 	-n 2 -w 1
 kill "$capture"
 wait "$capture"
+count_frames
 for type in hello data ack comm; do
-	case $type in
-	hello)	check hello__captured some 'torcoll.type == 1 && torcoll.hello.hears == 1' ;;
-	data)	check data__captured some 'torcoll.type == 2 && torcoll.length > 4096' ;;
-	ack)	check ack__captured some 'torcoll.type == 3 && torcoll.ack.state == 0' ;;
-	comm)	check comm__captured some 'torcoll.type == 5 && torcoll.join.step == 5' ;;
-	esac
+	check "${type}__captured" test "${frames[$type]}" -gt 0
 done
-is frames__all_known "$(count '!torcoll || torcoll.type > 5')" 0
-is frames__nothing_to_note "$(count _ws.expert)" 0
+is frames__all_known "${frames[unknown]}" 0
+is frames__nothing_to_note "${frames[notes]}" 0
 finish
