@@ -739,15 +739,23 @@ static size_t make_damaged(unsigned char *frame)
 	return chance(2) ? len : ETH_HLEN + chance(len - ETH_HLEN);
 }
 
+/* Kernels that check what they do take a minute for all of them. */
+static unsigned int random_frames(void)
+{
+	const char *slow = getenv("TORCOLL_SLOW");
+
+	return slow && atoi(slow) > 1 ? RANDOM_FRAMES / 4 : RANDOM_FRAMES;
+}
+
 static void try_random(void)
 {
+	unsigned int i, frames = random_frames(), sent = 0;
 	unsigned char frame[FRAME_MAX];
 	uint64_t drops, drops_after;
-	unsigned int i, sent = 0;
 	size_t len;
 
 	counter(TORCOLL_A_COUNTER_DROP_SHORT, &drops);
-	for (i = 0; i < RANDOM_FRAMES; i++) {
+	for (i = 0; i < frames; i++) {
 		switch (chance(4)) {
 		case 0:
 			len = ETH_HLEN + chance(1500);
@@ -763,11 +771,11 @@ static void try_random(void)
 		}
 		sent += throw(frame, len);
 	}
-	result(sent == RANDOM_FRAMES, "random__%u_frames", RANDOM_FRAMES);
+	result(sent == frames, "random__%u_frames", frames);
 	counter(TORCOLL_A_COUNTER_DROP_SHORT, &drops_after);
 	printf("# of %u frames, %llu were counted as dropped\n", sent,
 	       (unsigned long long)(drops_after - drops));
-	result(drops_after - drops > RANDOM_FRAMES / 3, "random__many_are_dropped");
+	result(drops_after - drops > frames / 3, "random__many_are_dropped");
 }
 
 /* A frame that node 1 really sent comes again and again, when its op is over. */
