@@ -4,7 +4,7 @@
 # What the scripts of the build and of the guest harness share. Sourced, never run.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-cache=${TORCOLL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/torcoll}
+cache=${TORCOLL_KERNELS:-${XDG_CACHE_HOME:-$HOME/.cache}/torcoll}
 
 # depmod and modprobe, for users too.
 PATH=$PATH:/usr/sbin:/sbin

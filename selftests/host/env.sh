@@ -26,6 +26,9 @@ read_by_library()
 
 ktap_header
 is variables__all_that_the_library_reads "$(env_of -- '.[].name' | sort)" "$(read_by_library)"
+# what a user sets for the build must not reach the library, which would refuse it, or take it
+is variables__none_of_the_build "$(grep -ohE '\$\{TORCOLL_[A-Z]+:-' scripts/* | grep -oE 'TORCOLL_[A-Z]+' |
+	grep -xf <(read_by_library))" ""
 is value__of_the_environment "$(env_of TORCOLL_TIMEOUT=7 -- '.[] | select(.name == "TORCOLL_TIMEOUT") | .value + " " + .origin')" \
 	"7 environment"
 is value__default "$(env_of -- '.[] | select(.name == "TORCOLL_TIMEOUT") | .value + " " + .origin')" "120 default"
