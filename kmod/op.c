@@ -197,10 +197,13 @@ static bool slot_usable(const struct tor_slot *slot)
 	       test_bit(TOR_GROUP_CLOSED, &slot->group->flags);
 }
 
-/* Its result stays until somebody asks for it: that is not waited for. */
+/* Its result stays until somebody asks for it: that is not waited for. One look: it may be reaped just now. */
 static bool is_left_alone(const struct tor_slot *slot)
 {
-	return tor_slot_has_result(slot) && !test_bit(TOR_SLOT_AWAITED, &slot->flags);
+	const unsigned long open = BIT(TOR_SLOT_BUSY) | BIT(TOR_SLOT_AWAITED);
+	unsigned long flags = READ_ONCE(slot->flags);
+
+	return flags & BIT(TOR_SLOT_UNREAPED) && !(flags & open);
 }
 
 /* Wait for the slot of the next op. Context: series->submit held. */

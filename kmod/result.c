@@ -38,12 +38,20 @@ bool tor_group_has_results(const struct tor_group *group)
 	return false;
 }
 
+/* In this order, whoever submits next never sees a result that is left alone: see get_slot() in op.c. */
+static void clear_result(struct tor_slot *slot)
+{
+	clear_bit_unlock(TOR_SLOT_UNREAPED, &slot->flags);
+	clear_bit_unlock(TOR_SLOT_AWAITED, &slot->flags);
+}
+
 static void release(struct tor_slot *slot)
 {
-	if (!tor_slot_has_result(slot) || !test_and_clear_bit(TOR_SLOT_UNREAPED, &slot->flags))
+	if (!tor_slot_has_result(slot))
 		return;
-	clear_bit(TOR_SLOT_AWAITED, &slot->flags);
+	/* the memory goes back before the slot does */
 	tor_buffers_put(slot);
+	clear_result(slot);
 }
 
 void tor_op_release_all(struct tor_group *group)
@@ -122,19 +130,22 @@ static struct tor_slot *slot_of(struct tor_group *group, u64 handle)
 	return series ? tor_series_slot(series, (u32)handle) : NULL;
 }
 
-void tor_op_leave_alone(struct tor_group *group, u64 op)
-{
-	struct tor_slot *slot = slot_of(group, op);
-
-	if (slot->op.seq == (u32)op)
-		clear_bit(TOR_SLOT_AWAITED, &slot->flags);
-	wake_up_all(&group->wait);
-}
-
 /* The slot may be given to the next op meanwhile. */
 static u32 seq_of(const struct tor_slot *slot)
 {
 	return READ_ONCE(slot->op.seq);
+}
+
+void tor_op_leave_alone(struct tor_group *group, u64 op)
+{
+	struct tor_slot *slot = slot_of(group, op);
+
+	/* what is not reaped keeps its slot, so the bit is not that of a later op */
+	mutex_lock(&group->reap);
+	if (test_bit(TOR_SLOT_UNREAPED, &slot->flags) && seq_of(slot) == (u32)op)
+		clear_bit(TOR_SLOT_AWAITED, &slot->flags);
+	mutex_unlock(&group->reap);
+	wake_up_all(&group->wait);
 }
 
 /* The oldest of a series' ops that can be reaped now, or NULL. */
@@ -204,10 +215,8 @@ static int reap(struct tor_session *session, struct tor_group *group, struct tor
 	wait->user_data = slot->user_data;
 	if (!failed)
 		status = tor_buffers_result(session, slot);
-	/* the memory goes back before the slot does */
 	tor_buffers_put(slot);
-	clear_bit(TOR_SLOT_AWAITED, &slot->flags);
-	clear_bit_unlock(TOR_SLOT_UNREAPED, &slot->flags);
+	clear_result(slot);
 	wake_up_all(&group->wait);
 	wait->op = op;
 	wait->status = status;

@@ -11,8 +11,10 @@ struct torcoll_wait;
 
 static inline bool tor_slot_has_result(const struct tor_slot *slot)
 {
-	return test_bit(TOR_SLOT_UNREAPED, &slot->flags) &&
-	       !test_bit(TOR_SLOT_BUSY, &slot->flags);
+	/* one look: the bits may change between two */
+	unsigned long flags = READ_ONCE(slot->flags);
+
+	return flags & BIT(TOR_SLOT_UNREAPED) && !(flags & BIT(TOR_SLOT_BUSY));
 }
 
 /* Is any op without a result? Is any result waiting to be reaped? */

@@ -12,8 +12,8 @@
 #define COUNT	65536
 #define SHORT	16		/* elements that are copied, not pinned */
 #define BYTES	(COUNT * sizeof(int32_t))
-#define THREADS	4
-#define ROUNDS	25
+#define THREADS	4		/* of a rank */
+#define ROUNDS	50
 
 static struct rank rank[2];
 
@@ -227,10 +227,18 @@ struct worker {
 	pthread_t thread;
 	unsigned int self;
 	int32_t *memory;
-	int err;
 };
 
-/* All call the same, so that any order is right. */
+/* The others would wait for what this one does not call. */
+static void give_up(const struct worker *w, unsigned int round, int err)
+{
+	struct torcoll_handle handle = { .size = sizeof(handle), .handle = rank[w->self].comm };
+
+	printf("# rank %u, call %u of a thread: %s\n", w->self, round, strerror(err));
+	call(rank[w->self].fd, TORCOLL_IOC_ABORT, &handle);
+}
+
+/* All call the same, so that any order is right. Returns itself after an error. */
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -238,39 +246,42 @@ static void *work(void *arg)
 		.size = sizeof(submit), .flags = TORCOLL_OP_WAIT, .comm = rank[w->self].comm,
 		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_MAX,
 		.count = 1024, .send_addr = (uintptr_t)w->memory,
-		.recv_addr = (uintptr_t)w->memory, .deadline_ns = now_ns() + 250 * NS_PER_S,
+		.recv_addr = (uintptr_t)w->memory, .deadline_ns = now_ns() + 100 * NS_PER_S,
 	};
 	unsigned int i;
+	int err = 0;
 
-	for (i = 0; i < ROUNDS && !w->err; i++) {
+	for (i = 0; i < ROUNDS && !err; i++) {
 		w->memory[i] = i;
-		w->err = call(rank[w->self].fd, TORCOLL_IOC_SUBMIT, &submit);
-		if (!w->err && (submit.status || w->memory[i] != (int32_t)i))
-			w->err = submit.status ? -submit.status : EBADMSG;
+		err = call(rank[w->self].fd, TORCOLL_IOC_SUBMIT, &submit);
+		if (!err && (submit.status || w->memory[i] != (int32_t)i))
+			err = submit.status ? -submit.status : EBADMSG;
 	}
-	return NULL;
+	if (err)
+		give_up(w, i, err);
+	return err ? w : NULL;
 }
 
-static void try_threads(void)
+/* With fewer slots than threads, those that wait for one look at results that others are just taking. */
+static void try_threads(unsigned int depth)
 {
 	struct worker w[2 * THREADS] = {};
 	unsigned int i;
 	bool good = true;
+	void *failed;
 
-	open_both(4, "threads");
+	open_both(depth, "threads");
 	for (i = 0; i < 2 * THREADS; i++) {
 		w[i].self = i % 2;
 		w[i].memory = map();
 		need(!pthread_create(&w[i].thread, NULL, work, &w[i]), "no thread");
 	}
 	for (i = 0; i < 2 * THREADS; i++) {
-		pthread_join(w[i].thread, NULL);
-		if (w[i].err)
-			printf("# thread %u: %s\n", i, strerror(w[i].err));
-		good &= !w[i].err;
+		pthread_join(w[i].thread, &failed);
+		good &= !failed;
 		munmap(w[i].memory, BYTES);
 	}
-	result(good, "threads__submit_side_by_side");
+	result(good, "threads__at_depth_%u", depth);
 	close_both();
 }
 
@@ -596,7 +607,8 @@ int main(void)
 	try_replaced();
 	try_comm_closed();
 	try_handle_to_come();
-	try_threads();
+	try_threads(THREADS);
+	try_threads(1);
 	try_wait_elsewhere();
 	try_submitters();
 	try_deaths();
