@@ -359,8 +359,10 @@ static void join(struct rank *r)
 	};
 	int err;
 
-	if (plot->misdeed == LATE && r->rank == plot->culprit)
-		add.deadline_ns = now_ns() + rnd(&r->seed) % 5000000;
+	/* if one has given up, the others wait in vain */
+	if (plot->misdeed == LATE)
+		add.deadline_ns = r->rank == plot->culprit ? now_ns() + rnd(&r->seed) % 5000000 :
+							     in_ms(1000);
 	err = call(r, TORCOLL_IOC_COMM_ADD, &add);
 	if (err)
 		leave(r, "comm add", err);
