@@ -72,7 +72,8 @@ check faults__sanitized "$sanitized" --first 501 --seeds 60 --jobs 2
 check faults__all_nodes_after_every_event "$sim" --check-all --first 600 --seeds 5
 check clean__nothing_sent_twice "$sim" --clean --first 100 --seeds 150 --jobs 2
 check loss__a_fifth "$sim" --loss 0.2 --seeds 20 --dims 3x3 --count 1000
-check reorder__everything "$sim" --reorder 1 --duplicate 0.5 --seeds 20
+# on short ways: each link doubles what the one before did
+check reorder__everything "$sim" --reorder 1 --duplicate 0.5 --seeds 20 --dims 4x4
 check corrupt__a_fifth "$sim" --without "$cuts" --corrupt 0.1 --seeds 20 --count 1000
 check payload__read_late "$sim" --loss 0.05 --duplicate 0.2 --late-payload 1 --seeds 20
 check memory__hardly_any "$sim" --without "$cuts" --no-memory 0.2 --limit 600 --seeds 20
