@@ -309,6 +309,14 @@ static void rx_hello(struct tor_entry *entry, struct tor_port *port, struct sk_b
 	spin_unlock(&fabric->lock);
 }
 
+/* Has a comm of this tag been created here, or is about to be? */
+static bool is_known(struct tor_fabric *fabric, u32 tag)
+{
+	const struct tor_group *group = tor_group_find(fabric, tag);
+
+	return group && !group->join.error && !group->shrink.error;
+}
+
 static void rx_comm(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
 		    const struct tor_hdr *h)
 {
@@ -324,10 +332,9 @@ static void rx_comm(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 	}
 	spin_lock(&fabric->lock);
 	if (msg.step < TORCOLL_COMM_SHRINK_CALL) {
-		tor_join_rx(&entry->ctx, &fabric->node, h, &msg, tor_group_find(fabric, msg.tag));
+		tor_join_rx(&entry->ctx, &fabric->node, h, &msg, is_known(fabric, msg.tag));
 	} else {
-		tor_shrink_rx(&entry->ctx, &fabric->node, h, &msg,
-			      tor_group_find(fabric, msg.tag));
+		tor_shrink_rx(&entry->ctx, &fabric->node, h, &msg, is_known(fabric, msg.tag));
 		/* what follows may be urgent again */
 		if (!list_empty(&fabric->node.shrinks))
 			tor_fabric_join_timer(fabric, entry->ctx.now + TOR_JOIN_REPEAT);

@@ -318,24 +318,34 @@ static void join_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor
 	collect(ctx, join);
 }
 
-/* Rank 0: a member has installed the tag, or gave up. */
-static void member_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
+static bool is_member(const struct tor_join *join, const struct tor_comm_msg *msg)
 {
-	if (!msg->rank || msg->rank >= join->ranks || !join->seen[msg->rank] ||
-	    join->seen_nonce[msg->rank] != msg->nonce)
+	return msg->rank && msg->rank < join->ranks && join->seen[msg->rank] &&
+	       join->seen_nonce[msg->rank] == msg->nonce;
+}
+
+/* Rank 0: a member gave up. */
+static void leave_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
+{
+	if (!is_member(join, msg))
 		return;
-	if (msg->step == TORCOLL_COMM_LEAVE) {
-		join->seen[msg->rank] = TOR_JOIN_LEFT;
-		if (join->state == TOR_JOIN_ACCEPTING) {
-			join->missing = msg->rank;
-			fail_all(ctx, join, -ECONNABORTED);
-			return;
-		}
-		find_missing(join);
-	} else if (join->state == TOR_JOIN_ACCEPTING && msg->tag == join->tag) {
-		join->seen[msg->rank] = TOR_JOIN_ACCEPTING + 1;
-		collect(ctx, join);
+	join->seen[msg->rank] = TOR_JOIN_LEFT;
+	if (join->state == TOR_JOIN_ACCEPTING) {
+		join->missing = msg->rank;
+		fail_all(ctx, join, -ECONNABORTED);
+		return;
 	}
+	find_missing(join);
+}
+
+/* Rank 0: a member has installed the tag. False: not that of this join. */
+static bool accept_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
+{
+	if (!is_member(join, msg) || join->state != TOR_JOIN_ACCEPTING || msg->tag != join->tag)
+		return false;
+	join->seen[msg->rank] = TOR_JOIN_ACCEPTING + 1;
+	collect(ctx, join);
+	return true;
 }
 
 /* A member: part of the agreement. True: now all of it is there. */
@@ -401,6 +411,18 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 	}
 }
 
+/* What ended here was said once, and lost: whoever goes on as if it had not ended is told again. */
+static void stray_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+		     const struct tor_comm_msg *msg, bool known)
+{
+	if (msg->step == TORCOLL_COMM_ACCEPT && known)
+		answer(ctx, node, h, msg, TORCOLL_COMM_GO, 0);
+	else if (msg->step == TORCOLL_COMM_ACCEPT)
+		answer(ctx, node, h, msg, TORCOLL_COMM_REFUSE, -ECONNABORTED);
+	else if (msg->step == TORCOLL_COMM_READY && !known)
+		answer(ctx, node, h, msg, TORCOLL_COMM_LEAVE, 0);
+}
+
 void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
 		 const struct tor_comm_msg *msg, bool known)
 {
@@ -417,14 +439,14 @@ void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hd
 			answer_rx(ctx, join, msg);
 		} else if (msg->step == TORCOLL_COMM_JOIN) {
 			join_rx(ctx, join, h, msg);
-		} else {
-			member_rx(ctx, join, msg);
+		} else if (msg->step == TORCOLL_COMM_LEAVE) {
+			leave_rx(ctx, join, msg);
+		} else if (!accept_rx(ctx, join, msg)) {
+			continue;
 		}
 		return;
 	}
-	/* our GO was lost, and we have gone on */
-	if (msg->step == TORCOLL_COMM_ACCEPT && known)
-		answer(ctx, node, h, msg, TORCOLL_COMM_GO, 0);
+	stray_rx(ctx, node, h, msg, known);
 }
 
 static void repeat(struct tor_ctx *ctx, struct tor_join *join)

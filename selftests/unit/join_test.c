@@ -23,6 +23,7 @@ static struct member {
 static int install_error;		/* what installing gives at rank 2 */
 static u32 delivered;			/* frames of host.sent that were handed on */
 static u32 loss;			/* one in so many messages is lost; 0: none */
+static u32 deaf;			/* a node that hears nothing */
 static u64 seed;
 
 int tor_env_join_install(struct tor_ctx *c, struct tor_join *join)
@@ -54,6 +55,8 @@ static void hand_on(const struct host_frame *f)
 	assert_int_equal(tor_wire_parse(f->bytes, f->len, f->len, &h, &why), 0);
 	assert_int_equal(h.type, TORCOLL_FRAME_COMM);
 	assert_true(h.dst < NODES);
+	if (h.dst == deaf)
+		return;
 	assert_int_equal(tor_wire_get_comm(f->bytes + 64, h.length, &msg), 0);
 	tor_join_rx(&ctx, &member[h.dst].node, &h, &msg,
 		    member[h.dst].ended && member[h.dst].installed == msg.tag);
@@ -118,6 +121,7 @@ static int setup(void **state)
 	delivered = 0;
 	install_error = 0;
 	loss = 0;
+	deaf = NODES;
 	seed = 12;
 	return 0;
 }
@@ -134,6 +138,20 @@ static int teardown(void **state)
 		if (!list_empty(&member[i].node.joins))
 			return -1;
 	return 0;
+}
+
+static void cancel_unheard(u32 node)
+{
+	tor_join_cancel(&ctx, &member[node].join, -EINTR);
+	delivered = host.nsent;
+}
+
+static void call_again(u32 node)
+{
+	memset(&member[node].join, 0, sizeof(member[node].join));
+	memset(member[node].seen, 0, sizeof(member[node].seen));
+	member[node].done = false;
+	call_as(node, NODES, NULL, "secret");
 }
 
 static void assert_all_joined(u32 ranks, const u32 *nodes)
@@ -318,9 +336,7 @@ static void tor_join_cancel__a_member_may_go_and_come_back(void **state)
 	pass(NSEC_PER_SEC);
 	assert_false(member[0].done);
 	assert_int_equal(member[0].join.missing, 2);
-	memset(&member[2].join, 0, sizeof(member[2].join));
-	member[2].done = false;
-	call_as(2, NODES, NULL, "secret");
+	call_again(2);
 	pass(NSEC_PER_SEC);
 	assert_all_joined(NODES, NULL);
 }
@@ -333,6 +349,44 @@ static void tor_join_cancel__interrupted_rank_0(void **state)
 	settle();
 	assert_int_equal(member[0].join.error, -EINTR);
 	assert_int_equal(member[1].join.error, -ECONNABORTED);
+}
+
+/* Rank 0 takes it for there, and asks it: then it says again that it is not. */
+static void tor_join_rx__leave_was_lost(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		call_as(i, NODES, NULL, "secret");
+	cancel_unheard(2);
+	call_as(4, NODES, NULL, "secret");
+	pass(NSEC_PER_SEC);
+	for (i = 0; i < NODES; i++) {
+		assert_true(member[i].done);
+		assert_int_equal(member[i].join.error, i == 2 ? -EINTR : -ECONNABORTED);
+	}
+	assert_int_equal(member[1].join.missing, 2);
+}
+
+/* Who has accepted does not wait for a rank 0 that gave up, nor for one that has called again. */
+static void tor_join_rx__refuse_was_lost(void **state)
+{
+	u32 i;
+
+	deaf = 4;
+	for (i = 0; i < NODES; i++)
+		call_as(i, NODES, NULL, "secret");
+	cancel_unheard(0);
+	deaf = NODES;
+	call_again(0);
+	pass(2 * (u64)NSEC_PER_SEC);
+	for (i = 1; i < 4; i++) {
+		assert_true(member[i].done);
+		assert_int_equal(member[i].join.error, -ECONNABORTED);
+		call_again(i);
+	}
+	pass(2 * (u64)NSEC_PER_SEC);
+	assert_all_joined(NODES, NULL);
 }
 
 static void tor_join_rx__install_fails_at_one(void **state)
@@ -452,6 +506,8 @@ int main(void)
 		JOIN_TEST(tor_join_cancel__who_gave_up_is_not_missing),
 		JOIN_TEST(tor_join_cancel__a_member_may_go_and_come_back),
 		JOIN_TEST(tor_join_cancel__interrupted_rank_0),
+		JOIN_TEST(tor_join_rx__leave_was_lost),
+		JOIN_TEST(tor_join_rx__refuse_was_lost),
 		JOIN_TEST(tor_join_rx__install_fails_at_one),
 		JOIN_TEST(tor_join_timer__repeats_until_heard),
 		JOIN_TEST(tor_join_timer__quiet_when_done),
