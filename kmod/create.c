@@ -48,9 +48,10 @@ static void done(struct tor_group *group)
 		tor_team_joined(group->team);
 }
 
+/* Then its error can be read: pairs with done(). */
 static bool is_done(const struct tor_group *group)
 {
-	return test_bit(TOR_GROUP_JOINED, &group->flags);
+	return test_bit_acquire(TOR_GROUP_JOINED, &group->flags);
 }
 
 /* --- joining --- */
@@ -330,6 +331,7 @@ int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch)
 
 	hash_for_each_rcu(fabric->group, bucket, group, hash) {
 		if (group->comm.lineage != lineage || !is_done(group) ||
+		    group->join.error || group->shrink.error ||
 		    test_bit(TOR_GROUP_CLOSED, &group->flags) ||
 		    test_bit(TOR_GROUP_SHRUNK, &group->flags))
 			continue;

@@ -270,6 +270,10 @@ static int begin_nodes(struct tor_team *team, const struct tor_group_config *by,
 	/* a user of the fabric's, like those of processes */
 	atomic_inc(&team->fabric->users);
 	WRITE_ONCE(team->nodes, nodes);
+	/* it may have been joined, and have failed, before that: its work sees the pointer, or we the failure */
+	smp_mb();
+	if (tor_comm_failed(&nodes->comm))
+		tor_team_failed(nodes);
 	return 0;
 }
 
@@ -286,16 +290,14 @@ static void end_nodes(struct tor_team *team)
 
 static void leave_seat(struct tor_team *team, struct tor_group *group)
 {
-	team->seat[group->seat] = NULL;
-	/* nobody waits there any more */
-	if (!team->over) {
-		u32 seat = 0;
+	u32 seat = 0;
 
-		while (seat < team->seats && !team->seat[seat])
-			seat++;
-		if (seat == team->seats)
-			list_del_init(&team->list);
-	}
+	team->seat[group->seat] = NULL;
+	while (seat < team->seats && !team->seat[seat])
+		seat++;
+	/* nobody waits there any more */
+	if (seat == team->seats)
+		list_del_init(&team->list);
 	tor_group_end(group);
 }
 
@@ -332,7 +334,8 @@ static void settle(struct tor_team *team)
 	u32 missing = TOR_NO_RANK;
 	int err;
 
-	if (list_empty(&team->list) || !nodes || !test_bit(TOR_GROUP_JOINED, &nodes->flags))
+	if (list_empty(&team->list) || !nodes ||
+	    !test_bit_acquire(TOR_GROUP_JOINED, &nodes->flags))
 		return;
 	err = nodes->join.error;
 	if (err == -ETIMEDOUT)
@@ -396,7 +399,8 @@ static int look(struct tor_team *team, struct tor_group *group, int waited, u32 
 	if (team->sealed) {
 		seat_joined(team, group);
 		err = 0;
-	} else if (team->over) {
+	} else if (list_empty(&team->list)) {
+		/* not by @over: the nodes' join may have ended since it was settled */
 		err = team->error;
 		*missing = team->missing;
 		leave_seat(team, group);

@@ -474,8 +474,10 @@ void tor_team_op_fail_all(struct tor_team *team)
 static void arrive(struct tor_team_op *op, struct tor_slot *slot, unsigned long flags)
 {
 	struct tor_team *team = op->team;
-	u32 seat = slot->group->seat, other = find_other(op, slot);
+	u32 seat = slot->group->seat, other;
 
+	/* of ops that have failed the lists of lengths are gone */
+	other = team->failed ? team->seats : find_other(op, slot);
 	tor_op_mark(slot, flags);
 	WRITE_ONCE(team->called[seat], op->seq);
 	WRITE_ONCE(op->arrived, op->arrived + 1);
@@ -627,6 +629,8 @@ static void end(struct tor_team_op *op, int status)
 
 	tor_buffers_put(op->slot);
 	clear_bit(TOR_SLOT_BUSY, &op->slot->flags);
+	/* the last to leave may wait for it: see tor_group_abort() */
+	wake_up_all(&op->slot->group->wait);
 	for (seat = 0; seat < op->team->seats; seat++) {
 		struct tor_slot *slot = slot_of(op, seat);
 

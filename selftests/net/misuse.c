@@ -14,6 +14,7 @@
 #define BYTES	(COUNT * sizeof(int32_t))
 #define THREADS	4		/* of a rank */
 #define ROUNDS	50
+#define CLOSINGS 50
 
 static struct rank rank[2];
 
@@ -283,6 +284,63 @@ static void try_threads(unsigned int depth)
 	}
 	result(good, "threads__at_depth_%u", depth);
 	close_both();
+}
+
+static void *submit_one(void *arg)
+{
+	struct rank *r = arg;
+	struct torcoll_submit submit = {
+		.size = sizeof(submit), .comm = r->comm, .collective = TORCOLL_ALLREDUCE,
+		.type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = COUNT,
+		.send_addr = (uintptr_t)r->memory, .recv_addr = (uintptr_t)r->memory,
+	};
+
+	call(r->fd, TORCOLL_IOC_SUBMIT, &submit);
+	return NULL;
+}
+
+/* A rank that is alone on its node, of a comm with several on another, closes it at @ns of its own call. */
+static bool close_at(uint64_t ns)
+{
+	static const uint32_t members[] = { 0, 1, 1 };
+	struct joiner j[3] = {};
+	struct torcoll_handle handle = { .size = sizeof(handle) };
+	struct rank r = { .memory = map() };
+	pthread_t thread;
+	unsigned int i;
+	uint64_t end;
+	int err;
+
+	for (i = 0; i < 3; i++)
+		j[i] = (struct joiner){
+			.fd = open_on(members[i]), .name = "alone", .members = members, .ranks = 3,
+			.depth = 4, .deadline_ns = now_ns() + 100 * NS_PER_S,
+		};
+	join_all(j, 3);
+	need(!j[0].err && !j[1].err && !j[2].err, "comm: %s", sentence(j[0].fd));
+	r.fd = j[0].fd;
+	r.comm = j[0].comm;
+	handle.handle = r.comm;
+	need(!pthread_create(&thread, NULL, submit_one, &r), "no thread");
+	end = now_ns() + ns;
+	while (now_ns() < end)
+		;
+	err = call(r.fd, TORCOLL_IOC_COMM_DEL, &handle);
+	pthread_join(thread, NULL);
+	for (i = 0; i < 3; i++)
+		close(j[i].fd);
+	munmap(r.memory, BYTES);
+	return !err;
+}
+
+static void try_close_while_submitting(void)
+{
+	unsigned int i;
+	bool good = true;
+
+	for (i = 0; i < CLOSINGS; i++)
+		good &= close_at(i * 1000000ULL / CLOSINGS);
+	result(good, "closed__while_submitting");
 }
 
 static volatile sig_atomic_t signals;
@@ -609,6 +667,7 @@ int main(void)
 	try_handle_to_come();
 	try_threads(THREADS);
 	try_threads(1);
+	try_close_while_submitting();
 	try_wait_elsewhere();
 	try_submitters();
 	try_deaths();
