@@ -235,7 +235,7 @@ int tor_pages_mmap(struct tor_pages *pages, struct vm_area_struct *vma)
 	if (pages->mm || !(vma->vm_flags & VM_SHARED) ||
 	    vma->vm_end - vma->vm_start != pages->pages << PAGE_SHIFT)
 		return -EINVAL;
-	if (cmpxchg(&pages->addr, 0, vma->vm_start))
+	if (xchg(&pages->mapped, true))
 		return -EBUSY;
 	/* a child's would keep the file */
 	tor_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND);
@@ -243,8 +243,11 @@ int tor_pages_mmap(struct tor_pages *pages, struct vm_area_struct *vma)
 		err = vm_insert_page(vma, vma->vm_start + (i << PAGE_SHIFT), pages->page[i]);
 		cond_resched();
 	}
-	if (err)
-		WRITE_ONCE(pages->addr, 0);
+	/* an op may use it only now: this address never changes again */
+	if (!err)
+		WRITE_ONCE(pages->addr, vma->vm_start);
+	else
+		WRITE_ONCE(pages->mapped, false);
 	return err;
 }
 

@@ -17,7 +17,7 @@ struct tor_spares;
 
 /**
  * struct tor_pages - a run of memory, a user's or ours
- * @addr: user address of the first byte
+ * @addr: user address of the first byte; 0: not mapped yet, and @mapped is raised by whoever does that
  * @length: bytes
  * @page: the pages, @pages of them; the first byte is @addr % PAGE_SIZE into the first
  * @user: charged with them
@@ -29,6 +29,7 @@ struct tor_spares;
 struct tor_pages {
 	u64 addr;
 	u64 length;
+	bool mapped;
 	unsigned long pages;
 	struct page **page;
 	struct tor_user *user;
