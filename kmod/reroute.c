@@ -64,11 +64,12 @@ static void close_small(struct tor_fabric *fabric)
 	local_bh_enable();
 }
 
-/* The table by what is known now. Return: NULL for want of memory. */
+/* The table by what is known now, and after how many @downs. Return: NULL for want of memory. */
 static struct tor_routes *build(struct tor_fabric *fabric, u32 *downs)
 {
 	const struct tor_torus *t = &fabric->node.torus;
-	struct tor_routes *routes = NULL;
+	struct tor_routes *routes;
+	u32 known;
 	u16 *dead;
 
 	dead = tor_env_table_alloc(t->nodes * sizeof(*dead));
@@ -76,10 +77,12 @@ static struct tor_routes *build(struct tor_fabric *fabric, u32 *downs)
 		return NULL;
 	spin_lock_bh(&fabric->lock);
 	tor_view_copy_dead(&fabric->node.view, dead);
-	*downs = fabric->node.view.downs;
+	known = fabric->node.view.downs;
 	spin_unlock_bh(&fabric->lock);
 	routes = tor_routes_build(t, fabric->node.self, dead);
 	tor_env_table_free(dead);
+	if (routes)
+		*downs = known;
 	return routes;
 }
 
