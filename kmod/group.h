@@ -52,7 +52,7 @@ enum tor_slot_flag {
 	TOR_SLOT_UNREAPED,	/* nobody has waited for it yet; memory is held */
 	TOR_SLOT_OPEN,		/* core is not done with it */
 	TOR_SLOT_RING,		/* its result goes into the session's ring */
-	TOR_SLOT_AWAITED,	/* whoever submitted it is about to reap it */
+	TOR_SLOT_AWAITED,	/* a thread waits for this very op, and is about to reap it */
 };
 
 /* Places in tor_slot.pages. */
@@ -64,6 +64,7 @@ enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_VECTOR, TOR_PAGES_TEMP, TOR_PAG
  * @series: that it belongs to
  * @lane: series->channels of them
  * @status: of the op, once not BUSY
+ * @waiters: threads that wait for this very op; group->reap, once it is UNREAPED
  * @data: the plan's vector; @temp: its temporaries
  * @input: what the vector is to hold at first, if that stays where it is; @taken: with it, @taken_bytes of bits, see input.h
  * @result: where the result will be, in the caller's memory, or, if that is copied, in ours
@@ -84,6 +85,7 @@ struct tor_slot {
 	unsigned long flags;
 	int status;
 	u32 error_rank;
+	u32 waiters;
 	u64 user_data;
 	u64 submitted;
 	struct tor_mem data, temp, input, result, copy_from;
@@ -138,6 +140,7 @@ struct tor_series {
  * @user: who pays, with @charged bytes of kernel memory
  * @team: where nodes have several ranks; @has_seat: it is that of the rank in @seat there, and @nodes the nodes', referenced
  * @join, @shrink: how it began, one of them
+ * @seekers: threads that wait for any op
  * @failed_at: jiffies, 0: not (yet)
  * @calls: the collectives; @pairs: messages, by tor_series_id(); @series: all of them
  * @pairs_lock: see series.h
@@ -169,6 +172,7 @@ struct tor_group {
 	u32 bits;			/* enum torcoll_bits of ops that name none */
 	u32 handle;			/* there */
 	struct mutex reap;
+	atomic_t seekers;
 	atomic64_t ops;
 	struct delayed_work fail_work;
 	unsigned long failed_at;

@@ -74,14 +74,15 @@ static void post(struct tor_slot *slot)
 
 	if (!need_process)
 		tor_buffers_put(slot);
-	/* not if the comm was closed just as the op began: then nobody looks for it */
+	/* not if the comm was closed just as the op began: then take_back() in op.c sees the bit */
 	if (session)
 		tor_ring_post(session->ring, &completion);
 	/* whoever waits in another way looks into the ring if there is no such op */
 	smp_mb__before_atomic();
 	if (!need_process)
 		clear_bit(TOR_SLOT_UNREAPED, &slot->flags);
-	clear_bit(TOR_SLOT_RING, &slot->flags);
+	if (session)
+		clear_bit(TOR_SLOT_RING, &slot->flags);
 }
 
 void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)

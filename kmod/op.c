@@ -150,8 +150,9 @@ void tor_op_mark(struct tor_slot *slot, unsigned long flags)
 
 	slot->submitted = ktime_get_ns();
 	slot->status = 0;
+	slot->waiters = !!(flags & BIT(TOR_SLOT_AWAITED));
 	/* the slot is ours alone until its lanes start, each under its lock */
-	WRITE_ONCE(slot->flags, flags | BIT(TOR_SLOT_BUSY) | BIT(TOR_SLOT_OPEN));
+	smp_store_release(&slot->flags, flags | BIT(TOR_SLOT_BUSY) | BIT(TOR_SLOT_OPEN));
 	/* pairs with tor_group_close(): it sees BUSY, or we see CLOSED */
 	smp_mb();
 	if (test_bit(TOR_GROUP_CLOSED, &group->flags)) {
@@ -197,13 +198,11 @@ static bool slot_usable(const struct tor_slot *slot)
 	       test_bit(TOR_GROUP_CLOSED, &slot->group->flags);
 }
 
-/* Its result stays until somebody asks for it: that is not waited for. One look: it may be reaped just now. */
-static bool is_left_alone(const struct tor_slot *slot)
+/* Its result stays until somebody asks for it, which nobody does: that is not waited for. */
+static bool is_in_the_way(const struct tor_slot *slot)
 {
-	const unsigned long open = BIT(TOR_SLOT_BUSY) | BIT(TOR_SLOT_AWAITED);
-	unsigned long flags = READ_ONCE(slot->flags);
-
-	return flags & BIT(TOR_SLOT_UNREAPED) && !(flags & open);
+	/* asked first: whoever seeks any has taken one before he goes */
+	return !atomic_read_acquire(&slot->group->seekers) && tor_slot_is_left_alone(slot);
 }
 
 /* Wait for the slot of the next op. Context: series->submit held. */
@@ -216,13 +215,13 @@ static int get_slot(struct tor_session *session, struct tor_series *series,
 
 	*out = slot;
 	if (!slot_usable(slot)) {
-		if (is_left_alone(slot))
+		if (is_in_the_way(slot))
 			return tor_refuse(session, -EBUSY,
 					  "%u results of the comm wait to be reaped", group->comm.depth);
 		if (desc->flags & TORCOLL_OP_NOWAIT)
 			return tor_refuse(session, -EBUSY, "%u ops are in flight",
 					  group->comm.depth);
-		err = tor_wait_until(&group->wait, slot_usable(slot) || is_left_alone(slot),
+		err = tor_wait_until(&group->wait, slot_usable(slot) || is_in_the_way(slot),
 				     desc->deadline_ns);
 		if (err)
 			return tor_refuse(session, err, "no op slot became free");
@@ -245,6 +244,22 @@ static int start(struct tor_session *session, struct tor_slot *slot, unsigned lo
 	tor_op_mark(slot, flags);
 	tor_op_start(slot);
 	return 0;
+}
+
+/*
+ * The comm was closed as the op began, by a thread that did not see it: its memory goes back, and its place in the ring if
+ * its result did not come there. It has failed with the comm.
+ */
+static int take_back(struct tor_session *session, struct tor_slot *slot)
+{
+	struct tor_group *group = slot->group;
+
+	wait_event(group->wait, !test_bit(TOR_SLOT_BUSY, &slot->flags));
+	tor_op_release(slot);
+	if (!test_and_clear_bit(TOR_SLOT_RING, &slot->flags))
+		return 0;
+	tor_ring_give_back(session->ring);
+	return tor_refuse(session, -ENOENT, "the comm was closed meanwhile");
 }
 
 /* Begin and start the next op. Context: series->submit held. Takes over @counts. */
@@ -278,7 +293,12 @@ static int submit_next(struct tor_session *session, struct tor_series *series,
 		return err;
 	}
 	series->next_seq++;
-	return 0;
+	if (!test_bit(TOR_GROUP_CLOSED, &slot->group->flags) || flags & BIT(TOR_SLOT_AWAITED))
+		return 0;
+	err = take_back(session, slot);
+	if (err)
+		desc->op = 0;
+	return err;
 }
 
 /* Our turn to submit, at the latest at the deadline. */

@@ -4,7 +4,9 @@
  */
 #include "result.h"
 
+#include <linux/bitops.h>
 #include <linux/cpumask.h>
+#include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/torcoll.h>
 
@@ -33,16 +35,15 @@ bool tor_group_has_results(const struct tor_group *group)
 
 	tor_group_each_series(group, series)
 		for (i = 0; i < group->comm.depth; i++)
-			if (tor_slot_has_result(&series->slot[i]))
+			if (tor_slot_is_left_alone(&series->slot[i]))
 				return true;
 	return false;
 }
 
-/* In this order, whoever submits next never sees a result that is left alone: see get_slot() in op.c. */
+/* At once: a slot is the next op's when it has no bit, and one that only is not awaited is in the way of that. */
 static void clear_result(struct tor_slot *slot)
 {
-	clear_bit_unlock(TOR_SLOT_UNREAPED, &slot->flags);
-	clear_bit_unlock(TOR_SLOT_AWAITED, &slot->flags);
+	set_mask_bits(&slot->flags, BIT(TOR_SLOT_UNREAPED) | BIT(TOR_SLOT_AWAITED), 0UL);
 }
 
 static void release(struct tor_slot *slot)
@@ -52,6 +53,13 @@ static void release(struct tor_slot *slot)
 	/* the memory goes back before the slot does */
 	tor_buffers_put(slot);
 	clear_result(slot);
+}
+
+void tor_op_release(struct tor_slot *slot)
+{
+	mutex_lock(&slot->group->reap);
+	release(slot);
+	mutex_unlock(&slot->group->reap);
 }
 
 void tor_op_release_all(struct tor_group *group)
@@ -136,19 +144,51 @@ static u32 seq_of(const struct tor_slot *slot)
 	return READ_ONCE(slot->op.seq);
 }
 
+/*
+ * Does the op wait to be reaped? Then it keeps its slot. Results that are on their way to the ring do not: they need nobody
+ * to reap them. Context: group->reap.
+ */
+static bool is_unreaped(const struct tor_slot *slot, u64 op)
+{
+	const unsigned long ways = BIT(TOR_SLOT_UNREAPED) | BIT(TOR_SLOT_RING);
+
+	/* its bits before its number: pairs with tor_op_mark() */
+	return slot && (smp_load_acquire(&slot->flags) & ways) == BIT(TOR_SLOT_UNREAPED) &&
+	       seq_of(slot) == (u32)op;
+}
+
+/* From now on the op is ours, or anybody's who waits for the same. False: there is no such op. */
+static bool await(struct tor_group *group, u64 op)
+{
+	struct tor_slot *slot = slot_of(group, op);
+	bool found;
+
+	mutex_lock(&group->reap);
+	found = is_unreaped(slot, op);
+	if (found) {
+		slot->waiters++;
+		set_bit(TOR_SLOT_AWAITED, &slot->flags);
+	}
+	mutex_unlock(&group->reap);
+	return found;
+}
+
 void tor_op_leave_alone(struct tor_group *group, u64 op)
 {
 	struct tor_slot *slot = slot_of(group, op);
 
-	/* what is not reaped keeps its slot, so the bit is not that of a later op */
 	mutex_lock(&group->reap);
-	if (test_bit(TOR_SLOT_UNREAPED, &slot->flags) && seq_of(slot) == (u32)op)
+	if (is_unreaped(slot, op) && !--slot->waiters)
 		clear_bit(TOR_SLOT_AWAITED, &slot->flags);
 	mutex_unlock(&group->reap);
+	/* it may be done, and anybody's now */
 	wake_up_all(&group->wait);
+	rcu_read_lock();
+	tor_session_wake(READ_ONCE(group->session), EPOLLIN | EPOLLRDNORM);
+	rcu_read_unlock();
 }
 
-/* The oldest of a series' ops that can be reaped now, or NULL. */
+/* The oldest of a series' ops that anybody can reap now, or NULL. */
 static struct tor_slot *first_result(const struct tor_series *series)
 {
 	struct tor_slot *slot, *first = NULL;
@@ -156,7 +196,7 @@ static struct tor_slot *first_result(const struct tor_series *series)
 
 	for (i = 0; i < series->group->comm.depth; i++) {
 		slot = &series->slot[i];
-		if (tor_slot_has_result(slot) && (!first || (s32)(seq_of(slot) - seq_of(first)) < 0))
+		if (tor_slot_is_left_alone(slot) && (!first || (s32)(seq_of(slot) - seq_of(first)) < 0))
 			first = slot;
 	}
 	return first;
@@ -180,6 +220,13 @@ static struct tor_slot *find_result(struct tor_group *group, u64 handle)
 	return first;
 }
 
+static bool is_for_anybody(const struct tor_slot *slot)
+{
+	unsigned long flags = READ_ONCE(slot->flags);
+
+	return flags & BIT(TOR_SLOT_UNREAPED) && !(flags & BIT(TOR_SLOT_AWAITED));
+}
+
 /* Is there anything that could be waited for? */
 static bool is_pending(struct tor_group *group, u64 handle)
 {
@@ -194,7 +241,7 @@ static bool is_pending(struct tor_group *group, u64 handle)
 	}
 	tor_group_each_series(group, series)
 		for (i = 0; i < group->comm.depth; i++)
-			if (test_bit(TOR_SLOT_UNREAPED, &series->slot[i].flags))
+			if (is_for_anybody(&series->slot[i]))
 				return true;
 	return false;
 }
@@ -249,33 +296,74 @@ static void spin(struct tor_group *group, const struct torcoll_wait *wait)
 	atomic_dec(&spinners);
 }
 
-int tor_op_wait(struct tor_session *session, struct tor_group *group, struct torcoll_wait *wait)
+/* The result of the op, or of any. Return: -EAGAIN: there is none now. */
+static int take(struct tor_session *session, struct tor_group *group, struct torcoll_wait *wait)
 {
 	struct tor_slot *slot;
 	int err;
 
-	if (wait->spin_ns > SPIN_MAX)
-		return tor_refuse(session, -EINVAL, "looking for a result for more than a second");
+	/* several threads may wait for any op: one of them gets each */
+	mutex_lock(&group->reap);
+	slot = find_result(group, wait->op);
+	err = slot ? reap(session, group, slot, wait) : -EAGAIN;
+	mutex_unlock(&group->reap);
+	return err;
+}
+
+static int wait_and_take(struct tor_session *session, struct tor_group *group,
+			 struct torcoll_wait *wait)
+{
+	int err;
+
 	do {
 		if (!is_pending(group, wait->op))
 			return tor_refuse(session, -ENOENT, "no such op is waiting to be reaped");
-		if (wait->flags & TORCOLL_WAIT_NOHANG) {
-			if (!find_result(group, wait->op))
-				return -EAGAIN;
-		} else {
-			if (wait->spin_ns)
-				spin(group, wait);
-			err = tor_wait_until(&group->wait,
-					     find_result(group, wait->op) ||
-					     !is_pending(group, wait->op), wait->deadline_ns);
-			if (err)
-				return tor_refuse(session, err, "the op is still running");
-		}
-		/* several threads may wait for any op: one of them gets each */
-		mutex_lock(&group->reap);
-		slot = find_result(group, wait->op);
-		err = slot ? reap(session, group, slot, wait) : -EAGAIN;
-		mutex_unlock(&group->reap);
+		if (wait->spin_ns)
+			spin(group, wait);
+		err = tor_wait_until(&group->wait,
+				     find_result(group, wait->op) || !is_pending(group, wait->op),
+				     wait->deadline_ns);
+		if (err)
+			return tor_refuse(session, err, "the op is still running");
+		err = take(session, group, wait);
 	} while (err == -EAGAIN);
 	return err;
+}
+
+static int wait_for_one(struct tor_session *session, struct tor_group *group,
+			struct torcoll_wait *wait)
+{
+	u64 op = wait->op;
+	bool counted = await(group, op);
+	int err = wait_and_take(session, group, wait);
+
+	if (err && counted)
+		tor_op_leave_alone(group, op);
+	return err;
+}
+
+static int wait_for_any(struct tor_session *session, struct tor_group *group,
+			struct torcoll_wait *wait)
+{
+	int err;
+
+	atomic_inc(&group->seekers);
+	err = wait_and_take(session, group, wait);
+	/* what we leave may be in somebody's way: pairs with is_in_the_way() */
+	smp_mb__before_atomic();
+	atomic_dec(&group->seekers);
+	wake_up_all(&group->wait);
+	return err;
+}
+
+int tor_op_wait(struct tor_session *session, struct tor_group *group, struct torcoll_wait *wait)
+{
+	if (wait->spin_ns > SPIN_MAX)
+		return tor_refuse(session, -EINVAL, "looking for a result for more than a second");
+	if (!(wait->flags & TORCOLL_WAIT_NOHANG))
+		return wait->op ? wait_for_one(session, group, wait) :
+				  wait_for_any(session, group, wait);
+	if (!is_pending(group, wait->op))
+		return tor_refuse(session, -ENOENT, "no such op is waiting to be reaped");
+	return find_result(group, wait->op) ? take(session, group, wait) : -EAGAIN;
 }

@@ -411,6 +411,104 @@ static void try_wait_elsewhere(void)
 	close_both();
 }
 
+/* An op whose submission waits for it. */
+struct caller {
+	pthread_t thread;
+	struct torcoll_submit submit;
+	int err;
+};
+
+static void *call_thread(void *arg)
+{
+	struct caller *c = arg;
+
+	c->err = call(rank[0].fd, TORCOLL_IOC_SUBMIT, &c->submit);
+	return NULL;
+}
+
+static void call_elsewhere(struct caller *c)
+{
+	*c = (struct caller){
+		.submit = {
+			.size = sizeof(c->submit), .comm = rank[0].comm, .flags = TORCOLL_OP_WAIT,
+			.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM,
+			.count = COUNT, .send_addr = (uintptr_t)rank[0].memory,
+			.recv_addr = (uintptr_t)rank[0].memory, .deadline_ns = now_ns() + 100 * NS_PER_S,
+		},
+	};
+	need(!pthread_create(&c->thread, NULL, call_thread, c), "no thread");
+}
+
+static bool call_ends(struct caller *c)
+{
+	pthread_join(c->thread, NULL);
+	if (c->err || c->submit.status)
+		printf("# %s, status %d\n", strerror(c->err), c->submit.status);
+	return !c->err && !c->submit.status;
+}
+
+#define WHILE		10000		/* us until a thread sleeps, most probably */
+
+/* Who waits for a slot is not refused because of a result that a thread has been waiting for. */
+static void try_slot_of_awaited(void)
+{
+	struct waiter w[2] = {};
+	struct caller c;
+	int32_t status;
+	unsigned int i;
+	bool good = true;
+
+	open_both(1, "slot");
+	for (i = 0; i < ROUNDS / 5 && good; i++) {
+		need(!begin(0, rank[0].memory, rank[0].memory), "op: %s", sentence(rank[0].fd));
+		need(!pthread_create(&w[i % 2].thread, NULL, wait_thread, &w[i % 2]), "no thread");
+		usleep(WHILE);
+		call_elsewhere(&c);
+		usleep(WHILE);
+		need(!begin_sum(rank, 1, COUNT), "op of rank 1");
+		pthread_join(w[i % 2].thread, NULL);
+		need(!wait_for(1, &status) && !begin_sum(rank, 1, COUNT), "op of rank 1");
+		good = call_ends(&c);
+		if (good)
+			wait_for(1, &status);
+	}
+	result(good, "waiters__slot_of_an_awaited_op");
+	close_both();
+}
+
+static void *wait_for_any(void *arg)
+{
+	call(rank[0].fd, TORCOLL_IOC_WAIT, arg);
+	return NULL;
+}
+
+/* Who waits for any op does not get one that another thread waits for, though it was called first. */
+static void try_any_but_awaited(void)
+{
+	struct torcoll_wait wait;
+	struct caller c;
+	pthread_t thread;
+	int32_t status;
+	unsigned int i;
+	bool good = true;
+
+	open_both(2, "any");
+	for (i = 0; i < ROUNDS / 5 && good; i++) {
+		call_elsewhere(&c);
+		usleep(WHILE);
+		need(!begin(0, rank[0].memory, rank[0].memory), "op: %s", sentence(rank[0].fd));
+		wait = (struct torcoll_wait){ .size = sizeof(wait), .comm = rank[0].comm };
+		need(!pthread_create(&thread, NULL, wait_for_any, &wait), "no thread");
+		usleep(WHILE);
+		need(!begin_sum(rank, 1, COUNT) && !wait_for(1, &status), "op of rank 1");
+		need(!begin_sum(rank, 1, COUNT) && !wait_for(1, &status), "op of rank 1");
+		pthread_join(thread, NULL);
+		good = call_ends(&c) && wait.op == rank[0].op;
+	}
+	result(good, "waiters__any_but_what_another_waits_for");
+	close_both();
+}
+
 struct submitter {
 	pthread_t thread;
 	struct torcoll_submit submit;
@@ -669,6 +767,8 @@ int main(void)
 	try_threads(1);
 	try_close_while_submitting();
 	try_wait_elsewhere();
+	try_slot_of_awaited();
+	try_any_but_awaited();
 	try_submitters();
 	try_deaths();
 	try_fork();

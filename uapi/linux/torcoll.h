@@ -385,7 +385,8 @@ struct torcoll_submit {
 
 /*
  * TORCOLL_IOC_WAIT: wait for one op, or (op 0) for any op of the comm: ops complete in any order, and of several that
- * are complete the first one called is handed out. Reaps it.
+ * are complete the first one called is handed out. Reaps it. An op that a thread waits for by its handle, or by
+ * TORCOLL_OP_WAIT, is that thread's: it is not any.
  */
 struct torcoll_wait {
 	__u32 size;
