@@ -419,6 +419,7 @@ static struct tor_group *new_heir(const struct tor_group *from, u32 depth, const
 
 static int start_shrink(struct tor_group *group)
 {
+	const struct tor_group *from = container_of(group->shrink.from, struct tor_group, comm);
 	struct tor_fabric *fabric = group->fabric;
 	struct tor_entry entry;
 	int err;
@@ -427,7 +428,11 @@ static int start_shrink(struct tor_group *group)
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
-	err = tor_shrink_start(&entry.ctx, &group->shrink, rcu_dereference(fabric->routes));
+	/* another thread may have shrunk it since that was asked */
+	err = -EINVAL;
+	if (!test_bit(TOR_GROUP_SHRUNK, &from->flags))
+		err = tor_shrink_start(&entry.ctx, &group->shrink,
+				       rcu_dereference(fabric->routes));
 	if (!err)
 		tor_fabric_join_timer(fabric, group->shrink.repeat);
 	spin_unlock(&fabric->lock);
@@ -477,6 +482,8 @@ static struct tor_group *shrink_once(struct tor_group *from, u32 depth, u64 dead
 	return ERR_PTR(err);
 }
 
+static const char shrunk_before[] = "the comm was shrunk before: its heir can be shrunk";
+
 struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadline, u32 *missing,
 				   const char **why)
 {
@@ -489,7 +496,7 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
 		return ERR_PTR(-EOPNOTSUPP);
 	}
 	if (test_bit(TOR_GROUP_SHRUNK, &from->flags)) {
-		*why = "the comm was shrunk before: its heir can be shrunk";
+		*why = shrunk_before;
 		return ERR_PTR(-EINVAL);
 	}
 	tor_group_abort(from, -ECANCELED);
@@ -508,6 +515,8 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
 	atomic_dec(&from->fabric->users);
 	if (group == ERR_PTR(-EEXIST))
 		*why = "another thread shrinks the comm";
+	else if (group == ERR_PTR(-EINVAL))
+		*why = shrunk_before;
 	else if (group == ERR_PTR(-EHOSTUNREACH))
 		*why = "the others have gone on without this rank";
 	return group;

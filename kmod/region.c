@@ -136,6 +136,9 @@ int tor_region_mmap(struct tor_session *session, u64 offset, struct vm_area_stru
 	mutex_lock(&session->lock);
 	if (!(offset & (BIT_ULL(MMAP_REGION_SHIFT) - 1)))
 		pages = idr_find(&session->regions, offset >> MMAP_REGION_SHIFT);
+	/* a user's own memory cannot be mapped, nor can its last use end here, under the lock of its mappings */
+	if (pages && pages->mm)
+		pages = NULL;
 	if (pages)
 		refcount_inc(&pages->uses);
 	mutex_unlock(&session->lock);

@@ -121,14 +121,15 @@ static struct tor_series *make(struct tor_group *group, u8 role, u32 peer)
 		return ERR_PTR(-ENOMEM);
 	err = tor_series_init(series, group, role, peer);
 	if (!err)
-		err = xa_err(xa_store(&group->pairs, tor_series_id(role, peer), series,
-				      GFP_KERNEL_ACCOUNT));
+		err = xa_reserve(&group->pairs, tor_series_id(role, peer), GFP_KERNEL_ACCOUNT);
 	if (err) {
 		tor_series_free(series);
 		kfree(series);
 		return ERR_PTR(err);
 	}
+	/* whoever finds it may begin an op, which whoever aborts all has to see; what is reserved needs no memory */
 	list_add_tail_rcu(&series->list, &group->series);
+	xa_store(&group->pairs, tor_series_id(role, peer), series, 0);
 	return series;
 }
 

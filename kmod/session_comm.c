@@ -4,6 +4,7 @@
  */
 #include "session_comm.h"
 
+#include <linux/poll.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/torcoll.h>
@@ -118,6 +119,10 @@ static int publish_group(struct tor_session *session, struct tor_group *group, i
 		tor_group_close(group);
 		return -ECONNABORTED;
 	}
+	/* it may have failed before it had anybody to tell */
+	smp_mb();
+	if (tor_comm_failed(&group->comm))
+		tor_session_wake(session, EPOLLERR);
 	tor_netlink_notify_comm(group->team ? group->team->nodes : group, false);
 	return 0;
 }
