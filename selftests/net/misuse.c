@@ -350,8 +350,28 @@ static void count_signal(int number)
 	signals++;
 }
 
+/* Of a process or a thread. */
+static void wait_asleep(pid_t pid)
+{
+	char path[64], text[256] = "";
+	int i;
+
+	/* in a call that sleeps; or long enough */
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	for (i = 0; i < 1000 && !strstr(text, ") S "); i++) {
+		FILE *f = fopen(path, "re");
+
+		usleep(1000);
+		if (!f || !fgets(text, sizeof(text), f))
+			text[0] = '\0';
+		if (f)
+			fclose(f);
+	}
+}
+
 struct waiter {
 	pthread_t thread;
+	pid_t tid;			/* once it runs */
 	int err;
 	int32_t status;
 	unsigned int interrupted;
@@ -366,6 +386,7 @@ static void *wait_thread(void *arg)
 		.deadline_ns = now_ns() + 250 * NS_PER_S,
 	};
 
+	__atomic_store_n(&w->tid, gettid(), __ATOMIC_RELEASE);
 	while (ioctl(rank[0].fd, TORCOLL_IOC_WAIT, &wait)) {
 		w->err = errno;
 		if (errno != EINTR)
@@ -447,12 +468,12 @@ static bool call_ends(struct caller *c)
 	return !c->err && !c->submit.status;
 }
 
-#define WHILE		10000		/* us until a thread sleeps, most probably */
+#define WHILE		10000		/* us until a thread sleeps, most probably: else there is less to see */
 
 /* Who waits for a slot is not refused because of a result that a thread has been waiting for. */
 static void try_slot_of_awaited(void)
 {
-	struct waiter w[2] = {};
+	struct waiter w;
 	struct caller c;
 	int32_t status;
 	unsigned int i;
@@ -461,12 +482,15 @@ static void try_slot_of_awaited(void)
 	open_both(1, "slot");
 	for (i = 0; i < ROUNDS / 5 && good; i++) {
 		need(!begin(0, rank[0].memory, rank[0].memory), "op: %s", sentence(rank[0].fd));
-		need(!pthread_create(&w[i % 2].thread, NULL, wait_thread, &w[i % 2]), "no thread");
-		usleep(WHILE);
+		w.tid = 0;
+		need(!pthread_create(&w.thread, NULL, wait_thread, &w), "no thread");
+		while (!__atomic_load_n(&w.tid, __ATOMIC_ACQUIRE))
+			usleep(1000);
+		wait_asleep(w.tid);
 		call_elsewhere(&c);
 		usleep(WHILE);
 		need(!begin_sum(rank, 1, COUNT), "op of rank 1");
-		pthread_join(w[i % 2].thread, NULL);
+		pthread_join(w.thread, NULL);
 		need(!wait_for(1, &status) && !begin_sum(rank, 1, COUNT), "op of rank 1");
 		good = call_ends(&c);
 		if (good)
@@ -612,24 +636,6 @@ static void live(enum stage stage, int ready)
 		begin_sum(rank, 1, COUNT);
 	for (;;)
 		pause();
-}
-
-static void wait_asleep(pid_t pid)
-{
-	char path[64], text[256] = "";
-	int i;
-
-	/* in a call that sleeps; or long enough */
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	for (i = 0; i < 1000 && !strstr(text, ") S "); i++) {
-		FILE *f = fopen(path, "re");
-
-		usleep(1000);
-		if (!f || !fgets(text, sizeof(text), f))
-			text[0] = '\0';
-		if (f)
-			fclose(f);
-	}
 }
 
 /* Rank 0, while the other is at a stage; and what it hears when that dies. */
