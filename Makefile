@@ -98,6 +98,7 @@ help:
 	@echo '  make check-stress       random calls of many processes; MINUTES=10 SEED=n, KERNEL=6.1|debug as well'
 	@echo '  make check-debug        what runs in guests, with memory, locking and leak checks, and failing allocations'
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
+	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests'
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
 	@echo 'To measure it:'
 	@echo '  make bench              beside Open MPI, MPICH and Gloo, in a guest with 6.1: 40 minutes'
@@ -109,11 +110,23 @@ help:
 	@echo '  make results            the experiments of the papers by the model, into docs/results/'
 	@echo 'KERNEL=6.12 (default), KERNEL=6.1 or KDIR=headers choose the kernel; V=1 shows commands.'
 
+# ---- Debian's packages ----
+
+# What is missing is installed before anything that needs it is made: each target names a group of scripts/install-deps, which
+# takes a tenth of a second where nothing is missing. Who is not root is told, and what can be built is built.
+deps_groups := build guest check fuzz debug dkms bench results bare
+.PHONY: deps $(addprefix deps-,$(deps_groups))
+$(addprefix deps-,$(deps_groups)): deps-%:
+	$(Q)scripts/install-deps $(filter-out $*,build) $*
+
+deps:
+	$(Q)scripts/install-deps
+
 # ---- the module ----
 
 # Always asked, since only kbuild knows whether something is to do.
 .PHONY: module
-module:
+module: | deps-build
 	$(Q)KERNEL='$(KERNEL)' KDIR='$(KDIR)' V='$(V)' scripts/build-module
 
 # ---- compiling for the host, in variants ----
@@ -140,8 +153,10 @@ flags_selftests := -Iselftests/plans -Ikmod -Ikmod/core -Iselftests/unit -Iselft
 NL_CFLAGS = $(eval NL_CFLAGS := $$(shell $(PKG_CONFIG) --cflags libnl-genl-3.0 json-c))$(NL_CFLAGS)
 NL_LIBS = $(eval NL_LIBS := $$(shell $(PKG_CONFIG) --libs libnl-genl-3.0 json-c))$(NL_LIBS)
 
+deps_host := deps-build
+deps_fuzz := deps-fuzz
 define variant
-$(B)/$(1)/%.o: %.c Makefile
+$(B)/$(1)/%.o: %.c Makefile | $$(or $$(deps_$(1)),deps-check)
 	$$(say) CC $$@
 	@mkdir -p $$(@D)
 	$$(Q)$$(or $$(cc_$(1)),$$(CC)) $$(common_flags) $$(flags_$(1)) $$(call flags_of,$$*) -MMD -MP -c -o $$@ $$<
@@ -151,6 +166,8 @@ $(foreach v,host asan cov strict fuzz,$(eval $(call variant,$(v))))
 -include $(shell find $(B)/host $(B)/asan $(B)/cov $(B)/strict $(B)/fuzz -name '*.d' 2>/dev/null)
 
 objects = $(patsubst %.c,$(B)/$(1)/%.o,$(2))
+
+$(call objects,host,$(shell find selftests -name '*.c')): | deps-check
 
 define archive
 $(say) AR $@
@@ -257,12 +274,12 @@ $(B)/bench/torcoll_allreduce: $(B)/host/bench/peers/torcoll_allreduce.o $(B)/lib
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(rpath)
 
-$(B)/bench/%_allreduce: bench/peers/mpi_allreduce.c bench/peers/timing.h
+$(B)/bench/%_allreduce: bench/peers/mpi_allreduce.c bench/peers/timing.h | deps-bench
 	$(say) CC $@
 	@mkdir -p $(@D)
 	$(Q)mpicc.$* -O2 -Wall -o $@ $<
 
-$(B)/bench/gloo_allreduce: bench/peers/gloo_allreduce.cc bench/peers/timing.h
+$(B)/bench/gloo_allreduce: bench/peers/gloo_allreduce.cc bench/peers/timing.h | deps-bench
 	$(say) CXX $@
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -O2 -Wall -std=c++17 -o $@ $< -lgloo -pthread
@@ -289,8 +306,7 @@ bench-reduce: $(B)/bench/reduce
 
 # The core alone: instructions per frame, and frames per second.
 .PHONY: bench-core
-bench-core:
-	$(Q)scripts/install-deps build check
+bench-core: | deps-check
 	$(Q)$(MAKE) tools
 	$(Q)SECONDS_TOO=1 bench/core/run
 
@@ -301,13 +317,12 @@ $(B)/bench/flood: $(B)/host/bench/hop/flood.o $(B)/host/libtorcore.a
 
 # What a forwarded frame costs, in instruction time.
 .PHONY: bench-hop
-bench-hop:
-	$(Q)scripts/install-deps build guest
+bench-hop: | deps-guest
 	$(Q)$(MAKE) module tools $(B)/bench/flood $(B)/bench/insns.so
 	$(Q)KERNEL='$(KERNEL)' bench/hop/run
 
 # A plugin of QEMU's: which of the kernel's instructions a guest executes, how often.
-$(B)/bench/insns.so: bench/profile/insns.c bench/profile/plugin.h
+$(B)/bench/insns.so: bench/profile/insns.c bench/profile/plugin.h | deps-build
 	$(say) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -Wall -shared -fPIC -o $@ $<
@@ -316,8 +331,7 @@ $(B)/bench/insns.so: bench/profile/insns.c bench/profile/plugin.h
 bench_kernel := $(if $(filter file,$(origin KERNEL)),6.1,$(KERNEL))
 
 .PHONY: bench
-bench:
-	$(Q)scripts/install-deps build guest bench
+bench: | deps-guest deps-bench
 	$(Q)$(MAKE) module KERNEL='$(bench_kernel)'
 	$(Q)$(MAKE) lib tools $(bench_programs) $(B)/bench/insns.so
 	$(Q)KERNEL='$(bench_kernel)' bench/run
@@ -437,7 +451,7 @@ $(foreach v,asan cov,$(eval $(call replay,$(v))))
 
 # T: seconds for each.
 .PHONY: fuzz
-fuzz: deps-fuzz
+fuzz: | deps-fuzz
 	$(Q)$(MAKE) $(addprefix $(B)/fuzz/bin/,$(fuzz_names))
 	$(Q)selftests/fuzz/run '$(or $(T),60)'
 
@@ -468,23 +482,24 @@ check-circulant: $(B)/host/plans/circulant
 
 # Seeded disasters: SEEDS of them, from FIRST on.
 .PHONY: sim
-sim:
+sim: | deps-check
 	$(Q)$(MAKE) $(B)/bin/torcoll-sim $(sanitized_sim)
 	$(Q)selftests/sim/run '$(or $(FIRST),1)' '$(or $(SEEDS),10000)'
 
 # Does the simulator find bugs? Core with one deliberate bug at a time; T=NAME for one.
 .PHONY: check-mutants
-check-mutants:
+check-mutants: | deps-check
 	$(Q)$(MAKE) $(B)/bin/torcoll-sim
 	$(Q)T='$(T)' CC='$(CC)' selftests/mutants/run
 
 # Builds by itself, so that a build that fails is counted.
 .PHONY: check
-check:
+check: | deps-check
 	+$(Q)KERNEL='$(KERNEL)' T='$(T)' MAKE='$(MAKE)' selftests/run
 
 # The same for what takes long. Guests of two kernels need a module for each.
 .PHONY: check-long check-vms
+check-long check-vms: | deps-check
 check-long:
 	+$(Q)SUITE=long KERNEL='$(KERNEL)' T='$(T)' MAKE='$(MAKE)' selftests/run
 
@@ -494,26 +509,26 @@ check-vms:
 
 # Guest tests in one boot of the debug kernel.
 .PHONY: check-debug
-check-debug: debug-kernel
+check-debug: debug-kernel | deps-check
 	+$(Q)SUITE=debug KERNEL=debug T='$(T)' WITHIN='$(WITHIN)' MAKE='$(MAKE)' selftests/run
 
 # Several processors at once, in the kernel that looks for data races.
 .PHONY: check-kcsan
-check-kcsan: deps-debug
+check-kcsan: | deps-check deps-debug
 	$(Q)scripts/debug-kernel kcsan >/dev/null
 	+$(Q)SUITE=kcsan KERNEL=kcsan T='$(T)' MAKE='$(MAKE)' selftests/run
 
 # MINUTES: half of them in quiet, half while links and configuration change.
 .PHONY: check-stress
 check-stress: minutes = $(or $(MINUTES),10)
-check-stress:
+check-stress: | deps-check
 	+$(Q)KERNEL='$(KERNEL)' T=net/stress STRESS_SECONDS=$$(($(minutes) * 30)) \
 		MORE_SECONDS=$$(($(minutes) * 90)) STRESS_SEED='$(SEED)' MAKE='$(MAKE)' selftests/run
 
 # SEED: any word. What was covered, and cases as the last line.
 .PHONY: check-conformance
 check-conformance: conformance_log := $(B)/log/check/guest/net/conformance.log
-check-conformance:
+check-conformance: | deps-check
 	+$(Q)KERNEL='$(KERNEL)' T=net/conformance CONFORMANCE_SEED='$(or $(SEED),1)' CONFORMANCE_PPN='$(PPN)' \
 		CONFORMANCE_ORDER='$(ORDER)' CONFORMANCE_COMM='$(COMM)' \
 		CONFORMANCE_CASES='$(or $(CASES),2000)' MAKE='$(MAKE)' selftests/run; code=$$?; \
@@ -522,7 +537,7 @@ check-conformance:
 # As many as it takes for any two properties of a call to be met together, on both kernels, and on guests of both: under two
 # hours. SEED as above.
 .PHONY: check-all
-check-all:
+check-all: | deps-check
 	+$(Q)code=0; for k in 6.12 6.1; do \
 		KERNEL=$$k T=net/conformance CONFORMANCE_SEED='$(or $(SEED),1)' CONFORMANCE_ALL=1 \
 		CONFORMANCE_SHAPES='$(SHAPES)' MORE_SECONDS=6300 MAKE='$(MAKE)' selftests/run || code=1; \
@@ -533,12 +548,12 @@ check-all:
 
 # Does the conformance program find bugs? A module with one deliberate bug at a time; T=NAME for one.
 .PHONY: check-planted
-check-planted:
+check-planted: | deps-check
 	$(Q)$(MAKE) all $(B)/bin/conformance
 	$(Q)KERNEL='$(KERNEL)' T='$(T)' CASES='$(or $(CASES),400)' selftests/planted/run
 
 .PHONY: style
-style:
+style: | deps-check
 	+$(Q)selftests/host/style.sh
 
 # Everything that is compiled for the host, with warnings as errors.
@@ -561,8 +576,7 @@ coverage-kmod: debug-kernel
 
 # The papers' experiments by the model, some seconds; with pictures, for which gnuplot is needed.
 .PHONY: results
-results: $(B)/bin/torcoll-sim
-	$(Q)scripts/install-deps results
+results: $(B)/bin/torcoll-sim | deps-results
 	@mkdir -p docs/results
 	$(Q)$(B)/bin/torcoll-sim plot all docs/results
 
@@ -574,7 +588,7 @@ NIC ?= virtio-net
 kernels := $(subst $(comma), ,$(KERNEL))
 
 .PHONY: demo
-demo: deps-guest
+demo: | deps-guest
 	$(Q)$(MAKE) lib tools examples
 	$(Q)for k in $(kernels); do $(MAKE) module KERNEL="$$k" || exit; done
 ifeq ($(VMS),)
@@ -584,24 +598,14 @@ else
 endif
 
 .PHONY: shell
-shell: deps-guest
+shell: | deps-guest
 	$(Q)$(MAKE) module lib tools examples
 	$(Q)qemu/run --kernel '$(KERNEL)' --timeout 0 --shell -- qemu/guest/shell.sh
 
 # Built once per configuration, into the cache.
 .PHONY: debug-kernel
-debug-kernel: deps-debug
+debug-kernel: | deps-debug
 	$(Q)scripts/debug-kernel debug >/dev/null
-
-.PHONY: deps deps-guest deps-fuzz deps-debug
-deps:
-	$(Q)scripts/install-deps
-
-deps-guest:
-	$(Q)scripts/install-deps build guest
-
-deps-fuzz deps-debug: deps-%:
-	$(Q)scripts/install-deps build check $*
 
 # ---- the rest ----
 
@@ -643,10 +647,14 @@ install-module:
 	$(Q)KERNEL='$(KERNEL)' KDIR='$(KDIR)' V='$(V)' scripts/build-module
 	$(Q)KERNEL='$(KERNEL)' KDIR='$(KDIR)' scripts/install-module '$(DESTDIR)$(MODDIR)'
 
+# README's two commands in a chroot that has git and make and nothing else: half an hour. SHORT=1: ten minutes.
+.PHONY: check-bare
+check-bare: | deps-bare
+	$(Q)selftests/packaging/bare $(if $(SHORT),--short)
+
 # With Debian's dkms, for both kernels, in a scratch folder.
 .PHONY: check-dkms
-check-dkms:
-	$(Q)scripts/install-deps build dkms
+check-dkms: | deps-dkms
 	$(Q)selftests/packaging/dkms.sh
 
 .PHONY: clean
