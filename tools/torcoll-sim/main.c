@@ -135,7 +135,8 @@ static s64 probability(const char *what)
 	char *end;
 	double p = strtod(optarg, &end);
 
-	if (end == optarg || *end || !(p >= 0 && p <= 1))
+	/* less than a millionth would be none */
+	if (end == optarg || *end || !(p >= 0 && p <= 1) || (p > 0 && p * SIM_MILLION < 1))
 		refuse(what);
 	return p * SIM_MILLION;
 }
@@ -337,7 +338,9 @@ static int run_seeds(void)
 	if (failed < 0)
 		return 2;
 	sim_report(&totals);
-	missing = cover ? sim_report_cover(&totals) : 0;
+	missing = sim_report_asked(&totals);
+	if (cover)
+		missing += sim_report_cover(&totals);
 	printf("%llu passed, %lld failed\n", (unsigned long long)totals.passed,
 	       (long long)failed + missing);
 	return failed + missing ? 1 : 0;

@@ -100,3 +100,31 @@ u32 sim_report_cover(const struct sim_totals *t)
 	}
 	return bad;
 }
+
+u32 sim_report_asked(const struct sim_totals *t)
+{
+	const struct sim_options *o = &sim_options;
+	const struct {
+		s64 rate;
+		u64 met;
+		const char *option;
+	} asked[] = {
+		{ o->loss, t->met[SIM_LOSS], "loss" },
+		{ o->duplicate, t->met[SIM_DUPLICATION], "duplicate" },
+		{ o->reorder, t->met[SIM_REORDERING], "reorder" },
+		{ o->corrupt, t->met[SIM_HEADER_CORRUPTION] + t->met[SIM_PAYLOAD_CORRUPTION], "corrupt" },
+		{ o->no_fpu, t->met[SIM_NO_FPU], "no-fpu" },
+		{ o->no_memory, t->met[SIM_NO_MEMORY], "no-memory" },
+		{ o->late_payload, t->met[SIM_LATE_PAYLOAD], "late-payload" },
+	};
+	u32 i, bad = 0;
+
+	for (i = 0; i < ARRAY_SIZE(asked); i++) {
+		if (asked[i].rate <= 0 || asked[i].met)
+			continue;
+		printf("never happened in %llu seeds, though asked for: --%s\n",
+		       (unsigned long long)t->seeds, asked[i].option);
+		bad++;
+	}
+	return bad;
+}

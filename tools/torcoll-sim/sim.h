@@ -550,6 +550,8 @@ void sim_totals_add(struct sim_totals *to, const struct sim_totals *t);
 void sim_report(const struct sim_totals *t);
 /* Classes that too few seeds met, and so on: how many demands are not met; says which. */
 u32 sim_report_cover(const struct sim_totals *t);
+/* Faults that were asked for and never happened: how many; says which. A run without them shows nothing. */
+u32 sim_report_asked(const struct sim_totals *t);
 
 /* --- worker.c --- */
 
