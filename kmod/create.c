@@ -464,12 +464,14 @@ static int wait_shrunk(struct tor_group *group, u64 deadline)
 	return group->shrink.error;
 }
 
-static struct tor_group *shrink_once(struct tor_group *from, u32 depth, u64 deadline, u32 *missing,
-				     const char **why)
+/* @again: the others have changed their minds: once more. */
+static struct tor_group *shrink_once(struct tor_group *from, u32 depth, u64 deadline, bool *again,
+				     u32 *missing, const char **why)
 {
 	struct tor_group *group = new_heir(from, depth, why);
 	int err;
 
+	*again = false;
 	if (IS_ERR(group))
 		return group;
 	err = start_shrink(group);
@@ -478,6 +480,7 @@ static struct tor_group *shrink_once(struct tor_group *from, u32 depth, u64 dead
 	if (!err)
 		return group;
 	*missing = err == -ETIMEDOUT ? group->shrink.missing : TOR_NO_RANK;
+	*again = group->shrink.again;
 	tor_group_end(group);
 	return ERR_PTR(err);
 }
@@ -488,6 +491,7 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
 				   const char **why)
 {
 	struct tor_group *group;
+	bool again;
 	int err;
 
 	*missing = TOR_NO_RANK;
@@ -502,8 +506,8 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
 	tor_group_abort(from, -ECANCELED);
 	atomic_inc(&from->fabric->users);
 	do {
-		group = shrink_once(from, depth, deadline, missing, why);
-	} while (group == ERR_PTR(-EAGAIN));
+		group = shrink_once(from, depth, deadline, &again, missing, why);
+	} while (again);
 	if (!IS_ERR(group)) {
 		/* what all have agreed upon when the lineage began; ops need it, frames do not */
 		err = tor_tables_init(group, &from->chooser->rates, why);

@@ -389,32 +389,43 @@ static int give_up(struct tor_team *team, struct tor_group *group, int err, u32 
 	return err;
 }
 
-/* Return: 0: joined; -EAGAIN: not over; or how it ended, with the seat given up. */
-static int look(struct tor_team *team, struct tor_group *group, int waited, u32 *missing)
+/* How far a seat's join is. Errors come from other nodes as well: none of them stands for a state. */
+enum seat_state {
+	SEAT_WAITING,
+	SEAT_JOINED,
+	SEAT_GIVEN_UP,
+};
+
+/* @err: why the caller waits no longer, or 0; out: how it ended. */
+static enum seat_state look(struct tor_team *team, struct tor_group *group, int *err, u32 *missing)
 {
-	int err = -EAGAIN;
+	enum seat_state state = SEAT_WAITING;
 
 	mutex_lock(&teams_lock);
 	settle(team);
 	if (team->sealed) {
 		seat_joined(team, group);
-		err = 0;
+		*err = 0;
+		state = SEAT_JOINED;
 	} else if (list_empty(&team->list)) {
 		/* not by @over: the nodes' join may have ended since it was settled */
-		err = team->error;
+		*err = team->error;
 		*missing = team->missing;
 		leave_seat(team, group);
-	} else if (waited) {
-		err = give_up(team, group, waited, missing);
+		state = SEAT_GIVEN_UP;
+	} else if (*err) {
+		*err = give_up(team, group, *err, missing);
+		state = *err ? SEAT_GIVEN_UP : SEAT_JOINED;
 	}
 	mutex_unlock(&teams_lock);
-	return err;
+	return state;
 }
 
 struct tor_group *tor_team_join(struct tor_fabric *fabric, struct tor_group_config *cfg,
 				u32 *missing, const char **why)
 {
 	struct tor_team *own = team_new(fabric, cfg, why), *team;
+	enum seat_state state;
 	struct tor_group *group;
 	int err;
 
@@ -434,11 +445,11 @@ struct tor_group *tor_team_join(struct tor_fabric *fabric, struct tor_group_conf
 	refcount_inc(&team->refs);
 	do {
 		err = tor_wait_until(&team->wait, READ_ONCE(team->over), cfg->deadline);
-		err = look(team, group, err, missing);
-	} while (err == -EAGAIN);
+		state = look(team, group, &err, missing);
+	} while (state == SEAT_WAITING);
 	cfg->vague = *missing != TOR_NO_RANK && is_one_of_several(team, *missing);
 	tor_team_put(team);
-	if (!err)
+	if (state == SEAT_JOINED)
 		return group;
 	*why = tor_join_sentence(err);
 	return ERR_PTR(err);

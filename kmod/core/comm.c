@@ -127,16 +127,10 @@ void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 	fail(ctx, tor_comm_carrier(comm), -EPROTO, &cause);
 }
 
-/* What the other ranks get for an error here. */
+/* What the other ranks get for an error here: what is this rank's affair is a rank that left. */
 static int error_elsewhere(int error)
 {
-	switch (error) {
-	case -ECANCELED:
-	case -ETIMEDOUT:
-		return -ECONNABORTED;
-	default:
-		return error;
-	}
+	return -(int)(tor_wire_errno(TORCOLL_FRAME_ABORT, -error) ?: ECONNABORTED);
 }
 
 /* Is the error about what a rank itself has done, or wanted, whoever kept it waiting? */

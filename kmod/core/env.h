@@ -242,8 +242,8 @@ void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join);
 int tor_env_shrink_install(struct tor_ctx *ctx, struct tor_shrink *shrink);
 
 /*
- * The call is over, shrink->error says how; -EAGAIN: call again, with everything anew. Called once; core forgets
- * @shrink before.
+ * The call is over, shrink->error says how, and shrink->again whether to call again, with everything anew. Called
+ * once; core forgets @shrink before.
  */
 void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink);
 

@@ -161,7 +161,9 @@ static bool all_are(const struct tor_join *join, enum tor_join_state state)
 
 static void fail_all(struct tor_ctx *ctx, struct tor_join *join, int error)
 {
-	say_to_all(ctx, join, TORCOLL_COMM_REFUSE, error);
+	u32 elsewhere = tor_wire_errno(TORCOLL_FRAME_COMM, -error) ?: ECONNABORTED;
+
+	say_to_all(ctx, join, TORCOLL_COMM_REFUSE, -(int)elsewhere);
 	finish(ctx, join, error);
 }
 
@@ -269,8 +271,7 @@ void tor_join_cancel(struct tor_ctx *ctx, struct tor_join *join, int error)
 		say_to_rank(ctx, join, 0, TORCOLL_COMM_LEAVE, 0);
 		finish(ctx, join, error);
 	} else {
-		fail_all(ctx, join, error == -EINTR ? -ECONNABORTED : error);
-		join->error = error;
+		fail_all(ctx, join, error);
 	}
 }
 
@@ -368,6 +369,12 @@ static bool take_epochs(struct tor_join *join, const struct tor_comm_msg *msg)
 	return join->epoch[join->rank] == join->node->epoch;
 }
 
+/* A member: who has not come, by what rank 0 says. */
+static void take_missing(struct tor_join *join, u32 rank)
+{
+	join->missing = rank < join->ranks ? rank : TOR_NO_RANK;
+}
+
 /* A member: rank 0 answers. */
 static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
 {
@@ -375,7 +382,7 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 
 	switch (msg->step) {
 	case TORCOLL_COMM_WAIT:
-		join->missing = msg->missing;
+		take_missing(join, msg->missing);
 		/* it knows of us: no hurry */
 		join->interval = min_t(u64, join->interval * 2, TOR_JOIN_REPEAT_MAX);
 		break;
@@ -405,8 +412,8 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 			finish(ctx, join, 0);
 		break;
 	case TORCOLL_COMM_REFUSE:
-		join->missing = msg->missing;
-		finish(ctx, join, msg->error && msg->error < 4096 ? -(int)msg->error : -EPROTO);
+		take_missing(join, msg->missing);
+		finish(ctx, join, -(int)msg->error);
 		break;
 	}
 }

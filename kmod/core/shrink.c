@@ -69,6 +69,13 @@ static void finish(struct tor_ctx *ctx, struct tor_shrink *s, int error)
 	tor_env_shrink_done(ctx, s);
 }
 
+/* The agreement broke: another one is to be found. */
+static void break_up(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	s->again = true;
+	finish(ctx, s, -ECONNABORTED);
+}
+
 static void hurry(struct tor_ctx *ctx, struct tor_shrink *s)
 {
 	s->interval = TOR_JOIN_REPEAT;
@@ -176,7 +183,7 @@ static void collect(struct tor_ctx *ctx, struct tor_shrink *s)
 	if (s->state != TOR_SHRINK_ACCEPTING)
 		return;
 	if (lost_one(s, ctx->now)) {
-		finish(ctx, s, -EAGAIN);
+		break_up(ctx, s);
 	} else if (s->missing == TOR_NO_RANK) {
 		for (rank = 0; rank < s->from->ranks; rank++)
 			if (s->of[rank].heard == TOR_SHRINK_ACCEPTED)
@@ -207,7 +214,7 @@ static void act(struct tor_ctx *ctx, struct tor_shrink *s)
 	if (chief != s->chief) {
 		/* what was accepted is the former chief's, and void */
 		if (s->state == TOR_SHRINK_ACCEPTING) {
-			finish(ctx, s, -EAGAIN);
+			break_up(ctx, s);
 			return;
 		}
 		s->chief = chief;
@@ -232,6 +239,7 @@ int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor
 			return -EEXIST;
 	s->state = TOR_SHRINK_CALLING;
 	s->error = 0;
+	s->again = false;
 	s->missing = TOR_NO_RANK;
 	s->chief = TOR_NO_RANK;
 	/* what ended the comm was waited for already */
@@ -278,7 +286,7 @@ static void call_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 	} else if (!s->of[rank].chosen ||
 		   (s->of[rank].unit && s->of[rank].unit < s->unit)) {
 		/* it was thought gone, or comes back with less */
-		finish(ctx, s, -EAGAIN);
+		break_up(ctx, s);
 	} else {
 		say_ready(ctx, s, rank);
 	}
@@ -338,7 +346,7 @@ static void ready_rx(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor
 		if (msg->tag == s->tag)
 			say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
 		else
-			finish(ctx, s, -EAGAIN);
+			break_up(ctx, s);
 		return;
 	}
 	if (msg->frame_bytes > s->unit || !take(s, msg) || !check_list(s))

@@ -20,7 +20,7 @@
  * nodes. So it does not matter whether a rank shrinks the comm that failed first or an heir of it: if the
  * chief dies while its GO is under way, some ranks have the heir already and others fall back. The
  * former find the heir failed as soon as they use it, since its chief is dead, shrink that, and meet the others in the
- * next agreement. For the same reason nothing has to be undone: an agreement that breaks ends with -EAGAIN,
+ * next agreement. For the same reason nothing has to be undone: an agreement that breaks ends with @again,
  * and is begun anew with fresh state.
  *
  * Messages are repeated until their answer comes. Serialisation: the node's join lock, as for joins.
@@ -73,7 +73,7 @@ struct tor_shrink_rank {
  * @member, @order, @epoch: as in struct tor_comm
  * @filled: entries of @member known
  * @unit: payload bytes per frame: offered, then agreed
- * @error: when done
+ * @error: when done; @again: then it is to be called again, with everything anew
  * @repeat: when to say the last thing again, ns, every @interval
  */
 struct tor_shrink {
@@ -95,6 +95,7 @@ struct tor_shrink {
 	u32 tag;
 	u32 generation;
 	int error;
+	bool again;
 	u64 interval;
 	u64 repeat;
 };

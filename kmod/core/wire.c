@@ -379,6 +379,23 @@ int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello)
 	return 0;
 }
 
+u32 tor_wire_errno(u8 type, u32 error)
+{
+	switch (error) {
+	case EPROTO:
+	case ECONNABORTED:
+		return error;
+	case EHOSTDOWN:
+	case EHOSTUNREACH:
+		return type == TORCOLL_FRAME_ABORT ? error : 0;
+	case EACCES:
+	case ETIMEDOUT:
+		return type == TORCOLL_FRAME_COMM ? error : 0;
+	default:
+		return 0;
+	}
+}
+
 static void wire_put_call(struct torcoll_call *raw, const struct tor_call *call)
 {
 	raw->count = cpu_to_be64(call->count);
@@ -422,20 +439,27 @@ void tor_wire_put_abort(void *buf, const struct tor_abort *abort)
 int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort)
 {
 	struct torcoll_abort raw;
+	u32 error, i;
 
 	if (len < sizeof(raw))
 		return -EBADMSG;
 	memcpy(&raw, p, sizeof(raw));
-	abort->error = be32_to_cpu(raw.error);
-	if (!abort->error || abort->error > WIRE_ERRNO_MAX)
+	error = be32_to_cpu(raw.error);
+	if (!error || error > WIRE_ERRNO_MAX)
 		return -EBADMSG;
+	abort->error = tor_wire_errno(TORCOLL_FRAME_ABORT, error) ?: EPROTO;
 	abort->rank = be32_to_cpu(raw.rank);
 	abort->node = be32_to_cpu(raw.node);
 	abort->op = be32_to_cpu(raw.op);
-	abort->digest[0] = be32_to_cpu(raw.digest[0]);
-	abort->digest[1] = be32_to_cpu(raw.digest[1]);
-	wire_get_call(&raw.call[0], &abort->call[0]);
-	wire_get_call(&raw.call[1], &abort->call[1]);
+	for (i = 0; i < ARRAY_SIZE(abort->call); i++) {
+		abort->digest[i] = 0;
+		abort->call[i] = (struct tor_call){ .rank = ~0U };
+		/* no other error is about calls, whatever stands there */
+		if (error != EPROTO)
+			continue;
+		abort->digest[i] = be32_to_cpu(raw.digest[i]);
+		wire_get_call(&raw.call[i], &abort->call[i]);
+	}
 	return 0;
 }
 
@@ -481,7 +505,9 @@ int tor_wire_get_comm(const void *p, u32 len, struct tor_comm_msg *msg)
 		return -EBADMSG;
 
 	msg->step = raw.step;
-	msg->error = be32_to_cpu(raw.error);
+	msg->error = 0;
+	if (raw.step == TORCOLL_COMM_REFUSE)
+		msg->error = tor_wire_errno(TORCOLL_FRAME_COMM, be32_to_cpu(raw.error)) ?: EPROTO;
 	msg->name = be64_to_cpu(raw.name);
 	msg->proof = be64_to_cpu(raw.proof);
 	msg->members = be64_to_cpu(raw.members);

@@ -211,7 +211,8 @@ u32 tor_wire_crc_bytes(const struct tor_bytes *bytes, u32 n);
 /*
  * Payloads of hellos, aborts and comm messages. tor_wire_put_*() write into a buffer of the size that
  * tor_wire_*_bytes() says; tor_wire_get_*() return 0, or -EBADMSG if the payload is shorter than it
- * should be or a value makes no sense. Bytes behind what is known are ignored: a later version's.
+ * should be or a value makes no sense. Bytes behind what is known are ignored: a later version's. An error that was
+ * read is one that tor_wire_errno() lets pass: any other is EPROTO.
  */
 static inline u32 tor_wire_hello_bytes(const struct tor_hello *hello)
 {
@@ -237,6 +238,18 @@ void tor_wire_record(const struct tor_hello *hello, u32 i, struct tor_record *re
 
 void tor_wire_put_abort(void *buf, const struct tor_abort *abort);
 int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort);
+
+/**
+ * tor_wire_errno - may a peer say this error?
+ * @type: TORCOLL_FRAME_ABORT or TORCOLL_FRAME_COMM, which says it
+ * @error: positive
+ *
+ * What is about the peer's own calls, signals and memory, or private to its kernel, is nobody else's; and a call that returned
+ * any of it here would mislead its caller: EINTR, for one, has it call again for ever.
+ *
+ * Return: @error, or 0: it may not.
+ */
+u32 tor_wire_errno(u8 type, u32 error);
 
 /* @epoch: @msg->epochs of them. */
 void tor_wire_put_comm(void *buf, const struct tor_comm_msg *msg, const u32 *epoch);

@@ -57,14 +57,15 @@ static void message(struct fuzz_in *in, bool known)
 		.frame_bytes = 1024,
 	};
 	u8 which = fuzz_u8(in);
+	u8 body[sizeof(struct torcoll_comm_msg) + (RANKS + 1) * sizeof(__be32)];
 	u32 value = fuzz_u32(in);
-	__be32 say[RANKS];
+	struct tor_comm_msg got;
+	u32 say[RANKS + 1] = { 0 };
 	struct tor_hdr h;
 	u32 i;
 
-	msg.epoch = say;
 	for (i = 0; i < RANKS; i++)
-		say[i] = cpu_to_be32(i == join.rank ? node.epoch : 4);
+		say[i] = i == join.rank ? node.epoch : 4;
 	if (msg.step == TORCOLL_COMM_READY) {
 		msg.missing = 0;
 		msg.epochs = join.ranks;
@@ -110,14 +111,16 @@ static void message(struct fuzz_in *in, bool known)
 		msg.generation = value;
 		break;
 	case 12:
-		say[value % RANKS] = cpu_to_be32(value >> 8);
+		say[value % RANKS] = value >> 8;
 		break;
 	case 13:
 		msg.missing = value % (RANKS + 2);
 		msg.epochs = (value >> 8) % (RANKS + 1);
 		break;
 	}
-	tor_join_rx(&ctx, &node, &h, &msg, known);
+	tor_wire_put_comm(body, &msg, say);
+	if (!tor_wire_get_comm(body, tor_wire_comm_bytes(msg.epochs), &got))
+		tor_join_rx(&ctx, &node, &h, &got, known);
 }
 
 static void event(struct fuzz_in *in)

@@ -125,9 +125,33 @@ static void tor_comm_abort_rx__any_content_is_safe(void **state)
 	assert_int_equal(host.comms_failed, 0);
 	assert_int_equal(host.counters[TOR_C_DROP_SHORT], sizeof(body));
 	tor_comm_abort_rx(&ctx, &comm, 3, body, sizeof(body));
-	assert_int_equal(comm.error, -EIO);
+	assert_int_equal(comm.error, -EPROTO);
 	/* a rank that is none: whoever says it */
 	assert_int_equal(comm.error_rank, 3);
+}
+
+/* EINTR would have callers try again for ever, and what lies above 512 is the kernel's own. */
+static void tor_comm_abort_rx__by_any_error(void **state)
+{
+	u8 body[sizeof(struct torcoll_abort)];
+	struct tor_ctx ctx = { .now = 1 };
+	u32 error;
+
+	(void)state;
+	for (error = 1; error < 4096; error++) {
+		struct tor_abort abort = { .error = error, .rank = 2, .digest = { 1, 2 },
+					   .call = { { .collective = 1 }, { .collective = 2 } } };
+		bool said = error == EPROTO || error == ECONNABORTED || error == EHOSTDOWN ||
+			    error == EHOSTUNREACH;
+
+		begin(4, 2);
+		tor_wire_put_abort(body, &abort);
+		tor_comm_abort_rx(&ctx, &comm, 3, body, sizeof(body));
+		assert_int_equal(-comm.error, said ? error : EPROTO);
+		/* only of ranks that disagree has anyone called what stands there */
+		assert_int_equal(comm.known, error == EPROTO ? 3 : 0);
+		assert_int_equal(comm.digest[0], error == EPROTO);
+	}
 }
 
 /* Messages of @from, as they were sent to all, come to @to. */
@@ -289,6 +313,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(tor_comm_abort_rx__any_content_is_safe, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(tor_comm_abort_rx__by_any_error, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -433,6 +433,60 @@ static void tor_join_timer__quiet_when_done(void **state)
 		assert_int_equal(tor_join_timer(&ctx, &member[i].node), 0);
 }
 
+/* @msg comes to a node, as it would by a cable. */
+static void bring(u32 node, const struct tor_hdr *h, const struct tor_comm_msg *msg, bool known)
+{
+	u8 body[sizeof(struct torcoll_comm_msg)];
+	struct tor_comm_msg got;
+
+	tor_wire_put_comm(body, msg, NULL);
+	if (!tor_wire_get_comm(body, sizeof(body), &got))
+		tor_join_rx(&ctx, &member[node].node, h, &got, known);
+}
+
+static bool may_end_a_join(u32 error)
+{
+	return error == EACCES || error == EPROTO || error == ECONNABORTED || error == ETIMEDOUT;
+}
+
+/* EINTR would have the caller try for ever, EAGAIN and what lies above 512 mean something to kernels alone. */
+static void tor_join_rx__refuse_by_any_error(void **state)
+{
+	u32 error;
+
+	for (error = 0; error < 4096; error++) {
+		struct tor_comm_msg msg = { .step = TORCOLL_COMM_REFUSE, .error = error, .missing = ~0U };
+		struct tor_hdr h = { .src = 0 };
+
+		setup(NULL);
+		call_as(1, NODES, NULL, "secret");
+		msg.name = member[1].join.name;
+		msg.nonce = member[1].join.nonce;
+		bring(1, &h, &msg, false);
+		assert_true(member[1].done);
+		assert_int_equal(-member[1].join.error, may_end_a_join(error) ? error : EPROTO);
+		assert_int_equal(member[1].join.missing, TOR_NO_RANK);
+	}
+}
+
+/* What rank 0 gives up for is told as what others can make something of. */
+static void tor_join_cancel__told_as_what_it_is_to_others(void **state)
+{
+	static const int errors[] = { -EINTR, -ENOMEM, -EEXIST, -ETIMEDOUT };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(errors); i++) {
+		setup(NULL);
+		call_as(0, NODES, NULL, "secret");
+		call_as(1, NODES, NULL, "secret");
+		tor_join_cancel(&ctx, &member[0].join, errors[i]);
+		settle();
+		assert_int_equal(member[0].join.error, errors[i]);
+		assert_int_equal(member[1].join.error,
+				 errors[i] == -ETIMEDOUT ? -ETIMEDOUT : -ECONNABORTED);
+	}
+}
+
 /* Nonsense from a neighbour ends nobody's call that it does not know the name of, and crashes nothing. */
 static void tor_join_rx__random_messages(void **state)
 {
@@ -448,7 +502,7 @@ static void tor_join_rx__random_messages(void **state)
 		msg.epochs = 0;
 		h.src = msg.nonce % NODES;
 		h.dst = i % 2;
-		tor_join_rx(&ctx, &member[i % 2].node, &h, &msg, i % 3 == 0);
+		bring(i % 2, &h, &msg, i % 3 == 0);
 	}
 	delivered = host.nsent;
 	assert_false(member[0].done || member[1].done);
@@ -474,7 +528,7 @@ static void tor_join_rx__random_messages(void **state)
 			call_as(1, NODES, NULL, "secret");
 		}
 		if (!member[1].done || i % 2 == 0)
-			tor_join_rx(&ctx, &member[i % 2].node, &h, &msg, false);
+			bring(i % 2, &h, &msg, false);
 		if (member[1].done) {
 			setup(NULL);
 			seed = i;
@@ -508,6 +562,8 @@ int main(void)
 		JOIN_TEST(tor_join_cancel__interrupted_rank_0),
 		JOIN_TEST(tor_join_rx__leave_was_lost),
 		JOIN_TEST(tor_join_rx__refuse_was_lost),
+		JOIN_TEST(tor_join_rx__refuse_by_any_error),
+		JOIN_TEST(tor_join_cancel__told_as_what_it_is_to_others),
 		JOIN_TEST(tor_join_rx__install_fails_at_one),
 		JOIN_TEST(tor_join_timer__repeats_until_heard),
 		JOIN_TEST(tor_join_timer__quiet_when_done),

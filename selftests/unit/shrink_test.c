@@ -59,7 +59,7 @@ void tor_env_shrink_done(struct tor_ctx *c, struct tor_shrink *s)
 	m->calling = false;
 	if (s->error)
 		m->installed = 0;
-	if (s->error == -EAGAIN) {
+	if (s->again) {
 		assert_true(++m->again < 50);
 		return;
 	}
@@ -140,7 +140,7 @@ static void settle(void)
 				node_dies(killed);
 		}
 		for (i = 0; i < NODES; i++)
-			if (member[i].shrink.error == -EAGAIN && !member[i].calling &&
+			if (member[i].shrink.again && !member[i].calling &&
 			    !member[i].left)
 				begin(&member[i]);
 	}
@@ -156,7 +156,7 @@ static void pass(u64 ns)
 			if (!member[i].down)
 				tor_shrink_timer(&ctx, &member[i].node, routes);
 		for (i = 0; i < NODES; i++)
-			if (member[i].shrink.error == -EAGAIN && !member[i].calling &&
+			if (member[i].shrink.again && !member[i].calling &&
 			    !member[i].left)
 				begin(&member[i]);
 		settle();

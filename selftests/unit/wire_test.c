@@ -438,7 +438,8 @@ static void tor_wire_get_hello__refuses_nonsense(void **state)
 static void tor_wire_get_abort__reads_what_was_put(void **state)
 {
 	struct tor_abort a = { .error = EPROTO, .rank = 3, .node = 4, .op = 5,
-			       .digest = { 6, 7 } }, got;
+			       .digest = { 6, 7 },
+			       .call = { { .count = 1ULL << 40, .rank = 3, .collective = 1 } } }, got;
 	u8 buf[sizeof(struct torcoll_abort)];
 	u32 i;
 
@@ -459,7 +460,7 @@ static void tor_wire_get_abort__reads_what_was_put(void **state)
 static void tor_wire_get_comm__reads_what_was_put(void **state)
 {
 	struct tor_comm_msg m = {
-		.step = TORCOLL_COMM_READY, .error = EACCES, .name = 0x1122334455667788,
+		.step = TORCOLL_COMM_REFUSE, .error = EACCES, .name = 0x1122334455667788,
 		.proof = 0x2233445566778899, .members = 0x33445566778899aa, .nonce = 1, .rank = 2,
 		.ranks = 3, .missing = 4, .tag = 5, .generation = 6, .frame_bytes = 7,
 		.epochs = 3,

@@ -36,6 +36,9 @@
  *	ECANCELED	this rank aborted
  *	EHOSTUNREACH	no path to a rank
  *	EHOSTDOWN	a rank's host died or restarted
+ *
+ * Of these, other hosts are believed EPROTO, ECONNABORTED, EHOSTUNREACH and EHOSTDOWN as a comm's failure; EPROTO, EACCES,
+ * ETIMEDOUT and ECONNABORTED as that of its creation. Any other error that a frame names is EPROTO.
  */
 #ifndef _UAPI_LINUX_TORCOLL_H
 #define _UAPI_LINUX_TORCOLL_H

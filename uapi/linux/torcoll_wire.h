@@ -131,7 +131,7 @@ struct torcoll_call {
 
 /* The comm failed. */
 struct torcoll_abort {
-	__be32	error;		/* positive errno, Linux numbering */
+	__be32	error;		/* positive errno: EPROTO, ECONNABORTED, EHOSTUNREACH or EHOSTDOWN; any other up to 4095 means EPROTO */
 	__be32	rank;		/* that caused it, ~0: not known */
 	__be32	node;		/* that caused it, ~0: not known */
 	__be32	op;		/* at which op, 0: none */
@@ -160,7 +160,7 @@ enum torcoll_comm_step {
 struct torcoll_comm_msg {
 	__u8	step;
 	__u8	__reserved[3];
-	__be32	error;		/* REFUSE: positive errno */
+	__be32	error;		/* REFUSE: positive errno: EPROTO, EACCES, ETIMEDOUT or ECONNABORTED */
 	__be64	name;		/* hash of the name; SHRINK: the lineage */
 	__be64	proof;		/* hash of name and secret */
 	__be64	members;	/* hash of the list of members and its size */
