@@ -12,6 +12,7 @@
 #include "spare.h"
 #include "user.h"
 #include "version.h"
+#include "xmit.h"
 
 static int __init torcoll_init(void)
 {
@@ -21,6 +22,7 @@ static int __init torcoll_init(void)
 	if (err)
 		return err;
 	tor_user_init();
+	tor_xmit_init();
 	err = tor_group_init();
 	if (err)
 		goto err_env;

@@ -63,4 +63,7 @@ static inline bool tor_xmit_header(struct sk_buff *skb, const struct tor_port *p
  */
 int tor_xmit(struct sk_buff *skb);
 
+/* Before the first frame. Context: process. */
+void tor_xmit_init(void);
+
 #endif

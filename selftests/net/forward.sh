@@ -83,6 +83,18 @@ receptions()
 		}' "$trace"
 }
 
+# Frames that events of the kernel's see leave, while an exchange goes on. The ones of the module's own queue no frames.
+sent_as_traced()
+{
+	local event=$tracing/events/net/$1
+
+	: >"$tracing/trace"
+	echo 1 >"$event/enable"
+	exchange "$1" >/dev/null
+	echo 0 >"$event/enable"
+	grep -c "$1: dev=d0[pm] " "$tracing/trace"
+}
+
 trace=$(mktemp)
 cleanup rm -f "$trace" "$trace.overrun"
 torus_up 8 "${patient[@]}"
@@ -100,4 +112,12 @@ is forwarded__each_was_seen "$(receptions | awk '$1 == "forwarded" { print $2 }'
 is forwarded__allocates_and_copies_nothing "$(receptions | awk '$1 == "forwarded" { print NF - 2 }')" 0
 # so the tracer would have shown them: whoever receives data sends acks
 check delivered__allocates test "$(receptions | awk '$1 == "delivered" { print NF - 2 }')" -gt 0
+
+# events of the kernel's that a driver called by us alone would not hit
+for event in net_dev_queue net_dev_start_xmit net_dev_xmit; do
+	before=$(forwarded)
+	seen=$(sent_as_traced "$event")
+	diag <<<"$event: $seen frames, of which $(($(forwarded) - before)) were forwarded"
+	check "$event"__sees_what_is_sent test "$seen" -gt $(($(forwarded) - before))
+done
 finish
