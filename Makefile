@@ -104,6 +104,7 @@ help:
 	@echo '  make bench              beside Open MPI, MPICH and Gloo, in a guest with 6.1: 40 minutes'
 	@echo '  make bench ICOUNT=1     instructions per call instead of time'
 	@echo '  make bench-hop          what a forwarded frame costs, beside IP forwarding; PROFILE=1 by function'
+	@echo '  make bench-stall        how long a processor does nothing else meanwhile'
 	@echo '  make bench-core         what the core alone takes per frame'
 	@echo '  make bench-plans        what plans cost to compute, on 16,384 nodes'
 	@echo '  make bench-reduce       the reduction kernels, natively: under a minute'
@@ -320,6 +321,17 @@ $(B)/bench/flood: $(B)/host/bench/hop/flood.o $(B)/host/libtorcore.a
 bench-hop: | deps-guest
 	$(Q)$(MAKE) module tools $(B)/bench/flood $(B)/bench/insns.so
 	$(Q)KERNEL='$(KERNEL)' bench/hop/run
+
+$(B)/bench/stall: $(B)/host/bench/stall/ranks.o $(B)/lib/libtorcoll.so
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(rpath)
+
+# The longest time that a processor does nothing else, in instruction time.
+.PHONY: bench-stall
+bench-stall: | deps-guest
+	$(Q)$(MAKE) module lib tools $(B)/bench/stall
+	$(Q)KERNEL='$(KERNEL)' bench/stall/run
 
 # A plugin of QEMU's: which of the kernel's instructions a guest executes, how often.
 $(B)/bench/insns.so: bench/profile/insns.c bench/profile/plugin.h | deps-build

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# The measuring part of "make bench-stall", in its guest: for each shape and size, what is wanted of CALLS, a line each as
+# it is known. Fails if anything took longer than LIMIT microseconds.
+
+set -euo pipefail
+
+read -ra shapes <<<"${SHAPES:-2 4x4}"
+read -ra calls <<<"${CALLS:-idle memory
+	allreduce allreduce/ring allreduce/direct allreduce/flood allreduce/auto/ordered
+	reduce-scatter allgather broadcast alltoall scan exscan}"
+limit=${LIMIT:-2000}
+out=$TORCOLL_RESULTS/stall
+
+load-module
+trap 'torcollctl netns down >/dev/null 2>&1 || :; rmmod torcoll' EXIT
+[[ -z ${BUDGET_USECS-} ]] || sysctl -qw net.core.netdev_budget_usecs="$BUDGET_USECS"
+: >"$out"
+for shape in "${shapes[@]}"; do
+	sizes=${SIZES:-8M 32M 256M}
+	# as much memory as ranks, and as long
+	[[ $shape == 2 || -n ${SIZES-} ]] || sizes=8M
+	# shellcheck disable=SC2086 # words
+	bytes=$(numfmt --from=iec $sizes | paste -sd ,)
+	torcollctl netns up "$shape" >/dev/null
+	torcollctl netns run --no-prefix stall "$bytes" "${calls[@]}" |
+		while read -r call size us why; do
+			printf '%3d:%02d %-4s %-24s %6s %8s us %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$shape" "$call" \
+				"$(numfmt --to=iec "$size")" "$us" "$why"
+			echo "$shape $call $size $us" >>"$out"
+		done
+	torcollctl netns down >/dev/null
+done
+awk -v limit="$limit" '$4 > limit { n++ } END { if (n) { print n " took longer than " limit " us"; exit 1 } }' "$out"

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How long a processor does nothing else meanwhile: stall BYTES[,BYTES]... CALL..., one process per rank, started by
+ * torcollctl netns run. For bench/stall/guest.sh.
+ *
+ * A thread of rank 0, first in the queue of its processor (SCHED_FIFO), asks to be woken every 100 us and looks at the clock when
+ * it is: what it is late by, others have had the processor, with no way to take it from them. It says the most of each
+ * CALL, which is COLLECTIVE[/ALGORITHM[/ordered]]; or "idle": no call, what the kernel does anyway; or "memory": buffers are
+ * registered and given up again. A line each: CALL BYTES MICROSECONDS.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <torcoll.h>
+
+#define PERIOD	100000		/* ns */
+#define CALLS	2		/* that are measured, after one that is not */
+
+static struct torcoll *lib;
+static struct torcoll_comm *comm;
+static uint32_t rank;
+static _Atomic uint64_t worst;
+
+static void must(int err)
+{
+	if (!err)
+		return;
+	fprintf(stderr, "rank %u: %s\n", rank, torcoll_last_error());
+	exit(1);
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+static void *watch(void *unused)
+{
+	uint64_t next = now();
+
+	for (;;) {
+		struct timespec at;
+		uint64_t late;
+
+		next += PERIOD;
+		at = (struct timespec){ next / 1000000000, next % 1000000000 };
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+		late = now() - next;
+		if (late > atomic_load(&worst))
+			atomic_store(&worst, late);
+		/* what was missed is missed */
+		if (late > PERIOD)
+			next += late;
+	}
+	return unused;
+}
+
+static void begin_to_watch(void)
+{
+	const struct sched_param first = { .sched_priority = 50 };
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+	pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
+	pthread_attr_setschedparam(&attr, &first);
+	if (pthread_create(&thread, &attr, watch, NULL)) {
+		fprintf(stderr, "no thread of the real-time class\n");
+		exit(1);
+	}
+}
+
+static bool reduces(int collective)
+{
+	return collective == TORCOLL_ALLREDUCE || collective == TORCOLL_REDUCE ||
+	       collective == TORCOLL_REDUCE_SCATTER || collective == TORCOLL_SCAN ||
+	       collective == TORCOLL_EXSCAN;
+}
+
+static bool parse(const char *name, struct torcoll_op *op)
+{
+	char text[64], *algorithm, *bits;
+	int collective, a = TORCOLL_ALGO_AUTO;
+
+	snprintf(text, sizeof(text), "%s", name);
+	collective = torcoll_collective_by_name(strtok_r(text, "/", &bits));
+	algorithm = strtok_r(NULL, "/", &bits);
+	if (algorithm)
+		a = torcoll_algorithm_by_name(algorithm);
+	if (collective < 0 || a < 0 || (bits && *bits && strcmp(bits, "ordered")))
+		return false;
+	*op = (struct torcoll_op){
+		.collective = collective,
+		.algorithm = a,
+		.bits = bits && *bits ? TORCOLL_BITS_ORDERED : 0,
+		.type = TORCOLL_F32,
+		.redop = reduces(collective) ? TORCOLL_SUM : TORCOLL_REDOP_NONE,
+	};
+	return true;
+}
+
+/* All ranks are here, and what one of them did before is over. */
+static void meet(void)
+{
+	const struct timespec while_work_ends = { .tv_nsec = 20000000 };
+
+	must(torcoll_barrier(comm));
+	nanosleep(&while_work_ends, NULL);
+	must(torcoll_barrier(comm));
+	atomic_store(&worst, 0);
+}
+
+/* What it takes to have memory, and to give it back. */
+static void call_memory(void *in, size_t bytes)
+{
+	must(torcoll_register(lib, in, bytes));
+	must(torcoll_unregister(lib, in));
+}
+
+/* Return: 0, or why there is no such call. The first one allocates, and is not measured. */
+static int call_collective(const char *name, void *in, void *out, size_t bytes)
+{
+	struct torcoll_op op;
+	int i, err;
+
+	if (!parse(name, &op)) {
+		fprintf(stderr, "what is %s?\n", name);
+		exit(2);
+	}
+	op.count = bytes / sizeof(float);
+	op.send = in;
+	op.recv = out;
+	must(torcoll_register(lib, in, bytes));
+	must(torcoll_register(lib, out, bytes));
+	err = torcoll_run(comm, &op);
+	if (!err)
+		meet();
+	for (i = 0; i < CALLS && !err; i++)
+		err = torcoll_run(comm, &op);
+	/* memory goes back after an op is over */
+	if (!err)
+		must(torcoll_barrier(comm));
+	return err;
+}
+
+static void measure(const char *name, size_t bytes)
+{
+	const struct timespec a_while = { .tv_nsec = 100000000 };
+	char *in = malloc(bytes), *out = malloc(bytes);
+	bool collective = strcmp(name, "idle") && strcmp(name, "memory");
+	int err = 0;
+
+	if (!in || !out) {
+		fprintf(stderr, "no memory for %zu bytes\n", bytes);
+		exit(1);
+	}
+	memset(in, 0, bytes);
+	memset(out, 0, bytes);
+	meet();
+	if (!strcmp(name, "idle"))
+		nanosleep(&a_while, NULL);
+	else if (!strcmp(name, "memory"))
+		call_memory(in, bytes);
+	else
+		err = call_collective(name, in, out, bytes);
+	if (!rank && err)
+		printf("%s %zu - %s\n", name, bytes, torcoll_last_error());
+	else if (!rank)
+		printf("%s %zu %.0f\n", name, bytes, atomic_load(&worst) / 1e3);
+	fflush(stdout);
+	if (collective) {
+		must(torcoll_unregister(lib, in));
+		must(torcoll_unregister(lib, out));
+	}
+	free(in);
+	free(out);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3) {
+		fprintf(stderr, "usage: stall BYTES[,BYTES]... CALL...\n");
+		return 2;
+	}
+	must(torcoll_open(&lib));
+	must(torcoll_comm_from_env(lib, &comm));
+	rank = torcoll_comm_rank(comm);
+	if (!rank)
+		begin_to_watch();
+	for (char *size = strtok(argv[1], ","); size; size = strtok(NULL, ","))
+		for (int i = 2; i < argc; i++)
+			measure(argv[i], strtoul(size, NULL, 0));
+	torcoll_comm_close(comm);
+	torcoll_close(lib);
+	return 0;
+}
