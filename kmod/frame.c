@@ -40,7 +40,8 @@ static struct frame_cb *frame_cb(struct sk_buff *skb)
 
 void tor_entry_begin(struct tor_entry *entry)
 {
-	entry->ctx.now = ktime_get_ns();
+	entry->ctx = (struct tor_ctx){ .now = ktime_get_ns() };
+	entry->works = false;
 	entry->port = NULL;
 	__skb_queue_head_init(&entry->frames);
 	entry->retired = NULL;

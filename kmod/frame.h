@@ -12,6 +12,7 @@ struct tor_slot;
 /**
  * struct tor_entry - one entry into core, and what came of it
  * @ctx: what core sees
+ * @works: whoever entered calls tor_chan_work() by himself
  * @port: that the frame at hand came in by, or NULL
  * @frames: to be sent when all locks are dropped
  * @retired: op slots that core is done with, linked by ->next_retired
@@ -21,6 +22,7 @@ struct tor_slot;
  */
 struct tor_entry {
 	struct tor_ctx ctx;
+	bool works;
 	struct tor_port *port;
 	struct sk_buff_head frames;
 	struct tor_slot *retired;

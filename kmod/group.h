@@ -63,6 +63,7 @@ enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_VECTOR, TOR_PAGES_TEMP, TOR_PAG
  * @op: core's
  * @series: that it belongs to
  * @lane: series->channels of them
+ * @work: goes on with what is too much for a softirq
  * @status: of the op, once not BUSY
  * @waiters: threads that wait for this very op; group->reap, once it is UNREAPED
  * @data: the plan's vector; @temp: its temporaries
@@ -83,6 +84,7 @@ struct tor_slot {
 	struct tor_slot *next_retired;
 	struct tor_lane *lane;
 	unsigned long flags;
+	struct work_struct work;
 	int status;
 	u32 error_rank;
 	u32 waiters;
@@ -325,7 +327,16 @@ void tor_group_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
 /* The lane of channel @index of @slot, which serves op @seq. */
 void tor_lane_init(struct tor_lane *lane, struct tor_slot *slot, u32 index, u32 seq);
 
-/* Of all lanes, abort what runs; and cancel timers, after which nothing runs there. Context: process. */
+/* The same of a slot, once. */
+void tor_slot_init(struct tor_slot *slot);
+
+/*
+ * Lanes of @slot have too much to do for an entry: do that, portion by portion, with whatever waits for the processor between.
+ * It may serve another op by now. Context: process.
+ */
+void tor_slot_work(struct tor_slot *slot);
+
+/* Of all lanes, abort what runs; and cancel timers and works, after which nothing runs there. Context: process. */
 void tor_lanes_abort(struct tor_group *group);
 void tor_lanes_stop(struct tor_group *group);
 

@@ -45,6 +45,58 @@ static enum hrtimer_restart lane_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* --- what takes long --- */
+
+static bool lane_work(struct tor_lane *lane)
+{
+	struct tor_entry entry;
+	bool more;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	entry.works = true;
+	spin_lock(&lane->lock);
+	more = tor_chan_work(&entry.ctx, &lane->chan);
+	spin_unlock(&lane->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+	cond_resched();
+	return more;
+}
+
+void tor_slot_work(struct tor_slot *slot)
+{
+	bool more;
+	u32 i;
+
+	do {
+		more = false;
+		for (i = 0; i < slot->series->channels; i++)
+			more |= lane_work(&slot->lane[i]);
+	} while (more);
+}
+
+static void slot_work(struct work_struct *work)
+{
+	tor_slot_work(container_of(work, struct tor_slot, work));
+}
+
+void tor_env_chan_work(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	struct tor_slot *slot = lane_of(chan)->slot;
+
+	if (!container_of(ctx, struct tor_entry, ctx)->works &&
+	    !test_bit(TOR_GROUP_DEAD, &slot->group->flags))
+		tor_group_queue(&slot->work);
+}
+
+void tor_slot_init(struct tor_slot *slot)
+{
+	INIT_WORK(&slot->work, slot_work);
+}
+
 void tor_lane_init(struct tor_lane *lane, struct tor_slot *slot, u32 index, u32 seq)
 {
 	spin_lock_init(&lane->lock);
@@ -213,10 +265,12 @@ void tor_lanes_stop(struct tor_group *group)
 	u32 i;
 
 	tor_group_each_series(group, series) {
-		for (i = 0; i < tor_series_lanes(series); i++) {
+		for (i = 0; i < tor_series_lanes(series); i++)
 			hrtimer_cancel(&series->lanes[i].timer);
+		for (i = 0; i < group->comm.depth; i++)
+			cancel_work_sync(&series->slot[i].work);
+		for (i = 0; i < tor_series_lanes(series); i++)
 			tor_chan_destroy(&series->lanes[i].chan);
-		}
 	}
 }
 

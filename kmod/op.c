@@ -174,6 +174,7 @@ void tor_op_start(struct tor_slot *slot)
 	bool stays = tor_op_stays(&slot->op);
 	u32 i, channels = slot->series->channels;
 	struct tor_entry entry;
+	bool works = false;
 
 	for (i = 0; i < channels; i++) {
 		struct tor_lane *lane = &slot->lane[i];
@@ -181,13 +182,17 @@ void tor_op_start(struct tor_slot *slot)
 		local_bh_disable();
 		rcu_read_lock();
 		tor_entry_begin(&entry);
+		entry.works = true;
 		spin_lock(&lane->lock);
 		tor_chan_start(&entry.ctx, &lane->chan);
+		works |= lane->chan.works;
 		spin_unlock(&lane->lock);
 		tor_entry_end(&entry);
 		rcu_read_unlock();
 		local_bh_enable();
 	}
+	if (works)
+		tor_slot_work(slot);
 	if (stays)
 		tor_meet(slot);
 }

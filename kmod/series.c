@@ -33,6 +33,7 @@ static void init_slot(struct tor_series *series, u32 seq)
 	slot->op.role = series->role;
 	slot->op.peer = series->peer;
 	slot->op.pair = pair_of(series);
+	tor_slot_init(slot);
 }
 
 int tor_series_init(struct tor_series *series, struct tor_group *group, u8 role, u32 peer)

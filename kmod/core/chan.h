@@ -7,6 +7,8 @@
 #define _TOR_CORE_CHAN_H
 
 #include "engine.h"
+#include "input.h"
+#include "stream.h"
 
 /* A frame that has arrived and cannot be applied yet. */
 struct tor_kept {
@@ -14,6 +16,18 @@ struct tor_kept {
 	u32 index;
 	u32 len;
 	u8 data[];
+};
+
+/*
+ * What stays here of a round, and how far that has come: @done elements of @piece, @c stands behind it. First what is copied,
+ * then what is reduced: @pass, an enum tor_piece_op; @open: @c has begun there.
+ */
+struct tor_local {
+	struct tor_cursor c;
+	struct tor_piece piece;
+	u64 done;
+	u32 pass;
+	bool open;
 };
 
 /* What a channel is called in frames. */
@@ -50,12 +64,14 @@ void tor_chan_kept_free(struct tor_chan *chan, struct tor_rx *rx, struct tor_kep
 /* What tor_chan_hold() has kept is over, if there is any. */
 void tor_chan_let_go(struct tor_chan *chan);
 
+/* The state of pieces that stay here, at the beginning of the round; false: no memory. And the end of it. */
+bool tor_chan_local_get(struct tor_chan *chan);
+void tor_chan_local_put(struct tor_chan *chan);
+
 /* Forget everything about the present op; @records: the spare ones, too. */
 void tor_chan_clear(struct tor_chan *chan, bool records);
 
 /* --- input.c: only of ops whose input stays where it is; offsets are those in the vector --- */
-
-struct tor_stream;
 
 /* Where the next bytes are; @len: of them, then of those that are there. */
 struct tor_mem *tor_input_find(const struct tor_op *op, u32 channel, u64 off, u64 *len);
@@ -63,9 +79,6 @@ struct tor_mem *tor_input_find(const struct tor_op *op, u32 channel, u64 off, u6
 /* The next @len bytes of @s, whole elements, are reduced into the vector, or written there. */
 void tor_input_reduce(const struct tor_op *op, u32 channel, struct tor_stream *s, u64 off, u32 len);
 void tor_input_copy(const struct tor_op *op, u32 channel, struct tor_stream *s, u64 off, u32 len);
-
-/* From now on all of [off, off + len) is in the vector. */
-void tor_input_take(const struct tor_op *op, u32 channel, u64 off, u64 len);
 
 /* --- memory: inline, for every range of every frame --- */
 
@@ -89,6 +102,27 @@ static inline struct tor_mem *tor_op_source(const struct tor_op *op, u32 channel
 	if (op->input && buf == TOR_BUF_DATA)
 		return tor_input_find(op, channel, *off, len);
 	return tor_op_mem(op, buf, off);
+}
+
+/* Reduce or copy the next @len bytes of @s into a buffer. */
+static inline void tor_chan_put(const struct tor_chan *chan, struct tor_stream *s, u32 buf, u64 off,
+				u32 len, u8 how)
+{
+	struct tor_op *op = chan->op;
+	struct tor_mem *mem;
+
+	if (op->input && buf == TOR_BUF_DATA) {
+		if (how == TOR_PIECE_REDUCE)
+			tor_input_reduce(op, chan->index, s, off, len);
+		else
+			tor_input_copy(op, chan->index, s, off, len);
+		return;
+	}
+	mem = tor_op_mem(op, buf, &off);
+	if (how == TOR_PIECE_REDUCE)
+		tor_stream_reduce(s, mem, off, len / op->elem, op->elem, op->reduce);
+	else
+		tor_stream_copy(s, mem, off, len);
 }
 
 /* A window [off, off + len) of a transfer's byte stream, while its pieces go by. */
@@ -121,7 +155,7 @@ static inline u32 tor_chan_frame_len(const struct tor_comm *comm, const struct t
 /* Copy bytes [at, at + bytes) of @mem to @to. Return: what lies behind them there. */
 u8 *tor_chan_copy_out(const struct tor_mem *mem, u64 at, u64 bytes, u8 *to);
 
-/* Send what window and receiver allow. */
+/* Send what window, receiver and budget allow. */
 void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx);
 
 /* The timer ran: send again, or probe, if @tx is due. */
@@ -165,7 +199,7 @@ void tor_comm_send_acks(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
 
 /* --- receive.c --- */
 
-/* Apply kept frames of the current round whose turn it is, until no more can be. */
+/* Apply kept frames of the current round whose turn it is, until no more can be, or may be in this entry. */
 void tor_chan_release(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /* Tell those that had to wait, and need not any longer, to go on. */
@@ -174,8 +208,8 @@ void tor_chan_invite(struct tor_ctx *ctx, struct tor_chan *chan);
 /* --- round.c --- */
 
 /*
- * Set up the transfers of the current round and start its sends. False: not now, the acknowledgement or the
- * timer that it waits for calls again.
+ * Run what stays here, set up the transfers of the current round and start its sends. False: not now, the
+ * acknowledgement, the timer or the process that it waits for calls again.
  */
 bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan);
 
@@ -183,6 +217,23 @@ bool tor_chan_round_done(const struct tor_chan *chan);
 void tor_chan_finish_round(struct tor_chan *chan);
 
 /* --- engine.c --- */
+
+/* How many bytes may still be moved in this entry? */
+static inline u32 tor_ctx_room(const struct tor_ctx *ctx)
+{
+	u32 most = tor_env_budget().bytes;
+
+	return ctx->moved < most ? most - ctx->moved : 0;
+}
+
+/* Have all frames been sent that may be in this entry? */
+static inline bool tor_ctx_is_spent(const struct tor_ctx *ctx)
+{
+	return ctx->sent >= tor_env_budget().frames;
+}
+
+/* It was too much for this entry: a process goes on. */
+void tor_chan_put_off(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /* Go on as far as possible. */
 void tor_chan_run(struct tor_ctx *ctx, struct tor_chan *chan);

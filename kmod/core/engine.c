@@ -307,9 +307,16 @@ void tor_chan_arm(struct tor_chan *chan)
 	tor_env_chan_timer(chan, when);
 }
 
+void tor_chan_put_off(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	chan->works = true;
+	tor_env_chan_work(ctx, chan);
+}
+
 void tor_chan_run(struct tor_ctx *ctx, struct tor_chan *chan)
 {
-	while (chan->state == TOR_CHAN_RUNNING && chan->round < chan->rounds) {
+	/* what a process has been asked to do is not done by whoever comes by */
+	while (!chan->works && chan->state == TOR_CHAN_RUNNING && chan->round < chan->rounds) {
 		if (!chan->entered && !tor_chan_enter(ctx, chan))
 			break;
 		tor_chan_release(ctx, chan);
@@ -321,6 +328,16 @@ void tor_chan_run(struct tor_ctx *ctx, struct tor_chan *chan)
 		tor_chan_invite(ctx, chan);
 	settle(ctx, chan);
 	tor_chan_arm(chan);
+}
+
+bool tor_chan_work(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	if (!chan->works)
+		return false;
+	chan->works = false;
+	if (!tor_comm_failed(chan->op->comm))
+		tor_chan_run(ctx, chan);
+	return chan->works;
 }
 
 /* Frames of another call may have come before this one was made, which perhaps looks at none. */
@@ -345,6 +362,7 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 	chan->rounds = op->pair + (used ? tor_plan_rounds(&op->plan, chan->index) : 0);
 	chan->entered = false;
 	chan->retry = 0;
+	chan->works = false;
 	chan->give_up = 0;
 	chan->nudge = ctx->now + TOR_NUDGE;
 	chan->met = 0;
@@ -414,8 +432,12 @@ void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan)
 	}
 	if (chan->state == TOR_CHAN_RUNNING && ctx->now >= chan->nudge)
 		nudge(ctx, chan);
-	list_for_each_entry_safe(tx, next, &chan->tx, list)
+	list_for_each_entry_safe(tx, next, &chan->tx, list) {
+		/* what is due stays so, and the timer comes again */
+		if (tor_ctx_is_spent(ctx))
+			break;
 		tor_chan_tx_timer(ctx, chan, tx);
+	}
 	tor_chan_run(ctx, chan);
 }
 

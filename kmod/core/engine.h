@@ -192,6 +192,8 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
  * @rx: struct tor_rx of the current round, and early ones of later rounds
  * @tx: struct tor_tx of all rounds, not yet wholly acknowledged
  * @spare_rx, @spare_tx: records to reuse
+ * @local: pieces of the round that stay here, and are too long for one entry, or NULL; @works: tor_chan_work() was asked for, and
+ *	goes on with these or with frames that were kept
  * @retry: when to try again what could not be had, ns; 0: nothing
  * @nudge: when to ask those whose frames are missing, ns; see engine.c
  * @give_up: the deadline has passed, all ranks were asked whether they have called; when to fail, ns
@@ -209,6 +211,8 @@ struct tor_chan {
 	u32 round;
 	u32 rounds;
 	bool entered;
+	bool works;
+	struct tor_local *local;
 	struct list_head rx;
 	struct list_head tx;
 	struct list_head spare_rx;
@@ -441,6 +445,17 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 
 /* The time asked for by tor_env_chan_timer() has come. */
 void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan);
+
+/**
+ * tor_chan_work - go on with what was too much for one entry
+ * @ctx: a fresh entry
+ * @chan: of an op that runs or, if it was aborted meanwhile, ran
+ *
+ * To be called from a process: after tor_chan_start(), or when tor_env_chan_work() asks for it. Between calls locks are dropped.
+ *
+ * Return: call it again?
+ */
+bool tor_chan_work(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /* Links went down somewhere, routes lead around them: what was under way there is sent again soon. */
 void tor_chan_rerouted(struct tor_ctx *ctx, struct tor_chan *chan);

@@ -49,12 +49,26 @@ struct tor_shrink;
 /**
  * struct tor_ctx - one entry into core
  * @now: monotonic time, ns
+ * @moved: bytes that were copied or reduced here, without those of the frame at hand; @sent: data frames; both from 0
  *
  * The surroundings embed it in whatever they need to collect the frames that core sends.
  */
 struct tor_ctx {
 	u64 now;
+	u32 moved;
+	u32 sent;
 };
+
+/*
+ * What core does in one entry at most: with bottom halves off and a lock held, nothing else runs on that processor. What is
+ * left is gone on with in another one, see tor_env_chan_work(). 1 or more.
+ */
+struct tor_budget {
+	u32 bytes;
+	u32 frames;
+};
+
+#define TOR_BUDGET	((struct tor_budget){ .bytes = 64 << 10, .frames = 64 })
 
 /* A run of bytes in kernel memory: of a received payload. May start and end anywhere. */
 struct tor_bytes {
@@ -203,6 +217,12 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 
 /* Call tor_chan_timer() at or after @when (ns); replaces an earlier request. 0: none. */
 void tor_env_chan_timer(struct tor_chan *chan, u64 when);
+
+/* Those of the module are TOR_BUDGET. */
+struct tor_budget tor_env_budget(void);
+
+/* Call tor_chan_work() from a process, soon. May be asked for again before it has been called. */
+void tor_env_chan_work(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /*
  * The op's result is in its memory, or it failed (op->status). Called once per op, with one of the

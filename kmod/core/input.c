@@ -6,7 +6,6 @@
 
 #include "chan.h"
 #include "plan_family.h"
-#include "stream.h"
 
 #define WORD	64		/* grains */
 
@@ -110,14 +109,6 @@ void tor_input_begin(struct tor_op *op, struct tor_mem *input, u64 *taken)
 		if (s.n)
 			take_edges(op, ch, s.off * op->elem, s.n * op->elem);
 	}
-}
-
-void tor_input_take(const struct tor_op *op, u32 channel, u64 off, u64 len)
-{
-	u64 end = off + len;
-
-	for (; off < end; off += TOR_INPUT_GRAIN - off % TOR_INPUT_GRAIN)
-		take_grain(op, channel, off);
 }
 
 void tor_input_reduce(const struct tor_op *op, u32 channel, struct tor_stream *s, u64 off, u32 len)

@@ -6,8 +6,6 @@
 #include "chan.h"
 #include "stream.h"
 
-#define MEET_BYTES	(128 << 10)	/* brought over at a time, with bottom halves off */
-
 static void say(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, struct tor_ack *ack)
 {
 	ack->comm = comm->tag;
@@ -101,8 +99,8 @@ bool tor_chan_meet(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_chan *
 	bool sends = chan->op->role == TORCOLL_CHANNEL_SEND;
 	struct tor_chan *to = sends ? other : chan, *from = sends ? chan : other;
 	const struct tor_call *call[2] = { &chan->op->call };
+	u64 left, bytes;
 	u32 digest[2];
-	u64 left;
 
 	/* one without elements may be over, and the channel at the next op */
 	if (tor_comm_failed(chan->op->comm) || chan->state == TOR_CHAN_IDLE ||
@@ -116,8 +114,9 @@ bool tor_chan_meet(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_chan *
 	    chan->state != TOR_CHAN_RUNNING || !can_meet(other))
 		return false;
 	left = to->op->plan.req.count * to->op->elem - to->met;
-	bring(to, from, min_t(u64, left, MEET_BYTES));
-	if (left > MEET_BYTES)
+	bytes = min_t(u64, left, tor_env_budget().bytes);
+	bring(to, from, bytes);
+	if (left > bytes)
 		return true;
 	tor_chan_let_go(from);
 	finish(ctx, from);

@@ -4,7 +4,6 @@
  * refused, late ones are acknowledged again. See chan.h.
  */
 #include "chan.h"
-#include "stream.h"
 
 /* Tell a sender to wait, and remember that. */
 static void tell_to_wait(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
@@ -140,26 +139,6 @@ void tor_chan_invite(struct tor_ctx *ctx, struct tor_chan *chan)
 	}
 }
 
-/* Reduce or copy the next @len bytes of @s into a buffer. */
-static inline void put(struct tor_chan *chan, struct tor_stream *s, u32 buf, u64 off, u32 len, u8 how)
-{
-	struct tor_op *op = chan->op;
-	struct tor_mem *mem;
-
-	if (op->input && buf == TOR_BUF_DATA) {
-		if (how == TOR_PIECE_REDUCE)
-			tor_input_reduce(op, chan->index, s, off, len);
-		else
-			tor_input_copy(op, chan->index, s, off, len);
-		return;
-	}
-	mem = tor_op_mem(op, buf, &off);
-	if (how == TOR_PIECE_REDUCE)
-		tor_stream_reduce(s, mem, off, len / op->elem, op->elem, op->reduce);
-	else
-		tor_stream_copy(s, mem, off, len);
-}
-
 /* Reduce or copy bytes [off, off + len) of what @rx receives. False: the FPU is not usable now. */
 static bool apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 len,
 		  const struct tor_bytes *payload, u32 pieces)
@@ -176,7 +155,7 @@ static bool apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 l
 		return false;
 	tor_stream_init(&s, payload, pieces);
 	if (rx->single) {
-		put(chan, &s, rx->buf, rx->off + off, len, rx->op);
+		tor_chan_put(chan, &s, rx->buf, rx->off + off, len, rx->op);
 		goto out;
 	}
 	tor_plan_begin(&op->plan, chan->index, rx->round, &c);
@@ -185,7 +164,7 @@ static bool apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 l
 			continue;
 		if (!tor_window_cut(&span, piece.n * op->elem, &skip, &take))
 			continue;
-		put(chan, &s, piece.dbuf, piece.doff * op->elem + skip, take, piece.op);
+		tor_chan_put(chan, &s, piece.dbuf, piece.doff * op->elem + skip, take, piece.op);
 	}
 out:
 	if (fpu)
@@ -210,6 +189,11 @@ void tor_chan_release(struct tor_ctx *ctx, struct tor_chan *chan)
 
 				if (!rx_in_turn(chan, rx, kept->index))
 					continue;
+				if (!tor_ctx_room(ctx)) {
+					tor_chan_put_off(ctx, chan);
+					return;
+				}
+				ctx->moved += kept->len;
 				if (!apply(chan, rx, (u64)kept->index * comm->unit, kept->len,
 					   &bytes, 1)) {
 					chan->retry = ctx->now + TOR_RETRY;

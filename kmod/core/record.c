@@ -88,6 +88,18 @@ void tor_chan_let_go(struct tor_chan *chan)
 	chan->held = NULL;
 }
 
+bool tor_chan_local_get(struct tor_chan *chan)
+{
+	chan->local = tor_env_alloc(sizeof(*chan->local));
+	return chan->local;
+}
+
+void tor_chan_local_put(struct tor_chan *chan)
+{
+	tor_env_free(chan->local);
+	chan->local = NULL;
+}
+
 struct tor_rx *tor_chan_rx_find(struct tor_chan *chan, u32 rank, u32 round)
 {
 	struct tor_rx *rx;
@@ -142,6 +154,7 @@ void tor_chan_clear(struct tor_chan *chan, bool records)
 	list_for_each_entry_safe(tx, next_tx, &chan->tx, list)
 		tor_chan_tx_put(chan, tx);
 	tor_chan_let_go(chan);
+	tor_chan_local_put(chan);
 	if (!records)
 		return;
 	list_for_each_entry_safe(rx, next_rx, &chan->spare_rx, list) {

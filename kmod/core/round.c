@@ -4,7 +4,6 @@
  * receives is applied it is over. See chan.h.
  */
 #include "chan.h"
-#include "stream.h"
 
 /*
  * What came early must fit the transfer that it turns out to belong to, whose digest is what the rest must have. If it
@@ -73,49 +72,109 @@ static bool add_receive(struct tor_chan *chan, const struct tor_piece *piece)
 	return true;
 }
 
-/* A piece that stays here has to do with all of a slice, so that little would be won. */
-static void take_local(struct tor_chan *chan, u32 buf, u64 off, u64 len)
-{
-	if (chan->op->input && buf == TOR_BUF_DATA)
-		tor_input_take(chan->op, chan->index, off, len);
-}
-
-/* Run a piece that stays here. */
-static void local_piece(struct tor_chan *chan, const struct tor_piece *piece)
+/* Elements [at, at + n) of a piece that stays here. */
+static void local_part(const struct tor_chan *chan, const struct tor_piece *piece, u64 at, u64 n)
 {
 	struct tor_op *op = chan->op;
-	u64 from = piece->soff * op->elem;
-	u64 to = piece->doff * op->elem;
-	u64 bytes = piece->n * op->elem;
-	struct tor_mem *src, *dst;
+	u64 from = (piece->soff + at) * op->elem;
+	u64 to = (piece->doff + at) * op->elem;
+	u64 end = to + n * op->elem;
+	u32 len;
 
-	take_local(chan, piece->sbuf, from, bytes);
-	take_local(chan, piece->dbuf, to, bytes);
-	src = tor_op_mem(op, piece->sbuf, &from);
-	dst = tor_op_mem(op, piece->dbuf, &to);
-	tor_stream_between(src, from, dst, to, bytes, op->elem,
-			   piece->op == TOR_PIECE_REDUCE ? op->reduce : NULL);
-}
+	for (; to < end; from += len, to += len) {
+		struct tor_bytes runs[TOR_STREAM_RUNS];
+		u64 off = from, there = end - to;
+		struct tor_mem *mem;
+		struct tor_stream s;
 
-/* The pieces of the round that stay here: copies, then reductions. False: no FPU now. */
-static bool local_pieces(struct tor_chan *chan)
-{
-	struct tor_op *op = chan->op;
-	struct tor_piece piece;
-	struct tor_cursor c;
-	u32 pass;
-
-	if (op->is_float && !tor_env_fpu_begin())
-		return false;
-	for (pass = TOR_PIECE_COPY; pass <= TOR_PIECE_REDUCE; pass++) {
-		tor_plan_begin(&op->plan, chan->index, chan->round, &c);
-		while (tor_plan_next(&op->plan, &c, &piece))
-			if (piece.src == piece.dst && piece.op == pass)
-				local_piece(chan, &piece);
+		mem = tor_op_source(op, chan->index, piece->sbuf, &off, &there);
+		len = tor_stream_of(&s, runs, mem, off, there, op->elem);
+		tor_chan_put(chan, &s, piece->dbuf, to, len, piece->op);
 	}
-	if (op->is_float)
-		tor_env_fpu_end();
+}
+
+/* The next piece that stays here: copies, then reductions. */
+static bool next_local(const struct tor_chan *chan, struct tor_local *l)
+{
+	const struct tor_plan *p = &chan->op->plan;
+
+	for (; l->pass <= TOR_PIECE_REDUCE; l->pass++, l->open = false) {
+		if (!l->open)
+			tor_plan_begin(p, chan->index, chan->round, &l->c);
+		l->open = true;
+		while (tor_plan_next(p, &l->c, &l->piece))
+			if (l->piece.src == l->piece.dst && l->piece.op == l->pass)
+				return true;
+	}
+	/* it may be asked for again */
+	l->piece.n = 0;
+	return false;
+}
+
+/* As much of what stays here as may be done in this entry, but something. Return: is it all? */
+static bool local_portion(struct tor_ctx *ctx, const struct tor_chan *chan, struct tor_local *l)
+{
+	u32 elem = chan->op->elem, room;
+	u64 n;
+
+	do {
+		for (; l->done < l->piece.n; l->done += n) {
+			room = tor_ctx_room(ctx);
+			if (!room)
+				return false;
+			n = min_t(u64, l->piece.n - l->done, max(room / elem, 1U));
+			local_part(chan, &l->piece, l->done, n);
+			ctx->moved += n * elem;
+		}
+		l->done = 0;
+	} while (next_local(chan, l));
 	return true;
+}
+
+/* Go on with what stays here. False: there is more of it, or no FPU now. */
+static bool local_go_on(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_local *l)
+{
+	bool all;
+
+	if (chan->op->is_float && !tor_env_fpu_begin()) {
+		chan->retry = ctx->now + TOR_RETRY;
+		return false;
+	}
+	all = local_portion(ctx, chan, l);
+	if (chan->op->is_float)
+		tor_env_fpu_end();
+	if (!all)
+		tor_chan_put_off(ctx, chan);
+	return all;
+}
+
+static void local_begin(struct tor_local *l)
+{
+	l->pass = TOR_PIECE_COPY;
+	l->open = false;
+	l->piece.n = 0;
+	l->done = 0;
+}
+
+/*
+ * @bytes stay here: do it all, or, if that is too much for this entry, nothing of it yet. What comes meanwhile comes
+ * early.
+ */
+static bool local_pieces(struct tor_ctx *ctx, struct tor_chan *chan, u64 bytes)
+{
+	struct tor_local l;
+
+	if (bytes <= tor_ctx_room(ctx)) {
+		local_begin(&l);
+		return local_go_on(ctx, chan, &l);
+	}
+	if (!tor_chan_local_get(chan)) {
+		chan->retry = ctx->now + TOR_RETRY;
+		return false;
+	}
+	local_begin(chan->local);
+	tor_chan_put_off(ctx, chan);
+	return false;
 }
 
 /* Give up the records of a round that could not be entered. */
@@ -193,25 +252,32 @@ static bool splits(const struct tor_comm *comm, u32 rank)
 bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_op *op = chan->op;
-	bool local = false, patient;
 	struct tor_piece piece;
 	struct tor_cursor c;
 	struct tor_tx *tx, *next;
 	struct tor_rx *rx;
+	u64 local = 0;
+	bool patient;
 
 	/* what stays on the node waits for its other end: see tor_chan_meet() */
 	if (!sends_are_stable(chan) || tor_op_stays(op))
 		return false;
+	if (chan->local && !local_go_on(ctx, chan, chan->local))
+		return false;
 	tor_plan_begin(&op->plan, chan->index, chan->round, &c);
 	while (tor_plan_next(&op->plan, &c, &piece)) {
 		if (piece.src == piece.dst)
-			local = true;
+			local += piece.n * op->elem;
 		else if (!(piece.src == op->plan.rank ? add_send(chan, &piece) :
 							add_receive(chan, &piece)))
-			goto later;
+			goto no_memory;
 	}
-	if (local && !local_pieces(chan))
-		goto later;
+	if (local && !chan->local && !local_pieces(ctx, chan, local)) {
+		leave(chan);
+		return false;
+	}
+	if (chan->local)
+		tor_chan_local_put(chan);
 	list_for_each_entry(rx, &chan->rx, list) {
 		if (rx->round != chan->round)
 			continue;
@@ -234,7 +300,7 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 		tor_chan_push(ctx, chan, tx);
 	}
 	return true;
-later:
+no_memory:
 	leave(chan);
 	chan->retry = ctx->now + TOR_RETRY;
 	return false;

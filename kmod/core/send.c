@@ -155,6 +155,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	h.length = len;
 	h.stamp = max_t(u32, tor_div64(ctx->now, NSEC_PER_USEC), 1);
 
+	ctx->sent++;
 	frame.dst = h.dst;
 	/* every other frame: see tx->split */
 	frame.tie = (index ^ chan->index) & 1;
@@ -196,14 +197,17 @@ void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx
 	u32 index;
 	u8 flags;
 
-	while ((index = tor_tx_next(tx, ctx->now, &flags)) != TOR_NO_FRAME) {
+	while (!tor_ctx_is_spent(ctx) &&
+	       (index = tor_tx_next(tx, ctx->now, &flags)) != TOR_NO_FRAME) {
 		u64 lost = tx->lost;
 
 		send_frame(ctx, chan, tx, index, flags);
 		/* no memory or no way: the timer tries again */
 		if (tx->lost & ~lost)
-			break;
+			return;
 	}
+	if (tor_ctx_is_spent(ctx))
+		tor_tx_stopped(tx, ctx->now);
 }
 
 /*

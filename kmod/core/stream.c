@@ -166,34 +166,36 @@ void tor_stream_reduce(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 n
 	tor_stream_reduce_onto(s, mem, mem, off, n, elem, fn);
 }
 
-#define BETWEEN_RUNS	16		/* of what is read, at a time */
+u32 tor_stream_of(struct tor_stream *s, struct tor_bytes *runs, const struct tor_mem *mem, u64 off,
+		  u64 bytes, u32 elem)
+{
+	u32 len = 0, most = min_t(u64, bytes, U32_MAX);
+	u32 n;
+
+	for (n = 0; n < TOR_STREAM_RUNS && len < most; n++) {
+		u32 run = most - len;
+
+		runs[n].p = tor_env_mem(mem, off + len, &run);
+		runs[n].len = run;
+		len += run;
+	}
+	tor_stream_init(s, runs, n);
+	return len < bytes ? len - len % elem : len;
+}
 
 void tor_stream_between(const struct tor_mem *src, u64 from, struct tor_mem *dst, u64 to, u64 bytes,
 			u32 elem, tor_reduce_fn fn)
 {
-	while (bytes) {
-		struct tor_bytes runs[BETWEEN_RUNS];
-		u64 chunk = 0;
-		struct tor_stream s;
-		u32 n;
+	struct tor_bytes runs[TOR_STREAM_RUNS];
+	struct tor_stream s;
+	u32 len;
 
-		for (n = 0; n < ARRAY_SIZE(runs) && chunk < bytes; n++) {
-			u32 run = min_t(u64, bytes - chunk, U32_MAX);
-
-			runs[n].p = tor_env_mem(src, from + chunk, &run);
-			runs[n].len = run;
-			chunk += run;
-		}
-		if (chunk < bytes)
-			chunk -= chunk % elem;
-		tor_stream_init(&s, runs, n);
+	for (; bytes; from += len, to += len, bytes -= len) {
+		len = tor_stream_of(&s, runs, src, from, bytes, elem);
 		if (fn)
-			tor_stream_reduce(&s, dst, to, tor_div64(chunk, elem), elem, fn);
+			tor_stream_reduce(&s, dst, to, len / elem, elem, fn);
 		else
-			tor_stream_copy(&s, dst, to, chunk);
-		from += chunk;
-		to += chunk;
-		bytes -= chunk;
+			tor_stream_copy(&s, dst, to, len);
 	}
 }
 

@@ -75,6 +75,21 @@ void tor_stream_reduce(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 n
 void tor_stream_reduce_onto(struct tor_stream *s, struct tor_mem *mem, const struct tor_mem *first,
 			    u64 off, u64 n, u32 elem, tor_reduce_fn fn);
 
+#define TOR_STREAM_RUNS	16
+
+/**
+ * tor_stream_of - a stream of an op's memory
+ * @s: to begin
+ * @runs: memory for it, TOR_STREAM_RUNS of them
+ * @mem: what is read, from byte @off on
+ * @bytes: of whole elements, not 0
+ * @elem: bytes of one, no more than TOR_STREAM_RUNS
+ *
+ * Return: how many of the bytes it has; whole elements, one or more.
+ */
+u32 tor_stream_of(struct tor_stream *s, struct tor_bytes *runs, const struct tor_mem *mem, u64 off,
+		  u64 bytes, u32 elem);
+
 /**
  * tor_stream_between - copy or reduce from one place in ops' memory to another
  * @src: where from, at byte offset @from

@@ -99,12 +99,18 @@ static bool tx_wants_ack(const struct tor_tx *tx, u32 index)
 	       tx->next - tx->base >= TOR_WINDOW || index % half == half - 1;
 }
 
+static bool tx_may_send(const struct tor_tx *tx)
+{
+	return !tx->blocked && tx_in_flight(tx) < tx->window &&
+	       (tx->lost || (tx->next < tx->frames && tx->next - tx->base < TOR_WINDOW));
+}
+
 u32 tor_tx_next(struct tor_tx *tx, u64 now, u8 *flags)
 {
 	u32 index;
 
 	*flags = 0;
-	if (tx->blocked || tx_in_flight(tx) >= tx->window)
+	if (!tx_may_send(tx))
 		return TOR_NO_FRAME;
 	if (tx->lost) {
 		u32 bit = __ffs64(tx->lost);
@@ -115,10 +121,8 @@ u32 tor_tx_next(struct tor_tx *tx, u64 now, u8 *flags)
 		/* the last one of a burst of repairs asks; the timer covers the rest */
 		if (!tx->lost)
 			*flags |= TORCOLL_FLAG_ACK;
-	} else if (tx->next < tx->frames && tx->next - tx->base < TOR_WINDOW) {
-		index = tx->next++;
 	} else {
-		return TOR_NO_FRAME;
+		index = tx->next++;
 	}
 	if (tx->patient && !*flags)
 		*flags = TORCOLL_FLAG_WHOLE;
@@ -312,6 +316,13 @@ void tor_tx_dropped(struct tor_tx *tx, u32 index, u64 now)
 	if (index >= tx->recover)
 		tx_shrink(tx, tx->window / 2);
 	tx->retry = now + TOR_DROP_RETRY;
+}
+
+void tor_tx_stopped(struct tor_tx *tx, u64 now)
+{
+	/* unless that is known to be of no use yet */
+	if (!tx->retry && tx_may_send(tx))
+		tx->retry = now;
 }
 
 void tor_tx_rerouted(struct tor_tx *tx, u64 now)

@@ -66,7 +66,7 @@ struct tor_path {
  * @slowest: the longest round trip of the node lately, us; a hint, as in @path
  * @since: when something was last sent or heard, ns
  * @timeout: when to act without an acknowledgement, ns; 0: nothing in flight
- * @retry: when to offer frames to the own queue again that it refused, ns; 0: none
+ * @retry: when to offer frames to the own queue again that it refused, or go on with others, ns; 0: none
  * @backoff: timeouts since the last acknowledgement, or doublings of the time between probes
  * @blocked: the receiver is not ready
  * @patient: one frame, whose acknowledgement nobody waits for
@@ -140,6 +140,9 @@ static inline bool tor_tx_done(const struct tor_tx *tx)
 {
 	return tx->base >= tx->frames;
 }
+
+/* Frames that window and receiver allow are not sent now: the timer goes on. */
+void tor_tx_stopped(struct tor_tx *tx, u64 now);
 
 /* The own queue refused frame @index: send it again soon, with a smaller window. */
 void tor_tx_dropped(struct tor_tx *tx, u32 index, u64 now);

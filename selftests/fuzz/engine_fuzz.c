@@ -65,6 +65,8 @@ static void leave(void)
 
 	host_forget_sent();
 	must(!host.fpu_sections);
+	must(ctx.sent <= tor_env_budget().frames);
+	ctx = (struct tor_ctx){ .now = ctx.now };
 	for (i = 0; i < DEPTH; i++) {
 		if (!retired[i])
 			continue;
@@ -323,6 +325,8 @@ static bool honest_step(struct tor_chan *ch)
 		data_frame(ch, rank, &h, 1, 100);
 		return true;
 	}
+	while (tor_chan_work(&ctx, ch))
+		leave();
 	ctx.now += TOR_RETRY;
 	tor_chan_timer(&ctx, ch);
 	leave();
@@ -340,7 +344,10 @@ static void event(struct fuzz_in *in)
 		submit();
 		break;
 	case 1:
-		tor_chan_timer(&ctx, ch);
+		if (what & 0x80)
+			tor_chan_work(&ctx, ch);
+		else
+			tor_chan_timer(&ctx, ch);
 		leave();
 		break;
 	case 2:
@@ -397,6 +404,7 @@ static bool setup(struct fuzz_in *in)
 	static const u32 types[] = { TORCOLL_I32, TORCOLL_F32, TORCOLL_I8, TORCOLL_F64 };
 	static struct tor_torus torus;
 	u32 i, c;
+	u8 memory;
 
 	fuzz_torus(in, &torus);
 	if (torus.nodes > RANKS)
@@ -434,7 +442,10 @@ static bool setup(struct fuzz_in *in)
 	bits = fuzz_u8(in) & 1 ? TORCOLL_BITS_RELAXED : TORCOLL_BITS_AGREE;
 	node.checksum_payload = fuzz_u8(in) & 1;
 	next_seq = fuzz_u8(in) & 1 ? 0U : U32_MAX - 2 * DEPTH + 1;
-	shatter = fuzz_u8(in) % 8 == 1;
+	memory = fuzz_u8(in);
+	shatter = memory % 8 == 1;
+	if (memory & 0x80)
+		host.budget = (struct tor_budget){ 1 + memory % 64, 1 + memory % 3 };
 	ctx.now = NSEC_PER_SEC;
 	memset(begun, 0, sizeof(begun));
 	memset(retired, 0, sizeof(retired));

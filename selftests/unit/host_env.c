@@ -26,6 +26,8 @@
 #pragma weak tor_env_drop
 #pragma weak tor_env_send
 #pragma weak tor_env_chan_timer
+#pragma weak tor_env_chan_work
+#pragma weak tor_env_budget
 #pragma weak tor_env_op_done
 #pragma weak tor_env_op_retired
 #pragma weak tor_env_comm_failed
@@ -280,6 +282,18 @@ void tor_env_chan_timer(struct tor_chan *chan, u64 when)
 {
 	host.timer_chan = chan;
 	host.timer_when = when;
+}
+
+void tor_env_chan_work(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	(void)ctx;
+	(void)chan;
+	host.works_asked++;
+}
+
+struct tor_budget tor_env_budget(void)
+{
+	return host.budget.bytes ? host.budget : TOR_BUDGET;
 }
 
 void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)

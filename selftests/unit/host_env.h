@@ -49,6 +49,9 @@ struct host_frame {
 struct host {
 	u64 counters[TOR_C_COUNT];
 
+	struct tor_budget budget;	/* of an entry; 0: TOR_BUDGET */
+	u32 works_asked;		/* calls of tor_env_chan_work() */
+
 	u32 allocs;			/* made since host_reset() */
 	u32 outstanding;		/* not yet freed */
 	u64 kept;			/* bytes that tor_env_keep() has allowed */

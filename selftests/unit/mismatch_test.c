@@ -97,6 +97,7 @@ static void leave(struct rank *r)
 {
 	u32 s, c, i;
 
+	ctx = (struct tor_ctx){ .now = ctx.now };
 	if (r->failed && !r->told) {
 		r->told = true;
 		for (s = 0; s < DEPTH; s++)

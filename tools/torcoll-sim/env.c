@@ -122,12 +122,13 @@ void sim_mem_put(struct tor_mem *mem)
 }
 
 static bool fpu_open;
+static bool in_process;		/* where the FPU is always to be had */
 
 bool tor_env_fpu_begin(void)
 {
 	if (fpu_open)
 		sim_fail("an FPU section is begun in an FPU section");
-	fpu_open = !sim_chance(sim.scenario.no_fpu);
+	fpu_open = in_process || !sim_chance(sim.scenario.no_fpu);
 	if (fpu_open)
 		sim.totals.fpu_sections++;
 	else
@@ -175,6 +176,44 @@ void tor_env_chan_timer(struct tor_chan *core, u64 when)
 	if (when)
 		sim_at(max(when, sim.now) + sim_below(sim.scenario.timer_slack), chan->rank->node,
 		       timer_expired, chan);
+}
+
+static void work(void *arg)
+{
+	struct sim_chan *chan = arg;
+	struct sim_ctx ctx;
+	bool more;
+
+	chan->works = false;
+	sim_enter(&ctx, chan->rank->node);
+	in_process = true;
+	more = tor_chan_work(&ctx.core, &chan->core);
+	in_process = false;
+	sim_leave(&ctx);
+	if (more)
+		tor_env_chan_work(NULL, &chan->core);
+}
+
+void tor_env_chan_work(struct tor_ctx *ctx, struct tor_chan *core)
+{
+	struct sim_chan *chan = container_of(core, struct sim_chan, core);
+
+	if (chan->works)
+		return;
+	chan->works = true;
+	sim_meet(SIM_BUDGET);
+	sim_at(sim.now + sim_below(NSEC_PER_USEC), chan->rank->node, work, chan);
+}
+
+struct tor_budget tor_env_budget(void)
+{
+	struct tor_budget b = TOR_BUDGET;
+
+	if (sim.scenario.budget_bytes)
+		b.bytes = sim.scenario.budget_bytes;
+	if (sim.scenario.budget_frames)
+		b.frames = sim.scenario.budget_frames;
+	return b;
 }
 
 void tor_env_op_retired(struct tor_ctx *core, struct tor_op *core_op)
@@ -239,10 +278,15 @@ void sim_enter(struct sim_ctx *ctx, struct sim_node *node)
 
 void sim_leave(struct sim_ctx *ctx)
 {
+	struct tor_budget most = tor_env_budget();
 	struct sim_op *op;
 
 	if (fpu_open)
 		sim_fail("an FPU section is left open");
+	/* a frame that was kept, or an element, is always one more */
+	if (ctx->core.moved >= (u64)most.bytes + sim.scenario.frame_size || ctx->core.sent > most.frames)
+		sim_fail("an entry has moved %u bytes and sent %u frames", ctx->core.moved,
+			 ctx->core.sent);
 	while (ctx->frames || ctx->nfailed || ctx->retired || ctx->njoined) {
 		sim_frames_send(ctx);
 		if (ctx->nfailed)

@@ -340,6 +340,14 @@ static u64 draw_rate(s64 given, u64 most)
 	return percent(35) ? rate : 0;
 }
 
+/* The least, or little, or what the module has. */
+static u64 draw_budget(u64 little)
+{
+	if (percent(30))
+		return 1;
+	return percent(30) ? 1 + sim_below(little) : 0;
+}
+
 static void draw_rates(struct sim_scenario *s)
 {
 	s->loss = draw_rate(sim_options.loss, 50000);
@@ -352,6 +360,8 @@ static void draw_rates(struct sim_scenario *s)
 	s->no_memory = draw_rate(sim_options.no_memory, 50000);
 	s->late_payload = draw_rate(sim_options.late_payload, 1000000);
 	s->shatter = percent(33);
+	s->budget_bytes = draw_budget(4096);
+	s->budget_frames = draw_budget(8);
 }
 
 /* --- incidents --- */
@@ -542,6 +552,8 @@ static void make_clean(struct sim_scenario *s)
 	s->skew = 0;
 	s->timer_slack = 0;
 	s->queue = 1 << 16;
+	s->budget_bytes = 0;
+	s->budget_frames = 0;
 	s->lockstep = true;
 }
 
@@ -629,6 +641,9 @@ bool sim_scenario_drop(struct sim_scenario *s, enum sim_class class)
 		return drop_rate(&s->no_fpu);
 	case SIM_LATE_PAYLOAD:
 		return drop_rate(&s->late_payload);
+	case SIM_BUDGET:
+		any = drop_rate(&s->budget_bytes);
+		return drop_rate(&s->budget_frames) || any;
 	case SIM_CUT:
 		return drop_incidents(s, SIM_INCIDENT_CUT, 0);
 	case SIM_ONE_WAY_CUT:

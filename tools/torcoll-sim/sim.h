@@ -85,6 +85,7 @@ enum sim_class {
 	SIM_OVERLAP,
 	SIM_SUB_TORUS,
 	SIM_LIST,
+	SIM_BUDGET,		/* more to be done than one entry may */
 	SIM_CLASSES
 };
 
@@ -152,6 +153,8 @@ struct sim_scenario {
 	u64 timer_slack;	/* timers are up to so late, ns */
 	u64 shatter;		/* memory and payloads come in small pieces of odd lengths */
 	u64 no_checksum;	/* payloads carry no CRC */
+	u64 budget_bytes;	/* what core does in one entry, see struct tor_budget; 0: as in the module */
+	u64 budget_frames;
 	u64 lockstep;		/* no rank calls an op before all have retired the slot's last one */
 
 	/* millionths of frames, allocations, FPU sections */
@@ -283,6 +286,7 @@ struct sim_chan {
 	struct tor_chan core;
 	struct sim_rank *rank;
 	u64 when;
+	bool works;			/* a process is about to go on with it */
 };
 
 struct sim_op {

@@ -38,6 +38,7 @@ const char *const sim_class_names[SIM_CLASSES] = {
 	[SIM_OVERLAP] = "overlapping-comms",
 	[SIM_SUB_TORUS] = "sub-torus",
 	[SIM_LIST] = "list",
+	[SIM_BUDGET] = "budget",
 };
 
 static const char *const incident_names[SIM_INCIDENT_KINDS] = {
@@ -122,6 +123,8 @@ static const struct field scenario_fields[] = {
 	NUMBER(sim_scenario, timer_slack),
 	NUMBER(sim_scenario, shatter),
 	NUMBER(sim_scenario, no_checksum),
+	NUMBER(sim_scenario, budget_bytes),
+	NUMBER(sim_scenario, budget_frames),
 	NUMBER(sim_scenario, lockstep),
 	NUMBER(sim_scenario, loss),
 	NUMBER(sim_scenario, duplicate),

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * What one entry into core does at most. One rank of four on a ring, in an alltoall whose blocks are longer than a budget:
+ * entry by entry, the bytes that have changed and the frames that were sent are counted.
+ */
+#include "host_env.h"
+
+#define RANKS		4
+#define UNIT		1024
+#define BLOCK		(200 << 10)	/* bytes, of i32; all frames of one can be kept */
+#define BYTES		(RANKS * BLOCK)
+
+struct fixture {
+	struct tor_node node;
+	struct tor_comm comm;
+	struct tor_op op;
+	struct tor_chan chan;
+	struct tor_mem data, temp;
+	u32 epoch[RANKS];
+	struct tor_path path[RANKS];
+	u8 *before;
+	struct tor_ctx ctx;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = test_calloc(1, sizeof(*f));
+	struct tor_plan_req req = {
+		.ranks = RANKS,
+		.collective = TORCOLL_ALLTOALL,
+		.algorithm = TORCOLL_DIRECT,
+		.count = BYTES / sizeof(u32),
+	};
+	static const u32 side = RANKS;
+	struct tor_torus torus;
+	const char *why = "";
+	u64 seed = 1;
+
+	host_reset();
+	assert_int_equal(tor_torus_init(&torus, 1, &side, 2), 0);
+	assert_int_equal(tor_node_init(&f->node, &torus, 1, 0), 0);
+	f->node.checksum_payload = false;
+	f->comm.node = &f->node;
+	f->comm.ranks = RANKS;
+	f->comm.unit = UNIT;
+	f->comm.depth = 1;
+	f->comm.channels = 1;
+	f->comm.epoch = f->epoch;
+	f->comm.path = f->path;
+	f->op.comm = &f->comm;
+	req.torus = &f->node.torus;
+	f->data = (struct tor_mem){ .data = test_calloc(1, BYTES), .len = BYTES };
+	f->temp = (struct tor_mem){ .data = test_malloc(BYTES), .len = BYTES };
+	f->before = test_calloc(1, BYTES);
+	host_fill(f->temp.data, BYTES, &seed);
+	tor_chan_init(&f->chan, &f->op, 0, 1);
+	assert_int_equal(tor_op_begin(&f->op, 1, &req, TORCOLL_I32, TORCOLL_REDOP_NONE, 0, &why), 0);
+	f->op.data = &f->data;
+	f->op.temp = &f->temp;
+	f->ctx.now = NSEC_PER_SEC;
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	tor_chan_destroy(&f->chan);
+	tor_node_destroy(&f->node);
+	assert_int_equal(atomic_read(&f->comm.kept), 0);
+	host_check_idle();
+	host_forget_sent();
+	test_free(f->data.data);
+	test_free(f->temp.data);
+	test_free(f->before);
+	test_free(f);
+	return 0;
+}
+
+/* The next entry. Return: how many bytes the one before has changed, at least. */
+static u32 enter(struct fixture *f)
+{
+	u32 i, changed = 0;
+
+	for (i = 0; i < BYTES; i++)
+		changed += f->data.data[i] != f->before[i];
+	memcpy(f->before, f->data.data, BYTES);
+	host_forget_sent();
+	f->ctx = (struct tor_ctx){ .now = f->ctx.now + 1000 };
+	return changed;
+}
+
+/* All that is put off, and none of it in one entry. Return: entries that it took. */
+static u32 work(struct fixture *f)
+{
+	u32 n = 0;
+	bool more;
+
+	do {
+		more = tor_chan_work(&f->ctx, &f->chan);
+		assert_in_range(enter(f), 0, tor_env_budget().bytes + sizeof(u32) - 1);
+		n++;
+	} while (more);
+	return n;
+}
+
+static void tor_chan_start__leaves_long_pieces_to_a_process(void **state)
+{
+	struct fixture *f = *state;
+
+	tor_chan_start(&f->ctx, &f->chan);
+	assert_int_equal(host.works_asked, 1);
+	assert_int_equal(host.nsent, 0);
+	assert_int_equal(enter(f), 0);
+	/* nobody else does it */
+	tor_chan_timer(&f->ctx, &f->chan);
+	assert_int_equal(enter(f), 0);
+	assert_int_equal(work(f), DIV_ROUND_UP(BLOCK, TOR_BUDGET.bytes));
+	assert_memory_equal(f->data.data, f->temp.data, BLOCK);
+	assert_false(tor_chan_work(&f->ctx, &f->chan));
+}
+
+static void tor_chan_work__does_an_element_at_least(void **state)
+{
+	struct fixture *f = *state;
+
+	host.budget = (struct tor_budget){ 1, 64 };
+	tor_chan_start(&f->ctx, &f->chan);
+	assert_true(tor_chan_work(&f->ctx, &f->chan));
+	assert_in_range(enter(f), 1, sizeof(u32));
+	host.budget.bytes = 4096 + 1;
+	assert_int_equal(work(f), DIV_ROUND_UP(BLOCK - sizeof(u32), 4096));
+	assert_memory_equal(f->data.data, f->temp.data, BLOCK);
+}
+
+static void tor_chan_work__is_not_needed_for_what_is_short(void **state)
+{
+	struct fixture *f = *state;
+
+	host.budget = (struct tor_budget){ BLOCK, 64 };
+	tor_chan_start(&f->ctx, &f->chan);
+	assert_int_equal(host.works_asked, 0);
+	assert_memory_equal(f->data.data, f->temp.data, BLOCK);
+}
+
+static void tor_chan_work__nothing_is_done_twice_without_memory(void **state)
+{
+	struct fixture *f = *state;
+
+	tor_chan_start(&f->ctx, &f->chan);
+	assert_true(f->chan.works);
+	/* the records of transfers cannot be had when all is done */
+	host.fail_after = 0;
+	work(f);
+	assert_false(f->chan.entered);
+	memset(f->data.data, 0xaa, BLOCK);
+	host.fail_after = ~0U;
+	f->ctx.now += TOR_RETRY;
+	tor_chan_timer(&f->ctx, &f->chan);
+	assert_true(f->chan.entered);
+	assert_int_equal(f->data.data[0], 0xaa);
+	assert_int_equal(f->data.data[BLOCK - 1], 0xaa);
+}
+
+static void tor_chan_abort__ends_what_was_put_off(void **state)
+{
+	struct fixture *f = *state;
+
+	tor_chan_start(&f->ctx, &f->chan);
+	assert_true(tor_chan_work(&f->ctx, &f->chan));
+	tor_comm_fail(&f->ctx, &f->comm, -ECANCELED, 0, 1);
+	tor_chan_abort(&f->ctx, &f->chan);
+	enter(f);
+	assert_false(tor_chan_work(&f->ctx, &f->chan));
+	assert_int_equal(enter(f), 0);
+}
+
+static void receive(struct fixture *f, u32 from, u32 index)
+{
+	u8 payload[UNIT];
+	struct tor_bytes bytes = { payload, UNIT };
+	struct tor_hdr h = {
+		.op = 1,
+		.digest = f->op.digest,
+		.offset = index * UNIT,
+		.length = UNIT,
+		.stamp = 1,
+	};
+
+	memset(payload, 1 + index % 255, UNIT);
+	tor_chan_data(&f->ctx, &f->chan, from, &h, &bytes, 1);
+}
+
+static void tor_chan_release__some_kept_frames_at_a_time(void **state)
+{
+	u32 i, index = 0, entries = 0;
+	struct fixture *f = *state;
+	bool more;
+
+	for (i = 0; i < BLOCK / UNIT; i++) {
+		receive(f, 1, i);
+		assert_int_equal(enter(f), 0);
+	}
+	assert_int_equal(host.counters[TOR_C_RX_EARLY], BLOCK / UNIT);
+	tor_chan_start(&f->ctx, &f->chan);
+	enter(f);
+	do {
+		more = tor_chan_work(&f->ctx, &f->chan);
+		/* of the own block and of frames */
+		assert_in_range(enter(f), 0, TOR_BUDGET.bytes + UNIT);
+		entries++;
+		/* meanwhile others come, and are taken */
+		if (f->chan.entered && index < BLOCK / UNIT) {
+			receive(f, 2, index++);
+			assert_int_equal(enter(f), UNIT);
+		}
+	} while (more);
+	assert_in_range(entries, 2 * BLOCK / TOR_BUDGET.bytes, 2 * BLOCK / TOR_BUDGET.bytes + 2);
+	for (i = 0; i < BLOCK; i++)
+		assert_int_equal(f->data.data[BLOCK + i], 1 + i / UNIT % 255);
+}
+
+/* Three transfers, each with a first window of eight frames. */
+static void tor_chan_push__some_frames_at_a_time(void **state)
+{
+	struct fixture *f = *state;
+	u32 sent, n = 0, entries = 0;
+
+	host.budget = (struct tor_budget){ BLOCK, 5 };
+	tor_chan_start(&f->ctx, &f->chan);
+	while ((sent = host.nsent)) {
+		assert_in_range(sent, 1, 5);
+		n += sent;
+		entries++;
+		/* at once: not when an acknowledgement is missed */
+		assert_true(host.timer_when && (n == 24 || host.timer_when <= f->ctx.now));
+		enter(f);
+		tor_chan_timer(&f->ctx, &f->chan);
+	}
+	assert_int_equal(n, (RANKS - 1) * TOR_WINDOW_FIRST);
+	assert_int_equal(entries, 5);
+	assert_int_equal(host.counters[TOR_C_TX_RETRANSMITS], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(tor_chan_start__leaves_long_pieces_to_a_process),
+		TEST(tor_chan_work__does_an_element_at_least),
+		TEST(tor_chan_work__is_not_needed_for_what_is_short),
+		TEST(tor_chan_work__nothing_is_done_twice_without_memory),
+		TEST(tor_chan_abort__ends_what_was_put_off),
+		TEST(tor_chan_release__some_kept_frames_at_a_time),
+		TEST(tor_chan_push__some_frames_at_a_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
