@@ -10,9 +10,9 @@
 
 #include "buffers.h"
 #include "netlink.h"
-#include "result.h"
 #include "series.h"
 #include "session.h"
+#include "slot.h"
 #include "tables.h"
 #include "team.h"
 
@@ -198,7 +198,7 @@ static void uncount(struct tor_group *group)
 static void group_free(struct tor_group *group)
 {
 	/* of ops that a call began just as the comm failed */
-	tor_op_release_all(group);
+	tor_slot_release_all(group);
 	tor_series_free_pairs(group);
 	tor_series_free(&group->calls);
 	tor_spare_close(group);
@@ -312,7 +312,7 @@ struct tor_group *tor_group_new(struct tor_fabric *fabric, struct tor_user *user
 	refcount_set(&group->refs, 1);
 	strscpy(group->name, name, sizeof(group->name));
 	init_waitqueue_head(&group->wait);
-	mutex_init(&group->reap);
+	spin_lock_init(&group->results);
 	mutex_init(&group->pairs_lock);
 	INIT_LIST_HEAD(&group->series);
 	xa_init(&group->pairs);
@@ -358,12 +358,12 @@ void tor_group_close(struct tor_group *group)
 	struct tor_fabric *fabric = group->fabric;
 
 	set_bit(TOR_GROUP_CLOSED, &group->flags);
-	/* pairs with tor_op_mark(): it sees CLOSED, or we see BUSY */
+	/* pairs with tor_op_mark(): it sees CLOSED, or we see that it runs */
 	smp_mb__after_atomic();
 	wake_up_all(&group->wait);
 	if (tor_group_busy(group))
 		tor_group_abort(group, -ECONNABORTED);
-	tor_op_release_all(group);
+	tor_slot_release_all(group);
 	tor_spare_close(group);
 	WRITE_ONCE(group->session, NULL);
 	uncount(group);

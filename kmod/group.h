@@ -46,13 +46,20 @@ struct tor_lane {
 	struct tor_slot *slot;
 };
 
-/* Bits of tor_slot.flags. A slot without any is free. */
-enum tor_slot_flag {
-	TOR_SLOT_BUSY,		/* the op has no result yet */
-	TOR_SLOT_UNREAPED,	/* nobody has waited for it yet; memory is held */
-	TOR_SLOT_OPEN,		/* core is not done with it */
-	TOR_SLOT_RING,		/* its result goes into the session's ring */
-	TOR_SLOT_AWAITED,	/* a thread waits for this very op, and is about to reap it */
+/* Of the result of a slot's op; how one leads to another: slot.h. */
+enum tor_slot_state {
+	TOR_SLOT_FREE,		/* there is none, nor will there be */
+	TOR_SLOT_RUNNING,	/* the op has none yet */
+	TOR_SLOT_DONE,		/* it waits for a thread that asks for it; memory is held */
+	TOR_SLOT_TAKEN,		/* one has, and brings it to where it belongs */
+};
+
+/* How the result of an op gets to its process. */
+enum tor_slot_way {
+	TOR_WAY_NOBODY,		/* the op is the nodes': its results are their seats' */
+	TOR_WAY_ASKED,		/* a thread asks for it, once there is one */
+	TOR_WAY_AWAITED,	/* the thread that submits waits for it */
+	TOR_WAY_RING,		/* it goes into the session's ring */
 };
 
 /* Places in tor_slot.pages. */
@@ -64,8 +71,10 @@ enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_VECTOR, TOR_PAGES_TEMP, TOR_PAG
  * @series: that it belongs to
  * @lane: series->channels of them
  * @work: goes on with what is too much for a softirq
- * @status: of the op, once not BUSY
- * @waiters: threads that wait for this very op; group->reap, once it is UNREAPED
+ * @state, @way, @waiters: of the result, see slot.h; the last are threads that wait for this very op
+ * @open: core is not done with it
+ * @status: of the op, once it does not run any more
+ * @done: when it was over, jiffies
  * @data: the plan's vector; @temp: its temporaries
  * @input: what the vector is to hold at first, if that stays where it is; @taken: with it, @taken_bytes of bits, see input.h
  * @result: where the result will be, in the caller's memory, or, if that is copied, in ours
@@ -83,11 +92,14 @@ struct tor_slot {
 	struct tor_series *series;
 	struct tor_slot *next_retired;
 	struct tor_lane *lane;
-	unsigned long flags;
 	struct work_struct work;
+	enum tor_slot_state state;
+	enum tor_slot_way way;
+	u32 waiters;
+	bool open;
 	int status;
 	u32 error_rank;
-	u32 waiters;
+	unsigned long done;
 	u64 user_data;
 	u64 submitted;
 	struct tor_mem data, temp, input, result, copy_from;
@@ -142,7 +154,8 @@ struct tor_series {
  * @user: who pays, with @charged bytes of kernel memory
  * @team: where nodes have several ranks; @has_seat: it is that of the rank in @seat there, and @nodes the nodes', referenced
  * @join, @shrink: how it began, one of them
- * @seekers: threads that wait for any op
+ * @results: lock of what becomes of results, see slot.h
+ * @seekers: threads that wait for any op; @anybodys: ops that they may get, now or later
  * @failed_at: jiffies, 0: not (yet)
  * @calls: the collectives; @pairs: messages, by tor_series_id(); @series: all of them
  * @pairs_lock: see series.h
@@ -173,8 +186,9 @@ struct tor_group {
 	struct tor_session *session;	/* to wake its poll; NULL once closed; RCU */
 	u32 bits;			/* enum torcoll_bits of ops that name none */
 	u32 handle;			/* there */
-	struct mutex reap;
-	atomic_t seekers;
+	spinlock_t results;
+	u32 seekers;
+	u32 anybodys;
 	atomic64_t ops;
 	struct delayed_work fail_work;
 	unsigned long failed_at;
@@ -284,8 +298,8 @@ void tor_group_uncharge(struct tor_group *group, u64 bytes);
 void tor_group_end(struct tor_group *group);
 
 /*
- * The process is done with it: ops that run are aborted, their memory is unpinned before this returns; what is
- * left lingers, and inherits the session's reference.
+ * The process is done with it: ops that run are aborted, their memory is unpinned before this returns, but for results that
+ * other threads have just asked for; what is left lingers, and inherits the session's reference.
  */
 void tor_group_close(struct tor_group *group);
 
@@ -345,12 +359,6 @@ bool tor_group_owes(struct tor_group *group);
 
 /* Links went down: see tor_chan_rerouted(). Context: BH off, RCU, no lock held. */
 void tor_group_rerouted(struct tor_entry *entry, struct tor_group *group);
-
-/*
- * The op of @slot is over: its result is there, or it has failed with @status, caused by @error_rank. The process
- * may have both, and the slot's memory, from now on. Context: BH off, RCU.
- */
-void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank);
 
 /* Give slots that core is done with their next numbers. Context: BH off, RCU, no lock held. */
 void tor_slots_recycle(struct tor_entry *entry);

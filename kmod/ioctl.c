@@ -160,7 +160,7 @@ static int submit(struct tor_session *session, struct torcoll_submit *desc)
 	if (IS_ERR(group))
 		return PTR_ERR(group);
 	/* whose death ends the comm: the one that calls */
-	WRITE_ONCE(session->owner, current->files);
+	tor_session_use(session);
 	err = tor_op_submit(session, group, desc);
 	tor_session_group_put(group);
 	return err;

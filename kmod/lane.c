@@ -2,12 +2,7 @@
 /*
  * Lanes: the channels of core, each with a lock and a timer, and what core says of the ops that they carry. See group.h.
  */
-#include <linux/poll.h>
-
-#include "buffers.h"
-#include "op.h"
-#include "ring.h"
-#include "session.h"
+#include "slot.h"
 #include "team.h"
 #include "trace.h"
 
@@ -108,51 +103,6 @@ void tor_lane_init(struct tor_lane *lane, struct tor_slot *slot, u32 index, u32 
 
 /* --- ops that are over --- */
 
-/* The result goes into the ring; where no process is needed for anything else, that is all. */
-static void post(struct tor_slot *slot)
-{
-	struct tor_group *group = slot->group;
-	/* of a failure, the sentence is fetched as well */
-	bool need_process = slot->status || tor_buffers_need_process(slot);
-	struct torcoll_completion completion = {
-		.op = tor_op_handle(slot),
-		.user_data = slot->user_data,
-		.comm = group->handle,
-		.status = slot->status,
-		.error_rank = slot->error_rank,
-		.flags = need_process ? TORCOLL_COMPLETION_REAP : 0,
-	};
-	struct tor_session *session = READ_ONCE(group->session);
-
-	if (!need_process)
-		tor_buffers_put(slot);
-	/* not if the comm was closed just as the op began: then take_back() in op.c sees the bit */
-	if (session)
-		tor_ring_post(session->ring, &completion);
-	/* whoever waits in another way looks into the ring if there is no such op */
-	smp_mb__before_atomic();
-	if (!need_process)
-		clear_bit(TOR_SLOT_UNREAPED, &slot->flags);
-	if (session)
-		clear_bit(TOR_SLOT_RING, &slot->flags);
-}
-
-void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)
-{
-	struct tor_group *group = slot->group;
-
-	slot->status = status;
-	slot->error_rank = error_rank;
-	atomic64_inc(&group->ops);
-	if (test_bit(TOR_SLOT_RING, &slot->flags))
-		post(slot);
-	/* status before BUSY: tor_op_reap() reads them the other way round */
-	smp_mb__before_atomic();
-	clear_bit(TOR_SLOT_BUSY, &slot->flags);
-	wake_up_all(&group->wait);
-	tor_session_wake(READ_ONCE(group->session), EPOLLIN | EPOLLRDNORM);
-}
-
 void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
 {
 	struct tor_slot *slot = container_of(op, struct tor_slot, op);
@@ -195,13 +145,10 @@ void tor_slots_recycle(struct tor_entry *entry)
 		tor_chan_recycle(&entry->ctx, &lane->chan, slot->op.seq + slot->group->comm.depth);
 		spin_unlock(&lane->lock);
 	}
-	/* the lanes serve the next number before a submitter sees the slot free */
-	smp_mb__before_atomic();
-	clear_bit(TOR_SLOT_OPEN, &slot->flags);
+	/* the lanes serve the next number */
+	tor_slot_retired(slot);
 	if (tor_team_is_of_nodes(slot->group))
 		tor_team_op_retired(slot);
-	else
-		wake_up_all(&slot->group->wait);
 }
 
 /* --- all of a group --- */

@@ -18,7 +18,7 @@
 #include "netlink_gen.h"
 #include "netlink_request.h"
 #include "port.h"
-#include "series.h"
+#include "slot.h"
 
 /* the first question loads an installed module */
 MODULE_ALIAS_GENL_FAMILY(TORCOLL_GENL_NAME);
@@ -294,7 +294,7 @@ static struct tor_slot *find_op(struct tor_group *group, u32 seq)
 {
 	struct tor_slot *slot = tor_series_slot(&group->calls, seq);
 
-	return READ_ONCE(slot->flags) && slot->op.seq == seq ? slot : NULL;
+	return tor_slot_in_use(slot) && slot->op.seq == seq ? slot : NULL;
 }
 
 int torcoll_nl_op_get_doit(struct sk_buff *skb, struct genl_info *info)

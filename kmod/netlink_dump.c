@@ -14,7 +14,7 @@
 #include "netlink_fill.h"
 #include "netlink_gen.h"
 #include "port.h"
-#include "series.h"
+#include "slot.h"
 #include "team.h"
 
 struct walk {
@@ -100,7 +100,7 @@ static int walk_series(struct walk *w, struct tor_series *series)
 		void *hdr;
 		int err;
 
-		if (!READ_ONCE(slot->flags))
+		if (!tor_slot_in_use(slot))
 			continue;
 		hdr = walk_begin(w);
 		if (!hdr)

@@ -14,6 +14,7 @@
 #include "group.h"
 #include "op.h"
 #include "port.h"
+#include "slot.h"
 #include "team.h"
 #include "version.h"
 
@@ -48,7 +49,7 @@ static u32 running_ops(const struct tor_group *group)
 
 	tor_group_each_series(group, series)
 		for (i = 0; i < group->comm.depth; i++)
-			n += test_bit(TOR_SLOT_BUSY, &series->slot[i].flags);
+			n += tor_slot_runs(&series->slot[i]);
 	return n;
 }
 
@@ -61,7 +62,7 @@ static u32 running_messages(const struct tor_team *team)
 	for (seat = 0; seat < team->seats; seat++)
 		tor_group_each_series(team->seat[seat], series)
 			for (i = 0; series->role && i < team->depth; i++)
-				n += test_bit(TOR_SLOT_BUSY, &series->slot[i].flags);
+				n += tor_slot_runs(&series->slot[i]);
 	return n;
 }
 
@@ -325,10 +326,15 @@ static int fill_channel(struct sk_buff *msg, struct tor_lane *lane)
 
 static u32 op_state(const struct tor_slot *slot)
 {
-	if (test_bit(TOR_SLOT_BUSY, &slot->flags))
+	switch (tor_slot_state(slot)) {
+	case TOR_SLOT_RUNNING:
 		return TORCOLL_OP_STATE_RUNNING;
-	return test_bit(TOR_SLOT_UNREAPED, &slot->flags) ? TORCOLL_OP_STATE_DONE :
-							   TORCOLL_OP_STATE_DRAINING;
+	case TOR_SLOT_DONE:
+	case TOR_SLOT_TAKEN:
+		return TORCOLL_OP_STATE_DONE;
+	default:
+		return TORCOLL_OP_STATE_DRAINING;
+	}
 }
 
 /* What is shown of an op. */

@@ -13,6 +13,7 @@
 #include "result.h"
 #include "ring.h"
 #include "session.h"
+#include "slot.h"
 #include "tables.h"
 #include "team.h"
 #include "trace.h"
@@ -143,17 +144,14 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 	return 0;
 }
 
-void tor_op_mark(struct tor_slot *slot, unsigned long flags)
+void tor_op_mark(struct tor_slot *slot, enum tor_slot_way way)
 {
 	struct tor_group *group = slot->group;
 	struct tor_entry entry;
 
-	slot->submitted = ktime_get_ns();
-	slot->status = 0;
-	slot->waiters = !!(flags & BIT(TOR_SLOT_AWAITED));
 	/* the slot is ours alone until its lanes start, each under its lock */
-	smp_store_release(&slot->flags, flags | BIT(TOR_SLOT_BUSY) | BIT(TOR_SLOT_OPEN));
-	/* pairs with tor_group_close(): it sees BUSY, or we see CLOSED */
+	tor_slot_run(slot, way);
+	/* pairs with tor_group_close(): it sees that we run, or we see CLOSED */
 	smp_mb();
 	if (test_bit(TOR_GROUP_CLOSED, &group->flags)) {
 		local_bh_disable();
@@ -199,15 +197,27 @@ void tor_op_start(struct tor_slot *slot)
 
 static bool slot_usable(const struct tor_slot *slot)
 {
-	return !READ_ONCE(slot->flags) || tor_comm_failed(slot->op.comm) ||
+	return !tor_slot_in_use(slot) || tor_comm_failed(slot->op.comm) ||
 	       test_bit(TOR_GROUP_CLOSED, &slot->group->flags);
 }
 
-/* Its result stays until somebody asks for it, which nobody does: that is not waited for. */
-static bool is_in_the_way(const struct tor_slot *slot)
+/* How often it is looked whether the result in a slot is about to be asked for. */
+#define LOOK	NSEC_PER_SEC
+
+/* Return: 0: the slot is usable, or its result is in the way. */
+static int wait_for_slot(struct tor_slot *slot, u64 deadline)
 {
-	/* asked first: whoever seeks any has taken one before he goes */
-	return !atomic_read_acquire(&slot->group->seekers) && tor_slot_is_left_alone(slot);
+	u64 look;
+	int err;
+
+	do {
+		look = ktime_get_ns() + LOOK;
+		if (deadline)
+			look = min(look, deadline);
+		err = tor_wait_until(&slot->group->wait,
+				     slot_usable(slot) || tor_slot_is_in_the_way(slot), look);
+	} while (err == -ETIMEDOUT && look != deadline);
+	return err;
 }
 
 /* Wait for the slot of the next op. Context: series->submit held. */
@@ -220,14 +230,13 @@ static int get_slot(struct tor_session *session, struct tor_series *series,
 
 	*out = slot;
 	if (!slot_usable(slot)) {
-		if (is_in_the_way(slot))
+		if (tor_slot_is_in_the_way(slot))
 			return tor_refuse(session, -EBUSY,
 					  "%u results of the comm wait to be reaped", group->comm.depth);
 		if (desc->flags & TORCOLL_OP_NOWAIT)
 			return tor_refuse(session, -EBUSY, "%u ops are in flight",
 					  group->comm.depth);
-		err = tor_wait_until(&group->wait, slot_usable(slot) || is_in_the_way(slot),
-				     desc->deadline_ns);
+		err = wait_for_slot(slot, desc->deadline_ns);
 		if (err)
 			return tor_refuse(session, err, "no op slot became free");
 		if (!slot_usable(slot))
@@ -242,11 +251,11 @@ static int get_slot(struct tor_session *session, struct tor_series *series,
 }
 
 /* From here on the op belongs to the softirqs, or to the team; its first frames leave with the caller. */
-static int start(struct tor_session *session, struct tor_slot *slot, unsigned long flags)
+static int start(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way)
 {
 	if (is_teams(slot))
-		return tor_team_submit(session, slot, flags);
-	tor_op_mark(slot, flags);
+		return tor_team_submit(session, slot, way);
+	tor_op_mark(slot, way);
 	tor_op_start(slot);
 	return 0;
 }
@@ -259,21 +268,27 @@ static int take_back(struct tor_session *session, struct tor_slot *slot)
 {
 	struct tor_group *group = slot->group;
 
-	wait_event(group->wait, !test_bit(TOR_SLOT_BUSY, &slot->flags));
-	tor_op_release(slot);
-	if (!test_and_clear_bit(TOR_SLOT_RING, &slot->flags))
+	wait_event(group->wait, !tor_slot_runs(slot));
+	tor_slot_release(slot);
+	if (slot->way != TOR_WAY_RING)
 		return 0;
 	tor_ring_give_back(session->ring);
 	return tor_refuse(session, -ENOENT, "the comm was closed meanwhile");
+}
+
+static enum tor_slot_way way_of(const struct torcoll_submit *desc)
+{
+	if (desc->flags & TORCOLL_OP_RING)
+		return TOR_WAY_RING;
+	return desc->flags & TORCOLL_OP_WAIT ? TOR_WAY_AWAITED : TOR_WAY_ASKED;
 }
 
 /* Begin and start the next op. Context: series->submit held. Takes over @counts. */
 static int submit_next(struct tor_session *session, struct tor_series *series,
 		       struct torcoll_submit *desc, u64 *counts)
 {
-	bool in_ring = desc->flags & TORCOLL_OP_RING;
-	unsigned long flags = BIT(TOR_SLOT_UNREAPED) | (in_ring ? BIT(TOR_SLOT_RING) : 0) |
-			      (desc->flags & TORCOLL_OP_WAIT ? BIT(TOR_SLOT_AWAITED) : 0);
+	enum tor_slot_way way = way_of(desc);
+	bool in_ring = way == TOR_WAY_RING;
 	struct tor_slot *slot;
 	int err;
 
@@ -288,7 +303,7 @@ static int submit_next(struct tor_session *session, struct tor_series *series,
 	if (!err) {
 		desc->chosen = slot->op.call.algorithm;
 		desc->op = tor_op_handle(slot);
-		err = start(session, slot, flags);
+		err = start(session, slot, way);
 	}
 	if (err) {
 		desc->op = 0;
@@ -298,7 +313,7 @@ static int submit_next(struct tor_session *session, struct tor_series *series,
 		return err;
 	}
 	series->next_seq++;
-	if (!test_bit(TOR_GROUP_CLOSED, &slot->group->flags) || flags & BIT(TOR_SLOT_AWAITED))
+	if (!test_bit(TOR_GROUP_CLOSED, &slot->group->flags) || way == TOR_WAY_AWAITED)
 		return 0;
 	err = take_back(session, slot);
 	if (err)
@@ -383,9 +398,7 @@ int tor_op_submit(struct tor_session *session, struct tor_group *group,
 	wait.op = desc->op;
 	/* the op itself fails at the deadline */
 	wait.deadline_ns = 0;
-	err = tor_op_wait(session, group, &wait);
-	if (err)
-		tor_op_leave_alone(group, desc->op);
+	err = tor_op_wait_counted(session, group, &wait);
 	desc->status = wait.status;
 	return err;
 }

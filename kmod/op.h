@@ -28,10 +28,8 @@ static inline u64 tor_op_handle(const struct tor_slot *slot)
 int tor_op_submit(struct tor_session *session, struct tor_group *group,
 		  struct torcoll_submit *desc);
 
-/*
- * An op was begun in @slot: it is in flight, with @flags (bits 1 << enum tor_slot_flag), and then it runs. Context: process.
- */
-void tor_op_mark(struct tor_slot *slot, unsigned long flags);
+/* An op was begun in @slot: it is in flight, with a result that takes this way, and then it runs. Context: process. */
+void tor_op_mark(struct tor_slot *slot, enum tor_slot_way way);
 void tor_op_start(struct tor_slot *slot);
 
 /* What this module serves, for TORCOLL_IOC_INFO: bits 1 << enum. */

@@ -7,6 +7,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/nsproxy.h>
+#include <linux/pid.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -15,8 +16,8 @@
 #include "ioctl.h"
 #include "main.h"
 #include "region.h"
-#include "result.h"
 #include "ring.h"
+#include "slot.h"
 
 int tor_refuse(struct tor_session *session, int err, const char *fmt, ...)
 {
@@ -28,6 +29,20 @@ int tor_refuse(struct tor_session *session, int err, const char *fmt, ...)
 	va_end(args);
 	mutex_unlock(&session->lock);
 	return err;
+}
+
+void tor_session_use(struct tor_session *session)
+{
+	/* ours is referenced by us: if it is there, it is no other's that was made in its place */
+	struct pid *self = task_tgid(current), *old;
+
+	if (READ_ONCE(session->owner) == self)
+		return;
+	mutex_lock(&session->lock);
+	old = session->owner;
+	WRITE_ONCE(session->owner, get_pid(self));
+	mutex_unlock(&session->lock);
+	put_pid(old);
 }
 
 void tor_session_wake(struct tor_session *session, __poll_t what)
@@ -86,7 +101,7 @@ static int session_open(struct inode *inode, struct file *file)
 	idr_init(&session->regions);
 	idr_init(&session->groups);
 	init_waitqueue_head(&session->poll);
-	session->owner = current->files;
+	session->owner = get_pid(task_tgid(current));
 	file->private_data = session;
 	return nonseekable_open(inode, file);
 }
@@ -130,7 +145,9 @@ static int session_flush(struct file *file, fl_owner_t id)
 {
 	struct tor_session *session = file->private_data;
 
-	if (current->flags & PF_EXITING && READ_ONCE(session->owner) == id)
+	/* a thread with files of its own may end before its process does */
+	if (current->flags & PF_EXITING && !atomic_read(&current->signal->live) &&
+	    READ_ONCE(session->owner) == task_tgid(current))
 		release_all(session, true, current->exit_code);
 	return 0;
 }
@@ -144,6 +161,7 @@ static int session_release(struct inode *inode, struct file *file)
 	idr_destroy(&session->regions);
 	if (session->ring)
 		tor_ring_free(session->ring);
+	put_pid(session->owner);
 	put_net(session->net);
 	tor_user_put(session->user);
 	kfree_rcu(session, rcu);

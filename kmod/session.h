@@ -20,7 +20,7 @@
  * @net: the opener's namespace, held
  * @user: the opener, who pays for all of it
  * @lock: handles and text
- * @owner: the files of the process that used it last; when that one exits, it leaves the comms
+ * @owner: the process that used it last, referenced; when that one exits, it leaves the comms
  * @ended: it has
  * @poll: woken when an op is done
  * @ring: completion ring; NULL until there is one
@@ -31,13 +31,16 @@ struct tor_session {
 	struct mutex lock;
 	struct idr regions;
 	struct idr groups;
-	fl_owner_t owner;
+	struct pid *owner;
 	bool ended;
 	wait_queue_head_t poll;
 	struct tor_ring *ring;
 	char text[TOR_TEXT_MAX];
 	struct rcu_head rcu;
 };
+
+/* The caller's process uses it: when that one ends, so do the comms. Context: process. */
+void tor_session_use(struct tor_session *session);
 
 /* Something happened to one of its comms; @session may be NULL. Context: RCU. */
 void tor_session_wake(struct tor_session *session, __poll_t what);

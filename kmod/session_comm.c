@@ -207,7 +207,7 @@ int tor_session_comm_add(struct tor_session *session, struct torcoll_comm_add *a
 		return tor_refuse(session, -EFAULT, "name or secret cannot be read");
 	err = read_members(session, add, &cfg.member);
 	if (!err) {
-		WRITE_ONCE(session->owner, current->files);
+		tor_session_use(session);
 		err = create_with_handle(session, add, &cfg);
 		kvfree(cfg.member);
 	}
@@ -286,7 +286,7 @@ int tor_session_comm_shrink(struct tor_session *session, struct torcoll_comm_shr
 	from = tor_session_group(session, shrink->comm);
 	if (IS_ERR(from))
 		return PTR_ERR(from);
-	WRITE_ONCE(session->owner, current->files);
+	tor_session_use(session);
 	err = shrink_with_handle(session, from, shrink);
 	tor_session_group_put(from);
 	return err;

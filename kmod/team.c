@@ -9,6 +9,7 @@
 
 #include "meet.h"
 #include "session.h"
+#include "slot.h"
 
 static DEFINE_MUTEX(teams_lock);
 static LIST_HEAD(teams);		/* that wait for ranks, of this node or others */
@@ -486,8 +487,7 @@ static bool is_impatient(const struct tor_group *seat, u64 now)
 
 	for (i = 0; i < seat->comm.depth; i++) {
 		slot = &seat->calls.slot[i];
-		if (test_bit(TOR_SLOT_BUSY, &slot->flags) && slot->op.deadline &&
-		    slot->op.deadline <= now)
+		if (tor_slot_runs(slot) && slot->op.deadline && slot->op.deadline <= now)
 			return true;
 	}
 	return false;

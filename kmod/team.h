@@ -214,11 +214,11 @@ int tor_team_check(struct tor_slot *slot, const char **why);
  * tor_team_submit - a seat calls its next op
  * @session: for sentences, and who pays for the node's own vectors
  * @slot: described, checked, with its buffers
- * @flags: of the slot, once it is the team's
+ * @way: that its result takes
  *
  * Context: process, series->submit held. Return: 0, or -EDQUOT, -ENOMEM with a sentence and nothing changed.
  */
-int tor_team_submit(struct tor_session *session, struct tor_slot *slot, unsigned long flags);
+int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way);
 
 /* The nodes' op of @slot is over, and then: nothing of it is outstanding. Context: BH off, RCU. */
 void tor_team_op_done(struct tor_slot *slot, int status);

@@ -15,6 +15,7 @@
 #include "buffers.h"
 #include "op.h"
 #include "session.h"
+#include "slot.h"
 #include "stream.h"
 #include "tables.h"
 
@@ -471,14 +472,14 @@ void tor_team_op_fail_all(struct tor_team *team)
 }
 
 /* The seat's call is there; what becomes of it without the others'. Context: team->lock. */
-static void arrive(struct tor_team_op *op, struct tor_slot *slot, unsigned long flags)
+static void arrive(struct tor_team_op *op, struct tor_slot *slot, enum tor_slot_way way)
 {
 	struct tor_team *team = op->team;
 	u32 seat = slot->group->seat, other;
 
 	/* of ops that have failed the lists of lengths are gone */
 	other = team->failed ? team->seats : find_other(op, slot);
-	tor_op_mark(slot, flags);
+	tor_op_mark(slot, way);
 	WRITE_ONCE(team->called[seat], op->seq);
 	WRITE_ONCE(op->arrived, op->arrived + 1);
 	if (team->failed) {
@@ -515,7 +516,7 @@ static bool completes(const struct tor_team_op *op, const struct tor_slot *slot)
 	       find_other(op, slot) == op->team->seats;
 }
 
-int tor_team_submit(struct tor_session *session, struct tor_slot *slot, unsigned long flags)
+int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way)
 {
 	struct tor_team *team = slot->group->team;
 	struct tor_team_op *op;
@@ -536,14 +537,14 @@ int tor_team_submit(struct tor_session *session, struct tor_slot *slot, unsigned
 		return err;
 	}
 	WRITE_ONCE(op->begun, complete && !err);
-	arrive(op, slot, flags);
+	arrive(op, slot, way);
 	if (err)
 		mismatch(op, op->odd[0], slot_of(op, op->odd[1]));
 	complete = op->begun;
 	mutex_unlock(&team->lock);
 	if (complete) {
 		combine(op);
-		tor_op_mark(op->slot, 0);
+		tor_op_mark(op->slot, TOR_WAY_NOBODY);
 		tor_op_start(op->slot);
 	}
 	return 0;
@@ -613,12 +614,8 @@ static void close_op(struct tor_team_op *op)
 	if (!atomic_dec_and_test(&op->open))
 		return;
 	put_words(op);
-	for (seat = 0; seat < op->team->seats; seat++) {
-		struct tor_slot *slot = slot_of(op, seat);
-
-		clear_bit(TOR_SLOT_OPEN, &slot->flags);
-		wake_up_all(&slot->group->wait);
-	}
+	for (seat = 0; seat < op->team->seats; seat++)
+		tor_slot_retired(slot_of(op, seat));
 }
 
 /* Its memory goes back, and each seat has its result. Context: BH off, RCU. */
@@ -627,10 +624,8 @@ static void end(struct tor_team_op *op, int status)
 	u32 seat, rank = TOR_NO_RANK;
 	int err = 0;
 
-	tor_buffers_put(op->slot);
-	clear_bit(TOR_SLOT_BUSY, &op->slot->flags);
 	/* the last to leave may wait for it: see tor_group_abort() */
-	wake_up_all(&op->slot->group->wait);
+	tor_slot_done(op->slot, status, rank);
 	for (seat = 0; seat < op->team->seats; seat++) {
 		struct tor_slot *slot = slot_of(op, seat);
 
@@ -663,7 +658,6 @@ void tor_team_op_done(struct tor_slot *slot, int status)
 	struct tor_team_op *op = tor_team_op_at(slot->group->team, slot->op.seq);
 
 	slot->status = status;
-	atomic64_inc(&slot->group->ops);
 	if (status || !is_soft(op)) {
 		tor_group_queue(&op->work);
 		return;

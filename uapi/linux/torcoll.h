@@ -19,7 +19,8 @@
  *	ENOENT		a comm, region or op handle names nothing on this file
  *	ESTALE		the memory of a watched region was unmapped or replaced: register it anew
  *	ENODEV		this namespace has no fabric of that key
- *	EBUSY		the object is in use; with TORCOLL_OP_NOWAIT: no op slot is free
+ *	EBUSY		the object is in use; with TORCOLL_OP_NOWAIT: no op slot is free; without: nor will be one, since
+ *			results are not reaped: at once in a process of one thread, else a second after the op was over
  *	EEXIST		a comm of that name is already being joined from this node
  *	EOPNOTSUPP	a valid request that this module or the algorithm cannot serve
  *	EDQUOT		a limit was reached: RLIMIT_MEMLOCK, or what the user who opened the file may have
