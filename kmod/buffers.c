@@ -137,8 +137,10 @@ static struct tor_pages *get_pages(struct tor_user *user, struct tor_group *grou
 		return pages;
 	pages = tor_pages_alloc(user, length, 0);
 	/* a memory cgroup may have room without what is spare */
-	if (pages == ERR_PTR(-ENOMEM) && tor_spare_reclaim(user))
+	if (pages == ERR_PTR(-ENOMEM)) {
+		tor_spare_reclaim(user);
 		pages = tor_pages_alloc(user, length, 0);
+	}
 	return pages;
 }
 
@@ -351,6 +353,36 @@ static int get_parts(struct tor_session *session, struct tor_slot *slot,
 	return 0;
 }
 
+#define CHUNK	(64 << 10)	/* bytes that are scaled before others may run */
+
+static void average(const struct tor_op *op, const struct tor_mem *mem)
+{
+	struct tor_part part;
+
+	for (part.off = 0; part.off < mem->len; part.off += part.len) {
+		struct tor_mem chunk;
+
+		part.len = min_t(u64, mem->len - part.off, CHUNK);
+		chunk = mem_part(mem, part);
+		tor_scale_average(op, &chunk, part.len);
+		cond_resched();
+	}
+}
+
+static void multiply(const struct tor_op *op, const struct tor_mem *mem, const void *factor)
+{
+	struct tor_part part;
+
+	for (part.off = 0; part.off < mem->len; part.off += part.len) {
+		struct tor_mem chunk;
+
+		part.len = min_t(u64, mem->len - part.off, CHUNK);
+		chunk = mem_part(mem, part);
+		tor_scale_multiply(op, &chunk, part.len, factor);
+		cond_resched();
+	}
+}
+
 /* Every rank's input is multiplied by its factor before anything is sent. */
 static int premultiply(struct tor_session *session, struct tor_slot *slot,
 		       const struct torcoll_submit *desc)
@@ -359,7 +391,7 @@ static int premultiply(struct tor_session *session, struct tor_slot *slot,
 
 	if (copy_from_user(factor, u64_to_user_ptr(desc->scalar), slot->op.elem))
 		return tor_refuse(session, -EFAULT, "the factor cannot be read");
-	tor_scale_multiply(&slot->op, &slot->data, slot->data.len, factor);
+	multiply(&slot->op, &slot->data, factor);
 	return 0;
 }
 
@@ -451,7 +483,7 @@ int tor_buffers_result(struct tor_session *session, struct tor_slot *slot)
 	if (slot->copy_from.len)
 		tor_mem_copy(&slot->result, &slot->copy_from);
 	if (slot->op.redop == TORCOLL_AVG && slot->result.len)
-		tor_scale_average(&slot->op, &slot->result, slot->result.len);
+		average(&slot->op, &slot->result);
 	if (!slot->mm)
 		return 0;
 	/* addresses of another process are not these */

@@ -21,7 +21,7 @@ static struct workqueue_struct *works;
 
 bool tor_env_keep(struct tor_comm *comm, u32 bytes)
 {
-	return !tor_user_charge(tor_group_of(comm)->user, TOR_LIMIT_KERNEL, bytes);
+	return tor_user_charge_now(tor_group_of(comm)->user, bytes);
 }
 
 void tor_env_unkeep(struct tor_comm *comm, u32 bytes)

@@ -195,6 +195,7 @@ static void abort_all(struct tor_series *series)
 		tor_entry_end(&entry);
 		rcu_read_unlock();
 		local_bh_enable();
+		cond_resched();
 	}
 }
 

@@ -10,18 +10,44 @@
 #include <linux/uaccess.h>
 #include <tor/vm_flags.h>
 
+/* Pages that are given back before others may run. */
+#define PORTION	256
+
+static void unpin(struct tor_pages *pages, unsigned long count, bool dirty)
+{
+	unsigned long i, n;
+
+	for (i = 0; i < count; i += n) {
+		n = min_t(unsigned long, count - i, PORTION);
+		unpin_user_pages_dirty_lock(pages->page + i, n, dirty);
+		cond_resched();
+	}
+}
+
+static void free_some(struct tor_pages *pages, unsigned long count)
+{
+	unsigned long i;
+
+	/* frames on their way hold references of their own */
+	for (i = 0; i < count; i++) {
+		__free_page(pages->page[i]);
+		if (i % PORTION == PORTION - 1)
+			cond_resched();
+	}
+}
+
 static int pin_all(struct tor_pages *pages)
 {
 	unsigned long done = 0;
 
 	while (done < pages->pages) {
 		unsigned long at = (pages->addr & PAGE_MASK) + (done << PAGE_SHIFT);
-		int batch = min_t(unsigned long, pages->pages - done, 1024);
+		int batch = min_t(unsigned long, pages->pages - done, PORTION);
 		int got = pin_user_pages_fast(at, batch, FOLL_WRITE | FOLL_LONGTERM,
 					      pages->page + done);
 
 		if (got <= 0) {
-			unpin_user_pages(pages->page, done);
+			unpin(pages, done, false);
 			return got ? got : -EFAULT;
 		}
 		done += got;
@@ -74,8 +100,7 @@ static int alloc_all(struct tor_pages *pages, gfp_t flags)
 	for (i = 0; i < pages->pages; i++) {
 		pages->page[i] = alloc_page(flags);
 		if (!pages->page[i]) {
-			while (i)
-				__free_page(pages->page[--i]);
+			free_some(pages, i);
 			return -ENOMEM;
 		}
 		cond_resched();
@@ -122,7 +147,7 @@ static int pin_watched(struct tor_pages *pages)
 		err = pin_all(pages);
 		if (err || !tor_mapping_lost(pages->mapping))
 			return err;
-		unpin_user_pages(pages->page, pages->pages);
+		unpin(pages, pages->pages, false);
 	}
 	return pin_all(pages);
 }
@@ -206,8 +231,6 @@ err_account:
 
 void tor_pages_put(struct tor_pages *pages)
 {
-	unsigned long i;
-
 	if (!refcount_dec_and_test(&pages->uses))
 		return;
 	if (pages->mapping) {
@@ -215,13 +238,11 @@ void tor_pages_put(struct tor_pages *pages)
 		kfree(pages->mapping);
 	}
 	if (pages->mm) {
-		unpin_user_pages_dirty_lock(pages->page, pages->pages, true);
+		unpin(pages, pages->pages, true);
 		uncharge_pinned(pages->user, pages->mm, pages->pages);
 		mmdrop(pages->mm);
 	} else {
-		/* frames on their way hold references of their own */
-		for (i = 0; i < pages->pages; i++)
-			__free_page(pages->page[i]);
+		free_some(pages, pages->pages);
 		tor_user_uncharge(pages->user, TOR_LIMIT_KERNEL, pages->pages << PAGE_SHIFT);
 	}
 	free_pages_struct(pages);

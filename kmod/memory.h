@@ -77,7 +77,7 @@ struct tor_pages *tor_pages_alloc(struct tor_user *user, u64 length, gfp_t flags
 /* Map pages of our own into the caller. Context: mmap. Return: 0 or a negative errno. */
 int tor_pages_mmap(struct tor_pages *pages, struct vm_area_struct *vma);
 
-/* Give up one use; the last one unpins or frees. Context: process, may sleep. */
+/* Give up one use; the last one unpins or frees. Context: process, may sleep; any, if it is not the last one. */
 void tor_pages_put(struct tor_pages *pages);
 
 /* The page and offset in it of a byte. */

@@ -188,6 +188,8 @@ void tor_op_start(struct tor_slot *slot)
 		tor_entry_end(&entry);
 		rcu_read_unlock();
 		local_bh_enable();
+		/* frames that came meanwhile were received just now */
+		cond_resched();
 	}
 	if (works)
 		tor_slot_work(slot);

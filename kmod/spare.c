@@ -13,6 +13,12 @@
 static LIST_HEAD(all);	/* in the order in which they were put here */
 static DEFINE_SPINLOCK(lock);
 
+/* Those that are kept no longer, by in_all: an op ends in a softirq, and thousands of pages are nothing to be freed there. */
+static LIST_HEAD(gone);
+
+static void free_gone(struct work_struct *work);
+static DECLARE_WORK(freeing, free_gone);
+
 static void expire(struct work_struct *work);
 static DECLARE_DELAYED_WORK(expiry, expire);
 
@@ -44,6 +50,31 @@ static void free_list(struct list_head *list)
 		tor_pages_put(pages);
 }
 
+static struct tor_pages *take_gone(void)
+{
+	struct tor_pages *pages;
+
+	spin_lock_bh(&lock);
+	pages = list_first_entry_or_null(&gone, struct tor_pages, in_all);
+	if (pages)
+		list_del(&pages->in_all);
+	spin_unlock_bh(&lock);
+	return pages;
+}
+
+static void free_gone(struct work_struct *work)
+{
+	struct tor_pages *pages;
+
+	while ((pages = take_gone()))
+		tor_pages_put(pages);
+}
+
+static void free_soon(void)
+{
+	queue_work(system_unbound_wq, &freeing);
+}
+
 static bool fits(const struct tor_pages *pages, u64 length)
 {
 	return length <= bytes_of(pages) && bytes_of(pages) <= 2 * length;
@@ -68,22 +99,24 @@ struct tor_pages *tor_spare_take(struct tor_group *group, u64 length)
 void tor_spare_put(struct tor_group *group, struct tor_pages *pages)
 {
 	struct tor_spares *spares = &group->spares;
-	LIST_HEAD(old);
+	bool any;
 
-	if (bytes_of(pages) > TOR_SPARE_MAX) {
-		tor_pages_put(pages);
-		return;
-	}
 	spin_lock_bh(&lock);
-	pages->spare_of = spares;
-	pages->spare_since = jiffies;
-	spares->bytes += bytes_of(pages);
-	list_add_tail(&pages->in_comm, &spares->list);
-	list_add_tail(&pages->in_all, &all);
-	while (spares->bytes > (spares->closed ? 0 : TOR_SPARE_MAX))
-		unlink_to(list_first_entry(&spares->list, struct tor_pages, in_comm), &old);
+	if (bytes_of(pages) > TOR_SPARE_MAX || spares->closed) {
+		list_add(&pages->in_all, &gone);
+	} else {
+		pages->spare_of = spares;
+		pages->spare_since = jiffies;
+		spares->bytes += bytes_of(pages);
+		list_add_tail(&pages->in_comm, &spares->list);
+		list_add_tail(&pages->in_all, &all);
+	}
+	while (spares->bytes > TOR_SPARE_MAX)
+		unlink_to(list_first_entry(&spares->list, struct tor_pages, in_comm), &gone);
+	any = !list_empty(&gone);
 	spin_unlock_bh(&lock);
-	free_list(&old);
+	if (any)
+		free_soon();
 	schedule_delayed_work(&expiry, KEPT);
 }
 
@@ -98,22 +131,26 @@ void tor_spare_close(struct tor_group *group)
 		unlink_to(pages, &old);
 	spin_unlock_bh(&lock);
 	free_list(&old);
+	/* of its ops, too */
+	flush_work(&freeing);
 }
 
-bool tor_spare_reclaim(const struct tor_user *user)
+void tor_spare_give_up(const struct tor_user *user)
 {
 	struct tor_pages *pages, *next;
-	LIST_HEAD(old);
-	bool any;
 
 	spin_lock_bh(&lock);
 	list_for_each_entry_safe(pages, next, &all, in_all)
 		if (pages->user == user)
-			unlink_to(pages, &old);
+			unlink_to(pages, &gone);
 	spin_unlock_bh(&lock);
-	any = !list_empty(&old);
-	free_list(&old);
-	return any;
+	free_soon();
+}
+
+void tor_spare_reclaim(const struct tor_user *user)
+{
+	tor_spare_give_up(user);
+	flush_work(&freeing);
 }
 
 static void expire(struct work_struct *work)
@@ -139,4 +176,5 @@ void tor_spare_exit(void)
 {
 	/* groups are gone, and with them what they kept */
 	cancel_delayed_work_sync(&expiry);
+	flush_work(&freeing);
 }

@@ -41,14 +41,17 @@ static inline void tor_spares_init(struct tor_spares *spares)
 /* Pages for @length bytes, with one use, whatever is in them, or NULL. Context: process. */
 struct tor_pages *tor_spare_take(struct tor_group *group, u64 length);
 
-/* Keep pages of our own, or free them; takes over their only use. Context: BH or process. */
+/* Keep pages of our own, or have them freed soon; takes over their only use. Context: BH or process. */
 void tor_spare_put(struct tor_group *group, struct tor_pages *pages);
 
 /* Free those of a comm, and keep none from now on. Context: process. */
 void tor_spare_close(struct tor_group *group);
 
-/* Free all that a user pays for. Context: BH or process. Return: whether there were any. */
-bool tor_spare_reclaim(const struct tor_user *user);
+/* Free all that a user pays for; what is just being freed is, too, when this returns. Context: process, may sleep. */
+void tor_spare_reclaim(const struct tor_user *user);
+
+/* The same, soon. Context: BH or process. */
+void tor_spare_give_up(const struct tor_user *user);
 
 void tor_spare_exit(void);
 

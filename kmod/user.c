@@ -90,10 +90,19 @@ int tor_user_charge(struct tor_user *user, enum tor_limit limit, u64 n)
 {
 	if (try_charge(user, limit, n))
 		return 0;
+	if (limit != TOR_LIMIT_KERNEL)
+		return -EDQUOT;
 	/* what no op uses is not missed */
-	if (limit == TOR_LIMIT_KERNEL && tor_spare_reclaim(user) && try_charge(user, limit, n))
-		return 0;
-	return -EDQUOT;
+	tor_spare_reclaim(user);
+	return try_charge(user, limit, n) ? 0 : -EDQUOT;
+}
+
+bool tor_user_charge_now(struct tor_user *user, u64 n)
+{
+	if (try_charge(user, TOR_LIMIT_KERNEL, n))
+		return true;
+	tor_spare_give_up(user);
+	return false;
 }
 
 void tor_user_uncharge(struct tor_user *user, enum tor_limit limit, u64 n)

@@ -52,9 +52,14 @@ void tor_user_put(struct tor_user *user);
  * @limit: of what
  * @n: how much
  *
- * Return: 0, or -EDQUOT and nothing was charged.
+ * Of kernel memory, what is spare goes first.
+ *
+ * Context: process, may sleep. Return: 0, or -EDQUOT and nothing was charged.
  */
 int tor_user_charge(struct tor_user *user, enum tor_limit limit, u64 n);
+
+/* With kernel memory, in any context: what is spare goes soon, for the next time. False: -EDQUOT. */
+bool tor_user_charge_now(struct tor_user *user, u64 n);
 void tor_user_uncharge(struct tor_user *user, enum tor_limit limit, u64 n);
 
 /* Why tor_user_charge() refuses: a static sentence. */

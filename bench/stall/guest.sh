@@ -15,7 +15,7 @@ out=$TORCOLL_RESULTS/stall
 
 load-module
 trap 'torcollctl netns down >/dev/null 2>&1 || :; rmmod torcoll' EXIT
-[[ -z ${BUDGET_USECS-} ]] || sysctl -qw net.core.netdev_budget_usecs="$BUDGET_USECS"
+[[ -z ${BUDGET-} ]] || sysctl -qw net.core.netdev_budget="$BUDGET"
 : >"$out"
 for shape in "${shapes[@]}"; do
 	sizes=${SIZES:-8M 32M 256M}
