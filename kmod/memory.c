@@ -74,6 +74,7 @@ static struct tor_pages *new_pages(struct tor_user *user, u64 addr, u64 length)
 	pages->length = length;
 	pages->pages = pages_spanned(addr, length);
 	refcount_set(&pages->uses, 1);
+	refcount_set(&pages->holds, 1);
 	pages->page = kvmalloc_array(pages->pages, sizeof(*pages->page),
 				     GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pages->page) {
@@ -229,9 +230,10 @@ err_account:
 	return ERR_PTR(err);
 }
 
-void tor_pages_put(struct tor_pages *pages)
+/* Not used and not mapped any more: they go, and with them what is paid for them. */
+static void unhold(struct tor_pages *pages)
 {
-	if (!refcount_dec_and_test(&pages->uses))
+	if (!refcount_dec_and_test(&pages->holds))
 		return;
 	if (pages->mapping) {
 		tor_mapping_end(pages->mapping);
@@ -247,6 +249,32 @@ void tor_pages_put(struct tor_pages *pages)
 	}
 	free_pages_struct(pages);
 }
+
+void tor_pages_put(struct tor_pages *pages)
+{
+	if (refcount_dec_and_test(&pages->uses))
+		unhold(pages);
+}
+
+/* --- pages of our own in a process's mappings --- */
+
+/* One becomes two, or is moved. */
+static void mapping_open(struct vm_area_struct *vma)
+{
+	struct tor_pages *pages = vma->vm_private_data;
+
+	refcount_inc(&pages->holds);
+}
+
+static void mapping_close(struct vm_area_struct *vma)
+{
+	unhold(vma->vm_private_data);
+}
+
+static const struct vm_operations_struct mapping_ops = {
+	.open = mapping_open,
+	.close = mapping_close,
+};
 
 int tor_pages_mmap(struct tor_pages *pages, struct vm_area_struct *vma)
 {
@@ -264,12 +292,16 @@ int tor_pages_mmap(struct tor_pages *pages, struct vm_area_struct *vma)
 		err = vm_insert_page(vma, vma->vm_start + (i << PAGE_SHIFT), pages->page[i]);
 		cond_resched();
 	}
-	/* an op may use it only now: this address never changes again */
-	if (!err)
-		WRITE_ONCE(pages->addr, vma->vm_start);
-	else
+	if (err) {
 		WRITE_ONCE(pages->mapped, false);
-	return err;
+		return err;
+	}
+	refcount_inc(&pages->holds);
+	vma->vm_private_data = pages;
+	vma->vm_ops = &mapping_ops;
+	/* an op may use it only now: this address never changes again */
+	WRITE_ONCE(pages->addr, vma->vm_start);
+	return 0;
 }
 
 struct page *tor_mem_page(const struct tor_mem *mem, u64 off, u32 *in_page)

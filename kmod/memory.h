@@ -24,6 +24,7 @@ struct tor_spares;
  * @mm: charged as well (mm_struct only, not its mappings); NULL: they are ours
  * @mapping: tells if other pages than these are at @addr by now, or NULL
  * @uses: ops that refer to it, and the region's handle
+ * @holds: mappings of ours in a process, and one for all uses: until the last of them is gone, they are paid for
  * @spare_of, @spare_since, @in_comm, @in_all: of those that no op uses, see spare.h
  */
 struct tor_pages {
@@ -36,6 +37,7 @@ struct tor_pages {
 	struct mm_struct *mm;
 	struct tor_mapping *mapping;
 	refcount_t uses;
+	refcount_t holds;
 	struct tor_spares *spare_of;
 	unsigned long spare_since;
 	struct list_head in_comm;
@@ -74,7 +76,10 @@ struct tor_pages *tor_pages_pin(struct tor_user *user, u64 addr, u64 length, boo
  */
 struct tor_pages *tor_pages_alloc(struct tor_user *user, u64 length, gfp_t flags);
 
-/* Map pages of our own into the caller. Context: mmap. Return: 0 or a negative errno. */
+/*
+ * Map pages of our own into the caller; they stay, and stay paid for, while any of them is mapped. Context: mmap. Return: 0 or
+ * a negative errno.
+ */
 int tor_pages_mmap(struct tor_pages *pages, struct vm_area_struct *vma);
 
 /* Give up one use; the last one unpins or frees. Context: process, may sleep; any, if it is not the last one. */

@@ -10,6 +10,7 @@
 #include "bad.h"
 
 #include <grp.h>
+#include <sys/mman.h>
 
 /* As in limits.sh. */
 #define COMMS	6
@@ -216,6 +217,26 @@ static int reduce(const struct rank *rank, unsigned int self, unsigned int count
 	return call(rank[self].fd, TORCOLL_IOC_SUBMIT, &submit);
 }
 
+/* What is mapped is had, be it that its handle is gone; also by half. */
+static void try_mapped(int fd)
+{
+	struct torcoll_region_alloc first = { .size = sizeof(first), .length = KERNEL / 8 * 5 };
+	struct torcoll_region_alloc second = first;
+	char *p;
+
+	need(!call(fd, TORCOLL_IOC_REGION_ALLOC, &first), "alloc: %s", sentence(fd));
+	p = mmap(NULL, first.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, first.offset);
+	need(p != MAP_FAILED && !del(fd, TORCOLL_IOC_REGION_DEL, first.region), "map: %s", sentence(fd));
+	p[0] = 1;
+	refused(fd, call(fd, TORCOLL_IOC_REGION_ALLOC, &second), "kernel memory", "mapped_is_had");
+	munmap(p, PAGE);
+	refused(fd, call(fd, TORCOLL_IOC_REGION_ALLOC, &second), "kernel memory", "mapped_by_half_is_had");
+	p[first.bytes - 1] = 1;
+	munmap(p + PAGE, first.bytes - PAGE);
+	result(!call(fd, TORCOLL_IOC_REGION_ALLOC, &second) &&
+	       !del(fd, TORCOLL_IOC_REGION_DEL, second.region), "unmapped_is_given_back");
+}
+
 static void try_kernel(void)
 {
 	struct rank rank[2] = { { .fd = open_as(USER, 0) }, { .fd = open_as(USER, 1) } };
@@ -223,6 +244,7 @@ static void try_kernel(void)
 	unsigned int made;
 	uint32_t comm;
 
+	try_mapped(fd);
 	make_comm(rank, 2, 1, "two");
 	refused(rank[1].fd, reduce(rank, 1, KERNEL), "kernel memory", "for_an_op");
 	memset(memory, 1, PAGE);
