@@ -8,6 +8,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <tor/pin.h>
 #include <tor/vm_flags.h>
 
 /* Pages that are given back before others may run. */
@@ -36,6 +37,16 @@ static void free_some(struct tor_pages *pages, unsigned long count)
 	}
 }
 
+static bool may_stay(struct page **page, unsigned long n)
+{
+	unsigned long i;
+
+	for (i = 0; i < n; i++)
+		if (!tor_pin_may_stay(page[i]))
+			return false;
+	return true;
+}
+
 static int pin_all(struct tor_pages *pages)
 {
 	unsigned long done = 0;
@@ -51,6 +62,10 @@ static int pin_all(struct tor_pages *pages)
 			return got ? got : -EFAULT;
 		}
 		done += got;
+		if (!may_stay(pages->page + done - got, got)) {
+			unpin(pages, done, false);
+			return -EFAULT;
+		}
 		cond_resched();
 	}
 	return 0;

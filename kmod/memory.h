@@ -59,7 +59,8 @@ struct tor_mem {
  * @watch: whether to watch if they stay mapped
  * @why: out: static sentence for a limit that was reached, or unchanged
  *
- * Even what is only sent is pinned writable: Linux 6.1 shows a stale zero page otherwise.
+ * Even what is only sent is pinned writable: Linux 6.1 shows a stale zero page otherwise. -EFAULT as well: memory that is shared
+ * with a file on a disk.
  *
  * Context: process, may sleep. Return: the pages, or ERR_PTR(-EFAULT, -EDQUOT, -ENOMEM, -EINVAL).
  */

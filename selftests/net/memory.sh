@@ -11,11 +11,24 @@ ktap_header
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 2x2 "${patient[@]}"
+# A file system of its own, on a disk that is a file.
+mount_disk()
+{
+	modprobe -qa loop ext4 && truncate -s 8M "$work/disk" && mkfs.ext4 -q "$work/disk" &&
+		mkdir "$work/mnt" && mount -o loop "$work/disk" "$work/mnt"
+}
+
 memory()
 {
 	torcollctl netns run memory >"$work/out" 2>&1
 	sed 's/^\[[0-9]*\] //' "$work/out"
 }
 fold memory memory
+if mount_disk; then
+	fold disk disk "$work/mnt/file"
+	umount "$work/mnt"
+else
+	skip disk "no file system to be had"
+fi
 eventually memory__leaves_nothing_charged 20 nothing_charged
 finish
