@@ -4,12 +4,14 @@
  */
 #include "op.h"
 
+#include <linux/compat.h>
 #include <linux/slab.h>
 #include <linux/torcoll.h>
 
 #include "buffers.h"
 #include "desc.h"
 #include "meet.h"
+#include "names.h"
 #include "result.h"
 #include "ring.h"
 #include "session.h"
@@ -63,6 +65,14 @@ u64 tor_op_algorithms(void)
 	return bits;
 }
 
+/* Pairs have the layout that C gives them, which a caller of 32 bits sees otherwise. */
+static bool is_another_there(u32 type)
+{
+	return in_compat_syscall() &&
+	       (type == TORCOLL_LONG_INT ||
+		(type == TORCOLL_DOUBLE_INT && IS_ENABLED(CONFIG_COMPAT_FOR_U64_ALIGNMENT)));
+}
+
 static int check_desc(struct tor_session *session, const struct tor_group *group,
 		      const struct torcoll_submit *desc)
 {
@@ -71,7 +81,12 @@ static int check_desc(struct tor_session *session, const struct tor_group *group
 	char why[TOR_DESC_TEXT];
 	int err = tor_desc_check(desc, group->comm.ranks, ring, why);
 
-	return err ? tor_refuse(session, err, "%s", why) : 0;
+	if (err)
+		return tor_refuse(session, err, "%s", why);
+	if (is_another_there(desc->type))
+		return tor_refuse(session, -EOPNOTSUPP, "%s has another size in programs of 32 bits",
+				  tor_type_names[desc->type]);
+	return 0;
 }
 
 /* Are all ranks of the node to call it, before it begins? Messages go by themselves. */

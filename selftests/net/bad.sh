@@ -29,6 +29,7 @@ on_one_cpu hold || bail "no packet socket"
 cleanup on_one_cpu let_go
 
 fold badcalls timeout 120 badcalls
+fold compat timeout 60 compat
 fold badnetlink timeout 60 badnetlink
 fold badframes timeout 240 badframes
 check fabric__goes_on torcollctl netns run torcoll-perf allreduce -b 8 -e 64K -f 8 -n 2

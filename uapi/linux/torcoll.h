@@ -86,7 +86,10 @@ enum torcoll_type {
 	TORCOLL_BF16,
 	TORCOLL_F32,
 	TORCOLL_F64,
-	/* MPI's pair types, for minloc and maxloc: value, then int index, C layout */
+	/*
+	 * MPI's pair types, for minloc and maxloc: value, then int index, C layout. That of double and int, and of long and
+	 * int, is another in programs of 32 bits: EOPNOTSUPP
+	 */
 	TORCOLL_FLOAT_INT,
 	TORCOLL_DOUBLE_INT,
 	TORCOLL_LONG_INT,
