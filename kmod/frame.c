@@ -439,12 +439,28 @@ static void heard_foreign(struct tor_port *port, u8 version)
 	spin_unlock(&port->fabric->lock);
 }
 
+/* To this port, or to the group of hellos: nobody says anything to all, or to another group. */
+static bool is_addressed(const struct sk_buff *skb)
+{
+	return skb->pkt_type == PACKET_HOST ||
+	       (skb->pkt_type == PACKET_MULTICAST &&
+		ether_addr_equal(eth_hdr(skb)->h_dest, hello_group));
+}
+
+/* What lies behind the frame goes no further: the next cable may not take it. */
+static bool trim(struct sk_buff *skb, const struct torcoll_hdr *raw)
+{
+	u32 len = sizeof(*raw) + raw->acks * sizeof(struct torcoll_ack) + be32_to_cpu(raw->length);
+
+	return skb->len <= len || !pskb_trim(skb, len);
+}
+
 /* Is the frame addressed to this port, and fit to be read? Fills @raw. */
 static bool accept(struct tor_port *port, struct sk_buff *skb, struct torcoll_hdr *raw)
 {
 	enum tor_counter why = TOR_C_DROP_NOT_OURS;
 
-	if (skb->pkt_type == PACKET_OTHERHOST)
+	if (!is_addressed(skb))
 		goto drop;
 	why = TOR_C_DROP_MEMORY;
 	if (!pull_header(skb))
@@ -454,8 +470,14 @@ static bool accept(struct tor_port *port, struct sk_buff *skb, struct torcoll_hd
 			heard_foreign(port, skb->data[0]);
 		goto drop;
 	}
+	why = TOR_C_DROP_NOT_OURS;
+	if (skb->pkt_type != PACKET_HOST && raw->type != TORCOLL_FRAME_HELLO)
+		goto drop;
 	why = TOR_C_DROP_FABRIC;
 	if (be32_to_cpu(raw->fabric) != port->fabric->node.tag)
+		goto drop;
+	why = TOR_C_DROP_MEMORY;
+	if (!trim(skb, raw))
 		goto drop;
 	return true;
 drop:

@@ -19,6 +19,7 @@
 #include <netpacket/packet.h>
 #include <poll.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <linux/genetlink.h>
@@ -39,6 +40,7 @@ static uint64_t epoch[NODES];
 static uint64_t op_before, op_after, channels = 8;	/* four per dimension */
 static unsigned char node0[ETH_ALEN], node1[ETH_ALEN];
 static int packet;
+static const unsigned char hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
 
 /* --- the wire --- */
 
@@ -268,6 +270,9 @@ enum wrong {
 	HEADER_CRC = 1,
 	PAYLOAD_CRC = 2,
 	OTHER_MAC = 4,
+	TO_ALL = 16,
+	TO_HELLOS = 32,
+	TO_GROUP = 64,
 	UNIT = 8,		/* the payload is a whole unit, and @payload more */
 };
 
@@ -323,6 +328,14 @@ static const struct row rows[] = {
 	DATA("other_fabric", DROP_FABRIC, .payload = 64, .hdr = { HDR(fabric, 0x12345678) }),
 	DATA("fabric_0", DROP_FABRIC, .payload = 64, .hdr = { HDR(fabric, 0) }),
 	DATA("other_mac", DROP_NOT_OURS, .payload = 64, .wrong = OTHER_MAC),
+	DATA("to_all", DROP_NOT_OURS, .payload = 64, .wrong = TO_ALL),
+	DATA("to_the_hellos_group", DROP_NOT_OURS, .payload = 64, .wrong = TO_HELLOS),
+	DATA("to_another_group", DROP_NOT_OURS, .payload = 64, .wrong = TO_GROUP),
+	DATA("forward_to_all", DROP_NOT_OURS, .payload = 64, .wrong = TO_ALL,
+	     .hdr = { HDR(dst, 2) }),
+	DATA("forward_to_the_hellos_group", DROP_NOT_OURS, .payload = 64, .wrong = TO_HELLOS,
+	     .hdr = { HDR(dst, 2) }),
+	HELLO("to_all", DROP_NOT_OURS, .payload = HELLO_BYTES, .wrong = TO_ALL),
 	DATA("src_out_of_range", DROP_NODE, .payload = 64, .hdr = { HDR(src, NODES) }),
 	DATA("src_2^32-1", DROP_NODE, .payload = 64, .hdr = { HDR(src, ~0U) }),
 	DATA("src_is_receiver", DROP_NODE, .payload = 64, .hdr = { HDR(src, 0) }),
@@ -535,6 +548,12 @@ static size_t make(unsigned char *frame, const struct row *row)
 	fill_mac(frame);
 	if (row->wrong & OTHER_MAC)
 		frame[ETH_ALEN - 1] ^= 1;
+	if (row->wrong & TO_ALL)
+		memset(frame, 0xff, ETH_ALEN);
+	if (row->wrong & TO_HELLOS)
+		memcpy(frame, hello_group, ETH_ALEN);
+	if (row->wrong & TO_GROUP)
+		frame[0] = 3;
 	fill_header(hdr, row->type);
 	hdr->acks = row->acks;
 	hdr->length = htobe32(length);
@@ -848,6 +867,25 @@ static void try_digest(struct rank *rank)
 	result(sum_is_right(rank, 0, NODES, COUNT), "digest__new_comm_is_right");
 }
 
+/* A frame that is small but for what lies behind it goes on by a cable that would not take all of that. */
+static void try_padded(void)
+{
+	static const struct row row = {
+		.name = "padded__goes_on_without", .type = TORCOLL_FRAME_DATA, .more = 5000,
+		.counter = TORCOLL_A_COUNTER_FORWARDED, .hdr = { HDR(dst, 2), HDR(comm, 0x12345678) },
+	};
+	struct ifreq req = { .ifr_name = "d1p", .ifr_mtu = 1500 };
+	int fd;
+
+	enter_node(0);
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	need(fd >= 0 && !ioctl(fd, SIOCSIFMTU, &req), "no smaller MTU: %s", strerror(errno));
+	try_row(&row);
+	req.ifr_mtu = 9000;
+	need(!ioctl(fd, SIOCSIFMTU, &req), "no MTU as before");
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	static int32_t memory[NODES][COUNT];
@@ -884,5 +922,6 @@ int main(int argc, char **argv)
 	result(sum_is_right(rank, 0, NODES, COUNT), "live__right_again");
 	try_replay(rank);
 	try_digest(rank);
+	try_padded();
 	return finish();
 }
