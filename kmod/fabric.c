@@ -282,14 +282,38 @@ struct tor_fabric *tor_fabric_find(struct tor_net *tn, u64 key)
 	return NULL;
 }
 
+/* At most so many entries of the view are looked at in a row. */
+#define LOOK_AT		4096
+
+/* What frames all take whom frames can get to. */
+static u32 frame_reached(struct tor_fabric *fabric)
+{
+	const struct tor_node *node = &fabric->node;
+	u16 frame = U16_MAX;
+	u32 first;
+
+	for (first = 0; first < node->torus.nodes; first += LOOK_AT) {
+		u16 some;
+
+		rcu_read_lock();
+		spin_lock_bh(&fabric->lock);
+		some = tor_view_frame_reached(&node->view, rcu_dereference(fabric->routes), first,
+					      LOOK_AT);
+		spin_unlock_bh(&fabric->lock);
+		rcu_read_unlock();
+		frame = min(frame, some);
+	}
+	return frame;
+}
+
 u32 tor_fabric_unit(struct tor_fabric *fabric)
 {
 	u32 unit = fabric->frame_size ? tor_wire_unit(fabric->frame_size) : U32_MAX;
 	u32 ports = 0;
-	u32 i;
+	u32 i, said;
 
 	spin_lock_bh(&fabric->lock);
-	unit = min(unit, tor_wire_unit(tor_view_frame(&fabric->node.view)));
+	said = tor_wire_unit(tor_view_frame(&fabric->node.view));
 	spin_unlock_bh(&fabric->lock);
 
 	for (i = 0; i < TOR_MAX_PORTS; i++) {
@@ -305,7 +329,10 @@ u32 tor_fabric_unit(struct tor_fabric *fabric)
 		unit = min(unit, takes);
 		ports++;
 	}
-	return ports ? unit : 0;
+	if (!ports)
+		return 0;
+	/* most of the time nobody says less, and it need not be asked who says it */
+	return said >= unit ? unit : min(unit, tor_wire_unit(frame_reached(fabric)));
 }
 
 static int __net_init net_init(struct net *net)

@@ -246,16 +246,17 @@ static bool same_shape(const struct tor_node *node, const struct tor_hello *hell
 /* Hear what the neighbour knows of everyone's links. */
 static void hear_records(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hello *hello)
 {
-	bool changed = false;
+	bool changed = false, nonsense = false;
 	u32 i;
 
 	for (i = 0; i < hello->records; i++) {
 		enum tor_view_news news;
 		struct tor_record r;
 
-		tor_wire_record(hello, i, &r);
-		if (r.node >= node->torus.nodes)
+		if (!tor_wire_record(hello, i, &r) || r.node >= node->torus.nodes) {
+			nonsense = true;
 			continue;
+		}
 		if (r.node == node->self)
 			news = tor_view_contradict(&node->view, &r);
 		else
@@ -263,6 +264,8 @@ static void hear_records(struct tor_ctx *ctx, struct tor_node *node, const struc
 		node->news |= news != TOR_VIEW_KNOWN;
 		changed |= news == TOR_VIEW_NEW;
 	}
+	if (nonsense)
+		tor_env_drop(ctx, node, TOR_C_DROP_RANGE);
 	if (changed)
 		tor_env_view_changed(ctx, node);
 }

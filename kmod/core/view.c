@@ -213,3 +213,16 @@ u16 tor_view_frame(struct tor_view *view)
 	view->stale = false;
 	return view->frame;
 }
+
+u16 tor_view_frame_reached(const struct tor_view *view, const struct tor_routes *routes, u32 first,
+			   u32 n)
+{
+	u32 end = min_t(u64, view->nodes, (u64)first + n);
+	u16 frame = U16_MAX;
+	u32 i;
+
+	for (i = first; i < end; i++)
+		if (view->entry[i].frame && tor_routes_reach(routes, i))
+			frame = min(frame, view->entry[i].frame);
+	return frame;
+}

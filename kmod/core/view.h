@@ -20,7 +20,7 @@
 #ifndef _TOR_CORE_VIEW_H
 #define _TOR_CORE_VIEW_H
 
-#include "torus.h"
+#include "route.h"
 
 #define TOR_VIEW_TELL	4		/* hellos that tell a change */
 
@@ -109,5 +109,12 @@ bool tor_view_is_cut_off(const struct tor_view *view, const struct tor_torus *t,
 
 /* What frames all links in the fabric take, as far as is known; U16_MAX: nothing is. */
 u16 tor_view_frame(struct tor_view *view);
+
+/*
+ * The same of nodes @first to @first + @n - 1, as far as there is a way to them: of a node that is not there, nobody knows
+ * any more whether what is said of it was ever so.
+ */
+u16 tor_view_frame_reached(const struct tor_view *view, const struct tor_routes *routes, u32 first,
+			   u32 n);
 
 #endif

@@ -107,10 +107,9 @@ WIRE_AT(torcoll_comm_msg, epochs, 60);
 
 u32 tor_wire_unit(u32 frame_size)
 {
-	const u32 room = sizeof(struct torcoll_hdr) +
-			 TORCOLL_WIRE_PIGGYBACK * sizeof(struct torcoll_ack);
+	const u32 room = TOR_WIRE_FRAME_MIN - TOR_WIRE_UNIT_MIN;
 
-	if (frame_size < room + TOR_WIRE_UNIT_MIN)
+	if (frame_size < TOR_WIRE_FRAME_MIN)
 		return 0;
 	return (frame_size - room) / TOR_WIRE_UNIT_ALIGN * TOR_WIRE_UNIT_ALIGN;
 }
@@ -306,7 +305,7 @@ static void wire_put_record(void *buf, const struct tor_record *record)
 	memcpy(buf, &raw, sizeof(raw));
 }
 
-void tor_wire_record(const struct tor_hello *hello, u32 i, struct tor_record *record)
+bool tor_wire_record(const struct tor_hello *hello, u32 i, struct tor_record *record)
 {
 	struct torcoll_link_record raw;
 
@@ -316,6 +315,8 @@ void tor_wire_record(const struct tor_hello *hello, u32 i, struct tor_record *re
 	record->seq = be32_to_cpu(raw.seq);
 	record->dead = be16_to_cpu(raw.dead);
 	record->frame = be16_to_cpu(raw.frame);
+	return record->epoch && record->seq && !(record->dead >> 2 * hello->ndim) &&
+	       (!record->frame || record->frame >= TOR_WIRE_FRAME_MIN);
 }
 
 void tor_wire_put_hello(void *buf, const struct tor_hello *hello, const struct tor_record *record)
@@ -360,6 +361,9 @@ int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello)
 	if (!raw.ndim || raw.ndim > ARRAY_SIZE(raw.side) || raw.dim >= raw.ndim || raw.dir > 1 ||
 	    raw.hears > 1)
 		return -EBADMSG;
+	hello->frame_size = be32_to_cpu(raw.frame_size);
+	if (hello->frame_size && hello->frame_size < TOR_WIRE_FRAME_MIN)
+		return -EBADMSG;
 
 	memcpy(hello->version, raw.version, sizeof(raw.version));
 	hello->version[sizeof(raw.version)] = 0;
@@ -369,7 +373,6 @@ int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello)
 	hello->hears = raw.hears;
 	for (i = 0; i < ARRAY_SIZE(raw.side); i++)
 		hello->side[i] = be32_to_cpu(raw.side[i]);
-	hello->frame_size = be32_to_cpu(raw.frame_size);
 	hello->fabric_frame = be32_to_cpu(raw.fabric_frame);
 	hello->heard_node = be32_to_cpu(raw.heard_node);
 	hello->heard_epoch = be32_to_cpu(raw.heard_epoch);

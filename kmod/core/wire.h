@@ -20,6 +20,11 @@
 #define TOR_WIRE_UNIT_MIN	256
 #define TOR_WIRE_UNIT_ALIGN	64
 
+/* Bytes behind the MAC header that every port takes: header, two acks, and such a payload. */
+#define TOR_WIRE_FRAME_MIN \
+	(sizeof(struct torcoll_hdr) + TORCOLL_WIRE_PIGGYBACK * sizeof(struct torcoll_ack) + \
+	 TOR_WIRE_UNIT_MIN)
+
 /* struct torcoll_hdr. header_crc is filled by tor_wire_parse() and ignored by tor_wire_build(). */
 struct tor_hdr {
 	u8 version;
@@ -233,8 +238,11 @@ static inline u32 tor_wire_comm_bytes(u32 epochs)
 void tor_wire_put_hello(void *buf, const struct tor_hello *hello, const struct tor_record *record);
 /* @hello->record points into @p. */
 int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello);
-/* Record @i, below @hello->records, of a hello that was read. */
-void tor_wire_record(const struct tor_hello *hello, u32 i, struct tor_record *record);
+/*
+ * Record @i, below @hello->records, of a hello that was read. Return: false if no node says such a thing of itself: a number
+ * or an epoch of 0, a port that shapes of so many dimensions lack, frames that no port would take.
+ */
+bool tor_wire_record(const struct tor_hello *hello, u32 i, struct tor_record *record);
 
 void tor_wire_put_abort(void *buf, const struct tor_abort *abort);
 int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort);

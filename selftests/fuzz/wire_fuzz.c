@@ -71,7 +71,15 @@ static void check_payload(const u8 *frame, u32 len, const struct tor_hdr *h)
 	case TORCOLL_FRAME_ABORT:
 		if (tor_wire_get_abort(p, h->length, &abort))
 			break;
+		must(tor_wire_errno(TORCOLL_FRAME_ABORT, abort.error) == abort.error);
+		/* read as another: there is nothing to be repeated */
+		if (memcmp(p, &(__be32){ cpu_to_be32(abort.error) }, sizeof(__be32)))
+			break;
 		tor_wire_put_abort(again, &abort);
+		if (abort.error != EPROTO) {
+			must(!memcmp(again, p, offsetof(struct torcoll_abort, digest)));
+			break;
+		}
 		/* what a later version puts there is not ours to repeat */
 		for (i = 0; i < 2; i++)
 			memcpy(again + reserved_of_call(i), p + reserved_of_call(i), sizeof(u16));

@@ -352,6 +352,50 @@ static void tor_view_learn__older_is_answered(void **state)
 	tor_view_destroy(&view);
 }
 
+/* A neighbour says what it likes of nodes that are not there, and so cannot say otherwise. */
+static void tor_view_frame_reached__absent_nodes_do_not_count(void **state)
+{
+	static const u32 side[] = { 6 };
+	struct torcoll_link_record raw = {
+		.node = cpu_to_be32(3), .epoch = cpu_to_be32(9), .seq = cpu_to_be32(1),
+		.frame = cpu_to_be16(400),
+	};
+	struct tor_hello hello = { .ndim = 1, .hears = 1, .side = { 6 }, .frame_size = 1500,
+				   .dir = 1, .records = 1, .record = &raw };
+	struct tor_routes *routes;
+	struct tor_hdr h;
+	u16 dead[6];
+
+	(void)state;
+	fabric_start(1, side, 1);
+	/* nodes 2, 3 and 4 are not there */
+	broken[2] = broken[3] = broken[4] = 3;
+	broken[1] = 1;
+	broken[5] = 2;
+	run(2 * NSEC_PER_SEC);
+	assert_int_equal(tor_view_frame(&node[0].view), 1500);
+	tor_node_header(&node[1], &h, TORCOLL_FRAME_HELLO, ~0U);
+	hello.heard_node = 0;
+	hello.heard_epoch = node[0].epoch;
+	/* less than any port takes: not even looked at */
+	raw.frame = cpu_to_be16(1);
+	tor_link_hello(&ctx, &node[0], 0, &h, &hello);
+	assert_int_equal(host.counters[TOR_C_DROP_RANGE], 1);
+	assert_int_equal(tor_view_frame(&node[0].view), 1500);
+	raw.frame = cpu_to_be16(400);
+	tor_link_hello(&ctx, &node[0], 0, &h, &hello);
+	assert_int_equal(tor_view_frame(&node[0].view), 400);
+	tor_view_copy_dead(&node[0].view, dead);
+	routes = tor_routes_build(&t, 0, dead);
+	assert_int_equal(tor_view_frame_reached(&node[0].view, routes, 0, ~0U), 1500);
+	/* it is there, and says so */
+	assert_int_equal(tor_view_frame_reached(&node[0].view, routes, 6, 6), U16_MAX);
+	tor_env_table_free(routes);
+	routes = tor_routes_build(&t, 0, NULL);
+	assert_int_equal(tor_view_frame_reached(&node[0].view, routes, 0, ~0U), 400);
+	tor_env_table_free(routes);
+}
+
 /*
  * A fabric comes up node by node, and everyone has more to pass on than may be said in a row. Comms that begin then must
  * not fail for what was so before.
@@ -421,6 +465,7 @@ int main(void)
 		VIEW_TEST(tor_view_pick__silence_in_a_sound_fabric),
 		VIEW_TEST(tor_view_pick__more_than_fit_are_told_in_turn),
 		VIEW_TEST(tor_view_learn__older_is_answered),
+		VIEW_TEST(tor_view_frame_reached__absent_nodes_do_not_count),
 		VIEW_TEST(tor_link_tick__news_do_not_wait_for_hellos),
 		VIEW_TEST(tor_link_hello__flapping_is_bounded),
 	};

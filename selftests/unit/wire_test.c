@@ -409,6 +409,39 @@ static void tor_wire_get_hello__reads_what_was_put(void **state)
 	}
 }
 
+static void tor_wire_record__refuses_nonsense(void **state)
+{
+	static const struct { struct tor_record record; bool good; } cases[] = {
+		{ { 1, 2, 3, 0, 0 }, true },
+		{ { 1, ~0U, ~0U, 0xf, U16_MAX }, true },
+		{ { 1, 2, 3, 0, TOR_WIRE_FRAME_MIN }, true },
+		{ { 1, 2, 3, 0, TOR_WIRE_FRAME_MIN - 1 }, false },
+		{ { 1, 2, 3, 0, 1 }, false },
+		{ { 1, 2, 3, 0x10, 0 }, false },
+		{ { 1, 2, 3, 0x8000, 0 }, false },
+		{ { 1, 0, 3, 0, 0 }, false },
+		{ { 1, 2, 0, 0, 0 }, false },
+	};
+	struct tor_hello h = { .ndim = 2, .records = 1 }, got;
+	struct tor_record r;
+	u8 buf[128];
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		tor_wire_put_hello(buf, &h, &cases[i].record);
+		assert_int_equal(tor_wire_get_hello(buf, sizeof(buf), &got), 0);
+		assert_int_equal(tor_wire_record(&got, 0, &r), cases[i].good);
+	}
+	/* and the size of its own frames */
+	for (i = 1; i < 1000; i++) {
+		h.frame_size = i;
+		tor_wire_put_hello(buf, &h, &cases[0].record);
+		assert_int_equal(tor_wire_get_hello(buf, sizeof(buf), &got),
+				 i < TOR_WIRE_FRAME_MIN ? -EBADMSG : 0);
+	}
+}
+
 static void tor_wire_get_hello__refuses_nonsense(void **state)
 {
 	struct tor_hello h = { .ndim = 2, .dim = 1 }, got;
@@ -571,6 +604,7 @@ int main(void)
 		cmocka_unit_test(host_siphash__known),
 		cmocka_unit_test(tor_wire_get_hello__reads_what_was_put),
 		cmocka_unit_test(tor_wire_get_hello__refuses_nonsense),
+		cmocka_unit_test(tor_wire_record__refuses_nonsense),
 		cmocka_unit_test(tor_wire_get_abort__reads_what_was_put),
 		cmocka_unit_test(tor_wire_tie__half_each_way),
 		cmocka_unit_test(tor_wire_get_comm__reads_what_was_put),
