@@ -226,6 +226,8 @@ void tor_comm_refuse(struct tor_ctx *ctx, struct tor_node *node, const struct to
 	};
 	struct tor_hdr reply;
 
+	if (!tor_node_may_answer(node, ctx->now))
+		return;
 	tor_node_header(node, &reply, TORCOLL_FRAME_ABORT, h->src);
 	reply.dst_epoch = h->src_epoch;
 	reply.comm = tag;

@@ -281,6 +281,8 @@ static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_
 {
 	struct tor_comm_msg reply = *msg;
 
+	if (!tor_node_may_answer(node, ctx->now))
+		return;
 	reply.step = step;
 	reply.error = -error;
 	reply.epochs = 0;

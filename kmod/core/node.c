@@ -39,6 +39,20 @@ void tor_node_destroy(struct tor_node *node)
 	tor_view_destroy(&node->view);
 }
 
+bool tor_node_may_answer(struct tor_node *node, u64 now)
+{
+	const s64 ahead = (TOR_ANSWERS_AT_ONCE - 1) * (s64)TOR_ANSWER_EVERY;
+	s64 paid, next;
+
+	do {
+		paid = atomic64_read(&node->answers);
+		next = max_t(s64, paid, now);
+		if (next > (s64)now + ahead)
+			return false;
+	} while (atomic64_cmpxchg(&node->answers, paid, next + TOR_ANSWER_EVERY) != paid);
+	return true;
+}
+
 void tor_node_header(const struct tor_node *node, struct tor_hdr *h, u8 type, u32 dst)
 {
 	memset(h, 0, sizeof(*h));

@@ -33,6 +33,7 @@
  * @told: the records that hellos carry just now, @ntold of them; @said: the body of one
  * @joins: comms being created, struct tor_join; @shrinks: being shrunk, struct tor_shrink; the surroundings' join
  *	lock covers them all
+ * @answers: until when answers to strangers are paid for, ns; see tor_node_may_answer()
  * @generation: comms created with this node as rank 0
  * @slowest: the longest round trip of a transfer lately, us; a hint, see xfer.h. Written by whoever gets
  *	acknowledgements, so it lies among what frames do not look at
@@ -60,6 +61,7 @@ struct tor_node {
 		TORCOLL_HELLO_RECORDS_MAX * sizeof(struct torcoll_link_record)];
 	struct list_head joins;
 	struct list_head shrinks;
+	atomic64_t answers;
 	u32 generation;
 	u32 slowest;
 };
@@ -75,6 +77,16 @@ struct tor_node {
  */
 int tor_node_init(struct tor_node *node, const struct tor_torus *torus, u64 key, u32 self);
 void tor_node_destroy(struct tor_node *node);
+
+/* Answers to frames that name no comm or call of this node: so many at once, and then one per so much time. */
+#define TOR_ANSWERS_AT_ONCE	256
+#define TOR_ANSWER_EVERY	(NSEC_PER_MSEC / 2)
+
+/*
+ * May a frame that names nothing here be answered now? Anyone can say anything, and name anyone as its sender; who is really
+ * concerned asks again. Context: any.
+ */
+bool tor_node_may_answer(struct tor_node *node, u64 now);
 
 struct tor_hdr;
 

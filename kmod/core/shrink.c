@@ -58,6 +58,8 @@ static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_
 {
 	struct tor_comm_msg reply = { .step = step, .name = msg->name, .tag = msg->tag };
 
+	if (!tor_node_may_answer(node, ctx->now))
+		return;
 	tor_join_say(ctx, node, h->src, &reply, NULL);
 }
 

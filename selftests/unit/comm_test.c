@@ -169,6 +169,31 @@ static void hand_on(struct tor_comm *from, struct tor_comm *to)
 			  sizeof(struct torcoll_abort));
 }
 
+/* Whoever floods a node with frames of comms that it does not know, makes it say little. */
+static void tor_comm_refuse__strangers_at_a_rate(void **state)
+{
+	struct tor_hdr h = { .src = 3, .src_epoch = 5, .comm = 77 };
+	struct tor_ctx ctx = { .now = NSEC_PER_SEC };
+	u32 i;
+
+	(void)state;
+	host_forget_sent();
+	for (i = 0; i < 10000; i++)
+		tor_comm_refuse(&ctx, &node, &h, 77);
+	assert_int_equal(host.nsent, TOR_ANSWERS_AT_ONCE);
+	for (i = 0; i < 10000; i++) {
+		ctx.now += 100 * NSEC_PER_USEC;
+		tor_comm_refuse(&ctx, &node, &h, 77);
+	}
+	assert_in_range(host.nsent - TOR_ANSWERS_AT_ONCE, 1999, 2001);
+	/* after some silence, as at first */
+	ctx.now += NSEC_PER_SEC;
+	host_forget_sent();
+	for (i = 0; i < 10000; i++)
+		tor_comm_refuse(&ctx, &node, &h, 77);
+	assert_int_equal(host.nsent, TOR_ANSWERS_AT_ONCE);
+}
+
 static void tor_comm_told__everyone_and_nobody_always_last(void **state)
 {
 	u32 ranks, round, i, last = 0;
@@ -306,6 +331,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(tor_comm_fail__first_one_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_comm_refuse__the_rank_that_left, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_comm_refuse__strangers_at_a_rate, setup, teardown),
 		cmocka_unit_test(tor_comm_told__everyone_and_nobody_always_last),
 		cmocka_unit_test_setup_teardown(tor_comm_mismatch__both_sides_known_everywhere,
 						setup, teardown),
