@@ -88,6 +88,7 @@ help:
 	@echo '  make coverage           which lines and branches of kmod/core the host tests run'
 	@echo '  make coverage-kmod      which lines of kmod/ the guest tests run, in the debug kernel'
 	@echo '  make fuzz               searches with every fuzzer; T=seconds for each'
+	@echo '  make fuzz-kernel        the same for the module, in guests with the debug kernel; T=seconds, NAMES="netlink" for some'
 	@echo '  make check-plans        all plans on every shape of up to 64 nodes; T=swing-bw for one; minutes'
 	@echo '  make check-circulant    circulant schedules for up to 2,100,000 ranks; minutes'
 	@echo '  make check-vms          tests with a guest for each node; needs both kernels, takes minutes'
@@ -419,12 +420,14 @@ unit_common := $(filter-out %_test.c,$(wildcard selftests/unit/*.c)) \
 
 fuzz_names := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/*_fuzz.c))
 fuzz_common := selftests/fuzz/fuzz.c selftests/unit/host_env.c
+kfuzz_names := $(patsubst selftests/fuzz/kernel/%_kfuzz.c,%,$(wildcard selftests/fuzz/kernel/*_kfuzz.c))
+kfuzz_common := $(fuzz_common) selftests/fuzz/kernel/kfuzz.c
 
 sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-sim)
 
 .PHONY: tests
 tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(addprefix $(B)/asan/fuzz/,$(fuzz_names)) \
-	$(sanitized_sim) $(net_programs) $(B)/bin/first $(B)/bin/conformance $(B)/bin/stress \
+	$(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) $(net_programs) $(B)/bin/first $(B)/bin/conformance $(B)/bin/stress \
 	$(B)/bin/dissector_frames $(addprefix $(B)/static/,$(static_names)) $(static_examples)
 	@:
 
@@ -466,6 +469,27 @@ $(foreach v,asan cov,$(eval $(call replay,$(v))))
 fuzz: | deps-fuzz
 	$(Q)$(MAKE) $(addprefix $(B)/fuzz/bin/,$(fuzz_names))
 	$(Q)selftests/fuzz/run '$(or $(T),60)'
+
+# Fuzzers of the module, which run in a guest: to search with, and to run what was found. What they cover is the module's lines,
+# so they are compiled as anything else.
+
+$(B)/kfuzz/bin/%: $(B)/host/selftests/fuzz/kernel/%_kfuzz.o $(call objects,host,$(kfuzz_common)) $(B)/host/libtorcore.a | deps-fuzz
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(cc_fuzz) -fsanitize=fuzzer -o $@ $(filter %.o %.a,$^) -lcmocka -lm
+
+$(B)/bin/kfuzz_%: $(B)/host/selftests/fuzz/kernel/%_kfuzz.o \
+		$(call objects,host,$(kfuzz_common) selftests/fuzz/replay.c) $(B)/host/libtorcore.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -o $@ $(filter %.o %.a,$^) -lcmocka -lm
+
+# T: seconds for each; NAMES: of some. In the debug kernel, whose module tells what it executes, and which lines ran.
+.PHONY: fuzz-kernel
+fuzz-kernel: debug-kernel | deps-fuzz deps-guest
+	$(Q)$(MAKE) module KERNEL=debug OUT=kfuzz KFLAGS='GCOV_PROFILE=y KCOV_INSTRUMENT=y'
+	$(Q)$(MAKE) $(addprefix $(B)/kfuzz/bin/,$(kfuzz_names))
+	$(Q)selftests/fuzz/kernel/run '$(or $(T),60)' $(NAMES)
 
 # Programs of selftests/plans/: what takes minutes. Optimized, since they compute.
 plans_common := $(wildcard selftests/plans/common/*.c) \
