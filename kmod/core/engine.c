@@ -300,6 +300,8 @@ void tor_chan_arm(struct tor_chan *chan)
 		when = earlier(when, chan->nudge);
 	}
 	when = earlier(when, chan->due_at);
+	if (when)
+		when = max(when, chan->timed);
 	/* a timer that comes too soon finds nothing and is set again: cheaper than moving it */
 	if (when == chan->armed || (chan->armed && when > chan->armed))
 		return;
@@ -411,6 +413,7 @@ void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan)
 	struct tor_tx *tx, *next;
 
 	chan->armed = 0;
+	chan->timed = ctx->now;
 	if (tor_comm_failed(op->comm))
 		return;
 	if (chan->due_at && ctx->now >= chan->due_at)

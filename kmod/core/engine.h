@@ -197,6 +197,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
  * @retry: when to try again what could not be had, ns; 0: nothing
  * @nudge: when to ask those whose frames are missing, ns; see engine.c
  * @give_up: the deadline has passed, all ranks were asked whether they have called; when to fail, ns
+ * @timed: when the timer came last, ns; it is not asked for before that, or its softirq would go on with what was left for another
  * @armed: what was last asked of tor_env_chan_timer()
  * @due: acknowledgements owed, until @due_at, ns; of this op or earlier ones
  * @told: senders that were told not ready
@@ -220,6 +221,7 @@ struct tor_chan {
 	u64 retry;
 	u64 nudge;
 	u64 give_up;
+	u64 timed;
 	u64 armed;
 	u64 due_at;
 	u32 ndue;
