@@ -74,4 +74,3 @@ MODULE_DESCRIPTION("Collectives over directly cabled Ethernet tori");
 MODULE_AUTHOR("The torcoll authors");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(TOR_VERSION);
-MODULE_ALIAS("devname:torcoll");
