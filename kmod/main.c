@@ -4,6 +4,10 @@
  */
 #include "main.h"
 
+#ifndef CONFIG_64BIT
+#error "torcoll needs a kernel of 64 bits: it addresses all memory directly"
+#endif
+
 #include <linux/module.h>
 
 #include "fabric.h"

@@ -84,6 +84,20 @@ group_torcoll()
 	grep -q '^torcoll:' "$root/etc/group" && grep -q 'GROUP="torcoll"' "$root"/lib/udev/rules.d/*
 }
 
+# What is said to a compiler for a kernel that is configured so.
+said_for()
+{
+	# it fails in any case, for want of the kernel's headers
+	{ cc -E -Ikmod "$@" kmod/main.c 2>&1 >/dev/null || true; } |
+		grep -q 'torcoll needs a kernel of 64 bits'
+}
+
+for_64_bits_only()
+{
+	said_for && ! said_for -DCONFIG_64BIT &&
+		grep -q '^BUILD_EXCLUSIVE_CONFIG="CONFIG_64BIT"' "$root"/usr/src/torcoll-*/dkms.conf
+}
+
 ktap_header
 check install make --no-print-directory install PREFIX=/usr DESTDIR="$root"
 check install__complete complete
@@ -93,5 +107,6 @@ done
 check program__compiles_against_it compiles
 check module__source_is_whole module_source
 check version__is_one one_version
+check module__for_64_bits_only for_64_bits_only
 check group__is_made group_torcoll
 finish
