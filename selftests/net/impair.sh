@@ -52,6 +52,22 @@ right()
 	torcollctl netns run torcoll-perf allreduce -b 8 -e 1M -f 64 -n 5 -w 0 --in-place
 }
 
+# Frames that went through what impairs them, by tc; it does not count those that it let pass others.
+impaired()
+{
+	on_every_port tc -s qdisc show dev DEV root | awk '/ Sent / { sum += $4 } END { print sum }'
+}
+
+# overtaken NAME: of one in a hundred frames, or more, some surely were.
+overtaken()
+{
+	local frames
+
+	frames=$(impaired)
+	diag "$frames frames through netem"
+	check "$1" test "$frames" -gt 2000
+}
+
 # moved NAME COUNTER BEFORE: the counter's sum over nodes is larger than it was.
 moved()
 {
@@ -71,9 +87,11 @@ check duplication__ends repair
 
 check reordering__one_percent impair delay 2ms reorder 1%
 check reordering__right right
+overtaken reordering__happened
 check reordering__ends repair
 check reordering__a_quarter impair delay 3ms 2ms 25%
 check reordering__a_quarter_right right
+overtaken reordering__a_quarter_happened
 check reordering__a_quarter_ends repair
 
 before=$(counters drop_header_crc $nodes)
