@@ -67,9 +67,11 @@ static inline bool has_failed(pid_t pid)
  * @arg: theirs
  *
  * Memory is the only reason for refusals, and what they say, unless @any other word for it will do.
+ *
+ * Return: how many allocations failed.
  */
-static inline void sweep_words(const char *name, int (*call)(void *arg), void (*undo)(void *arg), void *arg,
-			bool any)
+static inline unsigned int sweep_words(const char *name, int (*call)(void *arg), void (*undo)(void *arg),
+				       void *arg, bool any)
 {
 	unsigned int n, refused = 0;
 	bool failed;
@@ -83,7 +85,7 @@ static inline void sweep_words(const char *name, int (*call)(void *arg), void (*
 		if (!failed && !err) {
 			printf("%s: %u allocations failed in turn, %u times it was refused\n", name,
 			       n - 1, refused);
-			return;
+			return n - 1;
 		}
 		if (err && (!failed || (err != -ENOMEM && !any))) {
 			fprintf(stderr, "%s: allocation %u %s, and the call said: %s\n", name, n,
@@ -98,9 +100,25 @@ static inline void sweep_words(const char *name, int (*call)(void *arg), void (*
 	exit(1);
 }
 
+/* The same of a call that may do without memory. */
+static inline unsigned int sweep_maybe(const char *name, int (*call)(void *arg), void (*undo)(void *arg),
+				       void *arg)
+{
+	return sweep_words(name, call, undo, arg, false);
+}
+
+/* Of one that needs some: where nothing failed, nothing was tried. */
+static inline void sweep_needed(const char *name, unsigned int failed)
+{
+	if (failed)
+		return;
+	fprintf(stderr, "%s: no allocation has failed, though it needs some\n", name);
+	exit(1);
+}
+
 static inline void sweep(const char *name, int (*call)(void *arg), void (*undo)(void *arg), void *arg)
 {
-	sweep_words(name, call, undo, arg, false);
+	sweep_needed(name, sweep_maybe(name, call, undo, arg));
 }
 
 #endif

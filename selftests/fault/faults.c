@@ -94,7 +94,8 @@ int main(int argc, char **argv)
 		return commands(argv[2], argv + 3);
 	if (argc == 2 && !strcmp(argv[1], "netns")) {
 		/* other protocols have words of their own: EEXIST, ENODEV */
-		sweep_words("network namespace", new_netns, NULL, NULL, true);
+		sweep_needed("network namespace",
+			     sweep_words("network namespace", new_netns, NULL, NULL, true));
 		return 0;
 	}
 	if (argc == 3 && !strcmp(argv[1], "load")) {
