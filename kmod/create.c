@@ -30,9 +30,11 @@ static int install(struct tor_group *group)
 		set_bit(TOR_GROUP_HASHED, &group->flags);
 	}
 	spin_unlock(&fabric->groups_lock);
-	if (!err)
-		tor_reroute_look(fabric);
-	return err;
+	if (err)
+		return err;
+	tor_fabric_changed(fabric);
+	tor_reroute_look(fabric);
+	return 0;
 }
 
 /* Context: fabric->lock. */
@@ -191,20 +193,11 @@ const char *tor_join_sentence(int err)
 		return "a rank gave up while the comm was being created";
 	case -EEXIST:
 		return "a comm of that name is being joined from this node already";
+	case -ENETDOWN:
+		return "the fabric was deleted meanwhile";
 	default:
 		return NULL;
 	}
-}
-
-/* Payload bytes per frame that can be offered; 0: no port. */
-static u32 frame_unit(struct tor_fabric *fabric)
-{
-	u32 unit;
-
-	rtnl_lock();
-	unit = tor_fabric_unit(fabric);
-	rtnl_unlock();
-	return unit;
 }
 
 static int start_join(struct tor_group *group, const struct tor_group_config *cfg)
@@ -218,8 +211,8 @@ static int start_join(struct tor_group *group, const struct tor_group_config *cf
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
-	err = tor_join_start(&entry.ctx, join, cfg->name, cfg->name_len, cfg->secret,
-			     cfg->secret_len);
+	err = fabric->dead ? -ENETDOWN : tor_join_start(&entry.ctx, join, cfg->name, cfg->name_len,
+							 cfg->secret, cfg->secret_len);
 	if (!err)
 		tor_fabric_join_timer(fabric, join->repeat);
 	spin_unlock(&fabric->lock);
@@ -247,7 +240,7 @@ struct tor_group *tor_group_begin(struct tor_fabric *fabric, struct tor_group_co
 	join->member = group->comm.member;
 	join->team = group->comm.team;
 	join->epoch = group->comm.epoch;
-	join->unit = frame_unit(fabric);
+	join->unit = tor_fabric_unit(fabric);
 	if (!join->unit && group->comm.ranks > 1) {
 		*why = "this node has no port";
 		tor_group_end(group);
@@ -413,7 +406,7 @@ static struct tor_group *new_heir(const struct tor_group *from, u32 depth, const
 	shrink->member = group->member;
 	shrink->order = group->order;
 	shrink->epoch = group->comm.epoch;
-	shrink->unit = max_t(u32, frame_unit(group->fabric), TOR_WIRE_UNIT_MIN);
+	shrink->unit = max_t(u32, tor_fabric_unit(group->fabric), TOR_WIRE_UNIT_MIN);
 	return group;
 }
 
@@ -429,8 +422,8 @@ static int start_shrink(struct tor_group *group)
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
 	/* another thread may have shrunk it since that was asked */
-	err = -EINVAL;
-	if (!test_bit(TOR_GROUP_SHRUNK, &from->flags))
+	err = fabric->dead ? -ENETDOWN : -EINVAL;
+	if (!fabric->dead && !test_bit(TOR_GROUP_SHRUNK, &from->flags))
 		err = tor_shrink_start(&entry.ctx, &group->shrink,
 				       rcu_dereference(fabric->routes));
 	if (!err)
@@ -523,5 +516,7 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
 		*why = shrunk_before;
 	else if (group == ERR_PTR(-EHOSTUNREACH))
 		*why = "the others have gone on without this rank";
+	else if (group == ERR_PTR(-ENETDOWN))
+		*why = tor_join_sentence(-ENETDOWN);
 	return group;
 }

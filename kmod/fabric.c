@@ -8,6 +8,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/torcoll_netlink.h>
+#include <linux/wait_bit.h>
 
 #include "frame.h"
 #include "group.h"
@@ -50,6 +51,11 @@ void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 	trace_torcoll_link(node, port);
 	set_bit(port, &fabric->changed);
 	schedule_work(&fabric->notify_work);
+}
+
+void tor_fabric_changed(struct tor_fabric *fabric)
+{
+	atomic_inc(&fabric->tn->sequence);
 }
 
 void tor_fabric_notify(struct tor_fabric *fabric)
@@ -116,6 +122,71 @@ void tor_fabric_join_timer(struct tor_fabric *fabric, u64 when)
 	    hrtimer_get_expires_ns(&fabric->join_timer) > when)
 		hrtimer_start(&fabric->join_timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
 }
+
+/* --- the end --- */
+
+/* Behind tor_fabric_del(). */
+static void end_work(struct work_struct *work)
+{
+	struct tor_fabric *fabric = container_of(work, struct tor_fabric, end_work);
+
+	tor_group_end_all(fabric);
+	tor_fabric_put(fabric);
+}
+
+static void fabric_free_rcu(struct rcu_head *rcu)
+{
+	struct tor_fabric *fabric = container_of(rcu, struct tor_fabric, rcu);
+
+	tor_reroute_free(fabric);
+	tor_node_destroy(&fabric->node);
+	free_percpu(fabric->counters);
+	kfree(fabric);
+}
+
+/*
+ * The last reference is gone, and with it groups and calls. Who may still use the fabric, and how each is waited for:
+ * - the timer of joins, the works for routes and notifications: cancelled; the hello timer went with the last port;
+ * - readers of the list and senders that found a port: a grace period, of which memory is freed behind.
+ */
+static void release_work(struct work_struct *work)
+{
+	struct tor_fabric *fabric = container_of(work, struct tor_fabric, release_work);
+	struct tor_net *tn = fabric->tn;
+
+	hrtimer_cancel(&fabric->join_timer);
+	tor_reroute_stop(fabric);
+	cancel_work_sync(&fabric->notify_work);
+	call_rcu(&fabric->rcu, fabric_free_rcu);
+	/* the namespace may go from here on */
+	if (atomic_dec_and_test(&tn->held))
+		wake_up_var(&tn->held);
+}
+
+void tor_fabric_put(struct tor_fabric *fabric)
+{
+	if (refcount_dec_and_test(&fabric->refs))
+		tor_group_queue(&fabric->release_work);
+}
+
+/* --- hellos --- */
+
+void tor_fabric_port_added(struct tor_fabric *fabric)
+{
+	ASSERT_RTNL();
+	if (!fabric->ports++)
+		hrtimer_start(&fabric->hello_timer, ns_to_ktime(tor_link_tick_ns(&fabric->node)),
+			      HRTIMER_MODE_REL_SOFT);
+}
+
+void tor_fabric_port_gone(struct tor_fabric *fabric)
+{
+	ASSERT_RTNL();
+	if (!--fabric->ports)
+		hrtimer_cancel(&fabric->hello_timer);
+}
+
+/* --- the beginning --- */
 
 static int check_config(const struct tor_fabric_config *cfg, struct tor_torus *torus,
 			const char **why, u32 *attr)
@@ -201,6 +272,9 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 	fabric->rates = tor_rates_default;
 	tor_observe_init(&fabric->observed);
 	fabric->ethertype = cfg->ethertype ? cfg->ethertype : TORCOLL_ETHERTYPE;
+	refcount_set(&fabric->refs, 1);
+	INIT_WORK(&fabric->end_work, end_work);
+	INIT_WORK(&fabric->release_work, release_work);
 	spin_lock_init(&fabric->groups_lock);
 	hash_init(fabric->group);
 	INIT_WORK(&fabric->notify_work, notify_work);
@@ -208,9 +282,8 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 	fabric->join_timer.function = join_timer;
 	hrtimer_init(&fabric->hello_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	fabric->hello_timer.function = hello_timer;
-	hrtimer_start(&fabric->hello_timer, ns_to_ktime(tor_link_tick_ns(&fabric->node)),
-		      HRTIMER_MODE_REL_SOFT);
-	tn->sequence++;
+	atomic_inc(&tn->held);
+	tor_fabric_changed(fabric);
 	list_add_tail_rcu(&fabric->list, &tn->fabrics);
 	tor_netlink_notify_fabric(fabric, true);
 	return fabric;
@@ -224,51 +297,22 @@ err_free:
 	return ERR_PTR(-ENOMEM);
 }
 
-/*
- * Who may still hold a reference to the fabric, and how each is waited for:
- * - frames being received: their packet_type is gone, tor_port_del() waits for them;
- * - groups: none belongs to an open file (@users); those that only linger are ended here;
- * - joins: made by open files, which are users;
- * - the two timers, the works for routes and notifications: cancelled;
- * - readers of the list (dumps): a grace period.
- */
-static void fabric_free(struct tor_fabric *fabric)
+int tor_fabric_del(struct tor_fabric *fabric)
 {
 	u32 port;
 
-	for (port = 0; port < TOR_MAX_PORTS; port++)
-		tor_port_del(fabric, port);
-	list_del_rcu(&fabric->list);
-	fabric->tn->sequence++;
-	tor_group_end_all(fabric);
-	hrtimer_cancel(&fabric->hello_timer);
-	hrtimer_cancel(&fabric->join_timer);
-	tor_netlink_notify_fabric(fabric, false);
-}
-
-static void fabric_free_rcu(struct rcu_head *rcu)
-{
-	struct tor_fabric *fabric = container_of(rcu, struct tor_fabric, rcu);
-
-	tor_reroute_free(fabric);
-	tor_node_destroy(&fabric->node);
-	free_percpu(fabric->counters);
-	kfree(fabric);
-}
-
-int tor_fabric_del(struct tor_fabric *fabric)
-{
 	ASSERT_RTNL();
 	if (atomic_read(&fabric->users))
 		return -EBUSY;
-	fabric_free(fabric);
-	/* the work takes RTNL: it is let out, and finds nothing to say */
-	fabric->changed = 0;
-	rtnl_unlock();
-	tor_reroute_stop(fabric);
-	cancel_work_sync(&fabric->notify_work);
-	rtnl_lock();
-	call_rcu(&fabric->rcu, fabric_free_rcu);
+	spin_lock_bh(&fabric->lock);
+	fabric->dead = true;
+	spin_unlock_bh(&fabric->lock);
+	for (port = 0; port < TOR_MAX_PORTS; port++)
+		tor_port_del(fabric, port);
+	list_del_rcu(&fabric->list);
+	tor_fabric_changed(fabric);
+	tor_netlink_notify_fabric(fabric, false);
+	tor_group_queue(&fabric->end_work);
 	return 0;
 }
 
@@ -316,8 +360,9 @@ u32 tor_fabric_unit(struct tor_fabric *fabric)
 	said = tor_wire_unit(tor_view_frame(&fabric->node.view));
 	spin_unlock_bh(&fabric->lock);
 
+	rcu_read_lock();
 	for (i = 0; i < TOR_MAX_PORTS; i++) {
-		const struct tor_port *port = rtnl_dereference(fabric->port[i]);
+		const struct tor_port *port = rcu_dereference(fabric->port[i]);
 		u32 frame = READ_ONCE(fabric->node.link[i].takes);
 		u32 takes;
 
@@ -329,6 +374,7 @@ u32 tor_fabric_unit(struct tor_fabric *fabric)
 		unit = min(unit, takes);
 		ports++;
 	}
+	rcu_read_unlock();
 	if (!ports)
 		return 0;
 	/* most of the time nobody says less, and it need not be asked who says it */
@@ -344,7 +390,8 @@ static int __net_init net_init(struct net *net)
 	return 0;
 }
 
-static void __net_exit net_exit(struct net *net)
+/* Of all namespaces that go together, before any of them is waited for. */
+static void __net_exit net_pre_exit(struct net *net)
 {
 	struct tor_net *tn = tor_net(net);
 
@@ -359,8 +406,16 @@ static void __net_exit net_exit(struct net *net)
 	rtnl_unlock();
 }
 
+static void __net_exit net_exit(struct net *net)
+{
+	struct tor_net *tn = tor_net(net);
+
+	wait_var_event(&tn->held, !atomic_read(&tn->held));
+}
+
 static struct pernet_operations net_ops = {
 	.init = net_init,
+	.pre_exit = net_pre_exit,
 	.exit = net_exit,
 	.id = &net_id,
 	.size = sizeof(struct tor_net),

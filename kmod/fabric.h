@@ -6,23 +6,26 @@
  *
  * RTNL      configuration: the namespace's list of fabrics, fabric->port[], the devices behind
  *           the ports. Taken by netlink handlers, the netdev notifier and, briefly, when a comm is
- *           created or given up.
+ *           created. Nobody waits under it: no grace period, no work, no walk over comms.
  * fabric->lock  (spinlock, bottom halves off) link states, views and joins: core's link.c, view.c and join.c.
  *           Taken in softirq by hellos, comm messages and the two timers.
  * fabric->groups_lock  (spinlock, bottom halves off) the table of groups, for writers.
  * lane->lock  (spinlock, bottom halves off; group.h) one channel of one op slot: core's engine.c. Two frames
  *           of different channels or ops run on different CPUs at once.
  *
- * Order: RTNL, then one of the spinlocks; no spinlock is taken inside another, but for
- * fabric->groups_lock inside fabric->lock (a join installs its group). No transmit function is
- * called with a spinlock held: frames collect in struct tor_entry and leave in tor_entry_end().
+ * Order: RTNL, then fabric->lock or lane->lock, then fabric->groups_lock (a join installs its group), then
+ * the leaves, which each say so where they are: of rings, users, spare memory, what was observed, meetings. No
+ * transmit function is called with a spinlock held: frames collect in struct tor_entry and leave in
+ * tor_entry_end().
  *
  * RCU: list of fabrics, fabric->port[], fabric->routes, table of groups. The receive path, the timers and
  * every other entry into core hold rcu_read_lock() until tor_entry_end() has returned, so whatever
  * they found stays. Link states and neighbours' addresses are read by READ_ONCE().
  *
- * Shutdown: ports go first (no frame comes in after synchronize_net()), then groups (unhashed, aborted,
- * grace period, timers cancelled), then the fabric's own timers, then memory.
+ * Shutdown: under RTNL a fabric leaves the list, its ports are detached, and what still runs on it fails. The rest,
+ * all that waits, is end_work's: groups that only linger are taken apart, with one grace period for all of them.
+ * The fabric's memory stays for as long as there are references: of the list, of each group, of calls that look for it. With
+ * the last one release_work ends its timers and works, and the memory goes a grace period later.
  */
 #ifndef _TOR_FABRIC_H
 #define _TOR_FABRIC_H
@@ -45,12 +48,14 @@ struct tor_port;
 /**
  * struct tor_net - per network namespace
  * @fabrics: struct tor_fabric; RTNL, RCU
- * @sequence: of configuration changes, for dumps
+ * @held: fabrics whose memory is not released yet, in the list or not
+ * @sequence: changes with what dumps walk over
  */
 struct tor_net {
 	struct net *net;
 	struct list_head fabrics;
-	u32 sequence;
+	atomic_t held;
+	atomic_t sequence;
 };
 
 struct tor_counters {
@@ -61,7 +66,10 @@ struct tor_counters {
  * struct tor_fabric - one node
  * @node: core's part
  * @ethertype: of its frames, host order
+ * @refs: see "Shutdown"
+ * @dead: it has left the list: no join or agreement begins any more; fabric->lock
  * @users: comms of open files; while there are any, the fabric stays
+ * @ports: number of them; RTNL. Without one there are no hellos
  * @routes: RCU; replaced by route_work alone, see reroute.c
  * @view_changed: since @routes was built
  * @downs: node->view.downs that all channels know of
@@ -75,12 +83,15 @@ struct tor_fabric {
 	struct tor_node node;
 	struct list_head list;
 	struct tor_net *tn;
+	refcount_t refs;
+	bool dead;
 	u16 ethertype;
 	u32 frame_size;
 	struct tor_rates rates;
 	struct tor_observations observed;
 	atomic_t users;
 	struct tor_port __rcu *port[TOR_MAX_PORTS];
+	u32 ports;
 	struct tor_counters __percpu *counters;
 	spinlock_t lock;
 	struct hrtimer hello_timer;
@@ -94,6 +105,8 @@ struct tor_fabric {
 	u32 downs;
 	spinlock_t groups_lock;
 	DECLARE_HASHTABLE(group, 6);
+	struct work_struct end_work;
+	struct work_struct release_work;
 	struct rcu_head rcu;
 };
 
@@ -138,13 +151,35 @@ struct tor_fabric_config {
 struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg,
 				  const char **why, u32 *attr);
 
-/* Leave it. Context: RTNL. Return: 0, or -EBUSY while a process has a comm. */
+/**
+ * tor_fabric_del - leave a fabric
+ * @fabric: in its namespace's list
+ *
+ * Its key and its ports' devices are free when this returns; the rest goes by itself.
+ *
+ * Context: RTNL. Return: 0, or -EBUSY while a process has a comm.
+ */
 int tor_fabric_del(struct tor_fabric *fabric);
 
 /* Context: RTNL or RCU. */
 struct tor_fabric *tor_fabric_find(struct tor_net *tn, u64 key);
 
-/* Payload bytes per frame that every port, and every node known, takes; 0 if there is no port. Context: RTNL. */
+static inline void tor_fabric_get(struct tor_fabric *fabric)
+{
+	refcount_inc(&fabric->refs);
+}
+
+/* Context: any. */
+void tor_fabric_put(struct tor_fabric *fabric);
+
+/* The first port came, or the last one went. Context: RTNL. */
+void tor_fabric_port_added(struct tor_fabric *fabric);
+void tor_fabric_port_gone(struct tor_fabric *fabric);
+
+/* What a dump walks over has changed. Context: any. */
+void tor_fabric_changed(struct tor_fabric *fabric);
+
+/* Payload bytes per frame that every port, and every node known, takes; 0 if there is no port. Context: process. */
 u32 tor_fabric_unit(struct tor_fabric *fabric);
 
 /* Tell those who listen, soon. Context: any. */

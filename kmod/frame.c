@@ -303,11 +303,14 @@ static void rx_hello(struct tor_entry *entry, struct tor_port *port, struct sk_b
 		return;
 	}
 	spin_lock(&fabric->lock);
+	if (!tor_port_is_current(port))
+		goto out;
 	WRITE_ONCE(port->heard, ether_addr_to_u64(eth_hdr(skb)->h_source));
 	/* before the link is up and frames go there */
 	if (tor_link_expects(&fabric->node, port->index, h, &hello))
 		WRITE_ONCE(port->neighbour, port->heard);
 	tor_link_hello(&entry->ctx, &fabric->node, port->index, h, &hello);
+out:
 	spin_unlock(&fabric->lock);
 }
 

@@ -219,6 +219,7 @@ static void group_free(struct tor_group *group)
 	uncount(group);
 	tor_user_uncharge(group->user, TOR_LIMIT_KERNEL, atomic64_read(&group->charged));
 	tor_user_put(group->user);
+	tor_fabric_put(group->fabric);
 	kfree(group);
 }
 
@@ -230,35 +231,50 @@ void tor_group_put(struct tor_group *group)
 
 /*
  * Take the group apart. Who may still use it, and how each is waited for:
- * - frames and dumps that found it in the table: unhashed, grace period; what finds a rank of a team finds it by its nodes'
- *   group, which is taken apart before;
+ * - frames and dumps that found it in the table: unhashed, then a grace period; what finds a rank of a team finds it by
+ *   its nodes' group, which is taken apart before;
  * - lanes' timers: DEAD keeps new ones from starting, then they are cancelled;
  * - the works: cancelled, this one excepted; those of a team are waited for;
  * - calls of the process: they hold references.
+ *
+ * Return: false: that has begun already. Else group_stop() is due, a grace period later.
  */
-void tor_group_end(struct tor_group *group)
+static bool group_unlink(struct tor_group *group)
 {
 	struct tor_fabric *fabric = group->fabric;
 
 	if (test_and_set_bit(TOR_GROUP_ENDED, &group->flags))
-		return;
+		return false;
 	if (test_and_clear_bit(TOR_GROUP_HASHED, &group->flags)) {
 		spin_lock_bh(&fabric->groups_lock);
 		hash_del_rcu(&group->hash);
 		spin_unlock_bh(&fabric->groups_lock);
+		tor_fabric_changed(fabric);
 	}
 	set_bit(TOR_GROUP_DEAD, &group->flags);
 	tor_series_settle(group);
 	if (test_bit(TOR_GROUP_JOINED, &group->flags))
 		tor_netlink_notify_comm(group, true);
 	tor_lanes_abort(group);
-	if (!tor_team_has_seat(group))
-		synchronize_rcu();
+	return true;
+}
+
+static void group_stop(struct tor_group *group)
+{
 	if (cancel_delayed_work_sync(&group->fail_work))
 		tor_group_put(group);
 	tor_lanes_stop(group);
 	if (tor_team_is_of_nodes(group))
 		tor_team_disband(group->team);
+}
+
+void tor_group_end(struct tor_group *group)
+{
+	if (group_unlink(group)) {
+		if (!tor_team_has_seat(group))
+			synchronize_rcu();
+		group_stop(group);
+	}
 	tor_group_put(group);
 }
 
@@ -266,15 +282,20 @@ void tor_group_end(struct tor_group *group)
  * Ops may be done here before others have called: what was sent to them waits, and is sent again, for as long as they
  * live and do not leave. If they do, the comm fails.
  */
+static bool is_needed(const struct tor_group *group)
+{
+	bool owes = tor_group_owes(group) || (group->team && tor_team_owes(group->team));
+
+	return (owes && !tor_comm_failed(&group->comm)) ||
+	       (group->team && tor_team_in_use(group->team));
+}
+
 static void linger_work(struct work_struct *work)
 {
 	struct tor_group *group = container_of(to_delayed_work(work), struct tor_group,
 					       linger_work);
 
-	bool owes = tor_group_owes(group) || (group->team && tor_team_owes(group->team));
-
-	if ((owes && !tor_comm_failed(&group->comm)) ||
-	    (group->team && tor_team_in_use(group->team)))
+	if (is_needed(group))
 		queue_delayed_work(works, &group->linger_work, TOR_LINGER);
 	else
 		tor_group_end(group);
@@ -304,6 +325,7 @@ struct tor_group *tor_group_new(struct tor_fabric *fabric, struct tor_user *user
 		return ERR_PTR(-ENOMEM);
 	group->user = tor_user_get(user);
 	comm = &group->comm;
+	tor_fabric_get(fabric);
 	group->fabric = fabric;
 	comm->node = &fabric->node;
 	comm->error_rank = TOR_NO_RANK;
@@ -357,6 +379,8 @@ void tor_group_close(struct tor_group *group)
 {
 	struct tor_fabric *fabric = group->fabric;
 
+	/* behind the last reference of the group, perhaps */
+	tor_fabric_get(fabric);
 	set_bit(TOR_GROUP_CLOSED, &group->flags);
 	/* pairs with tor_op_mark(): it sees CLOSED, or we see that it runs */
 	smp_mb__after_atomic();
@@ -373,33 +397,54 @@ void tor_group_close(struct tor_group *group)
 		tor_group_put(group);
 	} else {
 		queue_delayed_work(works, &group->linger_work, TOR_LINGER);
+		set_bit(TOR_GROUP_LINGERS, &group->flags);
 	}
 	/* from here on the fabric may go, and ends us if it does */
 	atomic_dec(&fabric->users);
+	tor_fabric_put(fabric);
+}
+
+/* Those of the table that only linger, with a reference each. */
+static void collect_lingering(struct tor_fabric *fabric, struct list_head *list)
+{
+	struct tor_group *group;
+	u32 bucket;
+
+	spin_lock_bh(&fabric->groups_lock);
+	hash_for_each(fabric->group, bucket, group, hash) {
+		if (!test_bit(TOR_GROUP_LINGERS, &group->flags) ||
+		    test_bit(TOR_GROUP_ENDED, &group->flags))
+			continue;
+		refcount_inc(&group->refs);
+		list_add_tail(&group->ending, list);
+	}
+	spin_unlock_bh(&fabric->groups_lock);
 }
 
 void tor_group_end_all(struct tor_fabric *fabric)
 {
-	struct tor_group *group, *found;
-	u32 bucket;
+	struct tor_group *group, *next;
+	LIST_HEAD(ending);
 
-	do {
-		found = NULL;
-		spin_lock_bh(&fabric->groups_lock);
-		hash_for_each(fabric->group, bucket, group, hash) {
-			refcount_inc(&group->refs);
-			found = group;
-			break;
-		}
-		spin_unlock_bh(&fabric->groups_lock);
-		if (!found)
-			break;
-		cancel_delayed_work_sync(&found->linger_work);
-		tor_group_end(found);
-		tor_group_put(found);
-	} while (true);
-	/* those that had left the table already, but not the fabric */
-	flush_workqueue(works);
+	collect_lingering(fabric, &ending);
+	list_for_each_entry_safe(group, next, &ending, ending) {
+		/* the work's reference is ours, if it does not run any more */
+		if (cancel_delayed_work_sync(&group->linger_work))
+			tor_group_put(group);
+		if (group_unlink(group))
+			continue;
+		list_del(&group->ending);
+		tor_group_put(group);
+	}
+	if (list_empty(&ending))
+		return;
+	/* one for all of them */
+	synchronize_rcu();
+	list_for_each_entry_safe(group, next, &ending, ending) {
+		group_stop(group);
+		tor_group_put(group);
+		cond_resched();
+	}
 }
 
 void tor_group_queue(struct work_struct *work)

@@ -8,7 +8,7 @@
  * what we acknowledged in vain, or not have called yet for what we sent them. tor_group_end() finally takes it apart.
  *
  * References (@refs): the session's handle, each call that works on it, the queued fail_work. The
- * receive path, timers and dumps need none: they run under RCU.
+ * receive path, timers and dumps need none: they run under RCU. Each group has a reference of its fabric.
  */
 #ifndef _TOR_GROUP_H
 #define _TOR_GROUP_H
@@ -126,6 +126,7 @@ enum tor_group_flag {
 	TOR_GROUP_DEAD,		/* being taken apart: start no timer */
 	TOR_GROUP_ENDED,
 	TOR_GROUP_COUNTED,	/* as one of the user's comms */
+	TOR_GROUP_LINGERS,	/* closed; linger_work, which has the session's reference, will end it */
 };
 
 /**
@@ -169,6 +170,7 @@ struct tor_group {
 	struct tor_user *user;
 	atomic64_t charged;
 	struct hlist_node hash;
+	struct list_head ending;	/* with others that are taken apart together */
 	refcount_t refs;
 	unsigned long flags;
 	char name[TORCOLL_NAME_MAX + 1];
@@ -231,7 +233,7 @@ struct tor_group_config {
 
 /**
  * tor_group_create - join a comm; blocks
- * @fabric: node; its user count was raised for this, and is lowered again on error
+ * @fabric: node, referenced by the caller; its user count was raised for this, and is lowered again on error
  * @cfg: checked here
  * @missing: out: with -ETIMEDOUT, a rank that did not come, or TOR_NO_RANK
  * @why: out: static sentence for a refusal, or NULL
@@ -315,7 +317,7 @@ void tor_group_queue_at(struct delayed_work *work, u64 when);
 int tor_group_init(void);
 void tor_group_exit(void);
 
-/* Take all groups of a fabric apart; none is in use by a process. Context: process. */
+/* Take all groups of a fabric apart that only linger. Context: process. */
 void tor_group_end_all(struct tor_fabric *fabric);
 
 /* Bytes of kernel memory that it takes, about. */
@@ -355,7 +357,7 @@ void tor_lanes_abort(struct tor_group *group);
 void tor_lanes_stop(struct tor_group *group);
 
 /* Is there something that another rank has not got yet? Context: process. */
-bool tor_group_owes(struct tor_group *group);
+bool tor_group_owes(const struct tor_group *group);
 
 /* Links went down: see tor_chan_rerouted(). Context: BH off, RCU, no lock held. */
 void tor_group_rerouted(struct tor_entry *entry, struct tor_group *group);

@@ -242,7 +242,7 @@ static bool series_owes(struct tor_series *series)
 	return false;
 }
 
-bool tor_group_owes(struct tor_group *group)
+bool tor_group_owes(const struct tor_group *group)
 {
 	struct tor_series *series;
 

@@ -53,6 +53,8 @@ err_fabric:
 err_group:
 	tor_group_exit();
 err_env:
+	/* what was configured meanwhile is freed by callbacks, which are our text */
+	rcu_barrier();
 	tor_env_exit();
 	return err;
 }

@@ -2,8 +2,8 @@
 /*
  * The generic netlink family, as uapi/torcoll.yaml describes it: requests, answers to one question, and
  * notifications. What is told stands in netlink_fill.c, dumps in netlink_dump.c, requests about rates in
- * netlink_tune.c, about limits in netlink_limit.c. Handlers run under the family's mutex; those that configure, and all that read ports, take
- * RTNL besides.
+ * netlink_tune.c, about limits in netlink_limit.c. Handlers run side by side; those that configure, and all that read ports, take
+ * RTNL.
  */
 #include "netlink.h"
 
@@ -381,7 +381,7 @@ struct genl_family tor_netlink_family __ro_after_init = {
 	.module = THIS_MODULE,
 	.ops = torcoll_nl_ops,
 	.n_ops = ARRAY_SIZE(torcoll_nl_ops),
-	.resv_start_op = __TORCOLL_CMD_MAX,
+	.parallel_ops = true,
 	.mcgrps = groups,
 	.n_mcgrps = ARRAY_SIZE(groups),
 };

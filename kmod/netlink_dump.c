@@ -229,7 +229,7 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, u32 ke
 	int err = 0;
 
 	rtnl_lock();
-	cb->seq = tn->sequence;
+	cb->seq = atomic_read(&tn->sequence);
 	list_for_each_entry(fabric, &tn->fabrics, list) {
 		if (key && nla_get_u64(key) != fabric->node.key)
 			continue;

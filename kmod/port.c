@@ -124,12 +124,25 @@ int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, c
 	port->type.func = tor_frame_rx;
 	port->type.list_func = tor_frame_rx_list;
 	rcu_assign_pointer(fabric->port[index], port);
-	fabric->tn->sequence++;
+	tor_fabric_changed(fabric);
+	tor_fabric_port_added(fabric);
 	dev_add_pack(&port->type);
 	port_follow(port);
 	return 0;
 }
 
+static void port_free_rcu(struct rcu_head *rcu)
+{
+	struct tor_port *port = container_of(rcu, struct tor_port, rcu);
+
+	netdev_put(port->dev, &port->tracker);
+	kfree(port);
+}
+
+/*
+ * Frames that are being received may go on with the port, and so may senders that found it: it stays for a grace period,
+ * which nobody waits for here. What they hear by it is not the link's any more, see tor_port_is_current().
+ */
 void tor_port_del(struct tor_fabric *fabric, u32 index)
 {
 	struct tor_port *port = rtnl_dereference(fabric->port[index]);
@@ -137,24 +150,21 @@ void tor_port_del(struct tor_fabric *fabric, u32 index)
 
 	if (!port)
 		return;
-	/* waits for frames that are being received */
-	dev_remove_pack(&port->type);
-	RCU_INIT_POINTER(fabric->port[index], NULL);
-	fabric->tn->sequence++;
+	__dev_remove_pack(&port->type);
+	tor_fabric_port_gone(fabric);
+	tor_fabric_changed(fabric);
 	local_bh_disable();
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
+	RCU_INIT_POINTER(fabric->port[index], NULL);
 	tor_link_close(&entry.ctx, &fabric->node, index, true);
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
 	rcu_read_unlock();
 	local_bh_enable();
 	dev_mc_del(port->dev, hello_group);
-	/* senders that found the port may still use its device */
-	synchronize_net();
-	netdev_put(port->dev, &port->tracker);
-	kfree(port);
+	call_rcu(&port->rcu, port_free_rcu);
 }
 
 const char *tor_port_copies(const struct tor_port *port)

@@ -42,6 +42,12 @@ struct tor_port {
 int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, const char **why,
 		 u32 *attr);
 
+/* Whether its place is still its own: if not, its device goes. Context: fabric->lock. */
+static inline bool tor_port_is_current(const struct tor_port *port)
+{
+	return rcu_access_pointer(port->fabric->port[port->index]) == port;
+}
+
 /* Context: RTNL. */
 void tor_port_del(struct tor_fabric *fabric, u32 index);
 

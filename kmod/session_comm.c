@@ -34,10 +34,9 @@ struct tor_group *tor_session_group(struct tor_session *session, u32 handle)
 
 void tor_session_group_put(struct tor_group *group)
 {
-	struct tor_fabric *fabric = group->fabric;
-
+	/* the fabric stays with the group */
+	atomic_dec(&group->fabric->users);
 	tor_group_put(group);
-	atomic_dec(&fabric->users);
 }
 
 /* --- joining --- */
@@ -60,16 +59,18 @@ static int read_members(struct tor_session *session, const struct torcoll_comm_a
 	return 0;
 }
 
-/* The fabric of a key, with one more user. */
+/* The fabric of a key, with one more user, and referenced. */
 static struct tor_fabric *get_fabric(struct tor_session *session, u64 key)
 {
 	struct tor_fabric *fabric;
 
-	rtnl_lock();
+	rcu_read_lock();
 	fabric = tor_fabric_find(tor_net(session->net), key);
+	if (fabric && !refcount_inc_not_zero(&fabric->refs))
+		fabric = NULL;
+	rcu_read_unlock();
 	if (fabric)
 		atomic_inc(&fabric->users);
-	rtnl_unlock();
 	if (!fabric)
 		return ERR_PTR(tor_refuse(session, -ENODEV,
 					  "this namespace is no node of a fabric with key %llu", key));
@@ -148,6 +149,7 @@ static int create_group(struct tor_session *session, struct torcoll_comm_add *ad
 	if (IS_ERR(fabric))
 		return PTR_ERR(fabric);
 	group = tor_group_create(fabric, cfg, &add->missing, &why);
+	tor_fabric_put(fabric);
 	if (IS_ERR(group))
 		return no_group(session, PTR_ERR(group), add->missing, cfg->vague, why);
 	err = publish_group(session, group, id);
