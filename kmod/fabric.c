@@ -17,6 +17,7 @@
 #include "port.h"
 #include "reroute.h"
 #include "shrink.h"
+#include "team.h"
 #include "trace.h"
 
 static unsigned int net_id __read_mostly;
@@ -297,16 +298,59 @@ err_free:
 	return ERR_PTR(-ENOMEM);
 }
 
-int tor_fabric_del(struct tor_fabric *fabric)
+/* Whoever claims it first deletes it. */
+static bool claim(struct tor_fabric *fabric)
+{
+	bool first;
+
+	spin_lock_bh(&fabric->lock);
+	first = !fabric->dead;
+	fabric->dead = true;
+	spin_unlock_bh(&fabric->lock);
+	return first;
+}
+
+/* None begins any more: it is dead. */
+static void cancel_joins(struct tor_fabric *fabric)
+{
+	struct tor_node *node = &fabric->node;
+	struct tor_entry entry;
+	bool more;
+
+	do {
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		spin_lock(&fabric->lock);
+		more = tor_join_cancel_any(&entry.ctx, node, -ENETDOWN) ||
+		       tor_shrink_cancel_any(&entry.ctx, node, -ENETDOWN);
+		spin_unlock(&fabric->lock);
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
+		cond_resched();
+	} while (more);
+}
+
+int tor_fabric_fail(struct tor_fabric *fabric)
+{
+	if (!claim(fabric))
+		return -EBUSY;
+	get_task_comm(fabric->killer, current);
+	fabric->killer_pid = task_tgid_vnr(current);
+	tor_team_fabric_down(fabric);
+	cancel_joins(fabric);
+	tor_group_fail_all(fabric, -ENETDOWN);
+	return 0;
+}
+
+int tor_fabric_del(struct tor_fabric *fabric, bool failed)
 {
 	u32 port;
 
 	ASSERT_RTNL();
-	if (atomic_read(&fabric->users))
+	if (!failed && (atomic_read(&fabric->users) || !claim(fabric)))
 		return -EBUSY;
-	spin_lock_bh(&fabric->lock);
-	fabric->dead = true;
-	spin_unlock_bh(&fabric->lock);
 	for (port = 0; port < TOR_MAX_PORTS; port++)
 		tor_port_del(fabric, port);
 	list_del_rcu(&fabric->list);
@@ -401,7 +445,7 @@ static void __net_exit net_pre_exit(struct net *net)
 							     list);
 
 		/* an open file would hold the namespace */
-		WARN_ON(tor_fabric_del(fabric));
+		WARN_ON(tor_fabric_del(fabric, false));
 	}
 	rtnl_unlock();
 }

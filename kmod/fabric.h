@@ -33,6 +33,7 @@
 #include <linux/hashtable.h>
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
@@ -67,7 +68,8 @@ struct tor_counters {
  * @node: core's part
  * @ethertype: of its frames, host order
  * @refs: see "Shutdown"
- * @dead: it has left the list: no join or agreement begins any more; fabric->lock
+ * @dead: it leaves, or has left, the list: no join or agreement begins any more; fabric->lock
+ * @killer: the process that deleted it by force, @killer_pid its number; before any comm fails by that
  * @users: comms of open files; while there are any, the fabric stays
  * @ports: number of them; RTNL. Without one there are no hellos
  * @routes: RCU; replaced by route_work alone, see reroute.c
@@ -85,6 +87,8 @@ struct tor_fabric {
 	struct tor_net *tn;
 	refcount_t refs;
 	bool dead;
+	char killer[TASK_COMM_LEN];
+	pid_t killer_pid;
 	u16 ethertype;
 	u32 frame_size;
 	struct tor_rates rates;
@@ -154,12 +158,24 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 /**
  * tor_fabric_del - leave a fabric
  * @fabric: in its namespace's list
+ * @failed: tor_fabric_fail() has been called for that
  *
  * Its key and its ports' devices are free when this returns; the rest goes by itself.
  *
- * Context: RTNL. Return: 0, or -EBUSY while a process has a comm.
+ * Context: RTNL. Return: 0, or -EBUSY: a process has a comm, or another caller is at it.
  */
-int tor_fabric_del(struct tor_fabric *fabric);
+int tor_fabric_del(struct tor_fabric *fabric, bool failed);
+
+/**
+ * tor_fabric_fail - let all that runs on a fabric fail, since it is about to be deleted
+ * @fabric: referenced by the caller
+ *
+ * Comms fail with -ENETDOWN and the name of the calling process; their other ranks have been told once when this returns. So do
+ * joins and agreements, and none begins any more.
+ *
+ * Context: process, no locks; waits for works. Return: 0, or -EBUSY: it is being deleted already.
+ */
+int tor_fabric_fail(struct tor_fabric *fabric);
 
 /* Context: RTNL or RCU. */
 struct tor_fabric *tor_fabric_find(struct tor_net *tn, u64 key);

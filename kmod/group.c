@@ -117,7 +117,7 @@ static void fail_work(struct work_struct *work)
 	tor_group_put(group);
 }
 
-void tor_group_abort(struct tor_group *group, int error)
+static void fail(struct tor_group *group, int error)
 {
 	struct tor_entry entry;
 
@@ -128,6 +128,11 @@ void tor_group_abort(struct tor_group *group, int error)
 	tor_entry_end(&entry);
 	rcu_read_unlock();
 	local_bh_enable();
+}
+
+void tor_group_abort(struct tor_group *group, int error)
+{
+	fail(group, error);
 	/* whoever failed it, the first round of the work ends all ops */
 	wait_event(group->wait, !tor_group_busy(group));
 }
@@ -404,15 +409,15 @@ void tor_group_close(struct tor_group *group)
 	tor_fabric_put(fabric);
 }
 
-/* Those of the table that only linger, with a reference each. */
-static void collect_lingering(struct tor_fabric *fabric, struct list_head *list)
+/* Those of the table that only linger, or all others, with a reference each. */
+static void collect(struct tor_fabric *fabric, bool lingering, struct list_head *list)
 {
 	struct tor_group *group;
 	u32 bucket;
 
 	spin_lock_bh(&fabric->groups_lock);
 	hash_for_each(fabric->group, bucket, group, hash) {
-		if (!test_bit(TOR_GROUP_LINGERS, &group->flags) ||
+		if (test_bit(TOR_GROUP_LINGERS, &group->flags) != lingering ||
 		    test_bit(TOR_GROUP_ENDED, &group->flags))
 			continue;
 		refcount_inc(&group->refs);
@@ -421,12 +426,28 @@ static void collect_lingering(struct tor_fabric *fabric, struct list_head *list)
 	spin_unlock_bh(&fabric->groups_lock);
 }
 
+void tor_group_fail_all(struct tor_fabric *fabric, int error)
+{
+	struct tor_group *group, *next;
+	LIST_HEAD(failing);
+
+	collect(fabric, false, &failing);
+	list_for_each_entry(group, &failing, ending) {
+		fail(group, error);
+		cond_resched();
+	}
+	list_for_each_entry_safe(group, next, &failing, ending) {
+		flush_delayed_work(&group->fail_work);
+		tor_group_put(group);
+	}
+}
+
 void tor_group_end_all(struct tor_fabric *fabric)
 {
 	struct tor_group *group, *next;
 	LIST_HEAD(ending);
 
-	collect_lingering(fabric, &ending);
+	collect(fabric, true, &ending);
 	list_for_each_entry_safe(group, next, &ending, ending) {
 		/* the work's reference is ours, if it does not run any more */
 		if (cancel_delayed_work_sync(&group->linger_work))

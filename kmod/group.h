@@ -317,6 +317,9 @@ void tor_group_queue_at(struct delayed_work *work, u64 when);
 int tor_group_init(void);
 void tor_group_exit(void);
 
+/* Fail all comms of a fabric that processes have, and wait until others have been told once. Context: process. */
+void tor_group_fail_all(struct tor_fabric *fabric, int error);
+
 /* Take all groups of a fabric apart that only linger. Context: process. */
 void tor_group_end_all(struct tor_fabric *fabric);
 

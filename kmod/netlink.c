@@ -110,7 +110,7 @@ int torcoll_nl_fabric_new_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-int torcoll_nl_fabric_del_doit(struct sk_buff *skb, struct genl_info *info)
+static int del_fabric(struct sk_buff *skb, struct genl_info *info)
 {
 	struct tor_fabric *fabric;
 	int err = 0;
@@ -118,12 +118,42 @@ int torcoll_nl_fabric_del_doit(struct sk_buff *skb, struct genl_info *info)
 	rtnl_lock();
 	fabric = find_fabric(skb, info, TORCOLL_A_FABRIC_KEY, &err);
 	if (fabric)
-		err = tor_fabric_del(fabric);
+		err = tor_fabric_del(fabric, false);
 	rtnl_unlock();
 	if (err == -EBUSY)
-		return refuse(info, err, "a process has a comm on this fabric",
+		return refuse(info, err, "a process has a comm on this fabric: \"force\" ends it",
 			      info->attrs[TORCOLL_A_FABRIC_KEY]);
 	return err;
+}
+
+/* What runs fails before RTNL is taken for the fabric: that waits. */
+static int force_fabric(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tor_fabric *fabric;
+	int err = 0;
+
+	rtnl_lock();
+	fabric = find_fabric(skb, info, TORCOLL_A_FABRIC_KEY, &err);
+	if (fabric)
+		tor_fabric_get(fabric);
+	rtnl_unlock();
+	if (!fabric)
+		return err;
+	err = tor_fabric_fail(fabric);
+	if (err) {
+		err = refuse(info, err, "the fabric is being deleted", info->attrs[TORCOLL_A_FABRIC_KEY]);
+	} else {
+		rtnl_lock();
+		err = tor_fabric_del(fabric, true);
+		rtnl_unlock();
+	}
+	tor_fabric_put(fabric);
+	return err;
+}
+
+int torcoll_nl_fabric_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return info->attrs[TORCOLL_A_FABRIC_FORCE] ? force_fabric(skb, info) : del_fabric(skb, info);
 }
 
 /* Port number and fabric of a request that names a place. Context: RTNL. */

@@ -24,8 +24,9 @@ const struct nla_policy torcoll_fabric_new_nl_policy[TORCOLL_A_FABRIC_FRAME_SIZE
 };
 
 /* TORCOLL_CMD_FABRIC_DEL - do */
-const struct nla_policy torcoll_fabric_del_nl_policy[TORCOLL_A_FABRIC_KEY + 1] = {
+const struct nla_policy torcoll_fabric_del_nl_policy[TORCOLL_A_FABRIC_FORCE + 1] = {
 	[TORCOLL_A_FABRIC_KEY] = { .type = NLA_U64, },
+	[TORCOLL_A_FABRIC_FORCE] = { .type = NLA_FLAG, },
 };
 
 /* TORCOLL_CMD_FABRIC_GET - do */
@@ -131,7 +132,7 @@ const struct genl_ops torcoll_nl_ops[15] = {
 		.cmd		= TORCOLL_CMD_FABRIC_DEL,
 		.doit		= torcoll_nl_fabric_del_doit,
 		.policy		= torcoll_fabric_del_nl_policy,
-		.maxattr	= TORCOLL_A_FABRIC_KEY,
+		.maxattr	= TORCOLL_A_FABRIC_FORCE,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

@@ -13,7 +13,7 @@
 
 extern const struct nla_policy torcoll_fabric_new_nl_policy[TORCOLL_A_FABRIC_FRAME_SIZE + 1];
 
-extern const struct nla_policy torcoll_fabric_del_nl_policy[TORCOLL_A_FABRIC_KEY + 1];
+extern const struct nla_policy torcoll_fabric_del_nl_policy[TORCOLL_A_FABRIC_FORCE + 1];
 
 extern const struct nla_policy torcoll_fabric_get_nl_policy[TORCOLL_A_FABRIC_KEY + 1];
 

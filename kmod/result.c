@@ -48,6 +48,10 @@ int tor_group_explain(struct tor_session *session, struct tor_group *group)
 
 	if (comm->error_rank == TOR_NO_RANK)
 		return tor_refuse(session, comm->error, "the comm %s has failed", group->name);
+	if (comm->error == -ENETDOWN)
+		return tor_refuse(session, comm->error,
+				  "the comm %s has failed: its fabric was deleted by %s (process %d)",
+				  group->name, group->fabric->killer, group->fabric->killer_pid);
 	if (comm->error == -EPROTO)
 		return mismatch(session, group);
 	if (comm->error == -ETIMEDOUT && tor_team_is_vague(group))

@@ -305,11 +305,15 @@ static void leave_seat(struct tor_team *team, struct tor_group *group)
 static struct tor_group *take_seat(struct tor_team *own, struct tor_group_config *cfg,
 				   const char **why)
 {
-	struct tor_team *team = enter(own, why);
+	struct tor_team *team;
 	struct tor_group *group;
 	u32 seat;
 	int err;
 
+	/* or tor_team_fabric_down() finds the team */
+	if (READ_ONCE(own->fabric->dead))
+		return ERR_PTR(-ENETDOWN);
+	team = enter(own, why);
 	if (IS_ERR(team))
 		return ERR_CAST(team);
 	err = find_seat(team, cfg->rank, &seat, why);
@@ -454,6 +458,18 @@ struct tor_group *tor_team_join(struct tor_fabric *fabric, struct tor_group_conf
 		return group;
 	*why = tor_join_sentence(err);
 	return ERR_PTR(err);
+}
+
+void tor_team_fabric_down(struct tor_fabric *fabric)
+{
+	struct tor_team *team, *next;
+
+	mutex_lock(&teams_lock);
+	list_for_each_entry_safe(team, next, &teams, list)
+		/* else its nodes' join is given up, and tells it */
+		if (team->fabric == fabric && !team->nodes)
+			close_doors(team, -ENETDOWN, TOR_NO_RANK);
+	mutex_unlock(&teams_lock);
 }
 
 void tor_team_installed(struct tor_group *nodes)

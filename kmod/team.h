@@ -149,6 +149,9 @@ void tor_team_joined(struct tor_team *team);
 
 void tor_team_put(struct tor_team *team);
 
+/* The fabric is dead: who waits on this node for others waits no longer. Context: process. */
+void tor_team_fabric_down(struct tor_fabric *fabric);
+
 /*
  * Is there a seat that not only the team refers to? A call that is under way on a closed one still looks at the
  * others and at the nodes' group. Once all have left, there are ever fewer.

@@ -39,6 +39,7 @@ static const struct {
 	E(ECANCELED, "aborted by this rank"),
 	E(EHOSTUNREACH, "no path to a rank"),
 	E(EHOSTDOWN, "a rank's host died or restarted"),
+	E(ENETDOWN, "the fabric was deleted"),
 #undef E
 };
 

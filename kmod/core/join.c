@@ -275,6 +275,14 @@ void tor_join_cancel(struct tor_ctx *ctx, struct tor_join *join, int error)
 	}
 }
 
+bool tor_join_cancel_any(struct tor_ctx *ctx, struct tor_node *node, int error)
+{
+	if (list_empty(&node->joins))
+		return false;
+	tor_join_cancel(ctx, list_first_entry(&node->joins, struct tor_join, list), error);
+	return true;
+}
+
 /* Answer without a record of our own: swap the direction of what came. */
 static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
 		   const struct tor_comm_msg *msg, u8 step, int error)

@@ -94,6 +94,9 @@ int tor_join_start(struct tor_ctx *ctx, struct tor_join *join, const void *name,
 /* Give up: tells the others and calls tor_env_join_done() with @error, unless it was done. */
 void tor_join_cancel(struct tor_ctx *ctx, struct tor_join *join, int error);
 
+/* Give up one of the joins of @node. Return: false: there was none. */
+bool tor_join_cancel_any(struct tor_ctx *ctx, struct tor_node *node, int error);
+
 /**
  * tor_join_rx - a comm message came in
  * @ctx: entry

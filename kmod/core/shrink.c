@@ -259,6 +259,14 @@ void tor_shrink_cancel(struct tor_ctx *ctx, struct tor_shrink *s, int error)
 		finish(ctx, s, error);
 }
 
+bool tor_shrink_cancel_any(struct tor_ctx *ctx, struct tor_node *node, int error)
+{
+	if (list_empty(&node->shrinks))
+		return false;
+	tor_shrink_cancel(ctx, list_first_entry(&node->shrinks, struct tor_shrink, list), error);
+	return true;
+}
+
 /* A rank says to the chief how far it has come. */
 static void say_own(struct tor_ctx *ctx, const struct tor_shrink *s)
 {

@@ -13,7 +13,7 @@ static const char help[] =
 	"Usage: torcollctl fabric add KEY dims AxBx... node N | coord X,Y,...\n"
 	"                         [cables 1|2] [ethertype NUMBER] [hello TIME]\n"
 	"                         [checksum full|header] [frame BYTES]\n"
-	"       torcollctl fabric del KEY\n"
+	"       torcollctl fabric del KEY [force]\n"
 	"       torcollctl fabric show [KEY]\n"
 	"\n"
 	"KEY       the fabric's number, the same on all nodes\n"
@@ -181,13 +181,20 @@ static int fabric_del(struct args *a)
 	struct nl_msg *msg;
 	struct conn c;
 	uint64_t key;
+	bool force;
 	int ret = CTL_OK;
 
-	if (arg_u64(a, "the fabric's key", &key) || arg_end(a) || conn_need(&c))
+	if (arg_u64(a, "the fabric's key", &key))
+		return CTL_USAGE;
+	force = arg_is(a, "force");
+	if (arg_end(a) || conn_need(&c))
 		return CTL_USAGE;
 	msg = conn_request(&c, TORCOLL_CMD_FABRIC_DEL, 0);
-	if (msg)
+	if (msg) {
 		nla_put_u64(msg, TORCOLL_A_FABRIC_KEY, key);
+		if (force)
+			nla_put_flag(msg, TORCOLL_A_FABRIC_FORCE);
+	}
 	if (conn_call(&c, msg, NULL, NULL))
 		ret = conn_refused(&c);
 	conn_close(&c);

@@ -37,6 +37,7 @@
  *	ECANCELED	this rank aborted
  *	EHOSTUNREACH	no path to a rank
  *	EHOSTDOWN	a rank's host died or restarted
+ *	ENETDOWN	the fabric was deleted, by force
  *
  * Of these, other hosts are believed EPROTO, ECONNABORTED, EHOSTUNREACH and EHOSTDOWN as a comm's failure; EPROTO, EACCES,
  * ETIMEDOUT and ECONNABORTED as that of its creation. Any other error that a frame names is EPROTO.

@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 240
+#
+# A fabric is deleted with a thousand comms that were just closed, and a hundred that are open: nobody else waits for that,
+# and those who have one of the hundred hear who did it.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+closed=$(up_to 1000) open=$(up_to 100)
+export TORCOLL_FABRIC=77
+
+# longest COMMAND...: how long, in us, somebody has to wait for RTNL at most while it runs.
+longest()
+{
+	local line
+
+	coproc RTNL { crowd rtnl; }
+	read -r line <&"${RTNL[0]}"
+	[[ $line == ready ]] || return
+	"$@" >&2
+	sleep 0.2
+	echo >&"${RTNL[1]}"
+	read -r line <&"${RTNL[0]}"
+	wait "$RTNL_PID" 2>/dev/null
+	echo "$line"
+}
+
+no_fabric()
+{
+	[[ $(torcollctl -j fabric show) == "[]" ]]
+}
+
+# begin_crowd COMMS: of which $closed are closed.
+begin_crowd()
+{
+	local line
+
+	torcollctl fabric add 77 dims 1 node 0
+	coproc CROWD { crowd comms "$1" "$closed"; }
+	read -r line <&"${CROWD[0]}"
+	[[ $line == ready ]]
+}
+
+# What it says at last, about comms that are open.
+end_crowd()
+{
+	echo >&"${CROWD[1]}"
+	read -r down sentence <&"${CROWD[0]}"
+	wait "$CROWD_PID" 2>/dev/null
+}
+
+module_load
+usual=$(longest sleep 1)
+
+begin_crowd "$closed" || bail "no crowd of comms"
+end_crowd
+waited=$(longest torcollctl fabric del 77)
+diag <<<"$closed closed comms: others waited for RTNL $waited us at most, $usual us while nothing was deleted"
+check fabric_del__nobody_waits test "$waited" -lt $((usual * 2 + 50000))
+
+begin_crowd $((closed + open)) || bail "no crowd of comms"
+fails fabric_del__of_a_used_one any "a process has a comm on this fabric: \"force\" ends it" torcollctl fabric del 77
+waited=$(longest torcollctl fabric del 77 force)
+diag <<<"and $open open ones: others waited for RTNL $waited us at most"
+check fabric_del_force__nobody_waits test "$waited" -lt $((usual * 2 + 50000))
+check fabric_del__is_gone no_fabric
+check fabric_add__same_key_again torcollctl fabric add 77 dims 1 node 0
+end_crowd
+is fabric_del__open_comms_fail "$down" "$open"
+check fabric_del__says_who_did_it grep -qE 'its fabric was deleted by torcollctl \(process [0-9]+\)' <<<"$sentence"
+check fabric_del__without_comms torcollctl fabric del 77
+eventually teardown__leaves_nothing_charged 30 nothing_charged
+check module__unloads module_unload
+finish
