@@ -145,6 +145,35 @@ static void fabric_free_rcu(struct rcu_head *rcu)
 	kfree(fabric);
 }
 
+u64 tor_fabric_memory(const struct tor_torus *torus)
+{
+	return sizeof(struct tor_fabric) + sizeof(struct tor_counters) * num_possible_cpus() +
+	       tor_routes_bytes(torus) + torus->nodes * sizeof(struct tor_view_entry);
+}
+
+/* Somebody pays for it. */
+static int charge(struct tor_user *user, const struct tor_torus *torus, const char **why)
+{
+	if (tor_user_charge(user, TOR_LIMIT_FABRICS, 1)) {
+		*why = tor_limit_sentence(TOR_LIMIT_FABRICS);
+		return -EDQUOT;
+	}
+	if (tor_user_charge(user, TOR_LIMIT_TABLES, tor_fabric_memory(torus))) {
+		*why = tor_limit_sentence(TOR_LIMIT_TABLES);
+		tor_user_uncharge(user, TOR_LIMIT_FABRICS, 1);
+		return -EDQUOT;
+	}
+	return 0;
+}
+
+/* Nobody does any more. */
+static void uncharge(struct tor_user *user, const struct tor_torus *torus)
+{
+	tor_user_uncharge(user, TOR_LIMIT_TABLES, tor_fabric_memory(torus));
+	tor_user_uncharge(user, TOR_LIMIT_FABRICS, 1);
+	tor_user_put(user);
+}
+
 /*
  * The last reference is gone, and with it groups and calls. Who may still use the fabric, and how each is waited for:
  * - the timer of joins, the works for routes and notifications: cancelled; the hello timer went with the last port;
@@ -158,6 +187,7 @@ static void release_work(struct work_struct *work)
 	hrtimer_cancel(&fabric->join_timer);
 	tor_reroute_stop(fabric);
 	cancel_work_sync(&fabric->notify_work);
+	uncharge(fabric->user, &fabric->node.torus);
 	call_rcu(&fabric->rcu, fabric_free_rcu);
 	/* the namespace may go from here on */
 	if (atomic_dec_and_test(&tn->held))
@@ -172,17 +202,32 @@ void tor_fabric_put(struct tor_fabric *fabric)
 
 /* --- hellos --- */
 
-void tor_fabric_port_added(struct tor_fabric *fabric)
+/* Of each port, per second. */
+static u64 hello_rate(const struct tor_fabric *fabric)
 {
+	return DIV_ROUND_UP_ULL(NSEC_PER_SEC, fabric->node.hello_ns);
+}
+
+int tor_fabric_port_added(struct tor_fabric *fabric, const char **why)
+{
+	int err;
+
 	ASSERT_RTNL();
+	err = tor_user_charge(fabric->user, TOR_LIMIT_HELLOS, hello_rate(fabric));
+	if (err) {
+		*why = tor_limit_sentence(TOR_LIMIT_HELLOS);
+		return err;
+	}
 	if (!fabric->ports++)
 		hrtimer_start(&fabric->hello_timer, ns_to_ktime(tor_link_tick_ns(&fabric->node)),
 			      HRTIMER_MODE_REL_SOFT);
+	return 0;
 }
 
 void tor_fabric_port_gone(struct tor_fabric *fabric)
 {
 	ASSERT_RTNL();
+	tor_user_uncharge(fabric->user, TOR_LIMIT_HELLOS, hello_rate(fabric));
 	if (!--fabric->ports)
 		hrtimer_cancel(&fabric->hello_timer);
 }
@@ -243,6 +288,7 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 {
 	struct tor_fabric *fabric;
 	struct tor_torus torus;
+	struct tor_user *user;
 	int err;
 
 	ASSERT_RTNL();
@@ -254,10 +300,19 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 		*attr = TORCOLL_A_FABRIC_KEY;
 		return ERR_PTR(-EEXIST);
 	}
-	fabric = kzalloc(sizeof(*fabric), GFP_KERNEL);
-	if (!fabric)
+	user = tor_user_get_current();
+	if (!user)
 		return ERR_PTR(-ENOMEM);
-	fabric->counters = alloc_percpu(struct tor_counters);
+	err = charge(user, &torus, why);
+	if (err) {
+		tor_user_put(user);
+		return ERR_PTR(err);
+	}
+	fabric = kzalloc(sizeof(*fabric), GFP_KERNEL_ACCOUNT);
+	if (!fabric)
+		goto err_user;
+	fabric->user = user;
+	fabric->counters = alloc_percpu_gfp(struct tor_counters, GFP_KERNEL_ACCOUNT);
 	if (!fabric->counters)
 		goto err_free;
 	spin_lock_init(&fabric->lock);
@@ -295,6 +350,8 @@ err_counters:
 	free_percpu(fabric->counters);
 err_free:
 	kfree(fabric);
+err_user:
+	uncharge(user, &torus);
 	return ERR_PTR(-ENOMEM);
 }
 

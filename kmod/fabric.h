@@ -43,6 +43,7 @@
 #include "engine.h"
 #include "node.h"
 #include "observe.h"
+#include "user.h"
 
 struct tor_port;
 
@@ -67,6 +68,7 @@ struct tor_counters {
  * struct tor_fabric - one node
  * @node: core's part
  * @ethertype: of its frames, host order
+ * @user: who pays for it
  * @refs: see "Shutdown"
  * @dead: it leaves, or has left, the list: no join or agreement begins any more; fabric->lock
  * @killer: the process that deleted it by force, @killer_pid its number; before any comm fails by that
@@ -85,6 +87,7 @@ struct tor_fabric {
 	struct tor_node node;
 	struct list_head list;
 	struct tor_net *tn;
+	struct tor_user *user;
 	refcount_t refs;
 	bool dead;
 	char killer[TASK_COMM_LEN];
@@ -188,8 +191,11 @@ static inline void tor_fabric_get(struct tor_fabric *fabric)
 /* Context: any. */
 void tor_fabric_put(struct tor_fabric *fabric);
 
-/* The first port came, or the last one went. Context: RTNL. */
-void tor_fabric_port_added(struct tor_fabric *fabric);
+/* Bytes of kernel memory that a node of a fabric takes, without ports and comms. */
+u64 tor_fabric_memory(const struct tor_torus *torus);
+
+/* The user has one port more. Return: 0 or -EDQUOT, and a static sentence in @why. Context: RTNL. */
+int tor_fabric_port_added(struct tor_fabric *fabric, const char **why);
 void tor_fabric_port_gone(struct tor_fabric *fabric);
 
 /* What a dump walks over has changed. Context: any. */

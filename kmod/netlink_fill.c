@@ -76,10 +76,7 @@ static void add_up(struct tor_fabric *fabric, struct totals *t)
 		t->ports += !!rtnl_dereference(fabric->port[i]);
 		t->up += READ_ONCE(fabric->node.link[i].state) == TOR_LINK_UP;
 	}
-	t->memory = sizeof(*fabric) + t->ports * sizeof(struct tor_port) +
-		    sizeof(struct tor_counters) * num_possible_cpus() +
-		    tor_routes_bytes(&fabric->node.torus) +
-		    fabric->node.torus.nodes * sizeof(struct tor_view_entry);
+	t->memory = tor_fabric_memory(&fabric->node.torus) + t->ports * sizeof(struct tor_port);
 	rcu_read_lock();
 	t->reached = rcu_dereference(fabric->routes)->reached;
 	hash_for_each_rcu(fabric->group, i, group, hash) {

@@ -106,11 +106,14 @@ const struct nla_policy torcoll_observed_get_nl_policy[TORCOLL_A_OBSERVED_SIZE_C
 };
 
 /* TORCOLL_CMD_LIMIT_SET - do */
-const struct nla_policy torcoll_limit_set_nl_policy[TORCOLL_A_LIMIT_KERNEL + 1] = {
+const struct nla_policy torcoll_limit_set_nl_policy[TORCOLL_A_LIMIT_HELLOS + 1] = {
 	[TORCOLL_A_LIMIT_COMMS] = { .type = NLA_U64, },
 	[TORCOLL_A_LIMIT_OPS] = { .type = NLA_U64, },
 	[TORCOLL_A_LIMIT_PINNED] = { .type = NLA_U64, },
 	[TORCOLL_A_LIMIT_KERNEL] = { .type = NLA_U64, },
+	[TORCOLL_A_LIMIT_FABRICS] = { .type = NLA_U64, },
+	[TORCOLL_A_LIMIT_TABLES] = { .type = NLA_U64, },
+	[TORCOLL_A_LIMIT_HELLOS] = { .type = NLA_U64, },
 };
 
 /* TORCOLL_CMD_LIMIT_GET - do */
@@ -216,7 +219,7 @@ const struct genl_ops torcoll_nl_ops[15] = {
 		.cmd		= TORCOLL_CMD_LIMIT_SET,
 		.doit		= torcoll_nl_limit_set_doit,
 		.policy		= torcoll_limit_set_nl_policy,
-		.maxattr	= TORCOLL_A_LIMIT_KERNEL,
+		.maxattr	= TORCOLL_A_LIMIT_HELLOS,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{

@@ -37,7 +37,7 @@ extern const struct nla_policy torcoll_tune_get_nl_policy[TORCOLL_A_TUNE_FABRIC 
 
 extern const struct nla_policy torcoll_observed_get_nl_policy[TORCOLL_A_OBSERVED_SIZE_CLASS + 1];
 
-extern const struct nla_policy torcoll_limit_set_nl_policy[TORCOLL_A_LIMIT_KERNEL + 1];
+extern const struct nla_policy torcoll_limit_set_nl_policy[TORCOLL_A_LIMIT_HELLOS + 1];
 
 extern const struct nla_policy torcoll_limit_get_nl_policy[TORCOLL_A_LIMIT_UNLIMITED + 1];
 

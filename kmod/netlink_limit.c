@@ -17,6 +17,9 @@
 static_assert(ATTR_OF(TOR_LIMIT_OPS) == TORCOLL_A_LIMIT_OPS);
 static_assert(ATTR_OF(TOR_LIMIT_PINNED) == TORCOLL_A_LIMIT_PINNED);
 static_assert(ATTR_OF(TOR_LIMIT_KERNEL) == TORCOLL_A_LIMIT_KERNEL);
+static_assert(ATTR_OF(TOR_LIMIT_FABRICS) == TORCOLL_A_LIMIT_FABRICS);
+static_assert(ATTR_OF(TOR_LIMIT_TABLES) == TORCOLL_A_LIMIT_TABLES);
+static_assert(ATTR_OF(TOR_LIMIT_HELLOS) == TORCOLL_A_LIMIT_HELLOS);
 
 /* What each user may have, or with @user, what that one has; @uid is its number for the reader. */
 static int fill(struct sk_buff *msg, const struct tor_user *user, u32 uid)
@@ -55,7 +58,7 @@ int torcoll_nl_limit_get_doit(struct sk_buff *skb, struct genl_info *info)
 	user = tor_user_find(make_kuid(sk_user_ns(NETLINK_CB(skb).sk), nla_get_u32(uid)),
 			     get_u32(info, TORCOLL_A_LIMIT_UNLIMITED));
 	if (!user)
-		return refuse(info, -ENOENT, "that user has no file open", uid);
+		return refuse(info, -ENOENT, "that user has neither an open file nor a fabric", uid);
 	err = reply(info, TORCOLL_CMD_LIMIT_GET, fill(msg, user, nla_get_u32(uid)));
 	tor_user_put(user);
 	return err;

@@ -106,15 +106,21 @@ int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, c
 	err = check_device(dev, why);
 	if (err)
 		return err;
-	port = kzalloc(sizeof(*port), GFP_KERNEL);
-	if (!port)
+	err = tor_fabric_port_added(fabric, why);
+	if (err)
+		return err;
+	port = kzalloc(sizeof(*port), GFP_KERNEL_ACCOUNT);
+	if (!port) {
+		tor_fabric_port_gone(fabric);
 		return -ENOMEM;
+	}
 	port->fabric = fabric;
 	port->dev = dev;
 	port->index = index;
 	err = dev_mc_add(dev, hello_group);
 	if (err) {
 		*why = "the device refuses the group address of hellos";
+		tor_fabric_port_gone(fabric);
 		kfree(port);
 		return err;
 	}
@@ -125,7 +131,6 @@ int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, c
 	port->type.list_func = tor_frame_rx_list;
 	rcu_assign_pointer(fabric->port[index], port);
 	tor_fabric_changed(fabric);
-	tor_fabric_port_added(fabric);
 	dev_add_pack(&port->type);
 	port_follow(port);
 	return 0;

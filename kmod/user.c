@@ -19,6 +19,9 @@ static u32 sequence = 1;	/* of changes to it */
 static u64 limits[TOR_LIMIT_COUNT] = {
 	[TOR_LIMIT_COMMS] = 1024,
 	[TOR_LIMIT_OPS] = 16384,
+	/* a torus of 8x8 namespaces; a hello takes some 10 us to send and to receive: less than a hundredth of a processor */
+	[TOR_LIMIT_FABRICS] = 64,
+	[TOR_LIMIT_HELLOS] = 640,
 };
 
 /* Context: lock held. */
@@ -117,6 +120,9 @@ const char *tor_limit_sentence(enum tor_limit limit)
 		[TOR_LIMIT_OPS] = "the user has as many ops in flight as it may have, see torcollctl limit",
 		[TOR_LIMIT_PINNED] = "the user has no more memory to pin, see torcollctl limit",
 		[TOR_LIMIT_KERNEL] = "the user may take no more kernel memory, see torcollctl limit",
+		[TOR_LIMIT_FABRICS] = "the user has as many fabrics as it may have, see torcollctl limit",
+		[TOR_LIMIT_TABLES] = "the user may take no more kernel memory for fabrics, see torcollctl limit",
+		[TOR_LIMIT_HELLOS] = "the user's ports say as many hellos as they may: say fewer, or see torcollctl limit",
 	};
 
 	return sentences[limit];
@@ -166,4 +172,5 @@ void tor_user_init(void)
 
 	tor_limit_set(TOR_LIMIT_PINNED, memory / 2);
 	tor_limit_set(TOR_LIMIT_KERNEL, memory / 4);
+	tor_limit_set(TOR_LIMIT_TABLES, memory / 64);
 }

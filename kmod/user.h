@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Users: who pays for what. Whoever opened a file is charged with all that is done through it, whoever uses it:
- * comms, ops in flight, pinned memory, and the kernel memory that these take. Each user has the same limits, over
+ * comms, ops in flight, pinned memory, and the kernel memory that these take. Whoever added a fabric is charged with that, its
+ * memory, and the hellos that its ports say: in a user namespace of its own anybody may add some. Each user has the same limits, over
  * all processes and network namespaces; a file that was opened with CAP_SYS_RESOURCE has none, and is counted apart.
  * Frames that came early belong to whoever opened the file of their comm: beyond the limit they are not kept, and
  * come again when they can be used.
@@ -20,12 +21,15 @@ enum tor_limit {
 	TOR_LIMIT_OPS,		/* not reaped yet */
 	TOR_LIMIT_PINNED,	/* bytes of user memory */
 	TOR_LIMIT_KERNEL,	/* bytes of kernel memory */
+	TOR_LIMIT_FABRICS,	/* nodes of fabrics */
+	TOR_LIMIT_TABLES,	/* bytes of kernel memory of these */
+	TOR_LIMIT_HELLOS,	/* per second, of all their ports */
 	TOR_LIMIT_COUNT
 };
 
 /**
- * struct tor_user - a user with open files
- * @unlimited: its files were opened with CAP_SYS_RESOURCE
+ * struct tor_user - a user with open files, or fabrics
+ * @unlimited: they were opened, or added, with CAP_SYS_RESOURCE
  */
 struct tor_user {
 	struct hlist_node hash;
@@ -69,7 +73,7 @@ const char *tor_limit_sentence(enum tor_limit limit);
 u64 tor_limit_get(enum tor_limit limit);
 void tor_limit_set(enum tor_limit limit, u64 n);
 
-/* A user with open files, referenced, or NULL. Context: process. */
+/* A user with open files or fabrics, referenced, or NULL. Context: process. */
 struct tor_user *tor_user_find(kuid_t uid, bool unlimited);
 
 /*

@@ -133,6 +133,36 @@ wait "$early"
 exec 9>&-
 eventually early__leaves_nothing 20 nothing_charged
 
+# In a user namespace of its own anybody may add fabrics, and ports to them: so many, and no more.
+fabrics_of()
+{
+	local uid=$1 script=$2
+
+	setpriv --reuid "$uid" --regid "$uid" --clear-groups unshare -Urn bash -c "$script"
+}
+
+no_fabrics_of()
+{
+	[[ $(used "$1" fabrics) == 0 ]]
+}
+
+many='ok=0
+for i in {1..70}; do
+	torcollctl fabric add $i dims 1 node 0 2>>"$0" && ((ok++))
+done
+echo $ok'
+chmod 777 "$work"
+is fabrics__of_one_user "$(fabrics_of 1003 "${many//\$0/$work\/refused}")" 64
+is fabrics__are_refused_beyond "$(grep -c 'as many fabrics as it may have' "$work/refused")" 6
+eventually fabrics__of_a_namespace_that_went_are_given_back 30 no_fabrics_of 1003
+chatty='ok=0
+for i in {1..8}; do
+	ip link add a$i type veth peer name b$i
+	torcollctl fabric add $i dims 4 node 0 hello 10ms && torcollctl port add $i dim 0 dir plus dev a$i 2>>"$0" && ((ok++))
+done
+echo $ok'
+is hellos__of_one_user "$(fabrics_of 1003 "${chatty//\$0/$work\/refused}")" 6
+is hellos__are_refused_beyond "$(grep -c 'as many hellos as they may' "$work/refused")" 2
 # One who takes whatever there is to take, one who keeps the wires busy, and another who only works.
 limit comms 12 ops 512 pinned 64M kernel 128M
 torcollctl netns run setpriv --reuid 1004 --regid "$group" --clear-groups \

@@ -10,10 +10,12 @@
 static const char help[] =
 	"Usage: torcollctl limit show\n"
 	"       torcollctl limit set [comms N] [ops N] [pinned BYTES] [kernel BYTES]\n"
+	"                            [fabrics N] [tables BYTES] [hellos N]\n"
 	"\n"
 	"For each user, over all its processes and all network namespaces: communicators that are open, ops that were\n"
-	"not waited for yet, memory that is pinned, kernel memory that all these take. Who opened the device with\n"
-	"CAP_SYS_RESOURCE has no limits. N and BYTES as 512, 16K, 2M, 1G, or none.\n";
+	"not waited for yet, memory that is pinned, kernel memory that all these take; nodes of fabrics, their tables'\n"
+	"memory, hellos per second of their ports. Who opened the device, or added the fabric, with CAP_SYS_RESOURCE has\n"
+	"no limits. N and BYTES as 512, 16K, 2M, 1G, or none.\n";
 
 static const struct field fields[] = {
 	FIELD(TORCOLL_A_LIMIT_USER, FIELD_U32, "user"),
@@ -22,6 +24,9 @@ static const struct field fields[] = {
 	FIELD(TORCOLL_A_LIMIT_OPS, FIELD_U64, "ops"),
 	FIELD(TORCOLL_A_LIMIT_PINNED, FIELD_U64, "pinned"),
 	FIELD(TORCOLL_A_LIMIT_KERNEL, FIELD_U64, "kernel"),
+	FIELD(TORCOLL_A_LIMIT_FABRICS, FIELD_U64, "fabrics"),
+	FIELD(TORCOLL_A_LIMIT_TABLES, FIELD_U64, "tables"),
+	FIELD(TORCOLL_A_LIMIT_HELLOS, FIELD_U64, "hellos"),
 };
 
 static const struct view limit_view = {
@@ -37,6 +42,9 @@ static const struct limit {
 	{ "ops", TORCOLL_A_LIMIT_OPS, false },
 	{ "pinned", TORCOLL_A_LIMIT_PINNED, true },
 	{ "kernel", TORCOLL_A_LIMIT_KERNEL, true },
+	{ "fabrics", TORCOLL_A_LIMIT_FABRICS, false },
+	{ "tables", TORCOLL_A_LIMIT_TABLES, true },
+	{ "hellos", TORCOLL_A_LIMIT_HELLOS, false },
 };
 
 static const char *amount(struct json_object *o, const struct limit *limit)
@@ -60,12 +68,13 @@ static void print_limits(struct json_object *list)
 	size_t i, n = json_object_array_length(list);
 	struct table t = { 0 };
 
-	TABLE_ROW(&t, "", "comms", "ops", "pinned", "kernel");
+	TABLE_ROW(&t, "", "comms", "ops", "pinned", "kernel", "fabrics", "tables", "hellos/s");
 	for (i = 0; i < n; i++) {
 		struct json_object *o = json_object_array_get_idx(list, i);
 
 		TABLE_ROW(&t, who(o), amount(o, &limits[0]), amount(o, &limits[1]),
-			  amount(o, &limits[2]), amount(o, &limits[3]));
+			  amount(o, &limits[2]), amount(o, &limits[3]), amount(o, &limits[4]),
+			  amount(o, &limits[5]), amount(o, &limits[6]));
 	}
 	table_print(&t);
 }
