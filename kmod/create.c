@@ -118,7 +118,8 @@ static int tune(struct tor_group *group, const char **why)
 	rtnl_lock();
 	rates = group->fabric->rates;
 	rtnl_unlock();
-	group->join.tuning = tor_join_tuning(&rates);
+	group->join.tuning = tor_join_byte_order(tor_join_tuning(&rates),
+						 IS_ENABLED(CONFIG_CPU_BIG_ENDIAN));
 	return tor_tables_init(group, &rates, why);
 }
 
@@ -186,7 +187,7 @@ const char *tor_join_sentence(int err)
 	case -EACCES:
 		return "wrong secret";
 	case -EPROTO:
-		return "the ranks name different lists of members, or their nodes are tuned differently";
+		return "the ranks name different lists of members, or their nodes are tuned differently or differ in byte order";
 	case -ETIMEDOUT:
 		return "a rank did not come in time";
 	case -ECONNABORTED:

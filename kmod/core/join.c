@@ -7,6 +7,7 @@
 #define NAME_HASH_KEY		0x6e616d6500000000ULL
 #define MEMBERS_HASH_KEY	0x6d656d6265727300ULL
 #define TAG_HASH_KEY		0x7461670000000000ULL
+#define ORDER_HASH_KEY		0x6f72646572000000ULL
 #define LINEAGE_HASH_KEY	0x6c696e6561676500ULL
 
 static u32 node_of(const struct tor_join *join, u32 rank)
@@ -200,6 +201,12 @@ u64 tor_join_tuning(const struct tor_rates *rates)
 	};
 
 	return tor_env_hash(words, sizeof(words), 0);
+}
+
+u64 tor_join_byte_order(u64 tuning, bool big_endian)
+{
+	return big_endian ? tor_env_hash(&(__be64){ cpu_to_be64(tuning) }, sizeof(__be64),
+					 ORDER_HASH_KEY) : tuning;
 }
 
 u64 tor_join_name(const void *name, u32 len)

@@ -74,6 +74,12 @@ struct tor_join {
 /* What stands for rates in tor_join.tuning: the same on every machine. */
 u64 tor_join_tuning(const struct tor_rates *rates);
 
+/*
+ * The same, of a machine of this byte order: payloads travel as they are in memory, so those of a comm must have one. What
+ * machines of the usual one say is @tuning itself.
+ */
+u64 tor_join_byte_order(u64 tuning, bool big_endian);
+
 /* What stands for a comm's name, and for its secret: @name is the former. */
 u64 tor_join_name(const void *name, u32 len);
 u64 tor_join_proof(const void *secret, u32 len, u64 name);

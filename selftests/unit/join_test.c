@@ -278,6 +278,32 @@ static void tor_join_rx__different_tuning_fails_everywhere(void **state)
 		assert_int_equal(member[i].join.error, -EPROTO);
 }
 
+/* Payloads travel as they lie in memory: such ranks would sum garbage. */
+static void tor_join_byte_order__must_be_the_same(void **state)
+{
+	u64 tuning = tor_join_tuning(&tor_rates_default);
+	u32 i;
+
+	assert_true(tor_join_byte_order(tuning, false) == tuning);
+	assert_true(tor_join_byte_order(0, true));
+	setup(NULL);
+	/* the last to call: who calls behind a refusal waits for the next attempt */
+	for (i = 0; i < 3; i++) {
+		member[i].join.tuning = tor_join_byte_order(tuning, i == 2);
+		call_as(i, 3, NULL, "secret");
+	}
+	pass(NSEC_PER_SEC);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(member[i].join.error, -EPROTO);
+	setup(NULL);
+	for (i = 0; i < NODES; i++) {
+		member[i].join.tuning = tor_join_byte_order(tuning, true);
+		call_as(i, NODES, NULL, "secret");
+	}
+	pass(NSEC_PER_SEC);
+	assert_all_joined(NODES, NULL);
+}
+
 static void tor_join_cancel__missing_member_is_named(void **state)
 {
 	call_as(1, NODES, NULL, "secret");
@@ -556,6 +582,7 @@ int main(void)
 		JOIN_TEST(tor_join_rx__wrong_secret_hurts_only_who_has_it),
 		JOIN_TEST(tor_join_rx__different_lists_fail_everywhere),
 		JOIN_TEST(tor_join_rx__different_tuning_fails_everywhere),
+		JOIN_TEST(tor_join_byte_order__must_be_the_same),
 		JOIN_TEST(tor_join_cancel__missing_member_is_named),
 		JOIN_TEST(tor_join_cancel__who_gave_up_is_not_missing),
 		JOIN_TEST(tor_join_cancel__a_member_may_go_and_come_back),
