@@ -165,10 +165,14 @@ void tor_group_cancel(struct tor_group *group, int error)
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
 	tor_join_cancel(&entry.ctx, &group->join, error);
+	if (!is_done(group))
+		tor_fabric_join_timer(fabric, group->join.repeat);
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
 	rcu_read_unlock();
 	local_bh_enable();
+	/* many ranks are told in portions: 100 ms for 65,536 of them */
+	wait_event(group->wait, is_done(group));
 }
 
 /* Wait until the join is over, or give it up. Return: the join's error. */

@@ -337,7 +337,12 @@ static void rx_comm(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 	}
 	spin_lock(&fabric->lock);
 	if (msg.step < TORCOLL_COMM_SHRINK_CALL) {
+		u64 due;
+
 		tor_join_rx(&entry->ctx, &fabric->node, h, &msg, is_known(fabric, msg.tag));
+		due = tor_join_due(&fabric->node);
+		if (due)
+			tor_fabric_join_timer(fabric, due);
 	} else {
 		tor_shrink_rx(&entry->ctx, &fabric->node, h, &msg, is_known(fabric, msg.tag));
 		/* what follows may be urgent again */

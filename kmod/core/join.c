@@ -59,40 +59,31 @@ static void say_to_rank(struct tor_ctx *ctx, const struct tor_join *join, u32 ra
 	tor_join_say(ctx, join->node, node_of(join, rank), &msg, NULL);
 }
 
-/* Rank 0: the agreement, in as many messages as the epochs of all take. */
-static void say_ready(struct tor_ctx *ctx, const struct tor_join *join, u32 rank)
+/* Ranks whose epochs one READY has room for. */
+static u32 ready_room(const struct tor_join *join)
 {
-	u32 most = min_t(u32, join->unit / sizeof(__be32), TOR_JOIN_EPOCHS);
-	u32 first;
-
-	for (first = 0; first < join->ranks; first += most) {
-		struct tor_comm_msg msg = {
-			.step = TORCOLL_COMM_READY,
-			.name = join->name,
-			.proof = join->proof,
-			.members = join->members,
-			.nonce = join->seen_nonce[rank],
-			.rank = rank,
-			.ranks = join->ranks,
-			.missing = first,
-			.tag = join->tag,
-			.generation = join->generation,
-			.frame_bytes = join->unit,
-			.epochs = min(most, join->ranks - first),
-		};
-
-		tor_join_say(ctx, join->node, node_of(join, rank), &msg, join->epoch + first);
-	}
+	return min_t(u32, join->unit / sizeof(__be32), TOR_JOIN_EPOCHS);
 }
 
-/* Rank 0 says the same to everyone whose state is @from or later. */
-static void say_to_all(struct tor_ctx *ctx, const struct tor_join *join, u8 step, int error)
+/* Rank 0: the agreement, with the epochs from rank @first on. */
+static void say_ready(struct tor_ctx *ctx, const struct tor_join *join, u32 rank, u32 first)
 {
-	u32 rank;
+	struct tor_comm_msg msg = {
+		.step = TORCOLL_COMM_READY,
+		.name = join->name,
+		.proof = join->proof,
+		.members = join->members,
+		.nonce = join->seen_nonce[rank],
+		.rank = rank,
+		.ranks = join->ranks,
+		.missing = first,
+		.tag = join->tag,
+		.generation = join->generation,
+		.frame_bytes = join->unit,
+		.epochs = min(ready_room(join), join->ranks - first),
+	};
 
-	for (rank = 1; rank < join->ranks; rank++)
-		if (join->seen[rank])
-			say_to_rank(ctx, join, rank, step, error);
+	tor_join_say(ctx, join->node, node_of(join, rank), &msg, join->epoch + first);
 }
 
 static void finish(struct tor_ctx *ctx, struct tor_join *join, int error)
@@ -101,6 +92,67 @@ static void finish(struct tor_ctx *ctx, struct tor_join *join, int error)
 	join->error = error;
 	list_del(&join->list);
 	tor_env_join_done(ctx, join);
+}
+
+/* What is an error elsewhere, too. */
+static int error_elsewhere(int error)
+{
+	return -(int)(tor_wire_errno(TORCOLL_FRAME_COMM, -error) ?: ECONNABORTED);
+}
+
+/* Rank 0: does what there is to say in this state concern @rank? */
+static bool concerns(const struct tor_join *join, u32 rank)
+{
+	return join->state == TOR_JOIN_ACCEPTING ? join->seen[rank] == TOR_JOIN_CALLING + 1 :
+						   !!join->seen[rank];
+}
+
+/* Rank 0: say it to the rank whose turn it is. False: @left frames were not enough. */
+static bool say_in_turn(struct tor_ctx *ctx, struct tor_join *join, u32 *left)
+{
+	u32 parts = join->state == TOR_JOIN_ACCEPTING ? join->ranks : 1;
+
+	for (; join->part < parts; join->part += ready_room(join)) {
+		if (!*left)
+			return false;
+		--*left;
+		if (join->state == TOR_JOIN_ACCEPTING)
+			say_ready(ctx, join, join->turn, join->part);
+		else if (join->state == TOR_JOIN_GOING)
+			say_to_rank(ctx, join, join->turn, TORCOLL_COMM_GO, 0);
+		else
+			say_to_rank(ctx, join, join->turn, TORCOLL_COMM_REFUSE,
+				    error_elsewhere(join->error));
+	}
+	join->part = 0;
+	return true;
+}
+
+/* Rank 0: go on telling the others, by @left frames at most. The rest is the timer's. */
+static void tell(struct tor_ctx *ctx, struct tor_join *join, u32 *left)
+{
+	for (; join->turn < join->ranks; join->turn++) {
+		if (!concerns(join, join->turn) || say_in_turn(ctx, join, left))
+			continue;
+		join->repeat = ctx->now + TOR_JOIN_PACE;
+		return;
+	}
+	if (join->state != TOR_JOIN_ACCEPTING) {
+		finish(ctx, join, join->error);
+		return;
+	}
+	join->repeat = ctx->now + join->interval;
+	join->interval = min_t(u64, join->interval * 2, TOR_JOIN_READY_MAX);
+}
+
+/* Rank 0: begin to tell everyone what @state is about. */
+static void tell_all(struct tor_ctx *ctx, struct tor_join *join, enum tor_join_state state,
+		     u32 *left)
+{
+	join->state = state;
+	join->turn = 1;
+	join->part = 0;
+	tell(ctx, join, left);
 }
 
 static u32 find_seen(const struct tor_join *join, u8 seen)
@@ -162,16 +214,16 @@ static bool all_are(const struct tor_join *join, enum tor_join_state state)
 
 static void fail_all(struct tor_ctx *ctx, struct tor_join *join, int error)
 {
-	u32 elsewhere = tor_wire_errno(TORCOLL_FRAME_COMM, -error) ?: ECONNABORTED;
+	u32 left = tor_env_budget().frames;
 
-	say_to_all(ctx, join, TORCOLL_COMM_REFUSE, -(int)elsewhere);
-	finish(ctx, join, error);
+	join->error = error;
+	tell_all(ctx, join, TOR_JOIN_REFUSING, &left);
 }
 
 /* Rank 0: take the next step once everyone has come that far. */
 static void collect(struct tor_ctx *ctx, struct tor_join *join)
 {
-	u32 rank;
+	u32 left = tor_env_budget().frames;
 	int err;
 
 	if (join->state == TOR_JOIN_CALLING && all_are(join, TOR_JOIN_CALLING)) {
@@ -181,16 +233,11 @@ static void collect(struct tor_ctx *ctx, struct tor_join *join)
 			fail_all(ctx, join, err);
 			return;
 		}
-		join->state = TOR_JOIN_ACCEPTING;
 		join->interval = TOR_JOIN_REPEAT;
-		join->repeat = ctx->now + join->interval;
-		for (rank = 1; rank < join->ranks; rank++)
-			say_ready(ctx, join, rank);
+		tell_all(ctx, join, TOR_JOIN_ACCEPTING, &left);
 	}
-	if (join->state == TOR_JOIN_ACCEPTING && all_are(join, TOR_JOIN_ACCEPTING)) {
-		say_to_all(ctx, join, TORCOLL_COMM_GO, 0);
-		finish(ctx, join, 0);
-	}
+	if (join->state == TOR_JOIN_ACCEPTING && all_are(join, TOR_JOIN_ACCEPTING))
+		tell_all(ctx, join, TOR_JOIN_GOING, &left);
 }
 
 u64 tor_join_tuning(const struct tor_rates *rates)
@@ -272,9 +319,12 @@ int tor_join_start(struct tor_ctx *ctx, struct tor_join *join, const void *name,
 
 void tor_join_cancel(struct tor_ctx *ctx, struct tor_join *join, int error)
 {
-	if (join->state == TOR_JOIN_DONE)
+	if (join->state == TOR_JOIN_DONE || join->state == TOR_JOIN_REFUSING)
 		return;
-	if (join->rank) {
+	if (join->state == TOR_JOIN_GOING) {
+		/* all have agreed; whoever was not told yet asks again */
+		finish(ctx, join, 0);
+	} else if (join->rank) {
 		say_to_rank(ctx, join, 0, TORCOLL_COMM_LEAVE, 0);
 		finish(ctx, join, error);
 	} else {
@@ -304,6 +354,18 @@ static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_
 	tor_join_say(ctx, node, h->src, &reply, NULL);
 }
 
+/* Rank 0: a member that calls has not heard the agreement. A long one comes when it is its turn. */
+static void say_again(struct tor_ctx *ctx, const struct tor_join *join, u32 rank)
+{
+	u32 first;
+
+	if (join->turn <= rank ||
+	    DIV_ROUND_UP(join->ranks, ready_room(join)) > tor_env_budget().frames)
+		return;
+	for (first = 0; first < join->ranks; first += ready_room(join))
+		say_ready(ctx, join, rank, first);
+}
+
 /* Rank 0: a member calls. */
 static void join_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_hdr *h,
 		    const struct tor_comm_msg *msg)
@@ -312,6 +374,10 @@ static void join_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor
 		answer(ctx, join->node, h, msg, TORCOLL_COMM_REFUSE, -EACCES);
 		return;
 	}
+	if (join->state == TOR_JOIN_REFUSING)
+		answer(ctx, join->node, h, msg, TORCOLL_COMM_REFUSE, error_elsewhere(join->error));
+	if (join->state > TOR_JOIN_ACCEPTING)
+		return;
 	if (msg->members != join->members || msg->ranks != join->ranks || !msg->rank ||
 	    msg->rank >= join->ranks || node_of(join, msg->rank) != h->src) {
 		answer(ctx, join->node, h, msg, TORCOLL_COMM_REFUSE, -EPROTO);
@@ -320,7 +386,7 @@ static void join_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor
 	}
 	if (join->state == TOR_JOIN_ACCEPTING) {
 		if (join->seen_nonce[msg->rank] == msg->nonce)
-			say_ready(ctx, join, msg->rank);
+			say_again(ctx, join, msg->rank);
 		else
 			fail_all(ctx, join, -ECONNABORTED);
 		return;
@@ -345,7 +411,7 @@ static bool is_member(const struct tor_join *join, const struct tor_comm_msg *ms
 /* Rank 0: a member gave up. */
 static void leave_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
 {
-	if (!is_member(join, msg))
+	if (!is_member(join, msg) || join->state > TOR_JOIN_ACCEPTING)
 		return;
 	join->seen[msg->rank] = TOR_JOIN_LEFT;
 	if (join->state == TOR_JOIN_ACCEPTING) {
@@ -359,8 +425,12 @@ static void leave_rx(struct tor_ctx *ctx, struct tor_join *join, const struct to
 /* Rank 0: a member has installed the tag. False: not that of this join. */
 static bool accept_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
 {
-	if (!is_member(join, msg) || join->state != TOR_JOIN_ACCEPTING || msg->tag != join->tag)
+	if (!is_member(join, msg) || msg->tag != join->tag)
 		return false;
+	if (join->state == TOR_JOIN_GOING)
+		say_to_rank(ctx, join, msg->rank, TORCOLL_COMM_GO, 0);
+	if (join->state != TOR_JOIN_ACCEPTING)
+		return join->state == TOR_JOIN_GOING;
 	join->seen[msg->rank] = TOR_JOIN_ACCEPTING + 1;
 	collect(ctx, join);
 	return true;
@@ -473,31 +543,43 @@ void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hd
 	stray_rx(ctx, node, h, msg, known);
 }
 
-static void repeat(struct tor_ctx *ctx, struct tor_join *join)
+static void repeat(struct tor_ctx *ctx, struct tor_join *join, u32 *left)
 {
-	u32 rank;
+	bool calling = join->state == TOR_JOIN_CALLING;
 
-	if (join->rank) {
-		say_to_rank(ctx, join, 0, join->state == TOR_JOIN_CALLING ? TORCOLL_COMM_JOIN :
-									    TORCOLL_COMM_ACCEPT, 0);
-	} else if (join->state == TOR_JOIN_ACCEPTING) {
-		for (rank = 1; rank < join->ranks; rank++)
-			if (join->seen[rank] == TOR_JOIN_CALLING + 1)
-				say_ready(ctx, join, rank);
+	if (!join->rank && !calling) {
+		if (join->turn < join->ranks)
+			tell(ctx, join, left);
+		else
+			tell_all(ctx, join, join->state, left);
+		return;
 	}
+	if (join->rank)
+		say_to_rank(ctx, join, 0, calling ? TORCOLL_COMM_JOIN : TORCOLL_COMM_ACCEPT, 0);
 	join->repeat = ctx->now + join->interval;
+	/* rank 0 waits for others: all of them at once would be many */
+	if (!calling)
+		join->interval = min_t(u64, join->interval * 2, TOR_JOIN_REPEAT_MAX);
+}
+
+u64 tor_join_due(const struct tor_node *node)
+{
+	const struct tor_join *join;
+	u64 when = 0;
+
+	list_for_each_entry(join, &node->joins, list)
+		if (!when || join->repeat < when)
+			when = join->repeat;
+	return when;
 }
 
 u64 tor_join_timer(struct tor_ctx *ctx, struct tor_node *node)
 {
-	struct tor_join *join;
-	u64 when = 0;
+	u32 left = tor_env_budget().frames;
+	struct tor_join *join, *next;
 
-	list_for_each_entry(join, &node->joins, list) {
+	list_for_each_entry_safe(join, next, &node->joins, list)
 		if (ctx->now >= join->repeat)
-			repeat(ctx, join);
-		if (!when || join->repeat < when)
-			when = join->repeat;
-	}
-	return when;
+			repeat(ctx, join, &left);
+	return tor_join_due(node);
 }

@@ -9,7 +9,9 @@
  *	ACCEPT ---------->          tag installed
  *	      <-----------  GO      all have installed it: frames may flow
  *
- * Every message is repeated until its answer comes; a late ACCEPT is answered by the comm itself. A
+ * Every message is repeated until its answer comes; a late ACCEPT is answered by the comm itself. What rank 0 tells everyone is
+ * a cursor: an entry sends tor_budget.frames of it at most, the next ones follow by the timer, and READY is repeated at intervals
+ * that double. A
  * secret never travels, only a hash of it with the name: the cable is not protected (macsec is),
  * other processes are.
  *
@@ -25,8 +27,16 @@
 #define TOR_JOIN_EPOCHS		128			/* in one READY; more come in several */
 #define TOR_JOIN_LEFT		U8_MAX
 #define TOR_JOIN_REPEAT_MAX	(320 * NSEC_PER_MSEC)
+#define TOR_JOIN_READY_MAX	(1000 * NSEC_PER_MSEC)	/* rank 0's, which says a lot */
+#define TOR_JOIN_PACE		(100 * NSEC_PER_USEC)	/* from one tor_budget.frames of it to the next */
 
-enum tor_join_state { TOR_JOIN_CALLING, TOR_JOIN_ACCEPTING, TOR_JOIN_DONE };
+enum tor_join_state {
+	TOR_JOIN_CALLING,
+	TOR_JOIN_ACCEPTING,
+	TOR_JOIN_GOING,			/* rank 0: all have agreed, and are told so */
+	TOR_JOIN_REFUSING,		/* rank 0: it failed, and all are told why */
+	TOR_JOIN_DONE
+};
 
 /**
  * struct tor_join - one call to create a comm
@@ -43,8 +53,9 @@ enum tor_join_state { TOR_JOIN_CALLING, TOR_JOIN_ACCEPTING, TOR_JOIN_DONE };
  * @seen: rank 0 only: enum tor_join_state of each rank plus 1, 0: not heard of, TOR_JOIN_LEFT: gave up
  * @seen_nonce: rank 0 only: by rank
  * @missing: the first rank that is not known to have come, or else one that gave up, or TOR_NO_RANK
- * @error: when done
- * @repeat: when to say the last thing again, ns
+ * @error: when done, or TOR_JOIN_REFUSING
+ * @turn, @part: rank 0 only: rank that is told next what the state is about, and from which epoch on
+ * @repeat: when to say the last thing again, or what is left of it, ns; @interval: from then on
  */
 struct tor_join {
 	struct list_head list;
@@ -67,6 +78,8 @@ struct tor_join {
 	u32 *seen_nonce;
 	u32 missing;
 	int error;
+	u32 turn;
+	u32 part;
 	u64 interval;
 	u64 repeat;
 };
@@ -97,7 +110,10 @@ u64 tor_join_proof(const void *secret, u32 len, u64 name);
 int tor_join_start(struct tor_ctx *ctx, struct tor_join *join, const void *name, u32 name_len,
 		   const void *secret, u32 secret_len);
 
-/* Give up: tells the others and calls tor_env_join_done() with @error, unless it was done. */
+/*
+ * Give up: tells the others, then calls tor_env_join_done() with @error, unless it was done, or decided: perhaps later, from
+ * tor_join_timer().
+ */
 void tor_join_cancel(struct tor_ctx *ctx, struct tor_join *join, int error);
 
 /* Give up one of the joins of @node. Return: false: there was none. */
@@ -124,7 +140,10 @@ u64 tor_join_lineage(const struct tor_join *join);
 void tor_join_say(struct tor_ctx *ctx, struct tor_node *node, u32 dst,
 		  const struct tor_comm_msg *msg, const u32 *epoch);
 
-/* Repeat what was not answered. Return: when to call again, ns; 0: nothing is waiting. */
+/* When tor_join_timer() has something to do, ns; 0: nothing is waiting. Any other call may bring it forward. */
+u64 tor_join_due(const struct tor_node *node);
+
+/* Repeat what was not answered, and go on telling. Return: tor_join_due(). */
 u64 tor_join_timer(struct tor_ctx *ctx, struct tor_node *node);
 
 #endif

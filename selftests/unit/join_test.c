@@ -429,13 +429,15 @@ static void tor_join_rx__install_fails_at_one(void **state)
 	}
 }
 
-/* Every message may be lost, also the last one. */
+/* Every message may be lost, also the last one. In entries of one frame as well. */
 static void tor_join_timer__repeats_until_heard(void **state)
 {
 	u32 i, k;
 
 	for (k = 0; k < 300; k++) {
 		setup(NULL);
+		if (k & 1)
+			host.budget = (struct tor_budget){ .bytes = 1, .frames = 1 };
 		seed = k;
 		loss = 2 + k % 5;
 		for (i = 0; i < NODES; i++)
@@ -569,6 +571,120 @@ static void tor_join_rx__random_messages(void **state)
 		tor_join_cancel(&ctx, &member[1].join, -EINTR);
 }
 
+/* Rank 0 of many, whose others are only heard. */
+#define MANY	200
+
+static struct crowd {
+	struct member m;
+	u8 seen[MANY];
+	u32 nonce[MANY];
+	u32 epoch[MANY];
+} crowd;
+
+static void crowd_begin(void)
+{
+	static const u32 side[] = { 10, 20 };
+	struct tor_torus t;
+
+	memset(&crowd, 0, sizeof(crowd));
+	tor_torus_init(&t, 2, side, 1);
+	tor_node_init(&crowd.m.node, &t, 1, 0);
+	crowd.m.join = (struct tor_join){ .node = &crowd.m.node, .ranks = MANY, .unit = 1344,
+					  .epoch = crowd.epoch, .seen = crowd.seen,
+					  .seen_nonce = crowd.nonce };
+	assert_int_equal(tor_join_start(&ctx, &crowd.m.join, "name", 4, "secret", 6), 0);
+}
+
+/* Return: frames that this entry sent. */
+static u32 crowd_hears(u32 rank, u8 step)
+{
+	struct tor_hdr h = { .src = rank, .src_epoch = 1 };
+	struct tor_comm_msg msg = {
+		.step = step, .name = crowd.m.join.name, .proof = crowd.m.join.proof,
+		.members = crowd.m.join.members, .nonce = rank, .rank = rank, .ranks = MANY,
+		.tag = crowd.m.join.tag, .frame_bytes = 1344,
+	};
+	u32 before = host.nsent;
+
+	tor_join_rx(&ctx, &crowd.m.node, &h, &msg, false);
+	return host.nsent - before;
+}
+
+/* Let the timer work for @ns, entries of @most frames. Return: frames. */
+static u32 crowd_pass(u64 ns, u32 most)
+{
+	u64 end = ctx.now + ns, when;
+	u32 before = host.nsent, sent;
+
+	for (;;) {
+		when = tor_join_due(&crowd.m.node);
+		if (!when || when > end)
+			break;
+		ctx.now = max(ctx.now, when);
+		sent = host.nsent;
+		tor_join_timer(&ctx, &crowd.m.node);
+		assert_in_range(host.nsent - sent, 0, most);
+	}
+	ctx.now = end;
+	return host.nsent - before;
+}
+
+static void crowd_joins(u32 budget)
+{
+	u32 most = budget ?: TOR_BUDGET.frames;
+	const u32 once = (MANY - 1) * DIV_ROUND_UP(MANY, TOR_JOIN_EPOCHS);
+	u64 pass = (u64)once / most * TOR_JOIN_PACE;
+	u32 rank, sent;
+
+	host.budget = (struct tor_budget){ .bytes = 1, .frames = budget };
+	if (!budget)
+		host.budget = TOR_BUDGET;
+	crowd_begin();
+	for (rank = 1; rank < MANY; rank++)
+		assert_in_range(crowd_hears(rank, TORCOLL_COMM_JOIN), 0, most);
+	assert_int_equal(crowd.m.join.state, TOR_JOIN_ACCEPTING);
+	/* all of it, one portion behind the other; then again, but ever more seldom */
+	crowd_pass(pass, most);
+	assert_in_range(host.nsent, once, once + MANY);
+	sent = crowd_pass(10 * (u64)NSEC_PER_SEC + 10 * pass, most);
+	assert_in_range(sent, 8 * once, 17 * once);
+	for (rank = 1; rank < MANY; rank++)
+		assert_in_range(crowd_hears(rank, TORCOLL_COMM_ACCEPT), 0, most);
+	sent = crowd_pass(NSEC_PER_SEC, most);
+	assert_in_range(sent, MANY - 1 - most, MANY - 1);
+	assert_true(crowd.m.done);
+	assert_int_equal(crowd.m.join.error, 0);
+	tor_node_destroy(&crowd.m.node);
+	host_forget_sent();
+}
+
+static void tor_join_timer__many_are_told_in_portions(void **state)
+{
+	crowd_joins(0);
+	crowd_joins(1);
+}
+
+static void tor_join_cancel__many_are_told_in_portions(void **state)
+{
+	u32 rank, before;
+
+	crowd_begin();
+	for (rank = 1; rank < MANY - 1; rank++)
+		crowd_hears(rank, TORCOLL_COMM_JOIN);
+	before = host.nsent;
+	tor_join_cancel(&ctx, &crowd.m.join, -ETIMEDOUT);
+	assert_int_equal(host.nsent - before, TOR_BUDGET.frames);
+	assert_false(crowd.m.done);
+	/* whoever comes meanwhile is told, and nothing changes the verdict */
+	assert_int_equal(crowd_hears(MANY - 1, TORCOLL_COMM_JOIN), 1);
+	tor_join_cancel(&ctx, &crowd.m.join, -EINTR);
+	crowd_pass(NSEC_PER_SEC, TOR_BUDGET.frames);
+	assert_true(crowd.m.done);
+	assert_int_equal(crowd.m.join.error, -ETIMEDOUT);
+	assert_int_equal(host.nsent - before, MANY - 1);
+	tor_node_destroy(&crowd.m.node);
+}
+
 #define JOIN_TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -594,6 +710,8 @@ int main(void)
 		JOIN_TEST(tor_join_rx__install_fails_at_one),
 		JOIN_TEST(tor_join_timer__repeats_until_heard),
 		JOIN_TEST(tor_join_timer__quiet_when_done),
+		JOIN_TEST(tor_join_timer__many_are_told_in_portions),
+		JOIN_TEST(tor_join_cancel__many_are_told_in_portions),
 		JOIN_TEST(tor_join_rx__random_messages),
 	};
 

@@ -90,6 +90,8 @@ static void leave_join(struct sim_rank *r, int error)
 	sim_enter(&ctx, r->node);
 	tor_join_cancel(&ctx.core, &r->join, error);
 	sim_leave(&ctx);
+	/* what is left of telling the others */
+	sim_at(sim.now, r->node, sim_join_poll, r->node);
 }
 
 void sim_rank_cancel(struct sim_rank *r)
