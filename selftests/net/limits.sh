@@ -146,6 +146,7 @@ no_fabrics_of()
 	[[ $(used "$1" fabrics) == 0 ]]
 }
 
+# shellcheck disable=SC2016
 many='ok=0
 for i in {1..70}; do
 	torcollctl fabric add $i dims 1 node 0 2>>"$0" && ((ok++))
@@ -155,6 +156,7 @@ chmod 777 "$work"
 is fabrics__of_one_user "$(fabrics_of 1003 "${many//\$0/$work\/refused}")" 64
 is fabrics__are_refused_beyond "$(grep -c 'as many fabrics as it may have' "$work/refused")" 6
 eventually fabrics__of_a_namespace_that_went_are_given_back 30 no_fabrics_of 1003
+# shellcheck disable=SC2016
 chatty='ok=0
 for i in {1..8}; do
 	ip link add a$i type veth peer name b$i

@@ -23,6 +23,7 @@ has_group()
 }
 
 # depmod takes that for an error where there is no fixed minor number, and ignores it
+# shellcheck disable=SC2153
 check module__promises_no_device bash -c "! modinfo -F alias '$TORCOLL_KO' | grep devname"
 module_unload
 # all in the guest's own files
