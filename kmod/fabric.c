@@ -367,7 +367,7 @@ static bool claim(struct tor_fabric *fabric)
 	return first;
 }
 
-/* None begins any more: it is dead. */
+/* None begins any more: it is dead. Those of many ranks take the timer some turns to tell all of them. */
 static void cancel_joins(struct tor_fabric *fabric)
 {
 	struct tor_node *node = &fabric->node;
@@ -379,13 +379,16 @@ static void cancel_joins(struct tor_fabric *fabric)
 		rcu_read_lock();
 		tor_entry_begin(&entry);
 		spin_lock(&fabric->lock);
-		more = tor_join_cancel_any(&entry.ctx, node, -ENETDOWN) ||
-		       tor_shrink_cancel_any(&entry.ctx, node, -ENETDOWN);
+		tor_shrink_cancel_all(&entry.ctx, node, -ENETDOWN);
+		more = tor_join_cancel_all(&entry.ctx, node, -ENETDOWN);
+		if (more)
+			tor_fabric_join_timer(fabric, tor_join_due(node));
 		spin_unlock(&fabric->lock);
 		tor_entry_end(&entry);
 		rcu_read_unlock();
 		local_bh_enable();
-		cond_resched();
+		if (more)
+			usleep_range(1000, 2000);
 	} while (more);
 }
 

@@ -332,12 +332,13 @@ void tor_join_cancel(struct tor_ctx *ctx, struct tor_join *join, int error)
 	}
 }
 
-bool tor_join_cancel_any(struct tor_ctx *ctx, struct tor_node *node, int error)
+bool tor_join_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error)
 {
-	if (list_empty(&node->joins))
-		return false;
-	tor_join_cancel(ctx, list_first_entry(&node->joins, struct tor_join, list), error);
-	return true;
+	struct tor_join *join, *next;
+
+	list_for_each_entry_safe(join, next, &node->joins, list)
+		tor_join_cancel(ctx, join, error);
+	return !list_empty(&node->joins);
 }
 
 /* Answer without a record of our own: swap the direction of what came. */

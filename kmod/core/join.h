@@ -116,8 +116,8 @@ int tor_join_start(struct tor_ctx *ctx, struct tor_join *join, const void *name,
  */
 void tor_join_cancel(struct tor_ctx *ctx, struct tor_join *join, int error);
 
-/* Give up one of the joins of @node. Return: false: there was none. */
-bool tor_join_cancel_any(struct tor_ctx *ctx, struct tor_node *node, int error);
+/* Give up all joins of @node. Return: some of them have not told everyone yet. */
+bool tor_join_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error);
 
 /**
  * tor_join_rx - a comm message came in

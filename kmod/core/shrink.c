@@ -259,12 +259,12 @@ void tor_shrink_cancel(struct tor_ctx *ctx, struct tor_shrink *s, int error)
 		finish(ctx, s, error);
 }
 
-bool tor_shrink_cancel_any(struct tor_ctx *ctx, struct tor_node *node, int error)
+void tor_shrink_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error)
 {
-	if (list_empty(&node->shrinks))
-		return false;
-	tor_shrink_cancel(ctx, list_first_entry(&node->shrinks, struct tor_shrink, list), error);
-	return true;
+	struct tor_shrink *s, *next;
+
+	list_for_each_entry_safe(s, next, &node->shrinks, list)
+		tor_shrink_cancel(ctx, s, error);
 }
 
 /* A rank says to the chief how far it has come. */

@@ -115,8 +115,8 @@ int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *shrink,
 /* Give up: calls tor_env_shrink_done() with @error, unless it was done. */
 void tor_shrink_cancel(struct tor_ctx *ctx, struct tor_shrink *shrink, int error);
 
-/* Give up one of the calls of @node. Return: false: there was none. */
-bool tor_shrink_cancel_any(struct tor_ctx *ctx, struct tor_node *node, int error);
+/* Give up all calls of @node. */
+void tor_shrink_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error);
 
 /**
  * tor_shrink_rx - a comm message of shrinking came in

@@ -72,6 +72,28 @@ end_crowd
 is fabric_del__open_comms_fail "$down" "$open"
 check fabric_del__says_who_did_it grep -qE 'its fabric was deleted by torcollctl \(process [0-9]+\)' <<<"$sentence"
 check fabric_del__without_comms torcollctl fabric del 77
+# Who waits for a rank that does not come, waits no longer.
+one_comm()
+{
+	torcollctl -j limit show | jq -e '[.[] | select(.user == 0).comms] | add == 1' >/dev/null
+}
+
+ip link add d0p type veth peer name d0m
+ip link set d0p up
+ip link set d0m up
+torcollctl fabric add 78 dims 2 node 0
+torcollctl port add 78 dim 0 dir plus dev d0p
+text=$(mktemp)
+cleanup rm -f "$text"
+TORCOLL_FABRIC=78 TORCOLL_COMM=1 torcoll-perf barrier >"$text" 2>&1 &
+joining=$!
+check fabric_del__somebody_joins wait_for 30 one_comm
+check fabric_del__while_somebody_joins torcollctl fabric del 78 force
+fails fabric_del__joining_ends any "" wait "$joining"
+check fabric_del__says_so grep -q "the fabric was deleted meanwhile" "$text"
+diag <"$text"
+ip link del d0p
+
 eventually teardown__leaves_nothing_charged 30 nothing_charged
 check module__unloads module_unload
 finish
