@@ -94,6 +94,12 @@ static void finish(struct tor_ctx *ctx, struct tor_join *join, int error)
 	tor_env_join_done(ctx, join);
 }
 
+/* Many ranks repeat what they say less often than few, for whom a frame that was lost should not cost much time. */
+static u64 most_seldom(const struct tor_join *join, u64 most)
+{
+	return clamp_t(u64, (u64)join->ranks * TOR_JOIN_PER_RANK, 2 * TOR_JOIN_REPEAT, most);
+}
+
 /* What is an error elsewhere, too. */
 static int error_elsewhere(int error)
 {
@@ -142,7 +148,7 @@ static void tell(struct tor_ctx *ctx, struct tor_join *join, u32 *left)
 		return;
 	}
 	join->repeat = ctx->now + join->interval;
-	join->interval = min_t(u64, join->interval * 2, TOR_JOIN_READY_MAX);
+	join->interval = min(join->interval * 2, most_seldom(join, TOR_JOIN_READY_MAX));
 }
 
 /* Rank 0: begin to tell everyone what @state is about. */
@@ -560,7 +566,7 @@ static void repeat(struct tor_ctx *ctx, struct tor_join *join, u32 *left)
 	join->repeat = ctx->now + join->interval;
 	/* rank 0 waits for others: all of them at once would be many */
 	if (!calling)
-		join->interval = min_t(u64, join->interval * 2, TOR_JOIN_REPEAT_MAX);
+		join->interval = min(join->interval * 2, most_seldom(join, TOR_JOIN_REPEAT_MAX));
 }
 
 u64 tor_join_due(const struct tor_node *node)

@@ -28,6 +28,7 @@
 #define TOR_JOIN_LEFT		U8_MAX
 #define TOR_JOIN_REPEAT_MAX	(320 * NSEC_PER_MSEC)
 #define TOR_JOIN_READY_MAX	(1000 * NSEC_PER_MSEC)	/* rank 0's, which says a lot */
+#define TOR_JOIN_PER_RANK	(250 * NSEC_PER_USEC)	/* these two are less for few ranks: so much for each */
 #define TOR_JOIN_PACE		(100 * NSEC_PER_USEC)	/* from one tor_budget.frames of it to the next */
 
 enum tor_join_state {
