@@ -94,7 +94,7 @@ static int check_members(struct tor_group *group, struct tor_group_config *cfg, 
 		group->order = kvmalloc_array(comm->ranks, sizeof(u32), GFP_KERNEL_ACCOUNT);
 		if (!group->order)
 			return -ENOMEM;
-		tor_order_sort(group->order, group->member, comm->ranks);
+		tor_order_sort(group->order, group->member, comm->ranks, true);
 		comm->member = group->member;
 		comm->order = group->order;
 	}
@@ -205,7 +205,7 @@ const char *tor_join_sentence(int err)
 	}
 }
 
-static int start_join(struct tor_group *group, const struct tor_group_config *cfg)
+static int start_join(struct tor_group *group)
 {
 	struct tor_fabric *fabric = group->fabric;
 	struct tor_join *join = &group->join;
@@ -216,8 +216,7 @@ static int start_join(struct tor_group *group, const struct tor_group_config *cf
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
-	err = fabric->dead ? -ENETDOWN : tor_join_start(&entry.ctx, join, cfg->name, cfg->name_len,
-							 cfg->secret, cfg->secret_len);
+	err = fabric->dead ? -ENETDOWN : tor_join_start(&entry.ctx, join);
 	if (!err)
 		tor_fabric_join_timer(fabric, join->repeat);
 	spin_unlock(&fabric->lock);
@@ -252,7 +251,8 @@ struct tor_group *tor_group_begin(struct tor_fabric *fabric, struct tor_group_co
 		return ERR_PTR(-EHOSTUNREACH);
 	}
 	join->unit = max_t(u32, join->unit, TOR_WIRE_UNIT_MIN);
-	err = start_join(group, cfg);
+	tor_join_prepare(join, cfg->name, cfg->name_len, cfg->secret, cfg->secret_len);
+	err = start_join(group);
 	if (!err)
 		return group;
 	*why = tor_join_sentence(err);
@@ -290,8 +290,10 @@ static int look_at_members(const struct tor_fabric *fabric, const struct tor_gro
 	seen = kvcalloc(BITS_TO_LONGS(nodes), sizeof(*seen), GFP_KERNEL_ACCOUNT);
 	if (!seen)
 		return -ENOMEM;
-	for (i = 0; i < cfg->ranks && cfg->member[i] < nodes; i++)
+	for (i = 0; i < cfg->ranks && cfg->member[i] < nodes; i++) {
+		tor_env_walked(i);
 		*shared |= __test_and_set_bit(cfg->member[i], seen);
+	}
 	kvfree(seen);
 	if (i == cfg->ranks)
 		return 0;

@@ -55,6 +55,11 @@ void *tor_env_table_alloc(size_t n)
 	return kvzalloc(n, GFP_KERNEL_ACCOUNT);
 }
 
+void tor_env_breathe(void)
+{
+	cond_resched();
+}
+
 void tor_env_table_free(void *p)
 {
 	kvfree(p);

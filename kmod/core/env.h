@@ -32,11 +32,23 @@
 #define tor_mul_div64(a, b, d)	mul_u64_u64_div_u64(a, b, d)
 #define tor_assert(cond)	WARN_ON_ONCE(!(cond))
 
+/* Let others have the processor; programs do anyway. */
+void tor_env_breathe(void);
+
 #else
 
 #include "host.h"
 
 #endif
+
+#define TOR_WALK	1024	/* steps of a walk in process context, after which others may have the processor */
+
+/* A walk has come to its step @i. Context: may sleep, no lock is held but mutexes. */
+static inline void tor_env_walked(u32 i)
+{
+	if (!(i % TOR_WALK))
+		tor_env_breathe();
+}
 
 struct tor_chan;
 struct tor_comm;

@@ -210,4 +210,8 @@ static inline bool list_empty(const struct list_head *h)
 	     &pos->member != (h);						\
 	     pos = n, n = list_entry(n->member.next, __typeof__(*n), member))
 
+static inline void tor_env_breathe(void)
+{
+}
+
 #endif

@@ -281,6 +281,7 @@ static u64 hash_members(const struct tor_join *join)
 	for (rank = 0; rank < join->ranks; rank++) {
 		__be32 word = cpu_to_be32(node_of(join, rank));
 
+		tor_env_walked(rank);
 		list = tor_env_hash(&word, sizeof(word), list);
 		if (!join->team)
 			continue;
@@ -290,19 +291,24 @@ static u64 hash_members(const struct tor_join *join)
 	for (rank = 0; join->team && !join->team->in_order && rank < join->team->ranks; rank++) {
 		__be32 word = cpu_to_be32(join->team->rank[rank]);
 
+		tor_env_walked(rank);
 		list = tor_env_hash(&word, sizeof(word), list);
 	}
 	return list;
 }
 
-int tor_join_start(struct tor_ctx *ctx, struct tor_join *join, const void *name, u32 name_len,
-		   const void *secret, u32 secret_len)
+void tor_join_prepare(struct tor_join *join, const void *name, u32 name_len, const void *secret,
+		      u32 secret_len)
 {
-	const struct tor_join *other;
-
 	join->name = tor_join_name(name, name_len);
 	join->proof = tor_join_proof(secret, secret_len, join->name);
 	join->members = hash_members(join);
+}
+
+int tor_join_start(struct tor_ctx *ctx, struct tor_join *join)
+{
+	const struct tor_join *other;
+
 	list_for_each_entry(other, &join->node->joins, list)
 		if (other->name == join->name && other->rank == join->rank)
 			return -EEXIST;

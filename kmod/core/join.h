@@ -99,17 +99,25 @@ u64 tor_join_name(const void *name, u32 len);
 u64 tor_join_proof(const void *secret, u32 len, u64 name);
 
 /**
- * tor_join_start - call
- * @ctx: entry
- * @join: node, rank, ranks, member, epoch, tuning, unit are set, and for rank 0 seen and seen_nonce (zeroed, @ranks
- *	long); the caller owns it until tor_env_join_done()
+ * tor_join_prepare - work out what stands for the call on the wire
+ * @join: node, ranks, member, team, tuning are set
  * @name, @name_len: of the comm
  * @secret, @secret_len: what members must know
  *
+ * A hash over all members. Context: may sleep, no lock is needed.
+ */
+void tor_join_prepare(struct tor_join *join, const void *name, u32 name_len, const void *secret,
+		      u32 secret_len);
+
+/**
+ * tor_join_start - call
+ * @ctx: entry
+ * @join: prepared; rank, epoch, unit are set, and for rank 0 seen and seen_nonce (zeroed, @ranks long); the caller owns it
+ *	until tor_env_join_done()
+ *
  * Return: 0, or -EEXIST if such a call is being made on this node.
  */
-int tor_join_start(struct tor_ctx *ctx, struct tor_join *join, const void *name, u32 name_len,
-		   const void *secret, u32 secret_len);
+int tor_join_start(struct tor_ctx *ctx, struct tor_join *join);
 
 /*
  * Give up: tells the others, then calls tor_env_join_done() with @error, unless it was done, or decided: perhaps later, from

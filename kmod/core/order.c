@@ -19,16 +19,21 @@ static void sink(u32 *order, const u32 *member, u32 top, u32 n)
 	order[top] = rank;
 }
 
-void tor_order_sort(u32 *order, const u32 *member, u32 ranks)
+void tor_order_sort(u32 *order, const u32 *member, u32 ranks, bool may_sleep)
 {
 	u32 i;
 
 	for (i = 0; i < ranks; i++)
 		order[i] = i;
-	for (i = ranks / 2; i--; )
+	for (i = ranks / 2; i--; ) {
 		sink(order, member, i, ranks);
+		if (may_sleep)
+			tor_env_walked(i);
+	}
 	for (i = ranks; i-- > 1; ) {
 		swap(order[0], order[i]);
 		sink(order, member, 0, i);
+		if (may_sleep)
+			tor_env_walked(i);
 	}
 }

@@ -7,7 +7,7 @@
 
 #include "env.h"
 
-/* Fill @order with the ranks 0 to @ranks - 1, sorted by @member, the node of each. */
-void tor_order_sort(u32 *order, const u32 *member, u32 ranks);
+/* Fill @order with the ranks 0 to @ranks - 1, sorted by @member, the node of each. @may_sleep: for others now and then. */
+void tor_order_sort(u32 *order, const u32 *member, u32 ranks, bool may_sleep);
 
 #endif

@@ -60,9 +60,11 @@ struct tor_routes *tor_routes_build(const struct tor_torus *t, u32 self, const u
 	s.routes->self = self;
 	s.queue[s.tail++] = self;
 	/* beyond the hop limit no frame arrives */
-	for (head = 0; head < s.tail; head++)
+	for (head = 0; head < s.tail; head++) {
+		tor_env_walked(head);
 		if (s.hops[s.queue[head]] < TOR_HOP_LIMIT)
 			expand(&s, s.queue[head]);
+	}
 	s.routes->reached = s.tail;
 out:
 	tor_env_table_free(s.queue);

@@ -146,7 +146,7 @@ static void choose(struct tor_shrink *s, u64 now)
 		if (s->of[rank].unit)
 			s->unit = min(s->unit, s->of[rank].unit);
 	}
-	tor_order_sort(s->order, s->member, s->ranks);
+	tor_order_sort(s->order, s->member, s->ranks, false);
 	s->tag = tor_join_tag(s->node, s->from->lineage, s->ranks, &s->generation);
 }
 
@@ -333,7 +333,7 @@ static bool check_list(struct tor_shrink *s)
 {
 	u32 i;
 
-	tor_order_sort(s->order, s->member, s->ranks);
+	tor_order_sort(s->order, s->member, s->ranks, false);
 	s->rank = TOR_NO_RANK;
 	for (i = 0; i < s->ranks; i++) {
 		u32 node = s->member[s->order[i]];

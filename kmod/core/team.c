@@ -11,13 +11,14 @@ static void find_heads(u32 *head, const u32 *member, u32 ranks, u32 *order)
 {
 	u32 i, from, least;
 
-	tor_order_sort(order, member, ranks);
+	tor_order_sort(order, member, ranks, true);
 	for (from = 0; from < ranks; from = i) {
 		least = order[from];
 		for (i = from; i < ranks && member[order[i]] == member[order[from]]; i++)
 			least = min(least, order[i]);
 		for (i = from; i < ranks && member[order[i]] == member[order[from]]; i++)
 			head[order[i]] = least;
+		tor_env_walked(from);
 	}
 }
 
@@ -27,6 +28,7 @@ static u32 number_nodes(u32 *node, u32 *member, u32 ranks)
 	u32 rank, nodes = 0;
 
 	for (rank = 0; rank < ranks; rank++) {
+		tor_env_walked(rank);
 		if (node[rank] != rank) {
 			node[rank] = node[node[rank]];
 			continue;
@@ -58,6 +60,7 @@ void tor_team_map_make(struct tor_team_map *map, u32 *member, u32 ranks, u32 *wo
 	}
 	first[map->nodes] = ranks;
 	for (rank = 0; rank < ranks; rank++) {
+		tor_env_walked(rank);
 		place = tor_team_place(map, rank);
 		list[place] = rank;
 		map->in_order = map->in_order && place == rank;

@@ -184,7 +184,8 @@ static bool start(struct fuzz_in *in)
 	}
 	installed = 0;
 	ctx.now = NSEC_PER_SEC;
-	must(!tor_join_start(&ctx, &join, "name", 4, "secret", 6));
+	tor_join_prepare(&join, "name", 4, "secret", 6);
+	must(!tor_join_start(&ctx, &join));
 	return !over();
 }
 

@@ -99,7 +99,8 @@ static void call_as(u32 rank, u32 ranks, const u32 *nodes, const char *secret)
 	m->join.epoch = m->epoch;
 	m->join.seen = m->seen;
 	m->join.seen_nonce = m->nonce;
-	assert_int_equal(tor_join_start(&ctx, &m->join, "name", 4, secret, strlen(secret)), 0);
+	tor_join_prepare(&m->join, "name", 4, secret, strlen(secret));
+	assert_int_equal(tor_join_start(&ctx, &m->join), 0);
 	settle();
 }
 
@@ -225,7 +226,8 @@ static void tor_join_start__twice_on_a_node(void **state)
 	struct tor_join second = { .node = &member[1].node, .rank = 1, .ranks = NODES };
 
 	call_as(1, NODES, NULL, "secret");
-	assert_int_equal(tor_join_start(&ctx, &second, "name", 4, "secret", 6), -EEXIST);
+	tor_join_prepare(&second, "name", 4, "secret", 6);
+	assert_int_equal(tor_join_start(&ctx, &second), -EEXIST);
 	tor_join_cancel(&ctx, &member[1].join, -EINTR);
 }
 
@@ -592,7 +594,8 @@ static void crowd_begin(void)
 	crowd.m.join = (struct tor_join){ .node = &crowd.m.node, .ranks = MANY, .unit = 1344,
 					  .epoch = crowd.epoch, .seen = crowd.seen,
 					  .seen_nonce = crowd.nonce };
-	assert_int_equal(tor_join_start(&ctx, &crowd.m.join, "name", 4, "secret", 6), 0);
+	tor_join_prepare(&crowd.m.join, "name", 4, "secret", 6);
+	assert_int_equal(tor_join_start(&ctx, &crowd.m.join), 0);
 }
 
 /* Return: frames that this entry sent. */

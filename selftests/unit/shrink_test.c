@@ -205,7 +205,7 @@ static void make_comm(u32 node, u32 ranks, const u32 *nodes)
 	m->from.lineage = 0x1234;
 	m->from.ranks = ranks;
 	memcpy(m->from_member, nodes, ranks * sizeof(*nodes));
-	tor_order_sort(m->from_order, m->from_member, ranks);
+	tor_order_sort(m->from_order, m->from_member, ranks, true);
 	m->from.member = m->from_member;
 	m->from.order = m->from_order;
 	m->from.epoch = m->from_epoch;

@@ -213,7 +213,8 @@ static void call_join(void *arg)
 		return;
 	r->joining = true;
 	sim_enter(&ctx, r->node);
-	if (tor_join_start(&ctx.core, &r->join, name, len, "secret", 6))
+	tor_join_prepare(&r->join, name, len, "secret", 6);
+	if (tor_join_start(&ctx.core, &r->join))
 		sim_fail("rank %u cannot start to join", r->number);
 	sim_leave(&ctx);
 	sim_at(sim.now + JOIN_DEADLINE, r->node, join_deadline, r);
