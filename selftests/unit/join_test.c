@@ -649,8 +649,8 @@ static void crowd_joins(u32 budget)
 	/* all of it, one portion behind the other; then again, but ever more seldom */
 	crowd_pass(pass, most);
 	assert_in_range(host.nsent, once, once + MANY);
-	sent = crowd_pass(10 * (u64)NSEC_PER_SEC + 10 * pass, most);
-	assert_in_range(sent, 8 * once, (10 * NSEC_PER_SEC / (MANY * TOR_JOIN_PER_RANK) + 3) * once);
+	sent = crowd_pass(NSEC_PER_SEC + 10 * pass, most);
+	assert_in_range(sent, 8 * once, ((NSEC_PER_SEC + 10 * pass) / (MANY * TOR_JOIN_PER_RANK) + 3) * once);
 	for (rank = 1; rank < MANY; rank++)
 		assert_in_range(crowd_hears(rank, TORCOLL_COMM_ACCEPT), 0, most);
 	sent = crowd_pass(NSEC_PER_SEC, most);
