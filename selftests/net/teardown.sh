@@ -55,18 +55,20 @@ end_crowd()
 
 module_load
 usual=$(longest sleep 1)
+# A grace period for each closed comm took more than three milliseconds of it; a busy machine alone takes less than this.
+most=$((usual * 2 + closed * 500))
 
 begin_crowd "$closed" || bail "no crowd of comms"
 end_crowd
 waited=$(longest torcollctl fabric del 77)
 diag <<<"$closed closed comms: others waited for RTNL $waited us at most, $usual us while nothing was deleted"
-check fabric_del__nobody_waits test "$waited" -lt $((usual * 2 + 50000))
+check fabric_del__nobody_waits test "$waited" -lt "$most"
 
 begin_crowd $((closed + open)) || bail "no crowd of comms"
 fails fabric_del__of_a_used_one any "a process has a comm on this fabric: \"force\" ends it" torcollctl fabric del 77
 waited=$(longest torcollctl fabric del 77 force)
 diag <<<"and $open open ones: others waited for RTNL $waited us at most"
-check fabric_del_force__nobody_waits test "$waited" -lt $((usual * 2 + 50000))
+check fabric_del_force__nobody_waits test "$waited" -lt "$most"
 check fabric_del__is_gone no_fabric
 check fabric_add__same_key_again torcollctl fabric add 77 dims 1 node 0
 end_crowd
