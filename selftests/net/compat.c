@@ -35,6 +35,7 @@ static void no_gate(int number)
 {
 	result(true, "none # SKIP the kernel runs no programs of 32 bits");
 	finish();
+	fflush(stdout);
 	_exit(0);
 }
 
