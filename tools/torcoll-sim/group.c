@@ -58,6 +58,7 @@ void sim_rank_failed(struct sim_ctx *ctx, struct sim_rank *r)
 		  strerror(-r->core.error), (int)r->core.error_rank, (int)r->core.error_node,
 		  r->core.error_op);
 	r->failed = true;
+	sim.comm_failed = sim.now;
 	if (!r->group->failed)
 		r->group->failed = sim.now;
 	if (r->core.error == -ETIMEDOUT) {
@@ -168,7 +169,10 @@ void sim_rank_joined(struct sim_rank *r)
 	r->joining = false;
 	if (r->join.error) {
 		sim_trace(r->node, "rank %u cannot join: %s", r->number, strerror(-r->join.error));
+		/* others may have been told to go: they hear of it from whoever they call */
+		r->installed = false;
 		sim_judge_join(r);
+		r->deeds |= SIM_DID_NOT_JOIN;
 		return;
 	}
 	sim_trace(r->node, "joined comm %08x as rank %u, %u bytes a frame", r->core.tag, r->number,

@@ -185,7 +185,7 @@ static bool is_right_error(const struct sim_rank *r)
 	case ECONNABORTED:
 		return r->deeds & SIM_DID_DIE ||
 		       deeds_of_others(r, r->core.error_rank) &
-		       (SIM_DID_CANCEL | SIM_DID_DIE | SIM_DID_TIME_OUT);
+		       (SIM_DID_CANCEL | SIM_DID_DIE | SIM_DID_TIME_OUT | SIM_DID_NOT_JOIN);
 	case EPROTO:
 		return g->mismatched;
 	case ETIMEDOUT:

@@ -84,17 +84,29 @@ static struct sim_rank *admit(struct sim_node *node, const struct tor_hdr *h, u3
 	return NULL;
 }
 
+/* Whoever has given up joining says so to those who did not hear of it, as the module does: see kmod/deliver.c. */
+static void refuse(struct sim_ctx *ctx, struct sim_node *node, const struct tor_hdr *h, u32 tag)
+{
+	if (!sim_rank_of(node, tag))
+		tor_comm_refuse(&ctx->core, &node->core, h, tag);
+}
+
 static void receive_acks(struct sim_ctx *ctx, struct sim_node *node, const struct sim_frame *f,
 			 const struct tor_hdr *h)
 {
 	struct sim_chan *chan;
 	struct sim_rank *r;
 	struct tor_ack ack;
+	bool refused = false;
 	u32 i, rank;
 
 	for (i = 0; i < h->acks; i++) {
 		tor_wire_ack(f->hdr, i, &ack);
 		r = admit(node, h, ack.comm, &rank);
+		if (!r && !refused && ack.state != TORCOLL_ACK_DONE) {
+			refuse(ctx, node, h, ack.comm);
+			refused = true;
+		}
 		chan = r ? sim_rank_chan(r, ack.op, ack.channel) : NULL;
 		if (!chan)
 			continue;
@@ -143,8 +155,10 @@ static void receive_data(struct sim_ctx *ctx, struct sim_node *node, const struc
 	u32 rank;
 
 	r = admit(node, h, h->comm, &rank);
-	if (!r)
+	if (!r) {
+		refuse(ctx, node, h, h->comm);
 		return;
+	}
 	/* whoever still sends to a failed comm has not heard */
 	if (atomic_read(&r->core.failed)) {
 		tor_comm_send_abort(&ctx->core, &r->core, rank);

@@ -309,6 +309,7 @@ enum sim_deed {
 	SIM_DID_DIE = 2,		/* the process */
 	SIM_DID_MISMATCH = 4,
 	SIM_DID_TIME_OUT = 8,
+	SIM_DID_NOT_JOIN = 16,
 };
 
 struct sim_rank {
@@ -401,6 +402,7 @@ extern struct sim {
 	struct sim_group_spec epilogue;
 	u32 unit;
 	u64 disturbed;			/* when a cable or node was last cut, mended, lost or gained, ns */
+	u64 comm_failed;		/* when the last one did at a rank, ns */
 	u64 quiet_from;			/* when the last incident is over, ns */
 	u64 allocated;			/* by core, not freed */
 	u64 kept;			/* bytes of early frames that comms pay for */
