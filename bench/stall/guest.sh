@@ -7,9 +7,10 @@
 set -euo pipefail
 
 read -ra shapes <<<"${SHAPES:-2 4x4}"
-read -ra calls <<<"${CALLS:-idle memory
+calls=(idle memory
 	allreduce allreduce/ring allreduce/direct allreduce/flood allreduce/auto/ordered
-	reduce-scatter allgather broadcast alltoall scan exscan}"
+	reduce-scatter allgather broadcast alltoall scan exscan)
+[[ -z ${CALLS-} ]] || read -ra calls <<<"$CALLS"
 limit=${LIMIT:-2000}
 out=$TORCOLL_RESULTS/stall
 
