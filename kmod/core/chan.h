@@ -155,11 +155,11 @@ static inline u32 tor_chan_frame_len(const struct tor_comm *comm, const struct t
 /* Copy bytes [at, at + bytes) of @mem to @to. Return: what lies behind them there. */
 u8 *tor_chan_copy_out(const struct tor_mem *mem, u64 at, u64 bytes, u8 *to);
 
-/* Send what window, receiver and budget allow. */
+/* Send what window, receiver and budget allow; what is above the budget, a process sends. */
 void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx);
 
-/* The timer ran: send again, or probe, if @tx is due. */
-void tor_chan_tx_timer(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx);
+/* Send, or send again, or probe, what is due; what is too much for this entry, a process sends. */
+void tor_chan_tx_due(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /**
  * tor_chan_send_ack - say what has arrived

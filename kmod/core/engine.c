@@ -293,8 +293,10 @@ void tor_chan_arm(struct tor_chan *chan)
 
 	if (chan->state == TOR_CHAN_IDLE || chan->state == TOR_CHAN_CLOSED)
 		when = 0;
-	list_for_each_entry(tx, &chan->tx, list)
-		when = earlier(when, tor_tx_deadline(tx));
+	/* what a process is about to send has no timer: at once, again and again, nothing else would have the processor */
+	if (!chan->works)
+		list_for_each_entry(tx, &chan->tx, list)
+			when = earlier(when, tor_tx_deadline(tx));
 	if (chan->state == TOR_CHAN_RUNNING) {
 		when = earlier(when, chan->give_up ? chan->give_up : op->deadline);
 		when = earlier(when, chan->nudge);
@@ -337,8 +339,10 @@ bool tor_chan_work(struct tor_ctx *ctx, struct tor_chan *chan)
 	if (!chan->works)
 		return false;
 	chan->works = false;
-	if (!tor_comm_failed(chan->op->comm))
+	if (!tor_comm_failed(chan->op->comm)) {
+		tor_chan_tx_due(ctx, chan);
 		tor_chan_run(ctx, chan);
+	}
 	return chan->works;
 }
 
@@ -410,7 +414,6 @@ static u32 late_rank(const struct tor_chan *chan)
 void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_op *op = chan->op;
-	struct tor_tx *tx, *next;
 
 	chan->armed = 0;
 	chan->timed = ctx->now;
@@ -435,12 +438,7 @@ void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan)
 	}
 	if (chan->state == TOR_CHAN_RUNNING && ctx->now >= chan->nudge)
 		nudge(ctx, chan);
-	list_for_each_entry_safe(tx, next, &chan->tx, list) {
-		/* what is due stays so, and the timer comes again */
-		if (tor_ctx_is_spent(ctx))
-			break;
-		tor_chan_tx_timer(ctx, chan, tx);
-	}
+	tor_chan_tx_due(ctx, chan);
 	tor_chan_run(ctx, chan);
 }
 

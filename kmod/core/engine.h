@@ -193,7 +193,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
  * @tx: struct tor_tx of all rounds, not yet wholly acknowledged
  * @spare_rx, @spare_tx: records to reuse
  * @local: pieces of the round that stay here, and are too long for one entry, or NULL; @works: tor_chan_work() was asked for, and
- *	goes on with these or with frames that were kept
+ *	goes on with these, with frames that were kept, or with sending
  * @retry: when to try again what could not be had, ns; 0: nothing
  * @nudge: when to ask those whose frames are missing, ns; see engine.c
  * @give_up: the deadline has passed, all ranks were asked whether they have called; when to fail, ns

@@ -206,8 +206,8 @@ void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx
 		if (tx->lost & ~lost)
 			return;
 	}
-	if (tor_ctx_is_spent(ctx))
-		tor_tx_stopped(tx, ctx->now);
+	if (tor_ctx_is_spent(ctx) && tor_tx_stopped(tx, ctx->now))
+		tor_chan_put_off(ctx, chan);
 }
 
 /*
@@ -361,7 +361,7 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 	tor_chan_run(ctx, chan);
 }
 
-void tor_chan_tx_timer(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx)
+static void tx_due(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx)
 {
 	struct tor_node *node = chan->op->comm->node;
 
@@ -379,6 +379,19 @@ void tor_chan_tx_timer(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	case TOR_TX_REPEAT:
 		tor_chan_push(ctx, chan, tx);
 		return;
+	}
+}
+
+void tor_chan_tx_due(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	struct tor_tx *tx, *next;
+
+	list_for_each_entry_safe(tx, next, &chan->tx, list) {
+		if (tor_ctx_is_spent(ctx)) {
+			tor_chan_put_off(ctx, chan);
+			return;
+		}
+		tx_due(ctx, chan, tx);
 	}
 }
 

@@ -318,11 +318,13 @@ void tor_tx_dropped(struct tor_tx *tx, u32 index, u64 now)
 	tx->retry = now + TOR_DROP_RETRY;
 }
 
-void tor_tx_stopped(struct tor_tx *tx, u64 now)
+bool tor_tx_stopped(struct tor_tx *tx, u64 now)
 {
 	/* unless that is known to be of no use yet */
-	if (!tx->retry && tx_may_send(tx))
-		tx->retry = now;
+	if (tx->retry || !tx_may_send(tx))
+		return false;
+	tx->retry = now;
+	return true;
 }
 
 void tor_tx_rerouted(struct tor_tx *tx, u64 now)

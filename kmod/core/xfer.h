@@ -141,8 +141,8 @@ static inline bool tor_tx_done(const struct tor_tx *tx)
 	return tx->base >= tx->frames;
 }
 
-/* Frames that window and receiver allow are not sent now: the timer goes on. */
-void tor_tx_stopped(struct tor_tx *tx, u64 now);
+/* Are there frames that window and receiver allow, and that are not sent now? Then they are due. */
+bool tor_tx_stopped(struct tor_tx *tx, u64 now);
 
 /* The own queue refused frame @index: send it again soon, with a smaller window. */
 void tor_tx_dropped(struct tor_tx *tx, u32 index, u64 now);

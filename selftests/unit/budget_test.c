@@ -226,20 +226,24 @@ static void tor_chan_push__some_frames_at_a_time(void **state)
 {
 	struct fixture *f = *state;
 	u32 sent, n = 0, entries = 0;
+	bool more;
 
 	host.budget = (struct tor_budget){ BLOCK, 5 };
 	tor_chan_start(&f->ctx, &f->chan);
-	while ((sent = host.nsent)) {
-		assert_in_range(sent, 1, 5);
+	do {
+		more = f->chan.works;
+		sent = host.nsent;
+		assert_in_range(sent, more ? 5 : 0, 5);
 		n += sent;
 		entries++;
-		/* at once: not when an acknowledgement is missed */
-		assert_true(n == 24 || host.timer_when == f->ctx.now);
+		/* by a process, which others can have the processor from: a timer would come before them */
+		assert_true(!more || host.timer_when > f->ctx.now);
 		enter(f);
-		tor_chan_timer(&f->ctx, &f->chan);
-	}
+		if (more)
+			tor_chan_work(&f->ctx, &f->chan);
+	} while (more);
 	assert_int_equal(n, (RANKS - 1) * TOR_WINDOW_FIRST);
-	assert_int_equal(entries, 5);
+	assert_in_range(entries, 5, 6);
 	assert_int_equal(host.counters[TOR_C_TX_RETRANSMITS], 0);
 }
 
