@@ -10,36 +10,27 @@
 #define CALL_TEXT	96
 
 static const char *const bits_names[TORCOLL_BITS_COUNT] = {
+	[TORCOLL_BITS_DEFAULT] = "",
+	[TORCOLL_BITS_AGREE] = "",
 	[TORCOLL_BITS_ORDERED] = " ordered",
 	[TORCOLL_BITS_RELAXED] = " relaxed",
 };
 
-static const char *name_in(const char *const *names, u32 count, u32 i, const char *none)
-{
-	return i < count && names[i] ? names[i] : none;
-}
-
-/* As "allreduce f32 sum count 1024 by ring". Calls of others come from the wire: any content is safe. */
+/* As "allreduce f32 sum count 1024 by ring". */
 static void print_call(const struct tor_call *call, char *text)
 {
-	const char *collective = tor_collective_name(call->collective);
-	const char *algorithm = tor_algorithm_name(call->algorithm);
 	char root[24] = "";
 
 	if (call->collective == TORCOLL_SEND)
 		scnprintf(root, sizeof(root), " to %u", call->root);
 	else if (call->collective == TORCOLL_RECV)
 		scnprintf(root, sizeof(root), " from %u", call->root);
-	else if (call->collective < TORCOLL_COLL_COUNT && tor_collective_has_root(call->collective))
+	else if (tor_collective_has_root(call->collective))
 		scnprintf(root, sizeof(root), " root %u", call->root);
 	scnprintf(text, CALL_TEXT, "%s %s%s%s count %llu%s%s by %s",
-		 collective ? collective : "?",
-		 name_in(tor_type_names, TORCOLL_TYPE_COUNT, call->type, "?"),
-		 call->redop ? " " : "",
-		 call->redop ? name_in(tor_redop_names, TORCOLL_REDOP_COUNT, call->redop, "?") : "",
-		 call->count, root,
-		 name_in(bits_names, TORCOLL_BITS_COUNT, call->bits, ""),
-		 algorithm ? algorithm : "?");
+		 tor_collective_names[call->collective], tor_type_names[call->type],
+		 call->redop ? " " : "", call->redop ? tor_redop_names[call->redop] : "",
+		 call->count, root, bits_names[call->bits], tor_algorithm_names[call->algorithm]);
 }
 
 static void print_known(const struct tor_comm *comm, u32 i, char *text)

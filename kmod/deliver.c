@@ -2,6 +2,7 @@
 /*
  * Frames for a comm: which group, series and lane each is about, and what its sender is told if there is none. See group.h.
  */
+#include "accept.h"
 #include "port.h"
 #include "series.h"
 #include "team.h"
@@ -102,8 +103,7 @@ void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct
 		tor_pair_refuse(&entry->ctx, &group->comm, rank, h);
 		return;
 	}
-	/* who receives a message sends nothing of it */
-	if (!series || h->channel == TORCOLL_CHANNEL_RECV) {
+	if (!series) {
 		tor_port_drop(port, TOR_C_DROP_RANGE);
 		return;
 	}
@@ -144,12 +144,16 @@ void tor_group_acks(struct tor_entry *entry, struct tor_port *port, const struct
 		    const void *frame)
 {
 	struct tor_group *group;
+	enum tor_counter why;
 	struct tor_ack ack;
 	bool refused = false;
 	u32 rank, i;
 
 	for (i = 0; i < h->acks; i++) {
-		tor_wire_ack(frame, i, &ack);
+		if (!tor_wire_ack(frame, i, &ack, &why)) {
+			tor_port_drop(port, why);
+			continue;
+		}
 		group = admit(port, h, ack.comm, &rank);
 		/* whoever has got everything waits for nothing; one answer to a frame is enough */
 		if (!group && !refused && ack.state != TORCOLL_ACK_DONE) {

@@ -8,16 +8,15 @@
 #include "forward.h"
 
 #include "frame.h"
-#include "wire.h"
 #include "xmit.h"
 
 /* The way out, or why there is none. */
 static struct tor_port *way_out(struct tor_port *in, const struct sk_buff *skb,
-				const struct torcoll_hdr *raw, enum tor_counter *why)
+				const struct tor_intact *h, enum tor_counter *why)
 {
 	struct tor_fabric *fabric = in->fabric;
-	u32 tie = tor_wire_tie(be64_to_cpu(raw->offset), raw->channel);
-	struct tor_port *out = tor_xmit_port(fabric, be32_to_cpu(raw->dst), tie, in->index);
+	struct tor_port *out = tor_xmit_port(fabric, tor_intact_dst(h), tor_intact_tie(h),
+					     in->index);
 
 	*why = TOR_C_DROP_NO_ROUTE;
 	if (!out)
@@ -37,14 +36,14 @@ static void forget_reception(struct sk_buff *skb)
 	memset(skb->cb, 0, sizeof(skb->cb));
 }
 
-void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct torcoll_hdr *raw)
+void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct tor_intact *h)
 {
 	struct tor_fabric *fabric = in->fabric;
 	enum tor_counter why;
 	struct tor_port *out;
 	int ret;
 
-	out = way_out(in, skb, raw, &why);
+	out = way_out(in, skb, h, &why);
 	if (!out)
 		goto drop;
 	/* a tap may share the header that is about to change */

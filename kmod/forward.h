@@ -3,16 +3,17 @@
 #ifndef _TOR_FORWARD_H
 #define _TOR_FORWARD_H
 
+#include "accept.h"
 #include "port.h"
 
 /**
  * tor_forward - pass a frame on as it is
  * @in: port that it came in by
  * @skb: not shared, header linear at skb->data; consumed
- * @raw: its header, checked
+ * @h: its header
  *
  * Neither reads nor copies what is behind the header. Context: softirq, RCU.
  */
-void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct torcoll_hdr *raw);
+void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct tor_intact *h);
 
 #endif

@@ -13,6 +13,7 @@
 #include <linux/kcov.h>
 #include <linux/skbuff.h>
 
+#include "accept.h"
 #include "echo.h"
 #include "forward.h"
 #include "group.h"
@@ -49,32 +50,30 @@ void tor_entry_begin(struct tor_entry *entry)
 }
 
 /* A queue refused one of our data frames: its channel sends it again, with a smaller window. */
-static void report_drop(struct tor_entry *entry, struct tor_fabric *fabric,
-			const struct torcoll_hdr *raw)
+static void report_drop(struct tor_entry *entry, struct tor_fabric *fabric, const void *frame)
 {
 	struct tor_hdr h;
-	enum tor_counter why;
 
 	tor_env_count(&fabric->node, TOR_C_TX_LOCAL_DROP, 1);
-	if (!tor_wire_parse(raw, sizeof(*raw), sizeof(*raw) + be32_to_cpu(raw->length), &h, &why))
-		tor_group_dropped(entry, fabric, &h);
+	tor_wire_own(frame, &h);
+	tor_group_dropped(entry, fabric, &h);
 }
 
 static void xmit(struct tor_entry *entry, struct sk_buff *skb)
 {
 	struct frame_cb cb = *frame_cb(skb);
-	struct torcoll_hdr raw;
+	u8 hdr[sizeof(struct torcoll_hdr)];
 	int ret;
 
 	if (cb.data)
-		skb_copy_bits(skb, skb_network_offset(skb), &raw, sizeof(raw));
+		skb_copy_bits(skb, skb_network_offset(skb), hdr, sizeof(hdr));
 	/* the queueing disciplines expect it zeroed */
 	memset(skb->cb, 0, sizeof(skb->cb));
 	ret = tor_xmit(skb);
 	if (likely(!net_xmit_eval(ret)))
 		return;
 	if (cb.data)
-		report_drop(entry, cb.fabric, &raw);
+		report_drop(entry, cb.fabric, hdr);
 	else
 		tor_env_count(&cb.fabric->node, TOR_C_TX_LOCAL_DROP, 1);
 }
@@ -359,7 +358,7 @@ static void rx_data(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 	u32 n = payload_pieces(skb, h, piece);
 
 	if (!n)
-		tor_port_drop(port, h->length ? TOR_C_DROP_MEMORY : TOR_C_DROP_RANGE);
+		tor_port_drop(port, TOR_C_DROP_MEMORY);
 	else
 		tor_group_data(entry, port, h, piece, n);
 }
@@ -387,12 +386,16 @@ static void rx_echo(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 
 /* For this node. Consumes @skb. */
 static void deliver(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
-		    const struct torcoll_hdr *raw)
+		    const struct tor_intact *in)
 {
 	struct tor_node *node = &port->fabric->node;
+	enum tor_counter why;
 	struct tor_hdr h;
 
-	tor_wire_decode(raw, &h);
+	if (tor_wire_read(in, &h, &why)) {
+		tor_port_drop(port, why);
+		goto consume;
+	}
 	if (h.type == TORCOLL_FRAME_HELLO) {
 		rx_hello(entry, port, skb, &h);
 		goto consume;
@@ -427,15 +430,11 @@ consume:
 static bool pull_header(struct sk_buff *skb)
 {
 	const u32 len = sizeof(struct torcoll_hdr);
-	u32 acks;
 
 	if (unlikely(skb->len < len))
 		return pskb_may_pull(skb, skb->len);
-	if (!pskb_may_pull(skb, len))
-		return false;
-	acks = ((const struct torcoll_hdr *)skb->data)->acks;
-	acks = min_t(u32, acks, TORCOLL_WIRE_ACKS_MAX) * sizeof(struct torcoll_ack);
-	return pskb_may_pull(skb, min(skb->len, len + acks));
+	return pskb_may_pull(skb, len) &&
+	       pskb_may_pull(skb, min(skb->len, tor_wire_wants(skb->data)));
 }
 
 /* The neighbour speaks another version, which is worth telling. */
@@ -457,15 +456,15 @@ static bool is_addressed(const struct sk_buff *skb)
 }
 
 /* What lies behind the frame goes no further: the next cable may not take it. */
-static bool trim(struct sk_buff *skb, const struct torcoll_hdr *raw)
+static bool trim(struct sk_buff *skb, const struct tor_intact *in)
 {
-	u32 len = sizeof(*raw) + raw->acks * sizeof(struct torcoll_ack) + be32_to_cpu(raw->length);
+	u32 len = tor_intact_bytes(in);
 
 	return skb->len <= len || !pskb_trim(skb, len);
 }
 
-/* Is the frame addressed to this port, and fit to be read? Fills @raw. */
-static bool accept(struct tor_port *port, struct sk_buff *skb, struct torcoll_hdr *raw)
+/* Is the frame addressed to this port, and fit to be read? Fills @in. */
+static bool accept(struct tor_port *port, struct sk_buff *skb, struct tor_intact *in)
 {
 	enum tor_counter why = TOR_C_DROP_NOT_OURS;
 
@@ -474,19 +473,19 @@ static bool accept(struct tor_port *port, struct sk_buff *skb, struct torcoll_hd
 	why = TOR_C_DROP_MEMORY;
 	if (!pull_header(skb))
 		goto drop;
-	if (tor_wire_check(skb->data, skb_headlen(skb), skb->len, raw, &why)) {
+	if (tor_wire_check(skb->data, skb_headlen(skb), skb->len, in, &why)) {
 		if (why == TOR_C_DROP_VERSION)
 			heard_foreign(port, skb->data[0]);
 		goto drop;
 	}
 	why = TOR_C_DROP_NOT_OURS;
-	if (skb->pkt_type != PACKET_HOST && raw->type != TORCOLL_FRAME_HELLO)
+	if (skb->pkt_type != PACKET_HOST && tor_intact_type(in) != TORCOLL_FRAME_HELLO)
 		goto drop;
 	why = TOR_C_DROP_FABRIC;
-	if (be32_to_cpu(raw->fabric) != port->fabric->node.tag)
+	if (tor_intact_fabric(in) != port->fabric->node.tag)
 		goto drop;
 	why = TOR_C_DROP_MEMORY;
-	if (!trim(skb, raw))
+	if (!trim(skb, in))
 		goto drop;
 	return true;
 drop:
@@ -526,9 +525,9 @@ static bool plausible(struct tor_port *port, u32 src, u32 dst)
 
 /*
  * Check a frame; one for another node goes on its way. Consumes @skb unless it returns one, which is
- * for this node, with its header in @raw.
+ * for this node, with its header in @in.
  */
-static struct sk_buff *admit(struct tor_port *port, struct sk_buff *skb, struct torcoll_hdr *raw)
+static struct sk_buff *admit(struct tor_port *port, struct sk_buff *skb, struct tor_intact *in)
 {
 	struct tor_node *node = &port->fabric->node;
 	u32 dst;
@@ -539,17 +538,17 @@ static struct sk_buff *admit(struct tor_port *port, struct sk_buff *skb, struct 
 		tor_port_drop(port, TOR_C_DROP_MEMORY);
 		return NULL;
 	}
-	if (!accept(port, skb, raw))
+	if (!accept(port, skb, in))
 		goto free;
-	if (raw->type == TORCOLL_FRAME_HELLO)
+	if (tor_intact_type(in) == TORCOLL_FRAME_HELLO)
 		return skb;
-	dst = be32_to_cpu(raw->dst);
-	if (!plausible(port, be32_to_cpu(raw->src), dst))
+	dst = tor_intact_dst(in);
+	if (!plausible(port, tor_intact_src(in), dst))
 		goto free;
 	tor_link_alive(node, port->index);
 	if (dst == node->self)
 		return skb;
-	tor_forward(port, skb, raw);
+	tor_forward(port, skb, in);
 	return NULL;
 free:
 	kfree_skb(skb);
@@ -573,15 +572,15 @@ int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type
 		 struct net_device *orig)
 {
 	struct tor_port *port = container_of(type, struct tor_port, type);
-	struct torcoll_hdr raw;
+	struct tor_intact in;
 	struct tor_entry entry;
 
 	cover_begin(skb);
-	skb = admit(port, skb, &raw);
+	skb = admit(port, skb, &in);
 	if (skb) {
 		tor_entry_begin(&entry);
 		entry.port = port;
-		deliver(&entry, port, skb, &raw);
+		deliver(&entry, port, skb, &in);
 		tor_entry_end(&entry);
 	}
 	cover_end();
@@ -592,7 +591,7 @@ void tor_frame_rx_list(struct list_head *list, struct packet_type *type, struct 
 {
 	struct tor_port *port = container_of(type, struct tor_port, type);
 	struct sk_buff *skb, *next;
-	struct torcoll_hdr raw;
+	struct tor_intact in;
 	struct tor_entry entry;
 
 	tor_entry_begin(&entry);
@@ -600,9 +599,9 @@ void tor_frame_rx_list(struct list_head *list, struct packet_type *type, struct 
 	list_for_each_entry_safe(skb, next, list, list) {
 		skb_list_del_init(skb);
 		cover_begin(skb);
-		skb = admit(port, skb, &raw);
+		skb = admit(port, skb, &in);
 		if (skb)
-			deliver(&entry, port, skb, &raw);
+			deliver(&entry, port, skb, &in);
 		cover_end();
 	}
 	tor_entry_end(&entry);

@@ -4,6 +4,8 @@
  */
 #include "engine.h"
 
+#include "accept.h"
+
 u32 tor_comm_rank(const struct tor_comm *comm, u32 node)
 {
 	u32 lo = 0, hi = comm->ranks;

@@ -4,6 +4,8 @@
  */
 #include "join.h"
 
+#include "accept.h"
+
 #define NAME_HASH_KEY		0x6e616d6500000000ULL
 #define MEMBERS_HASH_KEY	0x6d656d6265727300ULL
 #define TAG_HASH_KEY		0x7461670000000000ULL
@@ -391,8 +393,8 @@ static void join_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor
 		answer(ctx, join->node, h, msg, TORCOLL_COMM_REFUSE, error_elsewhere(join->error));
 	if (join->state > TOR_JOIN_ACCEPTING)
 		return;
-	if (msg->members != join->members || msg->ranks != join->ranks || !msg->rank ||
-	    msg->rank >= join->ranks || node_of(join, msg->rank) != h->src) {
+	if (msg->members != join->members || msg->ranks != join->ranks ||
+	    node_of(join, msg->rank) != h->src) {
 		answer(ctx, join->node, h, msg, TORCOLL_COMM_REFUSE, -EPROTO);
 		fail_all(ctx, join, -EPROTO);
 		return;
@@ -407,8 +409,7 @@ static void join_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor
 	join->seen[msg->rank] = TOR_JOIN_CALLING + 1;
 	join->seen_nonce[msg->rank] = msg->nonce;
 	join->epoch[msg->rank] = h->src_epoch;
-	if (tor_wire_unit_ok(msg->frame_bytes))
-		join->unit = min(join->unit, msg->frame_bytes);
+	join->unit = min(join->unit, msg->frame_bytes);
 	find_missing(join);
 	if (join->missing != TOR_NO_RANK)
 		say_to_rank(ctx, join, msg->rank, TORCOLL_COMM_WAIT, 0);
@@ -417,7 +418,7 @@ static void join_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor
 
 static bool is_member(const struct tor_join *join, const struct tor_comm_msg *msg)
 {
-	return msg->rank && msg->rank < join->ranks && join->seen[msg->rank] &&
+	return msg->rank < join->ranks && join->seen[msg->rank] &&
 	       join->seen_nonce[msg->rank] == msg->nonce;
 }
 
@@ -454,8 +455,7 @@ static bool take_epochs(struct tor_join *join, const struct tor_comm_msg *msg)
 {
 	u32 rank, i;
 
-	if (msg->ranks != join->ranks || msg->missing > join->ranks ||
-	    msg->epochs > join->ranks - msg->missing)
+	if (msg->ranks != join->ranks)
 		return false;
 	if (join->tag != msg->tag)
 		memset(join->epoch, 0, join->ranks * sizeof(*join->epoch));
@@ -488,10 +488,7 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 		break;
 	case TORCOLL_COMM_READY:
 		if (join->state == TOR_JOIN_CALLING) {
-			if (!msg->tag || !tor_wire_unit_ok(msg->frame_bytes) ||
-			    msg->frame_bytes > join->unit)
-				return;
-			if (!take_epochs(join, msg))
+			if (msg->frame_bytes > join->unit || !take_epochs(join, msg))
 				return;
 			join->generation = msg->generation;
 			join->unit = msg->frame_bytes;

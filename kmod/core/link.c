@@ -4,6 +4,7 @@
  */
 #include "link.h"
 
+#include "accept.h"
 #include "node.h"
 #include "version.h"
 #include "wire.h"
@@ -253,7 +254,7 @@ static void hear_records(struct tor_ctx *ctx, struct tor_node *node, const struc
 		enum tor_view_news news;
 		struct tor_record r;
 
-		if (!tor_wire_record(hello, i, &r) || r.node >= node->torus.nodes) {
+		if (!tor_wire_record(hello, i, node->torus.nodes, &r)) {
 			nonsense = true;
 			continue;
 		}
@@ -310,8 +311,8 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const 
 	link->peer_epoch = h->src_epoch;
 	link->peer_port = said_by(hello);
 	link->peer_frame_size = hello->frame_size;
-	memcpy(link->peer_version, hello->version, sizeof(link->peer_version) - 1);
-	link->peer_version[sizeof(link->peer_version) - 1] = '\0';
+	static_assert(sizeof(link->peer_version) == sizeof(hello->version));
+	memcpy(link->peer_version, hello->version, sizeof(link->peer_version));
 	agree_frame(link);
 
 	state = judge(node, port, h, hello);

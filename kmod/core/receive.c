@@ -3,6 +3,7 @@
  * What a channel receives: data frames of this round are applied when it is their turn, early ones are kept or
  * refused, late ones are acknowledged again. See chan.h.
  */
+#include "accept.h"
 #include "chan.h"
 
 /* Tell a sender to wait, and remember that. */
@@ -298,8 +299,7 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 
 	if (tor_comm_failed(comm))
 		return;
-	if (!h->length || h->length > comm->unit || !h->digest ||
-	    h->offset != (u64)(u32)tor_div64(h->offset, comm->unit) * comm->unit) {
+	if (!tor_wire_fits(h, comm->unit)) {
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
 		return;
 	}

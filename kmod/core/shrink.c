@@ -4,6 +4,7 @@
  */
 #include "shrink.h"
 
+#include "accept.h"
 #include "join.h"
 #include "order.h"
 
@@ -281,8 +282,7 @@ static void call_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 	if (s->of[rank].heard == TOR_SHRINK_LEFT)
 		return;
 	s->of[rank].heard = TOR_SHRINK_CALLED;
-	if (tor_wire_unit_ok(msg->frame_bytes))
-		s->of[rank].unit = msg->frame_bytes;
+	s->of[rank].unit = msg->frame_bytes;
 	if (!is_chief(s)) {
 		/* the chief asks */
 		if (rank == s->chief)
@@ -294,7 +294,7 @@ static void call_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 		if (s->state == TOR_SHRINK_CALLING)
 			say(ctx, s, rank, TORCOLL_COMM_SHRINK_WAIT);
 	} else if (!s->of[rank].chosen ||
-		   (s->of[rank].unit && s->of[rank].unit < s->unit)) {
+		   s->of[rank].unit < s->unit) {
 		/* it was thought gone, or comes back with less */
 		break_up(ctx, s);
 	} else {
@@ -308,8 +308,7 @@ static bool take(struct tor_shrink *s, const struct tor_comm_msg *msg)
 	u32 n = msg->epochs / 2;
 	u32 i;
 
-	if (!msg->ranks || msg->ranks > s->room || msg->missing > msg->ranks ||
-	    n > msg->ranks - msg->missing)
+	if (msg->ranks > s->room)
 		return false;
 	if (s->tag != msg->tag || s->ranks != msg->ranks) {
 		memset(s->epoch, 0, s->room * sizeof(*s->epoch));
@@ -350,8 +349,6 @@ static void ready_rx(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor
 {
 	int err;
 
-	if (!msg->tag || !tor_wire_unit_ok(msg->frame_bytes))
-		return;
 	if (s->state == TOR_SHRINK_ACCEPTING) {
 		if (msg->tag == s->tag)
 			say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Frames: encode, parse, check. See wire.h.
- *
- * Wire structs are copied between the buffer and the stack, never accessed in place: buffers have
- * no alignment, and what was checked cannot change behind the check.
+ * Frames: their layout, and how they are written. See wire.h.
  */
 #include "wire.h"
 
@@ -102,9 +99,6 @@ WIRE_AT(torcoll_comm_msg, generation, 52);
 WIRE_AT(torcoll_comm_msg, frame_bytes, 56);
 WIRE_AT(torcoll_comm_msg, epochs, 60);
 
-/* The largest errno that means anything. */
-#define WIRE_ERRNO_MAX	4095
-
 u32 tor_wire_unit(u32 frame_size)
 {
 	const u32 room = TOR_WIRE_FRAME_MIN - TOR_WIRE_UNIT_MIN;
@@ -114,8 +108,7 @@ u32 tor_wire_unit(u32 frame_size)
 	return (frame_size - room) / TOR_WIRE_UNIT_ALIGN * TOR_WIRE_UNIT_ALIGN;
 }
 
-/* The CRC of @raw and the acks behind it in the frame. */
-static u32 wire_header_crc(const struct torcoll_hdr *raw, const void *acks, u32 bytes)
+u32 tor_wire_header_crc(const struct torcoll_hdr *raw, const void *acks, u32 bytes)
 {
 	struct torcoll_hdr zeroed = *raw;
 	u32 crc;
@@ -126,95 +119,6 @@ static u32 wire_header_crc(const struct torcoll_hdr *raw, const void *acks, u32 
 	if (bytes)
 		crc = tor_env_crc32c(crc, acks, bytes);
 	return ~crc;
-}
-
-void tor_wire_decode(const struct torcoll_hdr *raw, struct tor_hdr *h)
-{
-	h->version = raw->version;
-	h->type = raw->type;
-	h->hop_limit = raw->hop_limit;
-	h->acks = raw->acks;
-	h->fabric = be32_to_cpu(raw->fabric);
-	h->src = be32_to_cpu(raw->src);
-	h->dst = be32_to_cpu(raw->dst);
-	h->src_epoch = be32_to_cpu(raw->src_epoch);
-	h->dst_epoch = be32_to_cpu(raw->dst_epoch);
-	h->comm = be32_to_cpu(raw->comm);
-	h->op = be32_to_cpu(raw->op);
-	h->digest = be32_to_cpu(raw->digest);
-	h->channel = raw->channel;
-	h->flags = raw->flags;
-	h->round = be16_to_cpu(raw->round);
-	h->offset = be64_to_cpu(raw->offset);
-	h->length = be32_to_cpu(raw->length);
-	h->stamp = be32_to_cpu(raw->stamp);
-	h->payload_crc = be32_to_cpu(raw->payload_crc);
-	h->header_crc = be32_to_cpu(raw->header_crc);
-}
-
-int tor_wire_check(const void *p, u32 len, u32 frame_len, struct torcoll_hdr *raw,
-		   enum tor_counter *why)
-{
-	u32 bytes, length;
-
-	*why = TOR_C_DROP_SHORT;
-	if (len < sizeof(*raw))
-		return -EBADMSG;
-	memcpy(raw, p, sizeof(*raw));
-
-	/* another version may compute its CRC otherwise */
-	*why = TOR_C_DROP_VERSION;
-	if (raw->version != TORCOLL_WIRE_VERSION)
-		return -EBADMSG;
-
-	*why = TOR_C_DROP_HEADER_CRC;
-	if (raw->acks > TORCOLL_WIRE_ACKS_MAX)
-		return -EBADMSG;
-	bytes = sizeof(*raw) + raw->acks * sizeof(struct torcoll_ack);
-	if (len < bytes) {
-		*why = TOR_C_DROP_SHORT;
-		return -EBADMSG;
-	}
-	if (wire_header_crc(raw, (const u8 *)p + sizeof(*raw), bytes - sizeof(*raw)) !=
-	    be32_to_cpu(raw->header_crc))
-		return -EBADMSG;
-
-	*why = TOR_C_DROP_TYPE;
-	if (raw->type < TORCOLL_FRAME_HELLO || raw->type > TORCOLL_FRAME_ECHO)
-		return -EBADMSG;
-
-	*why = TOR_C_DROP_SHORT;
-	length = be32_to_cpu(raw->length);
-	if (frame_len < bytes || length > frame_len - bytes)
-		return -EBADMSG;
-	return 0;
-}
-
-int tor_wire_parse(const void *p, u32 len, u32 frame_len, struct tor_hdr *h,
-		   enum tor_counter *why)
-{
-	struct torcoll_hdr raw;
-	int err = tor_wire_check(p, len, frame_len, &raw, why);
-
-	if (!err)
-		tor_wire_decode(&raw, h);
-	return err;
-}
-
-void tor_wire_ack(const void *p, u32 i, struct tor_ack *out)
-{
-	struct torcoll_ack raw;
-
-	memcpy(&raw, (const u8 *)p + sizeof(struct torcoll_hdr) + i * sizeof(raw), sizeof(raw));
-	out->comm = be32_to_cpu(raw.comm);
-	out->op = be32_to_cpu(raw.op);
-	out->channel = raw.channel;
-	out->state = raw.state;
-	out->round = be16_to_cpu(raw.round);
-	out->base = be32_to_cpu(raw.base);
-	out->mask = be64_to_cpu(raw.mask);
-	out->stamp = be32_to_cpu(raw.stamp);
-	out->digest = be32_to_cpu(raw.digest);
 }
 
 static void wire_put_ack(void *buf, const struct tor_ack *ack)
@@ -262,8 +166,8 @@ void tor_wire_build(void *buf, const struct tor_hdr *h, const struct tor_ack *ac
 
 	for (i = 0; i < h->acks; i++)
 		wire_put_ack(behind + i * sizeof(struct torcoll_ack), &acks[i]);
-	raw.header_crc = cpu_to_be32(wire_header_crc(&raw, behind,
-						     h->acks * sizeof(struct torcoll_ack)));
+	raw.header_crc = cpu_to_be32(tor_wire_header_crc(&raw, behind,
+							 h->acks * sizeof(struct torcoll_ack)));
 	memcpy(buf, &raw, sizeof(raw));
 }
 
@@ -305,20 +209,6 @@ static void wire_put_record(void *buf, const struct tor_record *record)
 	memcpy(buf, &raw, sizeof(raw));
 }
 
-bool tor_wire_record(const struct tor_hello *hello, u32 i, struct tor_record *record)
-{
-	struct torcoll_link_record raw;
-
-	memcpy(&raw, (const u8 *)hello->record + i * sizeof(raw), sizeof(raw));
-	record->node = be32_to_cpu(raw.node);
-	record->epoch = be32_to_cpu(raw.epoch);
-	record->seq = be32_to_cpu(raw.seq);
-	record->dead = be16_to_cpu(raw.dead);
-	record->frame = be16_to_cpu(raw.frame);
-	return record->epoch && record->seq && !(record->dead >> 2 * hello->ndim) &&
-	       (!record->frame || record->frame >= TOR_WIRE_FRAME_MIN);
-}
-
 void tor_wire_put_hello(void *buf, const struct tor_hello *hello, const struct tor_record *record)
 {
 	struct torcoll_hello raw = {
@@ -346,59 +236,6 @@ void tor_wire_put_hello(void *buf, const struct tor_hello *hello, const struct t
 		wire_put_record(behind + i * sizeof(struct torcoll_link_record), &record[i]);
 }
 
-int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello)
-{
-	struct torcoll_hello raw;
-	u32 i;
-
-	if (len < sizeof(raw))
-		return -EBADMSG;
-	memcpy(&raw, p, sizeof(raw));
-	hello->records = be32_to_cpu(raw.records);
-	if (hello->records > TORCOLL_HELLO_RECORDS_MAX ||
-	    hello->records * sizeof(struct torcoll_link_record) > len - sizeof(raw))
-		return -EBADMSG;
-	if (!raw.ndim || raw.ndim > ARRAY_SIZE(raw.side) || raw.dim >= raw.ndim || raw.dir > 1 ||
-	    raw.hears > 1)
-		return -EBADMSG;
-	hello->frame_size = be32_to_cpu(raw.frame_size);
-	if (hello->frame_size && hello->frame_size < TOR_WIRE_FRAME_MIN)
-		return -EBADMSG;
-
-	memcpy(hello->version, raw.version, sizeof(raw.version));
-	hello->version[sizeof(raw.version)] = 0;
-	hello->dim = raw.dim;
-	hello->dir = raw.dir;
-	hello->ndim = raw.ndim;
-	hello->hears = raw.hears;
-	for (i = 0; i < ARRAY_SIZE(raw.side); i++)
-		hello->side[i] = be32_to_cpu(raw.side[i]);
-	hello->fabric_frame = be32_to_cpu(raw.fabric_frame);
-	hello->heard_node = be32_to_cpu(raw.heard_node);
-	hello->heard_epoch = be32_to_cpu(raw.heard_epoch);
-	hello->interval_ms = be32_to_cpu(raw.interval_ms);
-	hello->view = be32_to_cpu(raw.view);
-	hello->record = (const u8 *)p + sizeof(raw);
-	return 0;
-}
-
-u32 tor_wire_errno(u8 type, u32 error)
-{
-	switch (error) {
-	case EPROTO:
-	case ECONNABORTED:
-		return error;
-	case EHOSTDOWN:
-	case EHOSTUNREACH:
-		return type == TORCOLL_FRAME_ABORT ? error : 0;
-	case EACCES:
-	case ETIMEDOUT:
-		return type == TORCOLL_FRAME_COMM ? error : 0;
-	default:
-		return 0;
-	}
-}
-
 static void wire_put_call(struct torcoll_call *raw, const struct tor_call *call)
 {
 	raw->count = cpu_to_be64(call->count);
@@ -410,18 +247,6 @@ static void wire_put_call(struct torcoll_call *raw, const struct tor_call *call)
 	raw->bits = call->bits;
 	raw->algorithm = cpu_to_be16(call->algorithm);
 	raw->__reserved = 0;
-}
-
-static void wire_get_call(const struct torcoll_call *raw, struct tor_call *call)
-{
-	call->count = be64_to_cpu(raw->count);
-	call->rank = be32_to_cpu(raw->rank);
-	call->root = be32_to_cpu(raw->root);
-	call->collective = raw->collective;
-	call->type = raw->type;
-	call->redop = raw->redop;
-	call->bits = raw->bits;
-	call->algorithm = be16_to_cpu(raw->algorithm);
 }
 
 void tor_wire_put_abort(void *buf, const struct tor_abort *abort)
@@ -437,33 +262,6 @@ void tor_wire_put_abort(void *buf, const struct tor_abort *abort)
 	wire_put_call(&raw.call[0], &abort->call[0]);
 	wire_put_call(&raw.call[1], &abort->call[1]);
 	memcpy(buf, &raw, sizeof(raw));
-}
-
-int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort)
-{
-	struct torcoll_abort raw;
-	u32 error, i;
-
-	if (len < sizeof(raw))
-		return -EBADMSG;
-	memcpy(&raw, p, sizeof(raw));
-	error = be32_to_cpu(raw.error);
-	if (!error || error > WIRE_ERRNO_MAX)
-		return -EBADMSG;
-	abort->error = tor_wire_errno(TORCOLL_FRAME_ABORT, error) ?: EPROTO;
-	abort->rank = be32_to_cpu(raw.rank);
-	abort->node = be32_to_cpu(raw.node);
-	abort->op = be32_to_cpu(raw.op);
-	for (i = 0; i < ARRAY_SIZE(abort->call); i++) {
-		abort->digest[i] = 0;
-		abort->call[i] = (struct tor_call){ .rank = ~0U };
-		/* no other error is about calls, whatever stands there */
-		if (error != EPROTO)
-			continue;
-		abort->digest[i] = be32_to_cpu(raw.digest[i]);
-		wire_get_call(&raw.call[i], &abort->call[i]);
-	}
-	return 0;
 }
 
 void tor_wire_put_comm(void *buf, const struct tor_comm_msg *msg, const u32 *epoch)
@@ -491,44 +289,4 @@ void tor_wire_put_comm(void *buf, const struct tor_comm_msg *msg, const u32 *epo
 		value = cpu_to_be32(epoch[i]);
 		memcpy((u8 *)buf + tor_wire_comm_bytes(i), &value, sizeof(value));
 	}
-}
-
-int tor_wire_get_comm(const void *p, u32 len, struct tor_comm_msg *msg)
-{
-	struct torcoll_comm_msg raw;
-
-	if (len < sizeof(raw))
-		return -EBADMSG;
-	memcpy(&raw, p, sizeof(raw));
-	msg->epochs = be32_to_cpu(raw.epochs);
-	if (msg->epochs > (len - sizeof(raw)) / sizeof(__be32))
-		return -EBADMSG;
-	if (raw.step < TORCOLL_COMM_JOIN || raw.step >= TORCOLL_COMM_STEP_END ||
-	    be32_to_cpu(raw.error) > WIRE_ERRNO_MAX)
-		return -EBADMSG;
-
-	msg->step = raw.step;
-	msg->error = 0;
-	if (raw.step == TORCOLL_COMM_REFUSE)
-		msg->error = tor_wire_errno(TORCOLL_FRAME_COMM, be32_to_cpu(raw.error)) ?: EPROTO;
-	msg->name = be64_to_cpu(raw.name);
-	msg->proof = be64_to_cpu(raw.proof);
-	msg->members = be64_to_cpu(raw.members);
-	msg->nonce = be32_to_cpu(raw.nonce);
-	msg->rank = be32_to_cpu(raw.rank);
-	msg->ranks = be32_to_cpu(raw.ranks);
-	msg->missing = be32_to_cpu(raw.missing);
-	msg->tag = be32_to_cpu(raw.tag);
-	msg->generation = be32_to_cpu(raw.generation);
-	msg->frame_bytes = be32_to_cpu(raw.frame_bytes);
-	msg->epoch = (const u8 *)p + sizeof(raw);
-	return 0;
-}
-
-u32 tor_wire_epoch(const struct tor_comm_msg *msg, u32 i)
-{
-	__be32 value;
-
-	memcpy(&value, (const u8 *)msg->epoch + i * sizeof(value), sizeof(value));
-	return be32_to_cpu(value);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Frames: encode, parse, check. Pure functions of (pointer, length) that are total: whatever bytes
- * come in, they read nothing beyond the length given and say what is wrong. The layout is that of
- * linux/torcoll_wire.h; the structs here are its host-endian mirrors. Buffers need no alignment.
+ * Frames: what they are made of, and how they are written. The layout is that of linux/torcoll_wire.h; the structs here
+ * are its host-endian mirrors, and what is read from a frame becomes one only by accept.h. Buffers need no alignment.
  */
 #ifndef _TOR_CORE_WIRE_H
 #define _TOR_CORE_WIRE_H
@@ -25,7 +24,7 @@
 	(sizeof(struct torcoll_hdr) + TORCOLL_WIRE_PIGGYBACK * sizeof(struct torcoll_ack) + \
 	 TOR_WIRE_UNIT_MIN)
 
-/* struct torcoll_hdr. header_crc is filled by tor_wire_parse() and ignored by tor_wire_build(). */
+/* struct torcoll_hdr. header_crc is filled by tor_wire_read() and ignored by tor_wire_build(). */
 struct tor_hdr {
 	u8 version;
 	u8 type;
@@ -163,37 +162,6 @@ static inline u32 tor_wire_header_bytes(const struct tor_hdr *h)
 }
 
 /**
- * tor_wire_check - check a frame's header
- * @p: the frame behind the MAC header
- * @len: bytes there; must hold header and acks (TOR_WIRE_HEADER_MAX is always enough)
- * @frame_len: bytes of the whole frame, at least @len; Ethernet may have padded it
- * @raw: to fill with the header, as it was when it was checked; valid if 0 is returned
- * @why: to fill with the reason if not
- *
- * What is checked: version, number of acks, header CRC, type, and that the payload lies inside the
- * frame. Not checked: the payload's CRC, and whatever needs to know the fabric.
- *
- * Return: 0 or -EBADMSG.
- */
-int tor_wire_check(const void *p, u32 len, u32 frame_len, struct torcoll_hdr *raw,
-		   enum tor_counter *why);
-
-/* A header that was checked. Forwarders do without. */
-void tor_wire_decode(const struct torcoll_hdr *raw, struct tor_hdr *h);
-
-/* Both: check, and read into @h. */
-int tor_wire_parse(const void *p, u32 len, u32 frame_len, struct tor_hdr *h,
-		   enum tor_counter *why);
-
-/**
- * tor_wire_ack - read an ack of a frame that was parsed
- * @p: as given to tor_wire_parse()
- * @i: which, below the header's acks
- * @out: to fill
- */
-void tor_wire_ack(const void *p, u32 i, struct tor_ack *out);
-
-/**
  * tor_wire_build - write header and acks
  * @buf: tor_wire_header_bytes() of room
  * @h: header; the header CRC is computed
@@ -209,16 +177,14 @@ void tor_wire_build(void *buf, const struct tor_hdr *h, const struct tor_ack *ac
  */
 bool tor_wire_hop(void *p);
 
+/* The CRC of @raw and @bytes of acks behind it, as it stands in the header. */
+u32 tor_wire_header_crc(const struct torcoll_hdr *raw, const void *acks, u32 bytes);
+
 /* CRC of a payload as it stands in the header. */
 u32 tor_wire_crc(const void *p, u32 len);
 u32 tor_wire_crc_bytes(const struct tor_bytes *bytes, u32 n);
 
-/*
- * Payloads of hellos, aborts and comm messages. tor_wire_put_*() write into a buffer of the size that
- * tor_wire_*_bytes() says; tor_wire_get_*() return 0, or -EBADMSG if the payload is shorter than it
- * should be or a value makes no sense. Bytes behind what is known are ignored: a later version's. An error that was
- * read is one that tor_wire_errno() lets pass: any other is EPROTO.
- */
+/* Payloads of hellos, aborts and comm messages: tor_wire_put_*() write into a buffer of the size that tor_wire_*_bytes() says. */
 static inline u32 tor_wire_hello_bytes(const struct tor_hello *hello)
 {
 	return sizeof(struct torcoll_hello) + hello->records * sizeof(struct torcoll_link_record);
@@ -236,34 +202,8 @@ static inline u32 tor_wire_comm_bytes(u32 epochs)
 
 /* @record: @hello->records of them, at most TORCOLL_HELLO_RECORDS_MAX. */
 void tor_wire_put_hello(void *buf, const struct tor_hello *hello, const struct tor_record *record);
-/* @hello->record points into @p. */
-int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello);
-/*
- * Record @i, below @hello->records, of a hello that was read. Return: false if no node says such a thing of itself: a number
- * or an epoch of 0, a port that shapes of so many dimensions lack, frames that no port would take.
- */
-bool tor_wire_record(const struct tor_hello *hello, u32 i, struct tor_record *record);
-
 void tor_wire_put_abort(void *buf, const struct tor_abort *abort);
-int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort);
-
-/**
- * tor_wire_errno - may a peer say this error?
- * @type: TORCOLL_FRAME_ABORT or TORCOLL_FRAME_COMM, which says it
- * @error: positive
- *
- * What is about the peer's own calls, signals and memory, or private to its kernel, is nobody else's; and a call that returned
- * any of it here would mislead its caller: EINTR, for one, has it call again for ever.
- *
- * Return: @error, or 0: it may not.
- */
-u32 tor_wire_errno(u8 type, u32 error);
-
 /* @epoch: @msg->epochs of them. */
 void tor_wire_put_comm(void *buf, const struct tor_comm_msg *msg, const u32 *epoch);
-/* @msg->epoch points into @p. */
-int tor_wire_get_comm(const void *p, u32 len, struct tor_comm_msg *msg);
-/* Epoch @i, below @msg->epochs, of a message that was read. */
-u32 tor_wire_epoch(const struct tor_comm_msg *msg, u32 i);
 
 #endif

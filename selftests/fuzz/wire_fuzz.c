@@ -12,14 +12,21 @@ static void check_header(const u8 *frame, const struct tor_hdr *h)
 {
 	struct tor_ack ack[TORCOLL_WIRE_ACKS_MAX];
 	u8 again[TOR_WIRE_HEADER_MAX];
-	u32 i;
+	enum tor_counter why;
+	u32 i, at;
 
-	must(h->acks <= TORCOLL_WIRE_ACKS_MAX);
+	must(h->acks <= TORCOLL_WIRE_ACKS_MAX && h->src_epoch);
+	memset(ack, 0, sizeof(ack));
 	for (i = 0; i < h->acks; i++)
-		tor_wire_ack(frame, i, &ack[i]);
+		if (!tor_wire_ack(frame, i, &ack[i], &why))
+			ack[i].comm = 0;
 	tor_wire_build(again, h, ack);
-	must(!memcmp(again + sizeof(struct torcoll_hdr), frame + sizeof(struct torcoll_hdr),
-		     tor_wire_header_bytes(h) - sizeof(struct torcoll_hdr)));
+	for (i = 0, at = sizeof(struct torcoll_hdr); i < h->acks; i++, at += sizeof(struct torcoll_ack)) {
+		if (!ack[i].comm)
+			continue;
+		must(ack[i].state <= TORCOLL_ACK_ABSENT);
+		must(!memcmp(again + at, frame + at, sizeof(struct torcoll_ack)));
+	}
 	must(!memcmp(again, frame, offsetof(struct torcoll_hdr, header_crc)));
 }
 
@@ -37,10 +44,14 @@ static void check_hop(u8 *frame, u32 len, u32 limit)
 	must(h.hop_limit + 1U == limit);
 }
 
+static size_t call_at(u32 i)
+{
+	return offsetof(struct torcoll_abort, call) + i * sizeof(struct torcoll_call);
+}
+
 static size_t reserved_of_call(u32 i)
 {
-	return offsetof(struct torcoll_abort, call) + i * sizeof(struct torcoll_call) +
-	       offsetof(struct torcoll_call, __reserved);
+	return call_at(i) + offsetof(struct torcoll_call, __reserved);
 }
 
 static void check_payload(const u8 *frame, u32 len, const struct tor_hdr *h)
@@ -61,8 +72,10 @@ static void check_payload(const u8 *frame, u32 len, const struct tor_hdr *h)
 		must(hello.records <= TORCOLL_HELLO_RECORDS_MAX);
 		must(tor_wire_hello_bytes(&hello) <= h->length);
 		must(strlen(hello.version) <= TORCOLL_HELLO_VERSION);
+		for (i = 0; hello.version[i]; i++)
+			must(hello.version[i] >= ' ' && hello.version[i] <= '~');
 		for (i = 0; i < hello.records; i++)
-			tor_wire_record(&hello, i, &record[i]);
+			tor_wire_record(&hello, i, ~0U, &record[i]);
 		tor_wire_put_hello(again, &hello, record);
 		/* a name ends at its first zero, whatever comes behind */
 		must(!memcmp(again + sizeof(hello.version) - 1, p + sizeof(hello.version) - 1,
@@ -80,9 +93,13 @@ static void check_payload(const u8 *frame, u32 len, const struct tor_hdr *h)
 			must(!memcmp(again, p, offsetof(struct torcoll_abort, digest)));
 			break;
 		}
-		/* what a later version puts there is not ours to repeat */
-		for (i = 0; i < 2; i++)
+		/* what a later version puts there is not ours to repeat, nor are calls that only it knows */
+		for (i = 0; i < 2; i++) {
+			must(abort.call[i].collective < TORCOLL_COLL_COUNT);
 			memcpy(again + reserved_of_call(i), p + reserved_of_call(i), sizeof(u16));
+			if (!abort.call[i].collective)
+				memcpy(again + call_at(i), p + call_at(i), sizeof(struct torcoll_call));
+		}
 		must(!memcmp(again, p, tor_wire_abort_bytes()));
 		break;
 	case TORCOLL_FRAME_COMM:

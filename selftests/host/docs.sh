@@ -25,6 +25,22 @@ wire_fields()
 	((n && !bad))
 }
 
+# What is accepted of each field, but for those where that is anything: as tested. Behind a semicolon is what needs more knowledge.
+wire_accepted()
+{
+	diff <(sed -nE 's/^\tROW\((\w+), (\w+)(\[[0-9]\])?, "([^"]*)",.*/\1.\2 \4/p' \
+		selftests/unit/accept_test.c | sort -u) \
+		<(awk -F ' [|] ' '
+			BEGIN { split("hdr ack hello link_record abort call comm_msg", struct, " ") }
+			/^[|] offset [|] bytes [|] field [|] accepted/ { table++ }
+			/^[|] [0-9]+ [|] [0-9]+ [|] / {
+				gsub(/`|\[[0-9]\]/, "", $3)
+				sub(/;.*/, "", $4)
+				if ($4 != "any")
+					print struct[table] "." $3, $4
+			}' docs/wire.md | sort -u)
+}
+
 # The reasons for drops, and no invented ones.
 wire_drops()
 {
@@ -126,6 +142,7 @@ all_in_index()
 
 ktap_header
 check wire__fields wire_fields
+check wire__accepted wire_accepted
 check wire__drops wire_drops
 check observing__counters counters
 check observing__tracepoints tracepoints

@@ -81,6 +81,15 @@ worlds__core_includes_no_linux()
 		grep -v '<linux/torcoll'
 }
 
+# What lies in a frame is looked into in one place alone; of the others, some want to know how large it is.
+worlds__only_accept_c_reads_frames()
+{
+	sources kmod lib tools -- "${c_files[@]}" | grep -vxE 'kmod/core/(accept|wire)\.[ch]' |
+		xargs -r grep -nE 'struct torcoll_(hdr|ack|hello|link_record|abort|comm_msg)\>' |
+		sed -E 's/(sizeof|offsetof)\(struct torcoll_[a-z_]+//g; s,(/\*| \* ).*,,' |
+		grep -E 'struct torcoll_'
+}
+
 # Scripts, by their first line.
 scripts_of_ours()
 {
@@ -158,6 +167,7 @@ clean spdx__by_folder
 clean worlds__only_env_h_tests_kernel
 clean worlds__versions_only_in_compat
 clean worlds__core_includes_no_linux
+clean worlds__only_accept_c_reads_frames
 clean shellcheck__clean
 scripts/kernel --source >/dev/null	# what it says of fetching is no offence
 clean checkpatch__clean

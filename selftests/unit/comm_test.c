@@ -18,6 +18,7 @@ static void begin(u32 ranks, u32 step)
 	memset(&comm, 0, sizeof(comm));
 	memset(epoch, 0, sizeof(epoch));
 	comm.node = &node;
+	comm.tag = 77;
 	comm.ranks = ranks;
 	comm.depth = 8;
 	comm.member = member;

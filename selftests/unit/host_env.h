@@ -15,7 +15,7 @@
 #include "engine.h"
 #include "env.h"
 #include "counter.h"
-#include "wire.h"
+#include "accept.h"
 
 /* cmocka.h wants the four headers above before it, and defines its own fail(). */
 #include <cmocka.h>

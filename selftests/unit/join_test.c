@@ -485,7 +485,10 @@ static void tor_join_rx__refuse_by_any_error(void **state)
 	u32 error;
 
 	for (error = 0; error < 4096; error++) {
-		struct tor_comm_msg msg = { .step = TORCOLL_COMM_REFUSE, .error = error, .missing = ~0U };
+		struct tor_comm_msg msg = {
+			.step = TORCOLL_COMM_REFUSE, .rank = 1, .ranks = NODES, .error = error,
+			.missing = ~0U,
+		};
 		struct tor_hdr h = { .src = 0 };
 
 		setup(NULL);
@@ -530,6 +533,10 @@ static void tor_join_rx__random_messages(void **state)
 		host_fill(&msg, sizeof(msg), &seed);
 		msg.step = 1 + msg.step % TORCOLL_COMM_LEAVE;
 		msg.epochs = 0;
+		msg.error %= 5000;
+		msg.rank %= NODES + 2;
+		msg.ranks = NODES;
+		msg.frame_bytes = msg.frame_bytes % 64 * TOR_WIRE_UNIT_ALIGN;
 		h.src = msg.nonce % NODES;
 		h.dst = i % 2;
 		bring(i % 2, &h, &msg, i % 3 == 0);
@@ -549,6 +556,7 @@ static void tor_join_rx__random_messages(void **state)
 			msg.members = member[0].join.members;
 		msg.rank %= NODES + 2;
 		msg.ranks = NODES;
+		msg.frame_bytes = msg.frame_bytes % 64 * TOR_WIRE_UNIT_ALIGN;
 		if (i % 7)
 			msg.nonce = member[1].join.nonce;
 		h.src = msg.missing % NODES;

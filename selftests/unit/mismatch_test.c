@@ -134,7 +134,7 @@ static void deliver(const struct host_frame *f)
 	assert_int_equal(tor_wire_parse(f->bytes, f->len, f->len, &h, &why), 0);
 	r = &rank[h.dst];
 	for (i = 0; i < h.acks; i++) {
-		tor_wire_ack(f->bytes, i, &ack);
+		assert_true(tor_wire_ack(f->bytes, i, &ack, &why));
 		tor_chan_ack(&ctx, chan_of(r, ack.op, ack.channel), h.src, &ack);
 	}
 	payload.p = f->bytes + tor_wire_header_bytes(&h);

@@ -269,7 +269,7 @@ static void deliver(const struct host_frame *f)
 		return;
 	}
 	for (i = 0; i < h.acks; i++) {
-		tor_wire_ack(f->bytes, i, &ack);
+		assert_true(tor_wire_ack(f->bytes, i, &ack, &why));
 		take_ack(h.dst, h.src, &ack);
 	}
 	payload.p = f->bytes + tor_wire_header_bytes(&h);

@@ -552,9 +552,10 @@ static void tor_shrink_timer__quiet_when_done(void **state)
 /* Nonsense from a member that knows the lineage: no list that makes no sense is installed, nothing crashes. */
 static void tor_shrink_rx__random_messages(void **state)
 {
+	u8 body[sizeof(struct torcoll_comm_msg) + 2 * NODES * sizeof(__be32)];
 	struct tor_comm_msg msg;
 	struct tor_hdr h = { .type = TORCOLL_FRAME_COMM };
-	__be32 word[2 * NODES];
+	u32 word[2 * NODES];
 	u32 i, k;
 
 	for (i = 0; i < 100000; i++) {
@@ -566,16 +567,18 @@ static void tor_shrink_rx__random_messages(void **state)
 		msg.name = m->from.lineage;
 		msg.step = TORCOLL_COMM_SHRINK_CALL +
 			   msg.nonce % (TORCOLL_COMM_STEP_END - TORCOLL_COMM_SHRINK_CALL);
+		msg.error = 0;
 		msg.ranks %= NODES + 2;
 		msg.missing %= NODES + 1;
 		msg.epochs %= 2 * NODES + 1;
-		msg.frame_bytes %= 2000;
+		msg.frame_bytes = msg.frame_bytes % 32 * TOR_WIRE_UNIT_ALIGN;
 		if (i % 5)
 			msg.tag = m->shrink.tag ? m->shrink.tag : 7;
 		for (k = 0; k < msg.epochs; k++)
-			word[k] = cpu_to_be32(k & 1 ? member[k / 2].node.epoch :
-						      host_rand(&seed) % (NODES + 1));
-		msg.epoch = word;
+			word[k] = k & 1 ? member[k / 2].node.epoch : host_rand(&seed) % (NODES + 1);
+		tor_wire_put_comm(body, &msg, word);
+		if (tor_wire_get_comm(body, tor_wire_comm_bytes(msg.epochs), &msg))
+			continue;
 		h.src = host_rand(&seed) % NODES;
 		h.src_epoch = member[h.src].node.epoch;
 		tor_shrink_rx(&ctx, &m->node, &h, &msg, i % 3 == 0);

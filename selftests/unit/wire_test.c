@@ -113,9 +113,22 @@ static void tor_wire_parse__reads_what_was_built(void **state)
 	assert_int_equal(tor_wire_parse(frame, len, len, &h, &why), 0);
 	assert_hdr_equal(&h, &header);
 	for (i = 0; i < 2; i++) {
-		tor_wire_ack(frame, i, &a);
+		assert_true(tor_wire_ack(frame, i, &a, &why));
 		assert_ack_equal(&a, &acks[i]);
 	}
+}
+
+/* Of a frame that its own queue refused, nothing but the header is at hand. */
+static void tor_wire_own__needs_no_acks(void **state)
+{
+	u8 alone[sizeof(struct torcoll_hdr)];
+	struct tor_hdr h;
+
+	(void)state;
+	build(&header);
+	memcpy(alone, frame, sizeof(alone));
+	tor_wire_own(alone, &h);
+	assert_hdr_equal(&h, &header);
 }
 
 /* The bytes of a frame are a contract: written down once, by hand. */
@@ -173,6 +186,7 @@ static void tor_wire_parse__header_alone_and_padding(void **state)
 	assert_int_equal(tor_wire_parse(frame, tor_wire_header_bytes(&h), len, &got, &why), 0);
 	assert_int_equal(tor_wire_parse(frame, tor_wire_header_bytes(&h), len + 46, &got, &why),
 			 0);
+	h.type = TORCOLL_FRAME_ACK;
 	h.length = 0;
 	len = build(&h);
 	assert_int_equal(tor_wire_parse(frame, len, len, &got, &why), 0);
@@ -374,7 +388,7 @@ static void tor_wire_get_hello__reads_what_was_put(void **state)
 {
 	struct tor_hello h = {
 		.version = "1.2.3-long-enough", .dim = 1, .dir = 1, .ndim = 3, .hears = 1,
-		.side = { 4, 5, 6, 1, 2, 3 }, .frame_size = 9000, .fabric_frame = 1500,
+		.side = { 4, 5, 6 }, .frame_size = 9000, .fabric_frame = 1500,
 		.heard_node = 7, .heard_epoch = 0xdeadbeef, .interval_ms = 200, .view = 12,
 	};
 	u8 buf[sizeof(struct torcoll_hello) +
@@ -399,7 +413,7 @@ static void tor_wire_get_hello__reads_what_was_put(void **state)
 		assert_string_equal(got.version, "1.2.3-long-enoug");
 		memcpy(got.version, h.version, sizeof(h.version));
 		for (i = 0; i < n; i++) {
-			tor_wire_record(&got, i, &r);
+			tor_wire_record(&got, i, ~0U, &r);
 			assert_memory_equal(&r, &record[i], sizeof(r));
 		}
 		got.record = NULL;
@@ -422,7 +436,7 @@ static void tor_wire_record__refuses_nonsense(void **state)
 		{ { 1, 0, 3, 0, 0 }, false },
 		{ { 1, 2, 0, 0, 0 }, false },
 	};
-	struct tor_hello h = { .ndim = 2, .records = 1 }, got;
+	struct tor_hello h = { .ndim = 2, .side = { 2, 2 }, .records = 1 }, got;
 	struct tor_record r;
 	u8 buf[128];
 	u32 i;
@@ -431,7 +445,7 @@ static void tor_wire_record__refuses_nonsense(void **state)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		tor_wire_put_hello(buf, &h, &cases[i].record);
 		assert_int_equal(tor_wire_get_hello(buf, sizeof(buf), &got), 0);
-		assert_int_equal(tor_wire_record(&got, 0, &r), cases[i].good);
+		assert_int_equal(tor_wire_record(&got, 0, 4, &r), cases[i].good);
 	}
 	/* and the size of its own frames */
 	for (i = 1; i < 1000; i++) {
@@ -444,7 +458,7 @@ static void tor_wire_record__refuses_nonsense(void **state)
 
 static void tor_wire_get_hello__refuses_nonsense(void **state)
 {
-	struct tor_hello h = { .ndim = 2, .dim = 1 }, got;
+	struct tor_hello h = { .ndim = 2, .dim = 1, .side = { 2, 2 } }, got;
 	u8 buf[512] = { 0 };
 
 	(void)state;
@@ -460,10 +474,10 @@ static void tor_wire_get_hello__refuses_nonsense(void **state)
 	h.ndim = 7;
 	tor_wire_put_hello(buf, &h, NULL);
 	assert_int_equal(tor_wire_get_hello(buf, sizeof(buf), &got), -EBADMSG);
-	h = (struct tor_hello){ .ndim = 1, .dir = 2 };
+	h = (struct tor_hello){ .ndim = 1, .side = { 2 }, .dir = 2 };
 	tor_wire_put_hello(buf, &h, NULL);
 	assert_int_equal(tor_wire_get_hello(buf, sizeof(buf), &got), -EBADMSG);
-	h = (struct tor_hello){ .ndim = 1, .hears = 2 };
+	h = (struct tor_hello){ .ndim = 1, .side = { 2 }, .hears = 2 };
 	tor_wire_put_hello(buf, &h, NULL);
 	assert_int_equal(tor_wire_get_hello(buf, sizeof(buf), &got), -EBADMSG);
 }
@@ -495,7 +509,7 @@ static void tor_wire_get_comm__reads_what_was_put(void **state)
 	struct tor_comm_msg m = {
 		.step = TORCOLL_COMM_REFUSE, .error = EACCES, .name = 0x1122334455667788,
 		.proof = 0x2233445566778899, .members = 0x33445566778899aa, .nonce = 1, .rank = 2,
-		.ranks = 3, .missing = 4, .tag = 5, .generation = 6, .frame_bytes = 7,
+		.ranks = 4, .missing = 5, .tag = 6, .generation = 7, .frame_bytes = 8,
 		.epochs = 3,
 	};
 	const u32 epochs[3] = { 0x01020304, ~0U, 9 };
@@ -513,11 +527,11 @@ static void tor_wire_get_comm__reads_what_was_put(void **state)
 	assert_true(got.members == m.members);
 	assert_int_equal(got.nonce, 1);
 	assert_int_equal(got.rank, 2);
-	assert_int_equal(got.ranks, 3);
-	assert_int_equal(got.missing, 4);
-	assert_int_equal(got.tag, 5);
-	assert_int_equal(got.generation, 6);
-	assert_int_equal(got.frame_bytes, 7);
+	assert_int_equal(got.ranks, 4);
+	assert_int_equal(got.missing, 5);
+	assert_int_equal(got.tag, 6);
+	assert_int_equal(got.generation, 7);
+	assert_int_equal(got.frame_bytes, 8);
 	assert_int_equal(got.epochs, 3);
 	for (i = 0; i < 3; i++)
 		assert_int_equal(tor_wire_epoch(&got, i), epochs[i]);
@@ -527,7 +541,9 @@ static void tor_wire_get_comm__reads_what_was_put(void **state)
 
 static void tor_wire_get_comm__refuses_nonsense(void **state)
 {
-	struct tor_comm_msg m = { .step = TORCOLL_COMM_JOIN }, got;
+	struct tor_comm_msg m = {
+		.step = TORCOLL_COMM_JOIN, .rank = 1, .ranks = 2, .frame_bytes = TOR_WIRE_UNIT_MIN,
+	}, got;
 	u8 buf[128] = { 0 };
 
 	(void)state;
@@ -541,7 +557,7 @@ static void tor_wire_get_comm__refuses_nonsense(void **state)
 	m.step = TORCOLL_COMM_STEP_END;
 	tor_wire_put_comm(buf, &m, NULL);
 	assert_int_equal(tor_wire_get_comm(buf, 64, &got), -EBADMSG);
-	m = (struct tor_comm_msg){ .step = TORCOLL_COMM_REFUSE, .error = 4096 };
+	m = (struct tor_comm_msg){ .step = TORCOLL_COMM_REFUSE, .rank = 1, .ranks = 2, .error = 4096 };
 	tor_wire_put_comm(buf, &m, NULL);
 	assert_int_equal(tor_wire_get_comm(buf, 64, &got), -EBADMSG);
 }
@@ -588,6 +604,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tor_wire_parse__reads_what_was_built),
+		cmocka_unit_test(tor_wire_own__needs_no_acks),
 		cmocka_unit_test(tor_wire_build__is_big_endian),
 		cmocka_unit_test(tor_wire_parse__any_alignment),
 		cmocka_unit_test(tor_wire_parse__header_alone_and_padding),

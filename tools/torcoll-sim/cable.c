@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "accept.h"
 #include "counter.h"
 #include "sim.h"
 

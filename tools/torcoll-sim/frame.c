@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "accept.h"
 #include "sim.h"
 
 u32 sim_frame_payload(const struct sim_frame *f)
@@ -165,15 +166,17 @@ static const char *type_name(u32 type)
 
 static void describe_acks(const struct sim_frame *f, u32 count, char *to, u32 room)
 {
-	static const char *const states[] = { "ok", "not-ready", "done", "?" };
+	static const char *const states[] = { "ok", "not-ready", "done", "absent" };
+	enum tor_counter why;
 	struct tor_ack a;
 	u32 i, n = 0;
 
 	for (i = 0; i < count && n < room; i++) {
-		tor_wire_ack(f->hdr, i, &a);
+		if (!tor_wire_ack(f->hdr, i, &a, &why))
+			continue;
 		n += snprintf(to + n, room - n,
 			      " [comm %08x op %u ch %u round %u %s base %u mask %llx]", a.comm, a.op,
-			      a.channel, a.round, states[min(a.state, (u8)3)], a.base,
+			      a.channel, a.round, states[a.state], a.base,
 			      (unsigned long long)a.mask);
 	}
 }

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "accept.h"
 #include "counter.h"
 #include "sim.h"
 
@@ -30,17 +31,13 @@ static void receive_hello(struct sim_ctx *ctx, struct sim_node *node, const stru
 		tor_link_hello(&ctx->core, &node->core, f->in_port, h, &hello);
 }
 
-static void forward(struct sim_node *node, struct sim_frame *f, const struct tor_hdr *h)
+static void forward(struct sim_node *node, struct sim_frame *f, const struct tor_intact *in)
 {
 	struct sim_frame *on;
 	u32 port;
 
-	if (h->dst >= node->core.torus.nodes) {
-		drop(node, TOR_C_DROP_NODE);
-		return;
-	}
 	on = sim_frame_clone(f);
-	port = sim_route(node, h->dst, tor_wire_tie(h->offset, h->channel), f->in_port);
+	port = sim_route(node, tor_intact_dst(in), tor_intact_tie(in), f->in_port);
 	if (!tor_wire_hop(on->hdr)) {
 		drop(node, TOR_C_DROP_HOP_LIMIT);
 	} else if (port == TOR_NO_PORT) {
@@ -94,6 +91,7 @@ static void refuse(struct sim_ctx *ctx, struct sim_node *node, const struct tor_
 static void receive_acks(struct sim_ctx *ctx, struct sim_node *node, const struct sim_frame *f,
 			 const struct tor_hdr *h)
 {
+	enum tor_counter why;
 	struct sim_chan *chan;
 	struct sim_rank *r;
 	struct tor_ack ack;
@@ -101,7 +99,10 @@ static void receive_acks(struct sim_ctx *ctx, struct sim_node *node, const struc
 	u32 i, rank;
 
 	for (i = 0; i < h->acks; i++) {
-		tor_wire_ack(f->hdr, i, &ack);
+		if (!tor_wire_ack(f->hdr, i, &ack, &why)) {
+			drop(node, why);
+			continue;
+		}
 		r = admit(node, h, ack.comm, &rank);
 		if (!r && !refused && ack.state != TORCOLL_ACK_DONE) {
 			refuse(ctx, node, h, ack.comm);
@@ -189,47 +190,65 @@ static void receive_abort(struct sim_ctx *ctx, struct sim_node *node, const stru
 }
 
 static void receive_for_us(struct sim_ctx *ctx, struct sim_node *node, const struct sim_frame *f,
-			   const struct tor_hdr *h)
+			   const struct tor_intact *in)
 {
+	enum tor_counter why;
+	struct tor_hdr h;
+
+	if (tor_wire_read(in, &h, &why)) {
+		drop(node, why);
+		return;
+	}
+	if (h.type == TORCOLL_FRAME_HELLO) {
+		receive_hello(ctx, node, f, &h);
+		return;
+	}
+	if (h.dst_epoch && h.dst_epoch != node->core.epoch) {
+		drop(node, TOR_C_DROP_EPOCH);
+		return;
+	}
 	tor_env_count(&node->core, TOR_C_RX_FRAMES, 1);
-	receive_acks(ctx, node, f, h);
-	switch (h->type) {
+	receive_acks(ctx, node, f, &h);
+	switch (h.type) {
 	case TORCOLL_FRAME_DATA:
-		receive_data(ctx, node, f, h);
+		receive_data(ctx, node, f, &h);
 		break;
 	case TORCOLL_FRAME_ABORT:
-		receive_abort(ctx, node, f, h);
+		receive_abort(ctx, node, f, &h);
 		break;
 	case TORCOLL_FRAME_COMM:
-		receive_join(ctx, node, f, h);
+		receive_join(ctx, node, f, &h);
 		break;
 	}
 }
 
 static void receive(struct sim_ctx *ctx, struct sim_node *node, struct sim_frame *f)
 {
+	const u32 nodes = node->core.torus.nodes;
 	enum tor_counter why;
-	struct tor_hdr h;
+	struct tor_intact in;
+	u32 src, dst;
 
-	if (tor_wire_parse(f->hdr, f->hdr_len, f->hdr_len + sim_frame_payload(f), &h, &why)) {
+	if (tor_wire_check(f->hdr, f->hdr_len, f->hdr_len + sim_frame_payload(f), &in, &why)) {
 		drop(node, why);
 		if (why == TOR_C_DROP_VERSION)
 			tor_link_foreign(&ctx->core, &node->core, f->in_port, f->hdr[0]);
-	} else if (h.fabric != node->core.tag) {
-		drop(node, TOR_C_DROP_FABRIC);
-	} else if (h.type == TORCOLL_FRAME_HELLO) {
-		receive_hello(ctx, node, f, &h);
-	} else if (!sim_port_up(node, f->in_port)) {
-		drop(node, TOR_C_DROP_LINK);
-	} else if (h.dst != node->core.self) {
-		forward(node, f, &h);
-	} else if (h.src >= node->core.torus.nodes || h.src == node->core.self) {
-		drop(node, TOR_C_DROP_NODE);
-	} else if (h.dst_epoch && h.dst_epoch != node->core.epoch) {
-		drop(node, TOR_C_DROP_EPOCH);
-	} else {
-		receive_for_us(ctx, node, f, &h);
+		return;
 	}
+	src = tor_intact_src(&in);
+	dst = tor_intact_dst(&in);
+	if (tor_intact_fabric(&in) != node->core.tag)
+		drop(node, TOR_C_DROP_FABRIC);
+	else if (tor_intact_type(&in) == TORCOLL_FRAME_HELLO)
+		receive_for_us(ctx, node, f, &in);
+	else if (dst >= nodes || src >= nodes || src == node->core.self)
+		drop(node, TOR_C_DROP_NODE);
+	else if (!sim_port_up(node, f->in_port))
+		drop(node, TOR_C_DROP_LINK);
+	else if (dst != node->core.self)
+		forward(node, f, &in);
+	else
+		receive_for_us(ctx, node, f, &in);
 }
 
 static void handle(void *arg)

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "wire.h"
+#include "accept.h"
 
 #define FRAME_MAX	(1 << 16)
 #define PATTERNS	4

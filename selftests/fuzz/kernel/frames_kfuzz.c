@@ -18,9 +18,9 @@
 #include <linux/if_ether.h>
 #include <linux/torcoll.h>
 
+#include "accept.h"
 #include "cost.h"
 #include "join.h"
-#include "wire.h"
 
 #define RECORD		32
 #define SIDE		4
@@ -70,9 +70,8 @@ static void keep(int port, const u8 *p, size_t len)
 	fabric = now.h.fabric;
 	node_epoch = now.h.src_epoch;
 	skip = tor_wire_header_bytes(&now.h);
-	if (now.h.acks)
-		tor_wire_ack(p, now.h.acks - 1, &now.ack);
-	now.acks = now.h.acks;
+	if (now.h.acks && tor_wire_ack(p, now.h.acks - 1, &now.ack, &why))
+		now.acks = now.h.acks;
 	if (now.h.length > sizeof(now.payload))
 		return;
 	memcpy(now.payload, p + skip, now.h.length);
