@@ -119,7 +119,7 @@ static int tune(struct tor_group *group, const char **why)
 	rates = group->fabric->rates;
 	rtnl_unlock();
 	group->join.tuning = tor_join_byte_order(tor_join_tuning(&rates),
-						 IS_ENABLED(CONFIG_CPU_BIG_ENDIAN));
+						 group->fabric->node.big_endian);
 	return tor_tables_init(group, &rates, why);
 }
 

@@ -156,7 +156,9 @@ static int fill_heard(struct sk_buff *msg, const struct tor_port *port,
 	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_EPOCH, link->peer_epoch) ||
 	       put_u64(msg, TORCOLL_A_PORT_HEARD_AGO_NS, ktime_get_ns() - link->heard) ||
 	       nla_put(msg, TORCOLL_A_PORT_HEARD_MAC, ETH_ALEN, mac) ||
-	       nla_put_string(msg, TORCOLL_A_PORT_HEARD_VERSION, link->peer_version) ?
+	       nla_put_string(msg, TORCOLL_A_PORT_HEARD_VERSION, link->peer_version) ||
+	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_ORDER, link->peer_big_endian ?
+			   TORCOLL_BYTE_ORDER_BIG : TORCOLL_BYTE_ORDER_LITTLE) ?
 		       -EMSGSIZE : 0;
 }
 

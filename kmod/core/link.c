@@ -97,6 +97,7 @@ static void forget_neighbour(struct tor_link *link)
 	link->peer_port = ~0U;
 	link->peer_epoch = 0;
 	link->peer_frame_size = 0;
+	link->peer_big_endian = false;
 	link->peer_wire = 0;
 	link->peer_version[0] = '\0';
 }
@@ -156,6 +157,7 @@ static void say_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 	static_assert(sizeof(TOR_VERSION) <= sizeof(hello.version));
 	tor_node_header(node, &h, TORCOLL_FRAME_HELLO, ~0U);
 	h.hop_limit = 1;
+	h.flags = node->big_endian ? TORCOLL_FLAG_BIG_ENDIAN : 0;
 	h.length = tor_wire_hello_bytes(&hello);
 	frame.linear_len = h.length;
 	tor_wire_put_hello(node->said, &hello, node->told);
@@ -311,6 +313,7 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const 
 	link->peer_epoch = h->src_epoch;
 	link->peer_port = said_by(hello);
 	link->peer_frame_size = hello->frame_size;
+	link->peer_big_endian = h->flags & TORCOLL_FLAG_BIG_ENDIAN;
 	static_assert(sizeof(link->peer_version) == sizeof(hello->version));
 	memcpy(link->peer_version, hello->version, sizeof(link->peer_version));
 	agree_frame(link);

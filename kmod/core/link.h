@@ -48,6 +48,7 @@ const char *tor_link_state_name(enum tor_link_state state);
  * @busy: frames that are no hellos came since the last tick; without lock, so by WRITE_ONCE
  * @answered: time of the last hello of ours that answered one at once
  * @peer_node, @peer_port, @peer_epoch, @peer_frame_size: what it said
+ * @peer_big_endian: payloads of its are
  * @peer_wire: its wire version, if that is not ours
  * @peer_version: the neighbour's module version, terminated
  * @echoes: test frames that came in; see echo.h
@@ -64,6 +65,7 @@ struct tor_link {
 	u32 peer_port;
 	u32 peer_epoch;
 	u32 peer_frame_size;
+	bool peer_big_endian;
 	u32 peer_wire;
 	char peer_version[17];
 	atomic_t echoes;

@@ -27,6 +27,7 @@ int tor_node_init(struct tor_node *node, const struct tor_torus *torus, u64 key,
 		node->epoch = tor_env_random();
 	} while (!node->epoch);
 	node->checksum_payload = true;
+	node->big_endian = (__force u16)cpu_to_be16(1) == 1;
 	node->hello_ns = TOR_HELLO_INTERVAL;
 	INIT_LIST_HEAD(&node->joins);
 	INIT_LIST_HEAD(&node->shrinks);

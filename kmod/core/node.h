@@ -22,6 +22,7 @@
  * @self: own index
  * @epoch: this incarnation, never 0
  * @checksum_payload: payloads carry a CRC
+ * @big_endian: payloads, which lie on the cable as in memory, are
  * @hello_ns: hello interval; @ticked: when tor_link_tick() was called last, ns
  * @link: by port; see link.h
  * @live: bit per port whose link is up; read without lock, so by READ_ONCE
@@ -45,6 +46,7 @@ struct tor_node {
 	u32 self;
 	u32 epoch;
 	bool checksum_payload;
+	bool big_endian;
 	u64 hello_ns;
 	u64 ticked;
 	struct tor_link link[TOR_MAX_PORTS];

@@ -21,6 +21,21 @@ let_go()
 	wait "$holder"
 }
 
+says_of_order()
+{
+	node 0 torcollctl port show | grep -q "dim 0 plus.* byte order is big-endian, .* little-endian: put them"
+}
+
+orders_heard()
+{
+	node "$1" torcollctl -j port show | jq -c 'map(.heard_order) | unique'
+}
+
+is_shown_no_more()
+{
+	! says_of_order
+}
+
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 2x2
@@ -32,6 +47,14 @@ fold badcalls timeout 120 badcalls
 fold compat timeout 60 compat
 fold badnetlink timeout 60 badnetlink
 fold badframes timeout 240 badframes
+is order__the_same "$(orders_heard 0)" '["little"]'
+badframes big-endian &
+liar=$!
+check order__another_one_is_shown wait_for 10 says_of_order
+is order__of_whom_it_is "$(orders_heard 2)" '["little"]'
+kill "$liar"
+wait "$liar"
+check order__shown_no_more wait_for 10 is_shown_no_more
 check fabric__goes_on torcollctl netns run torcoll-perf allreduce -b 8 -e 64K -f 8 -n 2
 check fabric__all_links_up jq -e 'all(.fabric.ports_up == 2)' <(torcollctl -j netns show)
 finish

@@ -10,6 +10,7 @@
  *
  *	badframes		the test
  *	badframes hold		opens a packet socket, says so, and waits to be killed
+ *	badframes big-endian	says of node 1, until it is killed, that its payloads are
  */
 #include "bad.h"
 
@@ -703,6 +704,22 @@ static void try_lie(const struct lie *lie)
 	result(good, "hello__of_%s_is_forgotten", lie->name);
 }
 
+/* The truth comes in between, but is not what was said last. */
+static void say_big_endian(void)
+{
+	unsigned char frame[FRAME_MAX];
+	struct torcoll_hdr *hdr = (void *)(frame + ETH_HLEN);
+
+	for (;;) {
+		hear(TORCOLL_FRAME_HELLO, 1, ~0U, frame);
+		if (hdr->flags & TORCOLL_FLAG_BIG_ENDIAN)
+			continue;
+		hdr->flags |= TORCOLL_FLAG_BIG_ENDIAN;
+		set_header_crc(frame, 0);
+		need(throw(frame, ETH_HLEN + sizeof(*hdr) + be32toh(hdr->length)), "cannot send");
+	}
+}
+
 /* --- at random, but always in the same way --- */
 
 static uint64_t chance(uint64_t below)
@@ -918,6 +935,8 @@ int main(int argc, char **argv)
 	unsigned int i;
 
 	open_packet();
+	if (argc > 1 && !strcmp(argv[1], "big-endian"))
+		say_big_endian();
 	if (argc > 1) {
 		puts("holds");
 		fflush(stdout);

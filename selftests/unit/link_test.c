@@ -241,6 +241,27 @@ static void tor_link_hello__another_shape(void **state)
 	assert_int_equal(a.link[0].state, TOR_LINK_FABRIC);
 }
 
+/* Whose payloads are in another order can still pass frames on: the link is a good one, and says so of itself. */
+static void tor_link_hello__byte_order(void **state)
+{
+	struct tor_node a, b;
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		pair_up(&a, &b);
+		assert_false(b.link[1].peer_big_endian);
+		a.big_endian = i;
+		a.said_at = 0;
+		host_forget_sent();
+		tor_link_tick(&ctx, &a);
+		deliver(last_sent(), &b, 1);
+		assert_int_equal(b.link[1].state, TOR_LINK_UP);
+		assert_int_equal(b.link[1].peer_big_endian, i);
+		tor_link_close(&ctx, &b, 1, false);
+		assert_false(b.link[1].peer_big_endian);
+	}
+}
+
 static void tor_link_hello__restarted_neighbour(void **state)
 {
 	struct tor_node a, b;
@@ -379,6 +400,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		LINK_TEST(tor_link_hello__up_after_a_round_trip),
+		LINK_TEST(tor_link_hello__byte_order),
 		LINK_TEST(tor_link_tick__silence_takes_it_down),
 		LINK_TEST(tor_link_tick__lost_time_is_nobodys_silence),
 		LINK_TEST(tor_link_alive__as_good_as_a_hello),

@@ -31,6 +31,11 @@ static const char *const state_names[] = {
 	[TORCOLL_LINK_STATE_UP] = "up",
 };
 
+static const char *const order_names[] = {
+	[TORCOLL_BYTE_ORDER_LITTLE] = "little",
+	[TORCOLL_BYTE_ORDER_BIG] = "big",
+};
+
 static const struct field fields[] = {
 	FIELD(TORCOLL_A_PORT_FABRIC, FIELD_U64, "fabric"),
 	FIELD(TORCOLL_A_PORT_DIM, FIELD_U32, "dim"),
@@ -46,6 +51,7 @@ static const struct field fields[] = {
 	FIELD(TORCOLL_A_PORT_HEARD_EPOCH, FIELD_U32, "heard_epoch"),
 	FIELD(TORCOLL_A_PORT_HEARD_WIRE, FIELD_U32, "heard_wire"),
 	FIELD(TORCOLL_A_PORT_HEARD_VERSION, FIELD_STRING, "heard_version"),
+	FIELD_OF(TORCOLL_A_PORT_HEARD_ORDER, FIELD_NAME, "heard_order", order_names),
 	FIELD(TORCOLL_A_PORT_HEARD_AGO_NS, FIELD_U64, "heard_ago_ns"),
 	FIELD(TORCOLL_A_PORT_MAC, FIELD_MAC, "mac"),
 	FIELD(TORCOLL_A_PORT_HEARD_MAC, FIELD_MAC, "heard_mac"),
@@ -266,6 +272,24 @@ static void print_wiring(struct json_object *ports, struct json_object *port)
 		printf("; that cable belongs to no port of this node");
 }
 
+/* As this host's kernel has it, and so all comms here. */
+static const char *own_order(void)
+{
+	return order_names[__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__];
+}
+
+/* A link to such a host is a good one, but only others can be in a communicator with it. */
+static void print_order(struct json_object *port)
+{
+	const char *heard = js_str(port, "heard_order");
+
+	if (!js_has(port, "heard_order") || !strcmp(heard, own_order()))
+		return;
+	printf("    dim %s %s (%s): the neighbour's byte order is %s-endian, this host's %s-endian: put them in "
+	       "different communicators, frames of others pass\n", js_str(port, "dim"), js_str(port, "dir"),
+	       js_str(port, "ifname"), heard, own_order());
+}
+
 void port_print_reasons(struct json_object *ports)
 {
 	size_t i, n = json_object_array_length(ports);
@@ -286,6 +310,7 @@ void port_print_reasons(struct json_object *ports)
 			printf("    dim %llu %s (%s): %s\n",
 			       (unsigned long long)js_u64(port, "dim"), js_str(port, "dir"),
 			       js_str(port, "ifname"), js_str(port, "copies"));
+		print_order(port);
 	}
 }
 

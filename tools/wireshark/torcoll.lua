@@ -59,6 +59,7 @@ f.flags_retransmit = ProtoField.bool("torcoll.flags.retransmit", "Sent before", 
 f.flags_probe = ProtoField.bool("torcoll.flags.probe", "Probe", 8, nil, 0x04)
 f.flags_whole = ProtoField.bool("torcoll.flags.whole", "Whole transfer", 8, nil, 0x08)
 f.flags_reply = ProtoField.bool("torcoll.flags.reply", "Answer", 8, nil, 0x10)
+f.flags_big_endian = ProtoField.bool("torcoll.flags.big_endian", "Payloads are big-endian", 8, nil, 0x20)
 f.round = ProtoField.uint16("torcoll.round", "Round")
 f.offset = ProtoField.uint64("torcoll.offset", "Offset in the transfer")
 f.length = ProtoField.uint32("torcoll.length", "Payload length")
@@ -403,6 +404,7 @@ local function dissect_header(tvb, tree)
 	item.flags:add(f.flags_probe, tvb(37, 1))
 	item.flags:add(f.flags_whole, tvb(37, 1))
 	item.flags:add(f.flags_reply, tvb(37, 1))
+	item.flags:add(f.flags_big_endian, tvb(37, 1))
 	put("round", 38, 2)
 	put("offset", 40, 8)
 	put("length", 48, 4)
@@ -420,7 +422,7 @@ local function check_header(h, item)
 		{ "hop_limit", h.hop_limit == 0 },
 		{ "dst", (h.type == T_HELLO) ~= (h.dst == NONE) },
 		{ "digest", h.type == T_DATA and h.digest == 0 },
-		{ "flags", bit.band(h.flags, 0xe0) ~= 0 },
+		{ "flags", bit.band(h.flags, 0xc0) ~= 0 },
 		{ "length", h.type == T_DATA and h.length == 0 },
 	}) do
 		if check[2] then

@@ -30,6 +30,17 @@ enum torcoll_checksum {
 };
 
 /**
+ * enum torcoll_byte_order - How a host's numbers lie in memory, and so in the
+ *   payloads that it sends.
+ * @TORCOLL_BYTE_ORDER_LITTLE: the lowest byte first, or it does not say
+ * @TORCOLL_BYTE_ORDER_BIG: the highest byte first
+ */
+enum torcoll_byte_order {
+	TORCOLL_BYTE_ORDER_LITTLE,
+	TORCOLL_BYTE_ORDER_BIG,
+};
+
+/**
  * enum torcoll_link_state - How the link at a port does. Order as in the
  *   kernel's enum tor_link_state.
  * @TORCOLL_LINK_STATE_ABSENT: there is no port (any more)
@@ -154,6 +165,7 @@ enum {
 	TORCOLL_A_PORT_RX_FRAMES,
 	TORCOLL_A_PORT_TX_FRAMES,
 	TORCOLL_A_PORT_DROPS,
+	TORCOLL_A_PORT_HEARD_ORDER,
 
 	__TORCOLL_A_PORT_MAX
 };

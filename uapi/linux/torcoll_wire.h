@@ -33,6 +33,7 @@ enum torcoll_frame_type {
 #define TORCOLL_FLAG_PROBE	0x04	/* data: asks a receiver that was not ready */
 #define TORCOLL_FLAG_WHOLE	0x08	/* data: all of the transfer; its ack may wait for company */
 #define TORCOLL_FLAG_REPLY	0x10	/* echo: the answer */
+#define TORCOLL_FLAG_BIG_ENDIAN	0x20	/* hello: the sender's payloads are; else not, or it does not say */
 
 /*
  * Channels of messages between two ranks, by what the message is to the node that the frame is from. The round says which ranks of
