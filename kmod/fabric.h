@@ -75,6 +75,8 @@ struct tor_counters {
  * @users: comms of open files; while there are any, the fabric stays
  * @ports: number of them; RTNL. Without one there are no hellos
  * @routes: RCU; replaced by route_work alone, see reroute.c
+ * @old_routes: those before, until @old_readers are through; of route_work
+ * @searches: how often routes are searched
  * @view_changed: since @routes was built
  * @downs: node->view.downs that all channels know of
  * @needs: by port: bytes of a frame that did not fit, 0: none
@@ -106,7 +108,10 @@ struct tor_fabric {
 	unsigned long changed;
 	struct work_struct notify_work;
 	struct tor_routes __rcu *routes;
-	bool view_changed;
+	struct tor_routes *old_routes;
+	unsigned long old_readers;
+	struct tor_damper searches;
+	u32 view_changed;
 	u32 needs[TOR_MAX_PORTS];
 	struct delayed_work route_work;
 	u32 downs;

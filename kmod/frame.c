@@ -499,6 +499,7 @@ static bool link_fit(const struct tor_port *port)
 	switch (READ_ONCE(port->fabric->node.link[port->index].state)) {
 	case TOR_LINK_UP:
 	case TOR_LINK_ONE_WAY:
+	case TOR_LINK_FLAPPING:
 	case TOR_LINK_WAITING:
 	case TOR_LINK_TOO_SMALL:
 		return true;

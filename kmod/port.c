@@ -211,6 +211,8 @@ const char *tor_port_reason(const struct tor_port *port)
 		return "the MTU here or on the other side is smaller than frames that are in use";
 	case TOR_LINK_ONE_WAY:
 		return "heard, but the other side does not hear us (yet)";
+	case TOR_LINK_FLAPPING:
+		return "went up and down too often: it is used again if it stays up";
 	}
 	return NULL;
 }

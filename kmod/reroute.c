@@ -4,8 +4,11 @@
  *
  * Views change in softirq, under fabric->lock; one work item per fabric follows, at once and in process
  * context, since a search over many nodes takes its time and memory. It alone writes fabric->routes: no
- * lock is needed, and readers are waited for before the old table goes. Meanwhile frames avoid links that
- * went down here by node->live.
+ * lock is needed. Meanwhile frames avoid links that went down here by node->live.
+ *
+ * Anyone in the fabric can change what is known as often as it likes. So a damper says when to search anew, and
+ * nobody waits for readers of the old table: it goes when they are through, and until then there is no search. A fabric has
+ * two tables at most.
  */
 #include "reroute.h"
 
@@ -16,31 +19,27 @@
 /* Beyond a queue that others fill with slow work. */
 #define reroute_wq	system_highpri_wq
 
-/* How soon to try again what there was no memory for. */
-#define RETRY		(HZ / 50)
-
-static void look(struct tor_fabric *fabric, unsigned long delay)
-{
-	mod_delayed_work(reroute_wq, &fabric->route_work, delay);
-}
+/* How soon to try again what there was no memory for, or what the old table was in the way of. */
+#define RETRY		(20 * NSEC_PER_MSEC)
 
 void tor_reroute_look(struct tor_fabric *fabric)
 {
-	look(fabric, 0);
+	mod_delayed_work(reroute_wq, &fabric->route_work, 0);
 }
 
 void tor_env_view_changed(struct tor_ctx *ctx, struct tor_node *node)
 {
 	struct tor_fabric *fabric = tor_fabric_of(node);
 
-	WRITE_ONCE(fabric->view_changed, true);
-	look(fabric, 0);
+	/* once is enough until it is looked at */
+	if (!xchg(&fabric->view_changed, true))
+		tor_reroute_look(fabric);
 }
 
 void tor_reroute_too_small(struct tor_fabric *fabric, u32 port, u32 len)
 {
 	WRITE_ONCE(fabric->needs[port], len);
-	look(fabric, 0);
+	tor_reroute_look(fabric);
 }
 
 static void close_small(struct tor_fabric *fabric)
@@ -86,6 +85,18 @@ static struct tor_routes *build(struct tor_fabric *fabric, u32 *downs)
 	return routes;
 }
 
+/* Return: is there none but the present table? */
+static bool forget_old(struct tor_fabric *fabric)
+{
+	if (!fabric->old_routes)
+		return true;
+	if (!poll_state_synchronize_rcu(fabric->old_readers))
+		return false;
+	tor_env_table_free(fabric->old_routes);
+	fabric->old_routes = NULL;
+	return true;
+}
+
 /* False: for want of memory, frames go by the old table for the moment. */
 static bool renew(struct tor_fabric *fabric, u32 *downs)
 {
@@ -109,13 +120,30 @@ static bool renew(struct tor_fabric *fabric, u32 *downs)
 	tor_env_count(node, TOR_C_REROUTES, 1);
 	trace_torcoll_reroute(node, new->reached);
 	tor_fabric_notify(fabric);
-	synchronize_rcu_expedited();
-	tor_env_table_free(old);
+	fabric->old_readers = start_poll_synchronize_rcu();
+	fabric->old_routes = old;
 	return true;
 }
 
-/* What the change means for comms. Return: when to look again, ns; 0: at the next change. */
-static u64 look_after_groups(struct tor_fabric *fabric, bool downs)
+/* Bring the table up to date if that may be done now. Return: when to try again, ns; 0: it is up to date. */
+static u64 follow_view(struct tor_fabric *fabric, u32 *downs)
+{
+	u64 now = ktime_get_ns();
+
+	if (!READ_ONCE(fabric->view_changed))
+		return 0;
+	if (!forget_old(fabric))
+		return now + RETRY;
+	if (!tor_damper_may(&fabric->searches, now))
+		return tor_damper_due(&fabric->searches);
+	return renew(fabric, downs) ? 0 : now + RETRY;
+}
+
+/*
+ * What the change means for comms; unless routes are up to date (@fresh), nothing is said by them.
+ * Return: when to look again, ns; 0: at the next change.
+ */
+static u64 look_after_groups(struct tor_fabric *fabric, bool downs, bool fresh)
 {
 	struct tor_group *group;
 	struct tor_entry entry;
@@ -131,7 +159,8 @@ static u64 look_after_groups(struct tor_fabric *fabric, bool downs)
 		if (downs)
 			tor_group_rerouted(&entry, group);
 		spin_lock(&fabric->lock);
-		next = tor_comm_watch(&entry.ctx, &group->comm, rcu_dereference(fabric->routes));
+		next = tor_comm_watch(&entry.ctx, &group->comm,
+				      fresh ? rcu_dereference(fabric->routes) : NULL);
 		spin_unlock(&fabric->lock);
 		tor_entry_end(&entry);
 		if (next && (!when || next < when))
@@ -147,16 +176,18 @@ static void route_work(struct work_struct *work)
 	struct tor_fabric *fabric = container_of(to_delayed_work(work), struct tor_fabric,
 						 route_work);
 	u32 downs = fabric->downs;
-	u64 when, now;
+	u64 again, when, now;
 
 	close_small(fabric);
-	if (READ_ONCE(fabric->view_changed) && !renew(fabric, &downs))
-		look(fabric, RETRY);
-	when = look_after_groups(fabric, downs != fabric->downs);
+	again = follow_view(fabric, &downs);
+	when = look_after_groups(fabric, downs != fabric->downs, !again);
 	fabric->downs = downs;
+	when = min_not_zero(when, again);
+	now = ktime_get_ns();
+	if (!forget_old(fabric))
+		when = min_not_zero(when, now + RETRY);
 	if (!when)
 		return;
-	now = ktime_get_ns();
 	/* unless something has happened meanwhile: that is sooner */
 	queue_delayed_work(reroute_wq, &fabric->route_work,
 			   when > now ? nsecs_to_jiffies(when - now) + 1 : 0);
@@ -182,4 +213,5 @@ void tor_reroute_stop(struct tor_fabric *fabric)
 void tor_reroute_free(struct tor_fabric *fabric)
 {
 	tor_env_table_free(rcu_dereference_protected(fabric->routes, true));
+	tor_env_table_free(fabric->old_routes);
 }

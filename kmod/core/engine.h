@@ -357,7 +357,7 @@ void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, con
  * tor_comm_watch - can all ranks be reached, and are they still who they were?
  * @ctx: entry
  * @comm: installed
- * @routes: by what is known now
+ * @routes: by what is known now; NULL: there are none yet, so nothing is said of ranks that cannot be reached
  *
  * Fails the comm with -EHOSTDOWN if a node restarted, or if all its neighbours have lost it; with -EHOSTUNREACH if
  * there is no way to it, and the comm is joined. Call it once the comm is installed, once it is joined, and whenever

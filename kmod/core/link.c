@@ -18,6 +18,7 @@ static const char *const state_names[TOR_LINK_STATES] = {
 	[TOR_LINK_MISWIRED] = "miswired",
 	[TOR_LINK_ONE_WAY] = "one-way",
 	[TOR_LINK_TOO_SMALL] = "too-small",
+	[TOR_LINK_FLAPPING] = "flapping",
 	[TOR_LINK_UP] = "up",
 };
 
@@ -71,6 +72,15 @@ static void say_links(struct tor_ctx *ctx, struct tor_node *node)
 	tor_env_view_changed(ctx, node);
 }
 
+/* A neighbour that is new knows nothing yet. */
+static void tell_new(struct tor_node *node, u64 now)
+{
+	if (!node->tell_all || !tor_damper_may(&node->telling, now))
+		return;
+	node->tell_all = false;
+	tor_view_tell_all(&node->view);
+}
+
 static void set_state(struct tor_ctx *ctx, struct tor_node *node, u32 port,
 		      enum tor_link_state state)
 {
@@ -78,9 +88,8 @@ static void set_state(struct tor_ctx *ctx, struct tor_node *node, u32 port,
 	bool up = state == TOR_LINK_UP;
 
 	if (link->state != state) {
-		/* a neighbour that is new knows nothing yet */
-		if (up)
-			tor_view_tell_all(&node->view);
+		node->tell_all |= up;
+		tell_new(node, ctx->now);
 		if (link->state == TOR_LINK_UP)
 			tor_env_count(node, TOR_C_LINK_DOWNS, 1);
 		WRITE_ONCE(link->state, state);
@@ -319,6 +328,8 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const 
 	agree_frame(link);
 
 	state = judge(node, port, h, hello);
+	if (state == TOR_LINK_UP && link->state != state && !tor_damper_may(&link->ups, ctx->now))
+		state = TOR_LINK_FLAPPING;
 	set_state(ctx, node, port, state);
 	if (state != TOR_LINK_FABRIC && state != TOR_LINK_MISWIRED)
 		hear_records(ctx, node, hello);
@@ -414,6 +425,7 @@ void tor_link_tick(struct tor_ctx *ctx, struct tor_node *node)
 		agree_frame(link);
 		set_state(ctx, node, port, TOR_LINK_WAITING);
 	}
+	tell_new(node, ctx->now);
 	spread(ctx, node);
 	if (node->said_at && ctx->now + slack < node->said_at + node->hello_ns)
 		return;

@@ -11,11 +11,15 @@
  * TOR_FLOODS such hellos follow each other, then TOR_FLOODS_PER_HELLO per interval, and not fewer than one per
  * TOR_FLOOD_EVERY; news beyond that wait for the next tick that has one left, or for a regular hello.
  *
+ * A link that goes down is down at once. One that comes up again and again is up only as often as a damper (damper.h) lets
+ * it, and TOR_LINK_FLAPPING in between. Another one says how often new neighbours are told all that is known.
+ *
  * Serialisation: one lock per node around every call here; the same as for joins.
  */
 #ifndef _TOR_CORE_LINK_H
 #define _TOR_CORE_LINK_H
 
+#include "damper.h"
 #include "env.h"
 
 #define TOR_HELLO_INTERVAL	(200 * NSEC_PER_MSEC)
@@ -32,6 +36,7 @@ enum tor_link_state {
 	TOR_LINK_MISWIRED,	/* heard, but not who or where it should be */
 	TOR_LINK_ONE_WAY,	/* heard, but we are not */
 	TOR_LINK_TOO_SMALL,	/* frames are in use that it does not take */
+	TOR_LINK_FLAPPING,	/* went up too often lately */
 	TOR_LINK_UP,
 	TOR_LINK_STATES
 };
@@ -51,6 +56,7 @@ const char *tor_link_state_name(enum tor_link_state state);
  * @peer_big_endian: payloads of its are
  * @peer_wire: its wire version, if that is not ours
  * @peer_version: the neighbour's module version, terminated
+ * @ups: how often it goes up
  * @echoes: test frames that came in; see echo.h
  */
 struct tor_link {
@@ -68,6 +74,7 @@ struct tor_link {
 	bool peer_big_endian;
 	u32 peer_wire;
 	char peer_version[17];
+	struct tor_damper ups;
 	atomic_t echoes;
 };
 

@@ -31,6 +31,7 @@
  * @news: there is something to be told at once
  * @said_at: time of the last regular hello, ns
  * @floods: how often news may be passed on at once; @flooded: as of when, ns
+ * @tell_all: a neighbour is new; @telling: how often neighbours that are have all told that is known
  * @told: the records that hellos carry just now, @ntold of them; @said: the body of one
  * @joins: comms being created, struct tor_join; @shrinks: being shrunk, struct tor_shrink; the surroundings' join
  *	lock covers them all
@@ -57,6 +58,8 @@ struct tor_node {
 	u64 said_at;
 	u32 floods;
 	u64 flooded;
+	bool tell_all;
+	struct tor_damper telling;
 	struct tor_record told[TORCOLL_HELLO_RECORDS_MAX];
 	u32 ntold;
 	u8 said[sizeof(struct torcoll_hello) +

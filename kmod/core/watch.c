@@ -82,6 +82,8 @@ u64 tor_comm_watch(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_
 		tor_comm_fail(ctx, comm, -EHOSTDOWN, rank, 0);
 		return 0;
 	}
+	if (!routes)
+		return 0;
 	rank = comm->joined ? find_lost(comm, routes, &error) : TOR_NO_RANK;
 	if (rank == TOR_NO_RANK) {
 		comm->lost_since = 0;

@@ -135,6 +135,29 @@ flap()
 	return "$code"
 }
 
+# A cable that comes and goes as fast as it can: the others search routes no more often than their dampers let them,
+# at most 5 times a second and 9 more, and afterwards all is as it was.
+flap_fast()
+{
+	local before start now rounds=0
+
+	before=$(counter 12 reroutes)
+	start=${EPOCHREALTIME/[.,]/}
+	now=$start
+	while ((now - start < 3000000)); do
+		for _ in 1 2 3 4; do
+			node 6 ip link set d1p down
+			node 6 ip link set d1p up
+		done
+		rounds=$((rounds + 4))
+		now=${EPOCHREALTIME/[.,]/}
+	done
+	wait_for 20 everyone_knows 0 || return 1
+	now=${EPOCHREALTIME/[.,]/}
+	echo "$rounds times in $(((now - start) / 1000)) ms, $(($(counter 12 reroutes) - before)) searches at the other end"
+	(($(counter 12 reroutes) - before <= 9 + (now - start) / 200000))
+}
+
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 4x4
@@ -153,6 +176,7 @@ check one_way_cut__results_right ends_well
 node 3 tc qdisc del dev d1p root
 eventually one_way_cut__mended 10 everyone_knows 0
 check flapping__ops_go_on flap "${TORCOLL_FLAP_SECONDS:-6}"
+check flapping__few_searches flap_fast
 check reroutes__are_counted test "$(counters reroutes 16)" -gt 32
 check link_downs__are_counted test "$(counters link_downs 16)" -gt 6
 diag "retransmitted: $(counters tx_retransmits 16) frames, timeouts: $(counters tx_timeouts 16)"

@@ -344,6 +344,81 @@ static void tor_link_hello__three_on_a_wire_are_answered_seldom(void **state)
 	assert_int_equal(host.nsent, sent + 10 + 1);
 }
 
+/* The neighbour says that it hears @node, or that it does not. */
+static void hear(struct tor_node *node, struct tor_node *peer, bool hears)
+{
+	struct tor_hello hello = {
+		.ndim = 1, .dir = 1, .side = { 4 }, .frame_size = 1500,
+		.hears = hears, .heard_node = node->self, .heard_epoch = node->epoch,
+	};
+	struct tor_hdr h;
+
+	tor_node_header(peer, &h, TORCOLL_FRAME_HELLO, ~0U);
+	tor_link_hello(&ctx, node, 0, &h, &hello);
+}
+
+static void tor_link_hello__who_flaps_is_held_down(void **state)
+{
+	u32 i, ups = 0;
+	struct tor_node a, b;
+
+	(void)state;
+	pair_up(&a, &b);
+	for (i = 0; i < 10000; i++) {
+		ctx.now += NSEC_PER_MSEC;
+		hear(&a, &b, true);
+		ups += a.link[0].state == TOR_LINK_UP;
+		assert_true(a.link[0].state == TOR_LINK_UP || a.link[0].state == TOR_LINK_FLAPPING);
+		/* the first few times, nothing is held back */
+		assert_true(i >= TOR_DAMPER_FREE - 1 || a.live);
+		/* down is down at once */
+		hear(&a, &b, false);
+		assert_int_equal(a.link[0].state, TOR_LINK_ONE_WAY);
+		assert_int_equal(a.live, 0);
+	}
+	assert_in_range(ups, 10, TOR_DAMPER_FREE + TOR_DAMPER_DOUBLINGS + 10);
+	/* it settles, and is up with the next hello behind the longest wait */
+	ctx.now += TOR_DAMPER_LONGEST;
+	hear(&a, &b, true);
+	assert_int_equal(a.link[0].state, TOR_LINK_UP);
+	/* much later, a single failure is as if nothing had been */
+	ctx.now += 10 * NSEC_PER_SEC;
+	hear(&a, &b, false);
+	hear(&a, &b, true);
+	assert_int_equal(a.link[0].state, TOR_LINK_UP);
+}
+
+/* All that is known is told to neighbours that are new as often as a damper lets it, on whichever ports they are. */
+static void tor_link_hello__all_is_told_seldom(void **state)
+{
+	struct tor_record r = { .node = 2, .epoch = 5, .seq = 1 };
+	struct tor_node a, b;
+	u32 i, told = 0;
+
+	(void)state;
+	pair_up(&a, &b);
+	tor_view_learn(&a.view, &r);
+	for (i = 0; i < 1000; i++) {
+		ctx.now += NSEC_PER_MSEC;
+		/* as if it were another port each time */
+		memset(&a.link[0].ups, 0, sizeof(a.link[0].ups));
+		a.view.entry[2].tell = 0;
+		hear(&a, &b, false);
+		hear(&a, &b, true);
+		assert_int_equal(a.link[0].state, TOR_LINK_UP);
+		told += a.view.entry[2].tell == TOR_VIEW_TELL;
+		assert_true(i >= TOR_DAMPER_FREE - 1 || told == i + 1);
+	}
+	assert_in_range(told, TOR_DAMPER_FREE - 1, TOR_DAMPER_FREE + TOR_DAMPER_DOUBLINGS);
+	/* what was put off is not forgotten */
+	assert_true(a.tell_all);
+	ctx.now += TOR_DAMPER_LONGEST;
+	tor_link_alive(&a, 0);
+	tor_link_tick(&ctx, &a);
+	assert_false(a.tell_all);
+	assert_in_range(a.view.entry[2].tell, TOR_VIEW_TELL - 1, TOR_VIEW_TELL);
+}
+
 static void tor_link_foreign__another_version(void **state)
 {
 	struct tor_node a, b;
@@ -412,6 +487,8 @@ int main(void)
 		LINK_TEST(tor_link_hello__restarted_neighbour),
 		LINK_TEST(tor_link_open__both_at_once),
 		LINK_TEST(tor_link_hello__three_on_a_wire_are_answered_seldom),
+		LINK_TEST(tor_link_hello__who_flaps_is_held_down),
+		LINK_TEST(tor_link_hello__all_is_told_seldom),
 		LINK_TEST(tor_link_foreign__another_version),
 		LINK_TEST(tor_link_state_name__all),
 		LINK_TEST(tor_node_init__refuses_what_is_outside),

@@ -112,6 +112,21 @@ static void tor_comm_watch__back_in_time(void **state)
 	assert_false(atomic_read(&comm.failed));
 }
 
+/* The routes at hand are older than what is known: nobody is said to be lost by them, but who restarted is. */
+static void tor_comm_watch__no_routes_yet(void **state)
+{
+	(void)state;
+	lose_node_5();
+	ctx.now = watch() + 10 * NSEC_PER_SEC;
+	learn(9, HOST_EPOCH(9), 0);
+	assert_int_equal(tor_comm_watch(&ctx, &comm, NULL), 0);
+	assert_false(atomic_read(&comm.failed));
+	learn(3, 7, 0);
+	assert_int_equal(tor_comm_watch(&ctx, &comm, NULL), 0);
+	assert_int_equal(comm.error, -EHOSTDOWN);
+	assert_int_equal(comm.error_rank, 3);
+}
+
 static void tor_comm_watch__partition(void **state)
 {
 	u32 i;
@@ -198,6 +213,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WATCH_TEST(tor_comm_watch__node_lost_by_all),
 		WATCH_TEST(tor_comm_watch__back_in_time),
+		WATCH_TEST(tor_comm_watch__no_routes_yet),
 		WATCH_TEST(tor_comm_watch__partition),
 		WATCH_TEST(tor_comm_watch__being_created),
 		WATCH_TEST(tor_comm_watch__alone),

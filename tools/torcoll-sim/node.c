@@ -36,18 +36,32 @@ static void rerouted(struct sim_ctx *ctx, struct sim_rank *r)
 			tor_chan_rerouted(&ctx->core, &r->slot[i].chan[k].core);
 }
 
+/* Routes are searched no more often than the module does. Return: when to try again, 0: they are up to date. */
+static u64 follow_view(struct sim_node *node, bool *downs)
+{
+	*downs = false;
+	if (!node->view_changed)
+		return 0;
+	if (!tor_damper_may(&node->searches, sim.now))
+		return tor_damper_due(&node->searches);
+	*downs = node->downs != node->core.view.downs;
+	node->downs = node->core.view.downs;
+	node->view_changed = false;
+	routes_build(node);
+	return 0;
+}
+
 /* What the module does in process context: new routes, then what follows for comms. */
 static void look(void *arg)
 {
 	struct sim_node *node = arg;
-	bool downs = node->downs != node->core.view.downs;
-	u64 when = 0, next;
 	struct sim_ctx ctx;
+	u64 when, next;
+	bool downs;
 	u32 g;
 
 	node->look_due = 0;
-	node->downs = node->core.view.downs;
-	routes_build(node);
+	when = follow_view(node, &downs);
 	for (g = 0; g < sim.groups; g++) {
 		struct sim_rank *r = node->rank[g];
 
@@ -56,7 +70,7 @@ static void look(void *arg)
 		sim_enter(&ctx, node);
 		if (downs)
 			rerouted(&ctx, r);
-		next = tor_comm_watch(&ctx.core, &r->core, node->routes);
+		next = tor_comm_watch(&ctx.core, &r->core, node->view_changed ? NULL : node->routes);
 		sim_leave(&ctx);
 		if (next && (!when || next < when))
 			when = next;
@@ -77,7 +91,10 @@ void sim_node_look(struct sim_node *node)
 
 void tor_env_view_changed(struct tor_ctx *ctx, struct tor_node *core)
 {
-	sim_node_look(container_of(core, struct sim_node, core));
+	struct sim_node *node = container_of(core, struct sim_node, core);
+
+	node->view_changed = true;
+	sim_node_look(node);
 }
 
 static void open_ports(void *arg)
@@ -103,6 +120,8 @@ static void boot(struct sim_node *node, u32 self)
 	routes_build(node);
 	node->downs = 0;
 	node->look_due = 0;
+	node->view_changed = false;
+	memset(&node->searches, 0, sizeof(node->searches));
 	node->core.checksum_payload = !sim.scenario.no_checksum;
 	node->core.hello_ns = sim.scenario.hello;
 	node->alive = true;

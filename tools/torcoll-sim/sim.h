@@ -278,6 +278,8 @@ struct sim_node {
 	u64 join_due;
 	u32 downs;			/* of links, that its channels know of */
 	u64 look_due;
+	bool view_changed;		/* since its routes were searched */
+	struct tor_damper searches;
 	u64 counters[TOR_C_COUNT];
 	struct sim_rank *rank[SIM_GROUPS_MAX + 1];	/* by group; NULL: no member */
 };

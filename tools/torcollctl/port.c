@@ -28,6 +28,7 @@ static const char *const state_names[] = {
 	[TORCOLL_LINK_STATE_MISWIRED] = "miswired",
 	[TORCOLL_LINK_STATE_ONE_WAY] = "one-way",
 	[TORCOLL_LINK_STATE_TOO_SMALL] = "too-small",
+	[TORCOLL_LINK_STATE_FLAPPING] = "flapping",
 	[TORCOLL_LINK_STATE_UP] = "up",
 };
 

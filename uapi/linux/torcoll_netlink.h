@@ -54,6 +54,8 @@ enum torcoll_byte_order {
  * @TORCOLL_LINK_STATE_MISWIRED: another port than expected is at the other end
  * @TORCOLL_LINK_STATE_ONE_WAY: the other side is heard, but does not hear us
  * @TORCOLL_LINK_STATE_TOO_SMALL: frames are in use that it does not take
+ * @TORCOLL_LINK_STATE_FLAPPING: it went up and down too often, and is used
+ *   again if it stays up
  * @TORCOLL_LINK_STATE_UP: in use
  */
 enum torcoll_link_state {
@@ -65,6 +67,7 @@ enum torcoll_link_state {
 	TORCOLL_LINK_STATE_MISWIRED,
 	TORCOLL_LINK_STATE_ONE_WAY,
 	TORCOLL_LINK_STATE_TOO_SMALL,
+	TORCOLL_LINK_STATE_FLAPPING,
 	TORCOLL_LINK_STATE_UP,
 };
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * How often something is done. See damper.h.
+ */
+#include "damper.h"
+
+u64 tor_damper_due(const struct tor_damper *damper)
+{
+	if (damper->count < TOR_DAMPER_FREE)
+		return damper->last;
+	return damper->last + ((u64)TOR_DAMPER_FIRST << (damper->count - TOR_DAMPER_FREE));
+}
+
+bool tor_damper_may(struct tor_damper *damper, u64 now)
+{
+	u64 due = tor_damper_due(damper);
+
+	if (now < due)
+		return false;
+	damper->count >>= min_t(u64, tor_div64(now - due, TOR_DAMPER_HALF), 31);
+	damper->count = min_t(u32, damper->count + 1, TOR_DAMPER_FREE + TOR_DAMPER_DOUBLINGS);
+	damper->last = now;
+	return true;
+}
