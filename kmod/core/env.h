@@ -78,9 +78,10 @@ struct tor_ctx {
 struct tor_budget {
 	u32 bytes;
 	u32 frames;
+	u32 steps;			/* of a walk over ranks or nodes */
 };
 
-#define TOR_BUDGET	((struct tor_budget){ .bytes = 64 << 10, .frames = 64 })
+#define TOR_BUDGET	((struct tor_budget){ .bytes = 64 << 10, .frames = 64, .steps = 1024 })
 
 /* A run of bytes in kernel memory: of a received payload. May start and end anywhere. */
 struct tor_bytes {

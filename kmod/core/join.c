@@ -139,8 +139,10 @@ static bool say_in_turn(struct tor_ctx *ctx, struct tor_join *join, u32 *left)
 /* Rank 0: go on telling the others, by @left frames at most. The rest is the timer's. */
 static void tell(struct tor_ctx *ctx, struct tor_join *join, u32 *left)
 {
+	u32 steps = tor_env_budget().steps;
+
 	for (; join->turn < join->ranks; join->turn++) {
-		if (!concerns(join, join->turn) || say_in_turn(ctx, join, left))
+		if (steps-- && (!concerns(join, join->turn) || say_in_turn(ctx, join, left)))
 			continue;
 		join->repeat = ctx->now + TOR_JOIN_PACE;
 		return;
@@ -163,22 +165,40 @@ static void tell_all(struct tor_ctx *ctx, struct tor_join *join, enum tor_join_s
 	tell(ctx, join, left);
 }
 
-static u32 find_seen(const struct tor_join *join, u8 seen)
+/* The first rank from @rank on that stands at @seen. */
+static u32 find_seen(const struct tor_join *join, u32 rank, u8 seen)
 {
-	u32 rank;
-
-	for (rank = 1; rank < join->ranks; rank++)
-		if (join->seen[rank] == seen)
-			return rank;
-	return TOR_NO_RANK;
+	while (rank < join->ranks && join->seen[rank] != seen)
+		rank++;
+	return rank;
 }
 
-/* Whoever never came, before those that came and gave up waiting for it. */
+/*
+ * Whoever never came, before those that came and gave up waiting for it. Both are looked for from where they may be, so that
+ * the messages of many ranks walk over them once.
+ */
 static void find_missing(struct tor_join *join)
 {
-	join->missing = find_seen(join, 0);
-	if (join->missing == TOR_NO_RANK)
-		join->missing = find_seen(join, TOR_JOIN_LEFT);
+	join->absent = find_seen(join, max(join->absent, 1U), 0);
+	join->missing = join->absent;
+	if (join->missing == join->ranks && join->here < join->ranks - 1) {
+		join->left = find_seen(join, max(join->left, 1U), TOR_JOIN_LEFT);
+		join->missing = join->left;
+	}
+	if (join->missing == join->ranks)
+		join->missing = TOR_NO_RANK;
+}
+
+/* Rank 0: @rank stands at @seen now. */
+static void set_seen(struct tor_join *join, u32 rank, u8 seen)
+{
+	u8 before = join->seen[rank];
+
+	join->here += (seen && seen != TOR_JOIN_LEFT) - (before && before != TOR_JOIN_LEFT);
+	join->accepted += (seen == TOR_JOIN_ACCEPTING + 1) - (before == TOR_JOIN_ACCEPTING + 1);
+	if (seen == TOR_JOIN_LEFT)
+		join->left = min(join->left, rank);
+	join->seen[rank] = seen;
 }
 
 u32 tor_join_tag(struct tor_node *node, u64 proof, u64 members, u32 *generation)
@@ -209,17 +229,6 @@ u64 tor_join_lineage(const struct tor_join *join)
 	return tor_env_hash(word, sizeof(word), LINEAGE_HASH_KEY);
 }
 
-/* Rank 0: does everyone stand at least at @state? */
-static bool all_are(const struct tor_join *join, enum tor_join_state state)
-{
-	u32 rank;
-
-	for (rank = 1; rank < join->ranks; rank++)
-		if (join->seen[rank] == TOR_JOIN_LEFT || join->seen[rank] < state + 1)
-			return false;
-	return true;
-}
-
 static void fail_all(struct tor_ctx *ctx, struct tor_join *join, int error)
 {
 	u32 left = tor_env_budget().frames;
@@ -234,7 +243,7 @@ static void collect(struct tor_ctx *ctx, struct tor_join *join)
 	u32 left = tor_env_budget().frames;
 	int err;
 
-	if (join->state == TOR_JOIN_CALLING && all_are(join, TOR_JOIN_CALLING)) {
+	if (join->state == TOR_JOIN_CALLING && join->here == join->ranks - 1) {
 		join->tag = tor_join_tag(join->node, join->proof, join->members, &join->generation);
 		err = tor_env_join_install(ctx, join);
 		if (err) {
@@ -244,7 +253,7 @@ static void collect(struct tor_ctx *ctx, struct tor_join *join)
 		join->interval = TOR_JOIN_REPEAT;
 		tell_all(ctx, join, TOR_JOIN_ACCEPTING, &left);
 	}
-	if (join->state == TOR_JOIN_ACCEPTING && all_are(join, TOR_JOIN_ACCEPTING))
+	if (join->state == TOR_JOIN_ACCEPTING && join->accepted == join->ranks - 1)
 		tell_all(ctx, join, TOR_JOIN_GOING, &left);
 }
 
@@ -320,6 +329,7 @@ int tor_join_start(struct tor_ctx *ctx, struct tor_join *join)
 	join->interval = TOR_JOIN_REPEAT;
 	join->repeat = ctx->now + join->interval;
 	join->missing = join->rank ? 0 : TOR_NO_RANK;
+	join->left = join->ranks;
 	join->epoch[join->rank] = join->node->epoch;
 	list_add_tail(&join->list, &join->node->joins);
 	if (join->rank) {
@@ -406,7 +416,7 @@ static void join_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor
 			fail_all(ctx, join, -ECONNABORTED);
 		return;
 	}
-	join->seen[msg->rank] = TOR_JOIN_CALLING + 1;
+	set_seen(join, msg->rank, TOR_JOIN_CALLING + 1);
 	join->seen_nonce[msg->rank] = msg->nonce;
 	join->epoch[msg->rank] = h->src_epoch;
 	join->unit = min(join->unit, msg->frame_bytes);
@@ -427,7 +437,7 @@ static void leave_rx(struct tor_ctx *ctx, struct tor_join *join, const struct to
 {
 	if (!is_member(join, msg) || join->state > TOR_JOIN_ACCEPTING)
 		return;
-	join->seen[msg->rank] = TOR_JOIN_LEFT;
+	set_seen(join, msg->rank, TOR_JOIN_LEFT);
 	if (join->state == TOR_JOIN_ACCEPTING) {
 		join->missing = msg->rank;
 		fail_all(ctx, join, -ECONNABORTED);
@@ -445,7 +455,7 @@ static bool accept_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 		say_to_rank(ctx, join, msg->rank, TORCOLL_COMM_GO, 0);
 	if (join->state != TOR_JOIN_ACCEPTING)
 		return join->state == TOR_JOIN_GOING;
-	join->seen[msg->rank] = TOR_JOIN_ACCEPTING + 1;
+	set_seen(join, msg->rank, TOR_JOIN_ACCEPTING + 1);
 	collect(ctx, join);
 	return true;
 }
@@ -453,18 +463,24 @@ static bool accept_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 /* A member: part of the agreement. True: now all of it is there. */
 static bool take_epochs(struct tor_join *join, const struct tor_comm_msg *msg)
 {
-	u32 rank, i;
+	u32 i;
 
 	if (msg->ranks != join->ranks)
 		return false;
-	if (join->tag != msg->tag)
+	if (join->tag != msg->tag) {
 		memset(join->epoch, 0, join->ranks * sizeof(*join->epoch));
+		join->filled = 0;
+	}
 	join->tag = msg->tag;
-	for (i = 0; i < msg->epochs; i++)
-		join->epoch[msg->missing + i] = tor_wire_epoch(msg, i);
-	for (rank = 0; rank < join->ranks; rank++)
-		if (!join->epoch[rank])
-			return false;
+	for (i = 0; i < msg->epochs; i++) {
+		u32 *epoch = &join->epoch[msg->missing + i];
+		u32 said = tor_wire_epoch(msg, i);
+
+		join->filled += !!said - !!*epoch;
+		*epoch = said;
+	}
+	if (join->filled < join->ranks)
+		return false;
 	/* rank 0 has heard an earlier incarnation of us: it will hear this one */
 	return join->epoch[join->rank] == join->node->epoch;
 }

@@ -53,6 +53,9 @@ enum tor_join_state {
  * @tag, @generation: agreed
  * @seen: rank 0 only: enum tor_join_state of each rank plus 1, 0: not heard of, TOR_JOIN_LEFT: gave up
  * @seen_nonce: rank 0 only: by rank
+ * @here, @accepted: rank 0 only: others that are there, and of those that have the tag; @absent, @left: up to where nobody is
+ *	that never came, or that gave up
+ * @filled: of @epoch, a member's
  * @missing: the first rank that is not known to have come, or else one that gave up, or TOR_NO_RANK
  * @error: when done, or TOR_JOIN_REFUSING
  * @turn, @part: rank 0 only: rank that is told next what the state is about, and from which epoch on
@@ -77,6 +80,11 @@ struct tor_join {
 	u32 generation;
 	u8 *seen;
 	u32 *seen_nonce;
+	u32 here;
+	u32 accepted;
+	u32 absent;
+	u32 left;
+	u32 filled;
 	u32 missing;
 	int error;
 	u32 turn;

@@ -293,7 +293,11 @@ void tor_env_chan_work(struct tor_ctx *ctx, struct tor_chan *chan)
 
 struct tor_budget tor_env_budget(void)
 {
-	return host.budget.bytes ? host.budget : TOR_BUDGET;
+	struct tor_budget budget = host.budget.bytes ? host.budget : TOR_BUDGET;
+
+	if (!budget.steps)
+		budget.steps = TOR_BUDGET.steps;
+	return budget;
 }
 
 void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)

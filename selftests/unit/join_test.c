@@ -583,23 +583,24 @@ static void tor_join_rx__random_messages(void **state)
 
 /* Rank 0 of many, whose others are only heard. */
 #define MANY	200
+#define CROWD	(1 << 18)
 
 static struct crowd {
 	struct member m;
-	u8 seen[MANY];
-	u32 nonce[MANY];
-	u32 epoch[MANY];
+	u8 seen[CROWD];
+	u32 nonce[CROWD];
+	u32 epoch[CROWD];
 } crowd;
 
-static void crowd_begin(void)
+static void crowd_begin(u32 ranks)
 {
-	static const u32 side[] = { 10, 20 };
+	const u32 side[] = { 2, ranks / 2 };
 	struct tor_torus t;
 
 	memset(&crowd, 0, sizeof(crowd));
-	tor_torus_init(&t, 2, side, 1);
-	tor_node_init(&crowd.m.node, &t, 1, 0);
-	crowd.m.join = (struct tor_join){ .node = &crowd.m.node, .ranks = MANY, .unit = 1344,
+	assert_int_equal(tor_torus_init(&t, 2, side, 1), 0);
+	assert_int_equal(tor_node_init(&crowd.m.node, &t, 1, 0), 0);
+	crowd.m.join = (struct tor_join){ .node = &crowd.m.node, .ranks = ranks, .unit = 1344,
 					  .epoch = crowd.epoch, .seen = crowd.seen,
 					  .seen_nonce = crowd.nonce };
 	tor_join_prepare(&crowd.m.join, "name", 4, "secret", 6);
@@ -612,7 +613,8 @@ static u32 crowd_hears(u32 rank, u8 step)
 	struct tor_hdr h = { .src = rank, .src_epoch = 1 };
 	struct tor_comm_msg msg = {
 		.step = step, .name = crowd.m.join.name, .proof = crowd.m.join.proof,
-		.members = crowd.m.join.members, .nonce = rank, .rank = rank, .ranks = MANY,
+		.members = crowd.m.join.members, .nonce = rank, .rank = rank,
+		.ranks = crowd.m.join.ranks,
 		.tag = crowd.m.join.tag, .frame_bytes = 1344,
 	};
 	u32 before = host.nsent;
@@ -650,7 +652,7 @@ static void crowd_joins(u32 budget)
 	host.budget = (struct tor_budget){ .bytes = 1, .frames = budget };
 	if (!budget)
 		host.budget = TOR_BUDGET;
-	crowd_begin();
+	crowd_begin(MANY);
 	for (rank = 1; rank < MANY; rank++)
 		assert_in_range(crowd_hears(rank, TORCOLL_COMM_JOIN), 0, most);
 	assert_int_equal(crowd.m.join.state, TOR_JOIN_ACCEPTING);
@@ -679,7 +681,7 @@ static void tor_join_cancel__many_are_told_in_portions(void **state)
 {
 	u32 rank, before;
 
-	crowd_begin();
+	crowd_begin(MANY);
 	for (rank = 1; rank < MANY - 1; rank++)
 		crowd_hears(rank, TORCOLL_COMM_JOIN);
 	before = host.nsent;
@@ -693,6 +695,63 @@ static void tor_join_cancel__many_are_told_in_portions(void **state)
 	assert_true(crowd.m.done);
 	assert_int_equal(crowd.m.join.error, -ETIMEDOUT);
 	assert_int_equal(host.nsent - before, MANY - 1);
+	tor_node_destroy(&crowd.m.node);
+}
+
+/*
+ * Each message of very many ranks is heard in a time that does not depend on how many there are: if it walked over all
+ * of them, this test would take hours.
+ */
+static void tor_join_rx__no_walk_over_ranks_per_message(void **state)
+{
+	u32 rank;
+
+	(void)state;
+	crowd_begin(CROWD);
+	for (rank = 1; rank < CROWD; rank++) {
+		crowd_hears(rank, TORCOLL_COMM_JOIN);
+		host_forget_sent();
+		assert_int_equal(crowd.m.join.missing, rank + 1 < CROWD ? rank + 1 : TOR_NO_RANK);
+	}
+	assert_int_equal(crowd.m.join.state, TOR_JOIN_ACCEPTING);
+	for (rank = CROWD - 1; rank; rank--) {
+		assert_int_equal(crowd.m.join.state, TOR_JOIN_ACCEPTING);
+		crowd_hears(rank, TORCOLL_COMM_ACCEPT);
+		host_forget_sent();
+	}
+	assert_int_equal(crowd.m.join.state, TOR_JOIN_GOING);
+	tor_join_cancel(&ctx, &crowd.m.join, -EINTR);
+	assert_true(crowd.m.done);
+	tor_node_destroy(&crowd.m.node);
+}
+
+/* The same for a member, who is told in pieces who all the others are. */
+static void tor_join_rx__no_walk_over_ranks_per_piece(void **state)
+{
+	__be32 word[2] = { cpu_to_be32(7), cpu_to_be32(8) };
+	struct tor_hdr h = { .src = 0, .src_epoch = 1 };
+	struct tor_comm_msg msg = { .step = TORCOLL_COMM_READY, .tag = 5, .frame_bytes = 1344,
+				    .epochs = 1, .epoch = word };
+	u32 rank;
+
+	(void)state;
+	crowd_begin(CROWD);
+	tor_join_cancel(&ctx, &crowd.m.join, -EINTR);
+	crowd_pass(60 * NSEC_PER_SEC, TOR_BUDGET.frames);
+	crowd.m.done = false;
+	crowd.m.join.rank = 1;
+	assert_int_equal(tor_join_start(&ctx, &crowd.m.join), 0);
+	msg.name = crowd.m.join.name;
+	msg.nonce = crowd.m.join.nonce;
+	msg.ranks = CROWD;
+	for (rank = CROWD - 1; rank < CROWD; rank--) {
+		assert_int_equal(crowd.m.join.state, TOR_JOIN_CALLING);
+		msg.missing = rank;
+		word[0] = cpu_to_be32(rank == 1 ? crowd.m.node.epoch : 7);
+		tor_join_rx(&ctx, &crowd.m.node, &h, &msg, false);
+	}
+	assert_int_equal(crowd.m.join.state, TOR_JOIN_ACCEPTING);
+	tor_join_cancel(&ctx, &crowd.m.join, -EINTR);
 	tor_node_destroy(&crowd.m.node);
 }
 
@@ -723,6 +782,8 @@ int main(void)
 		JOIN_TEST(tor_join_timer__quiet_when_done),
 		JOIN_TEST(tor_join_timer__many_are_told_in_portions),
 		JOIN_TEST(tor_join_cancel__many_are_told_in_portions),
+		JOIN_TEST(tor_join_rx__no_walk_over_ranks_per_message),
+		JOIN_TEST(tor_join_rx__no_walk_over_ranks_per_piece),
 		JOIN_TEST(tor_join_rx__random_messages),
 	};
 

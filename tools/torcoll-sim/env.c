@@ -212,7 +212,7 @@ struct tor_budget tor_env_budget(void)
 	if (sim.scenario.budget_bytes)
 		b.bytes = sim.scenario.budget_bytes;
 	if (sim.scenario.budget_frames)
-		b.frames = sim.scenario.budget_frames;
+		b.frames = b.steps = sim.scenario.budget_frames;
 	return b;
 }
 
