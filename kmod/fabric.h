@@ -78,6 +78,7 @@ struct tor_counters {
  * @old_routes: those before, until @old_readers are through; of route_work
  * @searches: how often routes are searched
  * @view_changed: since @routes was built
+ * @looks: number of the present look at all groups; of route_work
  * @downs: node->view.downs that all channels know of
  * @needs: by port: bytes of a frame that did not fit, 0: none
  * @changed: bit per port whose link changed and was not notified yet, and TOR_FABRIC_CHANGED
@@ -115,6 +116,7 @@ struct tor_fabric {
 	u32 needs[TOR_MAX_PORTS];
 	struct delayed_work route_work;
 	u32 downs;
+	u32 looks;
 	spinlock_t groups_lock;
 	DECLARE_HASHTABLE(group, 6);
 	struct work_struct end_work;

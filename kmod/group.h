@@ -153,6 +153,7 @@ struct tor_series {
 /**
  * struct tor_group - a comm of a process, or of all ranks on a node together: see team.h
  * @user: who pays, with @charged bytes of kernel memory
+ * @watch: what route_work has seen of it in the look number @looking; @looked: number of the last one that is through
  * @team: where nodes have several ranks; @has_seat: it is that of the rank in @seat there, and @nodes the nodes', referenced
  * @join, @shrink: how it began, one of them
  * @results: lock of what becomes of results, see slot.h
@@ -170,6 +171,9 @@ struct tor_group {
 	struct tor_user *user;
 	atomic64_t charged;
 	struct hlist_node hash;
+	struct tor_watch watch;
+	u32 looking;
+	u32 looked;
 	struct list_head ending;	/* with others that are taken apart together */
 	refcount_t refs;
 	unsigned long flags;
@@ -362,8 +366,8 @@ void tor_lanes_stop(struct tor_group *group);
 /* Is there something that another rank has not got yet? Context: process. */
 bool tor_group_owes(const struct tor_group *group);
 
-/* Links went down: see tor_chan_rerouted(). Context: BH off, RCU, no lock held. */
-void tor_group_rerouted(struct tor_entry *entry, struct tor_group *group);
+/* Links went down: see tor_chan_rerouted(). Context: process, RCU, no lock held. */
+void tor_group_rerouted(struct tor_group *group);
 
 /* Give slots that core is done with their next numbers. Context: BH off, RCU, no lock held. */
 void tor_slots_recycle(struct tor_entry *entry);

@@ -153,29 +153,34 @@ void tor_slots_recycle(struct tor_entry *entry)
 
 /* --- all of a group --- */
 
-static void rerouted(struct tor_entry *entry, struct tor_group *group)
+static void rerouted(struct tor_group *group)
 {
 	struct tor_series *series;
+	struct tor_entry entry;
 	u32 i;
 
 	tor_group_each_series(group, series) {
 		for (i = 0; i < tor_series_lanes(series); i++) {
 			struct tor_lane *lane = &series->lanes[i];
 
+			local_bh_disable();
+			tor_entry_begin(&entry);
 			spin_lock(&lane->lock);
-			tor_chan_rerouted(&entry->ctx, &lane->chan);
+			tor_chan_rerouted(&entry.ctx, &lane->chan);
 			spin_unlock(&lane->lock);
+			tor_entry_end(&entry);
+			local_bh_enable();
 		}
 	}
 }
 
-void tor_group_rerouted(struct tor_entry *entry, struct tor_group *group)
+void tor_group_rerouted(struct tor_group *group)
 {
 	u32 seat;
 
-	rerouted(entry, group);
+	rerouted(group);
 	for (seat = 0; group->team && seat < group->team->seats; seat++)
-		rerouted(entry, group->team->seat[seat]);
+		rerouted(group->team->seat[seat]);
 }
 
 static void abort_all(struct tor_series *series)

@@ -68,16 +68,20 @@ static struct tor_routes *build(struct tor_fabric *fabric, u32 *downs)
 {
 	const struct tor_torus *t = &fabric->node.torus;
 	struct tor_routes *routes;
-	u32 known;
+	u32 known, node;
 	u16 *dead;
 
 	dead = tor_env_table_alloc(t->nodes * sizeof(*dead));
 	if (!dead)
 		return NULL;
-	spin_lock_bh(&fabric->lock);
-	tor_view_copy_dead(&fabric->node.view, dead);
-	known = fabric->node.view.downs;
-	spin_unlock_bh(&fabric->lock);
+	known = READ_ONCE(fabric->node.view.downs);
+	/* what changes behind a portion comes back here */
+	for (node = 0; node < t->nodes; node += TOR_BUDGET.steps) {
+		spin_lock_bh(&fabric->lock);
+		tor_view_copy_dead(&fabric->node.view, dead, node, TOR_BUDGET.steps);
+		spin_unlock_bh(&fabric->lock);
+		cond_resched();
+	}
 	routes = tor_routes_build(t, fabric->node.self, dead);
 	tor_env_table_free(dead);
 	if (routes)
@@ -140,34 +144,63 @@ static u64 follow_view(struct tor_fabric *fabric, u32 *downs)
 }
 
 /*
- * What the change means for comms; unless routes are up to date (@fresh), nothing is said by them.
- * Return: when to look again, ns; 0: at the next change.
+ * A portion of what the change means for a comm; unless routes are up to date (@fresh), nothing is said by them.
+ * Context: RCU. Return: is that all?
  */
-static u64 look_after_groups(struct tor_fabric *fabric, bool downs, bool fresh)
+static bool look_after(struct tor_fabric *fabric, struct tor_group *group, bool fresh)
+{
+	struct tor_entry entry;
+	bool all;
+
+	local_bh_disable();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	all = tor_comm_watch(&entry.ctx, &group->comm,
+			     fresh ? rcu_dereference(fabric->routes) : NULL, &group->watch);
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	local_bh_enable();
+	return all;
+}
+
+/* The next portion for one of @bucket that this look has not come to the end of. False: there is none. */
+static bool look_into(struct tor_fabric *fabric, u32 bucket, bool downs, bool fresh, u64 *when)
 {
 	struct tor_group *group;
-	struct tor_entry entry;
+	bool found = false;
+
+	rcu_read_lock();
+	hlist_for_each_entry_rcu(group, &fabric->group[bucket], hash) {
+		if (group->looked == fabric->looks)
+			continue;
+		found = true;
+		if (group->looking != fabric->looks) {
+			group->looking = fabric->looks;
+			group->watch = (struct tor_watch){};
+			if (downs)
+				tor_group_rerouted(group);
+		}
+		if (look_after(fabric, group, fresh)) {
+			group->looked = fabric->looks;
+			*when = min_not_zero(*when, group->watch.when);
+		}
+		break;
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+/* What the change means for comms. Return: when to look again, ns; 0: at the next change. */
+static u64 look_after_groups(struct tor_fabric *fabric, bool downs, bool fresh)
+{
 	u64 when = 0;
 	u32 bucket;
 
-	local_bh_disable();
-	rcu_read_lock();
-	hash_for_each_rcu(fabric->group, bucket, group, hash) {
-		u64 next;
-
-		tor_entry_begin(&entry);
-		if (downs)
-			tor_group_rerouted(&entry, group);
-		spin_lock(&fabric->lock);
-		next = tor_comm_watch(&entry.ctx, &group->comm,
-				      fresh ? rcu_dereference(fabric->routes) : NULL);
-		spin_unlock(&fabric->lock);
-		tor_entry_end(&entry);
-		if (next && (!when || next < when))
-			when = next;
-	}
-	rcu_read_unlock();
-	local_bh_enable();
+	/* 0 is what new groups have */
+	fabric->looks = fabric->looks + 1 ?: 1;
+	for (bucket = 0; bucket < HASH_SIZE(fabric->group); bucket++)
+		while (look_into(fabric, bucket, downs, fresh, &when))
+			cond_resched();
 	return when;
 }
 

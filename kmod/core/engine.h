@@ -78,7 +78,7 @@ enum tor_explained {
  * @speaker: with @team, the own rank that others are told of, if it is not known better
  * @chooser: what auto goes by, see auto.h, or NULL
  * @epoch: of each rank's node, as agreed when the comm was created
- * @seen: what this node's view said of it then; @watched: that was looked at
+ * @seen: what this node's view said of it then, of the first @watched ranks
  * @joined: its creation is over here; before that, who cannot be reached is waited for like who has not called
  * @lost_since: when a rank was first found out of reach, ns; 0: all can be reached
  * @path: by rank
@@ -107,7 +107,7 @@ struct tor_comm {
 	const struct tor_chooser *chooser;
 	u32 *epoch;
 	u32 *seen;
-	bool watched;
+	u32 watched;
 	bool joined;
 	u64 lost_since;
 	struct tor_path *path;
@@ -354,18 +354,33 @@ void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, con
 		       u32 len);
 
 /**
+ * struct tor_watch - one pass over the ranks of a comm; all zero: it begins
+ * @rank: where it has come to
+ * @lost: a rank that there is no way to; @error: the error for that, 0: there is none
+ * @when: at the end: when to look again whatever happens, ns; 0: not until the view changes
+ */
+struct tor_watch {
+	u32 rank;
+	u32 lost;
+	int error;
+	u64 when;
+};
+
+/**
  * tor_comm_watch - can all ranks be reached, and are they still who they were?
  * @ctx: entry
  * @comm: installed
  * @routes: by what is known now; NULL: there are none yet, so nothing is said of ranks that cannot be reached
+ * @pass: this one
  *
  * Fails the comm with -EHOSTDOWN if a node restarted, or if all its neighbours have lost it; with -EHOSTUNREACH if
  * there is no way to it, and the comm is joined. Call it once the comm is installed, once it is joined, and whenever
  * node->view has changed, with the node's lock held.
  *
- * Return: when to call again whatever happens, ns; 0: not until the view changes.
+ * Return: are these all ranks? If not, call it again with the same @pass.
  */
-u64 tor_comm_watch(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_routes *routes);
+bool tor_comm_watch(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_routes *routes,
+		    struct tor_watch *pass);
 
 /* How long a rank may be out of reach before that counts, ns. */
 u64 tor_watch_grace(const struct tor_node *node);

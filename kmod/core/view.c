@@ -54,16 +54,27 @@ static void unlist(struct tor_view_entry *e)
 	INIT_LIST_HEAD(&e->list);
 }
 
+/* @e has @frame from now on. */
+static void note_frame(struct tor_view *view, const struct tor_view_entry *e, u16 frame)
+{
+	if (frame == e->frame)
+		return;
+	if (frame && frame < view->frame)
+		view->frame = frame;
+	else if (e->frame && e->frame == view->frame)
+		view->stale = true;
+	/* what was found so far may not be so any more */
+	view->scanned = 0;
+	view->least = U16_MAX;
+}
+
 static void store(struct tor_view *view, const struct tor_record *r)
 {
 	struct tor_view_entry *e = &view->entry[r->node];
 
 	if (r->dead & ~e->dead)
 		view->downs++;
-	if (r->frame && r->frame < view->frame)
-		view->frame = r->frame;
-	else if (e->frame && e->frame == view->frame && r->frame != e->frame)
-		view->stale = true;
+	note_frame(view, e, r->frame);
 	view->dead -= hweight64((u64)e->dead);
 	view->digest ^= digest_of(view, r->node);
 	e->epoch = r->epoch;
@@ -133,13 +144,15 @@ enum tor_view_news tor_view_contradict(struct tor_view *view, const struct tor_r
 	return TOR_VIEW_NEW;
 }
 
-void tor_view_tell_all(struct tor_view *view)
+/* Go on with what tor_view_tell_all() began. */
+static void tell_some(struct tor_view *view)
 {
-	u32 i;
+	u32 steps = min(view->untold, tor_env_budget().steps);
 
-	for (i = 0; i < view->nodes; i++) {
-		struct tor_view_entry *e = &view->entry[i];
+	for (view->untold -= steps; steps; steps--) {
+		struct tor_view_entry *e = &view->entry[view->next];
 
+		view->next = view->next + 1 < view->nodes ? view->next + 1 : 0;
 		if (!e->seq)
 			continue;
 		e->tell = TOR_VIEW_TELL;
@@ -148,12 +161,19 @@ void tor_view_tell_all(struct tor_view *view)
 	}
 }
 
+void tor_view_tell_all(struct tor_view *view)
+{
+	view->untold = view->nodes;
+	tell_some(view);
+}
+
 u32 tor_view_pick(struct tor_view *view, struct tor_record *record, u32 max, bool turn)
 {
 	struct tor_view_entry *e, *next;
 	struct list_head told;
 	u32 n = 0;
 
+	tell_some(view);
 	INIT_LIST_HEAD(&told);
 	list_for_each_entry_safe(e, next, &view->tell, list) {
 		if (n == max)
@@ -176,11 +196,12 @@ u32 tor_view_pick(struct tor_view *view, struct tor_record *record, u32 max, boo
 	return n;
 }
 
-void tor_view_copy_dead(const struct tor_view *view, u16 *dead)
+void tor_view_copy_dead(const struct tor_view *view, u16 *dead, u32 first, u32 n)
 {
+	u32 end = min_t(u64, view->nodes, (u64)first + n);
 	u32 i;
 
-	for (i = 0; i < view->nodes; i++)
+	for (i = first; i < end; i++)
 		dead[i] = view->entry[i].dead;
 }
 
@@ -202,14 +223,17 @@ bool tor_view_is_cut_off(const struct tor_view *view, const struct tor_torus *t,
 
 u16 tor_view_frame(struct tor_view *view)
 {
-	u32 i;
+	u32 end;
 
 	if (!view->stale)
 		return view->frame;
-	view->frame = U16_MAX;
-	for (i = 0; i < view->nodes; i++)
-		if (view->entry[i].frame)
-			view->frame = min(view->frame, view->entry[i].frame);
+	end = min_t(u64, view->nodes, (u64)view->scanned + tor_env_budget().steps);
+	for (; view->scanned < end; view->scanned++)
+		if (view->entry[view->scanned].frame)
+			view->least = min(view->least, view->entry[view->scanned].frame);
+	if (end < view->nodes)
+		return view->frame;
+	view->frame = view->least;
 	view->stale = false;
 	return view->frame;
 }

@@ -56,7 +56,9 @@ struct tor_view_entry {
  * @digest: of all entries with dead links: two nodes with the same one know of the same
  * @dead: ports named as dead
  * @downs: records that named a port dead which was not
- * @frame: the smallest frame size that any node is known to have, U16_MAX if none is; @stale: look again
+ * @next: of the nodes that a new neighbour is to be told of, the next to be put in @tell; @untold: how many there are
+ * @frame: the smallest frame size that any node is known to have, U16_MAX if none is, or less while it is @stale, and being
+ *	looked for: @least of the first @scanned nodes
  */
 struct tor_view {
 	struct tor_view_entry *entry;
@@ -65,8 +67,12 @@ struct tor_view {
 	u32 digest;
 	u32 dead;
 	u32 downs;
+	u32 next;
+	u32 untold;
 	u16 frame;
 	bool stale;
+	u16 least;
+	u32 scanned;
 };
 
 /* Context: may sleep. Return: 0 or -ENOMEM. */
@@ -88,7 +94,7 @@ enum tor_view_news tor_view_learn(struct tor_view *view, const struct tor_record
 /* Someone knows of @node, this one, what it does not say itself: say it with a higher number. */
 enum tor_view_news tor_view_contradict(struct tor_view *view, const struct tor_record *record);
 
-/* A neighbour knows nothing yet. */
+/* A neighbour knows nothing yet. Begins; with many nodes tor_view_pick() goes on, a portion each time. */
 void tor_view_tell_all(struct tor_view *view);
 
 /**
@@ -101,13 +107,16 @@ void tor_view_tell_all(struct tor_view *view);
  */
 u32 tor_view_pick(struct tor_view *view, struct tor_record *record, u32 max, bool turn);
 
-/* All nodes' dead ports, for tor_routes_build(). @dead: view->nodes of them. */
-void tor_view_copy_dead(const struct tor_view *view, u16 *dead);
+/* Dead ports of nodes @first to @first + @n - 1, for tor_routes_build(). @dead: view->nodes of them. */
+void tor_view_copy_dead(const struct tor_view *view, u16 *dead, u32 first, u32 n);
 
 /* Are all links of @node dead, by what either end says? */
 bool tor_view_is_cut_off(const struct tor_view *view, const struct tor_torus *t, u32 node);
 
-/* What frames all links in the fabric take, as far as is known; U16_MAX: nothing is. */
+/*
+ * What frames all links in the fabric take, as far as is known; U16_MAX: nothing is. Of many nodes, when the smallest has
+ * grown, this takes some calls to be noticed.
+ */
 u16 tor_view_frame(struct tor_view *view);
 
 /*

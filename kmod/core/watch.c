@@ -11,90 +11,86 @@ u64 tor_watch_grace(const struct tor_node *node)
 	return min_t(u64, 2 * node->hello_ns, TOR_WATCH_GRACE);
 }
 
-/* The first look at a comm: what was known of nodes before it began is not about it. */
-static void begin(struct tor_comm *comm)
-{
-	const struct tor_view *view = &comm->node->view;
-	u32 rank;
-
-	for (rank = 0; rank < comm->ranks; rank++)
-		comm->seen[rank] = view->entry[tor_comm_node(comm, rank)].epoch;
-	comm->watched = true;
-}
-
 bool tor_comm_restarted(const struct tor_comm *comm, u32 rank)
 {
 	u32 epoch = comm->node->view.entry[tor_comm_node(comm, rank)].epoch;
 
-	return comm->watched && rank != comm->rank && epoch != comm->seen[rank] &&
+	return rank < comm->watched && rank != comm->rank && epoch != comm->seen[rank] &&
 	       epoch != comm->epoch[rank];
 }
 
-/* The first such rank, or TOR_NO_RANK. */
-static u32 find_restarted(const struct tor_comm *comm)
-{
-	u32 rank;
-
-	for (rank = 0; rank < comm->ranks; rank++)
-		if (tor_comm_restarted(comm, rank))
-			return rank;
-	return TOR_NO_RANK;
-}
-
-/*
- * A rank that cannot be reached, or TOR_NO_RANK. Of several one whose node all its neighbours have lost, if there is
- * one: then @error is -EHOSTDOWN, otherwise -EHOSTUNREACH.
- */
-static u32 find_lost(const struct tor_comm *comm, const struct tor_routes *routes, int *error)
+/* There is no way to @rank. Of several, one whose node all its neighbours have lost is named. */
+static void note_lost(const struct tor_comm *comm, u32 rank, struct tor_watch *pass)
 {
 	const struct tor_node *node = comm->node;
-	u32 lost = TOR_NO_RANK;
-	u32 rank;
 
-	*error = -EHOSTUNREACH;
-	for (rank = 0; rank < comm->ranks; rank++) {
-		u32 there = tor_comm_node(comm, rank);
-
-		if (tor_routes_reach(routes, there))
-			continue;
-		/* cut off from everyone, we cannot tell whose fault it is */
-		if (node->live && tor_view_is_cut_off(&node->view, &node->torus, there)) {
-			*error = -EHOSTDOWN;
-			return rank;
-		}
-		if (lost == TOR_NO_RANK)
-			lost = rank;
-	}
-	return lost;
+	if (pass->error == -EHOSTDOWN)
+		return;
+	/* cut off from everyone, we cannot tell whose fault it is */
+	if (node->live && tor_view_is_cut_off(&node->view, &node->torus, tor_comm_node(comm, rank)))
+		pass->error = -EHOSTDOWN;
+	else if (!pass->error)
+		pass->error = -EHOSTUNREACH;
+	else
+		return;
+	pass->lost = rank;
 }
 
-u64 tor_comm_watch(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_routes *routes)
+/* Has the node of @rank restarted? Sees whether there is a way to it. */
+static bool look_at(struct tor_comm *comm, u32 rank, const struct tor_routes *routes,
+		    struct tor_watch *pass)
 {
-	u32 rank;
-	int error;
+	u32 there = tor_comm_node(comm, rank);
 
-	if (tor_comm_failed(comm))
-		return 0;
-	if (!comm->watched)
-		begin(comm);
-	rank = find_restarted(comm);
-	if (rank != TOR_NO_RANK) {
-		tor_comm_fail(ctx, comm, -EHOSTDOWN, rank, 0);
-		return 0;
+	/* what was known of it before it is first looked at is not about the comm */
+	if (rank >= comm->watched) {
+		comm->seen[rank] = comm->node->view.entry[there].epoch;
+		comm->watched = rank + 1;
 	}
-	if (!routes)
-		return 0;
-	rank = comm->joined ? find_lost(comm, routes, &error) : TOR_NO_RANK;
-	if (rank == TOR_NO_RANK) {
+	if (tor_comm_restarted(comm, rank))
+		return true;
+	if (routes && comm->joined && !tor_routes_reach(routes, there))
+		note_lost(comm, rank, pass);
+	return false;
+}
+
+/* All ranks were looked at. Return: when to look again, ns, or 0. */
+static u64 conclude(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_watch *pass)
+{
+	u64 until;
+
+	if (!pass->error) {
 		comm->lost_since = 0;
 		return 0;
 	}
 	if (!comm->lost_since)
 		comm->lost_since = ctx->now;
-	if (ctx->now < comm->lost_since + tor_watch_grace(comm->node))
-		return comm->lost_since + tor_watch_grace(comm->node);
-	tor_comm_fail(ctx, comm, error, rank, 0);
+	until = comm->lost_since + tor_watch_grace(comm->node);
+	if (ctx->now < until)
+		return until;
+	tor_comm_fail(ctx, comm, pass->error, pass->lost, 0);
 	return 0;
+}
+
+bool tor_comm_watch(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_routes *routes,
+		    struct tor_watch *pass)
+{
+	u32 steps = tor_env_budget().steps;
+
+	pass->when = 0;
+	if (tor_comm_failed(comm))
+		return true;
+	for (; pass->rank < comm->ranks; pass->rank++) {
+		if (!steps--)
+			return false;
+		if (!look_at(comm, pass->rank, routes, pass))
+			continue;
+		tor_comm_fail(ctx, comm, -EHOSTDOWN, pass->rank, 0);
+		return true;
+	}
+	if (routes)
+		pass->when = conclude(ctx, comm, pass);
+	return true;
 }
 
 void tor_chan_rerouted(struct tor_ctx *ctx, struct tor_chan *chan)

@@ -170,7 +170,7 @@ static void check_routes(struct fuzz_in *in)
 	u16 *dead = calloc(t->nodes, sizeof(*dead));
 	bool known;
 
-	tor_view_copy_dead(&node.view, dead);
+	tor_view_copy_dead(&node.view, dead, 0, node.torus.nodes);
 	do {
 		struct tor_routes *routes = tor_routes_build(t, at, dead);
 		u32 port = tor_routes_port(t, routes, dst, tie, ~0U, from);

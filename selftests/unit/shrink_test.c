@@ -210,7 +210,7 @@ static void make_comm(u32 node, u32 ranks, const u32 *nodes)
 	m->from.order = m->from_order;
 	m->from.epoch = m->from_epoch;
 	m->from.seen = m->from_seen;
-	m->from.watched = true;
+	m->from.watched = m->from.ranks;
 	m->from.rank = tor_comm_rank(&m->from, node);
 	for (i = 0; i < ranks; i++) {
 		m->from_epoch[i] = member[nodes[i]].node.epoch;

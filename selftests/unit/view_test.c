@@ -122,7 +122,7 @@ static void check_views(void)
 
 	for (i = 0; i < t.nodes; i++) {
 		n = reach(i, in);
-		tor_view_copy_dead(&node[i].view, dead);
+		tor_view_copy_dead(&node[i].view, dead, 0, t.nodes);
 		routes = tor_routes_build(&t, i, dead);
 		assert_int_equal(routes->reached, n);
 		for (k = 0; k < t.nodes; k++) {
@@ -324,6 +324,50 @@ static void tor_view_pick__more_than_fit_are_told_in_turn(void **state)
 	tor_view_destroy(&view);
 }
 
+/* What a new neighbour is told, and the smallest frame, are looked for in portions of many nodes. */
+static void tor_view_tell_all__in_portions(void **state)
+{
+	struct tor_record r, one = { .epoch = 1, .seq = 1, .frame = 9000 };
+	struct tor_view view;
+	u32 i, k, told = 0;
+
+	(void)state;
+	host.budget = (struct tor_budget){ 1, 1, 1 };
+	assert_int_equal(tor_view_init(&view, 100), 0);
+	for (i = 0; i < 100; i++) {
+		one.node = i;
+		one.frame = i == 50 ? 1500 : 9000;
+		tor_view_learn(&view, &one);
+	}
+	while (tor_view_pick(&view, &r, 1, true))
+		;
+	tor_view_tell_all(&view);
+	for (i = 0; i < 100; i++) {
+		/* one each time; another neighbour comes in the middle of it, and is told of all as well */
+		assert_int_equal(view.untold, i < 30 ? 99 - i : 128 - i);
+		if (i == 29)
+			tor_view_tell_all(&view);
+		told += tor_view_pick(&view, &r, 1, true);
+	}
+	for (k = 0; k < 1000 && tor_view_pick(&view, &r, 1, true); k++)
+		told++;
+	assert_in_range(told, 100 * TOR_VIEW_TELL, 130 * TOR_VIEW_TELL);
+	one.node = 50;
+	one.seq++;
+	one.frame = 9000;
+	tor_view_learn(&view, &one);
+	for (i = 0; i < 99; i++)
+		assert_int_equal(tor_view_frame(&view), 1500);
+	/* what was looked at has changed: from the beginning */
+	one.node = 3;
+	one.frame = 4000;
+	tor_view_learn(&view, &one);
+	for (i = 0; i < 99; i++)
+		assert_int_equal(tor_view_frame(&view), 1500);
+	assert_int_equal(tor_view_frame(&view), 4000);
+	tor_view_destroy(&view);
+}
+
 static void tor_view_learn__older_is_answered(void **state)
 {
 	struct tor_record old = { .node = 3, .epoch = 9, .seq = ~0U, .dead = 1 };
@@ -385,7 +429,7 @@ static void tor_view_frame_reached__absent_nodes_do_not_count(void **state)
 	raw.frame = cpu_to_be16(400);
 	tor_link_hello(&ctx, &node[0], 0, &h, &hello);
 	assert_int_equal(tor_view_frame(&node[0].view), 400);
-	tor_view_copy_dead(&node[0].view, dead);
+	tor_view_copy_dead(&node[0].view, dead, 0, t.nodes);
 	routes = tor_routes_build(&t, 0, dead);
 	assert_int_equal(tor_view_frame_reached(&node[0].view, routes, 0, ~0U), 1500);
 	/* it is there, and says so */
@@ -464,6 +508,7 @@ int main(void)
 		VIEW_TEST(tor_view_learn__any_cuts_and_restarts),
 		VIEW_TEST(tor_view_pick__silence_in_a_sound_fabric),
 		VIEW_TEST(tor_view_pick__more_than_fit_are_told_in_turn),
+		VIEW_TEST(tor_view_tell_all__in_portions),
 		VIEW_TEST(tor_view_learn__older_is_answered),
 		VIEW_TEST(tor_view_frame_reached__absent_nodes_do_not_count),
 		VIEW_TEST(tor_link_tick__news_do_not_wait_for_hellos),

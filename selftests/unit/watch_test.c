@@ -8,6 +8,7 @@ static struct tor_node node;
 static struct tor_comm comm;
 static struct tor_ctx ctx;
 static u32 epoch[16], seen[16];
+static u32 steps;			/* of an entry, if not as many as there are */
 
 #define HOST_EPOCH(i)	(100 + (i))
 
@@ -23,15 +24,25 @@ static void learn(u32 i, u32 life, u16 dead)
 	assert_int_equal(tor_view_learn(&node.view, &r), TOR_VIEW_NEW);
 }
 
+/* A whole pass. */
+static u64 pass(const struct tor_routes *routes)
+{
+	struct tor_watch pass = {};
+
+	while (!tor_comm_watch(&ctx, &comm, routes, &pass))
+		assert_true(pass.rank && pass.rank % tor_env_budget().steps == 0);
+	return pass.when;
+}
+
 static u64 watch(void)
 {
-	u16 dead[16];
 	struct tor_routes *routes;
+	u16 dead[16];
 	u64 when;
 
-	tor_view_copy_dead(&node.view, dead);
+	tor_view_copy_dead(&node.view, dead, 0, 16);
 	routes = tor_routes_build(&node.torus, node.self, dead);
-	when = tor_comm_watch(&ctx, &comm, routes);
+	when = pass(routes);
 	tor_env_table_free(routes);
 	return when;
 }
@@ -44,6 +55,7 @@ static int setup(void **state)
 	u32 i;
 
 	host_reset();
+	host.budget = (struct tor_budget){ 1, 1, steps ?: TOR_BUDGET.steps };
 	ctx.now = NSEC_PER_SEC;
 	memset(&node, 0, sizeof(node));
 	memset(&comm, 0, sizeof(comm));
@@ -119,10 +131,10 @@ static void tor_comm_watch__no_routes_yet(void **state)
 	lose_node_5();
 	ctx.now = watch() + 10 * NSEC_PER_SEC;
 	learn(9, HOST_EPOCH(9), 0);
-	assert_int_equal(tor_comm_watch(&ctx, &comm, NULL), 0);
+	assert_int_equal(pass(NULL), 0);
 	assert_false(atomic_read(&comm.failed));
 	learn(3, 7, 0);
-	assert_int_equal(tor_comm_watch(&ctx, &comm, NULL), 0);
+	assert_int_equal(pass(NULL), 0);
 	assert_int_equal(comm.error, -EHOSTDOWN);
 	assert_int_equal(comm.error_rank, 3);
 }
@@ -196,7 +208,7 @@ static void tor_comm_watch__who_is_no_member_does_not_matter(void **state)
 
 	comm.member = member;
 	comm.ranks = 3;
-	comm.watched = false;
+	comm.watched = 0;
 	epoch[1] = HOST_EPOCH(1);
 	epoch[2] = HOST_EPOCH(10);
 	assert_int_equal(watch(), 0);
@@ -206,7 +218,18 @@ static void tor_comm_watch__who_is_no_member_does_not_matter(void **state)
 	assert_false(atomic_read(&comm.failed));
 }
 
-#define WATCH_TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
+/* The same, a rank at a time. */
+static int setup_steps(void **state)
+{
+	steps = 1;
+	setup(state);
+	steps = 0;
+	return 0;
+}
+
+#define WATCH_TEST(f)									\
+	cmocka_unit_test_setup_teardown(f, setup, teardown),				\
+	{ #f " by steps", f, setup_steps, teardown, NULL }
 
 int main(void)
 {

@@ -21,7 +21,7 @@ static void routes_build(struct sim_node *node)
 {
 	u16 *dead = calloc(node->core.torus.nodes, sizeof(*dead));
 
-	tor_view_copy_dead(&node->core.view, dead);
+	tor_view_copy_dead(&node->core.view, dead, 0, node->core.torus.nodes);
 	tor_env_table_free(node->routes);
 	node->routes = tor_routes_build(&node->core.torus, node->core.self, dead);
 	free(dead);
@@ -56,24 +56,27 @@ static void look(void *arg)
 {
 	struct sim_node *node = arg;
 	struct sim_ctx ctx;
-	u64 when, next;
 	bool downs;
+	u64 when;
 	u32 g;
 
 	node->look_due = 0;
 	when = follow_view(node, &downs);
 	for (g = 0; g < sim.groups; g++) {
 		struct sim_rank *r = node->rank[g];
+		struct tor_watch pass = {};
 
 		if (!r || !r->installed)
 			continue;
 		sim_enter(&ctx, node);
 		if (downs)
 			rerouted(&ctx, r);
-		next = tor_comm_watch(&ctx.core, &r->core, node->view_changed ? NULL : node->routes);
+		while (!tor_comm_watch(&ctx.core, &r->core,
+				       node->view_changed ? NULL : node->routes, &pass))
+			;
 		sim_leave(&ctx);
-		if (next && (!when || next < when))
-			when = next;
+		if (pass.when && (!when || pass.when < when))
+			when = pass.when;
 	}
 	if (when && (!node->look_due || when < node->look_due)) {
 		node->look_due = when;
