@@ -107,6 +107,7 @@ help:
 	@echo '  make bench-hop          what a forwarded frame costs, beside IP forwarding; PROFILE=1 by function'
 	@echo '  make bench-stall        how long a processor does nothing else meanwhile'
 	@echo '  make bench-core         what the core alone takes per frame'
+	@echo '  make bench-entries      the longest that one entry into it takes, with 65,536 nodes and 2^20 ranks'
 	@echo '  make bench-plans        what plans cost to compute, on 16,384 nodes'
 	@echo '  make bench-reduce       the reduction kernels, natively: under a minute'
 	@echo '  make results            the experiments of the papers by the model, into docs/results/'
@@ -311,6 +312,17 @@ bench-reduce: $(B)/bench/reduce
 bench-core: | deps-check
 	$(Q)$(MAKE) tools
 	$(Q)SECONDS_TOO=1 bench/core/run
+
+$(B)/bench/entries: $(B)/host/bench/core/entries.o $(B)/host/libtorcore.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^
+
+# The longest that an entry into core takes, with very many nodes and ranks.
+.PHONY: bench-entries
+bench-entries: | deps-check
+	$(Q)$(MAKE) $(B)/bench/entries
+	$(Q)$(B)/bench/entries
 
 $(B)/bench/flood: $(B)/host/bench/hop/flood.o $(B)/host/libtorcore.a
 	$(say) LD $@

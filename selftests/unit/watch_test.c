@@ -218,18 +218,7 @@ static void tor_comm_watch__who_is_no_member_does_not_matter(void **state)
 	assert_false(atomic_read(&comm.failed));
 }
 
-/* The same, a rank at a time. */
-static int setup_steps(void **state)
-{
-	steps = 1;
-	setup(state);
-	steps = 0;
-	return 0;
-}
-
-#define WATCH_TEST(f)									\
-	cmocka_unit_test_setup_teardown(f, setup, teardown),				\
-	{ #f " by steps", f, setup_steps, teardown, NULL }
+#define WATCH_TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
@@ -245,5 +234,8 @@ int main(void)
 		WATCH_TEST(tor_comm_watch__who_is_no_member_does_not_matter),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests_name("all ranks at once", tests, NULL, NULL);
+
+	steps = 1;
+	return failed + cmocka_run_group_tests_name("rank by rank", tests, NULL, NULL);
 }
