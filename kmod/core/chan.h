@@ -175,8 +175,11 @@ void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32
 /* Ask the sender of @rx for more, and say what was called here. */
 void tor_chan_ask(struct tor_ctx *ctx, struct tor_chan *chan, const struct tor_rx *rx);
 
-/* Ask all ranks of the op whether they have called it: those that have not say so, to tor_op.late. */
-void tor_chan_ask_all(struct tor_ctx *ctx, struct tor_chan *chan);
+/*
+ * Ask ranks of the op, from chan->asked on, whether they have called it: those that have not say so, to tor_op.late. Return:
+ * were these the last?
+ */
+bool tor_chan_ask_some(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /* Make a send, or all of them, independent of the op's memory; false: must be waited for. */
 bool tor_chan_copy_send(struct tor_chan *chan, struct tor_tx *tx);

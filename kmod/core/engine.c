@@ -370,6 +370,7 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 	chan->retry = 0;
 	chan->works = false;
 	chan->give_up = 0;
+	chan->asked = 0;
 	chan->nudge = ctx->now + TOR_NUDGE;
 	chan->met = 0;
 	check_early(ctx, chan);
@@ -428,9 +429,9 @@ void tor_chan_timer(struct tor_ctx *ctx, struct tor_chan *chan)
 	if (chan->retry && ctx->now >= chan->retry)
 		chan->retry = 0;
 	if (chan->state == TOR_CHAN_RUNNING && op->deadline && ctx->now >= op->deadline) {
-		if (!chan->give_up) {
-			chan->give_up = ctx->now + TOR_LATE_WAIT;
-			tor_chan_ask_all(ctx, chan);
+		if (ctx->now >= chan->give_up && chan->asked < op->comm->ranks) {
+			chan->give_up = ctx->now + (tor_chan_ask_some(ctx, chan) ? TOR_LATE_WAIT :
+										   TOR_LATE_PACE);
 		} else if (ctx->now >= chan->give_up) {
 			tor_comm_fail(ctx, op->comm, -ETIMEDOUT, late_rank(chan), chan->seq);
 			return;

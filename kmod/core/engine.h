@@ -44,6 +44,7 @@
 #define TOR_RETRY		(NSEC_PER_MSEC / 10)	/* FPU or memory was not to be had */
 #define TOR_NUDGE		(1 * (s64)NSEC_PER_SEC)	/* how long nothing may come before we ask */
 #define TOR_LATE_WAIT		(50 * NSEC_PER_MSEC)	/* for answers to who is late */
+#define TOR_LATE_PACE		(100 * NSEC_PER_USEC)	/* from one tor_budget.frames of questions to the next */
 #define TOR_TELLINGS		3		/* of a failure, to everyone, in case frames are lost */
 #define TOR_TELL_AGAIN		(50 * NSEC_PER_MSEC)
 #define TOR_NO_RANK		(~0U)
@@ -196,7 +197,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
  *	goes on with these, with frames that were kept, or with sending
  * @retry: when to try again what could not be had, ns; 0: nothing
  * @nudge: when to ask those whose frames are missing, ns; see engine.c
- * @give_up: the deadline has passed, all ranks were asked whether they have called; when to fail, ns
+ * @give_up: the deadline has passed, the first @asked ranks were asked whether they have called; when to ask more or fail, ns
  * @timed: when the timer came last, ns; it is not asked for before that, or its softirq would go on with what was left for another
  * @armed: what was last asked of tor_env_chan_timer()
  * @due: acknowledgements owed, until @due_at, ns; of this op or earlier ones
@@ -221,6 +222,7 @@ struct tor_chan {
 	u64 retry;
 	u64 nudge;
 	u64 give_up;
+	u32 asked;
 	u64 timed;
 	u64 armed;
 	u64 due_at;

@@ -301,16 +301,25 @@ void tor_chan_ask(struct tor_ctx *ctx, struct tor_chan *chan, const struct tor_r
 	ask(ctx, chan, rx->rank, rx);
 }
 
-void tor_chan_ask_all(struct tor_ctx *ctx, struct tor_chan *chan)
+bool tor_chan_ask_some(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	const struct tor_op *op = chan->op;
 	const struct tor_comm *comm = op->comm;
+	u32 left = tor_env_budget().frames;
 	u32 rank;
 
-	for (rank = 0; rank < comm->ranks; rank++)
-		if (tor_comm_node(comm, rank) != comm->node->self &&
-		    (!op->role || rank == op->peer))
-			ask(ctx, chan, rank, tor_chan_rx_find(chan, rank, chan->round));
+	for (; chan->asked < comm->ranks; chan->asked++) {
+		rank = op->role ? op->peer : chan->asked;
+		if (tor_comm_node(comm, rank) == comm->node->self)
+			continue;
+		if (!left--)
+			return false;
+		ask(ctx, chan, rank, tor_chan_rx_find(chan, rank, chan->round));
+		/* nobody else is concerned */
+		if (op->role)
+			chan->asked = comm->ranks - 1;
+	}
+	return true;
 }
 
 /* @rank says what it has called. Answer if there is something to say to that; true: the rest of @ack does not matter. */

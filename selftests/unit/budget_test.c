@@ -247,6 +247,30 @@ static void tor_chan_push__some_frames_at_a_time(void **state)
 	assert_int_equal(host.counters[TOR_C_TX_RETRANSMITS], 0);
 }
 
+/* Who is late is asked of so many ranks at a time, and all have as long to answer. */
+static void tor_chan_timer__asks_some_ranks_at_a_time(void **state)
+{
+	struct fixture *f = *state;
+	u64 acks, last = 0;
+
+	host.budget = (struct tor_budget){ BLOCK, 1 };
+	f->op.deadline = f->ctx.now + NSEC_PER_MSEC;
+	tor_chan_start(&f->ctx, &f->chan);
+	f->ctx.now = f->op.deadline;
+	while (!atomic_read(&f->comm.failed)) {
+		acks = host.counters[TOR_C_TX_ACKS];
+		tor_chan_timer(&f->ctx, &f->chan);
+		assert_in_range(host.counters[TOR_C_TX_ACKS] - acks, 0, 1);
+		if (host.counters[TOR_C_TX_ACKS] > acks)
+			last = f->ctx.now;
+		enter(f);
+		f->ctx.now = max(f->ctx.now, f->chan.give_up);
+	}
+	assert_int_equal(host.counters[TOR_C_TX_ACKS], RANKS - 1);
+	assert_int_equal(f->comm.error, -ETIMEDOUT);
+	assert_true(last && f->ctx.now >= last + TOR_LATE_WAIT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +282,7 @@ int main(void)
 		TEST(tor_chan_abort__ends_what_was_put_off),
 		TEST(tor_chan_release__some_kept_frames_at_a_time),
 		TEST(tor_chan_push__some_frames_at_a_time),
+		TEST(tor_chan_timer__asks_some_ranks_at_a_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
