@@ -8,14 +8,14 @@
 #include "team.h"
 
 /* The group that a frame is for, if its sender belongs to it. */
-static struct tor_group *admit(struct tor_port *port, const struct tor_hdr *h, u32 tag, u32 *rank)
+static struct tor_group *admit(struct tor_entry *entry, const struct tor_hdr *h, u32 tag, u32 *rank)
 {
-	struct tor_group *group = tor_group_find(port->fabric, tag);
+	struct tor_group *group = tor_group_find(entry->port->fabric, tag);
 	enum tor_counter why = TOR_C_DROP_COMM;
 
 	if (group && tor_comm_admit(&group->comm, h, rank, &why))
 		return group;
-	tor_port_drop(port, why);
+	tor_entry_drop(entry, why);
 	return NULL;
 }
 
@@ -81,7 +81,7 @@ void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct
 	struct tor_lane *lane;
 	u32 rank;
 
-	group = admit(port, h, h->comm, &rank);
+	group = admit(entry, h, h->comm, &rank);
 	if (!group) {
 		refuse(entry, port, h, h->comm);
 		return;
@@ -92,7 +92,7 @@ void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct
 		return;
 	}
 	if (!find_ranks(&group, &rank, h->channel, h->round, false)) {
-		tor_port_drop(port, TOR_C_DROP_RANGE);
+		tor_entry_drop(entry, TOR_C_DROP_RANGE);
 		return;
 	}
 	series = find_series(group, rank, h->channel, false);
@@ -104,7 +104,7 @@ void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct
 		return;
 	}
 	if (!series) {
-		tor_port_drop(port, TOR_C_DROP_RANGE);
+		tor_entry_drop(entry, TOR_C_DROP_RANGE);
 		return;
 	}
 	lane = find_lane(series, h->op, h->channel);
@@ -151,10 +151,10 @@ void tor_group_acks(struct tor_entry *entry, struct tor_port *port, const struct
 
 	for (i = 0; i < h->acks; i++) {
 		if (!tor_wire_ack(frame, i, &ack, &why)) {
-			tor_port_drop(port, why);
+			tor_entry_drop(entry, why);
 			continue;
 		}
-		group = admit(port, h, ack.comm, &rank);
+		group = admit(entry, h, ack.comm, &rank);
 		/* whoever has got everything waits for nothing; one answer to a frame is enough */
 		if (!group && !refused && ack.state != TORCOLL_ACK_DONE) {
 			refuse(entry, port, h, ack.comm);
@@ -171,7 +171,7 @@ void tor_group_abort_rx(struct tor_entry *entry, struct tor_port *port, const st
 	struct tor_group *group;
 	u32 rank;
 
-	group = admit(port, h, h->comm, &rank);
+	group = admit(entry, h, h->comm, &rank);
 	if (!group)
 		return;
 	tor_comm_abort_rx(&entry->ctx, &group->comm, rank, p, h->length);

@@ -65,6 +65,5 @@ void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct tor_inta
 		tor_port_drop(in, TOR_C_DROP_FORWARD);
 	return;
 drop:
-	tor_port_drop(in, why);
-	kfree_skb(skb);
+	kfree_skb_reason(skb, tor_port_drop(in, why));
 }

@@ -45,6 +45,7 @@ void tor_entry_begin(struct tor_entry *entry)
 	entry->ctx = (struct tor_ctx){ .now = ktime_get_ns() };
 	entry->works = false;
 	entry->port = NULL;
+	entry->drop = SKB_NOT_DROPPED_YET;
 	__skb_queue_head_init(&entry->frames);
 	entry->retired = NULL;
 }
@@ -170,7 +171,8 @@ static struct sk_buff *build(struct tor_fabric *fabric, const struct tor_port *p
 	if (copy) {
 		copy_ranges(skb, frame);
 	} else if (!attach_pages(skb, frame)) {
-		kfree_skb(skb);
+		/* nothing is lost: it leaves as a copy */
+		consume_skb(skb);
 		return build(fabric, port, frame, true);
 	}
 	if (copy && frame->data)
@@ -187,6 +189,7 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 	bool chosen = frame->port != ~0U;
 	bool hello = chosen && frame->dst == ~0U;
 	struct tor_port *port;
+	enum skb_drop_reason why;
 	struct sk_buff *skb;
 	u64 mac;
 
@@ -205,11 +208,12 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 		return -ENOMEM;
 	}
 	mac = hello ? ether_addr_to_u64(hello_group) : READ_ONCE(port->neighbour);
-	if ((!hello && !tor_xmit_fits(fabric, port, skb)) || !tor_xmit_header(skb, port, mac)) {
-		kfree_skb(skb);
-		tor_env_count(node, TOR_C_TX_NO_ROUTE, 1);
-		return -EHOSTUNREACH;
-	}
+	why = SKB_DROP_REASON_PKT_TOO_BIG;
+	if (!hello && !tor_xmit_fits(fabric, port, skb))
+		goto drop;
+	why = SKB_DROP_REASON_DEV_HDR;
+	if (!tor_xmit_header(skb, port, mac))
+		goto drop;
 	frame_cb(skb)->fabric = fabric;
 	frame_cb(skb)->data = frame->data;
 	atomic64_inc(&port->tx_frames);
@@ -220,17 +224,60 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 	trace_torcoll_tx(node, port->index, frame, skb->len);
 	__skb_queue_tail(&entry->frames, skb);
 	return 0;
+drop:
+	kfree_skb_reason(skb, why);
+	tor_env_count(node, TOR_C_TX_NO_ROUTE, 1);
+	return -EHOSTUNREACH;
 }
 
 /* --- receiving --- */
 
-void tor_port_drop(struct tor_port *port, enum tor_counter why)
+/*
+ * What the kernel's own tools are told. Reasons of one's own are for who has a line in the kernel's list of subsystems, so it is
+ * the nearest of the common ones, or none; torcoll_drop has it in our words.
+ */
+static enum skb_drop_reason drop_reason(enum tor_counter why)
+{
+	switch (why) {
+	case TOR_C_DROP_SHORT:
+		return SKB_DROP_REASON_PKT_TOO_SMALL;
+	case TOR_C_DROP_VERSION:
+	case TOR_C_DROP_TYPE:
+		return SKB_DROP_REASON_UNHANDLED_PROTO;
+	case TOR_C_DROP_HEADER_CRC:
+	case TOR_C_DROP_PAYLOAD_CRC:
+		return SKB_DROP_REASON_SKB_CSUM;
+	case TOR_C_DROP_FABRIC:
+	case TOR_C_DROP_NOT_OURS:
+		return SKB_DROP_REASON_OTHERHOST;
+	case TOR_C_DROP_COMM:
+		return SKB_DROP_REASON_NO_SOCKET;
+	case TOR_C_DROP_NO_ROUTE:
+		return SKB_DROP_REASON_IP_OUTNOROUTES;
+	case TOR_C_DROP_FORWARD:
+		return SKB_DROP_REASON_PKT_TOO_BIG;
+	case TOR_C_DROP_MEMORY:
+		return SKB_DROP_REASON_NOMEM;
+	case TOR_C_DROP_LINK:
+		return SKB_DROP_REASON_DEV_READY;
+	default:
+		return SKB_DROP_REASON_NOT_SPECIFIED;
+	}
+}
+
+enum skb_drop_reason tor_port_drop(struct tor_port *port, enum tor_counter why)
 {
 	struct tor_node *node = &port->fabric->node;
 
 	tor_env_count(node, why, 1);
 	trace_torcoll_drop(node, port->index, why);
 	atomic64_inc(&port->drops);
+	return drop_reason(why);
+}
+
+void tor_entry_drop(struct tor_entry *entry, enum tor_counter why)
+{
+	entry->drop = tor_port_drop(entry->port, why);
 }
 
 void tor_env_drop(struct tor_ctx *ctx, struct tor_node *node, enum tor_counter why)
@@ -238,7 +285,7 @@ void tor_env_drop(struct tor_ctx *ctx, struct tor_node *node, enum tor_counter w
 	struct tor_entry *entry = container_of(ctx, struct tor_entry, ctx);
 
 	if (entry->port) {
-		tor_port_drop(entry->port, why);
+		tor_entry_drop(entry, why);
 		return;
 	}
 	/* one that was kept, and looked at later */
@@ -272,17 +319,17 @@ static u32 payload_pieces(struct sk_buff *skb, const struct tor_hdr *h, struct t
 }
 
 /* The whole payload of a control frame in linear memory, checked; NULL: dropped. */
-static const void *control_payload(struct tor_port *port, struct sk_buff *skb,
+static const void *control_payload(struct tor_entry *entry, struct sk_buff *skb,
 				   const struct tor_hdr *h)
 {
 	u32 skip = tor_wire_header_bytes(h);
 
 	if (!pskb_may_pull(skb, skip + h->length)) {
-		tor_port_drop(port, TOR_C_DROP_SHORT);
+		tor_entry_drop(entry, TOR_C_DROP_SHORT);
 		return NULL;
 	}
 	if (tor_wire_crc(skb->data + skip, h->length) != h->payload_crc) {
-		tor_port_drop(port, TOR_C_DROP_PAYLOAD_CRC);
+		tor_entry_drop(entry, TOR_C_DROP_PAYLOAD_CRC);
 		return NULL;
 	}
 	return skb->data + skip;
@@ -292,13 +339,13 @@ static void rx_hello(struct tor_entry *entry, struct tor_port *port, struct sk_b
 		     const struct tor_hdr *h)
 {
 	struct tor_fabric *fabric = port->fabric;
-	const void *p = control_payload(port, skb, h);
+	const void *p = control_payload(entry, skb, h);
 	struct tor_hello hello;
 
 	if (!p)
 		return;
 	if (tor_wire_get_hello(p, h->length, &hello)) {
-		tor_port_drop(port, TOR_C_DROP_SHORT);
+		tor_entry_drop(entry, TOR_C_DROP_SHORT);
 		return;
 	}
 	spin_lock(&fabric->lock);
@@ -325,13 +372,13 @@ static void rx_comm(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 		    const struct tor_hdr *h)
 {
 	struct tor_fabric *fabric = port->fabric;
-	const void *p = control_payload(port, skb, h);
+	const void *p = control_payload(entry, skb, h);
 	struct tor_comm_msg msg;
 
 	if (!p)
 		return;
 	if (tor_wire_get_comm(p, h->length, &msg)) {
-		tor_port_drop(port, TOR_C_DROP_SHORT);
+		tor_entry_drop(entry, TOR_C_DROP_SHORT);
 		return;
 	}
 	spin_lock(&fabric->lock);
@@ -358,7 +405,7 @@ static void rx_data(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 	u32 n = payload_pieces(skb, h, piece);
 
 	if (!n)
-		tor_port_drop(port, TOR_C_DROP_MEMORY);
+		tor_entry_drop(entry, TOR_C_DROP_MEMORY);
 	else
 		tor_group_data(entry, port, h, piece, n);
 }
@@ -366,7 +413,7 @@ static void rx_data(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 static void rx_abort(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
 		     const struct tor_hdr *h)
 {
-	const void *p = control_payload(port, skb, h);
+	const void *p = control_payload(entry, skb, h);
 
 	if (p)
 		tor_group_abort_rx(entry, port, h, p);
@@ -379,7 +426,7 @@ static void rx_echo(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 	u32 n = payload_pieces(skb, h, piece);
 
 	if (h->length && !n)
-		tor_port_drop(port, TOR_C_DROP_MEMORY);
+		tor_entry_drop(entry, TOR_C_DROP_MEMORY);
 	else
 		tor_echo_rx(&entry->ctx, &port->fabric->node, port->index, h, piece, n);
 }
@@ -392,17 +439,18 @@ static void deliver(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 	enum tor_counter why;
 	struct tor_hdr h;
 
+	entry->drop = SKB_NOT_DROPPED_YET;
 	if (tor_wire_read(in, &h, &why)) {
-		tor_port_drop(port, why);
-		goto consume;
+		tor_entry_drop(entry, why);
+		goto done;
 	}
 	if (h.type == TORCOLL_FRAME_HELLO) {
 		rx_hello(entry, port, skb, &h);
-		goto consume;
+		goto done;
 	}
 	if (h.dst_epoch && h.dst_epoch != node->epoch) {
-		tor_port_drop(port, TOR_C_DROP_EPOCH);
-		goto consume;
+		tor_entry_drop(entry, TOR_C_DROP_EPOCH);
+		goto done;
 	}
 	tor_env_count(node, TOR_C_RX_FRAMES, 1);
 	trace_torcoll_rx(node, port->index, &h);
@@ -422,8 +470,11 @@ static void deliver(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 		rx_echo(entry, port, skb, &h);
 		break;
 	}
-consume:
-	consume_skb(skb);
+done:
+	if (unlikely(entry->drop))
+		kfree_skb_reason(skb, entry->drop);
+	else
+		consume_skb(skb);
 }
 
 /* Make header and acks linear; payload need not be. False: for want of memory. */
@@ -463,8 +514,9 @@ static bool trim(struct sk_buff *skb, const struct tor_intact *in)
 	return skb->len <= len || !pskb_trim(skb, len);
 }
 
-/* Is the frame addressed to this port, and fit to be read? Fills @in. */
-static bool accept(struct tor_port *port, struct sk_buff *skb, struct tor_intact *in)
+/* Is the frame addressed to this port, and fit to be read? Fills @in, or says why not. */
+static enum skb_drop_reason accept(struct tor_port *port, struct sk_buff *skb,
+				   struct tor_intact *in)
 {
 	enum tor_counter why = TOR_C_DROP_NOT_OURS;
 
@@ -487,10 +539,9 @@ static bool accept(struct tor_port *port, struct sk_buff *skb, struct tor_intact
 	why = TOR_C_DROP_MEMORY;
 	if (!trim(skb, in))
 		goto drop;
-	return true;
+	return SKB_NOT_DROPPED_YET;
 drop:
-	tor_port_drop(port, why);
-	return false;
+	return tor_port_drop(port, why);
 }
 
 /* A link that is known to be wrong carries nothing but hellos. */
@@ -509,19 +560,15 @@ static bool link_fit(const struct tor_port *port)
 }
 
 /* May a frame that is no hello come in here, from there, for there? */
-static bool plausible(struct tor_port *port, u32 src, u32 dst)
+static enum skb_drop_reason plausible(struct tor_port *port, u32 src, u32 dst)
 {
 	const struct tor_node *node = &port->fabric->node;
 
-	if (dst >= node->torus.nodes || src >= node->torus.nodes || src == node->self) {
-		tor_port_drop(port, TOR_C_DROP_NODE);
-		return false;
-	}
-	if (!link_fit(port)) {
-		tor_port_drop(port, TOR_C_DROP_LINK);
-		return false;
-	}
-	return true;
+	if (dst >= node->torus.nodes || src >= node->torus.nodes || src == node->self)
+		return tor_port_drop(port, TOR_C_DROP_NODE);
+	if (!link_fit(port))
+		return tor_port_drop(port, TOR_C_DROP_LINK);
+	return SKB_NOT_DROPPED_YET;
 }
 
 /*
@@ -531,6 +578,7 @@ static bool plausible(struct tor_port *port, u32 src, u32 dst)
 static struct sk_buff *admit(struct tor_port *port, struct sk_buff *skb, struct tor_intact *in)
 {
 	struct tor_node *node = &port->fabric->node;
+	enum skb_drop_reason why;
 	u32 dst;
 
 	atomic64_inc(&port->rx_frames);
@@ -539,12 +587,14 @@ static struct sk_buff *admit(struct tor_port *port, struct sk_buff *skb, struct 
 		tor_port_drop(port, TOR_C_DROP_MEMORY);
 		return NULL;
 	}
-	if (!accept(port, skb, in))
+	why = accept(port, skb, in);
+	if (why)
 		goto free;
 	if (tor_intact_type(in) == TORCOLL_FRAME_HELLO)
 		return skb;
 	dst = tor_intact_dst(in);
-	if (!plausible(port, tor_intact_src(in), dst))
+	why = plausible(port, tor_intact_src(in), dst);
+	if (why)
 		goto free;
 	tor_link_alive(node, port->index);
 	if (dst == node->self)
@@ -552,7 +602,7 @@ static struct sk_buff *admit(struct tor_port *port, struct sk_buff *skb, struct 
 	tor_forward(port, skb, in);
 	return NULL;
 free:
-	kfree_skb(skb);
+	kfree_skb_reason(skb, why);
 	return NULL;
 }
 

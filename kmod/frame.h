@@ -14,6 +14,7 @@ struct tor_slot;
  * @ctx: what core sees
  * @works: whoever entered calls tor_chan_work() by himself
  * @port: that the frame at hand came in by, or NULL
+ * @drop: why that frame, or a part of it, was thrown away; of use to none but the kernel's tools
  * @frames: to be sent when all locks are dropped
  * @retired: op slots that core is done with, linked by ->next_retired
  *
@@ -24,6 +25,7 @@ struct tor_entry {
 	struct tor_ctx ctx;
 	bool works;
 	struct tor_port *port;
+	enum skb_drop_reason drop;
 	struct sk_buff_head frames;
 	struct tor_slot *retired;
 };
@@ -31,8 +33,14 @@ struct tor_entry {
 void tor_entry_begin(struct tor_entry *entry);
 void tor_entry_end(struct tor_entry *entry);
 
-/* A frame that came in by @port is thrown away: count and trace it. The skb stays the caller's. */
-void tor_port_drop(struct tor_port *port, enum tor_counter why);
+/*
+ * A frame that came in by @port is thrown away: count and trace it. The skb stays the caller's, who frees it for the reason
+ * returned.
+ */
+enum skb_drop_reason tor_port_drop(struct tor_port *port, enum tor_counter why);
+
+/* The same of the frame at hand, or of a part of it, which came in by entry->port. Its skb is freed by whoever entered. */
+void tor_entry_drop(struct tor_entry *entry, enum tor_counter why);
 
 /* struct packet_type's functions of a port. Context: softirq, RCU. */
 int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,

@@ -100,6 +100,6 @@ int tor_xmit(struct sk_buff *skb)
 	if (likely(dev_xmit_complete(ret)))
 		return ret;
 	/* without a queue there is nowhere to wait */
-	kfree_skb(skb);
+	kfree_skb_reason(skb, SKB_DROP_REASON_FULL_RING);
 	return -ENETDOWN;
 }

@@ -36,9 +36,32 @@ is_shown_no_more()
 	! says_of_order
 }
 
+# What the kernel's own tools see of frames thrown away: "REASON frames" by line, from a count by reason.
+reasons_seen()
+{
+	local reason n
+
+	sed -n 's/^{ reason: *\([0-9]*\) } hitcount: *\([0-9]*\)$/\1 \2/p' "$event/hist" | while read -r reason n; do
+		echo "$(grep -o "{ *$reason, \"[A-Z_]*\"" "$event/format" | cut -d '"' -f 2) $n"
+	done
+}
+
+forget_reasons()
+{
+	echo "!$by_reason" >"$event/trigger"
+}
+
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 2x2
+event=/sys/kernel/tracing/events/skb/kfree_skb
+by_reason="hist:keys=reason if protocol == 0x88b5"
+if echo "$by_reason" 2>/dev/null >"$event/trigger"; then
+	cleanup forget_reasons
+	torcollctl netns run torcoll-perf allreduce -b 8 -e 64K -f 8 -n 2 >/dev/null
+	# before there are packet sockets, whose own drops are none of ours
+	is good_frames__are_not_dropped "$(reasons_seen)" ""
+fi
 # the first packet socket, and the last, are opened and closed by one processor alone
 on_one_cpu hold || bail "no packet socket"
 cleanup on_one_cpu let_go
@@ -47,6 +70,13 @@ fold badcalls timeout 120 badcalls
 fold compat timeout 60 compat
 fold badnetlink timeout 60 badnetlink
 fold badframes timeout 240 badframes
+if [[ -e $event/hist ]]; then
+	reasons_seen >"$work/reasons"
+	diag <"$work/reasons"
+	for reason in PKT_TOO_SMALL UNHANDLED_PROTO SKB_CSUM OTHERHOST NO_SOCKET; do
+		check "bad_frames__seen_as_$reason" grep -q "^$reason " "$work/reasons"
+	done
+fi
 is order__the_same "$(orders_heard 0)" '["little"]'
 badframes big-endian &
 liar=$!
