@@ -27,6 +27,22 @@ static bool explain_time_over(const struct tor_group *group)
 	return since && time_after(jiffies, since + EXPLAIN_WAIT);
 }
 
+/* The sentence of a failed comm. Names are anyone's choice: what a terminal would obey is shown as \x1b and the like. */
+static int __printf(3, 4) has_failed(struct tor_session *session, const struct tor_group *group,
+				     const char *fmt, ...)
+{
+	struct va_format why = { .fmt = fmt };
+	va_list args;
+	int err;
+
+	va_start(args, fmt);
+	why.va = &args;
+	err = tor_refuse(session, group->comm.error, "the comm %*pEhp has failed%pV",
+			 (int)strlen(group->name), group->name, &why);
+	va_end(args);
+	return err;
+}
+
 /* Ranks have called different things: say which. */
 static int mismatch(struct tor_session *session, struct tor_group *group)
 {
@@ -39,7 +55,7 @@ static int mismatch(struct tor_session *session, struct tor_group *group)
 			   atomic_read_acquire(&comm->explained) == TOR_EXPLAINED ||
 			   explain_time_over(told), EXPLAIN_WAIT);
 	tor_call_explain(comm, text, sizeof(text));
-	return tor_refuse(session, -EPROTO, "the comm %s has failed: %s", group->name, text);
+	return has_failed(session, group, ": %s", text);
 }
 
 int tor_group_explain(struct tor_session *session, struct tor_group *group)
@@ -47,27 +63,24 @@ int tor_group_explain(struct tor_session *session, struct tor_group *group)
 	const struct tor_comm *comm = &group->comm;
 
 	if (comm->error_rank == TOR_NO_RANK)
-		return tor_refuse(session, comm->error, "the comm %s has failed", group->name);
+		return has_failed(session, group, "%s", "");
 	if (comm->error == -ENETDOWN)
-		return tor_refuse(session, comm->error,
-				  "the comm %s has failed: its fabric was deleted by %s (process %d)",
-				  group->name, group->fabric->killer, group->fabric->killer_pid);
+		return has_failed(session, group, ": its fabric was deleted by %*pEhp (process %d)",
+				  (int)strlen(group->fabric->killer), group->fabric->killer,
+				  group->fabric->killer_pid);
 	if (comm->error == -EPROTO)
 		return mismatch(session, group);
 	if (comm->error == -ETIMEDOUT && tor_team_is_vague(group))
-		return tor_refuse(session, comm->error,
-				  "the comm %s has failed: rank %u (node %u), or another rank there, has not called",
-				  group->name, comm->error_rank, comm->error_node);
+		return has_failed(session, group, ": rank %u (node %u), or another rank there, has not called",
+				  comm->error_rank, comm->error_node);
 	if (comm->error == -EHOSTDOWN)
-		return tor_refuse(session, comm->error,
-				  "the comm %s has failed: rank %u (node %u) is down, or has restarted",
-				  group->name, comm->error_rank, comm->error_node);
+		return has_failed(session, group, ": rank %u (node %u) is down, or has restarted",
+				  comm->error_rank, comm->error_node);
 	if (comm->error == -EHOSTUNREACH)
-		return tor_refuse(session, comm->error,
-				  "the comm %s has failed: no live cables lead to rank %u (node %u)",
-				  group->name, comm->error_rank, comm->error_node);
-	return tor_refuse(session, comm->error, "the comm %s has failed: caused by rank %u (node %u)",
-			  group->name, comm->error_rank, comm->error_node);
+		return has_failed(session, group, ": no live cables lead to rank %u (node %u)",
+				  comm->error_rank, comm->error_node);
+	return has_failed(session, group, ": caused by rank %u (node %u)", comm->error_rank,
+			  comm->error_node);
 }
 
 /* --- waiting --- */

@@ -142,6 +142,22 @@ printf 'fabric add 7 dims 3 node 1\nfabric del 7\nfabric del 7\nfabric add 8 dim
 fails batch__stops_at_the_error 2 'failed .*:3' node 0 torcollctl -b "$work/batch"
 shows batch__did_not_go_on 'length == 1' fabric show
 
+# ---- names ----
+
+hostile=$'a\e[2J\x9b31mz\\'
+has_comm()
+{
+	ctl comm show >"$work/comms" 2>/dev/null && grep -q '^comm ' "$work/comms"
+}
+TORCOLL_FABRIC=1 TORCOLL_COMM=$hostile TORCOLL_MEMBERS=0 TORCOLL_SIZE=1 TORCOLL_RANK=0 \
+	node 0 torcoll-perf barrier -n 100000000 >/dev/null 2>&1 &
+eventually comm_show__hostile_name 30 has_comm
+check comm_show__name_is_harmless grep -qF 'comm a\x1b[2J\x9b31mz\x5c of fabric 1' "$work/comms"
+shows comm_show__json_has_it_all ".[0].name | startswith(\"a\\u001b[2J\")" comm show
+fails error__word_is_harmless any '\\x1b\[2J' ctl comm $'\e[2J'
+pkill -x torcoll-perf
+wait "$!"
+
 # ---- ends ----
 
 torcollctl netns down

@@ -66,14 +66,18 @@ check fabric_del__nobody_waits test "$waited" -lt "$most"
 
 begin_crowd $((closed + open)) || bail "no crowd of comms"
 fails fabric_del__of_a_used_one any "a process has a comm on this fabric: \"force\" ends it" torcollctl fabric del 77
-waited=$(longest torcollctl fabric del 77 force)
+# by a name that turns a terminal red
+named=$(mktemp -d)
+cleanup rm -r "$named"
+ln -s "$(command -v torcollctl)" "$named/"$'to\e[31mr'
+waited=$(longest "$named/"$'to\e[31mr' fabric del 77 force)
 diag <<<"and $open open ones: others waited for RTNL $waited us at most"
 check fabric_del_force__nobody_waits test "$waited" -lt "$most"
 check fabric_del__is_gone no_fabric
 check fabric_add__same_key_again torcollctl fabric add 77 dims 1 node 0
 end_crowd
 is fabric_del__open_comms_fail "$down" "$open"
-check fabric_del__says_who_did_it grep -qE 'its fabric was deleted by torcollctl \(process [0-9]+\)' <<<"$sentence"
+check fabric_del__says_who_did_it grep -qE 'its fabric was deleted by to\\x1b\[31mr \(process [0-9]+\)' <<<"$sentence"
 check fabric_del__without_comms torcollctl fabric del 77
 # Who waits for a rank that does not come, waits no longer.
 one_comm()

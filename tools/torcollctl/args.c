@@ -12,14 +12,14 @@
 
 int usage_error(const char *fmt, ...)
 {
+	char text[1024];
 	va_list ap;
 
-	fflush(stdout);
-	fputs("Error: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	fflush(stdout);
+	fprintf(stderr, "Error: %s\n", fmt_plain(text));
 	return CTL_USAGE;
 }
 

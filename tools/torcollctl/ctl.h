@@ -177,13 +177,21 @@ int view_show(struct args *a, const struct view *view, void (*text)(struct json_
 /* --- fmt.c: output --- */
 
 uint64_t js_u64(struct json_object *o, const char *name);
+/* A member, as text to be shown, see fmt_plain(); "" if there is none. */
 const char *js_str(struct json_object *o, const char *name);
+/* The same as it came: not to be shown. */
+const char *js_raw(struct json_object *o, const char *name);
 struct json_object *js_get(struct json_object *o, const char *name);
 bool js_has(struct json_object *o, const char *name);
 
 /* Print a value as JSON and a newline. */
 void js_print(struct json_object *o);
 
+/*
+ * @text, or in a static buffer, as below, a copy with \x1b and the like for what is no plain ASCII: names are others' choice, and
+ * a terminal obeys what is in them.
+ */
+const char *fmt_plain(const char *text);
 /* "1,2" of an array; the buffer is static and serves four calls. */
 const char *fmt_list(struct json_object *array);
 /* "4x4" */

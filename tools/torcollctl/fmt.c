@@ -31,11 +31,16 @@ uint64_t js_u64(struct json_object *o, const char *name)
 	return json_object_get_uint64(js_get(o, name));
 }
 
-const char *js_str(struct json_object *o, const char *name)
+const char *js_raw(struct json_object *o, const char *name)
 {
 	struct json_object *value = js_get(o, name);
 
 	return value ? json_object_get_string(value) : "";
+}
+
+const char *js_str(struct json_object *o, const char *name)
+{
+	return fmt_plain(js_raw(o, name));
 }
 
 void js_print(struct json_object *o)
@@ -63,6 +68,32 @@ const char *fmt_str(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(s, BUFFER_SIZE, fmt, ap);
 	va_end(ap);
+	return s;
+}
+
+/* Bytes of text that are shown as they are. Those beyond ASCII can be orders to a terminal as well. */
+static bool is_plain(char c)
+{
+	return c >= ' ' && c <= '~' && c != '\\';
+}
+
+const char *fmt_plain(const char *text)
+{
+	size_t at = 0;
+	char *s;
+
+	while (is_plain(text[at]))
+		at++;
+	if (!text[at])
+		return text;
+	s = buffer();
+	for (at = 0; *text && at + sizeof("\\xff") <= BUFFER_SIZE; text++) {
+		if (is_plain(*text))
+			s[at++] = *text;
+		else
+			at += sprintf(s + at, "\\x%02x", (unsigned char)*text);
+	}
+	s[at] = '\0';
 	return s;
 }
 

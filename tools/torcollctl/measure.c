@@ -67,7 +67,7 @@ static double now(void)
 
 static int failed(void)
 {
-	fprintf(stderr, "Error: %s\n", torcoll_last_error());
+	usage_error("%s", torcoll_last_error());
 	return CTL_REFUSED;
 }
 

@@ -251,7 +251,7 @@ static int netns_exec(struct args *a)
 static void look_into(struct json_object *node)
 {
 	struct json_object *fabrics, *ports;
-	int fd = netns_open(js_str(node, "netns"));
+	int fd = netns_open(js_raw(node, "netns"));
 	struct conn c;
 
 	if (fd < 0)

@@ -154,7 +154,7 @@ static void print_errors(struct json_object *counts)
 	if (!json_object_object_length(counts))
 		printf("none");
 	json_object_object_foreach(counts, name, value)
-		printf("%s %s  ", name, json_object_get_string(value));
+		printf("%s %s  ", fmt_plain(name), json_object_get_string(value));
 	putchar('\n');
 }
 
