@@ -185,8 +185,8 @@ static void work(void *arg)
 	bool more;
 
 	chan->works = false;
-	sim_enter(&ctx, chan->rank->node);
 	in_process = true;
+	sim_enter(&ctx, chan->rank->node);
 	more = tor_chan_work(&ctx.core, &chan->core);
 	in_process = false;
 	sim_leave(&ctx);
@@ -274,6 +274,9 @@ void sim_enter(struct sim_ctx *ctx, struct sim_node *node)
 	ctx->core.now = sim.now;
 	ctx->node = node;
 	ctx->last_frame = &ctx->frames;
+	/* now and then there is none to spend, as in the module where softirqs have had the processor for long */
+	if (sim.scenario.budget_frames && !in_process && !sim_below(4))
+		ctx->core.sent = tor_env_budget().frames;
 }
 
 void sim_leave(struct sim_ctx *ctx)
