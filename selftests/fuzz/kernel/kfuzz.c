@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -24,10 +25,10 @@
 
 /* Events of an input that are carried out. */
 #define EVENTS_MAX	48
-/* After so long, another worker's event begins. */
-#define PATIENCE_MS	5
 /* No call may take longer: each has a deadline of its own, far shorter. */
 #define STUCK_MS	20000
+/* Whoever still waits after that, and is wanted for another one, is woken. */
+#define PATIENCE_MS	1
 
 /* The last inputs, where the host finds them should the guest die: see run. */
 #define RING_SLOTS	8
@@ -169,9 +170,41 @@ static void check_log(void)
 
 /* --- workers --- */
 
+/*
+ * All on one processor, workers first: an event is carried out until its worker sleeps, and only then goes the fuzzer on. So
+ * nobody has to be waited for, and no idle processor to be woken, which here takes milliseconds.
+ */
+static void share_processor(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	kfuzz_need(!sched_setaffinity(0, sizeof(set), &set), "affinity");
+}
+
+static void go_first(void)
+{
+	const struct sched_param param = { .sched_priority = 1 };
+
+	kfuzz_need(!sched_setscheduler(0, SCHED_FIFO, &param), "scheduler");
+}
+
 /* Ends a wait. */
 static void wake(int sig)
 {
+}
+
+/* What is put back is put back. */
+static void reset_undisturbed(int w)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	kfuzz_target.reset(w);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 /* 'y': done; 'k': kill me; from the fuzzer: an event, or all zeros behind a first byte of 0 for the end of the input. */
@@ -185,6 +218,7 @@ static void __attribute__((__noreturn__)) work(int w, int in_fd, int out_fd)
 	signal(SIGALRM, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	kfuzz_target.setup(w);
+	go_first();
 	if (worker[w].cover)
 		kfuzz_need(!ioctl(worker[w].kcov, KCOV_ENABLE, KCOV_TRACE_PC), "kcov: enable");
 	for (;;) {
@@ -198,7 +232,7 @@ static void __attribute__((__noreturn__)) work(int w, int in_fd, int out_fd)
 			break;
 		answer = 'y';
 		if (!msg[0])
-			kfuzz_target.reset(w);
+			reset_undisturbed(w);
 		else if (!kfuzz_target.event(w, &in))
 			answer = 'k';
 		if (write(out_fd, &answer, 1) != 1)
@@ -235,15 +269,21 @@ static void end(int w)
 	close(worker[w].from);
 }
 
+static bool wait_for(int fd, int ms)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	return poll(&poll_fd, 1, ms) > 0;
+}
+
 /* Until worker @w is idle, or that many ms. A worker that ended by itself, or wants to be killed, is another one then. */
 static bool settle(int w, int ms)
 {
-	struct pollfd fd = { .fd = worker[w].from, .events = POLLIN };
 	u8 answer = 'k';
 
 	if (!worker[w].busy)
 		return true;
-	if (poll(&fd, 1, ms) <= 0)
+	if (!(kfuzz_target.wait ?: wait_for)(worker[w].from, ms))
 		return false;
 	if (read(worker[w].from, &answer, 1) != 1)
 		answer = 'k';
@@ -260,11 +300,13 @@ static void must_settle(int w)
 	u64 until = kfuzz_now() + STUCK_MS * NSEC_PER_MSEC;
 
 	/* polls end early when libFuzzer's alarm goes off */
-	while (!settle(w, 1000))
+	while (!settle(w, PATIENCE_MS)) {
+		kill(worker[w].pid, SIGUSR1);
 		if (kfuzz_now() > until) {
 			kfuzz_sh("echo w >/proc/sysrq-trigger; dmesg | tail -n 200 >&2");
 			must(!"a call returns");
 		}
+	}
 }
 
 static void give(int w, const u8 *record)
@@ -290,6 +332,7 @@ static void begin(void)
 		ring = mmap(NULL, RING_SLOTS * RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		kfuzz_need(ring != MAP_FAILED, path);
 	}
+	share_processor();
 	kfuzz_target.init();
 	for (w = 0; w < kfuzz_target.workers; w++) {
 		worker[w].cover = open_kcov(&worker[w].kcov);
@@ -311,6 +354,21 @@ static void remember(const u8 *data, size_t size)
 	slot->number = inputs;
 }
 
+static void carry_out(const u8 *record)
+{
+	struct fuzz_in in = { .p = record, .left = kfuzz_target.record };
+	int whose = kfuzz_target.whose(record);
+	int w;
+
+	if (whose == KFUZZ_FUZZER)
+		kfuzz_target.event(whose, &in);
+	for (w = 0; w < kfuzz_target.workers; w++)
+		if (whose == w || whose == KFUZZ_ALL) {
+			give(w, record);
+			settle(w, 0);
+		}
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	const size_t record = kfuzz_target.record;
@@ -320,17 +378,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	if (!inputs++)
 		begin();
 	remember(data, size);
-	for (i = 0; i < n; i++) {
-		struct fuzz_in in = { .p = data + i * record, .left = record };
-
-		w = kfuzz_target.whose(in.p);
-		if (w < 0) {
-			kfuzz_target.event(-1, &in);
-		} else {
-			give(w, in.p);
-			settle(w, PATIENCE_MS);
-		}
-	}
+	for (i = 0; i < n; i++)
+		carry_out(data + i * record);
 	for (w = 0; w < kfuzz_target.workers; w++) {
 		/* who still waits would do so until its deadline */
 		if (worker[w].busy)

@@ -13,7 +13,11 @@
 #include "fuzz.h"
 
 #define KFUZZ_RECORD_MAX	64
-#define KFUZZ_WORKERS		2
+#define KFUZZ_WORKERS		3
+
+/* Whose an event is, if it is no single worker's. */
+#define KFUZZ_FUZZER		(-1)
+#define KFUZZ_ALL		(-2)
 
 /**
  * struct kfuzz_target - what is fuzzed
@@ -21,8 +25,9 @@
  * @workers: processes that carry them out, at most KFUZZ_WORKERS
  * @init: once, in the fuzzer, before workers are forked
  * @setup: in a worker when it begins
- * @whose: the worker for an event; below 0: the fuzzer itself
+ * @whose: the worker for an event, or KFUZZ_FUZZER, or KFUZZ_ALL: every worker
  * @event: carry one out, in worker @w, or -1 in the fuzzer; false: the worker is to be killed
+ * @wait: in the fuzzer: until @fd can be read, or at most that long; return: it can be. NULL: nothing is to be done meanwhile
  * @reset: behind every input, in worker @w, or -1 in the fuzzer, last
  */
 struct kfuzz_target {
@@ -32,6 +37,7 @@ struct kfuzz_target {
 	void (*setup)(int w);
 	int (*whose)(const u8 *record);
 	bool (*event)(int w, struct fuzz_in *in);
+	bool (*wait)(int fd, int ms);
 	void (*reset)(int w);
 };
 

@@ -11,6 +11,7 @@
 #include <net/if.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -445,6 +446,8 @@ static void netlink_setup(int w)
 {
 	u32 i;
 
+	/* every wait is short, and an answer that is not waited for would be taken for the next one */
+	signal(SIGUSR1, SIG_IGN);
 	kfuzz_need(!unshare(w ? CLONE_NEWUSER | CLONE_NEWNET : CLONE_NEWNET), "unshare");
 	if (w) {
 		write_file("/proc/self/setgroups", "deny");
