@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dumps. One walks everything there is in one fixed order and counts; cb->args[0] is how many have been told. What
+ * Dumps. One walks everything there is in one fixed order and counts; cb->args[0] is how far it was told. What
  * comes or goes meanwhile changes the namespace's sequence, and the reader is told so.
+ *
+ * Ops come and go by the thousand, and should not have to change anything that all processors share. So it is looked which
+ * there are before and after each part of a dump. Places for ops are counted whether there is one or not: what lasts is told,
+ * and once, also where the reader does not care for the rest.
  */
+#include <linux/jhash.h>
 #include <linux/rtnetlink.h>
 #include <linux/torcoll_netlink.h>
 #include <net/genetlink.h>
@@ -100,8 +105,10 @@ static int walk_series(struct walk *w, struct tor_series *series)
 		void *hdr;
 		int err;
 
-		if (!tor_slot_in_use(slot))
+		if (!tor_slot_in_use(slot)) {
+			w->at++;
 			continue;
+		}
 		hdr = walk_begin(w);
 		if (!hdr)
 			continue;
@@ -122,8 +129,10 @@ static int walk_waiting(struct walk *w, struct tor_team *team)
 		void *hdr;
 		int err;
 
-		if (!slot)
+		if (!slot) {
+			w->at++;
 			continue;
+		}
 		hdr = walk_begin(w);
 		if (!hdr)
 			continue;
@@ -219,6 +228,60 @@ static int walk_fabric(struct walk *w, struct tor_fabric *fabric)
 	return walk_end(w, hdr, tor_fill_fabric(w->skb, fabric));
 }
 
+/* --- which ops there are --- */
+
+static u32 series_print(const struct tor_series *series, u32 print)
+{
+	u32 i;
+
+	/* places of a new series move those behind them */
+	print = jhash_2words(series->group->comm.tag, tor_series_id(series->role, series->peer),
+			     print);
+	for (i = 0; i < series->group->comm.depth; i++)
+		if (tor_slot_in_use(&series->slot[i]))
+			print = jhash_1word(tor_slot_seq(&series->slot[i]), print);
+	return print;
+}
+
+static u32 group_print(const struct tor_group *group, u32 print)
+{
+	const struct tor_series *series;
+
+	tor_group_each_series(group, series)
+		print = series_print(series, print);
+	return print;
+}
+
+/* A hash of all ops that a dump of them would tell. */
+static u32 ops_print(struct tor_fabric *fabric, u32 print)
+{
+	struct tor_group *group;
+	u32 bucket, i;
+
+	rcu_read_lock();
+	hash_for_each_rcu(fabric->group, bucket, group, hash) {
+		print = group_print(group, print);
+		for (i = 0; group->team && i < group->team->depth; i++)
+			print = jhash_1word(!!tor_team_op_waiting(group->team, i), print);
+		for (i = 0; group->team && i < group->team->seats; i++)
+			print = group_print(group->team->seat[i], print);
+	}
+	rcu_read_unlock();
+	return print;
+}
+
+/* What a part of a dump has in common with the others if it is of the same moment; not 0. Context: RTNL. */
+static u32 moment(struct tor_net *tn, u8 cmd)
+{
+	u32 print = atomic_read(&tn->sequence);
+	struct tor_fabric *fabric;
+
+	if (cmd == TORCOLL_CMD_OP_GET)
+		list_for_each_entry(fabric, &tn->fabrics, list)
+			print = ops_print(fabric, print);
+	return print ?: 1;
+}
+
 static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, u32 key_attr)
 {
 	struct nlattr **attrs = tor_dump_attrs(cb);
@@ -229,7 +292,7 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, u32 ke
 	int err = 0;
 
 	rtnl_lock();
-	cb->seq = atomic_read(&tn->sequence);
+	cb->seq = moment(tn, cmd);
 	list_for_each_entry(fabric, &tn->fabrics, list) {
 		if (key && nla_get_u64(key) != fabric->node.key)
 			continue;
@@ -237,6 +300,8 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, u32 ke
 		if (err)
 			break;
 	}
+	/* the end of the dump is compared with this */
+	cb->seq = moment(tn, cmd);
 	rtnl_unlock();
 	/* a message that does not fit behind others goes into the next; one that fits nowhere is an error */
 	return skb->len ? skb->len : err;

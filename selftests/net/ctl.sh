@@ -158,6 +158,10 @@ fails error__word_is_harmless any '\\x1b\[2J' ctl comm $'\e[2J'
 pkill -x torcoll-perf
 wait "$!"
 
+# ---- ops that come and go ----
+
+fold dumps timeout 60 dumps
+
 # ---- ends ----
 
 torcollctl netns down

@@ -331,6 +331,7 @@ int view_dump(struct conn *c, const struct view *view, const uint64_t *key,
 	struct nl_msg *msg;
 	int tries = 0;
 	void *arg[2];
+	bool last;
 	int err;
 
 	do {
@@ -341,8 +342,12 @@ int view_dump(struct conn *c, const struct view *view, const uint64_t *key,
 		arg[0] = (void *)view;
 		arg[1] = *list;
 		err = conn_call(c, msg, collect, arg);
+		last = tries++ == DUMP_TRIES;
+		/* ops need not stand still to be shown: those that last are there */
+		if (err == -EAGAIN && last && view == &op_view)
+			err = 0;
 		if (err)
 			json_object_put(*list);
-	} while (err == -EAGAIN && tries++ < DUMP_TRIES);
+	} while (err == -EAGAIN && !last);
 	return err;
 }
