@@ -26,32 +26,34 @@ static void say(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank, u8 st
 	tor_join_say(ctx, s->node, tor_comm_node(s->from, rank), &msg, NULL);
 }
 
-/* The chief: who the heir's ranks are, in as many messages as that takes. */
-static void say_ready(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank)
+/* Ranks of the heir that one READY has room for. */
+static u32 ready_room(const struct tor_shrink *s)
 {
-	u32 most = min_t(u32, s->unit / (2 * sizeof(__be32)), PAIRS_MAX);
+	return min_t(u32, s->unit / (2 * sizeof(__be32)), PAIRS_MAX);
+}
+
+/* The chief: who the heir's ranks are, from @first on. */
+static void say_ready(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank, u32 first)
+{
+	u32 n = min(ready_room(s), s->ranks - first);
+	struct tor_comm_msg msg = {
+		.step = TORCOLL_COMM_SHRINK_READY,
+		.name = s->from->lineage,
+		.ranks = s->ranks,
+		.missing = first,
+		.tag = s->tag,
+		.generation = s->generation,
+		.frame_bytes = s->unit,
+		.epochs = 2 * n,
+	};
 	u32 word[2 * PAIRS_MAX];
-	u32 first, i;
+	u32 i;
 
-	for (first = 0; first < s->ranks; first += most) {
-		u32 n = min(most, s->ranks - first);
-		struct tor_comm_msg msg = {
-			.step = TORCOLL_COMM_SHRINK_READY,
-			.name = s->from->lineage,
-			.ranks = s->ranks,
-			.missing = first,
-			.tag = s->tag,
-			.generation = s->generation,
-			.frame_bytes = s->unit,
-			.epochs = 2 * n,
-		};
-
-		for (i = 0; i < n; i++) {
-			word[2 * i] = s->member[first + i];
-			word[2 * i + 1] = s->epoch[first + i];
-		}
-		tor_join_say(ctx, s->node, tor_comm_node(s->from, rank), &msg, word);
+	for (i = 0; i < n; i++) {
+		word[2 * i] = s->member[first + i];
+		word[2 * i + 1] = s->epoch[first + i];
 	}
+	tor_join_say(ctx, s->node, tor_comm_node(s->from, rank), &msg, word);
 }
 
 static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
@@ -96,6 +98,70 @@ static bool is_gone(const struct tor_shrink *s, u32 rank, u64 now)
 		return false;
 	return s->of[rank].heard == TOR_SHRINK_LEFT ||
 	       (s->of[rank].lost && now >= s->of[rank].lost + tor_watch_grace(s->node));
+}
+
+/* The chief: does what there is to say in this state concern @rank? */
+static bool concerns(const struct tor_shrink *s, u32 rank, u64 now)
+{
+	const struct tor_shrink_rank *of = &s->of[rank];
+
+	if (rank == s->from->rank)
+		return false;
+	if (s->state == TOR_SHRINK_CALLING)
+		return of->heard == TOR_SHRINK_SILENT && !is_gone(s, rank, now);
+	return of->chosen && of->heard == (s->state == TOR_SHRINK_ACCEPTING ? TOR_SHRINK_CALLED :
+									      TOR_SHRINK_ACCEPTED);
+}
+
+/* The chief: say it to the rank whose turn it is. False: @left frames were not enough. */
+static bool say_in_turn(struct tor_ctx *ctx, struct tor_shrink *s, u32 *left)
+{
+	u32 parts = s->state == TOR_SHRINK_ACCEPTING ? s->ranks : 1;
+
+	for (; s->part < parts; s->part += ready_room(s)) {
+		if (!*left)
+			return false;
+		--*left;
+		if (s->state == TOR_SHRINK_CALLING)
+			say(ctx, s, s->turn, TORCOLL_COMM_SHRINK_CALL);
+		else if (s->state == TOR_SHRINK_ACCEPTING)
+			say_ready(ctx, s, s->turn, s->part);
+		else
+			say(ctx, s, s->turn, TORCOLL_COMM_SHRINK_GO);
+	}
+	s->part = 0;
+	return true;
+}
+
+static bool is_telling(const struct tor_shrink *s)
+{
+	return s->turn < s->from->ranks;
+}
+
+/* The chief: go on telling the others, as much as an entry may. The rest is the timer's. */
+static void tell(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	u32 left = tor_env_budget().frames, steps = tor_env_budget().steps;
+
+	for (; is_telling(s); s->turn++) {
+		if (steps-- && (!concerns(s, s->turn, ctx->now) || say_in_turn(ctx, s, &left)))
+			continue;
+		s->repeat = ctx->now + TOR_JOIN_PACE;
+		return;
+	}
+	if (s->state == TOR_SHRINK_GOING) {
+		finish(ctx, s, 0);
+		return;
+	}
+	s->repeat = ctx->now + s->interval;
+}
+
+/* The chief: begin to tell everyone what the state is about. */
+static void tell_all(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	s->turn = 0;
+	s->part = 0;
+	tell(ctx, s);
 }
 
 /* Who is out of reach, who has begun a new life? */
@@ -165,7 +231,6 @@ static bool lost_one(const struct tor_shrink *s, u64 now)
 /* The chief takes the next step once everyone has come that far. */
 static void collect(struct tor_ctx *ctx, struct tor_shrink *s)
 {
-	u32 rank;
 	int err;
 
 	s->missing = find_missing(s, ctx->now);
@@ -178,9 +243,7 @@ static void collect(struct tor_ctx *ctx, struct tor_shrink *s)
 		}
 		s->state = TOR_SHRINK_ACCEPTING;
 		hurry(ctx, s);
-		for (rank = 0; rank < s->from->ranks; rank++)
-			if (rank != s->from->rank && s->of[rank].chosen)
-				say_ready(ctx, s, rank);
+		tell_all(ctx, s);
 		s->missing = find_missing(s, ctx->now);
 	}
 	if (s->state != TOR_SHRINK_ACCEPTING)
@@ -188,21 +251,9 @@ static void collect(struct tor_ctx *ctx, struct tor_shrink *s)
 	if (lost_one(s, ctx->now)) {
 		break_up(ctx, s);
 	} else if (s->missing == TOR_NO_RANK) {
-		for (rank = 0; rank < s->from->ranks; rank++)
-			if (s->of[rank].heard == TOR_SHRINK_ACCEPTED)
-				say(ctx, s, rank, TORCOLL_COMM_SHRINK_GO);
-		finish(ctx, s, 0);
+		s->state = TOR_SHRINK_GOING;
+		tell_all(ctx, s);
 	}
-}
-
-static void ask_silent(struct tor_ctx *ctx, const struct tor_shrink *s)
-{
-	u32 rank;
-
-	for (rank = 0; rank < s->from->ranks; rank++)
-		if (rank != s->from->rank && !is_gone(s, rank, ctx->now) &&
-		    s->of[rank].heard == TOR_SHRINK_SILENT)
-			say(ctx, s, rank, TORCOLL_COMM_SHRINK_CALL);
 }
 
 /* What was heard or seen has changed. */
@@ -210,7 +261,8 @@ static void act(struct tor_ctx *ctx, struct tor_shrink *s)
 {
 	u32 chief = 0;
 
-	if (s->state == TOR_SHRINK_DONE)
+	/* those that go have agreed: it is their heir's affair who is lost from now on */
+	if (s->state == TOR_SHRINK_DONE || s->state == TOR_SHRINK_GOING)
 		return;
 	while (is_gone(s, chief, ctx->now))
 		chief++;
@@ -222,9 +274,10 @@ static void act(struct tor_ctx *ctx, struct tor_shrink *s)
 		}
 		s->chief = chief;
 		s->missing = chief;
+		s->turn = s->from->ranks;
 		hurry(ctx, s);
 		if (is_chief(s))
-			ask_silent(ctx, s);
+			tell_all(ctx, s);
 		else
 			say(ctx, s, chief, TORCOLL_COMM_SHRINK_CALL);
 	}
@@ -245,6 +298,7 @@ int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor
 	s->again = false;
 	s->missing = TOR_NO_RANK;
 	s->chief = TOR_NO_RANK;
+	s->turn = s->from->ranks;
 	/* what ended the comm was waited for already */
 	for (rank = 0; s->from->lost_since && rank < s->from->ranks; rank++)
 		s->of[rank].lost = s->from->lost_since;
@@ -256,7 +310,10 @@ int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor
 
 void tor_shrink_cancel(struct tor_ctx *ctx, struct tor_shrink *s, int error)
 {
-	if (s->state != TOR_SHRINK_DONE)
+	/* all have agreed; whoever was not told yet asks again */
+	if (s->state == TOR_SHRINK_GOING)
+		finish(ctx, s, 0);
+	else if (s->state != TOR_SHRINK_DONE)
 		finish(ctx, s, error);
 }
 
@@ -297,9 +354,10 @@ static void call_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 		   s->of[rank].unit < s->unit) {
 		/* it was thought gone, or comes back with less */
 		break_up(ctx, s);
-	} else {
-		say_ready(ctx, s, rank);
+	} else if (s->ranks <= ready_room(s)) {
+		say_ready(ctx, s, rank, 0);
 	}
+	/* more than one frame of it waits for the next turn of all */
 }
 
 /* Part of what the chief decided. True: now all of it is there, and makes sense. */
@@ -374,6 +432,11 @@ static void ready_rx(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor
 static void member_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 		      const struct tor_comm_msg *msg)
 {
+	if (s->state == TOR_SHRINK_GOING) {
+		if (msg->step == TORCOLL_COMM_SHRINK_ACCEPT && msg->tag == s->tag)
+			say(ctx, s, rank, TORCOLL_COMM_SHRINK_GO);
+		return;
+	}
 	switch (msg->step) {
 	case TORCOLL_COMM_SHRINK_ACCEPT:
 		if (s->state == TOR_SHRINK_ACCEPTING && is_chief(s) && msg->tag == s->tag) {
@@ -457,18 +520,12 @@ void tor_shrink_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_
 
 static void repeat(struct tor_ctx *ctx, struct tor_shrink *s)
 {
-	u32 rank;
-
-	if (!is_chief(s))
-		say_own(ctx, s);
-	else if (s->state == TOR_SHRINK_CALLING)
-		ask_silent(ctx, s);
-	else
-		for (rank = 0; rank < s->from->ranks; rank++)
-			if (s->of[rank].heard == TOR_SHRINK_CALLED && s->of[rank].chosen)
-				say_ready(ctx, s, rank);
 	s->interval = min_t(u64, s->interval * 2, TOR_JOIN_REPEAT_MAX);
 	s->repeat = ctx->now + s->interval;
+	if (is_chief(s))
+		tell_all(ctx, s);
+	else
+		say_own(ctx, s);
 }
 
 u64 tor_shrink_timer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_routes *routes)
@@ -477,7 +534,11 @@ u64 tor_shrink_timer(struct tor_ctx *ctx, struct tor_node *node, const struct to
 	u64 when = 0;
 
 	list_for_each_entry_safe(s, next, &node->shrinks, list) {
-		if (ctx->now >= s->repeat) {
+		if (ctx->now >= s->repeat && is_telling(s)) {
+			tell(ctx, s);
+			if (s->state == TOR_SHRINK_DONE)
+				continue;
+		} else if (ctx->now >= s->repeat) {
 			look(ctx, s, routes);
 			act(ctx, s);
 			if (s->state == TOR_SHRINK_DONE)

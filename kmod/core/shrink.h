@@ -30,7 +30,12 @@
 
 #include "engine.h"
 
-enum tor_shrink_state { TOR_SHRINK_CALLING, TOR_SHRINK_ACCEPTING, TOR_SHRINK_DONE };
+enum tor_shrink_state {
+	TOR_SHRINK_CALLING,
+	TOR_SHRINK_ACCEPTING,
+	TOR_SHRINK_GOING,		/* the chief: all have agreed, and are told so */
+	TOR_SHRINK_DONE
+};
 
 /* What was heard of a rank, in the order in which it happens. */
 enum tor_shrink_heard {
@@ -74,7 +79,8 @@ struct tor_shrink_rank {
  * @filled: entries of @member known
  * @unit: payload bytes per frame: offered, then agreed
  * @error: when done; @again: then it is to be called again, with everything anew
- * @repeat: when to say the last thing again, ns, every @interval
+ * @turn, @part: the chief only: rank of @from that is told next what the state is about, and from which entry on
+ * @repeat: when to say the last thing again, or what is left of it, ns, every @interval
  */
 struct tor_shrink {
 	struct list_head list;
@@ -96,6 +102,8 @@ struct tor_shrink {
 	u32 generation;
 	int error;
 	bool again;
+	u32 turn;
+	u32 part;
 	u64 interval;
 	u64 repeat;
 };

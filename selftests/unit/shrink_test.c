@@ -34,6 +34,7 @@ static u32 killed_at;			/* after so many messages ... */
 static u32 killed;			/* ... this node is down; NODES: none is */
 static bool only_process;		/* or rather just its process */
 static u64 seed;
+static struct tor_budget budget;	/* of an entry; all 0: the module's */
 
 static void begin(struct member *m);
 
@@ -108,8 +109,15 @@ static void process_dies(u32 node)
 		tor_shrink_cancel(&ctx, &m->shrink, -EINTR);
 }
 
+/* What one entry says: no more than its budget, and an answer. */
+static void assert_little_since(u32 sent)
+{
+	assert_in_range(host.nsent - sent, 0, tor_env_budget().frames + 1);
+}
+
 static void hand_on(const struct host_frame *f)
 {
+	u32 sent = host.nsent;
 	enum tor_counter why;
 	struct tor_comm_msg msg;
 	struct member *m;
@@ -122,6 +130,7 @@ static void hand_on(const struct host_frame *f)
 	m = &member[h.dst];
 	if (!m->down && !member[h.src].down)
 		tor_shrink_rx(&ctx, &m->node, &h, &msg, m->shrunk && m->installed == msg.tag);
+	assert_little_since(sent);
 }
 
 static void settle(void)
@@ -152,9 +161,13 @@ static void pass(u64 ns)
 	u32 i;
 
 	for (; ctx.now < end; ctx.now += 10 * NSEC_PER_MSEC) {
-		for (i = 0; i < NODES; i++)
+		for (i = 0; i < NODES; i++) {
+			u32 sent = host.nsent;
+
 			if (!member[i].down)
 				tor_shrink_timer(&ctx, &member[i].node, routes);
+			assert_little_since(sent);
+		}
 		for (i = 0; i < NODES; i++)
 			if (member[i].shrink.again && !member[i].calling &&
 			    !member[i].left)
@@ -231,6 +244,7 @@ static int setup(void **state)
 		tor_node_destroy(&member[i].node);
 	tor_env_table_free(routes);
 	host_reset();
+	host.budget = budget;
 	memset(member, 0, sizeof(member));
 	tor_torus_init(&t, 1, side, 1);
 	for (i = 0; i < NODES; i++) {
@@ -520,6 +534,18 @@ static void tor_shrink__a_rank_dies_at_any_moment(void **state)
 	any_moment(3, true, 0);
 }
 
+/* As among very many: a frame at a time, and two steps over ranks. */
+static void tor_shrink__all_are_told_in_portions(void **state)
+{
+	budget = (struct tor_budget){ .bytes = 1, .frames = 1, .steps = 2 };
+	host.budget = budget;
+	tor_shrink__nobody_died(state);
+	tor_shrink__dead_nodes(state);
+	tor_shrink__the_chief_dies_at_any_moment(state);
+	tor_shrink__a_rank_dies_at_any_moment(state);
+	budget = (struct tor_budget){};
+}
+
 static void tor_shrink_timer__repeats_until_heard(void **state)
 {
 	u32 k;
@@ -608,6 +634,7 @@ int main(void)
 		SHRINK_TEST(tor_shrink__the_chief_dies_at_any_moment),
 		SHRINK_TEST(tor_shrink__the_chiefs_process_dies_at_any_moment),
 		SHRINK_TEST(tor_shrink__a_rank_dies_at_any_moment),
+		SHRINK_TEST(tor_shrink__all_are_told_in_portions),
 		SHRINK_TEST(tor_shrink_timer__repeats_until_heard),
 		SHRINK_TEST(tor_shrink_timer__quiet_when_done),
 		SHRINK_TEST(tor_shrink_rx__random_messages),
