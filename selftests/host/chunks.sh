@@ -44,7 +44,7 @@ shorter()
 
 shorter 1000 4 0.92
 shorter 10000 2 0.87
-shorter 10000 4 0.80
+shorter 10000 4 0.83
 shorter 25000 4 0.87
 
 finish

@@ -229,7 +229,7 @@ static u32 build(enum base base)
 		h.type = TORCOLL_FRAME_COMM;
 		h.length = build_comm(payload, base);
 	}
-	tor_wire_build(frame, &h, acks);
+	tor_wire_build(frame, &h, base == ACK ? acks : NULL);
 	/* more than what may be said to be there is */
 	if (base == ACK)
 		return sizeof(frame);
