@@ -217,8 +217,9 @@ static void __attribute__((__noreturn__)) work(int w, int in_fd, int out_fd)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGALRM, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	kfuzz_target.setup(w);
+	/* before it is in a user namespace of its own, which lacks the right to */
 	go_first();
+	kfuzz_target.setup(w);
 	if (worker[w].cover)
 		kfuzz_need(!ioctl(worker[w].kcov, KCOV_ENABLE, KCOV_TRACE_PC), "kcov: enable");
 	for (;;) {
