@@ -93,6 +93,21 @@ static void open_packet(void)
 	memcpy(node1, at.sll_addr, ETH_ALEN);
 }
 
+/* Has such a frame come since forget_heard()? */
+static bool was_heard(unsigned int type, uint32_t src, uint32_t dst)
+{
+	unsigned char frame[FRAME_MAX];
+	const struct torcoll_hdr *hdr = (void *)(frame + ETH_HLEN);
+	bool heard = false;
+	ssize_t len;
+
+	while ((len = recv(packet, frame, sizeof(frame), MSG_DONTWAIT)) >= 0)
+		heard |= len >= (ssize_t)(ETH_HLEN + sizeof(*hdr)) &&
+			 hdr->version == TORCOLL_WIRE_VERSION && hdr->type == type &&
+			 be32toh(hdr->src) == src && be32toh(hdr->dst) == dst;
+	return heard;
+}
+
 /* Wait for a frame of a type, from node @src to node @dst, on the cable between nodes 0 and 1. */
 static const struct torcoll_hdr *hear(unsigned int type, uint32_t src, uint32_t dst,
 				      unsigned char *frame)
@@ -938,6 +953,20 @@ static void try_padded(void)
 	close(fd);
 }
 
+/* The more often a link went down, the longer it waits before it is used again: meanwhile data goes another way. */
+static bool goes_straight_again(struct rank *rank)
+{
+	uint64_t end = now_ns() + 10 * NS_PER_S;
+	bool straight = false;
+
+	while (!straight && now_ns() < end) {
+		forget_heard();
+		need(sum_is_right(rank, 0, NODES, COUNT), "wrong sum");
+		straight = was_heard(TORCOLL_FRAME_DATA, 0, 1);
+	}
+	return straight;
+}
+
 int main(int argc, char **argv)
 {
 	static int32_t memory[NODES][COUNT];
@@ -968,6 +997,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < ARRAY_SIZE(lies); i++)
 		try_lie(&lies[i]);
 	result(sum_is_right(rank, 1, NODES, COUNT), "live__running_op_is_right");
+	result(goes_straight_again(rank), "live__goes_straight_again");
 	forget_heard();
 	need(!begin_sum(rank, 0, COUNT), "cannot begin: %s", sentence(rank[0].fd));
 	op = be32toh(hear(TORCOLL_FRAME_DATA, 0, 1, frame)->op);
