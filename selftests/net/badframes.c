@@ -501,6 +501,7 @@ static const struct row rows[] = {
 
 	/* tests of the cable: only the neighbour's whole ones are answered */
 	ECHO("good", TX_ECHOES, .payload = 64),
+	ECHO("src_epoch_0", TX_ECHOES, .payload = 64, .hdr = { HDR(src_epoch, 0) }),
 	ECHO("empty", TX_ECHOES),
 	ECHO("payload_crc", DROP_PAYLOAD_CRC, .payload = 64, .wrong = PAYLOAD_CRC),
 	ECHO("payload_cut", DROP_SHORT, .payload = 64, .more = -1),
