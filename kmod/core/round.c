@@ -306,14 +306,35 @@ no_memory:
 	return false;
 }
 
+/* Has everything that the round sends left once? */
+static bool is_sent(const struct tor_chan *chan)
+{
+	const struct tor_tx *tx;
+
+	list_for_each_entry(tx, &chan->tx, list)
+		if (tx->round == chan->round && tx->next < tx->frames)
+			return false;
+	return true;
+}
+
+/*
+ * Who receives something in each round cannot be far ahead of the others. Who only sends could begin all rounds at once, and
+ * swamp them with what comes too early: it sends one after the other. Whoever is in the lowest round of all can go on, so nobody
+ * waits for ever.
+ */
 bool tor_chan_round_done(const struct tor_chan *chan)
 {
 	const struct tor_rx *rx;
+	bool receives = false;
 
-	list_for_each_entry(rx, &chan->rx, list)
-		if (rx->round == chan->round && (!tor_rx_done(rx) || rx->nkept))
+	list_for_each_entry(rx, &chan->rx, list) {
+		if (rx->round != chan->round)
+			continue;
+		if (!tor_rx_done(rx) || rx->nkept)
 			return false;
-	return true;
+		receives = true;
+	}
+	return receives || is_sent(chan);
 }
 
 void tor_chan_finish_round(struct tor_chan *chan)
