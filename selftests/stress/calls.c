@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All ops of a rank: started and waited for in all the ways there are. See stress.h.
+ * All ops of a rank: started and waited for in all the ways there are, by one thread or several. See stress.h.
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -23,10 +24,25 @@ struct flight {
 	const char *result;
 };
 
+/*
+ * Under @lock, which is held to call, since all ranks call in the same order, and not to wait. Who leaves the comm does not give
+ * it back: then the other threads do nothing any more.
+ */
 struct flights {
 	struct flight of[OPS_MAX];
 	uint32_t called;
 	uint32_t first;			/* of those that are not done: its memory is taken by the one DEPTH later */
+	uint64_t end;			/* by then another op ends, or else none will */
+	pthread_mutex_t lock;
+};
+
+/* One of the threads of a rank. @comm: not the one that the rank has gone on with. */
+struct worker {
+	struct rank *r;
+	struct flights *all;
+	uint32_t comm;
+	uint64_t seed;
+	pthread_t thread;
 };
 
 /* ---- start ---- */
@@ -155,59 +171,79 @@ static void bear(struct rank *r, uint64_t end)
 }
 
 /* Any op, or that of a handle; sleeping or asking; now and then not long enough. */
-static int await_call(struct rank *r, uint64_t handle, uint64_t *user)
+static int await_call(struct worker *me, uint64_t handle, uint64_t *user)
 {
-	struct torcoll_wait w = { .size = sizeof(w), .comm = r->comm };
-	struct pollfd p = { .fd = r->fd, .events = POLLIN };
-	uint32_t how = rnd(&r->seed) % 4;
+	struct torcoll_wait w = { .size = sizeof(w), .comm = me->comm };
+	struct pollfd p = { .fd = me->r->fd, .events = POLLIN };
+	uint32_t how = rnd(&me->seed) % 4;
 	uint64_t end = in_ms(60000);
 	int err;
 
 	for (;;) {
 		w.op = how & 1 ? handle : 0;
 		w.flags = how & 2 ? TORCOLL_WAIT_NOHANG : 0;
-		w.deadline_ns = rnd(&r->seed) % 4 ? in_ms(60000) : now_ns() + 100000;
-		w.spin_ns = rnd(&r->seed) % 8 ? 0 : 50000;
-		err = call(r, TORCOLL_IOC_WAIT, &w);
+		w.deadline_ns = rnd(&me->seed) % 4 ? in_ms(60000) : now_ns() + 100000;
+		w.spin_ns = rnd(&me->seed) % 8 ? 0 : 50000;
+		err = call(me->r, TORCOLL_IOC_WAIT, &w);
 		if (!err) {
 			*user = w.user_data;
 			return w.status;
 		}
 		if (err != -EAGAIN && err != -ETIMEDOUT && err != -EINTR)
 			return err;
-		bear(r, end);
+		bear(me->r, end);
 		if (err == -EAGAIN)
 			poll(&p, 1, 10);
 	}
 }
 
-static bool next_entry(struct rank *r, struct torcoll_completion *c)
+static bool next_entry(struct worker *me, struct torcoll_completion *c)
 {
-	uint32_t head = r->ring->head;
+	struct rank *r = me->r;
+	uint32_t head;
+	bool is_new;
 
-	if (__atomic_load_n(&r->ring->tail, __ATOMIC_ACQUIRE) == head)
-		return false;
-	memcpy(c, (char *)r->ring + r->layout.entries_offset +
-	       head % r->layout.entries * r->layout.entry_size, sizeof(*c));
-	__atomic_store_n(&r->ring->head, head + 1, __ATOMIC_RELEASE);
-	return true;
+	pthread_mutex_lock(&me->all->lock);
+	head = r->ring->head;
+	is_new = __atomic_load_n(&r->ring->tail, __ATOMIC_ACQUIRE) != head;
+	if (is_new) {
+		memcpy(c, (char *)r->ring + r->layout.entries_offset +
+		       head % r->layout.entries * r->layout.entry_size, sizeof(*c));
+		__atomic_store_n(&r->ring->head, head + 1, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&me->all->lock);
+	return is_new;
 }
 
-static int await_ring(struct rank *r, uint64_t *user)
+static bool is_over(struct worker *me)
 {
-	struct torcoll_comm_info info = { .size = sizeof(info), .comm = r->comm };
+	bool over;
+
+	pthread_mutex_lock(&me->all->lock);
+	over = me->all->first == me->r->plot->ops;
+	pthread_mutex_unlock(&me->all->lock);
+	return over;
+}
+
+static int await_ring(struct worker *me, uint64_t *user)
+{
+	struct torcoll_comm_info info = { .size = sizeof(info), .comm = me->comm };
+	struct rank *r = me->r;
 	uint64_t end = in_ms(60000);
 	struct torcoll_completion c;
 	struct torcoll_wait w;
 	int err;
 
 	for (;;) {
-		if (next_entry(r, &c)) {
+		if (next_entry(me, &c)) {
 			/* of the comm that was shrunk */
 			if (c.user_data >> 32 != r->epoch)
 				continue;
 			break;
 		}
+		/* other threads have had them all */
+		if (is_over(me))
+			return -EAGAIN;
 		/* no more come of one that another thread has closed */
 		err = call(r, TORCOLL_IOC_COMM_INFO, &info);
 		if (err)
@@ -218,16 +254,15 @@ static int await_ring(struct rank *r, uint64_t *user)
 	*user = c.user_data;
 	if (!(c.flags & TORCOLL_COMPLETION_REAP))
 		return c.status;
-	w = (struct torcoll_wait){ .size = sizeof(w), .comm = r->comm, .op = c.op };
+	w = (struct torcoll_wait){ .size = sizeof(w), .comm = me->comm, .op = c.op };
 	err = call(r, TORCOLL_IOC_WAIT, &w);
 	return err ? err : w.status;
 }
 
-static int await(struct rank *r, const struct flight *f, uint64_t *user)
+/* Without the lock. Return: the op's result; -ENOENT: another thread was given it; -EAGAIN: all that were called. */
+static int await(struct worker *me, uint64_t handle, uint64_t *user)
 {
-	if (r->ring)
-		return await_ring(r, user);
-	return await_call(r, f->handle[f->left & 1 << PART_RECV ? PART_RECV : PART_SEND], user);
+	return me->r->ring ? await_ring(me, user) : await_call(me, handle, user);
 }
 
 /* ---- all ---- */
@@ -254,6 +289,7 @@ static void take(struct rank *r, struct flights *all, uint64_t user)
 		_exit(1);
 	}
 	f->left &= ~(1U << part);
+	all->end = in_ms(60000);
 	if (part == PART_RECV)
 		check(r, f);
 }
@@ -277,25 +313,65 @@ static void start_next(struct rank *r, struct flights *all)
 		check(r, f);
 }
 
-void run_ops(struct rank *r)
+/* Of those in flight the first one that is not done: its memory is the next to be needed. */
+static uint64_t next_handle(const struct flights *all)
 {
-	struct flights all = { .called = 0 };
-	uint64_t user = 0;
+	const struct flight *f = &all->of[all->first];
+
+	return f->handle[f->left & 1 << PART_RECV ? PART_RECV : PART_SEND];
+}
+
+/* With the lock, which is not held meanwhile. */
+static void finish_one(struct worker *me)
+{
+	struct flights *all = me->all;
+	uint64_t handle = next_handle(all), user = 0;
+	struct rank *r = me->r;
 	int err;
 
-	while (all.first < r->plot->ops) {
-		struct flight *first = &all.of[all.first];
+	pthread_mutex_unlock(&all->lock);
+	err = await(me, handle, &user);
+	pthread_mutex_lock(&all->lock);
+	if (!err)
+		take(r, all, user);
+	else if (err == -ENOENT && r->threads > 1 && !has_reason(r, err))
+		bear(r, all->end);
+	else if (err != -EAGAIN)
+		leave(r, "wait", err);
+}
 
-		if (all.called < r->plot->ops && all.called - all.first < DEPTH &&
-		    (all.called == all.first || rnd(&r->seed) & 1)) {
-			start_next(r, &all);
-		} else {
-			err = await(r, first, &user);
-			if (err)
-				leave(r, "wait", err);
-			take(r, &all, user);
-		}
-		while (all.first < all.called && !all.of[all.first].left)
-			all.first++;
+static void *work(void *arg)
+{
+	struct worker *me = arg;
+	struct flights *all = me->all;
+	uint32_t ops = me->r->plot->ops;
+
+	pthread_mutex_lock(&all->lock);
+	while (all->first < ops) {
+		if (all->called < ops && all->called - all->first < DEPTH &&
+		    (all->called == all->first || rnd(&me->seed) & 1))
+			start_next(me->r, all);
+		else
+			finish_one(me);
+		while (all->first < all->called && !all->of[all->first].left)
+			all->first++;
 	}
+	pthread_mutex_unlock(&all->lock);
+	return NULL;
+}
+
+void run_ops(struct rank *r)
+{
+	struct flights all = { .end = in_ms(60000), .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct worker worker[THREADS_MAX];
+	uint32_t i;
+
+	for (i = 0; i < r->threads; i++) {
+		worker[i] = (struct worker){ .r = r, .all = &all, .comm = r->comm, .seed = rnd(&r->seed) };
+		if (i && pthread_create(&worker[i].thread, NULL, work, &worker[i]))
+			wrong(r, "pthread_create", -EAGAIN);
+	}
+	work(&worker[0]);
+	for (i = 1; i < r->threads; i++)
+		pthread_join(worker[i].thread, NULL);
 }

@@ -86,8 +86,7 @@ void wrong(const struct rank *r, const char *what, int err)
 	_exit(1);
 }
 
-/* May a call of this rank's end so? */
-static bool has_reason(const struct rank *r, int err)
+bool has_reason(const struct rank *r, int err)
 {
 	enum misdeed misdeed = r->plot->misdeed;
 	bool mine = r->rank == r->plot->culprit;
@@ -378,6 +377,7 @@ void rank_main(const struct plot *plot, uint32_t rank)
 	struct rank r = { .plot = plot, .rank = rank, .seed = plot->seed * 31 + rank };
 	pthread_t thread;
 
+	r.threads = 1 + rnd(&r.seed) % THREADS_MAX;
 	enter_node(plot->member[rank]);
 	open_device(&r);
 	get_memory(&r);

@@ -2,10 +2,10 @@
 /*
  * Random calls of /dev/torcoll, by many processes, for some time. Some lanes run at once; each makes one comm after
  * the other among random nodes tor-0, tor-1, ..., with one or several ranks on each, in which every rank submits the
- * same random ops, waits for them in one way or another, and checks the results. In half of the comms someone
- * misbehaves: kills itself, aborts, closes the comm or the file in another thread, comes late, calls something else,
- * reaps what others wait for. There any error is right that the interface has for it, but a result that is said to be
- * right must be; and who is left may shrink the comm and go on, where nothing may fail.
+ * same random ops, waits for them in one way or another, by one thread or several, and checks the results. In half of
+ * the comms someone misbehaves: kills itself, aborts, closes the comm or the file in another thread, comes late, calls
+ * something else, reaps what others wait for. There any error is right that the interface has for it, but a result that
+ * is said to be right must be; and who is left may shrink the comm and go on, where nothing may fail.
  */
 #ifndef STRESS_H
 #define STRESS_H
@@ -19,6 +19,7 @@
 #define RANKS_MAX	64
 #define OPS_MAX		12
 #define DEPTH		3		/* numbers in flight, each of which is at most two ops */
+#define THREADS_MAX	3		/* of a rank, that call and wait */
 #define COUNT_MAX	60000		/* elements of 4 bytes */
 #define PLACE_BYTES	(COUNT_MAX * 4 + 64)
 
@@ -64,6 +65,7 @@ struct rank {
 	uint64_t algorithms;		/* bits: those that the module has */
 	uint64_t features;		/* of the module in this kernel */
 	int fd;
+	uint32_t threads;
 	uint32_t comm;
 	uint32_t region;
 	enum memory kind;
@@ -105,6 +107,8 @@ uint64_t deadline(const struct rank *r);
 int call(const struct rank *r, unsigned long nr, void *arg);
 
 void complain(const struct rank *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* May a call of this rank's end so, as the plot is? */
+bool has_reason(const struct rank *r, int err);
 /* A call that ends so ends the test. */
 void wrong(const struct rank *r, const char *what, int err) __attribute__((noreturn));
 /* So does this, unless the plot has a reason for it: then it is the end of this rank's part in the comm. */
