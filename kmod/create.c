@@ -155,24 +155,25 @@ static struct tor_group *new_joiner(struct tor_fabric *fabric, struct tor_group_
 	return group;
 }
 
-void tor_group_cancel(struct tor_group *group, int error)
+int tor_group_cancel(struct tor_group *group, int error)
 {
 	struct tor_fabric *fabric = group->fabric;
 	struct tor_entry entry;
+	int err;
 
 	local_bh_disable();
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
 	tor_join_cancel(&entry.ctx, &group->join, error);
+	err = group->join.error;
 	if (!is_done(group))
 		tor_fabric_join_timer(fabric, group->join.repeat);
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
 	rcu_read_unlock();
 	local_bh_enable();
-	/* many ranks are told in portions: 100 ms for 65,536 of them */
-	wait_event(group->wait, is_done(group));
+	return err;
 }
 
 /* Wait until the join is over, or give it up. Return: the join's error. */
@@ -180,9 +181,19 @@ static int wait_joined(struct tor_group *group, u64 deadline)
 {
 	int err = tor_wait_until(&group->wait, is_done(group), deadline);
 
-	if (err)
-		tor_group_cancel(group, err);
-	return group->join.error;
+	return err ? tor_group_cancel(group, err) : group->join.error;
+}
+
+/*
+ * Its join failed, or was given up, and others may still have to be told of that. Whoever is killed does not wait for it; anybody
+ * else does, who may call by that name again as soon as this returns.
+ */
+static void end_join(struct tor_group *group)
+{
+	if (wait_event_killable(group->wait, is_done(group)))
+		tor_group_end_later(group);
+	else
+		tor_group_end(group);
 }
 
 const char *tor_join_sentence(int err)
@@ -223,8 +234,6 @@ static int start_join(struct tor_group *group)
 	tor_entry_end(&entry);
 	rcu_read_unlock();
 	local_bh_enable();
-	if (err)
-		tor_group_end(group);
 	return err;
 }
 
@@ -247,7 +256,7 @@ struct tor_group *tor_group_begin(struct tor_fabric *fabric, struct tor_group_co
 	join->unit = tor_fabric_unit(fabric);
 	if (!join->unit && group->comm.ranks > 1) {
 		*why = "this node has no port";
-		tor_group_end(group);
+		tor_group_put(group);
 		return ERR_PTR(-EHOSTUNREACH);
 	}
 	join->unit = max_t(u32, join->unit, TOR_WIRE_UNIT_MIN);
@@ -256,6 +265,8 @@ struct tor_group *tor_group_begin(struct tor_fabric *fabric, struct tor_group_co
 	if (!err)
 		return group;
 	*why = tor_join_sentence(err);
+	/* nobody has heard of it */
+	tor_group_put(group);
 	return ERR_PTR(err);
 }
 
@@ -273,7 +284,7 @@ static struct tor_group *create_alone(struct tor_fabric *fabric, struct tor_grou
 		return group;
 	*why = tor_join_sentence(err);
 	*missing = err == -ETIMEDOUT ? group->join.missing : TOR_NO_RANK;
-	tor_group_end(group);
+	end_join(group);
 	return ERR_PTR(err);
 }
 

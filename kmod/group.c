@@ -300,10 +300,17 @@ static void linger_work(struct work_struct *work)
 	struct tor_group *group = container_of(to_delayed_work(work), struct tor_group,
 					       linger_work);
 
+	/* of a join that was given up: others are still being told of it */
+	wait_event(group->wait, test_bit_acquire(TOR_GROUP_JOINED, &group->flags));
 	if (is_needed(group))
 		queue_delayed_work(works, &group->linger_work, TOR_LINGER);
 	else
 		tor_group_end(group);
+}
+
+void tor_group_end_later(struct tor_group *group)
+{
+	queue_delayed_work(works, &group->linger_work, 0);
 }
 
 /* --- the beginning --- */

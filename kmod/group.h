@@ -281,14 +281,19 @@ int tor_group_count(struct tor_group *group, const char **why);
  * @cfg: checked here
  * @why: out: static sentence for a refusal
  *
- * When it is over, with group->join.error, TOR_GROUP_JOINED is set; until then tor_group_cancel() ends it. Then
- * tor_group_end(), or tor_group_close().
+ * When it is over, with group->join.error, TOR_GROUP_JOINED is set; until then tor_group_cancel() ends it, perhaps a
+ * while later. Then tor_group_end(), or tor_group_close().
  *
  * Context: process. Return: the group or an ERR_PTR.
  */
 struct tor_group *tor_group_begin(struct tor_fabric *fabric, struct tor_group_config *cfg,
 				  const char **why);
-void tor_group_cancel(struct tor_group *group, int error);
+
+/*
+ * Give a join up for @error. Many ranks are told in portions, 100 ms for 65,536 of them: TOR_GROUP_JOINED is set behind that.
+ * Return: the join's error; 0: it is too late, all have agreed.
+ */
+int tor_group_cancel(struct tor_group *group, int error);
 
 /* What an error of a join means, or NULL. */
 const char *tor_join_sentence(int err);
@@ -302,6 +307,9 @@ void tor_group_uncharge(struct tor_group *group, u64 bytes);
 
 /* Take it apart, drop a reference. Context: process. */
 void tor_group_end(struct tor_group *group);
+
+/* The same of a group that no process has got, by a work item and once its join is over. */
+void tor_group_end_later(struct tor_group *group);
 
 /*
  * The process is done with it: ops that run are aborted, their memory is unpinned before this returns, but for results that

@@ -278,15 +278,24 @@ static int begin_nodes(struct tor_team *team, const struct tor_group_config *by,
 	return 0;
 }
 
-/* The nodes' group is not joined, and will not be. */
+/*
+ * The nodes' group is not joined, and will not be. Others are told, and a grace period passes, without teams_lock: meanwhile all
+ * seats stay taken, and whoever has one waits, see look(). So this team is as it was when the lock is held again.
+ */
 static void end_nodes(struct tor_team *team)
 {
 	struct tor_group *nodes = team->nodes;
 
+	WRITE_ONCE(team->ending, true);
+	mutex_unlock(&teams_lock);
+	wait_event(nodes->wait, test_bit_acquire(TOR_GROUP_JOINED, &nodes->flags));
 	tor_group_end(nodes);
+	mutex_lock(&teams_lock);
 	WRITE_ONCE(team->nodes, NULL);
 	atomic_dec(&team->fabric->users);
 	WRITE_ONCE(team->over, false);
+	WRITE_ONCE(team->ending, false);
+	wake_up_all(&team->wait);
 }
 
 static void leave_seat(struct tor_team *team, struct tor_group *group)
@@ -375,8 +384,7 @@ static int give_up(struct tor_team *team, struct tor_group *group, int err, u32 
 
 	*missing = TOR_NO_RANK;
 	if (team->nodes) {
-		tor_group_cancel(team->nodes, err);
-		if (!team->nodes->join.error) {
+		if (!tor_group_cancel(team->nodes, err)) {
 			settle(team);
 			seat_joined(team, group);
 			return 0;
@@ -384,9 +392,11 @@ static int give_up(struct tor_team *team, struct tor_group *group, int err, u32 
 		if (err == -ETIMEDOUT)
 			*missing = tor_comm_first(&team->nodes->comm, team->nodes->join.missing);
 		end_nodes(team);
-		/* seats whose comms have failed cannot try again */
+		/* seats whose comms have failed cannot try again; on a dead fabric nobody can, see tor_team_fabric_down() */
 		if (team->failed)
 			close_doors(team, -ECONNABORTED, TOR_NO_RANK);
+		else if (READ_ONCE(team->fabric->dead))
+			close_doors(team, -ENETDOWN, TOR_NO_RANK);
 	} else if (err == -ETIMEDOUT && seat < team->seats) {
 		*missing = tor_team_rank(team, seat);
 	}
@@ -407,6 +417,11 @@ static enum seat_state look(struct tor_team *team, struct tor_group *group, int 
 	enum seat_state state = SEAT_WAITING;
 
 	mutex_lock(&teams_lock);
+	while (team->ending) {
+		mutex_unlock(&teams_lock);
+		wait_event(team->wait, !READ_ONCE(team->ending));
+		mutex_lock(&teams_lock);
+	}
 	settle(team);
 	if (team->sealed) {
 		seat_joined(team, group);
@@ -466,7 +481,7 @@ void tor_team_fabric_down(struct tor_fabric *fabric)
 
 	mutex_lock(&teams_lock);
 	list_for_each_entry_safe(team, next, &teams, list)
-		/* else its nodes' join is given up, and tells it */
+		/* else its nodes' join is over, and whoever ends that tells it */
 		if (team->fabric == fabric && !team->nodes)
 			close_doors(team, -ENETDOWN, TOR_NO_RANK);
 	mutex_unlock(&teams_lock);

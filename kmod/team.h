@@ -19,9 +19,10 @@
  * References (@refs): the groups, those of seats and the nodes'. The team has one of each seat's group, from when it is
  * complete until the nodes' group is taken apart, which is after the last seat has left; each of them has one of that.
  *
- * Locking: teams_lock (in team.c) around everything until all have joined, RTNL inside; team->lock (both mutexes)
- * around the ops that begin, and failure; series->submit of a seat outside it, spinlocks inside. What has begun
- * is the last caller's, then the softirqs', then @work's. team->seat[] does not change once the comm is joined.
+ * Locking: teams_lock (in team.c) around everything until all have joined, RTNL inside, but not while the nodes' group of a
+ * failed attempt is ended (@ending); team->lock (both mutexes) around the ops that begin, and failure; series->submit of a seat
+ * outside it, spinlocks inside. What has begun is the last caller's, then the softirqs', then @work's. team->seat[] does not
+ * change once the comm is joined.
  */
 #ifndef _TOR_TEAM_H
 #define _TOR_TEAM_H
@@ -66,6 +67,7 @@ struct tor_team_op {
  * @node: own place among nodes; @seats: ranks there
  * @seat: their groups, NULL: free; @came: it was taken before; @called: the last op that each has called
  * @nodes: their group, NULL until all seats are taken
+ * @ending: that group is being ended by one of the seats, and the others wait for that
  * @over: its join is, in whatever way; @sealed: in a good one; @error: or not
  * @failed: the nodes' comm has, and all seats know
  * @left: seats that have
@@ -92,6 +94,7 @@ struct tor_team {
 	bool *came;
 	u32 *called;
 	struct tor_group *nodes;
+	bool ending;
 	bool over;
 	bool sealed;
 	int error;

@@ -102,6 +102,23 @@ wait "$joining" || code=$?
 is fabric_del__joining_ends "$code" 1
 check fabric_del__says_so grep -q "the fabric was deleted meanwhile" "$text"
 diag <"$text"
+# Who is killed does not wait until many have been told of it: what ends its join then goes before the fabric.
+no_comm()
+{
+	torcollctl -j limit show | jq -e '[.[] | select(.user == 0).comms] | add // 0 == 0' >/dev/null
+}
+for i in 1 2 3; do
+	torcollctl fabric add 79 dims 32x32x32 node 0
+	torcollctl port add 79 dim 0 dir plus dev d0p
+	TORCOLL_FABRIC=79 TORCOLL_COMM=1 torcoll-perf barrier >"$text" 2>&1 &
+	joining=$!
+	check "join_killed__was_joining_$i" wait_for 60 one_comm
+	kill -KILL "$joining"
+	wait "$joining" 2>/dev/null
+	is "join_killed__is_dead_$i" "$?" 137
+	check "join_killed__leaves_the_fabric_$i" torcollctl fabric del 79
+	eventually "join_killed__is_ended_$i" 30 no_comm
+done
 ip link del d0p
 
 eventually teardown__leaves_nothing_charged 30 nothing_charged
