@@ -102,6 +102,7 @@ cleanup "$ctl" netns down
 
 check version__is_told "$ctl" -V
 fails object__unknown 1 'is no' "$ctl" frobnicate
+fails object__unknown_and_long 1 '\\x1bx{2000}" is no' "$ctl" $'\e'"$(printf 'x%.0s' {1..2000})"
 fails object__ambiguous 1 'node or netns' "$ctl" n show
 fails object__missing 1 'Usage' "$ctl"
 check help__of_an_object "$ctl" fab help

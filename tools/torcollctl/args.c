@@ -12,11 +12,11 @@
 
 int usage_error(const char *fmt, ...)
 {
-	char text[1024];
+	const char *text;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	text = fmt_vstr(fmt, ap);
 	va_end(ap);
 	fflush(stdout);
 	fprintf(stderr, "Error: %s\n", fmt_plain(text));

@@ -10,6 +10,7 @@
 
 #include <json-c/json.h>
 #include <netlink/msg.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -187,12 +188,14 @@ bool js_has(struct json_object *o, const char *name);
 /* Print a value as JSON and a newline. */
 void js_print(struct json_object *o);
 
+/* What the functions below return is whole, however long, and stays until 16 more calls of them. */
+
 /*
- * @text, or in a static buffer, as below, a copy with \x1b and the like for what is no plain ASCII: names are others' choice, and
- * a terminal obeys what is in them.
+ * @text, or a copy with \x1b and the like for what is no plain ASCII: names are others' choice, and a terminal obeys what is in
+ * them.
  */
 const char *fmt_plain(const char *text);
-/* "1,2" of an array; the buffer is static and serves four calls. */
+/* "1,2" of an array; "1,2..." of a very long one */
 const char *fmt_list(struct json_object *array);
 /* "4x4" */
 const char *fmt_dims(struct json_object *array);
@@ -200,8 +203,9 @@ const char *fmt_dims(struct json_object *array);
 const char *fmt_ns(uint64_t ns);
 /* "4 MiB" */
 const char *fmt_bytes(uint64_t bytes);
-/* formatted, in a static buffer as above */
+/* formatted */
 const char *fmt_str(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+const char *fmt_vstr(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
 #define TABLE_COLUMNS	12
 

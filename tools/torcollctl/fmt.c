@@ -2,7 +2,7 @@
 /*
  * Output: values out of JSON, numbers for people, tables.
  */
-#include <ctype.h>
+#include <err.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 
 #include "ctl.h"
 
-#define BUFFERS		8
-#define BUFFER_SIZE	512
+#define KEPT		16	/* more than a row of a table has */
+#define LIST_SIZE	512
 
 struct json_object *js_get(struct json_object *o, const char *name)
 {
@@ -52,21 +52,34 @@ void js_print(struct json_object *o)
 	fflush(stdout);
 }
 
-static char *buffer(void)
+/* Takes over @s, for as long as the next few texts are made. */
+static const char *keep(char *s)
 {
-	static char buffers[BUFFERS][BUFFER_SIZE];
+	static char *kept[KEPT];
 	static unsigned int next;
+	char **slot = &kept[next++ % KEPT];
 
-	return buffers[next++ % BUFFERS];
+	if (!s)
+		err(CTL_REFUSED, "no memory for a line of text");
+	free(*slot);
+	*slot = s;
+	return s;
+}
+
+const char *fmt_vstr(const char *fmt, va_list ap)
+{
+	char *s;
+
+	return keep(vasprintf(&s, fmt, ap) < 0 ? NULL : s);
 }
 
 const char *fmt_str(const char *fmt, ...)
 {
-	char *s = buffer();
+	const char *s;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(s, BUFFER_SIZE, fmt, ap);
+	s = fmt_vstr(fmt, ap);
 	va_end(ap);
 	return s;
 }
@@ -86,30 +99,28 @@ const char *fmt_plain(const char *text)
 		at++;
 	if (!text[at])
 		return text;
-	s = buffer();
-	for (at = 0; *text && at + sizeof("\\xff") <= BUFFER_SIZE; text++) {
+	s = malloc(strlen(text) * strlen("\\xff") + 1);
+	for (at = 0; s && *text; text++) {
 		if (is_plain(*text))
 			s[at++] = *text;
 		else
 			at += sprintf(s + at, "\\x%02x", (unsigned char)*text);
 	}
-	s[at] = '\0';
-	return s;
+	if (s)
+		s[at] = '\0';
+	return keep(s);
 }
 
 static const char *fmt_joined(struct json_object *array, const char *between)
 {
-	char *s = buffer();
 	size_t i, n = array ? json_object_array_length(array) : 0;
+	char s[LIST_SIZE] = "";
 	size_t at = 0;
 
-	s[0] = '\0';
-	for (i = 0; i < n && at < BUFFER_SIZE - 16; i++)
-		at += snprintf(s + at, BUFFER_SIZE - at, "%s%s", i ? between : "",
+	for (i = 0; i < n && at < sizeof(s) - 16; i++)
+		at += snprintf(s + at, sizeof(s) - at, "%s%s", i ? between : "",
 			       json_object_get_string(json_object_array_get_idx(array, i)));
-	if (i < n)
-		strcpy(s + at, "...");
-	return s;
+	return fmt_str("%s%s", s, i < n ? "..." : "");
 }
 
 const char *fmt_list(struct json_object *array)
