@@ -45,11 +45,6 @@ void *tor_env_frame_alloc(size_t n)
 	return kmem_cache_alloc(frames, GFP_ATOMIC | __GFP_NOWARN);
 }
 
-/* Kernels that clear all that is allocated, as Debian's do, leave alone what has a constructor. */
-static void begin_frame(void *p)
-{
-}
-
 void *tor_env_table_alloc(size_t n)
 {
 	return kvzalloc(n, GFP_KERNEL_ACCOUNT);
@@ -187,7 +182,7 @@ int tor_env_init(void)
 		err = choose_isas();
 	if (err)
 		return err;
-	frames = kmem_cache_create("torcoll_frame", FRAME, 0, 0, begin_frame);
+	frames = kmem_cache_create("torcoll_frame", FRAME, 0, 0, NULL);
 	return frames ? 0 : -ENOMEM;
 }
 
