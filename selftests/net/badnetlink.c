@@ -292,7 +292,7 @@ int main(void)
 {
 	unsigned int i;
 
-	open_netlink();
+	open_netlink(0);
 	d0p = if_nametoindex("d0p");
 	lo = if_nametoindex("lo");
 	need(d0p && lo, "no devices");

@@ -10,7 +10,7 @@
 static int fd;
 static uint32_t comm;
 static uint64_t op[OPS];
-/* as large as that of open_netlink(): the kernel makes its parts fit the largest */
+/* as large as that of genl_open(): the kernel makes its parts fit the largest */
 static char part[8192];
 
 /* What a dump told: how often each op, by its number, and whether it was of one moment. */
@@ -110,7 +110,7 @@ int main(void)
 	struct joiner j = { .name = "dumped", .members = &self, .ranks = 1, .depth = OPS };
 	unsigned int i;
 
-	open_netlink();
+	open_netlink(0);
 	fd = open_on(0);
 	j.fd = fd;
 	join(&j);

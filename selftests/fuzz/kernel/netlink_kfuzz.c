@@ -4,6 +4,7 @@
  * few keys, shapes and devices, then an attribute is left out, changed or added, or bytes of it are. In between devices go up and
  * down, and comms and ops come, so that dumps have something to tell.
  */
+#include "../../net/genl.h"
 #include "kfuzz.h"
 
 #include <errno.h>
@@ -12,28 +13,15 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <linux/capability.h>
-#include <linux/genetlink.h>
-#include <linux/netlink.h>
 #include <linux/torcoll.h>
-#include <linux/torcoll_netlink.h>
 
 #define RECORD		32
-#define MESSAGE_MAX	1024
 #define KEYS		3
 #define COMMS		4
-
-struct message {
-	struct nlmsghdr nl;
-	struct genlmsghdr genl;
-	u8 attrs[MESSAGE_MAX];
-};
 
 static int netlink, control;
 static u32 family;
@@ -41,28 +29,6 @@ static int comm_fd[COMMS];
 static u32 memory[64];
 /* What reset() has to put back. */
 static bool has_fabrics, has_limits;
-
-static void begin(struct message *msg, u32 type, u32 cmd)
-{
-	memset(msg, 0, sizeof(*msg));
-	msg->nl.nlmsg_type = type;
-	msg->nl.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-	msg->nl.nlmsg_len = NLMSG_HDRLEN + GENL_HDRLEN;
-	msg->genl.cmd = cmd;
-	msg->genl.version = TORCOLL_GENL_VERSION;
-}
-
-static void add(struct message *msg, u32 type, const void *value, size_t size)
-{
-	struct nlattr *attr = (void *)((u8 *)msg + msg->nl.nlmsg_len);
-
-	if (msg->nl.nlmsg_len + NLA_HDRLEN + size > sizeof(*msg))
-		return;
-	attr->nla_type = type;
-	attr->nla_len = NLA_HDRLEN + size;
-	memcpy(attr + 1, value, size);
-	msg->nl.nlmsg_len += NLA_ALIGN(attr->nla_len);
-}
 
 static void add_u32(struct message *msg, u32 type, u32 value)
 {
@@ -98,25 +64,12 @@ static int ask(const struct message *msg, u8 *answer, size_t size)
 
 static void open_netlink(void)
 {
-	static u8 answer[8192] __attribute__((aligned(8)));
 	const int on = 1;
-	struct message msg;
-	const u8 *end, *p;
 
-	netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+	netlink = genl_open(&family);
 	control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	kfuzz_need(netlink >= 0 && control >= 0, "sockets");
-	setsockopt(netlink, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on));
 	setsockopt(netlink, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
-	begin(&msg, GENL_ID_CTRL, CTRL_CMD_GETFAMILY);
-	add(&msg, CTRL_ATTR_FAMILY_NAME, TORCOLL_GENL_NAME, sizeof(TORCOLL_GENL_NAME));
-	kfuzz_need(!ask(&msg, answer, sizeof(answer)), "family");
-	end = answer + ((struct nlmsghdr *)answer)->nlmsg_len;
-	for (p = answer + NLMSG_HDRLEN + GENL_HDRLEN; p < end;
-	     p += NLA_ALIGN(((struct nlattr *)p)->nla_len))
-		if (((struct nlattr *)p)->nla_type == CTRL_ATTR_FAMILY_ID)
-			family = *(const u16 *)(p + NLA_HDRLEN);
-	kfuzz_need(family, "family");
 }
 
 static void set_privileged(bool on)
@@ -179,20 +132,16 @@ static u32 some_tag(u64 key)
 {
 	static u8 answer[16384] __attribute__((aligned(8)));
 	const struct nlmsghdr *nl = (void *)answer;
+	const struct nlattr *tag;
 	struct message msg;
-	const u8 *p, *end;
 
 	begin(&msg, family, TORCOLL_CMD_COMM_GET);
 	msg.nl.nlmsg_flags |= NLM_F_DUMP;
 	add_u64(&msg, TORCOLL_A_COMM_FABRIC, key);
 	if (ask(&msg, answer, sizeof(answer)) || nl->nlmsg_type != family)
 		return 1;
-	end = answer + nl->nlmsg_len;
-	for (p = answer + NLMSG_HDRLEN + GENL_HDRLEN; p < end;
-	     p += NLA_ALIGN(((struct nlattr *)p)->nla_len))
-		if (((struct nlattr *)p)->nla_type == TORCOLL_A_COMM_TAG)
-			return *(const u32 *)(p + NLA_HDRLEN);
-	return 1;
+	tag = find_in(nl, TORCOLL_A_COMM_TAG);
+	return tag ? number(tag, sizeof(u32)) : 1;
 }
 
 static void compose(struct message *msg, u8 cmd, u64 key, u8 a, u8 b, u64 value)
