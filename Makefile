@@ -500,7 +500,7 @@ $(B)/bin/kfuzz_%: $(B)/host/selftests/fuzz/kernel/%_kfuzz.o \
 .PHONY: fuzz-kernel
 fuzz-kernel: debug-kernel | deps-fuzz deps-guest
 	$(Q)$(MAKE) module KERNEL=debug OUT=kfuzz KFLAGS='GCOV_PROFILE=y KCOV_INSTRUMENT=y'
-	$(Q)$(MAKE) $(addprefix $(B)/kfuzz/bin/,$(kfuzz_names))
+	$(Q)$(MAKE) $(addprefix $(B)/kfuzz/bin/,$(kfuzz_names)) $(B)/static/torcollctl
 	$(Q)selftests/fuzz/kernel/run '$(or $(T),60)' $(NAMES)
 
 # Programs of selftests/plans/: what takes minutes. Optimized, since they compute.

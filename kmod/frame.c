@@ -64,7 +64,8 @@ static bool is_long_streak(u64 now)
 {
 	struct streak *s = this_cpu_ptr(&streaks);
 
-	if (s->task != current || now - s->last > STREAK_PAUSE || !in_serving_softirq()) {
+	if (s->task != current || now - s->last > STREAK_PAUSE || !in_serving_softirq() ||
+	    (is_idle_task(current) && !need_resched())) {
 		s->task = current;
 		s->begun = now;
 	}
@@ -75,8 +76,9 @@ static bool is_long_streak(u64 now)
 void tor_entry_begin(struct tor_entry *entry)
 {
 	entry->ctx = (struct tor_ctx){ .now = ktime_get_ns() };
+	entry->late = is_long_streak(entry->ctx.now);
 	/* what is to be sent, a process sends: it waits for its turn */
-	if (is_long_streak(entry->ctx.now))
+	if (entry->late)
 		entry->ctx.sent = TOR_BUDGET.frames;
 	entry->works = false;
 	entry->port = NULL;
@@ -641,17 +643,54 @@ free:
 	return NULL;
 }
 
-/* What runs from here on shows as the coverage of whom the frame is from, if that is a fuzzer. Tasks have coverage of their own. */
+/* Tasks of users have coverage of their own. */
+static bool is_covered(void)
+{
+	return IS_ENABLED(CONFIG_KCOV) && (in_serving_softirq() || current->flags & PF_KTHREAD);
+}
+
+/* What runs from here on shows as the coverage of whom the frame is from, if that is a fuzzer. */
 static void cover_begin(struct sk_buff *skb)
 {
-	if (IS_ENABLED(CONFIG_KCOV) && in_serving_softirq())
+	if (is_covered())
 		kcov_remote_start_common(skb_get_kcov_handle(skb));
 }
 
 static void cover_end(void)
 {
-	if (IS_ENABLED(CONFIG_KCOV) && in_serving_softirq())
+	if (is_covered())
 		kcov_remote_stop();
+}
+
+/* Of one that was admitted. Hellos keep links, and wait for nobody. Consumes @skb. */
+static void receive(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
+		    const struct tor_intact *in)
+{
+	bool late = entry->late || tor_backlog_is_busy(&port->backlog);
+
+	if (likely(!late) || tor_intact_type(in) == TORCOLL_FRAME_HELLO)
+		deliver(entry, port, skb, in);
+	else if (tor_backlog_add(&port->backlog, skb))
+		tor_env_count(&port->fabric->node, TOR_C_RX_LATE, 1);
+	else
+		kfree_skb_reason(skb, tor_port_drop(port, TOR_C_DROP_MEMORY));
+}
+
+void tor_frame_late(struct tor_port *port, struct sk_buff *skb)
+{
+	struct tor_entry entry;
+	struct tor_intact in;
+	enum tor_counter why;
+
+	cover_begin(skb);
+	tor_entry_begin(&entry);
+	entry.port = port;
+	if (tor_wire_check(skb->data, skb_headlen(skb), skb->len, &in, &why))
+		kfree_skb_reason(skb, tor_port_drop(port, why));
+	else
+		deliver(&entry, port, skb, &in);
+	tor_entry_end(&entry);
+	cover_end();
 }
 
 int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
@@ -666,7 +705,7 @@ int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type
 	if (skb) {
 		tor_entry_begin(&entry);
 		entry.port = port;
-		deliver(&entry, port, skb, &in);
+		receive(&entry, port, skb, &in);
 		tor_entry_end(&entry);
 	}
 	cover_end();
@@ -687,7 +726,7 @@ void tor_frame_rx_list(struct list_head *list, struct packet_type *type, struct 
 		cover_begin(skb);
 		skb = admit(port, skb, &in);
 		if (skb)
-			deliver(&entry, port, skb, &in);
+			receive(&entry, port, skb, &in);
 		cover_end();
 	}
 	tor_entry_end(&entry);

@@ -7,11 +7,13 @@
 
 #include "fabric.h"
 
+struct tor_port;
 struct tor_slot;
 
 /**
  * struct tor_entry - one entry into core, and what came of it
  * @ctx: what core sees
+ * @late: softirqs have had the processor for long: what can be left to a process is
  * @works: whoever entered calls tor_chan_work() by himself
  * @port: that the frame at hand came in by, or NULL
  * @drop: why that frame, or a part of it, was thrown away; of use to none but the kernel's tools
@@ -23,6 +25,7 @@ struct tor_slot;
  */
 struct tor_entry {
 	struct tor_ctx ctx;
+	bool late;
 	bool works;
 	struct tor_port *port;
 	enum skb_drop_reason drop;
@@ -41,6 +44,9 @@ enum skb_drop_reason tor_port_drop(struct tor_port *port, enum tor_counter why);
 
 /* The same of the frame at hand, or of a part of it, which came in by entry->port. Its skb is freed by whoever entered. */
 void tor_entry_drop(struct tor_entry *entry, enum tor_counter why);
+
+/* One of a port's backlog. Consumes @skb. Context: process, BH, RCU. */
+void tor_frame_late(struct tor_port *port, struct sk_buff *skb);
 
 /* struct packet_type's functions of a port. Context: softirq, RCU. */
 int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,

@@ -42,6 +42,22 @@ static enum hrtimer_restart lane_timer(struct hrtimer *timer)
 
 /* --- what takes long --- */
 
+/*
+ * What has come goes first. Where somebody waits for the processor a softirq leaves after one round, and what processes send
+ * meanwhile would pile up, hundreds of frames of ranks that share a host, until some softirq took all of them in one go. No more
+ * rounds than a softirq makes by itself: others may send as they like.
+ */
+static void receive_first(void)
+{
+	u32 rounds;
+
+	for (rounds = 0; rounds < 10 && local_softirq_pending(); rounds++) {
+		local_bh_disable();
+		local_bh_enable();
+		cond_resched();
+	}
+}
+
 static bool lane_work(struct tor_lane *lane)
 {
 	struct tor_entry entry;
@@ -58,6 +74,8 @@ static bool lane_work(struct tor_lane *lane)
 	rcu_read_unlock();
 	local_bh_enable();
 	cond_resched();
+	if (more)
+		receive_first();
 	return more;
 }
 

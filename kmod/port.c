@@ -125,6 +125,7 @@ int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, c
 		return err;
 	}
 	netdev_hold(dev, &port->tracker, GFP_KERNEL);
+	tor_backlog_init(&port->backlog);
 	port->type.type = htons(fabric->ethertype);
 	port->type.dev = dev;
 	port->type.func = tor_frame_rx;
@@ -156,6 +157,7 @@ void tor_port_del(struct tor_fabric *fabric, u32 index)
 	if (!port)
 		return;
 	__dev_remove_pack(&port->type);
+	tor_backlog_close(&port->backlog);
 	tor_fabric_port_gone(fabric);
 	tor_fabric_changed(fabric);
 	local_bh_disable();

@@ -5,6 +5,7 @@
 #ifndef _TOR_PORT_H
 #define _TOR_PORT_H
 
+#include "backlog.h"
 #include "fabric.h"
 
 /**
@@ -12,6 +13,7 @@
  * @type: our receiver; beside macsec and taps, unlike an rx_handler
  * @neighbour: MAC of the neighbour in the lower 48 bits, from its hellos
  * @heard: MAC that said hello last, whoever it is
+ * @backlog: frames for this node that softirqs have left to a process
  * @tx_frames, @rx_frames: hellos included; @drops: received ones that were thrown away
  */
 struct tor_port {
@@ -22,6 +24,7 @@ struct tor_port {
 	u32 index;
 	u64 neighbour;
 	u64 heard;
+	struct tor_backlog backlog;
 	bool upper;			/* enslaved: a bridge or bond takes its frames */
 	atomic64_t tx_frames;
 	atomic64_t rx_frames;

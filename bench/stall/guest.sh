@@ -16,6 +16,16 @@ out=$TORCOLL_RESULTS/stall
 
 load-module
 trap 'torcollctl netns down >/dev/null 2>&1 || :; rmmod torcoll' EXIT
+# what the first that is longer consists of, by the kernel's events
+if [[ -n ${TRACE-} ]]; then
+	export STALL_TRACE=$TRACE
+	cd /sys/kernel/tracing
+	echo 4096 >buffer_size_kb
+	for event in irq sched/sched_switch sched/sched_wakeup workqueue/workqueue_execute_start napi torcoll; do
+		echo 1 >"events/$event/enable" || :
+	done
+	cd - >/dev/null
+fi
 [[ -z ${BUDGET-} ]] || sysctl -qw net.core.netdev_budget="$BUDGET"
 : >"$out"
 for shape in "${shapes[@]}"; do
@@ -33,4 +43,5 @@ for shape in "${shapes[@]}"; do
 		done
 	torcollctl netns down >/dev/null
 done
+[[ -z ${TRACE-} ]] || cp /sys/kernel/tracing/trace "$TORCOLL_RESULTS/trace"
 awk -v limit="$limit" '$4 > limit { n++ } END { if (n) { print n " took longer than " limit " us"; exit 1 } }' "$out"

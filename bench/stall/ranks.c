@@ -6,8 +6,10 @@
  * A thread of rank 0, first in the queue of its processor (SCHED_FIFO), asks to be woken every 100 us and looks at the clock when
  * it is: what it is late by, others have had the processor, with no way to take it from them. It says the most of each
  * CALL, which is COLLECTIVE[/ALGORITHM[/ordered]]; or "idle": no call, what the kernel does anyway; or "memory": buffers are
- * registered and given up again. A line each: CALL BYTES MICROSECONDS.
+ * registered and given up again. A line each: CALL BYTES MICROSECONDS. After the first that took more than STALL_TRACE microseconds
+ * nothing more is traced.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -18,6 +20,7 @@
 #include <string.h>
 #include <time.h>
 #include <torcoll.h>
+#include <unistd.h>
 
 #define PERIOD	100000		/* ns */
 #define CALLS	2		/* that are measured, after one that is not */
@@ -26,6 +29,9 @@ static struct torcoll *lib;
 static struct torcoll_comm *comm;
 static uint32_t rank;
 static _Atomic uint64_t worst;
+static _Atomic bool watched;		/* what happens now is part of a call */
+static uint64_t traced = UINT64_MAX;	/* ns */
+static int tracing_on = -1;
 
 static void must(int err)
 {
@@ -43,6 +49,14 @@ static uint64_t now(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
+static void stop_trace(void)
+{
+	if (write(tracing_on, "0", 1) != 1)
+		perror("tracing_on");
+	close(tracing_on);
+	traced = UINT64_MAX;
+}
+
 static void *watch(void *unused)
 {
 	uint64_t next = now();
@@ -55,6 +69,8 @@ static void *watch(void *unused)
 		at = (struct timespec){ next / 1000000000, next % 1000000000 };
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 		late = now() - next;
+		if (late > traced && atomic_load(&watched))
+			stop_trace();
 		if (late > atomic_load(&worst))
 			atomic_store(&worst, late);
 		/* what was missed is missed */
@@ -68,8 +84,13 @@ static void begin_to_watch(void)
 {
 	const struct sched_param first = { .sched_priority = 50 };
 	pthread_attr_t attr;
+	const char *us = getenv("STALL_TRACE");
 	pthread_t thread;
 
+	if (us) {
+		traced = strtoull(us, NULL, 0) * 1000;
+		tracing_on = open("/sys/kernel/tracing/tracing_on", O_WRONLY | O_CLOEXEC);
+	}
 	pthread_attr_init(&attr);
 	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
 	pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
@@ -118,6 +139,7 @@ static void meet(void)
 	nanosleep(&while_work_ends, NULL);
 	must(torcoll_barrier(comm));
 	atomic_store(&worst, 0);
+	atomic_store(&watched, true);
 }
 
 /* What it takes to have memory, and to give it back. */
@@ -178,6 +200,7 @@ static void measure(const char *name, size_t bytes)
 	else if (!rank)
 		printf("%s %zu %.0f\n", name, bytes, atomic_load(&worst) / 1e3);
 	fflush(stdout);
+	atomic_store(&watched, false);
 	if (collective) {
 		must(torcoll_unregister(lib, in));
 		must(torcoll_unregister(lib, out));

@@ -137,6 +137,7 @@ enum tor_counter {
 	TOR_C_LINK_DOWNS,	/* links of this node that went down */
 	TOR_C_REROUTES,		/* changes of this node's routes */
 	TOR_C_TX_ECHOES,	/* test frames of neighbours answered */
+	TOR_C_RX_LATE,		/* frames that softirqs left to a process, having had the processor for long */
 	TOR_C_COUNT
 };
 

@@ -154,7 +154,8 @@ void tor_chan_clear(struct tor_chan *chan, bool records)
 	list_for_each_entry_safe(tx, next_tx, &chan->tx, list)
 		tor_chan_tx_put(chan, tx);
 	tor_chan_let_go(chan);
-	tor_chan_local_put(chan);
+	if (chan->local)
+		tor_chan_local_put(chan);
 	if (!records)
 		return;
 	list_for_each_entry_safe(rx, next_rx, &chan->spare_rx, list) {

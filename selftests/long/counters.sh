@@ -238,6 +238,7 @@ moves drop_forward with_netem 1 d0p netem delay 5ms limit 2 -- \
 	allreduce 5 -b 256K -e 256K --algorithm recdoub-lat
 moves drop_header_crc with_netem 1 d0p netem corrupt 10% -- allreduce 5 -b 256K -e 256K
 moves tx_probes with_a_late_rank
+moves rx_late until_moved rx_late 10 allreduce 10 -b 4M -e 4M
 moves rx_deferred with_the_fpu_busy
 moves ops_failed one_rank_dies
 torcollctl netns down

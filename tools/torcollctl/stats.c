@@ -54,6 +54,7 @@ static const struct field counter_fields[] = {
 	COUNTER(LINK_DOWNS, "link_downs"),
 	COUNTER(REROUTES, "reroutes"),
 	COUNTER(TX_ECHOES, "tx_echoes"),
+	COUNTER(RX_LATE, "rx_late"),
 };
 
 _Static_assert(ARRAY_SIZE(counter_fields) == TORCOLL_A_COUNTER_MAX - TORCOLL_A_COUNTER_PAD,
