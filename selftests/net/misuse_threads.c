@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What threads of a rank do at the same time: call, wait, close the comm, get signals. For misuse.sh: wants the namespaces of a 2x2
+ * torus, says KTAP.
+ */
+#include "misuse.h"
+
+#include <signal.h>
+
+#define THREADS	4		/* of a rank */
+#define ROUNDS	50
+#define CLOSINGS 50
+
+struct worker {
+	pthread_t thread;
+	unsigned int self;
+	int32_t *memory;
+};
+
+/* The others would wait for what this one does not call. */
+static void give_up(const struct worker *w, unsigned int round, int err)
+{
+	struct torcoll_handle handle = { .size = sizeof(handle), .handle = rank[w->self].comm };
+
+	printf("# rank %u, call %u of a thread: %s\n", w->self, round, strerror(err));
+	call(rank[w->self].fd, TORCOLL_IOC_ABORT, &handle);
+}
+
+/* All call the same, so that any order is right. Returns itself after an error. */
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct torcoll_submit submit = {
+		.size = sizeof(submit), .flags = TORCOLL_OP_WAIT, .comm = rank[w->self].comm,
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_MAX,
+		.count = 1024, .send_addr = (uintptr_t)w->memory,
+		.recv_addr = (uintptr_t)w->memory, .deadline_ns = now_ns() + 100 * NS_PER_S,
+	};
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < ROUNDS && !err; i++) {
+		w->memory[i] = i;
+		err = call(rank[w->self].fd, TORCOLL_IOC_SUBMIT, &submit);
+		if (!err && (submit.status || w->memory[i] != (int32_t)i))
+			err = submit.status ? -submit.status : EBADMSG;
+	}
+	if (err)
+		give_up(w, i, err);
+	return err ? w : NULL;
+}
+
+/* With fewer slots than threads, those that wait for one look at results that others are just taking. */
+static void try_threads(unsigned int depth)
+{
+	struct worker w[2 * THREADS] = {};
+	unsigned int i;
+	bool good = true;
+	void *failed;
+
+	open_both(depth, "threads");
+	for (i = 0; i < 2 * THREADS; i++) {
+		w[i].self = i % 2;
+		w[i].memory = map();
+		need(!pthread_create(&w[i].thread, NULL, work, &w[i]), "no thread");
+	}
+	for (i = 0; i < 2 * THREADS; i++) {
+		pthread_join(w[i].thread, &failed);
+		good &= !failed;
+		munmap(w[i].memory, BYTES);
+	}
+	result(good, "threads__at_depth_%u", depth);
+	close_both();
+}
+
+static void *submit_one(void *arg)
+{
+	struct rank *r = arg;
+	struct torcoll_submit submit = {
+		.size = sizeof(submit), .comm = r->comm, .collective = TORCOLL_ALLREDUCE,
+		.type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = COUNT,
+		.send_addr = (uintptr_t)r->memory, .recv_addr = (uintptr_t)r->memory,
+	};
+
+	call(r->fd, TORCOLL_IOC_SUBMIT, &submit);
+	return NULL;
+}
+
+/* A rank that is alone on its node, of a comm with several on another, closes it at @ns of its own call. */
+static bool close_at(uint64_t ns)
+{
+	static const uint32_t members[] = { 0, 1, 1 };
+	struct joiner j[3] = {};
+	struct torcoll_handle handle = { .size = sizeof(handle) };
+	struct rank r = { .memory = map() };
+	pthread_t thread;
+	unsigned int i;
+	uint64_t end;
+	int err;
+
+	for (i = 0; i < 3; i++)
+		j[i] = (struct joiner){
+			.fd = open_on(members[i]), .name = "alone", .members = members, .ranks = 3,
+			.depth = 4, .deadline_ns = now_ns() + 100 * NS_PER_S,
+		};
+	join_all(j, 3);
+	need(!j[0].err && !j[1].err && !j[2].err, "comm: %s", sentence(j[0].fd));
+	r.fd = j[0].fd;
+	r.comm = j[0].comm;
+	handle.handle = r.comm;
+	need(!pthread_create(&thread, NULL, submit_one, &r), "no thread");
+	end = now_ns() + ns;
+	while (now_ns() < end)
+		;
+	err = call(r.fd, TORCOLL_IOC_COMM_DEL, &handle);
+	pthread_join(thread, NULL);
+	for (i = 0; i < 3; i++)
+		close(j[i].fd);
+	munmap(r.memory, BYTES);
+	return !err;
+}
+
+static void try_close_while_submitting(void)
+{
+	unsigned int i;
+	bool good = true;
+
+	for (i = 0; i < CLOSINGS; i++)
+		good &= close_at(i * 1000000ULL / CLOSINGS);
+	result(good, "closed__while_submitting");
+}
+
+static volatile sig_atomic_t signals;
+
+static void count_signal(int number)
+{
+	signals++;
+}
+
+struct waiter {
+	pthread_t thread;
+	pid_t tid;			/* once it runs */
+	int err;
+	int32_t status;
+	unsigned int interrupted;
+};
+
+/* By bare ioctls: how often it is interrupted is what is asked. */
+static void *wait_thread(void *arg)
+{
+	struct waiter *w = arg;
+	struct torcoll_wait wait = {
+		.size = sizeof(wait), .comm = rank[0].comm, .op = rank[0].op,
+		.deadline_ns = now_ns() + 250 * NS_PER_S,
+	};
+
+	__atomic_store_n(&w->tid, gettid(), __ATOMIC_RELEASE);
+	while (ioctl(rank[0].fd, TORCOLL_IOC_WAIT, &wait)) {
+		w->err = errno;
+		if (errno != EINTR)
+			return NULL;
+		__atomic_add_fetch(&w->interrupted, 1, __ATOMIC_RELAXED);
+	}
+	w->err = 0;
+	w->status = wait.status;
+	return NULL;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = count_signal };
+
+	sigaction(SIGUSR1, &action, NULL);
+}
+
+/* A thread waits for what another began, through signals. */
+static void try_wait_elsewhere(void)
+{
+	struct waiter w[2] = {};
+	unsigned int i, done = 0;
+
+	catch_signals();
+	open_both(4, "waiters");
+	memset(rank[0].memory, 0, BYTES);
+	need(!begin(0, rank[0].memory, rank[0].memory), "op: %s", sentence(rank[0].fd));
+	for (i = 0; i < 2; i++)
+		need(!pthread_create(&w[i].thread, NULL, wait_thread, &w[i]), "no thread");
+	while (__atomic_load_n(&w[0].interrupted, __ATOMIC_RELAXED) < 3) {
+		pthread_kill(w[0].thread, SIGUSR1);
+		usleep(1000);
+	}
+	need(!begin_sum(rank, 1, COUNT), "op of rank 1");
+	for (i = 0; i < 2; i++) {
+		pthread_join(w[i].thread, NULL);
+		done += !w[i].err && !w[i].status;
+	}
+	result(done == 1 && (w[0].err == ENOENT || w[1].err == ENOENT), "waiters__one_of_two_gets_it");
+	result(signals >= 3 && rank[0].memory[5] == 1005, "waiters__signals_change_nothing");
+	need(!end_sum(rank, 1, 2, 0), "rank 1");
+	close_both();
+}
+
+/* An op whose submission waits for it. */
+struct caller {
+	pthread_t thread;
+	struct torcoll_submit submit;
+	int err;
+};
+
+static void *call_thread(void *arg)
+{
+	struct caller *c = arg;
+
+	c->err = call(rank[0].fd, TORCOLL_IOC_SUBMIT, &c->submit);
+	return NULL;
+}
+
+static void call_elsewhere(struct caller *c)
+{
+	*c = (struct caller){
+		.submit = {
+			.size = sizeof(c->submit), .comm = rank[0].comm, .flags = TORCOLL_OP_WAIT,
+			.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM,
+			.count = COUNT, .send_addr = (uintptr_t)rank[0].memory,
+			.recv_addr = (uintptr_t)rank[0].memory, .deadline_ns = now_ns() + 100 * NS_PER_S,
+		},
+	};
+	need(!pthread_create(&c->thread, NULL, call_thread, c), "no thread");
+}
+
+static bool call_ends(struct caller *c)
+{
+	pthread_join(c->thread, NULL);
+	if (c->err || c->submit.status)
+		printf("# %s, status %d\n", strerror(c->err), c->submit.status);
+	return !c->err && !c->submit.status;
+}
+
+#define WHILE		10000		/* us until a thread sleeps, most probably: else there is less to see */
+
+/* Who waits for a slot is not refused because of a result that a thread has been waiting for. */
+static void try_slot_of_awaited(void)
+{
+	struct waiter w;
+	struct caller c;
+	int32_t status;
+	unsigned int i;
+	bool good = true;
+
+	open_both(1, "slot");
+	for (i = 0; i < ROUNDS / 5 && good; i++) {
+		need(!begin(0, rank[0].memory, rank[0].memory), "op: %s", sentence(rank[0].fd));
+		w.tid = 0;
+		need(!pthread_create(&w.thread, NULL, wait_thread, &w), "no thread");
+		while (!__atomic_load_n(&w.tid, __ATOMIC_ACQUIRE))
+			usleep(1000);
+		wait_asleep(w.tid);
+		call_elsewhere(&c);
+		usleep(WHILE);
+		need(!begin_sum(rank, 1, COUNT), "op of rank 1");
+		pthread_join(w.thread, NULL);
+		need(!wait_for(1, &status) && !begin_sum(rank, 1, COUNT), "op of rank 1");
+		good = call_ends(&c);
+		if (good)
+			wait_for(1, &status);
+	}
+	result(good, "waiters__slot_of_an_awaited_op");
+	close_both();
+}
+
+static void *wait_for_any(void *arg)
+{
+	call(rank[0].fd, TORCOLL_IOC_WAIT, arg);
+	return NULL;
+}
+
+/* Who waits for any op does not get one that another thread waits for, though it was called first. */
+static void try_any_but_awaited(void)
+{
+	struct torcoll_wait wait;
+	struct caller c;
+	pthread_t thread;
+	int32_t status;
+	unsigned int i;
+	bool good = true;
+
+	open_both(2, "any");
+	for (i = 0; i < ROUNDS / 5 && good; i++) {
+		call_elsewhere(&c);
+		usleep(WHILE);
+		need(!begin(0, rank[0].memory, rank[0].memory), "op: %s", sentence(rank[0].fd));
+		wait = (struct torcoll_wait){ .size = sizeof(wait), .comm = rank[0].comm };
+		need(!pthread_create(&thread, NULL, wait_for_any, &wait), "no thread");
+		usleep(WHILE);
+		need(!begin_sum(rank, 1, COUNT) && !wait_for(1, &status), "op of rank 1");
+		need(!begin_sum(rank, 1, COUNT) && !wait_for(1, &status), "op of rank 1");
+		pthread_join(thread, NULL);
+		good = call_ends(&c) && wait.op == rank[0].op;
+	}
+	result(good, "waiters__any_but_what_another_waits_for");
+	close_both();
+}
+
+struct submitter {
+	pthread_t thread;
+	struct torcoll_submit submit;
+	int err;
+};
+
+static void *submit_thread(void *arg)
+{
+	struct submitter *s = arg;
+
+	/* not restarted: what it waits for never comes */
+	s->err = ioctl(rank[0].fd, TORCOLL_IOC_SUBMIT, &s->submit) ? errno : 0;
+	return NULL;
+}
+
+/* While a thread waits for a slot, others keep their own deadlines, before it is their turn. */
+static void try_submitters(void)
+{
+	struct torcoll_submit submit = {
+		.size = sizeof(submit), .collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32,
+		.redop = TORCOLL_SUM, .count = 1, .flags = TORCOLL_OP_NOWAIT,
+	};
+	struct submitter first;
+	int fd;
+
+	open_both(1, "submitters");
+	fd = rank[0].fd;
+	need(!begin(0, rank[0].memory, rank[0].memory), "op: %s", sentence(fd));
+	submit.comm = rank[0].comm;
+	submit.send_addr = (uintptr_t)rank[0].memory;
+	submit.recv_addr = (uintptr_t)rank[0].memory;
+	first = (struct submitter){ .submit = submit };
+	first.submit.flags = 0;
+	first.submit.deadline_ns = now_ns() + 600 * NS_PER_S;
+	need(!pthread_create(&first.thread, NULL, submit_thread, &first), "no thread");
+	do {
+		/* until it is in there */
+		need(call(fd, TORCOLL_IOC_SUBMIT, &submit) == EBUSY, "a slot: %s", sentence(fd));
+	} while (!strstr(sentence(fd), "another thread"));
+	submit.flags = 0;
+	submit.deadline_ns = 1;
+	result(call(fd, TORCOLL_IOC_SUBMIT, &submit) == ETIMEDOUT && strstr(sentence(fd), "another thread"),
+	       "submitters__deadline_in_the_past");
+	submit.deadline_ns = now_ns() + NS_PER_S / 10;
+	result(call(fd, TORCOLL_IOC_SUBMIT, &submit) == ETIMEDOUT && now_ns() >= submit.deadline_ns,
+	       "submitters__deadline");
+	/* a signal that comes before the thread sleeps is lost on its handler: so again */
+	do {
+		pthread_kill(first.thread, SIGUSR1);
+		usleep(1000);
+	} while (pthread_tryjoin_np(first.thread, NULL));
+	result(first.err == EINTR && !first.submit.op, "submitters__interrupted_has_begun_nothing");
+	close_both();
+}
+
+int main(void)
+{
+	try_threads(THREADS);
+	try_threads(1);
+	try_close_while_submitting();
+	try_wait_elsewhere();
+	try_slot_of_awaited();
+	try_any_but_awaited();
+	try_submitters();
+	return finish();
+}
