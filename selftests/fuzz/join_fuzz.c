@@ -38,26 +38,66 @@ static bool over(void)
 	return host.joins_done;
 }
 
-/* A message as it should be, but for one member. */
-static void message(struct fuzz_in *in, bool known)
+/* A message of node @from as it should be. */
+static struct tor_comm_msg proper(u32 from, u8 step)
 {
-	u32 from = fuzz_u8(in) % (node.torus.nodes + 1);
+	bool ready = step == TORCOLL_COMM_READY;
 	u32 rank = join.rank ? 0 : from;
-	struct tor_comm_msg msg = {
-		.step = fuzz_u8(in) % 9,
+	u32 heard = seen_nonce[rank % RANKS];
+
+	return (struct tor_comm_msg){
+		.step = step,
 		.name = join.name,
 		.proof = join.proof,
 		.members = join.members,
-		.nonce = join.rank ? join.nonce : seen_nonce[rank % RANKS] ? seen_nonce[rank % RANKS] : 9,
+		.nonce = join.rank ? join.nonce : heard ? heard : 9,
 		.rank = join.rank ? join.rank : rank,
 		.ranks = join.ranks,
-		.missing = from,
+		.missing = ready ? 0 : from,
 		.tag = join.tag ? join.tag : 5,
 		.generation = 3,
 		.frame_bytes = 1024,
+		.epochs = ready ? join.ranks : 0,
 	};
-	u8 which = fuzz_u8(in);
+}
+
+/* But for one member, or one of the epochs that it tells. */
+static void deviate(struct tor_comm_msg *msg, u32 *say, u8 which, u32 value)
+{
+	u32 *const number[] = {
+		[4] = &msg->nonce, [5] = &msg->rank, [6] = &msg->ranks, [7] = &msg->missing,
+		[8] = &msg->tag, [9] = &msg->frame_bytes, [10] = &msg->error, [11] = &msg->generation,
+	};
+
+	switch (which) {
+	case 1:
+		msg->name = value;
+		break;
+	case 2:
+		msg->proof = value;
+		break;
+	case 3:
+		msg->members ^= value;
+		break;
+	case 12:
+		say[value % RANKS] = value >> 8;
+		break;
+	case 13:
+		msg->missing = value % (RANKS + 2);
+		msg->epochs = (value >> 8) % (RANKS + 1);
+		break;
+	default:
+		if (which < ARRAY_SIZE(number) && number[which])
+			*number[which] = value;
+	}
+}
+
+static void message(struct fuzz_in *in, bool known)
+{
+	u32 from = fuzz_u8(in) % (node.torus.nodes + 1);
+	struct tor_comm_msg msg = proper(from, fuzz_u8(in) % 9);
 	u8 body[sizeof(struct torcoll_comm_msg) + (RANKS + 1) * sizeof(__be32)];
+	u8 which = fuzz_u8(in);
 	u32 value = fuzz_u32(in);
 	struct tor_comm_msg got;
 	u32 say[RANKS + 1] = { 0 };
@@ -66,58 +106,13 @@ static void message(struct fuzz_in *in, bool known)
 
 	for (i = 0; i < RANKS; i++)
 		say[i] = i == join.rank ? node.epoch : 4;
-	if (msg.step == TORCOLL_COMM_READY) {
-		msg.missing = 0;
-		msg.epochs = join.ranks;
-	}
 	tor_node_header(&node, &h, TORCOLL_FRAME_COMM, node.self);
 	h.src = join.rank && !(which & 0x80) ? (join.member ? join.member[0] : 0) : from;
 	h.src_epoch = 4;
 	/* the surroundings drop frames from themselves, and from nobody */
 	if (h.src == node.self || h.src >= node.torus.nodes)
 		return;
-	switch (which % 16) {
-	case 1:
-		msg.name = value;
-		break;
-	case 2:
-		msg.proof = value;
-		break;
-	case 3:
-		msg.members ^= value;
-		break;
-	case 4:
-		msg.nonce = value;
-		break;
-	case 5:
-		msg.rank = value;
-		break;
-	case 6:
-		msg.ranks = value;
-		break;
-	case 7:
-		msg.missing = value;
-		break;
-	case 8:
-		msg.tag = value;
-		break;
-	case 9:
-		msg.frame_bytes = value;
-		break;
-	case 10:
-		msg.error = value;
-		break;
-	case 11:
-		msg.generation = value;
-		break;
-	case 12:
-		say[value % RANKS] = value >> 8;
-		break;
-	case 13:
-		msg.missing = value % (RANKS + 2);
-		msg.epochs = (value >> 8) % (RANKS + 1);
-		break;
-	}
+	deviate(&msg, say, which % 16, value);
 	tor_wire_put_comm(body, &msg, say);
 	if (!tor_wire_get_comm(body, tor_wire_comm_bytes(msg.epochs), &got))
 		tor_join_rx(&ctx, &node, &h, &got, known);
