@@ -13,6 +13,7 @@
 #include "host_hash.h"
 #include "join.h"
 #include "node.h"
+#include "shrink.h"
 
 #define SIDE	256			/* 65,536 nodes */
 #define RANKS	(1 << 20)
@@ -21,6 +22,7 @@
 static struct tor_ctx ctx;
 static u64 *least;
 static u32 entries, room;
+static u32 decided;			/* the entry in which a chief chooses, of its own row; 0: none */
 static u64 entered;
 
 void *tor_env_alloc(size_t n)
@@ -91,6 +93,20 @@ int tor_env_join_install(struct tor_ctx *c, struct tor_join *join)
 
 void tor_env_join_done(struct tor_ctx *c, struct tor_join *join)
 {
+}
+
+int tor_env_shrink_install(struct tor_ctx *c, struct tor_shrink *shrink)
+{
+	return 0;
+}
+
+void tor_env_shrink_done(struct tor_ctx *c, struct tor_shrink *shrink)
+{
+}
+
+int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch)
+{
+	abort();
 }
 
 void tor_env_comm_failed(struct tor_ctx *c, struct tor_comm *comm)
@@ -356,6 +372,96 @@ static void watch(void)
 	end();
 }
 
+static struct tor_comm comm;
+static struct tor_shrink shrink;
+static struct tor_routes *routes;
+static u64 timer;
+
+static void shrink_hears(u32 rank, u8 step)
+{
+	struct tor_hdr h = { .src = rank, .src_epoch = 1 };
+	struct tor_comm_msg msg = { .step = step, .name = comm.lineage, .rank = rank,
+				    .tag = shrink.tag, .frame_bytes = 1344 };
+
+	enter();
+	tor_shrink_rx(&ctx, &root, &h, &msg, false);
+	leave();
+}
+
+static void shrink_timer(void)
+{
+	ctx.now = max(ctx.now, timer);
+	enter();
+	timer = tor_shrink_timer(&ctx, &root, routes);
+	leave();
+}
+
+static bool is_lost(u32 rank)
+{
+	return rank % (RANKS / 4) == RANKS / 8;
+}
+
+static void shrink_begin(void)
+{
+	u32 rank;
+
+	begin(0);
+	routes = tor_routes_build(&root.torus, 0, NULL);
+	comm = (struct tor_comm){ .node = &root, .ranks = RANKS, .lineage = 5, .lost_since = 1,
+				  .epoch = calloc(RANKS, sizeof(u32)) };
+	shrink = (struct tor_shrink){ .node = &root, .from = &comm, .room = RANKS, .unit = 1344,
+				      .of = calloc(RANKS, sizeof(*shrink.of)),
+				      .member = calloc(RANKS, sizeof(u32)),
+				      .order = calloc(RANKS, sizeof(u32)),
+				      .epoch = calloc(RANKS, sizeof(u32)) };
+	for (rank = 0; rank < RANKS; rank++) {
+		comm.epoch[rank] = 1;
+		if (is_lost(rank))
+			routes->ports[rank] = 0;
+	}
+}
+
+static void shrink_end(void)
+{
+	tor_env_table_free(routes);
+	free(comm.epoch);
+	free(shrink.of);
+	free(shrink.member);
+	free(shrink.order);
+	free(shrink.epoch);
+	end();
+}
+
+/* The chief of 2^20 ranks of which four are lost: all others call, the last first, and accept. */
+static void shrink_all(void)
+{
+	u32 rank;
+
+	shrink_begin();
+	enter();
+	if (tor_shrink_start(&ctx, &shrink, routes))
+		exit(1);
+	leave();
+	timer = shrink.repeat;
+	for (rank = 0; rank < TIMERS; rank++)
+		shrink_timer();
+	for (rank = RANKS - 1; rank > 1; rank--)
+		if (!is_lost(rank))
+			shrink_hears(rank, TORCOLL_COMM_SHRINK_CALL);
+	decided = entries;
+	shrink_hears(1, TORCOLL_COMM_SHRINK_CALL);
+	for (rank = 0; rank < TIMERS; rank++)
+		shrink_timer();
+	for (rank = RANKS - 1; rank; rank--)
+		if (!is_lost(rank))
+			shrink_hears(rank, TORCOLL_COMM_SHRINK_ACCEPT);
+	if (shrink.state != TOR_SHRINK_GOING)
+		exit(1);
+	while (!list_empty(&root.shrinks))
+		shrink_timer();
+	shrink_end();
+}
+
 static void longest(const char *what, void (*run)(void), u32 repetitions)
 {
 	u64 most = 0;
@@ -369,8 +475,11 @@ static void longest(const char *what, void (*run)(void), u32 repetitions)
 		run();
 	}
 	for (i = 0; i < entries; i++)
-		most = max(most, least[i]);
-	printf("%s %u %.1f\n", what, entries, most / 1e3);
+		if (!decided || i != decided)
+			most = max(most, least[i]);
+	printf("%s %u %.1f\n", what, entries - !!decided, most / 1e3);
+	if (decided)
+		printf("%s-decides 1 %.1f\n", what, least[decided] / 1e3);
 	free(least);
 }
 
@@ -382,5 +491,6 @@ int main(int argc, char **argv)
 	longest("join-rank-0", join_all, repetitions);
 	longest("join-member", join_one, repetitions);
 	longest("watch", watch, repetitions);
+	longest("shrink-chief", shrink_all, repetitions);
 	return 0;
 }

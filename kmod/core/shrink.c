@@ -92,23 +92,52 @@ static bool is_chief(const struct tor_shrink *s)
 	return s->chief == s->from->rank;
 }
 
-static bool is_gone(const struct tor_shrink *s, u32 rank, u64 now)
+static bool is_doomed(const struct tor_shrink_rank *of)
 {
+	return of->chosen && of->gone;
+}
+
+/* The chief: do all wait for @rank? They do for those that live, later for those that were chosen. */
+static bool is_waited_for(const struct tor_shrink *s, u32 rank)
+{
+	const struct tor_shrink_rank *of = &s->of[rank];
+
 	if (rank == s->from->rank)
 		return false;
-	return s->of[rank].heard == TOR_SHRINK_LEFT ||
-	       (s->of[rank].lost && now >= s->of[rank].lost + tor_watch_grace(s->node));
+	if (s->state == TOR_SHRINK_ACCEPTING)
+		return of->chosen && of->heard < TOR_SHRINK_ACCEPTED;
+	return !of->gone && of->heard < TOR_SHRINK_CALLED;
+}
+
+/* @rank was heard or looked at. What all depend on is counted here, so that no message walks over all ranks. */
+static void note(struct tor_shrink *s, u32 rank, u8 heard, u64 now)
+{
+	struct tor_shrink_rank *of = &s->of[rank];
+
+	s->waited_for -= is_waited_for(s, rank);
+	s->doomed -= is_doomed(of);
+	of->heard = heard;
+	of->gone = rank != s->from->rank &&
+		   (heard == TOR_SHRINK_LEFT ||
+		    (of->lost && now >= of->lost + tor_watch_grace(s->node)));
+	s->doomed += is_doomed(of);
+	if (!of->gone)
+		s->living = min(s->living, rank);
+	if (!is_waited_for(s, rank))
+		return;
+	s->waited_for++;
+	s->absent = min(s->absent, rank);
 }
 
 /* The chief: does what there is to say in this state concern @rank? */
-static bool concerns(const struct tor_shrink *s, u32 rank, u64 now)
+static bool concerns(const struct tor_shrink *s, u32 rank)
 {
 	const struct tor_shrink_rank *of = &s->of[rank];
 
 	if (rank == s->from->rank)
 		return false;
 	if (s->state == TOR_SHRINK_CALLING)
-		return of->heard == TOR_SHRINK_SILENT && !is_gone(s, rank, now);
+		return of->heard == TOR_SHRINK_SILENT && !of->gone;
 	return of->chosen && of->heard == (s->state == TOR_SHRINK_ACCEPTING ? TOR_SHRINK_CALLED :
 									      TOR_SHRINK_ACCEPTED);
 }
@@ -144,7 +173,7 @@ static void tell(struct tor_ctx *ctx, struct tor_shrink *s)
 	u32 left = tor_env_budget().frames, steps = tor_env_budget().steps;
 
 	for (; is_telling(s); s->turn++) {
-		if (steps-- && (!concerns(s, s->turn, ctx->now) || say_in_turn(ctx, s, &left)))
+		if (steps-- && (!concerns(s, s->turn) || say_in_turn(ctx, s, &left)))
 			continue;
 		s->repeat = ctx->now + TOR_JOIN_PACE;
 		return;
@@ -164,46 +193,59 @@ static void tell_all(struct tor_ctx *ctx, struct tor_shrink *s)
 	tell(ctx, s);
 }
 
-/* Who is out of reach, who has begun a new life? */
-static void look(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_routes *routes)
+/* No look at all ranks is through, so nothing was said: what ended the comm was waited for already. */
+static bool is_new(const struct tor_shrink *s)
 {
-	u32 rank;
-
-	for (rank = 0; rank < s->from->ranks; rank++) {
-		if (tor_comm_restarted(s->from, rank))
-			s->of[rank].heard = TOR_SHRINK_LEFT;
-		if (tor_routes_reach(routes, tor_comm_node(s->from, rank)))
-			s->of[rank].lost = 0;
-		else if (!s->of[rank].lost)
-			s->of[rank].lost = ctx->now;
-	}
+	return s->chief == TOR_NO_RANK;
 }
 
-/* The first rank that all wait for, or TOR_NO_RANK: of those that live, later of those that were chosen. */
-static u32 find_missing(const struct tor_shrink *s, u64 now)
+static void look_at(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
+		    const struct tor_routes *routes)
 {
-	bool accepting = s->state == TOR_SHRINK_ACCEPTING;
-	u32 rank;
+	struct tor_shrink_rank *of = &s->of[rank];
 
-	for (rank = 0; rank < s->from->ranks; rank++) {
-		const struct tor_shrink_rank *of = &s->of[rank];
+	if (tor_routes_reach(routes, tor_comm_node(s->from, rank)))
+		of->lost = 0;
+	else if (!of->lost)
+		of->lost = is_new(s) && s->from->lost_since ? s->from->lost_since : ctx->now;
+	note(s, rank, tor_comm_restarted(s->from, rank) ? TOR_SHRINK_LEFT : of->heard, ctx->now);
+}
 
-		if (rank == s->from->rank || (accepting ? !of->chosen : is_gone(s, rank, now)))
-			continue;
-		if (of->heard < (accepting ? TOR_SHRINK_ACCEPTED : TOR_SHRINK_CALLED))
-			return rank;
+/* Who is out of reach, who has begun a new life? False: the rest is the timer's. */
+static bool look(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_routes *routes)
+{
+	u32 steps = tor_env_budget().steps;
+
+	if (s->looked == s->from->ranks)
+		s->looked = 0;
+	for (; s->looked < s->from->ranks; s->looked++) {
+		if (!steps--) {
+			s->repeat = ctx->now + TOR_JOIN_PACE;
+			return false;
+		}
+		look_at(ctx, s, s->looked, routes);
 	}
-	return TOR_NO_RANK;
+	return true;
+}
+
+/* The first rank that all wait for, or TOR_NO_RANK; looked for from where it may be. */
+static u32 find_missing(struct tor_shrink *s)
+{
+	if (!s->waited_for)
+		return TOR_NO_RANK;
+	while (!is_waited_for(s, s->absent))
+		s->absent++;
+	return s->absent;
 }
 
 /* Ranks keep their order. */
-static void choose(struct tor_shrink *s, u64 now)
+static void choose(struct tor_shrink *s)
 {
 	u32 rank;
 
 	s->ranks = 0;
 	for (rank = 0; rank < s->from->ranks; rank++) {
-		s->of[rank].chosen = !is_gone(s, rank, now);
+		s->of[rank].chosen = !s->of[rank].gone;
 		if (!s->of[rank].chosen)
 			continue;
 		if (rank == s->from->rank)
@@ -217,38 +259,30 @@ static void choose(struct tor_shrink *s, u64 now)
 	s->tag = tor_join_tag(s->node, s->from->lineage, s->ranks, &s->generation);
 }
 
-/* One of those that were chosen is gone: the heir would be dead when it is born. */
-static bool lost_one(const struct tor_shrink *s, u64 now)
-{
-	u32 rank;
-
-	for (rank = 0; rank < s->from->ranks; rank++)
-		if (s->of[rank].chosen && is_gone(s, rank, now))
-			return true;
-	return false;
-}
-
 /* The chief takes the next step once everyone has come that far. */
 static void collect(struct tor_ctx *ctx, struct tor_shrink *s)
 {
 	int err;
 
-	s->missing = find_missing(s, ctx->now);
+	s->missing = find_missing(s);
 	if (s->state == TOR_SHRINK_CALLING && s->missing == TOR_NO_RANK) {
-		choose(s, ctx->now);
+		choose(s);
 		err = tor_env_shrink_install(ctx, s);
 		if (err) {
 			finish(ctx, s, err);
 			return;
 		}
 		s->state = TOR_SHRINK_ACCEPTING;
+		s->waited_for = s->ranks - 1;
+		s->absent = 0;
 		hurry(ctx, s);
 		tell_all(ctx, s);
-		s->missing = find_missing(s, ctx->now);
+		s->missing = find_missing(s);
 	}
 	if (s->state != TOR_SHRINK_ACCEPTING)
 		return;
-	if (lost_one(s, ctx->now)) {
+	if (s->doomed) {
+		/* the heir would be dead when it is born */
 		break_up(ctx, s);
 	} else if (s->missing == TOR_NO_RANK) {
 		s->state = TOR_SHRINK_GOING;
@@ -259,27 +293,27 @@ static void collect(struct tor_ctx *ctx, struct tor_shrink *s)
 /* What was heard or seen has changed. */
 static void act(struct tor_ctx *ctx, struct tor_shrink *s)
 {
-	u32 chief = 0;
-
 	/* those that go have agreed: it is their heir's affair who is lost from now on */
 	if (s->state == TOR_SHRINK_DONE || s->state == TOR_SHRINK_GOING)
 		return;
-	while (is_gone(s, chief, ctx->now))
-		chief++;
-	if (chief != s->chief) {
+	if (is_new(s) && s->looked < s->from->ranks)
+		return;
+	while (s->of[s->living].gone)
+		s->living++;
+	if (s->living != s->chief) {
 		/* what was accepted is the former chief's, and void */
 		if (s->state == TOR_SHRINK_ACCEPTING) {
 			break_up(ctx, s);
 			return;
 		}
-		s->chief = chief;
-		s->missing = chief;
+		s->chief = s->living;
+		s->missing = s->chief;
 		s->turn = s->from->ranks;
 		hurry(ctx, s);
 		if (is_chief(s))
 			tell_all(ctx, s);
 		else
-			say(ctx, s, chief, TORCOLL_COMM_SHRINK_CALL);
+			say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_CALL);
 	}
 	if (is_chief(s))
 		collect(ctx, s);
@@ -288,7 +322,6 @@ static void act(struct tor_ctx *ctx, struct tor_shrink *s)
 int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_routes *routes)
 {
 	const struct tor_shrink *other;
-	u32 rank;
 
 	list_for_each_entry(other, &s->node->shrinks, list)
 		if (other->from->lineage == s->from->lineage)
@@ -299,12 +332,14 @@ int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor
 	s->missing = TOR_NO_RANK;
 	s->chief = TOR_NO_RANK;
 	s->turn = s->from->ranks;
-	/* what ended the comm was waited for already */
-	for (rank = 0; s->from->lost_since && rank < s->from->ranks; rank++)
-		s->of[rank].lost = s->from->lost_since;
-	look(ctx, s, routes);
+	s->waited_for = s->from->ranks - 1;
+	s->doomed = 0;
+	s->absent = 0;
+	s->living = 0;
+	s->looked = 0;
 	list_add_tail(&s->list, &s->node->shrinks);
-	act(ctx, s);
+	if (look(ctx, s, routes))
+		act(ctx, s);
 	return 0;
 }
 
@@ -338,7 +373,7 @@ static void call_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 {
 	if (s->of[rank].heard == TOR_SHRINK_LEFT)
 		return;
-	s->of[rank].heard = TOR_SHRINK_CALLED;
+	note(s, rank, TOR_SHRINK_CALLED, ctx->now);
 	s->of[rank].unit = msg->frame_bytes;
 	if (!is_chief(s)) {
 		/* the chief asks */
@@ -440,7 +475,7 @@ static void member_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 	switch (msg->step) {
 	case TORCOLL_COMM_SHRINK_ACCEPT:
 		if (s->state == TOR_SHRINK_ACCEPTING && is_chief(s) && msg->tag == s->tag) {
-			s->of[rank].heard = TOR_SHRINK_ACCEPTED;
+			note(s, rank, TOR_SHRINK_ACCEPTED, ctx->now);
 			act(ctx, s);
 			break;
 		}
@@ -450,7 +485,7 @@ static void member_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 		call_rx(ctx, s, rank, msg);
 		break;
 	case TORCOLL_COMM_SHRINK_LEFT:
-		s->of[rank].heard = TOR_SHRINK_LEFT;
+		note(s, rank, TOR_SHRINK_LEFT, ctx->now);
 		act(ctx, s);
 		break;
 	case TORCOLL_COMM_SHRINK_OUT:
@@ -538,8 +573,7 @@ u64 tor_shrink_timer(struct tor_ctx *ctx, struct tor_node *node, const struct to
 			tell(ctx, s);
 			if (s->state == TOR_SHRINK_DONE)
 				continue;
-		} else if (ctx->now >= s->repeat) {
-			look(ctx, s, routes);
+		} else if (ctx->now >= s->repeat && look(ctx, s, routes)) {
 			act(ctx, s);
 			if (s->state == TOR_SHRINK_DONE)
 				continue;

@@ -57,12 +57,14 @@ enum tor_heritage {
  * @lost: since when it is out of reach, ns; 0: it is not
  * @unit: payload bytes per frame that it offered, 0: none
  * @heard: enum tor_shrink_heard
+ * @gone: has left, or was out of reach for too long when it was looked at; never the own rank
  * @chosen: belongs to the heir; known to the chief
  */
 struct tor_shrink_rank {
 	u64 lost;
 	u32 unit;
 	u8 heard;
+	bool gone;
 	bool chosen;
 };
 
@@ -79,6 +81,10 @@ struct tor_shrink_rank {
  * @filled: entries of @member known
  * @unit: payload bytes per frame: offered, then agreed
  * @error: when done; @again: then it is to be called again, with everything anew
+ * @looked: ranks of @from that were looked at, of those that are to be
+ * @living: no rank below it lives
+ * @waited_for: the chief only: how many ranks all wait for; @absent: none of them is below it
+ * @doomed: how many were chosen and are gone
  * @turn, @part: the chief only: rank of @from that is told next what the state is about, and from which entry on
  * @repeat: when to say the last thing again, or what is left of it, ns, every @interval
  */
@@ -102,6 +108,11 @@ struct tor_shrink {
 	u32 generation;
 	int error;
 	bool again;
+	u32 looked;
+	u32 living;
+	u32 waited_for;
+	u32 absent;
+	u32 doomed;
 	u32 turn;
 	u32 part;
 	u64 interval;
