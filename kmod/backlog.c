@@ -30,17 +30,16 @@ static struct sk_buff *next(struct tor_backlog *backlog)
 /* Return: are there more? */
 static bool receive_some(struct tor_port *port)
 {
-	struct sk_buff *skb = NULL;
-	u32 n;
+	struct sk_buff *skb;
+	u32 n = 0;
 
 	local_bh_disable();
 	rcu_read_lock();
-	for (n = 0; n < BATCH; n++) {
+	do {
 		skb = next(&port->backlog);
-		if (!skb)
-			break;
-		tor_frame_late(port, skb);
-	}
+		if (skb)
+			tor_frame_late(port, skb);
+	} while (skb && ++n < BATCH && !need_resched());
 	rcu_read_unlock();
 	local_bh_enable();
 	return skb;
