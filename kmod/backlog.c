@@ -6,6 +6,8 @@
  * that is received is summed. A softirq that has gone on for long only puts frames here, which costs little, and a work item takes
  * them as any process would: others get the processor in between.
  */
+#include <linux/kcov.h>
+
 #include "backlog.h"
 #include "frame.h"
 #include "group.h"
@@ -45,12 +47,34 @@ static bool receive_some(struct tor_port *port)
 	return skb;
 }
 
+/* Of whom the first frame is from, if that is a fuzzer: see cover_begin() in frame.c. */
+static u64 kcov_handle(struct tor_backlog *backlog)
+{
+	struct sk_buff *skb;
+	u64 handle = 0;
+
+	spin_lock_bh(&backlog->frames.lock);
+	skb = skb_peek(&backlog->frames);
+	if (skb)
+		handle = skb_get_kcov_handle(skb);
+	spin_unlock_bh(&backlog->frames.lock);
+	return handle;
+}
+
 static void backlog_work(struct work_struct *work)
 {
 	struct tor_port *port = container_of(work, struct tor_port, backlog.work);
+	bool more;
 
-	while (receive_some(port))
+	do {
+		/* this may allocate, and so sleep */
+		if (IS_ENABLED(CONFIG_KCOV))
+			kcov_remote_start_common(kcov_handle(&port->backlog));
+		more = receive_some(port);
+		if (IS_ENABLED(CONFIG_KCOV))
+			kcov_remote_stop();
 		cond_resched();
+	} while (more);
 }
 
 void tor_backlog_init(struct tor_backlog *backlog)

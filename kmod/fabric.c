@@ -416,7 +416,7 @@ int tor_fabric_del(struct tor_fabric *fabric, bool failed)
 	list_del_rcu(&fabric->list);
 	tor_fabric_changed(fabric);
 	tor_netlink_notify_fabric(fabric, false);
-	tor_group_queue(&fabric->end_work);
+	tor_group_queue_ending(&fabric->end_work);
 	return 0;
 }
 

@@ -643,22 +643,16 @@ free:
 	return NULL;
 }
 
-/* Tasks of users have coverage of their own. */
-static bool is_covered(void)
-{
-	return IS_ENABLED(CONFIG_KCOV) && (in_serving_softirq() || current->flags & PF_KTHREAD);
-}
-
-/* What runs from here on shows as the coverage of whom the frame is from, if that is a fuzzer. */
+/* What runs from here on shows as the coverage of whom the frame is from, if that is a fuzzer. Tasks have coverage of their own. */
 static void cover_begin(struct sk_buff *skb)
 {
-	if (is_covered())
+	if (IS_ENABLED(CONFIG_KCOV) && in_serving_softirq())
 		kcov_remote_start_common(skb_get_kcov_handle(skb));
 }
 
 static void cover_end(void)
 {
-	if (is_covered())
+	if (IS_ENABLED(CONFIG_KCOV) && in_serving_softirq())
 		kcov_remote_stop();
 }
 
@@ -682,7 +676,6 @@ void tor_frame_late(struct tor_port *port, struct sk_buff *skb)
 	struct tor_intact in;
 	enum tor_counter why;
 
-	cover_begin(skb);
 	tor_entry_begin(&entry);
 	entry.port = port;
 	if (tor_wire_check(skb->data, skb_headlen(skb), skb->len, &in, &why))
@@ -690,7 +683,6 @@ void tor_frame_late(struct tor_port *port, struct sk_buff *skb)
 	else
 		deliver(&entry, port, skb, &in);
 	tor_entry_end(&entry);
-	cover_end();
 }
 
 int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,

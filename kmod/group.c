@@ -17,7 +17,8 @@
 #include "team.h"
 
 /* Failures and farewells; flushed before a fabric or the module goes. */
-static struct workqueue_struct *works;
+/* What ends takes grace periods, hundreds of it at a time: what carries ops on must not wait for a place behind that. */
+static struct workqueue_struct *works, *endings;
 
 bool tor_env_keep(struct tor_comm *comm, u32 bytes)
 {
@@ -88,6 +89,7 @@ static void tell_everyone(struct tor_group *group)
 		tor_entry_end(&entry);
 		rcu_read_unlock();
 		local_bh_enable();
+		cond_resched();
 	}
 }
 
@@ -303,14 +305,14 @@ static void linger_work(struct work_struct *work)
 	/* of a join that was given up: others are still being told of it */
 	wait_event(group->wait, test_bit_acquire(TOR_GROUP_JOINED, &group->flags));
 	if (is_needed(group))
-		queue_delayed_work(works, &group->linger_work, TOR_LINGER);
+		queue_delayed_work(endings, &group->linger_work, TOR_LINGER);
 	else
 		tor_group_end(group);
 }
 
 void tor_group_end_later(struct tor_group *group)
 {
-	queue_delayed_work(works, &group->linger_work, 0);
+	queue_delayed_work(endings, &group->linger_work, 0);
 }
 
 /* --- the beginning --- */
@@ -408,7 +410,7 @@ void tor_group_close(struct tor_group *group)
 		tor_team_leave(group);
 		tor_group_put(group);
 	} else {
-		queue_delayed_work(works, &group->linger_work, TOR_LINGER);
+		queue_delayed_work(endings, &group->linger_work, TOR_LINGER);
 		set_bit(TOR_GROUP_LINGERS, &group->flags);
 	}
 	/* from here on the fabric may go, and ends us if it does */
@@ -480,6 +482,11 @@ void tor_group_queue(struct work_struct *work)
 	queue_work(works, work);
 }
 
+void tor_group_queue_ending(struct work_struct *work)
+{
+	queue_work(endings, work);
+}
+
 void tor_group_queue_at(struct delayed_work *work, u64 when)
 {
 	u64 now = ktime_get_ns();
@@ -490,10 +497,18 @@ void tor_group_queue_at(struct delayed_work *work, u64 when)
 int tor_group_init(void)
 {
 	works = alloc_workqueue("torcoll", WQ_UNBOUND, 0);
-	return works ? 0 : -ENOMEM;
+	if (!works)
+		return -ENOMEM;
+	endings = alloc_workqueue("torcoll_endings", WQ_UNBOUND, 0);
+	if (endings)
+		return 0;
+	destroy_workqueue(works);
+	return -ENOMEM;
 }
 
 void tor_group_exit(void)
 {
+	/* the last reference of a fabric goes there, which queues its release */
+	destroy_workqueue(endings);
 	destroy_workqueue(works);
 }

@@ -322,9 +322,13 @@ void tor_group_abort(struct tor_group *group, int error);
 
 void tor_group_put(struct tor_group *group);
 
-/* Work that is over before the fabric or the module goes; at @when (ns) or a bit later. Context: any. */
+/*
+ * Work that is over before the fabric or the module goes; at @when (ns) or a bit later. Ops depend on it: it waits for no grace
+ * period; an ending may. Context: any.
+ */
 void tor_group_queue(struct work_struct *work);
 void tor_group_queue_at(struct delayed_work *work, u64 when);
+void tor_group_queue_ending(struct work_struct *work);
 
 int tor_group_init(void);
 void tor_group_exit(void);
