@@ -6,20 +6,7 @@
 #define SELFTESTS_BADCALLS_ROWS_H
 
 #include "badcalls_good.h"
-
-/* A member and its value, or where that is found. */
-struct member {
-	unsigned short at, size;
-	uint64_t value;
-	const uint64_t *from;
-};
-
-#define SET(_struct, _member, _value)						\
-	{ .at = offsetof(struct _struct, _member),				\
-	  .size = sizeof(((struct _struct *)0)->_member), .value = (_value) }
-#define FROM(_struct, _member, _variable)					\
-	{ .at = offsetof(struct _struct, _member),				\
-	  .size = sizeof(((struct _struct *)0)->_member), .from = &(_variable) }
+#include "member.h"
 
 #define INFO(_member, _value)		SET(torcoll_info, _member, _value)
 #define ERROR(_member, _value)		SET(torcoll_error, _member, _value)

@@ -6,8 +6,7 @@
 #define SELFTESTS_BADFRAMES_ROWS_H
 
 #include "bad.h"
-
-#include <stddef.h>
+#include "member.h"
 
 #include <linux/torcoll_netlink.h>
 #include <linux/torcoll_wire.h>
@@ -16,20 +15,6 @@
 static uint64_t fabric, comm, op, digest, channel, round_no, unit;
 static uint64_t epoch[NODES];
 static uint64_t op_before, op_after, channels = 8;	/* four per dimension */
-
-/* A member, in the wire's order of bytes, and its value, or where that is found. */
-struct member {
-	unsigned short at, size;
-	uint64_t value;
-	const uint64_t *from;
-};
-
-#define SET(_struct, _member, _value)						\
-	{ .at = offsetof(struct _struct, _member),				\
-	  .size = sizeof(((struct _struct *)0)->_member), .value = (_value) }
-#define FROM(_struct, _member, _variable)					\
-	{ .at = offsetof(struct _struct, _member),				\
-	  .size = sizeof(((struct _struct *)0)->_member), .from = &(_variable) }
 
 #define HDR(_member, _value)		SET(torcoll_hdr, _member, _value)
 #define HDR_FROM(_member, _variable)	FROM(torcoll_hdr, _member, _variable)
