@@ -2,7 +2,8 @@
 /*
  * Netlink messages: of root in a namespace of its own, and of root of a user namespace. A message is made as it should be, from a
  * few keys, shapes and devices, then an attribute is left out, changed or added, or bytes of it are. In between devices go up and
- * down, and comms and ops come, so that dumps have something to tell.
+ * down, and comms and ops come, so that dumps have something to tell. Behind b0 is the other one of two nodes of fabric 1, always
+ * there.
  */
 #include "../../net/genl.h"
 #include "kfuzz.h"
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -23,9 +25,17 @@
 #define KEYS		3
 #define COMMS		4
 
-static int netlink, control;
+/* A rank of a comm. */
+struct rank {
+	bool far;		/* at the other node */
+	int fd;
+	int err;
+	struct torcoll_comm_add join;
+};
+
+static int netlink, control, far;
 static u32 family;
-static int comm_fd[COMMS];
+static int comm_fd[COMMS][2];
 static u32 memory[64];
 /* What reset() has to put back. */
 static bool has_fabrics, has_limits;
@@ -299,35 +309,86 @@ static void change_device(struct fuzz_in *in)
 	}
 }
 
-/* A comm of this node alone, or one that waits for another node; and ops on it. */
+static void leave_comm(u8 which)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (comm_fd[which][i] >= 0)
+			close(comm_fd[which][i]);
+		comm_fd[which][i] = -1;
+	}
+}
+
+/* In a thread of its own where another one is there. */
+static void *join_comm(void *arg)
+{
+	struct rank *rank = arg;
+
+	if (rank->far)
+		kfuzz_need(!setns(far, CLONE_NEWNET), "setns");
+	rank->fd = open(TORCOLL_DEVICE, O_RDWR | O_CLOEXEC);
+	rank->err = kfuzz_ioctl(rank->fd, TORCOLL_IOC_COMM_ADD, &rank->join);
+	return NULL;
+}
+
+/* What nobody answers runs, or waits for a rank of this node; the last bit: not what the others call. */
+static void call(const struct rank *rank, u8 how)
+{
+	static const u16 collective[] = { TORCOLL_ALLREDUCE, TORCOLL_SEND, TORCOLL_RECV };
+	struct torcoll_handle handle = { .size = sizeof(handle), .handle = rank->join.comm };
+	struct torcoll_submit submit = {
+		.size = sizeof(submit), .comm = rank->join.comm, .type = TORCOLL_I32, .count = 16 + (how >> 7),
+		.send_addr = (uintptr_t)memory, .recv_addr = (uintptr_t)memory, .flags = TORCOLL_OP_NOWAIT,
+	};
+	u32 what = how >> 2 & 3, calls = how % 4;
+
+	if (what == ARRAY_SIZE(collective)) {
+		kfuzz_ioctl(rank->fd, TORCOLL_IOC_ABORT, &handle);
+		return;
+	}
+	submit.collective = collective[what];
+	if (what)
+		submit.peer = !rank->join.rank;
+	else
+		submit.redop = TORCOLL_SUM;
+	while (calls--)
+		kfuzz_ioctl(rank->fd, TORCOLL_IOC_SUBMIT, &submit);
+}
+
+/* A comm of this node alone, one that waits for another rank, or one that has it, here or at the other node; and ops on it. */
 static void use_comm(struct fuzz_in *in)
 {
-	u8 which = fuzz_u8(in) % COMMS, how = fuzz_u8(in), calls = fuzz_u8(in) % 4;
-	u32 node = how & 1, ranks = 1 + (how >> 1 & 1);
+	u8 which = fuzz_u8(in) % COMMS, how = fuzz_u8(in), calls = fuzz_u8(in);
+	u32 node = how & 1, ranks = 1 + (how >> 1 & 1), both = ranks == 2 && how & 8;
 	u32 members[2] = { node, node ^ (how >> 2 & 1) };
 	char name[] = { 'c', 'a' + which };
-	struct torcoll_comm_add join = {
-		.size = sizeof(join), .fabric = 1 + fuzz_u8(in) % KEYS, .name = (uintptr_t)name, .name_len = 2,
-		.members = (uintptr_t)members, .ranks = ranks, .rank = TORCOLL_RANK_SELF,
-		.deadline_ns = kfuzz_now() + 3 * NSEC_PER_MSEC,
-	};
-	struct torcoll_submit submit = {
-		.size = sizeof(submit), .collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32,
-		.redop = TORCOLL_SUM, .count = 16, .send_addr = (uintptr_t)memory,
-		.recv_addr = (uintptr_t)memory, .flags = TORCOLL_OP_NOWAIT,
-	};
+	struct rank rank[2] = { {
+		.join = {
+			.size = sizeof(rank->join), .fabric = 1 + fuzz_u8(in) % KEYS, .name = (uintptr_t)name, .name_len = 2,
+			.members = (uintptr_t)members, .ranks = ranks, .rank = TORCOLL_RANK_SELF,
+			.deadline_ns = kfuzz_now() + (both ? 60 : 3) * NSEC_PER_MSEC,
+		},
+	} };
+	pthread_t thread;
 
-	if (comm_fd[which] >= 0)
-		close(comm_fd[which]);
-	comm_fd[which] = -1;
+	leave_comm(which);
 	if (how & 0x80)
 		return;
-	comm_fd[which] = open(TORCOLL_DEVICE, O_RDWR | O_CLOEXEC);
-	if (kfuzz_ioctl(comm_fd[which], TORCOLL_IOC_COMM_ADD, &join))
-		return;
-	submit.comm = join.comm;
-	while (calls--)
-		kfuzz_ioctl(comm_fd[which], TORCOLL_IOC_SUBMIT, &submit);
+	rank[1] = rank[0];
+	rank[1].far = members[0] != members[1];
+	if (both)
+		kfuzz_need(!pthread_create(&thread, NULL, join_comm, &rank[1]), "thread");
+	join_comm(&rank[0]);
+	comm_fd[which][0] = rank[0].fd;
+	if (both) {
+		pthread_join(thread, NULL);
+		comm_fd[which][1] = rank[1].fd;
+	}
+	if (!rank[0].err)
+		call(&rank[0], calls);
+	if (both && !rank[1].err)
+		call(&rank[1], fuzz_u8(in));
 }
 
 static bool netlink_event(int w, struct fuzz_in *in)
@@ -336,8 +397,10 @@ static bool netlink_event(int w, struct fuzz_in *in)
 
 	if (what < 0x18)
 		change_device(in);
-	else if (what < 0x40)
+	else if (what < 0x3f)
 		use_comm(in);
+	else if (what == 0x3f)
+		usleep(fuzz_u8(in) % 64 * 1000);
 	else
 		send_request(w, in);
 	return true;
@@ -352,11 +415,8 @@ static void netlink_reset(int w)
 
 	if (w < 0)
 		return;
-	for (i = 0; i < COMMS; i++) {
-		if (comm_fd[i] >= 0)
-			close(comm_fd[i]);
-		comm_fd[i] = -1;
-	}
+	for (i = 0; i < COMMS; i++)
+		leave_comm(i);
 	/* a file is given up behind close() */
 	for (i = 1; has_fabrics && i <= KEYS; i++) {
 		for (tries = 0; tries < 500; tries++) {
@@ -391,6 +451,27 @@ static void write_file(const char *path, const char *text)
 	close(fd);
 }
 
+/* The namespace we are in becomes the other node's, and the next one ours. */
+static void make_devices(void)
+{
+	char command[512];
+	int near;
+
+	far = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	kfuzz_need(far >= 0 && !unshare(CLONE_NEWNET), "unshare");
+	near = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	snprintf(command, sizeof(command),
+		 "ip link add a0 mtu 9000 type veth peer name a1 mtu 9000 &&"
+		 "ip link add b0 type veth peer name b1 netns /proc/$PPID/fd/%d &&"
+		 "for i in a0 a1 b0 lo; do ip link set $i up || exit; done", far);
+	kfuzz_sh(command);
+	kfuzz_need(near >= 0 && !setns(far, CLONE_NEWNET), "setns");
+	kfuzz_sh("ip link set b1 up && build/static/torcollctl fabric add 1 dims 2 node 1 hello 10ms &&"
+		 "build/static/torcollctl port add 1 dim 0 dir minus dev b1");
+	kfuzz_need(!setns(near, CLONE_NEWNET), "setns");
+	close(near);
+}
+
 static void netlink_setup(int w)
 {
 	u32 i;
@@ -403,10 +484,9 @@ static void netlink_setup(int w)
 		write_file("/proc/self/uid_map", "0 0 1");
 		write_file("/proc/self/gid_map", "0 0 1");
 	}
-	kfuzz_sh("ip link add a0 mtu 9000 type veth peer name a1 mtu 9000 && ip link add b0 type veth peer name b1 && "
-		 "ip link set a0 up && ip link set a1 up && ip link set b0 up && ip link set b1 up && ip link set lo up");
+	make_devices();
 	for (i = 0; i < COMMS; i++)
-		comm_fd[i] = -1;
+		comm_fd[i][0] = comm_fd[i][1] = -1;
 	open_netlink();
 }
 
