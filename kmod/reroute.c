@@ -231,6 +231,7 @@ int tor_reroute_init(struct tor_fabric *fabric)
 	struct tor_routes *routes;
 
 	INIT_DELAYED_WORK(&fabric->route_work, route_work);
+	fabric->searches.first = tor_routes_pause(&fabric->node.torus);
 	routes = build(fabric, &fabric->downs);
 	if (!routes)
 		return -ENOMEM;

@@ -322,18 +322,23 @@ void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, con
 		       u32 len)
 {
 	struct tor_abort abort;
+	bool refused;
 
 	if (tor_wire_get_abort(p, len, &abort)) {
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_SHORT);
 		return;
 	}
+	/* a node that has no such comm knows of no other rank: those that it refuses tell them */
+	refused = abort.rank == TOR_NO_RANK;
 	if (abort.rank >= users_ranks(comm))
 		abort.rank = tor_comm_first(comm, rank);
-	if (abort.error != EPROTO || !explain_to_others(comm, &abort))
-		tor_env_comm_told(comm);
-	else if (atomic_read(&comm->claimed))
+	if (abort.error == EPROTO && explain_to_others(comm, &abort)) {
 		/* what we tell everyone is about another pair of calls */
-		send_to_rank(ctx, comm, rank, &abort);
+		if (atomic_read(&comm->claimed))
+			send_to_rank(ctx, comm, rank, &abort);
+	} else if (!refused) {
+		tor_env_comm_told(comm);
+	}
 	fail(ctx, comm, -(int)abort.error, &abort);
 	if (abort.error == EPROTO && tor_comm_failed(comm) && comm->error == -EPROTO)
 		explain(comm, &abort);

@@ -6,9 +6,11 @@
 
 u64 tor_damper_due(const struct tor_damper *damper)
 {
+	u64 first = damper->first ?: TOR_DAMPER_FIRST;
+
 	if (damper->count < TOR_DAMPER_FREE)
 		return damper->last;
-	return damper->last + ((u64)TOR_DAMPER_FIRST << (damper->count - TOR_DAMPER_FREE));
+	return damper->last + (first << (damper->count - TOR_DAMPER_FREE));
 }
 
 bool tor_damper_may(struct tor_damper *damper, u64 now)

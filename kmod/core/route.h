@@ -20,6 +20,7 @@
 #ifndef _TOR_CORE_ROUTE_H
 #define _TOR_CORE_ROUTE_H
 
+#include "damper.h"
 #include "torus.h"
 
 #define TOR_NO_PORT	(~0U)
@@ -46,6 +47,12 @@ struct tor_routes {
  * Return: a table for tor_env_table_free(), or NULL for want of memory.
  */
 struct tor_routes *tor_routes_build(const struct tor_torus *t, u32 self, const u16 *dead);
+
+/* The first wait between two searches, ns (damper.h): some three times what one takes. */
+static inline u64 tor_routes_pause(const struct tor_torus *t)
+{
+	return min_t(u64, t->nodes * NSEC_PER_USEC, TOR_DAMPER_FIRST);
+}
 
 static inline size_t tor_routes_bytes(const struct tor_torus *t)
 {

@@ -243,6 +243,13 @@ static void tor_comm_refuse__the_rank_that_left(void **state)
 	assert_int_equal(comm.error, -ECONNABORTED);
 	assert_int_equal(comm.error_rank, 3);
 	assert_int_equal(comm.error_node, tor_comm_node(&comm, 3));
+	/* that node tells no other rank, so this one does */
+	assert_int_equal(host.comms_told, 0);
+	host_forget_sent();
+	tor_comm_send_abort(&ctx, &comm, 2);
+	f = &host.sent[0];
+	tor_comm_abort_rx(&ctx, &comm, 3, f->bytes + sizeof(struct torcoll_hdr), reply.length);
+	assert_int_equal(host.comms_told, 1);
 }
 
 static struct tor_comm side[4];

@@ -34,6 +34,20 @@ static void tor_damper_may__at_once_then_ever_more_seldom(void **state)
 	assert_int_equal(wait, 1600 * NSEC_PER_MSEC);
 }
 
+static void tor_damper_due__waits_begin_with_the_first(void **state)
+{
+	struct tor_damper damper = { .first = NSEC_PER_USEC };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < TOR_DAMPER_FREE; i++)
+		assert_true(tor_damper_may(&damper, NSEC_PER_SEC));
+	for (i = 0; i < TOR_DAMPER_DOUBLINGS; i++) {
+		assert_int_equal(tor_damper_due(&damper), damper.last + (NSEC_PER_USEC << i));
+		assert_true(tor_damper_may(&damper, tor_damper_due(&damper)));
+	}
+}
+
 static void tor_damper_may__rate_is_bounded(void **state)
 {
 	struct tor_damper damper = {};
@@ -81,6 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tor_damper_may__at_once_then_ever_more_seldom),
+		cmocka_unit_test(tor_damper_due__waits_begin_with_the_first),
 		cmocka_unit_test(tor_damper_may__rate_is_bounded),
 		cmocka_unit_test(tor_damper_may__quiet_is_forgotten_by_halves),
 	};

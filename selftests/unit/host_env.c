@@ -317,6 +317,7 @@ void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op)
 void tor_env_comm_told(struct tor_comm *comm)
 {
 	(void)comm;
+	host.comms_told++;
 }
 
 const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 rank, u8 role, u32 peer, u32 seq)

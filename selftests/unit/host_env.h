@@ -72,6 +72,7 @@ struct host {
 	u32 ops_done;
 	u32 ops_retired;
 	u32 comms_failed;
+	u32 comms_told;
 	u32 joins_done;
 	u32 links_changed;
 	u32 views_changed;

@@ -124,7 +124,9 @@ static void boot(struct sim_node *node, u32 self)
 	node->downs = 0;
 	node->look_due = 0;
 	node->view_changed = false;
-	memset(&node->searches, 0, sizeof(node->searches));
+	node->searches = (struct tor_damper){
+		.first = tor_routes_pause(&sim.scenario.torus),
+	};
 	node->core.checksum_payload = !sim.scenario.no_checksum;
 	node->core.hello_ns = sim.scenario.hello;
 	node->alive = true;
