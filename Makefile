@@ -4,7 +4,7 @@
 # under build/. Sources are found by where they lie:
 #
 #   kmod/                      the module, once per kernel: build/kernel/RELEASE/kmod/torcoll.ko
-#   kmod/core/*.c kmod/simd/*  also for the host: build/host/libtorcore.a, sanitized in build/asan/
+#   kmod/core/ kmod/simd/      also for the host: build/host/libtorcore.a, sanitized in build/asan/
 #   lib/*.c                    build/lib/libtorcoll.so.0, libtorcoll.a
 #   lib/examples/*.c           build/bin/examples/NAME
 #   tools/NAME.c tools/NAME/*.c  build/bin/NAME; a C file in tools/common/ is part of every tool
@@ -146,11 +146,11 @@ cc_fuzz := clang
 flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
 	$(if $(findstring _avx512,$(1)),-mavx512f -mavx512bw -mavx512dq -mavx512vl) \
 	$(if $(findstring _avx2,$(1)),-mavx2 -mf16c)
-flags_kmod := -Ikmod -Ikmod/core
-flags_bench := -Ikmod -Ikmod/core -Ilib -Ilib/include
+flags_kmod := -iquote kmod
+flags_bench := -iquote kmod -Ilib -Ilib/include
 flags_lib := -Ilib -Ilib/include -fPIC
-flags_tools = -Ikmod/core -Ilib -Ilib/include -Itools/common -Itools $(NL_CFLAGS)
-flags_selftests := -Iselftests/plans -Ikmod -Ikmod/core -Iselftests/unit -Iselftests/fuzz -Ilib -Ilib/include
+flags_tools = -iquote kmod -Ilib -Ilib/include -Itools/common -Itools $(NL_CFLAGS)
+flags_selftests := -Iselftests/plans -iquote kmod -Iselftests/unit -Iselftests/fuzz -Ilib -Ilib/include
 
 # Asked only when a tool is compiled.
 NL_CFLAGS = $(eval NL_CFLAGS := $$(shell $(PKG_CONFIG) --cflags libnl-genl-3.0 json-c))$(NL_CFLAGS)
@@ -175,12 +175,12 @@ $(call objects,host,$(shell find selftests -name '*.c')): | deps-check
 define archive
 $(say) AR $@
 @mkdir -p $(@D)
-$(Q)rm -f $@ && $(AR) rcsD $@ $(filter %.o,$^)
+$(Q)rm -f $@ && $(AR) qcsD $@ $(filter %.o,$^)
 endef
 
 # ---- core ----
 
-core_sources := $(wildcard kmod/core/*.c kmod/simd/*.c)
+core_sources := $(shell find kmod/core kmod/simd -name '*.c' | sort)
 
 define core
 $(B)/$(1)/libtorcore.a: $(call objects,$(1),$(core_sources))

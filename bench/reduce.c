@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "names.h"
-#include "reduce.h"
+#include "core/names.h"
+#include "core/reduce/reduce.h"
 #include "reduce_plain.h"
 
 #define MOST		(1 << 20)

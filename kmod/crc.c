@@ -22,7 +22,7 @@
 #include <asm/cpufeature.h>
 #endif
 
-#include "env.h"
+#include "core/env.h"
 
 #define SHORT		64	/* a header */
 #define LONG		4096	/* a page */

@@ -3,7 +3,7 @@
  * The parts of core's surroundings that need no state of ours: memory, hashes, the FPU. The rest of env.h is
  * supplied where the state lives: frame.c, memory.c, group.c, lane.c, fabric.c, and in crc.c.
  */
-#include "env.h"
+#include "core/env.h"
 
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -17,7 +17,7 @@
 
 #include "crc.h"
 #include "main.h"
-#include "reduce.h"
+#include "core/reduce/reduce.h"
 
 #define MEASURED	16384		/* bytes that variants are timed with */
 #define FRAME		9216		/* an Ethernet frame of the large kind, and a bit */

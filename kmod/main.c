@@ -10,13 +10,13 @@
 
 #include <linux/module.h>
 
-#include "fabric.h"
-#include "group.h"
-#include "port.h"
-#include "spare.h"
-#include "user.h"
-#include "version.h"
-#include "xmit.h"
+#include "net/fabric.h"
+#include "op/group.h"
+#include "net/port.h"
+#include "memory/spare.h"
+#include "cdev/user.h"
+#include "core/version.h"
+#include "net/xmit.h"
 
 static int __init torcoll_init(void)
 {

@@ -10,8 +10,8 @@
 
 #include <linux/tracepoint.h>
 
-#include "counter.h"
-#include "engine.h"
+#include "core/counter.h"
+#include "core/engine/engine.h"
 
 /* A frame of ours left for the queue of a port; @again: sent before, and not acknowledged. */
 TRACE_EVENT(torcoll_tx,

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "engine.h"
-#include "host_hash.h"
-#include "join.h"
-#include "node.h"
-#include "shrink.h"
+#include "core/engine/engine.h"
+#include "core/host_hash.h"
+#include "core/agree/join.h"
+#include "core/link/node.h"
+#include "core/agree/shrink.h"
 
 #define SIDE	256			/* 65,536 nodes */
 #define RANKS	(1 << 20)

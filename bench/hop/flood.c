@@ -21,8 +21,8 @@
 #include <time.h>
 
 #include "../profile/mark.h"
-#include "host_hash.h"
-#include "wire.h"
+#include "core/host_hash.h"
+#include "core/wire/wire.h"
 
 #define BARE	0x88B6
 

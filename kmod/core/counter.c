@@ -2,7 +2,7 @@
 /*
  * Names of the counters. See counter.h.
  */
-#include "counter.h"
+#include "core/counter.h"
 
 static const char *const counter_names[] = {
 	[TOR_C_TX_FRAMES] = "tx_frames",

@@ -3,7 +3,7 @@
 #ifndef _TOR_CORE_COUNTER_H
 #define _TOR_CORE_COUNTER_H
 
-#include "env.h"
+#include "core/env.h"
 
 /* The name of a counter: the enumerator's in lower case without TOR_C_. NULL beyond the last. */
 const char *tor_counter_name(enum tor_counter what);

@@ -37,7 +37,7 @@ void tor_env_breathe(void);
 
 #else
 
-#include "host.h"
+#include "core/host.h"
 
 #endif
 

@@ -3,7 +3,7 @@
 #ifndef _TOR_CORE_HOST_HASH_H
 #define _TOR_CORE_HOST_HASH_H
 
-#include "env.h"
+#include "core/env.h"
 
 #define HOST_CRC32C_POLYNOMIAL	0x82f63b78	/* Castagnoli, reflected */
 

@@ -3,7 +3,7 @@
  * What the values of an op's enumerations are called, by module, library and tools alike. Data alone, so that all of
  * these can have it: see names.h.
  */
-#include "names.h"
+#include "core/names.h"
 
 const char *const tor_collective_names[TORCOLL_COLL_COUNT] = {
 	[TORCOLL_COLL_NONE] = "none",

@@ -2,7 +2,7 @@
 /*
  * Ranks in the order of their nodes. See order.h.
  */
-#include "order.h"
+#include "core/order.h"
 
 /* Heapsort's: @order[@top] sinks to its place among the first @n. */
 static void sink(u32 *order, const u32 *member, u32 top, u32 n)

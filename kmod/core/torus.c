@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* The shape of a fabric: see torus.h. */
-#include "torus.h"
+#include "core/torus.h"
 
 int tor_torus_init(struct tor_torus *t, u32 ndim, const u32 *side, u32 cables)
 {

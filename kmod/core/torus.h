@@ -9,7 +9,7 @@
 #ifndef _TOR_CORE_TORUS_H
 #define _TOR_CORE_TORUS_H
 
-#include "env.h"
+#include "core/env.h"
 
 #define TOR_MAX_DIMS	6
 #define TOR_MAX_PORTS	(2 * TOR_MAX_DIMS)

@@ -19,4 +19,4 @@
 #define TOR_SIMD_MULTIPLY_ADD(a, one, b)	\
 	asm("vfmadd213ps %1, %2, %0" : "+x" (a) : "x" (b), "x" (one))
 
-#include "reduce_float.h"
+#include "simd/reduce_float.h"

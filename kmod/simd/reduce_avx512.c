@@ -15,4 +15,4 @@
 #define TOR_SIMD_AND_NOT_AND	0x70		/* a & ~(b & c) */
 #define TOR_SIMD_OR_AND		0xf8		/* a | (b & c) */
 
-#include "reduce_float.h"
+#include "simd/reduce_float.h"

@@ -16,7 +16,7 @@
  * Flags: -ffp-contract=off and the instruction set's (-msse2, -mavx2); in the kernel the -mno-sse
  * family and -msoft-float removed.
  */
-#include "simd.h"
+#include "simd/simd.h"
 
 #define TOR_SIMD_MAY_ALIAS	__attribute__((__may_alias__))
 #define TOR_SIMD_VECTOR		__attribute__((__vector_size__(TOR_SIMD_BYTES)))
@@ -164,7 +164,7 @@ TOR_SIMD_KERNEL(max_f64, 8,
 		TOR_SIMD_PICK_STEP(vec_f64, vec_i64, TOR_SIMD_VEC_MASK, >, TOR_SIMD_JOIN_MAX),
 		TOR_SIMD_PICK_STEP(one_f64, one_i64, TOR_SIMD_ONE_MASK, >, TOR_SIMD_JOIN_MAX))
 
-#include "reduce_half.h"
+#include "simd/reduce_half.h"
 
 #define TOR_SIMD_TYPE(type) {								\
 	.sum = TOR_SIMD_NAME(sum_##type),						\

@@ -6,4 +6,4 @@
 #define TOR_SIMD_BYTES		16
 #define TOR_SIMD_DO(op, a, b)	asm(op " %1, %0" : "+x" (a) : "x" (b))
 
-#include "reduce_float.h"
+#include "simd/reduce_float.h"

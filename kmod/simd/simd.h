@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Float kernels per instruction set: what kmod/simd offers to kmod/core/reduce.c. Objects in this
+ * Float kernels per instruction set: what kmod/simd offers to kmod/core/reduce/reduce.c. Objects in this
  * folder are compiled with floats and SIMD allowed, so they include no kernel header and pass no
  * float by value; this header is all that they share with the rest.
  */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "core/plan/plan.h"
 
 #include "conformance.h"
 

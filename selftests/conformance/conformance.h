@@ -12,7 +12,7 @@
 
 #include <torcoll.h>
 
-#include "fold.h"
+#include "core/local/fold.h"
 
 #define RANKS_MAX	64
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))

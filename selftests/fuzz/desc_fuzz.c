@@ -7,10 +7,10 @@
  * An input is a shape and a right descriptor, then records of 10 bytes, each of which changes a member of it.
  */
 #include "fuzz.h"
-#include "desc.h"
-#include "parts.h"
-#include "reduce.h"
-#include "wire.h"
+#include "core/engine/desc.h"
+#include "core/engine/parts.h"
+#include "core/reduce/reduce.h"
+#include "core/wire/wire.h"
 
 #define HEAD		40
 #define RECORD		10

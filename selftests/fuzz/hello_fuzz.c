@@ -7,7 +7,7 @@
  * from a right one.
  */
 #include "fuzz.h"
-#include "route.h"
+#include "core/link/route.h"
 
 #define HEAD	4
 #define RECORD	8

@@ -6,7 +6,7 @@
  * An input is a shape and a role, then events of 12 bytes.
  */
 #include "fuzz.h"
-#include "join.h"
+#include "core/agree/join.h"
 
 #define HEAD	6
 #define RECORD	12

@@ -4,7 +4,7 @@
  * about every transfer; what is refused, is refused with a reason, and on every rank alike.
  */
 #include "fuzz.h"
-#include "plan.h"
+#include "core/plan/plan.h"
 
 #define ROUNDS_MAX	512		/* looked at per channel */
 #define PIECES_MAX	4096		/* per round */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "host_env.h"
-#include "wire.h"
+#include "core/wire/wire.h"
 
 #define ETHER_BYTES	14
 

@@ -21,7 +21,7 @@ wire_fields()
 			echo "$struct.$member at $offset is not in docs/wire.md"
 			bad=1
 		}
-	done < <(sed -nE 's/^WIRE_AT\((\w+), (\w+), ([0-9]+)\);/\1 \2 \3/p' kmod/core/wire.c)
+	done < <(sed -nE 's/^WIRE_AT\((\w+), (\w+), ([0-9]+)\);/\1 \2 \3/p' kmod/core/wire/wire.c)
 	((n && !bad))
 }
 

@@ -81,10 +81,33 @@ worlds__core_includes_no_linux()
 		grep -v '<linux/torcoll'
 }
 
+# Which rooms of core include which others, as kmod/core/README.md has it.
+worlds__core_rooms_include_what_they_may()
+{
+	sources kmod/core -- "${c_files[@]}" | xargs grep -nE '^#include "' |
+		gawk -F '[:"]' '
+			FNR == NR {
+				split($0, column, "|")
+				if (match(column[2], /`[a-z\/]+`/)) {
+					room = substr(column[2], RSTART + 1, RLENGTH - 2)
+					rooms[room] = column[5]
+				}
+				next
+			}
+			{
+				from = gensub("^kmod/core/|/?[^/]*$", "", "g", $1)
+				to = gensub("^core/|/?[^/]*$", "", "g", $4)
+				if ($4 !~ /^core\// || to == "" || to == from)
+					next
+				if (!(from in rooms) || index(rooms[from], "`" to "`") == 0)
+					print $1 ":" $2 ": " (from == "" ? "core" : from) " includes " $4
+			}' kmod/core/README.md -
+}
+
 # What lies in a frame is looked into in one place alone; of the others, some want to know how large it is.
 worlds__only_accept_c_reads_frames()
 {
-	sources kmod lib tools -- "${c_files[@]}" | grep -vxE 'kmod/core/(accept|wire)\.[ch]' |
+	sources kmod lib tools -- "${c_files[@]}" | grep -vxE 'kmod/core/wire/(accept|wire)\.[ch]' |
 		xargs -r grep -nE 'struct torcoll_(hdr|ack|hello|link_record|abort|comm_msg)\>' |
 		sed -E 's/(sizeof|offsetof)\(struct torcoll_[a-z_]+//g; s,(/\*| \* ).*,,' |
 		grep -E 'struct torcoll_'
@@ -127,11 +150,11 @@ checkpatch__clean()
 		--ignore CONSTANT_COMPARISON)	# of enumerators, in assertions
 	{
 		sources kmod uapi -- "${c_files[@]}" |
-			grep -vE '^kmod/core/host\.h$|^kmod/compat/|_gen\.[ch]$' |
+			grep -vE '^kmod/core/host\.h$|^kmod/compat/|netlink/gen\.[ch]$' |
 			xargs -r "${checkpatch[@]}" -f
 		sources kmod/compat -- "${c_files[@]}" |
 			xargs -r "${checkpatch[@]}" "${compat[@]}" -f
-		sources kmod/core/host.h lib tools selftests bench -- "${c_files[@]}" | grep -vE '_gen\.[ch]$' |
+		sources kmod/core/host.h lib tools selftests bench -- "${c_files[@]}" | grep -vE 'netlink/gen\.[ch]$' |
 			xargs -r "${checkpatch[@]}" "${host[@]}" -f
 	}
 }
@@ -167,6 +190,7 @@ clean spdx__by_folder
 clean worlds__only_env_h_tests_kernel
 clean worlds__versions_only_in_compat
 clean worlds__core_includes_no_linux
+clean worlds__core_rooms_include_what_they_may
 clean worlds__only_accept_c_reads_frames
 clean shellcheck__clean
 scripts/kernel --source >/dev/null	# what it says of fetching is no offence

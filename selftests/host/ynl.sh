@@ -31,7 +31,7 @@ elif ((code)); then
 	not_ok generated__up_to_date "scripts/ynl-regen failed"
 	diag <"$work/log"
 else
-	for f in uapi/linux/torcoll_netlink.h kmod/netlink_gen.h kmod/netlink_gen.c; do
+	for f in uapi/linux/torcoll_netlink.h kmod/netlink/gen.h kmod/netlink/gen.c; do
 		check "${f##*/}__up_to_date" diff -u "$f" "$work/$f"
 	done
 fi

@@ -10,7 +10,7 @@
  *
  * Usage: bench [ALGORITHM]
  */
-#include "plan.h"
+#include "core/plan/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static const struct {
 	{ TORCOLL_HAMILTONIAN, TORCOLL_ALLREDUCE, { 128, 128 }, TRANSFER },
 	{ TORCOLL_FLOOD, TORCOLL_ALLGATHER, { 128, 128 }, TRANSFER },
 	{ TORCOLL_FLOOD, TORCOLL_ALLREDUCE, { 128, 128 }, PIECE },
-	/* no order of blocks makes their transfers few ranges: see plan_trivance_runs.c */
+	/* no order of blocks makes their transfers few ranges: see plan/distance/trivance_runs.c */
 	{ TORCOLL_TRIVANCE_BW, TORCOLL_ALLREDUCE, { 16, 32, 32 }, PIECE },
 	{ TORCOLL_BRUCK_BW, TORCOLL_ALLREDUCE, { 128, 128 }, PIECE },
 	{ TORCOLL_SWING_BW, TORCOLL_ALLGATHER, { 128, 128 }, PIECE },

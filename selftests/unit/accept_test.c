@@ -6,7 +6,7 @@
 #include <linux/torcoll.h>
 
 #include "host_env.h"
-#include "torus.h"
+#include "core/torus.h"
 
 #define UNIT		256	/* payload that the members agreed on */
 #define NODES		4

@@ -2,7 +2,7 @@
 /* What auto stands for: by tables where there are some, plainly elsewhere, and never what is not wanted. */
 #include "host_env.h"
 
-#include "auto.h"
+#include "core/choose/auto.h"
 
 static const u32 side[] = { 5, 4 };
 static struct tor_torus torus;

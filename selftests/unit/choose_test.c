@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-#include "choose.h"
+#include "core/choose/choose.h"
 
 static const struct tor_rates software = {
 	.e = 12000000, .f = 3000000, .link = 800000, .message = 1500000, .byte = 400000,

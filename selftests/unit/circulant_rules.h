@@ -3,7 +3,7 @@
 #ifndef _CIRCULANT_RULES_H
 #define _CIRCULANT_RULES_H
 
-#include "plan_circulant.h"
+#include "core/plan/distance/circulant.h"
 
 #define CIRCULANT_MOST_CALLS(q)		((q) > 1 ? (q) - 1 : 0)
 #define CIRCULANT_MOST_VIOLATIONS	4

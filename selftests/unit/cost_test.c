@@ -6,7 +6,7 @@
 #include "host_env.h"
 #include "../../tools/torcoll-plan/dump.h"
 
-#include "cost.h"
+#include "core/choose/cost.h"
 
 static struct tor_torus torus_of(const u32 *side, u32 cables)
 {

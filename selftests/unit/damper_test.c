@@ -2,7 +2,7 @@
 /* Dampers: how often something is done for which cause is given all the time, and that a single cause is not delayed. */
 #include "host_env.h"
 
-#include "damper.h"
+#include "core/link/damper.h"
 
 /* How often it is done from @from to @to, with cause every @step. */
 static u32 done(struct tor_damper *damper, u64 from, u64 to, u64 step)

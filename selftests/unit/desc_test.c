@@ -5,8 +5,8 @@
  */
 #include "host_env.h"
 
-#include "desc.h"
-#include "parts.h"
+#include "core/engine/desc.h"
+#include "core/engine/parts.h"
 
 #define RANKS	6
 

@@ -4,7 +4,7 @@
  */
 #include "host_env.h"
 
-#include "chan.h"
+#include "core/engine/chan.h"
 
 #define RANKS	4
 

@@ -4,7 +4,7 @@
  */
 #include "host_env.h"
 
-#include "echo.h"
+#include "core/link/echo.h"
 
 #define SELF	5
 #define PORT	1	/* to node 4 */

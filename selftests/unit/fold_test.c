@@ -6,7 +6,7 @@
  */
 #include "host_env.h"
 
-#include "fold.h"
+#include "core/local/fold.h"
 
 #define NODES	5
 #define SEATS	3

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "host_hash.h"
+#include "core/host_hash.h"
 
 #pragma weak tor_env_alloc
 #pragma weak tor_env_free

@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine.h"
-#include "env.h"
-#include "counter.h"
-#include "accept.h"
+#include "core/engine/engine.h"
+#include "core/env.h"
+#include "core/counter.h"
+#include "core/wire/accept.h"
 
 /* cmocka.h wants the four headers above before it, and defines its own fail(). */
 #include <cmocka.h>

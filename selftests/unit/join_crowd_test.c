@@ -2,7 +2,7 @@
 /* Creating a comm of many ranks, of which one is looked at, and the others are only heard. */
 #include "host_env.h"
 
-#include "join.h"
+#include "core/agree/join.h"
 
 #define MANY	200
 #define CROWD	(1 << 18)

@@ -5,7 +5,7 @@
 
 #include "host_env.h"
 
-#include "join.h"
+#include "core/agree/join.h"
 
 #define NODES	5
 

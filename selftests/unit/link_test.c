@@ -2,8 +2,8 @@
 /* Links: two nodes that say hello to each other, rightly wired and otherwise. */
 #include "host_env.h"
 
-#include "link.h"
-#include "node.h"
+#include "core/link/link.h"
+#include "core/link/node.h"
 
 static struct tor_ctx ctx;
 

@@ -28,7 +28,7 @@ struct slot {
 	bool busy, done, retired;
 };
 
-/* As in kmod/series.h: collectives, or messages to or from a rank, once they were called. */
+/* As in kmod/op/series.h: collectives, or messages to or from a rank, once they were called. */
 struct series {
 	bool made;
 	u32 channels;

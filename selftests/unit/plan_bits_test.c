@@ -11,7 +11,7 @@
 
 #include "../../tools/torcoll-plan/dump.h"
 
-#include "plan_family.h"
+#include "core/plan/family.h"
 
 #define ELEMENTS	2016
 #define CRAFTED		16		/* the first ones, and then one of NaNs */

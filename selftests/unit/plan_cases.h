@@ -6,7 +6,7 @@
 #ifndef _PLAN_CASES_H
 #define _PLAN_CASES_H
 
-#include "plan.h"
+#include "core/plan/plan.h"
 
 typedef void (*plan_shape_fn)(const struct tor_torus *t, void *arg);
 typedef void (*plan_case_fn)(const struct tor_plan_req *req, void *arg);

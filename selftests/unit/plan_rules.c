@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "plan_family.h"
+#include "core/plan/family.h"
 
 /* --- agreement: iterate as the engine does, from both ends --- */
 

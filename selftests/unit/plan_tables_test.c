@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The tables of kmod/core/plan_tables.c, made again by exhaustive search and compared. With --print:
+ * The tables of kmod/core/plan/tables.c, made again by exhaustive search and compared. With --print:
  * prints the file.
  */
 #include "host_env.h"
-#include "plan_tables.h"
+#include "core/plan/tables.h"
 
 #define MOST	64
 
@@ -297,8 +297,8 @@ static void tables__trivance_intervals(void **state)
 static void print_file(void)
 {
 	printf("// %s: GPL-2.0 OR MIT\n", "SPDX-License-Identifier");
-	printf("/* Made by selftests/unit/plan_tables_test --print. See plan_tables.h. */\n");
-	printf("#include \"plan_tables.h\"\n\n");
+	printf("/* Made by selftests/unit/plan_tables_test --print. See plan/tables.h. */\n");
+	printf("#include \"plan/tables.h\"\n\n");
 	print_distances();
 	printf("\n");
 	print_intervals();

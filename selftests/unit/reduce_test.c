@@ -7,7 +7,7 @@
 
 #include "host_env.h"
 
-#include "reduce.h"
+#include "core/reduce/reduce.h"
 
 #define LENGTH	4096
 #define ELEM	16			/* of the largest type */

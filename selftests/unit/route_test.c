@@ -2,7 +2,7 @@
 /* Routes: around any set of dead links, with views that agree and views that do not. */
 #include "host_env.h"
 
-#include "route.h"
+#include "core/link/route.h"
 
 #define NODES_MAX	64
 

@@ -7,7 +7,7 @@
 
 #include "host_env.h"
 
-#include "scale.h"
+#include "core/engine/scale.h"
 
 #define N	777
 

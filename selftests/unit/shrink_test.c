@@ -2,8 +2,8 @@
 /* Shrinking a comm: ranks that are dead, left, late, or die in the middle of it, chiefs above all. */
 #include "host_env.h"
 
-#include "order.h"
-#include "shrink.h"
+#include "core/order.h"
+#include "core/agree/shrink.h"
 
 #define NODES	6
 #define MAX_TAG	64

@@ -2,7 +2,7 @@
 /* Payload streams: pieces and memory that split anywhere, with the same result as in one piece. */
 #include "host_env.h"
 
-#include "stream.h"
+#include "core/transfer/stream.h"
 
 #define BYTES	3000
 #define PIECES	600

@@ -2,7 +2,7 @@
 /* Shapes: coordinates, neighbours, distances, ports. */
 #include "host_env.h"
 
-#include "torus.h"
+#include "core/torus.h"
 
 static struct tor_torus torus(u32 cables, u32 ndim, const u32 *side)
 {

@@ -5,9 +5,9 @@
  */
 #include "host_env.h"
 
-#include "engine.h"
-#include "link.h"
-#include "node.h"
+#include "core/engine/engine.h"
+#include "core/link/link.h"
+#include "core/link/node.h"
 
 #define NODES_MAX	32
 

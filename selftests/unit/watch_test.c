@@ -2,7 +2,7 @@
 /* What a comm makes of links and nodes that go. */
 #include "host_env.h"
 
-#include "node.h"
+#include "core/link/node.h"
 
 static struct tor_node node;
 static struct tor_comm comm;

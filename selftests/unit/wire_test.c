@@ -2,7 +2,7 @@
 /* Frames: every field, every reason to drop, every length, every bit. */
 #include "host_env.h"
 
-#include "host_hash.h"
+#include "core/host_hash.h"
 
 #define FABRIC	0x01020304
 #define PAYLOAD	256

@@ -2,7 +2,7 @@
 /* One transfer: windows, acknowledgements, loss, receivers that are not ready. */
 #include "host_env.h"
 
-#include "xfer.h"
+#include "core/transfer/xfer.h"
 
 #define UNIT	1000
 #define MS	NSEC_PER_MSEC

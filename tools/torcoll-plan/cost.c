@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "tally.h"
+#include "core/choose/tally.h"
 
 /* Sums over rounds, which the tally does not keep by node. */
 struct totals {

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "plan.h"
+#include "core/plan/plan.h"
 
 #define DUMP_BUFS	U16_MAX
 #define DUMP_WHY	256

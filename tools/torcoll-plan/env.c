@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What plans and their costs ask of their surroundings: memory. See env.h. Also torcollctl's. */
-#include "env.h"
+#include "core/env.h"
 
 #include <stdlib.h>
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "accept.h"
-#include "counter.h"
+#include "core/wire/accept.h"
+#include "core/counter.h"
 #include "sim.h"
 
 #define MAC_OVERHEAD	38		/* bytes of a cable's time: preamble, MAC header, FCS, gap */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host_hash.h"
+#include "core/host_hash.h"
 #include "sim.h"
 
 #define PAGE		4096

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "accept.h"
+#include "core/wire/accept.h"
 #include "sim.h"
 
 u32 sim_frame_payload(const struct sim_frame *f)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Comms: their ranks join, call, and hear of failures, as kmod/group.c has them do.
+ * Comms: their ranks join, call, and hear of failures, as kmod/op/group.c has them do.
  */
 #include <stdio.h>
 #include <stdlib.h>

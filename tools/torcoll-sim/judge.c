@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "counter.h"
+#include "core/counter.h"
 #include "sim.h"
 
 #define LOOK		(50 * NSEC_PER_MSEC)	/* between two looks at who has heard */

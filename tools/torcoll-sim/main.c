@@ -8,7 +8,7 @@
 
 #include "model.h"
 #include "sim.h"
-#include "version.h"
+#include "core/version.h"
 
 struct sim_options sim_options = {
 	.count = -1,

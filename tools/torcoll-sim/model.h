@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "choose.h"
+#include "core/choose/choose.h"
 
 #define MODEL_NAME	64
 

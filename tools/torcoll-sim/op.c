@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "input.h"
+#include "core/engine/input.h"
 #include "sim.h"
 
 #define CHANNELS	TOR_MAX_CHANNELS

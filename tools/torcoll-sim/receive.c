@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What a node does with a frame that comes in: the checks and their order are those of kmod/frame.c
- * and kmod/group.c.
+ * What a node does with a frame that comes in: the checks and their order are those of kmod/net/frame.c
+ * and kmod/op/group.c.
  */
 #include <stdlib.h>
 
-#include "accept.h"
-#include "counter.h"
+#include "core/wire/accept.h"
+#include "core/counter.h"
 #include "sim.h"
 
 #define CPU_FRAME	800		/* ns to handle a frame */
@@ -81,7 +81,7 @@ static struct sim_rank *admit(struct sim_node *node, const struct tor_hdr *h, u3
 	return NULL;
 }
 
-/* Whoever has given up joining says so to those who did not hear of it, as the module does: see kmod/deliver.c. */
+/* Whoever has given up joining says so to those who did not hear of it, as the module does: see kmod/net/deliver.c. */
 static void refuse(struct sim_ctx *ctx, struct sim_node *node, const struct tor_hdr *h, u32 tag)
 {
 	if (!sim_rank_of(node, tag))

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "counter.h"
+#include "core/counter.h"
 #include "sim.h"
 
 #define MET_PERCENT	10		/* of seeds, that must meet each class */

@@ -25,11 +25,11 @@
 #ifndef _SIM_H
 #define _SIM_H
 
-#include "engine.h"
-#include "join.h"
-#include "plan.h"
-#include "route.h"
-#include "torus.h"
+#include "core/engine/engine.h"
+#include "core/agree/join.h"
+#include "core/plan/plan.h"
+#include "core/link/route.h"
+#include "core/torus.h"
 
 #define SIM_MILLION		1000000	/* probabilities are in millionths */
 #define SIM_NODES_MAX		1024

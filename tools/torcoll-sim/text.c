@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "names.h"
+#include "core/names.h"
 #include "sim.h"
 
 #define HEAD	"torcoll-sim/1"

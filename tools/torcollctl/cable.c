@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "accept.h"
+#include "core/wire/accept.h"
 
 #define FRAME_MAX	(1 << 16)
 #define PATTERNS	4

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What plans, their costs and frames ask of their surroundings. See core's env.h. */
-#include "env.h"
-#include "host_hash.h"
+#include "core/env.h"
+#include "core/host_hash.h"
 
 #include <stdlib.h>
 

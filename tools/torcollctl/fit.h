@@ -3,7 +3,7 @@
 #ifndef _CTL_FIT_H
 #define _CTL_FIT_H
 
-#include "cost.h"
+#include "core/choose/cost.h"
 
 #define RATES		6	/* of struct tor_rates: op, e, f, message, link, byte */
 

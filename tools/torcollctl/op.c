@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ctl.h"
-#include "names.h"
+#include "core/names.h"
 
 static const char help[] =
 	"Usage: torcollctl op show [KEY]\n";

@@ -5,7 +5,7 @@
 
 #include "ctl.h"
 
-#include "choose.h"
+#include "core/choose/choose.h"
 #include "fit.h"
 
 /* A rate: its name here and in files, where it is, what it is called in netlink. */

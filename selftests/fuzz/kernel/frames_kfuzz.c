@@ -17,7 +17,7 @@
 #include <linux/if_ether.h>
 #include <linux/torcoll.h>
 
-#include "accept.h"
+#include "core/wire/accept.h"
 #include "ring.h"
 
 #define RECORD		32

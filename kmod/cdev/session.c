@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /dev/torcoll: open files, and the death of processes. See session.h.
+ */
+#include "cdev/session.h"
+
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/nsproxy.h>
+#include <linux/pid.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/torcoll.h>
+
+#include "cdev/ioctl.h"
+#include "main.h"
+#include "cdev/region.h"
+#include "cdev/ring.h"
+#include "op/slot.h"
+
+int tor_refuse(struct tor_session *session, int err, const char *fmt, ...)
+{
+	va_list args;
+
+	mutex_lock(&session->lock);
+	va_start(args, fmt);
+	vsnprintf(session->text, sizeof(session->text), fmt, args);
+	va_end(args);
+	mutex_unlock(&session->lock);
+	return err;
+}
+
+void tor_session_use(struct tor_session *session)
+{
+	/* ours is referenced by us: if it is there, it is no other's that was made in its place */
+	struct pid *self = task_tgid(current), *old;
+
+	if (READ_ONCE(session->owner) == self)
+		return;
+	mutex_lock(&session->lock);
+	old = session->owner;
+	WRITE_ONCE(session->owner, get_pid(self));
+	mutex_unlock(&session->lock);
+	put_pid(old);
+}
+
+void tor_session_wake(struct tor_session *session, __poll_t what)
+{
+	if (session)
+		wake_up_interruptible_poll(&session->poll, what);
+}
+
+static __poll_t session_poll(struct file *file, poll_table *wait)
+{
+	struct tor_session *session = file->private_data;
+	struct tor_group *group;
+	__poll_t mask = 0;
+	int id;
+
+	poll_wait(file, &session->poll, wait);
+	mutex_lock(&session->lock);
+	idr_for_each_entry(&session->groups, group, id) {
+		if (tor_group_has_results(group))
+			mask |= EPOLLIN | EPOLLRDNORM;
+		if (tor_comm_failed(&group->comm))
+			mask |= EPOLLERR;
+	}
+	if (session->ring && tor_ring_readable(session->ring))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	mutex_unlock(&session->lock);
+	return mask;
+}
+
+static int session_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct tor_session *session = file->private_data;
+	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	struct tor_ring *ring;
+
+	if (offset != TORCOLL_MMAP_RING)
+		return tor_region_mmap(session, offset, vma);
+	/* pairs with set_ring() in ioctl.c */
+	ring = smp_load_acquire(&session->ring);
+	return ring ? tor_ring_mmap(ring, vma) : -EINVAL;
+}
+
+static int session_open(struct inode *inode, struct file *file)
+{
+	struct tor_session *session = kzalloc(sizeof(*session), GFP_KERNEL_ACCOUNT);
+
+	if (!session)
+		return -ENOMEM;
+	session->user = tor_user_get_current();
+	if (!session->user) {
+		kfree(session);
+		return -ENOMEM;
+	}
+	session->net = get_net(current->nsproxy->net_ns);
+	mutex_init(&session->lock);
+	idr_init(&session->regions);
+	idr_init(&session->groups);
+	init_waitqueue_head(&session->poll);
+	session->owner = get_pid(task_tgid(current));
+	file->private_data = session;
+	return nonseekable_open(inode, file);
+}
+
+/*
+ * Leave all comms, or @fail them, then unpin all memory. Context: nobody else works on the session, or nobody will
+ * because its process has @ended.
+ */
+static void release_all(struct tor_session *session, bool ended, bool fail)
+{
+	struct tor_group *group;
+	struct tor_pages *pages;
+	int id;
+
+	mutex_lock(&session->lock);
+	session->ended |= ended;
+	idr_for_each_entry(&session->groups, group, id) {
+		idr_remove(&session->groups, id);
+		mutex_unlock(&session->lock);
+		if (fail)
+			tor_group_abort(group, -ECONNABORTED);
+		tor_group_close(group);
+		mutex_lock(&session->lock);
+	}
+	idr_for_each_entry(&session->regions, pages, id) {
+		idr_remove(&session->regions, id);
+		mutex_unlock(&session->lock);
+		/* takes the lock of the process's mappings, which is held when one of them is made */
+		tor_pages_put(pages);
+		mutex_lock(&session->lock);
+	}
+	mutex_unlock(&session->lock);
+}
+
+/*
+ * A process that submitted is gone, though a child may keep the file: its memory is unpinned. If it was killed, or exited
+ * with an error, its peers hear of that now; one that exits in peace only leaves, as by closing. Any other close
+ * changes nothing before release().
+ */
+static int session_flush(struct file *file, fl_owner_t id)
+{
+	struct tor_session *session = file->private_data;
+
+	/* a thread with files of its own may end before its process does */
+	if (current->flags & PF_EXITING && !atomic_read(&current->signal->live) &&
+	    READ_ONCE(session->owner) == task_tgid(current))
+		release_all(session, true, current->exit_code);
+	return 0;
+}
+
+static int session_release(struct inode *inode, struct file *file)
+{
+	struct tor_session *session = file->private_data;
+
+	release_all(session, false, false);
+	idr_destroy(&session->groups);
+	idr_destroy(&session->regions);
+	if (session->ring)
+		tor_ring_free(session->ring);
+	put_pid(session->owner);
+	put_net(session->net);
+	tor_user_put(session->user);
+	kfree_rcu(session, rcu);
+	return 0;
+}
+
+static const struct file_operations session_fops = {
+	.owner = THIS_MODULE,
+	.open = session_open,
+	.flush = session_flush,
+	.release = session_release,
+	.unlocked_ioctl = tor_session_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.poll = session_poll,
+	.mmap = session_mmap,
+};
+
+static struct miscdevice session_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "torcoll",
+	.fops = &session_fops,
+	.mode = 0660,
+};
+
+int tor_session_init(void)
+{
+	return misc_register(&session_device);
+}
+
+void tor_session_exit(void)
+{
+	misc_deregister(&session_device);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sessions: open files of /dev/torcoll, with the regions and comms of a process.
+ */
+#ifndef _TOR_SESSION_H
+#define _TOR_SESSION_H
+
+#include <linux/fs.h>
+#include <linux/hrtimer.h>
+#include <linux/idr.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+
+#include "op/group.h"
+
+#define TOR_TEXT_MAX	256
+
+/**
+ * struct tor_session - an open file
+ * @net: the opener's namespace, held
+ * @user: the opener, who pays for all of it
+ * @lock: handles and text
+ * @owner: the process that used it last, referenced; when that one exits, it leaves the comms
+ * @ended: it has
+ * @poll: woken when an op is done
+ * @ring: completion ring; NULL until there is one
+ */
+struct tor_session {
+	struct net *net;
+	struct tor_user *user;
+	struct mutex lock;
+	struct idr regions;
+	struct idr groups;
+	struct pid *owner;
+	bool ended;
+	wait_queue_head_t poll;
+	struct tor_ring *ring;
+	char text[TOR_TEXT_MAX];
+	struct rcu_head rcu;
+};
+
+/* The caller's process uses it: when that one ends, so do the comms. Context: process. */
+void tor_session_use(struct tor_session *session);
+
+/* Something happened to one of its comms; @session may be NULL. Context: RCU. */
+void tor_session_wake(struct tor_session *session, __poll_t what);
+
+/* Keep a sentence for TORCOLL_IOC_ERROR. Return: @err. */
+int __printf(3, 4) tor_refuse(struct tor_session *session, int err, const char *fmt, ...);
+
+/**
+ * tor_session_region - memory by handle
+ * @session: session
+ * @handle: region, not 0
+ * @addr: user address of the buffer
+ * @length: bytes
+ *
+ * Return: its pages, used once more, or an ERR_PTR with a sentence.
+ */
+struct tor_pages *tor_session_region(struct tor_session *session, u32 handle, u64 addr,
+				     u64 length);
+
+/* The caller's memory, pinned and perhaps watched, or an ERR_PTR with a sentence. */
+struct tor_pages *tor_session_pin(struct tor_session *session, u64 addr, u64 length, bool watch);
+
+/*
+ * Sleep until @condition holds or @deadline (CLOCK_MONOTONIC ns, 0: none) passes. 0, -ETIMEDOUT or
+ * -EINTR.
+ */
+#define tor_wait_until(queue, condition, deadline)					\
+({											\
+	u64 __deadline = min_t(u64, deadline, KTIME_MAX);				\
+	u64 __now = ktime_get_ns();							\
+	int __err = 0;									\
+											\
+	if (!__deadline)								\
+		__err = wait_event_interruptible(*(queue), condition);			\
+	else if (__deadline > __now)							\
+		__err = wait_event_interruptible_hrtimeout(*(queue), condition,		\
+							   ns_to_ktime(__deadline - __now)); \
+	else if (!(condition))								\
+		__err = -ETIME;								\
+	__err == -ETIME ? -ETIMEDOUT : __err == -ERESTARTSYS ? -EINTR : __err;		\
+})
+
+#endif

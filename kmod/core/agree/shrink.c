@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Shrinking. See shrink.h.
+ */
+#include "core/agree/shrink.h"
+
+#include "core/wire/accept.h"
+#include "core/agree/join.h"
+#include "core/order.h"
+
+#define PAIRS_MAX	(TOR_JOIN_EPOCHS / 2)	/* nodes and epochs in one READY */
+
+static void say(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank, u8 step)
+{
+	struct tor_comm_msg msg = {
+		.step = step,
+		.name = s->from->lineage,
+		.rank = s->from->rank,
+		.ranks = s->ranks,
+		.missing = s->missing < s->from->ranks ? tor_comm_node(s->from, s->missing) : ~0U,
+		.tag = s->tag,
+		.generation = s->generation,
+		.frame_bytes = s->unit,
+	};
+
+	tor_join_say(ctx, s->node, tor_comm_node(s->from, rank), &msg, NULL);
+}
+
+/* Ranks of the heir that one READY has room for. */
+static u32 ready_room(const struct tor_shrink *s)
+{
+	return min_t(u32, s->unit / (2 * sizeof(__be32)), PAIRS_MAX);
+}
+
+/* The chief: who the heir's ranks are, from @first on. */
+static void say_ready(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank, u32 first)
+{
+	u32 n = min(ready_room(s), s->ranks - first);
+	struct tor_comm_msg msg = {
+		.step = TORCOLL_COMM_SHRINK_READY,
+		.name = s->from->lineage,
+		.ranks = s->ranks,
+		.missing = first,
+		.tag = s->tag,
+		.generation = s->generation,
+		.frame_bytes = s->unit,
+		.epochs = 2 * n,
+	};
+	u32 word[2 * PAIRS_MAX];
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		word[2 * i] = s->member[first + i];
+		word[2 * i + 1] = s->epoch[first + i];
+	}
+	tor_join_say(ctx, s->node, tor_comm_node(s->from, rank), &msg, word);
+}
+
+static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+		   const struct tor_comm_msg *msg, u8 step)
+{
+	struct tor_comm_msg reply = { .step = step, .name = msg->name, .tag = msg->tag };
+
+	if (!tor_node_may_answer(node, ctx->now))
+		return;
+	tor_join_say(ctx, node, h->src, &reply, NULL);
+}
+
+static void finish(struct tor_ctx *ctx, struct tor_shrink *s, int error)
+{
+	s->state = TOR_SHRINK_DONE;
+	s->error = error;
+	list_del(&s->list);
+	tor_env_shrink_done(ctx, s);
+}
+
+/* The agreement broke: another one is to be found. */
+static void break_up(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	s->again = true;
+	finish(ctx, s, -ECONNABORTED);
+}
+
+static void hurry(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	s->interval = TOR_JOIN_REPEAT;
+	s->repeat = ctx->now + s->interval;
+}
+
+static bool is_chief(const struct tor_shrink *s)
+{
+	return s->chief == s->from->rank;
+}
+
+static bool is_doomed(const struct tor_shrink_rank *of)
+{
+	return of->chosen && of->gone;
+}
+
+/* The chief: do all wait for @rank? They do for those that live, later for those that were chosen. */
+static bool is_waited_for(const struct tor_shrink *s, u32 rank)
+{
+	const struct tor_shrink_rank *of = &s->of[rank];
+
+	if (rank == s->from->rank)
+		return false;
+	if (s->state == TOR_SHRINK_ACCEPTING)
+		return of->chosen && of->heard < TOR_SHRINK_ACCEPTED;
+	return !of->gone && of->heard < TOR_SHRINK_CALLED;
+}
+
+/* @rank was heard or looked at. What all depend on is counted here, so that no message walks over all ranks. */
+static void note(struct tor_shrink *s, u32 rank, u8 heard, u64 now)
+{
+	struct tor_shrink_rank *of = &s->of[rank];
+
+	s->waited_for -= is_waited_for(s, rank);
+	s->doomed -= is_doomed(of);
+	of->heard = heard;
+	of->gone = rank != s->from->rank &&
+		   (heard == TOR_SHRINK_LEFT ||
+		    (of->lost && now >= of->lost + tor_watch_grace(s->node)));
+	s->doomed += is_doomed(of);
+	if (!of->gone)
+		s->living = min(s->living, rank);
+	if (!is_waited_for(s, rank))
+		return;
+	s->waited_for++;
+	s->absent = min(s->absent, rank);
+}
+
+/* The chief: does what there is to say in this state concern @rank? */
+static bool concerns(const struct tor_shrink *s, u32 rank)
+{
+	const struct tor_shrink_rank *of = &s->of[rank];
+
+	if (rank == s->from->rank)
+		return false;
+	if (s->state == TOR_SHRINK_CALLING)
+		return of->heard == TOR_SHRINK_SILENT && !of->gone;
+	return of->chosen && of->heard == (s->state == TOR_SHRINK_ACCEPTING ? TOR_SHRINK_CALLED :
+									      TOR_SHRINK_ACCEPTED);
+}
+
+/* The chief: say it to the rank whose turn it is. False: @left frames were not enough. */
+static bool say_in_turn(struct tor_ctx *ctx, struct tor_shrink *s, u32 *left)
+{
+	u32 parts = s->state == TOR_SHRINK_ACCEPTING ? s->ranks : 1;
+
+	for (; s->part < parts; s->part += ready_room(s)) {
+		if (!*left)
+			return false;
+		--*left;
+		if (s->state == TOR_SHRINK_CALLING)
+			say(ctx, s, s->turn, TORCOLL_COMM_SHRINK_CALL);
+		else if (s->state == TOR_SHRINK_ACCEPTING)
+			say_ready(ctx, s, s->turn, s->part);
+		else
+			say(ctx, s, s->turn, TORCOLL_COMM_SHRINK_GO);
+	}
+	s->part = 0;
+	return true;
+}
+
+static bool is_telling(const struct tor_shrink *s)
+{
+	return s->turn < s->from->ranks;
+}
+
+/* The chief: go on telling the others, as much as an entry may. The rest is the timer's. */
+static void tell(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	u32 left = tor_env_budget().frames, steps = tor_env_budget().steps;
+
+	for (; is_telling(s); s->turn++) {
+		if (steps-- && (!concerns(s, s->turn) || say_in_turn(ctx, s, &left)))
+			continue;
+		s->repeat = ctx->now + TOR_JOIN_PACE;
+		return;
+	}
+	if (s->state == TOR_SHRINK_GOING) {
+		finish(ctx, s, 0);
+		return;
+	}
+	s->repeat = ctx->now + s->interval;
+}
+
+/* The chief: begin to tell everyone what the state is about. */
+static void tell_all(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	s->turn = 0;
+	s->part = 0;
+	tell(ctx, s);
+}
+
+/* No look at all ranks is through, so nothing was said: what ended the comm was waited for already. */
+static bool is_new(const struct tor_shrink *s)
+{
+	return s->chief == TOR_NO_RANK;
+}
+
+static void look_at(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
+		    const struct tor_routes *routes)
+{
+	struct tor_shrink_rank *of = &s->of[rank];
+
+	if (tor_routes_reach(routes, tor_comm_node(s->from, rank)))
+		of->lost = 0;
+	else if (!of->lost)
+		of->lost = is_new(s) && s->from->lost_since ? s->from->lost_since : ctx->now;
+	note(s, rank, tor_comm_restarted(s->from, rank) ? TOR_SHRINK_LEFT : of->heard, ctx->now);
+}
+
+/* Who is out of reach, who has begun a new life? False: the rest is the timer's. */
+static bool look(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_routes *routes)
+{
+	u32 steps = tor_env_budget().steps;
+
+	if (s->looked == s->from->ranks)
+		s->looked = 0;
+	for (; s->looked < s->from->ranks; s->looked++) {
+		if (!steps--) {
+			s->repeat = ctx->now + TOR_JOIN_PACE;
+			return false;
+		}
+		look_at(ctx, s, s->looked, routes);
+	}
+	return true;
+}
+
+/* The first rank that all wait for, or TOR_NO_RANK; looked for from where it may be. */
+static u32 find_missing(struct tor_shrink *s)
+{
+	if (!s->waited_for)
+		return TOR_NO_RANK;
+	while (!is_waited_for(s, s->absent))
+		s->absent++;
+	return s->absent;
+}
+
+/* Ranks keep their order. */
+static void choose(struct tor_shrink *s)
+{
+	u32 rank;
+
+	s->ranks = 0;
+	for (rank = 0; rank < s->from->ranks; rank++) {
+		s->of[rank].chosen = !s->of[rank].gone;
+		if (!s->of[rank].chosen)
+			continue;
+		if (rank == s->from->rank)
+			s->rank = s->ranks;
+		s->member[s->ranks] = tor_comm_node(s->from, rank);
+		s->epoch[s->ranks++] = s->from->epoch[rank];
+		if (s->of[rank].unit)
+			s->unit = min(s->unit, s->of[rank].unit);
+	}
+	tor_order_sort(s->order, s->member, s->ranks, false);
+	s->tag = tor_join_tag(s->node, s->from->lineage, s->ranks, &s->generation);
+}
+
+/* The chief takes the next step once everyone has come that far. */
+static void collect(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	int err;
+
+	s->missing = find_missing(s);
+	if (s->state == TOR_SHRINK_CALLING && s->missing == TOR_NO_RANK) {
+		choose(s);
+		err = tor_env_shrink_install(ctx, s);
+		if (err) {
+			finish(ctx, s, err);
+			return;
+		}
+		s->state = TOR_SHRINK_ACCEPTING;
+		s->waited_for = s->ranks - 1;
+		s->absent = 0;
+		hurry(ctx, s);
+		tell_all(ctx, s);
+		s->missing = find_missing(s);
+	}
+	if (s->state != TOR_SHRINK_ACCEPTING)
+		return;
+	if (s->doomed) {
+		/* the heir would be dead when it is born */
+		break_up(ctx, s);
+	} else if (s->missing == TOR_NO_RANK) {
+		s->state = TOR_SHRINK_GOING;
+		tell_all(ctx, s);
+	}
+}
+
+/* What was heard or seen has changed. */
+static void act(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	/* those that go have agreed: it is their heir's affair who is lost from now on */
+	if (s->state == TOR_SHRINK_DONE || s->state == TOR_SHRINK_GOING)
+		return;
+	if (is_new(s) && s->looked < s->from->ranks)
+		return;
+	while (s->of[s->living].gone)
+		s->living++;
+	if (s->living != s->chief) {
+		/* what was accepted is the former chief's, and void */
+		if (s->state == TOR_SHRINK_ACCEPTING) {
+			break_up(ctx, s);
+			return;
+		}
+		s->chief = s->living;
+		s->missing = s->chief;
+		s->turn = s->from->ranks;
+		hurry(ctx, s);
+		if (is_chief(s))
+			tell_all(ctx, s);
+		else
+			say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_CALL);
+	}
+	if (is_chief(s))
+		collect(ctx, s);
+}
+
+int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_routes *routes)
+{
+	const struct tor_shrink *other;
+
+	list_for_each_entry(other, &s->node->shrinks, list)
+		if (other->from->lineage == s->from->lineage)
+			return -EEXIST;
+	s->state = TOR_SHRINK_CALLING;
+	s->error = 0;
+	s->again = false;
+	s->missing = TOR_NO_RANK;
+	s->chief = TOR_NO_RANK;
+	s->turn = s->from->ranks;
+	s->waited_for = s->from->ranks - 1;
+	s->doomed = 0;
+	s->absent = 0;
+	s->living = 0;
+	s->looked = 0;
+	list_add_tail(&s->list, &s->node->shrinks);
+	if (look(ctx, s, routes))
+		act(ctx, s);
+	return 0;
+}
+
+void tor_shrink_cancel(struct tor_ctx *ctx, struct tor_shrink *s, int error)
+{
+	/* all have agreed; whoever was not told yet asks again */
+	if (s->state == TOR_SHRINK_GOING)
+		finish(ctx, s, 0);
+	else if (s->state != TOR_SHRINK_DONE)
+		finish(ctx, s, error);
+}
+
+void tor_shrink_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error)
+{
+	struct tor_shrink *s, *next;
+
+	list_for_each_entry_safe(s, next, &node->shrinks, list)
+		tor_shrink_cancel(ctx, s, error);
+}
+
+/* A rank says to the chief how far it has come. */
+static void say_own(struct tor_ctx *ctx, const struct tor_shrink *s)
+{
+	say(ctx, s, s->chief, s->state == TOR_SHRINK_CALLING ? TORCOLL_COMM_SHRINK_CALL :
+							       TORCOLL_COMM_SHRINK_ACCEPT);
+}
+
+/* @rank shrinks, too; perhaps for the second time. */
+static void call_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
+		    const struct tor_comm_msg *msg)
+{
+	if (s->of[rank].heard == TOR_SHRINK_LEFT)
+		return;
+	note(s, rank, TOR_SHRINK_CALLED, ctx->now);
+	s->of[rank].unit = msg->frame_bytes;
+	if (!is_chief(s)) {
+		/* the chief asks */
+		if (rank == s->chief)
+			say_own(ctx, s);
+		return;
+	}
+	if (s->state == TOR_SHRINK_CALLING) {
+		act(ctx, s);
+		if (s->state == TOR_SHRINK_CALLING)
+			say(ctx, s, rank, TORCOLL_COMM_SHRINK_WAIT);
+	} else if (!s->of[rank].chosen ||
+		   s->of[rank].unit < s->unit) {
+		/* it was thought gone, or comes back with less */
+		break_up(ctx, s);
+	} else if (s->ranks <= ready_room(s)) {
+		say_ready(ctx, s, rank, 0);
+	}
+	/* more than one frame of it waits for the next turn of all */
+}
+
+/* Part of what the chief decided. True: now all of it is there, and makes sense. */
+static bool take(struct tor_shrink *s, const struct tor_comm_msg *msg)
+{
+	u32 n = msg->epochs / 2;
+	u32 i;
+
+	if (msg->ranks > s->room)
+		return false;
+	if (s->tag != msg->tag || s->ranks != msg->ranks) {
+		memset(s->epoch, 0, s->room * sizeof(*s->epoch));
+		s->tag = msg->tag;
+		s->ranks = msg->ranks;
+		s->filled = 0;
+	}
+	for (i = 0; i < n; i++) {
+		u32 rank = msg->missing + i;
+		u32 epoch = tor_wire_epoch(msg, 2 * i + 1);
+
+		s->filled += !s->epoch[rank] && epoch;
+		s->member[rank] = tor_wire_epoch(msg, 2 * i);
+		s->epoch[rank] = epoch;
+	}
+	return s->filled == s->ranks;
+}
+
+/* Distinct nodes of the fabric, this one in its present life among them? Finds the own rank. */
+static bool check_list(struct tor_shrink *s)
+{
+	u32 i;
+
+	tor_order_sort(s->order, s->member, s->ranks, false);
+	s->rank = TOR_NO_RANK;
+	for (i = 0; i < s->ranks; i++) {
+		u32 node = s->member[s->order[i]];
+
+		if (node >= s->node->torus.nodes || (i && node == s->member[s->order[i - 1]]))
+			return false;
+		if (node == s->node->self && s->epoch[s->order[i]] == s->node->epoch)
+			s->rank = s->order[i];
+	}
+	return s->rank != TOR_NO_RANK;
+}
+
+static void ready_rx(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_comm_msg *msg)
+{
+	int err;
+
+	if (s->state == TOR_SHRINK_ACCEPTING) {
+		if (msg->tag == s->tag)
+			say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
+		else
+			break_up(ctx, s);
+		return;
+	}
+	if (msg->frame_bytes > s->unit || !take(s, msg) || !check_list(s))
+		return;
+	s->generation = msg->generation;
+	s->unit = msg->frame_bytes;
+	err = tor_env_shrink_install(ctx, s);
+	if (err) {
+		finish(ctx, s, err);
+		return;
+	}
+	s->state = TOR_SHRINK_ACCEPTING;
+	hurry(ctx, s);
+	say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
+}
+
+/* From @rank of the comm, in the life that the comm knows. */
+static void member_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
+		      const struct tor_comm_msg *msg)
+{
+	if (s->state == TOR_SHRINK_GOING) {
+		if (msg->step == TORCOLL_COMM_SHRINK_ACCEPT && msg->tag == s->tag)
+			say(ctx, s, rank, TORCOLL_COMM_SHRINK_GO);
+		return;
+	}
+	switch (msg->step) {
+	case TORCOLL_COMM_SHRINK_ACCEPT:
+		if (s->state == TOR_SHRINK_ACCEPTING && is_chief(s) && msg->tag == s->tag) {
+			note(s, rank, TOR_SHRINK_ACCEPTED, ctx->now);
+			act(ctx, s);
+			break;
+		}
+		/* of an earlier agreement: it will take a new one */
+		fallthrough;
+	case TORCOLL_COMM_SHRINK_CALL:
+		call_rx(ctx, s, rank, msg);
+		break;
+	case TORCOLL_COMM_SHRINK_LEFT:
+		note(s, rank, TOR_SHRINK_LEFT, ctx->now);
+		act(ctx, s);
+		break;
+	case TORCOLL_COMM_SHRINK_OUT:
+		finish(ctx, s, -EHOSTUNREACH);
+		break;
+	case TORCOLL_COMM_SHRINK_WAIT:
+		if (rank == s->chief) {
+			s->missing = tor_comm_rank(s->from, msg->missing);
+			s->interval = min_t(u64, s->interval * 2, TOR_JOIN_REPEAT_MAX);
+		}
+		break;
+	case TORCOLL_COMM_SHRINK_READY:
+		if (rank == s->chief)
+			ready_rx(ctx, s, msg);
+		break;
+	case TORCOLL_COMM_SHRINK_GO:
+		if (rank == s->chief && s->state == TOR_SHRINK_ACCEPTING && msg->tag == s->tag)
+			finish(ctx, s, 0);
+		break;
+	}
+}
+
+/* Nobody shrinks here: what is there to say to those who do? */
+static void bystander_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+			 const struct tor_comm_msg *msg, bool known)
+{
+	if (msg->step == TORCOLL_COMM_SHRINK_ACCEPT && known) {
+		/* our GO was lost, and we have gone on */
+		answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_GO);
+		return;
+	}
+	if (msg->step != TORCOLL_COMM_SHRINK_CALL && msg->step != TORCOLL_COMM_SHRINK_ACCEPT &&
+	    msg->step != TORCOLL_COMM_SHRINK_READY)
+		return;
+	switch (tor_env_heritage(node, msg->name, h->src, h->src_epoch)) {
+	case TOR_HERITAGE_NONE:
+		answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_LEFT);
+		break;
+	case TOR_HERITAGE_WITHOUT:
+		answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_OUT);
+		break;
+	case TOR_HERITAGE_COMMON:
+		/* our process has not called yet */
+		break;
+	}
+}
+
+void tor_shrink_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+		   const struct tor_comm_msg *msg, bool known)
+{
+	struct tor_shrink *s;
+	u32 rank;
+
+	list_for_each_entry(s, &node->shrinks, list) {
+		if (s->from->lineage != msg->name)
+			continue;
+		rank = tor_comm_rank(s->from, h->src);
+		if (rank != TOR_NO_RANK && rank != s->from->rank &&
+		    h->src_epoch == s->from->epoch[rank])
+			member_rx(ctx, s, rank, msg);
+		else if (msg->step == TORCOLL_COMM_SHRINK_CALL)
+			answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_OUT);
+		return;
+	}
+	bystander_rx(ctx, node, h, msg, known);
+}
+
+static void repeat(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	s->interval = min_t(u64, s->interval * 2, TOR_JOIN_REPEAT_MAX);
+	s->repeat = ctx->now + s->interval;
+	if (is_chief(s))
+		tell_all(ctx, s);
+	else
+		say_own(ctx, s);
+}
+
+u64 tor_shrink_timer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_routes *routes)
+{
+	struct tor_shrink *s, *next;
+	u64 when = 0;
+
+	list_for_each_entry_safe(s, next, &node->shrinks, list) {
+		if (ctx->now >= s->repeat && is_telling(s)) {
+			tell(ctx, s);
+			if (s->state == TOR_SHRINK_DONE)
+				continue;
+		} else if (ctx->now >= s->repeat && look(ctx, s, routes)) {
+			act(ctx, s);
+			if (s->state == TOR_SHRINK_DONE)
+				continue;
+			if (ctx->now >= s->repeat)
+				repeat(ctx, s);
+		}
+		if (!when || s->repeat < when)
+			when = s->repeat;
+	}
+	return when;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Shrinking: the living ranks of a comm that failed agree on who they are, and make a comm of them.
+ *
+ *	rank              chief: the lowest rank that lives
+ *	CALL  ----------->        I live and shrink
+ *	      <-----------  CALL  do you? (to those that were not heard of)
+ *	LEFT  ----------->        no process here belongs to it any more
+ *	      <-----------  WAIT  heard you, but not @missing
+ *	      <-----------  READY all who live have called: tag, frame size, nodes and epochs of the heir
+ *	ACCEPT ---------->        tag installed
+ *	      <-----------  GO    all have installed it
+ *	      <-----------  OUT   we went on without you
+ *
+ * A rank is gone when its node has restarted or is out of reach (longer than tor_comm_watch() would
+ * wait), or when its node says that no process there has the comm open (LEFT). All others are waited
+ * for. The chief alone decides who belongs to the heir, so all that accept agree.
+ *
+ * Everything is keyed by the lineage, which a comm shares with all its heirs, and members are known by their
+ * nodes. So it does not matter whether a rank shrinks the comm that failed first or an heir of it: if the
+ * chief dies while its GO is under way, some ranks have the heir already and others fall back. The
+ * former find the heir failed as soon as they use it, since its chief is dead, shrink that, and meet the others in the
+ * next agreement. For the same reason nothing has to be undone: an agreement that breaks ends with @again,
+ * and is begun anew with fresh state.
+ *
+ * Messages are repeated until their answer comes. Serialisation: the node's join lock, as for joins.
+ */
+#ifndef _TOR_CORE_SHRINK_H
+#define _TOR_CORE_SHRINK_H
+
+#include "core/engine/engine.h"
+
+enum tor_shrink_state {
+	TOR_SHRINK_CALLING,
+	TOR_SHRINK_ACCEPTING,
+	TOR_SHRINK_GOING,		/* the chief: all have agreed, and are told so */
+	TOR_SHRINK_DONE
+};
+
+/* What was heard of a rank, in the order in which it happens. */
+enum tor_shrink_heard {
+	TOR_SHRINK_SILENT,
+	TOR_SHRINK_CALLED,
+	TOR_SHRINK_ACCEPTED,
+	TOR_SHRINK_LEFT,
+};
+
+/* What a node has of a lineage. */
+enum tor_heritage {
+	TOR_HERITAGE_NONE,		/* no process has a comm of it open */
+	TOR_HERITAGE_COMMON,		/* a process has one, which the asking node is a member of */
+	TOR_HERITAGE_WITHOUT,		/* a process has one, without the asking node */
+};
+
+/**
+ * struct tor_shrink_rank - what is known of a rank
+ * @lost: since when it is out of reach, ns; 0: it is not
+ * @unit: payload bytes per frame that it offered, 0: none
+ * @heard: enum tor_shrink_heard
+ * @gone: has left, or was out of reach for too long when it was looked at; never the own rank
+ * @chosen: belongs to the heir; known to the chief
+ */
+struct tor_shrink_rank {
+	u64 lost;
+	u32 unit;
+	u8 heard;
+	bool gone;
+	bool chosen;
+};
+
+/**
+ * struct tor_shrink - one call to shrink a comm
+ * @node: where
+ * @from: the comm that failed; stays until the call is over
+ * @of: by rank of @from
+ * @chief: rank of @from that collects the others
+ * @missing: rank of @from that is being waited for, or TOR_NO_RANK
+ * @room: length of @member, @order and @epoch
+ * @ranks, @rank: of the heir, and below all that it is made from
+ * @member, @order, @epoch: as in struct tor_comm
+ * @filled: entries of @member known
+ * @unit: payload bytes per frame: offered, then agreed
+ * @error: when done; @again: then it is to be called again, with everything anew
+ * @looked: ranks of @from that were looked at, of those that are to be
+ * @living: no rank below it lives
+ * @waited_for: the chief only: how many ranks all wait for; @absent: none of them is below it
+ * @doomed: how many were chosen and are gone
+ * @turn, @part: the chief only: rank of @from that is told next what the state is about, and from which entry on
+ * @repeat: when to say the last thing again, or what is left of it, ns, every @interval
+ */
+struct tor_shrink {
+	struct list_head list;
+	struct tor_node *node;
+	const struct tor_comm *from;
+	enum tor_shrink_state state;
+	struct tor_shrink_rank *of;
+	u32 chief;
+	u32 missing;
+	u32 room;
+	u32 ranks;
+	u32 rank;
+	u32 *member;
+	u32 *order;
+	u32 *epoch;
+	u32 filled;
+	u32 unit;
+	u32 tag;
+	u32 generation;
+	int error;
+	bool again;
+	u32 looked;
+	u32 living;
+	u32 waited_for;
+	u32 absent;
+	u32 doomed;
+	u32 turn;
+	u32 part;
+	u64 interval;
+	u64 repeat;
+};
+
+/**
+ * tor_shrink_start - call
+ * @ctx: entry
+ * @shrink: node, from, room and unit are set, and the arrays, zeroed; the caller owns it until
+ *	tor_env_shrink_done()
+ * @routes: by what is known now
+ *
+ * Return: 0, or -EEXIST if a comm of that lineage is being shrunk on this node.
+ */
+int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *shrink,
+		     const struct tor_routes *routes);
+
+/* Give up: calls tor_env_shrink_done() with @error, unless it was done. */
+void tor_shrink_cancel(struct tor_ctx *ctx, struct tor_shrink *shrink, int error);
+
+/* Give up all calls of @node. */
+void tor_shrink_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error);
+
+/**
+ * tor_shrink_rx - a comm message of shrinking came in
+ * @ctx: entry
+ * @node: here
+ * @h: header
+ * @msg: body
+ * @known: the comm with tag @msg->tag has been created here
+ */
+void tor_shrink_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+		   const struct tor_comm_msg *msg, bool known);
+
+/*
+ * Look for those that are gone, repeat what was not answered. Return: when to call again, ns; 0: nothing is
+ * waiting.
+ */
+u64 tor_shrink_timer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_routes *routes);
+
+#endif

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Offers of plans, and tables of the fastest ones. See choose.h. */
+#include "core/choose/choose.h"
+#include "core/reduce/reduce.h"
+
+#define BLOCK_SETS	9		/* blocks of a pipeline: 1, 2, 4, ... 256 */
+#define VARIANTS	4		/* of trivance-bw */
+
+static_assert(TORCOLL_ALGO_COUNT <= 32);
+
+/* --- parameters --- */
+
+static bool is_rooted(const struct tor_plan_req *req)
+{
+	return req->collective == TORCOLL_BROADCAST || req->collective == TORCOLL_REDUCE;
+}
+
+static bool is_scan(const struct tor_plan_req *req)
+{
+	return req->collective == TORCOLL_SCAN || req->collective == TORCOLL_EXSCAN;
+}
+
+/* As many channels as there are, or one: fewer messages, but links that have nothing to do. */
+static bool set_channels(struct tor_plan_req *req, u32 i)
+{
+	req->param[TORCOLL_PARAM_CHANNELS] = i;
+	return i < 2;
+}
+
+/* Two or four: as many times more messages, for links and processors that wait less for each other. */
+static bool set_chunks(struct tor_plan_req *req, u32 i)
+{
+	req->param[TORCOLL_PARAM_CHUNKS] = 2 << i;
+	return i < 2;
+}
+
+static bool set_channels_or_chunks(struct tor_plan_req *req, u32 i)
+{
+	return i < 2 ? set_channels(req, i) : set_chunks(req, i - 2);
+}
+
+static bool set_blocks(struct tor_plan_req *req, u32 i)
+{
+	req->param[TORCOLL_PARAM_BLOCKS] = 1U << i;
+	return i < BLOCK_SETS;
+}
+
+/* Distances for few bytes on tori of 1, 2, 3 dimensions, and for few hops; the first ones in chunks as well. */
+static bool set_variant(struct tor_plan_req *req, u32 i)
+{
+	req->param[TORCOLL_PARAM_VARIANT] = i < 2 * VARIANTS ? 1 + i / 2 : 1;
+	return i < 2 * VARIANTS ? set_channels(req, i % 2) : set_chunks(req, i - 2 * VARIANTS);
+}
+
+static bool set_r(struct tor_plan_req *req, u32 i)
+{
+	/* 0 means the default, and that is r = 0 */
+	req->param[TORCOLL_PARAM_R] = 1 + i;
+	if (req->collective != TORCOLL_ALLREDUCE)
+		return !i;
+	return i <= fls(req->ranks - 1);
+}
+
+bool tor_offer_params(struct tor_plan_req *req, u32 i)
+{
+	memset(req->param, 0, sizeof(req->param));
+	switch (req->algorithm) {
+	case TORCOLL_SWING_BW:
+	case TORCOLL_BUCKET:
+	case TORCOLL_HAMILTONIAN:
+	case TORCOLL_RECDOUB_BW:
+	case TORCOLL_RECDOUB_BW_MIRRORED:
+	case TORCOLL_BRUCK_BW:
+	case TORCOLL_WINDOW:
+		return set_channels(req, i);
+	case TORCOLL_BIBUCKET:
+		return set_channels_or_chunks(req, i);
+	case TORCOLL_SWING_LAT:
+		/* one is the default */
+		req->param[TORCOLL_PARAM_CHANNELS] = i ? 2 * req->torus->ndim : 1;
+		return i < 2;
+	case TORCOLL_TRIVANCE_BW:
+		return set_variant(req, i);
+	case TORCOLL_GENERAL:
+		return set_r(req, i);
+	case TORCOLL_RING:
+		return is_rooted(req) || is_scan(req) ? set_blocks(req, i) : set_channels(req, i);
+	case TORCOLL_CIRCULANT:
+		return is_rooted(req) ? set_blocks(req, i) : !i;
+	default:
+		return !i;
+	}
+}
+
+/* --- offers --- */
+
+/* Fill @offer with a plan and what it costs; false if it cannot serve, or not be told quickly. */
+static int make_offer(struct tor_offer *offer, const struct tor_plan_req *req)
+{
+	struct tor_plan_req probe = *req;
+	struct tor_plan plan;
+	int err;
+
+	/* a vector of which no part is empty */
+	probe.count = 2ULL * TOR_MAX_CHANNELS * req->ranks;
+	err = tor_plan_init(&plan, &probe, 0, NULL);
+	if (err)
+		return err;
+	/* what a frame cannot name */
+	if (plan.shape.rounds > U16_MAX || !tor_cost_is_quick(req))
+		return -EOPNOTSUPP;
+	*offer = (struct tor_offer){
+		.algorithm = req->algorithm,
+		.agrees = plan.shape.agrees,
+		.sequential = plan.shape.sequential,
+		.bufs = plan.shape.bufs,
+	};
+	memcpy(offer->param, req->param, sizeof(offer->param));
+	return tor_cost_plan(req, &offer->cost, NULL);
+}
+
+/* Go through all plans; those that serve are put to @offer, up to @room. Returns their number. */
+static int collect(const struct tor_plan_req *given, struct tor_offer *offer, u32 room)
+{
+	struct tor_plan_req req = *given;
+	struct tor_plan plan;
+	u32 i, n = 0;
+	int err;
+
+	req.count = 2ULL * TOR_MAX_CHANNELS * req.ranks;
+	for (req.algorithm = TORCOLL_ALGO_AUTO + 1; req.algorithm < TORCOLL_ALGO_COUNT;
+	     req.algorithm++) {
+		if (!(tor_algorithm_serves(req.algorithm) & (1U << req.collective)))
+			continue;
+		for (i = 0; tor_offer_params(&req, i); i++) {
+			if (!room) {
+				n += !tor_plan_init(&plan, &req, 0, NULL);
+				continue;
+			}
+			err = n < room ? make_offer(&offer[n], &req) : -EOPNOTSUPP;
+			if (err == -ENOMEM)
+				return err;
+			n += !err;
+		}
+	}
+	return n;
+}
+
+int tor_offers_make(struct tor_offers *o, const struct tor_plan_req *req)
+{
+	int n;
+
+	*o = (struct tor_offers){ 0 };
+	if (req->ranks < 2)
+		return 0;
+	n = collect(req, NULL, 0);
+	if (!n)
+		return 0;
+	o->offer = tor_env_table_alloc(n * sizeof(*o->offer));
+	if (!o->offer)
+		return -ENOMEM;
+	n = collect(req, o->offer, n);
+	if (n < 0) {
+		tor_offers_free(o);
+		return n;
+	}
+	o->n = n;
+	return 0;
+}
+
+void tor_offers_free(struct tor_offers *o)
+{
+	tor_env_table_free(o->offer);
+	*o = (struct tor_offers){ 0 };
+}
+
+/* --- tables --- */
+
+/* Is @a below @b where sizes begin, or there as low and then below? */
+static bool starts_below(struct tor_line a, struct tor_line b)
+{
+	return a.start != b.start ? a.start < b.start : a.slope < b.slope;
+}
+
+/* The bytes up to which @a, which starts lower, is not above @b; ~0: for ever. */
+static u64 crossing(struct tor_line a, struct tor_line b)
+{
+	u64 steeper;
+
+	if (b.slope >= a.slope)
+		return ~0ULL;
+	steeper = a.slope - b.slope;
+	/* no vector is so long that this would overflow */
+	if (tor_div64(b.start - a.start, steeper) >= ~0ULL >> 16)
+		return ~0ULL;
+	return tor_mul_div64(b.start - a.start, 1 << 16, steeper);
+}
+
+/* The offer that is below @from first, if any: where, and the flattest one there. */
+static const struct tor_offer *next_offer(const struct tor_offers *o, const struct tor_rates *rates,
+					  const struct tor_offer *from, enum tor_level level,
+					  u32 algorithms, u64 *upto)
+{
+	const struct tor_offer *next = NULL;
+	struct tor_line line, best = { 0 }, at = { 0 };
+	u64 x;
+	u32 i;
+
+	if (from)
+		at = tor_cost_line(&from->cost, rates);
+	*upto = ~0ULL;
+	for (i = 0; i < o->n; i++) {
+		if (!(algorithms & (1U << o->offer[i].algorithm)) ||
+		    !tor_offer_meets(&o->offer[i], level))
+			continue;
+		line = tor_cost_line(&o->offer[i].cost, rates);
+		if (!from) {
+			if (next && !starts_below(line, best))
+				continue;
+		} else {
+			/* whoever starts lower has had its turn */
+			if (line.start < at.start || line.slope >= at.slope)
+				continue;
+			x = crossing(at, line);
+			if (x > *upto || (x == *upto && next && line.slope >= best.slope))
+				continue;
+			*upto = x;
+		}
+		next = &o->offer[i];
+		best = line;
+	}
+	return next;
+}
+
+void tor_table_make(struct tor_table *table, const struct tor_offers *o,
+		    const struct tor_rates *rates, enum tor_level level, u32 algorithms)
+{
+	const struct tor_offer *offer;
+	struct tor_choice *choice;
+	u64 upto;
+
+	table->n = 0;
+	offer = next_offer(o, rates, NULL, level, algorithms, &upto);
+	while (offer && table->n < TOR_TABLE_ROOM) {
+		choice = &table->choice[table->n++];
+		choice->algorithm = offer->algorithm;
+		memcpy(choice->param, offer->param, sizeof(choice->param));
+		offer = next_offer(o, rates, offer, level, algorithms, &upto);
+		choice->upto = upto;
+	}
+	if (table->n)
+		table->choice[table->n - 1].upto = ~0ULL;
+}
+
+const struct tor_choice *tor_table_find(const struct tor_table *table, u64 bytes)
+{
+	u32 i;
+
+	for (i = 0; i < table->n; i++)
+		if (bytes <= table->choice[i].upto)
+			return &table->choice[i];
+	return NULL;
+}
+
+/* --- choosers --- */
+
+void tor_chooser_init(struct tor_chooser *c, const struct tor_torus *torus, const u32 *members,
+		      u32 ranks, const struct tor_rates *rates)
+{
+	c->torus = torus;
+	c->members = members;
+	c->ranks = ranks;
+	c->rates = *rates;
+}
+
+void tor_chooser_free(struct tor_chooser *c)
+{
+	u32 i;
+
+	for (i = 0; i < TOR_CHOSEN_COLLECTIVES; i++)
+		tor_chooser_forget(c, i);
+}
+
+int tor_chooser_make(struct tor_chooser *c, u32 collective)
+{
+	struct tor_plan_req req = {
+		.torus = c->torus,
+		.members = c->members,
+		.ranks = c->ranks,
+		.collective = collective,
+	};
+	struct tor_offers o;
+	enum tor_level level;
+	int err;
+
+	if (tor_chooser_ready(c, collective))
+		return 0;
+	err = tor_offers_make(&o, &req);
+	if (err)
+		return err;
+	for (level = 0; level < TOR_LEVELS; level++)
+		tor_table_make(&c->table[collective][level], &o, &c->rates, level,
+			       TOR_ALGO_MASK_ALL);
+	c->offers[collective].offer = o.offer;
+	/* whoever adds up memory looks at it at any time */
+	WRITE_ONCE(c->offers[collective].n, o.n);
+	c->made[collective] = true;
+	return 0;
+}
+
+void tor_chooser_forget(struct tor_chooser *c, u32 collective)
+{
+	if (collective >= TOR_CHOSEN_COLLECTIVES)
+		return;
+	tor_env_table_free(c->offers[collective].offer);
+	c->offers[collective].offer = NULL;
+	WRITE_ONCE(c->offers[collective].n, 0);
+	c->made[collective] = false;
+}
+
+u64 tor_chooser_memory(const struct tor_chooser *c)
+{
+	u64 bytes = sizeof(*c);
+	u32 i;
+
+	for (i = 0; i < TOR_CHOSEN_COLLECTIVES; i++)
+		bytes += (u64)READ_ONCE(c->offers[i].n) * sizeof(*c->offers[i].offer);
+	return bytes;
+}
+
+/* The fastest for one size, of fewer than all. */
+static const struct tor_offer *fastest(const struct tor_offers *o, const struct tor_rates *rates,
+				       enum tor_level level, u32 algorithms, u64 bytes)
+{
+	const struct tor_offer *best = NULL;
+	u64 time, least = 0;
+	u32 i;
+
+	for (i = 0; i < o->n; i++) {
+		if (!(algorithms & (1U << o->offer[i].algorithm)) ||
+		    !tor_offer_meets(&o->offer[i], level))
+			continue;
+		time = tor_line_at(tor_cost_line(&o->offer[i].cost, rates), bytes);
+		if (best && time >= least)
+			continue;
+		best = &o->offer[i];
+		least = time;
+	}
+	return best;
+}
+
+bool tor_choose(const struct tor_chooser *c, u32 collective, enum tor_level level, u32 excluded,
+		u64 bytes, struct tor_choice *choice)
+{
+	const struct tor_choice *found;
+	const struct tor_offer *offer;
+
+	if (collective >= TOR_CHOSEN_COLLECTIVES)
+		return false;
+	if (!excluded) {
+		found = tor_table_find(&c->table[collective][level], bytes);
+		if (found)
+			*choice = *found;
+		return found;
+	}
+	offer = fastest(&c->offers[collective], &c->rates, level, ~excluded, bytes);
+	if (!offer)
+		return false;
+	choice->upto = bytes;
+	choice->algorithm = offer->algorithm;
+	memcpy(choice->param, offer->param, sizeof(choice->param));
+	return true;
+}
+
+enum tor_level tor_level_of(u32 collective, u32 type, u32 redop, u32 bits)
+{
+	bool reduces = collective == TORCOLL_ALLREDUCE || collective == TORCOLL_REDUCE_SCATTER ||
+		       collective == TORCOLL_REDUCE;
+
+	if (!reduces || tor_reduce_exact(type, redop))
+		return TOR_LEVEL_ANY;
+	if (bits == TORCOLL_BITS_ORDERED)
+		return TOR_LEVEL_SEQUENTIAL;
+	return bits == TORCOLL_BITS_RELAXED ? TOR_LEVEL_ANY : TOR_LEVEL_AGREES;
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Loads of links and nodes, round by round. See tally.h. */
+#include "core/choose/tally.h"
+
+u32 tor_tally_class(const struct tor_tally *t, u32 node)
+{
+	u32 d, class = 0;
+
+	for (d = t->torus->ndim; d-- > 0;)
+		class = class * t->period[d] + tor_torus_coord(t->torus, node, d) % t->period[d];
+	return class;
+}
+
+static void add_load(struct tor_tally *t, u32 class, u32 link, u64 n)
+{
+	u64 *load = &t->load[class * t->links + link];
+
+	*load += n;
+	t->peak = max(t->peak, *load);
+}
+
+u32 tor_tally_cross(struct tor_tally *t, u32 node, u32 dim, enum tor_dir dir, u32 hops, u64 n,
+		    u32 share, u32 link)
+{
+	u32 m = t->period[dim], i, times, class, at = node;
+
+	/* a way of many periods crosses the links of a class several times */
+	for (i = 0; i < min(hops, m); i++) {
+		times = (hops - i + m - 1) / m;
+		class = tor_tally_class(t, at);
+		add_load(t, class, link, n * times);
+		/* whoever sends it, or passes it on: the receiver is counted by its own */
+		t->handled[class] += share * times;
+		at = tor_torus_shift(t->torus, at, dim, dir == TOR_PLUS ? 1 : -1);
+	}
+	return tor_torus_shift(t->torus, node, dim, dir == TOR_PLUS ? (s64)hops : -(s64)hops);
+}
+
+/* Along one dimension, the shorter way; returns the hops, and where it ends in @node. */
+static u32 route_line(struct tor_tally *t, u32 *node, u32 dst, u32 d, u64 n)
+{
+	const struct tor_torus *torus = t->torus;
+	u32 side = torus->side[d], from = tor_torus_coord(torus, *node, d);
+	u32 up = (tor_torus_coord(torus, dst, d) + side - from) % side;
+	enum tor_dir dir = 2 * up > side ? TOR_MINUS : TOR_PLUS;
+	u32 way = min(up, side - up);
+
+	if (!up)
+		return 0;
+	/* one cable between the two of a side of 2: up from 0, down from 1 */
+	if (side == 2 && torus->cables == 1)
+		dir = from ? TOR_MINUS : TOR_PLUS;
+	else if (2 * up == side) {
+		tor_tally_cross(t, *node, d, TOR_MINUS, way, n, 1, tor_port(d, TOR_MINUS));
+		*node = tor_tally_cross(t, *node, d, TOR_PLUS, way, n, 1, tor_port(d, TOR_PLUS));
+		return way;
+	}
+	*node = tor_tally_cross(t, *node, d, dir, way, 2 * n, 2, tor_port(d, dir));
+	return way;
+}
+
+static u32 route_torus(struct tor_tally *t, u32 src, u32 dst, u64 n)
+{
+	u32 d, hops = 0;
+
+	for (d = 0; d < t->torus->ndim; d++)
+		hops += route_line(t, &src, dst, d, n);
+	return hops;
+}
+
+void tor_tally_init(struct tor_tally *t, const struct tor_torus *torus)
+{
+	*t = (struct tor_tally){
+		.torus = torus,
+		.links = 2 * torus->ndim,
+		.route = route_torus,
+	};
+}
+
+void tor_tally_free(struct tor_tally *t)
+{
+	tor_env_table_free(t->load);
+	tor_env_table_free(t->handled);
+	t->load = NULL;
+	t->handled = NULL;
+	t->room = 0;
+}
+
+static int make_room(struct tor_tally *t)
+{
+	if (t->classes <= t->room)
+		return 0;
+	tor_tally_free(t);
+	t->load = tor_env_table_alloc((size_t)t->classes * t->links * sizeof(*t->load));
+	t->handled = tor_env_table_alloc((size_t)t->classes * sizeof(*t->handled));
+	if (!t->load || !t->handled) {
+		tor_tally_free(t);
+		return -ENOMEM;
+	}
+	t->room = t->classes;
+	return 0;
+}
+
+void tor_tally_begin(struct tor_tally *t)
+{
+	t->peak = 0;
+	t->longest = 0;
+	t->any = false;
+	t->round_messages = 0;
+	t->round_sent = 0;
+	t->round_moved = 0;
+}
+
+int tor_tally_part(struct tor_tally *t, const u32 *period)
+{
+	u32 d;
+	int err;
+
+	t->classes = 1;
+	for (d = 0; d < t->torus->ndim; d++) {
+		t->period[d] = period ? period[d] : t->torus->side[d];
+		t->classes *= t->period[d];
+	}
+	err = make_room(t);
+	if (err)
+		return err;
+	memset(t->load, 0, (size_t)t->classes * t->links * sizeof(*t->load));
+	memset(t->handled, 0, (size_t)t->classes * sizeof(*t->handled));
+	return 0;
+}
+
+void tor_tally_message(struct tor_tally *t, u32 src, u32 dst, u64 n)
+{
+	u32 hops = t->route(t, src, dst, n), alike = t->torus->nodes / t->classes;
+
+	t->handled[tor_tally_class(t, dst)] += 2;
+	t->longest = max(t->longest, hops);
+	t->any = true;
+	t->round_messages += 2ULL * (hops + 1) * alike;
+	t->round_sent += n * alike;
+	t->round_moved += n * alike * (2 * TOR_TALLY_WHOLE + hops - 1);
+}
+
+void tor_tally_end(struct tor_tally *t, u32 times)
+{
+	t->messages += t->round_messages * times;
+	t->rounds += t->any ? times : 0;
+	t->hops += t->longest * times;
+	t->w += t->peak * times;
+	t->sent += t->round_sent * times;
+	t->moved += t->round_moved * times;
+}

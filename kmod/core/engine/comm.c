@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * A communicator: who its members are, and how it fails. See engine.h.
+ */
+#include "core/engine/engine.h"
+
+#include "core/wire/accept.h"
+
+u32 tor_comm_rank(const struct tor_comm *comm, u32 node)
+{
+	u32 lo = 0, hi = comm->ranks;
+
+	if (!comm->member)
+		return node < comm->ranks ? node : TOR_NO_RANK;
+	while (lo < hi) {
+		u32 mid = lo + (hi - lo) / 2;
+		u32 rank = comm->order[mid];
+
+		if (comm->member[rank] == node)
+			return rank;
+		if (comm->member[rank] < node)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return TOR_NO_RANK;
+}
+
+bool tor_comm_admit(struct tor_comm *comm, const struct tor_hdr *h, u32 *rank,
+		    enum tor_counter *why)
+{
+	*rank = tor_comm_rank(comm, h->src);
+	if (*rank == TOR_NO_RANK || *rank == comm->rank) {
+		*why = TOR_C_DROP_COMM;
+		return false;
+	}
+	if (h->src_epoch != comm->epoch[*rank]) {
+		*why = TOR_C_DROP_EPOCH;
+		return false;
+	}
+	return true;
+}
+
+/* As users count them. */
+static u32 users_ranks(const struct tor_comm *comm)
+{
+	return comm->team ? comm->team->ranks : comm->ranks;
+}
+
+/* The node of a user's rank. */
+static u32 node_of_user(const struct tor_comm *comm, u32 rank)
+{
+	if (rank >= users_ranks(comm))
+		return ~0U;
+	return tor_comm_node(comm, comm->team ? comm->team->node[rank] : rank);
+}
+
+/* The own rank, as others know it. */
+static u32 speaker(const struct tor_comm *comm)
+{
+	return comm->team ? READ_ONCE(comm->speaker) : comm->rank;
+}
+
+/* The first failure is written down; whoever comes later comes too late. */
+static void fail(struct tor_ctx *ctx, struct tor_comm *comm, int error,
+		 const struct tor_abort *cause)
+{
+	u32 i;
+
+	if (atomic_cmpxchg(&comm->claimed, 0, 1))
+		return;
+	comm->error_rank = cause->rank;
+	comm->error_node = node_of_user(comm, cause->rank);
+	comm->error_op = cause->op;
+	memcpy(comm->digest, cause->digest, sizeof(comm->digest));
+	memcpy(comm->call, cause->call, sizeof(comm->call));
+	for (i = 0; i < ARRAY_SIZE(comm->call); i++)
+		if (cause->call[i].collective)
+			comm->known |= BIT(i);
+	if (comm->known == BIT(ARRAY_SIZE(comm->call)) - 1)
+		atomic_set(&comm->explained, TOR_EXPLAINED);
+	comm->error = error;
+	/* a full barrier: whoever sees the failure sees its cause */
+	atomic_cmpxchg(&comm->failed, 0, 1);
+	tor_env_comm_failed(ctx, comm);
+}
+
+void tor_comm_fail_by(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op)
+{
+	struct tor_abort cause = { .rank = rank, .op = op };
+
+	fail(ctx, comm, error, &cause);
+}
+
+void tor_comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op)
+{
+	tor_comm_fail_by(ctx, comm, error, tor_comm_first(comm, rank), op);
+}
+
+void tor_comm_inherit(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_comm *nodes,
+		      int error, u32 rank)
+{
+	tor_comm_fail_by(ctx, comm, error, rank, nodes->error_op);
+}
+
+void tor_comm_mismatch(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
+		       const struct tor_call *here, u32 digest, u32 rank, u32 theirs)
+{
+	struct tor_abort cause = {
+		.rank = tor_comm_first(comm, rank),
+		.op = op,
+		.digest = { digest, theirs },
+		.call = { *here, { .rank = tor_comm_first(comm, rank) } },
+	};
+
+	fail(ctx, tor_comm_carrier(comm), -EPROTO, &cause);
+}
+
+void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
+			    const struct tor_call *const call[2], const u32 digest[2])
+{
+	struct tor_abort cause = {
+		.rank = call[1]->rank,
+		.op = op,
+		.digest = { digest[0], digest[1] },
+		.call = { *call[0], *call[1] },
+	};
+
+	fail(ctx, tor_comm_carrier(comm), -EPROTO, &cause);
+}
+
+/* What the other ranks get for an error here: what is this rank's affair is a rank that left. */
+static int error_elsewhere(int error)
+{
+	return -(int)(tor_wire_errno(TORCOLL_FRAME_ABORT, -error) ?: ECONNABORTED);
+}
+
+/* Is the error about what a rank itself has done, or wanted, whoever kept it waiting? */
+static bool is_own_doing(int error)
+{
+	return error == -ECANCELED || error == -ETIMEDOUT;
+}
+
+void tor_comm_fail_nodes(struct tor_ctx *ctx, struct tor_comm *nodes, const struct tor_comm *comm)
+{
+	tor_comm_fail_by(ctx, nodes, error_elsewhere(comm->error),
+			 is_own_doing(comm->error) ? comm->rank : comm->error_rank,
+			 comm->error_op);
+}
+
+/* The rank that made the @i-th of the calls that differ. */
+static u32 caller(const struct tor_comm *comm, u32 i)
+{
+	/* explain() may be writing it again, the same value */
+	return data_race(comm->call[i].rank);
+}
+
+/* @h is complete but for what the body says. */
+static void send_abort(struct tor_ctx *ctx, struct tor_node *node, struct tor_hdr *h,
+		       const struct tor_abort *abort)
+{
+	u8 hdr[sizeof(struct torcoll_hdr)], body[sizeof(struct torcoll_abort)];
+	struct tor_frame frame = {
+		.port = ~0U,
+		.dst = h->dst,
+		.hdr = hdr,
+		.hdr_len = sizeof(hdr),
+		.linear = body,
+		.linear_len = sizeof(body),
+	};
+
+	tor_wire_put_abort(body, abort);
+	h->length = sizeof(body);
+	h->payload_crc = tor_wire_crc(body, sizeof(body));
+	tor_wire_build(hdr, h, NULL);
+	tor_env_send(ctx, node, &frame);
+}
+
+static void send_to_rank(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
+			 const struct tor_abort *abort)
+{
+	struct tor_hdr h;
+
+	tor_node_header(comm->node, &h, TORCOLL_FRAME_ABORT, tor_comm_node(comm, rank));
+	h.dst_epoch = tor_comm_epoch(comm, rank);
+	h.comm = comm->tag;
+	send_abort(ctx, comm->node, &h, abort);
+}
+
+static void tell_why(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
+{
+	struct tor_abort abort = {
+		.error = -error_elsewhere(comm->error),
+		.rank = comm->error_rank,
+		.node = comm->error_node,
+		.op = comm->error_op,
+		.digest = { comm->digest[0], comm->digest[1] },
+	};
+	u32 i;
+
+	if (rank == comm->rank)
+		return;
+	for (i = 0; i < ARRAY_SIZE(abort.call); i++) {
+		abort.call[i].rank = caller(comm, i);
+		if (tor_comm_knows(comm, i))
+			abort.call[i] = comm->call[i];
+	}
+	if (abort.rank == TOR_NO_RANK || is_own_doing(comm->error))
+		abort.rank = speaker(comm);
+	send_to_rank(ctx, comm, rank, &abort);
+}
+
+void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
+{
+	/* the nodes' comm knows it better, once it has failed */
+	if (comm->nodes && tor_comm_failed(comm->nodes))
+		tell_why(ctx, comm->nodes, tor_comm_place(comm, rank));
+	else
+		tell_why(ctx, comm, rank);
+}
+
+void tor_comm_refuse(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h, u32 tag)
+{
+	const struct tor_abort abort = {
+		.error = ECONNABORTED,
+		.rank = TOR_NO_RANK,
+		.node = node->self,
+	};
+	struct tor_hdr reply;
+
+	if (!tor_node_may_answer(node, ctx->now))
+		return;
+	tor_node_header(node, &reply, TORCOLL_FRAME_ABORT, h->src);
+	reply.dst_epoch = h->src_epoch;
+	reply.comm = tag;
+	send_abort(ctx, node, &reply, &abort);
+}
+
+u32 tor_comm_told(const struct tor_comm *comm, u32 round, u32 i)
+{
+	u64 first = comm->rank + (u64)round * comm->ranks / TOR_TELLINGS;
+
+	return (first + i) % comm->ranks;
+}
+
+/* What was called as op @seq, in whose slot @op is; NULL if that is forgotten, or to come. */
+static const struct tor_call *find_call(const struct tor_comm *comm, const struct tor_op *op,
+					u32 seq)
+{
+	if (op->seq == seq)
+		return &op->call;
+	return op->seq == seq + comm->depth ? &op->past : NULL;
+}
+
+static bool is_message(const struct tor_call *call)
+{
+	return call->collective == TORCOLL_SEND || call->collective == TORCOLL_RECV;
+}
+
+/* Is what @rank has called known here, if the opposite is @other? What all of a node call, its first rank tells. */
+static bool speaks_for(const struct tor_comm *comm, u32 rank, const struct tor_call *other)
+{
+	if (comm->team && is_message(other))
+		return rank < users_ranks(comm) && tor_team_node(comm->team, rank) == comm->rank;
+	return rank == tor_comm_first(comm, comm->rank);
+}
+
+/* The slot of op @seq of @rank here, where that of @other's caller is known. */
+static const struct tor_op *slot_opposite(struct tor_comm *comm, u32 rank,
+					  const struct tor_call *other, u32 seq)
+{
+	u8 role = other->collective == TORCOLL_SEND ? TORCOLL_CHANNEL_RECV : TORCOLL_CHANNEL_SEND;
+
+	if (!is_message(other))
+		return tor_env_comm_op(comm, rank, 0, TOR_NO_RANK, seq);
+	return other->rank < users_ranks(comm) ?
+	       tor_env_comm_op(comm, rank, role, other->rank, seq) : NULL;
+}
+
+/* What this rank has called, if the others need it to understand. */
+static bool explain_to_others(struct tor_comm *comm, struct tor_abort *abort)
+{
+	const struct tor_call *called;
+	const struct tor_op *op;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(abort->call); i++) {
+		const struct tor_call *other = &abort->call[!i];
+		struct tor_call *call = &abort->call[i];
+
+		if (call->collective || !speaks_for(comm, call->rank, other))
+			continue;
+		op = slot_opposite(comm, call->rank, other, abort->op);
+		called = op ? find_call(comm, op, abort->op) : NULL;
+		if (called)
+			*call = *called;
+		return call->collective;
+	}
+	return false;
+}
+
+/* What was not known when the comm failed. */
+static void explain(struct tor_comm *comm, const struct tor_abort *abort)
+{
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(comm->call); i++) {
+		for (k = 0; k < ARRAY_SIZE(abort->call); k++) {
+			if (!abort->call[k].collective ||
+			    abort->call[k].rank != caller(comm, i) || tor_comm_knows(comm, i) ||
+			    atomic_cmpxchg(&comm->explained, TOR_EXPLAINED_HALF, TOR_EXPLAINING))
+				continue;
+			comm->call[i] = abort->call[k];
+			/* full barriers on both sides of it */
+			atomic_cmpxchg(&comm->explained, TOR_EXPLAINING, TOR_EXPLAINED);
+			tor_env_comm_explained(comm);
+		}
+	}
+}
+
+void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const void *p,
+		       u32 len)
+{
+	struct tor_abort abort;
+	bool refused;
+
+	if (tor_wire_get_abort(p, len, &abort)) {
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_SHORT);
+		return;
+	}
+	/* a node that has no such comm knows of no other rank: those that it refuses tell them */
+	refused = abort.rank == TOR_NO_RANK;
+	if (abort.rank >= users_ranks(comm))
+		abort.rank = tor_comm_first(comm, rank);
+	if (abort.error == EPROTO && explain_to_others(comm, &abort)) {
+		/* what we tell everyone is about another pair of calls */
+		if (atomic_read(&comm->claimed))
+			send_to_rank(ctx, comm, rank, &abort);
+	} else if (!refused) {
+		tor_env_comm_told(comm);
+	}
+	fail(ctx, comm, -(int)abort.error, &abort);
+	if (abort.error == EPROTO && tor_comm_failed(comm) && comm->error == -EPROTO)
+		explain(comm, &abort);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Acknowledgements that may wait for company. See chan.h.
+ *
+ * A message of one frame is copied when it is sent, so nobody waits for its acknowledgement; most ranks send
+ * something to the same rank soon after, be it in the next op. Such an acknowledgement is owed for a while: it leaves with
+ * the next data frame to that rank, together with the next one that is owed to it, or alone when time is up.
+ *
+ * What is owed to a rank are a few words in its path, which any channel of the comm may take, by exchanging them;
+ * the channel that owes one remembers the word, and at its timer takes it back if it is still there.
+ */
+#include "core/engine/chan.h"
+
+#define DUE_THERE	BIT_ULL(63)	/* the word is not 0 */
+
+static u64 due_pack(u32 seq, u32 channel, u32 round)
+{
+	return DUE_THERE | (u64)seq << 24 | channel << 16 | round;
+}
+
+static void due_unpack(const struct tor_comm *comm, u64 due, struct tor_ack *ack)
+{
+	memset(ack, 0, sizeof(*ack));
+	ack->comm = comm->tag;
+	ack->op = due >> 24;
+	ack->channel = due >> 16 & U8_MAX;
+	ack->round = due & U16_MAX;
+	ack->state = TORCOLL_ACK_DONE;
+}
+
+static bool due_leave(struct tor_path *path, u64 due)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(path->due); i++)
+		if (!atomic64_cmpxchg(&path->due[i], 0, due))
+			return true;
+	return false;
+}
+
+static bool due_take_back(struct tor_path *path, u64 due)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(path->due); i++)
+		if (atomic64_cmpxchg(&path->due[i], due, 0) == (s64)due)
+			return true;
+	return false;
+}
+
+u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks)
+{
+	struct tor_path *path = tor_comm_path(comm, rank);
+	u32 i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(path->due); i++) {
+		u64 due = 0;
+
+		/* the common case costs no atomic operation */
+		if (atomic64_read(&path->due[i]))
+			due = atomic64_xchg(&path->due[i], 0);
+		if (due)
+			due_unpack(comm, due, &acks[n++]);
+	}
+	return n;
+}
+
+/* Send @due, and what else is owed to @rank. */
+static void due_send(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, u64 due)
+{
+	struct tor_ack acks[TOR_DUE_WORDS + 1];
+
+	due_unpack(comm, due, &acks[0]);
+	tor_comm_send_acks(ctx, comm, rank, acks, 1 + tor_comm_take_due(comm, rank, acks + 1));
+}
+
+void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round)
+{
+	struct tor_comm *comm = chan->op->comm;
+	u64 due = due_pack(seq, tor_chan_name(chan), round);
+
+	if (chan->ndue == TOR_DUE_MAX || !due_leave(tor_comm_path(comm, rank), due)) {
+		due_send(ctx, comm, rank, due);
+		return;
+	}
+	chan->due[chan->ndue].rank = rank;
+	chan->due[chan->ndue].due = due;
+	if (!chan->ndue++)
+		chan->due_at = ctx->now + TOR_ACK_DELAY;
+}
+
+void tor_chan_pay(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	struct tor_comm *comm = chan->op->comm;
+	u32 i;
+
+	for (i = 0; i < chan->ndue; i++)
+		if (due_take_back(tor_comm_path(comm, chan->due[i].rank), chan->due[i].due))
+			due_send(ctx, comm, chan->due[i].rank, chan->due[i].due);
+	chan->ndue = 0;
+	chan->due_at = 0;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Messages between two ranks, as far as they are not ops like any other: what there is to say while one end has never
+ * called, and messages to oneself. See engine.h.
+ */
+#include "core/engine/chan.h"
+#include "core/transfer/stream.h"
+
+static void say(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, struct tor_ack *ack)
+{
+	ack->comm = comm->tag;
+	tor_comm_send_acks(ctx, comm, rank, ack, 1);
+}
+
+void tor_pair_refuse(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const struct tor_hdr *h)
+{
+	struct tor_ack ack = {
+		.op = h->op,
+		.channel = TORCOLL_CHANNEL_RECV,
+		.state = TORCOLL_ACK_NOT_READY,
+		.round = h->round,
+		.stamp = h->stamp,
+	};
+
+	tor_env_count(comm->node, TOR_C_RX_NOT_READY, 1);
+	say(ctx, comm, rank, &ack);
+}
+
+void tor_pair_invite(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	tor_chan_send_ack(ctx, chan, chan->op->peer, chan->seq, chan->op->pair, NULL,
+			  TORCOLL_ACK_OK, 0);
+}
+
+void tor_pair_absent(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const struct tor_ack *ack)
+{
+	struct tor_ack answer = {
+		.op = ack->op,
+		.channel = tor_role_opposite(ack->channel),
+		.state = TORCOLL_ACK_ABSENT,
+		.round = ack->round,
+	};
+
+	if (tor_comm_failed(comm))
+		tor_comm_send_abort(ctx, comm, rank);
+	else if (ack->digest)
+		say(ctx, comm, rank, &answer);
+}
+
+/* What was called as @chan's op at the other end, NULL: nothing yet, or that is forgotten. */
+static const struct tor_call *called_as(const struct tor_chan *chan, const struct tor_chan *other,
+					u32 *digest)
+{
+	if (other->seq == chan->seq) {
+		/* perhaps it is being prepared */
+		if (other->state == TOR_CHAN_IDLE)
+			return NULL;
+		*digest = other->op->digest;
+		return &other->op->call;
+	}
+	*digest = other->past;
+	return other->past && other->seq == chan->seq + chan->op->comm->depth ? &other->op->past :
+										NULL;
+}
+
+/* The next bytes of a message, from one vector, or what was held of it, to the other. */
+static void bring(struct tor_chan *to, struct tor_chan *from, u64 bytes)
+{
+	u64 end = to->met + bytes;
+
+	while (to->met < end) {
+		u32 run = min_t(u64, end - to->met, U32_MAX);
+		struct tor_bytes part;
+		struct tor_stream s;
+
+		part.p = from->held ? from->held->data + to->met :
+				      tor_env_mem(from->op->data, to->met, &run);
+		part.len = run;
+		tor_stream_init(&s, &part, 1);
+		tor_stream_copy(&s, to->op->data, to->met, run);
+		to->met += run;
+	}
+}
+
+static void finish(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	chan->round = chan->rounds;
+	tor_chan_run(ctx, chan);
+}
+
+/* Is there an end, and what it sends or receives? */
+static bool can_meet(const struct tor_chan *chan)
+{
+	return chan->state == TOR_CHAN_RUNNING || chan->held;
+}
+
+bool tor_chan_meet(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_chan *other)
+{
+	bool sends = chan->op->role == TORCOLL_CHANNEL_SEND;
+	struct tor_chan *to = sends ? other : chan, *from = sends ? chan : other;
+	const struct tor_call *call[2] = { &chan->op->call };
+	u64 left, bytes;
+	u32 digest[2];
+
+	/* one without elements may be over, and the channel at the next op */
+	if (tor_comm_failed(chan->op->comm) || chan->state == TOR_CHAN_IDLE ||
+	    chan->seq != chan->op->seq)
+		return false;
+	digest[0] = chan->op->digest;
+	call[1] = called_as(chan, other, &digest[1]);
+	if (call[1] && digest[0] != digest[1])
+		tor_comm_mismatch_here(ctx, chan->op->comm, chan->seq, call, digest);
+	if (!call[1] || digest[0] != digest[1] || other->seq != chan->seq ||
+	    chan->state != TOR_CHAN_RUNNING || !can_meet(other))
+		return false;
+	left = to->op->plan.req.count * to->op->elem - to->met;
+	bytes = min_t(u64, left, tor_env_budget().bytes);
+	bring(to, from, bytes);
+	if (left > bytes)
+		return true;
+	tor_chan_let_go(from);
+	finish(ctx, from);
+	finish(ctx, to);
+	return false;
+}
+
+void tor_chan_hold(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	const struct tor_op *op = chan->op;
+	u64 bytes = op->plan.req.count * op->elem;
+
+	if (chan->state != TOR_CHAN_RUNNING || chan->seq != op->seq ||
+	    op->role != TORCOLL_CHANNEL_SEND || bytes > op->comm->unit ||
+	    atomic_read(&op->comm->kept) > TOR_KEPT_HIGH)
+		return;
+	chan->held = tor_chan_kept_get(chan, bytes);
+	if (!chan->held)
+		return;
+	tor_chan_copy_out(op->data, 0, bytes, chan->held->data);
+	finish(ctx, chan);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Parts of vectors. See parts.h.
+ */
+#include "core/engine/parts.h"
+
+static struct tor_part own_block(const struct tor_op *op)
+{
+	const struct tor_plan_req *req = &op->plan.req;
+	u32 rank = op->plan.rank;
+	struct tor_part block = {};
+	u32 i;
+
+	if (req->counts) {
+		for (i = 0; i < rank; i++)
+			block.off += req->counts[i];
+		block.len = req->counts[rank];
+	} else {
+		block.off = tor_block_start(req->count, req->ranks, rank);
+		block.len = tor_block_len(req->count, req->ranks, rank);
+	}
+	block.off *= op->elem;
+	block.len *= op->elem;
+	return block;
+}
+
+void tor_parts_find(const struct tor_op *op, struct tor_part *send, struct tor_part *recv)
+{
+	const struct tor_plan_req *req = &op->plan.req;
+	struct tor_part whole = { .len = req->count * op->elem };
+	bool at_root = op->plan.rank == req->root;
+
+	*send = whole;
+	*recv = whole;
+	switch (req->collective) {
+	case TORCOLL_REDUCE_SCATTER:
+		*recv = own_block(op);
+		break;
+	case TORCOLL_ALLGATHER:
+		*send = own_block(op);
+		break;
+	case TORCOLL_BROADCAST:
+		if (!at_root)
+			send->len = 0;
+		break;
+	case TORCOLL_REDUCE:
+		if (!at_root)
+			recv->len = 0;
+		break;
+	case TORCOLL_GATHER:
+		*send = own_block(op);
+		if (!at_root)
+			recv->len = 0;
+		break;
+	case TORCOLL_SCATTER:
+		*recv = own_block(op);
+		if (!at_root)
+			send->len = 0;
+		break;
+	}
+	if (op->role == TORCOLL_CHANNEL_SEND)
+		recv->len = 0;
+	else if (op->role)
+		send->len = 0;
+	/* a barrier's vector is nobody's */
+	if (op->collective == TORCOLL_BARRIER) {
+		send->len = 0;
+		recv->len = 0;
+	}
+}
+
+u64 tor_parts_input(const struct tor_op *op)
+{
+	const struct tor_plan_req *req = &op->plan.req;
+	u64 sum = 0;
+	u32 i;
+
+	if (!req->from_counts)
+		return req->count * op->elem;
+	for (i = 0; i < req->ranks; i++)
+		sum += req->counts[i];
+	return sum * op->elem;
+}
+
+bool tor_parts_in_place(u64 send_addr, const struct tor_part *send, u64 recv_addr,
+			const struct tor_part *recv)
+{
+	return send->len && recv->len && send_addr - send->off == recv_addr - recv->off;
+}
+
+bool tor_parts_overlap(u64 a, u64 alen, u64 b, u64 blen)
+{
+	return alen && blen && a < b + blen && b < a + alen;
+}

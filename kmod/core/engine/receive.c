@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * What a channel receives: data frames of this round are applied when it is their turn, early ones are kept or
+ * refused, late ones are acknowledged again. See chan.h.
+ */
+#include "core/wire/accept.h"
+#include "core/engine/chan.h"
+
+/* Tell a sender to wait, and remember that. */
+static void tell_to_wait(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
+			 const struct tor_hdr *h, const struct tor_rx *rx)
+{
+	u32 i;
+
+	tor_chan_send_ack(ctx, chan, rank, h->op, h->round, rx, TORCOLL_ACK_NOT_READY, h->stamp);
+	for (i = 0; i < chan->ntold; i++)
+		if (chan->told[i].rank == rank && chan->told[i].round == h->round &&
+		    chan->told[i].op == h->op)
+			return;
+	/* a sender that is not remembered finds out by its probe */
+	if (chan->ntold == TOR_TOLD_MAX)
+		return;
+	chan->told[chan->ntold].rank = rank;
+	chan->told[chan->ntold].round = h->round;
+	chan->told[chan->ntold].op = h->op;
+	chan->ntold++;
+}
+
+static void refuse(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
+		   const struct tor_rx *rx)
+{
+	tor_env_count(chan->op->comm->node, TOR_C_RX_NOT_READY, 1);
+	tell_to_wait(ctx, chan, rank, h, rx);
+}
+
+/*
+ * A frame has arrived for good. Say so at once if asked, while something is missing in between, when nothing
+ * is any longer (or the sender takes for lost what was only late), and at the end; but not if the sender has time.
+ */
+static void accept(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
+		   const struct tor_hdr *h, u32 index)
+{
+	struct tor_comm *comm = chan->op->comm;
+	bool gap = rx->mask;
+
+	chan->nudge = ctx->now + TOR_NUDGE;
+	tor_rx_mark(rx, index);
+	tor_env_count(comm->node, TOR_C_RX_BYTES, h->length);
+	/* no more for now, before what comes must be refused, and sent again */
+	if (rx->nkept && atomic_read(&comm->kept) > TOR_KEPT_HIGH)
+		tell_to_wait(ctx, chan, rx->rank, h, rx);
+	else if (h->flags & TORCOLL_FLAG_WHOLE)
+		tor_chan_owe(ctx, chan, rx->rank, h->op, h->round);
+	else if (h->flags & TORCOLL_FLAG_ACK || gap || rx->mask || tor_rx_done(rx))
+		tor_chan_send_ack(ctx, chan, rx->rank, h->op, h->round, rx, TORCOLL_ACK_OK, h->stamp);
+}
+
+/* Keep a frame that cannot be applied now. Acknowledges it like any other. */
+static void keep(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
+		 const struct tor_hdr *h, const struct tor_bytes *payload, u32 pieces)
+{
+	struct tor_comm *comm = chan->op->comm;
+	u32 index = tor_div64(h->offset, comm->unit);
+	struct tor_kept *kept;
+	u8 *to;
+	u32 i;
+
+	kept = tor_chan_kept_get(chan, h->length);
+	if (!kept) {
+		refuse(ctx, chan, rx->rank, h, rx);
+		return;
+	}
+	for (i = 0, to = kept->data; i < pieces; to += payload[i++].len)
+		memcpy(to, payload[i].p, payload[i].len);
+	if (comm->node->checksum_payload &&
+	    tor_wire_crc(kept->data, h->length) != h->payload_crc) {
+		tor_chan_kept_put(chan, kept);
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_PAYLOAD_CRC);
+		return;
+	}
+	kept->index = index;
+	list_add_tail(&kept->list, &rx->kept);
+	rx->nkept++;
+	tor_env_count(comm->node, TOR_C_RX_EARLY, 1);
+	accept(ctx, chan, rx, h, index);
+}
+
+/* Has frame @index of @rx been applied, not merely kept? */
+static bool rx_applied(const struct tor_rx *rx, u32 index)
+{
+	const struct tor_kept *kept;
+
+	if (tor_rx_look(rx, index) != TOR_RX_DUPLICATE)
+		return false;
+	list_for_each_entry(kept, &rx->kept, list)
+		if (kept->index == index)
+			return false;
+	return true;
+}
+
+/*
+ * May frame @index of @rx be reduced now? Where two transfers of a round meet in the same elements
+ * and order matters, the one that the plan yields first goes first.
+ */
+static bool rx_in_turn(const struct tor_chan *chan, const struct tor_rx *rx, u32 index)
+{
+	const struct tor_rx *before;
+
+	if (rx->after)
+		return rx_applied(rx->after, index);
+	if (!rx->last)
+		return true;
+	list_for_each_entry(before, &chan->rx, list) {
+		if (before == rx)
+			break;
+		if (before->round == rx->round && (!tor_rx_done(before) || before->nkept))
+			return false;
+	}
+	return true;
+}
+
+void tor_chan_invite(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	u32 i = 0;
+
+	while (i < chan->ntold) {
+		u32 rank = chan->told[i].rank;
+		u32 round = chan->told[i].round;
+		u32 seq = chan->told[i].op;
+		struct tor_rx *rx = tor_chan_rx_find(chan, rank, round);
+
+		if (seq != chan->seq || !chan->entered || round > chan->round ||
+		    (rx && !rx_in_turn(chan, rx, rx->base))) {
+			i++;
+			continue;
+		}
+		chan->told[i] = chan->told[--chan->ntold];
+		tor_chan_send_ack(ctx, chan, rank, seq, round, rx,
+				  rx ? TORCOLL_ACK_OK : TORCOLL_ACK_DONE, 0);
+	}
+}
+
+/* Reduce or copy bytes [off, off + len) of what @rx receives. False: the FPU is not usable now. */
+static bool apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 len,
+		  const struct tor_bytes *payload, u32 pieces)
+{
+	struct tor_op *op = chan->op;
+	struct tor_window span = { .off = off, .len = len };
+	struct tor_stream s;
+	struct tor_piece piece;
+	struct tor_cursor c;
+	u64 skip, take;
+	bool fpu = op->is_float && rx->op == TOR_PIECE_REDUCE;
+
+	if (fpu && !tor_env_fpu_begin())
+		return false;
+	tor_stream_init(&s, payload, pieces);
+	if (rx->single) {
+		tor_chan_put(chan, &s, rx->buf, rx->off + off, len, rx->op);
+		goto out;
+	}
+	tor_plan_begin(&op->plan, chan->index, rx->round, &c);
+	while (span.pos < off + len && tor_plan_next(&op->plan, &c, &piece)) {
+		if (piece.dst != op->plan.rank || piece.src != rx->rank)
+			continue;
+		if (!tor_window_cut(&span, piece.n * op->elem, &skip, &take))
+			continue;
+		tor_chan_put(chan, &s, piece.dbuf, piece.doff * op->elem + skip, take, piece.op);
+	}
+out:
+	if (fpu)
+		tor_env_fpu_end();
+	return true;
+}
+
+void tor_chan_release(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	struct tor_comm *comm = chan->op->comm;
+	struct tor_kept *kept, *next;
+	struct tor_rx *rx;
+	bool again;
+
+	do {
+		again = false;
+		list_for_each_entry(rx, &chan->rx, list) {
+			if (rx->round != chan->round || !rx->nkept)
+				continue;
+			list_for_each_entry_safe(kept, next, &rx->kept, list) {
+				struct tor_bytes bytes = { kept->data, kept->len };
+
+				if (!rx_in_turn(chan, rx, kept->index))
+					continue;
+				if (!tor_ctx_room(ctx)) {
+					tor_chan_put_off(ctx, chan);
+					return;
+				}
+				ctx->moved += kept->len;
+				if (!apply(chan, rx, (u64)kept->index * comm->unit, kept->len,
+					   &bytes, 1)) {
+					chan->retry = ctx->now + TOR_RETRY;
+					return;
+				}
+				tor_chan_kept_free(chan, rx, kept);
+				again = true;
+			}
+		}
+	} while (again);
+}
+
+/* A frame of an op, or for a round, that is behind us: its sender missed an acknowledgement. */
+static void repeat(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h)
+{
+	tor_env_count(chan->op->comm->node, TOR_C_RX_DUPLICATES, 1);
+	tor_chan_send_ack(ctx, chan, rank, h->op, h->round, NULL, TORCOLL_ACK_DONE, h->stamp);
+}
+
+static void early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
+		  const struct tor_bytes *payload, u32 pieces)
+{
+	struct tor_comm *comm = chan->op->comm;
+	struct tor_rx *rx = tor_chan_rx_find(chan, rank, h->round);
+
+	if (!rx) {
+		rx = tor_chan_rx_get(chan, rank, h->round);
+		if (!rx) {
+			refuse(ctx, chan, rank, h, NULL);
+			return;
+		}
+		rx->digest = h->digest;
+	}
+	if (rx->digest != h->digest) {
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
+		return;
+	}
+	switch (tor_rx_look(rx, tor_div64(h->offset, comm->unit))) {
+	case TOR_RX_NEW:
+		keep(ctx, chan, rx, h, payload, pieces);
+		break;
+	case TOR_RX_DUPLICATE:
+		tor_env_count(comm->node, TOR_C_RX_DUPLICATES, 1);
+		tor_chan_send_ack(ctx, chan, rank, h->op, h->round, rx, TORCOLL_ACK_OK, h->stamp);
+		break;
+	case TOR_RX_BEYOND:
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
+		break;
+	}
+	/* whoever was refused for good must not leave a record behind */
+	if (!rx->nkept && !rx->base && !rx->mask)
+		tor_chan_rx_put(chan, rx);
+}
+
+/* A frame of the current round. */
+static void current_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
+			 const struct tor_hdr *h, const struct tor_bytes *payload, u32 pieces)
+{
+	struct tor_comm *comm = chan->op->comm;
+	struct tor_rx *rx = tor_chan_rx_find(chan, rank, h->round);
+	u32 index = tor_div64(h->offset, comm->unit);
+
+	/* the sender has another idea of what it sends; where all know, this was found before */
+	if (chan->op->own_lengths && (!rx || rx->digest != h->digest)) {
+		tor_chan_mismatch(ctx, chan, rank, h->digest);
+		return;
+	}
+	if (!rx || index >= rx->frames || h->length != tor_chan_frame_len(comm, rx, index) ||
+	    tor_rx_look(rx, index) == TOR_RX_BEYOND) {
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
+		return;
+	}
+	if (tor_rx_look(rx, index) == TOR_RX_DUPLICATE) {
+		tor_env_count(comm->node, TOR_C_RX_DUPLICATES, 1);
+		tor_chan_send_ack(ctx, chan, rank, h->op, h->round, rx, TORCOLL_ACK_OK, h->stamp);
+		return;
+	}
+	if (!rx_in_turn(chan, rx, index)) {
+		keep(ctx, chan, rx, h, payload, pieces);
+		return;
+	}
+	if (comm->node->checksum_payload &&
+	    tor_wire_crc_bytes(payload, pieces) != h->payload_crc) {
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_PAYLOAD_CRC);
+		return;
+	}
+	if (!apply(chan, rx, h->offset, h->length, payload, pieces)) {
+		tor_env_count(comm->node, TOR_C_RX_DEFERRED, 1);
+		chan->retry = ctx->now + TOR_RETRY;
+		keep(ctx, chan, rx, h, payload, pieces);
+		return;
+	}
+	accept(ctx, chan, rx, h, index);
+}
+
+void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
+		   const struct tor_bytes *payload, u32 pieces)
+{
+	struct tor_comm *comm = chan->op->comm;
+	s32 ahead = h->op - chan->seq;
+	bool started = chan->state == TOR_CHAN_RUNNING;
+
+	if (tor_comm_failed(comm))
+		return;
+	if (!tor_wire_fits(h, comm->unit)) {
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
+		return;
+	}
+	if (ahead > 0) {
+		refuse(ctx, chan, rank, h, NULL);
+		return;
+	}
+	if (ahead < 0) {
+		if (chan->past_own_lengths ||
+		    !tor_chan_past_mismatch(ctx, chan, rank, h->op, h->digest))
+			repeat(ctx, chan, rank, h);
+		return;
+	}
+	if (chan->state != TOR_CHAN_IDLE && h->digest != chan->op->digest &&
+	    !chan->op->own_lengths) {
+		tor_chan_mismatch(ctx, chan, rank, h->digest);
+		return;
+	}
+	if (chan->state != TOR_CHAN_IDLE && (!started || h->round < chan->round)) {
+		repeat(ctx, chan, rank, h);
+		return;
+	}
+	if (started && h->round >= chan->rounds) {
+		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
+		return;
+	}
+	if (started && h->round == chan->round && chan->entered)
+		current_data(ctx, chan, rank, h, payload, pieces);
+	else
+		early(ctx, chan, rank, h, payload, pieces);
+	if (started)
+		tor_chan_run(ctx, chan);
+	else
+		tor_chan_arm(chan);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * The records of a channel: transfers that are received or sent, and frames that came early. What is given
+ * up is kept for the next round, so that an op in steady state allocates nothing. See chan.h.
+ */
+#include "core/engine/chan.h"
+
+struct tor_rx *tor_chan_rx_get(struct tor_chan *chan, u32 rank, u32 round)
+{
+	struct tor_rx *rx;
+
+	if (list_empty(&chan->spare_rx)) {
+		rx = tor_env_alloc(sizeof(*rx));
+		if (!rx)
+			return NULL;
+	} else {
+		rx = list_first_entry(&chan->spare_rx, struct tor_rx, list);
+		list_del(&rx->list);
+		memset(rx, 0, sizeof(*rx));
+	}
+	INIT_LIST_HEAD(&rx->kept);
+	rx->rank = rank;
+	rx->round = round;
+	list_add_tail(&rx->list, &chan->rx);
+	return rx;
+}
+
+static bool hold(struct tor_comm *comm, u32 size)
+{
+	if (atomic_add_return(size, &comm->kept) <= TOR_KEPT_MAX && tor_env_keep(comm, size))
+		return true;
+	atomic_sub(size, &comm->kept);
+	return false;
+}
+
+static void release(struct tor_comm *comm, u32 size)
+{
+	tor_env_unkeep(comm, size);
+	atomic_sub(size, &comm->kept);
+}
+
+struct tor_kept *tor_chan_kept_get(struct tor_chan *chan, u32 len)
+{
+	struct tor_comm *comm = chan->op->comm;
+	struct tor_kept *kept;
+
+	if (!hold(comm, tor_kept_size(len)))
+		return NULL;
+	kept = tor_env_frame_alloc(sizeof(*kept) + len);
+	if (kept)
+		kept->len = len;
+	else
+		release(comm, tor_kept_size(len));
+	return kept;
+}
+
+void tor_chan_kept_put(struct tor_chan *chan, struct tor_kept *kept)
+{
+	release(chan->op->comm, tor_kept_size(kept->len));
+	tor_env_free(kept);
+}
+
+void tor_chan_kept_free(struct tor_chan *chan, struct tor_rx *rx, struct tor_kept *kept)
+{
+	list_del(&kept->list);
+	rx->nkept--;
+	tor_chan_kept_put(chan, kept);
+}
+
+void tor_chan_rx_put(struct tor_chan *chan, struct tor_rx *rx)
+{
+	struct tor_kept *kept, *next;
+
+	list_for_each_entry_safe(kept, next, &rx->kept, list)
+		tor_chan_kept_free(chan, rx, kept);
+	list_del(&rx->list);
+	/* what an early frame brought is not ours to hoard */
+	if (rx->frames)
+		list_add_tail(&rx->list, &chan->spare_rx);
+	else
+		tor_env_free(rx);
+}
+
+void tor_chan_let_go(struct tor_chan *chan)
+{
+	if (chan->held)
+		tor_chan_kept_put(chan, chan->held);
+	chan->held = NULL;
+}
+
+bool tor_chan_local_get(struct tor_chan *chan)
+{
+	chan->local = tor_env_alloc(sizeof(*chan->local));
+	return chan->local;
+}
+
+void tor_chan_local_put(struct tor_chan *chan)
+{
+	tor_env_free(chan->local);
+	chan->local = NULL;
+}
+
+struct tor_rx *tor_chan_rx_find(struct tor_chan *chan, u32 rank, u32 round)
+{
+	struct tor_rx *rx;
+
+	list_for_each_entry(rx, &chan->rx, list)
+		if (rx->rank == rank && rx->round == round)
+			return rx;
+	return NULL;
+}
+
+struct tor_tx *tor_chan_tx_get(struct tor_chan *chan)
+{
+	struct tor_tx *tx;
+
+	if (list_empty(&chan->spare_tx)) {
+		tx = tor_env_alloc(sizeof(*tx));
+		if (!tx)
+			return NULL;
+	} else {
+		tx = list_first_entry(&chan->spare_tx, struct tor_tx, list);
+		list_del(&tx->list);
+		memset(tx, 0, sizeof(*tx));
+	}
+	list_add_tail(&tx->list, &chan->tx);
+	return tx;
+}
+
+void tor_chan_tx_put(struct tor_chan *chan, struct tor_tx *tx)
+{
+	tor_env_free(tx->copy);
+	list_del(&tx->list);
+	list_add_tail(&tx->list, &chan->spare_tx);
+}
+
+struct tor_tx *tor_chan_tx_find(struct tor_chan *chan, u32 rank, u32 round)
+{
+	struct tor_tx *tx;
+
+	list_for_each_entry(tx, &chan->tx, list)
+		if (tx->rank == rank && tx->round == round)
+			return tx;
+	return NULL;
+}
+
+void tor_chan_clear(struct tor_chan *chan, bool records)
+{
+	struct tor_rx *rx, *next_rx;
+	struct tor_tx *tx, *next_tx;
+
+	list_for_each_entry_safe(rx, next_rx, &chan->rx, list)
+		tor_chan_rx_put(chan, rx);
+	list_for_each_entry_safe(tx, next_tx, &chan->tx, list)
+		tor_chan_tx_put(chan, tx);
+	tor_chan_let_go(chan);
+	if (chan->local)
+		tor_chan_local_put(chan);
+	if (!records)
+		return;
+	list_for_each_entry_safe(rx, next_rx, &chan->spare_rx, list) {
+		list_del(&rx->list);
+		tor_env_free(rx);
+	}
+	list_for_each_entry_safe(tx, next_tx, &chan->spare_tx, list) {
+		list_del(&tx->list);
+		tor_env_free(tx);
+	}
+}
+
+void tor_chan_destroy(struct tor_chan *chan)
+{
+	tor_chan_clear(chan, true);
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * A round of a channel: its transfers are set up from the plan, its local pieces are run, and when all that it
+ * receives is applied it is over. See chan.h.
+ */
+#include "core/engine/chan.h"
+
+/*
+ * What came early must fit the transfer that it turns out to belong to, whose digest is what the rest must have. If it
+ * does not, rx->digest stays what its sender said, to be named.
+ */
+static bool early_fits(const struct tor_chan *chan, struct tor_rx *rx)
+{
+	u32 digest = tor_op_transfer_digest(chan->op, rx->rank, false, rx->bytes);
+	const struct tor_kept *kept;
+
+	if (rx->nkept && rx->digest != digest)
+		return false;
+	rx->digest = digest;
+	list_for_each_entry(kept, &rx->kept, list)
+		if (kept->index >= rx->frames ||
+		    kept->len != tor_chan_frame_len(chan->op->comm, rx, kept->index))
+			return false;
+	return true;
+}
+
+/* Add a piece of the round to the record of its transfer; false: no memory. */
+static bool add_send(struct tor_chan *chan, const struct tor_piece *piece)
+{
+	struct tor_op *op = chan->op;
+	struct tor_tx *tx = tor_chan_tx_find(chan, piece->dst, chan->round);
+
+	if (tx) {
+		tx->single = false;
+	} else {
+		tx = tor_chan_tx_get(chan);
+		if (!tx)
+			return false;
+		tx->rank = piece->dst;
+		tx->round = chan->round;
+		tx->single = true;
+		tx->buf = piece->sbuf;
+		tx->off = piece->soff * op->elem;
+		tx->bytes = 0;
+	}
+	tx->bytes += piece->n * op->elem;
+	return true;
+}
+
+static bool add_receive(struct tor_chan *chan, const struct tor_piece *piece)
+{
+	struct tor_op *op = chan->op;
+	struct tor_rx *rx = tor_chan_rx_find(chan, piece->src, chan->round);
+
+	if (!rx) {
+		rx = tor_chan_rx_get(chan, piece->src, chan->round);
+		if (!rx)
+			return false;
+	}
+	rx->single = !rx->bytes;
+	if (rx->single) {
+		rx->buf = piece->dbuf;
+		rx->op = TOR_PIECE_COPY;
+		rx->off = piece->doff * op->elem;
+		/* into the order in which the plan yields them; early ones lie in order of arrival */
+		list_del(&rx->list);
+		list_add_tail(&rx->list, &chan->rx);
+	}
+	if (piece->op == TOR_PIECE_REDUCE)
+		rx->op = TOR_PIECE_REDUCE;
+	rx->bytes += piece->n * op->elem;
+	return true;
+}
+
+/* Elements [at, at + n) of a piece that stays here. */
+static void local_part(const struct tor_chan *chan, const struct tor_piece *piece, u64 at, u64 n)
+{
+	struct tor_op *op = chan->op;
+	u64 from = (piece->soff + at) * op->elem;
+	u64 to = (piece->doff + at) * op->elem;
+	u64 end = to + n * op->elem;
+	u32 len;
+
+	for (; to < end; from += len, to += len) {
+		struct tor_bytes runs[TOR_STREAM_RUNS];
+		u64 off = from, there = end - to;
+		struct tor_mem *mem;
+		struct tor_stream s;
+
+		mem = tor_op_source(op, chan->index, piece->sbuf, &off, &there);
+		len = tor_stream_of(&s, runs, mem, off, there, op->elem);
+		tor_chan_put(chan, &s, piece->dbuf, to, len, piece->op);
+	}
+}
+
+/* The next piece that stays here: copies, then reductions. */
+static bool next_local(const struct tor_chan *chan, struct tor_local *l)
+{
+	const struct tor_plan *p = &chan->op->plan;
+
+	for (; l->pass <= TOR_PIECE_REDUCE; l->pass++, l->open = false) {
+		if (!l->open)
+			tor_plan_begin(p, chan->index, chan->round, &l->c);
+		l->open = true;
+		while (tor_plan_next(p, &l->c, &l->piece))
+			if (l->piece.src == l->piece.dst && l->piece.op == l->pass)
+				return true;
+	}
+	/* it may be asked for again */
+	l->piece.n = 0;
+	return false;
+}
+
+/* As much of what stays here as may be done in this entry, but something. Return: is it all? */
+static bool local_portion(struct tor_ctx *ctx, const struct tor_chan *chan, struct tor_local *l)
+{
+	u32 elem = chan->op->elem, room;
+	u64 n;
+
+	do {
+		for (; l->done < l->piece.n; l->done += n) {
+			room = tor_ctx_room(ctx);
+			if (!room)
+				return false;
+			n = min_t(u64, l->piece.n - l->done, max(room / elem, 1U));
+			local_part(chan, &l->piece, l->done, n);
+			ctx->moved += n * elem;
+		}
+		l->done = 0;
+	} while (next_local(chan, l));
+	return true;
+}
+
+/* Go on with what stays here. False: there is more of it, or no FPU now. */
+static bool local_go_on(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_local *l)
+{
+	bool all;
+
+	if (chan->op->is_float && !tor_env_fpu_begin()) {
+		chan->retry = ctx->now + TOR_RETRY;
+		return false;
+	}
+	all = local_portion(ctx, chan, l);
+	if (chan->op->is_float)
+		tor_env_fpu_end();
+	if (!all)
+		tor_chan_put_off(ctx, chan);
+	return all;
+}
+
+static void local_begin(struct tor_local *l)
+{
+	l->pass = TOR_PIECE_COPY;
+	l->open = false;
+	l->piece.n = 0;
+	l->done = 0;
+}
+
+/*
+ * @bytes stay here: do it all, or, if that is too much for this entry, nothing of it yet. What comes meanwhile comes
+ * early.
+ */
+static bool local_pieces(struct tor_ctx *ctx, struct tor_chan *chan, u64 bytes)
+{
+	struct tor_local l;
+
+	if (bytes <= tor_ctx_room(ctx)) {
+		local_begin(&l);
+		return local_go_on(ctx, chan, &l);
+	}
+	if (!tor_chan_local_get(chan)) {
+		chan->retry = ctx->now + TOR_RETRY;
+		return false;
+	}
+	local_begin(chan->local);
+	tor_chan_put_off(ctx, chan);
+	return false;
+}
+
+/* Give up the records of a round that could not be entered. */
+static void leave(struct tor_chan *chan)
+{
+	struct tor_tx *tx, *next_tx;
+	struct tor_rx *rx, *next_rx;
+
+	list_for_each_entry_safe(tx, next_tx, &chan->tx, list)
+		if (tx->round == chan->round)
+			tor_chan_tx_put(chan, tx);
+	list_for_each_entry_safe(rx, next_rx, &chan->rx, list) {
+		if (rx->round != chan->round)
+			continue;
+		rx->bytes = 0;
+		rx->frames = 0;
+		if (!rx->nkept)
+			tor_chan_rx_put(chan, rx);
+	}
+}
+
+/* May the round begin without changing what is still being sent? See plan.h, "Stability". */
+static bool sends_are_stable(struct tor_chan *chan)
+{
+	struct tor_tx *tx;
+
+	if (!chan->op->plan.shape.alternates)
+		return true;
+	list_for_each_entry(tx, &chan->tx, list)
+		if (tx->round + 2 <= chan->round && !tor_chan_copy_send(chan, tx))
+			return false;
+	return true;
+}
+
+static bool same_place(const struct tor_rx *a, const struct tor_rx *b)
+{
+	return a->single && b->single && a->buf == b->buf && a->off == b->off &&
+	       a->bytes == b->bytes;
+}
+
+static bool rx_meets(const struct tor_rx *a, const struct tor_rx *b)
+{
+	if (!a->single || !b->single)
+		return true;
+	return a->buf == b->buf && a->off < b->off + b->bytes && b->off < a->off + a->bytes;
+}
+
+/* Whatever the order of arrival, the bits must be the same: find out who waits for whom. */
+static void order_receive(struct tor_chan *chan, struct tor_rx *rx)
+{
+	struct tor_rx *before;
+
+	rx->after = NULL;
+	rx->last = false;
+	if (!chan->op->ordered || rx->op != TOR_PIECE_REDUCE)
+		return;
+	list_for_each_entry(before, &chan->rx, list) {
+		if (before == rx)
+			break;
+		if (before->round != rx->round || before->op != TOR_PIECE_REDUCE ||
+		    !rx_meets(before, rx))
+			continue;
+		/* the same place as the latest one, which in turn waits for those before it */
+		rx->after = same_place(before, rx) ? before : NULL;
+		rx->last = !rx->after;
+	}
+}
+
+/* Do the frames of a transfer to @rank take two ways? */
+static bool splits(const struct tor_comm *comm, u32 rank)
+{
+	return tor_torus_ties(&comm->node->torus, comm->node->self, tor_comm_node(comm, rank));
+}
+
+bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	struct tor_op *op = chan->op;
+	struct tor_piece piece;
+	struct tor_cursor c;
+	struct tor_tx *tx, *next;
+	struct tor_rx *rx;
+	u64 local = 0;
+	bool patient;
+
+	/* what stays on the node waits for its other end: see tor_chan_meet() */
+	if (!sends_are_stable(chan) || tor_op_stays(op))
+		return false;
+	if (chan->local && !local_go_on(ctx, chan, chan->local))
+		return false;
+	tor_plan_begin(&op->plan, chan->index, chan->round, &c);
+	while (tor_plan_next(&op->plan, &c, &piece)) {
+		if (piece.src == piece.dst)
+			local += piece.n * op->elem;
+		else if (!(piece.src == op->plan.rank ? add_send(chan, &piece) :
+							add_receive(chan, &piece)))
+			goto no_memory;
+	}
+	if (local && !chan->local && !local_pieces(ctx, chan, local)) {
+		leave(chan);
+		return false;
+	}
+	if (chan->local)
+		tor_chan_local_put(chan);
+	list_for_each_entry(rx, &chan->rx, list) {
+		if (rx->round != chan->round)
+			continue;
+		order_receive(chan, rx);
+		rx->frames = tor_div64(rx->bytes + op->comm->unit - 1, op->comm->unit);
+		if (!rx->frames || !early_fits(chan, rx)) {
+			tor_chan_mismatch(ctx, chan, rx->rank, rx->digest);
+			return false;
+		}
+	}
+	chan->entered = true;
+	/* a slot waits, if there are others; and now and then one is in a hurry, for the round trip to be known */
+	patient = op->comm->depth > 2 && chan->seq % TOR_MEASURE_EVERY;
+	list_for_each_entry_safe(tx, next, &chan->tx, list) {
+		if (tx->round != chan->round)
+			continue;
+		tx->split = tx->bytes > op->comm->unit && splits(op->comm, tx->rank);
+		tor_tx_init(tx, tor_comm_path(op->comm, tx->rank), &op->comm->node->slowest,
+			    tx->rank, tx->round, tx->bytes, op->comm->unit, patient);
+		tor_chan_push(ctx, chan, tx);
+	}
+	return true;
+no_memory:
+	leave(chan);
+	chan->retry = ctx->now + TOR_RETRY;
+	return false;
+}
+
+/* Has everything that the round sends left once? */
+static bool is_sent(const struct tor_chan *chan)
+{
+	const struct tor_tx *tx;
+
+	list_for_each_entry(tx, &chan->tx, list)
+		if (tx->round == chan->round && tx->next < tx->frames)
+			return false;
+	return true;
+}
+
+/*
+ * Who receives something in each round cannot be far ahead of the others. Who only sends could begin all rounds at once, and
+ * swamp them with what comes too early: it sends one after the other. Whoever is in the lowest round of all can go on, so nobody
+ * waits for ever.
+ */
+bool tor_chan_round_done(const struct tor_chan *chan)
+{
+	const struct tor_rx *rx;
+	bool receives = false;
+
+	list_for_each_entry(rx, &chan->rx, list) {
+		if (rx->round != chan->round)
+			continue;
+		if (!tor_rx_done(rx) || rx->nkept)
+			return false;
+		receives = true;
+	}
+	return receives || is_sent(chan);
+}
+
+void tor_chan_finish_round(struct tor_chan *chan)
+{
+	struct tor_rx *rx, *next;
+
+	list_for_each_entry_safe(rx, next, &chan->rx, list)
+		if (rx->round == chan->round)
+			tor_chan_rx_put(chan, rx);
+	chan->round++;
+	chan->entered = false;
+}

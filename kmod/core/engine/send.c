@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * What a channel sends: data frames of its transfers, acknowledgements, and what comes of either. See chan.h.
+ *
+ * Where a payload lies is not stored but asked of the plan again whenever a frame of a transfer with
+ * several ranges is sent; transfers of one range, the common case, remember it.
+ */
+#include "core/engine/chan.h"
+
+/* Add those of [off, off + len) of a buffer to the @n ranges that there are. Return: how many then. */
+static u32 add_ranges(struct tor_chan *chan, u32 buf, u64 off, u64 len, struct tor_range *range, u32 n)
+{
+	u64 take, at;
+
+	for (; len; off += take, len -= take, n++) {
+		struct tor_mem *mem;
+
+		at = off;
+		take = len;
+		mem = tor_op_source(chan->op, chan->index, buf, &at, &take);
+		if (n < TOR_FRAME_RANGES)
+			range[n] = (struct tor_range){ .mem = mem, .off = at, .len = take };
+	}
+	return n;
+}
+
+/*
+ * The ranges of memory that hold bytes [off, off + len) of what @tx sends. Return: their number; if it is above
+ * TOR_FRAME_RANGES, only that many were filled in.
+ */
+static u32 tx_ranges(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u32 len,
+		     struct tor_range *range)
+{
+	struct tor_op *op = chan->op;
+	struct tor_window span = { .off = off, .len = len };
+	struct tor_piece piece;
+	struct tor_cursor c;
+	u64 skip, take;
+	u32 n = 0;
+
+	if (tx->single && !op->input) {
+		range->off = tx->off + off;
+		range->mem = tor_op_mem(op, tx->buf, &range->off);
+		range->len = len;
+		return 1;
+	}
+	if (tx->single)
+		return add_ranges(chan, tx->buf, tx->off + off, len, range, 0);
+	tor_plan_begin(&op->plan, chan->index, tx->round, &c);
+	while (span.pos < off + len && tor_plan_next(&op->plan, &c, &piece)) {
+		if (piece.src != op->plan.rank || piece.dst != tx->rank)
+			continue;
+		if (!tor_window_cut(&span, piece.n * op->elem, &skip, &take))
+			continue;
+		n = add_ranges(chan, piece.sbuf, piece.soff * op->elem + skip, take, range, n);
+	}
+	return n;
+}
+
+static u32 range_crc(const struct tor_range *range, u32 n)
+{
+	u32 crc = ~0U;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		u64 done = 0;
+
+		while (done < range[i].len) {
+			u32 run = min_t(u64, range[i].len - done, U32_MAX);
+			void *p = tor_env_mem(range[i].mem, range[i].off + done, &run);
+
+			crc = tor_env_crc32c(crc, p, run);
+			done += run;
+		}
+	}
+	return ~crc;
+}
+
+u8 *tor_chan_copy_out(const struct tor_mem *mem, u64 at, u64 bytes, u8 *to)
+{
+	while (bytes) {
+		u32 run = min_t(u64, bytes, U32_MAX);
+		void *p = tor_env_mem(mem, at, &run);
+
+		memcpy(to, p, run);
+		to += run;
+		at += run;
+		bytes -= run;
+	}
+	return to;
+}
+
+/* The same of a buffer. */
+static u8 *buffer_copy_out(struct tor_chan *chan, u32 buf, u64 off, u64 len, u8 *to)
+{
+	u64 take, at;
+
+	for (; len; off += take, len -= take) {
+		struct tor_mem *mem;
+
+		at = off;
+		take = len;
+		mem = tor_op_source(chan->op, chan->index, buf, &at, &take);
+		to = tor_chan_copy_out(mem, at, take, to);
+	}
+	return to;
+}
+
+/* Copy bytes [off, off + len) of what @tx sends to @to. */
+static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u32 len, u8 *to)
+{
+	struct tor_op *op = chan->op;
+	struct tor_window span = { .off = off, .len = len };
+	struct tor_piece piece;
+	struct tor_cursor c;
+	u64 skip, take;
+
+	if (tx->single) {
+		buffer_copy_out(chan, tx->buf, tx->off + off, len, to);
+		return;
+	}
+	tor_plan_begin(&op->plan, chan->index, tx->round, &c);
+	while (span.pos < off + len && tor_plan_next(&op->plan, &c, &piece)) {
+		if (piece.src != op->plan.rank || piece.dst != tx->rank)
+			continue;
+		if (!tor_window_cut(&span, piece.n * op->elem, &skip, &take))
+			continue;
+		to = buffer_copy_out(chan, piece.sbuf, piece.soff * op->elem + skip, take, to);
+	}
+}
+
+static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx, u32 index,
+		       u8 flags)
+{
+	struct tor_op *op = chan->op;
+	struct tor_comm *comm = op->comm;
+	struct tor_range range[TOR_FRAME_RANGES];
+	u64 off = (u64)index * comm->unit;
+	u32 len = min_t(u64, comm->unit, tx->bytes - off);
+	u8 hdr[sizeof(struct torcoll_hdr) + TOR_DUE_WORDS * sizeof(struct torcoll_ack)];
+	struct tor_frame frame = { .port = ~0U, .hdr = hdr, .data = true };
+	struct tor_ack acks[TOR_DUE_WORDS];
+	void *gathered = NULL;
+	struct tor_hdr h;
+
+	tor_node_header(comm->node, &h, TORCOLL_FRAME_DATA, tor_comm_node(comm, tx->rank));
+	h.dst_epoch = tor_comm_epoch(comm, tx->rank);
+	h.comm = comm->tag;
+	h.op = chan->seq;
+	h.digest = tor_op_transfer_digest(op, tx->rank, true, tx->bytes);
+	h.channel = tor_chan_name(chan);
+	h.flags = flags;
+	h.round = tx->round;
+	h.offset = off;
+	h.length = len;
+	h.stamp = max_t(u32, tor_div64(ctx->now, NSEC_PER_USEC), 1);
+
+	ctx->sent++;
+	frame.dst = h.dst;
+	/* every other frame: see tx->split */
+	frame.tie = (index ^ chan->index) & 1;
+	if (tx->copy) {
+		frame.linear = tx->copy;
+	} else {
+		frame.ranges = tx_ranges(chan, tx, off, len, range);
+		frame.range = range;
+		/* may be overwritten as soon as it has left: see complete() */
+		frame.copy = tx->bytes <= comm->unit;
+		if (frame.ranges > TOR_FRAME_RANGES) {
+			gathered = tor_env_frame_alloc(len);
+			if (!gathered) {
+				tor_tx_dropped(tx, index, ctx->now);
+				return;
+			}
+			tx_gather(chan, tx, off, len, gathered);
+			frame.linear = gathered;
+			frame.ranges = 0;
+		}
+	}
+	if (frame.linear)
+		frame.linear_len = len;
+	if (comm->node->checksum_payload)
+		h.payload_crc = frame.linear ? tor_wire_crc(frame.linear, len) :
+					       range_crc(range, frame.ranges);
+	h.acks = tor_comm_take_due(comm, tx->rank, acks);
+	tor_wire_build(hdr, &h, acks);
+	frame.hdr_len = tor_wire_header_bytes(&h);
+	if (flags & TORCOLL_FLAG_RETRANSMIT)
+		tor_env_count(comm->node, TOR_C_TX_RETRANSMITS, 1);
+	if (tor_env_send(ctx, comm->node, &frame))
+		tor_tx_dropped(tx, index, ctx->now);
+	tor_env_free(gathered);
+}
+
+void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx)
+{
+	u32 index;
+	u8 flags;
+
+	while (!tor_ctx_is_spent(ctx) &&
+	       (index = tor_tx_next(tx, ctx->now, &flags)) != TOR_NO_FRAME) {
+		u64 lost = tx->lost;
+
+		send_frame(ctx, chan, tx, index, flags);
+		/* no memory or no way: the timer tries again */
+		if (tx->lost & ~lost)
+			return;
+	}
+	if (tor_ctx_is_spent(ctx) && tor_tx_stopped(tx, ctx->now))
+		tor_chan_put_off(ctx, chan);
+}
+
+/*
+ * Short messages that are not acknowledged yet are copied, so that they can be sent again when their memory is wanted for
+ * something else; longer ones are waited for.
+ */
+bool tor_chan_copy_send(struct tor_chan *chan, struct tor_tx *tx)
+{
+	if (tx->copy)
+		return true;
+	if (tx->bytes > chan->op->comm->unit)
+		return false;
+	tx->copy = tor_env_frame_alloc(tx->bytes);
+	if (!tx->copy)
+		return false;
+	tx_gather(chan, tx, 0, tx->bytes, tx->copy);
+	return true;
+}
+
+bool tor_chan_copy_sends(struct tor_chan *chan)
+{
+	u32 unit = chan->op->comm->unit;
+	struct tor_tx *tx;
+
+	list_for_each_entry(tx, &chan->tx, list)
+		if (tx->bytes > unit)
+			return false;
+	list_for_each_entry(tx, &chan->tx, list)
+		if (!tor_chan_copy_send(chan, tx))
+			return false;
+	return true;
+}
+
+void tor_comm_send_acks(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
+			const struct tor_ack *acks, u32 n)
+{
+	u8 hdr[sizeof(struct torcoll_hdr) + (TOR_DUE_WORDS + 1) * sizeof(struct torcoll_ack)];
+	struct tor_frame frame = { .port = ~0U, .hdr = hdr };
+	struct tor_hdr h;
+
+	tor_node_header(comm->node, &h, TORCOLL_FRAME_ACK, tor_comm_node(comm, rank));
+	h.dst_epoch = tor_comm_epoch(comm, rank);
+	h.comm = comm->tag;
+	h.acks = n;
+	tor_wire_build(hdr, &h, acks);
+	frame.hdr_len = tor_wire_header_bytes(&h);
+	frame.dst = h.dst;
+	tor_env_count(comm->node, TOR_C_TX_ACKS, 1);
+	tor_env_send(ctx, comm->node, &frame);
+}
+
+void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round,
+		       const struct tor_rx *rx, enum torcoll_ack_state state, u32 stamp)
+{
+	struct tor_comm *comm = chan->op->comm;
+	struct tor_ack ack = {
+		.comm = comm->tag,
+		.op = seq,
+		.channel = tor_chan_name(chan),
+		.state = state,
+		.round = round,
+		.base = rx ? rx->base : 0,
+		.mask = rx ? rx->mask : 0,
+		.stamp = stamp,
+	};
+
+	tor_comm_send_acks(ctx, comm, rank, &ack, 1);
+}
+
+/* @rx: what has come from @rank, or NULL. */
+static void ask(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_rx *rx)
+{
+	struct tor_comm *comm = chan->op->comm;
+	struct tor_ack ack = {
+		.comm = comm->tag,
+		.op = chan->seq,
+		.channel = tor_chan_name(chan),
+		.state = TORCOLL_ACK_OK,
+		/* whoever has sent a message is beyond its round */
+		.round = rx ? rx->round : chan->op->role ? chan->op->pair : chan->round,
+		.base = rx ? rx->base : 0,
+		.mask = rx ? rx->mask : 0,
+		.digest = chan->op->digest,
+	};
+
+	tor_comm_send_acks(ctx, comm, rank, &ack, 1);
+}
+
+void tor_chan_ask(struct tor_ctx *ctx, struct tor_chan *chan, const struct tor_rx *rx)
+{
+	ask(ctx, chan, rx->rank, rx);
+}
+
+bool tor_chan_ask_some(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	const struct tor_op *op = chan->op;
+	const struct tor_comm *comm = op->comm;
+	u32 left = tor_env_budget().frames;
+	u32 rank;
+
+	for (; chan->asked < comm->ranks; chan->asked++) {
+		rank = op->role ? op->peer : chan->asked;
+		if (tor_comm_node(comm, rank) == comm->node->self)
+			continue;
+		if (!left--)
+			return false;
+		ask(ctx, chan, rank, tor_chan_rx_find(chan, rank, chan->round));
+		/* nobody else is concerned */
+		if (op->role)
+			chan->asked = comm->ranks - 1;
+	}
+	return true;
+}
+
+/* @rank says what it has called. Answer if there is something to say to that; true: the rest of @ack does not matter. */
+static bool answer(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_ack *ack)
+{
+	s32 ahead = ack->op - chan->seq;
+
+	if (ahead > 0 || (!ahead && chan->state == TOR_CHAN_IDLE)) {
+		tor_chan_send_ack(ctx, chan, rank, ack->op, ack->round, NULL, TORCOLL_ACK_ABSENT, 0);
+		return true;
+	}
+	if (ahead)
+		return tor_chan_past_mismatch(ctx, chan, rank, ack->op, ack->digest);
+	if (ack->digest == chan->op->digest)
+		return false;
+	tor_chan_mismatch(ctx, chan, rank, ack->digest);
+	return true;
+}
+
+void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_ack *ack)
+{
+	struct tor_tx *tx;
+
+	/* whoever still waits for us has not heard */
+	if (tor_comm_failed(chan->op->comm)) {
+		tor_comm_send_abort(ctx, chan->op->comm, rank);
+		return;
+	}
+	if (ack->digest && answer(ctx, chan, rank, ack))
+		return;
+	if (ack->op != chan->seq || chan->state == TOR_CHAN_IDLE)
+		return;
+	if (ack->state == TORCOLL_ACK_ABSENT) {
+		/* it may have called since it was asked, but for the last time */
+		if (chan->give_up && rank < READ_ONCE(chan->op->late))
+			WRITE_ONCE(chan->op->late, rank);
+		return;
+	}
+	tx = tor_chan_tx_find(chan, rank, ack->round);
+	/* a transfer of a round that is being set up has sent nothing */
+	if (!tx || !tx->frames)
+		return;
+	tor_tx_ack(tx, ack, ctx->now);
+	if (tor_tx_done(tx))
+		tor_chan_tx_put(chan, tx);
+	else
+		tor_chan_push(ctx, chan, tx);
+	tor_chan_run(ctx, chan);
+}
+
+static void tx_due(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx)
+{
+	struct tor_node *node = chan->op->comm->node;
+
+	switch (tor_tx_timer(tx, ctx->now)) {
+	case TOR_TX_NOTHING:
+		return;
+	case TOR_TX_PROBE:
+		tor_env_count(node, TOR_C_TX_PROBES, 1);
+		send_frame(ctx, chan, tx, tx->base, TORCOLL_FLAG_PROBE | TORCOLL_FLAG_ACK);
+		return;
+	case TOR_TX_TIMEOUT:
+		tor_env_count(node, TOR_C_TX_TIMEOUTS, 1);
+		fallthrough;
+	case TOR_TX_TAIL:
+	case TOR_TX_REPEAT:
+		tor_chan_push(ctx, chan, tx);
+		return;
+	}
+}
+
+void tor_chan_tx_due(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	struct tor_tx *tx, *next;
+
+	list_for_each_entry_safe(tx, next, &chan->tx, list) {
+		if (tor_ctx_is_spent(ctx)) {
+			tor_chan_put_off(ctx, chan);
+			return;
+		}
+		tx_due(ctx, chan, tx);
+	}
+}
+
+void tor_chan_dropped(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
+		      const struct tor_hdr *h)
+{
+	struct tor_tx *tx;
+
+	if (h->op != chan->seq || chan->state == TOR_CHAN_IDLE)
+		return;
+	tx = tor_chan_tx_find(chan, rank, h->round);
+	if (!tx || !tx->frames)
+		return;
+	tor_tx_dropped(tx, tor_div64(h->offset, chan->op->comm->unit), ctx->now);
+	tor_chan_arm(chan);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * What becomes of a comm when links and nodes come and go: it goes on by another way, or fails with the error that
+ * tells what happened. See engine.h.
+ */
+#include "core/engine/engine.h"
+
+/* The news of a link that came back and of another that went down may arrive in the wrong order, by different ways. */
+u64 tor_watch_grace(const struct tor_node *node)
+{
+	return min_t(u64, 2 * node->hello_ns, TOR_WATCH_GRACE);
+}
+
+bool tor_comm_restarted(const struct tor_comm *comm, u32 rank)
+{
+	u32 epoch = comm->node->view.entry[tor_comm_node(comm, rank)].epoch;
+
+	return rank < comm->watched && rank != comm->rank && epoch != comm->seen[rank] &&
+	       epoch != comm->epoch[rank];
+}
+
+/* There is no way to @rank. Of several, one whose node all its neighbours have lost is named. */
+static void note_lost(const struct tor_comm *comm, u32 rank, struct tor_watch *pass)
+{
+	const struct tor_node *node = comm->node;
+
+	if (pass->error == -EHOSTDOWN)
+		return;
+	/* cut off from everyone, we cannot tell whose fault it is */
+	if (node->live && tor_view_is_cut_off(&node->view, &node->torus, tor_comm_node(comm, rank)))
+		pass->error = -EHOSTDOWN;
+	else if (!pass->error)
+		pass->error = -EHOSTUNREACH;
+	else
+		return;
+	pass->lost = rank;
+}
+
+/* Has the node of @rank restarted? Sees whether there is a way to it. */
+static bool look_at(struct tor_comm *comm, u32 rank, const struct tor_routes *routes,
+		    struct tor_watch *pass)
+{
+	u32 there = tor_comm_node(comm, rank);
+
+	/* what was known of it before it is first looked at is not about the comm */
+	if (rank >= comm->watched) {
+		comm->seen[rank] = comm->node->view.entry[there].epoch;
+		comm->watched = rank + 1;
+	}
+	if (tor_comm_restarted(comm, rank))
+		return true;
+	if (routes && comm->joined && !tor_routes_reach(routes, there))
+		note_lost(comm, rank, pass);
+	return false;
+}
+
+/* All ranks were looked at. Return: when to look again, ns, or 0. */
+static u64 conclude(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_watch *pass)
+{
+	u64 until;
+
+	if (!pass->error) {
+		comm->lost_since = 0;
+		return 0;
+	}
+	if (!comm->lost_since)
+		comm->lost_since = ctx->now;
+	until = comm->lost_since + tor_watch_grace(comm->node);
+	if (ctx->now < until)
+		return until;
+	tor_comm_fail(ctx, comm, pass->error, pass->lost, 0);
+	return 0;
+}
+
+bool tor_comm_watch(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_routes *routes,
+		    struct tor_watch *pass)
+{
+	u32 steps = tor_env_budget().steps;
+
+	pass->when = 0;
+	if (tor_comm_failed(comm))
+		return true;
+	for (; pass->rank < comm->ranks; pass->rank++) {
+		if (!steps--)
+			return false;
+		if (!look_at(comm, pass->rank, routes, pass))
+			continue;
+		tor_comm_fail(ctx, comm, -EHOSTDOWN, pass->rank, 0);
+		return true;
+	}
+	if (routes)
+		pass->when = conclude(ctx, comm, pass);
+	return true;
+}
+
+void tor_chan_rerouted(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	struct tor_tx *tx;
+
+	list_for_each_entry(tx, &chan->tx, list)
+		tor_tx_rerouted(tx, ctx->now);
+	tor_chan_timer(ctx, chan);
+}

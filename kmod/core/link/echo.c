@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Echoes. See echo.h.
+ */
+#include "core/link/echo.h"
+
+#include "core/link/node.h"
+
+static void answer(struct tor_ctx *ctx, struct tor_node *node, u32 port, const struct tor_hdr *h)
+{
+	u8 hdr[sizeof(struct torcoll_hdr)];
+	const struct tor_frame frame = {
+		.port = port,
+		.dst = h->src,
+		.hdr = hdr,
+		.hdr_len = sizeof(hdr),
+	};
+	struct tor_hdr reply;
+
+	tor_node_header(node, &reply, TORCOLL_FRAME_ECHO, h->src);
+	reply.hop_limit = 1;
+	reply.dst_epoch = h->src_epoch;
+	reply.flags = TORCOLL_FLAG_REPLY;
+	reply.op = h->op;
+	reply.stamp = h->stamp;
+	reply.digest = atomic_add_return(1, &node->link[port].echoes);
+	tor_wire_build(hdr, &reply, NULL);
+	tor_env_count(node, TOR_C_TX_ECHOES, 1);
+	tor_env_send(ctx, node, &frame);
+}
+
+void tor_echo_rx(struct tor_ctx *ctx, struct tor_node *node, u32 port, const struct tor_hdr *h,
+		 const struct tor_bytes *payload, u32 pieces)
+{
+	/* for someone on this host who listens at the device */
+	if (h->flags & TORCOLL_FLAG_REPLY)
+		return;
+	if (h->src != tor_torus_neighbour(&node->torus, node->self, port))
+		tor_env_drop(ctx, node, TOR_C_DROP_NODE);
+	else if (tor_wire_crc_bytes(payload, pieces) != h->payload_crc)
+		tor_env_drop(ctx, node, TOR_C_DROP_PAYLOAD_CRC);
+	else
+		answer(ctx, node, port, h);
+}

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Neighbour discovery and link state. See link.h.
+ */
+#include "core/link/link.h"
+
+#include "core/wire/accept.h"
+#include "core/link/node.h"
+#include "core/version.h"
+#include "core/wire/wire.h"
+
+static const char *const state_names[TOR_LINK_STATES] = {
+	[TOR_LINK_ABSENT] = "absent",
+	[TOR_LINK_NO_CARRIER] = "no-carrier",
+	[TOR_LINK_WAITING] = "waiting",
+	[TOR_LINK_VERSION] = "version",
+	[TOR_LINK_FABRIC] = "fabric",
+	[TOR_LINK_MISWIRED] = "miswired",
+	[TOR_LINK_ONE_WAY] = "one-way",
+	[TOR_LINK_TOO_SMALL] = "too-small",
+	[TOR_LINK_FLAPPING] = "flapping",
+	[TOR_LINK_UP] = "up",
+};
+
+const char *tor_link_state_name(enum tor_link_state state)
+{
+	return state < TOR_LINK_STATES ? state_names[state] : "?";
+}
+
+u16 tor_link_dead(const struct tor_node *node)
+{
+	u16 dead = 0;
+	u32 port;
+
+	for (port = 0; port < 2U * node->torus.ndim; port++)
+		if (tor_torus_has_port(&node->torus, node->self, port))
+			dead |= 1U << port;
+	return dead & ~node->live;
+}
+
+void tor_link_init(struct tor_node *node)
+{
+	node->floods = TOR_FLOODS;
+	tor_view_say(&node->view, node->self, node->epoch, tor_link_dead(node), 0);
+}
+
+/* What all live links take. */
+static u16 common_frame(const struct tor_node *node)
+{
+	u32 frame = U16_MAX;
+	u32 port;
+
+	if (!node->live)
+		return 0;
+	for (port = 0; port < TOR_MAX_PORTS; port++)
+		if (node->live >> port & 1)
+			frame = min(frame, node->link[port].takes);
+	return frame;
+}
+
+/* Say of the own links what is so now, if that is new. */
+static void say_links(struct tor_ctx *ctx, struct tor_node *node)
+{
+	const struct tor_view_entry *own = &node->view.entry[node->self];
+	u16 frame = common_frame(node);
+	u16 dead = tor_link_dead(node);
+
+	if (own->dead == dead && own->frame == frame)
+		return;
+	tor_view_say(&node->view, node->self, node->epoch, dead, frame);
+	node->news = true;
+	tor_env_view_changed(ctx, node);
+}
+
+/* A neighbour that is new knows nothing yet. */
+static void tell_new(struct tor_node *node, u64 now)
+{
+	if (!node->tell_all || !tor_damper_may(&node->telling, now))
+		return;
+	node->tell_all = false;
+	tor_view_tell_all(&node->view);
+}
+
+static void set_state(struct tor_ctx *ctx, struct tor_node *node, u32 port,
+		      enum tor_link_state state)
+{
+	struct tor_link *link = &node->link[port];
+	bool up = state == TOR_LINK_UP;
+
+	if (link->state != state) {
+		node->tell_all |= up;
+		tell_new(node, ctx->now);
+		if (link->state == TOR_LINK_UP)
+			tor_env_count(node, TOR_C_LINK_DOWNS, 1);
+		WRITE_ONCE(link->state, state);
+		WRITE_ONCE(node->live, (node->live & ~(1U << port)) | (u32)up << port);
+		tor_env_link_changed(ctx, node, port);
+	}
+	say_links(ctx, node);
+}
+
+static void forget_neighbour(struct tor_link *link)
+{
+	link->heard = 0;
+	link->peer_node = ~0U;
+	link->peer_port = ~0U;
+	link->peer_epoch = 0;
+	link->peer_frame_size = 0;
+	link->peer_big_endian = false;
+	link->peer_wire = 0;
+	link->peer_version[0] = '\0';
+}
+
+/* Bytes that the ports at both ends take. */
+static void agree_frame(struct tor_link *link)
+{
+	u32 takes = link->frame_size;
+
+	if (link->peer_frame_size)
+		takes = min(takes, link->peer_frame_size);
+	WRITE_ONCE(link->takes, takes);
+}
+
+/* Choose the records that the hellos to be said now carry: as many as fit all ports. */
+static void pick_records(struct tor_node *node, bool turn)
+{
+	const u32 fixed = sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello);
+	u32 max = TORCOLL_HELLO_RECORDS_MAX;
+	u32 port;
+
+	for (port = 0; port < TOR_MAX_PORTS; port++)
+		if (node->link[port].state > TOR_LINK_NO_CARRIER)
+			max = min_t(u32, max, (node->link[port].frame_size - fixed) /
+					      sizeof(struct torcoll_link_record));
+	node->ntold = tor_view_pick(&node->view, node->told, max, turn);
+}
+
+static void say_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port)
+{
+	const struct tor_link *link = &node->link[port];
+	u8 hdr[sizeof(struct torcoll_hdr)];
+	struct tor_frame frame = {
+		.port = port,
+		.dst = ~0U,
+		.hdr = hdr,
+		.hdr_len = sizeof(hdr),
+		.linear = node->said,
+	};
+	struct tor_hello hello = {
+		.dim = tor_port_dim(port),
+		.dir = tor_port_dir(port),
+		.ndim = node->torus.ndim,
+		.hears = link->heard && link->state != TOR_LINK_TOO_SMALL,
+		.frame_size = link->frame_size,
+		.fabric_frame = tor_view_frame(&node->view),
+		.heard_node = link->peer_node,
+		.heard_epoch = link->peer_epoch,
+		.interval_ms = tor_div64(node->hello_ns, NSEC_PER_MSEC),
+		.view = node->view.digest,
+		.records = node->ntold,
+	};
+	struct tor_hdr h;
+
+	memcpy(hello.side, node->torus.side, sizeof(hello.side));
+	memcpy(hello.version, TOR_VERSION, sizeof(TOR_VERSION));
+	static_assert(sizeof(TOR_VERSION) <= sizeof(hello.version));
+	tor_node_header(node, &h, TORCOLL_FRAME_HELLO, ~0U);
+	h.hop_limit = 1;
+	h.flags = node->big_endian ? TORCOLL_FLAG_BIG_ENDIAN : 0;
+	h.length = tor_wire_hello_bytes(&hello);
+	frame.linear_len = h.length;
+	tor_wire_put_hello(node->said, &hello, node->told);
+	h.payload_crc = tor_wire_crc(node->said, h.length);
+	tor_wire_build(hdr, &h, NULL);
+	tor_env_send(ctx, node, &frame);
+}
+
+/* Whatever is new is told by it. */
+static void say_hello_everywhere(struct tor_ctx *ctx, struct tor_node *node, bool turn)
+{
+	u32 port;
+
+	node->news = false;
+	pick_records(node, turn);
+	for (port = 0; port < TOR_MAX_PORTS; port++) {
+		if (node->link[port].state <= TOR_LINK_NO_CARRIER)
+			continue;
+		node->link[port].answered = ctx->now;
+		say_hello(ctx, node, port);
+	}
+}
+
+static void earn_floods(struct tor_node *node, u64 now)
+{
+	u64 every = min_t(u64, tor_div64(node->hello_ns, TOR_FLOODS_PER_HELLO), TOR_FLOOD_EVERY);
+	u64 earned = tor_div64(now - node->flooded, every);
+
+	if (!earned)
+		return;
+	node->floods = min_t(u64, node->floods + earned, TOR_FLOODS);
+	node->flooded = now;
+}
+
+/* Pass news on at once, unless too much was lately: then they wait for a tick. Was anything said? */
+static bool spread(struct tor_ctx *ctx, struct tor_node *node)
+{
+	if (!node->news)
+		return false;
+	earn_floods(node, ctx->now);
+	if (!node->floods)
+		return false;
+	node->floods--;
+	say_hello_everywhere(ctx, node, false);
+	return true;
+}
+
+void tor_link_open(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 frame_size)
+{
+	struct tor_link *link = &node->link[port];
+
+	if (link->frame_size != frame_size)
+		node->news = link->state > TOR_LINK_NO_CARRIER;
+	link->frame_size = frame_size;
+	agree_frame(link);
+	if (link->state <= TOR_LINK_NO_CARRIER) {
+		forget_neighbour(link);
+		agree_frame(link);
+		node->news = true;
+		set_state(ctx, node, port, TOR_LINK_WAITING);
+	} else if (link->state == TOR_LINK_TOO_SMALL && link->takes >= link->needed) {
+		set_state(ctx, node, port, TOR_LINK_ONE_WAY);
+	}
+	say_links(ctx, node);
+	spread(ctx, node);
+	/* both ends say hello when a cable is plugged in: the first to be heard is answered all the same */
+	if (link->state == TOR_LINK_WAITING && !link->heard)
+		link->answered = 0;
+}
+
+void tor_link_close(struct tor_ctx *ctx, struct tor_node *node, u32 port, bool absent)
+{
+	forget_neighbour(&node->link[port]);
+	set_state(ctx, node, port, absent ? TOR_LINK_ABSENT : TOR_LINK_NO_CARRIER);
+	spread(ctx, node);
+}
+
+static u32 said_by(const struct tor_hello *hello)
+{
+	return tor_port(hello->dim, hello->dir ? TOR_MINUS : TOR_PLUS);
+}
+
+static bool same_shape(const struct tor_node *node, const struct tor_hello *hello)
+{
+	return hello->ndim == node->torus.ndim &&
+	       !memcmp(hello->side, node->torus.side, node->torus.ndim * sizeof(hello->side[0]));
+}
+
+/* Hear what the neighbour knows of everyone's links. */
+static void hear_records(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hello *hello)
+{
+	bool changed = false, nonsense = false;
+	u32 i;
+
+	for (i = 0; i < hello->records; i++) {
+		enum tor_view_news news;
+		struct tor_record r;
+
+		if (!tor_wire_record(hello, i, node->torus.nodes, &r)) {
+			nonsense = true;
+			continue;
+		}
+		if (r.node == node->self)
+			news = tor_view_contradict(&node->view, &r);
+		else
+			news = tor_view_learn(&node->view, &r);
+		node->news |= news != TOR_VIEW_KNOWN;
+		changed |= news == TOR_VIEW_NEW;
+	}
+	if (nonsense)
+		tor_env_drop(ctx, node, TOR_C_DROP_RANGE);
+	if (changed)
+		tor_env_view_changed(ctx, node);
+}
+
+bool tor_link_expects(const struct tor_node *node, u32 port, const struct tor_hdr *h,
+		      const struct tor_hello *hello)
+{
+	return same_shape(node, hello) &&
+	       h->src == tor_torus_neighbour(&node->torus, node->self, port) &&
+	       said_by(hello) == tor_torus_peer_port(port);
+}
+
+static enum tor_link_state judge(const struct tor_node *node, u32 port, const struct tor_hdr *h,
+				 const struct tor_hello *hello)
+{
+	const struct tor_link *link = &node->link[port];
+
+	if (!same_shape(node, hello))
+		return TOR_LINK_FABRIC;
+	if (!tor_link_expects(node, port, h, hello))
+		return TOR_LINK_MISWIRED;
+	if (link->state == TOR_LINK_TOO_SMALL && link->takes < link->needed)
+		return TOR_LINK_TOO_SMALL;
+	if (!hello->hears || hello->heard_node != node->self ||
+	    hello->heard_epoch != node->epoch)
+		return TOR_LINK_ONE_WAY;
+	return TOR_LINK_UP;
+}
+
+void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const struct tor_hdr *h,
+		    const struct tor_hello *hello)
+{
+	struct tor_link *link = &node->link[port];
+	bool first = !link->heard || link->peer_epoch != h->src_epoch;
+	enum tor_link_state state;
+
+	if (link->state <= TOR_LINK_NO_CARRIER)
+		return;
+	tor_env_count(node, TOR_C_RX_HELLOS, 1);
+	link->heard = ctx->now;
+	link->peer_node = h->src;
+	link->peer_epoch = h->src_epoch;
+	link->peer_port = said_by(hello);
+	link->peer_frame_size = hello->frame_size;
+	link->peer_big_endian = h->flags & TORCOLL_FLAG_BIG_ENDIAN;
+	static_assert(sizeof(link->peer_version) == sizeof(hello->version));
+	memcpy(link->peer_version, hello->version, sizeof(link->peer_version));
+	agree_frame(link);
+
+	state = judge(node, port, h, hello);
+	if (state == TOR_LINK_UP && link->state != state && !tor_damper_may(&link->ups, ctx->now))
+		state = TOR_LINK_FLAPPING;
+	set_state(ctx, node, port, state);
+	if (state != TOR_LINK_FABRIC && state != TOR_LINK_MISWIRED)
+		hear_records(ctx, node, hello);
+	/*
+	 * Answer at once, so that a new cable is up after one round trip instead of an interval; but not
+	 * more often: with three ports on one wire all would answer all for ever.
+	 */
+	if (spread(ctx, node))
+		return;
+	if (first && (!link->answered ||
+		      ctx->now - link->answered >= tor_div64(node->hello_ns, 4))) {
+		link->answered = ctx->now;
+		pick_records(node, false);
+		say_hello(ctx, node, port);
+	}
+}
+
+void tor_link_foreign(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 version)
+{
+	struct tor_link *link = &node->link[port];
+
+	if (link->state <= TOR_LINK_NO_CARRIER || link->state == TOR_LINK_UP)
+		return;
+	link->heard = ctx->now;
+	link->peer_wire = version;
+	set_state(ctx, node, port, TOR_LINK_VERSION);
+}
+
+void tor_link_too_small(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 len)
+{
+	struct tor_link *link = &node->link[port];
+
+	if (link->state != TOR_LINK_UP || link->takes >= len)
+		return;
+	link->needed = len;
+	set_state(ctx, node, port, TOR_LINK_TOO_SMALL);
+	spread(ctx, node);
+}
+
+void tor_link_alive(struct tor_node *node, u32 port)
+{
+	struct tor_link *link = &node->link[port];
+
+	/* a cache line that all processors read is written seldom */
+	if (!READ_ONCE(link->busy))
+		WRITE_ONCE(link->busy, true);
+}
+
+u64 tor_link_tick_ns(const struct tor_node *node)
+{
+	return min_t(u64, node->hello_ns / TOR_HELLO_TICKS, TOR_TICK_MAX);
+}
+
+/*
+ * This processor had no time to look, and so none to listen: hellos may lie in its queues. Time that it lost says
+ * nothing about neighbours.
+ */
+static void forgive_lost_time(struct tor_node *node, u64 now)
+{
+	u64 due = node->ticked + tor_link_tick_ns(node);
+	u64 lost = now - due;
+	u32 port;
+
+	if (!node->ticked || now <= due || lost <= tor_link_tick_ns(node))
+		return;
+	for (port = 0; port < TOR_MAX_PORTS; port++) {
+		struct tor_link *link = &node->link[port];
+
+		if (link->heard && now > link->heard)
+			link->heard += min(lost, now - link->heard);
+	}
+}
+
+void tor_link_tick(struct tor_ctx *ctx, struct tor_node *node)
+{
+	u64 slack = tor_link_tick_ns(node) / 2;
+	u32 port;
+
+	forgive_lost_time(node, ctx->now);
+	node->ticked = ctx->now;
+	for (port = 0; port < TOR_MAX_PORTS; port++) {
+		struct tor_link *link = &node->link[port];
+
+		if (READ_ONCE(link->busy)) {
+			WRITE_ONCE(link->busy, false);
+			if (link->state == TOR_LINK_UP)
+				link->heard = ctx->now;
+		}
+		if (link->state <= TOR_LINK_NO_CARRIER || !link->heard ||
+		    ctx->now <= link->heard + TOR_HELLO_MISSES * node->hello_ns)
+			continue;
+		forget_neighbour(link);
+		agree_frame(link);
+		set_state(ctx, node, port, TOR_LINK_WAITING);
+	}
+	tell_new(node, ctx->now);
+	spread(ctx, node);
+	if (node->said_at && ctx->now + slack < node->said_at + node->hello_ns)
+		return;
+	node->said_at = ctx->now;
+	say_hello_everywhere(ctx, node, true);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Shortest ways around dead links. See route.h.
+ */
+#include "core/link/route.h"
+
+/* A breadth-first search from @routes->self. */
+struct search {
+	const struct tor_torus *t;
+	const u16 *dead;
+	struct tor_routes *routes;
+	u8 *hops;
+	u32 *queue;
+	u32 tail;
+};
+
+static bool link_is_dead(const struct search *s, u32 node, u32 port, u32 peer)
+{
+	return s->dead && (s->dead[node] >> port & 1 ||
+			   s->dead[peer] >> tor_torus_peer_port(port) & 1);
+}
+
+/* The neighbours of @node are one hop further, by the same first ports. */
+static void expand(struct search *s, u32 node)
+{
+	struct tor_routes *routes = s->routes;
+	u32 port;
+
+	for (port = 0; port < 2U * s->t->ndim; port++) {
+		u16 first = node == routes->self ? 1U << port : routes->ports[node];
+		u32 peer;
+
+		if (!tor_torus_has_port(s->t, node, port))
+			continue;
+		peer = tor_torus_neighbour(s->t, node, port);
+		if (peer == routes->self || link_is_dead(s, node, port, peer))
+			continue;
+		if (!routes->ports[peer]) {
+			s->hops[peer] = s->hops[node] + 1;
+			s->queue[s->tail++] = peer;
+		}
+		if (s->hops[peer] == s->hops[node] + 1)
+			routes->ports[peer] |= first;
+	}
+}
+
+struct tor_routes *tor_routes_build(const struct tor_torus *t, u32 self, const u16 *dead)
+{
+	struct search s = { .t = t, .dead = dead };
+	u32 head;
+
+	s.routes = tor_env_table_alloc(tor_routes_bytes(t));
+	s.hops = tor_env_table_alloc(t->nodes * sizeof(*s.hops));
+	s.queue = tor_env_table_alloc(t->nodes * sizeof(*s.queue));
+	if (!s.routes || !s.hops || !s.queue) {
+		tor_env_table_free(s.routes);
+		s.routes = NULL;
+		goto out;
+	}
+	s.routes->self = self;
+	s.queue[s.tail++] = self;
+	/* beyond the hop limit no frame arrives */
+	for (head = 0; head < s.tail; head++) {
+		tor_env_walked(head);
+		if (s.hops[s.queue[head]] < TOR_HOP_LIMIT)
+			expand(&s, s.queue[head]);
+	}
+	s.routes->reached = s.tail;
+out:
+	tor_env_table_free(s.queue);
+	tor_env_table_free(s.hops);
+	return s.routes;
+}
+
+/* The ports to the neighbour at @port: two cables may lead there. */
+static u32 ports_beside(const struct tor_torus *t, u32 port)
+{
+	return t->side[tor_port_dim(port)] == 2 ? 3U << 2 * tor_port_dim(port) : 1U << port;
+}
+
+u32 tor_routes_port(const struct tor_torus *t, const struct tor_routes *routes, u32 dst, u32 tie,
+		    u32 live, u32 from)
+{
+	u32 ports, port, pair;
+
+	if (dst >= t->nodes)
+		return TOR_NO_PORT;
+	ports = routes->ports[dst] & live;
+	if (from != TOR_NO_PORT)
+		ports &= ~ports_beside(t, from);
+	if (!ports)
+		return TOR_NO_PORT;
+	port = __ffs64(ports);
+	pair = ports >> (port & ~1U) & 3;
+	return pair == 3 ? port | (tie & 1) : port;
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * What a node knows of everyone's links. See view.h.
+ */
+#include "core/link/view.h"
+
+int tor_view_init(struct tor_view *view, u32 nodes)
+{
+	u32 i;
+
+	memset(view, 0, sizeof(*view));
+	INIT_LIST_HEAD(&view->tell);
+	view->entry = tor_env_table_alloc((size_t)nodes * sizeof(*view->entry));
+	if (!view->entry)
+		return -ENOMEM;
+	view->nodes = nodes;
+	view->frame = U16_MAX;
+	for (i = 0; i < nodes; i++)
+		INIT_LIST_HEAD(&view->entry[i].list);
+	return 0;
+}
+
+void tor_view_destroy(struct tor_view *view)
+{
+	tor_env_table_free(view->entry);
+	view->entry = NULL;
+}
+
+static u32 digest_of(const struct tor_view *view, u32 node)
+{
+	const struct tor_view_entry *e = &view->entry[node];
+	u64 x;
+
+	if (!e->dead)
+		return 0;
+	x = ((u64)node << 32 | e->seq) * 0x9e3779b97f4a7c15ULL ^ ((u64)e->epoch << 16 | e->dead);
+	x *= 0xbf58476d1ce4e5b9ULL;
+	return x >> 32;
+}
+
+/* News goes first, what was told last. */
+static void enlist(struct tor_view *view, struct tor_view_entry *e, bool first)
+{
+	list_del(&e->list);
+	if (first)
+		list_add_tail(&e->list, view->tell.next);
+	else
+		list_add_tail(&e->list, &view->tell);
+}
+
+static void unlist(struct tor_view_entry *e)
+{
+	list_del(&e->list);
+	INIT_LIST_HEAD(&e->list);
+}
+
+/* @e has @frame from now on. */
+static void note_frame(struct tor_view *view, const struct tor_view_entry *e, u16 frame)
+{
+	if (frame == e->frame)
+		return;
+	if (frame && frame < view->frame)
+		view->frame = frame;
+	else if (e->frame && e->frame == view->frame)
+		view->stale = true;
+	/* what was found so far may not be so any more */
+	view->scanned = 0;
+	view->least = U16_MAX;
+}
+
+static void store(struct tor_view *view, const struct tor_record *r)
+{
+	struct tor_view_entry *e = &view->entry[r->node];
+
+	if (r->dead & ~e->dead)
+		view->downs++;
+	note_frame(view, e, r->frame);
+	view->dead -= hweight64((u64)e->dead);
+	view->digest ^= digest_of(view, r->node);
+	e->epoch = r->epoch;
+	e->seq = r->seq;
+	e->dead = r->dead;
+	e->frame = r->frame;
+	e->tell = TOR_VIEW_TELL;
+	view->digest ^= digest_of(view, r->node);
+	view->dead += hweight64((u64)e->dead);
+	enlist(view, e, true);
+}
+
+void tor_view_say(struct tor_view *view, u32 node, u32 epoch, u16 dead, u16 frame)
+{
+	struct tor_record r = {
+		.node = node,
+		.epoch = epoch,
+		.seq = view->entry[node].seq + 1,
+		.dead = dead,
+		.frame = frame,
+	};
+
+	/* 0 is for those that were never heard of */
+	if (!r.seq)
+		r.seq = 1;
+	store(view, &r);
+}
+
+static bool same(const struct tor_view_entry *e, const struct tor_record *r)
+{
+	return e->epoch == r->epoch && e->dead == r->dead && e->frame == r->frame;
+}
+
+enum tor_view_news tor_view_learn(struct tor_view *view, const struct tor_record *record)
+{
+	struct tor_view_entry *e = &view->entry[record->node];
+
+	if (!record->seq || !record->epoch)
+		return TOR_VIEW_KNOWN;
+	if (!e->seq || (s32)(record->seq - e->seq) > 0) {
+		store(view, record);
+		return TOR_VIEW_NEW;
+	}
+	if (record->seq == e->seq)
+		return TOR_VIEW_KNOWN;
+	/* the one that is told least soon must not be told ever again just for that */
+	e->tell = max_t(u8, e->tell, 1);
+	if (list_empty(&e->list))
+		enlist(view, e, true);
+	return TOR_VIEW_STALE;
+}
+
+enum tor_view_news tor_view_contradict(struct tor_view *view, const struct tor_record *record)
+{
+	struct tor_view_entry *e = &view->entry[record->node];
+	struct tor_record r = *record;
+
+	if ((s32)(record->seq - e->seq) < 0 || (record->seq == e->seq && same(e, record)))
+		return TOR_VIEW_KNOWN;
+	r.epoch = e->epoch;
+	r.dead = e->dead;
+	r.frame = e->frame;
+	r.seq = record->seq + 1;
+	if (!r.seq)
+		r.seq = 1;
+	store(view, &r);
+	return TOR_VIEW_NEW;
+}
+
+/* Go on with what tor_view_tell_all() began. */
+static void tell_some(struct tor_view *view)
+{
+	u32 steps = min(view->untold, tor_env_budget().steps);
+
+	for (view->untold -= steps; steps; steps--) {
+		struct tor_view_entry *e = &view->entry[view->next];
+
+		view->next = view->next + 1 < view->nodes ? view->next + 1 : 0;
+		if (!e->seq)
+			continue;
+		e->tell = TOR_VIEW_TELL;
+		if (list_empty(&e->list))
+			enlist(view, e, false);
+	}
+}
+
+void tor_view_tell_all(struct tor_view *view)
+{
+	view->untold = view->nodes;
+	tell_some(view);
+}
+
+u32 tor_view_pick(struct tor_view *view, struct tor_record *record, u32 max, bool turn)
+{
+	struct tor_view_entry *e, *next;
+	struct list_head told;
+	u32 n = 0;
+
+	tell_some(view);
+	INIT_LIST_HEAD(&told);
+	list_for_each_entry_safe(e, next, &view->tell, list) {
+		if (n == max)
+			break;
+		record[n].node = e - view->entry;
+		record[n].epoch = e->epoch;
+		record[n].seq = e->seq;
+		record[n].dead = e->dead;
+		record[n].frame = e->frame;
+		n++;
+		if (!turn)
+			continue;
+		e->tell -= !!e->tell;
+		unlist(e);
+		if (e->tell || e->dead)
+			list_add_tail(&e->list, &told);
+	}
+	list_for_each_entry_safe(e, next, &told, list)
+		enlist(view, e, false);
+	return n;
+}
+
+void tor_view_copy_dead(const struct tor_view *view, u16 *dead, u32 first, u32 n)
+{
+	u32 end = min_t(u64, view->nodes, (u64)first + n);
+	u32 i;
+
+	for (i = first; i < end; i++)
+		dead[i] = view->entry[i].dead;
+}
+
+bool tor_view_is_cut_off(const struct tor_view *view, const struct tor_torus *t, u32 node)
+{
+	u32 port;
+
+	for (port = 0; port < 2U * t->ndim; port++) {
+		u32 peer;
+
+		if (!tor_torus_has_port(t, node, port) || view->entry[node].dead >> port & 1)
+			continue;
+		peer = tor_torus_neighbour(t, node, port);
+		if (!(view->entry[peer].dead >> tor_torus_peer_port(port) & 1))
+			return false;
+	}
+	return true;
+}
+
+u16 tor_view_frame(struct tor_view *view)
+{
+	u32 end;
+
+	if (!view->stale)
+		return view->frame;
+	end = min_t(u64, view->nodes, (u64)view->scanned + tor_env_budget().steps);
+	for (; view->scanned < end; view->scanned++)
+		if (view->entry[view->scanned].frame)
+			view->least = min(view->least, view->entry[view->scanned].frame);
+	if (end < view->nodes)
+		return view->frame;
+	view->frame = view->least;
+	view->stale = false;
+	return view->frame;
+}
+
+u16 tor_view_frame_reached(const struct tor_view *view, const struct tor_routes *routes, u32 first,
+			   u32 n)
+{
+	u32 end = min_t(u64, view->nodes, (u64)first + n);
+	u16 frame = U16_MAX;
+	u32 i;
+
+	for (i = first; i < end; i++)
+		if (view->entry[i].frame && tor_routes_reach(routes, i))
+			frame = min(frame, view->entry[i].frame);
+	return frame;
+}

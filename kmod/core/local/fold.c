@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Folds. See fold.h.
+ */
+#include "core/local/fold_moves.h"
+
+static u32 nodes_collective(const struct tor_fold *f, u32 collective)
+{
+	switch (f->kind) {
+	case TOR_FOLD_SCAN:
+		return TORCOLL_EXSCAN;
+	case TOR_FOLD_ORDERED:
+		if (collective == TORCOLL_REDUCE)
+			return TORCOLL_GATHER;
+		return collective == TORCOLL_REDUCE_SCATTER ? TORCOLL_ALLTOALL : TORCOLL_ALLGATHER;
+	case TOR_FOLD_EXCHANGE:
+	case TOR_FOLD_HALO:
+		return TORCOLL_ALLTOALL;
+	default:
+		return collective;
+	}
+}
+
+static enum tor_fold_kind kind_of(const struct tor_team_map *map, u32 collective, bool ordered)
+{
+	bool scans = collective == TORCOLL_SCAN || collective == TORCOLL_EXSCAN;
+
+	if (collective == TORCOLL_ALLTOALL)
+		return TOR_FOLD_EXCHANGE;
+	if (collective == TORCOLL_HALO)
+		return TOR_FOLD_HALO;
+	if (ordered && (map->nodes > 1 || scans))
+		return TOR_FOLD_ORDERED;
+	if (scans)
+		return map->in_order ? TOR_FOLD_SCAN : TOR_FOLD_ORDERED;
+	return map->in_order || !tor_collective_has_blocks(collective) ? TOR_FOLD_SHARED :
+									 TOR_FOLD_BLOCKS;
+}
+
+static const char *check_request(const struct tor_plan_req *r, enum tor_fold_kind kind)
+{
+	const u64 *counts = r->from_counts ? r->from_counts : r->counts;
+
+	if (counts && !tor_plan_sums_to(counts, r->ranks, r->count))
+		return "counts do not sum up to count";
+	if (r->root >= r->ranks)
+		return "root is not a rank";
+	if (r->collective == TORCOLL_ALLTOALL && !counts &&
+	    tor_div64(r->count, r->ranks) * r->ranks != r->count)
+		return "an alltoall has as many elements for each rank";
+	if (r->collective == TORCOLL_HALO && r->count % 2)
+		return "a halo has as many elements for each neighbour";
+	if (kind == TOR_FOLD_ORDERED && r->count > tor_div64(TOR_COUNT_MAX, r->ranks))
+		return "the contributions of all ranks are too long";
+	return NULL;
+}
+
+/* --- what the nodes call --- */
+
+/* Each node gets everyone's contributions to its own blocks. */
+static void count_contributions(struct tor_fold *f)
+{
+	u64 *counts = tor_fold_counts(f);
+	u32 node;
+
+	tor_fold_count_blocks(f, counts);
+	f->blocks = counts[f->node];
+	for (node = 0; node < f->map->nodes; node++) {
+		counts[node] *= f->seats;
+		tor_fold_from_counts(f)[node] = tor_team_seats(f->map, node) * f->blocks;
+	}
+}
+
+/* Between which nodes how much goes, in an alltoall of theirs. */
+static void fill_exchanged(struct tor_fold *f)
+{
+	u32 node;
+
+	memset(f->words, 0, 2 * f->map->nodes * sizeof(*f->words));
+	if (f->kind == TOR_FOLD_HALO)
+		tor_fold_halo_count(f);
+	else if (f->kind == TOR_FOLD_EXCHANGE)
+		tor_fold_exchange_count(f);
+	else
+		count_contributions(f);
+	f->own = 0;
+	f->input = 0;
+	for (node = 0; node < f->map->nodes; node++) {
+		f->input += tor_fold_counts(f)[node];
+		f->own += tor_fold_from_counts(f)[node];
+	}
+	f->req.count = f->own;
+	f->req.counts = tor_fold_counts(f);
+	f->req.from_counts = tor_fold_from_counts(f);
+}
+
+static void fill_blocks(struct tor_fold *f)
+{
+	u64 *counts = tor_fold_counts(f);
+	u32 node;
+
+	f->req.counts = counts;
+	if (f->kind != TOR_FOLD_ORDERED) {
+		tor_fold_count_blocks(f, counts);
+		return;
+	}
+	for (node = 0; node < f->map->nodes; node++)
+		counts[node] = tor_team_seats(f->map, node) * tor_fold_called(f)->count;
+}
+
+/* Whose vector is the node's: the root's, where that has the data, or is to have it as it comes. */
+static u32 find_leader(const struct tor_fold *f, const struct tor_plan_req *r)
+{
+	bool rooted = r->collective == TORCOLL_BROADCAST || r->collective == TORCOLL_GATHER ||
+		      r->collective == TORCOLL_SCATTER;
+
+	return rooted && tor_fold_is_here(f, r->root) ? f->map->seat[r->root] : 0;
+}
+
+/* The nodes' call, but for what is counted. */
+static void fill_request(struct tor_fold *f, const struct tor_plan_req *r,
+			 const struct tor_torus *torus, const u32 *member)
+{
+	f->req = *r;
+	f->req.torus = torus;
+	f->req.members = member;
+	f->req.ranks = f->map->nodes;
+	f->req.collective = nodes_collective(f, r->collective);
+	f->req.root = tor_collective_has_root(f->req.collective) ? f->map->node[r->root] : 0;
+	f->req.counts = NULL;
+	f->req.from_counts = NULL;
+}
+
+/* What is known of it before all have called. */
+static void fill_counts(struct tor_fold *f)
+{
+	const struct tor_plan_req *r = tor_fold_called(f);
+
+	f->own = r->count;
+	f->input = 0;
+	if (f->kind == TOR_FOLD_EXCHANGE || f->kind == TOR_FOLD_HALO) {
+		/* what the others of the node send is not known yet */
+		f->req.count = 0;
+	} else if (f->req.collective == TORCOLL_ALLTOALL) {
+		fill_exchanged(f);
+	} else {
+		if (f->kind == TOR_FOLD_ORDERED)
+			f->own = r->ranks * r->count;
+		f->req.count = f->own;
+		if (tor_collective_has_blocks(f->req.collective))
+			fill_blocks(f);
+	}
+}
+
+int tor_fold_check(struct tor_fold *f, const struct tor_plan_req *r, bool ordered,
+		   const struct tor_torus *torus, const u32 *member, u64 *words, const char **why)
+{
+	const struct tor_plan_req **all = f->called;
+	const char *bad;
+
+	f->kind = kind_of(f->map, r->collective, ordered);
+	bad = check_request(r, f->kind);
+	if (bad) {
+		*why = bad;
+		return -EINVAL;
+	}
+	f->words = words;
+	f->leader = find_leader(f, r);
+	f->has_own = f->kind != TOR_FOLD_SHARED && (f->kind != TOR_FOLD_SCAN || f->map->nodes > 1);
+	fill_request(f, r, torus, member);
+	f->called = &r;
+	fill_counts(f);
+	f->called = all;
+	return 0;
+}
+
+void tor_fold_init(struct tor_fold *f)
+{
+	if (f->kind == TOR_FOLD_EXCHANGE || f->kind == TOR_FOLD_HALO)
+		fill_exchanged(f);
+}
+
+const u64 *tor_fold_lengths(const struct tor_fold *f)
+{
+	return f->kind == TOR_FOLD_EXCHANGE ? tor_fold_hashes(f) : NULL;
+}
+
+/* --- moves --- */
+
+static bool before(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
+{
+	memset(m, 0, sizeof(*m));
+	switch (f->kind) {
+	case TOR_FOLD_SHARED:
+		return tor_fold_shared_before(f, c, m);
+	case TOR_FOLD_BLOCKS:
+		return tor_fold_blocks_before(f, c, m);
+	case TOR_FOLD_SCAN:
+		return tor_fold_scan_before(f, c, m);
+	case TOR_FOLD_ORDERED:
+		return tor_fold_ordered_before(f, c, m);
+	case TOR_FOLD_EXCHANGE:
+		return tor_fold_exchange_before(f, c, m);
+	case TOR_FOLD_HALO:
+		return tor_fold_halo_before(f, c, m);
+	}
+	return false;
+}
+
+static bool after(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
+{
+	memset(m, 0, sizeof(*m));
+	switch (f->kind) {
+	case TOR_FOLD_SHARED:
+		return tor_fold_shared_after(f, c, m);
+	case TOR_FOLD_BLOCKS:
+		return tor_fold_blocks_after(f, c, m);
+	case TOR_FOLD_SCAN:
+		return tor_fold_scan_after(f, c, m);
+	case TOR_FOLD_ORDERED:
+		return tor_fold_ordered_after(f, c, m);
+	case TOR_FOLD_EXCHANGE:
+		return tor_fold_exchange_after(f, c, m);
+	case TOR_FOLD_HALO:
+		return tor_fold_halo_after(f, c, m);
+	}
+	return false;
+}
+
+bool tor_fold_before(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
+{
+	while (before(f, c, m))
+		if (m->n)
+			return true;
+	return false;
+}
+
+bool tor_fold_after(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
+{
+	while (after(f, c, m))
+		if (m->n)
+			return true;
+	return false;
+}

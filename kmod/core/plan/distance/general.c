@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * `general`: Kolmakov and Zhang, "A Generalization of the Allreduce Operation" (2020).
+ *
+ * Vector i is spread over the ranks: x has its block x + i of it (cyclic group, any number of ranks) or
+ * block x ^ i (XOR group, powers of two). Shifting vector i by h, that is sending from x to x + h, makes
+ * it vector i - h. The reduction folds N vectors into ceil(N/2): the last floor(N/2) are shifted onto
+ * those before them. After L = ceil(log2 p) rounds vector 0 is left: each rank's own block. The
+ * distribution is the reversal.
+ *
+ * With parameter r the reduction leaves R = N_(L-r) vectors complete, so that r rounds of distribution fall
+ * away. Cyclic: every round folds windows of N vectors that begin at each of 0 .. R-1, floor(N/2) + R - 1
+ * vectors are shifted. The first vector of a window is not folded while N is odd, so from the first odd N
+ * on its sums are kept apart from the regular ones, to which all vectors of all windows belong. What
+ * comes must be added to both: it is copied at first, and added in a local step. XOR: halving until R
+ * are left, then r exchanges of all R.
+ */
+#include "core/plan/family.h"
+
+#define MAX_STEPS	20
+
+struct general {
+	u32 steps;			/* L */
+	u32 r;
+	u32 left;			/* R */
+	u32 vectors[MAX_STEPS + 1];	/* N_0 .. N_L */
+	bool xor;
+};
+
+/* Temporaries of the forms with r > 0. */
+enum { BUF_EVEN = 1, BUF_ODD, BUF_CAME, BUF_FIRST, BUFS_CYCLIC };
+
+enum kind { FOLD, SHIFT, ADD, EXCHANGE, RESULT, NOTHING, SPREAD };
+
+/* Vectors [first, first + count) of a rank, and where the walk over their blocks stands. */
+struct at {
+	u32 rank, first, count;
+};
+
+static const struct general *state_of(const struct tor_plan *p)
+{
+	return tor_plan_state_const(p, struct general);
+}
+
+static int general_init(struct tor_plan *p, const char **why)
+{
+	struct general *s = tor_plan_state(p, struct general);
+	u32 n = p->req.ranks, k, group = p->req.param[TORCOLL_PARAM_GROUP];
+	bool power = !(n & (n - 1));
+
+	s->steps = fls(n - 1);
+	s->vectors[0] = n;
+	for (k = 0; k < s->steps; k++)
+		s->vectors[k + 1] = (s->vectors[k] + 1) / 2;
+	s->xor = group ? group == 2 : power;
+	/* 0 is the default, which is r = 0: parameter 1 */
+	s->r = p->req.param[TORCOLL_PARAM_R] ? p->req.param[TORCOLL_PARAM_R] - 1 : 0;
+	*why = NULL;
+	if (group > 2)
+		*why = "group is 1 (cyclic) or 2 (XOR)";
+	else if (s->r > s->steps)
+		*why = "r is at most ceil(log2 ranks)";
+	else if (s->r && p->req.collective != TORCOLL_ALLREDUCE)
+		*why = "only allreduce has r";
+	if (*why)
+		return -EINVAL;
+	*why = "the XOR group has a power of two of ranks";
+	if (s->xor && !power)
+		return -EOPNOTSUPP;
+	s->left = s->vectors[s->steps - s->r];
+	if (!s->r)
+		return 0;
+	p->shape.alternates = true;
+	p->shape.agrees = power;
+	p->shape.bufs = s->xor ? 4 : BUFS_CYCLIC;
+	return 0;
+}
+
+/* Rounds between the halving and the distribution, with r > 0. */
+static u32 middle_rounds(const struct general *s)
+{
+	if (s->xor)
+		return max_t(u32, s->r, 3);
+	/* data may not be written in the round after it was sent */
+	return s->steps == 1 ? 3 : 2 * s->steps;
+}
+
+static u32 general_rounds(const struct tor_plan *p, u32 channel)
+{
+	const struct general *s = state_of(p);
+
+	if (!s->r)
+		return tor_plan_fold_rounds(p, s->steps);
+	return middle_rounds(s) + (s->steps - s->r) * (s->xor ? 2 : 1);
+}
+
+/* What round @t does, and in which step @k of the reduction. */
+static enum kind find_round(const struct tor_plan *p, u32 t, u32 *k)
+{
+	const struct general *s = state_of(p);
+	u32 folds = s->xor ? s->steps - s->r : 0;
+	bool gather;
+
+	if (!s->r) {
+		*k = tor_plan_fold(p, t, s->steps, &gather);
+		return gather ? SPREAD : FOLD;
+	}
+	*k = t;
+	if (t < folds)
+		return FOLD;
+	t -= folds;
+	if (t >= middle_rounds(s)) {
+		*k = s->steps - s->r - 1 - (t - middle_rounds(s));
+		return SPREAD;
+	}
+	*k = t;
+	if (s->xor)
+		return t < s->r ? EXCHANGE : (t == 2 ? RESULT : NOTHING);
+	*k = t / 2;
+	if (s->steps > 1)
+		return t % 2 ? ADD : SHIFT;
+	*k = 0;
+	return t == 0 ? SHIFT : t == 1 ? NOTHING : ADD;
+}
+
+static bool set(struct tor_cursor *c, u32 src, u32 dst, u32 op, u32 rank, u32 first, u32 count)
+{
+	struct at *at = (struct at *)c->family;
+
+	c->src = src;
+	c->dst = dst;
+	c->op = op;
+	at->rank = rank;
+	at->first = first;
+	at->count = count;
+	return true;
+}
+
+static u32 shifted(const struct tor_plan *p, u32 x, u32 h, bool back)
+{
+	u32 n = p->req.ranks;
+
+	return state_of(p)->xor ? x ^ h : (back ? x + n - h : x + h) % n;
+}
+
+/* Vectors from @first to below @end, but none twice. */
+static u32 at_most_all(const struct tor_plan *p, u32 first, u32 end)
+{
+	return min(end - first, p->req.ranks);
+}
+
+/* --- one round each: transfers --- */
+
+static bool fold_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 k, bool spread)
+{
+	u32 n = state_of(p)->vectors[k], h = n / 2, x = p->rank;
+
+	if (c->transfer > 1)
+		return false;
+	if (c->transfer)
+		x = shifted(p, x, h, true);
+	if (spread)
+		return set(c, shifted(p, x, h, false), x, TOR_PIECE_COPY, x, n - h, h);
+	return set(c, x, shifted(p, x, h, false), TOR_PIECE_REDUCE, x, n - h, h);
+}
+
+/* The buffer with the regular sums before step @k of the cyclic form. */
+static u32 regular(u32 k)
+{
+	return k ? BUF_EVEN + k % 2 : TOR_BUF_DATA;
+}
+
+static bool shift_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 k)
+{
+	const struct general *s = state_of(p);
+	u32 n = s->vectors[k], h = n / 2, x = p->rank;
+
+	if (c->transfer > 1)
+		return false;
+	if (c->transfer)
+		x = shifted(p, x, h, true);
+	c->sbuf = regular(k);
+	c->dbuf = BUF_CAME;
+	return set(c, x, shifted(p, x, h, false), TOR_PIECE_COPY, x, n - h,
+		   at_most_all(p, n - h, n + s->left - 1));
+}
+
+/* Are the sums of windows' first vectors kept apart before step @k? */
+static bool apart(const struct general *s, u32 k)
+{
+	while (k--)
+		if (s->vectors[k] % 2)
+			return true;
+	return false;
+}
+
+static bool move(const struct tor_plan *p, struct tor_cursor *c, u32 sbuf, u32 dbuf, u32 op,
+		 u32 first, u32 count)
+{
+	c->sbuf = sbuf;
+	c->dbuf = dbuf;
+	return set(c, p->rank, p->rank, op, p->rank, first, count);
+}
+
+/* Regular sums get what came; so do those of windows' first vectors, unless N is odd. */
+static bool add_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 k)
+{
+	const struct general *s = state_of(p);
+	u32 n = s->vectors[k], h = n / 2, first = apart(s, k + 1), count;
+
+	if (k == s->steps - 1) {
+		if (c->transfer)
+			return c->transfer == 1 && move(p, c, BUF_CAME, TOR_BUF_DATA,
+							TOR_PIECE_REDUCE, 0, s->left);
+		return move(p, c, apart(s, k) ? BUF_FIRST : regular(k), TOR_BUF_DATA,
+			    TOR_PIECE_COPY, 0, s->left);
+	}
+	count = at_most_all(p, first, n - h + s->left - 1);
+	switch (c->transfer) {
+	case 0:
+		return move(p, c, regular(k), regular(k + 1), TOR_PIECE_COPY, first, count);
+	case 1:
+		return move(p, c, BUF_CAME, regular(k + 1), TOR_PIECE_REDUCE, first, count);
+	case 2:
+		if (n % 2 && !apart(s, k))
+			return move(p, c, regular(k), BUF_FIRST, TOR_PIECE_COPY, 0, s->left);
+		if (n % 2 == 0 && apart(s, k))
+			return move(p, c, BUF_CAME, BUF_FIRST, TOR_PIECE_REDUCE, 0, s->left);
+		return false;
+	default:
+		return false;
+	}
+}
+
+/* The buffer that exchange @k of the XOR form writes: see plan/distance/exchange.h. */
+static u32 exchange_buf(const struct general *s, s32 k)
+{
+	return k < 0 || (k >= 2 && k == (s32)s->r - 1) ? TOR_BUF_DATA : 1 + k % 3;
+}
+
+static bool exchange_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 k)
+{
+	const struct general *s = state_of(p);
+	u32 sbuf = exchange_buf(s, (s32)k - 1), dbuf = exchange_buf(s, k);
+	u32 peer = p->rank ^ (s->left >> (k + 1));
+
+	if (!c->transfer)
+		return move(p, c, sbuf, dbuf, TOR_PIECE_COPY, 0, s->left);
+	c->sbuf = sbuf;
+	c->dbuf = dbuf;
+	if (c->transfer == 1)
+		return set(c, p->rank, peer, TOR_PIECE_REDUCE, p->rank, 0, s->left);
+	return c->transfer == 2 && set(c, peer, p->rank, TOR_PIECE_REDUCE, peer, 0, s->left);
+}
+
+static bool general_transfer(const struct tor_plan *p, struct tor_cursor *c)
+{
+	const struct general *s = state_of(p);
+	u32 k;
+
+	switch (find_round(p, c->round, &k)) {
+	case FOLD:
+		return fold_transfer(p, c, k, false);
+	case SPREAD:
+		return fold_transfer(p, c, k, true);
+	case SHIFT:
+		return shift_transfer(p, c, k);
+	case ADD:
+		return add_transfer(p, c, k);
+	case EXCHANGE:
+		return exchange_transfer(p, c, k);
+	case RESULT:
+		return !c->transfer && move(p, c, exchange_buf(s, s->r - 1), TOR_BUF_DATA,
+					    TOR_PIECE_COPY, 0, s->left);
+	default:
+		return false;
+	}
+}
+
+/* --- pieces --- */
+
+/* The next blocks that lie together; powers of two of them, for XOR, always do. */
+static bool general_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
+{
+	struct at *at = (struct at *)c->family;
+	u32 n = p->req.ranks, first, count = at->count;
+	struct tor_span a, b;
+
+	if (!at->count)
+		return false;
+	if (state_of(p)->xor) {
+		first = (at->rank ^ at->first) & ~(count - 1);
+	} else {
+		first = (at->rank + at->first) % n;
+		count = min(count, n - first);
+	}
+	at->first += count;
+	at->count -= count;
+	a = tor_plan_own(p, 0, first);
+	b = tor_plan_own(p, 0, first + count - 1);
+	tor_piece_in_place(out, (struct tor_span){ a.off, b.off + b.n - a.off });
+	return true;
+}
+
+const struct tor_family tor_family_general = {
+	.serves = TOR_COLL_BW,
+	.params = TOR_PARAM(R) | TOR_PARAM(GROUP),
+	.any_list = true,
+	.init = general_init,
+	.rounds = general_rounds,
+	.transfer = general_transfer,
+	.piece = general_piece,
+};

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * `flood`: contributions are passed on unreduced, among neighbours only, in both directions, one dimension
+ * after the other. After as many rounds as the torus is wide every node has them all, and adds
+ * them up in the order of ranks: the sequential sum, the same bits everywhere. For vectors so short that all
+ * ranks' fit a few frames.
+ *
+ * Along a side, in round t, what the node t behind had goes one further; what all dimensions before brought
+ * together goes as one. With n even the node opposite is as far both ways: the last round brings its
+ * first half from below and its second half from above.
+ *
+ * The same without the sum is an allgather; of the root's vector alone, a broadcast. In a reduce
+ * contributions go the shorter way to the root, whoever is opposite sends half of them either way.
+ *
+ * Each rank's contribution has a temporary of its own that is written once. Data is sent in round 0 only,
+ * and may be written two rounds later.
+ */
+#include "core/plan/family.h"
+
+/* Where a round is, and what goes in a transfer. Kept in the cursor. */
+struct at {
+	u32 dim, t;			/* round t of the dimension */
+	u32 first, end;			/* ranks whose contributions go: from here, and before */
+	u32 part;			/* of them: 0 first half, 1 second half, 2 all */
+};
+
+static bool is_reduction(const struct tor_plan *p)
+{
+	return p->req.collective == TORCOLL_ALLREDUCE || p->req.collective == TORCOLL_REDUCE;
+}
+
+/* How far vectors go: asked for every piece, so it is remembered. */
+struct flood {
+	u32 passes;
+};
+
+static u32 passes_of(const struct tor_plan *p)
+{
+	return tor_plan_state_const(p, struct flood)->passes;
+}
+
+static int flood_init(struct tor_plan *p, const char **why)
+{
+	p->shape.peers = 2;
+	tor_plan_state(p, struct flood)->passes = tor_torus_diameter(&p->grid);
+	if (!is_reduction(p))
+		return 0;
+	if (p->req.ranks >= TOR_MAX_BUFS) {
+		*why = "flood keeps every rank's vector: too many ranks for that";
+		return -EOPNOTSUPP;
+	}
+	p->shape.bufs = 1 + p->req.ranks;
+	p->shape.sequential = true;
+	p->shape.alternates = p->req.collective == TORCOLL_ALLREDUCE;
+	return 0;
+}
+
+static u32 buf_of(u32 rank)
+{
+	return 1 + rank;
+}
+
+/* The round in which contributions are added up. */
+static u32 sum_round(const struct tor_plan *p)
+{
+	u32 passes = passes_of(p);
+
+	return p->req.collective == TORCOLL_ALLREDUCE ? max_t(u32, passes, 2) : passes;
+}
+
+static u32 flood_rounds(const struct tor_plan *p, u32 channel)
+{
+	return is_reduction(p) ? sum_round(p) + 1 : passes_of(p);
+}
+
+/* Do two ranks have the same coordinates in the dimensions from @from to below @end? */
+static bool aligned(const struct tor_plan *p, u32 a, u32 b, u32 from, u32 end)
+{
+	u32 d;
+
+	for (d = from; d < end; d++)
+		if (tor_torus_coord(&p->grid, a, d) != tor_torus_coord(&p->grid, b, d))
+			return false;
+	return true;
+}
+
+/*
+ * May what the node at coordinate @y had go on upwards (or @down) in this round, in a line with this rank?
+ * Sets at->part.
+ */
+static bool goes(const struct tor_plan *p, struct at *at, u32 y, bool down)
+{
+	u32 n = p->grid.side[at->dim], far = at->t + 1, root;
+
+	if (p->req.collective == TORCOLL_BROADCAST &&
+	    (y != tor_torus_coord(&p->grid, p->req.root, at->dim) ||
+	     !aligned(p, p->rank, p->req.root, at->dim + 1, p->grid.ndim)))
+		return false;
+	if (p->req.collective == TORCOLL_REDUCE) {
+		if (!aligned(p, p->rank, p->req.root, 0, at->dim))
+			return false;
+		root = tor_torus_coord(&p->grid, p->req.root, at->dim);
+		/* it goes as far as to the root, unless the other way is shorter */
+		far = (down ? y + n - root : root + n - y) % n;
+		if (at->t >= far || 2 * far > n)
+			return false;
+	}
+	at->part = 2 * far == n ? down : 2;
+	/* two neighbours that are one: all goes upwards */
+	if (n == 2)
+		at->part = 2;
+	return n > 2 || !down;
+}
+
+static void find_round(const struct tor_plan *p, u32 k, struct at *at)
+{
+	for (at->dim = 0; k >= p->grid.side[at->dim] / 2; at->dim++)
+		k -= p->grid.side[at->dim] / 2;
+	at->t = k;
+}
+
+/* Transfers: what I send up and down, what comes from below and above. */
+static bool pass_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 i)
+{
+	struct at *at = (struct at *)c->family;
+	const struct tor_torus *g = &p->grid;
+	bool down = i % 2, mine = i < 2;
+	s64 ahead = down ? -1 : 1;
+	u32 stride, from;
+
+	c->src = mine ? p->rank : tor_torus_shift(g, p->rank, at->dim, -ahead);
+	c->dst = tor_torus_shift(g, c->src, at->dim, ahead);
+	from = tor_torus_shift(g, c->src, at->dim, -ahead * (s64)at->t);
+	if (!goes(p, at, tor_torus_coord(g, from, at->dim), down))
+		return false;
+	/* all that differ from it in the dimensions before only */
+	stride = g->stride[at->dim];
+	at->first = from - from % stride;
+	at->end = at->first + stride;
+	c->op = TOR_PIECE_COPY;
+	return true;
+}
+
+/* Local: my own contribution moves, so that data may be written later. */
+static bool keep_own(const struct tor_plan *p, struct tor_cursor *c)
+{
+	struct at *at = (struct at *)c->family;
+
+	if (c->round || !is_reduction(p) ||
+	    (p->req.collective == TORCOLL_REDUCE && p->rank != p->req.root))
+		return false;
+	c->src = p->rank;
+	c->dst = p->rank;
+	c->op = TOR_PIECE_COPY;
+	at->first = p->rank;
+	at->end = p->rank + 1;
+	at->part = 2;
+	return true;
+}
+
+/* Local: all contributions, in order, into data. */
+static bool sum_transfer(const struct tor_plan *p, struct tor_cursor *c)
+{
+	struct at *at = (struct at *)c->family;
+
+	if (c->transfer || (p->req.collective == TORCOLL_REDUCE && p->rank != p->req.root))
+		return false;
+	c->src = p->rank;
+	c->dst = p->rank;
+	at->first = 0;
+	at->end = p->req.ranks;
+	at->part = 2;
+	return true;
+}
+
+static bool flood_transfer(const struct tor_plan *p, struct tor_cursor *c)
+{
+	if (is_reduction(p) && c->round == sum_round(p))
+		return sum_transfer(p, c);
+	if (c->round >= passes_of(p))
+		return false;
+	find_round(p, c->round, (struct at *)c->family);
+	for (; c->transfer < 5; c->transfer++)
+		if (c->transfer ? pass_transfer(p, c, c->transfer - 1) : keep_own(p, c))
+			return true;
+	return false;
+}
+
+/* One rank's contribution: each lies in a buffer of its own, this rank's at first in data. */
+static bool vector_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
+{
+	struct at *at = (struct at *)c->family;
+	struct tor_span s = tor_plan_slice(p, c->channel);
+	bool sums = c->round == sum_round(p);
+	u32 rank = at->first++;
+
+	if (rank >= at->end)
+		return false;
+	/* only in the sum does a reduce's root read its own */
+	out->sbuf = buf_of(rank);
+	if (rank == c->src && !sums && (!c->round || p->req.collective == TORCOLL_REDUCE))
+		out->sbuf = TOR_BUF_DATA;
+	out->dbuf = sums ? TOR_BUF_DATA : buf_of(rank);
+	out->op = sums && rank ? TOR_PIECE_REDUCE : TOR_PIECE_COPY;
+	tor_piece_in_place(out, at->part == 2 ? s : tor_span_half(s, at->part));
+	return true;
+}
+
+/* Of an allgather the blocks of these ranks, which lie together; of a broadcast all. */
+static bool flood_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
+{
+	struct at *at = (struct at *)c->family;
+	struct tor_span s, last;
+
+	if (is_reduction(p))
+		return vector_piece(p, c, out);
+	if (at->first == at->end)
+		return false;
+	s = tor_plan_slice(p, c->channel);
+	if (p->req.collective == TORCOLL_ALLGATHER) {
+		s = tor_plan_own(p, c->channel, at->first);
+		last = tor_plan_own(p, c->channel, at->end - 1);
+		s.n = last.off + last.n - s.off;
+	}
+	at->first = at->end;
+	tor_piece_in_place(out, at->part == 2 ? s : tor_span_half(s, at->part));
+	return true;
+}
+
+const struct tor_family tor_family_flood = {
+	.serves = TOR_COLL(ALLREDUCE) | TOR_COLL(ALLGATHER) | TOR_COLL(BROADCAST) | TOR_COLL(REDUCE),
+	.any_list = true,
+	.init = flood_init,
+	.rounds = flood_rounds,
+	.transfer = flood_transfer,
+	.piece = flood_piece,
+};

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Plans: requests, and the iterator around the families. See plan.h. */
+#include "core/plan/family.h"
+
+static const struct tor_family *const families[TORCOLL_ALGO_COUNT] = {
+	[TORCOLL_SWING_BW] = &tor_family_swing_bw,
+	[TORCOLL_BUCKET] = &tor_family_bucket,
+	[TORCOLL_BIBUCKET] = &tor_family_bibucket,
+	[TORCOLL_TRIVANCE_LAT] = &tor_family_trivance_lat,
+	[TORCOLL_WINDOW] = &tor_family_window,
+	[TORCOLL_GENERAL] = &tor_family_general,
+	[TORCOLL_CIRCULANT] = &tor_family_circulant,
+	[TORCOLL_FLOOD] = &tor_family_flood,
+	[TORCOLL_TREE] = &tor_family_tree,
+	[TORCOLL_HAMILTONIAN] = &tor_family_hamiltonian,
+	[TORCOLL_RING] = &tor_family_ring,
+	[TORCOLL_ALLPORT] = &tor_family_allport,
+	[TORCOLL_MOORE] = &tor_family_moore,
+	[TORCOLL_BRUCK_LAT] = &tor_family_bruck_lat,
+	[TORCOLL_RECDOUB_LAT] = &tor_family_recdoub_lat,
+	[TORCOLL_SWING_LAT] = &tor_family_swing_lat,
+	[TORCOLL_BRUCK_BW] = &tor_family_bruck_bw,
+	[TORCOLL_TRIVANCE_BW] = &tor_family_trivance_bw,
+	[TORCOLL_RECDOUB_BW] = &tor_family_recdoub_bw,
+	[TORCOLL_RECDOUB_BW_MIRRORED] = &tor_family_recdoub_bw_mirrored,
+	[TORCOLL_DIRECT] = &tor_family_direct,
+};
+
+/* What goes by an algorithm's name, but is planned by itself. */
+static const struct {
+	u32 algorithm;
+	const struct tor_family *family;
+} further[] = {
+	{ TORCOLL_RING, &tor_family_chain },
+	{ TORCOLL_DIRECT, &tor_family_halo },
+};
+
+static const struct tor_family *family_of(const struct tor_plan_req *r)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(further); i++)
+		if (r->algorithm == further[i].algorithm &&
+		    further[i].family->serves >> r->collective & 1)
+			return further[i].family;
+	return families[r->algorithm];
+}
+
+u32 tor_algorithm_serves(u32 algorithm)
+{
+	u32 serves, i;
+
+	if (algorithm >= TORCOLL_ALGO_COUNT || !families[algorithm])
+		return 0;
+	serves = families[algorithm]->serves;
+	for (i = 0; i < ARRAY_SIZE(further); i++)
+		if (further[i].algorithm == algorithm)
+			serves |= further[i].family->serves;
+	/* see tor_plan_init() */
+	return serves & TOR_COLL(ALLREDUCE) ? serves | TOR_COLL(BARRIER) : serves;
+}
+
+/* --- requests --- */
+
+bool tor_plan_sums_to(const u64 *counts, u32 ranks, u64 count)
+{
+	u32 i;
+
+	for (i = 0; i < ranks; i++) {
+		if (counts[i] > count)
+			return false;
+		count -= counts[i];
+	}
+	return !count;
+}
+
+static const char *check_counts(const struct tor_plan_req *r)
+{
+	static const char no_sum[] = "counts do not sum up to count";
+
+	if (r->collective == TORCOLL_ALLTOALL && r->from_counts)
+		return r->counts && tor_plan_sums_to(r->from_counts, r->ranks, r->count) ? NULL : no_sum;
+	if (r->from_counts)
+		return "only an alltoall has counts of what comes";
+	if (!r->counts)
+		return NULL;
+	if (!tor_collective_has_blocks(r->collective))
+		return "counts are for reduce-scatter, allgather, gather and scatter";
+	return tor_plan_sums_to(r->counts, r->ranks, r->count) ? NULL : no_sum;
+}
+
+static const char *check_members(const struct tor_plan_req *r)
+{
+	u32 i;
+
+	if (!r->ranks)
+		return "no ranks";
+	if (!r->members)
+		return r->ranks == r->torus->nodes ? NULL : "as many ranks as nodes, or members";
+	for (i = 0; i < r->ranks; i++)
+		if (r->members[i] >= r->torus->nodes)
+			return "a member is not a node of the torus";
+	return NULL;
+}
+
+static const char *check_params(const struct tor_plan_req *r, const struct tor_family *f)
+{
+	u32 i;
+
+	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
+		if (r->param[i] && !(f->params & (1U << i)))
+			return "the algorithm does not have this parameter";
+	if (r->param[TORCOLL_PARAM_CHANNELS] > TOR_MAX_CHANNELS ||
+	    r->param[TORCOLL_PARAM_CHUNKS] > TOR_MAX_CHANNELS)
+		return "more channels than a plan can have";
+	return NULL;
+}
+
+static const char *check_rooted(const struct tor_plan_req *r)
+{
+	if (r->root >= r->ranks)
+		return "root is not a rank";
+	if (r->root && !tor_collective_has_root(r->collective))
+		return "only broadcast, reduce, gather and scatter have a root";
+	return NULL;
+}
+
+/* --- the grid --- */
+
+/* A block of nodes, its edges in the order in which ranks go along them. */
+struct box {
+	u32 edges;
+	u32 dim[TOR_MAX_DIMS];
+	u32 extent[TOR_MAX_DIMS];
+	bool down[TOR_MAX_DIMS];	/* backwards along the dimension */
+};
+
+/* The node next to @node along an edge; @coord is its coordinate there. */
+static u32 next_node(const struct tor_torus *t, u32 node, u32 d, bool down, u32 *coord)
+{
+	u32 to = down ? (*coord ? *coord : t->side[d]) - 1 : *coord + 1 < t->side[d] ? *coord + 1 : 0;
+
+	node += (to - *coord) * t->stride[d];
+	*coord = to;
+	return node;
+}
+
+/* Is rank i the node at the i-th place of the box? Counts along the edges, without divisions. */
+static bool is_box(const struct tor_plan_req *r, const struct box *b)
+{
+	u32 at[TOR_MAX_DIMS] = {}, coord[TOR_MAX_DIMS], i = 0, k, d, node = r->members[0];
+
+	for (k = 0; k < b->edges; k++)
+		coord[k] = tor_torus_coord(r->torus, node, b->dim[k]);
+	while (r->members[i] == node) {
+		if (++i == r->ranks)
+			return true;
+		for (k = 0; ++at[k] == b->extent[k]; k++) {
+			/* back to the edge's beginning */
+			d = b->dim[k];
+			at[k] = 0;
+			node += (tor_torus_coord(r->torus, r->members[0], d) - coord[k]) *
+				r->torus->stride[d];
+			coord[k] = tor_torus_coord(r->torus, r->members[0], d);
+		}
+		node = next_node(r->torus, node, b->dim[k], b->down[k], &coord[k]);
+	}
+	return false;
+}
+
+/* The next edge: every @step-th rank, from the first one on, along a dimension that has none yet. */
+static bool find_edge(const struct tor_plan_req *r, u32 step, u32 used, struct box *b)
+{
+	const struct tor_torus *t = r->torus;
+	u32 d, e, k = b->edges;
+	bool down = false;
+
+	for (d = 0; d < t->ndim; d++) {
+		if (used >> d & 1 || t->side[d] == 1)
+			continue;
+		down = r->members[step] == tor_torus_shift(t, r->members[0], d, -1);
+		if (down || r->members[step] == tor_torus_shift(t, r->members[0], d, 1))
+			break;
+	}
+	if (d == t->ndim)
+		return false;
+	for (e = 2; e < t->side[d] && (u64)e * step < r->ranks; e++)
+		if (r->members[e * step] != tor_torus_shift(t, r->members[0], d, down ? -(s64)e : e))
+			break;
+	b->dim[k] = d;
+	b->extent[k] = e;
+	b->down[k] = down;
+	b->edges++;
+	return true;
+}
+
+/* The box that the members are: a row, a plane, a block; it may wrap, with its edges in any order and direction. */
+static bool find_box(const struct tor_plan_req *r, struct box *b)
+{
+	u32 used = 0;
+	u64 step = 1;
+
+	b->edges = 0;
+	while (step < r->ranks) {
+		if (!find_edge(r, step, used, b))
+			return false;
+		used |= 1U << b->dim[b->edges - 1];
+		step *= b->extent[b->edges - 1];
+	}
+	return step == r->ranks && is_box(r, b);
+}
+
+/* Sides of 1 do nothing, so that no family need know them. */
+static int make_grid(struct tor_plan *p, const u32 *extent, u32 ndim)
+{
+	u32 side[TOR_MAX_DIMS], d, n = 0;
+
+	for (d = 0; d < ndim; d++)
+		if (extent[d] > 1)
+			side[n++] = extent[d];
+	if (!n)
+		side[n++] = 1;
+	return tor_torus_init(&p->grid, n, side, p->req.torus->cables);
+}
+
+static int find_grid(struct tor_plan *p, bool any_list)
+{
+	const struct tor_torus *t = p->req.torus;
+	struct box box;
+
+	if (!p->req.members)
+		return make_grid(p, t->side, t->ndim);
+	if (find_box(&p->req, &box))
+		return make_grid(p, box.extent, box.edges);
+	p->list = true;
+	return any_list ? make_grid(p, &p->req.ranks, 1) : -EOPNOTSUPP;
+}
+
+/* --- the iterator --- */
+
+/* Is there nothing to do? In a halo even a rank alone has neighbours, and it may send itself messages. */
+static bool idle(const struct tor_plan_req *r)
+{
+	if (r->ranks == 1 && r->collective != TORCOLL_HALO && r->collective != TORCOLL_SEND)
+		return true;
+	/* who gets nothing may have something to give */
+	return !r->count && !r->from_counts;
+}
+
+static int init_family(struct tor_plan *p, const struct tor_family *f, const char **why)
+{
+	u32 ch, rounds = 0;
+	int err;
+
+	p->ops = f;
+	p->shape = (struct tor_plan_shape){
+		.channels = 1,
+		.chunks = max(p->req.param[TORCOLL_PARAM_CHUNKS], 1U),
+		.peers = 1,
+		.bufs = 1,
+		.agrees = true,
+	};
+	p->temp = (struct tor_span){ 0, p->req.count };
+	p->shape.sequential = idle(&p->req);
+	if (idle(&p->req))
+		return 0;
+	err = f->init(p, why);
+	if (err)
+		return err;
+	for (ch = 0; ch < p->shape.channels; ch++)
+		rounds = max(rounds, tor_plan_rounds(p, ch));
+	p->shape.rounds = rounds;
+	return 0;
+}
+
+static int refuse(int err, const char **why, const char *reason)
+{
+	*why = reason;
+	return err;
+}
+
+int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, const char **why)
+{
+	const struct tor_family *f;
+	const char *nobody, *bad;
+
+	if (!why)
+		why = &nobody;
+	memset(p, 0, sizeof(*p));
+	p->req = *req;
+	p->rank = rank;
+	if (!tor_collective_name(req->collective))
+		return refuse(-EINVAL, why, "unknown collective");
+	if (!tor_algorithm_name(req->algorithm))
+		return refuse(-EINVAL, why, "unknown algorithm");
+	if (req->algorithm == TORCOLL_ALGO_AUTO)
+		return refuse(-EINVAL, why, "auto is no algorithm of its own");
+	f = family_of(req);
+	if (!f)
+		return refuse(-EOPNOTSUPP, why, "the algorithm is not available");
+	bad = check_members(req);
+	if (!bad)
+		bad = rank >= req->ranks ? "not a rank" : check_rooted(req);
+	if (!bad)
+		bad = check_counts(req);
+	if (!bad)
+		bad = check_params(req, f);
+	if (bad)
+		return refuse(-EINVAL, why, bad);
+	if (!(tor_algorithm_serves(req->algorithm) & (1U << req->collective)))
+		return refuse(-EOPNOTSUPP, why, "the algorithm does not serve this collective");
+	/* whoever has an allreduce's result has heard of everyone */
+	if (req->collective == TORCOLL_BARRIER)
+		p->req.collective = TORCOLL_ALLREDUCE;
+	if (find_grid(p, f->any_list))
+		return refuse(-EOPNOTSUPP, why, "the members are no block of the torus");
+	return init_family(p, f, why);
+}
+
+u32 tor_plan_rounds(const struct tor_plan *p, u32 channel)
+{
+	if (channel >= p->shape.channels || idle(&p->req))
+		return 0;
+	/* every block's part of a later channel may be empty: blocks of one element, say */
+	if (!tor_collective_has_blocks(p->req.collective) && !p->req.from_counts &&
+	    !tor_plan_slice(p, channel).n)
+		return 0;
+	return p->ops->rounds(p, channel);
+}
+
+void tor_plan_begin(const struct tor_plan *p, u32 channel, u32 round, struct tor_cursor *c)
+{
+	c->channel = channel;
+	c->round = round;
+	c->transfer = 0;
+	c->open = false;
+}
+
+/* Enter the next transfer of the round. */
+static bool open_transfer(const struct tor_plan *p, struct tor_cursor *c)
+{
+	c->sbuf = TOR_BUF_DATA;
+	c->dbuf = TOR_BUF_DATA;
+	c->op = TOR_PIECE_REDUCE;
+	c->open = p->ops->transfer(p, c);
+	c->transfer++;
+	return c->open;
+}
+
+/* First everything is read, since the compiler makes two words of it then. */
+static inline void begin_piece(const struct tor_cursor *c, struct tor_piece *out)
+{
+	u32 src = c->src, dst = c->dst;
+	u16 sbuf = c->sbuf, dbuf = c->dbuf;
+	u8 op = c->op;
+
+	out->src = src;
+	out->dst = dst;
+	out->sbuf = sbuf;
+	out->dbuf = dbuf;
+	out->op = op;
+}
+
+bool tor_plan_next(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
+{
+	for (;;) {
+		if (!c->open && !open_transfer(p, c))
+			return false;
+		begin_piece(c, out);
+		if (!p->ops->piece(p, c, out))
+			c->open = false;
+		else if (out->n)
+			return true;
+	}
+}
+
+/* --- what families share --- */
+
+/**
+ * tor_plan_share - a channel's part of a vector that several share
+ * @p: plan of a collective without blocks
+ * @channel: its number
+ */
+struct tor_span tor_plan_share(const struct tor_plan *p, u32 channel)
+{
+	return (struct tor_span){
+		tor_block_start(p->req.count, p->shape.channels, channel),
+		tor_block_len(p->req.count, p->shape.channels, channel),
+	};
+}
+
+/**
+ * tor_plan_blocks - neighbouring blocks of a channel's slice
+ * @p: plan of a collective without blocks
+ * @channel: its number
+ * @first: of as many blocks as there are ranks
+ * @blocks: number of them
+ */
+struct tor_span tor_plan_blocks(const struct tor_plan *p, u32 channel, u32 first, u32 blocks)
+{
+	struct tor_span s = tor_plan_slice(p, channel);
+	u64 begin = tor_block_start(s.n, p->req.ranks, first);
+
+	return (struct tor_span){
+		s.off + begin, tor_block_start(s.n, p->req.ranks, first + blocks) - begin,
+	};
+}
+
+/**
+ * tor_plan_block - a rank's block of a vector
+ * @count: elements of the vector
+ * @counts: of each rank's block, or NULL: an even split
+ * @ranks: number of ranks
+ * @rank: whose block
+ */
+struct tor_span tor_plan_block(u64 count, const u64 *counts, u32 ranks, u32 rank)
+{
+	u64 off = 0;
+	u32 i;
+
+	if (!counts)
+		return (struct tor_span){ tor_block_start(count, ranks, rank),
+					  tor_block_len(count, ranks, rank) };
+	for (i = 0; i < rank; i++)
+		off += counts[i];
+	return (struct tor_span){ off, counts[rank] };
+}
+
+/**
+ * tor_plan_own - a channel's part of a rank's block
+ * @p: plan
+ * @channel: its number
+ * @rank: whose block
+ *
+ * For an allreduce, blocks are those of the channel's slice.
+ */
+struct tor_span tor_plan_own(const struct tor_plan *p, u32 channel, u32 rank)
+{
+	const struct tor_plan_req *r = &p->req;
+	struct tor_span own;
+
+	if (r->collective == TORCOLL_ALLREDUCE)
+		return tor_plan_blocks(p, channel, rank, 1);
+	own = tor_plan_block(r->count, r->counts, r->ranks, rank);
+	return (struct tor_span){
+		own.off + tor_block_start(own.n, p->shape.channels, channel),
+		tor_block_len(own.n, p->shape.channels, channel),
+	};
+}

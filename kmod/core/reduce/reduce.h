@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Reduction kernels: datatype x operator.
+ *
+ * Integers wrap in two's complement; the logical operators give 0 or 1. Floats: sums and products are
+ * rounded once per step (no contraction, no reassociation), f16 and bf16 after a step in f32. If exactly one
+ * operand is NaN the result is that NaN, if both are, the first's, quiet. Minima and maxima of floats: one NaN
+ * is the result, of two the bits are or'ed; -0 is less than +0. So the same operands give the same bits, scalar or
+ * SIMD. Pairs: see reduce_pair.h.
+ *
+ * An average is reduced as a sum, a sum of multiples likewise: see scale.h for what comes after and before.
+ */
+#ifndef _TOR_CORE_REDUCE_H
+#define _TOR_CORE_REDUCE_H
+
+#include <linux/torcoll.h>
+
+#include "core/env.h"
+
+/**
+ * typedef tor_reduce_fn - dst[i] = first[i] op second[i]
+ * @dst: any alignment
+ * @first: any alignment; @dst, or no part of it
+ * @second: any alignment; no part of @dst
+ * @n: elements
+ *
+ * Float kernels run between tor_env_fpu_begin() and tor_env_fpu_end().
+ */
+typedef void (*tor_reduce_fn)(void *dst, const void *first, const void *second, size_t n);
+
+/* Size of an element in bytes, 0 if the type is unknown. */
+u32 tor_type_size(u32 type);
+
+/* Does arithmetic on this type need the FPU? */
+bool tor_type_is_float(u32 type);
+
+/* Does the result not depend on the order and bracket in which many operands are reduced? */
+bool tor_reduce_exact(u32 type, u32 redop);
+
+/* The kernel for (type, redop), or NULL if not served. The fastest on this CPU. */
+tor_reduce_fn tor_reduce_kernel(u32 type, u32 redop);
+
+/*
+ * The same for where two ranks reduce the same two operands, each its own with the other's, and both go on with what must be
+ * the same bits: of two NaNs, the result has the bits of both, or'ed. Slower for sums and products.
+ */
+tor_reduce_fn tor_reduce_commuting(u32 type, u32 redop);
+
+/* dst[i] = first[i] / second[i], where that is not 0; integers are cut towards 0. NULL for pairs. */
+tor_reduce_fn tor_reduce_quotient(u32 type);
+
+/* Instruction sets that float kernels exist for; see kmod/simd/ for what each needs of a CPU. */
+enum tor_isa {
+	TOR_ISA_SSE2,
+	TOR_ISA_AVX2,		/* and F16C and FMA */
+	TOR_ISA_AVX512,		/* F, BW, DQ and VL */
+	TOR_ISA_COUNT
+};
+
+/* Use the float kernels of @isa, which this CPU has. Before the first tor_reduce_kernel(). */
+void tor_reduce_init(enum tor_isa isa);
+
+/* The same for one float type alone. */
+void tor_reduce_use(u32 type, enum tor_isa isa);
+
+#endif

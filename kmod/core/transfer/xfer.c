@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Exactly-once transfer of one message: windows, acknowledgements, loss. See xfer.h.
+ */
+#include "core/transfer/xfer.h"
+
+/* Every other bit: with the next base it is the others, but the two stay apart. */
+#define EVEN_FRAMES	0x5555555555555555ULL
+
+static u64 mask_below(u32 n)
+{
+	return n >= 64 ? ~0ULL : BIT_ULL(n) - 1;
+}
+
+/* Frames sent and neither acknowledged nor given up. */
+static u32 tx_in_flight(const struct tor_tx *tx)
+{
+	return tx->next - tx->base - hweight64(tx->acked) - hweight64(tx->lost);
+}
+
+/*
+ * When to act on silence. The first time costs one frame, so it may come soon; a queue that many flows share
+ * can hold everything up for longer than the round trips so far let expect, and must not get it all again. Those
+ * of other flows tell of such a queue while it builds up.
+ */
+static u64 tx_rto(const struct tor_tx *tx)
+{
+	u32 srtt = READ_ONCE(tx->path->srtt);
+	u32 rttvar = READ_ONCE(tx->path->rttvar);
+	u32 slowest = READ_ONCE(*tx->slowest);
+	u64 rto = srtt ? (u64)max(srtt + 4 * rttvar, slowest + slowest / 4) * NSEC_PER_USEC :
+			 TOR_RTO_FIRST;
+
+	if (!tx->backoff)
+		return clamp_t(u64, rto, TOR_TAIL_MIN, TOR_RTO_MAX) + (tx->patient ? 2 * TOR_ACK_DELAY : 0);
+	rto = max_t(u64, rto, TOR_RTO_MIN) << min(tx->backoff - 1, 6U);
+	return min_t(u64, rto, TOR_RTO_MAX);
+}
+
+/*
+ * When to ask a receiver that was not ready. Its invitation may be lost, or an old refusal may arrive behind
+ * it, so ask soon; it may also be an hour late, so ask ever more seldom.
+ */
+static u64 tx_probe_interval(const struct tor_tx *tx)
+{
+	return min_t(u64, TOR_PROBE_FIRST << min(tx->backoff, 10U), TOR_PROBE_MAX);
+}
+
+/* How long frames may overtake each other before a gap means loss: about another round trip. */
+static u64 tx_reordering(const struct tor_tx *tx)
+{
+	u32 srtt = READ_ONCE(tx->path->srtt);
+	u32 rttvar = READ_ONCE(tx->path->rttvar);
+
+	return srtt ? (u64)(srtt + 2 * rttvar) * NSEC_PER_USEC : TOR_RTO_FIRST / 2;
+}
+
+static void tx_wait(struct tor_tx *tx, u64 now)
+{
+	tx->since = now;
+	tx->timeout = now + tx_rto(tx);
+}
+
+void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 *slowest, u32 rank, u32 round,
+		 u64 bytes, u32 unit, bool patient)
+{
+	u32 window = READ_ONCE(path->window);
+
+	tx->path = path;
+	tx->slowest = slowest;
+	tx->rank = rank;
+	tx->round = round;
+	tx->bytes = bytes;
+	tx->frames = tor_div64(bytes + unit - 1, unit);
+	tx->window = window ? clamp_t(u32, window, TOR_WINDOW_MIN, TOR_WINDOW) : TOR_WINDOW_FIRST;
+	tx->threshold = TOR_WINDOW;
+	tx->base = 0;
+	tx->next = 0;
+	tx->grown = 0;
+	tx->recover = 0;
+	tx->backoff = 0;
+	tx->acked = 0;
+	tx->lost = 0;
+	tx->hole = 0;
+	tx->since = 0;
+	tx->timeout = 0;
+	tx->retry = 0;
+	tx->blocked = false;
+	/* a round trip is not known from acknowledgements that take their time */
+	tx->patient = patient && tx->frames == 1 && READ_ONCE(path->srtt);
+}
+
+/* Ask for an acknowledgement at the end, when the window is full, and twice per window. */
+static bool tx_wants_ack(const struct tor_tx *tx, u32 index)
+{
+	u32 half = max(tx->window / 2, 1U);
+
+	return index + 1 == tx->frames || tx_in_flight(tx) >= tx->window ||
+	       tx->next - tx->base >= TOR_WINDOW || index % half == half - 1;
+}
+
+static bool tx_may_send(const struct tor_tx *tx)
+{
+	return !tx->blocked && tx_in_flight(tx) < tx->window &&
+	       (tx->lost || (tx->next < tx->frames && tx->next - tx->base < TOR_WINDOW));
+}
+
+u32 tor_tx_next(struct tor_tx *tx, u64 now, u8 *flags)
+{
+	u32 index;
+
+	*flags = 0;
+	if (!tx_may_send(tx))
+		return TOR_NO_FRAME;
+	if (tx->lost) {
+		u32 bit = __ffs64(tx->lost);
+
+		index = tx->base + bit;
+		tx->lost &= ~BIT_ULL(bit);
+		*flags = TORCOLL_FLAG_RETRANSMIT;
+		/* the last one of a burst of repairs asks; the timer covers the rest */
+		if (!tx->lost)
+			*flags |= TORCOLL_FLAG_ACK;
+	} else {
+		index = tx->next++;
+	}
+	if (tx->patient && !*flags)
+		*flags = TORCOLL_FLAG_WHOLE;
+	else if (tx_wants_ack(tx, index))
+		*flags |= TORCOLL_FLAG_ACK;
+	tx_wait(tx, now);
+	return index;
+}
+
+/* RFC 6298, section 2, with the stamp echoed by the receiver, so repeated frames count as well. */
+static void tx_round_trip(struct tor_tx *tx, u32 stamp, u64 now)
+{
+	struct tor_path *path = tx->path;
+	u32 rtt = (u32)tor_div64(now, NSEC_PER_USEC) - stamp;
+	u32 srtt = READ_ONCE(path->srtt);
+	u32 rttvar = READ_ONCE(path->rttvar);
+	u32 error, rtt_min, slowest;
+
+	/* a stamp is not trusted: beyond any timeout it is nonsense */
+	if (!stamp || rtt > 10 * TOR_RTO_MAX / NSEC_PER_USEC)
+		return;
+	rtt = max(rtt, 1U);
+	rtt_min = READ_ONCE(path->rtt_min);
+	if (!rtt_min || rtt < rtt_min)
+		WRITE_ONCE(path->rtt_min, rtt);
+	else	/* a longer way after a reroute is believed within some thousand samples */
+		WRITE_ONCE(path->rtt_min, rtt_min + (rtt - rtt_min) / 1024);
+	if (!srtt) {
+		srtt = rtt;
+		rttvar = rtt / 2;
+	} else {
+		error = srtt > rtt ? srtt - rtt : rtt - srtt;
+		rttvar = rttvar - rttvar / 4 + error / 4;
+		srtt = max(srtt - srtt / 8 + rtt / 8, 1U);
+	}
+	WRITE_ONCE(path->srtt, srtt);
+	WRITE_ONCE(path->rttvar, rttvar);
+	slowest = READ_ONCE(*tx->slowest);
+	slowest = max(rtt, slowest - slowest / 256);
+	/* all processors share it: it is not written for nothing */
+	if (slowest != READ_ONCE(*tx->slowest))
+		WRITE_ONCE(*tx->slowest, slowest);
+}
+
+/* About how many of our frames wait in queues on the way (Brakmo and Peterson, TCP Vegas, 1995). */
+static u32 tx_queued(const struct tor_tx *tx)
+{
+	u32 srtt = READ_ONCE(tx->path->srtt);
+	u32 rtt_min = READ_ONCE(tx->path->rtt_min);
+
+	return srtt > rtt_min ? tor_div64((u64)tx->window * (srtt - rtt_min), srtt) : 0;
+}
+
+/*
+ * Slow start below the threshold, then one frame per window; none or back when frames only queue up. A queue
+ * somewhere holds the frames of all flows, and nobody but their senders keeps it short.
+ */
+static void tx_grow(struct tor_tx *tx, u32 newly)
+{
+	u32 queued = tx_queued(tx);
+
+	if (queued > TOR_QUEUE_LOW) {
+		tx->threshold = min(tx->threshold, tx->window);
+		tx->grown += newly;
+		if (queued > TOR_QUEUE_HIGH && tx->grown >= tx->window) {
+			tx->grown = 0;
+			tx->window -= tx->window / 8 + 1;
+		}
+	} else if (tx->window < tx->threshold) {
+		tx->window += newly;
+	} else {
+		tx->grown += newly;
+		if (tx->grown >= tx->window) {
+			tx->grown = 0;
+			tx->window++;
+		}
+	}
+	tx->window = clamp_t(u32, tx->window, TOR_WINDOW_MIN, TOR_WINDOW);
+	WRITE_ONCE(tx->path->window, tx->window);
+}
+
+static void tx_shrink(struct tor_tx *tx, u32 window)
+{
+	tx->threshold = max(tx->window / 2, 2U * TOR_WINDOW_MIN);
+	tx->window = max_t(u32, window, TOR_WINDOW_MIN);
+	tx->grown = 0;
+	tx->recover = tx->next;
+	WRITE_ONCE(tx->path->window, tx->window);
+}
+
+/* Move the masks to a new base. */
+static void tx_advance(struct tor_tx *tx, u32 base)
+{
+	u32 by = base - tx->base;
+
+	tx->acked = by >= 64 ? 0 : tx->acked >> by;
+	tx->lost = by >= 64 ? 0 : tx->lost >> by;
+	tx->base = base;
+}
+
+/* Frames in @way that were sent, are not known to have arrived, and have later ones of it acknowledged. */
+static u64 way_missing(const struct tor_tx *tx, u64 way)
+{
+	u64 acked = tx->acked & way;
+
+	return acked ? way & ~acked & ~tx->lost & mask_below(fls64(acked)) : 0;
+}
+
+/*
+ * Frames that later ones have overtaken. Where two ways are equally long, one may have a queue that the other one has
+ * not, so only a frame that took the same way says anything: of the last ones on either, silence tells.
+ */
+static u64 tx_missing(const struct tor_tx *tx)
+{
+	if (!tx->split)
+		return way_missing(tx, ~0ULL);
+	return way_missing(tx, EVEN_FRAMES) | way_missing(tx, ~EVEN_FRAMES);
+}
+
+static void tx_watch_hole(struct tor_tx *tx, u64 now)
+{
+	if (!tx_missing(tx))
+		tx->hole = 0;
+	else if (!tx->hole)
+		tx->hole = now;
+}
+
+void tor_tx_ack(struct tor_tx *tx, const struct tor_ack *ack, u64 now)
+{
+	u32 in_flight = tx_in_flight(tx);
+	u32 before = tx->base + hweight64(tx->acked);
+	u32 base = ack->state == TORCOLL_ACK_DONE ? tx->frames : ack->base;
+	u64 mask = ack->state == TORCOLL_ACK_DONE ? 0 : ack->mask;
+	u32 newly;
+
+	tx_round_trip(tx, ack->stamp, now);
+
+	/* what was never sent cannot have arrived */
+	base = min(base, tx->next);
+	if (ack->state == TORCOLL_ACK_DONE)
+		base = tx->frames;
+	if (base > tx->base) {
+		tx_advance(tx, base);
+		tx->next = max(tx->next, base);
+		tx->hole = 0;
+	} else if (tx->base - base < 64) {
+		mask >>= tx->base - base;
+	} else {
+		mask = 0;
+	}
+	mask &= mask_below(tx->next - tx->base);
+	tx->acked |= mask;
+	tx->lost &= ~mask;
+	while (tx->acked & 1)
+		tx_advance(tx, tx->base + 1);
+
+	newly = tx->base + hweight64(tx->acked) - before;
+	if (newly) {
+		tx->backoff = 0;
+		/* a window that was not used says nothing about a larger one */
+		if (in_flight >= tx->window)
+			tx_grow(tx, newly);
+	}
+	tx_watch_hole(tx, now);
+
+	if (tx->blocked && ack->state != TORCOLL_ACK_NOT_READY)
+		tx->backoff = 0;
+	tx->blocked = ack->state == TORCOLL_ACK_NOT_READY && !tor_tx_done(tx);
+	if (tx->blocked) {
+		/* if this one was refused, and not the last one that there was room for, so are those behind it */
+		if (!newly)
+			tx->lost = ~tx->acked & mask_below(tx->next - tx->base);
+		tx->hole = 0;
+		tx->timeout = now + tx_probe_interval(tx);
+	} else if (tx_in_flight(tx)) {
+		tx_wait(tx, now);
+	} else {
+		tx->timeout = 0;
+	}
+}
+
+void tor_tx_dropped(struct tor_tx *tx, u32 index, u64 now)
+{
+	u32 bit = index - tx->base;
+
+	if (index < tx->base || index >= tx->next || tx->acked & BIT_ULL(bit))
+		return;
+	tx->lost |= BIT_ULL(bit);
+	/* what was missing may be just that */
+	tx_watch_hole(tx, now);
+	if (index >= tx->recover)
+		tx_shrink(tx, tx->window / 2);
+	tx->retry = now + TOR_DROP_RETRY;
+}
+
+bool tor_tx_stopped(struct tor_tx *tx, u64 now)
+{
+	/* unless that is known to be of no use yet */
+	if (tx->retry || !tx_may_send(tx))
+		return false;
+	tx->retry = now;
+	return true;
+}
+
+void tor_tx_rerouted(struct tor_tx *tx, u64 now)
+{
+	if (!tx->timeout)
+		return;
+	tx->backoff = 0;
+	tx->timeout = min_t(u64, tx->timeout, tx->blocked ? now + tx_probe_interval(tx) :
+							    now + tx_rto(tx));
+}
+
+enum tor_tx_event tor_tx_timer(struct tor_tx *tx, u64 now)
+{
+	if (tx->blocked) {
+		if (now < tx->timeout)
+			return TOR_TX_NOTHING;
+		/* one frame asks, a new one if all are there; an answer of any kind opens or blocks again */
+		if (tx->base == tx->next)
+			tx->next++;
+		tx->backoff++;
+		tx->timeout = now + tx_probe_interval(tx);
+		return TOR_TX_PROBE;
+	}
+	if (tx->retry && now >= tx->retry) {
+		tx->retry = 0;
+		return TOR_TX_REPEAT;
+	}
+	if (tx->hole && now >= tx->hole + tx_reordering(tx)) {
+		u64 missing = tx_missing(tx);
+
+		if (tx->base + __ffs64(missing) >= tx->recover)
+			tx_shrink(tx, tx->window / 2);
+		tx->lost |= missing;
+		tx->hole = 0;
+		return TOR_TX_REPEAT;
+	}
+	if (!tx->timeout || now < tx->timeout)
+		return TOR_TX_NOTHING;
+	if (!tx_in_flight(tx)) {
+		tx->timeout = 0;
+		return TOR_TX_NOTHING;
+	}
+	/* round trips have become longer since */
+	if (!tx->backoff && now < tx->since + tx_rto(tx)) {
+		tx->timeout = tx->since + tx_rto(tx);
+		return TOR_TX_NOTHING;
+	}
+	tx->hole = 0;
+	if (!tx->backoff++) {
+		/* the answer to the last one says what else is missing (RFC 8985, section 7) */
+		tx->lost |= BIT_ULL(fls64(~tx->acked & mask_below(tx->next - tx->base)) - 1);
+		tx_wait(tx, now);
+		return TOR_TX_TAIL;
+	}
+	tx->lost = ~tx->acked & mask_below(tx->next - tx->base);
+	tx_shrink(tx, TOR_WINDOW_MIN);
+	tx_wait(tx, now);
+	return TOR_TX_TIMEOUT;
+}
+
+static u64 earlier(u64 a, u64 b)
+{
+	return a && (!b || a < b) ? a : b;
+}
+
+u64 tor_tx_deadline(const struct tor_tx *tx)
+{
+	u64 when = tx->timeout;
+
+	if (tor_tx_done(tx))
+		return 0;
+	if (tx->blocked)
+		return when;
+	if (tx->hole)
+		when = earlier(when, tx->hole + tx_reordering(tx));
+	return earlier(when, tx->retry);
+}
+
+enum tor_rx_verdict tor_rx_look(const struct tor_rx *rx, u32 index)
+{
+	if (index < rx->base)
+		return TOR_RX_DUPLICATE;
+	if (index - rx->base >= TOR_WINDOW)
+		return TOR_RX_BEYOND;
+	return rx->mask & BIT_ULL(index - rx->base) ? TOR_RX_DUPLICATE : TOR_RX_NEW;
+}
+
+void tor_rx_mark(struct tor_rx *rx, u32 index)
+{
+	rx->mask |= BIT_ULL(index - rx->base);
+	while (rx->mask & 1) {
+		rx->mask >>= 1;
+		rx->base++;
+	}
+}

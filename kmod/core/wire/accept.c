@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * What is accepted of what comes by a cable. See accept.h.
+ *
+ * Wire structs are copied between the buffer and the stack, never accessed in place: buffers have
+ * no alignment, and what was checked cannot change behind the check.
+ */
+#include "core/wire/accept.h"
+
+#include <linux/torcoll.h>
+
+#include "core/torus.h"
+
+/* The largest errno that means anything. */
+#define WIRE_ERRNO_MAX	4095
+
+int tor_wire_check(const void *p, u32 len, u32 frame_len, struct tor_intact *in,
+		   enum tor_counter *why)
+{
+	struct torcoll_hdr *raw = &in->raw;
+	u32 bytes, length;
+
+	*why = TOR_C_DROP_SHORT;
+	if (len < sizeof(*raw))
+		return -EBADMSG;
+	memcpy(raw, p, sizeof(*raw));
+
+	/* another version may compute its CRC otherwise */
+	*why = TOR_C_DROP_VERSION;
+	if (raw->version != TORCOLL_WIRE_VERSION)
+		return -EBADMSG;
+
+	*why = TOR_C_DROP_HEADER_CRC;
+	if (raw->acks > TORCOLL_WIRE_ACKS_MAX)
+		return -EBADMSG;
+	bytes = sizeof(*raw) + raw->acks * sizeof(struct torcoll_ack);
+	if (len < bytes) {
+		*why = TOR_C_DROP_SHORT;
+		return -EBADMSG;
+	}
+	if (tor_wire_header_crc(raw, (const u8 *)p + sizeof(*raw), bytes - sizeof(*raw)) !=
+	    be32_to_cpu(raw->header_crc))
+		return -EBADMSG;
+
+	*why = TOR_C_DROP_TYPE;
+	if (raw->type < TORCOLL_FRAME_HELLO || raw->type > TORCOLL_FRAME_ECHO)
+		return -EBADMSG;
+
+	*why = TOR_C_DROP_SHORT;
+	length = be32_to_cpu(raw->length);
+	if (frame_len < bytes || length > frame_len - bytes)
+		return -EBADMSG;
+	return 0;
+}
+
+static void decode(const struct torcoll_hdr *raw, struct tor_hdr *h)
+{
+	h->version = raw->version;
+	h->type = raw->type;
+	h->hop_limit = raw->hop_limit;
+	h->acks = raw->acks;
+	h->fabric = be32_to_cpu(raw->fabric);
+	h->src = be32_to_cpu(raw->src);
+	h->dst = be32_to_cpu(raw->dst);
+	h->src_epoch = be32_to_cpu(raw->src_epoch);
+	h->dst_epoch = be32_to_cpu(raw->dst_epoch);
+	h->comm = be32_to_cpu(raw->comm);
+	h->op = be32_to_cpu(raw->op);
+	h->digest = be32_to_cpu(raw->digest);
+	h->channel = raw->channel;
+	h->flags = raw->flags;
+	h->round = be16_to_cpu(raw->round);
+	h->offset = be64_to_cpu(raw->offset);
+	h->length = be32_to_cpu(raw->length);
+	h->stamp = be32_to_cpu(raw->stamp);
+	h->payload_crc = be32_to_cpu(raw->payload_crc);
+	h->header_crc = be32_to_cpu(raw->header_crc);
+}
+
+int tor_wire_read(const struct tor_intact *in, struct tor_hdr *h, enum tor_counter *why)
+{
+	bool data = in->raw.type == TORCOLL_FRAME_DATA;
+
+	decode(&in->raw, h);
+	*why = TOR_C_DROP_EPOCH;
+	/* tests of a cable are no node's: torcollctl sends them */
+	if (!h->src_epoch && h->type != TORCOLL_FRAME_ECHO)
+		return -EBADMSG;
+	*why = TOR_C_DROP_COMM;
+	if (!h->comm && (data || h->type == TORCOLL_FRAME_ABORT))
+		return -EBADMSG;
+	/* who receives a message sends nothing of it */
+	*why = TOR_C_DROP_RANGE;
+	if (data && (!h->length || !h->digest || h->channel == TORCOLL_CHANNEL_RECV))
+		return -EBADMSG;
+	return 0;
+}
+
+int tor_wire_parse(const void *p, u32 len, u32 frame_len, struct tor_hdr *h,
+		   enum tor_counter *why)
+{
+	struct tor_intact in;
+	int err = tor_wire_check(p, len, frame_len, &in, why);
+
+	return err ? err : tor_wire_read(&in, h, why);
+}
+
+void tor_wire_own(const void *p, struct tor_hdr *h)
+{
+	struct torcoll_hdr raw;
+
+	memcpy(&raw, p, sizeof(raw));
+	decode(&raw, h);
+}
+
+bool tor_wire_ack(const void *p, u32 i, struct tor_ack *out, enum tor_counter *why)
+{
+	struct torcoll_ack raw;
+
+	memcpy(&raw, (const u8 *)p + sizeof(struct torcoll_hdr) + i * sizeof(raw), sizeof(raw));
+	*why = TOR_C_DROP_COMM;
+	if (!raw.comm)
+		return false;
+	*why = TOR_C_DROP_RANGE;
+	if (raw.state > TORCOLL_ACK_ABSENT)
+		return false;
+	out->comm = be32_to_cpu(raw.comm);
+	out->op = be32_to_cpu(raw.op);
+	out->channel = raw.channel;
+	out->state = raw.state;
+	out->round = be16_to_cpu(raw.round);
+	out->base = be32_to_cpu(raw.base);
+	out->mask = be64_to_cpu(raw.mask);
+	out->stamp = be32_to_cpu(raw.stamp);
+	out->digest = be32_to_cpu(raw.digest);
+	return true;
+}
+
+bool tor_wire_fits(const struct tor_hdr *h, u32 unit)
+{
+	return h->length <= unit && h->offset == (u64)(u32)tor_div64(h->offset, unit) * unit;
+}
+
+/* Sides of so many dimensions, and none beyond. */
+static bool sides_ok(const struct torcoll_hello *raw)
+{
+	u32 i, side;
+
+	for (i = 0; i < ARRAY_SIZE(raw->side); i++) {
+		side = be32_to_cpu(raw->side[i]);
+		if (i < raw->ndim ? !side || side > TOR_MAX_NODES : side)
+			return false;
+	}
+	return true;
+}
+
+static bool hello_ok(const struct torcoll_hello *raw, u32 records)
+{
+	u32 frame_size = be32_to_cpu(raw->frame_size);
+
+	return raw->ndim && raw->ndim <= ARRAY_SIZE(raw->side) && raw->dim < raw->ndim &&
+	       raw->dir <= 1 && raw->hears <= 1 && sides_ok(raw) &&
+	       (!frame_size || frame_size >= TOR_WIRE_FRAME_MIN) &&
+	       records <= TORCOLL_HELLO_RECORDS_MAX;
+}
+
+/* Text for eyes, whatever they look at it with. */
+static void get_text(char *to, const char *from, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n && from[i]; i++)
+		to[i] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
+	memset(to + i, 0, n + 1 - i);
+}
+
+int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello)
+{
+	struct torcoll_hello raw;
+	u32 i;
+
+	if (len < sizeof(raw))
+		return -EBADMSG;
+	memcpy(&raw, p, sizeof(raw));
+	hello->records = be32_to_cpu(raw.records);
+	if (!hello_ok(&raw, hello->records) ||
+	    hello->records * sizeof(struct torcoll_link_record) > len - sizeof(raw))
+		return -EBADMSG;
+
+	get_text(hello->version, raw.version, sizeof(raw.version));
+	hello->dim = raw.dim;
+	hello->dir = raw.dir;
+	hello->ndim = raw.ndim;
+	hello->hears = raw.hears;
+	for (i = 0; i < ARRAY_SIZE(raw.side); i++)
+		hello->side[i] = be32_to_cpu(raw.side[i]);
+	hello->frame_size = be32_to_cpu(raw.frame_size);
+	hello->fabric_frame = be32_to_cpu(raw.fabric_frame);
+	hello->heard_node = be32_to_cpu(raw.heard_node);
+	hello->heard_epoch = be32_to_cpu(raw.heard_epoch);
+	hello->interval_ms = be32_to_cpu(raw.interval_ms);
+	hello->view = be32_to_cpu(raw.view);
+	hello->record = (const u8 *)p + sizeof(raw);
+	return 0;
+}
+
+bool tor_wire_record(const struct tor_hello *hello, u32 i, u32 nodes, struct tor_record *record)
+{
+	struct torcoll_link_record raw;
+
+	memcpy(&raw, (const u8 *)hello->record + i * sizeof(raw), sizeof(raw));
+	record->node = be32_to_cpu(raw.node);
+	record->epoch = be32_to_cpu(raw.epoch);
+	record->seq = be32_to_cpu(raw.seq);
+	record->dead = be16_to_cpu(raw.dead);
+	record->frame = be16_to_cpu(raw.frame);
+	return record->node < nodes && record->epoch && record->seq &&
+	       !(record->dead >> 2 * hello->ndim) &&
+	       (!record->frame || record->frame >= TOR_WIRE_FRAME_MIN);
+}
+
+u32 tor_wire_errno(u8 type, u32 error)
+{
+	switch (error) {
+	case EPROTO:
+	case ECONNABORTED:
+		return error;
+	case EHOSTDOWN:
+	case EHOSTUNREACH:
+		return type == TORCOLL_FRAME_ABORT ? error : 0;
+	case EACCES:
+	case ETIMEDOUT:
+		return type == TORCOLL_FRAME_COMM ? error : 0;
+	default:
+		return 0;
+	}
+}
+
+/* One that nobody here can make is as one that is not known: it has no name. */
+static void get_call(const struct torcoll_call *raw, struct tor_call *call)
+{
+	u32 algorithm = be16_to_cpu(raw->algorithm);
+
+	*call = (struct tor_call){ .rank = be32_to_cpu(raw->rank) };
+	if (raw->collective >= TORCOLL_COLL_COUNT || raw->type >= TORCOLL_TYPE_COUNT ||
+	    raw->redop >= TORCOLL_REDOP_COUNT || raw->bits >= TORCOLL_BITS_COUNT ||
+	    algorithm >= TORCOLL_ALGO_COUNT)
+		return;
+	call->count = be64_to_cpu(raw->count);
+	call->root = be32_to_cpu(raw->root);
+	call->collective = raw->collective;
+	call->type = raw->type;
+	call->redop = raw->redop;
+	call->bits = raw->bits;
+	call->algorithm = algorithm;
+}
+
+int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort)
+{
+	struct torcoll_abort raw;
+	u32 error, i;
+
+	if (len < sizeof(raw))
+		return -EBADMSG;
+	memcpy(&raw, p, sizeof(raw));
+	error = be32_to_cpu(raw.error);
+	if (!error || error > WIRE_ERRNO_MAX)
+		return -EBADMSG;
+	abort->error = tor_wire_errno(TORCOLL_FRAME_ABORT, error) ?: EPROTO;
+	abort->rank = be32_to_cpu(raw.rank);
+	abort->node = be32_to_cpu(raw.node);
+	abort->op = be32_to_cpu(raw.op);
+	for (i = 0; i < ARRAY_SIZE(abort->call); i++) {
+		abort->digest[i] = 0;
+		abort->call[i] = (struct tor_call){ .rank = ~0U };
+		/* no other error is about calls, whatever stands there */
+		if (error != EPROTO)
+			continue;
+		abort->digest[i] = be32_to_cpu(raw.digest[i]);
+		get_call(&raw.call[i], &abort->call[i]);
+	}
+	return 0;
+}
+
+/* Does the message name @each words for each of some of its ranks? */
+static bool words_ok(const struct tor_comm_msg *msg, u32 each)
+{
+	return msg->epochs % each == 0 && msg->missing <= msg->ranks &&
+	       msg->epochs / each <= msg->ranks - msg->missing;
+}
+
+/* Between a member and rank 0, so about another rank than that. */
+static bool join_ok(const struct tor_comm_msg *msg)
+{
+	if (!msg->rank || msg->rank >= msg->ranks || msg->ranks > TOR_MAX_NODES)
+		return false;
+	switch (msg->step) {
+	case TORCOLL_COMM_JOIN:
+		return tor_wire_unit_ok(msg->frame_bytes);
+	case TORCOLL_COMM_READY:
+		return msg->tag && tor_wire_unit_ok(msg->frame_bytes) && words_ok(msg, 1);
+	case TORCOLL_COMM_ACCEPT:
+	case TORCOLL_COMM_GO:
+		return msg->tag;
+	default:
+		return true;
+	}
+}
+
+static bool shrink_ok(const struct tor_comm_msg *msg)
+{
+	switch (msg->step) {
+	case TORCOLL_COMM_SHRINK_CALL:
+		return tor_wire_unit_ok(msg->frame_bytes);
+	case TORCOLL_COMM_SHRINK_READY:
+		return msg->tag && tor_wire_unit_ok(msg->frame_bytes) && msg->ranks &&
+		       msg->ranks <= TOR_MAX_NODES && words_ok(msg, 2);
+	case TORCOLL_COMM_SHRINK_ACCEPT:
+		return msg->tag && tor_wire_unit_ok(msg->frame_bytes);
+	case TORCOLL_COMM_SHRINK_GO:
+		return msg->tag;
+	default:
+		return true;
+	}
+}
+
+int tor_wire_get_comm(const void *p, u32 len, struct tor_comm_msg *msg)
+{
+	struct torcoll_comm_msg raw;
+	u32 error;
+
+	if (len < sizeof(raw))
+		return -EBADMSG;
+	memcpy(&raw, p, sizeof(raw));
+	error = be32_to_cpu(raw.error);
+	msg->epochs = be32_to_cpu(raw.epochs);
+	if (msg->epochs > (len - sizeof(raw)) / sizeof(__be32) || error > WIRE_ERRNO_MAX ||
+	    raw.step < TORCOLL_COMM_JOIN || raw.step >= TORCOLL_COMM_STEP_END)
+		return -EBADMSG;
+
+	msg->step = raw.step;
+	msg->error = 0;
+	if (raw.step == TORCOLL_COMM_REFUSE)
+		msg->error = tor_wire_errno(TORCOLL_FRAME_COMM, error) ?: EPROTO;
+	msg->name = be64_to_cpu(raw.name);
+	msg->proof = be64_to_cpu(raw.proof);
+	msg->members = be64_to_cpu(raw.members);
+	msg->nonce = be32_to_cpu(raw.nonce);
+	msg->rank = be32_to_cpu(raw.rank);
+	msg->ranks = be32_to_cpu(raw.ranks);
+	msg->missing = be32_to_cpu(raw.missing);
+	msg->tag = be32_to_cpu(raw.tag);
+	msg->generation = be32_to_cpu(raw.generation);
+	msg->frame_bytes = be32_to_cpu(raw.frame_bytes);
+	msg->epoch = (const u8 *)p + sizeof(raw);
+	return (msg->step < TORCOLL_COMM_SHRINK_CALL ? join_ok(msg) : shrink_ok(msg)) ? 0 : -EBADMSG;
+}
+
+u32 tor_wire_epoch(const struct tor_comm_msg *msg, u32 i)
+{
+	__be32 value;
+
+	memcpy(&value, (const u8 *)msg->epoch + i * sizeof(value), sizeof(value));
+	return be32_to_cpu(value);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Frames: what they are made of, and how they are written. The layout is that of linux/torcoll_wire.h; the structs here
+ * are its host-endian mirrors, and what is read from a frame becomes one only by accept.h. Buffers need no alignment.
+ */
+#ifndef _TOR_CORE_WIRE_H
+#define _TOR_CORE_WIRE_H
+
+#include <linux/torcoll_wire.h>
+
+#include "core/env.h"
+
+/* Header and as many acks as a frame can have: what must be linear to be parsed, at most. */
+#define TOR_WIRE_HEADER_MAX \
+	(sizeof(struct torcoll_hdr) + TORCOLL_WIRE_ACKS_MAX * sizeof(struct torcoll_ack))
+
+/* Payload bytes per frame that are worth the name; ports that take less are refused. */
+#define TOR_WIRE_UNIT_MIN	256
+#define TOR_WIRE_UNIT_ALIGN	64
+
+/* Bytes behind the MAC header that every port takes: header, two acks, and such a payload. */
+#define TOR_WIRE_FRAME_MIN \
+	(sizeof(struct torcoll_hdr) + TORCOLL_WIRE_PIGGYBACK * sizeof(struct torcoll_ack) + \
+	 TOR_WIRE_UNIT_MIN)
+
+/* struct torcoll_hdr. header_crc is filled by tor_wire_read() and ignored by tor_wire_build(). */
+struct tor_hdr {
+	u8 version;
+	u8 type;
+	u8 hop_limit;
+	u8 acks;
+	u32 fabric;
+	u32 src;
+	u32 dst;
+	u32 src_epoch;
+	u32 dst_epoch;
+	u32 comm;
+	u32 op;
+	u32 digest;
+	u8 channel;
+	u8 flags;
+	u16 round;
+	u64 offset;
+	u32 length;
+	u32 stamp;
+	u32 payload_crc;
+	u32 header_crc;
+};
+
+/* struct torcoll_ack */
+struct tor_ack {
+	u32 comm;
+	u32 op;
+	u8 channel;
+	u8 state;
+	u16 round;
+	u32 base;
+	u64 mask;
+	u32 stamp;
+	u32 digest;
+};
+
+/* What one node says of itself: struct torcoll_link_record. */
+struct tor_record {
+	u32 node;
+	u32 epoch;
+	u32 seq;
+	u16 dead;			/* bit per port: its cable is dead */
+	u16 frame;			/* bytes that all its links take, 0: not known */
+};
+
+/*
+ * struct torcoll_hello. @version is terminated. @record is where the @records records lie in the payload that was
+ * parsed, to be read by tor_wire_record(); tor_wire_put_hello() ignores it.
+ */
+struct tor_hello {
+	char version[TORCOLL_HELLO_VERSION + 1];
+	u8 dim;
+	u8 dir;
+	u8 ndim;
+	u8 hears;
+	u32 side[6];
+	u32 frame_size;
+	u32 fabric_frame;
+	u32 heard_node;
+	u32 heard_epoch;
+	u32 interval_ms;
+	u32 view;
+	u32 records;
+	const void *record;
+};
+
+/* struct torcoll_call */
+struct tor_call {
+	u64 count;
+	u32 rank;
+	u32 root;
+	u8 collective;
+	u8 type;
+	u8 redop;
+	u8 bits;
+	u16 algorithm;
+};
+
+/* struct torcoll_abort */
+struct tor_abort {
+	u32 error;
+	u32 rank;
+	u32 node;
+	u32 op;
+	u32 digest[2];
+	struct tor_call call[2];
+};
+
+/*
+ * struct torcoll_comm_msg. @epoch is where the @epochs epochs lie in the payload that was parsed, to
+ * be read by tor_wire_epoch(); tor_wire_put_comm() ignores it.
+ */
+struct tor_comm_msg {
+	u8 step;
+	u32 error;
+	u64 name;
+	u64 proof;
+	u64 members;
+	u32 nonce;
+	u32 rank;
+	u32 ranks;
+	u32 missing;
+	u32 tag;
+	u32 generation;
+	u32 frame_bytes;
+	u32 epochs;
+	const void *epoch;
+};
+
+/**
+ * tor_wire_unit - payload bytes per frame of a port
+ * @frame_size: bytes behind the MAC header that the port takes
+ *
+ * Return: a multiple of TOR_WIRE_UNIT_ALIGN that leaves room for the header and piggybacked acks,
+ * or 0 if that is less than TOR_WIRE_UNIT_MIN.
+ */
+u32 tor_wire_unit(u32 frame_size);
+
+/* May a comm use frames of @unit payload bytes? */
+static inline bool tor_wire_unit_ok(u32 unit)
+{
+	return unit >= TOR_WIRE_UNIT_MIN && unit % TOR_WIRE_UNIT_ALIGN == 0;
+}
+
+/*
+ * Which of two equally long ways a frame goes on from here, 0 or 1. A forwarder does not know the unit, so it
+ * cannot tell a frame's index; its offset is mixed instead (Appleby's MurmurHash3, the half of its finalizer), so that
+ * frames of any unit go about half each way, and independently of which way they left their sender.
+ */
+static inline u32 tor_wire_tie(u64 offset, u8 channel)
+{
+	u32 x = (u32)(offset / TOR_WIRE_UNIT_ALIGN);
+
+	x *= 0x85ebca6bU;
+	x ^= x >> 13;
+	x *= 0xc2b2ae35U;
+	return (x >> 31 ^ channel) & 1;
+}
+
+/* Bytes of header and acks. */
+static inline u32 tor_wire_header_bytes(const struct tor_hdr *h)
+{
+	return sizeof(struct torcoll_hdr) + h->acks * sizeof(struct torcoll_ack);
+}
+
+/**
+ * tor_wire_build - write header and acks
+ * @buf: tor_wire_header_bytes() of room
+ * @h: header; the header CRC is computed
+ * @acks: @h->acks of them
+ */
+void tor_wire_build(void *buf, const struct tor_hdr *h, const struct tor_ack *acks);
+
+/**
+ * tor_wire_hop - account for one more hop in a frame that is being forwarded
+ * @p: a writable header that was parsed
+ *
+ * Return: false if the hop limit is used up: drop the frame. A limit of 1 reaches a neighbour.
+ */
+bool tor_wire_hop(void *p);
+
+/* The CRC of @raw and @bytes of acks behind it, as it stands in the header. */
+u32 tor_wire_header_crc(const struct torcoll_hdr *raw, const void *acks, u32 bytes);
+
+/* CRC of a payload as it stands in the header. */
+u32 tor_wire_crc(const void *p, u32 len);
+u32 tor_wire_crc_bytes(const struct tor_bytes *bytes, u32 n);
+
+/* Payloads of hellos, aborts and comm messages: tor_wire_put_*() write into a buffer of the size that tor_wire_*_bytes() says. */
+static inline u32 tor_wire_hello_bytes(const struct tor_hello *hello)
+{
+	return sizeof(struct torcoll_hello) + hello->records * sizeof(struct torcoll_link_record);
+}
+
+static inline u32 tor_wire_abort_bytes(void)
+{
+	return sizeof(struct torcoll_abort);
+}
+
+static inline u32 tor_wire_comm_bytes(u32 epochs)
+{
+	return sizeof(struct torcoll_comm_msg) + epochs * sizeof(__be32);
+}
+
+/* @record: @hello->records of them, at most TORCOLL_HELLO_RECORDS_MAX. */
+void tor_wire_put_hello(void *buf, const struct tor_hello *hello, const struct tor_record *record);
+void tor_wire_put_abort(void *buf, const struct tor_abort *abort);
+/* @epoch: @msg->epochs of them. */
+void tor_wire_put_comm(void *buf, const struct tor_comm_msg *msg, const u32 *epoch);
+
+#endif

@@ -1,0 +1,703 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Teams: how they come together, fail and end. See team.h.
+ */
+#include "local/team.h"
+
+#include <linux/slab.h>
+#include <linux/torcoll.h>
+
+#include "local/meet.h"
+#include "cdev/session.h"
+#include "op/slot.h"
+
+static DEFINE_MUTEX(teams_lock);
+static LIST_HEAD(teams);		/* that wait for ranks, of this node or others */
+
+/* --- memory --- */
+
+/* But for its ops, which are paid for with the nodes' group. */
+static u64 team_memory(u32 ranks, u32 seats)
+{
+	const struct tor_team *team;
+	u64 seat = sizeof(*team->seat) + sizeof(*team->came) + sizeof(*team->called);
+
+	return sizeof(*team) + (ranks + TOR_TEAM_MAP_WORDS((u64)ranks)) * sizeof(u32) + seats * seat;
+}
+
+static int charge(struct tor_team *team, u64 bytes, const char **why)
+{
+	int err = tor_user_charge(team->user, TOR_LIMIT_KERNEL, bytes);
+
+	if (err)
+		*why = tor_limit_sentence(TOR_LIMIT_KERNEL);
+	else
+		team->charged += bytes;
+	return err;
+}
+
+static void team_free(struct tor_team *team)
+{
+	tor_team_op_free(team);
+	kvfree(team->map_words);
+	kvfree(team->member);
+	kvfree(team->seat);
+	kvfree(team->came);
+	kvfree(team->called);
+	tor_user_uncharge(team->user, TOR_LIMIT_KERNEL, team->charged);
+	tor_user_put(team->user);
+	kfree(team);
+}
+
+void tor_team_put(struct tor_team *team)
+{
+	if (refcount_dec_and_test(&team->refs))
+		team_free(team);
+}
+
+/* Nodes and seats from a list of ranks' nodes. */
+static int fold_members(struct tor_team *team, const struct tor_group_config *cfg, const char **why)
+{
+	const struct tor_node *node = &team->fabric->node;
+	struct tor_team_map *map = &team->map;
+
+	team->member = kvmalloc_array(cfg->ranks, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	team->map_words = kvmalloc_array(TOR_TEAM_MAP_WORDS((size_t)cfg->ranks), sizeof(u32),
+					 GFP_KERNEL_ACCOUNT);
+	if (!team->member || !team->map_words)
+		return -ENOMEM;
+	memcpy(team->member, cfg->member, cfg->ranks * sizeof(u32));
+	tor_team_map_make(map, team->member, cfg->ranks, team->map_words);
+	while (team->node < map->nodes && team->member[team->node] != node->self)
+		team->node++;
+	if (team->node == map->nodes) {
+		*why = "this node is no member";
+		return -EINVAL;
+	}
+	team->seats = tor_team_seats(map, team->node);
+	return 0;
+}
+
+static struct tor_team *team_new(struct tor_fabric *fabric, const struct tor_group_config *cfg,
+				 const char **why)
+{
+	struct tor_team *team = kzalloc(sizeof(*team), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!team)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&team->refs, 1);
+	INIT_LIST_HEAD(&team->list);
+	team->fabric = fabric;
+	team->user = tor_user_get(cfg->user);
+	team->missing = TOR_NO_RANK;
+	team->name = tor_join_name(cfg->name, cfg->name_len);
+	team->proof = tor_join_proof(cfg->secret, cfg->secret_len, team->name);
+	init_waitqueue_head(&team->wait);
+	mutex_init(&team->lock);
+	err = charge(team, team_memory(cfg->ranks, 0), why);
+	if (!err)
+		err = fold_members(team, cfg, why);
+	if (!err)
+		err = charge(team, team_memory(cfg->ranks, team->seats) - team->charged, why);
+	if (!err) {
+		team->seat = kvcalloc(team->seats, sizeof(*team->seat), GFP_KERNEL_ACCOUNT);
+		team->came = kvcalloc(team->seats, sizeof(*team->came), GFP_KERNEL_ACCOUNT);
+		team->called = kvcalloc(team->seats, sizeof(*team->called), GFP_KERNEL_ACCOUNT);
+		if (!team->seat || !team->came || !team->called)
+			err = -ENOMEM;
+	}
+	if (!err)
+		return team;
+	tor_team_put(team);
+	return ERR_PTR(err);
+}
+
+int tor_team_hold(struct tor_team *team, struct tor_group *nodes, const char **why)
+{
+	refcount_inc(&team->refs);
+	nodes->team = team;
+	nodes->comm.team = &team->map;
+	nodes->comm.speaker = tor_team_rank(team, 0);
+	return tor_group_charge(nodes, tor_team_op_memory(team), why);
+}
+
+/* Is it one of several, on another node? */
+static bool is_one_of_several(const struct tor_team *team, u32 rank)
+{
+	const struct tor_team_map *map = &team->map;
+	u32 node;
+
+	if (rank >= map->ranks)
+		return false;
+	node = map->node[rank];
+	return node != team->node && tor_team_seats(map, node) > 1;
+}
+
+/* --- coming together; all of it under teams_lock --- */
+
+static struct tor_team *find_team(const struct tor_fabric *fabric, u64 name)
+{
+	struct tor_team *team;
+
+	list_for_each_entry(team, &teams, list)
+		if (team->fabric == fabric && team->name == name)
+			return team;
+	return NULL;
+}
+
+/* It takes in nobody any more: all have come, or it is over in another way. */
+static void close_doors(struct tor_team *team, int error, u32 missing)
+{
+	list_del_init(&team->list);
+	team->error = error;
+	team->missing = missing;
+	team->sealed = !error;
+	WRITE_ONCE(team->over, true);
+	wake_up_all(&team->wait);
+}
+
+/* The team that waits for the caller, who has made @own in case there is none. */
+static struct tor_team *enter(struct tor_team *own, const char **why)
+{
+	struct tor_team *team = find_team(own->fabric, own->name);
+
+	if (!team) {
+		list_add_tail(&own->list, &teams);
+		return own;
+	}
+	if (team->proof != own->proof)
+		return ERR_PTR(-EACCES);
+	if (!uid_eq(team->user->uid, own->user->uid)) {
+		*why = "another user is creating a comm of that name on this node";
+		return ERR_PTR(-EPERM);
+	}
+	if (team->map.ranks != own->map.ranks || team->map.nodes != own->map.nodes ||
+	    memcmp(team->member, own->member, own->map.nodes * sizeof(u32)) ||
+	    memcmp(team->map.node, own->map.node, own->map.ranks * sizeof(u32))) {
+		if (!team->nodes)
+			close_doors(team, -EPROTO, TOR_NO_RANK);
+		return ERR_PTR(-EPROTO);
+	}
+	return team;
+}
+
+static u32 free_seat(const struct tor_team *team)
+{
+	u32 seat = 0;
+
+	while (seat < team->seats && team->seat[seat])
+		seat++;
+	return seat;
+}
+
+static int find_seat(const struct tor_team *team, u32 rank, u32 *seat, const char **why)
+{
+	const struct tor_team_map *map = &team->map;
+
+	if (rank == TORCOLL_RANK_SELF) {
+		*seat = free_seat(team);
+	} else if (rank < map->ranks && map->node[rank] == team->node) {
+		*seat = map->seat[rank];
+	} else {
+		*why = "that rank is not one of this node";
+		return -EINVAL;
+	}
+	if (*seat < team->seats && !team->seat[*seat])
+		return 0;
+	*why = rank == TORCOLL_RANK_SELF ? "all ranks of this node are being joined already" :
+					   "that rank is being joined already";
+	return -EEXIST;
+}
+
+/* A seat's own group; that it has no lanes makes it one. */
+static struct tor_group *seat_new(struct tor_team *team, struct tor_group_config *cfg, u32 seat,
+				  const char **why)
+{
+	struct tor_group *group;
+	int err;
+
+	/* the same for all: the first one's */
+	group = tor_group_new(team->fabric, cfg->user, cfg->name,
+			      team->depth ? team->depth : cfg->depth);
+	if (IS_ERR(group))
+		return group;
+	refcount_inc(&team->refs);
+	group->team = team;
+	group->has_seat = true;
+	group->seat = seat;
+	group->bits = cfg->bits;
+	group->comm.ranks = team->map.ranks;
+	group->comm.rank = tor_team_rank(team, seat);
+	group->comm.channels = 0;
+	group->room = group->comm.ranks;
+	group->member = cfg->member;
+	group->comm.member = group->member;
+	cfg->member = NULL;
+	err = tor_group_count(group, why);
+	if (!err)
+		err = tor_group_charge(group, (u64)group->room * sizeof(*group->member), why);
+	if (!err)
+		err = tor_group_alloc(group, why);
+	if (!err) {
+		team->depth = group->comm.depth;
+		return group;
+	}
+	tor_group_put(group);
+	return ERR_PTR(err);
+}
+
+/* All seats are taken: the nodes' group joins. */
+static int begin_nodes(struct tor_team *team, const struct tor_group_config *by, const char **why)
+{
+	struct tor_group_config cfg = *by;
+	struct tor_group *nodes;
+	int err;
+
+	cfg.ranks = team->map.nodes;
+	cfg.rank = TORCOLL_RANK_SELF;
+	cfg.depth = team->depth;
+	cfg.team = team;
+	cfg.member = kvmalloc_array(cfg.ranks, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	if (!cfg.member)
+		return -ENOMEM;
+	memcpy(cfg.member, team->member, cfg.ranks * sizeof(u32));
+	err = team->op ? 0 : tor_team_op_alloc(team);
+	nodes = err ? ERR_PTR(err) : tor_group_begin(team->fabric, &cfg, why);
+	kvfree(cfg.member);
+	if (IS_ERR(nodes))
+		return PTR_ERR(nodes);
+	tor_team_op_init(team, nodes);
+	/* a user of the fabric's, like those of processes */
+	atomic_inc(&team->fabric->users);
+	WRITE_ONCE(team->nodes, nodes);
+	/* it may have been joined, and have failed, before that: its work sees the pointer, or we the failure */
+	smp_mb();
+	if (tor_comm_failed(&nodes->comm))
+		tor_team_failed(nodes);
+	return 0;
+}
+
+/*
+ * The nodes' group is not joined, and will not be. Others are told, and a grace period passes, without teams_lock: meanwhile all
+ * seats stay taken, and whoever has one waits, see look(). So this team is as it was when the lock is held again.
+ */
+static void end_nodes(struct tor_team *team)
+{
+	struct tor_group *nodes = team->nodes;
+
+	WRITE_ONCE(team->ending, true);
+	mutex_unlock(&teams_lock);
+	wait_event(nodes->wait, test_bit_acquire(TOR_GROUP_JOINED, &nodes->flags));
+	tor_group_end(nodes);
+	mutex_lock(&teams_lock);
+	WRITE_ONCE(team->nodes, NULL);
+	atomic_dec(&team->fabric->users);
+	WRITE_ONCE(team->over, false);
+	WRITE_ONCE(team->ending, false);
+	wake_up_all(&team->wait);
+}
+
+static void leave_seat(struct tor_team *team, struct tor_group *group)
+{
+	u32 seat = 0;
+
+	team->seat[group->seat] = NULL;
+	while (seat < team->seats && !team->seat[seat])
+		seat++;
+	/* nobody waits there any more */
+	if (seat == team->seats)
+		list_del_init(&team->list);
+	tor_group_end(group);
+}
+
+static struct tor_group *take_seat(struct tor_team *own, struct tor_group_config *cfg,
+				   const char **why)
+{
+	struct tor_team *team;
+	struct tor_group *group;
+	u32 seat;
+	int err;
+
+	/* or tor_team_fabric_down() finds the team */
+	if (READ_ONCE(own->fabric->dead))
+		return ERR_PTR(-ENETDOWN);
+	team = enter(own, why);
+	if (IS_ERR(team))
+		return ERR_CAST(team);
+	err = find_seat(team, cfg->rank, &seat, why);
+	group = err ? ERR_PTR(err) : seat_new(team, cfg, seat, why);
+	if (IS_ERR(group)) {
+		if (team == own)
+			list_del_init(&own->list);
+		return group;
+	}
+	team->seat[seat] = group;
+	team->came[seat] = true;
+	err = free_seat(team) == team->seats ? begin_nodes(team, cfg, why) : 0;
+	if (!err)
+		return group;
+	leave_seat(team, group);
+	return ERR_PTR(err);
+}
+
+/* The first to see that the nodes' join is over says how. */
+static void settle(struct tor_team *team)
+{
+	struct tor_group *nodes = team->nodes;
+	u32 missing = TOR_NO_RANK;
+	int err;
+
+	if (list_empty(&team->list) || !nodes ||
+	    !test_bit_acquire(TOR_GROUP_JOINED, &nodes->flags))
+		return;
+	err = nodes->join.error;
+	if (err == -ETIMEDOUT)
+		missing = tor_comm_first(&nodes->comm, nodes->join.missing);
+	if (err)
+		end_nodes(team);
+	close_doors(team, err, missing);
+}
+
+static void seat_joined(struct tor_team *team, struct tor_group *group)
+{
+	refcount_inc(&team->nodes->refs);
+	group->nodes = team->nodes;
+	/* the team's reference */
+	refcount_inc(&group->refs);
+}
+
+/* Whoever never came, before those that came and gave up; their number: all are here. */
+static u32 missing_seat(const struct tor_team *team)
+{
+	u32 seat = 0;
+
+	while (seat < team->seats && team->came[seat])
+		seat++;
+	return seat < team->seats ? seat : free_seat(team);
+}
+
+/* Somebody else has to come first, and the caller waits no longer. Return: @err, or 0: it was joined this moment. */
+static int give_up(struct tor_team *team, struct tor_group *group, int err, u32 *missing)
+{
+	u32 seat = missing_seat(team);
+
+	*missing = TOR_NO_RANK;
+	if (team->nodes) {
+		if (!tor_group_cancel(team->nodes, err)) {
+			settle(team);
+			seat_joined(team, group);
+			return 0;
+		}
+		if (err == -ETIMEDOUT)
+			*missing = tor_comm_first(&team->nodes->comm, team->nodes->join.missing);
+		end_nodes(team);
+		/* seats whose comms have failed cannot try again; on a dead fabric nobody can, see tor_team_fabric_down() */
+		if (team->failed)
+			close_doors(team, -ECONNABORTED, TOR_NO_RANK);
+		else if (READ_ONCE(team->fabric->dead))
+			close_doors(team, -ENETDOWN, TOR_NO_RANK);
+	} else if (err == -ETIMEDOUT && seat < team->seats) {
+		*missing = tor_team_rank(team, seat);
+	}
+	leave_seat(team, group);
+	return err;
+}
+
+/* How far a seat's join is. Errors come from other nodes as well: none of them stands for a state. */
+enum seat_state {
+	SEAT_WAITING,
+	SEAT_JOINED,
+	SEAT_GIVEN_UP,
+};
+
+/* @err: why the caller waits no longer, or 0; out: how it ended. */
+static enum seat_state look(struct tor_team *team, struct tor_group *group, int *err, u32 *missing)
+{
+	enum seat_state state = SEAT_WAITING;
+
+	mutex_lock(&teams_lock);
+	while (team->ending) {
+		mutex_unlock(&teams_lock);
+		wait_event(team->wait, !READ_ONCE(team->ending));
+		mutex_lock(&teams_lock);
+	}
+	settle(team);
+	if (team->sealed) {
+		seat_joined(team, group);
+		*err = 0;
+		state = SEAT_JOINED;
+	} else if (list_empty(&team->list)) {
+		/* not by @over: the nodes' join may have ended since it was settled */
+		*err = team->error;
+		*missing = team->missing;
+		leave_seat(team, group);
+		state = SEAT_GIVEN_UP;
+	} else if (*err) {
+		*err = give_up(team, group, *err, missing);
+		state = *err ? SEAT_GIVEN_UP : SEAT_JOINED;
+	}
+	mutex_unlock(&teams_lock);
+	return state;
+}
+
+struct tor_group *tor_team_join(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				u32 *missing, const char **why)
+{
+	struct tor_team *own = team_new(fabric, cfg, why), *team;
+	enum seat_state state;
+	struct tor_group *group;
+	int err;
+
+	if (IS_ERR(own))
+		return ERR_CAST(own);
+	mutex_lock(&teams_lock);
+	group = take_seat(own, cfg, why);
+	mutex_unlock(&teams_lock);
+	tor_team_put(own);
+	if (IS_ERR(group)) {
+		if (!*why)
+			*why = tor_join_sentence(PTR_ERR(group));
+		return group;
+	}
+	team = group->team;
+	/* it stays when the seat does not */
+	refcount_inc(&team->refs);
+	do {
+		err = tor_wait_until(&team->wait, READ_ONCE(team->over), cfg->deadline);
+		state = look(team, group, &err, missing);
+	} while (state == SEAT_WAITING);
+	cfg->vague = *missing != TOR_NO_RANK && is_one_of_several(team, *missing);
+	tor_team_put(team);
+	if (state == SEAT_JOINED)
+		return group;
+	*why = tor_join_sentence(err);
+	return ERR_PTR(err);
+}
+
+void tor_team_fabric_down(struct tor_fabric *fabric)
+{
+	struct tor_team *team, *next;
+
+	mutex_lock(&teams_lock);
+	list_for_each_entry_safe(team, next, &teams, list)
+		/* else its nodes' join is over, and whoever ends that tells it */
+		if (team->fabric == fabric && !team->nodes)
+			close_doors(team, -ENETDOWN, TOR_NO_RANK);
+	mutex_unlock(&teams_lock);
+}
+
+void tor_team_installed(struct tor_group *nodes)
+{
+	struct tor_team *team = nodes->team;
+	u32 seat;
+
+	for (seat = 0; seat < team->seats; seat++) {
+		struct tor_comm *comm = &team->seat[seat]->comm;
+
+		comm->nodes = &nodes->comm;
+		comm->tag = nodes->comm.tag;
+		comm->generation = nodes->comm.generation;
+		comm->unit = nodes->comm.unit;
+	}
+}
+
+void tor_team_joined(struct tor_team *team)
+{
+	WRITE_ONCE(team->over, true);
+	wake_up_all(&team->wait);
+}
+
+/* --- failure --- */
+
+/* Has a deadline of an op of this seat passed? */
+static bool is_impatient(const struct tor_group *seat, u64 now)
+{
+	const struct tor_slot *slot;
+	u32 i;
+
+	for (i = 0; i < seat->comm.depth; i++) {
+		slot = &seat->calls.slot[i];
+		if (tor_slot_runs(slot) && slot->op.deadline && slot->op.deadline <= now)
+			return true;
+	}
+	return false;
+}
+
+/* The rank here whose deadline it was that failed the nodes' comm. */
+static u32 impatient_rank(const struct tor_team *team, u64 now)
+{
+	u32 seat = 0;
+
+	while (seat + 1 < team->seats && !is_impatient(team->seat[seat], now))
+		seat++;
+	return tor_team_rank(team, seat);
+}
+
+/* As the nodes' comm failed: but a deadline is the affair of whoever set it. */
+static void fail_seat(struct tor_team *team, struct tor_group *seat, u32 speaker)
+{
+	struct tor_comm *nodes = &team->nodes->comm;
+	bool elsewhere = nodes->error == -ETIMEDOUT && !is_impatient(seat, ktime_get_ns()) &&
+			 seat->comm.rank != speaker;
+	struct tor_entry entry;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	tor_comm_inherit(&entry.ctx, &seat->comm, nodes, elsewhere ? -ECONNABORTED : nodes->error,
+			 elsewhere ? speaker : nodes->error_rank);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+static void nodes_failed(struct tor_team *team)
+{
+	u32 seat, speaker;
+
+	mutex_lock(&team->lock);
+	if (!team->failed) {
+		speaker = impatient_rank(team, ktime_get_ns());
+		WRITE_ONCE(team->nodes->comm.speaker, speaker);
+		for (seat = 0; seat < team->seats; seat++)
+			fail_seat(team, team->seat[seat], speaker);
+		team->failed = true;
+		tor_team_op_fail_all(team);
+	}
+	mutex_unlock(&team->lock);
+}
+
+static void seat_failed(struct tor_group *group)
+{
+	struct tor_entry entry;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	tor_comm_fail_nodes(&entry.ctx, &group->team->nodes->comm, &group->comm);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+void tor_team_failed(struct tor_group *group)
+{
+	struct tor_team *team = group->team;
+
+	/* before that no seat is a process's comm */
+	if (!READ_ONCE(team->nodes))
+		return;
+	if (tor_team_has_seat(group))
+		seat_failed(group);
+	else
+		nodes_failed(team);
+}
+
+bool tor_team_is_vague(const struct tor_group *group)
+{
+	/* a deadline of one of its own messages fails the rank's comm itself */
+	return group->team && READ_ONCE(group->nodes->comm.error) == -ETIMEDOUT &&
+	       is_one_of_several(group->team, group->comm.error_rank);
+}
+
+/* --- messages --- */
+
+struct tor_group *tor_team_whose(struct tor_team *team, u32 *rank, u32 pair, bool sends)
+{
+	u32 seat;
+
+	return tor_team_find_pair(&team->map, team->node, *rank, pair, sends, &seat, rank) ?
+	       team->seat[seat] : NULL;
+}
+
+u16 tor_team_pair_with(const struct tor_group *group, u8 role, u32 peer)
+{
+	u32 other = tor_team_seat(&group->team->map, peer);
+
+	return role == TORCOLL_CHANNEL_SEND ? tor_team_pair(group->seat, other) :
+					      tor_team_pair(other, group->seat);
+}
+
+bool tor_team_reaches(const struct tor_group *group, u32 peer)
+{
+	const struct tor_team *team = group->team;
+
+	return tor_team_node(&team->map, peer) == team->node ||
+	       (group->seat < TOR_TEAM_PAIR_SEATS &&
+		tor_team_seat(&team->map, peer) < TOR_TEAM_PAIR_SEATS);
+}
+
+bool tor_team_owes(struct tor_team *team)
+{
+	u32 seat;
+
+	for (seat = 0; team->sealed && seat < team->seats; seat++)
+		if (tor_group_owes(team->seat[seat]))
+			return true;
+	return false;
+}
+
+/* --- the end --- */
+
+void tor_team_leave(struct tor_group *group)
+{
+	struct tor_team *team = group->team;
+	bool last;
+
+	/* it leaves in peace, or the nodes know better by now: what ends the group would cancel this */
+	flush_delayed_work(&group->fail_work);
+	mutex_lock(&team->lock);
+	last = ++team->left == team->seats;
+	if (!last) {
+		tor_team_op_miss(team);
+		tor_meet_left(team, group);
+	}
+	mutex_unlock(&team->lock);
+	if (last)
+		tor_group_close(team->nodes);
+}
+
+void tor_team_tell_if_left(struct tor_entry *entry, struct tor_team *team, u32 op)
+{
+	u32 seat;
+
+	if (!READ_ONCE(team->left))
+		return;
+	for (seat = 0; seat < team->seats; seat++)
+		if (test_bit(TOR_GROUP_CLOSED, &team->seat[seat]->flags) &&
+		    (s32)(op - READ_ONCE(team->called[seat])) > 0)
+			tor_comm_fail_by(&entry->ctx, &team->nodes->comm, -ECONNABORTED,
+					 tor_team_rank(team, seat), op);
+}
+
+bool tor_team_in_use(const struct tor_team *team)
+{
+	u32 seat;
+
+	for (seat = 0; team->sealed && seat < team->seats; seat++)
+		if (refcount_read(&team->seat[seat]->refs) > 1)
+			return true;
+	return false;
+}
+
+void tor_team_disband(struct tor_team *team)
+{
+	u32 seat;
+
+	tor_team_op_stop(team);
+	if (team->sealed) {
+		/* a call on a closed comm may still fail it, and then the nodes': that is not for the seats any more */
+		mutex_lock(&team->lock);
+		team->failed = true;
+		mutex_unlock(&team->lock);
+	}
+	for (seat = 0; seat < team->seats; seat++) {
+		if (!team->seat[seat])
+			continue;
+		/* it looks at the nodes' comm */
+		flush_delayed_work(&team->seat[seat]->fail_work);
+		if (team->sealed)
+			tor_group_end(team->seat[seat]);
+	}
+}

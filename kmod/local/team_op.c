@@ -1,0 +1,672 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ops of a team: from the calls of its seats to the op of their nodes, and back. See team.h.
+ *
+ * What the seats contribute is combined by the process that calls last, in its own time, straight between the pages of all
+ * of them. Results are brought to the seats by a work item: the op ends in a softirq, in the middle of received frames,
+ * which would wait for as many megabytes as there are seats. Only what is short is copied there and then, as that is
+ * cheaper than to wake a worker. Until its results are there, no seat's op is over, so all of their memory stays.
+ */
+#include "local/team.h"
+
+#include <linux/slab.h>
+#include <linux/torcoll.h>
+
+#include "memory/buffers.h"
+#include "op/op.h"
+#include "cdev/session.h"
+#include "op/slot.h"
+#include "core/transfer/stream.h"
+#include "op/tables.h"
+
+#define CHUNK	(64 << 10)		/* bytes that are moved before others may run */
+
+/* --- memory --- */
+
+static void bring_work(struct work_struct *work);
+static void late_work(struct work_struct *work);
+
+static u64 words_bytes(const struct tor_team *team)
+{
+	return TOR_FOLD_WORDS((u64)team->map.nodes, team->seats) * sizeof(u64);
+}
+
+u64 tor_team_op_memory(const struct tor_team *team)
+{
+	return team->depth * (sizeof(*team->op) + team->seats * sizeof(*team->requests)) +
+	       words_bytes(team);
+}
+
+static void put_words(struct tor_team_op *op)
+{
+	kvfree(op->words);
+	op->words = NULL;
+	tor_user_uncharge(op->team->user, TOR_LIMIT_KERNEL, words_bytes(op->team));
+}
+
+int tor_team_op_alloc(struct tor_team *team)
+{
+	u32 i;
+
+	team->words = kvmalloc(words_bytes(team), GFP_KERNEL_ACCOUNT);
+	team->requests = kvcalloc(size_mul(team->depth, team->seats), sizeof(*team->requests),
+				  GFP_KERNEL_ACCOUNT);
+	team->op = kvcalloc(team->depth, sizeof(*team->op), GFP_KERNEL_ACCOUNT);
+	if (!team->words || !team->requests || !team->op) {
+		tor_team_op_free(team);
+		return -ENOMEM;
+	}
+	for (i = 0; i < team->depth; i++) {
+		struct tor_team_op *op = &team->op[i];
+
+		op->team = team;
+		op->called = team->requests + i * team->seats;
+		INIT_WORK(&op->work, bring_work);
+	}
+	INIT_DELAYED_WORK(&team->late, late_work);
+	return 0;
+}
+
+void tor_team_op_free(struct tor_team *team)
+{
+	u32 i;
+
+	/* of an op that its comm's end has kept from being retired */
+	for (i = 0; team->op && i < team->depth; i++)
+		if (team->op[i].words)
+			put_words(&team->op[i]);
+	kvfree(team->op);
+	kvfree(team->requests);
+	kvfree(team->words);
+	team->op = NULL;
+	team->requests = NULL;
+	team->words = NULL;
+}
+
+void tor_team_op_init(struct tor_team *team, struct tor_group *nodes)
+{
+	u32 i;
+
+	for (i = 0; i < team->depth; i++)
+		team->op[i].slot = &nodes->calls.slot[i];
+	team->trial.comm = &nodes->comm;
+}
+
+void tor_team_op_stop(struct tor_team *team)
+{
+	u32 i;
+
+	if (!team->op)
+		return;
+	cancel_delayed_work_sync(&team->late);
+	for (i = 0; i < team->depth; i++)
+		flush_work(&team->op[i].work);
+}
+
+static struct tor_slot *slot_of(const struct tor_team_op *op, u32 seat)
+{
+	return tor_series_slot(&op->team->seat[seat]->calls, op->seq);
+}
+
+/* Has a seat called it? */
+static bool has_called(const struct tor_team_op *op, u32 seat)
+{
+	return tor_team_has_called(op->team, seat, op->seq);
+}
+
+/* The first seat that has not, or their number. */
+static u32 find_missing(const struct tor_team_op *op)
+{
+	u32 seat = 0;
+
+	while (seat < op->team->seats && has_called(op, seat))
+		seat++;
+	return seat;
+}
+
+struct tor_slot *tor_team_op_waiting(struct tor_team *team, u32 i)
+{
+	const struct tor_team_op *op = &team->op[i];
+	u32 seat = 0;
+
+	if (!READ_ONCE(op->arrived) || READ_ONCE(op->begun))
+		return NULL;
+	while (seat < team->seats && !tor_team_has_called(team, seat, READ_ONCE(op->seq)))
+		seat++;
+	return seat < team->seats ? &team->seat[seat]->calls.slot[i] : NULL;
+}
+
+/* --- what the nodes call --- */
+
+/* How the nodes' call reduces, if it does: what every rank does before and after is not theirs. */
+static u32 nodes_redop(const struct tor_fold *fold, u32 redop)
+{
+	if (!tor_collective_reduces(fold->req.collective))
+		return TORCOLL_REDOP_NONE;
+	return redop == TORCOLL_AVG || redop == TORCOLL_PREMULSUM ? TORCOLL_SUM : redop;
+}
+
+static int check_fold(struct tor_team *team, struct tor_fold *fold, const struct tor_op *called,
+		      u64 *words, const char **why)
+{
+	const struct tor_comm *nodes = &team->nodes->comm;
+	bool ordered = called->reduce && !tor_reduce_exact(called->type, called->redop) &&
+		       called->call.bits == TORCOLL_BITS_ORDERED;
+
+	fold->map = &team->map;
+	fold->node = team->node;
+	fold->seats = team->seats;
+	return tor_fold_check(fold, &called->plan.req, ordered, &nodes->node->torus, nodes->member,
+			      words, why);
+}
+
+int tor_team_check(struct tor_slot *slot, const char **why)
+{
+	struct tor_team *team = slot->group->team;
+	const struct tor_op *called = &slot->op;
+	struct tor_fold fold = {};
+	int err;
+
+	mutex_lock(&team->lock);
+	err = check_fold(team, &fold, called, team->words, why);
+	if (!err && fold.req.algorithm == TORCOLL_ALGO_AUTO)
+		err = tor_tables_make(team->nodes, fold.req.collective, why);
+	if (!err)
+		err = tor_op_begin(&team->trial, called->seq, &fold.req, called->type,
+				   nodes_redop(&fold, called->redop), called->call.bits, why);
+	/* as far as it is known before the others of the node have called */
+	if (!err)
+		slot->op.call.algorithm = team->trial.plan.req.algorithm;
+	mutex_unlock(&team->lock);
+	return err;
+}
+
+/* The soonest of all, 0: none. */
+static u64 soonest_deadline(const struct tor_team_op *op)
+{
+	u64 deadline = 0, d;
+	u32 seat;
+
+	for (seat = 0; seat < op->team->seats; seat++) {
+		d = slot_of(op, seat)->op.deadline;
+		if (d && (!deadline || d < deadline))
+			deadline = d;
+	}
+	return deadline;
+}
+
+static int get_own(struct tor_session *session, struct tor_slot *slot, u32 which, u64 bytes,
+		   struct tor_mem *mem)
+{
+	*mem = (struct tor_mem){};
+	return bytes ? tor_buffers_get_own(session, slot, which, bytes, mem) : 0;
+}
+
+/* What the nodes' op works in. */
+static int get_memory(struct tor_session *session, struct tor_team_op *op)
+{
+	const struct tor_fold *fold = &op->fold;
+	struct tor_slot *slot = op->slot;
+	u64 elem = slot->op.elem;
+	int err = 0;
+
+	slot->result.len = 0;
+	slot->copy_from.len = 0;
+	slot->pinned = false;
+	if (fold->has_own)
+		err = get_own(session, slot, TOR_PAGES_VECTOR, fold->own * elem, &slot->data);
+	else
+		slot->data = slot_of(op, fold->leader)->data;
+	if (!err)
+		err = get_own(session, slot, TOR_PAGES_TEMP,
+			      fold->input ? fold->input * elem : tor_op_temp_bytes(&slot->op),
+			      &slot->temp);
+	slot->op.data = &slot->data;
+	slot->op.temp = &slot->temp;
+	return err;
+}
+
+static int get_words(struct tor_session *session, struct tor_team_op *op)
+{
+	u64 bytes = words_bytes(op->team);
+	int err = tor_user_charge(op->team->user, TOR_LIMIT_KERNEL, bytes);
+
+	if (err)
+		return tor_refuse(session, err, "%s", tor_limit_sentence(TOR_LIMIT_KERNEL));
+	op->words = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
+	if (op->words)
+		return 0;
+	tor_user_uncharge(op->team->user, TOR_LIMIT_KERNEL, bytes);
+	return tor_refuse(session, -ENOMEM, "no memory for %llu bytes of counts", bytes);
+}
+
+/* All have called, @slot last: prepare the nodes' op. -EPROTO: the seats in op->odd cannot both be right. */
+static int prepare(struct tor_session *session, struct tor_team_op *op, struct tor_slot *slot)
+{
+	struct tor_team *team = op->team;
+	const struct tor_op *called = &slot->op;
+	const char *why = "the plan cannot be made";
+	u32 seat;
+	int err;
+
+	err = get_words(session, op);
+	if (err)
+		return err;
+	op->fold.called = op->called;
+	for (seat = 0; seat < team->seats; seat++)
+		op->called[seat] = &slot_of(op, seat)->op.plan.req;
+	err = check_fold(team, &op->fold, called, op->words, &why);
+	if (!err) {
+		tor_fold_init(&op->fold);
+		if (!tor_fold_agrees(&op->fold, &op->odd[0], &op->odd[1])) {
+			put_words(op);
+			return -EPROTO;
+		}
+		err = tor_op_begin(&op->slot->op, op->seq, &op->fold.req, called->type,
+				   nodes_redop(&op->fold, called->redop), called->call.bits, &why);
+	}
+	if (err)
+		tor_refuse(session, err, "%s", why);
+	else
+		err = get_memory(session, op);
+	if (err) {
+		tor_buffers_put(op->slot);
+		put_words(op);
+		return err;
+	}
+	op->slot->op.lengths = tor_fold_lengths(&op->fold);
+	tor_op_stand_for(&op->slot->op, called);
+	op->slot->op.deadline = soonest_deadline(op);
+	atomic_set(&op->open, 2);
+	return 0;
+}
+
+/* --- moves --- */
+
+static struct tor_mem *vector_of(struct tor_team_op *op, u32 seat, bool input)
+{
+	struct tor_slot *slot = seat == TOR_FOLD_OWN ? op->slot : slot_of(op, seat);
+
+	return input ? &slot->temp : &slot->data;
+}
+
+/* Does the whole of a move in chunks; @fn: it reduces. */
+static void move_bytes(struct tor_team_op *op, const struct tor_move *m, tor_reduce_fn fn, bool fpu)
+{
+	const struct tor_mem *from = vector_of(op, m->from, m->from_input);
+	struct tor_mem *to = vector_of(op, m->to, m->to_input);
+	u32 elem = op->slot->op.elem;
+	u64 done, len, bytes = m->n * elem;
+
+	if (WARN_ON_ONCE(m->soff * elem + bytes > from->len || m->doff * elem + bytes > to->len))
+		return;
+	for (done = 0; done < bytes; done += len) {
+		len = min_t(u64, bytes - done, CHUNK / elem * elem);
+		if (fpu)
+			WARN_ON_ONCE(!tor_env_fpu_begin());
+		tor_stream_between(from, m->soff * elem + done, to, m->doff * elem + done, len,
+				   elem, fn);
+		if (fpu)
+			tor_env_fpu_end();
+		if (bytes > CHUNK)
+			cond_resched();
+	}
+}
+
+static void move(struct tor_team_op *op, const struct tor_move *m)
+{
+	const struct tor_op *called = &slot_of(op, 0)->op;
+
+	move_bytes(op, m, m->reduce ? called->reduce : NULL, m->reduce && called->is_float);
+}
+
+static void combine(struct tor_team_op *op)
+{
+	struct tor_fold_cursor c = {};
+	struct tor_move m;
+
+	while (tor_fold_before(&op->fold, &c, &m)) {
+		move(op, &m);
+		cond_resched();
+	}
+}
+
+static void bring(struct tor_team_op *op, bool soft)
+{
+	struct tor_fold_cursor c = {};
+	struct tor_move m;
+
+	while (tor_fold_after(&op->fold, &c, &m)) {
+		move(op, &m);
+		if (!soft)
+			cond_resched();
+	}
+}
+
+/* Is it short, for few, and only copied? */
+static bool is_soft(const struct tor_team_op *op)
+{
+	return op->fold.kind == TOR_FOLD_SHARED && op->team->seats <= TOR_TEAM_SOFT_SEATS &&
+	       !op->called[0]->counts &&
+	       op->fold.req.count * op->slot->op.elem * op->team->seats <= TOR_TEAM_SOFT;
+}
+
+/* --- submit --- */
+
+static void seat_done(struct tor_slot *slot, int status, u32 error_rank)
+{
+	local_bh_disable();
+	rcu_read_lock();
+	tor_slot_done(slot, status, error_rank);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/* What an op of a seat fails with. Whoever is just failing its comm may not have said yet why. */
+static int seat_error(const struct tor_comm *comm, u32 *rank)
+{
+	bool known = tor_comm_failed(comm);
+
+	*rank = known ? comm->error_rank : comm->rank;
+	return known ? comm->error : -ECONNABORTED;
+}
+
+static void seat_fails(struct tor_slot *slot)
+{
+	u32 rank;
+	int err = seat_error(&slot->group->comm, &rank);
+
+	seat_done(slot, err, rank);
+}
+
+static void fail_nodes(struct tor_team *team, int error, u32 seat, u32 op)
+{
+	struct tor_entry entry;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	tor_comm_fail_by(&entry.ctx, &team->nodes->comm, error, tor_team_rank(team, seat), op);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/* Two seats have called different things. */
+static void mismatch(struct tor_team_op *op, u32 seat, const struct tor_slot *slot)
+{
+	const struct tor_op *first = &slot_of(op, seat)->op, *second = &slot->op;
+	const struct tor_call *const call[2] = { &first->call, &second->call };
+	const u32 digest[2] = { first->digest, second->digest };
+	struct tor_entry entry;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	tor_comm_mismatch_here(&entry.ctx, &op->team->nodes->comm, op->seq, call, digest);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/*
+ * Have two seats called the same? Calls themselves are compared: a digest can be made to collide, and what one has called
+ * says where the other's vector is read and written. Lengths that each has of its own are core's to compare.
+ */
+static bool same_call(const struct tor_op *a, const struct tor_op *b)
+{
+	const struct tor_plan_req *p = &a->plan.req, *q = &b->plan.req;
+
+	if (a->digest != b->digest || a->type != b->type || a->redop != b->redop ||
+	    a->elem != b->elem || a->call.bits != b->call.bits || p->collective != q->collective ||
+	    p->algorithm != q->algorithm || p->root != q->root ||
+	    memcmp(p->param, q->param, sizeof(p->param)) || !p->counts != !q->counts ||
+	    !p->from_counts != !q->from_counts)
+		return false;
+	if (p->from_counts)
+		return true;
+	return p->count == q->count &&
+	       (!p->counts || !memcmp(p->counts, q->counts, p->ranks * sizeof(*p->counts)));
+}
+
+/* A seat that has called something else; their number: none has. */
+static u32 find_other(const struct tor_team_op *op, const struct tor_slot *slot)
+{
+	u32 seat = 0;
+
+	while (seat < op->team->seats &&
+	       (!has_called(op, seat) || same_call(&slot_of(op, seat)->op, &slot->op)))
+		seat++;
+	return seat;
+}
+
+void tor_team_op_miss(struct tor_team *team)
+{
+	u32 i, seat;
+
+	lockdep_assert_held(&team->lock);
+	for (i = 0; i < team->depth; i++) {
+		struct tor_team_op *op = &team->op[i];
+
+		for (seat = 0; op->arrived && !op->begun && seat < team->seats; seat++)
+			if (!has_called(op, seat) &&
+			    test_bit(TOR_GROUP_CLOSED, &team->seat[seat]->flags))
+				fail_nodes(team, -ECONNABORTED, seat, op->seq);
+	}
+}
+
+void tor_team_op_fail_all(struct tor_team *team)
+{
+	u32 i, seat;
+
+	lockdep_assert_held(&team->lock);
+	for (i = 0; i < team->depth; i++) {
+		struct tor_team_op *op = &team->op[i];
+
+		for (seat = 0; op->arrived && !op->begun && seat < team->seats; seat++)
+			if (has_called(op, seat))
+				seat_fails(slot_of(op, seat));
+		if (!op->begun)
+			WRITE_ONCE(op->arrived, 0);
+	}
+}
+
+/* The seat's call is there; what becomes of it without the others'. Context: team->lock. */
+static void arrive(struct tor_team_op *op, struct tor_slot *slot, enum tor_slot_way way)
+{
+	struct tor_team *team = op->team;
+	u32 seat = slot->group->seat, other;
+
+	/* of ops that have failed the lists of lengths are gone */
+	other = team->failed ? team->seats : find_other(op, slot);
+	tor_op_mark(slot, way);
+	WRITE_ONCE(team->called[seat], op->seq);
+	WRITE_ONCE(op->arrived, op->arrived + 1);
+	if (team->failed) {
+		WRITE_ONCE(op->arrived, 0);
+		seat_fails(slot);
+	} else if (other < team->seats) {
+		mismatch(op, other, slot);
+	} else {
+		/* of those that left, some may be missed; and somebody may be too late */
+		tor_team_op_miss(team);
+		if (slot->op.deadline && !op->begun)
+			tor_group_queue_at(&team->late, 0);
+	}
+}
+
+/* The op, in whose place none before it is left: seats' slots stay open until then. */
+static struct tor_team_op *get_op(struct tor_team *team, u32 seq)
+{
+	struct tor_team_op *op = tor_team_op_at(team, seq);
+
+	lockdep_assert_held(&team->lock);
+	if (op->seq != seq) {
+		WRITE_ONCE(op->seq, seq);
+		WRITE_ONCE(op->arrived, 0);
+		WRITE_ONCE(op->begun, false);
+	}
+	return op;
+}
+
+/* Is it, with this call, complete? */
+static bool completes(const struct tor_team_op *op, const struct tor_slot *slot)
+{
+	return op->arrived + 1 == op->team->seats && !op->team->failed &&
+	       find_other(op, slot) == op->team->seats;
+}
+
+int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way)
+{
+	struct tor_team *team = slot->group->team;
+	struct tor_team_op *op;
+	bool complete;
+	int err = 0;
+
+	mutex_lock(&team->lock);
+	if (test_bit(TOR_GROUP_CLOSED, &slot->group->flags)) {
+		mutex_unlock(&team->lock);
+		return tor_refuse(session, -ENOENT, "the comm was closed meanwhile");
+	}
+	op = get_op(team, slot->op.seq);
+	complete = completes(op, slot);
+	if (complete)
+		err = prepare(session, op, slot);
+	if (err && err != -EPROTO) {
+		mutex_unlock(&team->lock);
+		return err;
+	}
+	WRITE_ONCE(op->begun, complete && !err);
+	arrive(op, slot, way);
+	if (err)
+		mismatch(op, op->odd[0], slot_of(op, op->odd[1]));
+	complete = op->begun;
+	mutex_unlock(&team->lock);
+	if (complete) {
+		combine(op);
+		tor_op_mark(op->slot, TOR_WAY_NOBODY);
+		tor_op_start(op->slot);
+	}
+	return 0;
+}
+
+/* --- deadlines --- */
+
+static void seat_too_late(struct tor_team_op *op, struct tor_slot *slot)
+{
+	struct tor_team *team = op->team;
+	struct tor_entry entry;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	tor_comm_fail(&entry.ctx, &slot->group->comm, -ETIMEDOUT,
+		      tor_team_rank(team, find_missing(op)), op->seq);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/* When an op that waits for some of the team has to be looked at again, ns; 0: no more. */
+static u64 check_late(struct tor_team_op *op, u64 now)
+{
+	u64 deadline, next = 0;
+	u32 seat;
+
+	/* all are there: they have failed, or are about to begin */
+	if (find_missing(op) == op->team->seats)
+		return 0;
+	for (seat = 0; op->arrived && !op->begun && seat < op->team->seats; seat++) {
+		deadline = has_called(op, seat) ? slot_of(op, seat)->op.deadline : 0;
+		if (deadline && deadline <= now)
+			seat_too_late(op, slot_of(op, seat));
+		else if (deadline && (!next || deadline < next))
+			next = deadline;
+	}
+	return next;
+}
+
+/* In jiffies: a deadline is the end of a wait, not a time to the microsecond. */
+static void late_work(struct work_struct *work)
+{
+	struct tor_team *team = container_of(to_delayed_work(work), struct tor_team, late);
+	u64 now = ktime_get_ns(), next = 0, when;
+	u32 i;
+
+	mutex_lock(&team->lock);
+	for (i = 0; !team->failed && i < team->depth; i++) {
+		when = check_late(&team->op[i], now);
+		if (when && (!next || when < next))
+			next = when;
+	}
+	if (next)
+		tor_group_queue_at(&team->late, next);
+	mutex_unlock(&team->lock);
+}
+
+/* --- the end of an op --- */
+
+/* Seats' slots are free when nothing needs them any more: the fold's lists are in frames that are sent again. */
+static void close_op(struct tor_team_op *op)
+{
+	u32 seat;
+
+	if (!atomic_dec_and_test(&op->open))
+		return;
+	put_words(op);
+	for (seat = 0; seat < op->team->seats; seat++)
+		tor_slot_retired(slot_of(op, seat));
+}
+
+/* Its memory goes back, and each seat has its result. Context: BH off, RCU. */
+static void end(struct tor_team_op *op, int status)
+{
+	u32 seat, rank = TOR_NO_RANK;
+	int err = 0;
+
+	/* the last to leave may wait for it: see tor_group_abort() */
+	tor_slot_done(op->slot, status, rank);
+	for (seat = 0; seat < op->team->seats; seat++) {
+		struct tor_slot *slot = slot_of(op, seat);
+
+		if (status)
+			err = seat_error(&slot->group->comm, &rank);
+		tor_slot_done(slot, err, rank);
+	}
+	close_op(op);
+}
+
+static void bring_work(struct work_struct *work)
+{
+	struct tor_team_op *op = container_of(work, struct tor_team_op, work);
+	int status = op->slot->status;
+
+	/* the errors of seats, before they are asked for them */
+	if (status)
+		tor_team_failed(op->team->nodes);
+	else
+		bring(op, false);
+	local_bh_disable();
+	rcu_read_lock();
+	end(op, status);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+void tor_team_op_done(struct tor_slot *slot, int status)
+{
+	struct tor_team_op *op = tor_team_op_at(slot->group->team, slot->op.seq);
+
+	slot->status = status;
+	if (status || !is_soft(op)) {
+		tor_group_queue(&op->work);
+		return;
+	}
+	bring(op, true);
+	end(op, 0);
+}
+
+void tor_team_op_retired(struct tor_slot *slot)
+{
+	close_op(&slot->group->team->op[slot - slot->group->calls.slot]);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Spare temporaries. See spare.h.
+ */
+#include "memory/spare.h"
+
+#include <linux/workqueue.h>
+
+#include "op/group.h"
+
+#define KEPT	HZ	/* at least so long, at most twice */
+
+static LIST_HEAD(all);	/* in the order in which they were put here */
+static DEFINE_SPINLOCK(lock);
+
+/* Those that are kept no longer, by in_all: an op ends in a softirq, and thousands of pages are nothing to be freed there. */
+static LIST_HEAD(gone);
+
+static void free_gone(struct work_struct *work);
+static DECLARE_WORK(freeing, free_gone);
+
+static void expire(struct work_struct *work);
+static DECLARE_DELAYED_WORK(expiry, expire);
+
+static u64 bytes_of(const struct tor_pages *pages)
+{
+	return (u64)pages->pages << PAGE_SHIFT;
+}
+
+/* Context: lock. */
+static void unlink(struct tor_pages *pages)
+{
+	pages->spare_of->bytes -= bytes_of(pages);
+	list_del(&pages->in_comm);
+	list_del(&pages->in_all);
+}
+
+/* ... to be freed without it. */
+static void unlink_to(struct tor_pages *pages, struct list_head *list)
+{
+	unlink(pages);
+	list_add(&pages->in_all, list);
+}
+
+static void free_list(struct list_head *list)
+{
+	struct tor_pages *pages, *next;
+
+	list_for_each_entry_safe(pages, next, list, in_all)
+		tor_pages_put(pages);
+}
+
+static struct tor_pages *take_gone(void)
+{
+	struct tor_pages *pages;
+
+	spin_lock_bh(&lock);
+	pages = list_first_entry_or_null(&gone, struct tor_pages, in_all);
+	if (pages)
+		list_del(&pages->in_all);
+	spin_unlock_bh(&lock);
+	return pages;
+}
+
+static void free_gone(struct work_struct *work)
+{
+	struct tor_pages *pages;
+
+	while ((pages = take_gone()))
+		tor_pages_put(pages);
+}
+
+static void free_soon(void)
+{
+	queue_work(system_unbound_wq, &freeing);
+}
+
+static bool fits(const struct tor_pages *pages, u64 length)
+{
+	return length <= bytes_of(pages) && bytes_of(pages) <= 2 * length;
+}
+
+struct tor_pages *tor_spare_take(struct tor_group *group, u64 length)
+{
+	struct tor_pages *pages, *found = NULL;
+
+	spin_lock_bh(&lock);
+	list_for_each_entry_reverse(pages, &group->spares.list, in_comm) {
+		if (!fits(pages, length))
+			continue;
+		unlink(pages);
+		found = pages;
+		break;
+	}
+	spin_unlock_bh(&lock);
+	return found;
+}
+
+void tor_spare_put(struct tor_group *group, struct tor_pages *pages)
+{
+	struct tor_spares *spares = &group->spares;
+	bool any;
+
+	spin_lock_bh(&lock);
+	if (bytes_of(pages) > TOR_SPARE_MAX || spares->closed) {
+		list_add(&pages->in_all, &gone);
+	} else {
+		pages->spare_of = spares;
+		pages->spare_since = jiffies;
+		spares->bytes += bytes_of(pages);
+		list_add_tail(&pages->in_comm, &spares->list);
+		list_add_tail(&pages->in_all, &all);
+	}
+	while (spares->bytes > TOR_SPARE_MAX)
+		unlink_to(list_first_entry(&spares->list, struct tor_pages, in_comm), &gone);
+	any = !list_empty(&gone);
+	spin_unlock_bh(&lock);
+	if (any)
+		free_soon();
+	schedule_delayed_work(&expiry, KEPT);
+}
+
+void tor_spare_close(struct tor_group *group)
+{
+	struct tor_pages *pages, *next;
+	LIST_HEAD(old);
+
+	spin_lock_bh(&lock);
+	group->spares.closed = true;
+	list_for_each_entry_safe(pages, next, &group->spares.list, in_comm)
+		unlink_to(pages, &old);
+	spin_unlock_bh(&lock);
+	free_list(&old);
+	/* of its ops, too */
+	flush_work(&freeing);
+}
+
+void tor_spare_give_up(const struct tor_user *user)
+{
+	struct tor_pages *pages, *next;
+
+	spin_lock_bh(&lock);
+	list_for_each_entry_safe(pages, next, &all, in_all)
+		if (pages->user == user)
+			unlink_to(pages, &gone);
+	spin_unlock_bh(&lock);
+	free_soon();
+}
+
+void tor_spare_reclaim(const struct tor_user *user)
+{
+	tor_spare_give_up(user);
+	flush_work(&freeing);
+}
+
+static void expire(struct work_struct *work)
+{
+	struct tor_pages *pages, *next;
+	LIST_HEAD(old);
+	bool left;
+
+	spin_lock_bh(&lock);
+	list_for_each_entry_safe(pages, next, &all, in_all) {
+		if (time_before(jiffies, pages->spare_since + KEPT))
+			break;
+		unlink_to(pages, &old);
+	}
+	left = !list_empty(&all);
+	spin_unlock_bh(&lock);
+	free_list(&old);
+	if (left)
+		schedule_delayed_work(&expiry, KEPT);
+}
+
+void tor_spare_exit(void)
+{
+	/* groups are gone, and with them what they kept */
+	cancel_delayed_work_sync(&expiry);
+	flush_work(&freeing);
+}

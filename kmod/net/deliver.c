@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Frames for a comm: which group, series and lane each is about, and what its sender is told if there is none. See group.h.
+ */
+#include "core/wire/accept.h"
+#include "net/port.h"
+#include "op/series.h"
+#include "local/team.h"
+
+/* The group that a frame is for, if its sender belongs to it. */
+static struct tor_group *admit(struct tor_entry *entry, const struct tor_hdr *h, u32 tag, u32 *rank)
+{
+	struct tor_group *group = tor_group_find(entry->port->fabric, tag);
+	enum tor_counter why = TOR_C_DROP_COMM;
+
+	if (group && tor_comm_admit(&group->comm, h, rank, &why))
+		return group;
+	tor_entry_drop(entry, why);
+	return NULL;
+}
+
+/*
+ * The process of a comm has left, and what lingered behind it is gone: whoever is still at an op would wait for
+ * ever. While a comm is being created, all know it before any sends.
+ */
+static void refuse(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h, u32 tag)
+{
+	if (!tor_group_find(port->fabric, tag))
+		tor_comm_refuse(&entry->ctx, &port->fabric->node, h, tag);
+}
+
+/* The series that @channel stands for in a frame between us and @rank; @own: in one of ours. NULL: there is none. */
+static struct tor_series *find_series(struct tor_group *group, u32 rank, u32 channel, bool own)
+{
+	if (!tor_channel_is_role(channel))
+		return channel < group->comm.channels ? &group->calls : NULL;
+	return tor_series_find(group, tor_series_id(own ? channel : tor_role_opposite(channel), rank));
+}
+
+/*
+ * A frame of a message among ranks that share nodes: make of the nodes' @group and of the other node's @rank those of the two
+ * that it is about. False: there are none such.
+ */
+static bool find_ranks(struct tor_group **group, u32 *rank, u32 channel, u32 round, bool own)
+{
+	if (!(*group)->team || !tor_channel_is_role(channel))
+		return true;
+	*group = tor_team_whose((*group)->team, rank, round,
+				    own == (channel == TORCOLL_CHANNEL_SEND));
+	return *group;
+}
+
+static struct tor_lane *find_lane(const struct tor_series *series, u32 op, u32 channel)
+{
+	return &tor_series_slot(series, op)->lane[series->role ? 0 : channel];
+}
+
+/* Someone is at a message that no process here will ever send or receive. */
+static void tell_that_left(struct tor_entry *entry, struct tor_group *group, u32 op)
+{
+	if (test_bit(TOR_GROUP_CLOSED, &group->flags))
+		tor_comm_fail(&entry->ctx, &group->comm, -ECONNABORTED, group->comm.rank, op);
+}
+
+/* Someone is at an op that will never be called here: our process has left, or one of them. */
+static void tell_if_left(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
+			 u32 op)
+{
+	if (tor_team_is_of_nodes(group))
+		tor_team_tell_if_left(entry, group->team, op);
+	else if (test_bit(TOR_GROUP_CLOSED, &group->flags) && lane->chan.state == TOR_CHAN_IDLE &&
+	    (s32)(op - lane->chan.seq) >= 0)
+		tor_comm_fail(&entry->ctx, &group->comm, -ECONNABORTED, group->comm.rank, op);
+}
+
+void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
+		    const struct tor_bytes *payload, u32 pieces)
+{
+	struct tor_series *series;
+	struct tor_group *group;
+	struct tor_lane *lane;
+	u32 rank;
+
+	group = admit(entry, h, h->comm, &rank);
+	if (!group) {
+		refuse(entry, port, h, h->comm);
+		return;
+	}
+	if (tor_comm_failed(&group->comm)) {
+		/* whoever still sends has not heard */
+		tor_comm_send_abort(&entry->ctx, &group->comm, rank);
+		return;
+	}
+	if (!find_ranks(&group, &rank, h->channel, h->round, false)) {
+		tor_entry_drop(entry, TOR_C_DROP_RANGE);
+		return;
+	}
+	series = find_series(group, rank, h->channel, false);
+	if (!series && h->channel == TORCOLL_CHANNEL_SEND)
+		series = tor_series_missing(group, rank);
+	if (!series && h->channel == TORCOLL_CHANNEL_SEND) {
+		tell_that_left(entry, group, h->op);
+		tor_pair_refuse(&entry->ctx, &group->comm, rank, h);
+		return;
+	}
+	if (!series) {
+		tor_entry_drop(entry, TOR_C_DROP_RANGE);
+		return;
+	}
+	lane = find_lane(series, h->op, h->channel);
+	spin_lock(&lane->lock);
+	tell_if_left(entry, group, lane, h->op);
+	tor_chan_data(&entry->ctx, &lane->chan, rank, h, payload, pieces);
+	spin_unlock(&lane->lock);
+}
+
+static void take_ack(struct tor_entry *entry, struct tor_group *group, u32 rank,
+		     const struct tor_ack *ack)
+{
+	struct tor_series *series;
+	struct tor_lane *lane;
+
+	if (!find_ranks(&group, &rank, ack->channel, ack->round, false))
+		return;
+	series = find_series(group, rank, ack->channel, false);
+	if (!series) {
+		if (!tor_channel_is_role(ack->channel))
+			return;
+		if (ack->digest)
+			tell_that_left(entry, group, ack->op);
+		tor_pair_absent(&entry->ctx, &group->comm, rank, ack);
+		return;
+	}
+	lane = find_lane(series, ack->op, ack->channel);
+	spin_lock(&lane->lock);
+	/* messages are invited that perhaps nobody wants to send: see tor_pair_invite() */
+	if (!series->role || ack->digest)
+		tell_if_left(entry, group, lane, ack->op);
+	tor_chan_ack(&entry->ctx, &lane->chan, rank, ack);
+	spin_unlock(&lane->lock);
+}
+
+void tor_group_acks(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
+		    const void *frame)
+{
+	struct tor_group *group;
+	enum tor_counter why;
+	struct tor_ack ack;
+	bool refused = false;
+	u32 rank, i;
+
+	for (i = 0; i < h->acks; i++) {
+		if (!tor_wire_ack(frame, i, &ack, &why)) {
+			tor_entry_drop(entry, why);
+			continue;
+		}
+		group = admit(entry, h, ack.comm, &rank);
+		/* whoever has got everything waits for nothing; one answer to a frame is enough */
+		if (!group && !refused && ack.state != TORCOLL_ACK_DONE) {
+			refuse(entry, port, h, ack.comm);
+			refused = true;
+		}
+		if (group)
+			take_ack(entry, group, rank, &ack);
+	}
+}
+
+void tor_group_abort_rx(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
+			const void *p)
+{
+	struct tor_group *group;
+	u32 rank;
+
+	group = admit(entry, h, h->comm, &rank);
+	if (!group)
+		return;
+	tor_comm_abort_rx(&entry->ctx, &group->comm, rank, p, h->length);
+}
+
+void tor_group_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
+		       const struct tor_hdr *h)
+{
+	struct tor_group *group = tor_group_find(fabric, h->comm);
+	u32 rank = group ? tor_comm_rank(&group->comm, h->dst) : TOR_NO_RANK;
+	struct tor_series *series;
+	struct tor_lane *lane;
+
+	if (rank == TOR_NO_RANK || !find_ranks(&group, &rank, h->channel, h->round, true))
+		return;
+	series = find_series(group, rank, h->channel, true);
+	if (!series)
+		return;
+	lane = find_lane(series, h->op, h->channel);
+	spin_lock(&lane->lock);
+	tor_chan_dropped(&entry->ctx, &lane->chan, rank, h);
+	spin_unlock(&lane->lock);
+}

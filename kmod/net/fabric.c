@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Nodes of fabrics, per network namespace: creation, timers, counters, removal. See fabric.h.
+ */
+#include "net/fabric.h"
+
+#include <linux/if_ether.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <linux/torcoll_netlink.h>
+#include <linux/wait_bit.h>
+
+#include "net/frame.h"
+#include "op/group.h"
+#include "core/agree/join.h"
+#include "netlink/netlink.h"
+#include "net/port.h"
+#include "net/reroute.h"
+#include "core/agree/shrink.h"
+#include "local/team.h"
+#include "trace.h"
+
+static unsigned int net_id __read_mostly;
+
+struct tor_net *tor_net(const struct net *net)
+{
+	return net_generic(net, net_id);
+}
+
+void tor_env_count(struct tor_node *node, enum tor_counter what, u64 n)
+{
+	this_cpu_add(tor_fabric_of(node)->counters->value[what], n);
+}
+
+void tor_fabric_counters(const struct tor_fabric *fabric, u64 *value)
+{
+	int cpu, i;
+
+	memset(value, 0, sizeof(u64) * TOR_C_COUNT);
+	for_each_possible_cpu(cpu) {
+		const struct tor_counters *c = per_cpu_ptr(fabric->counters, cpu);
+
+		for (i = 0; i < TOR_C_COUNT; i++)
+			value[i] += READ_ONCE(c->value[i]);
+	}
+}
+
+void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port)
+{
+	struct tor_fabric *fabric = tor_fabric_of(node);
+
+	trace_torcoll_link(node, port);
+	set_bit(port, &fabric->changed);
+	schedule_work(&fabric->notify_work);
+}
+
+void tor_fabric_changed(struct tor_fabric *fabric)
+{
+	atomic_inc(&fabric->tn->sequence);
+}
+
+void tor_fabric_notify(struct tor_fabric *fabric)
+{
+	set_bit(TOR_FABRIC_CHANGED, &fabric->changed);
+	schedule_work(&fabric->notify_work);
+}
+
+/* Links change in softirq; those who listen hear of it in process context. */
+static void notify_work(struct work_struct *work)
+{
+	struct tor_fabric *fabric = container_of(work, struct tor_fabric, notify_work);
+	u32 port;
+
+	rtnl_lock();
+	for (port = 0; port < TOR_MAX_PORTS; port++)
+		if (test_and_clear_bit(port, &fabric->changed))
+			tor_netlink_notify_port(fabric, port);
+	if (test_and_clear_bit(TOR_FABRIC_CHANGED, &fabric->changed))
+		tor_netlink_notify_fabric(fabric, true);
+	rtnl_unlock();
+}
+
+static enum hrtimer_restart hello_timer(struct hrtimer *timer)
+{
+	struct tor_fabric *fabric = container_of(timer, struct tor_fabric, hello_timer);
+	struct tor_entry entry;
+
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	tor_link_tick(&entry.ctx, &fabric->node);
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	hrtimer_forward_now(timer, ns_to_ktime(tor_link_tick_ns(&fabric->node)));
+	return HRTIMER_RESTART;
+}
+
+static enum hrtimer_restart join_timer(struct hrtimer *timer)
+{
+	struct tor_fabric *fabric = container_of(timer, struct tor_fabric, join_timer);
+	struct tor_entry entry;
+	u64 join, shrink;
+
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	join = tor_join_timer(&entry.ctx, &fabric->node);
+	shrink = tor_shrink_timer(&entry.ctx, &fabric->node, rcu_dereference(fabric->routes));
+	if (join || shrink)
+		tor_fabric_join_timer(fabric, min_not_zero(join, shrink));
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	return HRTIMER_NORESTART;
+}
+
+void tor_fabric_join_timer(struct tor_fabric *fabric, u64 when)
+{
+	lockdep_assert_held(&fabric->lock);
+	/* queued, not active: its own function sets it again, and may have seen no join just now */
+	if (!hrtimer_is_queued(&fabric->join_timer) ||
+	    hrtimer_get_expires_ns(&fabric->join_timer) > when)
+		hrtimer_start(&fabric->join_timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
+}
+
+/* --- the end --- */
+
+/* Behind tor_fabric_del(). */
+static void end_work(struct work_struct *work)
+{
+	struct tor_fabric *fabric = container_of(work, struct tor_fabric, end_work);
+
+	tor_group_end_all(fabric);
+	tor_fabric_put(fabric);
+}
+
+static void fabric_free_rcu(struct rcu_head *rcu)
+{
+	struct tor_fabric *fabric = container_of(rcu, struct tor_fabric, rcu);
+
+	tor_reroute_free(fabric);
+	tor_node_destroy(&fabric->node);
+	free_percpu(fabric->counters);
+	kfree(fabric);
+}
+
+u64 tor_fabric_memory(const struct tor_torus *torus)
+{
+	return sizeof(struct tor_fabric) + sizeof(struct tor_counters) * num_possible_cpus() +
+	       tor_routes_bytes(torus) + torus->nodes * sizeof(struct tor_view_entry);
+}
+
+/* Somebody pays for it. */
+static int charge(struct tor_user *user, const struct tor_torus *torus, const char **why)
+{
+	if (tor_user_charge(user, TOR_LIMIT_FABRICS, 1)) {
+		*why = tor_limit_sentence(TOR_LIMIT_FABRICS);
+		return -EDQUOT;
+	}
+	if (tor_user_charge(user, TOR_LIMIT_TABLES, tor_fabric_memory(torus))) {
+		*why = tor_limit_sentence(TOR_LIMIT_TABLES);
+		tor_user_uncharge(user, TOR_LIMIT_FABRICS, 1);
+		return -EDQUOT;
+	}
+	return 0;
+}
+
+/* Nobody does any more. */
+static void uncharge(struct tor_user *user, const struct tor_torus *torus)
+{
+	tor_user_uncharge(user, TOR_LIMIT_TABLES, tor_fabric_memory(torus));
+	tor_user_uncharge(user, TOR_LIMIT_FABRICS, 1);
+	tor_user_put(user);
+}
+
+/*
+ * The last reference is gone, and with it groups and calls. Who may still use the fabric, and how each is waited for:
+ * - the timer of joins, the works for routes and notifications: cancelled; the hello timer went with the last port;
+ * - readers of the list and senders that found a port: a grace period, of which memory is freed behind.
+ */
+static void release_work(struct work_struct *work)
+{
+	struct tor_fabric *fabric = container_of(work, struct tor_fabric, release_work);
+	struct tor_net *tn = fabric->tn;
+
+	hrtimer_cancel(&fabric->join_timer);
+	tor_reroute_stop(fabric);
+	cancel_work_sync(&fabric->notify_work);
+	uncharge(fabric->user, &fabric->node.torus);
+	call_rcu(&fabric->rcu, fabric_free_rcu);
+	/* the namespace may go from here on */
+	if (atomic_dec_and_test(&tn->held))
+		wake_up_var(&tn->held);
+}
+
+void tor_fabric_put(struct tor_fabric *fabric)
+{
+	if (refcount_dec_and_test(&fabric->refs))
+		tor_group_queue(&fabric->release_work);
+}
+
+/* --- hellos --- */
+
+/* Of each port, per second. */
+static u64 hello_rate(const struct tor_fabric *fabric)
+{
+	return DIV_ROUND_UP_ULL(NSEC_PER_SEC, fabric->node.hello_ns);
+}
+
+int tor_fabric_port_added(struct tor_fabric *fabric, const char **why)
+{
+	int err;
+
+	ASSERT_RTNL();
+	err = tor_user_charge(fabric->user, TOR_LIMIT_HELLOS, hello_rate(fabric));
+	if (err) {
+		*why = tor_limit_sentence(TOR_LIMIT_HELLOS);
+		return err;
+	}
+	if (!fabric->ports++)
+		hrtimer_start(&fabric->hello_timer, ns_to_ktime(tor_link_tick_ns(&fabric->node)),
+			      HRTIMER_MODE_REL_SOFT);
+	return 0;
+}
+
+void tor_fabric_port_gone(struct tor_fabric *fabric)
+{
+	ASSERT_RTNL();
+	tor_user_uncharge(fabric->user, TOR_LIMIT_HELLOS, hello_rate(fabric));
+	if (!--fabric->ports)
+		hrtimer_cancel(&fabric->hello_timer);
+}
+
+/* --- the beginning --- */
+
+static int check_config(const struct tor_fabric_config *cfg, struct tor_torus *torus,
+			const char **why, u32 *attr)
+{
+	*attr = TORCOLL_A_FABRIC_SIDES;
+	if (tor_torus_init(torus, cfg->ndim, cfg->side, cfg->cables)) {
+		*why = "sides must be 1 to 6 numbers from 1, with at most 1048576 nodes, cables 1 or 2";
+		return -EINVAL;
+	}
+	if (tor_torus_diameter(torus) > TOR_HOP_LIMIT) {
+		*why = "nodes are more than 255 links apart, further than a frame goes";
+		return -EOPNOTSUPP;
+	}
+	*attr = TORCOLL_A_FABRIC_NODE;
+	if (cfg->self >= torus->nodes) {
+		*why = "this node lies outside the fabric";
+		return -EINVAL;
+	}
+	*attr = TORCOLL_A_FABRIC_ETHERTYPE;
+	switch (cfg->ethertype) {
+	case 0:
+		break;
+	case ETH_P_IP:
+	case ETH_P_IPV6:
+	case ETH_P_ARP:
+	case ETH_P_8021Q:
+	case ETH_P_8021AD:
+	case ETH_P_MACSEC:
+		*why = "that ethertype belongs to another protocol";
+		return -EINVAL;
+	default:
+		if (cfg->ethertype < ETH_P_802_3_MIN || cfg->ethertype > 0xffff) {
+			*why = "an ethertype lies between 0x0600 and 0xffff";
+			return -EINVAL;
+		}
+	}
+	*attr = TORCOLL_A_FABRIC_FRAME_SIZE;
+	if (cfg->frame_size && (cfg->frame_size > U16_MAX || !tor_wire_unit(cfg->frame_size))) {
+		*why = "frames have 65535 bytes at most, and room for torcoll's header";
+		return -EINVAL;
+	}
+	*attr = TORCOLL_A_FABRIC_HELLO_MS;
+	if (cfg->hello_ms && (cfg->hello_ms < 10 || cfg->hello_ms > 10000)) {
+		*why = "the hello interval lies between 10 and 10000 ms";
+		return -EINVAL;
+	}
+	*attr = 0;
+	return 0;
+}
+
+struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg,
+				  const char **why, u32 *attr)
+{
+	struct tor_fabric *fabric;
+	struct tor_torus torus;
+	struct tor_user *user;
+	int err;
+
+	ASSERT_RTNL();
+	err = check_config(cfg, &torus, why, attr);
+	if (err)
+		return ERR_PTR(err);
+	if (tor_fabric_find(tn, cfg->key)) {
+		*why = "this namespace has a fabric of that key already";
+		*attr = TORCOLL_A_FABRIC_KEY;
+		return ERR_PTR(-EEXIST);
+	}
+	user = tor_user_get_current();
+	if (!user)
+		return ERR_PTR(-ENOMEM);
+	err = charge(user, &torus, why);
+	if (err) {
+		tor_user_put(user);
+		return ERR_PTR(err);
+	}
+	fabric = kzalloc(sizeof(*fabric), GFP_KERNEL_ACCOUNT);
+	if (!fabric)
+		goto err_user;
+	fabric->user = user;
+	fabric->counters = alloc_percpu_gfp(struct tor_counters, GFP_KERNEL_ACCOUNT);
+	if (!fabric->counters)
+		goto err_free;
+	spin_lock_init(&fabric->lock);
+	if (tor_node_init(&fabric->node, &torus, cfg->key, cfg->self))
+		goto err_counters;
+	if (tor_reroute_init(fabric))
+		goto err_node;
+	if (cfg->hello_ms)
+		fabric->node.hello_ns = (u64)cfg->hello_ms * NSEC_PER_MSEC;
+	fabric->node.checksum_payload = !cfg->checksum_header_only;
+	fabric->tn = tn;
+	fabric->frame_size = cfg->frame_size;
+	fabric->rates = tor_rates_default;
+	tor_observe_init(&fabric->observed);
+	fabric->ethertype = cfg->ethertype ? cfg->ethertype : TORCOLL_ETHERTYPE;
+	refcount_set(&fabric->refs, 1);
+	INIT_WORK(&fabric->end_work, end_work);
+	INIT_WORK(&fabric->release_work, release_work);
+	spin_lock_init(&fabric->groups_lock);
+	hash_init(fabric->group);
+	INIT_WORK(&fabric->notify_work, notify_work);
+	hrtimer_init(&fabric->join_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	fabric->join_timer.function = join_timer;
+	hrtimer_init(&fabric->hello_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	fabric->hello_timer.function = hello_timer;
+	atomic_inc(&tn->held);
+	tor_fabric_changed(fabric);
+	list_add_tail_rcu(&fabric->list, &tn->fabrics);
+	tor_netlink_notify_fabric(fabric, true);
+	return fabric;
+
+err_node:
+	tor_node_destroy(&fabric->node);
+err_counters:
+	free_percpu(fabric->counters);
+err_free:
+	kfree(fabric);
+err_user:
+	uncharge(user, &torus);
+	return ERR_PTR(-ENOMEM);
+}
+
+/* Whoever claims it first deletes it. */
+static bool claim(struct tor_fabric *fabric)
+{
+	bool first;
+
+	spin_lock_bh(&fabric->lock);
+	first = !fabric->dead;
+	fabric->dead = true;
+	spin_unlock_bh(&fabric->lock);
+	return first;
+}
+
+/* None begins any more: it is dead. Those of many ranks take the timer some turns to tell all of them. */
+static void cancel_joins(struct tor_fabric *fabric)
+{
+	struct tor_node *node = &fabric->node;
+	struct tor_entry entry;
+	bool more;
+
+	do {
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		spin_lock(&fabric->lock);
+		tor_shrink_cancel_all(&entry.ctx, node, -ENETDOWN);
+		more = tor_join_cancel_all(&entry.ctx, node, -ENETDOWN);
+		if (more)
+			tor_fabric_join_timer(fabric, tor_join_due(node));
+		spin_unlock(&fabric->lock);
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
+		if (more)
+			usleep_range(1000, 2000);
+	} while (more);
+}
+
+int tor_fabric_fail(struct tor_fabric *fabric)
+{
+	if (!claim(fabric))
+		return -EBUSY;
+	get_task_comm(fabric->killer, current);
+	fabric->killer_pid = task_tgid_vnr(current);
+	tor_team_fabric_down(fabric);
+	cancel_joins(fabric);
+	tor_group_fail_all(fabric, -ENETDOWN);
+	return 0;
+}
+
+int tor_fabric_del(struct tor_fabric *fabric, bool failed)
+{
+	u32 port;
+
+	ASSERT_RTNL();
+	if (!failed && (atomic_read(&fabric->users) || !claim(fabric)))
+		return -EBUSY;
+	for (port = 0; port < TOR_MAX_PORTS; port++)
+		tor_port_del(fabric, port);
+	list_del_rcu(&fabric->list);
+	tor_fabric_changed(fabric);
+	tor_netlink_notify_fabric(fabric, false);
+	tor_group_queue_ending(&fabric->end_work);
+	return 0;
+}
+
+struct tor_fabric *tor_fabric_find(struct tor_net *tn, u64 key)
+{
+	struct tor_fabric *fabric;
+
+	list_for_each_entry_rcu(fabric, &tn->fabrics, list, lockdep_rtnl_is_held())
+		if (fabric->node.key == key)
+			return fabric;
+	return NULL;
+}
+
+/* At most so many entries of the view are looked at in a row. */
+#define LOOK_AT		4096
+
+/* What frames all take whom frames can get to. */
+static u32 frame_reached(struct tor_fabric *fabric)
+{
+	const struct tor_node *node = &fabric->node;
+	u16 frame = U16_MAX;
+	u32 first;
+
+	for (first = 0; first < node->torus.nodes; first += LOOK_AT) {
+		u16 some;
+
+		rcu_read_lock();
+		spin_lock_bh(&fabric->lock);
+		some = tor_view_frame_reached(&node->view, rcu_dereference(fabric->routes), first,
+					      LOOK_AT);
+		spin_unlock_bh(&fabric->lock);
+		rcu_read_unlock();
+		frame = min(frame, some);
+	}
+	return frame;
+}
+
+u32 tor_fabric_unit(struct tor_fabric *fabric)
+{
+	u32 unit = fabric->frame_size ? tor_wire_unit(fabric->frame_size) : U32_MAX;
+	u32 ports = 0;
+	u32 i, said;
+
+	spin_lock_bh(&fabric->lock);
+	said = tor_wire_unit(tor_view_frame(&fabric->node.view));
+	spin_unlock_bh(&fabric->lock);
+
+	rcu_read_lock();
+	for (i = 0; i < TOR_MAX_PORTS; i++) {
+		const struct tor_port *port = rcu_dereference(fabric->port[i]);
+		u32 frame = READ_ONCE(fabric->node.link[i].takes);
+		u32 takes;
+
+		if (!port)
+			continue;
+		takes = tor_wire_unit(frame ? frame : READ_ONCE(port->dev->mtu));
+		if (!takes)
+			continue;
+		unit = min(unit, takes);
+		ports++;
+	}
+	rcu_read_unlock();
+	if (!ports)
+		return 0;
+	/* most of the time nobody says less, and it need not be asked who says it */
+	return said >= unit ? unit : min(unit, tor_wire_unit(frame_reached(fabric)));
+}
+
+static int __net_init net_init(struct net *net)
+{
+	struct tor_net *tn = tor_net(net);
+
+	tn->net = net;
+	INIT_LIST_HEAD(&tn->fabrics);
+	return 0;
+}
+
+/* Of all namespaces that go together, before any of them is waited for. */
+static void __net_exit net_pre_exit(struct net *net)
+{
+	struct tor_net *tn = tor_net(net);
+
+	rtnl_lock();
+	while (!list_empty(&tn->fabrics)) {
+		struct tor_fabric *fabric = list_first_entry(&tn->fabrics, struct tor_fabric,
+							     list);
+
+		/* an open file would hold the namespace */
+		WARN_ON(tor_fabric_del(fabric, false));
+	}
+	rtnl_unlock();
+}
+
+static void __net_exit net_exit(struct net *net)
+{
+	struct tor_net *tn = tor_net(net);
+
+	wait_var_event(&tn->held, !atomic_read(&tn->held));
+}
+
+static struct pernet_operations net_ops = {
+	.init = net_init,
+	.pre_exit = net_pre_exit,
+	.exit = net_exit,
+	.id = &net_id,
+	.size = sizeof(struct tor_net),
+};
+
+int tor_fabric_init(void)
+{
+	return register_pernet_subsys(&net_ops);
+}
+
+void tor_fabric_exit(void)
+{
+	unregister_pernet_subsys(&net_ops);
+}

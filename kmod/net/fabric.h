@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A fabric as one network namespace belongs to it: the node, its ports, its comms.
+ *
+ * Locking
+ *
+ * RTNL      configuration: the namespace's list of fabrics, fabric->port[], the devices behind
+ *           the ports. Taken by netlink handlers, the netdev notifier and, briefly, when a comm is
+ *           created. Nobody waits under it: no grace period, no work, no walk over comms.
+ * fabric->lock  (spinlock, bottom halves off) link states, views and joins: core's link.c, view.c and join.c.
+ *           Taken in softirq by hellos, comm messages and the two timers.
+ * fabric->groups_lock  (spinlock, bottom halves off) the table of groups, for writers.
+ * lane->lock  (spinlock, bottom halves off; group.h) one channel of one op slot: core's engine.c. Two frames
+ *           of different channels or ops run on different CPUs at once.
+ *
+ * Order: RTNL, then fabric->lock or lane->lock, then fabric->groups_lock (a join installs its group), then
+ * the leaves, which each say so where they are: of rings, users, spare memory, what was observed, meetings. No
+ * transmit function is called with a spinlock held: frames collect in struct tor_entry and leave in
+ * tor_entry_end().
+ *
+ * RCU: list of fabrics, fabric->port[], fabric->routes, table of groups. The receive path, the timers and
+ * every other entry into core hold rcu_read_lock() until tor_entry_end() has returned, so whatever
+ * they found stays. Link states and neighbours' addresses are read by READ_ONCE().
+ *
+ * Shutdown: under RTNL a fabric leaves the list, its ports are detached, and what still runs on it fails. The rest,
+ * all that waits, is end_work's: groups that only linger are taken apart, with one grace period for all of them.
+ * The fabric's memory stays for as long as there are references: of the list, of each group, of calls that look for it. With
+ * the last one release_work ends its timers and works, and the memory goes a grace period later.
+ */
+#ifndef _TOR_FABRIC_H
+#define _TOR_FABRIC_H
+
+#include <linux/hashtable.h>
+#include <linux/hrtimer.h>
+#include <linux/netdevice.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#include "core/choose/cost.h"
+#include "core/engine/engine.h"
+#include "core/link/node.h"
+#include "op/observe.h"
+#include "cdev/user.h"
+
+struct tor_port;
+
+/**
+ * struct tor_net - per network namespace
+ * @fabrics: struct tor_fabric; RTNL, RCU
+ * @held: fabrics whose memory is not released yet, in the list or not
+ * @sequence: changes with what dumps walk over
+ */
+struct tor_net {
+	struct net *net;
+	struct list_head fabrics;
+	atomic_t held;
+	atomic_t sequence;
+};
+
+struct tor_counters {
+	u64 value[TOR_C_COUNT];
+};
+
+/**
+ * struct tor_fabric - one node
+ * @node: core's part
+ * @ethertype: of its frames, host order
+ * @user: who pays for it
+ * @refs: see "Shutdown"
+ * @dead: it leaves, or has left, the list: no join or agreement begins any more; fabric->lock
+ * @killer: the process that deleted it by force, @killer_pid its number; before any comm fails by that
+ * @users: comms of open files; while there are any, the fabric stays
+ * @ports: number of them; RTNL. Without one there are no hellos
+ * @routes: RCU; replaced by route_work alone, see reroute.c
+ * @old_routes: those before, until @old_readers are through; of route_work
+ * @searches: how often routes are searched
+ * @view_changed: since @routes was built
+ * @looks: number of the present look at all groups; of route_work
+ * @downs: node->view.downs that all channels know of
+ * @needs: by port: bytes of a frame that did not fit, 0: none
+ * @changed: bit per port whose link changed and was not notified yet, and TOR_FABRIC_CHANGED
+ * @group: by tag
+ * @rates: what plans of new comms are chosen by; RTNL
+ * @observed: how long ops took; has a lock of its own, the innermost
+ */
+struct tor_fabric {
+	struct tor_node node;
+	struct list_head list;
+	struct tor_net *tn;
+	struct tor_user *user;
+	refcount_t refs;
+	bool dead;
+	char killer[TASK_COMM_LEN];
+	pid_t killer_pid;
+	u16 ethertype;
+	u32 frame_size;
+	struct tor_rates rates;
+	struct tor_observations observed;
+	atomic_t users;
+	struct tor_port __rcu *port[TOR_MAX_PORTS];
+	u32 ports;
+	struct tor_counters __percpu *counters;
+	spinlock_t lock;
+	struct hrtimer hello_timer;
+	struct hrtimer join_timer;
+	unsigned long changed;
+	struct work_struct notify_work;
+	struct tor_routes __rcu *routes;
+	struct tor_routes *old_routes;
+	unsigned long old_readers;
+	struct tor_damper searches;
+	u32 view_changed;
+	u32 needs[TOR_MAX_PORTS];
+	struct delayed_work route_work;
+	u32 downs;
+	u32 looks;
+	spinlock_t groups_lock;
+	DECLARE_HASHTABLE(group, 6);
+	struct work_struct end_work;
+	struct work_struct release_work;
+	struct rcu_head rcu;
+};
+
+/* Bit of tor_fabric.changed: the routes did. */
+#define TOR_FABRIC_CHANGED	TOR_MAX_PORTS
+
+static inline struct tor_fabric *tor_fabric_of(struct tor_node *node)
+{
+	return container_of(node, struct tor_fabric, node);
+}
+
+struct tor_net *tor_net(const struct net *net);
+
+/**
+ * struct tor_fabric_config - what "fabric new" asks for
+ * @self: own index
+ * @ethertype: 0: the default
+ * @hello_ms: 0: the default
+ * @frame_size: bytes behind the MAC header that a frame may have, 0: what the ports take
+ */
+struct tor_fabric_config {
+	u64 key;
+	u32 ndim;
+	u32 side[TOR_MAX_DIMS];
+	u32 cables;
+	u32 self;
+	u32 ethertype;
+	u32 hello_ms;
+	u32 frame_size;
+	bool checksum_header_only;
+};
+
+/**
+ * tor_fabric_add - become a node of a fabric
+ * @tn: namespace
+ * @cfg: checked here
+ * @why: out: static sentence for a refusal
+ * @attr: out: the netlink attribute to blame, if there is one
+ *
+ * Context: RTNL. Return: the fabric or an ERR_PTR.
+ */
+struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg,
+				  const char **why, u32 *attr);
+
+/**
+ * tor_fabric_del - leave a fabric
+ * @fabric: in its namespace's list
+ * @failed: tor_fabric_fail() has been called for that
+ *
+ * Its key and its ports' devices are free when this returns; the rest goes by itself.
+ *
+ * Context: RTNL. Return: 0, or -EBUSY: a process has a comm, or another caller is at it.
+ */
+int tor_fabric_del(struct tor_fabric *fabric, bool failed);
+
+/**
+ * tor_fabric_fail - let all that runs on a fabric fail, since it is about to be deleted
+ * @fabric: referenced by the caller
+ *
+ * Comms fail with -ENETDOWN and the name of the calling process; their other ranks have been told once when this returns. So do
+ * joins and agreements, and none begins any more.
+ *
+ * Context: process, no locks; waits for works. Return: 0, or -EBUSY: it is being deleted already.
+ */
+int tor_fabric_fail(struct tor_fabric *fabric);
+
+/* Context: RTNL or RCU. */
+struct tor_fabric *tor_fabric_find(struct tor_net *tn, u64 key);
+
+static inline void tor_fabric_get(struct tor_fabric *fabric)
+{
+	refcount_inc(&fabric->refs);
+}
+
+/* Context: any. */
+void tor_fabric_put(struct tor_fabric *fabric);
+
+/* Bytes of kernel memory that a node of a fabric takes, without ports and comms. */
+u64 tor_fabric_memory(const struct tor_torus *torus);
+
+/* The user has one port more. Return: 0 or -EDQUOT, and a static sentence in @why. Context: RTNL. */
+int tor_fabric_port_added(struct tor_fabric *fabric, const char **why);
+void tor_fabric_port_gone(struct tor_fabric *fabric);
+
+/* What a dump walks over has changed. Context: any. */
+void tor_fabric_changed(struct tor_fabric *fabric);
+
+/* Payload bytes per frame that every port, and every node known, takes; 0 if there is no port. Context: process. */
+u32 tor_fabric_unit(struct tor_fabric *fabric);
+
+/* Tell those who listen, soon. Context: any. */
+void tor_fabric_notify(struct tor_fabric *fabric);
+
+void tor_fabric_counters(const struct tor_fabric *fabric, u64 *value);
+
+/* Call core's tor_join_timer() and tor_shrink_timer() at @when (ns) or before. Context: fabric->lock. */
+void tor_fabric_join_timer(struct tor_fabric *fabric, u64 when);
+
+int tor_fabric_init(void);
+void tor_fabric_exit(void);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Frames for other nodes. */
+#ifndef _TOR_FORWARD_H
+#define _TOR_FORWARD_H
+
+#include "core/wire/accept.h"
+#include "net/port.h"
+
+/**
+ * tor_forward - pass a frame on as it is
+ * @in: port that it came in by
+ * @skb: not shared, header linear at skb->data; consumed
+ * @h: its header
+ *
+ * Neither reads nor copies what is behind the header. Context: softirq, RCU.
+ */
+void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct tor_intact *h);
+
+#endif

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ports: binding netdevs, and following what happens to them. See port.h.
+ */
+#include "net/port.h"
+
+#include <linux/etherdevice.h>
+#include <linux/if_arp.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <linux/torcoll_netlink.h>
+
+#include "net/frame.h"
+#include "core/wire/wire.h"
+
+static const u8 hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
+
+static struct tor_port *port_of_dev(const struct net_device *dev)
+{
+	struct tor_net *tn = tor_net(dev_net(dev));
+	struct tor_fabric *fabric;
+	u32 i;
+
+	list_for_each_entry(fabric, &tn->fabrics, list) {
+		for (i = 0; i < TOR_MAX_PORTS; i++) {
+			struct tor_port *port = rtnl_dereference(fabric->port[i]);
+
+			if (port && port->dev == dev)
+				return port;
+		}
+	}
+	return NULL;
+}
+
+/* A bridge or bond above takes the frames before any packet_type sees them. */
+static bool is_enslaved(struct net_device *dev)
+{
+	return netdev_master_upper_dev_get(dev) || netdev_is_rx_handler_busy(dev);
+}
+
+/* Bring the link in line with what the device is now. */
+static void port_follow(struct tor_port *port)
+{
+	struct tor_fabric *fabric = port->fabric;
+	struct net_device *dev = port->dev;
+	struct tor_entry entry;
+	bool usable;
+
+	ASSERT_RTNL();
+	WRITE_ONCE(port->upper, netdev_master_upper_dev_get(dev));
+	usable = netif_running(dev) && netif_carrier_ok(dev) && !port->upper &&
+		 tor_wire_unit(dev->mtu);
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	if (usable)
+		tor_link_open(&entry.ctx, &fabric->node, port->index, dev->mtu);
+	else
+		tor_link_close(&entry.ctx, &fabric->node, port->index, false);
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+static int check_device(struct net_device *dev, const char **why)
+{
+	if (dev->type != ARPHRD_ETHER || dev->flags & IFF_LOOPBACK) {
+		*why = "not an Ethernet device";
+		return -EINVAL;
+	}
+	if (port_of_dev(dev)) {
+		*why = "the device is a port already";
+		return -EBUSY;
+	}
+	if (is_enslaved(dev)) {
+		*why = "the device belongs to a bridge, bond or the like, which takes its frames";
+		return -EBUSY;
+	}
+	if (!tor_wire_unit(dev->mtu)) {
+		*why = "the device's MTU is too small for torcoll's frames";
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, const char **why,
+		 u32 *attr)
+{
+	struct tor_port *port;
+	int err;
+
+	ASSERT_RTNL();
+	*attr = TORCOLL_A_PORT_DIM;
+	if (index >= TOR_MAX_PORTS ||
+	    !tor_torus_has_port(&fabric->node.torus, fabric->node.self, index)) {
+		*why = "the fabric's shape has no cable there";
+		return -EINVAL;
+	}
+	if (rtnl_dereference(fabric->port[index])) {
+		*why = "that dimension and direction has a port already";
+		return -EEXIST;
+	}
+	*attr = TORCOLL_A_PORT_IFINDEX;
+	err = check_device(dev, why);
+	if (err)
+		return err;
+	err = tor_fabric_port_added(fabric, why);
+	if (err)
+		return err;
+	port = kzalloc(sizeof(*port), GFP_KERNEL_ACCOUNT);
+	if (!port) {
+		tor_fabric_port_gone(fabric);
+		return -ENOMEM;
+	}
+	port->fabric = fabric;
+	port->dev = dev;
+	port->index = index;
+	err = dev_mc_add(dev, hello_group);
+	if (err) {
+		*why = "the device refuses the group address of hellos";
+		tor_fabric_port_gone(fabric);
+		kfree(port);
+		return err;
+	}
+	netdev_hold(dev, &port->tracker, GFP_KERNEL);
+	tor_backlog_init(&port->backlog);
+	port->type.type = htons(fabric->ethertype);
+	port->type.dev = dev;
+	port->type.func = tor_frame_rx;
+	port->type.list_func = tor_frame_rx_list;
+	rcu_assign_pointer(fabric->port[index], port);
+	tor_fabric_changed(fabric);
+	dev_add_pack(&port->type);
+	port_follow(port);
+	return 0;
+}
+
+static void port_free_rcu(struct rcu_head *rcu)
+{
+	struct tor_port *port = container_of(rcu, struct tor_port, rcu);
+
+	netdev_put(port->dev, &port->tracker);
+	kfree(port);
+}
+
+/*
+ * Frames that are being received may go on with the port, and so may senders that found it: it stays for a grace period,
+ * which nobody waits for here. What they hear by it is not the link's any more, see tor_port_is_current().
+ */
+void tor_port_del(struct tor_fabric *fabric, u32 index)
+{
+	struct tor_port *port = rtnl_dereference(fabric->port[index]);
+	struct tor_entry entry;
+
+	if (!port)
+		return;
+	__dev_remove_pack(&port->type);
+	tor_backlog_close(&port->backlog);
+	tor_fabric_port_gone(fabric);
+	tor_fabric_changed(fabric);
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	RCU_INIT_POINTER(fabric->port[index], NULL);
+	tor_link_close(&entry.ctx, &fabric->node, index, true);
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+	dev_mc_del(port->dev, hello_group);
+	call_rcu(&port->rcu, port_free_rcu);
+}
+
+const char *tor_port_copies(const struct tor_port *port)
+{
+	/* it claims to gather, and then copies what it encrypts */
+	if (netif_is_macsec(port->dev))
+		return "the device encrypts (macsec): frames are copied";
+	if (!(READ_ONCE(port->dev->features) & NETIF_F_SG))
+		return "the device cannot gather (sg off): frames are copied";
+	return NULL;
+}
+
+const char *tor_port_reason(const struct tor_port *port)
+{
+	const struct net_device *dev = port->dev;
+
+	switch (port->fabric->node.link[port->index].state) {
+	case TOR_LINK_ABSENT:
+	case TOR_LINK_UP:
+	case TOR_LINK_STATES:
+		return NULL;
+	case TOR_LINK_NO_CARRIER:
+		if (READ_ONCE(port->upper))
+			return "enslaved to a bridge, bond or the like, which takes its frames";
+		if (!netif_running(dev))
+			return "the device is down";
+		if (!netif_carrier_ok(dev))
+			return "no carrier: the cable is out, or the other side is down";
+		return "the MTU is too small for torcoll's frames";
+	case TOR_LINK_WAITING:
+		return "nothing heard: is the other side configured?";
+	case TOR_LINK_VERSION:
+		return "the other side speaks another version of the protocol";
+	case TOR_LINK_FABRIC:
+		return "the other side believes in another shape of the fabric";
+	case TOR_LINK_MISWIRED:
+		return "another port than expected is at the other end of the cable";
+	case TOR_LINK_TOO_SMALL:
+		return "the MTU here or on the other side is smaller than frames that are in use";
+	case TOR_LINK_ONE_WAY:
+		return "heard, but the other side does not hear us (yet)";
+	case TOR_LINK_FLAPPING:
+		return "went up and down too often: it is used again if it stays up";
+	}
+	return NULL;
+}
+
+static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct tor_port *port = port_of_dev(dev);
+
+	if (!port)
+		return NOTIFY_DONE;
+	switch (event) {
+	case NETDEV_UNREGISTER:
+		tor_port_del(port->fabric, port->index);
+		break;
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+	case NETDEV_CHANGEMTU:
+	case NETDEV_CHANGEUPPER:
+		port_follow(port);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_notifier = {
+	.notifier_call = netdev_event,
+};
+
+int tor_port_init(void)
+{
+	return register_netdevice_notifier(&netdev_notifier);
+}
+
+/* Unregistering replays NETDEV_UNREGISTER for every device: all ports go. */
+void tor_port_exit(void)
+{
+	unregister_netdevice_notifier(&netdev_notifier);
+}

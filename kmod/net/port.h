@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A port: one netdev bound to a (dimension, direction) of a node.
+ */
+#ifndef _TOR_PORT_H
+#define _TOR_PORT_H
+
+#include "net/backlog.h"
+#include "net/fabric.h"
+
+/**
+ * struct tor_port - a netdev in use
+ * @type: our receiver; beside macsec and taps, unlike an rx_handler
+ * @neighbour: MAC of the neighbour in the lower 48 bits, from its hellos
+ * @heard: MAC that said hello last, whoever it is
+ * @backlog: frames for this node that softirqs have left to a process
+ * @tx_frames, @rx_frames: hellos included; @drops: received ones that were thrown away
+ */
+struct tor_port {
+	struct packet_type type;
+	struct tor_fabric *fabric;
+	struct net_device *dev;
+	netdevice_tracker tracker;
+	u32 index;
+	u64 neighbour;
+	u64 heard;
+	struct tor_backlog backlog;
+	bool upper;			/* enslaved: a bridge or bond takes its frames */
+	atomic64_t tx_frames;
+	atomic64_t rx_frames;
+	atomic64_t drops;
+	struct rcu_head rcu;
+};
+
+/**
+ * tor_port_add - use a netdev
+ * @fabric: for
+ * @index: port number, see tor_port()
+ * @dev: device; referenced until the port goes
+ * @why: out: static sentence for a refusal
+ * @attr: out: the netlink attribute to blame, if there is one
+ *
+ * Context: RTNL. Return: 0 or a negative errno.
+ */
+int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, const char **why,
+		 u32 *attr);
+
+/* Whether its place is still its own: if not, its device goes. Context: fabric->lock. */
+static inline bool tor_port_is_current(const struct tor_port *port)
+{
+	return rcu_access_pointer(port->fabric->port[port->index]) == port;
+}
+
+/* Context: RTNL. */
+void tor_port_del(struct tor_fabric *fabric, u32 index);
+
+/* Why frames of this port are copied before they leave, or NULL if they are not. */
+const char *tor_port_copies(const struct tor_port *port);
+
+/* Why a link is not up, in words, or NULL. Context: fabric->lock. */
+const char *tor_port_reason(const struct tor_port *port);
+
+int tor_port_init(void);
+void tor_port_exit(void);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Routes of a fabric: the table that frames go by, made anew when what is known of links changes, and what follows
+ * from that for comms.
+ */
+#ifndef _TOR_REROUTE_H
+#define _TOR_REROUTE_H
+
+#include "net/fabric.h"
+
+/* Context: process. Return: 0 or -ENOMEM. */
+int tor_reroute_init(struct tor_fabric *fabric);
+
+/* Nothing changes any more: no port, no timer is left. Context: process, without RTNL. */
+void tor_reroute_stop(struct tor_fabric *fabric);
+
+/* Nobody reads any more. Context: any. */
+void tor_reroute_free(struct tor_fabric *fabric);
+
+/* A frame of @len bytes did not fit @port: have the link counted as down. Context: any, any lock held. */
+void tor_reroute_too_small(struct tor_fabric *fabric, u32 port, u32 len);
+
+/* A comm was installed, or joined: look after it soon. Context: any. */
+void tor_reroute_look(struct tor_fabric *fabric);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Frames to drivers. See xmit.h.
+ *
+ * For a device without a queue, such as veth, what lies between dev_queue_xmit() and the driver is a third of what a
+ * forwarded frame costs: it looks for queues, taps, egress filters, offloads that the device lacks, and finds
+ * none. Here that is asked in a dozen loads, and if so the driver is called at once. Whatever is not plain goes the
+ * usual way: a queue (also the kernel's default: it is the host's other traffic that waits there), a tap, a filter, a
+ * trace of what is sent, a device on top of another one, several queues, one of which would have to be chosen, and
+ * frames that the device cannot send as they are.
+ *
+ * A tunnel is on top of another device without being listed so. The kernel counts how deep the calls of such drivers
+ * are, and so do we: dev_queue_xmit() ends the loop of two tunnels through each other.
+ */
+#include "net/xmit.h"
+
+#include <linux/if_vlan.h>
+#include <linux/tracepoint.h>
+#include <net/dst.h>
+#include <net/sch_generic.h>
+#include <tor/egress.h>
+
+/*
+ * What the kernel traces where frames are sent. A module cannot hit these events, so when one is on dev_queue_xmit() does.
+ * They are the kernel's own and stay.
+ */
+static const char * const event[] = { "net_dev_queue", "net_dev_start_xmit", "net_dev_xmit" };
+static struct tracepoint none;
+static struct tracepoint *traced[ARRAY_SIZE(event)] __read_mostly = { &none, &none, &none };
+
+static void look_for_event(struct tracepoint *tp, void *priv)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(event); i++)
+		if (!strcmp(tp->name, event[i]))
+			traced[i] = tp;
+}
+
+void tor_xmit_init(void)
+{
+	if (IS_ENABLED(CONFIG_TRACEPOINTS))
+		for_each_kernel_tracepoint(look_for_event, NULL);
+}
+
+/* By what an event calls: its static key is another function's to read, and dearer. */
+static bool is_traced(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(event); i++)
+		if (rcu_access_pointer(traced[i]->funcs))
+			return true;
+	return false;
+}
+
+/* Does the device take @skb in its pieces? Drivers may say no of single frames. */
+static bool takes_pieces(struct sk_buff *skb, const struct net_device *dev)
+{
+	if (!(dev->features & NETIF_F_SG) || skb_has_frag_list(skb))
+		return false;
+	/* of veth, which takes all: not worth the questions that come before it */
+	return !dev->netdev_ops->ndo_features_check ||
+	       dev->netdev_ops->ndo_features_check == passthru_features_check ||
+	       netif_skb_features(skb) & NETIF_F_SG;
+}
+
+/* Would dev_queue_xmit() do no more than lock the queue and call the driver? */
+static bool is_plain(struct sk_buff *skb, struct net_device *dev, const struct netdev_queue *txq)
+{
+	if (rcu_dereference_bh(txq->qdisc)->enqueue || dev->real_num_tx_queues != 1 ||
+	    !(dev->flags & IFF_UP) || !list_empty(&dev->adj_list.lower))
+		return false;
+	if (skb_is_nonlinear(skb) && !takes_pieces(skb, dev))
+		return false;
+	/* we are in its driver already: the lock below would wait for us */
+	if (READ_ONCE(txq->xmit_lock_owner) == smp_processor_id() || dev_xmit_recursion())
+		return false;
+	return !skb_is_gso(skb) && !skb_vlan_tag_present(skb) && !tor_egress_watched(dev) &&
+	       !dev_nit_active(dev) && !is_traced();
+}
+
+int tor_xmit(struct sk_buff *skb)
+{
+	struct net_device *dev = skb->dev;
+	struct netdev_queue *txq = netdev_get_tx_queue(dev, 0);
+	int ret = NETDEV_TX_BUSY;
+
+	if (unlikely(!is_plain(skb, dev, txq)))
+		return dev_queue_xmit(skb);
+	skb_reset_mac_header(skb);
+	skb_set_queue_mapping(skb, 0);
+	skb_dst_drop(skb);
+	HARD_TX_LOCK(dev, txq, smp_processor_id());
+	dev_xmit_recursion_inc();
+	if (likely(!netif_xmit_frozen_or_stopped(txq)))
+		ret = netdev_start_xmit(skb, dev, txq, false);
+	dev_xmit_recursion_dec();
+	HARD_TX_UNLOCK(dev, txq);
+	if (likely(dev_xmit_complete(ret)))
+		return ret;
+	/* without a queue there is nowhere to wait */
+	kfree_skb_reason(skb, SKB_DROP_REASON_FULL_RING);
+	return -ENETDOWN;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How frames leave, own and forwarded: by which port, with which MAC header, and past the queueing layer
+ * where it would do nothing. All of it under RCU with bottom halves off.
+ */
+#ifndef _TOR_XMIT_H
+#define _TOR_XMIT_H
+
+#include <linux/etherdevice.h>
+#include <linux/skbuff.h>
+
+#include "net/port.h"
+#include "net/reroute.h"
+
+/* The port that leads to @dst, or NULL; @from: the one that the frame came in by, or TOR_NO_PORT. */
+static inline struct tor_port *tor_xmit_port(struct tor_fabric *fabric, u32 dst, u32 tie, u32 from)
+{
+	const struct tor_routes *routes = rcu_dereference(fabric->routes);
+	u32 index = tor_routes_port(&fabric->node.torus, routes, dst, tie,
+				    READ_ONCE(fabric->node.live), from);
+
+	return index == TOR_NO_PORT ? NULL : rcu_dereference(fabric->port[index]);
+}
+
+/*
+ * Do the ports at both ends of the link take @skb, still without MAC header? If not, there is a way around it, or
+ * there is none.
+ */
+static inline bool tor_xmit_fits(struct tor_fabric *fabric, const struct tor_port *port,
+				 const struct sk_buff *skb)
+{
+	if (likely(skb->len <= READ_ONCE(fabric->node.link[port->index].takes)))
+		return true;
+	tor_reroute_too_small(fabric, port->index, skb->len);
+	return false;
+}
+
+/* Put the MAC header before @skb, which has LL_RESERVED_SPACE() of room. False: the device refuses. */
+static inline bool tor_xmit_header(struct sk_buff *skb, const struct tor_port *port, u64 mac)
+{
+	struct net_device *dev = port->dev;
+	/* the address in its first bytes, whatever the order of bytes here */
+	__be64 dst = cpu_to_be64(mac << 16);
+	struct ethhdr *eth;
+
+	skb->dev = dev;
+	skb->protocol = port->type.type;
+	if (unlikely(dev->header_ops->create != eth_header))
+		return dev_hard_header(skb, dev, ntohs(skb->protocol), &dst, dev->dev_addr,
+				       skb->len) >= 0;
+	eth = __skb_push(skb, ETH_HLEN);
+	memcpy(eth->h_dest, &dst, ETH_ALEN);
+	ether_addr_copy(eth->h_source, dev->dev_addr);
+	eth->h_proto = skb->protocol;
+	return true;
+}
+
+/**
+ * tor_xmit - hand a frame over to skb->dev
+ * @skb: with its MAC header; consumed
+ *
+ * Return: as dev_queue_xmit(), to be given to net_xmit_eval().
+ */
+int tor_xmit(struct sk_buff *skb);
+
+/* Before the first frame. Context: process. */
+void tor_xmit_init(void);
+
+#endif

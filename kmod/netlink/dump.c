@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Dumps. One walks everything there is in one fixed order and counts; cb->args[0] is how far it was told. What
+ * comes or goes meanwhile changes the namespace's sequence, and the reader is told so.
+ *
+ * Ops come and go by the thousand, and should not have to change anything that all processors share. So it is looked which
+ * there are before and after each part of a dump. Places for ops are counted whether there is one or not: what lasts is told,
+ * and once, also where the reader does not care for the rest.
+ */
+#include <linux/jhash.h>
+#include <linux/rtnetlink.h>
+#include <linux/torcoll_netlink.h>
+#include <net/genetlink.h>
+#include <net/sock.h>
+#include <tor/dump_attrs.h>
+
+#include "op/group.h"
+#include "netlink/netlink.h"
+#include "netlink/fill.h"
+#include "netlink/gen.h"
+#include "net/port.h"
+#include "op/slot.h"
+#include "local/team.h"
+
+struct walk {
+	struct sk_buff *skb;
+	struct netlink_callback *cb;
+	u8 cmd;
+	long at;
+};
+
+/* Is this one to be told now? Then begins its message. */
+static void *walk_begin(struct walk *w)
+{
+	void *hdr;
+
+	if (w->at++ < w->cb->args[0])
+		return NULL;
+	hdr = genlmsg_put(w->skb, NETLINK_CB(w->cb->skb).portid, w->cb->nlh->nlmsg_seq, &tor_netlink_family,
+			  NLM_F_MULTI, w->cmd);
+	if (!hdr)
+		return ERR_PTR(-EMSGSIZE);
+	genl_dump_check_consistent(w->cb, hdr);
+	return hdr;
+}
+
+static int walk_end(struct walk *w, void *hdr, int err)
+{
+	if (err) {
+		genlmsg_cancel(w->skb, hdr);
+		return err;
+	}
+	genlmsg_end(w->skb, hdr);
+	w->cb->args[0] = w->at;
+	return 0;
+}
+
+static int walk_ports(struct walk *w, struct tor_fabric *fabric)
+{
+	u32 i;
+
+	for (i = 0; i < TOR_MAX_PORTS; i++) {
+		void *hdr;
+		int err;
+
+		if (!rtnl_dereference(fabric->port[i]))
+			continue;
+		hdr = walk_begin(w);
+		if (!hdr)
+			continue;
+		err = IS_ERR(hdr) ? PTR_ERR(hdr) : walk_end(w, hdr, tor_fill_port(w->skb, fabric, i));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int walk_observed(struct walk *w, struct tor_fabric *fabric)
+{
+	struct tor_observed o;
+	u32 i;
+
+	for (i = 0; i < TOR_OBSERVED; i++) {
+		void *hdr;
+		int err;
+
+		if (!tor_observed_get(&fabric->observed, i, &o))
+			continue;
+		hdr = walk_begin(w);
+		if (!hdr)
+			continue;
+		err = IS_ERR(hdr) ? PTR_ERR(hdr) : walk_end(w, hdr, tor_fill_observed(w->skb, fabric, &o));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int walk_series(struct walk *w, struct tor_series *series)
+{
+	u32 i;
+
+	for (i = 0; i < series->group->comm.depth; i++) {
+		struct tor_slot *slot = &series->slot[i];
+		void *hdr;
+		int err;
+
+		if (!tor_slot_in_use(slot)) {
+			w->at++;
+			continue;
+		}
+		hdr = walk_begin(w);
+		if (!hdr)
+			continue;
+		err = IS_ERR(hdr) ? PTR_ERR(hdr) : walk_end(w, hdr, tor_fill_op(w->skb, slot));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Ops that do not run yet, since some ranks of this node have not called. */
+static int walk_waiting(struct walk *w, struct tor_team *team)
+{
+	u32 i;
+
+	for (i = 0; i < team->depth; i++) {
+		struct tor_slot *slot = tor_team_op_waiting(team, i);
+		void *hdr;
+		int err;
+
+		if (!slot) {
+			w->at++;
+			continue;
+		}
+		hdr = walk_begin(w);
+		if (!hdr)
+			continue;
+		err = IS_ERR(hdr) ? PTR_ERR(hdr) : walk_end(w, hdr, tor_fill_waiting(w->skb, slot));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Messages of the ranks of this node. */
+static int walk_messages(struct walk *w, struct tor_team *team)
+{
+	struct tor_series *series;
+	u32 seat;
+	int err;
+
+	for (seat = 0; seat < team->seats; seat++) {
+		tor_group_each_series(team->seat[seat], series) {
+			err = series->role ? walk_series(w, series) : 0;
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+static int walk_ops(struct walk *w, struct tor_group *group)
+{
+	struct tor_series *series;
+	int err;
+
+	tor_group_each_series(group, series) {
+		err = walk_series(w, series);
+		if (err)
+			return err;
+	}
+	err = group->team ? walk_waiting(w, group->team) : 0;
+	return err || !group->team ? err : walk_messages(w, group->team);
+}
+
+/* Comms, or the ops of comms. */
+static int walk_groups(struct walk *w, struct tor_fabric *fabric)
+{
+	struct tor_group *group;
+	int err = 0;
+	u32 bucket;
+
+	rcu_read_lock();
+	hash_for_each_rcu(fabric->group, bucket, group, hash) {
+		void *hdr;
+
+		if (w->cmd == TORCOLL_CMD_OP_GET) {
+			err = walk_ops(w, group);
+		} else {
+			hdr = walk_begin(w);
+			if (IS_ERR(hdr))
+				err = PTR_ERR(hdr);
+			else if (hdr)
+				err = walk_end(w, hdr, tor_fill_comm(w->skb, group));
+		}
+		if (err)
+			break;
+	}
+	rcu_read_unlock();
+	return err;
+}
+
+static int walk_fabric(struct walk *w, struct tor_fabric *fabric)
+{
+	void *hdr;
+
+	switch (w->cmd) {
+	case TORCOLL_CMD_PORT_GET:
+		return walk_ports(w, fabric);
+	case TORCOLL_CMD_COMM_GET:
+	case TORCOLL_CMD_OP_GET:
+		return walk_groups(w, fabric);
+	case TORCOLL_CMD_OBSERVED_GET:
+		return walk_observed(w, fabric);
+	}
+	hdr = walk_begin(w);
+	if (!hdr)
+		return 0;
+	if (IS_ERR(hdr))
+		return PTR_ERR(hdr);
+	if (w->cmd == TORCOLL_CMD_STATS_GET)
+		return walk_end(w, hdr, tor_fill_stats(w->skb, fabric));
+	if (w->cmd == TORCOLL_CMD_TUNE_GET)
+		return walk_end(w, hdr, tor_fill_tune(w->skb, fabric));
+	if (w->cmd == TORCOLL_CMD_NODE_GET)
+		return walk_end(w, hdr, tor_fill_node(w->skb, fabric));
+	return walk_end(w, hdr, tor_fill_fabric(w->skb, fabric));
+}
+
+/* --- which ops there are --- */
+
+static u32 series_print(const struct tor_series *series, u32 print)
+{
+	u32 i;
+
+	/* places of a new series move those behind them */
+	print = jhash_2words(series->group->comm.tag, tor_series_id(series->role, series->peer),
+			     print);
+	for (i = 0; i < series->group->comm.depth; i++)
+		if (tor_slot_in_use(&series->slot[i]))
+			print = jhash_1word(tor_slot_seq(&series->slot[i]), print);
+	return print;
+}
+
+static u32 group_print(const struct tor_group *group, u32 print)
+{
+	const struct tor_series *series;
+
+	tor_group_each_series(group, series)
+		print = series_print(series, print);
+	return print;
+}
+
+/* A hash of all ops that a dump of them would tell. */
+static u32 ops_print(struct tor_fabric *fabric, u32 print)
+{
+	struct tor_group *group;
+	u32 bucket, i;
+
+	rcu_read_lock();
+	hash_for_each_rcu(fabric->group, bucket, group, hash) {
+		print = group_print(group, print);
+		for (i = 0; group->team && i < group->team->depth; i++)
+			print = jhash_1word(!!tor_team_op_waiting(group->team, i), print);
+		for (i = 0; group->team && i < group->team->seats; i++)
+			print = group_print(group->team->seat[i], print);
+	}
+	rcu_read_unlock();
+	return print;
+}
+
+/* What a part of a dump has in common with the others if it is of the same moment; not 0. Context: RTNL. */
+static u32 moment(struct tor_net *tn, u8 cmd)
+{
+	u32 print = atomic_read(&tn->sequence);
+	struct tor_fabric *fabric;
+
+	if (cmd == TORCOLL_CMD_OP_GET)
+		list_for_each_entry(fabric, &tn->fabrics, list)
+			print = ops_print(fabric, print);
+	return print ?: 1;
+}
+
+static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, u32 key_attr)
+{
+	struct nlattr **attrs = tor_dump_attrs(cb);
+	struct nlattr *key = attrs ? attrs[key_attr] : NULL;
+	struct walk w = { .skb = skb, .cb = cb, .cmd = cmd };
+	struct tor_net *tn = tor_net(sock_net(cb->skb->sk));
+	struct tor_fabric *fabric;
+	int err = 0;
+
+	rtnl_lock();
+	cb->seq = moment(tn, cmd);
+	list_for_each_entry(fabric, &tn->fabrics, list) {
+		if (key && nla_get_u64(key) != fabric->node.key)
+			continue;
+		err = walk_fabric(&w, fabric);
+		if (err)
+			break;
+	}
+	/* the end of the dump is compared with this */
+	cb->seq = moment(tn, cmd);
+	rtnl_unlock();
+	/* a message that does not fit behind others goes into the next; one that fits nowhere is an error */
+	return skb->len ? skb->len : err;
+}
+
+int torcoll_nl_fabric_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_FABRIC_GET, TORCOLL_A_FABRIC_KEY);
+}
+
+int torcoll_nl_port_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_PORT_GET, TORCOLL_A_PORT_FABRIC);
+}
+
+int torcoll_nl_node_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_NODE_GET, TORCOLL_A_NODE_FABRIC);
+}
+
+int torcoll_nl_comm_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_COMM_GET, TORCOLL_A_COMM_FABRIC);
+}
+
+int torcoll_nl_op_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_OP_GET, TORCOLL_A_OP_FABRIC);
+}
+
+int torcoll_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_STATS_GET, TORCOLL_A_STATS_FABRIC);
+}
+
+int torcoll_nl_tune_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_TUNE_GET, TORCOLL_A_TUNE_FABRIC);
+}
+
+int torcoll_nl_observed_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_OBSERVED_GET, TORCOLL_A_OBSERVED_FABRIC);
+}

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The generic netlink family, as uapi/torcoll.yaml describes it: requests, answers to one question, and
+ * notifications. What is told stands in netlink/fill.c, dumps in netlink/dump.c, requests about rates in
+ * netlink/tune.c, about limits in netlink/limit.c. Handlers run side by side; those that configure, and all that read ports, take
+ * RTNL.
+ */
+#include "netlink/netlink.h"
+
+#include <linux/module.h>
+#include <linux/rtnetlink.h>
+#include <linux/torcoll_netlink.h>
+#include <net/genetlink.h>
+
+#include "op/group.h"
+#include "main.h"
+#include "netlink/fill.h"
+#include "netlink/gen.h"
+#include "netlink/request.h"
+#include "net/port.h"
+#include "op/slot.h"
+
+/* the first question loads an installed module */
+MODULE_ALIAS_GENL_FAMILY(TORCOLL_GENL_NAME);
+
+/* --- requests --- */
+
+/* An attribute that is an array of up to TOR_MAX_DIMS numbers. Return: how many, 0 if it is none. */
+static u32 get_numbers(const struct nlattr *attr, u32 *number)
+{
+	u32 len = attr ? nla_len(attr) : 0;
+
+	if (len % sizeof(u32) || len > TOR_MAX_DIMS * sizeof(u32))
+		return 0;
+	nla_memcpy(number, attr, len);
+	return len / sizeof(u32);
+}
+
+/* The node's index, given as such, by coordinates, or both ways. */
+static int get_self(struct genl_info *info, struct tor_fabric_config *cfg)
+{
+	const struct nlattr *coord = info->attrs[TORCOLL_A_FABRIC_COORD];
+	const struct nlattr *node = info->attrs[TORCOLL_A_FABRIC_NODE];
+	u32 c[TOR_MAX_DIMS];
+	u64 index = 0;
+	u32 dim;
+
+	if (!node && !coord)
+		return refuse(info, -EINVAL, "which node is this? Give its index or coordinates",
+			      NULL);
+	if (node)
+		cfg->self = nla_get_u32(node);
+	if (!coord)
+		return 0;
+	if (get_numbers(coord, c) != cfg->ndim)
+		return refuse(info, -EINVAL, "not as many coordinates as sides", coord);
+	for (dim = cfg->ndim; dim-- > 0;) {
+		if (c[dim] >= cfg->side[dim])
+			return refuse(info, -EINVAL, "a coordinate lies outside its side", coord);
+		index = index * cfg->side[dim] + c[dim];
+		if (index >= TOR_MAX_NODES)
+			return refuse(info, -EINVAL, "the fabric has too many nodes",
+				      info->attrs[TORCOLL_A_FABRIC_SIDES]);
+	}
+	if (node && index != cfg->self)
+		return refuse(info, -EINVAL, "index and coordinates disagree", coord);
+	cfg->self = index;
+	return 0;
+}
+
+int torcoll_nl_fabric_new_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *sides = info->attrs[TORCOLL_A_FABRIC_SIDES];
+	const struct nlattr *bad = NULL;
+	struct tor_fabric_config cfg = {};
+	struct tor_fabric *fabric;
+	const char *why = NULL;
+	u32 attr = 0;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, TORCOLL_A_FABRIC_KEY) ||
+	    GENL_REQ_ATTR_CHECK(info, TORCOLL_A_FABRIC_SIDES))
+		return refuse(info, -EINVAL, "a fabric needs a key and sides", NULL);
+	cfg.key = nla_get_u64(info->attrs[TORCOLL_A_FABRIC_KEY]);
+	cfg.ndim = get_numbers(sides, cfg.side);
+	if (!cfg.ndim)
+		return refuse(info, -EINVAL, "sides are 1 to 6 numbers of 32 bits", sides);
+	err = get_self(info, &cfg);
+	if (err)
+		return err;
+	cfg.cables = info->attrs[TORCOLL_A_FABRIC_CABLES] ?
+		     get_u32(info, TORCOLL_A_FABRIC_CABLES) : 1;
+	if (info->attrs[TORCOLL_A_FABRIC_ETHERTYPE]) {
+		cfg.ethertype = get_u32(info, TORCOLL_A_FABRIC_ETHERTYPE);
+		if (!cfg.ethertype)
+			return refuse(info, -EINVAL, "an ethertype lies between 0x0600 and 0xffff",
+				      info->attrs[TORCOLL_A_FABRIC_ETHERTYPE]);
+	}
+	cfg.hello_ms = get_u32(info, TORCOLL_A_FABRIC_HELLO_MS);
+	cfg.frame_size = get_u32(info, TORCOLL_A_FABRIC_FRAME_SIZE);
+	cfg.checksum_header_only = get_u32(info, TORCOLL_A_FABRIC_CHECKSUM) ==
+				   TORCOLL_CHECKSUM_HEADER;
+	rtnl_lock();
+	fabric = tor_fabric_add(tor_net(genl_info_net(info)), &cfg, &why, &attr);
+	if (IS_ERR(fabric)) {
+		bad = attr ? info->attrs[attr] : NULL;
+		err = refuse(info, PTR_ERR(fabric), why, bad);
+	}
+	rtnl_unlock();
+	return err;
+}
+
+static int del_fabric(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tor_fabric *fabric;
+	int err = 0;
+
+	rtnl_lock();
+	fabric = find_fabric(skb, info, TORCOLL_A_FABRIC_KEY, &err);
+	if (fabric)
+		err = tor_fabric_del(fabric, false);
+	rtnl_unlock();
+	if (err == -EBUSY)
+		return refuse(info, err, "a process has a comm on this fabric: \"force\" ends it",
+			      info->attrs[TORCOLL_A_FABRIC_KEY]);
+	return err;
+}
+
+/* What runs fails before RTNL is taken for the fabric: that waits. */
+static int force_fabric(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tor_fabric *fabric;
+	int err = 0;
+
+	rtnl_lock();
+	fabric = find_fabric(skb, info, TORCOLL_A_FABRIC_KEY, &err);
+	if (fabric)
+		tor_fabric_get(fabric);
+	rtnl_unlock();
+	if (!fabric)
+		return err;
+	err = tor_fabric_fail(fabric);
+	if (err) {
+		err = refuse(info, err, "the fabric is being deleted", info->attrs[TORCOLL_A_FABRIC_KEY]);
+	} else {
+		rtnl_lock();
+		err = tor_fabric_del(fabric, true);
+		rtnl_unlock();
+	}
+	tor_fabric_put(fabric);
+	return err;
+}
+
+int torcoll_nl_fabric_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return info->attrs[TORCOLL_A_FABRIC_FORCE] ? force_fabric(skb, info) : del_fabric(skb, info);
+}
+
+/* Port number and fabric of a request that names a place. Context: RTNL. */
+static struct tor_fabric *find_place(struct sk_buff *skb, struct genl_info *info, u32 *index,
+				     int *err)
+{
+	if (GENL_REQ_ATTR_CHECK(info, TORCOLL_A_PORT_DIM) ||
+	    GENL_REQ_ATTR_CHECK(info, TORCOLL_A_PORT_DIR)) {
+		*err = refuse(info, -EINVAL, "a port is named by dimension and direction", NULL);
+		return NULL;
+	}
+	*index = tor_port(get_u32(info, TORCOLL_A_PORT_DIM), get_u32(info, TORCOLL_A_PORT_DIR) ?
+			  TOR_MINUS : TOR_PLUS);
+	return find_fabric(skb, info, TORCOLL_A_PORT_FABRIC, err);
+}
+
+/* A port of a request, named by place or by device. Context: RTNL. */
+static struct tor_port *find_port(struct sk_buff *skb, struct genl_info *info, int *err)
+{
+	const struct nlattr *ifindex = info->attrs[TORCOLL_A_PORT_IFINDEX];
+	struct tor_port *port = NULL;
+	struct tor_fabric *fabric;
+	u32 i;
+
+	if (!ifindex) {
+		fabric = find_place(skb, info, &i, err);
+		if (fabric)
+			port = rtnl_dereference(fabric->port[i]);
+		if (fabric && !port)
+			*err = refuse(info, -ENOENT, "there is no port there",
+				      info->attrs[TORCOLL_A_PORT_DIM]);
+		return port;
+	}
+	fabric = find_fabric(skb, info, TORCOLL_A_PORT_FABRIC, err);
+	for (i = 0; fabric && i < TOR_MAX_PORTS; i++) {
+		port = rtnl_dereference(fabric->port[i]);
+		if (port && port->dev->ifindex == nla_get_u32(ifindex))
+			return port;
+	}
+	if (fabric)
+		*err = refuse(info, -ENOENT, "that device is no port of the fabric", ifindex);
+	return NULL;
+}
+
+int torcoll_nl_port_new_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *ifindex = info->attrs[TORCOLL_A_PORT_IFINDEX];
+	struct tor_fabric *fabric;
+	struct net_device *dev;
+	const char *why = NULL;
+	u32 index, attr = 0;
+	int err = 0;
+
+	if (GENL_REQ_ATTR_CHECK(info, TORCOLL_A_PORT_IFINDEX))
+		return refuse(info, -EINVAL, "a port needs a device", NULL);
+	rtnl_lock();
+	fabric = find_place(skb, info, &index, &err);
+	if (!fabric)
+		goto out;
+	dev = __dev_get_by_index(genl_info_net(info), nla_get_u32(ifindex));
+	if (!dev) {
+		err = refuse(info, -ENODEV, "no such device in this namespace", ifindex);
+		goto out;
+	}
+	err = tor_port_add(fabric, index, dev, &why, &attr);
+	if (err)
+		err = refuse(info, err, why, attr ? info->attrs[attr] : NULL);
+out:
+	rtnl_unlock();
+	return err;
+}
+
+int torcoll_nl_port_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tor_port *port;
+	int err = 0;
+
+	rtnl_lock();
+	port = find_port(skb, info, &err);
+	if (port)
+		tor_port_del(port->fabric, port->index);
+	rtnl_unlock();
+	return err;
+}
+
+/* --- answers to one question --- */
+
+int torcoll_nl_fabric_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tor_fabric *fabric;
+	int err = 0;
+
+	rtnl_lock();
+	fabric = find_fabric(skb, info, TORCOLL_A_FABRIC_KEY, &err);
+	if (fabric)
+		err = reply(info, TORCOLL_CMD_FABRIC_GET, tor_fill_fabric(msg, fabric));
+	rtnl_unlock();
+	return err;
+}
+
+int torcoll_nl_port_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tor_port *port;
+	int err = 0;
+
+	rtnl_lock();
+	port = find_port(skb, info, &err);
+	if (port)
+		err = reply(info, TORCOLL_CMD_PORT_GET, tor_fill_port(msg, port->fabric, port->index));
+	rtnl_unlock();
+	return err;
+}
+
+int torcoll_nl_node_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tor_fabric *fabric;
+	int err = 0;
+
+	rtnl_lock();
+	fabric = find_fabric(skb, info, TORCOLL_A_NODE_FABRIC, &err);
+	if (fabric)
+		err = reply(info, TORCOLL_CMD_NODE_GET, tor_fill_node(msg, fabric));
+	rtnl_unlock();
+	return err;
+}
+
+int torcoll_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tor_fabric *fabric;
+	int err = 0;
+
+	rtnl_lock();
+	fabric = find_fabric(skb, info, TORCOLL_A_STATS_FABRIC, &err);
+	if (fabric)
+		err = reply(info, TORCOLL_CMD_STATS_GET, tor_fill_stats(msg, fabric));
+	rtnl_unlock();
+	return err;
+}
+
+int torcoll_nl_comm_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tor_fabric *fabric;
+	struct tor_group *group;
+	int err = 0;
+
+	rtnl_lock();
+	fabric = find_fabric(skb, info, TORCOLL_A_COMM_FABRIC, &err);
+	if (fabric) {
+		rcu_read_lock();
+		group = tor_group_find(fabric, get_u32(info, TORCOLL_A_COMM_TAG));
+		if (group)
+			refcount_inc(&group->refs);
+		rcu_read_unlock();
+		if (group) {
+			err = reply(info, TORCOLL_CMD_COMM_GET, tor_fill_comm(msg, group));
+			tor_group_put(group);
+		} else {
+			err = refuse(info, -ENOENT, "no comm has that tag",
+				     info->attrs[TORCOLL_A_COMM_TAG]);
+		}
+	}
+	rtnl_unlock();
+	return err;
+}
+
+/* The slot of an op that is not forgotten. */
+static struct tor_slot *find_op(struct tor_group *group, u32 seq)
+{
+	struct tor_slot *slot = tor_series_slot(&group->calls, seq);
+
+	return tor_slot_in_use(slot) && slot->op.seq == seq ? slot : NULL;
+}
+
+int torcoll_nl_op_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tor_fabric *fabric;
+	struct tor_group *group;
+	struct tor_slot *slot;
+	int err = 0;
+
+	rtnl_lock();
+	fabric = find_fabric(skb, info, TORCOLL_A_OP_FABRIC, &err);
+	if (!fabric)
+		goto out;
+	rcu_read_lock();
+	group = tor_group_find(fabric, get_u32(info, TORCOLL_A_OP_COMM));
+	if (group)
+		refcount_inc(&group->refs);
+	rcu_read_unlock();
+	if (!group) {
+		err = refuse(info, -ENOENT, "no comm has that tag", info->attrs[TORCOLL_A_OP_COMM]);
+		goto out;
+	}
+	slot = find_op(group, get_u32(info, TORCOLL_A_OP_SEQ));
+	if (slot)
+		err = reply(info, TORCOLL_CMD_OP_GET, tor_fill_op(msg, slot));
+	else
+		err = refuse(info, -ENOENT, "no such op is known any more",
+			     info->attrs[TORCOLL_A_OP_SEQ]);
+	tor_group_put(group);
+out:
+	rtnl_unlock();
+	return err;
+}
+
+/* --- notifications --- */
+
+/* A message with the family's header; what @fill puts is sent to those who listen. */
+#define notify(_net, _cmd, _fill)							\
+do {											\
+	struct net *__net = (_net);							\
+	struct sk_buff *msg;								\
+	void *__hdr;									\
+											\
+	if (!genl_has_listeners(&tor_netlink_family, __net, TORCOLL_NLGRP_EVENTS))			\
+		break;									\
+	msg = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);					\
+	__hdr = msg ? genlmsg_put(msg, 0, 0, &tor_netlink_family, 0, _cmd) : NULL;			\
+	if (!__hdr || (_fill)) {							\
+		nlmsg_free(msg);							\
+		break;									\
+	}										\
+	genlmsg_end(msg, __hdr);							\
+	genlmsg_multicast_netns(&tor_netlink_family, __net, msg, 0, TORCOLL_NLGRP_EVENTS, GFP_KERNEL); \
+} while (0)
+
+void tor_netlink_notify_fabric(struct tor_fabric *fabric, bool added)
+{
+	notify(fabric->tn->net, added ? TORCOLL_CMD_FABRIC_NTF : TORCOLL_CMD_FABRIC_DEL_NTF,
+	       tor_fill_fabric(msg, fabric));
+}
+
+void tor_netlink_notify_port(struct tor_fabric *fabric, u32 port)
+{
+	bool there = rtnl_dereference(fabric->port[port]);
+
+	notify(fabric->tn->net, there ? TORCOLL_CMD_PORT_NTF : TORCOLL_CMD_PORT_DEL_NTF,
+	       tor_fill_port(msg, fabric, port));
+}
+
+void tor_netlink_notify_comm(struct tor_group *group, bool gone)
+{
+	notify(group->fabric->tn->net, gone ? TORCOLL_CMD_COMM_DEL_NTF : TORCOLL_CMD_COMM_NTF,
+	       tor_fill_comm(msg, group));
+}
+
+static const struct genl_multicast_group groups[] = {
+	[TORCOLL_NLGRP_EVENTS] = { .name = TORCOLL_MCGRP_EVENTS },
+};
+
+struct genl_family tor_netlink_family __ro_after_init = {
+	.name = TORCOLL_GENL_NAME,
+	.version = TORCOLL_GENL_VERSION,
+	.netnsok = true,
+	.module = THIS_MODULE,
+	.ops = torcoll_nl_ops,
+	.n_ops = ARRAY_SIZE(torcoll_nl_ops),
+	.parallel_ops = true,
+	.mcgrps = groups,
+	.n_mcgrps = ARRAY_SIZE(groups),
+};
+
+int __init tor_netlink_init(void)
+{
+	return genl_register_family(&tor_netlink_family);
+}
+
+void tor_netlink_exit(void)
+{
+	genl_unregister_family(&tor_netlink_family);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Calls in words, for people: what one rank called, and what another.
+ */
+#ifndef _TOR_CALL_H
+#define _TOR_CALL_H
+
+#include "core/engine/engine.h"
+
+#define TOR_EXPLANATION_MAX	224
+
+/**
+ * tor_call_explain - say what the ranks called that disagree
+ * @comm: failed with -EPROTO
+ * @text: @size bytes, TOR_EXPLANATION_MAX are enough; terminated
+ *
+ * "rank 0 called allreduce f32 sum count 100 by ring, rank 3 allreduce f32 sum count 200 by ring"
+ */
+void tor_call_explain(const struct tor_comm *comm, char *text, size_t size);
+
+#endif

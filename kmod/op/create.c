@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How groups begin: all members join, or those that are left of a group that failed shrink it. Core agrees with
+ * the other nodes (join.h, shrink.h); here a process waits for that, with a group that becomes known
+ * to the receive path in the middle of it. See group.h.
+ */
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+
+#include "op/group.h"
+#include "op/op.h"
+#include "core/order.h"
+#include "net/reroute.h"
+#include "cdev/session.h"
+#include "op/tables.h"
+#include "local/team.h"
+
+/* Make the group known by the tag that was agreed upon. Context: fabric->lock. */
+static int install(struct tor_group *group)
+{
+	struct tor_fabric *fabric = group->fabric;
+	struct tor_comm *comm = &group->comm;
+	int err = 0;
+
+	spin_lock(&fabric->groups_lock);
+	if (tor_group_find(fabric, comm->tag)) {
+		err = -EEXIST;
+	} else {
+		hash_add_rcu(fabric->group, &group->hash, comm->tag);
+		set_bit(TOR_GROUP_HASHED, &group->flags);
+	}
+	spin_unlock(&fabric->groups_lock);
+	if (err)
+		return err;
+	tor_fabric_changed(fabric);
+	tor_reroute_look(fabric);
+	return 0;
+}
+
+/* Context: fabric->lock. */
+static void done(struct tor_group *group)
+{
+	group->comm.joined = true;
+	tor_reroute_look(group->fabric);
+	/* the results before the bit that the caller waits for */
+	smp_mb__before_atomic();
+	set_bit(TOR_GROUP_JOINED, &group->flags);
+	wake_up_all(&group->wait);
+	if (group->team)
+		tor_team_joined(group->team);
+}
+
+/* Then its error can be read: pairs with done(). */
+static bool is_done(const struct tor_group *group)
+{
+	return test_bit_acquire(TOR_GROUP_JOINED, &group->flags);
+}
+
+/* --- joining --- */
+
+int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
+{
+	struct tor_group *group = container_of(join, struct tor_group, join);
+
+	group->comm.tag = join->tag;
+	group->comm.generation = join->generation;
+	group->comm.lineage = tor_join_lineage(join);
+	group->comm.unit = join->unit;
+	if (group->team)
+		tor_team_installed(group);
+	return install(group);
+}
+
+void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join)
+{
+	done(container_of(join, struct tor_group, join));
+}
+
+/* The caller must be a member, at its rank. The members are nodes, each once. */
+static int check_members(struct tor_group *group, struct tor_group_config *cfg, const char **why)
+{
+	const struct tor_node *node = &group->fabric->node;
+	struct tor_comm *comm = &group->comm;
+
+	if (!cfg->member && cfg->ranks && cfg->ranks != node->torus.nodes) {
+		*why = "the number of ranks is not that of the fabric's nodes: give a list of members";
+		return -EINVAL;
+	}
+	comm->ranks = cfg->member ? cfg->ranks : node->torus.nodes;
+	group->room = comm->ranks;
+	group->member = cfg->member;
+	cfg->member = NULL;
+	if (group->member) {
+		group->order = kvmalloc_array(comm->ranks, sizeof(u32), GFP_KERNEL_ACCOUNT);
+		if (!group->order)
+			return -ENOMEM;
+		tor_order_sort(group->order, group->member, comm->ranks, true);
+		comm->member = group->member;
+		comm->order = group->order;
+	}
+	comm->rank = tor_comm_rank(comm, node->self);
+	if (comm->rank == TOR_NO_RANK) {
+		*why = "this node is no member";
+		return -EINVAL;
+	}
+	if (cfg->rank != TORCOLL_RANK_SELF && cfg->rank != comm->rank) {
+		*why = "that rank is not the one of this node";
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* By the rates as they are now: those of a comm never change. */
+static int tune(struct tor_group *group, const char **why)
+{
+	struct tor_rates rates;
+
+	rtnl_lock();
+	rates = group->fabric->rates;
+	rtnl_unlock();
+	group->join.tuning = tor_join_byte_order(tor_join_tuning(&rates),
+						 group->fabric->node.big_endian);
+	return tor_tables_init(group, &rates, why);
+}
+
+static struct tor_group *new_joiner(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				    const char **why)
+{
+	struct tor_group *group = tor_group_new(fabric, cfg->user, cfg->name, cfg->depth);
+	struct tor_join *join;
+	int err;
+
+	if (IS_ERR(group))
+		return group;
+	group->bits = cfg->bits;
+	join = &group->join;
+	err = cfg->team ? tor_team_hold(cfg->team, group, why) : tor_group_count(group, why);
+	if (!err)
+		err = check_members(group, cfg, why);
+	if (!err)
+		err = tor_group_alloc(group, why);
+	if (!err)
+		err = tune(group, why);
+	if (!err && !group->comm.rank) {
+		join->seen = kvcalloc(group->room, sizeof(*join->seen), GFP_KERNEL_ACCOUNT);
+		join->seen_nonce = kvcalloc(group->room, sizeof(*join->seen_nonce),
+					    GFP_KERNEL_ACCOUNT);
+		if (!join->seen || !join->seen_nonce)
+			err = -ENOMEM;
+	}
+	if (err) {
+		tor_group_put(group);
+		return ERR_PTR(err);
+	}
+	return group;
+}
+
+int tor_group_cancel(struct tor_group *group, int error)
+{
+	struct tor_fabric *fabric = group->fabric;
+	struct tor_entry entry;
+	int err;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	tor_join_cancel(&entry.ctx, &group->join, error);
+	err = group->join.error;
+	if (!is_done(group))
+		tor_fabric_join_timer(fabric, group->join.repeat);
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+	return err;
+}
+
+/* Wait until the join is over, or give it up. Return: the join's error. */
+static int wait_joined(struct tor_group *group, u64 deadline)
+{
+	int err = tor_wait_until(&group->wait, is_done(group), deadline);
+
+	return err ? tor_group_cancel(group, err) : group->join.error;
+}
+
+/*
+ * Its join failed, or was given up, and others may still have to be told of that. Whoever is killed does not wait for it; anybody
+ * else does, who may call by that name again as soon as this returns.
+ */
+static void end_join(struct tor_group *group)
+{
+	if (wait_event_killable(group->wait, is_done(group)))
+		tor_group_end_later(group);
+	else
+		tor_group_end(group);
+}
+
+const char *tor_join_sentence(int err)
+{
+	switch (err) {
+	case -EACCES:
+		return "wrong secret";
+	case -EPROTO:
+		return "the ranks name different lists of members, or their nodes are tuned differently or differ in byte order";
+	case -ETIMEDOUT:
+		return "a rank did not come in time";
+	case -ECONNABORTED:
+		return "a rank gave up while the comm was being created";
+	case -EEXIST:
+		return "a comm of that name is being joined from this node already";
+	case -ENETDOWN:
+		return "the fabric was deleted meanwhile";
+	default:
+		return NULL;
+	}
+}
+
+static int start_join(struct tor_group *group)
+{
+	struct tor_fabric *fabric = group->fabric;
+	struct tor_join *join = &group->join;
+	struct tor_entry entry;
+	int err;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	err = fabric->dead ? -ENETDOWN : tor_join_start(&entry.ctx, join);
+	if (!err)
+		tor_fabric_join_timer(fabric, join->repeat);
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+	return err;
+}
+
+struct tor_group *tor_group_begin(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				  const char **why)
+{
+	struct tor_group *group = new_joiner(fabric, cfg, why);
+	struct tor_join *join;
+	int err;
+
+	if (IS_ERR(group))
+		return group;
+	join = &group->join;
+	join->node = &fabric->node;
+	join->rank = group->comm.rank;
+	join->ranks = group->comm.ranks;
+	join->member = group->comm.member;
+	join->team = group->comm.team;
+	join->epoch = group->comm.epoch;
+	join->unit = tor_fabric_unit(fabric);
+	if (!join->unit && group->comm.ranks > 1) {
+		*why = "this node has no port";
+		tor_group_put(group);
+		return ERR_PTR(-EHOSTUNREACH);
+	}
+	join->unit = max_t(u32, join->unit, TOR_WIRE_UNIT_MIN);
+	tor_join_prepare(join, cfg->name, cfg->name_len, cfg->secret, cfg->secret_len);
+	err = start_join(group);
+	if (!err)
+		return group;
+	*why = tor_join_sentence(err);
+	/* nobody has heard of it */
+	tor_group_put(group);
+	return ERR_PTR(err);
+}
+
+/* The only rank on its node. */
+static struct tor_group *create_alone(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				      u32 *missing, const char **why)
+{
+	struct tor_group *group = tor_group_begin(fabric, cfg, why);
+	int err;
+
+	if (IS_ERR(group))
+		return group;
+	err = wait_joined(group, cfg->deadline);
+	if (!err)
+		return group;
+	*why = tor_join_sentence(err);
+	*missing = err == -ETIMEDOUT ? group->join.missing : TOR_NO_RANK;
+	end_join(group);
+	return ERR_PTR(err);
+}
+
+/* Members must be nodes. @shared: any of them is named twice. */
+static int look_at_members(const struct tor_fabric *fabric, const struct tor_group_config *cfg,
+			   bool *shared, const char **why)
+{
+	u32 i, nodes = fabric->node.torus.nodes;
+	unsigned long *seen;
+
+	*shared = false;
+	if (!cfg->member)
+		return 0;
+	seen = kvcalloc(BITS_TO_LONGS(nodes), sizeof(*seen), GFP_KERNEL_ACCOUNT);
+	if (!seen)
+		return -ENOMEM;
+	for (i = 0; i < cfg->ranks && cfg->member[i] < nodes; i++) {
+		tor_env_walked(i);
+		*shared |= __test_and_set_bit(cfg->member[i], seen);
+	}
+	kvfree(seen);
+	if (i == cfg->ranks)
+		return 0;
+	*why = "a member is no node of the fabric";
+	return -EINVAL;
+}
+
+struct tor_group *tor_group_create(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				   u32 *missing, const char **why)
+{
+	struct tor_group *group;
+	bool shared;
+	int err;
+
+	*missing = TOR_NO_RANK;
+	err = look_at_members(fabric, cfg, &shared, why);
+	if (err)
+		group = ERR_PTR(err);
+	else if (shared)
+		group = tor_team_join(fabric, cfg, missing, why);
+	else
+		group = create_alone(fabric, cfg, missing, why);
+	if (IS_ERR(group))
+		atomic_dec(&fabric->users);
+	return group;
+}
+
+/* --- shrinking --- */
+
+int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch)
+{
+	struct tor_fabric *fabric = tor_fabric_of(node);
+	struct tor_group *group;
+	u32 bucket, rank;
+
+	hash_for_each_rcu(fabric->group, bucket, group, hash) {
+		if (group->comm.lineage != lineage || !is_done(group) ||
+		    group->join.error || group->shrink.error ||
+		    test_bit(TOR_GROUP_CLOSED, &group->flags) ||
+		    test_bit(TOR_GROUP_SHRUNK, &group->flags))
+			continue;
+		rank = tor_comm_rank(&group->comm, asking);
+		return rank != TOR_NO_RANK && group->comm.epoch[rank] == epoch ?
+		       TOR_HERITAGE_COMMON : TOR_HERITAGE_WITHOUT;
+	}
+	return TOR_HERITAGE_NONE;
+}
+
+/* Are the heir's ranks all nodes of the fabric, in order? Then plans for the torus serve it. */
+static bool is_whole(const struct tor_shrink *shrink)
+{
+	u32 i;
+
+	if (shrink->ranks != shrink->node->torus.nodes)
+		return false;
+	for (i = 0; i < shrink->ranks; i++)
+		if (shrink->member[i] != i)
+			return false;
+	return true;
+}
+
+int tor_env_shrink_install(struct tor_ctx *ctx, struct tor_shrink *shrink)
+{
+	struct tor_group *group = container_of(shrink, struct tor_group, shrink);
+	struct tor_comm *comm = &group->comm;
+
+	comm->tag = shrink->tag;
+	comm->generation = shrink->generation;
+	comm->unit = shrink->unit;
+	comm->ranks = shrink->ranks;
+	comm->rank = shrink->rank;
+	comm->member = is_whole(shrink) ? NULL : group->member;
+	comm->order = comm->member ? group->order : NULL;
+	return install(group);
+}
+
+void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink)
+{
+	struct tor_group *from = container_of(shrink->from, struct tor_group, comm);
+
+	if (!shrink->error)
+		set_bit(TOR_GROUP_SHRUNK, &from->flags);
+	done(container_of(shrink, struct tor_group, shrink));
+}
+
+static struct tor_group *new_heir(const struct tor_group *from, u32 depth, const char **why)
+{
+	struct tor_group *group = tor_group_new(from->fabric, from->user, from->name,
+						depth ? depth : from->comm.depth);
+	struct tor_shrink *shrink;
+	int err;
+
+	if (IS_ERR(group))
+		return group;
+	err = tor_group_count(group, why);
+	if (err) {
+		tor_group_put(group);
+		return ERR_PTR(err);
+	}
+	/* whoever is chief may know of ranks that this one has been without for a while */
+	group->room = from->room;
+	group->comm.ranks = from->room;
+	group->bits = from->bits;
+	group->comm.lineage = from->comm.lineage;
+	shrink = &group->shrink;
+	shrink->of = kvcalloc(from->comm.ranks, sizeof(*shrink->of), GFP_KERNEL_ACCOUNT);
+	group->member = kvcalloc(group->room, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	group->order = kvcalloc(group->room, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	err = shrink->of && group->member && group->order ? tor_group_alloc(group, why) : -ENOMEM;
+	if (err) {
+		tor_group_put(group);
+		return ERR_PTR(err);
+	}
+	shrink->node = &group->fabric->node;
+	shrink->from = &from->comm;
+	shrink->room = group->room;
+	shrink->member = group->member;
+	shrink->order = group->order;
+	shrink->epoch = group->comm.epoch;
+	shrink->unit = max_t(u32, tor_fabric_unit(group->fabric), TOR_WIRE_UNIT_MIN);
+	return group;
+}
+
+static int start_shrink(struct tor_group *group)
+{
+	const struct tor_group *from = container_of(group->shrink.from, struct tor_group, comm);
+	struct tor_fabric *fabric = group->fabric;
+	struct tor_entry entry;
+	int err;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&fabric->lock);
+	/* another thread may have shrunk it since that was asked */
+	err = fabric->dead ? -ENETDOWN : -EINVAL;
+	if (!fabric->dead && !test_bit(TOR_GROUP_SHRUNK, &from->flags))
+		err = tor_shrink_start(&entry.ctx, &group->shrink,
+				       rcu_dereference(fabric->routes));
+	if (!err)
+		tor_fabric_join_timer(fabric, group->shrink.repeat);
+	spin_unlock(&fabric->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+	return err;
+}
+
+/* Wait until the call is over, or give it up. Return: its error. */
+static int wait_shrunk(struct tor_group *group, u64 deadline)
+{
+	struct tor_fabric *fabric = group->fabric;
+	struct tor_entry entry;
+	int err;
+
+	err = tor_wait_until(&group->wait, is_done(group), deadline);
+	if (err) {
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		spin_lock(&fabric->lock);
+		tor_shrink_cancel(&entry.ctx, &group->shrink, err);
+		spin_unlock(&fabric->lock);
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
+	}
+	return group->shrink.error;
+}
+
+/* @again: the others have changed their minds: once more. */
+static struct tor_group *shrink_once(struct tor_group *from, u32 depth, u64 deadline, bool *again,
+				     u32 *missing, const char **why)
+{
+	struct tor_group *group = new_heir(from, depth, why);
+	int err;
+
+	*again = false;
+	if (IS_ERR(group))
+		return group;
+	err = start_shrink(group);
+	if (!err)
+		err = wait_shrunk(group, deadline);
+	if (!err)
+		return group;
+	*missing = err == -ETIMEDOUT ? group->shrink.missing : TOR_NO_RANK;
+	*again = group->shrink.again;
+	tor_group_end(group);
+	return ERR_PTR(err);
+}
+
+static const char shrunk_before[] = "the comm was shrunk before: its heir can be shrunk";
+
+struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadline, u32 *missing,
+				   const char **why)
+{
+	struct tor_group *group;
+	bool again;
+	int err;
+
+	*missing = TOR_NO_RANK;
+	if (from->team) {
+		*why = "a comm with several ranks on a node cannot be shrunk";
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	if (test_bit(TOR_GROUP_SHRUNK, &from->flags)) {
+		*why = shrunk_before;
+		return ERR_PTR(-EINVAL);
+	}
+	tor_group_abort(from, -ECANCELED);
+	atomic_inc(&from->fabric->users);
+	do {
+		group = shrink_once(from, depth, deadline, &again, missing, why);
+	} while (again);
+	if (!IS_ERR(group)) {
+		/* what all have agreed upon when the lineage began; ops need it, frames do not */
+		err = tor_tables_init(group, &from->chooser->rates, why);
+		if (!err)
+			return group;
+		tor_group_close(group);
+		return ERR_PTR(err);
+	}
+	atomic_dec(&from->fabric->users);
+	if (group == ERR_PTR(-EEXIST))
+		*why = "another thread shrinks the comm";
+	else if (group == ERR_PTR(-EINVAL))
+		*why = shrunk_before;
+	else if (group == ERR_PTR(-EHOSTUNREACH))
+		*why = "the others have gone on without this rank";
+	else if (group == ERR_PTR(-ENETDOWN))
+		*why = tor_join_sentence(-ENETDOWN);
+	return group;
+}

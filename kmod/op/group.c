@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Groups. See group.h.
+ */
+#include "op/group.h"
+
+#include <linux/log2.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+
+#include "memory/buffers.h"
+#include "netlink/netlink.h"
+#include "op/series.h"
+#include "cdev/session.h"
+#include "op/slot.h"
+#include "op/tables.h"
+#include "local/team.h"
+
+/* Failures and farewells; flushed before a fabric or the module goes. */
+/* What ends takes grace periods, hundreds of it at a time: what carries ops on must not wait for a place behind that. */
+static struct workqueue_struct *works, *endings;
+
+bool tor_env_keep(struct tor_comm *comm, u32 bytes)
+{
+	return tor_user_charge_now(tor_group_of(comm)->user, bytes);
+}
+
+void tor_env_unkeep(struct tor_comm *comm, u32 bytes)
+{
+	tor_user_uncharge(tor_group_of(comm)->user, TOR_LIMIT_KERNEL, bytes);
+}
+
+struct tor_group *tor_group_find(struct tor_fabric *fabric, u32 tag)
+{
+	struct tor_group *group;
+
+	hash_for_each_possible_rcu(fabric->group, group, hash, tag)
+		if (group->comm.tag == tag)
+			return group;
+	return NULL;
+}
+
+/* --- failure --- */
+
+void tor_env_comm_told(struct tor_comm *comm)
+{
+	if (!atomic_read(&comm->claimed))
+		set_bit(TOR_GROUP_TOLD, &tor_group_of(comm)->flags);
+}
+
+const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 rank, u8 role, u32 peer, u32 seq)
+{
+	struct tor_group *group = tor_group_of(comm);
+	struct tor_series *series;
+
+	if (role && group->team)
+		group = group->team->seat[tor_team_seat(&group->team->map, rank)];
+	series = tor_series_find(group, tor_series_id(role, peer));
+	return series ? &tor_series_slot(series, seq)->op : NULL;
+}
+
+void tor_env_comm_explained(struct tor_comm *comm)
+{
+	wake_up_all(&tor_group_of(comm)->wait);
+}
+
+void tor_env_comm_failed(struct tor_ctx *ctx, struct tor_comm *comm)
+{
+	struct tor_group *group = tor_group_of(comm);
+
+	/* others may see the failure before this, and then 0 */
+	WRITE_ONCE(group->failed_at, jiffies | 1);
+	/* fails once; the work's own reference */
+	refcount_inc(&group->refs);
+	queue_delayed_work(works, &group->fail_work, 0);
+}
+
+static void tell_everyone(struct tor_group *group)
+{
+	struct tor_entry entry;
+	u32 i;
+
+	for (i = 0; i < group->comm.ranks; i++) {
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		tor_comm_send_abort(&entry.ctx, &group->comm,
+				    tor_comm_told(&group->comm, group->fail_rounds, i));
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
+		cond_resched();
+	}
+}
+
+/* Runs TOR_TELLINGS times: the first ends our ops, all of them tell the others. */
+static void fail_work(struct work_struct *work)
+{
+	struct tor_group *group = container_of(to_delayed_work(work), struct tor_group, fail_work);
+
+	if (!group->fail_rounds) {
+		tor_lanes_abort(group);
+		if (group->team)
+			tor_team_failed(group);
+		wake_up_all(&group->wait);
+		rcu_read_lock();
+		tor_session_wake(READ_ONCE(group->session), EPOLLERR);
+		rcu_read_unlock();
+		if (!tor_team_has_seat(group))
+			tor_netlink_notify_comm(group, false);
+	}
+	if (test_bit(TOR_GROUP_HASHED, &group->flags) && !test_bit(TOR_GROUP_TOLD, &group->flags)) {
+		tell_everyone(group);
+		/* refused when the group is being taken apart */
+		if (++group->fail_rounds < TOR_TELLINGS &&
+		    queue_delayed_work(works, &group->fail_work, nsecs_to_jiffies(TOR_TELL_AGAIN)))
+			return;
+	}
+	tor_group_put(group);
+}
+
+static void fail(struct tor_group *group, int error)
+{
+	struct tor_entry entry;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	tor_comm_fail(&entry.ctx, &group->comm, error, group->comm.rank, 0);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+void tor_group_abort(struct tor_group *group, int error)
+{
+	fail(group, error);
+	/* whoever failed it, the first round of the work ends all ops */
+	wait_event(group->wait, !tor_group_busy(group));
+}
+
+/* --- the end --- */
+
+/* Without its chooser, and what comes and goes. */
+static u64 memory_of_ranks(const struct tor_group *group)
+{
+	const struct tor_comm *comm = &group->comm;
+	u64 bytes = sizeof(*group) + tor_series_memory(comm, comm->channels) +
+		    BITS_TO_LONGS(comm->ranks) * sizeof(long);
+
+	/* of a team's ranks their nodes' comm has the rest */
+	if (tor_team_has_seat(group))
+		return bytes;
+	return bytes + (u64)comm->ranks *
+		       (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen));
+}
+
+/* Of those for messages, and scratch memory of all. */
+static u64 memory_of_series(const struct tor_group *group)
+{
+	const struct tor_series *series;
+	u64 bytes = 0;
+	u32 i;
+
+	tor_group_each_series(group, series) {
+		if (series->role)
+			bytes += sizeof(*series) + tor_series_memory(&group->comm, series->channels);
+		for (i = 0; i < group->comm.depth; i++)
+			if (READ_ONCE(series->slot[i].scratch))
+				bytes += TOR_SCRATCH;
+	}
+	return bytes;
+}
+
+u64 tor_group_memory(const struct tor_group *group)
+{
+	return memory_of_ranks(group) + memory_of_series(group) + tor_tables_memory(group) +
+	       atomic_read(&group->comm.kept) + READ_ONCE(group->spares.bytes);
+}
+
+int tor_group_charge(struct tor_group *group, u64 bytes, const char **why)
+{
+	int err = tor_user_charge(group->user, TOR_LIMIT_KERNEL, bytes);
+
+	if (err)
+		*why = tor_limit_sentence(TOR_LIMIT_KERNEL);
+	else
+		atomic64_add(bytes, &group->charged);
+	return err;
+}
+
+void tor_group_uncharge(struct tor_group *group, u64 bytes)
+{
+	tor_user_uncharge(group->user, TOR_LIMIT_KERNEL, bytes);
+	atomic64_sub(bytes, &group->charged);
+}
+
+/* It does not count among the user's comms any more. */
+static void uncount(struct tor_group *group)
+{
+	if (test_and_clear_bit(TOR_GROUP_COUNTED, &group->flags))
+		tor_user_uncharge(group->user, TOR_LIMIT_COMMS, 1);
+}
+
+static void group_free(struct tor_group *group)
+{
+	/* of ops that a call began just as the comm failed */
+	tor_slot_release_all(group);
+	tor_series_free_pairs(group);
+	tor_series_free(&group->calls);
+	tor_spare_close(group);
+	kvfree(group->refused);
+	tor_tables_free(group);
+	kvfree(group->member);
+	kvfree(group->order);
+	kvfree(group->comm.epoch);
+	kvfree(group->comm.seen);
+	kvfree(group->comm.path);
+	kvfree(group->join.seen);
+	kvfree(group->join.seen_nonce);
+	kvfree(group->shrink.of);
+	if (group->nodes)
+		tor_group_put(group->nodes);
+	if (group->team)
+		tor_team_put(group->team);
+	uncount(group);
+	tor_user_uncharge(group->user, TOR_LIMIT_KERNEL, atomic64_read(&group->charged));
+	tor_user_put(group->user);
+	tor_fabric_put(group->fabric);
+	kfree(group);
+}
+
+void tor_group_put(struct tor_group *group)
+{
+	if (refcount_dec_and_test(&group->refs))
+		group_free(group);
+}
+
+/*
+ * Take the group apart. Who may still use it, and how each is waited for:
+ * - frames and dumps that found it in the table: unhashed, then a grace period; what finds a rank of a team finds it by
+ *   its nodes' group, which is taken apart before;
+ * - lanes' timers: DEAD keeps new ones from starting, then they are cancelled;
+ * - the works: cancelled, this one excepted; those of a team are waited for;
+ * - calls of the process: they hold references.
+ *
+ * Return: false: that has begun already. Else group_stop() is due, a grace period later.
+ */
+static bool group_unlink(struct tor_group *group)
+{
+	struct tor_fabric *fabric = group->fabric;
+
+	if (test_and_set_bit(TOR_GROUP_ENDED, &group->flags))
+		return false;
+	if (test_and_clear_bit(TOR_GROUP_HASHED, &group->flags)) {
+		spin_lock_bh(&fabric->groups_lock);
+		hash_del_rcu(&group->hash);
+		spin_unlock_bh(&fabric->groups_lock);
+		tor_fabric_changed(fabric);
+	}
+	set_bit(TOR_GROUP_DEAD, &group->flags);
+	tor_series_settle(group);
+	if (test_bit(TOR_GROUP_JOINED, &group->flags))
+		tor_netlink_notify_comm(group, true);
+	tor_lanes_abort(group);
+	return true;
+}
+
+static void group_stop(struct tor_group *group)
+{
+	if (cancel_delayed_work_sync(&group->fail_work))
+		tor_group_put(group);
+	tor_lanes_stop(group);
+	if (tor_team_is_of_nodes(group))
+		tor_team_disband(group->team);
+}
+
+void tor_group_end(struct tor_group *group)
+{
+	if (group_unlink(group)) {
+		if (!tor_team_has_seat(group))
+			synchronize_rcu();
+		group_stop(group);
+	}
+	tor_group_put(group);
+}
+
+/*
+ * Ops may be done here before others have called: what was sent to them waits, and is sent again, for as long as they
+ * live and do not leave. If they do, the comm fails.
+ */
+static bool is_needed(const struct tor_group *group)
+{
+	bool owes = tor_group_owes(group) || (group->team && tor_team_owes(group->team));
+
+	return (owes && !tor_comm_failed(&group->comm)) ||
+	       (group->team && tor_team_in_use(group->team));
+}
+
+static void linger_work(struct work_struct *work)
+{
+	struct tor_group *group = container_of(to_delayed_work(work), struct tor_group,
+					       linger_work);
+
+	/* of a join that was given up: others are still being told of it */
+	wait_event(group->wait, test_bit_acquire(TOR_GROUP_JOINED, &group->flags));
+	if (is_needed(group))
+		queue_delayed_work(endings, &group->linger_work, TOR_LINGER);
+	else
+		tor_group_end(group);
+}
+
+void tor_group_end_later(struct tor_group *group)
+{
+	queue_delayed_work(endings, &group->linger_work, 0);
+}
+
+/* --- the beginning --- */
+
+int tor_group_count(struct tor_group *group, const char **why)
+{
+	int err = tor_user_charge(group->user, TOR_LIMIT_COMMS, 1);
+
+	if (err)
+		*why = tor_limit_sentence(TOR_LIMIT_COMMS);
+	else
+		set_bit(TOR_GROUP_COUNTED, &group->flags);
+	return err;
+}
+
+struct tor_group *tor_group_new(struct tor_fabric *fabric, struct tor_user *user, const char *name,
+				u32 depth)
+{
+	struct tor_group *group;
+	struct tor_comm *comm;
+
+	group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
+	if (!group)
+		return ERR_PTR(-ENOMEM);
+	group->user = tor_user_get(user);
+	comm = &group->comm;
+	tor_fabric_get(fabric);
+	group->fabric = fabric;
+	comm->node = &fabric->node;
+	comm->error_rank = TOR_NO_RANK;
+	comm->depth = roundup_pow_of_two(depth ? depth : TOR_DEPTH_DEFAULT);
+	comm->channels = tor_plan_most_channels(&fabric->node.torus);
+	refcount_set(&group->refs, 1);
+	strscpy(group->name, name, sizeof(group->name));
+	init_waitqueue_head(&group->wait);
+	spin_lock_init(&group->results);
+	mutex_init(&group->pairs_lock);
+	INIT_LIST_HEAD(&group->series);
+	xa_init(&group->pairs);
+	tor_spares_init(&group->spares);
+	INIT_DELAYED_WORK(&group->fail_work, fail_work);
+	INIT_DELAYED_WORK(&group->linger_work, linger_work);
+	return group;
+}
+
+static int alloc_ranks(struct tor_group *group)
+{
+	struct tor_comm *comm = &group->comm;
+
+	comm->epoch = kvcalloc(comm->ranks, sizeof(*comm->epoch), GFP_KERNEL_ACCOUNT);
+	comm->seen = kvcalloc(comm->ranks, sizeof(*comm->seen), GFP_KERNEL_ACCOUNT);
+	comm->path = kvcalloc(comm->ranks, sizeof(*comm->path), GFP_KERNEL_ACCOUNT);
+	return comm->epoch && comm->seen && comm->path ? 0 : -ENOMEM;
+}
+
+int tor_group_alloc(struct tor_group *group, const char **why)
+{
+	int err;
+
+	err = tor_group_charge(group, memory_of_ranks(group), why);
+	if (err)
+		return err;
+	group->refused = kvcalloc(BITS_TO_LONGS(group->comm.ranks), sizeof(long),
+				  GFP_KERNEL_ACCOUNT);
+	if (!group->refused)
+		return -ENOMEM;
+	if (!tor_team_has_seat(group))
+		err = alloc_ranks(group);
+	if (!err)
+		err = tor_series_init(&group->calls, group, 0, TOR_NO_RANK);
+	if (err)
+		return err;
+	list_add_rcu(&group->calls.list, &group->series);
+	return 0;
+}
+
+void tor_group_close(struct tor_group *group)
+{
+	struct tor_fabric *fabric = group->fabric;
+
+	/* behind the last reference of the group, perhaps */
+	tor_fabric_get(fabric);
+	set_bit(TOR_GROUP_CLOSED, &group->flags);
+	/* pairs with tor_op_mark(): it sees CLOSED, or we see that it runs */
+	smp_mb__after_atomic();
+	wake_up_all(&group->wait);
+	if (tor_group_busy(group))
+		tor_group_abort(group, -ECONNABORTED);
+	tor_slot_release_all(group);
+	tor_spare_close(group);
+	WRITE_ONCE(group->session, NULL);
+	uncount(group);
+	if (tor_team_has_seat(group)) {
+		/* what lingers is the nodes' comm, behind the last of them, and takes this one along */
+		tor_team_leave(group);
+		tor_group_put(group);
+	} else {
+		queue_delayed_work(endings, &group->linger_work, TOR_LINGER);
+		set_bit(TOR_GROUP_LINGERS, &group->flags);
+	}
+	/* from here on the fabric may go, and ends us if it does */
+	atomic_dec(&fabric->users);
+	tor_fabric_put(fabric);
+}
+
+/* Those of the table that only linger, or all others, with a reference each. */
+static void collect(struct tor_fabric *fabric, bool lingering, struct list_head *list)
+{
+	struct tor_group *group;
+	u32 bucket;
+
+	spin_lock_bh(&fabric->groups_lock);
+	hash_for_each(fabric->group, bucket, group, hash) {
+		if (test_bit(TOR_GROUP_LINGERS, &group->flags) != lingering ||
+		    test_bit(TOR_GROUP_ENDED, &group->flags))
+			continue;
+		refcount_inc(&group->refs);
+		list_add_tail(&group->ending, list);
+	}
+	spin_unlock_bh(&fabric->groups_lock);
+}
+
+void tor_group_fail_all(struct tor_fabric *fabric, int error)
+{
+	struct tor_group *group, *next;
+	LIST_HEAD(failing);
+
+	collect(fabric, false, &failing);
+	list_for_each_entry(group, &failing, ending) {
+		fail(group, error);
+		cond_resched();
+	}
+	list_for_each_entry_safe(group, next, &failing, ending) {
+		flush_delayed_work(&group->fail_work);
+		tor_group_put(group);
+	}
+}
+
+void tor_group_end_all(struct tor_fabric *fabric)
+{
+	struct tor_group *group, *next;
+	LIST_HEAD(ending);
+
+	collect(fabric, true, &ending);
+	list_for_each_entry_safe(group, next, &ending, ending) {
+		/* the work's reference is ours, if it does not run any more */
+		if (cancel_delayed_work_sync(&group->linger_work))
+			tor_group_put(group);
+		if (group_unlink(group))
+			continue;
+		list_del(&group->ending);
+		tor_group_put(group);
+	}
+	if (list_empty(&ending))
+		return;
+	/* one for all of them */
+	synchronize_rcu();
+	list_for_each_entry_safe(group, next, &ending, ending) {
+		group_stop(group);
+		tor_group_put(group);
+		cond_resched();
+	}
+}
+
+void tor_group_queue(struct work_struct *work)
+{
+	queue_work(works, work);
+}
+
+void tor_group_queue_ending(struct work_struct *work)
+{
+	queue_work(endings, work);
+}
+
+void tor_group_queue_at(struct delayed_work *work, u64 when)
+{
+	u64 now = ktime_get_ns();
+
+	mod_delayed_work(works, work, when > now ? nsecs_to_jiffies(when - now) + 1 : 0);
+}
+
+int tor_group_init(void)
+{
+	works = alloc_workqueue("torcoll", WQ_UNBOUND, 0);
+	if (!works)
+		return -ENOMEM;
+	endings = alloc_workqueue("torcoll_endings", WQ_UNBOUND, 0);
+	if (endings)
+		return 0;
+	destroy_workqueue(works);
+	return -ENOMEM;
+}
+
+void tor_group_exit(void)
+{
+	/* the last reference of a fabric goes there, which queues its release */
+	destroy_workqueue(endings);
+	destroy_workqueue(works);
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lanes: the channels of core, each with a lock and a timer, and what core says of the ops that they carry. See group.h.
+ */
+#include "op/slot.h"
+#include "local/team.h"
+#include "trace.h"
+
+/* --- timers --- */
+
+static struct tor_lane *lane_of(struct tor_chan *chan)
+{
+	return container_of(chan, struct tor_lane, chan);
+}
+
+void tor_env_chan_timer(struct tor_chan *chan, u64 when)
+{
+	struct tor_lane *lane = lane_of(chan);
+
+	lockdep_assert_held(&lane->lock);
+	if (test_bit(TOR_GROUP_DEAD, &lane->slot->group->flags))
+		return;
+	/* one that is not wanted any more finds nothing to do */
+	if (when)
+		hrtimer_start(&lane->timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
+}
+
+static enum hrtimer_restart lane_timer(struct hrtimer *timer)
+{
+	struct tor_lane *lane = container_of(timer, struct tor_lane, timer);
+	struct tor_entry entry;
+
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	spin_lock(&lane->lock);
+	tor_chan_timer(&entry.ctx, &lane->chan);
+	spin_unlock(&lane->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	return HRTIMER_NORESTART;
+}
+
+/* --- what takes long --- */
+
+/*
+ * What has come goes first. Where somebody waits for the processor a softirq leaves after one round, and what processes send
+ * meanwhile would pile up, hundreds of frames of ranks that share a host, until some softirq took all of them in one go. No more
+ * rounds than a softirq makes by itself: others may send as they like.
+ */
+static void receive_first(void)
+{
+	u32 rounds;
+
+	for (rounds = 0; rounds < 10 && local_softirq_pending(); rounds++) {
+		local_bh_disable();
+		local_bh_enable();
+		cond_resched();
+	}
+}
+
+static bool lane_work(struct tor_lane *lane)
+{
+	struct tor_entry entry;
+	bool more;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	entry.works = true;
+	spin_lock(&lane->lock);
+	more = tor_chan_work(&entry.ctx, &lane->chan);
+	spin_unlock(&lane->lock);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+	cond_resched();
+	if (more)
+		receive_first();
+	return more;
+}
+
+void tor_slot_work(struct tor_slot *slot)
+{
+	bool more;
+	u32 i;
+
+	do {
+		more = false;
+		for (i = 0; i < slot->series->channels; i++)
+			more |= lane_work(&slot->lane[i]);
+	} while (more);
+}
+
+static void slot_work(struct work_struct *work)
+{
+	tor_slot_work(container_of(work, struct tor_slot, work));
+}
+
+void tor_env_chan_work(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	struct tor_slot *slot = lane_of(chan)->slot;
+
+	if (!container_of(ctx, struct tor_entry, ctx)->works &&
+	    !test_bit(TOR_GROUP_DEAD, &slot->group->flags))
+		tor_group_queue(&slot->work);
+}
+
+void tor_slot_init(struct tor_slot *slot)
+{
+	INIT_WORK(&slot->work, slot_work);
+}
+
+void tor_lane_init(struct tor_lane *lane, struct tor_slot *slot, u32 index, u32 seq)
+{
+	spin_lock_init(&lane->lock);
+	hrtimer_init(&lane->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	lane->timer.function = lane_timer;
+	lane->slot = slot;
+	tor_chan_init(&lane->chan, &slot->op, index, seq);
+}
+
+/* --- ops that are over --- */
+
+void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
+{
+	struct tor_slot *slot = container_of(op, struct tor_slot, op);
+	struct tor_group *group = slot->group;
+	struct tor_comm *comm = &group->comm;
+	int status = op->aborted ? READ_ONCE(comm->error) : 0;
+
+	tor_env_count(comm->node, op->aborted ? TOR_C_OPS_FAILED : TOR_C_OPS, 1);
+	if (!op->aborted)
+		tor_observe(&group->fabric->observed, op->collective,
+			    op->plan.req.algorithm, op->plan.req.count * op->elem,
+			    /* this entry may have begun before the op */
+			    ctx->now > slot->submitted ? ctx->now - slot->submitted : 0);
+	trace_torcoll_op_done(op, op->plan.req.count * op->elem, status);
+	if (tor_team_is_of_nodes(group))
+		tor_team_op_done(slot, status);
+	else
+		tor_slot_done(slot, status, op->aborted ? comm->error_rank : TOR_NO_RANK);
+}
+
+void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op)
+{
+	struct tor_entry *entry = container_of(ctx, struct tor_entry, ctx);
+	struct tor_slot *slot = container_of(op, struct tor_slot, op);
+
+	slot->next_retired = entry->retired;
+	entry->retired = slot;
+}
+
+void tor_slots_recycle(struct tor_entry *entry)
+{
+	struct tor_slot *slot = entry->retired;
+	u32 i;
+
+	entry->retired = slot->next_retired;
+	for (i = 0; i < slot->series->channels; i++) {
+		struct tor_lane *lane = &slot->lane[i];
+
+		spin_lock(&lane->lock);
+		tor_chan_recycle(&entry->ctx, &lane->chan, slot->op.seq + slot->group->comm.depth);
+		spin_unlock(&lane->lock);
+	}
+	/* the lanes serve the next number */
+	tor_slot_retired(slot);
+	if (tor_team_is_of_nodes(slot->group))
+		tor_team_op_retired(slot);
+}
+
+/* --- all of a group --- */
+
+static void rerouted(struct tor_group *group)
+{
+	struct tor_series *series;
+	struct tor_entry entry;
+	u32 i;
+
+	tor_group_each_series(group, series) {
+		for (i = 0; i < tor_series_lanes(series); i++) {
+			struct tor_lane *lane = &series->lanes[i];
+
+			local_bh_disable();
+			tor_entry_begin(&entry);
+			spin_lock(&lane->lock);
+			tor_chan_rerouted(&entry.ctx, &lane->chan);
+			spin_unlock(&lane->lock);
+			tor_entry_end(&entry);
+			local_bh_enable();
+		}
+	}
+}
+
+void tor_group_rerouted(struct tor_group *group)
+{
+	u32 seat;
+
+	rerouted(group);
+	for (seat = 0; group->team && seat < group->team->seats; seat++)
+		rerouted(group->team->seat[seat]);
+}
+
+static void abort_all(struct tor_series *series)
+{
+	struct tor_entry entry;
+	u32 i;
+
+	for (i = 0; i < tor_series_lanes(series); i++) {
+		struct tor_lane *lane = &series->lanes[i];
+
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		spin_lock(&lane->lock);
+		tor_chan_abort(&entry.ctx, &lane->chan);
+		spin_unlock(&lane->lock);
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
+		cond_resched();
+	}
+}
+
+void tor_lanes_abort(struct tor_group *group)
+{
+	struct tor_series *series;
+
+	tor_group_each_series(group, series)
+		abort_all(series);
+}
+
+void tor_lanes_stop(struct tor_group *group)
+{
+	struct tor_series *series;
+	u32 i;
+
+	tor_group_each_series(group, series) {
+		for (i = 0; i < tor_series_lanes(series); i++)
+			hrtimer_cancel(&series->lanes[i].timer);
+		for (i = 0; i < group->comm.depth; i++)
+			cancel_work_sync(&series->slot[i].work);
+		for (i = 0; i < tor_series_lanes(series); i++)
+			tor_chan_destroy(&series->lanes[i].chan);
+	}
+}
+
+/* Is there something that another rank has not got yet, and still can? Here, the last one has left. */
+static bool series_owes(struct tor_series *series)
+{
+	u32 i;
+
+	if (tor_op_stays(&series->slot->op))
+		return false;
+	for (i = 0; i < tor_series_lanes(series); i++) {
+		struct tor_lane *lane = &series->lanes[i];
+		bool open;
+
+		spin_lock_bh(&lane->lock);
+		open = lane->chan.state == TOR_CHAN_COMPLETE;
+		spin_unlock_bh(&lane->lock);
+		if (open)
+			return true;
+	}
+	return false;
+}
+
+bool tor_group_owes(const struct tor_group *group)
+{
+	struct tor_series *series;
+
+	tor_group_each_series(group, series)
+		if (series_owes(series))
+			return true;
+	return false;
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ops. See op.h.
+ */
+#include "op/op.h"
+
+#include <linux/compat.h>
+#include <linux/slab.h>
+#include <linux/torcoll.h>
+
+#include "memory/buffers.h"
+#include "core/engine/desc.h"
+#include "local/meet.h"
+#include "core/names.h"
+#include "op/result.h"
+#include "cdev/ring.h"
+#include "cdev/session.h"
+#include "op/slot.h"
+#include "op/tables.h"
+#include "local/team.h"
+#include "trace.h"
+
+u64 tor_op_collectives(void)
+{
+	u64 bits = 0;
+	u32 i;
+
+	for (i = TORCOLL_ALGO_AUTO + 1; i < TORCOLL_ALGO_COUNT; i++)
+		bits |= tor_algorithm_serves(i);
+	return bits | BIT_ULL(TORCOLL_SEND) | BIT_ULL(TORCOLL_RECV);
+}
+
+u64 tor_op_types(void)
+{
+	u64 bits = 0;
+	u32 type, redop;
+
+	for (type = 0; type < TORCOLL_TYPE_COUNT; type++)
+		for (redop = 0; redop < TORCOLL_REDOP_COUNT; redop++)
+			if (tor_reduce_kernel(type, redop))
+				bits |= BIT_ULL(type);
+	return bits;
+}
+
+u64 tor_op_redops(void)
+{
+	u64 bits = 0;
+	u32 type, redop;
+
+	for (redop = 0; redop < TORCOLL_REDOP_COUNT; redop++)
+		for (type = 0; type < TORCOLL_TYPE_COUNT; type++)
+			if (tor_reduce_kernel(type, redop))
+				bits |= BIT_ULL(redop);
+	return bits;
+}
+
+u64 tor_op_algorithms(void)
+{
+	u64 bits = BIT_ULL(TORCOLL_ALGO_AUTO);
+	u32 i;
+
+	for (i = TORCOLL_ALGO_AUTO + 1; i < TORCOLL_ALGO_COUNT; i++)
+		if (tor_algorithm_serves(i))
+			bits |= BIT_ULL(i);
+	return bits;
+}
+
+/* Pairs have the layout that C gives them, which a caller of 32 bits sees otherwise. */
+static bool is_another_there(u32 type)
+{
+	return in_compat_syscall() &&
+	       (type == TORCOLL_LONG_INT ||
+		(type == TORCOLL_DOUBLE_INT && IS_ENABLED(CONFIG_COMPAT_FOR_U64_ALIGNMENT)));
+}
+
+static int check_desc(struct tor_session *session, const struct tor_group *group,
+		      const struct torcoll_submit *desc)
+{
+	/* a ring stays from now on; pairs with set_ring() in ioctl.c */
+	bool ring = smp_load_acquire(&session->ring);
+	char why[TOR_DESC_TEXT];
+	int err = tor_desc_check(desc, group->comm.ranks, ring, why);
+
+	if (err)
+		return tor_refuse(session, err, "%s", why);
+	if (is_another_there(desc->type))
+		return tor_refuse(session, -EOPNOTSUPP, "%s has another size in programs of 32 bits",
+				  tor_type_names[desc->type]);
+	return 0;
+}
+
+/* Are all ranks of the node to call it, before it begins? Messages go by themselves. */
+static bool is_teams(const struct tor_slot *slot)
+{
+	return slot->group->team && !slot->series->role;
+}
+
+static u32 bits_of(const struct tor_slot *slot, const struct torcoll_submit *desc)
+{
+	return desc->bits ? desc->bits : slot->group->bits;
+}
+
+static int plan(struct tor_slot *slot, const struct tor_plan_req *req,
+		const struct torcoll_submit *desc, const char **why)
+{
+	int err = 0;
+
+	if (!slot->op.role && req->algorithm == TORCOLL_ALGO_AUTO)
+		err = tor_tables_make(slot->group, req->collective, why);
+	return err ? err : tor_op_begin(&slot->op, slot->series->next_seq, req, desc->type,
+					desc->redop, bits_of(slot, desc), why);
+}
+
+/* Of a rank in a team: what it calls, and whether its nodes would serve that. */
+static int describe(struct tor_slot *slot, const struct tor_plan_req *req,
+		    const struct torcoll_submit *desc, const char **why)
+{
+	int err = tor_op_describe(&slot->op, slot->series->next_seq, req, desc->type, desc->redop,
+				  bits_of(slot, desc), why);
+
+	return err ? err : tor_team_check(slot, why);
+}
+
+/* Takes over @counts: the ranks' blocks; with those of what comes behind them, if there are such. */
+static int begin(struct tor_session *session, struct tor_slot *slot,
+		 const struct torcoll_submit *desc, u64 *counts)
+{
+	struct tor_comm *comm = slot->op.comm;
+	struct tor_plan_req req = {
+		.torus = &comm->node->torus,
+		.members = comm->member,
+		.ranks = comm->ranks,
+		.collective = desc->collective,
+		.algorithm = desc->algorithm,
+		.root = desc->root,
+		.count = desc->count,
+		.counts = counts,
+		.from_counts = desc->recv_counts ? counts + comm->ranks : NULL,
+	};
+	const char *why = "the plan cannot be made";
+	int err;
+
+	if (slot->op.role) {
+		req.root = slot->op.role == TORCOLL_CHANNEL_SEND ? comm->rank : desc->peer;
+		req.peer = slot->op.role == TORCOLL_CHANNEL_SEND ? desc->peer : comm->rank;
+	}
+	slot->counts = counts;
+	memcpy(req.param, desc->param, sizeof(req.param));
+	err = is_teams(slot) ? describe(slot, &req, desc, &why) : plan(slot, &req, desc, &why);
+	if (err)
+		return tor_refuse(session, err, "%s: %s", tor_algorithm_name(req.algorithm), why);
+	err = tor_buffers_get(session, slot, desc);
+	if (err)
+		return err;
+	slot->op.data = &slot->data;
+	slot->op.temp = &slot->temp;
+	slot->op.deadline = desc->deadline_ns;
+	slot->user_data = desc->user_data;
+	return 0;
+}
+
+void tor_op_mark(struct tor_slot *slot, enum tor_slot_way way)
+{
+	struct tor_group *group = slot->group;
+	struct tor_entry entry;
+
+	/* the slot is ours alone until its lanes start, each under its lock */
+	tor_slot_run(slot, way);
+	/* pairs with tor_group_close(): it sees that we run, or we see CLOSED */
+	smp_mb();
+	if (test_bit(TOR_GROUP_CLOSED, &group->flags)) {
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		tor_comm_fail(&entry.ctx, &group->comm, -ECONNABORTED, group->comm.rank,
+			      slot->op.seq);
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
+	}
+	trace_torcoll_op_submit(&slot->op, slot->op.plan.req.count * slot->op.elem, 0);
+}
+
+void tor_op_start(struct tor_slot *slot)
+{
+	/* asked now: the slot may serve another op when it has started */
+	bool stays = tor_op_stays(&slot->op);
+	u32 i, channels = slot->series->channels;
+	struct tor_entry entry;
+	bool works = false;
+
+	for (i = 0; i < channels; i++) {
+		struct tor_lane *lane = &slot->lane[i];
+
+		local_bh_disable();
+		rcu_read_lock();
+		tor_entry_begin(&entry);
+		entry.works = true;
+		spin_lock(&lane->lock);
+		tor_chan_start(&entry.ctx, &lane->chan);
+		works |= lane->chan.works;
+		spin_unlock(&lane->lock);
+		tor_entry_end(&entry);
+		rcu_read_unlock();
+		local_bh_enable();
+		/* frames that came meanwhile were received just now */
+		cond_resched();
+	}
+	if (works)
+		tor_slot_work(slot);
+	if (stays)
+		tor_meet(slot);
+}
+
+static bool slot_usable(const struct tor_slot *slot)
+{
+	return !tor_slot_in_use(slot) || tor_comm_failed(slot->op.comm) ||
+	       test_bit(TOR_GROUP_CLOSED, &slot->group->flags);
+}
+
+/* How often it is looked whether the result in a slot is about to be asked for. */
+#define LOOK	NSEC_PER_SEC
+
+/* Return: 0: the slot is usable, or its result is in the way. */
+static int wait_for_slot(struct tor_slot *slot, u64 deadline)
+{
+	u64 look;
+	int err;
+
+	do {
+		look = ktime_get_ns() + LOOK;
+		if (deadline)
+			look = min(look, deadline);
+		err = tor_wait_until(&slot->group->wait,
+				     slot_usable(slot) || tor_slot_is_in_the_way(slot), look);
+	} while (err == -ETIMEDOUT && look != deadline);
+	return err;
+}
+
+/* Wait for the slot of the next op. Context: series->submit held. */
+static int get_slot(struct tor_session *session, struct tor_series *series,
+		    const struct torcoll_submit *desc, struct tor_slot **out)
+{
+	struct tor_slot *slot = tor_series_slot(series, series->next_seq);
+	struct tor_group *group = series->group;
+	int err;
+
+	*out = slot;
+	if (!slot_usable(slot)) {
+		if (tor_slot_is_in_the_way(slot))
+			return tor_refuse(session, -EBUSY,
+					  "%u results of the comm wait to be reaped", group->comm.depth);
+		if (desc->flags & TORCOLL_OP_NOWAIT)
+			return tor_refuse(session, -EBUSY, "%u ops are in flight",
+					  group->comm.depth);
+		err = wait_for_slot(slot, desc->deadline_ns);
+		if (err)
+			return tor_refuse(session, err, "no op slot became free");
+		if (!slot_usable(slot))
+			return tor_refuse(session, -EBUSY,
+					  "%u results of the comm wait to be reaped", group->comm.depth);
+	}
+	if (tor_comm_failed(&group->comm))
+		return tor_group_explain(session, group);
+	if (test_bit(TOR_GROUP_CLOSED, &group->flags))
+		return tor_refuse(session, -ENOENT, "the comm was closed meanwhile");
+	return 0;
+}
+
+/* From here on the op belongs to the softirqs, or to the team; its first frames leave with the caller. */
+static int start(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way)
+{
+	if (is_teams(slot))
+		return tor_team_submit(session, slot, way);
+	tor_op_mark(slot, way);
+	tor_op_start(slot);
+	return 0;
+}
+
+/*
+ * The comm was closed as the op began, by a thread that did not see it: its memory goes back, and its place in the ring if
+ * its result did not come there. It has failed with the comm.
+ */
+static int take_back(struct tor_session *session, struct tor_slot *slot)
+{
+	struct tor_group *group = slot->group;
+
+	wait_event(group->wait, !tor_slot_runs(slot));
+	tor_slot_release(slot);
+	if (slot->way != TOR_WAY_RING)
+		return 0;
+	tor_ring_give_back(session->ring);
+	return tor_refuse(session, -ENOENT, "the comm was closed meanwhile");
+}
+
+static enum tor_slot_way way_of(const struct torcoll_submit *desc)
+{
+	if (desc->flags & TORCOLL_OP_RING)
+		return TOR_WAY_RING;
+	return desc->flags & TORCOLL_OP_WAIT ? TOR_WAY_AWAITED : TOR_WAY_ASKED;
+}
+
+/* Begin and start the next op. Context: series->submit held. Takes over @counts. */
+static int submit_next(struct tor_session *session, struct tor_series *series,
+		       struct torcoll_submit *desc, u64 *counts)
+{
+	enum tor_slot_way way = way_of(desc);
+	bool in_ring = way == TOR_WAY_RING;
+	struct tor_slot *slot;
+	int err;
+
+	err = get_slot(session, series, desc, &slot);
+	if (!err && in_ring && !tor_ring_take(session->ring))
+		err = tor_refuse(session, -EBUSY, "the completion ring is full");
+	if (err) {
+		kvfree(counts);
+		return err;
+	}
+	err = begin(session, slot, desc, counts);
+	if (!err) {
+		desc->chosen = slot->op.call.algorithm;
+		desc->op = tor_op_handle(slot);
+		err = start(session, slot, way);
+	}
+	if (err) {
+		desc->op = 0;
+		tor_buffers_put(slot);
+		if (in_ring)
+			tor_ring_give_back(session->ring);
+		return err;
+	}
+	series->next_seq++;
+	if (!test_bit(TOR_GROUP_CLOSED, &slot->group->flags) || way == TOR_WAY_AWAITED)
+		return 0;
+	err = take_back(session, slot);
+	if (err)
+		desc->op = 0;
+	return err;
+}
+
+/* Our turn to submit, at the latest at the deadline. */
+static int lock_submit(struct tor_session *session, struct tor_series *series,
+		       const struct torcoll_submit *desc)
+{
+	int err;
+
+	if (desc->flags & TORCOLL_OP_NOWAIT)
+		return mutex_trylock(&series->submit) ? 0 :
+		       tor_refuse(session, -EBUSY, "another thread is submitting");
+	err = tor_wait_until(&series->group->wait, mutex_trylock(&series->submit),
+			     desc->deadline_ns);
+	return err ? tor_refuse(session, err, "another thread was submitting") : 0;
+}
+
+static void unlock_submit(struct tor_series *series)
+{
+	mutex_unlock(&series->submit);
+	wake_up_all(&series->group->wait);
+}
+
+/* Where ops of this kind are numbered. */
+static struct tor_series *get_series(struct tor_session *session, struct tor_group *group,
+				     const struct torcoll_submit *desc)
+{
+	const char *why = "no memory for messages between the two";
+	struct tor_series *series;
+
+	if (!tor_desc_role(desc))
+		return &group->calls;
+	series = tor_series_get(group, tor_desc_role(desc), desc->peer, &why);
+	if (IS_ERR(series))
+		tor_refuse(session, PTR_ERR(series), "%s", why);
+	return series;
+}
+
+static int submit(struct tor_session *session, struct tor_group *group,
+		  struct torcoll_submit *desc)
+{
+	struct tor_series *series;
+	u64 *counts;
+	int err;
+
+	desc->op = 0;
+	err = check_desc(session, group, desc);
+	if (err)
+		return err;
+	series = get_series(session, group, desc);
+	if (IS_ERR(series))
+		return PTR_ERR(series);
+	err = tor_buffers_counts(session, &group->comm, desc, &counts);
+	if (err)
+		return err;
+	err = lock_submit(session, series, desc);
+	if (err) {
+		kvfree(counts);
+		return err;
+	}
+	err = submit_next(session, series, desc, counts);
+	unlock_submit(series);
+	return err;
+}
+
+int tor_op_submit(struct tor_session *session, struct tor_group *group,
+		  struct torcoll_submit *desc)
+{
+	struct torcoll_wait wait = { .size = sizeof(wait), .deadline_ns = desc->deadline_ns };
+	int err;
+
+	err = submit(session, group, desc);
+	if (err)
+		return err;
+
+	if (!(desc->flags & TORCOLL_OP_WAIT))
+		return 0;
+	wait.op = desc->op;
+	/* the op itself fails at the deadline */
+	wait.deadline_ns = 0;
+	err = tor_op_wait_counted(session, group, &wait);
+	desc->status = wait.status;
+	return err;
+}

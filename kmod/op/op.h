@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Ops: from a descriptor to core. See result.h for the way back.
+ */
+#ifndef _TOR_OP_H
+#define _TOR_OP_H
+
+#include "op/series.h"
+
+struct torcoll_submit;
+
+/* Handles of ops are their numbers, and whose numbers these are, so that none is 0. */
+static inline u64 tor_op_handle(const struct tor_slot *slot)
+{
+	const struct tor_series *series = slot->series;
+
+	return (1ULL + tor_series_id(series->role, series->peer)) << 32 | slot->op.seq;
+}
+
+/**
+ * tor_op_submit - start an op
+ * @session: for regions and sentences
+ * @group: comm, referenced by the caller
+ * @desc: descriptor; ->op and ->status are set
+ *
+ * Return: 0 or a negative errno with a sentence; -EINTR with ->op set: the op runs, wait for it.
+ */
+int tor_op_submit(struct tor_session *session, struct tor_group *group,
+		  struct torcoll_submit *desc);
+
+/* An op was begun in @slot: it is in flight, with a result that takes this way, and then it runs. Context: process. */
+void tor_op_mark(struct tor_slot *slot, enum tor_slot_way way);
+void tor_op_start(struct tor_slot *slot);
+
+/* What this module serves, for TORCOLL_IOC_INFO: bits 1 << enum. */
+u64 tor_op_collectives(void);
+u64 tor_op_types(void);
+u64 tor_op_redops(void);
+u64 tor_op_algorithms(void);
+
+#endif

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Slots. See slot.h.
+ */
+#include "op/slot.h"
+
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/torcoll.h>
+
+#include "memory/buffers.h"
+#include "op/op.h"
+#include "cdev/ring.h"
+#include "cdev/session.h"
+
+/* How long the other threads of a process are supposed to be about to ask for a result. */
+#define PATIENCE	HZ
+
+bool tor_group_busy(const struct tor_group *group)
+{
+	const struct tor_series *series;
+	u32 i;
+
+	tor_group_each_series(group, series)
+		for (i = 0; i < group->comm.depth; i++)
+			if (tor_slot_runs(&series->slot[i]))
+				return true;
+	return false;
+}
+
+bool tor_group_has_results(const struct tor_group *group)
+{
+	const struct tor_series *series;
+	u32 i;
+
+	tor_group_each_series(group, series)
+		for (i = 0; i < group->comm.depth; i++)
+			if (tor_slot_is_left_alone(&series->slot[i]))
+				return true;
+	return false;
+}
+
+/* --- steps --- */
+
+/* May whoever waits for any op wait for this one? Context: group->results. */
+static bool is_anybodys(const struct tor_slot *slot)
+{
+	return slot->way != TOR_WAY_NOBODY && !slot->waiters &&
+	       (slot->state == TOR_SLOT_RUNNING || slot->state == TOR_SLOT_DONE);
+}
+
+/* Every change of a slot. Context: group->results. */
+static void step(struct tor_slot *slot, enum tor_slot_state state, u32 waiters)
+{
+	struct tor_group *group = slot->group;
+
+	lockdep_assert_held(&group->results);
+	group->anybodys -= is_anybodys(slot);
+	WRITE_ONCE(slot->waiters, waiters);
+	/* with what led there */
+	smp_store_release(&slot->state, state);
+	group->anybodys += is_anybodys(slot);
+}
+
+void tor_slot_run(struct tor_slot *slot, enum tor_slot_way way)
+{
+	struct tor_group *group = slot->group;
+
+	slot->submitted = ktime_get_ns();
+	slot->status = 0;
+	spin_lock_bh(&group->results);
+	slot->way = way;
+	WRITE_ONCE(slot->open, true);
+	step(slot, TOR_SLOT_RUNNING, way == TOR_WAY_AWAITED);
+	spin_unlock_bh(&group->results);
+}
+
+/* Is a thread to ask for the result? A ring has it all where nothing else is to be done, not even a sentence to be read. */
+static bool needs_thread(const struct tor_slot *slot)
+{
+	if (slot->way == TOR_WAY_RING)
+		return slot->status || tor_buffers_need_process(slot);
+	return slot->way != TOR_WAY_NOBODY;
+}
+
+/*
+ * The result is in the ring. Not if the comm was closed just as the op began: then take_back() in op.c sees by the way that it
+ * never came there. Context: group->results, RCU.
+ */
+static void post(struct tor_slot *slot, bool reap)
+{
+	struct tor_group *group = slot->group;
+	struct tor_session *session = READ_ONCE(group->session);
+	struct torcoll_completion completion = {
+		.op = tor_op_handle(slot),
+		.user_data = slot->user_data,
+		.comm = group->handle,
+		.status = slot->status,
+		.error_rank = slot->error_rank,
+		.flags = reap ? TORCOLL_COMPLETION_REAP : 0,
+	};
+
+	if (!session)
+		return;
+	tor_ring_post(session->ring, &completion);
+	slot->way = TOR_WAY_ASKED;
+}
+
+void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)
+{
+	struct tor_group *group = slot->group;
+	bool asked;
+
+	slot->status = status;
+	slot->error_rank = error_rank;
+	slot->done = jiffies;
+	atomic64_inc(&group->ops);
+	/* no thread changes the way of an op that runs */
+	asked = needs_thread(slot);
+	if (!asked)
+		tor_buffers_put(slot);
+	spin_lock(&group->results);
+	/* who sees an entry can ask for it, and who is told that there is no such op sees the entry */
+	if (asked)
+		step(slot, TOR_SLOT_DONE, slot->waiters);
+	if (slot->way == TOR_WAY_RING)
+		post(slot, asked);
+	if (!asked)
+		step(slot, TOR_SLOT_FREE, 0);
+	spin_unlock(&group->results);
+	wake_up_all(&group->wait);
+	tor_session_wake(READ_ONCE(group->session), EPOLLIN | EPOLLRDNORM);
+}
+
+void tor_slot_retired(struct tor_slot *slot)
+{
+	/* what core did in it before a submitter sees it free */
+	smp_store_release(&slot->open, false);
+	wake_up_all(&slot->group->wait);
+}
+
+void tor_slot_free(struct tor_slot *slot)
+{
+	struct tor_group *group = slot->group;
+
+	tor_buffers_put(slot);
+	spin_lock_bh(&group->results);
+	WARN_ON_ONCE(slot->state != TOR_SLOT_TAKEN);
+	step(slot, TOR_SLOT_FREE, 0);
+	spin_unlock_bh(&group->results);
+	wake_up_all(&group->wait);
+}
+
+/* --- finding --- */
+
+struct tor_slot *tor_slot_find(struct tor_group *group, u64 handle)
+{
+	u64 id = handle >> 32;
+	struct tor_series *series = id && id <= U32_MAX ? tor_series_find(group, id - 1) : NULL;
+
+	return series ? tor_series_slot(series, (u32)handle) : NULL;
+}
+
+/* The oldest of a series' ops that anybody can have now, or NULL. It may be gone when it is looked at. */
+static struct tor_slot *first_of_series(const struct tor_series *series)
+{
+	struct tor_slot *slot, *first = NULL;
+	u32 i;
+
+	for (i = 0; i < series->group->comm.depth; i++) {
+		slot = &series->slot[i];
+		if (tor_slot_is_left_alone(slot) &&
+		    (!first || (s32)(tor_slot_seq(slot) - tor_slot_seq(first)) < 0))
+			first = slot;
+	}
+	return first;
+}
+
+static struct tor_slot *first_of_all(struct tor_group *group)
+{
+	struct tor_slot *slot, *first = NULL;
+	struct tor_series *series;
+
+	tor_group_each_series(group, series) {
+		slot = first_of_series(series);
+		if (slot && (!first ||
+			     READ_ONCE(slot->submitted) < READ_ONCE(first->submitted)))
+			first = slot;
+	}
+	return first;
+}
+
+static struct tor_slot *take_any(struct tor_group *group)
+{
+	struct tor_slot *slot;
+	bool taken, gone;
+	int err;
+
+	/* searched without the lock, since there may be many; then it is looked if it is still so */
+	do {
+		slot = first_of_all(group);
+		spin_lock_bh(&group->results);
+		taken = slot && tor_slot_is_left_alone(slot);
+		gone = slot && !taken;
+		if (taken)
+			step(slot, TOR_SLOT_TAKEN, 0);
+		err = group->anybodys ? -EAGAIN : -ENOENT;
+		spin_unlock_bh(&group->results);
+	} while (gone);
+	return taken ? slot : ERR_PTR(err);
+}
+
+static struct tor_slot *take_this(struct tor_group *group, u64 handle)
+{
+	struct tor_slot *slot = tor_slot_find(group, handle);
+	int err = -ENOENT;
+
+	if (!slot)
+		return ERR_PTR(-ENOENT);
+	if (tor_slot_runs(slot) && tor_slot_seq(slot) == (u32)handle)
+		return ERR_PTR(-EAGAIN);
+	spin_lock_bh(&group->results);
+	if (tor_slot_seq(slot) == (u32)handle) {
+		if (slot->state == TOR_SLOT_RUNNING)
+			err = -EAGAIN;
+		if (slot->state == TOR_SLOT_DONE) {
+			err = 0;
+			step(slot, TOR_SLOT_TAKEN, 0);
+		}
+	}
+	spin_unlock_bh(&group->results);
+	return err ? ERR_PTR(err) : slot;
+}
+
+struct tor_slot *tor_slot_take(struct tor_group *group, u64 handle)
+{
+	return handle ? take_this(group, handle) : take_any(group);
+}
+
+void tor_slot_release(struct tor_slot *slot)
+{
+	struct tor_group *group = slot->group;
+	bool taken;
+
+	spin_lock_bh(&group->results);
+	taken = slot->state == TOR_SLOT_DONE;
+	if (taken)
+		step(slot, TOR_SLOT_TAKEN, 0);
+	spin_unlock_bh(&group->results);
+	if (taken)
+		tor_slot_free(slot);
+}
+
+void tor_slot_release_all(struct tor_group *group)
+{
+	struct tor_series *series;
+	u32 i;
+
+	/* what runs ends later, and then with the group; what is taken, with the thread that has it */
+	tor_group_each_series(group, series)
+		for (i = 0; i < group->comm.depth; i++)
+			if (tor_slot_state(&series->slot[i]) == TOR_SLOT_DONE)
+				tor_slot_release(&series->slot[i]);
+	wake_up_all(&group->wait);
+}
+
+/* --- who waits for what --- */
+
+/* One thread more or less waits for this very op. Return: is there such an op? */
+static bool count_waiter(struct tor_group *group, u64 handle, int change)
+{
+	struct tor_slot *slot = tor_slot_find(group, handle);
+	bool found = false;
+
+	if (!slot)
+		return false;
+	spin_lock_bh(&group->results);
+	if (tor_slot_seq(slot) == (u32)handle)
+		found = slot->state == TOR_SLOT_RUNNING || slot->state == TOR_SLOT_DONE;
+	if (found)
+		step(slot, slot->state, slot->waiters + change);
+	spin_unlock_bh(&group->results);
+	return found;
+}
+
+bool tor_slot_await(struct tor_group *group, u64 handle)
+{
+	return count_waiter(group, handle, 1);
+}
+
+void tor_slot_leave_alone(struct tor_group *group, u64 handle)
+{
+	count_waiter(group, handle, -1);
+	/* it may be done, and anybody's now */
+	wake_up_all(&group->wait);
+	rcu_read_lock();
+	tor_session_wake(READ_ONCE(group->session), EPOLLIN | EPOLLRDNORM);
+	rcu_read_unlock();
+}
+
+void tor_slot_seek(struct tor_group *group, bool seeks)
+{
+	spin_lock_bh(&group->results);
+	group->seekers += seeks ? 1 : -1;
+	spin_unlock_bh(&group->results);
+	/* what is left may be in somebody's way */
+	if (!seeks)
+		wake_up_all(&group->wait);
+}
+
+bool tor_slot_is_in_the_way(struct tor_slot *slot)
+{
+	struct tor_group *group = slot->group;
+	bool alone, late;
+
+	spin_lock_bh(&group->results);
+	alone = tor_slot_is_left_alone(slot) && !group->seekers;
+	late = time_after(jiffies, slot->done + PATIENCE);
+	spin_unlock_bh(&group->results);
+	return alone && (late || get_nr_threads(current) == 1);
+}
