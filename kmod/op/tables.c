@@ -38,9 +38,12 @@ void tor_tables_free(struct tor_group *group)
 int tor_tables_make(struct tor_group *group, u32 collective, const char **why)
 {
 	struct tor_chooser *chooser = group->chooser;
-	u64 before = tor_chooser_memory(chooser);
+	u64 before;
 	int err;
 
+	if (tor_auto_is_prepared(chooser, collective))
+		return 0;
+	before = tor_chooser_memory(chooser);
 	err = tor_auto_prepare(chooser, collective);
 	if (err) {
 		*why = "there is no memory for the tables of plans";

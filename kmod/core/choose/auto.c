@@ -80,6 +80,11 @@ int tor_auto_prepare(struct tor_chooser *chooser, u32 collective)
 	return tor_chooser_make(chooser, planned_as(collective));
 }
 
+bool tor_auto_is_prepared(const struct tor_chooser *chooser, u32 collective)
+{
+	return tor_chooser_ready(chooser, planned_as(collective));
+}
+
 void tor_auto_forget(struct tor_chooser *chooser, u32 collective)
 {
 	tor_chooser_forget(chooser, planned_as(collective));

@@ -19,6 +19,9 @@
  */
 int tor_auto_prepare(struct tor_chooser *chooser, u32 collective);
 
+/* Are they there? */
+bool tor_auto_is_prepared(const struct tor_chooser *chooser, u32 collective);
+
 /* Nobody will ask for them. */
 void tor_auto_forget(struct tor_chooser *chooser, u32 collective);
 

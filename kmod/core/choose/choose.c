@@ -305,6 +305,7 @@ int tor_chooser_make(struct tor_chooser *c, u32 collective)
 	/* whoever adds up memory looks at it at any time */
 	WRITE_ONCE(c->offers[collective].n, o.n);
 	c->made[collective] = true;
+	c->changes++;
 	return 0;
 }
 
@@ -316,6 +317,7 @@ void tor_chooser_forget(struct tor_chooser *c, u32 collective)
 	c->offers[collective].offer = NULL;
 	WRITE_ONCE(c->offers[collective].n, 0);
 	c->made[collective] = false;
+	c->changes++;
 }
 
 u64 tor_chooser_memory(const struct tor_chooser *c)

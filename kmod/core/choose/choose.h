@@ -99,6 +99,7 @@ struct tor_chooser {
 	u32 ranks;
 	struct tor_rates rates;
 	bool made[TOR_CHOSEN_COLLECTIVES];
+	u32 changes;			/* how often tables were made, or given up */
 	struct tor_offers offers[TOR_CHOSEN_COLLECTIVES];
 	struct tor_table table[TOR_CHOSEN_COLLECTIVES][TOR_LEVELS];
 };
@@ -149,6 +150,12 @@ bool tor_choose(const struct tor_chooser *c, u32 collective, enum tor_level leve
 static inline bool tor_chooser_ready(const struct tor_chooser *c, u32 collective)
 {
 	return collective >= TOR_CHOSEN_COLLECTIVES || c->made[collective];
+}
+
+/* Whoever keeps what was chosen finds out whether it would be chosen again. */
+static inline u32 tor_chooser_changes(const struct tor_chooser *c)
+{
+	return c ? c->changes : 0;
 }
 
 /* Is there any plan whose cost is known? Not so with a single rank, and with long lists of nodes. */

@@ -139,6 +139,68 @@ static void make_barrier(struct tor_plan_req *called, u32 *type, u32 *redop)
 	*redop = TORCOLL_BOR;
 }
 
+/*
+ * Is it what was called in this slot before? Then plan and digest are at hand. They follow from the following alone: plans are pure
+ * functions of request and rank, what auto takes is in tables, and digests are hashes of the request, of what auto took, type,
+ * operator and bit level. Of these
+ *
+ * - the request is compared, and so are type, operator and bit level. Lists of counts are the caller's, whose memory may have other
+ *   contents the next time: a call that has any is always planned. Shape and members belong to the comm, and do not change while
+ *   it has ops: an heir of a comm that was shrunk is a comm of its own, with slots of its own;
+ * - the tables of a comm are made for the rates that its ranks agreed upon when they joined, so that tuning a node is of later
+ *   comms. But they are made when they are first needed, and may be given up: their number of changes is compared.
+ *
+ * Failure changes nothing of this: a comm that has failed begins no ops.
+ */
+static bool is_begun(const struct tor_op *op, const struct tor_plan_req *called, u32 type, u32 redop,
+		     u32 bits)
+{
+	const struct tor_begun *b = &op->begun;
+	const struct tor_plan_req *r = &b->called;
+
+	return b->valid && !called->counts && !called->from_counts && r->count == called->count &&
+	       r->collective == called->collective && r->algorithm == called->algorithm &&
+	       r->root == called->root && r->peer == called->peer && r->ranks == called->ranks &&
+	       r->torus == called->torus && r->members == called->members &&
+	       !memcmp(r->param, called->param, sizeof(r->param)) &&
+	       b->type == type && b->redop == redop && b->bits == bits &&
+	       op->plan.rank == op->comm->rank && b->chooser == op->comm->chooser &&
+	       b->changes == tor_chooser_changes(op->comm->chooser);
+}
+
+static int begin(struct tor_op *op, const struct tor_plan_req *called, u32 collective, u32 type,
+		 u32 redop, u32 bits, const char **why)
+{
+	struct tor_plan_req chosen = *called;
+	int err;
+
+	op->begun.valid = false;
+	op->plans++;
+	err = find_reduction(op, collective, type, redop, why);
+	if (!err)
+		err = make_plan(op, called, type, redop, bits, why);
+	if (!err)
+		err = check_plan(op, collective, type, redop, bits, why);
+	if (err)
+		return err;
+	/* where buffers alternate, ranks send each other what both then reduce */
+	if (op->reduce && op->plan.shape.alternates)
+		op->reduce = tor_reduce_commuting(type, redop);
+	chosen.algorithm = op->plan.req.algorithm;
+	memcpy(chosen.param, op->plan.req.param, sizeof(chosen.param));
+	op->begun = (struct tor_begun){
+		.valid = !called->counts && !called->from_counts,
+		.called = *called,
+		.type = type,
+		.redop = redop,
+		.bits = bits,
+		.chooser = op->comm->chooser,
+		.changes = tor_chooser_changes(op->comm->chooser),
+		.digest = tor_op_digest(&chosen, type, redop, bits),
+	};
+	return 0;
+}
+
 int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
 		 u32 bits, const char **why)
 {
@@ -150,20 +212,13 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 		called.collective = TORCOLL_SEND;
 	if (req->collective == TORCOLL_BARRIER)
 		make_barrier(&called, &type, &redop);
-	err = find_reduction(op, req->collective, type, redop, why);
-	if (!err)
-		err = make_plan(op, &called, type, redop, bits, why);
-	if (!err)
-		err = check_plan(op, req->collective, type, redop, bits, why);
-	if (err)
-		return err;
-	/* where buffers alternate, ranks send each other what both then reduce */
-	if (op->reduce && op->plan.shape.alternates)
-		op->reduce = tor_reduce_commuting(type, redop);
+	if (!is_begun(op, &called, type, redop, bits)) {
+		err = begin(op, &called, req->collective, type, redop, bits, why);
+		if (err)
+			return err;
+	}
 	set_call(op, seq, req, type, redop, bits);
-	called.algorithm = op->plan.req.algorithm;
-	memcpy(called.param, op->plan.req.param, sizeof(called.param));
-	op->digest = tor_op_digest(&called, type, redop, bits);
+	op->digest = op->begun.digest;
 	return 0;
 }
 
@@ -175,6 +230,7 @@ int tor_op_describe(struct tor_op *op, u32 seq, const struct tor_plan_req *req, 
 
 	if (req->collective == TORCOLL_BARRIER)
 		make_barrier(&called, &type, &redop);
+	op->begun.valid = false;
 	err = find_reduction(op, req->collective, type, redop, why);
 	if (err)
 		return err;

@@ -91,6 +91,27 @@ void tor_chan_put_off(struct tor_ctx *ctx, struct tor_chan *chan)
 	tor_env_chan_work(ctx, chan);
 }
 
+/*
+ * Leave out rounds that are known to be empty here: the same plan was walked through before. What has come early for one of them
+ * belongs nowhere, which is found out when that is entered.
+ */
+static void skip_empty(struct tor_chan *chan)
+{
+	const struct tor_rx *rx;
+	u64 rest;
+	u32 to;
+
+	if (chan->round >= TOR_EMPTY_MAX)
+		return;
+	rest = ~(chan->empty >> chan->round);
+	to = min(chan->round + (rest ? __ffs64(rest) : TOR_EMPTY_MAX), chan->rounds);
+	if (to == chan->round)
+		return;
+	list_for_each_entry(rx, &chan->rx, list)
+		to = min(to, max(rx->round, chan->round));
+	chan->round = to;
+}
+
 void tor_chan_run(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	/* what a process has been asked to do is not done by whoever comes by */
@@ -101,6 +122,7 @@ void tor_chan_run(struct tor_ctx *ctx, struct tor_chan *chan)
 		if (!tor_chan_round_done(chan))
 			break;
 		tor_chan_finish_round(chan);
+		skip_empty(chan);
 	}
 	if (chan->ntold)
 		tor_chan_invite(ctx, chan);
@@ -140,6 +162,11 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 	chan->state = TOR_CHAN_RUNNING;
 	chan->round = op->pair;
 	chan->rounds = op->pair + (used ? tor_plan_rounds(&op->plan, chan->index) : 0);
+	if (chan->plans != op->plans) {
+		chan->plans = op->plans;
+		chan->empty = 0;
+	}
+	skip_empty(chan);
 	chan->entered = false;
 	chan->retry = 0;
 	chan->works = false;

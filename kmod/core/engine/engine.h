@@ -40,6 +40,7 @@
 #define TOR_DUE_MAX		8		/* acknowledgements that a channel owes */
 #define TOR_MEASURE_EVERY	16		/* ops: their round trips are measured */
 #define TOR_TOLD_MAX		8		/* senders remembered that were told to wait */
+#define TOR_EMPTY_MAX		64	/* rounds of which it is remembered that they are empty */
 #define TOR_FRAME_RANGES	16		/* ranges per frame that are sent without a copy */
 #define TOR_RETRY		(NSEC_PER_MSEC / 10)	/* FPU or memory was not to be had */
 #define TOR_NUDGE		(1 * (s64)NSEC_PER_SEC)	/* how long nothing may come before we ask */
@@ -126,12 +127,32 @@ struct tor_comm {
 };
 
 /**
+ * struct tor_begun - what an op's plan and digest were made of
+ * @valid: they may serve the next op of the slot, if that calls the same
+ * @called: the request, as it is carried out; counts are NULL then
+ * @type, @redop, @bits: likewise
+ * @chooser: what auto went by, after so many @changes
+ * @digest: of all of that, and of what auto chose
+ */
+struct tor_begun {
+	bool valid;
+	u32 type;
+	u32 redop;
+	u32 bits;
+	u32 changes;
+	u32 digest;
+	const struct tor_chooser *chooser;
+	struct tor_plan_req called;
+};
+
+/**
  * struct tor_op - one collective call, or message, as far as its channels share it
  * @role: of a slot for messages: what they are here, TORCOLL_CHANNEL_SEND or _RECV; 0: collectives. @peer: with whom;
  *	@pair: what the number of the message's only round is, see tor_team_pair()
  * @seq: number of the op in its comm that is running here
  * @collective: enum torcoll_collective
  * @call: what was called; @past: before that, in this slot
+ * @plan: made when something else was called here last, @plans of them so far; @begun: what of
  * @data: the plan's vector
  * @temp: its temporaries, one behind the other: tor_op_temp_bytes(); or its input; NULL if it has neither
  * @input: what @data is to hold at first; NULL: it does. @taken: of which it does, see input.h
@@ -152,6 +173,8 @@ struct tor_op {
 	u32 collective;
 	struct tor_call call;
 	struct tor_call past;
+	struct tor_begun begun;
+	u64 plans;
 	struct tor_plan plan;
 	struct tor_mem *data;
 	struct tor_mem *temp;
@@ -190,6 +213,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
  * @held: all of one, where its sender does not wait for the receiver to call
  * @past: digest of the op before, 0: there was none; @past_own_lengths: its frames had others
  * @round: current round; @entered: its transfers are set up
+ * @empty: by bit, rounds in which nothing is sent or received here, as far as that is known of plan number @plans of the op
  * @rx: struct tor_rx of the current round, and early ones of later rounds
  * @tx: struct tor_tx of all rounds, not yet wholly acknowledged
  * @spare_rx, @spare_tx: records to reuse
@@ -212,6 +236,8 @@ struct tor_chan {
 	enum tor_chan_state state;
 	u32 round;
 	u32 rounds;
+	u64 plans;
+	u64 empty;
 	bool entered;
 	bool works;
 	struct tor_local *local;

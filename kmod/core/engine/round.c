@@ -256,8 +256,8 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 	struct tor_cursor c;
 	struct tor_tx *tx, *next;
 	struct tor_rx *rx;
+	bool patient, any = false;
 	u64 local = 0;
-	bool patient;
 
 	/* what stays on the node waits for its other end: see tor_chan_meet() */
 	if (!sends_are_stable(chan) || tor_op_stays(op))
@@ -266,6 +266,7 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 		return false;
 	tor_plan_begin(&op->plan, chan->index, chan->round, &c);
 	while (tor_plan_next(&op->plan, &c, &piece)) {
+		any = true;
 		if (piece.src == piece.dst)
 			local += piece.n * op->elem;
 		else if (!(piece.src == op->plan.rank ? add_send(chan, &piece) :
@@ -289,6 +290,8 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 		}
 	}
 	chan->entered = true;
+	if (!any && chan->round < TOR_EMPTY_MAX)
+		chan->empty |= BIT_ULL(chan->round);
 	/* a slot waits, if there are others; and now and then one is in a hurry, for the round trip to be known */
 	patient = op->comm->depth > 2 && chan->seq % TOR_MEASURE_EVERY;
 	list_for_each_entry_safe(tx, next, &chan->tx, list) {

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * What a slot keeps of the op before: its plan and digest serve the next one that calls the same, and no other. Whatever is called
+ * in a slot must begin as in one that was never used.
+ */
+#include "host_env.h"
+
+#include "core/choose/auto.h"
+#include "core/engine/chan.h"
+
+#define RANKS	8
+
+static const u32 side[] = { 4, 2 };
+static const u32 reversed[RANKS] = { 7, 6, 5, 4, 3, 2, 1, 0 };
+static struct tor_node node;
+static struct tor_comm comm;
+static struct tor_chooser chooser;
+static struct tor_path path[RANKS];
+static u32 epoch[RANKS];
+static u64 counts[RANKS];
+
+struct call {
+	struct tor_plan_req req;
+	u32 type;
+	u32 redop;
+	u32 bits;
+};
+
+static struct call allreduce(void)
+{
+	return (struct call){
+		.req = {
+			.torus = &node.torus,
+			.ranks = RANKS,
+			.collective = TORCOLL_ALLREDUCE,
+			.count = 1000,
+		},
+		.type = TORCOLL_F32,
+		.redop = TORCOLL_SUM,
+		.bits = TORCOLL_BITS_AGREE,
+	};
+}
+
+static int begin(struct tor_op *op, u32 seq, const struct call *call)
+{
+	const char *why;
+
+	return tor_op_begin(op, seq, &call->req, call->type, call->redop, call->bits, &why);
+}
+
+/* @op begins @call as a slot does that was never used. Return: was it planned anew? */
+static bool planned(struct tor_op *op, const struct call *call)
+{
+	struct tor_op fresh = { .comm = &comm, .role = op->role, .peer = op->peer };
+	u64 plans = op->plans;
+
+	assert_int_equal(begin(&fresh, 1, call), 0);
+	assert_int_equal(begin(op, 1, call), 0);
+	assert_int_equal(op->digest, fresh.digest);
+	assert_memory_equal(&op->plan.shape, &fresh.plan.shape, sizeof(fresh.plan.shape));
+	assert_memory_equal(&op->plan.grid, &fresh.plan.grid, sizeof(fresh.plan.grid));
+	assert_memory_equal(op->plan.family, fresh.plan.family, sizeof(fresh.plan.family));
+	assert_int_equal(op->plan.req.algorithm, fresh.plan.req.algorithm);
+	assert_int_equal(op->plan.req.count, fresh.plan.req.count);
+	assert_ptr_equal(op->plan.req.counts, fresh.plan.req.counts);
+	assert_int_equal(op->plan.rank, fresh.plan.rank);
+	assert_int_equal(op->call.algorithm, fresh.call.algorithm);
+	assert_int_equal(op->elem, fresh.elem);
+	assert_ptr_equal(op->reduce, fresh.reduce);
+	return op->plans != plans;
+}
+
+static void tor_op_begin__same_again(void **state)
+{
+	struct tor_op op = { .comm = &comm };
+	struct call call = allreduce();
+	u32 i;
+
+	assert_true(planned(&op, &call));
+	for (i = 0; i < 3; i++) {
+		/* what the op before has left */
+		op.digest++;
+		op.aborted = true;
+		op.input = (struct tor_mem *)&call;
+		assert_false(planned(&op, &call));
+		assert_false(op.aborted);
+		assert_null(op.input);
+	}
+}
+
+/* A change of anything that is in the request, and back. */
+#define CHANGED(member, value)						\
+do {									\
+	struct call other = allreduce();				\
+									\
+	assert_true(planned(&op, &call));				\
+	other.member = (value);						\
+	assert_true(planned(&op, &other));				\
+	assert_false(planned(&op, &other));				\
+	assert_true(planned(&op, &call));				\
+	assert_false(planned(&op, &call));				\
+	op.begun.valid = false;						\
+} while (0)
+
+static void tor_op_begin__another_call(void **state)
+{
+	struct tor_op op = { .comm = &comm };
+	struct call call = allreduce();
+
+	CHANGED(req.count, 100000);
+	CHANGED(req.algorithm, TORCOLL_RING);
+	CHANGED(req.collective, TORCOLL_ALLGATHER);
+	CHANGED(req.collective, TORCOLL_BARRIER);
+	CHANGED(req.members, reversed);
+	CHANGED(req.param[TORCOLL_PARAM_EXCLUDE], 1U << TORCOLL_TREE);
+	CHANGED(type, TORCOLL_F64);
+	CHANGED(redop, TORCOLL_MAX);
+	CHANGED(bits, TORCOLL_BITS_ORDERED);
+	call.req.collective = TORCOLL_BROADCAST;
+	assert_true(planned(&op, &call));
+	call.req.root = 3;
+	assert_true(planned(&op, &call));
+	assert_false(planned(&op, &call));
+}
+
+static void tor_op_begin__peer(void **state)
+{
+	struct tor_op op = { .comm = &comm, .role = TORCOLL_CHANNEL_SEND, .peer = 2 };
+	struct call call = allreduce();
+
+	call.req.collective = TORCOLL_SEND;
+	call.redop = TORCOLL_REDOP_NONE;
+	call.req.peer = 2;
+	assert_true(planned(&op, &call));
+	assert_false(planned(&op, &call));
+	call.req.peer = 3;
+	assert_true(planned(&op, &call));
+}
+
+/* The caller's lists lie in memory that may be used again. */
+static void tor_op_begin__counts(void **state)
+{
+	struct tor_op op = { .comm = &comm };
+	struct call call = allreduce();
+	u32 digest;
+
+	call.req.collective = TORCOLL_ALLGATHER;
+	call.redop = TORCOLL_REDOP_NONE;
+	assert_true(planned(&op, &call));
+	call.req.counts = counts;
+	counts[0] = call.req.count;
+	assert_true(planned(&op, &call));
+	digest = op.digest;
+	counts[0]--;
+	counts[1]++;
+	assert_true(planned(&op, &call));
+	assert_int_not_equal(op.digest, digest);
+	call.req.counts = NULL;
+	assert_true(planned(&op, &call));
+	memset(counts, 0, sizeof(counts));
+}
+
+static void tor_op_begin__other_tables(void **state)
+{
+	const struct tor_rates slow = { .op = 1, .e = 1, .f = 1, .link = 1000, .message = 1000, .byte = 1 };
+	struct tor_op op = { .comm = &comm };
+	struct call call = allreduce();
+
+	call.req.count = 1;
+	assert_true(planned(&op, &call));
+	tor_chooser_init(&chooser, &node.torus, NULL, RANKS, &slow);
+	assert_int_equal(tor_auto_prepare(&chooser, TORCOLL_ALLREDUCE), 0);
+	comm.chooser = &chooser;
+	assert_true(planned(&op, &call));
+	assert_false(planned(&op, &call));
+	/* the same, made anew */
+	tor_auto_forget(&chooser, TORCOLL_ALLREDUCE);
+	assert_int_equal(tor_auto_prepare(&chooser, TORCOLL_ALLREDUCE), 0);
+	assert_true(planned(&op, &call));
+	/* whatever the slot has, what cannot be chosen is refused */
+	tor_auto_forget(&chooser, TORCOLL_ALLREDUCE);
+	assert_int_equal(begin(&op, 1, &call), -ENOMEM);
+	comm.chooser = NULL;
+	tor_chooser_free(&chooser);
+}
+
+static void tor_op_begin__other_rank(void **state)
+{
+	struct tor_op op = { .comm = &comm };
+	struct call call = allreduce();
+
+	assert_true(planned(&op, &call));
+	comm.rank = 1;
+	assert_true(planned(&op, &call));
+	comm.rank = 0;
+}
+
+/* What was refused, or only described, has left its traces in the slot. */
+static void tor_op_begin__refused_before(void **state)
+{
+	struct tor_op op = { .comm = &comm };
+	struct call call = allreduce(), bad = allreduce();
+	const char *why;
+
+	assert_true(planned(&op, &call));
+	bad.req.algorithm = TORCOLL_DIRECT;
+	bad.type = TORCOLL_F64;
+	bad.req.root = RANKS;
+	assert_int_equal(begin(&op, 1, &bad), -EINVAL);
+	assert_true(planned(&op, &call));
+	assert_int_equal(tor_op_describe(&op, 1, &bad.req, bad.type, bad.redop, bad.bits, &why), 0);
+	assert_true(planned(&op, &call));
+	/* the digest of the nodes' op is not that of its plan */
+	tor_op_stand_for(&op, &(struct tor_op){ .comm = &comm, .digest = 5 });
+	assert_false(planned(&op, &call));
+}
+
+/* Rounds are left out that were empty before, but none for which something has come. */
+static void tor_chan_start__empty_rounds(void **state)
+{
+	struct tor_ctx ctx = { .now = 1 };
+	struct tor_op op = { .comm = &comm };
+	struct call call = allreduce();
+	struct tor_chan chan;
+	struct tor_rx *rx;
+	u32 first;
+
+	assert_int_equal(begin(&op, 1, &call), 0);
+	op.data = op.temp = NULL;
+	tor_chan_init(&chan, &op, 0, 1);
+	/* the root of a tree receives in the second round first: on its line of four nobody is next to the furthest */
+	tor_chan_start(&ctx, &chan);
+	first = chan.round;
+	assert_true(first > 0);
+	assert_int_equal(chan.empty, BIT_ULL(first) - 1);
+	tor_chan_abort(&ctx, &chan);
+	tor_chan_recycle(&ctx, &chan, 2);
+
+	/* all are, but for that one */
+	chan.empty = ~BIT_ULL(2);
+	assert_int_equal(begin(&op, 2, &call), 0);
+	tor_chan_start(&ctx, &chan);
+	assert_int_equal(chan.round, 2);
+	tor_chan_abort(&ctx, &chan);
+	tor_chan_recycle(&ctx, &chan, 3);
+
+	chan.empty = ~0ULL;
+	assert_int_equal(begin(&op, 3, &call), 0);
+	rx = tor_chan_rx_get(&chan, 1, first);
+	assert_non_null(rx);
+	rx->digest = op.digest;
+	tor_chan_start(&ctx, &chan);
+	assert_int_equal(chan.round, first);
+	tor_chan_abort(&ctx, &chan);
+	tor_chan_recycle(&ctx, &chan, 4);
+
+	/* another plan has others */
+	call.req.count++;
+	assert_int_equal(begin(&op, 4, &call), 0);
+	tor_chan_start(&ctx, &chan);
+	assert_int_equal(chan.round, first);
+	tor_chan_abort(&ctx, &chan);
+	tor_chan_destroy(&chan);
+}
+
+static int setup(void **state)
+{
+	struct tor_torus torus;
+
+	host_reset();
+	assert_int_equal(tor_torus_init(&torus, 2, side, 2), 0);
+	assert_int_equal(tor_node_init(&node, &torus, 1, 0), 0);
+	comm.node = &node;
+	comm.ranks = RANKS;
+	comm.channels = tor_plan_most_channels(&node.torus);
+	comm.depth = 1;
+	comm.unit = 8192;
+	comm.path = path;
+	comm.epoch = epoch;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	tor_node_destroy(&node);
+	host_check_idle();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tor_op_begin__same_again),
+		cmocka_unit_test(tor_op_begin__another_call),
+		cmocka_unit_test(tor_op_begin__peer),
+		cmocka_unit_test(tor_op_begin__counts),
+		cmocka_unit_test(tor_op_begin__other_tables),
+		cmocka_unit_test(tor_op_begin__other_rank),
+		cmocka_unit_test(tor_op_begin__refused_before),
+		cmocka_unit_test(tor_chan_start__empty_rounds),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
