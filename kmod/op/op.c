@@ -181,25 +181,40 @@ void tor_op_mark(struct tor_slot *slot, enum tor_slot_way way)
 	trace_torcoll_op_submit(&slot->op, slot->op.plan.req.count * slot->op.elem, 0);
 }
 
+/* Lanes from @first up to @end, in one entry. Return: must a process go on with any of them? */
+static bool start_lanes(struct tor_slot *slot, struct tor_entry *entry, u32 first, u32 end)
+{
+	bool works = false;
+	u32 i;
+
+	for (i = first; i < end; i++) {
+		struct tor_lane *lane = &slot->lane[i];
+
+		spin_lock(&lane->lock);
+		tor_chan_start(&entry->ctx, &lane->chan);
+		works |= lane->chan.works;
+		spin_unlock(&lane->lock);
+	}
+	return works;
+}
+
 void tor_op_start(struct tor_slot *slot)
 {
 	/* asked now: the slot may serve another op when it has started */
 	bool stays = tor_op_stays(&slot->op);
-	u32 i, channels = slot->series->channels;
+	u32 i, used = slot->op.plan.shape.channels;
 	struct tor_entry entry;
 	bool works = false;
 
-	for (i = 0; i < channels; i++) {
-		struct tor_lane *lane = &slot->lane[i];
-
+	for (i = 0; i < used; i++) {
 		local_bh_disable();
 		rcu_read_lock();
 		tor_entry_begin(&entry);
 		entry.works = true;
-		spin_lock(&lane->lock);
-		tor_chan_start(&entry.ctx, &lane->chan);
-		works |= lane->chan.works;
-		spin_unlock(&lane->lock);
+		/* with the first one those that have nothing to do, before the op can be over */
+		if (!i)
+			start_lanes(slot, &entry, used, slot->series->channels);
+		works |= start_lanes(slot, &entry, i, i + 1);
 		tor_entry_end(&entry);
 		rcu_read_unlock();
 		local_bh_enable();

@@ -127,8 +127,8 @@ static void set_call(struct tor_op *op, u32 seq, const struct tor_plan_req *req,
 	};
 	op->aborted = false;
 	op->late = TOR_NO_RANK;
-	atomic_set(&op->busy, tor_op_channels(op));
-	atomic_set(&op->open, tor_op_channels(op));
+	atomic_set(&op->busy, op->plan.shape.channels);
+	atomic_set(&op->open, op->plan.shape.channels);
 }
 
 /* As it is carried out: a barrier is an allreduce of one byte. */

@@ -154,14 +154,29 @@ static void check_early(struct tor_ctx *ctx, struct tor_chan *chan)
 			tor_chan_mismatch(ctx, chan, rx->rank, rx->digest);
 }
 
+/*
+ * The plan has no such channel, so that the op does not wait for it. Its frames are compared with what was called, as in any
+ * other.
+ */
+static void start_unused(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	chan->state = TOR_CHAN_CLOSED;
+	chan->rounds = 0;
+	if (!list_empty(&chan->rx))
+		check_early(ctx, chan);
+}
+
 void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_op *op = chan->op;
-	bool used = chan->index < op->plan.shape.channels;
 
+	if (chan->index >= op->plan.shape.channels) {
+		start_unused(ctx, chan);
+		return;
+	}
 	chan->state = TOR_CHAN_RUNNING;
 	chan->round = op->pair;
-	chan->rounds = op->pair + (used ? tor_plan_rounds(&op->plan, chan->index) : 0);
+	chan->rounds = op->pair + tor_plan_rounds(&op->plan, chan->index);
 	if (chan->plans != op->plans) {
 		chan->plans = op->plans;
 		chan->empty = 0;

@@ -160,7 +160,7 @@ struct tor_begun {
  * @own_lengths: how long a transfer is, only its ends know: see tor_op_transfer_digest(); @lengths: and what it
  *	consists of, by hashes of what goes to each rank, then of what comes; NULL: of one part
  * @ordered: reductions must keep the plan's order (they are not associative)
- * @busy: channels not COMPLETE; @open: channels not CLOSED
+ * @busy: channels of the plan that are not COMPLETE; @open: that are not CLOSED
  * @aborted: some channel was stopped by an error
  */
 struct tor_op {
@@ -430,7 +430,8 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
  * @why: out: static reason of a refusal
  *
  * The caller then sets data, temp (plan.shape.bufs - 1 temporaries) and deadline, perhaps calls tor_input_begin(), and
- * calls tor_chan_start() on each channel.
+ * calls tor_chan_start() on each channel: first on those that the plan does not have (plan.shape.channels on), since the op can be
+ * over, and its slot serve another, as soon as all others were started.
  *
  * Return: 0, or a negative errno with nothing changed that matters.
  */
