@@ -76,6 +76,19 @@ void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join)
 	done(container_of(join, struct tor_group, join));
 }
 
+/* Are the ranks all nodes of the fabric, in order? Then plans for the torus serve them, and none is looked for in a list. */
+static bool is_whole(const struct tor_node *node, const u32 *member, u32 ranks)
+{
+	u32 i;
+
+	if (ranks != node->torus.nodes)
+		return false;
+	for (i = 0; i < ranks; i++)
+		if (member[i] != i)
+			return false;
+	return true;
+}
+
 /* The caller must be a member, at its rank. The members are nodes, each once. */
 static int check_members(struct tor_group *group, struct tor_group_config *cfg, const char **why)
 {
@@ -88,9 +101,9 @@ static int check_members(struct tor_group *group, struct tor_group_config *cfg, 
 	}
 	comm->ranks = cfg->member ? cfg->ranks : node->torus.nodes;
 	group->room = comm->ranks;
-	group->member = cfg->member;
-	cfg->member = NULL;
-	if (group->member) {
+	if (cfg->member && !is_whole(node, cfg->member, comm->ranks)) {
+		group->member = cfg->member;
+		cfg->member = NULL;
 		group->order = kvmalloc_array(comm->ranks, sizeof(u32), GFP_KERNEL_ACCOUNT);
 		if (!group->order)
 			return -ENOMEM;
@@ -353,19 +366,6 @@ int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch)
 	return TOR_HERITAGE_NONE;
 }
 
-/* Are the heir's ranks all nodes of the fabric, in order? Then plans for the torus serve it. */
-static bool is_whole(const struct tor_shrink *shrink)
-{
-	u32 i;
-
-	if (shrink->ranks != shrink->node->torus.nodes)
-		return false;
-	for (i = 0; i < shrink->ranks; i++)
-		if (shrink->member[i] != i)
-			return false;
-	return true;
-}
-
 int tor_env_shrink_install(struct tor_ctx *ctx, struct tor_shrink *shrink)
 {
 	struct tor_group *group = container_of(shrink, struct tor_group, shrink);
@@ -376,7 +376,7 @@ int tor_env_shrink_install(struct tor_ctx *ctx, struct tor_shrink *shrink)
 	comm->unit = shrink->unit;
 	comm->ranks = shrink->ranks;
 	comm->rank = shrink->rank;
-	comm->member = is_whole(shrink) ? NULL : group->member;
+	comm->member = is_whole(shrink->node, shrink->member, shrink->ranks) ? NULL : group->member;
 	comm->order = comm->member ? group->order : NULL;
 	return install(group);
 }
