@@ -314,9 +314,8 @@ long tor_session_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	    _IOC_SIZE(cmd) || _IOC_NR(cmd) >= ARRAY_SIZE(calls) || !calls[_IOC_NR(cmd)].call)
 		return -ENOTTY;
 	type = &calls[_IOC_NR(cmd)];
-	/* no sentence outlives the call that it belongs to */
 	if (cmd != TORCOLL_IOC_ERROR)
-		tor_refuse(session, 0, "%s", "");
+		tor_refuse_nothing(session);
 	if (get_user(size, (u32 __user *)user))
 		return -EFAULT;
 	if (size < type->min_size)

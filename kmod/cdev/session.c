@@ -31,6 +31,12 @@ int tor_refuse(struct tor_session *session, int err, const char *fmt, ...)
 	return err;
 }
 
+void tor_refuse_nothing(struct tor_session *session)
+{
+	if (READ_ONCE(session->text[0]))
+		tor_refuse(session, 0, "%s", "");
+}
+
 void tor_session_use(struct tor_session *session)
 {
 	/* ours is referenced by us: if it is there, it is no other's that was made in its place */
@@ -47,7 +53,8 @@ void tor_session_use(struct tor_session *session)
 
 void tor_session_wake(struct tor_session *session, __poll_t what)
 {
-	if (session)
+	/* has a barrier: it sees who polls, or session_poll() sees what was written before */
+	if (session && wq_has_sleeper(&session->poll))
 		wake_up_interruptible_poll(&session->poll, what);
 }
 
@@ -59,6 +66,8 @@ static __poll_t session_poll(struct file *file, poll_table *wait)
 	int id;
 
 	poll_wait(file, &session->poll, wait);
+	/* pairs with tor_session_wake() */
+	smp_mb();
 	mutex_lock(&session->lock);
 	idr_for_each_entry(&session->groups, group, id) {
 		if (tor_group_has_results(group))

@@ -48,6 +48,9 @@ void tor_session_wake(struct tor_session *session, __poll_t what);
 /* Keep a sentence for TORCOLL_IOC_ERROR. Return: @err. */
 int __printf(3, 4) tor_refuse(struct tor_session *session, int err, const char *fmt, ...);
 
+/* A call begins: no sentence outlives the one that it belongs to. */
+void tor_refuse_nothing(struct tor_session *session);
+
 /**
  * tor_session_region - memory by handle
  * @session: session

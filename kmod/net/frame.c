@@ -26,10 +26,16 @@
 
 static const u8 hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
 
-/* What is remembered of an own data frame, in case its queue refuses it. */
+/* What is remembered of an own data frame, in case its queue refuses it: whose it is, as in its header. */
 struct frame_cb {
 	struct tor_fabric *fabric;
 	bool data;
+	u8 channel;
+	__be16 round;
+	__be32 dst;
+	__be32 comm;
+	__be32 op;
+	__be64 offset;
 };
 
 static struct frame_cb *frame_cb(struct sk_buff *skb)
@@ -88,32 +94,33 @@ void tor_entry_begin(struct tor_entry *entry)
 }
 
 /* A queue refused one of our data frames: its channel sends it again, with a smaller window. */
-static void report_drop(struct tor_entry *entry, struct tor_fabric *fabric, const void *frame)
+static void report_drop(struct tor_entry *entry, const struct frame_cb *cb)
 {
-	struct tor_hdr h;
+	struct tor_hdr h = {
+		.dst = be32_to_cpu(cb->dst),
+		.comm = be32_to_cpu(cb->comm),
+		.op = be32_to_cpu(cb->op),
+		.channel = cb->channel,
+		.round = be16_to_cpu(cb->round),
+		.offset = be64_to_cpu(cb->offset),
+	};
 
-	tor_env_count(&fabric->node, TOR_C_TX_LOCAL_DROP, 1);
-	tor_wire_own(frame, &h);
-	tor_group_dropped(entry, fabric, &h);
+	tor_group_dropped(entry, cb->fabric, &h);
 }
 
 static void xmit(struct tor_entry *entry, struct sk_buff *skb)
 {
 	struct frame_cb cb = *frame_cb(skb);
-	u8 hdr[sizeof(struct torcoll_hdr)];
 	int ret;
 
-	if (cb.data)
-		skb_copy_bits(skb, skb_network_offset(skb), hdr, sizeof(hdr));
 	/* the queueing disciplines expect it zeroed */
 	memset(skb->cb, 0, sizeof(skb->cb));
 	ret = tor_xmit(skb);
 	if (likely(!net_xmit_eval(ret)))
 		return;
+	tor_env_count(&cb.fabric->node, TOR_C_TX_LOCAL_DROP, 1);
 	if (cb.data)
-		report_drop(entry, cb.fabric, hdr);
-	else
-		tor_env_count(&cb.fabric->node, TOR_C_TX_LOCAL_DROP, 1);
+		report_drop(entry, &cb);
 }
 
 void tor_entry_end(struct tor_entry *entry)
@@ -219,6 +226,22 @@ static struct sk_buff *build(struct tor_fabric *fabric, const struct tor_port *p
 	return skb;
 }
 
+static void remember(struct sk_buff *skb, struct tor_fabric *fabric, const struct tor_frame *frame)
+{
+	const struct torcoll_hdr *hdr = (const struct torcoll_hdr *)skb_network_header(skb);
+
+	*frame_cb(skb) = (struct frame_cb){
+		.fabric = fabric,
+		.data = frame->data,
+		.channel = hdr->channel,
+		.round = hdr->round,
+		.dst = hdr->dst,
+		.comm = hdr->comm,
+		.op = hdr->op,
+		.offset = hdr->offset,
+	};
+}
+
 int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_frame *frame)
 {
 	struct tor_entry *entry = container_of(ctx, struct tor_entry, ctx);
@@ -251,8 +274,7 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 	why = SKB_DROP_REASON_DEV_HDR;
 	if (!tor_xmit_header(skb, port, mac))
 		goto drop;
-	frame_cb(skb)->fabric = fabric;
-	frame_cb(skb)->data = frame->data;
+	remember(skb, fabric, frame);
 	atomic64_inc(&port->tx_frames);
 	if (!hello) {
 		tor_env_count(node, TOR_C_TX_FRAMES, 1);

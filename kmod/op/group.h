@@ -208,6 +208,16 @@ struct tor_group {
 	struct tor_spares spares;
 };
 
+/*
+ * What somebody sleeps for may hold now. Mostly nobody does. Looking for sleepers is a full barrier: whoever is about to sleep has
+ * queued before he looks at what was written before this, or else is seen here.
+ */
+static inline void tor_group_wake(struct tor_group *group)
+{
+	if (wq_has_sleeper(&group->wait))
+		wake_up_all(&group->wait);
+}
+
 static inline struct tor_group *tor_group_of(struct tor_comm *comm)
 {
 	return container_of(comm, struct tor_group, comm);

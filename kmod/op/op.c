@@ -370,7 +370,7 @@ static int lock_submit(struct tor_session *session, struct tor_series *series,
 static void unlock_submit(struct tor_series *series)
 {
 	mutex_unlock(&series->submit);
-	wake_up_all(&series->group->wait);
+	tor_group_wake(series->group);
 }
 
 /* Where ops of this kind are numbered. */

@@ -128,7 +128,7 @@ void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)
 	if (!asked)
 		step(slot, TOR_SLOT_FREE, 0);
 	spin_unlock(&group->results);
-	wake_up_all(&group->wait);
+	tor_group_wake(group);
 	tor_session_wake(READ_ONCE(group->session), EPOLLIN | EPOLLRDNORM);
 }
 
@@ -136,7 +136,7 @@ void tor_slot_retired(struct tor_slot *slot)
 {
 	/* what core did in it before a submitter sees it free */
 	smp_store_release(&slot->open, false);
-	wake_up_all(&slot->group->wait);
+	tor_group_wake(slot->group);
 }
 
 void tor_slot_free(struct tor_slot *slot)
@@ -148,7 +148,7 @@ void tor_slot_free(struct tor_slot *slot)
 	WARN_ON_ONCE(slot->state != TOR_SLOT_TAKEN);
 	step(slot, TOR_SLOT_FREE, 0);
 	spin_unlock_bh(&group->results);
-	wake_up_all(&group->wait);
+	tor_group_wake(group);
 }
 
 /* --- finding --- */
@@ -261,7 +261,7 @@ void tor_slot_release_all(struct tor_group *group)
 		for (i = 0; i < group->comm.depth; i++)
 			if (tor_slot_state(&series->slot[i]) == TOR_SLOT_DONE)
 				tor_slot_release(&series->slot[i]);
-	wake_up_all(&group->wait);
+	tor_group_wake(group);
 }
 
 /* --- who waits for what --- */
@@ -292,7 +292,7 @@ void tor_slot_leave_alone(struct tor_group *group, u64 handle)
 {
 	count_waiter(group, handle, -1);
 	/* it may be done, and anybody's now */
-	wake_up_all(&group->wait);
+	tor_group_wake(group);
 	rcu_read_lock();
 	tor_session_wake(READ_ONCE(group->session), EPOLLIN | EPOLLRDNORM);
 	rcu_read_unlock();
@@ -305,7 +305,7 @@ void tor_slot_seek(struct tor_group *group, bool seeks)
 	spin_unlock_bh(&group->results);
 	/* what is left may be in somebody's way */
 	if (!seeks)
-		wake_up_all(&group->wait);
+		tor_group_wake(group);
 }
 
 bool tor_slot_is_in_the_way(struct tor_slot *slot)

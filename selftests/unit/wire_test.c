@@ -118,19 +118,6 @@ static void tor_wire_parse__reads_what_was_built(void **state)
 	}
 }
 
-/* Of a frame that its own queue refused, nothing but the header is at hand. */
-static void tor_wire_own__needs_no_acks(void **state)
-{
-	u8 alone[sizeof(struct torcoll_hdr)];
-	struct tor_hdr h;
-
-	(void)state;
-	build(&header);
-	memcpy(alone, frame, sizeof(alone));
-	tor_wire_own(alone, &h);
-	assert_hdr_equal(&h, &header);
-}
-
 /* The bytes of a frame are a contract: written down once, by hand. */
 static void tor_wire_build__is_big_endian(void **state)
 {
@@ -604,7 +591,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tor_wire_parse__reads_what_was_built),
-		cmocka_unit_test(tor_wire_own__needs_no_acks),
 		cmocka_unit_test(tor_wire_build__is_big_endian),
 		cmocka_unit_test(tor_wire_parse__any_alignment),
 		cmocka_unit_test(tor_wire_parse__header_alone_and_padding),

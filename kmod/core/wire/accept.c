@@ -105,14 +105,6 @@ int tor_wire_parse(const void *p, u32 len, u32 frame_len, struct tor_hdr *h,
 	return err ? err : tor_wire_read(&in, h, why);
 }
 
-void tor_wire_own(const void *p, struct tor_hdr *h)
-{
-	struct torcoll_hdr raw;
-
-	memcpy(&raw, p, sizeof(raw));
-	decode(&raw, h);
-}
-
 bool tor_wire_ack(const void *p, u32 i, struct tor_ack *out, enum tor_counter *why)
 {
 	struct torcoll_ack raw;

@@ -84,9 +84,6 @@ int tor_wire_read(const struct tor_intact *in, struct tor_hdr *h, enum tor_count
 int tor_wire_parse(const void *p, u32 len, u32 frame_len, struct tor_hdr *h,
 		   enum tor_counter *why);
 
-/* The header of a frame that this host has built itself, at @p. */
-void tor_wire_own(const void *p, struct tor_hdr *h);
-
 /**
  * tor_wire_ack - read an ack of a frame that was parsed
  * @p: as given to tor_wire_check()
