@@ -6,7 +6,7 @@
 
 #include "core/engine/chan.h"
 
-#define RANKS	4
+#define RANKS	(TOR_DUE_MAX / TOR_DUE_WORDS + 2)
 
 static struct tor_node node;
 static struct tor_comm comm;
@@ -120,22 +120,53 @@ static void tor_chan_owe__full(void **state)
 	assert_int_equal(host.nsent, 1);
 }
 
-/* A channel remembers only so many; what it cannot remember leaves at once. */
+/* A channel remembers only so many; what it cannot remember leaves at once, but not because of what has found company. */
 static void tor_chan_owe__more_than_a_channel_remembers(void **state)
 {
 	struct tor_ack acks[8];
-	u32 i, said = 0;
+	u32 i;
 
 	(void)state;
 	for (i = 0; i < TOR_DUE_MAX + 5; i++) {
-		tor_chan_owe(&ctx, &chan[0], i % RANKS, i, 0);
-		said += tor_comm_take_due(&comm, i % RANKS, acks);
+		tor_chan_owe(&ctx, &chan[0], 1, i, 0);
+		assert_int_equal(tor_comm_take_due(&comm, 1, acks), 1);
 	}
-	for (i = 0; i < host.nsent; i++)
-		said += acks_of(i, acks);
-	assert_int_equal(said, TOR_DUE_MAX + 5);
+	assert_int_equal(host.nsent, 0);
+	for (i = 0; i < TOR_DUE_MAX; i++)
+		tor_chan_owe(&ctx, &chan[0], i / TOR_DUE_WORDS, i, 0);
+	assert_int_equal(host.nsent, 0);
+	tor_chan_owe(&ctx, &chan[0], RANKS - 1, i, 0);
+	assert_int_equal(host.nsent, 1);
+	assert_int_equal(host.sent[0].dst, RANKS - 1);
+	assert_int_equal(acks_of(0, acks), 1);
+	ctx.now += TOR_ACK_DELAY;
 	tor_chan_pay(&ctx, &chan[0]);
-	assert_int_equal(host.nsent, 5);
+	/* to each rank those that are owed to it, together */
+	assert_int_equal(host.nsent, 1 + TOR_DUE_MAX / TOR_DUE_WORDS);
+}
+
+/* Each has its time: that one was owed long ago is no reason to send another. */
+static void tor_chan_pay__leaves_what_is_not_due(void **state)
+{
+	u64 first;
+
+	(void)state;
+	tor_chan_owe(&ctx, &chan[0], 1, 5, 0);
+	first = ctx.now + TOR_ACK_DELAY;
+	ctx.now += TOR_ACK_DELAY / 2;
+	tor_chan_owe(&ctx, &chan[0], 2, 5, 0);
+	tor_chan_arm(&chan[0]);
+	assert_true(host.timer_when == first);
+	ctx.now = first;
+	tor_chan_timer(&ctx, &chan[0]);
+	assert_int_equal(host.nsent, 1);
+	assert_int_equal(host.sent[0].dst, 1);
+	assert_true(host.timer_when == first + TOR_ACK_DELAY / 2);
+	ctx.now = host.timer_when;
+	tor_chan_timer(&ctx, &chan[0]);
+	assert_int_equal(host.nsent, 2);
+	assert_int_equal(host.sent[1].dst, 2);
+	assert_int_equal(chan[0].due_at, 0);
 }
 
 /* The comm failed: nobody is told anything any more. */
@@ -155,6 +186,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tor_chan_pay__sends_what_found_no_company, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_chan_owe__full, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_chan_owe__more_than_a_channel_remembers, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_chan_pay__leaves_what_is_not_due, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_chan_abort__forgets_what_is_owed, setup, teardown),
 	};
 

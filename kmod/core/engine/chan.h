@@ -190,7 +190,7 @@ bool tor_chan_copy_sends(struct tor_chan *chan);
 /* All of the transfer of @round of op @seq has come from @rank: tell it soon. */
 void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round);
 
-/* Time is up: send what has found no company. */
+/* The time of some is up: send those that have found no company. */
 void tor_chan_pay(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /* Something leaves for @rank: what is owed to it may come along, @acks[TOR_DUE_WORDS]. Return: how many. */

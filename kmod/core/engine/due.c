@@ -7,7 +7,7 @@
  * the next data frame to that rank, together with the next one that is owed to it, or alone when time is up.
  *
  * What is owed to a rank are a few words in its path, which any channel of the comm may take, by exchanging them;
- * the channel that owes one remembers the word, and at its timer takes it back if it is still there.
+ * the channel that owes one remembers the word and until when, and at its timer takes it back if it is still there.
  */
 #include "core/engine/chan.h"
 
@@ -48,6 +48,16 @@ static bool due_take_back(struct tor_path *path, u64 due)
 	return false;
 }
 
+static bool due_is_there(const struct tor_path *path, u64 due)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(path->due); i++)
+		if ((u64)atomic64_read(&path->due[i]) == due)
+			return true;
+	return false;
+}
+
 u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks)
 {
 	struct tor_path *path = tor_comm_path(comm, rank);
@@ -74,29 +84,48 @@ static void due_send(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, u64 d
 	tor_comm_send_acks(ctx, comm, rank, acks, 1 + tor_comm_take_due(comm, rank, acks + 1));
 }
 
+/*
+ * Forget what has found company, and send what is due by @now. What is not due yet, most likely the next op takes along: that one
+ * is paid early would cost a frame.
+ */
+static void pay(struct tor_ctx *ctx, struct tor_chan *chan, u64 now)
+{
+	struct tor_comm *comm = chan->op->comm;
+	u32 i, left = 0;
+
+	for (i = 0; i < chan->ndue; i++) {
+		struct tor_path *path = tor_comm_path(comm, chan->due[i].rank);
+
+		if (!due_is_there(path, chan->due[i].due))
+			continue;
+		if (chan->due[i].until > now)
+			chan->due[left++] = chan->due[i];
+		else if (due_take_back(path, chan->due[i].due))
+			due_send(ctx, comm, chan->due[i].rank, chan->due[i].due);
+	}
+	chan->ndue = left;
+	chan->due_at = left ? chan->due[0].until : 0;
+}
+
 void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round)
 {
 	struct tor_comm *comm = chan->op->comm;
 	u64 due = due_pack(seq, tor_chan_name(chan), round);
 
+	if (chan->ndue == TOR_DUE_MAX)
+		pay(ctx, chan, 0);
 	if (chan->ndue == TOR_DUE_MAX || !due_leave(tor_comm_path(comm, rank), due)) {
 		due_send(ctx, comm, rank, due);
 		return;
 	}
 	chan->due[chan->ndue].rank = rank;
 	chan->due[chan->ndue].due = due;
+	chan->due[chan->ndue].until = ctx->now + TOR_ACK_DELAY;
 	if (!chan->ndue++)
 		chan->due_at = ctx->now + TOR_ACK_DELAY;
 }
 
 void tor_chan_pay(struct tor_ctx *ctx, struct tor_chan *chan)
 {
-	struct tor_comm *comm = chan->op->comm;
-	u32 i;
-
-	for (i = 0; i < chan->ndue; i++)
-		if (due_take_back(tor_comm_path(comm, chan->due[i].rank), chan->due[i].due))
-			due_send(ctx, comm, chan->due[i].rank, chan->due[i].due);
-	chan->ndue = 0;
-	chan->due_at = 0;
+	pay(ctx, chan, ctx->now);
 }

@@ -224,7 +224,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
  * @give_up: the deadline has passed, the first @asked ranks were asked whether they have called; when to ask more or fail, ns
  * @timed: when the timer came last, ns; it is not asked for before that, or its softirq would go on with what was left for another
  * @armed: what was last asked of tor_env_chan_timer()
- * @due: acknowledgements owed, until @due_at, ns; of this op or earlier ones
+ * @due: acknowledgements owed, of this op or earlier ones, each until a time in ns; @due_at: the first of these
  * @told: senders that were told not ready
  */
 struct tor_chan {
@@ -256,6 +256,7 @@ struct tor_chan {
 	struct {
 		u32 rank;
 		u64 due;
+		u64 until;
 	} due[TOR_DUE_MAX];
 	u64 met;
 	struct tor_kept *held;
