@@ -77,6 +77,7 @@ void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 *slowest, u32 ran
 	tx->base = 0;
 	tx->next = 0;
 	tx->grown = 0;
+	tx->asked = 0;
 	tx->recover = 0;
 	tx->backoff = 0;
 	tx->acked = 0;
@@ -90,13 +91,18 @@ void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 *slowest, u32 ran
 	tx->patient = patient && tx->frames == 1 && READ_ONCE(path->srtt);
 }
 
-/* Ask for an acknowledgement at the end, when the window is full, and twice per window. */
+/*
+ * Ask for an acknowledgement at the end, twice per window, and when nothing more may be sent and no answer is under way. With small
+ * windows that would be as many acknowledgements as frames, and they cost as much; but where frames get lost, an answer that does
+ * not come costs a timeout.
+ */
 static bool tx_wants_ack(const struct tor_tx *tx, u32 index)
 {
-	u32 half = max(tx->window / 2, 1U);
+	u32 every = max(tx->window / 2, tx->recover ? 1U : TOR_ACK_EVERY);
+	bool full = tx_in_flight(tx) >= tx->window || tx->next - tx->base >= TOR_WINDOW;
 
-	return index + 1 == tx->frames || tx_in_flight(tx) >= tx->window ||
-	       tx->next - tx->base >= TOR_WINDOW || index % half == half - 1;
+	return index + 1 == tx->frames || index % every == every - 1 ||
+	       (full && (tx->recover || tx->asked <= tx->base));
 }
 
 static bool tx_may_send(const struct tor_tx *tx)
@@ -128,6 +134,8 @@ u32 tor_tx_next(struct tor_tx *tx, u64 now, u8 *flags)
 		*flags = TORCOLL_FLAG_WHOLE;
 	else if (tx_wants_ack(tx, index))
 		*flags |= TORCOLL_FLAG_ACK;
+	if (*flags & TORCOLL_FLAG_ACK)
+		tx->asked = max(tx->asked, index + 1);
 	tx_wait(tx, now);
 	return index;
 }

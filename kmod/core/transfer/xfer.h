@@ -19,6 +19,7 @@
 #define TOR_WINDOW		64
 #define TOR_WINDOW_FIRST	8			/* frames, to a destination not heard of yet */
 #define TOR_WINDOW_MIN		2
+#define TOR_ACK_EVERY		4			/* frames, before anything was lost: asked for no more often */
 #define TOR_QUEUE_LOW		4			/* own frames in queues on the way: grow below */
 #define TOR_QUEUE_HIGH		8			/* shrink above */
 #define TOR_NO_FRAME		(~0U)
@@ -61,6 +62,7 @@ struct tor_path {
  * @window: frames that may be in flight
  * @threshold: window at which growth becomes linear
  * @grown: acknowledgements since the window last grew linearly
+ * @asked: behind the last new frame that asked for an acknowledgement
  * @recover: losses below this frame have been answered by a smaller window already
  * @hole: since when frames beyond a missing one are known to have arrived, ns; 0: no hole
  * @slowest: the longest round trip of the node lately, us; a hint, as in @path
@@ -84,6 +86,7 @@ struct tor_tx {
 	u32 window;
 	u32 threshold;
 	u32 grown;
+	u32 asked;
 	u32 recover;
 	u32 backoff;
 	u64 bytes;
