@@ -162,8 +162,7 @@ static void start_unused(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	chan->state = TOR_CHAN_CLOSED;
 	chan->rounds = 0;
-	if (!list_empty(&chan->rx))
-		check_early(ctx, chan);
+	check_early(ctx, chan);
 }
 
 void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)

@@ -92,6 +92,8 @@ static bool rx_applied(const struct tor_rx *rx, u32 index)
 
 	if (tor_rx_look(rx, index) != TOR_RX_DUPLICATE)
 		return false;
+	if (!rx->nkept)
+		return true;
 	list_for_each_entry(kept, &rx->kept, list)
 		if (kept->index == index)
 			return false;
@@ -173,38 +175,39 @@ out:
 	return true;
 }
 
-void tor_chan_release(struct tor_ctx *ctx, struct tor_chan *chan)
+/* Those of one transfer. False: no more in this entry. */
+static bool release(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx)
 {
 	struct tor_comm *comm = chan->op->comm;
 	struct tor_kept *kept, *next;
-	struct tor_rx *rx;
-	bool again;
 
-	do {
-		again = false;
-		list_for_each_entry(rx, &chan->rx, list) {
-			if (rx->round != chan->round || !rx->nkept)
-				continue;
-			list_for_each_entry_safe(kept, next, &rx->kept, list) {
-				struct tor_bytes bytes = { kept->data, kept->len };
+	list_for_each_entry_safe(kept, next, &rx->kept, list) {
+		struct tor_bytes bytes = { kept->data, kept->len };
 
-				if (!rx_in_turn(chan, rx, kept->index))
-					continue;
-				if (!tor_ctx_room(ctx)) {
-					tor_chan_put_off(ctx, chan);
-					return;
-				}
-				ctx->moved += kept->len;
-				if (!apply(chan, rx, (u64)kept->index * comm->unit, kept->len,
-					   &bytes, 1)) {
-					chan->retry = ctx->now + TOR_RETRY;
-					return;
-				}
-				tor_chan_kept_free(chan, rx, kept);
-				again = true;
-			}
+		if (!rx_in_turn(chan, rx, kept->index))
+			continue;
+		if (!tor_ctx_room(ctx)) {
+			tor_chan_put_off(ctx, chan);
+			return false;
 		}
-	} while (again);
+		ctx->moved += kept->len;
+		if (!apply(chan, rx, (u64)kept->index * comm->unit, kept->len, &bytes, 1)) {
+			chan->retry = ctx->now + TOR_RETRY;
+			return false;
+		}
+		tor_chan_kept_free(chan, rx, kept);
+	}
+	return true;
+}
+
+void tor_chan_release(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	struct tor_rx *rx;
+
+	/* once is enough: transfers of a round are listed as the plan yields them, and wait only for those before them */
+	list_for_each_entry(rx, &chan->rx, list)
+		if (rx->round == chan->round && rx->nkept && !release(ctx, chan, rx))
+			return;
 }
 
 /* A frame of an op, or for a round, that is behind us: its sender missed an acknowledgement. */
