@@ -162,6 +162,8 @@ static void start_unused(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	chan->state = TOR_CHAN_CLOSED;
 	chan->rounds = 0;
+	chan->works = false;
+	chan->give_up = 0;
 	check_early(ctx, chan);
 }
 
