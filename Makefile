@@ -111,6 +111,8 @@ help:
 	@echo '  make bench-plans        what plans cost to compute, on 16,384 nodes'
 	@echo '  make bench-reduce       the reduction kernels, natively: under a minute'
 	@echo '  make results            the experiments of the papers by the model, into docs/results/'
+	@echo 'For the documents:'
+	@echo '  make house              the picture of the house, docs/house.svg'
 	@echo 'KERNEL=6.12 (default), KERNEL=6.1 or KDIR=headers choose the kernel; V=1 shows commands.'
 
 # ---- Debian's packages ----
@@ -627,6 +629,11 @@ coverage-kmod: debug-kernel
 results: $(B)/bin/torcoll-sim | deps-results
 	@mkdir -p docs/results
 	$(Q)$(B)/bin/torcoll-sim plot all docs/results
+
+# The picture of the house in docs/design.md, from the tree.
+.PHONY: house
+house: | deps-check
+	$(Q)scripts/house
 
 # ---- guests ----
 

@@ -116,6 +116,12 @@ picture()
 	build/bin/torcoll-plan --dims 4x4 -a bibucket --draw | diff -q - docs/bibucket-4x4.svg
 }
 
+# The house as the tree has it; numbers of lines change with every commit.
+house()
+{
+	diff <(scripts/house --no-lines) <(sed -E 's/( files), [0-9.]+k lines</\1</' docs/house.svg)
+}
+
 # A link from a document to a file, or to a heading.
 links()
 {
@@ -150,6 +156,7 @@ check observing__fields fields
 check algorithms__costs costs
 check algorithms__all algorithms
 check picture__is_what_is_drawn picture
+check house__is_that_of_the_tree house
 check links__lead_somewhere links
 check index__complete all_in_index
 finish
