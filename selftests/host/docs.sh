@@ -119,7 +119,49 @@ picture()
 # The house as the tree has it; numbers of lines change with every commit.
 house()
 {
-	diff <(scripts/house --no-lines) <(sed -E 's/( files), [0-9.]+k lines</\1</' docs/house.svg)
+	diff <(scripts/house --no-lines) <(sed -E 's/( files), [0-9.]+k lines</\1</' docs/house.svg) ||
+		{ echo "make house draws it anew"; return 1; }
+}
+
+# defines FUNCTION FILE...: is it, or a macro of that name, defined or declared in one of them?
+defines()
+{
+	grep -rqE --include='*.[ch]' "^(#define |[a-z][^;]*\b)$1\(" "${@:2}"
+}
+
+# Functions of the module that the design names.
+design_functions()
+{
+	local name n=0 bad=0
+
+	while read -r name; do
+		n=$((n + 1))
+		defines "$name" kmod || { echo "there is no $name()"; bad=1; }
+	done < <(grep -oE '\btor_[a-z0-9_]+\(\)' docs/design.md | sort -u | tr -d '()')
+	((n && !bad))
+}
+
+# In the walk through an allreduce, each is in a file that its paragraph links to.
+design_steps()
+{
+	local files names name n=0 bad=0
+
+	while IFS=: read -r files names; do
+		for name in $names; do
+			n=$((n + 1))
+			# shellcheck disable=SC2086
+			defines "$name" $files || { echo "$name() is not in one of $files"; bad=1; }
+		done
+	done < <(sed -n '/^## One allreduce/,/^## [^O]/p' docs/design.md | gawk -v RS= '{
+		files = names = ""
+		for (rest = $0; match(rest, /\]\(\.\.\/kmod\/[^)]+\)/); rest = substr(rest, RSTART + RLENGTH))
+			files = files " " substr(rest, RSTART + 5, RLENGTH - 6)
+		for (rest = $0; match(rest, /`[a-z0-9_]+\(\)`/); rest = substr(rest, RSTART + RLENGTH))
+			names = names " " substr(rest, RSTART + 1, RLENGTH - 4)
+		if (files)
+			print files ":" names
+	}')
+	((n > 50 && !bad))
 }
 
 # A link from a document to a file, or to a heading.
@@ -157,6 +199,8 @@ check algorithms__costs costs
 check algorithms__all algorithms
 check picture__is_what_is_drawn picture
 check house__is_that_of_the_tree house
+check design__names_functions_that_there_are design_functions
+check design__steps_are_in_their_files design_steps
 check links__lead_somewhere links
 check index__complete all_in_index
 finish
