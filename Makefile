@@ -112,6 +112,7 @@ help:
 	@echo '  make bench-reduce       the reduction kernels, natively: under a minute'
 	@echo '  make results            the experiments of the papers by the model, into docs/results/'
 	@echo 'For the documents:'
+	@echo '  make road               what one allreduce of 256 KiB runs of the module: functions, files, calls; LIST=1 names them'
 	@echo '  make house              the picture of the house, docs/house.svg'
 	@echo 'KERNEL=6.12 (default), KERNEL=6.1 or KDIR=headers choose the kernel; V=1 shows commands.'
 
@@ -347,6 +348,17 @@ $(B)/bench/stall: $(B)/host/bench/stall/ranks.o $(B)/lib/libtorcoll.so
 bench-stall: | deps-guest
 	$(Q)$(MAKE) module lib tools $(B)/bench/stall
 	$(Q)KERNEL='$(KERNEL)' bench/stall/run
+
+$(B)/bench/road: $(B)/host/bench/road/ranks.o $(B)/lib/libtorcoll.so
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(rpath)
+
+# The road of one allreduce: functions, files and calls. KO= another build of the module, LIST=1 the functions.
+.PHONY: road
+road: | deps-guest
+	$(Q)$(MAKE) module lib tools $(B)/bench/road
+	$(Q)KERNEL='$(KERNEL)' scripts/road
 
 # A plugin of QEMU's: which of the kernel's instructions a guest executes, how often.
 $(B)/bench/insns.so: bench/profile/insns.c bench/profile/plugin.h | deps-build
