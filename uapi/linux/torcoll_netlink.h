@@ -10,7 +10,7 @@
 #define TORCOLL_GENL_VERSION	1
 
 /**
- * enum torcoll_dir - Which way along a dimension.
+ * enum torcoll_dir - Direction along a dimension.
  * @TORCOLL_DIR_PLUS: towards higher coordinates
  * @TORCOLL_DIR_MINUS: towards lower coordinates
  */
@@ -20,9 +20,9 @@ enum torcoll_dir {
 };
 
 /**
- * enum torcoll_checksum - What frames protect by CRC32C.
+ * enum torcoll_checksum - Parts of a frame that CRC32C protects.
  * @TORCOLL_CHECKSUM_FULL: header and payload
- * @TORCOLL_CHECKSUM_HEADER: the header alone
+ * @TORCOLL_CHECKSUM_HEADER: the header only
  */
 enum torcoll_checksum {
 	TORCOLL_CHECKSUM_FULL,
@@ -30,9 +30,9 @@ enum torcoll_checksum {
 };
 
 /**
- * enum torcoll_byte_order - How a host's numbers lie in memory, and so in the
- *   payloads that it sends.
- * @TORCOLL_BYTE_ORDER_LITTLE: the lowest byte first, or it does not say
+ * enum torcoll_byte_order - Byte order of a host, and so of the payloads that
+ *   it sends.
+ * @TORCOLL_BYTE_ORDER_LITTLE: the lowest byte first, or not given
  * @TORCOLL_BYTE_ORDER_BIG: the highest byte first
  */
 enum torcoll_byte_order {
@@ -41,21 +41,23 @@ enum torcoll_byte_order {
 };
 
 /**
- * enum torcoll_link_state - How the link at a port does. Order as in the
+ * enum torcoll_link_state - State of the link at a port. Order as in the
  *   kernel's enum tor_link_state.
- * @TORCOLL_LINK_STATE_ABSENT: there is no port (any more)
- * @TORCOLL_LINK_STATE_NO_CARRIER: the device is down, enslaved, too small, or
- *   its cable is out; the reason says which
- * @TORCOLL_LINK_STATE_WAITING: nothing is heard from the other side
+ * @TORCOLL_LINK_STATE_ABSENT: the port does not exist (any more)
+ * @TORCOLL_LINK_STATE_NO_CARRIER: the device is down, enslaved or too small,
+ *   or its cable is out; the reason names the cause
+ * @TORCOLL_LINK_STATE_WAITING: no hello received from the other side
  * @TORCOLL_LINK_STATE_VERSION: the other side speaks another version of the
  *   protocol
- * @TORCOLL_LINK_STATE_FABRIC: the other side believes in another shape of the
- *   fabric
- * @TORCOLL_LINK_STATE_MISWIRED: another port than expected is at the other end
- * @TORCOLL_LINK_STATE_ONE_WAY: the other side is heard, but does not hear us
- * @TORCOLL_LINK_STATE_TOO_SMALL: frames are in use that it does not take
- * @TORCOLL_LINK_STATE_FLAPPING: it went up and down too often, and is used
- *   again if it stays up
+ * @TORCOLL_LINK_STATE_FABRIC: the other side is configured with another shape
+ *   of the fabric
+ * @TORCOLL_LINK_STATE_MISWIRED: the cable leads to another port than expected
+ * @TORCOLL_LINK_STATE_ONE_WAY: hellos arrive from the other side, but ours do
+ *   not arrive there
+ * @TORCOLL_LINK_STATE_TOO_SMALL: communicators use frames that are too large
+ *   for the port
+ * @TORCOLL_LINK_STATE_FLAPPING: the link changed too often; it is used again
+ *   if it stays up
  * @TORCOLL_LINK_STATE_UP: in use
  */
 enum torcoll_link_state {
@@ -72,12 +74,12 @@ enum torcoll_link_state {
 };
 
 /**
- * enum torcoll_comm_state - How a communicator does.
- * @TORCOLL_COMM_STATE_JOINING: not all members have come
+ * enum torcoll_comm_state - State of a communicator.
+ * @TORCOLL_COMM_STATE_JOINING: some members have not joined yet
  * @TORCOLL_COMM_STATE_UP: in use
- * @TORCOLL_COMM_STATE_FAILED: every call on it gives its error
- * @TORCOLL_COMM_STATE_CLOSED: its process is done with it; peers may still ask
- *   for what they missed
+ * @TORCOLL_COMM_STATE_FAILED: every call on it returns its error
+ * @TORCOLL_COMM_STATE_CLOSED: its process has closed it; peers may still
+ *   request lost data
  */
 enum torcoll_comm_state {
 	TORCOLL_COMM_STATE_JOINING,
@@ -87,11 +89,12 @@ enum torcoll_comm_state {
 };
 
 /**
- * enum torcoll_op_state - How an op does on this node.
+ * enum torcoll_op_state - State of an op on this node.
  * @TORCOLL_OP_STATE_RUNNING: no result yet
- * @TORCOLL_OP_STATE_DONE: the result is there, nobody has asked for it yet
- * @TORCOLL_OP_STATE_DRAINING: the process has its result, some peer has not
- *   acknowledged everything
+ * @TORCOLL_OP_STATE_DONE: the result is ready, the process has not collected
+ *   it yet
+ * @TORCOLL_OP_STATE_DRAINING: the process has the result, a peer has not
+ *   acknowledged all data
  */
 enum torcoll_op_state {
 	TORCOLL_OP_STATE_RUNNING,
@@ -100,12 +103,13 @@ enum torcoll_op_state {
 };
 
 /**
- * enum torcoll_chan_state - How a channel of an op does. Order as in the
+ * enum torcoll_chan_state - State of a channel of an op. Order as in the
  *   kernel's enum tor_chan_state.
  * @TORCOLL_CHAN_STATE_IDLE: not started
- * @TORCOLL_CHAN_STATE_RUNNING: walking through its rounds
- * @TORCOLL_CHAN_STATE_COMPLETE: its part of the result is there
- * @TORCOLL_CHAN_STATE_CLOSED: and everything that it sent is acknowledged
+ * @TORCOLL_CHAN_STATE_RUNNING: executing its rounds
+ * @TORCOLL_CHAN_STATE_COMPLETE: its part of the result is ready
+ * @TORCOLL_CHAN_STATE_CLOSED: complete, and peers have acknowledged all data
+ *   that it sent
  */
 enum torcoll_chan_state {
 	TORCOLL_CHAN_STATE_IDLE,

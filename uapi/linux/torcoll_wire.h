@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR MIT */
 /*
- * torcoll on the wire, version 2. All fields big-endian; every struct is free of holes.
+ * torcoll wire format, version 2. All fields are big-endian; no struct has holes.
  *
  *	Ethernet header | struct torcoll_hdr | torcoll_ack x hdr.acks | payload, hdr.length bytes
  *
- * Two CRC32C (Castagnoli, reflected, initial value and final xor ~0): hdr.header_crc over the
- * header with hop_limit and header_crc as 0, and the acks; hdr.payload_crc over the payload. A
- * forwarder checks the first, changes hop_limit and nothing else.
+ * Two CRC32C (Castagnoli, reflected, initial value and final xor ~0) protect a frame:
+ * hdr.header_crc covers the header, with hop_limit and header_crc as 0, and the acks;
+ * hdr.payload_crc covers the payload. A forwarder checks the first and changes only hop_limit.
  */
 #ifndef _UAPI_LINUX_TORCOLL_WIRE_H
 #define _UAPI_LINUX_TORCOLL_WIRE_H
@@ -17,27 +17,28 @@
 #define TORCOLL_ETHERTYPE	0x88B5			/* IEEE 802: local experimental 1 */
 #define TORCOLL_HELLO_GROUP	{ 0x03, 0x74, 0x6f, 0x72, 0x63, 0x6f }	/* local, group */
 #define TORCOLL_WIRE_ACKS_MAX	32			/* per frame */
-#define TORCOLL_WIRE_PIGGYBACK	2			/* room for acks kept in a data frame */
+#define TORCOLL_WIRE_PIGGYBACK	2			/* acks that a data frame reserves room for */
 
 enum torcoll_frame_type {
 	TORCOLL_FRAME_HELLO = 1,	/* one hop, to the group address; payload torcoll_hello */
 	TORCOLL_FRAME_DATA,		/* a piece of a transfer */
-	TORCOLL_FRAME_ACK,		/* acks alone */
+	TORCOLL_FRAME_ACK,		/* acks only */
 	TORCOLL_FRAME_ABORT,		/* the comm failed; payload torcoll_abort */
 	TORCOLL_FRAME_COMM,		/* a comm is being created; payload torcoll_comm_msg */
-	TORCOLL_FRAME_ECHO,		/* one hop: a test of the cable, and the answer to it */
+	TORCOLL_FRAME_ECHO,		/* one hop: test of the cable, request and reply */
 };
 
 #define TORCOLL_FLAG_ACK	0x01	/* data: acknowledge now */
-#define TORCOLL_FLAG_RETRANSMIT	0x02	/* data: sent before; for eyes and counters only */
-#define TORCOLL_FLAG_PROBE	0x04	/* data: asks a receiver that was not ready */
-#define TORCOLL_FLAG_WHOLE	0x08	/* data: all of the transfer; its ack may wait for company */
-#define TORCOLL_FLAG_REPLY	0x10	/* echo: the answer */
-#define TORCOLL_FLAG_BIG_ENDIAN	0x20	/* hello: the sender's payloads are; else not, or it does not say */
+#define TORCOLL_FLAG_RETRANSMIT	0x02	/* data: sent before; informational */
+#define TORCOLL_FLAG_PROBE	0x04	/* data: probes a receiver that was not ready */
+#define TORCOLL_FLAG_WHOLE	0x08	/* data: the complete transfer; its ack may be delayed */
+#define TORCOLL_FLAG_REPLY	0x10	/* echo: the reply */
+#define TORCOLL_FLAG_BIG_ENDIAN	0x20	/* hello: payloads are big-endian; else little or unknown */
 
 /*
- * Channels of messages between two ranks, by what the message is to the node that the frame is from. The round says which ranks of
- * the two nodes: 256 * sender + receiver, each counted among those of its node.
+ * Channels of messages between two ranks: SEND if the message leaves the source node of the frame,
+ * RECV if it goes to it. The round names the ranks of the two nodes: 256 * sender + receiver, each
+ * an index among the ranks of its node.
  */
 #define TORCOLL_CHANNEL_SEND	0xfe
 #define TORCOLL_CHANNEL_RECV	0xff
@@ -51,7 +52,7 @@ struct torcoll_hdr {
 	__be32	src;		/* node that sent the frame, not the forwarder */
 	__be32	dst;		/* node; ~0 in hellos */
 	__be32	src_epoch;
-	__be32	dst_epoch;	/* 0 where the sender cannot know it */
+	__be32	dst_epoch;	/* 0 if the sender cannot know it */
 	__be32	comm;		/* the comm's tag, 0 in hellos and comm messages */
 	__be32	op;		/* the op's number in its comm, from 1 */
 	__be32	digest;		/* of the op's descriptor */
@@ -65,7 +66,7 @@ struct torcoll_hdr {
 	__be32	header_crc;
 };
 
-/* What a receiver says of one transfer. */
+/* The state of one transfer at its receiver. */
 struct torcoll_ack {
 	__be32	comm;
 	__be32	op;
@@ -74,55 +75,55 @@ struct torcoll_ack {
 	__be16	round;
 	__be32	base;		/* all frames below this index have arrived */
 	__be64	mask;		/* bit i: frame base + i has arrived */
-	__be32	stamp;		/* of the frame that caused this, 0: none */
-	__be32	digest;		/* of the op that waits for more of the transfer; 0: not said */
+	__be32	stamp;		/* of the frame that caused this ack, 0: none */
+	__be32	digest;		/* of the op that waits for more of the transfer; 0: not given */
 };
 
 enum torcoll_ack_state {
 	TORCOLL_ACK_OK,
 	TORCOLL_ACK_NOT_READY,	/* stop the timer, wait for OK or probe once a second */
-	TORCOLL_ACK_DONE,	/* the whole transfer has arrived; base and mask say nothing */
-	TORCOLL_ACK_ABSENT,	/* the op was not called here: an answer to who asked with a digest */
+	TORCOLL_ACK_DONE,	/* the whole transfer has arrived; base and mask are unused */
+	TORCOLL_ACK_ABSENT,	/* the op was not called here: reply to an ack with a digest */
 };
 
 #define TORCOLL_HELLO_RECORDS_MAX	64
 #define TORCOLL_HELLO_VERSION	16
 
 /*
- * Said on every port every hello interval, and at once when a link changes. What its sender knows of links
- * follows: struct torcoll_link_record x records.
+ * Sent on every port every hello interval, and at once when a link changes. The link states that
+ * the sender knows follow: struct torcoll_link_record x records.
  */
 struct torcoll_hello {
 	char	version[TORCOLL_HELLO_VERSION];	/* of the module, zero-padded */
-	__u8	dim;		/* of the port that says this */
+	__u8	dim;		/* of the sending port */
 	__u8	dir;		/* 0: towards higher coordinates, 1: lower */
 	__u8	ndim;
 	__u8	hears;		/* 1: the port hears the neighbour named below */
 	__be32	side[6];
-	__be32	frame_size;	/* bytes above the MAC header that this port takes */
+	__be32	frame_size;	/* largest frame of this port, bytes above the MAC header */
 	__be32	fabric_frame;	/* the smallest frame size known in the fabric */
-	__be32	heard_node;	/* who is heard on this port */
+	__be32	heard_node;	/* node heard on this port */
 	__be32	heard_epoch;
 	__be32	interval_ms;
 	__be32	view;		/* digest of the dead links that the sender knows of */
 	__be32	records;
 };
 
-/* What @node said of its links; the higher number (serial) is the later. */
+/* The links of @node, as it reported them. The higher @seq (serial arithmetic) is the later. */
 struct torcoll_link_record {
 	__be32	node;
 	__be32	epoch;		/* of the node */
 	__be32	seq;		/* not 0 */
-	__be16	dead;		/* bit 2 * dim + dir: the cable there is dead, or was never seen alive */
-	__be16	frame;		/* bytes above the MAC header that all its links take, 0: not known */
+	__be16	dead;		/* bit 2 * dim + dir: the cable is dead, or was never seen alive */
+	__be16	frame;		/* largest frame of all its links, above the MAC header; 0: not known */
 };
 
-/* What a rank called. */
+/* The call of a rank. */
 struct torcoll_call {
 	__be64	count;
 	__be32	rank;
 	__be32	root;
-	__u8	collective;	/* enum torcoll_collective; 0: not known, nor is the rest but rank */
+	__u8	collective;	/* enum torcoll_collective; 0: only rank is known */
 	__u8	type;
 	__u8	redop;
 	__u8	bits;
@@ -132,29 +133,30 @@ struct torcoll_call {
 
 /* The comm failed. */
 struct torcoll_abort {
-	__be32	error;		/* positive errno: EPROTO, ECONNABORTED, EHOSTUNREACH or EHOSTDOWN; any other up to 4095 means EPROTO */
+	/* positive errno: EPROTO, ECONNABORTED, EHOSTUNREACH, EHOSTDOWN; others to 4095: EPROTO */
+	__be32	error;
 	__be32	rank;		/* that caused it, ~0: not known */
 	__be32	node;		/* that caused it, ~0: not known */
-	__be32	op;		/* at which op, 0: none */
-	__be32	digest[2];	/* with EPROTO: of what the two sides called */
-	struct torcoll_call call[2];	/* with EPROTO: of these, what is known */
+	__be32	op;		/* the op that failed, 0: none */
+	__be32	digest[2];	/* with EPROTO: of the calls of the two sides */
+	struct torcoll_call call[2];	/* with EPROTO: the known parts of these calls */
 };
 
 enum torcoll_comm_step {
-	TORCOLL_COMM_JOIN = 1,	/* member to rank 0: I called */
-	TORCOLL_COMM_WAIT,	/* rank 0 to member: heard you, @missing has not come */
-	TORCOLL_COMM_READY,	/* rank 0 to member: all are here, this is the tag */
+	TORCOLL_COMM_JOIN = 1,	/* member to rank 0: this rank has called */
+	TORCOLL_COMM_WAIT,	/* rank 0 to member: JOIN received, rank @missing has not called */
+	TORCOLL_COMM_READY,	/* rank 0 to member: all have called, @tag is the tag */
 	TORCOLL_COMM_ACCEPT,	/* member to rank 0: tag installed */
 	TORCOLL_COMM_GO,	/* rank 0 to member: all have installed it */
 	TORCOLL_COMM_REFUSE,	/* rank 0 to member: error */
-	TORCOLL_COMM_LEAVE,	/* member to rank 0: gave up waiting */
-	TORCOLL_COMM_SHRINK_CALL,	/* I shrink, do you? */
-	TORCOLL_COMM_SHRINK_LEFT,	/* no process here belongs to it any more */
-	TORCOLL_COMM_SHRINK_WAIT,	/* heard you, node @missing has not called */
-	TORCOLL_COMM_SHRINK_READY,	/* all who live have called, this is the heir */
+	TORCOLL_COMM_LEAVE,	/* member to rank 0: stopped waiting */
+	TORCOLL_COMM_SHRINK_CALL,	/* this node has called shrink; request the receiver's state */
+	TORCOLL_COMM_SHRINK_LEFT,	/* no process here belongs to the comm any more */
+	TORCOLL_COMM_SHRINK_WAIT,	/* CALL received, node @missing has not called */
+	TORCOLL_COMM_SHRINK_READY,	/* all survivors have called, this is the new comm */
 	TORCOLL_COMM_SHRINK_ACCEPT,	/* tag installed */
 	TORCOLL_COMM_SHRINK_GO,		/* all have installed it */
-	TORCOLL_COMM_SHRINK_OUT,	/* the others have gone on without you */
+	TORCOLL_COMM_SHRINK_OUT,	/* the other ranks continued without the receiver */
 	TORCOLL_COMM_STEP_END
 };
 
@@ -168,11 +170,12 @@ struct torcoll_comm_msg {
 	__be32	nonce;		/* of the member's call */
 	__be32	rank;		/* of the member */
 	__be32	ranks;
-	__be32	missing;	/* WAIT: the first rank that has not come; READY: what is the first below */
+	__be32	missing;	/* WAIT: the first missing rank; READY: rank of the first epoch below */
 	__be32	tag;		/* READY, ACCEPT, GO */
 	__be32	generation;	/* READY, GO */
 	__be32	frame_bytes;	/* JOIN: payload bytes offered; READY, GO: agreed */
-	__be32	epochs;		/* READY: number of __be32 epochs, by rank, that follow; SHRINK_READY: of nodes and epochs */
+	/* number of __be32 that follow. READY: epochs by rank; SHRINK_READY: nodes and epochs */
+	__be32	epochs;
 };
 
 #endif /* _UAPI_LINUX_TORCOLL_WIRE_H */
