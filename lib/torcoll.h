@@ -3,7 +3,7 @@
  * libtorcoll: collectives over directly cabled tori
  *
  * A process opens a context, joins a communicator (comm) together with its peers, and calls
- * collectives on it. The kernel module carries them out; a blocking call is one system call and
+ * collectives on it. The kernel module executes them. A blocking call is one system call that
  * wakes its caller once, when the result is in the buffer.
  *
  *	struct torcoll *t;
@@ -20,30 +20,30 @@
  *		fprintf(stderr, "%s\n", torcoll_last_error());
  *	torcoll_close(t);
  *
- * Errors. Functions that can fail return 0 or a negative errno; the meanings are listed at the top
- * of <linux/torcoll.h>. torcoll_last_error() has a sentence for people. A comm that failed gives
- * its first error to every later op; torcoll_comm_shrink() makes one of those that live.
+ * Errors. Functions that can fail return 0 or a negative errno; <linux/torcoll.h> lists the
+ * meanings. torcoll_last_error() returns a readable message. A failed comm returns its first error
+ * for every later op; torcoll_comm_shrink() creates a comm of the surviving ranks.
  *
- * Order. All ranks of a comm call the same ops in the same order: an op is matched by its place in
- * that order. What differs (count, type, operator, ...) is found out and gives -EPROTO.
+ * Order. All ranks of a comm call the same ops in the same order. The module matches ops by their
+ * position in that order, detects differences (count, type, operator, ...) and returns -EPROTO.
  *
- * Memory. Any memory of the process may be passed as a buffer. Memory that is used again and
- * again is best registered once: it then stays pinned, and nothing is pinned per call; but for
- * short buffers, of 4 KiB and less, which are copied, there is little to be gained. Buffers
- * belong to the op from its start until it is complete; reading a send buffer is allowed.
+ * Memory. Any memory of the process can be a buffer. Register memory that is used repeatedly: it
+ * stays pinned, and calls need not pin it. This gains little for buffers of 4 KiB and less, which
+ * the module copies. A buffer belongs to the op from its start until its completion; the program
+ * may read a send buffer meanwhile.
  *
- * Units. Counts are elements, lengths bytes, deadlines absolute CLOCK_MONOTONIC nanoseconds
- * (torcoll_deadline() makes one; 0 means none).
+ * Units. Counts are elements, lengths are bytes, deadlines are absolute CLOCK_MONOTONIC nanoseconds
+ * (see torcoll_deadline(); 0 means none).
  *
- * Threads. Every function may be called from any thread at any time, except that a context, comm
- * or request must not be used after (or while) it is closed or reused. A request is waited for by
- * one thread at a time. Threads that call ops on one comm must order these calls themselves, as
- * the other ranks see them in one order; give each thread its own comm where they cannot.
+ * Threads. Any thread may call any function at any time, but must not use a context, comm or
+ * request after (or while) it is closed or reused. Only one thread at a time may wait for a
+ * request. Threads that share a comm must order their calls of ops, because all ranks must call in
+ * the same order. Give each thread its own comm if they cannot.
  *
- * Signals. No call returns because of a signal: handlers run, the wait goes on.
+ * Signals. No call returns because of a signal: handlers run and the wait continues.
  *
- * Processes. The context is closed by exec. In a child of fork it is refused with -EPERM, but can be
- * closed; a child opens its own.
+ * Processes. exec closes the context. In a child of fork, calls on the context return -EPERM; the
+ * child can close it, and opens its own.
  */
 #ifndef TORCOLL_H
 #define TORCOLL_H
@@ -69,59 +69,58 @@ struct torcoll_comm;
 /* ---- Context ------------------------------------------------------------------------------ */
 
 /*
- * Open the torcoll device. The context belongs to the network namespace that the calling thread is
- * in. Errors: -ENOENT (the module is not loaded), -EACCES (not root, nor in the group torcoll),
- * -EOPNOTSUPP (module and library do not fit), -ENOMEM.
+ * Open the torcoll device. The context belongs to the network namespace of the calling thread.
+ * Errors: -ENOENT (the module is not loaded), -EACCES (the caller is neither root nor in the group
+ * torcoll), -EOPNOTSUPP (the versions of module and library are incompatible), -ENOMEM.
  */
 int torcoll_open(struct torcoll **t);
 
 /*
- * Close a context, its comms and its registrations. Ops still running are aborted. NULL does
- * nothing.
+ * Close a context, its comms and its registrations, and abort running ops. NULL is ignored.
  */
 void torcoll_close(struct torcoll *t);
 
 /*
- * A file descriptor that polls readable (POLLIN) while an op of this context is complete and not
- * yet waited for: for poll, epoll and event loops; then see torcoll_test(). Only for polling: it
- * stays the context's.
+ * Return a file descriptor that polls readable (POLLIN) while a completed op of this context has
+ * not been waited for. Use it with poll, epoll and event loops, then call torcoll_test(). Use it
+ * only for polling; the context owns it.
  */
 int torcoll_fd(const struct torcoll *t);
 
 /*
- * Have @fd, an eventfd of the caller's, raised with each op of this context that completes. To be called before an op
- * is started, once; @fd may be closed then. Errors: -EBUSY (too late), -EINVAL, -EBADF, -EOPNOTSUPP (an old module),
- * -EDQUOT, -ENOMEM.
+ * Signal @fd, an eventfd of the caller, for each completed op of this context. Call this once,
+ * before starting an op; @fd may be closed afterwards. Errors: -EBUSY (too late), -EINVAL, -EBADF,
+ * -EOPNOTSUPP (the module is too old), -EDQUOT, -ENOMEM.
  */
 int torcoll_eventfd(struct torcoll *t, int fd);
 
-/* What the loaded module is and serves: see <linux/torcoll.h>. @info->size need not be set. */
+/* Describe the loaded module: see <linux/torcoll.h>. @info->size need not be set. */
 int torcoll_info(struct torcoll *t, struct torcoll_info *info);
 
-/* This library's version, as "0.1.0". */
+/* Return the version of this library, for example "0.1.0". */
 const char *torcoll_version(void);
 
 /* ---- Errors ------------------------------------------------------------------------------- */
 
 /*
- * A sentence about the last call that failed in the calling thread, with the module's explanation
- * where there is one: "allreduce: rank 3 was killed (ECONNABORTED)". Empty if nothing failed yet.
- * Never NULL; valid until the thread's next failing call.
+ * Return a message about the last failed call of the calling thread, with the module's
+ * explanation if there is one: "allreduce: rank 3 was killed (ECONNABORTED)". The message is empty
+ * if no call failed yet, never NULL, and valid until the next failed call of the thread.
  */
 const char *torcoll_last_error(void);
 
 /*
- * With TORCOLL_DEBUG in the environment the library says more on stderr: "warn" the sentence of every
- * failing call, "info" comms as they are joined and closed, "trace" every op with the algorithm
- * that carries it out. "quiet", or not set: nothing. `torcollctl env` shows all variables.
+ * The environment variable TORCOLL_DEBUG sets what the library prints on stderr: "warn": the
+ * message of every failed call; "info": also comms that are joined and closed; "trace": also every
+ * op and its algorithm; "quiet" or not set: nothing. `torcollctl env` shows all variables.
  */
 
 /*
- * With TORCOLL_SPIN in the environment, a number of microseconds, a wait looks for its result for so long before it
- * sleeps, as long as no more processes do that than the machine has processors.
+ * The environment variable TORCOLL_SPIN sets how many microseconds a wait polls for its result
+ * before it sleeps. Waits do not poll while more processes poll than the machine has processors.
  */
 
-/* What an error code means to torcoll, in general. @err may be negative or positive. Never NULL. */
+/* Return the general meaning of an error code in torcoll, never NULL. @err may have either sign. */
 const char *torcoll_strerror(int err);
 
 /* ---- Memory ------------------------------------------------------------------------------- */
@@ -129,55 +128,62 @@ const char *torcoll_strerror(int err);
 /*
  * Register @length bytes at @addr for use without copies. The pages are pinned and count towards
  * RLIMIT_MEMLOCK until they are unregistered or the context is closed; unregister before freeing
- * the memory. Ops find registered memory by themselves from the addresses that they are given; a
- * buffer that lies only partly in it is treated as not registered. Any alignment will do.
+ * the memory. Ops recognise registered memory by the addresses of their buffers; a buffer that is
+ * only partly in registered memory counts as not registered. Any alignment is allowed.
  * Errors: -EINVAL (empty), -EEXIST (overlaps registered memory), -EFAULT, -EDQUOT, -ENOMEM.
  */
 int torcoll_register(struct torcoll *t, void *addr, size_t length);
 
 /*
- * Memory that is not registered is as good as registered from its second use on, if it is large (64 KiB) and the module
- * can watch it: up to TORCOLL_CACHE MiB in the environment, 1024 if not set, stay registered for ops to come, the latest
- * ones. The program need not know: it may free, unmap or discard memory as it likes when no op uses it. 0: none.
+ * The library caches registrations: a buffer of 64 KiB or more that is not registered, and that the
+ * module can watch, stays registered for later ops from its first use on. The environment variable
+ * TORCOLL_CACHE limits the cache in MiB (1024 if not set, 0: no cache); the least recently used
+ * entries are removed first. The program may free, unmap or discard the memory at any time when no
+ * op uses it.
  */
 
 /*
- * Allocate @length bytes of zeroed memory for use without copies, as if registered, but without counting towards
- * RLIMIT_MEMLOCK. It is not inherited by children. Errors: -EINVAL (empty), -EDQUOT, -ENOMEM, -EOPNOTSUPP (an old module).
+ * Allocate @length bytes of zeroed memory for use without copies, like registered memory, but
+ * without counting towards RLIMIT_MEMLOCK. Children do not inherit it. Errors: -EINVAL (empty),
+ * -EDQUOT, -ENOMEM, -EOPNOTSUPP (the module is too old).
  */
 int torcoll_alloc(struct torcoll *t, size_t length, void **p);
 
-/* Free it; closing the context does as well. Errors: -ENOENT, -EBUSY (an op is using it, or a prepared one would). */
+/*
+ * Free allocated memory; closing the context does so too. Errors: -ENOENT, -EBUSY (a running or
+ * prepared op uses it).
+ */
 int torcoll_free(struct torcoll *t, void *p);
 
 /*
- * Unregister memory; @addr as it was registered. Errors: -ENOENT (nothing is registered at @addr),
- * -EBUSY (an op is using it, or a prepared one would).
+ * Unregister memory; @addr is the registered address. Errors: -ENOENT (no memory is registered at
+ * @addr), -EBUSY (a running or prepared op uses it).
  */
 int torcoll_unregister(struct torcoll *t, void *addr);
 
 /* ---- Communicators ------------------------------------------------------------------------ */
 
-/* Which comm to join. Start from zero: `struct torcoll_comm_config c = { .fabric = 1, ... };` */
+/* The comm to join. Zero it first: `struct torcoll_comm_config c = { .fabric = 1, ... };` */
 struct torcoll_comm_config {
 	uint64_t fabric;		/* the fabric's key */
 	const char *name;		/* 1 to TORCOLL_NAME_MAX bytes */
 	const char *secret;		/* at most TORCOLL_NAME_MAX bytes; NULL: none */
-	const uint32_t *members;	/* the node of each rank, as often as it has ranks; NULL: all nodes, in order */
+	const uint32_t *members;	/* the node of each rank; NULL: all nodes, in order */
 	uint32_t size;			/* number of members; 0 with members NULL */
-	uint32_t rank;			/* the caller's, or TORCOLL_RANK_SELF: the one on this node, or any of several */
+	uint32_t rank;			/* the caller's, or TORCOLL_RANK_SELF: a free one of this node */
 	uint32_t depth;			/* ops in flight; 0: the module chooses */
-	enum torcoll_bits bits;		/* of ops that name none; agree, unless set */
+	enum torcoll_bits bits;		/* of ops that name none; 0: agree */
 	uint64_t deadline_ns;		/* for joining, 0: none */
 	uint64_t reserved[4];		/* must be 0 */
 };
 
 /*
- * Join a comm: blocks until every member has called this with the same name, secret and members.
- * On success *@comm is the caller's until torcoll_comm_close() or torcoll_close().
+ * Join a comm. Blocks until every member has called this with the same name, secret and members.
+ * On success the caller owns *@comm until torcoll_comm_close() or torcoll_close(). A node that
+ * @members names several times has as many ranks, each of them a process of one user.
  * Errors: -ENODEV (no such fabric in this network namespace), -EACCES (wrong secret), -EPROTO
- * (members disagree: all that have called by then get it, whoever calls later begins anew and waits
- * for them), -ETIMEDOUT (the sentence names who is missing), -EEXIST, -EINVAL, ...
+ * (members disagree: all that have called so far get it; later callers start a new attempt and wait
+ * for the others), -ETIMEDOUT (the message names the missing rank), -EEXIST, -EINVAL, ...
  */
 int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *config,
 			struct torcoll_comm **comm);
@@ -190,43 +196,45 @@ int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *con
  *	TORCOLL_SECRET	its secret; none if not set
  *	TORCOLL_RANK	the caller's rank; the rank on this node if not set
  *	TORCOLL_SIZE	the number of ranks: rank i is on node i; all nodes if not set
- *	TORCOLL_MEMBERS	the node of each rank, as "5,1,8-11"; must be TORCOLL_SIZE of them if both are set
- *	TORCOLL_ALGO	as torcoll_comm_set_algorithm(); heeded by torcoll_comm_create() as well
- *	TORCOLL_TIMEOUT	seconds until joining is given up; 120 if not set, 0: never
+ *	TORCOLL_MEMBERS	the node of each rank, as "5,1,8-11"; TORCOLL_SIZE nodes if both are set
+ *	TORCOLL_ALGO	as torcoll_comm_set_algorithm(); torcoll_comm_create() uses it too
+ *	TORCOLL_TIMEOUT	deadline for joining in seconds; 120 if not set, 0: none
  *
- * Errors: -EINVAL with a sentence about the variable; those of torcoll_comm_create().
+ * Errors: -EINVAL with a message about the variable; those of torcoll_comm_create().
  */
 int torcoll_comm_from_env(struct torcoll *t, struct torcoll_comm **comm);
 
 /*
- * Say which algorithms may be taken where an op leaves it to the module (TORCOLL_ALGO_AUTO), as in
- * "allreduce:bibucket,ring;broadcast:^ring": one of these; any but these; without a collective, for all
- * of them; "auto": any. What is said of a collective replaces what was said of it before, at first by the
- * variable TORCOLL_ALGO. All ranks must say the same. Errors: -EINVAL.
+ * Restrict the algorithms from which the module chooses for ops with TORCOLL_ALGO_AUTO. @text is,
+ * for example, "allreduce:bibucket,ring;broadcast:^ring": a list allows the algorithms in it, ^
+ * excludes them, "auto" allows all; a list without a collective applies to all collectives. A list
+ * replaces the previous one of its collective, initially that of the environment variable
+ * TORCOLL_ALGO. All ranks must pass the same text. Errors: -EINVAL.
  */
 int torcoll_comm_set_algorithm(struct torcoll_comm *comm, const char *text);
 
 /*
- * Go on after a failure: a new comm of the ranks of @comm that live, in the same order. Blocks until all of them
- * have called this, or the deadline passes. Who is not waited for: ranks on hosts that are down, cut
- * off or were restarted, and ranks whose process has ended or has closed the comm. @comm stays failed and is
- * to be closed; if it has not failed yet, it is failed by this, as by torcoll_abort(). If the new comm
- * fails in its turn, shrink that.
+ * Continue after a failure: create a new comm of the surviving ranks of @comm, in the same order.
+ * Blocks until all of them have called this, or until the deadline passes. The call does not wait
+ * for ranks on hosts that are down, cut off or were restarted, nor for ranks whose process has ended
+ * or has closed the comm. @comm stays failed; close it. If @comm has not failed yet, this fails it,
+ * like torcoll_abort(). If the new comm fails too, shrink that one.
  *
- * Ranks may have got different results from the op that failed: an op can be complete on some ranks
- * when a peer of others dies. So agree on where to go on, say by an allreduce of the number of the last step done
- * with TORCOLL_MIN; lib/examples/survive.c does so.
+ * The failed op may be complete on some ranks and not on others. Therefore agree on the step to
+ * continue from, for example by an allreduce with TORCOLL_MIN of the number of the last completed
+ * step; lib/examples/survive.c does this.
  *
- * Errors: -ETIMEDOUT (the sentence names who is missing), -EHOSTUNREACH (the others took this rank for
- * dead and have gone on without it), -EINVAL (@comm was shrunk before), -ENOMEM.
+ * Errors: -ETIMEDOUT (the message names the missing rank), -EHOSTUNREACH (the other ranks considered
+ * this rank dead and continued without it), -EINVAL (@comm was shrunk before), -EOPNOTSUPP (a node
+ * of @comm has several ranks), -ENOMEM.
  */
 int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns,
 			struct torcoll_comm **shrunk);
 
 /*
- * Leave a comm and free it. Ops still running are aborted (-ECONNABORTED at the other ranks);
- * requests of the comm must not be used any more. NULL does nothing. What has been sent to ranks that have
- * not called yet still reaches them. A process that exits with status 0 leaves its comms in the same way; one
+ * Leave a comm and free it. This aborts running ops (-ECONNABORTED at the other ranks); do not use
+ * requests of the comm afterwards. NULL is ignored. Data sent to ranks that have not called yet
+ * still reaches them. A process that exits with status 0 leaves its comms in the same way; a process
  * that is killed, or exits with another status, fails them.
  */
 void torcoll_comm_close(struct torcoll_comm *comm);
