@@ -239,42 +239,42 @@ int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns,
  */
 void torcoll_comm_close(struct torcoll_comm *comm);
 
-/* The caller's rank, from 0, and the number of ranks. These never fail and cost nothing. */
+/* Return the caller's rank, from 0, and the number of ranks. They never fail and need no call. */
 uint32_t torcoll_comm_rank(const struct torcoll_comm *comm);
 uint32_t torcoll_comm_size(const struct torcoll_comm *comm);
 
-/* The node of a rank, or ~0 if there is no such rank. */
+/* Return the node of a rank, or ~0 if there is no such rank. */
 uint32_t torcoll_comm_node(const struct torcoll_comm *comm, uint32_t rank);
 
-/* Everything about a comm, its first error included. @info->size and ->comm need not be set. */
+/* Describe a comm, its first error included. @info->size and ->comm need not be set. */
 int torcoll_comm_info(struct torcoll_comm *comm, struct torcoll_comm_info *info);
 
 /*
- * Fail a comm from any thread: its ops end with -ECANCELED here and -ECONNABORTED elsewhere, and so
- * does every later one.
+ * Fail a comm from any thread. Its running and later ops end with -ECANCELED here and with
+ * -ECONNABORTED on the other ranks.
  */
 int torcoll_abort(struct torcoll_comm *comm);
 
 /* ---- Groups ------------------------------------------------------------------------------- */
 
 /*
- * Comms made from a comm. Every rank of the parent calls, in one order with all other such calls on it
- * and with its ops, and with the same arguments where nothing else is said. The new comm is
- * independent of the parent: it has its own order of ops, so that ops on both overlap, its own
- * failures, and lives on when the parent is closed. Secret and depth are the parent's. Its name is
- * "PARENT/CALL:GROUP"; a long parent's name is replaced by a hash.
+ * Comms derived from a parent comm. Every rank of the parent calls, in the same order relative to
+ * other such calls on the parent and to its ops, and with the same arguments unless stated
+ * otherwise. The new comm is independent of the parent: it has its own order of ops, so that ops on
+ * both can overlap, and its own failures, and remains open when the parent is closed. It inherits
+ * secret and depth. Its name is "PARENT/CALL:GROUP"; a hash replaces a long parent name.
  *
- * Return and errors: those of torcoll_comm_create(), and of an allgather on the parent for the split.
- * @deadline_ns: for all of the call, 0: none.
+ * Return and errors: those of torcoll_comm_create(), for the split also those of an allgather on
+ * the parent. @deadline_ns: for the whole call, 0: none.
  */
 
-/* The same ranks again: for a thread or a library that must not disturb others' order. */
+/* Duplicate a comm, for a thread or library that must not disturb the order of ops of others. */
 int torcoll_comm_dup(struct torcoll_comm *comm, uint64_t deadline_ns, struct torcoll_comm **dup);
 
 /*
- * A comm for each colour. @colour and @key are each rank's own; ranks of a colour are ordered by
- * key, and by their rank in the parent where keys are equal. With TORCOLL_COLOUR_NONE a rank takes
- * part in the call and gets NULL.
+ * Create a comm for each colour. @colour and @key may differ between ranks; ranks of a colour are
+ * ordered by key, then by their rank in the parent. A rank with TORCOLL_COLOUR_NONE takes part in
+ * the call and gets NULL.
  */
 #define TORCOLL_COLOUR_NONE	UINT32_MAX
 
@@ -282,17 +282,19 @@ int torcoll_comm_split(struct torcoll_comm *comm, uint32_t colour, int32_t key,
 		       uint64_t deadline_ns, struct torcoll_comm **sub);
 
 /*
- * The line, plane, ... through each rank's node: those that differ from it only in dimensions whose
- * bit is set in @dims: 1 is a row of a 2D torus, 2 a column. It is a torus by itself. Ranks follow
- * the coordinates, the lowest dimension first. -EINVAL: a node of it is not in the parent.
+ * Create a comm of the line, plane, ... through each rank's node: the nodes whose coordinates differ
+ * only in the dimensions set in the bit mask @dims. 1 gives a row of a 2D torus, 2 a column. The
+ * nodes form a torus. Ranks follow the coordinates, the lowest dimension first. -EINVAL: one of the
+ * nodes is not in the parent.
  */
 int torcoll_comm_slice(struct torcoll_comm *comm, uint32_t dims, uint64_t deadline_ns,
 		       struct torcoll_comm **sub);
 
 /*
- * The block that begins at coordinates @from and has @extent nodes in each dimension of the fabric;
- * it may wrap. Ranks follow the coordinates from @from on. Ranks outside call as well and
- * get NULL. -EINVAL: no block of this fabric, or a node of it is not in the parent.
+ * Create a comm of the block that begins at coordinates @from and has @extent nodes in each
+ * dimension of the fabric; it may wrap. Ranks follow the coordinates from @from on. Ranks outside
+ * the block call as well and get NULL. -EINVAL: the fabric has no such block, or a node of the block
+ * is not in the parent.
  */
 int torcoll_comm_block(struct torcoll_comm *comm, const uint32_t *from, const uint32_t *extent,
 		       uint64_t deadline_ns, struct torcoll_comm **sub);
@@ -300,11 +302,11 @@ int torcoll_comm_block(struct torcoll_comm *comm, const uint32_t *from, const ui
 /* ---- Collectives -------------------------------------------------------------------------- */
 
 /*
- * One op that was started. The caller's memory, at a fixed address until the op is complete; need
- * not be initialised, may be used again after completion.
+ * A started op. The caller provides the memory, which stays at one address until the op is
+ * complete. It need not be initialised and can be used again after completion.
  */
 struct torcoll_request {
-	struct torcoll_comm *comm;	/* private: this and all below */
+	struct torcoll_comm *comm;	/* all members are private */
 	uint64_t op;
 	int32_t status;
 	uint32_t state;
@@ -316,29 +318,29 @@ struct torcoll_request {
 };
 
 /*
- * Reduce @count elements over all ranks; everyone gets the same bits. In place: @send == @recv.
- * Buffers that overlap in another way give -EINVAL. Blocks until the result is at @recv and both
- * buffers are the caller's again.
+ * Reduce @count elements over all ranks; all ranks get the same bits. In place: @send == @recv.
+ * Buffers that overlap in another way give -EINVAL. Blocks until the result is at @recv and the
+ * caller can use both buffers again.
  *
- * Errors: those of the op (-EPROTO, -ECONNABORTED, -ECANCELED, -EHOSTUNREACH, -EHOSTDOWN), or why
- * it could not start (-EINVAL, -EFAULT, -EOPNOTSUPP, -ENOMEM, ...; nothing was sent then).
+ * Errors: those of the op (-EPROTO, -ECONNABORTED, -ECANCELED, -EHOSTUNREACH, -EHOSTDOWN), or those
+ * of starting it (-EINVAL, -EFAULT, -EOPNOTSUPP, -ENOMEM, ...), in which case no data was sent.
  */
 int torcoll_allreduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		      enum torcoll_type type, enum torcoll_redop redop);
 
 /*
- * Start an allreduce and return. On success @req is to be waited for; on an error it is not.
- * Blocks only while as many ops as the comm is deep are in flight.
+ * Start an allreduce and return. On success the caller must wait for @req; on an error it must not.
+ * Blocks only while the maximum number of ops of the comm (its depth) is in flight.
  */
 int torcoll_iallreduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		       enum torcoll_type type, enum torcoll_redop redop,
 		       struct torcoll_request *req);
 
 /*
- * Reduce @count elements over all ranks; each rank gets its block of the result. @send has @count elements,
- * @recv the own block: count / ranks elements, one more on ranks below count % ranks. In place:
- * @recv is where the own block lies in @send; the rest of @send is undefined afterwards. Otherwise
- * @send is only read.
+ * Reduce @count elements over all ranks; each rank gets its block of the result. @send has @count
+ * elements, @recv has the own block: count / ranks elements, one more on ranks below count % ranks.
+ * In place: @recv is the address of the own block in @send; the rest of @send is undefined
+ * afterwards. Otherwise the op only reads @send.
  *
  * Errors here and below: those of torcoll_allreduce().
  */
@@ -349,8 +351,9 @@ int torcoll_ireduce_scatter(struct torcoll_comm *comm, const void *send, void *r
 			    struct torcoll_request *req);
 
 /*
- * The same with blocks of any length: @counts[i] elements for rank i, 0 included, the same on all ranks. @send
- * has as many as these sum up to. @counts may be reused when the call returns.
+ * Reduce and scatter blocks of any length: @counts[i] elements, possibly 0, for rank i. @counts is
+ * the same on all ranks; its sum is the number of elements of @send. The caller may reuse @counts
+ * when the call returns.
  */
 int torcoll_reduce_scatterv(struct torcoll_comm *comm, const void *send, void *recv,
 			    const uint64_t *counts, enum torcoll_type type,
@@ -360,31 +363,31 @@ int torcoll_ireduce_scatterv(struct torcoll_comm *comm, const void *send, void *
 			     enum torcoll_redop redop, struct torcoll_request *req);
 
 /*
- * Gather everyone's block on all ranks, in the order of ranks. @count is the number of elements of @recv; @send
- * has the own block, as long as in torcoll_reduce_scatter(). In place: @send is where the own block
- * lies in @recv.
+ * Gather the blocks of all ranks on all ranks, in rank order. @count is the number of elements of
+ * @recv; @send has the own block, of the same length as in torcoll_reduce_scatter(). In place:
+ * @send is the address of the own block in @recv.
  */
 int torcoll_allgather(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		      enum torcoll_type type);
 int torcoll_iallgather(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		       enum torcoll_type type, struct torcoll_request *req);
 
-/* The same with blocks of any length: see torcoll_reduce_scatterv(). */
+/* Gather blocks of any length on all ranks: see torcoll_reduce_scatterv(). */
 int torcoll_allgatherv(struct torcoll_comm *comm, const void *send, void *recv,
 		       const uint64_t *counts, enum torcoll_type type);
 int torcoll_iallgatherv(struct torcoll_comm *comm, const void *send, void *recv,
 			const uint64_t *counts, enum torcoll_type type,
 			struct torcoll_request *req);
 
-/* Copy the @count elements at @buf of rank @root to @buf of all others. */
+/* Copy the @count elements at @buf of rank @root to @buf of all other ranks. */
 int torcoll_broadcast(struct torcoll_comm *comm, void *buf, uint64_t count, enum torcoll_type type,
 		      uint32_t root);
 int torcoll_ibroadcast(struct torcoll_comm *comm, void *buf, uint64_t count,
 		       enum torcoll_type type, uint32_t root, struct torcoll_request *req);
 
 /*
- * Reduce @count elements over all ranks; rank @root gets the result. @recv means something only there: NULL will
- * do elsewhere, and @send is only read. In place, at the root: @send == @recv.
+ * Reduce @count elements over all ranks; rank @root gets the result. Other ranks ignore @recv, which
+ * may be NULL there, and only read @send. In place, at the root: @send == @recv.
  */
 int torcoll_reduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		   enum torcoll_type type, enum torcoll_redop redop, uint32_t root);
@@ -393,8 +396,9 @@ int torcoll_ireduce(struct torcoll_comm *comm, const void *send, void *recv, uin
 		    struct torcoll_request *req);
 
 /*
- * Gather everyone's block at rank @root, in the order of ranks: see torcoll_allgather(). @recv means something only
- * there: NULL will do elsewhere. In place, at the root: @send is where the own block lies in @recv.
+ * Gather the blocks of all ranks at rank @root, in rank order: see torcoll_allgather(). Other ranks
+ * ignore @recv, which may be NULL there. In place, at the root: @send is the address of the own
+ * block in @recv.
  */
 int torcoll_gather(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		   enum torcoll_type type, uint32_t root);
@@ -407,8 +411,9 @@ int torcoll_igatherv(struct torcoll_comm *comm, const void *send, void *recv,
 		     struct torcoll_request *req);
 
 /*
- * Give everyone its block of the vector of @count elements at @send of rank @root. @send means something only
- * there. In place, at the root: @recv is where the own block lies in @send. @send is only read.
+ * Distribute the @count elements at @send of rank @root: each rank gets its block. Other ranks
+ * ignore @send. In place, at the root: @recv is the address of the own block in @send. The op only
+ * reads @send.
  */
 int torcoll_scatter(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		    enum torcoll_type type, uint32_t root);
@@ -421,8 +426,8 @@ int torcoll_iscatterv(struct torcoll_comm *comm, const void *send, void *recv,
 		      struct torcoll_request *req);
 
 /*
- * Send each rank a block of the @count elements at @send, and put together at @recv what the ranks send here, both in the
- * order of ranks. @count is a multiple of the number of ranks. In place: @send == @recv.
+ * Send each rank a block of the @count elements at @send, and collect the blocks from all ranks at
+ * @recv, both in rank order. @count is a multiple of the number of ranks. In place: @send == @recv.
  */
 int torcoll_alltoall(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		     enum torcoll_type type);
@@ -430,9 +435,10 @@ int torcoll_ialltoall(struct torcoll_comm *comm, const void *send, void *recv, u
 		      enum torcoll_type type, struct torcoll_request *req);
 
 /*
- * The same with blocks of any length: @send_counts[i] elements go to rank i, @recv_counts[i] come from there. Two
- * ranks must agree on what goes from the one to the other: another length gives -EPROTO; but of a length
- * of 0 and another one, the longer end waits, or is not heard.
+ * Exchange blocks of any length: @send_counts[i] elements go to rank i, @recv_counts[i] come from
+ * it. Sender and receiver of a block must pass the same length. Different lengths give -EPROTO. If
+ * one of them is 0, the op does not detect this: a receiver with the other length waits, a sender's
+ * data is ignored.
  */
 int torcoll_alltoallv(struct torcoll_comm *comm, const void *send, const uint64_t *send_counts,
 		      void *recv, const uint64_t *recv_counts, enum torcoll_type type);
@@ -441,9 +447,10 @@ int torcoll_ialltoallv(struct torcoll_comm *comm, const void *send, const uint64
 		       struct torcoll_request *req);
 
 /*
- * Exchange blocks with the neighbours on the torus that the ranks form, or on a ring if they form none. The
- * vectors at @send and @recv have a block for each neighbour: down, then up, along each dimension longer than
- * 1; @count is the number of all elements. On a side of 2 both neighbours are one rank. In place: @send == @recv.
+ * Exchange blocks with the neighbours on the torus that the ranks form, or on a ring if they form
+ * none or if several ranks are on one node. The vectors at @send and @recv have a block for each
+ * neighbour: down, then up, along each dimension longer than 1; @count is the number of all
+ * elements. On a side of 2 both neighbours are the same rank. In place: @send == @recv.
  */
 int torcoll_halo(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		 enum torcoll_type type);
@@ -451,27 +458,29 @@ int torcoll_ihalo(struct torcoll_comm *comm, const void *send, void *recv, uint6
 		  enum torcoll_type type, struct torcoll_request *req);
 
 /*
- * Reduce @count elements over the ranks up to and including the caller, in their order. In place: @send == @recv.
+ * Reduce @count elements over the ranks up to and including the caller, in rank order. In place:
+ * @send == @recv.
  */
 int torcoll_scan(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		 enum torcoll_type type, enum torcoll_redop redop);
 int torcoll_iscan(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		  enum torcoll_type type, enum torcoll_redop redop, struct torcoll_request *req);
 
-/* The same over the ranks before the caller; of rank 0, @recv is undefined afterwards. */
+/* Reduce over the ranks before the caller. On rank 0, @recv is undefined afterwards. */
 int torcoll_exscan(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		   enum torcoll_type type, enum torcoll_redop redop);
 int torcoll_iexscan(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		    enum torcoll_type type, enum torcoll_redop redop, struct torcoll_request *req);
 
 /*
- * Send the @count elements at @buf to rank @to, which receives them from the caller's rank. Messages from one rank to another
- * are received in the order in which they were sent; both ends name one count and type, or get -EPROTO. Each pair of
- * ranks has such an order for either way, which has nothing to do with the others, nor with that of collective
- * operations. As many messages each way between two ranks can be in flight as the comm is deep. A rank may send to itself.
+ * Send the @count elements at @buf to rank @to, which receives them from the caller's rank. Messages
+ * from one rank to another arrive in the order in which they were sent. Both ends pass the same
+ * count and type; otherwise they get -EPROTO. Each direction between two ranks has its own order,
+ * independent of other messages and of collectives, and its own limit of messages in flight, the
+ * depth of the comm. A rank may send to itself.
  *
- * torcoll_send() returns when @buf may be used again, perhaps before the receiver has called, perhaps only after: ranks
- * that send to each other before they receive use torcoll_isend().
+ * torcoll_send() returns when the caller can use @buf again, which can be before or after the
+ * receiver has called. Ranks that send to each other before they receive must use torcoll_isend().
  */
 int torcoll_send(struct torcoll_comm *comm, const void *buf, uint64_t count,
 		 enum torcoll_type type, uint32_t to);
@@ -482,12 +491,12 @@ int torcoll_recv(struct torcoll_comm *comm, void *buf, uint64_t count, enum torc
 int torcoll_irecv(struct torcoll_comm *comm, void *buf, uint64_t count, enum torcoll_type type,
 		  uint32_t from, struct torcoll_request *req);
 
-/* Return when, or complete once, all ranks have called it. */
+/* Wait until all ranks have called the barrier. */
 int torcoll_barrier(struct torcoll_comm *comm);
 int torcoll_ibarrier(struct torcoll_comm *comm, struct torcoll_request *req);
 
 /*
- * Any op with all that can be said about it. Start from zero:
+ * Description of any op with all options. Zero it first:
  *
  *	struct torcoll_op op = {
  *		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_F64, .redop = TORCOLL_MAX,
@@ -497,11 +506,11 @@ int torcoll_ibarrier(struct torcoll_comm *comm, struct torcoll_request *req);
 struct torcoll_op {
 	enum torcoll_collective collective;
 	enum torcoll_type type;
-	enum torcoll_redop redop;	/* TORCOLL_REDOP_NONE where nothing is reduced */
-	enum torcoll_algorithm algorithm; /* TORCOLL_ALGO_AUTO unless you know better */
-	enum torcoll_bits bits;		/* promises about the bits of float results */
+	enum torcoll_redop redop;	/* TORCOLL_REDOP_NONE for ops that do not reduce */
+	enum torcoll_algorithm algorithm; /* TORCOLL_ALGO_AUTO: the module chooses */
+	enum torcoll_bits bits;		/* guarantees about the bits of float results */
 	uint32_t flags;			/* TORCOLL_OP_NOWAIT: -EBUSY instead of waiting for a slot */
-	uint32_t root;			/* rank; where there is one */
+	uint32_t root;			/* rank, for ops with a root */
 	uint32_t peer;			/* rank, for send and receive */
 	uint64_t count;			/* elements of the whole vector, for every collective */
 	const uint64_t *counts;		/* elements of each rank's block; NULL: an even split */
@@ -509,12 +518,12 @@ struct torcoll_op {
 	void *recv;
 	const void *scalar;		/* one element, for TORCOLL_PREMULSUM */
 	uint32_t param[TORCOLL_PARAM_COUNT]; /* of the algorithm, 0: the module chooses */
-	uint64_t deadline_ns;		/* then the op fails with -ETIMEDOUT */
+	uint64_t deadline_ns;		/* the op fails with -ETIMEDOUT then; 0: none */
 	const uint64_t *recv_counts;	/* alltoall: elements from each rank, if counts are given */
 	uint64_t reserved[3];		/* must be 0 */
 };
 
-/* Carry out an op: returns when it is complete, with its status. One system call. */
+/* Execute an op with one system call. Returns its status when it is complete. */
 int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op);
 
 /* Start an op: see torcoll_iallreduce(). */
@@ -522,69 +531,68 @@ int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 		   struct torcoll_request *req);
 
 /*
- * Start @n ops (1 to TORCOLL_BATCH_MAX, and no more than the comm is deep can be in flight) in one
- * system call, in the order of the array. On an error
- * *@started tells how many run nevertheless, from the first on; @started may be NULL. Their requests
- * are to be waited for, the others' not.
+ * Start @n ops in one system call, in the order of the array. @n is 1 to TORCOLL_BATCH_MAX; the
+ * depth of the comm limits the ops in flight. On an error *@started is the number of ops that were
+ * started, from the first on; wait for their requests only. @started may be NULL.
  */
 int torcoll_submit_many(struct torcoll_comm *comm, const struct torcoll_op *ops, uint32_t n,
 			struct torcoll_request *reqs, uint32_t *started);
 
 /*
- * An op that is called again and again: checked and written down once, its buffers registered for as
- * long as it is prepared (unless they lie in registered memory already, which then cannot be
- * unregistered meanwhile; or overlap it in part: then each start pins them). @op and its counts may
- * be reused when the call returns; it has no deadline. Not collective: starting is.
- * *@p is the caller's until torcoll_prepared_free().
+ * Prepare an op that is called repeatedly: check and encode it once, and register its buffers until
+ * it is freed. If they are in registered memory already, that memory cannot be unregistered
+ * meanwhile; if they overlap it partly, each start pins them. The caller may reuse @op and its counts
+ * when the call returns. @op must not have a deadline. Preparing is not collective, starting is. The
+ * caller owns *@p until torcoll_prepared_free().
  */
 struct torcoll_prepared;
 
 int torcoll_prepare(struct torcoll_comm *comm, const struct torcoll_op *op,
 		    struct torcoll_prepared **p);
 
-/* Start it once more: see torcoll_submit(). It may be started while earlier starts still run. */
+/* Start a prepared op: see torcoll_submit(). Earlier starts of it may still run. */
 int torcoll_start(struct torcoll_prepared *p, struct torcoll_request *req);
 
-/* Start @n of them, of any comms of one context, in one system call: see torcoll_submit_many(). */
+/* Start @n prepared ops on comms of one context in one system call: see torcoll_submit_many(). */
 int torcoll_start_many(struct torcoll_prepared *const *p, uint32_t n, struct torcoll_request *reqs,
 		       uint32_t *started);
 
-/* Free it when none of its starts runs any more, and before its comm is closed. NULL does nothing. */
+/* Free a prepared op after all its starts, and before closing its comm. NULL is ignored. */
 void torcoll_prepared_free(struct torcoll_prepared *p);
 
 /*
  * Wait until an op is complete. Returns its status: 0, or a negative errno as for the blocking
- * call. Once complete, waiting and testing again give the same answer.
+ * call. Later waits and tests of a complete op return the same status.
  */
 int torcoll_wait(struct torcoll_request *req);
 
-/* The same with a limit to the patience: -EAGAIN at @deadline_ns, and the op goes on. */
+/* Wait at most until @deadline_ns: then returns -EAGAIN, and the op continues. */
 int torcoll_wait_until(struct torcoll_request *req, uint64_t deadline_ns);
 
-/* The same without waiting: -EAGAIN if the op is not complete. */
+/* Return the status without waiting: -EAGAIN if the op is not complete. */
 int torcoll_test(struct torcoll_request *req);
 
-/* The rank that caused a completed op's failure, or ~0 if none or not known. */
+/* Return the rank that caused the failure of a completed op, or ~0 if none or not known. */
 uint32_t torcoll_request_error_rank(const struct torcoll_request *req);
 
-/* The algorithm that carries out an op that was started: where none was named, the one chosen. */
+/* Return the algorithm of a started op: the named one, or the one that the module chose. */
 enum torcoll_algorithm torcoll_request_algorithm(const struct torcoll_request *req);
 
-/* The time @ms milliseconds from now, as a deadline. */
+/* Return the time @ms milliseconds from now, as a deadline. */
 uint64_t torcoll_deadline(uint64_t ms);
 
 /* ---- Names and sizes ---------------------------------------------------------------------- */
 
-/* Bytes of an element in memory, 0 if the type is unknown. */
+/* Return the bytes of an element in memory, 0 if the type is unknown. */
 size_t torcoll_type_size(enum torcoll_type type);
 
-/* "f32", "sum", "allreduce", "swing-bw"; NULL for a value that names nothing. */
+/* Return the name of a value, as "f32", "sum", "allreduce", "swing-bw"; NULL for unknown values. */
 const char *torcoll_type_name(enum torcoll_type type);
 const char *torcoll_redop_name(enum torcoll_redop redop);
 const char *torcoll_collective_name(enum torcoll_collective collective);
 const char *torcoll_algorithm_name(enum torcoll_algorithm algorithm);
 
-/* The value (0 or more) of a name as above, or -EINVAL. */
+/* Return the value (0 or more) of such a name, or -EINVAL. */
 int torcoll_type_by_name(const char *name);
 int torcoll_redop_by_name(const char *name);
 int torcoll_collective_by_name(const char *name);
