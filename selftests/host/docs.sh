@@ -97,7 +97,7 @@ costs()
 				(.w - $w | fabs) < 0.0005 and (.hops as $h | $hops | index($h) != null)' \
 				>/dev/null <<<"$cost" || { echo "$name: $cost"; bad=1; }
 		done
-	done < <(sed -n '/^## What they cost/,/^## What they take/p' docs/algorithms.md | grep '^| `')
+	done < <(sed -n '/^## Costs/,/^## Computing time/p' docs/algorithms.md | grep '^| `')
 	((n > 10 && !bad))
 }
 
