@@ -57,7 +57,7 @@ static int open_failed(int err)
 	case -ENODEV:
 	case -ENXIO:
 		return torcoll__fail(-ENOENT, "cannot open " TORCOLL_DEVICE
-				     ": is the torcoll module loaded?");
+				     ": the torcoll module is not loaded");
 	case -EACCES:
 	case -EPERM:
 		return torcoll__fail(-EACCES, "cannot open " TORCOLL_DEVICE

@@ -202,7 +202,7 @@ const char *tor_port_reason(const struct tor_port *port)
 			return "no carrier: the cable is out, or the other side is down";
 		return "the MTU is too small for torcoll's frames";
 	case TOR_LINK_WAITING:
-		return "nothing heard: is the other side configured?";
+		return "nothing heard: the other side may not be configured";
 	case TOR_LINK_VERSION:
 		return "the other side speaks another version of the protocol";
 	case TOR_LINK_FABRIC:

@@ -13,7 +13,7 @@ static void torcoll_open__no_module(void **state)
 	fake.open_error = -ENOENT;
 	assert_int_equal(torcoll_open(&t), -ENOENT);
 	assert_string_equal(torcoll_last_error(),
-			    "cannot open /dev/torcoll: is the torcoll module loaded? (ENOENT)");
+			    "cannot open /dev/torcoll: the torcoll module is not loaded (ENOENT)");
 	fake.open_error = -EACCES;
 	assert_int_equal(torcoll_open(&t), -EACCES);
 	fake.open_error = -EMFILE;

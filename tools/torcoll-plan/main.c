@@ -46,7 +46,7 @@ static const struct argp_option options[] = {
 	{ "counts", KEY_COUNTS, "A,B,...", 0, "Elements of each rank's block", 2 },
 	{ "root", KEY_ROOT, "R", 0, "Rank, for broadcast, reduce, gather, scatter (0)", 2 },
 	{ "param", 'p', "NAME=N", 0, "channels, r, blocks, group (1 cyclic, 2 XOR), variant, chunks", 2 },
-	{ "check", KEY_CHECK, NULL, 0, "Execute the plan symbolically: is it right?", 3 },
+	{ "check", KEY_CHECK, NULL, 0, "Execute the plan symbolically and check its result", 3 },
 	{ "cost", KEY_COST, NULL, 0, "Rounds, hops, bytes and messages on the torus", 3 },
 	{ "draw", KEY_DRAW, NULL, 0, "An SVG with a picture for each round", 3 },
 	{ "json", 'j', NULL, 0, "The cost as JSON", 3 },

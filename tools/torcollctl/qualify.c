@@ -139,7 +139,7 @@ static void print_loss(struct json_object *r)
 
 	printf("    %-12s", "lost");
 	if (!answered && sent)
-		printf("everything: is the neighbour's module older than this program?\n");
+		printf("everything: the neighbour's module may be older than this program\n");
 	else if (answered == sent)
 		printf("nothing\n");
 	else
