@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * `direct`: everything goes straight from whoever has it to whoever wants it, over as many hops as that takes.
+ * `direct`: all data goes directly from the rank that has it to the rank that
+ * needs it, over as many hops as that takes.
  *
- * Reductions have a block for each rank, its owner. Ranks exchange their contributions to the blocks unreduced,
- * so that an owner has them all and adds them up in the order of ranks: the sequential sum. What
- * was reduced then goes to all, or to the root. So an element crosses the fabric twice at most, and what is kept
- * unreduced is, in all, as long as the vector.
+ * Reductions have a block for each rank, its owner. Ranks send their
+ * contributions to a block unreduced to its owner, which adds them up in the
+ * order of ranks: the sequential sum. The result then goes to all ranks, or to
+ * the root. So an element crosses the fabric at most twice, and the unreduced
+ * contributions that a rank keeps are together as long as the vector.
  *
- * An alltoall sends from its input (see plan.h), which is not written, straight to the result.
+ * An alltoall sends from its input (see plan.h), which is not written, directly
+ * to the result.
  *
- * In a round a rank exchanges with a few others, at the same distances behind and ahead: nobody is sent to
- * by many at once, except the root of a gather.
+ * In each round a rank exchanges with a few others at the same distances behind
+ * and ahead, so that no rank receives from many at once, except the root of a
+ * gather.
  */
 #include "core/plan/family.h"
 
@@ -18,25 +22,25 @@
 
 enum phase { SPREAD, SUM, COLLECT };
 
-/* Where a round is, and what is left of a transfer. Kept in the cursor. */
+/* Position of a round, and what is left of a transfer. Kept in the cursor. */
 struct at {
 	enum phase phase;
 	u32 step;			/* of the phase */
-	u32 next, end;			/* contributions of these ranks are added up; or one piece */
+	u32 next, end;	/* ranks whose contributions are added up; or 0, 1: one piece */
 };
 
-static bool reduces(const struct tor_plan *p)
+static bool direct_reduces(const struct tor_plan *p)
 {
 	return tor_collective_reduces(p->req.collective);
 }
 
-/* Rounds in which everyone exchanges with everyone. */
-static u32 steps(const struct tor_plan *p)
+/* Rounds in which all ranks exchange with all ranks. */
+static u32 direct_steps(const struct tor_plan *p)
 {
 	return (p->req.ranks - 1 + PEERS - 1) / PEERS;
 }
 
-static bool has_phase(const struct tor_plan *p, enum phase phase)
+static bool direct_has_phase(const struct tor_plan *p, enum phase phase)
 {
 	u32 sets[] = {
 		[SPREAD] = TOR_COLL(ALLREDUCE) | TOR_COLL(REDUCE_SCATTER) | TOR_COLL(REDUCE) |
@@ -49,11 +53,11 @@ static bool has_phase(const struct tor_plan *p, enum phase phase)
 	return sets[phase] >> p->req.collective & 1;
 }
 
-static u32 phase_rounds(const struct tor_plan *p, enum phase phase)
+static u32 direct_phase_rounds(const struct tor_plan *p, enum phase phase)
 {
-	if (!has_phase(p, phase))
+	if (!direct_has_phase(p, phase))
 		return 0;
-	return phase == SUM ? 1 : steps(p);
+	return phase == SUM ? 1 : direct_steps(p);
 }
 
 static int direct_init(struct tor_plan *p, const char **why)
@@ -69,7 +73,7 @@ static int direct_init(struct tor_plan *p, const char **why)
 		p->shape.input = true;
 		p->shape.bufs = 2;
 	}
-	if (!reduces(p))
+	if (!direct_reduces(p))
 		return 0;
 	if (r->ranks >= TOR_MAX_BUFS) {
 		*why = "direct keeps every rank's contribution: too many ranks for that";
@@ -83,19 +87,20 @@ static int direct_init(struct tor_plan *p, const char **why)
 
 static u32 direct_rounds(const struct tor_plan *p, u32 channel)
 {
-	return phase_rounds(p, SPREAD) + phase_rounds(p, SUM) + phase_rounds(p, COLLECT);
+	return direct_phase_rounds(p, SPREAD) + direct_phase_rounds(p, SUM) +
+	       direct_phase_rounds(p, COLLECT);
 }
 
-static void find_round(const struct tor_plan *p, u32 round, struct at *at)
+static void direct_find_round(const struct tor_plan *p, u32 round, struct at *at)
 {
 	at->phase = SPREAD;
-	while (round >= phase_rounds(p, at->phase))
-		round -= phase_rounds(p, at->phase++);
+	while (round >= direct_phase_rounds(p, at->phase))
+		round -= direct_phase_rounds(p, at->phase++);
 	at->step = round;
 }
 
-/* Does anything go from @src to @dst? */
-static bool goes(const struct tor_plan *p, enum phase phase, u32 src, u32 dst)
+/* True if there is a transfer from @src to @dst. */
+static bool direct_goes(const struct tor_plan *p, enum phase phase, u32 src, u32 dst)
 {
 	if (p->req.collective == TORCOLL_SCATTER)
 		return src == p->req.root;
@@ -104,8 +109,11 @@ static bool goes(const struct tor_plan *p, enum phase phase, u32 src, u32 dst)
 	return true;
 }
 
-/* Local: contributions are added up; or my own one joins the others, my own block the result. */
-static bool local_transfer(const struct tor_plan *p, struct tor_cursor *c, struct at *at)
+/*
+ * Local: adds up contributions; or copies this rank's contribution to the
+ * others' buffers, or its own block to the result.
+ */
+static bool direct_local_transfer(const struct tor_plan *p, struct tor_cursor *c, struct at *at)
 {
 	c->src = p->rank;
 	c->dst = p->rank;
@@ -119,15 +127,18 @@ static bool local_transfer(const struct tor_plan *p, struct tor_cursor *c, struc
 	return at->phase == SPREAD && !at->step && p->req.collective != TORCOLL_SCATTER;
 }
 
-/* Transfers: the local one, then what goes to the next ranks, and what comes from those as far behind. */
+/*
+ * Transfers: the local one, then in turn those to the next ranks and those from
+ * the ranks as far behind.
+ */
 static bool direct_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	struct at *at = (struct at *)c->family;
 	u32 n = p->req.ranks, away;
 
-	find_round(p, c->round, at);
+	direct_find_round(p, c->round, at);
 	if (!c->transfer) {
-		if (local_transfer(p, c, at))
+		if (direct_local_transfer(p, c, at))
 			return true;
 		c->transfer++;
 	}
@@ -140,20 +151,20 @@ static bool direct_transfer(const struct tor_plan *p, struct tor_cursor *c)
 			return false;
 		c->src = c->transfer % 2 ? p->rank : (p->rank + n - away) % n;
 		c->dst = (c->src + away) % n;
-		if (goes(p, at->phase, c->src, c->dst))
+		if (direct_goes(p, at->phase, c->src, c->dst))
 			return true;
 	}
 	return false;
 }
 
-/* Where what goes from a rank to another lies at both, and how long it is. */
-static void exchange_piece(const struct tor_plan *p, const struct tor_cursor *c,
-			   struct tor_piece *out)
+/* Place of a transfer of an alltoall at both ends, and its length. */
+static void direct_exchange_piece(const struct tor_plan *p, const struct tor_cursor *c,
+				  struct tor_piece *out)
 {
 	const struct tor_plan_req *r = &p->req;
 	struct tor_span from = tor_plan_own(p, 0, c->dst), to = tor_plan_own(p, 0, c->src);
 
-	/* lengths that are one rank's own business: it knows its end only */
+	/* each rank knows only its own lengths, so only its own end */
 	if (r->from_counts) {
 		from = tor_plan_block(r->count, r->counts, r->ranks, c->dst);
 		to = tor_plan_block(r->count, r->from_counts, r->ranks, c->src);
@@ -176,13 +187,13 @@ static bool direct_piece(const struct tor_plan *p, struct tor_cursor *c, struct 
 	if (rank >= at->end)
 		return false;
 	if (p->req.collective == TORCOLL_ALLTOALL) {
-		exchange_piece(p, c, out);
+		direct_exchange_piece(p, c, out);
 		return true;
 	}
 	if (at->phase == SUM) {
 		out->sbuf = 1 + rank;
 		out->op = rank ? TOR_PIECE_REDUCE : TOR_PIECE_COPY;
-	} else if (at->phase == SPREAD && reduces(p)) {
+	} else if (at->phase == SPREAD && direct_reduces(p)) {
 		out->dbuf = 1 + c->src;
 	}
 	tor_piece_in_place(out, tor_plan_own(p, 0, at->phase == COLLECT ? c->src : c->dst));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a family of plans implements, and what families share: slices of channels, blocks of ranks,
- * the grid that the ranks form. Only plan*.c include this.
+ * The interface that a family of plans implements, and what families share:
+ * slices of channels, blocks of ranks, the grid that the ranks form. Only files
+ * of plan/ include this header.
  *
- * A family numbers, for each (channel, round), the transfers that this rank takes part in, and the
- * pieces of each. What the pieces of a transfer are must follow from (channel, round, src, dst)
- * alone, so that both ends find the same; plan.c drops empty pieces.
+ * For each (channel, round) a family numbers the transfers in which this rank
+ * takes part, and the pieces of each transfer. The pieces of a transfer must
+ * follow from (channel, round, src, dst) alone, so that both ends find the same
+ * ones. plan.c drops empty pieces.
  */
 #ifndef _TOR_CORE_PLAN_FAMILY_H
 #define _TOR_CORE_PLAN_FAMILY_H
@@ -17,22 +19,28 @@
 struct tor_exchange;
 struct tor_lines;
 
-/* One of the halves of a reduce-scatter that is followed by its reversal. */
+/* A reduce-scatter, its reversal the allgather, or both in turn. */
 #define TOR_COLL_BW	(TOR_COLL(ALLREDUCE) | TOR_COLL(REDUCE_SCATTER) | TOR_COLL(ALLGATHER))
 
 /**
- * struct tor_family - how an algorithm is planned
+ * struct tor_family - the implementation of an algorithm
  * @serves: collectives, a set of TOR_COLL()
- * @params: parameters that it has, a set of TOR_PARAM()
+ * @params: parameters that the algorithm has, a set of TOR_PARAM()
  * @any_list: serves any ordered list of nodes, not only tori
- * @lines: how it works along a side, if that is what it does
- * @exchange: or with whom it exchanges whole slices
- * @init: fill p->family and p->shape (preset to one channel, one peer, data alone, agreeing); 0 or
- *	an error and @why. There are at least two ranks, and a count.
- * @rounds: of a channel
- * @transfer: set src, dst and op (preset: reduce, data to data) of transfer c->transfer of this
- *	round, and whatever @piece needs; false if there are no more
- * @piece: set soff, doff and n of the transfer's next piece; false if there are no more
+ * @lines: schedule along one side, for families that work along sides
+ * @exchange: peers, for families that exchange whole slices
+ * @init: fill p->family and p->shape (preset to one channel, one peer, data
+ *	alone, agreeing); 0, or an error and @why. There are at least two
+ *	ranks and a count.
+ * @rounds: number of rounds of a channel
+ * @transfer: set src, dst and op (preset: reduce, data to data) of transfer
+ *	c->transfer of this round, and the state that @piece needs; false if
+ *	there are no more
+ * @piece: set soff, doff and n of the next piece of the transfer; false if
+ *	there are no more
+ *
+ * All members are pure functions of the plan and the cursor: no locks, any
+ * context.
  */
 struct tor_family {
 	u32 serves;
@@ -76,7 +84,10 @@ struct tor_span tor_plan_share(const struct tor_plan *p, u32 channel);
 struct tor_span tor_plan_blocks(const struct tor_plan *p, u32 channel, u32 first, u32 blocks);
 struct tor_span tor_plan_own(const struct tor_plan *p, u32 channel, u32 rank);
 
-/* A channel's part of the vector of a collective without blocks; one that is alone needs no divisions. */
+/*
+ * A channel's part of the vector of a collective without blocks. A single
+ * channel needs no divisions.
+ */
 static inline struct tor_span tor_plan_slice(const struct tor_plan *p, u32 channel)
 {
 	return p->shape.channels == 1 ? (struct tor_span){ 0, p->req.count } :
@@ -101,8 +112,8 @@ static inline void tor_piece_in_place(struct tor_piece *out, struct tor_span s)
 }
 
 /*
- * Channels: as many ways as are asked for, or @preset, times chunks; 0 if of ways more than @most are wanted, or of
- * channels more than there can be.
+ * Number of channels: the ways requested, or @preset, times the chunks. 0 if
+ * more ways than @most are requested, or more channels than a plan can have.
  */
 static inline u32 tor_plan_channels(const struct tor_plan *p, u32 preset, u32 most)
 {
@@ -112,13 +123,16 @@ static inline u32 tor_plan_channels(const struct tor_plan *p, u32 preset, u32 mo
 	return wanted <= most && channels <= tor_plan_most_channels(p->req.torus) ? channels : 0;
 }
 
-/* How a channel goes: that of the chunks of a slice is one. */
+/* The way of a channel: all chunks of a slice take the same one. */
 static inline u32 tor_plan_way(const struct tor_plan *p, u32 channel)
 {
 	return p->shape.chunks == 1 ? channel : channel / p->shape.chunks;
 }
 
-/* Are all sides so short that each sum has two summands, whose order does not matter? */
+/*
+ * True if all sides are so short that each sum has two summands, whose order
+ * does not matter.
+ */
 static inline bool tor_plan_in_pairs(const struct tor_plan *p)
 {
 	u32 d;
@@ -139,7 +153,7 @@ static inline bool tor_plan_in_pairs(const struct tor_plan *p)
 	(const type *)(p)->family;					\
 })
 
-/* Does the plan reduce-scatter, allgather, or first the one and then the other? */
+/* A plan reduce-scatters, allgathers, or first does the one and then the other. */
 static inline bool tor_plan_scatters(const struct tor_plan *p)
 {
 	return p->req.collective != TORCOLL_ALLGATHER;
@@ -151,13 +165,14 @@ static inline bool tor_plan_gathers(const struct tor_plan *p)
 }
 
 /**
- * tor_plan_fold - a round of a reduce-scatter, or of its reversal, the allgather
+ * tor_plan_fold - map a round to a round of the reduce-scatter
  * @p: plan of a collective in TOR_COLL_BW
  * @round: of the channel
  * @half: rounds of the reduce-scatter
- * @gather: out: is this round of the allgather, where transfers go backwards?
+ * @gather: out: true if @round is one of the allgather, whose transfers are
+ *	reversed
  *
- * Return: the round of the reduce-scatter that it is or reverses.
+ * Return: the round of the reduce-scatter that @round is or reverses.
  */
 static inline u32 tor_plan_fold(const struct tor_plan *p, u32 round, u32 half, bool *gather)
 {
@@ -167,6 +182,7 @@ static inline u32 tor_plan_fold(const struct tor_plan *p, u32 round, u32 half, b
 	return half - 1 - (tor_plan_scatters(p) ? round - half : round);
 }
 
+/* Rounds of a channel, from the rounds @half of its reduce-scatter. */
 static inline u32 tor_plan_fold_rounds(const struct tor_plan *p, u32 half)
 {
 	return p->req.collective == TORCOLL_ALLREDUCE ? 2 * half : half;

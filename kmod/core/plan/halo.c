@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * `direct` for a halo: one round in which each rank exchanges a block with each of its neighbours on the grid of ranks.
+ * `direct` for a halo: one round in which each rank exchanges a block with each
+ * of its neighbours on the grid of ranks.
  *
- * The vector has a block for each way out, in the order of dimensions, down before up; sides of 1 have none. The block
- * that goes up along a dimension arrives as the one that comes from below. On a side of 2 both neighbours
- * are one rank, which gets both. Ranks that form no torus are a ring. A rank alone is its own neighbour.
+ * The vector has a block for each way out, in the order of dimensions, down
+ * before up. Sides of 1 have none. The block sent up along a dimension arrives
+ * as the block from below. On a side of 2 both neighbours are the same rank,
+ * which gets both blocks. Ranks that form no torus are treated as a ring. A
+ * single rank is its own neighbour.
  */
 #include "core/plan/family.h"
 
@@ -13,18 +16,18 @@ struct at {
 	u32 next, end;			/* blocks of the sender */
 };
 
-static u32 blocks(const struct tor_plan *p)
+static u32 halo_blocks(const struct tor_plan *p)
 {
 	return 2 * p->grid.ndim;
 }
 
 static int halo_init(struct tor_plan *p, const char **why)
 {
-	if (tor_div64(p->req.count, blocks(p)) * blocks(p) != p->req.count) {
+	if (tor_div64(p->req.count, halo_blocks(p)) * halo_blocks(p) != p->req.count) {
 		*why = "a halo has as many elements for each neighbour";
 		return -EINVAL;
 	}
-	p->shape.peers = blocks(p);
+	p->shape.peers = halo_blocks(p);
 	p->shape.input = true;
 	p->shape.bufs = 2;
 	return 0;
@@ -41,11 +44,14 @@ static bool halo_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	struct at *at = (struct at *)c->family;
 	u32 side, peer, way;
 
-	for (; c->transfer < 2 * blocks(p); c->transfer++) {
+	for (; c->transfer < 2 * halo_blocks(p); c->transfer++) {
 		way = c->transfer / 2;
 		side = p->grid.side[way / 2];
 		peer = tor_torus_shift(&p->grid, p->rank, way / 2, way % 2 ? 1 : -1);
-		/* with a side of 2 up is down, and all of it has gone; alone, sent is received */
+		/*
+		 * on a side of 2 up is down, which carried both; on a side of 1
+		 * sent is received
+		 */
 		if ((side == 2 && way % 2) || (side == 1 && c->transfer % 2))
 			continue;
 		c->op = TOR_PIECE_COPY;
@@ -66,7 +72,7 @@ static bool halo_piece(const struct tor_plan *p, struct tor_cursor *c, struct to
 
 	if (at->next == at->end)
 		return false;
-	out->n = tor_div64(p->req.count, blocks(p));
+	out->n = tor_div64(p->req.count, halo_blocks(p));
 	out->sbuf = TOR_BUF_INPUT;
 	out->soff = at->next * out->n;
 	out->doff = (at->next ^ 1) * out->n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * A message from one rank to another: one transfer of all of the vector, over as many hops as that takes. See
- * tor_plan_message().
+ * A message from one rank to another: one transfer of the whole vector, over as
+ * many hops as that takes. See tor_plan_message().
  */
 #include "core/plan/family.h"
 
@@ -10,8 +10,8 @@ static u32 message_rounds(const struct tor_plan *p, u32 channel)
 	return 1;
 }
 
-/* Between ranks of a node, or to oneself. */
-static bool stays(const struct tor_plan_req *req)
+/* Between ranks of the same node, or from a rank to itself. */
+static bool message_stays(const struct tor_plan_req *req)
 {
 	return req->members ? req->members[req->root] == req->members[req->peer] :
 			      req->root == req->peer;
@@ -23,7 +23,7 @@ static bool message_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	c->dst = p->req.peer;
 	c->op = TOR_PIECE_COPY;
 	*(bool *)c->family = false;
-	return !c->transfer && !stays(&p->req);
+	return !c->transfer && !message_stays(&p->req);
 }
 
 static bool message_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
@@ -51,7 +51,8 @@ int tor_plan_message(struct tor_plan *p, const struct tor_plan_req *req, u32 ran
 		.req = *req,
 		.ops = &family_message,
 		.rank = rank,
-		.shape = { .channels = 1, .peers = 1, .bufs = 1, .agrees = true, .sequential = true },
+		.shape = { .channels = 1, .peers = 1, .bufs = 1, .agrees = true,
+			   .sequential = true },
 		.temp = { 0, req->count },
 	};
 	if (req->root >= req->ranks || req->peer >= req->ranks) {
@@ -63,7 +64,7 @@ int tor_plan_message(struct tor_plan *p, const struct tor_plan_req *req, u32 ran
 		return -EOPNOTSUPP;
 	}
 	p->req.algorithm = TORCOLL_DIRECT;
-	/* of auto, which has but one thing to take */
+	/* belongs to auto, which has only one candidate here */
 	p->req.param[TORCOLL_PARAM_EXCLUDE] = 0;
 	for (i = 0; i < TORCOLL_PARAM_COUNT; i++) {
 		if (p->req.param[i]) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* From algorithms and collectives to names, and back. See plan.h. */
+/* Names of algorithms and collectives, and their lookup. See plan.h. */
 #include "core/names.h"
 #include "core/plan/plan.h"
 

@@ -26,7 +26,7 @@ static const struct tor_family *const families[TORCOLL_ALGO_COUNT] = {
 	[TORCOLL_DIRECT] = &tor_family_direct,
 };
 
-/* What goes by an algorithm's name, but is planned by itself. */
+/* Families that belong to an algorithm but serve collectives of their own. */
 static const struct {
 	u32 algorithm;
 	const struct tor_family *family;
@@ -35,7 +35,7 @@ static const struct {
 	{ TORCOLL_DIRECT, &tor_family_halo },
 };
 
-static const struct tor_family *family_of(const struct tor_plan_req *r)
+static const struct tor_family *plan_family(const struct tor_plan_req *r)
 {
 	u32 i;
 
@@ -74,12 +74,13 @@ bool tor_plan_sums_to(const u64 *counts, u32 ranks, u64 count)
 	return !count;
 }
 
-static const char *check_counts(const struct tor_plan_req *r)
+static const char *plan_check_counts(const struct tor_plan_req *r)
 {
 	static const char no_sum[] = "counts do not sum up to count";
 
 	if (r->collective == TORCOLL_ALLTOALL && r->from_counts)
-		return r->counts && tor_plan_sums_to(r->from_counts, r->ranks, r->count) ? NULL : no_sum;
+		return r->counts && tor_plan_sums_to(r->from_counts, r->ranks, r->count) ?
+		       NULL : no_sum;
 	if (r->from_counts)
 		return "only an alltoall has counts of what comes";
 	if (!r->counts)
@@ -89,7 +90,7 @@ static const char *check_counts(const struct tor_plan_req *r)
 	return tor_plan_sums_to(r->counts, r->ranks, r->count) ? NULL : no_sum;
 }
 
-static const char *check_members(const struct tor_plan_req *r)
+static const char *plan_check_members(const struct tor_plan_req *r)
 {
 	u32 i;
 
@@ -103,7 +104,7 @@ static const char *check_members(const struct tor_plan_req *r)
 	return NULL;
 }
 
-static const char *check_params(const struct tor_plan_req *r, const struct tor_family *f)
+static const char *plan_check_params(const struct tor_plan_req *r, const struct tor_family *f)
 {
 	u32 i;
 
@@ -116,7 +117,7 @@ static const char *check_params(const struct tor_plan_req *r, const struct tor_f
 	return NULL;
 }
 
-static const char *check_rooted(const struct tor_plan_req *r)
+static const char *plan_check_rooted(const struct tor_plan_req *r)
 {
 	if (r->root >= r->ranks)
 		return "root is not a rank";
@@ -127,7 +128,7 @@ static const char *check_rooted(const struct tor_plan_req *r)
 
 /* --- the grid --- */
 
-/* A block of nodes, its edges in the order in which ranks go along them. */
+/* A block of nodes. Edges are in the order in which ranks follow them. */
 struct box {
 	u32 edges;
 	u32 dim[TOR_MAX_DIMS];
@@ -135,18 +136,22 @@ struct box {
 	bool down[TOR_MAX_DIMS];	/* backwards along the dimension */
 };
 
-/* The node next to @node along an edge; @coord is its coordinate there. */
-static u32 next_node(const struct tor_torus *t, u32 node, u32 d, bool down, u32 *coord)
+/* The node next to @node along an edge. @coord is its coordinate there. */
+static u32 box_next_node(const struct tor_torus *t, u32 node, u32 d, bool down, u32 *coord)
 {
-	u32 to = down ? (*coord ? *coord : t->side[d]) - 1 : *coord + 1 < t->side[d] ? *coord + 1 : 0;
+	u32 to = down ? (*coord ? *coord : t->side[d]) - 1 :
+			*coord + 1 < t->side[d] ? *coord + 1 : 0;
 
 	node += (to - *coord) * t->stride[d];
 	*coord = to;
 	return node;
 }
 
-/* Is rank i the node at the i-th place of the box? Counts along the edges, without divisions. */
-static bool is_box(const struct tor_plan_req *r, const struct box *b)
+/*
+ * True if rank i is the node at place i of the box, for all ranks. Counts along
+ * the edges, without divisions.
+ */
+static bool box_has_members(const struct tor_plan_req *r, const struct box *b)
 {
 	u32 at[TOR_MAX_DIMS] = {}, coord[TOR_MAX_DIMS], i = 0, k, d, node = r->members[0];
 
@@ -156,20 +161,23 @@ static bool is_box(const struct tor_plan_req *r, const struct box *b)
 		if (++i == r->ranks)
 			return true;
 		for (k = 0; ++at[k] == b->extent[k]; k++) {
-			/* back to the edge's beginning */
+			/* back to the beginning of the edge */
 			d = b->dim[k];
 			at[k] = 0;
 			node += (tor_torus_coord(r->torus, r->members[0], d) - coord[k]) *
 				r->torus->stride[d];
 			coord[k] = tor_torus_coord(r->torus, r->members[0], d);
 		}
-		node = next_node(r->torus, node, b->dim[k], b->down[k], &coord[k]);
+		node = box_next_node(r->torus, node, b->dim[k], b->down[k], &coord[k]);
 	}
 	return false;
 }
 
-/* The next edge: every @step-th rank, from the first one on, along a dimension that has none yet. */
-static bool find_edge(const struct tor_plan_req *r, u32 step, u32 used, struct box *b)
+/*
+ * Find the next edge: every @step-th rank, starting with the first, along a
+ * dimension that no edge uses yet.
+ */
+static bool box_find_edge(const struct tor_plan_req *r, u32 step, u32 used, struct box *b)
 {
 	const struct tor_torus *t = r->torus;
 	u32 d, e, k = b->edges;
@@ -185,7 +193,8 @@ static bool find_edge(const struct tor_plan_req *r, u32 step, u32 used, struct b
 	if (d == t->ndim)
 		return false;
 	for (e = 2; e < t->side[d] && (u64)e * step < r->ranks; e++)
-		if (r->members[e * step] != tor_torus_shift(t, r->members[0], d, down ? -(s64)e : e))
+		if (r->members[e * step] !=
+		    tor_torus_shift(t, r->members[0], d, down ? -(s64)e : e))
 			break;
 	b->dim[k] = d;
 	b->extent[k] = e;
@@ -194,24 +203,27 @@ static bool find_edge(const struct tor_plan_req *r, u32 step, u32 used, struct b
 	return true;
 }
 
-/* The box that the members are: a row, a plane, a block; it may wrap, with its edges in any order and direction. */
-static bool find_box(const struct tor_plan_req *r, struct box *b)
+/*
+ * Find the box that the members form: a row, a plane, a block. It may wrap
+ * around, with its edges in any order and direction.
+ */
+static bool box_find(const struct tor_plan_req *r, struct box *b)
 {
 	u32 used = 0;
 	u64 step = 1;
 
 	b->edges = 0;
 	while (step < r->ranks) {
-		if (!find_edge(r, step, used, b))
+		if (!box_find_edge(r, step, used, b))
 			return false;
 		used |= 1U << b->dim[b->edges - 1];
 		step *= b->extent[b->edges - 1];
 	}
-	return step == r->ranks && is_box(r, b);
+	return step == r->ranks && box_has_members(r, b);
 }
 
-/* Sides of 1 do nothing, so that no family need know them. */
-static int make_grid(struct tor_plan *p, const u32 *extent, u32 ndim)
+/* Drops sides of 1, so that no family has to handle them. */
+static int plan_make_grid(struct tor_plan *p, const u32 *extent, u32 ndim)
 {
 	u32 side[TOR_MAX_DIMS], d, n = 0;
 
@@ -223,31 +235,34 @@ static int make_grid(struct tor_plan *p, const u32 *extent, u32 ndim)
 	return tor_torus_init(&p->grid, n, side, p->req.torus->cables);
 }
 
-static int find_grid(struct tor_plan *p, bool any_list)
+static int plan_find_grid(struct tor_plan *p, bool any_list)
 {
 	const struct tor_torus *t = p->req.torus;
 	struct box box;
 
 	if (!p->req.members)
-		return make_grid(p, t->side, t->ndim);
-	if (find_box(&p->req, &box))
-		return make_grid(p, box.extent, box.edges);
+		return plan_make_grid(p, t->side, t->ndim);
+	if (box_find(&p->req, &box))
+		return plan_make_grid(p, box.extent, box.edges);
 	p->list = true;
-	return any_list ? make_grid(p, &p->req.ranks, 1) : -EOPNOTSUPP;
+	return any_list ? plan_make_grid(p, &p->req.ranks, 1) : -EOPNOTSUPP;
 }
 
 /* --- the iterator --- */
 
-/* Is there nothing to do? In a halo even a rank alone has neighbours, and it may send itself messages. */
-static bool idle(const struct tor_plan_req *r)
+/*
+ * True if there is nothing to do. A rank alone still has neighbours in a halo,
+ * and can send messages to itself.
+ */
+static bool plan_is_idle(const struct tor_plan_req *r)
 {
 	if (r->ranks == 1 && r->collective != TORCOLL_HALO && r->collective != TORCOLL_SEND)
 		return true;
-	/* who gets nothing may have something to give */
+	/* a rank that receives nothing may still send */
 	return !r->count && !r->from_counts;
 }
 
-static int init_family(struct tor_plan *p, const struct tor_family *f, const char **why)
+static int plan_init_family(struct tor_plan *p, const struct tor_family *f, const char **why)
 {
 	u32 ch, rounds = 0;
 	int err;
@@ -261,8 +276,8 @@ static int init_family(struct tor_plan *p, const struct tor_family *f, const cha
 		.agrees = true,
 	};
 	p->temp = (struct tor_span){ 0, p->req.count };
-	p->shape.sequential = idle(&p->req);
-	if (idle(&p->req))
+	p->shape.sequential = plan_is_idle(&p->req);
+	if (plan_is_idle(&p->req))
 		return 0;
 	err = f->init(p, why);
 	if (err)
@@ -273,7 +288,7 @@ static int init_family(struct tor_plan *p, const struct tor_family *f, const cha
 	return 0;
 }
 
-static int refuse(int err, const char **why, const char *reason)
+static int plan_refuse(int err, const char **why, const char *reason)
 {
 	*why = reason;
 	return err;
@@ -290,38 +305,42 @@ int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, 
 	p->req = *req;
 	p->rank = rank;
 	if (!tor_collective_name(req->collective))
-		return refuse(-EINVAL, why, "unknown collective");
+		return plan_refuse(-EINVAL, why, "unknown collective");
 	if (!tor_algorithm_name(req->algorithm))
-		return refuse(-EINVAL, why, "unknown algorithm");
+		return plan_refuse(-EINVAL, why, "unknown algorithm");
 	if (req->algorithm == TORCOLL_ALGO_AUTO)
-		return refuse(-EINVAL, why, "auto is no algorithm of its own");
-	f = family_of(req);
+		return plan_refuse(-EINVAL, why, "auto is no algorithm of its own");
+	f = plan_family(req);
 	if (!f)
-		return refuse(-EOPNOTSUPP, why, "the algorithm is not available");
-	bad = check_members(req);
+		return plan_refuse(-EOPNOTSUPP, why, "the algorithm is not available");
+	bad = plan_check_members(req);
 	if (!bad)
-		bad = rank >= req->ranks ? "not a rank" : check_rooted(req);
+		bad = rank >= req->ranks ? "not a rank" : plan_check_rooted(req);
 	if (!bad)
-		bad = check_counts(req);
+		bad = plan_check_counts(req);
 	if (!bad)
-		bad = check_params(req, f);
+		bad = plan_check_params(req, f);
 	if (bad)
-		return refuse(-EINVAL, why, bad);
+		return plan_refuse(-EINVAL, why, bad);
 	if (!(tor_algorithm_serves(req->algorithm) & (1U << req->collective)))
-		return refuse(-EOPNOTSUPP, why, "the algorithm does not serve this collective");
-	/* whoever has an allreduce's result has heard of everyone */
+		return plan_refuse(-EOPNOTSUPP, why,
+				   "the algorithm does not serve this collective");
+	/* a rank that has the result of an allreduce has heard of all ranks */
 	if (req->collective == TORCOLL_BARRIER)
 		p->req.collective = TORCOLL_ALLREDUCE;
-	if (find_grid(p, f->any_list))
-		return refuse(-EOPNOTSUPP, why, "the members are no block of the torus");
-	return init_family(p, f, why);
+	if (plan_find_grid(p, f->any_list))
+		return plan_refuse(-EOPNOTSUPP, why, "the members are no block of the torus");
+	return plan_init_family(p, f, why);
 }
 
 u32 tor_plan_rounds(const struct tor_plan *p, u32 channel)
 {
-	if (channel >= p->shape.channels || idle(&p->req))
+	if (channel >= p->shape.channels || plan_is_idle(&p->req))
 		return 0;
-	/* every block's part of a later channel may be empty: blocks of one element, say */
+	/*
+	 * a later channel's part of every block may be empty, with blocks of
+	 * one element for example
+	 */
 	if (!tor_collective_has_blocks(p->req.collective) && !p->req.from_counts &&
 	    !tor_plan_slice(p, channel).n)
 		return 0;
@@ -337,7 +356,7 @@ void tor_plan_begin(const struct tor_plan *p, u32 channel, u32 round, struct tor
 }
 
 /* Enter the next transfer of the round. */
-static bool open_transfer(const struct tor_plan *p, struct tor_cursor *c)
+static bool plan_open_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	c->sbuf = TOR_BUF_DATA;
 	c->dbuf = TOR_BUF_DATA;
@@ -347,8 +366,8 @@ static bool open_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	return c->open;
 }
 
-/* First everything is read, since the compiler makes two words of it then. */
-static inline void begin_piece(const struct tor_cursor *c, struct tor_piece *out)
+/* Reads all members first: the compiler then merges them into two words. */
+static inline void plan_begin_piece(const struct tor_cursor *c, struct tor_piece *out)
 {
 	u32 src = c->src, dst = c->dst;
 	u16 sbuf = c->sbuf, dbuf = c->dbuf;
@@ -364,9 +383,9 @@ static inline void begin_piece(const struct tor_cursor *c, struct tor_piece *out
 bool tor_plan_next(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
 	for (;;) {
-		if (!c->open && !open_transfer(p, c))
+		if (!c->open && !plan_open_transfer(p, c))
 			return false;
-		begin_piece(c, out);
+		plan_begin_piece(c, out);
 		if (!p->ops->piece(p, c, out))
 			c->open = false;
 		else if (out->n)
@@ -377,9 +396,11 @@ bool tor_plan_next(const struct tor_plan *p, struct tor_cursor *c, struct tor_pi
 /* --- what families share --- */
 
 /**
- * tor_plan_share - a channel's part of a vector that several share
+ * tor_plan_share - a channel's part of a vector that several channels share
  * @p: plan of a collective without blocks
  * @channel: its number
+ *
+ * Return: the slice, in elements.
  */
 struct tor_span tor_plan_share(const struct tor_plan *p, u32 channel)
 {
@@ -393,8 +414,10 @@ struct tor_span tor_plan_share(const struct tor_plan *p, u32 channel)
  * tor_plan_blocks - neighbouring blocks of a channel's slice
  * @p: plan of a collective without blocks
  * @channel: its number
- * @first: of as many blocks as there are ranks
- * @blocks: number of them
+ * @first: the first block; there are as many blocks as ranks
+ * @blocks: number of blocks
+ *
+ * Return: their range, in elements.
  */
 struct tor_span tor_plan_blocks(const struct tor_plan *p, u32 channel, u32 first, u32 blocks)
 {
@@ -409,9 +432,11 @@ struct tor_span tor_plan_blocks(const struct tor_plan *p, u32 channel, u32 first
 /**
  * tor_plan_block - a rank's block of a vector
  * @count: elements of the vector
- * @counts: of each rank's block, or NULL: an even split
+ * @counts: elements of each rank's block, or NULL for an even split
  * @ranks: number of ranks
- * @rank: whose block
+ * @rank: owner of the block
+ *
+ * Return: its range, in elements.
  */
 struct tor_span tor_plan_block(u64 count, const u64 *counts, u32 ranks, u32 rank)
 {
@@ -430,9 +455,11 @@ struct tor_span tor_plan_block(u64 count, const u64 *counts, u32 ranks, u32 rank
  * tor_plan_own - a channel's part of a rank's block
  * @p: plan
  * @channel: its number
- * @rank: whose block
+ * @rank: owner of the block
  *
- * For an allreduce, blocks are those of the channel's slice.
+ * In an allreduce, blocks are those of the channel's slice.
+ *
+ * Return: the range, in elements.
  */
 struct tor_span tor_plan_own(const struct tor_plan *p, u32 channel, u32 rank)
 {

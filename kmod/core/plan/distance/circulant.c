@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * `circulant`: round-optimal plans on circulant graphs for any number of ranks (Träff, "Optimal Broadcast
- * Schedules in Logarithmic Time with Applications to Broadcast, All-Broadcast, Reduction and
- * All-Reduction", 2024).
+ * `circulant`: round-optimal plans on circulant graphs for any number of ranks
+ * (Träff, "Optimal Broadcast Schedules in Logarithmic Time with Applications to
+ * Broadcast, All-Broadcast, Reduction and All-Reduction", 2024).
  *
- * A broadcast of n blocks takes n - 1 + q rounds, q = ceil(log2 p): in round i of its own count,
- * k = i mod q, a rank gets block recv[k] + q * (i div q). To make n - 1 a multiple of q, counting
- * begins with x virtual rounds, which do nothing; blocks below 0 are not sent, and in the last q rounds
- * the one from n - 1 on is block n - 1. Reversed, it is a reduction. All roots at once: allgather, with the
- * parts of all roots' blocks in one message; reversed: reduce-scatter.
+ * A broadcast of n blocks takes n - 1 + q rounds, q = ceil(log2 p): in round i
+ * of its own count, k = i mod q, a rank receives block recv[k] + q * (i div q).
+ * To make n - 1 a multiple of q, counting begins with x virtual rounds that do
+ * nothing. Blocks below 0 are not sent; in the last q rounds, blocks from n - 1
+ * on mean block n - 1. Reversed, it is a reduction. All roots at once:
+ * allgather, with the parts of the blocks of all roots in one message;
+ * reversed: reduce-scatter.
  *
- * With one block per root nothing need be computed: a rank at distance o behind the root is reached in
- * the round with skip[k] <= o < skip[k + 1], so that a message has the blocks of neighbouring ranks.
+ * With one block per root no schedule is computed: a rank at distance o behind
+ * the root is reached in the round with skip[k] <= o < skip[k + 1], so that a
+ * message carries the blocks of neighbouring ranks.
  */
 #include "core/plan/distance/circulant.h"
 #include "core/plan/family.h"
 
 /* --- schedules --- */
 
-/* A search for the blocks that a rank gets. */
+/* A search for the blocks that a rank receives. */
 struct search {
 	const u32 *skip;
 	u32 r;				/* rank + p */
@@ -28,11 +31,6 @@ struct search {
 	u32 unused;			/* skips, as bits */
 };
 
-/**
- * tor_circulant_init - set up the graph
- * @c: to fill
- * @p: ranks, 2 to 2^22
- */
 void tor_circulant_init(struct tor_circulant *c, u32 p)
 {
 	u32 k;
@@ -44,24 +42,27 @@ void tor_circulant_init(struct tor_circulant *c, u32 p)
 		c->skip[k] = (c->skip[k + 1] + 1) / 2;
 }
 
-/* The round in which the first block reaches a rank on the greedy path from the root; root: q. */
-static u32 base_block(const struct tor_circulant *c, u32 r)
+/*
+ * The round in which the first block reaches a rank on the greedy path from the
+ * root; q for the root itself.
+ */
+static u32 circulant_base_block(const struct tor_circulant *c, u32 r)
 {
 	u32 k;
 
 	for (k = c->q; k-- > 0;) {
 		if (r == c->skip[k])
 			return k;
-		/* no branch: it would be a coin toss for each bit */
+		/* no branch: it would be mispredicted for every other bit */
 		r -= r > c->skip[k] ? c->skip[k] : 0;
 	}
 	return c->q;
 }
 
 /* The longest skip of a set that is at most @room; -1 if there is none. */
-static s32 longest(const u32 *skip, u32 set, u32 room)
+static s32 circulant_longest(const u32 *skip, u32 set, u32 room)
 {
-	/* skip[e] is more than 2^(e - 1), but not more than 2^e: one is tried in vain at most */
+	/* skip[e] is above 2^(e - 1) and at most 2^e: at most one try fails */
 	s32 e = fls(set & ((2U << fls(room)) - 1)) - 1;
 
 	if (e >= 0 && skip[e] > room)
@@ -70,12 +71,13 @@ static s32 longest(const u32 *skip, u32 set, u32 room)
 }
 
 /*
- * Depth first over the paths from the root, longest skips first: the paths that end at least skip[k], but
- * less than skip[k + 1], before the rank give the block of round k. Ends strictly decrease (@below), each
- * skip is a path's last one only once. @k: the next round to find a block for; returned. @skips: those
- * that may come next, unless they are used meanwhile.
+ * Depth-first search over the paths from the root, longest skips first. The
+ * paths that end at least skip[k], but less than skip[k + 1], before the rank
+ * give the block of round k. Ends strictly decrease (@below), and each skip is
+ * the last one of only one path. @k: the next round that needs a block;
+ * returned. @skips: those that may come next, unless they are used meanwhile.
  */
-static u32 find_blocks(struct search *s, u32 k, u32 from, u32 below, u32 skips)
+static u32 circulant_find_blocks(struct search *s, u32 k, u32 from, u32 below, u32 skips)
 {
 	const u32 *skip = s->skip;
 	const u32 r = s->r, end = s->end;
@@ -84,14 +86,14 @@ static u32 find_blocks(struct search *s, u32 k, u32 from, u32 below, u32 skips)
 
 	while (k < end) {
 		last = min(r - skip[k], below - 1);
-		e = last > from ? longest(skip, s->unused & skips, last - from) : -1;
+		e = last > from ? circulant_longest(skip, s->unused & skips, last - from) : -1;
 		if (e < 0)
 			return k;
 		to = from + skip[e];
 		skips = (1U << e) - 1;
 		if (to + skip[k + 1] <= r) {
 			s->calls++;
-			k = find_blocks(s, k, to, below, skips | 1U << e);
+			k = circulant_find_blocks(s, k, to, below, skips | 1U << e);
 		}
 		if (k == end || from + skip[k + 1] > r)
 			return k;
@@ -103,9 +105,9 @@ static u32 find_blocks(struct search *s, u32 k, u32 from, u32 below, u32 skips)
 }
 
 /* The first @rounds entries of tor_circulant_recv(). */
-static u32 find_recv(const struct tor_circulant *c, u32 r, u32 rounds, s8 *block)
+static u32 circulant_find_recv(const struct tor_circulant *c, u32 r, u32 rounds, s8 *block)
 {
-	u32 b = base_block(c, r), k, q = c->q;
+	u32 b = circulant_base_block(c, r), k, q = c->q;
 	struct search s;
 
 	s.skip = c->skip;
@@ -114,47 +116,37 @@ static u32 find_recv(const struct tor_circulant *c, u32 r, u32 rounds, s8 *block
 	s.calls = 0;
 	s.block = block;
 	s.unused = ((2U << q) - 1) & ~(1U << b);
-	find_blocks(&s, 0, 0, 2 * c->p, ~0U);
-	/* a path that ends with the skip of p is the one to the rank itself: its base block */
+	circulant_find_blocks(&s, 0, 0, 2 * c->p, ~0U);
+	/*
+	 * the path that ends with the skip of p leads to the rank itself: its
+	 * base block
+	 */
 	for (k = 0; k < rounds; k++)
 		block[k] = block[k] == (s8)q ? (s8)b : block[k] - (s8)q;
 	return s.calls;
 }
 
-/**
- * tor_circulant_recv - see plan/distance/circulant.h
- * @c: graph
- * @r: rank
- * @block: q entries
- *
- * Return: recursive calls.
- */
 u32 tor_circulant_recv(const struct tor_circulant *c, u32 r, s8 *block)
 {
-	return find_recv(c, r, c->q, block);
+	return circulant_find_recv(c, r, c->q, block);
 }
 
-/* Block @k of the receive schedule of the rank to which @r sends in that round. */
-static s8 ask_receiver(const struct tor_circulant *c, u32 r, u32 k)
+/* Block @k of the receive schedule of the rank to which @r sends in round @k. */
+static s8 circulant_ask_receiver(const struct tor_circulant *c, u32 r, u32 k)
 {
 	u32 to = r + c->skip[k] < c->p ? r + c->skip[k] : r + c->skip[k] - c->p;
 	s8 block[TOR_CIRCULANT_ROUNDS];
 
-	find_recv(c, to, k + 1, block);
+	circulant_find_recv(c, to, k + 1, block);
 	return block[k];
 }
 
-/**
- * tor_circulant_send - see plan/distance/circulant.h
- * @c: graph
- * @r: rank
- * @block: q entries
- *
- * Follows the greedy path to the rank, in the range [0, end) of ranks that do alike in the round: the block
- * that is sent is the one of the last skip taken, before the first one the base block, unless the range says
- * too little; then it is asked of the receiver. The path's last skip is the base block.
- *
- * Return: how often that was.
+/*
+ * Follows the greedy path to the rank, within the range [0, end) of ranks that
+ * behave alike in the round. The block sent is the one of the last skip taken,
+ * before the first one the base block. Where the range is too short to tell,
+ * the block is taken from the receiver's schedule. The last skip of the path is
+ * the base block.
  */
 u32 tor_circulant_send(const struct tor_circulant *c, u32 r, s8 *block)
 {
@@ -178,7 +170,7 @@ u32 tor_circulant_send(const struct tor_circulant *c, u32 r, s8 *block)
 		last = taken ? (s8)(k - q) : last;
 		block[k] = last;
 		if (!plain) {
-			block[k] = ask_receiver(c, r, k);
+			block[k] = circulant_ask_receiver(c, r, k);
 			asked++;
 		}
 		at -= taken ? skip[k] : 0;
@@ -186,7 +178,7 @@ u32 tor_circulant_send(const struct tor_circulant *c, u32 r, s8 *block)
 	}
 	/* skip 0 is taken, or the path has ended */
 	block[0] = at ? -(s8)q : last;
-	/* the base block is known now, q stood for it */
+	/* the base block is known now; q stood for it */
 	for (k = q - 1; k > 0 && skip[k] > r; k--)
 		if (block[k] == (s8)q)
 			block[k] = block[0] + (s8)q;
@@ -203,34 +195,37 @@ struct circulant {
 	s8 send[TOR_CIRCULANT_Q];
 };
 
-/* Where the walk over a transfer stands. */
+/* Position of the walk over a transfer. */
 struct at {
 	u32 k, phase;			/* i mod q and i div q */
-	u32 next, end;			/* allgather: distances of the sender behind roots */
-	s32 block;			/* broadcast: what is sent */
+	u32 next, end;			/* allgather: distances of the sender behind the roots */
+	s32 block;			/* broadcast: the block that is sent */
 	u32 from;			/* the sender, in the direction of the broadcast */
 	bool gather;
 };
 
-static const struct circulant *state_of(const struct tor_plan *p)
+static const struct circulant *circulant_state(const struct tor_plan *p)
 {
 	return tor_plan_state_const(p, struct circulant);
 }
 
-static bool is_rooted(const struct tor_plan *p)
+static bool circulant_is_rooted(const struct tor_plan *p)
 {
 	return p->req.collective == TORCOLL_BROADCAST || p->req.collective == TORCOLL_REDUCE;
 }
 
-/* Of a broadcast, unless asked for: pieces of a few pages of floats, not too many. */
-static u32 preset_blocks(const struct tor_plan *p)
+/*
+ * Default number of blocks; in a broadcast, of a few pages of floats each, at
+ * most 64.
+ */
+static u32 circulant_preset_blocks(const struct tor_plan *p)
 {
 	u64 n = tor_div64(p->req.count, 4096);
 
-	return is_rooted(p) ? clamp_t(u64, n, 1, 64) : 1;
+	return circulant_is_rooted(p) ? clamp_t(u64, n, 1, 64) : 1;
 }
 
-static int circulant_init_plan(struct tor_plan *p, const char **why)
+static int circulant_init(struct tor_plan *p, const char **why)
 {
 	struct circulant *s = tor_plan_state(p, struct circulant);
 	u32 rel = (p->rank + p->req.ranks - p->req.root) % p->req.ranks;
@@ -242,13 +237,13 @@ static int circulant_init_plan(struct tor_plan *p, const char **why)
 	tor_circulant_init(&s->c, p->req.ranks);
 	s->blocks = p->req.param[TORCOLL_PARAM_BLOCKS];
 	if (!s->blocks)
-		s->blocks = preset_blocks(p);
+		s->blocks = circulant_preset_blocks(p);
 	s->half = s->blocks - 1 + s->c.q;
 	if (s->blocks > U16_MAX) {
 		*why = "more blocks than rounds can be counted";
 		return -EINVAL;
 	}
-	if (is_rooted(p)) {
+	if (circulant_is_rooted(p)) {
 		tor_circulant_recv(&s->c, rel, s->recv);
 		tor_circulant_send(&s->c, rel, s->send);
 	}
@@ -257,11 +252,12 @@ static int circulant_init_plan(struct tor_plan *p, const char **why)
 
 static u32 circulant_rounds(const struct tor_plan *p, u32 channel)
 {
-	return p->req.collective == TORCOLL_ALLREDUCE ? 2 * state_of(p)->half : state_of(p)->half;
+	return p->req.collective == TORCOLL_ALLREDUCE ? 2 * circulant_state(p)->half :
+							circulant_state(p)->half;
 }
 
-/* The block that entry @entry of a schedule means in this round; negative: none. */
-static s32 block_of(const struct circulant *s, const struct at *at, s8 entry)
+/* The block that schedule entry @entry denotes in this round; negative: none. */
+static s32 circulant_block(const struct circulant *s, const struct at *at, s8 entry)
 {
 	u32 x = (s->c.q - (s->blocks - 1) % s->c.q) % s->c.q;
 	s32 block = entry - (s32)x + (s32)(at->phase * s->c.q);
@@ -269,9 +265,10 @@ static s32 block_of(const struct circulant *s, const struct at *at, s8 entry)
 	return min_t(s32, block, s->blocks - 1);
 }
 
-static void find_round(const struct tor_plan *p, const struct tor_cursor *c, struct at *at)
+static void circulant_find_round(const struct tor_plan *p, const struct tor_cursor *c,
+				 struct at *at)
 {
-	const struct circulant *s = state_of(p);
+	const struct circulant *s = circulant_state(p);
 	u32 i = c->round;
 
 	at->gather = p->req.collective == TORCOLL_BROADCAST ||
@@ -285,25 +282,25 @@ static void find_round(const struct tor_plan *p, const struct tor_cursor *c, str
 	at->phase = i / s->c.q;
 }
 
-/* Transfers: what I send in the broadcast's direction, what I get. */
+/* Transfers, in the direction of the broadcast: sent, received. */
 static bool circulant_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	struct at *at = (struct at *)c->family;
-	const struct circulant *s = state_of(p);
+	const struct circulant *s = circulant_state(p);
 	u32 n = p->req.ranks, peer;
 
 	if (c->transfer > 1)
 		return false;
-	find_round(p, c, at);
+	circulant_find_round(p, c, at);
 	peer = (p->rank + (c->transfer ? n - s->c.skip[at->k] : s->c.skip[at->k])) % n;
 	c->src = c->transfer ? peer : p->rank;
 	c->dst = c->transfer ? p->rank : peer;
 	at->from = c->src;
 	at->next = 0;
 	at->end = n;
-	if (is_rooted(p)) {
-		at->block = block_of(s, at, c->transfer ? s->recv[at->k] : s->send[at->k]);
-		/* the root has all */
+	if (circulant_is_rooted(p)) {
+		at->block = circulant_block(s, at, c->transfer ? s->recv[at->k] : s->send[at->k]);
+		/* the root has all blocks */
 		at->end = c->dst != p->req.root && at->block >= 0;
 	} else if (s->blocks == 1) {
 		at->end = s->c.skip[at->k + 1] - s->c.skip[at->k];
@@ -315,8 +312,11 @@ static bool circulant_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	return true;
 }
 
-/* One block per root: those of the ranks from @at->next to @at->end before the sender, as ranges. */
-static struct tor_span next_range(const struct tor_plan *p, struct at *at)
+/*
+ * One block per root: those of the ranks from @at->next to @at->end before the
+ * sender, as ranges.
+ */
+static struct tor_span circulant_next_range(const struct tor_plan *p, struct at *at)
 {
 	u32 n = p->req.ranks, last = (at->from + n - at->next) % n;
 	u32 count = min(at->end - at->next, last + 1);
@@ -327,10 +327,13 @@ static struct tor_span next_range(const struct tor_plan *p, struct at *at)
 	return (struct tor_span){ first.off, s.off + s.n - first.off };
 }
 
-/* Several: of each root the one whose turn it is for a rank so far behind it. */
-static struct tor_span next_block(const struct tor_plan *p, struct at *at)
+/*
+ * Several blocks per root: for each root the one due for a rank at this
+ * distance behind it.
+ */
+static struct tor_span circulant_next_block(const struct tor_plan *p, struct at *at)
 {
-	const struct circulant *s = state_of(p);
+	const struct circulant *s = circulant_state(p);
 	u32 n = p->req.ranks, o = at->next++, root = (at->from + n - o) % n;
 	s8 recv[TOR_CIRCULANT_ROUNDS];
 	struct tor_span own;
@@ -340,7 +343,7 @@ static struct tor_span next_block(const struct tor_plan *p, struct at *at)
 	if (!o)
 		return (struct tor_span){ 0, 0 };
 	tor_circulant_recv(&s->c, o, recv);
-	block = block_of(s, at, recv[at->k]);
+	block = circulant_block(s, at, recv[at->k]);
 	if (block < 0)
 		return (struct tor_span){ 0, 0 };
 	own = tor_plan_own(p, 0, root);
@@ -351,18 +354,19 @@ static struct tor_span next_block(const struct tor_plan *p, struct at *at)
 static bool circulant_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
 	struct at *at = (struct at *)c->family;
-	const struct circulant *s = state_of(p);
+	const struct circulant *s = circulant_state(p);
 
 	if (at->next >= at->end)
 		return false;
-	if (is_rooted(p)) {
+	if (circulant_is_rooted(p)) {
 		at->next++;
 		tor_piece_in_place(out, (struct tor_span){
 			tor_block_start(p->req.count, s->blocks, at->block),
 			tor_block_len(p->req.count, s->blocks, at->block),
 		});
 	} else {
-		tor_piece_in_place(out, s->blocks == 1 ? next_range(p, at) : next_block(p, at));
+		tor_piece_in_place(out, s->blocks == 1 ? circulant_next_range(p, at) :
+							 circulant_next_block(p, at));
 	}
 	return true;
 }
@@ -371,7 +375,7 @@ const struct tor_family tor_family_circulant = {
 	.serves = TOR_COLL_BW | TOR_COLL(BROADCAST) | TOR_COLL(REDUCE),
 	.params = TOR_PARAM(CHANNELS) | TOR_PARAM(BLOCKS),
 	.any_list = true,
-	.init = circulant_init_plan,
+	.init = circulant_init,
 	.rounds = circulant_rounds,
 	.transfer = circulant_transfer,
 	.piece = circulant_piece,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Träff's broadcast schedules on circulant graphs, each rank's for itself in O(log p) time and space:
- * "Optimal Broadcast Schedules in Logarithmic Time" (2024), section 2.
+ * Träff's broadcast schedules on circulant graphs. Each rank computes its own
+ * in O(log p) time and space: "Optimal Broadcast Schedules in Logarithmic Time"
+ * (2024), section 2.
  */
 #ifndef _TOR_CORE_PLAN_CIRCULANT_H
 #define _TOR_CORE_PLAN_CIRCULANT_H
@@ -12,7 +13,8 @@
 #define TOR_CIRCULANT_ROUNDS	(TOR_CIRCULANT_Q + 2)
 
 /**
- * struct tor_circulant - the graph: in round k rank r sends to r + skip[k], gets from r - skip[k]
+ * struct tor_circulant - the graph: in round k rank r sends to r + skip[k] and
+ * receives from r - skip[k]
  * @p: ranks, at least 2; rank 0 is the root
  * @q: ceil(log2 p)
  * @skip: 1 = skip[0] .. skip[q] = p
@@ -22,21 +24,26 @@ struct tor_circulant {
 	u32 skip[TOR_CIRCULANT_ROUNDS + 1];
 };
 
+/**
+ * tor_circulant_init - set up the graph
+ * @c: filled in
+ * @p: ranks, 2 to 2^22
+ */
 void tor_circulant_init(struct tor_circulant *c, u32 p);
 
 /**
- * tor_circulant_recv - what a rank gets
+ * tor_circulant_recv - receive schedule of a rank
  * @c: graph
  * @r: rank
- * @block: q entries: in round k of the first q. Blocks are counted from -q on, those below 0 being of an
- *	earlier q rounds
+ * @block: q entries: the block received in round k of the first q. Blocks are
+ *	counted from -q on; those below 0 belong to the q rounds before
  *
- * Return: recursive calls that it took, at most q - 1.
+ * Return: recursive calls taken, at most q - 1.
  */
 u32 tor_circulant_recv(const struct tor_circulant *c, u32 r, s8 *block);
 
 /**
- * tor_circulant_send - what a rank sends
+ * tor_circulant_send - send schedule of a rank
  * @c: graph
  * @r: rank
  * @block: q entries, as for tor_circulant_recv()

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * `general`: Kolmakov and Zhang, "A Generalization of the Allreduce Operation" (2020).
+ * `general`: Kolmakov and Zhang, "A Generalization of the Allreduce Operation"
+ * (2020).
  *
- * Vector i is spread over the ranks: x has its block x + i of it (cyclic group, any number of ranks) or
- * block x ^ i (XOR group, powers of two). Shifting vector i by h, that is sending from x to x + h, makes
- * it vector i - h. The reduction folds N vectors into ceil(N/2): the last floor(N/2) are shifted onto
- * those before them. After L = ceil(log2 p) rounds vector 0 is left: each rank's own block. The
- * distribution is the reversal.
+ * Vector i is spread over the ranks: rank x has its block x + i (cyclic group,
+ * any number of ranks) or block x ^ i (XOR group, powers of two). Shifting
+ * vector i by h, that is, sending from x to x + h, makes it vector i - h. The
+ * reduction folds N vectors into ceil(N/2): the last floor(N/2) are shifted
+ * onto those before them. After L = ceil(log2 p) rounds vector 0 is left: the
+ * own block of each rank. The distribution is the reversal.
  *
- * With parameter r the reduction leaves R = N_(L-r) vectors complete, so that r rounds of distribution fall
- * away. Cyclic: every round folds windows of N vectors that begin at each of 0 .. R-1, floor(N/2) + R - 1
- * vectors are shifted. The first vector of a window is not folded while N is odd, so from the first odd N
- * on its sums are kept apart from the regular ones, to which all vectors of all windows belong. What
- * comes must be added to both: it is copied at first, and added in a local step. XOR: halving until R
- * are left, then r exchanges of all R.
+ * With parameter r the reduction leaves R = N_(L-r) vectors complete, which
+ * saves r rounds of distribution. Cyclic: every round folds windows of N
+ * vectors that begin at each of 0 .. R-1, so floor(N/2) + R - 1 vectors are
+ * shifted. The first vector of a window is not folded while N is odd, so from
+ * the first odd N on its sums are kept apart from the regular ones, to which
+ * all vectors of all windows belong. Received vectors must be added to both:
+ * they are first copied, then added in a local step. XOR: halving until R
+ * vectors are left, then r exchanges of all R.
  */
 #include "core/plan/family.h"
 
@@ -32,12 +36,15 @@ enum { BUF_EVEN = 1, BUF_ODD, BUF_CAME, BUF_FIRST, BUFS_CYCLIC };
 
 enum kind { FOLD, SHIFT, ADD, EXCHANGE, RESULT, NOTHING, SPREAD };
 
-/* Vectors [first, first + count) of a rank, and where the walk over their blocks stands. */
+/*
+ * Vectors [first, first + count) of a rank; advanced by the walk over their
+ * blocks.
+ */
 struct at {
 	u32 rank, first, count;
 };
 
-static const struct general *state_of(const struct tor_plan *p)
+static const struct general *general_state(const struct tor_plan *p)
 {
 	return tor_plan_state_const(p, struct general);
 }
@@ -53,7 +60,7 @@ static int general_init(struct tor_plan *p, const char **why)
 	for (k = 0; k < s->steps; k++)
 		s->vectors[k + 1] = (s->vectors[k] + 1) / 2;
 	s->xor = group ? group == 2 : power;
-	/* 0 is the default, which is r = 0: parameter 1 */
+	/* 0 is the default, r = 0, which is parameter 1 */
 	s->r = p->req.param[TORCOLL_PARAM_R] ? p->req.param[TORCOLL_PARAM_R] - 1 : 0;
 	*why = NULL;
 	if (group > 2)
@@ -77,27 +84,27 @@ static int general_init(struct tor_plan *p, const char **why)
 }
 
 /* Rounds between the halving and the distribution, with r > 0. */
-static u32 middle_rounds(const struct general *s)
+static u32 general_middle_rounds(const struct general *s)
 {
 	if (s->xor)
 		return max_t(u32, s->r, 3);
-	/* data may not be written in the round after it was sent */
+	/* data must not be written in the round after it was sent */
 	return s->steps == 1 ? 3 : 2 * s->steps;
 }
 
 static u32 general_rounds(const struct tor_plan *p, u32 channel)
 {
-	const struct general *s = state_of(p);
+	const struct general *s = general_state(p);
 
 	if (!s->r)
 		return tor_plan_fold_rounds(p, s->steps);
-	return middle_rounds(s) + (s->steps - s->r) * (s->xor ? 2 : 1);
+	return general_middle_rounds(s) + (s->steps - s->r) * (s->xor ? 2 : 1);
 }
 
-/* What round @t does, and in which step @k of the reduction. */
-static enum kind find_round(const struct tor_plan *p, u32 t, u32 *k)
+/* The kind of round @t, and its step @k of the reduction. */
+static enum kind general_find_round(const struct tor_plan *p, u32 t, u32 *k)
 {
-	const struct general *s = state_of(p);
+	const struct general *s = general_state(p);
 	u32 folds = s->xor ? s->steps - s->r : 0;
 	bool gather;
 
@@ -109,8 +116,8 @@ static enum kind find_round(const struct tor_plan *p, u32 t, u32 *k)
 	if (t < folds)
 		return FOLD;
 	t -= folds;
-	if (t >= middle_rounds(s)) {
-		*k = s->steps - s->r - 1 - (t - middle_rounds(s));
+	if (t >= general_middle_rounds(s)) {
+		*k = s->steps - s->r - 1 - (t - general_middle_rounds(s));
 		return SPREAD;
 	}
 	*k = t;
@@ -123,7 +130,8 @@ static enum kind find_round(const struct tor_plan *p, u32 t, u32 *k)
 	return t == 0 ? SHIFT : t == 1 ? NOTHING : ADD;
 }
 
-static bool set(struct tor_cursor *c, u32 src, u32 dst, u32 op, u32 rank, u32 first, u32 count)
+static bool general_set(struct tor_cursor *c, u32 src, u32 dst, u32 op, u32 rank, u32 first,
+			u32 count)
 {
 	struct at *at = (struct at *)c->family;
 
@@ -136,57 +144,62 @@ static bool set(struct tor_cursor *c, u32 src, u32 dst, u32 op, u32 rank, u32 fi
 	return true;
 }
 
-static u32 shifted(const struct tor_plan *p, u32 x, u32 h, bool back)
+static u32 general_shifted(const struct tor_plan *p, u32 x, u32 h, bool back)
 {
 	u32 n = p->req.ranks;
 
-	return state_of(p)->xor ? x ^ h : (back ? x + n - h : x + h) % n;
+	return general_state(p)->xor ? x ^ h : (back ? x + n - h : x + h) % n;
 }
 
-/* Vectors from @first to below @end, but none twice. */
-static u32 at_most_all(const struct tor_plan *p, u32 first, u32 end)
+/* Number of vectors from @first to below @end, none counted twice. */
+static u32 general_at_most_all(const struct tor_plan *p, u32 first, u32 end)
 {
 	return min(end - first, p->req.ranks);
 }
 
 /* --- one round each: transfers --- */
 
-static bool fold_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 k, bool spread)
+static bool general_fold_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 k,
+				  bool spread)
 {
-	u32 n = state_of(p)->vectors[k], h = n / 2, x = p->rank;
+	u32 n = general_state(p)->vectors[k], h = n / 2, x = p->rank;
 
 	if (c->transfer > 1)
 		return false;
 	if (c->transfer)
-		x = shifted(p, x, h, true);
+		x = general_shifted(p, x, h, true);
 	if (spread)
-		return set(c, shifted(p, x, h, false), x, TOR_PIECE_COPY, x, n - h, h);
-	return set(c, x, shifted(p, x, h, false), TOR_PIECE_REDUCE, x, n - h, h);
+		return general_set(c, general_shifted(p, x, h, false), x, TOR_PIECE_COPY, x,
+				   n - h, h);
+	return general_set(c, x, general_shifted(p, x, h, false), TOR_PIECE_REDUCE, x, n - h, h);
 }
 
 /* The buffer with the regular sums before step @k of the cyclic form. */
-static u32 regular(u32 k)
+static u32 general_regular_buf(u32 k)
 {
 	return k ? BUF_EVEN + k % 2 : TOR_BUF_DATA;
 }
 
-static bool shift_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 k)
+static bool general_shift_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 k)
 {
-	const struct general *s = state_of(p);
+	const struct general *s = general_state(p);
 	u32 n = s->vectors[k], h = n / 2, x = p->rank;
 
 	if (c->transfer > 1)
 		return false;
 	if (c->transfer)
-		x = shifted(p, x, h, true);
-	c->sbuf = regular(k);
+		x = general_shifted(p, x, h, true);
+	c->sbuf = general_regular_buf(k);
 	c->dbuf = BUF_CAME;
-	return set(c, x, shifted(p, x, h, false), TOR_PIECE_COPY, x, n - h,
-		   at_most_all(p, n - h, n + s->left - 1));
+	return general_set(c, x, general_shifted(p, x, h, false), TOR_PIECE_COPY, x, n - h,
+			   general_at_most_all(p, n - h, n + s->left - 1));
 }
 
-/* Are the sums of windows' first vectors kept apart before step @k? */
-static bool apart(const struct general *s, u32 k)
+/*
+ * True if the sums of the first vectors of windows are kept apart before step
+ * @k.
+ */
+static bool general_is_apart(const struct general *s, u32 k)
 {
 	while (k--)
 		if (s->vectors[k] % 2)
@@ -194,84 +207,96 @@ static bool apart(const struct general *s, u32 k)
 	return false;
 }
 
-static bool move(const struct tor_plan *p, struct tor_cursor *c, u32 sbuf, u32 dbuf, u32 op,
-		 u32 first, u32 count)
+static bool general_move(const struct tor_plan *p, struct tor_cursor *c, u32 sbuf, u32 dbuf, u32 op,
+			 u32 first, u32 count)
 {
 	c->sbuf = sbuf;
 	c->dbuf = dbuf;
-	return set(c, p->rank, p->rank, op, p->rank, first, count);
+	return general_set(c, p->rank, p->rank, op, p->rank, first, count);
 }
 
-/* Regular sums get what came; so do those of windows' first vectors, unless N is odd. */
-static bool add_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 k)
+/*
+ * Adds what arrived to the regular sums, and to those of the first vectors of
+ * windows unless N is odd.
+ */
+static bool general_add_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 k)
 {
-	const struct general *s = state_of(p);
-	u32 n = s->vectors[k], h = n / 2, first = apart(s, k + 1), count;
+	const struct general *s = general_state(p);
+	u32 n = s->vectors[k], h = n / 2, first = general_is_apart(s, k + 1), count;
 
 	if (k == s->steps - 1) {
 		if (c->transfer)
-			return c->transfer == 1 && move(p, c, BUF_CAME, TOR_BUF_DATA,
-							TOR_PIECE_REDUCE, 0, s->left);
-		return move(p, c, apart(s, k) ? BUF_FIRST : regular(k), TOR_BUF_DATA,
-			    TOR_PIECE_COPY, 0, s->left);
+			return c->transfer == 1 && general_move(p, c, BUF_CAME, TOR_BUF_DATA,
+								TOR_PIECE_REDUCE, 0, s->left);
+		return general_move(p, c,
+				    general_is_apart(s, k) ? BUF_FIRST : general_regular_buf(k),
+				    TOR_BUF_DATA, TOR_PIECE_COPY, 0, s->left);
 	}
-	count = at_most_all(p, first, n - h + s->left - 1);
+	count = general_at_most_all(p, first, n - h + s->left - 1);
 	switch (c->transfer) {
 	case 0:
-		return move(p, c, regular(k), regular(k + 1), TOR_PIECE_COPY, first, count);
+		return general_move(p, c, general_regular_buf(k), general_regular_buf(k + 1),
+				    TOR_PIECE_COPY, first, count);
 	case 1:
-		return move(p, c, BUF_CAME, regular(k + 1), TOR_PIECE_REDUCE, first, count);
+		return general_move(p, c, BUF_CAME, general_regular_buf(k + 1), TOR_PIECE_REDUCE,
+				    first, count);
 	case 2:
-		if (n % 2 && !apart(s, k))
-			return move(p, c, regular(k), BUF_FIRST, TOR_PIECE_COPY, 0, s->left);
-		if (n % 2 == 0 && apart(s, k))
-			return move(p, c, BUF_CAME, BUF_FIRST, TOR_PIECE_REDUCE, 0, s->left);
+		if (n % 2 && !general_is_apart(s, k))
+			return general_move(p, c, general_regular_buf(k), BUF_FIRST,
+					    TOR_PIECE_COPY, 0, s->left);
+		if (n % 2 == 0 && general_is_apart(s, k))
+			return general_move(p, c, BUF_CAME, BUF_FIRST, TOR_PIECE_REDUCE, 0,
+					    s->left);
 		return false;
 	default:
 		return false;
 	}
 }
 
-/* The buffer that exchange @k of the XOR form writes: see plan/distance/exchange.h. */
-static u32 exchange_buf(const struct general *s, s32 k)
+/*
+ * The buffer that exchange @k of the XOR form writes: see
+ * plan/distance/exchange.h.
+ */
+static u32 general_exchange_buf(const struct general *s, s32 k)
 {
 	return k < 0 || (k >= 2 && k == (s32)s->r - 1) ? TOR_BUF_DATA : 1 + k % 3;
 }
 
-static bool exchange_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 k)
+static bool general_exchange_transfer(const struct tor_plan *p, struct tor_cursor *c, u32 k)
 {
-	const struct general *s = state_of(p);
-	u32 sbuf = exchange_buf(s, (s32)k - 1), dbuf = exchange_buf(s, k);
+	const struct general *s = general_state(p);
+	u32 sbuf = general_exchange_buf(s, (s32)k - 1), dbuf = general_exchange_buf(s, k);
 	u32 peer = p->rank ^ (s->left >> (k + 1));
 
 	if (!c->transfer)
-		return move(p, c, sbuf, dbuf, TOR_PIECE_COPY, 0, s->left);
+		return general_move(p, c, sbuf, dbuf, TOR_PIECE_COPY, 0, s->left);
 	c->sbuf = sbuf;
 	c->dbuf = dbuf;
 	if (c->transfer == 1)
-		return set(c, p->rank, peer, TOR_PIECE_REDUCE, p->rank, 0, s->left);
-	return c->transfer == 2 && set(c, peer, p->rank, TOR_PIECE_REDUCE, peer, 0, s->left);
+		return general_set(c, p->rank, peer, TOR_PIECE_REDUCE, p->rank, 0, s->left);
+	return c->transfer == 2 &&
+	       general_set(c, peer, p->rank, TOR_PIECE_REDUCE, peer, 0, s->left);
 }
 
 static bool general_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	const struct general *s = state_of(p);
+	const struct general *s = general_state(p);
 	u32 k;
 
-	switch (find_round(p, c->round, &k)) {
+	switch (general_find_round(p, c->round, &k)) {
 	case FOLD:
-		return fold_transfer(p, c, k, false);
+		return general_fold_transfer(p, c, k, false);
 	case SPREAD:
-		return fold_transfer(p, c, k, true);
+		return general_fold_transfer(p, c, k, true);
 	case SHIFT:
-		return shift_transfer(p, c, k);
+		return general_shift_transfer(p, c, k);
 	case ADD:
-		return add_transfer(p, c, k);
+		return general_add_transfer(p, c, k);
 	case EXCHANGE:
-		return exchange_transfer(p, c, k);
+		return general_exchange_transfer(p, c, k);
 	case RESULT:
-		return !c->transfer && move(p, c, exchange_buf(s, s->r - 1), TOR_BUF_DATA,
-					    TOR_PIECE_COPY, 0, s->left);
+		return !c->transfer && general_move(p, c, general_exchange_buf(s, s->r - 1),
+						    TOR_BUF_DATA, TOR_PIECE_COPY, 0, s->left);
 	default:
 		return false;
 	}
@@ -279,7 +304,10 @@ static bool general_transfer(const struct tor_plan *p, struct tor_cursor *c)
 
 /* --- pieces --- */
 
-/* The next blocks that lie together; powers of two of them, for XOR, always do. */
+/*
+ * The next adjacent blocks. For XOR the remaining power of two of them is
+ * always adjacent.
+ */
 static bool general_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
 	struct at *at = (struct at *)c->family;
@@ -288,7 +316,7 @@ static bool general_piece(const struct tor_plan *p, struct tor_cursor *c, struct
 
 	if (!at->count)
 		return false;
-	if (state_of(p)->xor) {
+	if (general_state(p)->xor) {
 		first = (at->rank ^ at->first) & ~(count - 1);
 	} else {
 		first = (at->rank + at->first) % n;

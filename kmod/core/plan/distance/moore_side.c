@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What moore knows about a side: atoms, groups, slots, and which slots of earlier steps each slot of a step is
- * made of, found once. See plan/distance/moore.c for what they are.
+ * The state of moore per side: atoms, groups, slots, and the slots of earlier
+ * steps that make up each slot of a step. Computed once. See
+ * plan/distance/moore.c.
  */
 #include "core/plan/distance/moore.h"
 
 /* --- atoms --- */
 
-/* Is atom @x inside of what goes to those who get it from @side in step @j? */
-static bool atom_goes(u32 n, s32 x, u32 side, u32 j)
+/*
+ * True if atom @x is inside the message to those who receive it from @side in
+ * step @j.
+ */
+static bool side_atom_goes(u32 n, s32 x, u32 side, u32 j)
 {
 	u32 from = x > 0 ? 0 : 1, away = x > 0 ? x : -x;
 	s32 first, last, place = 0;
 
-	/* one without nodes does what the one before it does */
+	/* an atom without nodes behaves like the one before it */
 	while (away && !tor_interval_nodes(n, from, away - 1))
 		away--;
 	if (away)
@@ -24,8 +28,11 @@ static bool atom_goes(u32 n, s32 x, u32 side, u32 j)
 	return place >= first && place <= last;
 }
 
-/* Before step @k: which of the atoms -@k .. @k must stay apart for steps after it. */
-static u32 find_cuts(u32 n, u32 k, u32 steps)
+/*
+ * The cuts between atoms -@k .. @k that must stay apart for steps after @k, as
+ * bits.
+ */
+static u32 side_find_cuts(u32 n, u32 k, u32 steps)
 {
 	u32 j, side, cuts = 0;
 	s32 x;
@@ -33,19 +40,20 @@ static u32 find_cuts(u32 n, u32 k, u32 steps)
 	for (x = -(s32)k; x < (s32)k; x++)
 		for (j = k + 1; j < steps; j++)
 			for (side = 0; side < 2; side++)
-				if (atom_goes(n, x, side, j) != atom_goes(n, x + 1, side, j))
+				if (side_atom_goes(n, x, side, j) !=
+				    side_atom_goes(n, x + 1, side, j))
 					cuts |= 1U << (x + (s32)k);
 	return cuts;
 }
 
-/* The atoms that the sender puts together for those who get it from @side. */
-static void find_window(u32 n, u32 k, u32 side, s32 *low, s32 *high)
+/* The atoms that the sender sums up for those who receive from @side. */
+static void side_find_window(u32 n, u32 k, u32 side, s32 *low, s32 *high)
 {
 	bool any = false;
 	s32 x;
 
 	for (x = -(s32)k; x <= (s32)k; x++) {
-		if (!atom_goes(n, x, side, k))
+		if (!side_atom_goes(n, x, side, k))
 			continue;
 		*low = any ? *low : x;
 		*high = x;
@@ -53,13 +61,13 @@ static void find_window(u32 n, u32 k, u32 side, s32 *low, s32 *high)
 	}
 }
 
-/* Atoms that are known to either side before step @k. */
-static s32 known_atoms(const struct tor_moore *s, u32 d, u32 k)
+/* Atoms that are known on either side before step @k. */
+static s32 side_known_atoms(const struct tor_moore *s, u32 d, u32 k)
 {
 	return min_t(u32, k, s->steps[d]);
 }
 
-static void find_group(u32 cuts, s32 known, u32 group, s32 *low, s32 *high)
+static void side_find_group(u32 cuts, s32 known, u32 group, s32 *low, s32 *high)
 {
 	*low = -known;
 	for (; group; group--) {
@@ -71,8 +79,8 @@ static void find_group(u32 cuts, s32 known, u32 group, s32 *low, s32 *high)
 
 /* --- slots --- */
 
-/* Groups, then directions from which something comes. */
-static void find_slots(struct tor_moore *s, u32 n, u32 d, u32 k, u8 *cuts)
+/* Counts the slots: groups, then directions from which something comes. */
+static void side_find_slots(struct tor_moore *s, u32 n, u32 d, u32 k, u8 *cuts)
 {
 	u32 side;
 
@@ -81,7 +89,7 @@ static void find_slots(struct tor_moore *s, u32 n, u32 d, u32 k, u8 *cuts)
 	*cuts = 0;
 	if (k >= s->steps[d])
 		return;
-	*cuts = find_cuts(n, k, s->steps[d]);
+	*cuts = side_find_cuts(n, k, s->steps[d]);
 	s->groups[d][k] += hweight8(*cuts);
 	for (side = 0; side < 2; side++) {
 		s->comes[d][k] |= (tor_interval_nodes(n, side, k) > 0) << side;
@@ -90,25 +98,27 @@ static void find_slots(struct tor_moore *s, u32 n, u32 d, u32 k, u8 *cuts)
 	s->slots[d][k] = s->groups[d][k] + hweight8(s->comes[d][k]);
 }
 
-/* The atoms of a slot, as its sender puts them together. */
-static void find_atoms(const struct tor_moore *s, u32 n, u32 d, u32 k, u32 cuts, u32 slot, s32 *low, s32 *high)
+/* The atoms of a slot, as its sender sums them up. */
+static void side_find_atoms(const struct tor_moore *s, u32 n, u32 d, u32 k, u32 cuts, u32 slot,
+			    s32 *low, s32 *high)
 {
 	u32 side = slot - s->groups[d][k];
 
 	if (slot < s->groups[d][k])
-		find_group(cuts, known_atoms(s, d, k), slot, low, high);
+		side_find_group(cuts, side_known_atoms(s, d, k), slot, low, high);
 	else
-		find_window(n, k, s->comes[d][k] == 2 ? 1 : side, low, high);
+		side_find_window(n, k, s->comes[d][k] == 2 ? 1 : side, low, high);
 }
 
-/* Which slots of step @j are inside of an interval of atoms, as bits. */
-static u32 slots_inside(const struct tor_moore *s, u32 d, u32 j, u32 cuts, s32 low, s32 high)
+/* The slots of step @j that are inside an interval of atoms, as bits. */
+static u32 side_slots_inside(const struct tor_moore *s, u32 d, u32 j, u32 cuts, s32 low, s32 high)
 {
-	s32 known = known_atoms(s, d, j), first = max(low, -known) + known, last = min(high, known) + known;
+	s32 known = side_known_atoms(s, d, j);
+	s32 first = max(low, -known) + known, last = min(high, known) + known;
 	u32 slots = 0, begin, end, slot = s->groups[d][j];
 
 	if (first <= last) {
-		/* groups that begin before it; that end in or before it */
+		/* groups that begin before it; groups that end in or before it */
 		begin = first ? 1 + hweight8(cuts & ((1U << (first - 1)) - 1)) : 0;
 		end = hweight8(cuts & ((2U << last) - 1)) + (last == 2 * known);
 		slots = begin < end ? (1U << end) - (1U << begin) : 0;
@@ -120,22 +130,22 @@ static u32 slots_inside(const struct tor_moore *s, u32 d, u32 j, u32 cuts, s32 l
 	return slots;
 }
 
-static void find_inside(struct tor_moore *s, u32 n, u32 d, const u8 *cuts)
+static void side_find_inside(struct tor_moore *s, u32 n, u32 d, const u8 *cuts)
 {
 	u32 k, slot, j;
 	s32 low = 0, high = 0;
 
 	for (k = 0; k < TOR_MOORE_CUT_STEPS; k++)
 		for (slot = 0; slot < s->slots[d][k]; slot++) {
-			find_atoms(s, n, d, k, cuts[k], slot, &low, &high);
+			side_find_atoms(s, n, d, k, cuts[k], slot, &low, &high);
 			s->own[d][k] |= (low <= 0 && high >= 0) << slot;
 			for (j = 0; j < k; j++)
 				s->inside[d][tor_moore_row(k, slot) + j] =
-					slots_inside(s, d, j, cuts[j], low, high);
+					side_slots_inside(s, d, j, cuts[j], low, high);
 		}
 }
 
-static void copy_side(struct tor_moore *s, u32 to, u32 from)
+static void side_copy(struct tor_moore *s, u32 to, u32 from)
 {
 	memcpy(s->groups[to], s->groups[from], sizeof(s->groups[to]));
 	memcpy(s->slots[to], s->slots[from], sizeof(s->slots[to]));
@@ -154,10 +164,10 @@ void tor_moore_init_side(struct tor_plan *p, u32 d)
 
 	for (k = 0; k < d; k++)
 		if (p->grid.side[k] == n) {
-			copy_side(s, d, k);
+			side_copy(s, d, k);
 			return;
 		}
 	for (k = 0; k < TOR_MOORE_CUT_STEPS; k++)
-		find_slots(s, n, d, k, &cuts[k]);
-	find_inside(s, n, d, cuts);
+		side_find_slots(s, n, d, k, &cuts[k]);
+	side_find_inside(s, n, d, cuts);
 }

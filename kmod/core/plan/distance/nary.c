@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Allreduces whose partial sums grow to many times their size in a round: the node at x adds the sums of
- * the nodes at x - o for all offsets o of that round, such that every node is the sum of one offset (or
- * none) of each round in one way only.
+ * Allreduces whose partial sums grow to many times their size in a round. The
+ * node at x adds the sums of the nodes at x - o for all offsets o of that
+ * round, chosen such that every node is the sum of one offset (or none) per
+ * round in exactly one way.
  *
- * `bruck-lat`: along a side of 3^K, offsets 3^k and 2 * 3^k. Sides take turns, step by step.
- * `allport`: where the plus shape of a node and its 2D neighbours tiles the torus, q = 2D + 1: in the first
- * round the neighbours. Then what remains is the lattice of the shapes' centres, those x with
- * sum w_i x_i = 0 modulo q, where the shortest side has weight 1, the others 2 .. D: the multiples of q along
- * the shortest, and of e_i - w_i e_shortest for each other one. Of each of these, rounds add digits
- * -D..D to base q.
+ * `bruck-lat`: along a side of 3^K, offsets 3^k and 2 * 3^k. Sides take turns,
+ * step by step.
+ *
+ * `allport`: for tori that are tiled by the plus shape of a node and its 2D
+ * neighbours, q = 2D + 1. The first round adds the neighbours. What remains is
+ * the lattice of the centres of the shapes, those x with sum w_i x_i = 0 modulo
+ * q, where the shortest side has weight 1 and the others 2 .. D: the multiples
+ * of q along the shortest side, and of e_i - w_i e_shortest for each other one.
+ * For each of these, rounds add digits -D..D to base q.
  */
 #include "core/plan/distance/exchange.h"
 
-static u32 log_of(u32 n, u32 base)
+static u32 nary_log(u32 n, u32 base)
 {
 	u32 k;
 
@@ -22,7 +26,7 @@ static u32 log_of(u32 n, u32 base)
 	return k;
 }
 
-static u32 power(u32 base, u32 k)
+static u32 nary_power(u32 base, u32 k)
 {
 	u32 x = 1;
 
@@ -31,21 +35,21 @@ static u32 power(u32 base, u32 k)
 	return x;
 }
 
-/* Are all sides powers of @base? */
-static bool all_powers(const struct tor_plan *p, u32 base)
+/* True if all sides are powers of @base. */
+static bool nary_all_powers(const struct tor_plan *p, u32 base)
 {
 	u32 d, n;
 
 	for (d = 0; d < p->grid.ndim; d++) {
 		n = p->grid.side[d];
-		if (power(base, log_of(n, base)) != n)
+		if (nary_power(base, nary_log(n, base)) != n)
 			return false;
 	}
 	return true;
 }
 
-/* Add @by times @times to, or (@from) take it from, a coordinate. */
-static u32 move(const struct tor_plan *p, u32 rank, u32 dim, s64 by, bool from)
+/* Move @by along @dim, or (@from) back. */
+static u32 nary_move(const struct tor_plan *p, u32 rank, u32 dim, s64 by, bool from)
 {
 	return tor_torus_shift(&p->grid, rank, dim, from ? -by : by);
 }
@@ -56,34 +60,35 @@ static int bruck_lat_init(struct tor_plan *p, const char **why)
 {
 	u32 d, rounds = 0;
 
-	if (!all_powers(p, 3)) {
+	if (!nary_all_powers(p, 3)) {
 		*why = "bruck-lat serves sides that are powers of three";
 		return -EOPNOTSUPP;
 	}
 	for (d = 0; d < p->grid.ndim; d++)
-		rounds += log_of(p->grid.side[d], 3);
+		rounds += nary_log(p->grid.side[d], 3);
 	tor_exchange_init(p, rounds, p->req.ranks);
 	p->shape.peers = 2;
 	p->shape.agrees = false;
 	return 0;
 }
 
-/* The side whose turn it is in round @k, and the power of three. */
-static u32 find_side(const struct tor_plan *p, u32 k, u32 *dim)
+/* The side whose turn it is in round @k, and its power of three. */
+static u32 bruck_lat_find_side(const struct tor_plan *p, u32 k, u32 *dim)
 {
 	u32 step;
 
 	for (step = 0;; step++)
 		for (*dim = 0; *dim < p->grid.ndim; ++*dim)
-			if (power(3, step) < p->grid.side[*dim] && !k--)
-				return power(3, step);
+			if (nary_power(3, step) < p->grid.side[*dim] && !k--)
+				return nary_power(3, step);
 }
 
-static bool bruck_lat_peer(const struct tor_plan *p, u32 channel, u32 k, u32 i, bool from, u32 *rank)
+static bool bruck_lat_peer(const struct tor_plan *p, u32 channel, u32 k, u32 i, bool from,
+			   u32 *rank)
 {
-	u32 dim, unit = find_side(p, k, &dim);
+	u32 dim, unit = bruck_lat_find_side(p, k, &dim);
 
-	*rank = move(p, p->rank, dim, (i + 1) * unit, from);
+	*rank = nary_move(p, p->rank, dim, (i + 1) * unit, from);
 	return i < 2;
 }
 
@@ -104,8 +109,8 @@ static int allport_init(struct tor_plan *p, const char **why)
 	u32 d, q = 2 * p->grid.ndim + 1, rounds = 0;
 
 	for (d = 0; d < p->grid.ndim; d++) {
-		rounds += log_of(p->grid.side[d], q);
-		if (p->grid.side[d] < q || !all_powers(p, q)) {
+		rounds += nary_log(p->grid.side[d], q);
+		if (p->grid.side[d] < q || !nary_all_powers(p, q)) {
 			*why = "allport serves sides that are powers of twice their number plus 1";
 			return -EOPNOTSUPP;
 		}
@@ -116,8 +121,11 @@ static int allport_init(struct tor_plan *p, const char **why)
 	return 0;
 }
 
-/* The side of whose steps the others' are made: multiples of all others must be multiples of it. */
-static u32 shortest(const struct tor_plan *p)
+/*
+ * The shortest side, which the steps of the other sides refer to: multiples on
+ * all others must be multiples on it.
+ */
+static u32 allport_shortest(const struct tor_plan *p)
 {
 	u32 d, least = 0;
 
@@ -127,37 +135,42 @@ static u32 shortest(const struct tor_plan *p)
 	return least;
 }
 
-/* The side, and the place of the digit, of round @k after the first. */
-static void find_digit(const struct tor_plan *p, u32 k, u32 *dim, u32 *place)
+/* The side and the place of the digit of round @k, after the first round. */
+static void allport_find_digit(const struct tor_plan *p, u32 k, u32 *dim, u32 *place)
 {
 	u32 q = 2 * p->grid.ndim + 1;
 
 	for (*place = 0;; ++*place)
 		for (*dim = 0; *dim < p->grid.ndim; ++*dim)
-			/* the first round has done the first digit of the shortest side */
-			if ((*dim != shortest(p) || *place) && *place < log_of(p->grid.side[*dim], q) && !--k)
+			/*
+			 * the first round did the first digit of the shortest
+			 * side
+			 */
+			if ((*dim != allport_shortest(p) || *place) &&
+			    *place < nary_log(p->grid.side[*dim], q) && !--k)
 				return;
 }
 
 static bool allport_peer(const struct tor_plan *p, u32 channel, u32 k, u32 i, bool from, u32 *rank)
 {
-	u32 dim, place, base = shortest(p);
+	u32 dim, place, base = allport_shortest(p);
 	s64 by = i / 2 + 1;
 
 	*rank = p->rank;
 	if (i >= 2 * p->grid.ndim)
 		return false;
 	if (k == 0) {
-		*rank = move(p, p->rank, i / 2, i % 2 ? -1 : 1, from);
+		*rank = nary_move(p, p->rank, i / 2, i % 2 ? -1 : 1, from);
 		return true;
 	}
-	find_digit(p, k, &dim, &place);
-	by *= power(2 * p->grid.ndim + 1, place);
+	allport_find_digit(p, k, &dim, &place);
+	by *= nary_power(2 * p->grid.ndim + 1, place);
 	if (i % 2)
 		by = -by;
-	*rank = move(p, p->rank, dim, by, from);
+	*rank = nary_move(p, p->rank, dim, by, from);
 	if (dim != base)
-		*rank = move(p, *rank, base, -by * (s64)(dim < base ? dim + 2 : dim + 1), from);
+		*rank = nary_move(p, *rank, base, -by * (s64)(dim < base ? dim + 2 : dim + 1),
+				  from);
 	return true;
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * `recdoub-lat`: recursive doubling, the whole slice in every round. On a torus of powers of two, step s
- * of every dimension in turn; on any other list, over the ranks, with those from the largest power of
- * two on folded onto the first ones.
+ * `recdoub-lat`: recursive doubling, the whole slice in every round. On a torus
+ * of powers of two, step s of every dimension in turn. On any other list, over
+ * the ranks, with those from the largest power of two on folded onto the first
+ * ones.
  */
 #include "core/plan/distance/exchange.h"
 
-static bool all_powers(const struct tor_plan *p)
+static bool recdoub_lat_all_powers(const struct tor_plan *p)
 {
 	u32 d;
 
@@ -24,8 +25,8 @@ static int recdoub_lat_init(struct tor_plan *p, const char **why)
 	return 0;
 }
 
-/* Step @k of the dimensions in turn, as what a rank changes by. */
-static u32 torus_bit(const struct tor_plan *p, u32 k)
+/* Step @k of the dimensions in turn, as the bit in which ranks differ. */
+static u32 recdoub_lat_torus_bit(const struct tor_plan *p, u32 k)
 {
 	u32 step, d;
 
@@ -38,8 +39,11 @@ static u32 torus_bit(const struct tor_plan *p, u32 k)
 static bool recdoub_lat_peer(const struct tor_plan *p, u32 channel, u32 k, u32 i, bool from,
 			     u32 *rank)
 {
-	/* strides are powers of two as well, so that a bit of a coordinate is a bit of the rank */
-	*rank = p->rank ^ (all_powers(p) ? torus_bit(p, k) : 1U << k);
+	/*
+	 * strides are powers of two too, so a bit of a coordinate is a bit of
+	 * the rank
+	 */
+	*rank = p->rank ^ (recdoub_lat_all_powers(p) ? recdoub_lat_torus_bit(p, k) : 1U << k);
 	return i == 0;
 }
 

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * `swing-lat`: Swing's peers (see plan/distance/swing.c), the whole slice in every round. De Sensi et al., section
- * 3.1.2. Sides that are powers of two: elsewhere contributions would count twice.
+ * `swing-lat`: Swing's peers (see plan/distance/swing.c), the whole slice in
+ * every round. De Sensi et al., section 3.1.2. Sides must be powers of two: on
+ * others contributions would count twice.
  *
- * The same pattern carries broadcast: who has the data sends it to its peer, in every round; and,
- * backwards, reduce. On a torus, the nodes that a node can reach in the rounds from k on are told by
- * k bits (see swing_digit), so a rank finds the one round in which it is reached by following the path from
- * the root.
+ * The same pattern carries broadcast: every node that has the data sends it to
+ * its peer in every round; and, reversed, reduce. On a torus, k bits tell which
+ * nodes a node can reach in the rounds from k on (see swing_digit()), so a rank
+ * finds the one round in which it is reached by following the path from the
+ * root.
  */
 #include "core/plan/distance/exchange.h"
 #include "core/plan/distance/swing.h"
 
 struct swing_lat {
 	struct tor_exchange_state exchange;
-	u8 reached[TOR_MAX_CHANNELS];	/* round in which a broadcast reaches me, plus 1; root: 0 */
+	/* round in which a broadcast reaches this rank, plus 1; root: 0 */
+	u8 reached[TOR_MAX_CHANNELS];
 };
 
-/* Dimension and step of round @k: dimensions take turns, those that are finished are skipped. */
-static void find_step(const struct tor_plan *p, u32 channel, u32 k, u32 *dim, u32 *step)
+/*
+ * Dimension and step of round @k: dimensions take turns; finished ones are
+ * skipped.
+ */
+static void swing_lat_find_step(const struct tor_plan *p, u32 channel, u32 k, u32 *dim, u32 *step)
 {
 	u32 i;
 
@@ -30,35 +36,38 @@ static void find_step(const struct tor_plan *p, u32 channel, u32 k, u32 *dim, u3
 	}
 }
 
-static u32 swing_peer_of(const struct tor_plan *p, u32 channel, u32 k, u32 rank)
+static u32 swing_lat_peer_of(const struct tor_plan *p, u32 channel, u32 k, u32 rank)
 {
 	u32 dim, step, x, y;
 
-	find_step(p, channel, k, &dim, &step);
+	swing_lat_find_step(p, channel, k, &dim, &step);
 	x = tor_torus_coord(&p->grid, rank, dim);
 	y = tor_swing_peer(p->grid.side[dim], x, step, channel >= p->grid.ndim);
 	return rank + (y - x) * p->grid.stride[dim];
 }
 
-/* Does the path to @to, from where @at is in round @k, leave @at in that round? */
-static bool parts(const struct tor_plan *p, u32 channel, u32 k, u32 at, u32 to)
+/*
+ * True if the path to @to, which is at @at in round @k, leaves @at in that
+ * round.
+ */
+static bool swing_lat_parts(const struct tor_plan *p, u32 channel, u32 k, u32 at, u32 to)
 {
 	bool mirrored = channel >= p->grid.ndim;
 	u32 dim, step, n;
 
-	find_step(p, channel, k, &dim, &step);
+	swing_lat_find_step(p, channel, k, &dim, &step);
 	n = p->grid.side[dim];
 	return tor_swing_half(n, tor_torus_coord(&p->grid, at, dim), step, mirrored) !=
 	       tor_swing_half(n, tor_torus_coord(&p->grid, to, dim), step, mirrored);
 }
 
-static u32 find_reached(const struct tor_plan *p, u32 channel, u32 rounds)
+static u32 swing_lat_find_reached(const struct tor_plan *p, u32 channel, u32 rounds)
 {
 	u32 k, at = p->req.root, reached = 0;
 
 	for (k = 0; k < rounds; k++)
-		if (parts(p, channel, k, at, p->rank)) {
-			at = swing_peer_of(p, channel, k, at);
+		if (swing_lat_parts(p, channel, k, at, p->rank)) {
+			at = swing_lat_peer_of(p, channel, k, at);
 			reached = k + 1;
 		}
 	return reached;
@@ -91,7 +100,7 @@ static int swing_lat_init(struct tor_plan *p, const char **why)
 	}
 	s->exchange.exchanges = rounds;
 	for (ch = 0; ch < p->shape.channels; ch++)
-		s->reached[ch] = find_reached(p, ch, rounds);
+		s->reached[ch] = swing_lat_find_reached(p, ch, rounds);
 	return 0;
 }
 
@@ -115,7 +124,7 @@ static bool swing_lat_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	if (c->transfer || k + 1 < reached)
 		return false;
 	c->src = p->rank;
-	c->dst = swing_peer_of(p, c->channel, k, p->rank);
+	c->dst = swing_lat_peer_of(p, c->channel, k, p->rank);
 	if ((k + 1 == reached) == down)
 		swap(c->src, c->dst);
 	c->op = down ? TOR_PIECE_COPY : TOR_PIECE_REDUCE;
@@ -123,9 +132,10 @@ static bool swing_lat_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	return true;
 }
 
-static bool swing_lat_peer(const struct tor_plan *p, u32 channel, u32 k, u32 i, bool from, u32 *rank)
+static bool swing_lat_peer(const struct tor_plan *p, u32 channel, u32 k, u32 i, bool from,
+			   u32 *rank)
 {
-	*rank = swing_peer_of(p, channel, k, p->rank);
+	*rank = swing_lat_peer_of(p, channel, k, p->rank);
 	return i == 0;
 }
 

@@ -1,37 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * `trivance-bw` (Trivance, 2026): along a side, in step k, a coordinate talks to the two that are d_k
- * away, on either side, at once: ceil(log3 n) steps. `bruck-bw`: the same with both on one side, d_k and
- * 2 d_k away, as in Bruck's algorithm with two ports; frames take the shorter way.
+ * `trivance-bw` (Trivance, 2026): along a side, in step k, a coordinate
+ * exchanges with the two that are d_k away on either side, at once: ceil(log3
+ * n) steps. `bruck-bw`: the same with both on one side, d_k and 2 d_k away, as
+ * in Bruck's algorithm with two ports; frames take the shorter way.
  *
- * For any n: with distances d_0 .. d_(K-1), live offsets are L_K = {0} and L_k = L_(k+1) + {0, d_k, -d_k}
- * modulo n; the schedule is valid if L_0 is everything. Step k gives the blocks at offsets in L_k
- * without L_(k+1): that is right for every n, since a block leaves a live set once. Offsets o and -o go
- * opposite ways; what lies opposite (o = -o) goes in halves.
+ * For any n: with distances d_0 .. d_(K-1), live offsets are L_K = {0} and L_k
+ * = L_(k+1) + {0, d_k, -d_k} modulo n; the schedule is valid if L_0 is
+ * everything. Step k gives the blocks at offsets in L_k without L_(k+1). That
+ * is correct for every n, since a block leaves a live set once. Offsets o and
+ * -o take opposite ways; the opposite offset (o = -o) is sent in halves.
  *
- * Distances for sides to 64 come from a table made by a search. Beyond, a side of m * n nodes does the
- * steps of a side of m, and then those of a side of n, m times as far, if these are no more steps together
- * than it needs. Otherwise distances are 1, 3, 9, ... and a last one of ceil((n - 3^(K-1)) / 2), so that the
- * three windows of 3^(K-1) around 0 and the last distance cover the side. (The paper prints
- * ceil((3^K - n) / 2), which leaves nodes out.)
+ * Distances for sides to 64 come from a table made by a search. Beyond, a side
+ * of m * n nodes takes the steps of a side of m, and then those of a side of n,
+ * m times as far, if these are together no more steps than it needs. Otherwise
+ * distances are 1, 3, 9, ... and a last one of ceil((n - 3^(K-1)) / 2), so that
+ * the three windows of 3^(K-1) around 0 and the last distance cover the side.
+ * (The paper prints ceil((3^K - n) / 2), which leaves nodes out.)
  *
- * On sides of the table, or of two such levels, all sets are words of bits: see plan/distance/trivance_levels.c; and an
- * allreduce has an order of blocks in which what is sent has few ranges: see plan/distance/trivance_runs.c.
+ * On sides of the table, or of two such levels, all sets are words of bits: see
+ * plan/distance/trivance_levels.c. An allreduce then has an order of blocks in
+ * which a transfer has few ranges: see plan/distance/trivance_runs.c.
  */
 #include "core/plan/distance/trivance.h"
 
 /* --- sides without levels --- */
 
-/* Is offset @o a multiple of 3^k in a window around @center? */
-static bool in_window(u32 n, u32 o, u32 center, u32 k, u32 steps)
+/* True if offset @o is a multiple of 3^k in a window around @center. */
+static bool trivance_in_window(u32 n, u32 o, u32 center, u32 k, u32 steps)
 {
 	u32 up = (o + n - center) % n, away = min(up, n - up), unit = tor_power3(k);
 
 	return away % unit == 0 && away / unit <= (tor_power3(steps - 1 - k) - 1) / 2;
 }
 
-/* Is @o in L_k? */
-static bool is_live(const struct tor_side *l, u32 k, u32 o)
+/* True if @o is in L_k. */
+static bool trivance_is_live(const struct tor_side *l, u32 k, u32 o)
 {
 	u32 d;
 
@@ -40,22 +44,23 @@ static bool is_live(const struct tor_side *l, u32 k, u32 o)
 	if (k == l->steps)
 		return o == 0;
 	d = tor_trivance_distance(l->p, l->dim, l->steps - 1);
-	return in_window(l->n, o, 0, k, l->steps) || in_window(l->n, o, d, k, l->steps) ||
-	       in_window(l->n, o, l->n - d, k, l->steps);
+	return trivance_in_window(l->n, o, 0, k, l->steps) ||
+	       trivance_in_window(l->n, o, d, k, l->steps) ||
+	       trivance_in_window(l->n, o, l->n - d, k, l->steps);
 }
 
-/* Does offset @i go to set->to? */
-static bool is_given(const struct tor_side *l, struct tor_set *set, u32 i, u32 d)
+/* True if offset @i is given to set->to. */
+static bool trivance_is_given(const struct tor_side *l, struct tor_set *set, u32 i, u32 d)
 {
 	u32 n = l->n, way;
 	bool up, down;
 
-	if (!is_live(l, set->step, i) || is_live(l, set->step + 1, i))
+	if (!trivance_is_live(l, set->step, i) || trivance_is_live(l, set->step + 1, i))
 		return false;
 	if (2 * d == n)
 		return true;
-	up = is_live(l, set->step + 1, (i + n - d) % n);
-	down = is_live(l, set->step + 1, (i + d) % n);
+	up = trivance_is_live(l, set->step + 1, (i + n - d) % n);
+	down = trivance_is_live(l, set->step + 1, (i + d) % n);
 	way = (set->to + n - set->from) % n == d ? 0 : 1;
 	if (up && down && 2 * i == n)
 		set->part = way;
@@ -89,13 +94,16 @@ static bool trivance_peer(const struct tor_side *l, u32 step, u32 x, u32 i, bool
 	return i == 0 || (i == 1 && 2 * d != l->n);
 }
 
-static u32 line_size(const struct tor_side *l, const struct tor_set *set)
+static u32 trivance_size(const struct tor_side *l, const struct tor_set *set)
 {
 	return !set->given && set->step == l->steps ? 1 : l->n;
 }
 
-/* On a level: offsets that differ by less than its unit are none; those by more than all of it, the same. */
-static bool level_nth(const struct tor_side *l, struct tor_set *set, u32 i, u32 level)
+/*
+ * On a level: only offsets that are multiples of its unit are distinct; those
+ * congruent modulo the level are equivalent.
+ */
+static bool trivance_level_nth(const struct tor_side *l, struct tor_set *set, u32 i, u32 level)
 {
 	const struct tor_trivance *t = tor_trivance_of(l->p);
 	const struct tor_trivance_level *v = &t->level[level];
@@ -122,9 +130,10 @@ static bool trivance_nth(const struct tor_side *l, struct tor_set *set, u32 i)
 
 	set->coord = (set->from + i) % l->n;
 	if (level < t->levels)
-		return level_nth(l, set, i, level);
-	return set->given ? is_given(l, set, i, tor_trivance_distance(l->p, l->dim, set->step)) :
-			    is_live(l, set->step, i);
+		return trivance_level_nth(l, set, i, level);
+	return set->given ? trivance_is_given(l, set, i,
+					      tor_trivance_distance(l->p, l->dim, set->step)) :
+			    trivance_is_live(l, set->step, i);
 }
 
 static u32 trivance_radix(const struct tor_plan *p, u32 dim)
@@ -142,7 +151,7 @@ static const struct tor_lines trivance_lines = {
 	.steps = tor_trivance_steps,
 	.peers = trivance_peers,
 	.peer = trivance_peer,
-	.size = line_size,
+	.size = trivance_size,
 	.nth = trivance_nth,
 	.radix = trivance_radix,
 	.digit = trivance_digit,
@@ -150,8 +159,11 @@ static const struct tor_lines trivance_lines = {
 
 /* --- the family --- */
 
-/* Ranges of several blocks, but not one: where all sides are powers of three, see plan/neighbour/lines.c. */
-static bool has_runs(const struct tor_plan *p)
+/*
+ * True if transfers have runs of several blocks, but not a single range, as
+ * where all sides are powers of three: see plan/neighbour/lines.c.
+ */
+static bool trivance_has_runs(const struct tor_plan *p)
 {
 	const struct tor_trivance *t = tor_trivance_of(p);
 
@@ -160,12 +172,13 @@ static bool has_runs(const struct tor_plan *p)
 
 static bool trivance_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	return has_runs(p) ? tor_trivance_runs_transfer(p, c) : tor_lines_transfer(p, c);
+	return trivance_has_runs(p) ? tor_trivance_runs_transfer(p, c) : tor_lines_transfer(p, c);
 }
 
 static bool trivance_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
-	return has_runs(p) ? tor_trivance_runs_piece(p, c, out) : tor_lines_piece(p, c, out);
+	return trivance_has_runs(p) ? tor_trivance_runs_piece(p, c, out) :
+				      tor_lines_piece(p, c, out);
 }
 
 const struct tor_family tor_family_trivance_bw = {
@@ -178,7 +191,10 @@ const struct tor_family tor_family_trivance_bw = {
 	.piece = trivance_piece,
 };
 
-/* --- bruck-bw: in step k, to those 3^k and 2 * 3^k further, what lies there or beyond --- */
+/*
+ * --- bruck-bw: in step k, to those 3^k and 2 * 3^k further, what lies there or
+ * beyond ---
+ */
 
 static bool bruck_peer(const struct tor_side *l, u32 step, u32 x, u32 i, bool from, u32 *y)
 {
@@ -202,7 +218,7 @@ static const struct tor_lines bruck_lines = {
 	.steps = tor_trivance_steps,
 	.peers = trivance_peers,
 	.peer = bruck_peer,
-	.size = line_size,
+	.size = trivance_size,
 	.nth = bruck_nth,
 	.radix = trivance_radix,
 	.digit = trivance_digit,

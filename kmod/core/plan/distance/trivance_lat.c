@@ -1,65 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * `trivance-lat` (Trivance, 2026): whole slices, on both ports of a side at once, in ceil(log3 n) rounds.
+ * `trivance-lat` (Trivance, 2026): whole slices, on both ports of a side at
+ * once, in ceil(log3 n) rounds.
  *
- * Sides that are powers of three: in step k the partial sums of the two nodes 3^k away on either side are
- * added; sides take turns.
+ * Sides that are powers of three: step k adds the partial sums of the two nodes
+ * 3^k away on either side. Sides take turns.
  *
- * Other sides, one after the other: by a schedule of intervals from a table. A node keeps its own value and
- * what came from either side in each round apart, and gets in round k the sum of the next w nodes to its
- * right from the node d away, whose parts they are, and likewise from its left. (The paper's own
- * distances count contributions twice on such sides.) Before it sends it puts parts together in a local
- * step. Not every side has such a schedule: see the table.
+ * Other sides, one after the other: by a schedule of intervals from a table. A
+ * node keeps its own value and what came from either side in each round
+ * separately. In round k it gets the sum of the next w nodes to its right from
+ * the node d away, which holds them as parts, and likewise from its left. (The
+ * distances in the paper count contributions twice on such sides.) Before a
+ * node sends, it composes parts in a local step. Not every side has such a
+ * schedule: see the table.
  *
- * The same intervals carry allgather, unreduced; broadcast, as the allgather of one; and reduce, its
- * reversal.
+ * The same intervals carry allgather, unreduced; broadcast, as the allgather of
+ * one rank; and reduce, its reversal.
  */
 #include "core/plan/distance/exchange.h"
 #include "core/plan/neighbour/intervals.h"
 
-/* Temporaries. Parts are never sent; messages are sent in the round after they are written. */
+/*
+ * Temporaries. Parts are never sent; messages are sent in the round after they
+ * are written.
+ */
 #define BUF_SIDE	1		/* sums of finished sides, in turn: 1 to 3 */
-#define BUF_MESSAGE	4		/* to the left, to the right: 4 and 5, and next time 6 and 7 */
-#define BUF_PART	8		/* two for each step but the last: from the right, from the left */
+#define BUF_MESSAGE	4	/* to the left, to the right: 4 and 5, in the next step 6 and 7 */
+#define BUF_PART	8	/* two for each step but the last: from the right, from the left */
 
 struct trivance_lat {
 	struct tor_exchange_state exchange;
-	bool powers;			/* of three, and an allreduce */
+	bool powers;			/* sides are powers of three, and it is an allreduce */
 	u32 rounds;
 };
 
-/* Where a round is. */
+/* Position of a round. */
 struct at {
-	u32 dim, phase;			/* the dimension, and how many were before */
+	u32 dim, phase;			/* the dimension, and dimensions before it */
 	u32 n, k, steps;
-	bool local;			/* parts are put together for step k */
+	bool local;			/* parts are composed for step k */
 };
 
-static const struct trivance_lat *state_of(const struct tor_plan *p)
+static const struct trivance_lat *lat_state(const struct tor_plan *p)
 {
 	return tor_plan_state_const(p, struct trivance_lat);
 }
 
 /* --- rounds --- */
 
-static bool rooted(const struct tor_plan *p)
+static bool lat_is_rooted(const struct tor_plan *p)
 {
 	return p->req.collective == TORCOLL_BROADCAST || p->req.collective == TORCOLL_REDUCE;
 }
 
 /* Rounds along a side: every step but the first of an allreduce has a local one before it. */
-static u32 side_rounds(const struct tor_plan *p, u32 n)
+static u32 lat_side_rounds(const struct tor_plan *p, u32 n)
 {
 	return p->req.collective == TORCOLL_ALLREDUCE ? 2 * tor_log3_up(n) - 1 : tor_log3_up(n);
 }
 
-static void find_round(const struct tor_plan *p, u32 round, struct at *at)
+static void lat_find_round(const struct tor_plan *p, u32 round, struct at *at)
 {
 	u32 rounds;
 
 	for (at->dim = 0;; at->dim++) {
 		at->n = p->grid.side[at->dim];
-		rounds = side_rounds(p, at->n);
+		rounds = lat_side_rounds(p, at->n);
 		if (round < rounds)
 			break;
 		round -= rounds;
@@ -81,7 +87,7 @@ static int trivance_lat_init(struct tor_plan *p, const char **why)
 		s->powers &= tor_is_power3(n);
 		steps += tor_log3_up(n);
 		longest = max(longest, tor_log3_up(n));
-		s->rounds += side_rounds(p, n);
+		s->rounds += lat_side_rounds(p, n);
 	}
 	p->shape.peers = 2;
 	if (s->powers) {
@@ -104,15 +110,18 @@ static int trivance_lat_init(struct tor_plan *p, const char **why)
 
 static u32 trivance_lat_rounds(const struct tor_plan *p, u32 channel)
 {
-	const struct trivance_lat *s = state_of(p);
+	const struct trivance_lat *s = lat_state(p);
 
 	if (s->powers)
 		return tor_exchange_rounds(p, channel);
-	/* a result that comes earlier than data may be written is copied there in round 2 */
+	/*
+	 * a result complete before data may be written is copied there in round
+	 * 2
+	 */
 	return p->req.collective == TORCOLL_ALLREDUCE ? max_t(u32, 3, s->rounds) : s->rounds;
 }
 
-/* Powers of three. */
+/* The peers if sides are powers of three. */
 static bool trivance_lat_peer(const struct tor_plan *p, u32 channel, u32 k, u32 i, bool from,
 			      u32 *rank)
 {
@@ -122,15 +131,16 @@ static bool trivance_lat_peer(const struct tor_plan *p, u32 channel, u32 k, u32 
 		for (d = 0; d < p->grid.ndim; d++)
 			if (tor_power3(step) < p->grid.side[d] && !k--) {
 				*rank = tor_torus_shift(&p->grid, p->rank, d,
-							i ? -(s64)tor_power3(step) : tor_power3(step));
+							i ? -(s64)tor_power3(step) :
+							    tor_power3(step));
 				return i < 2;
 			}
 }
 
 /* --- allreduce by intervals --- */
 
-static bool set(const struct tor_plan *p, struct tor_cursor *c, u32 src, u32 dst, u32 sbuf, u32 dbuf,
-		u32 op)
+static bool lat_set(const struct tor_plan *p, struct tor_cursor *c, u32 src, u32 dst, u32 sbuf,
+		    u32 dbuf, u32 op)
 {
 	c->src = src;
 	c->dst = dst;
@@ -142,29 +152,30 @@ static bool set(const struct tor_plan *p, struct tor_cursor *c, u32 src, u32 dst
 }
 
 /* The buffer with the sum over the first @phases dimensions. */
-static u32 side_buf(const struct tor_plan *p, u32 phases)
+static u32 lat_side_buf(const struct tor_plan *p, u32 phases)
 {
-	if (!phases || (phases == p->grid.ndim && state_of(p)->rounds > 2))
+	if (!phases || (phases == p->grid.ndim && lat_state(p)->rounds > 2))
 		return TOR_BUF_DATA;
 	return BUF_SIDE + phases % 3;
 }
 
-static u32 part_buf(u32 side, u32 k)
+static u32 lat_part_buf(u32 side, u32 k)
 {
 	return BUF_PART + 2 * k + side;
 }
 
-/* The buffer of the message that goes away from @side, that is, comes from that side, in step @k. */
-static u32 message_buf(const struct tor_plan *p, const struct at *at, u32 side)
+/* The buffer of the message that receivers get from @side in step @k. */
+static u32 lat_message_buf(const struct tor_plan *p, const struct at *at, u32 side)
 {
-	return at->k ? BUF_MESSAGE + 2 * (at->k % 2) + side : side_buf(p, at->phase);
+	return at->k ? BUF_MESSAGE + 2 * (at->k % 2) + side : lat_side_buf(p, at->phase);
 }
 
 /*
- * The @i-th part of the message of this step that the receiver gets from @side: of the parts, own and on
- * both sides, those inside the window.
+ * The @i-th part of the message of this step that the receiver gets from @side:
+ * those parts, own and of both sides, that are inside the window.
  */
-static bool message_part(const struct tor_plan *p, const struct at *at, u32 side, u32 i, u32 *buf)
+static bool lat_message_part(const struct tor_plan *p, const struct at *at, u32 side, u32 i,
+			     u32 *buf)
 {
 	s32 low, high, from;
 	u32 j, way;
@@ -173,7 +184,7 @@ static bool message_part(const struct tor_plan *p, const struct at *at, u32 side
 	if (high < low)
 		return false;
 	if (low <= 0 && high >= 0 && !i--) {
-		*buf = side_buf(p, at->phase);
+		*buf = lat_side_buf(p, at->phase);
 		return true;
 	}
 	for (j = 0; j < at->k; j++)
@@ -184,31 +195,35 @@ static bool message_part(const struct tor_plan *p, const struct at *at, u32 side
 			if (way != side)
 				from = 1 - from - (s32)tor_interval_nodes(at->n, way, j);
 			if (from >= low && from <= high && !i--) {
-				*buf = part_buf(way, j);
+				*buf = lat_part_buf(way, j);
 				return true;
 			}
 		}
 	return false;
 }
 
-/* Local: both messages, part by part. */
-static bool local_transfer(const struct tor_plan *p, struct tor_cursor *c, const struct at *at)
+/* Local: composes both messages, part by part. */
+static bool lat_local_transfer(const struct tor_plan *p, struct tor_cursor *c, const struct at *at)
 {
 	u32 side, buf, parts, i = c->transfer;
 
 	for (side = 0; side < 2; side++) {
-		for (parts = 0; message_part(p, at, side, parts, &buf); parts++)
+		for (parts = 0; lat_message_part(p, at, side, parts, &buf); parts++)
 			if (parts == i)
-				return set(p, c, p->rank, p->rank, buf, message_buf(p, at, side),
-					   i ? TOR_PIECE_REDUCE : TOR_PIECE_COPY);
+				return lat_set(p, c, p->rank, p->rank, buf,
+					       lat_message_buf(p, at, side),
+					       i ? TOR_PIECE_REDUCE : TOR_PIECE_COPY);
 		i -= parts;
 	}
 	return false;
 }
 
-/* Transfer @i of what goes: to the left what comes to others from their right, and so on. */
-static bool message_transfer(const struct tor_plan *p, struct tor_cursor *c, const struct at *at,
-			     u32 i)
+/*
+ * Transfer @i: sent to the left (which comes to others from their right), sent
+ * to the right, received from the right, received from the left.
+ */
+static bool lat_message_transfer(const struct tor_plan *p, struct tor_cursor *c,
+				 const struct at *at, u32 i)
 {
 	bool last = at->k == at->steps - 1, mine = i < 2;
 	u32 side = i % 2, d = tor_interval_distance(at->n, side, at->k), peer;
@@ -216,47 +231,53 @@ static bool message_transfer(const struct tor_plan *p, struct tor_cursor *c, con
 	if (!tor_interval_nodes(at->n, side, at->k))
 		return false;
 	peer = tor_torus_shift(&p->grid, p->rank, at->dim, (side == 0) == mine ? -(s64)d : d);
-	return set(p, c, mine ? p->rank : peer, mine ? peer : p->rank, message_buf(p, at, side),
-		   last ? side_buf(p, at->phase + 1) : part_buf(side, at->k),
-		   last ? TOR_PIECE_REDUCE : TOR_PIECE_COPY);
+	return lat_set(p, c, mine ? p->rank : peer, mine ? peer : p->rank,
+		       lat_message_buf(p, at, side),
+		       last ? lat_side_buf(p, at->phase + 1) : lat_part_buf(side, at->k),
+		       last ? TOR_PIECE_REDUCE : TOR_PIECE_COPY);
 }
 
-/* In the last step: my own value, then all parts that I have, into the sum. */
-static bool sum_transfer(const struct tor_plan *p, struct tor_cursor *c, const struct at *at, u32 i)
+/* In the last step: adds the own value, then all parts of this rank, to the sum. */
+static bool lat_sum_transfer(const struct tor_plan *p, struct tor_cursor *c, const struct at *at,
+			     u32 i)
 {
 	u32 k = (i - 1) / 2, side = (i - 1) % 2;
 
 	if (!i)
-		return set(p, c, p->rank, p->rank, side_buf(p, at->phase),
-			   side_buf(p, at->phase + 1), TOR_PIECE_COPY);
-	return tor_interval_nodes(at->n, side, k) && set(p, c, p->rank, p->rank, part_buf(side, k),
-					       side_buf(p, at->phase + 1), TOR_PIECE_REDUCE);
+		return lat_set(p, c, p->rank, p->rank, lat_side_buf(p, at->phase),
+			       lat_side_buf(p, at->phase + 1), TOR_PIECE_COPY);
+	return tor_interval_nodes(at->n, side, k) &&
+	       lat_set(p, c, p->rank, p->rank, lat_part_buf(side, k),
+		       lat_side_buf(p, at->phase + 1), TOR_PIECE_REDUCE);
 }
 
-static bool allreduce_transfer(const struct tor_plan *p, struct tor_cursor *c)
+static bool lat_allreduce_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	struct at at;
 	u32 sums;
 
-	if (c->round >= state_of(p)->rounds)
+	if (c->round >= lat_state(p)->rounds)
 		return c->round == 2 && !c->transfer &&
-		       set(p, c, p->rank, p->rank, side_buf(p, p->grid.ndim), TOR_BUF_DATA,
-			   TOR_PIECE_COPY);
-	find_round(p, c->round, &at);
+		       lat_set(p, c, p->rank, p->rank, lat_side_buf(p, p->grid.ndim), TOR_BUF_DATA,
+			       TOR_PIECE_COPY);
+	lat_find_round(p, c->round, &at);
 	if (at.local)
-		return local_transfer(p, c, &at);
+		return lat_local_transfer(p, c, &at);
 	sums = at.k == at.steps - 1 ? 2 * at.steps - 1 : 0;
 	for (; c->transfer < sums + 4; c->transfer++)
-		if (c->transfer < sums ? sum_transfer(p, c, &at, c->transfer) :
-					 message_transfer(p, c, &at, c->transfer - sums))
+		if (c->transfer < sums ? lat_sum_transfer(p, c, &at, c->transfer) :
+					 lat_message_transfer(p, c, &at, c->transfer - sums))
 			return true;
 	return false;
 }
 
 /* --- allgather, broadcast, reduce --- */
 
-/* The step in which a node gets what the one @away to its right has, and from which side. */
-static u32 step_of(u32 n, u32 away, u32 *side)
+/*
+ * The step in which a node gets the block of the one @away to its right, and
+ * from which side.
+ */
+static u32 lat_step(u32 n, u32 away, u32 *side)
 {
 	u32 k;
 
@@ -268,8 +289,8 @@ static u32 step_of(u32 n, u32 away, u32 *side)
 	return k;
 }
 
-/* Is it in this round, from this side, that @rank gets what the root has? */
-static bool gets_root(const struct tor_plan *p, const struct at *at, u32 side, u32 rank)
+/* True if @rank gets the root's vector in this round from this side. */
+static bool lat_gets_root(const struct tor_plan *p, const struct at *at, u32 side, u32 rank)
 {
 	const struct tor_torus *g = &p->grid;
 	u32 d, from, away;
@@ -279,17 +300,20 @@ static bool gets_root(const struct tor_plan *p, const struct at *at, u32 side, u
 			return false;
 	away = (tor_torus_coord(g, p->req.root, at->dim) + at->n -
 		tor_torus_coord(g, rank, at->dim)) % at->n;
-	return away && step_of(at->n, away, &from) == at->k && from == side;
+	return away && lat_step(at->n, away, &from) == at->k && from == side;
 }
 
-/* Transfers: to the left, to the right, from the right, from the left; for reduce the reversals. */
-static bool gather_transfer(const struct tor_plan *p, struct tor_cursor *c)
+/*
+ * Transfers: to the left, to the right, from the right, from the left; reversed
+ * in a reduce.
+ */
+static bool lat_gather_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	bool reduce = p->req.collective == TORCOLL_REDUCE;
 	u32 side, src, dst, d;
 	struct at at;
 
-	find_round(p, reduce ? state_of(p)->rounds - 1 - c->round : c->round, &at);
+	lat_find_round(p, reduce ? lat_state(p)->rounds - 1 - c->round : c->round, &at);
 	for (; c->transfer < 4; c->transfer++) {
 		side = c->transfer % 2;
 		d = tor_interval_distance(at.n, side, at.k);
@@ -301,25 +325,28 @@ static bool gather_transfer(const struct tor_plan *p, struct tor_cursor *c)
 			dst = tor_torus_shift(&p->grid, dst, at.dim, side ? d : -(s64)d);
 		else
 			src = tor_torus_shift(&p->grid, src, at.dim, side ? -(s64)d : d);
-		if (rooted(p) && !gets_root(p, &at, side, dst))
+		if (lat_is_rooted(p) && !lat_gets_root(p, &at, side, dst))
 			continue;
-		set(p, c, reduce ? dst : src, reduce ? src : dst, TOR_BUF_DATA, TOR_BUF_DATA,
-		    reduce ? TOR_PIECE_REDUCE : TOR_PIECE_COPY);
-		/* allgather: whose blocks */
+		lat_set(p, c, reduce ? dst : src, reduce ? src : dst, TOR_BUF_DATA, TOR_BUF_DATA,
+			reduce ? TOR_PIECE_REDUCE : TOR_PIECE_COPY);
+		/* allgather: side of the blocks */
 		c->family[1] = side;
 		return true;
 	}
 	return false;
 }
 
-/* The blocks of the nodes in the window, along finished dimensions all, dimension 0 fastest. */
-static bool gather_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
+/*
+ * The blocks of the nodes in the window and, along finished dimensions, of all
+ * nodes, dimension 0 fastest.
+ */
+static bool lat_gather_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
 	u32 i = c->family[0]++, side = c->family[1], d, rank = c->dst;
 	struct at at;
 	s64 away;
 
-	find_round(p, c->round, &at);
+	lat_find_round(p, c->round, &at);
 	for (d = 0; d < at.dim; d++) {
 		rank = tor_torus_shift(&p->grid, rank, d, i % p->grid.side[d]);
 		i /= p->grid.side[d];
@@ -336,15 +363,16 @@ static bool gather_piece(const struct tor_plan *p, struct tor_cursor *c, struct 
 
 static bool trivance_lat_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	if (state_of(p)->powers)
+	if (lat_state(p)->powers)
 		return tor_exchange_transfer(p, c);
-	return p->req.collective == TORCOLL_ALLREDUCE ? allreduce_transfer(p, c) :
-							 gather_transfer(p, c);
+	return p->req.collective == TORCOLL_ALLREDUCE ? lat_allreduce_transfer(p, c) :
+							 lat_gather_transfer(p, c);
 }
 
-static bool trivance_lat_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
+static bool trivance_lat_piece(const struct tor_plan *p, struct tor_cursor *c,
+			       struct tor_piece *out)
 {
-	return p->req.collective == TORCOLL_ALLGATHER ? gather_piece(p, c, out) :
+	return p->req.collective == TORCOLL_ALLGATHER ? lat_gather_piece(p, c, out) :
 							 tor_slice_piece(p, c, out);
 }
 
@@ -353,7 +381,8 @@ static const struct tor_exchange trivance_exchange = {
 };
 
 const struct tor_family tor_family_trivance_lat = {
-	.serves = TOR_COLL(ALLREDUCE) | TOR_COLL(ALLGATHER) | TOR_COLL(BROADCAST) | TOR_COLL(REDUCE),
+	.serves = TOR_COLL(ALLREDUCE) | TOR_COLL(ALLGATHER) | TOR_COLL(BROADCAST) |
+		TOR_COLL(REDUCE),
 	.exchange = &trivance_exchange,
 	.init = trivance_lat_init,
 	.rounds = trivance_lat_rounds,

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Levels of trivance-bw's sides. See plan/distance/trivance.h. */
+/* Levels of the sides of trivance-bw. See plan/distance/trivance.h. */
 #include "core/plan/distance/trivance.h"
 
-/* A row of the table, as asked for or for so many dimensions. */
-static const u8 *distances(const struct tor_plan *p, u32 n)
+/*
+ * A row of the table: the variant requested, or the one for this number of
+ * dimensions.
+ */
+static const u8 *level_distances(const struct tor_plan *p, u32 n)
 {
 	u32 variant = p->req.param[TORCOLL_PARAM_VARIANT];
 
 	return tor_trivance_distances[n][(variant ? variant : min_t(u32, p->grid.ndim, 3)) - 1];
 }
 
-static u32 hops(const struct tor_plan *p, u32 n)
+static u32 level_hops(const struct tor_plan *p, u32 n)
 {
-	const u8 *d = distances(p, n);
+	const u8 *d = level_distances(p, n);
 
 	return d[0] + d[1] + d[2] + d[3];
 }
 
 /*
- * Two levels for a side beyond the table: the first one's places, or 0 if that would take more steps than
- * the side has. Of several ways the one with the fewest hops.
+ * Splits a side beyond the table into two levels. Returns the places of the
+ * first, or 0 if two levels would take more steps than the side has. Of several
+ * splits it takes the one with the fewest hops.
  */
-static u32 find_split(const struct tor_plan *p, u32 n)
+static u32 level_find_split(const struct tor_plan *p, u32 n)
 {
 	u32 m, least = U32_MAX, best = 0;
 
@@ -29,25 +33,25 @@ static u32 find_split(const struct tor_plan *p, u32 n)
 		if (n % m || n / m > TOR_TRIVANCE_WORD ||
 		    tor_log3_up(m) + tor_log3_up(n / m) != tor_log3_up(n))
 			continue;
-		if (hops(p, m) + m * hops(p, n / m) < least) {
-			least = hops(p, m) + m * hops(p, n / m);
+		if (level_hops(p, m) + m * level_hops(p, n / m) < least) {
+			least = level_hops(p, m) + m * level_hops(p, n / m);
 			best = m;
 		}
 	}
 	return best;
 }
 
-/* The number whose triple is 1, or 1 if there is none. */
-static u32 find_spread(u32 n)
+/* The inverse of 3 modulo @n, or 1 if there is none. */
+static u32 level_find_spread(u32 n)
 {
 	return n % 3 == 1 ? (2 * n + 1) / 3 : n % 3 == 2 ? (n + 1) / 3 : 1;
 }
 
-static void add_level(struct tor_plan *p, u32 dim, u32 first, u32 unit, u32 n)
+static void level_add(struct tor_plan *p, u32 dim, u32 first, u32 unit, u32 n)
 {
 	struct tor_trivance *t = tor_plan_state(p, struct tor_trivance);
 	struct tor_trivance_level *l = &t->level[t->levels];
-	u32 k, spread = find_spread(n);
+	u32 k, spread = level_find_spread(n);
 	u64 live = 1;
 
 	*l = (struct tor_trivance_level){
@@ -55,7 +59,7 @@ static void add_level(struct tor_plan *p, u32 dim, u32 first, u32 unit, u32 n)
 		.spread = spread,
 	};
 	for (k = l->steps; k-- > 0;) {
-		l->d[k] = distances(p, n)[k] * spread % n;
+		l->d[k] = level_distances(p, n)[k] * spread % n;
 		if (!k)
 			break;
 		live |= tor_trivance_rotate(live, n, l->d[k]) |
@@ -73,16 +77,16 @@ void tor_trivance_add_levels(struct tor_plan *p, u32 dim)
 	if (!dim)
 		t->words = true;
 	if (n <= TOR_TRIVANCE_WORD) {
-		add_level(p, dim, 0, 1, n);
+		level_add(p, dim, 0, 1, n);
 		return;
 	}
-	m = find_split(p, n);
+	m = level_find_split(p, n);
 	if (!m) {
 		t->words = false;
 		return;
 	}
-	add_level(p, dim, 0, 1, m);
-	add_level(p, dim, tor_log3_up(m), m, n / m);
+	level_add(p, dim, 0, 1, m);
+	level_add(p, dim, tor_log3_up(m), m, n / m);
 }
 
 u32 tor_trivance_level(const struct tor_trivance *t, u32 dim, u32 step)
@@ -106,8 +110,12 @@ u32 tor_trivance_distance(const struct tor_plan *p, u32 dim, u32 step)
 	u32 i = tor_trivance_level(t, dim, step), n = p->grid.side[dim], steps;
 
 	if (i < t->levels)
-		return t->level[i].unit * distances(p, t->level[i].n)[step - t->level[i].first];
-	/* at least as far as the step before: live sets grow less, and fewer bytes go that far */
+		return t->level[i].unit *
+		       level_distances(p, t->level[i].n)[step - t->level[i].first];
+	/*
+	 * at least as far as the step before: live sets grow less, and fewer
+	 * bytes go that far
+	 */
 	steps = tor_log3_up(n);
 	return step < steps - 1 ? tor_power3(step) :
 				  max((n - tor_power3(steps - 1) + 1) / 2, tor_power3(steps - 2));

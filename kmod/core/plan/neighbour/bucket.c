@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * `bucket`: rings along one dimension after the other (Jain and Sabharwal 2010; the baseline of the
- * Swing paper, section 2.3.4). Along a side of n, a block starts at the node behind its owner and goes round
- * to it in n - 1 hops, adding up. 2D channels: one starts in each dimension and direction.
+ * `bucket`: rings along one dimension after the other (Jain and Sabharwal 2010;
+ * the baseline of the Swing paper, section 2.3.4). Along a side of n, a block
+ * starts at the node behind its owner and travels round to the owner in n - 1
+ * hops, summing up. 2D channels: one starts in each dimension and direction.
  */
 #include "core/plan/neighbour/lines.h"
 
@@ -17,14 +18,14 @@ static u32 bucket_peers(const struct tor_plan *p, u32 dim)
 }
 
 /* The coordinate @by steps further in the channel's direction. */
-static u32 ahead(const struct tor_side *l, u32 x, u32 by)
+static u32 bucket_ahead(const struct tor_side *l, u32 x, u32 by)
 {
 	return (l->mirrored ? x + l->n - by : x + by) % l->n;
 }
 
 static bool bucket_peer(const struct tor_side *l, u32 step, u32 x, u32 i, bool from, u32 *y)
 {
-	*y = ahead(l, x, from ? l->n - 1 : 1);
+	*y = bucket_ahead(l, x, from ? l->n - 1 : 1);
 	return i == 0;
 }
 
@@ -33,10 +34,13 @@ static u32 bucket_size(const struct tor_side *l, const struct tor_set *set)
 	return set->given ? 1 : l->n - set->step;
 }
 
-/* In step s goes the block of the one s + 1 behind; those of later steps and my own stay. */
+/*
+ * Step s sends the block of the coordinate s + 1 behind. The blocks of later
+ * steps and the own block stay.
+ */
 static bool bucket_nth(const struct tor_side *l, struct tor_set *set, u32 i)
 {
-	set->coord = ahead(l, set->from, l->n - 1 - set->step - i);
+	set->coord = bucket_ahead(l, set->from, l->n - 1 - set->step - i);
 	return true;
 }
 
@@ -47,7 +51,7 @@ static u32 bucket_radix(const struct tor_plan *p, u32 dim)
 
 static u32 bucket_digit(const struct tor_side *l, u32 step, u32 from, u32 to)
 {
-	return ahead(l, from, l->n - 1 - step);
+	return bucket_ahead(l, from, l->n - 1 - step);
 }
 
 static const struct tor_lines bucket_lines = {

@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * `ring` for a scan: from rank to rank, in their order, each adds its own and passes the sum on; block by block, so that
- * all are at work. What comes out is the sequential sum.
+ * `ring` for a scan: along the ranks in their order, each rank adds its own
+ * vector and passes the sum on, block by block, so that all ranks are busy. The
+ * result is the sequential sum.
  *
- * In a scan a rank sends block b in the round after it came. An exclusive one keeps its own vector, and the sum with it,
- * in a temporary, since the vector is what came: it takes a round in between to add.
+ * In a scan a rank sends a block in the round after it arrived. An exclusive
+ * scan keeps the own vector, and the sum that includes it, in a temporary,
+ * because its result is what arrived. The addition takes a round in between.
  */
 #include "core/plan/family.h"
 
-#define BUF_SUM		1		/* exscan: the sum up to here, my own included */
+#define BUF_SUM		1		/* exscan: the sum up to this rank, inclusive */
 
 struct chain {
 	u32 blocks;
 	u32 stride;			/* rounds from rank to rank */
 };
 
-/* The block that goes. Kept in the cursor. */
+/* The block in transfer. Kept in the cursor. */
 struct at {
 	u32 block;
-	bool all;			/* instead */
+	bool all;			/* the whole vector instead */
 	bool done;
 };
 
-static const struct chain *state_of(const struct tor_plan *p)
+static const struct chain *chain_state(const struct tor_plan *p)
 {
 	return tor_plan_state_const(p, struct chain);
 }
 
-static bool exclusive(const struct tor_plan *p)
+static bool chain_is_exclusive(const struct tor_plan *p)
 {
 	return p->req.collective == TORCOLL_EXSCAN;
 }
@@ -41,30 +43,31 @@ static int chain_init(struct tor_plan *p, const char **why)
 		return -EINVAL;
 	}
 	s->blocks = p->req.param[TORCOLL_PARAM_BLOCKS];
-	/* of a few pages, not too many */
+	/* a few pages each, at most 64 */
 	if (!s->blocks)
 		s->blocks = clamp_t(u64, tor_div64(p->req.count, 4096), 1, 64);
 	if (s->blocks > U16_MAX) {
 		*why = "more blocks than rounds can be counted";
 		return -EINVAL;
 	}
-	s->stride = exclusive(p) ? 2 : 1;
-	p->shape.bufs = exclusive(p) ? 2 : 1;
+	s->stride = chain_is_exclusive(p) ? 2 : 1;
+	p->shape.bufs = chain_is_exclusive(p) ? 2 : 1;
 	p->shape.sequential = true;
 	return 0;
 }
 
 static u32 chain_rounds(const struct tor_plan *p, u32 channel)
 {
-	const struct chain *s = state_of(p);
+	const struct chain *s = chain_state(p);
 
 	return s->stride * (p->req.ranks - 1 + s->blocks - 1);
 }
 
-/* Does rank @rank send a block in this round? Then sets at->block. */
-static bool sends(const struct tor_plan *p, const struct tor_cursor *c, u32 rank, struct at *at)
+/* True if rank @rank sends a block in this round. Sets at->block. */
+static bool chain_sends(const struct tor_plan *p, const struct tor_cursor *c, u32 rank,
+			struct at *at)
 {
-	const struct chain *s = state_of(p);
+	const struct chain *s = chain_state(p);
 	/* an exclusive scan sends in odd rounds */
 	u32 first = rank * s->stride + s->stride - 1;
 
@@ -74,22 +77,25 @@ static bool sends(const struct tor_plan *p, const struct tor_cursor *c, u32 rank
 	return at->block < s->blocks;
 }
 
-/* Exclusive: at first the own vector goes aside; before a block is sent, what came is added to it. */
-static bool adds(const struct tor_plan *p, struct tor_cursor *c, struct at *at)
+/*
+ * Exclusive: round 0 copies the own vector to the temporary. Before a block is
+ * sent, what arrived is added to it.
+ */
+static bool chain_adds(const struct tor_plan *p, struct tor_cursor *c, struct at *at)
 {
 	struct tor_cursor next = { .round = c->round + 1 };
 
-	if (!exclusive(p))
+	if (!chain_is_exclusive(p))
 		return false;
 	c->src = p->rank;
 	c->dst = p->rank;
 	at->all = !c->round;
 	if (at->all)
 		c->op = TOR_PIECE_COPY;
-	return at->all || (p->rank && c->round % 2 == 0 && sends(p, &next, p->rank, at));
+	return at->all || (p->rank && c->round % 2 == 0 && chain_sends(p, &next, p->rank, at));
 }
 
-/* Transfers: the local one, what I send, what comes. */
+/* Transfers: local, sent, received. */
 static bool chain_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	struct at *at = (struct at *)c->family;
@@ -99,7 +105,7 @@ static bool chain_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	at->done = false;
 	for (; c->transfer < 3; c->transfer++) {
 		if (!c->transfer) {
-			if (adds(p, c, at))
+			if (chain_adds(p, c, at))
 				return true;
 			continue;
 		}
@@ -108,8 +114,8 @@ static bool chain_transfer(const struct tor_plan *p, struct tor_cursor *c)
 		from = c->transfer == 1 ? p->rank : p->rank - 1;
 		c->src = from;
 		c->dst = from + 1;
-		c->op = exclusive(p) ? TOR_PIECE_COPY : TOR_PIECE_REDUCE;
-		if (sends(p, c, from, at))
+		c->op = chain_is_exclusive(p) ? TOR_PIECE_COPY : TOR_PIECE_REDUCE;
+		if (chain_sends(p, c, from, at))
 			return true;
 	}
 	return false;
@@ -119,14 +125,14 @@ static bool chain_piece(const struct tor_plan *p, struct tor_cursor *c, struct t
 {
 	struct at *at = (struct at *)c->family;
 	u64 count = p->req.count;
-	u32 blocks = state_of(p)->blocks;
+	u32 blocks = chain_state(p)->blocks;
 
 	if (at->done)
 		return false;
 	at->done = true;
-	if (exclusive(p) && c->src == c->dst)
+	if (chain_is_exclusive(p) && c->src == c->dst)
 		out->dbuf = BUF_SUM;
-	else if (exclusive(p))
+	else if (chain_is_exclusive(p))
 		out->sbuf = BUF_SUM;
 	tor_piece_in_place(out, at->all ? (struct tor_span){ 0, count } : (struct tor_span){
 		tor_block_start(count, blocks, at->block), tor_block_len(count, blocks, at->block)

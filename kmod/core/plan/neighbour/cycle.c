@@ -2,22 +2,28 @@
 /*
  * Plans along closed cycles of ranks.
  *
- * `ring`: the ranks in the order of the list, one channel each way. Reduce-scatter: a block starts behind its
- * owner and goes once round, adding up; allgather: the reversal. Broadcast: the vector in blocks,
- * one after the other, from the root along both halves of the ring; reduce: the reversal.
+ * `ring`: the ranks in the order of the list, one channel per direction.
+ * Reduce-scatter: a block starts behind its owner and travels once round,
+ * summing up; allgather: the reversal. Broadcast: the vector in blocks, one
+ * after the other, from the root along both halves of the ring; reduce: the
+ * reversal.
  *
- * `hamiltonian`: two edge-disjoint cycles through all nodes of a 2D torus, each both ways (Swing paper,
- * section 2.3.3). With r rows of c nodes, r = c * k and gcd(r, c - 1) = 1: the first cycle goes c - 1
- * steps along a row, then one to the next row; the other c - 1 steps along a column, then one
- * to the next column. In row i the first leaves out the cable between columns -i - 1 and -i, which is
- * just where the second needs it.
+ * `hamiltonian`: two edge-disjoint cycles through all nodes of a 2D torus, each
+ * in both directions (Swing paper, section 2.3.3). With r rows of c nodes, r =
+ * c * k and gcd(r, c - 1) = 1: the first cycle takes c - 1 steps along a row,
+ * then one to the next row; the other takes c - 1 steps along a column, then
+ * one to the next column. In row i the first cycle skips the cable between
+ * columns -i - 1 and -i, which is the one that the second needs.
  */
 #include "core/plan/family.h"
 
 #define RING_BLOCKS	8		/* of a broadcast, unless asked for */
 #define CHANNELS	4		/* of two cycles */
 
-/* Where this rank is on a channel's cycle, and who is next to it in the channel's direction. */
+/*
+ * Place of this rank on a channel's cycle, and its neighbours in the channel's
+ * direction.
+ */
 struct place {
 	u32 own;
 	u32 before, after;		/* ranks */
@@ -31,14 +37,14 @@ struct cycle {
 	struct place place[CHANNELS];
 };
 
-static const struct cycle *state_of(const struct tor_plan *p)
+static const struct cycle *cycle_state(const struct tor_plan *p)
 {
 	return tor_plan_state_const(p, struct cycle);
 }
 
 /* --- places on a cycle --- */
 
-static u32 mul_mod(u32 a, u32 b, u32 n)
+static u32 cycle_mul_mod(u32 a, u32 b, u32 n)
 {
 	u64 x = (u64)a * b;
 
@@ -46,9 +52,9 @@ static u32 mul_mod(u32 a, u32 b, u32 n)
 }
 
 /* The place of a rank on its channel's cycle. */
-static u32 place_of(const struct tor_plan *p, u32 channel, u32 rank)
+static u32 cycle_place(const struct tor_plan *p, u32 channel, u32 rank)
 {
-	const struct cycle *s = state_of(p);
+	const struct cycle *s = cycle_state(p);
 	u32 row, col, step;
 
 	if (!s->r)
@@ -58,12 +64,12 @@ static u32 place_of(const struct tor_plan *p, u32 channel, u32 rank)
 	step = (row + col) % s->c;
 	if (channel / 2 == 0)
 		return row * s->c + step;
-	return mul_mod((row + s->r - step % s->r) % s->r, s->inverse, s->r) * s->c + step;
+	return cycle_mul_mod((row + s->r - step % s->r) % s->r, s->inverse, s->r) * s->c + step;
 }
 
-static u32 rank_at(const struct tor_plan *p, u32 channel, u32 place)
+static u32 cycle_rank(const struct tor_plan *p, u32 channel, u32 place)
 {
-	const struct cycle *s = state_of(p);
+	const struct cycle *s = cycle_state(p);
 	u32 row, col, turn, step;
 
 	if (!s->r)
@@ -74,31 +80,31 @@ static u32 rank_at(const struct tor_plan *p, u32 channel, u32 place)
 		row = turn;
 		col = (step + s->c - turn % s->c) % s->c;
 	} else {
-		row = (mul_mod(turn, s->c - 1, s->r) + step) % s->r;
+		row = (cycle_mul_mod(turn, s->c - 1, s->r) + step) % s->r;
 		col = turn % s->c;
 	}
 	return row * p->grid.stride[s->row_dim] + col * p->grid.stride[1 - s->row_dim];
 }
 
-/* @by places further in the channel's direction. */
-static u32 ahead(const struct tor_plan *p, u32 channel, u32 place, u32 by)
+/* The place @by further in the channel's direction. */
+static u32 cycle_ahead(const struct tor_plan *p, u32 channel, u32 place, u32 by)
 {
 	u32 n = p->req.ranks;
 
 	return (channel % 2 ? place + n - by : place + by) % n;
 }
 
-static void find_places(struct tor_plan *p)
+static void cycle_find_places(struct tor_plan *p)
 {
 	struct cycle *s = tor_plan_state(p, struct cycle);
 	u32 ch, own;
 
 	for (ch = 0; ch < p->shape.channels; ch++) {
-		own = place_of(p, ch, p->rank);
+		own = cycle_place(p, ch, p->rank);
 		s->place[ch] = (struct place){
 			.own = own,
-			.before = rank_at(p, ch, ahead(p, ch, own, p->req.ranks - 1)),
-			.after = rank_at(p, ch, ahead(p, ch, own, 1)),
+			.before = cycle_rank(p, ch, cycle_ahead(p, ch, own, p->req.ranks - 1)),
+			.after = cycle_rank(p, ch, cycle_ahead(p, ch, own, 1)),
 		};
 	}
 }
@@ -107,21 +113,24 @@ static void find_places(struct tor_plan *p)
 
 static bool cycle_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	const struct place *at = &state_of(p)->place[c->channel];
+	const struct place *at = &cycle_state(p)->place[c->channel];
 	u32 n = p->req.ranks, step, by;
 	bool gather;
 
 	if (c->transfer > 1)
 		return false;
 	step = tor_plan_fold(p, c->round, n - 1, &gather);
-	/* 0: what I give in the reduce-scatter, 1: what I get */
+	/* 0: sent in the reduce-scatter, 1: received */
 	c->src = c->transfer ? at->before : p->rank;
 	c->dst = c->transfer ? p->rank : at->after;
-	/* the giver gives what is as far ahead of it; it is this rank, or the one before */
+	/*
+	 * the sender, this rank or the one before, sends the block this far
+	 * ahead of it
+	 */
 	by = n - 1 - step;
 	if (c->transfer)
 		by = by ? by - 1 : n - 1;
-	c->family[0] = ahead(p, c->channel, at->own, by);
+	c->family[0] = cycle_ahead(p, c->channel, at->own, by);
 	c->family[1] = 0;
 	if (gather) {
 		swap(c->src, c->dst);
@@ -134,7 +143,8 @@ static bool cycle_piece(const struct tor_plan *p, struct tor_cursor *c, struct t
 {
 	if (c->family[1]++)
 		return false;
-	tor_piece_in_place(out, tor_plan_own(p, c->channel, rank_at(p, c->channel, c->family[0])));
+	tor_piece_in_place(out, tor_plan_own(p, c->channel,
+					     cycle_rank(p, c->channel, c->family[0])));
 	return true;
 }
 
@@ -145,21 +155,24 @@ static u32 cycle_rounds(const struct tor_plan *p, u32 channel)
 
 /* --- ring: broadcast and reduce --- */
 
-/* Ranks on the side of the root that blocks go up to; the others are reached downwards. */
-static u32 upper(const struct tor_plan *p)
+/* Ranks above the root; the others are reached downwards. */
+static u32 pipe_upper(const struct tor_plan *p)
 {
 	return p->req.ranks / 2;
 }
 
 static u32 pipe_rounds(const struct tor_plan *p)
 {
-	return upper(p) + state_of(p)->blocks - 1;
+	return pipe_upper(p) + cycle_state(p)->blocks - 1;
 }
 
-/* In a broadcast: from whom I get (@i 0), to whom I send upwards (1) or downwards (2), as offsets. */
+/*
+ * Peers in a broadcast, as offsets from the root: the sender to this rank (@i
+ * 0), the receivers upwards (1) and downwards (2).
+ */
 static bool pipe_peer(const struct tor_plan *p, u32 i, u32 o, u32 *peer)
 {
-	u32 n = p->req.ranks, up = upper(p);
+	u32 n = p->req.ranks, up = pipe_upper(p);
 
 	if (i == 0) {
 		*peer = o <= up ? o - 1 : (o + 1) % n;
@@ -169,18 +182,21 @@ static bool pipe_peer(const struct tor_plan *p, u32 i, u32 o, u32 *peer)
 	return i == 1 ? o < up : *peer > up && (o == 0 || o > up);
 }
 
-/* Round t of a broadcast brings block t - d + 1 to the ranks at distance d from the root. */
+/*
+ * Round t of a broadcast brings block t - d + 1 to the ranks at distance d from
+ * the root.
+ */
 static bool pipe_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	u32 n = p->req.ranks, o = (p->rank + n - p->req.root) % n, peer = 0, t, d;
 	bool down = p->req.collective == TORCOLL_BROADCAST, sends = false;
 
 	t = down ? c->round : pipe_rounds(p) - 1 - c->round;
-	d = o > upper(p) ? n - o : o;
+	d = o > pipe_upper(p) ? n - o : o;
 	for (; c->transfer < 3; c->transfer++) {
 		sends = c->transfer > 0;
 		if (pipe_peer(p, c->transfer, o, &peer) && t + !sends >= d &&
-		    t + !sends - d < state_of(p)->blocks)
+		    t + !sends - d < cycle_state(p)->blocks)
 			break;
 	}
 	if (c->transfer == 3)
@@ -197,7 +213,7 @@ static bool pipe_transfer(const struct tor_plan *p, struct tor_cursor *c)
 
 static bool pipe_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
-	u32 blocks = state_of(p)->blocks;
+	u32 blocks = cycle_state(p)->blocks;
 
 	if (c->family[1]++)
 		return false;
@@ -210,7 +226,7 @@ static bool pipe_piece(const struct tor_plan *p, struct tor_cursor *c, struct to
 
 /* --- families --- */
 
-static bool is_pipe(const struct tor_plan *p)
+static bool ring_is_pipe(const struct tor_plan *p)
 {
 	return p->req.collective == TORCOLL_BROADCAST || p->req.collective == TORCOLL_REDUCE;
 }
@@ -220,7 +236,7 @@ static int ring_init(struct tor_plan *p, const char **why)
 	struct cycle *s = tor_plan_state(p, struct cycle);
 	u32 blocks = p->req.param[TORCOLL_PARAM_BLOCKS];
 
-	if (is_pipe(p)) {
+	if (ring_is_pipe(p)) {
 		s->blocks = min_t(u64, blocks ? blocks : RING_BLOCKS, p->req.count);
 		p->shape.peers = 2;
 		if (p->req.param[TORCOLL_PARAM_CHANNELS] <= 1)
@@ -230,7 +246,7 @@ static int ring_init(struct tor_plan *p, const char **why)
 	}
 	p->shape.channels = tor_plan_channels(p, 2, 2);
 	if (p->shape.channels && !blocks) {
-		find_places(p);
+		cycle_find_places(p);
 		return 0;
 	}
 	*why = blocks ? "only broadcast and reduce have blocks" : "ring has at most two channels";
@@ -239,17 +255,17 @@ static int ring_init(struct tor_plan *p, const char **why)
 
 static u32 ring_rounds(const struct tor_plan *p, u32 channel)
 {
-	return is_pipe(p) ? pipe_rounds(p) : cycle_rounds(p, channel);
+	return ring_is_pipe(p) ? pipe_rounds(p) : cycle_rounds(p, channel);
 }
 
 static bool ring_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	return is_pipe(p) ? pipe_transfer(p, c) : cycle_transfer(p, c);
+	return ring_is_pipe(p) ? pipe_transfer(p, c) : cycle_transfer(p, c);
 }
 
 static bool ring_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
-	return is_pipe(p) ? pipe_piece(p, c, out) : cycle_piece(p, c, out);
+	return ring_is_pipe(p) ? pipe_piece(p, c, out) : cycle_piece(p, c, out);
 }
 
 const struct tor_family tor_family_ring = {
@@ -263,7 +279,7 @@ const struct tor_family tor_family_ring = {
 };
 
 /* The inverse of @a modulo @n, or 0 if there is none. */
-static u32 invert(u32 a, u32 n)
+static u32 cycle_invert(u32 a, u32 n)
 {
 	s64 x = 0, y = 1, r = n, q = a % n, t, k;
 
@@ -292,13 +308,13 @@ static int hamiltonian_init(struct tor_plan *p, const char **why)
 	for (d = 0; p->grid.ndim == 2 && d < 2; d++) {
 		u32 r = p->grid.side[d], c = p->grid.side[1 - d];
 
-		if (r % c || !invert(c - 1, r))
+		if (r % c || !cycle_invert(c - 1, r))
 			continue;
 		s->r = r;
 		s->c = c;
 		s->row_dim = d;
-		s->inverse = invert(c - 1, r);
-		find_places(p);
+		s->inverse = cycle_invert(c - 1, r);
+		cycle_find_places(p);
 		return 0;
 	}
 	*why = "hamiltonian serves 2D tori with sides r = c * k and gcd(r, c - 1) = 1";

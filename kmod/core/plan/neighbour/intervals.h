@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Schedules of intervals along a side, in ceil(log3 n) steps: a node keeps its own value and what came from
- * either side in each step apart, and gets in step k the sum of the next nodes to either side from one
- * node that has just these as some of its parts. For trivance-lat and moore.
+ * Schedules of intervals along a side, in ceil(log3 n) steps. A node keeps its
+ * own value and what came from either side in each step separately. In step k
+ * it gets, for each side, the sum of the next nodes on that side from one node
+ * that holds exactly these as some of its parts. Used by trivance-lat and
+ * moore.
  *
  * @side 0 is the right, upwards; 1 the left.
  */
@@ -31,23 +33,23 @@ static inline u32 tor_power3(u32 k)
 
 static inline bool tor_is_power3(u32 n)
 {
-	/* of 3^12, the last one up to TOR_MAX_NODES, exactly these are divisors */
+	/* exactly these divide 3^12, the largest up to TOR_MAX_NODES */
 	return 531441 % n == 0;
 }
 
-/* Nodes whose sum comes from @side in step @k; may be 0. */
+/* Nodes in the sum that comes from @side in step @k; may be 0. */
 static inline u32 tor_interval_nodes(u32 n, u32 side, u32 k)
 {
 	return tor_is_power3(n) ? tor_power3(k) : tor_trivance_intervals[n][side][k][0];
 }
 
-/* How far away the node is that sends it. */
+/* Distance of the node that sends it. */
 static inline u32 tor_interval_distance(u32 n, u32 side, u32 k)
 {
 	return tor_is_power3(n) ? tor_power3(k) : tor_trivance_intervals[n][side][k][1];
 }
 
-/* Nodes known on a side before step @k. */
+/* Nodes on a side that are known before step @k. */
 static inline u32 tor_interval_reach(u32 n, u32 side, u32 k)
 {
 	u32 reach = 0;
@@ -57,7 +59,7 @@ static inline u32 tor_interval_reach(u32 n, u32 side, u32 k)
 	return reach;
 }
 
-/* Is there a schedule for this side? */
+/* True if there is a schedule for a side of @n. */
 static inline bool tor_has_intervals(u32 n)
 {
 	return tor_is_power3(n) ||
@@ -65,8 +67,8 @@ static inline bool tor_has_intervals(u32 n)
 }
 
 /*
- * The first and the last node that the sender's message of step @k to those who get it from @side sums, as
- * seen by the sender and counted towards @side.
+ * The first and last node summed up in the message of step @k to those who
+ * receive it from @side, as seen by the sender and counted towards @side.
  */
 static inline void tor_interval_window(u32 n, u32 side, u32 k, s32 *first, s32 *last)
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Families that work along one side of the torus at a time: in each round every line of nodes along a
- * dimension takes one step of a reduce-scatter of that line's coordinates, or of its reversal.
+ * Families that work along one side of the torus at a time: in each round every
+ * line of nodes along a dimension takes one step of a reduce-scatter over the
+ * coordinates of that line, or of its reversal.
  *
- * What a rank still has to do with is the product, over the dimensions, of the coordinates that it
- * still has to do with there: its live sets. A family says how a line of n nodes does it: steps, peers,
- * live sets, and what is given to whom. Valid if each coordinate that leaves a live set is given to
- * one peer, whose live set keeps it, and the last live set is the coordinate itself.
+ * A rank's live set holds the blocks that it still has to handle: the product,
+ * over the dimensions, of the coordinates that it still has to handle there. A
+ * family defines how a line of n nodes does it: steps, peers, live sets, and
+ * which coordinates a step gives to which peer. It is valid if each coordinate
+ * that leaves a live set is given to one peer whose live set keeps it, and the
+ * last live set is the coordinate itself.
  */
 #ifndef _TOR_CORE_PLAN_LINES_H
 #define _TOR_CORE_PLAN_LINES_H
@@ -22,33 +25,46 @@ struct tor_side {
 	bool mirrored;			/* directions exchanged */
 };
 
-/* Coordinates along a side: those that @from has to do with before @step, or gives to @to in it. */
+/*
+ * Coordinates along a side: the live set of @from before @step, or those that
+ * @from gives to @to in it.
+ */
 struct tor_set {
 	u32 from, to;
 	u32 next;			/* candidate */
-	u32 coord;			/* the last one found */
+	u32 coord;			/* the last coordinate found */
 	u32 step;
 	u8 part;			/* of its blocks: 0 first half, 1 second half, 2 all */
 	bool given;
 };
 
 /**
- * struct tor_lines - how a line does it
- * @mirrors: there are two channels per dimension, of which the second has directions mirrored
- * @in_turn: a dimension is finished before the next begins; else they take turns step by step
- * @setup: optional: prepare p->family (from TOR_LINES_PRIVATE on) for a dimension; 0 or an error
- * @steps: of the reduce-scatter along a dimension
+ * struct tor_lines - the schedule of a line
+ * @mirrors: there are two channels per dimension; the second has directions
+ *	mirrored
+ * @in_turn: a dimension is finished before the next begins; else they take
+ *	turns step by step
+ * @setup: optional: prepare p->family (behind struct tor_lines_state) for a
+ *	dimension; 0 or an error
+ * @steps: number of steps of the reduce-scatter along a dimension
  * @peers: most peers of a coordinate in a step
- * @peer: the @i-th to whom @x gives (@from: who gives to @x) in @step; all different; false if there
- *	are no more
+ * @peer: the @i-th coordinate to which @x gives (@from: which gives to @x) in
+ *	@step; all different; false if there are no more
  * @size: candidates for a set
- * @nth: candidate @i of a set, as its coord and part (preset to all); false if it is none, or came before
- * @radix: parts into which a step divides the blocks, the same in all dimensions (in_turn: all steps together:
- *	as many as there are nodes), if orders of blocks exist that make transfers single ranges; else 0
- * @digit: which part @from gives to @to in @step
- * @moves: optional, where in step 0 some may give all they have, to get their own blocks in the last
- *	step: is this that last step?
- * @live: with @moves: has @x to do with coordinate @y before @step?
+ * @nth: candidate @i of a set, as its coord and part (preset to all); false if
+ *	it is not in the set, or came before
+ * @radix: parts into which a step divides the blocks, the same in all
+ *	dimensions (in_turn: all steps together: the number of nodes), if
+ *	there is an order of blocks in which transfers are single ranges;
+ *	else 0
+ * @digit: the part that @from gives to @to in @step
+ * @moves: optional, for schedules in which some coordinates give all they have
+ *	in step 0 and get their own blocks in the last step: true if @step is
+ *	that last step
+ * @live: with @moves: true if coordinate @y is in the live set of @x before
+ *	@step
+ *
+ * All members are pure functions: no locks, any context.
  */
 struct tor_lines {
 	bool mirrors;
@@ -65,29 +81,44 @@ struct tor_lines {
 	bool (*live)(const struct tor_side *l, u32 step, u32 x, u32 y);
 };
 
-/* State of all these families; a family's own comes behind it. */
+/* State of all these families. The state of a family itself follows it. */
 struct tor_lines_state {
 	u32 half;			/* rounds of the reduce-scatter */
 	bool ranges;			/* transfers are single ranges */
-	u32 least;			/* steps, of a dimension */
+	u32 least;			/* fewest steps of a dimension */
 	u32 steps[TOR_MAX_DIMS];
 	u32 radix;			/* of all dimensions, if ranges */
 	u32 pos[TOR_MAX_CHANNELS];	/* of this rank's block, if ranges */
 };
 
-/* Where a round of the reduce-scatter stands. */
+/* Position of a round of the reduce-scatter. */
 struct tor_lines_step {
 	u32 dim;
 	u32 step;			/* of the side */
-	u32 place;			/* of the dimension in the channel's rotation */
+	u32 place;			/* of the dimension in the rotation of the channel */
 };
 
-/* The dimension whose turn it is in round @k of the reduce-scatter, and its step. */
+/**
+ * tor_lines_find_step - dimension and step of a round
+ * @p: plan
+ * @channel: its number
+ * @k: round of the reduce-scatter
+ * @at: filled in
+ */
 void tor_lines_find_step(const struct tor_plan *p, u32 channel, u32 k, struct tor_lines_step *at);
 
-/* Steps that dimension @d has taken before that round. */
+/**
+ * tor_lines_before - steps that a dimension has taken before a round
+ * @p: plan
+ * @channel: its number
+ * @at: position of the round
+ * @d: dimension
+ *
+ * Return: the number of steps.
+ */
 u32 tor_lines_before(const struct tor_plan *p, u32 channel, const struct tor_lines_step *at, u32 d);
 
+/* Members of struct tor_family. */
 int tor_lines_init(struct tor_plan *p, const char **why);
 u32 tor_lines_rounds(const struct tor_plan *p, u32 channel);
 bool tor_lines_transfer(const struct tor_plan *p, struct tor_cursor *c);

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * `tree`: reduce to the root, or for an allreduce to rank 0, and broadcast from there: two messages per
- * node in all, the fewest.
+ * `tree`: reduce to the root, or in an allreduce to rank 0, and broadcast from
+ * there: two messages per node in total, the minimum.
  *
- * On a torus every line along dimension 0 sends, from the furthest on both sides, hop by hop to the
- * root's coordinate; then every line of those along dimension 1, and so on. On other lists: a
- * binomial tree of the ranks.
+ * On a torus every line along dimension 0 sends, from the furthest nodes on
+ * both sides, hop by hop to the root's coordinate; then every line of those
+ * along dimension 1, and so on. On other lists: a binomial tree of the ranks.
  *
- * A gather goes the same way, with the blocks of all ranks behind the sender instead of a sum; a scatter the
- * way of a broadcast, with the blocks of all behind the receiver.
+ * A gather takes the same way, with the blocks of all ranks behind the sender
+ * instead of a sum; a scatter takes the way of a broadcast, with the blocks of
+ * all ranks behind the receiver.
  */
 #include "core/plan/family.h"
 
 struct tree {
 	u32 depth;			/* rounds of the reduce */
-	u32 lines;			/* torus: dimensions along which this rank has a part */
-	u32 up[TOR_MAX_DIMS];		/* steps upwards from the root's coordinate to its own */
+	u32 lines;			/* torus: dimensions in which this rank takes part */
+	u32 up[TOR_MAX_DIMS];		/* steps upwards from the root's coordinate */
 };
 
 static u32 tree_depth(const struct tor_plan *p)
@@ -23,8 +24,11 @@ static u32 tree_depth(const struct tor_plan *p)
 	return tor_plan_state_const(p, struct tree)->depth;
 }
 
-/* In the dimensions after the first one in which it differs from the root, what it has is with another rank. */
-static void find_lines(const struct tor_plan *p, struct tree *s)
+/*
+ * A rank takes no part in the dimensions after the first one in which it
+ * differs from the root: what it had is with another rank then.
+ */
+static void tree_find_lines(const struct tor_plan *p, struct tree *s)
 {
 	const struct tor_torus *g = &p->grid;
 	u32 d, n;
@@ -47,7 +51,7 @@ static int tree_init(struct tor_plan *p, const char **why)
 	if (p->list)
 		s->depth = fls(p->req.ranks - 1);
 	else
-		find_lines(p, s);
+		tree_find_lines(p, s);
 	return 0;
 }
 
@@ -56,8 +60,11 @@ static u32 tree_rounds(const struct tor_plan *p, u32 channel)
 	return p->req.collective == TORCOLL_ALLREDUCE ? 2 * tree_depth(p) : tree_depth(p);
 }
 
-/* Reduce, round @k, to rank @root: the @i-th child, or (@i 2) the parent, as a rank. */
-static bool list_peer(const struct tor_plan *p, u32 k, u32 i, u32 *rank)
+/*
+ * Peers in round @k of the reduce: the @i-th child, or (@i 2) the parent, as a
+ * rank.
+ */
+static bool tree_list_peer(const struct tor_plan *p, u32 k, u32 i, u32 *rank)
 {
 	u32 n = p->req.ranks, v = (p->rank + n - p->req.root) % n, bit = 1U << k;
 
@@ -71,7 +78,7 @@ static bool list_peer(const struct tor_plan *p, u32 k, u32 i, u32 *rank)
 	return !(v & bit) && bit < n - v;
 }
 
-static bool torus_peer(const struct tor_plan *p, u32 k, u32 i, u32 *rank)
+static bool tree_torus_peer(const struct tor_plan *p, u32 k, u32 i, u32 *rank)
 {
 	const struct tree *s = tor_plan_state_const(p, struct tree);
 	const struct tor_torus *g = &p->grid;
@@ -84,7 +91,10 @@ static bool torus_peer(const struct tor_plan *p, u32 k, u32 i, u32 *rank)
 		return false;
 	n = g->side[d];
 	up = s->up[d];
-	/* those so far away send in this round; above the root up to n/2, below it the others */
+	/*
+	 * nodes this far away send in this round: above the root up to n/2,
+	 * below it the others
+	 */
 	away = n / 2 - k;
 	if (i == 0)
 		any = up + 1 == away;
@@ -99,20 +109,26 @@ static bool torus_peer(const struct tor_plan *p, u32 k, u32 i, u32 *rank)
 
 /* --- gather and scatter: whose blocks a child stands for --- */
 
-/* Where the walk over them is, in runs of neighbouring ranks. Kept in the cursor. */
+/*
+ * Position of the walk over these blocks, in runs of neighbouring ranks. Kept
+ * in the cursor.
+ */
 struct at {
-	u32 next, end;			/* lists: ranks from the root; torus: offsets from its coordinate */
+	u32 next, end;	/* lists: ranks relative to the root; torus: offsets from its coordinate */
 	u32 child;
 	u32 dim;
 };
 
-static bool is_gather(const struct tor_plan *p)
+static bool tree_gathers(const struct tor_plan *p)
 {
 	return p->req.collective == TORCOLL_GATHER || p->req.collective == TORCOLL_SCATTER;
 }
 
-/* Of a child in round @k of the reduce: a subtree of ranks, or the line from it on outwards. */
-static void find_behind(const struct tor_plan *p, struct at *at, u32 k)
+/*
+ * Ranks behind a child in round @k of the reduce: a subtree of ranks, or the
+ * line from the child outwards.
+ */
+static void tree_find_behind(const struct tor_plan *p, struct at *at, u32 k)
 {
 	const struct tor_torus *g = &p->grid;
 	u32 n = p->req.ranks, o;
@@ -131,8 +147,8 @@ static void find_behind(const struct tor_plan *p, struct at *at, u32 k)
 	at->end = o <= n / 2 ? n / 2 + 1 : o + 1;
 }
 
-/* The next of these ranks that follow each other. */
-static struct tor_span next_blocks(const struct tor_plan *p, struct at *at)
+/* The blocks of the next run of consecutive ranks. */
+static struct tor_span tree_next_blocks(const struct tor_plan *p, struct at *at)
 {
 	u32 first, count, stride;
 	struct tor_span s, last;
@@ -142,7 +158,7 @@ static struct tor_span next_blocks(const struct tor_plan *p, struct at *at)
 		count = min(at->end - at->next, p->req.ranks - first);
 		at->next += count;
 	} else {
-		/* all nodes that differ from it in the dimensions before only */
+		/* all nodes that differ from it only in previous dimensions */
 		stride = p->grid.stride[at->dim];
 		first = tor_torus_shift(&p->grid, p->req.root, at->dim, at->next++);
 		first = at->child + (tor_torus_coord(&p->grid, first, at->dim) -
@@ -155,7 +171,7 @@ static struct tor_span next_blocks(const struct tor_plan *p, struct at *at)
 	return (struct tor_span){ s.off, last.off + last.n - s.off };
 }
 
-/* Transfers: what children send, what I send to my parent; in the broadcast, the reversal. */
+/* Transfers: from the children, to the parent; reversed in a broadcast. */
 static bool tree_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	bool down = p->req.collective == TORCOLL_BROADCAST ||
@@ -165,8 +181,8 @@ static bool tree_transfer(const struct tor_plan *p, struct tor_cursor *c)
 
 	if (down)
 		k = tree_depth(p) - 1 - k;
-	while (c->transfer < 3 && !(p->list ? list_peer(p, k, c->transfer, &peer) :
-					      torus_peer(p, k, c->transfer, &peer)))
+	while (c->transfer < 3 && !(p->list ? tree_list_peer(p, k, c->transfer, &peer) :
+					      tree_torus_peer(p, k, c->transfer, &peer)))
 		c->transfer++;
 	if (c->transfer == 3)
 		return false;
@@ -175,12 +191,12 @@ static bool tree_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	at->child = c->src;
 	if (down)
 		swap(c->src, c->dst);
-	if (down || is_gather(p))
+	if (down || tree_gathers(p))
 		c->op = TOR_PIECE_COPY;
 	at->next = 0;
 	at->end = 1;
-	if (is_gather(p))
-		find_behind(p, at, k);
+	if (tree_gathers(p))
+		tree_find_behind(p, at, k);
 	return true;
 }
 
@@ -190,8 +206,8 @@ static bool tree_piece(const struct tor_plan *p, struct tor_cursor *c, struct to
 
 	if (at->next >= at->end)
 		return false;
-	if (is_gather(p)) {
-		tor_piece_in_place(out, next_blocks(p, at));
+	if (tree_gathers(p)) {
+		tor_piece_in_place(out, tree_next_blocks(p, at));
 		return true;
 	}
 	at->next++;

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * `window`: an allreduce of whole slices among neighbours only. Along a side, a node sends on, in both
- * directions, the sum of its own vector and of what came from behind in the round before: the sum of
- * a window that grows by a node each round. After floor(n/2) rounds the windows from below and from
- * above, and its own, are all. With n even the node opposite would be in both: the last round adds what
- * comes from below to the first half of the slice, and what comes from above to the second half, on top of
- * the other direction's window of the round before.
+ * `window`: an allreduce of whole slices between neighbours only. Along a side,
+ * a node sends in both directions the sum of its own vector and of what came
+ * from behind in the round before: the sum of a window that grows by one node
+ * per round. After floor(n/2) rounds the windows from below and from above,
+ * together with the own vector, cover the side. If n is even, the opposite node
+ * would be in both windows: the last round adds what comes from below to the
+ * first half of the slice, and what comes from above to the second half, on top
+ * of the window of the other direction from the round before.
  *
- * A window is sent in the round after it was written; three buffers per direction take turns, so that
- * what is written was last sent two rounds before. So do those of the sums of whole sides. The last
- * one is data, but not before round 2.
+ * A window is sent in the round after it was written. Three buffers per
+ * direction take turns, so that a buffer is written two rounds after it was
+ * last sent. The sums of whole sides take turns likewise. The last sum goes to
+ * data, but not before round 2.
  */
 #include "core/plan/family.h"
 
-#define BUF_UP		1		/* windows going up: 1 to 3 */
+#define BUF_UP		1		/* windows that travel up: 1 to 3 */
 #define BUF_DOWN	4
 #define BUF_SIDE	7		/* sums of finished sides */
 #define BUFS_WINDOW	10
@@ -22,12 +25,12 @@ struct window {
 	u32 half;			/* rounds without the copy of an early result */
 };
 
-/* Where a round is. */
+/* Position of a round. */
 struct at {
 	u32 dim, phase, t, last;	/* round t of the dimension, which has last + 1 */
 };
 
-static u32 rounds_of(const struct tor_plan *p)
+static u32 window_sum_rounds(const struct tor_plan *p)
 {
 	return tor_plan_state_const(p, struct window)->half;
 }
@@ -49,10 +52,10 @@ static int window_init(struct tor_plan *p, const char **why)
 
 static u32 window_rounds(const struct tor_plan *p, u32 channel)
 {
-	return max_t(u32, 3, rounds_of(p));
+	return max_t(u32, 3, window_sum_rounds(p));
 }
 
-static void find_round(const struct tor_plan *p, const struct tor_cursor *c, struct at *at)
+static void window_find_round(const struct tor_plan *p, const struct tor_cursor *c, struct at *at)
 {
 	u32 k = c->round;
 
@@ -67,9 +70,9 @@ static void find_round(const struct tor_plan *p, const struct tor_cursor *c, str
 }
 
 /* The buffer with the sum over the first @phases dimensions. */
-static u32 side_buf(const struct tor_plan *p, u32 phases)
+static u32 window_side_buf(const struct tor_plan *p, u32 phases)
 {
-	if (!phases || (phases == p->grid.ndim && rounds_of(p) > 2))
+	if (!phases || (phases == p->grid.ndim && window_sum_rounds(p) > 2))
 		return TOR_BUF_DATA;
 	return BUF_SIDE + phases % 3;
 }
@@ -78,11 +81,11 @@ static u32 side_buf(const struct tor_plan *p, u32 phases)
 static u32 window_buf(const struct tor_plan *p, const struct tor_cursor *c, const struct at *at,
 		      u32 base)
 {
-	return at->t ? base + c->round % 3 : side_buf(p, at->phase);
+	return at->t ? base + c->round % 3 : window_side_buf(p, at->phase);
 }
 
-static bool set(const struct tor_plan *p, struct tor_cursor *c, u32 src, u32 dst, u32 sbuf, u32 dbuf,
-		u32 part)
+static bool window_set(const struct tor_plan *p, struct tor_cursor *c, u32 src, u32 dst, u32 sbuf,
+		       u32 dbuf, u32 part)
 {
 	c->src = src;
 	c->dst = dst;
@@ -91,31 +94,35 @@ static bool set(const struct tor_plan *p, struct tor_cursor *c, u32 src, u32 dst
 	if (src == dst)
 		c->op = TOR_PIECE_COPY;
 	c->family[0] = part;
-	/* what is there already need not be moved */
+	/* no need to move what is there already */
 	c->family[1] = src == dst && sbuf == dbuf;
 	return true;
 }
 
 /*
- * What the windows, or in the last round the sum, are added to. On an even side the last round goes
- * on from the windows that came in the round before: that from above for the first half.
+ * The base to which the windows, or in the last round the sum, are added. On an
+ * even side the last round continues from the windows that came in the round
+ * before: that from above for the first half.
  */
-static bool set_base(const struct tor_plan *p, struct tor_cursor *c, const struct at *at)
+static bool window_set_base(const struct tor_plan *p, struct tor_cursor *c, const struct at *at)
 {
-	u32 base = c->transfer ? BUF_DOWN : BUF_UP, sum = side_buf(p, at->phase + 1);
+	u32 base = c->transfer ? BUF_DOWN : BUF_UP, sum = window_side_buf(p, at->phase + 1);
 	bool even = p->grid.side[at->dim] % 2 == 0;
 
 	if (at->t < at->last)
-		return set(p, c, p->rank, p->rank, side_buf(p, at->phase),
-			   base + (c->round + 1) % 3, 2);
+		return window_set(p, c, p->rank, p->rank, window_side_buf(p, at->phase),
+				  base + (c->round + 1) % 3, 2);
 	if (!even)
-		return set(p, c, p->rank, p->rank, side_buf(p, at->phase), sum,
-			   c->transfer ? 3 : 2);
+		return window_set(p, c, p->rank, p->rank, window_side_buf(p, at->phase), sum,
+				  c->transfer ? 3 : 2);
 	base = c->transfer ? BUF_UP : BUF_DOWN;
-	return set(p, c, p->rank, p->rank, window_buf(p, c, at, base), sum, c->transfer);
+	return window_set(p, c, p->rank, p->rank, window_buf(p, c, at, base), sum, c->transfer);
 }
 
-/* Transfers: two local copies, what I send up and down, what comes from below and above. */
+/*
+ * Transfers: two local copies, sent up, sent down, received from below,
+ * received from above.
+ */
 static bool window_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	bool down = c->transfer % 2, mine = c->transfer < 4;
@@ -124,20 +131,24 @@ static bool window_transfer(const struct tor_plan *p, struct tor_cursor *c)
 
 	if (c->transfer > 5)
 		return false;
-	if (c->round >= rounds_of(p))
+	if (c->round >= window_sum_rounds(p))
 		return c->round == 2 && !c->transfer &&
-		       set(p, c, p->rank, p->rank, side_buf(p, p->grid.ndim), TOR_BUF_DATA, 2);
-	find_round(p, c, &at);
+		       window_set(p, c, p->rank, p->rank, window_side_buf(p, p->grid.ndim),
+				  TOR_BUF_DATA, 2);
+	window_find_round(p, c, &at);
 	if (c->transfer < 2)
-		return set_base(p, c, &at);
+		return window_set_base(p, c, &at);
 	if (at.t == at.last && p->grid.side[at.dim] % 2 == 0)
 		part = down;
 	/* on a side of 2 both neighbours are the same: one transfer */
 	if (p->grid.side[at.dim] == 2)
 		part = down ? 3 : 2;
 	peer = tor_torus_shift(&p->grid, p->rank, at.dim, mine == down ? -1 : 1);
-	return set(p, c, mine ? p->rank : peer, mine ? peer : p->rank, window_buf(p, c, &at, base),
-		   at.t < at.last ? base + (c->round + 1) % 3 : side_buf(p, at.phase + 1), part);
+	return window_set(p, c, mine ? p->rank : peer, mine ? peer : p->rank,
+			  window_buf(p, c, &at, base),
+			  at.t < at.last ? base + (c->round + 1) % 3 :
+					   window_side_buf(p, at.phase + 1),
+			  part);
 }
 
 /* Part 0, 1: a half; 2: all; 3: nothing. */
