@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * What auto stands for. See auto.h.
- */
+/* The algorithm `auto`. See auto.h. */
 #include "core/choose/auto.h"
 
-/* Vectors of up to so many bytes want the fewest messages; longer ones the least bytes per cable. */
+/*
+ * Up to this many bytes, the fewest messages win; beyond, the fewest bytes per
+ * cable.
+ */
 #define FEW_MESSAGES_MAX	(32 << 10)
 #define CANDIDATES		2
 
@@ -13,7 +14,10 @@ struct candidates {
 	u8 few_bytes[CANDIDATES];
 };
 
-/* The last one of each serves any list of nodes; all give the same bits on every rank. */
+/*
+ * The last one of each serves any list of nodes. All give the same bits on
+ * every rank.
+ */
 static const struct candidates plain[TORCOLL_COLL_COUNT] = {
 	[TORCOLL_ALLREDUCE] = { { TORCOLL_TREE, TORCOLL_RING },
 				{ TORCOLL_BIBUCKET, TORCOLL_RING } },
@@ -33,7 +37,7 @@ static const struct candidates plain[TORCOLL_COLL_COUNT] = {
 	[TORCOLL_SCATTER] = { { TORCOLL_TREE }, { TORCOLL_TREE } },
 };
 
-/* Those that give the sequential sum. */
+/* Algorithms that give the sequential sum. */
 static const struct candidates sequential[TORCOLL_COLL_COUNT] = {
 	[TORCOLL_ALLREDUCE] = { { TORCOLL_FLOOD, TORCOLL_DIRECT }, { TORCOLL_DIRECT } },
 	[TORCOLL_REDUCE_SCATTER] = { { TORCOLL_DIRECT }, { TORCOLL_DIRECT } },
@@ -42,8 +46,8 @@ static const struct candidates sequential[TORCOLL_COLL_COUNT] = {
 	[TORCOLL_EXSCAN] = { { TORCOLL_RING }, { TORCOLL_RING } },
 };
 
-static bool choose_plainly(u32 collective, enum tor_level level, u32 excluded, u64 bytes,
-			   struct tor_choice *choice)
+static bool auto_choose_plainly(u32 collective, enum tor_level level, u32 excluded, u64 bytes,
+				struct tor_choice *choice)
 {
 	const struct candidates *c = level == TOR_LEVEL_SEQUENTIAL ? &sequential[collective] :
 								     &plain[collective];
@@ -57,9 +61,12 @@ static bool choose_plainly(u32 collective, enum tor_level level, u32 excluded, u
 	return choice->algorithm;
 }
 
-/* Leave what a caller gave; a parameter that means nothing to the algorithm is refused by its plan. */
-static void apply(const struct tor_choice *choice, struct tor_plan_req *req,
-		  const struct tor_plan_req *given)
+/*
+ * Keeps the caller's parameters. The plan refuses a parameter that the
+ * algorithm does not have.
+ */
+static void auto_apply(const struct tor_choice *choice, struct tor_plan_req *req,
+		       const struct tor_plan_req *given)
 {
 	u32 i;
 
@@ -70,51 +77,51 @@ static void apply(const struct tor_choice *choice, struct tor_plan_req *req,
 }
 
 /* See tor_op_begin(). */
-static u32 planned_as(u32 collective)
+static u32 auto_planned_as(u32 collective)
 {
 	return collective == TORCOLL_BARRIER ? TORCOLL_ALLREDUCE : collective;
 }
 
 int tor_auto_prepare(struct tor_chooser *chooser, u32 collective)
 {
-	return tor_chooser_make(chooser, planned_as(collective));
+	return tor_chooser_make(chooser, auto_planned_as(collective));
 }
 
 bool tor_auto_is_prepared(const struct tor_chooser *chooser, u32 collective)
 {
-	return tor_chooser_ready(chooser, planned_as(collective));
+	return tor_chooser_ready(chooser, auto_planned_as(collective));
 }
 
 void tor_auto_forget(struct tor_chooser *chooser, u32 collective)
 {
-	tor_chooser_forget(chooser, planned_as(collective));
+	tor_chooser_forget(chooser, auto_planned_as(collective));
 }
 
 int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
 		  const struct tor_plan_req *req, enum tor_level level, u32 elem, u32 rank,
 		  const char **why)
 {
-	u32 collective = planned_as(req->collective);
+	u32 collective = auto_planned_as(req->collective);
 	bool known = chooser && tor_chooser_knows(chooser, collective);
 	u32 excluded = req->param[TORCOLL_PARAM_EXCLUDE];
 	struct tor_plan_req named = *req;
 	struct tor_choice choice;
 	int err = -EOPNOTSUPP;
 
-	/* a plain choice instead would differ from the other ranks' */
+	/* a fixed choice instead would differ from that of the other ranks */
 	if (chooser && !tor_chooser_ready(chooser, collective)) {
 		*why = "the tables of plans are missing";
 		return -ENOMEM;
 	}
 	*why = "no algorithm is left that could serve this";
-	/* what was chosen without a look at root and counts may refuse them */
+	/* the choice ignores root and counts, so its plan may refuse them */
 	while (err == -EOPNOTSUPP) {
 		if (!(known ? tor_choose(chooser, collective, level, excluded,
 					 req->count * elem, &choice) :
-			      choose_plainly(collective, level, excluded, req->count * elem,
-					     &choice)))
+			      auto_choose_plainly(collective, level, excluded, req->count * elem,
+						  &choice)))
 			break;
-		apply(&choice, &named, req);
+		auto_apply(&choice, &named, req);
 		err = tor_plan_init(p, &named, rank, why);
 		excluded |= 1U << choice.algorithm;
 	}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What auto stands for: the fastest plan by a comm's tables, see choose.h, or where these know nothing
- * (collectives that they do not cover, long lists of nodes that nobody has walked through) a plain choice that
- * serves any shape and any list.
+ * The algorithm `auto`: the fastest plan by the tables of a comm (see choose.h)
+ * or, where there are none (collectives that they do not cover, long lists of
+ * nodes whose plans are not walked), a fixed choice that serves any shape and
+ * any list.
  */
 #ifndef _TOR_CORE_AUTO_H
 #define _TOR_CORE_AUTO_H
@@ -10,33 +11,44 @@
 #include "core/choose/choose.h"
 
 /**
- * tor_auto_prepare - make the tables that tor_auto_plan() needs for a collective, unless they are there
+ * tor_auto_prepare - make the tables that tor_auto_plan() needs for a
+ * collective
  * @chooser: tables of the comm
  * @collective: enum torcoll_collective
  *
- * Context: may wait for memory; one at a time.
+ * Does nothing if they exist.
+ *
+ * Context: may sleep to allocate; calls must be serialised.
  * Return: as tor_chooser_make().
  */
 int tor_auto_prepare(struct tor_chooser *chooser, u32 collective);
 
-/* Are they there? */
+/* True if the tables of the collective are made. Context: any. */
 bool tor_auto_is_prepared(const struct tor_chooser *chooser, u32 collective);
 
-/* Nobody will ask for them. */
+/**
+ * tor_auto_forget - free the tables of a collective
+ * @chooser: tables of the comm
+ * @collective: enum torcoll_collective
+ *
+ * Context: may sleep; serialised with tor_auto_prepare() and tor_auto_plan().
+ */
 void tor_auto_forget(struct tor_chooser *chooser, u32 collective);
 
 /**
  * tor_auto_plan - choose an algorithm and its parameters, and make the plan
- * @p: to fill; p->req says what was chosen
+ * @p: filled in; p->req has the choice
  * @chooser: tables of the comm, prepared for this collective, or NULL
- * @req: the request; its algorithm is not looked at. Parameters that are given stand; TORCOLL_PARAM_EXCLUDE is
- *	obeyed, and does not get into p->req
- * @level: what the result must be
+ * @req: the request; its algorithm is ignored. Parameters that are set are
+ *	kept; TORCOLL_PARAM_EXCLUDE is obeyed and not passed on to p->req
+ * @level: requirement on the bits of the result
  * @elem: bytes of an element
- * @rank: whose view; every rank with such a chooser chooses the same
+ * @rank: rank whose view is planned; every rank with an equal chooser makes the
+ *	same choice
  * @why: out: static reason of a refusal
  *
- * Return: as tor_plan_init().
+ * Context: any; @chooser must not change meanwhile.
+ * Return: as tor_plan_init(); -ENOMEM if @chooser is not prepared.
  */
 int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
 		  const struct tor_plan_req *req, enum tor_level level, u32 elem, u32 rank,

@@ -3,58 +3,65 @@
 #include "core/choose/choose.h"
 #include "core/reduce/reduce.h"
 
-#define BLOCK_SETS	9		/* blocks of a pipeline: 1, 2, 4, ... 256 */
+#define BLOCK_SETS	9		/* numbers of blocks of a pipeline: 1, 2, 4, ... 256 */
 #define VARIANTS	4		/* of trivance-bw */
 
 static_assert(TORCOLL_ALGO_COUNT <= 32);
 
 /* --- parameters --- */
 
-static bool is_rooted(const struct tor_plan_req *req)
+static bool choose_is_rooted(const struct tor_plan_req *req)
 {
 	return req->collective == TORCOLL_BROADCAST || req->collective == TORCOLL_REDUCE;
 }
 
-static bool is_scan(const struct tor_plan_req *req)
+static bool choose_is_scan(const struct tor_plan_req *req)
 {
 	return req->collective == TORCOLL_SCAN || req->collective == TORCOLL_EXSCAN;
 }
 
-/* As many channels as there are, or one: fewer messages, but links that have nothing to do. */
-static bool set_channels(struct tor_plan_req *req, u32 i)
+/* All channels, or one: fewer messages, but idle links. */
+static bool offer_set_channels(struct tor_plan_req *req, u32 i)
 {
 	req->param[TORCOLL_PARAM_CHANNELS] = i;
 	return i < 2;
 }
 
-/* Two or four: as many times more messages, for links and processors that wait less for each other. */
-static bool set_chunks(struct tor_plan_req *req, u32 i)
+/*
+ * Two or four chunks: two or four times the messages, but links and processors
+ * wait less for each other.
+ */
+static bool offer_set_chunks(struct tor_plan_req *req, u32 i)
 {
 	req->param[TORCOLL_PARAM_CHUNKS] = 2 << i;
 	return i < 2;
 }
 
-static bool set_channels_or_chunks(struct tor_plan_req *req, u32 i)
+static bool offer_set_channels_or_chunks(struct tor_plan_req *req, u32 i)
 {
-	return i < 2 ? set_channels(req, i) : set_chunks(req, i - 2);
+	return i < 2 ? offer_set_channels(req, i) : offer_set_chunks(req, i - 2);
 }
 
-static bool set_blocks(struct tor_plan_req *req, u32 i)
+static bool offer_set_blocks(struct tor_plan_req *req, u32 i)
 {
 	req->param[TORCOLL_PARAM_BLOCKS] = 1U << i;
 	return i < BLOCK_SETS;
 }
 
-/* Distances for few bytes on tori of 1, 2, 3 dimensions, and for few hops; the first ones in chunks as well. */
-static bool set_variant(struct tor_plan_req *req, u32 i)
+/*
+ * Distances for few bytes on tori of 1, 2, 3 dimensions, and for few hops; the
+ * first one in chunks as well.
+ */
+static bool offer_set_variant(struct tor_plan_req *req, u32 i)
 {
 	req->param[TORCOLL_PARAM_VARIANT] = i < 2 * VARIANTS ? 1 + i / 2 : 1;
-	return i < 2 * VARIANTS ? set_channels(req, i % 2) : set_chunks(req, i - 2 * VARIANTS);
+	return i < 2 * VARIANTS ? offer_set_channels(req, i % 2) :
+				  offer_set_chunks(req, i - 2 * VARIANTS);
 }
 
-static bool set_r(struct tor_plan_req *req, u32 i)
+static bool offer_set_r(struct tor_plan_req *req, u32 i)
 {
-	/* 0 means the default, and that is r = 0 */
+	/* 0 means the default, which is r = 0 */
 	req->param[TORCOLL_PARAM_R] = 1 + i;
 	if (req->collective != TORCOLL_ALLREDUCE)
 		return !i;
@@ -72,21 +79,22 @@ bool tor_offer_params(struct tor_plan_req *req, u32 i)
 	case TORCOLL_RECDOUB_BW_MIRRORED:
 	case TORCOLL_BRUCK_BW:
 	case TORCOLL_WINDOW:
-		return set_channels(req, i);
+		return offer_set_channels(req, i);
 	case TORCOLL_BIBUCKET:
-		return set_channels_or_chunks(req, i);
+		return offer_set_channels_or_chunks(req, i);
 	case TORCOLL_SWING_LAT:
 		/* one is the default */
 		req->param[TORCOLL_PARAM_CHANNELS] = i ? 2 * req->torus->ndim : 1;
 		return i < 2;
 	case TORCOLL_TRIVANCE_BW:
-		return set_variant(req, i);
+		return offer_set_variant(req, i);
 	case TORCOLL_GENERAL:
-		return set_r(req, i);
+		return offer_set_r(req, i);
 	case TORCOLL_RING:
-		return is_rooted(req) || is_scan(req) ? set_blocks(req, i) : set_channels(req, i);
+		return choose_is_rooted(req) || choose_is_scan(req) ? offer_set_blocks(req, i) :
+								      offer_set_channels(req, i);
 	case TORCOLL_CIRCULANT:
-		return is_rooted(req) ? set_blocks(req, i) : !i;
+		return choose_is_rooted(req) ? offer_set_blocks(req, i) : !i;
 	default:
 		return !i;
 	}
@@ -94,19 +102,22 @@ bool tor_offer_params(struct tor_plan_req *req, u32 i)
 
 /* --- offers --- */
 
-/* Fill @offer with a plan and what it costs; false if it cannot serve, or not be told quickly. */
-static int make_offer(struct tor_offer *offer, const struct tor_plan_req *req)
+/*
+ * Fill @offer with a plan and its cost. An error other than -ENOMEM means that
+ * it does not serve the request, or that its cost cannot be computed quickly.
+ */
+static int offer_make(struct tor_offer *offer, const struct tor_plan_req *req)
 {
 	struct tor_plan_req probe = *req;
 	struct tor_plan plan;
 	int err;
 
-	/* a vector of which no part is empty */
+	/* a vector without empty parts */
 	probe.count = 2ULL * TOR_MAX_CHANNELS * req->ranks;
 	err = tor_plan_init(&plan, &probe, 0, NULL);
 	if (err)
 		return err;
-	/* what a frame cannot name */
+	/* a frame has 16 bits for the round */
 	if (plan.shape.rounds > U16_MAX || !tor_cost_is_quick(req))
 		return -EOPNOTSUPP;
 	*offer = (struct tor_offer){
@@ -119,8 +130,11 @@ static int make_offer(struct tor_offer *offer, const struct tor_plan_req *req)
 	return tor_cost_plan(req, &offer->cost, NULL);
 }
 
-/* Go through all plans; those that serve are put to @offer, up to @room. Returns their number. */
-static int collect(const struct tor_plan_req *given, struct tor_offer *offer, u32 room)
+/*
+ * Collects all plans that serve the request in @offer, up to @room. With @room
+ * 0 it only counts them. Returns their number, or -ENOMEM.
+ */
+static int offers_collect(const struct tor_plan_req *given, struct tor_offer *offer, u32 room)
 {
 	struct tor_plan_req req = *given;
 	struct tor_plan plan;
@@ -137,7 +151,7 @@ static int collect(const struct tor_plan_req *given, struct tor_offer *offer, u3
 				n += !tor_plan_init(&plan, &req, 0, NULL);
 				continue;
 			}
-			err = n < room ? make_offer(&offer[n], &req) : -EOPNOTSUPP;
+			err = n < room ? offer_make(&offer[n], &req) : -EOPNOTSUPP;
 			if (err == -ENOMEM)
 				return err;
 			n += !err;
@@ -153,13 +167,13 @@ int tor_offers_make(struct tor_offers *o, const struct tor_plan_req *req)
 	*o = (struct tor_offers){ 0 };
 	if (req->ranks < 2)
 		return 0;
-	n = collect(req, NULL, 0);
+	n = offers_collect(req, NULL, 0);
 	if (!n)
 		return 0;
 	o->offer = tor_env_table_alloc(n * sizeof(*o->offer));
 	if (!o->offer)
 		return -ENOMEM;
-	n = collect(req, o->offer, n);
+	n = offers_collect(req, o->offer, n);
 	if (n < 0) {
 		tor_offers_free(o);
 		return n;
@@ -176,30 +190,34 @@ void tor_offers_free(struct tor_offers *o)
 
 /* --- tables --- */
 
-/* Is @a below @b where sizes begin, or there as low and then below? */
-static bool starts_below(struct tor_line a, struct tor_line b)
+/* True if @a is below @b at size 0, or equal there and flatter. */
+static bool table_starts_below(struct tor_line a, struct tor_line b)
 {
 	return a.start != b.start ? a.start < b.start : a.slope < b.slope;
 }
 
-/* The bytes up to which @a, which starts lower, is not above @b; ~0: for ever. */
-static u64 crossing(struct tor_line a, struct tor_line b)
+/* Bytes up to which @a, which starts lower, is not above @b; ~0: for all sizes. */
+static u64 table_crossing(struct tor_line a, struct tor_line b)
 {
 	u64 steeper;
 
 	if (b.slope >= a.slope)
 		return ~0ULL;
 	steeper = a.slope - b.slope;
-	/* no vector is so long that this would overflow */
+	/* beyond the longest vector, and would overflow below */
 	if (tor_div64(b.start - a.start, steeper) >= ~0ULL >> 16)
 		return ~0ULL;
 	return tor_mul_div64(b.start - a.start, 1 << 16, steeper);
 }
 
-/* The offer that is below @from first, if any: where, and the flattest one there. */
-static const struct tor_offer *next_offer(const struct tor_offers *o, const struct tor_rates *rates,
-					  const struct tor_offer *from, enum tor_level level,
-					  u32 algorithms, u64 *upto)
+/*
+ * The offer whose line first falls below that of @from, if any, and the size
+ * where it does. Of several, the flattest.
+ */
+static const struct tor_offer *table_next_offer(const struct tor_offers *o,
+						const struct tor_rates *rates,
+						const struct tor_offer *from,
+						enum tor_level level, u32 algorithms, u64 *upto)
 {
 	const struct tor_offer *next = NULL;
 	struct tor_line line, best = { 0 }, at = { 0 };
@@ -215,13 +233,13 @@ static const struct tor_offer *next_offer(const struct tor_offers *o, const stru
 			continue;
 		line = tor_cost_line(&o->offer[i].cost, rates);
 		if (!from) {
-			if (next && !starts_below(line, best))
+			if (next && !table_starts_below(line, best))
 				continue;
 		} else {
-			/* whoever starts lower has had its turn */
+			/* offers that start lower came before */
 			if (line.start < at.start || line.slope >= at.slope)
 				continue;
-			x = crossing(at, line);
+			x = table_crossing(at, line);
 			if (x > *upto || (x == *upto && next && line.slope >= best.slope))
 				continue;
 			*upto = x;
@@ -240,12 +258,12 @@ void tor_table_make(struct tor_table *table, const struct tor_offers *o,
 	u64 upto;
 
 	table->n = 0;
-	offer = next_offer(o, rates, NULL, level, algorithms, &upto);
+	offer = table_next_offer(o, rates, NULL, level, algorithms, &upto);
 	while (offer && table->n < TOR_TABLE_ROOM) {
 		choice = &table->choice[table->n++];
 		choice->algorithm = offer->algorithm;
 		memcpy(choice->param, offer->param, sizeof(choice->param));
-		offer = next_offer(o, rates, offer, level, algorithms, &upto);
+		offer = table_next_offer(o, rates, offer, level, algorithms, &upto);
 		choice->upto = upto;
 	}
 	if (table->n)
@@ -302,7 +320,7 @@ int tor_chooser_make(struct tor_chooser *c, u32 collective)
 		tor_table_make(&c->table[collective][level], &o, &c->rates, level,
 			       TOR_ALGO_MASK_ALL);
 	c->offers[collective].offer = o.offer;
-	/* whoever adds up memory looks at it at any time */
+	/* tor_chooser_memory() reads it at any time */
 	WRITE_ONCE(c->offers[collective].n, o.n);
 	c->made[collective] = true;
 	c->changes++;
@@ -330,9 +348,10 @@ u64 tor_chooser_memory(const struct tor_chooser *c)
 	return bytes;
 }
 
-/* The fastest for one size, of fewer than all. */
-static const struct tor_offer *fastest(const struct tor_offers *o, const struct tor_rates *rates,
-				       enum tor_level level, u32 algorithms, u64 bytes)
+/* The fastest offer for one size, with some algorithms excluded. */
+static const struct tor_offer *choose_fastest(const struct tor_offers *o,
+					      const struct tor_rates *rates, enum tor_level level,
+					      u32 algorithms, u64 bytes)
 {
 	const struct tor_offer *best = NULL;
 	u64 time, least = 0;
@@ -365,7 +384,7 @@ bool tor_choose(const struct tor_chooser *c, u32 collective, enum tor_level leve
 			*choice = *found;
 		return found;
 	}
-	offer = fastest(&c->offers[collective], &c->rates, level, ~excluded, bytes);
+	offer = choose_fastest(&c->offers[collective], &c->rates, level, ~excluded, bytes);
 	if (!offer)
 		return false;
 	choice->upto = bytes;

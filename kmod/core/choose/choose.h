@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Which plan is fastest, by the model of cost.h.
+ * The choice of the fastest plan, by the model of cost.h.
  *
- * Offers are all the plans that serve a request: every algorithm, with each of the values of its
- * parameters that may pay. A plan's time is a line over the vector's size, so what is fastest for all
- * sizes is the lower envelope of the offers' lines: a table of a few choices, each up to some size.
+ * Offers are all plans that serve a request: every algorithm, with each value
+ * of its parameters that may pay. The time of a plan is a linear function of
+ * the size of the vector, so the fastest plan for each size is given by the
+ * lower envelope of the lines of all offers: a table of a few choices, each
+ * valid up to some size.
  */
 #ifndef _TOR_CORE_CHOOSE_H
 #define _TOR_CORE_CHOOSE_H
 
 #include "core/choose/cost.h"
 
-#define TOR_TABLE_ROOM		24	/* choices in a table; further ones would win next to nothing */
+#define TOR_TABLE_ROOM		24	/* choices in a table; more would gain next to nothing */
 #define TOR_ALGO_MASK_ALL	(~0U)
 
 /* A plan that serves a request. */
 struct tor_offer {
 	u32 algorithm;
 	u32 param[TORCOLL_PARAM_COUNT];
-	bool agrees;			/* as of struct tor_plan_shape */
+	bool agrees;			/* see struct tor_plan_shape */
 	bool sequential;
 	u32 bufs;
 	struct tor_cost cost;
@@ -29,7 +31,10 @@ struct tor_offers {
 	u32 n;
 };
 
-/* What is fastest for vectors of up to @upto bytes, where the choice before ends. */
+/*
+ * The fastest plan for vectors of up to @upto bytes, from where the choice
+ * before ends.
+ */
 struct tor_choice {
 	u64 upto;
 	u32 algorithm;
@@ -41,32 +46,33 @@ struct tor_table {
 	struct tor_choice choice[TOR_TABLE_ROOM];
 };
 
-/* What a result must be, of the plans' traits. */
+/* Requirement on a result, in terms of the traits of plans. */
 enum tor_level { TOR_LEVEL_ANY, TOR_LEVEL_AGREES, TOR_LEVEL_SEQUENTIAL, TOR_LEVELS };
 
 /**
- * tor_offers_make - all plans that serve a request, and what they cost
- * @o: to fill; free it with tor_offers_free()
- * @req: the request without an algorithm, and without parameters
+ * tor_offers_make - collect all plans that serve a request, and their costs
+ * @o: filled in; free with tor_offers_free()
+ * @req: the request without an algorithm and without parameters
  *
- * Plans whose walk would take long, because they look different from every one of many ranks, are left
- * out: see tor_cost_is_quick().
+ * Plans whose walk would take long, because they look different from every one
+ * of many ranks, are left out: see tor_cost_is_quick().
  *
+ * Context: may sleep to allocate; no lock.
  * Return: 0 or -ENOMEM.
  */
 int tor_offers_make(struct tor_offers *o, const struct tor_plan_req *req);
 void tor_offers_free(struct tor_offers *o);
 
 /**
- * tor_offer_params - an algorithm's parameters, one set after the other
+ * tor_offer_params - enumerate the sets of parameters worth considering
  * @req: the request with its algorithm; its parameters are set
  * @i: number of the set, from 0
  *
- * Return: whether there is such a set.
+ * Return: false if there is no such set.
  */
 bool tor_offer_params(struct tor_plan_req *req, u32 i);
 
-/* May an offer be used at this level? */
+/* True if an offer may be used at this level. */
 static inline bool tor_offer_meets(const struct tor_offer *offer, enum tor_level level)
 {
 	return level == TOR_LEVEL_ANY || (level == TOR_LEVEL_AGREES ? offer->agrees :
@@ -74,12 +80,14 @@ static inline bool tor_offer_meets(const struct tor_offer *offer, enum tor_level
 }
 
 /**
- * tor_table_make - the fastest offer for every size
- * @table: to fill
+ * tor_table_make - find the fastest offer for every size
+ * @table: filled in
  * @o: offers
  * @rates: of the fabric
- * @level: what the result must be
+ * @level: requirement on the result
  * @algorithms: those that may be used, a bit 1 << enum torcoll_algorithm each
+ *
+ * Context: any.
  */
 void tor_table_make(struct tor_table *table, const struct tor_offers *o,
 		    const struct tor_rates *rates, enum tor_level level, u32 algorithms);
@@ -87,11 +95,12 @@ void tor_table_make(struct tor_table *table, const struct tor_offers *o,
 /* The choice for a size, or NULL if the table is empty. */
 const struct tor_choice *tor_table_find(const struct tor_table *table, u64 bytes);
 
-#define TOR_CHOSEN_COLLECTIVES	6	/* TORCOLL_ALLREDUCE to TORCOLL_REDUCE, and none */
+#define TOR_CHOSEN_COLLECTIVES	6	/* TORCOLL_COLL_NONE to TORCOLL_REDUCE */
 
 /*
- * What a comm chooses by. Of allocated memory, it is large. A collective's tables are made when they are first
- * asked for: walking through all plans takes milliseconds, and few programs call everything.
+ * The tables by which a comm chooses. Large: allocate it. The tables of a
+ * collective are made on first use: walking all plans takes milliseconds, and
+ * few programs call every collective.
  */
 struct tor_chooser {
 	const struct tor_torus *torus;
@@ -105,66 +114,81 @@ struct tor_chooser {
 };
 
 /**
- * tor_chooser_init - what the tables of a comm are to be made of
- * @c: zeroed; free it with tor_chooser_free()
- * @torus: the fabric's shape; it must stay
- * @members: as of struct tor_plan_req; they must stay
- * @ranks: likewise
- * @rates: of the fabric; all ranks must have the same, since each chooses by itself
+ * tor_chooser_init - set up the inputs of the tables of a comm
+ * @c: zeroed; free with tor_chooser_free()
+ * @torus: shape of the fabric; must stay valid
+ * @members: see struct tor_plan_req; must stay valid
+ * @ranks: see struct tor_plan_req
+ * @rates: of the fabric; must be the same on all ranks, since each chooses for
+ *	itself
  */
 void tor_chooser_init(struct tor_chooser *c, const struct tor_torus *torus, const u32 *members,
 		      u32 ranks, const struct tor_rates *rates);
 void tor_chooser_free(struct tor_chooser *c);
 
 /**
- * tor_chooser_make - make the tables of a collective, unless they are there
+ * tor_chooser_make - make the tables of a collective, unless they exist
  * @c: chooser
- * @collective: enum torcoll_collective; for those that no tables cover nothing is made
+ * @collective: enum torcoll_collective; nothing is made for those without
+ *	tables
  *
- * Context: may wait for memory; one at a time.
+ * Context: may sleep to allocate; calls must be serialised.
  * Return: 0, or -ENOMEM and nothing was made.
  */
 int tor_chooser_make(struct tor_chooser *c, u32 collective);
 
-/* The collective's tables are not wanted: its user may not have so much memory. */
+/*
+ * Frees the tables of a collective, for example because they exceed the memory
+ * limit of the user. Context: as tor_chooser_make().
+ */
 void tor_chooser_forget(struct tor_chooser *c, u32 collective);
 
-/* Bytes that it takes up, now; tables may be under way. */
+/* Bytes currently allocated. Context: any, also while tables are being made. */
 u64 tor_chooser_memory(const struct tor_chooser *c);
 
 /**
- * tor_choose - what is fastest for a request
+ * tor_choose - choose the fastest plan for a request
  * @c: chooser
  * @collective: enum torcoll_collective
- * @level: what the result must be
- * @excluded: algorithms that are not wanted, a bit 1 << enum torcoll_algorithm each
+ * @level: requirement on the result
+ * @excluded: algorithms not to use, a bit 1 << enum torcoll_algorithm each
  * @bytes: of the vector
- * @choice: to fill: algorithm and parameters
+ * @choice: filled in: algorithm and parameters
  *
+ * Context: any; @c must not change meanwhile.
  * Return: false if nothing serves the request.
  */
 bool tor_choose(const struct tor_chooser *c, u32 collective, enum tor_level level, u32 excluded,
 		u64 bytes, struct tor_choice *choice);
 
-/* Have tables been made, if there are any for this? */
+/* True if the tables have been made, or there are none for the collective. */
 static inline bool tor_chooser_ready(const struct tor_chooser *c, u32 collective)
 {
 	return collective >= TOR_CHOSEN_COLLECTIVES || c->made[collective];
 }
 
-/* Whoever keeps what was chosen finds out whether it would be chosen again. */
+/*
+ * Counts changes of the tables: a caller that keeps a choice compares it to find
+ * out whether the same would be chosen again.
+ */
 static inline u32 tor_chooser_changes(const struct tor_chooser *c)
 {
 	return c ? c->changes : 0;
 }
 
-/* Is there any plan whose cost is known? Not so with a single rank, and with long lists of nodes. */
+/*
+ * True if the cost of any plan is known. Not the case with a single rank, or
+ * with long lists of nodes.
+ */
 static inline bool tor_chooser_knows(const struct tor_chooser *c, u32 collective)
 {
 	return collective < TOR_CHOSEN_COLLECTIVES && c->offers[collective].n;
 }
 
-/* The level at which the bits of an op's results agree as asked for; see enum torcoll_bits. */
+/*
+ * The level at which the bits of results agree as requested; see enum
+ * torcoll_bits.
+ */
 enum tor_level tor_level_of(u32 collective, u32 type, u32 redop, u32 bits);
 
 #endif

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* What plans cost. See cost.h. */
+/* The cost of plans. See cost.h. */
 #include "core/choose/cost.h"
 
 /*
- * How a family looks from other nodes. What is not said here is taken to differ everywhere.
+ * Symmetries of families. A family without an entry is assumed to differ at
+ * every node.
  *
- * ALIKE: the same after any shift. EVEN_ODD: after shifts by two along even sides. XOR: after
- * flipping bits of ranks; messages go along one dimension, and those across 2^s repeat after 2^(s+1).
- * RANKS: after a shift of rank numbers, which along the last dimension is one of nodes. TURNS: after shifts
- * of rows by as many as there are columns. LINES: one dimension after the other, on the lines through the
- * root's coordinates of those before; the same after any shift along those to come.
+ * ALIKE: the same after any shift. EVEN_ODD: after shifts by two along even
+ * sides. XOR: after flipping bits of ranks; messages go along one dimension,
+ * and those across 2^s repeat after 2^(s+1). RANKS: after a shift of rank
+ * numbers, which along the last dimension is a shift of nodes. TURNS: after
+ * shifts of rows by the number of columns. LINES: one dimension after the
+ * other, on the lines through the root's coordinates in the dimensions before;
+ * the same after any shift along the dimensions that follow.
  */
 enum symmetry { NONE, ALIKE, EVEN_ODD, XOR, RANKS, TURNS, LINES };
 
@@ -36,8 +39,8 @@ static const u8 symmetries[TORCOLL_ALGO_COUNT] = {
 	[TORCOLL_ALLPORT] = ALIKE,
 };
 
-#define QUICK_RANKS	1024		/* that can be walked through one by one */
-#define QUICK_LIST	64		/* by any plan, whose ranks may be a torus of their own */
+#define QUICK_RANKS	1024		/* most ranks to walk one by one */
+#define QUICK_LIST	64		/* the same for a list: its ranks may form a torus */
 
 struct walk {
 	struct tor_tally *t;
@@ -49,37 +52,40 @@ struct walk {
 	u64 round_reduced;
 };
 
-static bool is_rooted(const struct tor_plan_req *req)
+static bool cost_is_rooted(const struct tor_plan_req *req)
 {
 	return req->collective == TORCOLL_BROADCAST || req->collective == TORCOLL_REDUCE;
 }
 
-static bool all_powers_of_two(const struct tor_torus *t)
+static bool cost_all_powers_of_two(const struct tor_torus *t)
 {
 	return !(t->nodes & (t->nodes - 1));
 }
 
-static enum symmetry symmetry_of(const struct tor_plan_req *req)
+static enum symmetry cost_symmetry(const struct tor_plan_req *req)
 {
 	enum symmetry s = symmetries[req->algorithm];
 
-	/* in a gather or scatter messages grow towards the root: no two nodes of a line are alike */
-	if (req->members || (is_rooted(req) && s != LINES) || req->collective > TORCOLL_REDUCE)
+	/*
+	 * in a gather or scatter messages grow towards the root: no two nodes
+	 * of a line are alike
+	 */
+	if (req->members || (cost_is_rooted(req) && s != LINES) || req->collective > TORCOLL_REDUCE)
 		return NONE;
-	if (req->algorithm == TORCOLL_GENERAL && all_powers_of_two(req->torus) &&
+	if (req->algorithm == TORCOLL_GENERAL && cost_all_powers_of_two(req->torus) &&
 	    req->param[TORCOLL_PARAM_GROUP] != 1)
 		return XOR;
-	return s == XOR && !all_powers_of_two(req->torus) ? NONE : s;
+	return s == XOR && !cost_all_powers_of_two(req->torus) ? NONE : s;
 }
 
-static u32 node_of(const struct walk *w, u32 rank)
+static u32 walk_node(const struct walk *w, u32 rank)
 {
 	return w->req.members ? w->req.members[rank] : rank;
 }
 
 /* --- periods --- */
 
-static u32 common_multiple(u32 a, u32 b)
+static u32 cost_common_multiple(u32 a, u32 b)
 {
 	u32 x = a, y = b, rest;
 
@@ -92,7 +98,7 @@ static u32 common_multiple(u32 a, u32 b)
 }
 
 /* The peer of rank 0's first message in a round of a channel; 0: none. */
-static u32 first_peer(const struct walk *w, u32 ch, u32 t)
+static u32 walk_first_peer(const struct walk *w, u32 ch, u32 t)
 {
 	struct tor_cursor c;
 	struct tor_piece x;
@@ -106,27 +112,30 @@ static u32 first_peer(const struct walk *w, u32 ch, u32 t)
 	return 0;
 }
 
-/* XOR: does a channel work along @dim in round @t? Rank 0 tells, and how far. */
-static bool goes_along(const struct walk *w, u32 ch, u32 t, u32 dim, u32 *way)
+/*
+ * XOR: true if a channel works along @dim in round @t, as seen by rank 0; sets
+ * the distance.
+ */
+static bool walk_goes_along(const struct walk *w, u32 ch, u32 t, u32 dim, u32 *way)
 {
-	u32 to = tor_torus_coord(w->req.torus, first_peer(w, ch, t), dim);
+	u32 to = tor_torus_coord(w->req.torus, walk_first_peer(w, ch, t), dim);
 
 	*way = min(to, w->req.torus->side[dim] - to);
 	return *way;
 }
 
-static u32 xor_period(const struct walk *w, u32 dim, u32 t)
+static u32 walk_xor_period(const struct walk *w, u32 dim, u32 t)
 {
 	u32 ch, way, period = 1;
 
 	for (ch = 0; ch < w->plan.shape.channels; ch++)
-		if (goes_along(w, ch, t, dim, &way))
+		if (walk_goes_along(w, ch, t, dim, &way))
 			period = max(period, 2 * way);
 	return period;
 }
 
-/* LINES: the dimension whose turn it is in round @t. */
-static u32 line_dim(const struct walk *w, u32 t)
+/* LINES: the dimension of round @t. */
+static u32 walk_line_dim(const struct walk *w, u32 t)
 {
 	const struct tor_torus *torus = w->req.torus;
 	u32 d, depth = tor_torus_diameter(torus);
@@ -140,8 +149,8 @@ static u32 line_dim(const struct walk *w, u32 t)
 	return d;
 }
 
-/* Is this the last dimension with more than one node? */
-static bool is_last(const struct tor_torus *torus, u32 dim)
+/* True if this is the last dimension with more than one node. */
+static bool cost_is_last_dim(const struct tor_torus *torus, u32 dim)
 {
 	while (++dim < torus->ndim)
 		if (torus->side[dim] > 1)
@@ -149,7 +158,7 @@ static bool is_last(const struct tor_torus *torus, u32 dim)
 	return true;
 }
 
-static u32 shortest_side(const struct tor_torus *torus)
+static u32 cost_shortest_side(const struct tor_torus *torus)
 {
 	u32 d, side = torus->nodes;
 
@@ -159,8 +168,11 @@ static u32 shortest_side(const struct tor_torus *torus)
 	return side;
 }
 
-/* @dim of those of the part: see walk_by_dim(). */
-static u32 plan_period(const struct walk *w, u32 dim, u32 part, u32 t)
+/*
+ * The period along @dim of a part of round @t; @part: its dimension, see
+ * walk_by_dim().
+ */
+static u32 walk_period(const struct walk *w, u32 dim, u32 part, u32 t)
 {
 	const struct tor_torus *torus = w->req.torus;
 	u32 side = torus->side[dim];
@@ -171,36 +183,36 @@ static u32 plan_period(const struct walk *w, u32 dim, u32 part, u32 t)
 	case EVEN_ODD:
 		return side % 2 ? side : 2;
 	case XOR:
-		return dim == part ? xor_period(w, dim, t) : 1;
+		return dim == part ? walk_xor_period(w, dim, t) : 1;
 	case RANKS:
-		return is_last(torus, dim) ? 1 : side;
+		return cost_is_last_dim(torus, dim) ? 1 : side;
 	case TURNS:
 		/* of two sides one is a multiple of the other */
-		return side > 1 ? shortest_side(torus) : 1;
+		return side > 1 ? cost_shortest_side(torus) : 1;
 	case LINES:
-		return dim > line_dim(w, t) ? 1 : side;
+		return dim > walk_line_dim(w, t) ? 1 : side;
 	default:
 		return side;
 	}
 }
 
-static void find_periods(const struct walk *w, u32 part, u32 t, u32 *period)
+static void walk_find_periods(const struct walk *w, u32 part, u32 t, u32 *period)
 {
 	const struct tor_torus *torus = w->req.torus;
 	u32 d;
 
 	for (d = 0; d < torus->ndim; d++) {
-		period[d] = plan_period(w, d, part, t);
+		period[d] = walk_period(w, d, part, t);
 		if (w->least)
-			period[d] = common_multiple(period[d], w->least[d]);
-		/* the one cable goes up from one and down from the other */
+			period[d] = cost_common_multiple(period[d], w->least[d]);
+		/* the single cable goes up from one node and down from the other */
 		if (torus->side[d] == 2 && torus->cables == 1)
 			period[d] = 2;
 	}
 }
 
-/* Rounds from @t on that cost the same, those of a cycle: as many as there are. */
-static u32 count_alike(const struct walk *w, u32 t)
+/* Rounds from @t on with the same cost: on a cycle, the rest of its half. */
+static u32 walk_count_alike(const struct walk *w, u32 t)
 {
 	u32 half = w->req.ranks - 1, rounds = w->plan.shape.rounds;
 	const u32 cyclic = TOR_COLL(ALLREDUCE) | TOR_COLL(REDUCE_SCATTER) | TOR_COLL(ALLGATHER);
@@ -213,12 +225,15 @@ static u32 count_alike(const struct walk *w, u32 t)
 
 /* --- the walk --- */
 
-static int take_place(struct walk *w, u32 rank, const char **why)
+static int walk_take_place(struct walk *w, u32 rank, const char **why)
 {
 	return w->plan.rank == rank ? 0 : tor_plan_init(&w->plan, &w->req, rank, why);
 }
 
-/* What a rank sends and reduces in a round of a channel. Pieces of a message follow each other. */
+/*
+ * Counts what a rank sends and reduces in a round of a channel. The pieces of a
+ * message are consecutive.
+ */
 static void walk_round(struct walk *w, u32 ch, u32 t, u32 alike)
 {
 	u32 rank = w->plan.rank, to = rank;
@@ -233,18 +248,18 @@ static void walk_round(struct walk *w, u32 ch, u32 t, u32 alike)
 		if (x.src != rank || x.dst == rank)
 			continue;
 		if (n && to != x.dst) {
-			tor_tally_message(w->t, node_of(w, rank), node_of(w, to), n);
+			tor_tally_message(w->t, walk_node(w, rank), walk_node(w, to), n);
 			n = 0;
 		}
 		to = x.dst;
 		n += x.n;
 	}
 	if (n)
-		tor_tally_message(w->t, node_of(w, rank), node_of(w, to), n);
+		tor_tally_message(w->t, walk_node(w, rank), walk_node(w, to), n);
 }
 
-/* The @i-th of the ranks that stand for all. */
-static u32 representative(const struct walk *w, u32 i)
+/* The @i-th representative rank. */
+static u32 walk_representative(const struct walk *w, u32 i)
 {
 	const struct tor_torus *torus = w->req.torus;
 	u32 d, rank = 0;
@@ -258,13 +273,13 @@ static u32 representative(const struct walk *w, u32 i)
 	return rank;
 }
 
-/* LINES: ranks beside the lines do nothing in this round. */
-static bool is_idle(const struct walk *w, u32 rank, u32 t)
+/* LINES: true if the rank is not on the lines of this round. */
+static bool walk_is_idle(const struct walk *w, u32 rank, u32 t)
 {
 	const struct tor_torus *torus = w->req.torus;
 	u32 d;
 
-	for (d = 0; w->symmetry == LINES && d < line_dim(w, t); d++)
+	for (d = 0; w->symmetry == LINES && d < walk_line_dim(w, t); d++)
 		if (tor_torus_coord(torus, rank, d) != tor_torus_coord(torus, w->req.root, d))
 			return true;
 	return false;
@@ -275,32 +290,36 @@ static int walk_rank(struct walk *w, u32 rank, u32 channels, u32 t, u32 alike, c
 	u32 ch;
 	int err;
 
-	if (is_idle(w, rank, t))
+	if (walk_is_idle(w, rank, t))
 		return 0;
-	err = take_place(w, rank, why);
+	err = walk_take_place(w, rank, why);
 	for (ch = 0; !err && ch < w->plan.shape.channels; ch++)
 		if (channels & (1U << ch) && t < tor_plan_rounds(&w->plan, ch))
 			walk_round(w, ch, t, alike);
 	return err;
 }
 
-/* A part of a round: some of the channels. */
+/* Walks a part of a round: some of the channels. */
 static int walk_part(struct walk *w, u32 part, u32 channels, u32 t, const char **why)
 {
 	u32 period[TOR_MAX_DIMS], i, count;
 	int err;
 
-	find_periods(w, part, t, period);
+	walk_find_periods(w, part, t, period);
 	err = tor_tally_part(w->t, period);
 	if (err)
 		return err;
 	count = w->req.members ? w->req.ranks : w->t->classes;
 	for (i = 0; i < count && !err; i++)
-		err = walk_rank(w, representative(w, i), channels, t, w->req.ranks / count, why);
+		err = walk_rank(w, walk_representative(w, i), channels, t, w->req.ranks / count,
+				why);
 	return err;
 }
 
-/* XOR: channels that work along different dimensions share no links, but repeat after different periods. */
+/*
+ * XOR: channels that work along different dimensions share no links, but repeat
+ * after different periods.
+ */
 static int walk_by_dim(struct walk *w, u32 t, const char **why)
 {
 	u32 d, ch, way, channels;
@@ -308,10 +327,10 @@ static int walk_by_dim(struct walk *w, u32 t, const char **why)
 
 	for (d = 0; d < w->req.torus->ndim && !err; d++) {
 		channels = 0;
-		/* periods are those that rank 0 sees */
-		err = take_place(w, 0, why);
+		/* periods as seen by rank 0 */
+		err = walk_take_place(w, 0, why);
 		for (ch = 0; !err && ch < w->plan.shape.channels; ch++)
-			if (goes_along(w, ch, t, d, &way))
+			if (walk_goes_along(w, ch, t, d, &way))
 				channels |= 1U << ch;
 		if (!err && channels)
 			err = walk_part(w, d, channels, t, why);
@@ -319,10 +338,13 @@ static int walk_by_dim(struct walk *w, u32 t, const char **why)
 	return err;
 }
 
-/* The round @t and those that are alike: their number, or an error. */
+/*
+ * Walks round @t for all rounds that are alike. Returns their number, or an
+ * error.
+ */
 static int walk_rounds(struct walk *w, u32 t, const char **why)
 {
-	u32 times = count_alike(w, t);
+	u32 times = walk_count_alike(w, t);
 	int err;
 
 	tor_tally_begin(w->t);
@@ -333,8 +355,8 @@ static int walk_rounds(struct walk *w, u32 t, const char **why)
 	return err ? err : (int)times;
 }
 
-/* A count that blocks, halves of blocks and channels divide. */
-static int set_count(struct walk *w, const char **why)
+/* Sets a count that blocks, halves of blocks and channels divide. */
+static int walk_set_count(struct walk *w, const char **why)
 {
 	u32 blocks = max(w->req.param[TORCOLL_PARAM_BLOCKS], 1U);
 	int err;
@@ -348,12 +370,12 @@ static int set_count(struct walk *w, const char **why)
 	return tor_plan_init(&w->plan, &w->req, 0, why);
 }
 
-static u64 fraction(u64 n, u64 of)
+static u64 cost_fraction(u64 n, u64 of)
 {
 	return tor_mul_div64(n, TOR_COST_ONE, of);
 }
 
-static void summarize(const struct walk *w, struct tor_cost *cost)
+static void walk_summarize(const struct walk *w, struct tor_cost *cost)
 {
 	u64 count = w->req.count, all = count * w->req.ranks;
 	const struct tor_tally *t = w->t;
@@ -361,11 +383,11 @@ static void summarize(const struct walk *w, struct tor_cost *cost)
 	*cost = (struct tor_cost){
 		.rounds = t->rounds,
 		.hops = t->hops,
-		.w = fraction(t->w, 2 * count),
-		.messages = fraction(t->messages, 2ULL * w->req.ranks),
-		.sent = fraction(t->sent, all),
-		.moved = fraction(t->moved, TOR_TALLY_WHOLE * all),
-		.reduced = fraction(w->reduced, all),
+		.w = cost_fraction(t->w, 2 * count),
+		.messages = cost_fraction(t->messages, 2ULL * w->req.ranks),
+		.sent = cost_fraction(t->sent, all),
+		.moved = cost_fraction(t->moved, TOR_TALLY_WHOLE * all),
+		.reduced = cost_fraction(w->reduced, all),
 		.chunks = w->plan.shape.chunks,
 	};
 }
@@ -377,8 +399,8 @@ int tor_cost_walk(struct tor_tally *t, const struct tor_plan_req *req, const u32
 	int times;
 	u32 k;
 
-	w.symmetry = symmetry_of(req);
-	times = set_count(&w, why);
+	w.symmetry = cost_symmetry(req);
+	times = walk_set_count(&w, why);
 	if (times)
 		return times;
 	for (k = 0; k < w.plan.shape.rounds; k += times) {
@@ -386,7 +408,7 @@ int tor_cost_walk(struct tor_tally *t, const struct tor_plan_req *req, const u32
 		if (times < 0)
 			return times;
 	}
-	summarize(&w, cost);
+	walk_summarize(&w, cost);
 	return 0;
 }
 
@@ -408,11 +430,11 @@ bool tor_cost_is_quick(const struct tor_plan_req *req)
 
 	if (req->ranks <= (req->members ? QUICK_LIST : QUICK_RANKS))
 		return true;
-	/* blocks lie together in messages */
+	/* blocks are adjacent in messages */
 	if (req->members && req->ranks <= QUICK_RANKS)
 		return req->algorithm == TORCOLL_TREE || req->algorithm == TORCOLL_RING ||
 		       req->algorithm == TORCOLL_GENERAL || req->algorithm == TORCOLL_CIRCULANT;
-	switch (symmetry_of(req)) {
+	switch (cost_symmetry(req)) {
 	case NONE:
 		return false;
 	case EVEN_ODD:
@@ -426,27 +448,29 @@ bool tor_cost_is_quick(const struct tor_plan_req *req)
 
 /* --- time --- */
 
-static u64 share(u64 fraction, u64 of)
+static u64 cost_share(u64 fraction, u64 of)
 {
 	return mul_u64_u64_shr(fraction, of, 32);
 }
 
-/* ps per 65536 bytes of the vector, of which that fraction takes @fs per byte. */
-static u64 slope_of(u64 fraction, u64 fs)
+/* ps per 65536 bytes of the vector, if that fraction of it takes @fs per byte. */
+static u64 cost_slope(u64 fraction, u64 fs)
 {
-	return tor_div64(share(fraction, fs << 16), 1000);
+	return tor_div64(cost_share(fraction, fs << 16), 1000);
 }
 
 /*
- * What bytes take on links and in nodes, ps per 65536 bytes of the vector. A frame that waits for its link keeps no processor
- * busy: with several chunks, whichever of the two is quicker has done its work for all but one of them meanwhile.
+ * Time of bytes on links and in nodes, ps per 65536 bytes of the vector. A
+ * frame that waits for its link occupies no processor: with several chunks, the
+ * quicker of the two has meanwhile finished all of them but one.
  */
-static void slopes_of(const struct tor_cost *cost, const struct tor_rates *rates, u64 *link, u64 *byte)
+static void cost_slopes(const struct tor_cost *cost, const struct tor_rates *rates, u64 *link,
+			u64 *byte)
 {
 	u64 *quicker;
 
-	*link = slope_of(cost->w, rates->link);
-	*byte = slope_of(cost->moved, rates->byte);
+	*link = cost_slope(cost->w, rates->link);
+	*byte = cost_slope(cost->moved, rates->byte);
 	quicker = *link < *byte ? link : byte;
 	*quicker = tor_div64(*quicker, cost->chunks);
 }
@@ -456,13 +480,13 @@ void tor_cost_parts(const struct tor_cost *cost, const struct tor_rates *rates, 
 {
 	u64 link, byte;
 
-	slopes_of(cost, rates, &link, &byte);
+	cost_slopes(cost, rates, &link, &byte);
 	*time = (struct tor_time){
 		.op = rates->op,
 		.rounds = cost->rounds * rates->e,
 		.hops = (cost->hops - cost->rounds) * rates->f,
 		.link = mul_u64_u64_shr(bytes, link, 16),
-		.messages = share(cost->messages, rates->message),
+		.messages = cost_share(cost->messages, rates->message),
 		.bytes = mul_u64_u64_shr(bytes, byte, 16),
 	};
 }
@@ -471,18 +495,19 @@ struct tor_line tor_cost_line(const struct tor_cost *cost, const struct tor_rate
 {
 	u64 link, byte;
 
-	slopes_of(cost, rates, &link, &byte);
+	cost_slopes(cost, rates, &link, &byte);
 	return (struct tor_line){
-		.start = rates->op + cost->rounds * rates->e + (cost->hops - cost->rounds) * rates->f +
-			 share(cost->messages, rates->message),
+		.start = rates->op + cost->rounds * rates->e +
+			(cost->hops - cost->rounds) * rates->f + cost_share(cost->messages,
+									    rates->message),
 		.slope = link + byte,
 	};
 }
 
 /*
- * Hosts with 25 Gb/s cables: softirqs here and there, an interrupt, a reduction from cold memory; passing
- * a frame on; checksums and reductions at some GB/s. What `torcollctl tune` finds is better. What a call takes whatever its
- * plan is left to that.
+ * Hosts with 25 Gb/s cables. e: two softirqs, an interrupt, a reduction from
+ * cold memory. f: forwarding a frame. byte: checksums and reductions at some
+ * GB/s. `torcollctl tune` measures better values, and op, which is left to it.
  */
 const struct tor_rates tor_rates_default = {
 	.e = 12000000,

@@ -11,7 +11,7 @@ u32 tor_tally_class(const struct tor_tally *t, u32 node)
 	return class;
 }
 
-static void add_load(struct tor_tally *t, u32 class, u32 link, u64 n)
+static void tally_add_load(struct tor_tally *t, u32 class, u32 link, u64 n)
 {
 	u64 *load = &t->load[class * t->links + link];
 
@@ -28,16 +28,19 @@ u32 tor_tally_cross(struct tor_tally *t, u32 node, u32 dim, enum tor_dir dir, u3
 	for (i = 0; i < min(hops, m); i++) {
 		times = (hops - i + m - 1) / m;
 		class = tor_tally_class(t, at);
-		add_load(t, class, link, n * times);
-		/* whoever sends it, or passes it on: the receiver is counted by its own */
+		tally_add_load(t, class, link, n * times);
+		/* sender and forwarders; tor_tally_message() counts the receiver */
 		t->handled[class] += share * times;
 		at = tor_torus_shift(t->torus, at, dim, dir == TOR_PLUS ? 1 : -1);
 	}
 	return tor_torus_shift(t->torus, node, dim, dir == TOR_PLUS ? (s64)hops : -(s64)hops);
 }
 
-/* Along one dimension, the shorter way; returns the hops, and where it ends in @node. */
-static u32 route_line(struct tor_tally *t, u32 *node, u32 dst, u32 d, u64 n)
+/*
+ * Routes along one dimension, the shorter way. Returns the hops and, in @node,
+ * the end.
+ */
+static u32 tally_route_line(struct tor_tally *t, u32 *node, u32 dst, u32 d, u64 n)
 {
 	const struct tor_torus *torus = t->torus;
 	u32 side = torus->side[d], from = tor_torus_coord(torus, *node, d);
@@ -47,7 +50,7 @@ static u32 route_line(struct tor_tally *t, u32 *node, u32 dst, u32 d, u64 n)
 
 	if (!up)
 		return 0;
-	/* one cable between the two of a side of 2: up from 0, down from 1 */
+	/* one cable on a side of 2: up from 0, down from 1 */
 	if (side == 2 && torus->cables == 1)
 		dir = from ? TOR_MINUS : TOR_PLUS;
 	else if (2 * up == side) {
@@ -59,12 +62,12 @@ static u32 route_line(struct tor_tally *t, u32 *node, u32 dst, u32 d, u64 n)
 	return way;
 }
 
-static u32 route_torus(struct tor_tally *t, u32 src, u32 dst, u64 n)
+static u32 tally_route_torus(struct tor_tally *t, u32 src, u32 dst, u64 n)
 {
 	u32 d, hops = 0;
 
 	for (d = 0; d < t->torus->ndim; d++)
-		hops += route_line(t, &src, dst, d, n);
+		hops += tally_route_line(t, &src, dst, d, n);
 	return hops;
 }
 
@@ -73,7 +76,7 @@ void tor_tally_init(struct tor_tally *t, const struct tor_torus *torus)
 	*t = (struct tor_tally){
 		.torus = torus,
 		.links = 2 * torus->ndim,
-		.route = route_torus,
+		.route = tally_route_torus,
 	};
 }
 
@@ -86,7 +89,7 @@ void tor_tally_free(struct tor_tally *t)
 	t->room = 0;
 }
 
-static int make_room(struct tor_tally *t)
+static int tally_make_room(struct tor_tally *t)
 {
 	if (t->classes <= t->room)
 		return 0;
@@ -121,7 +124,7 @@ int tor_tally_part(struct tor_tally *t, const u32 *period)
 		t->period[d] = period ? period[d] : t->torus->side[d];
 		t->classes *= t->period[d];
 	}
-	err = make_room(t);
+	err = tally_make_room(t);
 	if (err)
 		return err;
 	memset(t->load, 0, (size_t)t->classes * t->links * sizeof(*t->load));

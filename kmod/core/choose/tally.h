@@ -1,41 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the messages of one round after the other load on a fabric's links and nodes.
+ * Load of the messages of successive rounds on the links and nodes of a fabric.
  *
- * Dimension 0 is routed first, the shorter way round, an exact tie half each way. All is counted in integers:
- * elements and messages on links and nodes in halves, because of ties.
+ * Dimension 0 is routed first, the shorter way round, an exact tie half each
+ * way. Everything is counted in integers: because of ties, elements and
+ * messages on links and nodes are counted in halves.
  *
- * Where the messages of a round are the same after a shift by period[d] along each dimension, one
- * message per period is enough: nodes whose coordinates are the same modulo the periods are one class.
+ * Where the messages of a round are the same after a shift by period[d] along
+ * each dimension, one message per period is enough: nodes whose coordinates are
+ * congruent modulo the periods form a class.
  */
 #ifndef _TOR_CORE_TALLY_H
 #define _TOR_CORE_TALLY_H
 
 #include "core/torus.h"
 
-#define TOR_TALLY_WHOLE	4		/* quarters, in which what is moved is counted */
+#define TOR_TALLY_WHOLE	4		/* unit of tor_tally.moved: quarters of elements */
 
 /**
  * struct tor_tally - loads, and sums over rounds
  * @torus: shape
- * @links: per node; the first are those that leave by a port, numbered as ports
- * @route: how a message goes: calls tor_tally_cross() for each link; returns its hops
- * @period: of the part's messages along each dimension; 1 to the side
+ * @links: per node; the first are those that leave by a port, numbered like
+ *	ports
+ * @route: routes a message: calls tor_tally_cross() for each link, returns the
+ *	hops
+ * @period: of the messages of the part along each dimension; 1 to the side
  * @classes: product of the periods
- * @room: classes that there is memory for
+ * @room: classes for which memory is allocated
  * @load: of the part: half elements by class and link
- * @handled: likewise: half messages by class, sent, received or passed on
- * @peak: the largest load of the round
+ * @handled: of the part: half messages by class, sent, received or forwarded
+ * @peak: largest load of the round
  * @longest: most hops in the round
- * @any: had it a message?
+ * @any: the round has a message
  * @round_messages, @round_sent, @round_moved: as below, of the round
- * @rounds: with messages
+ * @rounds: rounds with messages
  * @hops: sum over rounds of the most hops
- * @w: half elements: sum over rounds of the busiest link's
+ * @w: half elements: sum over rounds of the load of the busiest link
  * @messages: half messages handled by all nodes
  * @sent: elements sent by all nodes
- * @moved: quarters of elements: 8 for one on its way from node to node, sent here and received there, and one
- *	more for each node that passes it on
+ * @moved: quarters of elements: 8 for one sent from node to node, 4 at either
+ *	end, plus 1 for each node that forwards it
  */
 struct tor_tally {
 	const struct tor_torus *torus;
@@ -61,59 +65,63 @@ struct tor_tally {
 };
 
 /**
- * tor_tally_init - nothing is loaded yet
- * @t: to fill; free it with tor_tally_free()
+ * tor_tally_init - set up a tally without load
+ * @t: filled in; free with tor_tally_free()
  * @torus: shape
  *
- * Another route, and more links for it, may be set afterwards, before the first round.
+ * Another route, and more links for it, may be set afterwards, before the first
+ * round.
  */
 void tor_tally_init(struct tor_tally *t, const struct tor_torus *torus);
 void tor_tally_free(struct tor_tally *t);
 
-/* A round begins. */
+/* Start a round. */
 void tor_tally_begin(struct tor_tally *t);
 
 /**
- * tor_tally_part - messages of the round that follow share no link with those before
+ * tor_tally_part - start a part of a round
  * @t: tally
- * @period: of them by dimension, or NULL: each node is a class of its own
+ * @period: of its messages by dimension, or NULL: each node is a class of its
+ *	own
  *
- * A round is of one part at least.
+ * Messages of the part share no link with those of other parts. A round has at
+ * least one part.
  *
+ * Context: may sleep to allocate.
  * Return: 0 or -ENOMEM.
  */
 int tor_tally_part(struct tor_tally *t, const u32 *period);
 
 /**
- * tor_tally_message - a message of the round
+ * tor_tally_message - count a message of the round
  * @t: tally
  * @src: node
  * @dst: another node
  * @n: elements
  *
- * Stands for those from all nodes of @src's class.
+ * Stands for the messages of all nodes of the class of @src.
  */
 void tor_tally_message(struct tor_tally *t, u32 src, u32 dst, u64 n);
 
 /**
- * tor_tally_end - the round is complete
+ * tor_tally_end - finish a round
  * @t: tally
- * @times: so many rounds are alike
+ * @times: number of rounds that are alike
  */
 void tor_tally_end(struct tor_tally *t, u32 times);
 
 /**
- * tor_tally_cross - a message, or half of one, crosses links of a line
+ * tor_tally_cross - count a message, or half of one, on the links of a line
  * @t: tally
- * @node: where the first one begins
- * @dim: along which it goes
+ * @node: where the first link begins
+ * @dim: dimension of the line
  * @dir: direction
  * @hops: number of links
  * @n: half elements
  * @share: half messages
- * @link: which of the nodes' links: a port, or what the route means by it
+ * @link: link of the nodes: a port, or as the route defines it
  *
- * Return: the node where the last one ends.
+ * Return: the node where the last link ends.
  */
 u32 tor_tally_cross(struct tor_tally *t, u32 node, u32 dim, enum tor_dir dir, u32 hops, u64 n,
 		    u32 share, u32 link);
