@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * How often something is done. See damper.h.
- */
+/* Dampers. See damper.h. */
 #include "core/link/damper.h"
 
 u64 tor_damper_due(const struct tor_damper *damper)

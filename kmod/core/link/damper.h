@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Dampers: how often something is done for which others may give cause as often as they like.
+ * Dampers limit how often a node acts on events that others can trigger at
+ * will.
  *
- * TOR_DAMPER_FREE times in a row it is done at once: a cable that is cut makes no more news than that. Then every time doubles
- * how long the next one waits, from TOR_DAMPER_FIRST to TOR_DAMPER_LONGEST, or from less where it costs less. Each TOR_DAMPER_HALF without cause behind
- * such a wait forgets half of the times, as the penalties of BGP's route flap damping (RFC 2439) are. So whoever gives
- * cause all the time gets less than one time per second, whoever times it well at most TOR_DAMPER_FREE / 2 in each
- * TOR_DAMPER_HALF, and a cause that comes alone is not delayed.
+ * The first TOR_DAMPER_FREE actions in a row are immediate: a cable that is cut
+ * triggers no more than that. After that each action doubles the wait before
+ * the next one, from TOR_DAMPER_FIRST (or less, where an action is cheaper) to
+ * TOR_DAMPER_LONGEST. Each TOR_DAMPER_HALF without an event after such a wait
+ * halves the count, like the penalties of BGP's route flap damping (RFC 2439).
+ * A constant source of events therefore triggers less than one action per
+ * second, a well-timed one at most TOR_DAMPER_FREE / 2 per TOR_DAMPER_HALF, and
+ * a single event is not delayed.
  */
 #ifndef _TOR_CORE_DAMPER_H
 #define _TOR_CORE_DAMPER_H
@@ -20,10 +24,10 @@
 #define TOR_DAMPER_HALF		(400 * NSEC_PER_MSEC)
 
 /**
- * struct tor_damper - all zero: nothing was done yet
- * @first: how long the first wait is, ns; 0: TOR_DAMPER_FIRST
- * @last: when it was done, ns
- * @count: how often lately
+ * struct tor_damper - state of a damper; all zero: no action yet
+ * @first: length of the first wait, ns; 0: TOR_DAMPER_FIRST
+ * @last: time of the last action, ns
+ * @count: recent actions
  */
 struct tor_damper {
 	u64 first;
@@ -31,10 +35,13 @@ struct tor_damper {
 	u32 count;
 };
 
-/* From when on it may be done again, ns; that may be past. */
+/* Earliest time of the next action, ns; may be in the past. */
 u64 tor_damper_due(const struct tor_damper *damper);
 
-/* May it be done @now? Then it counts as done. */
+/*
+ * True if the action is allowed at @now; it is then counted as done. Context:
+ * any; calls on a damper must be serialised.
+ */
 bool tor_damper_may(struct tor_damper *damper, u64 now);
 
 #endif

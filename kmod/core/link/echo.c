@@ -6,7 +6,8 @@
 
 #include "core/link/node.h"
 
-static void answer(struct tor_ctx *ctx, struct tor_node *node, u32 port, const struct tor_hdr *h)
+static void echo_answer(struct tor_ctx *ctx, struct tor_node *node, u32 port,
+			const struct tor_hdr *h)
 {
 	u8 hdr[sizeof(struct torcoll_hdr)];
 	const struct tor_frame frame = {
@@ -32,7 +33,7 @@ static void answer(struct tor_ctx *ctx, struct tor_node *node, u32 port, const s
 void tor_echo_rx(struct tor_ctx *ctx, struct tor_node *node, u32 port, const struct tor_hdr *h,
 		 const struct tor_bytes *payload, u32 pieces)
 {
-	/* for someone on this host who listens at the device */
+	/* for a process on this host that listens on the device */
 	if (h->flags & TORCOLL_FLAG_REPLY)
 		return;
 	if (h->src != tor_torus_neighbour(&node->torus, node->self, port))
@@ -40,5 +41,5 @@ void tor_echo_rx(struct tor_ctx *ctx, struct tor_node *node, u32 port, const str
 	else if (tor_wire_crc_bytes(payload, pieces) != h->payload_crc)
 		tor_env_drop(ctx, node, TOR_C_DROP_PAYLOAD_CRC);
 	else
-		answer(ctx, node, port, h);
+		echo_answer(ctx, node, port, h);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Echoes: a neighbour's test frames are answered, by the cable that they came by. Who qualifies a cable (torcollctl
- * qualify) learns from the answers what was lost, in which direction, and how long it took.
+ * Echoes: a node answers test frames of a neighbour by the cable on which they
+ * came. From the answers `torcollctl qualify` computes the loss in each
+ * direction and the round trip times of a cable.
  */
 #ifndef _TOR_CORE_ECHO_H
 #define _TOR_CORE_ECHO_H
@@ -10,15 +11,19 @@
 #include "core/wire/wire.h"
 
 /**
- * tor_echo_rx - a test frame came in
+ * tor_echo_rx - handle a received test frame
  * @ctx: of this entry
  * @node: receiver
- * @port: by which it came
+ * @port: port on which it came in
  * @h: its header
  * @payload: @pieces of it
+ * @pieces: number of pieces
  *
- * One with a damaged payload is dropped, whatever the fabric says of checksums: it is the cable that is tested. Needs
- * no lock. What it costs is bounded by what the cable carries: a short answer to each frame.
+ * Drops a frame with a damaged payload even if the fabric does not use payload
+ * checksums: the cable is what is tested. The cost is bounded by the rate of
+ * the cable: one short answer per frame.
+ *
+ * Context: softirq; needs no lock.
  */
 void tor_echo_rx(struct tor_ctx *ctx, struct tor_node *node, u32 port, const struct tor_hdr *h,
 		 const struct tor_bytes *payload, u32 pieces);

@@ -44,8 +44,8 @@ void tor_link_init(struct tor_node *node)
 	tor_view_say(&node->view, node->self, node->epoch, tor_link_dead(node), 0);
 }
 
-/* What all live links take. */
-static u16 common_frame(const struct tor_node *node)
+/* The largest frame that all live links take; 0 without live links. */
+static u16 link_common_frame(const struct tor_node *node)
 {
 	u32 frame = U16_MAX;
 	u32 port;
@@ -58,11 +58,11 @@ static u16 common_frame(const struct tor_node *node)
 	return frame;
 }
 
-/* Say of the own links what is so now, if that is new. */
-static void say_links(struct tor_ctx *ctx, struct tor_node *node)
+/* Update the record of the own links, if it has changed. */
+static void link_say_links(struct tor_ctx *ctx, struct tor_node *node)
 {
 	const struct tor_view_entry *own = &node->view.entry[node->self];
-	u16 frame = common_frame(node);
+	u16 frame = link_common_frame(node);
 	u16 dead = tor_link_dead(node);
 
 	if (own->dead == dead && own->frame == frame)
@@ -72,8 +72,8 @@ static void say_links(struct tor_ctx *ctx, struct tor_node *node)
 	tor_env_view_changed(ctx, node);
 }
 
-/* A neighbour that is new knows nothing yet. */
-static void tell_new(struct tor_node *node, u64 now)
+/* Send the whole view to new neighbours. */
+static void link_tell_new(struct tor_node *node, u64 now)
 {
 	if (!node->tell_all || !tor_damper_may(&node->telling, now))
 		return;
@@ -81,25 +81,25 @@ static void tell_new(struct tor_node *node, u64 now)
 	tor_view_tell_all(&node->view);
 }
 
-static void set_state(struct tor_ctx *ctx, struct tor_node *node, u32 port,
-		      enum tor_link_state state)
+static void link_set_state(struct tor_ctx *ctx, struct tor_node *node, u32 port,
+			   enum tor_link_state state)
 {
 	struct tor_link *link = &node->link[port];
 	bool up = state == TOR_LINK_UP;
 
 	if (link->state != state) {
 		node->tell_all |= up;
-		tell_new(node, ctx->now);
+		link_tell_new(node, ctx->now);
 		if (link->state == TOR_LINK_UP)
 			tor_env_count(node, TOR_C_LINK_DOWNS, 1);
 		WRITE_ONCE(link->state, state);
 		WRITE_ONCE(node->live, (node->live & ~(1U << port)) | (u32)up << port);
 		tor_env_link_changed(ctx, node, port);
 	}
-	say_links(ctx, node);
+	link_say_links(ctx, node);
 }
 
-static void forget_neighbour(struct tor_link *link)
+static void link_forget_neighbour(struct tor_link *link)
 {
 	link->heard = 0;
 	link->peer_node = ~0U;
@@ -112,7 +112,7 @@ static void forget_neighbour(struct tor_link *link)
 }
 
 /* Bytes that the ports at both ends take. */
-static void agree_frame(struct tor_link *link)
+static void link_agree_frame(struct tor_link *link)
 {
 	u32 takes = link->frame_size;
 
@@ -121,8 +121,8 @@ static void agree_frame(struct tor_link *link)
 	WRITE_ONCE(link->takes, takes);
 }
 
-/* Choose the records that the hellos to be said now carry: as many as fit all ports. */
-static void pick_records(struct tor_node *node, bool turn)
+/* Choose the records of the next hellos: as many as fit all ports. */
+static void link_pick_records(struct tor_node *node, bool turn)
 {
 	const u32 fixed = sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello);
 	u32 max = TORCOLL_HELLO_RECORDS_MAX;
@@ -135,7 +135,7 @@ static void pick_records(struct tor_node *node, bool turn)
 	node->ntold = tor_view_pick(&node->view, node->told, max, turn);
 }
 
-static void say_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port)
+static void link_say_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 {
 	const struct tor_link *link = &node->link[port];
 	u8 hdr[sizeof(struct torcoll_hdr)];
@@ -175,22 +175,22 @@ static void say_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 	tor_env_send(ctx, node, &frame);
 }
 
-/* Whatever is new is told by it. */
-static void say_hello_everywhere(struct tor_ctx *ctx, struct tor_node *node, bool turn)
+/* Send hellos on all ports, with all news. */
+static void link_say_hello_everywhere(struct tor_ctx *ctx, struct tor_node *node, bool turn)
 {
 	u32 port;
 
 	node->news = false;
-	pick_records(node, turn);
+	link_pick_records(node, turn);
 	for (port = 0; port < TOR_MAX_PORTS; port++) {
 		if (node->link[port].state <= TOR_LINK_NO_CARRIER)
 			continue;
 		node->link[port].answered = ctx->now;
-		say_hello(ctx, node, port);
+		link_say_hello(ctx, node, port);
 	}
 }
 
-static void earn_floods(struct tor_node *node, u64 now)
+static void link_earn_floods(struct tor_node *node, u64 now)
 {
 	u64 every = min_t(u64, tor_div64(node->hello_ns, TOR_FLOODS_PER_HELLO), TOR_FLOOD_EVERY);
 	u64 earned = tor_div64(now - node->flooded, every);
@@ -201,16 +201,19 @@ static void earn_floods(struct tor_node *node, u64 now)
 	node->flooded = now;
 }
 
-/* Pass news on at once, unless too much was lately: then they wait for a tick. Was anything said? */
-static bool spread(struct tor_ctx *ctx, struct tor_node *node)
+/*
+ * Pass news on immediately, unless the limit is reached: they then wait for a
+ * tick. Returns true if hellos were sent.
+ */
+static bool link_spread_news(struct tor_ctx *ctx, struct tor_node *node)
 {
 	if (!node->news)
 		return false;
-	earn_floods(node, ctx->now);
+	link_earn_floods(node, ctx->now);
 	if (!node->floods)
 		return false;
 	node->floods--;
-	say_hello_everywhere(ctx, node, false);
+	link_say_hello_everywhere(ctx, node, false);
 	return true;
 }
 
@@ -221,42 +224,46 @@ void tor_link_open(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 fra
 	if (link->frame_size != frame_size)
 		node->news = link->state > TOR_LINK_NO_CARRIER;
 	link->frame_size = frame_size;
-	agree_frame(link);
+	link_agree_frame(link);
 	if (link->state <= TOR_LINK_NO_CARRIER) {
-		forget_neighbour(link);
-		agree_frame(link);
+		link_forget_neighbour(link);
+		link_agree_frame(link);
 		node->news = true;
-		set_state(ctx, node, port, TOR_LINK_WAITING);
+		link_set_state(ctx, node, port, TOR_LINK_WAITING);
 	} else if (link->state == TOR_LINK_TOO_SMALL && link->takes >= link->needed) {
-		set_state(ctx, node, port, TOR_LINK_ONE_WAY);
+		link_set_state(ctx, node, port, TOR_LINK_ONE_WAY);
 	}
-	say_links(ctx, node);
-	spread(ctx, node);
-	/* both ends say hello when a cable is plugged in: the first to be heard is answered all the same */
+	link_say_links(ctx, node);
+	link_spread_news(ctx, node);
+	/*
+	 * both ends send a hello when a cable is plugged in; the first one
+	 * received is answered nevertheless
+	 */
 	if (link->state == TOR_LINK_WAITING && !link->heard)
 		link->answered = 0;
 }
 
 void tor_link_close(struct tor_ctx *ctx, struct tor_node *node, u32 port, bool absent)
 {
-	forget_neighbour(&node->link[port]);
-	set_state(ctx, node, port, absent ? TOR_LINK_ABSENT : TOR_LINK_NO_CARRIER);
-	spread(ctx, node);
+	link_forget_neighbour(&node->link[port]);
+	link_set_state(ctx, node, port, absent ? TOR_LINK_ABSENT : TOR_LINK_NO_CARRIER);
+	link_spread_news(ctx, node);
 }
 
-static u32 said_by(const struct tor_hello *hello)
+static u32 link_hello_port(const struct tor_hello *hello)
 {
 	return tor_port(hello->dim, hello->dir ? TOR_MINUS : TOR_PLUS);
 }
 
-static bool same_shape(const struct tor_node *node, const struct tor_hello *hello)
+static bool link_same_shape(const struct tor_node *node, const struct tor_hello *hello)
 {
 	return hello->ndim == node->torus.ndim &&
 	       !memcmp(hello->side, node->torus.side, node->torus.ndim * sizeof(hello->side[0]));
 }
 
-/* Hear what the neighbour knows of everyone's links. */
-static void hear_records(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hello *hello)
+/* Take over what the neighbour knows of the links of all nodes. */
+static void link_hear_records(struct tor_ctx *ctx, struct tor_node *node,
+			      const struct tor_hello *hello)
 {
 	bool changed = false, nonsense = false;
 	u32 i;
@@ -285,17 +292,17 @@ static void hear_records(struct tor_ctx *ctx, struct tor_node *node, const struc
 bool tor_link_expects(const struct tor_node *node, u32 port, const struct tor_hdr *h,
 		      const struct tor_hello *hello)
 {
-	return same_shape(node, hello) &&
+	return link_same_shape(node, hello) &&
 	       h->src == tor_torus_neighbour(&node->torus, node->self, port) &&
-	       said_by(hello) == tor_torus_peer_port(port);
+	       link_hello_port(hello) == tor_torus_peer_port(port);
 }
 
-static enum tor_link_state judge(const struct tor_node *node, u32 port, const struct tor_hdr *h,
-				 const struct tor_hello *hello)
+static enum tor_link_state link_judge(const struct tor_node *node, u32 port,
+				      const struct tor_hdr *h, const struct tor_hello *hello)
 {
 	const struct tor_link *link = &node->link[port];
 
-	if (!same_shape(node, hello))
+	if (!link_same_shape(node, hello))
 		return TOR_LINK_FABRIC;
 	if (!tor_link_expects(node, port, h, hello))
 		return TOR_LINK_MISWIRED;
@@ -320,30 +327,31 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const 
 	link->heard = ctx->now;
 	link->peer_node = h->src;
 	link->peer_epoch = h->src_epoch;
-	link->peer_port = said_by(hello);
+	link->peer_port = link_hello_port(hello);
 	link->peer_frame_size = hello->frame_size;
 	link->peer_big_endian = h->flags & TORCOLL_FLAG_BIG_ENDIAN;
 	static_assert(sizeof(link->peer_version) == sizeof(hello->version));
 	memcpy(link->peer_version, hello->version, sizeof(link->peer_version));
-	agree_frame(link);
+	link_agree_frame(link);
 
-	state = judge(node, port, h, hello);
+	state = link_judge(node, port, h, hello);
 	if (state == TOR_LINK_UP && link->state != state && !tor_damper_may(&link->ups, ctx->now))
 		state = TOR_LINK_FLAPPING;
-	set_state(ctx, node, port, state);
+	link_set_state(ctx, node, port, state);
 	if (state != TOR_LINK_FABRIC && state != TOR_LINK_MISWIRED)
-		hear_records(ctx, node, hello);
+		link_hear_records(ctx, node, hello);
 	/*
-	 * Answer at once, so that a new cable is up after one round trip instead of an interval; but not
-	 * more often: with three ports on one wire all would answer all for ever.
+	 * Answer immediately, so that a new cable is up after one round trip
+	 * instead of an interval. But limit the rate: with three ports on one
+	 * wire all would answer all without end.
 	 */
-	if (spread(ctx, node))
+	if (link_spread_news(ctx, node))
 		return;
 	if (first && (!link->answered ||
 		      ctx->now - link->answered >= tor_div64(node->hello_ns, 4))) {
 		link->answered = ctx->now;
-		pick_records(node, false);
-		say_hello(ctx, node, port);
+		link_pick_records(node, false);
+		link_say_hello(ctx, node, port);
 	}
 }
 
@@ -355,7 +363,7 @@ void tor_link_foreign(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 
 		return;
 	link->heard = ctx->now;
 	link->peer_wire = version;
-	set_state(ctx, node, port, TOR_LINK_VERSION);
+	link_set_state(ctx, node, port, TOR_LINK_VERSION);
 }
 
 void tor_link_too_small(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 len)
@@ -365,15 +373,15 @@ void tor_link_too_small(struct tor_ctx *ctx, struct tor_node *node, u32 port, u3
 	if (link->state != TOR_LINK_UP || link->takes >= len)
 		return;
 	link->needed = len;
-	set_state(ctx, node, port, TOR_LINK_TOO_SMALL);
-	spread(ctx, node);
+	link_set_state(ctx, node, port, TOR_LINK_TOO_SMALL);
+	link_spread_news(ctx, node);
 }
 
 void tor_link_alive(struct tor_node *node, u32 port)
 {
 	struct tor_link *link = &node->link[port];
 
-	/* a cache line that all processors read is written seldom */
+	/* avoid writing a cache line that all processors read */
 	if (!READ_ONCE(link->busy))
 		WRITE_ONCE(link->busy, true);
 }
@@ -384,10 +392,10 @@ u64 tor_link_tick_ns(const struct tor_node *node)
 }
 
 /*
- * This processor had no time to look, and so none to listen: hellos may lie in its queues. Time that it lost says
- * nothing about neighbours.
+ * Late ticks mean that this processor had no time to receive either: hellos may
+ * be in its queues. Do not count the lost time against neighbours.
  */
-static void forgive_lost_time(struct tor_node *node, u64 now)
+static void link_forgive_lost_time(struct tor_node *node, u64 now)
 {
 	u64 due = node->ticked + tor_link_tick_ns(node);
 	u64 lost = now - due;
@@ -408,7 +416,7 @@ void tor_link_tick(struct tor_ctx *ctx, struct tor_node *node)
 	u64 slack = tor_link_tick_ns(node) / 2;
 	u32 port;
 
-	forgive_lost_time(node, ctx->now);
+	link_forgive_lost_time(node, ctx->now);
 	node->ticked = ctx->now;
 	for (port = 0; port < TOR_MAX_PORTS; port++) {
 		struct tor_link *link = &node->link[port];
@@ -421,14 +429,14 @@ void tor_link_tick(struct tor_ctx *ctx, struct tor_node *node)
 		if (link->state <= TOR_LINK_NO_CARRIER || !link->heard ||
 		    ctx->now <= link->heard + TOR_HELLO_MISSES * node->hello_ns)
 			continue;
-		forget_neighbour(link);
-		agree_frame(link);
-		set_state(ctx, node, port, TOR_LINK_WAITING);
+		link_forget_neighbour(link);
+		link_agree_frame(link);
+		link_set_state(ctx, node, port, TOR_LINK_WAITING);
 	}
-	tell_new(node, ctx->now);
-	spread(ctx, node);
+	link_tell_new(node, ctx->now);
+	link_spread_news(ctx, node);
 	if (node->said_at && ctx->now + slack < node->said_at + node->hello_ns)
 		return;
 	node->said_at = ctx->now;
-	say_hello_everywhere(ctx, node, true);
+	link_say_hello_everywhere(ctx, node, true);
 }

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Links: what hellos tell about the cable at each port.
+ * Links: the state of the cable at each port, from hellos.
  *
- * A port says hello every interval. A link is up while hellos come from the neighbour that the
- * shape expects there, from the port that it expects, and say that ours are heard; it is down when
- * TOR_HELLO_MISSES intervals pass without one or any other frame.
+ * A port sends a hello every interval. A link is up while hellos come from the
+ * neighbour and port that the shape expects there and report that hellos of
+ * this node are received. It is down when TOR_HELLO_MISSES intervals pass
+ * without a hello or any other frame.
  *
- * What changes is told to everyone: a node whose link goes up or down says so in its record (view.h),
- * and says hello on all ports at once; whoever learns news from a hello does the same. At most
- * TOR_FLOODS such hellos follow each other, then TOR_FLOODS_PER_HELLO per interval, and not fewer than one per
- * TOR_FLOOD_EVERY; news beyond that wait for the next tick that has one left, or for a regular hello.
+ * Changes are sent to all nodes. A node whose link goes up or down changes its
+ * record (view.h) and sends a hello on all ports immediately; a node that
+ * learns news from a hello does the same. At most TOR_FLOODS such hellos follow
+ * one another, then TOR_FLOODS_PER_HELLO per interval, and no fewer than one
+ * per TOR_FLOOD_EVERY. Further news wait for the next tick with one left, or
+ * for a regular hello.
  *
- * A link that goes down is down at once. One that comes up again and again is up only as often as a damper (damper.h) lets
- * it, and TOR_LINK_FLAPPING in between. Another one says how often new neighbours are told all that is known.
+ * A link that goes down is down at once. A link that comes up repeatedly is up
+ * only as often as a damper (damper.h) allows, and TOR_LINK_FLAPPING in
+ * between. Another damper limits how often new neighbours are sent the whole
+ * view.
  *
- * Serialisation: one lock per node around every call here; the same as for joins.
+ * Locking: every call here, except tor_link_alive(), is under one lock per
+ * node; the same as for joins.
  */
 #ifndef _TOR_CORE_LINK_H
 #define _TOR_CORE_LINK_H
@@ -24,18 +30,18 @@
 
 #define TOR_HELLO_INTERVAL	(200 * NSEC_PER_MSEC)
 #define TOR_HELLO_MISSES	3
-#define TOR_HELLO_TICKS		4	/* per interval: how finely silence is measured, but */
-#define TOR_TICK_MAX		(100 * NSEC_PER_MSEC)	/* at least so */
+#define TOR_HELLO_TICKS		4	/* resolution of silence, per interval, but */
+#define TOR_TICK_MAX		(100 * NSEC_PER_MSEC)	/* at most this long */
 
 enum tor_link_state {
 	TOR_LINK_ABSENT,	/* no port was added */
-	TOR_LINK_NO_CARRIER,	/* the device is down or its cable out */
-	TOR_LINK_WAITING,	/* nothing heard */
-	TOR_LINK_VERSION,	/* the other side speaks another version */
-	TOR_LINK_FABRIC,	/* the other side is of another shape */
-	TOR_LINK_MISWIRED,	/* heard, but not who or where it should be */
-	TOR_LINK_ONE_WAY,	/* heard, but we are not */
-	TOR_LINK_TOO_SMALL,	/* frames are in use that it does not take */
+	TOR_LINK_NO_CARRIER,	/* the device is down or has no carrier */
+	TOR_LINK_WAITING,	/* no hello received */
+	TOR_LINK_VERSION,	/* the other side has another wire version */
+	TOR_LINK_FABRIC,	/* the other side has another shape */
+	TOR_LINK_MISWIRED,	/* hellos from an unexpected node or port */
+	TOR_LINK_ONE_WAY,	/* the other side does not hear this one */
+	TOR_LINK_TOO_SMALL,	/* frames in use are larger than it takes */
 	TOR_LINK_FLAPPING,	/* went up too often lately */
 	TOR_LINK_UP,
 	TOR_LINK_STATES
@@ -44,20 +50,23 @@ enum tor_link_state {
 const char *tor_link_state_name(enum tor_link_state state);
 
 /**
- * struct tor_link - one port's link
+ * struct tor_link - the link of a port
  * @state: enum tor_link_state; read without lock, so by READ_ONCE
  * @frame_size: bytes behind the MAC header that this port takes
- * @takes: those that the ports at both ends take; read without lock, so by READ_ONCE
+ * @takes: bytes that the ports at both ends take; read without lock, so by
+ *	READ_ONCE
  * @needed: TOR_LINK_TOO_SMALL: the frame that did not fit
- * @heard: time of the last hello or, while up, of the tick behind another frame, ns; 0: none
- * @busy: frames that are no hellos came since the last tick; without lock, so by WRITE_ONCE
- * @answered: time of the last hello of ours that answered one at once
- * @peer_node, @peer_port, @peer_epoch, @peer_frame_size: what it said
- * @peer_big_endian: payloads of its are
- * @peer_wire: its wire version, if that is not ours
+ * @heard: time of the last hello or, while up, of the tick after another frame,
+ *	ns; 0: none
+ * @busy: frames other than hellos came since the last tick; without lock, so by
+ *	WRITE_ONCE
+ * @answered: time of the last hello that was an immediate answer, ns
+ * @peer_node, @peer_port, @peer_epoch, @peer_frame_size: from its hello
+ * @peer_big_endian: byte order of its payloads
+ * @peer_wire: its wire version, if different from this node's
  * @peer_version: the neighbour's module version, terminated
- * @ups: how often it goes up
- * @echoes: test frames that came in; see echo.h
+ * @ups: limits how often it goes up
+ * @echoes: test frames received; see echo.h
  */
 struct tor_link {
 	enum tor_link_state state;
@@ -81,36 +90,104 @@ struct tor_link {
 struct tor_hdr;
 struct tor_hello;
 
-/* Bit per cable that @node should have and that is not alive. */
+/* Bit per port of @node that should have a cable and whose link is not up. */
 u16 tor_link_dead(const struct tor_node *node);
 
-/* For a new node: no link is alive. */
+/* Set up the links of a new node: none is up. */
 void tor_link_init(struct tor_node *node);
 
-/* A device with carrier, taking @frame_size bytes, was added at @port, or takes another number now. */
+/**
+ * tor_link_open - a port has a device with carrier
+ * @ctx: of this entry
+ * @node: node
+ * @port: port
+ * @frame_size: bytes behind the MAC header that it takes
+ *
+ * Also called when @frame_size changes.
+ *
+ * Context: bottom halves off, the node's join lock held.
+ */
 void tor_link_open(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 frame_size);
 
-/* The device lost its carrier, or is gone (@absent). */
+/**
+ * tor_link_close - the device of a port lost its carrier, or is gone
+ * @ctx: of this entry
+ * @node: node
+ * @port: port
+ * @absent: the device is gone
+ *
+ * Context: bottom halves off, the node's join lock held.
+ */
 void tor_link_close(struct tor_ctx *ctx, struct tor_node *node, u32 port, bool absent);
 
-/* Is the hello that came in at @port from the neighbour that belongs there? Then its address may be used. */
+/**
+ * tor_link_expects - is a hello from the neighbour that belongs at a port
+ * @node: receiver
+ * @port: port on which it came in
+ * @h: its header
+ * @hello: its body
+ *
+ * Context: any; reads the shape only.
+ * Return: true if it is; its MAC address may then be used.
+ */
 bool tor_link_expects(const struct tor_node *node, u32 port, const struct tor_hdr *h,
 		      const struct tor_hello *hello);
 
-/* A hello came in at @port. */
+/**
+ * tor_link_hello - handle a received hello
+ * @ctx: of this entry
+ * @node: receiver
+ * @port: port on which it came in
+ * @h: its header
+ * @hello: its body
+ *
+ * Context: bottom halves off, the node's join lock held.
+ */
 void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const struct tor_hdr *h,
 		    const struct tor_hello *hello);
 
-/* A frame of another wire version, with @version, came in at @port. */
+/**
+ * tor_link_foreign - a frame of another wire version came in
+ * @ctx: of this entry
+ * @node: receiver
+ * @port: port on which it came in
+ * @version: of the frame
+ *
+ * Context: bottom halves off, the node's join lock held.
+ */
 void tor_link_foreign(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 version);
 
-/* A frame of @len bytes should leave by @port, and is too large for it: the link counts as down. */
+/**
+ * tor_link_too_small - a frame is too large for the link on its route
+ * @ctx: of this entry
+ * @node: node
+ * @port: port
+ * @len: bytes of the frame behind the MAC header
+ *
+ * The link counts as down from now on.
+ *
+ * Context: bottom halves off, the node's join lock held.
+ */
 void tor_link_too_small(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 len);
 
-/* A frame, but no hello, came from the neighbour. Needs neither lock nor clock: the next tick looks. */
+/**
+ * tor_link_alive - a frame other than a hello came from the neighbour
+ * @node: receiver
+ * @port: port on which it came in
+ *
+ * Context: softirq; needs neither lock nor clock, the next tick evaluates it.
+ */
 void tor_link_alive(struct tor_node *node, u32 port);
 
-/* Time has passed: give up neighbours that are silent, say hello. Call every tor_link_tick_ns(). */
+/**
+ * tor_link_tick - periodic work: give up silent neighbours, send hellos
+ * @ctx: of this entry
+ * @node: node
+ *
+ * To be called every tor_link_tick_ns().
+ *
+ * Context: bottom halves off, the node's join lock held.
+ */
 void tor_link_tick(struct tor_ctx *ctx, struct tor_node *node);
 u64 tor_link_tick_ns(const struct tor_node *node);
 

@@ -6,7 +6,7 @@
 
 #include "core/wire/wire.h"
 
-/* Key of the hash that makes a fabric's tag from its key; any constant does. */
+/* Key of the hash from a fabric's key to its tag; an arbitrary constant. */
 #define FABRIC_HASH_KEY		0x746f72636f6c6c00ULL
 
 int tor_node_init(struct tor_node *node, const struct tor_torus *torus, u64 key, u32 self)

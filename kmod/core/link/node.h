@@ -11,9 +11,9 @@
 #include "core/link/view.h"
 #include "core/wire/wire.h"
 
-#define TOR_FLOODS		8	/* hellos said at once in a row */
-#define TOR_FLOODS_PER_HELLO	8	/* and how many of them per hello interval, */
-#define TOR_FLOOD_EVERY		(25 * NSEC_PER_MSEC)	/* or so often, if that is more */
+#define TOR_FLOODS		8	/* most hellos in a row that are sent immediately */
+#define TOR_FLOODS_PER_HELLO	8	/* replenished per hello interval, */
+#define TOR_FLOOD_EVERY		(25 * NSEC_PER_MSEC)	/* or at this interval, if shorter */
 
 /**
  * struct tor_node - core's part of a node
@@ -22,23 +22,27 @@
  * @self: own index
  * @epoch: this incarnation, never 0
  * @checksum_payload: payloads carry a CRC
- * @big_endian: payloads, which lie on the cable as in memory, are
- * @hello_ns: hello interval; @ticked: when tor_link_tick() was called last, ns
+ * @big_endian: byte order of payloads, which are sent as they are in memory
+ * @hello_ns: hello interval; @ticked: time of the last tor_link_tick(), ns
  * @link: by port; see link.h
  * @live: bit per port whose link is up; read without lock, so by READ_ONCE
- * @view: what is known of everyone's links
- * @frame: bytes that all links take, as told to everyone
- * @news: there is something to be told at once
+ * @view: what is known of the links of all nodes
+ * @frame: bytes of a frame that all links take, as sent to all nodes
+ * @news: there are changes to send immediately
  * @said_at: time of the last regular hello, ns
- * @floods: how often news may be passed on at once; @flooded: as of when, ns
- * @tell_all: a neighbour is new; @telling: how often neighbours that are have all told that is known
- * @told: the records that hellos carry just now, @ntold of them; @said: the body of one
- * @joins: comms being created, struct tor_join; @shrinks: being shrunk, struct tor_shrink; the surroundings' join
- *	lock covers them all
- * @answers: until when answers to strangers are paid for, ns; see tor_node_may_answer()
+ * @floods: immediate hellos left; @flooded: time of the last replenishment, ns
+ * @tell_all: a neighbour is new; @telling: limits how often new neighbours are
+ *	sent the whole view
+ * @told: the records of the current hellos, @ntold of them; @said: the body of
+ *	one
+ * @joins: comms being created, struct tor_join; @shrinks: being shrunk, struct
+ *	tor_shrink; the join lock of the surroundings covers both
+ * @answers: time up to which answers to unknown senders are charged, ns; see
+ *	tor_node_may_answer()
  * @generation: comms created with this node as rank 0
- * @slowest: the longest round trip of a transfer lately, us; a hint, see xfer.h. Written by whoever gets
- *	acknowledgements, so it lies among what frames do not look at
+ * @slowest: the longest recent round trip of a transfer, us; a hint, see
+ *	xfer.h. Written on acknowledgements, so it is placed apart from the
+ *	members that the frame path reads
  */
 struct tor_node {
 	struct tor_torus torus;
@@ -73,29 +77,43 @@ struct tor_node {
 
 /**
  * tor_node_init - become a member of a fabric
- * @node: to fill
+ * @node: filled in; must be zeroed
  * @torus: shape, copied
  * @key: of the fabric
  * @self: own index, below torus->nodes
  *
- * Context: may sleep. Return: 0, -EINVAL or -ENOMEM.
+ * Context: may sleep.
+ * Return: 0, -EINVAL or -ENOMEM.
  */
 int tor_node_init(struct tor_node *node, const struct tor_torus *torus, u64 key, u32 self);
 void tor_node_destroy(struct tor_node *node);
 
-/* Answers to frames that name no comm or call of this node: so many at once, and then one per so much time. */
+/*
+ * Limit for answers to frames that name no comm or call of this node: a burst,
+ * then one per interval.
+ */
 #define TOR_ANSWERS_AT_ONCE	256
 #define TOR_ANSWER_EVERY	(NSEC_PER_MSEC / 2)
 
-/*
- * May a frame that names nothing here be answered now? Anyone can say anything, and name anyone as its sender; who is really
- * concerned asks again. Context: any.
+/**
+ * tor_node_may_answer - rate limit for answers to unknown senders
+ * @node: node
+ * @now: monotonic time, ns
+ *
+ * Anyone can send such frames, with any sender address. A genuine sender asks
+ * again.
+ *
+ * Context: any; takes no lock.
+ * Return: true if the frame may be answered; the answer is then charged.
  */
 bool tor_node_may_answer(struct tor_node *node, u64 now);
 
 struct tor_hdr;
 
-/* A header from this node to @dst with everything set that is the same in all frames of a type. */
+/*
+ * Fill in a header from this node to @dst: all fields that are the same in all
+ * frames of a type. Context: any.
+ */
 void tor_node_header(const struct tor_node *node, struct tor_hdr *h, u8 type, u32 dst);
 
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * Shortest ways around dead links. See route.h.
- */
+/* Shortest paths around dead links. See route.h. */
 #include "core/link/route.h"
 
 /* A breadth-first search from @routes->self. */
@@ -14,14 +12,14 @@ struct search {
 	u32 tail;
 };
 
-static bool link_is_dead(const struct search *s, u32 node, u32 port, u32 peer)
+static bool route_link_is_dead(const struct search *s, u32 node, u32 port, u32 peer)
 {
 	return s->dead && (s->dead[node] >> port & 1 ||
 			   s->dead[peer] >> tor_torus_peer_port(port) & 1);
 }
 
-/* The neighbours of @node are one hop further, by the same first ports. */
-static void expand(struct search *s, u32 node)
+/* Neighbours of @node are one hop further, by the same first ports. */
+static void route_expand(struct search *s, u32 node)
 {
 	struct tor_routes *routes = s->routes;
 	u32 port;
@@ -33,7 +31,7 @@ static void expand(struct search *s, u32 node)
 		if (!tor_torus_has_port(s->t, node, port))
 			continue;
 		peer = tor_torus_neighbour(s->t, node, port);
-		if (peer == routes->self || link_is_dead(s, node, port, peer))
+		if (peer == routes->self || route_link_is_dead(s, node, port, peer))
 			continue;
 		if (!routes->ports[peer]) {
 			s->hops[peer] = s->hops[node] + 1;
@@ -59,11 +57,11 @@ struct tor_routes *tor_routes_build(const struct tor_torus *t, u32 self, const u
 	}
 	s.routes->self = self;
 	s.queue[s.tail++] = self;
-	/* beyond the hop limit no frame arrives */
+	/* no frame arrives beyond the hop limit */
 	for (head = 0; head < s.tail; head++) {
 		tor_env_walked(head);
 		if (s.hops[s.queue[head]] < TOR_HOP_LIMIT)
-			expand(&s, s.queue[head]);
+			route_expand(&s, s.queue[head]);
 	}
 	s.routes->reached = s.tail;
 out:
@@ -72,8 +70,8 @@ out:
 	return s.routes;
 }
 
-/* The ports to the neighbour at @port: two cables may lead there. */
-static u32 ports_beside(const struct tor_torus *t, u32 port)
+/* The ports to the neighbour at @port: up to two cables lead there. */
+static u32 route_ports_beside(const struct tor_torus *t, u32 port)
 {
 	return t->side[tor_port_dim(port)] == 2 ? 3U << 2 * tor_port_dim(port) : 1U << port;
 }
@@ -87,7 +85,7 @@ u32 tor_routes_port(const struct tor_torus *t, const struct tor_routes *routes, 
 		return TOR_NO_PORT;
 	ports = routes->ports[dst] & live;
 	if (from != TOR_NO_PORT)
-		ports &= ~ports_beside(t, from);
+		ports &= ~route_ports_beside(t, from);
 	if (!ports)
 		return TOR_NO_PORT;
 	port = __ffs64(ports);

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Routes: by which port a frame leaves for a node.
+ * Routes: the port by which a frame leaves for a node.
  *
- * A table holds, for every node, the ports that begin a shortest way around the links that are
- * known to be dead. Of those ports the one of the lowest dimension is taken, and if both of its
- * directions will do, a tie bit that the frame keeps chooses: without dead links that is
- * dimension-ordered routing, the shorter way round each ring. With a cut ring it is the other way
- * round, or through other dimensions where that is shorter.
+ * A table holds, for every node, the ports that begin a shortest path around
+ * the links known to be dead. Of those ports the one of the lowest dimension is
+ * taken. If both directions of that dimension qualify, a tie bit carried by the
+ * frame decides. Without dead links that is dimension-ordered routing, the
+ * shorter way round each ring. With a cut ring it is the other way round, or a
+ * path through other dimensions if that is shorter.
  *
- * Loops. Where all nodes on the way know of the same dead links, every hop brings the frame one nearer
- * to its destination: there is none, and whoever can be reached is. While news spread, two
- * nodes may think of each other as the nearer one. A frame never goes back to the neighbour that it
- * came from: it takes another port of a shortest way, or is dropped. No agreeing nodes ever want it to,
- * so that costs nothing, and it turns the ping-pong of two neighbours, by far the most frequent case
- * since news travel hop by hop, into one lost frame. Longer loops need three nodes with views that
- * differ, end as soon as the news have gone round, and end at the hop limit at the latest. What
- * is dropped is sent again by its sender, end to end.
+ * Loops. If all nodes on the path know the same dead links, every hop brings
+ * the frame one hop nearer to its destination: there is no loop, and every
+ * reachable node is reached. While news spread, two nodes may each consider the
+ * other the nearer one. A frame never returns to the neighbour it came from: it
+ * takes another port of a shortest path, or is dropped. Nodes that agree never
+ * want to return a frame, so the rule costs nothing, and it turns the loop
+ * between two neighbours, by far the most frequent case since news travel hop
+ * by hop, into one lost frame. Longer loops need three nodes with different
+ * views. They end when the news have reached all of them, and at the latest at
+ * the hop limit. The sender retransmits dropped frames, end to end.
  */
 #ifndef _TOR_CORE_ROUTE_H
 #define _TOR_CORE_ROUTE_H
@@ -27,9 +30,10 @@
 #define TOR_HOP_LIMIT	255
 
 /**
- * struct tor_routes - a node's table
- * @reached: nodes that there is a way to, this one included
- * @ports: by node: bit per port that begins a shortest way; 0: none
+ * struct tor_routes - routing table of a node
+ * @self: this node
+ * @reached: nodes that are reachable, this one included
+ * @ports: by node: bit per port that begins a shortest path; 0: none
  */
 struct tor_routes {
 	u32 self;
@@ -38,17 +42,20 @@ struct tor_routes {
 };
 
 /**
- * tor_routes_build - find all shortest ways
+ * tor_routes_build - find all shortest paths
  * @t: shape
  * @self: from this node
- * @dead: each node's dead ports, as tor_view_copy_dead() gives them; NULL: none
+ * @dead: dead ports of each node, as from tor_view_copy_dead(); NULL: none
  *
  * Context: may sleep; takes some 50 ns per node and port.
- * Return: a table for tor_env_table_free(), or NULL for want of memory.
+ * Return: a table to free with tor_env_table_free(), or NULL if out of memory.
  */
 struct tor_routes *tor_routes_build(const struct tor_torus *t, u32 self, const u16 *dead);
 
-/* The first wait between two searches, ns (damper.h): some three times what one takes. */
+/*
+ * The first wait between two searches, ns (damper.h): about three times the
+ * duration of one.
+ */
 static inline u64 tor_routes_pause(const struct tor_torus *t)
 {
 	return min_t(u64, t->nodes * NSEC_PER_USEC, TOR_DAMPER_FIRST);
@@ -60,16 +67,17 @@ static inline size_t tor_routes_bytes(const struct tor_torus *t)
 }
 
 /**
- * tor_routes_port - where a frame leaves
+ * tor_routes_port - the port by which a frame leaves
  * @t: shape
  * @routes: table
- * @dst: node it goes to
- * @tie: 0 or 1: which way round if both are equally long
- * @live: bit per port that can be used now: a link that went down a moment ago is avoided before the
- *	table knows of it
- * @from: port that it came in by, TOR_NO_PORT if it begins here
+ * @dst: destination
+ * @tie: 0 or 1: direction if both are equally long
+ * @live: bit per usable port: avoids a link that has just gone down before the
+ *	table is rebuilt
+ * @from: port on which the frame came in, TOR_NO_PORT if it starts here
  *
- * Return: port, or TOR_NO_PORT if none will do.
+ * Context: any; @routes must stay valid (RCU in the module).
+ * Return: port, or TOR_NO_PORT if there is none.
  */
 u32 tor_routes_port(const struct tor_torus *t, const struct tor_routes *routes, u32 dst, u32 tie,
 		    u32 live, u32 from);

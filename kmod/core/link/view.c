@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * What a node knows of everyone's links. See view.h.
- */
+/* A node's view of the links of all nodes. See view.h. */
 #include "core/link/view.h"
 
 int tor_view_init(struct tor_view *view, u32 nodes)
@@ -26,7 +24,7 @@ void tor_view_destroy(struct tor_view *view)
 	view->entry = NULL;
 }
 
-static u32 digest_of(const struct tor_view *view, u32 node)
+static u32 view_digest(const struct tor_view *view, u32 node)
 {
 	const struct tor_view_entry *e = &view->entry[node];
 	u64 x;
@@ -38,8 +36,8 @@ static u32 digest_of(const struct tor_view *view, u32 node)
 	return x >> 32;
 }
 
-/* News goes first, what was told last. */
-static void enlist(struct tor_view *view, struct tor_view_entry *e, bool first)
+/* News go first, records already sent last. */
+static void view_enlist(struct tor_view *view, struct tor_view_entry *e, bool first)
 {
 	list_del(&e->list);
 	if (first)
@@ -48,14 +46,14 @@ static void enlist(struct tor_view *view, struct tor_view_entry *e, bool first)
 		list_add_tail(&e->list, &view->tell);
 }
 
-static void unlist(struct tor_view_entry *e)
+static void view_unlist(struct tor_view_entry *e)
 {
 	list_del(&e->list);
 	INIT_LIST_HEAD(&e->list);
 }
 
-/* @e has @frame from now on. */
-static void note_frame(struct tor_view *view, const struct tor_view_entry *e, u16 frame)
+/* The frame size of @e changes to @frame. */
+static void view_note_frame(struct tor_view *view, const struct tor_view_entry *e, u16 frame)
 {
 	if (frame == e->frame)
 		return;
@@ -63,28 +61,28 @@ static void note_frame(struct tor_view *view, const struct tor_view_entry *e, u1
 		view->frame = frame;
 	else if (e->frame && e->frame == view->frame)
 		view->stale = true;
-	/* what was found so far may not be so any more */
+	/* the partial result may be outdated */
 	view->scanned = 0;
 	view->least = U16_MAX;
 }
 
-static void store(struct tor_view *view, const struct tor_record *r)
+static void view_store(struct tor_view *view, const struct tor_record *r)
 {
 	struct tor_view_entry *e = &view->entry[r->node];
 
 	if (r->dead & ~e->dead)
 		view->downs++;
-	note_frame(view, e, r->frame);
+	view_note_frame(view, e, r->frame);
 	view->dead -= hweight64((u64)e->dead);
-	view->digest ^= digest_of(view, r->node);
+	view->digest ^= view_digest(view, r->node);
 	e->epoch = r->epoch;
 	e->seq = r->seq;
 	e->dead = r->dead;
 	e->frame = r->frame;
 	e->tell = TOR_VIEW_TELL;
-	view->digest ^= digest_of(view, r->node);
+	view->digest ^= view_digest(view, r->node);
 	view->dead += hweight64((u64)e->dead);
-	enlist(view, e, true);
+	view_enlist(view, e, true);
 }
 
 void tor_view_say(struct tor_view *view, u32 node, u32 epoch, u16 dead, u16 frame)
@@ -97,13 +95,13 @@ void tor_view_say(struct tor_view *view, u32 node, u32 epoch, u16 dead, u16 fram
 		.frame = frame,
 	};
 
-	/* 0 is for those that were never heard of */
+	/* 0 means that no record was received */
 	if (!r.seq)
 		r.seq = 1;
-	store(view, &r);
+	view_store(view, &r);
 }
 
-static bool same(const struct tor_view_entry *e, const struct tor_record *r)
+static bool view_same(const struct tor_view_entry *e, const struct tor_record *r)
 {
 	return e->epoch == r->epoch && e->dead == r->dead && e->frame == r->frame;
 }
@@ -115,15 +113,15 @@ enum tor_view_news tor_view_learn(struct tor_view *view, const struct tor_record
 	if (!record->seq || !record->epoch)
 		return TOR_VIEW_KNOWN;
 	if (!e->seq || (s32)(record->seq - e->seq) > 0) {
-		store(view, record);
+		view_store(view, record);
 		return TOR_VIEW_NEW;
 	}
 	if (record->seq == e->seq)
 		return TOR_VIEW_KNOWN;
-	/* the one that is told least soon must not be told ever again just for that */
+	/* do not extend the turns of a record merely because of this */
 	e->tell = max_t(u8, e->tell, 1);
 	if (list_empty(&e->list))
-		enlist(view, e, true);
+		view_enlist(view, e, true);
 	return TOR_VIEW_STALE;
 }
 
@@ -132,7 +130,7 @@ enum tor_view_news tor_view_contradict(struct tor_view *view, const struct tor_r
 	struct tor_view_entry *e = &view->entry[record->node];
 	struct tor_record r = *record;
 
-	if ((s32)(record->seq - e->seq) < 0 || (record->seq == e->seq && same(e, record)))
+	if ((s32)(record->seq - e->seq) < 0 || (record->seq == e->seq && view_same(e, record)))
 		return TOR_VIEW_KNOWN;
 	r.epoch = e->epoch;
 	r.dead = e->dead;
@@ -140,12 +138,12 @@ enum tor_view_news tor_view_contradict(struct tor_view *view, const struct tor_r
 	r.seq = record->seq + 1;
 	if (!r.seq)
 		r.seq = 1;
-	store(view, &r);
+	view_store(view, &r);
 	return TOR_VIEW_NEW;
 }
 
-/* Go on with what tor_view_tell_all() began. */
-static void tell_some(struct tor_view *view)
+/* Continue what tor_view_tell_all() began. */
+static void view_tell_some(struct tor_view *view)
 {
 	u32 steps = min(view->untold, tor_env_budget().steps);
 
@@ -157,14 +155,14 @@ static void tell_some(struct tor_view *view)
 			continue;
 		e->tell = TOR_VIEW_TELL;
 		if (list_empty(&e->list))
-			enlist(view, e, false);
+			view_enlist(view, e, false);
 	}
 }
 
 void tor_view_tell_all(struct tor_view *view)
 {
 	view->untold = view->nodes;
-	tell_some(view);
+	view_tell_some(view);
 }
 
 u32 tor_view_pick(struct tor_view *view, struct tor_record *record, u32 max, bool turn)
@@ -173,7 +171,7 @@ u32 tor_view_pick(struct tor_view *view, struct tor_record *record, u32 max, boo
 	struct list_head told;
 	u32 n = 0;
 
-	tell_some(view);
+	view_tell_some(view);
 	INIT_LIST_HEAD(&told);
 	list_for_each_entry_safe(e, next, &view->tell, list) {
 		if (n == max)
@@ -187,12 +185,12 @@ u32 tor_view_pick(struct tor_view *view, struct tor_record *record, u32 max, boo
 		if (!turn)
 			continue;
 		e->tell -= !!e->tell;
-		unlist(e);
+		view_unlist(e);
 		if (e->tell || e->dead)
 			list_add_tail(&e->list, &told);
 	}
 	list_for_each_entry_safe(e, next, &told, list)
-		enlist(view, e, false);
+		view_enlist(view, e, false);
 	return n;
 }
 

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a node knows of everyone's links: a record per node, said by that node alone, numbered by it, and passed on
- * in hellos by everyone else.
+ * A node's view of the links of all nodes: one record per node. Only that node
+ * originates and numbers it; all others pass it on in hellos.
  *
- * A record names the ports whose link is dead, so the link between two ports is dead if either
- * end says so, and a fabric without faults has nothing to tell. The higher number (serial, RFC 1982)
- * wins. A node that restarted begins at 1 and hears its former self from its neighbours; it then
- * says the same again with a higher number, as OSPF does (RFC 2328, 13.4).
+ * A record names the ports whose link is dead. The link between two ports is
+ * dead if either end says so, and a fabric without faults has nothing to send.
+ * The record with the higher sequence number (serial arithmetic, RFC 1982)
+ * wins. A node that restarted begins at 1 and receives its former record from
+ * its neighbours. It then sends its current state with a higher number, as OSPF
+ * does (RFC 2328, 13.4).
  *
- * Records are told in turn, news first, as many as a hello has room for:
- * - one with a dead link, as long as it is so: whoever missed it hears it again;
- * - one that changed or that a neighbour had an older one of, TOR_VIEW_TELL times. If all of those are
- *   lost, the neighbour either goes on naming a dead link that is not, and is corrected, or lacks an
- *   epoch or a frame size, which the next record of that node brings.
- * A neighbour that is new is told all there is.
+ * Records are sent in turn, news first, as many as fit into a hello:
+ * - a record with a dead link, as long as the link is dead: a node that missed
+ *   it receives it again;
+ * - a record that changed, or of which a neighbour had an older one,
+ *   TOR_VIEW_TELL times. If all of these are lost, the neighbour either keeps
+ *   naming a link dead that is not, and is corrected, or lacks an epoch or a
+ *   frame size, which the next record of that node brings.
+ * A new neighbour is sent the whole view.
  *
- * Memory is one entry per node of the fabric, whatever is said.
+ * Memory is one entry per node of the fabric, independent of what is received.
+ *
+ * Locking: as in link.h, the join lock of the node.
  */
 #ifndef _TOR_CORE_VIEW_H
 #define _TOR_CORE_VIEW_H
@@ -23,14 +29,16 @@
 #include "core/link/route.h"
 #include "core/wire/wire.h"
 
-#define TOR_VIEW_TELL	4		/* hellos that tell a change */
+#define TOR_VIEW_TELL	4		/* hellos that carry a change */
 
 /**
  * struct tor_view_entry - the last record of a node
  * @list: in tor_view.tell, or empty
- * @epoch: 0: not known
- * @seq: 0: nothing was heard
- * @tell: hellos yet to carry it, whatever it says
+ * @epoch: 0: unknown
+ * @seq: 0: no record was received
+ * @dead: bit per port whose link is dead
+ * @frame: bytes of a frame that all its links take, 0: unknown
+ * @tell: hellos yet to carry it, regardless of its contents
  */
 struct tor_view_entry {
 	struct list_head list;
@@ -42,15 +50,22 @@ struct tor_view_entry {
 };
 
 /**
- * struct tor_view - all of them
+ * struct tor_view - the records of all nodes
  * @entry: by node
- * @tell: entries to be told, in turn
- * @digest: of all entries with dead links: two nodes with the same one know of the same
- * @dead: ports named as dead
- * @downs: records that named a port dead which was not
- * @next: of the nodes that a new neighbour is to be told of, the next to be put in @tell; @untold: how many there are
- * @frame: the smallest frame size that any node is known to have, U16_MAX if none is, or less while it is @stale, and being
- *	looked for: @least of the first @scanned nodes
+ * @tell: entries to send, in turn
+ * @nodes: number of entries
+ * @digest: of all entries with dead links: equal on two nodes that know the
+ *	same
+ * @dead: number of ports named as dead
+ * @downs: records that named a port dead which was alive
+ * @next: next node to put into @tell for a new neighbour; @untold: number of
+ *	nodes left
+ * @frame: the smallest known frame size of any node, U16_MAX if none is known.
+ *	May be too small while it is @stale and being recomputed: @least is
+ *	the smallest of the first @scanned nodes
+ * @stale: see @frame
+ * @least: see @frame
+ * @scanned: see @frame
  */
 struct tor_view {
 	struct tor_view_entry *entry;
@@ -68,52 +83,70 @@ struct tor_view {
 };
 
 /* Context: may sleep. Return: 0 or -ENOMEM. */
+/* Set up an empty view of a fabric of @nodes. */
 int tor_view_init(struct tor_view *view, u32 nodes);
 void tor_view_destroy(struct tor_view *view);
 
-/* Say of @node, this one, what is so now; @epoch, @dead and @frame as in struct tor_record. */
+/*
+ * Set the record of @node, this node, to its current state. @epoch, @dead and
+ * @frame as in struct tor_record.
+ */
 void tor_view_say(struct tor_view *view, u32 node, u32 epoch, u16 dead, u16 frame);
 
 enum tor_view_news {
 	TOR_VIEW_KNOWN,
-	TOR_VIEW_NEW,			/* taken over, to be told */
-	TOR_VIEW_STALE,			/* whoever says so must be told what is newer */
+	TOR_VIEW_NEW,			/* accepted, to be passed on */
+	TOR_VIEW_STALE,			/* older than the known one: its sender needs the newer */
 };
 
-/* Someone says @record; its node is one of the fabric's, and not this one. */
+/*
+ * A neighbour sent @record. Its node must exist in the fabric and not be this
+ * one.
+ */
 enum tor_view_news tor_view_learn(struct tor_view *view, const struct tor_record *record);
 
-/* Someone knows of @node, this one, what it does not say itself: say it with a higher number. */
+/*
+ * A neighbour sent a @record of this node that differs from its own: send the
+ * own state with a higher number.
+ */
 enum tor_view_news tor_view_contradict(struct tor_view *view, const struct tor_record *record);
 
-/* A neighbour knows nothing yet. Begins; with many nodes tor_view_pick() goes on, a portion each time. */
+/*
+ * Send the whole view to a new neighbour. With many nodes each tor_view_pick()
+ * continues with a portion.
+ */
 void tor_view_tell_all(struct tor_view *view);
 
 /**
- * tor_view_pick - records for a hello
+ * tor_view_pick - choose the records for a hello
  * @view: view
  * @record: room for @max
- * @turn: a regular hello, which counts; not one that is said at once
+ * @max: most records
+ * @turn: a regular hello, which counts as a turn; false for an immediate one
  *
  * Return: their number.
  */
 u32 tor_view_pick(struct tor_view *view, struct tor_record *record, u32 max, bool turn);
 
-/* Dead ports of nodes @first to @first + @n - 1, for tor_routes_build(). @dead: view->nodes of them. */
+/*
+ * Copy the dead ports of nodes @first to @first + @n - 1, for
+ * tor_routes_build(), to @dead, which has view->nodes entries.
+ */
 void tor_view_copy_dead(const struct tor_view *view, u16 *dead, u32 first, u32 n);
 
-/* Are all links of @node dead, by what either end says? */
+/* True if all links of @node are dead according to either end. */
 bool tor_view_is_cut_off(const struct tor_view *view, const struct tor_torus *t, u32 node);
 
 /*
- * What frames all links in the fabric take, as far as is known; U16_MAX: nothing is. Of many nodes, when the smallest has
- * grown, this takes some calls to be noticed.
+ * The largest frame that all links in the fabric take, as far as known;
+ * U16_MAX: nothing is known. With many nodes, it takes some calls to notice
+ * that the smallest has grown.
  */
 u16 tor_view_frame(struct tor_view *view);
 
 /*
- * The same of nodes @first to @first + @n - 1, as far as there is a way to them: of a node that is not there, nobody knows
- * any more whether what is said of it was ever so.
+ * The same for nodes @first to @first + @n - 1 that are reachable: the records
+ * of an unreachable node may be outdated.
  */
 u16 tor_view_frame_reached(const struct tor_view *view, const struct tor_routes *routes, u32 first,
 			   u32 n);
