@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What is accepted of what comes by a cable. See accept.h.
+ * Parsing and validation of received frames. See accept.h.
  *
- * Wire structs are copied between the buffer and the stack, never accessed in place: buffers have
- * no alignment, and what was checked cannot change behind the check.
+ * Wire structs are copied between the buffer and the stack, never accessed in
+ * place: buffers have no alignment, and a value cannot change after it was
+ * checked.
  */
 #include "core/wire/accept.h"
 
@@ -11,7 +12,7 @@
 
 #include "core/torus.h"
 
-/* The largest errno that means anything. */
+/* The largest valid errno. */
 #define WIRE_ERRNO_MAX	4095
 
 int tor_wire_check(const void *p, u32 len, u32 frame_len, struct tor_intact *in,
@@ -25,7 +26,7 @@ int tor_wire_check(const void *p, u32 len, u32 frame_len, struct tor_intact *in,
 		return -EBADMSG;
 	memcpy(raw, p, sizeof(*raw));
 
-	/* another version may compute its CRC otherwise */
+	/* another version may compute its CRC differently */
 	*why = TOR_C_DROP_VERSION;
 	if (raw->version != TORCOLL_WIRE_VERSION)
 		return -EBADMSG;
@@ -53,7 +54,7 @@ int tor_wire_check(const void *p, u32 len, u32 frame_len, struct tor_intact *in,
 	return 0;
 }
 
-static void decode(const struct torcoll_hdr *raw, struct tor_hdr *h)
+static void accept_header(const struct torcoll_hdr *raw, struct tor_hdr *h)
 {
 	h->version = raw->version;
 	h->type = raw->type;
@@ -81,15 +82,15 @@ int tor_wire_read(const struct tor_intact *in, struct tor_hdr *h, enum tor_count
 {
 	bool data = in->raw.type == TORCOLL_FRAME_DATA;
 
-	decode(&in->raw, h);
+	accept_header(&in->raw, h);
 	*why = TOR_C_DROP_EPOCH;
-	/* tests of a cable are no node's: torcollctl sends them */
+	/* tests of a cable belong to no node: torcollctl sends them */
 	if (!h->src_epoch && h->type != TORCOLL_FRAME_ECHO)
 		return -EBADMSG;
 	*why = TOR_C_DROP_COMM;
 	if (!h->comm && (data || h->type == TORCOLL_FRAME_ABORT))
 		return -EBADMSG;
-	/* who receives a message sends nothing of it */
+	/* the receiver of a message sends no data */
 	*why = TOR_C_DROP_RANGE;
 	if (data && (!h->length || !h->digest || h->channel == TORCOLL_CHANNEL_RECV))
 		return -EBADMSG;
@@ -133,8 +134,8 @@ bool tor_wire_fits(const struct tor_hdr *h, u32 unit)
 	return h->length <= unit && h->offset == (u64)(u32)tor_div64(h->offset, unit) * unit;
 }
 
-/* Sides of so many dimensions, and none beyond. */
-static bool sides_ok(const struct torcoll_hello *raw)
+/* True if the sides of all dimensions are valid, and those beyond are 0. */
+static bool accept_sides(const struct torcoll_hello *raw)
 {
 	u32 i, side;
 
@@ -146,18 +147,18 @@ static bool sides_ok(const struct torcoll_hello *raw)
 	return true;
 }
 
-static bool hello_ok(const struct torcoll_hello *raw, u32 records)
+static bool accept_hello(const struct torcoll_hello *raw, u32 records)
 {
 	u32 frame_size = be32_to_cpu(raw->frame_size);
 
 	return raw->ndim && raw->ndim <= ARRAY_SIZE(raw->side) && raw->dim < raw->ndim &&
-	       raw->dir <= 1 && raw->hears <= 1 && sides_ok(raw) &&
+	       raw->dir <= 1 && raw->hears <= 1 && accept_sides(raw) &&
 	       (!frame_size || frame_size >= TOR_WIRE_FRAME_MIN) &&
 	       records <= TORCOLL_HELLO_RECORDS_MAX;
 }
 
-/* Text for eyes, whatever they look at it with. */
-static void get_text(char *to, const char *from, u32 n)
+/* Copies text, with unprintable bytes replaced. */
+static void accept_text(char *to, const char *from, u32 n)
 {
 	u32 i;
 
@@ -175,11 +176,11 @@ int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello)
 		return -EBADMSG;
 	memcpy(&raw, p, sizeof(raw));
 	hello->records = be32_to_cpu(raw.records);
-	if (!hello_ok(&raw, hello->records) ||
+	if (!accept_hello(&raw, hello->records) ||
 	    hello->records * sizeof(struct torcoll_link_record) > len - sizeof(raw))
 		return -EBADMSG;
 
-	get_text(hello->version, raw.version, sizeof(raw.version));
+	accept_text(hello->version, raw.version, sizeof(raw.version));
 	hello->dim = raw.dim;
 	hello->dir = raw.dir;
 	hello->ndim = raw.ndim;
@@ -228,8 +229,8 @@ u32 tor_wire_errno(u8 type, u32 error)
 	}
 }
 
-/* One that nobody here can make is as one that is not known: it has no name. */
-static void get_call(const struct torcoll_call *raw, struct tor_call *call)
+/* A call that this version cannot make is treated as unknown: it has no name. */
+static void accept_call(const struct torcoll_call *raw, struct tor_call *call)
 {
 	u32 algorithm = be16_to_cpu(raw->algorithm);
 
@@ -265,24 +266,24 @@ int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort)
 	for (i = 0; i < ARRAY_SIZE(abort->call); i++) {
 		abort->digest[i] = 0;
 		abort->call[i] = (struct tor_call){ .rank = ~0U };
-		/* no other error is about calls, whatever stands there */
+		/* no other error concerns calls, so their fields are ignored */
 		if (error != EPROTO)
 			continue;
 		abort->digest[i] = be32_to_cpu(raw.digest[i]);
-		get_call(&raw.call[i], &abort->call[i]);
+		accept_call(&raw.call[i], &abort->call[i]);
 	}
 	return 0;
 }
 
-/* Does the message name @each words for each of some of its ranks? */
-static bool words_ok(const struct tor_comm_msg *msg, u32 each)
+/* True if the message has @each words for each of some of its ranks. */
+static bool accept_words(const struct tor_comm_msg *msg, u32 each)
 {
 	return msg->epochs % each == 0 && msg->missing <= msg->ranks &&
 	       msg->epochs / each <= msg->ranks - msg->missing;
 }
 
-/* Between a member and rank 0, so about another rank than that. */
-static bool join_ok(const struct tor_comm_msg *msg)
+/* Messages between a member and rank 0, so about a rank other than 0. */
+static bool accept_join(const struct tor_comm_msg *msg)
 {
 	if (!msg->rank || msg->rank >= msg->ranks || msg->ranks > TOR_MAX_NODES)
 		return false;
@@ -290,7 +291,7 @@ static bool join_ok(const struct tor_comm_msg *msg)
 	case TORCOLL_COMM_JOIN:
 		return tor_wire_unit_ok(msg->frame_bytes);
 	case TORCOLL_COMM_READY:
-		return msg->tag && tor_wire_unit_ok(msg->frame_bytes) && words_ok(msg, 1);
+		return msg->tag && tor_wire_unit_ok(msg->frame_bytes) && accept_words(msg, 1);
 	case TORCOLL_COMM_ACCEPT:
 	case TORCOLL_COMM_GO:
 		return msg->tag;
@@ -299,14 +300,14 @@ static bool join_ok(const struct tor_comm_msg *msg)
 	}
 }
 
-static bool shrink_ok(const struct tor_comm_msg *msg)
+static bool accept_shrink(const struct tor_comm_msg *msg)
 {
 	switch (msg->step) {
 	case TORCOLL_COMM_SHRINK_CALL:
 		return tor_wire_unit_ok(msg->frame_bytes);
 	case TORCOLL_COMM_SHRINK_READY:
 		return msg->tag && tor_wire_unit_ok(msg->frame_bytes) && msg->ranks &&
-		       msg->ranks <= TOR_MAX_NODES && words_ok(msg, 2);
+		       msg->ranks <= TOR_MAX_NODES && accept_words(msg, 2);
 	case TORCOLL_COMM_SHRINK_ACCEPT:
 		return msg->tag && tor_wire_unit_ok(msg->frame_bytes);
 	case TORCOLL_COMM_SHRINK_GO:
@@ -345,7 +346,8 @@ int tor_wire_get_comm(const void *p, u32 len, struct tor_comm_msg *msg)
 	msg->generation = be32_to_cpu(raw.generation);
 	msg->frame_bytes = be32_to_cpu(raw.frame_bytes);
 	msg->epoch = (const u8 *)p + sizeof(raw);
-	return (msg->step < TORCOLL_COMM_SHRINK_CALL ? join_ok(msg) : shrink_ok(msg)) ? 0 : -EBADMSG;
+	return (msg->step < TORCOLL_COMM_SHRINK_CALL ? accept_join(msg) : accept_shrink(msg)) ?
+	       0 : -EBADMSG;
 }
 
 u32 tor_wire_epoch(const struct tor_comm_msg *msg, u32 i)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * Frames: their layout, and how they are written. See wire.h.
- */
+/* Frames: checks of their layout, and how they are written. See wire.h. */
 #include "core/wire/wire.h"
 
 #define WIRE_SIZE(type, size) \

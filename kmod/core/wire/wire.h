@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Frames: what they are made of, and how they are written. The layout is that of linux/torcoll_wire.h; the structs here
- * are its host-endian mirrors, and what is read from a frame becomes one only by accept.h. Buffers need no alignment.
+ * Frames: their contents, and how they are written. linux/torcoll_wire.h
+ * defines the layout; the structs here are its host-endian mirrors. Only
+ * accept.h turns bytes of a received frame into one of them. Buffers need no
+ * alignment.
  */
 #ifndef _TOR_CORE_WIRE_H
 #define _TOR_CORE_WIRE_H
@@ -10,20 +12,29 @@
 
 #include "core/env.h"
 
-/* Header and as many acks as a frame can have: what must be linear to be parsed, at most. */
+/*
+ * Header and the most acks that a frame can have: what must be linear for
+ * parsing.
+ */
 #define TOR_WIRE_HEADER_MAX \
 	(sizeof(struct torcoll_hdr) + TORCOLL_WIRE_ACKS_MAX * sizeof(struct torcoll_ack))
 
-/* Payload bytes per frame that are worth the name; ports that take less are refused. */
+/* Fewest useful payload bytes per frame; ports that take less are refused. */
 #define TOR_WIRE_UNIT_MIN	256
 #define TOR_WIRE_UNIT_ALIGN	64
 
-/* Bytes behind the MAC header that every port takes: header, two acks, and such a payload. */
+/*
+ * Bytes behind the MAC header that every port takes: header, two acks, and the
+ * smallest payload.
+ */
 #define TOR_WIRE_FRAME_MIN \
 	(sizeof(struct torcoll_hdr) + TORCOLL_WIRE_PIGGYBACK * sizeof(struct torcoll_ack) + \
 	 TOR_WIRE_UNIT_MIN)
 
-/* struct torcoll_hdr. header_crc is filled by tor_wire_read() and ignored by tor_wire_build(). */
+/*
+ * struct torcoll_hdr. tor_wire_read() fills in header_crc, tor_wire_build()
+ * ignores it.
+ */
 struct tor_hdr {
 	u8 version;
 	u8 type;
@@ -60,18 +71,19 @@ struct tor_ack {
 	u32 digest;
 };
 
-/* What one node says of itself: struct torcoll_link_record. */
+/* A node's record of itself: struct torcoll_link_record. */
 struct tor_record {
 	u32 node;
 	u32 epoch;
 	u32 seq;
-	u16 dead;			/* bit per port: its cable is dead */
-	u16 frame;			/* bytes that all its links take, 0: not known */
+	u16 dead;			/* bit per port whose link is dead */
+	u16 frame;			/* bytes that all its links take, 0: unknown */
 };
 
 /*
- * struct torcoll_hello. @version is terminated. @record is where the @records records lie in the payload that was
- * parsed, to be read by tor_wire_record(); tor_wire_put_hello() ignores it.
+ * struct torcoll_hello. @version is terminated. @record points to the @records
+ * records in the payload that was parsed, to be read by tor_wire_record();
+ * tor_wire_put_hello() ignores it.
  */
 struct tor_hello {
 	char version[TORCOLL_HELLO_VERSION + 1];
@@ -113,8 +125,9 @@ struct tor_abort {
 };
 
 /*
- * struct torcoll_comm_msg. @epoch is where the @epochs epochs lie in the payload that was parsed, to
- * be read by tor_wire_epoch(); tor_wire_put_comm() ignores it.
+ * struct torcoll_comm_msg. @epoch points to the @epochs epochs in the payload
+ * that was parsed, to be read by tor_wire_epoch(); tor_wire_put_comm() ignores
+ * it.
  */
 struct tor_comm_msg {
 	u8 step;
@@ -137,21 +150,23 @@ struct tor_comm_msg {
  * tor_wire_unit - payload bytes per frame of a port
  * @frame_size: bytes behind the MAC header that the port takes
  *
- * Return: a multiple of TOR_WIRE_UNIT_ALIGN that leaves room for the header and piggybacked acks,
- * or 0 if that is less than TOR_WIRE_UNIT_MIN.
+ * Return: a multiple of TOR_WIRE_UNIT_ALIGN that leaves room for the header and
+ * piggybacked acks, or 0 if that is less than TOR_WIRE_UNIT_MIN.
  */
 u32 tor_wire_unit(u32 frame_size);
 
-/* May a comm use frames of @unit payload bytes? */
+/* True if a comm may use frames of @unit payload bytes. */
 static inline bool tor_wire_unit_ok(u32 unit)
 {
 	return unit >= TOR_WIRE_UNIT_MIN && unit % TOR_WIRE_UNIT_ALIGN == 0;
 }
 
 /*
- * Which of two equally long ways a frame goes on from here, 0 or 1. A forwarder does not know the unit, so it
- * cannot tell a frame's index; its offset is mixed instead (Appleby's MurmurHash3, the half of its finalizer), so that
- * frames of any unit go about half each way, and independently of which way they left their sender.
+ * Which of two equally long ways a frame takes from here, 0 or 1. A forwarder
+ * does not know the unit, so it cannot compute a frame's index. It mixes the
+ * offset instead (Appleby's MurmurHash3, half of its finalizer), so that about
+ * half of the frames of any unit take each way, independently of the way by
+ * which they left their sender.
  */
 static inline u32 tor_wire_tie(u64 offset, u8 channel)
 {
@@ -174,25 +189,32 @@ static inline u32 tor_wire_header_bytes(const struct tor_hdr *h)
  * @buf: tor_wire_header_bytes() of room
  * @h: header; the header CRC is computed
  * @acks: @h->acks of them
+ *
+ * Context: any.
  */
 void tor_wire_build(void *buf, const struct tor_hdr *h, const struct tor_ack *acks);
 
 /**
- * tor_wire_hop - account for one more hop in a frame that is being forwarded
+ * tor_wire_hop - decrement the hop limit of a frame that is being forwarded
  * @p: a writable header that was parsed
  *
- * Return: false if the hop limit is used up: drop the frame. A limit of 1 reaches a neighbour.
+ * Context: any.
+ * Return: false if the hop limit is used up: drop the frame. A limit of 1
+ * reaches a neighbour.
  */
 bool tor_wire_hop(void *p);
 
-/* The CRC of @raw and @bytes of acks behind it, as it stands in the header. */
+/* The CRC of @raw and of @bytes of acks after it, as in the header field. */
 u32 tor_wire_header_crc(const struct torcoll_hdr *raw, const void *acks, u32 bytes);
 
-/* CRC of a payload as it stands in the header. */
+/* The CRC of a payload, as in the header field. */
 u32 tor_wire_crc(const void *p, u32 len);
 u32 tor_wire_crc_bytes(const struct tor_bytes *bytes, u32 n);
 
-/* Payloads of hellos, aborts and comm messages: tor_wire_put_*() write into a buffer of the size that tor_wire_*_bytes() says. */
+/*
+ * Payloads of hellos, aborts and comm messages: tor_wire_put_*() write into a
+ * buffer of tor_wire_*_bytes(). Context: any.
+ */
 static inline u32 tor_wire_hello_bytes(const struct tor_hello *hello)
 {
 	return sizeof(struct torcoll_hello) + hello->records * sizeof(struct torcoll_link_record);
