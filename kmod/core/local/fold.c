@@ -4,7 +4,7 @@
  */
 #include "core/local/fold_moves.h"
 
-static u32 nodes_collective(const struct tor_fold *f, u32 collective)
+static u32 fold_nodes_collective(const struct tor_fold *f, u32 collective)
 {
 	switch (f->kind) {
 	case TOR_FOLD_SCAN:
@@ -21,7 +21,7 @@ static u32 nodes_collective(const struct tor_fold *f, u32 collective)
 	}
 }
 
-static enum tor_fold_kind kind_of(const struct tor_team_map *map, u32 collective, bool ordered)
+static enum tor_fold_kind fold_kind(const struct tor_team_map *map, u32 collective, bool ordered)
 {
 	bool scans = collective == TORCOLL_SCAN || collective == TORCOLL_EXSCAN;
 
@@ -37,7 +37,7 @@ static enum tor_fold_kind kind_of(const struct tor_team_map *map, u32 collective
 									 TOR_FOLD_BLOCKS;
 }
 
-static const char *check_request(const struct tor_plan_req *r, enum tor_fold_kind kind)
+static const char *fold_check_request(const struct tor_plan_req *r, enum tor_fold_kind kind)
 {
 	const u64 *counts = r->from_counts ? r->from_counts : r->counts;
 
@@ -55,10 +55,10 @@ static const char *check_request(const struct tor_plan_req *r, enum tor_fold_kin
 	return NULL;
 }
 
-/* --- what the nodes call --- */
+/* --- the nodes' call --- */
 
-/* Each node gets everyone's contributions to its own blocks. */
-static void count_contributions(struct tor_fold *f)
+/* Each node receives the contributions of all ranks to its own blocks. */
+static void fold_count_contributions(struct tor_fold *f)
 {
 	u64 *counts = tor_fold_counts(f);
 	u32 node;
@@ -71,8 +71,8 @@ static void count_contributions(struct tor_fold *f)
 	}
 }
 
-/* Between which nodes how much goes, in an alltoall of theirs. */
-static void fill_exchanged(struct tor_fold *f)
+/* Lengths between nodes, in an alltoall of nodes. */
+static void fold_fill_exchanged(struct tor_fold *f)
 {
 	u32 node;
 
@@ -82,7 +82,7 @@ static void fill_exchanged(struct tor_fold *f)
 	else if (f->kind == TOR_FOLD_EXCHANGE)
 		tor_fold_exchange_count(f);
 	else
-		count_contributions(f);
+		fold_count_contributions(f);
 	f->own = 0;
 	f->input = 0;
 	for (node = 0; node < f->map->nodes; node++) {
@@ -94,7 +94,7 @@ static void fill_exchanged(struct tor_fold *f)
 	f->req.from_counts = tor_fold_from_counts(f);
 }
 
-static void fill_blocks(struct tor_fold *f)
+static void fold_fill_blocks(struct tor_fold *f)
 {
 	u64 *counts = tor_fold_counts(f);
 	u32 node;
@@ -108,8 +108,11 @@ static void fill_blocks(struct tor_fold *f)
 		counts[node] = tor_team_seats(f->map, node) * tor_fold_called(f)->count;
 }
 
-/* Whose vector is the node's: the root's, where that has the data, or is to have it as it comes. */
-static u32 find_leader(const struct tor_fold *f, const struct tor_plan_req *r)
+/*
+ * The seat whose vector the node uses: the root's, if it has the data or
+ * receives it in place.
+ */
+static u32 fold_find_leader(const struct tor_fold *f, const struct tor_plan_req *r)
 {
 	bool rooted = r->collective == TORCOLL_BROADCAST || r->collective == TORCOLL_GATHER ||
 		      r->collective == TORCOLL_SCATTER;
@@ -117,38 +120,38 @@ static u32 find_leader(const struct tor_fold *f, const struct tor_plan_req *r)
 	return rooted && tor_fold_is_here(f, r->root) ? f->map->seat[r->root] : 0;
 }
 
-/* The nodes' call, but for what is counted. */
-static void fill_request(struct tor_fold *f, const struct tor_plan_req *r,
-			 const struct tor_torus *torus, const u32 *member)
+/* The nodes' call, without counts. */
+static void fold_fill_request(struct tor_fold *f, const struct tor_plan_req *r,
+			      const struct tor_torus *torus, const u32 *member)
 {
 	f->req = *r;
 	f->req.torus = torus;
 	f->req.members = member;
 	f->req.ranks = f->map->nodes;
-	f->req.collective = nodes_collective(f, r->collective);
+	f->req.collective = fold_nodes_collective(f, r->collective);
 	f->req.root = tor_collective_has_root(f->req.collective) ? f->map->node[r->root] : 0;
 	f->req.counts = NULL;
 	f->req.from_counts = NULL;
 }
 
-/* What is known of it before all have called. */
-static void fill_counts(struct tor_fold *f)
+/* The counts as far as known before all ranks have called. */
+static void fold_fill_counts(struct tor_fold *f)
 {
 	const struct tor_plan_req *r = tor_fold_called(f);
 
 	f->own = r->count;
 	f->input = 0;
 	if (f->kind == TOR_FOLD_EXCHANGE || f->kind == TOR_FOLD_HALO) {
-		/* what the others of the node send is not known yet */
+		/* the lengths of the other ranks of the node are not known yet */
 		f->req.count = 0;
 	} else if (f->req.collective == TORCOLL_ALLTOALL) {
-		fill_exchanged(f);
+		fold_fill_exchanged(f);
 	} else {
 		if (f->kind == TOR_FOLD_ORDERED)
 			f->own = r->ranks * r->count;
 		f->req.count = f->own;
 		if (tor_collective_has_blocks(f->req.collective))
-			fill_blocks(f);
+			fold_fill_blocks(f);
 	}
 }
 
@@ -158,18 +161,18 @@ int tor_fold_check(struct tor_fold *f, const struct tor_plan_req *r, bool ordere
 	const struct tor_plan_req **all = f->called;
 	const char *bad;
 
-	f->kind = kind_of(f->map, r->collective, ordered);
-	bad = check_request(r, f->kind);
+	f->kind = fold_kind(f->map, r->collective, ordered);
+	bad = fold_check_request(r, f->kind);
 	if (bad) {
 		*why = bad;
 		return -EINVAL;
 	}
 	f->words = words;
-	f->leader = find_leader(f, r);
+	f->leader = fold_find_leader(f, r);
 	f->has_own = f->kind != TOR_FOLD_SHARED && (f->kind != TOR_FOLD_SCAN || f->map->nodes > 1);
-	fill_request(f, r, torus, member);
+	fold_fill_request(f, r, torus, member);
 	f->called = &r;
-	fill_counts(f);
+	fold_fill_counts(f);
 	f->called = all;
 	return 0;
 }
@@ -177,7 +180,7 @@ int tor_fold_check(struct tor_fold *f, const struct tor_plan_req *r, bool ordere
 void tor_fold_init(struct tor_fold *f)
 {
 	if (f->kind == TOR_FOLD_EXCHANGE || f->kind == TOR_FOLD_HALO)
-		fill_exchanged(f);
+		fold_fill_exchanged(f);
 }
 
 const u64 *tor_fold_lengths(const struct tor_fold *f)
@@ -187,7 +190,8 @@ const u64 *tor_fold_lengths(const struct tor_fold *f)
 
 /* --- moves --- */
 
-static bool before(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
+static bool fold_move_before(const struct tor_fold *f, struct tor_fold_cursor *c,
+			     struct tor_move *m)
 {
 	memset(m, 0, sizeof(*m));
 	switch (f->kind) {
@@ -207,7 +211,7 @@ static bool before(const struct tor_fold *f, struct tor_fold_cursor *c, struct t
 	return false;
 }
 
-static bool after(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
+static bool fold_move_after(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
 {
 	memset(m, 0, sizeof(*m));
 	switch (f->kind) {
@@ -229,7 +233,7 @@ static bool after(const struct tor_fold *f, struct tor_fold_cursor *c, struct to
 
 bool tor_fold_before(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
 {
-	while (before(f, c, m))
+	while (fold_move_before(f, c, m))
 		if (m->n)
 			return true;
 	return false;
@@ -237,7 +241,7 @@ bool tor_fold_before(const struct tor_fold *f, struct tor_fold_cursor *c, struct
 
 bool tor_fold_after(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
 {
-	while (after(f, c, m))
+	while (fold_move_after(f, c, m))
 		if (m->n)
 			return true;
 	return false;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * Where ranks' blocks are in vectors by ranks and by nodes. See fold_moves.h.
- */
+/* Positions of blocks in vectors by ranks and by nodes. See fold_moves.h. */
 #include "core/local/fold_moves.h"
 
 #include "core/plan/family.h"

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Folds of an alltoall. To another node goes what its ranks get from one seat, in the order of their seats; then from the
- * next. See fold_moves.h.
+ * Folds of an alltoall. The part for another node has the elements of the first
+ * seat for each rank there, in the order of their seats; then those of the next
+ * seat. See fold_moves.h.
  */
 #include "core/local/fold_moves.h"
 
 /* Elements that a seat sends to a rank, and receives from it. */
-static u64 sends(const struct tor_fold *f, u32 seat, u32 rank)
+static u64 fold_exchange_sends(const struct tor_fold *f, u32 seat, u32 rank)
 {
 	const struct tor_plan_req *r = f->called[seat];
 
 	return r->counts ? r->counts[rank] : tor_div64(r->count, r->ranks);
 }
 
-static u64 receives(const struct tor_fold *f, u32 seat, u32 rank)
+static u64 fold_exchange_receives(const struct tor_fold *f, u32 seat, u32 rank)
 {
 	const struct tor_plan_req *r = f->called[seat];
 
 	return r->counts ? r->from_counts[rank] : tor_div64(r->count, r->ranks);
 }
 
-/* ... from ranks @from to @to, but for that. */
-static u64 receives_from(const struct tor_fold *f, u32 seat, u32 from, u32 to)
+/* Elements that a seat receives from ranks @from to below @to. */
+static u64 fold_exchange_receives_from(const struct tor_fold *f, u32 seat, u32 from, u32 to)
 {
 	const struct tor_plan_req *r = f->called[seat];
 	u64 n = 0;
@@ -33,43 +34,46 @@ static u64 receives_from(const struct tor_fold *f, u32 seat, u32 from, u32 to)
 	return n;
 }
 
-/* --- what goes between nodes --- */
+/* --- between nodes --- */
 
-/* Not against anybody's will: who makes mistakes finds out. A step of SplitMix64. */
-static u64 mix(u64 hash, u64 length)
+/* A hash against mistakes, not against attacks. A step of SplitMix64. */
+static u64 fold_exchange_mix(u64 hash, u64 length)
 {
 	hash = (hash ^ length) + 0x9e3779b97f4a7c15ULL;
 	hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9ULL;
 	return hash ^ (hash >> 27);
 }
 
-/* Hashes are made sender by sender, and receiver by receiver: the same at both ends. */
-static void count_sent(struct tor_fold *f, u32 node)
+/*
+ * Hashes are computed sender by sender, and receiver by receiver: the same at
+ * both ends.
+ */
+static void fold_exchange_count_sent(struct tor_fold *f, u32 node)
 {
 	u64 n, hash = 0, sum = 0;
 	u32 seat, theirs;
 
 	for (seat = 0; seat < f->seats; seat++) {
 		for (theirs = 0; theirs < tor_team_seats(f->map, node); theirs++) {
-			n = sends(f, seat, tor_team_rank_in(f->map, node, theirs));
+			n = fold_exchange_sends(f, seat, tor_team_rank_in(f->map, node, theirs));
 			sum += n;
-			hash = mix(hash, n);
+			hash = fold_exchange_mix(hash, n);
 		}
 	}
 	tor_fold_counts(f)[node] = sum;
 	tor_fold_hashes(f)[node] = hash;
 }
 
-static void count_received(struct tor_fold *f, u32 node)
+static void fold_exchange_count_received(struct tor_fold *f, u32 node)
 {
 	u64 n, hash = 0, sum = 0;
 	u32 seat, theirs;
 
 	for (theirs = 0; theirs < tor_team_seats(f->map, node); theirs++) {
 		for (seat = 0; seat < f->seats; seat++) {
-			n = receives(f, seat, tor_team_rank_in(f->map, node, theirs));
+			n = fold_exchange_receives(f, seat, tor_team_rank_in(f->map, node, theirs));
 			sum += n;
-			hash = mix(hash, n);
+			hash = fold_exchange_mix(hash, n);
 		}
 	}
 	tor_fold_from_counts(f)[node] = sum;
@@ -83,8 +87,8 @@ void tor_fold_exchange_count(struct tor_fold *f)
 	for (node = 0; node < f->map->nodes; node++) {
 		if (node == f->node)
 			continue;
-		count_sent(f, node);
-		count_received(f, node);
+		fold_exchange_count_sent(f, node);
+		fold_exchange_count_received(f, node);
 	}
 }
 
@@ -94,7 +98,8 @@ bool tor_fold_agrees(const struct tor_fold *f, u32 *sender, u32 *receiver)
 
 	for (a = 0; f->kind == TOR_FOLD_EXCHANGE && a < f->seats; a++) {
 		for (b = 0; b < f->seats; b++) {
-			if (sends(f, a, tor_fold_rank(f, b)) == receives(f, b, tor_fold_rank(f, a)))
+			if (fold_exchange_sends(f, a, tor_fold_rank(f, b)) ==
+			    fold_exchange_receives(f, b, tor_fold_rank(f, a)))
 				continue;
 			*sender = a;
 			*receiver = b;
@@ -106,51 +111,60 @@ bool tor_fold_agrees(const struct tor_fold *f, u32 *sender, u32 *receiver)
 
 /* --- moves --- */
 
-/* Seats' vectors are filled from one rank of ours to the next: to that in seat 0 first. */
-static void begin(const struct tor_fold *f)
+/*
+ * The vectors of seats are filled from one rank of this node to the next: the
+ * place of seat 0's rank first.
+ */
+static void fold_exchange_begin(const struct tor_fold *f)
 {
 	u32 seat;
 
 	tor_fold_begin(f, tor_fold_counts(f));
 	for (seat = 0; seat < f->seats; seat++)
-		tor_fold_at_seat(f)[seat] = receives_from(f, seat, 0, tor_fold_rank(f, 0));
+		tor_fold_at_seat(f)[seat] = fold_exchange_receives_from(f, seat, 0,
+									tor_fold_rank(f, 0));
 }
 
-/* What a seat has for a rank of ours goes there; c->rank is that rank. */
-static void move_here(const struct tor_fold *f, const struct tor_fold_cursor *c, struct tor_move *m)
+/* Moves what a seat sends to a rank on this node; c->rank is that rank. */
+static void fold_exchange_move_here(const struct tor_fold *f, const struct tor_fold_cursor *c,
+				    struct tor_move *m)
 {
 	u64 *at;
 
 	m->to = f->map->seat[c->rank];
-	m->n = sends(f, m->from, c->rank);
+	m->n = fold_exchange_sends(f, m->from, c->rank);
 	at = &tor_fold_at_seat(f)[m->to];
 	m->doff = *at;
 	if (m->from + 1 < f->seats)
-		*at += receives_from(f, m->to, tor_fold_rank(f, m->from),
-				     tor_fold_rank(f, m->from + 1));
+		*at += fold_exchange_receives_from(f, m->to, tor_fold_rank(f, m->from),
+						   tor_fold_rank(f, m->from + 1));
 }
 
-/* What it has for ranks that follow one another on another node; c->rank becomes the last one of these. */
-static void move_there(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
+/*
+ * Moves what it sends to consecutive ranks on another node; c->rank becomes the
+ * last of these.
+ */
+static void fold_exchange_move_there(const struct tor_fold *f, struct tor_fold_cursor *c,
+				     struct tor_move *m)
 {
 	const struct tor_team_map *map = f->map;
 	u32 node = map->node[c->rank];
 
 	m->to = TOR_FOLD_OWN;
 	m->to_input = true;
-	m->n = sends(f, m->from, c->rank);
+	m->n = fold_exchange_sends(f, m->from, c->rank);
 	while (c->rank + 1 < map->ranks && map->node[c->rank + 1] == node)
-		m->n += sends(f, m->from, ++c->rank);
+		m->n += fold_exchange_sends(f, m->from, ++c->rank);
 	m->doff = tor_fold_at_node(f)[node];
 	tor_fold_at_node(f)[node] += m->n;
 }
 
-/* c->i: the seat that sends. */
+/* c->i: the sending seat. */
 bool tor_fold_exchange_before(const struct tor_fold *f, struct tor_fold_cursor *c,
 			      struct tor_move *m)
 {
 	if (!c->i && !c->rank)
-		begin(f);
+		fold_exchange_begin(f);
 	if (c->rank == f->map->ranks) {
 		c->i++;
 		c->rank = 0;
@@ -162,15 +176,15 @@ bool tor_fold_exchange_before(const struct tor_fold *f, struct tor_fold_cursor *
 	m->from_input = true;
 	m->soff = c->off;
 	if (tor_fold_is_here(f, c->rank))
-		move_here(f, c, m);
+		fold_exchange_move_here(f, c, m);
 	else
-		move_there(f, c, m);
+		fold_exchange_move_there(f, c, m);
 	c->rank++;
 	c->off += m->n;
 	return true;
 }
 
-/* Rank by rank of other nodes, blocks for our seats, c->i. */
+/* Rank by rank of other nodes, the blocks for the seats here, c->i. */
 bool tor_fold_exchange_after(const struct tor_fold *f, struct tor_fold_cursor *c,
 			     struct tor_move *m)
 {
@@ -188,7 +202,7 @@ bool tor_fold_exchange_after(const struct tor_fold *f, struct tor_fold_cursor *c
 		return false;
 	m->from = TOR_FOLD_OWN;
 	m->to = c->i++;
-	m->n = receives(f, m->to, c->rank);
+	m->n = fold_exchange_receives(f, m->to, c->rank);
 	at_node = &tor_fold_at_node(f)[f->map->node[c->rank]];
 	at_seat = &tor_fold_at_seat(f)[m->to];
 	m->soff = *at_node;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Folds of a halo, on the ring of ranks. Each rank has two blocks: the one that goes down, or came from there, and the one
- * for up. What goes between two nodes is in the order of the ring's edges, which both find: an edge is below a rank and
- * above the one before it. See fold_moves.h.
+ * Folds of a halo, on the ring of ranks. Each rank has two blocks: the one sent
+ * down, or received from there, and the one for up. The data between two nodes
+ * is in the order of the edges of the ring, which both know: an edge is below a
+ * rank and above the one before it. See fold_moves.h.
  */
 #include "core/local/fold_moves.h"
 
@@ -12,8 +13,12 @@ struct side {
 	u32 seat, way;
 };
 
-/* The sides of the node's ranks, by their edges: that below rank 0 is the last one. */
-static bool next_side(const struct tor_fold *f, struct tor_fold_cursor *c, struct side *side)
+/*
+ * The sides of the node's ranks, in the order of edges: the one below rank 0 is
+ * the last.
+ */
+static bool fold_halo_next_side(const struct tor_fold *f, struct tor_fold_cursor *c,
+				struct side *side)
 {
 	u32 i = c->i, sides = 2 * f->seats;
 
@@ -26,7 +31,7 @@ static bool next_side(const struct tor_fold *f, struct tor_fold_cursor *c, struc
 	return true;
 }
 
-static u32 neighbour(const struct tor_fold *f, struct side side)
+static u32 fold_halo_neighbour(const struct tor_fold *f, struct side side)
 {
 	u32 rank = tor_fold_rank(f, side.seat), ranks = f->map->ranks;
 
@@ -41,8 +46,8 @@ void tor_fold_halo_count(struct tor_fold *f)
 	struct tor_fold_cursor c = {};
 	struct side side;
 
-	while (next_side(f, &c, &side)) {
-		u32 node = f->map->node[neighbour(f, side)];
+	while (fold_halo_next_side(f, &c, &side)) {
+		u32 node = f->map->node[fold_halo_neighbour(f, side)];
 
 		if (node == f->node)
 			continue;
@@ -51,8 +56,8 @@ void tor_fold_halo_count(struct tor_fold *f)
 	}
 }
 
-/* Where the next block for a node, or from it, is in the node's own vectors. */
-static u64 next_place(const struct tor_fold *f, u32 node, u64 n)
+/* The position of the next block for a node, or from it, in the node's vectors. */
+static u64 fold_halo_next_place(const struct tor_fold *f, u32 node, u64 n)
 {
 	u64 place = tor_fold_at_node(f)[node];
 
@@ -68,9 +73,9 @@ bool tor_fold_halo_before(const struct tor_fold *f, struct tor_fold_cursor *c, s
 
 	if (!c->i)
 		tor_fold_begin(f, tor_fold_counts(f));
-	if (!next_side(f, c, &side))
+	if (!fold_halo_next_side(f, c, &side))
 		return false;
-	rank = neighbour(f, side);
+	rank = fold_halo_neighbour(f, side);
 	m->from = side.seat;
 	m->from_input = true;
 	m->soff = side.way * half;
@@ -81,7 +86,7 @@ bool tor_fold_halo_before(const struct tor_fold *f, struct tor_fold_cursor *c, s
 	} else {
 		m->to = TOR_FOLD_OWN;
 		m->to_input = true;
-		m->doff = next_place(f, f->map->node[rank], half);
+		m->doff = fold_halo_next_place(f, f->map->node[rank], half);
 	}
 	return true;
 }
@@ -94,13 +99,13 @@ bool tor_fold_halo_after(const struct tor_fold *f, struct tor_fold_cursor *c, st
 
 	if (!c->i)
 		tor_fold_begin(f, tor_fold_from_counts(f));
-	if (!next_side(f, c, &side))
+	if (!fold_halo_next_side(f, c, &side))
 		return false;
-	rank = neighbour(f, side);
+	rank = fold_halo_neighbour(f, side);
 	if (tor_fold_is_here(f, rank))
 		return true;
 	m->from = TOR_FOLD_OWN;
-	m->soff = next_place(f, f->map->node[rank], half);
+	m->soff = fold_halo_next_place(f, f->map->node[rank], half);
 	m->to = side.seat;
 	m->doff = side.way * half;
 	m->n = half;

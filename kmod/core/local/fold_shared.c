@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Folds of collectives that are the same by nodes: in a seat's vector, or, where a node's blocks are apart there, in one
- * with blocks by nodes. See fold_moves.h.
+ * Folds of collectives that are the same by nodes: in a seat's vector or, if
+ * the blocks of a node are not adjacent there, in one with blocks by nodes. See
+ * fold_moves.h.
  */
 #include "core/local/fold_moves.h"
 
@@ -25,8 +26,8 @@ bool tor_fold_shared_before(const struct tor_fold *f, struct tor_fold_cursor *c,
 	return true;
 }
 
-/* What seat @seat has to get of its node's result. */
-static struct tor_span result(const struct tor_fold *f, struct tor_fold_cursor *c, u32 seat)
+/* The part of its node's result that seat @seat receives. */
+static struct tor_span shared_result(const struct tor_fold *f, struct tor_fold_cursor *c, u32 seat)
 {
 	const struct tor_plan_req *r = tor_fold_called(f);
 	u32 rank = tor_fold_rank(f, seat);
@@ -54,20 +55,20 @@ bool tor_fold_shared_after(const struct tor_fold *f, struct tor_fold_cursor *c, 
 		return false;
 	m->from = f->leader;
 	m->to = c->i++;
-	tor_fold_in_place(m, result(f, c, m->to));
+	tor_fold_in_place(m, shared_result(f, c, m->to));
 	return true;
 }
 
 /* --- with blocks by nodes --- */
 
-static void turn(struct tor_move *m)
+static void blocks_turn(struct tor_move *m)
 {
 	swap(m->from, m->to);
 	swap(m->soff, m->doff);
 }
 
 /* All blocks, from the leader's vector. */
-static bool pack(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
+static bool blocks_pack(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
 {
 	struct tor_fold_run run;
 
@@ -82,17 +83,17 @@ static bool pack(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor
 	return true;
 }
 
-/* ... to it. */
-static bool unpack(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
+/* All blocks, to the leader's vector. */
+static bool blocks_unpack(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
 {
-	bool more = pack(f, c, m);
+	bool more = blocks_pack(f, c, m);
 
-	turn(m);
+	blocks_turn(m);
 	return more;
 }
 
 /* The block of each seat, from its own vector. */
-static bool pack_own(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
+static bool blocks_pack_own(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
 {
 	u64 *at = &tor_fold_at_node(f)[f->node];
 	struct tor_span span;
@@ -111,11 +112,12 @@ static bool pack_own(const struct tor_fold *f, struct tor_fold_cursor *c, struct
 	return true;
 }
 
-static bool unpack_own(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
+static bool blocks_unpack_own(const struct tor_fold *f, struct tor_fold_cursor *c,
+			      struct tor_move *m)
 {
-	bool more = pack_own(f, c, m);
+	bool more = blocks_pack_own(f, c, m);
 
-	turn(m);
+	blocks_turn(m);
 	return more;
 }
 
@@ -123,11 +125,11 @@ bool tor_fold_blocks_before(const struct tor_fold *f, struct tor_fold_cursor *c,
 {
 	switch (tor_fold_called(f)->collective) {
 	case TORCOLL_REDUCE_SCATTER:
-		return tor_fold_shared_before(f, c, m) || pack(f, c, m);
+		return tor_fold_shared_before(f, c, m) || blocks_pack(f, c, m);
 	case TORCOLL_SCATTER:
-		return tor_fold_is_here(f, tor_fold_called(f)->root) && pack(f, c, m);
+		return tor_fold_is_here(f, tor_fold_called(f)->root) && blocks_pack(f, c, m);
 	default:
-		return pack_own(f, c, m);
+		return blocks_pack_own(f, c, m);
 	}
 }
 
@@ -135,10 +137,10 @@ bool tor_fold_blocks_after(const struct tor_fold *f, struct tor_fold_cursor *c, 
 {
 	switch (tor_fold_called(f)->collective) {
 	case TORCOLL_ALLGATHER:
-		return unpack(f, c, m) || tor_fold_shared_after(f, c, m);
+		return blocks_unpack(f, c, m) || tor_fold_shared_after(f, c, m);
 	case TORCOLL_GATHER:
-		return tor_fold_is_here(f, tor_fold_called(f)->root) && unpack(f, c, m);
+		return tor_fold_is_here(f, tor_fold_called(f)->root) && blocks_unpack(f, c, m);
 	default:
-		return unpack_own(f, c, m);
+		return blocks_unpack_own(f, c, m);
 	}
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Folds of reductions whose order counts: scans, and sequential sums. See fold_moves.h.
+ * Folds of reductions whose order matters: scans, and sequential sums. See
+ * fold_moves.h.
  */
 #include "core/local/fold_moves.h"
 
 /* --- scans --- */
 
 /*
- * Each seat reduces what is before it into its own, and the last one has the node's total. Of an exclusive scan
- * each then takes what the one before it has.
+ * Each seat adds the sum of the seats before it to its own, so the last one has
+ * the node's total. In an exclusive scan each then takes the sum of the seat
+ * before it.
  */
 bool tor_fold_scan_before(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
 {
@@ -36,7 +38,7 @@ bool tor_fold_scan_before(const struct tor_fold *f, struct tor_fold_cursor *c, s
 	return true;
 }
 
-/* What is before the node comes to all. */
+/* Brings the sum of what precedes the node to all seats. */
 bool tor_fold_scan_after(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
 {
 	if (!f->node || c->i >= f->seats)
@@ -50,15 +52,18 @@ bool tor_fold_scan_after(const struct tor_fold *f, struct tor_fold_cursor *c, st
 
 /* --- sequential sums --- */
 
-/* Does each node get the contributions to its own blocks? Else everything. */
-static bool by_blocks(const struct tor_fold *f)
+/*
+ * True if each node receives the contributions to its own blocks; else it
+ * receives everything.
+ */
+static bool ordered_by_blocks(const struct tor_fold *f)
 {
 	return f->req.collective == TORCOLL_ALLTOALL;
 }
 
 /* Seat by seat, its contributions to what each node adds up. */
-static bool contribute_blocks(const struct tor_fold *f, struct tor_fold_cursor *c,
-			      struct tor_move *m)
+static bool ordered_contribute_blocks(const struct tor_fold *f, struct tor_fold_cursor *c,
+				      struct tor_move *m)
 {
 	struct tor_fold_run run;
 
@@ -86,8 +91,8 @@ bool tor_fold_ordered_before(const struct tor_fold *f, struct tor_fold_cursor *c
 {
 	u64 count = tor_fold_called(f)->count;
 
-	if (by_blocks(f))
-		return contribute_blocks(f, c, m);
+	if (ordered_by_blocks(f))
+		return ordered_contribute_blocks(f, c, m);
 	if (c->i == f->seats)
 		return false;
 	m->from = c->i++;
@@ -97,8 +102,8 @@ bool tor_fold_ordered_before(const struct tor_fold *f, struct tor_fold_cursor *c
 	return true;
 }
 
-/* How many ranks' sum a seat is to have, from rank 0 on. */
-static u32 summands(const struct tor_fold *f, u32 seat)
+/* Number of ranks, from rank 0 on, in the sum of a seat. */
+static u32 ordered_summands(const struct tor_fold *f, u32 seat)
 {
 	u32 rank = tor_fold_rank(f, seat);
 
@@ -114,23 +119,29 @@ static u32 summands(const struct tor_fold *f, u32 seat)
 	}
 }
 
-/* The sum that the seat before has is the beginning of this one's. */
-static u32 begun(const struct tor_fold *f, u32 seat)
+/*
+ * Number of ranks in the sum of the seat before, with which this one's begins;
+ * 0 if it does not.
+ */
+static u32 ordered_begun(const struct tor_fold *f, u32 seat)
 {
 	if (!seat || f->req.collective != TORCOLL_ALLGATHER)
 		return 0;
-	return summands(f, seat - 1);
+	return ordered_summands(f, seat - 1);
 }
 
-/* What @rank has contributed to the sum of seat @m->to. c->at: where that seat's block begins among those of the node. */
-static void contribution(const struct tor_fold *f, struct tor_fold_cursor *c, u32 rank,
-			 struct tor_move *m)
+/*
+ * The contribution of @rank to the sum of seat @m->to. c->at: start of that
+ * seat's block among those of the node.
+ */
+static void ordered_contribution(const struct tor_fold *f, struct tor_fold_cursor *c, u32 rank,
+				 struct tor_move *m)
 {
 	u32 place = tor_team_place(f->map, rank);
 
 	m->from = TOR_FOLD_OWN;
 	m->reduce = rank;
-	if (by_blocks(f)) {
+	if (ordered_by_blocks(f)) {
 		tor_fold_in_place(m, tor_fold_block(f, c, tor_fold_rank(f, m->to)));
 		m->soff = place * f->blocks + c->at;
 	} else {
@@ -142,7 +153,7 @@ static void contribution(const struct tor_fold *f, struct tor_fold_cursor *c, u3
 bool tor_fold_ordered_after(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
 {
 	/* c->i: the seat, c->j: ranks in its sum so far */
-	while (c->i < f->seats && c->j == summands(f, c->i)) {
+	while (c->i < f->seats && c->j == ordered_summands(f, c->i)) {
 		c->at += tor_fold_block_len(f, tor_fold_rank(f, c->i));
 		c->i++;
 		c->j = 0;
@@ -150,12 +161,12 @@ bool tor_fold_ordered_after(const struct tor_fold *f, struct tor_fold_cursor *c,
 	if (c->i == f->seats)
 		return false;
 	m->to = c->i;
-	if (!c->j && begun(f, c->i)) {
+	if (!c->j && ordered_begun(f, c->i)) {
 		m->from = c->i - 1;
 		tor_fold_in_place(m, tor_fold_whole(f));
-		c->j = begun(f, c->i);
+		c->j = ordered_begun(f, c->i);
 	} else {
-		contribution(f, c, c->j++, m);
+		ordered_contribution(f, c, c->j++, m);
 	}
 	return true;
 }

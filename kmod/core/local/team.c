@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * Which ranks share a node. See team.h.
- */
+/* Teams: the ranks that share a node. See team.h. */
 #include "core/local/team.h"
 
 #include "core/order.h"
 
-/* The first rank on the node of each rank. @order: scratch */
-static void find_heads(u32 *head, const u32 *member, u32 ranks, u32 *order)
+/* The first rank on the node of each rank. @order: scratch. */
+static void team_find_heads(u32 *head, const u32 *member, u32 ranks, u32 *order)
 {
 	u32 i, from, least;
 
@@ -22,8 +20,8 @@ static void find_heads(u32 *head, const u32 *member, u32 ranks, u32 *order)
 	}
 }
 
-/* Heads become numbers of nodes. Return: how many there are. */
-static u32 number_nodes(u32 *node, u32 *member, u32 ranks)
+/* Replaces heads by numbers of nodes. Returns the number of nodes. */
+static u32 team_number_nodes(u32 *node, u32 *member, u32 ranks)
 {
 	u32 rank, nodes = 0;
 
@@ -48,8 +46,8 @@ void tor_team_map_make(struct tor_team_map *map, u32 *member, u32 ranks, u32 *wo
 		.ranks = ranks, .in_order = true,
 		.first = first, .rank = list, .node = node, .seat = seat,
 	};
-	find_heads(node, member, ranks, list);
-	map->nodes = number_nodes(node, member, ranks);
+	team_find_heads(node, member, ranks, list);
+	map->nodes = team_number_nodes(node, member, ranks);
 	memset(first, 0, map->nodes * sizeof(*first));
 	for (rank = 0; rank < ranks; rank++)
 		seat[rank] = first[node[rank]]++;

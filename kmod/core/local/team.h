@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Which ranks share a node.
+ * Teams: the ranks that share a node.
  *
- * Frames go between nodes, so the engine's comm has one member per node. Where a node has several ranks, these are its
- * team: they fold what they call into one call of their node, see fold.h. Each rank has a seat in its node's team.
+ * Frames travel between nodes, so a comm of the engine has one member per node.
+ * If a node has several ranks, these are its team: they fold their calls into
+ * one call of their node, see fold.h. Each rank has a seat in the team of its
+ * node.
  *
- * Nodes are numbered in the order of their first ranks, seats in that of their ranks. A rank's place is its position in the list
- * of all seats, node by node. Where ranks of a node follow one another in the list of members, that is the rank itself;
- * then a node's blocks are one block, and what a scan has before a node is all that is before its first rank.
+ * Nodes are numbered in the order of their first ranks, seats in the order of
+ * their ranks. A rank's place is its position in the list of all seats, node by
+ * node. If the ranks of each node are consecutive in the list of members,
+ * places equal ranks. Then the blocks of a node are one block, and what
+ * precedes a node in a scan is what precedes its first rank.
  */
 #ifndef _TOR_CORE_TEAM_H
 #define _TOR_CORE_TEAM_H
@@ -15,13 +19,14 @@
 #include "core/env.h"
 
 /**
- * struct tor_team_map - who sits where
+ * struct tor_team_map - seats of all ranks
  * @ranks: of the comm
- * @nodes: that it is on
- * @in_order: places are ranks
- * @first: the place of each node's first seat, and behind the last one @ranks
+ * @nodes: number of nodes with ranks
+ * @in_order: places equal ranks
+ * @first: place of the first seat of each node, followed by @ranks
  * @rank: by place
- * @node: by rank: the number of its node; @seat: and its seat there
+ * @node: by rank: number of its node; @seat: its seat there
+ * @seat: see @node
  */
 struct tor_team_map {
 	u32 ranks;
@@ -37,21 +42,24 @@ struct tor_team_map {
 #define TOR_TEAM_MAP_WORDS(ranks)	(4 * (ranks) + 1)
 
 /**
- * tor_team_map_make - find out which ranks share a node
+ * tor_team_map_make - build the map of a comm
  * @map: out
- * @member: node of each rank; out: of the fabric, each node that there is, by its number in the map
- * @ranks: how many
- * @words: TOR_TEAM_MAP_WORDS(@ranks) of them, to stay as long as the map
+ * @member: node of each rank; out: the fabric's node for each number of a node
+ *	in the map
+ * @ranks: number of ranks
+ * @words: TOR_TEAM_MAP_WORDS(@ranks) of them, valid as long as the map
+ *
+ * Context: may sleep; holds no lock but mutexes.
  */
 void tor_team_map_make(struct tor_team_map *map, u32 *member, u32 ranks, u32 *words);
 
-/* How many ranks a node has. */
+/* Number of ranks on a node. */
 static inline u32 tor_team_seats(const struct tor_team_map *map, u32 node)
 {
 	return map->first[node + 1] - map->first[node];
 }
 
-/* Where a rank sits, and who has that seat. */
+/* The node and seat of a rank, and the rank of a seat. */
 static inline u32 tor_team_node(const struct tor_team_map *map, u32 rank)
 {
 	return map->node[rank];
@@ -73,11 +81,12 @@ static inline u32 tor_team_place(const struct tor_team_map *map, u32 rank)
 	return map->first[tor_team_node(map, rank)] + tor_team_seat(map, rank);
 }
 
-#define TOR_TEAM_PAIR_SEATS	256	/* of a node can send messages to other nodes */
+/* seats of a node that can exchange messages with other nodes */
+#define TOR_TEAM_PAIR_SEATS	256
 
 /*
- * Whose message a frame between two nodes is about: the seats of sender and receiver, in place of a round's number, of which a
- * message has but one.
+ * Identifies the message of a frame between two nodes: the seats of sender and
+ * receiver, in place of the number of a round, since a message has only one.
  */
 static inline u16 tor_team_pair(u32 sender, u32 receiver)
 {
@@ -85,14 +94,16 @@ static inline u16 tor_team_pair(u32 sender, u32 receiver)
 }
 
 /**
- * tor_team_find_pair - whose message is it?
+ * tor_team_find_pair - find the ranks of a message
  * @map: map
- * @here, @there: our node, and the other one
+ * @here: this node
+ * @there: the other node
  * @pair: tor_team_pair()
- * @sends: the message's sender is here
- * @seat: out: whose it is here
- * @peer: out: and there, the rank
+ * @sends: the sender of the message is here
+ * @seat: out: seat of the rank here
+ * @peer: out: the rank there
  *
+ * Context: any.
  * Return: false if there are no such seats.
  */
 bool tor_team_find_pair(const struct tor_team_map *map, u32 here, u32 there, u16 pair, bool sends,
