@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * Which kernel serves what, and the integers' kernels. See reduce.h.
- */
+/* Selection of kernels, and the integer kernels. See reduce.h. */
 #include "core/reduce/reduce.h"
 
 #include "core/reduce/reduce_pair.h"
@@ -84,7 +82,7 @@ bool tor_reduce_exact(u32 type, u32 redop)
 	return !tor_type_is_float(type) || redop == TORCOLL_MIN || redop == TORCOLL_MAX;
 }
 
-static tor_reduce_fn float_kernel(const struct tor_simd_type *kernels, u32 redop)
+static tor_reduce_fn reduce_float_kernel(const struct tor_simd_type *kernels, u32 redop)
 {
 	switch (redop) {
 	case TORCOLL_SUM:
@@ -102,7 +100,7 @@ static tor_reduce_fn float_kernel(const struct tor_simd_type *kernels, u32 redop
 	}
 }
 
-static const struct tor_simd_type *float_kernels_of(u32 type)
+static const struct tor_simd_type *reduce_float_kernels(u32 type)
 {
 	return type < TORCOLL_TYPE_COUNT ? float_kernels[type] : NULL;
 }
@@ -120,7 +118,7 @@ static const tor_reduce_fn integer_quotients[TORCOLL_TYPE_COUNT] = {
 
 tor_reduce_fn tor_reduce_quotient(u32 type)
 {
-	const struct tor_simd_type *kernels = float_kernels_of(type);
+	const struct tor_simd_type *kernels = reduce_float_kernels(type);
 
 	if (kernels)
 		return kernels->div;
@@ -131,8 +129,8 @@ tor_reduce_fn tor_reduce_kernel(u32 type, u32 redop)
 {
 	if (type >= TORCOLL_TYPE_COUNT || redop >= TORCOLL_REDOP_COUNT)
 		return NULL;
-	if (float_kernels_of(type))
-		return float_kernel(float_kernels_of(type), redop);
+	if (reduce_float_kernels(type))
+		return reduce_float_kernel(reduce_float_kernels(type), redop);
 	switch (type) {
 	case TORCOLL_FLOAT_INT:
 	case TORCOLL_DOUBLE_INT:
@@ -148,7 +146,7 @@ tor_reduce_fn tor_reduce_kernel(u32 type, u32 redop)
 tor_reduce_fn tor_reduce_commuting(u32 type, u32 redop)
 {
 	tor_reduce_fn fn = tor_reduce_kernel(type, redop);
-	const struct tor_simd_type *kernels = float_kernels_of(type);
+	const struct tor_simd_type *kernels = reduce_float_kernels(type);
 
 	if (kernels && fn == kernels->sum)
 		return kernels->sum_both;

@@ -2,13 +2,16 @@
 /*
  * Reduction kernels: datatype x operator.
  *
- * Integers wrap in two's complement; the logical operators give 0 or 1. Floats: sums and products are
- * rounded once per step (no contraction, no reassociation), f16 and bf16 after a step in f32. If exactly one
- * operand is NaN the result is that NaN, if both are, the first's, quiet. Minima and maxima of floats: one NaN
- * is the result, of two the bits are or'ed; -0 is less than +0. So the same operands give the same bits, scalar or
+ * Integers wrap in two's complement; logical operators give 0 or 1. Floats:
+ * sums and products are rounded once per step (no contraction, no
+ * reassociation), f16 and bf16 after a step in f32. If exactly one operand is
+ * NaN, the result is that NaN; if both are, it is the first one, quiet. Minima
+ * and maxima of floats: a single NaN is the result, the bits of two NaNs are
+ * or'ed; -0 is less than +0. So the same operands give the same bits, scalar or
  * SIMD. Pairs: see reduce_pair.h.
  *
- * An average is reduced as a sum, a sum of multiples likewise: see scale.h for what comes after and before.
+ * An average is reduced as a sum, and so is a sum of multiples: see scale.h for
+ * the scaling after and before.
  */
 #ifndef _TOR_CORE_REDUCE_H
 #define _TOR_CORE_REDUCE_H
@@ -31,25 +34,32 @@ typedef void (*tor_reduce_fn)(void *dst, const void *first, const void *second, 
 /* Size of an element in bytes, 0 if the type is unknown. */
 u32 tor_type_size(u32 type);
 
-/* Does arithmetic on this type need the FPU? */
+/* True if arithmetic on this type needs the FPU. */
 bool tor_type_is_float(u32 type);
 
-/* Does the result not depend on the order and bracket in which many operands are reduced? */
+/* True if the result of many operands is independent of order and bracketing. */
 bool tor_reduce_exact(u32 type, u32 redop);
 
-/* The kernel for (type, redop), or NULL if not served. The fastest on this CPU. */
+/*
+ * The kernel for (type, redop) in the variant in use on this CPU, or NULL if
+ * not served. Context: any.
+ */
 tor_reduce_fn tor_reduce_kernel(u32 type, u32 redop);
 
 /*
- * The same for where two ranks reduce the same two operands, each its own with the other's, and both go on with what must be
- * the same bits: of two NaNs, the result has the bits of both, or'ed. Slower for sums and products.
+ * The same for plans in which two ranks reduce the same two operands, each its
+ * own with the other's, and need the same bits: of two NaNs, the result has the
+ * bits of both, or'ed. Slower for sums and products.
  */
 tor_reduce_fn tor_reduce_commuting(u32 type, u32 redop);
 
-/* dst[i] = first[i] / second[i], where that is not 0; integers are cut towards 0. NULL for pairs. */
+/*
+ * dst[i] = first[i] / second[i], with a divisor other than 0; integers are
+ * truncated towards 0. NULL for pairs.
+ */
 tor_reduce_fn tor_reduce_quotient(u32 type);
 
-/* Instruction sets that float kernels exist for; see kmod/simd/ for what each needs of a CPU. */
+/* Instruction sets with float kernels; kmod/simd/ says what each needs of a CPU. */
 enum tor_isa {
 	TOR_ISA_SSE2,
 	TOR_ISA_AVX2,		/* and F16C and FMA */
@@ -57,10 +67,13 @@ enum tor_isa {
 	TOR_ISA_COUNT
 };
 
-/* Use the float kernels of @isa, which this CPU has. Before the first tor_reduce_kernel(). */
+/*
+ * Use the float kernels of @isa, which this CPU must support. To be called
+ * before the first tor_reduce_kernel(), without concurrent users.
+ */
 void tor_reduce_init(enum tor_isa isa);
 
-/* The same for one float type alone. */
+/* The same for one float type. */
 void tor_reduce_use(u32 type, enum tor_isa isa);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The kernels of one integer type: reduce.c includes this with TYPE defined, once for each.
+ * The kernels of one integer type: reduce.c includes this once per type, with
+ * TYPE defined.
  *
- * Plain C, as they must run where the FPU may not be used. Operands have no alignment, so elements
- * travel by memcpy(), which compiles to a load or a store.
+ * Plain C, because they must run where the FPU may not be used. Operands have
+ * no alignment, so elements are accessed by memcpy(), which compiles to a load
+ * or a store.
  */
 #define PASTE_AGAIN(a, b)	a##_##b
 #define PASTE(a, b)		PASTE_AGAIN(a, b)
@@ -24,10 +26,10 @@ static void PASTE(name, TYPE)(void *dst, const void *first,		\
 	}								\
 }
 
-/* in 64 bits without sign, where nothing overflows but by wrapping */
+/* in unsigned 64 bits, where overflow wraps */
 INTEGER_KERNEL(sum, (u64)a + (u64)b)
 INTEGER_KERNEL(prod, (u64)a * (u64)b)
-/* by a number of ranks: not 0, nor -1 */
+/* the divisor is a number of ranks: neither 0 nor -1 */
 INTEGER_KERNEL(quotient, a / b)
 INTEGER_KERNEL(min, b < a ? b : a)
 INTEGER_KERNEL(max, b > a ? b : a)

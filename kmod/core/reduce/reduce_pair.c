@@ -4,7 +4,7 @@
  */
 #include "core/reduce/reduce_pair.h"
 
-/* As C lays them out on the hosts that this runs on. */
+/* The layout of these structs in C on x86-64. */
 struct float_int {
 	u32 value;
 	s32 index;
@@ -33,7 +33,7 @@ struct short_int {
 	s32 index;
 };
 
-/* A number that is ordered as the value is: floats by their bits, with one zero. */
+/* A number in the order of the values: floats by their bits, with one zero. */
 static s64 key_float(u32 bits)
 {
 	s32 magnitude = bits & (U32_MAX >> 1);
@@ -68,7 +68,7 @@ static bool nan_integer(s64 value)
 	return false;
 }
 
-/* The first, or the second: @before tells which of two keys wins. */
+/* Selects the first or the second: @before says which of two keys wins. */
 #define PAIR_KERNEL(name, type, key, nan, before)			\
 static void name(void *dst, const void *first, const void *second, size_t n)	\
 {									\
