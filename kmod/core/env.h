@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What core asks of its surroundings. Two parts: the vocabulary of types and helpers that differ by
- * world, the only test of __KERNEL__ in core; and the functions that the surroundings supply at
- * link time: kmod/ in the module, the simulator or selftests/unit/host_env.c on the host.
+ * What core needs from its surroundings, in two parts. First, the types and
+ * helpers that differ between module and host; this is the only test of
+ * __KERNEL__ in core. Second, the functions that the surroundings supply at
+ * link time: kmod/ in the module, the simulator or selftests/unit/host_env.c on
+ * the host.
  *
- * Context: core's entry points run in softirq or with bottom halves off, so nothing here may
- * sleep. Core itself takes no lock and reads no clock: whoever calls it holds the lock that its
- * entry points name and hands in the time.
+ * Context: core's entry points run in softirq or with bottom halves off, so
+ * functions here must not sleep unless they say so. Core itself takes no lock
+ * and reads no clock: its callers hold the lock that the entry point names, and
+ * pass in the time.
  */
 #ifndef _TOR_CORE_ENV_H
 #define _TOR_CORE_ENV_H
@@ -32,7 +35,7 @@
 #define tor_mul_div64(a, b, d)	mul_u64_u64_div_u64(a, b, d)
 #define tor_assert(cond)	WARN_ON_ONCE(!(cond))
 
-/* Let others have the processor; programs do anyway. */
+/* Yield the processor (cond_resched()); a no-op in programs. Context: may sleep. */
 void tor_env_breathe(void);
 
 #else
@@ -41,9 +44,9 @@ void tor_env_breathe(void);
 
 #endif
 
-#define TOR_WALK	1024	/* steps of a walk in process context, after which others may have the processor */
+#define TOR_WALK	1024	/* steps of a walk in process context between yields */
 
-/* A walk has come to its step @i. Context: may sleep, no lock is held but mutexes. */
+/* Called at step @i of a walk. Context: may sleep; no lock is held but mutexes. */
 static inline void tor_env_walked(u32 i)
 {
 	if (!(i % TOR_WALK))
@@ -61,9 +64,12 @@ struct tor_shrink;
 /**
  * struct tor_ctx - one entry into core
  * @now: monotonic time, ns
- * @moved: bytes that were copied or reduced here, without those of the frame at hand; @sent: data frames; both from 0
+ * @moved: bytes copied or reduced in this entry, without those of the current
+ *	frame; starts from 0
+ * @sent: data frames sent in this entry; starts from 0
  *
- * The surroundings embed it in whatever they need to collect the frames that core sends.
+ * The surroundings embed it in a struct of their own that collects the frames
+ * that core sends.
  */
 struct tor_ctx {
 	u64 now;
@@ -72,8 +78,9 @@ struct tor_ctx {
 };
 
 /*
- * What core does in one entry at most: with bottom halves off and a lock held, nothing else runs on that processor. What is
- * left is gone on with in another one, see tor_env_chan_work(). 1 or more.
+ * The most work that core does in one entry: bottom halves are off and a lock
+ * is held, so nothing else runs on that processor. The rest is continued in
+ * another entry, see tor_env_chan_work(). All 1 or more.
  */
 struct tor_budget {
 	u32 bytes;
@@ -83,7 +90,10 @@ struct tor_budget {
 
 #define TOR_BUDGET	((struct tor_budget){ .bytes = 64 << 10, .frames = 64, .steps = 1024 })
 
-/* A run of bytes in kernel memory: of a received payload. May start and end anywhere. */
+/*
+ * A run of bytes in kernel memory, part of a received payload. May start and
+ * end at any address.
+ */
 struct tor_bytes {
 	const void *p;
 	u32 len;
@@ -96,7 +106,7 @@ struct tor_range {
 	u64 len;
 };
 
-/* Why something was counted. Names: tor_counter_name(). */
+/* Counters of a node. Names: tor_counter_name(). */
 enum tor_counter {
 	TOR_C_TX_FRAMES,	/* frames sent by this node, all types but hellos */
 	TOR_C_TX_BYTES,		/* payload bytes in them */
@@ -104,15 +114,15 @@ enum tor_counter {
 	TOR_C_TX_RETRANSMITS,	/* data frames sent again */
 	TOR_C_TX_TIMEOUTS,	/* retransmission timers that expired */
 	TOR_C_TX_PROBES,	/* probes of receivers that were not ready */
-	TOR_C_TX_LOCAL_DROP,	/* frames that the own queue or device refused */
-	TOR_C_TX_NO_MEMORY,	/* frames not built for want of memory */
+	TOR_C_TX_LOCAL_DROP,	/* frames refused by the own queue or device */
+	TOR_C_TX_NO_MEMORY,	/* frames not built: out of memory */
 	TOR_C_TX_NO_ROUTE,	/* frames without a live port */
 	TOR_C_TX_ACKS,		/* acknowledgement frames sent */
 	TOR_C_RX_FRAMES,	/* valid frames for this node, all types but hellos */
 	TOR_C_RX_BYTES,		/* payload bytes in data frames accepted */
 	TOR_C_RX_DUPLICATES,	/* data frames that had arrived before */
 	TOR_C_RX_EARLY,		/* data frames kept until their round or op was reached */
-	TOR_C_RX_NOT_READY,	/* data frames refused because too early to keep */
+	TOR_C_RX_NOT_READY,	/* data frames refused: too early to keep */
 	TOR_C_RX_DEFERRED,	/* data frames kept because the FPU was not usable */
 	TOR_C_RX_HELLOS,	/* valid hellos */
 	TOR_C_FORWARDED,	/* frames passed on */
@@ -137,71 +147,93 @@ enum tor_counter {
 	TOR_C_LINK_DOWNS,	/* links of this node that went down */
 	TOR_C_REROUTES,		/* changes of this node's routes */
 	TOR_C_TX_ECHOES,	/* test frames of neighbours answered */
-	TOR_C_RX_LATE,		/* frames that softirqs left to a process, having had the processor for long */
+	/* frames that softirqs left to a process after using the processor for long */
+	TOR_C_RX_LATE,
 	TOR_C_COUNT
 };
 
 /* --- supplied by the surroundings --- */
 
-/* Zeroed memory, or NULL. Never sleeps. */
+/* Zeroed memory, or NULL. Never sleeps. Context: any. */
 void *tor_env_alloc(size_t n);
 void tor_env_free(void *p);
 
-/* For what a frame brings or takes, so up to its size: whatever was there before. Given back like the other. */
+/*
+ * Uninitialised memory of up to the size of a frame, or NULL. Never sleeps.
+ * Freed by tor_env_free().
+ */
 void *tor_env_frame_alloc(size_t n);
 
-/* The same, of any size; may sleep, so called only where core says that it may. */
+/*
+ * Zeroed memory of any size, or NULL. May sleep; called only where core's
+ * documentation says that it may.
+ */
 void *tor_env_table_alloc(size_t n);
 void tor_env_table_free(void *p);
 
-/*
- * Whoever pays for a comm pays for @bytes more of early frames. Return: whether it may. Never sleeps; tor_env_unkeep() when
- * they are freed.
+/**
+ * tor_env_keep - charge the owner of a comm for an early frame
+ * @comm: comm
+ * @bytes: of the frame; tor_env_unkeep() when it is freed
+ *
+ * Context: never sleeps.
+ * Return: false if the owner is at its limit.
  */
 bool tor_env_keep(struct tor_comm *comm, u32 bytes);
 void tor_env_unkeep(struct tor_comm *comm, u32 bytes);
 
-/* CRC32C without initial or final inversion: start with ~0, invert the end. */
+/*
+ * CRC32C without initial or final inversion: start with ~0, invert the result.
+ * Context: any.
+ */
 u32 tor_env_crc32c(u32 crc, const void *p, size_t n);
 
-/* Keyed hash (SipHash) of @n bytes. */
+/* Keyed hash (SipHash) of @n bytes. Context: any. */
 u64 tor_env_hash(const void *p, size_t n, u64 key);
 
-/* Not a secret, not repeated. */
+/* A random number that does not repeat; not for secrets. Context: any. */
 u32 tor_env_random(void);
 
 /**
- * tor_env_mem - where bytes of an op's memory are
+ * tor_env_mem - map bytes of an op's memory
  * @mem: the memory
  * @off: byte offset, inside @mem
- * @len: in: bytes wanted; out: bytes contiguous from there, at least 1, at most wanted
+ * @len: in: bytes wanted; out: bytes contiguous from there, at least 1, at most
+ *	those wanted
  *
+ * Context: softirq; never sleeps.
  * Return: address, valid as long as the op's memory is.
  */
 void *tor_env_mem(const struct tor_mem *mem, u64 off, u32 *len);
 
-/* May the FPU be used here? If true, tor_env_fpu_end() must follow. */
+/*
+ * True if the FPU may be used here; tor_env_fpu_end() must then follow.
+ * Context: any.
+ */
 bool tor_env_fpu_begin(void);
 void tor_env_fpu_end(void);
 
+/* Add @n to a counter. Context: any. */
 void tor_env_count(struct tor_node *node, enum tor_counter what, u64 n);
 
-/* The frame at hand is thrown away, for @why, a TOR_C_DROP_. Counts it, and tells whoever traces. */
+/* Drop the current frame for reason @why, a TOR_C_DROP_*: counts and traces it. */
 void tor_env_drop(struct tor_ctx *ctx, struct tor_node *node, enum tor_counter why);
 
 /**
  * struct tor_frame - a frame to send
  * @port: port to leave by; ~0: by the route to @dst
  * @dst: node, for routing
- * @tie: 0 or 1: which way if both are equally short
+ * @tie: 0 or 1: direction if both are equally short
  * @hdr: header and acks, complete but for what struct tor_send_ref says
  * @hdr_len: bytes of it
  * @range: payload in an op's memory, in order
  * @ranges: number of them
  * @linear: or payload in kernel memory, always copied
  * @linear_len: bytes of it
- * @copy: the memory behind @range may change as soon as this returns: copy it
- * @data: a data frame, to be reported through tor_chan_dropped() if the own queue refuses it
+ * @copy: copy the payload: the memory behind @range may change as soon as
+ *	tor_env_send() returns
+ * @data: a data frame, reported through tor_chan_dropped() if the own queue
+ *	refuses it
  */
 struct tor_frame {
 	u32 port;
@@ -218,13 +250,16 @@ struct tor_frame {
 };
 
 /**
- * tor_env_send - queue one frame; it leaves when the locks of this entry are dropped
+ * tor_env_send - queue one frame; it is sent when the locks of this entry are
+ * dropped
  * @ctx: of this entry
  * @node: sender
- * @frame: what to send; nothing of it is kept
+ * @frame: frame to send; no reference to it is kept
  *
- * A frame that the port's queue refuses later comes back through tor_chan_dropped().
+ * A frame that the port's queue refuses later is reported through
+ * tor_chan_dropped().
  *
+ * Context: softirq or bottom halves off; never sleeps.
  * Return: 0, -ENOMEM, or -EHOSTUNREACH if no live port leads there.
  */
 int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_frame *frame);
@@ -232,62 +267,82 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 /* Call tor_chan_timer() at or after @when (ns); replaces an earlier request. 0: none. */
 void tor_env_chan_timer(struct tor_chan *chan, u64 when);
 
-/* Those of the module are TOR_BUDGET. */
+/* The budget of an entry; TOR_BUDGET in the module. */
 struct tor_budget tor_env_budget(void);
 
-/* Call tor_chan_work() from a process, soon. May be asked for again before it has been called. */
+/*
+ * Call tor_chan_work() from process context soon. May be requested again before
+ * that call.
+ */
 void tor_env_chan_work(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /*
- * The op's result is in its memory, or it failed (op->status). Called once per op, with one of the
- * op's channel locks held. The memory may be given back; the slot is not free yet.
+ * The op's result is in its memory, or the op failed (op->status). Called once
+ * per op, with one of the op's channel locks held. The memory may be released;
+ * the slot is not free yet.
  */
 void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op);
 
-/* Nothing of the op is outstanding any more: its slot serves op->seq again. */
+/* Nothing of the op is outstanding: its slot can serve op->seq again. */
 void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op);
 
 /*
- * The comm failed for good (comm->error). Called once, in any context, perhaps under a channel lock:
- * what remains to be done (tor_chan_abort() for every channel, tor_comm_send_abort() to every
- * rank) must be done after that lock is dropped.
+ * The comm failed permanently (comm->error). Called once, in any context,
+ * possibly under a channel lock. The remaining work (tor_chan_abort() for every
+ * channel, tor_comm_send_abort() to every rank) must be done after that lock is
+ * dropped.
  */
 void tor_env_comm_failed(struct tor_ctx *ctx, struct tor_comm *comm);
 
-/* Another rank says that the comm failed, and tells everyone itself. */
+/* Another rank reported that the comm failed, and notifies all ranks itself. */
 void tor_env_comm_told(struct tor_comm *comm);
 
 /*
- * The op slot that number @seq belongs to; perhaps it serves another now. With @role, see tor_op.role: that of messages to
- * or from @peer, NULL if there were none; and where nodes have several ranks, of @rank here.
+ * The op slot of number @seq, which may serve another op now. With @role (see
+ * tor_op.role): the slot of messages to or from @peer, NULL if there were none;
+ * if nodes have several ranks, of @rank here.
  */
 const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 rank, u8 role, u32 peer, u32 seq);
 
-/* Who reads why the comm failed, need not wait any longer: comm->explained. */
+/*
+ * The reason of the failure is complete (comm->explained): wake those who wait
+ * for it.
+ */
 void tor_env_comm_explained(struct tor_comm *comm);
 
-/* All members have come: make the comm known under join->tag before returning. */
+/*
+ * All members have joined: register the comm under join->tag before returning.
+ * Return: 0 or an error.
+ */
 int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join);
 
-/* The join is over, join->error says how. Called once; core forgets @join before. */
+/*
+ * The join is finished with join->error. Called once; core drops its references
+ * to @join before.
+ */
 void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join);
 
-/* All who live have agreed: make the heir known under shrink->tag before returning. */
+/*
+ * All survivors have agreed: register the heir under shrink->tag before
+ * returning. Return: 0 or an error.
+ */
 int tor_env_shrink_install(struct tor_ctx *ctx, struct tor_shrink *shrink);
 
 /*
- * The call is over, shrink->error says how, and shrink->again whether to call again, with everything anew. Called
- * once; core forgets @shrink before.
+ * The call is finished with shrink->error; shrink->again says whether to call
+ * again with fresh state. Called once; core drops its references to @shrink
+ * before.
  */
 void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink);
 
 /**
- * tor_env_heritage - does a process here have a comm of this lineage open?
- * @node: here
+ * tor_env_heritage - whether a process here has a comm of a lineage open
+ * @node: this node
  * @lineage: comm->lineage
- * @asking: node that wants to know; @epoch: of it
+ * @asking: node that asks
+ * @epoch: its epoch
  *
- * A comm that was shrunk counts no more, its heir does.
+ * A comm that was shrunk does not count; its heir does.
  *
  * Return: enum tor_heritage.
  */
@@ -297,8 +352,9 @@ int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch);
 void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port);
 
 /*
- * What is known of links or nodes (node->view) changed: build routes anew (tor_routes_build()), then look after
- * comms (tor_comm_watch()), and after those of which frames may be lost (tor_chan_rerouted()).
+ * The view of links or nodes (node->view) changed. Rebuild routes
+ * (tor_routes_build()), then check comms (tor_comm_watch()), and those whose
+ * frames may be lost (tor_chan_rerouted()).
  */
 void tor_env_view_changed(struct tor_ctx *ctx, struct tor_node *node);
 

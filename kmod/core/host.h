@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The kernel's vocabulary on the host: see env.h. */
+/* Types and helpers of the kernel, for the host. See env.h. */
 #ifndef _TOR_CORE_HOST_H
 #define _TOR_CORE_HOST_H
 
@@ -54,7 +54,7 @@ typedef int64_t s64;
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
-/* for the sanitizer of data races, which the kernel has */
+/* an annotation for KCSAN, which the kernel has */
 #define data_race(x)		(x)
 
 #define min(a, b)		({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a < _b ? _a : _b; })

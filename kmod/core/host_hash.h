@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* CRC32C and SipHash on the host, for those who supply env.h there. Not part of core. */
+/* CRC32C and SipHash for implementations of env.h on the host. Not part of core. */
 #ifndef _TOR_CORE_HOST_HASH_H
 #define _TOR_CORE_HOST_HASH_H
 
@@ -14,7 +14,7 @@ static inline u32 host_crc32c_table(u32 crc, const void *p, size_t n)
 	u32 i, k, c;
 
 	if (!table[1]) {
-		/* from the top: whoever sees table[1] sees all */
+		/* from the top: once table[1] is set, the table is complete */
 		for (i = 256; i-- > 0;) {
 			for (c = i, k = 0; k < 8; k++)
 				c = c & 1 ? c >> 1 ^ HOST_CRC32C_POLYNOMIAL : c >> 1;
@@ -43,7 +43,7 @@ host_crc32c_sse42(u32 crc, const void *p, size_t n)
 }
 #endif
 
-/* As tor_env_crc32c(). */
+/* Implements tor_env_crc32c(). */
 static inline u32 host_crc32c(u32 crc, const void *p, size_t n)
 {
 #ifdef __x86_64__
@@ -74,7 +74,7 @@ static inline void host_sip_rounds(u64 v[4], u32 n)
 	}
 }
 
-/* SipHash-2-4. As tor_env_hash() with @k1 0. */
+/* SipHash-2-4. With @k1 0 it implements tor_env_hash(). */
 static inline u64 host_siphash(const void *p, size_t n, u64 k0, u64 k1)
 {
 	u64 v[4] = {

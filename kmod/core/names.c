@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What the values of an op's enumerations are called, by module, library and tools alike. Data alone, so that all of
- * these can have it: see names.h.
+ * Names of the values of an op's enumerations, for module, library and tools.
+ * Data only, so that all of them can link it. See names.h.
  */
 #include "core/names.h"
 

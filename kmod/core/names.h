@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Names of what <linux/torcoll.h> enumerates, as tools accept and print them; by value. Includes nothing of
- * core's, for libtorcoll and torcollctl are made with it as well.
+ * Names of the enumerators of <linux/torcoll.h> as tools accept and print them,
+ * by value. Includes no header of core, because libtorcoll and torcollctl use
+ * it as well.
  */
 #ifndef _TOR_CORE_NAMES_H
 #define _TOR_CORE_NAMES_H

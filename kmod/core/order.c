@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * Ranks in the order of their nodes. See order.h.
- */
+/* Ranks in the order of their nodes. See order.h. */
 #include "core/order.h"
 
-/* Heapsort's: @order[@top] sinks to its place among the first @n. */
-static void sink(u32 *order, const u32 *member, u32 top, u32 n)
+/*
+ * The sift-down step of heapsort: @order[@top] sinks to its place among the
+ * first @n.
+ */
+static void order_sink(u32 *order, const u32 *member, u32 top, u32 n)
 {
 	u32 rank = order[top], child;
 
@@ -26,13 +27,13 @@ void tor_order_sort(u32 *order, const u32 *member, u32 ranks, bool may_sleep)
 	for (i = 0; i < ranks; i++)
 		order[i] = i;
 	for (i = ranks / 2; i--; ) {
-		sink(order, member, i, ranks);
+		order_sink(order, member, i, ranks);
 		if (may_sleep)
 			tor_env_walked(i);
 	}
 	for (i = ranks; i-- > 1; ) {
 		swap(order[0], order[i]);
-		sink(order, member, 0, i);
+		order_sink(order, member, 0, i);
 		if (may_sleep)
 			tor_env_walked(i);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* The shape of a fabric: see torus.h. */
+/* The shape of a fabric. See torus.h. */
 #include "core/torus.h"
 
 int tor_torus_init(struct tor_torus *t, u32 ndim, const u32 *side, u32 cables)
@@ -32,7 +32,7 @@ u32 tor_torus_shift(const struct tor_torus *t, u32 node, u32 dim, s64 by)
 	u64 back = by < 0 ? -(u64)by : 0;
 	u32 steps;
 
-	/* by modulo n, without a signed division, which 32-bit kernels lack */
+	/* by modulo n, without signed division, which 32-bit kernels lack */
 	if (back) {
 		back -= tor_div64(back, n) * n;
 		steps = back ? n - back : 0;
@@ -61,7 +61,7 @@ u32 tor_torus_neighbour(const struct tor_torus *t, u32 node, u32 port)
 }
 
 /* Steps from @a to @b in one dimension, upwards. */
-static u32 steps_up(const struct tor_torus *t, u32 a, u32 b, u32 dim)
+static u32 torus_steps_up(const struct tor_torus *t, u32 a, u32 b, u32 dim)
 {
 	u32 n = t->side[dim];
 
@@ -73,7 +73,7 @@ u32 tor_torus_distance(const struct tor_torus *t, u32 a, u32 b)
 	u32 d, hops = 0;
 
 	for (d = 0; d < t->ndim; d++) {
-		u32 up = steps_up(t, a, b, d);
+		u32 up = torus_steps_up(t, a, b, d);
 
 		hops += min(up, t->side[d] - up);
 	}
@@ -85,7 +85,8 @@ bool tor_torus_ties(const struct tor_torus *t, u32 a, u32 b)
 	u32 d;
 
 	for (d = 0; d < t->ndim; d++)
-		if (steps_up(t, a, b, d) * 2 == t->side[d] && (t->side[d] > 2 || t->cables == 2))
+		if (torus_steps_up(t, a, b, d) * 2 == t->side[d] &&
+		    (t->side[d] > 2 || t->cables == 2))
 			return true;
 	return false;
 }

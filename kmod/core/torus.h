@@ -2,9 +2,10 @@
 /*
  * The shape of a fabric: sides, coordinates, neighbours, distances.
  *
- * A node's index is c0 + d0 * (c1 + d1 * (...)). A side of 1 has no cables. A side of 2 has one
- * cable or two between its two nodes: with one, only the port (dim, PLUS) of coordinate 0 and the port
- * (dim, MINUS) of coordinate 1 exist; with two, the cable from PLUS of 1 to MINUS of 0 as well.
+ * A node's index is c0 + d0 * (c1 + d1 * (...)). A side of 1 has no cables. A
+ * side of 2 has one cable or two between its two nodes. With one, only the port
+ * (dim, PLUS) of coordinate 0 and the port (dim, MINUS) of coordinate 1 exist;
+ * with two, also the cable from PLUS of 1 to MINUS of 0.
  */
 #ifndef _TOR_CORE_TORUS_H
 #define _TOR_CORE_TORUS_H
@@ -43,12 +44,14 @@ static inline enum tor_dir tor_port_dir(u32 port)
 
 /**
  * tor_torus_init - set up a shape
- * @t: to fill
+ * @t: filled in
  * @ndim: 1 to TOR_MAX_DIMS
  * @side: @ndim sides, each at least 1
  * @cables: 1 or 2, on sides of 2
  *
- * Return: 0, or -EINVAL if a value is out of range or there are more than TOR_MAX_NODES nodes.
+ * Context: any; all functions here are pure.
+ * Return: 0, or -EINVAL if a value is out of range or there are more than
+ * TOR_MAX_NODES nodes.
  */
 int tor_torus_init(struct tor_torus *t, u32 ndim, const u32 *side, u32 cables);
 
@@ -66,7 +69,7 @@ static inline u32 tor_torus_coord(const struct tor_torus *t, u32 node, u32 dim)
  */
 u32 tor_torus_shift(const struct tor_torus *t, u32 node, u32 dim, s64 by);
 
-/* Does @node have a cable at @port? */
+/* True if @node has a cable at @port. */
 bool tor_torus_has_port(const struct tor_torus *t, u32 node, u32 port);
 
 /* The node at the other end of @port's cable, and the port there: see tor_port(). */
@@ -76,10 +79,13 @@ static inline u32 tor_torus_peer_port(u32 port)
 	return port ^ 1;
 }
 
-/* Hops on a shortest way. */
+/* Hops on a shortest path. */
 u32 tor_torus_distance(const struct tor_torus *t, u32 a, u32 b);
 
-/* Are there two shortest ways that differ in more than the order of dimensions, so that frames take both? */
+/*
+ * True if there are two shortest paths that differ in more than the order of
+ * dimensions, so that frames take both.
+ */
 bool tor_torus_ties(const struct tor_torus *t, u32 a, u32 b);
 u32 tor_torus_diameter(const struct tor_torus *t);
 
