@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The float kernels, written once for every x86 instruction set. The including file defines
+ * The float kernels, written once for all x86 instruction sets. The including
+ * file defines
  *
- *	TOR_SIMD_NAME(x)	x with the variant's suffix
+ *	TOR_SIMD_NAME(x)	x with the suffix of the variant
  *	TOR_SIMD_BYTES		bytes of a vector
- *	TOR_SIMD_DO(op, a, b)	asm: a = a op b by instruction op ("addps", ...), a the first operand
+ *	TOR_SIMD_DO(op, a, b)	asm: a = a op b by instruction op ("addps", ...),
+ *				with a as first operand
  *
- * and, for reduce_half.h, of these what it has instructions for: TOR_SIMD_WIDEN(f, h), TOR_SIMD_NARROW(h, f),
- * TOR_SIMD_MULTIPLY_ADD(a, one, b), TOR_SIMD_JOIN_WORDS(r, u, l), TOR_SIMD_TERNARY(table, a, b, c).
+ * and, for reduce_half.h, those of these for which it has instructions:
+ * TOR_SIMD_WIDEN(f, h), TOR_SIMD_NARROW(h, f), TOR_SIMD_MULTIPLY_ADD(a, one,
+ * b), TOR_SIMD_JOIN_WORDS(r, u, l), TOR_SIMD_TERNARY(table, a, b, c).
  *
- * Why asm for sums and products: of two NaNs x86 returns the first operand's, and the compiler, for which
- * addition commutes, may swap the operands in one variant and not in the other. Comparisons and
- * selections are exact, so the compiler may have those.
+ * Sums and products need asm: of two NaNs x86 returns the first operand, and
+ * the compiler, for which addition commutes, may swap the operands in one
+ * variant and not in another. Comparisons and selections are exact, so they are
+ * left to the compiler.
  *
- * Flags: -ffp-contract=off and the instruction set's (-msse2, -mavx2); in the kernel the -mno-sse
- * family and -msoft-float removed.
+ * Flags: -ffp-contract=off and those of the instruction set (-msse2, -mavx2);
+ * in the kernel the -mno-sse family and -msoft-float are removed.
  */
 #include "simd/simd.h"
 
 #define TOR_SIMD_MAY_ALIAS	__attribute__((__may_alias__))
 #define TOR_SIMD_VECTOR		__attribute__((__vector_size__(TOR_SIMD_BYTES)))
 
-/* Memory as vectors and as elements: values and their bits, at any address. */
+/* Memory as vectors and as elements, values and their bits, at any address. */
 #pragma pack(push, 1)
 struct vec_f32 {
 	float v TOR_SIMD_VECTOR;
@@ -68,9 +72,7 @@ do {											\
 	dp->v = a;									\
 } while (0)
 
-/*
- * Both a op b and b op a, which are the same but for two NaNs; these come out or'ed.
- */
+/* Computes a op b and b op a, which differ only for two NaNs, and or's them. */
 #define TOR_SIMD_BOTH_STEP(type, bits, op)						\
 do {											\
 	const struct type *fp = (const void *)f;					\
@@ -83,9 +85,11 @@ do {											\
 } while (0)
 
 /*
- * Take the second's value where it is strictly on the wanted side or the only NaN, else the first's, with the
- * sign bit joined where the two are equal: only zeros can be equal and different; two NaNs are or'ed. A comparison of
- * vectors gives masks of -1 and 0, one of scalars gives 1 and 0: @neg makes a mask of it.
+ * Takes the second value where it is strictly on the wanted side or the only
+ * NaN, else the first. Where both are equal, their sign bits are joined: only
+ * zeros can be equal but different. Two NaNs are or'ed. A comparison of vectors
+ * gives masks of -1 and 0, one of scalars gives 1 and 0: @neg makes a mask of
+ * it.
  */
 #define TOR_SIMD_PICK_STEP(type, bits, neg, before, join)				\
 do {											\
@@ -108,7 +112,7 @@ do {											\
 #define TOR_SIMD_JOIN_MIN(a, b, equal)	((a) | ((b) & (equal)))
 #define TOR_SIMD_JOIN_MAX(a, b, equal)	((a) & ((b) | ~(equal)))
 
-/* A whole kernel: whole vectors by @vector, what is left by @single. */
+/* A kernel: whole vectors by @vector, the remaining elements by @single. */
 #define TOR_SIMD_KERNEL(name, size, vector, single)					\
 static void TOR_SIMD_NAME(name)(void *dst, const void *first, const void *second,	\
 				__SIZE_TYPE__ n)					\

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Kernels of the 16-bit floats, part of reduce_float.h. Sums and products are computed in f32 and
- * rounded to the nearest, ties to even, once per step. Minima and maxima never leave the integers:
- * the bits of a float, but for its sign, are ordered as numbers are.
+ * Kernels of the 16-bit floats, part of reduce_float.h. Sums and products are
+ * computed in f32 and rounded to nearest, ties to even, once per step. Minima
+ * and maxima are computed on integers only: apart from its sign, the bits of a
+ * float are ordered like numbers.
  *
- * What vectors leave over goes through one more vector, so there is one way to compute.
+ * The elements after the last whole vector are padded to one more vector, so
+ * there is a single way of computing.
  */
 #ifdef __CHECKER__
-/* sparse knows vectors, but not this */
+/* sparse knows vectors, but not this builtin */
 #define __builtin_convertvector(v, type)	((type)(v))
 #endif
 
@@ -60,7 +62,10 @@ static inline HALF_VEC TOR_SIMD_NAME(narrow_f16)(WIDE_VEC f)
 	return h;
 }
 #else
-/* Exponents: 5 bits biased by 15 become 8 biased by 127, so 112 is added; all ones stay all ones. */
+/*
+ * Exponents: 5 bits biased by 15 become 8 bits biased by 127, so 112 is added;
+ * all ones stay all ones.
+ */
 static inline WIDE_VEC TOR_SIMD_NAME(widen_f16)(HALF_VEC h)
 {
 	BITS_VEC x = __builtin_convertvector(h, BITS_VEC);
@@ -68,7 +73,10 @@ static inline WIDE_VEC TOR_SIMD_NAME(widen_f16)(HALF_VEC h)
 	BITS_VEC rest = (x & 0x7fff) << 13;
 	BITS_VEC normal = rest + (112U << 23);
 	BITS_VEC special = rest + (224U << 23);
-	/* without a leading one: as the fraction of 2^-14, which is then taken away, exactly */
+	/*
+	 * without a leading one: as the fraction of 2^-14, which is then
+	 * subtracted exactly
+	 */
 	BITS_VEC one = rest + (113U << 23);
 	WIDE_VEC small = (WIDE_VEC)one - (WIDE_VEC)(rest - rest + (113U << 23));
 
@@ -84,7 +92,10 @@ static inline HALF_VEC TOR_SIMD_NAME(narrow_f16)(WIDE_VEC f)
 	BITS_VEC a = x & 0x7fffffff;
 	BITS_VEC normal = (a - (112U << 23) + 0xfff + ((a >> 13) & 1)) >> 13;
 	BITS_VEC nan = 0x7e00 | ((a >> 13) & 0x3ff);
-	/* below 2^-14: added to 0.5, whose last place is 2^-24, the FPU rounds it */
+	/*
+	 * below 2^-14: the FPU rounds it when it is added to 0.5, whose last
+	 * place is 2^-24
+	 */
 	BITS_VEC half = a - a + 0x3f000000;
 	BITS_VEC small = (BITS_VEC)((WIDE_VEC)a + (WIDE_VEC)half) - half;
 	BITS_VEC r;
@@ -97,8 +108,9 @@ static inline HALF_VEC TOR_SIMD_NAME(narrow_f16)(WIDE_VEC f)
 #endif
 
 /*
- * a op b. A multiplication by one and addition, rounded once, is an addition; AMD's processors do it where they
- * multiply, while those parts of them that add are busy with conversions and shifts.
+ * a op b. A multiplication by one with addition, rounded once, is an addition.
+ * AMD processors execute it in the multiplier units, while their adder units
+ * are busy with conversions and shifts.
  */
 static inline WIDE_VEC TOR_SIMD_NAME(add)(WIDE_VEC a, WIDE_VEC b)
 {
@@ -147,14 +159,20 @@ TOR_SIMD_NAME(op##_step_f16)(char *d, const char *f, const char *s)			\
 }
 
 /*
- * Two bf16 lie in a word: the upper one is a float once the lower one is masked out, the lower one once it is
- * shifted up. So nothing has to be moved from lane to lane. Little endian, as all that have these instructions.
+ * A word holds two bf16: the upper one is a float when the lower one is masked
+ * out, the lower one when it is shifted up. No data moves between lanes. Little
+ * endian, like all CPUs with these instructions.
  *
- * What was computed of them is rounded and put together here, two ways, by what an instruction set is good at. A NaN
- * stays the same: it is quiet, and made of the operands or the default one, so its lower half is 0.
+ * The two results are rounded and joined here, in two ways, depending on what
+ * the instruction set is good at. A NaN stays the same: it is quiet, and either
+ * one of the operands or the default one, so its lower half is 0.
  */
 #ifdef TOR_SIMD_TERNARY
-/* With half a unit added, all is cut off rightly but ties: they are even, and so is what 0x17fff more makes odd. */
+/*
+ * After adding half a unit, truncation is right except for ties, whose result
+ * must be even: the last bit is cleared where x + 0x17fff has it set as well,
+ * which is the case in ties only.
+ */
 static inline BITS_VEC TOR_SIMD_NAME(round_word)(BITS_VEC x)
 {
 	BITS_VEC one = x - x + 0x10000;
@@ -187,9 +205,11 @@ static inline KEY_VEC TOR_SIMD_NAME(join_words)(BITS_VEC u, BITS_VEC l)
 }
 
 /*
- * Both at once, in 16 bits: the upper halves are the results if cut off, the lower halves say whether they go up by
- * one. They do if the lower half's first bit is set, except in a tie, 0x8000, where they do if they are odd. So 1 is
- * taken from the lower halves of even results, down to 0 at most, and then that bit decides alone.
+ * Both at once, in 16 bits: the upper halves are the truncated results, the
+ * lower halves decide whether they are rounded up. They are if the first bit of
+ * the lower half is set, except in a tie, 0x8000, where they are if the result
+ * is odd. So 1 is subtracted from the lower halves of even results, saturating
+ * at 0, after which that bit alone decides.
  */
 static inline KEY_VEC TOR_SIMD_NAME(round_bf16)(WIDE_VEC upper, WIDE_VEC lower)
 {
@@ -219,7 +239,10 @@ TOR_SIMD_NAME(op##_step_bf16)(char *d, const char *f, const char *s)			\
 	((struct vec_key *)d)->v = TOR_SIMD_NAME(round_bf16)(a, c);			\
 }
 
-/* Take the second's where it is before the first's or the only NaN; two are or'ed. As numbers of 16 bits, -0 is before +0. */
+/*
+ * Takes the second where it precedes the first or is the only NaN; two NaNs are
+ * or'ed. As 16-bit numbers, -0 precedes +0.
+ */
 #define TOR_SIMD_KEY(x)		((x) ^ (((x) >> 15) & 0x7fff))
 #define TOR_SIMD_HALF_PICK(type, name, before, infinity)				\
 static inline void								\

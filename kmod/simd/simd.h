@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Float kernels per instruction set: what kmod/simd offers to kmod/core/reduce/reduce.c. Objects in this
- * folder are compiled with floats and SIMD allowed, so they include no kernel header and pass no
- * float by value; this header is all that they share with the rest.
+ * Float kernels per instruction set, used by kmod/core/reduce/reduce.c. Objects
+ * in this folder are compiled with floats and SIMD enabled, so they include no
+ * kernel header and pass no float by value. They share only this header with
+ * the rest.
  */
 #ifndef _TOR_SIMD_SIMD_H
 #define _TOR_SIMD_SIMD_H
 
-/* tor_reduce_fn of core/reduce.h, which has the semantics. Run only where the FPU may be used. */
+/*
+ * The type tor_reduce_fn of core/reduce/reduce.h, which defines the semantics.
+ * Context: where the FPU may be used.
+ */
 typedef void (*tor_simd_fn)(void *dst, const void *first, const void *second, __SIZE_TYPE__ n);
 
 struct tor_simd_type {
 	tor_simd_fn sum;
 	tor_simd_fn prod;
-	tor_simd_fn sum_both;		/* sum and prod that commute: see tor_reduce_commuting() */
+	tor_simd_fn sum_both;		/* commuting variants: see tor_reduce_commuting() */
 	tor_simd_fn prod_both;
 	tor_simd_fn min;
 	tor_simd_fn max;
