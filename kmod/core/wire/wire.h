@@ -81,9 +81,9 @@ struct tor_record {
 };
 
 /*
- * struct torcoll_hello. @version is terminated. @record points to the @records
- * records in the payload that was parsed, to be read by tor_wire_record();
- * tor_wire_put_hello() ignores it.
+ * struct torcoll_hello. @version is terminated. @record points to the records
+ * in the payload that was parsed, @records of them, to be read by
+ * tor_wire_record(); tor_wire_put_hello() ignores it.
  */
 struct tor_hello {
 	char version[TORCOLL_HELLO_VERSION + 1];
