@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Teams: how they come together, fail and end. See team.h.
+ * Teams: how they come together. See team.h.
  */
 #include "local/team.h"
 
@@ -122,18 +122,6 @@ int tor_team_hold(struct tor_team *team, struct tor_group *nodes, const char **w
 	return tor_group_charge(nodes, tor_team_op_memory(team), why);
 }
 
-/* Is it one of several, on another node? */
-static bool is_one_of_several(const struct tor_team *team, u32 rank)
-{
-	const struct tor_team_map *map = &team->map;
-	u32 node;
-
-	if (rank >= map->ranks)
-		return false;
-	node = map->node[rank];
-	return node != team->node && tor_team_seats(map, node) > 1;
-}
-
 /* --- coming together; all of it under teams_lock --- */
 
 static struct tor_team *find_team(const struct tor_fabric *fabric, u64 name)
@@ -210,7 +198,7 @@ static int find_seat(const struct tor_team *team, u32 rank, u32 *seat, const cha
 	return -EEXIST;
 }
 
-/* A seat's own group; that it has no lanes makes it one. */
+/* A seat's own group, without lanes. */
 static struct tor_group *seat_new(struct tor_team *team, struct tor_group_config *cfg, u32 seat,
 				  const char **why)
 {
@@ -218,13 +206,12 @@ static struct tor_group *seat_new(struct tor_team *team, struct tor_group_config
 	int err;
 
 	/* the same for all: the first one's */
-	group = tor_group_new(team->fabric, cfg->user, cfg->name,
+	group = tor_group_new(team->fabric, &tor_seat_ops, cfg->user, cfg->name,
 			      team->depth ? team->depth : cfg->depth);
 	if (IS_ERR(group))
 		return group;
 	refcount_inc(&team->refs);
 	group->team = team;
-	group->has_seat = true;
 	group->seat = seat;
 	group->bits = cfg->bits;
 	group->comm.ranks = team->map.ranks;
@@ -263,7 +250,7 @@ static int begin_nodes(struct tor_team *team, const struct tor_group_config *by,
 		return -ENOMEM;
 	memcpy(cfg.member, team->member, cfg.ranks * sizeof(u32));
 	err = team->op ? 0 : tor_team_op_alloc(team);
-	nodes = err ? ERR_PTR(err) : tor_group_begin(team->fabric, &cfg, why);
+	nodes = err ? ERR_PTR(err) : tor_group_begin(team->fabric, &tor_nodes_ops, &cfg, why);
 	kvfree(cfg.member);
 	if (IS_ERR(nodes))
 		return PTR_ERR(nodes);
@@ -467,7 +454,7 @@ struct tor_group *tor_team_join(struct tor_fabric *fabric, struct tor_group_conf
 		err = tor_wait_until(&team->wait, READ_ONCE(team->over), cfg->deadline);
 		state = look(team, group, &err, missing);
 	} while (state == SEAT_WAITING);
-	cfg->vague = *missing != TOR_NO_RANK && is_one_of_several(team, *missing);
+	cfg->vague = *missing != TOR_NO_RANK && tor_team_is_one_of_several(team, *missing);
 	tor_team_put(team);
 	if (state == SEAT_JOINED)
 		return group;
@@ -492,6 +479,7 @@ void tor_team_installed(struct tor_group *nodes)
 	struct tor_team *team = nodes->team;
 	u32 seat;
 
+	lockdep_assert_held(&nodes->fabric->lock);
 	for (seat = 0; seat < team->seats; seat++) {
 		struct tor_comm *comm = &team->seat[seat]->comm;
 
@@ -506,198 +494,4 @@ void tor_team_joined(struct tor_team *team)
 {
 	WRITE_ONCE(team->over, true);
 	wake_up_all(&team->wait);
-}
-
-/* --- failure --- */
-
-/* Has a deadline of an op of this seat passed? */
-static bool is_impatient(const struct tor_group *seat, u64 now)
-{
-	const struct tor_slot *slot;
-	u32 i;
-
-	for (i = 0; i < seat->comm.depth; i++) {
-		slot = &seat->calls.slot[i];
-		if (tor_slot_runs(slot) && slot->op.deadline && slot->op.deadline <= now)
-			return true;
-	}
-	return false;
-}
-
-/* The rank here whose deadline it was that failed the nodes' comm. */
-static u32 impatient_rank(const struct tor_team *team, u64 now)
-{
-	u32 seat = 0;
-
-	while (seat + 1 < team->seats && !is_impatient(team->seat[seat], now))
-		seat++;
-	return tor_team_rank(team, seat);
-}
-
-/* As the nodes' comm failed: but a deadline is the affair of whoever set it. */
-static void fail_seat(struct tor_team *team, struct tor_group *seat, u32 speaker)
-{
-	struct tor_comm *nodes = &team->nodes->comm;
-	bool elsewhere = nodes->error == -ETIMEDOUT && !is_impatient(seat, ktime_get_ns()) &&
-			 seat->comm.rank != speaker;
-	struct tor_entry entry;
-
-	local_bh_disable();
-	rcu_read_lock();
-	tor_entry_begin(&entry);
-	tor_comm_inherit(&entry.ctx, &seat->comm, nodes, elsewhere ? -ECONNABORTED : nodes->error,
-			 elsewhere ? speaker : nodes->error_rank);
-	tor_entry_end(&entry);
-	rcu_read_unlock();
-	local_bh_enable();
-}
-
-static void nodes_failed(struct tor_team *team)
-{
-	u32 seat, speaker;
-
-	mutex_lock(&team->lock);
-	if (!team->failed) {
-		speaker = impatient_rank(team, ktime_get_ns());
-		WRITE_ONCE(team->nodes->comm.speaker, speaker);
-		for (seat = 0; seat < team->seats; seat++)
-			fail_seat(team, team->seat[seat], speaker);
-		team->failed = true;
-		tor_team_op_fail_all(team);
-	}
-	mutex_unlock(&team->lock);
-}
-
-static void seat_failed(struct tor_group *group)
-{
-	struct tor_entry entry;
-
-	local_bh_disable();
-	rcu_read_lock();
-	tor_entry_begin(&entry);
-	tor_comm_fail_nodes(&entry.ctx, &group->team->nodes->comm, &group->comm);
-	tor_entry_end(&entry);
-	rcu_read_unlock();
-	local_bh_enable();
-}
-
-void tor_team_failed(struct tor_group *group)
-{
-	struct tor_team *team = group->team;
-
-	/* before that no seat is a process's comm */
-	if (!READ_ONCE(team->nodes))
-		return;
-	if (tor_team_has_seat(group))
-		seat_failed(group);
-	else
-		nodes_failed(team);
-}
-
-bool tor_team_is_vague(const struct tor_group *group)
-{
-	/* a deadline of one of its own messages fails the rank's comm itself */
-	return group->team && READ_ONCE(group->nodes->comm.error) == -ETIMEDOUT &&
-	       is_one_of_several(group->team, group->comm.error_rank);
-}
-
-/* --- messages --- */
-
-struct tor_group *tor_team_whose(struct tor_team *team, u32 *rank, u32 pair, bool sends)
-{
-	u32 seat;
-
-	return tor_team_find_pair(&team->map, team->node, *rank, pair, sends, &seat, rank) ?
-	       team->seat[seat] : NULL;
-}
-
-u16 tor_team_pair_with(const struct tor_group *group, u8 role, u32 peer)
-{
-	u32 other = tor_team_seat(&group->team->map, peer);
-
-	return role == TORCOLL_CHANNEL_SEND ? tor_team_pair(group->seat, other) :
-					      tor_team_pair(other, group->seat);
-}
-
-bool tor_team_reaches(const struct tor_group *group, u32 peer)
-{
-	const struct tor_team *team = group->team;
-
-	return tor_team_node(&team->map, peer) == team->node ||
-	       (group->seat < TOR_TEAM_PAIR_SEATS &&
-		tor_team_seat(&team->map, peer) < TOR_TEAM_PAIR_SEATS);
-}
-
-bool tor_team_owes(struct tor_team *team)
-{
-	u32 seat;
-
-	for (seat = 0; team->sealed && seat < team->seats; seat++)
-		if (tor_group_owes(team->seat[seat]))
-			return true;
-	return false;
-}
-
-/* --- the end --- */
-
-void tor_team_leave(struct tor_group *group)
-{
-	struct tor_team *team = group->team;
-	bool last;
-
-	/* it leaves in peace, or the nodes know better by now: what ends the group would cancel this */
-	flush_delayed_work(&group->fail_work);
-	mutex_lock(&team->lock);
-	last = ++team->left == team->seats;
-	if (!last) {
-		tor_team_op_miss(team);
-		tor_meet_left(team, group);
-	}
-	mutex_unlock(&team->lock);
-	if (last)
-		tor_group_close(team->nodes);
-}
-
-void tor_team_tell_if_left(struct tor_entry *entry, struct tor_team *team, u32 op)
-{
-	u32 seat;
-
-	if (!READ_ONCE(team->left))
-		return;
-	for (seat = 0; seat < team->seats; seat++)
-		if (test_bit(TOR_GROUP_CLOSED, &team->seat[seat]->flags) &&
-		    (s32)(op - READ_ONCE(team->called[seat])) > 0)
-			tor_comm_fail_by(&entry->ctx, &team->nodes->comm, -ECONNABORTED,
-					 tor_team_rank(team, seat), op);
-}
-
-bool tor_team_in_use(const struct tor_team *team)
-{
-	u32 seat;
-
-	for (seat = 0; team->sealed && seat < team->seats; seat++)
-		if (refcount_read(&team->seat[seat]->refs) > 1)
-			return true;
-	return false;
-}
-
-void tor_team_disband(struct tor_team *team)
-{
-	u32 seat;
-
-	tor_team_op_stop(team);
-	if (team->sealed) {
-		/* a call on a closed comm may still fail it, and then the nodes': that is not for the seats any more */
-		mutex_lock(&team->lock);
-		team->failed = true;
-		mutex_unlock(&team->lock);
-	}
-	for (seat = 0; seat < team->seats; seat++) {
-		if (!team->seat[seat])
-			continue;
-		/* it looks at the nodes' comm */
-		flush_delayed_work(&team->seat[seat]->fail_work);
-		if (team->sealed)
-			tor_group_end(team->seat[seat]);
-	}
 }

@@ -28,7 +28,7 @@
 #define _TOR_TEAM_H
 
 #include "core/local/fold.h"
-#include "op/group.h"
+#include "op/endpoint.h"
 
 /* Results up to so many bytes in all are brought to the seats in softirq; more would keep frames waiting. */
 #define TOR_TEAM_SOFT	4096
@@ -109,22 +109,22 @@ struct tor_team {
 	u64 *words;
 };
 
-/* Is the group that of one rank in a team? */
-static inline bool tor_team_has_seat(const struct tor_group *group)
-{
-	return group->has_seat;
-}
-
-/* Is it that of the nodes? */
-static inline bool tor_team_is_of_nodes(const struct tor_group *group)
-{
-	return group->team && !group->has_seat;
-}
-
 /* The user's rank that sits there. */
 static inline u32 tor_team_rank(const struct tor_team *team, u32 seat)
 {
 	return tor_team_rank_in(&team->map, team->node, seat);
+}
+
+/* Is it one of several, on another node? */
+static inline bool tor_team_is_one_of_several(const struct tor_team *team, u32 rank)
+{
+	const struct tor_team_map *map = &team->map;
+	u32 node;
+
+	if (rank >= map->ranks)
+		return false;
+	node = tor_team_node(map, rank);
+	return node != team->node && tor_team_seats(map, node) > 1;
 }
 
 static inline struct tor_team_op *tor_team_op_at(struct tor_team *team, u32 seq)
@@ -155,20 +155,15 @@ void tor_team_put(struct tor_team *team);
 /* The fabric is dead: who waits on this node for others waits no longer. Context: process. */
 void tor_team_fabric_down(struct tor_fabric *fabric);
 
-/*
- * Is there a seat that not only the team refers to? A call that is under way on a closed one still looks at the
- * others and at the nodes' group. Once all have left, there are ever fewer.
- */
-bool tor_team_in_use(const struct tor_team *team);
+/* --- endpoint.c --- */
 
-/* Has a rank that has left something that another one has not got yet? Context: process. */
-bool tor_team_owes(struct tor_team *team);
+extern const struct tor_endpoint_ops tor_seat_ops, tor_nodes_ops;
 
-/*
- * The nodes' group is being taken apart, and known to no frame any more: so are those of the seats. Nothing of the team runs any
- * more when this returns. Context: process.
- */
-void tor_team_disband(struct tor_team *team);
+/* Is the group that of the nodes? */
+static inline bool tor_team_is_of_nodes(const struct tor_group *group)
+{
+	return group->kind == &tor_nodes_ops;
+}
 
 /**
  * tor_team_whose - the rank here that a message's frame is about
@@ -185,11 +180,8 @@ struct tor_group *tor_team_whose(struct tor_team *team, u32 *rank, u32 pair, boo
 u16 tor_team_pair_with(const struct tor_group *group, u8 role, u32 peer);
 bool tor_team_reaches(const struct tor_group *group, u32 peer);
 
-/* A comm of the team failed, a rank's or the nodes': so do the others. Context: process. */
-void tor_team_failed(struct tor_group *group);
-
-/* A rank has closed its comm, none of its ops is left; the last one closes the nodes' as well. Context: process. */
-void tor_team_leave(struct tor_group *group);
+/* The nodes' comm has failed: so do those of the seats. More than once is once. Context: process. */
+void tor_team_failed(struct tor_group *nodes);
 
 /* Another node is at op @op of the nodes: tell it if that cannot begin here, since a rank has left. Context: BH off, RCU. */
 void tor_team_tell_if_left(struct tor_entry *entry, struct tor_team *team, u32 op);

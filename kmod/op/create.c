@@ -7,7 +7,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 
-#include "op/group.h"
+#include "op/endpoint.h"
 #include "op/op.h"
 #include "core/order.h"
 #include "net/reroute.h"
@@ -46,8 +46,7 @@ static void done(struct tor_group *group)
 	smp_mb__before_atomic();
 	set_bit(TOR_GROUP_JOINED, &group->flags);
 	wake_up_all(&group->wait);
-	if (group->team)
-		tor_team_joined(group->team);
+	group->kind->joined(group);
 }
 
 /* Then its error can be read: pairs with done(). */
@@ -66,8 +65,7 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 	group->comm.generation = join->generation;
 	group->comm.lineage = tor_join_lineage(join);
 	group->comm.unit = join->unit;
-	if (group->team)
-		tor_team_installed(group);
+	group->kind->installed(group);
 	return install(group);
 }
 
@@ -136,10 +134,10 @@ static int tune(struct tor_group *group, const char **why)
 	return tor_tables_init(group, &rates, why);
 }
 
-static struct tor_group *new_joiner(struct tor_fabric *fabric, struct tor_group_config *cfg,
-				    const char **why)
+static struct tor_group *new_joiner(struct tor_fabric *fabric, const struct tor_endpoint_ops *kind,
+				    struct tor_group_config *cfg, const char **why)
 {
-	struct tor_group *group = tor_group_new(fabric, cfg->user, cfg->name, cfg->depth);
+	struct tor_group *group = tor_group_new(fabric, kind, cfg->user, cfg->name, cfg->depth);
 	struct tor_join *join;
 	int err;
 
@@ -147,7 +145,7 @@ static struct tor_group *new_joiner(struct tor_fabric *fabric, struct tor_group_
 		return group;
 	group->bits = cfg->bits;
 	join = &group->join;
-	err = cfg->team ? tor_team_hold(cfg->team, group, why) : tor_group_count(group, why);
+	err = kind->enlist(group, cfg, why);
 	if (!err)
 		err = check_members(group, cfg, why);
 	if (!err)
@@ -250,10 +248,10 @@ static int start_join(struct tor_group *group)
 	return err;
 }
 
-struct tor_group *tor_group_begin(struct tor_fabric *fabric, struct tor_group_config *cfg,
-				  const char **why)
+struct tor_group *tor_group_begin(struct tor_fabric *fabric, const struct tor_endpoint_ops *kind,
+				  struct tor_group_config *cfg, const char **why)
 {
-	struct tor_group *group = new_joiner(fabric, cfg, why);
+	struct tor_group *group = new_joiner(fabric, kind, cfg, why);
 	struct tor_join *join;
 	int err;
 
@@ -287,7 +285,7 @@ struct tor_group *tor_group_begin(struct tor_fabric *fabric, struct tor_group_co
 static struct tor_group *create_alone(struct tor_fabric *fabric, struct tor_group_config *cfg,
 				      u32 *missing, const char **why)
 {
-	struct tor_group *group = tor_group_begin(fabric, cfg, why);
+	struct tor_group *group = tor_group_begin(fabric, &tor_lone_ops, cfg, why);
 	int err;
 
 	if (IS_ERR(group))
@@ -392,7 +390,7 @@ void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink)
 
 static struct tor_group *new_heir(const struct tor_group *from, u32 depth, const char **why)
 {
-	struct tor_group *group = tor_group_new(from->fabric, from->user, from->name,
+	struct tor_group *group = tor_group_new(from->fabric, from->kind, from->user, from->name,
 						depth ? depth : from->comm.depth);
 	struct tor_shrink *shrink;
 	int err;
@@ -506,8 +504,8 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
 	int err;
 
 	*missing = TOR_NO_RANK;
-	if (from->team) {
-		*why = "a comm with several ranks on a node cannot be shrunk";
+	if (from->kind->unshrinkable) {
+		*why = from->kind->unshrinkable;
 		return ERR_PTR(-EOPNOTSUPP);
 	}
 	if (test_bit(TOR_GROUP_SHRUNK, &from->flags)) {

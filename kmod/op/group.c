@@ -100,13 +100,12 @@ static void fail_work(struct work_struct *work)
 
 	if (!group->fail_rounds) {
 		tor_lanes_abort(group);
-		if (group->team)
-			tor_team_failed(group);
+		group->kind->failed(group);
 		wake_up_all(&group->wait);
 		rcu_read_lock();
 		tor_session_wake(READ_ONCE(group->session), EPOLLERR);
 		rcu_read_unlock();
-		if (!tor_team_has_seat(group))
+		if (group->kind->on_wire)
 			tor_netlink_notify_comm(group, false);
 	}
 	if (test_bit(TOR_GROUP_HASHED, &group->flags) && !test_bit(TOR_GROUP_TOLD, &group->flags)) {
@@ -148,8 +147,8 @@ static u64 memory_of_ranks(const struct tor_group *group)
 	u64 bytes = sizeof(*group) + tor_series_memory(comm, comm->channels) +
 		    BITS_TO_LONGS(comm->ranks) * sizeof(long);
 
-	/* of a team's ranks their nodes' comm has the rest */
-	if (tor_team_has_seat(group))
+	/* epochs and paths are in the group that is */
+	if (!group->kind->on_wire)
 		return bytes;
 	return bytes + (u64)comm->ranks *
 		       (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen));
@@ -219,10 +218,7 @@ static void group_free(struct tor_group *group)
 	kvfree(group->join.seen);
 	kvfree(group->join.seen_nonce);
 	kvfree(group->shrink.of);
-	if (group->nodes)
-		tor_group_put(group->nodes);
-	if (group->team)
-		tor_team_put(group->team);
+	group->kind->release(group);
 	uncount(group);
 	tor_user_uncharge(group->user, TOR_LIMIT_KERNEL, atomic64_read(&group->charged));
 	tor_user_put(group->user);
@@ -238,10 +234,10 @@ void tor_group_put(struct tor_group *group)
 
 /*
  * Take the group apart. Who may still use it, and how each is waited for:
- * - frames and dumps that found it in the table: unhashed, then a grace period; what finds a rank of a team finds it by
- *   its nodes' group, which is taken apart before;
+ * - frames and dumps that found it in the table: unhashed, then a grace period; what is not on the wire is found by a
+ *   group that is, which is taken apart before;
  * - lanes' timers: DEAD keeps new ones from starting, then they are cancelled;
- * - the works: cancelled, this one excepted; those of a team are waited for;
+ * - the works: cancelled, this one excepted; kind->stop() waits for others;
  * - calls of the process: they hold references.
  *
  * Return: false: that has begun already. Else group_stop() is due, a grace period later.
@@ -271,30 +267,17 @@ static void group_stop(struct tor_group *group)
 	if (cancel_delayed_work_sync(&group->fail_work))
 		tor_group_put(group);
 	tor_lanes_stop(group);
-	if (tor_team_is_of_nodes(group))
-		tor_team_disband(group->team);
+	group->kind->stop(group);
 }
 
 void tor_group_end(struct tor_group *group)
 {
 	if (group_unlink(group)) {
-		if (!tor_team_has_seat(group))
+		if (group->kind->on_wire)
 			synchronize_rcu();
 		group_stop(group);
 	}
 	tor_group_put(group);
-}
-
-/*
- * Ops may be done here before others have called: what was sent to them waits, and is sent again, for as long as they
- * live and do not leave. If they do, the comm fails.
- */
-static bool is_needed(const struct tor_group *group)
-{
-	bool owes = tor_group_owes(group) || (group->team && tor_team_owes(group->team));
-
-	return (owes && !tor_comm_failed(&group->comm)) ||
-	       (group->team && tor_team_in_use(group->team));
 }
 
 static void linger_work(struct work_struct *work)
@@ -304,10 +287,16 @@ static void linger_work(struct work_struct *work)
 
 	/* of a join that was given up: others are still being told of it */
 	wait_event(group->wait, test_bit_acquire(TOR_GROUP_JOINED, &group->flags));
-	if (is_needed(group))
+	if (group->kind->is_needed(group))
 		queue_delayed_work(endings, &group->linger_work, TOR_LINGER);
 	else
 		tor_group_end(group);
+}
+
+void tor_group_linger(struct tor_group *group)
+{
+	queue_delayed_work(endings, &group->linger_work, TOR_LINGER);
+	set_bit(TOR_GROUP_LINGERS, &group->flags);
 }
 
 void tor_group_end_later(struct tor_group *group)
@@ -328,8 +317,8 @@ int tor_group_count(struct tor_group *group, const char **why)
 	return err;
 }
 
-struct tor_group *tor_group_new(struct tor_fabric *fabric, struct tor_user *user, const char *name,
-				u32 depth)
+struct tor_group *tor_group_new(struct tor_fabric *fabric, const struct tor_endpoint_ops *kind,
+				struct tor_user *user, const char *name, u32 depth)
 {
 	struct tor_group *group;
 	struct tor_comm *comm;
@@ -337,6 +326,7 @@ struct tor_group *tor_group_new(struct tor_fabric *fabric, struct tor_user *user
 	group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
 	if (!group)
 		return ERR_PTR(-ENOMEM);
+	group->kind = kind;
 	group->user = tor_user_get(user);
 	comm = &group->comm;
 	tor_fabric_get(fabric);
@@ -379,7 +369,7 @@ int tor_group_alloc(struct tor_group *group, const char **why)
 				  GFP_KERNEL_ACCOUNT);
 	if (!group->refused)
 		return -ENOMEM;
-	if (!tor_team_has_seat(group))
+	if (group->kind->on_wire)
 		err = alloc_ranks(group);
 	if (!err)
 		err = tor_series_init(&group->calls, group, 0, TOR_NO_RANK);
@@ -405,14 +395,7 @@ void tor_group_close(struct tor_group *group)
 	tor_spare_close(group);
 	WRITE_ONCE(group->session, NULL);
 	uncount(group);
-	if (tor_team_has_seat(group)) {
-		/* what lingers is the nodes' comm, behind the last of them, and takes this one along */
-		tor_team_leave(group);
-		tor_group_put(group);
-	} else {
-		queue_delayed_work(endings, &group->linger_work, TOR_LINGER);
-		set_bit(TOR_GROUP_LINGERS, &group->flags);
-	}
+	group->kind->left(group);
 	/* from here on the fabric may go, and ends us if it does */
 	atomic_dec(&fabric->users);
 	tor_fabric_put(fabric);

@@ -32,6 +32,7 @@
 #define TOR_DEPTH_MAX		64
 #define TOR_LINGER		(3 * HZ)
 
+struct tor_endpoint_ops;
 struct tor_session;
 struct tor_team;
 
@@ -151,10 +152,11 @@ struct tor_series {
 };
 
 /**
- * struct tor_group - a comm of a process, or of all ranks on a node together: see team.h
+ * struct tor_group - a comm of a process, or of all ranks on a node together: see endpoint.h
+ * @kind: what it does in its own way
  * @user: who pays, with @charged bytes of kernel memory
  * @watch: what route_work has seen of it in the look number @looking; @looked: number of the last one that is through
- * @team: where nodes have several ranks; @has_seat: it is that of the rank in @seat there, and @nodes the nodes', referenced
+ * @team, @seat, @nodes: of kmod/local alone: the team, and a rank's place in it with the nodes' group, referenced
  * @join, @shrink: how it began, one of them
  * @results: lock of what becomes of results, see slot.h
  * @seekers: threads that wait for any op; @anybodys: ops that they may get, now or later
@@ -167,6 +169,7 @@ struct tor_series {
  */
 struct tor_group {
 	struct tor_comm comm;
+	const struct tor_endpoint_ops *kind;
 	struct tor_fabric *fabric;
 	struct tor_user *user;
 	atomic64_t charged;
@@ -180,7 +183,6 @@ struct tor_group {
 	char name[TORCOLL_NAME_MAX + 1];
 	struct tor_chooser *chooser;	/* what auto takes */
 	struct tor_team *team;
-	bool has_seat;
 	u32 seat;
 	struct tor_group *nodes;
 	struct tor_join join;
@@ -273,14 +275,15 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
 /**
  * tor_group_new - a group without memory for ranks and ops
  * @fabric: node
+ * @kind: of endpoint
  * @user: who pays
  * @name: of the comm
  * @depth: ops in flight, 0: the default
  *
  * Context: process. Return: the group, or ERR_PTR(-ENOMEM).
  */
-struct tor_group *tor_group_new(struct tor_fabric *fabric, struct tor_user *user, const char *name,
-				u32 depth);
+struct tor_group *tor_group_new(struct tor_fabric *fabric, const struct tor_endpoint_ops *kind,
+				struct tor_user *user, const char *name, u32 depth);
 
 /* Count it as one of the user's comms; @why: static sentence for a limit that was reached. Return: 0 or -EDQUOT. */
 int tor_group_count(struct tor_group *group, const char **why);
@@ -288,6 +291,7 @@ int tor_group_count(struct tor_group *group, const char **why);
 /**
  * tor_group_begin - begin to join a comm
  * @fabric: node, which stays at least as long as the group
+ * @kind: of endpoint
  * @cfg: checked here
  * @why: out: static sentence for a refusal
  *
@@ -296,8 +300,8 @@ int tor_group_count(struct tor_group *group, const char **why);
  *
  * Context: process. Return: the group or an ERR_PTR.
  */
-struct tor_group *tor_group_begin(struct tor_fabric *fabric, struct tor_group_config *cfg,
-				  const char **why);
+struct tor_group *tor_group_begin(struct tor_fabric *fabric, const struct tor_endpoint_ops *kind,
+				  struct tor_group_config *cfg, const char **why);
 
 /*
  * Give a join up for @error. Many ranks are told in portions, 100 ms for 65,536 of them: TOR_GROUP_JOINED is set behind that.
@@ -326,6 +330,9 @@ void tor_group_end_later(struct tor_group *group);
  * other threads have just asked for; what is left lingers, and inherits the session's reference.
  */
 void tor_group_close(struct tor_group *group);
+
+/* No process has it any more: it ends when it is not needed, with that reference, or with its fabric. */
+void tor_group_linger(struct tor_group *group);
 
 /* Fail the comm and wait until no op of it touches memory. Context: process. */
 void tor_group_abort(struct tor_group *group, int error);

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ranks that share a node, and their nodes' group, as endpoints: how they fail, find each other and end. See op/endpoint.h
+ * and team.h.
+ *
+ * A seat's group is found by the nodes' group, never by a tag. The team has a reference of it from when the comm is joined until
+ * the nodes' group was unhashed and a grace period has passed (nodes_stop()); team->seat[] does not change in between. So who has
+ * found the nodes' group under RCU, or refers to a seat's, may look at all seats without a lock.
+ */
+#include "local/team.h"
+
+#include <linux/torcoll.h>
+
+#include "local/meet.h"
+#include "op/slot.h"
+
+/* --- the beginning --- */
+
+static int nodes_enlist(struct tor_group *group, const struct tor_group_config *cfg,
+			const char **why)
+{
+	return tor_team_hold(cfg->team, group, why);
+}
+
+static void nodes_joined(struct tor_group *group)
+{
+	lockdep_assert_held(&group->fabric->lock);
+	tor_team_joined(group->team);
+}
+
+/* --- failure --- */
+
+/* Has a deadline of an op of this seat passed? */
+static bool is_impatient(const struct tor_group *seat, u64 now)
+{
+	const struct tor_slot *slot;
+	u32 i;
+
+	for (i = 0; i < seat->comm.depth; i++) {
+		slot = &seat->calls.slot[i];
+		if (tor_slot_runs(slot) && slot->op.deadline && slot->op.deadline <= now)
+			return true;
+	}
+	return false;
+}
+
+/* The rank here whose deadline it was that failed the nodes' comm. */
+static u32 impatient_rank(const struct tor_team *team, u64 now)
+{
+	u32 seat = 0;
+
+	while (seat + 1 < team->seats && !is_impatient(team->seat[seat], now))
+		seat++;
+	return tor_team_rank(team, seat);
+}
+
+/* As the nodes' comm failed: but a deadline is the affair of whoever set it. */
+static void fail_seat(struct tor_team *team, struct tor_group *seat, u32 speaker)
+{
+	struct tor_comm *nodes = &team->nodes->comm;
+	bool elsewhere = nodes->error == -ETIMEDOUT && !is_impatient(seat, ktime_get_ns()) &&
+			 seat->comm.rank != speaker;
+	struct tor_entry entry;
+
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	tor_comm_inherit(&entry.ctx, &seat->comm, nodes, elsewhere ? -ECONNABORTED : nodes->error,
+			 elsewhere ? speaker : nodes->error_rank);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+void tor_team_failed(struct tor_group *nodes)
+{
+	struct tor_team *team = nodes->team;
+	u32 seat, speaker;
+
+	/* before that no seat is a process's comm: see begin_nodes() */
+	if (!READ_ONCE(team->nodes))
+		return;
+	mutex_lock(&team->lock);
+	if (!team->failed) {
+		speaker = impatient_rank(team, ktime_get_ns());
+		WRITE_ONCE(team->nodes->comm.speaker, speaker);
+		for (seat = 0; seat < team->seats; seat++)
+			fail_seat(team, team->seat[seat], speaker);
+		team->failed = true;
+		tor_team_op_fail_all(team);
+	}
+	mutex_unlock(&team->lock);
+}
+
+/* A rank's comm has failed: so does the nodes'. */
+static void seat_failed(struct tor_group *group)
+{
+	struct tor_entry entry;
+
+	/* before that no seat is a process's comm */
+	if (!READ_ONCE(group->team->nodes))
+		return;
+	local_bh_disable();
+	rcu_read_lock();
+	tor_entry_begin(&entry);
+	tor_comm_fail_nodes(&entry.ctx, &group->team->nodes->comm, &group->comm);
+	tor_entry_end(&entry);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+bool tor_team_is_vague(const struct tor_group *group)
+{
+	/* a deadline of one of its own messages fails the rank's comm itself */
+	return group->team && READ_ONCE(group->nodes->comm.error) == -ETIMEDOUT &&
+	       tor_team_is_one_of_several(group->team, group->comm.error_rank);
+}
+
+/* --- messages --- */
+
+struct tor_group *tor_team_whose(struct tor_team *team, u32 *rank, u32 pair, bool sends)
+{
+	u32 seat;
+
+	return tor_team_find_pair(&team->map, team->node, *rank, pair, sends, &seat, rank) ?
+	       team->seat[seat] : NULL;
+}
+
+u16 tor_team_pair_with(const struct tor_group *group, u8 role, u32 peer)
+{
+	u32 other = tor_team_seat(&group->team->map, peer);
+
+	return role == TORCOLL_CHANNEL_SEND ? tor_team_pair(group->seat, other) :
+					      tor_team_pair(other, group->seat);
+}
+
+bool tor_team_reaches(const struct tor_group *group, u32 peer)
+{
+	const struct tor_team *team = group->team;
+
+	return tor_team_node(&team->map, peer) == team->node ||
+	       (group->seat < TOR_TEAM_PAIR_SEATS &&
+		tor_team_seat(&team->map, peer) < TOR_TEAM_PAIR_SEATS);
+}
+
+/* --- the end --- */
+
+/* Has a rank that has left something that another one has not got yet? */
+static bool seats_owe(const struct tor_team *team)
+{
+	u32 seat;
+
+	for (seat = 0; team->sealed && seat < team->seats; seat++)
+		if (tor_group_owes(team->seat[seat]))
+			return true;
+	return false;
+}
+
+/* What lingers is the nodes' group, behind the last of its seats, and takes them along. */
+static void seat_left(struct tor_group *group)
+{
+	struct tor_team *team = group->team;
+	bool last;
+
+	/* it leaves in peace, or the nodes know better by now: what ends the group would cancel this */
+	flush_delayed_work(&group->fail_work);
+	mutex_lock(&team->lock);
+	last = ++team->left == team->seats;
+	if (!last) {
+		tor_team_op_miss(team);
+		tor_meet_left(team, group);
+	}
+	mutex_unlock(&team->lock);
+	if (last)
+		tor_group_close(team->nodes);
+	tor_group_put(group);
+}
+
+void tor_team_tell_if_left(struct tor_entry *entry, struct tor_team *team, u32 op)
+{
+	u32 seat;
+
+	if (!READ_ONCE(team->left))
+		return;
+	for (seat = 0; seat < team->seats; seat++)
+		if (test_bit(TOR_GROUP_CLOSED, &team->seat[seat]->flags) &&
+		    (s32)(op - READ_ONCE(team->called[seat])) > 0)
+			tor_comm_fail_by(&entry->ctx, &team->nodes->comm, -ECONNABORTED,
+					 tor_team_rank(team, seat), op);
+}
+
+/*
+ * Is there a seat that not only the team refers to? A call that is under way on a closed one still looks at the
+ * others and at the nodes' group. Once all have left, there are ever fewer.
+ */
+static bool seats_in_use(const struct tor_team *team)
+{
+	u32 seat;
+
+	for (seat = 0; team->sealed && seat < team->seats; seat++)
+		if (refcount_read(&team->seat[seat]->refs) > 1)
+			return true;
+	return false;
+}
+
+static bool nodes_is_needed(const struct tor_group *group)
+{
+	const struct tor_team *team = group->team;
+	bool owes = tor_group_owes(group) || seats_owe(team);
+
+	return (owes && !tor_comm_failed(&group->comm)) || seats_in_use(team);
+}
+
+/* No frame knows it any more: nor does any know those of the seats, which end with it. */
+static void nodes_stop(struct tor_group *group)
+{
+	struct tor_team *team = group->team;
+	u32 seat;
+
+	tor_team_op_stop(team);
+	if (team->sealed) {
+		/* a call on a closed comm may still fail it, and then the nodes': that is not for the seats any more */
+		mutex_lock(&team->lock);
+		team->failed = true;
+		mutex_unlock(&team->lock);
+	}
+	for (seat = 0; seat < team->seats; seat++) {
+		if (!team->seat[seat])
+			continue;
+		/* it looks at the nodes' comm */
+		flush_delayed_work(&team->seat[seat]->fail_work);
+		if (team->sealed)
+			tor_group_end(team->seat[seat]);
+	}
+}
+
+static void nodes_release(struct tor_group *group)
+{
+	tor_team_put(group->team);
+}
+
+static void seat_release(struct tor_group *group)
+{
+	/* it has none if the comm was not joined */
+	if (group->nodes)
+		tor_group_put(group->nodes);
+	tor_team_put(group->team);
+}
+
+/* Its collectives are its nodes' ops, and its messages are in their frames. */
+const struct tor_endpoint_ops tor_seat_ops = {
+	.unshrinkable	= "a comm with several ranks on a node cannot be shrunk",
+	.failed		= seat_failed,
+	.left		= seat_left,
+	.stop		= tor_endpoint_nothing,
+	.release	= seat_release,
+};
+
+/* No process calls anything of it. */
+const struct tor_endpoint_ops tor_nodes_ops = {
+	.on_wire	= true,
+	.enlist		= nodes_enlist,
+	.installed	= tor_team_installed,
+	.joined		= nodes_joined,
+	.failed		= tor_team_failed,
+	.left		= tor_group_linger,
+	.is_needed	= nodes_is_needed,
+	.stop		= nodes_stop,
+	.release	= nodes_release,
+};

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Endpoints: what a group does in its own way, by what it stands for. Callers go through group->kind and do not ask which
+ * it is:
+ *
+ *	lone	a rank that has its node for itself: a process's comm, and what frames are about (lone.c)
+ *	seat	a rank that shares its node: a process's comm, whose calls become one call of its nodes (local/endpoint.c)
+ *	nodes	what frames are about where nodes have several ranks: no process has it (local/endpoint.c)
+ *
+ * group->kind is set before anybody else knows the group, and stays: it is read without a lock, in any context.
+ */
+#ifndef _TOR_ENDPOINT_H
+#define _TOR_ENDPOINT_H
+
+#include "op/group.h"
+
+/**
+ * struct tor_endpoint_ops - see above; what never happens to a kind, it has no function for
+ *
+ * @on_wire: frames find such a group by its tag, in the fabric's table, and dumps do: it has lanes for collectives, epochs
+ *	and paths. Others are found by one that is
+ * @unshrinkable: why it cannot be shrunk, or NULL
+ *
+ * @enlist: the group is to join; whom it belongs to, and who pays. Context: process. Return: 0 or a negative errno, with @why
+ * @installed: its tag is agreed upon: frames may come when it is in the table, next; @joined: its join is over, in whatever
+ *	way. Context: fabric->lock
+ *
+ * @failed: its comm has: what fails with it. Once. Context: process, no lock held
+ * @left: its process has left it: it is CLOSED, and none of its ops runs. Consumes the reference of the process.
+ *	Context: process, no lock held
+ * @is_needed: does anybody here or elsewhere still depend on it? Of what is on the wire. Context: process
+ * @stop: it was unlinked a grace period ago, its lanes and works are stopped: stop the rest. Context: process
+ * @release: it is being freed: drop references. Context: process
+ */
+struct tor_endpoint_ops {
+	bool on_wire;
+	const char *unshrinkable;
+
+	int (*enlist)(struct tor_group *group, const struct tor_group_config *cfg,
+		      const char **why);
+	void (*installed)(struct tor_group *group);
+	void (*joined)(struct tor_group *group);
+
+	void (*failed)(struct tor_group *group);
+	void (*left)(struct tor_group *group);
+	bool (*is_needed)(const struct tor_group *group);
+	void (*stop)(struct tor_group *group);
+	void (*release)(struct tor_group *group);
+};
+
+extern const struct tor_endpoint_ops tor_lone_ops;
+
+/* Where a kind has nothing to do. */
+void tor_endpoint_nothing(struct tor_group *group);
+
+#endif
