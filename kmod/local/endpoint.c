@@ -12,6 +12,7 @@
 #include <linux/torcoll.h>
 
 #include "local/meet.h"
+#include "op/op.h"
 #include "op/slot.h"
 
 /* --- the beginning --- */
@@ -26,6 +27,22 @@ static void nodes_joined(struct tor_group *group)
 {
 	lockdep_assert_held(&group->fabric->lock);
 	tor_team_joined(group->team);
+}
+
+/* --- calls --- */
+
+/* Messages go by themselves. */
+static int seat_plan(struct tor_slot *slot, const struct tor_plan_req *req,
+		     const struct torcoll_submit *desc, const char **why)
+{
+	return slot->series->role ? tor_op_plan(slot, req, desc, why) :
+				    tor_team_plan(slot, req, desc, why);
+}
+
+static int seat_start(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way)
+{
+	return slot->series->role ? tor_op_launch(session, slot, way) :
+				    tor_team_submit(session, slot, way);
 }
 
 /* --- failure --- */
@@ -250,6 +267,10 @@ static void seat_release(struct tor_group *group)
 /* Its collectives are its nodes' ops, and its messages are in their frames. */
 const struct tor_endpoint_ops tor_seat_ops = {
 	.unshrinkable	= "a comm with several ranks on a node cannot be shrunk",
+	.plan		= seat_plan,
+	.start		= seat_start,
+	.done		= tor_slot_done,
+	.retired	= tor_slot_retired,
 	.failed		= seat_failed,
 	.left		= seat_left,
 	.stop		= tor_endpoint_nothing,
@@ -262,6 +283,8 @@ const struct tor_endpoint_ops tor_nodes_ops = {
 	.enlist		= nodes_enlist,
 	.installed	= tor_team_installed,
 	.joined		= nodes_joined,
+	.done		= tor_team_op_done,
+	.retired	= tor_team_op_retired,
 	.failed		= tor_team_failed,
 	.left		= tor_group_linger,
 	.is_needed	= nodes_is_needed,

@@ -199,27 +199,22 @@ u64 tor_team_op_memory(const struct tor_team *team);
 /* They are those of @nodes. */
 void tor_team_op_init(struct tor_team *team, struct tor_group *nodes);
 
-/**
- * tor_team_check - would the nodes serve this call?
- * @slot: a seat's, with its op described
- * @why: out: static reason of a refusal
- *
- * Context: process. Return: 0 or a negative errno, the same for every seat that calls the same.
- */
-int tor_team_check(struct tor_slot *slot, const char **why);
+/* A seat calls its next collective: what it calls, if its nodes would serve that. See tor_endpoint_ops.plan. */
+int tor_team_plan(struct tor_slot *slot, const struct tor_plan_req *req,
+		  const struct torcoll_submit *desc, const char **why);
 
 /**
- * tor_team_submit - a seat calls its next op
+ * tor_team_submit - then it waits for the other seats' calls; the last one begins the nodes' op
  * @session: for sentences, and who pays for the node's own vectors
- * @slot: described, checked, with its buffers
+ * @slot: planned, with its buffers
  * @way: that its result takes
  *
  * Context: process, series->submit held. Return: 0, or -EDQUOT, -ENOMEM with a sentence and nothing changed.
  */
 int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way);
 
-/* The nodes' op of @slot is over, and then: nothing of it is outstanding. Context: BH off, RCU. */
-void tor_team_op_done(struct tor_slot *slot, int status);
+/* The nodes' op of @slot is over, and then: nothing of it is outstanding. See tor_endpoint_ops.done and .retired. */
+void tor_team_op_done(struct tor_slot *slot, int status, u32 error_rank);
 void tor_team_op_retired(struct tor_slot *slot);
 
 /*

@@ -160,7 +160,8 @@ static int check_fold(struct tor_team *team, struct tor_fold *fold, const struct
 			      words, why);
 }
 
-int tor_team_check(struct tor_slot *slot, const char **why)
+/* Would the nodes serve this call? The same for every seat that calls the same. */
+static int check(struct tor_slot *slot, const char **why)
 {
 	struct tor_team *team = slot->group->team;
 	const struct tor_op *called = &slot->op;
@@ -179,6 +180,18 @@ int tor_team_check(struct tor_slot *slot, const char **why)
 		slot->op.call.algorithm = team->trial.plan.req.algorithm;
 	mutex_unlock(&team->lock);
 	return err;
+}
+
+int tor_team_plan(struct tor_slot *slot, const struct tor_plan_req *req,
+		  const struct torcoll_submit *desc, const char **why)
+{
+	const struct tor_series *series = slot->series;
+	int err;
+
+	lockdep_assert_held(&series->submit);
+	err = tor_op_describe(&slot->op, series->next_seq, req, desc->type, desc->redop,
+			      tor_op_bits(slot, desc), why);
+	return err ? err : check(slot, why);
 }
 
 /* The soonest of all, 0: none. */
@@ -471,12 +484,13 @@ void tor_team_op_fail_all(struct tor_team *team)
 	}
 }
 
-/* The seat's call is there; what becomes of it without the others'. Context: team->lock. */
+/* The seat's call is there; what becomes of it without the others'. */
 static void arrive(struct tor_team_op *op, struct tor_slot *slot, enum tor_slot_way way)
 {
 	struct tor_team *team = op->team;
 	u32 seat = slot->group->seat, other;
 
+	lockdep_assert_held(&team->lock);
 	/* of ops that have failed the lists of lengths are gone */
 	other = team->failed ? team->seats : find_other(op, slot);
 	tor_op_mark(slot, way);
@@ -523,6 +537,7 @@ int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor
 	bool complete;
 	int err = 0;
 
+	lockdep_assert_held(&slot->series->submit);
 	mutex_lock(&team->lock);
 	if (test_bit(TOR_GROUP_CLOSED, &slot->group->flags)) {
 		mutex_unlock(&team->lock);
@@ -653,7 +668,7 @@ static void bring_work(struct work_struct *work)
 	local_bh_enable();
 }
 
-void tor_team_op_done(struct tor_slot *slot, int status)
+void tor_team_op_done(struct tor_slot *slot, int status, u32 error_rank)
 {
 	struct tor_team_op *op = tor_team_op_at(slot->group->team, slot->op.seq);
 
@@ -668,5 +683,6 @@ void tor_team_op_done(struct tor_slot *slot, int status)
 
 void tor_team_op_retired(struct tor_slot *slot)
 {
+	tor_slot_retired(slot);
 	close_op(&slot->group->team->op[slot - slot->group->calls.slot]);
 }

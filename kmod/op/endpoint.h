@@ -8,11 +8,18 @@
  *	nodes	what frames are about where nodes have several ranks: no process has it (local/endpoint.c)
  *
  * group->kind is set before anybody else knows the group, and stays: it is read without a lock, in any context.
+ *
+ * What is called for every op or frame costs a lone rank no indirect call: INDIRECT_CALL_1() compares with the function of
+ * lone groups, which is likely, and calls that directly.
  */
 #ifndef _TOR_ENDPOINT_H
 #define _TOR_ENDPOINT_H
 
+#include <linux/indirect_call_wrapper.h>
+
 #include "op/group.h"
+
+struct torcoll_submit;
 
 /**
  * struct tor_endpoint_ops - see above; what never happens to a kind, it has no function for
@@ -24,6 +31,13 @@
  * @enlist: the group is to join; whom it belongs to, and who pays. Context: process. Return: 0 or a negative errno, with @why
  * @installed: its tag is agreed upon: frames may come when it is in the table, next; @joined: its join is over, in whatever
  *	way. Context: fabric->lock
+ *
+ * @plan: what @slot is to do, of which the descriptor was checked: fills slot->op as far as is known. Return: 0 or a negative
+ *	errno, with @why
+ * @start: the op of @slot, planned, with its buffers, begins, now or when others have called it. Return: 0, or a negative errno
+ *	with a sentence and nothing changed. Context of both: process, series->submit held
+ * @done: the op of @slot is over, see tor_slot_done(); @retired: nothing of it is outstanding, see tor_slot_retired().
+ *	Context of both: BH off, RCU
  *
  * @failed: its comm has: what fails with it. Once. Context: process, no lock held
  * @left: its process has left it: it is CLOSED, and none of its ops runs. Consumes the reference of the process.
@@ -40,6 +54,12 @@ struct tor_endpoint_ops {
 		      const char **why);
 	void (*installed)(struct tor_group *group);
 	void (*joined)(struct tor_group *group);
+
+	int (*plan)(struct tor_slot *slot, const struct tor_plan_req *req,
+		    const struct torcoll_submit *desc, const char **why);
+	int (*start)(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way);
+	void (*done)(struct tor_slot *slot, int status, u32 error_rank);
+	void (*retired)(struct tor_slot *slot);
 
 	void (*failed)(struct tor_group *group);
 	void (*left)(struct tor_group *group);

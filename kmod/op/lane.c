@@ -2,6 +2,7 @@
 /*
  * Lanes: the channels of core, each with a lock and a timer, and what core says of the ops that they carry. See group.h.
  */
+#include "op/endpoint.h"
 #include "op/slot.h"
 #include "local/team.h"
 #include "trace.h"
@@ -127,6 +128,7 @@ void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
 	struct tor_group *group = slot->group;
 	struct tor_comm *comm = &group->comm;
 	int status = op->aborted ? READ_ONCE(comm->error) : 0;
+	u32 error_rank = op->aborted ? comm->error_rank : TOR_NO_RANK;
 
 	tor_env_count(comm->node, op->aborted ? TOR_C_OPS_FAILED : TOR_C_OPS, 1);
 	if (!op->aborted)
@@ -135,10 +137,7 @@ void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
 			    /* this entry may have begun before the op */
 			    ctx->now > slot->submitted ? ctx->now - slot->submitted : 0);
 	trace_torcoll_op_done(op, op->plan.req.count * op->elem, status);
-	if (tor_team_is_of_nodes(group))
-		tor_team_op_done(slot, status);
-	else
-		tor_slot_done(slot, status, op->aborted ? comm->error_rank : TOR_NO_RANK);
+	INDIRECT_CALL_1(group->kind->done, tor_slot_done, slot, status, error_rank);
 }
 
 void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op)
@@ -164,9 +163,7 @@ void tor_slots_recycle(struct tor_entry *entry)
 		spin_unlock(&lane->lock);
 	}
 	/* the lanes serve the next number */
-	tor_slot_retired(slot);
-	if (tor_team_is_of_nodes(slot->group))
-		tor_team_op_retired(slot);
+	INDIRECT_CALL_1(slot->group->kind->retired, tor_slot_retired, slot);
 }
 
 /* --- all of a group --- */

@@ -3,6 +3,8 @@
  * A rank that has its node for itself: its group is both what its process calls and what frames are about. See endpoint.h.
  */
 #include "op/endpoint.h"
+#include "op/op.h"
+#include "op/slot.h"
 
 void tor_endpoint_nothing(struct tor_group *group)
 {
@@ -27,6 +29,10 @@ const struct tor_endpoint_ops tor_lone_ops = {
 	.enlist		= enlist,
 	.installed	= tor_endpoint_nothing,
 	.joined		= tor_endpoint_nothing,
+	.plan		= tor_op_plan,
+	.start		= tor_op_launch,
+	.done		= tor_slot_done,
+	.retired	= tor_slot_retired,
 	.failed		= tor_endpoint_nothing,
 	.left		= tor_group_linger,
 	.is_needed	= is_needed,

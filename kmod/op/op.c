@@ -12,12 +12,12 @@
 #include "core/engine/desc.h"
 #include "local/meet.h"
 #include "core/names.h"
+#include "op/endpoint.h"
 #include "op/result.h"
 #include "cdev/ring.h"
 #include "cdev/session.h"
 #include "op/slot.h"
 #include "op/tables.h"
-#include "local/team.h"
 #include "trace.h"
 
 u64 tor_op_collectives(void)
@@ -89,36 +89,21 @@ static int check_desc(struct tor_session *session, const struct tor_group *group
 	return 0;
 }
 
-/* Are all ranks of the node to call it, before it begins? Messages go by themselves. */
-static bool is_teams(const struct tor_slot *slot)
-{
-	return slot->group->team && !slot->series->role;
-}
-
-static u32 bits_of(const struct tor_slot *slot, const struct torcoll_submit *desc)
+u32 tor_op_bits(const struct tor_slot *slot, const struct torcoll_submit *desc)
 {
 	return desc->bits ? desc->bits : slot->group->bits;
 }
 
-static int plan(struct tor_slot *slot, const struct tor_plan_req *req,
+int tor_op_plan(struct tor_slot *slot, const struct tor_plan_req *req,
 		const struct torcoll_submit *desc, const char **why)
 {
 	int err = 0;
 
+	lockdep_assert_held(&slot->series->submit);
 	if (!slot->op.role && req->algorithm == TORCOLL_ALGO_AUTO)
 		err = tor_tables_make(slot->group, req->collective, why);
 	return err ? err : tor_op_begin(&slot->op, slot->series->next_seq, req, desc->type,
-					desc->redop, bits_of(slot, desc), why);
-}
-
-/* Of a rank in a team: what it calls, and whether its nodes would serve that. */
-static int describe(struct tor_slot *slot, const struct tor_plan_req *req,
-		    const struct torcoll_submit *desc, const char **why)
-{
-	int err = tor_op_describe(&slot->op, slot->series->next_seq, req, desc->type, desc->redop,
-				  bits_of(slot, desc), why);
-
-	return err ? err : tor_team_check(slot, why);
+					desc->redop, tor_op_bits(slot, desc), why);
 }
 
 /* Takes over @counts: the ranks' blocks; with those of what comes behind them, if there are such. */
@@ -146,7 +131,7 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 	}
 	slot->counts = counts;
 	memcpy(req.param, desc->param, sizeof(req.param));
-	err = is_teams(slot) ? describe(slot, &req, desc, &why) : plan(slot, &req, desc, &why);
+	err = INDIRECT_CALL_1(slot->group->kind->plan, tor_op_plan, slot, &req, desc, &why);
 	if (err)
 		return tor_refuse(session, err, "%s: %s", tor_algorithm_name(req.algorithm), why);
 	err = tor_buffers_get(session, slot, desc);
@@ -282,11 +267,10 @@ static int get_slot(struct tor_session *session, struct tor_series *series,
 	return 0;
 }
 
-/* From here on the op belongs to the softirqs, or to the team; its first frames leave with the caller. */
-static int start(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way)
+/* From here on the op belongs to the softirqs; its first frames leave with the caller. */
+int tor_op_launch(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way)
 {
-	if (is_teams(slot))
-		return tor_team_submit(session, slot, way);
+	lockdep_assert_held(&slot->series->submit);
 	tor_op_mark(slot, way);
 	tor_op_start(slot);
 	return 0;
@@ -335,7 +319,7 @@ static int submit_next(struct tor_session *session, struct tor_series *series,
 	if (!err) {
 		desc->chosen = slot->op.call.algorithm;
 		desc->op = tor_op_handle(slot);
-		err = start(session, slot, way);
+		err = INDIRECT_CALL_1(slot->group->kind->start, tor_op_launch, session, slot, way);
 	}
 	if (err) {
 		desc->op = 0;

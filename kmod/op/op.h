@@ -28,6 +28,14 @@ static inline u64 tor_op_handle(const struct tor_slot *slot)
 int tor_op_submit(struct tor_session *session, struct tor_group *group,
 		  struct torcoll_submit *desc);
 
+/* The level of bits that a call asks for, or its comm's. */
+u32 tor_op_bits(const struct tor_slot *slot, const struct torcoll_submit *desc);
+
+/* Of a lone rank, and of messages: see tor_endpoint_ops.plan and .start. */
+int tor_op_plan(struct tor_slot *slot, const struct tor_plan_req *req,
+		const struct torcoll_submit *desc, const char **why);
+int tor_op_launch(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way);
+
 /* An op was begun in @slot: it is in flight, with a result that takes this way, and then it runs. Context: process. */
 void tor_op_mark(struct tor_slot *slot, enum tor_slot_way way);
 void tor_op_start(struct tor_slot *slot);
