@@ -12,7 +12,6 @@
 
 #include "netlink/netlink.h"
 #include "cdev/session.h"
-#include "local/team.h"
 
 #define RANKS_MAX	(1U << 20)
 
@@ -124,7 +123,7 @@ static int publish_group(struct tor_session *session, struct tor_group *group, i
 	smp_mb();
 	if (tor_comm_failed(&group->comm))
 		tor_session_wake(session, EPOLLERR);
-	tor_netlink_notify_comm(group->team ? group->team->nodes : group, false);
+	tor_netlink_notify_comm(tor_group_carrier(group), false);
 	return 0;
 }
 

@@ -126,24 +126,39 @@ static void seat_failed(struct tor_group *group)
 	local_bh_enable();
 }
 
-bool tor_team_is_vague(const struct tor_group *group)
+static bool seat_is_vague(const struct tor_group *group)
 {
 	/* a deadline of one of its own messages fails the rank's comm itself */
-	return group->team && READ_ONCE(group->nodes->comm.error) == -ETIMEDOUT &&
+	return READ_ONCE(group->nodes->comm.error) == -ETIMEDOUT &&
 	       tor_team_is_one_of_several(group->team, group->comm.error_rank);
 }
 
 /* --- messages --- */
 
-struct tor_group *tor_team_whose(struct tor_team *team, u32 *rank, u32 pair, bool sends)
+static struct tor_group *nodes_rank(const struct tor_group *group, u32 i)
 {
+	const struct tor_team *team = group->team;
+
+	return i < team->seats ? team->seat[i] : NULL;
+}
+
+static struct tor_group *of_rank(struct tor_group *group, u32 rank)
+{
+	const struct tor_team *team = group->team;
+
+	return team->seat[tor_team_seat(&team->map, rank)];
+}
+
+static struct tor_group *nodes_whose(struct tor_group *group, u32 *rank, u32 pair, bool sends)
+{
+	const struct tor_team *team = group->team;
 	u32 seat;
 
 	return tor_team_find_pair(&team->map, team->node, *rank, pair, sends, &seat, rank) ?
 	       team->seat[seat] : NULL;
 }
 
-u16 tor_team_pair_with(const struct tor_group *group, u8 role, u32 peer)
+static u16 seat_pair(const struct tor_group *group, u8 role, u32 peer)
 {
 	u32 other = tor_team_seat(&group->team->map, peer);
 
@@ -151,13 +166,17 @@ u16 tor_team_pair_with(const struct tor_group *group, u8 role, u32 peer)
 					      tor_team_pair(other, group->seat);
 }
 
-bool tor_team_reaches(const struct tor_group *group, u32 peer)
+/* No frames leave for ranks of the same node. */
+static int seat_reach(const struct tor_group *group, u32 peer, const char **why)
 {
 	const struct tor_team *team = group->team;
 
-	return tor_team_node(&team->map, peer) == team->node ||
-	       (group->seat < TOR_TEAM_PAIR_SEATS &&
-		tor_team_seat(&team->map, peer) < TOR_TEAM_PAIR_SEATS);
+	if (tor_team_node(&team->map, peer) == team->node ||
+	    (group->seat < TOR_TEAM_PAIR_SEATS &&
+	     tor_team_seat(&team->map, peer) < TOR_TEAM_PAIR_SEATS))
+		return 0;
+	*why = "messages between nodes are for the first 256 ranks of each";
+	return -EOPNOTSUPP;
 }
 
 /* --- the end --- */
@@ -183,6 +202,8 @@ static void seat_left(struct tor_group *group)
 	flush_delayed_work(&group->fail_work);
 	mutex_lock(&team->lock);
 	last = ++team->left == team->seats;
+	/* its CLOSED was there before: see nodes_missed() */
+	set_bit(TOR_GROUP_LEFT, &team->nodes->flags);
 	if (!last) {
 		tor_team_op_miss(team);
 		tor_meet_left(team, group);
@@ -193,16 +214,18 @@ static void seat_left(struct tor_group *group)
 	tor_group_put(group);
 }
 
-void tor_team_tell_if_left(struct tor_entry *entry, struct tor_team *team, u32 op)
+/* Of a collective: its op cannot begin if a seat has left and not called it. */
+static void nodes_missed(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
+			 u32 op)
 {
+	const struct tor_team *team = group->team;
 	u32 seat;
 
-	if (!READ_ONCE(team->left))
-		return;
+	lockdep_assert_held(&lane->lock);
 	for (seat = 0; seat < team->seats; seat++)
 		if (test_bit(TOR_GROUP_CLOSED, &team->seat[seat]->flags) &&
 		    (s32)(op - READ_ONCE(team->called[seat])) > 0)
-			tor_comm_fail_by(&entry->ctx, &team->nodes->comm, -ECONNABORTED,
+			tor_comm_fail_by(&entry->ctx, &group->comm, -ECONNABORTED,
 					 tor_team_rank(team, seat), op);
 }
 
@@ -271,6 +294,12 @@ const struct tor_endpoint_ops tor_seat_ops = {
 	.start		= seat_start,
 	.done		= tor_slot_done,
 	.retired	= tor_slot_retired,
+	.rank		= tor_endpoint_no_rank,
+	.of_rank	= of_rank,
+	.pair		= seat_pair,
+	.reach		= seat_reach,
+	.missed		= tor_endpoint_missed,
+	.is_vague	= seat_is_vague,
 	.failed		= seat_failed,
 	.left		= seat_left,
 	.stop		= tor_endpoint_nothing,
@@ -285,6 +314,10 @@ const struct tor_endpoint_ops tor_nodes_ops = {
 	.joined		= nodes_joined,
 	.done		= tor_team_op_done,
 	.retired	= tor_team_op_retired,
+	.rank		= nodes_rank,
+	.of_rank	= of_rank,
+	.whose		= nodes_whose,
+	.missed		= nodes_missed,
 	.failed		= tor_team_failed,
 	.left		= tor_group_linger,
 	.is_needed	= nodes_is_needed,

@@ -159,35 +159,8 @@ void tor_team_fabric_down(struct tor_fabric *fabric);
 
 extern const struct tor_endpoint_ops tor_seat_ops, tor_nodes_ops;
 
-/* Is the group that of the nodes? */
-static inline bool tor_team_is_of_nodes(const struct tor_group *group)
-{
-	return group->kind == &tor_nodes_ops;
-}
-
-/**
- * tor_team_whose - the rank here that a message's frame is about
- * @team: team
- * @rank: the other node; out: the rank there
- * @pair: of the frame, instead of a round
- * @sends: the message is sent from here
- *
- * Context: RCU. Return: its group, or NULL: there are no such ranks.
- */
-struct tor_group *tor_team_whose(struct tor_team *team, u32 *rank, u32 pair, bool sends);
-
-/* What messages between the rank of @group and @peer bear, if frames leave for it; or can that not be said? */
-u16 tor_team_pair_with(const struct tor_group *group, u8 role, u32 peer);
-bool tor_team_reaches(const struct tor_group *group, u32 peer);
-
 /* The nodes' comm has failed: so do those of the seats. More than once is once. Context: process. */
 void tor_team_failed(struct tor_group *nodes);
-
-/* Another node is at op @op of the nodes: tell it if that cannot begin here, since a rank has left. Context: BH off, RCU. */
-void tor_team_tell_if_left(struct tor_entry *entry, struct tor_team *team, u32 op);
-
-/* The rank that failed the comm is on another node that has several: only that is known. */
-bool tor_team_is_vague(const struct tor_group *group);
 
 /* --- team_op.c --- */
 

@@ -4,8 +4,8 @@
  */
 #include "core/wire/accept.h"
 #include "net/port.h"
+#include "op/endpoint.h"
 #include "op/series.h"
-#include "local/team.h"
 
 /* The group that a frame is for, if its sender belongs to it. */
 static struct tor_group *admit(struct tor_entry *entry, const struct tor_hdr *h, u32 tag, u32 *rank)
@@ -38,15 +38,18 @@ static struct tor_series *find_series(struct tor_group *group, u32 rank, u32 cha
 }
 
 /*
- * A frame of a message among ranks that share nodes: make of the nodes' @group and of the other node's @rank those of the two
+ * A frame of a message, where ranks share nodes: make of the nodes' @group and of the other node's @rank those of the two
  * that it is about. False: there are none such.
  */
 static bool find_ranks(struct tor_group **group, u32 *rank, u32 channel, u32 round, bool own)
 {
-	if (!(*group)->team || !tor_channel_is_role(channel))
+	const struct tor_endpoint_ops *kind;
+
+	if (!tor_channel_is_role(channel))
 		return true;
-	*group = tor_team_whose((*group)->team, rank, round,
-				    own == (channel == TORCOLL_CHANNEL_SEND));
+	kind = (*group)->kind;
+	if (kind->whose)
+		*group = kind->whose(*group, rank, round, own == (channel == TORCOLL_CHANNEL_SEND));
 	return *group;
 }
 
@@ -62,15 +65,12 @@ static void tell_that_left(struct tor_entry *entry, struct tor_group *group, u32
 		tor_comm_fail(&entry->ctx, &group->comm, -ECONNABORTED, group->comm.rank, op);
 }
 
-/* Someone is at an op that will never be called here: our process has left, or one of them. */
+/* Someone is at an op that will perhaps never be called here: our process has left, or one of them. */
 static void tell_if_left(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
 			 u32 op)
 {
-	if (tor_team_is_of_nodes(group))
-		tor_team_tell_if_left(entry, group->team, op);
-	else if (test_bit(TOR_GROUP_CLOSED, &group->flags) && lane->chan.state == TOR_CHAN_IDLE &&
-	    (s32)(op - lane->chan.seq) >= 0)
-		tor_comm_fail(&entry->ctx, &group->comm, -ECONNABORTED, group->comm.rank, op);
+	if (unlikely(READ_ONCE(group->flags) & TOR_GROUP_MISSED))
+		group->kind->missed(entry, group, lane, op);
 }
 
 void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,

@@ -39,6 +39,16 @@ struct torcoll_submit;
  * @done: the op of @slot is over, see tor_slot_done(); @retired: nothing of it is outstanding, see tor_slot_retired().
  *	Context of both: BH off, RCU
  *
+ * @rank: the group of a rank here whose messages are in the frames of this one: the @i-th; NULL: there are no more, or they are
+ *	its own. Context: RCU, or a reference
+ * @of_rank: what has the messages of @rank here, a user's. Context as above
+ * @whose: the same, of a frame: @rank is the other node, out: the rank there, @pair what stands in place of a round, and @sends
+ *	whether the message is sent from here. NULL: there are no such ranks. No function: of the group itself. Context: RCU
+ * @pair: what stands in such frames between its rank and @peer; @reach: can that be said? Return: 0 or -EOPNOTSUPP, with @why
+ * @missed: another node is at op @op: tell it if that will not be called here, by who has left. Called when a flag of
+ *	TOR_GROUP_MISSED is set. Context: BH off, RCU, @lane->lock held, of an op that is the group's
+ * @is_vague: its comm has failed with -ETIMEDOUT: is perhaps another rank on the same node as late as the one that is named?
+ *
  * @failed: its comm has: what fails with it. Once. Context: process, no lock held
  * @left: its process has left it: it is CLOSED, and none of its ops runs. Consumes the reference of the process.
  *	Context: process, no lock held
@@ -61,6 +71,15 @@ struct tor_endpoint_ops {
 	void (*done)(struct tor_slot *slot, int status, u32 error_rank);
 	void (*retired)(struct tor_slot *slot);
 
+	struct tor_group *(*rank)(const struct tor_group *group, u32 i);
+	struct tor_group *(*of_rank)(struct tor_group *group, u32 rank);
+	struct tor_group *(*whose)(struct tor_group *group, u32 *rank, u32 pair, bool sends);
+	u16 (*pair)(const struct tor_group *group, u8 role, u32 peer);
+	int (*reach)(const struct tor_group *group, u32 peer, const char **why);
+	void (*missed)(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
+		       u32 op);
+	bool (*is_vague)(const struct tor_group *group);
+
 	void (*failed)(struct tor_group *group);
 	void (*left)(struct tor_group *group);
 	bool (*is_needed)(const struct tor_group *group);
@@ -70,7 +89,12 @@ struct tor_endpoint_ops {
 
 extern const struct tor_endpoint_ops tor_lone_ops;
 
-/* Where a kind has nothing to do. */
+/* Where a kind has nothing to do, or stands for no other. */
 void tor_endpoint_nothing(struct tor_group *group);
+struct tor_group *tor_endpoint_no_rank(const struct tor_group *group, u32 i);
+
+/* The process of a comm has left, see @missed. */
+void tor_endpoint_missed(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
+			 u32 op);
 
 #endif

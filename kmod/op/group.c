@@ -10,11 +10,11 @@
 
 #include "memory/buffers.h"
 #include "netlink/netlink.h"
+#include "op/endpoint.h"
 #include "op/series.h"
 #include "cdev/session.h"
 #include "op/slot.h"
 #include "op/tables.h"
-#include "local/team.h"
 
 /* Failures and farewells; flushed before a fabric or the module goes. */
 /* What ends takes grace periods, hundreds of it at a time: what carries ops on must not wait for a place behind that. */
@@ -53,8 +53,8 @@ const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 rank, u8 role, u
 	struct tor_group *group = tor_group_of(comm);
 	struct tor_series *series;
 
-	if (role && group->team)
-		group = group->team->seat[tor_team_seat(&group->team->map, rank)];
+	if (role)
+		group = group->kind->of_rank(group, rank);
 	series = tor_series_find(group, tor_series_id(role, peer));
 	return series ? &tor_series_slot(series, seq)->op : NULL;
 }

@@ -124,11 +124,15 @@ enum tor_group_flag {
 	TOR_GROUP_TOLD,		/* failed because another rank said so */
 	TOR_GROUP_SHRUNK,	/* it has an heir */
 	TOR_GROUP_CLOSED,	/* the process has left; no op starts any more */
+	TOR_GROUP_LEFT,		/* one of several processes has, whose ops its are: perhaps no op starts any more */
 	TOR_GROUP_DEAD,		/* being taken apart: start no timer */
 	TOR_GROUP_ENDED,
 	TOR_GROUP_COUNTED,	/* as one of the user's comms */
 	TOR_GROUP_LINGERS,	/* closed; linger_work, which has the session's reference, will end it */
 };
+
+/* Whatever of these is set, there are ops that will not be called here: see tor_endpoint_ops.missed. */
+#define TOR_GROUP_MISSED	(BIT(TOR_GROUP_CLOSED) | BIT(TOR_GROUP_LEFT))
 
 /**
  * struct tor_series - ops that are numbered one after the other; see series.h
@@ -223,6 +227,12 @@ static inline void tor_group_wake(struct tor_group *group)
 static inline struct tor_group *tor_group_of(struct tor_comm *comm)
 {
 	return container_of(comm, struct tor_group, comm);
+}
+
+/* The one whose frames are those of @group, once it is joined. */
+static inline struct tor_group *tor_group_carrier(struct tor_group *group)
+{
+	return tor_group_of(tor_comm_carrier(&group->comm));
 }
 
 /**

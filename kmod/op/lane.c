@@ -4,7 +4,6 @@
  */
 #include "op/endpoint.h"
 #include "op/slot.h"
-#include "local/team.h"
 #include "trace.h"
 
 /* --- timers --- */
@@ -191,11 +190,12 @@ static void rerouted(struct tor_group *group)
 
 void tor_group_rerouted(struct tor_group *group)
 {
-	u32 seat;
+	struct tor_group *rank;
+	u32 i;
 
 	rerouted(group);
-	for (seat = 0; group->team && seat < group->team->seats; seat++)
-		rerouted(group->team->seat[seat]);
+	for (i = 0; (rank = group->kind->rank(group, i)); i++)
+		rerouted(rank);
 }
 
 static void abort_all(struct tor_series *series)

@@ -10,6 +10,40 @@ void tor_endpoint_nothing(struct tor_group *group)
 {
 }
 
+struct tor_group *tor_endpoint_no_rank(const struct tor_group *group, u32 i)
+{
+	return NULL;
+}
+
+void tor_endpoint_missed(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
+			 u32 op)
+{
+	lockdep_assert_held(&lane->lock);
+	if (lane->chan.state == TOR_CHAN_IDLE && (s32)(op - lane->chan.seq) >= 0)
+		tor_comm_fail(&entry->ctx, &group->comm, -ECONNABORTED, group->comm.rank, op);
+}
+
+static struct tor_group *of_rank(struct tor_group *group, u32 rank)
+{
+	return group;
+}
+
+/* Its node is the rank. */
+static u16 pair(const struct tor_group *group, u8 role, u32 peer)
+{
+	return 0;
+}
+
+static int reach(const struct tor_group *group, u32 peer, const char **why)
+{
+	return 0;
+}
+
+static bool is_vague(const struct tor_group *group)
+{
+	return false;
+}
+
 static int enlist(struct tor_group *group, const struct tor_group_config *cfg, const char **why)
 {
 	return tor_group_count(group, why);
@@ -33,6 +67,12 @@ const struct tor_endpoint_ops tor_lone_ops = {
 	.start		= tor_op_launch,
 	.done		= tor_slot_done,
 	.retired	= tor_slot_retired,
+	.rank		= tor_endpoint_no_rank,
+	.of_rank	= of_rank,
+	.pair		= pair,
+	.reach		= reach,
+	.missed		= tor_endpoint_missed,
+	.is_vague	= is_vague,
 	.failed		= tor_endpoint_nothing,
 	.left		= tor_group_linger,
 	.is_needed	= is_needed,

@@ -10,10 +10,10 @@
 
 #include "memory/buffers.h"
 #include "op/call.h"
+#include "op/endpoint.h"
 #include "op/op.h"
 #include "cdev/session.h"
 #include "op/slot.h"
-#include "local/team.h"
 
 /* --- what a comm has failed with --- */
 
@@ -47,7 +47,7 @@ static int __printf(3, 4) has_failed(struct tor_session *session, const struct t
 static int mismatch(struct tor_session *session, struct tor_group *group)
 {
 	/* what is said of it on the wire, the nodes hear */
-	struct tor_group *told = group->team ? group->team->nodes : group;
+	struct tor_group *told = tor_group_carrier(group);
 	const struct tor_comm *comm = &told->comm;
 	char text[TOR_EXPLANATION_MAX];
 
@@ -70,7 +70,7 @@ int tor_group_explain(struct tor_session *session, struct tor_group *group)
 				  group->fabric->killer_pid);
 	if (comm->error == -EPROTO)
 		return mismatch(session, group);
-	if (comm->error == -ETIMEDOUT && tor_team_is_vague(group))
+	if (comm->error == -ETIMEDOUT && group->kind->is_vague(group))
 		return has_failed(session, group, ": rank %u (node %u), or another rank there, has not called",
 				  comm->error_rank, comm->error_node);
 	if (comm->error == -EHOSTDOWN)

@@ -7,7 +7,7 @@
 #include <linux/slab.h>
 
 #include "memory/buffers.h"
-#include "local/team.h"
+#include "op/endpoint.h"
 
 u64 tor_series_memory(const struct tor_comm *comm, u32 channels)
 {
@@ -19,7 +19,7 @@ static u16 pair_of(const struct tor_series *series)
 {
 	const struct tor_group *group = series->group;
 
-	return series->role && group->team ? tor_team_pair_with(group, series->role, series->peer) : 0;
+	return series->role ? group->kind->pair(group, series->role, series->peer) : 0;
 }
 
 static void init_slot(struct tor_series *series, u32 seq)
@@ -144,11 +144,9 @@ static struct tor_series *make_charged(struct tor_group *group, u8 role, u32 pee
 		*why = "the comm was closed meanwhile";
 		return ERR_PTR(-ENOENT);
 	}
-	if (group->team && !tor_team_reaches(group, peer)) {
-		*why = "messages between nodes are for the first 256 ranks of each";
-		return ERR_PTR(-EOPNOTSUPP);
-	}
-	err = tor_group_charge(group, bytes, why);
+	err = group->kind->reach(group, peer, why);
+	if (!err)
+		err = tor_group_charge(group, bytes, why);
 	if (err)
 		return ERR_PTR(err);
 	series = make(group, role, peer);
