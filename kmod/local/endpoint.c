@@ -179,6 +179,30 @@ static int seat_reach(const struct tor_group *group, u32 peer, const char **why)
 	return -EOPNOTSUPP;
 }
 
+/* --- views --- */
+
+static struct tor_slot *nodes_waiting(const struct tor_group *group, u32 i)
+{
+	const struct tor_team *team = group->team;
+	const struct tor_team_op *op = &team->op[i];
+	u32 seat = 0;
+
+	if (!READ_ONCE(op->arrived) || READ_ONCE(op->begun))
+		return NULL;
+	while (seat < team->seats && !tor_team_has_called(team, seat, READ_ONCE(op->seq)))
+		seat++;
+	return seat < team->seats ? &team->seat[seat]->calls.slot[i] : NULL;
+}
+
+static u32 seat_uncalled(const struct tor_group *group, u32 seq, u32 *i)
+{
+	const struct tor_team *team = group->team;
+
+	while (*i < team->seats && tor_team_has_called(team, *i, seq))
+		++*i;
+	return *i < team->seats ? tor_team_rank(team, (*i)++) : TOR_NO_RANK;
+}
+
 /* --- the end --- */
 
 /* Has a rank that has left something that another one has not got yet? */
@@ -300,6 +324,7 @@ const struct tor_endpoint_ops tor_seat_ops = {
 	.reach		= seat_reach,
 	.missed		= tor_endpoint_missed,
 	.is_vague	= seat_is_vague,
+	.uncalled	= seat_uncalled,
 	.failed		= seat_failed,
 	.left		= seat_left,
 	.stop		= tor_endpoint_nothing,
@@ -318,6 +343,7 @@ const struct tor_endpoint_ops tor_nodes_ops = {
 	.of_rank	= of_rank,
 	.whose		= nodes_whose,
 	.missed		= nodes_missed,
+	.waiting	= nodes_waiting,
 	.failed		= tor_team_failed,
 	.left		= tor_group_linger,
 	.is_needed	= nodes_is_needed,

@@ -190,12 +190,6 @@ int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor
 void tor_team_op_done(struct tor_slot *slot, int status, u32 error_rank);
 void tor_team_op_retired(struct tor_slot *slot);
 
-/*
- * For dumps: the op in place @i of the team, below its depth, if it waits for ranks of this node. What is found may be over
- * when it is looked at. Context: RCU. Return: a slot of one that has called, or NULL.
- */
-struct tor_slot *tor_team_op_waiting(struct tor_team *team, u32 i);
-
 /* Has a seat called op @seq? */
 static inline bool tor_team_has_called(const struct tor_team *team, u32 seat, u32 seq)
 {

@@ -124,18 +124,6 @@ static u32 find_missing(const struct tor_team_op *op)
 	return seat;
 }
 
-struct tor_slot *tor_team_op_waiting(struct tor_team *team, u32 i)
-{
-	const struct tor_team_op *op = &team->op[i];
-	u32 seat = 0;
-
-	if (!READ_ONCE(op->arrived) || READ_ONCE(op->begun))
-		return NULL;
-	while (seat < team->seats && !tor_team_has_called(team, seat, READ_ONCE(op->seq)))
-		seat++;
-	return seat < team->seats ? &team->seat[seat]->calls.slot[i] : NULL;
-}
-
 /* --- what the nodes call --- */
 
 /* How the nodes' call reduces, if it does: what every rank does before and after is not theirs. */

@@ -14,13 +14,12 @@
 #include <net/sock.h>
 #include <tor/dump_attrs.h>
 
-#include "op/group.h"
+#include "op/endpoint.h"
 #include "netlink/netlink.h"
 #include "netlink/fill.h"
 #include "netlink/gen.h"
 #include "net/port.h"
 #include "op/slot.h"
-#include "local/team.h"
 
 struct walk {
 	struct sk_buff *skb;
@@ -120,12 +119,12 @@ static int walk_series(struct walk *w, struct tor_series *series)
 }
 
 /* Ops that do not run yet, since some ranks of this node have not called. */
-static int walk_waiting(struct walk *w, struct tor_team *team)
+static int walk_waiting(struct walk *w, const struct tor_group *group)
 {
 	u32 i;
 
-	for (i = 0; i < team->depth; i++) {
-		struct tor_slot *slot = tor_team_op_waiting(team, i);
+	for (i = 0; i < group->comm.depth; i++) {
+		struct tor_slot *slot = group->kind->waiting(group, i);
 		void *hdr;
 		int err;
 
@@ -143,15 +142,16 @@ static int walk_waiting(struct walk *w, struct tor_team *team)
 	return 0;
 }
 
-/* Messages of the ranks of this node. */
-static int walk_messages(struct walk *w, struct tor_team *team)
+/* Messages of the ranks of this node, if these are groups of their own. */
+static int walk_messages(struct walk *w, const struct tor_group *group)
 {
 	struct tor_series *series;
-	u32 seat;
+	struct tor_group *rank;
+	u32 i;
 	int err;
 
-	for (seat = 0; seat < team->seats; seat++) {
-		tor_group_each_series(team->seat[seat], series) {
+	for (i = 0; (rank = group->kind->rank(group, i)); i++) {
+		tor_group_each_series(rank, series) {
 			err = series->role ? walk_series(w, series) : 0;
 			if (err)
 				return err;
@@ -170,8 +170,8 @@ static int walk_ops(struct walk *w, struct tor_group *group)
 		if (err)
 			return err;
 	}
-	err = group->team ? walk_waiting(w, group->team) : 0;
-	return err || !group->team ? err : walk_messages(w, group->team);
+	err = walk_waiting(w, group);
+	return err ? err : walk_messages(w, group);
 }
 
 /* Comms, or the ops of comms. */
@@ -255,16 +255,16 @@ static u32 group_print(const struct tor_group *group, u32 print)
 /* A hash of all ops that a dump of them would tell. */
 static u32 ops_print(struct tor_fabric *fabric, u32 print)
 {
-	struct tor_group *group;
+	struct tor_group *group, *rank;
 	u32 bucket, i;
 
 	rcu_read_lock();
 	hash_for_each_rcu(fabric->group, bucket, group, hash) {
 		print = group_print(group, print);
-		for (i = 0; group->team && i < group->team->depth; i++)
-			print = jhash_1word(!!tor_team_op_waiting(group->team, i), print);
-		for (i = 0; group->team && i < group->team->seats; i++)
-			print = group_print(group->team->seat[i], print);
+		for (i = 0; i < group->comm.depth; i++)
+			print = jhash_1word(!!group->kind->waiting(group, i), print);
+		for (i = 0; (rank = group->kind->rank(group, i)); i++)
+			print = group_print(rank, print);
 	}
 	rcu_read_unlock();
 	return print;

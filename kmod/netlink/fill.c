@@ -11,11 +11,10 @@
 
 #include "op/call.h"
 #include "core/counter.h"
-#include "op/group.h"
+#include "op/endpoint.h"
 #include "op/op.h"
 #include "net/port.h"
 #include "op/slot.h"
-#include "local/team.h"
 #include "core/version.h"
 
 static int put_u64(struct sk_buff *msg, int attr, u64 value)
@@ -54,14 +53,15 @@ static u32 running_ops(const struct tor_group *group)
 }
 
 /* Messages of the ranks that share a node: those ops of theirs that are not the nodes'. */
-static u32 running_messages(const struct tor_team *team)
+static u32 running_messages(const struct tor_group *group)
 {
 	const struct tor_series *series;
-	u32 seat, i, n = 0;
+	const struct tor_group *rank;
+	u32 i, k, n = 0;
 
-	for (seat = 0; seat < team->seats; seat++)
-		tor_group_each_series(team->seat[seat], series)
-			for (i = 0; series->role && i < team->depth; i++)
+	for (k = 0; (rank = group->kind->rank(group, k)); k++)
+		tor_group_each_series(rank, series)
+			for (i = 0; series->role && i < rank->comm.depth; i++)
 				n += tor_slot_runs(&series->slot[i]);
 	return n;
 }
@@ -82,9 +82,7 @@ static void add_up(struct tor_fabric *fabric, struct totals *t)
 	hash_for_each_rcu(fabric->group, i, group, hash) {
 		t->groups++;
 		t->comms += !!READ_ONCE(group->session);
-		t->ops += running_ops(group);
-		if (group->team)
-			t->ops += running_messages(group->team);
+		t->ops += running_ops(group) + running_messages(group);
 		t->comm_memory += tor_group_memory(group);
 	}
 	rcu_read_unlock();
@@ -245,8 +243,7 @@ int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group)
 	       nla_put_u32(msg, TORCOLL_A_COMM_TAG, comm->tag) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_GENERATION, comm->generation) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_RANK, tor_comm_first(comm, comm->rank)) ||
-	       nla_put_u32(msg, TORCOLL_A_COMM_RANKS,
-			   comm->team ? comm->team->ranks : comm->ranks) ||
+	       nla_put_u32(msg, TORCOLL_A_COMM_RANKS, tor_comm_users(comm)) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_STATE, comm_state(group)) ||
 	       fill_comm_error(msg, comm) ||
 	       put_u64(msg, TORCOLL_A_COMM_OPS, atomic64_read(&group->ops)) ||
@@ -313,7 +310,7 @@ static int fill_channel(struct sk_buff *msg, struct tor_lane *lane)
 	nest = nla_nest_start(msg, TORCOLL_A_OP_CHANNEL);
 	if (!nest || nla_put_u32(msg, TORCOLL_A_CHANNEL_INDEX, chan->index) ||
 	    nla_put_u32(msg, TORCOLL_A_CHANNEL_STATE, state) ||
-	    /* a message's has a number that says more: see tor_team_pair() */
+	    /* a message's has a number that says more: see tor_endpoint_ops.pair */
 	    nla_put_u32(msg, TORCOLL_A_CHANNEL_ROUND, round - min(round, pair)) ||
 	    nla_put_u32(msg, TORCOLL_A_CHANNEL_ROUNDS, rounds - min(rounds, pair)) ||
 	    put_ranks(msg, TORCOLL_A_CHANNEL_WAITS_FOR, &waits) ||
@@ -407,17 +404,16 @@ int tor_fill_op(struct sk_buff *msg, struct tor_slot *slot)
 
 int tor_fill_waiting(struct sk_buff *msg, const struct tor_slot *slot)
 {
-	const struct tor_team *team = slot->group->team;
+	const struct tor_group *group = slot->group;
 	struct ranks waits = {};
 	struct nlattr *nest;
 	struct shown op;
-	u32 seat;
+	u32 rank, i = 0;
 
 	/* as above */
 	op = data_race(look_at(slot));
-	for (seat = 0; seat < team->seats; seat++)
-		if (!tor_team_has_called(team, seat, op.seq))
-			add_rank(&waits, tor_team_rank(team, seat));
+	while ((rank = group->kind->uncalled(group, op.seq, &i)) != TOR_NO_RANK)
+		add_rank(&waits, rank);
 	if (fill_shown(msg, slot, &op))
 		return -EMSGSIZE;
 	nest = nla_nest_start(msg, TORCOLL_A_OP_CHANNEL);

@@ -49,6 +49,11 @@ struct torcoll_submit;
  *	TOR_GROUP_MISSED is set. Context: BH off, RCU, @lane->lock held, of an op that is the group's
  * @is_vague: its comm has failed with -ETIMEDOUT: is perhaps another rank on the same node as late as the one that is named?
  *
+ * @waiting: the op in place @i, below comm.depth, if it waits for calls of ranks here: a slot of a rank that has called it, or
+ *	NULL. It may be over when it is looked at. Of what is on the wire. Context: RCU
+ * @uncalled: of the group of such a slot: a rank that has not called op @seq, from place *@i on, which goes on; TOR_NO_RANK:
+ *	there are no more. Context: RCU
+ *
  * @failed: its comm has: what fails with it. Once. Context: process, no lock held
  * @left: its process has left it: it is CLOSED, and none of its ops runs. Consumes the reference of the process.
  *	Context: process, no lock held
@@ -79,6 +84,9 @@ struct tor_endpoint_ops {
 	void (*missed)(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
 		       u32 op);
 	bool (*is_vague)(const struct tor_group *group);
+
+	struct tor_slot *(*waiting)(const struct tor_group *group, u32 i);
+	u32 (*uncalled)(const struct tor_group *group, u32 seq, u32 *i);
 
 	void (*failed)(struct tor_group *group);
 	void (*left)(struct tor_group *group);

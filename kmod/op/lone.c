@@ -44,6 +44,11 @@ static bool is_vague(const struct tor_group *group)
 	return false;
 }
 
+static struct tor_slot *waiting(const struct tor_group *group, u32 i)
+{
+	return NULL;
+}
+
 static int enlist(struct tor_group *group, const struct tor_group_config *cfg, const char **why)
 {
 	return tor_group_count(group, why);
@@ -73,6 +78,7 @@ const struct tor_endpoint_ops tor_lone_ops = {
 	.reach		= reach,
 	.missed		= tor_endpoint_missed,
 	.is_vague	= is_vague,
+	.waiting	= waiting,
 	.failed		= tor_endpoint_nothing,
 	.left		= tor_group_linger,
 	.is_needed	= is_needed,

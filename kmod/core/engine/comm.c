@@ -41,16 +41,10 @@ bool tor_comm_admit(struct tor_comm *comm, const struct tor_hdr *h, u32 *rank,
 	return true;
 }
 
-/* As users count them. */
-static u32 users_ranks(const struct tor_comm *comm)
-{
-	return comm->team ? comm->team->ranks : comm->ranks;
-}
-
 /* The node of a user's rank. */
 static u32 node_of_user(const struct tor_comm *comm, u32 rank)
 {
-	if (rank >= users_ranks(comm))
+	if (rank >= tor_comm_users(comm))
 		return ~0U;
 	return tor_comm_node(comm, comm->team ? comm->team->node[rank] : rank);
 }
@@ -261,7 +255,7 @@ static bool is_message(const struct tor_call *call)
 static bool speaks_for(const struct tor_comm *comm, u32 rank, const struct tor_call *other)
 {
 	if (comm->team && is_message(other))
-		return rank < users_ranks(comm) && tor_team_node(comm->team, rank) == comm->rank;
+		return rank < tor_comm_users(comm) && tor_team_node(comm->team, rank) == comm->rank;
 	return rank == tor_comm_first(comm, comm->rank);
 }
 
@@ -273,7 +267,7 @@ static const struct tor_op *slot_opposite(struct tor_comm *comm, u32 rank,
 
 	if (!is_message(other))
 		return tor_env_comm_op(comm, rank, 0, TOR_NO_RANK, seq);
-	return other->rank < users_ranks(comm) ?
+	return other->rank < tor_comm_users(comm) ?
 	       tor_env_comm_op(comm, rank, role, other->rank, seq) : NULL;
 }
 
@@ -330,7 +324,7 @@ void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, con
 	}
 	/* a node that has no such comm knows of no other rank: those that it refuses tell them */
 	refused = abort.rank == TOR_NO_RANK;
-	if (abort.rank >= users_ranks(comm))
+	if (abort.rank >= tor_comm_users(comm))
 		abort.rank = tor_comm_first(comm, rank);
 	if (abort.error == EPROTO && explain_to_others(comm, &abort)) {
 		/* what we tell everyone is about another pair of calls */

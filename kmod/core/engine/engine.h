@@ -282,6 +282,12 @@ static inline u32 tor_comm_first(const struct tor_comm *comm, u32 rank)
 	return comm->team && rank < comm->ranks ? tor_team_rank_in(comm->team, rank, 0) : rank;
 }
 
+/* How many ranks there are, as users count them. */
+static inline u32 tor_comm_users(const struct tor_comm *comm)
+{
+	return comm->team ? comm->team->ranks : comm->ranks;
+}
+
 /* Whose frames are those of @comm, and what a rank's node is called there. */
 static inline struct tor_comm *tor_comm_carrier(struct tor_comm *comm)
 {
