@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ranks that share a node, and their nodes' group, as endpoints: how they fail, find each other and end. See op/endpoint.h
- * and team.h.
+ * Ranks that share a node, and their nodes' group, as endpoints: how they fail,
+ * find each other and end. See op/endpoint.h and team.h.
  *
- * A seat's group is found by the nodes' group, never by a tag. The team has a reference of it from when the comm is joined until
- * the nodes' group was unhashed and a grace period has passed (nodes_stop()); team->seat[] does not change in between. So who has
- * found the nodes' group under RCU, or refers to a seat's, may look at all seats without a lock.
+ * A seat's group is found by the nodes' group, never by a tag. The team has a
+ * reference of it from when the comm is joined until the nodes' group was
+ * unhashed and a grace period has passed (nodes_stop()); team->seat[] does not
+ * change in between. So who has found the nodes' group under RCU, or has a
+ * reference of a seat's, may look at all seats without a lock.
  */
 #include "local/team.h"
 
@@ -222,7 +224,10 @@ static void seat_left(struct tor_group *group)
 	struct tor_team *team = group->team;
 	bool last;
 
-	/* it leaves in peace, or the nodes know better by now: what ends the group would cancel this */
+	/*
+	 * It leaves in peace, or the nodes know better by now: what ends the
+	 * group would cancel this.
+	 */
 	flush_delayed_work(&group->fail_work);
 	mutex_lock(&team->lock);
 	last = ++team->left == team->seats;
@@ -254,8 +259,9 @@ static void nodes_missed(struct tor_entry *entry, struct tor_group *group, struc
 }
 
 /*
- * Is there a seat that not only the team refers to? A call that is under way on a closed one still looks at the
- * others and at the nodes' group. Once all have left, there are ever fewer.
+ * Is there a seat that not only the team refers to? A call that is under way on
+ * a closed one still looks at the others and at the nodes' group. Once all have
+ * left, there are ever fewer.
  */
 static bool seats_in_use(const struct tor_team *team)
 {
@@ -283,7 +289,10 @@ static void nodes_stop(struct tor_group *group)
 
 	tor_team_op_stop(team);
 	if (team->sealed) {
-		/* a call on a closed comm may still fail it, and then the nodes': that is not for the seats any more */
+		/*
+		 * A call on a closed comm may still fail it, and then the
+		 * nodes': that is not for the seats any more.
+		 */
 		mutex_lock(&team->lock);
 		team->failed = true;
 		mutex_unlock(&team->lock);

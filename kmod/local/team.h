@@ -159,7 +159,10 @@ void tor_team_fabric_down(struct tor_fabric *fabric);
 
 extern const struct tor_endpoint_ops tor_seat_ops, tor_nodes_ops;
 
-/* The nodes' comm has failed: so do those of the seats. More than once is once. Context: process. */
+/*
+ * The nodes' comm has failed: so do those of the seats. Only the first call
+ * does anything. Context: process.
+ */
 void tor_team_failed(struct tor_group *nodes);
 
 /* --- team_op.c --- */
@@ -172,7 +175,10 @@ u64 tor_team_op_memory(const struct tor_team *team);
 /* They are those of @nodes. */
 void tor_team_op_init(struct tor_team *team, struct tor_group *nodes);
 
-/* A seat calls its next collective: what it calls, if its nodes would serve that. See tor_endpoint_ops.plan. */
+/*
+ * A seat calls its next collective: what it calls, if its nodes would serve
+ * that. See tor_endpoint_ops.plan.
+ */
 int tor_team_plan(struct tor_slot *slot, const struct tor_plan_req *req,
 		  const struct torcoll_submit *desc, const char **why);
 
@@ -186,7 +192,10 @@ int tor_team_plan(struct tor_slot *slot, const struct tor_plan_req *req,
  */
 int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way);
 
-/* The nodes' op of @slot is over, and then: nothing of it is outstanding. See tor_endpoint_ops.done and .retired. */
+/*
+ * The nodes' op of @slot is over, and then: nothing of it is outstanding. See
+ * tor_endpoint_ops.done and .retired.
+ */
 void tor_team_op_done(struct tor_slot *slot, int status, u32 error_rank);
 void tor_team_op_retired(struct tor_slot *slot);
 

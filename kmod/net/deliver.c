@@ -38,8 +38,9 @@ static struct tor_series *find_series(struct tor_group *group, u32 rank, u32 cha
 }
 
 /*
- * A frame of a message, where ranks share nodes: make of the nodes' @group and of the other node's @rank those of the two
- * that it is about. False: there are none such.
+ * A frame of a message, where ranks share nodes: make of the nodes' @group and
+ * of the other node's @rank those of the two that it is about. False: there are
+ * none such.
  */
 static bool find_ranks(struct tor_group **group, u32 *rank, u32 channel, u32 round, bool own)
 {
@@ -65,7 +66,10 @@ static void tell_that_left(struct tor_entry *entry, struct tor_group *group, u32
 		tor_comm_fail(&entry->ctx, &group->comm, -ECONNABORTED, group->comm.rank, op);
 }
 
-/* Someone is at an op that will perhaps never be called here: our process has left, or one of them. */
+/*
+ * Someone is at an op that will perhaps never be called here: our process has
+ * left, or one of them.
+ */
 static void tell_if_left(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
 			 u32 op)
 {

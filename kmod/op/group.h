@@ -124,14 +124,14 @@ enum tor_group_flag {
 	TOR_GROUP_TOLD,		/* failed because another rank said so */
 	TOR_GROUP_SHRUNK,	/* it has an heir */
 	TOR_GROUP_CLOSED,	/* the process has left; no op starts any more */
-	TOR_GROUP_LEFT,		/* one of several processes has, whose ops its are: perhaps no op starts any more */
+	TOR_GROUP_LEFT,		/* one of the processes that share it has: see seat_left() */
 	TOR_GROUP_DEAD,		/* being taken apart: start no timer */
 	TOR_GROUP_ENDED,
 	TOR_GROUP_COUNTED,	/* as one of the user's comms */
 	TOR_GROUP_LINGERS,	/* closed; linger_work, which has the session's reference, will end it */
 };
 
-/* Whatever of these is set, there are ops that will not be called here: see tor_endpoint_ops.missed. */
+/* With any of these, ops will not be called here: tor_endpoint_ops.missed. */
 #define TOR_GROUP_MISSED	(BIT(TOR_GROUP_CLOSED) | BIT(TOR_GROUP_LEFT))
 
 /**
@@ -238,7 +238,7 @@ static inline struct tor_group *tor_group_carrier(struct tor_group *group)
 /**
  * struct tor_group_config - what a process asks for; see struct torcoll_comm_add
  * @member: kvmalloc'd, taken over; NULL: all nodes
- * @team: whose nodes these are, or NULL
+ * @team: of the nodes' group: its team
  * @vague: out: who is missing, is perhaps another one on that node
  */
 struct tor_group_config {

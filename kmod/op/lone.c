@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A rank that has its node for itself: its group is both what its process calls and what frames are about. See endpoint.h.
+ * A rank that has its node for itself: its group is both what its process calls
+ * and what frames are about. See endpoint.h.
  */
 #include "op/endpoint.h"
 #include "op/op.h"
@@ -55,8 +56,9 @@ static int enlist(struct tor_group *group, const struct tor_group_config *cfg, c
 }
 
 /*
- * Ops may be done here before others have called: what was sent to them waits, and is sent again, for as long as they
- * live and do not leave. If they do, the comm fails.
+ * Ops may be done here before others have called: what was sent to them waits,
+ * and is sent again, for as long as they live and do not leave. If they do, the
+ * comm fails.
  */
 static bool is_needed(const struct tor_group *group)
 {
