@@ -94,8 +94,9 @@ u32 tor_op_bits(const struct tor_slot *slot, const struct torcoll_submit *desc)
 	return desc->bits ? desc->bits : slot->group->bits;
 }
 
-int tor_op_plan(struct tor_slot *slot, const struct tor_plan_req *req,
-		const struct torcoll_submit *desc, const char **why)
+/* Inlined where a lone rank calls: every op passes there. */
+static __always_inline int plan(struct tor_slot *slot, const struct tor_plan_req *req,
+				const struct torcoll_submit *desc, const char **why)
 {
 	int err = 0;
 
@@ -106,10 +107,17 @@ int tor_op_plan(struct tor_slot *slot, const struct tor_plan_req *req,
 					desc->redop, tor_op_bits(slot, desc), why);
 }
 
+int tor_op_plan(struct tor_slot *slot, const struct tor_plan_req *req,
+		const struct torcoll_submit *desc, const char **why)
+{
+	return plan(slot, req, desc, why);
+}
+
 /* Takes over @counts: the ranks' blocks; with those of what comes behind them, if there are such. */
 static int begin(struct tor_session *session, struct tor_slot *slot,
 		 const struct torcoll_submit *desc, u64 *counts)
 {
+	const struct tor_endpoint_ops *kind = slot->group->kind;
 	struct tor_comm *comm = slot->op.comm;
 	struct tor_plan_req req = {
 		.torus = &comm->node->torus,
@@ -131,7 +139,10 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 	}
 	slot->counts = counts;
 	memcpy(req.param, desc->param, sizeof(req.param));
-	err = INDIRECT_CALL_1(slot->group->kind->plan, tor_op_plan, slot, &req, desc, &why);
+	if (likely(kind->plan == tor_op_plan))
+		err = plan(slot, &req, desc, &why);
+	else
+		err = kind->plan(slot, &req, desc, &why);
 	if (err)
 		return tor_refuse(session, err, "%s: %s", tor_algorithm_name(req.algorithm), why);
 	err = tor_buffers_get(session, slot, desc);
