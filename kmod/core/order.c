@@ -20,21 +20,32 @@ static void order_sink(u32 *order, const u32 *member, u32 top, u32 n)
 	order[top] = rank;
 }
 
-void tor_order_sort(u32 *order, const u32 *member, u32 ranks, bool may_sleep)
+/* Each rank is put where it is by itself, then half of them are made a heap, of which the last is taken each time. */
+u32 tor_order_steps(u32 ranks)
 {
-	u32 i;
+	return ranks + ranks / 2 + (ranks ? ranks - 1 : 0);
+}
 
-	for (i = 0; i < ranks; i++)
-		order[i] = i;
-	for (i = ranks / 2; i--; ) {
-		order_sink(order, member, i, ranks);
-		if (may_sleep)
-			tor_env_walked(i);
+void tor_order_step(u32 *order, const u32 *member, u32 ranks, u32 step)
+{
+	u32 left = tor_order_steps(ranks) - step;
+
+	if (step < ranks) {
+		order[step] = step;
+	} else if (left >= ranks) {
+		order_sink(order, member, left - ranks, ranks);
+	} else {
+		swap(order[0], order[left]);
+		order_sink(order, member, 0, left);
 	}
-	for (i = ranks; i-- > 1; ) {
-		swap(order[0], order[i]);
-		order_sink(order, member, 0, i);
-		if (may_sleep)
-			tor_env_walked(i);
+}
+
+void tor_order_sort(u32 *order, const u32 *member, u32 ranks)
+{
+	u32 steps = tor_order_steps(ranks), step;
+
+	for (step = 0; step < steps; step++) {
+		tor_env_walked(step);
+		tor_order_step(order, member, ranks, step);
 	}
 }

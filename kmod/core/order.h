@@ -13,10 +13,16 @@
  * @order: filled with the ranks 0 to @ranks - 1
  * @member: node of each rank
  * @ranks: number of ranks
- * @may_sleep: yield the processor now and then
  *
- * Context: may sleep if @may_sleep, then without locks but mutexes; else any.
+ * Context: may sleep; no locks but mutexes.
  */
-void tor_order_sort(u32 *order, const u32 *member, u32 ranks, bool may_sleep);
+void tor_order_sort(u32 *order, const u32 *member, u32 ranks);
+
+/*
+ * The same in tor_order_steps() steps, 0 first, each of some hundred ns at most, for
+ * a caller that may not take as long as the whole. Context: any.
+ */
+u32 tor_order_steps(u32 ranks);
+void tor_order_step(u32 *order, const u32 *member, u32 ranks, u32 step);
 
 #endif

@@ -433,6 +433,7 @@ static void rx_comm(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 	struct tor_fabric *fabric = port->fabric;
 	const void *p = control_payload(entry, skb, h);
 	struct tor_comm_msg msg;
+	u64 due;
 
 	if (!p)
 		return;
@@ -442,18 +443,14 @@ static void rx_comm(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 	}
 	spin_lock(&fabric->lock);
 	if (msg.step < TORCOLL_COMM_SHRINK_CALL) {
-		u64 due;
-
 		tor_join_rx(&entry->ctx, &fabric->node, h, &msg, is_known(fabric, msg.tag));
 		due = tor_join_due(&fabric->node);
-		if (due)
-			tor_fabric_join_timer(fabric, due);
 	} else {
 		tor_shrink_rx(&entry->ctx, &fabric->node, h, &msg, is_known(fabric, msg.tag));
-		/* what follows may be urgent again */
-		if (!list_empty(&fabric->node.shrinks))
-			tor_fabric_join_timer(fabric, entry->ctx.now + TOR_JOIN_REPEAT);
+		due = tor_shrink_due(&fabric->node);
 	}
+	if (due)
+		tor_fabric_join_timer(fabric, due);
 	spin_unlock(&fabric->lock);
 }
 

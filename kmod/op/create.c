@@ -105,7 +105,7 @@ static int check_members(struct tor_group *group, struct tor_group_config *cfg, 
 		group->order = kvmalloc_array(comm->ranks, sizeof(u32), GFP_KERNEL_ACCOUNT);
 		if (!group->order)
 			return -ENOMEM;
-		tor_order_sort(group->order, group->member, comm->ranks, true);
+		tor_order_sort(group->order, group->member, comm->ranks);
 		comm->member = group->member;
 		comm->order = group->order;
 	}
@@ -374,7 +374,8 @@ int tor_env_shrink_install(struct tor_ctx *ctx, struct tor_shrink *shrink)
 	comm->unit = shrink->unit;
 	comm->ranks = shrink->ranks;
 	comm->rank = shrink->rank;
-	comm->member = is_whole(shrink->node, shrink->member, shrink->ranks) ? NULL : group->member;
+	/* plans for the torus serve one that is whole */
+	comm->member = shrink->whole ? NULL : group->member;
 	comm->order = comm->member ? group->order : NULL;
 	return install(group);
 }

@@ -220,7 +220,7 @@ static void make_comm(u32 node, u32 ranks, const u32 *nodes)
 	m->from.lineage = 0x1234;
 	m->from.ranks = ranks;
 	memcpy(m->from_member, nodes, ranks * sizeof(*nodes));
-	tor_order_sort(m->from_order, m->from_member, ranks, true);
+	tor_order_sort(m->from_order, m->from_member, ranks);
 	m->from.member = m->from_member;
 	m->from.order = m->from_order;
 	m->from.epoch = m->from_epoch;
@@ -577,6 +577,38 @@ static void tor_shrink_timer__quiet_when_done(void **state)
 		assert_int_equal(tor_shrink_timer(&ctx, &member[i].node, routes), 0);
 }
 
+/* The chief says to node 0 who belongs to the heir: the first two, then itself twice, or not. */
+static void chief_lists(bool sense, u32 tag, u32 unit)
+{
+	u8 body[sizeof(struct torcoll_comm_msg) + 4 * sizeof(__be32)];
+	const u32 word[] = { 2, member[2].node.epoch, sense ? 0 : 2, member[0].node.epoch };
+	struct tor_hdr h = { .src = 2, .src_epoch = member[2].node.epoch };
+	struct tor_comm_msg msg = { .step = TORCOLL_COMM_SHRINK_READY, .name = 0x1234, .ranks = 2,
+				    .tag = tag, .frame_bytes = unit, .epochs = 4 };
+
+	tor_wire_put_comm(body, &msg, word);
+	assert_int_equal(tor_wire_get_comm(body, sizeof(body), &msg), 0);
+	tor_shrink_rx(&ctx, &member[0].node, &h, &msg, false);
+	delivered = host.nsent;
+}
+
+/* A list that makes no sense changes nothing: neither what is offered, nor what is made of the next one. */
+static void tor_shrink_rx__nonsense_is_forgotten(void **state)
+{
+	u32 offered;
+
+	begin(&member[0]);
+	offered = member[0].shrink.unit;
+	chief_lists(false, 7, TOR_WIRE_UNIT_MIN);
+	assert_int_equal(member[0].shrink.state, TOR_SHRINK_CALLING);
+	assert_int_equal(member[0].shrink.unit, offered);
+	chief_lists(true, 7, offered);
+	assert_int_equal(member[0].shrink.state, TOR_SHRINK_ACCEPTING);
+	assert_int_equal(member[0].installed, 7);
+	assert_int_equal(member[0].shrink.rank, 1);
+	assert_false(member[0].shrink.whole);
+}
+
 #define CROWD	(1 << 18)
 
 /* A chief among very many, who are all there. */
@@ -612,7 +644,7 @@ static struct tor_routes *crowd_begin(void)
 	ways = tor_routes_build(&t, 0, NULL);
 	assert_non_null(ways);
 	for (rank = 0; rank < CROWD; rank++) {
-		crowd->from_epoch[rank] = 1;
+		crowd->from_epoch[rank] = rank ? 1 : crowd->node.epoch;
 		ways->ports[rank] = 1;
 	}
 	crowd->from = (struct tor_comm){ .node = &crowd->node, .lineage = 5, .ranks = CROWD,
@@ -623,6 +655,20 @@ static struct tor_routes *crowd_begin(void)
 					     .epoch = crowd->epoch };
 	assert_int_equal(tor_shrink_start(&ctx, &crowd->shrink, ways), 0);
 	return ways;
+}
+
+/* Choosing and sorting take an entry of the timer for each portion: in all some 4 * 2.5 + 2 steps for each rank. */
+static void crowd_lists(const struct tor_routes *ways)
+{
+	u32 portions = 1;
+
+	for (; crowd->shrink.state == TOR_SHRINK_LISTING; portions++) {
+		ctx.now = crowd->shrink.repeat;
+		tor_shrink_timer(&ctx, &crowd->node, ways);
+		host_forget_sent();
+	}
+	assert_in_range(portions, CROWD / TOR_BUDGET.steps, 13 * (CROWD / TOR_BUDGET.steps));
+	assert_int_equal(crowd->shrink.state, TOR_SHRINK_ACCEPTING);
 }
 
 /*
@@ -646,7 +692,7 @@ static void tor_shrink_rx__no_walk_over_ranks_per_message(void **state)
 		assert_int_equal(crowd->shrink.missing, rank);
 		crowd_hears(rank, TORCOLL_COMM_SHRINK_CALL);
 	}
-	assert_int_equal(crowd->shrink.state, TOR_SHRINK_ACCEPTING);
+	crowd_lists(ways);
 	for (rank = CROWD - 1; rank; rank--) {
 		assert_int_equal(crowd->shrink.state, TOR_SHRINK_ACCEPTING);
 		assert_int_equal(crowd->shrink.missing, 1);
@@ -721,6 +767,7 @@ int main(void)
 		SHRINK_TEST(tor_shrink__all_are_told_in_portions),
 		SHRINK_TEST(tor_shrink_timer__repeats_until_heard),
 		SHRINK_TEST(tor_shrink_timer__quiet_when_done),
+		SHRINK_TEST(tor_shrink_rx__nonsense_is_forgotten),
 		SHRINK_TEST(tor_shrink_rx__no_walk_over_ranks_per_message),
 		SHRINK_TEST(tor_shrink_rx__random_messages),
 	};

@@ -9,6 +9,7 @@
 #include "core/order.h"
 
 #define PAIRS_MAX	(TOR_JOIN_EPOCHS / 2)	/* nodes and epochs in one READY */
+#define SORT_COST	4			/* a step of sorting, in those of walks */
 
 static void say(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank, u8 step)
 {
@@ -123,10 +124,14 @@ static void note(struct tor_shrink *s, u32 rank, u8 heard, u64 now)
 	s->doomed += is_doomed(of);
 	if (!of->gone)
 		s->living = min(s->living, rank);
-	if (!is_waited_for(s, rank))
-		return;
-	s->waited_for++;
-	s->absent = min(s->absent, rank);
+	else if (rank == s->living)
+		s->living++;
+	if (is_waited_for(s, rank)) {
+		s->waited_for++;
+		s->absent = min(s->absent, rank);
+	} else if (rank == s->absent) {
+		s->absent++;
+	}
 }
 
 /* The chief: does what there is to say in this state concern @rank? */
@@ -228,63 +233,143 @@ static bool look(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_rou
 	return true;
 }
 
-/* The first rank that all wait for, or TOR_NO_RANK; looked for from where it may be. */
-static u32 find_missing(struct tor_shrink *s)
+/*
+ * The first rank that all wait for is missing, looked for from where it may be. Where it is further than an entry may look, the next
+ * look at all ranks finds it.
+ */
+static void find_missing(struct tor_shrink *s)
 {
-	if (!s->waited_for)
-		return TOR_NO_RANK;
-	while (!is_waited_for(s, s->absent))
+	u32 steps = tor_env_budget().steps;
+
+	while (s->waited_for && !is_waited_for(s, s->absent)) {
+		if (!steps--)
+			return;
 		s->absent++;
-	return s->absent;
+	}
+	s->missing = s->waited_for ? s->absent : TOR_NO_RANK;
 }
 
-/* Ranks keep their order. */
-static void choose(struct tor_shrink *s)
+/* Who belongs to the heir is known, or to be chosen from rank @considered on. */
+static void begin_list(struct tor_shrink *s, u32 considered)
 {
-	u32 rank;
+	s->state = TOR_SHRINK_LISTING;
+	s->considered = considered;
+	s->sorted = 0;
+	s->checked = 0;
+	s->sane = true;
+	s->whole = true;
+	s->rank = TOR_NO_RANK;
+}
 
-	s->ranks = 0;
-	for (rank = 0; rank < s->from->ranks; rank++) {
-		s->of[rank].chosen = !s->of[rank].gone;
-		if (!s->of[rank].chosen)
-			continue;
-		if (rank == s->from->rank)
-			s->rank = s->ranks;
-		s->member[s->ranks] = tor_comm_node(s->from, rank);
-		s->epoch[s->ranks++] = s->from->epoch[rank];
-		if (s->of[rank].unit)
-			s->unit = min(s->unit, s->of[rank].unit);
+/* The chief: does @rank belong to the heir? Ranks keep their order. */
+static void consider(struct tor_shrink *s, u32 rank)
+{
+	struct tor_shrink_rank *of = &s->of[rank];
+
+	of->chosen = !of->gone;
+	if (!of->chosen)
+		return;
+	s->member[s->ranks] = tor_comm_node(s->from, rank);
+	s->epoch[s->ranks++] = s->from->epoch[rank];
+	if (of->unit)
+		s->unit = min(s->unit, of->unit);
+}
+
+/* A node of the fabric, and another one than that before it? Finds the own rank, in this node's present life. */
+static void check(struct tor_shrink *s, u32 i)
+{
+	u32 rank = s->order[i], node = s->member[rank];
+
+	if (node >= s->node->torus.nodes || (i && node == s->member[s->order[i - 1]]))
+		s->sane = false;
+	if (node == s->node->self && s->epoch[rank] == s->node->epoch)
+		s->rank = rank;
+	if (node != rank)
+		s->whole = false;
+}
+
+/* Some steps of @left to a list that can be installed: choose, sort, check. False: it is complete. */
+static bool list_step(struct tor_shrink *s, u32 *left)
+{
+	u32 cost = 1;
+
+	if (s->considered < s->from->ranks) {
+		consider(s, s->considered++);
+	} else if (s->sorted < tor_order_steps(s->ranks)) {
+		tor_order_step(s->order, s->member, s->ranks, s->sorted++);
+		cost = SORT_COST;
+	} else if (s->checked < s->ranks) {
+		check(s, s->checked++);
+	} else {
+		return false;
 	}
-	tor_order_sort(s->order, s->member, s->ranks, false);
-	s->tag = tor_join_tag(s->node, s->from->lineage, s->ranks, &s->generation);
+	*left -= min(*left, cost);
+	return true;
+}
+
+/* As many steps as an entry may take. False: the rest is the timer's. */
+static bool list(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	u32 left = tor_env_budget().steps;
+
+	while (list_step(s, &left)) {
+		if (!left) {
+			s->repeat = ctx->now + TOR_JOIN_PACE;
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The list is complete. */
+static void install(struct tor_ctx *ctx, struct tor_shrink *s)
+{
+	int err;
+
+	if (is_chief(s)) {
+		s->tag = tor_join_tag(s->node, s->from->lineage, s->ranks, &s->generation);
+	} else if (s->sane && s->rank != TOR_NO_RANK) {
+		s->unit = s->told;
+	} else {
+		/* nonsense: what it says next is looked at anew */
+		s->state = TOR_SHRINK_CALLING;
+		s->tag = 0;
+		return;
+	}
+	s->whole = s->whole && s->ranks == s->node->torus.nodes;
+	err = tor_env_shrink_install(ctx, s);
+	if (err) {
+		finish(ctx, s, err);
+		return;
+	}
+	s->state = TOR_SHRINK_ACCEPTING;
+	hurry(ctx, s);
+	if (!is_chief(s)) {
+		say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
+		return;
+	}
+	s->waited_for = s->ranks - 1;
+	s->absent = 0;
+	tell_all(ctx, s);
+	find_missing(s);
 }
 
 /* The chief takes the next step once everyone has come that far. */
 static void collect(struct tor_ctx *ctx, struct tor_shrink *s)
 {
-	int err;
-
-	s->missing = find_missing(s);
-	if (s->state == TOR_SHRINK_CALLING && s->missing == TOR_NO_RANK) {
-		choose(s);
-		err = tor_env_shrink_install(ctx, s);
-		if (err) {
-			finish(ctx, s, err);
-			return;
-		}
-		s->state = TOR_SHRINK_ACCEPTING;
-		s->waited_for = s->ranks - 1;
-		s->absent = 0;
-		hurry(ctx, s);
-		tell_all(ctx, s);
-		s->missing = find_missing(s);
-	}
-	if (s->state != TOR_SHRINK_ACCEPTING)
-		return;
+	find_missing(s);
 	if (s->doomed) {
 		/* the heir would be dead when it is born */
 		break_up(ctx, s);
-	} else if (s->missing == TOR_NO_RANK) {
+		return;
+	}
+	if (s->state == TOR_SHRINK_CALLING && !s->waited_for) {
+		s->ranks = 0;
+		begin_list(s, 0);
+	}
+	if (s->state == TOR_SHRINK_LISTING && list(ctx, s))
+		install(ctx, s);
+	if (s->state == TOR_SHRINK_ACCEPTING && !s->waited_for) {
 		s->state = TOR_SHRINK_GOING;
 		tell_all(ctx, s);
 	}
@@ -293,16 +378,24 @@ static void collect(struct tor_ctx *ctx, struct tor_shrink *s)
 /* What was heard or seen has changed. */
 static void act(struct tor_ctx *ctx, struct tor_shrink *s)
 {
+	u32 steps = tor_env_budget().steps;
+
 	/* those that go have agreed: it is their heir's affair who is lost from now on */
 	if (s->state == TOR_SHRINK_DONE || s->state == TOR_SHRINK_GOING)
 		return;
 	if (is_new(s) && s->looked < s->from->ranks)
 		return;
-	while (s->of[s->living].gone)
+	while (s->of[s->living].gone) {
+		/* the next look at all ranks finds it */
+		if (!steps--) {
+			s->repeat = ctx->now + TOR_JOIN_PACE;
+			return;
+		}
 		s->living++;
+	}
 	if (s->living != s->chief) {
 		/* what was accepted is the former chief's, and void */
-		if (s->state == TOR_SHRINK_ACCEPTING) {
+		if (s->state != TOR_SHRINK_CALLING) {
 			break_up(ctx, s);
 			return;
 		}
@@ -363,8 +456,8 @@ void tor_shrink_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error
 /* A rank says to the chief how far it has come. */
 static void say_own(struct tor_ctx *ctx, const struct tor_shrink *s)
 {
-	say(ctx, s, s->chief, s->state == TOR_SHRINK_CALLING ? TORCOLL_COMM_SHRINK_CALL :
-							       TORCOLL_COMM_SHRINK_ACCEPT);
+	say(ctx, s, s->chief, s->state == TOR_SHRINK_ACCEPTING ? TORCOLL_COMM_SHRINK_ACCEPT :
+								 TORCOLL_COMM_SHRINK_CALL);
 }
 
 /* @rank shrinks, too; perhaps for the second time. */
@@ -385,11 +478,11 @@ static void call_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 		act(ctx, s);
 		if (s->state == TOR_SHRINK_CALLING)
 			say(ctx, s, rank, TORCOLL_COMM_SHRINK_WAIT);
-	} else if (!s->of[rank].chosen ||
-		   s->of[rank].unit < s->unit) {
+	} else if (rank < s->considered &&
+		   (!s->of[rank].chosen || s->of[rank].unit < s->unit)) {
 		/* it was thought gone, or comes back with less */
 		break_up(ctx, s);
-	} else if (s->ranks <= ready_room(s)) {
+	} else if (s->state == TOR_SHRINK_ACCEPTING && s->ranks <= ready_room(s)) {
 		say_ready(ctx, s, rank, 0);
 	}
 	/* more than one frame of it waits for the next turn of all */
@@ -420,47 +513,22 @@ static bool take(struct tor_shrink *s, const struct tor_comm_msg *msg)
 	return s->filled == s->ranks;
 }
 
-/* Distinct nodes of the fabric, this one in its present life among them? Finds the own rank. */
-static bool check_list(struct tor_shrink *s)
-{
-	u32 i;
-
-	tor_order_sort(s->order, s->member, s->ranks, false);
-	s->rank = TOR_NO_RANK;
-	for (i = 0; i < s->ranks; i++) {
-		u32 node = s->member[s->order[i]];
-
-		if (node >= s->node->torus.nodes || (i && node == s->member[s->order[i - 1]]))
-			return false;
-		if (node == s->node->self && s->epoch[s->order[i]] == s->node->epoch)
-			s->rank = s->order[i];
-	}
-	return s->rank != TOR_NO_RANK;
-}
-
 static void ready_rx(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_comm_msg *msg)
 {
-	int err;
-
-	if (s->state == TOR_SHRINK_ACCEPTING) {
-		if (msg->tag == s->tag)
-			say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
-		else
+	if (s->state != TOR_SHRINK_CALLING) {
+		if (msg->tag != s->tag)
 			break_up(ctx, s);
+		else if (s->state == TOR_SHRINK_ACCEPTING)
+			say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
 		return;
 	}
-	if (msg->frame_bytes > s->unit || !take(s, msg) || !check_list(s))
+	if (msg->frame_bytes > s->unit || !take(s, msg))
 		return;
 	s->generation = msg->generation;
-	s->unit = msg->frame_bytes;
-	err = tor_env_shrink_install(ctx, s);
-	if (err) {
-		finish(ctx, s, err);
-		return;
-	}
-	s->state = TOR_SHRINK_ACCEPTING;
-	hurry(ctx, s);
-	say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
+	s->told = msg->frame_bytes;
+	begin_list(s, s->from->ranks);
+	if (list(ctx, s))
+		install(ctx, s);
 }
 
 /* From @rank of the comm, in the life that the comm knows. */
@@ -563,25 +631,40 @@ static void repeat(struct tor_ctx *ctx, struct tor_shrink *s)
 		say_own(ctx, s);
 }
 
+/* Its time has come. */
+static void go_on(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_routes *routes)
+{
+	if (s->state == TOR_SHRINK_LISTING) {
+		if (is_chief(s))
+			collect(ctx, s);
+		else if (list(ctx, s))
+			install(ctx, s);
+	} else if (is_telling(s)) {
+		tell(ctx, s);
+	} else if (look(ctx, s, routes)) {
+		act(ctx, s);
+		if (s->state != TOR_SHRINK_DONE && ctx->now >= s->repeat)
+			repeat(ctx, s);
+	}
+}
+
+u64 tor_shrink_due(const struct tor_node *node)
+{
+	const struct tor_shrink *s;
+	u64 when = 0;
+
+	list_for_each_entry(s, &node->shrinks, list)
+		if (!when || s->repeat < when)
+			when = s->repeat;
+	return when;
+}
+
 u64 tor_shrink_timer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_routes *routes)
 {
 	struct tor_shrink *s, *next;
-	u64 when = 0;
 
-	list_for_each_entry_safe(s, next, &node->shrinks, list) {
-		if (ctx->now >= s->repeat && is_telling(s)) {
-			tell(ctx, s);
-			if (s->state == TOR_SHRINK_DONE)
-				continue;
-		} else if (ctx->now >= s->repeat && look(ctx, s, routes)) {
-			act(ctx, s);
-			if (s->state == TOR_SHRINK_DONE)
-				continue;
-			if (ctx->now >= s->repeat)
-				repeat(ctx, s);
-		}
-		if (!when || s->repeat < when)
-			when = s->repeat;
-	}
-	return when;
+	list_for_each_entry_safe(s, next, &node->shrinks, list)
+		if (ctx->now >= s->repeat)
+			go_on(ctx, s, routes);
+	return tor_shrink_due(node);
 }

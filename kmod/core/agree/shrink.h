@@ -32,6 +32,7 @@
 
 enum tor_shrink_state {
 	TOR_SHRINK_CALLING,
+	TOR_SHRINK_LISTING,		/* who belongs to the heir is chosen, or told; the list is sorted */
 	TOR_SHRINK_ACCEPTING,
 	TOR_SHRINK_GOING,		/* the chief: all have agreed, and are told so */
 	TOR_SHRINK_DONE
@@ -77,11 +78,13 @@ struct tor_shrink_rank {
  * @missing: rank of @from that is being waited for, or TOR_NO_RANK
  * @room: length of @member, @order and @epoch
  * @ranks, @rank: of the heir, and below all that it is made from
- * @member, @order, @epoch: as in struct tor_comm
+ * @member, @order, @epoch: as in struct tor_comm; @whole: rank i is node i, of all there are
  * @filled: entries of @member known
- * @unit: payload bytes per frame: offered, then agreed
+ * @unit: payload bytes per frame: offered, then agreed; @told: by the chief, not agreed yet
  * @error: when done; @again: then it is to be called again, with everything anew
  * @looked: ranks of @from that were looked at, of those that are to be
+ * @considered: the chief only: ranks of @from that were chosen, or not
+ * @sorted, @checked: steps of sorting the list, and its entries that were looked at then; @sane: these make sense
  * @living: no rank below it lives
  * @waited_for: the chief only: how many ranks all wait for; @absent: none of them is below it
  * @doomed: how many were chosen and are gone
@@ -102,13 +105,19 @@ struct tor_shrink {
 	u32 *member;
 	u32 *order;
 	u32 *epoch;
+	bool whole;
 	u32 filled;
 	u32 unit;
+	u32 told;
 	u32 tag;
 	u32 generation;
 	int error;
 	bool again;
 	u32 looked;
+	u32 considered;
+	u32 sorted;
+	u32 checked;
+	bool sane;
 	u32 living;
 	u32 waited_for;
 	u32 absent;
@@ -148,10 +157,10 @@ void tor_shrink_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error
 void tor_shrink_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
 		   const struct tor_comm_msg *msg, bool known);
 
-/*
- * Look for those that are gone, repeat what was not answered. Return: when to call again, ns; 0: nothing is
- * waiting.
- */
+/* When tor_shrink_timer() has something to do, ns; 0: nothing is waiting. Any other call may bring it forward. */
+u64 tor_shrink_due(const struct tor_node *node);
+
+/* Look for those that are gone, repeat what was not answered, go on with what is too much for an entry. Return: tor_shrink_due(). */
 u64 tor_shrink_timer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_routes *routes);
 
 #endif

@@ -9,7 +9,7 @@ static void team_find_heads(u32 *head, const u32 *member, u32 ranks, u32 *order)
 {
 	u32 i, from, least;
 
-	tor_order_sort(order, member, ranks, true);
+	tor_order_sort(order, member, ranks);
 	for (from = 0; from < ranks; from = i) {
 		least = order[from];
 		for (i = from; i < ranks && member[order[i]] == member[order[from]]; i++)
