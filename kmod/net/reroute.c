@@ -177,10 +177,12 @@ static bool look_into(struct tor_fabric *fabric, u32 bucket, bool downs, bool fr
 		if (group->looking != fabric->looks) {
 			group->looking = fabric->looks;
 			group->watch = (struct tor_watch){};
-			if (downs)
-				tor_group_rerouted(group);
+			group->lanes = (struct tor_lane_cursor){};
+			group->rerouting = downs;
 		}
-		if (look_after(fabric, group, fresh)) {
+		if (group->rerouting) {
+			group->rerouting = !tor_group_rerouted(group, &group->lanes);
+		} else if (look_after(fabric, group, fresh)) {
 			group->looked = fabric->looks;
 			*when = min_not_zero(*when, group->watch.when);
 		}

@@ -156,10 +156,22 @@ struct tor_series {
 };
 
 /**
+ * struct tor_lane_cursor - where a walk over lanes is that is gone on with later
+ * @groups: that are done with: the group itself, ranks of its team
+ * @series: of the next one, or NULL: its first; @lanes: of it that are done with
+ */
+struct tor_lane_cursor {
+	u32 groups;
+	u32 lanes;
+	struct tor_series *series;
+};
+
+/**
  * struct tor_group - a comm of a process, or of all ranks on a node together: see endpoint.h
  * @kind: what it does in its own way
  * @user: who pays, with @charged bytes of kernel memory
- * @watch: what route_work has seen of it in the look number @looking; @looked: number of the last one that is through
+ * @watch: what route_work has seen of it in the look number @looking; @rerouting: lanes from @lanes on must be told that
+ *	links went down before; @looked: number of the last one that is through
  * @team, @seat, @nodes: of kmod/local alone: the team, and a rank's place in it with the nodes' group, referenced
  * @join, @shrink: how it began, one of them
  * @results: lock of what becomes of results, see slot.h
@@ -179,6 +191,8 @@ struct tor_group {
 	atomic64_t charged;
 	struct hlist_node hash;
 	struct tor_watch watch;
+	struct tor_lane_cursor lanes;
+	bool rerouting;
 	u32 looking;
 	u32 looked;
 	struct list_head ending;	/* with others that are taken apart together */
@@ -405,8 +419,17 @@ void tor_lanes_stop(struct tor_group *group);
 /* Is there something that another rank has not got yet? Context: process. */
 bool tor_group_owes(const struct tor_group *group);
 
-/* Links went down: see tor_chan_rerouted(). Context: process, RCU, no lock held. */
-void tor_group_rerouted(struct tor_group *group);
+/**
+ * tor_group_rerouted - links went down: see tor_chan_rerouted()
+ * @group: of the fabric's table, found there anew for each portion
+ * @at: where the walk over its lanes is; zeroed at first
+ *
+ * A portion of them, behind which RCU may be left. What @at points to is there as long as the group is found: series stay until
+ * group_free(), ranks of a team until their nodes' group was unhashed and a grace period has passed.
+ *
+ * Context: process, RCU, no lock held. Return: was that all?
+ */
+bool tor_group_rerouted(struct tor_group *group, struct tor_lane_cursor *at);
 
 /* Give slots that core is done with their next numbers. Context: BH off, RCU, no lock held. */
 void tor_slots_recycle(struct tor_entry *entry);

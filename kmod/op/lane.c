@@ -6,6 +6,8 @@
 #include "op/slot.h"
 #include "trace.h"
 
+#define LANES_AT_ONCE	16		/* of a walk, under RCU: each may send */
+
 /* --- timers --- */
 
 static struct tor_lane *lane_of(struct tor_chan *chan)
@@ -167,35 +169,50 @@ void tor_slots_recycle(struct tor_entry *entry)
 
 /* --- all of a group --- */
 
-static void rerouted(struct tor_group *group)
+/* Those whose lanes a group's walk takes in: itself, then the ranks of its team, one by one. */
+static struct tor_group *group_at(struct tor_group *group, const struct tor_lane_cursor *at)
 {
-	struct tor_series *series;
-	struct tor_entry entry;
-	u32 i;
-
-	tor_group_each_series(group, series) {
-		for (i = 0; i < tor_series_lanes(series); i++) {
-			struct tor_lane *lane = &series->lanes[i];
-
-			local_bh_disable();
-			tor_entry_begin(&entry);
-			spin_lock(&lane->lock);
-			tor_chan_rerouted(&entry.ctx, &lane->chan);
-			spin_unlock(&lane->lock);
-			tor_entry_end(&entry);
-			local_bh_enable();
-		}
-	}
+	return at->groups ? group->kind->rank(group, at->groups - 1) : group;
 }
 
-void tor_group_rerouted(struct tor_group *group)
+/* The next lane of the walk, or NULL. Context: RCU. */
+static struct tor_lane *next_lane(struct tor_group *group, struct tor_lane_cursor *at)
 {
-	struct tor_group *rank;
+	struct tor_group *of;
+
+	for (; (of = group_at(group, at)); at->groups++) {
+		if (!at->series)
+			at->series = list_first_or_null_rcu(&of->series, struct tor_series, list);
+		while (at->series) {
+			if (at->lanes < tor_series_lanes(at->series))
+				return &at->series->lanes[at->lanes++];
+			at->lanes = 0;
+			at->series = list_next_or_null_rcu(&of->series, &at->series->list,
+							   struct tor_series, list);
+		}
+	}
+	return NULL;
+}
+
+bool tor_group_rerouted(struct tor_group *group, struct tor_lane_cursor *at)
+{
+	struct tor_entry entry;
+	struct tor_lane *lane;
 	u32 i;
 
-	rerouted(group);
-	for (i = 0; (rank = group->kind->rank(group, i)); i++)
-		rerouted(rank);
+	for (i = 0; i < LANES_AT_ONCE; i++) {
+		lane = next_lane(group, at);
+		if (!lane)
+			return true;
+		local_bh_disable();
+		tor_entry_begin(&entry);
+		spin_lock(&lane->lock);
+		tor_chan_rerouted(&entry.ctx, &lane->chan);
+		spin_unlock(&lane->lock);
+		tor_entry_end(&entry);
+		local_bh_enable();
+	}
+	return false;
 }
 
 static void abort_all(struct tor_series *series)
