@@ -338,15 +338,17 @@ bench-hop: | deps-guest
 	$(Q)$(MAKE) module tools $(B)/bench/flood $(B)/bench/insns.so
 	$(Q)KERNEL='$(KERNEL)' bench/hop/run
 
-$(B)/bench/stall: $(B)/host/bench/stall/ranks.o $(B)/lib/libtorcoll.so
+$(B)/bench/stall: $(B)/host/bench/stall/ranks.o
+$(B)/bench/many: $(B)/host/bench/stall/many.o
+$(B)/bench/stall $(B)/bench/many: $(B)/lib/libtorcoll.so
 	$(say) LD $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(rpath)
+	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -ltorcoll $(rpath)
 
 # The longest time that a processor does nothing else, in instruction time.
 .PHONY: bench-stall
 bench-stall: | deps-guest
-	$(Q)$(MAKE) module lib tools $(B)/bench/stall
+	$(Q)$(MAKE) module lib tools $(B)/bench/stall $(B)/bench/many
 	$(Q)KERNEL='$(KERNEL)' bench/stall/run
 
 $(B)/bench/road: $(B)/host/bench/road/ranks.o $(B)/lib/libtorcoll.so

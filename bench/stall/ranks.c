@@ -3,16 +3,9 @@
  * How long a processor does nothing else meanwhile: stall BYTES[,BYTES]... CALL..., one process per rank, started by
  * torcollctl netns run. For bench/stall/guest.sh.
  *
- * A thread of rank 0, first in the queue of its processor (SCHED_FIFO), asks to be woken every 100 us and looks at the clock when
- * it is: what it is late by, others have had the processor, with no way to take it from them. It says the most of each
- * CALL, which is COLLECTIVE[/ALGORITHM[/ordered]]; or "idle": no call, what the kernel does anyway; or "memory": buffers are
- * registered and given up again. A line each: CALL BYTES MICROSECONDS. After the first that took more than STALL_TRACE microseconds
- * nothing more is traced.
+ * A thread of rank 0 watches (watch.h). It says the most of each CALL, which is COLLECTIVE[/ALGORITHM[/ordered]]; or "idle": no call,
+ * what the kernel does anyway; or "memory": buffers are registered and given up again. A line each: CALL BYTES MICROSECONDS.
  */
-#include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,16 +15,13 @@
 #include <torcoll.h>
 #include <unistd.h>
 
-#define PERIOD	100000		/* ns */
+#include "watch.h"
+
 #define CALLS	2		/* that are measured, after one that is not */
 
 static struct torcoll *lib;
 static struct torcoll_comm *comm;
 static uint32_t rank;
-static _Atomic uint64_t worst;
-static _Atomic bool watched;		/* what happens now is part of a call */
-static uint64_t traced = UINT64_MAX;	/* ns */
-static int tracing_on = -1;
 
 static void must(int err)
 {
@@ -39,66 +29,6 @@ static void must(int err)
 		return;
 	fprintf(stderr, "rank %u: %s\n", rank, torcoll_last_error());
 	exit(1);
-}
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
-}
-
-static void stop_trace(void)
-{
-	if (write(tracing_on, "0", 1) != 1)
-		perror("tracing_on");
-	close(tracing_on);
-	traced = UINT64_MAX;
-}
-
-static void *watch(void *unused)
-{
-	uint64_t next = now();
-
-	for (;;) {
-		struct timespec at;
-		uint64_t late;
-
-		next += PERIOD;
-		at = (struct timespec){ next / 1000000000, next % 1000000000 };
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
-		late = now() - next;
-		if (late > traced && atomic_load(&watched))
-			stop_trace();
-		if (late > atomic_load(&worst))
-			atomic_store(&worst, late);
-		/* what was missed is missed */
-		if (late > PERIOD)
-			next += late;
-	}
-	return unused;
-}
-
-static void begin_to_watch(void)
-{
-	const struct sched_param first = { .sched_priority = 50 };
-	pthread_attr_t attr;
-	const char *us = getenv("STALL_TRACE");
-	pthread_t thread;
-
-	if (us) {
-		traced = strtoull(us, NULL, 0) * 1000;
-		tracing_on = open("/sys/kernel/tracing/tracing_on", O_WRONLY | O_CLOEXEC);
-	}
-	pthread_attr_init(&attr);
-	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-	pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
-	pthread_attr_setschedparam(&attr, &first);
-	if (pthread_create(&thread, &attr, watch, NULL)) {
-		fprintf(stderr, "no thread of the real-time class\n");
-		exit(1);
-	}
 }
 
 static bool reduces(int collective)
@@ -138,8 +68,7 @@ static void meet(void)
 	must(torcoll_barrier(comm));
 	nanosleep(&while_work_ends, NULL);
 	must(torcoll_barrier(comm));
-	atomic_store(&worst, 0);
-	atomic_store(&watched, true);
+	watch_on();
 }
 
 /* What it takes to have memory, and to give it back. */
@@ -198,9 +127,9 @@ static void measure(const char *name, size_t bytes)
 	if (!rank && err)
 		printf("%s %zu - %s\n", name, bytes, torcoll_last_error());
 	else if (!rank)
-		printf("%s %zu %.0f\n", name, bytes, atomic_load(&worst) / 1e3);
+		printf("%s %zu %.0f\n", name, bytes, watch_worst());
 	fflush(stdout);
-	atomic_store(&watched, false);
+	watch_off();
 	if (collective) {
 		must(torcoll_unregister(lib, in));
 		must(torcoll_unregister(lib, out));

@@ -68,8 +68,8 @@ static int fold_members(struct tor_team *team, const struct tor_group_config *cf
 		return -ENOMEM;
 	memcpy(team->member, cfg->member, cfg->ranks * sizeof(u32));
 	tor_team_map_make(map, team->member, cfg->ranks, team->map_words);
-	while (team->node < map->nodes && team->member[team->node] != node->self)
-		team->node++;
+	for (; team->node < map->nodes && team->member[team->node] != node->self; team->node++)
+		tor_env_walked(team->node);
 	if (team->node == map->nodes) {
 		*why = "this node is no member";
 		return -EINVAL;
@@ -172,10 +172,10 @@ static struct tor_team *enter(struct tor_team *own, const char **why)
 
 static u32 free_seat(const struct tor_team *team)
 {
-	u32 seat = 0;
+	u32 seat;
 
-	while (seat < team->seats && team->seat[seat])
-		seat++;
+	for (seat = 0; seat < team->seats && team->seat[seat]; seat++)
+		tor_env_walked(seat);
 	return seat;
 }
 
@@ -287,11 +287,11 @@ static void end_nodes(struct tor_team *team)
 
 static void leave_seat(struct tor_team *team, struct tor_group *group)
 {
-	u32 seat = 0;
+	u32 seat;
 
 	team->seat[group->seat] = NULL;
-	while (seat < team->seats && !team->seat[seat])
-		seat++;
+	for (seat = 0; seat < team->seats && !team->seat[seat]; seat++)
+		tor_env_walked(seat);
 	/* nobody waits there any more */
 	if (seat == team->seats)
 		list_del_init(&team->list);
@@ -357,10 +357,10 @@ static void seat_joined(struct tor_team *team, struct tor_group *group)
 /* Whoever never came, before those that came and gave up; their number: all are here. */
 static u32 missing_seat(const struct tor_team *team)
 {
-	u32 seat = 0;
+	u32 seat;
 
-	while (seat < team->seats && team->came[seat])
-		seat++;
+	for (seat = 0; seat < team->seats && team->came[seat]; seat++)
+		tor_env_walked(seat);
 	return seat < team->seats ? seat : free_seat(team);
 }
 

@@ -12,11 +12,14 @@ static void team_find_heads(u32 *head, const u32 *member, u32 ranks, u32 *order)
 	tor_order_sort(order, member, ranks);
 	for (from = 0; from < ranks; from = i) {
 		least = order[from];
-		for (i = from; i < ranks && member[order[i]] == member[order[from]]; i++)
+		for (i = from; i < ranks && member[order[i]] == member[order[from]]; i++) {
+			tor_env_walked(i);
 			least = min(least, order[i]);
-		for (i = from; i < ranks && member[order[i]] == member[order[from]]; i++)
+		}
+		for (i = from; i < ranks && member[order[i]] == member[order[from]]; i++) {
+			tor_env_walked(i);
 			head[order[i]] = least;
-		tor_env_walked(from);
+		}
 	}
 }
 
@@ -49,9 +52,12 @@ void tor_team_map_make(struct tor_team_map *map, u32 *member, u32 ranks, u32 *wo
 	team_find_heads(node, member, ranks, list);
 	map->nodes = team_number_nodes(node, member, ranks);
 	memset(first, 0, map->nodes * sizeof(*first));
-	for (rank = 0; rank < ranks; rank++)
+	for (rank = 0; rank < ranks; rank++) {
+		tor_env_walked(rank);
 		seat[rank] = first[node[rank]]++;
+	}
 	for (i = 0; i < map->nodes; i++) {
+		tor_env_walked(i);
 		seats = first[i];
 		first[i] = place;
 		place += seats;
