@@ -276,11 +276,11 @@ static struct tor_join join;
 
 static void hears(u32 rank, u8 step, u32 epochs)
 {
-	static __be32 word[TOR_JOIN_EPOCHS];
+	static __be32 word[TOR_AGREE_WORDS];
 	struct tor_hdr h = { .src = rank, .src_epoch = 1 };
 	struct tor_comm_msg msg = {
 		.step = step, .name = join.name, .proof = join.proof, .members = join.members,
-		.nonce = join.rank ? join.nonce : rank, .rank = rank, .ranks = RANKS, .tag = join.tag,
+		.nonce = join.rank ? join.nonce : rank, .rank = rank, .ranks = RANKS, .tag = join.a.tag,
 		.frame_bytes = 1344, .missing = rank, .epochs = epochs, .epoch = word,
 	};
 	u32 i;
@@ -304,8 +304,8 @@ static void begin(u32 rank)
 	memset(&root, 0, sizeof(root));
 	if (tor_torus_init(&torus, 3, side, 1) || tor_node_init(&root, &torus, 1, rank))
 		exit(1);
-	join = (struct tor_join){ .node = &root, .rank = rank, .ranks = RANKS, .unit = 1344,
-				  .epoch = zeroed(RANKS, sizeof(u32)), .seen = zeroed(RANKS, 1),
+	join = (struct tor_join){ .a.node = &root, .rank = rank, .a.ranks = RANKS, .a.unit = 1344,
+				  .a.epoch = zeroed(RANKS, sizeof(u32)), .seen = zeroed(RANKS, 1),
 				  .seen_nonce = zeroed(RANKS, sizeof(u32)) };
 	tor_join_prepare(&join, "name", 4, "secret", 6);
 	tor_join_start(&ctx, &join);
@@ -313,7 +313,7 @@ static void begin(u32 rank)
 
 static void end(void)
 {
-	free(join.epoch);
+	free(join.a.epoch);
 	free(join.seen);
 	free(join.seen_nonce);
 	tor_node_destroy(&root);
@@ -350,9 +350,9 @@ static void join_one(void)
 	u32 first;
 
 	begin(1);
-	for (first = 0; first < RANKS; first += TOR_JOIN_EPOCHS)
-		hears(first, TORCOLL_COMM_READY, TOR_JOIN_EPOCHS);
-	if (join.state != TOR_JOIN_ACCEPTING)
+	for (first = 0; first < RANKS; first += TOR_AGREE_WORDS)
+		hears(first, TORCOLL_COMM_READY, TOR_AGREE_WORDS);
+	if (join.a.state != TOR_AGREE_ACCEPTING)
 		exit(1);
 	hears(0, TORCOLL_COMM_GO, 0);
 	end();
@@ -392,7 +392,7 @@ static void shrink_hears(u32 rank, u8 step)
 {
 	struct tor_hdr h = { .src = rank, .src_epoch = 1 };
 	struct tor_comm_msg msg = { .step = step, .name = comm.lineage, .rank = rank,
-				    .tag = shrink.tag, .frame_bytes = 1344 };
+				    .tag = shrink.a.tag, .frame_bytes = 1344 };
 
 	enter();
 	tor_shrink_rx(&ctx, &root, &h, &msg, false);
@@ -421,11 +421,11 @@ static void shrink_begin(u32 self)
 	routes = tor_routes_build(&root.torus, self, NULL);
 	comm = (struct tor_comm){ .node = &root, .rank = self, .ranks = RANKS, .lineage = 5,
 				  .lost_since = 1, .epoch = zeroed(RANKS, sizeof(u32)) };
-	shrink = (struct tor_shrink){ .node = &root, .from = &comm, .room = RANKS, .unit = 1344,
+	shrink = (struct tor_shrink){ .a.node = &root, .from = &comm, .a.room = RANKS, .a.unit = 1344,
 				      .of = zeroed(RANKS, sizeof(*shrink.of)),
 				      .member = zeroed(RANKS, sizeof(u32)),
 				      .order = zeroed(RANKS, sizeof(u32)),
-				      .epoch = zeroed(RANKS, sizeof(u32)) };
+				      .a.epoch = zeroed(RANKS, sizeof(u32)) };
 	for (rank = 0; rank < RANKS; rank++) {
 		comm.epoch[rank] = 1;
 		if (is_lost(rank) || (self == RANKS - 1 && rank && rank != self))
@@ -441,7 +441,7 @@ static void shrink_end(void)
 	free(shrink.of);
 	free(shrink.member);
 	free(shrink.order);
-	free(shrink.epoch);
+	free(shrink.a.epoch);
 	end();
 }
 
@@ -451,18 +451,18 @@ static void shrink_start(void)
 	if (tor_shrink_start(&ctx, &shrink, routes))
 		exit(1);
 	leave();
-	timer = shrink.repeat;
+	timer = shrink.a.repeat;
 	while (shrink.chief == TOR_NO_RANK)
 		shrink_timer();
 }
 
 /* The list of those that belong to the heir is made; then it is in @state. */
-static void shrink_list(enum tor_shrink_state state)
+static void shrink_list(enum tor_agree_state state)
 {
-	timer = shrink.repeat;
-	while (shrink.state == TOR_SHRINK_LISTING)
+	timer = shrink.a.repeat;
+	while (shrink.a.state == TOR_AGREE_LISTING)
 		shrink_timer();
-	if (shrink.state != state || shrink.error)
+	if (shrink.a.state != state || shrink.a.error)
 		exit(1);
 }
 
@@ -479,13 +479,13 @@ static void shrink_all(void)
 		if (!is_lost(rank))
 			shrink_hears(rank, TORCOLL_COMM_SHRINK_CALL);
 	shrink_hears(RANKS - 1, TORCOLL_COMM_SHRINK_CALL);
-	shrink_list(TOR_SHRINK_ACCEPTING);
+	shrink_list(TOR_AGREE_ACCEPTING);
 	for (rank = 0; rank < TIMERS; rank++)
 		shrink_timer();
 	for (rank = RANKS - 1; rank; rank--)
 		if (!is_lost(rank))
 			shrink_hears(rank, TORCOLL_COMM_SHRINK_ACCEPT);
-	if (shrink.state != TOR_SHRINK_GOING)
+	if (shrink.a.state != TOR_AGREE_GOING)
 		exit(1);
 	while (!list_empty(&root.shrinks))
 		shrink_timer();
@@ -495,18 +495,18 @@ static void shrink_all(void)
 /* Another rank, which is told in pieces who the others are: all, in no order. */
 static void shrink_one(void)
 {
-	static __be32 word[TOR_JOIN_EPOCHS];
+	static __be32 word[TOR_AGREE_WORDS];
 	struct tor_hdr h = { .src = 0, .src_epoch = 1 };
 	struct tor_comm_msg msg = { .step = TORCOLL_COMM_SHRINK_READY, .name = comm.lineage,
 				    .ranks = RANKS, .tag = 5, .frame_bytes = 1344,
-				    .epochs = TOR_JOIN_EPOCHS, .epoch = word };
+				    .epochs = TOR_AGREE_WORDS, .epoch = word };
 	u32 i;
 
 	shrink_begin(1);
 	shrink_start();
 	msg.name = comm.lineage;
-	for (; msg.missing < RANKS; msg.missing += TOR_JOIN_EPOCHS / 2) {
-		for (i = 0; i < TOR_JOIN_EPOCHS; i += 2) {
+	for (; msg.missing < RANKS; msg.missing += TOR_AGREE_WORDS / 2) {
+		for (i = 0; i < TOR_AGREE_WORDS; i += 2) {
 			u32 node = ((msg.missing + i / 2) * 2654435761U) % RANKS;
 
 			word[i] = cpu_to_be32(node);
@@ -516,7 +516,7 @@ static void shrink_one(void)
 		tor_shrink_rx(&ctx, &root, &h, &msg, false);
 		leave();
 	}
-	shrink_list(TOR_SHRINK_ACCEPTING);
+	shrink_list(TOR_AGREE_ACCEPTING);
 	shrink_end();
 }
 
@@ -528,7 +528,7 @@ static void shrink_last(void)
 	shrink_hears(0, TORCOLL_COMM_SHRINK_LEFT);
 	while (shrink.chief != RANKS - 1)
 		shrink_timer();
-	shrink_list(TOR_SHRINK_GOING);
+	shrink_list(TOR_AGREE_GOING);
 	while (!list_empty(&root.shrinks))
 		shrink_timer();
 	shrink_end();

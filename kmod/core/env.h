@@ -311,25 +311,25 @@ const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 rank, u8 role, u
 void tor_env_comm_explained(struct tor_comm *comm);
 
 /*
- * All members have joined: register the comm under join->tag before returning.
+ * All members have joined: register the comm under join->a.tag before returning.
  * Return: 0 or an error.
  */
 int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join);
 
 /*
- * The join is finished with join->error. Called once; core drops its references
+ * The join is finished with join->a.error. Called once; core drops its references
  * to @join before.
  */
 void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join);
 
 /*
- * All survivors have agreed: register the heir under shrink->tag before
+ * All survivors have agreed: register the heir under shrink->a.tag before
  * returning. Return: 0 or an error.
  */
 int tor_env_shrink_install(struct tor_ctx *ctx, struct tor_shrink *shrink);
 
 /*
- * The call is finished with shrink->error; shrink->again says whether to call
+ * The call is finished with shrink->a.error; shrink->again says whether to call
  * again with fresh state. Called once; core drops its references to @shrink
  * before.
  */

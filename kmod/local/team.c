@@ -338,9 +338,9 @@ static void settle(struct tor_team *team)
 	if (list_empty(&team->list) || !nodes ||
 	    !test_bit_acquire(TOR_GROUP_JOINED, &nodes->flags))
 		return;
-	err = nodes->join.error;
+	err = nodes->join.a.error;
 	if (err == -ETIMEDOUT)
-		missing = tor_comm_first(&nodes->comm, nodes->join.missing);
+		missing = tor_comm_first(&nodes->comm, nodes->join.a.missing);
 	if (err)
 		end_nodes(team);
 	close_doors(team, err, missing);
@@ -377,7 +377,7 @@ static int give_up(struct tor_team *team, struct tor_group *group, int err, u32 
 			return 0;
 		}
 		if (err == -ETIMEDOUT)
-			*missing = tor_comm_first(&team->nodes->comm, team->nodes->join.missing);
+			*missing = tor_comm_first(&team->nodes->comm, team->nodes->join.a.missing);
 		end_nodes(team);
 		/* seats whose comms have failed cannot try again; on a dead fabric nobody can, see tor_team_fabric_down() */
 		if (team->failed)

@@ -424,7 +424,7 @@ static bool is_known(struct tor_fabric *fabric, u32 tag)
 {
 	const struct tor_group *group = tor_group_find(fabric, tag);
 
-	return group && !group->join.error && !group->shrink.error;
+	return group && !group->join.a.error && !group->shrink.a.error;
 }
 
 static void rx_comm(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,

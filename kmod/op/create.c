@@ -61,10 +61,10 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 {
 	struct tor_group *group = container_of(join, struct tor_group, join);
 
-	group->comm.tag = join->tag;
-	group->comm.generation = join->generation;
+	group->comm.tag = join->a.tag;
+	group->comm.generation = join->a.generation;
 	group->comm.lineage = tor_join_lineage(join);
-	group->comm.unit = join->unit;
+	group->comm.unit = join->a.unit;
 	group->kind->installed(group);
 	return install(group);
 }
@@ -177,9 +177,9 @@ int tor_group_cancel(struct tor_group *group, int error)
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
 	tor_join_cancel(&entry.ctx, &group->join, error);
-	err = group->join.error;
+	err = group->join.a.error;
 	if (!is_done(group))
-		tor_fabric_join_timer(fabric, group->join.repeat);
+		tor_fabric_join_timer(fabric, group->join.a.repeat);
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
 	rcu_read_unlock();
@@ -192,7 +192,7 @@ static int wait_joined(struct tor_group *group, u64 deadline)
 {
 	int err = tor_wait_until(&group->wait, is_done(group), deadline);
 
-	return err ? tor_group_cancel(group, err) : group->join.error;
+	return err ? tor_group_cancel(group, err) : group->join.a.error;
 }
 
 /*
@@ -240,7 +240,7 @@ static int start_join(struct tor_group *group)
 	spin_lock(&fabric->lock);
 	err = fabric->dead ? -ENETDOWN : tor_join_start(&entry.ctx, join);
 	if (!err)
-		tor_fabric_join_timer(fabric, join->repeat);
+		tor_fabric_join_timer(fabric, join->a.repeat);
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
 	rcu_read_unlock();
@@ -258,19 +258,19 @@ struct tor_group *tor_group_begin(struct tor_fabric *fabric, const struct tor_en
 	if (IS_ERR(group))
 		return group;
 	join = &group->join;
-	join->node = &fabric->node;
+	join->a.node = &fabric->node;
 	join->rank = group->comm.rank;
-	join->ranks = group->comm.ranks;
+	join->a.ranks = group->comm.ranks;
 	join->member = group->comm.member;
 	join->team = group->comm.team;
-	join->epoch = group->comm.epoch;
-	join->unit = tor_fabric_unit(fabric);
-	if (!join->unit && group->comm.ranks > 1) {
+	join->a.epoch = group->comm.epoch;
+	join->a.unit = tor_fabric_unit(fabric);
+	if (!join->a.unit && group->comm.ranks > 1) {
 		*why = "this node has no port";
 		tor_group_put(group);
 		return ERR_PTR(-EHOSTUNREACH);
 	}
-	join->unit = max_t(u32, join->unit, TOR_WIRE_UNIT_MIN);
+	join->a.unit = max_t(u32, join->a.unit, TOR_WIRE_UNIT_MIN);
 	tor_join_prepare(join, cfg->name, cfg->name_len, cfg->secret, cfg->secret_len);
 	err = start_join(group);
 	if (!err)
@@ -294,7 +294,7 @@ static struct tor_group *create_alone(struct tor_fabric *fabric, struct tor_grou
 	if (!err)
 		return group;
 	*why = tor_join_sentence(err);
-	*missing = err == -ETIMEDOUT ? group->join.missing : TOR_NO_RANK;
+	*missing = err == -ETIMEDOUT ? group->join.a.missing : TOR_NO_RANK;
 	end_join(group);
 	return ERR_PTR(err);
 }
@@ -353,7 +353,7 @@ int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch)
 
 	hash_for_each_rcu(fabric->group, bucket, group, hash) {
 		if (group->comm.lineage != lineage || !is_done(group) ||
-		    group->join.error || group->shrink.error ||
+		    group->join.a.error || group->shrink.a.error ||
 		    test_bit(TOR_GROUP_CLOSED, &group->flags) ||
 		    test_bit(TOR_GROUP_SHRUNK, &group->flags))
 			continue;
@@ -369,10 +369,10 @@ int tor_env_shrink_install(struct tor_ctx *ctx, struct tor_shrink *shrink)
 	struct tor_group *group = container_of(shrink, struct tor_group, shrink);
 	struct tor_comm *comm = &group->comm;
 
-	comm->tag = shrink->tag;
-	comm->generation = shrink->generation;
-	comm->unit = shrink->unit;
-	comm->ranks = shrink->ranks;
+	comm->tag = shrink->a.tag;
+	comm->generation = shrink->a.generation;
+	comm->unit = shrink->a.unit;
+	comm->ranks = shrink->a.ranks;
 	comm->rank = shrink->rank;
 	/* plans for the torus serve one that is whole */
 	comm->member = shrink->whole ? NULL : group->member;
@@ -384,7 +384,7 @@ void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink)
 {
 	struct tor_group *from = container_of(shrink->from, struct tor_group, comm);
 
-	if (!shrink->error)
+	if (!shrink->a.error)
 		set_bit(TOR_GROUP_SHRUNK, &from->flags);
 	done(container_of(shrink, struct tor_group, shrink));
 }
@@ -417,13 +417,13 @@ static struct tor_group *new_heir(const struct tor_group *from, u32 depth, const
 		tor_group_put(group);
 		return ERR_PTR(err);
 	}
-	shrink->node = &group->fabric->node;
+	shrink->a.node = &group->fabric->node;
 	shrink->from = &from->comm;
-	shrink->room = group->room;
+	shrink->a.room = group->room;
 	shrink->member = group->member;
 	shrink->order = group->order;
-	shrink->epoch = group->comm.epoch;
-	shrink->unit = max_t(u32, tor_fabric_unit(group->fabric), TOR_WIRE_UNIT_MIN);
+	shrink->a.epoch = group->comm.epoch;
+	shrink->a.unit = max_t(u32, tor_fabric_unit(group->fabric), TOR_WIRE_UNIT_MIN);
 	return group;
 }
 
@@ -444,7 +444,7 @@ static int start_shrink(struct tor_group *group)
 		err = tor_shrink_start(&entry.ctx, &group->shrink,
 				       rcu_dereference(fabric->routes));
 	if (!err)
-		tor_fabric_join_timer(fabric, group->shrink.repeat);
+		tor_fabric_join_timer(fabric, group->shrink.a.repeat);
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
 	rcu_read_unlock();
@@ -471,7 +471,7 @@ static int wait_shrunk(struct tor_group *group, u64 deadline)
 		rcu_read_unlock();
 		local_bh_enable();
 	}
-	return group->shrink.error;
+	return group->shrink.a.error;
 }
 
 /* @again: the others have changed their minds: once more. */
@@ -489,7 +489,7 @@ static struct tor_group *shrink_once(struct tor_group *from, u32 depth, u64 dead
 		err = wait_shrunk(group, deadline);
 	if (!err)
 		return group;
-	*missing = err == -ETIMEDOUT ? group->shrink.missing : TOR_NO_RANK;
+	*missing = err == -ETIMEDOUT ? group->shrink.a.missing : TOR_NO_RANK;
 	*again = group->shrink.again;
 	tor_group_end(group);
 	return ERR_PTR(err);

@@ -319,7 +319,7 @@ int tor_group_count(struct tor_group *group, const char **why);
  * @cfg: checked here
  * @why: out: static sentence for a refusal
  *
- * When it is over, with group->join.error, TOR_GROUP_JOINED is set; until then tor_group_cancel() ends it, perhaps a
+ * When it is over, with group->join.a.error, TOR_GROUP_JOINED is set; until then tor_group_cancel() ends it, perhaps a
  * while later. Then tor_group_end(), or tor_group_close().
  *
  * Context: process. Return: the group or an ERR_PTR.

@@ -27,8 +27,8 @@ size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max, unsigned int s
 
 int tor_env_join_install(struct tor_ctx *c, struct tor_join *j)
 {
-	must(j == &join && j->tag);
-	must(tor_wire_unit_ok(j->unit));
+	must(j == &join && j->a.tag);
+	must(tor_wire_unit_ok(j->a.unit));
 	installed++;
 	return host.send_error;
 }
@@ -52,12 +52,12 @@ static struct tor_comm_msg proper(u32 from, u8 step)
 		.members = join.members,
 		.nonce = join.rank ? join.nonce : heard ? heard : 9,
 		.rank = join.rank ? join.rank : rank,
-		.ranks = join.ranks,
+		.ranks = join.a.ranks,
 		.missing = ready ? 0 : from,
-		.tag = join.tag ? join.tag : 5,
+		.tag = join.a.tag ? join.a.tag : 5,
 		.generation = 3,
 		.frame_bytes = 1024,
-		.epochs = ready ? join.ranks : 0,
+		.epochs = ready ? join.a.ranks : 0,
 	};
 }
 
@@ -141,10 +141,10 @@ static void event(struct fuzz_in *in)
 	must(installed <= 1);
 	must(list_empty(&node.joins) == over());
 	if (over()) {
-		must(join.state == TOR_JOIN_DONE);
-		must(join.error <= 0 && join.error > -4096);
+		must(join.a.state == TOR_AGREE_DONE);
+		must(join.a.error <= 0 && join.a.error > -4096);
 		/* an agreement was entered into before it holds */
-		must(join.error || installed);
+		must(join.a.error || installed);
 	}
 }
 
@@ -158,12 +158,12 @@ static bool start(struct fuzz_in *in)
 	memset(&node, 0, sizeof(node));
 	must(!tor_node_init(&node, &torus, 1, fuzz_below(in, torus.nodes)));
 	memset(&join, 0, sizeof(join));
-	join.node = &node;
-	join.ranks = torus.nodes;
+	join.a.node = &node;
+	join.a.ranks = torus.nodes;
 	join.rank = node.self;
-	join.unit = 1344;
+	join.a.unit = 1344;
 	memset(epoch, 0, sizeof(epoch));
-	join.epoch = epoch;
+	join.a.epoch = epoch;
 	if (fuzz_u8(in) & 1) {
 		/* the list backwards */
 		for (i = 0; i < torus.nodes; i++)

@@ -51,8 +51,8 @@ static void crowd_begin(u32 ranks)
 	memset(&crowd, 0, sizeof(crowd));
 	assert_int_equal(tor_torus_init(&t, 2, side, 1), 0);
 	assert_int_equal(tor_node_init(&crowd.node, &t, 1, 0), 0);
-	crowd.join = (struct tor_join){ .node = &crowd.node, .ranks = ranks, .unit = 1344,
-					  .epoch = crowd.epoch, .seen = crowd.seen,
+	crowd.join = (struct tor_join){ .a.node = &crowd.node, .a.ranks = ranks, .a.unit = 1344,
+					  .a.epoch = crowd.epoch, .seen = crowd.seen,
 					  .seen_nonce = crowd.nonce };
 	tor_join_prepare(&crowd.join, "name", 4, "secret", 6);
 	assert_int_equal(tor_join_start(&ctx, &crowd.join), 0);
@@ -65,8 +65,8 @@ static u32 crowd_hears(u32 rank, u8 step)
 	struct tor_comm_msg msg = {
 		.step = step, .name = crowd.join.name, .proof = crowd.join.proof,
 		.members = crowd.join.members, .nonce = rank, .rank = rank,
-		.ranks = crowd.join.ranks,
-		.tag = crowd.join.tag, .frame_bytes = 1344,
+		.ranks = crowd.join.a.ranks,
+		.tag = crowd.join.a.tag, .frame_bytes = 1344,
 	};
 	u32 before = host.nsent;
 
@@ -96,8 +96,8 @@ static u32 crowd_pass(u64 ns, u32 most)
 static void crowd_joins(u32 budget)
 {
 	u32 most = budget ?: TOR_BUDGET.frames;
-	const u32 once = (MANY - 1) * DIV_ROUND_UP(MANY, TOR_JOIN_EPOCHS);
-	u64 pass = (u64)once / most * TOR_JOIN_PACE;
+	const u32 once = (MANY - 1) * DIV_ROUND_UP(MANY, TOR_AGREE_WORDS);
+	u64 pass = (u64)once / most * TOR_AGREE_PACE;
 	u32 rank, sent;
 
 	host.budget = (struct tor_budget){ .bytes = 1, .frames = budget };
@@ -106,7 +106,7 @@ static void crowd_joins(u32 budget)
 	crowd_begin(MANY);
 	for (rank = 1; rank < MANY; rank++)
 		assert_in_range(crowd_hears(rank, TORCOLL_COMM_JOIN), 0, most);
-	assert_int_equal(crowd.join.state, TOR_JOIN_ACCEPTING);
+	assert_int_equal(crowd.join.a.state, TOR_AGREE_ACCEPTING);
 	/* all of it, one portion behind the other; then again, but ever more seldom */
 	crowd_pass(pass, most);
 	assert_in_range(host.nsent, once, once + MANY);
@@ -117,7 +117,7 @@ static void crowd_joins(u32 budget)
 	sent = crowd_pass(NSEC_PER_SEC, most);
 	assert_in_range(sent, MANY - 1 - most, MANY - 1);
 	assert_true(crowd.done);
-	assert_int_equal(crowd.join.error, 0);
+	assert_int_equal(crowd.join.a.error, 0);
 	tor_node_destroy(&crowd.node);
 	host_forget_sent();
 }
@@ -144,7 +144,7 @@ static void tor_join_cancel__many_are_told_in_portions(void **state)
 	tor_join_cancel(&ctx, &crowd.join, -EINTR);
 	crowd_pass(NSEC_PER_SEC, TOR_BUDGET.frames);
 	assert_true(crowd.done);
-	assert_int_equal(crowd.join.error, -ETIMEDOUT);
+	assert_int_equal(crowd.join.a.error, -ETIMEDOUT);
 	assert_int_equal(host.nsent - before, MANY - 1);
 	tor_node_destroy(&crowd.node);
 }
@@ -161,15 +161,15 @@ static void tor_join_rx__no_walk_over_ranks_per_message(void **state)
 	for (rank = 1; rank < CROWD; rank++) {
 		crowd_hears(rank, TORCOLL_COMM_JOIN);
 		host_forget_sent();
-		assert_int_equal(crowd.join.missing, rank + 1 < CROWD ? rank + 1 : TOR_NO_RANK);
+		assert_int_equal(crowd.join.a.missing, rank + 1 < CROWD ? rank + 1 : TOR_NO_RANK);
 	}
-	assert_int_equal(crowd.join.state, TOR_JOIN_ACCEPTING);
+	assert_int_equal(crowd.join.a.state, TOR_AGREE_ACCEPTING);
 	for (rank = CROWD - 1; rank; rank--) {
-		assert_int_equal(crowd.join.state, TOR_JOIN_ACCEPTING);
+		assert_int_equal(crowd.join.a.state, TOR_AGREE_ACCEPTING);
 		crowd_hears(rank, TORCOLL_COMM_ACCEPT);
 		host_forget_sent();
 	}
-	assert_int_equal(crowd.join.state, TOR_JOIN_GOING);
+	assert_int_equal(crowd.join.a.state, TOR_AGREE_GOING);
 	tor_join_cancel(&ctx, &crowd.join, -EINTR);
 	assert_true(crowd.done);
 	tor_node_destroy(&crowd.node);
@@ -194,12 +194,12 @@ static void tor_join_rx__no_walk_over_ranks_per_piece(void **state)
 	msg.nonce = crowd.join.nonce;
 	msg.ranks = CROWD;
 	for (rank = CROWD - 1; rank < CROWD; rank--) {
-		assert_int_equal(crowd.join.state, TOR_JOIN_CALLING);
+		assert_int_equal(crowd.join.a.state, TOR_AGREE_CALLING);
 		msg.missing = rank;
 		word[0] = cpu_to_be32(rank == 1 ? crowd.node.epoch : 7);
 		tor_join_rx(&ctx, &crowd.node, &h, &msg, false);
 	}
-	assert_int_equal(crowd.join.state, TOR_JOIN_ACCEPTING);
+	assert_int_equal(crowd.join.a.state, TOR_AGREE_ACCEPTING);
 	tor_join_cancel(&ctx, &crowd.join, -EINTR);
 	tor_node_destroy(&crowd.node);
 }

@@ -33,10 +33,10 @@ int tor_env_join_install(struct tor_ctx *c, struct tor_join *join)
 {
 	struct member *m = container_of(join, struct member, join);
 
-	assert_int_not_equal(join->tag, 0);
+	assert_int_not_equal(join->a.tag, 0);
 	if (install_error && join->rank == 2)
 		return install_error;
-	m->installed = join->tag;
+	m->installed = join->a.tag;
 	return 0;
 }
 
@@ -46,7 +46,7 @@ void tor_env_join_done(struct tor_ctx *c, struct tor_join *join)
 
 	assert_false(m->done);
 	m->done = true;
-	m->ended = !join->error;
+	m->ended = !join->a.error;
 }
 
 static void hand_on(const struct host_frame *f)
@@ -94,12 +94,12 @@ static void call_as(u32 rank, u32 ranks, const u32 *nodes, const char *secret)
 {
 	struct member *m = &member[nodes ? nodes[rank] : rank];
 
-	m->join.node = &m->node;
+	m->join.a.node = &m->node;
 	m->join.rank = rank;
-	m->join.ranks = ranks;
+	m->join.a.ranks = ranks;
 	m->join.member = nodes;
-	m->join.unit = 1344 - 64 * rank;
-	m->join.epoch = m->epoch;
+	m->join.a.unit = 1344 - 64 * rank;
+	m->join.a.epoch = m->epoch;
 	m->join.seen = m->seen;
 	m->join.seen_nonce = m->nonce;
 	tor_join_prepare(&m->join, "name", 4, secret, strlen(secret));
@@ -160,17 +160,17 @@ static void call_again(u32 node)
 
 static void assert_all_joined(u32 ranks, const u32 *nodes)
 {
-	u32 i, tag = member[nodes ? nodes[0] : 0].join.tag;
+	u32 i, tag = member[nodes ? nodes[0] : 0].join.a.tag;
 
 	for (i = 0; i < ranks; i++) {
 		const struct member *m = &member[nodes ? nodes[i] : i];
 
 		assert_true(m->done);
-		assert_int_equal(m->join.error, 0);
+		assert_int_equal(m->join.a.error, 0);
 		assert_int_equal(m->installed, tag);
-		assert_int_equal(m->join.tag, tag);
+		assert_int_equal(m->join.a.tag, tag);
 		/* the smallest that was offered */
-		assert_int_equal(m->join.unit, 1344 - 64 * (ranks - 1));
+		assert_int_equal(m->join.a.unit, 1344 - 64 * (ranks - 1));
 	}
 }
 

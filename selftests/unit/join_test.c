@@ -39,7 +39,7 @@ static void tor_join_start__again_makes_another_tag(void **state)
 	for (i = 0; i < NODES; i++)
 		call_as(i, NODES, NULL, "secret");
 	pass(NSEC_PER_SEC);
-	tag = member[0].join.tag;
+	tag = member[0].join.a.tag;
 	for (i = 0; i < NODES; i++) {
 		memset(&member[i].join, 0, sizeof(member[i].join));
 		memset(member[i].seen, 0, sizeof(member[i].seen));
@@ -49,12 +49,12 @@ static void tor_join_start__again_makes_another_tag(void **state)
 		call_as(i, NODES, NULL, "secret");
 	pass(NSEC_PER_SEC);
 	assert_all_joined(NODES, NULL);
-	assert_int_not_equal(member[0].join.tag, tag);
+	assert_int_not_equal(member[0].join.a.tag, tag);
 }
 
 static void tor_join_start__twice_on_a_node(void **state)
 {
-	struct tor_join second = { .node = &member[1].node, .rank = 1, .ranks = NODES };
+	struct tor_join second = { .a.node = &member[1].node, .rank = 1, .a.ranks = NODES };
 
 	call_as(1, NODES, NULL, "secret");
 	tor_join_prepare(&second, "name", 4, "secret", 6);
@@ -70,7 +70,7 @@ static void tor_join_rx__wrong_secret_hurts_only_who_has_it(void **state)
 		call_as(i, NODES, NULL, "secret");
 	call_as(4, NODES, NULL, "guess");
 	assert_true(member[4].done);
-	assert_int_equal(member[4].join.error, -EACCES);
+	assert_int_equal(member[4].join.a.error, -EACCES);
 	assert_false(member[0].done || member[1].done);
 	/* the right one can still come */
 	memset(&member[4].join, 0, sizeof(member[4].join));
@@ -89,9 +89,9 @@ static void tor_join_rx__different_lists_fail_everywhere(void **state)
 	/* node 1 is rank 1 to some and rank 2 to others */
 	call_as(1, 3, other, "secret");
 	pass(NSEC_PER_SEC);
-	assert_int_equal(member[0].join.error, -EPROTO);
-	assert_int_equal(member[1].join.error, -EPROTO);
-	assert_int_equal(member[2].join.error, -EPROTO);
+	assert_int_equal(member[0].join.a.error, -EPROTO);
+	assert_int_equal(member[1].join.a.error, -EPROTO);
+	assert_int_equal(member[2].join.a.error, -EPROTO);
 }
 
 /* Whoever would choose other plans must not come in. */
@@ -108,7 +108,7 @@ static void tor_join_rx__different_tuning_fails_everywhere(void **state)
 		call_as(i, 3, NULL, "secret");
 	pass(NSEC_PER_SEC);
 	for (i = 0; i < 3; i++)
-		assert_int_equal(member[i].join.error, -EPROTO);
+		assert_int_equal(member[i].join.a.error, -EPROTO);
 }
 
 /* Payloads travel as they lie in memory: such ranks would sum garbage. */
@@ -127,7 +127,7 @@ static void tor_join_byte_order__must_be_the_same(void **state)
 	}
 	pass(NSEC_PER_SEC);
 	for (i = 0; i < 3; i++)
-		assert_int_equal(member[i].join.error, -EPROTO);
+		assert_int_equal(member[i].join.a.error, -EPROTO);
 	setup(NULL);
 	for (i = 0; i < NODES; i++) {
 		member[i].join.tuning = tor_join_byte_order(tuning, true);
@@ -140,21 +140,21 @@ static void tor_join_byte_order__must_be_the_same(void **state)
 static void tor_join_cancel__missing_member_is_named(void **state)
 {
 	call_as(1, NODES, NULL, "secret");
-	assert_int_equal(member[1].join.missing, 0);
+	assert_int_equal(member[1].join.a.missing, 0);
 	call_as(0, NODES, NULL, "secret");
 	call_as(2, NODES, NULL, "secret");
 	call_as(4, NODES, NULL, "secret");
 	pass(2 * (u64)NSEC_PER_SEC);
-	assert_int_equal(member[0].join.missing, 3);
-	assert_int_equal(member[1].join.missing, 3);
-	assert_int_equal(member[4].join.missing, 3);
+	assert_int_equal(member[0].join.a.missing, 3);
+	assert_int_equal(member[1].join.a.missing, 3);
+	assert_int_equal(member[4].join.a.missing, 3);
 	/* the deadline of rank 0 */
 	tor_join_cancel(&ctx, &member[0].join, -ETIMEDOUT);
 	settle();
-	assert_int_equal(member[0].join.error, -ETIMEDOUT);
-	assert_int_equal(member[1].join.error, -ETIMEDOUT);
-	assert_int_equal(member[2].join.error, -ETIMEDOUT);
-	assert_int_equal(member[4].join.error, -ETIMEDOUT);
+	assert_int_equal(member[0].join.a.error, -ETIMEDOUT);
+	assert_int_equal(member[1].join.a.error, -ETIMEDOUT);
+	assert_int_equal(member[2].join.a.error, -ETIMEDOUT);
+	assert_int_equal(member[4].join.a.error, -ETIMEDOUT);
 }
 
 /* All have the same deadline, and one after the other gives up: the one that never came is to blame. */
@@ -168,17 +168,17 @@ static void tor_join_cancel__who_gave_up_is_not_missing(void **state)
 	tor_join_cancel(&ctx, &member[1].join, -ETIMEDOUT);
 	tor_join_cancel(&ctx, &member[2].join, -ETIMEDOUT);
 	settle();
-	assert_int_equal(member[0].join.missing, 3);
+	assert_int_equal(member[0].join.a.missing, 3);
 	pass(NSEC_PER_SEC);
-	assert_int_equal(member[4].join.missing, 3);
+	assert_int_equal(member[4].join.a.missing, 3);
 	/* it comes at last: now those that gave up are missing */
 	call_as(3, NODES, NULL, "secret");
 	pass(NSEC_PER_SEC);
 	assert_false(member[0].done);
-	assert_int_equal(member[0].join.missing, 1);
+	assert_int_equal(member[0].join.a.missing, 1);
 	tor_join_cancel(&ctx, &member[0].join, -ETIMEDOUT);
 	settle();
-	assert_int_equal(member[4].join.error, -ETIMEDOUT);
+	assert_int_equal(member[4].join.a.error, -ETIMEDOUT);
 }
 
 static void tor_join_cancel__a_member_may_go_and_come_back(void **state)
@@ -189,12 +189,12 @@ static void tor_join_cancel__a_member_may_go_and_come_back(void **state)
 		call_as(i, NODES, NULL, "secret");
 	tor_join_cancel(&ctx, &member[2].join, -EINTR);
 	settle();
-	assert_int_equal(member[2].join.error, -EINTR);
+	assert_int_equal(member[2].join.a.error, -EINTR);
 	assert_false(member[0].done);
 	call_as(4, NODES, NULL, "secret");
 	pass(NSEC_PER_SEC);
 	assert_false(member[0].done);
-	assert_int_equal(member[0].join.missing, 2);
+	assert_int_equal(member[0].join.a.missing, 2);
 	call_again(2);
 	pass(NSEC_PER_SEC);
 	assert_all_joined(NODES, NULL);
@@ -206,8 +206,8 @@ static void tor_join_cancel__interrupted_rank_0(void **state)
 	call_as(1, NODES, NULL, "secret");
 	tor_join_cancel(&ctx, &member[0].join, -EINTR);
 	settle();
-	assert_int_equal(member[0].join.error, -EINTR);
-	assert_int_equal(member[1].join.error, -ECONNABORTED);
+	assert_int_equal(member[0].join.a.error, -EINTR);
+	assert_int_equal(member[1].join.a.error, -ECONNABORTED);
 }
 
 /* Rank 0 takes it for there, and asks it: then it says again that it is not. */
@@ -222,9 +222,9 @@ static void tor_join_rx__leave_was_lost(void **state)
 	pass(NSEC_PER_SEC);
 	for (i = 0; i < NODES; i++) {
 		assert_true(member[i].done);
-		assert_int_equal(member[i].join.error, i == 2 ? -EINTR : -ECONNABORTED);
+		assert_int_equal(member[i].join.a.error, i == 2 ? -EINTR : -ECONNABORTED);
 	}
-	assert_int_equal(member[1].join.missing, 2);
+	assert_int_equal(member[1].join.a.missing, 2);
 }
 
 /* Who has accepted does not wait for a rank 0 that gave up, nor for one that has called again. */
@@ -241,7 +241,7 @@ static void tor_join_rx__refuse_was_lost(void **state)
 	pass(2 * (u64)NSEC_PER_SEC);
 	for (i = 1; i < 4; i++) {
 		assert_true(member[i].done);
-		assert_int_equal(member[i].join.error, -ECONNABORTED);
+		assert_int_equal(member[i].join.a.error, -ECONNABORTED);
 		call_again(i);
 	}
 	pass(2 * (u64)NSEC_PER_SEC);
@@ -258,7 +258,7 @@ static void tor_join_rx__install_fails_at_one(void **state)
 	pass(2 * (u64)NSEC_PER_SEC);
 	for (i = 0; i < NODES; i++) {
 		assert_true(member[i].done);
-		assert_int_equal(member[i].join.error, i == 2 ? -ENOMEM : -ECONNABORTED);
+		assert_int_equal(member[i].join.a.error, i == 2 ? -ENOMEM : -ECONNABORTED);
 	}
 }
 
@@ -328,8 +328,8 @@ static void tor_join_rx__refuse_by_any_error(void **state)
 		msg.nonce = member[1].join.nonce;
 		bring(1, &h, &msg, false);
 		assert_true(member[1].done);
-		assert_int_equal(-member[1].join.error, may_end_a_join(error) ? error : EPROTO);
-		assert_int_equal(member[1].join.missing, TOR_NO_RANK);
+		assert_int_equal(-member[1].join.a.error, may_end_a_join(error) ? error : EPROTO);
+		assert_int_equal(member[1].join.a.missing, TOR_NO_RANK);
 	}
 }
 
@@ -345,8 +345,8 @@ static void tor_join_cancel__told_as_what_it_is_to_others(void **state)
 		call_as(1, NODES, NULL, "secret");
 		tor_join_cancel(&ctx, &member[0].join, errors[i]);
 		settle();
-		assert_int_equal(member[0].join.error, errors[i]);
-		assert_int_equal(member[1].join.error,
+		assert_int_equal(member[0].join.a.error, errors[i]);
+		assert_int_equal(member[1].join.a.error,
 				 errors[i] == -ETIMEDOUT ? -ETIMEDOUT : -ECONNABORTED);
 	}
 }

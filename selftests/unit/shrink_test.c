@@ -43,14 +43,14 @@ int tor_env_shrink_install(struct tor_ctx *c, struct tor_shrink *s)
 	struct member *m = container_of(s, struct member, shrink);
 	u32 i;
 
-	assert_int_not_equal(s->tag, 0);
-	if (s->ranks > NODES)
+	assert_int_not_equal(s->a.tag, 0);
+	if (s->a.ranks > NODES)
 		return 0;	/* a crowd's */
-	assert_in_range(s->ranks, 1, NODES);
+	assert_in_range(s->a.ranks, 1, NODES);
 	assert_int_equal(s->member[s->rank], m->node.self);
-	for (i = 1; i < s->ranks; i++)
+	for (i = 1; i < s->a.ranks; i++)
 		assert_true(s->member[s->order[i - 1]] < s->member[s->order[i]]);
-	m->installed = s->tag;
+	m->installed = s->a.tag;
 	return 0;
 }
 
@@ -60,14 +60,14 @@ void tor_env_shrink_done(struct tor_ctx *c, struct tor_shrink *s)
 
 	assert_true(m->calling);
 	m->calling = false;
-	if (s->error)
+	if (s->a.error)
 		m->installed = 0;
 	if (s->again) {
 		assert_true(++m->again < 50);
 		return;
 	}
-	m->shrunk = !s->error;
-	m->heir_ranks = s->ranks;
+	m->shrunk = !s->a.error;
+	m->heir_ranks = s->a.ranks;
 	memcpy(m->heir, m->list, sizeof(m->heir));
 }
 
@@ -183,14 +183,14 @@ static void begin(struct member *m)
 	memset(&m->shrink, 0, sizeof(m->shrink));
 	memset(m->of, 0, sizeof(m->of));
 	memset(m->epoch, 0, sizeof(m->epoch));
-	m->shrink.node = &m->node;
+	m->shrink.a.node = &m->node;
 	m->shrink.from = &m->from;
 	m->shrink.of = m->of;
-	m->shrink.room = NODES;
+	m->shrink.a.room = NODES;
 	m->shrink.member = m->list;
 	m->shrink.order = m->order;
-	m->shrink.epoch = m->epoch;
-	m->shrink.unit = 1344 - 64 * m->node.self;
+	m->shrink.a.epoch = m->epoch;
+	m->shrink.a.unit = 1344 - 64 * m->node.self;
 	m->calling = true;
 	assert_int_equal(tor_shrink_start(&ctx, &m->shrink, routes), 0);
 }
@@ -302,13 +302,13 @@ static void assert_shrunk(void)
 		assert_true(m->shrunk);
 		if (!tag) {
 			tag = m->installed;
-			generation = m->shrink.generation;
-			unit = m->shrink.unit;
+			generation = m->shrink.a.generation;
+			unit = m->shrink.a.unit;
 		}
 		assert_int_equal(m->installed, tag);
-		assert_int_equal(m->shrink.tag, tag);
-		assert_int_equal(m->shrink.generation, generation);
-		assert_int_equal(m->shrink.unit, unit);
+		assert_int_equal(m->shrink.a.tag, tag);
+		assert_int_equal(m->shrink.a.generation, generation);
+		assert_int_equal(m->shrink.a.unit, unit);
 		for (k = n = 0; k < NODES; k++) {
 			if (member[all[k]].left)
 				continue;
@@ -327,7 +327,7 @@ static void tor_shrink__nobody_died(void **state)
 	pass(NSEC_PER_SEC);
 	assert_shrunk();
 	/* what the one with the least offers */
-	assert_int_equal(member[0].shrink.unit, 1344 - 64 * (NODES - 1));
+	assert_int_equal(member[0].shrink.a.unit, 1344 - 64 * (NODES - 1));
 }
 
 static void tor_shrink__dead_nodes(void **state)
@@ -380,7 +380,7 @@ static void tor_shrink__waits_for_the_living(void **state)
 	for (i = 0; i < 4; i++) {
 		assert_true(member[i].calling);
 		/* rank 4 is on node 4 */
-		assert_int_equal(member[i].shrink.missing, 4);
+		assert_int_equal(member[i].shrink.a.missing, 4);
 	}
 	call_on(4);
 	pass(NSEC_PER_SEC);
@@ -398,7 +398,7 @@ static void tor_shrink__a_rank_gives_up_and_comes_back(void **state)
 	call_on(5);
 	pass(NSEC_PER_SEC);
 	assert_false(member[0].shrunk || member[2].shrunk);
-	assert_int_equal(member[2].shrink.missing, 3);
+	assert_int_equal(member[2].shrink.a.missing, 3);
 	call_on(1);
 	pass(NSEC_PER_SEC);
 	assert_shrunk();
@@ -451,7 +451,7 @@ static void tor_shrink__out_of_reach_for_too_long(void **state)
 	routes->ports[3] = 1;
 	call_on(3);
 	assert_false(member[3].shrunk);
-	assert_int_equal(member[3].shrink.error, -EHOSTUNREACH);
+	assert_int_equal(member[3].shrink.a.error, -EHOSTUNREACH);
 }
 
 static void tor_shrink__restarted_node_is_dead(void **state)
@@ -468,7 +468,7 @@ static void tor_shrink__restarted_node_is_dead(void **state)
 
 static void tor_shrink_start__twice_on_a_node(void **state)
 {
-	struct tor_shrink second = { .node = &member[1].node, .from = &member[1].from };
+	struct tor_shrink second = { .a.node = &member[1].node, .from = &member[1].from };
 
 	call_on(1);
 	assert_int_equal(tor_shrink_start(&ctx, &second, routes), -EEXIST);
@@ -598,12 +598,12 @@ static void tor_shrink_rx__nonsense_is_forgotten(void **state)
 	u32 offered;
 
 	begin(&member[0]);
-	offered = member[0].shrink.unit;
+	offered = member[0].shrink.a.unit;
 	chief_lists(false, 7, TOR_WIRE_UNIT_MIN);
-	assert_int_equal(member[0].shrink.state, TOR_SHRINK_CALLING);
-	assert_int_equal(member[0].shrink.unit, offered);
+	assert_int_equal(member[0].shrink.a.state, TOR_AGREE_CALLING);
+	assert_int_equal(member[0].shrink.a.unit, offered);
 	chief_lists(true, 7, offered);
-	assert_int_equal(member[0].shrink.state, TOR_SHRINK_ACCEPTING);
+	assert_int_equal(member[0].shrink.a.state, TOR_AGREE_ACCEPTING);
 	assert_int_equal(member[0].installed, 7);
 	assert_int_equal(member[0].shrink.rank, 1);
 	assert_false(member[0].shrink.whole);
@@ -624,7 +624,7 @@ static void crowd_hears(u32 rank, u8 step)
 {
 	struct tor_hdr h = { .src = rank, .src_epoch = 1 };
 	struct tor_comm_msg msg = { .step = step, .name = crowd->from.lineage,
-				    .tag = crowd->shrink.tag, .frame_bytes = 1344 };
+				    .tag = crowd->shrink.a.tag, .frame_bytes = 1344 };
 
 	tor_shrink_rx(&ctx, &crowd->node, &h, &msg, false);
 	host_forget_sent();
@@ -649,10 +649,10 @@ static struct tor_routes *crowd_begin(void)
 	}
 	crowd->from = (struct tor_comm){ .node = &crowd->node, .lineage = 5, .ranks = CROWD,
 					 .epoch = crowd->from_epoch };
-	crowd->shrink = (struct tor_shrink){ .node = &crowd->node, .from = &crowd->from,
-					     .of = crowd->of, .room = CROWD, .unit = 1344,
+	crowd->shrink = (struct tor_shrink){ .a.node = &crowd->node, .from = &crowd->from,
+					     .of = crowd->of, .a.room = CROWD, .a.unit = 1344,
 					     .member = crowd->list, .order = crowd->order,
-					     .epoch = crowd->epoch };
+					     .a.epoch = crowd->epoch };
 	assert_int_equal(tor_shrink_start(&ctx, &crowd->shrink, ways), 0);
 	return ways;
 }
@@ -662,13 +662,13 @@ static void crowd_lists(const struct tor_routes *ways)
 {
 	u32 portions = 1;
 
-	for (; crowd->shrink.state == TOR_SHRINK_LISTING; portions++) {
-		ctx.now = crowd->shrink.repeat;
+	for (; crowd->shrink.a.state == TOR_AGREE_LISTING; portions++) {
+		ctx.now = crowd->shrink.a.repeat;
 		tor_shrink_timer(&ctx, &crowd->node, ways);
 		host_forget_sent();
 	}
 	assert_in_range(portions, CROWD / TOR_BUDGET.steps, 13 * (CROWD / TOR_BUDGET.steps));
-	assert_int_equal(crowd->shrink.state, TOR_SHRINK_ACCEPTING);
+	assert_int_equal(crowd->shrink.a.state, TOR_AGREE_ACCEPTING);
 }
 
 /*
@@ -682,24 +682,24 @@ static void tor_shrink_rx__no_walk_over_ranks_per_message(void **state)
 
 	host.budget = TOR_BUDGET;
 	while (crowd->shrink.looked < CROWD) {
-		ctx.now = crowd->shrink.repeat;
+		ctx.now = crowd->shrink.a.repeat;
 		tor_shrink_timer(&ctx, &crowd->node, ways);
 		portions++;
 	}
 	assert_in_range(portions, CROWD / TOR_BUDGET.steps, CROWD / TOR_BUDGET.steps + 1);
 	assert_int_equal(crowd->shrink.chief, 0);
 	for (rank = 1; rank < CROWD; rank++) {
-		assert_int_equal(crowd->shrink.missing, rank);
+		assert_int_equal(crowd->shrink.a.missing, rank);
 		crowd_hears(rank, TORCOLL_COMM_SHRINK_CALL);
 	}
 	crowd_lists(ways);
 	for (rank = CROWD - 1; rank; rank--) {
-		assert_int_equal(crowd->shrink.state, TOR_SHRINK_ACCEPTING);
-		assert_int_equal(crowd->shrink.missing, 1);
+		assert_int_equal(crowd->shrink.a.state, TOR_AGREE_ACCEPTING);
+		assert_int_equal(crowd->shrink.a.missing, 1);
 		crowd_hears(rank, TORCOLL_COMM_SHRINK_ACCEPT);
 	}
-	assert_int_equal(crowd->shrink.state, TOR_SHRINK_GOING);
-	list_del(&crowd->shrink.list);
+	assert_int_equal(crowd->shrink.a.state, TOR_AGREE_GOING);
+	list_del(&crowd->shrink.a.list);
 	tor_env_table_free(ways);
 	tor_node_destroy(&crowd->node);
 	free(crowd);
@@ -729,7 +729,7 @@ static void tor_shrink_rx__random_messages(void **state)
 		msg.epochs %= 2 * NODES + 1;
 		msg.frame_bytes = msg.frame_bytes % 32 * TOR_WIRE_UNIT_ALIGN;
 		if (i % 5)
-			msg.tag = m->shrink.tag ? m->shrink.tag : 7;
+			msg.tag = m->shrink.a.tag ? m->shrink.a.tag : 7;
 		for (k = 0; k < msg.epochs; k++)
 			word[k] = k & 1 ? member[k / 2].node.epoch : host_rand(&seed) % (NODES + 1);
 		tor_wire_put_comm(body, &msg, word);

@@ -134,18 +134,18 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 	u32 i, k;
 
 	r->core.node = &r->node->core;
-	r->core.tag = join->tag;
-	r->core.generation = join->generation;
-	r->core.ranks = join->ranks;
+	r->core.tag = join->a.tag;
+	r->core.generation = join->a.generation;
+	r->core.ranks = join->a.ranks;
 	r->core.rank = join->rank;
 	r->core.member = join->member;
 	r->core.order = r->group->order;
-	r->core.unit = join->unit;
+	r->core.unit = join->a.unit;
 	r->core.depth = r->group->spec->depth;
 	r->core.channels = CHANNELS;
-	r->core.epoch = join->epoch;
-	r->core.seen = calloc(join->ranks, sizeof(u32));
-	r->core.path = calloc(join->ranks, sizeof(struct tor_path));
+	r->core.epoch = join->a.epoch;
+	r->core.seen = calloc(join->a.ranks, sizeof(u32));
+	r->core.path = calloc(join->a.ranks, sizeof(struct tor_path));
 	r->slot = calloc(r->core.depth, sizeof(*r->slot));
 	for (i = 0; i < r->core.depth; i++) {
 		struct sim_op *op = &r->slot[i];
@@ -167,8 +167,8 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 void sim_rank_joined(struct sim_rank *r)
 {
 	r->joining = false;
-	if (r->join.error) {
-		sim_trace(r->node, "rank %u cannot join: %s", r->number, strerror(-r->join.error));
+	if (r->join.a.error) {
+		sim_trace(r->node, "rank %u cannot join: %s", r->number, strerror(-r->join.a.error));
 		/* others may have been told to go: they hear of it from whoever they call */
 		r->installed = false;
 		sim_judge_join(r);
@@ -263,12 +263,12 @@ static void rank_start(struct sim_group *g, u32 i)
 	r->number = i;
 	r->node = &sim.node[node_of(spec, i)];
 	r->node->rank[g->number] = r;
-	r->join.node = &r->node->core;
+	r->join.a.node = &r->node->core;
 	r->join.rank = i;
-	r->join.ranks = spec->ranks;
+	r->join.a.ranks = spec->ranks;
 	r->join.member = spec->whole ? NULL : spec->member;
-	r->join.unit = tor_wire_unit(sim.scenario.frame_size);
-	r->join.epoch = calloc(spec->ranks, sizeof(*r->join.epoch));
+	r->join.a.unit = tor_wire_unit(sim.scenario.frame_size);
+	r->join.a.epoch = calloc(spec->ranks, sizeof(*r->join.a.epoch));
 	if (!i) {
 		r->join.seen = calloc(spec->ranks, sizeof(*r->join.seen));
 		r->join.seen_nonce = calloc(spec->ranks, sizeof(*r->join.seen_nonce));
@@ -303,7 +303,7 @@ static bool rank_finished(const struct sim_rank *r)
 	if (r->gone)
 		return true;
 	if (!r->joined)
-		return r->join.error || r->closed;
+		return r->join.a.error || r->closed;
 	return r->retired == r->submitted &&
 	       (r->submitted == r->group->spec->calls || r->failed || r->closed || is_absent(r));
 }
@@ -414,14 +414,14 @@ void sim_rank_free(struct sim_rank *r)
 		sim_op_free(&r->slot[s]);
 	}
 	free(r->slot);
-	free(r->join.epoch);
+	free(r->join.a.epoch);
 	free(r->core.seen);
 	free(r->core.path);
 	free(r->join.seen);
 	free(r->join.seen_nonce);
 	r->slot = NULL;
 	r->core.epoch = NULL;
-	r->join.epoch = NULL;
+	r->join.a.epoch = NULL;
 	r->core.seen = NULL;
 	r->core.path = NULL;
 	r->join.seen = NULL;

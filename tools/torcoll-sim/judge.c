@@ -222,7 +222,7 @@ void sim_judge_join(struct sim_rank *r)
 	sim.totals.refused++;
 	if (!deeds && !g->lost_host && !g->was_parted && !g->parted)
 		sim_fail("comm %u, rank %u cannot join: %s", g->number, r->number,
-			 strerror(-r->join.error));
+			 strerror(-r->join.a.error));
 }
 
 /* --- who can reach whom --- */

@@ -17,29 +17,6 @@ static u32 node_of(const struct tor_join *join, u32 rank)
 	return join->member ? join->member[rank] : rank;
 }
 
-void tor_join_say(struct tor_ctx *ctx, struct tor_node *node, u32 dst,
-		  const struct tor_comm_msg *msg, const u32 *epoch)
-{
-	u8 body[sizeof(struct torcoll_comm_msg) + TOR_JOIN_EPOCHS * sizeof(__be32)];
-	u8 hdr[sizeof(struct torcoll_hdr)];
-	struct tor_frame frame = {
-		.port = ~0U,
-		.dst = dst,
-		.hdr = hdr,
-		.hdr_len = sizeof(hdr),
-		.linear = body,
-		.linear_len = tor_wire_comm_bytes(msg->epochs),
-	};
-	struct tor_hdr h;
-
-	tor_node_header(node, &h, TORCOLL_FRAME_COMM, dst);
-	h.length = frame.linear_len;
-	tor_wire_put_comm(body, msg, epoch);
-	h.payload_crc = tor_wire_crc(body, h.length);
-	tor_wire_build(hdr, &h, NULL);
-	tor_env_send(ctx, node, &frame);
-}
-
 static void say_to_rank(struct tor_ctx *ctx, const struct tor_join *join, u32 rank, u8 step,
 			int error)
 {
@@ -51,20 +28,14 @@ static void say_to_rank(struct tor_ctx *ctx, const struct tor_join *join, u32 ra
 		.members = join->members,
 		.nonce = join->seen && rank ? join->seen_nonce[rank] : join->nonce,
 		.rank = join->rank ? join->rank : rank,
-		.ranks = join->ranks,
-		.missing = join->missing,
-		.tag = join->tag,
-		.generation = join->generation,
-		.frame_bytes = join->unit,
+		.ranks = join->a.ranks,
+		.missing = join->a.missing,
+		.tag = join->a.tag,
+		.generation = join->a.generation,
+		.frame_bytes = join->a.unit,
 	};
 
-	tor_join_say(ctx, join->node, node_of(join, rank), &msg, NULL);
-}
-
-/* Ranks whose epochs one READY has room for. */
-static u32 ready_room(const struct tor_join *join)
-{
-	return min_t(u32, join->unit / sizeof(__be32), TOR_JOIN_EPOCHS);
+	tor_agree_say(ctx, join->a.node, node_of(join, rank), &msg, NULL);
 }
 
 /* Rank 0: the agreement, with the epochs from rank @first on. */
@@ -77,29 +48,21 @@ static void say_ready(struct tor_ctx *ctx, const struct tor_join *join, u32 rank
 		.members = join->members,
 		.nonce = join->seen_nonce[rank],
 		.rank = rank,
-		.ranks = join->ranks,
+		.ranks = join->a.ranks,
 		.missing = first,
-		.tag = join->tag,
-		.generation = join->generation,
-		.frame_bytes = join->unit,
-		.epochs = min(ready_room(join), join->ranks - first),
+		.tag = join->a.tag,
+		.generation = join->a.generation,
+		.frame_bytes = join->a.unit,
+		.epochs = min(tor_agree_entries(&join->a), join->a.ranks - first),
 	};
 
-	tor_join_say(ctx, join->node, node_of(join, rank), &msg, join->epoch + first);
-}
-
-static void finish(struct tor_ctx *ctx, struct tor_join *join, int error)
-{
-	join->state = TOR_JOIN_DONE;
-	join->error = error;
-	list_del(&join->list);
-	tor_env_join_done(ctx, join);
+	tor_agree_say(ctx, join->a.node, node_of(join, rank), &msg, join->a.epoch + first);
 }
 
 /* Many ranks repeat what they say less often than few, for whom a frame that was lost should not cost much time. */
 static u64 most_seldom(const struct tor_join *join, u64 most)
 {
-	return clamp_t(u64, (u64)join->ranks * TOR_JOIN_PER_RANK, 2 * TOR_JOIN_REPEAT, most);
+	return clamp_t(u64, (u64)join->a.ranks * TOR_JOIN_PER_RANK, 2 * TOR_AGREE_REPEAT, most);
 }
 
 /* What is an error elsewhere, too. */
@@ -108,67 +71,46 @@ static int error_elsewhere(int error)
 	return -(int)(tor_wire_errno(TORCOLL_FRAME_COMM, -error) ?: ECONNABORTED);
 }
 
-/* Rank 0: does what there is to say in this state concern @rank? */
-static bool concerns(const struct tor_join *join, u32 rank)
+static struct tor_join *join_of(const struct tor_agree *a)
 {
-	return join->state == TOR_JOIN_ACCEPTING ? join->seen[rank] == TOR_JOIN_CALLING + 1 :
-						   !!join->seen[rank];
+	return container_of(a, struct tor_join, a);
 }
 
-/* Rank 0: say it to the rank whose turn it is. False: @left frames were not enough. */
-static bool say_in_turn(struct tor_ctx *ctx, struct tor_join *join, u32 *left)
+static bool concerns(const struct tor_agree *a, u32 rank)
 {
-	u32 parts = join->state == TOR_JOIN_ACCEPTING ? join->ranks : 1;
+	u8 seen = join_of(a)->seen[rank];
 
-	for (; join->part < parts; join->part += ready_room(join)) {
-		if (!*left)
-			return false;
-		--*left;
-		if (join->state == TOR_JOIN_ACCEPTING)
-			say_ready(ctx, join, join->turn, join->part);
-		else if (join->state == TOR_JOIN_GOING)
-			say_to_rank(ctx, join, join->turn, TORCOLL_COMM_GO, 0);
-		else
-			say_to_rank(ctx, join, join->turn, TORCOLL_COMM_REFUSE,
-				    error_elsewhere(join->error));
-	}
-	join->part = 0;
-	return true;
+	return a->state == TOR_AGREE_ACCEPTING ? seen == TOR_AGREE_CALLED : seen != TOR_AGREE_SILENT;
 }
 
-/* Rank 0: go on telling the others, by @left frames at most. The rest is the timer's. */
-static void tell(struct tor_ctx *ctx, struct tor_join *join, u32 *left)
+static void say_in_turn(struct tor_ctx *ctx, const struct tor_agree *a, u32 rank, u32 first)
 {
-	u32 steps = tor_env_budget().steps;
+	const struct tor_join *join = join_of(a);
 
-	for (; join->turn < join->ranks; join->turn++) {
-		if (steps-- && (!concerns(join, join->turn) || say_in_turn(ctx, join, left)))
-			continue;
-		join->repeat = ctx->now + TOR_JOIN_PACE;
-		return;
-	}
-	if (join->state != TOR_JOIN_ACCEPTING) {
-		finish(ctx, join, join->error);
-		return;
-	}
-	join->repeat = ctx->now + join->interval;
-	join->interval = min(join->interval * 2, most_seldom(join, TOR_JOIN_READY_MAX));
+	if (a->state == TOR_AGREE_ACCEPTING)
+		say_ready(ctx, join, rank, first);
+	else if (a->state == TOR_AGREE_GOING)
+		say_to_rank(ctx, join, rank, TORCOLL_COMM_GO, 0);
+	else
+		say_to_rank(ctx, join, rank, TORCOLL_COMM_REFUSE, error_elsewhere(a->error));
 }
 
-/* Rank 0: begin to tell everyone what @state is about. */
-static void tell_all(struct tor_ctx *ctx, struct tor_join *join, enum tor_join_state state,
-		     u32 *left)
+static void done(struct tor_ctx *ctx, struct tor_agree *a)
 {
-	join->state = state;
-	join->turn = 1;
-	join->part = 0;
-	tell(ctx, join, left);
+	tor_env_join_done(ctx, join_of(a));
 }
+
+static const struct tor_agree_policy policy = {
+	.concerns = concerns,
+	.say = say_in_turn,
+	.done = done,
+	.words = 1,
+};
 
 /* The first rank from @rank on that stands at @seen. */
 static u32 find_seen(const struct tor_join *join, u32 rank, u8 seen)
 {
-	while (rank < join->ranks && join->seen[rank] != seen)
+	while (rank < join->a.ranks && join->seen[rank] != seen)
 		rank++;
 	return rank;
 }
@@ -180,13 +122,18 @@ static u32 find_seen(const struct tor_join *join, u32 rank, u8 seen)
 static void find_missing(struct tor_join *join)
 {
 	join->absent = find_seen(join, max(join->absent, 1U), 0);
-	join->missing = join->absent;
-	if (join->missing == join->ranks && join->here < join->ranks - 1) {
-		join->left = find_seen(join, max(join->left, 1U), TOR_JOIN_LEFT);
-		join->missing = join->left;
+	join->a.missing = join->absent;
+	if (join->a.missing == join->a.ranks && join->here < join->a.ranks - 1) {
+		join->left = find_seen(join, max(join->left, 1U), TOR_AGREE_LEFT);
+		join->a.missing = join->left;
 	}
-	if (join->missing == join->ranks)
-		join->missing = TOR_NO_RANK;
+	if (join->a.missing == join->a.ranks)
+		join->a.missing = TOR_NO_RANK;
+}
+
+static bool is_here(u8 seen)
+{
+	return seen == TOR_AGREE_CALLED || seen == TOR_AGREE_ACCEPTED;
 }
 
 /* Rank 0: @rank stands at @seen now. */
@@ -194,9 +141,9 @@ static void set_seen(struct tor_join *join, u32 rank, u8 seen)
 {
 	u8 before = join->seen[rank];
 
-	join->here += (seen && seen != TOR_JOIN_LEFT) - (before && before != TOR_JOIN_LEFT);
-	join->accepted += (seen == TOR_JOIN_ACCEPTING + 1) - (before == TOR_JOIN_ACCEPTING + 1);
-	if (seen == TOR_JOIN_LEFT)
+	join->here += is_here(seen) - is_here(before);
+	join->accepted += (seen == TOR_AGREE_ACCEPTED) - (before == TOR_AGREE_ACCEPTED);
+	if (seen == TOR_AGREE_LEFT)
 		join->left = min(join->left, rank);
 	join->seen[rank] = seen;
 }
@@ -225,7 +172,7 @@ u64 tor_join_lineage(const struct tor_join *join)
 
 	word[0] = cpu_to_be64(join->proof);
 	word[1] = cpu_to_be64(join->members);
-	word[2] = cpu_to_be64((u64)join->tag << 32 | join->generation);
+	word[2] = cpu_to_be64((u64)join->a.tag << 32 | join->a.generation);
 	return tor_env_hash(word, sizeof(word), LINEAGE_HASH_KEY);
 }
 
@@ -233,8 +180,8 @@ static void fail_all(struct tor_ctx *ctx, struct tor_join *join, int error)
 {
 	u32 left = tor_env_budget().frames;
 
-	join->error = error;
-	tell_all(ctx, join, TOR_JOIN_REFUSING, &left);
+	join->a.error = error;
+	tor_agree_tell_all(ctx, &join->a, TOR_AGREE_REFUSING, &left);
 }
 
 /* Rank 0: take the next step once everyone has come that far. */
@@ -243,18 +190,18 @@ static void collect(struct tor_ctx *ctx, struct tor_join *join)
 	u32 left = tor_env_budget().frames;
 	int err;
 
-	if (join->state == TOR_JOIN_CALLING && join->here == join->ranks - 1) {
-		join->tag = tor_join_tag(join->node, join->proof, join->members, &join->generation);
+	if (join->a.state == TOR_AGREE_CALLING && join->here == join->a.ranks - 1) {
+		join->a.tag = tor_join_tag(join->a.node, join->proof, join->members, &join->a.generation);
 		err = tor_env_join_install(ctx, join);
 		if (err) {
 			fail_all(ctx, join, err);
 			return;
 		}
-		join->interval = TOR_JOIN_REPEAT;
-		tell_all(ctx, join, TOR_JOIN_ACCEPTING, &left);
+		tor_agree_hurry(ctx, &join->a);
+		tor_agree_tell_all(ctx, &join->a, TOR_AGREE_ACCEPTING, &left);
 	}
-	if (join->state == TOR_JOIN_ACCEPTING && join->accepted == join->ranks - 1)
-		tell_all(ctx, join, TOR_JOIN_GOING, &left);
+	if (join->a.state == TOR_AGREE_ACCEPTING && join->accepted == join->a.ranks - 1)
+		tor_agree_tell_all(ctx, &join->a, TOR_AGREE_GOING, &left);
 }
 
 u64 tor_join_tuning(const struct tor_rates *rates)
@@ -289,7 +236,7 @@ static u64 hash_members(const struct tor_join *join)
 	u64 list = MEMBERS_HASH_KEY ^ join->tuning;
 	u32 rank;
 
-	for (rank = 0; rank < join->ranks; rank++) {
+	for (rank = 0; rank < join->a.ranks; rank++) {
 		__be32 word = cpu_to_be32(node_of(join, rank));
 
 		tor_env_walked(rank);
@@ -320,18 +267,18 @@ int tor_join_start(struct tor_ctx *ctx, struct tor_join *join)
 {
 	const struct tor_join *other;
 
-	list_for_each_entry(other, &join->node->joins, list)
+	list_for_each_entry(other, &join->a.node->joins, a.list)
 		if (other->name == join->name && other->rank == join->rank)
 			return -EEXIST;
 	join->nonce = tor_env_random();
-	join->state = TOR_JOIN_CALLING;
-	join->error = 0;
-	join->interval = TOR_JOIN_REPEAT;
-	join->repeat = ctx->now + join->interval;
-	join->missing = join->rank ? 0 : TOR_NO_RANK;
-	join->left = join->ranks;
-	join->epoch[join->rank] = join->node->epoch;
-	list_add_tail(&join->list, &join->node->joins);
+	join->a.policy = &policy;
+	join->a.told = join->a.ranks;
+	join->a.room = join->a.ranks;
+	join->a.seldom = most_seldom(join, TOR_JOIN_READY_MAX);
+	join->a.missing = join->rank ? 0 : TOR_NO_RANK;
+	join->left = join->a.ranks;
+	join->a.epoch[join->rank] = join->a.node->epoch;
+	tor_agree_begin(ctx, &join->a, &join->a.node->joins);
 	if (join->rank) {
 		say_to_rank(ctx, join, 0, TORCOLL_COMM_JOIN, 0);
 	} else {
@@ -343,14 +290,14 @@ int tor_join_start(struct tor_ctx *ctx, struct tor_join *join)
 
 void tor_join_cancel(struct tor_ctx *ctx, struct tor_join *join, int error)
 {
-	if (join->state == TOR_JOIN_DONE || join->state == TOR_JOIN_REFUSING)
+	if (join->a.state == TOR_AGREE_DONE || join->a.state == TOR_AGREE_REFUSING)
 		return;
-	if (join->state == TOR_JOIN_GOING) {
+	if (join->a.state == TOR_AGREE_GOING) {
 		/* all have agreed; whoever was not told yet asks again */
-		finish(ctx, join, 0);
+		tor_agree_finish(ctx, &join->a, 0);
 	} else if (join->rank) {
 		say_to_rank(ctx, join, 0, TORCOLL_COMM_LEAVE, 0);
-		finish(ctx, join, error);
+		tor_agree_finish(ctx, &join->a, error);
 	} else {
 		fail_all(ctx, join, error);
 	}
@@ -360,7 +307,7 @@ bool tor_join_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error)
 {
 	struct tor_join *join, *next;
 
-	list_for_each_entry_safe(join, next, &node->joins, list)
+	list_for_each_entry_safe(join, next, &node->joins, a.list)
 		tor_join_cancel(ctx, join, error);
 	return !list_empty(&node->joins);
 }
@@ -371,12 +318,10 @@ static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_
 {
 	struct tor_comm_msg reply = *msg;
 
-	if (!tor_node_may_answer(node, ctx->now))
-		return;
 	reply.step = step;
 	reply.error = -error;
 	reply.epochs = 0;
-	tor_join_say(ctx, node, h->src, &reply, NULL);
+	tor_agree_answer(ctx, node, h, &reply);
 }
 
 /* Rank 0: a member that calls has not heard the agreement. A long one comes when it is its turn. */
@@ -384,10 +329,10 @@ static void say_again(struct tor_ctx *ctx, const struct tor_join *join, u32 rank
 {
 	u32 first;
 
-	if (join->turn <= rank ||
-	    DIV_ROUND_UP(join->ranks, ready_room(join)) > tor_env_budget().frames)
+	if (join->a.turn <= rank ||
+	    DIV_ROUND_UP(join->a.ranks, tor_agree_entries(&join->a)) > tor_env_budget().frames)
 		return;
-	for (first = 0; first < join->ranks; first += ready_room(join))
+	for (first = 0; first < join->a.ranks; first += tor_agree_entries(&join->a))
 		say_ready(ctx, join, rank, first);
 }
 
@@ -396,50 +341,50 @@ static void join_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor
 		    const struct tor_comm_msg *msg)
 {
 	if (msg->proof != join->proof) {
-		answer(ctx, join->node, h, msg, TORCOLL_COMM_REFUSE, -EACCES);
+		answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE, -EACCES);
 		return;
 	}
-	if (join->state == TOR_JOIN_REFUSING)
-		answer(ctx, join->node, h, msg, TORCOLL_COMM_REFUSE, error_elsewhere(join->error));
-	if (join->state > TOR_JOIN_ACCEPTING)
+	if (join->a.state == TOR_AGREE_REFUSING)
+		answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE, error_elsewhere(join->a.error));
+	if (join->a.state > TOR_AGREE_ACCEPTING)
 		return;
-	if (msg->members != join->members || msg->ranks != join->ranks ||
+	if (msg->members != join->members || msg->ranks != join->a.ranks ||
 	    node_of(join, msg->rank) != h->src) {
-		answer(ctx, join->node, h, msg, TORCOLL_COMM_REFUSE, -EPROTO);
+		answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE, -EPROTO);
 		fail_all(ctx, join, -EPROTO);
 		return;
 	}
-	if (join->state == TOR_JOIN_ACCEPTING) {
+	if (join->a.state == TOR_AGREE_ACCEPTING) {
 		if (join->seen_nonce[msg->rank] == msg->nonce)
 			say_again(ctx, join, msg->rank);
 		else
 			fail_all(ctx, join, -ECONNABORTED);
 		return;
 	}
-	set_seen(join, msg->rank, TOR_JOIN_CALLING + 1);
+	set_seen(join, msg->rank, TOR_AGREE_CALLED);
 	join->seen_nonce[msg->rank] = msg->nonce;
-	join->epoch[msg->rank] = h->src_epoch;
-	join->unit = min(join->unit, msg->frame_bytes);
+	join->a.epoch[msg->rank] = h->src_epoch;
+	join->a.unit = min(join->a.unit, msg->frame_bytes);
 	find_missing(join);
-	if (join->missing != TOR_NO_RANK)
+	if (join->a.missing != TOR_NO_RANK)
 		say_to_rank(ctx, join, msg->rank, TORCOLL_COMM_WAIT, 0);
 	collect(ctx, join);
 }
 
 static bool is_member(const struct tor_join *join, const struct tor_comm_msg *msg)
 {
-	return msg->rank < join->ranks && join->seen[msg->rank] &&
+	return msg->rank < join->a.ranks && join->seen[msg->rank] &&
 	       join->seen_nonce[msg->rank] == msg->nonce;
 }
 
 /* Rank 0: a member gave up. */
 static void leave_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
 {
-	if (!is_member(join, msg) || join->state > TOR_JOIN_ACCEPTING)
+	if (!is_member(join, msg) || join->a.state > TOR_AGREE_ACCEPTING)
 		return;
-	set_seen(join, msg->rank, TOR_JOIN_LEFT);
-	if (join->state == TOR_JOIN_ACCEPTING) {
-		join->missing = msg->rank;
+	set_seen(join, msg->rank, TOR_AGREE_LEFT);
+	if (join->a.state == TOR_AGREE_ACCEPTING) {
+		join->a.missing = msg->rank;
 		fail_all(ctx, join, -ECONNABORTED);
 		return;
 	}
@@ -449,13 +394,13 @@ static void leave_rx(struct tor_ctx *ctx, struct tor_join *join, const struct to
 /* Rank 0: a member has installed the tag. False: not that of this join. */
 static bool accept_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
 {
-	if (!is_member(join, msg) || msg->tag != join->tag)
+	if (!is_member(join, msg) || msg->tag != join->a.tag)
 		return false;
-	if (join->state == TOR_JOIN_GOING)
+	if (join->a.state == TOR_AGREE_GOING)
 		say_to_rank(ctx, join, msg->rank, TORCOLL_COMM_GO, 0);
-	if (join->state != TOR_JOIN_ACCEPTING)
-		return join->state == TOR_JOIN_GOING;
-	set_seen(join, msg->rank, TOR_JOIN_ACCEPTING + 1);
+	if (join->a.state != TOR_AGREE_ACCEPTING)
+		return join->a.state == TOR_AGREE_GOING;
+	set_seen(join, msg->rank, TOR_AGREE_ACCEPTED);
 	collect(ctx, join);
 	return true;
 }
@@ -463,32 +408,16 @@ static bool accept_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 /* A member: part of the agreement. True: now all of it is there. */
 static bool take_epochs(struct tor_join *join, const struct tor_comm_msg *msg)
 {
-	u32 i;
-
-	if (msg->ranks != join->ranks)
-		return false;
-	if (join->tag != msg->tag) {
-		memset(join->epoch, 0, join->ranks * sizeof(*join->epoch));
-		join->filled = 0;
-	}
-	join->tag = msg->tag;
-	for (i = 0; i < msg->epochs; i++) {
-		u32 *epoch = &join->epoch[msg->missing + i];
-		u32 said = tor_wire_epoch(msg, i);
-
-		join->filled += !!said - !!*epoch;
-		*epoch = said;
-	}
-	if (join->filled < join->ranks)
+	if (msg->ranks != join->a.ranks || !tor_agree_take(&join->a, msg, NULL))
 		return false;
 	/* rank 0 has heard an earlier incarnation of us: it will hear this one */
-	return join->epoch[join->rank] == join->node->epoch;
+	return join->a.epoch[join->rank] == join->a.node->epoch;
 }
 
 /* A member: who has not come, by what rank 0 says. */
 static void take_missing(struct tor_join *join, u32 rank)
 {
-	join->missing = rank < join->ranks ? rank : TOR_NO_RANK;
+	join->a.missing = rank < join->a.ranks ? rank : TOR_NO_RANK;
 }
 
 /* A member: rank 0 answers. */
@@ -500,33 +429,32 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 	case TORCOLL_COMM_WAIT:
 		take_missing(join, msg->missing);
 		/* it knows of us: no hurry */
-		join->interval = min_t(u64, join->interval * 2, TOR_JOIN_REPEAT_MAX);
+		tor_agree_back_off(&join->a, TOR_AGREE_REPEAT_MAX);
 		break;
 	case TORCOLL_COMM_READY:
-		if (join->state == TOR_JOIN_CALLING) {
-			if (msg->frame_bytes > join->unit || !take_epochs(join, msg))
+		if (join->a.state == TOR_AGREE_CALLING) {
+			if (msg->frame_bytes > join->a.unit || !take_epochs(join, msg))
 				return;
-			join->generation = msg->generation;
-			join->unit = msg->frame_bytes;
+			join->a.generation = msg->generation;
+			join->a.unit = msg->frame_bytes;
 			err = tor_env_join_install(ctx, join);
 			if (err) {
 				tor_join_cancel(ctx, join, err);
 				return;
 			}
-			join->state = TOR_JOIN_ACCEPTING;
-			join->interval = TOR_JOIN_REPEAT;
-			join->repeat = ctx->now + join->interval;
+			join->a.state = TOR_AGREE_ACCEPTING;
+			tor_agree_hurry(ctx, &join->a);
 		}
-		if (msg->tag == join->tag)
+		if (msg->tag == join->a.tag)
 			say_to_rank(ctx, join, 0, TORCOLL_COMM_ACCEPT, 0);
 		break;
 	case TORCOLL_COMM_GO:
-		if (join->state == TOR_JOIN_ACCEPTING && msg->tag == join->tag)
-			finish(ctx, join, 0);
+		if (join->a.state == TOR_AGREE_ACCEPTING && msg->tag == join->a.tag)
+			tor_agree_finish(ctx, &join->a, 0);
 		break;
 	case TORCOLL_COMM_REFUSE:
 		take_missing(join, msg->missing);
-		finish(ctx, join, -(int)msg->error);
+		tor_agree_finish(ctx, &join->a, -(int)msg->error);
 		break;
 	}
 }
@@ -550,7 +478,7 @@ void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hd
 		       msg->step == TORCOLL_COMM_LEAVE;
 	struct tor_join *join;
 
-	list_for_each_entry(join, &node->joins, list) {
+	list_for_each_entry(join, &node->joins, a.list) {
 		if (join->name != msg->name || (!join->rank) != to_root)
 			continue;
 		if (!to_root) {
@@ -571,32 +499,26 @@ void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hd
 
 static void repeat(struct tor_ctx *ctx, struct tor_join *join, u32 *left)
 {
-	bool calling = join->state == TOR_JOIN_CALLING;
+	bool calling = join->a.state == TOR_AGREE_CALLING;
 
 	if (!join->rank && !calling) {
-		if (join->turn < join->ranks)
-			tell(ctx, join, left);
+		if (tor_agree_is_telling(&join->a))
+			tor_agree_tell(ctx, &join->a, left);
 		else
-			tell_all(ctx, join, join->state, left);
+			tor_agree_tell_all(ctx, &join->a, join->a.state, left);
 		return;
 	}
 	if (join->rank)
 		say_to_rank(ctx, join, 0, calling ? TORCOLL_COMM_JOIN : TORCOLL_COMM_ACCEPT, 0);
-	join->repeat = ctx->now + join->interval;
+	join->a.repeat = ctx->now + join->a.interval;
 	/* rank 0 waits for others: all of them at once would be many */
 	if (!calling)
-		join->interval = min(join->interval * 2, most_seldom(join, TOR_JOIN_REPEAT_MAX));
+		tor_agree_back_off(&join->a, most_seldom(join, TOR_AGREE_REPEAT_MAX));
 }
 
 u64 tor_join_due(const struct tor_node *node)
 {
-	const struct tor_join *join;
-	u64 when = 0;
-
-	list_for_each_entry(join, &node->joins, list)
-		if (!when || join->repeat < when)
-			when = join->repeat;
-	return when;
+	return tor_agree_due(&node->joins);
 }
 
 u64 tor_join_timer(struct tor_ctx *ctx, struct tor_node *node)
@@ -604,8 +526,8 @@ u64 tor_join_timer(struct tor_ctx *ctx, struct tor_node *node)
 	u32 left = tor_env_budget().frames;
 	struct tor_join *join, *next;
 
-	list_for_each_entry_safe(join, next, &node->joins, list)
-		if (ctx->now >= join->repeat)
+	list_for_each_entry_safe(join, next, &node->joins, a.list)
+		if (ctx->now >= join->a.repeat)
 			repeat(ctx, join, &left);
 	return tor_join_due(node);
 }

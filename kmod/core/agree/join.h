@@ -20,77 +20,41 @@
 #ifndef _TOR_CORE_JOIN_H
 #define _TOR_CORE_JOIN_H
 
+#include "core/agree/agree.h"
 #include "core/choose/cost.h"
-#include "core/engine/engine.h"
 
-#define TOR_JOIN_REPEAT		(20 * NSEC_PER_MSEC)
-#define TOR_JOIN_EPOCHS		128			/* in one READY; more come in several */
-#define TOR_JOIN_LEFT		U8_MAX
-#define TOR_JOIN_REPEAT_MAX	(320 * NSEC_PER_MSEC)
 #define TOR_JOIN_READY_MAX	(1000 * NSEC_PER_MSEC)	/* rank 0's, which says a lot */
-#define TOR_JOIN_PER_RANK	(250 * NSEC_PER_USEC)	/* these two are less for few ranks: so much for each */
-#define TOR_JOIN_PACE		(100 * NSEC_PER_USEC)	/* from one tor_budget.frames of it to the next */
-
-enum tor_join_state {
-	TOR_JOIN_CALLING,
-	TOR_JOIN_ACCEPTING,
-	TOR_JOIN_GOING,			/* rank 0: all have agreed, and are told so */
-	TOR_JOIN_REFUSING,		/* rank 0: it failed, and all are told why */
-	TOR_JOIN_DONE
-};
+#define TOR_JOIN_PER_RANK	(250 * NSEC_PER_USEC)	/* repeats are less seldom for few ranks: so much for each */
 
 /**
  * struct tor_join - one call to create a comm
- * @node: where
+ * @a: the agreement; what is missing is the first rank that is not known to have come, or else one that gave up
  * @name: hash of the name; @proof: of name and secret; @members: of the list, and @tuning
  * @tuning: hash of what plans are chosen by, which must be the same everywhere
  * @nonce: of this call
- * @rank, @ranks: own rank and their number
+ * @rank: own rank, of @a.ranks
  * @member: node of each rank, or NULL: rank i is node i
- * @team: who sits where, or NULL; @ranks are those of nodes then
- * @epoch: of each rank's node, to be found out; @ranks long, zeroed
- * @unit: payload bytes per frame: offered, then agreed
- * @tag, @generation: agreed
- * @seen: rank 0 only: enum tor_join_state of each rank plus 1, 0: not heard of, TOR_JOIN_LEFT: gave up
- * @seen_nonce: rank 0 only: by rank
+ * @team: who sits where, or NULL; ranks are those of nodes then
+ * @seen: rank 0 only: enum tor_agree_heard of each rank; @seen_nonce: and of which call
  * @here, @accepted: rank 0 only: others that are there, and of those that have the tag; @absent, @left: up to where nobody is
  *	that never came, or that gave up
- * @filled: of @epoch, a member's
- * @missing: the first rank that is not known to have come, or else one that gave up, or TOR_NO_RANK
- * @error: when done, or TOR_JOIN_REFUSING
- * @turn, @part: rank 0 only: rank that is told next what the state is about, and from which epoch on
- * @repeat: when to say the last thing again, or what is left of it, ns; @interval: from then on
  */
 struct tor_join {
-	struct list_head list;
-	struct tor_node *node;
-	enum tor_join_state state;
+	struct tor_agree a;
 	u64 name;
 	u64 proof;
 	u64 members;
 	u64 tuning;
 	u32 nonce;
 	u32 rank;
-	u32 ranks;
 	const u32 *member;
 	const struct tor_team_map *team;
-	u32 *epoch;
-	u32 unit;
-	u32 tag;
-	u32 generation;
 	u8 *seen;
 	u32 *seen_nonce;
 	u32 here;
 	u32 accepted;
 	u32 absent;
 	u32 left;
-	u32 filled;
-	u32 missing;
-	int error;
-	u32 turn;
-	u32 part;
-	u64 interval;
-	u64 repeat;
 };
 
 /* What stands for rates in tor_join.tuning: the same on every machine. */
@@ -108,7 +72,7 @@ u64 tor_join_proof(const void *secret, u32 len, u64 name);
 
 /**
  * tor_join_prepare - work out what stands for the call on the wire
- * @join: node, ranks, member, team, tuning are set
+ * @join: a.node, a.ranks, member, team, tuning are set
  * @name, @name_len: of the comm
  * @secret, @secret_len: what members must know
  *
@@ -120,7 +84,7 @@ void tor_join_prepare(struct tor_join *join, const void *name, u32 name_len, con
 /**
  * tor_join_start - call
  * @ctx: entry
- * @join: prepared; rank, epoch, unit are set, and for rank 0 seen and seen_nonce (zeroed, @ranks long); the caller owns it
+ * @join: prepared; rank, a.epoch (@a.ranks long, zeroed), a.unit are set, and for rank 0 seen and seen_nonce (as long, zeroed); the caller owns it
  *	until tor_env_join_done()
  *
  * Return: 0, or -EEXIST if such a call is being made on this node.
@@ -152,10 +116,6 @@ u32 tor_join_tag(struct tor_node *node, u64 proof, u64 members, u32 *generation)
 
 /* What a comm and all that it shrinks to have in common, the same on all ranks. Once tag and generation are agreed. */
 u64 tor_join_lineage(const struct tor_join *join);
-
-/* Send a comm message to a node; @epoch: @msg->epochs words behind it. */
-void tor_join_say(struct tor_ctx *ctx, struct tor_node *node, u32 dst,
-		  const struct tor_comm_msg *msg, const u32 *epoch);
 
 /* When tor_join_timer() has something to do, ns; 0: nothing is waiting. Any other call may bring it forward. */
 u64 tor_join_due(const struct tor_node *node);

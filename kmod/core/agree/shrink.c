@@ -8,7 +8,7 @@
 #include "core/agree/join.h"
 #include "core/order.h"
 
-#define PAIRS_MAX	(TOR_JOIN_EPOCHS / 2)	/* nodes and epochs in one READY */
+#define PAIRS_MAX	(TOR_AGREE_WORDS / 2)	/* nodes and epochs in one READY */
 #define SORT_COST	4			/* a step of sorting, in those of walks */
 
 static void say(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank, u8 step)
@@ -17,34 +17,28 @@ static void say(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank, u8 st
 		.step = step,
 		.name = s->from->lineage,
 		.rank = s->from->rank,
-		.ranks = s->ranks,
-		.missing = s->missing < s->from->ranks ? tor_comm_node(s->from, s->missing) : ~0U,
-		.tag = s->tag,
-		.generation = s->generation,
-		.frame_bytes = s->unit,
+		.ranks = s->a.ranks,
+		.missing = s->a.missing < s->from->ranks ? tor_comm_node(s->from, s->a.missing) : ~0U,
+		.tag = s->a.tag,
+		.generation = s->a.generation,
+		.frame_bytes = s->a.unit,
 	};
 
-	tor_join_say(ctx, s->node, tor_comm_node(s->from, rank), &msg, NULL);
-}
-
-/* Ranks of the heir that one READY has room for. */
-static u32 ready_room(const struct tor_shrink *s)
-{
-	return min_t(u32, s->unit / (2 * sizeof(__be32)), PAIRS_MAX);
+	tor_agree_say(ctx, s->a.node, tor_comm_node(s->from, rank), &msg, NULL);
 }
 
 /* The chief: who the heir's ranks are, from @first on. */
 static void say_ready(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank, u32 first)
 {
-	u32 n = min(ready_room(s), s->ranks - first);
+	u32 n = min(tor_agree_entries(&s->a), s->a.ranks - first);
 	struct tor_comm_msg msg = {
 		.step = TORCOLL_COMM_SHRINK_READY,
 		.name = s->from->lineage,
-		.ranks = s->ranks,
+		.ranks = s->a.ranks,
 		.missing = first,
-		.tag = s->tag,
-		.generation = s->generation,
-		.frame_bytes = s->unit,
+		.tag = s->a.tag,
+		.generation = s->a.generation,
+		.frame_bytes = s->a.unit,
 		.epochs = 2 * n,
 	};
 	u32 word[2 * PAIRS_MAX];
@@ -52,9 +46,9 @@ static void say_ready(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank,
 
 	for (i = 0; i < n; i++) {
 		word[2 * i] = s->member[first + i];
-		word[2 * i + 1] = s->epoch[first + i];
+		word[2 * i + 1] = s->a.epoch[first + i];
 	}
-	tor_join_say(ctx, s->node, tor_comm_node(s->from, rank), &msg, word);
+	tor_agree_say(ctx, s->a.node, tor_comm_node(s->from, rank), &msg, word);
 }
 
 static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
@@ -62,30 +56,14 @@ static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_
 {
 	struct tor_comm_msg reply = { .step = step, .name = msg->name, .tag = msg->tag };
 
-	if (!tor_node_may_answer(node, ctx->now))
-		return;
-	tor_join_say(ctx, node, h->src, &reply, NULL);
-}
-
-static void finish(struct tor_ctx *ctx, struct tor_shrink *s, int error)
-{
-	s->state = TOR_SHRINK_DONE;
-	s->error = error;
-	list_del(&s->list);
-	tor_env_shrink_done(ctx, s);
+	tor_agree_answer(ctx, node, h, &reply);
 }
 
 /* The agreement broke: another one is to be found. */
 static void break_up(struct tor_ctx *ctx, struct tor_shrink *s)
 {
 	s->again = true;
-	finish(ctx, s, -ECONNABORTED);
-}
-
-static void hurry(struct tor_ctx *ctx, struct tor_shrink *s)
-{
-	s->interval = TOR_JOIN_REPEAT;
-	s->repeat = ctx->now + s->interval;
+	tor_agree_finish(ctx, &s->a, -ECONNABORTED);
 }
 
 static bool is_chief(const struct tor_shrink *s)
@@ -105,9 +83,9 @@ static bool is_waited_for(const struct tor_shrink *s, u32 rank)
 
 	if (rank == s->from->rank)
 		return false;
-	if (s->state == TOR_SHRINK_ACCEPTING)
-		return of->chosen && of->heard < TOR_SHRINK_ACCEPTED;
-	return !of->gone && of->heard < TOR_SHRINK_CALLED;
+	if (s->a.state == TOR_AGREE_ACCEPTING)
+		return of->chosen && of->heard < TOR_AGREE_ACCEPTED;
+	return !of->gone && of->heard < TOR_AGREE_CALLED;
 }
 
 /* @rank was heard or looked at. What all depend on is counted here, so that no message walks over all ranks. */
@@ -119,8 +97,8 @@ static void note(struct tor_shrink *s, u32 rank, u8 heard, u64 now)
 	s->doomed -= is_doomed(of);
 	of->heard = heard;
 	of->gone = rank != s->from->rank &&
-		   (heard == TOR_SHRINK_LEFT ||
-		    (of->lost && now >= of->lost + tor_watch_grace(s->node)));
+		   (heard == TOR_AGREE_LEFT ||
+		    (of->lost && now >= of->lost + tor_watch_grace(s->a.node)));
 	s->doomed += is_doomed(of);
 	if (!of->gone)
 		s->living = min(s->living, rank);
@@ -134,68 +112,53 @@ static void note(struct tor_shrink *s, u32 rank, u8 heard, u64 now)
 	}
 }
 
-/* The chief: does what there is to say in this state concern @rank? */
-static bool concerns(const struct tor_shrink *s, u32 rank)
+static struct tor_shrink *shrink_of(const struct tor_agree *a)
 {
+	return container_of(a, struct tor_shrink, a);
+}
+
+static bool concerns(const struct tor_agree *a, u32 rank)
+{
+	const struct tor_shrink *s = shrink_of(a);
 	const struct tor_shrink_rank *of = &s->of[rank];
 
 	if (rank == s->from->rank)
 		return false;
-	if (s->state == TOR_SHRINK_CALLING)
-		return of->heard == TOR_SHRINK_SILENT && !of->gone;
-	return of->chosen && of->heard == (s->state == TOR_SHRINK_ACCEPTING ? TOR_SHRINK_CALLED :
-									      TOR_SHRINK_ACCEPTED);
+	if (a->state == TOR_AGREE_CALLING)
+		return of->heard == TOR_AGREE_SILENT && !of->gone;
+	return of->chosen && of->heard == (a->state == TOR_AGREE_ACCEPTING ? TOR_AGREE_CALLED :
+									     TOR_AGREE_ACCEPTED);
 }
 
-/* The chief: say it to the rank whose turn it is. False: @left frames were not enough. */
-static bool say_in_turn(struct tor_ctx *ctx, struct tor_shrink *s, u32 *left)
+static void say_in_turn(struct tor_ctx *ctx, const struct tor_agree *a, u32 rank, u32 first)
 {
-	u32 parts = s->state == TOR_SHRINK_ACCEPTING ? s->ranks : 1;
+	const struct tor_shrink *s = shrink_of(a);
 
-	for (; s->part < parts; s->part += ready_room(s)) {
-		if (!*left)
-			return false;
-		--*left;
-		if (s->state == TOR_SHRINK_CALLING)
-			say(ctx, s, s->turn, TORCOLL_COMM_SHRINK_CALL);
-		else if (s->state == TOR_SHRINK_ACCEPTING)
-			say_ready(ctx, s, s->turn, s->part);
-		else
-			say(ctx, s, s->turn, TORCOLL_COMM_SHRINK_GO);
-	}
-	s->part = 0;
-	return true;
+	if (a->state == TOR_AGREE_ACCEPTING)
+		say_ready(ctx, s, rank, first);
+	else
+		say(ctx, s, rank, a->state == TOR_AGREE_CALLING ? TORCOLL_COMM_SHRINK_CALL :
+								  TORCOLL_COMM_SHRINK_GO);
 }
 
-static bool is_telling(const struct tor_shrink *s)
+static void done(struct tor_ctx *ctx, struct tor_agree *a)
 {
-	return s->turn < s->from->ranks;
+	tor_env_shrink_done(ctx, shrink_of(a));
 }
 
-/* The chief: go on telling the others, as much as an entry may. The rest is the timer's. */
-static void tell(struct tor_ctx *ctx, struct tor_shrink *s)
-{
-	u32 left = tor_env_budget().frames, steps = tor_env_budget().steps;
+static const struct tor_agree_policy policy = {
+	.concerns = concerns,
+	.say = say_in_turn,
+	.done = done,
+	.words = 2,
+};
 
-	for (; is_telling(s); s->turn++) {
-		if (steps-- && (!concerns(s, s->turn) || say_in_turn(ctx, s, &left)))
-			continue;
-		s->repeat = ctx->now + TOR_JOIN_PACE;
-		return;
-	}
-	if (s->state == TOR_SHRINK_GOING) {
-		finish(ctx, s, 0);
-		return;
-	}
-	s->repeat = ctx->now + s->interval;
-}
-
-/* The chief: begin to tell everyone what the state is about. */
-static void tell_all(struct tor_ctx *ctx, struct tor_shrink *s)
+/* The chief: begin to tell everyone what @state is about. */
+static void tell_all(struct tor_ctx *ctx, struct tor_shrink *s, enum tor_agree_state state)
 {
-	s->turn = 0;
-	s->part = 0;
-	tell(ctx, s);
+	u32 left = tor_env_budget().frames;
+
+	tor_agree_tell_all(ctx, &s->a, state, &left);
 }
 
 /* No look at all ranks is through, so nothing was said: what ended the comm was waited for already. */
@@ -213,7 +176,7 @@ static void look_at(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 		of->lost = 0;
 	else if (!of->lost)
 		of->lost = is_new(s) && s->from->lost_since ? s->from->lost_since : ctx->now;
-	note(s, rank, tor_comm_restarted(s->from, rank) ? TOR_SHRINK_LEFT : of->heard, ctx->now);
+	note(s, rank, tor_comm_restarted(s->from, rank) ? TOR_AGREE_LEFT : of->heard, ctx->now);
 }
 
 /* Who is out of reach, who has begun a new life? False: the rest is the timer's. */
@@ -225,7 +188,7 @@ static bool look(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_rou
 		s->looked = 0;
 	for (; s->looked < s->from->ranks; s->looked++) {
 		if (!steps--) {
-			s->repeat = ctx->now + TOR_JOIN_PACE;
+			s->a.repeat = ctx->now + TOR_AGREE_PACE;
 			return false;
 		}
 		look_at(ctx, s, s->looked, routes);
@@ -246,13 +209,13 @@ static void find_missing(struct tor_shrink *s)
 			return;
 		s->absent++;
 	}
-	s->missing = s->waited_for ? s->absent : TOR_NO_RANK;
+	s->a.missing = s->waited_for ? s->absent : TOR_NO_RANK;
 }
 
 /* Who belongs to the heir is known, or to be chosen from rank @considered on. */
 static void begin_list(struct tor_shrink *s, u32 considered)
 {
-	s->state = TOR_SHRINK_LISTING;
+	s->a.state = TOR_AGREE_LISTING;
 	s->considered = considered;
 	s->sorted = 0;
 	s->checked = 0;
@@ -269,10 +232,10 @@ static void consider(struct tor_shrink *s, u32 rank)
 	of->chosen = !of->gone;
 	if (!of->chosen)
 		return;
-	s->member[s->ranks] = tor_comm_node(s->from, rank);
-	s->epoch[s->ranks++] = s->from->epoch[rank];
+	s->member[s->a.ranks] = tor_comm_node(s->from, rank);
+	s->a.epoch[s->a.ranks++] = s->from->epoch[rank];
 	if (of->unit)
-		s->unit = min(s->unit, of->unit);
+		s->a.unit = min(s->a.unit, of->unit);
 }
 
 /* A node of the fabric, and another one than that before it? Finds the own rank, in this node's present life. */
@@ -280,9 +243,9 @@ static void check(struct tor_shrink *s, u32 i)
 {
 	u32 rank = s->order[i], node = s->member[rank];
 
-	if (node >= s->node->torus.nodes || (i && node == s->member[s->order[i - 1]]))
+	if (node >= s->a.node->torus.nodes || (i && node == s->member[s->order[i - 1]]))
 		s->sane = false;
-	if (node == s->node->self && s->epoch[rank] == s->node->epoch)
+	if (node == s->a.node->self && s->a.epoch[rank] == s->a.node->epoch)
 		s->rank = rank;
 	if (node != rank)
 		s->whole = false;
@@ -295,10 +258,10 @@ static bool list_step(struct tor_shrink *s, u32 *left)
 
 	if (s->considered < s->from->ranks) {
 		consider(s, s->considered++);
-	} else if (s->sorted < tor_order_steps(s->ranks)) {
-		tor_order_step(s->order, s->member, s->ranks, s->sorted++);
+	} else if (s->sorted < tor_order_steps(s->a.ranks)) {
+		tor_order_step(s->order, s->member, s->a.ranks, s->sorted++);
 		cost = SORT_COST;
-	} else if (s->checked < s->ranks) {
+	} else if (s->checked < s->a.ranks) {
 		check(s, s->checked++);
 	} else {
 		return false;
@@ -314,7 +277,7 @@ static bool list(struct tor_ctx *ctx, struct tor_shrink *s)
 
 	while (list_step(s, &left)) {
 		if (!left) {
-			s->repeat = ctx->now + TOR_JOIN_PACE;
+			s->a.repeat = ctx->now + TOR_AGREE_PACE;
 			return false;
 		}
 	}
@@ -327,30 +290,30 @@ static void install(struct tor_ctx *ctx, struct tor_shrink *s)
 	int err;
 
 	if (is_chief(s)) {
-		s->tag = tor_join_tag(s->node, s->from->lineage, s->ranks, &s->generation);
+		s->a.tag = tor_join_tag(s->a.node, s->from->lineage, s->a.ranks, &s->a.generation);
 	} else if (s->sane && s->rank != TOR_NO_RANK) {
-		s->unit = s->told;
+		s->a.unit = s->decided;
 	} else {
 		/* nonsense: what it says next is looked at anew */
-		s->state = TOR_SHRINK_CALLING;
-		s->tag = 0;
+		s->a.state = TOR_AGREE_CALLING;
+		s->a.tag = 0;
 		return;
 	}
-	s->whole = s->whole && s->ranks == s->node->torus.nodes;
+	s->whole = s->whole && s->a.ranks == s->a.node->torus.nodes;
 	err = tor_env_shrink_install(ctx, s);
 	if (err) {
-		finish(ctx, s, err);
+		tor_agree_finish(ctx, &s->a, err);
 		return;
 	}
-	s->state = TOR_SHRINK_ACCEPTING;
-	hurry(ctx, s);
+	s->a.state = TOR_AGREE_ACCEPTING;
+	tor_agree_hurry(ctx, &s->a);
 	if (!is_chief(s)) {
 		say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
 		return;
 	}
-	s->waited_for = s->ranks - 1;
+	s->waited_for = s->a.ranks - 1;
 	s->absent = 0;
-	tell_all(ctx, s);
+	tell_all(ctx, s, TOR_AGREE_ACCEPTING);
 	find_missing(s);
 }
 
@@ -363,16 +326,14 @@ static void collect(struct tor_ctx *ctx, struct tor_shrink *s)
 		break_up(ctx, s);
 		return;
 	}
-	if (s->state == TOR_SHRINK_CALLING && !s->waited_for) {
-		s->ranks = 0;
+	if (s->a.state == TOR_AGREE_CALLING && !s->waited_for) {
+		s->a.ranks = 0;
 		begin_list(s, 0);
 	}
-	if (s->state == TOR_SHRINK_LISTING && list(ctx, s))
+	if (s->a.state == TOR_AGREE_LISTING && list(ctx, s))
 		install(ctx, s);
-	if (s->state == TOR_SHRINK_ACCEPTING && !s->waited_for) {
-		s->state = TOR_SHRINK_GOING;
-		tell_all(ctx, s);
-	}
+	if (s->a.state == TOR_AGREE_ACCEPTING && !s->waited_for)
+		tell_all(ctx, s, TOR_AGREE_GOING);
 }
 
 /* What was heard or seen has changed. */
@@ -381,30 +342,30 @@ static void act(struct tor_ctx *ctx, struct tor_shrink *s)
 	u32 steps = tor_env_budget().steps;
 
 	/* those that go have agreed: it is their heir's affair who is lost from now on */
-	if (s->state == TOR_SHRINK_DONE || s->state == TOR_SHRINK_GOING)
+	if (s->a.state == TOR_AGREE_DONE || s->a.state == TOR_AGREE_GOING)
 		return;
 	if (is_new(s) && s->looked < s->from->ranks)
 		return;
 	while (s->of[s->living].gone) {
 		/* the next look at all ranks finds it */
 		if (!steps--) {
-			s->repeat = ctx->now + TOR_JOIN_PACE;
+			s->a.repeat = ctx->now + TOR_AGREE_PACE;
 			return;
 		}
 		s->living++;
 	}
 	if (s->living != s->chief) {
 		/* what was accepted is the former chief's, and void */
-		if (s->state != TOR_SHRINK_CALLING) {
+		if (s->a.state != TOR_AGREE_CALLING) {
 			break_up(ctx, s);
 			return;
 		}
 		s->chief = s->living;
-		s->missing = s->chief;
-		s->turn = s->from->ranks;
-		hurry(ctx, s);
+		s->a.missing = s->chief;
+		s->a.turn = s->a.told;
+		tor_agree_hurry(ctx, &s->a);
 		if (is_chief(s))
-			tell_all(ctx, s);
+			tell_all(ctx, s, TOR_AGREE_CALLING);
 		else
 			say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_CALL);
 	}
@@ -416,21 +377,21 @@ int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor
 {
 	const struct tor_shrink *other;
 
-	list_for_each_entry(other, &s->node->shrinks, list)
+	list_for_each_entry(other, &s->a.node->shrinks, a.list)
 		if (other->from->lineage == s->from->lineage)
 			return -EEXIST;
-	s->state = TOR_SHRINK_CALLING;
-	s->error = 0;
+	s->a.policy = &policy;
+	s->a.told = s->from->ranks;
+	s->a.seldom = TOR_AGREE_REPEAT_MAX;
 	s->again = false;
-	s->missing = TOR_NO_RANK;
+	s->a.missing = TOR_NO_RANK;
 	s->chief = TOR_NO_RANK;
-	s->turn = s->from->ranks;
 	s->waited_for = s->from->ranks - 1;
 	s->doomed = 0;
 	s->absent = 0;
 	s->living = 0;
 	s->looked = 0;
-	list_add_tail(&s->list, &s->node->shrinks);
+	tor_agree_begin(ctx, &s->a, &s->a.node->shrinks);
 	if (look(ctx, s, routes))
 		act(ctx, s);
 	return 0;
@@ -439,24 +400,24 @@ int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor
 void tor_shrink_cancel(struct tor_ctx *ctx, struct tor_shrink *s, int error)
 {
 	/* all have agreed; whoever was not told yet asks again */
-	if (s->state == TOR_SHRINK_GOING)
-		finish(ctx, s, 0);
-	else if (s->state != TOR_SHRINK_DONE)
-		finish(ctx, s, error);
+	if (s->a.state == TOR_AGREE_GOING)
+		tor_agree_finish(ctx, &s->a, 0);
+	else if (s->a.state != TOR_AGREE_DONE)
+		tor_agree_finish(ctx, &s->a, error);
 }
 
 void tor_shrink_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error)
 {
 	struct tor_shrink *s, *next;
 
-	list_for_each_entry_safe(s, next, &node->shrinks, list)
+	list_for_each_entry_safe(s, next, &node->shrinks, a.list)
 		tor_shrink_cancel(ctx, s, error);
 }
 
 /* A rank says to the chief how far it has come. */
 static void say_own(struct tor_ctx *ctx, const struct tor_shrink *s)
 {
-	say(ctx, s, s->chief, s->state == TOR_SHRINK_ACCEPTING ? TORCOLL_COMM_SHRINK_ACCEPT :
+	say(ctx, s, s->chief, s->a.state == TOR_AGREE_ACCEPTING ? TORCOLL_COMM_SHRINK_ACCEPT :
 								 TORCOLL_COMM_SHRINK_CALL);
 }
 
@@ -464,9 +425,9 @@ static void say_own(struct tor_ctx *ctx, const struct tor_shrink *s)
 static void call_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 		    const struct tor_comm_msg *msg)
 {
-	if (s->of[rank].heard == TOR_SHRINK_LEFT)
+	if (s->of[rank].heard == TOR_AGREE_LEFT)
 		return;
-	note(s, rank, TOR_SHRINK_CALLED, ctx->now);
+	note(s, rank, TOR_AGREE_CALLED, ctx->now);
 	s->of[rank].unit = msg->frame_bytes;
 	if (!is_chief(s)) {
 		/* the chief asks */
@@ -474,58 +435,34 @@ static void call_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 			say_own(ctx, s);
 		return;
 	}
-	if (s->state == TOR_SHRINK_CALLING) {
+	if (s->a.state == TOR_AGREE_CALLING) {
 		act(ctx, s);
-		if (s->state == TOR_SHRINK_CALLING)
+		if (s->a.state == TOR_AGREE_CALLING)
 			say(ctx, s, rank, TORCOLL_COMM_SHRINK_WAIT);
 	} else if (rank < s->considered &&
-		   (!s->of[rank].chosen || s->of[rank].unit < s->unit)) {
+		   (!s->of[rank].chosen || s->of[rank].unit < s->a.unit)) {
 		/* it was thought gone, or comes back with less */
 		break_up(ctx, s);
-	} else if (s->state == TOR_SHRINK_ACCEPTING && s->ranks <= ready_room(s)) {
+	} else if (s->a.state == TOR_AGREE_ACCEPTING && s->a.ranks <= tor_agree_entries(&s->a)) {
 		say_ready(ctx, s, rank, 0);
 	}
 	/* more than one frame of it waits for the next turn of all */
 }
 
-/* Part of what the chief decided. True: now all of it is there, and makes sense. */
-static bool take(struct tor_shrink *s, const struct tor_comm_msg *msg)
-{
-	u32 n = msg->epochs / 2;
-	u32 i;
-
-	if (msg->ranks > s->room)
-		return false;
-	if (s->tag != msg->tag || s->ranks != msg->ranks) {
-		memset(s->epoch, 0, s->room * sizeof(*s->epoch));
-		s->tag = msg->tag;
-		s->ranks = msg->ranks;
-		s->filled = 0;
-	}
-	for (i = 0; i < n; i++) {
-		u32 rank = msg->missing + i;
-		u32 epoch = tor_wire_epoch(msg, 2 * i + 1);
-
-		s->filled += !s->epoch[rank] && epoch;
-		s->member[rank] = tor_wire_epoch(msg, 2 * i);
-		s->epoch[rank] = epoch;
-	}
-	return s->filled == s->ranks;
-}
-
 static void ready_rx(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_comm_msg *msg)
 {
-	if (s->state != TOR_SHRINK_CALLING) {
-		if (msg->tag != s->tag)
+	if (s->a.state != TOR_AGREE_CALLING) {
+		if (msg->tag != s->a.tag)
 			break_up(ctx, s);
-		else if (s->state == TOR_SHRINK_ACCEPTING)
+		else if (s->a.state == TOR_AGREE_ACCEPTING)
 			say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
 		return;
 	}
-	if (msg->frame_bytes > s->unit || !take(s, msg))
+	if (msg->frame_bytes > s->a.unit || msg->ranks > s->a.room ||
+	    !tor_agree_take(&s->a, msg, s->member))
 		return;
-	s->generation = msg->generation;
-	s->told = msg->frame_bytes;
+	s->a.generation = msg->generation;
+	s->decided = msg->frame_bytes;
 	begin_list(s, s->from->ranks);
 	if (list(ctx, s))
 		install(ctx, s);
@@ -535,15 +472,15 @@ static void ready_rx(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor
 static void member_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 		      const struct tor_comm_msg *msg)
 {
-	if (s->state == TOR_SHRINK_GOING) {
-		if (msg->step == TORCOLL_COMM_SHRINK_ACCEPT && msg->tag == s->tag)
+	if (s->a.state == TOR_AGREE_GOING) {
+		if (msg->step == TORCOLL_COMM_SHRINK_ACCEPT && msg->tag == s->a.tag)
 			say(ctx, s, rank, TORCOLL_COMM_SHRINK_GO);
 		return;
 	}
 	switch (msg->step) {
 	case TORCOLL_COMM_SHRINK_ACCEPT:
-		if (s->state == TOR_SHRINK_ACCEPTING && is_chief(s) && msg->tag == s->tag) {
-			note(s, rank, TOR_SHRINK_ACCEPTED, ctx->now);
+		if (s->a.state == TOR_AGREE_ACCEPTING && is_chief(s) && msg->tag == s->a.tag) {
+			note(s, rank, TOR_AGREE_ACCEPTED, ctx->now);
 			act(ctx, s);
 			break;
 		}
@@ -553,16 +490,16 @@ static void member_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 		call_rx(ctx, s, rank, msg);
 		break;
 	case TORCOLL_COMM_SHRINK_LEFT:
-		note(s, rank, TOR_SHRINK_LEFT, ctx->now);
+		note(s, rank, TOR_AGREE_LEFT, ctx->now);
 		act(ctx, s);
 		break;
 	case TORCOLL_COMM_SHRINK_OUT:
-		finish(ctx, s, -EHOSTUNREACH);
+		tor_agree_finish(ctx, &s->a, -EHOSTUNREACH);
 		break;
 	case TORCOLL_COMM_SHRINK_WAIT:
 		if (rank == s->chief) {
-			s->missing = tor_comm_rank(s->from, msg->missing);
-			s->interval = min_t(u64, s->interval * 2, TOR_JOIN_REPEAT_MAX);
+			s->a.missing = tor_comm_rank(s->from, msg->missing);
+			tor_agree_back_off(&s->a, TOR_AGREE_REPEAT_MAX);
 		}
 		break;
 	case TORCOLL_COMM_SHRINK_READY:
@@ -570,8 +507,8 @@ static void member_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 			ready_rx(ctx, s, msg);
 		break;
 	case TORCOLL_COMM_SHRINK_GO:
-		if (rank == s->chief && s->state == TOR_SHRINK_ACCEPTING && msg->tag == s->tag)
-			finish(ctx, s, 0);
+		if (rank == s->chief && s->a.state == TOR_AGREE_ACCEPTING && msg->tag == s->a.tag)
+			tor_agree_finish(ctx, &s->a, 0);
 		break;
 	}
 }
@@ -607,7 +544,7 @@ void tor_shrink_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_
 	struct tor_shrink *s;
 	u32 rank;
 
-	list_for_each_entry(s, &node->shrinks, list) {
+	list_for_each_entry(s, &node->shrinks, a.list) {
 		if (s->from->lineage != msg->name)
 			continue;
 		rank = tor_comm_rank(s->from, h->src);
@@ -623,48 +560,45 @@ void tor_shrink_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_
 
 static void repeat(struct tor_ctx *ctx, struct tor_shrink *s)
 {
-	s->interval = min_t(u64, s->interval * 2, TOR_JOIN_REPEAT_MAX);
-	s->repeat = ctx->now + s->interval;
-	if (is_chief(s))
-		tell_all(ctx, s);
-	else
-		say_own(ctx, s);
+	if (is_chief(s)) {
+		tell_all(ctx, s, s->a.state);
+		return;
+	}
+	tor_agree_back_off(&s->a, TOR_AGREE_REPEAT_MAX);
+	s->a.repeat = ctx->now + s->a.interval;
+	say_own(ctx, s);
 }
 
 /* Its time has come. */
 static void go_on(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_routes *routes)
 {
-	if (s->state == TOR_SHRINK_LISTING) {
+	u32 left = tor_env_budget().frames;
+
+	if (s->a.state == TOR_AGREE_LISTING) {
 		if (is_chief(s))
 			collect(ctx, s);
 		else if (list(ctx, s))
 			install(ctx, s);
-	} else if (is_telling(s)) {
-		tell(ctx, s);
+	} else if (tor_agree_is_telling(&s->a)) {
+		tor_agree_tell(ctx, &s->a, &left);
 	} else if (look(ctx, s, routes)) {
 		act(ctx, s);
-		if (s->state != TOR_SHRINK_DONE && ctx->now >= s->repeat)
+		if (s->a.state != TOR_AGREE_DONE && ctx->now >= s->a.repeat)
 			repeat(ctx, s);
 	}
 }
 
 u64 tor_shrink_due(const struct tor_node *node)
 {
-	const struct tor_shrink *s;
-	u64 when = 0;
-
-	list_for_each_entry(s, &node->shrinks, list)
-		if (!when || s->repeat < when)
-			when = s->repeat;
-	return when;
+	return tor_agree_due(&node->shrinks);
 }
 
 u64 tor_shrink_timer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_routes *routes)
 {
 	struct tor_shrink *s, *next;
 
-	list_for_each_entry_safe(s, next, &node->shrinks, list)
-		if (ctx->now >= s->repeat)
+	list_for_each_entry_safe(s, next, &node->shrinks, a.list)
+		if (ctx->now >= s->a.repeat)
 			go_on(ctx, s, routes);
 	return tor_shrink_due(node);
 }

@@ -28,23 +28,7 @@
 #ifndef _TOR_CORE_SHRINK_H
 #define _TOR_CORE_SHRINK_H
 
-#include "core/engine/engine.h"
-
-enum tor_shrink_state {
-	TOR_SHRINK_CALLING,
-	TOR_SHRINK_LISTING,		/* who belongs to the heir is chosen, or told; the list is sorted */
-	TOR_SHRINK_ACCEPTING,
-	TOR_SHRINK_GOING,		/* the chief: all have agreed, and are told so */
-	TOR_SHRINK_DONE
-};
-
-/* What was heard of a rank, in the order in which it happens. */
-enum tor_shrink_heard {
-	TOR_SHRINK_SILENT,
-	TOR_SHRINK_CALLED,
-	TOR_SHRINK_ACCEPTED,
-	TOR_SHRINK_LEFT,
-};
+#include "core/agree/agree.h"
 
 /* What a node has of a lineage. */
 enum tor_heritage {
@@ -57,7 +41,7 @@ enum tor_heritage {
  * struct tor_shrink_rank - what is known of a rank
  * @lost: since when it is out of reach, ns; 0: it is not
  * @unit: payload bytes per frame that it offered, 0: none
- * @heard: enum tor_shrink_heard
+ * @heard: enum tor_agree_heard
  * @gone: has left, or was out of reach for too long when it was looked at; never the own rank
  * @chosen: belongs to the heir; known to the chief
  */
@@ -71,47 +55,31 @@ struct tor_shrink_rank {
 
 /**
  * struct tor_shrink - one call to shrink a comm
- * @node: where
+ * @a: the agreement on the heir, whose ranks it counts; what is missing is a rank of @from
  * @from: the comm that failed; stays until the call is over
  * @of: by rank of @from
  * @chief: rank of @from that collects the others
- * @missing: rank of @from that is being waited for, or TOR_NO_RANK
- * @room: length of @member, @order and @epoch
- * @ranks, @rank: of the heir, and below all that it is made from
- * @member, @order, @epoch: as in struct tor_comm; @whole: rank i is node i, of all there are
- * @filled: entries of @member known
- * @unit: payload bytes per frame: offered, then agreed; @told: by the chief, not agreed yet
- * @error: when done; @again: then it is to be called again, with everything anew
+ * @rank: own one of the heir
+ * @member, @order: as in struct tor_comm, as long as a.epoch; @whole: rank i is node i, of all there are
+ * @decided: payload bytes per frame by what the chief says, not agreed yet
+ * @again: it is to be called again, with everything anew
  * @looked: ranks of @from that were looked at, of those that are to be
  * @considered: the chief only: ranks of @from that were chosen, or not
  * @sorted, @checked: steps of sorting the list, and its entries that were looked at then; @sane: these make sense
  * @living: no rank below it lives
  * @waited_for: the chief only: how many ranks all wait for; @absent: none of them is below it
  * @doomed: how many were chosen and are gone
- * @turn, @part: the chief only: rank of @from that is told next what the state is about, and from which entry on
- * @repeat: when to say the last thing again, or what is left of it, ns, every @interval
  */
 struct tor_shrink {
-	struct list_head list;
-	struct tor_node *node;
+	struct tor_agree a;
 	const struct tor_comm *from;
-	enum tor_shrink_state state;
 	struct tor_shrink_rank *of;
 	u32 chief;
-	u32 missing;
-	u32 room;
-	u32 ranks;
 	u32 rank;
 	u32 *member;
 	u32 *order;
-	u32 *epoch;
 	bool whole;
-	u32 filled;
-	u32 unit;
-	u32 told;
-	u32 tag;
-	u32 generation;
-	int error;
+	u32 decided;
 	bool again;
 	u32 looked;
 	u32 considered;
@@ -122,16 +90,12 @@ struct tor_shrink {
 	u32 waited_for;
 	u32 absent;
 	u32 doomed;
-	u32 turn;
-	u32 part;
-	u64 interval;
-	u64 repeat;
 };
 
 /**
  * tor_shrink_start - call
  * @ctx: entry
- * @shrink: node, from, room and unit are set, and the arrays, zeroed; the caller owns it until
+ * @shrink: from, a.node, a.room and a.unit are set, and the arrays, zeroed; the caller owns it until
  *	tor_env_shrink_done()
  * @routes: by what is known now
  *
