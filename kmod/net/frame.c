@@ -30,12 +30,7 @@ static const u8 hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
 struct frame_cb {
 	struct tor_fabric *fabric;
 	bool data;
-	u8 channel;
-	__be16 round;
-	__be32 dst;
-	__be32 comm;
-	__be32 op;
-	__be64 offset;
+	struct tor_wire_note note;
 };
 
 static struct frame_cb *frame_cb(struct sk_buff *skb)
@@ -96,14 +91,7 @@ void tor_entry_begin(struct tor_entry *entry)
 /* A queue refused one of our data frames: its channel sends it again, with a smaller window. */
 static void report_drop(struct tor_entry *entry, const struct frame_cb *cb)
 {
-	struct tor_hdr h = {
-		.dst = be32_to_cpu(cb->dst),
-		.comm = be32_to_cpu(cb->comm),
-		.op = be32_to_cpu(cb->op),
-		.channel = cb->channel,
-		.round = be16_to_cpu(cb->round),
-		.offset = be64_to_cpu(cb->offset),
-	};
+	struct tor_hdr h = tor_wire_noted(&cb->note);
 
 	tor_group_dropped(entry, cb->fabric, &h);
 }
@@ -228,17 +216,10 @@ static struct sk_buff *build(struct tor_fabric *fabric, const struct tor_port *p
 
 static void remember(struct sk_buff *skb, struct tor_fabric *fabric, const struct tor_frame *frame)
 {
-	const struct torcoll_hdr *hdr = (const struct torcoll_hdr *)skb_network_header(skb);
-
 	*frame_cb(skb) = (struct frame_cb){
 		.fabric = fabric,
 		.data = frame->data,
-		.channel = hdr->channel,
-		.round = hdr->round,
-		.dst = hdr->dst,
-		.comm = hdr->comm,
-		.op = hdr->op,
-		.offset = hdr->offset,
+		.note = tor_wire_note(skb_network_header(skb)),
 	};
 }
 

@@ -369,12 +369,34 @@ static void tor_wire_get_hello__text_is_printable(void **state)
 	assert_string_equal(hello.version, "????????????????");
 }
 
+/* What is kept of an own frame in place of its header says which transfer it was. */
+static void tor_wire_noted__names_the_transfer(void **state)
+{
+	u32 len = build(DATA);
+	struct tor_wire_note note;
+	struct tor_hdr h, noted;
+	enum tor_counter why;
+
+	(void)state;
+	assert_int_equal(tor_wire_parse(frame, len, len, &h, &why), 0);
+	note = tor_wire_note(frame);
+	noted = tor_wire_noted(&note);
+	assert_int_equal(noted.dst, h.dst);
+	assert_int_equal(noted.comm, h.comm);
+	assert_int_equal(noted.op, h.op);
+	assert_int_equal(noted.channel, h.channel);
+	assert_int_equal(noted.round, h.round);
+	assert_int_equal(noted.offset, h.offset);
+	assert_int_not_equal(noted.comm, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accept__all_that_is_right),
 		cmocka_unit_test(accept__edges_of_every_field),
 		cmocka_unit_test(tor_wire_get_hello__text_is_printable),
+		cmocka_unit_test(tor_wire_noted__names_the_transfer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,6 +106,18 @@ int tor_wire_parse(const void *p, u32 len, u32 frame_len, struct tor_hdr *h,
 	return err ? err : tor_wire_read(&in, h, why);
 }
 
+struct tor_hdr tor_wire_noted(const struct tor_wire_note *note)
+{
+	return (struct tor_hdr){
+		.dst = be32_to_cpu(note->dst),
+		.comm = be32_to_cpu(note->comm),
+		.op = be32_to_cpu(note->op),
+		.channel = note->channel,
+		.round = be16_to_cpu(note->round),
+		.offset = be64_to_cpu(note->offset),
+	};
+}
+
 bool tor_wire_ack(const void *p, u32 i, struct tor_ack *out, enum tor_counter *why)
 {
 	struct torcoll_ack raw;

@@ -94,6 +94,37 @@ int tor_wire_read(const struct tor_intact *in, struct tor_hdr *h, enum tor_count
 int tor_wire_parse(const void *p, u32 len, u32 frame_len, struct tor_hdr *h,
 		   enum tor_counter *why);
 
+/* What names the transfer of a data frame that this host has built, as its header has it. */
+struct tor_wire_note {
+	u8 channel;
+	__be16 round;
+	__be32 dst;
+	__be32 comm;
+	__be32 op;
+	__be64 offset;
+};
+
+/*
+ * Note what the own frame with the header at @p is about, aligned. A sixth of the header:
+ * every data frame carries it until its queue has taken the frame.
+ */
+static inline struct tor_wire_note tor_wire_note(const void *p)
+{
+	const struct torcoll_hdr *hdr = p;
+
+	return (struct tor_wire_note){
+		.channel = hdr->channel,
+		.round = hdr->round,
+		.dst = hdr->dst,
+		.comm = hdr->comm,
+		.op = hdr->op,
+		.offset = hdr->offset,
+	};
+}
+
+/* A header with the members that were noted; all others are 0. */
+struct tor_hdr tor_wire_noted(const struct tor_wire_note *note);
+
 /**
  * tor_wire_ack - read an ack of a frame that was parsed
  * @p: as given to tor_wire_check()
