@@ -358,7 +358,7 @@ static void try_random(void)
 {
 	unsigned int i, frames = random_frames(), sent = 0;
 	unsigned char frame[FRAME_MAX];
-	uint64_t drops, drops_after;
+	uint64_t drops, drops_after, end;
 	size_t len;
 
 	counter(TORCOLL_A_COUNTER_DROP_SHORT, &drops);
@@ -379,7 +379,10 @@ static void try_random(void)
 		sent += throw(frame, len);
 	}
 	result(sent == frames, "random__%u_frames", frames);
-	counter(TORCOLL_A_COUNTER_DROP_SHORT, &drops_after);
+	end = now_ns() + 3 * NS_PER_S;
+	do {
+		counter(TORCOLL_A_COUNTER_DROP_SHORT, &drops_after);
+	} while (drops_after - drops <= frames / 3 && now_ns() < end);
 	printf("# of %u frames, %llu were counted as dropped\n", sent,
 	       (unsigned long long)(drops_after - drops));
 	result(drops_after - drops > frames / 3, "random__many_are_dropped");
@@ -390,7 +393,7 @@ static void try_replay(struct rank *rank)
 {
 	const struct torcoll_hdr *hdr;
 	unsigned char frame[FRAME_MAX];
-	uint64_t drops, before, after;
+	uint64_t drops, before, after, end;
 	unsigned int i, sent = 0;
 	size_t len;
 
@@ -401,7 +404,11 @@ static void try_replay(struct rank *rank)
 	before = counter(TORCOLL_A_COUNTER_RX_DUPLICATES, &drops);
 	for (i = 0; i < REPLAYS; i++)
 		sent += throw(frame, len);
-	after = counter(TORCOLL_A_COUNTER_RX_DUPLICATES, &drops);
+	end = now_ns() + 3 * NS_PER_S;
+	/* a busy softirq leaves frames to a work item */
+	do {
+		after = counter(TORCOLL_A_COUNTER_RX_DUPLICATES, &drops);
+	} while (after - before < REPLAYS && now_ns() < end);
 	result(sent == REPLAYS && after - before >= REPLAYS, "replay__counted_as_duplicates");
 	result(sum_is_right(rank, 0, NODES, COUNT), "replay__right_after");
 }
