@@ -81,9 +81,11 @@ static bool is_whole(const struct tor_node *node, const u32 *member, u32 ranks)
 
 	if (ranks != node->torus.nodes)
 		return false;
-	for (i = 0; i < ranks; i++)
+	for (i = 0; i < ranks; i++) {
+		tor_env_walked(i);
 		if (member[i] != i)
 			return false;
+	}
 	return true;
 }
 
