@@ -119,6 +119,11 @@ void *tor_env_frame_alloc(size_t n)
 	abort();
 }
 
+void tor_env_frame_free(void *p, size_t n)
+{
+	abort();
+}
+
 bool tor_env_keep(struct tor_comm *comm, u32 bytes)
 {
 	abort();

@@ -160,9 +160,10 @@ void tor_env_free(void *p);
 
 /*
  * Uninitialised memory of up to the size of a frame, or NULL. Never sleeps.
- * Freed by tor_env_free().
+ * Context: any. tor_env_frame_free() is given the same @n, or NULL.
  */
 void *tor_env_frame_alloc(size_t n);
+void tor_env_frame_free(void *p, size_t n);
 
 /*
  * Zeroed memory of any size, or NULL. May sleep; called only where core's

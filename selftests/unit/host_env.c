@@ -12,6 +12,7 @@
 #pragma weak tor_env_alloc
 #pragma weak tor_env_free
 #pragma weak tor_env_frame_alloc
+#pragma weak tor_env_frame_free
 #pragma weak tor_env_keep
 #pragma weak tor_env_unkeep
 #pragma weak tor_env_table_alloc
@@ -141,6 +142,14 @@ void tor_env_free(void *p)
 	if (p)
 		host.outstanding--;
 	free(p);
+}
+
+void tor_env_frame_free(void *p, size_t n)
+{
+	/* the module looks at @n: here it must at least be memory */
+	if (p)
+		memset(p, 0x5a, n);
+	tor_env_free(p);
 }
 
 bool tor_env_keep(struct tor_comm *comm, u32 bytes)

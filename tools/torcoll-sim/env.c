@@ -42,6 +42,14 @@ void tor_env_free(void *p)
 	free(p);
 }
 
+void tor_env_frame_free(void *p, size_t n)
+{
+	/* the module looks at @n: here it must at least be memory */
+	if (p)
+		memset(p, 0x5a, n);
+	tor_env_free(p);
+}
+
 bool tor_env_keep(struct tor_comm *comm, u32 bytes)
 {
 	if (sim_chance(sim.scenario.no_memory)) {

@@ -57,7 +57,7 @@ struct tor_kept *tor_chan_kept_get(struct tor_chan *chan, u32 len)
 void tor_chan_kept_put(struct tor_chan *chan, struct tor_kept *kept)
 {
 	release(chan->op->comm, tor_kept_size(kept->len));
-	tor_env_free(kept);
+	tor_env_frame_free(kept, sizeof(*kept) + kept->len);
 }
 
 void tor_chan_kept_free(struct tor_chan *chan, struct tor_rx *rx, struct tor_kept *kept)
@@ -129,7 +129,7 @@ struct tor_tx *tor_chan_tx_get(struct tor_chan *chan)
 
 void tor_chan_tx_put(struct tor_chan *chan, struct tor_tx *tx)
 {
-	tor_env_free(tx->copy);
+	tor_env_frame_free(tx->copy, tx->bytes);
 	list_del(&tx->list);
 	list_add_tail(&tx->list, &chan->spare_tx);
 }

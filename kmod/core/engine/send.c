@@ -189,7 +189,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 		tor_env_count(comm->node, TOR_C_TX_RETRANSMITS, 1);
 	if (tor_env_send(ctx, comm->node, &frame))
 		tor_tx_dropped(tx, index, ctx->now);
-	tor_env_free(gathered);
+	tor_env_frame_free(gathered, len);
 }
 
 void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx)
