@@ -173,9 +173,9 @@ void *tor_env_table_alloc(size_t n);
 void tor_env_table_free(void *p);
 
 /**
- * tor_env_keep - charge the owner of a comm for an early frame
+ * tor_env_keep - charge the owner of a comm for memory that frames ask for
  * @comm: comm
- * @bytes: of the frame; tor_env_unkeep() when it is freed
+ * @bytes: of an early frame, or of checksums; tor_env_unkeep() when it is freed
  *
  * Context: never sleeps.
  * Return: false if the owner is at its limit.

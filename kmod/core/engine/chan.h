@@ -8,6 +8,7 @@
 
 #include "core/engine/engine.h"
 #include "core/engine/input.h"
+#include "core/transfer/crcs.h"
 #include "core/transfer/stream.h"
 
 /* A frame that has arrived and cannot be applied yet. */
@@ -15,6 +16,7 @@ struct tor_kept {
 	struct list_head list;
 	u32 index;
 	u32 len;
+	u32 crc;
 	u8 data[];
 };
 
@@ -64,6 +66,9 @@ void tor_chan_kept_free(struct tor_chan *chan, struct tor_rx *rx, struct tor_kep
 /* What tor_chan_hold() has kept is over, if there is any. */
 void tor_chan_let_go(struct tor_chan *chan);
 
+/* Remember checksums, for a transfer of @frames, of what is received; without memory, none. */
+void tor_chan_crcs_get(struct tor_chan *chan, u32 frames);
+
 /* The state of pieces that stay here, at the beginning of the round; false: no memory. And the end of it. */
 bool tor_chan_local_get(struct tor_chan *chan);
 void tor_chan_local_put(struct tor_chan *chan);
@@ -111,6 +116,8 @@ static inline void tor_chan_put(const struct tor_chan *chan, struct tor_stream *
 	struct tor_op *op = chan->op;
 	struct tor_mem *mem;
 
+	if (chan->crcs && buf == TOR_BUF_DATA)
+		tor_crcs_forget(chan->crcs, off, len);
 	if (op->input && buf == TOR_BUF_DATA) {
 		if (how == TOR_PIECE_REDUCE)
 			tor_input_reduce(op, chan->index, s, off, len);
@@ -220,6 +227,9 @@ bool tor_chan_round_done(const struct tor_chan *chan);
 void tor_chan_finish_round(struct tor_chan *chan);
 
 /* --- engine.c --- */
+
+/* The first round from @from on that is not known to be empty here. */
+u32 tor_chan_next_round(const struct tor_chan *chan, u32 from);
 
 /* How many bytes may still be moved in this entry? */
 static inline u32 tor_ctx_room(const struct tor_ctx *ctx)

@@ -91,6 +91,16 @@ void tor_chan_put_off(struct tor_ctx *ctx, struct tor_chan *chan)
 	tor_env_chan_work(ctx, chan);
 }
 
+u32 tor_chan_next_round(const struct tor_chan *chan, u32 from)
+{
+	u64 rest;
+
+	if (from >= TOR_EMPTY_MAX)
+		return from;
+	rest = ~(chan->empty >> from);
+	return min(from + (rest ? __ffs64(rest) : TOR_EMPTY_MAX), chan->rounds);
+}
+
 /*
  * Leave out rounds that are known to be empty here: the same plan was walked through before. What has come early for one of them
  * belongs nowhere, which is found out when that is entered.
@@ -98,13 +108,8 @@ void tor_chan_put_off(struct tor_ctx *ctx, struct tor_chan *chan)
 static void skip_empty(struct tor_chan *chan)
 {
 	const struct tor_rx *rx;
-	u64 rest;
-	u32 to;
+	u32 to = tor_chan_next_round(chan, chan->round);
 
-	if (chan->round >= TOR_EMPTY_MAX)
-		return;
-	rest = ~(chan->empty >> chan->round);
-	to = min(chan->round + (rest ? __ffs64(rest) : TOR_EMPTY_MAX), chan->rounds);
 	if (to == chan->round)
 		return;
 	list_for_each_entry(rx, &chan->rx, list)

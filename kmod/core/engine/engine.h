@@ -217,6 +217,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
  * @rx: struct tor_rx of the current round, and early ones of later rounds
  * @tx: struct tor_tx of all rounds, not yet wholly acknowledged
  * @spare_rx, @spare_tx: records to reuse
+ * @crcs: checksums of what was received and may be sent on, or NULL
  * @local: pieces of the round that stay here, and are too long for one entry, or NULL; @works: tor_chan_work() was asked for, and
  *	goes on with these, with frames that were kept, or with sending
  * @retry: when to try again what could not be had, ns; 0: nothing
@@ -240,6 +241,7 @@ struct tor_chan {
 	u64 empty;
 	bool entered;
 	bool works;
+	struct tor_crcs *crcs;
 	struct tor_local *local;
 	struct list_head rx;
 	struct list_head tx;

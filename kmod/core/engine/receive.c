@@ -6,6 +6,8 @@
 #include "core/wire/accept.h"
 #include "core/engine/chan.h"
 
+#define CRCS_FROM	4	/* frames of a transfer whose checksums are remembered */
+
 /* Tell a sender to wait, and remember that. */
 static void tell_to_wait(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 			 const struct tor_hdr *h, const struct tor_rx *rx)
@@ -79,6 +81,7 @@ static void keep(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
 		return;
 	}
 	kept->index = index;
+	kept->crc = h->payload_crc;
 	list_add_tail(&kept->list, &rx->kept);
 	rx->nkept++;
 	tor_env_count(comm->node, TOR_C_RX_EARLY, 1);
@@ -142,9 +145,25 @@ void tor_chan_invite(struct tor_ctx *ctx, struct tor_chan *chan)
 	}
 }
 
-/* Reduce or copy bytes [off, off + len) of what @rx receives. False: the FPU is not usable now. */
+/* What @rx has brought there in one piece may be what is sent on. Short transfers are not worth the memory. */
+static void remember_crc(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 len, u32 crc)
+{
+	if (rx->op != TOR_PIECE_COPY || rx->buf != TOR_BUF_DATA || rx->frames < CRCS_FROM ||
+	    tor_chan_next_round(chan, rx->round + 1) >= chan->rounds ||
+	    !chan->op->comm->node->checksum_payload)
+		return;
+	if (!chan->crcs)
+		tor_chan_crcs_get(chan, rx->frames);
+	if (chan->crcs)
+		tor_crcs_set(chan->crcs, rx->off + off, len, crc);
+}
+
+/*
+ * Reduce or copy bytes [off, off + len) of what @rx receives, of checksum @crc. False: the FPU is
+ * not usable now.
+ */
 static bool apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 len,
-		  const struct tor_bytes *payload, u32 pieces)
+		  const struct tor_bytes *payload, u32 pieces, u32 crc)
 {
 	struct tor_op *op = chan->op;
 	struct tor_window span = { .off = off, .len = len };
@@ -159,6 +178,7 @@ static bool apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 l
 	tor_stream_init(&s, payload, pieces);
 	if (rx->single) {
 		tor_chan_put(chan, &s, rx->buf, rx->off + off, len, rx->op);
+		remember_crc(chan, rx, off, len, crc);
 		goto out;
 	}
 	tor_plan_begin(&op->plan, chan->index, rx->round, &c);
@@ -191,7 +211,8 @@ static bool release(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *r
 			return false;
 		}
 		ctx->moved += kept->len;
-		if (!apply(chan, rx, (u64)kept->index * comm->unit, kept->len, &bytes, 1)) {
+		if (!apply(chan, rx, (u64)kept->index * comm->unit, kept->len, &bytes, 1,
+			   kept->crc)) {
 			chan->retry = ctx->now + TOR_RETRY;
 			return false;
 		}
@@ -284,7 +305,7 @@ static void current_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_PAYLOAD_CRC);
 		return;
 	}
-	if (!apply(chan, rx, h->offset, h->length, payload, pieces)) {
+	if (!apply(chan, rx, h->offset, h->length, payload, pieces, h->payload_crc)) {
 		tor_env_count(comm->node, TOR_C_RX_DEFERRED, 1);
 		chan->retry = ctx->now + TOR_RETRY;
 		keep(ctx, chan, rx, h, payload, pieces);

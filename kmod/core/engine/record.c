@@ -88,6 +88,27 @@ void tor_chan_let_go(struct tor_chan *chan)
 	chan->held = NULL;
 }
 
+void tor_chan_crcs_get(struct tor_chan *chan, u32 frames)
+{
+	struct tor_comm *comm = chan->op->comm;
+
+	if (!tor_env_keep(comm, TOR_CRCS_MEMORY))
+		return;
+	/* those of one round are sent on while those of the next come in */
+	chan->crcs = tor_crcs_new(comm->unit, 2 * min_t(u32, frames, TOR_CRCS_MAX));
+	if (!chan->crcs)
+		tor_env_unkeep(comm, TOR_CRCS_MEMORY);
+}
+
+static void crcs_put(struct tor_chan *chan)
+{
+	if (!chan->crcs)
+		return;
+	tor_env_unkeep(chan->op->comm, TOR_CRCS_MEMORY);
+	tor_env_free(chan->crcs);
+	chan->crcs = NULL;
+}
+
 bool tor_chan_local_get(struct tor_chan *chan)
 {
 	chan->local = tor_env_alloc(sizeof(*chan->local));
@@ -154,6 +175,7 @@ void tor_chan_clear(struct tor_chan *chan, bool records)
 	list_for_each_entry_safe(tx, next_tx, &chan->tx, list)
 		tor_chan_tx_put(chan, tx);
 	tor_chan_let_go(chan);
+	crcs_put(chan);
 	if (chan->local)
 		tor_chan_local_put(chan);
 	if (!records)

@@ -76,6 +76,14 @@ static u32 range_crc(const struct tor_range *range, u32 n)
 	return ~crc;
 }
 
+/* The checksum of bytes [off, off + len) of what @tx sends, as they came, if that is known. */
+static bool known_crc(const struct tor_chan *chan, const struct tor_tx *tx, u64 off, u32 len,
+		      u32 *crc)
+{
+	return chan->crcs && tx->single && tx->buf == TOR_BUF_DATA &&
+	       tor_crcs_find(chan->crcs, tx->off + off, len, crc);
+}
+
 u8 *tor_chan_copy_out(const struct tor_mem *mem, u64 at, u64 bytes, u8 *to)
 {
 	while (bytes) {
@@ -129,6 +137,19 @@ static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u
 	}
 }
 
+/* What is sent again is summed again: the memory may not be any more what it was. */
+static u32 payload_crc(const struct tor_chan *chan, const struct tor_tx *tx,
+		       const struct tor_frame *frame, u64 off, u32 len, u8 flags)
+{
+	u32 crc;
+
+	if (frame->linear)
+		return tor_wire_crc(frame->linear, len);
+	if (!(flags & TORCOLL_FLAG_RETRANSMIT) && known_crc(chan, tx, off, len, &crc))
+		return crc;
+	return range_crc(frame->range, frame->ranges);
+}
+
 static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx, u32 index,
 		       u8 flags)
 {
@@ -180,8 +201,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	if (frame.linear)
 		frame.linear_len = len;
 	if (comm->node->checksum_payload)
-		h.payload_crc = frame.linear ? tor_wire_crc(frame.linear, len) :
-					       range_crc(range, frame.ranges);
+		h.payload_crc = payload_crc(chan, tx, &frame, off, len, flags);
 	h.acks = tor_comm_take_due(comm, tx->rank, acks);
 	tor_wire_build(hdr, &h, acks);
 	frame.hdr_len = tor_wire_header_bytes(&h);
