@@ -379,7 +379,10 @@ int torcoll_iallgatherv(struct torcoll_comm *comm, const void *send, void *recv,
 			const uint64_t *counts, enum torcoll_type type,
 			struct torcoll_request *req);
 
-/* Copy the @count elements at @buf of rank @root to @buf of all other ranks. */
+/*
+ * Copy the @count elements at @buf of rank @root to @buf of all other ranks. The root only reads
+ * @buf, which may be read-only memory there.
+ */
 int torcoll_broadcast(struct torcoll_comm *comm, void *buf, uint64_t count, enum torcoll_type type,
 		      uint32_t root);
 int torcoll_ibroadcast(struct torcoll_comm *comm, void *buf, uint64_t count,

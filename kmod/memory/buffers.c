@@ -248,6 +248,13 @@ struct layout {
 	bool input;	/* the vector is what is sent, and not written */
 };
 
+/* Is the vector at who sends all of it never written? */
+static bool is_input(u32 collective)
+{
+	return collective == TORCOLL_SCATTER || collective == TORCOLL_SEND ||
+	       collective == TORCOLL_BROADCAST;
+}
+
 static int find_layout(struct tor_session *session, const struct tor_slot *slot,
 		       const struct torcoll_submit *desc, struct layout *l)
 {
@@ -259,8 +266,12 @@ static int find_layout(struct tor_session *session, const struct tor_slot *slot,
 	if (!l->in_place &&
 	    tor_parts_overlap(l->from.addr, l->send.len, l->to.addr, l->recv.len))
 		return tor_refuse(session, -EINVAL, "the buffers overlap without being in place");
-	l->input = (desc->collective == TORCOLL_SCATTER || desc->collective == TORCOLL_SEND) &&
-		   l->send.len && !l->in_place;
+	/* a root has what it broadcasts already, in memory that it may not be able to write */
+	if (desc->collective == TORCOLL_BROADCAST && l->in_place) {
+		l->recv.len = 0;
+		l->in_place = false;
+	}
+	l->input = l->send.len && !l->in_place && is_input(desc->collective);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
  * rank of the comm that the environment describes, with a row of KTAP for each kind at rank 0.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,38 @@ static void try_allocated(void)
 	       q[7] == p[7], "allocated__from_one_to_another");
 	result(!torcoll_free(t, p) && torcoll_free(t, p) == -ENOENT && !torcoll_free(t, q),
 	       "allocated__freed");
+}
+
+/* Who only gives something needs no right to write it: short and long, pages of its own and of a file. */
+static bool is_broadcast_from(const int32_t *from, uint32_t count)
+{
+	int32_t *x = malloc(BYTES);
+	bool root = !torcoll_comm_rank(comm), good;
+
+	memset(x, 0xff, BYTES);
+	good = !torcoll_broadcast(comm, root ? (void *)from : x, count, TORCOLL_I32, 0) &&
+	       (root || !memcmp(x, from, count * sizeof(*x)));
+	free(x);
+	return good;
+}
+
+static void try_read_only(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int32_t *own = map(MAP_PRIVATE | MAP_ANONYMOUS);
+	const int32_t *file = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	uint32_t i;
+
+	for (i = 0; i < COUNT; i++)
+		own[i] = 3 * i;
+	mprotect(own, BYTES, PROT_READ);
+	result(is_broadcast_from(own, 2), "read_only__broadcast_of_few");
+	result(is_broadcast_from(own, COUNT), "read_only__broadcast");
+	result(file != MAP_FAILED && is_broadcast_from(file, COUNT), "read_only__broadcast_of_a_file");
+	result(is_broadcast_from(own, COUNT), "read_only__broadcast_once_more");
+	munmap(own, BYTES);
+	munmap((void *)file, BYTES);
+	close(fd);
 }
 
 /* --- the cache --- */
@@ -239,6 +272,7 @@ int main(void)
 	try_huge();
 	try_shared();
 	try_allocated();
+	try_read_only();
 	try_cached();
 	try_unmapped();
 	try_replaced();
