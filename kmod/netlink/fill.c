@@ -156,7 +156,10 @@ static int fill_heard(struct sk_buff *msg, const struct tor_port *port,
 	       nla_put(msg, TORCOLL_A_PORT_HEARD_MAC, ETH_ALEN, mac) ||
 	       nla_put_string(msg, TORCOLL_A_PORT_HEARD_VERSION, link->peer_version) ||
 	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_ORDER, link->peer_big_endian ?
-			   TORCOLL_BYTE_ORDER_BIG : TORCOLL_BYTE_ORDER_LITTLE) ?
+			   TORCOLL_BYTE_ORDER_BIG : TORCOLL_BYTE_ORDER_LITTLE) ||
+	       (link->peer_unsummed == port->fabric->node.checksum_payload &&
+		nla_put_u32(msg, TORCOLL_A_PORT_HEARD_CHECKSUM, link->peer_unsummed ?
+			    TORCOLL_CHECKSUM_HEADER : TORCOLL_CHECKSUM_FULL)) ?
 		       -EMSGSIZE : 0;
 }
 

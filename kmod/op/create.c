@@ -126,13 +126,14 @@ static int check_members(struct tor_group *group, struct tor_group_config *cfg, 
 /* By the rates as they are now: those of a comm never change. */
 static int tune(struct tor_group *group, const char **why)
 {
+	const struct tor_node *node = &group->fabric->node;
 	struct tor_rates rates;
 
 	rtnl_lock();
 	rates = group->fabric->rates;
 	rtnl_unlock();
-	group->join.tuning = tor_join_byte_order(tor_join_tuning(&rates),
-						 group->fabric->node.big_endian);
+	group->join.tuning = tor_join_byte_order(tor_join_tuning(&rates), node->big_endian);
+	group->join.tuning = tor_join_checksum(group->join.tuning, node->checksum_payload);
 	return tor_tables_init(group, &rates, why);
 }
 
@@ -215,7 +216,7 @@ const char *tor_join_sentence(int err)
 	case -EACCES:
 		return "wrong secret";
 	case -EPROTO:
-		return "the ranks name different lists of members, or their nodes are tuned differently or differ in byte order";
+		return "the ranks name different lists of members, or their nodes differ in rates, byte order or checksum";
 	case -ETIMEDOUT:
 		return "a rank did not come in time";
 	case -ECONNABORTED:

@@ -137,6 +137,25 @@ static void tor_join_byte_order__must_be_the_same(void **state)
 	assert_all_joined(NODES, NULL);
 }
 
+/* Who expects checksums drops what comes from who sends none: no op of such ranks would ever end. */
+static void tor_join_checksum__must_be_the_same(void **state)
+{
+	u64 tuning = tor_join_tuning(&tor_rates_default);
+	u32 i;
+
+	assert_true(tor_join_checksum(tuning, true) == tuning);
+	assert_true(tor_join_checksum(tuning, false) != tor_join_byte_order(tuning, true));
+	setup(NULL);
+	/* the last to call: who calls behind a refusal waits for the next attempt */
+	for (i = 0; i < 3; i++) {
+		member[i].join.tuning = tor_join_checksum(tuning, i != 2);
+		call_as(i, 3, NULL, "secret");
+	}
+	pass(NSEC_PER_SEC);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(member[i].join.a.error, -EPROTO);
+}
+
 static void tor_join_cancel__missing_member_is_named(void **state)
 {
 	call_as(1, NODES, NULL, "secret");
@@ -426,6 +445,7 @@ int main(void)
 		JOIN_TEST(tor_join_rx__different_lists_fail_everywhere),
 		JOIN_TEST(tor_join_rx__different_tuning_fails_everywhere),
 		JOIN_TEST(tor_join_byte_order__must_be_the_same),
+		JOIN_TEST(tor_join_checksum__must_be_the_same),
 		JOIN_TEST(tor_join_cancel__missing_member_is_named),
 		JOIN_TEST(tor_join_cancel__who_gave_up_is_not_missing),
 		JOIN_TEST(tor_join_cancel__a_member_may_go_and_come_back),

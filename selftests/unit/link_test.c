@@ -262,6 +262,27 @@ static void tor_link_hello__byte_order(void **state)
 	}
 }
 
+/* The same is true of one whose frames have other checksums. */
+static void tor_link_hello__checksum(void **state)
+{
+	struct tor_node a, b;
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		pair_up(&a, &b);
+		assert_false(b.link[1].peer_unsummed);
+		a.checksum_payload = !i;
+		a.said_at = 0;
+		host_forget_sent();
+		tor_link_tick(&ctx, &a);
+		deliver(last_sent(), &b, 1);
+		assert_int_equal(b.link[1].state, TOR_LINK_UP);
+		assert_int_equal(b.link[1].peer_unsummed, i);
+		tor_link_close(&ctx, &b, 1, false);
+		assert_false(b.link[1].peer_unsummed);
+	}
+}
+
 static void tor_link_hello__restarted_neighbour(void **state)
 {
 	struct tor_node a, b;
@@ -476,6 +497,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		LINK_TEST(tor_link_hello__up_after_a_round_trip),
 		LINK_TEST(tor_link_hello__byte_order),
+		LINK_TEST(tor_link_hello__checksum),
 		LINK_TEST(tor_link_tick__silence_takes_it_down),
 		LINK_TEST(tor_link_tick__lost_time_is_nobodys_silence),
 		LINK_TEST(tor_link_alive__as_good_as_a_hello),

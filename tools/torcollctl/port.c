@@ -37,6 +37,11 @@ static const char *const order_names[] = {
 	[TORCOLL_BYTE_ORDER_BIG] = "big",
 };
 
+static const char *const checksum_names[] = {
+	[TORCOLL_CHECKSUM_FULL] = "full",
+	[TORCOLL_CHECKSUM_HEADER] = "header",
+};
+
 static const struct field fields[] = {
 	FIELD(TORCOLL_A_PORT_FABRIC, FIELD_U64, "fabric"),
 	FIELD(TORCOLL_A_PORT_DIM, FIELD_U32, "dim"),
@@ -53,6 +58,7 @@ static const struct field fields[] = {
 	FIELD(TORCOLL_A_PORT_HEARD_WIRE, FIELD_U32, "heard_wire"),
 	FIELD(TORCOLL_A_PORT_HEARD_VERSION, FIELD_STRING, "heard_version"),
 	FIELD_OF(TORCOLL_A_PORT_HEARD_ORDER, FIELD_NAME, "heard_order", order_names),
+	FIELD_OF(TORCOLL_A_PORT_HEARD_CHECKSUM, FIELD_NAME, "heard_checksum", checksum_names),
 	FIELD(TORCOLL_A_PORT_HEARD_AGO_NS, FIELD_U64, "heard_ago_ns"),
 	FIELD(TORCOLL_A_PORT_MAC, FIELD_MAC, "mac"),
 	FIELD(TORCOLL_A_PORT_HEARD_MAC, FIELD_MAC, "heard_mac"),
@@ -291,6 +297,19 @@ static void print_order(struct json_object *port)
 	       js_str(port, "ifname"), heard, own_order());
 }
 
+/* The same is true of one whose frames are protected in another way. */
+static void print_checksum(struct json_object *port)
+{
+	const char *heard = js_str(port, "heard_checksum");
+
+	if (!js_has(port, "heard_checksum"))
+		return;
+	printf("    dim %s %s (%s): the neighbour's checksum is \"%s\", this node's \"%s\": make the fabric anew with the "
+	       "same on both, they form no communicator\n", js_str(port, "dim"), js_str(port, "dir"),
+	       js_str(port, "ifname"), heard,
+	       checksum_names[!strcmp(heard, checksum_names[TORCOLL_CHECKSUM_FULL])]);
+}
+
 void port_print_reasons(struct json_object *ports)
 {
 	size_t i, n = json_object_array_length(ports);
@@ -312,6 +331,7 @@ void port_print_reasons(struct json_object *ports)
 			       (unsigned long long)js_u64(port, "dim"), js_str(port, "dir"),
 			       js_str(port, "ifname"), js_str(port, "copies"));
 		print_order(port);
+		print_checksum(port);
 	}
 }
 

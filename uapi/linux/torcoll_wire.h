@@ -34,6 +34,7 @@ enum torcoll_frame_type {
 #define TORCOLL_FLAG_WHOLE	0x08	/* data: the complete transfer; its ack may be delayed */
 #define TORCOLL_FLAG_REPLY	0x10	/* echo: the reply */
 #define TORCOLL_FLAG_BIG_ENDIAN	0x20	/* hello: payloads are big-endian; else little or unknown */
+#define TORCOLL_FLAG_UNSUMMED	0x40	/* hello: data frames carry no checksum of their payloads */
 
 /*
  * Channels of messages between two ranks: SEND if the message leaves the source node of the frame,

@@ -10,6 +10,7 @@
 #define MEMBERS_HASH_KEY	0x6d656d6265727300ULL
 #define TAG_HASH_KEY		0x7461670000000000ULL
 #define ORDER_HASH_KEY		0x6f72646572000000ULL
+#define CHECKSUM_HASH_KEY	0x636865636b000000ULL
 #define LINEAGE_HASH_KEY	0x6c696e6561676500ULL
 
 static u32 node_of(const struct tor_join *join, u32 rank)
@@ -218,6 +219,12 @@ u64 tor_join_byte_order(u64 tuning, bool big_endian)
 {
 	return big_endian ? tor_env_hash(&(__be64){ cpu_to_be64(tuning) }, sizeof(__be64),
 					 ORDER_HASH_KEY) : tuning;
+}
+
+u64 tor_join_checksum(u64 tuning, bool payload)
+{
+	return payload ? tuning : tor_env_hash(&(__be64){ cpu_to_be64(tuning) }, sizeof(__be64),
+					       CHECKSUM_HASH_KEY);
 }
 
 u64 tor_join_name(const void *name, u32 len)

@@ -66,6 +66,12 @@ u64 tor_join_tuning(const struct tor_rates *rates);
  */
 u64 tor_join_byte_order(u64 tuning, bool big_endian);
 
+/*
+ * The same, of a node whose data frames have a checksum of their payload, or none: who expects one drops all frames of who
+ * sends none.
+ */
+u64 tor_join_checksum(u64 tuning, bool payload);
+
 /* What stands for a comm's name, and for its secret: @name is the former. */
 u64 tor_join_name(const void *name, u32 len);
 u64 tor_join_proof(const void *secret, u32 len, u64 name);

@@ -107,6 +107,7 @@ static void link_forget_neighbour(struct tor_link *link)
 	link->peer_epoch = 0;
 	link->peer_frame_size = 0;
 	link->peer_big_endian = false;
+	link->peer_unsummed = false;
 	link->peer_wire = 0;
 	link->peer_version[0] = '\0';
 }
@@ -166,7 +167,8 @@ static void link_say_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 	static_assert(sizeof(TOR_VERSION) <= sizeof(hello.version));
 	tor_node_header(node, &h, TORCOLL_FRAME_HELLO, ~0U);
 	h.hop_limit = 1;
-	h.flags = node->big_endian ? TORCOLL_FLAG_BIG_ENDIAN : 0;
+	h.flags = (node->big_endian ? TORCOLL_FLAG_BIG_ENDIAN : 0) |
+		  (node->checksum_payload ? 0 : TORCOLL_FLAG_UNSUMMED);
 	h.length = tor_wire_hello_bytes(&hello);
 	frame.linear_len = h.length;
 	tor_wire_put_hello(node->said, &hello, node->told);
@@ -330,6 +332,7 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const 
 	link->peer_port = link_hello_port(hello);
 	link->peer_frame_size = hello->frame_size;
 	link->peer_big_endian = h->flags & TORCOLL_FLAG_BIG_ENDIAN;
+	link->peer_unsummed = h->flags & TORCOLL_FLAG_UNSUMMED;
 	static_assert(sizeof(link->peer_version) == sizeof(hello->version));
 	memcpy(link->peer_version, hello->version, sizeof(link->peer_version));
 	link_agree_frame(link);

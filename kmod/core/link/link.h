@@ -63,6 +63,7 @@ const char *tor_link_state_name(enum tor_link_state state);
  * @answered: time of the last hello that was an immediate answer, ns
  * @peer_node, @peer_port, @peer_epoch, @peer_frame_size: from its hello
  * @peer_big_endian: byte order of its payloads
+ * @peer_unsummed: its data frames carry no checksum of their payloads
  * @peer_wire: its wire version, if different from this node's
  * @peer_version: the neighbour's module version, terminated
  * @ups: limits how often it goes up
@@ -81,6 +82,7 @@ struct tor_link {
 	u32 peer_epoch;
 	u32 peer_frame_size;
 	bool peer_big_endian;
+	bool peer_unsummed;
 	u32 peer_wire;
 	char peer_version[17];
 	struct tor_damper ups;
