@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * What joining and shrinking have in common. See agree.h.
- */
+/* Common parts of joining and shrinking. See agree.h. */
 #include "core/agree/agree.h"
 
 #include "core/wire/accept.h"
@@ -71,8 +69,11 @@ u32 tor_agree_entries(const struct tor_agree *a)
 	return min_t(u32, a->unit / bytes, TOR_AGREE_WORDS / a->policy->words);
 }
 
-/* Say it to the rank whose turn it is. False: @left frames were not enough. */
-static bool say_in_turn(struct tor_ctx *ctx, struct tor_agree *a, u32 *left)
+/*
+ * Send the current message to the rank whose turn it is. False: @left frames
+ * were not enough.
+ */
+static bool agree_say_in_turn(struct tor_ctx *ctx, struct tor_agree *a, u32 *left)
 {
 	u32 parts = a->state == TOR_AGREE_ACCEPTING ? a->ranks : 1;
 
@@ -91,7 +92,8 @@ void tor_agree_tell(struct tor_ctx *ctx, struct tor_agree *a, u32 *left)
 	u32 steps = tor_env_budget().steps;
 
 	for (; tor_agree_is_telling(a); a->turn++) {
-		if (steps-- && (!a->policy->concerns(a, a->turn) || say_in_turn(ctx, a, left)))
+		if (steps-- &&
+		    (!a->policy->concerns(a, a->turn) || agree_say_in_turn(ctx, a, left)))
 			continue;
 		a->repeat = ctx->now + TOR_AGREE_PACE;
 		return;

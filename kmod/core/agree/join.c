@@ -39,8 +39,8 @@ static void say_to_rank(struct tor_ctx *ctx, const struct tor_join *join, u32 ra
 	tor_agree_say(ctx, join->a.node, node_of(join, rank), &msg, NULL);
 }
 
-/* Rank 0: the agreement, with the epochs from rank @first on. */
-static void say_ready(struct tor_ctx *ctx, const struct tor_join *join, u32 rank, u32 first)
+/* Rank 0: send the agreement, with the epochs from rank @first on. */
+static void join_say_ready(struct tor_ctx *ctx, const struct tor_join *join, u32 rank, u32 first)
 {
 	struct tor_comm_msg msg = {
 		.step = TORCOLL_COMM_READY,
@@ -60,14 +60,17 @@ static void say_ready(struct tor_ctx *ctx, const struct tor_join *join, u32 rank
 	tor_agree_say(ctx, join->a.node, node_of(join, rank), &msg, join->a.epoch + first);
 }
 
-/* Many ranks repeat what they say less often than few, for whom a frame that was lost should not cost much time. */
+/*
+ * Return the longest interval of repetition: longer with many ranks; with few,
+ * a lost frame should not cost much time.
+ */
 static u64 most_seldom(const struct tor_join *join, u64 most)
 {
 	return clamp_t(u64, (u64)join->a.ranks * TOR_JOIN_PER_RANK, 2 * TOR_AGREE_REPEAT, most);
 }
 
-/* What is an error elsewhere, too. */
-static int error_elsewhere(int error)
+/* Return the error that other ranks get. */
+static int join_error_elsewhere(int error)
 {
 	return -(int)(tor_wire_errno(TORCOLL_FRAME_COMM, -error) ?: ECONNABORTED);
 }
@@ -77,38 +80,38 @@ static struct tor_join *join_of(const struct tor_agree *a)
 	return container_of(a, struct tor_join, a);
 }
 
-static bool concerns(const struct tor_agree *a, u32 rank)
+static bool join_concerns(const struct tor_agree *a, u32 rank)
 {
 	u8 seen = join_of(a)->seen[rank];
 
 	return a->state == TOR_AGREE_ACCEPTING ? seen == TOR_AGREE_CALLED : seen != TOR_AGREE_SILENT;
 }
 
-static void say_in_turn(struct tor_ctx *ctx, const struct tor_agree *a, u32 rank, u32 first)
+static void join_say_in_turn(struct tor_ctx *ctx, const struct tor_agree *a, u32 rank, u32 first)
 {
 	const struct tor_join *join = join_of(a);
 
 	if (a->state == TOR_AGREE_ACCEPTING)
-		say_ready(ctx, join, rank, first);
+		join_say_ready(ctx, join, rank, first);
 	else if (a->state == TOR_AGREE_GOING)
 		say_to_rank(ctx, join, rank, TORCOLL_COMM_GO, 0);
 	else
-		say_to_rank(ctx, join, rank, TORCOLL_COMM_REFUSE, error_elsewhere(a->error));
+		say_to_rank(ctx, join, rank, TORCOLL_COMM_REFUSE, join_error_elsewhere(a->error));
 }
 
-static void done(struct tor_ctx *ctx, struct tor_agree *a)
+static void join_done(struct tor_ctx *ctx, struct tor_agree *a)
 {
 	tor_env_join_done(ctx, join_of(a));
 }
 
 static const struct tor_agree_policy policy = {
-	.concerns = concerns,
-	.say = say_in_turn,
-	.done = done,
+	.concerns = join_concerns,
+	.say = join_say_in_turn,
+	.done = join_done,
 	.words = 1,
 };
 
-/* The first rank from @rank on that stands at @seen. */
+/* Return the first rank from @rank on whose state is @seen. */
 static u32 find_seen(const struct tor_join *join, u32 rank, u8 seen)
 {
 	while (rank < join->a.ranks && join->seen[rank] != seen)
@@ -117,10 +120,11 @@ static u32 find_seen(const struct tor_join *join, u32 rank, u8 seen)
 }
 
 /*
- * Whoever never came, before those that came and gave up waiting for it. Both are looked for from where they may be, so that
- * the messages of many ranks walk over them once.
+ * Find the missing rank: one that never came, before those that came and gave
+ * up. Both searches continue where they were, so that all messages together
+ * walk over the ranks once.
  */
-static void find_missing(struct tor_join *join)
+static void join_find_missing(struct tor_join *join)
 {
 	join->absent = find_seen(join, max(join->absent, 1U), 0);
 	join->a.missing = join->absent;
@@ -137,7 +141,7 @@ static bool is_here(u8 seen)
 	return seen == TOR_AGREE_CALLED || seen == TOR_AGREE_ACCEPTED;
 }
 
-/* Rank 0: @rank stands at @seen now. */
+/* Rank 0: the state of @rank is @seen now. */
 static void set_seen(struct tor_join *join, u32 rank, u8 seen)
 {
 	u8 before = join->seen[rank];
@@ -166,7 +170,7 @@ u32 tor_join_tag(struct tor_node *node, u64 proof, u64 members, u32 *generation)
 	return tag;
 }
 
-/* Called by every member with what all have agreed upon, so in one byte order. */
+/* Every member computes this from agreed values, in one byte order. */
 u64 tor_join_lineage(const struct tor_join *join)
 {
 	__be64 word[3];
@@ -185,8 +189,8 @@ static void fail_all(struct tor_ctx *ctx, struct tor_join *join, int error)
 	tor_agree_tell_all(ctx, &join->a, TOR_AGREE_REFUSING, &left);
 }
 
-/* Rank 0: take the next step once everyone has come that far. */
-static void collect(struct tor_ctx *ctx, struct tor_join *join)
+/* Rank 0: take the next step once all ranks have come that far. */
+static void join_collect(struct tor_ctx *ctx, struct tor_join *join)
 {
 	u32 left = tor_env_budget().frames;
 	int err;
@@ -237,7 +241,9 @@ u64 tor_join_proof(const void *secret, u32 len, u64 name)
 	return tor_env_hash(secret, len, name);
 }
 
-/* The list of members, with how many ranks each node has where these are several, and which. */
+/*
+ * Hash the list of members, and if nodes have several ranks, their placement.
+ */
 static u64 hash_members(const struct tor_join *join)
 {
 	u64 list = MEMBERS_HASH_KEY ^ join->tuning;
@@ -289,8 +295,8 @@ int tor_join_start(struct tor_ctx *ctx, struct tor_join *join)
 	if (join->rank) {
 		say_to_rank(ctx, join, 0, TORCOLL_COMM_JOIN, 0);
 	} else {
-		find_missing(join);
-		collect(ctx, join);
+		join_find_missing(join);
+		join_collect(ctx, join);
 	}
 	return 0;
 }
@@ -300,7 +306,7 @@ void tor_join_cancel(struct tor_ctx *ctx, struct tor_join *join, int error)
 	if (join->a.state == TOR_AGREE_DONE || join->a.state == TOR_AGREE_REFUSING)
 		return;
 	if (join->a.state == TOR_AGREE_GOING) {
-		/* all have agreed; whoever was not told yet asks again */
+		/* all have agreed; a rank that was not told yet asks again */
 		tor_agree_finish(ctx, &join->a, 0);
 	} else if (join->rank) {
 		say_to_rank(ctx, join, 0, TORCOLL_COMM_LEAVE, 0);
@@ -319,9 +325,9 @@ bool tor_join_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error)
 	return !list_empty(&node->joins);
 }
 
-/* Answer without a record of our own: swap the direction of what came. */
-static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
-		   const struct tor_comm_msg *msg, u8 step, int error)
+/* Answer without a record here: swap the direction of the message received. */
+static void join_answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+			const struct tor_comm_msg *msg, u8 step, int error)
 {
 	struct tor_comm_msg reply = *msg;
 
@@ -331,7 +337,10 @@ static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_
 	tor_agree_answer(ctx, node, h, &reply);
 }
 
-/* Rank 0: a member that calls has not heard the agreement. A long one comes when it is its turn. */
+/*
+ * Rank 0: repeat the agreement to a member that calls and so has not received
+ * it. A long one is sent in its turn.
+ */
 static void say_again(struct tor_ctx *ctx, const struct tor_join *join, u32 rank)
 {
 	u32 first;
@@ -340,24 +349,25 @@ static void say_again(struct tor_ctx *ctx, const struct tor_join *join, u32 rank
 	    DIV_ROUND_UP(join->a.ranks, tor_agree_entries(&join->a)) > tor_env_budget().frames)
 		return;
 	for (first = 0; first < join->a.ranks; first += tor_agree_entries(&join->a))
-		say_ready(ctx, join, rank, first);
+		join_say_ready(ctx, join, rank, first);
 }
 
-/* Rank 0: a member calls. */
+/* Rank 0: handle the call of a member. */
 static void join_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_hdr *h,
 		    const struct tor_comm_msg *msg)
 {
 	if (msg->proof != join->proof) {
-		answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE, -EACCES);
+		join_answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE, -EACCES);
 		return;
 	}
 	if (join->a.state == TOR_AGREE_REFUSING)
-		answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE, error_elsewhere(join->a.error));
+		join_answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE,
+			    join_error_elsewhere(join->a.error));
 	if (join->a.state > TOR_AGREE_ACCEPTING)
 		return;
 	if (msg->members != join->members || msg->ranks != join->a.ranks ||
 	    node_of(join, msg->rank) != h->src) {
-		answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE, -EPROTO);
+		join_answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE, -EPROTO);
 		fail_all(ctx, join, -EPROTO);
 		return;
 	}
@@ -372,10 +382,10 @@ static void join_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor
 	join->seen_nonce[msg->rank] = msg->nonce;
 	join->a.epoch[msg->rank] = h->src_epoch;
 	join->a.unit = min(join->a.unit, msg->frame_bytes);
-	find_missing(join);
+	join_find_missing(join);
 	if (join->a.missing != TOR_NO_RANK)
 		say_to_rank(ctx, join, msg->rank, TORCOLL_COMM_WAIT, 0);
-	collect(ctx, join);
+	join_collect(ctx, join);
 }
 
 static bool is_member(const struct tor_join *join, const struct tor_comm_msg *msg)
@@ -384,7 +394,7 @@ static bool is_member(const struct tor_join *join, const struct tor_comm_msg *ms
 	       join->seen_nonce[msg->rank] == msg->nonce;
 }
 
-/* Rank 0: a member gave up. */
+/* Rank 0: handle a member that gave up. */
 static void leave_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
 {
 	if (!is_member(join, msg) || join->a.state > TOR_AGREE_ACCEPTING)
@@ -395,10 +405,13 @@ static void leave_rx(struct tor_ctx *ctx, struct tor_join *join, const struct to
 		fail_all(ctx, join, -ECONNABORTED);
 		return;
 	}
-	find_missing(join);
+	join_find_missing(join);
 }
 
-/* Rank 0: a member has installed the tag. False: not that of this join. */
+/*
+ * Rank 0: handle a member that has installed the tag. False: the tag of another
+ * join.
+ */
 static bool accept_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
 {
 	if (!is_member(join, msg) || msg->tag != join->a.tag)
@@ -408,26 +421,29 @@ static bool accept_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 	if (join->a.state != TOR_AGREE_ACCEPTING)
 		return join->a.state == TOR_AGREE_GOING;
 	set_seen(join, msg->rank, TOR_AGREE_ACCEPTED);
-	collect(ctx, join);
+	join_collect(ctx, join);
 	return true;
 }
 
-/* A member: part of the agreement. True: now all of it is there. */
+/* A member: take a part of the agreement. True: all parts are there. */
 static bool take_epochs(struct tor_join *join, const struct tor_comm_msg *msg)
 {
 	if (msg->ranks != join->a.ranks || !tor_agree_take(&join->a, msg, NULL))
 		return false;
-	/* rank 0 has heard an earlier incarnation of us: it will hear this one */
+	/*
+	 * if false, rank 0 has heard an earlier incarnation of this node; it
+	 * will hear this one
+	 */
 	return join->a.epoch[join->rank] == join->a.node->epoch;
 }
 
-/* A member: who has not come, by what rank 0 says. */
+/* A member: record who is missing according to rank 0. */
 static void take_missing(struct tor_join *join, u32 rank)
 {
 	join->a.missing = rank < join->a.ranks ? rank : TOR_NO_RANK;
 }
 
-/* A member: rank 0 answers. */
+/* A member: handle rank 0's answer. */
 static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
 {
 	int err;
@@ -435,7 +451,7 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 	switch (msg->step) {
 	case TORCOLL_COMM_WAIT:
 		take_missing(join, msg->missing);
-		/* it knows of us: no hurry */
+		/* rank 0 knows this rank: no hurry */
 		tor_agree_back_off(&join->a, TOR_AGREE_REPEAT_MAX);
 		break;
 	case TORCOLL_COMM_READY:
@@ -466,16 +482,19 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 	}
 }
 
-/* What ended here was said once, and lost: whoever goes on as if it had not ended is told again. */
+/*
+ * The end of a join was told once, and that was lost: tell it again to a rank
+ * that sends as if the join continued.
+ */
 static void stray_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
 		     const struct tor_comm_msg *msg, bool known)
 {
 	if (msg->step == TORCOLL_COMM_ACCEPT && known)
-		answer(ctx, node, h, msg, TORCOLL_COMM_GO, 0);
+		join_answer(ctx, node, h, msg, TORCOLL_COMM_GO, 0);
 	else if (msg->step == TORCOLL_COMM_ACCEPT)
-		answer(ctx, node, h, msg, TORCOLL_COMM_REFUSE, -ECONNABORTED);
+		join_answer(ctx, node, h, msg, TORCOLL_COMM_REFUSE, -ECONNABORTED);
 	else if (msg->step == TORCOLL_COMM_READY && !known)
-		answer(ctx, node, h, msg, TORCOLL_COMM_LEAVE, 0);
+		join_answer(ctx, node, h, msg, TORCOLL_COMM_LEAVE, 0);
 }
 
 void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
@@ -504,7 +523,7 @@ void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hd
 	stray_rx(ctx, node, h, msg, known);
 }
 
-static void repeat(struct tor_ctx *ctx, struct tor_join *join, u32 *left)
+static void join_repeat(struct tor_ctx *ctx, struct tor_join *join, u32 *left)
 {
 	bool calling = join->a.state == TOR_AGREE_CALLING;
 
@@ -518,7 +537,9 @@ static void repeat(struct tor_ctx *ctx, struct tor_join *join, u32 *left)
 	if (join->rank)
 		say_to_rank(ctx, join, 0, calling ? TORCOLL_COMM_JOIN : TORCOLL_COMM_ACCEPT, 0);
 	join->a.repeat = ctx->now + join->a.interval;
-	/* rank 0 waits for others: all of them at once would be many */
+	/*
+	 * rank 0 waits for others: many ranks must not repeat at the same time
+	 */
 	if (!calling)
 		tor_agree_back_off(&join->a, most_seldom(join, TOR_AGREE_REPEAT_MAX));
 }
@@ -535,6 +556,6 @@ u64 tor_join_timer(struct tor_ctx *ctx, struct tor_node *node)
 
 	list_for_each_entry_safe(join, next, &node->joins, a.list)
 		if (ctx->now >= join->a.repeat)
-			repeat(ctx, join, &left);
+			join_repeat(ctx, join, &left);
 	return tor_join_due(node);
 }

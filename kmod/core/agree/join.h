@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Creating a comm: every member calls, rank 0 collects them, all install the tag, then all start.
+ * Creating a comm: every member calls, rank 0 collects them, all install the
+ * tag, then all start.
  *
  *	member              rank 0
  *	JOIN  ----------->          until all have come
- *	      <-----------  WAIT    so that the member knows who is missing
- *	      <-----------  READY   all are here: tag, frame size, epochs of all
+ *	      <-----------  WAIT    tells the member which rank is missing
+ *	      <-----------  READY   all are here: tag, frame size, all epochs
  *	ACCEPT ---------->          tag installed
  *	      <-----------  GO      all have installed it: frames may flow
  *
- * Every message is repeated until its answer comes; a late ACCEPT is answered by the comm itself. What rank 0 tells everyone is
- * a cursor: an entry sends tor_budget.frames of it at most, the next ones follow by the timer, and READY is repeated at intervals
- * that double. A
- * secret never travels, only a hash of it with the name: the cable is not protected (macsec is),
- * other processes are.
+ * Every message is repeated until its answer comes; the comm itself answers a
+ * late ACCEPT. Rank 0 tells all ranks by a cursor: one entry sends at most
+ * tor_budget.frames, the timer sends the next ones, and READY is repeated at
+ * intervals that double. A secret is never sent, only a hash of it with the
+ * name: the secret keeps other processes out, while the cable itself is not
+ * protected (MACsec protects it).
  *
  * Serialisation: one lock per node, held around every call here.
  */
@@ -23,21 +25,29 @@
 #include "core/agree/agree.h"
 #include "core/choose/cost.h"
 
-#define TOR_JOIN_READY_MAX	(1000 * NSEC_PER_MSEC)	/* rank 0's, which says a lot */
-#define TOR_JOIN_PER_RANK	(250 * NSEC_PER_USEC)	/* repeats are less seldom for few ranks: so much for each */
+/* rank 0's, which sends many messages */
+#define TOR_JOIN_READY_MAX	(1000 * NSEC_PER_MSEC)
+/* the interval of repetition grows by this per rank */
+#define TOR_JOIN_PER_RANK	(250 * NSEC_PER_USEC)
 
 /**
  * struct tor_join - one call to create a comm
- * @a: the agreement; what is missing is the first rank that is not known to have come, or else one that gave up
- * @name: hash of the name; @proof: of name and secret; @members: of the list, and @tuning
+ * @a: the agreement; its missing rank is the first not known to have come, or
+ *	else one that gave up
+ * @name: hash of the name
+ * @proof: hash of name and secret
+ * @members: hash of the list and @tuning
  * @tuning: hash of what plans are chosen by, which must be the same everywhere
  * @nonce: of this call
  * @rank: own rank, of @a.ranks
  * @member: node of each rank, or NULL: rank i is node i
- * @team: who sits where, or NULL; ranks are those of nodes then
- * @seen: rank 0 only: enum tor_agree_heard of each rank; @seen_nonce: and of which call
- * @here, @accepted: rank 0 only: others that are there, and of those that have the tag; @absent, @left: up to where nobody is
- *	that never came, or that gave up
+ * @team: placement of ranks, or NULL; with it, the ranks of this struct are
+ *	nodes
+ * @seen: rank 0 only: enum tor_agree_heard of each rank
+ * @seen_nonce: rank 0 only: nonce of that rank's call
+ * @here: rank 0 only: other ranks that have come
+ * @accepted: rank 0 only: those of them that have the tag
+ * @absent, @left: no rank below has never come, or has given up
  */
 struct tor_join {
 	struct tor_agree a;
@@ -57,59 +67,63 @@ struct tor_join {
 	u32 left;
 };
 
-/* What stands for rates in tor_join.tuning: the same on every machine. */
+/* Hash @rates for tor_join.tuning; the same on every machine. */
 u64 tor_join_tuning(const struct tor_rates *rates);
 
 /*
- * The same, of a machine of this byte order: payloads travel as they are in memory, so those of a comm must have one. What
- * machines of the usual one say is @tuning itself.
+ * Add a machine's byte order to @tuning: payloads are sent as they are in
+ * memory, so all ranks of a comm must have the same. For little endian it is
+ * @tuning itself.
  */
 u64 tor_join_byte_order(u64 tuning, bool big_endian);
 
 /*
- * The same, of a node whose data frames have a checksum of their payload, or none: who expects one drops all frames of who
- * sends none.
+ * The same, for a node whose data frames carry a checksum of their payload, or
+ * none: a node that expects one drops all frames of a node that sends none.
  */
 u64 tor_join_checksum(u64 tuning, bool payload);
 
-/* What stands for a comm's name, and for its secret: @name is the former. */
+/* Hash a comm's name; hash its secret, with @name from the former. */
 u64 tor_join_name(const void *name, u32 len);
 u64 tor_join_proof(const void *secret, u32 len, u64 name);
 
 /**
- * tor_join_prepare - work out what stands for the call on the wire
+ * tor_join_prepare - compute the hashes that represent the call in messages
  * @join: a.node, a.ranks, member, team, tuning are set
  * @name, @name_len: of the comm
- * @secret, @secret_len: what members must know
+ * @secret, @secret_len: shared by the members
  *
- * A hash over all members. Context: may sleep, no lock is needed.
+ * Hashes all members. Context: may sleep, no lock is needed.
  */
 void tor_join_prepare(struct tor_join *join, const void *name, u32 name_len, const void *secret,
 		      u32 secret_len);
 
 /**
- * tor_join_start - call
+ * tor_join_start - start a join
  * @ctx: entry
- * @join: prepared; rank, a.epoch (@a.ranks long, zeroed), a.unit are set, and for rank 0 seen and seen_nonce (as long, zeroed); the caller owns it
- *	until tor_env_join_done()
+ * @join: prepared; rank, a.epoch (@a.ranks long, zeroed), a.unit are set, and
+ *	for rank 0 seen and seen_nonce (as long, zeroed); the caller owns it
+ *	again at tor_env_join_done()
  *
- * Return: 0, or -EEXIST if such a call is being made on this node.
+ * Return: 0, or -EEXIST if this node is already making such a call.
  */
 int tor_join_start(struct tor_ctx *ctx, struct tor_join *join);
 
 /*
- * Give up: tells the others, then calls tor_env_join_done() with @error, unless it was done, or decided: perhaps later, from
- * tor_join_timer().
+ * Give up a join: tell the others, then call tor_env_join_done() with @error,
+ * unless it is done or decided; possibly later, from tor_join_timer().
  */
 void tor_join_cancel(struct tor_ctx *ctx, struct tor_join *join, int error);
 
-/* Give up all joins of @node. Return: some of them have not told everyone yet. */
+/*
+ * Give up all joins of @node. Return true if some have not told all ranks yet.
+ */
 bool tor_join_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error);
 
 /**
- * tor_join_rx - a comm message came in
+ * tor_join_rx - handle a received comm message
  * @ctx: entry
- * @node: here
+ * @node: this node
  * @h: header
  * @msg: body
  * @known: the comm with tag @msg->tag has been created here
@@ -117,16 +131,25 @@ bool tor_join_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error);
 void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
 		 const struct tor_comm_msg *msg, bool known);
 
-/* The tag of a comm that this node makes, and its @generation. @proof, @members: what else it depends on. */
+/*
+ * Return a tag for a comm that this node creates, and its @generation. @proof,
+ * @members: other values that it depends on.
+ */
 u32 tor_join_tag(struct tor_node *node, u64 proof, u64 members, u32 *generation);
 
-/* What a comm and all that it shrinks to have in common, the same on all ranks. Once tag and generation are agreed. */
+/*
+ * Return the number that a comm shares with all that it shrinks to, the same on
+ * all ranks. To be called once tag and generation are agreed.
+ */
 u64 tor_join_lineage(const struct tor_join *join);
 
-/* When tor_join_timer() has something to do, ns; 0: nothing is waiting. Any other call may bring it forward. */
+/*
+ * Return when tor_join_timer() has work to do, ns; 0: never. Any other call may
+ * make it earlier.
+ */
 u64 tor_join_due(const struct tor_node *node);
 
-/* Repeat what was not answered, and go on telling. Return: tor_join_due(). */
+/* Repeat unanswered messages and continue telling. Return tor_join_due(). */
 u64 tor_join_timer(struct tor_ctx *ctx, struct tor_node *node);
 
 #endif

@@ -9,9 +9,9 @@
 #include "core/order.h"
 
 #define PAIRS_MAX	(TOR_AGREE_WORDS / 2)	/* nodes and epochs in one READY */
-#define SORT_COST	4			/* a step of sorting, in those of walks */
+#define SORT_COST	4			/* cost of a sorting step in steps of walks */
 
-static void say(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank, u8 step)
+static void shrink_say(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank, u8 step)
 {
 	struct tor_comm_msg msg = {
 		.step = step,
@@ -27,8 +27,8 @@ static void say(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank, u8 st
 	tor_agree_say(ctx, s->a.node, tor_comm_node(s->from, rank), &msg, NULL);
 }
 
-/* The chief: who the heir's ranks are, from @first on. */
-static void say_ready(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank, u32 first)
+/* The chief: send the list of the heir's ranks, from @first on. */
+static void shrink_say_ready(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank, u32 first)
 {
 	u32 n = min(tor_agree_entries(&s->a), s->a.ranks - first);
 	struct tor_comm_msg msg = {
@@ -51,15 +51,15 @@ static void say_ready(struct tor_ctx *ctx, const struct tor_shrink *s, u32 rank,
 	tor_agree_say(ctx, s->a.node, tor_comm_node(s->from, rank), &msg, word);
 }
 
-static void answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
-		   const struct tor_comm_msg *msg, u8 step)
+static void shrink_answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+			  const struct tor_comm_msg *msg, u8 step)
 {
 	struct tor_comm_msg reply = { .step = step, .name = msg->name, .tag = msg->tag };
 
 	tor_agree_answer(ctx, node, h, &reply);
 }
 
-/* The agreement broke: another one is to be found. */
+/* Abandon the agreement: another one must be found. */
 static void break_up(struct tor_ctx *ctx, struct tor_shrink *s)
 {
 	s->again = true;
@@ -76,7 +76,10 @@ static bool is_doomed(const struct tor_shrink_rank *of)
 	return of->chosen && of->gone;
 }
 
-/* The chief: do all wait for @rank? They do for those that live, later for those that were chosen. */
+/*
+ * The chief: return whether all wait for @rank: a living rank, later a chosen
+ * one.
+ */
 static bool is_waited_for(const struct tor_shrink *s, u32 rank)
 {
 	const struct tor_shrink_rank *of = &s->of[rank];
@@ -88,8 +91,11 @@ static bool is_waited_for(const struct tor_shrink *s, u32 rank)
 	return !of->gone && of->heard < TOR_AGREE_CALLED;
 }
 
-/* @rank was heard or looked at. What all depend on is counted here, so that no message walks over all ranks. */
-static void note(struct tor_shrink *s, u32 rank, u8 heard, u64 now)
+/*
+ * Record that @rank was heard or looked at. Counts what all ranks depend on, so
+ * that no message walks over all ranks.
+ */
+static void shrink_note(struct tor_shrink *s, u32 rank, u8 heard, u64 now)
 {
 	struct tor_shrink_rank *of = &s->of[rank];
 
@@ -117,7 +123,7 @@ static struct tor_shrink *shrink_of(const struct tor_agree *a)
 	return container_of(a, struct tor_shrink, a);
 }
 
-static bool concerns(const struct tor_agree *a, u32 rank)
+static bool shrink_concerns(const struct tor_agree *a, u32 rank)
 {
 	const struct tor_shrink *s = shrink_of(a);
 	const struct tor_shrink_rank *of = &s->of[rank];
@@ -130,30 +136,30 @@ static bool concerns(const struct tor_agree *a, u32 rank)
 									     TOR_AGREE_ACCEPTED);
 }
 
-static void say_in_turn(struct tor_ctx *ctx, const struct tor_agree *a, u32 rank, u32 first)
+static void shrink_say_in_turn(struct tor_ctx *ctx, const struct tor_agree *a, u32 rank, u32 first)
 {
 	const struct tor_shrink *s = shrink_of(a);
 
 	if (a->state == TOR_AGREE_ACCEPTING)
-		say_ready(ctx, s, rank, first);
+		shrink_say_ready(ctx, s, rank, first);
 	else
-		say(ctx, s, rank, a->state == TOR_AGREE_CALLING ? TORCOLL_COMM_SHRINK_CALL :
-								  TORCOLL_COMM_SHRINK_GO);
+		shrink_say(ctx, s, rank, a->state == TOR_AGREE_CALLING ? TORCOLL_COMM_SHRINK_CALL :
+									 TORCOLL_COMM_SHRINK_GO);
 }
 
-static void done(struct tor_ctx *ctx, struct tor_agree *a)
+static void shrink_done(struct tor_ctx *ctx, struct tor_agree *a)
 {
 	tor_env_shrink_done(ctx, shrink_of(a));
 }
 
 static const struct tor_agree_policy policy = {
-	.concerns = concerns,
-	.say = say_in_turn,
-	.done = done,
+	.concerns = shrink_concerns,
+	.say = shrink_say_in_turn,
+	.done = shrink_done,
 	.words = 2,
 };
 
-/* The chief: begin to tell everyone what @state is about. */
+/* The chief: begin to tell all ranks the message of @state. */
 static void tell_all(struct tor_ctx *ctx, struct tor_shrink *s, enum tor_agree_state state)
 {
 	u32 left = tor_env_budget().frames;
@@ -161,14 +167,17 @@ static void tell_all(struct tor_ctx *ctx, struct tor_shrink *s, enum tor_agree_s
 	tor_agree_tell_all(ctx, &s->a, state, &left);
 }
 
-/* No look at all ranks is through, so nothing was said: what ended the comm was waited for already. */
+/*
+ * Return whether no walk over all ranks is complete. Until then nothing was
+ * sent; what ended the comm was already waited for.
+ */
 static bool is_new(const struct tor_shrink *s)
 {
 	return s->chief == TOR_NO_RANK;
 }
 
-static void look_at(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
-		    const struct tor_routes *routes)
+static void shrink_look_at(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
+			   const struct tor_routes *routes)
 {
 	struct tor_shrink_rank *of = &s->of[rank];
 
@@ -176,11 +185,12 @@ static void look_at(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 		of->lost = 0;
 	else if (!of->lost)
 		of->lost = is_new(s) && s->from->lost_since ? s->from->lost_since : ctx->now;
-	note(s, rank, tor_comm_restarted(s->from, rank) ? TOR_AGREE_LEFT : of->heard, ctx->now);
+	shrink_note(s, rank, tor_comm_restarted(s->from, rank) ? TOR_AGREE_LEFT : of->heard,
+		    ctx->now);
 }
 
-/* Who is out of reach, who has begun a new life? False: the rest is the timer's. */
-static bool look(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_routes *routes)
+/* Look for unreachable and restarted ranks. False: the timer does the rest. */
+static bool shrink_look(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_routes *routes)
 {
 	u32 steps = tor_env_budget().steps;
 
@@ -191,16 +201,17 @@ static bool look(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_rou
 			s->a.repeat = ctx->now + TOR_AGREE_PACE;
 			return false;
 		}
-		look_at(ctx, s, s->looked, routes);
+		shrink_look_at(ctx, s, s->looked, routes);
 	}
 	return true;
 }
 
 /*
- * The first rank that all wait for is missing, looked for from where it may be. Where it is further than an entry may look, the next
- * look at all ranks finds it.
+ * Find the first rank that is waited for, from where the last search ended. If
+ * it is further than one entry may search, the next walk over all ranks finds
+ * it.
  */
-static void find_missing(struct tor_shrink *s)
+static void shrink_find_missing(struct tor_shrink *s)
 {
 	u32 steps = tor_env_budget().steps;
 
@@ -212,7 +223,10 @@ static void find_missing(struct tor_shrink *s)
 	s->a.missing = s->waited_for ? s->absent : TOR_NO_RANK;
 }
 
-/* Who belongs to the heir is known, or to be chosen from rank @considered on. */
+/*
+ * Begin the list of the heir's members, which are known or must be chosen from
+ * rank @considered on.
+ */
 static void begin_list(struct tor_shrink *s, u32 considered)
 {
 	s->a.state = TOR_AGREE_LISTING;
@@ -224,7 +238,9 @@ static void begin_list(struct tor_shrink *s, u32 considered)
 	s->rank = TOR_NO_RANK;
 }
 
-/* The chief: does @rank belong to the heir? Ranks keep their order. */
+/*
+ * The chief: decide whether @rank belongs to the heir. Ranks keep their order.
+ */
 static void consider(struct tor_shrink *s, u32 rank)
 {
 	struct tor_shrink_rank *of = &s->of[rank];
@@ -238,8 +254,11 @@ static void consider(struct tor_shrink *s, u32 rank)
 		s->a.unit = min(s->a.unit, of->unit);
 }
 
-/* A node of the fabric, and another one than that before it? Finds the own rank, in this node's present life. */
-static void check(struct tor_shrink *s, u32 i)
+/*
+ * Check that entry @i is a node of the fabric, different from the one before.
+ * Finds the own rank, in this node's present incarnation.
+ */
+static void shrink_check(struct tor_shrink *s, u32 i)
 {
 	u32 rank = s->order[i], node = s->member[rank];
 
@@ -251,7 +270,10 @@ static void check(struct tor_shrink *s, u32 i)
 		s->whole = false;
 }
 
-/* Some steps of @left to a list that can be installed: choose, sort, check. False: it is complete. */
+/*
+ * Take some of @left steps towards a list that can be installed: choose, sort,
+ * check. False: it is complete.
+ */
 static bool list_step(struct tor_shrink *s, u32 *left)
 {
 	u32 cost = 1;
@@ -262,7 +284,7 @@ static bool list_step(struct tor_shrink *s, u32 *left)
 		tor_order_step(s->order, s->member, s->a.ranks, s->sorted++);
 		cost = SORT_COST;
 	} else if (s->checked < s->a.ranks) {
-		check(s, s->checked++);
+		shrink_check(s, s->checked++);
 	} else {
 		return false;
 	}
@@ -270,8 +292,8 @@ static bool list_step(struct tor_shrink *s, u32 *left)
 	return true;
 }
 
-/* As many steps as an entry may take. False: the rest is the timer's. */
-static bool list(struct tor_ctx *ctx, struct tor_shrink *s)
+/* Take as many steps as an entry may. False: the timer does the rest. */
+static bool shrink_list(struct tor_ctx *ctx, struct tor_shrink *s)
 {
 	u32 left = tor_env_budget().steps;
 
@@ -284,8 +306,8 @@ static bool list(struct tor_ctx *ctx, struct tor_shrink *s)
 	return true;
 }
 
-/* The list is complete. */
-static void install(struct tor_ctx *ctx, struct tor_shrink *s)
+/* Install the complete list. */
+static void shrink_install(struct tor_ctx *ctx, struct tor_shrink *s)
 {
 	int err;
 
@@ -294,7 +316,7 @@ static void install(struct tor_ctx *ctx, struct tor_shrink *s)
 	} else if (s->sane && s->rank != TOR_NO_RANK) {
 		s->a.unit = s->decided;
 	} else {
-		/* nonsense: what it says next is looked at anew */
+		/* invalid: evaluate the next message afresh */
 		s->a.state = TOR_AGREE_CALLING;
 		s->a.tag = 0;
 		return;
@@ -308,21 +330,21 @@ static void install(struct tor_ctx *ctx, struct tor_shrink *s)
 	s->a.state = TOR_AGREE_ACCEPTING;
 	tor_agree_hurry(ctx, &s->a);
 	if (!is_chief(s)) {
-		say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
+		shrink_say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
 		return;
 	}
 	s->waited_for = s->a.ranks - 1;
 	s->absent = 0;
 	tell_all(ctx, s, TOR_AGREE_ACCEPTING);
-	find_missing(s);
+	shrink_find_missing(s);
 }
 
-/* The chief takes the next step once everyone has come that far. */
-static void collect(struct tor_ctx *ctx, struct tor_shrink *s)
+/* The chief: take the next step once all ranks have come that far. */
+static void shrink_collect(struct tor_ctx *ctx, struct tor_shrink *s)
 {
-	find_missing(s);
+	shrink_find_missing(s);
 	if (s->doomed) {
-		/* the heir would be dead when it is born */
+		/* the heir would contain a dead rank from the beginning */
 		break_up(ctx, s);
 		return;
 	}
@@ -330,24 +352,24 @@ static void collect(struct tor_ctx *ctx, struct tor_shrink *s)
 		s->a.ranks = 0;
 		begin_list(s, 0);
 	}
-	if (s->a.state == TOR_AGREE_LISTING && list(ctx, s))
-		install(ctx, s);
+	if (s->a.state == TOR_AGREE_LISTING && shrink_list(ctx, s))
+		shrink_install(ctx, s);
 	if (s->a.state == TOR_AGREE_ACCEPTING && !s->waited_for)
 		tell_all(ctx, s, TOR_AGREE_GOING);
 }
 
-/* What was heard or seen has changed. */
-static void act(struct tor_ctx *ctx, struct tor_shrink *s)
+/* Act on a change of what was heard or seen. */
+static void shrink_act(struct tor_ctx *ctx, struct tor_shrink *s)
 {
 	u32 steps = tor_env_budget().steps;
 
-	/* those that go have agreed: it is their heir's affair who is lost from now on */
+	/* the members have agreed: a loss from now on concerns their heir */
 	if (s->a.state == TOR_AGREE_DONE || s->a.state == TOR_AGREE_GOING)
 		return;
 	if (is_new(s) && s->looked < s->from->ranks)
 		return;
 	while (s->of[s->living].gone) {
-		/* the next look at all ranks finds it */
+		/* the next walk over all ranks finds it */
 		if (!steps--) {
 			s->a.repeat = ctx->now + TOR_AGREE_PACE;
 			return;
@@ -355,7 +377,7 @@ static void act(struct tor_ctx *ctx, struct tor_shrink *s)
 		s->living++;
 	}
 	if (s->living != s->chief) {
-		/* what was accepted is the former chief's, and void */
+		/* the accepted list was the former chief's and is void */
 		if (s->a.state != TOR_AGREE_CALLING) {
 			break_up(ctx, s);
 			return;
@@ -367,10 +389,10 @@ static void act(struct tor_ctx *ctx, struct tor_shrink *s)
 		if (is_chief(s))
 			tell_all(ctx, s, TOR_AGREE_CALLING);
 		else
-			say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_CALL);
+			shrink_say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_CALL);
 	}
 	if (is_chief(s))
-		collect(ctx, s);
+		shrink_collect(ctx, s);
 }
 
 int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_routes *routes)
@@ -392,14 +414,14 @@ int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor
 	s->living = 0;
 	s->looked = 0;
 	tor_agree_begin(ctx, &s->a, &s->a.node->shrinks);
-	if (look(ctx, s, routes))
-		act(ctx, s);
+	if (shrink_look(ctx, s, routes))
+		shrink_act(ctx, s);
 	return 0;
 }
 
 void tor_shrink_cancel(struct tor_ctx *ctx, struct tor_shrink *s, int error)
 {
-	/* all have agreed; whoever was not told yet asks again */
+	/* all have agreed; a rank that was not told yet asks again */
 	if (s->a.state == TOR_AGREE_GOING)
 		tor_agree_finish(ctx, &s->a, 0);
 	else if (s->a.state != TOR_AGREE_DONE)
@@ -414,20 +436,21 @@ void tor_shrink_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error
 		tor_shrink_cancel(ctx, s, error);
 }
 
-/* A rank says to the chief how far it has come. */
+/* Report this rank's state to the chief. */
 static void say_own(struct tor_ctx *ctx, const struct tor_shrink *s)
 {
-	say(ctx, s, s->chief, s->a.state == TOR_AGREE_ACCEPTING ? TORCOLL_COMM_SHRINK_ACCEPT :
-								 TORCOLL_COMM_SHRINK_CALL);
+	shrink_say(ctx, s, s->chief,
+		   s->a.state == TOR_AGREE_ACCEPTING ? TORCOLL_COMM_SHRINK_ACCEPT :
+						       TORCOLL_COMM_SHRINK_CALL);
 }
 
-/* @rank shrinks, too; perhaps for the second time. */
+/* Handle the call of @rank, which may be its second. */
 static void call_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 		    const struct tor_comm_msg *msg)
 {
 	if (s->of[rank].heard == TOR_AGREE_LEFT)
 		return;
-	note(s, rank, TOR_AGREE_CALLED, ctx->now);
+	shrink_note(s, rank, TOR_AGREE_CALLED, ctx->now);
 	s->of[rank].unit = msg->frame_bytes;
 	if (!is_chief(s)) {
 		/* the chief asks */
@@ -436,17 +459,20 @@ static void call_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 		return;
 	}
 	if (s->a.state == TOR_AGREE_CALLING) {
-		act(ctx, s);
+		shrink_act(ctx, s);
 		if (s->a.state == TOR_AGREE_CALLING)
-			say(ctx, s, rank, TORCOLL_COMM_SHRINK_WAIT);
+			shrink_say(ctx, s, rank, TORCOLL_COMM_SHRINK_WAIT);
 	} else if (rank < s->considered &&
 		   (!s->of[rank].chosen || s->of[rank].unit < s->a.unit)) {
-		/* it was thought gone, or comes back with less */
+		/*
+		 * it was considered gone, or comes back with a smaller frame
+		 * size
+		 */
 		break_up(ctx, s);
 	} else if (s->a.state == TOR_AGREE_ACCEPTING && s->a.ranks <= tor_agree_entries(&s->a)) {
-		say_ready(ctx, s, rank, 0);
+		shrink_say_ready(ctx, s, rank, 0);
 	}
-	/* more than one frame of it waits for the next turn of all */
+	/* a list of several frames waits for the next round of telling */
 }
 
 static void ready_rx(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_comm_msg *msg)
@@ -455,7 +481,7 @@ static void ready_rx(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor
 		if (msg->tag != s->a.tag)
 			break_up(ctx, s);
 		else if (s->a.state == TOR_AGREE_ACCEPTING)
-			say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
+			shrink_say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
 		return;
 	}
 	if (msg->frame_bytes > s->a.unit || msg->ranks > s->a.room ||
@@ -464,24 +490,26 @@ static void ready_rx(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor
 	s->a.generation = msg->generation;
 	s->decided = msg->frame_bytes;
 	begin_list(s, s->from->ranks);
-	if (list(ctx, s))
-		install(ctx, s);
+	if (shrink_list(ctx, s))
+		shrink_install(ctx, s);
 }
 
-/* From @rank of the comm, in the life that the comm knows. */
+/*
+ * Handle a message from @rank of the comm, in the incarnation the comm knows.
+ */
 static void member_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 		      const struct tor_comm_msg *msg)
 {
 	if (s->a.state == TOR_AGREE_GOING) {
 		if (msg->step == TORCOLL_COMM_SHRINK_ACCEPT && msg->tag == s->a.tag)
-			say(ctx, s, rank, TORCOLL_COMM_SHRINK_GO);
+			shrink_say(ctx, s, rank, TORCOLL_COMM_SHRINK_GO);
 		return;
 	}
 	switch (msg->step) {
 	case TORCOLL_COMM_SHRINK_ACCEPT:
 		if (s->a.state == TOR_AGREE_ACCEPTING && is_chief(s) && msg->tag == s->a.tag) {
-			note(s, rank, TOR_AGREE_ACCEPTED, ctx->now);
-			act(ctx, s);
+			shrink_note(s, rank, TOR_AGREE_ACCEPTED, ctx->now);
+			shrink_act(ctx, s);
 			break;
 		}
 		/* of an earlier agreement: it will take a new one */
@@ -490,8 +518,8 @@ static void member_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 		call_rx(ctx, s, rank, msg);
 		break;
 	case TORCOLL_COMM_SHRINK_LEFT:
-		note(s, rank, TOR_AGREE_LEFT, ctx->now);
-		act(ctx, s);
+		shrink_note(s, rank, TOR_AGREE_LEFT, ctx->now);
+		shrink_act(ctx, s);
 		break;
 	case TORCOLL_COMM_SHRINK_OUT:
 		tor_agree_finish(ctx, &s->a, -EHOSTUNREACH);
@@ -513,13 +541,13 @@ static void member_rx(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 	}
 }
 
-/* Nobody shrinks here: what is there to say to those who do? */
+/* Answer a rank that shrinks although this node does not. */
 static void bystander_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
 			 const struct tor_comm_msg *msg, bool known)
 {
 	if (msg->step == TORCOLL_COMM_SHRINK_ACCEPT && known) {
-		/* our GO was lost, and we have gone on */
-		answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_GO);
+		/* this node's GO was lost, and it has continued */
+		shrink_answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_GO);
 		return;
 	}
 	if (msg->step != TORCOLL_COMM_SHRINK_CALL && msg->step != TORCOLL_COMM_SHRINK_ACCEPT &&
@@ -527,13 +555,13 @@ static void bystander_rx(struct tor_ctx *ctx, struct tor_node *node, const struc
 		return;
 	switch (tor_env_heritage(node, msg->name, h->src, h->src_epoch)) {
 	case TOR_HERITAGE_NONE:
-		answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_LEFT);
+		shrink_answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_LEFT);
 		break;
 	case TOR_HERITAGE_WITHOUT:
-		answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_OUT);
+		shrink_answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_OUT);
 		break;
 	case TOR_HERITAGE_COMMON:
-		/* our process has not called yet */
+		/* the local process has not called yet */
 		break;
 	}
 }
@@ -552,13 +580,13 @@ void tor_shrink_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_
 		    h->src_epoch == s->from->epoch[rank])
 			member_rx(ctx, s, rank, msg);
 		else if (msg->step == TORCOLL_COMM_SHRINK_CALL)
-			answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_OUT);
+			shrink_answer(ctx, node, h, msg, TORCOLL_COMM_SHRINK_OUT);
 		return;
 	}
 	bystander_rx(ctx, node, h, msg, known);
 }
 
-static void repeat(struct tor_ctx *ctx, struct tor_shrink *s)
+static void shrink_repeat(struct tor_ctx *ctx, struct tor_shrink *s)
 {
 	if (is_chief(s)) {
 		tell_all(ctx, s, s->a.state);
@@ -569,22 +597,22 @@ static void repeat(struct tor_ctx *ctx, struct tor_shrink *s)
 	say_own(ctx, s);
 }
 
-/* Its time has come. */
-static void go_on(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_routes *routes)
+/* Do the work whose time has come. */
+static void shrink_go_on(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor_routes *routes)
 {
 	u32 left = tor_env_budget().frames;
 
 	if (s->a.state == TOR_AGREE_LISTING) {
 		if (is_chief(s))
-			collect(ctx, s);
-		else if (list(ctx, s))
-			install(ctx, s);
+			shrink_collect(ctx, s);
+		else if (shrink_list(ctx, s))
+			shrink_install(ctx, s);
 	} else if (tor_agree_is_telling(&s->a)) {
 		tor_agree_tell(ctx, &s->a, &left);
-	} else if (look(ctx, s, routes)) {
-		act(ctx, s);
+	} else if (shrink_look(ctx, s, routes)) {
+		shrink_act(ctx, s);
 		if (s->a.state != TOR_AGREE_DONE && ctx->now >= s->a.repeat)
-			repeat(ctx, s);
+			shrink_repeat(ctx, s);
 	}
 }
 
@@ -599,6 +627,6 @@ u64 tor_shrink_timer(struct tor_ctx *ctx, struct tor_node *node, const struct to
 
 	list_for_each_entry_safe(s, next, &node->shrinks, a.list)
 		if (ctx->now >= s->a.repeat)
-			go_on(ctx, s, routes);
+			shrink_go_on(ctx, s, routes);
 	return tor_shrink_due(node);
 }

@@ -1,29 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Shrinking: the living ranks of a comm that failed agree on who they are, and make a comm of them.
+ * Shrinking: the living ranks of a failed comm agree on their list and make a
+ * comm of it.
  *
- *	rank              chief: the lowest rank that lives
- *	CALL  ----------->        I live and shrink
- *	      <-----------  CALL  do you? (to those that were not heard of)
+ *	rank              chief: the lowest living rank
+ *	CALL  ----------->        alive, and shrinks
+ *	      <-----------  CALL  query to ranks not heard of
  *	LEFT  ----------->        no process here belongs to it any more
- *	      <-----------  WAIT  heard you, but not @missing
- *	      <-----------  READY all who live have called: tag, frame size, nodes and epochs of the heir
+ *	      <-----------  WAIT  call received, @missing has not called
+ *	      <-----------  READY all living ranks have called: tag, frame size,
+ *	                          nodes and epochs of the heir
  *	ACCEPT ---------->        tag installed
  *	      <-----------  GO    all have installed it
- *	      <-----------  OUT   we went on without you
+ *	      <-----------  OUT   the others continued without this rank
  *
- * A rank is gone when its node has restarted or is out of reach (longer than tor_comm_watch() would
- * wait), or when its node says that no process there has the comm open (LEFT). All others are waited
- * for. The chief alone decides who belongs to the heir, so all that accept agree.
+ * A rank is gone if its node has restarted or is unreachable (for longer than
+ * tor_comm_watch() would wait), or if its node reports that no process there
+ * has the comm open (LEFT). All others are waited for. The chief alone decides
+ * who belongs to the heir, so all that accept agree.
  *
- * Everything is keyed by the lineage, which a comm shares with all its heirs, and members are known by their
- * nodes. So it does not matter whether a rank shrinks the comm that failed first or an heir of it: if the
- * chief dies while its GO is under way, some ranks have the heir already and others fall back. The
- * former find the heir failed as soon as they use it, since its chief is dead, shrink that, and meet the others in the
- * next agreement. For the same reason nothing has to be undone: an agreement that breaks ends with @again,
- * and is begun anew with fresh state.
+ * Everything is keyed by the lineage, which a comm shares with all its heirs,
+ * and members are identified by their nodes. A rank may therefore shrink the
+ * comm that failed first or an heir of it: if the chief dies while its GO is in
+ * flight, some ranks already have the heir and others fall back. The former see
+ * the heir fail as soon as they use it, since its chief is dead, shrink it, and
+ * meet the others in the next agreement. For the same reason nothing has to be
+ * undone: an agreement that breaks ends with @again, and starts again with
+ * fresh state.
  *
- * Messages are repeated until their answer comes. Serialisation: the node's join lock, as for joins.
+ * Messages are repeated until their answer comes. Serialisation: the node's
+ * join lock, as for joins.
  */
 #ifndef _TOR_CORE_SHRINK_H
 #define _TOR_CORE_SHRINK_H
@@ -33,16 +39,17 @@
 /* What a node has of a lineage. */
 enum tor_heritage {
 	TOR_HERITAGE_NONE,		/* no process has a comm of it open */
-	TOR_HERITAGE_COMMON,		/* a process has one, which the asking node is a member of */
+	TOR_HERITAGE_COMMON,		/* a process has one with the asking node as a member */
 	TOR_HERITAGE_WITHOUT,		/* a process has one, without the asking node */
 };
 
 /**
- * struct tor_shrink_rank - what is known of a rank
- * @lost: since when it is out of reach, ns; 0: it is not
+ * struct tor_shrink_rank - state of a rank
+ * @lost: time from which it has been unreachable, ns; 0: it is reachable
  * @unit: payload bytes per frame that it offered, 0: none
  * @heard: enum tor_agree_heard
- * @gone: has left, or was out of reach for too long when it was looked at; never the own rank
+ * @gone: has left, or was unreachable for too long at the last look; never the
+ *	own rank
  * @chosen: belongs to the heir; known to the chief
  */
 struct tor_shrink_rank {
@@ -55,20 +62,25 @@ struct tor_shrink_rank {
 
 /**
  * struct tor_shrink - one call to shrink a comm
- * @a: the agreement on the heir, whose ranks it counts; what is missing is a rank of @from
- * @from: the comm that failed; stays until the call is over
+ * @a: the agreement on the heir, whose ranks it counts; its missing rank is one
+ *	of @from
+ * @from: the failed comm; stays until the call is over
  * @of: by rank of @from
  * @chief: rank of @from that collects the others
- * @rank: own one of the heir
- * @member, @order: as in struct tor_comm, as long as a.epoch; @whole: rank i is node i, of all there are
- * @decided: payload bytes per frame by what the chief says, not agreed yet
- * @again: it is to be called again, with everything anew
- * @looked: ranks of @from that were looked at, of those that are to be
- * @considered: the chief only: ranks of @from that were chosen, or not
- * @sorted, @checked: steps of sorting the list, and its entries that were looked at then; @sane: these make sense
+ * @rank: own rank in the heir
+ * @member, @order: as in struct tor_comm, as long as a.epoch
+ * @whole: rank i is node i, for all nodes
+ * @decided: payload bytes per frame chosen by the chief, not agreed yet
+ * @again: it must be called again, from the beginning
+ * @looked: ranks of @from that the present walk has looked at
+ * @considered: the chief only: ranks of @from whose membership is decided
+ * @sorted: steps of sorting the list that are done
+ * @checked: entries of the sorted list that are checked
+ * @sane: the checked entries are valid
  * @living: no rank below it lives
- * @waited_for: the chief only: how many ranks all wait for; @absent: none of them is below it
- * @doomed: how many were chosen and are gone
+ * @waited_for: the chief only: number of ranks that are waited for
+ * @absent: the chief only: no rank below it is waited for
+ * @doomed: number of chosen ranks that are gone
  */
 struct tor_shrink {
 	struct tor_agree a;
@@ -93,27 +105,27 @@ struct tor_shrink {
 };
 
 /**
- * tor_shrink_start - call
+ * tor_shrink_start - start to shrink a comm
  * @ctx: entry
- * @shrink: from, a.node, a.room and a.unit are set, and the arrays, zeroed; the caller owns it until
- *	tor_env_shrink_done()
- * @routes: by what is known now
+ * @shrink: from, a.node, a.room and a.unit are set, and the arrays, zeroed; the
+ *	caller owns it again at tor_env_shrink_done()
+ * @routes: current routes
  *
  * Return: 0, or -EEXIST if a comm of that lineage is being shrunk on this node.
  */
 int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *shrink,
 		     const struct tor_routes *routes);
 
-/* Give up: calls tor_env_shrink_done() with @error, unless it was done. */
+/* Give up: call tor_env_shrink_done() with @error, unless it was done. */
 void tor_shrink_cancel(struct tor_ctx *ctx, struct tor_shrink *shrink, int error);
 
 /* Give up all calls of @node. */
 void tor_shrink_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error);
 
 /**
- * tor_shrink_rx - a comm message of shrinking came in
+ * tor_shrink_rx - handle a received comm message about shrinking
  * @ctx: entry
- * @node: here
+ * @node: this node
  * @h: header
  * @msg: body
  * @known: the comm with tag @msg->tag has been created here
@@ -121,10 +133,16 @@ void tor_shrink_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error
 void tor_shrink_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
 		   const struct tor_comm_msg *msg, bool known);
 
-/* When tor_shrink_timer() has something to do, ns; 0: nothing is waiting. Any other call may bring it forward. */
+/*
+ * Return when tor_shrink_timer() has work to do, ns; 0: never. Any other call
+ * may make it earlier.
+ */
 u64 tor_shrink_due(const struct tor_node *node);
 
-/* Look for those that are gone, repeat what was not answered, go on with what is too much for an entry. Return: tor_shrink_due(). */
+/*
+ * Look for ranks that are gone, repeat unanswered messages, continue what
+ * exceeded the budget of an entry. Return tor_shrink_due().
+ */
 u64 tor_shrink_timer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_routes *routes);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Ops begin: what was called is planned, compared by its digest with what others have called, and noted. See engine.h.
+ * Begin of ops: plan the call, compute its digest, which is compared with that
+ * of other ranks, and record it. See engine.h.
  */
 #include "core/choose/auto.h"
 #include "core/engine/engine.h"
@@ -13,7 +14,7 @@ static u64 counts_digest(const struct tor_plan_req *req)
 	__be64 word[2] = {};
 	u32 i;
 
-	/* in an alltoall every rank has its own: see tor_op_transfer_digest() */
+	/* in an alltoall they differ by rank: see tor_op_transfer_digest() */
 	for (i = 0; req->counts && !req->from_counts && i < req->ranks; i++) {
 		word[0] = cpu_to_be64(req->counts[i]);
 		word[1] = cpu_to_be64(tor_env_hash(word, sizeof(word), DIGEST_HASH_KEY));
@@ -34,7 +35,7 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
 	word[5] = req->ranks;
 	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
 		word[6 + i] = req->param[i];
-	/* hosts of either endianness meet on a cable */
+	/* hosts of different byte order must compute the same */
 	for (i = 0; i < ARRAY_SIZE(word); i++)
 		word[i] = (__force u64)cpu_to_be64(word[i]);
 	digest = tor_env_hash(word, sizeof(word), DIGEST_HASH_KEY);
@@ -58,7 +59,7 @@ static bool is_reduction(u32 collective)
 	return collective == TORCOLL_BARRIER || tor_collective_reduces(collective);
 }
 
-/* What is reduced, and how. */
+/* Find the element type and the reduction of a call. */
 static int find_reduction(struct tor_op *op, u32 collective, u32 type, u32 redop, const char **why)
 {
 	bool scans = collective == TORCOLL_SCAN || collective == TORCOLL_EXSCAN;
@@ -77,7 +78,7 @@ static int find_reduction(struct tor_op *op, u32 collective, u32 type, u32 redop
 	return 0;
 }
 
-/* Is it a plan that this comm, and these bits, can have? */
+/* Check that comm and bit level permit this plan. */
 static int check_plan(const struct tor_op *op, u32 collective, u32 type, u32 redop, u32 bits,
 		      const char **why)
 {
@@ -87,7 +88,10 @@ static int check_plan(const struct tor_op *op, u32 collective, u32 type, u32 red
 		*why = "the plan has more channels than the comm";
 	else if (shape->rounds > U16_MAX)
 		*why = "the plan has more rounds than a frame can name";
-	/* elsewhere one rank alone has the result of an element */
+	/*
+	 * in other collectives one rank alone computes each element of the
+	 * result
+	 */
 	else if (collective == TORCOLL_ALLREDUCE && !tor_reduce_exact(type, redop) &&
 		 bits != TORCOLL_BITS_RELAXED && !shape->agrees)
 		*why = "this algorithm cannot give the same float bits on every rank";
@@ -99,7 +103,10 @@ static int check_plan(const struct tor_op *op, u32 collective, u32 type, u32 red
 	return -EOPNOTSUPP;
 }
 
-/* All but plan and digest, of what @req says; its algorithm is what was chosen. */
+/*
+ * Fill in the call from @req, except plan and digest; its algorithm is the
+ * chosen one.
+ */
 static void set_call(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
 		     u32 bits)
 {
@@ -110,7 +117,7 @@ static void set_call(struct tor_op *op, u32 seq, const struct tor_plan_req *req,
 	op->input = NULL;
 	op->is_float = reduces && tor_type_is_float(type);
 	op->ordered = reduces && !tor_reduce_exact(type, redop);
-	/* callers may be looking for the op before */
+	/* callers may look for the op earlier */
 	WRITE_ONCE(op->seq, seq);
 	op->type = type;
 	op->redop = redop;
@@ -131,7 +138,7 @@ static void set_call(struct tor_op *op, u32 seq, const struct tor_plan_req *req,
 	atomic_set(&op->open, op->plan.shape.channels);
 }
 
-/* As it is carried out: a barrier is an allreduce of one byte. */
+/* Turn a barrier into the allreduce of one byte that executes it. */
 static void make_barrier(struct tor_plan_req *called, u32 *type, u32 *redop)
 {
 	called->count = 1;
@@ -140,17 +147,23 @@ static void make_barrier(struct tor_plan_req *called, u32 *type, u32 *redop)
 }
 
 /*
- * Is it what was called in this slot before? Then plan and digest are at hand. They follow from the following alone: plans are pure
- * functions of request and rank, what auto takes is in tables, and digests are hashes of the request, of what auto took, type,
- * operator and bit level. Of these
+ * Return whether the previous call in this slot was the same, so that its plan
+ * and digest can be used again. They depend only on the following: plans are
+ * pure functions of request and rank, AUTO's choices come from tables, and
+ * digests are hashes of the request, of AUTO's choice, type, operator and bit
+ * level. Of these
  *
- * - the request is compared, and so are type, operator and bit level. Lists of counts are the caller's, whose memory may have other
- *   contents the next time: a call that has any is always planned. Shape and members belong to the comm, and do not change while
- *   it has ops: an heir of a comm that was shrunk is a comm of its own, with slots of its own;
- * - the tables of a comm are made for the rates that its ranks agreed upon when they joined, so that tuning a node is of later
- *   comms. But they are made when they are first needed, and may be given up: their number of changes is compared.
+ * - the request, type, operator and bit level are compared. Lists of counts
+ *   belong to the caller, whose memory may have other contents the next time: a
+ *   call with counts is always planned. Shape and members belong to the comm
+ *   and do not change while it has ops: an heir of a shrunk comm is a comm of
+ *   its own with its own slots;
+ * - the tables of a comm are made for the rates that its ranks agreed upon when
+ *   they joined, so that tuning a node affects only later comms. They are made
+ *   when first needed and may be dropped, so their number of changes is
+ *   compared.
  *
- * Failure changes nothing of this: a comm that has failed begins no ops.
+ * Failure does not matter: a failed comm begins no ops.
  */
 static bool is_begun(const struct tor_op *op, const struct tor_plan_req *called, u32 type, u32 redop,
 		     u32 bits)
@@ -168,8 +181,8 @@ static bool is_begun(const struct tor_op *op, const struct tor_plan_req *called,
 	       b->changes == tor_chooser_changes(op->comm->chooser);
 }
 
-static int begin(struct tor_op *op, const struct tor_plan_req *called, u32 collective, u32 type,
-		 u32 redop, u32 bits, const char **why)
+static int op_begin(struct tor_op *op, const struct tor_plan_req *called, u32 collective, u32 type,
+		    u32 redop, u32 bits, const char **why)
 {
 	struct tor_plan_req chosen = *called;
 	int err;
@@ -183,7 +196,10 @@ static int begin(struct tor_op *op, const struct tor_plan_req *called, u32 colle
 		err = check_plan(op, collective, type, redop, bits, why);
 	if (err)
 		return err;
-	/* where buffers alternate, ranks send each other what both then reduce */
+	/*
+	 * with alternating buffers, ranks exchange the values that both then
+	 * reduce
+	 */
 	if (op->reduce && op->plan.shape.alternates)
 		op->reduce = tor_reduce_commuting(type, redop);
 	chosen.algorithm = op->plan.req.algorithm;
@@ -207,13 +223,13 @@ int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32
 	struct tor_plan_req called = *req;
 	int err;
 
-	/* both ends of a message have called the same */
+	/* both ends of a message have the same digest */
 	if (op->role)
 		called.collective = TORCOLL_SEND;
 	if (req->collective == TORCOLL_BARRIER)
 		make_barrier(&called, &type, &redop);
 	if (!is_begun(op, &called, type, redop, bits)) {
-		err = begin(op, &called, req->collective, type, redop, bits, why);
+		err = op_begin(op, &called, req->collective, type, redop, bits, why);
 		if (err)
 			return err;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the files of the engine share about a channel; nobody else includes this. Every function here runs under
- * the channel's lock, like those of engine.h.
+ * Internals of channels that the files of the engine share; no other file
+ * includes this. Every function here runs under the channel's lock, like those
+ * of engine.h.
  */
 #ifndef _TOR_CORE_CHAN_H
 #define _TOR_CORE_CHAN_H
@@ -21,8 +22,9 @@ struct tor_kept {
 };
 
 /*
- * What stays here of a round, and how far that has come: @done elements of @piece, @c stands behind it. First what is copied,
- * then what is reduced: @pass, an enum tor_piece_op; @open: @c has begun there.
+ * Progress of the local pieces of a round: @done elements of @piece are done,
+ * @c points behind it. Copies come first, then reductions: @pass is an enum
+ * tor_piece_op. @open: @c has begun in this pass.
  */
 struct tor_local {
 	struct tor_cursor c;
@@ -32,13 +34,16 @@ struct tor_local {
 	bool open;
 };
 
-/* What a channel is called in frames. */
+/* Return the channel number in frames. */
 static inline u8 tor_chan_name(const struct tor_chan *chan)
 {
 	return chan->op->role ? chan->op->role : chan->index;
 }
 
-/* What a kept frame counts for, against TOR_KEPT_MAX: it may have brought a record of its own. */
+/*
+ * Return the size of a kept frame that counts against TOR_KEPT_MAX: it may have
+ * required a record of its own.
+ */
 static inline u32 tor_kept_size(u32 len)
 {
 	return sizeof(struct tor_kept) + sizeof(struct tor_rx) + len;
@@ -46,48 +51,66 @@ static inline u32 tor_kept_size(u32 len)
 
 /* --- record.c --- */
 
-/* The record of what @rank sends us in @round, or of what we send it; NULL if there is none. */
+/*
+ * Find the record of the transfer from or to @rank in @round; NULL if there is
+ * none.
+ */
 struct tor_rx *tor_chan_rx_find(struct tor_chan *chan, u32 rank, u32 round);
 struct tor_tx *tor_chan_tx_find(struct tor_chan *chan, u32 rank, u32 round);
 
-/* A new one, listed; NULL: no memory. */
+/* Make a record and list it; NULL: no memory. */
 struct tor_rx *tor_chan_rx_get(struct tor_chan *chan, u32 rank, u32 round);
 struct tor_tx *tor_chan_tx_get(struct tor_chan *chan);
 
-/* Give one up, with what it holds. */
+/* Free a record and everything it holds. */
 void tor_chan_rx_put(struct tor_chan *chan, struct tor_rx *rx);
 void tor_chan_tx_put(struct tor_chan *chan, struct tor_tx *tx);
 
-/* Memory for an early frame of @len bytes, not listed yet, or NULL: it cannot be kept. */
+/*
+ * Allocate an early frame of @len bytes, not listed yet; NULL: it cannot be
+ * kept.
+ */
 struct tor_kept *tor_chan_kept_get(struct tor_chan *chan, u32 len);
 void tor_chan_kept_put(struct tor_chan *chan, struct tor_kept *kept);
 void tor_chan_kept_free(struct tor_chan *chan, struct tor_rx *rx, struct tor_kept *kept);
 
-/* What tor_chan_hold() has kept is over, if there is any. */
+/* Free the copy that tor_chan_hold() made, if any. */
 void tor_chan_let_go(struct tor_chan *chan);
 
-/* Remember checksums, for a transfer of @frames, of what is received; without memory, none. */
+/*
+ * Remember checksums of received data, for a transfer of @frames; without memory,
+ * none.
+ */
 void tor_chan_crcs_get(struct tor_chan *chan, u32 frames);
 
-/* The state of pieces that stay here, at the beginning of the round; false: no memory. And the end of it. */
+/*
+ * Allocate the state of local pieces at the beginning of a round; false: no
+ * memory. Free it at the end.
+ */
 bool tor_chan_local_get(struct tor_chan *chan);
 void tor_chan_local_put(struct tor_chan *chan);
 
-/* Forget everything about the present op; @records: the spare ones, too. */
+/* Drop all state of the present op; @records: spare records too. */
 void tor_chan_clear(struct tor_chan *chan, bool records);
 
-/* --- input.c: only of ops whose input stays where it is; offsets are those in the vector --- */
+/* --- input.c: ops whose input stays in place; offsets into the vector --- */
 
-/* Where the next bytes are; @len: of them, then of those that are there. */
+/*
+ * Find the bytes at @off; @len: in: wanted, out: contiguous bytes in the
+ * returned memory.
+ */
 struct tor_mem *tor_input_find(const struct tor_op *op, u32 channel, u64 off, u64 *len);
 
-/* The next @len bytes of @s, whole elements, are reduced into the vector, or written there. */
+/* Reduce or copy the next @len bytes of @s, whole elements, into the vector. */
 void tor_input_reduce(const struct tor_op *op, u32 channel, struct tor_stream *s, u64 off, u32 len);
 void tor_input_copy(const struct tor_op *op, u32 channel, struct tor_stream *s, u64 off, u32 len);
 
 /* --- memory: inline, for every range of every frame --- */
 
-/* The memory of one of the plan's buffers; @off: in the buffer, then in that memory. */
+/*
+ * Return the memory of one of the plan's buffers; @off: in: offset in the
+ * buffer, out: in that memory.
+ */
 static inline struct tor_mem *tor_op_mem(const struct tor_op *op, u32 buf, u64 *off)
 {
 	const struct tor_plan *p = &op->plan;
@@ -99,7 +122,8 @@ static inline struct tor_mem *tor_op_mem(const struct tor_op *op, u32 buf, u64 *
 }
 
 /*
- * The same for what is read, where the input may be in another place: @len: of it, then as much as lies there.
+ * The same for reading, where the input may be separate; @len: in: wanted, out:
+ * contiguous bytes.
  */
 static inline struct tor_mem *tor_op_source(const struct tor_op *op, u32 channel, u32 buf, u64 *off,
 					    u64 *len)
@@ -132,14 +156,19 @@ static inline void tor_chan_put(const struct tor_chan *chan, struct tor_stream *
 		tor_stream_copy(s, mem, off, len);
 }
 
-/* A window [off, off + len) of a transfer's byte stream, while its pieces go by. */
+/*
+ * A window [off, off + len) of a transfer's byte stream, moved over its pieces.
+ */
 struct tor_window {
 	u64 off;
 	u64 len;
-	u64 pos;			/* stream offset of the piece at hand */
+	u64 pos;			/* stream offset of the current piece */
 };
 
-/* Cut what [off, off + len) has in common with a piece of @bytes: false if nothing. */
+/*
+ * Compute the intersection of [off, off + len) with a piece of @bytes; false if
+ * it is empty.
+ */
 static inline bool tor_window_cut(struct tor_window *s, u64 bytes, u64 *skip, u64 *take)
 {
 	u64 from = max(s->pos, s->off);
@@ -151,7 +180,7 @@ static inline bool tor_window_cut(struct tor_window *s, u64 bytes, u64 *skip, u6
 	return *take;
 }
 
-/* Payload bytes of frame @index. */
+/* Return the payload bytes of frame @index. */
 static inline u32 tor_chan_frame_len(const struct tor_comm *comm, const struct tor_rx *rx, u32 index)
 {
 	return min_t(u64, comm->unit, rx->bytes - (u64)index * comm->unit);
@@ -159,48 +188,65 @@ static inline u32 tor_chan_frame_len(const struct tor_comm *comm, const struct t
 
 /* --- send.c --- */
 
-/* Copy bytes [at, at + bytes) of @mem to @to. Return: what lies behind them there. */
+/*
+ * Copy bytes [at, at + bytes) of @mem to @to. Return the position behind them
+ * in @to.
+ */
 u8 *tor_chan_copy_out(const struct tor_mem *mem, u64 at, u64 bytes, u8 *to);
 
-/* Send what window, receiver and budget allow; what is above the budget, a process sends. */
+/*
+ * Send what window, receiver and budget allow; a process sends what exceeds the
+ * budget.
+ */
 void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx);
 
-/* Send, or send again, or probe, what is due; what is too much for this entry, a process sends. */
+/* Send, resend or probe what is due; a process does what exceeds the budget. */
 void tor_chan_tx_due(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /**
- * tor_chan_send_ack - say what has arrived
- * @rank: to whom
- * @seq, @round: of which transfer
- * @rx: its record; NULL: nothing has, or (DONE) everything
- * @state: and whether more may come
+ * tor_chan_send_ack - acknowledge what has arrived
+ * @ctx: entry
+ * @chan: channel
+ * @rank: receiver of the acknowledgement
+ * @seq, @round: the transfer
+ * @rx: its record; NULL: nothing has arrived, or (DONE) everything
+ * @state: says whether more may come
  * @stamp: of the frame that asked, or 0
  */
 void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round,
 		       const struct tor_rx *rx, enum torcoll_ack_state state, u32 stamp);
 
-/* Ask the sender of @rx for more, and say what was called here. */
+/* Ask the sender of @rx for more, and tell it what was called here. */
 void tor_chan_ask(struct tor_ctx *ctx, struct tor_chan *chan, const struct tor_rx *rx);
 
 /*
- * Ask ranks of the op, from chan->asked on, whether they have called it: those that have not say so, to tor_op.late. Return:
- * were these the last?
+ * Ask ranks of the op, from chan->asked on, whether they have called it. Those
+ * that have not say so, see tor_op.late. Return true if these were the last.
  */
 bool tor_chan_ask_some(struct tor_ctx *ctx, struct tor_chan *chan);
 
-/* Make a send, or all of them, independent of the op's memory; false: must be waited for. */
+/*
+ * Make one or all sends independent of the op's memory; false: wait for their
+ * acknowledgements.
+ */
 bool tor_chan_copy_send(struct tor_chan *chan, struct tor_tx *tx);
 bool tor_chan_copy_sends(struct tor_chan *chan);
 
 /* --- due.c --- */
 
-/* All of the transfer of @round of op @seq has come from @rank: tell it soon. */
+/*
+ * All of the transfer of @round of op @seq has come from @rank: acknowledge it
+ * soon.
+ */
 void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round);
 
-/* The time of some is up: send those that have found no company. */
+/* Send the acknowledgements whose time is up and that no frame carried. */
 void tor_chan_pay(struct tor_ctx *ctx, struct tor_chan *chan);
 
-/* Something leaves for @rank: what is owed to it may come along, @acks[TOR_DUE_WORDS]. Return: how many. */
+/*
+ * A frame leaves for @rank: collect the acknowledgements owed to it in
+ * @acks[TOR_DUE_WORDS]. Return their number.
+ */
 u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks);
 
 /* Send a frame of @n acknowledgements, 1 to TOR_DUE_WORDS + 1. */
@@ -209,17 +255,21 @@ void tor_comm_send_acks(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
 
 /* --- receive.c --- */
 
-/* Apply kept frames of the current round whose turn it is, until no more can be, or may be in this entry. */
+/*
+ * Apply kept frames of the current round that are in turn, until none is left
+ * or the budget of this entry is spent.
+ */
 void tor_chan_release(struct tor_ctx *ctx, struct tor_chan *chan);
 
-/* Tell those that had to wait, and need not any longer, to go on. */
+/* Tell waiting senders that no longer have to wait to continue. */
 void tor_chan_invite(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /* --- round.c --- */
 
 /*
- * Run what stays here, set up the transfers of the current round and start its sends. False: not now, the
- * acknowledgement, the timer or the process that it waits for calls again.
+ * Run the local pieces, set up the transfers of the current round and start its
+ * sends. False: not now; an acknowledgement, the timer or a process calls
+ * again.
  */
 bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan);
 
@@ -228,10 +278,10 @@ void tor_chan_finish_round(struct tor_chan *chan);
 
 /* --- engine.c --- */
 
-/* The first round from @from on that is not known to be empty here. */
+/* Return the first round from @from on that is not known to be empty here. */
 u32 tor_chan_next_round(const struct tor_chan *chan, u32 from);
 
-/* How many bytes may still be moved in this entry? */
+/* Return how many bytes this entry may still move. */
 static inline u32 tor_ctx_room(const struct tor_ctx *ctx)
 {
 	u32 most = tor_env_budget().bytes;
@@ -239,25 +289,28 @@ static inline u32 tor_ctx_room(const struct tor_ctx *ctx)
 	return ctx->moved < most ? most - ctx->moved : 0;
 }
 
-/* Have all frames been sent that may be in this entry? */
+/* Return whether this entry has sent all frames that it may. */
 static inline bool tor_ctx_is_spent(const struct tor_ctx *ctx)
 {
 	return ctx->sent >= tor_env_budget().frames;
 }
 
-/* It was too much for this entry: a process goes on. */
+/* The budget of this entry is spent: let a process continue. */
 void tor_chan_put_off(struct tor_ctx *ctx, struct tor_chan *chan);
 
-/* Go on as far as possible. */
+/* Continue as far as possible. */
 void tor_chan_run(struct tor_ctx *ctx, struct tor_chan *chan);
 
-/* Ask for the timer at the time of what is due first. */
+/* Request the timer for the earliest time due. */
 void tor_chan_arm(struct tor_chan *chan);
 
-/* @rank is at another op than we are: the comm fails. */
+/* @rank called another op than this rank: make the comm fail. */
 void tor_chan_mismatch(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 digest);
 
-/* @rank is at op @seq; was that the one before, and another here? Then the comm fails: true. */
+/*
+ * @rank is at op @seq. If that is the previous one and it was a different call
+ * here, make the comm fail and return true.
+ */
 bool tor_chan_past_mismatch(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq,
 			    u32 digest);
 

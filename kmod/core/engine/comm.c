@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * A communicator: who its members are, and how it fails. See engine.h.
- */
+/* A communicator: its members, and its failure. See engine.h. */
 #include "core/engine/engine.h"
 
 #include "core/wire/accept.h"
@@ -41,7 +39,7 @@ bool tor_comm_admit(struct tor_comm *comm, const struct tor_hdr *h, u32 *rank,
 	return true;
 }
 
-/* The node of a user's rank. */
+/* Return the node of a user's rank. */
 static u32 node_of_user(const struct tor_comm *comm, u32 rank)
 {
 	if (rank >= tor_comm_users(comm))
@@ -49,15 +47,15 @@ static u32 node_of_user(const struct tor_comm *comm, u32 rank)
 	return tor_comm_node(comm, comm->team ? comm->team->node[rank] : rank);
 }
 
-/* The own rank, as others know it. */
-static u32 speaker(const struct tor_comm *comm)
+/* Return the own rank, as others know it. */
+static u32 comm_speaker(const struct tor_comm *comm)
 {
 	return comm->team ? READ_ONCE(comm->speaker) : comm->rank;
 }
 
-/* The first failure is written down; whoever comes later comes too late. */
-static void fail(struct tor_ctx *ctx, struct tor_comm *comm, int error,
-		 const struct tor_abort *cause)
+/* Record the first failure; later ones are ignored. */
+static void comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error,
+		      const struct tor_abort *cause)
 {
 	u32 i;
 
@@ -74,7 +72,7 @@ static void fail(struct tor_ctx *ctx, struct tor_comm *comm, int error,
 	if (comm->known == BIT(ARRAY_SIZE(comm->call)) - 1)
 		atomic_set(&comm->explained, TOR_EXPLAINED);
 	comm->error = error;
-	/* a full barrier: whoever sees the failure sees its cause */
+	/* a full barrier: a reader that sees the failure sees its cause */
 	atomic_cmpxchg(&comm->failed, 0, 1);
 	tor_env_comm_failed(ctx, comm);
 }
@@ -83,7 +81,7 @@ void tor_comm_fail_by(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32
 {
 	struct tor_abort cause = { .rank = rank, .op = op };
 
-	fail(ctx, comm, error, &cause);
+	comm_fail(ctx, comm, error, &cause);
 }
 
 void tor_comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op)
@@ -107,7 +105,7 @@ void tor_comm_mismatch(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 		.call = { *here, { .rank = tor_comm_first(comm, rank) } },
 	};
 
-	fail(ctx, tor_comm_carrier(comm), -EPROTO, &cause);
+	comm_fail(ctx, tor_comm_carrier(comm), -EPROTO, &cause);
 }
 
 void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
@@ -120,16 +118,19 @@ void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 		.call = { *call[0], *call[1] },
 	};
 
-	fail(ctx, tor_comm_carrier(comm), -EPROTO, &cause);
+	comm_fail(ctx, tor_comm_carrier(comm), -EPROTO, &cause);
 }
 
-/* What the other ranks get for an error here: what is this rank's affair is a rank that left. */
-static int error_elsewhere(int error)
+/* Return the error for other ranks: for a local cause, that a rank left. */
+static int comm_error_elsewhere(int error)
 {
 	return -(int)(tor_wire_errno(TORCOLL_FRAME_ABORT, -error) ?: ECONNABORTED);
 }
 
-/* Is the error about what a rank itself has done, or wanted, whoever kept it waiting? */
+/*
+ * Return whether the error is about an act or a wish of the rank itself,
+ * whoever kept it waiting.
+ */
 static bool is_own_doing(int error)
 {
 	return error == -ECANCELED || error == -ETIMEDOUT;
@@ -137,19 +138,21 @@ static bool is_own_doing(int error)
 
 void tor_comm_fail_nodes(struct tor_ctx *ctx, struct tor_comm *nodes, const struct tor_comm *comm)
 {
-	tor_comm_fail_by(ctx, nodes, error_elsewhere(comm->error),
+	tor_comm_fail_by(ctx, nodes, comm_error_elsewhere(comm->error),
 			 is_own_doing(comm->error) ? comm->rank : comm->error_rank,
 			 comm->error_op);
 }
 
-/* The rank that made the @i-th of the calls that differ. */
-static u32 caller(const struct tor_comm *comm, u32 i)
+/* Return the rank that made the @i-th of the calls that differ. */
+static u32 comm_caller(const struct tor_comm *comm, u32 i)
 {
-	/* explain() may be writing it again, the same value */
+	/* comm_explain() may be writing the same value again */
 	return data_race(comm->call[i].rank);
 }
 
-/* @h is complete but for what the body says. */
+/*
+ * Send an abort with header @h, which is complete except for the body's fields.
+ */
 static void send_abort(struct tor_ctx *ctx, struct tor_node *node, struct tor_hdr *h,
 		       const struct tor_abort *abort)
 {
@@ -184,7 +187,7 @@ static void send_to_rank(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
 static void tell_why(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
 {
 	struct tor_abort abort = {
-		.error = -error_elsewhere(comm->error),
+		.error = -comm_error_elsewhere(comm->error),
 		.rank = comm->error_rank,
 		.node = comm->error_node,
 		.op = comm->error_op,
@@ -195,18 +198,18 @@ static void tell_why(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
 	if (rank == comm->rank)
 		return;
 	for (i = 0; i < ARRAY_SIZE(abort.call); i++) {
-		abort.call[i].rank = caller(comm, i);
+		abort.call[i].rank = comm_caller(comm, i);
 		if (tor_comm_knows(comm, i))
 			abort.call[i] = comm->call[i];
 	}
 	if (abort.rank == TOR_NO_RANK || is_own_doing(comm->error))
-		abort.rank = speaker(comm);
+		abort.rank = comm_speaker(comm);
 	send_to_rank(ctx, comm, rank, &abort);
 }
 
 void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
 {
-	/* the nodes' comm knows it better, once it has failed */
+	/* once the nodes' comm has failed, it has the better explanation */
 	if (comm->nodes && tor_comm_failed(comm->nodes))
 		tell_why(ctx, comm->nodes, tor_comm_place(comm, rank));
 	else
@@ -237,7 +240,10 @@ u32 tor_comm_told(const struct tor_comm *comm, u32 round, u32 i)
 	return (first + i) % comm->ranks;
 }
 
-/* What was called as op @seq, in whose slot @op is; NULL if that is forgotten, or to come. */
+/*
+ * Return the call that is op @seq, whose slot is @op; NULL if it is forgotten
+ * or not made yet.
+ */
 static const struct tor_call *find_call(const struct tor_comm *comm, const struct tor_op *op,
 					u32 seq)
 {
@@ -251,7 +257,10 @@ static bool is_message(const struct tor_call *call)
 	return call->collective == TORCOLL_SEND || call->collective == TORCOLL_RECV;
 }
 
-/* Is what @rank has called known here, if the opposite is @other? What all of a node call, its first rank tells. */
+/*
+ * Return whether this node reports the call of @rank, if the opposite is
+ * @other. The first rank of a node reports calls that all its ranks make.
+ */
 static bool speaks_for(const struct tor_comm *comm, u32 rank, const struct tor_call *other)
 {
 	if (comm->team && is_message(other))
@@ -259,7 +268,9 @@ static bool speaks_for(const struct tor_comm *comm, u32 rank, const struct tor_c
 	return rank == tor_comm_first(comm, comm->rank);
 }
 
-/* The slot of op @seq of @rank here, where that of @other's caller is known. */
+/*
+ * Return the slot of op @seq of @rank here that corresponds to @other's call.
+ */
 static const struct tor_op *slot_opposite(struct tor_comm *comm, u32 rank,
 					  const struct tor_call *other, u32 seq)
 {
@@ -271,7 +282,7 @@ static const struct tor_op *slot_opposite(struct tor_comm *comm, u32 rank,
 	       tor_env_comm_op(comm, rank, role, other->rank, seq) : NULL;
 }
 
-/* What this rank has called, if the others need it to understand. */
+/* Add this rank's call to @abort if others lack it. */
 static bool explain_to_others(struct tor_comm *comm, struct tor_abort *abort)
 {
 	const struct tor_call *called;
@@ -293,19 +304,20 @@ static bool explain_to_others(struct tor_comm *comm, struct tor_abort *abort)
 	return false;
 }
 
-/* What was not known when the comm failed. */
-static void explain(struct tor_comm *comm, const struct tor_abort *abort)
+/* Add calls from @abort that were unknown when the comm failed. */
+static void comm_explain(struct tor_comm *comm, const struct tor_abort *abort)
 {
 	u32 i, k;
 
 	for (i = 0; i < ARRAY_SIZE(comm->call); i++) {
 		for (k = 0; k < ARRAY_SIZE(abort->call); k++) {
 			if (!abort->call[k].collective ||
-			    abort->call[k].rank != caller(comm, i) || tor_comm_knows(comm, i) ||
+			    abort->call[k].rank != comm_caller(comm, i) ||
+			    tor_comm_knows(comm, i) ||
 			    atomic_cmpxchg(&comm->explained, TOR_EXPLAINED_HALF, TOR_EXPLAINING))
 				continue;
 			comm->call[i] = abort->call[k];
-			/* full barriers on both sides of it */
+			/* full barriers on both sides */
 			atomic_cmpxchg(&comm->explained, TOR_EXPLAINING, TOR_EXPLAINED);
 			tor_env_comm_explained(comm);
 		}
@@ -322,18 +334,21 @@ void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, con
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_SHORT);
 		return;
 	}
-	/* a node that has no such comm knows of no other rank: those that it refuses tell them */
+	/*
+	 * a node that has no such comm names no rank: the ranks that it refuses
+	 * report it
+	 */
 	refused = abort.rank == TOR_NO_RANK;
 	if (abort.rank >= tor_comm_users(comm))
 		abort.rank = tor_comm_first(comm, rank);
 	if (abort.error == EPROTO && explain_to_others(comm, &abort)) {
-		/* what we tell everyone is about another pair of calls */
+		/* what all ranks were sent is about another pair of calls */
 		if (atomic_read(&comm->claimed))
 			send_to_rank(ctx, comm, rank, &abort);
 	} else if (!refused) {
 		tor_env_comm_told(comm);
 	}
-	fail(ctx, comm, -(int)abort.error, &abort);
+	comm_fail(ctx, comm, -(int)abort.error, &abort);
 	if (abort.error == EPROTO && tor_comm_failed(comm) && comm->error == -EPROTO)
-		explain(comm, &abort);
+		comm_explain(comm, &abort);
 }

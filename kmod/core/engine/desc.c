@@ -57,7 +57,7 @@ static int check_numbers(const struct torcoll_submit *desc, u32 ranks, char *why
 	return 0;
 }
 
-/* What means nothing to a collective must be 0. */
+/* Check that fields a collective does not use are 0. */
 static int check_unused(const struct torcoll_submit *desc, char *why)
 {
 	const char *name = tor_collective_name(desc->collective);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Acknowledgements that may wait for company. See chan.h.
+ * Acknowledgements that may be delayed. See chan.h.
  *
- * A message of one frame is copied when it is sent, so nobody waits for its acknowledgement; most ranks send
- * something to the same rank soon after, be it in the next op. Such an acknowledgement is owed for a while: it leaves with
- * the next data frame to that rank, together with the next one that is owed to it, or alone when time is up.
+ * A message of one frame is copied when it is sent, so nobody waits for its
+ * acknowledgement, and most ranks send something to the same rank soon
+ * afterwards, if only in the next op. Such an acknowledgement is owed for a
+ * while: it leaves with the next data frame to that rank, together with the
+ * next one that is owed to it, or alone when its time is up.
  *
- * What is owed to a rank are a few words in its path, which any channel of the comm may take, by exchanging them;
- * the channel that owes one remembers the word and until when, and at its timer takes it back if it is still there.
+ * The acknowledgements owed to a rank are a few words in its path. Any channel
+ * of the comm may take them, by exchange. The channel that owes one remembers
+ * the word and its time, and its timer takes the word back if it is still
+ * there.
  */
 #include "core/engine/chan.h"
 
@@ -75,7 +79,7 @@ u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks)
 	return n;
 }
 
-/* Send @due, and what else is owed to @rank. */
+/* Send @due together with everything else that is owed to @rank. */
 static void due_send(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, u64 due)
 {
 	struct tor_ack acks[TOR_DUE_WORDS + 1];
@@ -85,10 +89,11 @@ static void due_send(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, u64 d
 }
 
 /*
- * Forget what has found company, and send what is due by @now. What is not due yet, most likely the next op takes along: that one
- * is paid early would cost a frame.
+ * Forget acknowledgements that a frame carried, and send those due by @now.
+ * Those not due yet most likely leave with the next op; sending them early
+ * would cost a frame.
  */
-static void pay(struct tor_ctx *ctx, struct tor_chan *chan, u64 now)
+static void due_pay(struct tor_ctx *ctx, struct tor_chan *chan, u64 now)
 {
 	struct tor_comm *comm = chan->op->comm;
 	u32 i, left = 0;
@@ -113,7 +118,7 @@ void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq,
 	u64 due = due_pack(seq, tor_chan_name(chan), round);
 
 	if (chan->ndue == TOR_DUE_MAX)
-		pay(ctx, chan, 0);
+		due_pay(ctx, chan, 0);
 	if (chan->ndue == TOR_DUE_MAX || !due_leave(tor_comm_path(comm, rank), due)) {
 		due_send(ctx, comm, rank, due);
 		return;
@@ -127,5 +132,5 @@ void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq,
 
 void tor_chan_pay(struct tor_ctx *ctx, struct tor_chan *chan)
 {
-	pay(ctx, chan, ctx->now);
+	due_pay(ctx, chan, ctx->now);
 }

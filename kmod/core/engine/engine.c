@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The states of an op's channels: start, run as far as possible, end. See engine.h.
+ * The states of an op's channels: start, run as far as possible, end. See
+ * engine.h.
  */
 #include "core/engine/chan.h"
 
@@ -35,7 +36,7 @@ bool tor_chan_past_mismatch(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank
 	return true;
 }
 
-static void settle(struct tor_ctx *ctx, struct tor_chan *chan)
+static void chan_settle(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_op *op = chan->op;
 
@@ -52,7 +53,7 @@ static void settle(struct tor_ctx *ctx, struct tor_chan *chan)
 	}
 }
 
-static u64 earlier(u64 a, u64 b)
+static u64 chan_earlier(u64 a, u64 b)
 {
 	if (!a || !b)
 		return a ? a : b;
@@ -67,18 +68,25 @@ void tor_chan_arm(struct tor_chan *chan)
 
 	if (chan->state == TOR_CHAN_IDLE || chan->state == TOR_CHAN_CLOSED)
 		when = 0;
-	/* what a process is about to send has no timer: at once, again and again, nothing else would have the processor */
+	/*
+	 * a process that is about to send needs no timer: one that expires
+	 * immediately and repeatedly would keep everything else off the
+	 * processor
+	 */
 	if (!chan->works)
 		list_for_each_entry(tx, &chan->tx, list)
-			when = earlier(when, tor_tx_deadline(tx));
+			when = chan_earlier(when, tor_tx_deadline(tx));
 	if (chan->state == TOR_CHAN_RUNNING) {
-		when = earlier(when, chan->give_up ? chan->give_up : op->deadline);
-		when = earlier(when, chan->nudge);
+		when = chan_earlier(when, chan->give_up ? chan->give_up : op->deadline);
+		when = chan_earlier(when, chan->nudge);
 	}
-	when = earlier(when, chan->due_at);
+	when = chan_earlier(when, chan->due_at);
 	if (when)
 		when = max(when, chan->timed);
-	/* a timer that comes too soon finds nothing and is set again: cheaper than moving it */
+	/*
+	 * a timer that comes too soon finds nothing and is set again: cheaper
+	 * than moving it
+	 */
 	if (when == chan->armed || (chan->armed && when > chan->armed))
 		return;
 	chan->armed = when;
@@ -102,8 +110,8 @@ u32 tor_chan_next_round(const struct tor_chan *chan, u32 from)
 }
 
 /*
- * Leave out rounds that are known to be empty here: the same plan was walked through before. What has come early for one of them
- * belongs nowhere, which is found out when that is entered.
+ * Skip rounds known to be empty here, from an earlier run of the same plan. An
+ * early frame for one of them is invalid; entering that round detects it.
  */
 static void skip_empty(struct tor_chan *chan)
 {
@@ -119,7 +127,7 @@ static void skip_empty(struct tor_chan *chan)
 
 void tor_chan_run(struct tor_ctx *ctx, struct tor_chan *chan)
 {
-	/* what a process has been asked to do is not done by whoever comes by */
+	/* work that is deferred to a process is not done in other contexts */
 	while (!chan->works && chan->state == TOR_CHAN_RUNNING && chan->round < chan->rounds) {
 		if (!chan->entered && !tor_chan_enter(ctx, chan))
 			break;
@@ -131,7 +139,7 @@ void tor_chan_run(struct tor_ctx *ctx, struct tor_chan *chan)
 	}
 	if (chan->ntold)
 		tor_chan_invite(ctx, chan);
-	settle(ctx, chan);
+	chan_settle(ctx, chan);
 	tor_chan_arm(chan);
 }
 
@@ -147,12 +155,15 @@ bool tor_chan_work(struct tor_ctx *ctx, struct tor_chan *chan)
 	return chan->works;
 }
 
-/* Frames of another call may have come before this one was made, which perhaps looks at none. */
+/*
+ * Check frames that came before this op was called, which may need none: they
+ * may be of another call.
+ */
 static void check_early(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	const struct tor_rx *rx;
 
-	/* transfers that have digests of their own are looked at in their rounds */
+	/* transfers with digests of their own are checked in their rounds */
 	list_for_each_entry(rx, &chan->rx, list)
 		if (rx->digest != chan->op->digest &&
 		    (!chan->op->own_lengths || rx->round >= chan->rounds))
@@ -160,8 +171,8 @@ static void check_early(struct tor_ctx *ctx, struct tor_chan *chan)
 }
 
 /*
- * The plan has no such channel, so that the op does not wait for it. Its frames are compared with what was called, as in any
- * other.
+ * Start a channel that the plan does not have: the op does not wait for it. The
+ * digests of its frames are checked like those of any other.
  */
 static void start_unused(struct tor_ctx *ctx, struct tor_chan *chan)
 {
@@ -196,7 +207,10 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 	chan->nudge = ctx->now + TOR_NUDGE;
 	chan->met = 0;
 	check_early(ctx, chan);
-	/* whoever fails the comm aborts its channels afterwards, or is seen here */
+	/*
+	 * a concurrent failure of the comm either aborts the channel later or
+	 * is seen here
+	 */
 	if (tor_comm_failed(op->comm))
 		tor_chan_abort(ctx, chan);
 	else
@@ -204,10 +218,12 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 }
 
 /*
- * Nothing new has come for a while. Whoever sends repeats what is not acknowledged, so either a sender has
- * not come so far, or it has given up and its abort was lost: then the answer is another one. An
- * acknowledgement of what has arrived does for a question, and for an invitation that was lost. It says what was
- * called here: whoever called something else, and so will never send, finds out.
+ * Nothing new has come for a while. Senders repeat unacknowledged data, so a
+ * sender has either not come so far, or it has failed and its abort was lost;
+ * its answer tells which. An acknowledgement of the received data serves as the
+ * question, and as an invitation in place of a lost one. It carries the digest
+ * of the local call: a sender that called something else, and so will never
+ * send, detects that.
  */
 static void nudge(struct tor_ctx *ctx, struct tor_chan *chan)
 {
@@ -221,7 +237,10 @@ static void nudge(struct tor_ctx *ctx, struct tor_chan *chan)
 			tor_chan_ask(ctx, chan, rx);
 }
 
-/* Who keeps us waiting: one that has not called, or else whoever we wait for ourselves. */
+/*
+ * Return the rank that causes the wait: one that has not called, or else one
+ * whose data this rank waits for.
+ */
 static u32 late_rank(const struct tor_chan *chan)
 {
 	const struct tor_rx *rx;
@@ -295,7 +314,7 @@ void tor_chan_recycle(struct tor_ctx *ctx, struct tor_chan *chan, u32 seq)
 	u32 i = 0;
 
 	tor_chan_clear(chan, false);
-	/* every channel writes the same */
+	/* every channel writes the same value */
 	op->past = op->call;
 	chan->past = op->digest;
 	chan->past_own_lengths = op->own_lengths;

@@ -28,7 +28,10 @@ u64 tor_input_bytes(const struct tor_op *op)
 	       sizeof(u64);
 }
 
-/* The word that has a channel's bit of a grain: those of later channels, whose grains lie behind, are further on. */
+/*
+ * Return the word with a channel's bit of a grain: each channel's words are
+ * shifted by one more than those of the channel before.
+ */
 static u64 *word_of(const struct tor_op *op, u32 channel, u64 grain)
 {
 	return &op->taken[grain / WORD + channel];
@@ -39,8 +42,11 @@ static bool is_taken(const struct tor_op *op, u32 channel, u64 grain)
 	return *word_of(op, channel, grain) >> grain % WORD & 1;
 }
 
-/* Grains from @grain on of which the same is true, within a word; one or more. */
-static u32 alike(const struct tor_op *op, u32 channel, u64 grain)
+/*
+ * Count the grains from @grain on, within a word, with the same state; at least
+ * 1.
+ */
+static u32 input_alike(const struct tor_op *op, u32 channel, u64 grain)
 {
 	u64 word = *word_of(op, channel, grain) >> grain % WORD;
 	u32 left = WORD - grain % WORD;
@@ -56,13 +62,13 @@ struct tor_mem *tor_input_find(const struct tor_op *op, u32 channel, u64 off, u6
 	bool taken = is_taken(op, channel, grain);
 
 	do {
-		grain += alike(op, channel, grain);
+		grain += input_alike(op, channel, grain);
 	} while (grain * TOR_INPUT_GRAIN < end && is_taken(op, channel, grain) == taken);
 	*len = min(grain * TOR_INPUT_GRAIN, end) - off;
 	return taken ? op->data : op->input;
 }
 
-/* All of [off, off + len) that is in the vector now. */
+/* Mark [off, off + len) as held by the vector. */
 static void set_taken(const struct tor_op *op, u32 channel, u64 off, u64 len)
 {
 	u64 grain = off / TOR_INPUT_GRAIN, end = (off + len - 1) / TOR_INPUT_GRAIN + 1;
@@ -86,7 +92,7 @@ static void take_grain(const struct tor_op *op, u32 channel, u64 off)
 	set_taken(op, channel, from, len);
 }
 
-/* Grains that [off, off + len) has a part of, but not all. */
+/* Take the grains that [off, off + len) covers partly. */
 static void take_edges(const struct tor_op *op, u32 channel, u64 off, u64 len)
 {
 	u64 end = off + len;

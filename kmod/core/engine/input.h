@@ -2,38 +2,45 @@
 /*
  * An input that is not copied into the vector before the op begins.
  *
- * In a large reduction nearly all of the vector is written before long: sums replace what a reduce-scatter keeps, the
- * allgather's blocks what it has given away. So where the caller's input may be sent as it lies, it stays there, and
- * the vector holds nothing at first. What is read is read from the one or the other, so plans know nothing of it; a sum is
- * computed of the input and what arrived, into the vector. Which of them has what is noted in grains, a bit each. A grain
- * is taken when the vector has it; where a write covers but a part of one, it is copied before. As long as blocks begin
- * where grains do, so do frames, and nothing is copied.
+ * A large reduction overwrites nearly all of the vector early: sums replace the
+ * blocks that a reduce-scatter keeps, the allgather's blocks those that were
+ * sent away. If the caller's input may be sent from its place, it therefore
+ * stays there, and the vector is empty at first. Reads go to the one or the
+ * other, so plans are not aware of it; a sum is computed from the input and the
+ * received data into the vector. A bit per grain records which of them holds
+ * the data. A grain is taken when the vector holds it; if a write covers only a
+ * part of a grain, the grain is copied first. As long as blocks begin at
+ * grains, frames do too, and nothing is copied.
  *
- * The input never changes, so what was sent from it can be sent again.
+ * The input never changes, so data sent from it can be sent again.
  *
- * A channel's bits are written under its lock. Grains that it shares with another one are copied when the op begins,
- * and no two channels have bits in the same word.
+ * A channel's bits are written under its lock. Grains that two channels share
+ * are copied when the op begins, and no two channels have bits in the same
+ * word.
  */
 #ifndef _TOR_CORE_INPUT_H
 #define _TOR_CORE_INPUT_H
 
 #include "core/engine/engine.h"
 
-#define TOR_INPUT_GRAIN		64	/* whole elements, of whatever type; payloads of whole frames are so long */
+/* whole elements of every type; frames have this granularity */
+#define TOR_INPUT_GRAIN		64
 
 /*
- * Can the input of @op, which was begun, stay where it is? Not if it is to be changed first, nor if the result may be what was
- * in the vector. Each channel must have a slice of the vector, in their order.
+ * Return whether the input of @op, which was begun, can stay in place. It
+ * cannot if it is changed first, or if the result may be the previous contents
+ * of the vector. Each channel must have a slice of the vector, in ascending
+ * order.
  */
 bool tor_input_may_stay(const struct tor_op *op);
 
-/* Bytes of the bits, then. */
+/* Return the bytes of the bitmap for this. */
 u64 tor_input_bytes(const struct tor_op *op);
 
 /**
- * tor_input_begin - the input stays where it is
+ * tor_input_begin - leave the input in place
  * @op: begun; data is set
- * @input: of the vector's length; like data, it is the op's as long as that lasts
+ * @input: as long as the vector; like data, it belongs to the op while it lasts
  * @taken: zeroed, tor_input_bytes() of them
  */
 void tor_input_begin(struct tor_op *op, struct tor_mem *input, u64 *taken);

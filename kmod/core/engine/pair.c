@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Messages between two ranks, as far as they are not ops like any other: what there is to say while one end has never
- * called, and messages to oneself. See engine.h.
+ * Messages between two ranks, where they differ from other ops: replies while
+ * one end has never called, and messages on one node. See engine.h.
  */
 #include "core/engine/chan.h"
 #include "core/transfer/stream.h"
 
-static void say(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, struct tor_ack *ack)
+static void pair_say(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, struct tor_ack *ack)
 {
 	ack->comm = comm->tag;
 	tor_comm_send_acks(ctx, comm, rank, ack, 1);
@@ -23,7 +23,7 @@ void tor_pair_refuse(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const
 	};
 
 	tor_env_count(comm->node, TOR_C_RX_NOT_READY, 1);
-	say(ctx, comm, rank, &ack);
+	pair_say(ctx, comm, rank, &ack);
 }
 
 void tor_pair_invite(struct tor_ctx *ctx, struct tor_chan *chan)
@@ -44,15 +44,18 @@ void tor_pair_absent(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const
 	if (tor_comm_failed(comm))
 		tor_comm_send_abort(ctx, comm, rank);
 	else if (ack->digest)
-		say(ctx, comm, rank, &answer);
+		pair_say(ctx, comm, rank, &answer);
 }
 
-/* What was called as @chan's op at the other end, NULL: nothing yet, or that is forgotten. */
+/*
+ * Return the call at the other end that corresponds to @chan's op; NULL: there
+ * is none yet, or it is forgotten.
+ */
 static const struct tor_call *called_as(const struct tor_chan *chan, const struct tor_chan *other,
 					u32 *digest)
 {
 	if (other->seq == chan->seq) {
-		/* perhaps it is being prepared */
+		/* it may be in preparation */
 		if (other->state == TOR_CHAN_IDLE)
 			return NULL;
 		*digest = other->op->digest;
@@ -63,8 +66,11 @@ static const struct tor_call *called_as(const struct tor_chan *chan, const struc
 										NULL;
 }
 
-/* The next bytes of a message, from one vector, or what was held of it, to the other. */
-static void bring(struct tor_chan *to, struct tor_chan *from, u64 bytes)
+/*
+ * Copy the next bytes of a message, from the sender's vector or the held copy,
+ * to the receiver's.
+ */
+static void pair_bring(struct tor_chan *to, struct tor_chan *from, u64 bytes)
 {
 	u64 end = to->met + bytes;
 
@@ -88,7 +94,7 @@ static void finish(struct tor_ctx *ctx, struct tor_chan *chan)
 	tor_chan_run(ctx, chan);
 }
 
-/* Is there an end, and what it sends or receives? */
+/* Return whether an end has data to send or receive. */
 static bool can_meet(const struct tor_chan *chan)
 {
 	return chan->state == TOR_CHAN_RUNNING || chan->held;
@@ -102,7 +108,10 @@ bool tor_chan_meet(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_chan *
 	u64 left, bytes;
 	u32 digest[2];
 
-	/* one without elements may be over, and the channel at the next op */
+	/*
+	 * a message without elements may be over, and the channel at the next
+	 * op
+	 */
 	if (tor_comm_failed(chan->op->comm) || chan->state == TOR_CHAN_IDLE ||
 	    chan->seq != chan->op->seq)
 		return false;
@@ -115,7 +124,7 @@ bool tor_chan_meet(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_chan *
 		return false;
 	left = to->op->plan.req.count * to->op->elem - to->met;
 	bytes = min_t(u64, left, tor_env_budget().bytes);
-	bring(to, from, bytes);
+	pair_bring(to, from, bytes);
 	if (left > bytes)
 		return true;
 	tor_chan_let_go(from);

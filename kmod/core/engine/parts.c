@@ -62,7 +62,7 @@ void tor_parts_find(const struct tor_op *op, struct tor_part *send, struct tor_p
 		recv->len = 0;
 	else if (op->role)
 		send->len = 0;
-	/* a barrier's vector is nobody's */
+	/* the vector of a barrier belongs to no caller */
 	if (op->collective == TORCOLL_BARRIER) {
 		send->len = 0;
 		recv->len = 0;

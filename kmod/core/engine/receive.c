@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What a channel receives: data frames of this round are applied when it is their turn, early ones are kept or
- * refused, late ones are acknowledged again. See chan.h.
+ * Reception on a channel: data frames of this round are applied in turn, early
+ * ones are kept or refused, late ones are acknowledged again. See chan.h.
  */
 #include "core/wire/accept.h"
 #include "core/engine/chan.h"
 
 #define CRCS_FROM	4	/* frames of a transfer whose checksums are remembered */
 
-/* Tell a sender to wait, and remember that. */
+/* Tell a sender to wait, and remember it. */
 static void tell_to_wait(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 			 const struct tor_hdr *h, const struct tor_rx *rx)
 {
@@ -28,19 +28,20 @@ static void tell_to_wait(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 	chan->ntold++;
 }
 
-static void refuse(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
-		   const struct tor_rx *rx)
+static void rx_refuse(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
+		      const struct tor_rx *rx)
 {
 	tor_env_count(chan->op->comm->node, TOR_C_RX_NOT_READY, 1);
 	tell_to_wait(ctx, chan, rank, h, rx);
 }
 
 /*
- * A frame has arrived for good. Say so at once if asked, while something is missing in between, when nothing
- * is any longer (or the sender takes for lost what was only late), and at the end; but not if the sender has time.
+ * Record the arrival of a frame. Acknowledge at once if asked, while a frame
+ * before it is missing, when none is any longer (or the sender takes for lost
+ * what was only late), and at the end, but not if the sender is not in a hurry.
  */
-static void accept(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
-		   const struct tor_hdr *h, u32 index)
+static void rx_accept(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
+		      const struct tor_hdr *h, u32 index)
 {
 	struct tor_comm *comm = chan->op->comm;
 	bool gap = rx->mask;
@@ -48,7 +49,7 @@ static void accept(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx
 	chan->nudge = ctx->now + TOR_NUDGE;
 	tor_rx_mark(rx, index);
 	tor_env_count(comm->node, TOR_C_RX_BYTES, h->length);
-	/* no more for now, before what comes must be refused, and sent again */
+	/* stop the sender before frames must be refused and sent again */
 	if (rx->nkept && atomic_read(&comm->kept) > TOR_KEPT_HIGH)
 		tell_to_wait(ctx, chan, rx->rank, h, rx);
 	else if (h->flags & TORCOLL_FLAG_WHOLE)
@@ -58,8 +59,8 @@ static void accept(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx
 }
 
 /* Keep a frame that cannot be applied now. Acknowledges it like any other. */
-static void keep(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
-		 const struct tor_hdr *h, const struct tor_bytes *payload, u32 pieces)
+static void rx_keep(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
+		    const struct tor_hdr *h, const struct tor_bytes *payload, u32 pieces)
 {
 	struct tor_comm *comm = chan->op->comm;
 	u32 index = tor_div64(h->offset, comm->unit);
@@ -69,7 +70,7 @@ static void keep(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
 
 	kept = tor_chan_kept_get(chan, h->length);
 	if (!kept) {
-		refuse(ctx, chan, rx->rank, h, rx);
+		rx_refuse(ctx, chan, rx->rank, h, rx);
 		return;
 	}
 	for (i = 0, to = kept->data; i < pieces; to += payload[i++].len)
@@ -85,10 +86,10 @@ static void keep(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
 	list_add_tail(&kept->list, &rx->kept);
 	rx->nkept++;
 	tor_env_count(comm->node, TOR_C_RX_EARLY, 1);
-	accept(ctx, chan, rx, h, index);
+	rx_accept(ctx, chan, rx, h, index);
 }
 
-/* Has frame @index of @rx been applied, not merely kept? */
+/* Return whether frame @index of @rx has been applied, not merely kept. */
 static bool rx_applied(const struct tor_rx *rx, u32 index)
 {
 	const struct tor_kept *kept;
@@ -104,8 +105,9 @@ static bool rx_applied(const struct tor_rx *rx, u32 index)
 }
 
 /*
- * May frame @index of @rx be reduced now? Where two transfers of a round meet in the same elements
- * and order matters, the one that the plan yields first goes first.
+ * Return whether frame @index of @rx may be reduced now. If two transfers of a
+ * round write the same elements and order matters, the first that the plan
+ * yields goes first.
  */
 static bool rx_in_turn(const struct tor_chan *chan, const struct tor_rx *rx, u32 index)
 {
@@ -145,7 +147,10 @@ void tor_chan_invite(struct tor_ctx *ctx, struct tor_chan *chan)
 	}
 }
 
-/* What @rx has brought there in one piece may be what is sent on. Short transfers are not worth the memory. */
+/*
+ * Remember the checksum of a contiguous copy from @rx, which may be sent on.
+ * Short transfers are not worth the memory.
+ */
 static void remember_crc(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 len, u32 crc)
 {
 	if (rx->op != TOR_PIECE_COPY || rx->buf != TOR_BUF_DATA || rx->frames < CRCS_FROM ||
@@ -159,11 +164,11 @@ static void remember_crc(struct tor_chan *chan, const struct tor_rx *rx, u64 off
 }
 
 /*
- * Reduce or copy bytes [off, off + len) of what @rx receives, of checksum @crc. False: the FPU is
- * not usable now.
+ * Reduce or copy bytes [off, off + len) of the transfer @rx, whose checksum is
+ * @crc. False: the FPU is not usable now.
  */
-static bool apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 len,
-		  const struct tor_bytes *payload, u32 pieces, u32 crc)
+static bool rx_apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 len,
+		     const struct tor_bytes *payload, u32 pieces, u32 crc)
 {
 	struct tor_op *op = chan->op;
 	struct tor_window span = { .off = off, .len = len };
@@ -195,8 +200,11 @@ out:
 	return true;
 }
 
-/* Those of one transfer. False: no more in this entry. */
-static bool release(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx)
+/*
+ * Apply the kept frames of one transfer. False: the budget of this entry is
+ * spent.
+ */
+static bool rx_release(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx)
 {
 	struct tor_comm *comm = chan->op->comm;
 	struct tor_kept *kept, *next;
@@ -211,8 +219,8 @@ static bool release(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *r
 			return false;
 		}
 		ctx->moved += kept->len;
-		if (!apply(chan, rx, (u64)kept->index * comm->unit, kept->len, &bytes, 1,
-			   kept->crc)) {
+		if (!rx_apply(chan, rx, (u64)kept->index * comm->unit, kept->len, &bytes, 1,
+			      kept->crc)) {
 			chan->retry = ctx->now + TOR_RETRY;
 			return false;
 		}
@@ -225,14 +233,19 @@ void tor_chan_release(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_rx *rx;
 
-	/* once is enough: transfers of a round are listed as the plan yields them, and wait only for those before them */
+	/*
+	 * once is enough: transfers of a round are listed as the plan yields
+	 * them, and wait only for those before them
+	 */
 	list_for_each_entry(rx, &chan->rx, list)
-		if (rx->round == chan->round && rx->nkept && !release(ctx, chan, rx))
+		if (rx->round == chan->round && rx->nkept && !rx_release(ctx, chan, rx))
 			return;
 }
 
-/* A frame of an op, or for a round, that is behind us: its sender missed an acknowledgement. */
-static void repeat(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h)
+/*
+ * Handle a frame of a past op or round: its sender missed an acknowledgement.
+ */
+static void rx_repeat(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h)
 {
 	tor_env_count(chan->op->comm->node, TOR_C_RX_DUPLICATES, 1);
 	tor_chan_send_ack(ctx, chan, rank, h->op, h->round, NULL, TORCOLL_ACK_DONE, h->stamp);
@@ -247,7 +260,7 @@ static void early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 	if (!rx) {
 		rx = tor_chan_rx_get(chan, rank, h->round);
 		if (!rx) {
-			refuse(ctx, chan, rank, h, NULL);
+			rx_refuse(ctx, chan, rank, h, NULL);
 			return;
 		}
 		rx->digest = h->digest;
@@ -258,7 +271,7 @@ static void early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 	}
 	switch (tor_rx_look(rx, tor_div64(h->offset, comm->unit))) {
 	case TOR_RX_NEW:
-		keep(ctx, chan, rx, h, payload, pieces);
+		rx_keep(ctx, chan, rx, h, payload, pieces);
 		break;
 	case TOR_RX_DUPLICATE:
 		tor_env_count(comm->node, TOR_C_RX_DUPLICATES, 1);
@@ -268,12 +281,12 @@ static void early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
 		break;
 	}
-	/* whoever was refused for good must not leave a record behind */
+	/* a refused transfer must not leave a record behind */
 	if (!rx->nkept && !rx->base && !rx->mask)
 		tor_chan_rx_put(chan, rx);
 }
 
-/* A frame of the current round. */
+/* Handle a frame of the current round. */
 static void current_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 			 const struct tor_hdr *h, const struct tor_bytes *payload, u32 pieces)
 {
@@ -281,7 +294,10 @@ static void current_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 	struct tor_rx *rx = tor_chan_rx_find(chan, rank, h->round);
 	u32 index = tor_div64(h->offset, comm->unit);
 
-	/* the sender has another idea of what it sends; where all know, this was found before */
+	/*
+	 * the two ends of the transfer disagree about it; where all ranks know
+	 * the call, this was found before
+	 */
 	if (chan->op->own_lengths && (!rx || rx->digest != h->digest)) {
 		tor_chan_mismatch(ctx, chan, rank, h->digest);
 		return;
@@ -297,7 +313,7 @@ static void current_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 		return;
 	}
 	if (!rx_in_turn(chan, rx, index)) {
-		keep(ctx, chan, rx, h, payload, pieces);
+		rx_keep(ctx, chan, rx, h, payload, pieces);
 		return;
 	}
 	if (comm->node->checksum_payload &&
@@ -305,13 +321,13 @@ static void current_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_PAYLOAD_CRC);
 		return;
 	}
-	if (!apply(chan, rx, h->offset, h->length, payload, pieces, h->payload_crc)) {
+	if (!rx_apply(chan, rx, h->offset, h->length, payload, pieces, h->payload_crc)) {
 		tor_env_count(comm->node, TOR_C_RX_DEFERRED, 1);
 		chan->retry = ctx->now + TOR_RETRY;
-		keep(ctx, chan, rx, h, payload, pieces);
+		rx_keep(ctx, chan, rx, h, payload, pieces);
 		return;
 	}
-	accept(ctx, chan, rx, h, index);
+	rx_accept(ctx, chan, rx, h, index);
 }
 
 void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
@@ -328,13 +344,13 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 		return;
 	}
 	if (ahead > 0) {
-		refuse(ctx, chan, rank, h, NULL);
+		rx_refuse(ctx, chan, rank, h, NULL);
 		return;
 	}
 	if (ahead < 0) {
 		if (chan->past_own_lengths ||
 		    !tor_chan_past_mismatch(ctx, chan, rank, h->op, h->digest))
-			repeat(ctx, chan, rank, h);
+			rx_repeat(ctx, chan, rank, h);
 		return;
 	}
 	if (chan->state != TOR_CHAN_IDLE && h->digest != chan->op->digest &&
@@ -343,7 +359,7 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 		return;
 	}
 	if (chan->state != TOR_CHAN_IDLE && (!started || h->round < chan->round)) {
-		repeat(ctx, chan, rank, h);
+		rx_repeat(ctx, chan, rank, h);
 		return;
 	}
 	if (started && h->round >= chan->rounds) {

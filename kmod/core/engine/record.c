@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The records of a channel: transfers that are received or sent, and frames that came early. What is given
- * up is kept for the next round, so that an op in steady state allocates nothing. See chan.h.
+ * Records of a channel: transfers that are received or sent, and early frames.
+ * Released records are kept for the next round, so that an op in steady state
+ * allocates nothing. See chan.h.
  */
 #include "core/engine/chan.h"
 
@@ -25,7 +26,7 @@ struct tor_rx *tor_chan_rx_get(struct tor_chan *chan, u32 rank, u32 round)
 	return rx;
 }
 
-static bool hold(struct tor_comm *comm, u32 size)
+static bool kept_charge(struct tor_comm *comm, u32 size)
 {
 	if (atomic_add_return(size, &comm->kept) <= TOR_KEPT_MAX && tor_env_keep(comm, size))
 		return true;
@@ -33,7 +34,7 @@ static bool hold(struct tor_comm *comm, u32 size)
 	return false;
 }
 
-static void release(struct tor_comm *comm, u32 size)
+static void kept_uncharge(struct tor_comm *comm, u32 size)
 {
 	tor_env_unkeep(comm, size);
 	atomic_sub(size, &comm->kept);
@@ -44,19 +45,19 @@ struct tor_kept *tor_chan_kept_get(struct tor_chan *chan, u32 len)
 	struct tor_comm *comm = chan->op->comm;
 	struct tor_kept *kept;
 
-	if (!hold(comm, tor_kept_size(len)))
+	if (!kept_charge(comm, tor_kept_size(len)))
 		return NULL;
 	kept = tor_env_frame_alloc(sizeof(*kept) + len);
 	if (kept)
 		kept->len = len;
 	else
-		release(comm, tor_kept_size(len));
+		kept_uncharge(comm, tor_kept_size(len));
 	return kept;
 }
 
 void tor_chan_kept_put(struct tor_chan *chan, struct tor_kept *kept)
 {
-	release(chan->op->comm, tor_kept_size(kept->len));
+	kept_uncharge(chan->op->comm, tor_kept_size(kept->len));
 	tor_env_frame_free(kept, sizeof(*kept) + kept->len);
 }
 
@@ -74,7 +75,7 @@ void tor_chan_rx_put(struct tor_chan *chan, struct tor_rx *rx)
 	list_for_each_entry_safe(kept, next, &rx->kept, list)
 		tor_chan_kept_free(chan, rx, kept);
 	list_del(&rx->list);
-	/* what an early frame brought is not ours to hoard */
+	/* a record made for an early frame is not kept */
 	if (rx->frames)
 		list_add_tail(&rx->list, &chan->spare_rx);
 	else

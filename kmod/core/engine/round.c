@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * A round of a channel: its transfers are set up from the plan, its local pieces are run, and when all that it
- * receives is applied it is over. See chan.h.
+ * Rounds of a channel: the plan sets up the transfers, local pieces are
+ * executed, and the round is over when everything it receives is applied. See
+ * chan.h.
  */
 #include "core/engine/chan.h"
 
 /*
- * What came early must fit the transfer that it turns out to belong to, whose digest is what the rest must have. If it
- * does not, rx->digest stays what its sender said, to be named.
+ * Check that early frames fit the transfer that they belong to; its digest is
+ * required of the others too. Otherwise rx->digest stays what its sender said,
+ * for the error report.
  */
 static bool early_fits(const struct tor_chan *chan, struct tor_rx *rx)
 {
@@ -62,7 +64,10 @@ static bool add_receive(struct tor_chan *chan, const struct tor_piece *piece)
 		rx->buf = piece->dbuf;
 		rx->op = TOR_PIECE_COPY;
 		rx->off = piece->doff * op->elem;
-		/* into the order in which the plan yields them; early ones lie in order of arrival */
+		/*
+		 * move it to the plan's order; early ones are in order of
+		 * arrival
+		 */
 		list_del(&rx->list);
 		list_add_tail(&rx->list, &chan->rx);
 	}
@@ -72,7 +77,7 @@ static bool add_receive(struct tor_chan *chan, const struct tor_piece *piece)
 	return true;
 }
 
-/* Elements [at, at + n) of a piece that stays here. */
+/* Execute elements [at, at + n) of a local piece. */
 static void local_part(const struct tor_chan *chan, const struct tor_piece *piece, u64 at, u64 n)
 {
 	struct tor_op *op = chan->op;
@@ -93,7 +98,7 @@ static void local_part(const struct tor_chan *chan, const struct tor_piece *piec
 	}
 }
 
-/* The next piece that stays here: copies, then reductions. */
+/* Find the next local piece: copies, then reductions. */
 static bool next_local(const struct tor_chan *chan, struct tor_local *l)
 {
 	const struct tor_plan *p = &chan->op->plan;
@@ -106,12 +111,15 @@ static bool next_local(const struct tor_chan *chan, struct tor_local *l)
 			if (l->piece.src == l->piece.dst && l->piece.op == l->pass)
 				return true;
 	}
-	/* it may be asked for again */
+	/* it may be called again */
 	l->piece.n = 0;
 	return false;
 }
 
-/* As much of what stays here as may be done in this entry, but something. Return: is it all? */
+/*
+ * Execute as many local pieces as this entry may, but at least a part. Return
+ * true if all are done.
+ */
 static bool local_portion(struct tor_ctx *ctx, const struct tor_chan *chan, struct tor_local *l)
 {
 	u32 elem = chan->op->elem, room;
@@ -131,7 +139,10 @@ static bool local_portion(struct tor_ctx *ctx, const struct tor_chan *chan, stru
 	return true;
 }
 
-/* Go on with what stays here. False: there is more of it, or no FPU now. */
+/*
+ * Continue the local pieces. False: there are more, or the FPU is not usable
+ * now.
+ */
 static bool local_go_on(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_local *l)
 {
 	bool all;
@@ -157,8 +168,8 @@ static void local_begin(struct tor_local *l)
 }
 
 /*
- * @bytes stay here: do it all, or, if that is too much for this entry, nothing of it yet. What comes meanwhile comes
- * early.
+ * Execute @bytes of local pieces: all of them, or none yet if that exceeds the
+ * budget of this entry. Frames that come meanwhile are early.
  */
 static bool local_pieces(struct tor_ctx *ctx, struct tor_chan *chan, u64 bytes)
 {
@@ -177,8 +188,8 @@ static bool local_pieces(struct tor_ctx *ctx, struct tor_chan *chan, u64 bytes)
 	return false;
 }
 
-/* Give up the records of a round that could not be entered. */
-static void leave(struct tor_chan *chan)
+/* Release the records of a round that could not be entered. */
+static void round_leave(struct tor_chan *chan)
 {
 	struct tor_tx *tx, *next_tx;
 	struct tor_rx *rx, *next_rx;
@@ -196,7 +207,10 @@ static void leave(struct tor_chan *chan)
 	}
 }
 
-/* May the round begin without changing what is still being sent? See plan.h, "Stability". */
+/*
+ * Return whether the round may begin without changing data in flight. See
+ * plan.h, "Stability".
+ */
 static bool sends_are_stable(struct tor_chan *chan)
 {
 	struct tor_tx *tx;
@@ -222,7 +236,10 @@ static bool rx_meets(const struct tor_rx *a, const struct tor_rx *b)
 	return a->buf == b->buf && a->off < b->off + b->bytes && b->off < a->off + a->bytes;
 }
 
-/* Whatever the order of arrival, the bits must be the same: find out who waits for whom. */
+/*
+ * Find the transfer that @rx must wait for, so that the bits do not depend on
+ * the order of arrival.
+ */
 static void order_receive(struct tor_chan *chan, struct tor_rx *rx)
 {
 	struct tor_rx *before;
@@ -237,13 +254,16 @@ static void order_receive(struct tor_chan *chan, struct tor_rx *rx)
 		if (before->round != rx->round || before->op != TOR_PIECE_REDUCE ||
 		    !rx_meets(before, rx))
 			continue;
-		/* the same place as the latest one, which in turn waits for those before it */
+		/*
+		 * the same place as the latest one, which in turn waits for
+		 * those before it
+		 */
 		rx->after = same_place(before, rx) ? before : NULL;
 		rx->last = !rx->after;
 	}
 }
 
-/* Do the frames of a transfer to @rank take two ways? */
+/* Return whether the frames of a transfer to @rank use two routes. */
 static bool splits(const struct tor_comm *comm, u32 rank)
 {
 	return tor_torus_ties(&comm->node->torus, comm->node->self, tor_comm_node(comm, rank));
@@ -259,7 +279,10 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 	bool patient, any = false;
 	u64 local = 0;
 
-	/* what stays on the node waits for its other end: see tor_chan_meet() */
+	/*
+	 * a message that stays on the node waits for its other end: see
+	 * tor_chan_meet()
+	 */
 	if (!sends_are_stable(chan) || tor_op_stays(op))
 		return false;
 	if (chan->local && !local_go_on(ctx, chan, chan->local))
@@ -274,7 +297,7 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 			goto no_memory;
 	}
 	if (local && !chan->local && !local_pieces(ctx, chan, local)) {
-		leave(chan);
+		round_leave(chan);
 		return false;
 	}
 	if (chan->local)
@@ -292,7 +315,10 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 	chan->entered = true;
 	if (!any && chan->round < TOR_EMPTY_MAX)
 		chan->empty |= BIT_ULL(chan->round);
-	/* a slot waits, if there are others; and now and then one is in a hurry, for the round trip to be known */
+	/*
+	 * a slot can wait if there are others; at times one is in a hurry, to
+	 * measure the round trip
+	 */
 	patient = op->comm->depth > 2 && chan->seq % TOR_MEASURE_EVERY;
 	list_for_each_entry_safe(tx, next, &chan->tx, list) {
 		if (tx->round != chan->round)
@@ -304,12 +330,12 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 	}
 	return true;
 no_memory:
-	leave(chan);
+	round_leave(chan);
 	chan->retry = ctx->now + TOR_RETRY;
 	return false;
 }
 
-/* Has everything that the round sends left once? */
+/* Return whether everything that the round sends has left once. */
 static bool is_sent(const struct tor_chan *chan)
 {
 	const struct tor_tx *tx;
@@ -321,9 +347,10 @@ static bool is_sent(const struct tor_chan *chan)
 }
 
 /*
- * Who receives something in each round cannot be far ahead of the others. Who only sends could begin all rounds at once, and
- * swamp them with what comes too early: it sends one after the other. Whoever is in the lowest round of all can go on, so nobody
- * waits for ever.
+ * A rank that receives something in each round cannot be far ahead of the
+ * others. A rank that only sends could begin all rounds at once and flood the
+ * others with early frames: it sends them one after the other. The rank in the
+ * lowest round can always continue, so nobody waits for ever.
  */
 bool tor_chan_round_done(const struct tor_chan *chan)
 {

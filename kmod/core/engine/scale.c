@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Averages, and sums of multiples. See scale.h. */
+/* Averages and pre-multiplied sums. See scale.h. */
 #include "core/engine/scale.h"
 
 #include "core/transfer/stream.h"
 
-#define PATTERN		512		/* bytes of the other operand, again and again */
-#define PIECES		8		/* as many patterns at a time, before others may run */
+#define PATTERN		512		/* bytes of the second operand, used repeatedly */
+#define PIECES		8		/* patterns at a time before others may run */
 
-/* Significant bits of a float type. */
+/* Return the significant bits of a float type. */
 static u32 precision(u32 type)
 {
 	switch (type) {
@@ -37,7 +37,7 @@ bool tor_scale_divides(u32 type, u32 ranks)
 	return bits >= 32 || ranks < 1U << bits;
 }
 
-/* The bits of a float from 1 up, which has as many significant ones. */
+/* Return the bits of a float with the value @n, at least 1, which is exact. */
 static u64 float_bits(u32 exponent_bits, u32 fraction_bits, u32 n)
 {
 	u32 exponent = fls(n) - 1;
@@ -48,7 +48,10 @@ static u64 float_bits(u32 exponent_bits, u32 fraction_bits, u32 n)
 	return (bias + exponent) << fraction_bits | (fraction & ((1ULL << fraction_bits) - 1));
 }
 
-/* The number @n as an element; it is one of that type's. Computed in integers: here is no FPU. */
+/*
+ * Write the number @n, which the type can represent, as an element. Computed in
+ * integers: the FPU is not usable here.
+ */
 static void make_number(u32 type, u32 n, void *to)
 {
 	union {
@@ -78,9 +81,9 @@ static void make_number(u32 type, u32 n, void *to)
 	memcpy(to, &x, size);
 }
 
-/* Apply @fn with the same element on the other side all over. */
-static void scale(const struct tor_op *op, struct tor_mem *mem, u64 bytes, const void *element,
-		  tor_reduce_fn fn)
+/* Apply @fn to all elements with the same second operand. */
+static void scale_all(const struct tor_op *op, struct tor_mem *mem, u64 bytes, const void *element,
+		      tor_reduce_fn fn)
 {
 	struct tor_bytes pieces[PIECES];
 	bool fpu = tor_type_is_float(op->type);
@@ -111,10 +114,10 @@ void tor_scale_average(const struct tor_op *op, struct tor_mem *mem, u64 bytes)
 	u8 ranks[sizeof(u64)];
 
 	make_number(op->type, op->comm->ranks, ranks);
-	scale(op, mem, bytes, ranks, tor_reduce_quotient(op->type));
+	scale_all(op, mem, bytes, ranks, tor_reduce_quotient(op->type));
 }
 
 void tor_scale_multiply(const struct tor_op *op, struct tor_mem *mem, u64 bytes, const void *factor)
 {
-	scale(op, mem, bytes, factor, tor_reduce_kernel(op->type, TORCOLL_PROD));
+	scale_all(op, mem, bytes, factor, tor_reduce_kernel(op->type, TORCOLL_PROD));
 }

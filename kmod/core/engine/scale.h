@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What operators do besides reducing: an average is a sum that every rank divides at its end, a sum of multiples
- * one whose inputs are multiplied before.
+ * Steps of operators besides reductions: an average is a sum that every rank
+ * divides at its end; a pre-multiplied sum multiplies the inputs first.
  */
 #ifndef _TOR_CORE_SCALE_H
 #define _TOR_CORE_SCALE_H
 
 #include "core/engine/engine.h"
 
-/* Is the number of ranks a number of this type, so that one can divide by it? */
+/*
+ * Return whether the type can represent the number of ranks, which is the
+ * divisor.
+ */
 bool tor_scale_divides(u32 type, u32 ranks);
 
 /**
  * tor_scale_average - divide by the number of ranks
  * @op: complete
- * @mem: where its result is
+ * @mem: holds its result
  * @bytes: of it
  *
  * Context: where the FPU can be used.

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What a channel sends: data frames of its transfers, acknowledgements, and what comes of either. See chan.h.
+ * Sending on a channel: data frames of its transfers, acknowledgements, and the
+ * handling of the answers. See chan.h.
  *
- * Where a payload lies is not stored but asked of the plan again whenever a frame of a transfer with
- * several ranges is sent; transfers of one range, the common case, remember it.
+ * The place of a payload is not stored. The plan computes it again whenever a
+ * frame of a transfer with several ranges is sent; transfers of one range, the
+ * common case, remember it.
  */
 #include "core/engine/chan.h"
 
-/* Add those of [off, off + len) of a buffer to the @n ranges that there are. Return: how many then. */
+/*
+ * Append the ranges of [off, off + len) of a buffer to @n existing ones. Return
+ * the new number.
+ */
 static u32 add_ranges(struct tor_chan *chan, u32 buf, u64 off, u64 len, struct tor_range *range, u32 n)
 {
 	u64 take, at;
@@ -25,8 +30,9 @@ static u32 add_ranges(struct tor_chan *chan, u32 buf, u64 off, u64 len, struct t
 }
 
 /*
- * The ranges of memory that hold bytes [off, off + len) of what @tx sends. Return: their number; if it is above
- * TOR_FRAME_RANGES, only that many were filled in.
+ * Find the ranges of memory with bytes [off, off + len) of the transfer @tx.
+ * Return their number; if it exceeds TOR_FRAME_RANGES, only that many are
+ * filled in.
  */
 static u32 tx_ranges(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u32 len,
 		     struct tor_range *range)
@@ -98,7 +104,10 @@ u8 *tor_chan_copy_out(const struct tor_mem *mem, u64 at, u64 bytes, u8 *to)
 	return to;
 }
 
-/* The same of a buffer. */
+/*
+ * Copy bytes [off, off + len) of a buffer to @to. Return the position behind
+ * them.
+ */
 static u8 *buffer_copy_out(struct tor_chan *chan, u32 buf, u64 off, u64 len, u8 *to)
 {
 	u64 take, at;
@@ -114,7 +123,7 @@ static u8 *buffer_copy_out(struct tor_chan *chan, u32 buf, u64 off, u64 len, u8 
 	return to;
 }
 
-/* Copy bytes [off, off + len) of what @tx sends to @to. */
+/* Copy bytes [off, off + len) of the transfer @tx to @to. */
 static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u32 len, u8 *to)
 {
 	struct tor_op *op = chan->op;
@@ -185,7 +194,9 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	} else {
 		frame.ranges = tx_ranges(chan, tx, off, len, range);
 		frame.range = range;
-		/* may be overwritten as soon as it has left: see complete() */
+		/*
+		 * may be overwritten as soon as it has left: see chan_settle()
+		 */
 		frame.copy = tx->bytes <= comm->unit;
 		if (frame.ranges > TOR_FRAME_RANGES) {
 			gathered = tor_env_frame_alloc(len);
@@ -222,7 +233,7 @@ void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx
 		u64 lost = tx->lost;
 
 		send_frame(ctx, chan, tx, index, flags);
-		/* no memory or no way: the timer tries again */
+		/* no memory or no route: the timer tries again */
 		if (tx->lost & ~lost)
 			return;
 	}
@@ -231,8 +242,8 @@ void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx
 }
 
 /*
- * Short messages that are not acknowledged yet are copied, so that they can be sent again when their memory is wanted for
- * something else; longer ones are waited for.
+ * Copy unacknowledged short messages, so that they can be sent again although
+ * their memory is used for something else. Longer messages are waited for.
  */
 bool tor_chan_copy_send(struct tor_chan *chan, struct tor_tx *tx)
 {
@@ -297,8 +308,8 @@ void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32
 	tor_comm_send_acks(ctx, comm, rank, &ack, 1);
 }
 
-/* @rx: what has come from @rank, or NULL. */
-static void ask(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_rx *rx)
+/* @rx: the record of what came from @rank, or NULL. */
+static void ack_ask(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_rx *rx)
 {
 	struct tor_comm *comm = chan->op->comm;
 	struct tor_ack ack = {
@@ -306,7 +317,7 @@ static void ask(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const stru
 		.op = chan->seq,
 		.channel = tor_chan_name(chan),
 		.state = TORCOLL_ACK_OK,
-		/* whoever has sent a message is beyond its round */
+		/* a rank that has sent a message is beyond its round */
 		.round = rx ? rx->round : chan->op->role ? chan->op->pair : chan->round,
 		.base = rx ? rx->base : 0,
 		.mask = rx ? rx->mask : 0,
@@ -318,7 +329,7 @@ static void ask(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const stru
 
 void tor_chan_ask(struct tor_ctx *ctx, struct tor_chan *chan, const struct tor_rx *rx)
 {
-	ask(ctx, chan, rx->rank, rx);
+	ack_ask(ctx, chan, rx->rank, rx);
 }
 
 bool tor_chan_ask_some(struct tor_ctx *ctx, struct tor_chan *chan)
@@ -334,16 +345,20 @@ bool tor_chan_ask_some(struct tor_ctx *ctx, struct tor_chan *chan)
 			continue;
 		if (!left--)
 			return false;
-		ask(ctx, chan, rank, tor_chan_rx_find(chan, rank, chan->round));
-		/* nobody else is concerned */
+		ack_ask(ctx, chan, rank, tor_chan_rx_find(chan, rank, chan->round));
+		/* no other rank is concerned */
 		if (op->role)
 			chan->asked = comm->ranks - 1;
 	}
 	return true;
 }
 
-/* @rank says what it has called. Answer if there is something to say to that; true: the rest of @ack does not matter. */
-static bool answer(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_ack *ack)
+/*
+ * Handle the call that @rank reports, and answer if necessary. True: the rest
+ * of @ack does not matter.
+ */
+static bool ack_answer(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
+		       const struct tor_ack *ack)
 {
 	s32 ahead = ack->op - chan->seq;
 
@@ -363,17 +378,17 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 {
 	struct tor_tx *tx;
 
-	/* whoever still waits for us has not heard */
+	/* a rank that still waits for this one has not heard of the failure */
 	if (tor_comm_failed(chan->op->comm)) {
 		tor_comm_send_abort(ctx, chan->op->comm, rank);
 		return;
 	}
-	if (ack->digest && answer(ctx, chan, rank, ack))
+	if (ack->digest && ack_answer(ctx, chan, rank, ack))
 		return;
 	if (ack->op != chan->seq || chan->state == TOR_CHAN_IDLE)
 		return;
 	if (ack->state == TORCOLL_ACK_ABSENT) {
-		/* it may have called since it was asked, but for the last time */
+		/* it may have called after all but the last question */
 		if (chan->give_up && rank < READ_ONCE(chan->op->late))
 			WRITE_ONCE(chan->op->late, rank);
 		return;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What becomes of a comm when links and nodes come and go: it goes on by another way, or fails with the error that
- * tells what happened. See engine.h.
+ * Reaction of a comm to links and nodes that come and go: it continues on
+ * another route, or fails with the error that names the cause. See engine.h.
  */
 #include "core/engine/engine.h"
 
-/* The news of a link that came back and of another that went down may arrive in the wrong order, by different ways. */
+/*
+ * The news of a link that came back and of another that went down may arrive in
+ * the wrong order, on different routes.
+ */
 u64 tor_watch_grace(const struct tor_node *node)
 {
 	return min_t(u64, 2 * node->hello_ns, TOR_WATCH_GRACE);
@@ -19,14 +22,17 @@ bool tor_comm_restarted(const struct tor_comm *comm, u32 rank)
 	       epoch != comm->epoch[rank];
 }
 
-/* There is no way to @rank. Of several, one whose node all its neighbours have lost is named. */
+/*
+ * Record that @rank is unreachable. Of several, the one reported is one whose
+ * node all its neighbours have lost.
+ */
 static void note_lost(const struct tor_comm *comm, u32 rank, struct tor_watch *pass)
 {
 	const struct tor_node *node = comm->node;
 
 	if (pass->error == -EHOSTDOWN)
 		return;
-	/* cut off from everyone, we cannot tell whose fault it is */
+	/* cut off from all nodes, this one cannot tell the cause */
 	if (node->live && tor_view_is_cut_off(&node->view, &node->torus, tor_comm_node(comm, rank)))
 		pass->error = -EHOSTDOWN;
 	else if (!pass->error)
@@ -36,13 +42,16 @@ static void note_lost(const struct tor_comm *comm, u32 rank, struct tor_watch *p
 	pass->lost = rank;
 }
 
-/* Has the node of @rank restarted? Sees whether there is a way to it. */
-static bool look_at(struct tor_comm *comm, u32 rank, const struct tor_routes *routes,
-		    struct tor_watch *pass)
+/*
+ * Return whether the node of @rank restarted. Records whether the rank is
+ * reachable.
+ */
+static bool watch_look_at(struct tor_comm *comm, u32 rank, const struct tor_routes *routes,
+			  struct tor_watch *pass)
 {
 	u32 there = tor_comm_node(comm, rank);
 
-	/* what was known of it before it is first looked at is not about the comm */
+	/* earlier knowledge about the node does not concern the comm */
 	if (rank >= comm->watched) {
 		comm->seen[rank] = comm->node->view.entry[there].epoch;
 		comm->watched = rank + 1;
@@ -54,7 +63,7 @@ static bool look_at(struct tor_comm *comm, u32 rank, const struct tor_routes *ro
 	return false;
 }
 
-/* All ranks were looked at. Return: when to look again, ns, or 0. */
+/* Evaluate a complete pass. Return the time of the next, ns, or 0. */
 static u64 conclude(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_watch *pass)
 {
 	u64 until;
@@ -83,7 +92,7 @@ bool tor_comm_watch(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor
 	for (; pass->rank < comm->ranks; pass->rank++) {
 		if (!steps--)
 			return false;
-		if (!look_at(comm, pass->rank, routes, pass))
+		if (!watch_look_at(comm, pass->rank, routes, pass))
 			continue;
 		tor_comm_fail(ctx, comm, -EHOSTDOWN, pass->rank, 0);
 		return true;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * From a received payload into an op's memory. See stream.h.
- */
+/* Streams from a received payload into an op's memory. See stream.h. */
 #include "core/transfer/stream.h"
 
-/* Bytes that lie at s->p, 1 or more; 0 at the end of the stream. */
+/* Return the bytes that are contiguous at s->p, at least 1; 0 at the end. */
 static u32 stream_run(struct tor_stream *s)
 {
 	while (!s->len && s->pieces) {
@@ -22,10 +20,10 @@ static void stream_advance(struct tor_stream *s, u32 len)
 	s->len -= len;
 }
 
-/* An op's memory, walked in the same way. */
+/* A position in an op's memory, as in a stream. */
 struct mem_run {
 	const struct tor_mem *mem;
-	u64 off;		/* of what lies behind the run */
+	u64 off;		/* of the bytes behind the run */
 	u64 left;		/* bytes behind the run */
 	u8 *p;
 	u32 len;
@@ -102,7 +100,7 @@ void tor_stream_copy(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 len
 	}
 }
 
-/* Reduce one element that does not lie in one piece everywhere; @f may be @m. */
+/* Reduce one element that is split somewhere; @f may be @m. */
 static bool stream_reduce_split(struct tor_stream *s, struct mem_run *m, struct mem_run *f, u32 elem,
 				tor_reduce_fn fn)
 {
@@ -149,7 +147,7 @@ void tor_stream_reduce_onto(struct tor_stream *s, struct tor_mem *mem, const str
 			n--;
 			continue;
 		}
-		/* a division of 32 bits: elem need not be a power of two */
+		/* a 32-bit division: elem need not be a power of two */
 		whole = min_t(u64, (u32)whole / elem, n);
 		fn(m.p, f->p, s->p, whole);
 		stream_advance(s, whole * elem);

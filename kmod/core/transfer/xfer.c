@@ -4,7 +4,7 @@
  */
 #include "core/transfer/xfer.h"
 
-/* Every other bit: with the next base it is the others, but the two stay apart. */
+/* Every other bit. A new base may swap the two sets, but they stay disjoint. */
 #define EVEN_FRAMES	0x5555555555555555ULL
 
 static u64 mask_below(u32 n)
@@ -12,16 +12,20 @@ static u64 mask_below(u32 n)
 	return n >= 64 ? ~0ULL : BIT_ULL(n) - 1;
 }
 
-/* Frames sent and neither acknowledged nor given up. */
+/*
+ * Return the number of frames sent and neither acknowledged nor taken for lost.
+ */
 static u32 tx_in_flight(const struct tor_tx *tx)
 {
 	return tx->next - tx->base - hweight64(tx->acked) - hweight64(tx->lost);
 }
 
 /*
- * When to act on silence. The first time costs one frame, so it may come soon; a queue that many flows share
- * can hold everything up for longer than the round trips so far let expect, and must not get it all again. Those
- * of other flows tell of such a queue while it builds up.
+ * Return the timeout. The first repetition costs one frame, so it may come
+ * soon. Before everything is repeated: a queue that many flows share can delay
+ * all frames for longer than earlier round trips suggest, and must not receive
+ * all of them again. Round trips of other flows show such a queue while it
+ * builds up.
  */
 static u64 tx_rto(const struct tor_tx *tx)
 {
@@ -38,15 +42,19 @@ static u64 tx_rto(const struct tor_tx *tx)
 }
 
 /*
- * When to ask a receiver that was not ready. Its invitation may be lost, or an old refusal may arrive behind
- * it, so ask soon; it may also be an hour late, so ask ever more seldom.
+ * Return when to ask a receiver that was not ready. Its invitation may be lost,
+ * or an old refusal may arrive after it, so the first probe comes soon; the
+ * receiver may also be an hour late, so the intervals grow.
  */
 static u64 tx_probe_interval(const struct tor_tx *tx)
 {
 	return min_t(u64, TOR_PROBE_FIRST << min(tx->backoff, 10U), TOR_PROBE_MAX);
 }
 
-/* How long frames may overtake each other before a gap means loss: about another round trip. */
+/*
+ * Return how long frames may be reordered before a gap counts as a loss: about
+ * another round trip.
+ */
 static u64 tx_reordering(const struct tor_tx *tx)
 {
 	u32 srtt = READ_ONCE(tx->path->srtt);
@@ -87,14 +95,15 @@ void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 *slowest, u32 ran
 	tx->timeout = 0;
 	tx->retry = 0;
 	tx->blocked = false;
-	/* a round trip is not known from acknowledgements that take their time */
+	/* delayed acknowledgements do not measure the round trip */
 	tx->patient = patient && tx->frames == 1 && READ_ONCE(path->srtt);
 }
 
 /*
- * Ask for an acknowledgement at the end, twice per window, and when nothing more may be sent and no answer is under way. With small
- * windows that would be as many acknowledgements as frames, and they cost as much; but where frames get lost, an answer that does
- * not come costs a timeout.
+ * Ask for an acknowledgement at the end, twice per window, and when nothing
+ * more may be sent and no answer is in flight. With small windows that would be
+ * as many acknowledgements as frames, at the same cost; but where frames get
+ * lost, an answer that does not come costs a timeout.
  */
 static bool tx_wants_ack(const struct tor_tx *tx, u32 index)
 {
@@ -124,7 +133,10 @@ u32 tor_tx_next(struct tor_tx *tx, u64 now, u8 *flags)
 		index = tx->base + bit;
 		tx->lost &= ~BIT_ULL(bit);
 		*flags = TORCOLL_FLAG_RETRANSMIT;
-		/* the last one of a burst of repairs asks; the timer covers the rest */
+		/*
+		 * the last of a burst of repairs asks; the timer covers the
+		 * rest
+		 */
 		if (!tx->lost)
 			*flags |= TORCOLL_FLAG_ACK;
 	} else {
@@ -140,7 +152,10 @@ u32 tor_tx_next(struct tor_tx *tx, u64 now, u8 *flags)
 	return index;
 }
 
-/* RFC 6298, section 2, with the stamp echoed by the receiver, so repeated frames count as well. */
+/*
+ * RFC 6298, section 2, with the stamp that the receiver echoes, so repeated
+ * frames count as well.
+ */
 static void tx_round_trip(struct tor_tx *tx, u32 stamp, u64 now)
 {
 	struct tor_path *path = tx->path;
@@ -149,14 +164,14 @@ static void tx_round_trip(struct tor_tx *tx, u32 stamp, u64 now)
 	u32 rttvar = READ_ONCE(path->rttvar);
 	u32 error, rtt_min, slowest;
 
-	/* a stamp is not trusted: beyond any timeout it is nonsense */
+	/* a stamp is not trusted: above any timeout it is invalid */
 	if (!stamp || rtt > 10 * TOR_RTO_MAX / NSEC_PER_USEC)
 		return;
 	rtt = max(rtt, 1U);
 	rtt_min = READ_ONCE(path->rtt_min);
 	if (!rtt_min || rtt < rtt_min)
 		WRITE_ONCE(path->rtt_min, rtt);
-	else	/* a longer way after a reroute is believed within some thousand samples */
+	else	/* after a reroute, a longer path is learned within some thousand samples */
 		WRITE_ONCE(path->rtt_min, rtt_min + (rtt - rtt_min) / 1024);
 	if (!srtt) {
 		srtt = rtt;
@@ -170,12 +185,15 @@ static void tx_round_trip(struct tor_tx *tx, u32 stamp, u64 now)
 	WRITE_ONCE(path->rttvar, rttvar);
 	slowest = READ_ONCE(*tx->slowest);
 	slowest = max(rtt, slowest - slowest / 256);
-	/* all processors share it: it is not written for nothing */
+	/* all processors share this cache line: avoid needless writes */
 	if (slowest != READ_ONCE(*tx->slowest))
 		WRITE_ONCE(*tx->slowest, slowest);
 }
 
-/* About how many of our frames wait in queues on the way (Brakmo and Peterson, TCP Vegas, 1995). */
+/*
+ * Return about how many of the transfer's frames wait in queues (Brakmo and
+ * Peterson, TCP Vegas, 1995).
+ */
 static u32 tx_queued(const struct tor_tx *tx)
 {
 	u32 srtt = READ_ONCE(tx->path->srtt);
@@ -185,8 +203,9 @@ static u32 tx_queued(const struct tor_tx *tx)
 }
 
 /*
- * Slow start below the threshold, then one frame per window; none or back when frames only queue up. A queue
- * somewhere holds the frames of all flows, and nobody but their senders keeps it short.
+ * Grow the window: slow start below the threshold, then one frame per window;
+ * keep or shrink it when frames only queue up. A queue holds the frames of all
+ * flows, and only their senders keep it short.
  */
 static void tx_grow(struct tor_tx *tx, u32 newly)
 {
@@ -231,7 +250,10 @@ static void tx_advance(struct tor_tx *tx, u32 base)
 	tx->base = base;
 }
 
-/* Frames in @way that were sent, are not known to have arrived, and have later ones of it acknowledged. */
+/*
+ * Return the frames in @way that were sent, are not known to have arrived, and
+ * have later ones of @way acknowledged.
+ */
 static u64 way_missing(const struct tor_tx *tx, u64 way)
 {
 	u64 acked = tx->acked & way;
@@ -240,8 +262,9 @@ static u64 way_missing(const struct tor_tx *tx, u64 way)
 }
 
 /*
- * Frames that later ones have overtaken. Where two ways are equally long, one may have a queue that the other one has
- * not, so only a frame that took the same way says anything: of the last ones on either, silence tells.
+ * Return the frames that later ones have overtaken. If two routes are equally
+ * long, one may have a queue that the other has not, so only frames on the same
+ * route count. The loss of the last frames on a route is detected by timeout.
  */
 static u64 tx_missing(const struct tor_tx *tx)
 {
@@ -268,7 +291,7 @@ void tor_tx_ack(struct tor_tx *tx, const struct tor_ack *ack, u64 now)
 
 	tx_round_trip(tx, ack->stamp, now);
 
-	/* what was never sent cannot have arrived */
+	/* frames that were never sent cannot have arrived */
 	base = min(base, tx->next);
 	if (ack->state == TORCOLL_ACK_DONE)
 		base = tx->frames;
@@ -300,7 +323,10 @@ void tor_tx_ack(struct tor_tx *tx, const struct tor_ack *ack, u64 now)
 		tx->backoff = 0;
 	tx->blocked = ack->state == TORCOLL_ACK_NOT_READY && !tor_tx_done(tx);
 	if (tx->blocked) {
-		/* if this one was refused, and not the last one that there was room for, so are those behind it */
+		/*
+		 * if this one was refused, and not the last one that there was
+		 * room for, so are those behind it
+		 */
 		if (!newly)
 			tx->lost = ~tx->acked & mask_below(tx->next - tx->base);
 		tx->hole = 0;
@@ -328,7 +354,7 @@ void tor_tx_dropped(struct tor_tx *tx, u32 index, u64 now)
 
 bool tor_tx_stopped(struct tor_tx *tx, u64 now)
 {
-	/* unless that is known to be of no use yet */
+	/* unless it is known to be useless so far */
 	if (tx->retry || !tx_may_send(tx))
 		return false;
 	tx->retry = now;
@@ -349,7 +375,10 @@ enum tor_tx_event tor_tx_timer(struct tor_tx *tx, u64 now)
 	if (tx->blocked) {
 		if (now < tx->timeout)
 			return TOR_TX_NOTHING;
-		/* one frame asks, a new one if all are there; an answer of any kind opens or blocks again */
+		/*
+		 * one frame asks, a new one if all are there; an answer of any
+		 * kind opens or blocks again
+		 */
 		if (tx->base == tx->next)
 			tx->next++;
 		tx->backoff++;
@@ -382,7 +411,10 @@ enum tor_tx_event tor_tx_timer(struct tor_tx *tx, u64 now)
 	}
 	tx->hole = 0;
 	if (!tx->backoff++) {
-		/* the answer to the last one says what else is missing (RFC 8985, section 7) */
+		/*
+		 * the answer to the last one says what else is missing (RFC
+		 * 8985, section 7)
+		 */
 		tx->lost |= BIT_ULL(fls64(~tx->acked & mask_below(tx->next - tx->base)) - 1);
 		tx_wait(tx, now);
 		return TOR_TX_TAIL;
@@ -393,7 +425,7 @@ enum tor_tx_event tor_tx_timer(struct tor_tx *tx, u64 now)
 	return TOR_TX_TIMEOUT;
 }
 
-static u64 earlier(u64 a, u64 b)
+static u64 tx_earlier(u64 a, u64 b)
 {
 	return a && (!b || a < b) ? a : b;
 }
@@ -407,8 +439,8 @@ u64 tor_tx_deadline(const struct tor_tx *tx)
 	if (tx->blocked)
 		return when;
 	if (tx->hole)
-		when = earlier(when, tx->hole + tx_reordering(tx));
-	return earlier(when, tx->retry);
+		when = tx_earlier(when, tx->hole + tx_reordering(tx));
+	return tx_earlier(when, tx->retry);
 }
 
 enum tor_rx_verdict tor_rx_look(const struct tor_rx *rx, u32 index)

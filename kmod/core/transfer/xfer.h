@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * One transfer: a message of a plan from one rank to another, cut into frames of equal payload (the
- * comm's unit; the last one may be shorter), delivered exactly once.
+ * Transfers: one message of a plan from one rank to another, cut into frames of
+ * equal payload (the comm's unit; the last may be shorter) and delivered
+ * exactly once.
  *
- * The sender keeps at most TOR_WINDOW frames between the first that is not acknowledged and the
- * last that was sent, so either side's memory of who has what is one number and one 64-bit mask,
- * however long the transfer. The receiver accepts each frame once and says what it has; the sender
- * sends again what stays missing for longer than reordering explains, or what nobody answers.
+ * The sender keeps at most TOR_WINDOW frames between the first unacknowledged
+ * and the last sent, so that both sides record received frames in one number
+ * and one 64-bit mask, whatever the length of the transfer. The receiver
+ * accepts each frame once and acknowledges it. The sender resends frames that
+ * are missing for longer than reordering explains, or that nobody acknowledges.
  *
- * Nothing here knows about memory or frames' contents. Callers serialise access to a record.
+ * This file does not access memory or the contents of frames. Callers serialise
+ * access to a record.
  */
 #ifndef _TOR_CORE_XFER_H
 #define _TOR_CORE_XFER_H
@@ -17,33 +20,39 @@
 #include "core/wire/wire.h"
 
 #define TOR_WINDOW		64
-#define TOR_WINDOW_FIRST	8			/* frames, to a destination not heard of yet */
+/* frames, to a destination not heard of yet */
+#define TOR_WINDOW_FIRST	8
 #define TOR_WINDOW_MIN		2
-#define TOR_ACK_EVERY		4			/* frames, before anything was lost: asked for no more often */
-#define TOR_QUEUE_LOW		4			/* own frames in queues on the way: grow below */
+/* frames between two requests before any loss */
+#define TOR_ACK_EVERY		4
+/* own frames in queues on the way: grow below */
+#define TOR_QUEUE_LOW		4
 #define TOR_QUEUE_HIGH		8			/* shrink above */
 #define TOR_NO_FRAME		(~0U)
 
-#define TOR_RTO_FIRST		(200 * NSEC_PER_MSEC)	/* before the first round trip is known */
+/* before the first round trip is known */
+#define TOR_RTO_FIRST		(200 * NSEC_PER_MSEC)
 #define TOR_TAIL_MIN		(50 * NSEC_PER_MSEC)	/* before the last frame is repeated */
-#define TOR_RTO_MIN		(200 * NSEC_PER_MSEC)	/* before everything is */
+#define TOR_RTO_MIN		(200 * NSEC_PER_MSEC)	/* before all frames are repeated */
 #define TOR_RTO_MAX		(1 * (s64)NSEC_PER_SEC)
 #define TOR_PROBE_FIRST		(20 * NSEC_PER_MSEC)	/* doubled from probe to probe */
 #define TOR_PROBE_MAX		(1 * (s64)NSEC_PER_SEC)
-#define TOR_DUE_WORDS		TORCOLL_WIRE_PIGGYBACK	/* acknowledgements that may wait, per rank */
-#define TOR_ACK_DELAY		(5 * NSEC_PER_MSEC)	/* how long one that nobody waits for may wait */
+#define TOR_DUE_WORDS		TORCOLL_WIRE_PIGGYBACK	/* delayed acknowledgements, per rank */
+/* of an acknowledgement that nobody waits for */
+#define TOR_ACK_DELAY		(5 * NSEC_PER_MSEC)
 #define TOR_DROP_RETRY		(NSEC_PER_MSEC / 2)	/* after the own queue was full */
 
 /**
- * struct tor_path - what a comm remembers of the way to a rank between transfers
+ * struct tor_path - state of the path to a rank, kept between transfers
  * @srtt: smoothed round trip, us; 0: unknown
  * @rttvar: its mean deviation, us
- * @rtt_min: the shortest lately, us: a round trip without queues
- * @window: frames in flight that did well last
- * @due: acknowledgements that wait for company, see due.c; 0: none
+ * @rtt_min: the recent minimum, us: a round trip without queues
+ * @window: last good number of frames in flight
+ * @due: delayed acknowledgements, see due.c; 0: none
  *
- * All but @due are hints, written by whichever channel was last, read by any: all accesses are READ_ONCE and WRITE_ONCE,
- * and a torn pair of values costs a slightly wrong timeout.
+ * All but @due are hints, written by the last channel, read by any: all
+ * accesses are READ_ONCE and WRITE_ONCE, and a torn pair of values costs a
+ * slightly wrong timeout.
  */
 struct tor_path {
 	u32 srtt;
@@ -58,21 +67,25 @@ struct tor_path {
  * @base: all frames below are acknowledged
  * @next: the first frame never sent
  * @acked: bit i: frame @base + i is acknowledged
- * @lost: bit i: frame @base + i was sent, is taken for lost and waits to be sent again
+ * @lost: bit i: frame @base + i was sent, is taken for lost and will be resent
  * @window: frames that may be in flight
  * @threshold: window at which growth becomes linear
  * @grown: acknowledgements since the window last grew linearly
  * @asked: behind the last new frame that asked for an acknowledgement
- * @recover: losses below this frame have been answered by a smaller window already
- * @hole: since when frames beyond a missing one are known to have arrived, ns; 0: no hole
- * @slowest: the longest round trip of the node lately, us; a hint, as in @path
+ * @recover: the window was already reduced for losses below this frame
+ * @hole: time since which frames behind a missing one are known to have
+ *	arrived, ns; 0: no hole
+ * @slowest: the node's longest recent round trip, us; a hint, as in @path
  * @since: when something was last sent or heard, ns
  * @timeout: when to act without an acknowledgement, ns; 0: nothing in flight
- * @retry: when to offer frames to the own queue again that it refused, or go on with others, ns; 0: none
- * @backoff: timeouts since the last acknowledgement, or doublings of the time between probes
+ * @retry: when to offer frames again that the own queue refused, or continue
+ *	with others, ns; 0: none
+ * @backoff: timeouts since the last acknowledgement, or doublings of the probe
+ *	interval
  * @blocked: the receiver is not ready
  * @patient: one frame, whose acknowledgement nobody waits for
- * @split: frames of even and of odd index go different ways, and overtake those of the other kind by any time
+ * @split: frames of even and of odd index use different routes and may be
+ *	reordered without limit
  */
 struct tor_tx {
 	struct list_head list;
@@ -99,76 +112,86 @@ struct tor_tx {
 	bool blocked;
 	bool patient;
 
-	/* the engine's: how frames go, where the payload is */
+	/* the engine's: routing, and the place of the payload */
 	bool split;
 	bool single;			/* one range: @buf at byte @off */
 	u16 buf;
 	u64 off;
-	void *copy;			/* or here, once that memory serves something else */
+	/* or here, once that memory is used for something else */
+	void *copy;
 };
 
 /**
  * tor_tx_init - start sending
- * @tx: to fill; the engine's part and @list are left alone
+ * @tx: to be filled in, except for the engine's part and @list
  * @path, @slowest: hints, kept up to date
+ * @rank, @round: of the transfer
  * @bytes: length of the message, not 0
  * @unit: payload bytes per frame
- * @patient: nobody waits for the acknowledgement, if the message is one frame
+ * @patient: if the message is one frame, nobody waits for the acknowledgement
  */
 void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 *slowest, u32 rank, u32 round,
 		 u64 bytes, u32 unit, bool patient);
 
 /**
- * tor_tx_next - which frame to send now
+ * tor_tx_next - choose the frame to send now
  * @tx: transfer
  * @now: ns
  * @flags: out: TORCOLL_FLAG_* for the frame
  *
  * Counts the frame as sent: call only to send it.
  *
- * Return: index, or TOR_NO_FRAME while window or receiver forbid more or all are sent.
+ * Return: index, or TOR_NO_FRAME while window or receiver forbid more or all
+ * are sent.
  */
 u32 tor_tx_next(struct tor_tx *tx, u64 now, u8 *flags);
 
 /**
- * tor_tx_ack - the receiver says what it has
+ * tor_tx_ack - handle an acknowledgement
  * @tx: transfer
  * @ack: of this transfer; any content is safe
  * @now: ns
  */
 void tor_tx_ack(struct tor_tx *tx, const struct tor_ack *ack, u64 now);
 
-/* Is every frame acknowledged? */
+/* Return whether every frame is acknowledged. */
 static inline bool tor_tx_done(const struct tor_tx *tx)
 {
 	return tx->base >= tx->frames;
 }
 
-/* Are there frames that window and receiver allow, and that are not sent now? Then they are due. */
+/*
+ * Return whether there are frames that window and receiver allow and that are
+ * not sent now. They then become due.
+ */
 bool tor_tx_stopped(struct tor_tx *tx, u64 now);
 
-/* The own queue refused frame @index: send it again soon, with a smaller window. */
+/* The own queue refused frame @index: resend it soon, with a smaller window. */
 void tor_tx_dropped(struct tor_tx *tx, u32 index, u64 now);
 
 /*
- * The way of what is in flight may have been cut: forget how long silence was expected to last, ask soon. The
- * answer says what is missing, so that frames which went another way are not sent twice.
+ * The path of frames in flight may have been cut: reset the timeout and ask
+ * soon. The answer says what is missing, so that frames which took another path
+ * are not sent twice.
  */
 void tor_tx_rerouted(struct tor_tx *tx, u64 now);
 
-/* What tor_tx_timer() found. */
+/* Result of tor_tx_timer(). */
 enum tor_tx_event { TOR_TX_NOTHING, TOR_TX_REPEAT, TOR_TX_TAIL, TOR_TX_TIMEOUT, TOR_TX_PROBE };
 
 /**
- * tor_tx_timer - time has passed
+ * tor_tx_timer - handle the passing of time
  * @tx: transfer
  * @now: ns
  *
- * If a deadline has passed, marks what must be sent again; the caller then asks tor_tx_next().
+ * If a deadline has passed, marks what must be resent; the caller then calls
+ * tor_tx_next().
+ *
+ * Return: what happened.
  */
 enum tor_tx_event tor_tx_timer(struct tor_tx *tx, u64 now);
 
-/* When tor_tx_timer() next has something to do, ns; 0: never. */
+/* Return when tor_tx_timer() next has work to do, ns; 0: never. */
 u64 tor_tx_deadline(const struct tor_tx *tx);
 
 /**
@@ -190,13 +213,14 @@ struct tor_rx {
 	u64 mask;
 	u64 bytes;
 
-	/* the engine's: where the payload goes */
+	/* the engine's: the place of the payload */
 	bool single;			/* one range: @buf at byte @off */
 	u16 buf;
 	u8 op;				/* enum tor_piece_op: REDUCE if any range is reduced */
 	bool last;			/* waits for all earlier ones of its round */
 	u64 off;
-	struct tor_rx *after;		/* same place, goes first frame by frame */
+	/* writes the same elements, goes first frame by frame */
+	struct tor_rx *after;
 };
 
 enum tor_rx_verdict { TOR_RX_NEW, TOR_RX_DUPLICATE, TOR_RX_BEYOND };
@@ -204,7 +228,7 @@ enum tor_rx_verdict { TOR_RX_NEW, TOR_RX_DUPLICATE, TOR_RX_BEYOND };
 enum tor_rx_verdict tor_rx_look(const struct tor_rx *rx, u32 index);
 void tor_rx_mark(struct tor_rx *rx, u32 index);
 
-/* Has every frame arrived? */
+/* Return whether every frame has arrived. */
 static inline bool tor_rx_done(const struct tor_rx *rx)
 {
 	return rx->frames && rx->base >= rx->frames;
