@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CRC32C for core: the processor's instruction, the kernel's tables or its library, whichever is the fastest here.
+ * CRC32C for core: the processor's instruction, the kernel's tables or its
+ * library, whichever is the fastest on this machine.
  *
- * It depends on the length. A header has 64 bytes: there the library's detour through the crypto layer costs more than
- * the sum. Payloads are summed page by page, since that is how they lie in memory. The instruction takes three cycles and
- * begins every cycle, so there three parts of a page are summed at a time. That is what the library does as well, but with
- * the FPU, for what takes a few loads from tables here. To some emulators the instruction is a loop over bits. So both
- * lengths are timed at load.
+ * That depends on the length. A header has 64 bytes, for which the library's
+ * way through the crypto layer costs more than the sum. Payloads are summed
+ * page by page, as they are in memory. The instruction has a latency of three
+ * cycles and starts every cycle, so three parts of a page are summed at a time.
+ * The library does that too, but combines them with the FPU; here a few loads
+ * from tables suffice. In some emulators the instruction is a loop over bits.
+ * Both lengths are therefore timed at load.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -26,8 +29,8 @@
 
 #define SHORT		64	/* a header */
 #define LONG		4096	/* a page */
-#define BETWEEN		512	/* here ends what counts as short */
-#define ROUNDS		16	/* so that the clock is fine enough */
+#define BETWEEN		512	/* shorter sums than this count as short */
+#define ROUNDS		16	/* to match the resolution of the clock */
 
 static DEFINE_STATIC_KEY_FALSE(short_by_insn);
 static DEFINE_STATIC_KEY_FALSE(short_by_table);
@@ -37,10 +40,13 @@ static DEFINE_STATIC_KEY_FALSE(long_by_table);
 #ifdef CONFIG_X86_64
 #define has_insn()	boot_cpu_has(X86_FEATURE_XMM4_2)
 
-#define PAGE_THIRD	1360	/* nearly: in tens of words */
-#define PART_THIRD	320	/* of what is left of a page */
+#define PAGE_THIRD	1360	/* approximately: in tens of words */
+#define PART_THIRD	320	/* of the rest of a page */
 
-/* What becomes of a sum when as many zeros follow as a third has bytes: of each of its bytes, to be added. */
+/*
+ * Effect on a sum of as many zeros as a third has bytes: for each of its bytes,
+ * to be added.
+ */
 struct zeros {
 	u32 of[sizeof(u32)][256];
 };
@@ -165,7 +171,10 @@ u32 tor_env_crc32c(u32 crc, const void *p, size_t n)
 	return crc_library(crc, p, n);
 }
 
-/* ns that a sum takes. Best of several, since anything may interrupt. */
+/*
+ * Return the ns that a sum takes. The best of several runs, since any may be
+ * interrupted.
+ */
 static u64 time_crc(u32 (*crc)(u32 crc, const void *p, size_t n), const void *buf, size_t n)
 {
 	u64 best = U64_MAX;
@@ -177,14 +186,19 @@ static u64 time_crc(u32 (*crc)(u32 crc, const void *p, size_t n), const void *bu
 
 		for (round = 0; round < ROUNDS; round++)
 			sum = crc(sum, buf, n);
-		/* the compiler drops a pure function whose result nobody wants */
+		/*
+		 * the compiler drops a pure function whose result is not used
+		 */
 		barrier_data(&sum);
 		best = min(best, ktime_get_ns() - start);
 	}
 	return best / ROUNDS;
 }
 
-/* What is wrong in the same way everywhere would not be noticed. Of all lengths: some have thirds, all have ends. */
+/*
+ * Compare with the reference, since an error that is the same on all nodes
+ * would go unnoticed. All lengths: some have thirds, all have ends.
+ */
 static bool insn_is_right(const u8 *buf)
 {
 	size_t n;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The parts of core's surroundings that need no state of ours: memory, hashes, the FPU. The rest of env.h is
- * supplied where the state lives: frame.c, memory.c, group.c, lane.c, fabric.c, and in crc.c.
+ * Core's environment as far as it has no state here: memory, hashes, the FPU.
+ * The rest of env.h is implemented with its state: frame.c, memory.c, group.c,
+ * lane.c, fabric.c, and in crc.c.
  */
 #include "core/env.h"
 
@@ -19,8 +20,8 @@
 #include "main.h"
 #include "core/reduce/reduce.h"
 
-#define MEASURED	16384		/* bytes that variants are timed with */
-#define FRAME		9216		/* an Ethernet frame of the large kind, and a bit */
+#define MEASURED	16384		/* bytes by which variants are timed */
+#define FRAME		9216		/* a large Ethernet frame, rounded up */
 
 #define STASH		32
 
@@ -47,7 +48,7 @@ void *tor_env_alloc(size_t n)
 
 void tor_env_free(void *p)
 {
-	/* of a cache, too: it finds that out by itself */
+	/* also memory of a cache: kfree() finds that out */
 	kfree(p);
 }
 
@@ -65,14 +66,14 @@ static void *stash_take(void)
 	return p;
 }
 
-/* Return: false if it is full. */
+/* Keep a freed frame. False: there is no room. */
 static bool stash_put(void *p)
 {
 	struct stash *stash;
 	unsigned long flags;
 	bool room;
 
-	/* or a use after it was freed would not be found */
+	/* KASAN could not detect a use after free */
 	if (IS_ENABLED(CONFIG_KASAN))
 		return false;
 	local_irq_save(flags);
@@ -96,7 +97,10 @@ static void stash_empty(void)
 	}
 }
 
-/* By itself this would be four pages for a frame of 9,000 bytes. */
+/*
+ * Return whether a frame comes from the cache: without it, one of 9,000 bytes
+ * would take four pages.
+ */
 static bool is_large_frame(size_t n)
 {
 	return n > PAGE_SIZE && n <= FRAME;
@@ -207,8 +211,8 @@ static u64 time_sum(u32 type, void *dst, const void *src, size_t bytes)
 }
 
 /*
- * For each type by itself. Wider is not always faster: some CPUs lower their clock, some convert f16 at half the rate,
- * emulators work word by word.
+ * Choose for each type separately. Wider is not always faster: some CPUs lower
+ * their clock, some convert f16 at half the rate, emulators work word by word.
  */
 static void choose_isa(u32 type, void *buf)
 {

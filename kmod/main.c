@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * torcoll: collectives over directly cabled tori. Module load and unload.
- */
+/* torcoll: collectives over directly cabled tori. Module load and unload. */
 #include "main.h"
 
 #ifndef CONFIG_64BIT
@@ -53,7 +51,10 @@ err_fabric:
 err_group:
 	tor_group_exit();
 err_env:
-	/* what was configured meanwhile is freed by callbacks, which are our text */
+	/*
+	 * callbacks of call_rcu() that free objects made meanwhile are code of
+	 * this module
+	 */
 	rcu_barrier();
 	tor_env_exit();
 	return err;
@@ -61,14 +62,17 @@ err_env:
 
 static void __exit torcoll_exit(void)
 {
-	/* no file is open and none can be opened: what is left are fabrics and their ports */
+	/*
+	 * no file is open and none can be opened: only fabrics and their ports
+	 * are left
+	 */
 	tor_session_exit();
 	tor_netlink_exit();
 	tor_port_exit();
 	tor_fabric_exit();
 	tor_group_exit();
 	tor_spare_exit();
-	/* callbacks of call_rcu() are our text */
+	/* callbacks of call_rcu() are code of this module */
 	rcu_barrier();
 	tor_env_exit();
 }

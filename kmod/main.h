@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What main.c starts and stops. */
+/* Functions that main.c calls at load and unload. */
 #ifndef _TOR_MAIN_H
 #define _TOR_MAIN_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Tracepoints: what happened, in the words of docs; for bpftrace and trace-cmd.
- */
+/* Tracepoints, named as in the documents; for bpftrace and trace-cmd. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM torcoll
 
@@ -13,7 +11,10 @@
 #include "core/counter.h"
 #include "core/engine/engine.h"
 
-/* A frame of ours left for the queue of a port; @again: sent before, and not acknowledged. */
+/*
+ * An own frame left for the queue of a port; @again: sent before, and not
+ * acknowledged.
+ */
 TRACE_EVENT(torcoll_tx,
 	TP_PROTO(const struct tor_node *node, u32 port, const struct tor_frame *frame, u32 len),
 	TP_ARGS(node, port, frame, len),
@@ -74,7 +75,7 @@ TRACE_EVENT(torcoll_rx,
 		  __entry->length)
 );
 
-/* A frame was thrown away; @reason is an enum tor_counter. */
+/* A frame was discarded; @reason is an enum tor_counter. */
 TRACE_EVENT(torcoll_drop,
 	TP_PROTO(const struct tor_node *node, u32 port, u32 reason),
 	TP_ARGS(node, port, reason),
@@ -119,7 +120,7 @@ DECLARE_EVENT_CLASS(torcoll_op,
 		__entry->bytes = bytes;
 		__entry->status = status;
 		__entry->collective = op->collective;
-		/* messages of each pair are numbered by themselves */
+		/* messages of each pair are numbered separately */
 		__entry->peer = op->role ? op->peer : -1;
 	),
 	TP_printk("key=%llu node=%u comm=%08x rank=%u op=%u bytes=%llu status=%d collective=%u peer=%d",
@@ -127,7 +128,7 @@ DECLARE_EVENT_CLASS(torcoll_op,
 		  __entry->bytes, __entry->status, __entry->collective, __entry->peer)
 );
 
-/* An op was submitted, and its result is there (or an error). */
+/* An op was submitted; its result is there (or an error). */
 DEFINE_EVENT(torcoll_op, torcoll_op_submit,
 	TP_PROTO(const struct tor_op *op, u64 bytes, int status),
 	TP_ARGS(op, bytes, status)
@@ -160,7 +161,7 @@ TRACE_EVENT(torcoll_link,
 		  __entry->port, __get_str(name))
 );
 
-/* The routes changed; @reached: nodes that there is a way to. */
+/* The routes changed; @reached: number of reachable nodes. */
 TRACE_EVENT(torcoll_reroute,
 	TP_PROTO(const struct tor_node *node, u32 reached),
 	TP_ARGS(node, reached),

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The calls of /dev/torcoll: one table of them, a struct for each. See ioctl.h.
- */
+/* The ioctls of /dev/torcoll: one table, one struct each. See ioctl.h. */
 #include "cdev/ioctl.h"
 
 #include <linux/torcoll.h>
@@ -15,7 +13,10 @@
 #include "cdev/session_comm.h"
 #include "core/version.h"
 
-/* Each call gets the caller's struct, extended or cut to what this module knows. */
+/*
+ * Each call gets the caller's struct, extended or cut to the size that this
+ * module knows.
+ */
 
 union call {
 	u32 size;
@@ -73,7 +74,7 @@ static int call_error(struct tor_session *session, union call *call)
 	return copy_to_user(u64_to_user_ptr(error->text), text, len) ? -EFAULT : 0;
 }
 
-/* Publish it, unless there is one. */
+/* Publish the ring, unless the session has one. */
 static int set_ring(struct tor_session *session, struct tor_ring *ring)
 {
 	int err = 0;
@@ -82,7 +83,7 @@ static int set_ring(struct tor_session *session, struct tor_ring *ring)
 	if (session->ring)
 		err = -EBUSY;
 	else
-		/* with all that is in it: pairs with smp_load_acquire() */
+		/* with its contents: pairs with smp_load_acquire() */
 		smp_store_release(&session->ring, ring);
 	mutex_unlock(&session->lock);
 	return err;
@@ -152,14 +153,17 @@ static int call_comm_info(struct tor_session *session, union call *call)
 	return tor_session_comm_info(session, &call->comm_info);
 }
 
-static int submit(struct tor_session *session, struct torcoll_submit *desc)
+static int ioctl_submit(struct tor_session *session, struct torcoll_submit *desc)
 {
 	struct tor_group *group = tor_session_group(session, desc->comm);
 	int err;
 
 	if (IS_ERR(group))
 		return PTR_ERR(group);
-	/* whose death ends the comm: the one that calls */
+	/*
+	 * the calling process owns the session from now on: its death ends the
+	 * comm
+	 */
 	tor_session_use(session);
 	err = tor_op_submit(session, group, desc);
 	tor_session_group_put(group);
@@ -168,10 +172,13 @@ static int submit(struct tor_session *session, struct torcoll_submit *desc)
 
 static int call_submit(struct tor_session *session, union call *call)
 {
-	return submit(session, &call->submit);
+	return ioctl_submit(session, &call->submit);
 }
 
-/* One of a batch; what it starts cannot be undone, so the array is written to before. */
+/*
+ * Submit one op of a batch. A started op cannot be undone, so the array is
+ * written to first.
+ */
 static int submit_of_batch(struct tor_session *session, void __user *user, u32 size)
 {
 	struct torcoll_submit desc;
@@ -188,7 +195,7 @@ static int submit_of_batch(struct tor_session *session, void __user *user, u32 s
 				  desc.size, size);
 	if (desc.flags & TORCOLL_OP_WAIT)
 		return tor_refuse(session, -EINVAL, "an op of a batch cannot be waited for in it");
-	err = submit(session, &desc);
+	err = ioctl_submit(session, &desc);
 	if (copy_to_user(user, &desc, known) && !err)
 		err = -EFAULT;
 	return err;
@@ -243,7 +250,7 @@ static int call_abort(struct tor_session *session, union call *call)
 	return 0;
 }
 
-/* The caller cannot learn its handle. */
+/* Undo a call whose handle cannot be returned to the caller. */
 static void undo_region_add(struct tor_session *session, union call *call)
 {
 	tor_region_del(session, call->region_add.region);
@@ -269,7 +276,7 @@ struct call_type {
 	u32 min_size;		/* up to the last member of the first version */
 	int (*call)(struct tor_session *session, union call *call);
 	void (*undo)(struct tor_session *session, union call *call);
-	bool probe;		/* what it starts cannot be undone: write to the struct first */
+	bool probe;		/* cannot be undone: write to the struct first */
 };
 
 #define CALL(_cmd, _struct, _last, _call, ...)					\
@@ -329,7 +336,10 @@ long tor_session_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	if (type->probe && copy_to_user(user, &call, min(size, type->size)))
 		return -EFAULT;
 	err = type->call(session, &call);
-	/* results are valid with some errors, too: who is missing, which op was interrupted */
+	/*
+	 * with some errors, results are valid too: which rank is missing, which
+	 * op was interrupted
+	 */
 	call.size = size;
 	if (copy_to_user(user, &call, min(size, type->size)) && !err) {
 		if (type->undo)

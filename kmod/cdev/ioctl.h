@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The calls of /dev/torcoll.
- */
+/* The ioctls of /dev/torcoll. */
 #ifndef _TOR_IOCTL_H
 #define _TOR_IOCTL_H
 

@@ -9,7 +9,7 @@
 #include "memory/memory.h"
 #include "cdev/session.h"
 
-/* Where a region of our memory is found by mmap(): its handle, shifted by this. */
+/* Offset of a kernel region for mmap(): its handle, shifted by this. */
 #define MMAP_REGION_SHIFT	32
 
 struct tor_pages *tor_session_region(struct tor_session *session, u32 handle, u64 addr,
@@ -136,7 +136,10 @@ int tor_region_mmap(struct tor_session *session, u64 offset, struct vm_area_stru
 	mutex_lock(&session->lock);
 	if (!(offset & (BIT_ULL(MMAP_REGION_SHIFT) - 1)))
 		pages = idr_find(&session->regions, offset >> MMAP_REGION_SHIFT);
-	/* a user's own memory cannot be mapped, nor can its last use end here, under the lock of its mappings */
+	/*
+	 * a user's own memory cannot be mapped, nor can its last use end here,
+	 * under the lock of its mappings
+	 */
 	if (pages && pages->mm)
 		pages = NULL;
 	if (pages)

@@ -39,7 +39,10 @@ void tor_refuse_nothing(struct tor_session *session)
 
 void tor_session_use(struct tor_session *session)
 {
-	/* ours is referenced by us: if it is there, it is no other's that was made in its place */
+	/*
+	 * an owner of this process is referenced, so an equal pointer is not a
+	 * reused struct
+	 */
 	struct pid *self = task_tgid(current), *old;
 
 	if (READ_ONCE(session->owner) == self)
@@ -53,7 +56,10 @@ void tor_session_use(struct tor_session *session)
 
 void tor_session_wake(struct tor_session *session, __poll_t what)
 {
-	/* has a barrier: it sees who polls, or session_poll() sees what was written before */
+	/*
+	 * has a barrier: it sees a poller, or session_poll() sees the writes
+	 * before it
+	 */
 	if (session && wq_has_sleeper(&session->poll))
 		wake_up_interruptible_poll(&session->poll, what);
 }
@@ -116,10 +122,10 @@ static int session_open(struct inode *inode, struct file *file)
 }
 
 /*
- * Leave all comms, or @fail them, then unpin all memory. Context: nobody else works on the session, or nobody will
- * because its process has @ended.
+ * Leave all comms, or @fail them, then unpin all memory. Context: no other
+ * thread works on the session, or none will because its process has @ended.
  */
-static void release_all(struct tor_session *session, bool ended, bool fail)
+static void session_release_all(struct tor_session *session, bool ended, bool fail)
 {
 	struct tor_group *group;
 	struct tor_pages *pages;
@@ -138,7 +144,10 @@ static void release_all(struct tor_session *session, bool ended, bool fail)
 	idr_for_each_entry(&session->regions, pages, id) {
 		idr_remove(&session->regions, id);
 		mutex_unlock(&session->lock);
-		/* takes the lock of the process's mappings, which is held when one of them is made */
+		/*
+		 * takes the lock of the process's mappings, under which
+		 * mappings are made
+		 */
 		tor_pages_put(pages);
 		mutex_lock(&session->lock);
 	}
@@ -146,8 +155,9 @@ static void release_all(struct tor_session *session, bool ended, bool fail)
 }
 
 /*
- * A process that submitted is gone, though a child may keep the file: its memory is unpinned. If it was killed, or exited
- * with an error, its peers hear of that now; one that exits in peace only leaves, as by closing. Any other close
+ * A process that submitted has ended, though a child may keep the file: unpin
+ * its memory. If it was killed, or exited with an error, its peers are told
+ * now; one that exits in peace only leaves, as by closing. Any other close
  * changes nothing before release().
  */
 static int session_flush(struct file *file, fl_owner_t id)
@@ -157,7 +167,7 @@ static int session_flush(struct file *file, fl_owner_t id)
 	/* a thread with files of its own may end before its process does */
 	if (current->flags & PF_EXITING && !atomic_read(&current->signal->live) &&
 	    READ_ONCE(session->owner) == task_tgid(current))
-		release_all(session, true, current->exit_code);
+		session_release_all(session, true, current->exit_code);
 	return 0;
 }
 
@@ -165,7 +175,7 @@ static int session_release(struct inode *inode, struct file *file)
 {
 	struct tor_session *session = file->private_data;
 
-	release_all(session, false, false);
+	session_release_all(session, false, false);
 	idr_destroy(&session->groups);
 	idr_destroy(&session->regions);
 	if (session->ring)

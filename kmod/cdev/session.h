@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sessions: open files of /dev/torcoll, with the regions and comms of a process.
+ * Sessions: open files of /dev/torcoll, with the regions and comms of a
+ * process.
  */
 #ifndef _TOR_SESSION_H
 #define _TOR_SESSION_H
@@ -20,8 +21,8 @@
  * @net: the opener's namespace, held
  * @user: the opener, who pays for all of it
  * @lock: handles and text
- * @owner: the process that used it last, referenced; when that one exits, it leaves the comms
- * @ended: it has
+ * @owner: the process that used it last, referenced; its exit leaves the comms
+ * @ended: that process has exited
  * @poll: woken when an op is done
  * @ring: completion ring; NULL until there is one
  */
@@ -39,36 +40,44 @@ struct tor_session {
 	struct rcu_head rcu;
 };
 
-/* The caller's process uses it: when that one ends, so do the comms. Context: process. */
+/*
+ * Make the caller's process the owner: its end closes the comms. Context:
+ * process.
+ */
 void tor_session_use(struct tor_session *session);
 
-/* Something happened to one of its comms; @session may be NULL. Context: RCU. */
+/*
+ * Wake up pollers after an event of a comm; @session may be NULL. Context: RCU.
+ */
 void tor_session_wake(struct tor_session *session, __poll_t what);
 
-/* Keep a sentence for TORCOLL_IOC_ERROR. Return: @err. */
+/* Store a sentence for TORCOLL_IOC_ERROR. Return @err. */
 int __printf(3, 4) tor_refuse(struct tor_session *session, int err, const char *fmt, ...);
 
-/* A call begins: no sentence outlives the one that it belongs to. */
+/* Clear the sentence at the begin of a call. */
 void tor_refuse_nothing(struct tor_session *session);
 
 /**
- * tor_session_region - memory by handle
+ * tor_session_region - find memory by handle
  * @session: session
  * @handle: region, not 0
  * @addr: user address of the buffer
  * @length: bytes
  *
- * Return: its pages, used once more, or an ERR_PTR with a sentence.
+ * Return: its pages, with one more use, or an ERR_PTR with a sentence.
  */
 struct tor_pages *tor_session_region(struct tor_session *session, u32 handle, u64 addr,
 				     u64 length);
 
-/* The caller's memory, pinned and perhaps watched, or an ERR_PTR with a sentence. */
+/*
+ * Pin the caller's memory, and watch it if requested. Return an ERR_PTR with a
+ * sentence on failure.
+ */
 struct tor_pages *tor_session_pin(struct tor_session *session, u64 addr, u64 length, bool watch);
 
 /*
- * Sleep until @condition holds or @deadline (CLOCK_MONOTONIC ns, 0: none) passes. 0, -ETIMEDOUT or
- * -EINTR.
+ * Sleep until @condition holds or @deadline (CLOCK_MONOTONIC ns, 0: none)
+ * passes. Return 0, -ETIMEDOUT or -EINTR.
  */
 #define tor_wait_until(queue, condition, deadline)					\
 ({											\

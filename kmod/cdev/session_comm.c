@@ -58,7 +58,7 @@ static int read_members(struct tor_session *session, const struct torcoll_comm_a
 	return 0;
 }
 
-/* The fabric of a key, with one more user, and referenced. */
+/* Find the fabric of a key, with a reference and one more user. */
 static struct tor_fabric *get_fabric(struct tor_session *session, u64 key)
 {
 	struct tor_fabric *fabric;
@@ -77,8 +77,9 @@ static struct tor_fabric *get_fabric(struct tor_session *session, u64 key)
 }
 
 /*
- * A handle for the comm to come, which nothing finds by it before publish_group(). It is taken first: where there is no
- * memory for it, the others must not have a comm that this rank is refused.
+ * Reserve a handle that finds nothing before publish_group(). It is allocated
+ * first: if that fails, the other ranks must not have a comm that this rank is
+ * refused.
  */
 static int reserve_handle(struct tor_session *session)
 {
@@ -98,8 +99,10 @@ static void drop_handle(struct tor_session *session, int id)
 }
 
 /*
- * Give the process the group, by a handle that was reserved. The group may be read until tor_session_group_put(), which
- * the caller owes: once it has a handle, another thread may close it. Return: -ECONNABORTED once the process has ended.
+ * Give the process the group, by a reserved handle. The group may be accessed
+ * until tor_session_group_put(), which the caller must call: once it has a
+ * handle, another thread may close it. Return -ECONNABORTED once the process
+ * has ended.
  */
 static int publish_group(struct tor_session *session, struct tor_group *group, int id)
 {
@@ -119,7 +122,7 @@ static int publish_group(struct tor_session *session, struct tor_group *group, i
 		tor_group_close(group);
 		return -ECONNABORTED;
 	}
-	/* it may have failed before it had anybody to tell */
+	/* it may have failed before there was a session to wake */
 	smp_mb();
 	if (tor_comm_failed(&group->comm))
 		tor_session_wake(session, EPOLLERR);
@@ -218,7 +221,7 @@ int tor_session_comm_add(struct tor_session *session, struct torcoll_comm_add *a
 
 /* --- shrinking --- */
 
-/* The node of each rank, for the caller. */
+/* Write the node of each rank to the caller. */
 static int write_members(const struct tor_comm *comm, const struct torcoll_comm_shrink *call)
 {
 	u32 __user *to = u64_to_user_ptr(call->members);
@@ -293,7 +296,6 @@ int tor_session_comm_shrink(struct tor_session *session, struct torcoll_comm_shr
 	return err;
 }
 
-/* --- */
 
 int tor_session_comm_del(struct tor_session *session, u32 handle)
 {
@@ -301,7 +303,7 @@ int tor_session_comm_del(struct tor_session *session, u32 handle)
 
 	mutex_lock(&session->lock);
 	group = idr_find(&session->groups, handle);
-	/* a handle that is reserved stays so */
+	/* a reserved handle stays reserved */
 	if (group)
 		idr_remove(&session->groups, handle);
 	mutex_unlock(&session->lock);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Comms that a session has by handles: how it joins, shrinks and leaves them.
- */
+/* Comms with a handle in a session: join, shrink and leave. */
 #ifndef _TOR_SESSION_COMM_H
 #define _TOR_SESSION_COMM_H
 
@@ -13,11 +11,17 @@ struct torcoll_comm_add;
 struct torcoll_comm_info;
 struct torcoll_comm_shrink;
 
-/* A comm by handle, referenced together with its fabric, or an ERR_PTR with a sentence. */
+/*
+ * Find a comm by handle, referenced together with its fabric, or return an
+ * ERR_PTR with a sentence.
+ */
 struct tor_group *tor_session_group(struct tor_session *session, u32 handle);
 void tor_session_group_put(struct tor_group *group);
 
-/* The calls, see linux/torcoll.h. Context: process. Return: 0 or a negative errno, with a sentence. */
+/*
+ * The calls, see linux/torcoll.h. Context: process. Return 0 or a negative
+ * errno, with a sentence.
+ */
 int tor_session_comm_add(struct tor_session *session, struct torcoll_comm_add *add);
 int tor_session_comm_shrink(struct tor_session *session, struct torcoll_comm_shrink *shrink);
 int tor_session_comm_del(struct tor_session *session, u32 handle);

@@ -19,13 +19,16 @@ static u32 sequence = 1;	/* of changes to it */
 static u64 limits[TOR_LIMIT_COUNT] = {
 	[TOR_LIMIT_COMMS] = 1024,
 	[TOR_LIMIT_OPS] = 16384,
-	/* a torus of 8x8 namespaces; a hello takes some 10 us to send and to receive: less than a hundredth of a processor */
+	/*
+	 * a torus of 8x8 namespaces; a hello takes some 10 us to send and to
+	 * receive: less than a hundredth of a processor
+	 */
 	[TOR_LIMIT_FABRICS] = 64,
 	[TOR_LIMIT_HELLOS] = 640,
 };
 
-/* Context: lock held. */
-static struct tor_user *find(kuid_t uid, bool unlimited)
+/* Find a user. Context: lock held. */
+static struct tor_user *user_find(kuid_t uid, bool unlimited)
 {
 	struct tor_user *user;
 
@@ -47,7 +50,7 @@ struct tor_user *tor_user_get_current(void)
 	made->unlimited = unlimited;
 	refcount_set(&made->refs, 1);
 	spin_lock(&lock);
-	user = find(made->uid, unlimited);
+	user = user_find(made->uid, unlimited);
 	if (!user) {
 		hash_add(users, &made->hash, __kuid_val(made->uid));
 		sequence++;
@@ -95,7 +98,7 @@ int tor_user_charge(struct tor_user *user, enum tor_limit limit, u64 n)
 		return 0;
 	if (limit != TOR_LIMIT_KERNEL)
 		return -EDQUOT;
-	/* what no op uses is not missed */
+	/* free memory that no op uses */
 	tor_spare_reclaim(user);
 	return try_charge(user, limit, n) ? 0 : -EDQUOT;
 }
@@ -144,7 +147,7 @@ struct tor_user *tor_user_find(kuid_t uid, bool unlimited)
 
 	spin_lock(&lock);
 	if (uid_valid(uid))
-		user = find(uid, unlimited);
+		user = user_find(uid, unlimited);
 	spin_unlock(&lock);
 	return user;
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Users: who pays for what. Whoever opened a file is charged with all that is done through it, whoever uses it:
- * comms, ops in flight, pinned memory, and the kernel memory that these take. Whoever added a fabric is charged with that, its
- * memory, and the hellos that its ports say: in a user namespace of its own anybody may add some. Each user has the same limits, over
- * all processes and network namespaces; a file that was opened with CAP_SYS_RESOURCE has none, and is counted apart.
- * Frames that came early belong to whoever opened the file of their comm: beyond the limit they are not kept, and
- * come again when they can be used.
+ * Users and their charges. The opener of a file is charged for everything that
+ * is done through it, by any process: comms, ops in flight, pinned memory, and
+ * the kernel memory that these take. The creator of a fabric is charged for it,
+ * its memory, and the hellos of its ports: in a user namespace of their own all
+ * users may add some. Every user has the same limits, over all processes and
+ * network namespaces; a file that was opened with CAP_SYS_RESOURCE has none,
+ * and is counted separately. Early frames are charged to the opener of their
+ * comm's file: beyond the limit they are not kept, and are resent when they can
+ * be used.
  *
- * Locking: a lock of its own around the table of users, a leaf. What is used is atomic: charging takes no lock.
+ * Locking: a lock of its own around the table of users, a leaf. Charges are
+ * atomic: charging takes no lock.
  */
 #ifndef _TOR_USER_H
 #define _TOR_USER_H
@@ -17,7 +21,7 @@
 #include <linux/uidgid.h>
 
 enum tor_limit {
-	TOR_LIMIT_COMMS,	/* that processes have open */
+	TOR_LIMIT_COMMS,	/* open in processes */
 	TOR_LIMIT_OPS,		/* not reaped yet */
 	TOR_LIMIT_PINNED,	/* bytes of user memory */
 	TOR_LIMIT_KERNEL,	/* bytes of kernel memory */
@@ -39,7 +43,9 @@ struct tor_user {
 	atomic64_t used[TOR_LIMIT_COUNT];
 };
 
-/* The caller as a user, referenced, or NULL. Context: process, may sleep. */
+/*
+ * Return the caller's user, referenced, or NULL. Context: process, may sleep.
+ */
 struct tor_user *tor_user_get_current(void);
 
 static inline struct tor_user *tor_user_get(struct tor_user *user)
@@ -51,38 +57,45 @@ static inline struct tor_user *tor_user_get(struct tor_user *user)
 void tor_user_put(struct tor_user *user);
 
 /**
- * tor_user_charge - let a user have more
+ * tor_user_charge - charge a user
  * @user: user
  * @limit: of what
  * @n: how much
  *
- * Of kernel memory, what is spare goes first.
+ * For kernel memory, spares are freed first.
  *
- * Context: process, may sleep. Return: 0, or -EDQUOT and nothing was charged.
+ * Context: process, may sleep.
+ * Return: 0, or -EDQUOT and nothing was charged.
  */
 int tor_user_charge(struct tor_user *user, enum tor_limit limit, u64 n);
 
-/* With kernel memory, in any context: what is spare goes soon, for the next time. False: -EDQUOT. */
+/*
+ * Charge for kernel memory, in any context; on failure spares are freed later,
+ * for the next time. False: -EDQUOT.
+ */
 bool tor_user_charge_now(struct tor_user *user, u64 n);
 void tor_user_uncharge(struct tor_user *user, enum tor_limit limit, u64 n);
 
-/* Why tor_user_charge() refuses: a static sentence. */
+/* Return a static sentence for a refusal of tor_user_charge(). */
 const char *tor_limit_sentence(enum tor_limit limit);
 
-/* What each user may have. */
+/* Get or set the limit of every user. */
 u64 tor_limit_get(enum tor_limit limit);
 void tor_limit_set(enum tor_limit limit, u64 n);
 
-/* A user with open files or fabrics, referenced, or NULL. Context: process. */
+/*
+ * Return a user with open files or fabrics, referenced, or NULL. Context:
+ * process.
+ */
 struct tor_user *tor_user_find(kuid_t uid, bool unlimited);
 
 /*
- * The user in place @i of a list, referenced; NULL: the list is over. @seq changes whenever the list does. Context:
- * process.
+ * Return user @i of a list, referenced; NULL at the end. @seq changes whenever
+ * the list does. Context: process.
  */
 struct tor_user *tor_user_at(u32 i, u32 *seq);
 
-/* Limits that fit this machine. */
+/* Set limits that suit this machine. */
 void tor_user_init(void);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ranks that share a node, and their nodes' group, as endpoints: how they fail,
- * find each other and end. See op/endpoint.h and team.h.
+ * The endpoints of nodes with several ranks: seats and their nodes' group,
+ * their failure, relations and end. See op/endpoint.h and team.h.
  *
- * A seat's group is found by the nodes' group, never by a tag. The team has a
- * reference of it from when the comm is joined until the nodes' group was
+ * A seat's group is found by way of the nodes' group, never by a tag. The team
+ * has a reference to it from when the comm is joined until the nodes' group was
  * unhashed and a grace period has passed (nodes_stop()); team->seat[] does not
- * change in between. So who has found the nodes' group under RCU, or has a
- * reference of a seat's, may look at all seats without a lock.
+ * change in between. A context that has found the nodes' group under RCU, or
+ * has a reference to a seat's, may therefore access all seats without a lock.
  */
 #include "local/team.h"
 
@@ -33,7 +33,7 @@ static void nodes_joined(struct tor_group *group)
 
 /* --- calls --- */
 
-/* Messages go by themselves. */
+/* Messages are planned separately. */
 static int seat_plan(struct tor_slot *slot, const struct tor_plan_req *req,
 		     const struct torcoll_submit *desc, const char **why)
 {
@@ -49,8 +49,8 @@ static int seat_start(struct tor_session *session, struct tor_slot *slot, enum t
 
 /* --- failure --- */
 
-/* Has a deadline of an op of this seat passed? */
-static bool is_impatient(const struct tor_group *seat, u64 now)
+/* Return whether a deadline of an op of this seat has passed. */
+static bool seat_is_impatient(const struct tor_group *seat, u64 now)
 {
 	const struct tor_slot *slot;
 	u32 i;
@@ -63,21 +63,24 @@ static bool is_impatient(const struct tor_group *seat, u64 now)
 	return false;
 }
 
-/* The rank here whose deadline it was that failed the nodes' comm. */
+/* Return the local rank whose deadline made the nodes' comm fail. */
 static u32 impatient_rank(const struct tor_team *team, u64 now)
 {
 	u32 seat = 0;
 
-	while (seat + 1 < team->seats && !is_impatient(team->seat[seat], now))
+	while (seat + 1 < team->seats && !seat_is_impatient(team->seat[seat], now))
 		seat++;
 	return tor_team_rank(team, seat);
 }
 
-/* As the nodes' comm failed: but a deadline is the affair of whoever set it. */
-static void fail_seat(struct tor_team *team, struct tor_group *seat, u32 speaker)
+/*
+ * Make a seat fail as the nodes' comm has, except that a deadline concerns only
+ * the rank that set it.
+ */
+static void seat_fail(struct tor_team *team, struct tor_group *seat, u32 speaker)
 {
 	struct tor_comm *nodes = &team->nodes->comm;
-	bool elsewhere = nodes->error == -ETIMEDOUT && !is_impatient(seat, ktime_get_ns()) &&
+	bool elsewhere = nodes->error == -ETIMEDOUT && !seat_is_impatient(seat, ktime_get_ns()) &&
 			 seat->comm.rank != speaker;
 	struct tor_entry entry;
 
@@ -96,7 +99,7 @@ void tor_team_failed(struct tor_group *nodes)
 	struct tor_team *team = nodes->team;
 	u32 seat, speaker;
 
-	/* before that no seat is a process's comm: see begin_nodes() */
+	/* before that no seat is a process's comm: see team_begin_nodes() */
 	if (!READ_ONCE(team->nodes))
 		return;
 	mutex_lock(&team->lock);
@@ -104,14 +107,14 @@ void tor_team_failed(struct tor_group *nodes)
 		speaker = impatient_rank(team, ktime_get_ns());
 		WRITE_ONCE(team->nodes->comm.speaker, speaker);
 		for (seat = 0; seat < team->seats; seat++)
-			fail_seat(team, team->seat[seat], speaker);
+			seat_fail(team, team->seat[seat], speaker);
 		team->failed = true;
 		tor_team_op_fail_all(team);
 	}
 	mutex_unlock(&team->lock);
 }
 
-/* A rank's comm has failed: so does the nodes'. */
+/* A rank's comm has failed: make the nodes' comm fail. */
 static void seat_failed(struct tor_group *group)
 {
 	struct tor_entry entry;
@@ -144,7 +147,7 @@ static struct tor_group *nodes_rank(const struct tor_group *group, u32 i)
 	return i < team->seats ? team->seat[i] : NULL;
 }
 
-static struct tor_group *of_rank(struct tor_group *group, u32 rank)
+static struct tor_group *team_of_rank(struct tor_group *group, u32 rank)
 {
 	const struct tor_team *team = group->team;
 
@@ -168,7 +171,7 @@ static u16 seat_pair(const struct tor_group *group, u8 role, u32 peer)
 					      tor_team_pair(other, group->seat);
 }
 
-/* No frames leave for ranks of the same node. */
+/* Ranks of the same node send each other no frames. */
 static int seat_reach(const struct tor_group *group, u32 peer, const char **why)
 {
 	const struct tor_team *team = group->team;
@@ -207,7 +210,10 @@ static u32 seat_uncalled(const struct tor_group *group, u32 seq, u32 *i)
 
 /* --- the end --- */
 
-/* Has a rank that has left something that another one has not got yet? */
+/*
+ * Return whether a rank that has left has data that another has not received
+ * yet.
+ */
 static bool seats_owe(const struct tor_team *team)
 {
 	u32 seat;
@@ -218,20 +224,23 @@ static bool seats_owe(const struct tor_team *team)
 	return false;
 }
 
-/* What lingers is the nodes' group, behind the last of its seats, and takes them along. */
+/*
+ * A seat's process leaves. After the last one the nodes' group lingers, and the
+ * seats end with it.
+ */
 static void seat_left(struct tor_group *group)
 {
 	struct tor_team *team = group->team;
 	bool last;
 
 	/*
-	 * It leaves in peace, or the nodes know better by now: what ends the
-	 * group would cancel this.
+	 * If it leaves in peace, this has no effect, or the nodes have learnt
+	 * of the failure: the end of the group would cancel this work.
 	 */
 	flush_delayed_work(&group->fail_work);
 	mutex_lock(&team->lock);
 	last = ++team->left == team->seats;
-	/* its CLOSED was there before: see nodes_missed() */
+	/* its CLOSED was set before: see nodes_missed() */
 	set_bit(TOR_GROUP_LEFT, &team->nodes->flags);
 	if (!last) {
 		tor_team_op_miss(team);
@@ -243,7 +252,10 @@ static void seat_left(struct tor_group *group)
 	tor_group_put(group);
 }
 
-/* Of a collective: its op cannot begin if a seat has left and not called it. */
+/*
+ * Handle a collective that other nodes have called: its op cannot begin if a
+ * seat has left without calling it.
+ */
 static void nodes_missed(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
 			 u32 op)
 {
@@ -259,9 +271,9 @@ static void nodes_missed(struct tor_entry *entry, struct tor_group *group, struc
 }
 
 /*
- * Is there a seat that not only the team refers to? A call that is under way on
- * a closed one still looks at the others and at the nodes' group. Once all have
- * left, there are ever fewer.
+ * Return whether a seat is referenced by others than the team. A call in
+ * progress on a closed one still accesses the others and the nodes' group. Once
+ * all have left, the number only falls.
  */
 static bool seats_in_use(const struct tor_team *team)
 {
@@ -281,7 +293,10 @@ static bool nodes_is_needed(const struct tor_group *group)
 	return (owes && !tor_comm_failed(&group->comm)) || seats_in_use(team);
 }
 
-/* No frame knows it any more: nor does any know those of the seats, which end with it. */
+/*
+ * Stop the seats. No frame finds the nodes' group any more, nor the seats,
+ * which end with it.
+ */
 static void nodes_stop(struct tor_group *group)
 {
 	struct tor_team *team = group->team;
@@ -290,8 +305,8 @@ static void nodes_stop(struct tor_group *group)
 	tor_team_op_stop(team);
 	if (team->sealed) {
 		/*
-		 * A call on a closed comm may still fail it, and then the
-		 * nodes': that is not for the seats any more.
+		 * A call on a closed comm may still make it fail, and then the
+		 * nodes': that no longer concerns the seats.
 		 */
 		mutex_lock(&team->lock);
 		team->failed = true;
@@ -300,7 +315,7 @@ static void nodes_stop(struct tor_group *group)
 	for (seat = 0; seat < team->seats; seat++) {
 		if (!team->seat[seat])
 			continue;
-		/* it looks at the nodes' comm */
+		/* it accesses the nodes' comm */
 		flush_delayed_work(&team->seat[seat]->fail_work);
 		if (team->sealed)
 			tor_group_end(team->seat[seat]);
@@ -320,7 +335,7 @@ static void seat_release(struct tor_group *group)
 	tor_team_put(group->team);
 }
 
-/* Its collectives are its nodes' ops, and its messages are in their frames. */
+/* Collectives become ops of the nodes, messages are in frames of the nodes. */
 const struct tor_endpoint_ops tor_seat_ops = {
 	.unshrinkable	= "a comm with several ranks on a node cannot be shrunk",
 	.plan		= seat_plan,
@@ -328,7 +343,7 @@ const struct tor_endpoint_ops tor_seat_ops = {
 	.done		= tor_slot_done,
 	.retired	= tor_slot_retired,
 	.rank		= tor_endpoint_no_rank,
-	.of_rank	= of_rank,
+	.of_rank	= team_of_rank,
 	.pair		= seat_pair,
 	.reach		= seat_reach,
 	.missed		= tor_endpoint_missed,
@@ -340,7 +355,7 @@ const struct tor_endpoint_ops tor_seat_ops = {
 	.release	= seat_release,
 };
 
-/* No process calls anything of it. */
+/* No process calls any op of it. */
 const struct tor_endpoint_ops tor_nodes_ops = {
 	.on_wire	= true,
 	.enlist		= nodes_enlist,
@@ -349,7 +364,7 @@ const struct tor_endpoint_ops tor_nodes_ops = {
 	.done		= tor_team_op_done,
 	.retired	= tor_team_op_retired,
 	.rank		= nodes_rank,
-	.of_rank	= of_rank,
+	.of_rank	= team_of_rank,
 	.whose		= nodes_whose,
 	.missed		= nodes_missed,
 	.waiting	= nodes_waiting,

@@ -7,8 +7,8 @@
 #include "local/team.h"
 
 /*
- * The rank at the other end of a message that stays here. Context: RCU: as long as the own comm is not closed, the others
- * of its node are there.
+ * Return the group at the other end of a message that stays here. Context: RCU:
+ * as long as the own comm is not closed, the others of its node exist.
  */
 static struct tor_group *opposite_group(const struct tor_series *series)
 {
@@ -20,7 +20,10 @@ static struct tor_group *opposite_group(const struct tor_series *series)
 	       NULL : group->team->seat[tor_team_seat(&group->team->map, series->peer)];
 }
 
-/* The next bytes from one end to the other, both running. Return: are there more? */
+/*
+ * Copy the next bytes from one end to the other, both running. Return whether
+ * there are more.
+ */
 static bool meet_lanes(struct tor_entry *entry, struct tor_lane *lane, struct tor_lane *other)
 {
 	bool sends = lane->slot->series->role == TORCOLL_CHANNEL_SEND;
@@ -36,13 +39,16 @@ static bool meet_lanes(struct tor_entry *entry, struct tor_lane *lane, struct to
 	return more;
 }
 
-/* @lane of @group has met nobody. Context: lane->lock. */
-static void stay(struct tor_entry *entry, struct tor_lane *lane, const struct tor_group *group,
-		 const struct tor_group *other)
+/* @lane of @group has found no other end. Context: lane->lock. */
+static void meet_nobody(struct tor_entry *entry, struct tor_lane *lane,
+			const struct tor_group *group, const struct tor_group *other)
 {
 	struct tor_chan *chan = &lane->chan;
 
-	/* pairs with tor_group_close(): it sees that we run, or we see CLOSED */
+	/*
+	 * pairs with tor_group_close(): it sees the running op, or this sees
+	 * CLOSED
+	 */
 	if (group == other || !test_bit(TOR_GROUP_CLOSED, &other->flags))
 		tor_chan_hold(&entry->ctx, chan);
 	else if (chan->state == TOR_CHAN_RUNNING)
@@ -50,7 +56,10 @@ static void stay(struct tor_entry *entry, struct tor_lane *lane, const struct to
 			      chan->seq);
 }
 
-/* Do what can be done now for one end, in whatever state it is. Return: is there more to do? */
+/*
+ * Do what is possible now for one end, in any state. Return whether there is
+ * more to do.
+ */
 static bool meet(struct tor_entry *entry, struct tor_slot *slot)
 {
 	const struct tor_series *series = slot->series;
@@ -65,7 +74,7 @@ static bool meet(struct tor_entry *entry, struct tor_slot *slot)
 	if (opposite && meet_lanes(entry, slot->lane, opposite->slot[slot - series->slot].lane))
 		return true;
 	spin_lock(&slot->lane->lock);
-	stay(entry, slot->lane, group, other);
+	meet_nobody(entry, slot->lane, group, other);
 	spin_unlock(&slot->lane->lock);
 	return false;
 }
@@ -89,7 +98,9 @@ static void meet_all(struct tor_slot *slot)
 
 void tor_meet(struct tor_slot *slot)
 {
-	/* of two ends that start at a time, one at least sees the other */
+	/*
+	 * of two ends that start at the same time, at least one sees the other
+	 */
 	smp_mb();
 	meet_all(slot);
 }
@@ -104,7 +115,10 @@ void tor_meet_left(struct tor_team *team, struct tor_group *left)
 		for (i = 0; team->seat[seat] != left && i < ARRAY_SIZE(role); i++) {
 			series = tor_series_find(team->seat[seat],
 						 tor_series_id(role[i], left->comm.rank));
-			/* what it has left for one that is just calling, is not missed */
+			/*
+			 * a rank that is calling concurrently still receives
+			 * what it has left
+			 */
 			for (k = 0; series && k < team->depth; k++)
 				meet_all(&series->slot[k]);
 		}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Messages that stay on a node: to oneself, or between two ranks of a team. Their ends are slots of two groups, or of one, and find
- * each other here. Whoever comes second brings the bytes over, in its own time, with both channels locked: the
+ * Messages that stay on a node: to oneself, or between two ranks of a team. The
+ * ends are slots of two groups, or of one, and find each other here. The second
+ * caller copies the bytes in its own time, with both channels locked: the
  * sender's first.
  */
 #ifndef _TOR_MEET_H
@@ -10,12 +11,16 @@
 #include "op/series.h"
 
 /*
- * An end of such a message has started in @slot: bring it over if the other end is there; fail if the other rank has left.
- * Context: process.
+ * An end of such a message has started in @slot: copy it if the other end is
+ * there; fail if the other rank has left. Context: process.
  */
 void tor_meet(struct tor_slot *slot);
 
-/* The rank of @left is leaving: what others of its node wait for from it will not come. Context: process, team->lock. */
+/*
+ * The rank of @left is leaving: end the ops of other local ranks that wait for
+ * it.
+ * Context: process, team->lock.
+ */
 void tor_meet_left(struct tor_team *team, struct tor_group *left);
 
 #endif

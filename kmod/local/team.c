@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Teams: how they come together. See team.h.
- */
+/* Teams: how they are assembled. See team.h. */
 #include "local/team.h"
 
 #include <linux/slab.h>
@@ -16,7 +14,7 @@ static LIST_HEAD(teams);		/* that wait for ranks, of this node or others */
 
 /* --- memory --- */
 
-/* But for its ops, which are paid for with the nodes' group. */
+/* Return the memory without ops, which are charged with the nodes' group. */
 static u64 team_memory(u32 ranks, u32 seats)
 {
 	const struct tor_team *team;
@@ -25,7 +23,7 @@ static u64 team_memory(u32 ranks, u32 seats)
 	return sizeof(*team) + (ranks + TOR_TEAM_MAP_WORDS((u64)ranks)) * sizeof(u32) + seats * seat;
 }
 
-static int charge(struct tor_team *team, u64 bytes, const char **why)
+static int team_charge(struct tor_team *team, u64 bytes, const char **why)
 {
 	int err = tor_user_charge(team->user, TOR_LIMIT_KERNEL, bytes);
 
@@ -55,7 +53,7 @@ void tor_team_put(struct tor_team *team)
 		team_free(team);
 }
 
-/* Nodes and seats from a list of ranks' nodes. */
+/* Derive nodes and seats from a list of the ranks' nodes. */
 static int fold_members(struct tor_team *team, const struct tor_group_config *cfg, const char **why)
 {
 	const struct tor_node *node = &team->fabric->node;
@@ -95,11 +93,11 @@ static struct tor_team *team_new(struct tor_fabric *fabric, const struct tor_gro
 	team->proof = tor_join_proof(cfg->secret, cfg->secret_len, team->name);
 	init_waitqueue_head(&team->wait);
 	mutex_init(&team->lock);
-	err = charge(team, team_memory(cfg->ranks, 0), why);
+	err = team_charge(team, team_memory(cfg->ranks, 0), why);
 	if (!err)
 		err = fold_members(team, cfg, why);
 	if (!err)
-		err = charge(team, team_memory(cfg->ranks, team->seats) - team->charged, why);
+		err = team_charge(team, team_memory(cfg->ranks, team->seats) - team->charged, why);
 	if (!err) {
 		team->seat = kvcalloc(team->seats, sizeof(*team->seat), GFP_KERNEL_ACCOUNT);
 		team->came = kvcalloc(team->seats, sizeof(*team->came), GFP_KERNEL_ACCOUNT);
@@ -122,7 +120,7 @@ int tor_team_hold(struct tor_team *team, struct tor_group *nodes, const char **w
 	return tor_group_charge(nodes, tor_team_op_memory(team), why);
 }
 
-/* --- coming together; all of it under teams_lock --- */
+/* --- assembly; all of it under teams_lock --- */
 
 static struct tor_team *find_team(const struct tor_fabric *fabric, u64 name)
 {
@@ -134,8 +132,8 @@ static struct tor_team *find_team(const struct tor_fabric *fabric, u64 name)
 	return NULL;
 }
 
-/* It takes in nobody any more: all have come, or it is over in another way. */
-static void close_doors(struct tor_team *team, int error, u32 missing)
+/* Close a team to further ranks: it is complete, or has ended. */
+static void team_close(struct tor_team *team, int error, u32 missing)
 {
 	list_del_init(&team->list);
 	team->error = error;
@@ -145,8 +143,11 @@ static void close_doors(struct tor_team *team, int error, u32 missing)
 	wake_up_all(&team->wait);
 }
 
-/* The team that waits for the caller, who has made @own in case there is none. */
-static struct tor_team *enter(struct tor_team *own, const char **why)
+/*
+ * Return the team that waits for the caller, which has made @own in case there
+ * is none.
+ */
+static struct tor_team *team_enter(struct tor_team *own, const char **why)
 {
 	struct tor_team *team = find_team(own->fabric, own->name);
 
@@ -164,7 +165,7 @@ static struct tor_team *enter(struct tor_team *own, const char **why)
 	    memcmp(team->member, own->member, own->map.nodes * sizeof(u32)) ||
 	    memcmp(team->map.node, own->map.node, own->map.ranks * sizeof(u32))) {
 		if (!team->nodes)
-			close_doors(team, -EPROTO, TOR_NO_RANK);
+			team_close(team, -EPROTO, TOR_NO_RANK);
 		return ERR_PTR(-EPROTO);
 	}
 	return team;
@@ -198,7 +199,7 @@ static int find_seat(const struct tor_team *team, u32 rank, u32 *seat, const cha
 	return -EEXIST;
 }
 
-/* A seat's own group, without lanes. */
+/* Make the group of a seat, without lanes. */
 static struct tor_group *seat_new(struct tor_team *team, struct tor_group_config *cfg, u32 seat,
 				  const char **why)
 {
@@ -234,8 +235,9 @@ static struct tor_group *seat_new(struct tor_team *team, struct tor_group_config
 	return ERR_PTR(err);
 }
 
-/* All seats are taken: the nodes' group joins. */
-static int begin_nodes(struct tor_team *team, const struct tor_group_config *by, const char **why)
+/* All seats are taken: start the join of the nodes' group. */
+static int team_begin_nodes(struct tor_team *team, const struct tor_group_config *by,
+			    const char **why)
 {
 	struct tor_group_config cfg = *by;
 	struct tor_group *nodes;
@@ -255,10 +257,13 @@ static int begin_nodes(struct tor_team *team, const struct tor_group_config *by,
 	if (IS_ERR(nodes))
 		return PTR_ERR(nodes);
 	tor_team_op_init(team, nodes);
-	/* a user of the fabric's, like those of processes */
+	/* a user of the fabric, like the comms of processes */
 	atomic_inc(&team->fabric->users);
 	WRITE_ONCE(team->nodes, nodes);
-	/* it may have been joined, and have failed, before that: its work sees the pointer, or we the failure */
+	/*
+	 * it may have been joined, and have failed, before that: its work sees
+	 * the pointer, or this sees the failure
+	 */
 	smp_mb();
 	if (tor_comm_failed(&nodes->comm))
 		tor_team_failed(nodes);
@@ -266,10 +271,12 @@ static int begin_nodes(struct tor_team *team, const struct tor_group_config *by,
 }
 
 /*
- * The nodes' group is not joined, and will not be. Others are told, and a grace period passes, without teams_lock: meanwhile all
- * seats stay taken, and whoever has one waits, see look(). So this team is as it was when the lock is held again.
+ * End a nodes' group that is not joined and will not be. Others are told, and a
+ * grace period passes, without teams_lock: meanwhile all seats stay taken, and
+ * their processes wait, see team_look(). The team is therefore unchanged when
+ * the lock is held again.
  */
-static void end_nodes(struct tor_team *team)
+static void team_end_nodes(struct tor_team *team)
 {
 	struct tor_group *nodes = team->nodes;
 
@@ -292,7 +299,7 @@ static void leave_seat(struct tor_team *team, struct tor_group *group)
 	team->seat[group->seat] = NULL;
 	for (seat = 0; seat < team->seats && !team->seat[seat]; seat++)
 		tor_env_walked(seat);
-	/* nobody waits there any more */
+	/* no rank waits there any more */
 	if (seat == team->seats)
 		list_del_init(&team->list);
 	tor_group_end(group);
@@ -309,7 +316,7 @@ static struct tor_group *take_seat(struct tor_team *own, struct tor_group_config
 	/* or tor_team_fabric_down() finds the team */
 	if (READ_ONCE(own->fabric->dead))
 		return ERR_PTR(-ENETDOWN);
-	team = enter(own, why);
+	team = team_enter(own, why);
 	if (IS_ERR(team))
 		return ERR_CAST(team);
 	err = find_seat(team, cfg->rank, &seat, why);
@@ -321,15 +328,18 @@ static struct tor_group *take_seat(struct tor_team *own, struct tor_group_config
 	}
 	team->seat[seat] = group;
 	team->came[seat] = true;
-	err = free_seat(team) == team->seats ? begin_nodes(team, cfg, why) : 0;
+	err = free_seat(team) == team->seats ? team_begin_nodes(team, cfg, why) : 0;
 	if (!err)
 		return group;
 	leave_seat(team, group);
 	return ERR_PTR(err);
 }
 
-/* The first to see that the nodes' join is over says how. */
-static void settle(struct tor_team *team)
+/*
+ * Record the result of the nodes' join; the first to see that it is over does
+ * it.
+ */
+static void team_settle(struct tor_team *team)
 {
 	struct tor_group *nodes = team->nodes;
 	u32 missing = TOR_NO_RANK;
@@ -342,8 +352,8 @@ static void settle(struct tor_team *team)
 	if (err == -ETIMEDOUT)
 		missing = tor_comm_first(&nodes->comm, nodes->join.a.missing);
 	if (err)
-		end_nodes(team);
-	close_doors(team, err, missing);
+		team_end_nodes(team);
+	team_close(team, err, missing);
 }
 
 static void seat_joined(struct tor_team *team, struct tor_group *group)
@@ -354,7 +364,10 @@ static void seat_joined(struct tor_team *team, struct tor_group *group)
 	refcount_inc(&group->refs);
 }
 
-/* Whoever never came, before those that came and gave up; their number: all are here. */
+/*
+ * Return a seat whose rank never came, or else one whose rank came and gave up;
+ * the number of seats if all are here.
+ */
 static u32 missing_seat(const struct tor_team *team)
 {
 	u32 seat;
@@ -364,26 +377,32 @@ static u32 missing_seat(const struct tor_team *team)
 	return seat < team->seats ? seat : free_seat(team);
 }
 
-/* Somebody else has to come first, and the caller waits no longer. Return: @err, or 0: it was joined this moment. */
-static int give_up(struct tor_team *team, struct tor_group *group, int err, u32 *missing)
+/*
+ * The caller no longer waits for other ranks. Return @err, or 0 if the comm was
+ * joined at this moment.
+ */
+static int team_give_up(struct tor_team *team, struct tor_group *group, int err, u32 *missing)
 {
 	u32 seat = missing_seat(team);
 
 	*missing = TOR_NO_RANK;
 	if (team->nodes) {
 		if (!tor_group_cancel(team->nodes, err)) {
-			settle(team);
+			team_settle(team);
 			seat_joined(team, group);
 			return 0;
 		}
 		if (err == -ETIMEDOUT)
 			*missing = tor_comm_first(&team->nodes->comm, team->nodes->join.a.missing);
-		end_nodes(team);
-		/* seats whose comms have failed cannot try again; on a dead fabric nobody can, see tor_team_fabric_down() */
+		team_end_nodes(team);
+		/*
+		 * seats whose comms have failed cannot try again; on a dead
+		 * fabric no seat can, see tor_team_fabric_down()
+		 */
 		if (team->failed)
-			close_doors(team, -ECONNABORTED, TOR_NO_RANK);
+			team_close(team, -ECONNABORTED, TOR_NO_RANK);
 		else if (READ_ONCE(team->fabric->dead))
-			close_doors(team, -ENETDOWN, TOR_NO_RANK);
+			team_close(team, -ENETDOWN, TOR_NO_RANK);
 	} else if (err == -ETIMEDOUT && seat < team->seats) {
 		*missing = tor_team_rank(team, seat);
 	}
@@ -391,15 +410,19 @@ static int give_up(struct tor_team *team, struct tor_group *group, int err, u32 
 	return err;
 }
 
-/* How far a seat's join is. Errors come from other nodes as well: none of them stands for a state. */
+/*
+ * State of a seat's join. Separate from errors, which may come from other
+ * nodes.
+ */
 enum seat_state {
 	SEAT_WAITING,
 	SEAT_JOINED,
 	SEAT_GIVEN_UP,
 };
 
-/* @err: why the caller waits no longer, or 0; out: how it ended. */
-static enum seat_state look(struct tor_team *team, struct tor_group *group, int *err, u32 *missing)
+/* @err: in: why the caller stops waiting, or 0; out: the result. */
+static enum seat_state team_look(struct tor_team *team, struct tor_group *group, int *err,
+				 u32 *missing)
 {
 	enum seat_state state = SEAT_WAITING;
 
@@ -409,19 +432,22 @@ static enum seat_state look(struct tor_team *team, struct tor_group *group, int 
 		wait_event(team->wait, !READ_ONCE(team->ending));
 		mutex_lock(&teams_lock);
 	}
-	settle(team);
+	team_settle(team);
 	if (team->sealed) {
 		seat_joined(team, group);
 		*err = 0;
 		state = SEAT_JOINED;
 	} else if (list_empty(&team->list)) {
-		/* not by @over: the nodes' join may have ended since it was settled */
+		/*
+		 * not by @over: the nodes' join may have ended since it was
+		 * settled
+		 */
 		*err = team->error;
 		*missing = team->missing;
 		leave_seat(team, group);
 		state = SEAT_GIVEN_UP;
 	} else if (*err) {
-		*err = give_up(team, group, *err, missing);
+		*err = team_give_up(team, group, *err, missing);
 		state = *err ? SEAT_GIVEN_UP : SEAT_JOINED;
 	}
 	mutex_unlock(&teams_lock);
@@ -452,7 +478,7 @@ struct tor_group *tor_team_join(struct tor_fabric *fabric, struct tor_group_conf
 	refcount_inc(&team->refs);
 	do {
 		err = tor_wait_until(&team->wait, READ_ONCE(team->over), cfg->deadline);
-		state = look(team, group, &err, missing);
+		state = team_look(team, group, &err, missing);
 	} while (state == SEAT_WAITING);
 	cfg->vague = *missing != TOR_NO_RANK && tor_team_is_one_of_several(team, *missing);
 	tor_team_put(team);
@@ -468,9 +494,12 @@ void tor_team_fabric_down(struct tor_fabric *fabric)
 
 	mutex_lock(&teams_lock);
 	list_for_each_entry_safe(team, next, &teams, list)
-		/* else its nodes' join is over, and whoever ends that tells it */
+		/*
+		 * else its nodes' join is over, and the context that ends that
+		 * reports it
+		 */
 		if (team->fabric == fabric && !team->nodes)
-			close_doors(team, -ENETDOWN, TOR_NO_RANK);
+			team_close(team, -ENETDOWN, TOR_NO_RANK);
 	mutex_unlock(&teams_lock);
 }
 

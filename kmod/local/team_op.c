@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ops of a team: from the calls of its seats to the op of their nodes, and back. See team.h.
+ * Ops of a team: from the calls of its seats to the op of their nodes, and
+ * back. See team.h.
  *
- * What the seats contribute is combined by the process that calls last, in its own time, straight between the pages of all
- * of them. Results are brought to the seats by a work item: the op ends in a softirq, in the middle of received frames,
- * which would wait for as many megabytes as there are seats. Only what is short is copied there and then, as that is
- * cheaper than to wake a worker. Until its results are there, no seat's op is over, so all of their memory stays.
+ * The last caller combines the contributions of the seats, in its own time,
+ * directly between their pages. A work item copies results to the seats: the op
+ * ends in a softirq that is receiving frames, and copying megabytes per seat
+ * would delay them. Only short results are copied in the softirq, which costs
+ * less than waking a worker. Until its results are copied, no seat's op is
+ * over, so all of their memory stays.
  */
 #include "local/team.h"
 
@@ -71,7 +74,7 @@ void tor_team_op_free(struct tor_team *team)
 {
 	u32 i;
 
-	/* of an op that its comm's end has kept from being retired */
+	/* of an op that the end of its comm has kept from being retired */
 	for (i = 0; team->op && i < team->depth; i++)
 		if (team->op[i].words)
 			put_words(&team->op[i]);
@@ -108,14 +111,14 @@ static struct tor_slot *slot_of(const struct tor_team_op *op, u32 seat)
 	return tor_series_slot(&op->team->seat[seat]->calls, op->seq);
 }
 
-/* Has a seat called it? */
+/* Return whether a seat has called the op. */
 static bool has_called(const struct tor_team_op *op, u32 seat)
 {
 	return tor_team_has_called(op->team, seat, op->seq);
 }
 
-/* The first seat that has not, or their number. */
-static u32 find_missing(const struct tor_team_op *op)
+/* Return the first seat that has not called, or their number. */
+static u32 team_find_missing(const struct tor_team_op *op)
 {
 	u32 seat = 0;
 
@@ -124,9 +127,12 @@ static u32 find_missing(const struct tor_team_op *op)
 	return seat;
 }
 
-/* --- what the nodes call --- */
+/* --- the call of the nodes --- */
 
-/* How the nodes' call reduces, if it does: what every rank does before and after is not theirs. */
+/*
+ * Return the nodes' reduction, if any: steps of each rank before and after are
+ * not included.
+ */
 static u32 nodes_redop(const struct tor_fold *fold, u32 redop)
 {
 	if (!tor_collective_reduces(fold->req.collective))
@@ -148,8 +154,11 @@ static int check_fold(struct tor_team *team, struct tor_fold *fold, const struct
 			      words, why);
 }
 
-/* Would the nodes serve this call? The same for every seat that calls the same. */
-static int check(struct tor_slot *slot, const char **why)
+/*
+ * Check that the nodes support this call; the same result for every seat with
+ * the same call.
+ */
+static int team_check(struct tor_slot *slot, const char **why)
 {
 	struct tor_team *team = slot->group->team;
 	const struct tor_op *called = &slot->op;
@@ -163,7 +172,7 @@ static int check(struct tor_slot *slot, const char **why)
 	if (!err)
 		err = tor_op_begin(&team->trial, called->seq, &fold.req, called->type,
 				   nodes_redop(&fold, called->redop), called->call.bits, why);
-	/* as far as it is known before the others of the node have called */
+	/* as far as it is known before the other local ranks have called */
 	if (!err)
 		slot->op.call.algorithm = team->trial.plan.req.algorithm;
 	mutex_unlock(&team->lock);
@@ -179,10 +188,10 @@ int tor_team_plan(struct tor_slot *slot, const struct tor_plan_req *req,
 	lockdep_assert_held(&series->submit);
 	err = tor_op_describe(&slot->op, series->next_seq, req, desc->type, desc->redop,
 			      tor_op_bits(slot, desc), why);
-	return err ? err : check(slot, why);
+	return err ? err : team_check(slot, why);
 }
 
-/* The soonest of all, 0: none. */
+/* Return the earliest deadline of all, 0: none. */
 static u64 soonest_deadline(const struct tor_team_op *op)
 {
 	u64 deadline = 0, d;
@@ -203,7 +212,7 @@ static int get_own(struct tor_session *session, struct tor_slot *slot, u32 which
 	return bytes ? tor_buffers_get_own(session, slot, which, bytes, mem) : 0;
 }
 
-/* What the nodes' op works in. */
+/* Allocate the vectors of the nodes' op. */
 static int get_memory(struct tor_session *session, struct tor_team_op *op)
 {
 	const struct tor_fold *fold = &op->fold;
@@ -241,8 +250,11 @@ static int get_words(struct tor_session *session, struct tor_team_op *op)
 	return tor_refuse(session, -ENOMEM, "no memory for %llu bytes of counts", bytes);
 }
 
-/* All have called, @slot last: prepare the nodes' op. -EPROTO: the seats in op->odd cannot both be right. */
-static int prepare(struct tor_session *session, struct tor_team_op *op, struct tor_slot *slot)
+/*
+ * All have called, @slot last: prepare the nodes' op. -EPROTO: the calls of the
+ * seats in op->odd contradict each other.
+ */
+static int team_prepare(struct tor_session *session, struct tor_team_op *op, struct tor_slot *slot)
 {
 	struct tor_team *team = op->team;
 	const struct tor_op *called = &slot->op;
@@ -291,7 +303,7 @@ static struct tor_mem *vector_of(struct tor_team_op *op, u32 seat, bool input)
 	return input ? &slot->temp : &slot->data;
 }
 
-/* Does the whole of a move in chunks; @fn: it reduces. */
+/* Execute a move in chunks; @fn: it reduces. */
 static void move_bytes(struct tor_team_op *op, const struct tor_move *m, tor_reduce_fn fn, bool fpu)
 {
 	const struct tor_mem *from = vector_of(op, m->from, m->from_input);
@@ -332,7 +344,7 @@ static void combine(struct tor_team_op *op)
 	}
 }
 
-static void bring(struct tor_team_op *op, bool soft)
+static void team_bring(struct tor_team_op *op, bool soft)
 {
 	struct tor_fold_cursor c = {};
 	struct tor_move m;
@@ -344,7 +356,7 @@ static void bring(struct tor_team_op *op, bool soft)
 	}
 }
 
-/* Is it short, for few, and only copied? */
+/* Return whether the results are short, few, and only copied. */
 static bool is_soft(const struct tor_team_op *op)
 {
 	return op->fold.kind == TOR_FOLD_SHARED && op->team->seats <= TOR_TEAM_SOFT_SEATS &&
@@ -363,7 +375,10 @@ static void seat_done(struct tor_slot *slot, int status, u32 error_rank)
 	local_bh_enable();
 }
 
-/* What an op of a seat fails with. Whoever is just failing its comm may not have said yet why. */
+/*
+ * Return the error of a seat's op. A context that is making the comm fail may
+ * not have recorded the cause yet.
+ */
 static int seat_error(const struct tor_comm *comm, u32 *rank)
 {
 	bool known = tor_comm_failed(comm);
@@ -393,8 +408,8 @@ static void fail_nodes(struct tor_team *team, int error, u32 seat, u32 op)
 	local_bh_enable();
 }
 
-/* Two seats have called different things. */
-static void mismatch(struct tor_team_op *op, u32 seat, const struct tor_slot *slot)
+/* Two seats have made different calls. */
+static void team_mismatch(struct tor_team_op *op, u32 seat, const struct tor_slot *slot)
 {
 	const struct tor_op *first = &slot_of(op, seat)->op, *second = &slot->op;
 	const struct tor_call *const call[2] = { &first->call, &second->call };
@@ -411,8 +426,10 @@ static void mismatch(struct tor_team_op *op, u32 seat, const struct tor_slot *sl
 }
 
 /*
- * Have two seats called the same? Calls themselves are compared: a digest can be made to collide, and what one has called
- * says where the other's vector is read and written. Lengths that each has of its own are core's to compare.
+ * Return whether two seats have made the same call. The calls themselves are
+ * compared: digests can be made to collide, and each call determines where the
+ * other's vector is read and written. Core compares lengths that differ by
+ * rank.
  */
 static bool same_call(const struct tor_op *a, const struct tor_op *b)
 {
@@ -430,7 +447,7 @@ static bool same_call(const struct tor_op *a, const struct tor_op *b)
 	       (!p->counts || !memcmp(p->counts, q->counts, p->ranks * sizeof(*p->counts)));
 }
 
-/* A seat that has called something else; their number: none has. */
+/* Return a seat with a different call; their number: there is none. */
 static u32 find_other(const struct tor_team_op *op, const struct tor_slot *slot)
 {
 	u32 seat = 0;
@@ -472,14 +489,14 @@ void tor_team_op_fail_all(struct tor_team *team)
 	}
 }
 
-/* The seat's call is there; what becomes of it without the others'. */
-static void arrive(struct tor_team_op *op, struct tor_slot *slot, enum tor_slot_way way)
+/* Record the seat's call; handle it as far as possible without the others'. */
+static void team_arrive(struct tor_team_op *op, struct tor_slot *slot, enum tor_slot_way way)
 {
 	struct tor_team *team = op->team;
 	u32 seat = slot->group->seat, other;
 
 	lockdep_assert_held(&team->lock);
-	/* of ops that have failed the lists of lengths are gone */
+	/* ops that have failed have no lists of lengths any more */
 	other = team->failed ? team->seats : find_other(op, slot);
 	tor_op_mark(slot, way);
 	WRITE_ONCE(team->called[seat], op->seq);
@@ -488,17 +505,21 @@ static void arrive(struct tor_team_op *op, struct tor_slot *slot, enum tor_slot_
 		WRITE_ONCE(op->arrived, 0);
 		seat_fails(slot);
 	} else if (other < team->seats) {
-		mismatch(op, other, slot);
+		team_mismatch(op, other, slot);
 	} else {
-		/* of those that left, some may be missed; and somebody may be too late */
+		/*
+		 * seats that left may be missed, and deadlines may have passed
+		 */
 		tor_team_op_miss(team);
 		if (slot->op.deadline && !op->begun)
 			tor_group_queue_at(&team->late, 0);
 	}
 }
 
-/* The op, in whose place none before it is left: seats' slots stay open until then. */
-static struct tor_team_op *get_op(struct tor_team *team, u32 seq)
+/*
+ * Return the op in its place, which is free: seats' slots stay open until then.
+ */
+static struct tor_team_op *team_get_op(struct tor_team *team, u32 seq)
 {
 	struct tor_team_op *op = tor_team_op_at(team, seq);
 
@@ -511,7 +532,7 @@ static struct tor_team_op *get_op(struct tor_team *team, u32 seq)
 	return op;
 }
 
-/* Is it, with this call, complete? */
+/* Return whether this call makes the op complete. */
 static bool completes(const struct tor_team_op *op, const struct tor_slot *slot)
 {
 	return op->arrived + 1 == op->team->seats && !op->team->failed &&
@@ -531,18 +552,18 @@ int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor
 		mutex_unlock(&team->lock);
 		return tor_refuse(session, -ENOENT, "the comm was closed meanwhile");
 	}
-	op = get_op(team, slot->op.seq);
+	op = team_get_op(team, slot->op.seq);
 	complete = completes(op, slot);
 	if (complete)
-		err = prepare(session, op, slot);
+		err = team_prepare(session, op, slot);
 	if (err && err != -EPROTO) {
 		mutex_unlock(&team->lock);
 		return err;
 	}
 	WRITE_ONCE(op->begun, complete && !err);
-	arrive(op, slot, way);
+	team_arrive(op, slot, way);
 	if (err)
-		mismatch(op, op->odd[0], slot_of(op, op->odd[1]));
+		team_mismatch(op, op->odd[0], slot_of(op, op->odd[1]));
 	complete = op->begun;
 	mutex_unlock(&team->lock);
 	if (complete) {
@@ -564,20 +585,20 @@ static void seat_too_late(struct tor_team_op *op, struct tor_slot *slot)
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	tor_comm_fail(&entry.ctx, &slot->group->comm, -ETIMEDOUT,
-		      tor_team_rank(team, find_missing(op)), op->seq);
+		      tor_team_rank(team, team_find_missing(op)), op->seq);
 	tor_entry_end(&entry);
 	rcu_read_unlock();
 	local_bh_enable();
 }
 
-/* When an op that waits for some of the team has to be looked at again, ns; 0: no more. */
+/* Return when to check an op that waits for seats again, ns; 0: never. */
 static u64 check_late(struct tor_team_op *op, u64 now)
 {
 	u64 deadline, next = 0;
 	u32 seat;
 
 	/* all are there: they have failed, or are about to begin */
-	if (find_missing(op) == op->team->seats)
+	if (team_find_missing(op) == op->team->seats)
 		return 0;
 	for (seat = 0; op->arrived && !op->begun && seat < op->team->seats; seat++) {
 		deadline = has_called(op, seat) ? slot_of(op, seat)->op.deadline : 0;
@@ -589,7 +610,7 @@ static u64 check_late(struct tor_team_op *op, u64 now)
 	return next;
 }
 
-/* In jiffies: a deadline is the end of a wait, not a time to the microsecond. */
+/* In jiffies: deadlines of waits need no more precision. */
 static void late_work(struct work_struct *work)
 {
 	struct tor_team *team = container_of(to_delayed_work(work), struct tor_team, late);
@@ -609,8 +630,11 @@ static void late_work(struct work_struct *work)
 
 /* --- the end of an op --- */
 
-/* Seats' slots are free when nothing needs them any more: the fold's lists are in frames that are sent again. */
-static void close_op(struct tor_team_op *op)
+/*
+ * Release the seats' slots when nothing needs them any more: resent frames use
+ * the fold's lists.
+ */
+static void team_close_op(struct tor_team_op *op)
 {
 	u32 seat;
 
@@ -621,8 +645,11 @@ static void close_op(struct tor_team_op *op)
 		tor_slot_retired(slot_of(op, seat));
 }
 
-/* Its memory goes back, and each seat has its result. Context: BH off, RCU. */
-static void end(struct tor_team_op *op, int status)
+/*
+ * End an op: release its memory, and give each seat its result. Context: BH
+ * off, RCU.
+ */
+static void team_end(struct tor_team_op *op, int status)
 {
 	u32 seat, rank = TOR_NO_RANK;
 	int err = 0;
@@ -636,7 +663,7 @@ static void end(struct tor_team_op *op, int status)
 			err = seat_error(&slot->group->comm, &rank);
 		tor_slot_done(slot, err, rank);
 	}
-	close_op(op);
+	team_close_op(op);
 }
 
 static void bring_work(struct work_struct *work)
@@ -644,14 +671,14 @@ static void bring_work(struct work_struct *work)
 	struct tor_team_op *op = container_of(work, struct tor_team_op, work);
 	int status = op->slot->status;
 
-	/* the errors of seats, before they are asked for them */
+	/* the errors of seats, before they can be asked for */
 	if (status)
 		tor_team_failed(op->team->nodes);
 	else
-		bring(op, false);
+		team_bring(op, false);
 	local_bh_disable();
 	rcu_read_lock();
-	end(op, status);
+	team_end(op, status);
 	rcu_read_unlock();
 	local_bh_enable();
 }
@@ -665,12 +692,12 @@ void tor_team_op_done(struct tor_slot *slot, int status, u32 error_rank)
 		tor_group_queue(&op->work);
 		return;
 	}
-	bring(op, true);
-	end(op, 0);
+	team_bring(op, true);
+	team_end(op, 0);
 }
 
 void tor_team_op_retired(struct tor_slot *slot)
 {
 	tor_slot_retired(slot);
-	close_op(&slot->group->team->op[slot - slot->group->calls.slot]);
+	team_close_op(&slot->group->team->op[slot - slot->group->calls.slot]);
 }

@@ -2,17 +2,20 @@
 /*
  * Buffers. See buffers.h.
  *
- * A plan works in one vector of count elements, whatever the collective. Where the caller's receive buffer
- * is that long, it is the vector. Where it is not, as in a reduce-scatter, and at ranks other than
- * the root in a reduce or gather, the vector is memory of the module, so that a send buffer is never
- * written; unless the caller says by the addresses that the op is in place. What a scatter's root sends
- * is the vector as it is, since nothing is written there.
+ * A plan works in one vector of count elements, for every collective. If the
+ * caller's receive buffer is that long, it is the vector. If not, as in a
+ * reduce-scatter, and at ranks other than the root in a reduce or gather, the
+ * vector is memory of the module, so that a send buffer is never written,
+ * unless the addresses in the call make the op in place. The send buffer of a
+ * scatter's root is the vector itself, since nothing is written there.
  *
- * An input that is not in the vector is copied there, or stays in its region: see core/input.h.
+ * An input outside the vector is copied there, or stays in its region: see
+ * core/input.h.
  *
- * Nothing is pinned where it is copied in any case: any other input that is not in the vector, a result that was not
- * made in the caller's memory. Short buffers always are, since that is cheaper than to pin them: their vector is
- * the module's. Such results are written by the process that fetches them.
+ * Memory that is copied in any case is not pinned: any other input outside the
+ * vector, and a result that was not made in the caller's memory. Short buffers
+ * are always copied, which costs less than pinning: their vector is the
+ * module's. The process that fetches such a result writes it.
  */
 #include "memory/buffers.h"
 
@@ -60,7 +63,7 @@ int tor_buffers_counts(struct tor_session *session, const struct tor_comm *comm,
 	return err;
 }
 
-/* What a descriptor says of a buffer, and its place in the slot. */
+/* A buffer of a descriptor, and its place in the slot. */
 struct given {
 	u32 which;
 	u32 region;
@@ -82,9 +85,9 @@ static bool is_copied(const struct given *given, u64 length)
 	return !given->region && length <= TOR_COPY_MAX;
 }
 
-/* Find or pin one buffer, and note it in the slot. */
-static int get_buffer(struct tor_session *session, struct tor_slot *slot,
-		      const struct given *given, u64 length, struct tor_mem *mem)
+/* Find or pin one buffer, and record it in the slot. */
+static int buffers_get_one(struct tor_session *session, struct tor_slot *slot,
+			   const struct given *given, u64 length, struct tor_mem *mem)
 {
 	struct tor_pages *pages;
 
@@ -111,9 +114,12 @@ static int no_own(struct tor_session *session, int err, u64 length)
 	return tor_refuse(session, err, "no memory for %llu bytes of temporaries", length);
 }
 
-/* A piece of the slot's own memory: short ops need no allocation, but for the first one. */
-static int get_scratch(struct tor_session *session, struct tor_slot *slot, u64 length,
-		       struct tor_mem *mem)
+/*
+ * Return a piece of the slot's own memory; only the first short op allocates
+ * it.
+ */
+static int buffers_get_scratch(struct tor_session *session, struct tor_slot *slot, u64 length,
+			       struct tor_mem *mem)
 {
 	struct tor_pages *pages = slot->scratch;
 
@@ -136,7 +142,7 @@ static struct tor_pages *get_pages(struct tor_user *user, struct tor_group *grou
 	if (pages)
 		return pages;
 	pages = tor_pages_alloc(user, length, 0);
-	/* a memory cgroup may have room without what is spare */
+	/* a memory cgroup may have room when spares are freed */
 	if (pages == ERR_PTR(-ENOMEM)) {
 		tor_spare_reclaim(user);
 		pages = tor_pages_alloc(user, length, 0);
@@ -149,10 +155,10 @@ int tor_buffers_get_own(struct tor_session *session, struct tor_slot *slot, u32 
 {
 	struct tor_pages *pages;
 
-	/* what is copied comes first, and always finds its place there */
+	/* copied buffers come first, and always find room here */
 	BUILD_BUG_ON(TOR_SCRATCH < TOR_COPY_MAX);
 	if (length <= TOR_SCRATCH - slot->scratch_used)
-		return get_scratch(session, slot, length, mem);
+		return buffers_get_scratch(session, slot, length, mem);
 	pages = get_pages(session->user, slot->group, length);
 	if (IS_ERR(pages))
 		return no_own(session, PTR_ERR(pages), length);
@@ -167,7 +173,7 @@ static struct tor_mem mem_part(const struct tor_mem *mem, struct tor_part part)
 	return (struct tor_mem){ .pages = mem->pages, .off = mem->off + part.off, .len = part.len };
 }
 
-/* Fill @to from what the caller gives. */
+/* Fill @to from the caller's buffer. */
 static int copy_in(struct tor_session *session, const struct given *from, const struct tor_mem *to)
 {
 	struct tor_pages *pages;
@@ -186,7 +192,10 @@ static int copy_in(struct tor_session *session, const struct given *from, const 
 	return 0;
 }
 
-/* Can the result be written there? Asked before anything is sent; the bytes are the op's alone. */
+/*
+ * Return whether the result can be written to the caller's memory. Called
+ * before anything is sent; these bytes belong to the op alone.
+ */
 static bool is_writable(u64 addr, u64 length)
 {
 	u64 at = addr, end = addr + length;
@@ -204,34 +213,37 @@ static bool is_writable(u64 addr, u64 length)
 	return true;
 }
 
-/* The result is at @from when the op is done, and is to be brought to the caller's buffer. */
-static int get_result(struct tor_session *session, struct tor_slot *slot, const struct given *to,
-		      struct tor_mem from)
+/*
+ * The result is at @from when the op is done: arrange its copy to the caller's
+ * buffer.
+ */
+static int buffers_get_result(struct tor_session *session, struct tor_slot *slot,
+			      const struct given *to, struct tor_mem from)
 {
 	slot->result = from;
 	if (to->region) {
 		slot->copy_from = from;
-		return get_buffer(session, slot, to, from.len, &slot->result);
+		return buffers_get_one(session, slot, to, from.len, &slot->result);
 	}
 	if (!is_writable(to->addr, from.len))
 		return tor_refuse(session, -EFAULT, "cannot write %llu bytes at %#llx", from.len,
 				  to->addr);
 	slot->copy_to = to->addr;
 	slot->mm = current->mm;
-	/* to tell it from others, even after its end */
+	/* to distinguish it from others, even after its end */
 	mmgrab(slot->mm);
 	return 0;
 }
 
-/* What is only sent, where nothing is copied if it can be helped. */
-static int get_input(struct tor_session *session, struct tor_slot *slot, const struct given *from,
-		     u64 length, struct tor_mem *mem)
+/* Get a buffer that is only sent, if possible without a copy. */
+static int buffers_get_input(struct tor_session *session, struct tor_slot *slot,
+			     const struct given *from, u64 length, struct tor_mem *mem)
 {
 	int err;
 
 	if (!is_copied(from, length)) {
-		err = get_buffer(session, slot, from, length, mem);
-		/* some memory can be read, and not be pinned */
+		err = buffers_get_one(session, slot, from, length, mem);
+		/* some memory can be read but not pinned */
 		if (err != -EFAULT || from->region)
 			return err;
 	}
@@ -245,7 +257,7 @@ struct layout {
 	struct tor_part send, recv;
 	u64 length;
 	bool in_place;
-	bool input;	/* the vector is what is sent, and not written */
+	bool input;	/* the vector is the input, and not written */
 };
 
 /* Is the vector at who sends all of it never written? */
@@ -275,7 +287,10 @@ static int find_layout(struct tor_session *session, const struct tor_slot *slot,
 	return 0;
 }
 
-/* Which of the caller's buffers is all of the vector, if the plan can work in it? */
+/*
+ * Return the caller's buffer that is the whole vector, if the plan can work in
+ * it.
+ */
 static const struct given *whole_vector(const struct layout *l)
 {
 	const struct given *whole = NULL;
@@ -287,7 +302,7 @@ static const struct given *whole_vector(const struct layout *l)
 	return whole && !is_copied(whole, l->length) ? whole : NULL;
 }
 
-static bool may_stay(const struct tor_slot *slot, const struct layout *l)
+static bool buffers_may_stay(const struct tor_slot *slot, const struct layout *l)
 {
 	return l->from.region && l->send.len == l->length && l->length > TOR_COPY_MAX &&
 	       tor_input_may_stay(&slot->op);
@@ -301,8 +316,8 @@ static void give_back_taken(struct tor_slot *slot)
 	slot->taken_bytes = 0;
 }
 
-/* False: there is no memory for the bits. */
-static bool get_taken(struct tor_slot *slot)
+/* Allocate the bitmap of the input; false: no memory. */
+static bool buffers_get_taken(struct tor_slot *slot)
 {
 	u64 bytes = tor_input_bytes(&slot->op);
 
@@ -315,15 +330,16 @@ static bool get_taken(struct tor_slot *slot)
 	return slot->taken;
 }
 
-/* The vector is there. Fill it, or see to it that nothing must be. */
-static int get_first(struct tor_session *session, struct tor_slot *slot, const struct layout *l)
+/* Fill the vector with the input, unless the input can stay in place. */
+static int buffers_get_first(struct tor_session *session, struct tor_slot *slot,
+			     const struct layout *l)
 {
 	struct tor_mem part = mem_part(&slot->data, l->send);
 	int err;
 
-	if (!may_stay(slot, l) || !get_taken(slot))
+	if (!buffers_may_stay(slot, l) || !buffers_get_taken(slot))
 		return copy_in(session, &l->from, &part);
-	err = get_buffer(session, slot, &l->from, l->length, &slot->input);
+	err = buffers_get_one(session, slot, &l->from, l->length, &slot->input);
 	if (err)
 		return err;
 	slot->op.data = &slot->data;
@@ -337,12 +353,12 @@ static int get_vector(struct tor_session *session, struct tor_slot *slot, const 
 	int err;
 
 	if (l->input)
-		return get_input(session, slot, &l->from, l->length, &slot->data);
-	err = whole ? get_buffer(session, slot, whole, l->length, &slot->data) :
+		return buffers_get_input(session, slot, &l->from, l->length, &slot->data);
+	err = whole ? buffers_get_one(session, slot, whole, l->length, &slot->data) :
 		      tor_buffers_get_own(session, slot, TOR_PAGES_VECTOR, l->length, &slot->data);
 	if (err || !l->send.len || (whole && l->in_place))
 		return err;
-	return get_first(session, slot, l);
+	return buffers_get_first(session, slot, l);
 }
 
 static int get_parts(struct tor_session *session, struct tor_slot *slot,
@@ -359,7 +375,7 @@ static int get_parts(struct tor_session *session, struct tor_slot *slot,
 		return err;
 	result = mem_part(&slot->data, l.recv);
 	if (!whole_vector(&l))
-		return get_result(session, slot, &l.to, result);
+		return buffers_get_result(session, slot, &l.to, result);
 	slot->result = result;
 	return 0;
 }
@@ -394,9 +410,9 @@ static void multiply(const struct tor_op *op, const struct tor_mem *mem, const v
 	}
 }
 
-/* Every rank's input is multiplied by its factor before anything is sent. */
-static int premultiply(struct tor_session *session, struct tor_slot *slot,
-		       const struct torcoll_submit *desc)
+/* Multiply the input by the rank's factor, before anything is sent. */
+static int buffers_premultiply(struct tor_session *session, struct tor_slot *slot,
+			       const struct torcoll_submit *desc)
 {
 	u8 factor[sizeof(u64)];
 
@@ -407,11 +423,11 @@ static int premultiply(struct tor_session *session, struct tor_slot *slot,
 }
 
 /*
- * Where the plan has an input, what is sent and what is received are vectors of their own, and the user's where they are
- * long; in place, the input is a copy of ours.
+ * Get the buffers of a plan with an input: input and result are vectors of
+ * their own, the user's if they are long; in place, the input is a copy.
  */
-static int get_exchanged(struct tor_session *session, struct tor_slot *slot,
-			 const struct torcoll_submit *desc)
+static int buffers_get_exchanged(struct tor_session *session, struct tor_slot *slot,
+				 const struct torcoll_submit *desc)
 {
 	u64 bytes = tor_parts_input(&slot->op), length = slot->op.plan.req.count * slot->op.elem;
 	bool in_place = bytes && length && desc->send_addr == desc->recv_addr;
@@ -424,14 +440,14 @@ static int get_exchanged(struct tor_session *session, struct tor_slot *slot,
 	if (length && is_copied(&to, length)) {
 		err = tor_buffers_get_own(session, slot, TOR_PAGES_VECTOR, length, &slot->data);
 		if (!err)
-			err = get_result(session, slot, &to, slot->data);
+			err = buffers_get_result(session, slot, &to, slot->data);
 	} else if (length) {
-		err = get_buffer(session, slot, &to, length, &slot->data);
+		err = buffers_get_one(session, slot, &to, length, &slot->data);
 	}
 	if (err || !bytes)
 		return err;
 	if (!in_place)
-		return get_input(session, slot, &from, bytes, &slot->temp);
+		return buffers_get_input(session, slot, &from, bytes, &slot->temp);
 	err = tor_buffers_get_own(session, slot, TOR_PAGES_TEMP, bytes, &slot->temp);
 	return err ? err : copy_in(session, &from, &slot->temp);
 }
@@ -450,8 +466,8 @@ static u64 counts_bytes(const struct tor_slot *slot)
 	return array3_size(lists, slot->op.comm->ranks, sizeof(*slot->counts));
 }
 
-/* One op more, with its counts. */
-static int charge(struct tor_session *session, struct tor_slot *slot)
+/* Charge for an op and its counts. */
+static int buffers_charge(struct tor_session *session, struct tor_slot *slot)
 {
 	struct tor_user *user = slot->group->user;
 
@@ -473,19 +489,22 @@ int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 	slot->result.len = 0;
 	slot->copy_from.len = 0;
 	slot->pinned = false;
-	err = charge(session, slot);
+	err = buffers_charge(session, slot);
 	if (err)
 		return err;
 	if (slot->op.plan.shape.input)
-		return get_exchanged(session, slot, desc);
+		return buffers_get_exchanged(session, slot, desc);
 	if (!slot->op.plan.req.count)
 		return 0;
 	err = get_parts(session, slot, desc);
 	if (!err)
 		err = get_temporaries(session, slot);
-	/* last: in place this changes the user's vector, and a refusal must not */
+	/*
+	 * last: in place this changes the user's vector, which a refusal must
+	 * not
+	 */
 	if (!err && slot->op.redop == TORCOLL_PREMULSUM)
-		err = premultiply(session, slot, desc);
+		err = buffers_premultiply(session, slot, desc);
 	return err;
 }
 
@@ -497,7 +516,7 @@ int tor_buffers_result(struct tor_session *session, struct tor_slot *slot)
 		average(&slot->op, &slot->result);
 	if (!slot->mm)
 		return 0;
-	/* addresses of another process are not these */
+	/* the address is valid in that process only */
 	if (current->mm == slot->mm &&
 	    !tor_mem_to_user(u64_to_user_ptr(slot->copy_to), &slot->result))
 		return 0;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whether the memory of a region is still what its process has mapped there. Pinned pages stay what they are, but
- * munmap(), madvise(MADV_DONTNEED) and the like put others, or nothing, at their addresses; the kernel's MMU notifiers
- * tell. Whoever keeps regions of memory that others manage, as the library does, learns of it when an op is submitted.
+ * Watched mappings: whether a region's memory is still mapped in its process.
+ * Pinned pages do not change, but munmap(), madvise(MADV_DONTNEED) and similar
+ * calls put other pages, or none, at their addresses; the kernel's MMU
+ * notifiers report that. A caller that keeps regions of memory managed by
+ * others, as the library does, learns of it when an op is submitted.
  *
- * Fork and changes of protection do not count: the pages stay the parent's, which is why a pin asks for exclusive ones.
+ * Fork and changes of protection do not count: the pages stay the parent's,
+ * because they were pinned as exclusive ones.
  */
 #ifndef _TOR_MAPPING_H
 #define _TOR_MAPPING_H
@@ -15,14 +18,17 @@
 
 /**
  * struct tor_mapping - a watched range of addresses
- * @lost: something else may be there; never taken back but by tor_mapping_reset()
+ * @lost: other pages may be there; only tor_mapping_reset() clears it
  */
 struct tor_mapping {
 	struct mmu_interval_notifier notifier;
 	bool lost;
 };
 
-/* Watch the caller's memory. Context: process, may sleep. Return: 0 or a negative errno. */
+/*
+ * Watch the caller's memory. Context: process, may sleep. Return 0 or a
+ * negative errno.
+ */
 int tor_mapping_watch(struct tor_mapping *mapping, u64 addr, u64 length);
 
 /* Context: process, may sleep. */
@@ -33,7 +39,7 @@ static inline bool tor_mapping_lost(const struct tor_mapping *mapping)
 	return READ_ONCE(mapping->lost);
 }
 
-/* Look anew: before pages are pinned. */
+/* Start again, before pages are pinned. */
 static inline void tor_mapping_reset(struct tor_mapping *mapping)
 {
 	WRITE_ONCE(mapping->lost, false);

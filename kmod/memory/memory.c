@@ -11,10 +11,10 @@
 #include <tor/pin.h>
 #include <tor/vm_flags.h>
 
-/* Pages that are given back before others may run. */
+/* Pages that are freed before others may run. */
 #define PORTION	256
 
-static void unpin(struct tor_pages *pages, unsigned long count, bool dirty)
+static void pages_unpin(struct tor_pages *pages, unsigned long count, bool dirty)
 {
 	unsigned long i, n;
 
@@ -29,7 +29,7 @@ static void free_some(struct tor_pages *pages, unsigned long count)
 {
 	unsigned long i;
 
-	/* frames on their way hold references of their own */
+	/* frames in flight hold references of their own */
 	for (i = 0; i < count; i++) {
 		__free_page(pages->page[i]);
 		if (i % PORTION == PORTION - 1)
@@ -37,7 +37,7 @@ static void free_some(struct tor_pages *pages, unsigned long count)
 	}
 }
 
-static bool may_stay(struct page **page, unsigned long n)
+static bool pages_may_stay(struct page **page, unsigned long n)
 {
 	unsigned long i;
 
@@ -58,12 +58,12 @@ static int pin_all(struct tor_pages *pages)
 					      pages->page + done);
 
 		if (got <= 0) {
-			unpin(pages, done, false);
+			pages_unpin(pages, done, false);
 			return got ? got : -EFAULT;
 		}
 		done += got;
-		if (!may_stay(pages->page + done - got, got)) {
-			unpin(pages, done, false);
+		if (!pages_may_stay(pages->page + done - got, got)) {
+			pages_unpin(pages, done, false);
 			return -EFAULT;
 		}
 		cond_resched();
@@ -107,8 +107,11 @@ static void free_pages_struct(struct tor_pages *pages)
 	kfree(pages);
 }
 
-/* As much as a user asks for, so where there is not so much that is an error, and no reason to kill anybody. */
-static int alloc_all(struct tor_pages *pages, gfp_t flags)
+/*
+ * Allocate pages. The user determines the number, so a lack of memory is an
+ * error, and must not make the kernel kill processes.
+ */
+static int pages_alloc_all(struct tor_pages *pages, gfp_t flags)
 {
 	unsigned long i;
 
@@ -140,7 +143,7 @@ struct tor_pages *tor_pages_alloc(struct tor_user *user, u64 length, gfp_t flags
 	pages = new_pages(user, 0, length);
 	if (!pages)
 		goto err_user;
-	err = alloc_all(pages, flags);
+	err = pages_alloc_all(pages, flags);
 	if (err)
 		goto err_pages;
 	return pages;
@@ -151,7 +154,7 @@ err_user:
 	return ERR_PTR(err);
 }
 
-/* Pinning itself may move pages, or copy them: then they are pinned once more, where they stay. */
+/* Pinning may itself move or copy pages: then they are pinned again. */
 #define PIN_TRIES	3
 
 static int pin_watched(struct tor_pages *pages)
@@ -163,7 +166,7 @@ static int pin_watched(struct tor_pages *pages)
 		err = pin_all(pages);
 		if (err || !tor_mapping_lost(pages->mapping))
 			return err;
-		unpin(pages, pages->pages, false);
+		pages_unpin(pages, pages->pages, false);
 	}
 	return pin_all(pages);
 }
@@ -189,7 +192,7 @@ err_free:
 	return err;
 }
 
-/* Charge both, the user and the process, with @count pages. */
+/* Charge both the user and the process for @count pages. */
 static int charge_pinned(struct tor_user *user, u64 count, const char **why)
 {
 	int err;
@@ -222,7 +225,7 @@ struct tor_pages *tor_pages_pin(struct tor_user *user, u64 addr, u64 length, boo
 	if (!length || addr + length < addr || addr + length > TASK_SIZE_MAX)
 		return ERR_PTR(-EFAULT);
 	count = pages_spanned(addr, length);
-	/* first, so that what is forbidden costs nothing */
+	/* first, so that a forbidden request costs nothing */
 	err = charge_pinned(user, count, why);
 	if (err)
 		return ERR_PTR(err);
@@ -245,8 +248,8 @@ err_account:
 	return ERR_PTR(err);
 }
 
-/* Not used and not mapped any more: they go, and with them what is paid for them. */
-static void unhold(struct tor_pages *pages)
+/* Free pages that are neither used nor mapped any more, and their charge. */
+static void pages_unhold(struct tor_pages *pages)
 {
 	if (!refcount_dec_and_test(&pages->holds))
 		return;
@@ -255,7 +258,7 @@ static void unhold(struct tor_pages *pages)
 		kfree(pages->mapping);
 	}
 	if (pages->mm) {
-		unpin(pages, pages->pages, true);
+		pages_unpin(pages, pages->pages, true);
 		uncharge_pinned(pages->user, pages->mm, pages->pages);
 		mmdrop(pages->mm);
 	} else {
@@ -268,12 +271,12 @@ static void unhold(struct tor_pages *pages)
 void tor_pages_put(struct tor_pages *pages)
 {
 	if (refcount_dec_and_test(&pages->uses))
-		unhold(pages);
+		pages_unhold(pages);
 }
 
-/* --- pages of our own in a process's mappings --- */
+/* --- kernel pages in a process's mappings --- */
 
-/* One becomes two, or is moved. */
+/* A mapping is split or moved. */
 static void mapping_open(struct vm_area_struct *vma)
 {
 	struct tor_pages *pages = vma->vm_private_data;
@@ -283,7 +286,7 @@ static void mapping_open(struct vm_area_struct *vma)
 
 static void mapping_close(struct vm_area_struct *vma)
 {
-	unhold(vma->vm_private_data);
+	pages_unhold(vma->vm_private_data);
 }
 
 static const struct vm_operations_struct mapping_ops = {
@@ -314,7 +317,7 @@ int tor_pages_mmap(struct tor_pages *pages, struct vm_area_struct *vma)
 	refcount_inc(&pages->holds);
 	vma->vm_private_data = pages;
 	vma->vm_ops = &mapping_ops;
-	/* an op may use it only now: this address never changes again */
+	/* ops may use it from now on: this address never changes again */
 	WRITE_ONCE(pages->addr, vma->vm_start);
 	return 0;
 }

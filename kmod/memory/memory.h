@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory of ops: pinned pages of users, and pages of our own for what a plan needs besides.
+ * Memory of ops: pinned pages of users, and kernel pages for other needs of a
+ * plan.
  */
 #ifndef _TOR_MEMORY_H
 #define _TOR_MEMORY_H
@@ -16,16 +17,20 @@
 struct tor_spares;
 
 /**
- * struct tor_pages - a run of memory, a user's or ours
- * @addr: user address of the first byte; 0: not mapped yet, and @mapped is raised by whoever does that
+ * struct tor_pages - a range of memory, a user's or the kernel's
+ * @addr: user address of the first byte; 0: not mapped yet, and @mapped is
+ *	raised by the context that maps it
  * @length: bytes
- * @page: the pages, @pages of them; the first byte is @addr % PAGE_SIZE into the first
- * @user: charged with them
- * @mm: charged as well (mm_struct only, not its mappings); NULL: they are ours
- * @mapping: tells if other pages than these are at @addr by now, or NULL
+ * @page: the pages, @pages of them; the first byte is @addr % PAGE_SIZE into
+ *	the first
+ * @user: charged for them
+ * @mm: charged as well (mm_struct only, not its mappings); NULL: kernel pages
+ * @mapping: tells whether other pages are at @addr by now, or NULL
  * @uses: ops that refer to it, and the region's handle
- * @holds: mappings of ours in a process, and one for all uses: until the last of them is gone, they are paid for
- * @spare_of, @spare_since, @in_comm, @in_all: of those that no op uses, see spare.h
+ * @holds: mappings of kernel pages in a process, and one for all uses: the
+ *	pages are charged until the last of them is gone
+ * @spare_of, @spare_since, @in_comm, @in_all: of pages that no op uses, see
+ *	spare.h
  */
 struct tor_pages {
 	u64 addr;
@@ -53,46 +58,54 @@ struct tor_mem {
 
 /**
  * tor_pages_pin - pin the caller's memory for reading and writing
- * @user: who pays, besides the caller's RLIMIT_MEMLOCK
+ * @user: pays, besides the caller's RLIMIT_MEMLOCK
  * @addr: user address
  * @length: bytes, not 0
  * @watch: whether to watch if they stay mapped
  * @why: out: static sentence for a limit that was reached, or unchanged
  *
- * Even what is only sent is pinned writable: Linux 6.1 shows a stale zero page otherwise. -EFAULT as well: memory that is shared
- * with a file on a disk.
+ * Memory that is only sent is pinned writable too: Linux 6.1 would otherwise
+ * show a stale zero page. Memory shared with a file on a disk returns -EFAULT.
  *
- * Context: process, may sleep. Return: the pages, or ERR_PTR(-EFAULT, -EDQUOT, -ENOMEM, -EINVAL).
+ * Context: process, may sleep.
+ * Return: the pages, or ERR_PTR(-EFAULT, -EDQUOT, -ENOMEM, -EINVAL).
  */
 struct tor_pages *tor_pages_pin(struct tor_user *user, u64 addr, u64 length, bool watch,
 				const char **why);
 
 /**
- * tor_pages_alloc - memory of our own, charged to the caller's memory cgroup
- * @user: who pays
+ * tor_pages_alloc - allocate pages, charged to the caller's memory cgroup
+ * @user: pays
  * @length: bytes, not 0
- * @flags: more GFP flags
+ * @flags: additional GFP flags
  *
- * Context: process, may sleep. Return: the pages, with one use, or ERR_PTR(-EDQUOT, -ENOMEM).
+ * Context: process, may sleep.
+ * Return: the pages, with one use, or ERR_PTR(-EDQUOT, -ENOMEM).
  */
 struct tor_pages *tor_pages_alloc(struct tor_user *user, u64 length, gfp_t flags);
 
 /*
- * Map pages of our own into the caller; they stay, and stay paid for, while any of them is mapped. Context: mmap. Return: 0 or
- * a negative errno.
+ * Map kernel pages into the caller; they stay, and stay charged, while any of
+ * them is mapped. Context: mmap. Return 0 or a negative errno.
  */
 int tor_pages_mmap(struct tor_pages *pages, struct vm_area_struct *vma);
 
-/* Give up one use; the last one unpins or frees. Context: process, may sleep; any, if it is not the last one. */
+/*
+ * Drop one use; the last one unpins or frees. Context: process, may sleep; any
+ * context if it is not the last one.
+ */
 void tor_pages_put(struct tor_pages *pages);
 
-/* The page and offset in it of a byte. */
+/* Return the page of a byte, and the offset in it. */
 struct page *tor_mem_page(const struct tor_mem *mem, u64 off, u32 *in_page);
 
-/* Copy all of @from to @to, as long. Context: process. */
+/* Copy all of @from to @to, which is as long. Context: process. */
 void tor_mem_copy(const struct tor_mem *to, const struct tor_mem *from);
 
-/* Copy from and to the calling process, @to or @from as a whole. Context: process. Return: 0 or -EFAULT. */
+/*
+ * Copy from and to the calling process, @to or @from as a whole. Context:
+ * process. Return 0 or -EFAULT.
+ */
 int tor_mem_from_user(const struct tor_mem *to, const void __user *from);
 int tor_mem_to_user(void __user *to, const struct tor_mem *from);
 

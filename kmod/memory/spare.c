@@ -8,12 +8,15 @@
 
 #include "op/group.h"
 
-#define KEPT	HZ	/* at least so long, at most twice */
+#define KEPT	HZ	/* minimum time; the maximum is twice that */
 
-static LIST_HEAD(all);	/* in the order in which they were put here */
+static LIST_HEAD(all);	/* in the order in which they were added */
 static DEFINE_SPINLOCK(lock);
 
-/* Those that are kept no longer, by in_all: an op ends in a softirq, and thousands of pages are nothing to be freed there. */
+/*
+ * Pages to be freed, by in_all: an op ends in a softirq, which must not free
+ * thousands of pages.
+ */
 static LIST_HEAD(gone);
 
 static void free_gone(struct work_struct *work);
@@ -27,18 +30,18 @@ static u64 bytes_of(const struct tor_pages *pages)
 	return (u64)pages->pages << PAGE_SHIFT;
 }
 
-/* Context: lock. */
-static void unlink(struct tor_pages *pages)
+/* Remove pages from the spares. Context: lock. */
+static void spare_unlink(struct tor_pages *pages)
 {
 	pages->spare_of->bytes -= bytes_of(pages);
 	list_del(&pages->in_comm);
 	list_del(&pages->in_all);
 }
 
-/* ... to be freed without it. */
-static void unlink_to(struct tor_pages *pages, struct list_head *list)
+/* Move pages to @list, to be freed without the lock. */
+static void spare_unlink_to(struct tor_pages *pages, struct list_head *list)
 {
-	unlink(pages);
+	spare_unlink(pages);
 	list_add(&pages->in_all, list);
 }
 
@@ -88,7 +91,7 @@ struct tor_pages *tor_spare_take(struct tor_group *group, u64 length)
 	list_for_each_entry_reverse(pages, &group->spares.list, in_comm) {
 		if (!fits(pages, length))
 			continue;
-		unlink(pages);
+		spare_unlink(pages);
 		found = pages;
 		break;
 	}
@@ -112,7 +115,7 @@ void tor_spare_put(struct tor_group *group, struct tor_pages *pages)
 		list_add_tail(&pages->in_all, &all);
 	}
 	while (spares->bytes > TOR_SPARE_MAX)
-		unlink_to(list_first_entry(&spares->list, struct tor_pages, in_comm), &gone);
+		spare_unlink_to(list_first_entry(&spares->list, struct tor_pages, in_comm), &gone);
 	any = !list_empty(&gone);
 	spin_unlock_bh(&lock);
 	if (any)
@@ -128,10 +131,10 @@ void tor_spare_close(struct tor_group *group)
 	spin_lock_bh(&lock);
 	group->spares.closed = true;
 	list_for_each_entry_safe(pages, next, &group->spares.list, in_comm)
-		unlink_to(pages, &old);
+		spare_unlink_to(pages, &old);
 	spin_unlock_bh(&lock);
 	free_list(&old);
-	/* of its ops, too */
+	/* for its ops too */
 	flush_work(&freeing);
 }
 
@@ -142,7 +145,7 @@ void tor_spare_give_up(const struct tor_user *user)
 	spin_lock_bh(&lock);
 	list_for_each_entry_safe(pages, next, &all, in_all)
 		if (pages->user == user)
-			unlink_to(pages, &gone);
+			spare_unlink_to(pages, &gone);
 	spin_unlock_bh(&lock);
 	free_soon();
 }
@@ -163,7 +166,7 @@ static void expire(struct work_struct *work)
 	list_for_each_entry_safe(pages, next, &all, in_all) {
 		if (time_before(jiffies, pages->spare_since + KEPT))
 			break;
-		unlink_to(pages, &old);
+		spare_unlink_to(pages, &old);
 	}
 	left = !list_empty(&all);
 	spin_unlock_bh(&lock);
@@ -174,7 +177,7 @@ static void expire(struct work_struct *work)
 
 void tor_spare_exit(void)
 {
-	/* groups are gone, and with them what they kept */
+	/* groups are gone, and their spares with them */
 	cancel_delayed_work_sync(&expiry);
 	flush_work(&freeing);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Spares: temporaries of ops that are over, kept for the next op of their comm. Most kernels clear every page that they
- * allocate, and an op of a megabyte takes hundreds of them: that was a seventh of its instructions.
+ * Spares: temporaries of ops that are over, kept for the next op of their comm.
+ * Most kernels clear every page that they allocate, and an op of a megabyte
+ * needs hundreds of them: that was a seventh of its instructions.
  *
- * Their user pays for them all the while. They go when the comm is closed, when nobody has asked for them for a moment, and
- * when the user has no room left for other memory. Only the comm that used them gets them again, so nothing is seen
- * that was not the process's before.
+ * Their user pays for them while they are kept. They are freed when the comm is
+ * closed, when no op has needed them for a moment, and when the user has no
+ * room left for other memory. Only the comm that used them gets them again, so
+ * a process sees only its own old data.
  *
  * Locking: one lock around all spares, a leaf.
  */
@@ -22,8 +24,8 @@ struct tor_user;
 #define TOR_SPARE_MAX	(16 << 20)	/* bytes that a comm keeps */
 
 /**
- * struct tor_spares - those of a comm
- * @list: tor_pages, the last used ones last
+ * struct tor_spares - spares of a comm
+ * @list: tor_pages, most recently used last
  * @bytes: in all
  * @closed: no more are kept
  */
@@ -38,19 +40,29 @@ static inline void tor_spares_init(struct tor_spares *spares)
 	INIT_LIST_HEAD(&spares->list);
 }
 
-/* Pages for @length bytes, with one use, whatever is in them, or NULL. Context: process. */
+/*
+ * Take pages for @length bytes, with one use and any contents, or NULL.
+ * Context: process.
+ */
 struct tor_pages *tor_spare_take(struct tor_group *group, u64 length);
 
-/* Keep pages of our own, or have them freed soon; takes over their only use. Context: BH or process. */
+/*
+ * Keep kernel pages, or have them freed soon; takes over their only use.
+ * Context: BH or process.
+ */
 void tor_spare_put(struct tor_group *group, struct tor_pages *pages);
 
-/* Free those of a comm, and keep none from now on. Context: process. */
+/* Free the spares of a comm, and keep none from now on. Context: process. */
 void tor_spare_close(struct tor_group *group);
 
-/* Free all that a user pays for; what is just being freed is, too, when this returns. Context: process, may sleep. */
+/*
+ * Free all spares that a user pays for, and wait for those that are being
+ * freed.
+ * Context: process, may sleep.
+ */
 void tor_spare_reclaim(const struct tor_user *user);
 
-/* The same, soon. Context: BH or process. */
+/* The same, later. Context: BH or process. */
 void tor_spare_give_up(const struct tor_user *user);
 
 void tor_spare_exit(void);

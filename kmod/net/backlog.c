@@ -2,9 +2,10 @@
 /*
  * The backlog of a port. See backlog.h.
  *
- * The kernel's softirqs go on for ten rounds, or some ticks, if nobody who is to have the processor interrupts them, and a frame
- * that is received is summed. A softirq that has gone on for long only puts frames here, which costs little, and a work item takes
- * them as any process would: others get the processor in between.
+ * The kernel's softirqs continue for ten rounds, or some ticks, unless a task
+ * that must run interrupts them, and every received frame is checksummed. A
+ * softirq that has run for long only queues frames here, which is cheap, and a
+ * work item receives them: other tasks get the processor in between.
  */
 #include <linux/kcov.h>
 
@@ -13,24 +14,27 @@
 #include "op/group.h"
 #include "net/port.h"
 
-/* Frames between two places where others may have the processor: of the largest size, about what an entry into core may move. */
+/*
+ * Frames between two reschedule points: of the largest size, about what an
+ * entry into core may move.
+ */
 #define BATCH	8
 
-static struct sk_buff *next(struct tor_backlog *backlog)
+static struct sk_buff *backlog_next(struct tor_backlog *backlog)
 {
 	struct sk_buff *skb;
 
 	spin_lock(&backlog->frames.lock);
 	skb = backlog->closed ? NULL : __skb_dequeue(&backlog->frames);
-	/* what came before has been received */
+	/* all previous frames have been received */
 	if (!skb)
 		WRITE_ONCE(backlog->busy, false);
 	spin_unlock(&backlog->frames.lock);
 	return skb;
 }
 
-/* Return: are there more? */
-static bool receive_some(struct tor_port *port)
+/* Receive a batch. Return whether there are more frames. */
+static bool backlog_receive_some(struct tor_port *port)
 {
 	struct sk_buff *skb;
 	u32 n = 0;
@@ -38,7 +42,7 @@ static bool receive_some(struct tor_port *port)
 	local_bh_disable();
 	rcu_read_lock();
 	do {
-		skb = next(&port->backlog);
+		skb = backlog_next(&port->backlog);
 		if (skb)
 			tor_frame_late(port, skb);
 	} while (skb && ++n < BATCH && !need_resched());
@@ -47,7 +51,10 @@ static bool receive_some(struct tor_port *port)
 	return skb;
 }
 
-/* Of whom the first frame is from, if that is a fuzzer: see cover_begin() in frame.c. */
+/*
+ * Return the handle of the fuzzer that the first frame is from, if any: see
+ * cover_begin() in frame.c.
+ */
 static u64 kcov_handle(struct tor_backlog *backlog)
 {
 	struct sk_buff *skb;
@@ -70,7 +77,7 @@ static void backlog_work(struct work_struct *work)
 		/* this may allocate, and so sleep */
 		if (IS_ENABLED(CONFIG_KCOV))
 			kcov_remote_start_common(kcov_handle(&port->backlog));
-		more = receive_some(port);
+		more = backlog_receive_some(port);
 		if (IS_ENABLED(CONFIG_KCOV))
 			kcov_remote_stop();
 		cond_resched();
@@ -104,7 +111,7 @@ void tor_backlog_close(struct tor_backlog *backlog)
 	spin_lock_bh(&backlog->frames.lock);
 	backlog->closed = true;
 	spin_unlock_bh(&backlog->frames.lock);
-	/* nobody queues it any more */
+	/* nothing queues it any more */
 	cancel_work_sync(&backlog->work);
 	skb_queue_purge(&backlog->frames);
 }

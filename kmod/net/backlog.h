@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A port's backlog: frames for this node that softirqs have left to a process, because they have had the processor for long.
+ * The backlog of a port: frames for this node that softirqs have left to a
+ * process, because they have used the processor for long.
  */
 #ifndef _TOR_BACKLOG_H
 #define _TOR_BACKLOG_H
@@ -10,14 +11,14 @@
 
 struct tor_port;
 
-/* As many frames as the kernel's own backlog of a processor has by default: windows keep far below. */
+/* As in the kernel's own backlog of a processor; windows are much smaller. */
 #define TOR_BACKLOG_MAX		1000
 
 /**
- * struct tor_backlog - frames in the order in which they came
- * @frames: and the lock of all that follows
- * @busy: a process is at it, or is about to be: what comes now comes after these
- * @closed: the port goes
+ * struct tor_backlog - frames in order of arrival
+ * @frames: its lock protects the following members
+ * @busy: a process handles them, or is about to: later frames must be queued
+ * @closed: the port is being removed
  */
 struct tor_backlog {
 	struct sk_buff_head frames;
@@ -28,7 +29,10 @@ struct tor_backlog {
 
 void tor_backlog_init(struct tor_backlog *backlog);
 
-/* Must a frame be left to the process, not to overtake what is there? Context: any. */
+/*
+ * Return whether a frame must be queued, so as not to overtake others. Context:
+ * any.
+ */
 static inline bool tor_backlog_is_busy(const struct tor_backlog *backlog)
 {
 	return READ_ONCE(backlog->busy);
@@ -36,15 +40,17 @@ static inline bool tor_backlog_is_busy(const struct tor_backlog *backlog)
 
 /**
  * tor_backlog_add - leave a frame to a process
+ * @backlog: of the port
  * @skb: checked, for this node; consumed if it was added
  *
- * Context: BH, RCU. Return: false: it is full, or closed.
+ * Context: BH, RCU.
+ * Return: false if it is full or closed.
  */
 bool tor_backlog_add(struct tor_backlog *backlog, struct sk_buff *skb);
 
 /*
- * Throw away what is there, and let nothing in any more. Context: process; waits for the few frames, at most, that a process is
- * receiving at the moment.
+ * Discard all frames and accept no more. Context: process; waits for the batch
+ * that a process is receiving.
  */
 void tor_backlog_close(struct tor_backlog *backlog);
 

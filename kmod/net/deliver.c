@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frames for a comm: which group, series and lane each is about, and what its sender is told if there is none. See group.h.
+ * Delivery of frames to comms: find group, series and lane, or answer the
+ * sender if there is none. See group.h.
  */
 #include "core/wire/accept.h"
 #include "net/port.h"
 #include "op/endpoint.h"
 #include "op/series.h"
 
-/* The group that a frame is for, if its sender belongs to it. */
-static struct tor_group *admit(struct tor_entry *entry, const struct tor_hdr *h, u32 tag, u32 *rank)
+/* Find the group that a frame is for, if its sender is a member. */
+static struct tor_group *deliver_admit(struct tor_entry *entry, const struct tor_hdr *h, u32 tag,
+				       u32 *rank)
 {
 	struct tor_group *group = tor_group_find(entry->port->fabric, tag);
 	enum tor_counter why = TOR_C_DROP_COMM;
@@ -20,16 +22,21 @@ static struct tor_group *admit(struct tor_entry *entry, const struct tor_hdr *h,
 }
 
 /*
- * The process of a comm has left, and what lingered behind it is gone: whoever is still at an op would wait for
- * ever. While a comm is being created, all know it before any sends.
+ * Refuse a frame for a comm that the process has left and whose group is gone:
+ * a rank that is still in an op would wait for ever. While a comm is being
+ * created, all nodes know it before any sends.
  */
-static void refuse(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h, u32 tag)
+static void deliver_refuse(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
+			   u32 tag)
 {
 	if (!tor_group_find(port->fabric, tag))
 		tor_comm_refuse(&entry->ctx, &port->fabric->node, h, tag);
 }
 
-/* The series that @channel stands for in a frame between us and @rank; @own: in one of ours. NULL: there is none. */
+/*
+ * Find the series of @channel in a frame between this node and @rank; @own: the
+ * frame is this node's. NULL: there is none.
+ */
 static struct tor_series *find_series(struct tor_group *group, u32 rank, u32 channel, bool own)
 {
 	if (!tor_channel_is_role(channel))
@@ -38,9 +45,9 @@ static struct tor_series *find_series(struct tor_group *group, u32 rank, u32 cha
 }
 
 /*
- * A frame of a message, where ranks share nodes: make of the nodes' @group and
- * of the other node's @rank those of the two that it is about. False: there are
- * none such.
+ * Translate a frame of a message between nodes with several ranks: replace the
+ * nodes' @group and the other node's @rank by the two that it is about. False:
+ * there are none.
  */
 static bool find_ranks(struct tor_group **group, u32 *rank, u32 channel, u32 round, bool own)
 {
@@ -59,7 +66,7 @@ static struct tor_lane *find_lane(const struct tor_series *series, u32 op, u32 c
 	return &tor_series_slot(series, op)->lane[series->role ? 0 : channel];
 }
 
-/* Someone is at a message that no process here will ever send or receive. */
+/* Report to a rank that the process will never send or receive its message. */
 static void tell_that_left(struct tor_entry *entry, struct tor_group *group, u32 op)
 {
 	if (test_bit(TOR_GROUP_CLOSED, &group->flags))
@@ -67,8 +74,8 @@ static void tell_that_left(struct tor_entry *entry, struct tor_group *group, u32
 }
 
 /*
- * Someone is at an op that will perhaps never be called here: our process has
- * left, or one of them.
+ * Report to a rank if its op may never be called here: the process has left, or
+ * one of several.
  */
 static void tell_if_left(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
 			 u32 op)
@@ -85,13 +92,13 @@ void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct
 	struct tor_lane *lane;
 	u32 rank;
 
-	group = admit(entry, h, h->comm, &rank);
+	group = deliver_admit(entry, h, h->comm, &rank);
 	if (!group) {
-		refuse(entry, port, h, h->comm);
+		deliver_refuse(entry, port, h, h->comm);
 		return;
 	}
 	if (tor_comm_failed(&group->comm)) {
-		/* whoever still sends has not heard */
+		/* a rank that still sends has not heard of the failure */
 		tor_comm_send_abort(&entry->ctx, &group->comm, rank);
 		return;
 	}
@@ -137,7 +144,9 @@ static void take_ack(struct tor_entry *entry, struct tor_group *group, u32 rank,
 	}
 	lane = find_lane(series, ack->op, ack->channel);
 	spin_lock(&lane->lock);
-	/* messages are invited that perhaps nobody wants to send: see tor_pair_invite() */
+	/*
+	 * messages are invited although none may be sent: see tor_pair_invite()
+	 */
 	if (!series->role || ack->digest)
 		tell_if_left(entry, group, lane, ack->op);
 	tor_chan_ack(&entry->ctx, &lane->chan, rank, ack);
@@ -158,10 +167,13 @@ void tor_group_acks(struct tor_entry *entry, struct tor_port *port, const struct
 			tor_entry_drop(entry, why);
 			continue;
 		}
-		group = admit(entry, h, ack.comm, &rank);
-		/* whoever has got everything waits for nothing; one answer to a frame is enough */
+		group = deliver_admit(entry, h, ack.comm, &rank);
+		/*
+		 * a rank that has everything waits for nothing; one answer per
+		 * frame is enough
+		 */
 		if (!group && !refused && ack.state != TORCOLL_ACK_DONE) {
-			refuse(entry, port, h, ack.comm);
+			deliver_refuse(entry, port, h, ack.comm);
 			refused = true;
 		}
 		if (group)
@@ -175,7 +187,7 @@ void tor_group_abort_rx(struct tor_entry *entry, struct tor_port *port, const st
 	struct tor_group *group;
 	u32 rank;
 
-	group = admit(entry, h, h->comm, &rank);
+	group = deliver_admit(entry, h, h->comm, &rank);
 	if (!group)
 		return;
 	tor_comm_abort_rx(&entry->ctx, &group->comm, rank, p, h->length);

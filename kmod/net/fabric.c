@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Nodes of fabrics, per network namespace: creation, timers, counters, removal. See fabric.h.
+ * Nodes of fabrics, per network namespace: creation, timers, counters, removal.
+ * See fabric.h.
  */
 #include "net/fabric.h"
 
@@ -65,7 +66,7 @@ void tor_fabric_notify(struct tor_fabric *fabric)
 	schedule_work(&fabric->notify_work);
 }
 
-/* Links change in softirq; those who listen hear of it in process context. */
+/* Links change in softirq; notifications are sent in process context. */
 static void notify_work(struct work_struct *work)
 {
 	struct tor_fabric *fabric = container_of(work, struct tor_fabric, notify_work);
@@ -118,7 +119,10 @@ static enum hrtimer_restart join_timer(struct hrtimer *timer)
 void tor_fabric_join_timer(struct tor_fabric *fabric, u64 when)
 {
 	lockdep_assert_held(&fabric->lock);
-	/* queued, not active: its own function sets it again, and may have seen no join just now */
+	/*
+	 * queued, not active: its own function sets it again, and may have seen
+	 * no join just now
+	 */
 	if (!hrtimer_is_queued(&fabric->join_timer) ||
 	    hrtimer_get_expires_ns(&fabric->join_timer) > when)
 		hrtimer_start(&fabric->join_timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
@@ -126,7 +130,7 @@ void tor_fabric_join_timer(struct tor_fabric *fabric, u64 when)
 
 /* --- the end --- */
 
-/* Behind tor_fabric_del(). */
+/* The part of tor_fabric_del() that waits. */
 static void end_work(struct work_struct *work)
 {
 	struct tor_fabric *fabric = container_of(work, struct tor_fabric, end_work);
@@ -151,8 +155,8 @@ u64 tor_fabric_memory(const struct tor_torus *torus)
 	       tor_routes_bytes(torus) + torus->nodes * sizeof(struct tor_view_entry);
 }
 
-/* Somebody pays for it. */
-static int charge(struct tor_user *user, const struct tor_torus *torus, const char **why)
+/* Charge the user of a fabric. */
+static int fabric_charge(struct tor_user *user, const struct tor_torus *torus, const char **why)
 {
 	if (tor_user_charge(user, TOR_LIMIT_FABRICS, 1)) {
 		*why = tor_limit_sentence(TOR_LIMIT_FABRICS);
@@ -166,8 +170,8 @@ static int charge(struct tor_user *user, const struct tor_torus *torus, const ch
 	return 0;
 }
 
-/* Nobody does any more. */
-static void uncharge(struct tor_user *user, const struct tor_torus *torus)
+/* Undo fabric_charge(). */
+static void fabric_uncharge(struct tor_user *user, const struct tor_torus *torus)
 {
 	tor_user_uncharge(user, TOR_LIMIT_TABLES, tor_fabric_memory(torus));
 	tor_user_uncharge(user, TOR_LIMIT_FABRICS, 1);
@@ -175,9 +179,12 @@ static void uncharge(struct tor_user *user, const struct tor_torus *torus)
 }
 
 /*
- * The last reference is gone, and with it groups and calls. Who may still use the fabric, and how each is waited for:
- * - the timer of joins, the works for routes and notifications: cancelled; the hello timer went with the last port;
- * - readers of the list and senders that found a port: a grace period, of which memory is freed behind.
+ * Release a fabric whose last reference is gone, and with it groups and calls.
+ * These contexts may still use it, and are waited for as follows:
+ * - the timer of joins, the works for routes and notifications: cancelled; the
+ *   hello timer went with the last port;
+ * - readers of the list and senders that found a port: a grace period, after
+ *   which memory is freed.
  */
 static void release_work(struct work_struct *work)
 {
@@ -187,7 +194,7 @@ static void release_work(struct work_struct *work)
 	hrtimer_cancel(&fabric->join_timer);
 	tor_reroute_stop(fabric);
 	cancel_work_sync(&fabric->notify_work);
-	uncharge(fabric->user, &fabric->node.torus);
+	fabric_uncharge(fabric->user, &fabric->node.torus);
 	call_rcu(&fabric->rcu, fabric_free_rcu);
 	/* the namespace may go from here on */
 	if (atomic_dec_and_test(&tn->held))
@@ -202,7 +209,7 @@ void tor_fabric_put(struct tor_fabric *fabric)
 
 /* --- hellos --- */
 
-/* Of each port, per second. */
+/* Return the hellos per second of each port. */
 static u64 hello_rate(const struct tor_fabric *fabric)
 {
 	return DIV_ROUND_UP_ULL(NSEC_PER_SEC, fabric->node.hello_ns);
@@ -303,7 +310,7 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 	user = tor_user_get_current();
 	if (!user)
 		return ERR_PTR(-ENOMEM);
-	err = charge(user, &torus, why);
+	err = fabric_charge(user, &torus, why);
 	if (err) {
 		tor_user_put(user);
 		return ERR_PTR(err);
@@ -351,12 +358,12 @@ err_counters:
 err_free:
 	kfree(fabric);
 err_user:
-	uncharge(user, &torus);
+	fabric_uncharge(user, &torus);
 	return ERR_PTR(-ENOMEM);
 }
 
-/* Whoever claims it first deletes it. */
-static bool claim(struct tor_fabric *fabric)
+/* Claim the deletion of a fabric; only the first caller succeeds. */
+static bool fabric_claim(struct tor_fabric *fabric)
 {
 	bool first;
 
@@ -367,7 +374,10 @@ static bool claim(struct tor_fabric *fabric)
 	return first;
 }
 
-/* None begins any more: it is dead. Those of many ranks take the timer some turns to tell all of them. */
+/*
+ * Cancel all joins. None begins any more: the fabric is dead. Joins of many
+ * ranks need several runs of the timer to tell all of them.
+ */
 static void cancel_joins(struct tor_fabric *fabric)
 {
 	struct tor_node *node = &fabric->node;
@@ -394,7 +404,7 @@ static void cancel_joins(struct tor_fabric *fabric)
 
 int tor_fabric_fail(struct tor_fabric *fabric)
 {
-	if (!claim(fabric))
+	if (!fabric_claim(fabric))
 		return -EBUSY;
 	get_task_comm(fabric->killer, current);
 	fabric->killer_pid = task_tgid_vnr(current);
@@ -409,7 +419,7 @@ int tor_fabric_del(struct tor_fabric *fabric, bool failed)
 	u32 port;
 
 	ASSERT_RTNL();
-	if (!failed && (atomic_read(&fabric->users) || !claim(fabric)))
+	if (!failed && (atomic_read(&fabric->users) || !fabric_claim(fabric)))
 		return -EBUSY;
 	for (port = 0; port < TOR_MAX_PORTS; port++)
 		tor_port_del(fabric, port);
@@ -430,10 +440,10 @@ struct tor_fabric *tor_fabric_find(struct tor_net *tn, u64 key)
 	return NULL;
 }
 
-/* At most so many entries of the view are looked at in a row. */
+/* Maximum number of view entries per portion. */
 #define LOOK_AT		4096
 
-/* What frames all take whom frames can get to. */
+/* Return the frame size that all reachable nodes accept. */
 static u32 frame_reached(struct tor_fabric *fabric)
 {
 	const struct tor_node *node = &fabric->node;
@@ -481,7 +491,10 @@ u32 tor_fabric_unit(struct tor_fabric *fabric)
 	rcu_read_unlock();
 	if (!ports)
 		return 0;
-	/* most of the time nobody says less, and it need not be asked who says it */
+	/*
+	 * usually all nodes accept this size, and the search for smaller ones
+	 * is not needed
+	 */
 	return said >= unit ? unit : min(unit, tor_wire_unit(frame_reached(fabric)));
 }
 
@@ -494,7 +507,9 @@ static int __net_init net_init(struct net *net)
 	return 0;
 }
 
-/* Of all namespaces that go together, before any of them is waited for. */
+/*
+ * Called for all namespaces that go together, before any of them is waited for.
+ */
 static void __net_exit net_pre_exit(struct net *net)
 {
 	struct tor_net *tn = tor_net(net);

@@ -1,31 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A fabric as one network namespace belongs to it: the node, its ports, its comms.
+ * Fabrics: one network namespace's view of a fabric, with its node, ports and
+ * comms.
  *
  * Locking
  *
- * RTNL      configuration: the namespace's list of fabrics, fabric->port[], the devices behind
- *           the ports. Taken by netlink handlers, the netdev notifier and, briefly, when a comm is
- *           created. Nobody waits under it: no grace period, no work, no walk over comms.
- * fabric->lock  (spinlock, bottom halves off) link states, views and joins: core's link.c, view.c and join.c.
- *           Taken in softirq by hellos, comm messages and the two timers.
- * fabric->groups_lock  (spinlock, bottom halves off) the table of groups, for writers.
- * lane->lock  (spinlock, bottom halves off; group.h) one channel of one op slot: core's engine.c. Two frames
- *           of different channels or ops run on different CPUs at once.
+ * RTNL: configuration, that is the namespace's list of fabrics, fabric->port[],
+ * the devices behind the ports. Taken by netlink handlers, the netdev notifier
+ * and, briefly, when a comm is created. Nothing waits under it: no grace
+ * period, no work, no walk over comms.
  *
- * Order: RTNL, then fabric->lock or lane->lock, then fabric->groups_lock (a join installs its group), then
- * the leaves, which each say so where they are: of rings, users, spare memory, what was observed, meetings. No
- * transmit function is called with a spinlock held: frames collect in struct tor_entry and leave in
- * tor_entry_end().
+ * fabric->lock (spinlock, bottom halves off): link states, views and joins:
+ * core's link.c, view.c and join.c. Taken in softirq by hellos, comm messages
+ * and the two timers.
  *
- * RCU: list of fabrics, fabric->port[], fabric->routes, table of groups. The receive path, the timers and
- * every other entry into core hold rcu_read_lock() until tor_entry_end() has returned, so whatever
- * they found stays. Link states and neighbours' addresses are read by READ_ONCE().
+ * fabric->groups_lock (spinlock, bottom halves off): the table of groups, for
+ * writers.
  *
- * Shutdown: under RTNL a fabric leaves the list, its ports are detached, and what still runs on it fails. The rest,
- * all that waits, is end_work's: groups that only linger are taken apart, with one grace period for all of them.
- * The fabric's memory stays for as long as there are references: of the list, of each group, of calls that look for it. With
- * the last one release_work ends its timers and works, and the memory goes a grace period later.
+ * lane->lock (spinlock, bottom halves off; group.h): one channel of one op
+ * slot: core's engine.c. Frames of different channels or ops are handled on
+ * different CPUs at the same time.
+ *
+ * Order: RTNL, then fabric->lock or lane->lock, then fabric->groups_lock (a
+ * join installs its group), then the leaves, which are documented at their
+ * definition: of rings, users, spare memory, observations, meetings. No
+ * transmit function is called with a spinlock held: frames are collected in
+ * struct tor_entry and sent by tor_entry_end().
+ *
+ * RCU: list of fabrics, fabric->port[], fabric->routes, table of groups. The
+ * receive path, the timers and every other entry into core hold rcu_read_lock()
+ * until tor_entry_end() has returned, so that the objects they found stay. Link
+ * states and neighbours' addresses are read by READ_ONCE().
+ *
+ * Shutdown: under RTNL a fabric leaves the list, its ports are detached, and
+ * what still runs on it fails. end_work does everything that waits: groups that
+ * only linger are taken apart, with one grace period for all of them. The
+ * fabric's memory stays as long as there are references: of the list, of each
+ * group, of calls that look for it. With the last one release_work ends its
+ * timers and works, and the memory is freed a grace period later.
  */
 #ifndef _TOR_FABRIC_H
 #define _TOR_FABRIC_H
@@ -48,7 +60,7 @@
 struct tor_port;
 
 /**
- * struct tor_net - per network namespace
+ * struct tor_net - state of a network namespace
  * @fabrics: struct tor_fabric; RTNL, RCU
  * @held: fabrics whose memory is not released yet, in the list or not
  * @sequence: changes with what dumps walk over
@@ -68,23 +80,28 @@ struct tor_counters {
  * struct tor_fabric - one node
  * @node: core's part
  * @ethertype: of its frames, host order
- * @user: who pays for it
+ * @user: pays for it
  * @refs: see "Shutdown"
- * @dead: it leaves, or has left, the list: no join or agreement begins any more; fabric->lock
- * @killer: the process that deleted it by force, @killer_pid its number; before any comm fails by that
+ * @dead: it leaves, or has left, the list: no join or agreement begins any
+ *	more; fabric->lock
+ * @killer: the process that deleted it by force; set before any comm fails by
+ *	that
+ * @killer_pid: its number
  * @users: comms of open files; while there are any, the fabric stays
  * @ports: number of them; RTNL. Without one there are no hellos
- * @routes: RCU; replaced by route_work alone, see reroute.c
- * @old_routes: those before, until @old_readers are through; of route_work
- * @searches: how often routes are searched
+ * @routes: RCU; replaced only by route_work, see reroute.c
+ * @old_routes: the previous table, until @old_readers are finished; of
+ *	route_work
+ * @searches: limits how often routes are searched
  * @view_changed: since @routes was built
- * @looks: number of the present look at all groups; of route_work
- * @downs: node->view.downs that all channels know of
+ * @looks: number of the present walk over all groups; of route_work
+ * @downs: value of node->view.downs that all channels know of
  * @needs: by port: bytes of a frame that did not fit, 0: none
- * @changed: bit per port whose link changed and was not notified yet, and TOR_FABRIC_CHANGED
+ * @changed: bit per port whose link changed and was not notified yet, and
+ *	TOR_FABRIC_CHANGED
  * @group: by tag
- * @rates: what plans of new comms are chosen by; RTNL
- * @observed: how long ops took; has a lock of its own, the innermost
+ * @rates: by which plans of new comms are chosen; RTNL
+ * @observed: durations of ops; has a lock of its own, the innermost
  */
 struct tor_fabric {
 	struct tor_node node;
@@ -124,7 +141,7 @@ struct tor_fabric {
 	struct rcu_head rcu;
 };
 
-/* Bit of tor_fabric.changed: the routes did. */
+/* Bit of tor_fabric.changed for a change of routes. */
 #define TOR_FABRIC_CHANGED	TOR_MAX_PORTS
 
 static inline struct tor_fabric *tor_fabric_of(struct tor_node *node)
@@ -135,11 +152,12 @@ static inline struct tor_fabric *tor_fabric_of(struct tor_node *node)
 struct tor_net *tor_net(const struct net *net);
 
 /**
- * struct tor_fabric_config - what "fabric new" asks for
+ * struct tor_fabric_config - parameters of "fabric add"
  * @self: own index
  * @ethertype: 0: the default
  * @hello_ms: 0: the default
- * @frame_size: bytes behind the MAC header that a frame may have, 0: what the ports take
+ * @frame_size: maximum bytes of a frame behind the MAC header, 0: that of the
+ *	ports
  */
 struct tor_fabric_config {
 	u64 key;
@@ -158,9 +176,10 @@ struct tor_fabric_config {
  * @tn: namespace
  * @cfg: checked here
  * @why: out: static sentence for a refusal
- * @attr: out: the netlink attribute to blame, if there is one
+ * @attr: out: the netlink attribute at fault, if there is one
  *
- * Context: RTNL. Return: the fabric or an ERR_PTR.
+ * Context: RTNL.
+ * Return: the fabric or an ERR_PTR.
  */
 struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg,
 				  const char **why, u32 *attr);
@@ -170,20 +189,24 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
  * @fabric: in its namespace's list
  * @failed: tor_fabric_fail() has been called for that
  *
- * Its key and its ports' devices are free when this returns; the rest goes by itself.
+ * Its key and its ports' devices are free when this returns; the rest is
+ * released later.
  *
- * Context: RTNL. Return: 0, or -EBUSY: a process has a comm, or another caller is at it.
+ * Context: RTNL.
+ * Return: 0, or -EBUSY: a process has a comm, or another caller is deleting it.
  */
 int tor_fabric_del(struct tor_fabric *fabric, bool failed);
 
 /**
- * tor_fabric_fail - let all that runs on a fabric fail, since it is about to be deleted
+ * tor_fabric_fail - make everything on a fabric fail before it is deleted
  * @fabric: referenced by the caller
  *
- * Comms fail with -ENETDOWN and the name of the calling process; their other ranks have been told once when this returns. So do
- * joins and agreements, and none begins any more.
+ * Comms fail with -ENETDOWN and the name of the calling process; their other
+ * ranks have been told once when this returns. Joins and agreements fail too,
+ * and none begins any more.
  *
- * Context: process, no locks; waits for works. Return: 0, or -EBUSY: it is being deleted already.
+ * Context: process, no locks; waits for works.
+ * Return: 0, or -EBUSY: it is being deleted already.
  */
 int tor_fabric_fail(struct tor_fabric *fabric);
 
@@ -198,17 +221,26 @@ static inline void tor_fabric_get(struct tor_fabric *fabric)
 /* Context: any. */
 void tor_fabric_put(struct tor_fabric *fabric);
 
-/* Bytes of kernel memory that a node of a fabric takes, without ports and comms. */
+/*
+ * Return the kernel memory of a node of a fabric in bytes, without ports and
+ * comms.
+ */
 u64 tor_fabric_memory(const struct tor_torus *torus);
 
-/* The user has one port more. Return: 0 or -EDQUOT, and a static sentence in @why. Context: RTNL. */
+/*
+ * Charge the user for one more port. Return 0 or -EDQUOT, and a static sentence
+ * in @why. Context: RTNL.
+ */
 int tor_fabric_port_added(struct tor_fabric *fabric, const char **why);
 void tor_fabric_port_gone(struct tor_fabric *fabric);
 
-/* What a dump walks over has changed. Context: any. */
+/* Note that the objects that a dump walks over have changed. Context: any. */
 void tor_fabric_changed(struct tor_fabric *fabric);
 
-/* Payload bytes per frame that every port, and every node known, takes; 0 if there is no port. Context: process. */
+/*
+ * Return the payload bytes per frame that every port and every known node
+ * accepts; 0 if there is no port. Context: process.
+ */
 u32 tor_fabric_unit(struct tor_fabric *fabric);
 
 /* Tell those who listen, soon. Context: any. */

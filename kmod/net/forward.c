@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frames for other nodes: the same skb leaves by another port. See forward.h.
+ * Forwarding: a frame for another node leaves by another port in the same skb.
+ * See forward.h.
  *
- * In a large torus most frames that a host handles are not its own: what forwarding does not need (the time, fields in
- * host order, an entry into core) it does not pay for.
+ * In a large torus a host forwards most of the frames that it handles.
+ * Forwarding therefore avoids all costs that it does not need: the time, fields
+ * in host order, an entry into core.
  */
 #include "net/forward.h"
 
 #include "net/frame.h"
 #include "net/xmit.h"
 
-/* The way out, or why there is none. */
+/* Return the port by which a frame leaves, or NULL with the reason. */
 static struct tor_port *way_out(struct tor_port *in, const struct sk_buff *skb,
 				const struct tor_intact *h, enum tor_counter *why)
 {
@@ -25,13 +27,13 @@ static struct tor_port *way_out(struct tor_port *in, const struct sk_buff *skb,
 	return tor_xmit_fits(fabric, out, skb) ? out : NULL;
 }
 
-/* What of @skb tells of its way here, and would mislead on its way on. */
+/* Clear fields of @skb that describe its reception and must not be sent on. */
 static void forget_reception(struct sk_buff *skb)
 {
 	skb_reset_network_header(skb);
 	skb->ip_summed = CHECKSUM_NONE;
 	skb->pkt_type = PACKET_OUTGOING;
-	/* fq takes a receive time for a departure in the far future */
+	/* fq would take a receive time for a departure in the far future */
 	skb_clear_tstamp(skb);
 	memset(skb->cb, 0, sizeof(skb->cb));
 }
@@ -59,7 +61,7 @@ void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct tor_inta
 		goto drop;
 	atomic64_inc(&out->tx_frames);
 	tor_env_count(&fabric->node, TOR_C_FORWARDED, 1);
-	/* a macro that looks at its argument twice: not around the call */
+	/* the macro evaluates its argument twice: not around the call */
 	ret = tor_xmit(skb);
 	if (net_xmit_eval(ret))
 		tor_port_drop(in, TOR_C_DROP_FORWARD);

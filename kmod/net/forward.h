@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Frames for other nodes. */
+/* Forwarding of frames for other nodes. */
 #ifndef _TOR_FORWARD_H
 #define _TOR_FORWARD_H
 
@@ -7,12 +7,12 @@
 #include "net/port.h"
 
 /**
- * tor_forward - pass a frame on as it is
+ * tor_forward - forward a frame unchanged
  * @in: port that it came in by
  * @skb: not shared, header linear at skb->data; consumed
  * @h: its header
  *
- * Neither reads nor copies what is behind the header. Context: softirq, RCU.
+ * Neither reads nor copies data behind the header. Context: softirq, RCU.
  */
 void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct tor_intact *h);
 

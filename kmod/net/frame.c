@@ -2,10 +2,12 @@
 /*
  * Frames between skbs and core: receive and send.
  *
- * A received skb is checked once, by header, and then forwarded as it is (forward.c), or handed to core as
- * a header and a list of pieces of memory. What core sends becomes an skb whose payload is the user's
- * pages themselves: one reference per fragment, SKBFL_SHARED_FRAG, no destructor, no ubuf_info. So
- * frames in queues and taps refer to nothing of this module, and outlive op, process and module.
+ * The header of a received skb is checked once. The skb is then forwarded
+ * unchanged (forward.c), or passed to core as a header and a list of pieces of
+ * memory. A frame from core becomes an skb whose payload consists of the user's
+ * pages themselves: one reference per fragment, SKBFL_SHARED_FRAG, no
+ * destructor, no ubuf_info. Frames in queues and taps therefore refer to
+ * nothing of this module, and outlive op, process and module.
  */
 #include "net/frame.h"
 
@@ -26,7 +28,10 @@
 
 static const u8 hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
 
-/* What is remembered of an own data frame, in case its queue refuses it: whose it is, as in its header. */
+/*
+ * Identification of an own data frame, from its header, in case its queue
+ * refuses it.
+ */
 struct frame_cb {
 	struct tor_fabric *fabric;
 	bool data;
@@ -42,12 +47,13 @@ static struct frame_cb *frame_cb(struct sk_buff *skb)
 /* --- sending --- */
 
 /*
- * Softirqs without a pause. Those of the ranks and neighbours on one processor raise each other's, as each frame has an answer, and the
- * kernel goes on for ten rounds or some ticks, even if it has interrupted whoever should be first.
+ * A period of softirqs without a pause. Ranks and neighbours on one processor
+ * raise each other's softirqs, since each frame has an answer, and the kernel
+ * continues for ten rounds or some ticks, even if it has interrupted a task of
+ * higher priority.
  *
- * @task: interrupted by all of it, only to be compared
- * @begun: ns
- * @last: the latest entry, ns
+ * @task: interrupted by all of it, only for comparison @begun: ns @last: the
+ * latest entry, ns
  */
 struct streak {
 	const struct task_struct *task;
@@ -60,7 +66,10 @@ struct streak {
 
 static DEFINE_PER_CPU(struct streak, streaks);
 
-/* Is it time for others? Nobody has had the processor for long but softirqs that go into core. */
+/*
+ * Return whether other tasks must run: only softirqs that enter core have had
+ * the processor for long.
+ */
 static bool is_long_streak(u64 now)
 {
 	struct streak *s = this_cpu_ptr(&streaks);
@@ -78,7 +87,7 @@ void tor_entry_begin(struct tor_entry *entry)
 {
 	entry->ctx = (struct tor_ctx){ .now = ktime_get_ns() };
 	entry->late = is_long_streak(entry->ctx.now);
-	/* what is to be sent, a process sends: it waits for its turn */
+	/* a process sends the frames: it waits for its turn */
 	if (entry->late)
 		entry->ctx.sent = TOR_BUDGET.frames;
 	entry->works = false;
@@ -88,7 +97,10 @@ void tor_entry_begin(struct tor_entry *entry)
 	entry->retired = NULL;
 }
 
-/* A queue refused one of our data frames: its channel sends it again, with a smaller window. */
+/*
+ * A queue refused an own data frame: its channel sends it again, with a smaller
+ * window.
+ */
 static void report_drop(struct tor_entry *entry, const struct frame_cb *cb)
 {
 	struct tor_hdr h = tor_wire_noted(&cb->note);
@@ -120,12 +132,14 @@ void tor_entry_end(struct tor_entry *entry)
 			xmit(entry, skb);
 		if (!entry->retired)
 			return;
-		/* may send again: those who were told to wait */
+		/* may make waiting senders continue */
 		tor_slots_recycle(entry);
 	}
 }
 
-/* Add the pages behind @frame's ranges; false: more fragments than an skb can have. */
+/*
+ * Add the pages of @frame's ranges; false: more fragments than an skb can have.
+ */
 static bool attach_pages(struct sk_buff *skb, const struct tor_frame *frame)
 {
 	u32 frags = 0;
@@ -182,8 +196,8 @@ static u32 ranges_len(const struct tor_frame *frame)
 	return len;
 }
 
-static struct sk_buff *build(struct tor_fabric *fabric, const struct tor_port *port,
-			     const struct tor_frame *frame, bool copy)
+static struct sk_buff *frame_build(struct tor_fabric *fabric, const struct tor_port *port,
+				   const struct tor_frame *frame, bool copy)
 {
 	struct net_device *dev = port->dev;
 	u32 len = ranges_len(frame);
@@ -205,7 +219,7 @@ static struct sk_buff *build(struct tor_fabric *fabric, const struct tor_port *p
 	} else if (!attach_pages(skb, frame)) {
 		/* nothing is lost: it leaves as a copy */
 		consume_skb(skb);
-		return build(fabric, port, frame, true);
+		return frame_build(fabric, port, frame, true);
 	}
 	if (copy && frame->data)
 		tor_env_count(&fabric->node, TOR_C_TX_COPIED_BYTES, len);
@@ -243,7 +257,7 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 			tor_env_count(node, TOR_C_TX_NO_ROUTE, 1);
 		return -EHOSTUNREACH;
 	}
-	skb = build(fabric, port, frame, frame->copy || tor_port_copies(port));
+	skb = frame_build(fabric, port, frame, frame->copy || tor_port_copies(port));
 	if (!skb) {
 		tor_env_count(node, TOR_C_TX_NO_MEMORY, 1);
 		return -ENOMEM;
@@ -273,8 +287,9 @@ drop:
 /* --- receiving --- */
 
 /*
- * What the kernel's own tools are told. Reasons of one's own are for who has a line in the kernel's list of subsystems, so it is
- * the nearest of the common ones, or none; torcoll_drop has it in our words.
+ * Return the drop reason for the kernel's own tools. Own reasons require an
+ * entry in the kernel's list of subsystems, so it is the nearest of the common
+ * ones, or none; the tracepoint torcoll_drop has the exact counter.
  */
 static enum skb_drop_reason drop_reason(enum tor_counter why)
 {
@@ -328,12 +343,15 @@ void tor_env_drop(struct tor_ctx *ctx, struct tor_node *node, enum tor_counter w
 		tor_entry_drop(entry, why);
 		return;
 	}
-	/* one that was kept, and looked at later */
+	/* a frame that was kept and is evaluated later */
 	tor_env_count(node, why, 1);
 	trace_torcoll_drop(node, ~0U, why);
 }
 
-/* The payload as pieces of memory. Return: their number, 0 if it cannot be had. */
+/*
+ * Describe the payload as pieces of memory. Return their number, 0 if it is not
+ * accessible.
+ */
 static u32 payload_pieces(struct sk_buff *skb, const struct tor_hdr *h, struct tor_bytes *piece)
 {
 	u32 skip = tor_wire_header_bytes(h);
@@ -358,7 +376,10 @@ static u32 payload_pieces(struct sk_buff *skb, const struct tor_hdr *h, struct t
 	return left ? 0 : n;
 }
 
-/* The whole payload of a control frame in linear memory, checked; NULL: dropped. */
+/*
+ * Return the whole payload of a control frame in linear memory, checked; NULL:
+ * the frame is dropped.
+ */
 static const void *control_payload(struct tor_entry *entry, struct sk_buff *skb,
 				   const struct tor_hdr *h)
 {
@@ -392,7 +413,7 @@ static void rx_hello(struct tor_entry *entry, struct tor_port *port, struct sk_b
 	if (!tor_port_is_current(port))
 		goto out;
 	WRITE_ONCE(port->heard, ether_addr_to_u64(eth_hdr(skb)->h_source));
-	/* before the link is up and frames go there */
+	/* before the link is up and frames use the address */
 	if (tor_link_expects(&fabric->node, port->index, h, &hello))
 		WRITE_ONCE(port->neighbour, port->heard);
 	tor_link_hello(&entry->ctx, &fabric->node, port->index, h, &hello);
@@ -400,7 +421,9 @@ out:
 	spin_unlock(&fabric->lock);
 }
 
-/* Has a comm of this tag been created here, or is about to be? */
+/*
+ * Return whether a comm of this tag has been, or is about to be, created here.
+ */
 static bool is_known(struct tor_fabric *fabric, u32 tag)
 {
 	const struct tor_group *group = tor_group_find(fabric, tag);
@@ -468,9 +491,9 @@ static void rx_echo(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 		tor_echo_rx(&entry->ctx, &port->fabric->node, port->index, h, piece, n);
 }
 
-/* For this node. Consumes @skb. */
-static void deliver(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
-		    const struct tor_intact *in)
+/* Deliver a frame to this node. Consumes @skb. */
+static void frame_deliver(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
+			  const struct tor_intact *in)
 {
 	struct tor_node *node = &port->fabric->node;
 	enum tor_counter why;
@@ -514,7 +537,7 @@ done:
 		consume_skb(skb);
 }
 
-/* Make header and acks linear; payload need not be. False: for want of memory. */
+/* Make header and acks linear, not the payload. False: no memory. */
 static bool pull_header(struct sk_buff *skb)
 {
 	const u32 len = sizeof(struct torcoll_hdr);
@@ -525,7 +548,7 @@ static bool pull_header(struct sk_buff *skb)
 	       pskb_may_pull(skb, min(skb->len, tor_wire_wants(skb->data)));
 }
 
-/* The neighbour speaks another version, which is worth telling. */
+/* Report that the neighbour uses another wire version. */
 static void heard_foreign(struct tor_port *port, u8 version)
 {
 	struct tor_ctx ctx = { .now = ktime_get_ns() };
@@ -535,7 +558,10 @@ static void heard_foreign(struct tor_port *port, u8 version)
 	spin_unlock(&port->fabric->lock);
 }
 
-/* To this port, or to the group of hellos: nobody says anything to all, or to another group. */
+/*
+ * Return whether a frame is addressed to this port or to the multicast group of
+ * hellos: broadcasts and other groups are not used.
+ */
 static bool is_addressed(const struct sk_buff *skb)
 {
 	return skb->pkt_type == PACKET_HOST ||
@@ -543,17 +569,20 @@ static bool is_addressed(const struct sk_buff *skb)
 		ether_addr_equal(eth_hdr(skb)->h_dest, hello_group));
 }
 
-/* What lies behind the frame goes no further: the next cable may not take it. */
-static bool trim(struct sk_buff *skb, const struct tor_intact *in)
+/* Remove bytes behind the frame: the next link may not accept them. */
+static bool frame_trim(struct sk_buff *skb, const struct tor_intact *in)
 {
 	u32 len = tor_intact_bytes(in);
 
 	return skb->len <= len || !pskb_trim(skb, len);
 }
 
-/* Is the frame addressed to this port, and fit to be read? Fills @in, or says why not. */
-static enum skb_drop_reason accept(struct tor_port *port, struct sk_buff *skb,
-				   struct tor_intact *in)
+/*
+ * Check that the frame is addressed to this port and valid. Fills @in, or
+ * returns why not.
+ */
+static enum skb_drop_reason frame_accept(struct tor_port *port, struct sk_buff *skb,
+					 struct tor_intact *in)
 {
 	enum tor_counter why = TOR_C_DROP_NOT_OURS;
 
@@ -574,14 +603,14 @@ static enum skb_drop_reason accept(struct tor_port *port, struct sk_buff *skb,
 	if (tor_intact_fabric(in) != port->fabric->node.tag)
 		goto drop;
 	why = TOR_C_DROP_MEMORY;
-	if (!trim(skb, in))
+	if (!frame_trim(skb, in))
 		goto drop;
 	return SKB_NOT_DROPPED_YET;
 drop:
 	return tor_port_drop(port, why);
 }
 
-/* A link that is known to be wrong carries nothing but hellos. */
+/* Return whether the link may carry other frames than hellos. */
 static bool link_fit(const struct tor_port *port)
 {
 	switch (READ_ONCE(port->fabric->node.link[port->index].state)) {
@@ -596,7 +625,10 @@ static bool link_fit(const struct tor_port *port)
 	}
 }
 
-/* May a frame that is no hello come in here, from there, for there? */
+/*
+ * Check that a frame other than a hello may come in by this port, from @src,
+ * for @dst.
+ */
 static enum skb_drop_reason plausible(struct tor_port *port, u32 src, u32 dst)
 {
 	const struct tor_node *node = &port->fabric->node;
@@ -609,10 +641,11 @@ static enum skb_drop_reason plausible(struct tor_port *port, u32 src, u32 dst)
 }
 
 /*
- * Check a frame; one for another node goes on its way. Consumes @skb unless it returns one, which is
- * for this node, with its header in @in.
+ * Check a frame, and forward it if it is for another node. Consumes @skb unless
+ * it returns one, which is for this node, with its header in @in.
  */
-static struct sk_buff *admit(struct tor_port *port, struct sk_buff *skb, struct tor_intact *in)
+static struct sk_buff *frame_admit(struct tor_port *port, struct sk_buff *skb,
+				   struct tor_intact *in)
 {
 	struct tor_node *node = &port->fabric->node;
 	enum skb_drop_reason why;
@@ -624,7 +657,7 @@ static struct sk_buff *admit(struct tor_port *port, struct sk_buff *skb, struct 
 		tor_port_drop(port, TOR_C_DROP_MEMORY);
 		return NULL;
 	}
-	why = accept(port, skb, in);
+	why = frame_accept(port, skb, in);
 	if (why)
 		goto free;
 	if (tor_intact_type(in) == TORCOLL_FRAME_HELLO)
@@ -643,7 +676,10 @@ free:
 	return NULL;
 }
 
-/* What runs from here on shows as the coverage of whom the frame is from, if that is a fuzzer. Tasks have coverage of their own. */
+/*
+ * Attribute the coverage of the following code to the fuzzer that sent the
+ * frame, if any. Tasks have coverage of their own.
+ */
 static void cover_begin(struct sk_buff *skb)
 {
 	if (IS_ENABLED(CONFIG_KCOV) && in_serving_softirq())
@@ -656,14 +692,17 @@ static void cover_end(void)
 		kcov_remote_stop();
 }
 
-/* Of one that was admitted. Hellos keep links, and wait for nobody. Consumes @skb. */
-static void receive(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
-		    const struct tor_intact *in)
+/*
+ * Receive a frame that was admitted. Hellos keep links up and are never queued.
+ * Consumes @skb.
+ */
+static void frame_receive(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
+			  const struct tor_intact *in)
 {
 	bool late = entry->late || tor_backlog_is_busy(&port->backlog);
 
 	if (likely(!late) || tor_intact_type(in) == TORCOLL_FRAME_HELLO)
-		deliver(entry, port, skb, in);
+		frame_deliver(entry, port, skb, in);
 	else if (tor_backlog_add(&port->backlog, skb))
 		tor_env_count(&port->fabric->node, TOR_C_RX_LATE, 1);
 	else
@@ -681,7 +720,7 @@ void tor_frame_late(struct tor_port *port, struct sk_buff *skb)
 	if (tor_wire_check(skb->data, skb_headlen(skb), skb->len, &in, &why))
 		kfree_skb_reason(skb, tor_port_drop(port, why));
 	else
-		deliver(&entry, port, skb, &in);
+		frame_deliver(&entry, port, skb, &in);
 	tor_entry_end(&entry);
 }
 
@@ -693,11 +732,11 @@ int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type
 	struct tor_entry entry;
 
 	cover_begin(skb);
-	skb = admit(port, skb, &in);
+	skb = frame_admit(port, skb, &in);
 	if (skb) {
 		tor_entry_begin(&entry);
 		entry.port = port;
-		receive(&entry, port, skb, &in);
+		frame_receive(&entry, port, skb, &in);
 		tor_entry_end(&entry);
 	}
 	cover_end();
@@ -716,9 +755,9 @@ void tor_frame_rx_list(struct list_head *list, struct packet_type *type, struct 
 	list_for_each_entry_safe(skb, next, list, list) {
 		skb_list_del_init(skb);
 		cover_begin(skb);
-		skb = admit(port, skb, &in);
+		skb = frame_admit(port, skb, &in);
 		if (skb)
-			receive(&entry, port, skb, &in);
+			frame_receive(&entry, port, skb, &in);
 		cover_end();
 	}
 	tor_entry_end(&entry);

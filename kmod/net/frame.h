@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Frames: between skbs and core. See frame.c.
- */
+/* Frames between skbs and core. See frame.c. */
 #ifndef _TOR_FRAME_H
 #define _TOR_FRAME_H
 
@@ -11,17 +9,19 @@ struct tor_port;
 struct tor_slot;
 
 /**
- * struct tor_entry - one entry into core, and what came of it
- * @ctx: what core sees
- * @late: softirqs have had the processor for long: what can be left to a process is
- * @works: whoever entered calls tor_chan_work() by himself
- * @port: that the frame at hand came in by, or NULL
- * @drop: why that frame, or a part of it, was thrown away; of use to none but the kernel's tools
- * @frames: to be sent when all locks are dropped
- * @retired: op slots that core is done with, linked by ->next_retired
+ * struct tor_entry - one entry into core, and its results
+ * @ctx: for core
+ * @late: softirqs have had the processor for long: work is left to a process
+ *	where possible
+ * @works: the caller calls tor_chan_work() itself
+ * @port: on which the current frame came in, or NULL
+ * @drop: why that frame, or a part of it, was discarded; for the kernel's tools
+ *	only
+ * @frames: to be sent when all locks are released
+ * @retired: op slots that core no longer uses, linked by ->next_retired
  *
- * Begin, take a lock, call core, drop it, any number of times; end. All of it inside one
- * rcu_read_lock() section with bottom halves off.
+ * Begin, take a lock, call core, release it, any number of times; end. All of
+ * it inside one rcu_read_lock() section with bottom halves off.
  */
 struct tor_entry {
 	struct tor_ctx ctx;
@@ -37,18 +37,24 @@ void tor_entry_begin(struct tor_entry *entry);
 void tor_entry_end(struct tor_entry *entry);
 
 /*
- * A frame that came in by @port is thrown away: count and trace it. The skb stays the caller's, who frees it for the reason
- * returned.
+ * Count and trace a discarded frame that came in by @port. The caller keeps the
+ * skb and frees it with the returned reason.
  */
 enum skb_drop_reason tor_port_drop(struct tor_port *port, enum tor_counter why);
 
-/* The same of the frame at hand, or of a part of it, which came in by entry->port. Its skb is freed by whoever entered. */
+/*
+ * The same for the current frame of an entry, or a part of it, which came in by
+ * entry->port. The caller of the entry frees its skb.
+ */
 void tor_entry_drop(struct tor_entry *entry, enum tor_counter why);
 
-/* One of a port's backlog. Consumes @skb. Context: process, BH, RCU. */
+/*
+ * Receive a frame from a port's backlog. Consumes @skb. Context: process, BH,
+ * RCU.
+ */
 void tor_frame_late(struct tor_port *port, struct sk_buff *skb);
 
-/* struct packet_type's functions of a port. Context: softirq, RCU. */
+/* Functions of a port's struct packet_type. Context: softirq, RCU. */
 int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
 		 struct net_device *orig);
 void tor_frame_rx_list(struct list_head *list, struct packet_type *type, struct net_device *orig);

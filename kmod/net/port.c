@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Ports: binding netdevs, and following what happens to them. See port.h.
- */
+/* Ports: bind netdevs and follow their state. See port.h. */
 #include "net/port.h"
 
 #include <linux/etherdevice.h>
@@ -38,7 +36,7 @@ static bool is_enslaved(struct net_device *dev)
 	return netdev_master_upper_dev_get(dev) || netdev_is_rx_handler_busy(dev);
 }
 
-/* Bring the link in line with what the device is now. */
+/* Update the link to the present state of the device. */
 static void port_follow(struct tor_port *port)
 {
 	struct tor_fabric *fabric = port->fabric;
@@ -146,8 +144,10 @@ static void port_free_rcu(struct rcu_head *rcu)
 }
 
 /*
- * Frames that are being received may go on with the port, and so may senders that found it: it stays for a grace period,
- * which nobody waits for here. What they hear by it is not the link's any more, see tor_port_is_current().
+ * Remove a port. Frames that are being received may continue with the port, and
+ * so may senders that found it: it stays for a grace period, which nothing
+ * waits for here. News that come by it no longer concern the link, see
+ * tor_port_is_current().
  */
 void tor_port_del(struct tor_fabric *fabric, u32 index)
 {
@@ -176,7 +176,7 @@ void tor_port_del(struct tor_fabric *fabric, u32 index)
 
 const char *tor_port_copies(const struct tor_port *port)
 {
-	/* it claims to gather, and then copies what it encrypts */
+	/* it advertises SG, and then copies what it encrypts */
 	if (netif_is_macsec(port->dev))
 		return "the device encrypts (macsec): frames are copied";
 	if (!(READ_ONCE(port->dev->features) & NETIF_F_SG))

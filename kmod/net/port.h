@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * A port: one netdev bound to a (dimension, direction) of a node.
- */
+/* A port: one netdev bound to a (dimension, direction) of a node. */
 #ifndef _TOR_PORT_H
 #define _TOR_PORT_H
 
@@ -10,11 +8,12 @@
 
 /**
  * struct tor_port - a netdev in use
- * @type: our receiver; beside macsec and taps, unlike an rx_handler
+ * @type: receiver; works beside macsec and taps, unlike an rx_handler
  * @neighbour: MAC of the neighbour in the lower 48 bits, from its hellos
- * @heard: MAC that said hello last, whoever it is
+ * @heard: MAC of the last hello, from any sender
  * @backlog: frames for this node that softirqs have left to a process
- * @tx_frames, @rx_frames: hellos included; @drops: received ones that were thrown away
+ * @tx_frames, @rx_frames: hellos included
+ * @drops: received frames that were discarded
  */
 struct tor_port {
 	struct packet_type type;
@@ -34,18 +33,22 @@ struct tor_port {
 
 /**
  * tor_port_add - use a netdev
- * @fabric: for
+ * @fabric: owner of the port
  * @index: port number, see tor_port()
  * @dev: device; referenced until the port goes
  * @why: out: static sentence for a refusal
- * @attr: out: the netlink attribute to blame, if there is one
+ * @attr: out: the netlink attribute at fault, if there is one
  *
- * Context: RTNL. Return: 0 or a negative errno.
+ * Context: RTNL.
+ * Return: 0 or a negative errno.
  */
 int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, const char **why,
 		 u32 *attr);
 
-/* Whether its place is still its own: if not, its device goes. Context: fabric->lock. */
+/*
+ * Return whether the port is still the one in its place: if not, its device is
+ * being removed. Context: fabric->lock.
+ */
 static inline bool tor_port_is_current(const struct tor_port *port)
 {
 	return rcu_access_pointer(port->fabric->port[port->index]) == port;
@@ -54,10 +57,13 @@ static inline bool tor_port_is_current(const struct tor_port *port)
 /* Context: RTNL. */
 void tor_port_del(struct tor_fabric *fabric, u32 index);
 
-/* Why frames of this port are copied before they leave, or NULL if they are not. */
+/*
+ * Return why frames of this port are copied before they leave, or NULL if they
+ * are not.
+ */
 const char *tor_port_copies(const struct tor_port *port);
 
-/* Why a link is not up, in words, or NULL. Context: fabric->lock. */
+/* Return a sentence why a link is not up, or NULL. Context: fabric->lock. */
 const char *tor_port_reason(const struct tor_port *port);
 
 int tor_port_init(void);

@@ -2,13 +2,15 @@
 /*
  * Routes. See reroute.h.
  *
- * Views change in softirq, under fabric->lock; one work item per fabric follows, at once and in process
- * context, since a search over many nodes takes its time and memory. It alone writes fabric->routes: no
- * lock is needed. Meanwhile frames avoid links that went down here by node->live.
+ * Views change in softirq, under fabric->lock; one work item per fabric
+ * follows, immediately and in process context, since a search over many nodes
+ * takes time and memory. Only this work writes fabric->routes: no lock is
+ * needed. Meanwhile node->live keeps frames off local links that went down.
  *
- * Anyone in the fabric can change what is known as often as it likes. So a damper says when to search anew, and
- * nobody waits for readers of the old table: it goes when they are through, and until then there is no search. A fabric has
- * two tables at most.
+ * Any node of the fabric can cause changes at any rate. A damper therefore
+ * limits searches, and nothing waits for readers of the old table: it is freed
+ * when they are finished, and until then there is no search. A fabric has two
+ * tables at most.
  */
 #include "net/reroute.h"
 
@@ -16,10 +18,10 @@
 #include "op/group.h"
 #include "trace.h"
 
-/* Beyond a queue that others fill with slow work. */
+/* Separate from queues that others fill with slow work. */
 #define reroute_wq	system_highpri_wq
 
-/* How soon to try again what there was no memory for, or what the old table was in the way of. */
+/* Pause before a retry without memory, or while the old table is in use. */
 #define RETRY		(20 * NSEC_PER_MSEC)
 
 void tor_reroute_look(struct tor_fabric *fabric)
@@ -31,7 +33,7 @@ void tor_env_view_changed(struct tor_ctx *ctx, struct tor_node *node)
 {
 	struct tor_fabric *fabric = tor_fabric_of(node);
 
-	/* once is enough until it is looked at */
+	/* once is enough until it is evaluated */
 	if (!xchg(&fabric->view_changed, true))
 		tor_reroute_look(fabric);
 }
@@ -63,8 +65,11 @@ static void close_small(struct tor_fabric *fabric)
 	local_bh_enable();
 }
 
-/* The table by what is known now, and after how many @downs. Return: NULL for want of memory. */
-static struct tor_routes *build(struct tor_fabric *fabric, u32 *downs)
+/*
+ * Build the table for the present view, after @downs. Return NULL if there is
+ * no memory.
+ */
+static struct tor_routes *reroute_build(struct tor_fabric *fabric, u32 *downs)
 {
 	const struct tor_torus *t = &fabric->node.torus;
 	struct tor_routes *routes;
@@ -75,7 +80,7 @@ static struct tor_routes *build(struct tor_fabric *fabric, u32 *downs)
 	if (!dead)
 		return NULL;
 	known = READ_ONCE(fabric->node.view.downs);
-	/* what changes behind a portion comes back here */
+	/* a change after a portion was copied starts this work again */
 	for (node = 0; node < t->nodes; node += TOR_BUDGET.steps) {
 		spin_lock_bh(&fabric->lock);
 		tor_view_copy_dead(&fabric->node.view, dead, node, TOR_BUDGET.steps);
@@ -89,7 +94,9 @@ static struct tor_routes *build(struct tor_fabric *fabric, u32 *downs)
 	return routes;
 }
 
-/* Return: is there none but the present table? */
+/*
+ * Free the old table if possible. Return whether only the present one is left.
+ */
 static bool forget_old(struct tor_fabric *fabric)
 {
 	if (!fabric->old_routes)
@@ -101,17 +108,19 @@ static bool forget_old(struct tor_fabric *fabric)
 	return true;
 }
 
-/* False: for want of memory, frames go by the old table for the moment. */
-static bool renew(struct tor_fabric *fabric, u32 *downs)
+/*
+ * Replace the table. False: no memory, frames use the old table for the moment.
+ */
+static bool reroute_renew(struct tor_fabric *fabric, u32 *downs)
 {
 	struct tor_routes *old = rcu_dereference_protected(fabric->routes, true);
 	struct tor_node *node = &fabric->node;
 	struct tor_routes *new;
 
 	WRITE_ONCE(fabric->view_changed, false);
-	/* before the view is read: a change behind it comes back here */
+	/* before the view is read: a later change starts this work again */
 	smp_mb();
-	new = build(fabric, downs);
+	new = reroute_build(fabric, downs);
 	if (!new) {
 		WRITE_ONCE(fabric->view_changed, true);
 		return false;
@@ -129,7 +138,10 @@ static bool renew(struct tor_fabric *fabric, u32 *downs)
 	return true;
 }
 
-/* Bring the table up to date if that may be done now. Return: when to try again, ns; 0: it is up to date. */
+/*
+ * Update the table if that is permitted now. Return when to try again, ns; 0:
+ * it is up to date.
+ */
 static u64 follow_view(struct tor_fabric *fabric, u32 *downs)
 {
 	u64 now = ktime_get_ns();
@@ -140,14 +152,14 @@ static u64 follow_view(struct tor_fabric *fabric, u32 *downs)
 		return now + RETRY;
 	if (!tor_damper_may(&fabric->searches, now))
 		return tor_damper_due(&fabric->searches);
-	return renew(fabric, downs) ? 0 : now + RETRY;
+	return reroute_renew(fabric, downs) ? 0 : now + RETRY;
 }
 
 /*
- * A portion of what the change means for a comm; unless routes are up to date (@fresh), nothing is said by them.
- * Context: RCU. Return: is that all?
+ * Apply a portion of a change to a comm; unless routes are up to date (@fresh),
+ * they are not used. Context: RCU. Return true if it was the last portion.
  */
-static bool look_after(struct tor_fabric *fabric, struct tor_group *group, bool fresh)
+static bool reroute_look_after(struct tor_fabric *fabric, struct tor_group *group, bool fresh)
 {
 	struct tor_entry entry;
 	bool all;
@@ -163,8 +175,12 @@ static bool look_after(struct tor_fabric *fabric, struct tor_group *group, bool 
 	return all;
 }
 
-/* The next portion for one of @bucket that this look has not come to the end of. False: there is none. */
-static bool look_into(struct tor_fabric *fabric, u32 bucket, bool downs, bool fresh, u64 *when)
+/*
+ * Handle the next portion for a group of @bucket that this walk has not
+ * finished. False: there is none.
+ */
+static bool reroute_look_into(struct tor_fabric *fabric, u32 bucket, bool downs, bool fresh,
+			      u64 *when)
 {
 	struct tor_group *group;
 	bool found = false;
@@ -182,7 +198,7 @@ static bool look_into(struct tor_fabric *fabric, u32 bucket, bool downs, bool fr
 		}
 		if (group->rerouting) {
 			group->rerouting = !tor_group_rerouted(group, &group->lanes);
-		} else if (look_after(fabric, group, fresh)) {
+		} else if (reroute_look_after(fabric, group, fresh)) {
 			group->looked = fabric->looks;
 			*when = min_not_zero(*when, group->watch.when);
 		}
@@ -192,16 +208,19 @@ static bool look_into(struct tor_fabric *fabric, u32 bucket, bool downs, bool fr
 	return found;
 }
 
-/* What the change means for comms. Return: when to look again, ns; 0: at the next change. */
+/*
+ * Apply a change to all comms. Return when to repeat that, ns; 0: at the next
+ * change.
+ */
 static u64 look_after_groups(struct tor_fabric *fabric, bool downs, bool fresh)
 {
 	u64 when = 0;
 	u32 bucket;
 
-	/* 0 is what new groups have */
+	/* 0 is the value of new groups */
 	fabric->looks = fabric->looks + 1 ?: 1;
 	for (bucket = 0; bucket < HASH_SIZE(fabric->group); bucket++)
-		while (look_into(fabric, bucket, downs, fresh, &when))
+		while (reroute_look_into(fabric, bucket, downs, fresh, &when))
 			cond_resched();
 	return when;
 }
@@ -223,7 +242,7 @@ static void route_work(struct work_struct *work)
 		when = min_not_zero(when, now + RETRY);
 	if (!when)
 		return;
-	/* unless something has happened meanwhile: that is sooner */
+	/* unless a change meanwhile has queued it earlier */
 	queue_delayed_work(reroute_wq, &fabric->route_work,
 			   when > now ? nsecs_to_jiffies(when - now) + 1 : 0);
 }
@@ -234,7 +253,7 @@ int tor_reroute_init(struct tor_fabric *fabric)
 
 	INIT_DELAYED_WORK(&fabric->route_work, route_work);
 	fabric->searches.first = tor_routes_pause(&fabric->node.torus);
-	routes = build(fabric, &fabric->downs);
+	routes = reroute_build(fabric, &fabric->downs);
 	if (!routes)
 		return -ENOMEM;
 	RCU_INIT_POINTER(fabric->routes, routes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Routes of a fabric: the table that frames go by, made anew when what is known of links changes, and what follows
- * from that for comms.
+ * Routes of a fabric: the routing table, built again when link states change,
+ * and the consequences for comms.
  */
 #ifndef _TOR_REROUTE_H
 #define _TOR_REROUTE_H
@@ -11,16 +11,22 @@
 /* Context: process. Return: 0 or -ENOMEM. */
 int tor_reroute_init(struct tor_fabric *fabric);
 
-/* Nothing changes any more: no port, no timer is left. Context: process, without RTNL. */
+/*
+ * Stop all updates: no port and no timer is left. Context: process, without
+ * RTNL.
+ */
 void tor_reroute_stop(struct tor_fabric *fabric);
 
-/* Nobody reads any more. Context: any. */
+/* Free the tables: no reader is left. Context: any. */
 void tor_reroute_free(struct tor_fabric *fabric);
 
-/* A frame of @len bytes did not fit @port: have the link counted as down. Context: any, any lock held. */
+/*
+ * A frame of @len bytes did not fit @port: count the link as down. Context:
+ * any, any lock held.
+ */
 void tor_reroute_too_small(struct tor_fabric *fabric, u32 port, u32 len);
 
-/* A comm was installed, or joined: look after it soon. Context: any. */
+/* A comm was installed, or joined: check its routes soon. Context: any. */
 void tor_reroute_look(struct tor_fabric *fabric);
 
 #endif

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frames to drivers. See xmit.h.
+ * Transmission of frames to drivers. See xmit.h.
  *
- * For a device without a queue, such as veth, what lies between dev_queue_xmit() and the driver is a third of what a
- * forwarded frame costs: it looks for queues, taps, egress filters, offloads that the device lacks, and finds
- * none. Here that is asked in a dozen loads, and if so the driver is called at once. Whatever is not plain goes the
- * usual way: a queue (also the kernel's default: it is the host's other traffic that waits there), a tap, a filter, a
- * trace of what is sent, a device on top of another one, several queues, one of which would have to be chosen, and
- * frames that the device cannot send as they are.
+ * With a device without a queue, such as veth, the code between
+ * dev_queue_xmit() and the driver takes a third of the time of a forwarded
+ * frame: it looks for queues, taps, egress filters, offloads that the device
+ * lacks, and finds none. Here a dozen loads check that, and the driver is then
+ * called directly. All other cases use dev_queue_xmit(): a queue (also the
+ * kernel's default: the host's other traffic waits there), a tap, a filter, a
+ * trace of sent frames, a device on top of another one, several queues, one of
+ * which would have to be chosen, and frames that the device cannot send
+ * unchanged.
  *
- * A tunnel is on top of another device without being listed so. The kernel counts how deep the calls of such drivers
- * are, and so do we: dev_queue_xmit() ends the loop of two tunnels through each other.
+ * A tunnel is on top of another device without being listed so. The kernel
+ * counts the nesting of such drivers' calls, and so does this file:
+ * dev_queue_xmit() ends the loop of two tunnels through each other.
  */
 #include "net/xmit.h"
 
@@ -21,8 +25,9 @@
 #include <tor/egress.h>
 
 /*
- * What the kernel traces where frames are sent. A module cannot hit these events, so when one is on dev_queue_xmit() does.
- * They are the kernel's own and stay.
+ * The kernel's tracepoints of the transmit path. A module cannot trigger these
+ * events, so dev_queue_xmit() is used while one is enabled. They belong to the
+ * kernel and stay.
  */
 static const char * const event[] = { "net_dev_queue", "net_dev_start_xmit", "net_dev_xmit" };
 static struct tracepoint none;
@@ -43,7 +48,10 @@ void tor_xmit_init(void)
 		for_each_kernel_tracepoint(look_for_event, NULL);
 }
 
-/* By what an event calls: its static key is another function's to read, and dearer. */
+/*
+ * Test for registered functions: the static key is not exported for this, and
+ * costs more to read.
+ */
 static bool is_traced(void)
 {
 	u32 i;
@@ -54,18 +62,24 @@ static bool is_traced(void)
 	return false;
 }
 
-/* Does the device take @skb in its pieces? Drivers may say no of single frames. */
+/*
+ * Return whether the device takes @skb with its fragments. Drivers may refuse
+ * that for single frames.
+ */
 static bool takes_pieces(struct sk_buff *skb, const struct net_device *dev)
 {
 	if (!(dev->features & NETIF_F_SG) || skb_has_frag_list(skb))
 		return false;
-	/* of veth, which takes all: not worth the questions that come before it */
+	/* veth's function accepts all: skip the checks that precede it */
 	return !dev->netdev_ops->ndo_features_check ||
 	       dev->netdev_ops->ndo_features_check == passthru_features_check ||
 	       netif_skb_features(skb) & NETIF_F_SG;
 }
 
-/* Would dev_queue_xmit() do no more than lock the queue and call the driver? */
+/*
+ * Return whether dev_queue_xmit() would only lock the queue and call the
+ * driver.
+ */
 static bool is_plain(struct sk_buff *skb, struct net_device *dev, const struct netdev_queue *txq)
 {
 	if (rcu_dereference_bh(txq->qdisc)->enqueue || dev->real_num_tx_queues != 1 ||
@@ -73,7 +87,7 @@ static bool is_plain(struct sk_buff *skb, struct net_device *dev, const struct n
 		return false;
 	if (skb_is_nonlinear(skb) && !takes_pieces(skb, dev))
 		return false;
-	/* we are in its driver already: the lock below would wait for us */
+	/* this is inside its driver: the lock below would wait for itself */
 	if (READ_ONCE(txq->xmit_lock_owner) == smp_processor_id() || dev_xmit_recursion())
 		return false;
 	return !skb_is_gso(skb) && !skb_vlan_tag_present(skb) && !tor_egress_watched(dev) &&

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How frames leave, own and forwarded: by which port, with which MAC header, and past the queueing layer
- * where it would do nothing. All of it under RCU with bottom halves off.
+ * Transmission of own and forwarded frames: choice of the port, MAC header, and
+ * a direct call of the driver where the queueing layer has nothing to do. All
+ * of it under RCU with bottom halves off.
  */
 #ifndef _TOR_XMIT_H
 #define _TOR_XMIT_H
@@ -12,7 +13,10 @@
 #include "net/port.h"
 #include "net/reroute.h"
 
-/* The port that leads to @dst, or NULL; @from: the one that the frame came in by, or TOR_NO_PORT. */
+/*
+ * Return the port that leads to @dst, or NULL; @from: the one that the frame
+ * came in by, or TOR_NO_PORT.
+ */
 static inline struct tor_port *tor_xmit_port(struct tor_fabric *fabric, u32 dst, u32 tie, u32 from)
 {
 	const struct tor_routes *routes = rcu_dereference(fabric->routes);
@@ -23,8 +27,8 @@ static inline struct tor_port *tor_xmit_port(struct tor_fabric *fabric, u32 dst,
 }
 
 /*
- * Do the ports at both ends of the link take @skb, still without MAC header? If not, there is a way around it, or
- * there is none.
+ * Return whether the ports at both ends of the link accept @skb, still without
+ * MAC header. If not, the frame goes another way or is dropped.
  */
 static inline bool tor_xmit_fits(struct tor_fabric *fabric, const struct tor_port *port,
 				 const struct sk_buff *skb)
@@ -35,11 +39,14 @@ static inline bool tor_xmit_fits(struct tor_fabric *fabric, const struct tor_por
 	return false;
 }
 
-/* Put the MAC header before @skb, which has LL_RESERVED_SPACE() of room. False: the device refuses. */
+/*
+ * Put the MAC header before @skb, which has LL_RESERVED_SPACE() of room. False:
+ * the device refuses.
+ */
 static inline bool tor_xmit_header(struct sk_buff *skb, const struct tor_port *port, u64 mac)
 {
 	struct net_device *dev = port->dev;
-	/* the address in its first bytes, whatever the order of bytes here */
+	/* the address in its first bytes on machines of either byte order */
 	__be64 dst = cpu_to_be64(mac << 16);
 	struct ethhdr *eth;
 
@@ -56,14 +63,14 @@ static inline bool tor_xmit_header(struct sk_buff *skb, const struct tor_port *p
 }
 
 /**
- * tor_xmit - hand a frame over to skb->dev
+ * tor_xmit - pass a frame to skb->dev
  * @skb: with its MAC header; consumed
  *
- * Return: as dev_queue_xmit(), to be given to net_xmit_eval().
+ * Return: as dev_queue_xmit(), to be passed to net_xmit_eval().
  */
 int tor_xmit(struct sk_buff *skb);
 
-/* Before the first frame. Context: process. */
+/* To be called before the first frame. Context: process. */
 void tor_xmit_init(void);
 
 #endif

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dumps. One walks everything there is in one fixed order and counts; cb->args[0] is how far it was told. What
- * comes or goes meanwhile changes the namespace's sequence, and the reader is told so.
+ * Dumps. A dump walks over all objects in a fixed order and counts them;
+ * cb->args[0] is the number reported so far. Changes meanwhile modify the
+ * namespace's sequence, and the reader is told.
  *
- * Ops come and go by the thousand, and should not have to change anything that all processors share. So it is looked which
- * there are before and after each part of a dump. Places for ops are counted whether there is one or not: what lasts is told,
- * and once, also where the reader does not care for the rest.
+ * Ops come and go by the thousand, and must not write to memory that all
+ * processors share. Their set is therefore hashed before and after each part of
+ * a dump. Places for ops are counted even if empty, so that permanent objects
+ * are reported exactly once, also if the reader ignores a change.
  */
 #include <linux/jhash.h>
 #include <linux/rtnetlink.h>
@@ -28,7 +30,7 @@ struct walk {
 	long at;
 };
 
-/* Is this one to be told now? Then begins its message. */
+/* Begin a message if this object is to be reported now. */
 static void *walk_begin(struct walk *w)
 {
 	void *hdr;
@@ -118,7 +120,10 @@ static int walk_series(struct walk *w, struct tor_series *series)
 	return 0;
 }
 
-/* Ops that do not run yet, since some ranks of this node have not called. */
+/*
+ * Report ops that do not run yet, since some ranks of this node have not
+ * called.
+ */
 static int walk_waiting(struct walk *w, const struct tor_group *group)
 {
 	u32 i;
@@ -142,7 +147,7 @@ static int walk_waiting(struct walk *w, const struct tor_group *group)
 	return 0;
 }
 
-/* Messages of the ranks of this node, if these are groups of their own. */
+/* Report messages of this node's ranks, if these are groups of their own. */
 static int walk_messages(struct walk *w, const struct tor_group *group)
 {
 	struct tor_series *series;
@@ -174,7 +179,7 @@ static int walk_ops(struct walk *w, struct tor_group *group)
 	return err ? err : walk_messages(w, group);
 }
 
-/* Comms, or the ops of comms. */
+/* Report comms, or the ops of comms. */
 static int walk_groups(struct walk *w, struct tor_fabric *fabric)
 {
 	struct tor_group *group;
@@ -228,7 +233,7 @@ static int walk_fabric(struct walk *w, struct tor_fabric *fabric)
 	return walk_end(w, hdr, tor_fill_fabric(w->skb, fabric));
 }
 
-/* --- which ops there are --- */
+/* --- the set of ops --- */
 
 static u32 series_print(const struct tor_series *series, u32 print)
 {
@@ -252,7 +257,7 @@ static u32 group_print(const struct tor_group *group, u32 print)
 	return print;
 }
 
-/* A hash of all ops that a dump of them would tell. */
+/* Hash all ops that a dump would report. */
 static u32 ops_print(struct tor_fabric *fabric, u32 print)
 {
 	struct tor_group *group, *rank;
@@ -270,8 +275,12 @@ static u32 ops_print(struct tor_fabric *fabric, u32 print)
 	return print;
 }
 
-/* What a part of a dump has in common with the others if it is of the same moment; not 0. Context: RTNL. */
-static u32 moment(struct tor_net *tn, u8 cmd)
+/*
+ * Return a hash that two parts of a dump share if nothing changed between them;
+ * not 0.
+ * Context: RTNL.
+ */
+static u32 dump_moment(struct tor_net *tn, u8 cmd)
 {
 	u32 print = atomic_read(&tn->sequence);
 	struct tor_fabric *fabric;
@@ -292,7 +301,7 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, u32 ke
 	int err = 0;
 
 	rtnl_lock();
-	cb->seq = moment(tn, cmd);
+	cb->seq = dump_moment(tn, cmd);
 	list_for_each_entry(fabric, &tn->fabrics, list) {
 		if (key && nla_get_u64(key) != fabric->node.key)
 			continue;
@@ -301,9 +310,12 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, u32 ke
 			break;
 	}
 	/* the end of the dump is compared with this */
-	cb->seq = moment(tn, cmd);
+	cb->seq = dump_moment(tn, cmd);
 	rtnl_unlock();
-	/* a message that does not fit behind others goes into the next; one that fits nowhere is an error */
+	/*
+	 * a message that does not fit behind others goes into the next part;
+	 * one that fits nowhere is an error
+	 */
 	return skb->len ? skb->len : err;
 }
 

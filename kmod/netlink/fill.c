@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What netlink tells of each kind of object. See netlink/fill.h.
- */
+/* Netlink attributes of each kind of object. See netlink/fill.h. */
 #include "netlink/fill.h"
 
 #include <linux/etherdevice.h>
@@ -33,7 +31,7 @@ static int put_coord(struct sk_buff *msg, int attr, const struct tor_node *node)
 	return nla_put(msg, attr, node->torus.ndim * sizeof(u32), coord);
 }
 
-/* What a fabric's ports and comms add up to. Context: RTNL. */
+/* Sums over a fabric's ports and comms. Context: RTNL. */
 struct totals {
 	u32 ports, up, comms, groups, ops, reached;
 	u64 memory;		/* without comms */
@@ -52,7 +50,7 @@ static u32 running_ops(const struct tor_group *group)
 	return n;
 }
 
-/* Messages of the ranks that share a node: those ops of theirs that are not the nodes'. */
+/* Count the ops of local ranks that are not ops of the nodes: messages. */
 static u32 running_messages(const struct tor_group *group)
 {
 	const struct tor_series *series;
@@ -179,7 +177,7 @@ static int fill_device(struct sk_buff *msg, const struct tor_port *port)
 	       put_u64(msg, TORCOLL_A_PORT_DROPS, atomic64_read(&port->drops)) ? -EMSGSIZE : 0;
 }
 
-/* A port, or the place where one was. */
+/* Fill in a port, or its place if it is gone. */
 int tor_fill_port(struct sk_buff *msg, struct tor_fabric *fabric, u32 index)
 {
 	const struct tor_port *port = rtnl_dereference(fabric->port[index]);
@@ -259,13 +257,13 @@ int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group)
 
 #define RANKS_TOLD	16
 
-/* The first of them, each once. */
+/* The first ranks, each once. */
 struct ranks {
 	u32 n;
 	u32 rank[RANKS_TOLD];
 };
 
-static void add_rank(struct ranks *ranks, u32 rank)
+static void ranks_add(struct ranks *ranks, u32 rank)
 {
 	u32 i;
 
@@ -302,18 +300,20 @@ static int fill_channel(struct sk_buff *msg, struct tor_lane *lane)
 	round = chan->round;
 	rounds = chan->rounds;
 	if (tor_op_stays(chan->op) && state == TOR_CHAN_RUNNING)
-		add_rank(&waits, chan->op->peer);
+		ranks_add(&waits, chan->op->peer);
 	list_for_each_entry(rx, &chan->rx, list)
 		if (rx->round == round && !tor_rx_done(rx))
-			add_rank(&waits, tor_comm_first(comm, rx->rank));
+			ranks_add(&waits, tor_comm_first(comm, rx->rank));
 	list_for_each_entry(tx, &chan->tx, list)
-		add_rank(&unacked, tor_comm_first(comm, tx->rank));
+		ranks_add(&unacked, tor_comm_first(comm, tx->rank));
 	spin_unlock_bh(&lane->lock);
 
 	nest = nla_nest_start(msg, TORCOLL_A_OP_CHANNEL);
 	if (!nest || nla_put_u32(msg, TORCOLL_A_CHANNEL_INDEX, chan->index) ||
 	    nla_put_u32(msg, TORCOLL_A_CHANNEL_STATE, state) ||
-	    /* a message's has a number that says more: see tor_endpoint_ops.pair */
+	    /*
+	     * a message's number has another meaning: see tor_endpoint_ops.pair
+	     */
 	    nla_put_u32(msg, TORCOLL_A_CHANNEL_ROUND, round - min(round, pair)) ||
 	    nla_put_u32(msg, TORCOLL_A_CHANNEL_ROUNDS, rounds - min(rounds, pair)) ||
 	    put_ranks(msg, TORCOLL_A_CHANNEL_WAITS_FOR, &waits) ||
@@ -336,7 +336,7 @@ static u32 op_state(const struct tor_slot *slot)
 	}
 }
 
-/* What is shown of an op. */
+/* The visible state of an op. */
 struct shown {
 	u32 seq;
 	u32 collective;
@@ -349,7 +349,7 @@ struct shown {
 	u64 submitted;
 };
 
-static struct shown look_at(const struct tor_slot *slot)
+static struct shown fill_look_at(const struct tor_slot *slot)
 {
 	const struct tor_op *op = &slot->op;
 
@@ -366,7 +366,7 @@ static struct shown look_at(const struct tor_slot *slot)
 	};
 }
 
-/* All but channels. */
+/* Fill in everything except channels. */
 static int fill_shown(struct sk_buff *msg, const struct tor_slot *slot, const struct shown *shown)
 {
 	const struct tor_group *group = slot->group;
@@ -394,8 +394,11 @@ int tor_fill_op(struct sk_buff *msg, struct tor_slot *slot)
 	struct shown op;
 	u32 channels, i;
 
-	/* the next op may be being prepared: then this is some of either, nothing to trust */
-	op = data_race(look_at(slot));
+	/*
+	 * the next op may be in preparation: then this is a mixture of both,
+	 * and must not be trusted
+	 */
+	op = data_race(fill_look_at(slot));
 	if (fill_shown(msg, slot, &op))
 		return -EMSGSIZE;
 	channels = min(op.channels, slot->series->channels);
@@ -414,9 +417,9 @@ int tor_fill_waiting(struct sk_buff *msg, const struct tor_slot *slot)
 	u32 rank, i = 0;
 
 	/* as above */
-	op = data_race(look_at(slot));
+	op = data_race(fill_look_at(slot));
 	while ((rank = group->kind->uncalled(group, op.seq, &i)) != TOR_NO_RANK)
-		add_rank(&waits, rank);
+		ranks_add(&waits, rank);
 	if (fill_shown(msg, slot, &op))
 		return -EMSGSIZE;
 	nest = nla_nest_start(msg, TORCOLL_A_OP_CHANNEL);
@@ -436,7 +439,7 @@ int tor_fill_stats(struct sk_buff *msg, const struct tor_fabric *fabric)
 	struct nlattr *nest;
 	u32 i;
 
-	/* the attributes stand in the order of enum tor_counter, behind the pad */
+	/* the attributes are in the order of enum tor_counter, after the pad */
 	static_assert(TORCOLL_A_COUNTER_MAX == TORCOLL_A_COUNTER_TX_FRAMES + TOR_C_COUNT - 1);
 	tor_fabric_counters(fabric, value);
 	if (put_u64(msg, TORCOLL_A_STATS_FABRIC, fabric->node.key))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The attributes of an object, put into a message.
+ * Functions that put the attributes of an object into a message.
  *
- * All return 0, or -EMSGSIZE if they do not fit. Context: RTNL; for comms and ops, RCU or a reference.
+ * All return 0, or -EMSGSIZE if they do not fit. Context: RTNL; for comms and
+ * ops, RCU or a reference.
  */
 #ifndef _TOR_NETLINK_FILL_H
 #define _TOR_NETLINK_FILL_H
@@ -16,11 +17,14 @@ struct tor_slot;
 
 int tor_fill_fabric(struct sk_buff *msg, struct tor_fabric *fabric);
 int tor_fill_node(struct sk_buff *msg, struct tor_fabric *fabric);
-/* A port, or the place where one was. */
+/* Fill in a port, or its place if it is gone. */
 int tor_fill_port(struct sk_buff *msg, struct tor_fabric *fabric, u32 index);
 int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group);
 int tor_fill_op(struct sk_buff *msg, struct tor_slot *slot);
-/* An op that ranks of this node have not called, but the one in @slot; as if its channel waited for them. */
+/*
+ * Fill in an op that ranks of this node have not called, except the one of
+ * @slot; as if its channel waited for them.
+ */
 int tor_fill_waiting(struct sk_buff *msg, const struct tor_slot *slot);
 int tor_fill_stats(struct sk_buff *msg, const struct tor_fabric *fabric);
 int tor_fill_tune(struct sk_buff *msg, const struct tor_fabric *fabric);

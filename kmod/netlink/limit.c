@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests about limits: what each user may have, and what users do have. These concern no fabric and no network
- * namespace. See user.h.
+ * Requests about limits: those of every user, and the present charges. They
+ * concern no fabric and no network namespace. See user.h.
  */
 #include <linux/torcoll_netlink.h>
 #include <linux/user_namespace.h>
@@ -11,7 +11,7 @@
 #include "netlink/request.h"
 #include "cdev/user.h"
 
-/* The attributes of amounts stand in the order of enum tor_limit. */
+/* The attributes of amounts are in the order of enum tor_limit. */
 #define ATTR_OF(_limit)	(TORCOLL_A_LIMIT_COMMS + (_limit))
 
 static_assert(ATTR_OF(TOR_LIMIT_OPS) == TORCOLL_A_LIMIT_OPS);
@@ -21,7 +21,10 @@ static_assert(ATTR_OF(TOR_LIMIT_FABRICS) == TORCOLL_A_LIMIT_FABRICS);
 static_assert(ATTR_OF(TOR_LIMIT_TABLES) == TORCOLL_A_LIMIT_TABLES);
 static_assert(ATTR_OF(TOR_LIMIT_HELLOS) == TORCOLL_A_LIMIT_HELLOS);
 
-/* What each user may have, or with @user, what that one has; @uid is its number for the reader. */
+/*
+ * Fill in the limits, or with @user the charges of a user; @uid is its number
+ * for the reader.
+ */
 static int fill(struct sk_buff *msg, const struct tor_user *user, u32 uid)
 {
 	u32 i;
@@ -58,13 +61,17 @@ int torcoll_nl_limit_get_doit(struct sk_buff *skb, struct genl_info *info)
 	user = tor_user_find(make_kuid(sk_user_ns(NETLINK_CB(skb).sk), nla_get_u32(uid)),
 			     get_u32(info, TORCOLL_A_LIMIT_UNLIMITED));
 	if (!user)
-		return refuse(info, -ENOENT, "that user has neither an open file nor a fabric", uid);
+		return nl_refuse(info, -ENOENT, "that user has neither an open file nor a fabric",
+				 uid);
 	err = reply(info, TORCOLL_CMD_LIMIT_GET, fill(msg, user, nla_get_u32(uid)));
 	tor_user_put(user);
 	return err;
 }
 
-/* A message of a dump: the limits, and then each user that has a number for the reader. */
+/*
+ * Fill one message of a dump: first the limits, then each user with a number
+ * for the reader.
+ */
 static int dump_one(struct sk_buff *skb, struct netlink_callback *cb, const struct tor_user *user)
 {
 	u32 uid = 0;
@@ -88,7 +95,7 @@ static int dump_one(struct sk_buff *skb, struct netlink_callback *cb, const stru
 	return 0;
 }
 
-/* cb->args[0] is how many have been told, the limits first. */
+/* cb->args[0] counts the messages sent, the limits first. */
 int torcoll_nl_limit_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct tor_user *user = NULL;

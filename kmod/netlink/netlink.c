@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The generic netlink family, as uapi/torcoll.yaml describes it: requests, answers to one question, and
- * notifications. What is told stands in netlink/fill.c, dumps in netlink/dump.c, requests about rates in
- * netlink/tune.c, about limits in netlink/limit.c. Handlers run side by side; those that configure, and all that read ports, take
- * RTNL.
+ * The generic netlink family, as described in uapi/torcoll.yaml: requests,
+ * single answers, and notifications. Attributes are in netlink/fill.c, dumps in
+ * netlink/dump.c, requests about rates in netlink/tune.c, about limits in
+ * netlink/limit.c. Handlers run concurrently; those that configure, and all
+ * that read ports, take RTNL.
  */
 #include "netlink/netlink.h"
 
@@ -20,12 +21,15 @@
 #include "net/port.h"
 #include "op/slot.h"
 
-/* the first question loads an installed module */
+/* the first request loads an installed module */
 MODULE_ALIAS_GENL_FAMILY(TORCOLL_GENL_NAME);
 
 /* --- requests --- */
 
-/* An attribute that is an array of up to TOR_MAX_DIMS numbers. Return: how many, 0 if it is none. */
+/*
+ * Read an attribute that is an array of up to TOR_MAX_DIMS numbers. Return
+ * their number, 0 if it is none.
+ */
 static u32 get_numbers(const struct nlattr *attr, u32 *number)
 {
 	u32 len = attr ? nla_len(attr) : 0;
@@ -36,7 +40,7 @@ static u32 get_numbers(const struct nlattr *attr, u32 *number)
 	return len / sizeof(u32);
 }
 
-/* The node's index, given as such, by coordinates, or both ways. */
+/* Read the node's index, given as such, by coordinates, or both. */
 static int get_self(struct genl_info *info, struct tor_fabric_config *cfg)
 {
 	const struct nlattr *coord = info->attrs[TORCOLL_A_FABRIC_COORD];
@@ -46,24 +50,25 @@ static int get_self(struct genl_info *info, struct tor_fabric_config *cfg)
 	u32 dim;
 
 	if (!node && !coord)
-		return refuse(info, -EINVAL, "which node is this? Give its index or coordinates",
-			      NULL);
+		return nl_refuse(info, -EINVAL, "which node is this? Give its index or coordinates",
+				 NULL);
 	if (node)
 		cfg->self = nla_get_u32(node);
 	if (!coord)
 		return 0;
 	if (get_numbers(coord, c) != cfg->ndim)
-		return refuse(info, -EINVAL, "not as many coordinates as sides", coord);
+		return nl_refuse(info, -EINVAL, "not as many coordinates as sides", coord);
 	for (dim = cfg->ndim; dim-- > 0;) {
 		if (c[dim] >= cfg->side[dim])
-			return refuse(info, -EINVAL, "a coordinate lies outside its side", coord);
+			return nl_refuse(info, -EINVAL, "a coordinate lies outside its side",
+					 coord);
 		index = index * cfg->side[dim] + c[dim];
 		if (index >= TOR_MAX_NODES)
-			return refuse(info, -EINVAL, "the fabric has too many nodes",
-				      info->attrs[TORCOLL_A_FABRIC_SIDES]);
+			return nl_refuse(info, -EINVAL, "the fabric has too many nodes",
+					 info->attrs[TORCOLL_A_FABRIC_SIDES]);
 	}
 	if (node && index != cfg->self)
-		return refuse(info, -EINVAL, "index and coordinates disagree", coord);
+		return nl_refuse(info, -EINVAL, "index and coordinates disagree", coord);
 	cfg->self = index;
 	return 0;
 }
@@ -80,11 +85,11 @@ int torcoll_nl_fabric_new_doit(struct sk_buff *skb, struct genl_info *info)
 
 	if (GENL_REQ_ATTR_CHECK(info, TORCOLL_A_FABRIC_KEY) ||
 	    GENL_REQ_ATTR_CHECK(info, TORCOLL_A_FABRIC_SIDES))
-		return refuse(info, -EINVAL, "a fabric needs a key and sides", NULL);
+		return nl_refuse(info, -EINVAL, "a fabric needs a key and sides", NULL);
 	cfg.key = nla_get_u64(info->attrs[TORCOLL_A_FABRIC_KEY]);
 	cfg.ndim = get_numbers(sides, cfg.side);
 	if (!cfg.ndim)
-		return refuse(info, -EINVAL, "sides are 1 to 6 numbers of 32 bits", sides);
+		return nl_refuse(info, -EINVAL, "sides are 1 to 6 numbers of 32 bits", sides);
 	err = get_self(info, &cfg);
 	if (err)
 		return err;
@@ -93,8 +98,9 @@ int torcoll_nl_fabric_new_doit(struct sk_buff *skb, struct genl_info *info)
 	if (info->attrs[TORCOLL_A_FABRIC_ETHERTYPE]) {
 		cfg.ethertype = get_u32(info, TORCOLL_A_FABRIC_ETHERTYPE);
 		if (!cfg.ethertype)
-			return refuse(info, -EINVAL, "an ethertype lies between 0x0600 and 0xffff",
-				      info->attrs[TORCOLL_A_FABRIC_ETHERTYPE]);
+			return nl_refuse(info, -EINVAL,
+					 "an ethertype lies between 0x0600 and 0xffff",
+					 info->attrs[TORCOLL_A_FABRIC_ETHERTYPE]);
 	}
 	cfg.hello_ms = get_u32(info, TORCOLL_A_FABRIC_HELLO_MS);
 	cfg.frame_size = get_u32(info, TORCOLL_A_FABRIC_FRAME_SIZE);
@@ -104,7 +110,7 @@ int torcoll_nl_fabric_new_doit(struct sk_buff *skb, struct genl_info *info)
 	fabric = tor_fabric_add(tor_net(genl_info_net(info)), &cfg, &why, &attr);
 	if (IS_ERR(fabric)) {
 		bad = attr ? info->attrs[attr] : NULL;
-		err = refuse(info, PTR_ERR(fabric), why, bad);
+		err = nl_refuse(info, PTR_ERR(fabric), why, bad);
 	}
 	rtnl_unlock();
 	return err;
@@ -121,12 +127,13 @@ static int del_fabric(struct sk_buff *skb, struct genl_info *info)
 		err = tor_fabric_del(fabric, false);
 	rtnl_unlock();
 	if (err == -EBUSY)
-		return refuse(info, err, "a process has a comm on this fabric: \"force\" ends it",
-			      info->attrs[TORCOLL_A_FABRIC_KEY]);
+		return nl_refuse(info, err,
+				 "a process has a comm on this fabric: \"force\" ends it",
+				 info->attrs[TORCOLL_A_FABRIC_KEY]);
 	return err;
 }
 
-/* What runs fails before RTNL is taken for the fabric: that waits. */
+/* Make everything on the fabric fail before RTNL is taken, since that waits. */
 static int force_fabric(struct sk_buff *skb, struct genl_info *info)
 {
 	struct tor_fabric *fabric;
@@ -141,7 +148,8 @@ static int force_fabric(struct sk_buff *skb, struct genl_info *info)
 		return err;
 	err = tor_fabric_fail(fabric);
 	if (err) {
-		err = refuse(info, err, "the fabric is being deleted", info->attrs[TORCOLL_A_FABRIC_KEY]);
+		err = nl_refuse(info, err, "the fabric is being deleted",
+				info->attrs[TORCOLL_A_FABRIC_KEY]);
 	} else {
 		rtnl_lock();
 		err = tor_fabric_del(fabric, true);
@@ -156,13 +164,15 @@ int torcoll_nl_fabric_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return info->attrs[TORCOLL_A_FABRIC_FORCE] ? force_fabric(skb, info) : del_fabric(skb, info);
 }
 
-/* Port number and fabric of a request that names a place. Context: RTNL. */
+/*
+ * Find port number and fabric of a request that names a place. Context: RTNL.
+ */
 static struct tor_fabric *find_place(struct sk_buff *skb, struct genl_info *info, u32 *index,
 				     int *err)
 {
 	if (GENL_REQ_ATTR_CHECK(info, TORCOLL_A_PORT_DIM) ||
 	    GENL_REQ_ATTR_CHECK(info, TORCOLL_A_PORT_DIR)) {
-		*err = refuse(info, -EINVAL, "a port is named by dimension and direction", NULL);
+		*err = nl_refuse(info, -EINVAL, "a port is named by dimension and direction", NULL);
 		return NULL;
 	}
 	*index = tor_port(get_u32(info, TORCOLL_A_PORT_DIM), get_u32(info, TORCOLL_A_PORT_DIR) ?
@@ -170,7 +180,7 @@ static struct tor_fabric *find_place(struct sk_buff *skb, struct genl_info *info
 	return find_fabric(skb, info, TORCOLL_A_PORT_FABRIC, err);
 }
 
-/* A port of a request, named by place or by device. Context: RTNL. */
+/* Find the port of a request, named by place or by device. Context: RTNL. */
 static struct tor_port *find_port(struct sk_buff *skb, struct genl_info *info, int *err)
 {
 	const struct nlattr *ifindex = info->attrs[TORCOLL_A_PORT_IFINDEX];
@@ -183,8 +193,8 @@ static struct tor_port *find_port(struct sk_buff *skb, struct genl_info *info, i
 		if (fabric)
 			port = rtnl_dereference(fabric->port[i]);
 		if (fabric && !port)
-			*err = refuse(info, -ENOENT, "there is no port there",
-				      info->attrs[TORCOLL_A_PORT_DIM]);
+			*err = nl_refuse(info, -ENOENT, "there is no port there",
+					 info->attrs[TORCOLL_A_PORT_DIM]);
 		return port;
 	}
 	fabric = find_fabric(skb, info, TORCOLL_A_PORT_FABRIC, err);
@@ -194,7 +204,7 @@ static struct tor_port *find_port(struct sk_buff *skb, struct genl_info *info, i
 			return port;
 	}
 	if (fabric)
-		*err = refuse(info, -ENOENT, "that device is no port of the fabric", ifindex);
+		*err = nl_refuse(info, -ENOENT, "that device is no port of the fabric", ifindex);
 	return NULL;
 }
 
@@ -208,19 +218,19 @@ int torcoll_nl_port_new_doit(struct sk_buff *skb, struct genl_info *info)
 	int err = 0;
 
 	if (GENL_REQ_ATTR_CHECK(info, TORCOLL_A_PORT_IFINDEX))
-		return refuse(info, -EINVAL, "a port needs a device", NULL);
+		return nl_refuse(info, -EINVAL, "a port needs a device", NULL);
 	rtnl_lock();
 	fabric = find_place(skb, info, &index, &err);
 	if (!fabric)
 		goto out;
 	dev = __dev_get_by_index(genl_info_net(info), nla_get_u32(ifindex));
 	if (!dev) {
-		err = refuse(info, -ENODEV, "no such device in this namespace", ifindex);
+		err = nl_refuse(info, -ENODEV, "no such device in this namespace", ifindex);
 		goto out;
 	}
 	err = tor_port_add(fabric, index, dev, &why, &attr);
 	if (err)
-		err = refuse(info, err, why, attr ? info->attrs[attr] : NULL);
+		err = nl_refuse(info, err, why, attr ? info->attrs[attr] : NULL);
 out:
 	rtnl_unlock();
 	return err;
@@ -239,7 +249,7 @@ int torcoll_nl_port_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/* --- answers to one question --- */
+/* --- single answers --- */
 
 int torcoll_nl_fabric_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -311,15 +321,15 @@ int torcoll_nl_comm_get_doit(struct sk_buff *skb, struct genl_info *info)
 			err = reply(info, TORCOLL_CMD_COMM_GET, tor_fill_comm(msg, group));
 			tor_group_put(group);
 		} else {
-			err = refuse(info, -ENOENT, "no comm has that tag",
-				     info->attrs[TORCOLL_A_COMM_TAG]);
+			err = nl_refuse(info, -ENOENT, "no comm has that tag",
+					info->attrs[TORCOLL_A_COMM_TAG]);
 		}
 	}
 	rtnl_unlock();
 	return err;
 }
 
-/* The slot of an op that is not forgotten. */
+/* Return the slot of an op that is still known. */
 static struct tor_slot *find_op(struct tor_group *group, u32 seq)
 {
 	struct tor_slot *slot = tor_series_slot(&group->calls, seq);
@@ -344,15 +354,16 @@ int torcoll_nl_op_get_doit(struct sk_buff *skb, struct genl_info *info)
 		refcount_inc(&group->refs);
 	rcu_read_unlock();
 	if (!group) {
-		err = refuse(info, -ENOENT, "no comm has that tag", info->attrs[TORCOLL_A_OP_COMM]);
+		err = nl_refuse(info, -ENOENT, "no comm has that tag",
+				info->attrs[TORCOLL_A_OP_COMM]);
 		goto out;
 	}
 	slot = find_op(group, get_u32(info, TORCOLL_A_OP_SEQ));
 	if (slot)
 		err = reply(info, TORCOLL_CMD_OP_GET, tor_fill_op(msg, slot));
 	else
-		err = refuse(info, -ENOENT, "no such op is known any more",
-			     info->attrs[TORCOLL_A_OP_SEQ]);
+		err = nl_refuse(info, -ENOENT, "no such op is known any more",
+				info->attrs[TORCOLL_A_OP_SEQ]);
 	tor_group_put(group);
 out:
 	rtnl_unlock();
@@ -361,7 +372,9 @@ out:
 
 /* --- notifications --- */
 
-/* A message with the family's header; what @fill puts is sent to those who listen. */
+/*
+ * Send a message with the family's header that @fill fills in to all listeners.
+ */
 #define notify(_net, _cmd, _fill)							\
 do {											\
 	struct net *__net = (_net);							\

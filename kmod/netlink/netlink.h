@@ -12,7 +12,7 @@ struct tor_group;
 
 extern struct genl_family tor_netlink_family;
 
-/* Tell listeners of a change. Context: RTNL. */
+/* Notify listeners of a change. Context: RTNL. */
 void tor_netlink_notify_fabric(struct tor_fabric *fabric, bool added);
 void tor_netlink_notify_port(struct tor_fabric *fabric, u32 port);
 

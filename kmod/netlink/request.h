@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the handlers of requests share: refusals, the fabric that is meant, answers.
- */
+/* Common parts of request handlers: refusals, the fabric concerned, answers. */
 #ifndef _TOR_NETLINK_REQUEST_H
 #define _TOR_NETLINK_REQUEST_H
 
@@ -10,8 +8,9 @@
 #include "net/fabric.h"
 #include "netlink/netlink.h"
 
-/* A sentence that is known only at run time; it must be static. */
-static inline int refuse(struct genl_info *info, int err, const char *why, const struct nlattr *attr)
+/* Refuse with a sentence that is chosen at run time; it must be static. */
+static inline int nl_refuse(struct genl_info *info, int err, const char *why,
+			    const struct nlattr *attr)
 {
 	if (why)
 		info->extack->_msg = why;
@@ -20,20 +19,20 @@ static inline int refuse(struct genl_info *info, int err, const char *why, const
 	return err;
 }
 
-/* The fabric that attribute @attr names. Context: RTNL. */
+/* Find the fabric that attribute @attr names. Context: RTNL. */
 static inline struct tor_fabric *find_fabric(struct sk_buff *skb, struct genl_info *info, u32 attr,
 					     int *err)
 {
 	struct tor_fabric *fabric;
 
 	if (GENL_REQ_ATTR_CHECK(info, attr)) {
-		*err = refuse(info, -EINVAL, "the fabric's key is missing", NULL);
+		*err = nl_refuse(info, -EINVAL, "the fabric's key is missing", NULL);
 		return NULL;
 	}
 	fabric = tor_fabric_find(tor_net(genl_info_net(info)), nla_get_u64(info->attrs[attr]));
 	if (!fabric)
-		*err = refuse(info, -ENOENT, "this namespace has no fabric of that key",
-			      info->attrs[attr]);
+		*err = nl_refuse(info, -ENOENT, "this namespace has no fabric of that key",
+				      info->attrs[attr]);
 	return fabric;
 }
 
@@ -42,7 +41,10 @@ static inline u32 get_u32(struct genl_info *info, u32 attr)
 	return info->attrs[attr] ? nla_get_u32(info->attrs[attr]) : 0;
 }
 
-/* A message with the family's header; what @fill puts is sent, or its error returned. */
+/*
+ * Send a message with the family's header that @fill fills in, or return its
+ * error.
+ */
 #define reply(_info, _cmd, _fill)							\
 ({											\
 	struct sk_buff *__msg = nlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);			\

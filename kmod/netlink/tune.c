@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests about how fast a fabric is: the rates that plans of new comms are chosen by, and how long ops took.
+ * Requests about the speed of a fabric: the rates by which plans of new comms
+ * are chosen, and measured durations of ops.
  */
 #include <linux/rtnetlink.h>
 #include <linux/torcoll_netlink.h>
@@ -12,7 +13,7 @@
 #define RATE_PS_MAX	(10ULL * NSEC_PER_SEC * 1000)	/* 10 s */
 #define RATE_FS_MAX	(10ULL * 1000000000)		/* 10 us a byte */
 
-/* A rate, if given. */
+/* Read a rate, if given. */
 static int get_rate(struct genl_info *info, u32 attr, u64 most, u64 *rate, bool *any)
 {
 	const struct nlattr *value = info->attrs[attr];
@@ -20,7 +21,7 @@ static int get_rate(struct genl_info *info, u32 attr, u64 most, u64 *rate, bool 
 	if (!value)
 		return 0;
 	if (nla_get_u64(value) > most)
-		return refuse(info, -ERANGE, "nothing is that slow", value);
+		return nl_refuse(info, -ERANGE, "nothing is that slow", value);
 	*rate = nla_get_u64(value);
 	*any = true;
 	return 0;
@@ -94,8 +95,8 @@ int torcoll_nl_observed_get_doit(struct sk_buff *skb, struct genl_info *info)
 					 &o) ||
 		       o.collective != collective || o.algorithm != algorithm ||
 		       o.size_class != size_class))
-		err = refuse(info, -ENOENT, "nothing is remembered of such ops",
-			     info->attrs[TORCOLL_A_OBSERVED_ALGORITHM]);
+		err = nl_refuse(info, -ENOENT, "nothing is remembered of such ops",
+				info->attrs[TORCOLL_A_OBSERVED_ALGORITHM]);
 	else if (fabric)
 		err = reply(info, TORCOLL_CMD_OBSERVED_GET, tor_fill_observed(msg, fabric, &o));
 	rtnl_unlock();

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Calls in words. See call.h.
- */
+/* Text descriptions of calls. See call.h. */
 #include "op/call.h"
 
 #include "core/names.h"
@@ -16,7 +14,7 @@ static const char *const bits_names[TORCOLL_BITS_COUNT] = {
 	[TORCOLL_BITS_RELAXED] = " relaxed",
 };
 
-/* As "allreduce f32 sum count 1024 by ring". */
+/* Print as "allreduce f32 sum count 1024 by ring". */
 static void print_call(const struct tor_call *call, char *text)
 {
 	char root[24] = "";

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Calls in words, for people: what one rank called, and what another.
- */
+/* Text descriptions of calls for error reports. */
 #ifndef _TOR_CALL_H
 #define _TOR_CALL_H
 
@@ -10,11 +8,13 @@
 #define TOR_EXPLANATION_MAX	224
 
 /**
- * tor_call_explain - say what the ranks called that disagree
+ * tor_call_explain - describe the calls of the ranks that disagree
  * @comm: failed with -EPROTO
  * @text: @size bytes, TOR_EXPLANATION_MAX are enough; terminated
+ * @size: bytes of @text
  *
- * "rank 0 called allreduce f32 sum count 100 by ring, rank 3 allreduce f32 sum count 200 by ring"
+ * "rank 0 called allreduce f32 sum count 100 by ring, rank 3 allreduce f32 sum
+ * count 200 by ring"
  */
 void tor_call_explain(const struct tor_comm *comm, char *text, size_t size);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How groups begin: all members join, or those that are left of a group that failed shrink it. Core agrees with
- * the other nodes (join.h, shrink.h); here a process waits for that, with a group that becomes known
- * to the receive path in the middle of it. See group.h.
+ * Creation of groups: all members join, or the living members of a failed group
+ * shrink it. Core makes the agreement with the other nodes (join.h, shrink.h).
+ * Here a process waits for it; the receive path learns of the group while it
+ * waits. See group.h.
  */
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
@@ -15,8 +16,8 @@
 #include "op/tables.h"
 #include "local/team.h"
 
-/* Make the group known by the tag that was agreed upon. Context: fabric->lock. */
-static int install(struct tor_group *group)
+/* Make the group known by the agreed tag. Context: fabric->lock. */
+static int group_install(struct tor_group *group)
 {
 	struct tor_fabric *fabric = group->fabric;
 	struct tor_comm *comm = &group->comm;
@@ -38,7 +39,7 @@ static int install(struct tor_group *group)
 }
 
 /* Context: fabric->lock. */
-static void done(struct tor_group *group)
+static void group_done(struct tor_group *group)
 {
 	group->comm.joined = true;
 	tor_reroute_look(group->fabric);
@@ -49,7 +50,7 @@ static void done(struct tor_group *group)
 	group->kind->joined(group);
 }
 
-/* Then its error can be read: pairs with done(). */
+/* If true, the error can be read: pairs with group_done(). */
 static bool is_done(const struct tor_group *group)
 {
 	return test_bit_acquire(TOR_GROUP_JOINED, &group->flags);
@@ -66,15 +67,18 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 	group->comm.lineage = tor_join_lineage(join);
 	group->comm.unit = join->a.unit;
 	group->kind->installed(group);
-	return install(group);
+	return group_install(group);
 }
 
 void tor_env_join_done(struct tor_ctx *ctx, struct tor_join *join)
 {
-	done(container_of(join, struct tor_group, join));
+	group_done(container_of(join, struct tor_group, join));
 }
 
-/* Are the ranks all nodes of the fabric, in order? Then plans for the torus serve them, and none is looked for in a list. */
+/*
+ * Return whether the ranks are all nodes of the fabric, in order. Plans for the
+ * torus then apply, and no rank is searched in a list.
+ */
 static bool is_whole(const struct tor_node *node, const u32 *member, u32 ranks)
 {
 	u32 i;
@@ -89,7 +93,9 @@ static bool is_whole(const struct tor_node *node, const u32 *member, u32 ranks)
 	return true;
 }
 
-/* The caller must be a member, at its rank. The members are nodes, each once. */
+/*
+ * Check that the caller is a member at its rank, and that no node is repeated.
+ */
 static int check_members(struct tor_group *group, struct tor_group_config *cfg, const char **why)
 {
 	const struct tor_node *node = &group->fabric->node;
@@ -123,7 +129,7 @@ static int check_members(struct tor_group *group, struct tor_group_config *cfg, 
 	return 0;
 }
 
-/* By the rates as they are now: those of a comm never change. */
+/* Choose by the present rates: those of a comm never change. */
 static int tune(struct tor_group *group, const char **why)
 {
 	const struct tor_node *node = &group->fabric->node;
@@ -190,7 +196,7 @@ int tor_group_cancel(struct tor_group *group, int error)
 	return err;
 }
 
-/* Wait until the join is over, or give it up. Return: the join's error. */
+/* Wait until the join is over, or give it up. Return the join's error. */
 static int wait_joined(struct tor_group *group, u64 deadline)
 {
 	int err = tor_wait_until(&group->wait, is_done(group), deadline);
@@ -199,8 +205,9 @@ static int wait_joined(struct tor_group *group, u64 deadline)
 }
 
 /*
- * Its join failed, or was given up, and others may still have to be told of that. Whoever is killed does not wait for it; anybody
- * else does, who may call by that name again as soon as this returns.
+ * Wait until a join that failed or was given up has ended: other ranks may
+ * still have to be told. A killed process does not wait. Any other does, since
+ * it may call by that name again as soon as this returns.
  */
 static void end_join(struct tor_group *group)
 {
@@ -279,12 +286,12 @@ struct tor_group *tor_group_begin(struct tor_fabric *fabric, const struct tor_en
 	if (!err)
 		return group;
 	*why = tor_join_sentence(err);
-	/* nobody has heard of it */
+	/* no other context knows the group */
 	tor_group_put(group);
 	return ERR_PTR(err);
 }
 
-/* The only rank on its node. */
+/* Create the group of a rank that is alone on its node. */
 static struct tor_group *create_alone(struct tor_fabric *fabric, struct tor_group_config *cfg,
 				      u32 *missing, const char **why)
 {
@@ -302,7 +309,7 @@ static struct tor_group *create_alone(struct tor_fabric *fabric, struct tor_grou
 	return ERR_PTR(err);
 }
 
-/* Members must be nodes. @shared: any of them is named twice. */
+/* Check that members are nodes. @shared: a node is named twice. */
 static int look_at_members(const struct tor_fabric *fabric, const struct tor_group_config *cfg,
 			   bool *shared, const char **why)
 {
@@ -377,10 +384,10 @@ int tor_env_shrink_install(struct tor_ctx *ctx, struct tor_shrink *shrink)
 	comm->unit = shrink->a.unit;
 	comm->ranks = shrink->a.ranks;
 	comm->rank = shrink->rank;
-	/* plans for the torus serve one that is whole */
+	/* plans for the torus apply if it is whole */
 	comm->member = shrink->whole ? NULL : group->member;
 	comm->order = comm->member ? group->order : NULL;
-	return install(group);
+	return group_install(group);
 }
 
 void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink)
@@ -389,7 +396,7 @@ void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink)
 
 	if (!shrink->a.error)
 		set_bit(TOR_GROUP_SHRUNK, &from->flags);
-	done(container_of(shrink, struct tor_group, shrink));
+	group_done(container_of(shrink, struct tor_group, shrink));
 }
 
 static struct tor_group *new_heir(const struct tor_group *from, u32 depth, const char **why)
@@ -406,7 +413,10 @@ static struct tor_group *new_heir(const struct tor_group *from, u32 depth, const
 		tor_group_put(group);
 		return ERR_PTR(err);
 	}
-	/* whoever is chief may know of ranks that this one has been without for a while */
+	/*
+	 * the chief may know of ranks that this rank has been without for a
+	 * while
+	 */
 	group->room = from->room;
 	group->comm.ranks = from->room;
 	group->bits = from->bits;
@@ -441,7 +451,7 @@ static int start_shrink(struct tor_group *group)
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
-	/* another thread may have shrunk it since that was asked */
+	/* another thread may have shrunk it after that was checked */
 	err = fabric->dead ? -ENETDOWN : -EINVAL;
 	if (!fabric->dead && !test_bit(TOR_GROUP_SHRUNK, &from->flags))
 		err = tor_shrink_start(&entry.ctx, &group->shrink,
@@ -455,7 +465,7 @@ static int start_shrink(struct tor_group *group)
 	return err;
 }
 
-/* Wait until the call is over, or give it up. Return: its error. */
+/* Wait until the call is over, or give it up. Return its error. */
 static int wait_shrunk(struct tor_group *group, u64 deadline)
 {
 	struct tor_fabric *fabric = group->fabric;
@@ -477,7 +487,7 @@ static int wait_shrunk(struct tor_group *group, u64 deadline)
 	return group->shrink.a.error;
 }
 
-/* @again: the others have changed their minds: once more. */
+/* Try once to shrink. @again: the agreement broke, call this again. */
 static struct tor_group *shrink_once(struct tor_group *from, u32 depth, u64 deadline, bool *again,
 				     u32 *missing, const char **why)
 {
@@ -522,7 +532,10 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
 		group = shrink_once(from, depth, deadline, &again, missing, why);
 	} while (again);
 	if (!IS_ERR(group)) {
-		/* what all have agreed upon when the lineage began; ops need it, frames do not */
+		/*
+		 * rates agreed when the lineage began; ops need them, frames do
+		 * not
+		 */
 		err = tor_tables_init(group, &from->chooser->rates, why);
 		if (!err)
 			return group;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Endpoints: what a group does in its own way, by what it stands for. Callers
- * go through group->kind and do not ask which it is:
+ * Endpoints: the behaviour of a group that depends on what it represents.
+ * Callers use group->kind and do not distinguish the kinds:
  *
- *	lone	a rank that has its node for itself: a process's comm, and what
- *		frames are about (lone.c)
- *	seat	a rank that shares its node: a process's comm, whose calls
+ *	lone	a rank that is alone on its node: the comm of a process, which
+ *		frames address directly (lone.c)
+ *	seat	a rank that shares its node: the comm of a process, whose calls
  *		become one call of its nodes (local/endpoint.c)
- *	nodes	what frames are about where nodes have several ranks: no process
- *		has it (local/endpoint.c)
+ *	nodes	the comm of nodes with several ranks, which frames address; no
+ *		process has it (local/endpoint.c)
  *
- * group->kind is set before anybody else knows the group, and stays: it is read
- * without a lock, in any context.
+ * group->kind is set before any other context knows the group, and never
+ * changes: it is read without a lock, in any context.
  *
- * What is called for every op or frame costs a lone rank no indirect call:
- * INDIRECT_CALL_1() compares with the function of lone groups, which is likely,
- * and calls that directly.
+ * Functions that are called for every op or frame cost a lone rank no indirect
+ * call: INDIRECT_CALL_1() compares with the function of lone groups, the likely
+ * one, and calls it directly.
  */
 #ifndef _TOR_ENDPOINT_H
 #define _TOR_ENDPOINT_H
@@ -27,58 +27,64 @@
 struct torcoll_submit;
 
 /**
- * struct tor_endpoint_ops - see above
+ * struct tor_endpoint_ops - operations of an endpoint, see above
  *
- * What never happens to a kind, it has no function for.
+ * Functions that are never called for a kind are NULL in it.
  *
- * @on_wire: frames and dumps find such a group by its tag, in the fabric's
- *	table: it has lanes for collectives, epochs and paths. Others are found
- *	by one that is
+ * @on_wire: frames and dumps find such a group by its tag in the fabric's
+ *	table: it has lanes for collectives, epochs and paths. Other groups are
+ *	found by way of one that is on the wire
  * @unshrinkable: why it cannot be shrunk, or NULL
  *
- * @enlist: the group is to join: whom it belongs to, and who pays. Context:
+ * @enlist: the group is about to join: set its owner and who pays. Context:
  *	process. Return: 0 or a negative errno, with @why
- * @installed: its tag is agreed upon: frames may come when it is in the table,
- *	next; @joined: its join is over, in whatever way. Context: fabric->lock
+ * @installed: its tag is agreed; frames may come as soon as it is in the table,
+ *	which is the next step. Context: fabric->lock
+ * @joined: its join is over, successful or not. Context: fabric->lock
  *
- * @plan: what @slot is to do, of which the descriptor was checked: fills
- *	slot->op as far as is known. Return: 0 or a negative errno, with @why
- * @start: the op of @slot, planned, with its buffers, begins, now or when
- *	others have called it. Return: 0, or a negative errno with a sentence
- *	and nothing changed. Context of both: process, series->submit held
- * @done: the op of @slot is over, see tor_slot_done(); @retired: nothing of it
- *	is outstanding, see tor_slot_retired(). Context of both: BH off, RCU
+ * @plan: plan the op of @slot, whose descriptor is checked: fills slot->op as
+ *	far as is known. Return: 0 or a negative errno, with @why. Context:
+ *	process, series->submit held
+ * @start: start the op of @slot, planned, with its buffers, now or when other
+ *	ranks here have called it. Return: 0, or a negative errno with a
+ *	sentence and nothing changed. Context as for @plan
+ * @done: the op of @slot is over, see tor_slot_done(). Context: BH off, RCU
+ * @retired: nothing of the op is outstanding, see tor_slot_retired(). Context:
+ *	BH off, RCU
  *
- * @rank: the @i-th of the ranks here that have groups of their own, whose
- *	messages are in the frames of this one; NULL: there are no more.
+ * @rank: return the @i-th of the local ranks that have groups of their own and
+ *	whose messages are in the frames of this one; NULL: there are no more.
  *	Context: RCU, or a reference
- * @of_rank: what has the messages of @rank here, a user's. Context as above
- * @whose: the same, of a frame: @rank is the other node, out: the rank there;
- *	@pair stands in place of a round, and @sends says whether the message is
- *	sent from here. NULL: there are no such ranks. No function: it is the
- *	group's own. Context: RCU
- * @pair: what stands in such frames between its rank and @peer; @reach: can
- *	that be said? Return: 0 or -EOPNOTSUPP, with @why
- * @missed: another node is at op @op of @lane: tell it if that will not be
- *	called here, by who has left. Called when any of TOR_GROUP_MISSED is
- *	set. Context: BH off, RCU, @lane->lock
- * @is_vague: its comm has failed with -ETIMEDOUT: may it be another rank of the
- *	same node that is late, and not the one that is named?
+ * @of_rank: return the group that has the messages of the user's @rank here.
+ *	Context as for @rank
+ * @whose: the same for a frame: @rank is the other node, out: the rank there;
+ *	@pair is in place of a round, and @sends says whether the message is
+ *	sent from here. Returns NULL if there are no such ranks. No function:
+ *	the message is the group's own. Context: RCU
+ * @pair: return the number in such frames for its rank and @peer
+ * @reach: return whether that number can be expressed. Return: 0 or
+ *	-EOPNOTSUPP, with @why
+ * @missed: another node is at op @op of @lane: tell it which rank has left if
+ *	therefore the op will not be called here. Called when any of
+ *	TOR_GROUP_MISSED is set. Context: BH off, RCU, @lane->lock
+ * @is_vague: its comm has failed with -ETIMEDOUT: return whether the late rank
+ *	may be another one of the same node than the one reported
  *
- * @waiting: the op in place @i, below comm.depth, if it waits for calls of
- *	ranks here: a slot of a rank that has called it, or NULL. It may be over
- *	when it is looked at. Of what is on the wire. Context: RCU
- * @uncalled: of the group of such a slot: a rank that has not called op @seq,
- *	from place *@i on, which goes on; TOR_NO_RANK: there are no more.
- *	Context: RCU
+ * @waiting: return a slot of a rank that has called the op in place @i, below
+ *	comm.depth, if the op waits for calls of ranks here, or NULL. The op may
+ *	be over when the slot is read. For groups on the wire. Context: RCU
+ * @uncalled: of the group of such a slot: return a rank that has not called op
+ *	@seq, from place *@i on, which is advanced; TOR_NO_RANK: there are no
+ *	more. Context: RCU
  *
- * @failed: its comm has: what fails with it. Once. Context: process, no lock
+ * @failed: its comm has failed: make everything fail that depends on it. Called
+ *	once. Context: process, no lock
  * @left: its process has left it: it is CLOSED, and none of its ops runs.
  *	Consumes the reference of the process. Context: process, no lock
- * @is_needed: does anybody here or elsewhere still depend on it? Of what is on
- *	the wire. Context: process
- * @stop: it was unlinked a grace period ago, its lanes and works are stopped:
- *	stop the rest. Context: process
+ * @is_needed: return whether a local or remote rank still depends on it. For
+ *	groups on the wire. Context: process
+ * @stop: it was unlinked a grace period ago, and its lanes and works are
+ *	stopped: stop everything else. Context: process
  * @release: it is being freed: drop references. Context: process
  */
 struct tor_endpoint_ops {
@@ -117,11 +123,11 @@ struct tor_endpoint_ops {
 
 extern const struct tor_endpoint_ops tor_lone_ops;
 
-/* Where a kind has nothing to do, or stands for no other. */
+/* For kinds that have nothing to do, or represent no other rank. */
 void tor_endpoint_nothing(struct tor_group *group);
 struct tor_group *tor_endpoint_no_rank(const struct tor_group *group, u32 i);
 
-/* The process of a comm has left, see @missed. */
+/* Handle an op that a process which has left will not call, see @missed. */
 void tor_endpoint_missed(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
 			 u32 op);
 

@@ -16,8 +16,13 @@
 #include "op/slot.h"
 #include "op/tables.h"
 
-/* Failures and farewells; flushed before a fabric or the module goes. */
-/* What ends takes grace periods, hundreds of it at a time: what carries ops on must not wait for a place behind that. */
+/*
+ * Work after failures and closing; flushed before a fabric or the module goes.
+ */
+/*
+ * The end of a group takes grace periods, for hundreds of groups at a time:
+ * work that continues ops must not wait behind it.
+ */
 static struct workqueue_struct *works, *endings;
 
 bool tor_env_keep(struct tor_comm *comm, u32 bytes)
@@ -93,7 +98,10 @@ static void tell_everyone(struct tor_group *group)
 	}
 }
 
-/* Runs TOR_TELLINGS times: the first ends our ops, all of them tell the others. */
+/*
+ * Runs TOR_TELLINGS times: the first run ends the local ops, every run tells
+ * the other ranks.
+ */
 static void fail_work(struct work_struct *work)
 {
 	struct tor_group *group = container_of(to_delayed_work(work), struct tor_group, fail_work);
@@ -110,7 +118,7 @@ static void fail_work(struct work_struct *work)
 	}
 	if (test_bit(TOR_GROUP_HASHED, &group->flags) && !test_bit(TOR_GROUP_TOLD, &group->flags)) {
 		tell_everyone(group);
-		/* refused when the group is being taken apart */
+		/* refused while the group is being taken apart */
 		if (++group->fail_rounds < TOR_TELLINGS &&
 		    queue_delayed_work(works, &group->fail_work, nsecs_to_jiffies(TOR_TELL_AGAIN)))
 			return;
@@ -134,27 +142,27 @@ static void fail(struct tor_group *group, int error)
 void tor_group_abort(struct tor_group *group, int error)
 {
 	fail(group, error);
-	/* whoever failed it, the first round of the work ends all ops */
+	/* whatever the cause, the first round of the work ends all ops */
 	wait_event(group->wait, !tor_group_busy(group));
 }
 
 /* --- the end --- */
 
-/* Without its chooser, and what comes and goes. */
+/* Return the memory without the chooser and varying parts. */
 static u64 memory_of_ranks(const struct tor_group *group)
 {
 	const struct tor_comm *comm = &group->comm;
 	u64 bytes = sizeof(*group) + tor_series_memory(comm, comm->channels) +
 		    BITS_TO_LONGS(comm->ranks) * sizeof(long);
 
-	/* epochs and paths are in the group that is */
+	/* epochs and paths are in the group on the wire */
 	if (!group->kind->on_wire)
 		return bytes;
 	return bytes + (u64)comm->ranks *
 		       (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen));
 }
 
-/* Of those for messages, and scratch memory of all. */
+/* Return the memory of the series of messages, and of all scratch memory. */
 static u64 memory_of_series(const struct tor_group *group)
 {
 	const struct tor_series *series;
@@ -194,8 +202,8 @@ void tor_group_uncharge(struct tor_group *group, u64 bytes)
 	atomic64_sub(bytes, &group->charged);
 }
 
-/* It does not count among the user's comms any more. */
-static void uncount(struct tor_group *group)
+/* Stop counting the group as one of the user's comms. */
+static void group_uncount(struct tor_group *group)
 {
 	if (test_and_clear_bit(TOR_GROUP_COUNTED, &group->flags))
 		tor_user_uncharge(group->user, TOR_LIMIT_COMMS, 1);
@@ -219,7 +227,7 @@ static void group_free(struct tor_group *group)
 	kvfree(group->join.seen_nonce);
 	kvfree(group->shrink.of);
 	group->kind->release(group);
-	uncount(group);
+	group_uncount(group);
 	tor_user_uncharge(group->user, TOR_LIMIT_KERNEL, atomic64_read(&group->charged));
 	tor_user_put(group->user);
 	tor_fabric_put(group->fabric);
@@ -233,14 +241,18 @@ void tor_group_put(struct tor_group *group)
 }
 
 /*
- * Take the group apart. Who may still use it, and how each is waited for:
- * - frames and dumps that found it in the table: unhashed, then a grace period; what is not on the wire is found by a
- *   group that is, which is taken apart before;
- * - lanes' timers: DEAD keeps new ones from starting, then they are cancelled;
- * - the works: cancelled, this one excepted; kind->stop() waits for others;
+ * Unlink the group, to take it apart. These contexts may still use it, and are
+ * waited for as follows:
+ * - frames and dumps that found it in the table: unhashed, then a grace period;
+ *   a group that is not on the wire is found by one that is, which is taken
+ *   apart before;
+ * - timers of lanes: DEAD keeps new ones from starting, then they are
+ *   cancelled;
+ * - the works: cancelled, except this one; kind->stop() waits for others;
  * - calls of the process: they hold references.
  *
- * Return: false: that has begun already. Else group_stop() is due, a grace period later.
+ * Return: false if that has already begun. If true, group_stop() is due, a
+ * grace period later.
  */
 static bool group_unlink(struct tor_group *group)
 {
@@ -285,7 +297,7 @@ static void linger_work(struct work_struct *work)
 	struct tor_group *group = container_of(to_delayed_work(work), struct tor_group,
 					       linger_work);
 
-	/* of a join that was given up: others are still being told of it */
+	/* a join that was given up is still telling other ranks */
 	wait_event(group->wait, test_bit_acquire(TOR_GROUP_JOINED, &group->flags));
 	if (group->kind->is_needed(group))
 		queue_delayed_work(endings, &group->linger_work, TOR_LINGER);
@@ -383,10 +395,12 @@ void tor_group_close(struct tor_group *group)
 {
 	struct tor_fabric *fabric = group->fabric;
 
-	/* behind the last reference of the group, perhaps */
+	/* after what may be the last reference of the group */
 	tor_fabric_get(fabric);
 	set_bit(TOR_GROUP_CLOSED, &group->flags);
-	/* pairs with tor_op_mark(): it sees CLOSED, or we see that it runs */
+	/*
+	 * pairs with tor_op_mark(): it sees CLOSED, or this sees that it runs
+	 */
 	smp_mb__after_atomic();
 	wake_up_all(&group->wait);
 	if (tor_group_busy(group))
@@ -394,15 +408,18 @@ void tor_group_close(struct tor_group *group)
 	tor_slot_release_all(group);
 	tor_spare_close(group);
 	WRITE_ONCE(group->session, NULL);
-	uncount(group);
+	group_uncount(group);
 	group->kind->left(group);
-	/* from here on the fabric may go, and ends us if it does */
+	/* from here on the fabric may go, which ends the group */
 	atomic_dec(&fabric->users);
 	tor_fabric_put(fabric);
 }
 
-/* Those of the table that only linger, or all others, with a reference each. */
-static void collect(struct tor_fabric *fabric, bool lingering, struct list_head *list)
+/*
+ * Collect the groups of the table that only linger, or all others, with a
+ * reference each.
+ */
+static void group_collect(struct tor_fabric *fabric, bool lingering, struct list_head *list)
 {
 	struct tor_group *group;
 	u32 bucket;
@@ -423,7 +440,7 @@ void tor_group_fail_all(struct tor_fabric *fabric, int error)
 	struct tor_group *group, *next;
 	LIST_HEAD(failing);
 
-	collect(fabric, false, &failing);
+	group_collect(fabric, false, &failing);
 	list_for_each_entry(group, &failing, ending) {
 		fail(group, error);
 		cond_resched();
@@ -439,9 +456,12 @@ void tor_group_end_all(struct tor_fabric *fabric)
 	struct tor_group *group, *next;
 	LIST_HEAD(ending);
 
-	collect(fabric, true, &ending);
+	group_collect(fabric, true, &ending);
 	list_for_each_entry_safe(group, next, &ending, ending) {
-		/* the work's reference is ours, if it does not run any more */
+		/*
+		 * unless the work is running, its reference passes to this
+		 * function
+		 */
 		if (cancel_delayed_work_sync(&group->linger_work))
 			tor_group_put(group);
 		if (group_unlink(group))
@@ -491,7 +511,9 @@ int tor_group_init(void)
 
 void tor_group_exit(void)
 {
-	/* the last reference of a fabric goes there, which queues its release */
+	/*
+	 * the last reference of a fabric goes there, which queues its release
+	 */
 	destroy_workqueue(endings);
 	destroy_workqueue(works);
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lanes: the channels of core, each with a lock and a timer, and what core says of the ops that they carry. See group.h.
+ * Lanes: the channels of core, each with a lock and a timer, and core's
+ * callbacks about their ops. See group.h.
  */
 #include "op/endpoint.h"
 #include "op/slot.h"
 #include "trace.h"
 
-#define LANES_AT_ONCE	16		/* of a walk, under RCU: each may send */
+/* per portion of a walk under RCU: each lane may send */
+#define LANES_AT_ONCE	16
 
 /* --- timers --- */
 
@@ -22,7 +24,7 @@ void tor_env_chan_timer(struct tor_chan *chan, u64 when)
 	lockdep_assert_held(&lane->lock);
 	if (test_bit(TOR_GROUP_DEAD, &lane->slot->group->flags))
 		return;
-	/* one that is not wanted any more finds nothing to do */
+	/* a timer that is no longer needed finds nothing to do */
 	if (when)
 		hrtimer_start(&lane->timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
 }
@@ -42,12 +44,14 @@ static enum hrtimer_restart lane_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* --- what takes long --- */
+/* --- long work --- */
 
 /*
- * What has come goes first. Where somebody waits for the processor a softirq leaves after one round, and what processes send
- * meanwhile would pile up, hundreds of frames of ranks that share a host, until some softirq took all of them in one go. No more
- * rounds than a softirq makes by itself: others may send as they like.
+ * Receive before continuing. If tasks wait for the processor, a softirq leaves
+ * after one round. Frames that processes send meanwhile would accumulate,
+ * hundreds of them between ranks on one host, until one softirq received all of
+ * them. The number of rounds is limited to that of a softirq: others may send
+ * without pause.
  */
 static void receive_first(void)
 {
@@ -121,7 +125,7 @@ void tor_lane_init(struct tor_lane *lane, struct tor_slot *slot, u32 index, u32 
 	tor_chan_init(&lane->chan, &slot->op, index, seq);
 }
 
-/* --- ops that are over --- */
+/* --- completion --- */
 
 void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
 {
@@ -167,15 +171,17 @@ void tor_slots_recycle(struct tor_entry *entry)
 	INDIRECT_CALL_1(slot->group->kind->retired, tor_slot_retired, slot);
 }
 
-/* --- all of a group --- */
+/* --- all lanes of a group --- */
 
-/* Those whose lanes a group's walk takes in: itself, then the ranks of its team, one by one. */
+/*
+ * Return the group at the cursor: the group itself, then the ranks of its team.
+ */
 static struct tor_group *group_at(struct tor_group *group, const struct tor_lane_cursor *at)
 {
 	return at->groups ? group->kind->rank(group, at->groups - 1) : group;
 }
 
-/* The next lane of the walk, or NULL. Context: RCU. */
+/* Return the next lane of the walk, or NULL. Context: RCU. */
 static struct tor_lane *next_lane(struct tor_group *group, struct tor_lane_cursor *at)
 {
 	struct tor_group *of;
@@ -259,7 +265,10 @@ void tor_lanes_stop(struct tor_group *group)
 	}
 }
 
-/* Is there something that another rank has not got yet, and still can? Here, the last one has left. */
+/*
+ * Return whether there is data that another rank has not received and still
+ * can. The last local rank has left.
+ */
 static bool series_owes(struct tor_series *series)
 {
 	u32 i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A rank that has its node for itself: its group is both what its process calls
- * and what frames are about. See endpoint.h.
+ * Lone ranks: a rank that is alone on its node. Its process calls the same
+ * group that frames address. See endpoint.h.
  */
 #include "op/endpoint.h"
 #include "op/op.h"
@@ -24,13 +24,13 @@ void tor_endpoint_missed(struct tor_entry *entry, struct tor_group *group, struc
 		tor_comm_fail(&entry->ctx, &group->comm, -ECONNABORTED, group->comm.rank, op);
 }
 
-static struct tor_group *of_rank(struct tor_group *group, u32 rank)
+static struct tor_group *lone_of_rank(struct tor_group *group, u32 rank)
 {
 	return group;
 }
 
-/* Its node is the rank. */
-static u16 pair(const struct tor_group *group, u8 role, u32 peer)
+/* Return the pair number: the node is the rank. */
+static u16 lone_pair(const struct tor_group *group, u8 role, u32 peer)
 {
 	return 0;
 }
@@ -56,11 +56,11 @@ static int enlist(struct tor_group *group, const struct tor_group_config *cfg, c
 }
 
 /*
- * Ops may be done here before others have called: what was sent to them waits,
- * and is sent again, for as long as they live and do not leave. If they do, the
- * comm fails.
+ * Return whether other ranks still depend on the group. Ops may be done here
+ * before others have called: data sent to them waits and is resent as long as
+ * they live and do not leave. If they leave, the comm fails.
  */
-static bool is_needed(const struct tor_group *group)
+static bool lone_is_needed(const struct tor_group *group)
 {
 	return tor_group_owes(group) && !tor_comm_failed(&group->comm);
 }
@@ -75,15 +75,15 @@ const struct tor_endpoint_ops tor_lone_ops = {
 	.done		= tor_slot_done,
 	.retired	= tor_slot_retired,
 	.rank		= tor_endpoint_no_rank,
-	.of_rank	= of_rank,
-	.pair		= pair,
+	.of_rank	= lone_of_rank,
+	.pair		= lone_pair,
 	.reach		= reach,
 	.missed		= tor_endpoint_missed,
 	.is_vague	= is_vague,
 	.waiting	= waiting,
 	.failed		= tor_endpoint_nothing,
 	.left		= tor_group_linger,
-	.is_needed	= is_needed,
+	.is_needed	= lone_is_needed,
 	.stop		= tor_endpoint_nothing,
 	.release	= tor_endpoint_nothing,
 };

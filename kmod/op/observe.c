@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How long ops took. See observe.h. */
+/* Measured durations of ops. See observe.h. */
 #include "op/observe.h"
 
 #include <linux/hash.h>

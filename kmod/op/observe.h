@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How long ops took: what `torcollctl explain` shows beside what was predicted.
+ * Measured durations of ops, which `torcollctl explain` shows beside the
+ * predictions.
  *
- * A small table by collective, algorithm and size class; a newcomer takes the place of whoever is in its
- * way. Written by whoever completes an op, in any context, read by dumps.
+ * A small table by collective, algorithm and size class; a new kind of op
+ * replaces the one in its place. The context that completes an op writes it,
+ * dumps read it.
  */
 #ifndef _TOR_OBSERVE_H
 #define _TOR_OBSERVE_H
@@ -13,7 +15,10 @@
 
 #define TOR_OBSERVED	256		/* a power of two */
 
-/* Ops of more than 2^(@size_class - 1), at most 2^@size_class bytes. @count 0: a free place. */
+/*
+ * Ops of more than 2^(@size_class - 1), at most 2^@size_class bytes. @count 0:
+ * a free place.
+ */
 struct tor_observed {
 	u16 collective;
 	u16 algorithm;
@@ -31,20 +36,20 @@ struct tor_observations {
 
 void tor_observe_init(struct tor_observations *o);
 
-/* An op succeeded after @ns. Context: any but hard interrupts. */
+/* Record an op that succeeded after @ns. Context: any but hard interrupts. */
 void tor_observe(struct tor_observations *o, u32 collective, u32 algorithm, u64 bytes, u64 ns);
 
 /**
  * tor_observed_get - copy a place
  * @o: table
  * @i: place
- * @out: to fill
+ * @out: to be filled in
  *
  * Return: false if the place is free.
  */
 bool tor_observed_get(struct tor_observations *o, u32 i, struct tor_observed *out);
 
-/* The place that a kind of ops has, if it has any. */
+/* Return the place of a kind of ops in the table. */
 u32 tor_observed_place(u32 collective, u32 algorithm, u32 size_class);
 
 #endif

@@ -65,7 +65,10 @@ u64 tor_op_algorithms(void)
 	return bits;
 }
 
-/* Pairs have the layout that C gives them, which a caller of 32 bits sees otherwise. */
+/*
+ * Return whether elements of this type have another layout for the caller:
+ * MPI's pairs have that of C, which differs for a 32-bit process.
+ */
 static bool is_another_there(u32 type)
 {
 	return in_compat_syscall() &&
@@ -76,7 +79,7 @@ static bool is_another_there(u32 type)
 static int check_desc(struct tor_session *session, const struct tor_group *group,
 		      const struct torcoll_submit *desc)
 {
-	/* a ring stays from now on; pairs with set_ring() in ioctl.c */
+	/* a ring is never removed; pairs with set_ring() in ioctl.c */
 	bool ring = smp_load_acquire(&session->ring);
 	char why[TOR_DESC_TEXT];
 	int err = tor_desc_check(desc, group->comm.ranks, ring, why);
@@ -94,9 +97,9 @@ u32 tor_op_bits(const struct tor_slot *slot, const struct torcoll_submit *desc)
 	return desc->bits ? desc->bits : slot->group->bits;
 }
 
-/* Inlined where a lone rank calls: every op passes there. */
-static __always_inline int plan(struct tor_slot *slot, const struct tor_plan_req *req,
-				const struct torcoll_submit *desc, const char **why)
+/* Inlined for lone ranks: every op passes here. */
+static __always_inline int op_plan(struct tor_slot *slot, const struct tor_plan_req *req,
+				   const struct torcoll_submit *desc, const char **why)
 {
 	int err = 0;
 
@@ -110,12 +113,15 @@ static __always_inline int plan(struct tor_slot *slot, const struct tor_plan_req
 int tor_op_plan(struct tor_slot *slot, const struct tor_plan_req *req,
 		const struct torcoll_submit *desc, const char **why)
 {
-	return plan(slot, req, desc, why);
+	return op_plan(slot, req, desc, why);
 }
 
-/* Takes over @counts: the ranks' blocks; with those of what comes behind them, if there are such. */
-static int begin(struct tor_session *session, struct tor_slot *slot,
-		 const struct torcoll_submit *desc, u64 *counts)
+/*
+ * Prepare the op. Takes over @counts: the ranks' blocks, followed by those of
+ * the result in an alltoall.
+ */
+static int op_begin_slot(struct tor_session *session, struct tor_slot *slot,
+			 const struct torcoll_submit *desc, u64 *counts)
 {
 	const struct tor_endpoint_ops *kind = slot->group->kind;
 	struct tor_comm *comm = slot->op.comm;
@@ -140,7 +146,7 @@ static int begin(struct tor_session *session, struct tor_slot *slot,
 	slot->counts = counts;
 	memcpy(req.param, desc->param, sizeof(req.param));
 	if (likely(kind->plan == tor_op_plan))
-		err = plan(slot, &req, desc, &why);
+		err = op_plan(slot, &req, desc, &why);
 	else
 		err = kind->plan(slot, &req, desc, &why);
 	if (err)
@@ -160,9 +166,15 @@ void tor_op_mark(struct tor_slot *slot, enum tor_slot_way way)
 	struct tor_group *group = slot->group;
 	struct tor_entry entry;
 
-	/* the slot is ours alone until its lanes start, each under its lock */
+	/*
+	 * only this thread uses the slot until its lanes start, each under its
+	 * lock
+	 */
 	tor_slot_run(slot, way);
-	/* pairs with tor_group_close(): it sees that we run, or we see CLOSED */
+	/*
+	 * pairs with tor_group_close(): it sees the running op, or this sees
+	 * CLOSED
+	 */
 	smp_mb();
 	if (test_bit(TOR_GROUP_CLOSED, &group->flags)) {
 		local_bh_disable();
@@ -177,7 +189,10 @@ void tor_op_mark(struct tor_slot *slot, enum tor_slot_way way)
 	trace_torcoll_op_submit(&slot->op, slot->op.plan.req.count * slot->op.elem, 0);
 }
 
-/* Lanes from @first up to @end, in one entry. Return: must a process go on with any of them? */
+/*
+ * Start lanes from @first up to @end in one entry. Return whether a process
+ * must continue with any of them.
+ */
 static bool start_lanes(struct tor_slot *slot, struct tor_entry *entry, u32 first, u32 end)
 {
 	bool works = false;
@@ -196,7 +211,7 @@ static bool start_lanes(struct tor_slot *slot, struct tor_entry *entry, u32 firs
 
 void tor_op_start(struct tor_slot *slot)
 {
-	/* asked now: the slot may serve another op when it has started */
+	/* checked now: the slot may serve another op when it has started */
 	bool stays = tor_op_stays(&slot->op);
 	u32 i, used = slot->op.plan.shape.channels;
 	struct tor_entry entry;
@@ -207,7 +222,10 @@ void tor_op_start(struct tor_slot *slot)
 		rcu_read_lock();
 		tor_entry_begin(&entry);
 		entry.works = true;
-		/* with the first one those that have nothing to do, before the op can be over */
+		/*
+		 * unused channels start with the first one, before the op can
+		 * be over
+		 */
 		if (!i)
 			start_lanes(slot, &entry, used, slot->series->channels);
 		works |= start_lanes(slot, &entry, i, i + 1);
@@ -229,10 +247,10 @@ static bool slot_usable(const struct tor_slot *slot)
 	       test_bit(TOR_GROUP_CLOSED, &slot->group->flags);
 }
 
-/* How often it is looked whether the result in a slot is about to be asked for. */
+/* Interval of checks whether the result in a slot will be asked for. */
 #define LOOK	NSEC_PER_SEC
 
-/* Return: 0: the slot is usable, or its result is in the way. */
+/* Wait for a slot. Return 0 if it is usable or its result is in the way. */
 static int wait_for_slot(struct tor_slot *slot, u64 deadline)
 {
 	u64 look;
@@ -278,7 +296,10 @@ static int get_slot(struct tor_session *session, struct tor_series *series,
 	return 0;
 }
 
-/* From here on the op belongs to the softirqs; its first frames leave with the caller. */
+/*
+ * From here on softirqs continue the op; its first frames leave with the
+ * caller.
+ */
 int tor_op_launch(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way)
 {
 	lockdep_assert_held(&slot->series->submit);
@@ -288,8 +309,9 @@ int tor_op_launch(struct tor_session *session, struct tor_slot *slot, enum tor_s
 }
 
 /*
- * The comm was closed as the op began, by a thread that did not see it: its memory goes back, and its place in the ring if
- * its result did not come there. It has failed with the comm.
+ * Take an op back because another thread closed the comm at the same time:
+ * release its memory, and its place in the ring if no result was posted there.
+ * The op has failed with the comm.
  */
 static int take_back(struct tor_session *session, struct tor_slot *slot)
 {
@@ -310,7 +332,10 @@ static enum tor_slot_way way_of(const struct torcoll_submit *desc)
 	return desc->flags & TORCOLL_OP_WAIT ? TOR_WAY_AWAITED : TOR_WAY_ASKED;
 }
 
-/* Begin and start the next op. Context: series->submit held. Takes over @counts. */
+/*
+ * Prepare and start the next op. Context: series->submit held. Takes over
+ * @counts.
+ */
 static int submit_next(struct tor_session *session, struct tor_series *series,
 		       struct torcoll_submit *desc, u64 *counts)
 {
@@ -326,7 +351,7 @@ static int submit_next(struct tor_session *session, struct tor_series *series,
 		kvfree(counts);
 		return err;
 	}
-	err = begin(session, slot, desc, counts);
+	err = op_begin_slot(session, slot, desc, counts);
 	if (!err) {
 		desc->chosen = slot->op.call.algorithm;
 		desc->op = tor_op_handle(slot);
@@ -348,7 +373,7 @@ static int submit_next(struct tor_session *session, struct tor_series *series,
 	return err;
 }
 
-/* Our turn to submit, at the latest at the deadline. */
+/* Lock the series for submission, at the latest at the deadline. */
 static int lock_submit(struct tor_session *session, struct tor_series *series,
 		       const struct torcoll_submit *desc)
 {
@@ -368,7 +393,7 @@ static void unlock_submit(struct tor_series *series)
 	tor_group_wake(series->group);
 }
 
-/* Where ops of this kind are numbered. */
+/* Return the series that numbers ops of this kind. */
 static struct tor_series *get_series(struct tor_session *session, struct tor_group *group,
 				     const struct torcoll_submit *desc)
 {
@@ -383,8 +408,8 @@ static struct tor_series *get_series(struct tor_session *session, struct tor_gro
 	return series;
 }
 
-static int submit(struct tor_session *session, struct tor_group *group,
-		  struct torcoll_submit *desc)
+static int op_submit(struct tor_session *session, struct tor_group *group,
+		     struct torcoll_submit *desc)
 {
 	struct tor_series *series;
 	u64 *counts;
@@ -416,7 +441,7 @@ int tor_op_submit(struct tor_session *session, struct tor_group *group,
 	struct torcoll_wait wait = { .size = sizeof(wait), .deadline_ns = desc->deadline_ns };
 	int err;
 
-	err = submit(session, group, desc);
+	err = op_submit(session, group, desc);
 	if (err)
 		return err;
 

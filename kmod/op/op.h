@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Ops: from a descriptor to core. See result.h for the way back.
- */
+/* Ops: from a descriptor to core. See result.h for the opposite direction. */
 #ifndef _TOR_OP_H
 #define _TOR_OP_H
 
@@ -9,7 +7,10 @@
 
 struct torcoll_submit;
 
-/* Handles of ops are their numbers, and whose numbers these are, so that none is 0. */
+/*
+ * Return the handle of an op: its number and the id of its series. No handle is
+ * 0.
+ */
 static inline u64 tor_op_handle(const struct tor_slot *slot)
 {
 	const struct tor_series *series = slot->series;
@@ -28,19 +29,22 @@ static inline u64 tor_op_handle(const struct tor_slot *slot)
 int tor_op_submit(struct tor_session *session, struct tor_group *group,
 		  struct torcoll_submit *desc);
 
-/* The level of bits that a call asks for, or its comm's. */
+/* Return the level of bits of a call: its own, or its comm's. */
 u32 tor_op_bits(const struct tor_slot *slot, const struct torcoll_submit *desc);
 
-/* Of a lone rank, and of messages: see tor_endpoint_ops.plan and .start. */
+/* For a lone rank, and for messages: see tor_endpoint_ops.plan and .start. */
 int tor_op_plan(struct tor_slot *slot, const struct tor_plan_req *req,
 		const struct torcoll_submit *desc, const char **why);
 int tor_op_launch(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way);
 
-/* An op was begun in @slot: it is in flight, with a result that takes this way, and then it runs. Context: process. */
+/*
+ * Mark the prepared op in @slot as in flight, with the destination of its
+ * result; start it. Context: process.
+ */
 void tor_op_mark(struct tor_slot *slot, enum tor_slot_way way);
 void tor_op_start(struct tor_slot *slot);
 
-/* What this module serves, for TORCOLL_IOC_INFO: bits 1 << enum. */
+/* Capabilities of this module, for TORCOLL_IOC_INFO: bits 1 << enum. */
 u64 tor_op_collectives(void);
 u64 tor_op_types(void);
 u64 tor_op_redops(void);

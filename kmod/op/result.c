@@ -15,9 +15,9 @@
 #include "cdev/session.h"
 #include "op/slot.h"
 
-/* --- what a comm has failed with --- */
+/* --- the error of a failed comm --- */
 
-/* How long to wait for what another rank called: its abort is under way. */
+/* How long to wait for another rank's call: its abort is on the way. */
 #define EXPLAIN_WAIT	(HZ / 10)
 
 static bool explain_time_over(const struct tor_group *group)
@@ -27,7 +27,10 @@ static bool explain_time_over(const struct tor_group *group)
 	return since && time_after(jiffies, since + EXPLAIN_WAIT);
 }
 
-/* The sentence of a failed comm. Names are anyone's choice: what a terminal would obey is shown as \x1b and the like. */
+/*
+ * Set the sentence of a failed comm. Its name is arbitrary text: characters
+ * that control a terminal are shown as \x1b and the like.
+ */
 static int __printf(3, 4) has_failed(struct tor_session *session, const struct tor_group *group,
 				     const char *fmt, ...)
 {
@@ -43,10 +46,10 @@ static int __printf(3, 4) has_failed(struct tor_session *session, const struct t
 	return err;
 }
 
-/* Ranks have called different things: say which. */
-static int mismatch(struct tor_session *session, struct tor_group *group)
+/* Describe the different calls of the ranks. */
+static int result_mismatch(struct tor_session *session, struct tor_group *group)
 {
-	/* what is said of it on the wire, the nodes hear */
+	/* reports from the wire reach the group of the nodes */
 	struct tor_group *told = tor_group_carrier(group);
 	const struct tor_comm *comm = &told->comm;
 	char text[TOR_EXPLANATION_MAX];
@@ -69,7 +72,7 @@ int tor_group_explain(struct tor_session *session, struct tor_group *group)
 				  (int)strlen(group->fabric->killer), group->fabric->killer,
 				  group->fabric->killer_pid);
 	if (comm->error == -EPROTO)
-		return mismatch(session, group);
+		return result_mismatch(session, group);
 	if (comm->error == -ETIMEDOUT && group->kind->is_vague(group))
 		return has_failed(session, group, ": rank %u (node %u), or another rank there, has not called",
 				  comm->error_rank, comm->error_node);
@@ -85,9 +88,9 @@ int tor_group_explain(struct tor_session *session, struct tor_group *group)
 
 /* --- waiting --- */
 
-/* The result is ours: bring it to the caller. */
-static void fetch(struct tor_session *session, struct tor_group *group, struct tor_slot *slot,
-		  struct torcoll_wait *wait)
+/* Bring a result that was taken to the caller. */
+static void result_fetch(struct tor_session *session, struct tor_group *group,
+			 struct tor_slot *slot, struct torcoll_wait *wait)
 {
 	int failed = slot->status;
 
@@ -102,8 +105,9 @@ static void fetch(struct tor_session *session, struct tor_group *group, struct t
 		tor_group_explain(session, group);
 }
 
-/* What tor_slot_take() says of it. */
-static int take(struct tor_session *session, struct tor_group *group, struct torcoll_wait *wait)
+/* Try to take a result and fetch it. */
+static int result_take(struct tor_session *session, struct tor_group *group,
+		       struct torcoll_wait *wait)
 {
 	struct tor_slot *slot = tor_slot_take(group, wait->op);
 
@@ -111,20 +115,21 @@ static int take(struct tor_session *session, struct tor_group *group, struct tor
 		return -EAGAIN;
 	if (IS_ERR(slot))
 		return tor_refuse(session, PTR_ERR(slot), "no such op is waiting to be reaped");
-	fetch(session, group, slot, wait);
+	result_fetch(session, group, slot, wait);
 	return 0;
 }
 
-/* Processes that look for results without sleeping, on all of the machine. */
+/* Number of processes on the machine that poll for results without sleeping. */
 static atomic_t spinners;
 
 #define SPIN_MAX	NSEC_PER_SEC
 
 /*
- * Look for a result for a while, before sleeping: that saves a wake-up. Not where more do that than there are
- * processors, which would only keep each other, and ksoftirqd, from working.
+ * Poll for a result for a while before sleeping, which saves a wake-up. Not if
+ * there are more pollers than processors: they would only keep each other and
+ * ksoftirqd from working.
  */
-static struct tor_slot *spin(struct tor_group *group, const struct torcoll_wait *wait)
+static struct tor_slot *result_spin(struct tor_group *group, const struct torcoll_wait *wait)
 {
 	struct tor_slot *slot = ERR_PTR(-EAGAIN);
 	u64 end = ktime_get_ns() + wait->spin_ns;
@@ -148,7 +153,7 @@ static int wait_and_take(struct tor_session *session, struct tor_group *group,
 	int err = 0;
 
 	if (wait->spin_ns)
-		slot = spin(group, wait);
+		slot = result_spin(group, wait);
 	if (slot == ERR_PTR(-EAGAIN))
 		err = tor_wait_until(&group->wait,
 				     (slot = tor_slot_take(group, wait->op)) != ERR_PTR(-EAGAIN),
@@ -157,7 +162,7 @@ static int wait_and_take(struct tor_session *session, struct tor_group *group,
 		return tor_refuse(session, err, "the op is still running");
 	if (IS_ERR(slot))
 		return tor_refuse(session, PTR_ERR(slot), "no such op is waiting to be reaped");
-	fetch(session, group, slot, wait);
+	result_fetch(session, group, slot, wait);
 	return 0;
 }
 
@@ -176,7 +181,7 @@ static int wait_for_one(struct tor_session *session, struct tor_group *group,
 			struct torcoll_wait *wait)
 {
 	return tor_slot_await(group, wait->op) ? tor_op_wait_counted(session, group, wait) :
-						 take(session, group, wait);
+						 result_take(session, group, wait);
 }
 
 static int wait_for_any(struct tor_session *session, struct tor_group *group,
@@ -195,6 +200,6 @@ int tor_op_wait(struct tor_session *session, struct tor_group *group, struct tor
 	if (wait->spin_ns > SPIN_MAX)
 		return tor_refuse(session, -EINVAL, "looking for a result for more than a second");
 	if (wait->flags & TORCOLL_WAIT_NOHANG)
-		return take(session, group, wait);
+		return result_take(session, group, wait);
 	return wait->op ? wait_for_one(session, group, wait) : wait_for_any(session, group, wait);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Results of ops: they stay until somebody asks for them, be it that the comm has failed.
+ * Results of ops: they stay until they are asked for, even if the comm has
+ * failed.
  */
 #ifndef _TOR_RESULT_H
 #define _TOR_RESULT_H
@@ -9,14 +10,22 @@
 
 struct torcoll_wait;
 
-/* Wait for and reap an op, or any. Return: 0 with ->status, or a negative errno. */
+/*
+ * Wait for and take an op, or any. Return 0 with ->status, or a negative errno.
+ */
 int tor_op_wait(struct tor_session *session, struct tor_group *group, struct torcoll_wait *wait);
 
-/* The same, of an op whose submission waits for it: the caller is counted, and waits no longer after this. */
+/*
+ * The same for an op whose submission waits for it: the caller is counted as a
+ * waiter, and no longer is afterwards.
+ */
 int tor_op_wait_counted(struct tor_session *session, struct tor_group *group,
 			struct torcoll_wait *wait);
 
-/* A sentence about what the comm, which has failed, has failed with. Context: process. Return: that. */
+/*
+ * Set the sentence for the error of a failed comm. Return the error. Context:
+ * process.
+ */
 int tor_group_explain(struct tor_session *session, struct tor_group *group);
 
 #endif

@@ -14,7 +14,10 @@ u64 tor_series_memory(const struct tor_comm *comm, u32 channels)
 	return comm->depth * (sizeof(struct tor_slot) + channels * sizeof(struct tor_lane));
 }
 
-/* What its frames bear; 0 where none leave, or a node is a rank. */
+/*
+ * Return the pair number of its frames; 0 if there are none, or a node is a
+ * rank.
+ */
 static u16 pair_of(const struct tor_series *series)
 {
 	const struct tor_group *group = series->group;
@@ -92,8 +95,8 @@ struct tor_series *tor_series_find(struct tor_group *group, u32 id)
 	return id ? xa_load(&group->pairs, id) : &group->calls;
 }
 
-/* Its sender has waited since before there was a place for what it sends. */
-static void invite(struct tor_series *series)
+/* Invite a sender that has waited since before its messages had slots. */
+static void series_invite(struct tor_series *series)
 {
 	struct tor_entry entry;
 	u32 i;
@@ -128,7 +131,10 @@ static struct tor_series *make(struct tor_group *group, u8 role, u32 peer)
 		kfree(series);
 		return ERR_PTR(err);
 	}
-	/* whoever finds it may begin an op, which whoever aborts all has to see; what is reserved needs no memory */
+	/*
+	 * a call that finds the series may begin an op, which a concurrent
+	 * abort of all ops must see; a reserved entry needs no memory
+	 */
 	list_add_tail_rcu(&series->list, &group->series);
 	xa_store(&group->pairs, tor_series_id(role, peer), series, 0);
 	return series;
@@ -169,24 +175,26 @@ struct tor_series *tor_series_get(struct tor_group *group, u8 role, u32 peer, co
 	mutex_unlock(&group->pairs_lock);
 	if (IS_ERR(series) || role == TORCOLL_CHANNEL_SEND)
 		return series;
-	/* known before we look: pairs with tor_series_missing() */
+	/* published before the test: pairs with tor_series_missing() */
 	smp_mb();
 	if (test_and_clear_bit(peer, group->refused))
-		invite(series);
+		series_invite(series);
 	return series;
 }
 
 struct tor_series *tor_series_missing(struct tor_group *group, u32 rank)
 {
 	set_bit(rank, group->refused);
-	/* pairs with tor_series_get(): it sees the bit, or we see the series */
+	/*
+	 * pairs with tor_series_get(): it sees the bit, or this sees the series
+	 */
 	smp_mb__after_atomic();
 	return tor_series_find(group, tor_series_id(TORCOLL_CHANNEL_RECV, rank));
 }
 
 void tor_series_settle(struct tor_group *group)
 {
-	/* whoever has not seen CLOSED is through */
+	/* calls that have not seen CLOSED are finished */
 	mutex_lock(&group->pairs_lock);
 	mutex_unlock(&group->pairs_lock);
 }

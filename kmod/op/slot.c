@@ -13,7 +13,7 @@
 #include "cdev/ring.h"
 #include "cdev/session.h"
 
-/* How long the other threads of a process are supposed to be about to ask for a result. */
+/* How long another thread of the process may take to ask for a result. */
 #define PATIENCE	HZ
 
 bool tor_group_busy(const struct tor_group *group)
@@ -40,24 +40,27 @@ bool tor_group_has_results(const struct tor_group *group)
 	return false;
 }
 
-/* --- steps --- */
+/* --- transitions --- */
 
-/* May whoever waits for any op wait for this one? Context: group->results. */
+/*
+ * Return whether a waiter for any op may take this one. Context:
+ * group->results.
+ */
 static bool is_anybodys(const struct tor_slot *slot)
 {
 	return slot->way != TOR_WAY_NOBODY && !slot->waiters &&
 	       (slot->state == TOR_SLOT_RUNNING || slot->state == TOR_SLOT_DONE);
 }
 
-/* Every change of a slot. Context: group->results. */
-static void step(struct tor_slot *slot, enum tor_slot_state state, u32 waiters)
+/* Change the state of a slot. Context: group->results. */
+static void slot_step(struct tor_slot *slot, enum tor_slot_state state, u32 waiters)
 {
 	struct tor_group *group = slot->group;
 
 	lockdep_assert_held(&group->results);
 	group->anybodys -= is_anybodys(slot);
 	WRITE_ONCE(slot->waiters, waiters);
-	/* with what led there */
+	/* with all writes before */
 	smp_store_release(&slot->state, state);
 	group->anybodys += is_anybodys(slot);
 }
@@ -71,11 +74,14 @@ void tor_slot_run(struct tor_slot *slot, enum tor_slot_way way)
 	spin_lock_bh(&group->results);
 	slot->way = way;
 	WRITE_ONCE(slot->open, true);
-	step(slot, TOR_SLOT_RUNNING, way == TOR_WAY_AWAITED);
+	slot_step(slot, TOR_SLOT_RUNNING, way == TOR_WAY_AWAITED);
 	spin_unlock_bh(&group->results);
 }
 
-/* Is a thread to ask for the result? A ring has it all where nothing else is to be done, not even a sentence to be read. */
+/*
+ * Return whether a thread must ask for the result. A ring entry suffices if
+ * nothing else is to be done, such as reading a sentence.
+ */
 static bool needs_thread(const struct tor_slot *slot)
 {
 	if (slot->way == TOR_WAY_RING)
@@ -84,10 +90,12 @@ static bool needs_thread(const struct tor_slot *slot)
 }
 
 /*
- * The result is in the ring. Not if the comm was closed just as the op began: then take_back() in op.c sees by the way that it
- * never came there. Context: group->results, RCU.
+ * Post the result to the ring, unless the comm was closed just as the op began:
+ * by the way of the result, take_back() in op.c then sees that it was not
+ * posted.
+ * Context: group->results, RCU.
  */
-static void post(struct tor_slot *slot, bool reap)
+static void slot_post(struct tor_slot *slot, bool reap)
 {
 	struct tor_group *group = slot->group;
 	struct tor_session *session = READ_ONCE(group->session);
@@ -115,18 +123,21 @@ void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)
 	slot->error_rank = error_rank;
 	slot->done = jiffies;
 	atomic64_inc(&group->ops);
-	/* no thread changes the way of an op that runs */
+	/* no thread changes the way of a running op */
 	asked = needs_thread(slot);
 	if (!asked)
 		tor_buffers_put(slot);
 	spin_lock(&group->results);
-	/* who sees an entry can ask for it, and who is told that there is no such op sees the entry */
+	/*
+	 * a thread that sees an entry can ask for it, and one that is told that
+	 * there is no such op sees the entry
+	 */
 	if (asked)
-		step(slot, TOR_SLOT_DONE, slot->waiters);
+		slot_step(slot, TOR_SLOT_DONE, slot->waiters);
 	if (slot->way == TOR_WAY_RING)
-		post(slot, asked);
+		slot_post(slot, asked);
 	if (!asked)
-		step(slot, TOR_SLOT_FREE, 0);
+		slot_step(slot, TOR_SLOT_FREE, 0);
 	spin_unlock(&group->results);
 	tor_group_wake(group);
 	tor_session_wake(READ_ONCE(group->session), EPOLLIN | EPOLLRDNORM);
@@ -134,7 +145,7 @@ void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)
 
 void tor_slot_retired(struct tor_slot *slot)
 {
-	/* what core did in it before a submitter sees it free */
+	/* core's writes to it before a submitter sees it free */
 	smp_store_release(&slot->open, false);
 	tor_group_wake(slot->group);
 }
@@ -146,12 +157,12 @@ void tor_slot_free(struct tor_slot *slot)
 	tor_buffers_put(slot);
 	spin_lock_bh(&group->results);
 	WARN_ON_ONCE(slot->state != TOR_SLOT_TAKEN);
-	step(slot, TOR_SLOT_FREE, 0);
+	slot_step(slot, TOR_SLOT_FREE, 0);
 	spin_unlock_bh(&group->results);
 	tor_group_wake(group);
 }
 
-/* --- finding --- */
+/* --- search --- */
 
 struct tor_slot *tor_slot_find(struct tor_group *group, u64 handle)
 {
@@ -161,7 +172,10 @@ struct tor_slot *tor_slot_find(struct tor_group *group, u64 handle)
 	return series ? tor_series_slot(series, (u32)handle) : NULL;
 }
 
-/* The oldest of a series' ops that anybody can have now, or NULL. It may be gone when it is looked at. */
+/*
+ * Return the oldest op of a series that any waiter can take now, or NULL. The
+ * result may be gone when it is accessed.
+ */
 static struct tor_slot *first_of_series(const struct tor_series *series)
 {
 	struct tor_slot *slot, *first = NULL;
@@ -196,14 +210,17 @@ static struct tor_slot *take_any(struct tor_group *group)
 	bool taken, gone;
 	int err;
 
-	/* searched without the lock, since there may be many; then it is looked if it is still so */
+	/*
+	 * searched without the lock, since there may be many; then checked
+	 * under it
+	 */
 	do {
 		slot = first_of_all(group);
 		spin_lock_bh(&group->results);
 		taken = slot && tor_slot_is_left_alone(slot);
 		gone = slot && !taken;
 		if (taken)
-			step(slot, TOR_SLOT_TAKEN, 0);
+			slot_step(slot, TOR_SLOT_TAKEN, 0);
 		err = group->anybodys ? -EAGAIN : -ENOENT;
 		spin_unlock_bh(&group->results);
 	} while (gone);
@@ -225,7 +242,7 @@ static struct tor_slot *take_this(struct tor_group *group, u64 handle)
 			err = -EAGAIN;
 		if (slot->state == TOR_SLOT_DONE) {
 			err = 0;
-			step(slot, TOR_SLOT_TAKEN, 0);
+			slot_step(slot, TOR_SLOT_TAKEN, 0);
 		}
 	}
 	spin_unlock_bh(&group->results);
@@ -245,7 +262,7 @@ void tor_slot_release(struct tor_slot *slot)
 	spin_lock_bh(&group->results);
 	taken = slot->state == TOR_SLOT_DONE;
 	if (taken)
-		step(slot, TOR_SLOT_TAKEN, 0);
+		slot_step(slot, TOR_SLOT_TAKEN, 0);
 	spin_unlock_bh(&group->results);
 	if (taken)
 		tor_slot_free(slot);
@@ -256,7 +273,10 @@ void tor_slot_release_all(struct tor_group *group)
 	struct tor_series *series;
 	u32 i;
 
-	/* what runs ends later, and then with the group; what is taken, with the thread that has it */
+	/*
+	 * running ops end later, and then with the group; taken ones with the
+	 * thread that has them
+	 */
 	tor_group_each_series(group, series)
 		for (i = 0; i < group->comm.depth; i++)
 			if (tor_slot_state(&series->slot[i]) == TOR_SLOT_DONE)
@@ -264,9 +284,12 @@ void tor_slot_release_all(struct tor_group *group)
 	tor_group_wake(group);
 }
 
-/* --- who waits for what --- */
+/* --- waiters --- */
 
-/* One thread more or less waits for this very op. Return: is there such an op? */
+/*
+ * Count a thread more or less that waits for this very op. Return whether there
+ * is such an op.
+ */
 static bool count_waiter(struct tor_group *group, u64 handle, int change)
 {
 	struct tor_slot *slot = tor_slot_find(group, handle);
@@ -278,7 +301,7 @@ static bool count_waiter(struct tor_group *group, u64 handle, int change)
 	if (tor_slot_seq(slot) == (u32)handle)
 		found = slot->state == TOR_SLOT_RUNNING || slot->state == TOR_SLOT_DONE;
 	if (found)
-		step(slot, slot->state, slot->waiters + change);
+		slot_step(slot, slot->state, slot->waiters + change);
 	spin_unlock_bh(&group->results);
 	return found;
 }
@@ -291,7 +314,7 @@ bool tor_slot_await(struct tor_group *group, u64 handle)
 void tor_slot_leave_alone(struct tor_group *group, u64 handle)
 {
 	count_waiter(group, handle, -1);
-	/* it may be done, and anybody's now */
+	/* it may be done, and available to any waiter now */
 	tor_group_wake(group);
 	rcu_read_lock();
 	tor_session_wake(READ_ONCE(group->session), EPOLLIN | EPOLLRDNORM);
@@ -303,7 +326,7 @@ void tor_slot_seek(struct tor_group *group, bool seeks)
 	spin_lock_bh(&group->results);
 	group->seekers += seeks ? 1 : -1;
 	spin_unlock_bh(&group->results);
-	/* what is left may be in somebody's way */
+	/* the remaining result may be in the way of a submission */
 	if (!seeks)
 		tor_group_wake(group);
 }

@@ -1,23 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Slots: the state of an op's result, from when the op is begun until its memory was given back.
+ * Slots: the state of an op's result, from the begin of the op until its memory
+ * is released.
  *
- *	from	to	who
- *	FREE	RUNNING	tor_slot_run(): the thread that submits, with series->submit held
- *	RUNNING	DONE	tor_slot_done(): the op is over, and a thread is to ask for its result
- *	RUNNING	FREE	tor_slot_done(): nobody has to: all of it is in the ring, or the op was the nodes', whose results are
- *			their seats'
- *	DONE	TAKEN	tor_slot_take(): the thread that asked, or the one that closes the comm
- *	TAKEN	FREE	tor_slot_free(): the same thread, when it has brought the result to where it belongs
+ *	from	to	by
+ *	FREE	RUNNING	tor_slot_run(): the submitting thread, with
+ *			series->submit held
+ *	RUNNING	DONE	tor_slot_done(): the op is over, and a thread must ask
+ *			for its result
+ *	RUNNING	FREE	tor_slot_done(): no thread has to: the ring has
+ *			all of it, or it was an op of nodes, whose results
+ *			belong to their seats
+ *	DONE	TAKEN	tor_slot_take(): the thread that asks, or the one that
+ *			closes the comm
+ *	TAKEN	FREE	tor_slot_free(): the same thread, when it has brought
+ *			the result to its destination
  *
- * Memory of an op is given back on the way to FREE, without a lock. Nobody else touches it while the result is TAKEN, so
- * what that thread does may sleep as long as it must, and holds up nobody but who needs this slot.
+ * The memory of an op is released on the way to FREE, without a lock. No other
+ * context touches it while the result is TAKEN, so the thread may sleep, and
+ * delays only users of this slot.
  *
- * Whether the slot serves the next op depends on core as well: it is done with it when the slot is not open any more.
+ * The slot serves the next op only when core no longer uses it: it is not open
+ * then.
  *
- * Locking: state, way, waiters, and the group's anybodys and seekers change under group->results (a spinlock, bottom halves
- * off; inside lanes' locks, ring->lock inside it). A state may be looked at without it: RUNNING and DONE are hints then, FREE
- * is true for who holds series->submit.
+ * Locking: state, way, waiters, and the group's anybodys and seekers change
+ * under group->results (a spinlock, bottom halves off; inside lanes' locks,
+ * ring->lock inside it). A state may be read without it: RUNNING and DONE are
+ * hints then, FREE is exact for the holder of series->submit.
  */
 #ifndef _TOR_SLOT_H
 #define _TOR_SLOT_H
@@ -26,7 +35,7 @@
 
 static inline enum tor_slot_state tor_slot_state(const struct tor_slot *slot)
 {
-	/* with what led there */
+	/* with all writes before */
 	return smp_load_acquire(&slot->state);
 }
 
@@ -35,73 +44,94 @@ static inline bool tor_slot_runs(const struct tor_slot *slot)
 	return tor_slot_state(slot) == TOR_SLOT_RUNNING;
 }
 
-/* Is there anything of an op in it? */
+/* Return whether the slot holds anything of an op. */
 static inline bool tor_slot_in_use(const struct tor_slot *slot)
 {
-	/* what core did there, before it is used again */
+	/* core's accesses, before it is used again */
 	return smp_load_acquire(&slot->open) || tor_slot_state(slot) != TOR_SLOT_FREE;
 }
 
-/* There is a result, and nobody waits for this very op: whoever wants any may have it. */
+/*
+ * Return whether there is a result and no thread waits for this very op: a
+ * waiter for any op may take it.
+ */
 static inline bool tor_slot_is_left_alone(const struct tor_slot *slot)
 {
 	return tor_slot_state(slot) == TOR_SLOT_DONE && !READ_ONCE(slot->waiters);
 }
 
-/* The slot may be given to the next op meanwhile. */
+/*
+ * Read the number of the op; the slot may be given to the next op concurrently.
+ */
 static inline u32 tor_slot_seq(const struct tor_slot *slot)
 {
 	return READ_ONCE(slot->op.seq);
 }
 
-/* The slot that an op of this handle has or had, or NULL. Context: RCU, or a reference. */
+/*
+ * Return the slot that an op of this handle has or had, or NULL. Context: RCU,
+ * or a reference.
+ */
 struct tor_slot *tor_slot_find(struct tor_group *group, u64 handle);
 
-/* An op begins in @slot. Context: process, series->submit held; or, of the nodes, the thread that starts it. */
+/*
+ * Begin an op in @slot. Context: process, series->submit held; for an op of
+ * nodes, the thread that starts it.
+ */
 void tor_slot_run(struct tor_slot *slot, enum tor_slot_way way);
 
 /*
- * The op of @slot is over: its result is there, or it has failed with @status, caused by @error_rank. The process
- * may have both, and the slot's memory, from now on. Context: BH off, RCU.
+ * End the op of @slot: its result is there, or it has failed with @status,
+ * caused by @error_rank. The process may take both, and the slot's memory, from
+ * now on.
+ * Context: BH off, RCU.
  */
 void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank);
 
-/* Core is done with @slot. Context: any. */
+/* Core no longer uses @slot. Context: any. */
 void tor_slot_retired(struct tor_slot *slot);
 
 /**
- * tor_slot_take - get a result
+ * tor_slot_take - take a result
  * @group: referenced by the caller
- * @handle: of an op, or 0: of any that nobody waits for by its handle, the first that was called
+ * @handle: of an op, or 0: the oldest that no thread waits for by its handle
  *
- * Context: process. Return: the slot, which the caller gives to tor_slot_free(), or ERR_PTR(-EAGAIN): there is none yet;
- * ERR_PTR(-ENOENT): nor will there be.
+ * Context: process.
+ * Return: the slot, to be passed to tor_slot_free(), or ERR_PTR(-EAGAIN): there
+ * is no result yet; ERR_PTR(-ENOENT): there will be none.
  */
 struct tor_slot *tor_slot_take(struct tor_group *group, u64 handle);
 
-/* Give back the op's memory, then its slot. Context: process; it was TAKEN. */
+/* Release a TAKEN op's memory, then its slot. Context: process. */
 void tor_slot_free(struct tor_slot *slot);
 
-/* Take and free the result that is in @slot, if one is; of all. Context: process. */
+/* Take and free the result in @slot, or all results. Context: process. */
 void tor_slot_release(struct tor_slot *slot);
 void tor_slot_release_all(struct tor_group *group);
 
-/* From now on the op is ours, or anybody's who waits for the same, until it is over. False: there is no such op. */
+/*
+ * Reserve the op for threads that wait for it by its handle, until it is over.
+ * False: there is no such op.
+ */
 bool tor_slot_await(struct tor_group *group, u64 handle);
 
-/* A thread that waited for this very op, and is counted, waits no longer. */
+/* A thread that was counted as waiting for this very op no longer waits. */
 void tor_slot_leave_alone(struct tor_group *group, u64 handle);
 
-/* A thread begins, or ceases, to wait for any op. */
+/* A thread begins or ceases to wait for any op. */
 void tor_slot_seek(struct tor_group *group, bool seeks);
 
 /*
- * Does the result in @slot stay until somebody asks for it, which nobody does? Then there is no use in waiting for the slot.
- * Another thread of the caller's process may be about to, but not for long.
+ * Return whether the result in @slot stays because no thread asks for it, so
+ * that waiting for the slot is useless. Another thread of the caller's process
+ * may be about to ask, but only for a limited time.
  */
 bool tor_slot_is_in_the_way(struct tor_slot *slot);
 
-/* Has any op no result yet? Has any a result that waits for somebody to ask for it? */
+/*
+ * Return whether any op has no result yet; whether any has a result that waits
+ * to be asked for.
+ */
 bool tor_group_busy(const struct tor_group *group);
 bool tor_group_has_results(const struct tor_group *group);
 
