@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which algorithms `auto` may take, as words: "allreduce:bibucket,ring;broadcast:^ring". What is said of a
- * collective replaces what was said of it before; without a collective it is said of all.
+ * Lists of algorithms that `auto` may choose, as text:
+ * "allreduce:bibucket,ring;broadcast:^ring". A later entry for a collective
+ * replaces an earlier one; an entry without a collective applies to all.
  */
 #include <stdbool.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* What is up to one of @ends, or all; @s moves behind it, and behind the end. */
+/*
+ * Return the length of the text up to one of @ends, or of all; @s moves behind
+ * it, and behind the end.
+ */
 static size_t word(const char **s, const char *ends, const char **begin)
 {
 	size_t n = strcspn(*s, ends);
@@ -29,7 +33,7 @@ static int by_name(int (*find)(const char *name), const char *name, size_t n)
 	return find(copy);
 }
 
-/* "bibucket,ring" or "^ring": what is not to be taken. */
+/* Parse "bibucket,ring" or "^ring" into the excluded algorithms. */
 static int parse_set(const char *s, const char *end, uint32_t *exclude)
 {
 	bool except = s < end && *s == '^';
@@ -46,7 +50,7 @@ static int parse_set(const char *s, const char *end, uint32_t *exclude)
 			return -EINVAL;
 		named |= 1U << a;
 	} while (s < end);
-	/* a comma in the end names nothing */
+	/* a comma at the end names nothing */
 	if (end[-1] == ',')
 		return -EINVAL;
 	if (named & 1U << TORCOLL_ALGO_AUTO)

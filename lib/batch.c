@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Many ops by one system call, and ops that are prepared once and started many times: what they are is checked
- * and written down once, and their buffers are registered for as long.
+ * Batches: many ops by one system call; and prepared ops: described once,
+ * started many times, with checked arguments and registered buffers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 struct torcoll_prepared {
 	struct torcoll_comm *comm;
 	struct torcoll_submit desc;
-	uint64_t *counts;		/* what is sent, and what is received behind it */
+	uint64_t *counts;		/* what is sent, followed by what is received */
 	uint64_t scalar;
 	uint32_t held[2];		/* regions of the buffers, or 0 */
 };
 
-/* What a batch needs per op. */
+/* Memory that a batch needs per op. */
 struct batch {
 	struct torcoll_comm **comm;
 	struct torcoll_submit *desc;
@@ -61,7 +61,7 @@ int torcoll_submit_many(struct torcoll_comm *comm, const struct torcoll_op *ops,
 	if (err)
 		return err;
 	err = batch_alloc(&b, n);
-	/* as in a row of calls, those before a wrong one are started */
+	/* as with single calls, the ops before an invalid one are started */
 	for (ready = 0; !err && ready < n; ready++) {
 		b.comm[ready] = comm;
 		refused = torcoll__op_describe(comm, &ops[ready], &b.desc[ready]);
@@ -98,7 +98,10 @@ static int counts_keep(struct torcoll_prepared *p, const struct torcoll_op *op)
 	return 0;
 }
 
-/* Elements that can be multiplied have 8 bytes at most; what has more is refused when started. */
+/*
+ * Elements that can be multiplied have at most 8 bytes; others are refused at
+ * the start.
+ */
 static void scalar_keep(struct torcoll_prepared *p, const struct torcoll_op *op)
 {
 	size_t size = torcoll_type_size(op->type);
@@ -109,7 +112,10 @@ static void scalar_keep(struct torcoll_prepared *p, const struct torcoll_op *op)
 	p->desc.scalar = torcoll__u64(&p->scalar);
 }
 
-/* A buffer that cannot be registered for itself, since part of it is, is pinned by each start. */
+/*
+ * Register a buffer for a prepared op. If a part of it is already registered,
+ * it cannot be registered as a whole, and each start pins it.
+ */
 static int buffer_hold(struct torcoll_prepared *p, const struct torcoll_op *op, bool recv,
 		       uint32_t *region)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * A function for each collective that has no root, blocking and not.
- */
+/* Functions of the collectives without a root, blocking and non-blocking. */
 #include "internal.h"
 
 static struct torcoll_op allreduce_op(const void *send, void *recv, uint64_t count,
@@ -34,7 +32,7 @@ int torcoll_iallreduce(struct torcoll_comm *comm, const void *send, void *recv, 
 	return torcoll_submit(comm, &op, req);
 }
 
-/* ---- by blocks ---- */
+/* ---- collectives with blocks ---- */
 
 struct torcoll_op torcoll__blocks_op(enum torcoll_collective collective, const void *send,
 				     void *recv, uint64_t count, enum torcoll_type type)
@@ -143,7 +141,7 @@ int torcoll_iallgatherv(struct torcoll_comm *comm, const void *send, void *recv,
 	return err ? err : torcoll_submit(comm, &op, req);
 }
 
-/* ---- without elements ---- */
+/* ---- collectives without elements ---- */
 
 int torcoll_barrier(struct torcoll_comm *comm)
 {

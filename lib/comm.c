@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Communicators: join, ask, abort, leave.
- */
+/* Communicators: join, query, abort, leave. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +22,8 @@ static int config_check(const struct torcoll_comm_config *c)
 }
 
 /*
- * Join. A signal may interrupt the join: then it is begun anew, with what the caller said, since
- * the struct's output members may have been touched.
+ * Join. If a signal interrupts the join, it starts again with the caller's
+ * values, since the struct's output members may have changed.
  */
 static int comm_add(struct torcoll *t, const struct torcoll_comm_config *c, uint32_t *handle)
 {
@@ -71,7 +69,7 @@ void torcoll__comm_free(struct torcoll_comm *comm)
 	free(comm);
 }
 
-/* What the caller's config says is the caller's memory. */
+/* The strings of the caller's config are copied. */
 static struct torcoll_comm *comm_alloc(struct torcoll *t, const struct torcoll_comm_config *c)
 {
 	struct torcoll_comm *comm = calloc(1, sizeof(*comm));
@@ -90,7 +88,7 @@ static struct torcoll_comm *comm_alloc(struct torcoll *t, const struct torcoll_c
 	return NULL;
 }
 
-/* The node of each rank, once their number is known. */
+/* Store the node of each rank, once their number is known. */
 static int members_keep(struct torcoll_comm *comm, const uint32_t *members)
 {
 	comm->members = calloc(comm->size, sizeof(*comm->members));
@@ -157,7 +155,10 @@ free:
 	return err;
 }
 
-/* A comm like @comm, for those that are left; its members are yet to come. */
+/*
+ * Allocate a comm like @comm for the surviving ranks; its members are not known
+ * yet.
+ */
 static struct torcoll_comm *heir_alloc(const struct torcoll_comm *comm)
 {
 	const struct torcoll_comm_config config = {
@@ -188,7 +189,10 @@ int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns, struct 
 	heir = heir_alloc(comm);
 	if (!heir)
 		return torcoll__fail(-ENOMEM, "shrink: out of memory");
-	/* after a signal it is begun anew, with what the caller said: output members may have been touched */
+	/*
+	 * after a signal it starts again with the caller's values: output
+	 * members may have changed
+	 */
 	do {
 		call = (struct torcoll_comm_shrink){
 			.size = sizeof(call),

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The comm that a launcher describes in the environment.
- */
+/* The comm that a launcher describes in the environment. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +14,7 @@ struct members {
 	uint32_t count;
 };
 
-/* An unsigned number up to @max; *@end is what follows it. */
+/* Parse an unsigned number up to @max; *@end points behind it. */
 static bool parse_number(const char *s, uint64_t max, uint64_t *value, const char **end)
 {
 	char *tail;

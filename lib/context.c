@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The context: the open device and what hangs on it.
- */
+/* The context: the open device and the objects that depend on it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +27,7 @@ int torcoll__ioctl(struct torcoll *t, unsigned long request, void *arg)
 	return err;
 }
 
-/* How often this process is a child of the one that loaded the library. */
+/* Number of forks between this process and the one that loaded the library. */
 static unsigned int forks;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
@@ -143,7 +141,10 @@ void torcoll_close(struct torcoll *t)
 		return;
 	if (t->forks == forks)
 		torcoll__region_unmap_all(t);
-	/* The module takes down comms and regions with the file, which is open as long as the ring is mapped. */
+	/*
+	 * The module releases comms and regions with the file, which stays open
+	 * while the ring is mapped.
+	 */
 	torcoll__ring_free(t->ring, t->forks != forks);
 	torcoll_sys_close(t->fd);
 	for (comm = t->comms; comm; comm = next) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * What the library says on stderr when TORCOLL_DEBUG asks for it.
- */
+/* Messages on stderr that TORCOLL_DEBUG requests. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

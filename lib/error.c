@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Errors: what the numbers mean, and the thread's last sentence.
- */
+/* Errors: names and meanings of the numbers, and the thread's last sentence. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +72,9 @@ static void append_name(int err)
 
 	if (i < 0)
 		return;
-	/* The name of the error is worth more than the end of a long text. */
+	/*
+	 * The name of the error is more important than the end of a long text.
+	 */
 	len = strnlen(sentence, sizeof(sentence) - sizeof(" (ECONNABORTED)"));
 	snprintf(sentence + len, sizeof(sentence) - len, " (%s)", errors[i].name);
 }

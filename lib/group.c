@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Groups: comms made from comms. Each is a comm of its own, joined by its members under a name that all
- * derive from the parent's: which call on it this was, and which of the call's groups.
+ * Groups: comms made from comms. Each is a comm of its own. Its members join it
+ * under a name that all derive from the parent's: the number of this call on
+ * the parent, and the group among those of the call.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -14,12 +15,12 @@
 /* Room for "/SERIAL:GROUP" behind the parent's name. */
 #define SUFFIX_MAX	22
 
-/* One group as it is found: the ranks of the parent that are in it, in their new order. */
+/* A group under construction: the parent's ranks in it, in their new order. */
 struct group {
 	uint32_t *rank;
 	uint32_t size;
 	uint32_t self;		/* the caller's new rank */
-	uint32_t id;		/* what tells it from other groups of the same call */
+	uint32_t id;		/* distinguishes the groups of one call */
 };
 
 static int out_of_memory(const char *what)
@@ -27,7 +28,10 @@ static int out_of_memory(const char *what)
 	return torcoll__fail(-ENOMEM, "%s: out of memory", what);
 }
 
-/* FNV-1a, for names that have grown too long: the same on every rank is all that is asked of it. */
+/*
+ * FNV-1a, for names that are too long: it only has to be the same on every
+ * rank.
+ */
 static uint64_t hash(const char *s)
 {
 	uint64_t h = 0xcbf29ce484222325;
@@ -77,7 +81,10 @@ static int group_join(struct torcoll_comm *comm, const struct group *g, uint32_t
 	return err;
 }
 
-/* Every rank of the parent counts its calls, so that all give one call's groups one number. */
+/*
+ * Return the number of this call. Every rank of the parent counts its calls, so
+ * that all use the same number.
+ */
 static uint32_t next_serial(struct torcoll_comm *comm)
 {
 	return __atomic_add_fetch(&comm->groups, 1, __ATOMIC_RELAXED);
@@ -101,7 +108,7 @@ int torcoll_comm_dup(struct torcoll_comm *comm, uint64_t deadline_ns, struct tor
 
 /* ---- by colour ---- */
 
-/* What a rank says of itself: two words in the allgather, and its rank by their place. */
+/* A rank's entry in the allgather: two words; the place gives the rank. */
 struct vote {
 	uint32_t colour;
 	int32_t key;
@@ -121,7 +128,7 @@ static int by_key(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : 1;
 }
 
-/* The ranks of a colour in the order of their keys. */
+/* Find the ranks of a colour in the order of their keys. */
 static int group_by_colour(const struct torcoll_comm *comm, const struct vote *votes,
 			   uint32_t colour, struct group *g)
 {
@@ -185,9 +192,12 @@ int torcoll_comm_split(struct torcoll_comm *comm, uint32_t colour, int32_t key,
 	return err;
 }
 
-/* ---- by place ---- */
+/* ---- by position ---- */
 
-/* All of the parent's ranks on a node join the group. Return: is there any? */
+/*
+ * Add all of the parent's ranks on a node to the group. Return whether there
+ * are any.
+ */
 static bool take_node(const struct torcoll_comm *comm, uint32_t node, struct group *g)
 {
 	uint32_t before = g->size;
@@ -210,7 +220,7 @@ static void coordinates(const struct torcoll_comm_info *info, uint32_t node, uin
 	}
 }
 
-/* The node at @at of a block from @from on, which wraps. */
+/* Return the node at @at of a block from @from on, which wraps around. */
 static uint32_t node_in_block(const struct torcoll_comm_info *info, const uint32_t *from,
 			      const uint32_t *at)
 {
@@ -221,7 +231,10 @@ static uint32_t node_in_block(const struct torcoll_comm_info *info, const uint32
 	return node;
 }
 
-/* All ranks on the nodes of a block, dimension 0 first; g->self is ~0 if the caller's is on none. */
+/*
+ * Add all ranks on the nodes of a block, dimension 0 first; g->self is ~0 if
+ * the caller is not among them.
+ */
 static int group_by_block(struct torcoll_comm *comm, const struct torcoll_comm_info *info,
 			  const uint32_t *from, const uint32_t *extent, struct group *g)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Names and sizes of what an op's descriptor enumerates, as the tools accept and print them.
- */
+/* Names and sizes of the values in an op's descriptor, as in the tools. */
 #include <string.h>
 
 #include "../kmod/core/names.h"

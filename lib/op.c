@@ -2,8 +2,9 @@
 /*
  * Ops: start, wait, test.
  *
- * A blocking op is one ioctl (TORCOLL_OP_WAIT). If a signal interrupts it, the module has either
- * not started the op (its handle is 0: submit again) or it goes on (wait for the handle).
+ * A blocking op is one ioctl (TORCOLL_OP_WAIT). If a signal interrupts it, the
+ * module either has not started the op (its handle is 0: submit again) or
+ * continues it (wait for the handle).
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static uint64_t block_count(const struct torcoll_comm *comm, const struct torcol
 	return op->count / comm->size + (comm->rank < op->count % comm->size);
 }
 
-/* Of an alltoall, whose lengths are each rank's own. */
+/* For an alltoall, whose lengths differ by rank. */
 static uint64_t sent_count(const struct torcoll_comm *comm, const struct torcoll_op *op)
 {
 	uint64_t sum = 0;
@@ -38,8 +39,8 @@ static uint64_t sent_count(const struct torcoll_comm *comm, const struct torcoll
 }
 
 /*
- * How many elements the op reads at send, or writes at recv, on this rank. Where it works in place, the
- * longer of the two is one vector with the other.
+ * Return the number of elements that the op reads at send, or writes at recv,
+ * on this rank. In place, the longer of the two contains the other.
  */
 static uint64_t buffer_count(const struct torcoll_comm *comm, const struct torcoll_op *op,
 			     bool recv)
@@ -98,7 +99,10 @@ const char *torcoll__op_name(uint32_t collective)
 
 static int op_check(const struct torcoll_op *op)
 {
-	/* These travel as 16 bits: what does not fit must not come out as something else. */
+	/*
+	 * these are 16-bit fields: a larger value must not turn into another
+	 * one
+	 */
 	if ((uint32_t)op->collective > UINT16_MAX || (uint32_t)op->type > UINT16_MAX ||
 	    (uint32_t)op->redop > UINT16_MAX || (uint32_t)op->algorithm > UINT16_MAX)
 		return torcoll__fail(-EINVAL,
@@ -177,7 +181,9 @@ static int request_done(struct torcoll_request *req, int32_t status, uint32_t er
 	return req->status;
 }
 
-/* Wait by a system call. A module that knows of no spinning gets the struct without it. */
+/*
+ * Wait by a system call. A module without spinning gets the struct without it.
+ */
 static int request_wait_call(const struct torcoll_request *req, uint32_t flags,
 			     uint64_t deadline_ns, struct torcoll_wait *w)
 {
@@ -199,7 +205,7 @@ static int request_wait_call(const struct torcoll_request *req, uint32_t flags,
 	return err == -ETIMEDOUT && deadline_ns ? -EAGAIN : err;
 }
 
-/* What the ring knows; -EAGAIN if that is nothing. */
+/* Look for the completion in the ring; -EAGAIN: it is not there. */
 static int request_fetch(struct torcoll_request *req)
 {
 	struct torcoll_completion completion;
@@ -217,7 +223,7 @@ static int request_fetch(struct torcoll_request *req)
 	return request_done(req, w.status, w.error_rank);
 }
 
-/* Wait as the flags and deadline say; on completion *@req has it all. */
+/* Wait according to flags and deadline; on completion fill in *@req. */
 static int request_wait(struct torcoll_request *req, uint32_t flags, uint64_t deadline_ns)
 {
 	struct torcoll *t = req->comm->t;
@@ -233,7 +239,7 @@ static int request_wait(struct torcoll_request *req, uint32_t flags, uint64_t de
 	if (err == -EAGAIN)
 		return err;
 	if (err == -ENOENT && req->ring) {
-		/* did it go into the ring while we asked? */
+		/* it may have been posted to the ring meanwhile */
 		fetched = request_fetch(req);
 		if (fetched != -EAGAIN)
 			return fetched;
@@ -287,7 +293,7 @@ static void request_start(struct torcoll_request *req, struct torcoll_comm *comm
 	};
 }
 
-/* Have the op posted to the ring, if there is room. */
+/* Have the op posted to the ring if there is room. */
 static void ring_begin(const struct torcoll_comm *comm, struct torcoll_submit *s)
 {
 	s->user_data = torcoll__ring_take(comm);
@@ -295,7 +301,7 @@ static void ring_begin(const struct torcoll_comm *comm, struct torcoll_submit *s
 		s->flags |= TORCOLL_OP_RING;
 }
 
-/* One system call for all, and again from where a signal interrupted it. */
+/* Call for all ops, and continue after a signal. */
 static int batch_call(struct torcoll *t, struct torcoll_submit *s, uint32_t n, uint32_t *done)
 {
 	struct torcoll_batch batch;
@@ -340,7 +346,10 @@ int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, 
 	return err;
 }
 
-/* What is refused has not begun, and what a signal interrupts has not either if it has no handle: try again. */
+/*
+ * Submit an op. A refused op has not begun, nor has one that a signal
+ * interrupted before it got a handle: try again.
+ */
 static int submit_call(struct torcoll *t, struct torcoll_submit *s)
 {
 	int err;
@@ -381,7 +390,7 @@ int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op)
 	struct torcoll_submit s;
 	int err;
 
-	/* only a wait of its own spins */
+	/* only a separate wait spins */
 	if (comm->t->spin_ns) {
 		err = torcoll_submit(comm, op, &req);
 		return err ? err : torcoll_wait(&req);

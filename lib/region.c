@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
 /*
- * Registered memory: a table sorted by address, so that ops find the region of a plain pointer.
+ * Registered memory: a table sorted by address, so that ops find the region of
+ * a plain pointer.
  *
- * Large buffers that are not registered are registered by the first op that uses them, and kept for the next one: a
- * cache. It is safe whatever the program does with its memory, since the module watches these regions and refuses ops
- * with one whose pages were unmapped or replaced; then it is registered anew. What was not used for longest goes when
- * limits are reached, and whatever a registration by the program overlaps.
+ * Large buffers that are not registered are registered by the first op that
+ * uses them, and kept for the next one: a cache. It is safe whatever the
+ * program does with its memory: the module watches these regions, and refuses
+ * ops that use one whose pages were unmapped or replaced; it is then registered
+ * again. The least recently used region goes when limits are reached, and any
+ * that a registration by the program overlaps.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* The first region that ends behind @addr; nregions if there is none. */
+/* Return the first region that ends behind @addr; nregions if there is none. */
 static size_t region_lower_bound(const struct torcoll *t, uintptr_t addr)
 {
 	size_t lo = 0, hi = t->nregions;
@@ -29,7 +32,10 @@ static size_t region_lower_bound(const struct torcoll *t, uintptr_t addr)
 	return lo;
 }
 
-/* The region that all of (@addr, @length) lies in, or NULL. Context: lock held. */
+/*
+ * Return the region that contains all of (@addr, @length), or NULL. Context:
+ * lock held.
+ */
 static struct torcoll_region *region_around(struct torcoll *t, uintptr_t addr, uint64_t length)
 {
 	size_t i = region_lower_bound(t, addr);
@@ -56,7 +62,7 @@ static int region_make_room(struct torcoll *t)
 	return 0;
 }
 
-/* Into the table, where there is room and nothing overlaps. */
+/* Insert a region into the table, which has room; nothing overlaps it. */
 static struct torcoll_region *region_insert(struct torcoll *t, uintptr_t addr, size_t length,
 					    uint32_t handle)
 {
@@ -68,7 +74,7 @@ static struct torcoll_region *region_insert(struct torcoll *t, uintptr_t addr, s
 	return &t->regions[i];
 }
 
-/* The first region that overlaps the range, or NULL. */
+/* Return the first region that overlaps the range, or NULL. */
 static struct torcoll_region *region_overlap(struct torcoll *t, uintptr_t addr, size_t length)
 {
 	size_t i = region_lower_bound(t, addr);
@@ -98,8 +104,8 @@ static int region_del_call(struct torcoll *t, const struct torcoll_region *r)
 }
 
 /*
- * Give up a cached region. While an op uses it the module keeps it: that is tried again later. Return: whether its memory
- * is unpinned.
+ * Release a cached region. While an op uses it, the module refuses; it is tried
+ * again later. Return whether its memory is unpinned.
  */
 static bool cache_drop(struct torcoll *t, struct torcoll_region *r)
 {
@@ -122,7 +128,7 @@ static void cache_drop_leftovers(struct torcoll *t)
 	}
 }
 
-/* Cached regions make way, others do not. */
+/* Release the cached regions that overlap; fail if another one does. */
 static int region_make_way(struct torcoll *t, uintptr_t addr, size_t length)
 {
 	struct torcoll_region *r;
@@ -135,7 +141,10 @@ static int region_make_way(struct torcoll *t, uintptr_t addr, size_t length)
 	return 0;
 }
 
-/* Forget the cached region that was not used for longest, and that no op uses. Return: whether there was one. */
+/*
+ * Release the least recently used cached region that no op uses. Return whether
+ * there was one.
+ */
 static bool cache_evict(struct torcoll *t)
 {
 	struct torcoll_region *oldest;
@@ -189,12 +198,13 @@ static int region_add(struct torcoll *t, uintptr_t addr, size_t length)
 /* ---- the cache ---- */
 
 /*
- * What is smaller is pinned by each op, or copied: to register it and to give that up again takes as long as registered
- * memory saves in two ops of this length, and in three of a quarter of it (docs/performance.md).
+ * Smaller buffers are pinned by each op, or copied: registering and releasing
+ * one costs as much as registered memory saves in two ops of this length, or in
+ * three of a quarter of it (docs/performance.md).
  */
 #define CACHE_LEAST	(64U << 10)
 
-/* Whatever stands against it, the op can do without. */
+/* Add to the cache. On any error the op runs without. */
 static uint32_t cache_add(struct torcoll *t, uintptr_t addr, uint64_t length)
 {
 	struct torcoll_region_add add = {
@@ -245,7 +255,7 @@ uint32_t torcoll__region_find(struct torcoll *t, const void *p, uint64_t length)
 	return handle;
 }
 
-/* A region that is cached, or was: the op is to do without. */
+/* Forget a region that is or was cached; the op runs without it. */
 static bool stale_forget(struct torcoll *t, uint32_t *handle)
 {
 	for (size_t i = 0; i < t->nregions; i++) {
@@ -260,7 +270,7 @@ static bool stale_forget(struct torcoll *t, uint32_t *handle)
 	return true;
 }
 
-/* Only the module knows which of the two is meant. */
+/* Only the module knows which of the two regions it refused. */
 static bool stale(struct torcoll *t, struct torcoll_submit *s)
 {
 	bool send = s->send_region && stale_forget(t, &s->send_region);
@@ -273,7 +283,10 @@ bool torcoll__region_retry(struct torcoll *t, int err, struct torcoll_submit *s)
 {
 	bool again = false;
 
-	/* a region that another thread gave up just now may be another by now, or none */
+	/*
+	 * a region that another thread released may be reused by now, or be
+	 * gone
+	 */
 	if (err != -ESTALE && err != -ENOENT && err != -EFAULT && err != -EDQUOT)
 		return false;
 	pthread_rwlock_wrlock(&t->lock);
@@ -336,7 +349,7 @@ int torcoll_unregister(struct torcoll *t, void *addr)
 	return err;
 }
 
-/* ---- memory of the module's ---- */
+/* ---- memory from the module ---- */
 
 static int alloc_map(struct torcoll *t, const struct torcoll_region_alloc *alloc, void **out)
 {
@@ -348,7 +361,7 @@ static int alloc_map(struct torcoll *t, const struct torcoll_region_alloc *alloc
 	p = torcoll_sys_mmap(t->fd, alloc->bytes, alloc->offset);
 	if (!p)
 		return torcoll__fail(-ENOMEM, "allocation of memory: it cannot be mapped");
-	/* what was cached of what was here before */
+	/* cached regions of previous mappings at this address */
 	region_make_way(t, (uintptr_t)p, alloc->bytes);
 	r = region_insert(t, (uintptr_t)p, alloc->bytes, alloc->region);
 	r->allocated = true;
@@ -423,7 +436,7 @@ int torcoll__region_hold(struct torcoll *t, const void *p, uint64_t length, uint
 
 	pthread_rwlock_wrlock(&t->lock);
 	r = region_around(t, addr, length);
-	/* what is cached may go at any time */
+	/* a cached one may go at any time */
 	if (!r || r->cached) {
 		err = region_add(t, addr, length);
 		if (!err) {
@@ -439,7 +452,7 @@ int torcoll__region_hold(struct torcoll *t, const void *p, uint64_t length, uint
 	return err;
 }
 
-/* While an op still uses an automatic region, it stays; the context's end takes it. */
+/* A region that an op still uses stays until the context is closed. */
 void torcoll__region_release(struct torcoll *t, uint32_t region)
 {
 	size_t i;

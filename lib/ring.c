@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * The completion ring: how ops that were started end without a system call.
+ * The completion ring: ops that were started complete without a system call.
  *
- * Each such op has a cell of ours, by whose number the module's entry names it; entries never lead to memory of the
- * caller. An entry stays in the ring until its result was fetched, so that torcoll_fd() polls readable as long as there
- * is one to fetch. The ring is made with the first op that is started; where there is none (an older module, a limit) or
- * it is full, results are fetched by system calls.
+ * Each of them has a cell in the library, and the module's entry contains its
+ * number; entries never contain addresses of the caller. An entry stays in the
+ * ring until its result is fetched, so that torcoll_fd() polls readable as long
+ * as there is one. The ring is made for the first op that is started. Without a
+ * ring (an older module, a limit), or when it is full, results are fetched by
+ * system calls.
  *
- * Locking: ring->lock guards all of it, and is a leaf.
+ * Locking: ring->lock protects all of it, and is a leaf.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@
 struct cell {
 	const struct torcoll_comm *comm;	/* NULL: free */
 	uint32_t generation;			/* of its use */
-	uint32_t next;				/* free one */
+	uint32_t next;				/* next free one */
 	bool done;
 	struct torcoll_completion completion;
 };
@@ -33,10 +35,10 @@ struct torcoll__ring {
 	const char *entry;
 	uint32_t entry_size;
 	uint32_t entries;
-	uint32_t taken;				/* ops that were to be posted */
-	uint32_t seen;				/* entries that cells know of */
+	uint32_t taken;				/* ops that will be posted or were */
+	uint32_t seen;				/* entries assigned to cells */
 	uint32_t head;				/* entries whose results were fetched */
-	struct cell *cells;			/* as many as entries */
+	struct cell *cells;			/* one per entry */
 	uint32_t free;				/* the first free one */
 };
 
@@ -51,7 +53,7 @@ struct torcoll__ring *torcoll__ring_alloc(void)
 	return ring;
 }
 
-/* A child of fork() has a copy of this, but not of the mapping. */
+/* A child of fork() has a copy of this memory, but not of the mapping. */
 void torcoll__ring_free(struct torcoll__ring *ring, bool forked)
 {
 	if (ring->shared && !forked)
@@ -127,7 +129,10 @@ int torcoll_eventfd(struct torcoll *t, int fd)
 	return err;
 }
 
-/* The cell of an entry, or NULL if its result was fetched, or its comm closed. */
+/*
+ * Return the cell of an entry, or NULL if its result was fetched or its comm
+ * closed.
+ */
 static struct cell *cell_find(struct torcoll__ring *ring, uint64_t id)
 {
 	uint32_t i = (uint32_t)id - 1;
@@ -154,7 +159,7 @@ static struct torcoll_completion entry_at(const struct torcoll__ring *ring, uint
 	return entry;
 }
 
-/* Give back entries whose results were fetched, up to the first that was not. */
+/* Release entries whose results were fetched, up to the first that was not. */
 static void ring_advance(struct torcoll__ring *ring)
 {
 	uint32_t head = ring->head;

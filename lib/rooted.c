@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * A function for each collective that has a root, blocking and not.
- */
+/* Functions of the collectives with a root, blocking and non-blocking. */
 #include "internal.h"
 
 static struct torcoll_op broadcast_op(void *buf, uint64_t count, enum torcoll_type type,

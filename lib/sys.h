@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system calls that the library makes, one function each. They are weak so that a test can put
- * a device of its own behind the library; the shared library does not export them.
+ * The system calls of the library, one function each. They are weak, so that a
+ * test can replace the device; the shared library does not export them.
  *
  * All return a negative errno on failure.
  */
@@ -13,7 +13,7 @@
 int torcoll_sys_open(const char *path);
 int torcoll_sys_ioctl(int fd, unsigned long request, void *arg);
 void torcoll_sys_close(int fd);
-/* Shared, for reading and writing; NULL if that fails. */
+/* Map shared, for reading and writing; NULL on failure. */
 void *torcoll_sys_mmap(int fd, size_t bytes, uint64_t offset);
 void torcoll_sys_munmap(void *p, size_t bytes);
 uint64_t torcoll_sys_now_ns(void);

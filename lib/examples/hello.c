@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The smallest torcoll program: every rank contributes its number, every rank gets the sum.
+ * The smallest torcoll program: every rank contributes its number and gets the
+ * sum.
  *
  *	cc hello.c $(pkg-config --cflags --libs libtorcoll) -o hello
  *	torcollctl netns run ./hello

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * A job that outlives its processes and hosts: steps of an allreduce, which go on with whoever is left.
+ * A job that survives the loss of processes and hosts: a sequence of allreduce
+ * steps, continued by the surviving ranks.
  *
  *	torcollctl netns run survive --steps 1000 [--count ELEMENTS] [--pause MS]
  *
- * In every step each rank contributes one bit, of its node, to every element of a long vector; so the sum says who
- * took part, each exactly once. When a step fails, the ranks that live make a new comm, agree on the last
- * step that all of them have done, and go on behind it.
+ * In every step each rank contributes one bit, which identifies its node, to
+ * every element of a long vector. The sum therefore shows which nodes took
+ * part, each exactly once. When a step fails, the living ranks make a new comm,
+ * agree on the last step that all of them have completed, and continue after
+ * it.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -23,9 +26,9 @@ struct job {
 	struct torcoll_comm *comm;
 	uint64_t *vector;
 	uint64_t count;
-	uint64_t step;			/* that comes next */
-	uint64_t bit;			/* ours */
-	uint64_t members;		/* bits of those who took part last */
+	uint64_t step;			/* the next step */
+	uint64_t bit;			/* this rank's */
+	uint64_t members;		/* bits of the nodes in the last step */
 	uint64_t pause;			/* between steps, ms */
 	unsigned int shrunk;		/* how often */
 };
@@ -45,7 +48,10 @@ static int job_bit(struct job *j)
 	return 0;
 }
 
-/* Is what came out the sum over as many nodes as the comm has ranks, the same everywhere? */
+/*
+ * Return whether the result is the sum over as many nodes as the comm has
+ * ranks, the same everywhere.
+ */
 static int step_check(struct job *j)
 {
 	uint32_t ranks = torcoll_comm_size(j->comm);
@@ -77,13 +83,13 @@ static int step(struct job *j)
 	return err ? err : step_check(j);
 }
 
-/* Some ranks may have done a step that failed on others. */
+/* Some ranks may have completed a step that failed on others. */
 static int agree_on_step(struct job *j)
 {
 	return torcoll_allreduce(j->comm, &j->step, &j->step, 1, TORCOLL_U64, TORCOLL_MIN);
 }
 
-/* A comm of those that live, also if more die meanwhile. */
+/* Make a comm of the living ranks, also if more die meanwhile. */
 static int go_on(struct job *j)
 {
 	struct torcoll_comm *heir;

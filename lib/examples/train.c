@@ -4,12 +4,13 @@
  *
  *	torcollctl netns run train --data digits.csv.gz
  *
- * Every process works on its share of the rows, with a copy of the weights that starts out as 0. A
- * step computes the gradient over the process's rows and sums it up over all processes by one
- * allreduce; then everyone takes the same step. Since all ranks get the same bits, the copies stay
- * equal for ever: at the end each rank prints a checksum of its own.
+ * Every process works on its share of the rows, with a copy of the weights that
+ * starts as 0. A step computes the gradient over the process's rows and sums it
+ * over all processes by one allreduce; then all processes take the same step.
+ * Since all ranks get the same bits, the copies always stay equal: at the end
+ * each rank prints a checksum of its own.
  *
- * Rows with i % 5 == 4 are held out: accuracy is measured on them.
+ * Rows with i % 5 == 4 are held out; accuracy is measured on them.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -41,7 +42,7 @@ struct rows {
 	size_t count;
 };
 
-/* Who computes: a rank of a comm, or (comm NULL) one process for all of @size workers. */
+/* A rank of a comm, or (comm NULL) one process in place of @size workers. */
 struct workers {
 	struct torcoll_comm *comm;
 	uint32_t rank;
@@ -113,7 +114,7 @@ static int load(const char *path, struct rows *train, struct rows *held_out)
 	return 0;
 }
 
-/* How likely each digit is, by the model. */
+/* Compute the model's probability of each digit. */
 static void predict(const struct model *m, const struct row *row, double p[DIGITS])
 {
 	double max = -INFINITY, sum = 0;
@@ -131,7 +132,7 @@ static void predict(const struct model *m, const struct row *row, double p[DIGIT
 		p[d] /= sum;
 }
 
-/* The gradient and the loss over the rows of one worker: every size-th. */
+/* Compute gradient and loss over the rows of one worker: every size-th. */
 static void gradient(const struct model *m, const struct rows *rows, uint32_t rank, uint32_t size,
 		     float sums[SUMS])
 {
@@ -151,7 +152,7 @@ static void gradient(const struct model *m, const struct rows *rows, uint32_t ra
 		sums[i] = g[i] / rows->count;
 }
 
-/* What one allreduce does, in one process. */
+/* Do in one process what an allreduce does. */
 static void gradient_of_all(const struct model *m, const struct rows *rows, uint32_t size,
 			    float sums[SUMS])
 {
@@ -201,7 +202,7 @@ static uint64_t checksum(const struct model *m)
 	return sum;
 }
 
-/* The loss and accuracy of step k are those of the weights that it starts from. */
+/* Train. Loss and accuracy of step k are those before it. */
 static int train(const struct workers *w, const struct rows *rows, const struct rows *held_out,
 		 int steps)
 {

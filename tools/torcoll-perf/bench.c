@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One size, one way of calling: check, warm up, time. All ranks go through it in step.
+ * One size, one way of calling: check, warm up, time. All ranks execute it in
+ * step.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #define GUARD_BYTES	64
 #define GUARD		0xa5
 
-/* What all ranks add up, or agree on, about one timing. */
+/* Values of one timing that are summed or maximised over all ranks. */
 enum { SUM_WRONG, SUM_NS, SUM_COUNTED, SUM_FRAMES, SUM_RETRANSMITS, SUM_FORWARDED, SUMS };
 enum { MAX_US, MAX_MINUS_US, MAX_SWITCHES, MAXIMA };
 
@@ -71,7 +72,7 @@ static int run_op(struct perf *p, const struct result *r, enum place where)
 	return torcoll_run(p->comm, &op) ? failed(p) : 0;
 }
 
-/* The same in two calls, which tells the algorithm. */
+/* The same in two calls, which returns the algorithm. */
 static int start_and_wait(struct perf *p, struct result *r, enum place where)
 {
 	struct torcoll_op op = make_op(p, r, where);
@@ -83,7 +84,7 @@ static int start_and_wait(struct perf *p, struct result *r, enum place where)
 	return torcoll_wait(&req) ? failed(p) : 0;
 }
 
-/* Everyone has come here. */
+/* Wait until all ranks have come here. */
 static int synchronize(struct perf *p)
 {
 	int32_t x = 0;
@@ -125,7 +126,10 @@ static uint64_t check_guard(const struct perf *p, uint64_t bytes)
 	return changed;
 }
 
-/* The result, that the input is untouched, and that nothing was written behind the result. */
+/*
+ * Check the result, that the input is unchanged, and that nothing was written
+ * behind the result.
+ */
 static uint64_t check_result(const struct perf *p, const struct result *r, enum place where)
 {
 	uint64_t wrong, changed = 0, guard, bytes = r->bytes;
@@ -136,7 +140,7 @@ static uint64_t check_result(const struct perf *p, const struct result *r, enum 
 		complain(p, r, where, wrong, first);
 	if (where == OUT_OF_PLACE) {
 		changed = data_check_input(r, p->rank, part_sent(p, r), p->send.data);
-		/* what rank 0 gets of an exclusive scan is undefined */
+		/* rank 0's result of an exclusive scan is undefined */
 		if (p->o->collective != TORCOLL_EXSCAN)
 			bytes = part_received(p, r).n * torcoll_type_size(r->type);
 	}
@@ -165,7 +169,7 @@ static int check_runs(struct perf *p, struct result *r, enum place where, uint64
 	return 0;
 }
 
-/* The checksum of a result that rounding went into: for others to compare between the ranks. */
+/* Compute the checksum of a rounded result, to be compared between ranks. */
 static int checksum_run(struct perf *p, const struct result *r, enum place where)
 {
 	data_fill_inexact(r, p->rank, part_sent(p, r), send_buffer(p, r, where));
@@ -182,8 +186,8 @@ static int checksum_run(struct perf *p, const struct result *r, enum place where
 }
 
 /*
- * Counters belong to the node, not to this process: they are read while all ranks are quiet, and so
- * include the two short ops of synchronize().
+ * Counters belong to the node, not to this process: they are read while all
+ * ranks are quiet, and therefore include the two short ops of synchronize().
  */
 static int time_runs(struct perf *p, const struct result *r, enum place where, struct sample *s)
 {
@@ -211,8 +215,8 @@ static int time_runs(struct perf *p, const struct result *r, enum place where, s
 	return 0;
 }
 
-/* What the ranks measured becomes one timing, the same on all of them. */
-static int agree(struct perf *p, const struct sample *s, uint64_t wrong, struct timing *t)
+/* Combine the ranks' measurements into one timing, the same on all of them. */
+static int timing_agree(struct perf *p, const struct sample *s, uint64_t wrong, struct timing *t)
 {
 	double n = p->o->iters, us = s->ns / 1000.0 / n;
 	double max[MAXIMA] = {
@@ -260,10 +264,13 @@ static int bench_place(struct perf *p, struct result *r, enum place where, struc
 	prepare(p, r, where);
 	if (time_runs(p, r, where, &s))
 		return -1;
-	/* In place each run took the result of the one before, which is not to be checked. */
+	/*
+	 * in place each run took the result of the one before, which is not
+	 * checked
+	 */
 	if (where == OUT_OF_PLACE)
 		wrong += check_result(p, r, where);
-	return agree(p, &s, wrong, t);
+	return timing_agree(p, &s, wrong, t);
 }
 
 int bench_size(struct perf *p, struct result *r)

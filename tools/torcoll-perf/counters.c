@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The counters of this node, by netlink.
- */
+/* The counters of this node, by netlink. */
 #include <linux/torcoll_netlink.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
@@ -9,7 +7,7 @@
 
 #include "perf.h"
 
-/* The kernel's answer: the counters that are of interest here. */
+/* Take the counters used here from the kernel's answer. */
 static int take_counters(struct nl_msg *msg, void *arg)
 {
 	struct nlattr *stats[TORCOLL_A_STATS_MAX + 1], *value[TORCOLL_A_COUNTER_MAX + 1];
@@ -45,8 +43,8 @@ static bool ask(struct nl_sock *sock, uint64_t fabric, struct counters *c)
 }
 
 /*
- * What this node counted since it joined the fabric. Return: false if that is not to be had; then
- * the columns are left out.
+ * Read this node's counts since it joined the fabric. Return false if they are
+ * not available; the columns are then omitted.
  */
 bool counters_read(struct counters *c)
 {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Inputs whose results are known without computing them as the ranks do, and exact also in floating
- * point, in any order.
+ * Inputs whose results are known without the ranks' computation, and exact also
+ * in floating point, in any order.
  *
- * Element i of rank r is scale(i) * weight(r + i mod ranks): scales and weights are random small
- * integers (the scale of floats in eighths), so a sum is scale(i) * (sum of all weights), and the
- * minimum scale(i) * (smallest or largest weight), which every rank has in turn. Integers use the
- * whole range of their type for sums, which wrap.
+ * Element i of rank r is scale(i) * weight(r + i mod ranks): scales and weights
+ * are random small integers (the scale of floats in eighths), so a sum is
+ * scale(i) * (sum of all weights), and the minimum scale(i) * (smallest or
+ * largest weight), which every rank has in turn. Integers use the whole range
+ * of their type for sums, which wrap.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "perf.h"
 
-/* Weights of all ranks, and what they come to. */
+/* Weights of all ranks, with their sum and extremes. */
 static struct {
 	uint32_t ranks;
 	uint8_t *small;			/* 1 to 255 */
@@ -62,7 +63,7 @@ void data_exit(void)
 	free(weights.wide);
 }
 
-/* A random number from -max to max, but not 0. */
+/* Return a random number from -max to max, but not 0. */
 static inline int64_t scale(uint64_t i, uint32_t max)
 {
 	uint64_t h = hash(i);
@@ -134,40 +135,46 @@ bool data_knows(enum torcoll_type type, enum torcoll_redop redop)
 	       (redop == TORCOLL_SUM || redop == TORCOLL_MIN || redop == TORCOLL_MAX);
 }
 
-/* Part of rank @rank's vector. */
+/* Fill in a part of rank @rank's vector. */
 void data_fill(const struct result *r, uint32_t rank, struct part range, uint8_t *buf)
 {
 	data_types[r->type].fill(r, rank, range, buf);
 }
 
-/* Another one, whose sum is rounded: the bits of the result depend on the order of additions. */
+/*
+ * Fill in values whose sum is rounded: its bits depend on the order of
+ * additions.
+ */
 void data_fill_inexact(const struct result *r, uint32_t rank, struct part range, uint8_t *buf)
 {
 	data_types[r->type].fill_inexact(rank, range, buf);
 }
 
-/* How many elements of a part of the result are wrong; of the first, @first tells. */
+/*
+ * Return the number of wrong elements in a part of the result; @first describes
+ * the first.
+ */
 uint64_t data_check(const struct result *r, struct part range, const uint8_t *buf, char *first,
 		    size_t first_bytes)
 {
 	return data_types[r->type].check(r, range, buf, first, first_bytes);
 }
 
-/* The same of the result of the first @ranks ranks alone. */
+/* The same for the result of the first @ranks ranks. */
 uint64_t data_check_first(const struct result *r, uint32_t ranks, struct part range,
 			  const uint8_t *buf, char *first, size_t first_bytes)
 {
 	return data_types[r->type].check_first(r, ranks, range, buf, first, first_bytes);
 }
 
-/* How many elements of data_fill() have changed. */
+/* Return how many elements of data_fill() have changed. */
 uint64_t data_check_input(const struct result *r, uint32_t rank, struct part range,
 			  const uint8_t *buf)
 {
 	return data_types[r->type].check_input(r, rank, range, buf);
 }
 
-/* FNV-1a over bytes. */
+/* Hash bytes by FNV-1a. */
 uint64_t data_checksum(const uint8_t *buf, uint64_t bytes)
 {
 	uint64_t sum = 0xcbf29ce484222325ULL;

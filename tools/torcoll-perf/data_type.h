@@ -34,7 +34,7 @@ static TYPE F(inexact)(uint64_t h)
 
 #else
 
-/* Sums are of 64-bit products, cut to the type. */
+/* Sums are of 64-bit products, truncated to the type. */
 static TYPE F(input)(enum torcoll_redop redop, uint64_t i, uint32_t turn)
 {
 	if (redop == TORCOLL_SUM)

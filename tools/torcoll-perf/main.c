@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * torcoll-perf: how fast a collective is, and whether it is right.
- */
+/* torcoll-perf: measures the speed of collectives, and checks their results. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +10,7 @@
 
 #define GUARD_ROOM	64
 
-/* The sizes of a run, one after the other. */
+/* Iteration over the sizes of a run. */
 struct sizes {
 	uint64_t bytes;
 	uint64_t last_count;
@@ -28,8 +26,9 @@ static uint64_t sizes_step(const struct options *o, uint64_t bytes)
 }
 
 /*
- * The next number of elements of a type. The largest size is always the last, also where the steps
- * miss it; sizes below an element are one element, once. Return: false behind the last.
+ * Compute the next number of elements of a type. The largest size is always the
+ * last, even if the steps miss it; sizes below an element are one element,
+ * once. Return false at the end.
  */
 static bool sizes_next(const struct options *o, struct sizes *s, size_t element, uint64_t *count)
 {
@@ -53,7 +52,7 @@ static bool sizes_next(const struct options *o, struct sizes *s, size_t element,
 	return true;
 }
 
-/* The most bytes that any of the sizes needs. */
+/* Return the maximum bytes of all sizes. */
 static uint64_t sizes_max(const struct options *o)
 {
 	uint64_t max = 0;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The command line: nccl-tests' letters where it has them.
- */
+/* The command line: the letters of nccl-tests where it has the option. */
 #include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +17,7 @@ static const char doc[] =
 	"\n"
 	"Exit status: 0 all right; 1 something failed or a result was wrong; 2 usage.";
 
-/* What is measured, of what there is. */
+/* Collectives that can be measured. */
 #define SERVED	"allreduce, reduce-scatter, allgather, broadcast, reduce, barrier, gather, " \
 		"scatter, alltoall, scan, exscan, halo"
 
@@ -78,7 +76,7 @@ static const struct argp_option argp_options[] = {
 	{ 0 }
 };
 
-/* An integer, with @units also sizes as 4K. */
+/* Parse an integer, with @units also sizes such as 4K. */
 static bool parse_number(const char *s, bool units, uint64_t *value, char **end)
 {
 	static const char suffixes[] = "KMG";
@@ -130,7 +128,7 @@ static void parse_counts(struct argp_state *state, struct options *o, const char
 	}
 }
 
-/* nccl-tests' names of types. */
+/* Return the type with a name of nccl-tests. */
 static const char *type_alias(const char *name)
 {
 	static const char *const aliases[][2] = {
@@ -145,7 +143,7 @@ static const char *type_alias(const char *name)
 	return name;
 }
 
-/* A list of names, or "all" of those that results are known for. */
+/* Parse a list of names, or "all" for those with known results. */
 static size_t parse_names(struct argp_state *state, const char *list, bool types, int *values)
 {
 	char *copy = strdup(list), *rest = copy, *name;
@@ -229,7 +227,7 @@ static void parse_collective(struct argp_state *state, struct options *o, const 
 		argp_failure(state, 1, ENOMEM, "%s", arg);
 	if (o->collective)
 		argp_error(state, "%s: one collective at a time", arg);
-	/* as nccl-tests write it */
+	/* nccl-tests' spelling */
 	for (char *s = name; *s; s++)
 		if (*s == '_')
 			*s = '-';

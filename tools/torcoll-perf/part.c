@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Which part of the vector a rank gives, and which it gets.
- */
+/* The parts of the vector that a rank sends and receives. */
 #include "perf.h"
 
 /*
- * The first element of a rank's block; @rank may be the number of ranks. Uneven blocks are 0, 1, 2, 3, 0, ...
- * parts long, and the last rank has what is left.
+ * Return the first element of a rank's block; @rank may be the number of ranks.
+ * Uneven blocks are 0, 1, 2, 3, 0, ... parts long, and the last rank has the
+ * remainder.
  */
 static uint64_t block_start(const struct perf *p, uint64_t count, uint32_t rank)
 {
@@ -92,7 +91,7 @@ void part_counts(struct perf *p, const struct result *r)
 		p->counts[i] = block(p, r->count, i).n;
 }
 
-/* Of an alltoall: block i is where rank i has what is for this one. */
+/* Check an alltoall: block i is what rank i has for this one. */
 static uint64_t check_exchanged(const struct perf *p, const struct result *r, const uint8_t *buf)
 {
 	uint64_t n = r->count / p->size, wrong = 0;
@@ -103,7 +102,7 @@ static uint64_t check_exchanged(const struct perf *p, const struct result *r, co
 	return wrong;
 }
 
-/* Of a halo: what the neighbour that way has for the other way. */
+/* Check a halo: the block that the neighbour has for the opposite direction. */
 static uint64_t check_halo(const struct perf *p, const struct result *r, const uint8_t *buf)
 {
 	uint64_t n = r->count / part_granule(p), wrong = 0;
@@ -128,7 +127,9 @@ static uint64_t check_halo(const struct perf *p, const struct result *r, const u
 	return wrong;
 }
 
-/* Elements that are passed on as they are, against those that some rank put in. */
+/*
+ * Compare elements that are passed on unchanged with the inputs of their ranks.
+ */
 static uint64_t check_copies(const struct perf *p, const struct result *r, struct part got,
 			     const uint8_t *buf)
 {

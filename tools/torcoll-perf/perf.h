@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * torcoll-perf: what its files share.
- */
+/* Internals that the files of torcoll-perf share. */
 #ifndef TORCOLL_PERF_H
 #define TORCOLL_PERF_H
 
@@ -45,7 +43,7 @@ struct options {
 	bool plain;			/* buffers are not registered */
 };
 
-/* What the nodes' kernels counted, over all nodes. */
+/* Counters of the nodes' kernels, over all nodes. */
 struct counters {
 	uint64_t frames;		/* sent */
 	uint64_t retransmits;
@@ -57,7 +55,8 @@ struct timing {
 	double max_us;			/* of the slowest rank */
 	double min_us;
 	double avg_us;
-	double switches;		/* voluntary context switches per op, most of any rank */
+	/* voluntary context switches per op, maximum over ranks */
+	double switches;
 	uint64_t wrong;			/* elements, over all ranks */
 	bool counted;			/* counters are known */
 	struct counters counters;	/* per op */
@@ -67,12 +66,12 @@ struct result {
 	enum torcoll_type type;
 	enum torcoll_redop redop;
 	uint64_t count;			/* elements of the whole vector */
-	uint64_t bytes;			/* of these */
+	uint64_t bytes;			/* of the whole vector */
 	enum torcoll_algorithm chosen;
 	struct timing timing[PLACES];
 };
 
-/* Elements of the vector. */
+/* A range of elements of the vector. */
 struct part {
 	uint64_t first;
 	uint64_t n;
@@ -119,8 +118,8 @@ uint64_t data_check_input(const struct result *r, uint32_t rank, struct part ran
 			  const uint8_t *buf);
 uint64_t data_checksum(const uint8_t *buf, uint64_t bytes);
 
-/* part.c: what this rank gives and gets; buffers hold no more than that */
-/* What a vector's count must be a multiple of. */
+/* part.c: this rank's input and result; buffers hold no more than these */
+/* Return the number that a vector's count must be a multiple of. */
 uint32_t part_granule(const struct perf *p);
 bool has_redop(enum torcoll_collective collective);
 bool has_root(enum torcoll_collective collective);
@@ -134,7 +133,7 @@ uint64_t part_check(const struct perf *p, const struct result *r, const uint8_t 
 /* counters.c */
 bool counters_read(struct counters *c);
 
-/* print.c: on rank 0, but for the last two */
+/* print.c: on rank 0, except the last two */
 void print_begin(const struct perf *p);
 void print_result(const struct perf *p, const struct result *r);
 void print_end(const struct perf *p);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Results, in the formats that people and programs know: nccl-tests' table, the OSU benchmarks'
- * list, CSV, JSON Lines.
+ * Output of results in common formats: nccl-tests' table, the list of the OSU
+ * benchmarks, CSV, JSON Lines.
  */
 #include "perf.h"
 
@@ -15,13 +15,15 @@ const char *redop_name(enum torcoll_redop redop)
 	return redop ? torcoll_redop_name(redop) : "none";
 }
 
-/* Bytes over time, GB/s. */
+/* Return bytes over time, GB/s. */
 static double algbw(const struct result *r, const struct timing *t)
 {
 	return t->max_us > 0 ? r->bytes / t->max_us / 1000 : 0;
 }
 
-/* What the busiest wire of an ideal machine carries: nccl-tests' corrections. */
+/*
+ * Return the rate of the busiest wire of an ideal machine, as nccl-tests does.
+ */
 double result_busbw(const struct perf *p, const struct result *r, const struct timing *t)
 {
 	double others = (p->size - 1.0) / p->size;
@@ -79,7 +81,7 @@ static void table_timing(const struct perf *p, const struct result *r, const str
 		printf(" %5.2f", t->switches);
 }
 
-/* With --stats, a line of its own: it would make the table too wide. */
+/* Print --stats on a line of its own: it would make the table too wide. */
 static void table_counters(const struct timing *t, enum place where)
 {
 	printf("#   %s, per op over all nodes: %llu frames, %llu retransmits, %llu forwarded\n",

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the vector must be cut. See cells.h.
+ * Boundaries of cells in the vector. See cells.h.
  *
- * An edge is that of many pieces: a hash table tells them apart before they are sorted, and finds them again.
+ * Many pieces share an edge: a hash table removes duplicates before edges are
+ * sorted, and finds them again.
  */
 #include "cells.h"
 
@@ -13,7 +14,7 @@
 
 /* --- the set --- */
 
-/* The slot of an edge, or the empty one where it belongs. */
+/* Return the slot of an edge, or the empty one where it belongs. */
 static u32 *find_slot(const struct cells *x, u64 off)
 {
 	size_t mask = ((size_t)1 << x->bits) - 1, i = off * 0x9e3779b97f4a7c15 >> (64 - x->bits);
@@ -23,7 +24,7 @@ static u32 *find_slot(const struct cells *x, u64 off)
 	return &x->slot[i];
 }
 
-/* Number all edges anew; at most a quarter of the slots is taken. */
+/* Number all edges again; at most a quarter of the slots is in use. */
 static void number_edges(struct cells *x)
 {
 	size_t i;
@@ -85,9 +86,12 @@ size_t cells_at(const struct cells *x, u64 off)
 	return low;
 }
 
-/* --- finding them --- */
+/* --- search --- */
 
-/* Edges inside a range, of those @sorted, carried to the other end of a piece that moves elements. */
+/*
+ * Copy the edges inside a range, of those @sorted, to the other end of a piece
+ * that moves elements.
+ */
 static void carry_edges(struct cells *x, size_t sorted, u64 from, u64 to, u64 n)
 {
 	size_t i;
@@ -96,7 +100,10 @@ static void carry_edges(struct cells *x, size_t sorted, u64 from, u64 to, u64 n)
 		add_edge(x, x->edge[i] - from + to);
 }
 
-/* A piece that moves elements to another place must find the same cells at both. */
+/*
+ * A piece that moves elements to another place must have the same cells at
+ * both.
+ */
 static bool close_edges(struct cells *x, const struct dump *d, struct dump_error *e)
 {
 	size_t i, sorted;
@@ -118,7 +125,7 @@ static bool close_edges(struct cells *x, const struct dump *d, struct dump_error
 	return true;
 }
 
-/* Elsewhere than in these blocks mean nothing. */
+/* Return whether blocks matter: edges elsewhere have no meaning. */
 static bool has_blocks(const struct dump *d)
 {
 	return tor_collective_has_blocks(d->collective) || d->collective == TORCOLL_ALLTOALL;

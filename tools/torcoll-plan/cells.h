@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The vector cut into cells wherever a piece or a block begins or ends: within a cell all elements fare
- * alike.
+ * The vector divided into cells at every boundary of a piece or a block: all
+ * elements of a cell are treated alike.
  */
 #ifndef _TORCOLL_PLAN_CELLS_H
 #define _TORCOLL_PLAN_CELLS_H
@@ -18,11 +18,11 @@ struct cells {
 	u32 bits;			/* it has 2^bits slots */
 };
 
-/* Find them; cells_free(), also after an error: there are too many. */
+/* Find the cells; call cells_free() also after an error: there are too many. */
 bool cells_find(struct cells *x, const struct dump *d, struct dump_error *e);
 void cells_free(struct cells *x);
 
-/* The cell that begins at @off, or the first one behind it. */
+/* Return the cell that begins at @off, or the first one behind it. */
 size_t cells_at(const struct cells *x, u64 off);
 
 #endif

@@ -2,16 +2,17 @@
 /*
  * Symbolic execution of a dump.
  *
- * The value of a cell at a rank is a sum of contributions. It is kept as the number of
- * contributions and the sum of a 64-bit hash of each (rank, cell), so that a missing, doubled or
- * displaced contribution shows, at the price of one time in 2^64 that it does not.
+ * The value of a cell at a rank is a sum of contributions. It is stored as the
+ * number of contributions and the sum of a 64-bit hash of each (rank, cell), so
+ * that a missing, doubled or displaced contribution is detected, with a
+ * probability of error of one in 2^64.
  */
 #include "cells.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* What a rank's buffer holds in a cell. */
+/* Contents of a rank's buffer in a cell. */
 struct value {
 	u64 hash;
 	u32 contributions;		/* 0: nothing */
@@ -19,13 +20,13 @@ struct value {
 	u32 copied : 24;		/* round + 1 of the last copy */
 };
 
-/* What was read: before the round. */
+/* A value read before the round. */
 struct reading {
 	u64 hash;
 	u32 contributions;
 };
 
-/* The cells of a rank's buffer that are used at all, and where their values are. */
+/* The cells of a rank's buffer that are used, and the place of their values. */
 struct area {
 	size_t first, end;
 	size_t values;
@@ -47,9 +48,10 @@ struct exec {
 	struct move *move;		/* as many as pieces in the longest round */
 	struct reading *reading;
 	size_t readings;
-	u32 *owner;			/* [cell], of the block that it is in */
-	struct value *expected;		/* [cell], of an element that all contribute to; so far, of a scan */
-	u32 input;			/* the buffer that has the input as well, or 0 */
+	u32 *owner;			/* [cell], of its block */
+	/* [cell], of an element that all contribute to; for a scan, so far */
+	struct value *expected;
+	u32 input;			/* the buffer that also has the input, or 0 */
 };
 
 static u64 mix(u64 x)
@@ -69,7 +71,9 @@ static bool is_scan(const struct dump *d)
 	return d->collective == TORCOLL_SCAN || d->collective == TORCOLL_EXSCAN;
 }
 
-/* --- areas: there may be as many temporaries as ranks, of which each uses but a block --- */
+/*
+ * --- areas: there may be one temporary per rank, each using a block only ---
+ */
 
 static struct area *area_of(const struct exec *x, u32 buf, u32 rank)
 {
@@ -124,7 +128,7 @@ static bool find_areas(struct exec *x)
 
 /* --- begin and end --- */
 
-/* Does a rank's input hold this cell? @owner: of the block that it is in. */
+/* Return whether a rank's input holds this cell. @owner: of its block. */
 static bool has_input(const struct dump *d, u32 rank, u32 owner)
 {
 	switch (d->collective) {
@@ -139,7 +143,7 @@ static bool has_input(const struct dump *d, u32 rank, u32 owner)
 	}
 }
 
-/* Is the result in this cell defined at this rank? */
+/* Return whether the result in this cell is defined at this rank. */
 static bool has_result(const struct dump *d, u32 rank, u32 owner)
 {
 	switch (d->collective) {
@@ -204,13 +208,13 @@ static void set_inputs(struct exec *x)
 
 /* --- results --- */
 
-/* One contribution, of @rank to what is element @from of its vector. */
+/* Return a contribution of @rank, from element @from of its vector. */
 static struct value contributed(const struct exec *x, u32 rank, u64 from)
 {
 	return (struct value){ contribution(rank, cells_at(&x->cells, from)), 1 };
 }
 
-/* The neighbour that block @way of a halo at @rank comes from. */
+/* Return the neighbour whose block is block @way of a halo at @rank. */
 static u32 halo_neighbour(const struct dump *d, u32 rank, u32 way)
 {
 	struct tor_torus ring;
@@ -239,7 +243,10 @@ static u32 halo_ways(const struct dump *d)
 	return d->members || !ways ? 2 : ways;
 }
 
-/* What @rank must end with in a cell; of an exclusive scan and a scan, ranks are asked for in order. */
+/*
+ * Return the final value of @rank in a cell; for scans, ranks must be passed in
+ * order.
+ */
 static struct value expected(struct exec *x, u32 rank, size_t cell)
 {
 	const struct dump *d = x->d;
@@ -375,14 +382,14 @@ static bool reduce_piece(struct exec *x, const struct move *m)
 		if (!claim(x, p, &v[i], p->dst, p->dbuf, m->to + i))
 			return false;
 		v[i].hash += from[i].hash;
-		/* a wrong dump may double without end */
+		/* an invalid dump may double without end */
 		v[i].contributions = min_t(u64, (u64)v[i].contributions + from[i].contributions,
 					   U32_MAX);
 	}
 	return true;
 }
 
-/* Find the cells of all pieces, and room for what they read. */
+/* Find the cells of all pieces, and memory for the values they read. */
 static void find_moves(struct exec *x, const struct dump_piece *p, size_t pieces)
 {
 	size_t i, need = 0, from;
@@ -403,7 +410,9 @@ static void find_moves(struct exec *x, const struct dump_piece *p, size_t pieces
 	}
 }
 
-/* All pieces of one t: first everything is read, then copies, then reductions. */
+/*
+ * Execute all pieces of one t: first all reads, then copies, then reductions.
+ */
 static bool execute_round(struct exec *x, const struct dump_piece *p, size_t pieces)
 {
 	size_t i;
@@ -448,7 +457,7 @@ static bool execute(struct exec *x)
 	return true;
 }
 
-/* --- what can be told without executing --- */
+/* --- checks without execution --- */
 
 static bool check_piece(const struct dump *d, const struct dump_piece *p, struct dump_error *e)
 {

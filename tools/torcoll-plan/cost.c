@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a dump costs on its torus: rounds, hops, bytes on links, messages. How messages go and what they load
- * is core's tally, as for what the module chooses by; here every node is looked at.
+ * The cost of a dump on its torus: rounds, hops, bytes on links, messages.
+ * Core's tally computes routes and loads, as for the module's choice; here
+ * every node is included.
  */
 #include "dump.h"
 
@@ -9,7 +10,7 @@
 
 #include "core/choose/tally.h"
 
-/* Sums over rounds, which the tally does not keep by node. */
+/* Sums over rounds, which the tally does not keep per node. */
 struct totals {
 	u64 *load;			/* [node][port] half elements */
 	u64 *sent;			/* [node] elements */
@@ -21,7 +22,10 @@ static u32 node_of(const struct dump *d, u32 rank)
 	return d->members ? d->members[rank] : rank;
 }
 
-/* Pieces of one transfer lie together only by chance: messages are told by (t, ch, src, dst). */
+/*
+ * Pieces of one transfer need not be adjacent: messages are identified by (t,
+ * ch, src, dst).
+ */
 static int compare(const void *a, const void *b)
 {
 	const struct dump_piece *x = *(const struct dump_piece *const *)a;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A dump as SVG: for each round a picture of the torus, with an arrow per transfer, coloured by channel.
- * Dimension 0 goes right, dimension 1 down; further dimensions are laid out as a grid of such
- * planes. What goes round the torus leaves the picture at one edge and comes in at the other.
+ * A dump as SVG: for each round a picture of the torus, with an arrow per
+ * transfer, coloured by channel. Dimension 0 goes right, dimension 1 down;
+ * further dimensions are drawn as a grid of such planes. An arrow around the
+ * torus leaves the picture at one edge and enters at the other.
  */
 #include "dump.h"
 
@@ -13,7 +14,7 @@
 #define RADIUS		13
 #define MARGIN		40
 #define TITLE		28		/* above a picture */
-#define WIDTH		1600		/* pictures beside each other, as far as they fit */
+#define WIDTH		1600		/* as many pictures side by side as fit */
 
 static const char *const colours[] = {
 	"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf",
@@ -30,7 +31,7 @@ struct canvas {
 	struct place size;		/* of a picture */
 };
 
-/* The way of a step along dimension @d. */
+/* Return the direction of a step along dimension @d. */
 static struct place step_of(const struct tor_torus *t, u32 d)
 {
 	struct place step = { d % 2 ? 0 : STEP, d % 2 ? STEP : 0 };
@@ -57,7 +58,10 @@ static struct place place_of(const struct canvas *c, u32 node)
 	return p;
 }
 
-/* From @src the shorter way to @dst, perhaps across the edge: whither it would be without one. */
+/*
+ * Return the vector from @src the shorter way to @dst, across the edge if
+ * necessary.
+ */
 static struct place way_of(const struct canvas *c, u32 src, u32 dst)
 {
 	const struct tor_torus *t = &c->d->torus;
@@ -101,7 +105,10 @@ static void draw_nodes(const struct canvas *c)
 	}
 }
 
-/* A bow to the left of its direction, so that an arrow back is beside it; no wider than half a step. */
+/*
+ * Draw a bow to the left of its direction, so that an arrow back is beside it;
+ * no wider than half a step.
+ */
 static void draw_bow(const struct canvas *c, struct place a, struct place b, const struct dump_piece *x,
 		     u64 n, bool head)
 {
@@ -126,7 +133,10 @@ static void draw_bow(const struct canvas *c, struct place a, struct place b, con
 		x->src, x->dst, (unsigned long long)n);
 }
 
-/* What leaves at an edge comes in again at the opposite one: the picture cuts off the rest. */
+/*
+ * Draw an arrow that leaves at an edge also at the opposite one: the picture is
+ * clipped.
+ */
 static void draw_arrow(const struct canvas *c, const struct dump_piece *x, u64 n)
 {
 	const struct dump *d = c->d;
@@ -147,7 +157,7 @@ static bool same_transfer(const struct dump_piece *a, const struct dump_piece *b
 	return a->t == b->t && a->ch == b->ch && a->src == b->src && a->dst == b->dst;
 }
 
-/* Returns the first piece of the next round. */
+/* Draw a round. Return the first piece of the next. */
 static size_t draw_round(const struct canvas *c, size_t i)
 {
 	const struct dump *d = c->d;
@@ -166,7 +176,7 @@ static size_t draw_round(const struct canvas *c, size_t i)
 	return i;
 }
 
-/* The nodes' part of it has edges of its own. */
+/* The nodes' part of the picture is clipped separately. */
 static void begin_picture(const struct canvas *c, double x, double y, u32 t)
 {
 	fprintf(c->out, "<svg x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\">\n", x, y,

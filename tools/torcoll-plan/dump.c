@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Plans of all ranks: made from the iterators, printed. See dump.h. */
+/* Plans of all ranks: made from the iterators, and printed. See dump.h. */
 #include "dump.h"
 
 #include <inttypes.h>
@@ -50,7 +50,7 @@ void dump_add_piece(struct dump *d, u32 ch, u32 t, const struct tor_piece *x)
 	};
 }
 
-/* Stable: what is equal by t and channel stays in order, which is that of the reductions. */
+/* Merge. Stable: pieces equal in t and channel keep the order of reductions. */
 static void merge(struct dump_piece *a, struct dump_piece *tmp, size_t n)
 {
 	size_t half = n / 2, i = 0, j = half, k = 0;
@@ -152,7 +152,10 @@ void dump_begin(struct dump *d, const struct tor_plan_req *req, const struct tor
 	d->channels = p->shape.channels;
 }
 
-/* What comes to one rank in one round: in the order of its own iterator, that of the reductions. */
+/*
+ * Add the pieces received by a rank in a round, in the order of its iterator,
+ * which is that of the reductions.
+ */
 static void add_round(struct dump *d, const struct tor_plan *p, u32 ch, u32 t)
 {
 	struct tor_cursor c;
@@ -216,7 +219,7 @@ static void print_header(const struct dump *d, FILE *out)
 	for (i = 0; i < TORCOLL_PARAM_COUNT; i++) {
 		if (!d->param[i] || !param_names[i])
 			continue;
-		/* r is handed to plans as r + 1, since 0 is the default */
+		/* plans take r as r + 1, since 0 is the default */
 		fprintf(out, "%s\"%s\":%u", comma, param_names[i],
 			d->param[i] - (i == TORCOLL_PARAM_R));
 		comma = ",";

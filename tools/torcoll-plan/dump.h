@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A plan of all ranks written out, format torcoll-plan/1: made from the iterators that the module
- * executes, or read; then printed, checked, costed. What follows from a dump follows from nothing
- * else.
+ * A complete plan of all ranks, format torcoll-plan/1: made from the iterators
+ * that the module executes, or read; then printed, checked, costed. All results
+ * depend on the dump alone.
  */
 #ifndef _TORCOLL_PLAN_DUMP_H
 #define _TORCOLL_PLAN_DUMP_H
@@ -41,15 +41,15 @@ struct dump {
 	size_t room;
 };
 
-/* Why a dump is wrong, for humans. */
+/* Why a dump is invalid, as text. */
 struct dump_error {
 	char text[DUMP_WHY];
 };
 
-/* What a dump costs on its torus. */
+/* The cost of a dump on its torus. */
 struct dump_cost {
 	u32 rounds;
-	u32 hops;			/* sum over rounds of the longest way */
+	u32 hops;			/* sum over rounds of the longest route */
 	double sent_max, sent_mean;	/* elements per node */
 	double busiest;			/* elements over the busiest link, all rounds */
 	double w;			/* sum over rounds of the busiest link's elements / count */
@@ -59,9 +59,9 @@ struct dump_cost {
 };
 
 /**
- * dump_make - write out a plan
+ * dump_make - make the dump of a plan
  * @d: zeroed; free with dump_free(), also after an error
- * @req: what is asked for
+ * @req: the request
  * @why: as tor_plan_init()
  *
  * Return: 0, or the error of tor_plan_init().
@@ -73,62 +73,72 @@ int dump_make(struct dump *d, const struct tor_plan_req *req, const char **why);
  * @d: zeroed; free with dump_free(), also after an error
  * @in: JSON lines
  * @cables: on sides of 2
- * @e: what is wrong with it
+ * @e: the error in it
+ *
+ * Return: true if it is valid.
  */
 bool dump_read(struct dump *d, FILE *in, u32 cables, struct dump_error *e);
 
-/* Can it be executed or costed at all: ranks, ranges, channels? */
+/* Check that it can be executed and costed: ranks, ranges, channels. */
 bool dump_valid(const struct dump *d, struct dump_error *e);
 
-/* The name of a parameter, or NULL. */
+/* Return the name of a parameter, or NULL. */
 const char *dump_param_name(u32 param);
 
 void dump_print(const struct dump *d, FILE *out);
 void dump_free(struct dump *d);
 
-/* What goes before all pieces: of a request, and one rank's plan of it. */
+/*
+ * Fill in everything except pieces: from a request, and one rank's plan of it.
+ */
 void dump_begin(struct dump *d, const struct tor_plan_req *req, const struct tor_plan *p);
 
-/* A new piece at the end; only its place, nothing set. */
+/* Append a piece; its members are not set. */
 struct dump_piece *dump_add(struct dump *d);
 void dump_add_piece(struct dump *d, u32 ch, u32 t, const struct tor_piece *x);
 
-/* A new buffer; its number. */
+/* Add a buffer. Return its number. */
 u32 dump_add_buf(struct dump *d, const char *name);
 
-/* Sort pieces by t and channel, keeping the order within. */
+/* Sort pieces by t and channel; the order within these is kept. */
 void dump_sort(struct dump *d);
 
-/* The first element of @rank's block. @rank may be d->ranks: count. */
+/*
+ * Return the first element of @rank's block. @rank may be d->ranks: returns
+ * count.
+ */
 u64 dump_block_start(const struct dump *d, u32 rank);
 
 /**
  * dump_check - execute a dump symbolically
  * @d: the dump
- * @e: what is wrong with it
+ * @e: the error in it
  *
  * Return: whether it is right.
  */
 bool dump_check(const struct dump *d, struct dump_error *e);
 
-/* An SVG: a picture for each round. */
+/* Print as SVG: a picture for each round. */
 void dump_draw(const struct dump *d, FILE *out);
 
 void dump_cost(const struct dump *d, struct dump_cost *cost);
 
-/* The algorithms, and the collectives that each serves. */
+/* Print the algorithms, and the collectives that each supports. */
 void list_algorithms(void);
 
-/* What one of them is like: shapes, rounds, bits. */
+/* Print the properties of an algorithm: shapes, rounds, bits. */
 void list_about(u32 algorithm);
 
-/* All of them on the torus of @req: rounds, channels, temporaries, bits; or why not. */
+/*
+ * Print all algorithms on the torus of @req: rounds, channels, temporaries,
+ * bits; or the reason of a refusal.
+ */
 void list_plans(struct tor_plan_req req);
 
-/* Fills @e; returns false. */
+/* Fill in @e. Return false. */
 bool dump_fail(struct dump_error *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Memory, or the end of the program. */
+/* Allocate memory, or end the program. */
 void *dump_alloc(size_t n, size_t size);
 __attribute__((noreturn)) void dump_no_memory(void);
 

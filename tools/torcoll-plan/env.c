@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What plans and their costs ask of their surroundings: memory. See env.h. Also torcollctl's. */
+/*
+ * The environment for plans and their costs: memory. See env.h. torcollctl uses
+ * it too.
+ */
 #include "core/env.h"
 
 #include <stdlib.h>

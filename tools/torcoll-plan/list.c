@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What there is: algorithms, the collectives and shapes that each serves, its rounds, and what it promises
- * of float bits. On a given torus the plans themselves are asked.
+ * Lists of algorithms: the collectives and shapes that each supports, its
+ * rounds, and its guarantees for float bits. On a given torus the plans
+ * themselves are queried.
  */
 #include "dump.h"
 
-/* Rounds of an allreduce, or what is said. p ranks, n a side, D sides, d the torus' diameter, log2 and log3 rounded up. */
+/*
+ * Rounds of an allreduce, or a remark. p ranks, n a side, D sides, d the torus'
+ * diameter, log2 and log3 rounded up.
+ */
 static const struct {
 	const char *shapes;
 	const char *rounds;
@@ -95,7 +99,9 @@ void list_algorithms(void)
 			list_algorithm(a);
 }
 
-/* Rounds in which something is sent; what else there is only moves at home. */
+/*
+ * Return the rounds in which something is sent; others only move data locally.
+ */
 static u32 sending_rounds(const struct dump *d)
 {
 	u32 rounds = 0;

@@ -190,7 +190,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* --- what is asked for --- */
+/* --- output --- */
 
 static void print_cost_json(const struct dump_cost *c)
 {
@@ -201,7 +201,10 @@ static void print_cost_json(const struct dump_cost *c)
 	printf("\"handled_max\":%.10g,\"handled_mean\":%.10g}\n", c->handled_max, c->handled_mean);
 }
 
-/* In elements. W: sum over rounds of the busiest link's, per element of the vector. */
+/*
+ * Print in elements. W: sum over rounds of the busiest link's, per element of
+ * the vector.
+ */
 static void print_cost(const struct dump *d, bool json)
 {
 	struct dump_cost c;
@@ -223,7 +226,7 @@ static void print_cost(const struct dump *d, bool json)
 	printf("handled, mean          %.10g\n", c.handled_mean);
 }
 
-/* False: counts are not one per rank. */
+/* Make the request. False: the number of counts is not that of the ranks. */
 static bool make_request(const struct args *a, const struct tor_torus *torus, struct tor_plan_req *req)
 {
 	u32 i;
@@ -247,7 +250,7 @@ static bool make_request(const struct args *a, const struct tor_torus *torus, st
 	return true;
 }
 
-/* Plan the request; an exit code. */
+/* Plan the request. Return an exit code. */
 static int make(struct dump *d, const struct args *a, struct tor_torus *torus)
 {
 	const char *why = "counts are not one per rank";

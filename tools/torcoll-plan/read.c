@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Dumps read from JSON lines. A reader of foreign text: nothing is taken for granted. */
+/*
+ * Reading of dumps from JSON lines. The text is foreign: everything is checked.
+ */
 #include "dump.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
 
-/* A number without sign in @o, at most @most. */
+/* Get an unsigned number in @o, at most @most. */
 static bool get_number(struct json_object *o, const char *key, u64 most, u64 *out)
 {
 	struct json_object *v;
@@ -37,7 +39,7 @@ static const char *get_string(struct json_object *o, const char *key)
 	return json_object_get_string(v);
 }
 
-/* The list at @key as numbers, or NULL; @n: its length. */
+/* Get the list at @key as numbers, or NULL; @n: its length. */
 static u64 *get_list(struct json_object *o, const char *key, size_t *n)
 {
 	struct json_object *v;
@@ -127,7 +129,7 @@ static bool read_header(struct dump *d, struct json_object *o, u32 cables, struc
 	return read_lists(d, o, e);
 }
 
-/* The number of a buffer's name; DUMP_BUFS if there are too many. */
+/* Return the number of a buffer's name; DUMP_BUFS if there are too many. */
 static u32 find_buf(struct dump *d, const char *name)
 {
 	u32 i;

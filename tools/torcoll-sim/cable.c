@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Ports with queues, cables, and what cables do to frames: lose, repeat, delay and damage them, or
- * let none through for a while.
+ * Ports with queues, and cables. Cables lose, repeat, delay and damage frames,
+ * or carry none for a while.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +10,12 @@
 #include "core/counter.h"
 #include "sim.h"
 
-#define MAC_OVERHEAD	38		/* bytes of a cable's time: preamble, MAC header, FCS, gap */
-#define SPIKE		200		/* delays of a cable that a frame takes longer, at most */
+/* bytes of time on a cable: preamble, MAC header, FCS, gap */
+#define MAC_OVERHEAD	38
+/* maximum extra delay of a frame, in delays of a cable */
+#define SPIKE		200
 
-/* --- the cable as such --- */
+/* --- state of the cable --- */
 
 void sim_cable_cut(struct sim_node *node, u32 port, bool cut)
 {
@@ -86,7 +88,10 @@ int tor_env_send(struct tor_ctx *core, struct tor_node *core_node, const struct 
 	return 0;
 }
 
-/* A place in the port's queue and the time when the frame has left, or 0 if the queue is full. */
+/*
+ * Take a place in the port's queue. Return the time when the frame has left, or
+ * 0 if the queue is full.
+ */
 static u64 port_take(struct sim_port *p, u32 bytes)
 {
 	u32 room = sim.scenario.queue;
@@ -125,7 +130,7 @@ static void damage(struct sim_frame *f)
 	sim_meet(SIM_PAYLOAD_CORRUPTION);
 }
 
-/* How much longer than others a frame takes. */
+/* Return the extra delay of a frame. */
 static u64 detour(void)
 {
 	const struct sim_scenario *s = &sim.scenario;
@@ -149,8 +154,11 @@ static void lose(struct sim_frame *f, const char *how)
 	sim_frame_free(f);
 }
 
-/* Cut while the frame was under way, or its sender died before it had left? */
-static void arrive(void *arg)
+/*
+ * Deliver a frame, unless the cable was cut meanwhile, or the sender died
+ * before the frame had left.
+ */
+static void cable_arrive(void *arg)
 {
 	struct sim_frame *f = arg;
 
@@ -164,7 +172,7 @@ static void arrive(void *arg)
 		sim_receive(f);
 }
 
-/* A frame is in the queue, leaves, and reaches the other end, or does not, or twice. */
+/* Send a queued frame over the cable: it arrives, is lost, or arrives twice. */
 static void cross(struct sim_frame *f)
 {
 	const struct sim_scenario *s = &sim.scenario;
@@ -181,10 +189,10 @@ static void cross(struct sim_frame *f)
 	}
 	if (sim_chance(s->duplicate)) {
 		sim_meet(SIM_DUPLICATION);
-		sim_at(when + sim_below(20 * s->delay), NULL, arrive, sim_frame_clone(f));
+		sim_at(when + sim_below(20 * s->delay), NULL, cable_arrive, sim_frame_clone(f));
 	}
 	damage(f);
-	sim_at(when + detour(), NULL, arrive, f);
+	sim_at(when + detour(), NULL, cable_arrive, f);
 }
 
 bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port)
@@ -214,7 +222,7 @@ static void count_sent(struct sim_node *node, const struct sim_frame *f, const s
 	tor_env_count(&node->core, TOR_C_TX_BYTES, h->length);
 }
 
-/* The own queue is full. */
+/* Handle a full own queue. */
 static void dropped(struct sim_ctx *ctx, struct sim_frame *f, const struct tor_hdr *h)
 {
 	struct sim_node *node = ctx->node;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Virtual time: a heap of events, and the random numbers. Events of the same time run in the order in
- * which they were asked for.
+ * Virtual time: a heap of events, and random numbers. Events of the same time
+ * run in the order of their requests.
  */
 #include <stdlib.h>
 
@@ -75,7 +75,7 @@ bool sim_step(void)
 		return false;
 	e = pop();
 	sim.now = e.when;
-	/* what a node had in mind dies with it */
+	/* a crash cancels the node's events */
 	if (e.owner && e.owner->life != e.life)
 		return true;
 	if (e.owner && e.owner->paused_until > sim.now) {
@@ -92,7 +92,7 @@ void sim_clock_reset(u64 seed)
 	events = 0;
 	numbers = 0;
 	random_state = seed;
-	/* not 0, which means "never" in places */
+	/* not 0, which means "never" in some fields */
 	sim.now = NSEC_PER_SEC;
 }
 

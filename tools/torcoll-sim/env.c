@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Core's surroundings, but for frames and ops: memory, hashes, FPU, timers, and what is put off until
- * an entry into core is over.
+ * Core's environment, except frames and ops: memory, hashes, FPU, timers, and
+ * work that is deferred to the end of an entry into core.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "sim.h"
 
 #define PAGE		4096
-#define SHATTERED	61		/* bytes of a run: odd, and less than a vector or two */
+/* bytes of a run: odd, and less than one or two vector registers */
+#define SHATTERED	61
 
 void *tor_env_alloc(size_t n)
 {
@@ -65,7 +66,7 @@ void tor_env_unkeep(struct tor_comm *comm, u32 bytes)
 	sim.kept -= bytes;
 }
 
-/* The module waits until there is some: it never fails here. */
+/* The module waits for memory: this never fails. */
 void *tor_env_table_alloc(size_t n)
 {
 	return calloc(1, n);
@@ -108,7 +109,7 @@ struct tor_mem *sim_mem_new(u64 len)
 
 	if (!mem)
 		abort();
-	/* nobody asks for 0 bytes, so that ASan sees whoever touches them */
+	/* nothing allocates 0 bytes here, so that ASan detects any access */
 	mem->data = malloc(len);
 	mem->len = len;
 	mem->phase = sim_below(PAGE);
@@ -130,7 +131,7 @@ void sim_mem_put(struct tor_mem *mem)
 }
 
 static bool fpu_open;
-static bool in_process;		/* where the FPU is always to be had */
+static bool in_process;		/* the FPU is always available there */
 
 bool tor_env_fpu_begin(void)
 {
@@ -282,7 +283,10 @@ void sim_enter(struct sim_ctx *ctx, struct sim_node *node)
 	ctx->core.now = sim.now;
 	ctx->node = node;
 	ctx->last_frame = &ctx->frames;
-	/* now and then there is none to spend, as in the module where softirqs have had the processor for long */
+	/*
+	 * at times there is no budget, as in the module when softirqs have had
+	 * the processor for long
+	 */
 	if (sim.scenario.budget_frames && !in_process && !sim_below(4))
 		ctx->core.sent = tor_env_budget().frames;
 }
@@ -294,7 +298,7 @@ void sim_leave(struct sim_ctx *ctx)
 
 	if (fpu_open)
 		sim_fail("an FPU section is left open");
-	/* a frame that was kept, or an element, is always one more */
+	/* a kept frame, or an element, may exceed the budget */
 	if (ctx->core.moved >= (u64)most.bytes + sim.scenario.frame_size || ctx->core.sent > most.frames)
 		sim_fail("an entry has moved %u bytes and sent %u frames", ctx->core.moved,
 			 ctx->core.sent);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Frames. One that was sent without a copy refers to its sender's memory; whether the payload is read
- * when the frame leaves, as by a network card, or when it arrives, as over veth, is drawn per frame.
+ * Frames. A frame sent without a copy refers to its sender's memory. Whether
+ * its payload is read when it leaves, as by a network card, or when it arrives,
+ * as over veth, is drawn per frame.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +151,7 @@ struct tor_bytes *sim_frame_pieces(const struct sim_frame *f, u32 *n)
 			run = min_t(u64, run, sim_below(200));
 		b[*n].p = f->linear + at;
 		b[(*n)++].len = run;
-		/* an empty piece now and then, but not for ever */
+		/* an empty piece at times, but not without end */
 		if (!run)
 			b[*n - 1].len = run = 1;
 	}

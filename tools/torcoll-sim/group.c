@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * Comms: their ranks join, call, and hear of failures, as kmod/op/group.c has them do.
- */
+/* Comms: ranks join, call, and learn of failures, as in kmod/op/group.c. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +7,8 @@
 
 #define CHANNELS	TOR_MAX_CHANNELS
 #define JOIN_DEADLINE	(10 * (u64)NSEC_PER_SEC)
-#define TELL_NEXT	(5 * NSEC_PER_USEC)	/* softirqs run in between, and empty the queues */
+/* softirqs run in between and empty the queues */
+#define TELL_NEXT	(5 * NSEC_PER_USEC)
 
 struct sim_rank *sim_rank_of(struct sim_node *node, u32 tag)
 {
@@ -31,7 +30,7 @@ struct sim_chan *sim_rank_chan(struct sim_rank *r, u32 op, u32 channel)
 
 /* --- failure --- */
 
-/* Whoever was told does not tell. */
+/* A rank that was told does not tell others. */
 static void tell_everyone(void *arg)
 {
 	struct sim_rank *r = arg;
@@ -91,7 +90,7 @@ static void leave_join(struct sim_rank *r, int error)
 	sim_enter(&ctx, r->node);
 	tor_join_cancel(&ctx.core, &r->join, error);
 	sim_leave(&ctx);
-	/* what is left of telling the others */
+	/* the rest of telling the others */
 	sim_at(sim.now, r->node, sim_join_poll, r->node);
 }
 
@@ -169,7 +168,10 @@ void sim_rank_joined(struct sim_rank *r)
 	r->joining = false;
 	if (r->join.a.error) {
 		sim_trace(r->node, "rank %u cannot join: %s", r->number, strerror(-r->join.a.error));
-		/* others may have been told to go: they hear of it from whoever they call */
+		/*
+		 * others may have been told to go: a rank that they call tells
+		 * them
+		 */
 		r->installed = false;
 		sim_judge_join(r);
 		r->deeds |= SIM_DID_NOT_JOIN;
@@ -248,7 +250,10 @@ static void sort_ranks(struct sim_group *g)
 	}
 }
 
-/* Links come up while comms are made; but a fabric is not clean before all are. */
+/*
+ * Return the time for links to come up. Comms may be made before that; but a
+ * fabric is clean only when all links are up.
+ */
 static u64 settling(void)
 {
 	return sim_options.clean ? 4 * sim.scenario.hello : 2 * NSEC_PER_MSEC;
@@ -297,7 +302,10 @@ static bool is_absent(const struct sim_rank *r)
 	return r->joined && sim_incident_at(SIM_INCIDENT_ABSENT, r, r->submitted + 1);
 }
 
-/* Has it nothing left to do? A rank without an op need not have heard that the comm failed. */
+/*
+ * Return whether the rank has nothing left to do. A rank without an op need not
+ * have learnt that the comm failed.
+ */
 static bool rank_finished(const struct sim_rank *r)
 {
 	if (r->gone)
@@ -320,8 +328,8 @@ bool sim_groups_finished(void)
 }
 
 /*
- * Has it got all that it asked for? It may still hold data for a rank that never calls, and no slot be
- * free for its next call before that is gone.
+ * Return whether the rank has all its results. It may still hold data for a
+ * rank that never calls, and therefore have no free slot for its next call.
  */
 static bool rank_served(const struct sim_rank *r)
 {
@@ -330,7 +338,9 @@ static bool rank_served(const struct sim_rank *r)
 		(r->submitted == r->group->spec->calls || r->waits || is_absent(r)));
 }
 
-/* Processes that make no further call end as soon as nothing but that call is waited for. */
+/*
+ * End processes that make no further call, once only that call is waited for.
+ */
 void sim_groups_leave(void)
 {
 	u32 g, i;
@@ -402,7 +412,7 @@ void sim_groups_describe(void)
 			describe_rank(&sim.group[g].rank[i]);
 }
 
-/* --- the end --- */
+/* --- end --- */
 
 void sim_rank_free(struct sim_rank *r)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What happens to a fabric, when: cables are cut and mended, nodes crash, pause and slow down, processes
- * die and give up. Incidents of calls are asked for when the call is made.
+ * Incidents of a fabric, at their times: cables are cut and mended, nodes
+ * crash, pause and slow down, processes die and give up. Incidents of calls are
+ * looked up when the call is made.
  */
 #include "sim.h"
 
@@ -177,7 +178,7 @@ u64 sim_patience(const struct sim_group *g, u32 call)
 	for (k = 0; k < s->incidents; k++) {
 		const struct sim_incident *i = &s->incident[k];
 
-		/* whoever does not make a call makes none after it */
+		/* a rank that omits a call makes none after it */
 		if (i->kind == SIM_INCIDENT_ABSENT && i->group == g->number && i->call <= call)
 			return i->patience;
 	}

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What must hold after every event; who may fail, how, and until when.
+ * Invariants after every event, and permitted failures: of which comm, with
+ * which error, and until when.
  *
- * A comm may fail only after something has happened to it that its users are promised an error for,
- * and then each rank gets one of the errors promised for what has happened so far. A fact is known
- * everywhere within three hellos and a second: whoever still runs an op later than that has not been
- * told, and that is a failure of the run.
+ * A comm may fail only after an event for which its users are promised an
+ * error, and each rank then gets one of the errors promised for the events so
+ * far. A fact is known everywhere within three hellos and a second: a rank that
+ * still runs an op after that has not been told, which is a failure of the run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +14,15 @@
 #include "core/counter.h"
 #include "sim.h"
 
-#define LOOK		(50 * NSEC_PER_MSEC)	/* between two looks at who has heard */
+#define LOOK		(50 * NSEC_PER_MSEC)	/* between two checks of who knows */
 #define SLACK		(60 * NSEC_PER_MSEC)	/* for timers, processors and queues */
 
 /* --- exactly once --- */
 
-/* The frames that an op has accepted: a hash table of their names, which are never 0. */
+/*
+ * The frames that an op has accepted: a hash table of their ids, which are
+ * never 0.
+ */
 struct sim_ledger {
 	u32 used, room;
 	u64 *name;
@@ -82,7 +86,7 @@ static void check_tx(const struct sim_rank *r, const struct tor_chan *c, const s
 			 c->seq, c->index, tx->rank, tx->base, tx->next, tx->frames, tx->window);
 }
 
-/* Return: frames kept for a later round or op. */
+/* Return the number of frames kept for a later round or op. */
 static u32 check_chan(const struct sim_rank *r, const struct sim_chan *chan)
 {
 	const struct tor_chan *c = &chan->core;
@@ -153,7 +157,7 @@ void sim_judge_retired(const struct sim_op *op)
 	}
 }
 
-/* --- who may fail --- */
+/* --- permitted failures --- */
 
 static u32 deeds_of_others(const struct sim_rank *r, u32 named)
 {
@@ -171,7 +175,9 @@ static bool may_be_down(const struct sim_group *g, u32 node)
 {
 	if (node >= sim.scenario.torus.nodes)
 		return false;
-	/* or it lives, with all its cables cut, which looks the same from outside */
+	/*
+	 * or it lives with all its cables cut, which others cannot distinguish
+	 */
 	return sim.node[node].crashed > g->started || g->was_parted || g->parted;
 }
 
@@ -193,7 +199,10 @@ static bool is_right_error(const struct sim_rank *r)
 	case EHOSTDOWN:
 		return may_be_down(g, r->core.error_node);
 	case EHOSTUNREACH:
-		/* who has no live link left, or lost two hosts at once, cannot tell a crash from a cut */
+		/*
+		 * a node without a live link, or one that lost two hosts at
+		 * once, cannot distinguish a crash from a cut
+		 */
 		return g->was_parted || g->parted || g->lost_host;
 	default:
 		return false;
@@ -225,9 +234,9 @@ void sim_judge_join(struct sim_rank *r)
 			 strerror(-r->join.a.error));
 }
 
-/* --- who can reach whom --- */
+/* --- reachability --- */
 
-/* Whoever looks through the eyes of core counts a link as dead for a while after it was. */
+/* Return how long core may count a link as dead after it was. */
 static u64 settling(void)
 {
 	return 4 * sim.scenario.hello;
@@ -256,7 +265,10 @@ static bool joins(const struct sim_node *node, u32 port, const struct sim_node *
 	return works(node, port) && works(peer, back);
 }
 
-/* Mark whom @from reaches over links that work, or that core has @seen to work. */
+/*
+ * Mark the nodes reachable from @from over working links, or over links that
+ * core has @seen to work.
+ */
 static void reach(u32 from, bool seen, bool *reached)
 {
 	const struct tor_torus *t = &sim.scenario.torus;
@@ -347,7 +359,7 @@ u32 sim_survivors(u32 *member)
 	return n;
 }
 
-/* --- in time --- */
+/* --- time limits --- */
 
 static bool cables_lose(const struct sim_scenario *s)
 {
@@ -355,14 +367,17 @@ static bool cables_lose(const struct sim_scenario *s)
 	       s->queue < 64 || s->spike;
 }
 
-/* More than is promised to work in time. */
+/* Return whether faults exceed the range in which time limits hold. */
 static bool is_excessive(const struct sim_scenario *s)
 {
 	return s->loss > SIM_MILLION / 20 || s->corrupt_header > SIM_MILLION / 20 ||
 	       s->corrupt_payload > SIM_MILLION / 20 || s->no_memory > SIM_MILLION / 20;
 }
 
-/* How long a fact may take to be known. Told by frames that may be lost, it is asked for once more. */
+/*
+ * Return how long a fact may take to become known. If frames may be lost, a
+ * second request is included.
+ */
 static u64 bound(void)
 {
 	u64 b = 3 * sim.scenario.hello + NSEC_PER_SEC + SLACK;
@@ -372,7 +387,7 @@ static u64 bound(void)
 	return cables_lose(&sim.scenario) ? b + TOR_NUDGE : b;
 }
 
-/* Since when the group is known to fail, or 0. */
+/* Return the time from which the group must fail, or 0. */
 static u64 doom(const struct sim_group *g)
 {
 	u64 since = g->doomed;
@@ -438,7 +453,7 @@ void sim_judge_start(void)
 	sim_at(sim.now + LOOK, NULL, look, NULL);
 }
 
-/* --- at the end --- */
+/* --- end --- */
 
 static void check_chan_idle(const struct sim_rank *r, const struct sim_chan *chan)
 {
@@ -456,7 +471,7 @@ static void check_rank_idle(const struct sim_rank *r)
 {
 	u32 s, k;
 
-	/* not yet told, or not yet at an op: it may keep what came early */
+	/* not told yet, or not at the op yet: it may keep early frames */
 	if (!r->slot || (r->submitted < r->group->spec->calls && !r->failed))
 		return;
 	if (atomic_read(&r->core.kept))
@@ -486,8 +501,9 @@ static u64 counted(enum tor_counter what)
 }
 
 /*
- * Where cables and hosts do nothing wrong, nothing is lost, and nothing sent twice. Who was told to wait may ask, by a frame
- * that is new: any other would be a duplicate.
+ * If cables and hosts have no faults, nothing is lost and nothing is sent
+ * twice. A sender that was told to wait may ask, by a new frame: any other
+ * would be a duplicate.
  */
 void sim_judge_clean(void)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * torcoll-sim: seeds in, what failed out.
- */
+/* torcoll-sim: runs seeds, and prints the failures. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +20,7 @@ struct sim_options sim_options = {
 	.limit = 120 * (u64)NSEC_PER_SEC,
 };
 
-/* What to do with the seeds. */
+/* The task for the seeds. */
 static u64 first = 1, seeds = 1;
 static u32 jobs = 1;
 static bool cover, show, minimise;
@@ -129,7 +127,7 @@ static s64 number(const char *what, s64 least, s64 most)
 	return n;
 }
 
-/* In millionths. */
+/* Parse a probability, in millionths. */
 static s64 probability(const char *what)
 {
 	char *end;
@@ -163,7 +161,7 @@ static void parse_classes(void)
 	}
 }
 
-/* Options that say what to do. */
+/* Parse options that select the task. */
 static bool parse_task(int c)
 {
 	switch (c) {
@@ -305,7 +303,7 @@ static void parse(int c)
 	}
 }
 
-/* One scenario: print, minimise or run it. */
+/* Print, minimise or run one scenario. */
 static int run_one(struct sim_scenario *s)
 {
 	if (show) {

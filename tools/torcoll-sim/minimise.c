@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The smallest scenario that still fails: take away fault classes, incidents, comms, calls, nodes and
- * sizes, one after the other, and keep what fails, until nothing can be taken away any more. What is
- * drawn as the run goes on differs then, so a few seeds are tried for each.
+ * Search for a smaller scenario that still fails: remove fault classes,
+ * incidents, comms, calls, nodes and sizes, one after the other, and keep each
+ * change with which it still fails, until nothing more can be removed. Values
+ * drawn during a run then differ, so a few seeds are tried for each.
  */
 #include <ctype.h>
 #include <stdio.h>
 
 #include "sim.h"
 
-#define SEEDS	12			/* tried before something is taken for necessary */
+#define SEEDS	12			/* tried before a part counts as necessary */
 
-static char why[sizeof(sim.why)];	/* of the last try */
+static char why[sizeof(sim.why)];	/* of the last attempt */
 static char kept[sizeof(sim.why)];	/* of the last that failed */
 static u64 tries;
 
@@ -27,7 +28,10 @@ static bool calls_are_served(const struct sim_scenario *s)
 	return true;
 }
 
-/* The same sentence, whatever its numbers? A smaller scenario that fails otherwise is another one. */
+/*
+ * Return whether two sentences are equal except for their numbers. A smaller
+ * scenario with another failure does not count.
+ */
 static bool alike(const char *a, const char *b)
 {
 	for (;;) {
@@ -44,7 +48,7 @@ static bool alike(const char *a, const char *b)
 	}
 }
 
-/* If @next fails with some seed as @s did, it becomes @s. */
+/* Replace @s by @next if that fails in the same way with some seed. */
 static bool keep(struct sim_scenario *s, struct sim_scenario *next)
 {
 	u64 seed = s->seed;
@@ -100,7 +104,7 @@ static bool drop_incidents(struct sim_scenario *s)
 	return any;
 }
 
-/* Take group @g away, and what happens to it. */
+/* Remove group @g and its incidents. */
 static void drop_group(struct sim_scenario *s, u32 g)
 {
 	u32 i, k;
@@ -173,7 +177,7 @@ static bool drop_calls(struct sim_scenario *s)
 	return any;
 }
 
-/* Halve a number as long as it still fails. */
+/* Halve a number as long as the scenario fails. */
 static bool shrink(struct sim_scenario *s, u64 *(*number)(struct sim_scenario *s, u32 i), u32 i,
 		   u64 least)
 {
@@ -229,7 +233,7 @@ static bool shrink_numbers(struct sim_scenario *s)
 	return any;
 }
 
-/* The same on a smaller torus: only where all comms are the whole of it. */
+/* Use a smaller torus, which is possible only if all comms span all of it. */
 static bool shrink_shape(struct sim_scenario *s)
 {
 	static const char *const smaller[] = { "2", "3", "4", "2x2", "3x2", "2x4", "3x3" };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* The model: offers on a fabric, the fastest of each family for each size, what auto takes. */
+/*
+ * The model: plans on a fabric, the fastest of each family for each size, the
+ * choice of auto.
+ */
 #include "model.h"
 
 #include <stdlib.h>
@@ -43,7 +46,10 @@ const struct model_profile *model_profile_find(const char *name)
 
 /* --- offers --- */
 
-/* Recursive doubling has one channel per dimension, and Swing's latency form several, if wanted. */
+/*
+ * Recursive doubling has one channel per dimension; Swing's latency form has
+ * several on request.
+ */
 static bool is_allowed(const struct model_run *run, const struct tor_plan_req *req)
 {
 	u32 channels = req->param[TORCOLL_PARAM_CHANNELS];
@@ -109,7 +115,7 @@ static u64 time_of(const struct model_run *run, const struct tor_offer *offer, u
 	return tor_line_at(tor_cost_line(&offer->cost, &run->profile.rates), bytes);
 }
 
-/* swing-bw and swing-lat, bucket and bibucket: forms of one. */
+/* swing-bw and swing-lat, bucket and bibucket: forms of one algorithm. */
 static bool same_name(u32 a, u32 b)
 {
 	const char *x = tor_algorithm_name(a), *y = tor_algorithm_name(b);
@@ -146,7 +152,7 @@ static void add_row(const struct model_run *run, struct model_answer *a,
 		};
 }
 
-/* For auto all others are other ones. */
+/* For auto, all algorithms are other ones. */
 static void find_other(const struct model_run *run, const struct model_answer *a,
 		       struct model_row *row)
 {

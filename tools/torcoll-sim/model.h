@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The engine `model`: what collectives take by core's model, on fabrics of any size; and pictures of it.
+ * The engine `model`: times of collectives by core's model, on fabrics of any
+ * size, and plots of them.
  */
 #ifndef _TORCOLL_SIM_MODEL_H
 #define _TORCOLL_SIM_MODEL_H
@@ -76,14 +77,17 @@ struct model_answer {
 	u32 rows;
 };
 
-/* Sides, as in 4x4, into @fabric; false if they are no shape. */
+/* Parse sides, as in 4x4, into @fabric; false if they are invalid. */
 bool model_fabric_init(struct model_fabric *fabric, const char *dims, enum model_topology topology,
 		       u32 board);
 
-/* Ports that a node has, half a port for one in each direction: the bandwidth bound is m / (ports / 2). */
+/*
+ * Return the ports of a node, half a port for one in each direction: the
+ * bandwidth bound is m / (ports / 2).
+ */
 double model_ports(const struct model_fabric *fabric);
 
-/* What a plan costs on a fabric; as tor_cost_plan(). */
+/* Compute the cost of a plan on a fabric, as tor_cost_plan() does. */
 int model_cost(const struct model_fabric *fabric, const struct tor_plan_req *req,
 	       struct tor_cost *cost, const char **why);
 
@@ -92,17 +96,20 @@ const struct model_profile *model_profile_find(const char *name);
 /**
  * model_ask - answer a question
  * @run: the question
- * @answer: to fill; free it with model_answer_free()
- * @why: why there is no row: the last refusal
+ * @answer: to be filled in; free it with model_answer_free()
+ * @why: if there is no row: the last refusal
  */
 void model_ask(const struct model_run *run, struct model_answer *answer, const char **why);
 void model_answer_free(struct model_answer *answer);
 
-/* The row of an algorithm (0: auto) for the @i-th size, or NULL. */
+/* Find the row of an algorithm (0: auto) for the @i-th size, or NULL. */
 const struct model_row *model_row_find(const struct model_answer *answer, const struct model_run *run,
 				       u32 i, u32 algorithm);
 
-/* The fastest of several algorithms (a set as in struct model_run), or NULL. */
+/*
+ * Find the fastest of several algorithms (a set as in struct model_run), or
+ * NULL.
+ */
 const struct model_row *model_row_best(const struct model_answer *answer, const struct model_run *run,
 				       u32 i, u32 algorithms);
 
@@ -114,13 +121,16 @@ void model_print_head(FILE *out, enum model_format format, int argc, char **argv
 void model_print(FILE *out, enum model_format format, const struct model_run *run,
 		 const struct model_answer *answer);
 
-/* What auto takes alone, as CSV. */
+/* Print the choice of auto alone, as CSV. */
 void model_print_auto(FILE *out, const struct model_run *run, const struct model_answer *answer);
 
-/* `torcoll-sim plot NAME [DIR]`: an exit code. */
+/* Execute `torcoll-sim plot NAME [DIR]`. Return an exit code. */
 int model_plot(int argc, char **argv);
 
-/* Is it the engine `model`, or a plot, that is asked for? Then model_main() does it all. */
+/*
+ * Return whether the engine `model`, or a plot, is requested: model_main() then
+ * executes all of it.
+ */
 bool model_wanted(int argc, char **argv);
 int model_main(int argc, char **argv);
 void model_usage(FILE *to);

@@ -60,7 +60,7 @@ struct question {
 	u64 size[SIZES_MOST];
 };
 
-/* 32, 64K, 512M, 1G; what follows is at @end. */
+/* Parse 32, 64K, 512M, 1G; @end points behind it. */
 static u64 parse_size(const char *s, char **end)
 {
 	u64 n = strtoull(s, end, 10);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Pictures: the experiments of the papers, and this project's own, as CSV and, by gnuplot, as SVG. A
- * picture is a set of fabrics, how they are asked, and what is drawn of the answers.
+ * Plots: the experiments of the papers, and this project's own, as CSV and, by
+ * gnuplot, as SVG. A plot is a set of fabrics, the questions about them, and
+ * the form in which the answers are drawn.
  */
 #include "model.h"
 
@@ -20,8 +21,9 @@
 #define BASELINES	(A(RING) | A(BUCKET) | A(HAMILTONIAN) | RECDOUB)
 
 /*
- * GOODPUT: a curve per algorithm. SLOWER: their times to that of auto. GAIN: of @mine over @others, a curve
- * per fabric; RANGE: a bar per fabric. RELATIVE: times of other families to that of @mine. MAP: what is best
+ * GOODPUT: a curve per algorithm. SLOWER: their times relative to that of auto.
+ * GAIN: of @mine over @others, a curve per fabric; RANGE: a bar per fabric.
+ * RELATIVE: times of other families relative to that of @mine. MAP: the best
  * over size and f/e.
  */
 enum kind { GOODPUT, SLOWER, GAIN, RANGE, RELATIVE, MAP };
@@ -128,7 +130,7 @@ static void end_curve(struct canvas *c)
 	fputs("EOD\n", c->gnuplot);
 }
 
-/* The other one's time over mine. */
+/* Return the other's time divided by mine. */
 static double ratio_of(const struct model_row *mine, const struct model_row *other)
 {
 	return (double)other->time / mine->time;
@@ -184,7 +186,7 @@ static int compare_double(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Place, least, quartiles, most, over the sizes. */
+/* Write place, minimum, quartiles and maximum over the sizes. */
 static void draw_ranges(const struct plot *p, struct canvas *c)
 {
 	struct model_answer answer;
@@ -240,7 +242,9 @@ static void draw_relative(const struct plot *p, struct canvas *c)
 #define MAP_SIZES	25		/* 32 bytes to 512 MiB, times 2 */
 #define MAP_RATIOS	17		/* f/e from 1/256 to 256^0 ... 16, in steps of 2^(3/4) */
 
-/* Colours of families, numbered in the order in which they are met. */
+/*
+ * Return the colour of a family; families are numbered in order of appearance.
+ */
 static u32 colour_of(u32 algorithm, u32 *known, u32 *n)
 {
 	u32 i;

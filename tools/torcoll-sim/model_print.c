@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Answers of the model as a table, CSV or JSON lines. */
+/* Output of the model's answers as a table, CSV or JSON lines. */
 #include "model.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ static const char *algorithm_of(const struct model_row *r)
 	return r->is_auto ? "auto" : tor_algorithm_name(r->offer->algorithm);
 }
 
-/* What auto takes, and parameters that are no default. */
+/* Print auto's choice, and parameters other than the default. */
 static const char *params_of(const struct model_row *r, char *text, size_t room)
 {
 	size_t n = 0;
@@ -31,7 +31,7 @@ static const char *params_of(const struct model_row *r, char *text, size_t room)
 		v = r->offer->param[i];
 		if (!v || !param_names[i])
 			continue;
-		/* r is handed to plans as r + 1, since 0 is the default */
+		/* plans take r as r + 1, since 0 is the default */
 		n += snprintf(text + n, room - n, "%s%s=%u", n ? " " : "", param_names[i],
 			      v - (i == TORCOLL_PARAM_R));
 	}
@@ -48,7 +48,10 @@ static double goodput_of(const struct model_row *r)
 	return r->time ? r->bytes * 8e12 / r->time : 0;
 }
 
-/* Of what ports could do if nothing else took time. */
+/*
+ * Return the share of the rate that ports would allow if nothing else took
+ * time.
+ */
 static double peak_of(const struct model_run *run, const struct model_row *r)
 {
 	double bits = 8e15 / run->profile.rates.link;

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What lies between the nodes. A torus is core's own. Others have links that a torus has not, and
- * another way for a message; plans know nothing of it.
+ * Networks between the nodes. The torus is core's own. Others have links that a
+ * torus does not have, and other routes; plans are not aware of them.
  *
- * HammingMesh (Hoefler et al. 2022): boards of a x a nodes in a mesh. The outer ports of all boards in a
- * row of nodes go to a switch of that row, and likewise of columns. Going through a switch counts two hops, one
- * up and one down. HyperX, as in the Swing paper, is the same with boards of one node.
+ * HammingMesh (Hoefler et al. 2022): boards of a x a nodes in a mesh. The outer
+ * ports of all boards in a row of nodes lead to a switch of that row, and
+ * likewise those of columns. A switch counts as two hops, one up and one down.
+ * HyperX, as in the Swing paper, is the same with boards of one node.
  *
- * Switch: every node has one port to a switch that joins all; one hop from any node to any other.
+ * Switch: every node has one port to a switch that joins all; one hop from any
+ * node to any other.
  */
 #include "model.h"
 
 #include <stdlib.h>
 
-/* The board's side, for the route. One model runs at a time. */
+/* The board's side, for the routes. One model runs at a time. */
 static u32 board;
 
 static u32 link_up(u32 dim, enum tor_dir dir)
@@ -26,7 +28,10 @@ static u32 link_down(const struct tor_tally *t, u32 dim, enum tor_dir dir)
 	return 2 * t->torus->ndim + tor_port(dim, dir);
 }
 
-/* Nodes between coordinate @x and the edge of its board on side @dir. */
+/*
+ * Return the nodes between coordinate @x and the edge of its board on side
+ * @dir.
+ */
 static u32 to_edge(u32 x, enum tor_dir dir)
 {
 	return dir == TOR_PLUS ? board - 1 - x % board : x % board;
@@ -49,7 +54,10 @@ static u32 cross_switch(struct tor_tally *t, u32 node, u32 dst, u32 d, enum tor_
 	return away + 2 + inside;
 }
 
-/* The nearer edge of both boards; where both are as near, half each way. */
+/*
+ * Use the nearer edge of both boards; at equal distance, half of the data each
+ * way.
+ */
 static u32 route_boards(struct tor_tally *t, u32 node, u32 dst, u32 d, u64 n)
 {
 	u32 x = tor_torus_coord(t->torus, node, d), y = tor_torus_coord(t->torus, dst, d);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Nodes: they come, say hello, may crash with all that they know, and come back as somebody new.
+ * Nodes: they start, send hellos, may crash and lose their state, and return
+ * with a new epoch.
  */
 #include <stdlib.h>
 
@@ -36,7 +37,10 @@ static void rerouted(struct sim_ctx *ctx, struct sim_rank *r)
 			tor_chan_rerouted(&ctx->core, &r->slot[i].chan[k].core);
 }
 
-/* Routes are searched no more often than the module does. Return: when to try again, 0: they are up to date. */
+/*
+ * Search routes, no more often than the module does. Return when to try again,
+ * 0: they are up to date.
+ */
 static u64 follow_view(struct sim_node *node, bool *downs)
 {
 	*downs = false;
@@ -51,8 +55,8 @@ static u64 follow_view(struct sim_node *node, bool *downs)
 	return 0;
 }
 
-/* What the module does in process context: new routes, then what follows for comms. */
-static void look(void *arg)
+/* Do the module's work in process context: new routes, then comms. */
+static void node_look(void *arg)
 {
 	struct sim_node *node = arg;
 	struct sim_ctx ctx;
@@ -80,7 +84,7 @@ static void look(void *arg)
 	}
 	if (when && (!node->look_due || when < node->look_due)) {
 		node->look_due = when;
-		sim_at(when, node, look, node);
+		sim_at(when, node, node_look, node);
 	}
 }
 
@@ -89,7 +93,7 @@ void sim_node_look(struct sim_node *node)
 	if (node->look_due == sim.now)
 		return;
 	node->look_due = sim.now;
-	sim_at(sim.now, node, look, node);
+	sim_at(sim.now, node, node_look, node);
 }
 
 void tor_env_view_changed(struct tor_ctx *ctx, struct tor_node *core)
@@ -172,7 +176,7 @@ void sim_node_crash(struct sim_node *node)
 		if (!node->rank[g])
 			continue;
 		group->lost_host = true;
-		/* its results are there, or will never be */
+		/* its results are complete, or will never be */
 		if (!group->doomed)
 			group->doomed = sim.now;
 		sim_rank_free(node->rank[g]);

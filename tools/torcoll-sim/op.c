@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Ops: ranks call the same ones in the same order and look at what they get. As soon as an op is done
- * its memory is overwritten, as a user may do.
+ * Ops: ranks call the same ones in the same order and check their results. The
+ * memory of an op is overwritten as soon as it is done, as a user may do.
  */
 #include <stdlib.h>
 
@@ -33,11 +33,11 @@ static void give_memory(struct sim_op *op)
 	op->core.temp = op->temp;
 	memset(op->temp->data, 0xe1, temp);
 	memset(op->data->data, 0xe2, bytes);
-	/* every other input stays where it is, if it may */
+	/* every other input stays in place, if permitted */
 	if (tor_input_may_stay(&op->core) && (op->core.seq ^ r->number) & 1) {
 		op->input = sim_mem_new(bytes);
 		op->taken = calloc(1, tor_input_bytes(&op->core));
-		/* a call that is another one may be longer */
+		/* a call that differs may be longer */
 		memset(op->input->data, 0, bytes);
 		sim_value_fill(r->group, call_of(r, op->core.seq), r->number, op->input->data);
 		tor_input_begin(&op->core, op->input, op->taken);
@@ -46,7 +46,7 @@ static void give_memory(struct sim_op *op)
 	}
 }
 
-/* The op is over, and has not written to it. */
+/* The op is over: check that it has not written to its input. */
 static void take_input(struct sim_op *op)
 {
 	struct sim_rank *r = op->rank;
@@ -68,7 +68,7 @@ static void take_input(struct sim_op *op)
 	op->core.input = NULL;
 }
 
-/* The user has it back: whoever still reads it, reads nonsense. */
+/* The user has the memory again: a later read gets garbage. */
 static void take_memory(struct sim_op *op)
 {
 	op->data->given_up = op->core.aborted;
@@ -132,7 +132,7 @@ static int plan_op(struct sim_op *op, u32 seq)
 	return err;
 }
 
-/* Does another comm on this node have an op under way? */
+/* Return whether another comm on this node has an op in progress. */
 static bool overlaps(const struct sim_rank *r)
 {
 	u32 g;
@@ -171,7 +171,7 @@ static void begin_op(struct sim_rank *r, u32 seq)
 	sim_leave(&ctx);
 }
 
-/* In lockstep nobody is so far ahead that others must refuse its frames. */
+/* In lockstep no rank is so far ahead that others must refuse its frames. */
 static bool others_are_behind(struct sim_rank *r)
 {
 	u32 seq = r->submitted + 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What a node does with a frame that comes in: the checks and their order are those of kmod/net/frame.c
- * and kmod/op/group.c.
+ * Reception of frames by a node: the checks and their order are those of
+ * kmod/net/frame.c and kmod/op/group.c.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "sim.h"
 
 #define CPU_FRAME	800		/* ns to handle a frame */
-#define CPU_BYTES	10		/* bytes of payload that cost another one */
+#define CPU_BYTES	10		/* bytes of payload that cost one ns more */
 
 static void drop(struct sim_node *node, enum tor_counter why)
 {
@@ -81,7 +81,10 @@ static struct sim_rank *admit(struct sim_node *node, const struct tor_hdr *h, u3
 	return NULL;
 }
 
-/* Whoever has given up joining says so to those who did not hear of it, as the module does: see kmod/net/deliver.c. */
+/*
+ * Refuse frames for a join that this node has given up, from nodes that do not
+ * know, as the module does: see kmod/net/deliver.c.
+ */
 static void refuse(struct sim_ctx *ctx, struct sim_node *node, const struct tor_hdr *h, u32 tag)
 {
 	if (!sim_rank_of(node, tag))
@@ -116,7 +119,7 @@ static void receive_acks(struct sim_ctx *ctx, struct sim_node *node, const struc
 	}
 }
 
-/* Hand a payload to core, and see that it takes what was sent, and once. */
+/* Pass a payload to core, and check that it takes what was sent, and once. */
 static void deliver(struct sim_ctx *ctx, struct sim_chan *chan, u32 rank, const struct sim_frame *f,
 		    const struct tor_hdr *h)
 {
@@ -139,7 +142,10 @@ static void deliver(struct sim_ctx *ctx, struct sim_chan *chan, u32 rank, const 
 	refused = node->counters[TOR_C_DROP_PAYLOAD_CRC] - refused;
 	if (accepted)
 		sim_judge_accepted(op, rank, h);
-	/* what is needed must not have changed, and what has changed must not be needed */
+	/*
+	 * memory that is needed must not have changed; frames with changed
+	 * memory must not be needed
+	 */
 	if (!same && !f->damaged && !given_up && (accepted || refused))
 		sim_fail("op %u ch %u round %u, rank %u to %u: bytes [%llu, +%u) changed under way",
 			 h->op, h->channel, h->round, rank, chan->rank->number,
@@ -160,7 +166,9 @@ static void receive_data(struct sim_ctx *ctx, struct sim_node *node, const struc
 		refuse(ctx, node, h, h->comm);
 		return;
 	}
-	/* whoever still sends to a failed comm has not heard */
+	/*
+	 * a node that still sends to a failed comm has not heard of the failure
+	 */
 	if (atomic_read(&r->core.failed)) {
 		tor_comm_send_abort(&ctx->core, &r->core, rank);
 		return;
@@ -269,7 +277,10 @@ void sim_receive(void *arg)
 	struct sim_node *node = f->to;
 	u64 cost = (CPU_FRAME + sim_frame_payload(f) / CPU_BYTES) * node->factor;
 
-	/* wait for the node's processor; what waits when the node dies is freed in the end */
+	/*
+	 * wait for the node's processor; what waits when the node dies is freed
+	 * at the end
+	 */
 	node->cpu_free = max(node->cpu_free, sim.now) + cost;
 	sim_at(node->cpu_free, node, handle, f);
 }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * What many runs came to: counters, and the table of what they met.
- */
+/* Totals of many runs: counters, and the table of fault classes. */
 #include <stdio.h>
 
 #include "core/counter.h"
 #include "sim.h"
 
-#define MET_PERCENT	10		/* of seeds, that must meet each class */
+#define MET_PERCENT	10		/* of seeds must meet each class */
 #define CUTS		(1U << SIM_CUT | 1U << SIM_ONE_WAY_CUT | 1U << SIM_FLAPPING | 1U << SIM_CRASH)
-#define MEAN_FRAMES	5000		/* per seed, at least */
+#define MEAN_FRAMES	5000		/* minimum mean per seed */
 
 void sim_totals_add(struct sim_totals *to, const struct sim_totals *t)
 {
@@ -21,7 +19,7 @@ void sim_totals_add(struct sim_totals *to, const struct sim_totals *t)
 	static_assert(sizeof(*to) % sizeof(u64) == 0);
 	for (i = 0; i < sizeof(*to) / sizeof(u64); i++)
 		sum[i] += add[i];
-	/* the slowest of all instead of a sum */
+	/* a maximum instead of a sum */
 	to->slowest = max(before.slowest, t->slowest);
 	to->slowest_seed = t->slowest > before.slowest ? t->slowest_seed : before.slowest_seed;
 	to->slowest_failure = max(before.slowest_failure, t->slowest_failure);
@@ -78,7 +76,7 @@ u32 sim_report_cover(const struct sim_totals *t)
 	u32 left_out = sim_options.without;
 	u32 i, bad = 0;
 
-	/* nobody returns who does not crash, and no way changes where nothing is cut */
+	/* without crashes no node returns, and without cuts no route changes */
 	if (left_out & 1U << SIM_CRASH)
 		left_out |= 1U << SIM_RETURN;
 	if ((left_out & CUTS) == CUTS)

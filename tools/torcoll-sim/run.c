@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * One scenario, from its beginning to its verdict.
- */
+/* One scenario, from its start to its result. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "sim.h"
 
-#define QUIET	(3 * (u64)NSEC_PER_SEC)	/* in which nothing but hellos may be sent at the end */
+#define QUIET	(3 * (u64)NSEC_PER_SEC)	/* at the end, during which only hellos may be sent */
 
 struct sim sim;
 
@@ -60,7 +58,10 @@ static void run_for(u64 time)
 		;
 }
 
-/* What is under way arrives, and then there is silence; but for what is told of comms that only fail now. */
+/*
+ * Run until frames in flight have arrived and there is silence, except for
+ * reports of comms that fail only now.
+ */
 static void run_quietly(void)
 {
 	u64 begun, frames;
@@ -75,7 +76,9 @@ static void run_quietly(void)
 		sim_fail("%llu frames after the end", (unsigned long long)(sim.frames - frames));
 }
 
-/* Survivors make a comm of their own, after all that has happened, and it works. */
+/*
+ * Check that survivors can make a comm after all incidents, and that it works.
+ */
 static void run_epilogue(void)
 {
 	struct sim_group_spec *g = &sim.epilogue;
@@ -128,7 +131,7 @@ static void finish(void)
 	sim.totals.passed = !sim.failed;
 }
 
-/* Shapes of groups are met by being there. */
+/* Record the shapes of groups, which are met by their presence. */
 static void meet_shapes(void)
 {
 	u32 i;

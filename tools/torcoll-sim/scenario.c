@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What a seed stands for. What the command line gives is taken; the rest is drawn.
+ * Scenarios of seeds. The command line determines some values; all others are
+ * drawn.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "sim.h"
 
-#define CALL_FRAMES	2500		/* of a call's vectors, about, at most */
-#define CALL_MEMORY	(32U << 20)	/* of all ranks' buffers, at most */
+#define CALL_FRAMES	2500		/* approximate maximum for the vectors of a call */
+#define CALL_MEMORY	(32U << 20)	/* maximum for the buffers of all ranks */
 
 static const char *const shapes[] = {
 	"2", "3", "4", "5", "8", "16", "2x2", "3x2", "3x3", "4x4", "5x3", "2x4", "1x4", "2x2x2", "3x3x3",
@@ -30,7 +31,7 @@ static const u32 redops[] = {
 	TORCOLL_BOR, TORCOLL_BXOR, TORCOLL_LAND, TORCOLL_LOR, TORCOLL_LXOR,
 };
 
-/* --- what there is --- */
+/* --- shape --- */
 
 static u64 draw_log(u64 least, u64 most)
 {
@@ -76,7 +77,7 @@ bool sim_group_is_box(const struct sim_scenario *s, const struct sim_group_spec 
 	};
 	struct tor_plan plan;
 
-	/* this one serves every torus, and no list */
+	/* this algorithm requires a torus, and takes no list of members */
 	return !tor_plan_init(&plan, &req, 0, NULL);
 }
 
@@ -87,7 +88,10 @@ void sim_call_counts(const struct sim_call *call, u64 ranks, u64 *counts)
 	u64 left = call->count;
 	u32 i;
 
-	/* halves of what is left, so that some blocks are empty, and the rest to one of the first */
+	/*
+	 * halves of the rest, so that some blocks are empty, and the remainder
+	 * to one of the first
+	 */
 	for (i = 0; i < ranks; i++) {
 		counts[i] = (left + i) / 2 % (left + 1);
 		left -= counts[i];
@@ -137,7 +141,10 @@ bool sim_call_is_served(const struct sim_scenario *s, const struct sim_group_spe
 	       tor_reduce_exact(call->type, call->redop);
 }
 
-/* Some, if the algorithm has them, and nobody asked for this one. */
+/*
+ * Draw a number of chunks if the algorithm has them and the user did not choose
+ * it.
+ */
 static void draw_chunks(const struct sim_scenario *s, const struct sim_group_spec *g,
 			struct sim_call *call)
 {
@@ -183,7 +190,7 @@ static u64 draw_count(const struct sim_scenario *s, const struct sim_group_spec 
 	return percent(40) ? 1 + sim_below(most) : draw_log(1, most);
 }
 
-/* Temporaries of some plans are many. */
+/* Reduce a call whose plan has many temporaries. */
 static void fit_memory(const struct sim_scenario *s, const struct sim_group_spec *g,
 		       struct sim_call *call)
 {
@@ -302,7 +309,7 @@ static bool draw_groups(struct sim_scenario *s)
 	u32 i;
 
 	s->groups = s->torus.nodes > 2 ? 1 + sim_below(SIM_GROUPS_MAX) : 1 + sim_below(2);
-	/* one that is asked for may serve nothing but the whole torus */
+	/* a requested algorithm may support only the whole torus */
 	if (sim_options.algorithm > 0)
 		s->groups = 1;
 	for (i = 0; i < s->groups; i++)
@@ -330,7 +337,7 @@ static void draw_cables(struct sim_scenario *s)
 	s->timer_slack = sim_below(2) ? 0 : sim_below(2 * NSEC_PER_MSEC);
 }
 
-/* Many runs are without a given fault. */
+/* Draw a rate. Many runs are without a given fault. */
 static u64 draw_rate(s64 given, u64 most)
 {
 	u64 rate = 1 + sim_below(most);
@@ -340,7 +347,7 @@ static u64 draw_rate(s64 given, u64 most)
 	return percent(35) ? rate : 0;
 }
 
-/* The least, or little, or what the module has. */
+/* Draw a budget: the minimum, a small one, or the module's. */
 static u64 draw_budget(u64 little)
 {
 	if (percent(30))
@@ -441,7 +448,7 @@ static void draw_slow(struct sim_scenario *s, u64 horizon)
 	if (!i)
 		return;
 	i->node = sim_below(s->torus.nodes);
-	/* no longer than a node may be silent and live */
+	/* no longer than a node may be silent without being lost */
 	i->until = i->at + (pause ? sim_below(3 * s->hello / 2) : draw_time());
 	i->factor = pause ? 0 : 2 + sim_below(30);
 }
@@ -469,7 +476,7 @@ static void draw_deed(struct sim_scenario *s, u64 horizon, u32 kind)
 	} else {
 		i->at = 0;
 	}
-	/* alone there is nobody to disagree with, or to wait */
+	/* a single rank has no other to disagree with or to wait */
 	if (g->ranks == 1 && kind != SIM_INCIDENT_CANCEL && kind != SIM_INCIDENT_KILL)
 		s->incidents--;
 }
@@ -519,7 +526,7 @@ static void draw_incidents(struct sim_scenario *s)
 		draw_deed(s, h, SIM_INCIDENT_LATE);
 }
 
-/* Does it end ops before they are complete? */
+/* Return whether an incident ends ops before they are complete. */
 bool sim_incident_breaks(const struct sim_incident *i)
 {
 	switch (i->kind) {
@@ -533,9 +540,10 @@ bool sim_incident_breaks(const struct sim_incident *i)
 }
 
 /*
- * Without a checksum damage goes unnoticed, as it should not when nothing is damaged. And who gives up
- * gets its memory back while frames may still refer to it: another rank might take what it then reads
- * for data, and finish before it hears of the end.
+ * Return whether payloads may be without a checksum. Damage then goes
+ * unnoticed, so nothing must be damaged. And a rank that gives up gets its
+ * memory back while frames may still refer to it: another rank might read
+ * changed data, and finish before it hears of the end.
  */
 static bool may_be_without_checksum(const struct sim_scenario *s)
 {
@@ -592,7 +600,7 @@ bool sim_scenario_draw(struct sim_scenario *s, u64 seed)
 	return true;
 }
 
-/* --- taking away --- */
+/* --- removal of classes --- */
 
 static bool drop_incidents(struct sim_scenario *s, u32 kind, s64 one_way)
 {

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A whole fabric of core instances in one process, on a virtual clock. Everything that happens follows
- * from the scenario and its seed, so that what went wrong once goes wrong again under a debugger.
+ * A whole fabric of core instances in one process, on a virtual clock.
+ * Everything follows from the scenario and its seed, so that every failure can
+ * be repeated under a debugger.
  *
  *	clock.c     events in order of virtual time, random numbers
- *	scenario.c  what a seed stands for
+ *	scenario.c  the scenario of a seed
  *	text.c      scenarios as text: to keep, to edit, to replay
- *	env.c       core's surroundings that need no network: memory, CRC, FPU, timers
+ *	env.c       core's environment without a network: memory, CRC, FPU,
+ *	            timers
  *	frame.c     frames, and the memory that they refer to
- *	cable.c     ports, cables and what they do to frames
- *	receive.c   what a node does with a frame that comes in
- *	node.c      nodes: their ports, their crashes and returns
- *	incident.c  what happens to a fabric, when
+ *	cable.c     ports, cables and their faults
+ *	receive.c   reception of frames by a node
+ *	node.c      nodes: their ports, crashes and returns
+ *	incident.c  incidents of a fabric, at their times
  *	group.c     comms: joining, failing, ending
- *	op.c        ops: submitting, completing
+ *	op.c        ops: submission, completion
  *	value.c     inputs, and the check of results
- *	judge.c     what must hold after every event; who may fail, how, and until when
- *	run.c       one scenario from its beginning to its verdict
+ *	judge.c     invariants after every event, and permitted failures
+ *	run.c       one scenario from its start to its result
  *	report.c    totals and the table of fault classes
  *	worker.c    many seeds on several processors
- *	minimise.c  the smallest scenario that still fails
+ *	minimise.c  search for a smaller scenario that still fails
  *	main.c      options
  */
 #ifndef _SIM_H
@@ -43,7 +45,10 @@ struct sim_node;
 
 typedef void (*sim_event_fn)(void *arg);
 
-/* Call @fn at @when, unless @owner (or NULL) crashes before; a paused owner does so later. */
+/*
+ * Call @fn at @when, unless @owner (or NULL) crashes before; later if it is
+ * paused.
+ */
 void sim_at(u64 when, struct sim_node *owner, sim_event_fn fn, void *arg);
 
 /* Run the next event. False: there is none. */
@@ -51,14 +56,14 @@ bool sim_step(void);
 void sim_clock_reset(u64 seed);
 
 u64 sim_random(void);
-/* Below @n; 0 if @n is 0. */
+/* Return a random number below @n; 0 if @n is 0. */
 u64 sim_below(u64 n);
-/* True in so many of a million cases. */
+/* Return true in so many of a million cases. */
 bool sim_chance(u64 millionths);
 
 /* --- scenario.c --- */
 
-/* What a run may meet; each is to be met by many seeds. */
+/* Fault classes of a run; many seeds must meet each. */
 enum sim_class {
 	SIM_LOSS,
 	SIM_DUPLICATION,
@@ -85,17 +90,17 @@ enum sim_class {
 	SIM_OVERLAP,
 	SIM_SUB_TORUS,
 	SIM_LIST,
-	SIM_BUDGET,		/* more to be done than one entry may */
+	SIM_BUDGET,		/* more work than one entry may do */
 	SIM_CLASSES
 };
 
 extern const char *const sim_class_names[SIM_CLASSES];
 
-/* Something that happens once, at some time or at some call. */
+/* An event that happens once, at some time or at some call. */
 enum sim_incident_kind {
 	SIM_INCIDENT_NONE,
 	SIM_INCIDENT_CUT,	/* @node's cable at @port, from @at until @until (0: for good) */
-	SIM_INCIDENT_FLAP,	/* likewise, again and again: @down ns of every @period */
+	SIM_INCIDENT_FLAP,	/* likewise, repeatedly: @down ns of every @period */
 	SIM_INCIDENT_CRASH,	/* @node, back at @until (0: never) */
 	SIM_INCIDENT_PAUSE,	/* @node does nothing */
 	SIM_INCIDENT_SLOW,	/* @node takes @factor times as long */
@@ -113,7 +118,7 @@ struct sim_incident {
 	u64 at, until;
 	u64 period, down;
 	u64 one_way;		/* only frames from @node are lost */
-	u64 carrier;		/* the ports notice */
+	u64 carrier;		/* the ports lose carrier */
 	u64 factor;
 	u64 group, rank, call;
 	u64 patience;
@@ -133,7 +138,7 @@ struct sim_group_spec {
 	u64 whole;		/* rank i is node i, and members are not listed */
 	u32 member[SIM_NODES_MAX];
 	u64 depth;
-	u64 pace;		/* ns from one call to the next, at least */
+	u64 pace;		/* minimum ns from one call to the next */
 	u64 calls;
 	struct sim_call call[SIM_CALLS_MAX];
 };
@@ -142,33 +147,37 @@ struct sim_scenario {
 	u64 seed;
 	char dims[32];
 	u64 cables;
-	struct tor_torus torus;	/* from the two */
+	struct tor_torus torus;	/* from dims and cables */
 
 	u64 frame_size;		/* behind the MAC header */
 	u64 delay;		/* of a cable, ns */
 	u64 rate;		/* of a cable, Mb/s */
 	u64 queue;		/* frames that a port holds */
 	u64 hello;		/* ns between hellos */
-	u64 skew;		/* ranks call up to so much later than they could, ns */
-	u64 timer_slack;	/* timers are up to so late, ns */
-	u64 shatter;		/* memory and payloads come in small pieces of odd lengths */
+	u64 skew;		/* maximum delay of ranks before a call, ns */
+	u64 timer_slack;	/* maximum delay of timers, ns */
+	u64 shatter;		/* memory and payloads consist of small pieces of odd lengths */
 	u64 no_checksum;	/* payloads carry no CRC */
-	u64 budget_bytes;	/* what core does in one entry, see struct tor_budget; 0: as in the module */
+	/*
+	 * budget of core per entry, see struct tor_budget; 0: as in the module
+	 */
+	u64 budget_bytes;
 	u64 budget_frames;
-	u64 lockstep;		/* no rank calls an op before all have retired the slot's last one */
+	/* no rank calls an op before all have retired the slot's last one */
+	u64 lockstep;
 
 	/* millionths of frames, allocations, FPU sections */
 	u64 loss, duplicate, reorder, corrupt_header, corrupt_payload, spike;
 	u64 no_memory, no_fpu, late_payload;
 
-	u64 epilogue;		/* when all is over, survivors make a comm, and it must work */
+	u64 epilogue;		/* at the end survivors make a comm, which must work */
 	u64 groups;
 	struct sim_group_spec group[SIM_GROUPS_MAX];
 	u64 incidents;
 	struct sim_incident incident[SIM_INCIDENTS_MAX];
 };
 
-/* Values of the command line; what is negative, 0 or NULL is drawn. */
+/* Values of the command line; negative ones, 0 and NULL are drawn. */
 struct sim_options {
 	const char *dims;
 	int cables;
@@ -181,28 +190,31 @@ struct sim_options {
 	int depth;
 	int frame_size;
 	s64 loss, duplicate, reorder, corrupt, no_fpu, no_memory, late_payload;
-	u32 without;		/* classes, by bit, that are not drawn */
-	bool clean;		/* a fabric where nothing goes wrong */
+	u32 without;		/* bit per class that is not drawn */
+	bool clean;		/* a fabric without faults */
 	bool trace;
 	bool stop;			/* at the first seed that fails */
-	bool check_all;		/* all nodes after every event, not only the one that it was about */
+	bool check_all;		/* all nodes after every event, not only the one concerned */
 	u64 limit;		/* virtual time until a run counts as stuck, ns */
 };
 
 extern struct sim_options sim_options;
 
-/* False: the options exclude each other; says why on stderr. */
+/*
+ * Draw a scenario. False: the options exclude each other; prints the reason on
+ * stderr.
+ */
 bool sim_scenario_draw(struct sim_scenario *s, u64 seed);
 /* Set up @s->torus from its sides. */
 bool sim_scenario_shape(struct sim_scenario *s);
-/* Can the call be planned? */
+/* Return whether the call can be planned. */
 bool sim_call_is_served(const struct sim_scenario *s, const struct sim_group_spec *g,
 			const struct sim_call *call, const char **why);
-/* Are a group's ranks a row, a plane, a block of the torus? */
+/* Return whether a group's ranks are a row, a plane or a block of the torus. */
 bool sim_group_is_box(const struct sim_scenario *s, const struct sim_group_spec *g);
-/* Blocks of a call with uneven ones. */
+/* Compute the blocks of a call with uneven ones. */
 void sim_call_counts(const struct sim_call *call, u64 ranks, u64 *counts);
-/* Take all that belongs to a class out of a scenario. False: there was nothing. */
+/* Remove everything of a class from a scenario. False: there was nothing. */
 bool sim_scenario_drop(struct sim_scenario *s, enum sim_class class);
 bool sim_incident_breaks(const struct sim_incident *i);
 
@@ -221,12 +233,14 @@ bool sim_scenario_read(struct sim_scenario *s, const char *path);
 struct tor_mem {
 	u8 *data;
 	u64 len;
-	u32 phase;			/* where runs end: as if the memory began so far into a page */
+	/* place of run ends: as if the memory began at this offset in a page */
+	u32 phase;
 	u32 refs;			/* the op, and every frame that refers to it */
-	bool given_up;			/* its op was aborted: it may change while frames refer to it */
+	/* its op was aborted: it may change while frames refer to it */
+	bool given_up;
 };
 
-/* One frame, as it travels. */
+/* One frame in flight. */
 struct sim_frame {
 	u32 hdr_len;
 	u8 hdr[TOR_WIRE_HEADER_MAX];
@@ -238,14 +252,14 @@ struct sim_frame {
 	bool given_up;			/* read from memory whose op was aborted */
 	bool damaged;			/* by a cable */
 	bool hello;
-	/* how it left */
+	/* its origin */
 	struct sim_node *from;
 	u32 from_life;
 	u32 out_port;
 	bool data;
 	bool late;
 	u64 left;
-	/* where it is going */
+	/* its destination */
 	struct sim_node *to;
 	u32 in_port;
 	struct sim_frame *next;		/* of the same entry */
@@ -256,10 +270,11 @@ struct sim_port {
 	u64 busy_until;
 	u64 *leaving;			/* ring: when the frames in the queue will have left */
 	u32 first, held;
-	u32 cuts;			/* reasons why nothing leaves by this port gets across */
+	/* reasons why frames that leave by this port are lost */
+	u32 cuts;
 	u32 unplugged;			/* reasons why it has no carrier */
-	bool up;			/* as core took it when it last changed its mind */
-	u64 fell;			/* when core last ceased to take it for up, ns; 0: never */
+	bool up;			/* as reported to core last */
+	u64 fell;			/* when core last reported it down, ns; 0: never */
 };
 
 struct sim_rank;
@@ -267,11 +282,11 @@ struct sim_rank;
 struct sim_node {
 	struct tor_node core;
 	struct tor_routes *routes;
-	struct tor_routes *unhurt;	/* with no link dead */
+	struct tor_routes *unhurt;	/* without dead links */
 	struct sim_port port[TOR_MAX_PORTS];
 	bool alive;
 	u32 life;			/* counts crashes */
-	u64 crashed;			/* when it did last, ns */
+	u64 crashed;			/* time of the last one, ns */
 	u64 paused_until;
 	u64 factor;			/* how much slower it is */
 	u64 cpu_free;
@@ -288,7 +303,7 @@ struct sim_chan {
 	struct tor_chan core;
 	struct sim_rank *rank;
 	u64 when;
-	bool works;			/* a process is about to go on with it */
+	bool works;			/* a process will continue it */
 };
 
 struct sim_op {
@@ -298,14 +313,14 @@ struct sim_op {
 	struct tor_mem *data, *temp, *input;
 	u64 *taken;			/* with @input, see input.h */
 	u64 *counts;
-	u64 submitted;			/* when */
+	u64 submitted;			/* time, ns */
 	bool running;
 	bool done;
 	struct sim_ledger *ledger;
 	struct sim_op *next;		/* retired in the same entry */
 };
 
-/* What a rank did that others may suffer from. */
+/* Acts of a rank that may make others fail. */
 enum sim_deed {
 	SIM_DID_CANCEL = 1,
 	SIM_DID_DIE = 2,		/* the process */
@@ -338,7 +353,7 @@ struct sim_rank {
 	u64 next_call;			/* not before, ns */
 };
 
-/* What ranks of a group found out about the right result of a call. */
+/* Known parts of the right result of a call. */
 struct sim_result;
 
 struct sim_group {
@@ -349,8 +364,9 @@ struct sim_group {
 	struct sim_result *result;	/* by input */
 	u64 started;
 	u64 failed;			/* when the first rank did, ns; 0: none did */
-	u64 doomed;			/* since when it must, ns; 0: it need not */
-	u64 parted;			/* since when no path joins all members, ns; 0: one does */
+	u64 doomed;			/* time from which it must fail, ns; 0: it need not */
+	/* time from which no path joins all members, ns; 0: one does */
+	u64 parted;
 	bool was_parted;
 	bool lost_host;			/* a member crashed */
 	bool mismatched;
@@ -358,7 +374,7 @@ struct sim_group {
 	u64 called[SIM_CALLS_MAX + 1];	/* by op: when the last rank so far called, ns */
 };
 
-/* What core asks for during one entry and gets when it is over. */
+/* Requests of core during one entry, handled at its end. */
 struct sim_ctx {
 	struct tor_ctx core;
 	struct sim_node *node;
@@ -382,12 +398,12 @@ struct sim_totals {
 	u64 frames;
 	u64 rerouted;			/* frames that took another port than without faults */
 	u64 met[SIM_CLASSES];		/* seeds that met the class */
-	u64 errors[SIM_ERRNO_MAX];	/* ranks whose comm failed so */
+	u64 errors[SIM_ERRNO_MAX];	/* ranks whose comm failed with that error */
 	u64 refused;			/* joins */
 	u64 epilogues;
 	u64 slowest;			/* op, from the last rank's call on, ns */
 	u64 slowest_seed;
-	u64 slowest_failure;		/* of an op, from when it had to, ns */
+	u64 slowest_failure;		/* of an op, from the time when it had to, ns */
 	u64 slowest_failure_seed;
 	u64 lost;			/* frames, by the cables */
 	u64 allocations;		/* by core, while frames and ops are handled */
@@ -420,7 +436,7 @@ extern struct sim {
 #define __printf(a, b)	__attribute__((__format__(__printf__, a, b)))
 #endif
 
-/* Note a failure of this run; the first is kept. */
+/* Record a failure of this run; the first is kept. */
 __printf(1, 2) void sim_fail(const char *format, ...);
 __printf(2, 3) void sim_trace(const struct sim_node *node, const char *format, ...);
 static inline void sim_meet(enum sim_class class)
@@ -434,7 +450,7 @@ struct tor_mem *sim_mem_new(u64 len);
 void sim_mem_get(struct tor_mem *mem);
 void sim_mem_put(struct tor_mem *mem);
 
-/* Every call of core stands between these two. */
+/* Every call of core is between these two. */
 void sim_enter(struct sim_ctx *ctx, struct sim_node *node);
 void sim_leave(struct sim_ctx *ctx);
 
@@ -446,27 +462,29 @@ struct sim_frame *sim_frame_clone(const struct sim_frame *f);
 void sim_frame_free(struct sim_frame *f);
 /* Read the payload now. */
 void sim_frame_copy(struct sim_frame *f);
-/* The payload as the module would see it: a list of pieces that may end anywhere. */
+/* Return the payload as the module would see it: a list of arbitrary pieces. */
 struct tor_bytes *sim_frame_pieces(const struct sim_frame *f, u32 *n);
 void sim_frame_trace(const struct sim_node *node, const char *what, const struct sim_frame *f);
 
 /* --- cable.c --- */
 
-/* Frames that core built in this entry go to their ports. */
+/* Send the frames that core built in this entry to their ports. */
 void sim_frames_send(struct sim_ctx *ctx);
-/* Into the queue of a port. False: it is full, and the frame still the caller's. */
+/*
+ * Queue a frame at a port. False: it is full, and the caller keeps the frame.
+ */
 bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port);
-/* Does the node's view of the link let frames through? */
+/* Return whether the node's view of the link lets frames through. */
 bool sim_port_up(const struct sim_node *node, u32 port);
-/* By which port, with what is known of links; TOR_NO_PORT: none. */
+/* Return the port for a destination, with known links; TOR_NO_PORT: none. */
 u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from);
-/* Frames towards the neighbour get lost from now on, or no longer. */
+/* Begin or stop losing frames towards the neighbour. */
 void sim_cable_cut(struct sim_node *node, u32 port, bool cut);
 void sim_cable_unplug(struct sim_node *node, u32 port, bool out);
 
 /* --- receive.c --- */
 
-/* A frame stands at its node's port. */
+/* Receive a frame at its node's port. */
 void sim_receive(void *frame);
 
 /* --- node.c --- */
@@ -474,17 +492,17 @@ void sim_receive(void *frame);
 void sim_nodes_start(void);
 void sim_nodes_free(void);
 void sim_node_crash(struct sim_node *node);
-/* Look after its routes and comms, now and as long as core asks for it. */
+/* Update the node's routes and comms, now and as long as core requests it. */
 void sim_node_look(struct sim_node *node);
 void sim_node_return(struct sim_node *node);
 
 /* --- incident.c --- */
 
 void sim_incidents_start(void);
-/* That of rank @rank of group @group with its call @call, or NULL. */
+/* Return the incident of a rank with its call @call, or NULL. */
 const struct sim_incident *sim_incident_at(enum sim_incident_kind kind, const struct sim_rank *r,
 					   u32 call);
-/* How long the others wait for a call that a rank never makes, or 0. */
+/* Return how long the others wait for a call that a rank never makes, or 0. */
 u64 sim_patience(const struct sim_group *g, u32 call);
 
 /* --- group.c --- */
@@ -497,13 +515,13 @@ void sim_groups_describe(void);
 void sim_rank_free(struct sim_rank *r);
 struct sim_rank *sim_rank_of(struct sim_node *node, u32 tag);
 struct sim_chan *sim_rank_chan(struct sim_rank *r, u32 op, u32 channel);
-/* What is left to do when an entry is over. */
+/* Do the work that is left at the end of an entry. */
 void sim_rank_failed(struct sim_ctx *ctx, struct sim_rank *r);
 void sim_rank_joined(struct sim_rank *r);
-/* The rank stops, by itself. */
+/* Stop a rank on its own initiative. */
 void sim_rank_cancel(struct sim_rank *r);
 void sim_rank_kill(struct sim_rank *r);
-/* Someone is at an op that will never be called here? Tell. */
+/* Tell a rank if it is at an op that will never be called here. */
 void sim_rank_tell_if_left(struct sim_ctx *ctx, struct sim_rank *r, const struct tor_chan *chan,
 			   u32 op);
 /* Repeat unanswered messages of a join, now and as long as needed. */
@@ -526,51 +544,60 @@ void sim_values_free(struct sim_group *g);
 
 /* --- judge.c --- */
 
-/* Note that a data frame was accepted: once only. */
+/* Record that a data frame was accepted: only once. */
 void sim_judge_accepted(struct sim_op *op, u32 rank, const struct tor_hdr *h);
 void sim_ledger_free(struct sim_op *op);
-/* What must hold after every event. */
+/* Check the invariants after every event. */
 void sim_judge_event(const struct sim_node *node);
-/* An op is over, with all that was sent for it. */
+/* Check an op that is over, with all that was sent for it. */
 void sim_judge_retired(const struct sim_op *op);
 void sim_judge_aborted(const struct sim_op *op);
-/* May the rank's comm fail as it did? */
+/* Check that the rank's comm may fail as it did. */
 void sim_judge_error(struct sim_rank *r);
 void sim_judge_join(struct sim_rank *r);
-/* A link came or went: who can reach whom? */
+/* A link came or went: compute who can reach whom. */
 void sim_judge_paths(void);
-/* Now and then: has everybody heard in time? */
+/* Check repeatedly that all have heard in time. */
 void sim_judge_start(void);
-/* At the end nothing is left. */
+/* Check that nothing is left at the end. */
 void sim_judge_idle(void);
 void sim_judge_clean(void);
-/* The living nodes that can reach the first of them. */
+/* Find the living nodes that can reach the first of them. */
 u32 sim_survivors(u32 *member);
 
 /* --- run.c --- */
 
-/* False: it failed, and sim.why says why. */
+/* Run a scenario. False: it failed, and sim.why has the reason. */
 bool sim_run(void);
 
 /* --- report.c --- */
 
 void sim_totals_add(struct sim_totals *to, const struct sim_totals *t);
 void sim_report(const struct sim_totals *t);
-/* Classes that too few seeds met, and so on: how many demands are not met; says which. */
+/*
+ * Return how many demands are not met, such as classes that too few seeds met;
+ * prints them.
+ */
 u32 sim_report_cover(const struct sim_totals *t);
-/* Faults that were asked for and never happened: how many; says which. A run without them shows nothing. */
+/*
+ * Return how many requested faults never happened; prints them. A run without
+ * them proves nothing.
+ */
 u32 sim_report_asked(const struct sim_totals *t);
 
 /* --- worker.c --- */
 
-/* Run seeds; returns how many failed, or -1 if options exclude each other. */
+/* Run seeds. Return how many failed, or -1 if options exclude each other. */
 s64 sim_workers_run(u64 first, u64 seeds, u32 jobs, struct sim_totals *totals);
-/* Run one scenario in a process of its own. True: it passed; @why, 256 bytes: what failed. */
+/*
+ * Run one scenario in a process of its own. True: it passed; @why, 256 bytes:
+ * its failure.
+ */
 bool sim_worker_try(const struct sim_scenario *s, char *why);
 
 /* --- minimise.c --- */
 
-/* Shrink sim.scenario, which fails. False: it does not. */
+/* Shrink sim.scenario, which fails. False: it does not fail. */
 bool sim_minimise(struct sim_scenario *s);
 
 #endif

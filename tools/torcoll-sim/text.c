@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Scenarios as text, to keep, to edit and to replay: a line per thing, words of name=value; what is 0
- * is left out.
+ * Scenarios as text, to keep, to edit and to replay: a line per object, words
+ * of name=value; zeros are omitted.
  */
 #include <stdio.h>
 #include <stdlib.h>

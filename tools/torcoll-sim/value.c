@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Inputs, and the check of results: against a sequential reduction, bit for bit where it does not
- * depend on the order, and else against the first result seen, which every rank and every other call
- * with the same inputs must have the bits of.
+ * Inputs, and the check of results: against a sequential reduction, bit for bit
+ * where the order does not matter, and otherwise against the first result seen,
+ * whose bits every rank and every other call with the same inputs must have.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,10 @@ struct sim_result {
 	bool *known;			/* by element: bit for bit, where the order matters */
 };
 
-/* An input is a function of (seed, group, input, rank, index), not of when it is asked for. */
+/*
+ * An input is a function of (seed, group, input, rank, index), independent of
+ * time.
+ */
 static u64 input_bits(const struct sim_group *g, u64 input, u32 rank, u64 i)
 {
 	u64 x = (sim.scenario.seed * 0x9e3779b97f4a7c15ULL + g->number * 64 + input) *
@@ -28,13 +31,19 @@ static u64 input_bits(const struct sim_group *g, u64 input, u32 rank, u64 i)
 	return x ^ x >> 32;
 }
 
-/* Do results depend on the order? Only of float sums of such inputs. */
+/*
+ * Return whether results depend on the order: only for float sums of such
+ * inputs.
+ */
 static bool order_matters(const struct sim_call *call)
 {
 	return call->rounds;
 }
 
-/* Numbers whose sums and products are exact in any order, both zeros among them; or any around 1. */
+/*
+ * Return a number whose sums and products are exact in any order, both zeros
+ * included; or any number around 1.
+ */
 static double input_float(const struct sim_call *call, u32 ranks, u64 bits)
 {
 	s64 most = call->type == TORCOLL_F16 || call->type == TORCOLL_BF16 ?
@@ -48,7 +57,7 @@ static double input_float(const struct sim_call *call, u32 ranks, u64 bits)
 	return v == 0 && bits & QUARTER ? -0.0 : v;
 }
 
-/* An integer of at most 10 bits, as half precision. */
+/* Convert an integer of at most 10 bits to half precision. */
 static u16 half(float f)
 {
 	u32 bits, exponent;
@@ -95,7 +104,7 @@ static void fill(const struct sim_group *g, const struct sim_call *call, u32 ran
 		put_value(call, g->spec->ranks, input_bits(g, call->input, rank, i), to + i * elem);
 }
 
-/* Rank @rank's block: a part of the vector. */
+/* Find the block of @rank: a part of the vector. */
 static void block(const struct sim_group *g, const struct sim_call *call, u32 rank, u64 *off, u64 *n)
 {
 	u64 *counts;
@@ -113,7 +122,7 @@ static void block(const struct sim_group *g, const struct sim_call *call, u32 ra
 	free(counts);
 }
 
-/* The part of the vector that @rank brings. */
+/* Find the part of the vector that @rank contributes. */
 static void own_part(const struct sim_group *g, const struct sim_call *call, u32 rank, u64 *off,
 		     u64 *n)
 {
@@ -125,7 +134,7 @@ static void own_part(const struct sim_group *g, const struct sim_call *call, u32
 		*n = 0;
 }
 
-/* The part that @rank gets. */
+/* Find the part that @rank receives. */
 static void result_part(const struct sim_group *g, const struct sim_call *call, u32 rank, u64 *off,
 			u64 *n)
 {
@@ -151,7 +160,7 @@ static bool reduces(const struct sim_call *call)
 	       call->collective == TORCOLL_REDUCE_SCATTER;
 }
 
-/* One rank after the other; the kernels have tests of their own. */
+/* Reduce one rank after the other; the kernels have tests of their own. */
 static u8 *sequential(const struct sim_group *g, const struct sim_call *call)
 {
 	u64 bytes = call->count * tor_type_size(call->type);
@@ -185,7 +194,7 @@ static double value(const u8 *p, u32 type, u64 i)
 	return f32;
 }
 
-/* Whatever the order, rounding errors are bounded: every summand is at most 2. */
+/* Rounding errors are bounded in every order: every summand is at most 2. */
 static bool close_enough(const struct sim_group *g, const struct sim_call *call, const u8 *a,
 			 const u8 *b, u64 i)
 {
@@ -204,7 +213,7 @@ static bool is_right(const struct sim_group *g, const struct sim_call *call,
 	if (order_matters(call) && !result->known[i]) {
 		if (!close_enough(g, call, got, result->expected, i))
 			return false;
-		/* relaxed: every rank may have bits of its own */
+		/* relaxed: bits may differ by rank */
 		if (call->bits == TORCOLL_BITS_RELAXED)
 			return true;
 		memcpy(result->expected + i * elem, got + i * elem, elem);
@@ -219,7 +228,7 @@ void sim_value_check(struct sim_group *g, const struct sim_op *op, u32 rank)
 	struct sim_result *result;
 	u64 off, n, i;
 
-	/* what others called says nothing about this result */
+	/* the others' call says nothing about this result */
 	if (op->rank->deeds & SIM_DID_MISMATCH)
 		return;
 	if (!g->result)

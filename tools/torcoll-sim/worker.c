@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Many seeds on several processors. Runs are done by child processes, so that one that dies of a failed
- * assertion or of a sanitizer's finding is a seed that failed, and the others go on.
+ * Many seeds on several processors. Child processes do the runs, so that a
+ * failed assertion or a finding of a sanitizer counts as one failed seed, and
+ * the others continue.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +14,15 @@
 #include "sim.h"
 
 #define POLL_US		20000
-#define SEED_SECONDS	300		/* a run that takes longer is caught in a loop */
+#define SEED_SECONDS	300		/* a longer run counts as stuck in a loop */
 
-/* What parent and children share; each child writes only its own, and not the first. */
+/*
+ * Memory shared by parent and children; each child writes only its own entry,
+ * and not the first.
+ */
 struct worker {
 	pid_t pid;
-	u64 seed;			/* the one being run */
+	u64 seed;			/* the current one */
 	u64 passed, failed;
 	struct sim_totals totals;
 };
@@ -49,7 +53,7 @@ static void say_failed(u64 seed, const char *why)
 	fflush(stdout);
 }
 
-/* False: nothing of the kind can be run. */
+/* Run a seed. False: the options permit no run. */
 static bool run_seed(struct worker *w, u64 seed)
 {
 	if (!sim_scenario_draw(&sim.scenario, seed))
@@ -96,7 +100,10 @@ static void start(struct worker *w)
 	_exit(0);
 }
 
-/* A child has ended: by itself, or by the seed that it ran. False: nothing is left for it. */
+/*
+ * Handle the end of a child: regular, or by the seed that it ran. False:
+ * nothing is left for it.
+ */
 static bool restart(struct worker *w, int status)
 {
 	char why[64];
@@ -113,7 +120,7 @@ static bool restart(struct worker *w, int status)
 	return true;
 }
 
-/* Every second or so. */
+/* Print progress, about every second. */
 static void progress(u32 jobs, u64 seeds)
 {
 	static time_t last;
@@ -193,7 +200,7 @@ bool sim_worker_try(const struct sim_scenario *s, char *why)
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
-		/* what a sanitizer has to say about each attempt is of no interest */
+		/* messages of a sanitizer about each attempt are not shown */
 		if (!freopen("/dev/null", "w", stderr))
 			_exit(2);
 		sim.scenario = *s;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Words of the command line: taking them, abbreviations, numbers.
- */
+/* Words of the command line: parsing, abbreviations, numbers. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -23,10 +23,10 @@
 #define PATTERNS	4
 #define GIVE_UP_NS	(250 * 1000000ULL)
 #define BATCH		32
-#define RING		(4 * CABLE_WINDOW)	/* numbers whose time of sending is known */
+#define RING		(4 * CABLE_WINDOW)	/* frames whose time of sending is remembered */
 #define ANSWER_BYTES	(ETH_HLEN + sizeof(struct torcoll_hdr))
 
-/* A test frame that was sent; @number is 0 when it was answered. */
+/* A test frame that was sent; @number is 0 once it is answered. */
 struct sent {
 	uint32_t number;
 	uint64_t at;
@@ -40,12 +40,12 @@ struct cable {
 	uint32_t crc[PATTERNS];		/* of their payloads */
 
 	uint32_t next;			/* number of the next frame, from 1 */
-	uint32_t oldest;		/* the first one that is not answered nor given up */
-	uint32_t first;			/* the first one of this test */
-	bool known;			/* the neighbour's count before this test */
-	uint32_t before, counted;	/* that, and its count in the last answer */
-	uint32_t heard;			/* the number in that one */
-	uint64_t last;			/* when that came */
+	uint32_t oldest;		/* the first that is neither answered nor given up */
+	uint32_t first;			/* the first of this test */
+	bool known;			/* the neighbour's count before this test is known */
+	uint32_t before, counted;	/* that count, and the count in the last answer */
+	uint32_t heard;			/* number in the last answer */
+	uint64_t last;			/* time of the last answer */
 	struct sent ring[RING];
 };
 
@@ -57,7 +57,7 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
-/* Answers alone: the module's own traffic is none of ours. */
+/* Accept answers only, not the module's own traffic. */
 static int filter_answers(int fd)
 {
 	struct sock_filter code[] = {
@@ -80,7 +80,10 @@ static int open_socket(const struct cable_spec *spec)
 		.sll_protocol = htons(spec->ethertype),
 		.sll_ifindex = spec->ifindex,
 	};
-	/* of no protocol at first: what came before it has a filter would be heard */
+	/*
+	 * without a protocol at first, or frames before the filter would be
+	 * received
+	 */
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
@@ -134,7 +137,7 @@ struct cable *cable_open(const struct cable_spec *spec)
 	if (!c)
 		return NULL;
 	c->spec = *spec;
-	/* another one may still get answers to an earlier test */
+	/* another process may still get answers to an earlier test */
 	if (getrandom(&c->next, sizeof(c->next), 0) < 0)
 		c->next = now_ns();
 	c->next = (c->next & INT32_MAX) + 2;
@@ -168,8 +171,8 @@ static uint32_t under_way(const struct cable *c)
 	return c->next - c->oldest;
 }
 
-/* Nobody waits any longer for what was answered, or was sent too long ago. */
-static void settle(struct cable *c, uint64_t now)
+/* Drop frames that are answered, or were sent too long ago. */
+static void cable_settle(struct cable *c, uint64_t now)
 {
 	while (c->oldest != c->next) {
 		const struct sent *s = &c->ring[c->oldest % RING];
@@ -180,7 +183,10 @@ static void settle(struct cable *c, uint64_t now)
 	}
 }
 
-/* Send one. Return: 0, -EAGAIN if the device has no room, or another negative errno. */
+/*
+ * Send one frame. Return 0, -EAGAIN if the device has no room, or another
+ * negative errno.
+ */
 static int send_one(struct cable *c)
 {
 	unsigned int pattern = c->next % PATTERNS;
@@ -214,7 +220,7 @@ static void answered(struct cable *c, const struct tor_hdr *h, uint64_t now,
 	if (!h->op || s->number != h->op)
 		return;
 	s->number = 0;
-	/* what it had counted before the first one, if that was the first to arrive */
+	/* its count before the first frame, if that was the first to arrive */
 	if (!c->known)
 		c->before = h->digest - (h->op - c->first) - 1;
 	c->known = true;
@@ -226,8 +232,8 @@ static void answered(struct cable *c, const struct tor_hdr *h, uint64_t now,
 							  now - s->at;
 }
 
-/* Take what has come. */
-static void take(struct cable *c, struct cable_result *result)
+/* Receive available answers. */
+static void cable_take(struct cable *c, struct cable_result *result)
 {
 	uint8_t frame[BATCH][ANSWER_BYTES];
 	struct mmsghdr msg[BATCH];
@@ -253,7 +259,7 @@ static void take(struct cable *c, struct cable_result *result)
 	} while (n == BATCH);
 }
 
-/* Until something comes, or the oldest one is given up. */
+/* Wait for an answer, or until the oldest frame is given up. */
 static void wait_answer(struct cable *c)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
@@ -268,7 +274,10 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* What this process did not take in time, since it was asked last. */
+/*
+ * Return the answers that this process was too slow to take, since the last
+ * call.
+ */
 static uint64_t missed(const struct cable *c)
 {
 	struct tpacket_stats stats = { 0 };
@@ -308,9 +317,9 @@ int cable_test(struct cable *c, uint32_t bytes, uint32_t window, uint64_t frames
 		if (!more && c->oldest == c->next)
 			break;
 		wait_answer(c);
-		take(c, result);
+		cable_take(c, result);
 		now = now_ns();
-		settle(c, now);
+		cable_settle(c, now);
 	} while (true);
 	result->ns = c->last - begin;
 	result->missed = missed(c);

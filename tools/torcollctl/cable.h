@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A cable under test: frames to the neighbour's module and its answers, by a packet socket beside the module's own
- * traffic. See core's echo.h for the other end.
+ * A cable under test: frames to the neighbour's module and its answers, by a
+ * packet socket, beside the module's own traffic. core's echo.h is the other
+ * end.
  */
 #ifndef _CTL_CABLE_H
 #define _CTL_CABLE_H
@@ -10,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CABLE_WINDOW	64		/* frames under way at most */
-#define CABLE_SAMPLES	(1 << 16)	/* round trips remembered: the last ones */
+#define CABLE_WINDOW	64		/* maximum of unanswered frames */
+#define CABLE_SAMPLES	(1 << 16)	/* round trips kept: the latest ones */
 
 /**
- * struct cable_spec - whose cable
+ * struct cable_spec - a cable
  * @ifindex: of the port's device
  * @ethertype, @tag: of the fabric
  * @self, @neighbour: the nodes at its ends
@@ -29,14 +30,16 @@ struct cable_spec {
 };
 
 /**
- * struct cable_result - what became of frames that were sent
+ * struct cable_result - results of a test
  * @sent: test frames
- * @arrived: of them, by the neighbour's count
- * @answered: of them, answers that came back
- * @late: answers that came after they had been given up; they count as answered
- * @missed: answers that came, and that this process was too slow to take; they may be among those not answered
- * @ns: until the last of them
- * @bytes: of frames that were answered, MAC headers included
+ * @arrived: of those, by the neighbour's count
+ * @answered: of those, answers that came back
+ * @late: answers that came after their frame was given up; included in
+ *	@answered
+ * @missed: answers that came, but that this process was too slow to take; their
+ *	frames may count as unanswered
+ * @ns: until the last answer
+ * @bytes: of answered frames, MAC headers included
  * @rtt: round trips in ns, sorted; @rtts of them
  */
 struct cable_result {
@@ -49,21 +52,22 @@ struct cable_result {
 
 struct cable;
 
-/* Return: NULL with errno. */
+/* Return NULL with errno on failure. */
 struct cable *cable_open(const struct cable_spec *spec);
 void cable_close(struct cable *cable);
 
 /**
- * cable_test - send test frames, and take the answers
+ * cable_test - send test frames and receive the answers
  * @cable: to test
  * @bytes: of each frame behind the MAC header, 64 to what the port takes
- * @window: how many may be under way, 1 to CABLE_WINDOW; 1 measures a cable at rest
- * @frames: how many to send at most, 0: any number
- * @ns: for how long to send at most
- * @result: to fill; its rtt is to be freed
+ * @window: maximum of unanswered frames, 1 to CABLE_WINDOW; 1 measures an idle
+ *	cable
+ * @frames: maximum number of frames, 0: any
+ * @ns: maximum duration of sending
+ * @result: to be filled in; its rtt is to be freed
  *
- * Frames are filled with zeros, ones, alternating bits and noise in turn. What is not answered within a quarter of a second
- * is given up.
+ * Frames are filled with zeros, ones, alternating bits and noise in turn. A
+ * frame without an answer within a quarter of a second is given up.
  *
  * Return: 0 or a negative errno: frames could not be sent.
  */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * torcollctl comm: the communicators that this node takes part in.
- */
+/* torcollctl comm: the communicators of this node. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What plans, their costs and frames ask of their surroundings. See core's env.h. */
+/* The environment for core's plans, costs and frames. See core's env.h. */
 #include "core/env.h"
 #include "core/host_hash.h"
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of torcollctl share: the command line, errors, requests to the kernel, output.
+ * Internals that the files of torcollctl share: the command line, errors,
+ * requests to the kernel, output.
  *
- * Every command returns an exit code as iproute2's do, and has said on stderr why: CTL_USAGE before the
- * kernel was asked, CTL_REFUSED if it, or the system, refused.
+ * Every command returns an exit code like those of iproute2, and has printed
+ * the reason on stderr: CTL_USAGE if the kernel was not asked, CTL_REFUSED if
+ * it, or the system, refused.
  */
 #ifndef _CTL_H
 #define _CTL_H
@@ -26,8 +28,8 @@
 struct options {
 	bool json;
 	bool pretty;
-	bool all;		/* also what is zero */
-	bool force;		/* a batch goes on after an error */
+	bool all;		/* include zeros */
+	bool force;		/* a batch continues after an error */
 };
 
 extern struct options opt;
@@ -39,30 +41,37 @@ struct args {
 	char **argv;
 };
 
-/* A command of an object, or an object: the words that follow it are in @a. */
+/* A command of an object, or an object; @a holds the words after it. */
 struct command {
 	const char *name;
 	int (*run)(struct args *a);
 };
 
-/* A sentence on stderr. Return: CTL_USAGE. */
+/* Print a sentence on stderr. Return CTL_USAGE. */
 int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The next word, taken; NULL if there is none. */
+/* Take the next word; NULL if there is none. */
 char *arg_next(struct args *a);
 
-/* The next word, which must be there; NULL after saying that @what is missing. */
+/*
+ * Take the next word, which is required; NULL after printing that @what is
+ * missing.
+ */
 char *arg_need(struct args *a, const char *what);
 
-/* Is the next word @word, or an abbreviation of it? Then it is taken. */
+/*
+ * Take the next word if it is @word or an abbreviation of it; return whether it
+ * is.
+ */
 bool arg_is(struct args *a, const char *word);
 
-/* CTL_OK if no word is left. */
+/* Return CTL_OK if no word is left. */
 int arg_end(const struct args *a);
 
 /*
- * The one of @names (@n of them, @size bytes apart, each beginning with a const char *) that @word
- * names or abbreviates. Return: index, or -1 after saying why not; @what is what it should have been.
+ * Find the one of @names (@n of them, @size bytes apart, each beginning with a
+ * const char *) that @word names or abbreviates. Return its index, or -1 after
+ * printing the reason; @what is the kind of word expected.
  */
 int word_find(const char *word, const void *names, size_t n, size_t size, const char *what);
 
@@ -70,14 +79,17 @@ int word_find(const char *word, const void *names, size_t n, size_t size, const 
 int command_run(struct args *a, const struct command *commands, size_t n, int fallback,
 		const char *help);
 
-/* A whole number, decimal or 0x. Return: 0, or CTL_USAGE after saying what is wrong. */
+/*
+ * Parse a whole number, decimal or 0x. Return 0, or CTL_USAGE after printing
+ * the reason.
+ */
 int parse_u64(const char *s, const char *what, uint64_t max, uint64_t *value);
 int parse_u32(const char *s, const char *what, uint32_t *value);
 
-/* An amount as 512, 16K, 2M, 1G. Return: whether it is one. */
+/* Parse an amount such as 512, 16K, 2M, 1G. Return whether it is valid. */
 bool parse_amount(const char *s, uint64_t *n);
 
-/* A number that must be next. */
+/* Take a number, which is required. */
 int arg_u64(struct args *a, const char *what, uint64_t *value);
 int arg_u32(struct args *a, const char *what, uint32_t *value);
 
@@ -86,7 +98,7 @@ int arg_u32(struct args *a, const char *what, uint32_t *value);
 /**
  * struct conn - a socket, in the network namespace where it was opened
  * @family: torcoll's number, 0 for rtnetlink
- * @text: why the last request failed, in words
+ * @text: sentence about the failure of the last request
  */
 struct conn {
 	struct nl_sock *sk;
@@ -94,19 +106,22 @@ struct conn {
 	char text[512];
 };
 
-/* Return: 0 or a negative errno with conn->text; -ENOENT: there is no family, thus no module. */
+/*
+ * Return 0 or a negative errno with conn->text; -ENOENT: the family is missing,
+ * so the module is not loaded.
+ */
 int conn_open(struct conn *c);
 int conn_open_route(struct conn *c);
 void conn_close(struct conn *c);
 
-/* As conn_open(), but speaks. Return: exit code. */
+/* The same with a message on stderr. Return an exit code. */
 int conn_need(struct conn *c);
 
-/* A request, to be filled. */
+/* Allocate a request, to be filled in. */
 struct nl_msg *conn_request(struct conn *c, uint8_t cmd, int flags);
 
 /**
- * conn_call - send a request, hear all of the answer
+ * conn_call - send a request and receive the whole answer
  * @c: connection
  * @msg: consumed
  * @on_msg: called for every message of the answer, or NULL
@@ -117,7 +132,7 @@ struct nl_msg *conn_request(struct conn *c, uint8_t cmd, int flags);
 int conn_call(struct conn *c, struct nl_msg *msg, void (*on_msg)(struct nlmsghdr *nlh, void *arg),
 	      void *arg);
 
-/* Say conn->text. Return: CTL_REFUSED. */
+/* Print conn->text. Return CTL_REFUSED. */
 int conn_refused(const struct conn *c);
 
 /* --- field.c: attributes as JSON --- */
@@ -126,8 +141,8 @@ enum field_kind {
 	FIELD_U32,
 	FIELD_U64,
 	FIELD_STRING,
-	FIELD_NAME,		/* u32 as an index into names */
-	FIELD_DIR,		/* FIELD_NAME of plus and minus */
+	FIELD_NAME,		/* u32, index into names */
+	FIELD_DIR,		/* FIELD_NAME with plus and minus */
 	FIELD_MAC,
 	FIELD_U32S,		/* packed u32[] */
 	FIELD_LIST_U32,		/* repeated u32 */
@@ -140,16 +155,16 @@ struct field {
 	enum field_kind kind;
 	const char *name;
 	const void *names;	/* FIELD_NAME: const char *const *; FIELD_LIST, FIELD_NEST: struct field * */
-	size_t n;		/* how many of them */
+	size_t n;		/* number of names */
 };
 
 #define FIELD(_attr, _kind, _name)		{ _attr, _kind, _name, NULL, 0 }
 #define FIELD_OF(_attr, _kind, _name, _table)	{ _attr, _kind, _name, _table, ARRAY_SIZE(_table) }
 
-/* A kind of object: its commands, its attributes. */
+/* A kind of object: its commands and attributes. */
 struct view {
 	uint8_t cmd;		/* TORCOLL_CMD_*_GET */
-	uint16_t key;		/* attribute that names the fabric */
+	uint16_t key;		/* attribute with the fabric's key */
 	const struct field *fields;
 	size_t n;
 };
@@ -159,7 +174,7 @@ extern const struct view fabric_view, port_view, node_view, comm_view, op_view, 
 struct json_object *view_parse(const struct view *view, struct nlmsghdr *nlh);
 
 /**
- * view_dump - all objects of a kind, or those of one fabric
+ * view_dump - get all objects of a kind, or those of one fabric
  * @c: connection
  * @view: kind
  * @key: of the fabric, or NULL
@@ -171,16 +186,17 @@ int view_dump(struct conn *c, const struct view *view, const uint64_t *key,
 	      struct json_object **list);
 
 /*
- * What "OBJECT show [KEY]" does: @text prints all objects. With a key, no such fabric is an error.
+ * Execute "OBJECT show [KEY]": @text prints all objects. A key without a fabric
+ * is an error.
  */
 int view_show(struct args *a, const struct view *view, void (*text)(struct json_object *list));
 
 /* --- fmt.c: output --- */
 
 uint64_t js_u64(struct json_object *o, const char *name);
-/* A member, as text to be shown, see fmt_plain(); "" if there is none. */
+/* Return a member as printable text, see fmt_plain(); "" if there is none. */
 const char *js_str(struct json_object *o, const char *name);
-/* The same as it came: not to be shown. */
+/* The same unchanged: not for output. */
 const char *js_raw(struct json_object *o, const char *name);
 struct json_object *js_get(struct json_object *o, const char *name);
 bool js_has(struct json_object *o, const char *name);
@@ -188,11 +204,14 @@ bool js_has(struct json_object *o, const char *name);
 /* Print a value as JSON and a newline. */
 void js_print(struct json_object *o);
 
-/* What the functions below return is whole, however long, and stays until 16 more calls of them. */
+/*
+ * The results of the functions below have any length, and are valid until 16
+ * more calls of them.
+ */
 
 /*
- * @text, or a copy with \x1b and the like for what is no plain ASCII: names are others' choice, and a terminal obeys what is in
- * them.
+ * Return @text, or a copy with \x1b and the like for characters other than
+ * plain ASCII: other users choose names, and some characters control terminals.
  */
 const char *fmt_plain(const char *text);
 /* "1,2" of an array; "1,2..." of a very long one */
@@ -216,7 +235,7 @@ struct table {
 };
 
 void table_row(struct table *t, size_t columns, const char *const *cells);
-void table_print(struct table *t);	/* and free */
+void table_print(struct table *t);	/* frees it */
 
 #define TABLE_ROW(t, ...)							\
 	table_row(t, ARRAY_SIZE(((const char *const []){ __VA_ARGS__ })),	\
@@ -235,9 +254,9 @@ struct shape {
 };
 
 int shape_parse(const char *s, struct shape *shape);
-/* Of a fabric as JSON. */
+/* Read the shape of a fabric from JSON. */
 bool shape_from_json(struct json_object *fabric, struct shape *shape);
-/* "1,2" to the node's index */
+/* Convert "1,2" to the node's index. */
 int shape_parse_coord(const struct shape *shape, const char *s, uint32_t *node);
 uint32_t shape_coord(const struct shape *shape, uint32_t node, uint32_t dim);
 bool shape_has_port(const struct shape *shape, uint32_t node, uint32_t dim, uint32_t dir);
@@ -245,10 +264,10 @@ uint32_t shape_neighbour(const struct shape *shape, uint32_t node, uint32_t dim,
 /* "1,2"; static buffers as above */
 const char *shape_place(const struct shape *shape, uint32_t node);
 
-/* --- draw.c: a picture of it --- */
+/* --- draw.c: a picture of the torus --- */
 
 enum link_look {
-	LINK_UNSEEN,		/* not known from here */
+	LINK_UNSEEN,		/* not known on this node */
 	LINK_GOOD,
 	LINK_BAD,
 };
@@ -256,8 +275,8 @@ enum link_look {
 /**
  * draw_torus - print the plane of the first two dimensions
  * @shape: of the fabric
- * @self: node to mark, in whose plane the picture is; or ~0
- * @look: how the link at a port of @node looks
+ * @self: node to mark, whose plane is drawn; or ~0
+ * @look: returns the state of the link at a port of @node
  * @arg: for @look
  */
 void draw_torus(const struct shape *shape, uint32_t self,
@@ -268,7 +287,7 @@ void draw_torus(const struct shape *shape, uint32_t self,
 
 extern const char *const dir_names[2];
 
-/* What "fabric add" asks for. */
+/* Parameters of "fabric add". */
 struct fabric_spec {
 	uint64_t key;
 	struct shape shape;
@@ -280,14 +299,15 @@ struct fabric_spec {
 };
 
 /*
- * If the next words are an option of a fabric that does not concern one node, take them. Return:
- * 0 taken, -1 not one, CTL_USAGE after saying what is wrong.
+ * Take the next words if they are an option of a fabric that is not about one
+ * node. Return 0: taken, -1: not such an option, CTL_USAGE after printing an
+ * error.
  */
 int fabric_option(struct args *a, struct fabric_spec *spec);
 int fabric_new(struct conn *c, const struct fabric_spec *spec);
 int port_new(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir, uint32_t ifindex);
 
-/* Says what is different from "up" about ports; one line each. */
+/* Print why ports are not "up", one line each. */
 void port_print_reasons(struct json_object *ports);
 
 int fabric_main(struct args *a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A torus as text: dimension 0 to the right, dimension 1 downwards, what wraps around leaves at one edge and
- * comes in at the other.
+ * A torus as text: dimension 0 to the right, dimension 1 downwards; a link that
+ * wraps around leaves at one edge and enters at the other.
  *
  *	     |     :
  *	  --[0]---1...
@@ -13,12 +13,12 @@
 
 #include "ctl.h"
 
-#define DRAW_MAX	40	/* nodes along a side that fit a screen */
+#define DRAW_MAX	40	/* nodes along a side that fit on a screen */
 
 struct picture {
 	const struct shape *shape;
 	uint32_t self;
-	uint32_t base;		/* node at the upper left corner */
+	uint32_t base;		/* node in the upper left corner */
 	int width;		/* digits of an index */
 	enum link_look (*look)(void *arg, uint32_t node, uint32_t dim, uint32_t dir);
 	void *arg;
@@ -34,7 +34,7 @@ static uint32_t node_at(const struct picture *p, uint32_t x, uint32_t y)
 	return p->base + x + y * p->shape->side[0];
 }
 
-/* A link is as bad as its worse end looks. */
+/* A link has the worse state of its two ends. */
 static char link_char(const struct picture *p, uint32_t node, uint32_t dim, uint32_t dir,
 		      const char *chars)
 {
@@ -47,7 +47,9 @@ static char link_char(const struct picture *p, uint32_t node, uint32_t dim, uint
 	return chars[here > there ? here : there];
 }
 
-/* What leaves the rows at (x, y) downwards, or for y = -1 what comes in from above. */
+/*
+ * Draw the links below the row @y, or for y = -1 those that enter from above.
+ */
 static void draw_links_down(const struct picture *p, int y)
 {
 	uint32_t x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torcollctl env: the variables that steer libtorcoll, and where their values come from.
+ * torcollctl env: the variables of libtorcoll, and the origin of their values.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const char help[] =
 
 static const struct variable {
 	const char *name;
-	const char *value;	/* what counts if it is not set; NULL: it must be */
+	const char *value;	/* the default; NULL: it must be set */
 	const char *meaning;
 } variables[] = {
 	{ "TORCOLL_FABRIC", NULL, "key of the fabric" },
@@ -31,7 +31,7 @@ static const struct variable {
 	{ "TORCOLL_DEBUG", "quiet", "what is said on stderr: quiet, warn, info, trace" },
 };
 
-/* Set to nothing is as good as not set. */
+/* An empty value counts as not set. */
 static const char *set_value(const struct variable *v)
 {
 	const char *s = getenv(v->name);

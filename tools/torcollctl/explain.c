@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torcollctl explain: what `auto` would take for an op, what else there is, what each is predicted to take,
- * what of that for what, and what was observed.
+ * torcollctl explain: the plan that `auto` chooses for an op, the alternatives,
+ * the predicted times with their parts, and measured times.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ static const char *params_of(const struct tor_offer *offer)
 
 	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
 		if (offer->param[i] && param_names[i])
-			/* r is handed to plans as r + 1, since 0 is the default */
+			/* plans take r as r + 1, since 0 is the default */
 			s = fmt_str("%s%s%s=%u", s, *s ? " " : "", param_names[i],
 				    offer->param[i] - (i == TORCOLL_PARAM_R));
 	return s;
@@ -166,7 +166,7 @@ static struct json_object *describe(const struct tor_offer *offer, const struct 
 	return o;
 }
 
-/* Fastest first; of each algorithm the best parameters, or all. */
+/* List the fastest first; of each algorithm the best parameters, or all. */
 static struct json_object *list_offers(struct tor_offers *o, const struct tor_rates *rates,
 				       const struct question *q, struct json_object *observed)
 {
@@ -209,7 +209,7 @@ static void print_text(struct json_object *list, const struct question *q)
 		};
 		size_t k;
 
-		/* static buffers serve only some of them at a time */
+		/* static buffers hold only some of them at a time */
 		for (k = 0; k < ARRAY_SIZE(names); k++)
 			cell[k] = strdup(cell_ns(o, names[k]));
 		TABLE_ROW(&t, js_str(o, "algorithm"), js_str(o, "params"), cell[0], cell[1], cell[2],

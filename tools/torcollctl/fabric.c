@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * torcollctl fabric: become a node of a fabric, leave it, look at it.
- */
+/* torcollctl fabric: become a node of a fabric, leave it, show it. */
 #include <netlink/attr.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +53,7 @@ const struct view fabric_view = {
 	TORCOLL_CMD_FABRIC_GET, TORCOLL_A_FABRIC_KEY, fields, ARRAY_SIZE(fields)
 };
 
-/* "200ms", "1s"; without a unit milliseconds. */
+/* Parse "200ms", "1s"; without a unit milliseconds. */
 static int parse_ms(const char *s, uint32_t *ms)
 {
 	char *end;
@@ -126,7 +124,10 @@ int fabric_new(struct conn *c, const struct fabric_spec *spec)
 	return conn_call(c, msg, NULL, NULL);
 }
 
-/* Options in any order, so coordinates wait until the sides are known. */
+/*
+ * Options come in any order, so coordinates are parsed when the sides are
+ * known.
+ */
 static int parse_add(struct args *a, struct fabric_spec *spec)
 {
 	const char *dims = NULL, *coord = NULL;
@@ -201,7 +202,7 @@ static int fabric_del(struct args *a)
 	return ret;
 }
 
-/* What a picture of one node's fabric knows of links: those of the node itself. */
+/* Link states known to one node: those of its own links. */
 struct seen {
 	uint32_t node;
 	enum link_look look[MAX_PORTS];
@@ -230,7 +231,9 @@ static void see_ports(struct seen *seen, struct json_object *fabric, struct json
 	}
 }
 
-/* Ports that the shape has here, with or without a device. */
+/*
+ * Return the number of ports that the shape has here, with or without a device.
+ */
 static uint32_t places(struct json_object *fabric)
 {
 	uint32_t node = js_u64(fabric, "node");
@@ -266,7 +269,7 @@ static void print_fabric(struct json_object *fabric)
 	       (unsigned long long)js_u64(fabric, "hello_ms"), js_str(fabric, "checksum"), size);
 }
 
-/* Only this node's ports, as a list for port_print_reasons(). */
+/* Return this node's ports as a list for port_print_reasons(). */
 static struct json_object *ports_of(struct json_object *ports, uint64_t key)
 {
 	struct json_object *own = json_object_new_array();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Attributes as JSON, by tables; dumps as arrays of it. What is shown as text is printed from that, too, so
- * both always say the same.
+ * Conversion of attributes to JSON by tables, and of dumps to arrays. Text
+ * output is printed from the JSON, so both always agree.
  */
 #include <errno.h>
 #include <netlink/attr.h>
@@ -49,7 +49,7 @@ static struct json_object *parse_mac(struct nlattr *attr)
 					      m[3], m[4], m[5]));
 }
 
-/* How long an attribute must be to be read. */
+/* Return the minimum length of an attribute. */
 static int least_len(const struct field *f)
 {
 	switch (f->kind) {
@@ -120,7 +120,7 @@ static struct json_object *parse_nest(const struct field *fields, size_t n, stru
 	size_t i;
 	int rest;
 
-	/* in the order of the table, whatever the kernel's */
+	/* in the order of the table, not the kernel's */
 	for (i = 0; i < n; i++)
 		nla_for_each_attr(attr, head, len, rest)
 			if (nla_type(attr) == fields[i].attr)
@@ -135,7 +135,10 @@ struct json_object *view_parse(const struct view *view, struct nlmsghdr *nlh)
 	return parse_nest(view->fields, view->n, genlmsg_attrdata(gnlh, 0), genlmsg_attrlen(gnlh, 0));
 }
 
-/* Of fabrics, a dump cannot be asked for one alone. */
+/*
+ * Return whether the object belongs to the fabric: fabrics have no filtered
+ * dump.
+ */
 static bool is_of_fabric(const struct view *view, struct json_object *o, uint64_t key)
 {
 	return js_u64(o, view == &fabric_view ? "key" : "fabric") == key;
@@ -150,7 +153,7 @@ static void keep_fabric(const struct view *view, struct json_object *list, uint6
 			json_object_array_del_idx(list, i, 1);
 }
 
-/* Is there such a fabric? The kernel says no in its own words. */
+/* Check that the fabric exists; the kernel's own sentence says if not. */
 static int check_key(struct conn *c, uint64_t key)
 {
 	struct nl_msg *msg = conn_request(c, TORCOLL_CMD_FABRIC_GET, 0);

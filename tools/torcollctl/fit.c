@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rates from measurements: those, none below zero, with which the model's times are nearest to the measured
- * ones, relative to these. Of every sample the median counts: what else a host does makes some times many
- * times as long. How sure the rates are is told by drawing as many samples again from the samples, some twice,
- * some not, and likewise the times of each, many times over.
+ * Fit of rates to measurements: the non-negative rates whose model times have
+ * the smallest relative error. Each sample counts with its median, since other
+ * load on a host makes some times many times as long. The uncertainty is
+ * estimated by a bootstrap: as many samples are drawn from the samples, some
+ * twice, some not, and likewise the times of each, many times.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,21 +44,24 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of what is put into order thereby. */
+/* Return the median; sorts the values. */
 static double median(double *v, size_t n)
 {
 	qsort(v, n, sizeof(*v), compare);
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-/* Knuth's MMIX: the same draws on all nodes. */
+/* Draw a random index. Knuth's MMIX generator: the same draws on all nodes. */
 static size_t draw(u64 *state, size_t n)
 {
 	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (*state >> 33) % n;
 }
 
-/* The sample's median, or, with @random, that of times drawn from its times. */
+/*
+ * Return the sample's median, or, with @random, that of times drawn from its
+ * times.
+ */
 static double time_of(const struct sample *s, u64 *random)
 {
 	double ps[TIMES_MOST];
@@ -68,7 +72,10 @@ static double time_of(const struct sample *s, u64 *random)
 	return median(ps, s->times);
 }
 
-/* Least squares of (x * rate - ps) / ps with rates not below 0: one rate after the other, over and over. */
+/*
+ * Minimise the squares of (x * rate - ps) / ps with non-negative rates: one
+ * rate after the other, repeatedly.
+ */
 static void solve(const double a[RATES][RATES], const double b[RATES], double *rate)
 {
 	size_t i, j, k;
@@ -88,7 +95,7 @@ static void solve(const double a[RATES][RATES], const double b[RATES], double *r
 	}
 }
 
-/* Of the samples, or of a draw from them. */
+/* Solve for the samples, or for a draw from them. */
 static void solve_samples(const struct sample *const *s, size_t n, u64 *random, double *rate)
 {
 	double a[RATES][RATES] = { 0 }, b[RATES] = { 0 }, ps;

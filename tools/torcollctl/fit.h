@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The model's rates that are nearest to measured times. */
+/* Fit of the model's rates to measured times. */
 #ifndef _CTL_FIT_H
 #define _CTL_FIT_H
 
@@ -10,8 +10,8 @@
 #define TIMES_MOST	40
 
 /*
- * What was measured of a plan and a size, and how much of each rate's stuff the model sees in it:
- * ps = sum x[i] * rate[i].
+ * Measured times of a plan and a size, and the coefficient of each rate in the
+ * model: ps = sum x[i] * rate[i].
  */
 struct sample {
 	double x[RATES];
@@ -22,18 +22,19 @@ struct sample {
 
 struct fit {
 	double rate[RATES];
-	double low[RATES], high[RATES];	/* 10 % and 90 % of fits to what is drawn from the samples */
+	/* 10 % and 90 % quantiles of fits to draws from the samples */
+	double low[RATES], high[RATES];
 	double error;			/* mean of |predicted - measured| / measured, of medians */
-	double error_large;		/* of those of 64 KiB and more */
+	double error_large;		/* of samples of 64 KiB and more */
 };
 
-/* What a plan's time is made of; nothing measured yet. */
+/* Set the coefficients of a plan; no time is measured yet. */
 void sample_set(struct sample *s, const struct tor_cost *cost, u64 bytes);
 
-/* One more time; what there is no room for is left out. */
+/* Add a measured time; ignored if there is no room. */
 void sample_add(struct sample *s, double ps);
 
-/* Samples without a time do not count. Return: 0 or -ENOMEM. */
+/* Fit; samples without a time do not count. Return 0 or -ENOMEM. */
 int fit_samples(struct fit *fit, const struct sample *s, size_t n);
 
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Output: values out of JSON, numbers for people, tables.
- */
+/* Output: values from JSON, readable numbers, tables. */
 #include <err.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +8,7 @@
 
 #include "ctl.h"
 
-#define KEPT		16	/* more than a row of a table has */
+#define KEPT		16	/* more than the cells of a table's row */
 #define LIST_SIZE	512
 
 struct json_object *js_get(struct json_object *o, const char *name)
@@ -52,7 +50,7 @@ void js_print(struct json_object *o)
 	fflush(stdout);
 }
 
-/* Takes over @s, for as long as the next few texts are made. */
+/* Take over @s, and keep it until the next few texts are made. */
 static const char *keep(char *s)
 {
 	static char *kept[KEPT];
@@ -84,7 +82,10 @@ const char *fmt_str(const char *fmt, ...)
 	return s;
 }
 
-/* Bytes of text that are shown as they are. Those beyond ASCII can be orders to a terminal as well. */
+/*
+ * Return whether a byte of text can be printed as it is. Bytes beyond ASCII can
+ * be control sequences of a terminal too.
+ */
 static bool is_plain(char c)
 {
 	return c >= ' ' && c <= '~' && c != '\\';
@@ -177,7 +178,7 @@ static const char *table_cell(const struct table *t, size_t row, size_t column)
 	return cell ? cell : "";
 }
 
-/* Nothing but numbers below the heading? */
+/* Return whether the column has only numbers below its heading. */
 static bool column_is_number(const struct table *t, size_t column)
 {
 	size_t i;

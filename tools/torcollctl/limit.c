@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torcollctl limit: what each user may have, and what users do have.
+ * torcollctl limit: the limits of every user, and the users' present charges.
  */
 #include <stdio.h>
 #include <string.h>

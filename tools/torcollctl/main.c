@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * torcollctl: configuration and views of torcoll. Options, objects, batches.
- */
+/* torcollctl: configuration and views of torcoll. Options, objects, batches. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +68,7 @@ static bool is_option(const char *word, const char *letter, const char *name)
 	return *word == '-' && strlen(word) > 2 && !strncmp(word + 1, name, strlen(word) - 1);
 }
 
-/* Options that only set something. */
+/* Take an option that only sets a flag. */
 static bool take_switch(const char *word)
 {
 	if (is_option(word, "-j", "json"))
@@ -84,7 +82,10 @@ static bool take_switch(const char *word)
 	return true;
 }
 
-/* Behind a command they mean the same, unless it is one that runs another program. */
+/*
+ * Take options after a command. They have the same meaning there, unless the
+ * command runs another program.
+ */
 static void take_last_switches(struct args *a)
 {
 	struct args netns = *a;
@@ -104,13 +105,16 @@ static int run_words(int argc, char **argv)
 	take_last_switches(&a);
 	ret = command_run(&a, objects, ARRAY_SIZE(objects), -1, help);
 	opt = before;
-	/* what was printed may not have arrived */
+	/* the output may not have been written */
 	if (fflush(stdout) && !ret)
 		ret = usage_error("writing: %s", strerror(errno));
 	return ret;
 }
 
-/* Split a line at white space, "..." and '...' taken together. Return: words, or -1: too many. */
+/*
+ * Split a line at white space; "..." and '...' are one word. Return the number
+ * of words, or -1: too many.
+ */
 static int split(char *line, char **words)
 {
 	int n = 0;
@@ -185,7 +189,7 @@ static int run_batch(const char *name)
 	return ret;
 }
 
-/* Take options. Return: -1 to go on, or an exit code. */
+/* Take options. Return -1 to continue, or an exit code. */
 static int parse_options(struct args *a, const char **batch)
 {
 	while (a->argc && a->argv[0][0] == '-') {
@@ -193,7 +197,7 @@ static int parse_options(struct args *a, const char **batch)
 
 		if (take_switch(word))
 			continue;
-		/* of a batch alone: behind a command it would mean nothing */
+		/* for a batch only: it has no meaning after a command */
 		if (is_option(word, "-f", "force")) {
 			opt.force = true;
 			continue;

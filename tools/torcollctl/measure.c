@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torcollctl tune run: time some plans of some sizes on the fabric at hand, all nodes together, and fit the
- * model's rates to what they took. Plans are chosen to differ in what they use: few messages or many,
- * far or near, many bytes on a link or few. They take turns, over and over, so that what else the hosts do
- * meets all alike. Vectors are of floats, as most that are reduced. Every node comes to the same numbers, and rank 0's
- * are set on all.
+ * torcollctl tune run: time some plans and sizes on the present fabric, with
+ * all nodes, and fit the model's rates to the results. The plans differ in
+ * their use of resources: few or many messages, near or far, many or few bytes
+ * per link. They take turns, repeatedly, so that other load on the hosts
+ * affects all of them alike. Vectors are of floats, as most reduced ones are.
+ * All nodes compute the same numbers, and those of rank 0 are set on all.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,8 +24,9 @@
 #define JOIN_MS		60000
 
 /*
- * A plan to measure. Those that send the whole vector again and again are spared large ones; but for the tree, whose
- * time tells the links from the processors there.
+ * A plan to measure. Plans that send the whole vector repeatedly are not
+ * measured with large ones, except the tree, whose time there separates links
+ * from processors.
  */
 struct cell {
 	u32 algorithm;
@@ -53,7 +55,7 @@ struct bench {
 	struct sample sample[ARRAY_SIZE(cells)][ARRAY_SIZE(sizes)];
 	size_t measured;
 	u32 short_times;
-	double short_seconds;		/* of this rank's, measuring short ones */
+	double short_seconds;		/* time spent by this rank on short ones */
 	double begin;
 };
 
@@ -71,7 +73,7 @@ static int failed(void)
 	return CTL_REFUSED;
 }
 
-/* The largest of all ranks' values, on all ranks. */
+/* Compute the maximum over all ranks, on all ranks. */
 static int agree(struct bench *b, double *value)
 {
 	return torcoll_allreduce(b->comm, value, value, 1, TORCOLL_F64, TORCOLL_MAX) ? failed() : 0;
@@ -84,7 +86,7 @@ static int run_once(struct bench *b, const struct cell *cell, u32 bytes)
 		.type = TORCOLL_F32,
 		.redop = TORCOLL_SUM,
 		.algorithm = cell->algorithm,
-		/* what would not give the same bits everywhere is measured as well */
+		/* also plans that do not give the same bits everywhere */
 		.bits = TORCOLL_BITS_RELAXED,
 		.count = bytes / sizeof(float),
 		.send = b->send,
@@ -95,7 +97,7 @@ static int run_once(struct bench *b, const struct cell *cell, u32 bytes)
 	return torcoll_run(b->comm, &op) ? failed() : 0;
 }
 
-/* What the plan costs; false if the shape has no such plan. */
+/* Compute the cost of a plan; false if the shape has no such plan. */
 static bool cost_of(const struct bench *b, const struct cell *cell, struct tor_cost *cost)
 {
 	struct tor_plan_req req = {
@@ -109,7 +111,7 @@ static bool cost_of(const struct bench *b, const struct cell *cell, struct tor_c
 	return tor_cost_is_quick(&req) && !tor_cost_plan(&req, cost, NULL);
 }
 
-/* What is to be measured: samples that know what they are made of, and no times yet. */
+/* Set up the samples: coefficients, and no times yet. */
 static void set_samples(struct bench *b)
 {
 	struct tor_cost cost;
@@ -121,14 +123,17 @@ static void set_samples(struct bench *b)
 				sample_set(&b->sample[i][k], &cost, sizes[k]);
 }
 
-/* The slowest rank's time for one, of some in a row, into @sample unless that is NULL. */
+/*
+ * Measure the slowest rank's time per op, over some in a row, into @sample
+ * unless that is NULL.
+ */
 static int measure_cell(struct bench *b, const struct cell *cell, u32 bytes, struct sample *sample)
 {
 	bool is_short = bytes <= SHORT_MOST;
 	u32 i, times = is_short ? b->short_times : 1;
 	double t = 0;
 
-	/* all begin together */
+	/* start together */
 	if (agree(b, &t))
 		return CTL_REFUSED;
 	t = now();
@@ -181,8 +186,10 @@ static int agreed_seconds(struct bench *b, double *seconds)
 }
 
 /*
- * The first round, with everything cold, tells what can be afforded: short ones several times in a row, as programs
- * do, for up to half of a round's time. Enough rounds are better than exact short times.
+ * Measure. The first round, before caches are warm, determines the number of
+ * repetitions: short ones several times in a row, as in programs, for up to
+ * half of a round's time. A sufficient number of rounds matters more than exact
+ * short times.
  */
 static int measure_all(struct bench *b)
 {
@@ -205,7 +212,10 @@ static int measure_all(struct bench *b)
 			return CTL_REFUSED;
 		show_progress(b, round);
 		each = (elapsed - first) / round;
-		/* another one like those before must fit, unless there are too few */
+		/*
+		 * there must be time for another round, unless there are too
+		 * few
+		 */
 		if (elapsed > SECONDS_MOST ||
 		    (round >= ROUNDS_LEAST && elapsed + each > SECONDS_MOST))
 			break;
@@ -215,7 +225,7 @@ static int measure_all(struct bench *b)
 	return 0;
 }
 
-/* --- what comes of it --- */
+/* --- results --- */
 
 static void print_fit(const struct bench *b, const struct fit *fit)
 {
@@ -229,7 +239,7 @@ static void print_fit(const struct bench *b, const struct fit *fit)
 	       b->measured, now() - b->begin, 100 * fit->error, 100 * fit->error_large);
 }
 
-/* Rank 0's numbers are those of all. */
+/* Distribute rank 0's numbers to all ranks. */
 static int share(struct bench *b, const struct fit *fit, struct tor_rates *rates)
 {
 	uint64_t value[RATES];
@@ -261,7 +271,10 @@ static int measure(struct bench *b, struct conn *c)
 	return ret ? ret : rates_set(c, b->place->key, &rates);
 }
 
-/* Of pages of its own: what was never written would be one page of zeros. */
+/*
+ * Return a vector with pages of its own: memory that was never written would be
+ * one page of zeros.
+ */
 static float *vector(u32 bytes)
 {
 	float *v = malloc(bytes);

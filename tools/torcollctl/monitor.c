@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * torcollctl monitor: what changes, as it changes.
- */
+/* torcollctl monitor: events as they occur. */
 #include <errno.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
@@ -138,7 +136,7 @@ int monitor_main(struct args *a)
 	if (!err) {
 		nl_socket_disable_seq_check(c.sk);
 		nl_socket_modify_cb(c.sk, NL_CB_VALID, NL_CB_CUSTOM, on_event, &w);
-		/* lost events are said, not passed over */
+		/* lost events are reported */
 		while ((err = nl_recvmsgs_default(c.sk)) >= 0 || err == -NLE_NOMEM)
 			if (err == -NLE_NOMEM)
 				fputs("Events were lost.\n", stderr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torcollctl netns: namespaces as nodes. Their names, their making and end, and the commands that need no more
- * than that.
+ * torcollctl netns: namespaces as nodes. Their names, creation and removal, and
+ * the commands that need only that.
  */
 #include "netns.h"
 
@@ -61,7 +61,7 @@ const char *netns_name(const char *prefix, uint32_t node)
 	return fmt_str("%s-%u", prefix, node);
 }
 
-/* The node that a file of that name stands for, or -1. */
+/* Return the node of a file name, or -1. */
 static int64_t node_of_name(const char *prefix, const char *name)
 {
 	size_t n = strlen(prefix);
@@ -125,7 +125,7 @@ int netns_enter(int fd)
 	return setns(fd, CLONE_NEWNET);
 }
 
-/* Other mount namespaces shall see what is mounted there, and what is unmounted. */
+/* Other mount namespaces must see mounts and unmounts there. */
 int netns_prepare(void)
 {
 	bool bound = false;
@@ -142,7 +142,7 @@ int netns_prepare(void)
 	return 0;
 }
 
-/* Nothing but torcoll shall talk on the cables. */
+/* Switch IPv6 off: only torcoll must send frames on the cables. */
 static void silence_ipv6(void)
 {
 	static const char *const files[] = {
@@ -189,7 +189,7 @@ void netns_remove(const char *name)
 		fprintf(stderr, "Warning: %s: %s\n", path, strerror(errno));
 }
 
-/* "prefix NAME", if that comes next. Return: 0, or CTL_USAGE. */
+/* Take "prefix NAME" if it is next. Return 0, or CTL_USAGE. */
 static int take_prefix(struct args *a, const char **prefix)
 {
 	*prefix = netns_prefix();
@@ -247,7 +247,7 @@ static int netns_exec(struct args *a)
 	return errno == ENOENT ? 127 : 126;
 }
 
-/* Add what a namespace says of its first fabric and its ports. */
+/* Add the state of a namespace's first fabric and its ports. */
 static void look_into(struct json_object *node)
 {
 	struct json_object *fabrics, *ports;
@@ -299,7 +299,7 @@ static enum link_look look_of_any(void *arg, uint32_t node, uint32_t dim, uint32
 	return !strcmp(js_str(port, "state"), "up") ? LINK_GOOD : LINK_BAD;
 }
 
-/* The whole torus, since from here all nodes are seen. */
+/* Draw the whole torus: the state of all nodes is known here. */
 static void draw_nodes(struct json_object *list)
 {
 	size_t n = json_object_array_length(list);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A virtual torus: network namespaces <prefix>-<node>, of which /run/netns is the only record.
+ * A virtual torus: network namespaces <prefix>-<node>; /run/netns is the only
+ * record of them.
  */
 #ifndef _NETNS_H
 #define _NETNS_H
@@ -12,36 +13,41 @@
 
 #define NETNS_NAME_MAX	64
 
-/* The prefix where none is given: $TORCOLL_PREFIX or "tor". */
+/* Return the default prefix: $TORCOLL_PREFIX or "tor". */
 const char *netns_prefix(void);
 
-/* Is it fit to be part of a file's name? Return: 0, or CTL_USAGE after saying why not. */
+/*
+ * Check that the prefix can be part of a file name. Return 0, or CTL_USAGE
+ * after printing the reason.
+ */
 int netns_check_prefix(const char *prefix);
 
-/* "<prefix>-<node>", or @node itself if it is no number; static buffers. */
+/*
+ * Return "<prefix>-<node>", or @node itself if it is no number; static buffers.
+ */
 const char *netns_name(const char *prefix, uint32_t node);
 
 /**
- * netns_list - the nodes that exist
+ * netns_list - list the existing nodes
  * @prefix: of their names
  * @node: out: their numbers, ascending; to be freed
  *
- * Return: how many.
+ * Return: their number.
  */
 uint32_t netns_list(const char *prefix, uint32_t **node);
 
-/* An open namespace, or -1 with errno. */
+/* Open a namespace; return -1 with errno on failure. */
 int netns_open(const char *name);
 
-/* Make this thread a member. Return: 0 or -1 with errno. */
+/* Move this thread into a namespace. Return 0 or -1 with errno. */
 int netns_enter(int fd);
 
-/* Create one, and enter it. Return: 0 or a negative errno. */
+/* Create a namespace and enter it. Return 0 or a negative errno. */
 int netns_create(const char *name);
 
 void netns_remove(const char *name);
 
-/* /run/netns as iproute2 makes it. Return: 0 or a negative errno. */
+/* Prepare /run/netns as iproute2 does. Return 0 or a negative errno. */
 int netns_prepare(void);
 
 struct wire_end {
@@ -50,7 +56,7 @@ struct wire_end {
 };
 
 /**
- * wire_veth - a cable between two namespaces
+ * wire_veth - make a cable between two namespaces
  * @c: rtnetlink
  * @a: an end, which is up
  * @b: an end, which is not
@@ -61,7 +67,7 @@ struct wire_end {
 
 int wire_veth(struct conn *c, const struct wire_end *a, const struct wire_end *b, uint32_t mtu);
 
-/* Switch a device of the present namespace on. Return: 0 or a negative errno. */
+/* Set a device of the present namespace up. Return 0 or a negative errno. */
 int wire_up(const char *name);
 
 int netns_up(struct args *a);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torcollctl netns run: a command on every node of a virtual torus, as the ranks of one comm.
+ * torcollctl netns run: run a command on every node of a virtual torus, as the
+ * ranks of one comm.
  *
- * Every rank is a process group, so that what it starts ends with it. Their output comes through pipes and goes out
- * by whole lines. The launcher's own death takes them all along.
+ * Every rank is a process group, so that its children end with it. Output comes
+ * through pipes and is printed in whole lines. The ranks also end when the
+ * launcher dies.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +24,12 @@
 
 #include "netns.h"
 
-#define LINE_MAX_BYTES	65536	/* a longer line goes out in pieces */
+#define LINE_MAX_BYTES	65536	/* a longer line is printed in pieces */
 #define GRACE_MS	2000	/* between TERM and KILL */
 #define RANK_ALL	(~0U)
 #define PPN_MAX		64
 
-/* A pipe, and the beginning of a line that has come out of it. */
+/* A pipe, and the incomplete line read from it. */
 struct stream {
 	int fd;
 	FILE *to;
@@ -43,12 +45,16 @@ struct rank {
 };
 
 /**
- * struct run - ranks and what becomes of them
- * @ranks: number, @node: of each; @nodes: number of these, 0: all
- * @ppn: ranks of each node in turn, "1,2,3"; NULL: one; @by_node: placed in turns
+ * struct run - the ranks and their state
+ * @ranks: number
+ * @node: of each
+ * @nodes: number of these, 0: all
+ * @ppn: ranks of each node in turn, "1,2,3"; NULL: one
+ * @by_node: placed in turns
  * @only: show this rank's output only, or RANK_ALL
- * @alive: how many have not ended
- * @signal: that was received, or 0; @kill_at: when TERM was not enough, ms
+ * @alive: number of ranks that have not ended
+ * @signal: that was received, or 0
+ * @kill_at: when to send KILL after TERM, ms
  */
 struct run {
 	const char *prefix;
@@ -129,7 +135,10 @@ static int parse(struct args *a, struct run *run)
 	return netns_check_prefix(run->prefix);
 }
 
-/* The next number of the list; from its beginning again when it is over. 0: that is none. */
+/*
+ * Return the next number of the list, which repeats from its beginning; 0: it
+ * is invalid.
+ */
 static uint32_t next_ppn(const char *list, const char **at)
 {
 	unsigned long n;
@@ -144,7 +153,7 @@ static uint32_t next_ppn(const char *list, const char **at)
 	return n;
 }
 
-/* A rank on each node in turn, as long as it has any left. */
+/* Place a rank on each node in turn, as long as nodes have any left. */
 static void place_by_node(struct run *run, const uint32_t *node, const uint32_t *ppn)
 {
 	uint32_t i, turn;
@@ -155,7 +164,7 @@ static void place_by_node(struct run *run, const uint32_t *node, const uint32_t 
 				run->node[run->ranks++] = node[i];
 }
 
-/* All ranks of a node, then of the next. */
+/* Place all ranks of a node, then those of the next. */
 static void place_in_a_row(struct run *run, const uint32_t *node, const uint32_t *ppn)
 {
 	uint32_t i, turn;
@@ -165,7 +174,7 @@ static void place_in_a_row(struct run *run, const uint32_t *node, const uint32_t
 			run->node[run->ranks++] = node[i];
 }
 
-/* Each node as often as it has ranks. */
+/* Place each node's number of ranks. */
 static int place_ranks(struct run *run, const uint32_t *node)
 {
 	uint32_t *ppn = calloc(run->nodes, sizeof(*ppn)), i;
@@ -212,7 +221,7 @@ static int find_nodes(struct run *run)
 	return 0;
 }
 
-/* --- what the ranks are told --- */
+/* --- the ranks' environment --- */
 
 static void random_hex(char *s, size_t bytes)
 {
@@ -241,7 +250,10 @@ static void find_key_here(struct run *run)
 	conn_close(&c);
 }
 
-/* The fabric of the first node; without one the command may still do something. */
+/*
+ * Find the fabric of the first node; without one the command may still be
+ * useful.
+ */
 static void find_key(struct run *run)
 {
 	int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -257,7 +269,7 @@ static void find_key(struct run *run)
 		close(home);
 }
 
-/* TORCOLL_MEMBERS: the node of each rank. */
+/* Set TORCOLL_MEMBERS: the node of each rank. */
 static void set_members(const struct run *run)
 {
 	size_t room = run->ranks * sizeof("4294967295,");
@@ -385,7 +397,7 @@ static void put_lines(const struct run *run, uint32_t i, struct stream *s)
 	}
 }
 
-/* Everything that is there now. */
+/* Read everything available. */
 static void drain(const struct run *run, uint32_t i, struct stream *s)
 {
 	while (s->fd >= 0) {
@@ -451,7 +463,10 @@ static void reap(struct run *run)
 	}
 }
 
-/* The first signal asks the ranks to end, a second one or time makes them. */
+/*
+ * Handle signals: the first asks the ranks to end, a second one or a timeout
+ * kills them.
+ */
 static void take_signals(struct run *run)
 {
 	struct signalfd_siginfo info;
@@ -493,7 +508,10 @@ static void follow(struct run *run)
 		drain_all(run);
 		take_signals(run);
 	}
-	/* what ranks left behind when they ended, but not what their children may still write */
+	/*
+	 * output that ranks wrote before they ended, but not that of their
+	 * children later
+	 */
 	drain_all(run);
 	for (i = 0; i < 2 * run->ranks; i++) {
 		struct stream *s = &run->rank[i / 2].stream[i % 2];
@@ -513,7 +531,7 @@ static int code_of(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* One sentence per way to end that is not a success, with the ranks that did. */
+/* Print one sentence per unsuccessful way to end, with the ranks concerned. */
 static void report(const struct run *run, uint32_t first)
 {
 	int status = run->rank[first].status;
@@ -576,7 +594,7 @@ static int start_all(struct run *run)
 	return err;
 }
 
-/* Three files per rank. */
+/* Raise the limit: three files per rank. */
 static void raise_file_limit(uint32_t ranks)
 {
 	struct rlimit limit;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torcollctl netns up: namespaces, cables, fabric, ports; and waiting until all links are up. What fails takes
- * all that was made with it.
+ * torcollctl netns up: make namespaces, cables, fabric and ports, and wait
+ * until all links are up. On failure everything made so far is removed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,14 +21,15 @@
 #define MTU_DEFAULT	9000
 #define WAIT_DEFAULT	20	/* seconds; links need two hellos, slow machines more */
 #define POLL_NS		20000000
-#define COMPLAINTS	16	/* links named when they do not come up */
+#define COMPLAINTS	16	/* links named if they do not come up */
 
 /**
- * struct up - a torus in the making
+ * struct up - a torus under construction
  * @spec: the fabric; its node is set for each
- * @netns: of each node, or -1; @conn: a connection there
+ * @netns: of each node, or -1
+ * @conn: connection in each node
  * @made: namespaces that exist, from node 0
- * @home: where we came from
+ * @home: the original namespace
  */
 struct up {
 	const char *prefix;
@@ -124,7 +125,7 @@ static int make_nodes(struct up *up)
 		if (err)
 			return refuse(name, err);
 		up->made++;
-		/* programs that run there may want to talk to themselves */
+		/* programs there may use the loopback device */
 		wire_up("lo");
 		up->netns[n] = netns_open(name);
 		if (up->netns[n] < 0)
@@ -170,7 +171,7 @@ static int make_wires(struct up *up)
 	return ret;
 }
 
-/* Cables come with their other end down. */
+/* Set devices up: cables are made with the other end down. */
 static int switch_on(struct up *up)
 {
 	uint32_t n, dim;
@@ -193,9 +194,10 @@ static int refused_at(const struct up *up, uint32_t node, const char *what)
 }
 
 /*
- * The rates of nodes that share this machine's processors: whatever any of them does keeps the others waiting, so
- * messages and bytes cost as many times more as there are nodes to a processor; cables of memory have no
- * length, and waiting for a neighbour is its work alone.
+ * Rates of nodes that share this machine's processors: the work of each node
+ * delays the others, so messages and bytes cost as many times more as there are
+ * nodes per processor; cables of memory have no length, and the wait for a
+ * neighbour is the neighbour's work.
  */
 static struct tor_rates shared_rates(uint32_t nodes)
 {
@@ -270,7 +272,10 @@ static bool ports_are_up(struct json_object *ports)
 	return true;
 }
 
-/* What it knows of the others' links is news that come after its own. */
+/*
+ * Return whether the node knows of no dead link: news of others' links arrive
+ * after its own links are up.
+ */
 static bool knows_no_dead_link(struct json_object *fabrics)
 {
 	return json_object_array_length(fabrics) == 1 &&
@@ -295,7 +300,7 @@ static bool node_is_up(struct up *up, uint32_t node)
 	       view_is(up, node, &fabric_view, knows_no_dead_link);
 }
 
-/* There is room for @left complaints. Return: is there any for one more? */
+/* Count one of @left complaints. Return whether another one may follow. */
 static bool complain_more(uint32_t *left)
 {
 	if (*left && !--*left)
@@ -303,7 +308,7 @@ static bool complain_more(uint32_t *left)
 	return *left;
 }
 
-/* Name the ports that are not up. */
+/* Print the ports that are not up. */
 static void complain_ports(struct up *up, uint32_t node, uint32_t *left)
 {
 	struct json_object *ports;
@@ -327,7 +332,7 @@ static void complain_ports(struct up *up, uint32_t node, uint32_t *left)
 	json_object_put(ports);
 }
 
-/* Its own are up, but it has not heard of the others' yet. */
+/* Print that a node's own links are up, but it has no news of others yet. */
 static void complain_news(struct up *up, uint32_t node, uint32_t *left)
 {
 	struct json_object *fabrics, *fabric;
@@ -362,7 +367,7 @@ static int complain(struct up *up, uint32_t from)
 	return CTL_REFUSED;
 }
 
-/* A node that was up stays so, as far as this is concerned. */
+/* Wait for links; a node that was up once is not checked again. */
 static int wait_links(struct up *up)
 {
 	const struct timespec pause = { .tv_nsec = POLL_NS };
@@ -383,7 +388,7 @@ static int wait_links(struct up *up)
 	return 0;
 }
 
-/* Two files per node. */
+/* Raise the limit: two files per node. */
 static void raise_file_limit(uint32_t nodes)
 {
 	struct rlimit limit;
@@ -429,7 +434,7 @@ static int check_free(const struct up *up)
 			   strcmp(up->prefix, netns_prefix()) ? up->prefix : "");
 }
 
-/* Without the module there is nothing to configure: better said before anything is made. */
+/* Check that the module is loaded before anything is made. */
 static int check_module(const struct up *up)
 {
 	struct conn c;

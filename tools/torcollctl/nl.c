@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests to the kernel, and what it says when it refuses: the sentence and the attribute of the
+ * Requests to the kernel, and its refusals: sentence and attribute of the
  * extended ack, in the words of the command line.
  */
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 #define DUMP_TRIES	20
 
-/* What users call an attribute. */
+/* The user's word for an attribute. */
 struct word {
 	uint16_t attr;
 	const char *word;
@@ -91,7 +91,7 @@ static const char *word_of_attr(const struct call *call, uint16_t attr)
 	return NULL;
 }
 
-/* The attribute of the request that lies at @offset of it. */
+/* Return the attribute of the request at @offset. */
 static const char *word_at(const struct call *call, uint32_t offset)
 {
 	struct nlmsghdr *nlh = nlmsg_hdr(call->msg);
@@ -110,7 +110,7 @@ static const char *word_at(const struct call *call, uint32_t offset)
 	return NULL;
 }
 
-/* " (10 to 10000)", if the kernel says which values it takes. */
+/* Return " (10 to 10000)" if the kernel reports the range of valid values. */
 static const char *range_of(struct nlattr *policy)
 {
 	struct nlattr *tb[NL_POLICY_TYPE_ATTR_MAX + 1];
@@ -160,7 +160,7 @@ static void explain(struct call *call, int err, struct nlattr *tlvs, int len)
 		 range_of(tb[NLMSGERR_ATTR_POLICY]));
 }
 
-/* libnl hands over what follows the netlink header. */
+/* libnl passes the part after the netlink header */
 static int on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *arg)
 {
 	struct nlmsghdr *nlh = (struct nlmsghdr *)error - 1;
@@ -180,7 +180,7 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *arg)
 	return NL_STOP;
 }
 
-/* The end of a dump carries an error, too. */
+/* The end of a dump carries an error too. */
 static int on_finish(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *nlh = nlmsg_hdr(msg);
@@ -343,7 +343,7 @@ int view_dump(struct conn *c, const struct view *view, const uint64_t *key,
 		arg[1] = *list;
 		err = conn_call(c, msg, collect, arg);
 		last = tries++ == DUMP_TRIES;
-		/* ops need not stand still to be shown: those that last are there */
+		/* ops come and go during a dump: those that last are in it */
 		if (err == -EAGAIN && last && view == &op_view)
 			err = 0;
 		if (err)

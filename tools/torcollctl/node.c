@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * torcollctl node: what this namespace is in its fabrics.
- */
+/* torcollctl node: this namespace's place in its fabrics. */
 #include <stdio.h>
 
 #include "ctl.h"

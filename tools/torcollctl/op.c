@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torcollctl op: the collective calls and messages that are under way, and for whom they wait.
+ * torcollctl op: collective calls and messages in progress, and the ranks that
+ * they wait for.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The ranks in @name of all channels, each once. */
+/* Return the ranks in @name of all channels, each once. */
 static struct json_object *ranks_of(struct json_object *op, const char *name)
 {
 	struct json_object *ranks = json_object_new_array();

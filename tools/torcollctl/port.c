@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torcollctl port: bind netdevs to directions of the torus, and see how their links do.
+ * torcollctl port: bind netdevs to directions of the torus, and show their
+ * links.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -74,7 +75,7 @@ const struct view port_view = {
 	TORCOLL_CMD_PORT_GET, TORCOLL_A_PORT_FABRIC, fields, ARRAY_SIZE(fields)
 };
 
-/* What names a port in a request. */
+/* The identification of a port in a request. */
 struct place {
 	uint64_t key;
 	uint32_t dim, dir, ifindex;
@@ -168,7 +169,10 @@ static int port_add(struct args *a)
 	return ret;
 }
 
-/* The fabric whose port a device is. Return: 0, or CTL_REFUSED after saying that it is none. */
+/*
+ * Find the fabric whose port a device is. Return 0, or CTL_REFUSED after
+ * printing that it is not a port.
+ */
 static int find_key(struct conn *c, struct place *p)
 {
 	struct json_object *ports;
@@ -245,7 +249,10 @@ static const char *opposite(const char *dir)
 	return strcmp(dir, "plus") ? "plus" : "minus";
 }
 
-/* The port of this node whose cable leads to what @port hears, if there is one. */
+/*
+ * Return the port of this node that the cable heard by @port belongs to, if
+ * any.
+ */
 static struct json_object *belongs_to(struct json_object *ports, struct json_object *port)
 {
 	size_t i, n = json_object_array_length(ports);
@@ -262,7 +269,7 @@ static struct json_object *belongs_to(struct json_object *ports, struct json_obj
 	return NULL;
 }
 
-/* Where a wrong cable should lead, and where it should be. */
+/* Print where a wrong cable should lead, and where it should be plugged in. */
 static void print_wiring(struct json_object *ports, struct json_object *port)
 {
 	struct json_object *right;
@@ -279,13 +286,16 @@ static void print_wiring(struct json_object *ports, struct json_object *port)
 		printf("; that cable belongs to no port of this node");
 }
 
-/* As this host's kernel has it, and so all comms here. */
+/* Return the byte order of this host's kernel, and so of all comms here. */
 static const char *own_order(void)
 {
 	return order_names[__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__];
 }
 
-/* A link to such a host is a good one, but only others can be in a communicator with it. */
+/*
+ * Print the neighbour's byte order if it differs: the link works, but no comm
+ * can include both hosts.
+ */
 static void print_order(struct json_object *port)
 {
 	const char *heard = js_str(port, "heard_order");

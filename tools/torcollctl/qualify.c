@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torcollctl qualify: what a cable is good for. Test frames go to the neighbour's module and come back as short answers, one
- * at a time, then as many as the cable takes; whatever is lost, or counted as an error by the device meanwhile,
- * speaks against it.
+ * torcollctl qualify: measure cables. The neighbour's module answers test
+ * frames with short frames; first one at a time, then as many as the cable
+ * takes. Lost frames and errors that the devices count meanwhile are reported.
  */
 #include <errno.h>
 #include <linux/if_link.h>
@@ -38,7 +38,7 @@ struct plan {
 	uint32_t window;
 };
 
-/* --- what devices count --- */
+/* --- error counters of devices --- */
 
 #define ERROR(_name)	{ #_name, offsetof(struct rtnl_link_stats64, _name) }
 
@@ -176,7 +176,7 @@ static void print_result(struct json_object *o)
 
 /* --- testing --- */
 
-/* Return: 0, or -EINVAL: the kernel said none. */
+/* Return 0, or -EINVAL: the kernel reported none. */
 static int parse_mac(const char *text, uint8_t *mac)
 {
 	return sscanf(text, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", &mac[0], &mac[1], &mac[2], &mac[3],
@@ -199,7 +199,7 @@ static int failed(struct json_object *port, const char *why)
 	return CTL_REFUSED;
 }
 
-/* Both phases, into @o. */
+/* Run both phases, with results in @o. */
 static int run_phases(struct cable *cable, const struct plan *plan, uint32_t bytes,
 		      struct json_object *o)
 {
@@ -284,7 +284,10 @@ static int test_port(struct conn *route, struct json_object *fabric, struct json
 	return is_good(o) ? CTL_OK : CTL_REFUSED;
 }
 
-/* Is it this port's turn? Whoever names one that is not up is told so. */
+/*
+ * Return whether to test this port. Prints a message if it was named and is not
+ * up.
+ */
 static bool is_wanted(struct json_object *port, const struct plan *plan, int *ret)
 {
 	bool up = !strcmp(js_str(port, "state"), "up");
@@ -341,7 +344,7 @@ static int parse_plan(struct args *a, struct plan *plan)
 		} else if (arg_is(a, "window")) {
 			err = arg_u32(a, "window", &plan->window);
 		} else {
-			/* "dev" may be left out, as iproute2 has it */
+			/* "dev" may be omitted, as in iproute2 */
 			arg_is(a, "dev");
 			name = arg_need(a, "dev");
 			if (!name)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The shape of a torus, as users write it and as cables need it.
- */
+/* The shape of a torus: its notation, and its cables. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +8,9 @@
 
 #define MAX_NODES	(1U << 20)
 
-/* Numbers with @between between them. Return: how many, 0 if that is not what @s is. */
+/*
+ * Parse numbers separated by @between. Return their number, 0 if @s is invalid.
+ */
 static uint32_t parse_numbers(const char *s, char between, uint32_t *value)
 {
 	uint32_t n = 0;
@@ -87,7 +87,7 @@ int shape_parse_coord(const struct shape *shape, const char *s, uint32_t *node)
 	return 0;
 }
 
-/* Index distance of a step along @dim. */
+/* Return the index distance of a step along @dim. */
 static uint32_t stride(const struct shape *shape, uint32_t dim)
 {
 	uint32_t step = 1;
@@ -102,7 +102,10 @@ uint32_t shape_coord(const struct shape *shape, uint32_t node, uint32_t dim)
 	return node / stride(shape, dim) % shape->side[dim];
 }
 
-/* A side of 2 with one cable: from plus of 0 to minus of 1. */
+/*
+ * Return whether the port exists. A side of 2 has one cable: from plus of 0 to
+ * minus of 1.
+ */
 bool shape_has_port(const struct shape *shape, uint32_t node, uint32_t dim, uint32_t dir)
 {
 	if (dim >= shape->ndim || shape->side[dim] == 1)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torcollctl tune: how fast the fabric is, by which plans are chosen: measure, show, set, save, load.
+ * torcollctl tune: the speed of the fabric, by which plans are chosen: measure,
+ * show, set, save, load.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ static const char *const units[RATES] = {
 	"for a node to handle a byte",
 };
 
-/* --- the kernel's --- */
+/* --- rates in the kernel --- */
 
 int place_find(struct conn *c, const char *word, struct place *place)
 {
@@ -198,7 +199,10 @@ static int save(const char *name, const struct tor_rates *rates)
 
 /* --- commands --- */
 
-/* A connection, and the fabric that the next word names, or the only one. */
+/*
+ * Open a connection, and find the fabric that the next word names, or the only
+ * one.
+ */
 static int begin(struct args *a, struct conn *c, struct place *place)
 {
 	const char *word = arg_next(a);

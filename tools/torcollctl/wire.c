@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cables of a virtual torus: veth pairs, made by one request each with both ends where they belong.
+ * Cables of a virtual torus: veth pairs, made by one request each with both
+ * ends in their namespaces.
  */
 #include <errno.h>
 #include <linux/if_link.h>
@@ -26,7 +27,7 @@ static void put_end(struct nl_msg *msg, const struct wire_end *end, uint32_t mtu
 int wire_veth(struct conn *c, const struct wire_end *a, const struct wire_end *b, uint32_t mtu)
 {
 	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
-	/* the peer comes into being first, and cannot be up alone */
+	/* the peer is created first, and cannot be up alone */
 	struct ifinfomsg up = { .ifi_flags = IFF_UP, .ifi_change = IFF_UP };
 	struct ifinfomsg down = { 0 };
 	struct nlattr *info, *data, *peer;
