@@ -5,7 +5,10 @@
 #include "../kmod/core/names.h"
 #include "internal.h"
 
-/* C layout of MPI's pair tor_type_names: the value, the index, and padding to the value's alignment. */
+/*
+ * C layout of MPI's pair types: the value, the index, and padding to
+ * the value's alignment.
+ */
 static const uint8_t sizes[TORCOLL_TYPE_COUNT] = {
 	[TORCOLL_I8] = 1,
 	[TORCOLL_I16] = 2,

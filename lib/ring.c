@@ -113,7 +113,7 @@ int torcoll_eventfd(struct torcoll *t, int fd)
 	if (!(t->features & TORCOLL_FEATURE_RING))
 		return torcoll__fail(-EOPNOTSUPP, "eventfd: the module has no completion rings");
 	if (fd < 0)
-		return torcoll__fail(-EINVAL, "eventfd: %d is no eventfd", fd);
+		return torcoll__fail(-EINVAL, "eventfd: %d is not an eventfd", fd);
 	pthread_mutex_lock(&ring->lock);
 	if (ring->tried) {
 		err = torcoll__fail(-EBUSY, "eventfd: an op was started already");

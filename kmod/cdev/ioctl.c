@@ -100,14 +100,14 @@ static int call_ring_setup(struct tor_session *session, union call *call)
 		return tor_refuse(session, -EINVAL, "a ring of %u entries, which has 1 to %u",
 				  setup->entries, TORCOLL_RING_MAX);
 	if (setup->eventfd < -1)
-		return tor_refuse(session, -EINVAL, "%d is no eventfd", setup->eventfd);
+		return tor_refuse(session, -EINVAL, "%d is not an eventfd", setup->eventfd);
 	ring = tor_ring_new(session->user, setup->entries, setup->eventfd);
 	if (ring == ERR_PTR(-EDQUOT))
 		return tor_refuse(session, -EDQUOT, "%s", tor_limit_sentence(TOR_LIMIT_KERNEL));
 	if (ring == ERR_PTR(-ENOMEM))
 		return tor_refuse(session, -ENOMEM, "no memory for %u entries", setup->entries);
 	if (IS_ERR(ring))
-		return tor_refuse(session, PTR_ERR(ring), "%d is no eventfd", setup->eventfd);
+		return tor_refuse(session, PTR_ERR(ring), "%d is not an eventfd", setup->eventfd);
 	setup->entries = ring->entries;
 	setup->bytes = ring->bytes;
 	setup->entries_offset = sizeof(struct torcoll_ring);
@@ -191,7 +191,8 @@ static int submit_of_batch(struct tor_session *session, void __user *user, u32 s
 	if (err || copy_to_user(user, &desc, known))
 		return tor_refuse(session, -EFAULT, "a descriptor cannot be read and written");
 	if (desc.size != size)
-		return tor_refuse(session, -EINVAL, "a descriptor of %u bytes among those of %u",
+		return tor_refuse(session, -EINVAL,
+				  "a descriptor has %u bytes, but desc_size is %u",
 				  desc.size, size);
 	if (desc.flags & TORCOLL_OP_WAIT)
 		return tor_refuse(session, -EINVAL, "an op of a batch cannot be waited for in it");
@@ -215,7 +216,8 @@ static int call_batch(struct tor_session *session, union call *call)
 				  batch->count, TORCOLL_BATCH_MAX);
 	if (batch->desc_size < offsetofend(struct torcoll_submit, chosen) ||
 	    batch->desc_size > PAGE_SIZE)
-		return tor_refuse(session, -EINVAL, "descriptors of %u bytes", batch->desc_size);
+		return tor_refuse(session, -EINVAL, "desc_size %u is too small or too large",
+				  batch->desc_size);
 	for (i = 0; i < batch->count && !err; i++) {
 		err = submit_of_batch(session, u64_to_user_ptr(batch->descs + (u64)i * batch->desc_size),
 				      batch->desc_size);

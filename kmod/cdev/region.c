@@ -75,9 +75,10 @@ int tor_region_add(struct tor_session *session, struct torcoll_region_add *add)
 		return tor_refuse(session, -EINVAL, "unknown flags %#x, or a reserved member",
 				  add->flags);
 	if (!add->length)
-		return tor_refuse(session, -EINVAL, "a region of no bytes");
+		return tor_refuse(session, -EINVAL, "the length of the region is 0");
 	if (add->flags & TORCOLL_REGION_WATCH && !IS_ENABLED(CONFIG_MMU_NOTIFIER))
-		return tor_refuse(session, -EOPNOTSUPP, "this kernel does not tell what is unmapped");
+		return tor_refuse(session, -EOPNOTSUPP,
+				  "this kernel has no MMU notifiers, so regions cannot be watched");
 	pages = tor_session_pin(session, add->addr, add->length,
 				add->flags & TORCOLL_REGION_WATCH);
 	if (IS_ERR(pages))
@@ -93,7 +94,7 @@ int tor_region_alloc(struct tor_session *session, struct torcoll_region_alloc *a
 	if (alloc->flags || alloc->__reserved)
 		return tor_refuse(session, -EINVAL, "a reserved member is not zero");
 	if (!alloc->length)
-		return tor_refuse(session, -EINVAL, "a region of no bytes");
+		return tor_refuse(session, -EINVAL, "the length of the region is 0");
 	pages = tor_pages_alloc(session->user, alloc->length, __GFP_ZERO);
 	if (pages == ERR_PTR(-EDQUOT))
 		return tor_refuse(session, -EDQUOT, "%llu bytes: %s", alloc->length,

@@ -69,7 +69,7 @@ static int fold_members(struct tor_team *team, const struct tor_group_config *cf
 	for (; team->node < map->nodes && team->member[team->node] != node->self; team->node++)
 		tor_env_walked(team->node);
 	if (team->node == map->nodes) {
-		*why = "this node is no member";
+		*why = "this node is not a member";
 		return -EINVAL;
 	}
 	team->seats = tor_team_seats(map, team->node);
@@ -189,7 +189,7 @@ static int find_seat(const struct tor_team *team, u32 rank, u32 *seat, const cha
 	} else if (rank < map->ranks && map->node[rank] == team->node) {
 		*seat = map->seat[rank];
 	} else {
-		*why = "that rank is not one of this node";
+		*why = "the rank is not one of this node's";
 		return -EINVAL;
 	}
 	if (*seat < team->seats && !team->seat[*seat])

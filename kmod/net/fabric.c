@@ -250,12 +250,12 @@ static int check_config(const struct tor_fabric_config *cfg, struct tor_torus *t
 		return -EINVAL;
 	}
 	if (tor_torus_diameter(torus) > TOR_HOP_LIMIT) {
-		*why = "nodes are more than 255 links apart, further than a frame goes";
+		*why = "nodes are more than 255 links apart, the limit of a frame's path";
 		return -EOPNOTSUPP;
 	}
 	*attr = TORCOLL_A_FABRIC_NODE;
 	if (cfg->self >= torus->nodes) {
-		*why = "this node lies outside the fabric";
+		*why = "the node index exceeds the size of the fabric";
 		return -EINVAL;
 	}
 	*attr = TORCOLL_A_FABRIC_ETHERTYPE;

@@ -248,7 +248,10 @@ void tor_fabric_notify(struct tor_fabric *fabric);
 
 void tor_fabric_counters(const struct tor_fabric *fabric, u64 *value);
 
-/* Call core's tor_join_timer() and tor_shrink_timer() at @when (ns) or before. Context: fabric->lock. */
+/*
+ * Call core's tor_join_timer() and tor_shrink_timer() at @when (ns) or before.
+ * Context: fabric->lock.
+ */
 void tor_fabric_join_timer(struct tor_fabric *fabric, u64 when);
 
 int tor_fabric_init(void);

@@ -204,9 +204,9 @@ const char *tor_port_reason(const struct tor_port *port)
 	case TOR_LINK_WAITING:
 		return "nothing heard: the other side may not be configured";
 	case TOR_LINK_VERSION:
-		return "the other side speaks another version of the protocol";
+		return "the other side has another version of the protocol";
 	case TOR_LINK_FABRIC:
-		return "the other side believes in another shape of the fabric";
+		return "the other side has another shape of the fabric";
 	case TOR_LINK_MISWIRED:
 		return "another port than expected is at the other end of the cable";
 	case TOR_LINK_TOO_SMALL:
@@ -214,7 +214,7 @@ const char *tor_port_reason(const struct tor_port *port)
 	case TOR_LINK_ONE_WAY:
 		return "heard, but the other side does not hear us (yet)";
 	case TOR_LINK_FLAPPING:
-		return "went up and down too often: it is used again if it stays up";
+		return "went up and down too often: it will be used again if it stays up";
 	}
 	return NULL;
 }

@@ -50,17 +50,18 @@ static int get_self(struct genl_info *info, struct tor_fabric_config *cfg)
 	u32 dim;
 
 	if (!node && !coord)
-		return nl_refuse(info, -EINVAL, "which node is this? Give its index or coordinates",
-				 NULL);
+		return nl_refuse(info, -EINVAL,
+				 "the node is missing: give its index or coordinates", NULL);
 	if (node)
 		cfg->self = nla_get_u32(node);
 	if (!coord)
 		return 0;
 	if (get_numbers(coord, c) != cfg->ndim)
-		return nl_refuse(info, -EINVAL, "not as many coordinates as sides", coord);
+		return nl_refuse(info, -EINVAL,
+				 "the number of coordinates is not that of the sides", coord);
 	for (dim = cfg->ndim; dim-- > 0;) {
 		if (c[dim] >= cfg->side[dim])
-			return nl_refuse(info, -EINVAL, "a coordinate lies outside its side",
+			return nl_refuse(info, -EINVAL, "a coordinate exceeds its side",
 					 coord);
 		index = index * cfg->side[dim] + c[dim];
 		if (index >= TOR_MAX_NODES)
@@ -204,7 +205,7 @@ static struct tor_port *find_port(struct sk_buff *skb, struct genl_info *info, i
 			return port;
 	}
 	if (fabric)
-		*err = nl_refuse(info, -ENOENT, "that device is no port of the fabric", ifindex);
+		*err = nl_refuse(info, -ENOENT, "the device is not a port of the fabric", ifindex);
 	return NULL;
 }
 
@@ -362,7 +363,7 @@ int torcoll_nl_op_get_doit(struct sk_buff *skb, struct genl_info *info)
 	if (slot)
 		err = reply(info, TORCOLL_CMD_OP_GET, tor_fill_op(msg, slot));
 	else
-		err = nl_refuse(info, -ENOENT, "no such op is known any more",
+		err = nl_refuse(info, -ENOENT, "the op has ended, or never began",
 				info->attrs[TORCOLL_A_OP_SEQ]);
 	tor_group_put(group);
 out:

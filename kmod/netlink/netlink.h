@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Netlink: configuration and views. The family is described by uapi/torcoll.yaml.
+ * Netlink: configuration and views. The family is described by
+ * uapi/torcoll.yaml.
  */
 #ifndef _TOR_NETLINK_H
 #define _TOR_NETLINK_H

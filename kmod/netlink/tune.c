@@ -21,7 +21,7 @@ static int get_rate(struct genl_info *info, u32 attr, u64 most, u64 *rate, bool 
 	if (!value)
 		return 0;
 	if (nla_get_u64(value) > most)
-		return nl_refuse(info, -ERANGE, "nothing is that slow", value);
+		return nl_refuse(info, -ERANGE, "the rate exceeds 10 s, or 10 us per byte", value);
 	*rate = nla_get_u64(value);
 	*any = true;
 	return 0;
@@ -95,7 +95,7 @@ int torcoll_nl_observed_get_doit(struct sk_buff *skb, struct genl_info *info)
 					 &o) ||
 		       o.collective != collective || o.algorithm != algorithm ||
 		       o.size_class != size_class))
-		err = nl_refuse(info, -ENOENT, "nothing is remembered of such ops",
+		err = nl_refuse(info, -ENOENT, "there are no measured times of such ops",
 				info->attrs[TORCOLL_A_OBSERVED_ALGORITHM]);
 	else if (fabric)
 		err = reply(info, TORCOLL_CMD_OBSERVED_GET, tor_fill_observed(msg, fabric, &o));

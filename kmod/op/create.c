@@ -119,11 +119,11 @@ static int check_members(struct tor_group *group, struct tor_group_config *cfg, 
 	}
 	comm->rank = tor_comm_rank(comm, node->self);
 	if (comm->rank == TOR_NO_RANK) {
-		*why = "this node is no member";
+		*why = "this node is not a member";
 		return -EINVAL;
 	}
 	if (cfg->rank != TORCOLL_RANK_SELF && cfg->rank != comm->rank) {
-		*why = "that rank is not the one of this node";
+		*why = "the rank is not that of this node";
 		return -EINVAL;
 	}
 	return 0;
@@ -329,7 +329,7 @@ static int look_at_members(const struct tor_fabric *fabric, const struct tor_gro
 	kvfree(seen);
 	if (i == cfg->ranks)
 		return 0;
-	*why = "a member is no node of the fabric";
+	*why = "a member is not a node of the fabric";
 	return -EINVAL;
 }
 
@@ -548,7 +548,7 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
 	else if (group == ERR_PTR(-EINVAL))
 		*why = shrunk_before;
 	else if (group == ERR_PTR(-EHOSTUNREACH))
-		*why = "the others have gone on without this rank";
+		*why = "the other ranks continued without this one";
 	else if (group == ERR_PTR(-ENETDOWN))
 		*why = tor_join_sentence(-ENETDOWN);
 	return group;

@@ -24,7 +24,8 @@ static inline u64 tor_op_handle(const struct tor_slot *slot)
  * @group: comm, referenced by the caller
  * @desc: descriptor; ->op and ->status are set
  *
- * Return: 0 or a negative errno with a sentence; -EINTR with ->op set: the op runs, wait for it.
+ * Return: 0 or a negative errno with a sentence; -EINTR with ->op set: the op
+ * runs, wait for it.
  */
 int tor_op_submit(struct tor_session *session, struct tor_group *group,
 		  struct torcoll_submit *desc);

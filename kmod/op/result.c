@@ -198,7 +198,7 @@ static int wait_for_any(struct tor_session *session, struct tor_group *group,
 int tor_op_wait(struct tor_session *session, struct tor_group *group, struct torcoll_wait *wait)
 {
 	if (wait->spin_ns > SPIN_MAX)
-		return tor_refuse(session, -EINVAL, "looking for a result for more than a second");
+		return tor_refuse(session, -EINVAL, "the spin time exceeds one second");
 	if (wait->flags & TORCOLL_WAIT_NOHANG)
 		return result_take(session, group, wait);
 	return wait->op ? wait_for_one(session, group, wait) : wait_for_any(session, group, wait);

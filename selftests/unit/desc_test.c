@@ -115,14 +115,14 @@ static void tor_desc_check__what_is_not_used(void **state)
 	(void)state;
 	check_unused(TORCOLL_ALLREDUCE, root, "allreduce has no root");
 	check_unused(TORCOLL_ALLREDUCE, counts, "allreduce has no counts");
-	check_unused(TORCOLL_ALLREDUCE, recv_counts, "allreduce has no counts of what comes");
+	check_unused(TORCOLL_ALLREDUCE, recv_counts, "allreduce has no receive counts");
 	check_unused(TORCOLL_ALLREDUCE, peer, "an unused member is not zero");
 	check_unused(TORCOLL_ALLREDUCE, scalar, "an unused member is not zero");
 	check_unused(TORCOLL_ALLGATHER, redop, "allgather has no operator");
 	check_unused(TORCOLL_BARRIER, count, "barrier has no elements");
 	check_unused(TORCOLL_BARRIER, type, "barrier has no elements");
-	check_unused(TORCOLL_ALLTOALL, counts, "counts of what goes, or of what comes, are missing");
-	check_unused(TORCOLL_ALLTOALL, recv_counts, "counts of what goes, or of what comes, are missing");
+	check_unused(TORCOLL_ALLTOALL, counts, "send counts or receive counts are missing");
+	check_unused(TORCOLL_ALLTOALL, recv_counts, "send counts or receive counts are missing");
 	desc.counts = 1;
 	assert_true(is_good());
 	set(TORCOLL_SCATTER);

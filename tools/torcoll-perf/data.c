@@ -94,7 +94,9 @@ static inline int64_t extreme(int64_t s, enum torcoll_redop redop)
 #define SMALL_MAX	(1 << 30)
 #include "data_type.h"
 
-/* SMALL_MAX * 255, and SUM_MAX * (the sum of all weights), fit the significand. */
+/*
+ * SMALL_MAX * 255, and SUM_MAX * (the sum of all weights), fit the significand.
+ */
 #define NAME		f32
 #define TYPE		float
 #define FORMAT		"%.9g"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Inputs and results of one type: see data.c, which includes this once per type. NAME, TYPE, FORMAT
- * and SMALL_MAX are given, for floats also SUM_MAX. Buffers may be misaligned.
+ * Inputs and results of one type: see data.c, which includes this once per
+ * type. NAME, TYPE, FORMAT and SMALL_MAX are given, for floats also SUM_MAX.
+ * Buffers may be misaligned.
  */
 #ifdef SUM_MAX
 

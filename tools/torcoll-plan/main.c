@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torcoll-plan: prints, checks, costs and draws the plans that the module executes.
+ * torcoll-plan: prints, checks, costs and draws the plans that the module
+ * executes.
  *
- * Exit codes: 0 done, 1 the plan is wrong, 2 usage, 3 the algorithm cannot serve the request.
+ * Exit codes: 0 done, 1 the plan is wrong, 2 usage, 3 the algorithm cannot
+ * serve the request.
  */
 #include "dump.h"
 

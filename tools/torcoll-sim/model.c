@@ -8,7 +8,9 @@
 #include <stdlib.h>
 
 static const struct model_profile profiles[] = {
-	/* 400 Gb/s; 100 ns of link and 300 ns of switch per hop, 500 ns of host */
+	/*
+	 * 400 Gb/s; 100 ns of link and 300 ns of switch per hop, 500 ns of host
+	 */
 	{ "swing", { .e = 900000, .f = 400000, .link = 20000 }, true },
 	/* 800 Gb/s; 200 ns per hop, 300 ns of host, 1.5 us of software */
 	{ "trivance", { .e = 2000000, .f = 200000, .link = 10000 }, true },

@@ -30,7 +30,8 @@ struct model_fabric {
 
 /**
  * struct model_profile - how fast it is, and what it may do
- * @one_port: latency forms, and recursive doubling, use one port at a time, as in the papers
+ * @one_port: latency forms, and recursive doubling, use one port at a time, as
+ *	in the papers
  */
 struct model_profile {
 	const char *name;
@@ -41,7 +42,8 @@ struct model_profile {
 /**
  * struct model_run - a question
  * @algorithms: those wanted, a bit 1 << enum torcoll_algorithm each
- * @everything: all that can be told soon; else @algorithms however long it takes
+ * @everything: all that can be told soon; else @algorithms however long it
+ *	takes
  * @sizes: bytes of vectors
  */
 struct model_run {

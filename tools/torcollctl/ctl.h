@@ -228,7 +228,10 @@ const char *fmt_vstr(const char *fmt, va_list ap) __attribute__((format(printf, 
 
 #define TABLE_COLUMNS	12
 
-/* Rows of cells; columns are as wide as they need to be, numbers are flush right. */
+/*
+ * Rows of cells; columns are as wide as they need to be, numbers are flush
+ * right.
+ */
 struct table {
 	size_t columns, rows;
 	char **cell;

@@ -113,7 +113,7 @@ int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
 		*why = "the tables of plans are missing";
 		return -ENOMEM;
 	}
-	*why = "no algorithm is left that could serve this";
+	*why = "no permitted algorithm supports this call";
 	/* the choice ignores root and counts, so its plan may refuse them */
 	while (err == -EOPNOTSUPP) {
 		if (!(known ? tor_choose(chooser, collective, level, excluded,

@@ -68,11 +68,11 @@ static int find_reduction(struct tor_op *op, u32 collective, u32 type, u32 redop
 	op->elem = tor_type_size(type);
 	op->reduce = reduces ? tor_reduce_kernel(type, redop) : NULL;
 	if (!op->elem || (reduces && !op->reduce)) {
-		*why = "this module does not reduce that type with that operator";
+		*why = "the type does not support this operator";
 		return -EOPNOTSUPP;
 	}
 	if (redop == TORCOLL_AVG && (scans || !tor_scale_divides(type, op->comm->ranks))) {
-		*why = "there is no average over so many ranks of that type, nor of a scan";
+		*why = "an average needs a type that holds the number of ranks; scans have none";
 		return -EOPNOTSUPP;
 	}
 	return 0;
@@ -87,7 +87,7 @@ static int check_plan(const struct tor_op *op, u32 collective, u32 type, u32 red
 	if (shape->channels > tor_op_channels(op))
 		*why = "the plan has more channels than the comm";
 	else if (shape->rounds > U16_MAX)
-		*why = "the plan has more rounds than a frame can name";
+		*why = "the plan has more rounds than fit in a frame's field";
 	/*
 	 * in other collectives one rank alone computes each element of the
 	 * result

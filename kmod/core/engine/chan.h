@@ -78,8 +78,8 @@ void tor_chan_kept_free(struct tor_chan *chan, struct tor_rx *rx, struct tor_kep
 void tor_chan_let_go(struct tor_chan *chan);
 
 /*
- * Remember checksums of received data, for a transfer of @frames; without memory,
- * none.
+ * Remember checksums of received data, for a transfer of @frames; without
+ * memory, none.
  */
 void tor_chan_crcs_get(struct tor_chan *chan, u32 frames);
 

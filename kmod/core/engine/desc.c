@@ -27,7 +27,7 @@ static int check_flags(const struct torcoll_submit *desc, bool ring, char *why)
 	if (!(desc->flags & TORCOLL_OP_RING))
 		return 0;
 	if (desc->flags & TORCOLL_OP_WAIT)
-		return refuse(why, "a result that is waited for comes in no ring");
+		return refuse(why, "an op that is waited for cannot post to the ring");
 	return ring ? 0 : refuse(why, "the file has no completion ring");
 }
 
@@ -73,9 +73,9 @@ static int check_unused(const struct torcoll_submit *desc, char *why)
 		return refuse(why, "%s has no root", name);
 	if (desc->collective == TORCOLL_ALLTOALL)
 		return !desc->counts == !desc->recv_counts ? 0 :
-		       refuse(why, "counts of what goes, or of what comes, are missing");
+		       refuse(why, "send counts or receive counts are missing");
 	if (desc->recv_counts)
-		return refuse(why, "%s has no counts of what comes", name);
+		return refuse(why, "%s has no receive counts", name);
 	if (desc->counts && !tor_collective_has_blocks(desc->collective))
 		return refuse(why, "%s has no counts", name);
 	return 0;

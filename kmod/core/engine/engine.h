@@ -355,7 +355,10 @@ static inline u32 tor_comm_epoch(struct tor_comm *comm, u32 rank)
 	return READ_ONCE(tor_comm_carrier(comm)->epoch[tor_comm_place(comm, rank)]);
 }
 
-/* A reader that sees the failure also sees its cause: comm_fail() wrote it before. */
+/*
+ * A reader that sees the failure also sees its cause: comm_fail() wrote it
+ * before.
+ */
 static inline bool tor_comm_failed(const struct tor_comm *comm)
 {
 	return atomic_read_acquire(&comm->failed);

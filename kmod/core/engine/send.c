@@ -82,7 +82,10 @@ static u32 range_crc(const struct tor_range *range, u32 n)
 	return ~crc;
 }
 
-/* The checksum of bytes [off, off + len) of what @tx sends, as they came, if that is known. */
+/*
+ * The checksum of bytes [off, off + len) of what @tx sends, as they came, if
+ * that is known.
+ */
 static bool known_crc(const struct tor_chan *chan, const struct tor_tx *tx, u64 off, u32 len,
 		      u32 *crc)
 {
@@ -146,7 +149,10 @@ static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u
 	}
 }
 
-/* What is sent again is summed again: the memory may not be any more what it was. */
+/*
+ * What is sent again is summed again: the memory may not be any more what it
+ * was.
+ */
 static u32 payload_crc(const struct tor_chan *chan, const struct tor_tx *tx,
 		       const struct tor_frame *frame, u64 off, u32 len, u8 flags)
 {

@@ -47,9 +47,9 @@ static const char *fold_check_request(const struct tor_plan_req *r, enum tor_fol
 		return "root is not a rank";
 	if (r->collective == TORCOLL_ALLTOALL && !counts &&
 	    tor_div64(r->count, r->ranks) * r->ranks != r->count)
-		return "an alltoall has as many elements for each rank";
+		return "the count of an alltoall must be a multiple of the number of ranks";
 	if (r->collective == TORCOLL_HALO && r->count % 2)
-		return "a halo has as many elements for each neighbour";
+		return "the count of a halo must be a multiple of the number of neighbours";
 	if (kind == TOR_FOLD_ORDERED && r->count > tor_div64(TOR_COUNT_MAX, r->ranks))
 		return "the contributions of all ranks are too long";
 	return NULL;

@@ -67,7 +67,7 @@ static int direct_init(struct tor_plan *p, const char **why)
 	p->shape.peers = min_t(u32, PEERS, r->ranks - 1);
 	if (r->collective == TORCOLL_ALLTOALL) {
 		if (!r->from_counts && tor_div64(r->count, r->ranks) * r->ranks != r->count) {
-			*why = "an alltoall has as many elements for each rank";
+			*why = "the count of an alltoall must be a multiple of the number of ranks";
 			return -EINVAL;
 		}
 		p->shape.input = true;

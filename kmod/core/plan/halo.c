@@ -24,7 +24,7 @@ static u32 halo_blocks(const struct tor_plan *p)
 static int halo_init(struct tor_plan *p, const char **why)
 {
 	if (tor_div64(p->req.count, halo_blocks(p)) * halo_blocks(p) != p->req.count) {
-		*why = "a halo has as many elements for each neighbour";
+		*why = "the count of a halo must be a multiple of the number of neighbours";
 		return -EINVAL;
 	}
 	p->shape.peers = halo_blocks(p);

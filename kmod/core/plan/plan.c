@@ -82,7 +82,7 @@ static const char *plan_check_counts(const struct tor_plan_req *r)
 		return r->counts && tor_plan_sums_to(r->from_counts, r->ranks, r->count) ?
 		       NULL : no_sum;
 	if (r->from_counts)
-		return "only an alltoall has counts of what comes";
+		return "only an alltoall has receive counts";
 	if (!r->counts)
 		return NULL;
 	if (!tor_collective_has_blocks(r->collective))
@@ -309,7 +309,7 @@ int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, 
 	if (!tor_algorithm_name(req->algorithm))
 		return plan_refuse(-EINVAL, why, "unknown algorithm");
 	if (req->algorithm == TORCOLL_ALGO_AUTO)
-		return plan_refuse(-EINVAL, why, "auto is no algorithm of its own");
+		return plan_refuse(-EINVAL, why, "auto must be replaced by an algorithm first");
 	f = plan_family(req);
 	if (!f)
 		return plan_refuse(-EOPNOTSUPP, why, "the algorithm is not available");
@@ -329,7 +329,8 @@ int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, 
 	if (req->collective == TORCOLL_BARRIER)
 		p->req.collective = TORCOLL_ALLREDUCE;
 	if (plan_find_grid(p, f->any_list))
-		return plan_refuse(-EOPNOTSUPP, why, "the members are no block of the torus");
+		return plan_refuse(-EOPNOTSUPP, why,
+				   "the members do not form a block of the torus");
 	return plan_init_family(p, f, why);
 }
 

@@ -42,7 +42,10 @@ struct tor_crcs {
 	} of[];
 };
 
-/* Make one for about @ranges ranges of at most @unit bytes, or NULL. Freed by tor_env_free(). */
+/*
+ * Make one for about @ranges ranges of at most @unit bytes, or NULL. Freed by
+ * tor_env_free().
+ */
 struct tor_crcs *tor_crcs_new(u32 unit, u32 ranges);
 
 /* Range [off, off + len), at most a unit, has the checksum @crc now. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Exactly-once transfer of one message: windows, acknowledgements, loss. See xfer.h.
+ * Exactly-once transfer of one message: windows, acknowledgements, loss. See
+ * xfer.h.
  */
 #include "core/transfer/xfer.h"
 

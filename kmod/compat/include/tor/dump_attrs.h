@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The parsed attributes of a dump moved in 6.7, from genl_dumpit_info into its genl_info. */
+/*
+ * The parsed attributes of a dump moved in 6.7, from genl_dumpit_info into its
+ * genl_info.
+ */
 #ifndef _TOR_COMPAT_DUMP_ATTRS_H
 #define _TOR_COMPAT_DUMP_ATTRS_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Where a device keeps what "tc" hangs on its way out was renamed in 6.6. */
+/* The member of a device with its "tc" egress hooks was renamed in 6.6. */
 #ifndef _TOR_COMPAT_EGRESS_H
 #define _TOR_COMPAT_EGRESS_H
 
 #include <linux/netdevice.h>
 #include <linux/version.h>
 
-/* Does tc, BPF or netfilter look at frames that leave by @dev? */
+/* Return whether tc, BPF or netfilter sees frames that leave by @dev. */
 static inline bool tor_egress_watched(const struct net_device *dev)
 {
 #ifdef CONFIG_NETFILTER_EGRESS

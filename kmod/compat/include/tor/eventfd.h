@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What an eventfd is raised by is no argument since 6.8. */
+/* Since 6.8 eventfd_signal() has no argument for the amount. */
 #ifndef _TOR_COMPAT_EVENTFD_H
 #define _TOR_COMPAT_EVENTFD_H
 

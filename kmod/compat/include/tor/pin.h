@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Since 6.5 pages of a file that is written back cannot be pinned for long and for writing: whoever writes to them by the pin,
- * at any time, does so behind the file system's back, which has cleaned them. Before, that has to be asked.
+ * Since 6.5 the kernel refuses to pin pages of a file with writeback for
+ * long-term writing: a write by way of the pin, at any time, would bypass the
+ * file system, which has cleaned the page. Before 6.5 the module must check
+ * that.
  */
 #ifndef _TOR_COMPAT_PIN_H
 #define _TOR_COMPAT_PIN_H
@@ -20,7 +22,10 @@ static inline bool tor_pin_may_stay(struct page *page)
 
 #else
 
-/* Of a page that was just pinned, longterm and writable: those of private mappings are anonymous by now. */
+/*
+ * Return whether a page that was just pinned, longterm and writable, may stay
+ * pinned; pages of private mappings are anonymous by now.
+ */
 static inline bool tor_pin_may_stay(struct page *page)
 {
 	struct address_space *mapping;
@@ -29,7 +34,7 @@ static inline bool tor_pin_may_stay(struct page *page)
 	if (PageAnon(page) || PageHuge(page))
 		return true;
 	rcu_read_lock();
-	/* gone: truncated, so that nobody writes it back */
+	/* truncated, so that it is never written back */
 	mapping = page_mapping(page);
 	may = !mapping || !mapping->host || !mapping_can_writeback(mapping);
 	rcu_read_unlock();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The flags of a mapping are set by a function since 6.3. */
+/* Since 6.3 the flags of a mapping are set by a function. */
 #ifndef _TOR_COMPAT_VM_FLAGS_H
 #define _TOR_COMPAT_VM_FLAGS_H
 

@@ -240,7 +240,7 @@ static int circulant_init(struct tor_plan *p, const char **why)
 		s->blocks = circulant_preset_blocks(p);
 	s->half = s->blocks - 1 + s->c.q;
 	if (s->blocks > U16_MAX) {
-		*why = "more blocks than rounds can be counted";
+		*why = "the number of blocks exceeds 65535";
 		return -EINVAL;
 	}
 	if (circulant_is_rooted(p)) {

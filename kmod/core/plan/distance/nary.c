@@ -61,7 +61,7 @@ static int bruck_lat_init(struct tor_plan *p, const char **why)
 	u32 d, rounds = 0;
 
 	if (!nary_all_powers(p, 3)) {
-		*why = "bruck-lat serves sides that are powers of three";
+		*why = "bruck-lat requires sides that are powers of three";
 		return -EOPNOTSUPP;
 	}
 	for (d = 0; d < p->grid.ndim; d++)
@@ -111,7 +111,7 @@ static int allport_init(struct tor_plan *p, const char **why)
 	for (d = 0; d < p->grid.ndim; d++) {
 		rounds += nary_log(p->grid.side[d], q);
 		if (p->grid.side[d] < q || !nary_all_powers(p, q)) {
-			*why = "allport serves sides that are powers of twice their number plus 1";
+			*why = "allport requires sides that are powers of (2 * dimensions + 1)";
 			return -EOPNOTSUPP;
 		}
 	}

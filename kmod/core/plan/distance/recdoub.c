@@ -147,7 +147,7 @@ static int recdoub_mirrored_setup(struct tor_plan *p, u32 dim, const char **why)
 {
 	if (!recdoub_folds(p->grid.side[dim]))
 		return 0;
-	*why = "recdoub-bw-mirrored serves sides that are powers of two";
+	*why = "recdoub-bw-mirrored requires sides that are powers of two";
 	return -EOPNOTSUPP;
 }
 

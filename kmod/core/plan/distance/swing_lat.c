@@ -87,7 +87,7 @@ static int swing_lat_init(struct tor_plan *p, const char **why)
 	for (d = 0; d < p->grid.ndim; d++) {
 		n = p->grid.side[d];
 		if (n & (n - 1)) {
-			*why = "swing-lat serves sides that are powers of two";
+			*why = "swing-lat requires sides that are powers of two";
 			return -EOPNOTSUPP;
 		}
 		rounds += fls(n) - 1;

@@ -47,7 +47,7 @@ static int chain_init(struct tor_plan *p, const char **why)
 	if (!s->blocks)
 		s->blocks = clamp_t(u64, tor_div64(p->req.count, 4096), 1, 64);
 	if (s->blocks > U16_MAX) {
-		*why = "more blocks than rounds can be counted";
+		*why = "the number of blocks exceeds 65535";
 		return -EINVAL;
 	}
 	s->stride = chain_is_exclusive(p) ? 2 : 1;

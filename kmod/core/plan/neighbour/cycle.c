@@ -317,7 +317,7 @@ static int hamiltonian_init(struct tor_plan *p, const char **why)
 		cycle_find_places(p);
 		return 0;
 	}
-	*why = "hamiltonian serves 2D tori with sides r = c * k and gcd(r, c - 1) = 1";
+	*why = "hamiltonian requires a 2D torus with sides r = c * k and gcd(r, c - 1) = 1";
 	return -EOPNOTSUPP;
 }
 
