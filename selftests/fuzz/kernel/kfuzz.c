@@ -26,7 +26,7 @@
 /* Events of an input that are carried out. */
 #define EVENTS_MAX	48
 /* No call may take longer: each has a deadline of its own, far shorter. */
-#define STUCK_MS	20000
+#define STUCK_MS	90000
 /* Whoever still waits after that, and is wanted for another one, is woken. */
 #define PATIENCE_MS	1
 
