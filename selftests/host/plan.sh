@@ -134,7 +134,7 @@ while read -r alg _; do
 	check "list__about_$alg" grep -q '^rounds  *[0-9a-zA-Z]' <("$plan" --list -a "$alg")
 done < <("$plan" --list)
 check list__on_a_torus grep -qE '^swing-bw +allreduce +8 +4 +0 +agree$' <("$plan" --list --dims 4x4)
-check list__a_reason grep -qE '^bruck-lat +allreduce +bruck-lat serves' <("$plan" --list --dims 4x4)
+check list__a_reason grep -qE '^bruck-lat +allreduce +bruck-lat requires' <("$plan" --list --dims 4x4)
 check list__sequential grep -qE '^flood +allreduce +4 +1 +16 +sequential$' <("$plan" --list --dims 4x4)
 check exit__version exits 0 "$plan" -V
 check exit__usage exits 2 "$plan" --no-such-option
