@@ -55,7 +55,7 @@ check env__any_but_these perf 2K
 check env__they_were_not_taken explained 2K \
 	'all(.[]; (.algorithm | IN("hamiltonian", "tree") | not) or (has("observed_ns") | not))'
 export TORCOLL_ALGO=allreduce:bruck-lat
-fails env__nothing_left any "no algorithm is left" perf 8K
+fails env__nothing_left any "no permitted algorithm" perf 8K
 export TORCOLL_ALGO=allreduce:fast
 fails env__refused any "TORCOLL_ALGO=allreduce:fast" perf 8K
 unset TORCOLL_ALGO
