@@ -10,7 +10,8 @@
 #   tools/NAME.c tools/NAME/*.c  build/bin/NAME; a C file in tools/common/ is part of every tool
 #   selftests/unit/*_test.c    build/asan/unit/NAME_test, with the other C files there
 
-VERSION := 0.1.0
+# Stated there, for the module. What else must name it is compared by a test: see docs/contributing.md.
+VERSION := $(shell sed -n 's/^.define TOR_VERSION[[:space:]]*"\(.*\)"/\1/p' kmod/core/version.h)
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -119,11 +120,13 @@ help:
 # ---- Debian's packages ----
 
 # What is missing is installed before anything that needs it is made: each target names a group of scripts/install-deps, which
-# takes a tenth of a second where nothing is missing. Who is not root is told, and what can be built is built.
-deps_groups := build guest check fuzz debug dkms bench results bare
+# takes a tenth of a second where nothing is missing. Who is not root is told, and what can be built is built. DEPS=no: nothing is
+# looked for, since a package's build has its own dependencies.
+DEPS ?= yes
+deps_groups := build guest check fuzz debug dkms deb bench results bare
 .PHONY: deps $(addprefix deps-,$(deps_groups))
 $(addprefix deps-,$(deps_groups)): deps-%:
-	$(Q)scripts/install-deps $(filter-out $*,build) $*
+	$(Q)$(if $(filter no,$(DEPS)),:,scripts/install-deps $(filter-out $*,build) $*)
 
 deps:
 	$(Q)scripts/install-deps
@@ -137,7 +140,7 @@ module: | deps-build
 
 # ---- compiling for the host, in variants ----
 
-flags_host := $(CFLAGS)
+flags_host := $(CPPFLAGS) $(CFLAGS)
 flags_asan := -O1 -g $(SANITIZE)
 flags_cov := -O0 -g --coverage
 flags_strict := -O2 -Werror
@@ -162,7 +165,7 @@ NL_LIBS = $(eval NL_LIBS := $$(shell $(PKG_CONFIG) --libs libnl-genl-3.0 json-c)
 deps_host := deps-build
 deps_fuzz := deps-fuzz
 define variant
-$(B)/$(1)/%.o: %.c Makefile | $$(or $$(deps_$(1)),deps-check)
+$(B)/$(1)/%.o: %.c Makefile kmod/core/version.h | $$(or $$(deps_$(1)),deps-check)
 	$$(say) CC $$@
 	@mkdir -p $$(@D)
 	$$(Q)$$(or $$(cc_$(1)),$$(CC)) $$(common_flags) $$(flags_$(1)) $$(call flags_of,$$*) -MMD -MP -c -o $$@ $$<
@@ -233,12 +236,12 @@ tool_names := $(sort $(basename $(notdir $(wildcard tools/*.c))) \
 	$(filter-out common,$(patsubst tools/%/,%,$(dir $(wildcard tools/*/*.c)))))
 tool_sources = $(wildcard tools/$(1).c tools/$(1)/*.c) $(tool_common)
 
-# The library is found beside the program, built or installed.
-rpath = -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath,'$$ORIGIN/../../lib'
+# The library is found beside the program, built or installed. Empty for packages: theirs is where the loader looks.
+RPATH ?= -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath,'$$ORIGIN/../../lib'
 
-torcollctl_libs = $(B)/host/libtorcore.a -L$(B)/lib -ltorcoll $(NL_LIBS) -lm $(rpath)
+torcollctl_libs = $(B)/host/libtorcore.a -L$(B)/lib -ltorcoll $(NL_LIBS) -lm $(RPATH)
 torcollctl_needs := $(B)/host/libtorcore.a $(B)/lib/libtorcoll.so
-torcoll-perf_libs = -L$(B)/lib -ltorcoll $(NL_LIBS) -lm $(rpath)
+torcoll-perf_libs = -L$(B)/lib -ltorcoll $(NL_LIBS) -lm $(RPATH)
 torcoll-perf_needs := $(B)/lib/libtorcoll.so
 torcoll-plan_libs := $(B)/host/libtorcore.a -ljson-c -lm
 torcoll-plan_needs := $(B)/host/libtorcore.a
@@ -268,7 +271,7 @@ train_libs := -lz
 $(B)/bin/examples/%: $(B)/host/lib/examples/%.o $(B)/lib/libtorcoll.so
 	$(say) LD $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $($*_libs) -lm $(rpath)
+	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $($*_libs) -lm $(RPATH)
 
 # ---- benchmark: rivals, and what wires and processors can do ----
 
@@ -278,7 +281,7 @@ bench_programs := $(addprefix $(B)/bench/,torcoll_allreduce openmpi_allreduce mp
 $(B)/bench/torcoll_allreduce: $(B)/host/bench/peers/torcoll_allreduce.o $(B)/lib/libtorcoll.so
 	$(say) LD $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(rpath)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(RPATH)
 
 $(B)/bench/%_allreduce: bench/peers/mpi_allreduce.c bench/peers/timing.h | deps-bench
 	$(say) CC $@
@@ -343,7 +346,7 @@ $(B)/bench/many: $(B)/host/bench/stall/many.o
 $(B)/bench/stall $(B)/bench/many: $(B)/lib/libtorcoll.so
 	$(say) LD $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -ltorcoll $(rpath)
+	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -ltorcoll $(RPATH)
 
 # The longest time that a processor does nothing else, in instruction time.
 .PHONY: bench-stall
@@ -354,7 +357,7 @@ bench-stall: | deps-guest
 $(B)/bench/road: $(B)/host/bench/road/ranks.o $(B)/lib/libtorcoll.so
 	$(say) LD $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(rpath)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(RPATH)
 
 # The road of one allreduce: functions, files and calls. KO= another build of the module, LIST=1 the functions.
 .PHONY: road
@@ -432,7 +435,7 @@ $(B)/bin/first: selftests/abi/first.c $(wildcard selftests/abi/first/*.h selftes
 		$(B)/lib/libtorcoll.so
 	$(say) CC $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) -Iselftests/abi/first $(common_flags) $(CFLAGS) $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(rpath)
+	$(Q)$(CC) -Iselftests/abi/first $(common_flags) $(CFLAGS) $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(RPATH)
 
 # Frames as core encodes them, for the test of the dissector.
 $(B)/bin/dissector_frames: $(call objects,host,selftests/host/dissector_frames.c \
