@@ -19,8 +19,13 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 DATADIR ?= $(PREFIX)/share
+DOCDIR ?= $(DATADIR)/doc/torcoll
+BASHDIR ?= $(DATADIR)/bash-completion/completions
+ZSHDIR ?= $(DATADIR)/zsh/site-functions
 UDEVDIR ?= /lib/udev/rules.d
+UNITDIR ?= /lib/systemd/system
 SYSUSERSDIR ?= /usr/lib/sysusers.d
+LIMITSDIR ?= /etc/security/limits.d
 DKMSDIR ?= /usr/src
 MODDIR ?= /lib/modules
 
@@ -81,6 +86,7 @@ help:
 	@echo 'To install it:'
 	@echo '  make deps               installs the Debian packages that all this needs'
 	@echo '  make install            library, tools, headers, manual pages, module source for DKMS; DESTDIR= PREFIX='
+	@echo '  make uninstall          removes what that has installed; with the same DESTDIR= PREFIX='
 	@echo '  make install-module     the module for KDIR=, without DKMS'
 	@echo '  make clean              removes build/'
 	@echo 'To test it:'
@@ -685,10 +691,13 @@ install_headers := $(wildcard uapi/linux/torcoll.h uapi/linux/torcoll_netlink.h)
 install_lib_headers := $(wildcard lib/torcoll*.h lib/include/*.h)
 install_man := $(shell find docs lib tools kmod -name '*.[1-8]' 2>/dev/null)
 install_docs := $(wildcard docs/*.md docs/*.svg)
+install_examples := $(wildcard lib/examples/*.c)
 dkms := $(DESTDIR)$(DKMSDIR)/torcoll-$(VERSION)
 
 # to(folder, mode, files)
 to = install -d $(DESTDIR)$(1) && install -m $(2) $(3) $(DESTDIR)$(1)/
+# as(folder, file, name there)
+as = install -d $(DESTDIR)$(1) && install -m 644 $(2) $(DESTDIR)$(1)/$(3)
 
 # All but the module, and its source for DKMS.
 .PHONY: install
@@ -702,16 +711,30 @@ install: lib tools
 	$(Q)$(call to,$(INCLUDEDIR),644,$(install_lib_headers))
 	$(Q)for f in $(install_man); do \
 		install -D -m 644 $$f $(DESTDIR)$(MANDIR)/man$${f##*.}/$${f##*/} || exit; done
-	$(Q)$(call to,$(DATADIR)/doc/torcoll,644,README.md)
-	$(Q)$(call to,$(DATADIR)/doc/torcoll/docs,644,$(install_docs))
-	$(Q)$(call to,$(DATADIR)/bash-completion/completions,644,tools/bash-completion/torcollctl)
+	$(Q)$(call to,$(DOCDIR),644,README.md CHANGELOG.md SECURITY.md)
+	$(Q)$(call to,$(DOCDIR)/docs,644,$(install_docs))
+	$(Q)$(call to,$(DOCDIR)/docs/results,644,$(wildcard docs/results/*))
+	$(Q)$(call to,$(DOCDIR)/examples,644,$(install_examples))
+	$(Q)$(call to,$(DOCDIR)/examples/data,644,$(wildcard lib/examples/data/*))
+	$(Q)$(call as,$(BASHDIR),tools/bash-completion/torcollctl,torcollctl)
+	$(Q)$(call as,$(ZSHDIR),tools/zsh-completion/_torcollctl,_torcollctl)
 	$(Q)$(call to,$(DATADIR)/torcoll,644,tools/wireshark/torcoll.lua)
 	$(Q)$(call to,$(UDEVDIR),644,packaging/90-torcoll.rules)
-	$(Q)install -d $(DESTDIR)$(SYSUSERSDIR)
-	$(Q)install -m 644 packaging/torcoll.sysusers $(DESTDIR)$(SYSUSERSDIR)/torcoll.conf
+	$(Q)$(call as,$(SYSUSERSDIR),packaging/torcoll.sysusers,torcoll.conf)
+	$(Q)$(call as,$(LIMITSDIR),packaging/torcoll.limits,torcoll.conf)
+	$(Q)install -d $(DESTDIR)$(UNITDIR)
+	$(Q)sed 's|@BINDIR@|$(BINDIR)|g' packaging/torcoll@.service.in >$(DESTDIR)$(UNITDIR)/torcoll@.service
 	$(Q)rm -rf $(dkms) && install -d $(dkms)
 	$(Q)cp -r kmod uapi $(dkms)/
 	$(Q)sed 's/@VERSION@/$(VERSION)/g' packaging/dkms.conf.in >$(dkms)/dkms.conf
+
+# What install puts there, by installing it into a scratch folder; what else is in the same folders stays.
+.PHONY: uninstall
+uninstall: stage := $(abspath $(B))/uninstall
+uninstall:
+	$(Q)rm -rf '$(stage)'
+	$(Q)$(MAKE) install DESTDIR='$(stage)'
+	$(Q)scripts/uninstall '$(stage)' '$(DESTDIR)'
 
 # The module for one kernel, for those who have no DKMS.
 .PHONY: install-module

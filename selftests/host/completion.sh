@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Completion of torcollctl's command lines in bash.
+# Completion of torcollctl's command lines in bash, and in zsh.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -29,6 +29,20 @@ completes()
 	previous=${COMP_WORDS[COMP_CWORD - 1]}
 	_torcollctl torcollctl "${COMP_WORDS[COMP_CWORD]}" "$previous"
 	is "$name" "$(printf '%s\n' "${COMPREPLY[@]}" | sort -u | paste -sd' ')" "$words"
+}
+
+# zsh_completes NAME LINE WORDS: the same in zsh, which leaves it to compadd what of it fits.
+zsh_completes()
+{
+	local name=$1 line=$2 words=$3
+
+	is "zsh_$name" "$(zsh -f -c '
+		compadd() { shift; printf "%s\n" ${(M)@:#${words[CURRENT]}*} | grep . }
+		_files() { print -r -- FILES }
+		_command_names() { print -r -- COMMANDS }
+		words=(${=1}) CURRENT=$#words
+		[[ $1 != *" " ]] || words+=("") CURRENT=$#words
+		source tools/zsh-completion/_torcollctl' zsh "$line" 2>&1 | sort -u | paste -sd' ')" "$words"
 }
 
 has_option()
@@ -62,4 +76,20 @@ completes limit__limits "torcollctl limit set k" "kernel"
 completes tune__commands "torcollctl tune " "default help load run save set show"
 completes tune__rates "torcollctl tune set 1 m" "message-ps"
 completes nothing__of_unknown "torcollctl nonsense " "help"
+zsh_completes objects__by_letter "torcollctl fa" "fabric"
+zsh_completes objects__behind_options "torcollctl -j po" "port"
+zsh_completes options__all "torcollctl --" "--all --batch --force --help --json --pretty --version"
+zsh_completes batch__file "torcollctl -b " "FILES"
+zsh_completes commands__of_fabric "torcollctl fabric " "add del help show"
+zsh_completes monitor__objects "torcollctl monitor fabric " "comm help port"
+zsh_completes keywords__once "torcollctl port add 1 dim 0 d" "dev dir"
+zsh_completes values__of_dir "torcollctl port add 1 dim 0 dir " "minus plus"
+zsh_completes values__of_cables "torcollctl fabric add 1 dims 2x2 node 0 cables " "1 2"
+zsh_completes values__are_free "torcollctl fabric add 1 dims " ""
+zsh_completes values__devices "torcollctl port del dev l" "lo"
+zsh_completes commands__to_run "torcollctl netns exec 3 torcoll-per" "COMMANDS"
+zsh_completes explain__collectives "torcollctl explain re" "reduce reduce-scatter"
+zsh_completes explain__levels "torcollctl explain allreduce 16K bits r" "relaxed"
+zsh_completes limit__limits "torcollctl limit set k" "kernel"
+zsh_completes nothing__of_unknown "torcollctl nonsense " "help"
 finish
