@@ -88,6 +88,7 @@ help:
 	@echo '  make install            library, tools, headers, manual pages, module source for DKMS; DESTDIR= PREFIX='
 	@echo '  make uninstall          removes what that has installed; with the same DESTDIR= PREFIX='
 	@echo '  make install-module     the module for KDIR=, without DKMS'
+	@echo '  make deb                Debian packages, in build/deb/'
 	@echo '  make clean              removes build/'
 	@echo 'To test it:'
 	@echo '  make check              all tests; T=name for one; KERNEL=6.1 for that kernel'
@@ -751,6 +752,11 @@ check-bare: | deps-bare
 .PHONY: check-dkms
 check-dkms: | deps-dkms
 	$(Q)selftests/packaging/dkms.sh
+
+# The Debian packages, in build/deb/.
+.PHONY: deb
+deb: | deps-deb
+	$(Q)scripts/deb
 
 .PHONY: clean
 clean:
