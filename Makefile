@@ -109,6 +109,7 @@ help:
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
 	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests'
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
+	@echo '  make check-deb          the Debian packages, from a bare chroot to a purge: half an hour; SUITE=trixie builds them on Debian 13'
 	@echo 'To measure it:'
 	@echo '  make bench              beside Open MPI, MPICH and Gloo, in a guest with 6.1: 40 minutes'
 	@echo '  make bench ICOUNT=1     instructions per call instead of time'
@@ -753,10 +754,13 @@ check-bare: | deps-bare
 check-dkms: | deps-dkms
 	$(Q)selftests/packaging/dkms.sh
 
-# The Debian packages, in build/deb/.
-.PHONY: deb
+# The Debian packages, and what a bare Debian does with them.
+.PHONY: deb check-deb
 deb: | deps-deb
 	$(Q)scripts/deb
+
+check-deb: | deps-deb deps-bare deps-guest
+	$(Q)SUITE='$(SUITE)' selftests/packaging/deb
 
 .PHONY: clean
 clean:
