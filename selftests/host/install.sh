@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# make install into a folder: what is there works from there.
+# make install into a folder: what is there works from there, and make uninstall leaves nothing of it. Metadata of packages.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -34,11 +34,16 @@ complete()
 	for f in docs/*.md; do
 		list+=("usr/share/doc/torcoll/$f")
 	done
+	for f in lib/examples/*.c; do
+		list+=("usr/share/doc/torcoll/examples/${f##*/}")
+	done
 	has_files "${list[@]}" usr/include/torcoll.h usr/include/linux/torcoll.h \
 		usr/include/linux/torcoll_netlink.h usr/lib/libtorcoll.so usr/lib/libtorcoll.so.0 \
 		usr/lib/libtorcoll.a usr/lib/pkgconfig/libtorcoll.pc usr/share/doc/torcoll/README.md \
 		usr/share/bash-completion/completions/torcollctl usr/share/torcoll/torcoll.lua \
-		lib/udev/rules.d/90-torcoll.rules usr/lib/sysusers.d/torcoll.conf
+		usr/share/zsh/site-functions/_torcollctl lib/udev/rules.d/90-torcoll.rules \
+		usr/lib/sysusers.d/torcoll.conf etc/security/limits.d/torcoll.conf \
+		lib/systemd/system/torcoll@.service
 }
 
 runs()
@@ -66,14 +71,113 @@ module_source()
 	diff -r kmod "$root"/usr/src/torcoll-*/kmod && diff -r uapi "$root"/usr/src/torcoll-*/uapi
 }
 
+# Stated in kmod/core/version.h, and wherever it cannot be taken from there.
 one_version()
 {
-	local version
+	local version part
 
-	version=$(sed -n 's/^VERSION := //p' Makefile)
-	grep -q "\"$version\"" kmod/core/version.h &&
-		grep -q "^PACKAGE_VERSION=\"$version\"" "$root/usr/src/torcoll-$version/dkms.conf" &&
-		[[ $(runs torcollctl) == "torcollctl $version" ]]
+	version=$(sed -n 's/^#define TOR_VERSION[[:space:]]*"\(.*\)"/\1/p' kmod/core/version.h)
+	[[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || { echo "no version in kmod/core/version.h: $version"; return 1; }
+	{
+		echo "torcollctl: $(runs torcollctl | sed 's/^torcollctl //')"
+		for part in MAJOR MINOR PATCH; do
+			sed -n "s/^#define TORCOLL_VERSION_${part}[[:space:]]*//p" lib/torcoll.h
+		done | paste -sd. | sed 's,^,lib/torcoll.h: ,'
+		sed -n 's/^PACKAGE_VERSION="\(.*\)"/dkms.conf: \1/p' "$root"/usr/src/torcoll-*/dkms.conf
+		sed -n 's/^Version: */libtorcoll.pc: /p' "$root/usr/lib/pkgconfig/libtorcoll.pc"
+		sed -n '1s/^torcoll (\(.*\)) .*/debian\/changelog: \1/p' debian/changelog
+		sed -n 's/^Version: */packaging\/torcoll.spec: /p' packaging/torcoll.spec
+		sed -n 's/^pkgver=/packaging\/PKGBUILD: /p' packaging/PKGBUILD
+		sed -nE 's/^## \[([0-9.]+)\] - [0-9-]+$/CHANGELOG.md: \1/p' CHANGELOG.md | head -n 1
+	} | awk -v version="$version" '
+		$2 != version { print $0 ", but kmod/core/version.h has " version; bad = 1 }
+		END { exit bad || NR != 8 }'
+}
+
+# Documents name it in commands, and the range of kernels in words.
+documents_agree()
+{
+	local version bad=0
+
+	version=$(sed -n 's/^#define TOR_VERSION[[:space:]]*"\(.*\)"/\1/p' kmod/core/version.h)
+	! grep -noE 'torcoll/[0-9]+\.[0-9]+\.[0-9]+' README.md docs/*.md | grep -vF "torcoll/$version" || bad=1
+	for f in README.md docs/guide.md packaging/torcoll.spec debian/control; do
+		tr -s '\n ' ' ' <"$f" | grep -q 'from 6\.1 on' || { echo "$f: no \"from 6.1 on\""; bad=1; }
+	done
+	((!bad))
+}
+
+# The kernels for which DKMS is told to build.
+kernel_range()
+{
+	local pattern kernel bad=0
+
+	pattern=$(sed -n 's/^BUILD_EXCLUSIVE_KERNEL="\(.*\)"$/\1/p' "$root"/usr/src/torcoll-*/dkms.conf)
+	[[ $pattern ]] || return
+	for kernel in 6.1.0-56-amd64 6.2 6.10.1 6.12.117+deb12-amd64 7.3.4+deb13-amd64 10.0; do
+		[[ $kernel =~ $pattern ]] || { echo "not for $kernel"; bad=1; }
+	done
+	for kernel in 5.10.0-30-amd64 5.19 6.0.12 4.19.0 1.6.1; do
+		[[ ! $kernel =~ $pattern ]] || { echo "for $kernel"; bad=1; }
+	done
+	((!bad))
+}
+
+unit()
+{
+	grep -q "^ExecStart=/usr/bin/torcollctl -b /etc/torcoll/%i.conf" "$root/lib/systemd/system/torcoll@.service" &&
+		! grep -r '@[A-Z]*@' "$root"/lib "$root"/etc "$root"/usr/lib/pkgconfig || return
+	# it wants to see what the unit starts
+	command -v systemd-analyze >/dev/null || return 0
+	mkdir -p "$root/sbin" && touch "$root/sbin/modprobe" && chmod +x "$root/sbin/modprobe" || return
+	mkdir -p "$root/unit" && sed "s,\(ExecStart\(Pre\|\)=\|ExecStopPost=-\),\1$root," \
+		"$root/lib/systemd/system/torcoll@.service" >"$root/unit/torcoll@.service" || return
+	systemd-analyze verify --man=no "$root/unit/torcoll@.service"
+}
+
+debian_symbols()
+{
+	diff <(sed 's/@@/@/' selftests/abi/symbols.golden | sort) \
+		<(sed -n 's/^ \([^ ]*\) .*/\1/p' debian/libtorcoll0.symbols | grep -v '^TORCOLL_' | sort)
+}
+
+rpm_and_arch()
+{
+	bash -n packaging/PKGBUILD && rpmspec -P packaging/torcoll.spec >/dev/null
+}
+
+# Each installed file is in a package, each pattern is for some. Debian's rpm lacks systemd's macros.
+rpm_lists_all()
+{
+	local pattern f bad=0 listed=()
+
+	while read -r pattern; do
+		mapfile -t files < <(compgen -G "$root${pattern%/}")
+		((${#files[@]})) || { echo "nothing for $pattern"; bad=1; continue; }
+		mapfile -t -O "${#listed[@]}" listed < <(find "${files[@]}" ! -type d)
+	done < <(rpmspec -P -D '_libdir /usr/lib' -D '_unitdir /lib/systemd/system' -D '_udevrulesdir /lib/udev/rules.d' \
+		-D '_sysusersdir /usr/lib/sysusers.d' packaging/torcoll.spec |
+		sed -nE '/^%files/,/^%changelog/{/^%dir/d;s,^(%config\([a-z]*\) )?/,/,p}')
+	((${#listed[@]})) && diff <(printf '%s\n' "${listed[@]}" | sort) \
+		<(find "$root" ! -type d | sort) && ((!bad))
+}
+
+# Beside ours are files of others, in the same folders and in ours.
+uninstall()
+{
+	local other
+
+	other=$(mktemp -d) || return
+	mkdir -p "$other/usr/bin" "$other/usr/share/torcoll" "$other/usr/include/linux" "$other/empty" &&
+		touch "$other/usr/bin/torcoll-mine" "$other/usr/share/torcoll/mine.lua" "$other/usr/include/linux/if.h" || return
+	find "$other" ! -type d -printf '%P\n' | sort >"$other.before"
+	make --no-print-directory install PREFIX=/usr DESTDIR="$other" &&
+		make --no-print-directory uninstall PREFIX=/usr DESTDIR="$other" &&
+		diff "$other.before" <(find "$other" ! -type d -printf '%P\n' | sort) &&
+		[[ -d $other/empty && $(find "$other" -type d -name '*torcoll*') == "$other/usr/share/torcoll" ]]
+	local code=$?
+	rm -rf "$other" "$other.before"
+	return "$code"
 }
 
 group_torcoll()
@@ -101,12 +205,19 @@ for_64_bits_only()
 ktap_header
 check install make --no-print-directory install PREFIX=/usr DESTDIR="$root"
 check install__complete complete
+check rpm__lists_what_is_installed rpm_lists_all
 for tool in build/bin/torcoll*; do
 	check "runs__${tool##*/}" runs "${tool##*/}"
 done
 check program__compiles_against_it compiles
 check module__source_is_whole module_source
 check version__is_one one_version
+check version__in_documents documents_agree
+check module__for_its_kernels kernel_range
+check unit__is_right unit
+check debian__symbols debian_symbols
+check packages__of_others rpm_and_arch
 check module__for_64_bits_only for_64_bits_only
 check group__is_made group_torcoll
+check uninstall__leaves_what_is_not_ours uninstall
 finish
