@@ -7,6 +7,7 @@
 #   kmod/core/ kmod/simd/      also for the host: build/host/libtorcore.a, sanitized in build/asan/
 #   lib/*.c                    build/lib/libtorcoll.so.0, libtorcoll.a
 #   lib/examples/*.c           build/bin/examples/NAME
+#   python/torcoll/            the Python package, which needs no building
 #   tools/NAME.c tools/NAME/*.c  build/bin/NAME; a C file in tools/common/ is part of every tool
 #   selftests/unit/*_test.c    build/asan/unit/NAME_test, with the other C files there
 
@@ -28,6 +29,9 @@ SYSUSERSDIR ?= /usr/lib/sysusers.d
 LIMITSDIR ?= /etc/security/limits.d
 DKMSDIR ?= /usr/src
 MODDIR ?= /lib/modules
+# Where Debian's python3 looks for packages that are not Debian's, or are. Empty: the Python package is not installed.
+PYTHON ?= /usr/bin/python3
+PYTHONDIR ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,python$(python_version))/dist-packages
 
 # The kernel: Debian's of that series from the cache, or headers anywhere.
 KERNEL ?= 6.12
@@ -48,6 +52,9 @@ Q := @
 MAKEFLAGS += --no-print-directory
 say = @printf '  %-7s %s\n'
 endif
+
+# Asked only when installing.
+python_version = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || echo 3)
 
 # As many jobs as processors, unless told otherwise.
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
@@ -85,7 +92,7 @@ help:
 	@echo '  make debug-kernel       kernels that report mistakes, for the tests below: built once'
 	@echo 'To install it:'
 	@echo '  make deps               installs the Debian packages that all this needs'
-	@echo '  make install            library, tools, headers, manual pages, module source for DKMS; DESTDIR= PREFIX='
+	@echo '  make install            library, Python package, tools, headers, manual pages, module source for DKMS; DESTDIR= PREFIX='
 	@echo '  make uninstall          removes what that has installed; with the same DESTDIR= PREFIX='
 	@echo '  make install-module     the module for KDIR=, without DKMS'
 	@echo '  make deb                Debian packages, in build/deb/'
@@ -452,6 +459,12 @@ $(B)/bin/dissector_frames: $(call objects,host,selftests/host/dissector_frames.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $^ -lcmocka -lm
 
+# The library over a fake device, for the tests of the Python package.
+$(B)/python/libtorcoll.so.0: selftests/python/fake_device.c selftests/python/fake_device.h $(call objects,host,$(lib_sources)) Makefile | deps-check
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(common_flags) $(CFLAGS) -fPIC -shared -Ilib $(LDFLAGS) -o $@ $(filter %.c %.o,$^)
+
 unit_names := $(patsubst selftests/unit/%.c,%,$(wildcard selftests/unit/*_test.c))
 # What torcoll-plan knows of plans is what checks them.
 unit_common := $(filter-out %_test.c,$(wildcard selftests/unit/*.c)) \
@@ -467,7 +480,8 @@ sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-si
 .PHONY: tests
 tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(addprefix $(B)/asan/fuzz/,$(fuzz_names)) \
 	$(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) $(net_programs) $(B)/bin/first $(B)/bin/conformance $(B)/bin/stress \
-	$(B)/bin/dissector_frames $(addprefix $(B)/static/,$(static_names)) $(static_examples)
+	$(B)/bin/dissector_frames $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
+	$(B)/python/libtorcoll.so.0
 	@:
 
 # The simulator over the sanitized core, and over the one that counts.
@@ -694,6 +708,7 @@ install_lib_headers := $(wildcard lib/torcoll*.h lib/include/*.h)
 install_man := $(shell find docs lib tools kmod -name '*.[1-8]' 2>/dev/null)
 install_docs := $(wildcard docs/*.md docs/*.svg)
 install_examples := $(wildcard lib/examples/*.c)
+install_python := $(wildcard python/torcoll/*.py) python/torcoll/py.typed
 dkms := $(DESTDIR)$(DKMSDIR)/torcoll-$(VERSION)
 
 # to(folder, mode, files)
@@ -721,6 +736,7 @@ install: lib tools
 	$(Q)$(call as,$(BASHDIR),tools/bash-completion/torcollctl,torcollctl)
 	$(Q)$(call as,$(ZSHDIR),tools/zsh-completion/_torcollctl,_torcollctl)
 	$(Q)$(call to,$(DATADIR)/torcoll,644,tools/wireshark/torcoll.lua)
+	$(if $(PYTHONDIR),$(Q)$(call to,$(PYTHONDIR)/torcoll,644,$(install_python)))
 	$(Q)$(call to,$(UDEVDIR),644,packaging/90-torcoll.rules)
 	$(Q)$(call as,$(SYSUSERSDIR),packaging/torcoll.sysusers,torcoll.conf)
 	$(Q)$(call as,$(LIMITSDIR),packaging/torcoll.limits,torcoll.conf)

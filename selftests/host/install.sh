@@ -28,6 +28,9 @@ complete()
 	for f in build/bin/torcoll*; do
 		list+=("usr/bin/${f##*/}")
 	done
+	for f in python/torcoll/*.py python/torcoll/py.typed; do
+		list+=("usr/lib/python3/dist-packages/${f#python/}")
+	done
 	while read -r f; do
 		list+=("usr/share/man/man${f##*.}/${f##*/}")
 	done < <(find docs lib tools -name '*.[1-8]')
@@ -63,6 +66,23 @@ compiles()
 		#include <torcoll.h>
 		int main(void) { return puts(torcoll_version()) < 0; }
 	END
+}
+
+# The package finds the library beside which it is installed.
+python_imports()
+{
+	[[ $(env -u TORCOLL_LIBRARY PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/usr/lib/python3/dist-packages" /usr/bin/python3 -c \
+		'import torcoll._abi; print(torcoll.__version__, torcoll._abi.load()._name)') == \
+		"$(sed -n 's/^#define TOR_VERSION[[:space:]]*"\(.*\)"/\1/p' kmod/core/version.h) $root/usr/lib/libtorcoll.so.0" ]]
+}
+
+# And where PREFIX is another one, it is where python3 looks.
+python_looks_there()
+{
+	local folder
+
+	folder=$(make --no-print-directory -n install DESTDIR= | grep -om1 '[^ ]*/dist-packages/torcoll') &&
+		/usr/bin/python3 -c 'import sys; sys.exit(sys.argv[1] not in sys.path)' "${folder%/torcoll}"
 }
 
 # DKMS gets all that the module is made of.
@@ -210,6 +230,8 @@ for tool in build/bin/torcoll*; do
 	check "runs__${tool##*/}" runs "${tool##*/}"
 done
 check program__compiles_against_it compiles
+check python__imports python_imports
+check python__is_where_it_is_looked_for python_looks_there
 check module__source_is_whole module_source
 check version__is_one one_version
 check version__in_documents documents_agree

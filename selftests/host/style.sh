@@ -40,8 +40,8 @@ clean()
 spdx__first_line()
 {
 	{
-		sources kmod uapi lib tools selftests bench qemu scripts .ci -- "${c_files[@]}" -o -name '*.sh' \
-			-o -name Kbuild -o -name '*.yaml'
+		sources kmod uapi lib python tools selftests bench qemu scripts .ci -- "${c_files[@]}" -o -name '*.sh' \
+			-o -name Kbuild -o -name '*.yaml' -o -name '*.py' -o -name '*.toml'
 		scripts_of_ours
 		echo Makefile
 	} | sort -u | while read -r f; do
@@ -57,7 +57,7 @@ spdx__by_folder()
 		sources kmod -- -not -path '*/core/*' \( "${c_files[@]}" \) |
 			xargs -r grep -LE 'SPDX-License-Identifier: \(*GPL-2.0'
 		sources uapi -- "${c_files[@]}" | xargs -r grep -L 'Linux-syscall-note'
-		sources lib -- "${c_files[@]}" | xargs -r grep -L 'SPDX-License-Identifier: MIT'
+		sources lib python -- "${c_files[@]}" -o -name '*.py' | xargs -r grep -L 'SPDX-License-Identifier: MIT'
 	} | sed 's/$/: not under the licence of its folder/'
 }
 

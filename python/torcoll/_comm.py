@@ -1,0 +1,493 @@
+# SPDX-License-Identifier: MIT
+"""Communicators: joining, leaving, groups, shrinking; and how their ops are started and waited for.
+
+A blocking call is a start and a wait, so that a signal handler of Python's, such as that of Ctrl-C, runs while it
+waits.
+
+Locking: Comm._lock guards the handle and who uses it. close() waits until nobody does. A flight's own lock is held
+while the library is asked about it, and taken before Comm._lock.
+"""
+
+import contextlib
+import ctypes
+import errno
+import os
+import sys
+import threading
+import time
+import warnings
+import weakref
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Optional
+
+from . import _abi
+from ._collectives import Collectives
+from ._context import Context, context as own_context, interruptible
+from ._names import BITS, COLOUR_NONE, NAME_MAX, OP_NOWAIT, RANK_SELF, lookup
+from ._ops import Call, Place, block, deadline
+from ._requests import Flight, Request
+from .errors import Aborted
+
+if TYPE_CHECKING:
+    from ._batch import Batch, Prepared
+
+# How long a wait leaves signals to wait, at most.
+SLICE_NS = 100_000_000
+
+
+class CommInfo(NamedTuple):
+    """A comm as the module has it. error is 0 or the errno of its first failure, error_rank the rank that caused it."""
+
+    rank: int
+    size: int
+    node: int
+    generation: int
+    dims: tuple[int, ...]
+    frame_bytes: int
+    error: int
+    error_rank: Optional[int]
+
+
+class Comm(Collectives):
+    """A communicator: an ordered list of ranks, of which this process is one.
+
+    All ranks call the same ops in the same order. A comm that failed raises its first error from every later op;
+    shrink() makes one of the surviving ranks. Threads that share a comm must order their calls; give each its own
+    (dup()) otherwise.
+
+    As a context manager it is closed at the end of the block, and aborted before if the block raises: then the other
+    ranks get PeerFailed.
+    """
+
+    def __init__(self, name: str = "world", *, fabric: int, members: Optional[Sequence[int]] = None,
+                 rank: Optional[int] = None, secret: Optional[str] = None, depth: int = 0, bits: str = "default",
+                 timeout: Optional[float] = 120.0, context: Optional[Context] = None) -> None:
+        """Join a comm, and wait until every member has.
+
+        fabric is the fabric's key; members the node of each rank, None: all nodes in order; rank the caller's, None: a
+        free one of this node; depth the ops in flight, 0: the module chooses; bits those of ops that name none; timeout
+        in seconds, None: no limit. Raises NoFabric, AccessDenied (wrong secret), Mismatch (members disagree), Timeout
+        (names the missing rank), Error with EEXIST, Invalid, LimitReached.
+        """
+        context = context or own_context()
+        for text, what in ((name, "name"), (secret or "", "secret")):
+            if len(text.encode()) > NAME_MAX or "\0" in text:
+                raise ValueError(f"{what}: {text!r} has more than {NAME_MAX} bytes or a zero in it")
+        nodes = None if members is None else (ctypes.c_uint32 * len(members))(*members)
+        config = _abi.CommConfig(
+            fabric=fabric, name=name.encode(), secret=None if secret is None else secret.encode(), members=nodes,
+            size=0 if members is None else len(members), rank=RANK_SELF if rank is None else rank, depth=depth,
+            bits=lookup(BITS, bits, "bits"), deadline_ns=deadline(timeout))
+        lib = context._lib
+        self._adopt(context, _join(
+            context, lambda handle, out: lib.torcoll_comm_create(handle, ctypes.byref(config), out)), name)
+
+    @classmethod
+    def from_env(cls, *, context: Optional[Context] = None) -> "Comm":
+        """Join the comm that the variables TORCOLL_* describe, as set by launchers: see torcoll_comm_from_env(3).
+
+        Raises Invalid, with a message about the variable, and what Comm() raises.
+        """
+        context = context or own_context()
+        lib = context._lib
+        handle = _join(context, lambda handle, out: lib.torcoll_comm_from_env(handle, out))
+        return cls._of(context, handle, os.environ.get("TORCOLL_COMM") or "world")
+
+    @classmethod
+    def _of(cls, context: Context, handle: int, name: str) -> "Comm":
+        comm = cls.__new__(cls)
+        comm._adopt(context, handle, name)
+        return comm
+
+    def _adopt(self, context: Context, handle: int, name: str) -> None:
+        """Own a comm of the library."""
+        lib = context._lib
+        self.context = context
+        self.name = name
+        self.rank: int = lib.torcoll_comm_rank(handle)
+        self.size: int = lib.torcoll_comm_size(handle)
+        self._place = Place(self.rank, self.size)
+        self._nodes: tuple[int, ...] = tuple(lib.torcoll_comm_node(handle, rank) for rank in range(self.size))
+        self._lib = lib
+        self._pid = os.getpid()
+        self._lock = threading.Condition()
+        self._users = 0
+        self._joins = 0
+        self._closing = False
+        self._pending: dict[int, Flight] = {}
+        self._forgotten: list[Flight] = []
+        self._prepared: weakref.WeakSet["Prepared"] = weakref.WeakSet()
+        self._handle: Optional[int] = handle
+        context._comms.add(self)
+
+    # ---- what it is ----
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The node of each rank."""
+        return self._nodes
+
+    @property
+    def node(self) -> int:
+        """The node of this rank."""
+        return self._nodes[self.rank]
+
+    @property
+    def local_ranks(self) -> tuple[int, ...]:
+        """The ranks on this node, the caller's included."""
+        return tuple(rank for rank, node in enumerate(self._nodes) if node == self.node)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the comm was closed."""
+        return self._handle is None
+
+    def info(self) -> CommInfo:
+        """Describe the comm as the module has it, its first error included."""
+        info = _abi.CommInfo()
+        self._checked(lambda handle: self._lib.torcoll_comm_info(handle, ctypes.byref(info)))
+        return CommInfo(info.rank, info.ranks, info.node, info.generation, tuple(info.side[:info.ndim]),
+                        info.frame_bytes, -info.error, _abi.rank_or_none(info.error_rank))
+
+    def block_of(self, count: int, rank: Optional[int] = None) -> slice:
+        """The block of a rank, None: of this one, in a vector of count elements that is split evenly."""
+        offset, length = block(count, self.rank if rank is None else rank, self.size)
+        return slice(offset, offset + length)
+
+    def __repr__(self) -> str:
+        return f"<torcoll.Comm {self.name}: rank {self.rank} of {self.size}{', closed' if self.closed else ''}>"
+
+    # ---- using the handle ----
+
+    def _enter(self) -> int:
+        """Use the handle: it stays valid until _leave()."""
+        with self._lock:
+            if self._closing or self._handle is None:
+                raise Aborted(errno.ECANCELED, f"comm {self.name}: it is closed")
+            self._users += 1
+            return self._handle
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._closing and not self._users:
+                self._lock.notify_all()
+
+    def _checked(self, function: Callable[[int], Any]) -> None:
+        """Call a function of the library, and raise its error."""
+        handle = self._enter()
+        try:
+            _abi.check(function(handle))
+        finally:
+            self._leave()
+
+    # ---- ops ----
+
+    def _start(self, call: Call, nowait: bool = False) -> Flight:
+        """Start an op. Whatever interrupts this, what the library was given stays in memory."""
+        if nowait:
+            call.op.flags |= OP_NOWAIT
+        flight = Flight(call)
+        handle = self._enter()
+        try:
+            if self._forgotten:
+                self._sweep()
+            self._pending[id(flight)] = flight
+            err = self._submit(handle, flight)
+            if err:
+                del self._pending[id(flight)]
+                call.release()
+                _abi.fail(err)
+        except BaseException:
+            if id(flight) in self._pending:
+                self._forgotten.append(flight)
+            raise
+        finally:
+            self._leave()
+        return flight
+
+    def _submit(self, handle: int, flight: Flight) -> int:
+        """Start it; if only forgotten ops keep it from a slot, wait for one of them first."""
+        while True:
+            err: int = self._lib.torcoll_submit(
+                handle, ctypes.byref(flight.call.op), ctypes.byref(flight.request))
+            if err != -errno.EBUSY or not self._forgotten:
+                return err
+            self._await(self._forgotten[0], None)
+            self._sweep()
+
+    def _request(self, call: Call, nowait: bool = False) -> "Request[Any]":
+        return Request(self, self._start(call, nowait))
+
+    def _run(self, call: Call) -> Any:
+        """Start an op and wait for it."""
+        flight = self._start(call)
+        try:
+            self._wait(flight, None)
+        except BaseException:
+            if flight.status is None:
+                self._forgotten.append(flight)
+            raise
+        error = flight.error()
+        if error is not None:
+            raise error
+        return flight.call.result
+
+    def _wait(self, flight: Flight, timeout: Optional[float]) -> None:
+        """Wait until a flight is complete; raises TimeoutError after so many seconds."""
+        try:
+            self._enter()
+        except Aborted:
+            if flight.status is None:
+                raise
+            return
+        try:
+            self._await(flight, timeout)
+        finally:
+            self._leave()
+
+    def _await(self, flight: Flight, timeout: Optional[float]) -> None:
+        """Context: the handle is in use."""
+        until = None if timeout is None else deadline(timeout)
+        while flight.status is None:
+            now = time.monotonic_ns()
+            if until is not None and now >= until:
+                raise TimeoutError(f"the op is not complete after {timeout} s, and continues")
+            end = now + SLICE_NS if until is None else min(now + SLICE_NS, until)
+            # another thread may be waiting, which has it as long as a slice
+            if not flight.lock.acquire(timeout=(end - now) / 1e9):
+                continue
+            try:
+                if flight.status is None:
+                    status = self._lib.torcoll_wait_until(ctypes.byref(flight.request), end)
+                    if status != -errno.EAGAIN:
+                        self._finish(flight, status)
+            finally:
+                flight.lock.release()
+
+    def _finish(self, flight: Flight, status: int) -> None:
+        flight.finish(status)
+        self._pending.pop(id(flight), None)
+
+    def _test(self, flight: Flight) -> None:
+        """Finish a flight if it is complete. A closed comm has finished all of its own."""
+        with contextlib.suppress(Aborted):
+            self._enter()
+            try:
+                flight.test()
+            finally:
+                self._leave()
+        if flight.status is not None:
+            self._pending.pop(id(flight), None)
+
+    def _reap(self) -> None:
+        """Finish all that are complete."""
+        for flight in list(self._pending.values()):
+            self._test(flight)
+
+    def _sweep(self) -> None:
+        """Drop forgotten flights that are complete."""
+        for flight in list(self._forgotten):
+            self._test(flight)
+            if flight.status is not None:
+                self._forgotten.remove(flight)
+
+    # ---- batches and prepared calls ----
+
+    def batch(self) -> "Batch":
+        """Collect ops that start together, in one system call, at the end of a with block: see Batch."""
+        from ._batch import Batch
+
+        return Batch(self)
+
+    def prepare(self, collective: str, *args: Any, **kwargs: Any) -> "Prepared":
+        """Prepare a call that is repeated: check and encode it once, and register its buffers. See Prepared.
+
+        The arguments are those of the method named collective, without timeout.
+        """
+        from ._batch import Prepared
+
+        return Prepared(self, collective, *args, **kwargs)
+
+    def set_algorithm(self, text: str) -> None:
+        """Restrict what the module chooses from, as "allreduce:bibucket,ring;broadcast:^ring". All ranks must pass the
+        same text. Raises Invalid."""
+        self._checked(lambda handle: self._lib.torcoll_comm_set_algorithm(handle, text.encode()))
+
+    # ---- groups ----
+
+    def _group(self, name: str, make: Callable[[int, Any], Any]) -> "Optional[Comm]":
+        """A comm of the library that another one makes, or None if this rank gets none."""
+        handle = _join(self.context, lambda _, out: self._make(make, out), none=True)
+        return Comm._of(self.context, handle, f"{self.name}/{name}") if handle else None
+
+    def _make(self, make: Callable[[int, Any], Any], out: Any) -> int:
+        """Make a comm from this one. It may take minutes that nothing can end: close() does not wait for this."""
+        with self._lock:
+            if self._closing or self._handle is None:
+                raise Aborted(errno.ECANCELED, f"comm {self.name}: it is closed")
+            self._joins += 1
+            handle = self._handle
+        try:
+            err: int = make(handle, out)
+            return err
+        finally:
+            with self._lock:
+                self._joins -= 1
+                last = self._closing and not self._joins
+            if last:
+                self._shut(handle)
+
+    def dup(self, *, timeout: Optional[float] = None) -> "Comm":
+        """Duplicate the comm, for a thread or library that must not disturb the order of ops of others.
+
+        Like split(), slice() and block(): all ranks call, in the same order relative to other ops of the comm.
+        """
+        comm = self._group("dup", lambda own, out: self._lib.torcoll_comm_dup(own, deadline(timeout), out))
+        assert comm is not None
+        return comm
+
+    def split(self, colour: Optional[int], key: int = 0, *, timeout: Optional[float] = None) -> "Optional[Comm]":
+        """Make a comm for each colour. Its ranks are ordered by key, then by their rank here.
+
+        A rank with colour None takes part in the call and gets None.
+        """
+        number = COLOUR_NONE if colour is None else colour
+        if not 0 <= number <= COLOUR_NONE or (colour is not None and number == COLOUR_NONE):
+            raise ValueError(f"colour: {colour!r} is not None or from 0 to 2**32 - 2")
+        return self._group(
+            "split", lambda own, out: self._lib.torcoll_comm_split(own, number, key, deadline(timeout), out))
+
+    def slice(self, *dims: int, timeout: Optional[float] = None) -> "Comm":
+        """Make a comm of the nodes whose coordinates differ from this node's in these dimensions only.
+
+        slice(0) gives a row of a 2D torus, slice(1) a column. Raises Invalid if one of the nodes is not in this comm.
+        """
+        mask = 0
+        for dim in dims:
+            if not 0 <= dim < 32:
+                raise ValueError(f"dims: {dim!r} is no dimension")
+            mask |= 1 << dim
+        comm = self._group(
+            "slice", lambda own, out: self._lib.torcoll_comm_slice(own, mask, deadline(timeout), out))
+        assert comm is not None
+        return comm
+
+    def block(self, start: Sequence[int], extent: Sequence[int], *,
+              timeout: Optional[float] = None) -> "Optional[Comm]":
+        """Make a comm of the block of extent nodes in each dimension from coordinates start on; it may wrap.
+
+        Ranks outside the block call as well and get None. Raises Invalid if there is no such block.
+        """
+        dims = len(self.info().dims)
+        if len(start) != dims or len(extent) != dims:
+            raise ValueError(f"start, extent: the fabric has {dims} dimensions")
+        corner, sides = (ctypes.c_uint32 * dims)(*start), (ctypes.c_uint32 * dims)(*extent)
+        return self._group(
+            "block", lambda own, out: self._lib.torcoll_comm_block(own, corner, sides, deadline(timeout), out))
+
+    # ---- the end ----
+
+    def shrink(self, *, timeout: Optional[float] = None, close: bool = True) -> "Comm":
+        """Continue after a failure: make a comm of the surviving ranks, in the same order, and close this one.
+
+        Blocks until all survivors have called this; it does not wait for ranks whose host is down or cut off, or
+        whose process has ended. If the comm has not failed yet, this fails it. The failed op may be complete on some
+        ranks and not on others: agree on the step to continue from, for example by an allreduce with "min" of the
+        last completed one. Requests of this comm are finished by closing it; with close=False it stays open, failed.
+
+        Raises Timeout (names the missing rank), PeerFailed (the others continued without this rank), Invalid (shrunk
+        before), NotSupported (several ranks on a node).
+        """
+        comm = self._group(
+            "shrunk", lambda own, out: self._lib.torcoll_comm_shrink(own, deadline(timeout), out))
+        assert comm is not None
+        comm.name = self.name
+        if close:
+            self.close()
+        return comm
+
+    def abort(self) -> None:
+        """Fail the comm, from any thread or signal handler: ops raise Aborted here, PeerFailed on the other ranks."""
+        self._checked(self._lib.torcoll_abort)
+
+    def close(self) -> None:
+        """Leave the comm. Running ops are aborted, and their requests raise Aborted.
+
+        Data sent to ranks that have not called yet still reaches them. Blocking calls of other threads raise Aborted;
+        do not call this from a signal handler, but abort().
+        """
+        if os.getpid() != self._pid:
+            # it is the parent's
+            self._handle = None
+            return
+        with self._lock:
+            if self._closing:
+                return
+            self._closing = True
+            handle = self._handle
+            assert handle is not None
+            if self._users:
+                self._lib.torcoll_abort(handle)
+                self._lock.wait_for(lambda: not self._users)
+            self._handle = None
+            joins = self._joins
+        if not joins:
+            self._shut(handle)
+
+    def _shut(self, handle: int) -> None:
+        """Close the library's comm, which nobody uses any more."""
+        for flight in list(self._pending.values()):
+            flight.test()
+        if self._prepared and any(flight.status is None for flight in self._pending.values()):
+            # their memory cannot be unregistered while ops run
+            self._lib.torcoll_abort(handle)
+            for flight in list(self._pending.values()):
+                self._await(flight, None)
+        for prepared in list(self._prepared):
+            prepared.close()
+        self._lib.torcoll_comm_close(handle)
+        for flight in list(self._pending.values()):
+            if flight.status is None:
+                flight.finish(-errno.ECANCELED, f"comm {self.name} was closed before the op was waited for")
+        self._pending.clear()
+        self._forgotten.clear()
+
+    def __enter__(self) -> "Comm":
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        if error is not None and not self.closed and os.getpid() == self._pid:
+            with contextlib.suppress(OSError):
+                self.abort()
+        self.close()
+
+    def __del__(self) -> None:
+        # at the end of the process the module knows how it ended, and tells the other ranks
+        if getattr(self, "_handle", None) is None or os.getpid() != self._pid or sys.is_finalizing():
+            return
+        warnings.warn(f"comm {self.name} was not closed", ResourceWarning, source=self)
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a comm is of its process: join one in each")
+
+
+def _join(context: Context, make: Callable[[int, Any], Any], none: bool = False) -> int:
+    """Execute a call that makes a comm, which a signal handler may end. Return the library's comm, 0: none."""
+    lib = context._lib
+
+    def call() -> int:
+        out = ctypes.c_void_p()
+        handle = context._enter()
+        try:
+            _abi.check(make(handle, ctypes.byref(out)))
+        finally:
+            context._leave()
+        return out.value or 0
+
+    comm: int = interruptible(call, lib.torcoll_comm_close)
+    assert comm or none
+    return comm

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: MIT
+"""The open device: its life, the process's own one, memory, and waiting in event loops.
+
+Locking: Context._lock guards who uses the handle; it is a leaf. The handle is closed when the context is closed and
+nobody uses it any more: a join in another thread, or memory of alloc() that the program still has.
+"""
+
+import ctypes
+import errno
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, TypeVar
+
+from . import _abi
+from ._buffers import View
+from ._names import ALGORITHMS, COLLECTIVES, FEATURES, REDOPS, TYPES
+from .errors import Aborted, NoModule
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from ._comm import Comm
+    from ._requests import Flight
+
+T = TypeVar("T")
+
+
+class ModuleInfo(NamedTuple):
+    """The loaded module: its version, that of its interface, and by name what it serves."""
+
+    version: str
+    abi_version: int
+    max_channels: int
+    features: frozenset[str]
+    collectives: frozenset[str]
+    types: frozenset[str]
+    redops: frozenset[str]
+    algorithms: frozenset[str]
+
+
+def _served(mask: int, names: dict[str, Any]) -> frozenset[str]:
+    return frozenset(name for name, member in names.items() if mask >> member & 1)
+
+
+class Context:
+    """An open torcoll device. Comms and registered memory belong to one.
+
+    Programs need not make one: without context=, everything uses the context of the process, which context() returns.
+    It belongs to the network namespace of the thread that opens it. After a fork the child opens its own.
+
+    Raises NoModule, AccessDenied, LibraryMissing.
+    """
+
+    def __init__(self) -> None:
+        self._lib = _abi.load()
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
+        self._users = 0
+        self._closed = False
+        self._comms: weakref.WeakSet["Comm"] = weakref.WeakSet()
+        self._watched: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, int]" = weakref.WeakKeyDictionary()
+        handle = ctypes.c_void_p()
+        err = self._lib.torcoll_open(ctypes.byref(handle))
+        if err == -errno.ENOENT:
+            raise NoModule(errno.ENOENT, _abi.last_sentence())
+        _abi.check(err)
+        self._handle: Optional[int] = handle.value
+
+    # ---- life ----
+
+    def _enter(self) -> int:
+        """Use the handle: it stays open until _leave()."""
+        with self._lock:
+            if self._closed or self._handle is None:
+                raise Aborted(errno.ECANCELED, "the context is closed: open another one")
+            self._users += 1
+            return self._handle
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            self._close_unused()
+
+    def _close_unused(self) -> None:
+        """Context: lock held."""
+        if self._closed and not self._users and self._handle is not None:
+            handle, self._handle = self._handle, None
+            self._lib.torcoll_close(handle)
+
+    def close(self) -> None:
+        """Close the context and its comms. Memory of alloc() and empty() stays valid until the program drops it."""
+        if os.getpid() == self._pid:
+            for comm in list(self._comms):
+                comm.close()
+        with self._lock:
+            self._closed = True
+            self._close_unused()
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return self._closed
+
+    def __enter__(self) -> "Context":
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def _call(self, function: Callable[[int], T]) -> T:
+        handle = self._enter()
+        try:
+            return function(handle)
+        finally:
+            self._leave()
+
+    # ---- what there is ----
+
+    def info(self) -> ModuleInfo:
+        """Describe the loaded module."""
+        info = _abi.Info()
+        self._call(lambda handle: _abi.check(self._lib.torcoll_info(handle, ctypes.byref(info))))
+        return ModuleInfo(
+            info.version.decode(), info.abi_version, info.max_channels,
+            frozenset(name for name, bit in FEATURES.items() if info.features & bit),
+            _served(info.collectives, COLLECTIVES), _served(info.types, TYPES), _served(info.redops, REDOPS),
+            _served(info.algorithms, ALGORITHMS))
+
+    def fileno(self) -> int:
+        """A descriptor that polls readable while a completed op was not waited for. For polling only."""
+        fd: int = self._call(self._lib.torcoll_fd)
+        return fd
+
+    # ---- memory ----
+
+    def alloc(self, nbytes: int) -> memoryview:
+        """Allocate zeroed memory that calls use without copies, as a writable memoryview of bytes.
+
+        It does not count towards RLIMIT_MEMLOCK, is not inherited by children, and is freed when the last object that
+        refers to it is gone. Raises ValueError for no bytes, LimitReached, NotSupported (the module is too old).
+        """
+        if nbytes <= 0:
+            raise ValueError(f"nbytes: {nbytes} bytes are no memory")
+        handle = self._enter()
+        address = ctypes.c_void_p()
+        try:
+            _abi.check(self._lib.torcoll_alloc(handle, nbytes, ctypes.byref(address)))
+        except BaseException:
+            self._leave()
+            raise
+        where = address.value or 0
+        array = (ctypes.c_char * nbytes).from_address(where)
+        # at the end of the process the kernel frees it; objects may still use it until then
+        weakref.finalize(array, self._free, handle, where, os.getpid()).atexit = False
+        return memoryview(array).cast("B")
+
+    def _free(self, handle: int, address: int, pid: int) -> None:
+        """Called when nobody has the memory any more. Ops have it, so none can be running."""
+        if os.getpid() == pid:
+            self._lib.torcoll_free(handle, address)
+            self._leave()
+
+    def register(self, buffer: Any) -> "Registration":
+        """Register the memory of a buffer, so that calls need not pin it. See Registration."""
+        return Registration(self, buffer)
+
+    # ---- event loops ----
+
+    def _watch(self, comm: "Comm", flight: "Flight") -> "asyncio.Future[None]":
+        """A future of the running loop that is done when the op is."""
+        # takes longer to import than all else, and not every program has it
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        flight.waiters.append((loop, future))
+        watched = self._watched.get(loop, 0)
+        if not watched:
+            loop.add_reader(self.fileno(), self._readable)
+        self._watched[loop] = watched + 1
+        future.add_done_callback(lambda _: self._unwatch(loop))
+        # it may have ended, in another thread, before it was in the list
+        comm._test(flight)
+        if flight.status is not None and not future.done():
+            future.set_result(None)
+        return future
+
+    def _unwatch(self, loop: "asyncio.AbstractEventLoop") -> None:
+        self._watched[loop] -= 1
+        if not self._watched[loop]:
+            del self._watched[loop]
+            if self._handle is not None:
+                loop.remove_reader(self._lib.torcoll_fd(self._handle))
+
+    def _readable(self) -> None:
+        """The descriptor polls readable as long as there is a completed op, whoever waits for it: reap all."""
+        for comm in list(self._comms):
+            comm._reap()
+
+
+class Registration:
+    """Registered memory: pinned, and counted towards RLIMIT_MEMLOCK, until close() or the end of a with block.
+
+    This pays for buffers of more than 4 KiB that are used repeatedly. The buffer is kept alive. Raises ValueError for
+    an empty one, Error with EEXIST if it overlaps registered memory, LimitReached.
+    """
+
+    def __init__(self, context: Context, buffer: Any) -> None:
+        self._context = context
+        self._view: Optional[View] = None
+        view = View(buffer, "buffer")
+        address = view.address
+        if not view.nbytes:
+            raise ValueError("buffer: it has no bytes to register")
+        context._call(lambda handle: _abi.check(context._lib.torcoll_register(handle, address, view.nbytes)))
+        self._view = view
+
+    def close(self) -> None:
+        """Unregister the memory. Raises Busy while a running or prepared op uses it."""
+        view = self._view
+        if view is None:
+            return
+        address = view.address
+        if not self._context.closed:
+            self._context._call(
+                lambda handle: _abi.check(self._context._lib.torcoll_unregister(handle, address)))
+        self._view = None
+        view.release()
+
+    def __enter__(self) -> "Registration":
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_view", None) is not None and os.getpid() == self._context._pid:
+            self.close()
+
+
+# ---- interruptible calls ----
+
+def interruptible(function: Callable[[], T], undo: Callable[[T], None]) -> T:
+    """Execute a call that may block for minutes, so that a signal handler (of Ctrl-C) can end it by an exception.
+
+    No call of the library returns because of a signal, and Python runs handlers in its main thread, between calls.
+    There, the call is left to another thread. If a handler raises, the other thread undoes what came of the call.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return function()
+    lock = threading.Lock()
+    done = threading.Event()
+    outcome: list[Any] = []
+    left = False
+
+    def work() -> None:
+        try:
+            good, result = True, function()
+        except BaseException as e:  # whatever it is belongs to the caller
+            good, result = False, e  # type: ignore[assignment]
+        with lock:
+            outcome.append((good, result))
+            if left and good:
+                undo(result)
+        done.set()
+
+    threading.Thread(target=work, name="torcoll", daemon=True).start()
+    try:
+        done.wait()
+    except BaseException:
+        with lock:
+            left = True
+            if outcome and outcome[0][0]:
+                undo(outcome[0][1])
+        raise
+    good, result = outcome[0]
+    if not good:
+        raise result
+    value: T = result
+    return value
+
+
+# ---- the context of the process ----
+
+_own_lock = threading.Lock()
+_own: Optional[Context] = None
+
+
+def context() -> Context:
+    """Return the context of the process; the first call opens it. Raises NoModule, AccessDenied, LibraryMissing."""
+    global _own
+    with _own_lock:
+        if _own is None or _own.closed or _own._pid != os.getpid():
+            _own = Context()
+        return _own
+
+
+def _forked() -> None:
+    """A child has the parent's lock, perhaps held by a thread that it has not."""
+    global _own_lock
+    _own_lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forked)

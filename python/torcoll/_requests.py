@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""Ops under way: the library's request, the memory that it uses, and who waits for it.
+
+A Flight is the comm's: it stays in memory until its op is complete, even if the program forgets the Request, which is
+the program's view of it.
+"""
+
+import contextlib
+import ctypes
+import errno
+import threading
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, cast
+
+from . import _abi
+from ._names import Algorithm, Collective, name_of
+from .errors import Error, error_for
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from ._comm import Comm
+    from ._ops import Call
+
+T = TypeVar("T")
+
+
+class Flight:
+    """A started op. status is None until it is complete; lock is held by who asks the library about it."""
+
+    __slots__ = ("request", "call", "status", "sentence", "error_rank", "lock", "waiters", "__weakref__")
+
+    def __init__(self, call: "Call", request: Optional[_abi.Request] = None) -> None:
+        self.request = _abi.Request() if request is None else request
+        self.call = call
+        self.status: Optional[int] = None
+        self.sentence = ""
+        self.error_rank: Optional[int] = None
+        self.lock = threading.Lock()
+        self.waiters: "list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]]" = []
+
+    def finish(self, status: int, sentence: Optional[str] = None) -> None:
+        """The op is complete, as this thread was told: give the memory back and wake who awaits it."""
+        if status:
+            self.sentence = _abi.last_sentence() if sentence is None else sentence
+            self.error_rank = _abi.rank_or_none(
+                _abi.load().torcoll_request_error_rank(ctypes.byref(self.request)))
+        self.call.release()
+        self.status = status
+        waiters, self.waiters = self.waiters, []
+        for loop, future in waiters:
+            # a loop that is closed has nobody to wake
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(_resolve, future)
+
+    def test(self) -> None:
+        """Finish it if it is complete, unless another thread is asking about it."""
+        if not self.lock.acquire(blocking=False):
+            return
+        try:
+            if self.status is None:
+                status = _abi.load().torcoll_test(ctypes.byref(self.request))
+                if status != -errno.EAGAIN:
+                    self.finish(status)
+        finally:
+            self.lock.release()
+
+    def error(self) -> Optional[Error]:
+        """The exception of an op that failed."""
+        return error_for(self.status, self.sentence, self.error_rank) if self.status else None
+
+
+def _resolve(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+class Request(Generic[T]):
+    """A started op, of a non-blocking call, a batch or a prepared call.
+
+    Wait for it by wait(), or await it in an asyncio task; both return what the blocking call returns and raise what
+    it raises. Its buffers belong to the op until then, and are kept alive. A request that is forgotten is waited for
+    by the comm. Any number of threads and tasks may wait for it.
+    """
+
+    __slots__ = ("_comm", "_flight")
+
+    def __init__(self, comm: "Comm", flight: Optional[Flight]) -> None:
+        self._comm = comm
+        self._flight = flight
+
+    def _started(self) -> Flight:
+        if self._flight is None:
+            raise RuntimeError("the op was not started: a batch starts its ops at the end of its with block")
+        return self._flight
+
+    def wait(self, timeout: Optional[float] = None) -> T:
+        """Wait until the op is complete and return its result buffer.
+
+        After timeout seconds raises the built-in TimeoutError, and the op continues. Otherwise raises what the op
+        failed with: an Error.
+        """
+        flight = self._started()
+        if flight.status is None:
+            self._comm._wait(flight, timeout)
+        return self._outcome(flight)
+
+    def test(self) -> bool:
+        """Return whether the op is complete, successfully or not, without waiting. wait() then returns at once."""
+        flight = self._started()
+        if flight.status is None:
+            self._comm._test(flight)
+        return flight.status is not None
+
+    @property
+    def done(self) -> bool:
+        """The same as test()."""
+        return self.test()
+
+    def exception(self) -> Optional[Error]:
+        """Return the exception of a completed op; None if it succeeded or is not complete."""
+        return self._started().error()
+
+    @property
+    def algorithm(self) -> str:
+        """The name of the algorithm that executes the op."""
+        return name_of(Algorithm(self._started().request.chosen))
+
+    @property
+    def collective(self) -> str:
+        """The name of the collective."""
+        return name_of(Collective(self._started().call.op.collective))
+
+    @staticmethod
+    def _outcome(flight: Flight) -> T:
+        error = flight.error()
+        if error is not None:
+            raise error
+        return cast(T, flight.call.result)
+
+    def __await__(self) -> Generator[Any, None, T]:
+        flight = self._started()
+        if not self.test():
+            yield from self._comm.context._watch(self._comm, flight).__await__()
+        return self._outcome(flight)
+
+    def __del__(self) -> None:
+        flight = getattr(self, "_flight", None)
+        if flight is not None and flight.status is None:
+            self._comm._forgotten.append(flight)
+
+    def __repr__(self) -> str:
+        if self._flight is None:
+            return "<torcoll.Request, not started>"
+        status = self._flight.status
+        state = "running" if status is None else self._flight.sentence if status else "complete"
+        return f"<torcoll.Request {self.collective}: {state}>"

@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Comms, contexts, memory: joining and leaving, what closes what, forks, signals, exceptions by errno."""
+
+import errno
+import gc
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+import torcoll
+from conftest import Fake
+from torcoll import _abi, _context, _names, errors
+
+
+def test_join__says_it_all(fake: Fake) -> None:
+    before = time.monotonic_ns()
+    with torcoll.Comm("jobs", fabric=7, members=[4, 5, 5, 6], rank=2, secret="s3", depth=16, bits="relaxed",
+                      timeout=3.0) as comm:
+        add = fake.state.joined
+        assert (add.fabric, fake.state.name, fake.state.secret) == (7, b"jobs", b"s3")
+        assert (add.ranks, list(fake.state.members[:4]), add.depth, add.bits) == (4, [4, 5, 5, 6], 16, 3)
+        assert before + 3e9 <= add.deadline_ns <= time.monotonic_ns() + 3e9
+        assert (comm.rank, comm.size, comm.nodes, comm.node, comm.local_ranks) == (2, 4, (4, 5, 5, 6), 5, (1, 2))
+        assert repr(comm) == "<torcoll.Comm jobs: rank 2 of 4>"
+    assert comm.closed and fake.state.comms == 0 and repr(comm).endswith("closed>")
+
+
+def test_join__without_limits(fake: Fake) -> None:
+    with torcoll.Comm(fabric=1, timeout=None) as comm:
+        assert fake.state.joined.deadline_ns == 0 and comm.name == "world"
+        assert comm.info() == torcoll.CommInfo(1, 4, 1, 1, (4,), 8832, 0, None)
+
+
+def test_join__refused(fake: Fake) -> None:
+    for name, secret in (("x" * 65, None), ("a\0b", None), ("x", "x" * 65)):
+        with pytest.raises(ValueError, match="more than 64 bytes or a zero"):
+            torcoll.Comm(name, fabric=1, secret=secret)
+    fake.fail("comm-add", errno.EACCES, "wrong secret")
+    with pytest.raises(PermissionError, match="wrong secret"):
+        torcoll.Comm(fabric=1)
+    fake.fail("comm-add", errno.EEXIST, "one is joining")
+    with pytest.raises(torcoll.Error) as caught:
+        torcoll.Comm(fabric=1)
+    assert type(caught.value) is torcoll.Error and caught.value.errno == errno.EEXIST
+
+
+def test_from_env(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TORCOLL_FABRIC", "TORCOLL_COMM", "TORCOLL_SIZE", "TORCOLL_MEMBERS", "TORCOLL_RANK"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(torcoll.Invalid, match="TORCOLL_FABRIC is not set"):
+        torcoll.Comm.from_env()
+    monkeypatch.setenv("TORCOLL_FABRIC", "0x10")
+    monkeypatch.setenv("TORCOLL_COMM", "bench")
+    monkeypatch.setenv("TORCOLL_MEMBERS", "8-10")
+    with torcoll.Comm.from_env() as comm:
+        assert (comm.nodes, comm.name, fake.state.joined.fabric) == ((8, 9, 10), "bench", 16)
+
+
+def test_join__in_another_thread(fake: Fake) -> None:
+    got: list[torcoll.Comm] = []
+    thread = threading.Thread(target=lambda: got.append(torcoll.Comm(fabric=1)))
+    thread.start()
+    thread.join()
+    got[0].close()
+
+
+def test_join__ended_by_a_signal(fake: Fake) -> None:
+    fake.state.hold_joins = True
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        torcoll.Comm(fabric=1)
+    timer.join()
+    fake.let_join()
+    for thread in threading.enumerate():
+        if thread.name == "torcoll":
+            thread.join(10)
+    assert fake.state.comms == 0
+
+
+def test_undo__of_what_came_before_the_signal(monkeypatch: pytest.MonkeyPatch) -> None:
+    undone: list[int] = []
+    done = threading.Event()
+
+    class Late(threading.Event):
+        def wait(self, timeout: Any = None) -> bool:
+            super().wait()
+            done.set()
+            raise KeyboardInterrupt
+
+    real = threading.Event
+    made: list[threading.Event] = []
+
+    def event() -> threading.Event:
+        # the first is the call's own; the others are those of its thread
+        made.append(Late() if not made else real())
+        return made[-1]
+
+    monkeypatch.setattr(threading, "Event", event)
+    with pytest.raises(KeyboardInterrupt):
+        _context.interruptible(lambda: 5, undone.append)
+    assert undone == [5] and done.is_set()
+
+
+def test_groups(fake: Fake, comm: torcoll.Comm) -> None:
+    with comm.dup() as dup:
+        assert (dup.size, dup.name) == (4, "test/dup")
+    with comm.slice(0, timeout=5.0) as row:
+        assert row.size == 4
+    half = comm.block([1], [2])
+    assert half is not None and half.nodes == (1, 2)
+    half.close()
+    assert comm.split(None) is None
+    same = comm.split(3, -1)
+    assert same is not None and same.size == 4
+    same.close()
+    for colour in (-1, 2**32 - 1):
+        with pytest.raises(ValueError, match="colour: "):
+            comm.split(colour)
+    with pytest.raises(ValueError, match="dims: -1 is no dimension"):
+        comm.slice(-1)
+    with pytest.raises(ValueError, match="start, extent: the fabric has 1 dimensions"):
+        comm.block([0, 0], [1, 1])
+    assert fake.state.comms == 1
+
+
+def test_shrink__closes_the_old_one(fake: Fake) -> None:
+    with torcoll.Comm("test", fabric=1) as comm, comm.shrink(timeout=1.0) as heir:
+        assert comm.closed and (heir.size, heir.name) == (3, "test")
+        with heir.shrink(close=False) as next_one:
+            assert not heir.closed and next_one.size == 2
+    with torcoll.Comm("test", fabric=1) as comm:
+        fake.fail("shrink", errno.EHOSTUNREACH, "the others went on")
+        with pytest.raises(torcoll.PeerFailed, match="shrink: the others went on"):
+            comm.shrink()
+    assert fake.state.comms == 0
+
+
+def test_group__outlives_the_close_of_its_parent(fake: Fake) -> None:
+    comm = torcoll.Comm("test", fabric=1)
+    fake.state.hold_joins = True
+    got: list[Any] = []
+    thread = threading.Thread(target=lambda: got.append(comm.dup()))
+    thread.start()
+    while not comm._joins:
+        time.sleep(0.001)
+    comm.close()
+    with pytest.raises(torcoll.Aborted):
+        comm.dup()
+    assert fake.state.comms == 1
+    fake.let_join()
+    thread.join()
+    assert fake.state.comms == 1
+    got[0].close()
+    assert fake.state.comms == 0
+
+
+def test_algorithms__are_restricted(comm: torcoll.Comm) -> None:
+    comm.set_algorithm("allreduce:ring")
+    with pytest.raises(torcoll.Invalid, match="ringg"):
+        comm.set_algorithm("ringg")
+
+
+def test_close__ends_what_runs(fake: Fake) -> None:
+    fake.state.hold = True
+    comm = torcoll.Comm("test", fabric=1)
+    x = bytearray(4)
+    request = comm.iallreduce(x)
+    done = comm.iallreduce(bytearray(4))
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            comm.allreduce(bytearray(4))
+        except torcoll.Error as e:
+            failed.append(e)
+
+    fake.complete(2)
+    again = comm.iallreduce(bytearray(4))
+    thread = threading.Thread(target=work)
+    thread.start()
+    while fake.running() < 4:
+        time.sleep(0.001)
+    comm.close()
+    thread.join(10)
+    assert [type(e) for e in failed] == [torcoll.Aborted]
+    x.append(1)
+    assert request.wait() is x and done.wait() == b"****"
+    with pytest.raises(torcoll.Aborted):
+        again.wait()
+    with pytest.raises(torcoll.Aborted, match="comm test: it is closed"):
+        comm.barrier()
+    comm.close()
+
+
+def test_close__of_an_op_that_only_the_comm_knows(fake: Fake) -> None:
+    fake.state.hold = True
+    comm = torcoll.Comm("test", fabric=1)
+    request = comm.iallreduce(bytearray(4))
+    comm.close()
+    assert request.test()
+    with pytest.raises(torcoll.Aborted, match="comm test was closed before the op was waited for"):
+        request.wait()
+
+
+def test_block__that_raises_aborts(fake: Fake) -> None:
+    with pytest.raises(ZeroDivisionError), torcoll.Comm("test", fabric=1):
+        1 / 0
+    assert fake.calls("abort") == 1 and fake.state.comms == 0
+    with torcoll.Comm("test", fabric=1) as comm:
+        comm.abort()
+    assert fake.calls("abort") == 2
+
+
+def test_dropped__is_closed_with_a_warning(fake: Fake) -> None:
+    comm = torcoll.Comm("test", fabric=1)
+    with pytest.warns(ResourceWarning, match="comm test was not closed"):
+        del comm
+        gc.collect()
+    assert fake.state.comms == 0
+
+
+def test_pickle__is_refused(comm: torcoll.Comm) -> None:
+    with pytest.raises(TypeError, match="a comm is of its process"):
+        pickle.dumps(comm)
+
+
+def test_fork__the_childs_is_another_context(fake: Fake, comm: torcoll.Comm) -> None:
+    pid = os.fork()
+    if not pid:
+        code = 1
+        try:
+            with pytest.raises(torcoll.AccessDenied, match="open one here"):
+                comm.barrier()
+            comm.close()
+            own = torcoll.context()
+            ok = own is not comm.context and comm.closed and fake.state.comms == 1
+            comm.context.close()
+            code = 0 if ok else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    comm.barrier()
+
+
+# ---- contexts ----
+
+def test_context__of_the_process(fake: Fake) -> None:
+    first = torcoll.context()
+    assert torcoll.context() is first and fake.state.contexts == 1
+    comm = torcoll.Comm(fabric=1)
+    assert comm.context is first
+    first.close()
+    assert first.closed and comm.closed and fake.state.contexts == 0
+    with pytest.raises(torcoll.Aborted, match="the context is closed"):
+        first.info()
+    assert torcoll.context() is not first
+
+
+def test_context__of_ones_own(fake: Fake) -> None:
+    with torcoll.Context() as context, torcoll.Comm(fabric=1, context=context) as comm:
+        assert comm.context is context
+        info = context.info()
+        assert (info.version, info.abi_version) == ("fake", 1) and "alloc" in info.features
+        assert "ring" not in info.features and "swing-bw" in info.algorithms and "bf16" in info.types
+        assert context.fileno() > 2
+    assert fake.state.contexts == 0
+
+
+def test_context__cannot_be_opened(fake: Fake) -> None:
+    for err, kind in ((errno.ENOENT, torcoll.NoModule), (errno.EACCES, torcoll.AccessDenied)):
+        fake.state.open_error = -err
+        with pytest.raises(kind, match="cannot open /dev/torcoll"):
+            torcoll.context()
+
+
+# ---- memory ----
+
+def test_empty__is_of_the_module(fake: Fake, comm: torcoll.Comm) -> None:
+    x = torcoll.empty((2, 512), "f32")
+    assert x.shape == (2, 512) and x.dtype == numpy.float32 and x.flags.c_contiguous and not x.any()
+    part = x[1, 2:]
+    comm.allreduce(x)
+    assert fake.last.send_region and fake.last.send_addr == x.ctypes.data
+    comm.allreduce(numpy.zeros(1024))
+    assert not fake.last.send_region
+    del x
+    gc.collect()
+    assert fake.state.regions == 1 and part[0] != 0
+    del part
+    gc.collect()
+    assert fake.state.regions == 0
+
+
+@pytest.mark.parametrize("dtype,kind", [("bf16", "u2"), ("i8", "i1"), ("f64", "f8"), (numpy.int64, "i8"),
+                                        ("int64", "i8")])
+def test_empty__types(fake: Fake, dtype: Any, kind: str) -> None:
+    assert torcoll.empty(3, dtype).dtype == numpy.dtype(kind)
+
+
+def test_empty__outlives_its_context(fake: Fake) -> None:
+    context = torcoll.Context()
+    x = torcoll.empty([4], "u8", context=context)
+    context.close()
+    x[:] = 7
+    assert fake.state.contexts == 1
+    del x
+    gc.collect()
+    assert fake.state.contexts == 0 and fake.state.regions == 0
+
+
+def test_empty__refused(fake: Fake) -> None:
+    with pytest.raises(ValueError, match="nbytes: 0 bytes"):
+        torcoll.empty(0)
+    with pytest.raises(ValueError, match="shape: a side of -1"):
+        torcoll.empty((-1, 2))
+    fake.fail("region-alloc", errno.EDQUOT, "kernel memory")
+    with pytest.raises(torcoll.LimitReached, match="kernel memory"):
+        torcoll.empty(4)
+    context = torcoll.context()
+    context.close()
+    assert fake.state.contexts == 0
+
+
+def test_alloc__is_plain_bytes(fake: Fake) -> None:
+    memory = torcoll.context().alloc(100)
+    memory[3] = 5
+    assert (memory.format, memory.nbytes, memory[3], memory.readonly) == ("B", 100, 5, False)
+
+
+def test_dtypes__of_numpy() -> None:
+    pair = torcoll.numpy_dtype("double-int")
+    assert (pair.itemsize, pair.names) == (16, ("value", "index"))
+    for name, kind in _names.TYPES.items():
+        if kind:
+            assert torcoll.numpy_dtype(name).itemsize == _names.TYPE_SIZE[kind]
+    with pytest.raises(ValueError, match="none is no type"):
+        torcoll.numpy_dtype("none")
+
+
+def test_register(fake: Fake, comm: torcoll.Comm) -> None:
+    x = bytearray(8192)
+    with comm.context.register(x) as registration:
+        comm.allreduce(x)
+        assert fake.last.send_region and fake.state.region_length == 8192
+        with pytest.raises(BufferError):
+            x.append(1)
+        with pytest.raises(torcoll.Error, match="overlaps"):
+            comm.context.register(x)
+    x.append(1)
+    registration.close()
+    assert fake.state.regions == 0
+    with pytest.raises(ValueError, match="no bytes to register"):
+        comm.context.register(b"")
+    kept = comm.context.register(x)
+    del kept
+    assert fake.state.regions == 0
+    last = comm.context.register(x)
+    comm.close()
+    comm.context.close()
+    last.close()
+    x.append(1)
+
+
+# ---- errors ----
+
+def test_errors__by_errno() -> None:
+    header = (Path(__file__).resolve().parents[2] / "uapi/linux/torcoll.h").read_text()
+    for err, kind in errors.CLASSES.items():
+        name = "EOPNOTSUPP" if err == errno.EOPNOTSUPP else errno.errorcode[err]
+        assert f"\t{name}" in header or f", {name}" in header
+        e = errors.error_for(-err, "why", 3)
+        assert type(e) is kind and (e.errno, e.strerror, e.rank, str(e)) == (err, "why", 3, "why")
+    assert type(errors.error_for(errno.ENOMEM, "why")) is torcoll.Error
+    with pytest.raises(OSError):
+        raise errors.error_for(errno.EPROTO, "why")
+
+
+def test_errors__can_be_pickled() -> None:
+    e = pickle.loads(pickle.dumps(errors.error_for(errno.ETIMEDOUT, "late", 2)))
+    assert type(e) is torcoll.Timeout and (e.errno, e.rank, str(e)) == (errno.ETIMEDOUT, 2, "late")
+
+
+# ---- the library ----
+
+@pytest.fixture
+def unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_abi, "_library", None)
+
+
+def test_library__is_missing(unloaded: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCOLL_LIBRARY", "/nowhere/libtorcoll.so")
+    with pytest.raises(torcoll.LibraryMissing, match="cannot be loaded: install it .*/nowhere/libtorcoll.so"):
+        _abi.load()
+
+
+def test_library__is_older(unloaded: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCOLL_LIBRARY", "libc.so.6")
+    with pytest.raises(torcoll.LibraryMissing, match="libc.so.6 has no torcoll_.*older than this package"):
+        _abi.load()
+
+
+def test_library__beside_the_package(unloaded: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    library = os.environ["TORCOLL_LIBRARY"]
+    monkeypatch.delenv("TORCOLL_LIBRARY")
+    package = tmp_path / "lib/python3/dist-packages/torcoll"
+    package.mkdir(parents=True)
+    (tmp_path / "lib" / _abi.SONAME).symlink_to(library)
+    monkeypatch.setattr(_abi, "__file__", str(package / "_abi.py"))
+    monkeypatch.setattr(_abi, "SONAME", "libtorcoll.so.0")
+    assert str(tmp_path / "lib" / _abi.SONAME) in _abi._candidates()
+
+
+def test_package__needs_no_numpy() -> None:
+    code = ("import sys\nsys.modules['numpy'] = None\nimport torcoll\n"
+            "with torcoll.Context() as c:\n    assert c.info().version == 'fake'\n")
+    assert os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", code]) == 0

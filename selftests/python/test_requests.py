@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Ops under way: waiting in every manner, by threads and tasks, and what is kept in memory meanwhile."""
+
+import asyncio
+import contextlib
+import errno
+import gc
+import os
+import signal
+import threading
+import time
+import weakref
+from typing import Any
+
+import numpy
+import pytest
+
+import torcoll
+from conftest import Fake
+from torcoll import _comm
+
+
+@pytest.fixture(autouse=True)
+def _held(fake: Fake) -> None:
+    fake.state.hold = True
+
+
+def later(function: Any, *args: Any, seconds: float = 0.05) -> threading.Timer:
+    timer = threading.Timer(seconds, function, args)
+    timer.start()
+    return timer
+
+
+def test_wait__returns_the_result(fake: Fake, comm: torcoll.Comm) -> None:
+    x, y = bytearray(4), bytearray(4)
+    request = comm.iallreduce(x, y, algorithm="ring")
+    assert not request.test() and not request.done and request.exception() is None
+    assert (request.algorithm, request.collective) == ("ring", "allreduce")
+    assert repr(request) == "<torcoll.Request allreduce: running>"
+    timer = later(fake.complete)
+    assert request.wait() is y and y == b"****"
+    assert request.wait() is y and request.test()
+    assert repr(request) == "<torcoll.Request allreduce: complete>"
+    timer.join()
+    assert fake.running() == 0
+
+
+def test_wait__longer_than_a_slice(fake: Fake, comm: torcoll.Comm) -> None:
+    x = bytearray(4)
+    timer = later(fake.complete, seconds=0.35)
+    assert comm.allreduce(x) is x
+    timer.join()
+    assert fake.calls("wait") >= 2
+
+
+def test_wait__timeout_leaves_it_running(fake: Fake, comm: torcoll.Comm) -> None:
+    request = comm.iallreduce(bytearray(4))
+    begin = time.monotonic()
+    with pytest.raises(TimeoutError, match="the op is not complete after 0.03 s") as caught:
+        request.wait(timeout=0.03)
+    assert not isinstance(caught.value, torcoll.Error) and 0.02 < time.monotonic() - begin < 5
+    fake.complete()
+    assert request.wait(timeout=0) == b"****" if request.test() else False
+
+
+@pytest.mark.parametrize("blocking", [False, True])
+def test_failure__of_an_op(fake: Fake, comm: torcoll.Comm, blocking: bool) -> None:
+    fake.end(errno.ECONNABORTED, 3, "the comm test has failed: caused by rank 3 (node 3)")
+    fake.state.hold = False
+    with pytest.raises(torcoll.PeerFailed) as caught:
+        comm.allreduce(bytearray(4)) if blocking else comm.iallreduce(bytearray(4)).wait()
+    e = caught.value
+    assert (e.errno, e.rank) == (errno.ECONNABORTED, 3)
+    assert str(e) == "allreduce: the comm test has failed: caused by rank 3 (node 3) (ECONNABORTED)"
+    info = comm.info()
+    assert (info.error, info.error_rank) == (errno.ECONNABORTED, 3)
+    fake.end(0)
+
+
+def test_failure__stays_with_the_request(fake: Fake, comm: torcoll.Comm) -> None:
+    request = comm.iallreduce(bytearray(4))
+    fake.end(errno.ETIMEDOUT, 2, "it is late")
+    fake.complete()
+    assert request.test()
+    fake.end(0, sentence="another")
+    for _ in range(2):
+        with pytest.raises(torcoll.Timeout, match="it is late") as caught:
+            request.wait()
+        assert caught.value.rank == 2 and isinstance(caught.value, TimeoutError)
+    assert "it is late" in repr(request) and isinstance(request.exception(), torcoll.Timeout)
+
+
+def test_refusal__nothing_is_kept(fake: Fake, comm: torcoll.Comm) -> None:
+    x = bytearray(4)
+    fake.fail("submit", errno.EOPNOTSUPP, "bruck-lat serves sides that are powers of three")
+    with pytest.raises(torcoll.NotSupported, match="allreduce: bruck-lat serves .*EOPNOTSUPP") as caught:
+        comm.iallreduce(x)
+    assert caught.value.rank is None
+    x.append(1)
+    assert not comm._pending and not comm._forgotten
+
+
+def test_nowait__is_busy(fake: Fake, comm: torcoll.Comm) -> None:
+    fake.state.depth = 1
+    first = comm.iallreduce(bytearray(4))
+    with pytest.raises(torcoll.Busy):
+        comm.iallreduce(bytearray(4), nowait=True)
+    assert fake.calls("submit") == 2
+    fake.complete()
+    first.wait()
+
+
+def test_forgotten__memory_stays_until_it_is_complete(fake: Fake, comm: torcoll.Comm) -> None:
+    x = numpy.zeros(4)
+    gone = weakref.ref(x)
+    comm.iallreduce(x)
+    del x
+    gc.collect()
+    assert gone() is not None and len(comm._pending) == 1
+    fake.complete()
+    fake.state.hold = False
+    comm.barrier()
+    assert gone() is None and not comm._pending and not comm._forgotten
+
+
+def test_forgotten__gives_its_slot(fake: Fake, comm: torcoll.Comm) -> None:
+    fake.state.depth = 1
+    comm.iallreduce(bytearray(4))
+    timer = later(fake.complete)
+    request = comm.iallreduce(bytearray(4))
+    timer.join()
+    fake.complete()
+    request.wait()
+    assert fake.running() == 0
+
+
+def test_threads__several_wait_for_one(fake: Fake, comm: torcoll.Comm) -> None:
+    x = bytearray(4)
+    request = comm.iallreduce(x)
+    got: list[Any] = []
+    threads = [threading.Thread(target=lambda: got.append(request.wait())) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.15)
+    fake.complete()
+    for thread in threads:
+        thread.join(10)
+    assert [result is x for result in got] == [True] * 3 and fake.running() == 0
+
+
+def test_signal__its_handler_runs_during_a_wait(fake: Fake, comm: torcoll.Comm) -> None:
+    x = bytearray(4)
+    timer = later(os.kill, os.getpid(), signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        comm.allreduce(x)
+    timer.join()
+    with pytest.raises(BufferError):
+        x.append(1)
+    fake.complete()
+    fake.state.hold = False
+    comm.barrier()
+    x.append(1)
+
+
+def test_gil__is_free_during_a_wait(fake: Fake, comm: torcoll.Comm, monkeypatch: pytest.MonkeyPatch) -> None:
+    # were it not, nobody would complete the op within the only slice
+    monkeypatch.setattr(_comm, "SLICE_NS", 60_000_000_000)
+    turns = []
+    timer = later(fake.complete, seconds=0.3)
+    stop = threading.Event()
+
+    def turn() -> None:
+        while not stop.wait(0.001):
+            turns.append(1)
+
+    thread = threading.Thread(target=turn)
+    thread.start()
+    comm.allreduce(bytearray(4))
+    stop.set()
+    thread.join()
+    timer.join()
+    assert turns
+
+
+# ---- asyncio ----
+
+def test_await__the_result(fake: Fake, comm: torcoll.Comm) -> None:
+    x, y = bytearray(4), bytearray(8)
+
+    async def main() -> None:
+        asyncio.get_running_loop().call_later(0.05, fake.complete, 2)
+        first, second = comm.iallreduce(x), comm.ibroadcast(y, root=0)
+        got = await asyncio.gather(first, second)
+        assert got[0] is x and got[1] is y
+        assert await first is x
+        assert not comm.context._watched
+
+    asyncio.run(main())
+    assert x == b"****" and fake.running() == 0 and not comm._pending
+
+
+def test_await__no_spinning_with_ops_of_others(fake: Fake, comm: torcoll.Comm,
+                                               monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        other = comm.iallreduce(bytearray(4))
+        mine = comm.iallreduce(bytearray(4))
+        fake.complete(1)
+        loop.call_later(0.2, fake.complete)
+        turns = 0
+        readable = comm.context._readable
+
+        def counted() -> None:
+            nonlocal turns
+            turns += 1
+            readable()
+
+        monkeypatch.setattr(comm.context, "_readable", counted)
+        await mine
+        assert turns <= 3 and other.test()
+
+    asyncio.run(main())
+
+
+def test_await__fails(fake: Fake, comm: torcoll.Comm) -> None:
+    async def main() -> None:
+        fake.end(errno.EHOSTDOWN, 0, "rank 0 is down")
+        asyncio.get_running_loop().call_later(0.02, fake.complete)
+        with pytest.raises(torcoll.PeerFailed, match="rank 0 is down") as caught:
+            await comm.iallreduce(bytearray(4))
+        assert caught.value.rank == 0
+
+    asyncio.run(main())
+
+
+def test_await__cancelled_task_leaves_the_op(fake: Fake, comm: torcoll.Comm) -> None:
+    async def main() -> Any:
+        request = comm.iallreduce(bytearray(4))
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(_wait(request), 0.02)
+        assert not request.test() and not comm.context._watched
+        fake.complete()
+        return await request
+
+    async def _wait(request: Any) -> Any:
+        return await request
+
+    assert asyncio.run(main()) == b"****"
+
+
+def test_await__ended_by_a_thread_or_by_closing(fake: Fake) -> None:
+    comm = torcoll.Comm("test", fabric=1)
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        request = comm.iallreduce(bytearray(4))
+        waiting = loop.run_in_executor(None, request.wait)
+        await asyncio.sleep(0.02)
+        loop.call_later(0.02, fake.complete)
+        assert await request == b"****" and await waiting == b"****"
+        request = comm.iallreduce(bytearray(4))
+        loop.call_later(0.02, comm.close)
+        with pytest.raises(torcoll.Aborted):
+            await request
+
+    asyncio.run(main())
+
+
+def test_await__loop_that_is_gone(fake: Fake, comm: torcoll.Comm) -> None:
+    loop = asyncio.new_event_loop()
+    request = comm.iallreduce(bytearray(4))
+
+    async def start() -> None:
+        task = asyncio.ensure_future(_wait(request))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        comm.context._watch(comm, request._flight)  # type: ignore[arg-type]
+
+    async def _wait(request: Any) -> Any:
+        return await request
+
+    loop.run_until_complete(start())
+    loop.close()
+    fake.complete()
+    assert request.wait() == b"****"
+
+
+# ---- batches and prepared calls ----
+
+def test_batch__one_call(fake: Fake, comm: torcoll.Comm) -> None:
+    x, y = bytearray(4), bytearray(4)
+    with comm.batch() as batch:
+        first = batch.add("allreduce", x, op="max")
+        second = batch.add("broadcast", y, root=0)
+        third = batch.add("barrier")
+        assert repr(first) == "<torcoll.Request, not started>"
+        with pytest.raises(RuntimeError, match="the op was not started"):
+            first.wait()
+    assert (fake.calls("batch"), fake.calls("submit"), fake.running()) == (1, 0, 3)
+    fake.complete(3)
+    assert third.wait() is None and second.wait() is y and first.wait() is x
+    assert comm.batch().start() == []
+
+
+def test_batch__refused_in_the_middle(fake: Fake, comm: torcoll.Comm) -> None:
+    fake.state.depth = 2
+    x = bytearray(4)
+    batch = comm.batch()
+    requests = [batch.add("allreduce", buffer) for buffer in (bytearray(4), bytearray(4), x)]
+    with pytest.raises(torcoll.Busy):
+        batch.start()
+    x.append(1)
+    fake.complete(2)
+    assert [request.wait() for request in requests[:2]] == [b"****"] * 2
+    with pytest.raises(RuntimeError):
+        requests[2].wait()
+    assert not comm._pending
+
+
+def test_batch__not_started_if_its_block_fails(fake: Fake, comm: torcoll.Comm) -> None:
+    x = bytearray(4)
+    with pytest.raises(ZeroDivisionError), comm.batch() as batch:
+        batch.add("allreduce", x)
+        1 / 0
+    x.append(1)
+    assert fake.calls("batch") == 0
+
+
+def test_batch__full(fake: Fake, comm: torcoll.Comm) -> None:
+    batch = comm.batch()
+    for _ in range(1024):
+        batch.add("barrier")
+    with pytest.raises(ValueError, match="a batch takes 1024 ops"):
+        batch.add("barrier")
+    batch = comm.batch()
+    with pytest.raises(ValueError, match="collective: 'allreduced' is not known: pass one of allreduce"):
+        batch.add("allreduced")
+
+
+def test_prepared__is_called_again(fake: Fake, comm: torcoll.Comm) -> None:
+    fake.state.hold = False
+    x = numpy.zeros(1024)
+    with comm.prepare("allreduce", x, op="sum", algorithm="bucket") as call:
+        assert fake.state.regions == 1 and fake.state.region_length == 8192
+        for _ in range(3):
+            assert call() is x
+        assert call.start().wait() is x
+    assert fake.calls("batch") == 4 and fake.state.regions == 0
+    with pytest.raises(torcoll.Aborted, match="the prepared op was closed"):
+        call()
+    call.close()
+    with pytest.raises(ValueError, match="timeout: a deadline is of one start"):
+        comm.prepare("allreduce", x, timeout=1.0)
+    fake.fail("region-add", errno.EDQUOT)
+    with pytest.raises(torcoll.LimitReached):
+        comm.prepare("allreduce", x)
+
+
+def test_prepared__several_at_once(fake: Fake, comm: torcoll.Comm) -> None:
+    x, y = bytearray(8), bytearray(8)
+    calls = [comm.prepare("allreduce", x), comm.prepare("broadcast", y, root=0)]
+    requests = torcoll.start_all(calls)
+    assert fake.calls("batch") == 1
+    fake.complete(2)
+    assert [request.wait() for request in requests] == [x, y]
+    assert torcoll.start_all([]) == []
+    fake.state.depth = 1
+    with pytest.raises(torcoll.Busy):
+        torcoll.start_all(calls)
+    gc.collect()
+    assert len(comm._forgotten) == fake.running() == 1
+    fake.complete()
+
+
+def test_prepared__goes_with_its_comm(fake: Fake) -> None:
+    comm = torcoll.Comm("test", fabric=1)
+    x = bytearray(8)
+    call = comm.prepare("allreduce", x)
+    request = call.start()
+    comm.close()
+    x.append(1)
+    assert fake.state.regions == 0
+    with pytest.raises(torcoll.Aborted):
+        request.wait()
+    with pytest.raises(torcoll.Aborted, match="it is closed"):
+        call.start()
+
+
+def test_prepared__dropped(fake: Fake, comm: torcoll.Comm) -> None:
+    comm.prepare("allreduce", bytearray(8))
+    gc.collect()
+    assert fake.state.regions == 0
