@@ -27,7 +27,7 @@ from ._context import Context, context as own_context, interruptible
 from ._names import BITS, COLOUR_NONE, NAME_MAX, OP_NOWAIT, RANK_SELF, lookup
 from ._ops import Call, Place, block, deadline
 from ._requests import Flight, Request
-from .errors import Aborted
+from .errors import Aborted, Error, error_for
 
 if TYPE_CHECKING:
     from ._batch import Batch, Prepared
@@ -198,7 +198,7 @@ class Comm(Collectives):
             if err:
                 del self._pending[id(flight)]
                 call.release()
-                _abi.fail(err)
+                raise self._refusal(handle, err)
         except BaseException:
             if id(flight) in self._pending:
                 self._forgotten.append(flight)
@@ -206,6 +206,15 @@ class Comm(Collectives):
         finally:
             self._leave()
         return flight
+
+    def _refusal(self, handle: int, err: int) -> Error:
+        """What a call that could not begin returned, with the rank that failed the comm if it has failed."""
+        sentence = _abi.last_sentence()
+        info = _abi.CommInfo()
+        rank = None
+        if not self._lib.torcoll_comm_info(handle, ctypes.byref(info)) and info.error == err:
+            rank = _abi.rank_or_none(info.error_rank)
+        return error_for(err, sentence, rank)
 
     def _submit(self, handle: int, flight: Flight) -> int:
         """Start it; if only forgotten ops keep it from a slot, wait for one of them first."""
