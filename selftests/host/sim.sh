@@ -57,6 +57,13 @@ sizes()
 	done
 }
 
+# Who sends on what it has received sums it once, not twice: 2.3 bytes for each that is received, and 3.0 where it does not.
+sums_once()
+{
+	"$sim" --clean --dims 8 --frame-size 8986 --collective broadcast --algorithm tree --type i32 --count 262144 \
+		--ops 1 | awk '/^rx_bytes / { bytes = $2 } /^bytes summed / { sums = $3 } END { exit !(sums && sums < 2.6 * bytes) }'
+}
+
 nonsense_is_refused()
 {
 	local code=0
@@ -70,6 +77,7 @@ ktap_header
 check faults__500_seeds "$sim" --seeds 500 --jobs 2
 check faults__sanitized "$sanitized" --first 501 --seeds 60 --jobs 2
 check faults__all_nodes_after_every_event "$sim" --check-all --first 600 --seeds 5
+check checksums__are_sent_on sums_once
 check clean__nothing_sent_twice "$sim" --clean --first 100 --seeds 150 --jobs 2
 fails loss__that_never_happens_is_said 1 "never happened in 1 seeds.*--loss" "$sim" --loss 0.000001 --seeds 1 --dims 2 --count 10 --ops 2
 fails loss__of_less_than_a_millionth 2 "bad probability of loss" "$sim" --loss 0.0000001

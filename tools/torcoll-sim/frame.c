@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/host_hash.h"
 #include "core/wire/accept.h"
 #include "sim.h"
 
@@ -47,9 +48,9 @@ static u32 payload_crc(const struct sim_frame *f)
 	u32 i;
 
 	if (f->linear)
-		return ~tor_env_crc32c(crc, f->linear, f->linear_len);
+		return ~host_crc32c(crc, f->linear, f->linear_len);
 	for (i = 0; i < f->ranges; i++)
-		crc = tor_env_crc32c(crc, f->range[i].mem->data + f->range[i].off,
+		crc = host_crc32c(crc, f->range[i].mem->data + f->range[i].off,
 				     f->range[i].len);
 	return ~crc;
 }

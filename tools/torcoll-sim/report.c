@@ -48,6 +48,7 @@ void sim_report(const struct sim_totals *t)
 	line("lost by cables", t->lost);
 	line("allocations", t->allocations);
 	line("FPU sections", t->fpu_sections);
+	line("bytes summed", t->summed);
 	printf("%-24s %14.3f s\n", "virtual time", t->virtual_time / 1e9);
 	printf("%-24s %14.3f ms (seed %llu)\n", "slowest op", t->slowest / 1e6,
 	       (unsigned long long)t->slowest_seed);

@@ -408,6 +408,7 @@ struct sim_totals {
 	u64 lost;			/* frames, by the cables */
 	u64 allocations;		/* by core, while frames and ops are handled */
 	u64 fpu_sections;
+	u64 summed;			/* bytes of payloads that core computed checksums of */
 	u64 virtual_time;
 };
 

@@ -157,7 +157,8 @@ static void remember_crc(struct tor_chan *chan, const struct tor_rx *rx, u64 off
 	    tor_chan_next_round(chan, rx->round + 1) >= chan->rounds ||
 	    !chan->op->comm->node->checksum_payload)
 		return;
-	if (!chan->crcs)
+	/* once per transfer: without memory it goes on without */
+	if (!chan->crcs && !off)
 		tor_chan_crcs_get(chan, rx->frames);
 	if (chan->crcs)
 		tor_crcs_set(chan->crcs, rx->off + off, len, crc);
