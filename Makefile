@@ -707,7 +707,7 @@ install_headers := $(wildcard uapi/linux/torcoll.h uapi/linux/torcoll_netlink.h)
 install_lib_headers := $(wildcard lib/torcoll*.h lib/include/*.h)
 install_man := $(shell find docs lib tools kmod -name '*.[1-8]' 2>/dev/null)
 install_docs := $(wildcard docs/*.md docs/*.svg)
-install_examples := $(wildcard lib/examples/*.c)
+install_examples := $(wildcard lib/examples/*.c python/examples/*.py)
 install_python := $(wildcard python/torcoll/*.py) python/torcoll/py.typed
 dkms := $(DESTDIR)$(DKMSDIR)/torcoll-$(VERSION)
 

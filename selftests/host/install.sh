@@ -15,7 +15,7 @@ has_files()
 	local f bad=0
 
 	for f; do
-		[[ -s $root/$f ]] || { echo "no $f"; bad=1; }
+		[[ -s $root/$f || ${f##*/} == py.typed && -e $root/$f ]] || { echo "no $f"; bad=1; }
 	done
 	((!bad))
 }
@@ -37,7 +37,7 @@ complete()
 	for f in docs/*.md; do
 		list+=("usr/share/doc/torcoll/$f")
 	done
-	for f in lib/examples/*.c; do
+	for f in lib/examples/*.c python/examples/*.py; do
 		list+=("usr/share/doc/torcoll/examples/${f##*/}")
 	done
 	has_files "${list[@]}" usr/include/torcoll.h usr/include/linux/torcoll.h \
@@ -81,7 +81,7 @@ python_looks_there()
 {
 	local folder
 
-	folder=$(make --no-print-directory -n install DESTDIR= | grep -om1 '[^ ]*/dist-packages/torcoll') &&
+	folder=$(make --no-print-directory -n install DESTDIR= | grep -o '[^ ]*/dist-packages/torcoll' | sort -u) &&
 		/usr/bin/python3 -c 'import sys; sys.exit(sys.argv[1] not in sys.path)' "${folder%/torcoll}"
 }
 
@@ -122,7 +122,7 @@ documents_agree()
 	version=$(sed -n 's/^#define TOR_VERSION[[:space:]]*"\(.*\)"/\1/p' kmod/core/version.h)
 	! grep -noE 'torcoll/[0-9]+\.[0-9]+\.[0-9]+' README.md docs/*.md | grep -vF "torcoll/$version" || bad=1
 	for f in README.md docs/guide.md packaging/torcoll.spec debian/control; do
-		tr -s '\n ' ' ' <"$f" | grep -q 'from 6\.1 on' || { echo "$f: no \"from 6.1 on\""; bad=1; }
+		grep -q 'from 6\.1 on' <<<"$(tr -s '\n ' ' ' <"$f")" || { echo "$f: no \"from 6.1 on\""; bad=1; }
 	done
 	((!bad))
 }
@@ -175,7 +175,7 @@ rpm_lists_all()
 		mapfile -t files < <(compgen -G "$root${pattern%/}")
 		((${#files[@]})) || { echo "nothing for $pattern"; bad=1; continue; }
 		mapfile -t -O "${#listed[@]}" listed < <(find "${files[@]}" ! -type d)
-	done < <(rpmspec -P -D '_libdir /usr/lib' -D '_unitdir /lib/systemd/system' -D '_udevrulesdir /lib/udev/rules.d' \
+	done < <(rpmspec -P -D '_libdir /usr/lib' -D 'python3_sitelib /usr/lib/python3/dist-packages' -D '_unitdir /lib/systemd/system' -D '_udevrulesdir /lib/udev/rules.d' \
 		-D '_sysusersdir /usr/lib/sysusers.d' packaging/torcoll.spec |
 		sed -nE '/^%files/,/^%changelog/{/^%dir/d;s,^(%config\([a-z]*\) )?/,/,p}')
 	((${#listed[@]})) && diff <(printf '%s\n' "${listed[@]}" | sort) \
