@@ -65,9 +65,9 @@ TRACE_EVENT(torcoll_rx,
 		__entry->op = h->op;
 		__entry->offset = h->offset;
 		__entry->length = h->length;
-		__entry->round = h->round;
+		__entry->round = tor_where_round(&h->where);
 		__entry->type = h->type;
-		__entry->channel = h->channel;
+		__entry->channel = tor_where_channel(&h->where);
 	),
 	TP_printk("key=%llu node=%u port=%u type=%u src=%u comm=%08x op=%u ch=%u round=%u offset=%llu len=%u",
 		  __entry->key, __entry->node, __entry->port, __entry->type, __entry->src,

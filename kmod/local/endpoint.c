@@ -167,7 +167,7 @@ static u16 seat_pair(const struct tor_group *group, u8 role, u32 peer)
 {
 	u32 other = tor_team_seat(&group->team->map, peer);
 
-	return role == TORCOLL_CHANNEL_SEND ? tor_team_pair(group->seat, other) :
+	return role == TOR_ROLE_SEND ? tor_team_pair(group->seat, other) :
 					      tor_team_pair(other, group->seat);
 }
 

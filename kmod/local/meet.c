@@ -26,7 +26,7 @@ static struct tor_group *opposite_group(const struct tor_series *series)
  */
 static bool meet_lanes(struct tor_entry *entry, struct tor_lane *lane, struct tor_lane *other)
 {
-	bool sends = lane->slot->series->role == TORCOLL_CHANNEL_SEND;
+	bool sends = lane->slot->series->role == TOR_ROLE_SEND;
 	struct tor_lane *first = sends ? lane : other, *second = sends ? other : lane;
 	bool more;
 
@@ -107,7 +107,7 @@ void tor_meet(struct tor_slot *slot)
 
 void tor_meet_left(struct tor_team *team, struct tor_group *left)
 {
-	static const u8 role[] = { TORCOLL_CHANNEL_SEND, TORCOLL_CHANNEL_RECV };
+	static const u8 role[] = { TOR_ROLE_SEND, TOR_ROLE_RECV };
 	struct tor_series *series;
 	u32 seat, i, k;
 

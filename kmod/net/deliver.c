@@ -34,14 +34,17 @@ static void deliver_refuse(struct tor_entry *entry, struct tor_port *port, const
 }
 
 /*
- * Find the series of @channel in a frame between this node and @rank; @own: the
- * frame is this node's. NULL: there is none.
+ * Find the series of a frame between this node and @rank; @own: the frame is
+ * this node's. NULL: there is none.
  */
-static struct tor_series *find_series(struct tor_group *group, u32 rank, u32 channel, bool own)
+static struct tor_series *find_series(struct tor_group *group, u32 rank,
+				      const struct tor_where *where, bool own)
 {
-	if (!tor_channel_is_role(channel))
-		return channel < group->comm.channels ? &group->calls : NULL;
-	return tor_series_find(group, tor_series_id(own ? channel : tor_role_opposite(channel), rank));
+	u8 role = where->role;
+
+	if (!role)
+		return where->channel < group->comm.channels ? &group->calls : NULL;
+	return tor_series_find(group, tor_series_id(own ? role : tor_role_opposite(role), rank));
 }
 
 /*
@@ -49,21 +52,23 @@ static struct tor_series *find_series(struct tor_group *group, u32 rank, u32 cha
  * nodes' @group and the other node's @rank by the two that it is about. False:
  * there are none.
  */
-static bool find_ranks(struct tor_group **group, u32 *rank, u32 channel, u32 round, bool own)
+static bool find_ranks(struct tor_group **group, u32 *rank, const struct tor_where *where, bool own)
 {
 	const struct tor_endpoint_ops *kind;
 
-	if (!tor_channel_is_role(channel))
+	if (!where->role)
 		return true;
 	kind = (*group)->kind;
-	if (kind->whose)
-		*group = kind->whose(*group, rank, round, own == (channel == TORCOLL_CHANNEL_SEND));
+	if (!kind->whose)
+		return !where->pair;
+	*group = kind->whose(*group, rank, where->pair, own == (where->role == TOR_ROLE_SEND));
 	return *group;
 }
 
-static struct tor_lane *find_lane(const struct tor_series *series, u32 op, u32 channel)
+static struct tor_lane *find_lane(const struct tor_series *series, u32 op,
+				  const struct tor_where *where)
 {
-	return &tor_series_slot(series, op)->lane[series->role ? 0 : channel];
+	return &tor_series_slot(series, op)->lane[where->channel];
 }
 
 /* Report to a rank that the process will never send or receive its message. */
@@ -102,14 +107,14 @@ void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct
 		tor_comm_send_abort(&entry->ctx, &group->comm, rank);
 		return;
 	}
-	if (!find_ranks(&group, &rank, h->channel, h->round, false)) {
+	if (!find_ranks(&group, &rank, &h->where, false)) {
 		tor_entry_drop(entry, TOR_C_DROP_RANGE);
 		return;
 	}
-	series = find_series(group, rank, h->channel, false);
-	if (!series && h->channel == TORCOLL_CHANNEL_SEND)
+	series = find_series(group, rank, &h->where, false);
+	if (!series && h->where.role)
 		series = tor_series_missing(group, rank);
-	if (!series && h->channel == TORCOLL_CHANNEL_SEND) {
+	if (!series && h->where.role) {
 		tell_that_left(entry, group, h->op);
 		tor_pair_refuse(&entry->ctx, &group->comm, rank, h);
 		return;
@@ -118,7 +123,7 @@ void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct
 		tor_entry_drop(entry, TOR_C_DROP_RANGE);
 		return;
 	}
-	lane = find_lane(series, h->op, h->channel);
+	lane = find_lane(series, h->op, &h->where);
 	spin_lock(&lane->lock);
 	tell_if_left(entry, group, lane, h->op);
 	tor_chan_data(&entry->ctx, &lane->chan, rank, h, payload, pieces);
@@ -131,18 +136,18 @@ static void take_ack(struct tor_entry *entry, struct tor_group *group, u32 rank,
 	struct tor_series *series;
 	struct tor_lane *lane;
 
-	if (!find_ranks(&group, &rank, ack->channel, ack->round, false))
+	if (!find_ranks(&group, &rank, &ack->where, false))
 		return;
-	series = find_series(group, rank, ack->channel, false);
+	series = find_series(group, rank, &ack->where, false);
 	if (!series) {
-		if (!tor_channel_is_role(ack->channel))
+		if (!ack->where.role)
 			return;
 		if (ack->digest)
 			tell_that_left(entry, group, ack->op);
 		tor_pair_absent(&entry->ctx, &group->comm, rank, ack);
 		return;
 	}
-	lane = find_lane(series, ack->op, ack->channel);
+	lane = find_lane(series, ack->op, &ack->where);
 	spin_lock(&lane->lock);
 	/*
 	 * messages are invited although none may be sent: see tor_pair_invite()
@@ -201,12 +206,12 @@ void tor_group_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
 	struct tor_series *series;
 	struct tor_lane *lane;
 
-	if (rank == TOR_NO_RANK || !find_ranks(&group, &rank, h->channel, h->round, true))
+	if (rank == TOR_NO_RANK || !find_ranks(&group, &rank, &h->where, true))
 		return;
-	series = find_series(group, rank, h->channel, true);
+	series = find_series(group, rank, &h->where, true);
 	if (!series)
 		return;
-	lane = find_lane(series, h->op, h->channel);
+	lane = find_lane(series, h->op, &h->where);
 	spin_lock(&lane->lock);
 	tor_chan_dropped(&entry->ctx, &lane->chan, rank, h);
 	spin_unlock(&lane->lock);

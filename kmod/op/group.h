@@ -153,7 +153,7 @@ enum tor_group_flag {
 /**
  * struct tor_series - ops that are numbered consecutively; see series.h
  * @list: in group->series
- * @role: of messages here, TORCOLL_CHANNEL_SEND or _RECV; 0: collectives
+ * @role: of messages here, TOR_ROLE_SEND or TOR_ROLE_RECV; 0: collectives
  * @peer: of messages
  * @channels: per slot
  * @submit: serialises submissions: next_seq

@@ -140,8 +140,8 @@ static int op_begin_slot(struct tor_session *session, struct tor_slot *slot,
 	int err;
 
 	if (slot->op.role) {
-		req.root = slot->op.role == TORCOLL_CHANNEL_SEND ? comm->rank : desc->peer;
-		req.peer = slot->op.role == TORCOLL_CHANNEL_SEND ? desc->peer : comm->rank;
+		req.root = slot->op.role == TOR_ROLE_SEND ? comm->rank : desc->peer;
+		req.peer = slot->op.role == TOR_ROLE_SEND ? desc->peer : comm->rank;
 	}
 	slot->counts = counts;
 	memcpy(req.param, desc->param, sizeof(req.param));

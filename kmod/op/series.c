@@ -173,7 +173,7 @@ struct tor_series *tor_series_get(struct tor_group *group, u8 role, u32 peer, co
 	if (!series)
 		series = make_charged(group, role, peer, why);
 	mutex_unlock(&group->pairs_lock);
-	if (IS_ERR(series) || role == TORCOLL_CHANNEL_SEND)
+	if (IS_ERR(series) || role == TOR_ROLE_SEND)
 		return series;
 	/* published before the test: pairs with tor_series_missing() */
 	smp_mb();
@@ -189,7 +189,7 @@ struct tor_series *tor_series_missing(struct tor_group *group, u32 rank)
 	 * pairs with tor_series_get(): it sees the bit, or this sees the series
 	 */
 	smp_mb__after_atomic();
-	return tor_series_find(group, tor_series_id(TORCOLL_CHANNEL_RECV, rank));
+	return tor_series_find(group, tor_series_id(TOR_ROLE_RECV, rank));
 }
 
 void tor_series_settle(struct tor_group *group)

@@ -42,7 +42,7 @@ static inline u32 tor_series_lanes(const struct tor_series *series)
 /* Return the part of handles: 0 for collectives, else one per rank and role. */
 static inline u32 tor_series_id(u8 role, u32 peer)
 {
-	return role ? 1 + 2 * peer + (role == TORCOLL_CHANNEL_RECV) : 0;
+	return role ? 1 + 2 * peer + (role == TOR_ROLE_RECV) : 0;
 }
 
 /* Return the bytes of slots and lanes. */
@@ -52,7 +52,7 @@ u64 tor_series_memory(const struct tor_comm *comm, u32 channels);
  * tor_series_init - initialise a series without ops, and list it
  * @series: zeroed, in a group with depth
  * @group: group
- * @role: 0: collectives; else TORCOLL_CHANNEL_SEND or _RECV, with @peer
+ * @role: 0: collectives; else TOR_ROLE_SEND or TOR_ROLE_RECV, with @peer
  * @peer: rank
  *
  * Return: 0 or -ENOMEM; tor_series_free() in either case.
@@ -69,7 +69,7 @@ struct tor_series *tor_series_find(struct tor_group *group, u32 id);
 /**
  * tor_series_get - find or make the series of messages to or from a rank
  * @group: referenced by the caller
- * @role: TORCOLL_CHANNEL_SEND or _RECV
+ * @role: TOR_ROLE_SEND or TOR_ROLE_RECV
  * @peer: rank
  * @why: out: static sentence for a refusal, or unchanged
  *

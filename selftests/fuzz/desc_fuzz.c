@@ -228,8 +228,8 @@ static void plan(const struct torcoll_submit *d, const struct tor_torus *torus, 
 	int err;
 
 	if (op.role) {
-		req.root = op.role == TORCOLL_CHANNEL_SEND ? rank : d->peer;
-		req.peer = op.role == TORCOLL_CHANNEL_SEND ? d->peer : rank;
+		req.root = op.role == TOR_ROLE_SEND ? rank : d->peer;
+		req.peer = op.role == TOR_ROLE_SEND ? d->peer : rank;
 	}
 	memcpy(req.param, d->param, sizeof(req.param));
 	err = tor_plan_init(&op.plan, &req, rank, &why);

@@ -8,6 +8,7 @@
  * An input is a comm and an op, then events of 16 bytes. A frame is first made as it should be at this moment, then
  * one or another member of it is changed: so the fuzzer finds its way into later rounds.
  */
+#include "core/engine/chan.h"
 #include "fuzz.h"
 
 #define HEAD		16
@@ -130,7 +131,7 @@ static bool wanted_frame(const struct tor_chan *ch, u32 skip, struct tor_hdr *h,
 			if (tor_rx_look(rx, index) != TOR_RX_NEW || skip--)
 				continue;
 			*rank = rx->rank;
-			h->round = rx->round;
+			h->where.round = rx->round;
 			h->offset = (u64)index * comm.unit;
 			h->length = min_t(u64, comm.unit, rx->bytes - h->offset);
 			return true;
@@ -139,13 +140,22 @@ static bool wanted_frame(const struct tor_chan *ch, u32 skip, struct tor_hdr *h,
 	return false;
 }
 
+/* What frames from the other end state. */
+static struct tor_where where_of(const struct tor_chan *ch, u32 round)
+{
+	struct tor_where where = tor_chan_where(ch, round);
+
+	if (role)
+		where.role = tor_role_opposite(role);
+	return where;
+}
+
 static void header(const struct tor_chan *ch, struct tor_hdr *h)
 {
 	tor_node_header(&node, h, TORCOLL_FRAME_DATA, node.self);
 	h->comm = comm.tag;
 	h->op = ch->seq;
-	h->channel = role ? tor_role_opposite(role) : ch->index;
-	h->round = ch->round;
+	h->where = where_of(ch, ch->round);
 	h->length = comm.unit;
 	h->digest = role ? ch->op->digest : tor_op_digest(&request, type, redop, bits);
 	h->stamp = ctx.now / NSEC_PER_USEC;
@@ -189,10 +199,10 @@ static void deviate(struct fuzz_in *in, struct tor_hdr *h, u32 *rank)
 		h->op += (s8)value;
 		break;
 	case 3:
-		h->round = value;
+		h->where.round = value;
 		break;
 	case 4:
-		h->round += (s8)value;
+		h->where.round += (s8)value;
 		break;
 	case 5:
 		h->offset = (u64)(value % 128) * comm.unit;
@@ -213,7 +223,7 @@ static void deviate(struct fuzz_in *in, struct tor_hdr *h, u32 *rank)
 		h->stamp = value;
 		break;
 	case 11:
-		h->round += (s8)value;
+		h->where.round += (s8)value;
 		*rank = (value >> 8) % comm.ranks;
 		h->offset = (u64)(value >> 16) % 4 * comm.unit;
 		break;
@@ -242,8 +252,7 @@ static void hostile_ack(struct fuzz_in *in, struct tor_chan *ch)
 	struct tor_ack ack = {
 		.comm = comm.tag,
 		.op = ch->seq,
-		.channel = role ? tor_role_opposite(role) : ch->index,
-		.round = ch->round,
+		.where = where_of(ch, ch->round),
 		.state = fuzz_u8(in) % 4,
 	};
 	u32 rank = fuzz_u8(in) % comm.ranks;
@@ -253,11 +262,11 @@ static void hostile_ack(struct fuzz_in *in, struct tor_chan *ch)
 		if (which-- % 4)
 			continue;
 		rank = tx->rank;
-		ack.round = tx->round;
+		ack.where.round = tx->round;
 		break;
 	}
 	if (fuzz_u8(in) & 1)
-		ack.round += (s8)fuzz_u8(in);
+		ack.where.round += (s8)fuzz_u8(in);
 	ack.base = fuzz_u8(in) & 1 ? fuzz_u32(in) : fuzz_u8(in) % 8;
 	ack.mask = (u64)fuzz_u16(in) << fuzz_u8(in) % 64;
 	ack.stamp = ctx.now / NSEC_PER_USEC - fuzz_u8(in);
@@ -274,11 +283,11 @@ static void dropped(struct fuzz_in *in, struct tor_chan *ch)
 	u32 rank = fuzz_u8(in) % comm.ranks;
 
 	header(ch, &h);
-	h.round -= fuzz_u8(in) & 1;
+	h.where.round -= fuzz_u8(in) & 1;
 	h.offset = (u64)(fuzz_u8(in) & 1 ? fuzz_u8(in) : fuzz_u32(in)) * comm.unit;
 	/* what is dropped here are frames of ours */
 	if (role) {
-		h.channel = role;
+		h.where.role = role;
 		rank = peer;
 	}
 	if (rank != comm.rank)
@@ -311,8 +320,7 @@ static bool honest_step(struct tor_chan *ch)
 
 		rank = tx->rank;
 		ack.op = ch->seq;
-		ack.channel = role ? tor_role_opposite(role) : ch->index;
-		ack.round = tx->round;
+		ack.where = where_of(ch, tx->round);
 		if (tx->frames) {
 			tor_chan_ack(&ctx, ch, rank, &ack);
 			leave();
@@ -392,7 +400,7 @@ static void setup_messages(void)
 	peer = request.root == comm.rank ? (comm.rank + 1) % comm.ranks : request.root;
 	if ((!sends && request.collective != TORCOLL_RECV) || comm.ranks == 1)
 		return;
-	role = sends ? TORCOLL_CHANNEL_SEND : TORCOLL_CHANNEL_RECV;
+	role = sends ? TOR_ROLE_SEND : TOR_ROLE_RECV;
 	redop = TORCOLL_REDOP_NONE;
 	request.algorithm = TORCOLL_ALGO_AUTO;
 	request.root = sends ? comm.rank : peer;

@@ -75,8 +75,22 @@ static struct tor_hdr hello(struct frame *f)
 static struct tor_hdr data(struct frame *f, u32 acks)
 {
 	const struct tor_ack ack[] = {
-		{ 0xc0ffee00, 12, 2, TORCOLL_ACK_OK, 3, 40, 0x8000000000000001ULL, 123456 },
-		{ 0xc0ffee00, 13, 1, TORCOLL_ACK_NOT_READY, 0, 0, 0, 123457 },
+		{
+			.comm = 0xc0ffee00,
+			.op = 12,
+			.where = { .channel = 2, .round = 3 },
+			.state = TORCOLL_ACK_OK,
+			.base = 40,
+			.mask = 0x8000000000000001ULL,
+			.stamp = 123456,
+		},
+		{
+			.comm = 0xc0ffee00,
+			.op = 13,
+			.where = { .channel = 1 },
+			.state = TORCOLL_ACK_NOT_READY,
+			.stamp = 123457,
+		},
 	};
 	struct tor_hdr h = header(TORCOLL_FRAME_DATA, 9);
 	u8 payload[256];
@@ -89,9 +103,9 @@ static struct tor_hdr data(struct frame *f, u32 acks)
 	h.comm = 0xc0ffee00;
 	h.op = 12;
 	h.digest = 0xd16e57;
-	h.channel = 3;
+	h.where.channel = 3;
 	h.flags = TORCOLL_FLAG_ACK | TORCOLL_FLAG_RETRANSMIT | TORCOLL_FLAG_WHOLE;
-	h.round = 300;
+	h.where.round = 300;
 	h.offset = 0x100000100ULL;
 	h.length = sizeof(payload);
 	h.stamp = 4000000000U;
@@ -116,7 +130,13 @@ static void hello_good(struct frame *f)
 
 static void ack_done(struct frame *f)
 {
-	const struct tor_ack ack = { 0xc0ffee00, 11, 0, TORCOLL_ACK_DONE, 5, 0, 0, 99 };
+	const struct tor_ack ack = {
+		.comm = 0xc0ffee00,
+		.op = 11,
+		.where = { .round = 5 },
+		.state = TORCOLL_ACK_DONE,
+		.stamp = 99,
+	};
 	struct tor_hdr h = header(TORCOLL_FRAME_ACK, 9);
 
 	h.acks = 1;

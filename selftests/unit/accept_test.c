@@ -384,8 +384,8 @@ static void tor_wire_noted__names_the_transfer(void **state)
 	assert_int_equal(noted.dst, h.dst);
 	assert_int_equal(noted.comm, h.comm);
 	assert_int_equal(noted.op, h.op);
-	assert_int_equal(noted.channel, h.channel);
-	assert_int_equal(noted.round, h.round);
+	assert_int_equal(noted.where.channel, h.where.channel);
+	assert_int_equal(noted.where.round, h.where.round);
 	assert_int_equal(noted.offset, h.offset);
 	assert_int_not_equal(noted.comm, 0);
 }

@@ -125,7 +125,7 @@ static void tor_op_begin__another_call(void **state)
 
 static void tor_op_begin__peer(void **state)
 {
-	struct tor_op op = { .comm = &comm, .role = TORCOLL_CHANNEL_SEND, .peer = 2 };
+	struct tor_op op = { .comm = &comm, .role = TOR_ROLE_SEND, .peer = 2 };
 	struct call call = allreduce();
 
 	call.req.collective = TORCOLL_SEND;

@@ -263,11 +263,11 @@ static u32 acknowledge(struct fixture *f, const struct host_frame *frame)
 
 	assert_int_equal(tor_wire_parse(frame->bytes, frame->len, frame->len, &h, &why), 0);
 	assert_int_equal(h.type, TORCOLL_FRAME_DATA);
-	ack.round = h.round;
+	ack.where.round = h.where.round;
 	ack.base = h.offset / UNIT + 1;
 	ack.stamp = h.stamp;
 	tor_chan_ack(&f->ctx, &f->chan, h.dst, &ack);
-	return h.round;
+	return h.where.round;
 }
 
 /* The root of a broadcast only sends: no frame of a round leaves before all of the one before. */

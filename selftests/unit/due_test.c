@@ -73,13 +73,31 @@ static void tor_chan_owe__waits_and_is_taken_along(void **state)
 	assert_int_equal(tor_comm_take_due(&comm, 1, acks), 0);
 	assert_int_equal(tor_comm_take_due(&comm, 2, acks), 1);
 	assert_int_equal(acks[0].op, 0x89abcdef);
-	assert_int_equal(acks[0].channel, 1);
-	assert_int_equal(acks[0].round, 0x1234);
+	assert_int_equal(acks[0].where.channel, 1);
+	assert_int_equal(acks[0].where.round, 0x1234);
 	assert_int_equal(acks[0].state, TORCOLL_ACK_DONE);
 	/* and once only, also when time is up */
 	assert_int_equal(tor_comm_take_due(&comm, 2, acks), 0);
 	tor_chan_pay(&ctx, &chan[1]);
 	assert_int_equal(host.nsent, 0);
+}
+
+/* Of a message, its role and pair are owed. */
+static void tor_chan_owe__a_message(void **state)
+{
+	struct tor_ack acks[8];
+
+	(void)state;
+	chan[0].op->role = TOR_ROLE_RECV;
+	chan[0].op->pair = 0xfedc;
+	tor_chan_owe(&ctx, &chan[0], 2, 0x89abcdef, 0);
+	chan[0].op->role = TOR_ROLE_NONE;
+	chan[0].op->pair = 0;
+	assert_int_equal(tor_comm_take_due(&comm, 2, acks), 1);
+	assert_int_equal(acks[0].op, 0x89abcdef);
+	assert_int_equal(acks[0].where.role, TOR_ROLE_RECV);
+	assert_int_equal(acks[0].where.pair, 0xfedc);
+	assert_int_equal(acks[0].where.round, 0);
 }
 
 static void tor_chan_pay__sends_what_found_no_company(void **state)
@@ -97,7 +115,7 @@ static void tor_chan_pay__sends_what_found_no_company(void **state)
 	assert_int_equal(acks_of(0, acks), 1);
 	assert_int_equal(host.sent[0].dst, 1);
 	assert_int_equal(acks_of(1, acks), 1);
-	assert_int_equal(acks[0].round, 7);
+	assert_int_equal(acks[0].where.round, 7);
 	assert_int_equal(host.sent[1].dst, 3);
 }
 
@@ -183,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(tor_chan_owe__waits_and_is_taken_along, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_chan_owe__a_message, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_chan_pay__sends_what_found_no_company, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_chan_owe__full, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_chan_owe__more_than_a_channel_remembers, setup, teardown),

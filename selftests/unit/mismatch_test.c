@@ -135,12 +135,12 @@ static void deliver(const struct host_frame *f)
 	r = &rank[h.dst];
 	for (i = 0; i < h.acks; i++) {
 		assert_true(tor_wire_ack(f->bytes, i, &ack, &why));
-		tor_chan_ack(&ctx, chan_of(r, ack.op, ack.channel), h.src, &ack);
+		tor_chan_ack(&ctx, chan_of(r, ack.op, ack.where.channel), h.src, &ack);
 	}
 	payload.p = f->bytes + tor_wire_header_bytes(&h);
 	payload.len = h.length;
 	if (h.type == TORCOLL_FRAME_DATA)
-		tor_chan_data(&ctx, chan_of(r, h.op, h.channel), h.src, &h, &payload, 1);
+		tor_chan_data(&ctx, chan_of(r, h.op, h.where.channel), h.src, &h, &payload, 1);
 	else if (h.type == TORCOLL_FRAME_ABORT)
 		tor_comm_abort_rx(&ctx, &r->comm, h.src, payload.p, payload.len);
 	leave(r);

@@ -91,7 +91,7 @@ static struct series *series_of(struct rank *r, u8 role, u32 peer)
 {
 	if (!role)
 		return &r->calls;
-	return role == TORCOLL_CHANNEL_SEND ? &r->to[peer] : &r->from[peer];
+	return role == TOR_ROLE_SEND ? &r->to[peer] : &r->from[peer];
 }
 
 const struct tor_op *tor_env_comm_op(struct tor_comm *comm, u32 own, u8 role, u32 peer, u32 seq)
@@ -171,7 +171,7 @@ static u16 pair_of(u32 own, u8 role, u32 peer)
 {
 	u32 here = tor_team_seat(&map, own), there = tor_team_seat(&map, peer);
 
-	return role == TORCOLL_CHANNEL_SEND ? tor_team_pair(here, there) : tor_team_pair(there, here);
+	return role == TOR_ROLE_SEND ? tor_team_pair(here, there) : tor_team_pair(there, here);
 }
 
 static void begin_series(struct rank *r, u8 role, u32 peer)
@@ -196,38 +196,37 @@ static void begin_series(struct rank *r, u8 role, u32 peer)
 		for (c = 0; c < series->channels; c++)
 			tor_chan_init(&slot->lane[c].chan, &slot->op, c, s ? s : DEPTH);
 	}
-	if (role != TORCOLL_CHANNEL_RECV || !r->refused[peer])
+	if (role != TOR_ROLE_RECV || !r->refused[peer])
 		return;
 	r->refused[peer] = false;
 	for (s = 0; s < DEPTH; s++)
 		tor_pair_invite(&ctx, &series->slot[s].lane[0].chan);
 }
 
-static struct tor_chan *chan_of(struct rank *r, u32 from, u32 op, u32 channel)
+static struct tor_chan *chan_of(struct rank *r, u32 from, u32 op, const struct tor_where *where)
 {
-	bool is_role = tor_channel_is_role(channel);
-	struct series *s = series_of(r, is_role ? tor_role_opposite(channel) : 0, from);
+	struct series *s = series_of(r, where->role ? tor_role_opposite(where->role) : 0, from);
 
-	return s->made ? &s->slot[op % DEPTH].lane[is_role ? 0 : channel].chan : NULL;
+	return s->made ? &s->slot[op % DEPTH].lane[where->channel].chan : NULL;
 }
 
 /* Who it is about: a rank of node @to, and *@from, one of the node that it came from. */
-static struct rank *whose(u32 to, u32 *from, u32 channel, u32 round)
+static struct rank *whose(u32 to, u32 *from, const struct tor_where *where)
 {
 	u32 seat;
 
 	if (!shared)
 		return &rank[to];
-	assert_true(tor_channel_is_role(channel));
-	assert_true(tor_team_find_pair(&map, to, *from, round, channel == TORCOLL_CHANNEL_RECV,
+	assert_int_not_equal(where->role, TOR_ROLE_NONE);
+	assert_true(tor_team_find_pair(&map, to, *from, where->pair, where->role == TOR_ROLE_RECV,
 				       &seat, from));
 	return &rank[tor_team_rank_in(&map, to, seat)];
 }
 
 static void take_ack(u32 to, u32 from, const struct tor_ack *ack)
 {
-	struct rank *r = whose(to, &from, ack->channel, ack->round);
-	struct tor_chan *chan = chan_of(r, from, ack->op, ack->channel);
+	struct rank *r = whose(to, &from, &ack->where);
+	struct tor_chan *chan = chan_of(r, from, ack->op, &ack->where);
 
 	if (chan)
 		tor_chan_ack(&ctx, chan, from, ack);
@@ -245,8 +244,8 @@ static void take_data(const struct tor_hdr *h, const struct tor_bytes *payload)
 		tor_comm_send_abort(&ctx, &n->comm, from);
 		return;
 	}
-	r = whose(h->dst, &from, h->channel, h->round);
-	chan = chan_of(r, from, h->op, h->channel);
+	r = whose(h->dst, &from, &h->where);
+	chan = chan_of(r, from, h->op, &h->where);
 	if (chan) {
 		tor_chan_data(&ctx, chan, from, h, payload, 1);
 	} else {
@@ -361,11 +360,11 @@ static struct slot *call(u32 i, u8 role, u32 peer, u64 count, u32 type)
 		.torus = &r->comm.node->torus,
 		.members = r->comm.member,
 		.ranks = RANKS,
-		.collective = role == TORCOLL_CHANNEL_SEND ? TORCOLL_SEND :
+		.collective = role == TOR_ROLE_SEND ? TORCOLL_SEND :
 			      role ? TORCOLL_RECV : TORCOLL_ALLREDUCE,
 		.algorithm = role ? TORCOLL_ALGO_AUTO : TORCOLL_RING,
-		.root = role == TORCOLL_CHANNEL_RECV ? peer : role ? i : 0,
-		.peer = role == TORCOLL_CHANNEL_SEND ? peer : i,
+		.root = role == TOR_ROLE_RECV ? peer : role ? i : 0,
+		.peer = role == TOR_ROLE_SEND ? peer : i,
 		.count = count,
 	};
 	struct slot *slot;
@@ -377,7 +376,7 @@ static struct slot *call(u32 i, u8 role, u32 peer, u64 count, u32 type)
 	slot = &series->slot[seq % DEPTH];
 	assert_false(slot->busy);
 	memset(slot->data.data, 0, BYTES);
-	for (k = 0; role == TORCOLL_CHANNEL_SEND && k < count * tor_type_size(type); k++)
+	for (k = 0; role == TOR_ROLE_SEND && k < count * tor_type_size(type); k++)
 		slot->data.data[k] = byte(i, peer, seq, k);
 	start(r, slot, seq, &req, type);
 	if (tor_op_stays(&slot->op))

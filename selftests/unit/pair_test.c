@@ -21,14 +21,14 @@ static bool can_call(u32 i, u8 role, u32 peer)
 static void call_any(u64 *seed)
 {
 	u32 i = host_rand(seed) % RANKS, peer = host_rand(seed) % RANKS;
-	u8 role = host_rand(seed) % 2 ? TORCOLL_CHANNEL_SEND : TORCOLL_CHANNEL_RECV;
+	u8 role = host_rand(seed) % 2 ? TOR_ROLE_SEND : TOR_ROLE_RECV;
 	const struct series *s = series_of(&rank[i], role, peer);
-	u32 from = role == TORCOLL_CHANNEL_SEND ? i : peer, to = from == i ? peer : i;
+	u32 from = role == TOR_ROLE_SEND ? i : peer, to = from == i ? peer : i;
 	u32 seq = s->made ? s->next : 1;
 
 	if (!can_call(i, role, peer))
 		return;
-	if (role == TORCOLL_CHANNEL_RECV && seq > DEPTH)
+	if (role == TOR_ROLE_RECV && seq > DEPTH)
 		assert_received(&s->slot[seq % DEPTH], from, to, seq - DEPTH,
 				length(from, to, seq - DEPTH));
 	call(i, role, peer, length(from, to, seq), TORCOLL_U8);
@@ -105,12 +105,12 @@ static void tor_pair_refuse__then_invited_at_once(void **state)
 	u32 k;
 
 	for (k = 0; k < DEPTH; k++)
-		sent[k] = call(0, TORCOLL_CHANNEL_SEND, 2, 1000, TORCOLL_U8);
+		sent[k] = call(0, TOR_ROLE_SEND, 2, 1000, TORCOLL_U8);
 	pass(10 * (u64)NSEC_PER_SEC);
 	assert_false(sent[0]->done);
 	assert_true(rank[2].refused[0]);
 	for (k = 0; k < DEPTH; k++) {
-		received = call(2, TORCOLL_CHANNEL_RECV, 0, 1000, TORCOLL_U8);
+		received = call(2, TOR_ROLE_RECV, 0, 1000, TORCOLL_U8);
 		/* not at the next probe */
 		assert_received(received, 0, 2, k + 1, 1000);
 		assert_true(sent[k]->done);
@@ -121,9 +121,9 @@ static void tor_chan_meet__in_pieces(void **state)
 {
 	struct slot *sent, *received;
 
-	sent = call(1, TORCOLL_CHANNEL_SEND, 1, BYTES - 1, TORCOLL_U8);
+	sent = call(1, TOR_ROLE_SEND, 1, BYTES - 1, TORCOLL_U8);
 	assert_false(sent->done);
-	received = call(1, TORCOLL_CHANNEL_RECV, 1, BYTES - 1, TORCOLL_U8);
+	received = call(1, TOR_ROLE_RECV, 1, BYTES - 1, TORCOLL_U8);
 	assert_true(sent->done);
 	assert_received(received, 1, 1, 1, BYTES - 1);
 }
@@ -134,11 +134,11 @@ static void tor_chan_meet__without_elements(void **state)
 
 	/* one end is ahead by more than there are slots */
 	for (k = 0; k < 3 * DEPTH; k++)
-		assert_true(call(1, TORCOLL_CHANNEL_RECV, 1, 0, TORCOLL_U8)->done);
-	assert_false(call(1, TORCOLL_CHANNEL_RECV, 1, 5, TORCOLL_U8)->done);
+		assert_true(call(1, TOR_ROLE_RECV, 1, 0, TORCOLL_U8)->done);
+	assert_false(call(1, TOR_ROLE_RECV, 1, 5, TORCOLL_U8)->done);
 	for (k = 0; k < 3 * DEPTH; k++)
-		assert_true(call(1, TORCOLL_CHANNEL_SEND, 1, 0, TORCOLL_U8)->done);
-	assert_true(call(1, TORCOLL_CHANNEL_SEND, 1, 5, TORCOLL_U8)->done);
+		assert_true(call(1, TOR_ROLE_SEND, 1, 0, TORCOLL_U8)->done);
+	assert_true(call(1, TOR_ROLE_SEND, 1, 5, TORCOLL_U8)->done);
 	assert_received(&rank[1].from[1].slot[(3 * DEPTH + 1) % DEPTH], 1, 1, 3 * DEPTH + 1, 5);
 	assert_false(rank[1].failed);
 }
@@ -177,12 +177,12 @@ static void pair__disagrees(void **state)
 			for (to = 1; to < RANKS; to++) {
 				setup(NULL);
 				if (first)
-					call(1, TORCOLL_CHANNEL_SEND, to, count[n][0], TORCOLL_U8);
+					call(1, TOR_ROLE_SEND, to, count[n][0], TORCOLL_U8);
 				pass(2 * STEP);
-				call(to, TORCOLL_CHANNEL_RECV, 1, count[n][1], TORCOLL_U8);
+				call(to, TOR_ROLE_RECV, 1, count[n][1], TORCOLL_U8);
 				pass(2 * STEP);
 				if (!first)
-					call(1, TORCOLL_CHANNEL_SEND, to, count[n][0], TORCOLL_U8);
+					call(1, TOR_ROLE_SEND, to, count[n][0], TORCOLL_U8);
 				pass(3 * (u64)NSEC_PER_SEC);
 				assert_disagreed(1, to, count[n][0], count[n][1]);
 				teardown(NULL);
@@ -197,7 +197,7 @@ static void pair__disagrees(void **state)
  */
 static void pair__late(void **state)
 {
-	static const u8 role[] = { TORCOLL_CHANNEL_SEND, TORCOLL_CHANNEL_RECV };
+	static const u8 role[] = { TOR_ROLE_SEND, TOR_ROLE_RECV };
 	u32 k, peer, i;
 
 	for (k = 0; k < 2; k++) {
@@ -227,14 +227,14 @@ static void pair__shares_nodes(void **state)
 	struct slot *waits, *sent;
 	u32 k;
 
-	waits = call(0, TORCOLL_CHANNEL_SEND, 1, 100 * UNIT, TORCOLL_U8);
+	waits = call(0, TOR_ROLE_SEND, 1, 100 * UNIT, TORCOLL_U8);
 	for (k = 1; k <= 3 * DEPTH; k++) {
-		sent = call(0, TORCOLL_CHANNEL_SEND, 3, 1000, TORCOLL_U8);
-		assert_received(call(3, TORCOLL_CHANNEL_RECV, 0, 1000, TORCOLL_U8), 0, 3, k, 1000);
+		sent = call(0, TOR_ROLE_SEND, 3, 1000, TORCOLL_U8);
+		assert_received(call(3, TOR_ROLE_RECV, 0, 1000, TORCOLL_U8), 0, 3, k, 1000);
 		assert_true(sent->done);
 	}
 	assert_false(waits->done);
-	assert_received(call(1, TORCOLL_CHANNEL_RECV, 0, 100 * UNIT, TORCOLL_U8), 0, 1, 1, 100 * UNIT);
+	assert_received(call(1, TOR_ROLE_RECV, 0, 100 * UNIT, TORCOLL_U8), 0, 1, 1, 100 * UNIT);
 	pass(STEP);
 	assert_true(waits->done);
 }
@@ -244,14 +244,14 @@ static void tor_chan_meet__of_a_node(void **state)
 {
 	struct slot *a, *b;
 
-	a = call(1, TORCOLL_CHANNEL_SEND, 3, BYTES - 1, TORCOLL_U8);
+	a = call(1, TOR_ROLE_SEND, 3, BYTES - 1, TORCOLL_U8);
 	assert_false(a->done);
-	b = call(3, TORCOLL_CHANNEL_RECV, 1, BYTES - 1, TORCOLL_U8);
+	b = call(3, TOR_ROLE_RECV, 1, BYTES - 1, TORCOLL_U8);
 	assert_true(a->done);
 	assert_received(b, 1, 3, 1, BYTES - 1);
-	b = call(1, TORCOLL_CHANNEL_RECV, 3, 7, TORCOLL_U8);
+	b = call(1, TOR_ROLE_RECV, 3, 7, TORCOLL_U8);
 	assert_false(b->done);
-	a = call(3, TORCOLL_CHANNEL_SEND, 1, 7, TORCOLL_U8);
+	a = call(3, TOR_ROLE_SEND, 1, 7, TORCOLL_U8);
 	assert_true(a->done);
 	assert_received(b, 3, 1, 1, 7);
 	assert_int_equal(frames, 0);
@@ -287,7 +287,7 @@ static void tor_chan_hold__short_ones(void **state)
 
 	deadline = ctx.now + NSEC_PER_SEC;
 	for (k = 0; k < DEPTH; k++) {
-		sent[k] = call(1, TORCOLL_CHANNEL_SEND, 3, UNIT - k, TORCOLL_U8);
+		sent[k] = call(1, TOR_ROLE_SEND, 3, UNIT - k, TORCOLL_U8);
 		assert_true(sent[k]->done);
 		assert_true(sent[k]->busy);
 		/* its memory is the caller's again */
@@ -297,11 +297,11 @@ static void tor_chan_hold__short_ones(void **state)
 	assert_false(rank[1].failed);
 	deadline = 0;
 	for (k = 0; k < DEPTH; k++) {
-		assert_received(call(3, TORCOLL_CHANNEL_RECV, 1, UNIT - k, TORCOLL_U8), 1, 3, k + 1,
+		assert_received(call(3, TOR_ROLE_RECV, 1, UNIT - k, TORCOLL_U8), 1, 3, k + 1,
 				UNIT - k);
 		assert_false(sent[k]->busy);
 	}
-	longer = call(1, TORCOLL_CHANNEL_SEND, 3, UNIT + 1, TORCOLL_U8);
+	longer = call(1, TOR_ROLE_SEND, 3, UNIT + 1, TORCOLL_U8);
 	assert_false(longer->done);
 	assert_int_equal(atomic_read(&rank[1].comm.kept), 0);
 	assert_int_equal(frames, 0);
@@ -313,10 +313,10 @@ static void tor_chan_hold__no_room(void **state)
 	struct slot *sent;
 
 	atomic_set(&rank[1].comm.kept, TOR_KEPT_HIGH + 1);
-	sent = call(1, TORCOLL_CHANNEL_SEND, 1, 10, TORCOLL_U8);
+	sent = call(1, TOR_ROLE_SEND, 1, 10, TORCOLL_U8);
 	assert_false(sent->done);
 	atomic_set(&rank[1].comm.kept, 0);
-	assert_received(call(1, TORCOLL_CHANNEL_RECV, 1, 10, TORCOLL_U8), 1, 1, 1, 10);
+	assert_received(call(1, TOR_ROLE_RECV, 1, 10, TORCOLL_U8), 1, 1, 1, 10);
 	assert_true(sent->done);
 }
 

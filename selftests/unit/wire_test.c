@@ -22,9 +22,8 @@ static const struct tor_hdr header = {
 	.comm = 0x51525354,
 	.op = 0x61626364,
 	.digest = 0x71727374,
-	.channel = 0x81,
+	.where = { .channel = 0x81, .round = 0x9192 },
 	.flags = TORCOLL_FLAG_ACK | TORCOLL_FLAG_RETRANSMIT,
-	.round = 0x9192,
 	.offset = 0xa1a2a3a4a5a6a7a8,
 	.length = PAYLOAD,
 	.stamp = 0xc1c2c3c4,
@@ -35,14 +34,13 @@ static const struct tor_ack acks[2] = {
 	{
 		.comm = 0x01112131,
 		.op = 0x41516171,
-		.channel = 0x81,
+		.where = { .channel = 0x81, .round = 0x92a2 },
 		.state = TORCOLL_ACK_NOT_READY,
-		.round = 0x92a2,
 		.base = 0xb3c3d3e3,
 		.mask = 0x0414243444546474,
 		.stamp = 0x8595a5b5,
 	},
-	{ .comm = 1, .op = 2, .channel = 3, .round = 4, .base = 5, .mask = 6, .stamp = 7 },
+	{ .comm = 1, .op = 2, .where = { .channel = 3, .round = 4 }, .base = 5, .mask = 6, .stamp = 7 },
 };
 
 static u32 build(const struct tor_hdr *h)
@@ -80,9 +78,8 @@ static void assert_hdr_equal(const struct tor_hdr *a, const struct tor_hdr *b)
 	assert_int_equal(a->comm, b->comm);
 	assert_int_equal(a->op, b->op);
 	assert_int_equal(a->digest, b->digest);
-	assert_int_equal(a->channel, b->channel);
+	assert_memory_equal(&a->where, &b->where, sizeof(a->where));
 	assert_int_equal(a->flags, b->flags);
-	assert_int_equal(a->round, b->round);
 	assert_true(a->offset == b->offset);
 	assert_int_equal(a->length, b->length);
 	assert_int_equal(a->stamp, b->stamp);
@@ -93,9 +90,8 @@ static void assert_ack_equal(const struct tor_ack *a, const struct tor_ack *b)
 {
 	assert_int_equal(a->comm, b->comm);
 	assert_int_equal(a->op, b->op);
-	assert_int_equal(a->channel, b->channel);
+	assert_memory_equal(&a->where, &b->where, sizeof(a->where));
 	assert_int_equal(a->state, b->state);
-	assert_int_equal(a->round, b->round);
 	assert_int_equal(a->base, b->base);
 	assert_true(a->mask == b->mask);
 	assert_int_equal(a->stamp, b->stamp);
@@ -116,6 +112,36 @@ static void tor_wire_parse__reads_what_was_built(void **state)
 		assert_true(tor_wire_ack(frame, i, &a, &why));
 		assert_ack_equal(&a, &acks[i]);
 	}
+}
+
+/* Messages have reserved channels on the wire, and their pair in the field of the round. */
+static void tor_wire_build__messages(void **state)
+{
+	static const u8 channel[] = { [TOR_ROLE_SEND] = 0xfe, [TOR_ROLE_RECV] = 0xff };
+	struct tor_ack ack = { .comm = 1, .state = TORCOLL_ACK_OK }, read;
+	struct tor_hdr h = header, got;
+	enum tor_counter why;
+	u32 len;
+	u8 role;
+
+	(void)state;
+	h.acks = 1;
+	len = tor_wire_header_bytes(&h) + PAYLOAD;
+	for (role = TOR_ROLE_SEND; role <= TOR_ROLE_RECV; role++) {
+		ack.where = (struct tor_where){ .role = role, .pair = 0x1234 };
+		h.where = (struct tor_where){ .role = TOR_ROLE_SEND, .pair = 0x4321 };
+		tor_wire_build(frame, &h, &ack);
+		assert_int_equal(frame[36], 0xfe);
+		assert_int_equal(frame[sizeof(struct torcoll_hdr) + 8], channel[role]);
+		assert_int_equal(tor_wire_parse(frame, len, len, &got, &why), 0);
+		assert_memory_equal(&got.where, &h.where, sizeof(h.where));
+		assert_true(tor_wire_ack(frame, 0, &read, &why));
+		assert_memory_equal(&read.where, &ack.where, sizeof(ack.where));
+	}
+	/* the receiver of a message sends no data */
+	h.where.role = TOR_ROLE_RECV;
+	tor_wire_build(frame, &h, &ack);
+	expect_drop(len, len, TOR_C_DROP_RANGE);
 }
 
 /* The bytes of a frame are a contract: written down once, by hand. */
@@ -591,6 +617,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tor_wire_parse__reads_what_was_built),
+		cmocka_unit_test(tor_wire_build__messages),
 		cmocka_unit_test(tor_wire_build__is_big_endian),
 		cmocka_unit_test(tor_wire_parse__any_alignment),
 		cmocka_unit_test(tor_wire_parse__header_alone_and_padding),

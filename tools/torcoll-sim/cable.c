@@ -234,7 +234,7 @@ static void dropped(struct sim_ctx *ctx, struct sim_frame *f, const struct tor_h
 	if (!f->data)
 		return;
 	r = sim_rank_of(node, h->comm);
-	chan = r ? sim_rank_chan(r, h->op, h->channel) : NULL;
+	chan = r ? sim_rank_chan(r, h->op, h->where.channel) : NULL;
 	if (chan)
 		tor_chan_dropped(&ctx->core, &chan->core, tor_comm_rank(&r->core, h->dst), h);
 }

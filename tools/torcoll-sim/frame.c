@@ -178,7 +178,7 @@ static void describe_acks(const struct sim_frame *f, u32 count, char *to, u32 ro
 			continue;
 		n += snprintf(to + n, room - n,
 			      " [comm %08x op %u ch %u round %u %s base %u mask %llx]", a.comm, a.op,
-			      a.channel, a.round, states[a.state], a.base,
+			      tor_where_channel(&a.where), tor_where_round(&a.where), states[a.state], a.base,
 			      (unsigned long long)a.mask);
 	}
 }
@@ -195,7 +195,7 @@ void sim_frame_trace(const struct sim_node *node, const char *what, const struct
 	describe_acks(f, h.acks, acks, sizeof(acks));
 	if (h.type == TORCOLL_FRAME_DATA)
 		sim_trace(node, "%s %u->%u comm %08x op %u ch %u round %u [%llu, +%u)%s%s%s%s", what,
-			  h.src, h.dst, h.comm, h.op, h.channel, h.round,
+			  h.src, h.dst, h.comm, h.op, tor_where_channel(&h.where), tor_where_round(&h.where),
 			  (unsigned long long)h.offset, h.length,
 			  h.flags & TORCOLL_FLAG_ACK ? " ack!" : "",
 			  h.flags & TORCOLL_FLAG_RETRANSMIT ? " again" : "",

@@ -64,7 +64,7 @@ void sim_ledger_free(struct sim_op *op)
 void sim_judge_accepted(struct sim_op *op, u32 rank, const struct tor_hdr *h)
 {
 	u64 index = tor_div64(h->offset, op->rank->core.unit);
-	u64 name = (u64)(h->channel + 1) << 58 | (u64)rank << 46 | (u64)h->round << 30 | index;
+	u64 name = (u64)(h->where.channel + 1) << 58 | (u64)rank << 46 | (u64)h->where.round << 30 | index;
 
 	if (!op->ledger)
 		op->ledger = calloc(1, sizeof(*op->ledger));
@@ -72,7 +72,7 @@ void sim_judge_accepted(struct sim_op *op, u32 rank, const struct tor_hdr *h)
 		ledger_grow(op->ledger);
 	if (!ledger_insert(op->ledger, name))
 		sim_fail("op %u ch %u round %u, rank %u to %u: frame %llu is accepted twice", h->op,
-			 h->channel, h->round, rank, op->rank->number, (unsigned long long)index);
+			 h->where.channel, h->where.round, rank, op->rank->number, (unsigned long long)index);
 }
 
 /* --- after every event --- */

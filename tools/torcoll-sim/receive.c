@@ -111,7 +111,7 @@ static void receive_acks(struct sim_ctx *ctx, struct sim_node *node, const struc
 			refuse(ctx, node, h, ack.comm);
 			refused = true;
 		}
-		chan = r ? sim_rank_chan(r, ack.op, ack.channel) : NULL;
+		chan = r ? sim_rank_chan(r, ack.op, ack.where.channel) : NULL;
 		if (!chan)
 			continue;
 		sim_rank_tell_if_left(ctx, r, &chan->core, ack.op);
@@ -148,7 +148,7 @@ static void deliver(struct sim_ctx *ctx, struct sim_chan *chan, u32 rank, const 
 	 */
 	if (!same && !f->damaged && !given_up && (accepted || refused))
 		sim_fail("op %u ch %u round %u, rank %u to %u: bytes [%llu, +%u) changed under way",
-			 h->op, h->channel, h->round, rank, chan->rank->number,
+			 h->op, h->where.channel, h->where.round, rank, chan->rank->number,
 			 (unsigned long long)h->offset, h->length);
 	if (accepted && f->damaged && !same)
 		sim_fail("a damaged payload is accepted");
@@ -173,7 +173,7 @@ static void receive_data(struct sim_ctx *ctx, struct sim_node *node, const struc
 		tor_comm_send_abort(&ctx->core, &r->core, rank);
 		return;
 	}
-	chan = sim_rank_chan(r, h->op, h->channel);
+	chan = sim_rank_chan(r, h->op, h->where.channel);
 	if (!chan) {
 		drop(node, TOR_C_DROP_RANGE);
 		return;

@@ -34,10 +34,15 @@ struct tor_local {
 	bool open;
 };
 
-/* Return the channel number in frames. */
-static inline u8 tor_chan_name(const struct tor_chan *chan)
+/* Return what frames of @round state. A message has one round, 0. */
+static inline struct tor_where tor_chan_where(const struct tor_chan *chan, u32 round)
 {
-	return chan->op->role ? chan->op->role : chan->index;
+	return (struct tor_where){
+		.role = chan->op->role,
+		.channel = chan->index,
+		.round = round,
+		.pair = chan->op->pair,
+	};
 }
 
 /*

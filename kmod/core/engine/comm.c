@@ -274,7 +274,7 @@ static bool speaks_for(const struct tor_comm *comm, u32 rank, const struct tor_c
 static const struct tor_op *slot_opposite(struct tor_comm *comm, u32 rank,
 					  const struct tor_call *other, u32 seq)
 {
-	u8 role = other->collective == TORCOLL_SEND ? TORCOLL_CHANNEL_RECV : TORCOLL_CHANNEL_SEND;
+	u8 role = other->collective == TORCOLL_SEND ? TOR_ROLE_RECV : TOR_ROLE_SEND;
 
 	if (!is_message(other))
 		return tor_env_comm_op(comm, rank, 0, TOR_NO_RANK, seq);

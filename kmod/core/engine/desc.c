@@ -12,9 +12,9 @@ u8 tor_desc_role(const struct torcoll_submit *desc)
 {
 	switch (desc->collective) {
 	case TORCOLL_SEND:
-		return TORCOLL_CHANNEL_SEND;
+		return TOR_ROLE_SEND;
 	case TORCOLL_RECV:
-		return TORCOLL_CHANNEL_RECV;
+		return TOR_ROLE_RECV;
 	default:
 		return 0;
 	}

@@ -28,8 +28,8 @@ int tor_desc_check(const struct torcoll_submit *desc, u32 ranks, bool ring, char
 bool tor_desc_counts_fit(const u64 *counts, u32 ranks);
 
 /*
- * Return the role of a message at this rank, TORCOLL_CHANNEL_SEND or
- * TORCOLL_CHANNEL_RECV; 0 for a collective.
+ * Return the role of a message at this rank, TOR_ROLE_SEND or
+ * TOR_ROLE_RECV; 0 for a collective.
  */
 u8 tor_desc_role(const struct torcoll_submit *desc);
 

@@ -17,18 +17,23 @@
 
 #define DUE_THERE	BIT_ULL(63)	/* the word is not 0 */
 
-static u64 due_pack(u32 seq, u32 channel, u32 round)
+static u64 due_pack(u32 seq, const struct tor_where *where)
 {
-	return DUE_THERE | (u64)seq << 24 | channel << 16 | round;
+	return DUE_THERE | (u64)seq << 26 | where->role << 24 | where->channel << 16 |
+	       tor_where_round(where);
 }
 
 static void due_unpack(const struct tor_comm *comm, u64 due, struct tor_ack *ack)
 {
 	memset(ack, 0, sizeof(*ack));
 	ack->comm = comm->tag;
-	ack->op = due >> 24;
-	ack->channel = due >> 16 & U8_MAX;
-	ack->round = due & U16_MAX;
+	ack->op = due >> 26;
+	ack->where.role = due >> 24 & 3;
+	ack->where.channel = due >> 16 & U8_MAX;
+	if (ack->where.role)
+		ack->where.pair = due & U16_MAX;
+	else
+		ack->where.round = due & U16_MAX;
 	ack->state = TORCOLL_ACK_DONE;
 }
 
@@ -115,7 +120,8 @@ static void due_pay(struct tor_ctx *ctx, struct tor_chan *chan, u64 now)
 void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq, u32 round)
 {
 	struct tor_comm *comm = chan->op->comm;
-	u64 due = due_pack(seq, tor_chan_name(chan), round);
+	struct tor_where where = tor_chan_where(chan, round);
+	u64 due = due_pack(seq, &where);
 
 	if (chan->ndue == TOR_DUE_MAX)
 		due_pay(ctx, chan, 0);

@@ -192,8 +192,8 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 		return;
 	}
 	chan->state = TOR_CHAN_RUNNING;
-	chan->round = op->pair;
-	chan->rounds = op->pair + tor_plan_rounds(&op->plan, chan->index);
+	chan->round = 0;
+	chan->rounds = tor_plan_rounds(&op->plan, chan->index);
 	if (chan->plans != op->plans) {
 		chan->plans = op->plans;
 		chan->empty = 0;

@@ -20,10 +20,9 @@
  * numbers them separately and has slots of its own with one channel each. Both
  * ranks count their calls for the pair: nothing is negotiated before the first
  * message, and a message waits neither for a collective nor for a message of
- * another pair, which includes the opposite direction. The channel field of a
- * frame distinguishes messages from collectives: it is TORCOLL_CHANNEL_SEND in
- * frames from the message's sender, and TORCOLL_CHANNEL_RECV in frames from its
- * receiver. Tag, paths and failure are those of the comm. See pair.c.
+ * another pair, which includes the opposite direction. Frames of a message
+ * state the role of their source and the pair instead of channel and round.
+ * Tag, paths and failure are those of the comm. See pair.c.
  *
  * Serialisation: the environment calls every tor_chan_ function with that
  * channel's lock held and bottom halves off. Channels share only op->busy and
@@ -169,9 +168,9 @@ struct tor_begun {
 
 /**
  * struct tor_op - state that the channels of a collective call or message share
- * @role: in a slot for messages TORCOLL_CHANNEL_SEND or _RECV; 0: collectives
+ * @role: enum tor_role, TOR_ROLE_NONE in a slot for collectives
  * @peer: of a message
- * @pair: number of a message's only round, see tor_team_pair()
+ * @pair: of a message, what its frames name its ranks by: tor_team_pair()
  * @seq: number of the op in its comm that is running here
  * @collective: enum torcoll_collective
  * @call: the call
@@ -606,12 +605,7 @@ void tor_chan_recycle(struct tor_ctx *ctx, struct tor_chan *chan, u32 seq);
 /* Return the role of a message's end whose other end has @role. */
 static inline u8 tor_role_opposite(u8 role)
 {
-	return role == TORCOLL_CHANNEL_SEND ? TORCOLL_CHANNEL_RECV : TORCOLL_CHANNEL_SEND;
-}
-
-static inline bool tor_channel_is_role(u32 channel)
-{
-	return channel == TORCOLL_CHANNEL_SEND || channel == TORCOLL_CHANNEL_RECV;
+	return role == TOR_ROLE_SEND ? TOR_ROLE_RECV : TOR_ROLE_SEND;
 }
 
 /**
@@ -619,7 +613,7 @@ static inline bool tor_channel_is_role(u32 channel)
  * @ctx: entry
  * @comm: comm
  * @rank: sender
- * @h: data frame with TORCOLL_CHANNEL_SEND
+ * @h: data frame from TOR_ROLE_SEND
  *
  * There are no slots yet that could keep it. When there are, tor_pair_invite()
  * makes the sender repeat it.

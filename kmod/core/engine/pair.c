@@ -16,9 +16,8 @@ void tor_pair_refuse(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const
 {
 	struct tor_ack ack = {
 		.op = h->op,
-		.channel = TORCOLL_CHANNEL_RECV,
+		.where = { .role = TOR_ROLE_RECV, .pair = h->where.pair },
 		.state = TORCOLL_ACK_NOT_READY,
-		.round = h->round,
 		.stamp = h->stamp,
 	};
 
@@ -28,17 +27,18 @@ void tor_pair_refuse(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const
 
 void tor_pair_invite(struct tor_ctx *ctx, struct tor_chan *chan)
 {
-	tor_chan_send_ack(ctx, chan, chan->op->peer, chan->seq, chan->op->pair, NULL,
-			  TORCOLL_ACK_OK, 0);
+	tor_chan_send_ack(ctx, chan, chan->op->peer, chan->seq, 0, NULL, TORCOLL_ACK_OK, 0);
 }
 
 void tor_pair_absent(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const struct tor_ack *ack)
 {
 	struct tor_ack answer = {
 		.op = ack->op,
-		.channel = tor_role_opposite(ack->channel),
+		.where = {
+			.role = tor_role_opposite(ack->where.role),
+			.pair = ack->where.pair,
+		},
 		.state = TORCOLL_ACK_ABSENT,
-		.round = ack->round,
 	};
 
 	if (tor_comm_failed(comm))
@@ -102,7 +102,7 @@ static bool can_meet(const struct tor_chan *chan)
 
 bool tor_chan_meet(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_chan *other)
 {
-	bool sends = chan->op->role == TORCOLL_CHANNEL_SEND;
+	bool sends = chan->op->role == TOR_ROLE_SEND;
 	struct tor_chan *to = sends ? other : chan, *from = sends ? chan : other;
 	const struct tor_call *call[2] = { &chan->op->call };
 	u64 left, bytes;
@@ -139,7 +139,7 @@ void tor_chan_hold(struct tor_ctx *ctx, struct tor_chan *chan)
 	u64 bytes = op->plan.req.count * op->elem;
 
 	if (chan->state != TOR_CHAN_RUNNING || chan->seq != op->seq ||
-	    op->role != TORCOLL_CHANNEL_SEND || bytes > op->comm->unit ||
+	    op->role != TOR_ROLE_SEND || bytes > op->comm->unit ||
 	    atomic_read(&op->comm->kept) > TOR_KEPT_HIGH)
 		return;
 	chan->held = tor_chan_kept_get(chan, bytes);

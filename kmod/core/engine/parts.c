@@ -58,7 +58,7 @@ void tor_parts_find(const struct tor_op *op, struct tor_part *send, struct tor_p
 			send->len = 0;
 		break;
 	}
-	if (op->role == TORCOLL_CHANNEL_SEND)
+	if (op->role == TOR_ROLE_SEND)
 		recv->len = 0;
 	else if (op->role)
 		send->len = 0;

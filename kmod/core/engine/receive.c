@@ -14,16 +14,16 @@ static void tell_to_wait(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 {
 	u32 i;
 
-	tor_chan_send_ack(ctx, chan, rank, h->op, h->round, rx, TORCOLL_ACK_NOT_READY, h->stamp);
+	tor_chan_send_ack(ctx, chan, rank, h->op, h->where.round, rx, TORCOLL_ACK_NOT_READY, h->stamp);
 	for (i = 0; i < chan->ntold; i++)
-		if (chan->told[i].rank == rank && chan->told[i].round == h->round &&
+		if (chan->told[i].rank == rank && chan->told[i].round == h->where.round &&
 		    chan->told[i].op == h->op)
 			return;
 	/* a sender that is not remembered finds out by its probe */
 	if (chan->ntold == TOR_TOLD_MAX)
 		return;
 	chan->told[chan->ntold].rank = rank;
-	chan->told[chan->ntold].round = h->round;
+	chan->told[chan->ntold].round = h->where.round;
 	chan->told[chan->ntold].op = h->op;
 	chan->ntold++;
 }
@@ -53,9 +53,9 @@ static void rx_accept(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx 
 	if (rx->nkept && atomic_read(&comm->kept) > TOR_KEPT_HIGH)
 		tell_to_wait(ctx, chan, rx->rank, h, rx);
 	else if (h->flags & TORCOLL_FLAG_WHOLE)
-		tor_chan_owe(ctx, chan, rx->rank, h->op, h->round);
+		tor_chan_owe(ctx, chan, rx->rank, h->op, h->where.round);
 	else if (h->flags & TORCOLL_FLAG_ACK || gap || rx->mask || tor_rx_done(rx))
-		tor_chan_send_ack(ctx, chan, rx->rank, h->op, h->round, rx, TORCOLL_ACK_OK, h->stamp);
+		tor_chan_send_ack(ctx, chan, rx->rank, h->op, h->where.round, rx, TORCOLL_ACK_OK, h->stamp);
 }
 
 /* Keep a frame that cannot be applied now. Acknowledges it like any other. */
@@ -249,17 +249,17 @@ void tor_chan_release(struct tor_ctx *ctx, struct tor_chan *chan)
 static void rx_repeat(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h)
 {
 	tor_env_count(chan->op->comm->node, TOR_C_RX_DUPLICATES, 1);
-	tor_chan_send_ack(ctx, chan, rank, h->op, h->round, NULL, TORCOLL_ACK_DONE, h->stamp);
+	tor_chan_send_ack(ctx, chan, rank, h->op, h->where.round, NULL, TORCOLL_ACK_DONE, h->stamp);
 }
 
 static void early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
 		  const struct tor_bytes *payload, u32 pieces)
 {
 	struct tor_comm *comm = chan->op->comm;
-	struct tor_rx *rx = tor_chan_rx_find(chan, rank, h->round);
+	struct tor_rx *rx = tor_chan_rx_find(chan, rank, h->where.round);
 
 	if (!rx) {
-		rx = tor_chan_rx_get(chan, rank, h->round);
+		rx = tor_chan_rx_get(chan, rank, h->where.round);
 		if (!rx) {
 			rx_refuse(ctx, chan, rank, h, NULL);
 			return;
@@ -276,7 +276,7 @@ static void early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 		break;
 	case TOR_RX_DUPLICATE:
 		tor_env_count(comm->node, TOR_C_RX_DUPLICATES, 1);
-		tor_chan_send_ack(ctx, chan, rank, h->op, h->round, rx, TORCOLL_ACK_OK, h->stamp);
+		tor_chan_send_ack(ctx, chan, rank, h->op, h->where.round, rx, TORCOLL_ACK_OK, h->stamp);
 		break;
 	case TOR_RX_BEYOND:
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
@@ -292,7 +292,7 @@ static void current_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 			 const struct tor_hdr *h, const struct tor_bytes *payload, u32 pieces)
 {
 	struct tor_comm *comm = chan->op->comm;
-	struct tor_rx *rx = tor_chan_rx_find(chan, rank, h->round);
+	struct tor_rx *rx = tor_chan_rx_find(chan, rank, h->where.round);
 	u32 index = tor_div64(h->offset, comm->unit);
 
 	/*
@@ -310,7 +310,7 @@ static void current_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 	}
 	if (tor_rx_look(rx, index) == TOR_RX_DUPLICATE) {
 		tor_env_count(comm->node, TOR_C_RX_DUPLICATES, 1);
-		tor_chan_send_ack(ctx, chan, rank, h->op, h->round, rx, TORCOLL_ACK_OK, h->stamp);
+		tor_chan_send_ack(ctx, chan, rank, h->op, h->where.round, rx, TORCOLL_ACK_OK, h->stamp);
 		return;
 	}
 	if (!rx_in_turn(chan, rx, index)) {
@@ -359,15 +359,15 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 		tor_chan_mismatch(ctx, chan, rank, h->digest);
 		return;
 	}
-	if (chan->state != TOR_CHAN_IDLE && (!started || h->round < chan->round)) {
+	if (chan->state != TOR_CHAN_IDLE && (!started || h->where.round < chan->round)) {
 		rx_repeat(ctx, chan, rank, h);
 		return;
 	}
-	if (started && h->round >= chan->rounds) {
+	if (started && h->where.round >= chan->rounds) {
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
 		return;
 	}
-	if (started && h->round == chan->round && chan->entered)
+	if (started && h->where.round == chan->round && chan->entered)
 		current_data(ctx, chan, rank, h, payload, pieces);
 	else
 		early(ctx, chan, rank, h, payload, pieces);

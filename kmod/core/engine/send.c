@@ -184,9 +184,8 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	h.comm = comm->tag;
 	h.op = chan->seq;
 	h.digest = tor_op_transfer_digest(op, tx->rank, true, tx->bytes);
-	h.channel = tor_chan_name(chan);
+	h.where = tor_chan_where(chan, tx->round);
 	h.flags = flags;
-	h.round = tx->round;
 	h.offset = off;
 	h.length = len;
 	h.stamp = max_t(u32, tor_div64(ctx->now, NSEC_PER_USEC), 1);
@@ -303,9 +302,8 @@ void tor_chan_send_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32
 	struct tor_ack ack = {
 		.comm = comm->tag,
 		.op = seq,
-		.channel = tor_chan_name(chan),
+		.where = tor_chan_where(chan, round),
 		.state = state,
-		.round = round,
 		.base = rx ? rx->base : 0,
 		.mask = rx ? rx->mask : 0,
 		.stamp = stamp,
@@ -321,10 +319,9 @@ static void ack_ask(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const 
 	struct tor_ack ack = {
 		.comm = comm->tag,
 		.op = chan->seq,
-		.channel = tor_chan_name(chan),
-		.state = TORCOLL_ACK_OK,
 		/* a rank that has sent a message is beyond its round */
-		.round = rx ? rx->round : chan->op->role ? chan->op->pair : chan->round,
+		.where = tor_chan_where(chan, rx ? rx->round : chan->op->role ? 0 : chan->round),
+		.state = TORCOLL_ACK_OK,
 		.base = rx ? rx->base : 0,
 		.mask = rx ? rx->mask : 0,
 		.digest = chan->op->digest,
@@ -369,7 +366,7 @@ static bool ack_answer(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 	s32 ahead = ack->op - chan->seq;
 
 	if (ahead > 0 || (!ahead && chan->state == TOR_CHAN_IDLE)) {
-		tor_chan_send_ack(ctx, chan, rank, ack->op, ack->round, NULL, TORCOLL_ACK_ABSENT, 0);
+		tor_chan_send_ack(ctx, chan, rank, ack->op, ack->where.round, NULL, TORCOLL_ACK_ABSENT, 0);
 		return true;
 	}
 	if (ahead)
@@ -399,7 +396,7 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 			WRITE_ONCE(chan->op->late, rank);
 		return;
 	}
-	tx = tor_chan_tx_find(chan, rank, ack->round);
+	tx = tor_chan_tx_find(chan, rank, ack->where.round);
 	/* a transfer of a round that is being set up has sent nothing */
 	if (!tx || !tx->frames)
 		return;
@@ -452,7 +449,7 @@ void tor_chan_dropped(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 
 	if (h->op != chan->seq || chan->state == TOR_CHAN_IDLE)
 		return;
-	tx = tor_chan_tx_find(chan, rank, h->round);
+	tx = tor_chan_tx_find(chan, rank, h->where.round);
 	if (!tx || !tx->frames)
 		return;
 	tor_tx_dropped(tx, tor_div64(h->offset, chan->op->comm->unit), ctx->now);

@@ -54,6 +54,20 @@ int tor_wire_check(const void *p, u32 len, u32 frame_len, struct tor_intact *in,
 	return 0;
 }
 
+static struct tor_where accept_where(u8 channel, __be16 raw)
+{
+	u16 round = be16_to_cpu(raw);
+
+	switch (channel) {
+	case TORCOLL_CHANNEL_SEND:
+		return (struct tor_where){ .role = TOR_ROLE_SEND, .pair = round };
+	case TORCOLL_CHANNEL_RECV:
+		return (struct tor_where){ .role = TOR_ROLE_RECV, .pair = round };
+	default:
+		return (struct tor_where){ .channel = channel, .round = round };
+	}
+}
+
 static void accept_header(const struct torcoll_hdr *raw, struct tor_hdr *h)
 {
 	h->version = raw->version;
@@ -68,9 +82,8 @@ static void accept_header(const struct torcoll_hdr *raw, struct tor_hdr *h)
 	h->comm = be32_to_cpu(raw->comm);
 	h->op = be32_to_cpu(raw->op);
 	h->digest = be32_to_cpu(raw->digest);
-	h->channel = raw->channel;
+	h->where = accept_where(raw->channel, raw->round);
 	h->flags = raw->flags;
-	h->round = be16_to_cpu(raw->round);
 	h->offset = be64_to_cpu(raw->offset);
 	h->length = be32_to_cpu(raw->length);
 	h->stamp = be32_to_cpu(raw->stamp);
@@ -92,7 +105,7 @@ int tor_wire_read(const struct tor_intact *in, struct tor_hdr *h, enum tor_count
 		return -EBADMSG;
 	/* the receiver of a message sends no data */
 	*why = TOR_C_DROP_RANGE;
-	if (data && (!h->length || !h->digest || h->channel == TORCOLL_CHANNEL_RECV))
+	if (data && (!h->length || !h->digest || h->where.role == TOR_ROLE_RECV))
 		return -EBADMSG;
 	return 0;
 }
@@ -112,8 +125,7 @@ struct tor_hdr tor_wire_noted(const struct tor_wire_note *note)
 		.dst = be32_to_cpu(note->dst),
 		.comm = be32_to_cpu(note->comm),
 		.op = be32_to_cpu(note->op),
-		.channel = note->channel,
-		.round = be16_to_cpu(note->round),
+		.where = accept_where(note->channel, note->round),
 		.offset = be64_to_cpu(note->offset),
 	};
 }
@@ -131,9 +143,8 @@ bool tor_wire_ack(const void *p, u32 i, struct tor_ack *out, enum tor_counter *w
 		return false;
 	out->comm = be32_to_cpu(raw.comm);
 	out->op = be32_to_cpu(raw.op);
-	out->channel = raw.channel;
+	out->where = accept_where(raw.channel, raw.round);
 	out->state = raw.state;
-	out->round = be16_to_cpu(raw.round);
 	out->base = be32_to_cpu(raw.base);
 	out->mask = be64_to_cpu(raw.mask);
 	out->stamp = be32_to_cpu(raw.stamp);

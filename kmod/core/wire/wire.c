@@ -119,14 +119,31 @@ u32 tor_wire_header_crc(const struct torcoll_hdr *raw, const void *acks, u32 byt
 	return ~crc;
 }
 
+u8 tor_where_channel(const struct tor_where *where)
+{
+	switch (where->role) {
+	case TOR_ROLE_SEND:
+		return TORCOLL_CHANNEL_SEND;
+	case TOR_ROLE_RECV:
+		return TORCOLL_CHANNEL_RECV;
+	default:
+		return where->channel;
+	}
+}
+
+u16 tor_where_round(const struct tor_where *where)
+{
+	return where->role ? where->pair : where->round;
+}
+
 static void wire_put_ack(void *buf, const struct tor_ack *ack)
 {
 	struct torcoll_ack raw = {
 		.comm = cpu_to_be32(ack->comm),
 		.op = cpu_to_be32(ack->op),
-		.channel = ack->channel,
+		.channel = tor_where_channel(&ack->where),
 		.state = ack->state,
-		.round = cpu_to_be16(ack->round),
+		.round = cpu_to_be16(tor_where_round(&ack->where)),
 		.base = cpu_to_be32(ack->base),
 		.mask = cpu_to_be64(ack->mask),
 		.stamp = cpu_to_be32(ack->stamp),
@@ -151,9 +168,9 @@ void tor_wire_build(void *buf, const struct tor_hdr *h, const struct tor_ack *ac
 		.comm = cpu_to_be32(h->comm),
 		.op = cpu_to_be32(h->op),
 		.digest = cpu_to_be32(h->digest),
-		.channel = h->channel,
+		.channel = tor_where_channel(&h->where),
 		.flags = h->flags,
-		.round = cpu_to_be16(h->round),
+		.round = cpu_to_be16(tor_where_round(&h->where)),
 		.offset = cpu_to_be64(h->offset),
 		.length = cpu_to_be32(h->length),
 		.stamp = cpu_to_be32(h->stamp),

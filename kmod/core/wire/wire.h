@@ -32,6 +32,32 @@
 	 TOR_WIRE_UNIT_MIN)
 
 /*
+ * What a rank does with a message: enough to tell the two ends of a pair apart.
+ * Frames state the role of their source.
+ */
+enum tor_role { TOR_ROLE_NONE, TOR_ROLE_SEND, TOR_ROLE_RECV };
+
+/*
+ * Which part of an op a frame or an acknowledgement is about. On the wire,
+ * messages have reserved channels, and the pair in the field of the round.
+ *
+ * @role: enum tor_role; TOR_ROLE_NONE: the op is a collective
+ * @channel: of a collective
+ * @round: of a collective
+ * @pair: of a message: tor_team_pair()
+ */
+struct tor_where {
+	u8 role;
+	u8 channel;
+	u16 round;
+	u16 pair;
+};
+
+/* Return the values of the fields channel and round on the wire. */
+u8 tor_where_channel(const struct tor_where *where);
+u16 tor_where_round(const struct tor_where *where);
+
+/*
  * struct torcoll_hdr. tor_wire_read() fills in header_crc, tor_wire_build()
  * ignores it.
  */
@@ -48,9 +74,8 @@ struct tor_hdr {
 	u32 comm;
 	u32 op;
 	u32 digest;
-	u8 channel;
+	struct tor_where where;
 	u8 flags;
-	u16 round;
 	u64 offset;
 	u32 length;
 	u32 stamp;
@@ -62,9 +87,8 @@ struct tor_hdr {
 struct tor_ack {
 	u32 comm;
 	u32 op;
-	u8 channel;
+	struct tor_where where;
 	u8 state;
-	u16 round;
 	u32 base;
 	u64 mask;
 	u32 stamp;
