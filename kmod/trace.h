@@ -119,7 +119,7 @@ DECLARE_EVENT_CLASS(torcoll_op,
 		__entry->op = op->seq;
 		__entry->bytes = bytes;
 		__entry->status = status;
-		__entry->collective = op->collective;
+		__entry->collective = op->call.collective;
 		/* messages of each pair are numbered separately */
 		__entry->peer = op->role ? op->peer : -1;
 	),

@@ -34,11 +34,10 @@ static void nodes_joined(struct tor_group *group)
 /* --- calls --- */
 
 /* Messages are planned separately. */
-static int seat_plan(struct tor_slot *slot, const struct tor_plan_req *req,
-		     const struct torcoll_submit *desc, const char **why)
+static int seat_plan(struct tor_slot *slot, const struct tor_call *call, const char **why)
 {
-	return slot->series->role ? tor_op_plan(slot, req, desc, why) :
-				    tor_team_plan(slot, req, desc, why);
+	return slot->series->role ? tor_op_plan(slot, call, why) :
+				    tor_team_plan(slot, call, why);
 }
 
 static int seat_start(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way)

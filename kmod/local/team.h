@@ -67,7 +67,7 @@ struct tor_team_op {
 	bool begun;
 	atomic_t open;
 	struct tor_fold fold;
-	const struct tor_plan_req **called;
+	const struct tor_call **called;
 	u32 odd[2];
 	u64 *words;
 	struct work_struct work;
@@ -127,7 +127,7 @@ struct tor_team {
 	u32 left;
 	struct delayed_work late;
 	struct tor_team_op *op;
-	const struct tor_plan_req **requests;
+	const struct tor_call **requests;
 	struct tor_op trial;
 	u64 *words;
 };
@@ -214,8 +214,7 @@ void tor_team_op_init(struct tor_team *team, struct tor_group *nodes);
  * Plan the next collective of a seat, if the nodes support it. See
  * tor_endpoint_ops.plan.
  */
-int tor_team_plan(struct tor_slot *slot, const struct tor_plan_req *req,
-		  const struct torcoll_submit *desc, const char **why);
+int tor_team_plan(struct tor_slot *slot, const struct tor_call *call, const char **why);
 
 /**
  * tor_team_submit - submit a seat's op; the last call begins the nodes' op

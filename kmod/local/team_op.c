@@ -129,28 +129,17 @@ static u32 team_find_missing(const struct tor_team_op *op)
 
 /* --- the call of the nodes --- */
 
-/*
- * Return the nodes' reduction, if any: steps of each rank before and after are
- * not included.
- */
-static u32 nodes_redop(const struct tor_fold *fold, u32 redop)
-{
-	if (!tor_collective_reduces(fold->req.collective))
-		return TORCOLL_REDOP_NONE;
-	return redop == TORCOLL_AVG || redop == TORCOLL_PREMULSUM ? TORCOLL_SUM : redop;
-}
-
 static int check_fold(struct tor_team *team, struct tor_fold *fold, const struct tor_op *called,
 		      u64 *words, const char **why)
 {
 	const struct tor_comm *nodes = &team->nodes->comm;
-	bool ordered = called->reduce && !tor_reduce_exact(called->type, called->redop) &&
+	bool ordered = called->reduce && !tor_reduce_exact(called->call.type, called->call.redop) &&
 		       called->call.bits == TORCOLL_BITS_ORDERED;
 
 	fold->map = &team->map;
 	fold->node = team->node;
 	fold->seats = team->seats;
-	return tor_fold_check(fold, &called->plan.req, ordered, &nodes->node->torus, nodes->member,
+	return tor_fold_check(fold, &called->plan.call, ordered, &nodes->node->torus, nodes->member,
 			      words, why);
 }
 
@@ -167,27 +156,24 @@ static int team_check(struct tor_slot *slot, const char **why)
 
 	mutex_lock(&team->lock);
 	err = check_fold(team, &fold, called, team->words, why);
-	if (!err && fold.req.algorithm == TORCOLL_ALGO_AUTO)
-		err = tor_tables_make(team->nodes, fold.req.collective, why);
+	if (!err && fold.call.algorithm == TORCOLL_ALGO_AUTO)
+		err = tor_tables_make(team->nodes, fold.call.collective, why);
 	if (!err)
-		err = tor_op_begin(&team->trial, called->seq, &fold.req, called->type,
-				   nodes_redop(&fold, called->redop), called->call.bits, why);
+		err = tor_op_begin(&team->trial, called->seq, &fold.call, why);
 	/* as far as it is known before the other local ranks have called */
 	if (!err)
-		slot->op.call.algorithm = team->trial.plan.req.algorithm;
+		slot->op.stated.algorithm = team->trial.plan.call.algorithm;
 	mutex_unlock(&team->lock);
 	return err;
 }
 
-int tor_team_plan(struct tor_slot *slot, const struct tor_plan_req *req,
-		  const struct torcoll_submit *desc, const char **why)
+int tor_team_plan(struct tor_slot *slot, const struct tor_call *call, const char **why)
 {
 	const struct tor_series *series = slot->series;
 	int err;
 
 	lockdep_assert_held(&series->submit);
-	err = tor_op_describe(&slot->op, series->next_seq, req, desc->type, desc->redop,
-			      tor_op_bits(slot, desc), why);
+	err = tor_op_describe(&slot->op, series->next_seq, call, why);
 	return err ? err : team_check(slot, why);
 }
 
@@ -267,7 +253,7 @@ static int team_prepare(struct tor_session *session, struct tor_team_op *op, str
 		return err;
 	op->fold.called = op->called;
 	for (seat = 0; seat < team->seats; seat++)
-		op->called[seat] = &slot_of(op, seat)->op.plan.req;
+		op->called[seat] = &slot_of(op, seat)->op.plan.call;
 	err = check_fold(team, &op->fold, called, op->words, &why);
 	if (!err) {
 		tor_fold_init(&op->fold);
@@ -275,8 +261,7 @@ static int team_prepare(struct tor_session *session, struct tor_team_op *op, str
 			put_words(op);
 			return -EPROTO;
 		}
-		err = tor_op_begin(&op->slot->op, op->seq, &op->fold.req, called->type,
-				   nodes_redop(&op->fold, called->redop), called->call.bits, &why);
+		err = tor_op_begin(&op->slot->op, op->seq, &op->fold.call, &why);
 	}
 	if (err)
 		tor_refuse(session, err, "%s", why);
@@ -361,7 +346,7 @@ static bool is_soft(const struct tor_team_op *op)
 {
 	return op->fold.kind == TOR_FOLD_SHARED && op->team->seats <= TOR_TEAM_SOFT_SEATS &&
 	       !op->called[0]->counts &&
-	       op->fold.req.count * op->slot->op.elem * op->team->seats <= TOR_TEAM_SOFT;
+	       op->fold.call.count * op->slot->op.elem * op->team->seats <= TOR_TEAM_SOFT;
 }
 
 /* --- submit --- */
@@ -412,7 +397,7 @@ static void fail_nodes(struct tor_team *team, int error, u32 seat, u32 op)
 static void team_mismatch(struct tor_team_op *op, u32 seat, const struct tor_slot *slot)
 {
 	const struct tor_op *first = &slot_of(op, seat)->op, *second = &slot->op;
-	const struct tor_call *const call[2] = { &first->call, &second->call };
+	const struct tor_wire_call *const call[2] = { &first->stated, &second->stated };
 	const u32 digest[2] = { first->digest, second->digest };
 	struct tor_entry entry;
 
@@ -433,10 +418,10 @@ static void team_mismatch(struct tor_team_op *op, u32 seat, const struct tor_slo
  */
 static bool same_call(const struct tor_op *a, const struct tor_op *b)
 {
-	const struct tor_plan_req *p = &a->plan.req, *q = &b->plan.req;
+	const struct tor_call *p = &a->plan.call, *q = &b->plan.call;
 
-	if (a->digest != b->digest || a->type != b->type || a->redop != b->redop ||
-	    a->elem != b->elem || a->call.bits != b->call.bits || p->collective != q->collective ||
+	if (a->digest != b->digest || p->type != q->type || p->redop != q->redop ||
+	    a->elem != b->elem || p->bits != q->bits || p->collective != q->collective ||
 	    p->algorithm != q->algorithm || p->root != q->root ||
 	    memcmp(p->param, q->param, sizeof(p->param)) || !p->counts != !q->counts ||
 	    !p->from_counts != !q->from_counts)

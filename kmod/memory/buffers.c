@@ -272,7 +272,7 @@ static int find_layout(struct tor_session *session, const struct tor_slot *slot,
 {
 	l->from = sent(desc);
 	l->to = received(desc);
-	l->length = slot->op.plan.req.count * slot->op.elem;
+	l->length = slot->op.plan.call.count * slot->op.elem;
 	tor_parts_find(&slot->op, &l->send, &l->recv);
 	l->in_place = tor_parts_in_place(l->from.addr, &l->send, l->to.addr, &l->recv);
 	if (!l->in_place &&
@@ -429,7 +429,7 @@ static int buffers_premultiply(struct tor_session *session, struct tor_slot *slo
 static int buffers_get_exchanged(struct tor_session *session, struct tor_slot *slot,
 				 const struct torcoll_submit *desc)
 {
-	u64 bytes = tor_parts_input(&slot->op), length = slot->op.plan.req.count * slot->op.elem;
+	u64 bytes = tor_parts_input(&slot->op), length = slot->op.plan.call.count * slot->op.elem;
 	bool in_place = bytes && length && desc->send_addr == desc->recv_addr;
 	struct given from = sent(desc), to = received(desc);
 	int err = 0;
@@ -461,7 +461,7 @@ static int get_temporaries(struct tor_session *session, struct tor_slot *slot)
 
 static u64 counts_bytes(const struct tor_slot *slot)
 {
-	u32 lists = slot->counts ? 1 + !!slot->op.plan.req.from_counts : 0;
+	u32 lists = slot->counts ? 1 + !!slot->op.plan.call.from_counts : 0;
 
 	return array3_size(lists, slot->op.comm->ranks, sizeof(*slot->counts));
 }
@@ -494,7 +494,7 @@ int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 		return err;
 	if (slot->op.plan.shape.input)
 		return buffers_get_exchanged(session, slot, desc);
-	if (!slot->op.plan.req.count)
+	if (!slot->op.plan.call.count)
 		return 0;
 	err = get_parts(session, slot, desc);
 	if (!err)
@@ -503,7 +503,7 @@ int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 	 * last: in place this changes the user's vector, which a refusal must
 	 * not
 	 */
-	if (!err && slot->op.redop == TORCOLL_PREMULSUM)
+	if (!err && slot->op.call.redop == TORCOLL_PREMULSUM)
 		err = buffers_premultiply(session, slot, desc);
 	return err;
 }
@@ -512,7 +512,7 @@ int tor_buffers_result(struct tor_session *session, struct tor_slot *slot)
 {
 	if (slot->copy_from.len)
 		tor_mem_copy(&slot->result, &slot->copy_from);
-	if (slot->op.redop == TORCOLL_AVG && slot->result.len)
+	if (slot->op.call.redop == TORCOLL_AVG && slot->result.len)
 		average(&slot->op, &slot->result);
 	if (!slot->mm)
 		return 0;

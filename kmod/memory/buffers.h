@@ -70,7 +70,7 @@ int tor_buffers_result(struct tor_session *session, struct tor_slot *slot);
 static inline bool tor_buffers_need_process(const struct tor_slot *slot)
 {
 	return slot->copy_from.len || slot->mm || slot->pinned ||
-	       (slot->op.redop == TORCOLL_AVG && slot->result.len);
+	       (slot->op.call.redop == TORCOLL_AVG && slot->result.len);
 }
 
 /* Release everything. No op runs in the slot. */

@@ -355,11 +355,11 @@ static struct shown fill_look_at(const struct tor_slot *slot)
 
 	return (struct shown){
 		.seq = op->seq,
-		.collective = op->collective,
-		.type = op->type,
-		.redop = op->redop,
-		.algorithm = op->plan.req.algorithm,
-		.count = op->plan.req.count,
+		.collective = op->call.collective,
+		.type = op->call.type,
+		.redop = op->call.redop,
+		.algorithm = op->plan.call.algorithm,
+		.count = op->plan.call.count,
 		.channels = READ_ONCE(op->plan.shape.channels),
 		.status = slot->status,
 		.submitted = slot->submitted,

@@ -15,7 +15,7 @@ static const char *const bits_names[TORCOLL_BITS_COUNT] = {
 };
 
 /* Print as "allreduce f32 sum count 1024 by ring". */
-static void print_call(const struct tor_call *call, char *text)
+static void print_call(const struct tor_wire_call *call, char *text)
 {
 	char root[24] = "";
 
@@ -41,7 +41,7 @@ static void print_known(const struct tor_comm *comm, u32 i, char *text)
 
 void tor_call_explain(const struct tor_comm *comm, char *text, size_t size)
 {
-	const struct tor_call *call = comm->call;
+	const struct tor_wire_call *call = comm->call;
 	char here[CALL_TEXT], there[CALL_TEXT];
 
 	print_known(comm, 0, here);

@@ -24,8 +24,6 @@
 
 #include "op/group.h"
 
-struct torcoll_submit;
-
 /**
  * struct tor_endpoint_ops - operations of an endpoint, see above
  *
@@ -42,7 +40,7 @@ struct torcoll_submit;
  *	which is the next step. Context: fabric->lock
  * @joined: its join is over, successful or not. Context: fabric->lock
  *
- * @plan: plan the op of @slot, whose descriptor is checked: fills slot->op as
+ * @plan: plan the op of @slot, @call: fills slot->op as
  *	far as is known. Return: 0 or a negative errno, with @why. Context:
  *	process, series->submit held
  * @start: start the op of @slot, planned, with its buffers, now or when other
@@ -96,8 +94,7 @@ struct tor_endpoint_ops {
 	void (*installed)(struct tor_group *group);
 	void (*joined)(struct tor_group *group);
 
-	int (*plan)(struct tor_slot *slot, const struct tor_plan_req *req,
-		    const struct torcoll_submit *desc, const char **why);
+	int (*plan)(struct tor_slot *slot, const struct tor_call *call, const char **why);
 	int (*start)(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way);
 	void (*done)(struct tor_slot *slot, int status, u32 error_rank);
 	void (*retired)(struct tor_slot *slot);

@@ -137,11 +137,11 @@ void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op)
 
 	tor_env_count(comm->node, op->aborted ? TOR_C_OPS_FAILED : TOR_C_OPS, 1);
 	if (!op->aborted)
-		tor_observe(&group->fabric->observed, op->collective,
-			    op->plan.req.algorithm, op->plan.req.count * op->elem,
+		tor_observe(&group->fabric->observed, op->call.collective,
+			    op->plan.call.algorithm, op->plan.call.count * op->elem,
 			    /* this entry may have begun before the op */
 			    ctx->now > slot->submitted ? ctx->now - slot->submitted : 0);
-	trace_torcoll_op_done(op, op->plan.req.count * op->elem, status);
+	trace_torcoll_op_done(op, op->plan.call.count * op->elem, status);
 	INDIRECT_CALL_1(group->kind->done, tor_slot_done, slot, status, error_rank);
 }
 

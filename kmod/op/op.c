@@ -92,28 +92,21 @@ static int check_desc(struct tor_session *session, const struct tor_group *group
 	return 0;
 }
 
-u32 tor_op_bits(const struct tor_slot *slot, const struct torcoll_submit *desc)
-{
-	return desc->bits ? desc->bits : slot->group->bits;
-}
-
 /* Inlined for lone ranks: every op passes here. */
-static __always_inline int op_plan(struct tor_slot *slot, const struct tor_plan_req *req,
-				   const struct torcoll_submit *desc, const char **why)
+static __always_inline int op_plan(struct tor_slot *slot, const struct tor_call *call,
+				   const char **why)
 {
 	int err = 0;
 
 	lockdep_assert_held(&slot->series->submit);
-	if (!slot->op.role && req->algorithm == TORCOLL_ALGO_AUTO)
-		err = tor_tables_make(slot->group, req->collective, why);
-	return err ? err : tor_op_begin(&slot->op, slot->series->next_seq, req, desc->type,
-					desc->redop, tor_op_bits(slot, desc), why);
+	if (!slot->op.role && call->algorithm == TORCOLL_ALGO_AUTO)
+		err = tor_tables_make(slot->group, call->collective, why);
+	return err ? err : tor_op_begin(&slot->op, slot->series->next_seq, call, why);
 }
 
-int tor_op_plan(struct tor_slot *slot, const struct tor_plan_req *req,
-		const struct torcoll_submit *desc, const char **why)
+int tor_op_plan(struct tor_slot *slot, const struct tor_call *call, const char **why)
 {
-	return op_plan(slot, req, desc, why);
+	return op_plan(slot, call, why);
 }
 
 /*
@@ -125,12 +118,15 @@ static int op_begin_slot(struct tor_session *session, struct tor_slot *slot,
 {
 	const struct tor_endpoint_ops *kind = slot->group->kind;
 	struct tor_comm *comm = slot->op.comm;
-	struct tor_plan_req req = {
+	struct tor_call call = {
 		.torus = &comm->node->torus,
 		.members = comm->member,
 		.ranks = comm->ranks,
 		.collective = desc->collective,
 		.algorithm = desc->algorithm,
+		.type = desc->type,
+		.redop = desc->redop,
+		.bits = desc->bits ? desc->bits : slot->group->bits,
 		.root = desc->root,
 		.count = desc->count,
 		.counts = counts,
@@ -140,17 +136,17 @@ static int op_begin_slot(struct tor_session *session, struct tor_slot *slot,
 	int err;
 
 	if (slot->op.role) {
-		req.root = slot->op.role == TOR_ROLE_SEND ? comm->rank : desc->peer;
-		req.peer = slot->op.role == TOR_ROLE_SEND ? desc->peer : comm->rank;
+		call.root = slot->op.role == TOR_ROLE_SEND ? comm->rank : desc->peer;
+		call.peer = slot->op.role == TOR_ROLE_SEND ? desc->peer : comm->rank;
 	}
 	slot->counts = counts;
-	memcpy(req.param, desc->param, sizeof(req.param));
+	memcpy(call.param, desc->param, sizeof(call.param));
 	if (likely(kind->plan == tor_op_plan))
-		err = op_plan(slot, &req, desc, &why);
+		err = op_plan(slot, &call, &why);
 	else
-		err = kind->plan(slot, &req, desc, &why);
+		err = kind->plan(slot, &call, &why);
 	if (err)
-		return tor_refuse(session, err, "%s: %s", tor_algorithm_name(req.algorithm), why);
+		return tor_refuse(session, err, "%s: %s", tor_algorithm_name(call.algorithm), why);
 	err = tor_buffers_get(session, slot, desc);
 	if (err)
 		return err;
@@ -186,7 +182,7 @@ void tor_op_mark(struct tor_slot *slot, enum tor_slot_way way)
 		rcu_read_unlock();
 		local_bh_enable();
 	}
-	trace_torcoll_op_submit(&slot->op, slot->op.plan.req.count * slot->op.elem, 0);
+	trace_torcoll_op_submit(&slot->op, slot->op.plan.call.count * slot->op.elem, 0);
 }
 
 /*
@@ -353,7 +349,7 @@ static int submit_next(struct tor_session *session, struct tor_series *series,
 	}
 	err = op_begin_slot(session, slot, desc, counts);
 	if (!err) {
-		desc->chosen = slot->op.call.algorithm;
+		desc->chosen = slot->op.stated.algorithm;
 		desc->op = tor_op_handle(slot);
 		err = INDIRECT_CALL_1(slot->group->kind->start, tor_op_launch, session, slot, way);
 	}

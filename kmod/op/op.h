@@ -30,12 +30,8 @@ static inline u64 tor_op_handle(const struct tor_slot *slot)
 int tor_op_submit(struct tor_session *session, struct tor_group *group,
 		  struct torcoll_submit *desc);
 
-/* Return the level of bits of a call: its own, or its comm's. */
-u32 tor_op_bits(const struct tor_slot *slot, const struct torcoll_submit *desc);
-
 /* For a lone rank, and for messages: see tor_endpoint_ops.plan and .start. */
-int tor_op_plan(struct tor_slot *slot, const struct tor_plan_req *req,
-		const struct torcoll_submit *desc, const char **why);
+int tor_op_plan(struct tor_slot *slot, const struct tor_call *call, const char **why);
 int tor_op_launch(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way);
 
 /*

@@ -57,7 +57,7 @@ bool rounds(const struct torcoll_op *op)
 
 /* Several ranks are on one node: what do the nodes then call? False: that is nothing that can be called. */
 static bool fold(const struct world *w, const struct tor_torus *torus, bool ordered,
-		 struct tor_plan_req *req)
+		 struct tor_call *call)
 {
 	static uint64_t words[TOR_FOLD_WORDS(RANKS_MAX, RANKS_MAX)];
 	struct tor_fold f = {
@@ -65,19 +65,19 @@ static bool fold(const struct world *w, const struct tor_torus *torus, bool orde
 		.node = w->node,
 		.seats = tor_team_seats(&w->map, w->node),
 	};
-	const struct tor_plan_req called = *req;
+	const struct tor_call called = *call;
 	const char *why;
 
 	if (tor_fold_check(&f, &called, ordered, torus, w->member, words, &why))
 		return false;
-	*req = f.req;
+	*call = f.call;
 	return true;
 }
 
 /* What the plans say of a request: torcoll must serve it if they do. */
 enum refusal ask_plans(const struct world *w, const struct torcoll_op *op)
 {
-	struct tor_plan_req req = {
+	struct tor_call call = {
 		.ranks = w->info.ranks,
 		.collective = op->collective,
 		.algorithm = op->algorithm,
@@ -100,17 +100,17 @@ enum refusal ask_plans(const struct world *w, const struct torcoll_op *op)
 		return SERVED;
 	if (tor_torus_init(&torus, w->info.ndim, w->info.side, 1))
 		return REFUSED;
-	req.torus = &torus;
+	call.torus = &torus;
 	if (w->shared && !fold(w, &torus, reduces(op->collective) && rounds(op) &&
-			       op->bits == TORCOLL_BITS_ORDERED, &req))
+			       op->bits == TORCOLL_BITS_ORDERED, &call))
 		return REFUSED;
-	if (tor_plan_init(&plan, &req, w->shared ? w->node : w->info.rank, NULL))
+	if (tor_plan_init(&plan, &call, w->shared ? w->node : w->info.rank, NULL))
 		return REFUSED;
-	if (!reduces(req.collective) || !rounds(op))
+	if (!reduces(call.collective) || !rounds(op))
 		return SERVED;
 	if (op->bits == TORCOLL_BITS_ORDERED && !plan.shape.sequential)
 		return REFUSED;
-	if (req.collective == TORCOLL_ALLREDUCE && op->bits != TORCOLL_BITS_RELAXED && !plan.shape.agrees)
+	if (call.collective == TORCOLL_ALLREDUCE && op->bits != TORCOLL_BITS_RELAXED && !plan.shape.agrees)
 		return REFUSED;
 	return SERVED;
 }

@@ -194,7 +194,7 @@ static bool meet(u64 a, u64 alen, u64 b, u64 blen)
 
 static void check_parts(const struct tor_op *op, const struct torcoll_submit *d)
 {
-	u64 bytes = op->plan.req.count * op->elem;
+	u64 bytes = op->plan.call.count * op->elem;
 	struct tor_part send, recv;
 	bool in_place;
 
@@ -217,8 +217,8 @@ static void check_parts(const struct tor_op *op, const struct torcoll_submit *d)
 /* As the module goes on with what it accepts. */
 static void plan(const struct torcoll_submit *d, const struct tor_torus *torus, u32 rank)
 {
-	struct tor_op op = { .role = tor_desc_role(d), .collective = d->collective };
-	struct tor_plan_req req = {
+	struct tor_op op = { .role = tor_desc_role(d), .call.collective = d->collective };
+	struct tor_call call = {
 		.torus = torus, .ranks = torus->nodes, .collective = d->collective,
 		.algorithm = d->algorithm ? d->algorithm : TORCOLL_TREE, .root = d->root,
 		.count = d->count, .counts = d->counts ? counts : NULL,
@@ -228,11 +228,11 @@ static void plan(const struct torcoll_submit *d, const struct tor_torus *torus, 
 	int err;
 
 	if (op.role) {
-		req.root = op.role == TOR_ROLE_SEND ? rank : d->peer;
-		req.peer = op.role == TOR_ROLE_SEND ? d->peer : rank;
+		call.root = op.role == TOR_ROLE_SEND ? rank : d->peer;
+		call.peer = op.role == TOR_ROLE_SEND ? d->peer : rank;
 	}
-	memcpy(req.param, d->param, sizeof(req.param));
-	err = tor_plan_init(&op.plan, &req, rank, &why);
+	memcpy(call.param, d->param, sizeof(call.param));
+	err = tor_plan_init(&op.plan, &call, rank, &why);
 	must(err == 0 || ((err == -EINVAL || err == -EOPNOTSUPP) && why));
 	if (err)
 		return;

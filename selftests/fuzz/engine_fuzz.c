@@ -26,8 +26,8 @@ static struct tor_mem data_mem[DEPTH], temp_mem[DEPTH];
 static u32 epoch[RANKS];
 static struct tor_path path[RANKS];
 static struct tor_ctx ctx;
-static struct tor_plan_req request;
-static u32 type, redop, bits, next_seq;
+static struct tor_call request;
+static u32 next_seq;
 static u8 role;				/* of messages, as that of an op; 0: collectives */
 static u32 peer;
 static bool begun[DEPTH], retired[DEPTH], shatter;
@@ -100,11 +100,11 @@ static void submit(void)
 
 	if (begun[slot] || atomic_read(&comm.failed))
 		return;
-	if (tor_op_begin(&op[slot], next_seq, &request, type, redop, bits, &why))
+	if (tor_op_begin(&op[slot], next_seq, &request, &why))
 		return;
 	must(op[slot].plan.shape.channels <= comm.channels);
 	/* a barrier has one that was not asked for */
-	len = op[slot].plan.req.count * op[slot].elem;
+	len = op[slot].plan.call.count * op[slot].elem;
 	get_memory(&data_mem[slot], len);
 	get_memory(&temp_mem[slot],
 		   op[slot].plan.shape.input ? len : tor_op_temp_bytes(&op[slot]));
@@ -157,7 +157,7 @@ static void header(const struct tor_chan *ch, struct tor_hdr *h)
 	h->op = ch->seq;
 	h->where = where_of(ch, ch->round);
 	h->length = comm.unit;
-	h->digest = role ? ch->op->digest : tor_op_digest(&request, type, redop, bits);
+	h->digest = role ? ch->op->digest : tor_op_digest(&request);
 	h->stamp = ctx.now / NSEC_PER_USEC;
 }
 
@@ -401,7 +401,7 @@ static void setup_messages(void)
 	if ((!sends && request.collective != TORCOLL_RECV) || comm.ranks == 1)
 		return;
 	role = sends ? TOR_ROLE_SEND : TOR_ROLE_RECV;
-	redop = TORCOLL_REDOP_NONE;
+	request.redop = TORCOLL_REDOP_NONE;
 	request.algorithm = TORCOLL_ALGO_AUTO;
 	request.root = sends ? comm.rank : peer;
 	request.peer = sends ? peer : comm.rank;
@@ -438,16 +438,17 @@ static bool setup(struct fuzz_in *in)
 	request.algorithm = 1 + fuzz_below(in, TORCOLL_ALGO_COUNT - 1);
 	request.count = fuzz_u16(in) % (COUNT_MAX + 1);
 	/* what is often served, and anything */
-	type = fuzz_u8(in);
-	type = type < 0x80 ? types[type % ARRAY_SIZE(types)] : type & 0x1f;
-	redop = fuzz_u8(in);
-	redop = redop < 0x80 ? TORCOLL_SUM : redop & 0x1f;
+	request.type = fuzz_u8(in);
+	request.type = request.type < 0x80 ? types[request.type % ARRAY_SIZE(types)] :
+					     request.type & 0x1f;
+	request.redop = fuzz_u8(in);
+	request.redop = request.redop < 0x80 ? TORCOLL_SUM : request.redop & 0x1f;
 	request.collective = fuzz_u8(in);
 	request.collective = request.collective < 0x80 ? TORCOLL_ALLREDUCE :
 							 request.collective & 0x1f;
 	request.root = fuzz_u8(in) % comm.ranks;
 	setup_messages();
-	bits = fuzz_u8(in) & 1 ? TORCOLL_BITS_RELAXED : TORCOLL_BITS_AGREE;
+	request.bits = fuzz_u8(in) & 1 ? TORCOLL_BITS_RELAXED : TORCOLL_BITS_AGREE;
 	node.checksum_payload = fuzz_u8(in) & 1;
 	next_seq = fuzz_u8(in) & 1 ? 0U : U32_MAX - 2 * DEPTH + 1;
 	memory = fuzz_u8(in);

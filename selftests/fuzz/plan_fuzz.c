@@ -21,12 +21,12 @@ struct transfer {
 
 static void check_piece(const struct tor_plan *p, const struct tor_piece *piece)
 {
-	must(piece->src < p->req.ranks && piece->dst < p->req.ranks);
+	must(piece->src < p->call.ranks && piece->dst < p->call.ranks);
 	must(piece->src == p->rank || piece->dst == p->rank);
 	must(piece->sbuf < p->shape.bufs && piece->dbuf < p->shape.bufs);
 	must(piece->op <= TOR_PIECE_REDUCE);
-	must(piece->n && piece->n <= p->req.count);
-	must(piece->soff <= p->req.count - piece->n && piece->doff <= p->req.count - piece->n);
+	must(piece->n && piece->n <= p->call.count);
+	must(piece->soff <= p->call.count - piece->n && piece->doff <= p->call.count - piece->n);
 }
 
 /* What goes from @src to @dst in a round, as @p sees it. */
@@ -74,7 +74,7 @@ static void check_round(const struct tor_plan *p, u32 channel, u32 round, u32 ot
 	struct transfer mine, theirs;
 	struct tor_plan peer;
 
-	must(!tor_plan_init(&peer, &p->req, other, NULL));
+	must(!tor_plan_init(&peer, &p->call, other, NULL));
 	collect(p, channel, round, p->rank, other, &mine);
 	collect(&peer, channel, round, p->rank, other, &theirs);
 	must(same_transfer(&mine, &theirs));
@@ -97,17 +97,17 @@ static void check_plan(struct fuzz_in *in, const struct tor_plan *p)
 		if (!rounds)
 			continue;
 		round = fuzz_u16(in) % min_t(u32, rounds, ROUNDS_MAX);
-		check_round(p, channel, round, fuzz_u8(in) % p->req.ranks);
+		check_round(p, channel, round, fuzz_u8(in) % p->call.ranks);
 	}
 }
 
 /* The members of a request: all nodes, or some of them in some order. */
-static void choose_members(struct fuzz_in *in, struct tor_plan_req *req)
+static void choose_members(struct fuzz_in *in, struct tor_call *call)
 {
-	u32 nodes = req->torus->nodes;
+	u32 nodes = call->torus->nodes;
 	u32 i, j;
 
-	req->ranks = nodes;
+	call->ranks = nodes;
 	if (fuzz_u8(in) & 1)
 		return;
 	for (i = 0; i < nodes; i++)
@@ -116,29 +116,29 @@ static void choose_members(struct fuzz_in *in, struct tor_plan_req *req)
 		j = fuzz_u8(in) % nodes;
 		swap(members[i], members[j]);
 	}
-	req->ranks = 1 + fuzz_below(in, nodes);
-	req->members = members;
+	call->ranks = 1 + fuzz_below(in, nodes);
+	call->members = members;
 }
 
-static void choose_counts(struct fuzz_in *in, struct tor_plan_req *req)
+static void choose_counts(struct fuzz_in *in, struct tor_call *call)
 {
 	u32 i;
 
 	if (fuzz_u8(in) & 7)
 		return;
-	req->count = fuzz_u8(in) & 1;
-	for (i = 0; i < req->ranks; i++) {
+	call->count = fuzz_u8(in) & 1;
+	for (i = 0; i < call->ranks; i++) {
 		counts[i] = fuzz_u8(in);
-		req->count += counts[i];
+		call->count += counts[i];
 	}
-	req->counts = counts;
+	call->counts = counts;
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { data, size };
 	struct tor_torus torus;
-	struct tor_plan_req req = { .torus = &torus };
+	struct tor_call call = { .torus = &torus };
 	const char *why = NULL, *again = NULL;
 	struct tor_plan plan;
 	u32 i;
@@ -146,33 +146,33 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	host_reset();
 	fuzz_torus(&in, &torus);
-	req.collective = fuzz_u8(&in);
-	req.algorithm = fuzz_u8(&in);
-	req.root = fuzz_u8(&in);
-	req.count = fuzz_u64(&in);
+	call.collective = fuzz_u8(&in);
+	call.algorithm = fuzz_u8(&in);
+	call.root = fuzz_u8(&in);
+	call.count = fuzz_u64(&in);
 	switch (fuzz_u8(&in) % 4) {
 	case 0:
-		req.count %= TOR_COUNT_MAX;
+		call.count %= TOR_COUNT_MAX;
 		break;
 	case 1:
-		req.count %= 1 << 24;
+		call.count %= 1 << 24;
 		break;
 	default:
-		req.count %= 5000;
+		call.count %= 5000;
 	}
 	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
-		req.param[i] = fuzz_u8(&in) & 1 ? fuzz_u16(&in) : 0;
-	if (req.param[0] > 64 && fuzz_u8(&in) & 1)
-		req.param[0] %= 16;
-	choose_members(&in, &req);
-	if (req.ranks > RANKS_MAX)
+		call.param[i] = fuzz_u8(&in) & 1 ? fuzz_u16(&in) : 0;
+	if (call.param[0] > 64 && fuzz_u8(&in) & 1)
+		call.param[0] %= 16;
+	choose_members(&in, &call);
+	if (call.ranks > RANKS_MAX)
 		return 0;
-	choose_counts(&in, &req);
-	err = tor_plan_init(&plan, &req, fuzz_u8(&in) % req.ranks, &why);
+	choose_counts(&in, &call);
+	err = tor_plan_init(&plan, &call, fuzz_u8(&in) % call.ranks, &why);
 	must(err == 0 || err == -EINVAL || err == -EOPNOTSUPP);
 	if (err) {
 		must(why);
-		must(tor_plan_init(&plan, &req, fuzz_u8(&in) % req.ranks, &again) == err);
+		must(tor_plan_init(&plan, &call, fuzz_u8(&in) % call.ranks, &again) == err);
 		return 0;
 	}
 	check_plan(&in, &plan);

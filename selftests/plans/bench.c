@@ -87,7 +87,7 @@ static u64 now(void)
 }
 
 /* What is timed: as the engine does it, but that nothing is done with what comes. */
-static int walk(const struct tor_plan_req *req, u32 rank)
+static int walk(const struct tor_call *call, u32 rank)
 {
 	struct tor_cursor c;
 	struct tor_piece x;
@@ -95,7 +95,7 @@ static int walk(const struct tor_plan_req *req, u32 rank)
 	u32 ch, t;
 	int err;
 
-	err = tor_plan_init(&p, req, rank, NULL);
+	err = tor_plan_init(&p, call, rank, NULL);
 	for (ch = 0; !err && ch < p.shape.channels; ch++)
 		for (t = 0; t < tor_plan_rounds(&p, ch); t++) {
 			tor_plan_begin(&p, ch, t, &c);
@@ -105,7 +105,7 @@ static int walk(const struct tor_plan_req *req, u32 rank)
 	return err;
 }
 
-static struct walk count(const struct tor_plan_req *req, u32 rank)
+static struct walk count(const struct tor_call *call, u32 rank)
 {
 	u32 ch, t, src, dst;
 	struct walk w = {};
@@ -113,7 +113,7 @@ static struct walk count(const struct tor_plan_req *req, u32 rank)
 	struct tor_piece x;
 	struct tor_plan p;
 
-	if (tor_plan_init(&p, req, rank, NULL))
+	if (tor_plan_init(&p, call, rank, NULL))
 		exit(2);
 	for (ch = 0; ch < p.shape.channels; ch++)
 		for (t = 0; t < tor_plan_rounds(&p, ch); t++) {
@@ -150,7 +150,7 @@ static bool time_plan(u32 i)
 {
 	u32 ndim = 0, n, rank, least_rank = 0;
 	u64 begin, ns, least = ~0ULL, spent = 0;
-	struct tor_plan_req req;
+	struct tor_call call;
 	struct tor_torus torus;
 	struct walk w;
 
@@ -158,17 +158,17 @@ static bool time_plan(u32 i)
 		ndim++;
 	if (tor_torus_init(&torus, ndim, plans[i].side, 2))
 		exit(2);
-	req = (struct tor_plan_req){
+	call = (struct tor_call){
 		.torus = &torus, .ranks = torus.nodes, .algorithm = plans[i].algorithm,
 		.collective = plans[i].collective, .count = 64ULL * torus.nodes,
 	};
-	printf("%-20s %-10s", tor_algorithm_name(req.algorithm), tor_collective_name(req.collective));
+	printf("%-20s %-10s", tor_algorithm_name(call.algorithm), tor_collective_name(call.collective));
 	for (n = 0; n < ndim; n++)
 		printf("%s%u", n ? "x" : " ", torus.side[n]);
 	for (n = 0; n < RANKS || spent < LEAST_NS; n++) {
 		rank = (u64)(n % RANKS) * torus.nodes / RANKS + 11 * (n % RANKS);
 		begin = now();
-		if (walk(&req, rank)) {
+		if (walk(&call, rank)) {
 			printf(": not served\n");
 			return false;
 		}
@@ -180,7 +180,7 @@ static bool time_plan(u32 i)
 		}
 	}
 	/* of that very rank: others may have more */
-	w = count(&req, least_rank);
+	w = count(&call, least_rank);
 	printf(":%*s", ndim > 2 ? 1 : 2, "");
 	return report(i, least, &w);
 }

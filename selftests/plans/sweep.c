@@ -72,19 +72,19 @@ static void add_list(const struct tor_torus *t, void *arg)
 
 /* --- doing it --- */
 
-static void check(const struct tor_plan_req *req, void *arg)
+static void check(const struct tor_call *call, void *arg)
 {
 	const struct item *x = arg;
-	bool served = plan_is_served(req, x->listed);
+	bool served = plan_is_served(call, x->listed);
 	struct dump_error e = {};
 	int ret;
 
 	/* of large ones the result alone: the other rules take longer than it */
-	ret = req->ranks > 64 ? plan_right(req, &e) : plan_rules(req, req->ranks <= 16, &e);
+	ret = call->ranks > 64 ? plan_right(call, &e) : plan_rules(call, call->ranks <= 16, &e);
 	if (ret == (served ? 1 : -EOPNOTSUPP))
 		jobs_passed(1);
 	else
-		jobs_failed("%s: %s%s", plan_request_name(req),
+		jobs_failed("%s: %s%s", plan_request_name(call),
 			    ret == 1 ? "served, but must not be" : e.text, ret < 0 ? " (refused)" : "");
 }
 
@@ -93,16 +93,16 @@ static u32 algorithm;
 static void sweep_item(size_t i)
 {
 	struct item *x = &items[i];
-	struct tor_plan_req req;
+	struct tor_call call;
 
-	req = plan_request(&x->torus, algorithm, x->collective, 0);
-	req.members = x->members;
-	req.ranks = x->ranks;
-	req.count = (3ULL * x->ranks + 2) * plan_granule(&req);
+	call = plan_request(&x->torus, algorithm, x->collective, 0);
+	call.members = x->members;
+	call.ranks = x->ranks;
+	call.count = (3ULL * x->ranks + 2) * plan_granule(&call);
 	if (x->ranks <= 64)
-		plan_vary(&req, x->thorough, check, x);
+		plan_vary(&call, x->thorough, check, x);
 	else
-		check(&req, x);
+		check(&call, x);
 }
 
 int main(int argc, char **argv)

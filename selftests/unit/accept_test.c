@@ -180,7 +180,7 @@ static u32 build_hello(u8 *p)
 
 static u32 build_abort(u8 *p)
 {
-	const struct tor_call call = { .count = 1, .collective = TORCOLL_ALLREDUCE };
+	const struct tor_wire_call call = { .count = 1, .collective = TORCOLL_ALLREDUCE };
 	struct tor_abort abort = { .error = EPROTO, .call = { call, call } };
 
 	tor_wire_put_abort(p, &abort);

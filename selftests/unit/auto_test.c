@@ -8,29 +8,29 @@ static const u32 side[] = { 5, 4 };
 static struct tor_torus torus;
 static struct tor_chooser chooser;
 
-static struct tor_plan_req request(u32 collective, u64 count)
+static struct tor_call request(u32 collective, u64 count)
 {
-	return (struct tor_plan_req){
+	return (struct tor_call){
 		.torus = &torus, .ranks = torus.nodes, .collective = collective, .count = count,
 	};
 }
 
-static u32 chosen(const struct tor_chooser *c, const struct tor_plan_req *req, enum tor_level level)
+static u32 chosen(const struct tor_chooser *c, const struct tor_call *call, enum tor_level level)
 {
 	struct tor_plan plan;
 	const char *why;
 
-	assert_int_equal(tor_auto_plan(&plan, c, req, level, 4, 0, &why), 0);
-	assert_int_equal(plan.req.param[TORCOLL_PARAM_EXCLUDE], 0);
-	return plan.req.algorithm;
+	assert_int_equal(tor_auto_plan(&plan, c, call, level, 4, 0, &why), 0);
+	assert_int_equal(plan.call.param[TORCOLL_PARAM_EXCLUDE], 0);
+	return plan.call.algorithm;
 }
 
-static int refusal(const struct tor_chooser *c, const struct tor_plan_req *req,
+static int refusal(const struct tor_chooser *c, const struct tor_call *call,
 		   enum tor_level level)
 {
 	struct tor_plan plan;
 	const char *why = NULL;
-	int err = tor_auto_plan(&plan, c, req, level, 4, 0, &why);
+	int err = tor_auto_plan(&plan, c, call, level, 4, 0, &why);
 
 	assert_non_null(why);
 	return err;
@@ -38,34 +38,34 @@ static int refusal(const struct tor_chooser *c, const struct tor_plan_req *req,
 
 static void auto__by_tables(void **state)
 {
-	struct tor_plan_req req;
+	struct tor_call call;
 	struct tor_choice choice;
 	u64 count;
 
 	for (count = 1; count < 1 << 26; count *= 4) {
-		req = request(TORCOLL_ALLREDUCE, count);
-		assert_true(tor_choose(&chooser, req.collective, TOR_LEVEL_AGREES, 0, count * 4,
+		call = request(TORCOLL_ALLREDUCE, count);
+		assert_true(tor_choose(&chooser, call.collective, TOR_LEVEL_AGREES, 0, count * 4,
 				       &choice));
-		assert_int_equal(chosen(&chooser, &req, TOR_LEVEL_AGREES), choice.algorithm);
+		assert_int_equal(chosen(&chooser, &call, TOR_LEVEL_AGREES), choice.algorithm);
 	}
 }
 
 /* One after the other is excluded, until nothing is left. */
 static void check_exclusion(const struct tor_chooser *c, u32 collective, u32 least)
 {
-	struct tor_plan_req req = request(collective, 1000);
+	struct tor_call call = request(collective, 1000);
 	struct tor_plan plan;
 	u32 algorithm, n = 0;
 	const char *why;
 
-	while (!tor_auto_plan(&plan, c, &req, TOR_LEVEL_ANY, 4, 0, &why)) {
-		algorithm = plan.req.algorithm;
-		assert_false(req.param[TORCOLL_PARAM_EXCLUDE] & 1U << algorithm);
-		req.param[TORCOLL_PARAM_EXCLUDE] |= 1U << algorithm;
+	while (!tor_auto_plan(&plan, c, &call, TOR_LEVEL_ANY, 4, 0, &why)) {
+		algorithm = plan.call.algorithm;
+		assert_false(call.param[TORCOLL_PARAM_EXCLUDE] & 1U << algorithm);
+		call.param[TORCOLL_PARAM_EXCLUDE] |= 1U << algorithm;
 		n++;
 	}
 	assert_true(n >= least);
-	assert_int_equal(refusal(c, &req, TOR_LEVEL_ANY), -EOPNOTSUPP);
+	assert_int_equal(refusal(c, &call, TOR_LEVEL_ANY), -EOPNOTSUPP);
 }
 
 static void auto__excluded(void **state)
@@ -83,64 +83,64 @@ static void auto__serves_all(void **state)
 	static const u32 members[] = { 7, 3, 11, 0, 19 };
 	u64 counts[20] = { 0, 5, 0, 1000 };
 	const u64 sizes[] = { 0, 1, 1005, 100000 };
-	struct tor_plan_req req;
+	struct tor_call call;
 	u32 collective, i;
 
 	for (collective = TORCOLL_ALLREDUCE; collective <= TORCOLL_SCATTER; collective++)
 		for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-			req = request(collective, sizes[i]);
-			chosen(&chooser, &req, TOR_LEVEL_AGREES);
-			chosen(NULL, &req, TOR_LEVEL_AGREES);
-			req.members = members;
-			req.ranks = ARRAY_SIZE(members);
-			chosen(NULL, &req, TOR_LEVEL_AGREES);
+			call = request(collective, sizes[i]);
+			chosen(&chooser, &call, TOR_LEVEL_AGREES);
+			chosen(NULL, &call, TOR_LEVEL_AGREES);
+			call.members = members;
+			call.ranks = ARRAY_SIZE(members);
+			chosen(NULL, &call, TOR_LEVEL_AGREES);
 		}
-	req = request(TORCOLL_ALLGATHER, 1005);
-	req.counts = counts;
-	chosen(&chooser, &req, TOR_LEVEL_ANY);
-	req.collective = TORCOLL_REDUCE_SCATTER;
-	chosen(&chooser, &req, TOR_LEVEL_AGREES);
+	call = request(TORCOLL_ALLGATHER, 1005);
+	call.counts = counts;
+	chosen(&chooser, &call, TOR_LEVEL_ANY);
+	call.collective = TORCOLL_REDUCE_SCATTER;
+	chosen(&chooser, &call, TOR_LEVEL_AGREES);
 }
 
 static void auto__sequential(void **state)
 {
-	struct tor_plan_req req = request(TORCOLL_ALLREDUCE, 10);
+	struct tor_call call = request(TORCOLL_ALLREDUCE, 10);
 
-	assert_int_equal(chosen(&chooser, &req, TOR_LEVEL_SEQUENTIAL), TORCOLL_FLOOD);
-	assert_int_equal(chosen(NULL, &req, TOR_LEVEL_SEQUENTIAL), TORCOLL_FLOOD);
-	req.count = 100000;
-	assert_int_equal(chosen(&chooser, &req, TOR_LEVEL_SEQUENTIAL), TORCOLL_DIRECT);
-	assert_int_equal(chosen(NULL, &req, TOR_LEVEL_SEQUENTIAL), TORCOLL_DIRECT);
-	req.param[TORCOLL_PARAM_EXCLUDE] = 1U << TORCOLL_FLOOD | 1U << TORCOLL_DIRECT;
-	assert_int_equal(refusal(&chooser, &req, TOR_LEVEL_SEQUENTIAL), -EOPNOTSUPP);
-	assert_int_equal(refusal(NULL, &req, TOR_LEVEL_SEQUENTIAL), -EOPNOTSUPP);
+	assert_int_equal(chosen(&chooser, &call, TOR_LEVEL_SEQUENTIAL), TORCOLL_FLOOD);
+	assert_int_equal(chosen(NULL, &call, TOR_LEVEL_SEQUENTIAL), TORCOLL_FLOOD);
+	call.count = 100000;
+	assert_int_equal(chosen(&chooser, &call, TOR_LEVEL_SEQUENTIAL), TORCOLL_DIRECT);
+	assert_int_equal(chosen(NULL, &call, TOR_LEVEL_SEQUENTIAL), TORCOLL_DIRECT);
+	call.param[TORCOLL_PARAM_EXCLUDE] = 1U << TORCOLL_FLOOD | 1U << TORCOLL_DIRECT;
+	assert_int_equal(refusal(&chooser, &call, TOR_LEVEL_SEQUENTIAL), -EOPNOTSUPP);
+	assert_int_equal(refusal(NULL, &call, TOR_LEVEL_SEQUENTIAL), -EOPNOTSUPP);
 }
 
 static void auto__parameters_stand(void **state)
 {
-	struct tor_plan_req req = request(TORCOLL_REDUCE, 1 << 20);
+	struct tor_call call = request(TORCOLL_REDUCE, 1 << 20);
 	struct tor_plan plan;
 	const char *why;
 
 	/* pipelines alone have blocks */
-	req.param[TORCOLL_PARAM_BLOCKS] = 3;
-	req.param[TORCOLL_PARAM_EXCLUDE] = ~(1U << TORCOLL_CIRCULANT);
-	assert_int_equal(tor_auto_plan(&plan, &chooser, &req, TOR_LEVEL_ANY, 4, 0, &why), 0);
-	assert_int_equal(plan.req.param[TORCOLL_PARAM_BLOCKS], 3);
-	req.param[TORCOLL_PARAM_EXCLUDE] = ~(1U << TORCOLL_TREE);
-	assert_int_equal(refusal(&chooser, &req, TOR_LEVEL_ANY), -EINVAL);
+	call.param[TORCOLL_PARAM_BLOCKS] = 3;
+	call.param[TORCOLL_PARAM_EXCLUDE] = ~(1U << TORCOLL_CIRCULANT);
+	assert_int_equal(tor_auto_plan(&plan, &chooser, &call, TOR_LEVEL_ANY, 4, 0, &why), 0);
+	assert_int_equal(plan.call.param[TORCOLL_PARAM_BLOCKS], 3);
+	call.param[TORCOLL_PARAM_EXCLUDE] = ~(1U << TORCOLL_TREE);
+	assert_int_equal(refusal(&chooser, &call, TOR_LEVEL_ANY), -EINVAL);
 }
 
 /* A rank without tables must not choose otherwise than the others. */
 static void auto__without_tables(void **state)
 {
-	struct tor_plan_req req = { .torus = &torus, .ranks = torus.nodes, .count = 64 };
+	struct tor_call call = { .torus = &torus, .ranks = torus.nodes, .count = 64 };
 	struct tor_chooser unmade = { .ranks = 0 };
 
-	req.collective = TORCOLL_BARRIER;
-	assert_int_equal(refusal(&unmade, &req, TOR_LEVEL_ANY), -ENOMEM);
-	req.collective = TORCOLL_SCAN;
-	chosen(&unmade, &req, TOR_LEVEL_ANY);
+	call.collective = TORCOLL_BARRIER;
+	assert_int_equal(refusal(&unmade, &call, TOR_LEVEL_ANY), -ENOMEM);
+	call.collective = TORCOLL_SCAN;
+	chosen(&unmade, &call, TOR_LEVEL_ANY);
 }
 
 static int setup(void **state)

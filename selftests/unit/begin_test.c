@@ -19,37 +19,28 @@ static struct tor_path path[RANKS];
 static u32 epoch[RANKS];
 static u64 counts[RANKS];
 
-struct call {
-	struct tor_plan_req req;
-	u32 type;
-	u32 redop;
-	u32 bits;
-};
-
-static struct call allreduce(void)
+static struct tor_call allreduce(void)
 {
-	return (struct call){
-		.req = {
-			.torus = &node.torus,
-			.ranks = RANKS,
-			.collective = TORCOLL_ALLREDUCE,
-			.count = 1000,
-		},
+	return (struct tor_call){
+		.torus = &node.torus,
+		.ranks = RANKS,
+		.collective = TORCOLL_ALLREDUCE,
+		.count = 1000,
 		.type = TORCOLL_F32,
 		.redop = TORCOLL_SUM,
 		.bits = TORCOLL_BITS_AGREE,
 	};
 }
 
-static int begin(struct tor_op *op, u32 seq, const struct call *call)
+static int begin(struct tor_op *op, u32 seq, const struct tor_call *call)
 {
 	const char *why;
 
-	return tor_op_begin(op, seq, &call->req, call->type, call->redop, call->bits, &why);
+	return tor_op_begin(op, seq, call, &why);
 }
 
 /* @op begins @call as a slot does that was never used. Return: was it planned anew? */
-static bool planned(struct tor_op *op, const struct call *call)
+static bool planned(struct tor_op *op, const struct tor_call *call)
 {
 	struct tor_op fresh = { .comm = &comm, .role = op->role, .peer = op->peer };
 	u64 plans = op->plans;
@@ -60,11 +51,11 @@ static bool planned(struct tor_op *op, const struct call *call)
 	assert_memory_equal(&op->plan.shape, &fresh.plan.shape, sizeof(fresh.plan.shape));
 	assert_memory_equal(&op->plan.grid, &fresh.plan.grid, sizeof(fresh.plan.grid));
 	assert_memory_equal(op->plan.family, fresh.plan.family, sizeof(fresh.plan.family));
-	assert_int_equal(op->plan.req.algorithm, fresh.plan.req.algorithm);
-	assert_int_equal(op->plan.req.count, fresh.plan.req.count);
-	assert_ptr_equal(op->plan.req.counts, fresh.plan.req.counts);
+	assert_int_equal(op->plan.call.algorithm, fresh.plan.call.algorithm);
+	assert_int_equal(op->plan.call.count, fresh.plan.call.count);
+	assert_ptr_equal(op->plan.call.counts, fresh.plan.call.counts);
 	assert_int_equal(op->plan.rank, fresh.plan.rank);
-	assert_int_equal(op->call.algorithm, fresh.call.algorithm);
+	assert_int_equal(op->stated.algorithm, fresh.stated.algorithm);
 	assert_int_equal(op->elem, fresh.elem);
 	assert_ptr_equal(op->reduce, fresh.reduce);
 	return op->plans != plans;
@@ -73,7 +64,7 @@ static bool planned(struct tor_op *op, const struct call *call)
 static void tor_op_begin__same_again(void **state)
 {
 	struct tor_op op = { .comm = &comm };
-	struct call call = allreduce();
+	struct tor_call call = allreduce();
 	u32 i;
 
 	assert_true(planned(&op, &call));
@@ -91,7 +82,7 @@ static void tor_op_begin__same_again(void **state)
 /* A change of anything that is in the request, and back. */
 #define CHANGED(member, value)						\
 do {									\
-	struct call other = allreduce();				\
+	struct tor_call other = allreduce();				\
 									\
 	assert_true(planned(&op, &call));				\
 	other.member = (value);						\
@@ -105,20 +96,20 @@ do {									\
 static void tor_op_begin__another_call(void **state)
 {
 	struct tor_op op = { .comm = &comm };
-	struct call call = allreduce();
+	struct tor_call call = allreduce();
 
-	CHANGED(req.count, 100000);
-	CHANGED(req.algorithm, TORCOLL_RING);
-	CHANGED(req.collective, TORCOLL_ALLGATHER);
-	CHANGED(req.collective, TORCOLL_BARRIER);
-	CHANGED(req.members, reversed);
-	CHANGED(req.param[TORCOLL_PARAM_EXCLUDE], 1U << TORCOLL_TREE);
+	CHANGED(count, 100000);
+	CHANGED(algorithm, TORCOLL_RING);
+	CHANGED(collective, TORCOLL_ALLGATHER);
+	CHANGED(collective, TORCOLL_BARRIER);
+	CHANGED(members, reversed);
+	CHANGED(param[TORCOLL_PARAM_EXCLUDE], 1U << TORCOLL_TREE);
 	CHANGED(type, TORCOLL_F64);
 	CHANGED(redop, TORCOLL_MAX);
 	CHANGED(bits, TORCOLL_BITS_ORDERED);
-	call.req.collective = TORCOLL_BROADCAST;
+	call.collective = TORCOLL_BROADCAST;
 	assert_true(planned(&op, &call));
-	call.req.root = 3;
+	call.root = 3;
 	assert_true(planned(&op, &call));
 	assert_false(planned(&op, &call));
 }
@@ -126,14 +117,14 @@ static void tor_op_begin__another_call(void **state)
 static void tor_op_begin__peer(void **state)
 {
 	struct tor_op op = { .comm = &comm, .role = TOR_ROLE_SEND, .peer = 2 };
-	struct call call = allreduce();
+	struct tor_call call = allreduce();
 
-	call.req.collective = TORCOLL_SEND;
+	call.collective = TORCOLL_SEND;
 	call.redop = TORCOLL_REDOP_NONE;
-	call.req.peer = 2;
+	call.peer = 2;
 	assert_true(planned(&op, &call));
 	assert_false(planned(&op, &call));
-	call.req.peer = 3;
+	call.peer = 3;
 	assert_true(planned(&op, &call));
 }
 
@@ -141,21 +132,21 @@ static void tor_op_begin__peer(void **state)
 static void tor_op_begin__counts(void **state)
 {
 	struct tor_op op = { .comm = &comm };
-	struct call call = allreduce();
+	struct tor_call call = allreduce();
 	u32 digest;
 
-	call.req.collective = TORCOLL_ALLGATHER;
+	call.collective = TORCOLL_ALLGATHER;
 	call.redop = TORCOLL_REDOP_NONE;
 	assert_true(planned(&op, &call));
-	call.req.counts = counts;
-	counts[0] = call.req.count;
+	call.counts = counts;
+	counts[0] = call.count;
 	assert_true(planned(&op, &call));
 	digest = op.digest;
 	counts[0]--;
 	counts[1]++;
 	assert_true(planned(&op, &call));
 	assert_int_not_equal(op.digest, digest);
-	call.req.counts = NULL;
+	call.counts = NULL;
 	assert_true(planned(&op, &call));
 	memset(counts, 0, sizeof(counts));
 }
@@ -164,9 +155,9 @@ static void tor_op_begin__other_tables(void **state)
 {
 	const struct tor_rates slow = { .op = 1, .e = 1, .f = 1, .link = 1000, .message = 1000, .byte = 1 };
 	struct tor_op op = { .comm = &comm };
-	struct call call = allreduce();
+	struct tor_call call = allreduce();
 
-	call.req.count = 1;
+	call.count = 1;
 	assert_true(planned(&op, &call));
 	tor_chooser_init(&chooser, &node.torus, NULL, RANKS, &slow);
 	assert_int_equal(tor_auto_prepare(&chooser, TORCOLL_ALLREDUCE), 0);
@@ -187,7 +178,7 @@ static void tor_op_begin__other_tables(void **state)
 static void tor_op_begin__other_rank(void **state)
 {
 	struct tor_op op = { .comm = &comm };
-	struct call call = allreduce();
+	struct tor_call call = allreduce();
 
 	assert_true(planned(&op, &call));
 	comm.rank = 1;
@@ -199,16 +190,16 @@ static void tor_op_begin__other_rank(void **state)
 static void tor_op_begin__refused_before(void **state)
 {
 	struct tor_op op = { .comm = &comm };
-	struct call call = allreduce(), bad = allreduce();
+	struct tor_call call = allreduce(), bad = allreduce();
 	const char *why;
 
 	assert_true(planned(&op, &call));
-	bad.req.algorithm = TORCOLL_DIRECT;
+	bad.algorithm = TORCOLL_DIRECT;
 	bad.type = TORCOLL_F64;
-	bad.req.root = RANKS;
+	bad.root = RANKS;
 	assert_int_equal(begin(&op, 1, &bad), -EINVAL);
 	assert_true(planned(&op, &call));
-	assert_int_equal(tor_op_describe(&op, 1, &bad.req, bad.type, bad.redop, bad.bits, &why), 0);
+	assert_int_equal(tor_op_describe(&op, 1, &bad, &why), 0);
 	assert_true(planned(&op, &call));
 	/* the digest of the nodes' op is not that of its plan */
 	tor_op_stand_for(&op, &(struct tor_op){ .comm = &comm, .digest = 5 });
@@ -220,7 +211,7 @@ static void tor_chan_start__empty_rounds(void **state)
 {
 	struct tor_ctx ctx = { .now = 1 };
 	struct tor_op op = { .comm = &comm };
-	struct call call = allreduce();
+	struct tor_call call = allreduce();
 	struct tor_chan chan;
 	struct tor_rx *rx;
 	u32 first;
@@ -255,7 +246,7 @@ static void tor_chan_start__empty_rounds(void **state)
 	tor_chan_recycle(&ctx, &chan, 4);
 
 	/* another plan has others */
-	call.req.count++;
+	call.count++;
 	assert_int_equal(begin(&op, 4, &call), 0);
 	tor_chan_start(&ctx, &chan);
 	assert_int_equal(chan.round, first);

@@ -24,16 +24,17 @@ struct fixture {
 
 static void begin_op(struct fixture *f, u8 collective, u8 algorithm)
 {
-	struct tor_plan_req req = {
+	struct tor_call call = {
 		.torus = &f->node.torus,
 		.ranks = RANKS,
 		.collective = collective,
 		.algorithm = algorithm,
+		.type = TORCOLL_I32,
 		.count = BYTES / sizeof(u32),
 	};
 	const char *why = "";
 
-	assert_int_equal(tor_op_begin(&f->op, 1, &req, TORCOLL_I32, TORCOLL_REDOP_NONE, 0, &why), 0);
+	assert_int_equal(tor_op_begin(&f->op, 1, &call, &why), 0);
 	f->op.data = &f->data;
 	f->op.temp = &f->temp;
 }

@@ -25,10 +25,10 @@ static struct tor_torus torus_of(const u32 *side)
 
 static struct tor_offers offers_on(const struct tor_torus *t, u32 collective)
 {
-	struct tor_plan_req req = { .torus = t, .ranks = t->nodes, .collective = collective };
+	struct tor_call call = { .torus = t, .ranks = t->nodes, .collective = collective };
 	struct tor_offers o;
 
-	assert_int_equal(tor_offers_make(&o, &req), 0);
+	assert_int_equal(tor_offers_make(&o, &call), 0);
 	return o;
 }
 
@@ -176,14 +176,14 @@ static void offers__of_many_kinds(void **state)
 static void offers__without_memory(void **state)
 {
 	struct tor_torus t = torus_of((u32[]){ 3, 3, 0 });
-	struct tor_plan_req req = { .torus = &t, .ranks = 9, .collective = TORCOLL_ALLREDUCE };
+	struct tor_call call = { .torus = &t, .ranks = 9, .collective = TORCOLL_ALLREDUCE };
 	struct tor_offers o;
 	u32 i;
 
 	for (i = 0; i < 12; i++) {
 		host_reset();
 		host.fail_mask = 1ULL << i;
-		assert_int_equal(tor_offers_make(&o, &req), -ENOMEM);
+		assert_int_equal(tor_offers_make(&o, &call), -ENOMEM);
 		assert_int_equal(o.n, 0);
 		host_check_idle();
 	}
@@ -313,7 +313,7 @@ static double cpu_seconds(void)
 /* Every rank's part of an allreduce by swing-bw, piece by piece. */
 static void walk(const struct tor_torus *t)
 {
-	struct tor_plan_req req = {
+	struct tor_call call = {
 		.torus = t, .ranks = t->nodes, .collective = TORCOLL_ALLREDUCE,
 		.algorithm = TORCOLL_SWING_BW, .count = 1 << 20,
 	};
@@ -322,8 +322,8 @@ static void walk(const struct tor_torus *t)
 	struct tor_cursor c;
 	u32 rank, channel, round;
 
-	for (rank = 0; rank < req.ranks; rank++) {
-		assert_int_equal(tor_plan_init(&plan, &req, rank, NULL), 0);
+	for (rank = 0; rank < call.ranks; rank++) {
+		assert_int_equal(tor_plan_init(&plan, &call, rank, NULL), 0);
 		for (channel = 0; channel < plan.shape.channels; channel++)
 			for (round = 0; round < tor_plan_rounds(&plan, channel); round++) {
 				tor_plan_begin(&plan, channel, round, &c);

@@ -263,10 +263,10 @@ const struct tor_op *tor_env_comm_op(struct tor_comm *c, u32 rank, u8 role, u32 
 /* Rank 1 finds that rank 2 has called something else; rank 3 hears of it. In the end all know both calls. */
 static void mismatch(bool past)
 {
-	const struct tor_call one = { .count = 100, .rank = 1, .collective = TORCOLL_ALLREDUCE,
-				      .type = TORCOLL_F32, .redop = TORCOLL_SUM };
-	const struct tor_call other = { .count = 200, .rank = 2, .collective = TORCOLL_BROADCAST,
-					.type = TORCOLL_I8, .root = 3 };
+	const struct tor_wire_call one = { .count = 100, .rank = 1, .collective = TORCOLL_ALLREDUCE,
+					   .type = TORCOLL_F32, .redop = TORCOLL_SUM };
+	const struct tor_wire_call other = { .count = 200, .rank = 2, .collective = TORCOLL_BROADCAST,
+					     .type = TORCOLL_I8, .root = 3 };
 	struct tor_ctx ctx = { .now = 1 };
 	u32 i;
 
@@ -277,7 +277,7 @@ static void mismatch(bool past)
 	}
 	memset(&op_of_2, 0, sizeof(op_of_2));
 	op_of_2.seq = past ? 7 + comm.depth : 7;
-	*(past ? &op_of_2.past : &op_of_2.call) = other;
+	*(past ? &op_of_2.past : &op_of_2.stated) = other;
 
 	tor_comm_mismatch(&ctx, &side[1], 7, &one, 0xaaaa, 2, 0xbbbb);
 	assert_int_equal(atomic_read(&side[1].explained), TOR_EXPLAINED_HALF);
@@ -306,8 +306,8 @@ static void tor_comm_mismatch__both_sides_known_everywhere(void **state)
 
 static void tor_comm_mismatch__found_by_both(void **state)
 {
-	const struct tor_call one = { .count = 100, .rank = 1, .collective = TORCOLL_ALLREDUCE };
-	const struct tor_call other = { .count = 200, .rank = 2, .collective = TORCOLL_ALLREDUCE };
+	const struct tor_wire_call one = { .count = 100, .rank = 1, .collective = TORCOLL_ALLREDUCE };
+	const struct tor_wire_call other = { .count = 200, .rank = 2, .collective = TORCOLL_ALLREDUCE };
 	struct tor_ctx ctx = { .now = 1 };
 	u32 i;
 

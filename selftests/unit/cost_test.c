@@ -19,9 +19,9 @@ static struct tor_torus torus_of(const u32 *side, u32 cables)
 	return t;
 }
 
-static struct tor_plan_req request(const struct tor_torus *t, u32 algorithm, u32 collective)
+static struct tor_call request(const struct tor_torus *t, u32 algorithm, u32 collective)
 {
-	return (struct tor_plan_req){
+	return (struct tor_call){
 		.torus = t,
 		.ranks = t->nodes,
 		.algorithm = algorithm,
@@ -30,22 +30,22 @@ static struct tor_plan_req request(const struct tor_torus *t, u32 algorithm, u32
 }
 
 /* Parameters for which a preset depends on the count, and some that change a plan. */
-static void set_variant(struct tor_plan_req *req, u32 variant)
+static void set_variant(struct tor_call *call, u32 variant)
 {
 	bool piped = (TOR_COLL(BROADCAST) | TOR_COLL(REDUCE) | TOR_COLL(SCAN) | TOR_COLL(EXSCAN)) >>
-		     req->collective & 1;
+		     call->collective & 1;
 
-	memset(req->param, 0, sizeof(req->param));
-	if (piped && (req->algorithm == TORCOLL_CIRCULANT || req->algorithm == TORCOLL_RING))
-		req->param[TORCOLL_PARAM_BLOCKS] = 1 + 4 * variant;
-	else if (req->algorithm == TORCOLL_GENERAL)
-		req->param[TORCOLL_PARAM_R] = variant;
+	memset(call->param, 0, sizeof(call->param));
+	if (piped && (call->algorithm == TORCOLL_CIRCULANT || call->algorithm == TORCOLL_RING))
+		call->param[TORCOLL_PARAM_BLOCKS] = 1 + 4 * variant;
+	else if (call->algorithm == TORCOLL_GENERAL)
+		call->param[TORCOLL_PARAM_R] = variant;
 	else if (variant == 1)
-		req->param[TORCOLL_PARAM_CHANNELS] = 1;
+		call->param[TORCOLL_PARAM_CHANNELS] = 1;
 	else if (variant == 2)
-		req->param[TORCOLL_PARAM_VARIANT] = 4;
+		call->param[TORCOLL_PARAM_VARIANT] = 4;
 	else if (variant == 3)
-		req->param[TORCOLL_PARAM_CHUNKS] = 2;
+		call->param[TORCOLL_PARAM_CHUNKS] = 2;
 }
 
 static void near_number(double x, double expected, double tolerance)
@@ -59,54 +59,54 @@ static double ratio(u64 fraction)
 	return fraction / (double)TOR_COST_ONE;
 }
 
-static const char *name_of(const struct tor_plan_req *req)
+static const char *name_of(const struct tor_call *call)
 {
 	static char name[128];
 	u32 d, n = 0;
 
-	for (d = 0; d < req->torus->ndim; d++)
+	for (d = 0; d < call->torus->ndim; d++)
 		n += snprintf(name + n, sizeof(name) - n, "%s%u", d ? "x" : "",
-			      req->torus->side[d]);
-	snprintf(name + n, sizeof(name) - n, " (%u) %s %s", req->torus->cables,
-		 tor_algorithm_name(req->algorithm), tor_collective_name(req->collective));
+			      call->torus->side[d]);
+	snprintf(name + n, sizeof(name) - n, " (%u) %s %s", call->torus->cables,
+		 tor_algorithm_name(call->algorithm), tor_collective_name(call->collective));
 	return name;
 }
 
 /* Walk by symmetry, every rank's walk, and a dump that is costed say the same. */
-static bool same_costs(struct tor_plan_req *req)
+static bool same_costs(struct tor_call *call)
 {
-	u32 blocks = max(req->param[TORCOLL_PARAM_BLOCKS], 1U);
+	u32 blocks = max(call->param[TORCOLL_PARAM_BLOCKS], 1U);
 	struct tor_cost quick, slow;
 	struct dump_cost cost;
 	struct dump d = { 0 };
 	struct tor_tally t;
 	int err;
 
-	err = tor_cost_plan(req, &quick, NULL);
+	err = tor_cost_plan(call, &quick, NULL);
 	if (err) {
 		assert_true(err == -EOPNOTSUPP || err == -EINVAL);
 		return false;
 	}
-	tor_tally_init(&t, req->torus);
-	assert_int_equal(tor_cost_walk(&t, req, req->torus->side, &slow, NULL), 0);
+	tor_tally_init(&t, call->torus);
+	assert_int_equal(tor_cost_walk(&t, call, call->torus->side, &slow, NULL), 0);
 	tor_tally_free(&t);
 	if (memcmp(&quick, &slow, sizeof(quick)))
 		fail_msg("%s: by symmetry S %u H %u W %f M %f, by every rank %u %u %f %f",
-			 name_of(req), quick.rounds, quick.hops, ratio(quick.w),
+			 name_of(call), quick.rounds, quick.hops, ratio(quick.w),
 			 ratio(quick.messages), slow.rounds, slow.hops, ratio(slow.w),
 			 ratio(slow.messages));
 	/* what all families' channels divide */
-	req->count = 2ULL * 60 * 16 * blocks * req->ranks;
-	assert_int_equal(dump_make(&d, req, NULL), 0);
+	call->count = 2ULL * 60 * 16 * blocks * call->ranks;
+	assert_int_equal(dump_make(&d, call, NULL), 0);
 	dump_cost(&d, &cost);
 	dump_free(&d);
 	if (cost.rounds != quick.rounds || cost.hops != quick.hops)
-		fail_msg("%s: S %u H %u, of the dump %u %u", name_of(req), quick.rounds, quick.hops,
+		fail_msg("%s: S %u H %u, of the dump %u %u", name_of(call), quick.rounds, quick.hops,
 			 cost.rounds, cost.hops);
 	near_number(ratio(quick.w), cost.w, 1e-6);
-	near_number(ratio(quick.sent) * req->count, cost.sent_mean, 1e-6 * req->count);
-	near_number(ratio(quick.messages) * req->ranks,
-		    cost.handled_mean * req->torus->nodes, 1e-5 * req->ranks);
+	near_number(ratio(quick.sent) * call->count, cost.sent_mean, 1e-6 * call->count);
+	near_number(ratio(quick.messages) * call->ranks,
+		    cost.handled_mean * call->torus->nodes, 1e-5 * call->ranks);
 	return true;
 }
 
@@ -117,10 +117,10 @@ static u32 sweep_costs(const struct tor_torus *t)
 	for (a = TORCOLL_ALGO_AUTO + 1; a < TORCOLL_ALGO_COUNT; a++)
 		for (c = 0; c < TORCOLL_COLL_COUNT; c++)
 			for (v = 0; v < 4 && tor_algorithm_serves(a) & (1U << c); v++) {
-				struct tor_plan_req req = request(t, a, c);
+				struct tor_call call = request(t, a, c);
 
-				set_variant(&req, v);
-				served += same_costs(&req);
+				set_variant(&call, v);
+				served += same_costs(&call);
 			}
 	return served;
 }
@@ -153,13 +153,13 @@ static void cost_plan__lists_are_walked_through(void **state)
 	u32 a, served = 0;
 
 	for (a = TORCOLL_ALGO_AUTO + 1; a < TORCOLL_ALGO_COUNT; a++) {
-		struct tor_plan_req req = request(&t, a, TORCOLL_ALLREDUCE);
+		struct tor_call call = request(&t, a, TORCOLL_ALLREDUCE);
 
 		if (!(tor_algorithm_serves(a) & (1U << TORCOLL_ALLREDUCE)))
 			continue;
-		req.members = members;
-		req.ranks = ARRAY_SIZE(members);
-		served += same_costs(&req);
+		call.members = members;
+		call.ranks = ARRAY_SIZE(members);
+		served += same_costs(&call);
 	}
 	assert_true(served >= 5);
 }
@@ -168,10 +168,10 @@ static void cost_plan__lists_are_walked_through(void **state)
 static void cost_plan__bytes_passed_on_count_a_quarter(void **state)
 {
 	struct tor_torus t = torus_of((u32[]){ 8, 0 }, 2);
-	struct tor_plan_req req = request(&t, TORCOLL_RECDOUB_LAT, TORCOLL_ALLREDUCE);
+	struct tor_call call = request(&t, TORCOLL_RECDOUB_LAT, TORCOLL_ALLREDUCE);
 	struct tor_cost cost;
 
-	assert_int_equal(tor_cost_plan(&req, &cost, NULL), 0);
+	assert_int_equal(tor_cost_plan(&call, &cost, NULL), 0);
 	near_number(ratio(cost.messages), 2 * 3 + 4, 1e-6);
 	near_number(ratio(cost.sent), 3, 1e-6);
 	near_number(ratio(cost.moved), 2 * 3 + 4 / 4.0, 1e-6);
@@ -180,10 +180,10 @@ static void cost_plan__bytes_passed_on_count_a_quarter(void **state)
 static void cost_plan__alone(void **state)
 {
 	struct tor_torus t = torus_of((u32[]){ 1, 0 }, 2);
-	struct tor_plan_req req = request(&t, TORCOLL_TREE, TORCOLL_ALLREDUCE);
+	struct tor_call call = request(&t, TORCOLL_TREE, TORCOLL_ALLREDUCE);
 	struct tor_cost cost;
 
-	assert_int_equal(tor_cost_plan(&req, &cost, NULL), 0);
+	assert_int_equal(tor_cost_plan(&call, &cost, NULL), 0);
 	assert_int_equal(cost.rounds, 0);
 	assert_true(!cost.w && !cost.messages && !cost.sent && !cost.reduced);
 }
@@ -191,14 +191,14 @@ static void cost_plan__alone(void **state)
 static void cost_plan__without_memory(void **state)
 {
 	struct tor_torus t = torus_of((u32[]){ 4, 4, 0 }, 2);
-	struct tor_plan_req req = request(&t, TORCOLL_TREE, TORCOLL_ALLREDUCE);
+	struct tor_call call = request(&t, TORCOLL_TREE, TORCOLL_ALLREDUCE);
 	struct tor_cost cost;
 	u32 i;
 
 	for (i = 0; i < 2; i++) {
 		host_reset();
 		host.fail_mask = 1ULL << i;
-		assert_int_equal(tor_cost_plan(&req, &cost, NULL), -ENOMEM);
+		assert_int_equal(tor_cost_plan(&call, &cost, NULL), -ENOMEM);
 		host_check_idle();
 	}
 	host_reset();
@@ -213,12 +213,12 @@ static const struct tor_rates some_rates = {
 static void cost_line__is_the_sum_of_parts(void **state)
 {
 	struct tor_torus t = torus_of((u32[]){ 8, 4, 0 }, 2);
-	struct tor_plan_req req = request(&t, TORCOLL_SWING_BW, TORCOLL_ALLREDUCE);
+	struct tor_call call = request(&t, TORCOLL_SWING_BW, TORCOLL_ALLREDUCE);
 	struct tor_cost cost;
 	struct tor_time time;
 	u64 bytes, sum;
 
-	assert_int_equal(tor_cost_plan(&req, &cost, NULL), 0);
+	assert_int_equal(tor_cost_plan(&call, &cost, NULL), 0);
 	for (bytes = 0; bytes < 1ULL << 41; bytes = bytes ? 7 * bytes : 1) {
 		tor_cost_parts(&cost, &some_rates, bytes, &time);
 		sum = time.rounds + time.hops + time.link + time.messages + time.bytes;
@@ -237,14 +237,14 @@ static void cost_line__is_the_sum_of_parts(void **state)
 static void cost_line__chunks_share_the_quicker_of_links_and_nodes(void **state)
 {
 	struct tor_torus t = torus_of((u32[]){ 4, 4, 0 }, 2);
-	struct tor_plan_req req = request(&t, TORCOLL_BIBUCKET, TORCOLL_ALLREDUCE);
+	struct tor_call call = request(&t, TORCOLL_BIBUCKET, TORCOLL_ALLREDUCE);
 	struct tor_rates rates = some_rates;
 	struct tor_cost whole, four;
 	struct tor_time a, b;
 
-	assert_int_equal(tor_cost_plan(&req, &whole, NULL), 0);
-	req.param[TORCOLL_PARAM_CHUNKS] = 4;
-	assert_int_equal(tor_cost_plan(&req, &four, NULL), 0);
+	assert_int_equal(tor_cost_plan(&call, &whole, NULL), 0);
+	call.param[TORCOLL_PARAM_CHUNKS] = 4;
+	assert_int_equal(tor_cost_plan(&call, &four, NULL), 0);
 	assert_int_equal(four.messages, 4 * whole.messages);
 	assert_int_equal(four.moved, whole.moved);
 	assert_int_equal(four.w, whole.w);
@@ -265,10 +265,10 @@ static void cost_line__chunks_share_the_quicker_of_links_and_nodes(void **state)
 static struct tor_cost cost_on(u32 algorithm, const u32 *side)
 {
 	struct tor_torus t = torus_of(side, 2);
-	struct tor_plan_req req = request(&t, algorithm, TORCOLL_ALLREDUCE);
+	struct tor_call call = request(&t, algorithm, TORCOLL_ALLREDUCE);
 	struct tor_cost cost;
 
-	assert_int_equal(tor_cost_plan(&req, &cost, NULL), 0);
+	assert_int_equal(tor_cost_plan(&call, &cost, NULL), 0);
 	return cost;
 }
 

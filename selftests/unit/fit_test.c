@@ -19,13 +19,13 @@ static size_t measure(struct sample *s, const struct tor_rates *rates, double no
 
 	assert_int_equal(tor_torus_init(&t, 2, side, 2), 0);
 	for (a = 0; a < ARRAY_SIZE(algorithms); a++) {
-		struct tor_plan_req req = {
+		struct tor_call call = {
 			.torus = &t, .ranks = 16, .collective = TORCOLL_ALLREDUCE,
 			.algorithm = algorithms[a],
 		};
 		struct tor_cost cost;
 
-		assert_int_equal(tor_cost_plan(&req, &cost, NULL), 0);
+		assert_int_equal(tor_cost_plan(&call, &cost, NULL), 0);
 		for (bytes = 64; bytes <= 1 << 20; bytes *= 16) {
 			sample_set(&s[n], &cost, bytes);
 			for (again = 0; again < 10; again++) {

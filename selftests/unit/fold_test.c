@@ -19,13 +19,13 @@ struct vectors {
 };
 
 static struct vectors vector[RANKS], own[NODES], before[RANKS];
-static struct tor_plan_req req[RANKS];
+static struct tor_call call[RANKS];
 static u64 counts[RANKS][RANKS], from_counts[RANKS][RANKS];
 static u32 map_words[TOR_TEAM_MAP_WORDS(RANKS)], member[RANKS];
 static struct tor_team_map map;
 static struct tor_torus torus;
 static struct tor_fold fold[NODES];
-static const struct tor_plan_req *called[NODES][SEATS];
+static const struct tor_call *called[NODES][SEATS];
 static u64 words[NODES][TOR_FOLD_WORDS(NODES, SEATS)];
 static u64 seed;
 static bool ordered;
@@ -80,7 +80,7 @@ static void make_team(enum order order)
 
 static struct tor_span block_of(u32 rank)
 {
-	const struct tor_plan_req *r = &req[0];
+	const struct tor_call *r = &call[0];
 	u64 off = 0;
 	u32 i;
 
@@ -95,7 +95,7 @@ static struct tor_span block_of(u32 rank)
 /* Elements from a rank to another in an alltoall, and where the block of @j begins among those of @list. */
 static u64 goes(u32 from, u32 to)
 {
-	return req[from].counts ? counts[from][to] : req[from].count / map.ranks;
+	return call[from].counts ? counts[from][to] : call[from].count / map.ranks;
 }
 
 static u64 sent_at(u32 from, u32 to)
@@ -126,7 +126,7 @@ static void make_request(u32 collective, bool lists)
 	if (collective == TORCOLL_HALO)
 		count &= ~1ULL;
 	for (i = 0; i < map.ranks; i++) {
-		req[i] = (struct tor_plan_req){
+		call[i] = (struct tor_call){
 			.ranks = map.ranks, .collective = collective, .root = root, .count = count,
 		};
 		for (k = 0; k < map.ranks; k++)
@@ -135,13 +135,13 @@ static void make_request(u32 collective, bool lists)
 	if (!lists)
 		return;
 	for (i = 0; i < map.ranks; i++) {
-		req[i].counts = counts[collective == TORCOLL_ALLTOALL ? i : 0];
-		req[i].count = 0;
+		call[i].counts = counts[collective == TORCOLL_ALLTOALL ? i : 0];
+		call[i].count = 0;
 		for (k = 0; k < map.ranks; k++) {
 			from_counts[i][k] = counts[k][i];
-			req[i].count += collective == TORCOLL_ALLTOALL ? counts[k][i] : counts[0][k];
+			call[i].count += collective == TORCOLL_ALLTOALL ? counts[k][i] : counts[0][k];
 		}
-		req[i].from_counts = collective == TORCOLL_ALLTOALL ? from_counts[i] : NULL;
+		call[i].from_counts = collective == TORCOLL_ALLTOALL ? from_counts[i] : NULL;
 	}
 }
 
@@ -200,17 +200,17 @@ static void fold_all(void)
 			.called = called[node],
 		};
 		for (seat = 0; seat < f->seats; seat++)
-			called[node][seat] = &req[tor_team_rank_in(&map, node, seat)];
+			called[node][seat] = &call[tor_team_rank_in(&map, node, seat)];
 		assert_int_equal(tor_fold_check(f, called[node][below(f->seats)], ordered, &torus,
 						member, words[node], &why), 0);
-		assert_int_equal(f->req.ranks, map.nodes);
+		assert_int_equal(f->call.ranks, map.nodes);
 		/* what costs a vector more */
 		assert_true(!map.in_order || f->kind != TOR_FOLD_BLOCKS);
 		tor_fold_init(f);
 		while (tor_fold_before(f, &c, &m))
 			run(node, &m);
-		if (f->req.counts && f->req.collective != TORCOLL_ALLTOALL)
-			assert_true(tor_plan_sums_to(f->req.counts, map.nodes, f->req.count));
+		if (f->call.counts && f->call.collective != TORCOLL_ALLTOALL)
+			assert_true(tor_plan_sums_to(f->call.counts, map.nodes, f->call.count));
 	}
 }
 
@@ -237,14 +237,14 @@ static void nodes_exchange(void)
 	for (k = 0; k < map.nodes; k++) {
 		got[k] = 0;
 		for (i = 0; i < map.nodes; i++) {
-			u64 n = fold[i].req.counts[k];
+			u64 n = fold[i].call.counts[k];
 
-			assert_int_equal(n, fold[k].req.from_counts[i]);
+			assert_int_equal(n, fold[k].call.from_counts[i]);
 			memcpy(own[k].data + got[k], own[i].input + sent[i], n * sizeof(u64));
 			got[k] += n;
 			sent[i] += n;
 		}
-		assert_int_equal(got[k], fold[k].req.count);
+		assert_int_equal(got[k], fold[k].call.count);
 	}
 }
 
@@ -252,7 +252,7 @@ static void nodes_exchange(void)
 static void nodes_call(void)
 {
 	static u64 total[ROOM];
-	const struct tor_plan_req *r = &fold[0].req;
+	const struct tor_call *r = &fold[0].call;
 	u64 off = 0, k;
 	u32 i, j;
 
@@ -325,7 +325,7 @@ static void check_span(u32 rank, struct tor_span span, const u64 *is, const char
 static void check_rank(u32 rank)
 {
 	static u64 want[ROOM];
-	const struct tor_plan_req *r = &req[rank];
+	const struct tor_call *r = &call[rank];
 	const char *name = tor_collective_name(r->collective);
 	u32 root = r->root, i, ranks = map.ranks;
 	struct tor_span span = { 0, r->count };
@@ -460,7 +460,7 @@ static void tor_fold_lengths__pairs_must_agree(void **state)
 			from_counts[i][k] = 3;
 		}
 	for (i = 0; i < 6; i++)
-		req[i].count = 18;
+		call[i].count = 18;
 	fold_all();
 	for (i = 0; i < 3; i++)
 		assert_true(tor_fold_agrees(&fold[i], &seat[0], &seat[1]));
@@ -474,7 +474,7 @@ static void tor_fold_lengths__pairs_must_agree(void **state)
 		for (k = 0; k < 3; k++) {
 			bool same = tor_fold_lengths(&fold[i])[k] == tor_fold_lengths(&fold[k])[3 + i];
 
-			assert_int_equal(fold[i].req.counts[k], fold[k].req.from_counts[i]);
+			assert_int_equal(fold[i].call.counts[k], fold[k].call.from_counts[i]);
 			assert_true(i == k || same == (i != 1 || k != 2));
 		}
 	assert_true(tor_fold_agrees(&fold[0], &seat[0], &seat[1]));
@@ -487,7 +487,7 @@ static void tor_fold_lengths__pairs_must_agree(void **state)
 static int check_refused(u32 collective, u64 count, const u64 *list, const u64 *from)
 {
 	struct tor_fold f = { .map = &map, .seats = tor_team_seats(&map, 0), .called = called[0] };
-	struct tor_plan_req r = {
+	struct tor_call r = {
 		.ranks = map.ranks, .collective = collective, .count = count, .counts = list, .from_counts = from,
 	};
 	const char *why = NULL;

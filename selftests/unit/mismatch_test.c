@@ -196,11 +196,13 @@ static void call(u32 i, u32 seq, const struct called *what)
 {
 	struct rank *r = &rank[i];
 	struct slot *slot = &r->slot[seq % DEPTH];
-	struct tor_plan_req req = {
+	struct tor_call call = {
 		.torus = &r->node.torus,
 		.ranks = RANKS,
 		.collective = what->collective,
 		.algorithm = algorithm_of(what->collective),
+		.type = what->type,
+		.redop = what->redop,
 		.root = what->root,
 		.count = count_of(what, i),
 	};
@@ -212,11 +214,11 @@ static void call(u32 i, u32 seq, const struct called *what)
 		slot->counts[1][k] = pair_count(k, i);
 	}
 	if (what->uneven) {
-		req.counts = slot->counts[0];
-		req.from_counts = slot->counts[1];
+		call.counts = slot->counts[0];
+		call.from_counts = slot->counts[1];
 	}
-	assert_int_equal(tor_op_begin(&slot->op, seq, &req, what->type, what->redop, 0, &why), 0);
-	assert_true(req.count * slot->op.elem <= bytes_max);
+	assert_int_equal(tor_op_begin(&slot->op, seq, &call, &why), 0);
+	assert_true(call.count * slot->op.elem <= bytes_max);
 	slot->op.data = &slot->data;
 	slot->op.temp = &slot->temp;
 	slot->op.deadline = deadline;
@@ -319,7 +321,7 @@ static const struct called calls[] = {
 	{ TORCOLL_ALLTOALL, 0, 0, 0, TORCOLL_I32, .uneven = true },
 };
 
-static bool is_call(const struct tor_call *said, u32 by, const struct called *what)
+static bool is_call(const struct tor_wire_call *said, u32 by, const struct called *what)
 {
 	return said->rank == by && said->collective == what->collective &&
 	       said->count == count_of(what, by) && said->type == what->type &&

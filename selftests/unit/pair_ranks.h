@@ -322,14 +322,13 @@ static u8 byte(u32 from, u32 to, u32 seq, u32 i)
 	return from * 3 + to * 7 + seq * 11 + i * 13 + (i >> 8);
 }
 
-static void start(struct rank *r, struct slot *slot, u32 seq, const struct tor_plan_req *req, u32 type)
+static void start(struct rank *r, struct slot *slot, u32 seq, const struct tor_call *called)
 {
 	const char *why = "";
 	u32 c;
 
-	assert_int_equal(tor_op_begin(&slot->op, seq, req, type,
-				      slot->op.role ? 0 : TORCOLL_SUM, 0, &why), 0);
-	assert_true(req->count * slot->op.elem <= BYTES);
+	assert_int_equal(tor_op_begin(&slot->op, seq, called, &why), 0);
+	assert_true(called->count * slot->op.elem <= BYTES);
 	slot->op.data = &slot->data;
 	slot->op.temp = &slot->temp;
 	slot->op.deadline = deadline;
@@ -356,13 +355,15 @@ static struct slot *call(u32 i, u8 role, u32 peer, u64 count, u32 type)
 {
 	struct rank *r = &rank[i];
 	struct series *series = series_of(r, role, peer);
-	struct tor_plan_req req = {
+	struct tor_call called = {
 		.torus = &r->comm.node->torus,
 		.members = r->comm.member,
 		.ranks = RANKS,
 		.collective = role == TOR_ROLE_SEND ? TORCOLL_SEND :
 			      role ? TORCOLL_RECV : TORCOLL_ALLREDUCE,
 		.algorithm = role ? TORCOLL_ALGO_AUTO : TORCOLL_RING,
+		.type = type,
+		.redop = role ? TORCOLL_REDOP_NONE : TORCOLL_SUM,
 		.root = role == TOR_ROLE_RECV ? peer : role ? i : 0,
 		.peer = role == TOR_ROLE_SEND ? peer : i,
 		.count = count,
@@ -378,7 +379,7 @@ static struct slot *call(u32 i, u8 role, u32 peer, u64 count, u32 type)
 	memset(slot->data.data, 0, BYTES);
 	for (k = 0; role == TOR_ROLE_SEND && k < count * tor_type_size(type); k++)
 		slot->data.data[k] = byte(i, peer, seq, k);
-	start(r, slot, seq, &req, type);
+	start(r, slot, seq, &called);
 	if (tor_op_stays(&slot->op))
 		meet(r, slot, seq);
 	leave_all();

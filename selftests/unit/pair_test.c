@@ -259,24 +259,24 @@ static void tor_chan_meet__of_a_node(void **state)
 
 static void tor_plan_message__refuses(void **state)
 {
-	struct tor_plan_req req = {
+	struct tor_call called = {
 		.torus = &at_node(0)->node.torus, .ranks = RANKS, .collective = TORCOLL_SEND, .count = 1,
 	};
 	const char *why;
 	struct tor_plan p;
 
-	assert_int_equal(tor_plan_message(&p, &req, 0, &why), 0);
-	req.algorithm = TORCOLL_RING;
-	assert_int_equal(tor_plan_message(&p, &req, 0, &why), -EOPNOTSUPP);
-	req.algorithm = TORCOLL_DIRECT;
-	req.param[TORCOLL_PARAM_CHANNELS] = 1;
-	assert_int_equal(tor_plan_message(&p, &req, 0, &why), -EOPNOTSUPP);
-	req.param[TORCOLL_PARAM_CHANNELS] = 0;
-	req.peer = RANKS;
-	assert_int_equal(tor_plan_message(&p, &req, 0, &why), -EINVAL);
-	req.peer = 0;
-	req.root = RANKS;
-	assert_int_equal(tor_plan_message(&p, &req, 0, &why), -EINVAL);
+	assert_int_equal(tor_plan_message(&p, &called, 0, &why), 0);
+	called.algorithm = TORCOLL_RING;
+	assert_int_equal(tor_plan_message(&p, &called, 0, &why), -EOPNOTSUPP);
+	called.algorithm = TORCOLL_DIRECT;
+	called.param[TORCOLL_PARAM_CHANNELS] = 1;
+	assert_int_equal(tor_plan_message(&p, &called, 0, &why), -EOPNOTSUPP);
+	called.param[TORCOLL_PARAM_CHANNELS] = 0;
+	called.peer = RANKS;
+	assert_int_equal(tor_plan_message(&p, &called, 0, &why), -EINVAL);
+	called.peer = 0;
+	called.root = RANKS;
+	assert_int_equal(tor_plan_message(&p, &called, 0, &why), -EINVAL);
 }
 
 /* Whoever sends what fits a frame goes on, as many times as there are slots. What waits for nobody fails nobody. */

@@ -18,7 +18,7 @@
 
 /* A reduction in numbers. */
 struct exec {
-	struct tor_plan_req req;
+	struct tor_call call;
 	struct dump d;
 	float *value;			/* [buffer][rank][element] */
 	float *input;			/* [rank][element] */
@@ -146,7 +146,7 @@ static u32 count_differing(struct exec *x)
 /* How many ranks, from 0 on, contribute to what @rank has of element @k: 0 if that is undefined. */
 static u32 contributors(const struct exec *x, u32 rank, u64 k)
 {
-	const struct tor_plan_req *r = &x->req;
+	const struct tor_call *r = &x->call;
 	struct tor_span own = tor_plan_block(r->count, r->counts, r->ranks, rank);
 
 	switch (r->collective) {
@@ -189,18 +189,18 @@ static u32 count_not_sequential(struct exec *x)
 }
 
 /* Whether the plan is served. */
-static bool exec_init(struct exec *x, const struct tor_plan_req *req)
+static bool exec_init(struct exec *x, const struct tor_call *call)
 {
 	struct tor_plan p;
 
 	memset(x, 0, sizeof(*x));
-	if (tor_plan_init(&p, req, 0, NULL))
+	if (tor_plan_init(&p, call, 0, NULL))
 		return false;
-	x->req = *req;
+	x->call = *call;
 	x->shape = p.shape;
-	assert_int_equal(dump_make(&x->d, req, NULL), 0);
-	x->value = dump_alloc((size_t)x->d.nbufs * req->ranks * req->count, sizeof(float));
-	x->input = dump_alloc(req->ranks * req->count, sizeof(float));
+	assert_int_equal(dump_make(&x->d, call, NULL), 0);
+	x->value = dump_alloc((size_t)x->d.nbufs * call->ranks * call->count, sizeof(float));
+	x->input = dump_alloc(call->ranks * call->count, sizeof(float));
 	return true;
 }
 
@@ -211,26 +211,26 @@ static void exec_free(struct exec *x)
 	free(x->input);
 }
 
-/* The bits of @req; returns how many elements differ, -1 if the plan is refused. */
-static int bits_of(const struct tor_plan_req *req)
+/* The bits of @call; returns how many elements differ, -1 if the plan is refused. */
+static int bits_of(const struct tor_call *call)
 {
 	struct exec x;
 	int differing;
 
-	if (!exec_init(&x, req))
+	if (!exec_init(&x, call))
 		return -1;
-	set_inputs(&x, 1 + req->algorithm);
+	set_inputs(&x, 1 + call->algorithm);
 	run(&x);
-	differing = req->collective == TORCOLL_ALLREDUCE ? count_differing(&x) : 0;
+	differing = call->collective == TORCOLL_ALLREDUCE ? count_differing(&x) : 0;
 	if (x.shape.agrees && differing)
-		fail_msg("%s on %u ranks: %d of %llu elements differ", tor_algorithm_name(req->algorithm),
-			 req->ranks, differing, (unsigned long long)req->count);
+		fail_msg("%s on %u ranks: %d of %llu elements differ", tor_algorithm_name(call->algorithm),
+			 call->ranks, differing, (unsigned long long)call->count);
 	if (x.shape.sequential && count_not_sequential(&x))
-		fail_msg("%s on %u ranks: not sequential", tor_algorithm_name(req->algorithm),
-			 req->ranks);
-	if (!x.shape.agrees && !differing && req->collective == TORCOLL_ALLREDUCE)
+		fail_msg("%s on %u ranks: not sequential", tor_algorithm_name(call->algorithm),
+			 call->ranks);
+	if (!x.shape.agrees && !differing && call->collective == TORCOLL_ALLREDUCE)
 		fail_msg("%s on %u ranks: all agree, though it is not promised",
-			 tor_algorithm_name(req->algorithm), req->ranks);
+			 tor_algorithm_name(call->algorithm), call->ranks);
 	exec_free(&x);
 	return differing;
 }
@@ -241,14 +241,14 @@ static const u32 sides[][4] = {
 	{ 4, 2, 2 }, { 5, 3, 2 },
 };
 
-static struct tor_plan_req request(struct tor_torus *t, const u32 *side, u32 algorithm)
+static struct tor_call request(struct tor_torus *t, const u32 *side, u32 algorithm)
 {
 	u32 ndim = 0;
 
 	while (ndim < 4 && side[ndim])
 		ndim++;
 	assert_int_equal(tor_torus_init(t, ndim, side, 2), 0);
-	return (struct tor_plan_req){
+	return (struct tor_call){
 		.torus = t, .ranks = t->nodes, .algorithm = algorithm,
 		.collective = TORCOLL_ALLREDUCE, .count = ELEMENTS,
 	};
@@ -256,31 +256,31 @@ static struct tor_plan_req request(struct tor_torus *t, const u32 *side, u32 alg
 
 static void bits__every_family(void **state)
 {
-	struct tor_plan_req req;
+	struct tor_call call;
 	struct tor_torus t;
 	u32 i, a, served = 0;
 
 	for (i = 0; i < ARRAY_SIZE(sides); i++)
 		for (a = TORCOLL_SWING_BW; a < TORCOLL_ALGO_COUNT; a++) {
-			req = request(&t, sides[i], a);
-			served += bits_of(&req) >= 0;
+			call = request(&t, sides[i], a);
+			served += bits_of(&call) >= 0;
 		}
 	assert_true(served > 12 * ARRAY_SIZE(sides));
 }
 
 static void bits__general(void **state)
 {
-	struct tor_plan_req req;
+	struct tor_call call;
 	struct tor_torus t;
 	u32 n, r, group;
 
 	for (n = 2; n <= 20; n++)
 		for (r = 0; r == 0 || 1u << (r - 1) < n; r++)
 			for (group = 1; group <= 2; group++) {
-				req = request(&t, (u32[]){ n, 0 }, TORCOLL_GENERAL);
-				req.param[TORCOLL_PARAM_R] = r + 1;
-				req.param[TORCOLL_PARAM_GROUP] = group;
-				bits_of(&req);
+				call = request(&t, (u32[]){ n, 0 }, TORCOLL_GENERAL);
+				call.param[TORCOLL_PARAM_R] = r + 1;
+				call.param[TORCOLL_PARAM_GROUP] = group;
+				bits_of(&call);
 			}
 }
 
@@ -289,27 +289,27 @@ static void sequential(u32 algorithm, u32 collective)
 {
 	static const u64 counts[] = { 1, 2, 3, 7, 13, 96, 509, 2017 };
 	u64 uneven[128];
-	struct tor_plan_req req;
+	struct tor_call call;
 	struct tor_torus t;
 	struct tor_plan p;
 	u32 i, c, k;
 
 	for (i = 0; i < ARRAY_SIZE(sides); i++) {
 		for (c = 0; c < ARRAY_SIZE(counts); c++) {
-			req = request(&t, sides[i], algorithm);
-			req.collective = collective;
-			req.count = counts[c];
-			req.root = collective == TORCOLL_REDUCE ? req.ranks / 2 : 0;
-			assert_int_equal(tor_plan_init(&p, &req, 0, NULL), 0);
+			call = request(&t, sides[i], algorithm);
+			call.collective = collective;
+			call.count = counts[c];
+			call.root = collective == TORCOLL_REDUCE ? call.ranks / 2 : 0;
+			assert_int_equal(tor_plan_init(&p, &call, 0, NULL), 0);
 			assert_true(p.shape.sequential);
-			assert_int_equal(bits_of(&req), 0);
+			assert_int_equal(bits_of(&call), 0);
 		}
 		if (collective != TORCOLL_REDUCE_SCATTER)
 			continue;
-		for (req.count = 0, k = 0; k < req.ranks; k++)
-			req.count += uneven[k] = k * 7 % 5 * 11;
-		req.counts = uneven;
-		assert_int_equal(bits_of(&req), 0);
+		for (call.count = 0, k = 0; k < call.ranks; k++)
+			call.count += uneven[k] = k * 7 % 5 * 11;
+		call.counts = uneven;
+		assert_int_equal(bits_of(&call), 0);
 	}
 }
 

@@ -75,9 +75,9 @@ void plan_sampled_shapes(u32 n, u32 least, u32 most, u64 seed, plan_shape_fn fn,
 
 /* --- requests --- */
 
-struct tor_plan_req plan_request(const struct tor_torus *t, u32 algorithm, u32 collective, u64 count)
+struct tor_call plan_request(const struct tor_torus *t, u32 algorithm, u32 collective, u64 count)
 {
-	struct tor_plan_req req = {
+	struct tor_call call = {
 		.torus = t,
 		.ranks = t->nodes,
 		.algorithm = algorithm,
@@ -85,38 +85,38 @@ struct tor_plan_req plan_request(const struct tor_torus *t, u32 algorithm, u32 c
 		.count = count,
 	};
 
-	req.count *= plan_granule(&req);
-	return req;
+	call.count *= plan_granule(&call);
+	return call;
 }
 
-const char *plan_request_name(const struct tor_plan_req *req)
+const char *plan_request_name(const struct tor_call *call)
 {
 	static char text[512];
 	u32 i, n;
 
-	n = snprintf(text, sizeof(text), "%s %s", tor_algorithm_name(req->algorithm),
-		     tor_collective_name(req->collective));
-	for (i = 0; i < req->torus->ndim; i++)
-		n += snprintf(text + n, sizeof(text) - n, "%c%u", i ? 'x' : ' ', req->torus->side[i]);
-	n += snprintf(text + n, sizeof(text) - n, " ranks %u root %u count %llu%s%s", req->ranks,
-		      req->root, (unsigned long long)req->count, req->counts ? " irregular" : "",
-		      req->members ? " listed" : "");
+	n = snprintf(text, sizeof(text), "%s %s", tor_algorithm_name(call->algorithm),
+		     tor_collective_name(call->collective));
+	for (i = 0; i < call->torus->ndim; i++)
+		n += snprintf(text + n, sizeof(text) - n, "%c%u", i ? 'x' : ' ', call->torus->side[i]);
+	n += snprintf(text + n, sizeof(text) - n, " ranks %u root %u count %llu%s%s", call->ranks,
+		      call->root, (unsigned long long)call->count, call->counts ? " irregular" : "",
+		      call->members ? " listed" : "");
 	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
-		if (req->param[i])
+		if (call->param[i])
 			n += snprintf(text + n, sizeof(text) - n, " %s %u", dump_param_name(i),
-				      req->param[i]);
+				      call->param[i]);
 	return text;
 }
 
-u32 plan_granule(const struct tor_plan_req *req)
+u32 plan_granule(const struct tor_call *call)
 {
 	u32 d, ways = 0;
 
-	if (req->collective == TORCOLL_ALLTOALL)
-		return req->ranks;
-	for (d = 0; d < req->torus->ndim; d++)
-		ways += req->torus->side[d] > 1 ? 2 : 0;
-	return req->collective != TORCOLL_HALO ? 1 : req->members || !ways ? 2 : ways;
+	if (call->collective == TORCOLL_ALLTOALL)
+		return call->ranks;
+	for (d = 0; d < call->torus->ndim; d++)
+		ways += call->torus->side[d] > 1 ? 2 : 0;
+	return call->collective != TORCOLL_HALO ? 1 : call->members || !ways ? 2 : ways;
 }
 
 static bool is_rooted(u32 collective)
@@ -124,14 +124,14 @@ static bool is_rooted(u32 collective)
 	return tor_collective_has_root(collective);
 }
 
-static void vary_count(struct tor_plan_req req, plan_case_fn fn, void *arg)
+static void vary_count(struct tor_call call, plan_case_fn fn, void *arg)
 {
-	u64 counts[] = { 0, 1, req.ranks / 2, req.ranks, 2 * req.ranks + 1 };
+	u64 counts[] = { 0, 1, call.ranks / 2, call.ranks, 2 * call.ranks + 1 };
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(counts); i++) {
-		req.count = counts[i] * plan_granule(&req);
-		fn(&req, arg);
+		call.count = counts[i] * plan_granule(&call);
+		fn(&call, arg);
 	}
 }
 
@@ -151,39 +151,39 @@ static u64 odd_counts(u64 *counts, u32 ranks, u32 kind)
 	return sum;
 }
 
-static void vary_counts(struct tor_plan_req req, u32 kinds, plan_case_fn fn, void *arg)
+static void vary_counts(struct tor_call call, u32 kinds, plan_case_fn fn, void *arg)
 {
-	u64 *counts = calloc(req.ranks, sizeof(*counts));
+	u64 *counts = calloc(call.ranks, sizeof(*counts));
 	u32 kind;
 
 	for (kind = 0; kind < kinds; kind++) {
-		req.counts = counts;
-		req.count = odd_counts(counts, req.ranks, kind);
-		fn(&req, arg);
+		call.counts = counts;
+		call.count = odd_counts(counts, call.ranks, kind);
+		fn(&call, arg);
 	}
 	free(counts);
 }
 
-static void vary_root(struct tor_plan_req req, plan_case_fn fn, void *arg)
+static void vary_root(struct tor_call call, plan_case_fn fn, void *arg)
 {
-	u32 ranks = req.ranks;
+	u32 ranks = call.ranks;
 
-	for (req.root = 1; req.root < ranks; req.root++)
-		if (ranks <= 17 || req.root == ranks / 3 || req.root == ranks - 1)
-			fn(&req, arg);
+	for (call.root = 1; call.root < ranks; call.root++)
+		if (ranks <= 17 || call.root == ranks / 3 || call.root == ranks - 1)
+			fn(&call, arg);
 }
 
 /* Values from @from to @to of one parameter; where not all, ever fewer. */
-static void vary_param(struct tor_plan_req req, u32 param, u32 from, u32 to, bool all,
+static void vary_param(struct tor_call call, u32 param, u32 from, u32 to, bool all,
 		       plan_case_fn fn, void *arg)
 {
 	u32 v;
 
 	for (v = from; v <= to; v += all ? 1 : 1 + v / 3) {
-		req.param[param] = v;
-		if (is_rooted(req.collective))
-			req.root = v % req.ranks;
-		fn(&req, arg);
+		call.param[param] = v;
+		if (is_rooted(call.collective))
+			call.root = v % call.ranks;
+		fn(&call, arg);
 	}
 }
 
@@ -196,19 +196,19 @@ static u32 log2_up(u32 n)
 	return k;
 }
 
-static void vary_general(struct tor_plan_req req, bool all, plan_case_fn fn, void *arg)
+static void vary_general(struct tor_call call, bool all, plan_case_fn fn, void *arg)
 {
-	u32 steps = req.collective == TORCOLL_ALLREDUCE ? log2_up(req.ranks) : 0;
+	u32 steps = call.collective == TORCOLL_ALLREDUCE ? log2_up(call.ranks) : 0;
 
-	for (req.param[TORCOLL_PARAM_GROUP] = 1; req.param[TORCOLL_PARAM_GROUP] <= 2;
-	     req.param[TORCOLL_PARAM_GROUP]++)
-		vary_param(req, TORCOLL_PARAM_R, 1, steps + 1, all, fn, arg);
+	for (call.param[TORCOLL_PARAM_GROUP] = 1; call.param[TORCOLL_PARAM_GROUP] <= 2;
+	     call.param[TORCOLL_PARAM_GROUP]++)
+		vary_param(call, TORCOLL_PARAM_R, 1, steps + 1, all, fn, arg);
 }
 
 /* Channels or chunks that the plan has at most: beyond, it is a mistake. */
-static u32 most_of(const struct tor_plan_req *req, u32 param)
+static u32 most_of(const struct tor_call *call, u32 param)
 {
-	struct tor_plan_req x = *req;
+	struct tor_call x = *call;
 	struct tor_plan p;
 
 	for (x.param[param] = TOR_MAX_CHANNELS; x.param[param]; x.param[param]--)
@@ -217,29 +217,29 @@ static u32 most_of(const struct tor_plan_req *req, u32 param)
 	return x.param[param];
 }
 
-void plan_vary(const struct tor_plan_req *base, bool thorough, plan_case_fn fn, void *arg)
+void plan_vary(const struct tor_call *base, bool thorough, plan_case_fn fn, void *arg)
 {
-	struct tor_plan_req req = *base;
+	struct tor_call call = *base;
 
-	fn(&req, arg);
-	vary_count(req, fn, arg);
-	if (tor_collective_has_blocks(req.collective))
-		vary_counts(req, thorough ? 6 : 3, fn, arg);
-	if (is_rooted(req.collective))
-		vary_root(req, fn, arg);
-	vary_param(req, TORCOLL_PARAM_CHANNELS, 1, most_of(&req, TORCOLL_PARAM_CHANNELS), thorough, fn, arg);
-	vary_param(req, TORCOLL_PARAM_CHUNKS, 1, most_of(&req, TORCOLL_PARAM_CHUNKS), true, fn, arg);
-	if (req.algorithm == TORCOLL_TRIVANCE_BW)
-		vary_param(req, TORCOLL_PARAM_VARIANT, 1, 4, true, fn, arg);
+	fn(&call, arg);
+	vary_count(call, fn, arg);
+	if (tor_collective_has_blocks(call.collective))
+		vary_counts(call, thorough ? 6 : 3, fn, arg);
+	if (is_rooted(call.collective))
+		vary_root(call, fn, arg);
+	vary_param(call, TORCOLL_PARAM_CHANNELS, 1, most_of(&call, TORCOLL_PARAM_CHANNELS), thorough, fn, arg);
+	vary_param(call, TORCOLL_PARAM_CHUNKS, 1, most_of(&call, TORCOLL_PARAM_CHUNKS), true, fn, arg);
+	if (call.algorithm == TORCOLL_TRIVANCE_BW)
+		vary_param(call, TORCOLL_PARAM_VARIANT, 1, 4, true, fn, arg);
 	/* what follows depends on no shape */
-	if (req.torus->ndim > 1)
+	if (call.torus->ndim > 1)
 		return;
-	if (req.algorithm == TORCOLL_GENERAL)
-		vary_general(req, true, fn, arg);
-	if (req.algorithm == TORCOLL_CIRCULANT ||
-	    (req.algorithm == TORCOLL_RING && (is_rooted(req.collective) ||
-					       SCAN >> req.collective & 1)))
-		vary_param(req, TORCOLL_PARAM_BLOCKS, 1, 40, thorough, fn, arg);
+	if (call.algorithm == TORCOLL_GENERAL)
+		vary_general(call, true, fn, arg);
+	if (call.algorithm == TORCOLL_CIRCULANT ||
+	    (call.algorithm == TORCOLL_RING && (is_rooted(call.collective) ||
+					       SCAN >> call.collective & 1)))
+		vary_param(call, TORCOLL_PARAM_BLOCKS, 1, 40, thorough, fn, arg);
 }
 
 /* --- what must be served --- */
@@ -323,21 +323,21 @@ static const struct {
 	[TORCOLL_DIRECT] = { AR | RS | AG | R | G | S | AA | HALO, true },
 };
 
-bool plan_is_served(const struct tor_plan_req *req, bool listed)
+bool plan_is_served(const struct tor_call *call, bool listed)
 {
 	u32 side[TOR_MAX_DIMS], ndim = 0, d;
 
-	if (!(table[req->algorithm].serves & (req->collective == TORCOLL_BARRIER ? AR : 1U << req->collective)))
+	if (!(table[call->algorithm].serves & (call->collective == TORCOLL_BARRIER ? AR : 1U << call->collective)))
 		return false;
-	if (listed && !table[req->algorithm].lists)
+	if (listed && !table[call->algorithm].lists)
 		return false;
 	/* with nothing to do, nothing is impossible */
-	if (req->ranks == 1 || !req->count)
+	if (call->ranks == 1 || !call->count)
 		return true;
-	if (req->algorithm == TORCOLL_GENERAL && req->param[TORCOLL_PARAM_GROUP] == 2)
-		return is_power(req->ranks, 2);
-	for (d = 0; !listed && d < req->torus->ndim; d++)
-		if (req->torus->side[d] > 1)
-			side[ndim++] = req->torus->side[d];
-	return shape_fits(req->algorithm, side, ndim);
+	if (call->algorithm == TORCOLL_GENERAL && call->param[TORCOLL_PARAM_GROUP] == 2)
+		return is_power(call->ranks, 2);
+	for (d = 0; !listed && d < call->torus->ndim; d++)
+		if (call->torus->side[d] > 1)
+			side[ndim++] = call->torus->side[d];
+	return shape_fits(call->algorithm, side, ndim);
 }

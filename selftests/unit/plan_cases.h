@@ -9,7 +9,7 @@
 #include "core/plan/plan.h"
 
 typedef void (*plan_shape_fn)(const struct tor_torus *t, void *arg);
-typedef void (*plan_case_fn)(const struct tor_plan_req *req, void *arg);
+typedef void (*plan_case_fn)(const struct tor_call *call, void *arg);
 
 /* A single node, and every shape of up to @most nodes in up to four dimensions. */
 void plan_every_shape(u32 most, plan_shape_fn fn, void *arg);
@@ -21,13 +21,13 @@ void plan_every_shape(u32 most, plan_shape_fn fn, void *arg);
 void plan_sampled_shapes(u32 n, u32 least, u32 most, u64 seed, plan_shape_fn fn, void *arg);
 
 /* For humans; until the next call. */
-const char *plan_request_name(const struct tor_plan_req *req);
+const char *plan_request_name(const struct tor_call *call);
 
 /* What the count of a request must be a multiple of. */
-u32 plan_granule(const struct tor_plan_req *req);
+u32 plan_granule(const struct tor_call *call);
 
 /* A request with nothing special; @count: in granules. */
-struct tor_plan_req plan_request(const struct tor_torus *t, u32 algorithm, u32 collective,
+struct tor_call plan_request(const struct tor_torus *t, u32 algorithm, u32 collective,
 				 u64 count);
 
 /**
@@ -39,9 +39,9 @@ struct tor_plan_req plan_request(const struct tor_torus *t, u32 algorithm, u32 c
  *
  * Counts, even and irregular, with zeros; roots; channels; r and group; blocks; variants.
  */
-void plan_vary(const struct tor_plan_req *base, bool thorough, plan_case_fn fn, void *arg);
+void plan_vary(const struct tor_call *base, bool thorough, plan_case_fn fn, void *arg);
 
 /* Must the plan be served? Of requests without mistakes. @listed: the members form no torus. */
-bool plan_is_served(const struct tor_plan_req *req, bool listed);
+bool plan_is_served(const struct tor_call *call, bool listed);
 
 #endif

@@ -15,7 +15,7 @@ static void near_number(double x, double expected, double tolerance)
 /* The cost of an allreduce of @per elements per rank; sides end with 0. */
 static struct dump_cost cost_of(u32 algorithm, u32 per, const u32 *side)
 {
-	struct tor_plan_req req;
+	struct tor_call call;
 	struct dump_cost cost;
 	struct tor_torus t;
 	struct dump d = {};
@@ -24,8 +24,8 @@ static struct dump_cost cost_of(u32 algorithm, u32 per, const u32 *side)
 	while (side[ndim])
 		ndim++;
 	assert_int_equal(tor_torus_init(&t, ndim, side, 2), 0);
-	req = plan_request(&t, algorithm, TORCOLL_ALLREDUCE, (u64)per * t.nodes);
-	assert_int_equal(dump_make(&d, &req, NULL), 0);
+	call = plan_request(&t, algorithm, TORCOLL_ALLREDUCE, (u64)per * t.nodes);
+	assert_int_equal(dump_make(&d, &call, NULL), 0);
 	dump_cost(&d, &cost);
 	dump_free(&d);
 	return cost;
@@ -116,7 +116,7 @@ static void plan_cost__latency_forms(void **state)
 /* Bytes per node as the paper says, cyclic and XOR. */
 static void check_general(u32 n, u32 r, u32 group)
 {
-	struct tor_plan_req req;
+	struct tor_call call;
 	struct tor_torus t;
 	struct dump_cost cost;
 	struct dump d = {};
@@ -126,16 +126,16 @@ static void check_general(u32 n, u32 r, u32 group)
 	while (1u << steps < n)
 		steps++;
 	tor_torus_init(&t, 1, &n, 1);
-	req = plan_request(&t, TORCOLL_GENERAL, TORCOLL_ALLREDUCE, 2 * n);
-	req.param[TORCOLL_PARAM_R] = r + 1;
-	req.param[TORCOLL_PARAM_GROUP] = group;
+	call = plan_request(&t, TORCOLL_GENERAL, TORCOLL_ALLREDUCE, 2 * n);
+	call.param[TORCOLL_PARAM_R] = r + 1;
+	call.param[TORCOLL_PARAM_GROUP] = group;
 	for (k = 0; k < steps - r; k++)
 		left = (left + 1) / 2;
 	if (group == 2)
 		blocks = 2 * n + ((double)r - 2) * left;
 	else
 		blocks = r < steps ? 2 * (n - 1) + (left - 1) * (steps - 1) : steps * n;
-	assert_int_equal(dump_make(&d, &req, NULL), 0);
+	assert_int_equal(dump_make(&d, &call, NULL), 0);
 	dump_cost(&d, &cost);
 	dump_free(&d);
 	assert_int_equal(cost.rounds, 2 * steps - r);

@@ -14,20 +14,20 @@ static const u32 sides[][TOR_MAX_DIMS] = {
 	{ 4, 16 }, { 5, 5, 3 }, { 9, 7 }, { 25, 5 }, { 2, 2, 2, 2, 2, 2 },
 };
 
-static void check(const struct tor_plan_req *req)
+static void check(const struct tor_call *call)
 {
 	struct dump_error e = {};
-	int ret = plan_rules(req, false, &e);
+	int ret = plan_rules(call, false, &e);
 
-	if (ret != (plan_is_served(req, false) ? 1 : -EOPNOTSUPP))
-		fail_msg("%s: %s", plan_request_name(req), ret == 1 ? "served" : e.text);
+	if (ret != (plan_is_served(call, false) ? 1 : -EOPNOTSUPP))
+		fail_msg("%s: %s", plan_request_name(call), ret == 1 ? "served" : e.text);
 }
 
 /* The state that a test is given is the shape's sides. */
 static void plan__larger_shape(void **state)
 {
 	const u32 *side = *state;
-	struct tor_plan_req req;
+	struct tor_call call;
 	struct tor_torus t;
 	u32 ndim, a, c;
 
@@ -39,8 +39,8 @@ static void plan__larger_shape(void **state)
 			/* which is an allreduce, as the small ones show */
 			if (c == TORCOLL_BARRIER)
 				continue;
-			req = plan_request(&t, a, c, 2 * t.nodes + 1);
-			check(&req);
+			call = plan_request(&t, a, c, 2 * t.nodes + 1);
+			check(&call);
 		}
 }
 
@@ -48,15 +48,15 @@ static void plan__larger_shape(void **state)
 static void plan__every_side(void **state)
 {
 	static const u32 algorithm[] = { TORCOLL_TRIVANCE_BW, TORCOLL_TRIVANCE_LAT, TORCOLL_MOORE };
-	struct tor_plan_req req;
+	struct tor_call call;
 	struct tor_torus t;
 	u32 n, i;
 
 	for (n = 2; n <= 81; n++)
 		for (i = 0; i < ARRAY_SIZE(algorithm); i++) {
 			assert_int_equal(tor_torus_init(&t, 1, &n, 1), 0);
-			req = plan_request(&t, algorithm[i], TORCOLL_ALLREDUCE, 5);
-			check(&req);
+			call = plan_request(&t, algorithm[i], TORCOLL_ALLREDUCE, 5);
+			check(&call);
 		}
 }
 

@@ -40,7 +40,7 @@ static void list_add(struct list *l, const struct tor_piece *x)
 /* Bucket sort by a rank; stable. */
 static void sort_by(struct agreement *a, struct list *l, bool src)
 {
-	u32 ranks = a->plans->req.ranks;
+	u32 ranks = a->plans->call.ranks;
 	size_t i;
 
 	list_reserve(&a->sorted, l->n);
@@ -63,9 +63,9 @@ static bool same(const struct tor_piece *a, const struct tor_piece *b)
 
 static bool is_sound(const struct tor_plan *p, const struct tor_piece *x)
 {
-	return (x->src == p->rank || x->dst == p->rank) && x->src < p->req.ranks &&
-	       x->dst < p->req.ranks && x->n && x->soff + x->n <= p->req.count &&
-	       x->doff + x->n <= p->req.count && x->sbuf < p->shape.bufs && x->dbuf < p->shape.bufs;
+	return (x->src == p->rank || x->dst == p->rank) && x->src < p->call.ranks &&
+	       x->dst < p->call.ranks && x->n && x->soff + x->n <= p->call.count &&
+	       x->doff + x->n <= p->call.count && x->sbuf < p->shape.bufs && x->dbuf < p->shape.bufs;
 }
 
 /* In an allreduce a channel has to do with its slice of the vector alone: core/input.h counts on that. */
@@ -73,7 +73,7 @@ static bool is_in_slice(const struct tor_plan *p, u32 ch, const struct tor_piece
 {
 	struct tor_span s = tor_plan_slice(p, ch);
 
-	if (p->req.collective != TORCOLL_ALLREDUCE)
+	if (p->call.collective != TORCOLL_ALLREDUCE)
 		return true;
 	return (x->sbuf != TOR_BUF_DATA || (x->soff >= s.off && x->soff + x->n <= s.off + s.n)) &&
 	       (x->dbuf != TOR_BUF_DATA || (x->doff >= s.off && x->doff + x->n <= s.off + s.n));
@@ -116,7 +116,7 @@ static bool ends_agree(struct agreement *a, u32 ch, u32 t, struct dump_error *e)
 
 	sent->n = 0;
 	got->n = 0;
-	for (r = 0; r < a->plans->req.ranks; r++)
+	for (r = 0; r < a->plans->call.ranks; r++)
 		if (!collect(a, &a->plans[r], ch, t, e))
 			return false;
 	/* both by (src, dst), in the order yielded within: what is got is by dst already */
@@ -140,7 +140,7 @@ static bool shapes_agree(const struct tor_plan *plans, struct dump_error *e)
 	if (plans->shape.channels < 1 || plans->shape.channels > TOR_MAX_CHANNELS ||
 	    plans->shape.bufs < 1 || plans->shape.bufs > TOR_MAX_BUFS)
 		return dump_fail(e, "shape out of range");
-	for (r = 1; r < plans->req.ranks; r++)
+	for (r = 1; r < plans->call.ranks; r++)
 		if (memcmp(&plans->shape, &plans[r].shape, sizeof(plans->shape)))
 			return dump_fail(e, "rank %u has another shape of plan", r);
 	for (ch = 0; ch < plans->shape.channels; ch++)
@@ -153,7 +153,7 @@ static bool shapes_agree(const struct tor_plan *plans, struct dump_error *e)
 static bool all_agree(const struct tor_plan *plans, struct dump *d, struct dump_error *e)
 {
 	struct agreement a = {
-		.plans = plans, .d = d, .at = dump_alloc(plans->req.ranks + 1, sizeof(*a.at)),
+		.plans = plans, .d = d, .at = dump_alloc(plans->call.ranks + 1, sizeof(*a.at)),
 	};
 	bool ok = shapes_agree(plans, e);
 	u32 ch, t;
@@ -295,13 +295,13 @@ static bool all_stable(const struct dump *d, bool alternates, struct dump_error 
 	return ok;
 }
 
-int plan_right(const struct tor_plan_req *req, struct dump_error *e)
+int plan_right(const struct tor_call *call, struct dump_error *e)
 {
 	const char *why = "no reason";
 	struct dump d = {};
 	int ret;
 
-	ret = dump_make(&d, req, &why);
+	ret = dump_make(&d, call, &why);
 	if (ret)
 		dump_fail(e, "%s", why);
 	else
@@ -310,20 +310,20 @@ int plan_right(const struct tor_plan_req *req, struct dump_error *e)
 	return ret;
 }
 
-int plan_rules(const struct tor_plan_req *req, bool stability, struct dump_error *e)
+int plan_rules(const struct tor_call *call, bool stability, struct dump_error *e)
 {
-	struct tor_plan *plans = dump_alloc(req->ranks, sizeof(*plans));
+	struct tor_plan *plans = dump_alloc(call->ranks, sizeof(*plans));
 	const char *why = "no reason";
 	struct dump d = {};
 	int ret = 0;
 	u32 r;
 
-	for (r = 0; r < req->ranks && !ret; r++)
-		ret = tor_plan_init(&plans[r], req, r, &why);
+	for (r = 0; r < call->ranks && !ret; r++)
+		ret = tor_plan_init(&plans[r], call, r, &why);
 	if (ret) {
 		dump_fail(e, "%s", why);
 	} else {
-		dump_begin(&d, req, plans);
+		dump_begin(&d, call, plans);
 		ret = all_agree(plans, &d, e) && dump_check(&d, e) &&
 		      (!stability || all_stable(&d, plans->shape.alternates, e));
 	}

@@ -9,7 +9,7 @@
 
 /**
  * plan_rules - check one request
- * @req: the request
+ * @call: the request
  * @stability: check that nothing in flight changes, too (time and memory ~ ranks^2)
  * @e: what is wrong
  *
@@ -19,9 +19,9 @@
  *
  * Return: 1 right, 0 wrong, or the negative errno with which the plan is refused.
  */
-int plan_rules(const struct tor_plan_req *req, bool stability, struct dump_error *e);
+int plan_rules(const struct tor_call *call, bool stability, struct dump_error *e);
 
 /* The same for the result alone. */
-int plan_right(const struct tor_plan_req *req, struct dump_error *e);
+int plan_right(const struct tor_call *call, struct dump_error *e);
 
 #endif

@@ -9,23 +9,23 @@
 
 #define NODES	16
 
-static void check(const struct tor_plan_req *req, void *arg)
+static void check(const struct tor_call *call, void *arg)
 {
 	struct dump_error e = {};
-	int ret = plan_rules(req, req->ranks <= 16 && req->count <= 20, &e);
+	int ret = plan_rules(call, call->ranks <= 16 && call->count <= 20, &e);
 
-	if (ret != (plan_is_served(req, false) ? 1 : -EOPNOTSUPP))
-		fail_msg("%s: %s", plan_request_name(req), ret == 1 ? "served" : e.text);
+	if (ret != (plan_is_served(call, false) ? 1 : -EOPNOTSUPP))
+		fail_msg("%s: %s", plan_request_name(call), ret == 1 ? "served" : e.text);
 }
 
 static void sweep_shape(const struct tor_torus *t, void *arg)
 {
-	struct tor_plan_req req;
+	struct tor_call call;
 	u32 c;
 
 	for (c = TORCOLL_ALLREDUCE; c < TORCOLL_COLL_COUNT; c++) {
-		req = plan_request(t, *(u32 *)arg, c, 3 * t->nodes + 2);
-		plan_vary(&req, false, check, NULL);
+		call = plan_request(t, *(u32 *)arg, c, 3 * t->nodes + 2);
+		plan_vary(&call, false, check, NULL);
 	}
 }
 

@@ -7,24 +7,24 @@
 #include <stdlib.h>
 
 /* Is it served? Then it is right. */
-static bool right(const struct tor_plan_req *req)
+static bool right(const struct tor_call *call)
 {
 	struct dump_error e;
-	int ret = plan_rules(req, true, &e);
+	int ret = plan_rules(call, true, &e);
 
 	if (ret == 0 || ret == -EINVAL)
 		fail_msg("%s %s, %u ranks, root %u, count %llu: %s",
-			 tor_algorithm_name(req->algorithm), tor_collective_name(req->collective),
-			 req->ranks, req->root, (unsigned long long)req->count, e.text);
+			 tor_algorithm_name(call->algorithm), tor_collective_name(call->collective),
+			 call->ranks, call->root, (unsigned long long)call->count, e.text);
 	return ret == 1;
 }
 
-static void refused(const struct tor_plan_req *req, int err)
+static void refused(const struct tor_call *call, int err)
 {
 	struct tor_plan p;
 	const char *why = NULL;
 
-	assert_int_equal(tor_plan_init(&p, req, 0, &why), err);
+	assert_int_equal(tor_plan_init(&p, call, 0, &why), err);
 	assert_non_null(why);
 	assert_null(strchr(why, '\n'));
 }
@@ -34,56 +34,56 @@ static void plan_init__refuses(void **state)
 	u32 side[] = { 4, 3 }, members[] = { 0, 1, 5, 12 };
 	u64 counts[12] = { 5 };
 	struct tor_torus t;
-	struct tor_plan_req req, good;
+	struct tor_call call, good;
 
 	tor_torus_init(&t, 2, side, 1);
 	good = plan_request(&t, TORCOLL_BIBUCKET, TORCOLL_ALLREDUCE, 10);
-	req = good;
-	req.collective = TORCOLL_COLL_COUNT;
-	refused(&req, -EINVAL);
-	req.collective = TORCOLL_ALLTOALL;
-	refused(&req, -EOPNOTSUPP);
-	req = good;
-	req.algorithm = TORCOLL_ALGO_AUTO;
-	refused(&req, -EINVAL);
-	req.algorithm = TORCOLL_BINE;
-	refused(&req, -EOPNOTSUPP);
-	req.algorithm = TORCOLL_ALGO_COUNT;
-	refused(&req, -EINVAL);
-	req = good;
-	req.root = 12;
-	refused(&req, -EINVAL);
-	req.root = 1;
-	refused(&req, -EINVAL);
-	req = good;
-	req.counts = counts;
-	refused(&req, -EINVAL);
-	req.collective = TORCOLL_ALLGATHER;
-	refused(&req, -EINVAL);
+	call = good;
+	call.collective = TORCOLL_COLL_COUNT;
+	refused(&call, -EINVAL);
+	call.collective = TORCOLL_ALLTOALL;
+	refused(&call, -EOPNOTSUPP);
+	call = good;
+	call.algorithm = TORCOLL_ALGO_AUTO;
+	refused(&call, -EINVAL);
+	call.algorithm = TORCOLL_BINE;
+	refused(&call, -EOPNOTSUPP);
+	call.algorithm = TORCOLL_ALGO_COUNT;
+	refused(&call, -EINVAL);
+	call = good;
+	call.root = 12;
+	refused(&call, -EINVAL);
+	call.root = 1;
+	refused(&call, -EINVAL);
+	call = good;
+	call.counts = counts;
+	refused(&call, -EINVAL);
+	call.collective = TORCOLL_ALLGATHER;
+	refused(&call, -EINVAL);
 	counts[11] = 6;
-	refused(&req, -EINVAL);
-	req = good;
-	req.param[TORCOLL_PARAM_CHANNELS] = 3;
-	refused(&req, -EINVAL);
-	req.param[TORCOLL_PARAM_CHANNELS] = 100;
-	refused(&req, -EINVAL);
-	req = good;
-	req.param[TORCOLL_PARAM_CHUNKS] = 5;
-	refused(&req, -EINVAL);
-	req.param[TORCOLL_PARAM_CHUNKS] = U32_MAX;
-	refused(&req, -EINVAL);
-	req = good;
-	req.param[TORCOLL_PARAM_R] = 1;
-	refused(&req, -EINVAL);
-	req = good;
-	req.ranks = 0;
-	refused(&req, -EINVAL);
-	req.ranks = 4;
-	refused(&req, -EINVAL);
-	req.members = members;
-	refused(&req, -EINVAL);
+	refused(&call, -EINVAL);
+	call = good;
+	call.param[TORCOLL_PARAM_CHANNELS] = 3;
+	refused(&call, -EINVAL);
+	call.param[TORCOLL_PARAM_CHANNELS] = 100;
+	refused(&call, -EINVAL);
+	call = good;
+	call.param[TORCOLL_PARAM_CHUNKS] = 5;
+	refused(&call, -EINVAL);
+	call.param[TORCOLL_PARAM_CHUNKS] = U32_MAX;
+	refused(&call, -EINVAL);
+	call = good;
+	call.param[TORCOLL_PARAM_R] = 1;
+	refused(&call, -EINVAL);
+	call = good;
+	call.ranks = 0;
+	refused(&call, -EINVAL);
+	call.ranks = 4;
+	refused(&call, -EINVAL);
+	call.members = members;
+	refused(&call, -EINVAL);
 	members[3] = 11;
-	refused(&req, -EOPNOTSUPP);
+	refused(&call, -EOPNOTSUPP);
 }
 
 /* A row, a column, a plane that wraps, a block; in the order of their nodes. */
@@ -93,7 +93,7 @@ static void plan_members__sub_tori(void **state)
 		{ 4, 1, 1 }, { 1, 3, 1 }, { 4, 3, 1 }, { 2, 2, 2 }, { 3, 1, 4 }, { 1, 1, 1 },
 	};
 	u32 members[60], i, k, n;
-	struct tor_plan_req req;
+	struct tor_call call;
 	struct tor_torus t;
 
 	tor_torus_init(&t, 3, side, 1);
@@ -106,12 +106,12 @@ static void plan_members__sub_tori(void **state)
 			node = tor_torus_shift(&t, node, 1, i / ext[k][0] % ext[k][1]);
 			members[i] = tor_torus_shift(&t, node, 2, i / ext[k][0] / ext[k][1]);
 		}
-		req = plan_request(&t, TORCOLL_BIBUCKET, TORCOLL_ALLREDUCE, 5 * n);
-		req.members = members;
-		req.ranks = n;
-		assert_true(right(&req));
-		req.algorithm = TORCOLL_SWING_BW;
-		assert_true(right(&req));
+		call = plan_request(&t, TORCOLL_BIBUCKET, TORCOLL_ALLREDUCE, 5 * n);
+		call.members = members;
+		call.ranks = n;
+		assert_true(right(&call));
+		call.algorithm = TORCOLL_SWING_BW;
+		assert_true(right(&call));
 	}
 }
 
@@ -154,7 +154,7 @@ static const struct {
 static void plan_members__blocks_in_any_order(void **state)
 {
 	u32 members[64], ext[TOR_MAX_DIMS], edges, i, k, g, turn;
-	struct tor_plan_req req;
+	struct tor_call call;
 	unsigned int seed = 7;
 	struct tor_plan p;
 	struct tor_torus t;
@@ -162,10 +162,10 @@ static void plan_members__blocks_in_any_order(void **state)
 	for (turn = 0; turn < 300; turn++) {
 		i = turn % ARRAY_SIZE(block_shapes);
 		tor_torus_init(&t, block_shapes[i].ndim, block_shapes[i].side, 1);
-		req = plan_request(&t, TORCOLL_TRIVANCE_BW, TORCOLL_ALLREDUCE, 100);
-		req.ranks = random_block(&t, &seed, members, ext, &edges);
-		req.members = members;
-		assert_int_equal(tor_plan_init(&p, &req, 0, NULL), 0);
+		call = plan_request(&t, TORCOLL_TRIVANCE_BW, TORCOLL_ALLREDUCE, 100);
+		call.ranks = random_block(&t, &seed, members, ext, &edges);
+		call.members = members;
+		assert_int_equal(tor_plan_init(&p, &call, 0, NULL), 0);
 		assert_false(p.list);
 		if (edges)
 			assert_int_equal(p.grid.ndim, edges);
@@ -173,20 +173,20 @@ static void plan_members__blocks_in_any_order(void **state)
 			if (ext[k] > 1)
 				assert_int_equal(p.grid.side[g++], ext[k]);
 		if (turn % 10 == 0)
-			assert_true(right(&req));
+			assert_true(right(&call));
 	}
 }
 
 /* Whatever is taken for a torus is one: who are neighbours on it are so in the fabric, each node is there once. */
 static void check_neighbours(const struct tor_plan *p, u32 *blocks)
 {
-	const u32 *member = p->req.members;
+	const u32 *member = p->call.members;
 	u32 i, j, d, c;
 
 	if (p->list)
 		return;
 	++*blocks;
-	for (i = 0; i < p->req.ranks; i++) {
+	for (i = 0; i < p->call.ranks; i++) {
 		for (j = 0; j < i; j++)
 			assert_int_not_equal(member[i], member[j]);
 		for (d = 0; d < p->grid.ndim; d++) {
@@ -194,7 +194,7 @@ static void check_neighbours(const struct tor_plan *p, u32 *blocks)
 			if (c + 1 == p->grid.side[d])
 				continue;
 			j = i + p->grid.stride[d];
-			assert_int_equal(tor_torus_distance(p->req.torus, member[i], member[j]), 1);
+			assert_int_equal(tor_torus_distance(p->call.torus, member[i], member[j]), 1);
 		}
 	}
 }
@@ -202,7 +202,7 @@ static void check_neighbours(const struct tor_plan *p, u32 *blocks)
 static void plan_members__nothing_else_is_a_torus(void **state)
 {
 	u32 members[64], ext[TOR_MAX_DIMS], edges, i, turn, blocks = 0;
-	struct tor_plan_req req;
+	struct tor_call call;
 	unsigned int seed = 8;
 	struct tor_plan p;
 	struct tor_torus t;
@@ -210,17 +210,17 @@ static void plan_members__nothing_else_is_a_torus(void **state)
 	for (turn = 0; turn < 3000; turn++) {
 		i = turn % ARRAY_SIZE(block_shapes);
 		tor_torus_init(&t, block_shapes[i].ndim, block_shapes[i].side, 1);
-		req = plan_request(&t, TORCOLL_RING, TORCOLL_ALLREDUCE, 100);
-		req.ranks = random_block(&t, &seed, members, ext, &edges);
-		req.members = members;
-		i = rand_r(&seed) % req.ranks;
+		call = plan_request(&t, TORCOLL_RING, TORCOLL_ALLREDUCE, 100);
+		call.ranks = random_block(&t, &seed, members, ext, &edges);
+		call.members = members;
+		i = rand_r(&seed) % call.ranks;
 		if (turn % 3)
-			swap(members[i], members[req.ranks - 1]);
+			swap(members[i], members[call.ranks - 1]);
 		else if (turn % 2)
 			members[i] = rand_r(&seed) % t.nodes;
 		else
-			req.ranks = i + 1;
-		assert_int_equal(tor_plan_init(&p, &req, 0, NULL), 0);
+			call.ranks = i + 1;
+		assert_int_equal(tor_plan_init(&p, &call, 0, NULL), 0);
 		check_neighbours(&p, &blocks);
 	}
 	assert_in_range(blocks, 300, 2700);
@@ -230,7 +230,7 @@ static void plan_members__nothing_else_is_a_torus(void **state)
 static void plan_members__any_list(void **state)
 {
 	u32 side[] = { 4, 3, 2 }, members[20], n, i, a, c, served = 0;
-	struct tor_plan_req req;
+	struct tor_call call;
 	struct tor_torus t;
 
 	tor_torus_init(&t, 3, side, 1);
@@ -239,13 +239,13 @@ static void plan_members__any_list(void **state)
 			for (c = TORCOLL_ALLREDUCE; c <= TORCOLL_REDUCE; c++) {
 				for (i = 0; i < n; i++)
 					members[i] = (i * 7 + i * i % 5 * 3) % t.nodes;
-				req = plan_request(&t, a, c, 3 * n + 1);
-				req.members = members;
-				req.ranks = n;
-				served += right(&req) && n > 4;
+				call = plan_request(&t, a, c, 3 * n + 1);
+				call.members = members;
+				call.ranks = n;
+				served += right(&call) && n > 4;
 				if (c == TORCOLL_BROADCAST || c == TORCOLL_REDUCE)
-					req.root = n / 2;
-				right(&req);
+					call.root = n / 2;
+				right(&call);
 			}
 	assert_true(served >= 16 * (3 + 1 + 5 + 3));
 }

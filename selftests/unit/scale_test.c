@@ -101,7 +101,7 @@ static void average(u32 type, u32 ranks, u32 run, u64 *seed)
 {
 	u8 before[N * 8], memory[N * 8 + 16];
 	struct tor_comm comm = { .ranks = ranks };
-	struct tor_op op = { .comm = &comm, .type = type, .elem = tor_type_size(type) };
+	struct tor_op op = { .comm = &comm, .call.type = type, .elem = tor_type_size(type) };
 	struct tor_mem mem = { .data = memory + ranks % 8, .len = N * op.elem, .run = run, .phase = ranks };
 
 	memset(memory, 0xa5, sizeof(memory));
@@ -168,7 +168,7 @@ static void tor_scale_multiply__every_type(void **state)
 
 	(void)state;
 	for (type = TORCOLL_I8; type <= TORCOLL_F64; type++) {
-		struct tor_op op = { .comm = &comm, .type = type, .elem = tor_type_size(type) };
+		struct tor_op op = { .comm = &comm, .call.type = type, .elem = tor_type_size(type) };
 		struct tor_mem mem = { .data = memory, .len = N * op.elem, .run = 5 };
 
 		fill(type, before, &seed);

@@ -98,23 +98,23 @@ u64 dump_block_start(const struct dump *d, u32 rank)
 	return start;
 }
 
-static void set_header(struct dump *d, const struct tor_plan_req *req)
+static void set_header(struct dump *d, const struct tor_call *call)
 {
-	d->torus = *req->torus;
-	d->ndim = req->torus->ndim;
-	d->ranks = req->ranks;
-	d->collective = req->collective;
-	d->root = req->root;
-	d->count = req->count;
-	snprintf(d->algorithm, sizeof(d->algorithm), "%s", tor_algorithm_name(req->algorithm));
-	memcpy(d->param, req->param, sizeof(d->param));
-	if (req->members) {
-		d->members = dump_alloc(req->ranks, sizeof(u32));
-		memcpy(d->members, req->members, req->ranks * sizeof(u32));
+	d->torus = *call->torus;
+	d->ndim = call->torus->ndim;
+	d->ranks = call->ranks;
+	d->collective = call->collective;
+	d->root = call->root;
+	d->count = call->count;
+	snprintf(d->algorithm, sizeof(d->algorithm), "%s", tor_algorithm_name(call->algorithm));
+	memcpy(d->param, call->param, sizeof(d->param));
+	if (call->members) {
+		d->members = dump_alloc(call->ranks, sizeof(u32));
+		memcpy(d->members, call->members, call->ranks * sizeof(u32));
 	}
-	if (req->counts) {
-		d->counts = dump_alloc(req->ranks, sizeof(u64));
-		memcpy(d->counts, req->counts, req->ranks * sizeof(u64));
+	if (call->counts) {
+		d->counts = dump_alloc(call->ranks, sizeof(u64));
+		memcpy(d->counts, call->counts, call->ranks * sizeof(u64));
 	}
 }
 
@@ -145,9 +145,9 @@ static void name_bufs(struct dump *d, u32 bufs, bool input)
 	}
 }
 
-void dump_begin(struct dump *d, const struct tor_plan_req *req, const struct tor_plan *p)
+void dump_begin(struct dump *d, const struct tor_call *call, const struct tor_plan *p)
 {
-	set_header(d, req);
+	set_header(d, call);
 	name_bufs(d, p->shape.bufs, p->shape.input);
 	d->channels = p->shape.channels;
 }
@@ -168,22 +168,22 @@ static void add_round(struct dump *d, const struct tor_plan *p, u32 ch, u32 t)
 	}
 }
 
-int dump_make(struct dump *d, const struct tor_plan_req *req, const char **why)
+int dump_make(struct dump *d, const struct tor_call *call, const char **why)
 {
 	struct tor_plan *plans;
 	u32 t, ch, r;
 	int err = 0;
 
-	plans = dump_alloc(req->ranks, sizeof(*plans));
-	for (r = 0; r < req->ranks && !err; r++)
-		err = tor_plan_init(&plans[r], req, r, why);
-	if (!req->ranks)
-		err = tor_plan_init(plans, req, 0, why);
+	plans = dump_alloc(call->ranks, sizeof(*plans));
+	for (r = 0; r < call->ranks && !err; r++)
+		err = tor_plan_init(&plans[r], call, r, why);
+	if (!call->ranks)
+		err = tor_plan_init(plans, call, 0, why);
 	if (!err) {
-		dump_begin(d, req, plans);
+		dump_begin(d, call, plans);
 		for (t = 0; t < plans->shape.rounds; t++)
 			for (ch = 0; ch < d->channels; ch++)
-				for (r = 0; t < tor_plan_rounds(plans, ch) && r < req->ranks; r++)
+				for (r = 0; t < tor_plan_rounds(plans, ch) && r < call->ranks; r++)
 					add_round(d, &plans[r], ch, t);
 	}
 	free(plans);

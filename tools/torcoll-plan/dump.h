@@ -61,12 +61,12 @@ struct dump_cost {
 /**
  * dump_make - make the dump of a plan
  * @d: zeroed; free with dump_free(), also after an error
- * @req: the request
+ * @call: the request
  * @why: as tor_plan_init()
  *
  * Return: 0, or the error of tor_plan_init().
  */
-int dump_make(struct dump *d, const struct tor_plan_req *req, const char **why);
+int dump_make(struct dump *d, const struct tor_call *call, const char **why);
 
 /**
  * dump_read - read a dump
@@ -91,7 +91,7 @@ void dump_free(struct dump *d);
 /*
  * Fill in everything except pieces: from a request, and one rank's plan of it.
  */
-void dump_begin(struct dump *d, const struct tor_plan_req *req, const struct tor_plan *p);
+void dump_begin(struct dump *d, const struct tor_call *call, const struct tor_plan *p);
 
 /* Append a piece; its members are not set. */
 struct dump_piece *dump_add(struct dump *d);
@@ -130,10 +130,10 @@ void list_algorithms(void);
 void list_about(u32 algorithm);
 
 /*
- * Print all algorithms on the torus of @req: rounds, channels, temporaries,
+ * Print all algorithms on the torus of @call: rounds, channels, temporaries,
  * bits; or the reason of a refusal.
  */
-void list_plans(struct tor_plan_req req);
+void list_plans(struct tor_call call);
 
 /* Fill in @e. Return false. */
 bool dump_fail(struct dump_error *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

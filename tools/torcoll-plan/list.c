@@ -124,29 +124,29 @@ static const char *bits_of(const struct tor_plan_shape *s)
 	return s->agrees ? "agree" : "differ";
 }
 
-static void list_plan(const struct tor_plan_req *req)
+static void list_plan(const struct tor_call *call)
 {
 	const char *why = "no reason";
 	struct dump d = { 0 };
 	struct tor_plan p;
 
-	printf("%-20s %-15s", tor_algorithm_name(req->algorithm), tor_collective_name(req->collective));
-	if (tor_plan_init(&p, req, 0, &why)) {
+	printf("%-20s %-15s", tor_algorithm_name(call->algorithm), tor_collective_name(call->collective));
+	if (tor_plan_init(&p, call, 0, &why)) {
 		printf(" %s\n", why);
 		return;
 	}
-	if (!dump_make(&d, req, NULL))
+	if (!dump_make(&d, call, NULL))
 		printf(" %6u %8u %11u  %s\n", sending_rounds(&d), p.shape.channels, p.shape.bufs - 1,
 		       bits_of(&p.shape));
 	dump_free(&d);
 }
 
-void list_plans(struct tor_plan_req req)
+void list_plans(struct tor_call call)
 {
 	printf("%-20s %-15s %6s %8s %11s  %s\n", "algorithm", "collective", "rounds", "channels",
 	       "temporaries", "float bits");
-	for (req.algorithm = TORCOLL_ALGO_AUTO + 1; req.algorithm < TORCOLL_ALGO_COUNT; req.algorithm++)
-		for (req.collective = 0; req.collective < TORCOLL_COLL_COUNT; req.collective++)
-			if (tor_algorithm_serves(req.algorithm) & (1U << req.collective))
-				list_plan(&req);
+	for (call.algorithm = TORCOLL_ALGO_AUTO + 1; call.algorithm < TORCOLL_ALGO_COUNT; call.algorithm++)
+		for (call.collective = 0; call.collective < TORCOLL_COLL_COUNT; call.collective++)
+			if (tor_algorithm_serves(call.algorithm) & (1U << call.collective))
+				list_plan(&call);
 }

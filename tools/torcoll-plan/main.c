@@ -229,11 +229,11 @@ static void print_cost(const struct dump *d, bool json)
 }
 
 /* Make the request. False: the number of counts is not that of the ranks. */
-static bool make_request(const struct args *a, const struct tor_torus *torus, struct tor_plan_req *req)
+static bool make_request(const struct args *a, const struct tor_torus *torus, struct tor_call *call)
 {
 	u32 i;
 
-	*req = (struct tor_plan_req){
+	*call = (struct tor_call){
 		.torus = torus,
 		.members = a->nodes,
 		.ranks = a->nodes ? a->nnodes : torus->nodes,
@@ -243,12 +243,12 @@ static bool make_request(const struct args *a, const struct tor_torus *torus, st
 		.count = a->count,
 		.counts = a->counts,
 	};
-	memcpy(req->param, a->param, sizeof(req->param));
-	if (a->counts && a->ncounts != req->ranks)
+	memcpy(call->param, a->param, sizeof(call->param));
+	if (a->counts && a->ncounts != call->ranks)
 		return false;
 	if (!a->has_count)
-		for (i = 0; i < req->ranks; i++)
-			req->count += a->counts ? a->counts[i] : 48;
+		for (i = 0; i < call->ranks; i++)
+			call->count += a->counts ? a->counts[i] : 48;
 	return true;
 }
 
@@ -256,9 +256,9 @@ static bool make_request(const struct args *a, const struct tor_torus *torus, st
 static int make(struct dump *d, const struct args *a, struct tor_torus *torus)
 {
 	const char *why = "counts are not one per rank";
-	struct tor_plan_req req;
+	struct tor_call call;
 
-	if (make_request(a, torus, &req) && !dump_make(d, &req, &why))
+	if (make_request(a, torus, &call) && !dump_make(d, &call, &why))
 		return 0;
 	fprintf(stderr, "torcoll-plan: %s\n", why);
 	return EXIT_UNSERVED;
@@ -266,7 +266,7 @@ static int make(struct dump *d, const struct args *a, struct tor_torus *torus)
 
 static int list(const struct args *a)
 {
-	struct tor_plan_req req;
+	struct tor_call call;
 	struct tor_torus torus;
 
 	if (a->algorithm)
@@ -275,11 +275,11 @@ static int list(const struct args *a)
 		list_algorithms();
 	if (a->algorithm || !a->ndim)
 		return 0;
-	if (tor_torus_init(&torus, a->ndim, a->side, a->cables) || !make_request(a, &torus, &req)) {
+	if (tor_torus_init(&torus, a->ndim, a->side, a->cables) || !make_request(a, &torus, &call)) {
 		fprintf(stderr, "torcoll-plan: --dims of a torus are needed, such as 4x4\n");
 		return EXIT_USAGE;
 	}
-	list_plans(req);
+	list_plans(call);
 	return 0;
 }
 

@@ -52,39 +52,39 @@ const struct model_profile *model_profile_find(const char *name)
  * Recursive doubling has one channel per dimension; Swing's latency form has
  * several on request.
  */
-static bool is_allowed(const struct model_run *run, const struct tor_plan_req *req)
+static bool is_allowed(const struct model_run *run, const struct tor_call *call)
 {
-	u32 channels = req->param[TORCOLL_PARAM_CHANNELS];
+	u32 channels = call->param[TORCOLL_PARAM_CHANNELS];
 
 	if (!run->profile.one_port)
 		return true;
-	if (req->algorithm == TORCOLL_SWING_LAT || req->algorithm == TORCOLL_RECDOUB_BW)
+	if (call->algorithm == TORCOLL_SWING_LAT || call->algorithm == TORCOLL_RECDOUB_BW)
 		return channels == 1;
 	return true;
 }
 
-static bool add_offer(const struct model_run *run, const struct tor_plan_req *req,
+static bool add_offer(const struct model_run *run, const struct tor_call *call,
 		      struct tor_offer *offer, const char **why)
 {
 	int err;
 
-	if (!is_allowed(run, req))
+	if (!is_allowed(run, call))
 		return false;
-	if (run->everything && !tor_cost_is_quick(req))
+	if (run->everything && !tor_cost_is_quick(call))
 		return false;
-	err = model_cost(&run->fabric, req, &offer->cost, why);
+	err = model_cost(&run->fabric, call, &offer->cost, why);
 	if (err == -ENOMEM) {
 		fputs("torcoll-sim: out of memory\n", stderr);
 		exit(2);
 	}
-	offer->algorithm = req->algorithm;
-	memcpy(offer->param, req->param, sizeof(offer->param));
+	offer->algorithm = call->algorithm;
+	memcpy(offer->param, call->param, sizeof(offer->param));
 	return !err;
 }
 
 static void make_offers(const struct model_run *run, struct tor_offers *o, const char **why)
 {
-	struct tor_plan_req req = {
+	struct tor_call call = {
 		.torus = &run->fabric.torus,
 		.ranks = run->fabric.torus.nodes,
 		.collective = run->collective,
@@ -93,11 +93,11 @@ static void make_offers(const struct model_run *run, struct tor_offers *o, const
 
 	*o = (struct tor_offers){ 0 };
 	*why = "no algorithm serves this";
-	for (req.algorithm = 1; req.algorithm < TORCOLL_ALGO_COUNT; req.algorithm++) {
-		if (!(run->algorithms & (1U << req.algorithm)) ||
-		    !(tor_algorithm_serves(req.algorithm) & (1U << req.collective)))
+	for (call.algorithm = 1; call.algorithm < TORCOLL_ALGO_COUNT; call.algorithm++) {
+		if (!(run->algorithms & (1U << call.algorithm)) ||
+		    !(tor_algorithm_serves(call.algorithm) & (1U << call.collective)))
 			continue;
-		for (i = 0; tor_offer_params(&req, i); i++) {
+		for (i = 0; tor_offer_params(&call, i); i++) {
 			if (o->n == room) {
 				room = 2 * room + 16;
 				o->offer = realloc(o->offer, room * sizeof(*o->offer));
@@ -105,7 +105,7 @@ static void make_offers(const struct model_run *run, struct tor_offers *o, const
 					exit(2);
 			}
 			o->offer[o->n] = (struct tor_offer){ 0 };
-			o->n += add_offer(run, &req, &o->offer[o->n], why);
+			o->n += add_offer(run, &call, &o->offer[o->n], why);
 		}
 	}
 }

@@ -90,7 +90,7 @@ bool model_fabric_init(struct model_fabric *fabric, const char *dims, enum model
 double model_ports(const struct model_fabric *fabric);
 
 /* Compute the cost of a plan on a fabric, as tor_cost_plan() does. */
-int model_cost(const struct model_fabric *fabric, const struct tor_plan_req *req,
+int model_cost(const struct model_fabric *fabric, const struct tor_call *call,
 	       struct tor_cost *cost, const char **why);
 
 const struct model_profile *model_profile_find(const char *name);

@@ -140,7 +140,7 @@ double model_ports(const struct model_fabric *fabric)
 	return 2 * dims;
 }
 
-int model_cost(const struct model_fabric *fabric, const struct tor_plan_req *req,
+int model_cost(const struct model_fabric *fabric, const struct tor_call *call,
 	       struct tor_cost *cost, const char **why)
 {
 	u32 least[TOR_MAX_DIMS], d;
@@ -157,7 +157,7 @@ int model_cost(const struct model_fabric *fabric, const struct tor_plan_req *req
 	} else if (fabric->topology == MODEL_SWITCH) {
 		t.route = route_switch;
 	}
-	err = tor_cost_walk(&t, req, least, cost, why);
+	err = tor_cost_walk(&t, call, least, cost, why);
 	tor_tally_free(&t);
 	return err;
 }

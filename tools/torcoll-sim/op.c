@@ -23,7 +23,7 @@ static const struct sim_call *call_of(const struct sim_rank *r, u32 seq)
 
 static void give_memory(struct sim_op *op)
 {
-	u64 bytes = op->core.plan.req.count * op->core.elem;
+	u64 bytes = op->core.plan.call.count * op->core.elem;
 	u64 temp = tor_op_temp_bytes(&op->core);
 	struct sim_rank *r = op->rank;
 
@@ -102,12 +102,15 @@ static int plan_op(struct sim_op *op, u32 seq)
 {
 	struct sim_rank *r = op->rank;
 	const struct sim_call *call = call_of(r, seq);
-	struct tor_plan_req req = {
+	struct tor_call made = {
 		.torus = &r->node->core.torus,
 		.members = r->join.member,
 		.ranks = r->core.ranks,
 		.collective = call->collective,
 		.algorithm = call->algorithm,
+		.type = call->type,
+		.redop = call->redop,
+		.bits = call->bits,
 		.root = call->root,
 		.count = call->count,
 		.param = { [TORCOLL_PARAM_CHUNKS] = call->chunks },
@@ -120,13 +123,13 @@ static int plan_op(struct sim_op *op, u32 seq)
 		sim_meet(SIM_MISMATCH);
 		r->deeds |= SIM_DID_MISMATCH;
 		r->group->mismatched = true;
-		req.count++;
+		made.count++;
 	} else if (call->uneven) {
-		op->counts = malloc(req.ranks * sizeof(u64));
-		sim_call_counts(call, req.ranks, op->counts);
-		req.counts = op->counts;
+		op->counts = malloc(made.ranks * sizeof(u64));
+		sim_call_counts(call, made.ranks, op->counts);
+		made.counts = op->counts;
 	}
-	err = tor_op_begin(&op->core, seq, &req, call->type, call->redop, call->bits, &why);
+	err = tor_op_begin(&op->core, seq, &made, &why);
 	if (err)
 		sim_fail("op %u, rank %u is refused: %s (%s)", seq, r->number, strerror(-err), why);
 	return err;

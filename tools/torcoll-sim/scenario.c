@@ -67,7 +67,7 @@ bool sim_scenario_shape(struct sim_scenario *s)
 
 bool sim_group_is_box(const struct sim_scenario *s, const struct sim_group_spec *g)
 {
-	struct tor_plan_req req = {
+	struct tor_call call = {
 		.torus = &s->torus,
 		.members = g->whole ? NULL : g->member,
 		.ranks = g->ranks,
@@ -78,7 +78,7 @@ bool sim_group_is_box(const struct sim_scenario *s, const struct sim_group_spec 
 	struct tor_plan plan;
 
 	/* this algorithm requires a torus, and takes no list of members */
-	return !tor_plan_init(&plan, &req, 0, NULL);
+	return !tor_plan_init(&plan, &call, 0, NULL);
 }
 
 /* --- calls --- */
@@ -103,7 +103,7 @@ static bool make_plan(const struct sim_scenario *s, const struct sim_group_spec 
 		      const struct sim_call *call, struct tor_plan *plan, const char **why)
 {
 	u64 counts[SIM_NODES_MAX];
-	struct tor_plan_req req = {
+	struct tor_call made = {
 		.torus = &s->torus,
 		.members = g->whole ? NULL : g->member,
 		.ranks = g->ranks,
@@ -116,9 +116,9 @@ static bool make_plan(const struct sim_scenario *s, const struct sim_group_spec 
 
 	if (call->uneven) {
 		sim_call_counts(call, g->ranks, counts);
-		req.counts = counts;
+		made.counts = counts;
 	}
-	return !tor_plan_init(plan, &req, 0, why);
+	return !tor_plan_init(plan, &made, 0, why);
 }
 
 static bool call_reduces(const struct sim_call *call)

@@ -223,7 +223,7 @@ static void print_text(struct json_object *list, const struct question *q)
 
 static int answer(struct conn *c, const struct question *q)
 {
-	struct tor_plan_req req = { .collective = q->collective };
+	struct tor_call call = { .collective = q->collective };
 	struct json_object *observed, *list;
 	struct tor_rates rates;
 	struct tor_offers o;
@@ -237,9 +237,9 @@ static int answer(struct conn *c, const struct question *q)
 		return ret;
 	if (view_dump(c, &observed_view, &place.key, &observed))
 		return conn_refused(c);
-	req.torus = &place.torus;
-	req.ranks = place.torus.nodes;
-	if (tor_offers_make(&o, &req)) {
+	call.torus = &place.torus;
+	call.ranks = place.torus.nodes;
+	if (tor_offers_make(&o, &call)) {
 		json_object_put(observed);
 		return usage_error("out of memory");
 	}

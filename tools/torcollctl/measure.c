@@ -100,7 +100,7 @@ static int run_once(struct bench *b, const struct cell *cell, u32 bytes)
 /* Compute the cost of a plan; false if the shape has no such plan. */
 static bool cost_of(const struct bench *b, const struct cell *cell, struct tor_cost *cost)
 {
-	struct tor_plan_req req = {
+	struct tor_call call = {
 		.torus = &b->place->torus,
 		.ranks = b->place->torus.nodes,
 		.collective = TORCOLL_ALLREDUCE,
@@ -108,7 +108,7 @@ static bool cost_of(const struct bench *b, const struct cell *cell, struct tor_c
 		.param = { [TORCOLL_PARAM_CHANNELS] = cell->channels },
 	};
 
-	return tor_cost_is_quick(&req) && !tor_cost_plan(&req, cost, NULL);
+	return tor_cost_is_quick(&call) && !tor_cost_plan(&call, cost, NULL);
 }
 
 /* Set up the samples: coefficients, and no times yet. */

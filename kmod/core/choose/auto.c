@@ -65,15 +65,15 @@ static bool auto_choose_plainly(u32 collective, enum tor_level level, u32 exclud
  * Keeps the caller's parameters. The plan refuses a parameter that the
  * algorithm does not have.
  */
-static void auto_apply(const struct tor_choice *choice, struct tor_plan_req *req,
-		       const struct tor_plan_req *given)
+static void auto_apply(const struct tor_choice *choice, struct tor_call *call,
+		       const struct tor_call *given)
 {
 	u32 i;
 
-	req->algorithm = choice->algorithm;
+	call->algorithm = choice->algorithm;
 	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
-		req->param[i] = given->param[i] ? given->param[i] : choice->param[i];
-	req->param[TORCOLL_PARAM_EXCLUDE] = 0;
+		call->param[i] = given->param[i] ? given->param[i] : choice->param[i];
+	call->param[TORCOLL_PARAM_EXCLUDE] = 0;
 }
 
 /* See tor_op_begin(). */
@@ -98,13 +98,13 @@ void tor_auto_forget(struct tor_chooser *chooser, u32 collective)
 }
 
 int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
-		  const struct tor_plan_req *req, enum tor_level level, u32 elem, u32 rank,
+		  const struct tor_call *call, enum tor_level level, u32 elem, u32 rank,
 		  const char **why)
 {
-	u32 collective = auto_planned_as(req->collective);
+	u32 collective = auto_planned_as(call->collective);
 	bool known = chooser && tor_chooser_knows(chooser, collective);
-	u32 excluded = req->param[TORCOLL_PARAM_EXCLUDE];
-	struct tor_plan_req named = *req;
+	u32 excluded = call->param[TORCOLL_PARAM_EXCLUDE];
+	struct tor_call named = *call;
 	struct tor_choice choice;
 	int err = -EOPNOTSUPP;
 
@@ -117,11 +117,11 @@ int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
 	/* the choice ignores root and counts, so its plan may refuse them */
 	while (err == -EOPNOTSUPP) {
 		if (!(known ? tor_choose(chooser, collective, level, excluded,
-					 req->count * elem, &choice) :
-			      auto_choose_plainly(collective, level, excluded, req->count * elem,
+					 call->count * elem, &choice) :
+			      auto_choose_plainly(collective, level, excluded, call->count * elem,
 						  &choice)))
 			break;
-		auto_apply(&choice, &named, req);
+		auto_apply(&choice, &named, call);
 		err = tor_plan_init(p, &named, rank, why);
 		excluded |= 1U << choice.algorithm;
 	}

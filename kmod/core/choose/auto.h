@@ -37,10 +37,10 @@ void tor_auto_forget(struct tor_chooser *chooser, u32 collective);
 
 /**
  * tor_auto_plan - choose an algorithm and its parameters, and make the plan
- * @p: filled in; p->req has the choice
+ * @p: filled in; p->call has the choice
  * @chooser: tables of the comm, prepared for this collective, or NULL
- * @req: the request; its algorithm is ignored. Parameters that are set are
- *	kept; TORCOLL_PARAM_EXCLUDE is obeyed and not passed on to p->req
+ * @call: the request; its algorithm is ignored. Parameters that are set are
+ *	kept; TORCOLL_PARAM_EXCLUDE is obeyed and not passed on to p->call
  * @level: requirement on the bits of the result
  * @elem: bytes of an element
  * @rank: rank whose view is planned; every rank with an equal chooser makes the
@@ -51,7 +51,7 @@ void tor_auto_forget(struct tor_chooser *chooser, u32 collective);
  * Return: as tor_plan_init(); -ENOMEM if @chooser is not prepared.
  */
 int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
-		  const struct tor_plan_req *req, enum tor_level level, u32 elem, u32 rank,
+		  const struct tor_call *call, enum tor_level level, u32 elem, u32 rank,
 		  const char **why);
 
 #endif

@@ -10,20 +10,20 @@ static_assert(TORCOLL_ALGO_COUNT <= 32);
 
 /* --- parameters --- */
 
-static bool choose_is_rooted(const struct tor_plan_req *req)
+static bool choose_is_rooted(const struct tor_call *call)
 {
-	return req->collective == TORCOLL_BROADCAST || req->collective == TORCOLL_REDUCE;
+	return call->collective == TORCOLL_BROADCAST || call->collective == TORCOLL_REDUCE;
 }
 
-static bool choose_is_scan(const struct tor_plan_req *req)
+static bool choose_is_scan(const struct tor_call *call)
 {
-	return req->collective == TORCOLL_SCAN || req->collective == TORCOLL_EXSCAN;
+	return call->collective == TORCOLL_SCAN || call->collective == TORCOLL_EXSCAN;
 }
 
 /* All channels, or one: fewer messages, but idle links. */
-static bool offer_set_channels(struct tor_plan_req *req, u32 i)
+static bool offer_set_channels(struct tor_call *call, u32 i)
 {
-	req->param[TORCOLL_PARAM_CHANNELS] = i;
+	call->param[TORCOLL_PARAM_CHANNELS] = i;
 	return i < 2;
 }
 
@@ -31,20 +31,20 @@ static bool offer_set_channels(struct tor_plan_req *req, u32 i)
  * Two or four chunks: two or four times the messages, but links and processors
  * wait less for each other.
  */
-static bool offer_set_chunks(struct tor_plan_req *req, u32 i)
+static bool offer_set_chunks(struct tor_call *call, u32 i)
 {
-	req->param[TORCOLL_PARAM_CHUNKS] = 2 << i;
+	call->param[TORCOLL_PARAM_CHUNKS] = 2 << i;
 	return i < 2;
 }
 
-static bool offer_set_channels_or_chunks(struct tor_plan_req *req, u32 i)
+static bool offer_set_channels_or_chunks(struct tor_call *call, u32 i)
 {
-	return i < 2 ? offer_set_channels(req, i) : offer_set_chunks(req, i - 2);
+	return i < 2 ? offer_set_channels(call, i) : offer_set_chunks(call, i - 2);
 }
 
-static bool offer_set_blocks(struct tor_plan_req *req, u32 i)
+static bool offer_set_blocks(struct tor_call *call, u32 i)
 {
-	req->param[TORCOLL_PARAM_BLOCKS] = 1U << i;
+	call->param[TORCOLL_PARAM_BLOCKS] = 1U << i;
 	return i < BLOCK_SETS;
 }
 
@@ -52,26 +52,26 @@ static bool offer_set_blocks(struct tor_plan_req *req, u32 i)
  * Distances for few bytes on tori of 1, 2, 3 dimensions, and for few hops; the
  * first one in chunks as well.
  */
-static bool offer_set_variant(struct tor_plan_req *req, u32 i)
+static bool offer_set_variant(struct tor_call *call, u32 i)
 {
-	req->param[TORCOLL_PARAM_VARIANT] = i < 2 * VARIANTS ? 1 + i / 2 : 1;
-	return i < 2 * VARIANTS ? offer_set_channels(req, i % 2) :
-				  offer_set_chunks(req, i - 2 * VARIANTS);
+	call->param[TORCOLL_PARAM_VARIANT] = i < 2 * VARIANTS ? 1 + i / 2 : 1;
+	return i < 2 * VARIANTS ? offer_set_channels(call, i % 2) :
+				  offer_set_chunks(call, i - 2 * VARIANTS);
 }
 
-static bool offer_set_r(struct tor_plan_req *req, u32 i)
+static bool offer_set_r(struct tor_call *call, u32 i)
 {
 	/* 0 means the default, which is r = 0 */
-	req->param[TORCOLL_PARAM_R] = 1 + i;
-	if (req->collective != TORCOLL_ALLREDUCE)
+	call->param[TORCOLL_PARAM_R] = 1 + i;
+	if (call->collective != TORCOLL_ALLREDUCE)
 		return !i;
-	return i <= fls(req->ranks - 1);
+	return i <= fls(call->ranks - 1);
 }
 
-bool tor_offer_params(struct tor_plan_req *req, u32 i)
+bool tor_offer_params(struct tor_call *call, u32 i)
 {
-	memset(req->param, 0, sizeof(req->param));
-	switch (req->algorithm) {
+	memset(call->param, 0, sizeof(call->param));
+	switch (call->algorithm) {
 	case TORCOLL_SWING_BW:
 	case TORCOLL_BUCKET:
 	case TORCOLL_HAMILTONIAN:
@@ -79,22 +79,22 @@ bool tor_offer_params(struct tor_plan_req *req, u32 i)
 	case TORCOLL_RECDOUB_BW_MIRRORED:
 	case TORCOLL_BRUCK_BW:
 	case TORCOLL_WINDOW:
-		return offer_set_channels(req, i);
+		return offer_set_channels(call, i);
 	case TORCOLL_BIBUCKET:
-		return offer_set_channels_or_chunks(req, i);
+		return offer_set_channels_or_chunks(call, i);
 	case TORCOLL_SWING_LAT:
 		/* one is the default */
-		req->param[TORCOLL_PARAM_CHANNELS] = i ? 2 * req->torus->ndim : 1;
+		call->param[TORCOLL_PARAM_CHANNELS] = i ? 2 * call->torus->ndim : 1;
 		return i < 2;
 	case TORCOLL_TRIVANCE_BW:
-		return offer_set_variant(req, i);
+		return offer_set_variant(call, i);
 	case TORCOLL_GENERAL:
-		return offer_set_r(req, i);
+		return offer_set_r(call, i);
 	case TORCOLL_RING:
-		return choose_is_rooted(req) || choose_is_scan(req) ? offer_set_blocks(req, i) :
-								      offer_set_channels(req, i);
+		return choose_is_rooted(call) || choose_is_scan(call) ? offer_set_blocks(call, i) :
+								      offer_set_channels(call, i);
 	case TORCOLL_CIRCULANT:
-		return choose_is_rooted(req) ? offer_set_blocks(req, i) : !i;
+		return choose_is_rooted(call) ? offer_set_blocks(call, i) : !i;
 	default:
 		return !i;
 	}
@@ -106,52 +106,52 @@ bool tor_offer_params(struct tor_plan_req *req, u32 i)
  * Fill @offer with a plan and its cost. An error other than -ENOMEM means that
  * it does not serve the request, or that its cost cannot be computed quickly.
  */
-static int offer_make(struct tor_offer *offer, const struct tor_plan_req *req)
+static int offer_make(struct tor_offer *offer, const struct tor_call *call)
 {
-	struct tor_plan_req probe = *req;
+	struct tor_call probe = *call;
 	struct tor_plan plan;
 	int err;
 
 	/* a vector without empty parts */
-	probe.count = 2ULL * TOR_MAX_CHANNELS * req->ranks;
+	probe.count = 2ULL * TOR_MAX_CHANNELS * call->ranks;
 	err = tor_plan_init(&plan, &probe, 0, NULL);
 	if (err)
 		return err;
 	/* a frame has 16 bits for the round */
-	if (plan.shape.rounds > U16_MAX || !tor_cost_is_quick(req))
+	if (plan.shape.rounds > U16_MAX || !tor_cost_is_quick(call))
 		return -EOPNOTSUPP;
 	*offer = (struct tor_offer){
-		.algorithm = req->algorithm,
+		.algorithm = call->algorithm,
 		.agrees = plan.shape.agrees,
 		.sequential = plan.shape.sequential,
 		.bufs = plan.shape.bufs,
 	};
-	memcpy(offer->param, req->param, sizeof(offer->param));
-	return tor_cost_plan(req, &offer->cost, NULL);
+	memcpy(offer->param, call->param, sizeof(offer->param));
+	return tor_cost_plan(call, &offer->cost, NULL);
 }
 
 /*
  * Collects all plans that serve the request in @offer, up to @room. With @room
  * 0 it only counts them. Returns their number, or -ENOMEM.
  */
-static int offers_collect(const struct tor_plan_req *given, struct tor_offer *offer, u32 room)
+static int offers_collect(const struct tor_call *given, struct tor_offer *offer, u32 room)
 {
-	struct tor_plan_req req = *given;
+	struct tor_call call = *given;
 	struct tor_plan plan;
 	u32 i, n = 0;
 	int err;
 
-	req.count = 2ULL * TOR_MAX_CHANNELS * req.ranks;
-	for (req.algorithm = TORCOLL_ALGO_AUTO + 1; req.algorithm < TORCOLL_ALGO_COUNT;
-	     req.algorithm++) {
-		if (!(tor_algorithm_serves(req.algorithm) & (1U << req.collective)))
+	call.count = 2ULL * TOR_MAX_CHANNELS * call.ranks;
+	for (call.algorithm = TORCOLL_ALGO_AUTO + 1; call.algorithm < TORCOLL_ALGO_COUNT;
+	     call.algorithm++) {
+		if (!(tor_algorithm_serves(call.algorithm) & (1U << call.collective)))
 			continue;
-		for (i = 0; tor_offer_params(&req, i); i++) {
+		for (i = 0; tor_offer_params(&call, i); i++) {
 			if (!room) {
-				n += !tor_plan_init(&plan, &req, 0, NULL);
+				n += !tor_plan_init(&plan, &call, 0, NULL);
 				continue;
 			}
-			err = n < room ? offer_make(&offer[n], &req) : -EOPNOTSUPP;
+			err = n < room ? offer_make(&offer[n], &call) : -EOPNOTSUPP;
 			if (err == -ENOMEM)
 				return err;
 			n += !err;
@@ -160,20 +160,20 @@ static int offers_collect(const struct tor_plan_req *given, struct tor_offer *of
 	return n;
 }
 
-int tor_offers_make(struct tor_offers *o, const struct tor_plan_req *req)
+int tor_offers_make(struct tor_offers *o, const struct tor_call *call)
 {
 	int n;
 
 	*o = (struct tor_offers){ 0 };
-	if (req->ranks < 2)
+	if (call->ranks < 2)
 		return 0;
-	n = offers_collect(req, NULL, 0);
+	n = offers_collect(call, NULL, 0);
 	if (!n)
 		return 0;
 	o->offer = tor_env_table_alloc(n * sizeof(*o->offer));
 	if (!o->offer)
 		return -ENOMEM;
-	n = offers_collect(req, o->offer, n);
+	n = offers_collect(call, o->offer, n);
 	if (n < 0) {
 		tor_offers_free(o);
 		return n;
@@ -301,7 +301,7 @@ void tor_chooser_free(struct tor_chooser *c)
 
 int tor_chooser_make(struct tor_chooser *c, u32 collective)
 {
-	struct tor_plan_req req = {
+	struct tor_call call = {
 		.torus = c->torus,
 		.members = c->members,
 		.ranks = c->ranks,
@@ -313,7 +313,7 @@ int tor_chooser_make(struct tor_chooser *c, u32 collective)
 
 	if (tor_chooser_ready(c, collective))
 		return 0;
-	err = tor_offers_make(&o, &req);
+	err = tor_offers_make(&o, &call);
 	if (err)
 		return err;
 	for (level = 0; level < TOR_LEVELS; level++)

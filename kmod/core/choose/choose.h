@@ -52,7 +52,7 @@ enum tor_level { TOR_LEVEL_ANY, TOR_LEVEL_AGREES, TOR_LEVEL_SEQUENTIAL, TOR_LEVE
 /**
  * tor_offers_make - collect all plans that serve a request, and their costs
  * @o: filled in; free with tor_offers_free()
- * @req: the request without an algorithm and without parameters
+ * @call: the request without an algorithm and without parameters
  *
  * Plans whose walk would take long, because they look different from every one
  * of many ranks, are left out: see tor_cost_is_quick().
@@ -60,17 +60,17 @@ enum tor_level { TOR_LEVEL_ANY, TOR_LEVEL_AGREES, TOR_LEVEL_SEQUENTIAL, TOR_LEVE
  * Context: may sleep to allocate; no lock.
  * Return: 0 or -ENOMEM.
  */
-int tor_offers_make(struct tor_offers *o, const struct tor_plan_req *req);
+int tor_offers_make(struct tor_offers *o, const struct tor_call *call);
 void tor_offers_free(struct tor_offers *o);
 
 /**
  * tor_offer_params - enumerate the sets of parameters worth considering
- * @req: the request with its algorithm; its parameters are set
+ * @call: the request with its algorithm; its parameters are set
  * @i: number of the set, from 0
  *
  * Return: false if there is no such set.
  */
-bool tor_offer_params(struct tor_plan_req *req, u32 i);
+bool tor_offer_params(struct tor_call *call, u32 i);
 
 /* True if an offer may be used at this level. */
 static inline bool tor_offer_meets(const struct tor_offer *offer, enum tor_level level)
@@ -117,8 +117,8 @@ struct tor_chooser {
  * tor_chooser_init - set up the inputs of the tables of a comm
  * @c: zeroed; free with tor_chooser_free()
  * @torus: shape of the fabric; must stay valid
- * @members: see struct tor_plan_req; must stay valid
- * @ranks: see struct tor_plan_req
+ * @members: see struct tor_call; must stay valid
+ * @ranks: see struct tor_call
  * @rates: of the fabric; must be the same on all ranks, since each chooses for
  *	itself
  */

@@ -44,7 +44,7 @@ static const u8 symmetries[TORCOLL_ALGO_COUNT] = {
 
 struct walk {
 	struct tor_tally *t;
-	struct tor_plan_req req;
+	struct tor_call call;
 	const u32 *least;
 	enum symmetry symmetry;
 	struct tor_plan plan;		/* of one rank after the other */
@@ -52,9 +52,9 @@ struct walk {
 	u64 round_reduced;
 };
 
-static bool cost_is_rooted(const struct tor_plan_req *req)
+static bool cost_is_rooted(const struct tor_call *call)
 {
-	return req->collective == TORCOLL_BROADCAST || req->collective == TORCOLL_REDUCE;
+	return call->collective == TORCOLL_BROADCAST || call->collective == TORCOLL_REDUCE;
 }
 
 static bool cost_all_powers_of_two(const struct tor_torus *t)
@@ -62,25 +62,25 @@ static bool cost_all_powers_of_two(const struct tor_torus *t)
 	return !(t->nodes & (t->nodes - 1));
 }
 
-static enum symmetry cost_symmetry(const struct tor_plan_req *req)
+static enum symmetry cost_symmetry(const struct tor_call *call)
 {
-	enum symmetry s = symmetries[req->algorithm];
+	enum symmetry s = symmetries[call->algorithm];
 
 	/*
 	 * in a gather or scatter messages grow towards the root: no two nodes
 	 * of a line are alike
 	 */
-	if (req->members || (cost_is_rooted(req) && s != LINES) || req->collective > TORCOLL_REDUCE)
+	if (call->members || (cost_is_rooted(call) && s != LINES) || call->collective > TORCOLL_REDUCE)
 		return NONE;
-	if (req->algorithm == TORCOLL_GENERAL && cost_all_powers_of_two(req->torus) &&
-	    req->param[TORCOLL_PARAM_GROUP] != 1)
+	if (call->algorithm == TORCOLL_GENERAL && cost_all_powers_of_two(call->torus) &&
+	    call->param[TORCOLL_PARAM_GROUP] != 1)
 		return XOR;
-	return s == XOR && !cost_all_powers_of_two(req->torus) ? NONE : s;
+	return s == XOR && !cost_all_powers_of_two(call->torus) ? NONE : s;
 }
 
 static u32 walk_node(const struct walk *w, u32 rank)
 {
-	return w->req.members ? w->req.members[rank] : rank;
+	return w->call.members ? w->call.members[rank] : rank;
 }
 
 /* --- periods --- */
@@ -118,9 +118,9 @@ static u32 walk_first_peer(const struct walk *w, u32 ch, u32 t)
  */
 static bool walk_goes_along(const struct walk *w, u32 ch, u32 t, u32 dim, u32 *way)
 {
-	u32 to = tor_torus_coord(w->req.torus, walk_first_peer(w, ch, t), dim);
+	u32 to = tor_torus_coord(w->call.torus, walk_first_peer(w, ch, t), dim);
 
-	*way = min(to, w->req.torus->side[dim] - to);
+	*way = min(to, w->call.torus->side[dim] - to);
 	return *way;
 }
 
@@ -137,9 +137,9 @@ static u32 walk_xor_period(const struct walk *w, u32 dim, u32 t)
 /* LINES: the dimension of round @t. */
 static u32 walk_line_dim(const struct walk *w, u32 t)
 {
-	const struct tor_torus *torus = w->req.torus;
+	const struct tor_torus *torus = w->call.torus;
 	u32 d, depth = tor_torus_diameter(torus);
-	bool down = w->req.collective == TORCOLL_BROADCAST || t >= depth;
+	bool down = w->call.collective == TORCOLL_BROADCAST || t >= depth;
 
 	t %= depth;
 	if (down)
@@ -174,7 +174,7 @@ static u32 cost_shortest_side(const struct tor_torus *torus)
  */
 static u32 walk_period(const struct walk *w, u32 dim, u32 part, u32 t)
 {
-	const struct tor_torus *torus = w->req.torus;
+	const struct tor_torus *torus = w->call.torus;
 	u32 side = torus->side[dim];
 
 	switch (w->symmetry) {
@@ -198,7 +198,7 @@ static u32 walk_period(const struct walk *w, u32 dim, u32 part, u32 t)
 
 static void walk_find_periods(const struct walk *w, u32 part, u32 t, u32 *period)
 {
-	const struct tor_torus *torus = w->req.torus;
+	const struct tor_torus *torus = w->call.torus;
 	u32 d;
 
 	for (d = 0; d < torus->ndim; d++) {
@@ -214,11 +214,11 @@ static void walk_find_periods(const struct walk *w, u32 part, u32 t, u32 *period
 /* Rounds from @t on with the same cost: on a cycle, the rest of its half. */
 static u32 walk_count_alike(const struct walk *w, u32 t)
 {
-	u32 half = w->req.ranks - 1, rounds = w->plan.shape.rounds;
+	u32 half = w->call.ranks - 1, rounds = w->plan.shape.rounds;
 	const u32 cyclic = TOR_COLL(ALLREDUCE) | TOR_COLL(REDUCE_SCATTER) | TOR_COLL(ALLGATHER);
-	bool cycle = w->req.algorithm == TORCOLL_RING || w->req.algorithm == TORCOLL_HAMILTONIAN;
+	bool cycle = w->call.algorithm == TORCOLL_RING || w->call.algorithm == TORCOLL_HAMILTONIAN;
 
-	if (!cycle || !(cyclic >> w->req.collective & 1))
+	if (!cycle || !(cyclic >> w->call.collective & 1))
 		return 1;
 	return min(rounds, t < half ? half : 2 * half) - t;
 }
@@ -227,7 +227,7 @@ static u32 walk_count_alike(const struct walk *w, u32 t)
 
 static int walk_take_place(struct walk *w, u32 rank, const char **why)
 {
-	return w->plan.rank == rank ? 0 : tor_plan_init(&w->plan, &w->req, rank, why);
+	return w->plan.rank == rank ? 0 : tor_plan_init(&w->plan, &w->call, rank, why);
 }
 
 /*
@@ -261,10 +261,10 @@ static void walk_round(struct walk *w, u32 ch, u32 t, u32 alike)
 /* The @i-th representative rank. */
 static u32 walk_representative(const struct walk *w, u32 i)
 {
-	const struct tor_torus *torus = w->req.torus;
+	const struct tor_torus *torus = w->call.torus;
 	u32 d, rank = 0;
 
-	if (w->req.members)
+	if (w->call.members)
 		return i;
 	for (d = 0; d < torus->ndim; d++) {
 		rank += i % w->t->period[d] * torus->stride[d];
@@ -276,11 +276,11 @@ static u32 walk_representative(const struct walk *w, u32 i)
 /* LINES: true if the rank is not on the lines of this round. */
 static bool walk_is_idle(const struct walk *w, u32 rank, u32 t)
 {
-	const struct tor_torus *torus = w->req.torus;
+	const struct tor_torus *torus = w->call.torus;
 	u32 d;
 
 	for (d = 0; w->symmetry == LINES && d < walk_line_dim(w, t); d++)
-		if (tor_torus_coord(torus, rank, d) != tor_torus_coord(torus, w->req.root, d))
+		if (tor_torus_coord(torus, rank, d) != tor_torus_coord(torus, w->call.root, d))
 			return true;
 	return false;
 }
@@ -309,9 +309,9 @@ static int walk_part(struct walk *w, u32 part, u32 channels, u32 t, const char *
 	err = tor_tally_part(w->t, period);
 	if (err)
 		return err;
-	count = w->req.members ? w->req.ranks : w->t->classes;
+	count = w->call.members ? w->call.ranks : w->t->classes;
 	for (i = 0; i < count && !err; i++)
-		err = walk_rank(w, walk_representative(w, i), channels, t, w->req.ranks / count,
+		err = walk_rank(w, walk_representative(w, i), channels, t, w->call.ranks / count,
 				why);
 	return err;
 }
@@ -325,7 +325,7 @@ static int walk_by_dim(struct walk *w, u32 t, const char **why)
 	u32 d, ch, way, channels;
 	int err = 0;
 
-	for (d = 0; d < w->req.torus->ndim && !err; d++) {
+	for (d = 0; d < w->call.torus->ndim && !err; d++) {
 		channels = 0;
 		/* periods as seen by rank 0 */
 		err = walk_take_place(w, 0, why);
@@ -358,16 +358,16 @@ static int walk_rounds(struct walk *w, u32 t, const char **why)
 /* Sets a count that blocks, halves of blocks and channels divide. */
 static int walk_set_count(struct walk *w, const char **why)
 {
-	u32 blocks = max(w->req.param[TORCOLL_PARAM_BLOCKS], 1U);
+	u32 blocks = max(w->call.param[TORCOLL_PARAM_BLOCKS], 1U);
 	int err;
 
-	w->req.counts = NULL;
-	w->req.count = 2ULL * TOR_MAX_CHANNELS * w->req.ranks;
-	err = tor_plan_init(&w->plan, &w->req, 0, why);
+	w->call.counts = NULL;
+	w->call.count = 2ULL * TOR_MAX_CHANNELS * w->call.ranks;
+	err = tor_plan_init(&w->plan, &w->call, 0, why);
 	if (err)
 		return err;
-	w->req.count = 2ULL * w->req.ranks * w->plan.shape.channels * blocks;
-	return tor_plan_init(&w->plan, &w->req, 0, why);
+	w->call.count = 2ULL * w->call.ranks * w->plan.shape.channels * blocks;
+	return tor_plan_init(&w->plan, &w->call, 0, why);
 }
 
 static u64 cost_fraction(u64 n, u64 of)
@@ -377,14 +377,14 @@ static u64 cost_fraction(u64 n, u64 of)
 
 static void walk_summarize(const struct walk *w, struct tor_cost *cost)
 {
-	u64 count = w->req.count, all = count * w->req.ranks;
+	u64 count = w->call.count, all = count * w->call.ranks;
 	const struct tor_tally *t = w->t;
 
 	*cost = (struct tor_cost){
 		.rounds = t->rounds,
 		.hops = t->hops,
 		.w = cost_fraction(t->w, 2 * count),
-		.messages = cost_fraction(t->messages, 2ULL * w->req.ranks),
+		.messages = cost_fraction(t->messages, 2ULL * w->call.ranks),
 		.sent = cost_fraction(t->sent, all),
 		.moved = cost_fraction(t->moved, TOR_TALLY_WHOLE * all),
 		.reduced = cost_fraction(w->reduced, all),
@@ -392,14 +392,14 @@ static void walk_summarize(const struct walk *w, struct tor_cost *cost)
 	};
 }
 
-int tor_cost_walk(struct tor_tally *t, const struct tor_plan_req *req, const u32 *least,
+int tor_cost_walk(struct tor_tally *t, const struct tor_call *call, const u32 *least,
 		  struct tor_cost *cost, const char **why)
 {
-	struct walk w = { .t = t, .req = *req, .least = least };
+	struct walk w = { .t = t, .call = *call, .least = least };
 	int times;
 	u32 k;
 
-	w.symmetry = cost_symmetry(req);
+	w.symmetry = cost_symmetry(call);
 	times = walk_set_count(&w, why);
 	if (times)
 		return times;
@@ -412,29 +412,29 @@ int tor_cost_walk(struct tor_tally *t, const struct tor_plan_req *req, const u32
 	return 0;
 }
 
-int tor_cost_plan(const struct tor_plan_req *req, struct tor_cost *cost, const char **why)
+int tor_cost_plan(const struct tor_call *call, struct tor_cost *cost, const char **why)
 {
 	struct tor_tally t;
 	int err;
 
-	tor_tally_init(&t, req->torus);
-	err = tor_cost_walk(&t, req, NULL, cost, why);
+	tor_tally_init(&t, call->torus);
+	err = tor_cost_walk(&t, call, NULL, cost, why);
 	tor_tally_free(&t);
 	return err;
 }
 
-bool tor_cost_is_quick(const struct tor_plan_req *req)
+bool tor_cost_is_quick(const struct tor_call *call)
 {
-	const struct tor_torus *torus = req->torus;
+	const struct tor_torus *torus = call->torus;
 	u32 d, places = 1;
 
-	if (req->ranks <= (req->members ? QUICK_LIST : QUICK_RANKS))
+	if (call->ranks <= (call->members ? QUICK_LIST : QUICK_RANKS))
 		return true;
 	/* blocks are adjacent in messages */
-	if (req->members && req->ranks <= QUICK_RANKS)
-		return req->algorithm == TORCOLL_TREE || req->algorithm == TORCOLL_RING ||
-		       req->algorithm == TORCOLL_GENERAL || req->algorithm == TORCOLL_CIRCULANT;
-	switch (cost_symmetry(req)) {
+	if (call->members && call->ranks <= QUICK_RANKS)
+		return call->algorithm == TORCOLL_TREE || call->algorithm == TORCOLL_RING ||
+		       call->algorithm == TORCOLL_GENERAL || call->algorithm == TORCOLL_CIRCULANT;
+	switch (cost_symmetry(call)) {
 	case NONE:
 		return false;
 	case EVEN_ODD:

@@ -90,7 +90,7 @@ struct tor_line {
 
 /**
  * tor_cost_plan - compute the cost of a plan
- * @req: the request; its count and counts do not matter, parameters whose
+ * @call: the request; its count and counts do not matter, parameters whose
  *	default depends on the count must be set
  * @cost: filled in
  * @why: as tor_plan_init()
@@ -99,12 +99,12 @@ struct tor_line {
  * tor_cost_is_quick().
  * Return: 0, -ENOMEM, or an error of tor_plan_init().
  */
-int tor_cost_plan(const struct tor_plan_req *req, struct tor_cost *cost, const char **why);
+int tor_cost_plan(const struct tor_call *call, struct tor_cost *cost, const char **why);
 
 /**
  * tor_cost_walk - the same with a tally of the caller
  * @t: tally, fresh: another route may be set
- * @req: as for tor_cost_plan()
+ * @call: as for tor_cost_plan()
  * @least: least period of the route by dimension, or NULL; the sides: every
  *	rank is walked
  * @cost: filled in
@@ -113,18 +113,18 @@ int tor_cost_plan(const struct tor_plan_req *req, struct tor_cost *cost, const c
  * Context: as tor_cost_plan().
  * Return: as tor_cost_plan().
  */
-int tor_cost_walk(struct tor_tally *t, const struct tor_plan_req *req, const u32 *least,
+int tor_cost_walk(struct tor_tally *t, const struct tor_call *call, const u32 *least,
 		  struct tor_cost *cost, const char **why);
 
 /**
  * tor_cost_is_quick - will tor_cost_plan() finish within some ms
- * @req: the request; the same members matter
+ * @call: the request; the same members matter
  *
  * A plan for many ranks that looks different from each of them takes longer.
  *
  * Return: true if it will.
  */
-bool tor_cost_is_quick(const struct tor_plan_req *req);
+bool tor_cost_is_quick(const struct tor_call *call);
 
 /* The time of a cost for a vector of @bytes, in parts. */
 void tor_cost_parts(const struct tor_cost *cost, const struct tor_rates *rates, u64 bytes,

@@ -9,32 +9,32 @@
 
 #define DIGEST_HASH_KEY		0x6469676573740000ULL
 
-static u64 counts_digest(const struct tor_plan_req *req)
+static u64 counts_digest(const struct tor_call *call)
 {
 	__be64 word[2] = {};
 	u32 i;
 
 	/* in an alltoall they differ by rank: see tor_op_transfer_digest() */
-	for (i = 0; req->counts && !req->from_counts && i < req->ranks; i++) {
-		word[0] = cpu_to_be64(req->counts[i]);
+	for (i = 0; call->counts && !call->from_counts && i < call->ranks; i++) {
+		word[0] = cpu_to_be64(call->counts[i]);
 		word[1] = cpu_to_be64(tor_env_hash(word, sizeof(word), DIGEST_HASH_KEY));
 	}
 	return be64_to_cpu(word[1]);
 }
 
-u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
+u32 tor_op_digest(const struct tor_call *call)
 {
 	u64 word[6 + TORCOLL_PARAM_COUNT];
 	u32 i, digest;
 
-	word[0] = (u64)req->collective << 32 | req->algorithm;
-	word[1] = (u64)type << 32 | redop;
-	word[2] = (u64)bits << 32 | req->root;
-	word[3] = req->from_counts ? ~0ULL : req->count;
-	word[4] = counts_digest(req);
-	word[5] = req->ranks;
+	word[0] = (u64)call->collective << 32 | call->algorithm;
+	word[1] = (u64)call->type << 32 | call->redop;
+	word[2] = (u64)call->bits << 32 | call->root;
+	word[3] = call->from_counts ? ~0ULL : call->count;
+	word[4] = counts_digest(call);
+	word[5] = call->ranks;
 	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
-		word[6 + i] = req->param[i];
+		word[6 + i] = call->param[i];
 	/* hosts of different byte order must compute the same */
 	for (i = 0; i < ARRAY_SIZE(word); i++)
 		word[i] = (__force u64)cpu_to_be64(word[i]);
@@ -42,16 +42,15 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
 	return digest ? digest : 1;
 }
 
-static int make_plan(struct tor_op *op, const struct tor_plan_req *called, u32 type, u32 redop,
-		     u32 bits, const char **why)
+static int make_plan(struct tor_op *op, const struct tor_call *call, const char **why)
 {
 	if (op->role)
-		return tor_plan_message(&op->plan, called, op->comm->rank, why);
-	if (called->algorithm != TORCOLL_ALGO_AUTO)
-		return tor_plan_init(&op->plan, called, op->comm->rank, why);
-	return tor_auto_plan(&op->plan, op->comm->chooser, called,
-			     tor_level_of(called->collective, type, redop, bits), op->elem,
-			     op->comm->rank, why);
+		return tor_plan_message(&op->plan, call, op->comm->rank, why);
+	if (call->algorithm != TORCOLL_ALGO_AUTO)
+		return tor_plan_init(&op->plan, call, op->comm->rank, why);
+	return tor_auto_plan(&op->plan, op->comm->chooser, call,
+			     tor_level_of(call->collective, call->type, call->redop, call->bits),
+			     op->elem, op->comm->rank, why);
 }
 
 static bool is_reduction(u32 collective)
@@ -60,18 +59,19 @@ static bool is_reduction(u32 collective)
 }
 
 /* Find the element type and the reduction of a call. */
-static int find_reduction(struct tor_op *op, u32 collective, u32 type, u32 redop, const char **why)
+static int find_reduction(struct tor_op *op, const struct tor_call *call, const char **why)
 {
-	bool scans = collective == TORCOLL_SCAN || collective == TORCOLL_EXSCAN;
-	bool reduces = is_reduction(collective);
+	bool scans = call->collective == TORCOLL_SCAN || call->collective == TORCOLL_EXSCAN;
+	bool reduces = is_reduction(call->collective);
 
-	op->elem = tor_type_size(type);
-	op->reduce = reduces ? tor_reduce_kernel(type, redop) : NULL;
+	op->elem = tor_type_size(call->type);
+	op->reduce = reduces ? tor_reduce_kernel(call->type, call->redop) : NULL;
 	if (!op->elem || (reduces && !op->reduce)) {
 		*why = "the type does not support this operator";
 		return -EOPNOTSUPP;
 	}
-	if (redop == TORCOLL_AVG && (scans || !tor_scale_divides(type, op->comm->ranks))) {
+	if (call->redop == TORCOLL_AVG &&
+	    (scans || !tor_scale_divides(call->type, op->comm->ranks))) {
 		*why = "an average needs a type that holds the number of ranks; scans have none";
 		return -EOPNOTSUPP;
 	}
@@ -79,10 +79,11 @@ static int find_reduction(struct tor_op *op, u32 collective, u32 type, u32 redop
 }
 
 /* Check that comm and bit level permit this plan. */
-static int check_plan(const struct tor_op *op, u32 collective, u32 type, u32 redop, u32 bits,
-		      const char **why)
+static int check_plan(const struct tor_op *op, const struct tor_call *call, const char **why)
 {
 	const struct tor_plan_shape *shape = &op->plan.shape;
+	bool rounds_off = is_reduction(call->collective) &&
+			  !tor_reduce_exact(call->type, call->redop);
 
 	if (shape->channels > tor_op_channels(op))
 		*why = "the plan has more channels than the comm";
@@ -92,11 +93,10 @@ static int check_plan(const struct tor_op *op, u32 collective, u32 type, u32 red
 	 * in other collectives one rank alone computes each element of the
 	 * result
 	 */
-	else if (collective == TORCOLL_ALLREDUCE && !tor_reduce_exact(type, redop) &&
-		 bits != TORCOLL_BITS_RELAXED && !shape->agrees)
+	else if (rounds_off && call->collective == TORCOLL_ALLREDUCE &&
+		 call->bits != TORCOLL_BITS_RELAXED && !shape->agrees)
 		*why = "this algorithm cannot give the same float bits on every rank";
-	else if (is_reduction(collective) && !tor_reduce_exact(type, redop) &&
-		 bits == TORCOLL_BITS_ORDERED && !shape->sequential)
+	else if (rounds_off && call->bits == TORCOLL_BITS_ORDERED && !shape->sequential)
 		*why = "this algorithm does not reduce in the order of ranks";
 	else
 		return 0;
@@ -104,33 +104,30 @@ static int check_plan(const struct tor_op *op, u32 collective, u32 type, u32 red
 }
 
 /*
- * Fill in the call from @req, except plan and digest; its algorithm is the
- * chosen one.
+ * Fill in what depends on op->call, except plan and digest; the algorithm that
+ * is stated is the chosen one.
  */
-static void set_call(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
-		     u32 bits)
+static void set_call(struct tor_op *op, u32 seq)
 {
-	bool reduces = is_reduction(req->collective);
+	const struct tor_call *call = &op->call;
+	bool reduces = is_reduction(call->collective);
 
-	op->own_lengths = req->from_counts;
+	op->own_lengths = call->from_counts;
 	op->lengths = NULL;
 	op->input = NULL;
-	op->is_float = reduces && tor_type_is_float(type);
-	op->ordered = reduces && !tor_reduce_exact(type, redop);
+	op->is_float = reduces && tor_type_is_float(call->type);
+	op->ordered = reduces && !tor_reduce_exact(call->type, call->redop);
 	/* callers may look for the op earlier */
 	WRITE_ONCE(op->seq, seq);
-	op->type = type;
-	op->redop = redop;
-	op->collective = req->collective;
-	op->call = (struct tor_call){
-		.count = req->count,
+	op->stated = (struct tor_wire_call){
+		.count = call->count,
 		.rank = op->comm->rank,
-		.root = op->role ? op->peer : req->root,
-		.collective = req->collective,
-		.type = type,
-		.redop = redop,
-		.bits = bits,
-		.algorithm = op->plan.req.algorithm,
+		.root = op->role ? op->peer : call->root,
+		.collective = call->collective,
+		.type = call->type,
+		.redop = call->redop,
+		.bits = call->bits,
+		.algorithm = op->plan.call.algorithm,
 	};
 	op->aborted = false;
 	op->late = TOR_NO_RANK;
@@ -138,26 +135,24 @@ static void set_call(struct tor_op *op, u32 seq, const struct tor_plan_req *req,
 	atomic_set(&op->open, op->plan.shape.channels);
 }
 
-/* Turn a barrier into the allreduce of one byte that executes it. */
-static void make_barrier(struct tor_plan_req *called, u32 *type, u32 *redop)
+/* A barrier is executed as an allreduce of one byte. */
+static void fill_barrier(struct tor_call *call)
 {
-	called->count = 1;
-	*type = TORCOLL_U8;
-	*redop = TORCOLL_BOR;
+	call->count = 1;
+	call->type = TORCOLL_U8;
+	call->redop = TORCOLL_BOR;
 }
 
 /*
  * Return whether the previous call in this slot was the same, so that its plan
  * and digest can be used again. They depend only on the following: plans are
- * pure functions of request and rank, AUTO's choices come from tables, and
- * digests are hashes of the request, of AUTO's choice, type, operator and bit
- * level. Of these
+ * pure functions of call and rank, AUTO's choices come from tables, and digests
+ * are hashes of the call and of AUTO's choice. Of these
  *
- * - the request, type, operator and bit level are compared. Lists of counts
- *   belong to the caller, whose memory may have other contents the next time: a
- *   call with counts is always planned. Shape and members belong to the comm
- *   and do not change while it has ops: an heir of a shrunk comm is a comm of
- *   its own with its own slots;
+ * - the calls are compared. Lists of counts belong to the caller, whose memory
+ *   may have other contents the next time: a call with counts is always
+ *   planned. Shape and members belong to the comm and do not change while it
+ *   has ops: an heir of a shrunk comm is a comm of its own with its own slots;
  * - the tables of a comm are made for the rates that its ranks agreed upon when
  *   they joined, so that tuning a node affects only later comms. They are made
  *   when first needed and may be dropped, so their number of changes is
@@ -165,35 +160,36 @@ static void make_barrier(struct tor_plan_req *called, u32 *type, u32 *redop)
  *
  * Failure does not matter: a failed comm begins no ops.
  */
-static bool is_begun(const struct tor_op *op, const struct tor_plan_req *called, u32 type, u32 redop,
-		     u32 bits)
+static bool is_begun(const struct tor_op *op, const struct tor_call *call)
 {
 	const struct tor_begun *b = &op->begun;
-	const struct tor_plan_req *r = &b->called;
+	const struct tor_call *c = &op->call;
 
-	return b->valid && !called->counts && !called->from_counts && r->count == called->count &&
-	       r->collective == called->collective && r->algorithm == called->algorithm &&
-	       r->root == called->root && r->peer == called->peer && r->ranks == called->ranks &&
-	       r->torus == called->torus && r->members == called->members &&
-	       !memcmp(r->param, called->param, sizeof(r->param)) &&
-	       b->type == type && b->redop == redop && b->bits == bits &&
+	return b->valid && !call->counts && !call->from_counts && c->count == call->count &&
+	       c->collective == call->collective && c->algorithm == call->algorithm &&
+	       c->root == call->root && c->peer == call->peer && c->ranks == call->ranks &&
+	       c->torus == call->torus && c->members == call->members &&
+	       !memcmp(c->param, call->param, sizeof(c->param)) &&
+	       c->type == call->type && c->redop == call->redop && c->bits == call->bits &&
 	       op->plan.rank == op->comm->rank && b->chooser == op->comm->chooser &&
 	       b->changes == tor_chooser_changes(op->comm->chooser);
 }
 
-static int op_begin(struct tor_op *op, const struct tor_plan_req *called, u32 collective, u32 type,
-		    u32 redop, u32 bits, const char **why)
+static int op_begin(struct tor_op *op, const struct tor_call *call, const char **why)
 {
-	struct tor_plan_req chosen = *called;
+	struct tor_call planned = *call;
 	int err;
 
 	op->begun.valid = false;
 	op->plans++;
-	err = find_reduction(op, collective, type, redop, why);
+	/* both ends of a message have the same digest */
+	if (op->role)
+		planned.collective = TORCOLL_SEND;
+	err = find_reduction(op, call, why);
 	if (!err)
-		err = make_plan(op, called, type, redop, bits, why);
+		err = make_plan(op, &planned, why);
 	if (!err)
-		err = check_plan(op, collective, type, redop, bits, why);
+		err = check_plan(op, call, why);
 	if (err)
 		return err;
 	/*
@@ -201,80 +197,73 @@ static int op_begin(struct tor_op *op, const struct tor_plan_req *called, u32 co
 	 * reduce
 	 */
 	if (op->reduce && op->plan.shape.alternates)
-		op->reduce = tor_reduce_commuting(type, redop);
-	chosen.algorithm = op->plan.req.algorithm;
-	memcpy(chosen.param, op->plan.req.param, sizeof(chosen.param));
+		op->reduce = tor_reduce_commuting(call->type, call->redop);
+	planned.algorithm = op->plan.call.algorithm;
+	memcpy(planned.param, op->plan.call.param, sizeof(planned.param));
+	op->call = *call;
 	op->begun = (struct tor_begun){
-		.valid = !called->counts && !called->from_counts,
-		.called = *called,
-		.type = type,
-		.redop = redop,
-		.bits = bits,
+		.valid = !call->counts && !call->from_counts,
 		.chooser = op->comm->chooser,
 		.changes = tor_chooser_changes(op->comm->chooser),
-		.digest = tor_op_digest(&chosen, type, redop, bits),
+		.digest = tor_op_digest(&planned),
 	};
 	return 0;
 }
 
-int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
-		 u32 bits, const char **why)
+int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_call *asked, const char **why)
 {
-	struct tor_plan_req called = *req;
+	struct tor_call call = *asked;
 	int err;
 
-	/* both ends of a message have the same digest */
-	if (op->role)
-		called.collective = TORCOLL_SEND;
-	if (req->collective == TORCOLL_BARRIER)
-		make_barrier(&called, &type, &redop);
-	if (!is_begun(op, &called, type, redop, bits)) {
-		err = op_begin(op, &called, req->collective, type, redop, bits, why);
+	if (call.collective == TORCOLL_BARRIER)
+		fill_barrier(&call);
+	if (!is_begun(op, &call)) {
+		err = op_begin(op, &call, why);
 		if (err)
 			return err;
 	}
-	set_call(op, seq, req, type, redop, bits);
+	set_call(op, seq);
 	op->digest = op->begun.digest;
 	return 0;
 }
 
-int tor_op_describe(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
-		    u32 bits, const char **why)
+int tor_op_describe(struct tor_op *op, u32 seq, const struct tor_call *asked, const char **why)
 {
-	struct tor_plan_req called = *req;
+	struct tor_call call = *asked;
 	int err;
 
-	if (req->collective == TORCOLL_BARRIER)
-		make_barrier(&called, &type, &redop);
+	if (call.collective == TORCOLL_BARRIER)
+		fill_barrier(&call);
 	op->begun.valid = false;
-	err = find_reduction(op, req->collective, type, redop, why);
+	err = find_reduction(op, &call, why);
 	if (err)
 		return err;
+	op->call = call;
 	op->plan = (struct tor_plan){
-		.req = called,
+		.call = call,
 		.rank = op->comm->rank,
 		.shape = {
 			.bufs = 1,
-			.input = req->collective == TORCOLL_ALLTOALL ||
-				 req->collective == TORCOLL_HALO,
+			.input = call.collective == TORCOLL_ALLTOALL ||
+				 call.collective == TORCOLL_HALO,
 		},
 	};
-	set_call(op, seq, req, type, redop, bits);
-	op->digest = tor_op_digest(&called, type, redop, bits);
+	set_call(op, seq);
+	op->digest = tor_op_digest(&call);
 	return 0;
 }
 
 void tor_op_stand_for(struct tor_op *op, const struct tor_op *called)
 {
 	__be32 word[2] = { cpu_to_be32(called->digest), cpu_to_be32(op->digest) };
-	u8 algorithm = op->call.algorithm;
+	u8 algorithm = op->stated.algorithm;
 
 	op->digest = tor_env_hash(word, sizeof(word), DIGEST_HASH_KEY);
 	if (!op->digest)
 		op->digest = 1;
-	op->call = called->call;
-	op->call.rank = tor_comm_first(op->comm, op->comm->rank);
-	op->call.algorithm = algorithm;
+	op->stated = called->stated;
+	op->stated.rank = tor_comm_first(op->comm, op->comm->rank);
+	op->stated.algorithm = algorithm;
 }
 
 u32 tor_op_transfer_digest(const struct tor_op *op, u32 rank, bool sends, u64 bytes)
@@ -286,7 +275,7 @@ u32 tor_op_transfer_digest(const struct tor_op *op, u32 rank, bool sends, u64 by
 	if (!op->own_lengths)
 		return op->digest;
 	if (op->lengths)
-		parts = op->lengths[sends ? rank : op->plan.req.ranks + rank];
+		parts = op->lengths[sends ? rank : op->plan.call.ranks + rank];
 	digest = op->digest ^ (u32)tor_env_hash(&word, sizeof(word), DIGEST_HASH_KEY ^ parts);
 	return digest ? digest : 1;
 }

@@ -96,7 +96,7 @@ void tor_comm_inherit(struct tor_ctx *ctx, struct tor_comm *comm, const struct t
 }
 
 void tor_comm_mismatch(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
-		       const struct tor_call *here, u32 digest, u32 rank, u32 theirs)
+		       const struct tor_wire_call *here, u32 digest, u32 rank, u32 theirs)
 {
 	struct tor_abort cause = {
 		.rank = tor_comm_first(comm, rank),
@@ -109,7 +109,7 @@ void tor_comm_mismatch(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 }
 
 void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
-			    const struct tor_call *const call[2], const u32 digest[2])
+			    const struct tor_wire_call *const call[2], const u32 digest[2])
 {
 	struct tor_abort cause = {
 		.rank = call[1]->rank,
@@ -244,15 +244,15 @@ u32 tor_comm_told(const struct tor_comm *comm, u32 round, u32 i)
  * Return the call that is op @seq, whose slot is @op; NULL if it is forgotten
  * or not made yet.
  */
-static const struct tor_call *find_call(const struct tor_comm *comm, const struct tor_op *op,
+static const struct tor_wire_call *find_call(const struct tor_comm *comm, const struct tor_op *op,
 					u32 seq)
 {
 	if (op->seq == seq)
-		return &op->call;
+		return &op->stated;
 	return op->seq == seq + comm->depth ? &op->past : NULL;
 }
 
-static bool is_message(const struct tor_call *call)
+static bool is_message(const struct tor_wire_call *call)
 {
 	return call->collective == TORCOLL_SEND || call->collective == TORCOLL_RECV;
 }
@@ -261,7 +261,7 @@ static bool is_message(const struct tor_call *call)
  * Return whether this node reports the call of @rank, if the opposite is
  * @other. The first rank of a node reports calls that all its ranks make.
  */
-static bool speaks_for(const struct tor_comm *comm, u32 rank, const struct tor_call *other)
+static bool speaks_for(const struct tor_comm *comm, u32 rank, const struct tor_wire_call *other)
 {
 	if (comm->team && is_message(other))
 		return rank < tor_comm_users(comm) && tor_team_node(comm->team, rank) == comm->rank;
@@ -272,7 +272,7 @@ static bool speaks_for(const struct tor_comm *comm, u32 rank, const struct tor_c
  * Return the slot of op @seq of @rank here that corresponds to @other's call.
  */
 static const struct tor_op *slot_opposite(struct tor_comm *comm, u32 rank,
-					  const struct tor_call *other, u32 seq)
+					  const struct tor_wire_call *other, u32 seq)
 {
 	u8 role = other->collective == TORCOLL_SEND ? TOR_ROLE_RECV : TOR_ROLE_SEND;
 
@@ -285,13 +285,13 @@ static const struct tor_op *slot_opposite(struct tor_comm *comm, u32 rank,
 /* Add this rank's call to @abort if others lack it. */
 static bool explain_to_others(struct tor_comm *comm, struct tor_abort *abort)
 {
-	const struct tor_call *called;
+	const struct tor_wire_call *called;
 	const struct tor_op *op;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(abort->call); i++) {
-		const struct tor_call *other = &abort->call[!i];
-		struct tor_call *call = &abort->call[i];
+		const struct tor_wire_call *other = &abort->call[!i];
+		struct tor_wire_call *call = &abort->call[i];
 
 		if (call->collective || !speaks_for(comm, call->rank, other))
 			continue;

@@ -22,7 +22,7 @@ void tor_chan_mismatch(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32
 {
 	struct tor_op *op = chan->op;
 
-	tor_comm_mismatch(ctx, op->comm, chan->seq, &op->call, op->digest, rank, digest);
+	tor_comm_mismatch(ctx, op->comm, chan->seq, &op->stated, op->digest, rank, digest);
 }
 
 bool tor_chan_past_mismatch(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq,
@@ -315,7 +315,7 @@ void tor_chan_recycle(struct tor_ctx *ctx, struct tor_chan *chan, u32 seq)
 
 	tor_chan_clear(chan, false);
 	/* every channel writes the same value */
-	op->past = op->call;
+	op->past = op->stated;
 	chan->past = op->digest;
 	chan->past_own_lengths = op->own_lengths;
 	chan->seq = seq;

@@ -142,28 +142,23 @@ struct tor_comm {
 	u32 error_node;
 	u32 error_op;
 	u32 digest[2];
-	struct tor_call call[2];
+	struct tor_wire_call call[2];
 	atomic_t explained;
 	u32 known;
 };
 
 /**
- * struct tor_begun - input of an op's plan and digest
- * @valid: the next op of the slot may use both if its call is the same
- * @called: the request as executed; counts are NULL if valid
- * @type, @redop, @bits: likewise
+ * struct tor_begun - what an op's plan and digest depend on besides its call
+ * @valid: the next op of the slot may use both if its call is the same; this
+ *	one has no counts
  * @chooser: tables that AUTO used, at change number @changes
- * @digest: of all of that and of AUTO's choice
+ * @digest: of the call and of AUTO's choice
  */
 struct tor_begun {
 	bool valid;
-	u32 type;
-	u32 redop;
-	u32 bits;
 	u32 changes;
 	u32 digest;
 	const struct tor_chooser *chooser;
-	struct tor_plan_req called;
 };
 
 /**
@@ -172,9 +167,9 @@ struct tor_begun {
  * @peer: of a message
  * @pair: of a message, what its frames name its ranks by: tor_team_pair()
  * @seq: number of the op in its comm that is running here
- * @collective: enum torcoll_collective
- * @call: the call
- * @past: the previous call in this slot
+ * @call: the call; its counts are valid while the op runs
+ * @stated: what other ranks are told of it if they have called something else
+ * @past: the same of the previous call in this slot
  * @plan: kept until a different call is made here
  * @plans: number of plans made so far
  * @begun: input of @plan
@@ -202,9 +197,9 @@ struct tor_op {
 	u32 peer;
 	u32 seq;
 	u32 digest;
-	u32 collective;
 	struct tor_call call;
-	struct tor_call past;
+	struct tor_wire_call stated;
+	struct tor_wire_call past;
 	struct tor_begun begun;
 	u64 plans;
 	struct tor_plan plan;
@@ -212,8 +207,6 @@ struct tor_op {
 	struct tor_mem *temp;
 	struct tor_mem *input;
 	u64 *taken;
-	u32 type;
-	u32 redop;
 	u32 elem;
 	tor_reduce_fn reduce;
 	u64 deadline;
@@ -421,11 +414,11 @@ void tor_comm_inherit(struct tor_ctx *ctx, struct tor_comm *comm, const struct t
  * @theirs: digest of its call
  */
 void tor_comm_mismatch(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
-		       const struct tor_call *here, u32 digest, u32 rank, u32 theirs);
+		       const struct tor_wire_call *here, u32 digest, u32 rank, u32 theirs);
 
 /* The same if both calls were made on this node. */
 void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
-			    const struct tor_call *const call[2], const u32 digest[2]);
+			    const struct tor_wire_call *const call[2], const u32 digest[2]);
 
 /* Tell one rank that this comm failed, and why. */
 void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank);
@@ -492,18 +485,17 @@ u64 tor_watch_grace(const struct tor_node *node);
 bool tor_comm_restarted(const struct tor_comm *comm, u32 rank);
 
 /* Return the digest of a call, never 0. */
-u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits);
+u32 tor_op_digest(const struct tor_call *call);
 
 /**
  * tor_op_begin - prepare a free slot for an op
  * @op: slot; comm is set
  * @seq: number, seq % depth is the slot's
- * @req: request; copied, pointers stay the caller's and must outlive the op. Of
- *	a message: SEND or RECV, with root (its sender) and peer (its receiver);
- *	@op->role must match
- * @type, @redop, @bits: enum torcoll_*; an algorithm of AUTO is chosen, see
- *	op->plan.req. A barrier always has the count, type and operator of an
- *	allreduce of one byte
+ * @call: copied, pointers stay the caller's and must outlive the op. Of a
+ *	message: SEND or RECV, with root (its sender) and peer (its receiver);
+ *	@op->role must match. An algorithm of AUTO is chosen, see op->plan.call.
+ *	A barrier always has the count, type and operator of an allreduce of one
+ *	byte
  * @why: out: static reason of a refusal
  *
  * The caller then sets data, temp (plan.shape.bufs - 1 temporaries) and
@@ -514,21 +506,19 @@ u32 tor_op_digest(const struct tor_plan_req *req, u32 type, u32 redop, u32 bits)
  *
  * Return: 0, or a negative errno with nothing relevant changed.
  */
-int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
-		 u32 bits, const char **why);
+int tor_op_begin(struct tor_op *op, u32 seq, const struct tor_call *call, const char **why);
 
 /**
  * tor_op_describe - prepare a free slot for an op that another op executes
  * @op: slot of a comm of one rank in a team; comm is set
- * @seq, @req, @type, @redop, @bits, @why: as above
+ * @seq, @call, @why: as above
  *
- * Like tor_op_begin(), but without a plan: op->plan.req holds the call. The op
+ * Like tor_op_begin(), but without a plan: op->plan.call is the call. The op
  * of the nodes executes it: see fold.h.
  *
  * Return: 0, or -EOPNOTSUPP.
  */
-int tor_op_describe(struct tor_op *op, u32 seq, const struct tor_plan_req *req, u32 type, u32 redop,
-		    u32 bits, const char **why);
+int tor_op_describe(struct tor_op *op, u32 seq, const struct tor_call *call, const char **why);
 
 /*
  * Make @op, begun, the op of the nodes that executes @called, a call of the

@@ -11,15 +11,15 @@
 
 static u64 vector_bytes(const struct tor_op *op)
 {
-	return op->plan.req.count * op->elem;
+	return op->plan.call.count * op->elem;
 }
 
 bool tor_input_may_stay(const struct tor_op *op)
 {
 	const struct tor_plan *p = &op->plan;
 
-	return p->req.collective == TORCOLL_ALLREDUCE && p->shape.rounds &&
-	       op->redop != TORCOLL_PREMULSUM;
+	return p->call.collective == TORCOLL_ALLREDUCE && p->shape.rounds &&
+	       op->call.redop != TORCOLL_PREMULSUM;
 }
 
 u64 tor_input_bytes(const struct tor_op *op)

@@ -51,7 +51,7 @@ void tor_pair_absent(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const
  * Return the call at the other end that corresponds to @chan's op; NULL: there
  * is none yet, or it is forgotten.
  */
-static const struct tor_call *called_as(const struct tor_chan *chan, const struct tor_chan *other,
+static const struct tor_wire_call *called_as(const struct tor_chan *chan, const struct tor_chan *other,
 					u32 *digest)
 {
 	if (other->seq == chan->seq) {
@@ -59,7 +59,7 @@ static const struct tor_call *called_as(const struct tor_chan *chan, const struc
 		if (other->state == TOR_CHAN_IDLE)
 			return NULL;
 		*digest = other->op->digest;
-		return &other->op->call;
+		return &other->op->stated;
 	}
 	*digest = other->past;
 	return other->past && other->seq == chan->seq + chan->op->comm->depth ? &other->op->past :
@@ -104,7 +104,7 @@ bool tor_chan_meet(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_chan *
 {
 	bool sends = chan->op->role == TOR_ROLE_SEND;
 	struct tor_chan *to = sends ? other : chan, *from = sends ? chan : other;
-	const struct tor_call *call[2] = { &chan->op->call };
+	const struct tor_wire_call *call[2] = { &chan->op->stated };
 	u64 left, bytes;
 	u32 digest[2];
 
@@ -122,7 +122,7 @@ bool tor_chan_meet(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_chan *
 	if (!call[1] || digest[0] != digest[1] || other->seq != chan->seq ||
 	    chan->state != TOR_CHAN_RUNNING || !can_meet(other))
 		return false;
-	left = to->op->plan.req.count * to->op->elem - to->met;
+	left = to->op->plan.call.count * to->op->elem - to->met;
 	bytes = min_t(u64, left, tor_env_budget().bytes);
 	pair_bring(to, from, bytes);
 	if (left > bytes)
@@ -136,7 +136,7 @@ bool tor_chan_meet(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_chan *
 void tor_chan_hold(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	const struct tor_op *op = chan->op;
-	u64 bytes = op->plan.req.count * op->elem;
+	u64 bytes = op->plan.call.count * op->elem;
 
 	if (chan->state != TOR_CHAN_RUNNING || chan->seq != op->seq ||
 	    op->role != TOR_ROLE_SEND || bytes > op->comm->unit ||

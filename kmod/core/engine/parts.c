@@ -6,18 +6,18 @@
 
 static struct tor_part own_block(const struct tor_op *op)
 {
-	const struct tor_plan_req *req = &op->plan.req;
+	const struct tor_call *call = &op->plan.call;
 	u32 rank = op->plan.rank;
 	struct tor_part block = {};
 	u32 i;
 
-	if (req->counts) {
+	if (call->counts) {
 		for (i = 0; i < rank; i++)
-			block.off += req->counts[i];
-		block.len = req->counts[rank];
+			block.off += call->counts[i];
+		block.len = call->counts[rank];
 	} else {
-		block.off = tor_block_start(req->count, req->ranks, rank);
-		block.len = tor_block_len(req->count, req->ranks, rank);
+		block.off = tor_block_start(call->count, call->ranks, rank);
+		block.len = tor_block_len(call->count, call->ranks, rank);
 	}
 	block.off *= op->elem;
 	block.len *= op->elem;
@@ -26,13 +26,13 @@ static struct tor_part own_block(const struct tor_op *op)
 
 void tor_parts_find(const struct tor_op *op, struct tor_part *send, struct tor_part *recv)
 {
-	const struct tor_plan_req *req = &op->plan.req;
-	struct tor_part whole = { .len = req->count * op->elem };
-	bool at_root = op->plan.rank == req->root;
+	const struct tor_call *call = &op->plan.call;
+	struct tor_part whole = { .len = call->count * op->elem };
+	bool at_root = op->plan.rank == call->root;
 
 	*send = whole;
 	*recv = whole;
-	switch (req->collective) {
+	switch (call->collective) {
 	case TORCOLL_REDUCE_SCATTER:
 		*recv = own_block(op);
 		break;
@@ -63,7 +63,7 @@ void tor_parts_find(const struct tor_op *op, struct tor_part *send, struct tor_p
 	else if (op->role)
 		send->len = 0;
 	/* the vector of a barrier belongs to no caller */
-	if (op->collective == TORCOLL_BARRIER) {
+	if (op->call.collective == TORCOLL_BARRIER) {
 		send->len = 0;
 		recv->len = 0;
 	}
@@ -71,14 +71,14 @@ void tor_parts_find(const struct tor_op *op, struct tor_part *send, struct tor_p
 
 u64 tor_parts_input(const struct tor_op *op)
 {
-	const struct tor_plan_req *req = &op->plan.req;
+	const struct tor_call *call = &op->plan.call;
 	u64 sum = 0;
 	u32 i;
 
-	if (!req->from_counts)
-		return req->count * op->elem;
-	for (i = 0; i < req->ranks; i++)
-		sum += req->counts[i];
+	if (!call->from_counts)
+		return call->count * op->elem;
+	for (i = 0; i < call->ranks; i++)
+		sum += call->counts[i];
 	return sum * op->elem;
 }
 

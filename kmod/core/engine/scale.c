@@ -86,7 +86,7 @@ static void scale_all(const struct tor_op *op, struct tor_mem *mem, u64 bytes, c
 		      tor_reduce_fn fn)
 {
 	struct tor_bytes pieces[PIECES];
-	bool fpu = tor_type_is_float(op->type);
+	bool fpu = tor_type_is_float(op->call.type);
 	u8 pattern[PATTERN];
 	struct tor_stream s;
 	u64 off, len;
@@ -113,11 +113,11 @@ void tor_scale_average(const struct tor_op *op, struct tor_mem *mem, u64 bytes)
 {
 	u8 ranks[sizeof(u64)];
 
-	make_number(op->type, op->comm->ranks, ranks);
-	scale_all(op, mem, bytes, ranks, tor_reduce_quotient(op->type));
+	make_number(op->call.type, op->comm->ranks, ranks);
+	scale_all(op, mem, bytes, ranks, tor_reduce_quotient(op->call.type));
 }
 
 void tor_scale_multiply(const struct tor_op *op, struct tor_mem *mem, u64 bytes, const void *factor)
 {
-	scale_all(op, mem, bytes, factor, tor_reduce_kernel(op->type, TORCOLL_PROD));
+	scale_all(op, mem, bytes, factor, tor_reduce_kernel(op->call.type, TORCOLL_PROD));
 }

@@ -37,7 +37,7 @@ static enum tor_fold_kind fold_kind(const struct tor_team_map *map, u32 collecti
 									 TOR_FOLD_BLOCKS;
 }
 
-static const char *fold_check_request(const struct tor_plan_req *r, enum tor_fold_kind kind)
+static const char *fold_check_request(const struct tor_call *r, enum tor_fold_kind kind)
 {
 	const u64 *counts = r->from_counts ? r->from_counts : r->counts;
 
@@ -89,9 +89,9 @@ static void fold_fill_exchanged(struct tor_fold *f)
 		f->input += tor_fold_counts(f)[node];
 		f->own += tor_fold_from_counts(f)[node];
 	}
-	f->req.count = f->own;
-	f->req.counts = tor_fold_counts(f);
-	f->req.from_counts = tor_fold_from_counts(f);
+	f->call.count = f->own;
+	f->call.counts = tor_fold_counts(f);
+	f->call.from_counts = tor_fold_from_counts(f);
 }
 
 static void fold_fill_blocks(struct tor_fold *f)
@@ -99,7 +99,7 @@ static void fold_fill_blocks(struct tor_fold *f)
 	u64 *counts = tor_fold_counts(f);
 	u32 node;
 
-	f->req.counts = counts;
+	f->call.counts = counts;
 	if (f->kind != TOR_FOLD_ORDERED) {
 		tor_fold_count_blocks(f, counts);
 		return;
@@ -112,7 +112,7 @@ static void fold_fill_blocks(struct tor_fold *f)
  * The seat whose vector the node uses: the root's, if it has the data or
  * receives it in place.
  */
-static u32 fold_find_leader(const struct tor_fold *f, const struct tor_plan_req *r)
+static u32 fold_find_leader(const struct tor_fold *f, const struct tor_call *r)
 {
 	bool rooted = r->collective == TORCOLL_BROADCAST || r->collective == TORCOLL_GATHER ||
 		      r->collective == TORCOLL_SCATTER;
@@ -120,45 +120,58 @@ static u32 fold_find_leader(const struct tor_fold *f, const struct tor_plan_req 
 	return rooted && tor_fold_is_here(f, r->root) ? f->map->seat[r->root] : 0;
 }
 
+/*
+ * Return the nodes' reduction, if any: steps of each rank before and after are
+ * not included.
+ */
+static u32 fold_nodes_redop(const struct tor_call *call)
+{
+	if (!tor_collective_reduces(call->collective))
+		return TORCOLL_REDOP_NONE;
+	return call->redop == TORCOLL_AVG || call->redop == TORCOLL_PREMULSUM ? TORCOLL_SUM :
+										call->redop;
+}
+
 /* The nodes' call, without counts. */
-static void fold_fill_request(struct tor_fold *f, const struct tor_plan_req *r,
+static void fold_fill_request(struct tor_fold *f, const struct tor_call *r,
 			      const struct tor_torus *torus, const u32 *member)
 {
-	f->req = *r;
-	f->req.torus = torus;
-	f->req.members = member;
-	f->req.ranks = f->map->nodes;
-	f->req.collective = fold_nodes_collective(f, r->collective);
-	f->req.root = tor_collective_has_root(f->req.collective) ? f->map->node[r->root] : 0;
-	f->req.counts = NULL;
-	f->req.from_counts = NULL;
+	f->call = *r;
+	f->call.torus = torus;
+	f->call.members = member;
+	f->call.ranks = f->map->nodes;
+	f->call.collective = fold_nodes_collective(f, r->collective);
+	f->call.redop = fold_nodes_redop(&f->call);
+	f->call.root = tor_collective_has_root(f->call.collective) ? f->map->node[r->root] : 0;
+	f->call.counts = NULL;
+	f->call.from_counts = NULL;
 }
 
 /* The counts as far as known before all ranks have called. */
 static void fold_fill_counts(struct tor_fold *f)
 {
-	const struct tor_plan_req *r = tor_fold_called(f);
+	const struct tor_call *r = tor_fold_called(f);
 
 	f->own = r->count;
 	f->input = 0;
 	if (f->kind == TOR_FOLD_EXCHANGE || f->kind == TOR_FOLD_HALO) {
 		/* the lengths of the other ranks of the node are not known yet */
-		f->req.count = 0;
-	} else if (f->req.collective == TORCOLL_ALLTOALL) {
+		f->call.count = 0;
+	} else if (f->call.collective == TORCOLL_ALLTOALL) {
 		fold_fill_exchanged(f);
 	} else {
 		if (f->kind == TOR_FOLD_ORDERED)
 			f->own = r->ranks * r->count;
-		f->req.count = f->own;
-		if (tor_collective_has_blocks(f->req.collective))
+		f->call.count = f->own;
+		if (tor_collective_has_blocks(f->call.collective))
 			fold_fill_blocks(f);
 	}
 }
 
-int tor_fold_check(struct tor_fold *f, const struct tor_plan_req *r, bool ordered,
+int tor_fold_check(struct tor_fold *f, const struct tor_call *r, bool ordered,
 		   const struct tor_torus *torus, const u32 *member, u64 *words, const char **why)
 {
-	const struct tor_plan_req **all = f->called;
+	const struct tor_call **all = f->called;
 	const char *bad;
 
 	f->kind = fold_kind(f->map, r->collective, ordered);

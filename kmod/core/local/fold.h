@@ -52,7 +52,7 @@ enum tor_fold_kind {
  * @called: calls of its ranks, by seat; they differ only in the counts of an
  *	alltoall
  * @kind: kind of fold
- * @req: the nodes' call
+ * @call: the nodes' call
  * @leader: seat in whose vector the nodes' call works; unused with @has_own
  * @has_own: the nodes' call works in a vector of the node
  * @own: elements of that vector; @input: elements of its input
@@ -64,9 +64,9 @@ struct tor_fold {
 	const struct tor_team_map *map;
 	u32 node;
 	u32 seats;
-	const struct tor_plan_req **called;
+	const struct tor_call **called;
 	enum tor_fold_kind kind;
-	struct tor_plan_req req;
+	struct tor_call call;
 	u32 leader;
 	bool has_own;
 	u64 own;
@@ -112,17 +112,17 @@ struct tor_fold_cursor {
  * @words: TOR_FOLD_WORDS(), valid as long as the fold
  * @why: out: static reason of a refusal
  *
- * @f->req can then be tried on a plan; only the counts of an alltoall are
+ * @f->call can then be tried on a plan; only the counts of an alltoall are
  *	missing. Every rank that makes the same call gets the same answer.
  *
  * Context: any; no lock but those that protect @f.
  * Return: 0, or -EINVAL.
  */
-int tor_fold_check(struct tor_fold *f, const struct tor_plan_req *called, bool ordered,
+int tor_fold_check(struct tor_fold *f, const struct tor_call *called, bool ordered,
 		   const struct tor_torus *torus, const u32 *member, u64 *words, const char **why);
 
 /*
- * Complete @f->req once all ranks of the node have made the checked call and
+ * Complete @f->call once all ranks of the node have made the checked call and
  * @f->called is set.
  */
 void tor_fold_init(struct tor_fold *f);

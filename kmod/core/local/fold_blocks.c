@@ -6,14 +6,14 @@
 
 u64 tor_fold_block_len(const struct tor_fold *f, u32 rank)
 {
-	const struct tor_plan_req *r = tor_fold_called(f);
+	const struct tor_call *r = tor_fold_called(f);
 
 	return r->counts ? r->counts[rank] : tor_block_len(r->count, r->ranks, rank);
 }
 
 struct tor_span tor_fold_block(const struct tor_fold *f, struct tor_fold_cursor *c, u32 rank)
 {
-	const struct tor_plan_req *r = tor_fold_called(f);
+	const struct tor_call *r = tor_fold_called(f);
 
 	if (!r->counts)
 		return tor_plan_block(r->count, NULL, r->ranks, rank);
@@ -53,7 +53,7 @@ bool tor_fold_next_run(const struct tor_fold *f, struct tor_fold_cursor *c,
 
 void tor_fold_count_blocks(const struct tor_fold *f, u64 *counts)
 {
-	const struct tor_plan_req *r = tor_fold_called(f);
+	const struct tor_call *r = tor_fold_called(f);
 	u64 q = tor_div64(r->count, r->ranks), more = r->count - q * r->ranks;
 	u32 rank;
 

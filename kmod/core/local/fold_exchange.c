@@ -9,14 +9,14 @@
 /* Elements that a seat sends to a rank, and receives from it. */
 static u64 fold_exchange_sends(const struct tor_fold *f, u32 seat, u32 rank)
 {
-	const struct tor_plan_req *r = f->called[seat];
+	const struct tor_call *r = f->called[seat];
 
 	return r->counts ? r->counts[rank] : tor_div64(r->count, r->ranks);
 }
 
 static u64 fold_exchange_receives(const struct tor_fold *f, u32 seat, u32 rank)
 {
-	const struct tor_plan_req *r = f->called[seat];
+	const struct tor_call *r = f->called[seat];
 
 	return r->counts ? r->from_counts[rank] : tor_div64(r->count, r->ranks);
 }
@@ -24,7 +24,7 @@ static u64 fold_exchange_receives(const struct tor_fold *f, u32 seat, u32 rank)
 /* Elements that a seat receives from ranks @from to below @to. */
 static u64 fold_exchange_receives_from(const struct tor_fold *f, u32 seat, u32 from, u32 to)
 {
-	const struct tor_plan_req *r = f->called[seat];
+	const struct tor_call *r = f->called[seat];
 	u64 n = 0;
 
 	if (!r->counts)

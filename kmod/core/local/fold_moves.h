@@ -15,7 +15,7 @@
 /* --- ranks --- */
 
 /* The call of all seats, except for their counts in an alltoall. */
-static inline const struct tor_plan_req *tor_fold_called(const struct tor_fold *f)
+static inline const struct tor_call *tor_fold_called(const struct tor_fold *f)
 {
 	return f->called[0];
 }

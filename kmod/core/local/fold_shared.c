@@ -29,7 +29,7 @@ bool tor_fold_shared_before(const struct tor_fold *f, struct tor_fold_cursor *c,
 /* The part of its node's result that seat @seat receives. */
 static struct tor_span shared_result(const struct tor_fold *f, struct tor_fold_cursor *c, u32 seat)
 {
-	const struct tor_plan_req *r = tor_fold_called(f);
+	const struct tor_call *r = tor_fold_called(f);
 	u32 rank = tor_fold_rank(f, seat);
 
 	switch (r->collective) {

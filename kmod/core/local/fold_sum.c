@@ -58,7 +58,7 @@ bool tor_fold_scan_after(const struct tor_fold *f, struct tor_fold_cursor *c, st
  */
 static bool ordered_by_blocks(const struct tor_fold *f)
 {
-	return f->req.collective == TORCOLL_ALLTOALL;
+	return f->call.collective == TORCOLL_ALLTOALL;
 }
 
 /* Seat by seat, its contributions to what each node adds up. */
@@ -125,7 +125,7 @@ static u32 ordered_summands(const struct tor_fold *f, u32 seat)
  */
 static u32 ordered_begun(const struct tor_fold *f, u32 seat)
 {
-	if (!seat || f->req.collective != TORCOLL_ALLGATHER)
+	if (!seat || f->call.collective != TORCOLL_ALLGATHER)
 		return 0;
 	return ordered_summands(f, seat - 1);
 }

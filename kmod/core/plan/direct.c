@@ -31,13 +31,13 @@ struct at {
 
 static bool direct_reduces(const struct tor_plan *p)
 {
-	return tor_collective_reduces(p->req.collective);
+	return tor_collective_reduces(p->call.collective);
 }
 
 /* Rounds in which all ranks exchange with all ranks. */
 static u32 direct_steps(const struct tor_plan *p)
 {
-	return (p->req.ranks - 1 + PEERS - 1) / PEERS;
+	return (p->call.ranks - 1 + PEERS - 1) / PEERS;
 }
 
 static bool direct_has_phase(const struct tor_plan *p, enum phase phase)
@@ -50,7 +50,7 @@ static bool direct_has_phase(const struct tor_plan *p, enum phase phase)
 			    TOR_COLL(GATHER),
 	};
 
-	return sets[phase] >> p->req.collective & 1;
+	return sets[phase] >> p->call.collective & 1;
 }
 
 static u32 direct_phase_rounds(const struct tor_plan *p, enum phase phase)
@@ -62,7 +62,7 @@ static u32 direct_phase_rounds(const struct tor_plan *p, enum phase phase)
 
 static int direct_init(struct tor_plan *p, const char **why)
 {
-	const struct tor_plan_req *r = &p->req;
+	const struct tor_call *r = &p->call;
 
 	p->shape.peers = min_t(u32, PEERS, r->ranks - 1);
 	if (r->collective == TORCOLL_ALLTOALL) {
@@ -102,10 +102,10 @@ static void direct_find_round(const struct tor_plan *p, u32 round, struct at *at
 /* True if there is a transfer from @src to @dst. */
 static bool direct_goes(const struct tor_plan *p, enum phase phase, u32 src, u32 dst)
 {
-	if (p->req.collective == TORCOLL_SCATTER)
-		return src == p->req.root;
-	if (p->req.collective == TORCOLL_GATHER || p->req.collective == TORCOLL_REDUCE)
-		return phase != COLLECT || dst == p->req.root;
+	if (p->call.collective == TORCOLL_SCATTER)
+		return src == p->call.root;
+	if (p->call.collective == TORCOLL_GATHER || p->call.collective == TORCOLL_REDUCE)
+		return phase != COLLECT || dst == p->call.root;
 	return true;
 }
 
@@ -120,11 +120,11 @@ static bool direct_local_transfer(const struct tor_plan *p, struct tor_cursor *c
 	at->next = 0;
 	at->end = 1;
 	if (at->phase == SUM) {
-		at->end = p->req.ranks;
+		at->end = p->call.ranks;
 		return true;
 	}
 	c->op = TOR_PIECE_COPY;
-	return at->phase == SPREAD && !at->step && p->req.collective != TORCOLL_SCATTER;
+	return at->phase == SPREAD && !at->step && p->call.collective != TORCOLL_SCATTER;
 }
 
 /*
@@ -134,7 +134,7 @@ static bool direct_local_transfer(const struct tor_plan *p, struct tor_cursor *c
 static bool direct_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	struct at *at = (struct at *)c->family;
-	u32 n = p->req.ranks, away;
+	u32 n = p->call.ranks, away;
 
 	direct_find_round(p, c->round, at);
 	if (!c->transfer) {
@@ -161,7 +161,7 @@ static bool direct_transfer(const struct tor_plan *p, struct tor_cursor *c)
 static void direct_exchange_piece(const struct tor_plan *p, const struct tor_cursor *c,
 				  struct tor_piece *out)
 {
-	const struct tor_plan_req *r = &p->req;
+	const struct tor_call *r = &p->call;
 	struct tor_span from = tor_plan_own(p, 0, c->dst), to = tor_plan_own(p, 0, c->src);
 
 	/* each rank knows only its own lengths, so only its own end */
@@ -186,7 +186,7 @@ static bool direct_piece(const struct tor_plan *p, struct tor_cursor *c, struct 
 
 	if (rank >= at->end)
 		return false;
-	if (p->req.collective == TORCOLL_ALLTOALL) {
+	if (p->call.collective == TORCOLL_ALLTOALL) {
 		direct_exchange_piece(p, c, out);
 		return true;
 	}

@@ -90,7 +90,7 @@ struct tor_span tor_plan_own(const struct tor_plan *p, u32 channel, u32 rank);
  */
 static inline struct tor_span tor_plan_slice(const struct tor_plan *p, u32 channel)
 {
-	return p->shape.channels == 1 ? (struct tor_span){ 0, p->req.count } :
+	return p->shape.channels == 1 ? (struct tor_span){ 0, p->call.count } :
 					tor_plan_share(p, channel);
 }
 
@@ -117,10 +117,10 @@ static inline void tor_piece_in_place(struct tor_piece *out, struct tor_span s)
  */
 static inline u32 tor_plan_channels(const struct tor_plan *p, u32 preset, u32 most)
 {
-	u32 wanted = p->req.param[TORCOLL_PARAM_CHANNELS];
+	u32 wanted = p->call.param[TORCOLL_PARAM_CHANNELS];
 	u32 channels = (wanted ?: preset) * p->shape.chunks;
 
-	return wanted <= most && channels <= tor_plan_most_channels(p->req.torus) ? channels : 0;
+	return wanted <= most && channels <= tor_plan_most_channels(p->call.torus) ? channels : 0;
 }
 
 /* The way of a channel: all chunks of a slice take the same one. */
@@ -156,12 +156,12 @@ static inline bool tor_plan_in_pairs(const struct tor_plan *p)
 /* A plan reduce-scatters, allgathers, or first does the one and then the other. */
 static inline bool tor_plan_scatters(const struct tor_plan *p)
 {
-	return p->req.collective != TORCOLL_ALLGATHER;
+	return p->call.collective != TORCOLL_ALLGATHER;
 }
 
 static inline bool tor_plan_gathers(const struct tor_plan *p)
 {
-	return p->req.collective != TORCOLL_REDUCE_SCATTER;
+	return p->call.collective != TORCOLL_REDUCE_SCATTER;
 }
 
 /**
@@ -185,7 +185,7 @@ static inline u32 tor_plan_fold(const struct tor_plan *p, u32 round, u32 half, b
 /* Rounds of a channel, from the rounds @half of its reduce-scatter. */
 static inline u32 tor_plan_fold_rounds(const struct tor_plan *p, u32 half)
 {
-	return p->req.collective == TORCOLL_ALLREDUCE ? 2 * half : half;
+	return p->call.collective == TORCOLL_ALLREDUCE ? 2 * half : half;
 }
 
 #endif

@@ -23,7 +23,7 @@ static u32 halo_blocks(const struct tor_plan *p)
 
 static int halo_init(struct tor_plan *p, const char **why)
 {
-	if (tor_div64(p->req.count, halo_blocks(p)) * halo_blocks(p) != p->req.count) {
+	if (tor_div64(p->call.count, halo_blocks(p)) * halo_blocks(p) != p->call.count) {
 		*why = "the count of a halo must be a multiple of the number of neighbours";
 		return -EINVAL;
 	}
@@ -72,7 +72,7 @@ static bool halo_piece(const struct tor_plan *p, struct tor_cursor *c, struct to
 
 	if (at->next == at->end)
 		return false;
-	out->n = tor_div64(p->req.count, halo_blocks(p));
+	out->n = tor_div64(p->call.count, halo_blocks(p));
 	out->sbuf = TOR_BUF_INPUT;
 	out->soff = at->next * out->n;
 	out->doff = (at->next ^ 1) * out->n;

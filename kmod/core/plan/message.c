@@ -11,19 +11,19 @@ static u32 message_rounds(const struct tor_plan *p, u32 channel)
 }
 
 /* Between ranks of the same node, or from a rank to itself. */
-static bool message_stays(const struct tor_plan_req *req)
+static bool message_stays(const struct tor_call *call)
 {
-	return req->members ? req->members[req->root] == req->members[req->peer] :
-			      req->root == req->peer;
+	return call->members ? call->members[call->root] == call->members[call->peer] :
+			      call->root == call->peer;
 }
 
 static bool message_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	c->src = p->req.root;
-	c->dst = p->req.peer;
+	c->src = p->call.root;
+	c->dst = p->call.peer;
 	c->op = TOR_PIECE_COPY;
 	*(bool *)c->family = false;
-	return !c->transfer && !message_stays(&p->req);
+	return !c->transfer && !message_stays(&p->call);
 }
 
 static bool message_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
@@ -43,31 +43,31 @@ static const struct tor_family family_message = {
 	.piece = message_piece,
 };
 
-int tor_plan_message(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, const char **why)
+int tor_plan_message(struct tor_plan *p, const struct tor_call *call, u32 rank, const char **why)
 {
 	u32 i;
 
 	*p = (struct tor_plan){
-		.req = *req,
+		.call = *call,
 		.ops = &family_message,
 		.rank = rank,
 		.shape = { .channels = 1, .peers = 1, .bufs = 1, .agrees = true,
 			   .sequential = true },
-		.temp = { 0, req->count },
+		.temp = { 0, call->count },
 	};
-	if (req->root >= req->ranks || req->peer >= req->ranks) {
+	if (call->root >= call->ranks || call->peer >= call->ranks) {
 		*why = "no such rank";
 		return -EINVAL;
 	}
-	if (req->algorithm != TORCOLL_ALGO_AUTO && req->algorithm != TORCOLL_DIRECT) {
+	if (call->algorithm != TORCOLL_ALGO_AUTO && call->algorithm != TORCOLL_DIRECT) {
 		*why = "a message goes to its receiver directly";
 		return -EOPNOTSUPP;
 	}
-	p->req.algorithm = TORCOLL_DIRECT;
+	p->call.algorithm = TORCOLL_DIRECT;
 	/* belongs to auto, which has only one candidate here */
-	p->req.param[TORCOLL_PARAM_EXCLUDE] = 0;
+	p->call.param[TORCOLL_PARAM_EXCLUDE] = 0;
 	for (i = 0; i < TORCOLL_PARAM_COUNT; i++) {
-		if (p->req.param[i]) {
+		if (p->call.param[i]) {
 			*why = "a message has no parameters";
 			return -EOPNOTSUPP;
 		}

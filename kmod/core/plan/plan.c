@@ -35,7 +35,7 @@ static const struct {
 	{ TORCOLL_DIRECT, &tor_family_halo },
 };
 
-static const struct tor_family *plan_family(const struct tor_plan_req *r)
+static const struct tor_family *plan_family(const struct tor_call *r)
 {
 	u32 i;
 
@@ -74,7 +74,7 @@ bool tor_plan_sums_to(const u64 *counts, u32 ranks, u64 count)
 	return !count;
 }
 
-static const char *plan_check_counts(const struct tor_plan_req *r)
+static const char *plan_check_counts(const struct tor_call *r)
 {
 	static const char no_sum[] = "counts do not sum up to count";
 
@@ -90,7 +90,7 @@ static const char *plan_check_counts(const struct tor_plan_req *r)
 	return tor_plan_sums_to(r->counts, r->ranks, r->count) ? NULL : no_sum;
 }
 
-static const char *plan_check_members(const struct tor_plan_req *r)
+static const char *plan_check_members(const struct tor_call *r)
 {
 	u32 i;
 
@@ -104,7 +104,7 @@ static const char *plan_check_members(const struct tor_plan_req *r)
 	return NULL;
 }
 
-static const char *plan_check_params(const struct tor_plan_req *r, const struct tor_family *f)
+static const char *plan_check_params(const struct tor_call *r, const struct tor_family *f)
 {
 	u32 i;
 
@@ -117,7 +117,7 @@ static const char *plan_check_params(const struct tor_plan_req *r, const struct 
 	return NULL;
 }
 
-static const char *plan_check_rooted(const struct tor_plan_req *r)
+static const char *plan_check_rooted(const struct tor_call *r)
 {
 	if (r->root >= r->ranks)
 		return "root is not a rank";
@@ -151,7 +151,7 @@ static u32 box_next_node(const struct tor_torus *t, u32 node, u32 d, bool down, 
  * True if rank i is the node at place i of the box, for all ranks. Counts along
  * the edges, without divisions.
  */
-static bool box_has_members(const struct tor_plan_req *r, const struct box *b)
+static bool box_has_members(const struct tor_call *r, const struct box *b)
 {
 	u32 at[TOR_MAX_DIMS] = {}, coord[TOR_MAX_DIMS], i = 0, k, d, node = r->members[0];
 
@@ -177,7 +177,7 @@ static bool box_has_members(const struct tor_plan_req *r, const struct box *b)
  * Find the next edge: every @step-th rank, starting with the first, along a
  * dimension that no edge uses yet.
  */
-static bool box_find_edge(const struct tor_plan_req *r, u32 step, u32 used, struct box *b)
+static bool box_find_edge(const struct tor_call *r, u32 step, u32 used, struct box *b)
 {
 	const struct tor_torus *t = r->torus;
 	u32 d, e, k = b->edges;
@@ -207,7 +207,7 @@ static bool box_find_edge(const struct tor_plan_req *r, u32 step, u32 used, stru
  * Find the box that the members form: a row, a plane, a block. It may wrap
  * around, with its edges in any order and direction.
  */
-static bool box_find(const struct tor_plan_req *r, struct box *b)
+static bool box_find(const struct tor_call *r, struct box *b)
 {
 	u32 used = 0;
 	u64 step = 1;
@@ -232,20 +232,20 @@ static int plan_make_grid(struct tor_plan *p, const u32 *extent, u32 ndim)
 			side[n++] = extent[d];
 	if (!n)
 		side[n++] = 1;
-	return tor_torus_init(&p->grid, n, side, p->req.torus->cables);
+	return tor_torus_init(&p->grid, n, side, p->call.torus->cables);
 }
 
 static int plan_find_grid(struct tor_plan *p, bool any_list)
 {
-	const struct tor_torus *t = p->req.torus;
+	const struct tor_torus *t = p->call.torus;
 	struct box box;
 
-	if (!p->req.members)
+	if (!p->call.members)
 		return plan_make_grid(p, t->side, t->ndim);
-	if (box_find(&p->req, &box))
+	if (box_find(&p->call, &box))
 		return plan_make_grid(p, box.extent, box.edges);
 	p->list = true;
-	return any_list ? plan_make_grid(p, &p->req.ranks, 1) : -EOPNOTSUPP;
+	return any_list ? plan_make_grid(p, &p->call.ranks, 1) : -EOPNOTSUPP;
 }
 
 /* --- the iterator --- */
@@ -254,7 +254,7 @@ static int plan_find_grid(struct tor_plan *p, bool any_list)
  * True if there is nothing to do. A rank alone still has neighbours in a halo,
  * and can send messages to itself.
  */
-static bool plan_is_idle(const struct tor_plan_req *r)
+static bool plan_is_idle(const struct tor_call *r)
 {
 	if (r->ranks == 1 && r->collective != TORCOLL_HALO && r->collective != TORCOLL_SEND)
 		return true;
@@ -270,14 +270,14 @@ static int plan_init_family(struct tor_plan *p, const struct tor_family *f, cons
 	p->ops = f;
 	p->shape = (struct tor_plan_shape){
 		.channels = 1,
-		.chunks = max(p->req.param[TORCOLL_PARAM_CHUNKS], 1U),
+		.chunks = max(p->call.param[TORCOLL_PARAM_CHUNKS], 1U),
 		.peers = 1,
 		.bufs = 1,
 		.agrees = true,
 	};
-	p->temp = (struct tor_span){ 0, p->req.count };
-	p->shape.sequential = plan_is_idle(&p->req);
-	if (plan_is_idle(&p->req))
+	p->temp = (struct tor_span){ 0, p->call.count };
+	p->shape.sequential = plan_is_idle(&p->call);
+	if (plan_is_idle(&p->call))
 		return 0;
 	err = f->init(p, why);
 	if (err)
@@ -294,7 +294,7 @@ static int plan_refuse(int err, const char **why, const char *reason)
 	return err;
 }
 
-int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, const char **why)
+int tor_plan_init(struct tor_plan *p, const struct tor_call *call, u32 rank, const char **why)
 {
 	const struct tor_family *f;
 	const char *nobody, *bad;
@@ -302,32 +302,32 @@ int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, 
 	if (!why)
 		why = &nobody;
 	memset(p, 0, sizeof(*p));
-	p->req = *req;
+	p->call = *call;
 	p->rank = rank;
-	if (!tor_collective_name(req->collective))
+	if (!tor_collective_name(call->collective))
 		return plan_refuse(-EINVAL, why, "unknown collective");
-	if (!tor_algorithm_name(req->algorithm))
+	if (!tor_algorithm_name(call->algorithm))
 		return plan_refuse(-EINVAL, why, "unknown algorithm");
-	if (req->algorithm == TORCOLL_ALGO_AUTO)
+	if (call->algorithm == TORCOLL_ALGO_AUTO)
 		return plan_refuse(-EINVAL, why, "auto must be replaced by an algorithm first");
-	f = plan_family(req);
+	f = plan_family(call);
 	if (!f)
 		return plan_refuse(-EOPNOTSUPP, why, "the algorithm is not available");
-	bad = plan_check_members(req);
+	bad = plan_check_members(call);
 	if (!bad)
-		bad = rank >= req->ranks ? "not a rank" : plan_check_rooted(req);
+		bad = rank >= call->ranks ? "not a rank" : plan_check_rooted(call);
 	if (!bad)
-		bad = plan_check_counts(req);
+		bad = plan_check_counts(call);
 	if (!bad)
-		bad = plan_check_params(req, f);
+		bad = plan_check_params(call, f);
 	if (bad)
 		return plan_refuse(-EINVAL, why, bad);
-	if (!(tor_algorithm_serves(req->algorithm) & (1U << req->collective)))
+	if (!(tor_algorithm_serves(call->algorithm) & (1U << call->collective)))
 		return plan_refuse(-EOPNOTSUPP, why,
 				   "the algorithm does not serve this collective");
 	/* a rank that has the result of an allreduce has heard of all ranks */
-	if (req->collective == TORCOLL_BARRIER)
-		p->req.collective = TORCOLL_ALLREDUCE;
+	if (call->collective == TORCOLL_BARRIER)
+		p->call.collective = TORCOLL_ALLREDUCE;
 	if (plan_find_grid(p, f->any_list))
 		return plan_refuse(-EOPNOTSUPP, why,
 				   "the members do not form a block of the torus");
@@ -336,13 +336,13 @@ int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, 
 
 u32 tor_plan_rounds(const struct tor_plan *p, u32 channel)
 {
-	if (channel >= p->shape.channels || plan_is_idle(&p->req))
+	if (channel >= p->shape.channels || plan_is_idle(&p->call))
 		return 0;
 	/*
 	 * a later channel's part of every block may be empty, with blocks of
 	 * one element for example
 	 */
-	if (!tor_collective_has_blocks(p->req.collective) && !p->req.from_counts &&
+	if (!tor_collective_has_blocks(p->call.collective) && !p->call.from_counts &&
 	    !tor_plan_slice(p, channel).n)
 		return 0;
 	return p->ops->rounds(p, channel);
@@ -406,8 +406,8 @@ bool tor_plan_next(const struct tor_plan *p, struct tor_cursor *c, struct tor_pi
 struct tor_span tor_plan_share(const struct tor_plan *p, u32 channel)
 {
 	return (struct tor_span){
-		tor_block_start(p->req.count, p->shape.channels, channel),
-		tor_block_len(p->req.count, p->shape.channels, channel),
+		tor_block_start(p->call.count, p->shape.channels, channel),
+		tor_block_len(p->call.count, p->shape.channels, channel),
 	};
 }
 
@@ -423,10 +423,10 @@ struct tor_span tor_plan_share(const struct tor_plan *p, u32 channel)
 struct tor_span tor_plan_blocks(const struct tor_plan *p, u32 channel, u32 first, u32 blocks)
 {
 	struct tor_span s = tor_plan_slice(p, channel);
-	u64 begin = tor_block_start(s.n, p->req.ranks, first);
+	u64 begin = tor_block_start(s.n, p->call.ranks, first);
 
 	return (struct tor_span){
-		s.off + begin, tor_block_start(s.n, p->req.ranks, first + blocks) - begin,
+		s.off + begin, tor_block_start(s.n, p->call.ranks, first + blocks) - begin,
 	};
 }
 
@@ -464,7 +464,7 @@ struct tor_span tor_plan_block(u64 count, const u64 *counts, u32 ranks, u32 rank
  */
 struct tor_span tor_plan_own(const struct tor_plan *p, u32 channel, u32 rank)
 {
-	const struct tor_plan_req *r = &p->req;
+	const struct tor_call *r = &p->call;
 	struct tor_span own;
 
 	if (r->collective == TORCOLL_ALLREDUCE)

@@ -75,12 +75,15 @@ struct tor_piece {
 };
 
 /**
- * struct tor_plan_req - a request for a plan; the same on every rank
+ * struct tor_call - a call, as it is planned; the same on every rank
  * @torus: shape on which the members lie
  * @members: node of each rank, or NULL: rank i is node i of @torus
  * @ranks: number of ranks (torus->nodes if @members is NULL)
  * @collective: enum torcoll_collective
  * @algorithm: enum torcoll_algorithm, not AUTO
+ * @type: enum torcoll_type, with @redop and @bits: no plan depends on them
+ * @redop: enum torcoll_redop
+ * @bits: enum torcoll_bits
  * @root: rank, for broadcast and reduce; for a message, its sender
  * @peer: receiver of a message
  * @count: elements of the whole vector
@@ -93,12 +96,15 @@ struct tor_piece {
  *
  * Pointers must stay valid as long as the plan is used.
  */
-struct tor_plan_req {
+struct tor_call {
 	const struct tor_torus *torus;
 	const u32 *members;
 	u32 ranks;
 	u32 collective;
 	u32 algorithm;
+	u32 type;
+	u32 redop;
+	u32 bits;
 	u32 root;
 	u32 peer;
 	u64 count;
@@ -131,7 +137,7 @@ struct tor_plan_shape {
 struct tor_family;
 
 struct tor_plan {
-	struct tor_plan_req req;	/* as given, except that a barrier becomes an allreduce */
+	struct tor_call call;	/* as given, except that a barrier becomes an allreduce */
 	const struct tor_family *ops;	/* of the algorithm */
 	u32 rank;
 	struct tor_plan_shape shape;
@@ -156,8 +162,8 @@ struct tor_cursor {
 /**
  * tor_plan_init - set up the plan of one rank
  * @p: filled in; no allocation, nothing to free
- * @req: the request; copied, but its pointers are kept (see struct
- *	tor_plan_req)
+ * @call: the request; copied, but its pointers are kept (see struct
+ *	tor_call)
  * @rank: rank whose view is planned
  * @why: set to a static one-line reason on -EOPNOTSUPP and -EINVAL (may be
  *	NULL)
@@ -167,12 +173,12 @@ struct tor_cursor {
  * do not sum up, a parameter out of range); -EOPNOTSUPP if the algorithm does
  * not serve it (shape, collective, reserved).
  */
-int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, const char **why);
+int tor_plan_init(struct tor_plan *p, const struct tor_call *call, u32 rank, const char **why);
 
 /**
  * tor_plan_message - set up the plan of a message from one rank to another
  * @p: filled in
- * @req: collective SEND, with root and peer
+ * @call: collective SEND, with root and peer
  * @rank: root or peer
  * @why: as for tor_plan_init(), but not NULL
  *
@@ -184,7 +190,7 @@ int tor_plan_init(struct tor_plan *p, const struct tor_plan_req *req, u32 rank, 
  * Return: 0; -EINVAL; -EOPNOTSUPP for an algorithm other than auto and direct,
  * or for parameters.
  */
-int tor_plan_message(struct tor_plan *p, const struct tor_plan_req *req, u32 rank,
+int tor_plan_message(struct tor_plan *p, const struct tor_call *call, u32 rank,
 		     const char **why);
 
 /**

@@ -253,11 +253,11 @@ u32 tor_wire_errno(u8 type, u32 error)
 }
 
 /* A call that this version cannot make is treated as unknown: it has no name. */
-static void accept_call(const struct torcoll_call *raw, struct tor_call *call)
+static void accept_call(const struct torcoll_call *raw, struct tor_wire_call *call)
 {
 	u32 algorithm = be16_to_cpu(raw->algorithm);
 
-	*call = (struct tor_call){ .rank = be32_to_cpu(raw->rank) };
+	*call = (struct tor_wire_call){ .rank = be32_to_cpu(raw->rank) };
 	if (raw->collective >= TORCOLL_COLL_COUNT || raw->type >= TORCOLL_TYPE_COUNT ||
 	    raw->redop >= TORCOLL_REDOP_COUNT || raw->bits >= TORCOLL_BITS_COUNT ||
 	    algorithm >= TORCOLL_ALGO_COUNT)
@@ -288,7 +288,7 @@ int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort)
 	abort->op = be32_to_cpu(raw.op);
 	for (i = 0; i < ARRAY_SIZE(abort->call); i++) {
 		abort->digest[i] = 0;
-		abort->call[i] = (struct tor_call){ .rank = ~0U };
+		abort->call[i] = (struct tor_wire_call){ .rank = ~0U };
 		/* no other error concerns calls, so their fields are ignored */
 		if (error != EPROTO)
 			continue;

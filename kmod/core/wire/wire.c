@@ -251,7 +251,7 @@ void tor_wire_put_hello(void *buf, const struct tor_hello *hello, const struct t
 		wire_put_record(behind + i * sizeof(struct torcoll_link_record), &record[i]);
 }
 
-static void wire_put_call(struct torcoll_call *raw, const struct tor_call *call)
+static void wire_put_call(struct torcoll_call *raw, const struct tor_wire_call *call)
 {
 	raw->count = cpu_to_be64(call->count);
 	raw->rank = cpu_to_be32(call->rank);

@@ -127,7 +127,7 @@ struct tor_hello {
 };
 
 /* struct torcoll_call */
-struct tor_call {
+struct tor_wire_call {
 	u64 count;
 	u32 rank;
 	u32 root;
@@ -145,7 +145,7 @@ struct tor_abort {
 	u32 node;
 	u32 op;
 	u32 digest[2];
-	struct tor_call call[2];
+	struct tor_wire_call call[2];
 };
 
 /*

@@ -211,7 +211,7 @@ static const struct circulant *circulant_state(const struct tor_plan *p)
 
 static bool circulant_is_rooted(const struct tor_plan *p)
 {
-	return p->req.collective == TORCOLL_BROADCAST || p->req.collective == TORCOLL_REDUCE;
+	return p->call.collective == TORCOLL_BROADCAST || p->call.collective == TORCOLL_REDUCE;
 }
 
 /*
@@ -220,7 +220,7 @@ static bool circulant_is_rooted(const struct tor_plan *p)
  */
 static u32 circulant_preset_blocks(const struct tor_plan *p)
 {
-	u64 n = tor_div64(p->req.count, 4096);
+	u64 n = tor_div64(p->call.count, 4096);
 
 	return circulant_is_rooted(p) ? clamp_t(u64, n, 1, 64) : 1;
 }
@@ -228,14 +228,14 @@ static u32 circulant_preset_blocks(const struct tor_plan *p)
 static int circulant_init(struct tor_plan *p, const char **why)
 {
 	struct circulant *s = tor_plan_state(p, struct circulant);
-	u32 rel = (p->rank + p->req.ranks - p->req.root) % p->req.ranks;
+	u32 rel = (p->rank + p->call.ranks - p->call.root) % p->call.ranks;
 
-	if (p->req.param[TORCOLL_PARAM_CHANNELS] > 1) {
+	if (p->call.param[TORCOLL_PARAM_CHANNELS] > 1) {
 		*why = "circulant has one channel";
 		return -EINVAL;
 	}
-	tor_circulant_init(&s->c, p->req.ranks);
-	s->blocks = p->req.param[TORCOLL_PARAM_BLOCKS];
+	tor_circulant_init(&s->c, p->call.ranks);
+	s->blocks = p->call.param[TORCOLL_PARAM_BLOCKS];
 	if (!s->blocks)
 		s->blocks = circulant_preset_blocks(p);
 	s->half = s->blocks - 1 + s->c.q;
@@ -252,7 +252,7 @@ static int circulant_init(struct tor_plan *p, const char **why)
 
 static u32 circulant_rounds(const struct tor_plan *p, u32 channel)
 {
-	return p->req.collective == TORCOLL_ALLREDUCE ? 2 * circulant_state(p)->half :
+	return p->call.collective == TORCOLL_ALLREDUCE ? 2 * circulant_state(p)->half :
 							circulant_state(p)->half;
 }
 
@@ -271,8 +271,8 @@ static void circulant_find_round(const struct tor_plan *p, const struct tor_curs
 	const struct circulant *s = circulant_state(p);
 	u32 i = c->round;
 
-	at->gather = p->req.collective == TORCOLL_BROADCAST ||
-		     p->req.collective == TORCOLL_ALLGATHER || c->round >= s->half;
+	at->gather = p->call.collective == TORCOLL_BROADCAST ||
+		     p->call.collective == TORCOLL_ALLGATHER || c->round >= s->half;
 	if (c->round >= s->half)
 		i -= s->half;
 	else if (!at->gather)
@@ -287,7 +287,7 @@ static bool circulant_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	struct at *at = (struct at *)c->family;
 	const struct circulant *s = circulant_state(p);
-	u32 n = p->req.ranks, peer;
+	u32 n = p->call.ranks, peer;
 
 	if (c->transfer > 1)
 		return false;
@@ -301,7 +301,7 @@ static bool circulant_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	if (circulant_is_rooted(p)) {
 		at->block = circulant_block(s, at, c->transfer ? s->recv[at->k] : s->send[at->k]);
 		/* the root has all blocks */
-		at->end = c->dst != p->req.root && at->block >= 0;
+		at->end = c->dst != p->call.root && at->block >= 0;
 	} else if (s->blocks == 1) {
 		at->end = s->c.skip[at->k + 1] - s->c.skip[at->k];
 	}
@@ -318,7 +318,7 @@ static bool circulant_transfer(const struct tor_plan *p, struct tor_cursor *c)
  */
 static struct tor_span circulant_next_range(const struct tor_plan *p, struct at *at)
 {
-	u32 n = p->req.ranks, last = (at->from + n - at->next) % n;
+	u32 n = p->call.ranks, last = (at->from + n - at->next) % n;
 	u32 count = min(at->end - at->next, last + 1);
 	struct tor_span first, s = tor_plan_own(p, 0, last);
 
@@ -334,7 +334,7 @@ static struct tor_span circulant_next_range(const struct tor_plan *p, struct at 
 static struct tor_span circulant_next_block(const struct tor_plan *p, struct at *at)
 {
 	const struct circulant *s = circulant_state(p);
-	u32 n = p->req.ranks, o = at->next++, root = (at->from + n - o) % n;
+	u32 n = p->call.ranks, o = at->next++, root = (at->from + n - o) % n;
 	s8 recv[TOR_CIRCULANT_ROUNDS];
 	struct tor_span own;
 	s32 block;
@@ -361,8 +361,8 @@ static bool circulant_piece(const struct tor_plan *p, struct tor_cursor *c, stru
 	if (circulant_is_rooted(p)) {
 		at->next++;
 		tor_piece_in_place(out, (struct tor_span){
-			tor_block_start(p->req.count, s->blocks, at->block),
-			tor_block_len(p->req.count, s->blocks, at->block),
+			tor_block_start(p->call.count, s->blocks, at->block),
+			tor_block_len(p->call.count, s->blocks, at->block),
 		});
 	} else {
 		tor_piece_in_place(out, s->blocks == 1 ? circulant_next_range(p, at) :

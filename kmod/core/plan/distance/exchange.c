@@ -9,7 +9,7 @@ static const struct tor_exchange_state *exchange_state(const struct tor_plan *p)
 
 static bool exchange_folds(const struct tor_plan *p)
 {
-	return exchange_state(p)->folded < p->req.ranks;
+	return exchange_state(p)->folded < p->call.ranks;
 }
 
 /* Rounds from the first exchange to the one that writes data. */
@@ -71,7 +71,7 @@ static bool exchange_fold_transfer(const struct tor_plan *p, struct tor_cursor *
 		low -= core;
 	else
 		high += core;
-	if (high >= p->req.ranks)
+	if (high >= p->call.ranks)
 		return false;
 	return back ? exchange_set(c, low, high, TOR_PIECE_COPY) :
 		      exchange_set(c, high, low, TOR_PIECE_REDUCE);

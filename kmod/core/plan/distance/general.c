@@ -52,7 +52,7 @@ static const struct general *general_state(const struct tor_plan *p)
 static int general_init(struct tor_plan *p, const char **why)
 {
 	struct general *s = tor_plan_state(p, struct general);
-	u32 n = p->req.ranks, k, group = p->req.param[TORCOLL_PARAM_GROUP];
+	u32 n = p->call.ranks, k, group = p->call.param[TORCOLL_PARAM_GROUP];
 	bool power = !(n & (n - 1));
 
 	s->steps = fls(n - 1);
@@ -61,13 +61,13 @@ static int general_init(struct tor_plan *p, const char **why)
 		s->vectors[k + 1] = (s->vectors[k] + 1) / 2;
 	s->xor = group ? group == 2 : power;
 	/* 0 is the default, r = 0, which is parameter 1 */
-	s->r = p->req.param[TORCOLL_PARAM_R] ? p->req.param[TORCOLL_PARAM_R] - 1 : 0;
+	s->r = p->call.param[TORCOLL_PARAM_R] ? p->call.param[TORCOLL_PARAM_R] - 1 : 0;
 	*why = NULL;
 	if (group > 2)
 		*why = "group is 1 (cyclic) or 2 (XOR)";
 	else if (s->r > s->steps)
 		*why = "r is at most ceil(log2 ranks)";
-	else if (s->r && p->req.collective != TORCOLL_ALLREDUCE)
+	else if (s->r && p->call.collective != TORCOLL_ALLREDUCE)
 		*why = "only allreduce has r";
 	if (*why)
 		return -EINVAL;
@@ -146,7 +146,7 @@ static bool general_set(struct tor_cursor *c, u32 src, u32 dst, u32 op, u32 rank
 
 static u32 general_shifted(const struct tor_plan *p, u32 x, u32 h, bool back)
 {
-	u32 n = p->req.ranks;
+	u32 n = p->call.ranks;
 
 	return general_state(p)->xor ? x ^ h : (back ? x + n - h : x + h) % n;
 }
@@ -154,7 +154,7 @@ static u32 general_shifted(const struct tor_plan *p, u32 x, u32 h, bool back)
 /* Number of vectors from @first to below @end, none counted twice. */
 static u32 general_at_most_all(const struct tor_plan *p, u32 first, u32 end)
 {
-	return min(end - first, p->req.ranks);
+	return min(end - first, p->call.ranks);
 }
 
 /* --- one round each: transfers --- */
@@ -311,7 +311,7 @@ static bool general_transfer(const struct tor_plan *p, struct tor_cursor *c)
 static bool general_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
 	struct at *at = (struct at *)c->family;
-	u32 n = p->req.ranks, first, count = at->count;
+	u32 n = p->call.ranks, first, count = at->count;
 	struct tor_span a, b;
 
 	if (!at->count)

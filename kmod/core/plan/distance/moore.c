@@ -286,7 +286,7 @@ static int moore_intervals_init(struct tor_plan *p, const char **why)
 	p->ops = &intervals;
 	p->shape.alternates = true;
 	/* a + b is b + a, but bracketing differs between ranks */
-	p->shape.agrees = p->req.ranks == 2;
+	p->shape.agrees = p->call.ranks == 2;
 	p->shape.peers = tor_power3(p->grid.ndim) - 1;
 	s->rounds = max_t(u32, 3, moore_sending_rounds(s));
 	return moore_find_bufs(p, why);
@@ -305,7 +305,7 @@ static int moore_init(struct tor_plan *p, const char **why)
 	}
 	if (!powers)
 		return moore_intervals_init(p, why);
-	tor_exchange_init(p, s->k, p->req.ranks);
+	tor_exchange_init(p, s->k, p->call.ranks);
 	p->shape.peers = moore_offsets(p, 0);
 	p->shape.agrees = false;
 	return 0;

@@ -66,7 +66,7 @@ static int bruck_lat_init(struct tor_plan *p, const char **why)
 	}
 	for (d = 0; d < p->grid.ndim; d++)
 		rounds += nary_log(p->grid.side[d], 3);
-	tor_exchange_init(p, rounds, p->req.ranks);
+	tor_exchange_init(p, rounds, p->call.ranks);
 	p->shape.peers = 2;
 	p->shape.agrees = false;
 	return 0;
@@ -115,7 +115,7 @@ static int allport_init(struct tor_plan *p, const char **why)
 			return -EOPNOTSUPP;
 		}
 	}
-	tor_exchange_init(p, rounds, p->req.ranks);
+	tor_exchange_init(p, rounds, p->call.ranks);
 	p->shape.peers = 2 * p->grid.ndim;
 	p->shape.agrees = false;
 	return 0;

@@ -19,7 +19,7 @@ static bool recdoub_lat_all_powers(const struct tor_plan *p)
 
 static int recdoub_lat_init(struct tor_plan *p, const char **why)
 {
-	u32 steps = fls(p->req.ranks) - 1;
+	u32 steps = fls(p->call.ranks) - 1;
 
 	tor_exchange_init(p, steps, 1U << steps);
 	return 0;

@@ -63,7 +63,7 @@ static bool swing_lat_parts(const struct tor_plan *p, u32 channel, u32 k, u32 at
 
 static u32 swing_lat_find_reached(const struct tor_plan *p, u32 channel, u32 rounds)
 {
-	u32 k, at = p->req.root, reached = 0;
+	u32 k, at = p->call.root, reached = 0;
 
 	for (k = 0; k < rounds; k++)
 		if (swing_lat_parts(p, channel, k, at, p->rank)) {
@@ -93,8 +93,8 @@ static int swing_lat_init(struct tor_plan *p, const char **why)
 		rounds += fls(n) - 1;
 		small &= n <= 4;
 	}
-	if (p->req.collective == TORCOLL_ALLREDUCE) {
-		tor_exchange_init(p, rounds, p->req.ranks);
+	if (p->call.collective == TORCOLL_ALLREDUCE) {
+		tor_exchange_init(p, rounds, p->call.ranks);
 		p->shape.agrees = small;
 		return 0;
 	}
@@ -106,7 +106,7 @@ static int swing_lat_init(struct tor_plan *p, const char **why)
 
 static u32 swing_lat_rounds(const struct tor_plan *p, u32 channel)
 {
-	if (p->req.collective == TORCOLL_ALLREDUCE)
+	if (p->call.collective == TORCOLL_ALLREDUCE)
 		return tor_exchange_rounds(p, channel);
 	return tor_plan_state_const(p, struct swing_lat)->exchange.exchanges;
 }
@@ -115,9 +115,9 @@ static bool swing_lat_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	const struct swing_lat *s = tor_plan_state_const(p, struct swing_lat);
 	u32 k = c->round, reached = s->reached[c->channel];
-	bool down = p->req.collective == TORCOLL_BROADCAST;
+	bool down = p->call.collective == TORCOLL_BROADCAST;
 
-	if (p->req.collective == TORCOLL_ALLREDUCE)
+	if (p->call.collective == TORCOLL_ALLREDUCE)
 		return tor_exchange_transfer(p, c);
 	if (!down)
 		k = s->exchange.exchanges - 1 - k;

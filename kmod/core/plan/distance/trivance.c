@@ -73,7 +73,7 @@ static bool trivance_is_given(const struct tor_side *l, struct tor_set *set, u32
 
 static int trivance_setup(struct tor_plan *p, u32 dim, const char **why)
 {
-	if (p->req.param[TORCOLL_PARAM_VARIANT] > 4) {
+	if (p->call.param[TORCOLL_PARAM_VARIANT] > 4) {
 		*why = "trivance-bw has variants 1 to 4";
 		return -EINVAL;
 	}
@@ -167,7 +167,7 @@ static bool trivance_has_runs(const struct tor_plan *p)
 {
 	const struct tor_trivance *t = tor_trivance_of(p);
 
-	return p->req.collective == TORCOLL_ALLREDUCE && t->words && !t->lines.ranges;
+	return p->call.collective == TORCOLL_ALLREDUCE && t->words && !t->lines.ranges;
 }
 
 static bool trivance_transfer(const struct tor_plan *p, struct tor_cursor *c)

@@ -50,13 +50,13 @@ static const struct trivance_lat *lat_state(const struct tor_plan *p)
 
 static bool lat_is_rooted(const struct tor_plan *p)
 {
-	return p->req.collective == TORCOLL_BROADCAST || p->req.collective == TORCOLL_REDUCE;
+	return p->call.collective == TORCOLL_BROADCAST || p->call.collective == TORCOLL_REDUCE;
 }
 
 /* Rounds along a side: every step but the first of an allreduce has a local one before it. */
 static u32 lat_side_rounds(const struct tor_plan *p, u32 n)
 {
-	return p->req.collective == TORCOLL_ALLREDUCE ? 2 * tor_log3_up(n) - 1 : tor_log3_up(n);
+	return p->call.collective == TORCOLL_ALLREDUCE ? 2 * tor_log3_up(n) - 1 : tor_log3_up(n);
 }
 
 static void lat_find_round(const struct tor_plan *p, u32 round, struct at *at)
@@ -72,8 +72,8 @@ static void lat_find_round(const struct tor_plan *p, u32 round, struct at *at)
 	}
 	at->phase = at->dim;
 	at->steps = tor_log3_up(at->n);
-	at->k = p->req.collective == TORCOLL_ALLREDUCE ? (round + 1) / 2 : round;
-	at->local = p->req.collective == TORCOLL_ALLREDUCE && round % 2;
+	at->k = p->call.collective == TORCOLL_ALLREDUCE ? (round + 1) / 2 : round;
+	at->local = p->call.collective == TORCOLL_ALLREDUCE && round % 2;
 }
 
 static int trivance_lat_init(struct tor_plan *p, const char **why)
@@ -81,7 +81,7 @@ static int trivance_lat_init(struct tor_plan *p, const char **why)
 	struct trivance_lat *s = tor_plan_state(p, struct trivance_lat);
 	u32 d, n, steps = 0, longest = 1;
 
-	s->powers = p->req.collective == TORCOLL_ALLREDUCE;
+	s->powers = p->call.collective == TORCOLL_ALLREDUCE;
 	for (d = 0; d < p->grid.ndim; d++) {
 		n = p->grid.side[d];
 		s->powers &= tor_is_power3(n);
@@ -91,7 +91,7 @@ static int trivance_lat_init(struct tor_plan *p, const char **why)
 	}
 	p->shape.peers = 2;
 	if (s->powers) {
-		tor_exchange_init(p, steps, p->req.ranks);
+		tor_exchange_init(p, steps, p->call.ranks);
 		p->shape.agrees = false;
 		return 0;
 	}
@@ -100,7 +100,7 @@ static int trivance_lat_init(struct tor_plan *p, const char **why)
 			*why = "trivance-lat has no schedule for a side of this length";
 			return -EOPNOTSUPP;
 		}
-	if (p->req.collective == TORCOLL_ALLREDUCE) {
+	if (p->call.collective == TORCOLL_ALLREDUCE) {
 		p->shape.bufs = BUF_PART + 2 * (longest - 1);
 		p->shape.alternates = true;
 		p->shape.agrees = tor_plan_in_pairs(p);
@@ -118,7 +118,7 @@ static u32 trivance_lat_rounds(const struct tor_plan *p, u32 channel)
 	 * a result complete before data may be written is copied there in round
 	 * 2
 	 */
-	return p->req.collective == TORCOLL_ALLREDUCE ? max_t(u32, 3, s->rounds) : s->rounds;
+	return p->call.collective == TORCOLL_ALLREDUCE ? max_t(u32, 3, s->rounds) : s->rounds;
 }
 
 /* The peers if sides are powers of three. */
@@ -296,9 +296,9 @@ static bool lat_gets_root(const struct tor_plan *p, const struct at *at, u32 sid
 	u32 d, from, away;
 
 	for (d = at->dim + 1; d < g->ndim; d++)
-		if (tor_torus_coord(g, rank, d) != tor_torus_coord(g, p->req.root, d))
+		if (tor_torus_coord(g, rank, d) != tor_torus_coord(g, p->call.root, d))
 			return false;
-	away = (tor_torus_coord(g, p->req.root, at->dim) + at->n -
+	away = (tor_torus_coord(g, p->call.root, at->dim) + at->n -
 		tor_torus_coord(g, rank, at->dim)) % at->n;
 	return away && lat_step(at->n, away, &from) == at->k && from == side;
 }
@@ -309,7 +309,7 @@ static bool lat_gets_root(const struct tor_plan *p, const struct at *at, u32 sid
  */
 static bool lat_gather_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	bool reduce = p->req.collective == TORCOLL_REDUCE;
+	bool reduce = p->call.collective == TORCOLL_REDUCE;
 	u32 side, src, dst, d;
 	struct at at;
 
@@ -365,14 +365,14 @@ static bool trivance_lat_transfer(const struct tor_plan *p, struct tor_cursor *c
 {
 	if (lat_state(p)->powers)
 		return tor_exchange_transfer(p, c);
-	return p->req.collective == TORCOLL_ALLREDUCE ? lat_allreduce_transfer(p, c) :
+	return p->call.collective == TORCOLL_ALLREDUCE ? lat_allreduce_transfer(p, c) :
 							 lat_gather_transfer(p, c);
 }
 
 static bool trivance_lat_piece(const struct tor_plan *p, struct tor_cursor *c,
 			       struct tor_piece *out)
 {
-	return p->req.collective == TORCOLL_ALLGATHER ? lat_gather_piece(p, c, out) :
+	return p->call.collective == TORCOLL_ALLGATHER ? lat_gather_piece(p, c, out) :
 							 tor_slice_piece(p, c, out);
 }
 

@@ -8,7 +8,7 @@
  */
 static const u8 *level_distances(const struct tor_plan *p, u32 n)
 {
-	u32 variant = p->req.param[TORCOLL_PARAM_VARIANT];
+	u32 variant = p->call.param[TORCOLL_PARAM_VARIANT];
 
 	return tor_trivance_distances[n][(variant ? variant : min_t(u32, p->grid.ndim, 3)) - 1];
 }

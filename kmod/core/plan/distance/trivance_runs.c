@@ -80,8 +80,8 @@ static void runs_begin_round(const struct tor_plan *p, const struct tor_cursor *
 	struct tor_span s = tor_plan_slice(p, c->channel);
 
 	at->off = s.off;
-	at->len = tor_div64(s.n, p->req.ranks);
-	at->longer = s.n - at->len * p->req.ranks;
+	at->len = tor_div64(s.n, p->call.ranks);
+	at->longer = s.n - at->len * p->call.ranks;
 	tor_lines_find_step(p, c->channel, k, &at->step);
 	runs_find_order(p, c->channel, at);
 	runs_find_sets(p, c->channel, at);

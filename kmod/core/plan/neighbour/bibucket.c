@@ -168,7 +168,7 @@ static bool bibucket_piece(const struct tor_plan *p, struct tor_cursor *c, struc
 
 	if (at->next >= at->blocks)
 		return false;
-	if (p->req.collective == TORCOLL_ALLREDUCE) {
+	if (p->call.collective == TORCOLL_ALLREDUCE) {
 		s = bibucket_block_range(p, c->channel, at);
 		at->next = at->blocks;
 	} else {

@@ -31,21 +31,21 @@ static const struct chain *chain_state(const struct tor_plan *p)
 
 static bool chain_is_exclusive(const struct tor_plan *p)
 {
-	return p->req.collective == TORCOLL_EXSCAN;
+	return p->call.collective == TORCOLL_EXSCAN;
 }
 
 static int chain_init(struct tor_plan *p, const char **why)
 {
 	struct chain *s = tor_plan_state(p, struct chain);
 
-	if (p->req.param[TORCOLL_PARAM_CHANNELS] > 1) {
+	if (p->call.param[TORCOLL_PARAM_CHANNELS] > 1) {
 		*why = "ring scans in one channel";
 		return -EINVAL;
 	}
-	s->blocks = p->req.param[TORCOLL_PARAM_BLOCKS];
+	s->blocks = p->call.param[TORCOLL_PARAM_BLOCKS];
 	/* a few pages each, at most 64 */
 	if (!s->blocks)
-		s->blocks = clamp_t(u64, tor_div64(p->req.count, 4096), 1, 64);
+		s->blocks = clamp_t(u64, tor_div64(p->call.count, 4096), 1, 64);
 	if (s->blocks > U16_MAX) {
 		*why = "the number of blocks exceeds 65535";
 		return -EINVAL;
@@ -60,7 +60,7 @@ static u32 chain_rounds(const struct tor_plan *p, u32 channel)
 {
 	const struct chain *s = chain_state(p);
 
-	return s->stride * (p->req.ranks - 1 + s->blocks - 1);
+	return s->stride * (p->call.ranks - 1 + s->blocks - 1);
 }
 
 /* True if rank @rank sends a block in this round. Sets at->block. */
@@ -71,7 +71,7 @@ static bool chain_sends(const struct tor_plan *p, const struct tor_cursor *c, u3
 	/* an exclusive scan sends in odd rounds */
 	u32 first = rank * s->stride + s->stride - 1;
 
-	if (rank + 1 >= p->req.ranks || c->round < first || (c->round - first) % s->stride)
+	if (rank + 1 >= p->call.ranks || c->round < first || (c->round - first) % s->stride)
 		return false;
 	at->block = (c->round - first) / s->stride;
 	return at->block < s->blocks;
@@ -124,7 +124,7 @@ static bool chain_transfer(const struct tor_plan *p, struct tor_cursor *c)
 static bool chain_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
 	struct at *at = (struct at *)c->family;
-	u64 count = p->req.count;
+	u64 count = p->call.count;
 	u32 blocks = chain_state(p)->blocks;
 
 	if (at->done)

@@ -89,7 +89,7 @@ static u32 cycle_rank(const struct tor_plan *p, u32 channel, u32 place)
 /* The place @by further in the channel's direction. */
 static u32 cycle_ahead(const struct tor_plan *p, u32 channel, u32 place, u32 by)
 {
-	u32 n = p->req.ranks;
+	u32 n = p->call.ranks;
 
 	return (channel % 2 ? place + n - by : place + by) % n;
 }
@@ -103,7 +103,7 @@ static void cycle_find_places(struct tor_plan *p)
 		own = cycle_place(p, ch, p->rank);
 		s->place[ch] = (struct place){
 			.own = own,
-			.before = cycle_rank(p, ch, cycle_ahead(p, ch, own, p->req.ranks - 1)),
+			.before = cycle_rank(p, ch, cycle_ahead(p, ch, own, p->call.ranks - 1)),
 			.after = cycle_rank(p, ch, cycle_ahead(p, ch, own, 1)),
 		};
 	}
@@ -114,7 +114,7 @@ static void cycle_find_places(struct tor_plan *p)
 static bool cycle_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	const struct place *at = &cycle_state(p)->place[c->channel];
-	u32 n = p->req.ranks, step, by;
+	u32 n = p->call.ranks, step, by;
 	bool gather;
 
 	if (c->transfer > 1)
@@ -150,7 +150,7 @@ static bool cycle_piece(const struct tor_plan *p, struct tor_cursor *c, struct t
 
 static u32 cycle_rounds(const struct tor_plan *p, u32 channel)
 {
-	return tor_plan_fold_rounds(p, p->req.ranks - 1);
+	return tor_plan_fold_rounds(p, p->call.ranks - 1);
 }
 
 /* --- ring: broadcast and reduce --- */
@@ -158,7 +158,7 @@ static u32 cycle_rounds(const struct tor_plan *p, u32 channel)
 /* Ranks above the root; the others are reached downwards. */
 static u32 pipe_upper(const struct tor_plan *p)
 {
-	return p->req.ranks / 2;
+	return p->call.ranks / 2;
 }
 
 static u32 pipe_rounds(const struct tor_plan *p)
@@ -172,7 +172,7 @@ static u32 pipe_rounds(const struct tor_plan *p)
  */
 static bool pipe_peer(const struct tor_plan *p, u32 i, u32 o, u32 *peer)
 {
-	u32 n = p->req.ranks, up = pipe_upper(p);
+	u32 n = p->call.ranks, up = pipe_upper(p);
 
 	if (i == 0) {
 		*peer = o <= up ? o - 1 : (o + 1) % n;
@@ -188,8 +188,8 @@ static bool pipe_peer(const struct tor_plan *p, u32 i, u32 o, u32 *peer)
  */
 static bool pipe_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	u32 n = p->req.ranks, o = (p->rank + n - p->req.root) % n, peer = 0, t, d;
-	bool down = p->req.collective == TORCOLL_BROADCAST, sends = false;
+	u32 n = p->call.ranks, o = (p->rank + n - p->call.root) % n, peer = 0, t, d;
+	bool down = p->call.collective == TORCOLL_BROADCAST, sends = false;
 
 	t = down ? c->round : pipe_rounds(p) - 1 - c->round;
 	d = o > pipe_upper(p) ? n - o : o;
@@ -202,7 +202,7 @@ static bool pipe_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	if (c->transfer == 3)
 		return false;
 	c->src = p->rank;
-	c->dst = (peer + p->req.root) % n;
+	c->dst = (peer + p->call.root) % n;
 	if (sends != down)
 		swap(c->src, c->dst);
 	c->op = down ? TOR_PIECE_COPY : TOR_PIECE_REDUCE;
@@ -218,8 +218,8 @@ static bool pipe_piece(const struct tor_plan *p, struct tor_cursor *c, struct to
 	if (c->family[1]++)
 		return false;
 	tor_piece_in_place(out, (struct tor_span){
-		tor_block_start(p->req.count, blocks, c->family[0]),
-		tor_block_len(p->req.count, blocks, c->family[0]),
+		tor_block_start(p->call.count, blocks, c->family[0]),
+		tor_block_len(p->call.count, blocks, c->family[0]),
 	});
 	return true;
 }
@@ -228,18 +228,18 @@ static bool pipe_piece(const struct tor_plan *p, struct tor_cursor *c, struct to
 
 static bool ring_is_pipe(const struct tor_plan *p)
 {
-	return p->req.collective == TORCOLL_BROADCAST || p->req.collective == TORCOLL_REDUCE;
+	return p->call.collective == TORCOLL_BROADCAST || p->call.collective == TORCOLL_REDUCE;
 }
 
 static int ring_init(struct tor_plan *p, const char **why)
 {
 	struct cycle *s = tor_plan_state(p, struct cycle);
-	u32 blocks = p->req.param[TORCOLL_PARAM_BLOCKS];
+	u32 blocks = p->call.param[TORCOLL_PARAM_BLOCKS];
 
 	if (ring_is_pipe(p)) {
-		s->blocks = min_t(u64, blocks ? blocks : RING_BLOCKS, p->req.count);
+		s->blocks = min_t(u64, blocks ? blocks : RING_BLOCKS, p->call.count);
 		p->shape.peers = 2;
-		if (p->req.param[TORCOLL_PARAM_CHANNELS] <= 1)
+		if (p->call.param[TORCOLL_PARAM_CHANNELS] <= 1)
 			return 0;
 		*why = "ring broadcasts and reduces in one channel";
 		return -EINVAL;

@@ -29,7 +29,7 @@ struct at {
 
 static bool flood_reduces(const struct tor_plan *p)
 {
-	return p->req.collective == TORCOLL_ALLREDUCE || p->req.collective == TORCOLL_REDUCE;
+	return p->call.collective == TORCOLL_ALLREDUCE || p->call.collective == TORCOLL_REDUCE;
 }
 
 /* Number of hops that vectors travel. Cached, because every piece needs it. */
@@ -48,13 +48,13 @@ static int flood_init(struct tor_plan *p, const char **why)
 	tor_plan_state(p, struct flood)->passes = tor_torus_diameter(&p->grid);
 	if (!flood_reduces(p))
 		return 0;
-	if (p->req.ranks >= TOR_MAX_BUFS) {
+	if (p->call.ranks >= TOR_MAX_BUFS) {
 		*why = "flood keeps every rank's vector: too many ranks for that";
 		return -EOPNOTSUPP;
 	}
-	p->shape.bufs = 1 + p->req.ranks;
+	p->shape.bufs = 1 + p->call.ranks;
 	p->shape.sequential = true;
-	p->shape.alternates = p->req.collective == TORCOLL_ALLREDUCE;
+	p->shape.alternates = p->call.collective == TORCOLL_ALLREDUCE;
 	return 0;
 }
 
@@ -68,7 +68,7 @@ static u32 flood_sum_round(const struct tor_plan *p)
 {
 	u32 passes = flood_passes(p);
 
-	return p->req.collective == TORCOLL_ALLREDUCE ? max_t(u32, passes, 2) : passes;
+	return p->call.collective == TORCOLL_ALLREDUCE ? max_t(u32, passes, 2) : passes;
 }
 
 static u32 flood_rounds(const struct tor_plan *p, u32 channel)
@@ -95,14 +95,14 @@ static bool flood_goes(const struct tor_plan *p, struct at *at, u32 y, bool down
 {
 	u32 n = p->grid.side[at->dim], far = at->t + 1, root;
 
-	if (p->req.collective == TORCOLL_BROADCAST &&
-	    (y != tor_torus_coord(&p->grid, p->req.root, at->dim) ||
-	     !flood_aligned(p, p->rank, p->req.root, at->dim + 1, p->grid.ndim)))
+	if (p->call.collective == TORCOLL_BROADCAST &&
+	    (y != tor_torus_coord(&p->grid, p->call.root, at->dim) ||
+	     !flood_aligned(p, p->rank, p->call.root, at->dim + 1, p->grid.ndim)))
 		return false;
-	if (p->req.collective == TORCOLL_REDUCE) {
-		if (!flood_aligned(p, p->rank, p->req.root, 0, at->dim))
+	if (p->call.collective == TORCOLL_REDUCE) {
+		if (!flood_aligned(p, p->rank, p->call.root, 0, at->dim))
 			return false;
-		root = tor_torus_coord(&p->grid, p->req.root, at->dim);
+		root = tor_torus_coord(&p->grid, p->call.root, at->dim);
 		/* it goes as far as the root, unless the other way is shorter */
 		far = (down ? y + n - root : root + n - y) % n;
 		if (at->t >= far || 2 * far > n)
@@ -150,7 +150,7 @@ static bool flood_keep_own(const struct tor_plan *p, struct tor_cursor *c)
 	struct at *at = (struct at *)c->family;
 
 	if (c->round || !flood_reduces(p) ||
-	    (p->req.collective == TORCOLL_REDUCE && p->rank != p->req.root))
+	    (p->call.collective == TORCOLL_REDUCE && p->rank != p->call.root))
 		return false;
 	c->src = p->rank;
 	c->dst = p->rank;
@@ -166,12 +166,12 @@ static bool flood_sum_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	struct at *at = (struct at *)c->family;
 
-	if (c->transfer || (p->req.collective == TORCOLL_REDUCE && p->rank != p->req.root))
+	if (c->transfer || (p->call.collective == TORCOLL_REDUCE && p->rank != p->call.root))
 		return false;
 	c->src = p->rank;
 	c->dst = p->rank;
 	at->first = 0;
-	at->end = p->req.ranks;
+	at->end = p->call.ranks;
 	at->part = 2;
 	return true;
 }
@@ -205,7 +205,7 @@ static bool flood_vector_piece(const struct tor_plan *p, struct tor_cursor *c,
 		return false;
 	/* in a reduce only the sum at the root reads the own buffer */
 	out->sbuf = flood_buf(rank);
-	if (rank == c->src && !sums && (!c->round || p->req.collective == TORCOLL_REDUCE))
+	if (rank == c->src && !sums && (!c->round || p->call.collective == TORCOLL_REDUCE))
 		out->sbuf = TOR_BUF_DATA;
 	out->dbuf = sums ? TOR_BUF_DATA : flood_buf(rank);
 	out->op = sums && rank ? TOR_PIECE_REDUCE : TOR_PIECE_COPY;
@@ -227,7 +227,7 @@ static bool flood_piece(const struct tor_plan *p, struct tor_cursor *c, struct t
 	if (at->first == at->end)
 		return false;
 	s = tor_plan_slice(p, c->channel);
-	if (p->req.collective == TORCOLL_ALLGATHER) {
+	if (p->call.collective == TORCOLL_ALLGATHER) {
 		s = tor_plan_own(p, c->channel, at->first);
 		last = tor_plan_own(p, c->channel, at->end - 1);
 		s.n = last.off + last.n - s.off;

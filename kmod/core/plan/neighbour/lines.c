@@ -167,7 +167,7 @@ int tor_lines_init(struct tor_plan *p, const char **why)
 		*why = "more channels than the algorithm has on this torus";
 		return -EINVAL;
 	}
-	s->ranges = p->req.collective == TORCOLL_ALLREDUCE;
+	s->ranges = p->call.collective == TORCOLL_ALLREDUCE;
 	s->least = U32_MAX;
 	for (d = 0; d < p->grid.ndim; d++) {
 		err = lines->setup ? lines->setup(p, d, why) : 0;

@@ -36,7 +36,7 @@ static void tree_find_lines(const struct tor_plan *p, struct tree *s)
 	s->depth = tor_torus_diameter(g);
 	for (d = 0; d < g->ndim; d++) {
 		n = g->side[d];
-		s->up[d] = tor_torus_coord(g, p->rank, d) + n - tor_torus_coord(g, p->req.root, d);
+		s->up[d] = tor_torus_coord(g, p->rank, d) + n - tor_torus_coord(g, p->call.root, d);
 		s->up[d] -= s->up[d] < n ? 0 : n;
 		if (s->lines == d && (!d || !s->up[d - 1]))
 			s->lines++;
@@ -49,7 +49,7 @@ static int tree_init(struct tor_plan *p, const char **why)
 
 	p->shape.peers = 2;
 	if (p->list)
-		s->depth = fls(p->req.ranks - 1);
+		s->depth = fls(p->call.ranks - 1);
 	else
 		tree_find_lines(p, s);
 	return 0;
@@ -57,7 +57,7 @@ static int tree_init(struct tor_plan *p, const char **why)
 
 static u32 tree_rounds(const struct tor_plan *p, u32 channel)
 {
-	return p->req.collective == TORCOLL_ALLREDUCE ? 2 * tree_depth(p) : tree_depth(p);
+	return p->call.collective == TORCOLL_ALLREDUCE ? 2 * tree_depth(p) : tree_depth(p);
 }
 
 /*
@@ -66,15 +66,15 @@ static u32 tree_rounds(const struct tor_plan *p, u32 channel)
  */
 static bool tree_list_peer(const struct tor_plan *p, u32 k, u32 i, u32 *rank)
 {
-	u32 n = p->req.ranks, v = (p->rank + n - p->req.root) % n, bit = 1U << k;
+	u32 n = p->call.ranks, v = (p->rank + n - p->call.root) % n, bit = 1U << k;
 
 	if (v & (bit - 1) || i == 1)
 		return false;
 	if (i == 2) {
-		*rank = (v - bit + p->req.root) % n;
+		*rank = (v - bit + p->call.root) % n;
 		return v & bit;
 	}
-	*rank = (v + bit + p->req.root) % n;
+	*rank = (v + bit + p->call.root) % n;
 	return !(v & bit) && bit < n - v;
 }
 
@@ -121,7 +121,7 @@ struct at {
 
 static bool tree_gathers(const struct tor_plan *p)
 {
-	return p->req.collective == TORCOLL_GATHER || p->req.collective == TORCOLL_SCATTER;
+	return p->call.collective == TORCOLL_GATHER || p->call.collective == TORCOLL_SCATTER;
 }
 
 /*
@@ -131,10 +131,10 @@ static bool tree_gathers(const struct tor_plan *p)
 static void tree_find_behind(const struct tor_plan *p, struct at *at, u32 k)
 {
 	const struct tor_torus *g = &p->grid;
-	u32 n = p->req.ranks, o;
+	u32 n = p->call.ranks, o;
 
 	if (p->list) {
-		at->next = (at->child + n - p->req.root) % n;
+		at->next = (at->child + n - p->call.root) % n;
 		at->end = at->next + min(1U << k, n - at->next);
 		return;
 	}
@@ -142,7 +142,7 @@ static void tree_find_behind(const struct tor_plan *p, struct at *at, u32 k)
 		k -= g->side[at->dim] / 2;
 	n = g->side[at->dim];
 	o = (tor_torus_coord(g, at->child, at->dim) + n -
-	     tor_torus_coord(g, p->req.root, at->dim)) % n;
+	     tor_torus_coord(g, p->call.root, at->dim)) % n;
 	at->next = o <= n / 2 ? o : n / 2 + 1;
 	at->end = o <= n / 2 ? n / 2 + 1 : o + 1;
 }
@@ -154,13 +154,13 @@ static struct tor_span tree_next_blocks(const struct tor_plan *p, struct at *at)
 	struct tor_span s, last;
 
 	if (p->list) {
-		first = (at->next + p->req.root) % p->req.ranks;
-		count = min(at->end - at->next, p->req.ranks - first);
+		first = (at->next + p->call.root) % p->call.ranks;
+		count = min(at->end - at->next, p->call.ranks - first);
 		at->next += count;
 	} else {
 		/* all nodes that differ from it only in previous dimensions */
 		stride = p->grid.stride[at->dim];
-		first = tor_torus_shift(&p->grid, p->req.root, at->dim, at->next++);
+		first = tor_torus_shift(&p->grid, p->call.root, at->dim, at->next++);
 		first = at->child + (tor_torus_coord(&p->grid, first, at->dim) -
 				     tor_torus_coord(&p->grid, at->child, at->dim)) * stride;
 		first -= first % stride;
@@ -174,8 +174,8 @@ static struct tor_span tree_next_blocks(const struct tor_plan *p, struct at *at)
 /* Transfers: from the children, to the parent; reversed in a broadcast. */
 static bool tree_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
-	bool down = p->req.collective == TORCOLL_BROADCAST ||
-		    p->req.collective == TORCOLL_SCATTER || c->round >= tree_depth(p);
+	bool down = p->call.collective == TORCOLL_BROADCAST ||
+		    p->call.collective == TORCOLL_SCATTER || c->round >= tree_depth(p);
 	struct at *at = (struct at *)c->family;
 	u32 k = c->round % tree_depth(p), peer = 0;
 
