@@ -145,11 +145,6 @@ u64 tor_env_hash(const void *p, size_t n, u64 key)
 	return siphash(p, n, &k);
 }
 
-struct tor_budget tor_env_budget(void)
-{
-	return TOR_BUDGET;
-}
-
 u32 tor_env_random(void)
 {
 	return get_random_u32();

@@ -34,6 +34,7 @@
 #define tor_div64(n, d)		div64_u64(n, d)
 #define tor_mul_div64(a, b, d)	mul_u64_u64_div_u64(a, b, d)
 #define tor_assert(cond)	WARN_ON_ONCE(!(cond))
+#define tor_env_budget()	TOR_BUDGET
 
 /* Yield the processor (cond_resched()); a no-op in programs. Context: may sleep. */
 void tor_env_breathe(void);
@@ -80,7 +81,8 @@ struct tor_ctx {
 /*
  * The most work that core does in one entry: bottom halves are off and a lock
  * is held, so nothing else runs on that processor. The rest is continued in
- * another entry, see tor_env_chan_work(). All 1 or more.
+ * another entry, see tor_env_chan_work(). All 1 or more. tor_env_budget()
+ * returns it: TOR_BUDGET in the module, and less in tests.
  */
 struct tor_budget {
 	u32 bytes;
@@ -267,9 +269,6 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 
 /* Call tor_chan_timer() at or after @when (ns); replaces an earlier request. 0: none. */
 void tor_env_chan_timer(struct tor_chan *chan, u64 when);
-
-/* The budget of an entry; TOR_BUDGET in the module. */
-struct tor_budget tor_env_budget(void);
 
 /*
  * Call tor_chan_work() from process context soon. May be requested again before

@@ -210,6 +210,9 @@ static inline bool list_empty(const struct list_head *h)
 	     &pos->member != (h);						\
 	     pos = n, n = list_entry(n->member.next, __typeof__(*n), member))
 
+struct tor_budget;
+struct tor_budget tor_env_budget(void);
+
 static inline void tor_env_breathe(void)
 {
 }

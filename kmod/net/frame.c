@@ -711,16 +711,12 @@ static void frame_receive(struct tor_entry *entry, struct tor_port *port, struct
 
 void tor_frame_late(struct tor_port *port, struct sk_buff *skb)
 {
+	struct tor_intact in = tor_wire_checked(skb->data);
 	struct tor_entry entry;
-	struct tor_intact in;
-	enum tor_counter why;
 
 	tor_entry_begin(&entry);
 	entry.port = port;
-	if (tor_wire_check(skb->data, skb_headlen(skb), skb->len, &in, &why))
-		kfree_skb_reason(skb, tor_port_drop(port, why));
-	else
-		frame_deliver(&entry, port, skb, &in);
+	frame_deliver(&entry, port, skb, &in);
 	tor_entry_end(&entry);
 }
 

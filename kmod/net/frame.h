@@ -49,8 +49,8 @@ enum skb_drop_reason tor_port_drop(struct tor_port *port, enum tor_counter why);
 void tor_entry_drop(struct tor_entry *entry, enum tor_counter why);
 
 /*
- * Receive a frame from a port's backlog. Consumes @skb. Context: process, BH,
- * RCU.
+ * Receive a frame from a port's backlog, admitted when it arrived. Consumes
+ * @skb. Context: process, BH, RCU.
  */
 void tor_frame_late(struct tor_port *port, struct sk_buff *skb);
 

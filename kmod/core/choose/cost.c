@@ -70,7 +70,8 @@ static enum symmetry cost_symmetry(const struct tor_call *call)
 	 * in a gather or scatter messages grow towards the root: no two nodes
 	 * of a line are alike
 	 */
-	if (call->members || (cost_is_rooted(call) && s != LINES) || call->collective > TORCOLL_REDUCE)
+	if (call->members || call->collective > TORCOLL_REDUCE ||
+	    (cost_is_rooted(call) && s != LINES))
 		return NONE;
 	if (call->algorithm == TORCOLL_GENERAL && cost_all_powers_of_two(call->torus) &&
 	    call->param[TORCOLL_PARAM_GROUP] != 1)

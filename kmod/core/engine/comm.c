@@ -245,7 +245,7 @@ u32 tor_comm_told(const struct tor_comm *comm, u32 round, u32 i)
  * or not made yet.
  */
 static const struct tor_wire_call *find_call(const struct tor_comm *comm, const struct tor_op *op,
-					u32 seq)
+					      u32 seq)
 {
 	if (op->seq == seq)
 		return &op->stated;

@@ -51,8 +51,8 @@ void tor_pair_absent(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const
  * Return the call at the other end that corresponds to @chan's op; NULL: there
  * is none yet, or it is forgotten.
  */
-static const struct tor_wire_call *called_as(const struct tor_chan *chan, const struct tor_chan *other,
-					u32 *digest)
+static const struct tor_wire_call *called_as(const struct tor_chan *chan,
+					     const struct tor_chan *other, u32 *digest)
 {
 	if (other->seq == chan->seq) {
 		/* it may be in preparation */

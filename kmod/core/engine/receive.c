@@ -8,13 +8,20 @@
 
 #define CRCS_FROM	4	/* frames of a transfer whose checksums are remembered */
 
+/* Acknowledge frame @h; @rx: the record of its transfer, or NULL. */
+static void rx_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
+		   const struct tor_rx *rx, enum torcoll_ack_state state)
+{
+	tor_chan_send_ack(ctx, chan, rank, h->op, h->where.round, rx, state, h->stamp);
+}
+
 /* Tell a sender to wait, and remember it. */
 static void tell_to_wait(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 			 const struct tor_hdr *h, const struct tor_rx *rx)
 {
 	u32 i;
 
-	tor_chan_send_ack(ctx, chan, rank, h->op, h->where.round, rx, TORCOLL_ACK_NOT_READY, h->stamp);
+	rx_ack(ctx, chan, rank, h, rx, TORCOLL_ACK_NOT_READY);
 	for (i = 0; i < chan->ntold; i++)
 		if (chan->told[i].rank == rank && chan->told[i].round == h->where.round &&
 		    chan->told[i].op == h->op)
@@ -55,7 +62,7 @@ static void rx_accept(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx 
 	else if (h->flags & TORCOLL_FLAG_WHOLE)
 		tor_chan_owe(ctx, chan, rx->rank, h->op, h->where.round);
 	else if (h->flags & TORCOLL_FLAG_ACK || gap || rx->mask || tor_rx_done(rx))
-		tor_chan_send_ack(ctx, chan, rx->rank, h->op, h->where.round, rx, TORCOLL_ACK_OK, h->stamp);
+		rx_ack(ctx, chan, rx->rank, h, rx, TORCOLL_ACK_OK);
 }
 
 /* Keep a frame that cannot be applied now. Acknowledges it like any other. */
@@ -249,7 +256,7 @@ void tor_chan_release(struct tor_ctx *ctx, struct tor_chan *chan)
 static void rx_repeat(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h)
 {
 	tor_env_count(chan->op->comm->node, TOR_C_RX_DUPLICATES, 1);
-	tor_chan_send_ack(ctx, chan, rank, h->op, h->where.round, NULL, TORCOLL_ACK_DONE, h->stamp);
+	rx_ack(ctx, chan, rank, h, NULL, TORCOLL_ACK_DONE);
 }
 
 static void early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
@@ -276,7 +283,7 @@ static void early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 		break;
 	case TOR_RX_DUPLICATE:
 		tor_env_count(comm->node, TOR_C_RX_DUPLICATES, 1);
-		tor_chan_send_ack(ctx, chan, rank, h->op, h->where.round, rx, TORCOLL_ACK_OK, h->stamp);
+		rx_ack(ctx, chan, rank, h, rx, TORCOLL_ACK_OK);
 		break;
 	case TOR_RX_BEYOND:
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
@@ -310,7 +317,7 @@ static void current_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 	}
 	if (tor_rx_look(rx, index) == TOR_RX_DUPLICATE) {
 		tor_env_count(comm->node, TOR_C_RX_DUPLICATES, 1);
-		tor_chan_send_ack(ctx, chan, rank, h->op, h->where.round, rx, TORCOLL_ACK_OK, h->stamp);
+		rx_ack(ctx, chan, rank, h, rx, TORCOLL_ACK_OK);
 		return;
 	}
 	if (!rx_in_turn(chan, rx, index)) {

@@ -158,12 +158,6 @@ void tor_stream_reduce_onto(struct tor_stream *s, struct tor_mem *mem, const str
 	}
 }
 
-void tor_stream_reduce(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 n, u32 elem,
-		       tor_reduce_fn fn)
-{
-	tor_stream_reduce_onto(s, mem, mem, off, n, elem, fn);
-}
-
 u32 tor_stream_of(struct tor_stream *s, struct tor_bytes *runs, const struct tor_mem *mem, u64 off,
 		  u64 bytes, u32 elem)
 {

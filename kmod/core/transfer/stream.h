@@ -62,23 +62,24 @@ void tor_stream_read(struct tor_stream *s, void *buf, u64 len);
 void tor_stream_copy(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 len);
 
 /**
- * tor_stream_reduce - reduce elements into an op's memory
- * @s: stream, advanced
+ * tor_stream_reduce_onto - reduce elements into an op's memory
+ * @s: stream of the second operands, advanced
  * @mem: destination
- * @off: byte offset in @mem
+ * @first: memory of the first operands, not changed; may be @mem
+ * @off: byte offset in both
  * @n: elements
  * @elem: bytes of one, 1 to TOR_ELEM_MAX
  * @fn: kernel; if it is for floats, the caller has the FPU
  */
-void tor_stream_reduce(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 n, u32 elem,
-		       tor_reduce_fn fn);
-
-/*
- * The same with the first operands at the same offset in @first, which is not
- * changed.
- */
 void tor_stream_reduce_onto(struct tor_stream *s, struct tor_mem *mem, const struct tor_mem *first,
 			    u64 off, u64 n, u32 elem, tor_reduce_fn fn);
+
+/* The same in place. */
+static inline void tor_stream_reduce(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 n,
+				     u32 elem, tor_reduce_fn fn)
+{
+	tor_stream_reduce_onto(s, mem, mem, off, n, elem, fn);
+}
 
 #define TOR_STREAM_RUNS	16
 

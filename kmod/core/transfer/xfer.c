@@ -443,21 +443,3 @@ u64 tor_tx_deadline(const struct tor_tx *tx)
 		when = tx_earlier(when, tx->hole + tx_reordering(tx));
 	return tx_earlier(when, tx->retry);
 }
-
-enum tor_rx_verdict tor_rx_look(const struct tor_rx *rx, u32 index)
-{
-	if (index < rx->base)
-		return TOR_RX_DUPLICATE;
-	if (index - rx->base >= TOR_WINDOW)
-		return TOR_RX_BEYOND;
-	return rx->mask & BIT_ULL(index - rx->base) ? TOR_RX_DUPLICATE : TOR_RX_NEW;
-}
-
-void tor_rx_mark(struct tor_rx *rx, u32 index)
-{
-	rx->mask |= BIT_ULL(index - rx->base);
-	while (rx->mask & 1) {
-		rx->mask >>= 1;
-		rx->base++;
-	}
-}

@@ -225,8 +225,24 @@ struct tor_rx {
 
 enum tor_rx_verdict { TOR_RX_NEW, TOR_RX_DUPLICATE, TOR_RX_BEYOND };
 
-enum tor_rx_verdict tor_rx_look(const struct tor_rx *rx, u32 index);
-void tor_rx_mark(struct tor_rx *rx, u32 index);
+static inline enum tor_rx_verdict tor_rx_look(const struct tor_rx *rx, u32 index)
+{
+	if (index < rx->base)
+		return TOR_RX_DUPLICATE;
+	if (index - rx->base >= TOR_WINDOW)
+		return TOR_RX_BEYOND;
+	return rx->mask & BIT_ULL(index - rx->base) ? TOR_RX_DUPLICATE : TOR_RX_NEW;
+}
+
+/* Record that frame @index, which is new, has arrived. */
+static inline void tor_rx_mark(struct tor_rx *rx, u32 index)
+{
+	rx->mask |= BIT_ULL(index - rx->base);
+	while (rx->mask & 1) {
+		rx->mask >>= 1;
+		rx->base++;
+	}
+}
 
 /* Return whether every frame has arrived. */
 static inline bool tor_rx_done(const struct tor_rx *rx)

@@ -152,11 +152,6 @@ bool tor_wire_ack(const void *p, u32 i, struct tor_ack *out, enum tor_counter *w
 	return true;
 }
 
-bool tor_wire_fits(const struct tor_hdr *h, u32 unit)
-{
-	return h->length <= unit && h->offset == (u64)(u32)tor_div64(h->offset, unit) * unit;
-}
-
 /* True if the sides of all dimensions are valid, and those beyond are 0. */
 static bool accept_sides(const struct torcoll_hello *raw)
 {

@@ -84,6 +84,15 @@ static inline u32 tor_wire_wants(const void *p)
 int tor_wire_check(const void *p, u32 len, u32 frame_len, struct tor_intact *in,
 		   enum tor_counter *why);
 
+/* The header at @p of a frame that tor_wire_check() has accepted before. */
+static inline struct tor_intact tor_wire_checked(const void *p)
+{
+	struct tor_intact in;
+
+	memcpy(&in.raw, p, sizeof(in.raw));
+	return in;
+}
+
 /*
  * Read the header of a frame for this host. Return: 0, or -EBADMSG and @why for
  * a frame that no node ever sends.
@@ -140,7 +149,10 @@ bool tor_wire_ack(const void *p, u32 i, struct tor_ack *out, enum tor_counter *w
  * True if a data frame is one of those into which a transfer is cut by @unit
  * bytes. Its index then fits into 32 bits.
  */
-bool tor_wire_fits(const struct tor_hdr *h, u32 unit);
+static inline bool tor_wire_fits(const struct tor_hdr *h, u32 unit)
+{
+	return h->length <= unit && h->offset == (u64)(u32)tor_div64(h->offset, unit) * unit;
+}
 
 /*
  * Payloads of hellos, aborts and comm messages. Return: 0, or -EBADMSG if the
