@@ -270,6 +270,42 @@ static void tor_tx_timer__others_wait_longer_as_well(void **state)
 	assert_true(tx.base < 1000);
 }
 
+/* A host that takes seconds for each frame receives none of them again before it can have answered. */
+static void tor_tx_timer__follows_long_round_trips(void **state)
+{
+	u64 now = START, answer = 3000 * MS;
+	struct tor_ack a = { .base = 0 };
+	u32 i, repeats = 0;
+	u8 flags;
+
+	(void)state;
+	begin(100000);
+	for (i = 0; i < 50; i++) {
+		burst(now, &flags);
+		a.stamp = now / 1000;
+		a.base = tx.next;
+		now += answer;
+		tor_tx_ack(&tx, &a, now);
+	}
+	burst(now, &flags);
+	assert_true(tor_tx_deadline(&tx) >= now + answer);
+	/* the last one alone, and then all of them, not more often than answers can come */
+	while (tor_tx_deadline(&tx) < now + 4 * answer) {
+		tor_tx_timer(&tx, tor_tx_deadline(&tx));
+		while (tor_tx_next(&tx, tx.since, &flags) != TOR_NO_FRAME)
+			;
+		repeats++;
+	}
+	assert_in_range(repeats, 1, 4);
+	/* others' count no more than TOR_RTO_MAX */
+	begin(1000);
+	path.srtt = 1000;
+	path.rttvar = 0;
+	slowest = 3000000;
+	burst(START, &flags);
+	assert_int_equal(tor_tx_deadline(&tx), START + TOR_RTO_MAX);
+}
+
 static void tor_tx_timer__silence_backs_off(void **state)
 {
 	u64 now = START, last = 0, wait;
@@ -560,6 +596,7 @@ int main(void)
 		cmocka_unit_test(tor_tx_timer__late_frame_is_not_repeated),
 		cmocka_unit_test(tor_tx_timer__other_way_says_nothing),
 		cmocka_unit_test(tor_tx_timer__others_wait_longer_as_well),
+		cmocka_unit_test(tor_tx_timer__follows_long_round_trips),
 		cmocka_unit_test(tor_tx_timer__silence_backs_off),
 		cmocka_unit_test(tor_tx_dropped__again_soon_and_less),
 		cmocka_unit_test(tor_tx_dropped__explains_the_gap),

@@ -22,24 +22,39 @@ static u32 tx_in_flight(const struct tor_tx *tx)
 }
 
 /*
- * Return the timeout. The first repetition costs one frame, so it may come
- * soon. Before everything is repeated: a queue that many flows share can delay
- * all frames for longer than earlier round trips suggest, and must not receive
- * all of them again. Round trips of other flows show such a queue while it
- * builds up.
+ * Return how long an answer takes, by the round trips so far. Those of other
+ * flows show a queue while it builds up; they count up to TOR_RTO_MAX, since a
+ * single long one is remembered for long. The own ones count even if they are
+ * longer: a host that takes seconds for the frames it has would otherwise
+ * receive all of them again, and again, and take longer still.
  */
-static u64 tx_rto(const struct tor_tx *tx)
+static u64 tx_answer(const struct tor_tx *tx)
 {
 	u32 srtt = READ_ONCE(tx->path->srtt);
 	u32 rttvar = READ_ONCE(tx->path->rttvar);
 	u32 slowest = READ_ONCE(*tx->slowest);
-	u64 rto = srtt ? (u64)max(srtt + 4 * rttvar, slowest + slowest / 4) * NSEC_PER_USEC :
-			 TOR_RTO_FIRST;
+	u64 own = (u64)(srtt + 4 * rttvar) * NSEC_PER_USEC;
+	u64 others = (u64)(slowest + slowest / 4) * NSEC_PER_USEC;
+
+	return srtt ? min_t(u64, max(own, min_t(u64, others, TOR_RTO_MAX)), TOR_RTT_MAX) :
+		      TOR_RTO_FIRST;
+}
+
+/*
+ * Return the timeout. The first repetition costs one frame, so it may come
+ * soon. Before everything is repeated: a queue that many flows share can delay
+ * all frames for longer than earlier round trips suggest, and must not receive
+ * all of them again.
+ */
+static u64 tx_rto(const struct tor_tx *tx)
+{
+	u64 answer = tx_answer(tx);
+	u64 rto;
 
 	if (!tx->backoff)
-		return clamp_t(u64, rto, TOR_TAIL_MIN, TOR_RTO_MAX) + (tx->patient ? 2 * TOR_ACK_DELAY : 0);
-	rto = max_t(u64, rto, TOR_RTO_MIN) << min(tx->backoff - 1, 6U);
-	return min_t(u64, rto, TOR_RTO_MAX);
+		return max_t(u64, answer, TOR_TAIL_MIN) + (tx->patient ? 2 * TOR_ACK_DELAY : 0);
+	rto = max_t(u64, answer, TOR_RTO_MIN) << min(tx->backoff - 1, 6U);
+	return min_t(u64, rto, max_t(u64, answer, TOR_RTO_MAX));
 }
 
 /*
@@ -165,8 +180,8 @@ static void tx_round_trip(struct tor_tx *tx, u32 stamp, u64 now)
 	u32 rttvar = READ_ONCE(path->rttvar);
 	u32 error, rtt_min, slowest;
 
-	/* a stamp is not trusted: above any timeout it is invalid */
-	if (!stamp || rtt > 10 * TOR_RTO_MAX / NSEC_PER_USEC)
+	/* a stamp is not trusted */
+	if (!stamp || rtt > TOR_RTT_MAX / NSEC_PER_USEC)
 		return;
 	rtt = max(rtt, 1U);
 	rtt_min = READ_ONCE(path->rtt_min);

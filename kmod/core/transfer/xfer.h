@@ -34,7 +34,9 @@
 #define TOR_RTO_FIRST		(200 * NSEC_PER_MSEC)
 #define TOR_TAIL_MIN		(50 * NSEC_PER_MSEC)	/* before the last frame is repeated */
 #define TOR_RTO_MIN		(200 * NSEC_PER_MSEC)	/* before all frames are repeated */
+/* unless round trips are longer */
 #define TOR_RTO_MAX		(1 * (s64)NSEC_PER_SEC)
+#define TOR_RTT_MAX		(10 * (s64)NSEC_PER_SEC)
 #define TOR_PROBE_FIRST		(20 * NSEC_PER_MSEC)	/* doubled from probe to probe */
 #define TOR_PROBE_MAX		(1 * (s64)NSEC_PER_SEC)
 #define TOR_DUE_WORDS		TORCOLL_WIRE_PIGGYBACK	/* delayed acknowledgements, per rank */
