@@ -458,3 +458,12 @@ u64 tor_tx_deadline(const struct tor_tx *tx)
 		when = tx_earlier(when, tx->hole + tx_reordering(tx));
 	return tx_earlier(when, tx->retry);
 }
+
+void tor_rx_mark(struct tor_rx *rx, u32 index)
+{
+	rx->mask |= BIT_ULL(index - rx->base);
+	while (rx->mask & 1) {
+		rx->mask >>= 1;
+		rx->base++;
+	}
+}

@@ -237,14 +237,7 @@ static inline enum tor_rx_verdict tor_rx_look(const struct tor_rx *rx, u32 index
 }
 
 /* Record that frame @index, which is new, has arrived. */
-static inline void tor_rx_mark(struct tor_rx *rx, u32 index)
-{
-	rx->mask |= BIT_ULL(index - rx->base);
-	while (rx->mask & 1) {
-		rx->mask >>= 1;
-		rx->base++;
-	}
-}
+void tor_rx_mark(struct tor_rx *rx, u32 index);
 
 /* Return whether every frame has arrived. */
 static inline bool tor_rx_done(const struct tor_rx *rx)
