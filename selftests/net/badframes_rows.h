@@ -124,6 +124,7 @@ static const struct row rows[] = {
 	DATA("no_payload", DROP_RANGE),
 	DATA("no_channel", DROP_RANGE, .payload = 64, .hdr = { HDR_FROM(channel, channels) }),
 	DATA("channel_255", DROP_RANGE, .payload = 64, .hdr = { HDR(channel, 255) }),
+	DATA("message_of_no_pair", DROP_RANGE, .payload = 64, .hdr = { HDR(channel, 254), HDR(round, 1) }),
 	DATA("round_65535", DROP_RANGE, .wrong = UNIT, .hdr = { HDR(round, 65535) }),
 	DATA("round_100", DROP_RANGE, .wrong = UNIT, .hdr = { HDR(round, 100) }),
 	DATA("offset_no_multiple", DROP_RANGE, .wrong = UNIT, .hdr = { HDR(offset, 1) }),

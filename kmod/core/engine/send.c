@@ -366,7 +366,8 @@ static bool ack_answer(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 	s32 ahead = ack->op - chan->seq;
 
 	if (ahead > 0 || (!ahead && chan->state == TOR_CHAN_IDLE)) {
-		tor_chan_send_ack(ctx, chan, rank, ack->op, ack->where.round, NULL, TORCOLL_ACK_ABSENT, 0);
+		tor_chan_send_ack(ctx, chan, rank, ack->op, ack->where.round, NULL,
+				  TORCOLL_ACK_ABSENT, 0);
 		return true;
 	}
 	if (ahead)

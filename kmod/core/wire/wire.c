@@ -119,23 +119,6 @@ u32 tor_wire_header_crc(const struct torcoll_hdr *raw, const void *acks, u32 byt
 	return ~crc;
 }
 
-u8 tor_where_channel(const struct tor_where *where)
-{
-	switch (where->role) {
-	case TOR_ROLE_SEND:
-		return TORCOLL_CHANNEL_SEND;
-	case TOR_ROLE_RECV:
-		return TORCOLL_CHANNEL_RECV;
-	default:
-		return where->channel;
-	}
-}
-
-u16 tor_where_round(const struct tor_where *where)
-{
-	return where->role ? where->pair : where->round;
-}
-
 static void wire_put_ack(void *buf, const struct tor_ack *ack)
 {
 	struct torcoll_ack raw = {

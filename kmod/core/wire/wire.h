@@ -54,8 +54,17 @@ struct tor_where {
 };
 
 /* Return the values of the fields channel and round on the wire. */
-u8 tor_where_channel(const struct tor_where *where);
-u16 tor_where_round(const struct tor_where *where);
+static inline u8 tor_where_channel(const struct tor_where *where)
+{
+	if (likely(!where->role))
+		return where->channel;
+	return where->role == TOR_ROLE_SEND ? TORCOLL_CHANNEL_SEND : TORCOLL_CHANNEL_RECV;
+}
+
+static inline u16 tor_where_round(const struct tor_where *where)
+{
+	return where->role ? where->pair : where->round;
+}
 
 /*
  * struct torcoll_hdr. tor_wire_read() fills in header_crc, tor_wire_build()
