@@ -181,6 +181,9 @@ void sim_rank_joined(struct sim_rank *r)
 		  r->core.unit);
 	r->joined = true;
 	r->core.joined = true;
+	/* what all members agreed on went by links that joined them */
+	r->group->connected = true;
+	sim_judge_paths();
 	sim_node_look(r->node);
 	sim_rank_next_call(r);
 }
