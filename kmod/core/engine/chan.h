@@ -161,29 +161,47 @@ static inline void tor_chan_put(const struct tor_chan *chan, struct tor_stream *
 		tor_stream_copy(s, mem, off, len);
 }
 
+/* --- walk.c --- */
+
 /*
- * A window [off, off + len) of a transfer's byte stream, moved over its pieces.
+ * A position in a transfer of several pieces: @piece of the plan, whose first
+ * byte is byte @pos of the transfer; @c points behind it. Bytes [off, off +
+ * len) are still to be visited.
  */
-struct tor_window {
-	u64 off;
-	u64 len;
-	u64 pos;			/* stream offset of the current piece */
+struct tor_walk {
+	struct tor_cursor c;
+	struct tor_piece piece;
+	u64 pos, off, len;
+	u32 src, dst;
+	bool begun;
 };
 
-/*
- * Compute the intersection of [off, off + len) with a piece of @bytes; false if
- * it is empty.
+/**
+ * tor_chan_tx_walk - walk over bytes of a transfer that is sent
+ * @chan: channel
+ * @tx: transfer; keeps the walk
+ * @here: used if it cannot
+ * @off, @len: bytes of the transfer
+ *
+ * Return: the walk, for tor_walk_next().
  */
-static inline bool tor_window_cut(struct tor_window *s, u64 bytes, u64 *skip, u64 *take)
-{
-	u64 from = max(s->pos, s->off);
-	u64 to = min(s->pos + bytes, s->off + s->len);
+struct tor_walk *tor_chan_tx_walk(const struct tor_chan *chan, struct tor_tx *tx,
+				  struct tor_walk *here, u64 off, u64 len);
 
-	*skip = from - s->pos;
-	*take = to > from ? to - from : 0;
-	s->pos += bytes;
-	return *take;
-}
+/* The same for a transfer that is received. */
+struct tor_walk *tor_chan_rx_walk(const struct tor_chan *chan, struct tor_rx *rx,
+				  struct tor_walk *here, u64 off, u64 len);
+
+/**
+ * tor_walk_next - go to the next piece
+ * @op: op
+ * @w: walk; out: the piece in w->piece
+ * @skip: out: bytes of the piece that come before
+ * @take: out: bytes behind those that the walk visits
+ *
+ * Return: false if all were visited.
+ */
+bool tor_walk_next(const struct tor_op *op, struct tor_walk *w, u64 *skip, u64 *take);
 
 /* Return the payload bytes of frame @index. */
 static inline u32 tor_chan_frame_len(const struct tor_comm *comm, const struct tor_rx *rx, u32 index)

@@ -175,14 +175,12 @@ static void remember_crc(struct tor_chan *chan, const struct tor_rx *rx, u64 off
  * Reduce or copy bytes [off, off + len) of the transfer @rx, whose checksum is
  * @crc. False: the FPU is not usable now.
  */
-static bool rx_apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u32 len,
+static bool rx_apply(struct tor_chan *chan, struct tor_rx *rx, u64 off, u32 len,
 		     const struct tor_bytes *payload, u32 pieces, u32 crc)
 {
 	struct tor_op *op = chan->op;
-	struct tor_window span = { .off = off, .len = len };
+	struct tor_walk here, *w;
 	struct tor_stream s;
-	struct tor_piece piece;
-	struct tor_cursor c;
 	u64 skip, take;
 	bool fpu = op->is_float && rx->op == TOR_PIECE_REDUCE;
 
@@ -194,14 +192,10 @@ static bool rx_apply(struct tor_chan *chan, const struct tor_rx *rx, u64 off, u3
 		remember_crc(chan, rx, off, len, crc);
 		goto out;
 	}
-	tor_plan_begin(&op->plan, chan->index, rx->round, &c);
-	while (span.pos < off + len && tor_plan_next(&op->plan, &c, &piece)) {
-		if (piece.dst != op->plan.rank || piece.src != rx->rank)
-			continue;
-		if (!tor_window_cut(&span, piece.n * op->elem, &skip, &take))
-			continue;
-		tor_chan_put(chan, &s, piece.dbuf, piece.doff * op->elem + skip, take, piece.op);
-	}
+	w = tor_chan_rx_walk(chan, rx, &here, off, len);
+	while (tor_walk_next(op, w, &skip, &take))
+		tor_chan_put(chan, &s, w->piece.dbuf, w->piece.doff * op->elem + skip, take,
+			     w->piece.op);
 out:
 	if (fpu)
 		tor_env_fpu_end();

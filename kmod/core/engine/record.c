@@ -6,8 +6,17 @@
  */
 #include "core/engine/chan.h"
 
+/* Return what a spare record has allocated for the next transfer. */
+static struct tor_walk *walk_reuse(struct tor_walk *walk)
+{
+	if (walk)
+		walk->begun = false;
+	return walk;
+}
+
 struct tor_rx *tor_chan_rx_get(struct tor_chan *chan, u32 rank, u32 round)
 {
+	struct tor_walk *walk;
 	struct tor_rx *rx;
 
 	if (list_empty(&chan->spare_rx)) {
@@ -17,7 +26,9 @@ struct tor_rx *tor_chan_rx_get(struct tor_chan *chan, u32 rank, u32 round)
 	} else {
 		rx = list_first_entry(&chan->spare_rx, struct tor_rx, list);
 		list_del(&rx->list);
+		walk = walk_reuse(rx->walk);
 		memset(rx, 0, sizeof(*rx));
+		rx->walk = walk;
 	}
 	INIT_LIST_HEAD(&rx->kept);
 	rx->rank = rank;
@@ -68,6 +79,18 @@ void tor_chan_kept_free(struct tor_chan *chan, struct tor_rx *rx, struct tor_kep
 	tor_chan_kept_put(chan, kept);
 }
 
+static void rx_free(struct tor_rx *rx)
+{
+	tor_env_free(rx->walk);
+	tor_env_free(rx);
+}
+
+static void tx_free(struct tor_tx *tx)
+{
+	tor_env_free(tx->walk);
+	tor_env_free(tx);
+}
+
 void tor_chan_rx_put(struct tor_chan *chan, struct tor_rx *rx)
 {
 	struct tor_kept *kept, *next;
@@ -79,7 +102,7 @@ void tor_chan_rx_put(struct tor_chan *chan, struct tor_rx *rx)
 	if (rx->frames)
 		list_add_tail(&rx->list, &chan->spare_rx);
 	else
-		tor_env_free(rx);
+		rx_free(rx);
 }
 
 void tor_chan_let_go(struct tor_chan *chan)
@@ -134,6 +157,7 @@ struct tor_rx *tor_chan_rx_find(struct tor_chan *chan, u32 rank, u32 round)
 
 struct tor_tx *tor_chan_tx_get(struct tor_chan *chan)
 {
+	struct tor_walk *walk;
 	struct tor_tx *tx;
 
 	if (list_empty(&chan->spare_tx)) {
@@ -143,7 +167,9 @@ struct tor_tx *tor_chan_tx_get(struct tor_chan *chan)
 	} else {
 		tx = list_first_entry(&chan->spare_tx, struct tor_tx, list);
 		list_del(&tx->list);
+		walk = walk_reuse(tx->walk);
 		memset(tx, 0, sizeof(*tx));
+		tx->walk = walk;
 	}
 	list_add_tail(&tx->list, &chan->tx);
 	return tx;
@@ -183,11 +209,11 @@ void tor_chan_clear(struct tor_chan *chan, bool records)
 		return;
 	list_for_each_entry_safe(rx, next_rx, &chan->spare_rx, list) {
 		list_del(&rx->list);
-		tor_env_free(rx);
+		rx_free(rx);
 	}
 	list_for_each_entry_safe(tx, next_tx, &chan->spare_tx, list) {
 		list_del(&tx->list);
-		tor_env_free(tx);
+		tx_free(tx);
 	}
 }
 

@@ -3,9 +3,8 @@
  * Sending on a channel: data frames of its transfers, acknowledgements, and the
  * handling of the answers. See chan.h.
  *
- * The place of a payload is not stored. The plan computes it again whenever a
- * frame of a transfer with several ranges is sent; transfers of one range, the
- * common case, remember it.
+ * The place of a payload is not stored, unless the transfer is one range, the
+ * common case. For others the plan computes it, again if frames are sent again.
  */
 #include "core/engine/chan.h"
 
@@ -34,13 +33,11 @@ static u32 add_ranges(struct tor_chan *chan, u32 buf, u64 off, u64 len, struct t
  * Return their number; if it exceeds TOR_FRAME_RANGES, only that many are
  * filled in.
  */
-static u32 tx_ranges(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u32 len,
+static u32 tx_ranges(struct tor_chan *chan, struct tor_tx *tx, u64 off, u32 len,
 		     struct tor_range *range)
 {
 	struct tor_op *op = chan->op;
-	struct tor_window span = { .off = off, .len = len };
-	struct tor_piece piece;
-	struct tor_cursor c;
+	struct tor_walk here, *w;
 	u64 skip, take;
 	u32 n = 0;
 
@@ -52,14 +49,9 @@ static u32 tx_ranges(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u3
 	}
 	if (tx->single)
 		return add_ranges(chan, tx->buf, tx->off + off, len, range, 0);
-	tor_plan_begin(&op->plan, chan->index, tx->round, &c);
-	while (span.pos < off + len && tor_plan_next(&op->plan, &c, &piece)) {
-		if (piece.src != op->plan.rank || piece.dst != tx->rank)
-			continue;
-		if (!tor_window_cut(&span, piece.n * op->elem, &skip, &take))
-			continue;
-		n = add_ranges(chan, piece.sbuf, piece.soff * op->elem + skip, take, range, n);
-	}
+	w = tor_chan_tx_walk(chan, tx, &here, off, len);
+	while (tor_walk_next(op, w, &skip, &take))
+		n = add_ranges(chan, w->piece.sbuf, w->piece.soff * op->elem + skip, take, range, n);
 	return n;
 }
 
@@ -127,26 +119,19 @@ static u8 *buffer_copy_out(struct tor_chan *chan, u32 buf, u64 off, u64 len, u8 
 }
 
 /* Copy bytes [off, off + len) of the transfer @tx to @to. */
-static void tx_gather(struct tor_chan *chan, const struct tor_tx *tx, u64 off, u32 len, u8 *to)
+static void tx_gather(struct tor_chan *chan, struct tor_tx *tx, u64 off, u32 len, u8 *to)
 {
 	struct tor_op *op = chan->op;
-	struct tor_window span = { .off = off, .len = len };
-	struct tor_piece piece;
-	struct tor_cursor c;
+	struct tor_walk here, *w;
 	u64 skip, take;
 
 	if (tx->single) {
 		buffer_copy_out(chan, tx->buf, tx->off + off, len, to);
 		return;
 	}
-	tor_plan_begin(&op->plan, chan->index, tx->round, &c);
-	while (span.pos < off + len && tor_plan_next(&op->plan, &c, &piece)) {
-		if (piece.src != op->plan.rank || piece.dst != tx->rank)
-			continue;
-		if (!tor_window_cut(&span, piece.n * op->elem, &skip, &take))
-			continue;
-		to = buffer_copy_out(chan, piece.sbuf, piece.soff * op->elem + skip, take, to);
-	}
+	w = tor_chan_tx_walk(chan, tx, &here, off, len);
+	while (tor_walk_next(op, w, &skip, &take))
+		to = buffer_copy_out(chan, w->piece.sbuf, w->piece.soff * op->elem + skip, take, to);
 }
 
 /*

@@ -119,6 +119,7 @@ struct tor_tx {
 	bool single;			/* one range: @buf at byte @off */
 	u16 buf;
 	u64 off;
+	struct tor_walk *walk;		/* several: see chan.h */
 	/* or here, once that memory is used for something else */
 	void *copy;
 };
@@ -221,6 +222,7 @@ struct tor_rx {
 	u8 op;				/* enum tor_piece_op: REDUCE if any range is reduced */
 	bool last;			/* waits for all earlier ones of its round */
 	u64 off;
+	struct tor_walk *walk;		/* several: see chan.h */
 	/* writes the same elements, goes first frame by frame */
 	struct tor_rx *after;
 };
