@@ -367,11 +367,26 @@ static bool cables_lose(const struct sim_scenario *s)
 	       s->queue < 64 || s->spike;
 }
 
+/*
+ * Return whether most frames are lost on the longest way, which cuts may leave
+ * as the only one: a second request is then as likely lost as the first.
+ */
+static bool loses_most(const struct sim_scenario *s)
+{
+	u32 hops = 0;
+	u32 i;
+
+	for (i = 0; i < s->torus.ndim; i++)
+		hops += s->torus.side[i] - 1;
+	return (u64)hops * (s->loss + s->corrupt_header) > SIM_MILLION / 2;
+}
+
 /* Return whether faults exceed the range in which time limits hold. */
 static bool is_excessive(const struct sim_scenario *s)
 {
 	return s->loss > SIM_MILLION / 20 || s->corrupt_header > SIM_MILLION / 20 ||
-	       s->corrupt_payload > SIM_MILLION / 20 || s->no_memory > SIM_MILLION / 20;
+	       s->corrupt_payload > SIM_MILLION / 20 || s->no_memory > SIM_MILLION / 20 ||
+	       loses_most(s);
 }
 
 /*
