@@ -83,7 +83,8 @@ static __always_inline u64 add_thirds(u64 sum, const u8 *at, size_t third, const
 	return after_zeros(z, after_zeros(z, sum) ^ second) ^ last;
 }
 
-static u32 crc_words(u32 crc, const void *p, size_t n)
+/* Inline where a sum is wanted: a frame has one for each page. */
+static __always_inline u32 crc_words(u32 crc, const void *p, size_t n)
 {
 	const u8 *at = p;
 	u64 sum = crc;
@@ -102,7 +103,7 @@ static u32 crc_words(u32 crc, const void *p, size_t n)
 	return crc;
 }
 
-static u32 crc_insn(u32 crc, const void *p, size_t n)
+static __always_inline u32 crc_insn(u32 crc, const void *p, size_t n)
 {
 	const u8 *at = p;
 	u64 sum = crc;

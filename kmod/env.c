@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Core's environment as far as it has no state here: memory, hashes, the FPU.
- * The rest of env.h is implemented with its state: frame.c, memory.c, group.c,
+ * The rest of env.h is implemented with its state: send.c, memory.c, group.c,
  * lane.c, fabric.c, and in crc.c.
  */
 #include "core/env.h"

@@ -10,7 +10,7 @@
 #include <linux/kcov.h>
 
 #include "net/backlog.h"
-#include "net/frame.h"
+#include "net/receive.h"
 #include "op/group.h"
 #include "net/port.h"
 
@@ -53,7 +53,7 @@ static bool backlog_receive_some(struct tor_port *port)
 
 /*
  * Return the handle of the fuzzer that the first frame is from, if any: see
- * cover_begin() in frame.c.
+ * cover_begin() in receive.c.
  */
 static u64 kcov_handle(struct tor_backlog *backlog)
 {

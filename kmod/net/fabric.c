@@ -11,7 +11,7 @@
 #include <linux/torcoll_netlink.h>
 #include <linux/wait_bit.h>
 
-#include "net/frame.h"
+#include "net/entry.h"
 #include "op/group.h"
 #include "core/agree/join.h"
 #include "netlink/netlink.h"
@@ -30,7 +30,7 @@ struct tor_net *tor_net(const struct net *net)
 
 void tor_env_count(struct tor_node *node, enum tor_counter what, u64 n)
 {
-	this_cpu_add(tor_fabric_of(node)->counters->value[what], n);
+	tor_fabric_count(tor_fabric_of(node), what, n);
 }
 
 void tor_fabric_counters(const struct tor_fabric *fabric, u64 *value)

@@ -248,6 +248,12 @@ void tor_fabric_notify(struct tor_fabric *fabric);
 
 void tor_fabric_counters(const struct tor_fabric *fabric, u64 *value);
 
+/* tor_env_count() for those that have the fabric. Context: any. */
+static inline void tor_fabric_count(struct tor_fabric *fabric, enum tor_counter what, u64 n)
+{
+	this_cpu_add(fabric->counters->value[what], n);
+}
+
 /*
  * Call core's tor_join_timer() and tor_shrink_timer() at @when (ns) or before.
  * Context: fabric->lock.

@@ -9,7 +9,7 @@
  */
 #include "net/forward.h"
 
-#include "net/frame.h"
+#include "net/entry.h"
 #include "net/xmit.h"
 
 /* Return the port by which a frame leaves, or NULL with the reason. */
@@ -60,7 +60,7 @@ void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct tor_inta
 	if (!tor_xmit_header(skb, out, READ_ONCE(out->neighbour)))
 		goto drop;
 	atomic64_inc(&out->tx_frames);
-	tor_env_count(&fabric->node, TOR_C_FORWARDED, 1);
+	tor_fabric_count(fabric, TOR_C_FORWARDED, 1);
 	/* the macro evaluates its argument twice: not around the call */
 	ret = tor_xmit(skb);
 	if (net_xmit_eval(ret))

@@ -8,7 +8,7 @@
 #include <linux/slab.h>
 #include <linux/torcoll_netlink.h>
 
-#include "net/frame.h"
+#include "net/receive.h"
 #include "core/wire/wire.h"
 
 static const u8 hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;

@@ -14,7 +14,7 @@
  */
 #include "net/reroute.h"
 
-#include "net/frame.h"
+#include "net/entry.h"
 #include "op/group.h"
 #include "trace.h"
 

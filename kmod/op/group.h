@@ -25,7 +25,7 @@
 #include "core/choose/choose.h"
 #include "core/engine/engine.h"
 #include "net/fabric.h"
-#include "net/frame.h"
+#include "net/entry.h"
 #include "core/agree/join.h"
 #include "memory/memory.h"
 #include "core/agree/shrink.h"
@@ -440,18 +440,6 @@ u64 tor_group_memory(const struct tor_group *group);
 
 /* Find a group by its tag. Context: RCU. */
 struct tor_group *tor_group_find(struct tor_fabric *fabric, u32 tag);
-
-/* --- deliver.c --- */
-
-/* Calls from the receive path; see core/engine.h. Context: softirq, RCU. */
-void tor_group_data(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
-		    const struct tor_bytes *payload, u32 pieces);
-void tor_group_acks(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
-		    const void *frame);
-void tor_group_abort_rx(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
-			const void *p);
-void tor_group_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
-		       const struct tor_hdr *h);
 
 /* --- lane.c --- */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Reception of frames by a node: the checks and their order are those of
- * kmod/net/frame.c and kmod/op/group.c.
+ * kmod/net/receive.c.
  */
 #include <stdlib.h>
 
@@ -83,7 +83,7 @@ static struct sim_rank *admit(struct sim_node *node, const struct tor_hdr *h, u3
 
 /*
  * Refuse frames for a join that this node has given up, from nodes that do not
- * know, as the module does: see kmod/net/deliver.c.
+ * know, as the module does: see kmod/net/receive.c.
  */
 static void refuse(struct sim_ctx *ctx, struct sim_node *node, const struct tor_hdr *h, u32 tag)
 {

@@ -253,8 +253,9 @@ static void rx_repeat(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, cons
 	rx_ack(ctx, chan, rank, h, NULL, TORCOLL_ACK_DONE);
 }
 
-static void early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
-		  const struct tor_bytes *payload, u32 pieces)
+/* Keep a frame of a later round, or of one that is not entered yet. */
+static void rx_early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
+		     const struct tor_bytes *payload, u32 pieces)
 {
 	struct tor_comm *comm = chan->op->comm;
 	struct tor_rx *rx = tor_chan_rx_find(chan, rank, h->where.round);
@@ -289,8 +290,8 @@ static void early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 }
 
 /* Handle a frame of the current round. */
-static void current_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
-			 const struct tor_hdr *h, const struct tor_bytes *payload, u32 pieces)
+static void rx_current(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
+		       const struct tor_hdr *h, const struct tor_bytes *payload, u32 pieces)
 {
 	struct tor_comm *comm = chan->op->comm;
 	struct tor_rx *rx = tor_chan_rx_find(chan, rank, h->where.round);
@@ -369,9 +370,9 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 		return;
 	}
 	if (started && h->where.round == chan->round && chan->entered)
-		current_data(ctx, chan, rank, h, payload, pieces);
+		rx_current(ctx, chan, rank, h, payload, pieces);
 	else
-		early(ctx, chan, rank, h, payload, pieces);
+		rx_early(ctx, chan, rank, h, payload, pieces);
 	if (started)
 		tor_chan_run(ctx, chan);
 	else

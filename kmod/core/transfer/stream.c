@@ -38,7 +38,7 @@ static void mem_begin(struct mem_run *m, const struct tor_mem *mem, u64 off, u64
 	m->len = 0;
 }
 
-static u32 mem_run(struct mem_run *m)
+static inline u32 mem_run(struct mem_run *m)
 {
 	if (!m->len && m->left) {
 		m->len = min_t(u64, m->left, U32_MAX);

@@ -16,7 +16,7 @@ static u64 mask_below(u32 n)
 /*
  * Return the number of frames sent and neither acknowledged nor taken for lost.
  */
-static u32 tx_in_flight(const struct tor_tx *tx)
+static inline u32 tx_in_flight(const struct tor_tx *tx)
 {
 	return tx->next - tx->base - hweight64(tx->acked) - hweight64(tx->lost);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Frames between skbs and core. See frame.c. */
-#ifndef _TOR_FRAME_H
-#define _TOR_FRAME_H
+/* Entries into core. */
+#ifndef _TOR_ENTRY_H
+#define _TOR_ENTRY_H
 
 #include "net/fabric.h"
 
@@ -47,16 +47,5 @@ enum skb_drop_reason tor_port_drop(struct tor_port *port, enum tor_counter why);
  * entry->port. The caller of the entry frees its skb.
  */
 void tor_entry_drop(struct tor_entry *entry, enum tor_counter why);
-
-/*
- * Receive a frame from a port's backlog, admitted when it arrived. Consumes
- * @skb. Context: process, BH, RCU.
- */
-void tor_frame_late(struct tor_port *port, struct sk_buff *skb);
-
-/* Functions of a port's struct packet_type. Context: softirq, RCU. */
-int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
-		 struct net_device *orig);
-void tor_frame_rx_list(struct list_head *list, struct packet_type *type, struct net_device *orig);
 
 #endif

@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reception: the road of a frame from a device to core, or through this node.
+ *
+ * The header is checked once, by frame_admit(). Then the skb is forwarded
+ * unchanged (forward.c), left to the port's backlog, or delivered, for data as a
+ * header and a list of pieces of memory: to the comm of its tag, the series and
+ * slot of its op, the lane of its channel, and there to core
+ * (core/engine/receive.c). A frame comes in at the end of this file and passes
+ * it upwards.
+ */
+#include "net/receive.h"
+
+#include <linux/etherdevice.h>
+#include <linux/kcov.h>
+#include <linux/skbuff.h>
+
+#include "core/wire/accept.h"
+#include "net/forward.h"
+#include "net/port.h"
+#include "net/send.h"
+#include "op/endpoint.h"
+#include "op/series.h"
+#include "trace.h"
+
+/* --- the lane of a frame --- */
+
+struct tor_group *tor_frame_group(struct tor_entry *entry, const struct tor_hdr *h, u32 tag,
+				  u32 *rank)
+{
+	struct tor_group *group = tor_group_find(entry->port->fabric, tag);
+	enum tor_counter why = TOR_C_DROP_COMM;
+
+	if (group && tor_comm_admit(&group->comm, h, rank, &why))
+		return group;
+	tor_entry_drop(entry, why);
+	return NULL;
+}
+
+/*
+ * Refuse a frame for a comm that the process has left and whose group is gone:
+ * a rank that is still in an op would wait for ever. While a comm is being
+ * created, all nodes know it before any sends.
+ */
+static void frame_refuse(struct tor_entry *entry, const struct tor_hdr *h, u32 tag)
+{
+	struct tor_fabric *fabric = entry->port->fabric;
+
+	if (!tor_group_find(fabric, tag))
+		tor_comm_refuse(&entry->ctx, &fabric->node, h, tag);
+}
+
+/*
+ * Find the series of a frame between this node and @rank; @own: the frame is
+ * this node's. NULL: there is none.
+ */
+static struct tor_series *find_series(struct tor_group *group, u32 rank,
+				      const struct tor_where *where, bool own)
+{
+	u8 role = where->role;
+
+	if (!role)
+		return where->channel < group->comm.channels ? &group->calls : NULL;
+	return tor_series_find(group, tor_series_id(own ? role : tor_role_opposite(role), rank));
+}
+
+/*
+ * Translate a frame of a message between nodes with several ranks: replace the
+ * nodes' @group and the other node's @rank by the two that it is about. False:
+ * there are none.
+ */
+static bool find_ranks(struct tor_group **group, u32 *rank, const struct tor_where *where, bool own)
+{
+	const struct tor_endpoint_ops *kind;
+
+	if (!where->role)
+		return true;
+	kind = (*group)->kind;
+	if (!kind->whose)
+		return !where->pair;
+	*group = kind->whose(*group, rank, where->pair, own == (where->role == TOR_ROLE_SEND));
+	return *group;
+}
+
+static struct tor_lane *find_lane(const struct tor_series *series, u32 op,
+				  const struct tor_where *where)
+{
+	return &tor_series_slot(series, op)->lane[where->channel];
+}
+
+/* Report to a rank that the process will never send or receive its message. */
+static void tell_that_left(struct tor_entry *entry, struct tor_group *group, u32 op)
+{
+	if (test_bit(TOR_GROUP_CLOSED, &group->flags))
+		tor_comm_fail(&entry->ctx, &group->comm, -ECONNABORTED, group->comm.rank, op);
+}
+
+/*
+ * Report to a rank if its op may never be called here: the process has left, or
+ * one of several.
+ */
+static void tell_if_left(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
+			 u32 op)
+{
+	if (unlikely(READ_ONCE(group->flags) & TOR_GROUP_MISSED))
+		group->kind->missed(entry, group, lane, op);
+}
+
+/* --- delivery to core --- */
+
+u32 tor_frame_payload(struct sk_buff *skb, const struct tor_hdr *h, struct tor_bytes *piece)
+{
+	u32 skip = tor_wire_header_bytes(h);
+	u32 left = h->length;
+	u32 n = 0;
+	int i;
+
+	if (skb_has_frag_list(skb) && skb_linearize(skb))
+		return 0;
+	if (skb_headlen(skb) > skip) {
+		piece[n].p = skb->data + skip;
+		piece[n].len = min(skb_headlen(skb) - skip, left);
+		left -= piece[n++].len;
+	}
+	for (i = 0; i < skb_shinfo(skb)->nr_frags && left; i++) {
+		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
+
+		piece[n].p = skb_frag_address(frag);
+		piece[n].len = min_t(u32, skb_frag_size(frag), left);
+		left -= piece[n++].len;
+	}
+	return left ? 0 : n;
+}
+
+/* There is no slot for a frame: its message is not called, or it is invalid. */
+static void refuse_message(struct tor_entry *entry, struct tor_group *group, u32 rank,
+			   const struct tor_hdr *h)
+{
+	if (!h->where.role) {
+		tor_entry_drop(entry, TOR_C_DROP_RANGE);
+		return;
+	}
+	tell_that_left(entry, group, h->op);
+	tor_pair_refuse(&entry->ctx, &group->comm, rank, h);
+}
+
+/*
+ * Find the lane of a frame with data, its group and the rank that sent it. NULL:
+ * there is none, and its sender was told if that helps it.
+ */
+static struct tor_lane *data_lane(struct tor_entry *entry, const struct tor_hdr *h,
+				  struct tor_group **group, u32 *rank)
+{
+	struct tor_series *series;
+
+	*group = tor_frame_group(entry, h, h->comm, rank);
+	if (!*group) {
+		frame_refuse(entry, h, h->comm);
+		return NULL;
+	}
+	if (tor_comm_failed(&(*group)->comm)) {
+		/* a rank that still sends has not heard of the failure */
+		tor_comm_send_abort(&entry->ctx, &(*group)->comm, *rank);
+		return NULL;
+	}
+	if (!find_ranks(group, rank, &h->where, false)) {
+		tor_entry_drop(entry, TOR_C_DROP_RANGE);
+		return NULL;
+	}
+	series = find_series(*group, *rank, &h->where, false);
+	if (!series && h->where.role)
+		series = tor_series_missing(*group, *rank);
+	if (series)
+		return find_lane(series, h->op, &h->where);
+	refuse_message(entry, *group, *rank, h);
+	return NULL;
+}
+
+static void frame_data(struct tor_entry *entry, struct sk_buff *skb, const struct tor_hdr *h)
+{
+	struct tor_bytes piece[MAX_SKB_FRAGS + 1];
+	struct tor_group *group;
+	struct tor_lane *lane;
+	u32 rank, pieces;
+
+	lane = data_lane(entry, h, &group, &rank);
+	if (!lane)
+		return;
+	pieces = tor_frame_payload(skb, h, piece);
+	if (!pieces) {
+		tor_entry_drop(entry, TOR_C_DROP_MEMORY);
+		return;
+	}
+	spin_lock(&lane->lock);
+	tell_if_left(entry, group, lane, h->op);
+	tor_chan_data(&entry->ctx, &lane->chan, rank, h, piece, pieces);
+	spin_unlock(&lane->lock);
+}
+
+static void frame_ack(struct tor_entry *entry, struct tor_group *group, u32 rank,
+		      const struct tor_ack *ack)
+{
+	struct tor_series *series;
+	struct tor_lane *lane;
+
+	if (!find_ranks(&group, &rank, &ack->where, false))
+		return;
+	series = find_series(group, rank, &ack->where, false);
+	if (!series) {
+		if (!ack->where.role)
+			return;
+		if (ack->digest)
+			tell_that_left(entry, group, ack->op);
+		tor_pair_absent(&entry->ctx, &group->comm, rank, ack);
+		return;
+	}
+	lane = find_lane(series, ack->op, &ack->where);
+	spin_lock(&lane->lock);
+	/*
+	 * messages are invited although none may be sent: see tor_pair_invite()
+	 */
+	if (!series->role || ack->digest)
+		tell_if_left(entry, group, lane, ack->op);
+	tor_chan_ack(&entry->ctx, &lane->chan, rank, ack);
+	spin_unlock(&lane->lock);
+}
+
+static void frame_acks(struct tor_entry *entry, const struct tor_hdr *h, const void *frame)
+{
+	struct tor_group *group;
+	enum tor_counter why;
+	struct tor_ack ack;
+	bool refused = false;
+	u32 rank, i;
+
+	for (i = 0; i < h->acks; i++) {
+		if (!tor_wire_ack(frame, i, &ack, &why)) {
+			tor_entry_drop(entry, why);
+			continue;
+		}
+		group = tor_frame_group(entry, h, ack.comm, &rank);
+		/*
+		 * a rank that has everything waits for nothing; one answer per
+		 * frame is enough
+		 */
+		if (!group && !refused && ack.state != TORCOLL_ACK_DONE) {
+			frame_refuse(entry, h, ack.comm);
+			refused = true;
+		}
+		if (group)
+			frame_ack(entry, group, rank, &ack);
+	}
+}
+
+void tor_frame_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
+		       const struct tor_hdr *h)
+{
+	struct tor_group *group = tor_group_find(fabric, h->comm);
+	u32 rank = group ? tor_comm_rank(&group->comm, h->dst) : TOR_NO_RANK;
+	struct tor_series *series;
+	struct tor_lane *lane;
+
+	if (rank == TOR_NO_RANK || !find_ranks(&group, &rank, &h->where, true))
+		return;
+	series = find_series(group, rank, &h->where, true);
+	if (!series)
+		return;
+	lane = find_lane(series, h->op, &h->where);
+	spin_lock(&lane->lock);
+	tor_chan_dropped(&entry->ctx, &lane->chan, rank, h);
+	spin_unlock(&lane->lock);
+}
+
+/* Deliver a frame to this node. Consumes @skb. */
+static void frame_deliver(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
+			  const struct tor_intact *in)
+{
+	struct tor_node *node = &port->fabric->node;
+	enum tor_counter why;
+	struct tor_hdr h;
+
+	entry->drop = SKB_NOT_DROPPED_YET;
+	if (tor_wire_read(in, &h, &why)) {
+		tor_entry_drop(entry, why);
+		goto done;
+	}
+	if (h.type == TORCOLL_FRAME_HELLO) {
+		tor_control_rx(entry, port, skb, &h);
+		goto done;
+	}
+	if (h.dst_epoch && h.dst_epoch != node->epoch) {
+		tor_entry_drop(entry, TOR_C_DROP_EPOCH);
+		goto done;
+	}
+	tor_fabric_count(port->fabric, TOR_C_RX_FRAMES, 1);
+	trace_torcoll_rx(node, port->index, &h);
+	if (h.acks)
+		frame_acks(entry, &h, skb->data);
+	if (h.type == TORCOLL_FRAME_DATA)
+		frame_data(entry, skb, &h);
+	else
+		tor_control_rx(entry, port, skb, &h);
+done:
+	if (unlikely(entry->drop))
+		kfree_skb_reason(skb, entry->drop);
+	else
+		consume_skb(skb);
+}
+
+/* --- admission --- */
+
+/* Make header and acks linear, not the payload. False: no memory. */
+static bool pull_header(struct sk_buff *skb)
+{
+	const u32 len = sizeof(struct torcoll_hdr);
+
+	if (unlikely(skb->len < len))
+		return pskb_may_pull(skb, skb->len);
+	return pskb_may_pull(skb, len) &&
+	       pskb_may_pull(skb, min(skb->len, tor_wire_wants(skb->data)));
+}
+
+/* Report that the neighbour uses another wire version. */
+static void heard_foreign(struct tor_port *port, u8 version)
+{
+	struct tor_ctx ctx = { .now = ktime_get_ns() };
+
+	spin_lock(&port->fabric->lock);
+	tor_link_foreign(&ctx, &port->fabric->node, port->index, version);
+	spin_unlock(&port->fabric->lock);
+}
+
+/*
+ * Return whether a frame is addressed to this port or to the multicast group of
+ * hellos: broadcasts and other groups are not used.
+ */
+static bool is_addressed(const struct sk_buff *skb)
+{
+	return skb->pkt_type == PACKET_HOST ||
+	       (skb->pkt_type == PACKET_MULTICAST &&
+		ether_addr_equal(eth_hdr(skb)->h_dest, tor_hello_group));
+}
+
+/* Remove bytes behind the frame: the next link may not accept them. */
+static bool frame_trim(struct sk_buff *skb, const struct tor_intact *in)
+{
+	u32 len = tor_intact_bytes(in);
+
+	return skb->len <= len || !pskb_trim(skb, len);
+}
+
+/*
+ * Check that the frame is addressed to this port and valid. Fills @in, or
+ * returns why not.
+ */
+static enum skb_drop_reason frame_accept(struct tor_port *port, struct sk_buff *skb,
+					 struct tor_intact *in)
+{
+	enum tor_counter why = TOR_C_DROP_NOT_OURS;
+
+	if (!is_addressed(skb))
+		goto drop;
+	why = TOR_C_DROP_MEMORY;
+	if (!pull_header(skb))
+		goto drop;
+	if (tor_wire_check(skb->data, skb_headlen(skb), skb->len, in, &why)) {
+		if (why == TOR_C_DROP_VERSION)
+			heard_foreign(port, skb->data[0]);
+		goto drop;
+	}
+	why = TOR_C_DROP_NOT_OURS;
+	if (skb->pkt_type != PACKET_HOST && tor_intact_type(in) != TORCOLL_FRAME_HELLO)
+		goto drop;
+	why = TOR_C_DROP_FABRIC;
+	if (tor_intact_fabric(in) != port->fabric->node.tag)
+		goto drop;
+	why = TOR_C_DROP_MEMORY;
+	if (!frame_trim(skb, in))
+		goto drop;
+	return SKB_NOT_DROPPED_YET;
+drop:
+	return tor_port_drop(port, why);
+}
+
+/* Return whether the link may carry other frames than hellos. */
+static bool link_fit(const struct tor_port *port)
+{
+	switch (READ_ONCE(port->fabric->node.link[port->index].state)) {
+	case TOR_LINK_UP:
+	case TOR_LINK_ONE_WAY:
+	case TOR_LINK_FLAPPING:
+	case TOR_LINK_WAITING:
+	case TOR_LINK_TOO_SMALL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Check that a frame other than a hello may come in by this port, from @src,
+ * for @dst.
+ */
+static enum skb_drop_reason plausible(struct tor_port *port, u32 src, u32 dst)
+{
+	const struct tor_node *node = &port->fabric->node;
+
+	if (dst >= node->torus.nodes || src >= node->torus.nodes || src == node->self)
+		return tor_port_drop(port, TOR_C_DROP_NODE);
+	if (!link_fit(port))
+		return tor_port_drop(port, TOR_C_DROP_LINK);
+	return SKB_NOT_DROPPED_YET;
+}
+
+/*
+ * Check a frame, and forward it if it is for another node. Consumes @skb unless
+ * it returns one, which is for this node, with its header in @in.
+ */
+static struct sk_buff *frame_admit(struct tor_port *port, struct sk_buff *skb,
+				   struct tor_intact *in)
+{
+	struct tor_node *node = &port->fabric->node;
+	enum skb_drop_reason why;
+	u32 dst;
+
+	atomic64_inc(&port->rx_frames);
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (!skb) {
+		tor_port_drop(port, TOR_C_DROP_MEMORY);
+		return NULL;
+	}
+	why = frame_accept(port, skb, in);
+	if (why)
+		goto free;
+	if (tor_intact_type(in) == TORCOLL_FRAME_HELLO)
+		return skb;
+	dst = tor_intact_dst(in);
+	why = plausible(port, tor_intact_src(in), dst);
+	if (why)
+		goto free;
+	tor_link_alive(node, port->index);
+	if (dst == node->self)
+		return skb;
+	tor_forward(port, skb, in);
+	return NULL;
+free:
+	kfree_skb_reason(skb, why);
+	return NULL;
+}
+
+/* --- from the device --- */
+
+/*
+ * Attribute the coverage of the following code to the fuzzer that sent the
+ * frame, if any. Tasks have coverage of their own.
+ */
+static void cover_begin(struct sk_buff *skb)
+{
+	if (IS_ENABLED(CONFIG_KCOV) && in_serving_softirq())
+		kcov_remote_start_common(skb_get_kcov_handle(skb));
+}
+
+static void cover_end(void)
+{
+	if (IS_ENABLED(CONFIG_KCOV) && in_serving_softirq())
+		kcov_remote_stop();
+}
+
+/*
+ * Receive a frame that was admitted. Hellos keep links up and are never queued.
+ * Consumes @skb.
+ */
+static void frame_receive(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
+			  const struct tor_intact *in)
+{
+	bool late = entry->late || tor_backlog_is_busy(&port->backlog);
+
+	if (likely(!late) || tor_intact_type(in) == TORCOLL_FRAME_HELLO)
+		frame_deliver(entry, port, skb, in);
+	else if (tor_backlog_add(&port->backlog, skb))
+		tor_fabric_count(port->fabric, TOR_C_RX_LATE, 1);
+	else
+		kfree_skb_reason(skb, tor_port_drop(port, TOR_C_DROP_MEMORY));
+}
+
+void tor_frame_late(struct tor_port *port, struct sk_buff *skb)
+{
+	struct tor_intact in = tor_wire_checked(skb->data);
+	struct tor_entry entry;
+
+	tor_entry_begin(&entry);
+	entry.port = port;
+	frame_deliver(&entry, port, skb, &in);
+	tor_entry_end(&entry);
+}
+
+int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
+		 struct net_device *orig)
+{
+	struct tor_port *port = container_of(type, struct tor_port, type);
+	struct tor_intact in;
+	struct tor_entry entry;
+
+	cover_begin(skb);
+	skb = frame_admit(port, skb, &in);
+	if (skb) {
+		tor_entry_begin(&entry);
+		entry.port = port;
+		frame_receive(&entry, port, skb, &in);
+		tor_entry_end(&entry);
+	}
+	cover_end();
+	return NET_RX_SUCCESS;
+}
+
+void tor_frame_rx_list(struct list_head *list, struct packet_type *type, struct net_device *orig)
+{
+	struct tor_port *port = container_of(type, struct tor_port, type);
+	struct sk_buff *skb, *next;
+	struct tor_intact in;
+	struct tor_entry entry;
+
+	tor_entry_begin(&entry);
+	entry.port = port;
+	list_for_each_entry_safe(skb, next, list, list) {
+		skb_list_del_init(skb);
+		cover_begin(skb);
+		skb = frame_admit(port, skb, &in);
+		if (skb)
+			frame_receive(&entry, port, skb, &in);
+		cover_end();
+	}
+	tor_entry_end(&entry);
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sending: the road of a frame from core to a device. tor_env_send() makes an
+ * skb of it and queues that in the entry; at its end, without locks,
+ * tor_send_queued() passes all of them to the devices (xmit.c).
+ *
+ * The payload of the skb consists of the user's pages themselves: one reference
+ * per fragment, SKBFL_SHARED_FRAG, no destructor, no ubuf_info. Frames in queues
+ * and taps therefore refer to nothing of this module, and outlive op, process
+ * and module.
+ */
+#include "net/send.h"
+
+#include <linux/etherdevice.h>
+#include <linux/skbuff.h>
+
+#include "core/wire/accept.h"
+#include "memory/memory.h"
+#include "net/port.h"
+#include "net/receive.h"
+#include "net/xmit.h"
+#include "trace.h"
+
+const u8 tor_hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
+
+/*
+ * Identification of an own data frame, from its header, in case its queue
+ * refuses it.
+ */
+struct frame_cb {
+	struct tor_fabric *fabric;
+	bool data;
+	struct tor_wire_note note;
+};
+
+static struct frame_cb *frame_cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct frame_cb) > sizeof(skb->cb));
+	return (struct frame_cb *)skb->cb;
+}
+
+/*
+ * Add the pages of @frame's ranges; false: more fragments than an skb can have.
+ */
+static bool attach_pages(struct sk_buff *skb, const struct tor_frame *frame)
+{
+	u32 frags = 0;
+	u32 i;
+
+	for (i = 0; i < frame->ranges; i++) {
+		const struct tor_range *r = &frame->range[i];
+		u64 done = 0;
+
+		while (done < r->len) {
+			u32 in_page;
+			struct page *page = tor_mem_page(r->mem, r->off + done, &in_page);
+			u32 run = min_t(u64, r->len - done, PAGE_SIZE - in_page);
+
+			if (frags == MAX_SKB_FRAGS)
+				return false;
+			get_page(page);
+			skb_fill_page_desc_noacc(skb, frags++, page, in_page, run);
+			skb->len += run;
+			skb->data_len += run;
+			skb->truesize += PAGE_SIZE;
+			done += run;
+		}
+	}
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
+	return true;
+}
+
+static void copy_ranges(struct sk_buff *skb, const struct tor_frame *frame)
+{
+	u32 i;
+
+	for (i = 0; i < frame->ranges; i++) {
+		const struct tor_range *r = &frame->range[i];
+		u64 done = 0;
+
+		while (done < r->len) {
+			u32 run = min_t(u64, r->len - done, U32_MAX);
+			void *p = tor_env_mem(r->mem, r->off + done, &run);
+
+			skb_put_data(skb, p, run);
+			done += run;
+		}
+	}
+}
+
+static u32 ranges_len(const struct tor_frame *frame)
+{
+	u32 len = 0;
+	u32 i;
+
+	for (i = 0; i < frame->ranges; i++)
+		len += frame->range[i].len;
+	return len;
+}
+
+static struct sk_buff *frame_build(struct tor_fabric *fabric, const struct tor_port *port,
+				   const struct tor_frame *frame, bool copy)
+{
+	struct net_device *dev = port->dev;
+	u32 len = ranges_len(frame);
+	u32 linear = frame->hdr_len + frame->linear_len + (copy ? len : 0);
+	struct sk_buff *skb;
+
+	skb = alloc_skb(LL_RESERVED_SPACE(dev) + linear + dev->needed_tailroom,
+			GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, LL_RESERVED_SPACE(dev));
+	skb_reset_network_header(skb);
+	skb->dev = dev;
+	skb_put_data(skb, frame->hdr, frame->hdr_len);
+	if (frame->linear_len)
+		skb_put_data(skb, frame->linear, frame->linear_len);
+	if (copy) {
+		copy_ranges(skb, frame);
+	} else if (!attach_pages(skb, frame)) {
+		/* nothing is lost: it leaves as a copy */
+		consume_skb(skb);
+		return frame_build(fabric, port, frame, true);
+	}
+	if (copy && frame->data)
+		tor_fabric_count(fabric, TOR_C_TX_COPIED_BYTES, len);
+	else if (frame->data)
+		tor_fabric_count(fabric, TOR_C_TX_COPIED_BYTES, frame->linear_len);
+	return skb;
+}
+
+static void remember(struct sk_buff *skb, struct tor_fabric *fabric, const struct tor_frame *frame)
+{
+	*frame_cb(skb) = (struct frame_cb){
+		.fabric = fabric,
+		.data = frame->data,
+		.note = tor_wire_note(skb_network_header(skb)),
+	};
+}
+
+int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_frame *frame)
+{
+	struct tor_entry *entry = container_of(ctx, struct tor_entry, ctx);
+	struct tor_fabric *fabric = tor_fabric_of(node);
+	bool chosen = frame->port != ~0U;
+	bool hello = chosen && frame->dst == ~0U;
+	struct tor_port *port;
+	enum skb_drop_reason why;
+	struct sk_buff *skb;
+	u64 mac;
+
+	if (chosen)
+		port = rcu_dereference(fabric->port[frame->port]);
+	else
+		port = tor_xmit_port(fabric, frame->dst, frame->tie, TOR_NO_PORT);
+	if (!port) {
+		if (!chosen)
+			tor_fabric_count(fabric, TOR_C_TX_NO_ROUTE, 1);
+		return -EHOSTUNREACH;
+	}
+	skb = frame_build(fabric, port, frame, frame->copy || tor_port_copies(port));
+	if (!skb) {
+		tor_fabric_count(fabric, TOR_C_TX_NO_MEMORY, 1);
+		return -ENOMEM;
+	}
+	mac = hello ? ether_addr_to_u64(tor_hello_group) : READ_ONCE(port->neighbour);
+	why = SKB_DROP_REASON_PKT_TOO_BIG;
+	if (!hello && !tor_xmit_fits(fabric, port, skb))
+		goto drop;
+	why = SKB_DROP_REASON_DEV_HDR;
+	if (!tor_xmit_header(skb, port, mac))
+		goto drop;
+	remember(skb, fabric, frame);
+	atomic64_inc(&port->tx_frames);
+	if (!hello) {
+		tor_fabric_count(fabric, TOR_C_TX_FRAMES, 1);
+		tor_fabric_count(fabric, TOR_C_TX_BYTES, ranges_len(frame) + frame->linear_len);
+	}
+	trace_torcoll_tx(node, port->index, frame, skb->len);
+	__skb_queue_tail(&entry->frames, skb);
+	return 0;
+drop:
+	kfree_skb_reason(skb, why);
+	tor_fabric_count(fabric, TOR_C_TX_NO_ROUTE, 1);
+	return -EHOSTUNREACH;
+}
+
+/*
+ * A queue refused an own data frame: its channel sends it again, with a smaller
+ * window.
+ */
+static void report_drop(struct tor_entry *entry, const struct frame_cb *cb)
+{
+	struct tor_hdr h = tor_wire_noted(&cb->note);
+
+	tor_frame_dropped(entry, cb->fabric, &h);
+}
+
+static void xmit(struct tor_entry *entry, struct sk_buff *skb)
+{
+	struct frame_cb cb = *frame_cb(skb);
+	int ret;
+
+	/* the queueing disciplines expect it zeroed */
+	memset(skb->cb, 0, sizeof(skb->cb));
+	ret = tor_xmit(skb);
+	if (likely(!net_xmit_eval(ret)))
+		return;
+	tor_fabric_count(cb.fabric, TOR_C_TX_LOCAL_DROP, 1);
+	if (cb.data)
+		report_drop(entry, &cb);
+}
+
+void tor_send_queued(struct tor_entry *entry)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(&entry->frames)))
+		xmit(entry, skb);
+}
