@@ -46,6 +46,17 @@ static enum hrtimer_restart lane_timer(struct hrtimer *timer)
 
 /* --- long work --- */
 
+/* A process that moves to another processor leaves its softirqs behind. */
+static bool softirq_waits(void)
+{
+	bool waits;
+
+	preempt_disable();
+	waits = local_softirq_pending();
+	preempt_enable();
+	return waits;
+}
+
 /*
  * Receive before continuing. If tasks wait for the processor, a softirq leaves
  * after one round. Frames that processes send meanwhile would accumulate,
@@ -57,7 +68,7 @@ static void receive_first(void)
 {
 	u32 rounds;
 
-	for (rounds = 0; rounds < 10 && local_softirq_pending(); rounds++) {
+	for (rounds = 0; rounds < 10 && softirq_waits(); rounds++) {
 		local_bh_disable();
 		local_bh_enable();
 		cond_resched();
