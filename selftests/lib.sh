@@ -272,7 +272,7 @@ counters()
 nothing_charged()
 {
 	torcollctl -j limit show |
-		jq -e '[.[] | select(.user != null) | .comms + .ops + .pinned + .kernel] | add // 0 == 0' >/dev/null
+		jq -e '[.[] | select(.user != null) | .comms + .ops + .pinned + .kernel] | (add // 0) == 0' >/dev/null
 }
 
 # on_one_cpu COMMAND...: with the other processors switched off. For what switches a static key in a

@@ -105,7 +105,7 @@ diag <"$text"
 # Who is killed does not wait until many have been told of it: what ends its join then goes before the fabric.
 no_comm()
 {
-	torcollctl -j limit show | jq -e '[.[] | select(.user == 0).comms] | add // 0 == 0' >/dev/null
+	torcollctl -j limit show | jq -e '[.[] | select(.user == 0).comms] | (add // 0) == 0' >/dev/null
 }
 for i in 1 2 3; do
 	torcollctl fabric add 79 dims 32x32x32 node 0
