@@ -157,8 +157,8 @@ static void session_release_all(struct tor_session *session, bool ended, bool fa
 /*
  * A process that submitted has ended, though a child may keep the file: unpin
  * its memory. If it was killed, or exited with an error, its peers are told
- * now; one that exits in peace only leaves, as by closing. Any other close
- * changes nothing before release().
+ * now; after exit(0) it only leaves, as if it had closed the file. Any other
+ * close changes nothing before release().
  */
 static int session_flush(struct file *file, fl_owner_t id)
 {
@@ -167,7 +167,7 @@ static int session_flush(struct file *file, fl_owner_t id)
 	/* a thread with files of its own may end before its process does */
 	if (current->flags & PF_EXITING && !atomic_read(&current->signal->live) &&
 	    READ_ONCE(session->owner) == task_tgid(current))
-		session_release_all(session, true, current->exit_code);
+		session_release_all(session, true, current->exit_code != 0);
 	return 0;
 }
 

@@ -21,7 +21,8 @@
  * @net: the opener's namespace, held
  * @user: the opener, who pays for all of it
  * @lock: handles and text
- * @owner: the process that used it last, referenced; its exit leaves the comms
+ * @owner: the process that used it last, referenced; its end fails the comms, or
+ *	leaves them if it exits with 0
  * @ended: that process has exited
  * @poll: woken when an op is done
  * @ring: completion ring; NULL until there is one
@@ -41,8 +42,8 @@ struct tor_session {
 };
 
 /*
- * Make the caller's process the owner: its end closes the comms. Context:
- * process.
+ * Make the caller's process the owner, whose end is also that of the comms.
+ * Context: process.
  */
 void tor_session_use(struct tor_session *session);
 

@@ -233,7 +233,7 @@ static void seat_left(struct tor_group *group)
 	bool last;
 
 	/*
-	 * If it leaves in peace, this has no effect, or the nodes have learnt
+	 * If it leaves without failure, this has no effect, or the nodes have learnt
 	 * of the failure: the end of the group would cancel this work.
 	 */
 	flush_delayed_work(&group->fail_work);

@@ -5,7 +5,7 @@
  * without lanes. One more group, the nodes', is the one that frames address. It
  * has no process, and the team starts its ops: the n-th when every seat has
  * called its n-th. The last caller folds the others' vectors into the node's
- * (core/fold.h) and starts it; when it is over, the results are copied to all.
+ * (core/local/fold.h) and starts it; when it is over, the results are copied to all.
  *
  * A team begins with the first process that asks for its comm. The nodes' group
  * starts to join when all seats are taken; if a rank gives up during the join,
@@ -14,7 +14,7 @@
  *
  * Failure goes both ways: a failure of a rank's comm makes the nodes' fail,
  * which tells the other nodes and makes the rest of the team fail. A rank that
- * leaves in peace is missed only at an op that it has not called.
+ * leaves without failure is missed only at an op that it has not called.
  *
  * Messages between ranks are their own ops, in series of the seats' groups,
  * with the nodes' tag, epochs and paths: frames find them by seats, see
@@ -22,10 +22,10 @@
  * A rank that has left still answers for its messages, until the nodes' group
  * is taken apart.
  *
- * References (@refs): the groups, those of seats and the nodes'. The team has
- * one to each seat's group, from when it is complete until the nodes' group is
- * taken apart, which is after the last seat has left; each of them has one to
- * that.
+ * References: @refs counts the groups of the seats and the nodes' group. Once
+ * complete, the team holds a reference to each seat's group, until the nodes'
+ * group is taken apart, which is after the last seat has left. Each seat's
+ * group holds one to the nodes' group.
  *
  * Locking: teams_lock (in team.c) around everything until all have joined, RTNL
  * inside, but not while the nodes' group of a failed attempt is ended
@@ -51,12 +51,12 @@
  * struct tor_team_op - an op number modulo depth
  * @slot: of the nodes' group
  * @seq: number
- * @arrived: number of seats that have called it
+ * @arrived: number of seats that have called it; 0 after a failure, too
  * @begun: all have, and the op no longer belongs to the seats
  * @open: the nodes' slot is not retired, or results are not copied to all
  * @called: by seat
  * @odd: seats that do not agree
- * @words: the fold's
+ * @words: see tor_fold.words
  * @work: copies the results
  */
 struct tor_team_op {
@@ -95,7 +95,7 @@ struct tor_team_op {
  * @left: number of seats that have left
  * @late: for deadlines of ops that wait for other local ranks
  * @op: @depth of them
- * @requests: memory of @op
+ * @requests: memory of op[].called
  * @trial, @words: to test a call before it has effects
  */
 struct tor_team {
@@ -138,7 +138,7 @@ static inline u32 tor_team_rank(const struct tor_team *team, u32 seat)
 	return tor_team_rank_in(&team->map, team->node, seat);
 }
 
-/* Return whether it is one of several ranks on another node. */
+/* Return whether @rank is one of several ranks on another node. */
 static inline bool tor_team_is_one_of_several(const struct tor_team *team, u32 rank)
 {
 	const struct tor_team_map *map = &team->map;

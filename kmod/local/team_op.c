@@ -74,7 +74,7 @@ void tor_team_op_free(struct tor_team *team)
 {
 	u32 i;
 
-	/* of an op that the end of its comm has kept from being retired */
+	/* an op may not have been retired when its comm ended */
 	for (i = 0; team->op && i < team->depth; i++)
 		if (team->op[i].words)
 			put_words(&team->op[i]);

@@ -10,7 +10,7 @@
  * scatter's root is the vector itself, since nothing is written there.
  *
  * An input outside the vector is copied there, or stays in its region: see
- * core/input.h.
+ * core/engine/input.h.
  *
  * Memory that is copied in any case is not pinned: any other input outside the
  * vector, and a result that was not made in the caller's memory. Short buffers
@@ -260,7 +260,7 @@ struct layout {
 	bool input;	/* the vector is the input, and not written */
 };
 
-/* Is the vector at who sends all of it never written? */
+/* Return whether a rank that sends the whole vector never writes it. */
 static bool is_input(u32 collective)
 {
 	return collective == TORCOLL_SCATTER || collective == TORCOLL_SEND ||

@@ -17,7 +17,7 @@
 
 /**
  * tor_buffers_counts - read the lengths of the ranks' blocks
- * @session: for regions and sentences
+ * @session: for sentences
  * @comm: comm
  * @desc: descriptor
  * @counts: out: kvmalloc'd copy, or NULL if the split is even
@@ -37,8 +37,8 @@ int tor_buffers_counts(struct tor_session *session, const struct tor_comm *comm,
  * Input outside the vector is copied into it.
  *
  * Context: process.
- * Return: 0, or a negative errno with a sentence; tor_buffers_put() is called
- * in either case.
+ * Return: 0, or a negative errno with a sentence; the caller calls
+ * tor_buffers_put() in either case.
  */
 int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 		    const struct torcoll_submit *desc);

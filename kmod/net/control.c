@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reception of frames other than data: hellos, the agreements that make comms,
+ * Reception of frames other than data and acknowledgements: hellos, the agreements that make comms,
  * failures, tests of cables. Their payload is short, made linear and checked
  * here. See receive.h.
  */

@@ -9,14 +9,15 @@
 #include "op/group.h"
 #include "trace.h"
 
-/*
- * A period of softirqs without a pause. Ranks and neighbours on one processor
+/**
+ * struct streak - a period of softirqs without a pause. Ranks and neighbours on one processor
  * raise each other's softirqs, since each frame has an answer, and the kernel
  * continues for ten rounds or some ticks, even if it has interrupted a task of
  * higher priority.
  *
- * @task: interrupted by all of it, only for comparison @begun: ns @last: the
- * latest entry, ns
+ * @task: interrupted by all of it, only for comparison
+ * @begun: ns
+ * @last: the latest entry, ns
  */
 struct streak {
 	const struct task_struct *task;

@@ -11,14 +11,14 @@
  * period, no work, no walk over comms.
  *
  * fabric->lock (spinlock, bottom halves off): link states, views and joins:
- * core's link.c, view.c and join.c. Taken in softirq by hellos, comm messages
- * and the two timers.
+ * core/link and core/agree, and tor_comm_watch(). Core's headers call it the
+ * node's lock. Taken in softirq by hellos, comm messages and the two timers.
  *
  * fabric->groups_lock (spinlock, bottom halves off): the table of groups, for
  * writers.
  *
  * lane->lock (spinlock, bottom halves off; group.h): one channel of one op
- * slot: core's engine.c. Frames of different channels or ops are handled on
+ * slot: core/engine. Frames of different channels or ops are handled on
  * different CPUs at the same time.
  *
  * Order: RTNL, then fabric->lock or lane->lock, then fabric->groups_lock (a
@@ -94,7 +94,7 @@ struct tor_counters {
  *	route_work
  * @searches: limits how often routes are searched
  * @view_changed: since @routes was built
- * @looks: number of the present walk over all groups; of route_work
+ * @walk: number of the present walk over all groups; of route_work
  * @downs: value of node->view.downs that all channels know of
  * @needs: by port: bytes of a frame that did not fit, 0: none
  * @changed: bit per port whose link changed and was not notified yet, and
@@ -133,7 +133,7 @@ struct tor_fabric {
 	u32 needs[TOR_MAX_PORTS];
 	struct delayed_work route_work;
 	u32 downs;
-	u32 looks;
+	u32 walk;
 	spinlock_t groups_lock;
 	DECLARE_HASHTABLE(group, 6);
 	struct work_struct end_work;

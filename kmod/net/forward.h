@@ -7,7 +7,7 @@
 #include "net/port.h"
 
 /**
- * tor_forward - forward a frame unchanged
+ * tor_forward - forward a frame; only its hop limit changes
  * @in: port that it came in by
  * @skb: not shared, header linear at skb->data; consumed
  * @h: its header

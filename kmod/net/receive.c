@@ -2,12 +2,20 @@
 /*
  * Reception: the road of a frame from a device to core, or through this node.
  *
- * The header is checked once, by frame_admit(). Then the skb is forwarded
- * unchanged (forward.c), left to the port's backlog, or delivered, for data as a
- * header and a list of pieces of memory: to the comm of its tag, the series and
- * slot of its op, the lane of its channel, and there to core
- * (core/engine/receive.c). A frame comes in at the end of this file and passes
- * it upwards.
+ * Read it from the bottom:
+ *
+ *	tor_frame_rx()		from the device, or a batch of tor_frame_rx_list()
+ *	  frame_admit()		checks the header, once
+ *	    tor_forward()	for another node: only its hop limit changes
+ *	  frame_receive()
+ *	    tor_backlog_add()	softirqs have had the processor for long
+ *	    frame_deliver()	to core, as a header and pieces of memory
+ *	      frame_acks()	each to its lane: tor_chan_ack()
+ *	      frame_data()	to its lane: tor_chan_data()
+ *	      tor_control_rx()	all other types
+ *
+ * The lane of a frame is found by the tag of its comm, the series and slot of
+ * its op, and its channel.
  */
 #include "net/receive.h"
 
@@ -35,19 +43,6 @@ struct tor_group *tor_frame_group(struct tor_entry *entry, const struct tor_hdr 
 		return group;
 	tor_entry_drop(entry, why);
 	return NULL;
-}
-
-/*
- * Refuse a frame for a comm that the process has left and whose group is gone:
- * a rank that is still in an op would wait for ever. While a comm is being
- * created, all nodes know it before any sends.
- */
-static void frame_refuse(struct tor_entry *entry, const struct tor_hdr *h, u32 tag)
-{
-	struct tor_fabric *fabric = entry->port->fabric;
-
-	if (!tor_group_find(fabric, tag))
-		tor_comm_refuse(&entry->ctx, &fabric->node, h, tag);
 }
 
 /*
@@ -82,10 +77,27 @@ static bool find_ranks(struct tor_group **group, u32 *rank, const struct tor_whe
 	return *group;
 }
 
+/* Messages have one channel, 0. */
 static struct tor_lane *find_lane(const struct tor_series *series, u32 op,
 				  const struct tor_where *where)
 {
 	return &tor_series_slot(series, op)->lane[where->channel];
+}
+
+/* --- answers to a frame that finds no op --- */
+
+/*
+ * Report that the process has left the comm of a frame and its group is gone: a
+ * rank that is still in an op would wait for ever. While a comm is being
+ * created, all nodes know it before any sends. The group is looked up again: a
+ * frame that an existing one does not admit is not answered.
+ */
+static void tell_if_gone(struct tor_entry *entry, const struct tor_hdr *h, u32 tag)
+{
+	struct tor_fabric *fabric = entry->port->fabric;
+
+	if (!tor_group_find(fabric, tag))
+		tor_comm_refuse(&entry->ctx, &fabric->node, h, tag);
 }
 
 /* Report to a rank that the process will never send or receive its message. */
@@ -104,6 +116,18 @@ static void tell_if_left(struct tor_entry *entry, struct tor_group *group, struc
 {
 	if (unlikely(READ_ONCE(group->flags) & TOR_GROUP_MISSED))
 		group->kind->missed(entry, group, lane, op);
+}
+
+/* There is no slot for a frame: its message is not called, or it is invalid. */
+static void answer_without_slot(struct tor_entry *entry, struct tor_group *group, u32 rank,
+			   const struct tor_hdr *h)
+{
+	if (!h->where.role) {
+		tor_entry_drop(entry, TOR_C_DROP_RANGE);
+		return;
+	}
+	tell_that_left(entry, group, h->op);
+	tor_pair_refuse(&entry->ctx, &group->comm, rank, h);
 }
 
 /* --- delivery to core --- */
@@ -132,18 +156,6 @@ u32 tor_frame_payload(struct sk_buff *skb, const struct tor_hdr *h, struct tor_b
 	return left ? 0 : n;
 }
 
-/* There is no slot for a frame: its message is not called, or it is invalid. */
-static void refuse_message(struct tor_entry *entry, struct tor_group *group, u32 rank,
-			   const struct tor_hdr *h)
-{
-	if (!h->where.role) {
-		tor_entry_drop(entry, TOR_C_DROP_RANGE);
-		return;
-	}
-	tell_that_left(entry, group, h->op);
-	tor_pair_refuse(&entry->ctx, &group->comm, rank, h);
-}
-
 /*
  * Find the lane of a frame with data, its group and the rank that sent it. NULL:
  * there is none, and its sender was told if that helps it.
@@ -155,7 +167,7 @@ static struct tor_lane *data_lane(struct tor_entry *entry, const struct tor_hdr 
 
 	*group = tor_frame_group(entry, h, h->comm, rank);
 	if (!*group) {
-		frame_refuse(entry, h, h->comm);
+		tell_if_gone(entry, h, h->comm);
 		return NULL;
 	}
 	if (tor_comm_failed(&(*group)->comm)) {
@@ -172,7 +184,7 @@ static struct tor_lane *data_lane(struct tor_entry *entry, const struct tor_hdr 
 		series = tor_series_missing(*group, *rank);
 	if (series)
 		return find_lane(series, h->op, &h->where);
-	refuse_message(entry, *group, *rank, h);
+	answer_without_slot(entry, *group, *rank, h);
 	return NULL;
 }
 
@@ -207,6 +219,7 @@ static void frame_ack(struct tor_entry *entry, struct tor_group *group, u32 rank
 		return;
 	series = find_series(group, rank, &ack->where, false);
 	if (!series) {
+		/* ignored and not counted, unlike data: see docs/wire.md */
 		if (!ack->where.role)
 			return;
 		if (ack->digest)
@@ -217,7 +230,9 @@ static void frame_ack(struct tor_entry *entry, struct tor_group *group, u32 rank
 	lane = find_lane(series, ack->op, &ack->where);
 	spin_lock(&lane->lock);
 	/*
-	 * messages are invited although none may be sent: see tor_pair_invite()
+	 * an invitation, which has no digest, may be about a message that its
+	 * receiver never gets: no reason to report that this rank has left. See
+	 * tor_pair_invite().
 	 */
 	if (!series->role || ack->digest)
 		tell_if_left(entry, group, lane, ack->op);
@@ -244,31 +259,12 @@ static void frame_acks(struct tor_entry *entry, const struct tor_hdr *h, const v
 		 * frame is enough
 		 */
 		if (!group && !refused && ack.state != TORCOLL_ACK_DONE) {
-			frame_refuse(entry, h, ack.comm);
+			tell_if_gone(entry, h, ack.comm);
 			refused = true;
 		}
 		if (group)
 			frame_ack(entry, group, rank, &ack);
 	}
-}
-
-void tor_frame_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
-		       const struct tor_hdr *h)
-{
-	struct tor_group *group = tor_group_find(fabric, h->comm);
-	u32 rank = group ? tor_comm_rank(&group->comm, h->dst) : TOR_NO_RANK;
-	struct tor_series *series;
-	struct tor_lane *lane;
-
-	if (rank == TOR_NO_RANK || !find_ranks(&group, &rank, &h->where, true))
-		return;
-	series = find_series(group, rank, &h->where, true);
-	if (!series)
-		return;
-	lane = find_lane(series, h->op, &h->where);
-	spin_lock(&lane->lock);
-	tor_chan_dropped(&entry->ctx, &lane->chan, rank, h);
-	spin_unlock(&lane->lock);
 }
 
 /* Deliver a frame to this node. Consumes @skb. */
@@ -298,7 +294,7 @@ static void frame_deliver(struct tor_entry *entry, struct tor_port *port, struct
 		frame_acks(entry, &h, skb->data);
 	if (h.type == TORCOLL_FRAME_DATA)
 		frame_data(entry, skb, &h);
-	else
+	else if (h.type != TORCOLL_FRAME_ACK)
 		tor_control_rx(entry, port, skb, &h);
 done:
 	if (unlikely(entry->drop))
@@ -353,7 +349,7 @@ static bool frame_trim(struct sk_buff *skb, const struct tor_intact *in)
  * Check that the frame is addressed to this port and valid. Fills @in, or
  * returns why not.
  */
-static enum skb_drop_reason frame_accept(struct tor_port *port, struct sk_buff *skb,
+static enum skb_drop_reason frame_check(struct tor_port *port, struct sk_buff *skb,
 					 struct tor_intact *in)
 {
 	enum tor_counter why = TOR_C_DROP_NOT_OURS;
@@ -413,8 +409,8 @@ static enum skb_drop_reason plausible(struct tor_port *port, u32 src, u32 dst)
 }
 
 /*
- * Check a frame, and forward it if it is for another node. Consumes @skb unless
- * it returns one, which is for this node, with its header in @in.
+ * Check a frame and decide: forward it, or return it for this node, with its
+ * header in @in. Consumes @skb unless it returns one.
  */
 static struct sk_buff *frame_admit(struct tor_port *port, struct sk_buff *skb,
 				   struct tor_intact *in)
@@ -429,7 +425,7 @@ static struct sk_buff *frame_admit(struct tor_port *port, struct sk_buff *skb,
 		tor_port_drop(port, TOR_C_DROP_MEMORY);
 		return NULL;
 	}
-	why = frame_accept(port, skb, in);
+	why = frame_check(port, skb, in);
 	if (why)
 		goto free;
 	if (tor_intact_type(in) == TORCOLL_FRAME_HELLO)
@@ -531,4 +527,25 @@ void tor_frame_rx_list(struct list_head *list, struct packet_type *type, struct 
 		cover_end();
 	}
 	tor_entry_end(&entry);
+}
+
+/* --- own frames that a queue refused --- */
+
+void tor_frame_refused(struct tor_entry *entry, struct tor_fabric *fabric,
+		       const struct tor_hdr *h)
+{
+	struct tor_group *group = tor_group_find(fabric, h->comm);
+	u32 rank = group ? tor_comm_rank(&group->comm, h->dst) : TOR_NO_RANK;
+	struct tor_series *series;
+	struct tor_lane *lane;
+
+	if (rank == TOR_NO_RANK || !find_ranks(&group, &rank, &h->where, true))
+		return;
+	series = find_series(group, rank, &h->where, true);
+	if (!series)
+		return;
+	lane = find_lane(series, h->op, &h->where);
+	spin_lock(&lane->lock);
+	tor_chan_dropped(&entry->ctx, &lane->chan, rank, h);
+	spin_unlock(&lane->lock);
 }

@@ -36,11 +36,11 @@ u32 tor_frame_payload(struct sk_buff *skb, const struct tor_hdr *h, struct tor_b
  * tor_wire_note does: its channel sends it again. Context: BH, RCU, no lock
  * held.
  */
-void tor_frame_dropped(struct tor_entry *entry, struct tor_fabric *fabric,
+void tor_frame_refused(struct tor_entry *entry, struct tor_fabric *fabric,
 		       const struct tor_hdr *h);
 
 /*
- * Receive a frame other than data, which came by @port for this node; in
+ * Receive a frame of another type than data and acknowledgements, which came by @port for this node; in
  * control.c. Does not consume @skb. Context: BH, RCU, no lock held.
  */
 void tor_control_rx(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,

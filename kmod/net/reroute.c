@@ -24,7 +24,7 @@
 /* Pause before a retry without memory, or while the old table is in use. */
 #define RETRY		(20 * NSEC_PER_MSEC)
 
-void tor_reroute_look(struct tor_fabric *fabric)
+void tor_reroute_schedule(struct tor_fabric *fabric)
 {
 	mod_delayed_work(reroute_wq, &fabric->route_work, 0);
 }
@@ -35,13 +35,13 @@ void tor_env_view_changed(struct tor_ctx *ctx, struct tor_node *node)
 
 	/* once is enough until it is evaluated */
 	if (!xchg(&fabric->view_changed, true))
-		tor_reroute_look(fabric);
+		tor_reroute_schedule(fabric);
 }
 
 void tor_reroute_too_small(struct tor_fabric *fabric, u32 port, u32 len)
 {
 	WRITE_ONCE(fabric->needs[port], len);
-	tor_reroute_look(fabric);
+	tor_reroute_schedule(fabric);
 }
 
 static void close_small(struct tor_fabric *fabric)
@@ -159,7 +159,7 @@ static u64 follow_view(struct tor_fabric *fabric, u32 *downs)
  * Apply a portion of a change to a comm; unless routes are up to date (@fresh),
  * they are not used. Context: RCU. Return true if it was the last portion.
  */
-static bool reroute_look_after(struct tor_fabric *fabric, struct tor_group *group, bool fresh)
+static bool reroute_check_ranks(struct tor_fabric *fabric, struct tor_group *group, bool fresh)
 {
 	struct tor_entry entry;
 	bool all;
@@ -179,7 +179,7 @@ static bool reroute_look_after(struct tor_fabric *fabric, struct tor_group *grou
  * Handle the next portion for a group of @bucket that this walk has not
  * finished. False: there is none.
  */
-static bool reroute_look_into(struct tor_fabric *fabric, u32 bucket, bool downs, bool fresh,
+static bool reroute_check_next(struct tor_fabric *fabric, u32 bucket, bool downs, bool fresh,
 			      u64 *when)
 {
 	struct tor_group *group;
@@ -187,19 +187,19 @@ static bool reroute_look_into(struct tor_fabric *fabric, u32 bucket, bool downs,
 
 	rcu_read_lock();
 	hlist_for_each_entry_rcu(group, &fabric->group[bucket], hash) {
-		if (group->looked == fabric->looks)
+		if (group->walked == fabric->walk)
 			continue;
 		found = true;
-		if (group->looking != fabric->looks) {
-			group->looking = fabric->looks;
+		if (group->walking != fabric->walk) {
+			group->walking = fabric->walk;
 			group->watch = (struct tor_watch){};
 			group->lanes = (struct tor_lane_cursor){};
 			group->rerouting = downs;
 		}
 		if (group->rerouting) {
 			group->rerouting = !tor_group_rerouted(group, &group->lanes);
-		} else if (reroute_look_after(fabric, group, fresh)) {
-			group->looked = fabric->looks;
+		} else if (reroute_check_ranks(fabric, group, fresh)) {
+			group->walked = fabric->walk;
 			*when = min_not_zero(*when, group->watch.when);
 		}
 		break;
@@ -212,15 +212,15 @@ static bool reroute_look_into(struct tor_fabric *fabric, u32 bucket, bool downs,
  * Apply a change to all comms. Return when to repeat that, ns; 0: at the next
  * change.
  */
-static u64 look_after_groups(struct tor_fabric *fabric, bool downs, bool fresh)
+static u64 reroute_check_groups(struct tor_fabric *fabric, bool downs, bool fresh)
 {
 	u64 when = 0;
 	u32 bucket;
 
 	/* 0 is the value of new groups */
-	fabric->looks = fabric->looks + 1 ?: 1;
+	fabric->walk = fabric->walk + 1 ?: 1;
 	for (bucket = 0; bucket < HASH_SIZE(fabric->group); bucket++)
-		while (reroute_look_into(fabric, bucket, downs, fresh, &when))
+		while (reroute_check_next(fabric, bucket, downs, fresh, &when))
 			cond_resched();
 	return when;
 }
@@ -234,7 +234,7 @@ static void route_work(struct work_struct *work)
 
 	close_small(fabric);
 	again = follow_view(fabric, &downs);
-	when = look_after_groups(fabric, downs != fabric->downs, !again);
+	when = reroute_check_groups(fabric, downs != fabric->downs, !again);
 	fabric->downs = downs;
 	when = min_not_zero(when, again);
 	now = ktime_get_ns();

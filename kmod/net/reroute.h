@@ -27,6 +27,6 @@ void tor_reroute_free(struct tor_fabric *fabric);
 void tor_reroute_too_small(struct tor_fabric *fabric, u32 port, u32 len);
 
 /* A comm was installed, or joined: check its routes soon. Context: any. */
-void tor_reroute_look(struct tor_fabric *fabric);
+void tor_reroute_schedule(struct tor_fabric *fabric);
 
 #endif

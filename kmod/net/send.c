@@ -194,7 +194,7 @@ static void report_drop(struct tor_entry *entry, const struct frame_cb *cb)
 {
 	struct tor_hdr h = tor_wire_noted(&cb->note);
 
-	tor_frame_dropped(entry, cb->fabric, &h);
+	tor_frame_refused(entry, cb->fabric, &h);
 }
 
 static void xmit(struct tor_entry *entry, struct sk_buff *skb)

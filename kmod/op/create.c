@@ -34,7 +34,7 @@ static int group_install(struct tor_group *group)
 	if (err)
 		return err;
 	tor_fabric_changed(fabric);
-	tor_reroute_look(fabric);
+	tor_reroute_schedule(fabric);
 	return 0;
 }
 
@@ -42,7 +42,7 @@ static int group_install(struct tor_group *group)
 static void group_done(struct tor_group *group)
 {
 	group->comm.joined = true;
-	tor_reroute_look(group->fabric);
+	tor_reroute_schedule(group->fabric);
 	/* the results before the bit that the caller waits for */
 	smp_mb__before_atomic();
 	set_bit(TOR_GROUP_JOINED, &group->flags);

@@ -40,9 +40,9 @@
  *	which is the next step. Context: fabric->lock
  * @joined: its join is over, successful or not. Context: fabric->lock
  *
- * @plan: plan the op of @slot, @call: fills slot->op as
- *	far as is known. Return: 0 or a negative errno, with @why. Context:
- *	process, series->submit held
+ * @plan: plan @call in @slot: fill in slot->op as far as it is known yet.
+ *	Return: 0 or a negative errno, with @why. Context: process,
+ *	series->submit held
  * @start: start the op of @slot, planned, with its buffers, now or when other
  *	ranks here have called it. Return: 0, or a negative errno with a
  *	sentence and nothing changed. Context as for @plan
@@ -55,15 +55,16 @@
  *	Context: RCU, or a reference
  * @of_rank: return the group that has the messages of the user's @rank here.
  *	Context as for @rank
- * @whose: the same for a frame: @rank is the other node, out: the rank there;
- *	@pair is in place of a round, and @sends says whether the message is
- *	sent from here. Returns NULL if there are no such ranks. No function:
- *	the message is the group's own. Context: RCU
- * @pair: return the number in such frames for its rank and @peer
- * @reach: return whether that number can be expressed. Return: 0 or
- *	-EOPNOTSUPP, with @why
- * @missed: another node is at op @op of @lane: tell it which rank has left if
- *	therefore the op will not be called here. Called when any of
+ * @whose: of a frame's message: return the local rank's group. @rank: in: the
+ *	other node, out: the rank there; @pair: from the frame; @sends: the
+ *	sender is here. NULL: there are no such ranks. No function: the
+ *	message is the group's own. Context: RCU
+ * @pair: return the number by which frames of a message between its rank and
+ *	@peer name them both, see tor_team_pair()
+ * @reach: check that there is such a number. Return: 0 or -EOPNOTSUPP, with
+ *	@why
+ * @missed: another node is at op @op of @lane: if a rank that has left here will
+ *	never call it, fail the comm, naming that rank. Called when any of
  *	TOR_GROUP_MISSED is set. Context: BH off, RCU, @lane->lock
  * @is_vague: its comm has failed with -ETIMEDOUT: return whether the late rank
  *	may be another one of the same node than the one reported

@@ -18,8 +18,6 @@
 
 /*
  * Work after failures and closing; flushed before a fabric or the module goes.
- */
-/*
  * The end of a group takes grace periods, for hundreds of groups at a time:
  * work that continues ops must not wait behind it.
  */
@@ -90,7 +88,7 @@ static void tell_everyone(struct tor_group *group)
 		rcu_read_lock();
 		tor_entry_begin(&entry);
 		tor_comm_send_abort(&entry.ctx, &group->comm,
-				    tor_comm_told(&group->comm, group->fail_rounds, i));
+				    tor_comm_to_tell(&group->comm, group->fail_rounds, i));
 		tor_entry_end(&entry);
 		rcu_read_unlock();
 		local_bh_enable();
@@ -99,8 +97,8 @@ static void tell_everyone(struct tor_group *group)
 }
 
 /*
- * Runs TOR_TELLINGS times: the first run ends the local ops, every run tells
- * the other ranks.
+ * The first run ends the local ops. It and up to TOR_TELLINGS - 1 more tell the
+ * other ranks, unless one of them has told this one.
  */
 static void fail_work(struct work_struct *work)
 {

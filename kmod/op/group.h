@@ -188,15 +188,15 @@ struct tor_lane_cursor {
  * struct tor_group - the comm of a process or of nodes, see endpoint.h
  * @kind: operations of its endpoint
  * @user: pays for @charged bytes of kernel memory
- * @watch: state of route_work's walk number @looking
+ * @watch: state of route_work's walk number @walking
  * @rerouting: lanes from @lanes on must still be told that links went down
- * @looked: number of the last complete walk
+ * @walked: number of the last complete walk
  * @team, @seat, @nodes: for kmod/local only: the team, a rank's place in it,
  *	and the nodes' group, referenced
  * @join, @shrink: its creation; one of them is in use
  * @results: lock of the states of results, see slot.h
- * @seekers: threads that wait for any op
- * @anybodys: ops whose results these may take, now or later
+ * @any_waiters: threads that wait for any op
+ * @unclaimed: ops whose results these may take, now or later
  * @failed_at: jiffies, 0: it has not failed
  * @calls: the collectives
  * @pairs: messages, by tor_series_id()
@@ -216,8 +216,8 @@ struct tor_group {
 	struct tor_watch watch;
 	struct tor_lane_cursor lanes;
 	bool rerouting;
-	u32 looking;
-	u32 looked;
+	u32 walking;
+	u32 walked;
 	struct list_head ending;	/* with others that are taken apart together */
 	refcount_t refs;
 	unsigned long flags;
@@ -236,8 +236,8 @@ struct tor_group {
 	u32 bits;			/* enum torcoll_bits of ops that name none */
 	u32 handle;			/* in the session */
 	spinlock_t results;
-	u32 seekers;
-	u32 anybodys;
+	u32 any_waiters;
+	u32 unclaimed;
 	atomic64_t ops;
 	struct delayed_work fail_work;
 	unsigned long failed_at;

@@ -173,7 +173,7 @@ int tor_op_wait_counted(struct tor_session *session, struct tor_group *group,
 	int err = wait_and_take(session, group, wait);
 
 	if (err)
-		tor_slot_leave_alone(group, op);
+		tor_slot_unawait(group, op);
 	return err;
 }
 
@@ -189,9 +189,9 @@ static int wait_for_any(struct tor_session *session, struct tor_group *group,
 {
 	int err;
 
-	tor_slot_seek(group, true);
+	tor_slot_await_any(group, true);
 	err = wait_and_take(session, group, wait);
-	tor_slot_seek(group, false);
+	tor_slot_await_any(group, false);
 	return err;
 }
 

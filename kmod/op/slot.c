@@ -35,7 +35,7 @@ bool tor_group_has_results(const struct tor_group *group)
 
 	tor_group_each_series(group, series)
 		for (i = 0; i < group->comm.depth; i++)
-			if (tor_slot_is_left_alone(&series->slot[i]))
+			if (tor_slot_is_unclaimed(&series->slot[i]))
 				return true;
 	return false;
 }
@@ -46,23 +46,23 @@ bool tor_group_has_results(const struct tor_group *group)
  * Return whether a waiter for any op may take this one. Context:
  * group->results.
  */
-static bool is_anybodys(const struct tor_slot *slot)
+static bool counts_as_unclaimed(const struct tor_slot *slot)
 {
 	return slot->way != TOR_WAY_NOBODY && !slot->waiters &&
 	       (slot->state == TOR_SLOT_RUNNING || slot->state == TOR_SLOT_DONE);
 }
 
-/* Change the state of a slot. Context: group->results. */
+/* Set state and waiters; keeps group->unclaimed right. Context: group->results. */
 static void slot_step(struct tor_slot *slot, enum tor_slot_state state, u32 waiters)
 {
 	struct tor_group *group = slot->group;
 
 	lockdep_assert_held(&group->results);
-	group->anybodys -= is_anybodys(slot);
+	group->unclaimed -= counts_as_unclaimed(slot);
 	WRITE_ONCE(slot->waiters, waiters);
 	/* with all writes before */
 	smp_store_release(&slot->state, state);
-	group->anybodys += is_anybodys(slot);
+	group->unclaimed += counts_as_unclaimed(slot);
 }
 
 void tor_slot_run(struct tor_slot *slot, enum tor_slot_way way)
@@ -91,9 +91,8 @@ static bool needs_thread(const struct tor_slot *slot)
 
 /*
  * Post the result to the ring, unless the comm was closed just as the op began:
- * by the way of the result, take_back() in op.c then sees that it was not
- * posted.
- * Context: group->results, RCU.
+ * take_back() in op.c tells by slot->way that nothing was posted. Context:
+ * group->results, RCU.
  */
 static void slot_post(struct tor_slot *slot, bool reap)
 {
@@ -166,8 +165,8 @@ void tor_slot_free(struct tor_slot *slot)
 
 struct tor_slot *tor_slot_find(struct tor_group *group, u64 handle)
 {
-	u64 id = handle >> 32;
-	struct tor_series *series = id && id <= U32_MAX ? tor_series_find(group, id - 1) : NULL;
+	u32 id = handle >> 32;
+	struct tor_series *series = id ? tor_series_find(group, id - 1) : NULL;
 
 	return series ? tor_series_slot(series, (u32)handle) : NULL;
 }
@@ -183,7 +182,7 @@ static struct tor_slot *first_of_series(const struct tor_series *series)
 
 	for (i = 0; i < series->group->comm.depth; i++) {
 		slot = &series->slot[i];
-		if (tor_slot_is_left_alone(slot) &&
+		if (tor_slot_is_unclaimed(slot) &&
 		    (!first || (s32)(tor_slot_seq(slot) - tor_slot_seq(first)) < 0))
 			first = slot;
 	}
@@ -217,11 +216,11 @@ static struct tor_slot *take_any(struct tor_group *group)
 	do {
 		slot = first_of_all(group);
 		spin_lock_bh(&group->results);
-		taken = slot && tor_slot_is_left_alone(slot);
+		taken = slot && tor_slot_is_unclaimed(slot);
 		gone = slot && !taken;
 		if (taken)
 			slot_step(slot, TOR_SLOT_TAKEN, 0);
-		err = group->anybodys ? -EAGAIN : -ENOENT;
+		err = group->unclaimed ? -EAGAIN : -ENOENT;
 		spin_unlock_bh(&group->results);
 	} while (gone);
 	return taken ? slot : ERR_PTR(err);
@@ -311,7 +310,7 @@ bool tor_slot_await(struct tor_group *group, u64 handle)
 	return count_waiter(group, handle, 1);
 }
 
-void tor_slot_leave_alone(struct tor_group *group, u64 handle)
+void tor_slot_unawait(struct tor_group *group, u64 handle)
 {
 	count_waiter(group, handle, -1);
 	/* it may be done, and available to any waiter now */
@@ -321,10 +320,10 @@ void tor_slot_leave_alone(struct tor_group *group, u64 handle)
 	rcu_read_unlock();
 }
 
-void tor_slot_seek(struct tor_group *group, bool seeks)
+void tor_slot_await_any(struct tor_group *group, bool seeks)
 {
 	spin_lock_bh(&group->results);
-	group->seekers += seeks ? 1 : -1;
+	group->any_waiters += seeks ? 1 : -1;
 	spin_unlock_bh(&group->results);
 	/* the remaining result may be in the way of a submission */
 	if (!seeks)
@@ -337,7 +336,7 @@ bool tor_slot_is_in_the_way(struct tor_slot *slot)
 	bool alone, late;
 
 	spin_lock_bh(&group->results);
-	alone = tor_slot_is_left_alone(slot) && !group->seekers;
+	alone = tor_slot_is_unclaimed(slot) && !group->any_waiters;
 	late = time_after(jiffies, slot->done + PATIENCE);
 	spin_unlock_bh(&group->results);
 	return alone && (late || get_nr_threads(current) == 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Slots: the state of an op's result, from the begin of the op until its memory
- * is released.
+ * Slots: the state of an op's result, from the start of the op until its memory
+ * is released. The types are in group.h.
  *
  *	from	to	by
  *	FREE	RUNNING	tor_slot_run(): the submitting thread, with
@@ -11,8 +11,9 @@
  *	RUNNING	FREE	tor_slot_done(): no thread has to: the ring has
  *			all of it, or it was an op of nodes, whose results
  *			belong to their seats
- *	DONE	TAKEN	tor_slot_take(): the thread that asks, or the one that
- *			closes the comm
+ *	DONE	TAKEN	tor_slot_take(): the thread that asks
+ *			tor_slot_release(): the one that closes the comm, or
+ *			that submitted the op while it was closed
  *	TAKEN	FREE	tor_slot_free(): the same thread, when it has brought
  *			the result to its destination
  *
@@ -20,10 +21,10 @@
  * context touches it while the result is TAKEN, so the thread may sleep, and
  * delays only users of this slot.
  *
- * The slot serves the next op only when core no longer uses it: it is not open
- * then.
+ * The slot serves the next op only when it is not open: core no longer uses it,
+ * or for a seat, its node's op is retired.
  *
- * Locking: state, way, waiters, and the group's anybodys and seekers change
+ * Locking: state, way, waiters, and the group's unclaimed and any_waiters change
  * under group->results (a spinlock, bottom halves off; inside lanes' locks,
  * ring->lock inside it). A state may be read without it: RUNNING and DONE are
  * hints then, FREE is exact for the holder of series->submit.
@@ -55,7 +56,7 @@ static inline bool tor_slot_in_use(const struct tor_slot *slot)
  * Return whether there is a result and no thread waits for this very op: a
  * waiter for any op may take it.
  */
-static inline bool tor_slot_is_left_alone(const struct tor_slot *slot)
+static inline bool tor_slot_is_unclaimed(const struct tor_slot *slot)
 {
 	return tor_slot_state(slot) == TOR_SLOT_DONE && !READ_ONCE(slot->waiters);
 }
@@ -105,8 +106,10 @@ struct tor_slot *tor_slot_take(struct tor_group *group, u64 handle);
 /* Release a TAKEN op's memory, then its slot. Context: process. */
 void tor_slot_free(struct tor_slot *slot);
 
-/* Take and free the result in @slot, or all results. Context: process. */
+/* Take and free the result in @slot. Context: process. */
 void tor_slot_release(struct tor_slot *slot);
+
+/* The same for all results of a group. Context: process. */
 void tor_slot_release_all(struct tor_group *group);
 
 /*
@@ -116,10 +119,10 @@ void tor_slot_release_all(struct tor_group *group);
 bool tor_slot_await(struct tor_group *group, u64 handle);
 
 /* A thread that was counted as waiting for this very op no longer waits. */
-void tor_slot_leave_alone(struct tor_group *group, u64 handle);
+void tor_slot_unawait(struct tor_group *group, u64 handle);
 
 /* A thread begins or ceases to wait for any op. */
-void tor_slot_seek(struct tor_group *group, bool seeks);
+void tor_slot_await_any(struct tor_group *group, bool seeks);
 
 /*
  * Return whether the result in @slot stays because no thread asks for it, so
@@ -128,11 +131,10 @@ void tor_slot_seek(struct tor_group *group, bool seeks);
  */
 bool tor_slot_is_in_the_way(struct tor_slot *slot);
 
-/*
- * Return whether any op has no result yet; whether any has a result that waits
- * to be asked for.
- */
+/* Return whether any op has no result yet. */
 bool tor_group_busy(const struct tor_group *group);
+
+/* Return whether any op has a result that waits to be asked for. */
 bool tor_group_has_results(const struct tor_group *group);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tables by which AUTO chooses the plans of a comm's ops (core/choose.h).
- * They are made when a collective is first called, and charged to the comm's
- * user.
+ * The tables by which AUTO chooses the plans of a comm's ops: see
+ * core/choose/choose.h. They are made when a collective is first called, and
+ * charged to the comm's user.
  */
 #ifndef _TOR_TABLES_H
 #define _TOR_TABLES_H

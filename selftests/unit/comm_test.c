@@ -207,7 +207,7 @@ static void tor_comm_told__everyone_and_nobody_always_last(void **state)
 			u64 told = 0;
 
 			for (i = 0; i < ranks; i++) {
-				last = tor_comm_told(&c, round, i);
+				last = tor_comm_to_tell(&c, round, i);
 				told |= 1ULL << last;
 			}
 			assert_true(told == (1ULL << ranks) - 1);

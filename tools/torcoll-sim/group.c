@@ -38,7 +38,7 @@ static void tell_everyone(void *arg)
 	struct sim_ctx ctx;
 
 	sim_enter(&ctx, r->node);
-	tor_comm_send_abort(&ctx.core, &r->core, tor_comm_told(&r->core, r->tellings, r->told_now));
+	tor_comm_send_abort(&ctx.core, &r->core, tor_comm_to_tell(&r->core, r->tellings, r->told_now));
 	sim_leave(&ctx);
 	if (++r->told_now == r->core.ranks) {
 		r->told_now = 0;

@@ -15,7 +15,8 @@
  * Two policies use it, each with its own messages:
  *
  *	join.c		all of a list must come; rank 0 is the chief; a rank that
- *			gives up makes it fail for all
+ *			gives up before all have come may come again, later it
+ *			makes the join fail for all
  *	shrink.c	the living ranks; the lowest of them is the chief;
  *			unreachable ranks are left out
  *
@@ -30,7 +31,7 @@
  * repeated, lost or sent in portions there, so that is no agreement of this
  * kind.
  *
- * Serialisation: one lock per node, held around every call here.
+ * Serialisation: the node's lock (node.h), held around every call here.
  */
 #ifndef _TOR_CORE_AGREE_H
 #define _TOR_CORE_AGREE_H
@@ -44,15 +45,15 @@
 #define TOR_AGREE_PACE		(100 * NSEC_PER_USEC)	/* between two budgets of messages */
 
 enum tor_agree_state {
-	TOR_AGREE_CALLING,
+	TOR_AGREE_CALLING,		/* others send call; the chief waits for it */
 	TOR_AGREE_LISTING,		/* shrinking: choose and sort the members of the heir */
-	TOR_AGREE_ACCEPTING,
+	TOR_AGREE_ACCEPTING,		/* the chief sends ready; others send accept */
 	TOR_AGREE_GOING,		/* the chief: all have agreed and are told so */
 	TOR_AGREE_REFUSING,		/* joining, the chief: it failed, all are told why */
 	TOR_AGREE_DONE
 };
 
-/* What the chief has heard of a rank, in order of time. */
+/* What the chief has heard of a rank. */
 enum tor_agree_heard {
 	TOR_AGREE_SILENT,
 	TOR_AGREE_CALLED,

@@ -126,7 +126,7 @@ static u32 find_seen(const struct tor_join *join, u32 rank, u8 seen)
  */
 static void join_find_missing(struct tor_join *join)
 {
-	join->absent = find_seen(join, max(join->absent, 1U), 0);
+	join->absent = find_seen(join, max(join->absent, 1U), TOR_AGREE_SILENT);
 	join->a.missing = join->absent;
 	if (join->a.missing == join->a.ranks && join->here < join->a.ranks - 1) {
 		join->left = find_seen(join, max(join->left, 1U), TOR_AGREE_LEFT);

@@ -17,7 +17,8 @@
  * name: the secret keeps other processes out, while the cable itself is not
  * protected (MACsec protects it).
  *
- * Serialisation: one lock per node, held around every call here.
+ * Serialisation: the node's lock (node.h), held around tor_join_start(),
+ * _cancel(), _rx(), _due() and _timer().
  */
 #ifndef _TOR_CORE_JOIN_H
 #define _TOR_CORE_JOIN_H

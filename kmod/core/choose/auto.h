@@ -4,6 +4,10 @@
  * or, where there are none (collectives that they do not cover, long lists of
  * nodes whose plans are not walked), a fixed choice that serves any shape and
  * any list.
+ *
+ * All ranks choose the same: tables depend on shape, members and rates only,
+ * the join refuses ranks whose rates differ, and the digest of a call includes
+ * the choice.
  */
 #ifndef _TOR_CORE_AUTO_H
 #define _TOR_CORE_AUTO_H

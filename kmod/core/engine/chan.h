@@ -279,8 +279,8 @@ void tor_comm_send_acks(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
 /* --- receive.c --- */
 
 /*
- * Apply kept frames of the current round that are in turn, until none is left
- * or the budget of this entry is spent.
+ * Apply kept frames of the current round that are in turn, until none is left,
+ * the budget of this entry is spent, or the FPU is not usable.
  */
 void tor_chan_release(struct tor_ctx *ctx, struct tor_chan *chan);
 

@@ -233,7 +233,7 @@ void tor_comm_refuse(struct tor_ctx *ctx, struct tor_node *node, const struct to
 	send_abort(ctx, node, &reply, &abort);
 }
 
-u32 tor_comm_told(const struct tor_comm *comm, u32 round, u32 i)
+u32 tor_comm_to_tell(const struct tor_comm *comm, u32 round, u32 i)
 {
 	u64 first = comm->rank + (u64)round * comm->ranks / TOR_TELLINGS;
 

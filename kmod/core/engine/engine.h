@@ -434,7 +434,7 @@ void tor_comm_refuse(struct tor_ctx *ctx, struct tor_node *node, const struct to
  * begins elsewhere, because a busy port accepts only the first few frames of a
  * burst.
  */
-u32 tor_comm_told(const struct tor_comm *comm, u32 round, u32 i);
+u32 tor_comm_to_tell(const struct tor_comm *comm, u32 round, u32 i);
 
 /*
  * Handle an abort from @rank with payload @p, @len in linear memory. If this
@@ -549,7 +549,7 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan);
 /**
  * tor_chan_data - handle a data frame
  * @ctx: entry
- * @chan: slot h->op % depth, channel h->channel, of the comm that admitted it
+ * @chan: slot h->op % depth, channel h->where.channel, of the comm that admitted it
  * @rank: sender
  * @h: header
  * @payload: h->length bytes, in pieces; the memory may change concurrently

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Reception on a channel: data frames of this round are applied in turn, early
- * ones are kept or refused, late ones are acknowledged again. See chan.h.
+ * Reception on a channel. Frames enter at tor_chan_data(), at the end of this
+ * file: those of the present round are applied in turn (rx_current()), early
+ * ones are kept or refused (rx_early()), late ones are acknowledged again
+ * (rx_repeat()). See chan.h.
  */
 #include "core/wire/accept.h"
 #include "core/engine/chan.h"
 
-#define CRCS_FROM	4	/* frames of a transfer whose checksums are remembered */
+/* fewest frames of a transfer whose checksums are worth remembering */
+#define CRCS_FROM	4
 
 /* Acknowledge frame @h; @rx: the record of its transfer, or NULL. */
 static void rx_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
@@ -35,20 +38,21 @@ static void tell_to_wait(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 	chan->ntold++;
 }
 
-static void rx_refuse(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
-		      const struct tor_rx *rx)
+static void rx_not_ready(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
+			 const struct tor_hdr *h, const struct tor_rx *rx)
 {
 	tor_env_count(chan->op->comm->node, TOR_C_RX_NOT_READY, 1);
 	tell_to_wait(ctx, chan, rank, h, rx);
 }
 
 /*
- * Record the arrival of a frame. Acknowledge at once if asked, while a frame
- * before it is missing, when none is any longer (or the sender takes for lost
- * what was only late), and at the end, but not if the sender is not in a hurry.
+ * Record the arrival of a frame, and acknowledge it: later, if it is a whole
+ * transfer; at once, if the sender asks, while a frame before it is missing,
+ * when it fills the last gap (or the sender takes for lost what was only late),
+ * and at the end. With little room left, as not ready.
  */
-static void rx_accept(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
-		      const struct tor_hdr *h, u32 index)
+static void rx_arrived(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx,
+		       const struct tor_hdr *h, u32 index)
 {
 	struct tor_comm *comm = chan->op->comm;
 	bool gap = rx->mask;
@@ -77,7 +81,7 @@ static void rx_keep(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *r
 
 	kept = tor_chan_kept_get(chan, h->length);
 	if (!kept) {
-		rx_refuse(ctx, chan, rx->rank, h, rx);
+		rx_not_ready(ctx, chan, rx->rank, h, rx);
 		return;
 	}
 	for (i = 0, to = kept->data; i < pieces; to += payload[i++].len)
@@ -93,7 +97,7 @@ static void rx_keep(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *r
 	list_add_tail(&kept->list, &rx->kept);
 	rx->nkept++;
 	tor_env_count(comm->node, TOR_C_RX_EARLY, 1);
-	rx_accept(ctx, chan, rx, h, index);
+	rx_arrived(ctx, chan, rx, h, index);
 }
 
 /* Return whether frame @index of @rx has been applied, not merely kept. */
@@ -112,7 +116,7 @@ static bool rx_applied(const struct tor_rx *rx, u32 index)
 }
 
 /*
- * Return whether frame @index of @rx may be reduced now. If two transfers of a
+ * Return whether frame @index of @rx may be applied now. If two transfers of a
  * round write the same elements and order matters, the first that the plan
  * yields goes first.
  */
@@ -149,6 +153,7 @@ void tor_chan_invite(struct tor_ctx *ctx, struct tor_chan *chan)
 			continue;
 		}
 		chan->told[i] = chan->told[--chan->ntold];
+		/* no record: that round is over, so all of it has arrived */
 		tor_chan_send_ack(ctx, chan, rank, seq, round, rx,
 				  rx ? TORCOLL_ACK_OK : TORCOLL_ACK_DONE, 0);
 	}
@@ -164,7 +169,10 @@ static void remember_crc(struct tor_chan *chan, const struct tor_rx *rx, u64 off
 	    tor_chan_next_round(chan, rx->round + 1) >= chan->rounds ||
 	    !chan->op->comm->node->checksum_payload)
 		return;
-	/* once per transfer: without memory it goes on without */
+	/*
+	 * tried at the first frame only: without memory they are computed again
+	 * when they are sent
+	 */
 	if (!chan->crcs && !off)
 		tor_chan_crcs_get(chan, rx->frames);
 	if (chan->crcs)
@@ -203,8 +211,8 @@ out:
 }
 
 /*
- * Apply the kept frames of one transfer. False: the budget of this entry is
- * spent.
+ * Apply the kept frames of one transfer. False: stop for now, since the budget
+ * of this entry is spent, or the FPU is not usable.
  */
 static bool rx_release(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx)
 {
@@ -245,12 +253,14 @@ void tor_chan_release(struct tor_ctx *ctx, struct tor_chan *chan)
 }
 
 /*
- * Handle a frame of a past op or round: its sender missed an acknowledgement.
+ * Handle a frame that has arrived before: its sender missed an acknowledgement.
+ * @rx: its record; NULL: of a past op or round.
  */
-static void rx_repeat(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h)
+static void rx_repeat(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
+		      const struct tor_rx *rx)
 {
 	tor_env_count(chan->op->comm->node, TOR_C_RX_DUPLICATES, 1);
-	rx_ack(ctx, chan, rank, h, NULL, TORCOLL_ACK_DONE);
+	rx_ack(ctx, chan, rank, h, rx, rx ? TORCOLL_ACK_OK : TORCOLL_ACK_DONE);
 }
 
 /* Keep a frame of a later round, or of one that is not entered yet. */
@@ -263,7 +273,7 @@ static void rx_early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const
 	if (!rx) {
 		rx = tor_chan_rx_get(chan, rank, h->where.round);
 		if (!rx) {
-			rx_refuse(ctx, chan, rank, h, NULL);
+			rx_not_ready(ctx, chan, rank, h, NULL);
 			return;
 		}
 		rx->digest = h->digest;
@@ -277,14 +287,13 @@ static void rx_early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const
 		rx_keep(ctx, chan, rx, h, payload, pieces);
 		break;
 	case TOR_RX_DUPLICATE:
-		tor_env_count(comm->node, TOR_C_RX_DUPLICATES, 1);
-		rx_ack(ctx, chan, rank, h, rx, TORCOLL_ACK_OK);
+		rx_repeat(ctx, chan, rank, h, rx);
 		break;
 	case TOR_RX_BEYOND:
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
 		break;
 	}
-	/* a refused transfer must not leave a record behind */
+	/* a transfer of which nothing was kept must not leave a record behind */
 	if (!rx->nkept && !rx->base && !rx->mask)
 		tor_chan_rx_put(chan, rx);
 }
@@ -311,8 +320,7 @@ static void rx_current(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 		return;
 	}
 	if (tor_rx_look(rx, index) == TOR_RX_DUPLICATE) {
-		tor_env_count(comm->node, TOR_C_RX_DUPLICATES, 1);
-		rx_ack(ctx, chan, rank, h, rx, TORCOLL_ACK_OK);
+		rx_repeat(ctx, chan, rank, h, rx);
 		return;
 	}
 	if (!rx_in_turn(chan, rx, index)) {
@@ -330,7 +338,7 @@ static void rx_current(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 		rx_keep(ctx, chan, rx, h, payload, pieces);
 		return;
 	}
-	rx_accept(ctx, chan, rx, h, index);
+	rx_arrived(ctx, chan, rx, h, index);
 }
 
 void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_hdr *h,
@@ -338,8 +346,9 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 {
 	struct tor_comm *comm = chan->op->comm;
 	s32 ahead = h->op - chan->seq;
-	bool started = chan->state == TOR_CHAN_RUNNING;
+	bool idle = chan->state == TOR_CHAN_IDLE, running = chan->state == TOR_CHAN_RUNNING;
 
+	/* it may have failed since the caller looked */
 	if (tor_comm_failed(comm))
 		return;
 	if (!tor_wire_fits(h, comm->unit)) {
@@ -347,33 +356,33 @@ void tor_chan_data(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 		return;
 	}
 	if (ahead > 0) {
-		rx_refuse(ctx, chan, rank, h, NULL);
+		rx_not_ready(ctx, chan, rank, h, NULL);
 		return;
 	}
 	if (ahead < 0) {
 		if (chan->past_own_lengths ||
 		    !tor_chan_past_mismatch(ctx, chan, rank, h->op, h->digest))
-			rx_repeat(ctx, chan, rank, h);
+			rx_repeat(ctx, chan, rank, h, NULL);
 		return;
 	}
-	if (chan->state != TOR_CHAN_IDLE && h->digest != chan->op->digest &&
-	    !chan->op->own_lengths) {
+	if (!idle && h->digest != chan->op->digest && !chan->op->own_lengths) {
 		tor_chan_mismatch(ctx, chan, rank, h->digest);
 		return;
 	}
-	if (chan->state != TOR_CHAN_IDLE && (!started || h->where.round < chan->round)) {
-		rx_repeat(ctx, chan, rank, h);
+	if (!idle && (!running || h->where.round < chan->round)) {
+		rx_repeat(ctx, chan, rank, h, NULL);
 		return;
 	}
-	if (started && h->where.round >= chan->rounds) {
+	if (running && h->where.round >= chan->rounds) {
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
 		return;
 	}
-	if (started && h->where.round == chan->round && chan->entered)
+	if (running && h->where.round == chan->round && chan->entered)
 		rx_current(ctx, chan, rank, h, payload, pieces);
 	else
 		rx_early(ctx, chan, rank, h, payload, pieces);
-	if (started)
+	/* an acknowledgement may be owed for an early frame, too */
+	if (running)
 		tor_chan_run(ctx, chan);
 	else
 		tor_chan_arm(chan);

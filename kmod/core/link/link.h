@@ -11,7 +11,7 @@
  * record (view.h) and sends a hello on all ports immediately; a node that
  * learns news from a hello does the same. At most TOR_FLOODS such hellos follow
  * one another, then TOR_FLOODS_PER_HELLO per interval, and no fewer than one
- * per TOR_FLOOD_EVERY. Further news wait for the next tick with one left, or
+ * per TOR_FLOOD_EVERY. Further news waits for the next tick with one left, or
  * for a regular hello.
  *
  * A link that goes down is down at once. A link that comes up repeatedly is up
@@ -19,8 +19,8 @@
  * between. Another damper limits how often new neighbours are sent the whole
  * view.
  *
- * Locking: every call here, except tor_link_alive(), is under one lock per
- * node; the same as for joins.
+ * Locking: every call here, except tor_link_alive(), is under the node's lock
+ * (node.h).
  */
 #ifndef _TOR_CORE_LINK_H
 #define _TOR_CORE_LINK_H
@@ -107,7 +107,7 @@ void tor_link_init(struct tor_node *node);
  *
  * Also called when @frame_size changes.
  *
- * Context: bottom halves off, the node's join lock held.
+ * Context: bottom halves off, the node's lock held.
  */
 void tor_link_open(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 frame_size);
 
@@ -118,7 +118,7 @@ void tor_link_open(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 fra
  * @port: port
  * @absent: the device is gone
  *
- * Context: bottom halves off, the node's join lock held.
+ * Context: bottom halves off, the node's lock held.
  */
 void tor_link_close(struct tor_ctx *ctx, struct tor_node *node, u32 port, bool absent);
 
@@ -143,7 +143,7 @@ bool tor_link_expects(const struct tor_node *node, u32 port, const struct tor_hd
  * @h: its header
  * @hello: its body
  *
- * Context: bottom halves off, the node's join lock held.
+ * Context: bottom halves off, the node's lock held.
  */
 void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const struct tor_hdr *h,
 		    const struct tor_hello *hello);
@@ -155,7 +155,7 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const 
  * @port: port on which it came in
  * @version: of the frame
  *
- * Context: bottom halves off, the node's join lock held.
+ * Context: bottom halves off, the node's lock held.
  */
 void tor_link_foreign(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 version);
 
@@ -168,7 +168,7 @@ void tor_link_foreign(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 
  *
  * The link counts as down from now on.
  *
- * Context: bottom halves off, the node's join lock held.
+ * Context: bottom halves off, the node's lock held.
  */
 void tor_link_too_small(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 len);
 
@@ -188,7 +188,7 @@ void tor_link_alive(struct tor_node *node, u32 port);
  *
  * To be called every tor_link_tick_ns().
  *
- * Context: bottom halves off, the node's join lock held.
+ * Context: bottom halves off, the node's lock held.
  */
 void tor_link_tick(struct tor_ctx *ctx, struct tor_node *node);
 u64 tor_link_tick_ns(const struct tor_node *node);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A node: one membership in one fabric, its ports' links, and the comms being created on it.
+ * A node: one membership in one fabric, its ports' links, and the comms being
+ * created on it.
+ *
+ * The node's lock, which headers of core mention, is the surroundings', one per
+ * node; in the module, fabric->lock.
  */
 #ifndef _TOR_CORE_NODE_H
 #define _TOR_CORE_NODE_H
@@ -36,7 +40,7 @@
  * @told: the records of the current hellos, @ntold of them; @said: the body of
  *	one
  * @joins: comms being created, struct tor_join; @shrinks: being shrunk, struct
- *	tor_shrink; the join lock of the surroundings covers both
+ *	tor_shrink; the node's lock covers both
  * @answers: time up to which answers to unknown senders are charged, ns; see
  *	tor_node_may_answer()
  * @generation: comms created with this node as rank 0

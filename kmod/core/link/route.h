@@ -11,13 +11,13 @@
  *
  * Loops. If all nodes on the path know the same dead links, every hop brings
  * the frame one hop nearer to its destination: there is no loop, and every
- * reachable node is reached. While news spread, two nodes may each consider the
+ * reachable node is reached. While news spreads, two nodes may each consider the
  * other the nearer one. A frame never returns to the neighbour it came from: it
  * takes another port of a shortest path, or is dropped. Nodes that agree never
  * want to return a frame, so the rule costs nothing, and it turns the loop
- * between two neighbours, by far the most frequent case since news travel hop
+ * between two neighbours, by far the most frequent case since news travels hop
  * by hop, into one lost frame. Longer loops need three nodes with different
- * views. They end when the news have reached all of them, and at the latest at
+ * views. They end when the news has reached all of them, and at the latest at
  * the hop limit. The sender retransmits dropped frames, end to end.
  */
 #ifndef _TOR_CORE_ROUTE_H

@@ -21,7 +21,7 @@
  *
  * Memory is one entry per node of the fabric, independent of what is received.
  *
- * Locking: as in link.h, the join lock of the node.
+ * Locking: the node's lock (node.h).
  */
 #ifndef _TOR_CORE_VIEW_H
 #define _TOR_CORE_VIEW_H
@@ -82,8 +82,10 @@ struct tor_view {
 	u32 scanned;
 };
 
-/* Context: may sleep. Return: 0 or -ENOMEM. */
-/* Set up an empty view of a fabric of @nodes. */
+/*
+ * Set up an empty view of a fabric of @nodes. Context: may sleep. Return: 0 or
+ * -ENOMEM.
+ */
 int tor_view_init(struct tor_view *view, u32 nodes);
 void tor_view_destroy(struct tor_view *view);
 

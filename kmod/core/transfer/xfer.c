@@ -42,9 +42,9 @@ static u64 tx_answer(const struct tor_tx *tx)
 
 /*
  * Return the timeout. The first repetition costs one frame, so it may come
- * soon. Before everything is repeated: a queue that many flows share can delay
- * all frames for longer than earlier round trips suggest, and must not receive
- * all of them again.
+ * soon. Repeating everything must wait longer: a queue that many flows share can
+ * delay all frames for longer than earlier round trips suggest, and must not
+ * receive all of them again.
  */
 static u64 tx_rto(const struct tor_tx *tx)
 {
@@ -340,8 +340,9 @@ void tor_tx_ack(struct tor_tx *tx, const struct tor_ack *ack, u64 now)
 	tx->blocked = ack->state == TORCOLL_ACK_NOT_READY && !tor_tx_done(tx);
 	if (tx->blocked) {
 		/*
-		 * if this one was refused, and not the last one that there was
-		 * room for, so are those behind it
+		 * nothing new was taken: the frame was refused, and so are
+		 * those behind it; otherwise it was the last one for which
+		 * there was room
 		 */
 		if (!newly)
 			tx->lost = ~tx->acked & mask_below(tx->next - tx->base);

@@ -169,7 +169,10 @@ static inline bool tor_tx_done(const struct tor_tx *tx)
  */
 bool tor_tx_stopped(struct tor_tx *tx, u64 now);
 
-/* The own queue refused frame @index: resend it soon, with a smaller window. */
+/*
+ * Frame @index did not leave: the own queue refused it, or there was no memory or
+ * route. Resend it soon, with a smaller window.
+ */
 void tor_tx_dropped(struct tor_tx *tx, u32 index, u64 now);
 
 /*
@@ -180,7 +183,13 @@ void tor_tx_dropped(struct tor_tx *tx, u32 index, u64 now);
 void tor_tx_rerouted(struct tor_tx *tx, u64 now);
 
 /* Result of tor_tx_timer(). */
-enum tor_tx_event { TOR_TX_NOTHING, TOR_TX_REPEAT, TOR_TX_TAIL, TOR_TX_TIMEOUT, TOR_TX_PROBE };
+enum tor_tx_event {
+	TOR_TX_NOTHING,
+	TOR_TX_REPEAT,		/* what is missing, or what the own queue refused */
+	TOR_TX_TAIL,		/* the last frame: nothing was acknowledged for long */
+	TOR_TX_TIMEOUT,		/* all frames: nothing was, again */
+	TOR_TX_PROBE,		/* ask a receiver that was not ready */
+};
 
 /**
  * tor_tx_timer - handle the passing of time
@@ -203,6 +212,12 @@ u64 tor_tx_deadline(const struct tor_tx *tx);
  * @base: all frames below have arrived
  * @mask: bit i: frame @base + i has arrived
  * @kept: frames that have arrived and wait to be applied, struct tor_kept
+ * @single, @buf, @off: the place of the payload, if it is one range
+ * @op: enum tor_piece_op: REDUCE if any range is reduced
+ * @last: waits for all earlier transfers of its round
+ * @after: frame i waits for frame i of that transfer, which writes the same
+ *	elements
+ * @walk: over several ranges: see chan.h
  */
 struct tor_rx {
 	struct list_head list;
@@ -216,14 +231,13 @@ struct tor_rx {
 	u64 mask;
 	u64 bytes;
 
-	/* the engine's: the place of the payload */
-	bool single;			/* one range: @buf at byte @off */
+	/* the engine's */
+	bool single;
 	u16 buf;
-	u8 op;				/* enum tor_piece_op: REDUCE if any range is reduced */
-	bool last;			/* waits for all earlier ones of its round */
+	u8 op;
+	bool last;
 	u64 off;
-	struct tor_walk *walk;		/* several: see chan.h */
-	/* writes the same elements, goes first frame by frame */
+	struct tor_walk *walk;
 	struct tor_rx *after;
 };
 
