@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reception of frames other than data and acknowledgements: hellos, the agreements that make comms,
- * failures, tests of cables. Their payload is short, made linear and checked
- * here. See receive.h.
+ * Reception of frames other than data and acknowledgements: hellos, the
+ * agreements that make comms, failures, tests of cables. Payloads of all but
+ * the tests are short, made linear and checked here. See receive.h.
  */
 #include <linux/etherdevice.h>
 #include <linux/skbuff.h>

@@ -123,6 +123,15 @@ scripts_of_ours()
 		done 2>/dev/null
 }
 
+# In jq, // binds weaker than a comparison: without parentheses the default is the comparison, and the test cannot fail.
+jq__compares_what_it_should()
+{
+	{
+		scripts_of_ours
+		sources selftests bench qemu -- -name '*.sh'
+	} | sort -u | xargs grep -nE '(^|[^(])(add|first|last|length|\.[a-z_]+) // [^()|]*(==|!=|<|>)'
+}
+
 shellcheck__clean()
 {
 	# busybox's shell is checked as dash.
@@ -187,6 +196,7 @@ module_without_warnings()
 ktap_header
 clean spdx__first_line
 clean spdx__by_folder
+clean jq__compares_what_it_should
 clean worlds__only_env_h_tests_kernel
 clean worlds__versions_only_in_compat
 clean worlds__core_includes_no_linux
