@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A survey: what all hosts that cables reach say of themselves, their devices
+ * and their cables, as the frames of linux/torcoll_survey.h report it, in host
+ * byte order and with both ends of each cable linked to each other.
+ *
+ * All text that came by a cable is printable here: survey_add_report() has
+ * replaced what is not.
+ */
+#ifndef _CTL_SURVEY_H
+#define _CTL_SURVEY_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "linux/torcoll_survey.h"
+
+struct survey_host;
+
+/* One end of a cable, as somebody names it. */
+struct survey_end {
+	uint64_t host;		/* 0: not known */
+	uint8_t mac[6];
+	char device[17];
+	uint32_t mtu;
+	uint32_t fabric;	/* tag, 0: none */
+};
+
+struct survey_port {
+	struct survey_host *owner;
+	struct survey_port *other;	/* at the other end of the cable; NULL: not known */
+	struct survey_end own, peer;
+	uint16_t flags;			/* TORCOLL_SURVEY_UP and the like */
+	uint8_t state;			/* enum torcoll_link_state, of a member */
+	uint8_t dim, dir;
+	uint64_t key;
+	uint32_t speed, expected, heard, heard_tag, since_ms, downs;
+	uint64_t rx_frames, tx_frames, lost, damaged, resent;
+	uint32_t pings, pongs, pinged, rtt_min_ns, rtt_median_ns, rate, train, trains, bad,
+		 tested_ms;
+};
+
+struct survey_node {
+	uint64_t key;
+	uint32_t tag, node, epoch;
+	uint32_t ndim, side[6];
+	uint32_t cables, hello_ms, rates, comms, ops, reached, dead_links, view;
+	uint16_t ethertype;
+	uint8_t checksum, byte_order;
+	uint64_t retransmits;
+};
+
+struct survey_host {
+	uint64_t id;
+	char name[TORCOLL_SURVEY_NAME + 1];
+	char version[17];
+	struct survey_node *nodes;
+	struct survey_port *ports;
+	unsigned int nnodes, nports;
+};
+
+/**
+ * struct survey - the hosts that answered
+ * @hosts: pointers, sorted by name, then id; @hosts[i]->ports[] are sorted by
+ *	device name
+ * @self: the host that asked; NULL: not known
+ */
+struct survey {
+	struct survey_host **hosts;
+	unsigned int nhosts;
+	struct survey_host *self;
+};
+
+struct conn;
+
+struct survey *survey_new(void);
+void survey_free(struct survey *s);
+
+/**
+ * survey_take - ask all hosts
+ * @s: filled in
+ * @c: connection to the kernel
+ * @test: every host tests its cables first
+ * @progress: says on stderr how many hosts have answered, if that is a terminal
+ *
+ * Asks again until nothing new comes, for 10 s at most.
+ *
+ * Return: 0 or a negative errno with c->text.
+ */
+int survey_take(struct survey *s, struct conn *c, bool test, bool progress);
+
+/*
+ * Read a survey that "torcollctl -j survey show" printed. Return CTL_OK, or
+ * another exit code after printing the reason.
+ */
+int survey_load(struct survey *s, const char *file);
+
+/* To be put. */
+struct json_object *survey_json(const struct survey *s);
+
+/* Sort, and link both ends of each cable; after the last host was added. */
+void survey_link(struct survey *s);
+
+/* The port of @host with that device name, or NULL. */
+struct survey_port *survey_device(const struct survey_host *host, const char *device);
+
+/* The host's node in the fabric of that key, or NULL. */
+const struct survey_node *survey_node(const struct survey_host *host, uint64_t key);
+
+#endif
