@@ -54,7 +54,7 @@ void tor_team_put(struct tor_team *team)
 }
 
 /* Derive nodes and seats from a list of the ranks' nodes. */
-static int fold_members(struct tor_team *team, const struct tor_group_config *cfg, const char **why)
+static int derive_seats(struct tor_team *team, const struct tor_group_config *cfg, const char **why)
 {
 	const struct tor_node *node = &team->fabric->node;
 	struct tor_team_map *map = &team->map;
@@ -95,7 +95,7 @@ static struct tor_team *team_new(struct tor_fabric *fabric, const struct tor_gro
 	mutex_init(&team->lock);
 	err = team_charge(team, team_memory(cfg->ranks, 0), why);
 	if (!err)
-		err = fold_members(team, cfg, why);
+		err = derive_seats(team, cfg, why);
 	if (!err)
 		err = team_charge(team, team_memory(cfg->ranks, team->seats) - team->charged, why);
 	if (!err) {

@@ -188,7 +188,7 @@ void tor_team_put(struct tor_team *team);
  */
 void tor_team_fabric_down(struct tor_fabric *fabric);
 
-/* --- endpoint.c --- */
+/* --- seat.c --- */
 
 extern const struct tor_endpoint_ops tor_seat_ops, tor_nodes_ops;
 
@@ -220,12 +220,12 @@ int tor_team_plan(struct tor_slot *slot, const struct tor_call *call, const char
  * tor_team_submit - submit a seat's op; the last call begins the nodes' op
  * @session: for sentences, and pays for the node's own vectors
  * @slot: planned, with its buffers
- * @way: destination of its result
+ * @dest: destination of its result
  *
  * Context: process, series->submit held.
  * Return: 0, or -EDQUOT, -ENOMEM with a sentence and nothing changed.
  */
-int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way);
+int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor_slot_dest dest);
 
 /*
  * The nodes' op of @slot is over; nothing of it is outstanding. See

@@ -475,7 +475,7 @@ void tor_team_op_fail_all(struct tor_team *team)
 }
 
 /* Record the seat's call; handle it as far as possible without the others'. */
-static void team_arrive(struct tor_team_op *op, struct tor_slot *slot, enum tor_slot_way way)
+static void team_arrive(struct tor_team_op *op, struct tor_slot *slot, enum tor_slot_dest dest)
 {
 	struct tor_team *team = op->team;
 	u32 seat = slot->group->seat, other;
@@ -483,7 +483,7 @@ static void team_arrive(struct tor_team_op *op, struct tor_slot *slot, enum tor_
 	lockdep_assert_held(&team->lock);
 	/* ops that have failed have no lists of lengths any more */
 	other = team->failed ? team->seats : find_other(op, slot);
-	tor_op_mark(slot, way);
+	tor_op_mark(slot, dest);
 	WRITE_ONCE(team->called[seat], op->seq);
 	WRITE_ONCE(op->arrived, op->arrived + 1);
 	if (team->failed) {
@@ -524,7 +524,7 @@ static bool completes(const struct tor_team_op *op, const struct tor_slot *slot)
 	       find_other(op, slot) == op->team->seats;
 }
 
-int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way)
+int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor_slot_dest dest)
 {
 	struct tor_team *team = slot->group->team;
 	struct tor_team_op *op;
@@ -546,14 +546,14 @@ int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor
 		return err;
 	}
 	WRITE_ONCE(op->begun, complete && !err);
-	team_arrive(op, slot, way);
+	team_arrive(op, slot, dest);
 	if (err)
 		team_mismatch(op, op->odd[0], slot_of(op, op->odd[1]));
 	complete = op->begun;
 	mutex_unlock(&team->lock);
 	if (complete) {
 		combine(op);
-		tor_op_mark(op->slot, TOR_WAY_NOBODY);
+		tor_op_mark(op->slot, TOR_DEST_NOBODY);
 		tor_op_start(op->slot);
 	}
 	return 0;

@@ -6,9 +6,9 @@
  *	lone	a rank that is alone on its node: the comm of a process, which
  *		frames address directly (lone.c)
  *	seat	a rank that shares its node: the comm of a process, whose calls
- *		become one call of its nodes (local/endpoint.c)
+ *		become one call of its nodes (local/seat.c)
  *	nodes	the comm of nodes with several ranks, which frames address; no
- *		process has it (local/endpoint.c)
+ *		process has it (local/seat.c)
  *
  * group->kind is set before any other context knows the group, and never
  * changes: it is read without a lock, in any context.
@@ -96,7 +96,7 @@ struct tor_endpoint_ops {
 	void (*joined)(struct tor_group *group);
 
 	int (*plan)(struct tor_slot *slot, const struct tor_call *call, const char **why);
-	int (*start)(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way);
+	int (*start)(struct tor_session *session, struct tor_slot *slot, enum tor_slot_dest dest);
 	void (*done)(struct tor_slot *slot, int status, u32 error_rank);
 	void (*retired)(struct tor_slot *slot);
 

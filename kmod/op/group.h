@@ -59,11 +59,11 @@ enum tor_slot_state {
 };
 
 /* Destination of an op's result. */
-enum tor_slot_way {
-	TOR_WAY_NOBODY,		/* an op of nodes: its results belong to their seats */
-	TOR_WAY_ASKED,		/* any thread that asks for it */
-	TOR_WAY_AWAITED,	/* the submitting thread, which waits for it */
-	TOR_WAY_RING,		/* the session's ring */
+enum tor_slot_dest {
+	TOR_DEST_NOBODY,	/* an op of nodes: its results belong to their seats */
+	TOR_DEST_ASKED,		/* any thread that asks for it */
+	TOR_DEST_AWAITED,	/* the submitting thread, which waits for it */
+	TOR_DEST_RING,		/* the session's ring */
 };
 
 /* Places in tor_slot.pages. */
@@ -76,7 +76,7 @@ enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_VECTOR, TOR_PAGES_TEMP, TOR_PAG
  * @lane: series->channels of them
  * @work: continues work that is too much for a softirq
  * @state: of the result, see slot.h
- * @way: destination of the result
+ * @dest: destination of the result
  * @waiters: threads that wait for this very op
  * @open: core still uses it
  * @status: of the op, once it no longer runs
@@ -108,7 +108,7 @@ struct tor_slot {
 	struct tor_lane *lane;
 	struct work_struct work;
 	enum tor_slot_state state;
-	enum tor_slot_way way;
+	enum tor_slot_dest dest;
 	u32 waiters;
 	bool open;
 	int status;

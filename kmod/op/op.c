@@ -157,7 +157,7 @@ static int op_begin_slot(struct tor_session *session, struct tor_slot *slot,
 	return 0;
 }
 
-void tor_op_mark(struct tor_slot *slot, enum tor_slot_way way)
+void tor_op_mark(struct tor_slot *slot, enum tor_slot_dest dest)
 {
 	struct tor_group *group = slot->group;
 	struct tor_entry entry;
@@ -166,7 +166,7 @@ void tor_op_mark(struct tor_slot *slot, enum tor_slot_way way)
 	 * only this thread uses the slot until its lanes start, each under its
 	 * lock
 	 */
-	tor_slot_run(slot, way);
+	tor_slot_run(slot, dest);
 	/*
 	 * pairs with tor_group_close(): it sees the running op, or this sees
 	 * CLOSED
@@ -296,10 +296,10 @@ static int get_slot(struct tor_session *session, struct tor_series *series,
  * From here on softirqs continue the op; its first frames leave with the
  * caller.
  */
-int tor_op_launch(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way)
+int tor_op_launch(struct tor_session *session, struct tor_slot *slot, enum tor_slot_dest dest)
 {
 	lockdep_assert_held(&slot->series->submit);
-	tor_op_mark(slot, way);
+	tor_op_mark(slot, dest);
 	tor_op_start(slot);
 	return 0;
 }
@@ -315,17 +315,17 @@ static int take_back(struct tor_session *session, struct tor_slot *slot)
 
 	wait_event(group->wait, !tor_slot_runs(slot));
 	tor_slot_release(slot);
-	if (slot->way != TOR_WAY_RING)
+	if (slot->dest != TOR_DEST_RING)
 		return 0;
 	tor_ring_give_back(session->ring);
 	return tor_refuse(session, -ENOENT, "the comm was closed meanwhile");
 }
 
-static enum tor_slot_way way_of(const struct torcoll_submit *desc)
+static enum tor_slot_dest dest_of(const struct torcoll_submit *desc)
 {
 	if (desc->flags & TORCOLL_OP_RING)
-		return TOR_WAY_RING;
-	return desc->flags & TORCOLL_OP_WAIT ? TOR_WAY_AWAITED : TOR_WAY_ASKED;
+		return TOR_DEST_RING;
+	return desc->flags & TORCOLL_OP_WAIT ? TOR_DEST_AWAITED : TOR_DEST_ASKED;
 }
 
 /*
@@ -335,8 +335,8 @@ static enum tor_slot_way way_of(const struct torcoll_submit *desc)
 static int submit_next(struct tor_session *session, struct tor_series *series,
 		       struct torcoll_submit *desc, u64 *counts)
 {
-	enum tor_slot_way way = way_of(desc);
-	bool in_ring = way == TOR_WAY_RING;
+	enum tor_slot_dest dest = dest_of(desc);
+	bool in_ring = dest == TOR_DEST_RING;
 	struct tor_slot *slot;
 	int err;
 
@@ -351,7 +351,7 @@ static int submit_next(struct tor_session *session, struct tor_series *series,
 	if (!err) {
 		desc->chosen = slot->op.stated.algorithm;
 		desc->op = tor_op_handle(slot);
-		err = INDIRECT_CALL_1(slot->group->kind->start, tor_op_launch, session, slot, way);
+		err = INDIRECT_CALL_1(slot->group->kind->start, tor_op_launch, session, slot, dest);
 	}
 	if (err) {
 		desc->op = 0;
@@ -361,7 +361,7 @@ static int submit_next(struct tor_session *session, struct tor_series *series,
 		return err;
 	}
 	series->next_seq++;
-	if (!test_bit(TOR_GROUP_CLOSED, &slot->group->flags) || way == TOR_WAY_AWAITED)
+	if (!test_bit(TOR_GROUP_CLOSED, &slot->group->flags) || dest == TOR_DEST_AWAITED)
 		return 0;
 	err = take_back(session, slot);
 	if (err)

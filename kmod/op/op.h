@@ -32,13 +32,13 @@ int tor_op_submit(struct tor_session *session, struct tor_group *group,
 
 /* For a lone rank, and for messages: see tor_endpoint_ops.plan and .start. */
 int tor_op_plan(struct tor_slot *slot, const struct tor_call *call, const char **why);
-int tor_op_launch(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way);
+int tor_op_launch(struct tor_session *session, struct tor_slot *slot, enum tor_slot_dest dest);
 
 /*
  * Mark the prepared op in @slot as in flight, with the destination of its
  * result; start it. Context: process.
  */
-void tor_op_mark(struct tor_slot *slot, enum tor_slot_way way);
+void tor_op_mark(struct tor_slot *slot, enum tor_slot_dest dest);
 void tor_op_start(struct tor_slot *slot);
 
 /* Capabilities of this module, for TORCOLL_IOC_INFO: bits 1 << enum. */

@@ -48,7 +48,7 @@ bool tor_group_has_results(const struct tor_group *group)
  */
 static bool counts_as_unclaimed(const struct tor_slot *slot)
 {
-	return slot->way != TOR_WAY_NOBODY && !slot->waiters &&
+	return slot->dest != TOR_DEST_NOBODY && !slot->waiters &&
 	       (slot->state == TOR_SLOT_RUNNING || slot->state == TOR_SLOT_DONE);
 }
 
@@ -65,16 +65,16 @@ static void slot_step(struct tor_slot *slot, enum tor_slot_state state, u32 wait
 	group->unclaimed += counts_as_unclaimed(slot);
 }
 
-void tor_slot_run(struct tor_slot *slot, enum tor_slot_way way)
+void tor_slot_run(struct tor_slot *slot, enum tor_slot_dest dest)
 {
 	struct tor_group *group = slot->group;
 
 	slot->submitted = ktime_get_ns();
 	slot->status = 0;
 	spin_lock_bh(&group->results);
-	slot->way = way;
+	slot->dest = dest;
 	WRITE_ONCE(slot->open, true);
-	slot_step(slot, TOR_SLOT_RUNNING, way == TOR_WAY_AWAITED);
+	slot_step(slot, TOR_SLOT_RUNNING, dest == TOR_DEST_AWAITED);
 	spin_unlock_bh(&group->results);
 }
 
@@ -84,14 +84,14 @@ void tor_slot_run(struct tor_slot *slot, enum tor_slot_way way)
  */
 static bool needs_thread(const struct tor_slot *slot)
 {
-	if (slot->way == TOR_WAY_RING)
+	if (slot->dest == TOR_DEST_RING)
 		return slot->status || tor_buffers_need_process(slot);
-	return slot->way != TOR_WAY_NOBODY;
+	return slot->dest != TOR_DEST_NOBODY;
 }
 
 /*
  * Post the result to the ring, unless the comm was closed just as the op began:
- * take_back() in op.c tells by slot->way that nothing was posted. Context:
+ * take_back() in op.c tells by slot->dest that nothing was posted. Context:
  * group->results, RCU.
  */
 static void slot_post(struct tor_slot *slot, bool reap)
@@ -110,7 +110,7 @@ static void slot_post(struct tor_slot *slot, bool reap)
 	if (!session)
 		return;
 	tor_ring_post(session->ring, &completion);
-	slot->way = TOR_WAY_ASKED;
+	slot->dest = TOR_DEST_ASKED;
 }
 
 void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)
@@ -122,7 +122,7 @@ void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)
 	slot->error_rank = error_rank;
 	slot->done = jiffies;
 	atomic64_inc(&group->ops);
-	/* no thread changes the way of a running op */
+	/* no thread changes the destination of a running op */
 	asked = needs_thread(slot);
 	if (!asked)
 		tor_buffers_put(slot);
@@ -133,7 +133,7 @@ void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)
 	 */
 	if (asked)
 		slot_step(slot, TOR_SLOT_DONE, slot->waiters);
-	if (slot->way == TOR_WAY_RING)
+	if (slot->dest == TOR_DEST_RING)
 		slot_post(slot, asked);
 	if (!asked)
 		slot_step(slot, TOR_SLOT_FREE, 0);

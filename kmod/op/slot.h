@@ -24,7 +24,7 @@
  * The slot serves the next op only when it is not open: core no longer uses it,
  * or for a seat, its node's op is retired.
  *
- * Locking: state, way, waiters, and the group's unclaimed and any_waiters change
+ * Locking: state, dest, waiters, and the group's unclaimed and any_waiters change
  * under group->results (a spinlock, bottom halves off; inside lanes' locks,
  * ring->lock inside it). A state may be read without it: RUNNING and DONE are
  * hints then, FREE is exact for the holder of series->submit.
@@ -79,7 +79,7 @@ struct tor_slot *tor_slot_find(struct tor_group *group, u64 handle);
  * Begin an op in @slot. Context: process, series->submit held; for an op of
  * nodes, the thread that starts it.
  */
-void tor_slot_run(struct tor_slot *slot, enum tor_slot_way way);
+void tor_slot_run(struct tor_slot *slot, enum tor_slot_dest dest);
 
 /*
  * End the op of @slot: its result is there, or it has failed with @status,

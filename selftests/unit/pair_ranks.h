@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Ranks on a ring that send each other messages beside a collective: their series of ops as the kernel has them, frames that are
- * lost or arrive at once, time in steps. And the same among ranks of which two share a node: see team.h.
+ * lost or arrive at once, time in steps. And the same among ranks of which two share a node: see seats.h.
  */
 #ifndef _PAIR_RANKS_H
 #define _PAIR_RANKS_H

@@ -107,9 +107,9 @@ static u32 check_chan(const struct sim_rank *r, const struct sim_chan *chan)
 			sim_fail("rank %u op %u ch %u from %u: %u frames of %u", r->number, c->seq,
 				 c->index, rx->rank, rx->base, rx->frames);
 	}
-	if (c->ntold > TOR_TOLD_MAX)
+	if (c->nwaiting > TOR_WAITING_MAX)
 		sim_fail("rank %u op %u ch %u remembers %u senders", r->number, c->seq, c->index,
-			 c->ntold);
+			 c->nwaiting);
 	if (c->state == TOR_CHAN_CLOSED && !list_empty(&c->tx))
 		sim_fail("rank %u op %u ch %u is closed and sends", r->number, c->seq, c->index);
 	return kept;

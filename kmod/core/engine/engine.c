@@ -137,7 +137,7 @@ void tor_chan_run(struct tor_ctx *ctx, struct tor_chan *chan)
 		tor_chan_finish_round(chan);
 		skip_empty(chan);
 	}
-	if (chan->ntold)
+	if (chan->nwaiting)
 		tor_chan_invite(ctx, chan);
 	chan_settle(ctx, chan);
 	tor_chan_arm(chan);
@@ -290,7 +290,7 @@ void tor_chan_abort(struct tor_ctx *ctx, struct tor_chan *chan)
 	enum tor_chan_state state = chan->state;
 
 	tor_chan_clear(chan, false);
-	chan->ntold = 0;
+	chan->nwaiting = 0;
 	chan->ndue = 0;
 	chan->due_at = 0;
 	chan->retry = 0;
@@ -323,19 +323,19 @@ void tor_chan_recycle(struct tor_ctx *ctx, struct tor_chan *chan, u32 seq)
 	chan->round = 0;
 	chan->entered = false;
 	/* their frames can be kept from now on */
-	while (i < chan->ntold) {
-		u32 rank = chan->told[i].rank;
-		u32 round = chan->told[i].round;
+	while (i < chan->nwaiting) {
+		u32 rank = chan->waiting[i].rank;
+		u32 round = chan->waiting[i].round;
 
-		if ((s32)(chan->told[i].op - seq) < 0) {
-			chan->told[i] = chan->told[--chan->ntold];
+		if ((s32)(chan->waiting[i].op - seq) < 0) {
+			chan->waiting[i] = chan->waiting[--chan->nwaiting];
 			continue;
 		}
-		if (chan->told[i].op != seq) {
+		if (chan->waiting[i].op != seq) {
 			i++;
 			continue;
 		}
-		chan->told[i] = chan->told[--chan->ntold];
+		chan->waiting[i] = chan->waiting[--chan->nwaiting];
 		tor_chan_send_ack(ctx, chan, rank, seq, round, NULL, TORCOLL_ACK_OK, 0);
 	}
 }

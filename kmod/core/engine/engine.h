@@ -37,7 +37,7 @@
 #include "core/link/node.h"
 #include "core/plan/plan.h"
 #include "core/reduce/reduce.h"
-#include "core/local/team.h"
+#include "core/local/seats.h"
 #include "core/wire/wire.h"
 #include "core/transfer/xfer.h"
 
@@ -48,7 +48,7 @@
 #define TOR_DUE_MAX		8		/* acknowledgements that a channel can owe */
 /* ops between two whose round trips are measured */
 #define TOR_MEASURE_EVERY	16
-#define TOR_TOLD_MAX		8		/* waiting senders that a channel remembers */
+#define TOR_WAITING_MAX		8		/* waiting senders that a channel remembers */
 #define TOR_EMPTY_MAX		64	/* rounds that can be remembered as empty */
 /* ranges per frame that are sent without a copy */
 #define TOR_FRAME_RANGES	16
@@ -75,7 +75,7 @@ enum tor_explained {
 /**
  * struct tor_comm - the core's part of a communicator
  *
- * If nodes have several ranks of a comm (see team.h), the ranks of this struct
+ * If nodes have several ranks of a comm (see core/local/seats.h), the ranks of this struct
  * are its nodes, wherever frames are sent. Failure reports, local and sent,
  * always name ranks of users, which @team translates.
  *
@@ -262,7 +262,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
  * @due: acknowledgements owed, of this op or earlier ones, each until a time in
  *	ns
  * @due_at: the first of these times
- * @told: senders that were told not ready
+ * @waiting: senders that were told not ready
  */
 struct tor_chan {
 	struct tor_op *op;
@@ -298,12 +298,12 @@ struct tor_chan {
 	} due[TOR_DUE_MAX];
 	u64 met;
 	struct tor_kept *held;
-	u32 ntold;
+	u32 nwaiting;
 	struct {
 		u32 rank;
 		u32 round;
 		u32 op;
-	} told[TOR_TOLD_MAX];
+	} waiting[TOR_WAITING_MAX];
 };
 
 /* Return the node of a rank. */

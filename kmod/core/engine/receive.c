@@ -25,17 +25,17 @@ static void tell_to_wait(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 	u32 i;
 
 	rx_ack(ctx, chan, rank, h, rx, TORCOLL_ACK_NOT_READY);
-	for (i = 0; i < chan->ntold; i++)
-		if (chan->told[i].rank == rank && chan->told[i].round == h->where.round &&
-		    chan->told[i].op == h->op)
+	for (i = 0; i < chan->nwaiting; i++)
+		if (chan->waiting[i].rank == rank && chan->waiting[i].round == h->where.round &&
+		    chan->waiting[i].op == h->op)
 			return;
 	/* a sender that is not remembered finds out by its probe */
-	if (chan->ntold == TOR_TOLD_MAX)
+	if (chan->nwaiting == TOR_WAITING_MAX)
 		return;
-	chan->told[chan->ntold].rank = rank;
-	chan->told[chan->ntold].round = h->where.round;
-	chan->told[chan->ntold].op = h->op;
-	chan->ntold++;
+	chan->waiting[chan->nwaiting].rank = rank;
+	chan->waiting[chan->nwaiting].round = h->where.round;
+	chan->waiting[chan->nwaiting].op = h->op;
+	chan->nwaiting++;
 }
 
 static void rx_not_ready(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
@@ -141,10 +141,10 @@ void tor_chan_invite(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	u32 i = 0;
 
-	while (i < chan->ntold) {
-		u32 rank = chan->told[i].rank;
-		u32 round = chan->told[i].round;
-		u32 seq = chan->told[i].op;
+	while (i < chan->nwaiting) {
+		u32 rank = chan->waiting[i].rank;
+		u32 round = chan->waiting[i].round;
+		u32 seq = chan->waiting[i].op;
 		struct tor_rx *rx = tor_chan_rx_find(chan, rank, round);
 
 		if (seq != chan->seq || !chan->entered || round > chan->round ||
@@ -152,7 +152,7 @@ void tor_chan_invite(struct tor_ctx *ctx, struct tor_chan *chan)
 			i++;
 			continue;
 		}
-		chan->told[i] = chan->told[--chan->ntold];
+		chan->waiting[i] = chan->waiting[--chan->nwaiting];
 		/* no record: that round is over, so all of it has arrived */
 		tor_chan_send_ack(ctx, chan, rank, seq, round, rx,
 				  rx ? TORCOLL_ACK_OK : TORCOLL_ACK_DONE, 0);

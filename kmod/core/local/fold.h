@@ -34,7 +34,7 @@
 #define _TOR_CORE_FOLD_H
 
 #include "core/plan/plan.h"
-#include "core/local/team.h"
+#include "core/local/seats.h"
 
 enum tor_fold_kind {
 	TOR_FOLD_SHARED,

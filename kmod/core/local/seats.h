@@ -13,8 +13,8 @@
  * places equal ranks. Then the blocks of a node are one block, and what
  * precedes a node in a scan is what precedes its first rank.
  */
-#ifndef _TOR_CORE_TEAM_H
-#define _TOR_CORE_TEAM_H
+#ifndef _TOR_CORE_SEATS_H
+#define _TOR_CORE_SEATS_H
 
 #include "core/env.h"
 

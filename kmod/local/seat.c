@@ -40,10 +40,10 @@ static int seat_plan(struct tor_slot *slot, const struct tor_call *call, const c
 				    tor_team_plan(slot, call, why);
 }
 
-static int seat_start(struct tor_session *session, struct tor_slot *slot, enum tor_slot_way way)
+static int seat_start(struct tor_session *session, struct tor_slot *slot, enum tor_slot_dest dest)
 {
-	return slot->series->role ? tor_op_launch(session, slot, way) :
-				    tor_team_submit(session, slot, way);
+	return slot->series->role ? tor_op_launch(session, slot, dest) :
+				    tor_team_submit(session, slot, dest);
 }
 
 /* --- failure --- */
