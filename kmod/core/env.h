@@ -348,7 +348,7 @@ void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink);
  */
 int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch);
 
-/* The state of a port's link changed (node->link[port].state). */
+/* The state of a port's link changed (node->link[port].state, from .was). */
 void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port);
 
 /*

@@ -117,6 +117,9 @@ static void rx_echo(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 	struct tor_bytes piece[MAX_SKB_FRAGS + 1];
 	u32 n = tor_frame_payload(skb, h, piece);
 
+	/* a test by torcollctl, past the neighbour's port */
+	if (!h->src_epoch)
+		atomic64_inc(&port->others);
 	if (h->length && !n)
 		tor_entry_drop(entry, TOR_C_DROP_MEMORY);
 	else

@@ -52,10 +52,12 @@ static void port_follow(struct tor_port *port)
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
-	if (usable)
+	if (usable) {
 		tor_link_open(&entry.ctx, &fabric->node, port->index, dev->mtu);
-	else
+	} else {
+		tor_loss_stop(&port->loss);
 		tor_link_close(&entry.ctx, &fabric->node, port->index, false);
+	}
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
 	rcu_read_unlock();

@@ -205,7 +205,7 @@ bool js_has(struct json_object *o, const char *name);
 void js_print(struct json_object *o);
 
 /*
- * The results of the functions below have any length, and are valid until 16
+ * The results of the functions below have any length, and are valid until 32
  * more calls of them.
  */
 
@@ -220,13 +220,13 @@ const char *fmt_list(struct json_object *array);
 const char *fmt_dims(struct json_object *array);
 /* "1.5 s", "12 ms" */
 const char *fmt_ns(uint64_t ns);
+/* "3 s", "5 min", "2 h", "4 days": how long ago, or since when */
+const char *fmt_age(uint64_t ns);
 /* "4 MiB" */
 const char *fmt_bytes(uint64_t bytes);
 /* formatted */
 const char *fmt_str(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 const char *fmt_vstr(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
-
-#define TABLE_COLUMNS	12
 
 /*
  * Rows of cells; columns are as wide as they need to be, numbers are flush

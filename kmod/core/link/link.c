@@ -90,8 +90,12 @@ static void link_set_state(struct tor_ctx *ctx, struct tor_node *node, u32 port,
 	if (link->state != state) {
 		node->tell_all |= up;
 		link_tell_new(node, ctx->now);
-		if (link->state == TOR_LINK_UP)
+		if (link->state == TOR_LINK_UP) {
 			tor_env_count(node, TOR_C_LINK_DOWNS, 1);
+			link->downs++;
+		}
+		link->was = link->state;
+		link->since = ctx->now;
 		WRITE_ONCE(link->state, state);
 		WRITE_ONCE(node->live, (node->live & ~(1U << port)) | (u32)up << port);
 		tor_env_link_changed(ctx, node, port);

@@ -66,11 +66,16 @@ const char *tor_link_state_name(enum tor_link_state state);
  * @peer_unsummed: its data frames carry no checksum of their payloads
  * @peer_wire: its wire version, if different from this node's
  * @peer_version: the neighbour's module version, terminated
+ * @was: the state before the last change, which was at @since, ns
+ * @downs: times that it was up and went down
  * @ups: limits how often it goes up
  * @echoes: test frames received; see echo.h
  */
 struct tor_link {
 	enum tor_link_state state;
+	enum tor_link_state was;
+	u64 since;
+	u64 downs;
 	u32 frame_size;
 	u32 takes;
 	u32 needed;

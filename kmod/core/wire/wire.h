@@ -227,6 +227,12 @@ static inline u32 tor_wire_header_bytes(const struct tor_hdr *h)
  */
 void tor_wire_build(void *buf, const struct tor_hdr *h, const struct tor_ack *acks);
 
+/* Return whether a frame, by its header at @p, was sent before. Context: any. */
+static inline bool tor_wire_is_again(const void *p)
+{
+	return ((const u8 *)p)[offsetof(struct torcoll_hdr, flags)] & TORCOLL_FLAG_RETRANSMIT;
+}
+
 /**
  * tor_wire_hop - decrement the hop limit of a frame that is being forwarded
  * @p: a writable header that was parsed
