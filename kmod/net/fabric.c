@@ -15,6 +15,7 @@
 #include "op/group.h"
 #include "core/agree/join.h"
 #include "netlink/netlink.h"
+#include "net/linklog.h"
 #include "net/port.h"
 #include "net/reroute.h"
 #include "core/agree/shrink.h"
@@ -51,6 +52,7 @@ void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 	struct tor_fabric *fabric = tor_fabric_of(node);
 
 	trace_torcoll_link(node, port);
+	tor_linklog_add(fabric, port);
 	set_bit(port, &fabric->changed);
 	schedule_work(&fabric->notify_work);
 }
@@ -145,6 +147,7 @@ static void fabric_free_rcu(struct rcu_head *rcu)
 
 	tor_reroute_free(fabric);
 	tor_node_destroy(&fabric->node);
+	tor_linklog_free(fabric->linklog);
 	free_percpu(fabric->counters);
 	kfree(fabric);
 }
@@ -152,7 +155,7 @@ static void fabric_free_rcu(struct rcu_head *rcu)
 u64 tor_fabric_memory(const struct tor_torus *torus)
 {
 	return sizeof(struct tor_fabric) + sizeof(struct tor_counters) * num_possible_cpus() +
-	       tor_routes_bytes(torus) + torus->nodes * sizeof(struct tor_view_entry);
+	       tor_linklog_memory() + tor_routes_bytes(torus) + torus->nodes * sizeof(struct tor_view_entry);
 }
 
 /* Charge the user of a fabric. */
@@ -181,8 +184,8 @@ static void fabric_uncharge(struct tor_user *user, const struct tor_torus *torus
 /*
  * Release a fabric whose last reference is gone, and with it groups and calls.
  * These contexts may still use it, and are waited for as follows:
- * - the timer of joins, the works for routes and notifications: cancelled; the
- *   hello timer went with the last port;
+ * - the timer of joins, the works for routes, notifications and the log of
+ *   links: cancelled; the hello timer went with the last port;
  * - readers of the list and senders that found a port: a grace period, after
  *   which memory is freed.
  */
@@ -194,6 +197,7 @@ static void release_work(struct work_struct *work)
 	hrtimer_cancel(&fabric->join_timer);
 	tor_reroute_stop(fabric);
 	cancel_work_sync(&fabric->notify_work);
+	tor_linklog_stop(fabric->linklog);
 	fabric_uncharge(fabric->user, &fabric->node.torus);
 	call_rcu(&fabric->rcu, fabric_free_rcu);
 	/* the namespace may go from here on */
@@ -322,9 +326,12 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 	fabric->counters = alloc_percpu_gfp(struct tor_counters, GFP_KERNEL_ACCOUNT);
 	if (!fabric->counters)
 		goto err_free;
+	fabric->linklog = tor_linklog_alloc(fabric);
+	if (!fabric->linklog)
+		goto err_counters;
 	spin_lock_init(&fabric->lock);
 	if (tor_node_init(&fabric->node, &torus, cfg->key, cfg->self))
-		goto err_counters;
+		goto err_linklog;
 	if (tor_reroute_init(fabric))
 		goto err_node;
 	if (cfg->hello_ms)
@@ -353,6 +360,8 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 
 err_node:
 	tor_node_destroy(&fabric->node);
+err_linklog:
+	tor_linklog_free(fabric->linklog);
 err_counters:
 	free_percpu(fabric->counters);
 err_free:

@@ -57,6 +57,7 @@
 #include "op/observe.h"
 #include "cdev/user.h"
 
+struct tor_linklog;
 struct tor_port;
 
 /**
@@ -89,6 +90,7 @@ struct tor_counters {
  * @killer_pid: its number
  * @users: comms of open files; while there are any, the fabric stays
  * @ports: number of them; RTNL. Without one there are no hellos
+ * @linklog: changes of the links' states
  * @routes: RCU; replaced only by route_work, see reroute.c
  * @old_routes: the previous table, until @old_readers are finished; of
  *	route_work
@@ -125,6 +127,7 @@ struct tor_fabric {
 	struct hrtimer join_timer;
 	unsigned long changed;
 	struct work_struct notify_work;
+	struct tor_linklog *linklog;
 	struct tor_routes __rcu *routes;
 	struct tor_routes *old_routes;
 	unsigned long old_readers;

@@ -166,8 +166,9 @@ void tor_port_del(struct tor_fabric *fabric, u32 index)
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
-	RCU_INIT_POINTER(fabric->port[index], NULL);
+	/* the log of links names its device */
 	tor_link_close(&entry.ctx, &fabric->node, index, true);
+	RCU_INIT_POINTER(fabric->port[index], NULL);
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
 	rcu_read_unlock();

@@ -122,8 +122,14 @@ const struct nla_policy torcoll_limit_get_nl_policy[TORCOLL_A_LIMIT_UNLIMITED + 
 	[TORCOLL_A_LIMIT_UNLIMITED] = { .type = NLA_U32, },
 };
 
+/* TORCOLL_CMD_LOG_GET - do */
+const struct nla_policy torcoll_log_get_nl_policy[TORCOLL_A_LOG_SEQ + 1] = {
+	[TORCOLL_A_LOG_FABRIC] = { .type = NLA_U64, },
+	[TORCOLL_A_LOG_SEQ] = { .type = NLA_U64, },
+};
+
 /* Ops table for torcoll */
-const struct genl_ops torcoll_nl_ops[15] = {
+const struct genl_ops torcoll_nl_ops[16] = {
 	{
 		.cmd		= TORCOLL_CMD_FABRIC_NEW,
 		.doit		= torcoll_nl_fabric_new_doit,
@@ -228,5 +234,12 @@ const struct genl_ops torcoll_nl_ops[15] = {
 		.dumpit		= torcoll_nl_limit_get_dumpit,
 		.policy		= torcoll_limit_get_nl_policy,
 		.maxattr	= TORCOLL_A_LIMIT_UNLIMITED,
+	},
+	{
+		.cmd		= TORCOLL_CMD_LOG_GET,
+		.doit		= torcoll_nl_log_get_doit,
+		.dumpit		= torcoll_nl_log_get_dumpit,
+		.policy		= torcoll_log_get_nl_policy,
+		.maxattr	= TORCOLL_A_LOG_SEQ,
 	},
 };

@@ -143,6 +143,7 @@ enum field_kind {
 	FIELD_STRING,
 	FIELD_NAME,		/* u32, index into names */
 	FIELD_DIR,		/* FIELD_NAME with plus and minus */
+	FIELD_STATE,		/* FIELD_NAME with the states of links */
 	FIELD_MAC,
 	FIELD_U32S,		/* packed u32[] */
 	FIELD_LIST_U32,		/* repeated u32 */
@@ -184,6 +185,13 @@ struct json_object *view_parse(const struct view *view, struct nlmsghdr *nlh);
  */
 int view_dump(struct conn *c, const struct view *view, const uint64_t *key,
 	      struct json_object **list);
+
+/*
+ * Get what "OBJECT show [KEY]" prints, a JSON array to be put. A key without a
+ * fabric is an error. Return an exit code; with others than CTL_OK the reason
+ * was printed, and there is no array.
+ */
+int view_load(struct args *a, const struct view *view, struct json_object **list);
 
 /*
  * Execute "OBJECT show [KEY]": @text prints all objects. A key without a fabric
@@ -289,6 +297,8 @@ void draw_torus(const struct shape *shape, uint32_t self,
 /* --- objects --- */
 
 extern const char *const dir_names[2];
+/* Return NULL beyond the last state. */
+const char *link_state_name(uint32_t state);
 
 /* Parameters of "fabric add". */
 struct fabric_spec {
@@ -320,6 +330,7 @@ int comm_main(struct args *a);
 int op_main(struct args *a);
 int stats_main(struct args *a);
 int limit_main(struct args *a);
+int log_main(struct args *a);
 int monitor_main(struct args *a);
 int netns_main(struct args *a);
 int env_main(struct args *a);

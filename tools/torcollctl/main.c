@@ -23,6 +23,7 @@ static const char help[] =
 	"  stats     counters\n"
 	"  explain   what auto takes for a collective of some size, and why\n"
 	"  limit     what each user may have: show, set\n"
+	"  log       past changes of links, with their times: show\n"
 	"  tune      how fast the fabric is: measure, show, set, save, load\n"
 	"  qualify   what a cable is good for: rate, loss, round trips, errors\n"
 	"  monitor   changes, as they happen\n"
@@ -53,6 +54,7 @@ static const struct command objects[] = {
 	{ "statistics", stats_main },
 	{ "explain", explain_main },
 	{ "limit", limit_main },
+	{ "log", log_main },
 	{ "tune", tune_main },
 	{ "qualify", qualify_main },
 	{ "monitor", monitor_main },

@@ -21,19 +21,6 @@ static const char help[] =
 	"dir       plus: towards higher coordinates; minus: towards lower ones\n"
 	"-a        also the payload bytes of a frame and the MAC address\n";
 
-static const char *const state_names[] = {
-	[TORCOLL_LINK_STATE_ABSENT] = "absent",
-	[TORCOLL_LINK_STATE_NO_CARRIER] = "no-carrier",
-	[TORCOLL_LINK_STATE_WAITING] = "waiting",
-	[TORCOLL_LINK_STATE_VERSION] = "version",
-	[TORCOLL_LINK_STATE_FABRIC] = "fabric",
-	[TORCOLL_LINK_STATE_MISWIRED] = "miswired",
-	[TORCOLL_LINK_STATE_ONE_WAY] = "one-way",
-	[TORCOLL_LINK_STATE_TOO_SMALL] = "too-small",
-	[TORCOLL_LINK_STATE_FLAPPING] = "flapping",
-	[TORCOLL_LINK_STATE_UP] = "up",
-};
-
 static const char *const order_names[] = {
 	[TORCOLL_BYTE_ORDER_LITTLE] = "little",
 	[TORCOLL_BYTE_ORDER_BIG] = "big",
@@ -50,7 +37,7 @@ static const struct field fields[] = {
 	FIELD(TORCOLL_A_PORT_DIR, FIELD_DIR, "dir"),
 	FIELD(TORCOLL_A_PORT_IFINDEX, FIELD_U32, "ifindex"),
 	FIELD(TORCOLL_A_PORT_IFNAME, FIELD_STRING, "ifname"),
-	FIELD_OF(TORCOLL_A_PORT_STATE, FIELD_NAME, "state", state_names),
+	FIELD(TORCOLL_A_PORT_STATE, FIELD_STATE, "state"),
 	FIELD(TORCOLL_A_PORT_REASON, FIELD_STRING, "reason"),
 	FIELD(TORCOLL_A_PORT_NEIGHBOUR, FIELD_U32, "neighbour"),
 	FIELD(TORCOLL_A_PORT_HEARD_NODE, FIELD_U32, "heard_node"),
