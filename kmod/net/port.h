@@ -16,12 +16,12 @@
  * @loss: frames that the neighbour sent and that did not arrive;
  *	fabric->lock
  * @tx_frames, @rx_frames: hellos included
+ * @refused: of @tx_frames, those that the queue or the device did not take
  * @drops: received frames that were discarded
  * @damaged: those of them with a wrong checksum
  * @others: received frames that the neighbour's port has not counted: tests by
  *	torcollctl, other fabrics
  * @resent: own data frames sent again
- * @refused: frames of @tx_frames that the queue or device refused
  */
 struct tor_port {
 	struct packet_type type;
@@ -35,12 +35,12 @@ struct tor_port {
 	struct tor_loss loss;
 	bool upper;			/* enslaved: a bridge or bond takes its frames */
 	atomic64_t tx_frames;
+	atomic64_t refused;
 	atomic64_t rx_frames;
 	atomic64_t drops;
 	atomic64_t damaged;
 	atomic64_t others;
 	atomic64_t resent;
-	atomic64_t refused;
 	struct rcu_head rcu;
 };
 
@@ -71,14 +71,8 @@ static inline bool tor_port_is_current(const struct tor_port *port)
 void tor_port_del(struct tor_fabric *fabric, u32 index);
 
 /*
- * Return the frames that left by this port, as its hellos say, or those that
- * came in by it and that the hellos of the other side count. Context: any.
+ * Return the received frames that the neighbour's hellos count. Context: any.
  */
-static inline u64 tor_port_sent(const struct tor_port *port)
-{
-	return atomic64_read(&port->tx_frames) - atomic64_read(&port->refused);
-}
-
 static inline u64 tor_port_received(const struct tor_port *port)
 {
 	return atomic64_read(&port->rx_frames) - atomic64_read(&port->others);

@@ -24,7 +24,7 @@
 const u8 tor_hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
 
 /*
- * Identification of an own data frame, from its header, in case its queue
+ * Identification of an own frame, of data from its header, in case its queue
  * refuses it.
  */
 struct frame_cb {
