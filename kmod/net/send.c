@@ -172,7 +172,6 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 	if (!tor_xmit_header(skb, port, mac))
 		goto drop;
 	remember(skb, port, frame);
-	atomic64_inc(&port->tx_frames);
 	if (frame->data && tor_wire_is_again(frame->hdr))
 		atomic64_inc(&port->resent);
 	if (!hello) {
@@ -206,6 +205,8 @@ static void xmit(struct tor_entry *entry, struct sk_buff *skb)
 
 	/* the queueing disciplines expect it zeroed */
 	memset(skb->cb, 0, sizeof(skb->cb));
+	/* here, not where it was queued: hellos say how many have left */
+	atomic64_inc(&cb.port->tx_frames);
 	ret = tor_xmit(skb);
 	if (likely(!net_xmit_eval(ret)))
 		return;

@@ -12,7 +12,6 @@ static void loss_window(struct tor_loss *loss, u64 now)
 static void loss_begin(struct tor_loss *loss, u64 now, u32 epoch)
 {
 	loss->epoch = epoch;
-	loss->settled = false;
 	loss->missing = 0;
 	loss_window(loss, now);
 }
@@ -29,11 +28,7 @@ static bool loss_continues(const struct tor_loss *loss, u64 now, u32 epoch, u32 
 /* Decide about the frames that were missing, or early, all through a window. */
 static void loss_judge(struct tor_loss *loss)
 {
-	if (!loss->settled) {
-		/* the hello by which the count began may have been overtaken */
-		loss->settled = true;
-		loss->missing -= loss->least;
-	} else if (loss->least > 0) {
+	if (loss->least > 0 && loss->least >= loss->most - loss->least) {
 		loss->lost += loss->least;
 		loss->missing -= loss->least;
 	} else if (loss->most < -TOR_LOSS_EARLY) {

@@ -9,22 +9,27 @@
  *
  * It is not exact at any one moment: where devices have several queues, frames
  * overtake hellos and are overtaken by them. Such frames are missing, or early,
- * for a moment only. Therefore only what is missing at every hello of a window
- * is counted as lost, and what is early at every hello of one is kept as a
- * credit: if a frame was counted as lost and arrives later, the next loss is
- * set off against it, and reordering does not add up. Frames that a cable
+ * for a moment only, but on a busy cable some frame may be at any moment.
+ * Therefore only what is missing at every hello of a window is counted as lost,
+ * and only if it is as much as the difference between these hellos, which shows
+ * how far they are off; what is less is counted when the cable is calmer, or
+ * when it has become more. And what is early at every hello of a window is kept
+ * as a credit: if a frame was counted as lost and arrives later, the next loss
+ * is set off against it, and reordering does not add up. Frames that a cable
  * doubles look like early ones; the credit has a limit, so that they cannot
  * hide any number of lost ones.
  *
- * The count starts again, without counting anything, if the neighbour does, and
- * if nothing was heard for so long that its counter may have wrapped around.
+ * The first hello starts the count: a link comes up before it carries anything,
+ * so nothing overtakes that hello. The count starts again, without counting
+ * anything, if the neighbour does, and if nothing was heard for so long that its
+ * counter may have wrapped around.
  */
 #ifndef _TOR_CORE_LOSS_H
 #define _TOR_CORE_LOSS_H
 
 #include "core/env.h"
 
-#define TOR_LOSS_WINDOW		8	/* hello intervals */
+#define TOR_LOSS_WINDOW		12	/* hello intervals */
 #define TOR_LOSS_EARLY		128	/* largest credit, frames */
 #define TOR_LOSS_OVERTAKEN	64	/* frames by which a hello may be overtaken by others */
 /* No port sends more than this: what a hello says beyond it is another count. */
@@ -36,7 +41,6 @@
  * struct tor_loss - frames of the neighbour that did not arrive; all zero: none
  * was heard
  * @epoch: of the neighbour; 0: the count has not begun
- * @settled: a whole window has passed since it began
  * @sent, @received: frames at the last hello, modulo 2^32
  * @heard: time of it, ns
  * @missing: frames that were sent, were not received and are not counted as
@@ -46,7 +50,6 @@
  */
 struct tor_loss {
 	u32 epoch;
-	bool settled;
 	u32 sent;
 	u32 received;
 	u64 heard;
