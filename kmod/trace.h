@@ -32,8 +32,7 @@ TRACE_EVENT(torcoll_tx,
 		__entry->port = port;
 		__entry->dst = frame->dst;
 		__entry->len = len;
-		__entry->again = !!(((const u8 *)frame->hdr)[offsetof(struct torcoll_hdr, flags)] &
-				    TORCOLL_FLAG_RETRANSMIT);
+		__entry->again = tor_wire_is_again(frame->hdr);
 	),
 	TP_printk("key=%llu node=%u port=%u dst=%d len=%u again=%u", __entry->key, __entry->node,
 		  __entry->port, (int)__entry->dst, __entry->len, __entry->again)

@@ -35,6 +35,21 @@ static const void *control_payload(struct tor_entry *entry, struct sk_buff *skb,
 	return skb->data + skip;
 }
 
+/*
+ * Count what the cable lost up to a hello of the neighbour. Context:
+ * fabric->lock.
+ */
+static void count_loss(struct tor_entry *entry, struct tor_port *port, const struct tor_hdr *h,
+		       const struct tor_hello *hello)
+{
+	u64 interval = min_t(u64, hello->interval_ms, 10 * MSEC_PER_SEC) * NSEC_PER_MSEC;
+
+	if (hello->more)
+		tor_loss_hello(&port->loss, entry->ctx.now,
+			       max(interval, port->fabric->node.hello_ns), h->src_epoch,
+			       hello->sent, tor_port_received(port));
+}
+
 static void rx_hello(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
 		     const struct tor_hdr *h)
 {
@@ -53,8 +68,10 @@ static void rx_hello(struct tor_entry *entry, struct tor_port *port, struct sk_b
 		goto out;
 	WRITE_ONCE(port->heard, ether_addr_to_u64(eth_hdr(skb)->h_source));
 	/* before the link is up and frames use the address */
-	if (tor_link_expects(&fabric->node, port->index, h, &hello))
+	if (tor_link_expects(&fabric->node, port->index, h, &hello)) {
 		WRITE_ONCE(port->neighbour, port->heard);
+		count_loss(entry, port, h, &hello);
+	}
 	tor_link_hello(&entry->ctx, &fabric->node, port->index, h, &hello);
 out:
 	spin_unlock(&fabric->lock);
@@ -117,6 +134,9 @@ static void rx_echo(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 	struct tor_bytes piece[MAX_SKB_FRAGS + 1];
 	u32 n = tor_frame_payload(skb, h, piece);
 
+	/* a test by torcollctl, past the neighbour's port */
+	if (!h->src_epoch)
+		atomic64_inc(&port->others);
 	if (h->length && !n)
 		tor_entry_drop(entry, TOR_C_DROP_MEMORY);
 	else

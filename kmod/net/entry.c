@@ -111,6 +111,10 @@ enum skb_drop_reason tor_port_drop(struct tor_port *port, enum tor_counter why)
 	tor_fabric_count(port->fabric, why, 1);
 	trace_torcoll_drop(&port->fabric->node, port->index, why);
 	atomic64_inc(&port->drops);
+	if (why == TOR_C_DROP_HEADER_CRC || why == TOR_C_DROP_PAYLOAD_CRC)
+		atomic64_inc(&port->damaged);
+	else if (why == TOR_C_DROP_FABRIC)
+		atomic64_inc(&port->others);
 	return drop_reason(why);
 }
 

@@ -9,12 +9,14 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/torcoll_netlink.h>
+#include <linux/utsname.h>
 #include <linux/wait_bit.h>
 
 #include "net/entry.h"
 #include "op/group.h"
 #include "core/agree/join.h"
 #include "netlink/netlink.h"
+#include "net/linklog.h"
 #include "net/port.h"
 #include "net/reroute.h"
 #include "core/agree/shrink.h"
@@ -26,6 +28,26 @@ static unsigned int net_id __read_mostly;
 struct tor_net *tor_net(const struct net *net)
 {
 	return net_generic(net, net_id);
+}
+
+void tor_net_name(struct tor_net *tn, char *name)
+{
+	spin_lock_bh(&tn->name_lock);
+	strscpy(name, *tn->name ? tn->name : init_utsname()->nodename, TORCOLL_HOST_NAME + 1);
+	spin_unlock_bh(&tn->name_lock);
+}
+
+void tor_net_set_name(struct tor_net *tn, const char *name, u32 len)
+{
+	spin_lock_bh(&tn->name_lock);
+	memcpy(tn->name, name, len);
+	memset(tn->name + len, 0, sizeof(tn->name) - len);
+	spin_unlock_bh(&tn->name_lock);
+}
+
+void tor_env_host_name(const struct tor_node *node, char *name)
+{
+	tor_net_name(container_of(node, struct tor_fabric, node)->tn, name);
 }
 
 void tor_env_count(struct tor_node *node, enum tor_counter what, u64 n)
@@ -51,6 +73,7 @@ void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 	struct tor_fabric *fabric = tor_fabric_of(node);
 
 	trace_torcoll_link(node, port);
+	tor_linklog_add(fabric, port);
 	set_bit(port, &fabric->changed);
 	schedule_work(&fabric->notify_work);
 }
@@ -145,6 +168,7 @@ static void fabric_free_rcu(struct rcu_head *rcu)
 
 	tor_reroute_free(fabric);
 	tor_node_destroy(&fabric->node);
+	tor_linklog_free(fabric->linklog);
 	free_percpu(fabric->counters);
 	kfree(fabric);
 }
@@ -152,7 +176,7 @@ static void fabric_free_rcu(struct rcu_head *rcu)
 u64 tor_fabric_memory(const struct tor_torus *torus)
 {
 	return sizeof(struct tor_fabric) + sizeof(struct tor_counters) * num_possible_cpus() +
-	       tor_routes_bytes(torus) + torus->nodes * sizeof(struct tor_view_entry);
+	       tor_linklog_memory() + tor_routes_bytes(torus) + torus->nodes * sizeof(struct tor_view_entry);
 }
 
 /* Charge the user of a fabric. */
@@ -181,8 +205,8 @@ static void fabric_uncharge(struct tor_user *user, const struct tor_torus *torus
 /*
  * Release a fabric whose last reference is gone, and with it groups and calls.
  * These contexts may still use it, and are waited for as follows:
- * - the timer of joins, the works for routes and notifications: cancelled; the
- *   hello timer went with the last port;
+ * - the timer of joins, the works for routes, notifications and the log of
+ *   links: cancelled; the hello timer went with the last port;
  * - readers of the list and senders that found a port: a grace period, after
  *   which memory is freed.
  */
@@ -194,6 +218,7 @@ static void release_work(struct work_struct *work)
 	hrtimer_cancel(&fabric->join_timer);
 	tor_reroute_stop(fabric);
 	cancel_work_sync(&fabric->notify_work);
+	tor_linklog_stop(fabric->linklog);
 	fabric_uncharge(fabric->user, &fabric->node.torus);
 	call_rcu(&fabric->rcu, fabric_free_rcu);
 	/* the namespace may go from here on */
@@ -290,6 +315,13 @@ static int check_config(const struct tor_fabric_config *cfg, struct tor_torus *t
 	return 0;
 }
 
+void tor_fabric_set_rates(struct tor_fabric *fabric, const struct tor_rates *rates)
+{
+	ASSERT_RTNL();
+	fabric->rates = *rates;
+	WRITE_ONCE(fabric->node.rates, tor_join_rates_hash(rates));
+}
+
 struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg,
 				  const char **why, u32 *attr)
 {
@@ -322,9 +354,12 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 	fabric->counters = alloc_percpu_gfp(struct tor_counters, GFP_KERNEL_ACCOUNT);
 	if (!fabric->counters)
 		goto err_free;
+	fabric->linklog = tor_linklog_alloc(fabric);
+	if (!fabric->linklog)
+		goto err_counters;
 	spin_lock_init(&fabric->lock);
 	if (tor_node_init(&fabric->node, &torus, cfg->key, cfg->self))
-		goto err_counters;
+		goto err_linklog;
 	if (tor_reroute_init(fabric))
 		goto err_node;
 	if (cfg->hello_ms)
@@ -332,7 +367,7 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 	fabric->node.checksum_payload = !cfg->checksum_header_only;
 	fabric->tn = tn;
 	fabric->frame_size = cfg->frame_size;
-	fabric->rates = tor_rates_default;
+	tor_fabric_set_rates(fabric, &tor_rates_default);
 	tor_observe_init(&fabric->observed);
 	fabric->ethertype = cfg->ethertype ? cfg->ethertype : TORCOLL_ETHERTYPE;
 	refcount_set(&fabric->refs, 1);
@@ -353,6 +388,8 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 
 err_node:
 	tor_node_destroy(&fabric->node);
+err_linklog:
+	tor_linklog_free(fabric->linklog);
 err_counters:
 	free_percpu(fabric->counters);
 err_free:
@@ -504,6 +541,7 @@ static int __net_init net_init(struct net *net)
 
 	tn->net = net;
 	INIT_LIST_HEAD(&tn->fabrics);
+	spin_lock_init(&tn->name_lock);
 	return 0;
 }
 

@@ -52,10 +52,12 @@ static void port_follow(struct tor_port *port)
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
-	if (usable)
+	if (usable) {
 		tor_link_open(&entry.ctx, &fabric->node, port->index, dev->mtu);
-	else
+	} else {
+		tor_loss_stop(&port->loss);
 		tor_link_close(&entry.ctx, &fabric->node, port->index, false);
+	}
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
 	rcu_read_unlock();
@@ -164,14 +166,25 @@ void tor_port_del(struct tor_fabric *fabric, u32 index)
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
-	RCU_INIT_POINTER(fabric->port[index], NULL);
+	/* the log of links names its device */
 	tor_link_close(&entry.ctx, &fabric->node, index, true);
+	RCU_INIT_POINTER(fabric->port[index], NULL);
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
 	rcu_read_unlock();
 	local_bh_enable();
 	dev_mc_del(port->dev, hello_group);
 	call_rcu(&port->rcu, port_free_rcu);
+}
+
+u32 tor_env_port_sent(const struct tor_node *node, u32 index)
+{
+	const struct tor_fabric *fabric = container_of(node, struct tor_fabric, node);
+	const struct tor_port *port = rcu_dereference(fabric->port[index]);
+
+	if (!port)
+		return 0;
+	return atomic64_read(&port->tx_frames) - atomic64_read(&port->refused);
 }
 
 const char *tor_port_copies(const struct tor_port *port)

@@ -3,6 +3,7 @@
 #ifndef _TOR_PORT_H
 #define _TOR_PORT_H
 
+#include "core/link/loss.h"
 #include "net/backlog.h"
 #include "net/fabric.h"
 
@@ -12,8 +13,15 @@
  * @neighbour: MAC of the neighbour in the lower 48 bits, from its hellos
  * @heard: MAC of the last hello, from any sender
  * @backlog: frames for this node that softirqs have left to a process
+ * @loss: frames that the neighbour sent and that did not arrive;
+ *	fabric->lock
  * @tx_frames, @rx_frames: hellos included
+ * @refused: of @tx_frames, those that the queue or the device did not take
  * @drops: received frames that were discarded
+ * @damaged: those of them with a wrong checksum
+ * @others: received frames that the neighbour's port has not counted: tests by
+ *	torcollctl, other fabrics
+ * @resent: own data frames sent again
  */
 struct tor_port {
 	struct packet_type type;
@@ -24,10 +32,15 @@ struct tor_port {
 	u64 neighbour;
 	u64 heard;
 	struct tor_backlog backlog;
+	struct tor_loss loss;
 	bool upper;			/* enslaved: a bridge or bond takes its frames */
 	atomic64_t tx_frames;
+	atomic64_t refused;
 	atomic64_t rx_frames;
 	atomic64_t drops;
+	atomic64_t damaged;
+	atomic64_t others;
+	atomic64_t resent;
 	struct rcu_head rcu;
 };
 
@@ -56,6 +69,14 @@ static inline bool tor_port_is_current(const struct tor_port *port)
 
 /* Context: RTNL. */
 void tor_port_del(struct tor_fabric *fabric, u32 index);
+
+/*
+ * Return the received frames that the neighbour's hellos count. Context: any.
+ */
+static inline u64 tor_port_received(const struct tor_port *port)
+{
+	return atomic64_read(&port->rx_frames) - atomic64_read(&port->others);
+}
 
 /*
  * Return why frames of this port are copied before they leave, or NULL if they

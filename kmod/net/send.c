@@ -24,11 +24,11 @@
 const u8 tor_hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
 
 /*
- * Identification of an own data frame, from its header, in case its queue
+ * Identification of an own frame, of data from its header, in case its queue
  * refuses it.
  */
 struct frame_cb {
-	struct tor_fabric *fabric;
+	struct tor_port *port;
 	bool data;
 	struct tor_wire_note note;
 };
@@ -130,10 +130,10 @@ static struct sk_buff *frame_build(struct tor_fabric *fabric, const struct tor_p
 	return skb;
 }
 
-static void remember(struct sk_buff *skb, struct tor_fabric *fabric, const struct tor_frame *frame)
+static void remember(struct sk_buff *skb, struct tor_port *port, const struct tor_frame *frame)
 {
 	*frame_cb(skb) = (struct frame_cb){
-		.fabric = fabric,
+		.port = port,
 		.data = frame->data,
 		.note = tor_wire_note(skb_network_header(skb)),
 	};
@@ -171,8 +171,9 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 	why = SKB_DROP_REASON_DEV_HDR;
 	if (!tor_xmit_header(skb, port, mac))
 		goto drop;
-	remember(skb, fabric, frame);
-	atomic64_inc(&port->tx_frames);
+	remember(skb, port, frame);
+	if (frame->data && tor_wire_is_again(frame->hdr))
+		atomic64_inc(&port->resent);
 	if (!hello) {
 		tor_fabric_count(fabric, TOR_C_TX_FRAMES, 1);
 		tor_fabric_count(fabric, TOR_C_TX_BYTES, ranges_len(frame) + frame->linear_len);
@@ -194,7 +195,7 @@ static void report_drop(struct tor_entry *entry, const struct frame_cb *cb)
 {
 	struct tor_hdr h = tor_wire_noted(&cb->note);
 
-	tor_frame_refused(entry, cb->fabric, &h);
+	tor_frame_refused(entry, cb->port->fabric, &h);
 }
 
 static void xmit(struct tor_entry *entry, struct sk_buff *skb)
@@ -204,10 +205,13 @@ static void xmit(struct tor_entry *entry, struct sk_buff *skb)
 
 	/* the queueing disciplines expect it zeroed */
 	memset(skb->cb, 0, sizeof(skb->cb));
+	/* here, not where it was queued: hellos say how many have left */
+	atomic64_inc(&cb.port->tx_frames);
 	ret = tor_xmit(skb);
 	if (likely(!net_xmit_eval(ret)))
 		return;
-	tor_fabric_count(cb.fabric, TOR_C_TX_LOCAL_DROP, 1);
+	atomic64_inc(&cb.port->refused);
+	tor_fabric_count(cb.port->fabric, TOR_C_TX_LOCAL_DROP, 1);
 	if (cb.data)
 		report_drop(entry, &cb);
 }

@@ -20,6 +20,7 @@
 #include "netlink/netlink.h"
 #include "netlink/fill.h"
 #include "netlink/gen.h"
+#include "net/linklog.h"
 #include "net/port.h"
 #include "op/slot.h"
 
@@ -91,6 +92,31 @@ static int walk_observed(struct walk *w, struct tor_fabric *fabric)
 		if (!hdr)
 			continue;
 		err = IS_ERR(hdr) ? PTR_ERR(hdr) : walk_end(w, hdr, tor_fill_observed(w->skb, fabric, &o));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int walk_changes(struct walk *w, struct tor_fabric *fabric)
+{
+	struct tor_change change;
+	u64 seq, next;
+
+	next = tor_linklog_range(fabric, &seq);
+	for (; seq < next; seq++) {
+		void *hdr = walk_begin(w);
+		int err;
+
+		if (!hdr)
+			continue;
+		/* one that has just been replaced: the reader is told of a change */
+		if (!IS_ERR(hdr) && !tor_linklog_get(fabric, seq, &change)) {
+			genlmsg_cancel(w->skb, hdr);
+			continue;
+		}
+		err = IS_ERR(hdr) ? PTR_ERR(hdr) :
+				    walk_end(w, hdr, tor_fill_change(w->skb, fabric, seq, &change));
 		if (err)
 			return err;
 	}
@@ -218,6 +244,8 @@ static int walk_fabric(struct walk *w, struct tor_fabric *fabric)
 		return walk_groups(w, fabric);
 	case TORCOLL_CMD_OBSERVED_GET:
 		return walk_observed(w, fabric);
+	case TORCOLL_CMD_LOG_GET:
+		return walk_changes(w, fabric);
 	}
 	hdr = walk_begin(w);
 	if (!hdr)
@@ -284,10 +312,14 @@ static u32 dump_moment(struct tor_net *tn, u8 cmd)
 {
 	u32 print = atomic_read(&tn->sequence);
 	struct tor_fabric *fabric;
+	u64 first;
 
-	if (cmd == TORCOLL_CMD_OP_GET)
-		list_for_each_entry(fabric, &tn->fabrics, list)
+	list_for_each_entry(fabric, &tn->fabrics, list) {
+		if (cmd == TORCOLL_CMD_OP_GET)
 			print = ops_print(fabric, print);
+		else if (cmd == TORCOLL_CMD_LOG_GET)
+			print = jhash_1word(tor_linklog_range(fabric, &first), print);
+	}
 	return print ?: 1;
 }
 
@@ -357,4 +389,9 @@ int torcoll_nl_tune_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 int torcoll_nl_observed_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump(skb, cb, TORCOLL_CMD_OBSERVED_GET, TORCOLL_A_OBSERVED_FABRIC);
+}
+
+int torcoll_nl_log_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, TORCOLL_CMD_LOG_GET, TORCOLL_A_LOG_FABRIC);
 }

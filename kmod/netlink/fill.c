@@ -161,6 +161,17 @@ static int fill_heard(struct sk_buff *msg, const struct tor_port *port,
 		       -EMSGSIZE : 0;
 }
 
+/* What the counters of a port say of its cable. */
+static int fill_counts(struct sk_buff *msg, const struct tor_port *port, u64 lost)
+{
+	return put_u64(msg, TORCOLL_A_PORT_TX_FRAMES, atomic64_read(&port->tx_frames)) ||
+	       put_u64(msg, TORCOLL_A_PORT_RX_FRAMES, atomic64_read(&port->rx_frames)) ||
+	       put_u64(msg, TORCOLL_A_PORT_DROPS, atomic64_read(&port->drops)) ||
+	       put_u64(msg, TORCOLL_A_PORT_LOST, lost) ||
+	       put_u64(msg, TORCOLL_A_PORT_DAMAGED, atomic64_read(&port->damaged)) ||
+	       put_u64(msg, TORCOLL_A_PORT_RESENT, atomic64_read(&port->resent)) ? -EMSGSIZE : 0;
+}
+
 static int fill_device(struct sk_buff *msg, const struct tor_port *port)
 {
 	const char *copies = tor_port_copies(port);
@@ -171,10 +182,8 @@ static int fill_device(struct sk_buff *msg, const struct tor_port *port)
 	       nla_put_string(msg, TORCOLL_A_PORT_IFNAME, dev->name) ||
 	       nla_put(msg, TORCOLL_A_PORT_MAC, ETH_ALEN, dev->dev_addr) ||
 	       nla_put_u32(msg, TORCOLL_A_PORT_MTU, dev->mtu) ||
-	       nla_put_u32(msg, TORCOLL_A_PORT_FRAME_BYTES, tor_wire_unit(dev->mtu)) ||
-	       put_u64(msg, TORCOLL_A_PORT_TX_FRAMES, atomic64_read(&port->tx_frames)) ||
-	       put_u64(msg, TORCOLL_A_PORT_RX_FRAMES, atomic64_read(&port->rx_frames)) ||
-	       put_u64(msg, TORCOLL_A_PORT_DROPS, atomic64_read(&port->drops)) ? -EMSGSIZE : 0;
+	       nla_put_u32(msg, TORCOLL_A_PORT_FRAME_BYTES, tor_wire_unit(dev->mtu)) ?
+		       -EMSGSIZE : 0;
 }
 
 /* Fill in a port, or its place if it is gone. */
@@ -184,10 +193,12 @@ int tor_fill_port(struct sk_buff *msg, struct tor_fabric *fabric, u32 index)
 	const struct tor_node *node = &fabric->node;
 	struct tor_link link;
 	const char *reason;
+	u64 lost;
 
 	spin_lock_bh(&fabric->lock);
 	link = node->link[index];
 	reason = port ? tor_port_reason(port) : NULL;
+	lost = port ? port->loss.lost : 0;
 	spin_unlock_bh(&fabric->lock);
 	if (put_u64(msg, TORCOLL_A_PORT_FABRIC, node->key) ||
 	    nla_put_u32(msg, TORCOLL_A_PORT_DIM, tor_port_dim(index)) ||
@@ -195,11 +206,14 @@ int tor_fill_port(struct sk_buff *msg, struct tor_fabric *fabric, u32 index)
 	    nla_put_u32(msg, TORCOLL_A_PORT_STATE, link.state) ||
 	    (reason && nla_put_string(msg, TORCOLL_A_PORT_REASON, reason)) ||
 	    nla_put_u32(msg, TORCOLL_A_PORT_NEIGHBOUR,
-			tor_torus_neighbour(&node->torus, node->self, index)))
+			tor_torus_neighbour(&node->torus, node->self, index)) ||
+	    put_u64(msg, TORCOLL_A_PORT_DOWNS, link.downs) ||
+	    put_u64(msg, TORCOLL_A_PORT_SINCE_NS, ktime_get_ns() - link.since))
 		return -EMSGSIZE;
 	if (!port)
 		return 0;
-	return fill_device(msg, port) || fill_heard(msg, port, &link) ? -EMSGSIZE : 0;
+	return fill_device(msg, port) || fill_counts(msg, port, lost) ||
+	       fill_heard(msg, port, &link) ? -EMSGSIZE : 0;
 }
 
 static u32 comm_state(const struct tor_group *group)

@@ -12,6 +12,7 @@
 
 #include "net/fabric.h"
 
+struct tor_change;
 struct tor_group;
 struct tor_slot;
 
@@ -30,5 +31,8 @@ int tor_fill_stats(struct sk_buff *msg, const struct tor_fabric *fabric);
 int tor_fill_tune(struct sk_buff *msg, const struct tor_fabric *fabric);
 int tor_fill_observed(struct sk_buff *msg, const struct tor_fabric *fabric,
 		      const struct tor_observed *o);
+/* Fill in change @seq of a fabric's links; in netlink/log.c. */
+int tor_fill_change(struct sk_buff *msg, const struct tor_fabric *fabric, u64 seq,
+		    const struct tor_change *change);
 
 #endif

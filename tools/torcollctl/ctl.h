@@ -143,6 +143,7 @@ enum field_kind {
 	FIELD_STRING,
 	FIELD_NAME,		/* u32, index into names */
 	FIELD_DIR,		/* FIELD_NAME with plus and minus */
+	FIELD_STATE,		/* FIELD_NAME with the states of links */
 	FIELD_MAC,
 	FIELD_U32S,		/* packed u32[] */
 	FIELD_LIST_U32,		/* repeated u32 */
@@ -186,6 +187,13 @@ int view_dump(struct conn *c, const struct view *view, const uint64_t *key,
 	      struct json_object **list);
 
 /*
+ * Get what "OBJECT show [KEY]" prints, a JSON array to be put. A key without a
+ * fabric is an error. Return an exit code; with others than CTL_OK the reason
+ * was printed, and there is no array.
+ */
+int view_load(struct args *a, const struct view *view, struct json_object **list);
+
+/*
  * Execute "OBJECT show [KEY]": @text prints all objects. A key without a fabric
  * is an error.
  */
@@ -205,7 +213,7 @@ bool js_has(struct json_object *o, const char *name);
 void js_print(struct json_object *o);
 
 /*
- * The results of the functions below have any length, and are valid until 16
+ * The results of the functions below have any length, and are valid until 32
  * more calls of them.
  */
 
@@ -220,13 +228,13 @@ const char *fmt_list(struct json_object *array);
 const char *fmt_dims(struct json_object *array);
 /* "1.5 s", "12 ms" */
 const char *fmt_ns(uint64_t ns);
+/* "3 s", "5 min", "2 h", "4 days": how long ago, or since when */
+const char *fmt_age(uint64_t ns);
 /* "4 MiB" */
 const char *fmt_bytes(uint64_t bytes);
 /* formatted */
 const char *fmt_str(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 const char *fmt_vstr(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
-
-#define TABLE_COLUMNS	12
 
 /*
  * Rows of cells; columns are as wide as they need to be, numbers are flush
@@ -289,6 +297,8 @@ void draw_torus(const struct shape *shape, uint32_t self,
 /* --- objects --- */
 
 extern const char *const dir_names[2];
+/* Return NULL beyond the last state. */
+const char *link_state_name(uint32_t state);
 
 /* Parameters of "fabric add". */
 struct fabric_spec {
@@ -310,16 +320,24 @@ int fabric_option(struct args *a, struct fabric_spec *spec);
 int fabric_new(struct conn *c, const struct fabric_spec *spec);
 int port_new(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir, uint32_t ifindex);
 
+/*
+ * Set the name by which other hosts see this one, NULL: the system's. Return 0
+ * or a negative errno with c->text.
+ */
+int host_name_set(struct conn *c, const char *name);
+
 /* Print why ports are not "up", one line each. */
 void port_print_reasons(struct json_object *ports);
 
 int fabric_main(struct args *a);
+int host_main(struct args *a);
 int port_main(struct args *a);
 int node_main(struct args *a);
 int comm_main(struct args *a);
 int op_main(struct args *a);
 int stats_main(struct args *a);
 int limit_main(struct args *a);
+int log_main(struct args *a);
 int monitor_main(struct args *a);
 int netns_main(struct args *a);
 int env_main(struct args *a);

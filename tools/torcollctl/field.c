@@ -13,14 +13,39 @@
 
 const char *const dir_names[2] = { "plus", "minus" };
 
+static const char *const state_names[] = {
+	[TORCOLL_LINK_STATE_ABSENT] = "absent",
+	[TORCOLL_LINK_STATE_NO_CARRIER] = "no-carrier",
+	[TORCOLL_LINK_STATE_WAITING] = "waiting",
+	[TORCOLL_LINK_STATE_VERSION] = "version",
+	[TORCOLL_LINK_STATE_FABRIC] = "fabric",
+	[TORCOLL_LINK_STATE_MISWIRED] = "miswired",
+	[TORCOLL_LINK_STATE_ONE_WAY] = "one-way",
+	[TORCOLL_LINK_STATE_TOO_SMALL] = "too-small",
+	[TORCOLL_LINK_STATE_FLAPPING] = "flapping",
+	[TORCOLL_LINK_STATE_UP] = "up",
+};
+
+const char *link_state_name(uint32_t state)
+{
+	return state < ARRAY_SIZE(state_names) ? state_names[state] : NULL;
+}
+
 static struct json_object *parse_nest(const struct field *fields, size_t n, struct nlattr *head,
 				      int len);
 
 static struct json_object *parse_name(const struct field *f, uint32_t value)
 {
-	const char *const *names = f->kind == FIELD_DIR ? dir_names : f->names;
-	size_t n = f->kind == FIELD_DIR ? ARRAY_SIZE(dir_names) : f->n;
+	const char *const *names = f->names;
+	size_t n = f->n;
 
+	if (f->kind == FIELD_DIR) {
+		names = dir_names;
+		n = ARRAY_SIZE(dir_names);
+	} else if (f->kind == FIELD_STATE) {
+		names = state_names;
+		n = ARRAY_SIZE(state_names);
+	}
 	if (value < n && names[value])
 		return json_object_new_string(names[value]);
 	return json_object_new_string(fmt_str("?%u", value));
@@ -62,6 +87,7 @@ static int least_len(const struct field *f)
 	case FIELD_U32:
 	case FIELD_NAME:
 	case FIELD_DIR:
+	case FIELD_STATE:
 	case FIELD_LIST_U32:
 		return 4;
 	default:
@@ -82,6 +108,7 @@ static struct json_object *parse_value(const struct field *f, struct nlattr *att
 						  strnlen(nla_data(attr), nla_len(attr)));
 	case FIELD_NAME:
 	case FIELD_DIR:
+	case FIELD_STATE:
 		return parse_name(f, nla_get_u32(attr));
 	case FIELD_MAC:
 		return parse_mac(attr);
@@ -163,10 +190,9 @@ static int check_key(struct conn *c, uint64_t key)
 	return conn_call(c, msg, NULL, NULL);
 }
 
-int view_show(struct args *a, const struct view *view, void (*text)(struct json_object *list))
+int view_load(struct args *a, const struct view *view, struct json_object **list)
 {
 	const char *word = arg_next(a);
-	struct json_object *list;
 	uint64_t key = 0;
 	struct conn c;
 	int err;
@@ -177,19 +203,26 @@ int view_show(struct args *a, const struct view *view, void (*text)(struct json_
 		return CTL_USAGE;
 	err = word ? check_key(&c, key) : 0;
 	if (!err)
-		err = view_dump(&c, view, word ? &key : NULL, &list);
-	if (err) {
+		err = view_dump(&c, view, word ? &key : NULL, list);
+	if (err)
 		conn_refused(&c);
-		conn_close(&c);
-		return CTL_REFUSED;
-	}
-	if (word)
-		keep_fabric(view, list, key);
+	else if (word)
+		keep_fabric(view, *list, key);
+	conn_close(&c);
+	return err ? CTL_REFUSED : CTL_OK;
+}
+
+int view_show(struct args *a, const struct view *view, void (*text)(struct json_object *list))
+{
+	struct json_object *list;
+	int ret = view_load(a, view, &list);
+
+	if (ret)
+		return ret;
 	if (opt.json)
 		js_print(list);
 	else
 		text(list);
 	json_object_put(list);
-	conn_close(&c);
 	return CTL_OK;
 }

@@ -8,7 +8,7 @@
 
 #include "ctl.h"
 
-#define KEPT		16	/* more than the cells of a table's row */
+#define KEPT		32	/* more than the cells of a table's row */
 #define LIST_SIZE	512
 
 struct json_object *js_get(struct json_object *o, const char *name)
@@ -143,6 +143,19 @@ const char *fmt_ns(uint64_t ns)
 	if (ns < 1000000000)
 		return fmt_str("%.1f ms", ns / 1e6);
 	return fmt_str("%.1f s", ns / 1e9);
+}
+
+const char *fmt_age(uint64_t ns)
+{
+	unsigned long long s = ns / 1000000000;
+
+	if (s < 120)
+		return fmt_str("%llu s", s);
+	if (s < 2 * 3600)
+		return fmt_str("%llu min", s / 60);
+	if (s < 2 * 86400)
+		return fmt_str("%llu h", s / 3600);
+	return fmt_str("%llu days", s / 86400);
 }
 
 const char *fmt_bytes(uint64_t bytes)

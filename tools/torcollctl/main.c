@@ -18,11 +18,13 @@ static const char help[] =
 	"  fabric    become a node of a fabric: add, del, show (with a picture)\n"
 	"  port      bind network devices to directions: add, del, show\n"
 	"  node      this node: show\n"
+	"  host      by which name other hosts see this one: show, name\n"
 	"  comm      communicators: show\n"
 	"  op        collective calls under way, and for whom they wait: show\n"
 	"  stats     counters\n"
 	"  explain   what auto takes for a collective of some size, and why\n"
 	"  limit     what each user may have: show, set\n"
+	"  log       past changes of links, with their times: show\n"
 	"  tune      how fast the fabric is: measure, show, set, save, load\n"
 	"  qualify   what a cable is good for: rate, loss, round trips, errors\n"
 	"  monitor   changes, as they happen\n"
@@ -47,12 +49,14 @@ static const struct command objects[] = {
 	{ "fabric", fabric_main },
 	{ "port", port_main },
 	{ "node", node_main },
+	{ "host", host_main },
 	{ "comm", comm_main },
 	{ "op", op_main },
 	{ "stats", stats_main },
 	{ "statistics", stats_main },
 	{ "explain", explain_main },
 	{ "limit", limit_main },
+	{ "log", log_main },
 	{ "tune", tune_main },
 	{ "qualify", qualify_main },
 	{ "monitor", monitor_main },

@@ -15,23 +15,11 @@ static const char help[] =
 	"Usage: torcollctl port add KEY dim D dir plus|minus dev NAME\n"
 	"       torcollctl port del KEY dim D dir plus|minus\n"
 	"       torcollctl port del dev NAME\n"
-	"       torcollctl port show [KEY]\n"
+	"       torcollctl [-a] port show [KEY]\n"
 	"\n"
 	"dim       dimension, from 0\n"
-	"dir       plus: towards higher coordinates; minus: towards lower ones\n";
-
-static const char *const state_names[] = {
-	[TORCOLL_LINK_STATE_ABSENT] = "absent",
-	[TORCOLL_LINK_STATE_NO_CARRIER] = "no-carrier",
-	[TORCOLL_LINK_STATE_WAITING] = "waiting",
-	[TORCOLL_LINK_STATE_VERSION] = "version",
-	[TORCOLL_LINK_STATE_FABRIC] = "fabric",
-	[TORCOLL_LINK_STATE_MISWIRED] = "miswired",
-	[TORCOLL_LINK_STATE_ONE_WAY] = "one-way",
-	[TORCOLL_LINK_STATE_TOO_SMALL] = "too-small",
-	[TORCOLL_LINK_STATE_FLAPPING] = "flapping",
-	[TORCOLL_LINK_STATE_UP] = "up",
-};
+	"dir       plus: towards higher coordinates; minus: towards lower ones\n"
+	"-a        also the payload bytes of a frame and the MAC address\n";
 
 static const char *const order_names[] = {
 	[TORCOLL_BYTE_ORDER_LITTLE] = "little",
@@ -49,7 +37,7 @@ static const struct field fields[] = {
 	FIELD(TORCOLL_A_PORT_DIR, FIELD_DIR, "dir"),
 	FIELD(TORCOLL_A_PORT_IFINDEX, FIELD_U32, "ifindex"),
 	FIELD(TORCOLL_A_PORT_IFNAME, FIELD_STRING, "ifname"),
-	FIELD_OF(TORCOLL_A_PORT_STATE, FIELD_NAME, "state", state_names),
+	FIELD(TORCOLL_A_PORT_STATE, FIELD_STATE, "state"),
 	FIELD(TORCOLL_A_PORT_REASON, FIELD_STRING, "reason"),
 	FIELD(TORCOLL_A_PORT_NEIGHBOUR, FIELD_U32, "neighbour"),
 	FIELD(TORCOLL_A_PORT_HEARD_NODE, FIELD_U32, "heard_node"),
@@ -69,6 +57,11 @@ static const struct field fields[] = {
 	FIELD(TORCOLL_A_PORT_RX_FRAMES, FIELD_U64, "rx_frames"),
 	FIELD(TORCOLL_A_PORT_TX_FRAMES, FIELD_U64, "tx_frames"),
 	FIELD(TORCOLL_A_PORT_DROPS, FIELD_U64, "drops"),
+	FIELD(TORCOLL_A_PORT_LOST, FIELD_U64, "lost"),
+	FIELD(TORCOLL_A_PORT_DAMAGED, FIELD_U64, "damaged"),
+	FIELD(TORCOLL_A_PORT_RESENT, FIELD_U64, "resent"),
+	FIELD(TORCOLL_A_PORT_DOWNS, FIELD_U64, "downs"),
+	FIELD(TORCOLL_A_PORT_SINCE_NS, FIELD_U64, "since_ns"),
 };
 
 const struct view port_view = {
@@ -347,6 +340,12 @@ void port_print_reasons(struct json_object *ports)
 
 static void print_ports(struct json_object *list)
 {
+	static const char *const heads[] = {
+		"FABRIC", "DIM", "DIR", "DEV", "STATE", "SINCE", "NEIGHBOUR", "MTU", "RX", "TX",
+		"LOST", "DAMAGED", "RESENT", "DOWNS", "FRAME", "MAC",
+	};
+	/* the last two are rarely of interest */
+	size_t columns = ARRAY_SIZE(heads) - (opt.all ? 0 : 2);
 	size_t i, n = json_object_array_length(list);
 	struct table t = { 0 };
 
@@ -354,16 +353,21 @@ static void print_ports(struct json_object *list)
 		fputs("There is no port.\n", stderr);
 		return;
 	}
-	TABLE_ROW(&t, "FABRIC", "DIM", "DIR", "DEV", "STATE", "NEIGHBOUR", "MTU", "FRAME", "RX",
-		  "TX", "MAC");
+	table_row(&t, columns, heads);
 	for (i = 0; i < n; i++) {
 		struct json_object *port = json_object_array_get_idx(list, i);
+		const char *const cells[] = {
+			js_str(port, "fabric"), js_str(port, "dim"), js_str(port, "dir"),
+			js_str(port, "ifname"), js_str(port, "state"),
+			fmt_age(js_u64(port, "since_ns")), js_str(port, "neighbour"),
+			js_str(port, "mtu"), js_str(port, "rx_frames"),
+			js_str(port, "tx_frames"), js_str(port, "lost"),
+			js_str(port, "damaged"), js_str(port, "resent"), js_str(port, "downs"),
+			js_str(port, "frame_bytes"), js_str(port, "mac"),
+		};
 
-		TABLE_ROW(&t, js_str(port, "fabric"), js_str(port, "dim"), js_str(port, "dir"),
-			  js_str(port, "ifname"), js_str(port, "state"), js_str(port, "neighbour"),
-			  js_str(port, "mtu"), js_str(port, "frame_bytes"),
-			  js_str(port, "rx_frames"), js_str(port, "tx_frames"),
-			  js_str(port, "mac"));
+		_Static_assert(ARRAY_SIZE(cells) == ARRAY_SIZE(heads), "a cell below each head");
+		table_row(&t, columns, cells);
 	}
 	table_print(&t);
 	port_print_reasons(list);

@@ -5,16 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ctl.h"
+#include "stats.h"
 
 static const char help[] =
 	"Usage: torcollctl [-a] stats [KEY]\n"
+	"       torcollctl stats --prometheus [FILE]\n"
 	"\n"
-	"-a        also counters that are zero\n";
+	"-a        also counters that are zero\n"
+	"--prometheus  those of all fabrics, and of their ports, in the text format of Prometheus;\n"
+	"          FILE is replaced at once, when it is complete\n";
 
 #define COUNTER(_attr, _name)	FIELD(TORCOLL_A_COUNTER_##_attr, FIELD_U64, _name)
 
-static const struct field counter_fields[] = {
+const struct field stats_counter[] = {
 	COUNTER(TX_FRAMES, "tx_frames"),
 	COUNTER(TX_BYTES, "tx_bytes"),
 	COUNTER(TX_COPIED_BYTES, "tx_copied_bytes"),
@@ -57,12 +60,14 @@ static const struct field counter_fields[] = {
 	COUNTER(RX_LATE, "rx_late"),
 };
 
-_Static_assert(ARRAY_SIZE(counter_fields) == TORCOLL_A_COUNTER_MAX - TORCOLL_A_COUNTER_PAD,
+const size_t stats_counters = ARRAY_SIZE(stats_counter);
+
+_Static_assert(ARRAY_SIZE(stats_counter) == TORCOLL_A_COUNTER_MAX - TORCOLL_A_COUNTER_PAD,
 	       "a name for every counter");
 
 static const struct field fields[] = {
 	FIELD(TORCOLL_A_STATS_FABRIC, FIELD_U64, "fabric"),
-	FIELD_OF(TORCOLL_A_STATS_COUNTERS, FIELD_NEST, "counters", counter_fields),
+	FIELD_OF(TORCOLL_A_STATS_COUNTERS, FIELD_NEST, "counters", stats_counter),
 };
 
 const struct view stats_view = {
@@ -74,8 +79,8 @@ static void print_counters(struct json_object *counters)
 	bool any = false;
 	size_t i;
 
-	for (i = 0; counters && i < ARRAY_SIZE(counter_fields); i++) {
-		const char *name = counter_fields[i].name;
+	for (i = 0; counters && i < stats_counters; i++) {
+		const char *name = stats_counter[i].name;
 
 		if (!js_has(counters, name) || (!opt.all && !js_u64(counters, name)))
 			continue;
@@ -105,6 +110,10 @@ int stats_main(struct args *a)
 	if (a->argc && !strcmp(a->argv[0], "help")) {
 		fputs(help, stdout);
 		return CTL_OK;
+	}
+	if (a->argc && !strcmp(a->argv[0], "--prometheus")) {
+		arg_next(a);
+		return stats_prometheus(a);
 	}
 	if (a->argc && (*a->argv[0] < '0' || *a->argv[0] > '9'))
 		arg_is(a, "show");

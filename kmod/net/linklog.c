@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The log of links. See linklog.h. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "net/linklog.h"
+
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <linux/user_namespace.h>
+
+#include "net/fabric.h"
+#include "net/port.h"
+
+/* As many as a node has ports: all of them may come up at once. */
+#define LINKLOG_LINES	TOR_MAX_PORTS
+#define LINKLOG_PAUSE	(4 * HZ)
+
+/**
+ * struct tor_linklog - changes of the links of a fabric
+ * @next: number of changes so far; change n is at @change[n % TOR_LINKLOG]
+ * @said: changes before this one were printed, or left out
+ * @left_out: of them, those that were due to be printed, since it was reported
+ * @pause: when the present pause began, jiffies; of say_work
+ * @lines: printed since then; of say_work
+ *
+ * All but what say_work owns: fabric->lock.
+ */
+struct tor_linklog {
+	struct tor_fabric *fabric;
+	u64 next;
+	u64 said;
+	u32 left_out;
+	unsigned long pause;
+	u32 lines;
+	struct delayed_work say_work;
+	struct tor_change change[TOR_LINKLOG];
+};
+
+/* --- lines in the kernel's log --- */
+
+/* Return whether a change concerns a link in use, or needs a remedy. */
+static bool change_is_news(const struct tor_change *change)
+{
+	if (change->from == TOR_LINK_UP)
+		return true;
+	switch (change->to) {
+	case TOR_LINK_ABSENT:
+	case TOR_LINK_NO_CARRIER:
+	case TOR_LINK_WAITING:
+	case TOR_LINK_ONE_WAY:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static void change_say(const struct tor_node *node, const struct tor_change *change)
+{
+	char heard[40] = "";
+
+	if (change->heard_node != ~0U && change->to != TOR_LINK_UP)
+		snprintf(heard, sizeof(heard), "; heard: node %u port %u%c", change->heard_node,
+			 tor_port_dim(change->heard_port), "+-"[tor_port_dir(change->heard_port)]);
+	pr_info("fabric %llu node %u port %u%c (%s): %s -> %s%s%s%s\n", node->key, node->self,
+		tor_port_dim(change->port), "+-"[tor_port_dir(change->port)], change->dev,
+		tor_link_state_name(change->from), tor_link_state_name(change->to),
+		*change->reason ? ": " : "", change->reason, heard);
+}
+
+/*
+ * Count the changes that are still to be printed. If none of this pause were,
+ * leave out those that are too many. Return their number, and in @left_out what
+ * to report. Context: fabric->lock.
+ */
+static u32 linklog_due(struct tor_linklog *log, u32 *left_out)
+{
+	u32 due = 0;
+	u64 i;
+
+	for (i = log->said; i < log->next; i++)
+		due += change_is_news(&log->change[i % TOR_LINKLOG]);
+	for (; !log->lines && due > LINKLOG_LINES; log->said++) {
+		if (!change_is_news(&log->change[log->said % TOR_LINKLOG]))
+			continue;
+		log->left_out++;
+		due--;
+	}
+	*left_out = log->left_out;
+	if (due && log->lines < LINKLOG_LINES)
+		log->left_out = 0;
+	return due;
+}
+
+/* Take the next change to be printed. Context: fabric->lock. */
+static void linklog_take(struct tor_linklog *log, struct tor_change *change)
+{
+	do
+		*change = log->change[log->said++ % TOR_LINKLOG];
+	while (!change_is_news(change));
+}
+
+/* Print the next line. False: none is due, or the log must pause. */
+static bool linklog_say(struct tor_linklog *log, u32 *due)
+{
+	struct tor_fabric *fabric = log->fabric;
+	struct tor_change change;
+	u32 left_out;
+	bool may;
+
+	spin_lock_bh(&fabric->lock);
+	*due = linklog_due(log, &left_out);
+	may = *due && log->lines < LINKLOG_LINES;
+	if (may)
+		linklog_take(log, &change);
+	spin_unlock_bh(&fabric->lock);
+	if (!may)
+		return false;
+	if (left_out)
+		pr_info("fabric %llu node %u: %u changes of links were left out: \"torcollctl log\" has the last %u\n",
+			fabric->node.key, fabric->node.self, left_out, TOR_LINKLOG);
+	change_say(&fabric->node, &change);
+	log->lines++;
+	return true;
+}
+
+static void say_work(struct work_struct *work)
+{
+	struct tor_linklog *log = container_of(to_delayed_work(work), struct tor_linklog, say_work);
+	u32 due;
+
+	if (!log->lines || time_after_eq(jiffies, log->pause + LINKLOG_PAUSE)) {
+		log->pause = jiffies;
+		log->lines = 0;
+	}
+	while (linklog_say(log, &due))
+		;
+	if (due)
+		schedule_delayed_work(&log->say_work, log->pause + LINKLOG_PAUSE - jiffies);
+}
+
+/* --- the log --- */
+
+size_t tor_linklog_memory(void)
+{
+	return sizeof(struct tor_linklog);
+}
+
+struct tor_linklog *tor_linklog_alloc(struct tor_fabric *fabric)
+{
+	struct tor_linklog *log = kvzalloc(sizeof(*log), GFP_KERNEL_ACCOUNT);
+
+	if (!log)
+		return NULL;
+	log->fabric = fabric;
+	INIT_DELAYED_WORK(&log->say_work, say_work);
+	return log;
+}
+
+void tor_linklog_stop(struct tor_linklog *log)
+{
+	cancel_delayed_work_sync(&log->say_work);
+}
+
+void tor_linklog_free(struct tor_linklog *log)
+{
+	kvfree(log);
+}
+
+static void change_explain(struct tor_change *change, const struct tor_node *node,
+			   const struct tor_port *port)
+{
+	const char *reason = tor_port_reason(port);
+
+	if (change->to == TOR_LINK_WAITING && change->from > TOR_LINK_WAITING)
+		snprintf(change->reason, sizeof(change->reason), "nothing heard for %llu ms",
+			 TOR_HELLO_MISSES * tor_div64(node->hello_ns, NSEC_PER_MSEC));
+	else if (reason && change->to != TOR_LINK_WAITING)
+		strscpy(change->reason, reason, sizeof(change->reason));
+}
+
+void tor_linklog_add(struct tor_fabric *fabric, u32 index)
+{
+	const struct tor_port *port = rcu_dereference_check(fabric->port[index],
+							    lockdep_is_held(&fabric->lock));
+	const struct tor_link *link = &fabric->node.link[index];
+	struct tor_linklog *log = fabric->linklog;
+	struct tor_change *change;
+
+	lockdep_assert_held(&fabric->lock);
+	/* the oldest was not printed yet */
+	if (log->next - log->said == TOR_LINKLOG)
+		log->left_out += change_is_news(&log->change[log->said++ % TOR_LINKLOG]);
+	change = &log->change[log->next++ % TOR_LINKLOG];
+	*change = (struct tor_change){
+		.when = ktime_get_boottime_ns(),
+		.heard_node = link->heard ? link->peer_node : ~0U,
+		.heard_port = link->peer_port,
+		.port = index,
+		.from = link->was,
+		.to = link->state,
+	};
+	if (port) {
+		strscpy(change->dev, port->dev->name, sizeof(change->dev));
+		change_explain(change, &fabric->node, port);
+	}
+	if (fabric->tn->net->user_ns == &init_user_ns)
+		schedule_delayed_work(&log->say_work, 0);
+}
+
+u64 tor_linklog_range(struct tor_fabric *fabric, u64 *first)
+{
+	struct tor_linklog *log = fabric->linklog;
+	u64 next;
+
+	spin_lock_bh(&fabric->lock);
+	next = log->next;
+	spin_unlock_bh(&fabric->lock);
+	*first = next > TOR_LINKLOG ? next - TOR_LINKLOG : 0;
+	return next;
+}
+
+bool tor_linklog_get(struct tor_fabric *fabric, u64 seq, struct tor_change *change)
+{
+	struct tor_linklog *log = fabric->linklog;
+	bool kept;
+
+	spin_lock_bh(&fabric->lock);
+	kept = seq < log->next && log->next - seq <= TOR_LINKLOG;
+	if (kept)
+		*change = log->change[seq % TOR_LINKLOG];
+	spin_unlock_bh(&fabric->lock);
+	return kept;
+}

@@ -1,0 +1,174 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+#
+# What a node counts and remembers of each of its cables: frames lost and damaged on it, frames sent again by it, and changes
+# of its link, in the node's log and in the kernel's.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+nodes=4
+
+# of_port NODE DIR MEMBER: of that port of a ring.
+of_port()
+{
+	node "$1" torcollctl -j port show | jq --arg dir "$2" ".[] | select(.dir == \$dir).$3"
+}
+
+# of_others MEMBER: the sum over all ports but node 1's towards node 0.
+of_others()
+{
+	local n sum=0
+
+	for ((n = 0; n < nodes; n++)); do
+		((sum += $(node "$n" torcollctl -j port show |
+			jq "[.[] | select($n != 1 or .dir != \"minus\").$1] | add")))
+	done
+	echo $sum
+}
+
+# Each frame goes to a neighbour, of few bytes: netem then has something to drop. Its time does not matter.
+traffic()
+{
+	torcollctl netns run torcoll-perf allreduce --algo bucket -b 64K -e 64K -n "$1" -w 0
+}
+
+# Frames that netem dropped at node 0's end of the cable to node 1.
+dropped()
+{
+	node 0 tc -s qdisc show dev d0p root | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p'
+}
+
+# near GOT WANTED: within a factor of two, and not of nothing.
+near()
+{
+	echo "$1 counted, of $2"
+	(($2 > 20 && $1 * 2 >= $2 && $1 <= $2 * 2))
+}
+
+# A loss is counted after a window or two.
+lost_is_near()
+{
+	near "$(of_port 1 minus lost)" "$(dropped)"
+}
+
+# ---- loss, on one direction of the cable between nodes 0 and 1 ----
+
+torus_up $nodes "${patient[@]}"
+check loss__traffic_before traffic 200
+check loss__netem node 0 tc qdisc add dev d0p root netem loss 3%
+resent=$(of_port 0 plus resent)
+check loss__results_are_right traffic 600
+eventually loss__is_counted 60 lost_is_near
+diag "netem dropped $(dropped), $(of_port 1 minus lost) counted, $(of_port 0 plus resent) sent again"
+is loss__elsewhere_is_none "$(of_others lost)" 0
+is loss__is_no_damage "$(of_port 1 minus damaged)" 0
+check loss__is_sent_again_by_that_port test "$(of_port 0 plus resent)" -gt "$resent"
+before=$(of_port 1 minus lost)
+check loss__ends node 0 tc qdisc del dev d0p root
+check loss__traffic_behind traffic 200
+diag "$before, later $(of_port 1 minus lost)"
+
+# ---- damage ----
+
+check damage__netem node 0 tc qdisc add dev d0p root netem corrupt 3%
+check damage__results_are_right traffic 400
+damaged=$(of_port 1 minus damaged)
+diag "$damaged damaged"
+check damage__is_counted test "$damaged" -gt 10
+is damage__elsewhere_is_none "$(of_others damaged)" 0
+check damage__ends node 0 tc qdisc del dev d0p root
+
+# ---- changes ----
+
+# shows NODE JQ: a line of the node's log for which that is true.
+in_log()
+{
+	node "$1" torcollctl -j log | jq -e "any(.[]; $2)" >/dev/null
+}
+
+flap()
+{
+	node 2 ip link set d0p down && wait_for 10 link_is 3 minus no-carrier &&
+		node 2 ip link set d0p up && wait_for 20 link_is 3 minus up
+}
+
+link_is()
+{
+	[[ $(of_port "$1" "$2" state) == "\"$3\"" ]]
+}
+
+downs=$(of_port 3 minus downs)
+begin=$(date +%s)
+check flap__happens flap
+is flap__is_counted "$(of_port 3 minus downs)" $((downs + 1))
+check flap__since test "$(of_port 3 minus since_ns)" -lt 60000000000
+check flap__is_in_the_log in_log 3 '.dir == "minus" and .ifname == "d0m" and .from == "up" and .to == "no-carrier" and
+	(.reason | startswith("no carrier"))'
+check flap__end_is_in_the_log in_log 3 '.dir == "minus" and .to == "up"'
+check flap__reason_is_its_own in_log 2 '.dir == "plus" and .to == "no-carrier" and .reason == "the device is down"'
+is flap__log_is_in_order "$(node 3 torcollctl -j log | jq '[.[].seq] == ([.[].seq] | sort) and ([.[].ago_ns] == ([.[].ago_ns] | sort | reverse))')" true
+
+# The time that a line names is that of the change.
+logged_in_time()
+{
+	local line
+
+	line=$(node 3 torcollctl log 1 | grep 'dim 0 minus (d0m): up -> no-carrier: no carrier' | tail -n 1)
+	echo "$line"
+	local at
+	at=$(date -d "${line%% *}" +%s) || return
+	((at >= begin - 1 && at <= $(date +%s) + 1))
+}
+check flap__has_its_time logged_in_time
+
+# A cable that carries nothing any more, in one direction: hellos of the others end it. Silence has its length in the log.
+check silence__begins node 0 tc qdisc add dev d0p root netem loss 100%
+eventually silence__takes_it_down 20 link_is 1 minus waiting
+check silence__is_in_the_log in_log 1 '.from == "up" and .to == "waiting" and .reason == "nothing heard for 3000 ms"'
+check silence__ends node 0 tc qdisc del dev d0p root
+eventually silence__comes_up 20 link_is 1 minus up
+fails log__no_such_fabric 2 'no fabric of that key' node 0 torcollctl log 77
+fails log__no_such_word 1 'Error' node 0 torcollctl log nonsense
+
+# ---- the kernel's log ----
+
+# Lines about a fabric and node since a mark, or all of the module's since then.
+mark=torcoll-links-mark
+said()
+{
+	dmesg | awk -v mark=$mark 'index($0, mark) { on = 1 } on' | grep -E "torcoll: fabric $1"
+}
+
+echo $mark >/dev/kmsg
+check kernel__flap flap
+eventually kernel__says_down 10 grep -qE 'node 3 port 0- \(d0m\): up -> no-carrier: no carrier' <(said 1)
+eventually kernel__says_up 10 grep -qE 'node 3 port 0- \(d0m\): [a-z-]+ -> up$' <(said 1)
+check kernel__not_of_steps_between test "$(said 1 | grep -c -e '-> waiting$' -e '-> one-way$')" -eq 0
+
+# Changes faster than lines may come: each end sees a state that needs a remedy, and none, in turn.
+storm()
+{
+	local i
+
+	for ((i = 0; i < 40; i++)); do
+		node 2 torcollctl port del dev d0p && node 2 torcollctl port add 1 dim 0 dir plus dev d0p &&
+			wait_for 10 link_is_or_flaps || return
+	done
+}
+
+link_is_or_flaps()
+{
+	link_is 2 plus up || link_is 2 plus flapping
+}
+
+mark=torcoll-links-storm
+echo $mark >/dev/kmsg
+SECONDS=0
+check kernel__storm storm
+lines=$(said '1 node 2' | wc -l)
+diag "$lines lines of node 2 in $SECONDS s"
+check kernel__lines_are_limited test "$lines" -le $((12 * (SECONDS / 4 + 2)))
+finish
