@@ -174,6 +174,16 @@ void tor_port_del(struct tor_fabric *fabric, u32 index)
 	call_rcu(&port->rcu, port_free_rcu);
 }
 
+u32 tor_env_port_sent(const struct tor_node *node, u32 index)
+{
+	const struct tor_fabric *fabric = container_of(node, struct tor_fabric, node);
+	const struct tor_port *port = rcu_dereference(fabric->port[index]);
+
+	if (!port)
+		return 0;
+	return atomic64_read(&port->tx_frames) - atomic64_read(&port->refused);
+}
+
 const char *tor_port_copies(const struct tor_port *port)
 {
 	/* it advertises SG, and then copies what it encrypts */

@@ -122,8 +122,17 @@ const struct nla_policy torcoll_limit_get_nl_policy[TORCOLL_A_LIMIT_UNLIMITED + 
 	[TORCOLL_A_LIMIT_UNLIMITED] = { .type = NLA_U32, },
 };
 
+/* TORCOLL_CMD_NAME_SET - do */
+const struct nla_policy torcoll_name_set_nl_policy[TORCOLL_A_HOST_NAME + 1] = {
+	[TORCOLL_A_HOST_NAME] = { .type = NLA_NUL_STRING, .len = 64, },
+};
+
+/* TORCOLL_CMD_NAME_GET - do */
+const struct nla_policy torcoll_name_get_nl_policy[TORCOLL_A_HOST_PAD + 1] = {
+};
+
 /* Ops table for torcoll */
-const struct genl_ops torcoll_nl_ops[15] = {
+const struct genl_ops torcoll_nl_ops[17] = {
 	{
 		.cmd		= TORCOLL_CMD_FABRIC_NEW,
 		.doit		= torcoll_nl_fabric_new_doit,
@@ -228,5 +237,18 @@ const struct genl_ops torcoll_nl_ops[15] = {
 		.dumpit		= torcoll_nl_limit_get_dumpit,
 		.policy		= torcoll_limit_get_nl_policy,
 		.maxattr	= TORCOLL_A_LIMIT_UNLIMITED,
+	},
+	{
+		.cmd		= TORCOLL_CMD_NAME_SET,
+		.doit		= torcoll_nl_name_set_doit,
+		.policy		= torcoll_name_set_nl_policy,
+		.maxattr	= TORCOLL_A_HOST_NAME,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= TORCOLL_CMD_NAME_GET,
+		.doit		= torcoll_nl_name_get_doit,
+		.policy		= torcoll_name_get_nl_policy,
+		.maxattr	= TORCOLL_A_HOST_PAD,
 	},
 };
