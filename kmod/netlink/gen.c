@@ -131,8 +131,15 @@ const struct nla_policy torcoll_name_set_nl_policy[TORCOLL_A_HOST_NAME + 1] = {
 const struct nla_policy torcoll_name_get_nl_policy[TORCOLL_A_HOST_PAD + 1] = {
 };
 
+/* TORCOLL_CMD_SURVEY - do */
+const struct nla_policy torcoll_survey_nl_policy[TORCOLL_A_SURVEY_TEST + 1] = {
+	[TORCOLL_A_SURVEY_ID] = { .type = NLA_U64, },
+	[TORCOLL_A_SURVEY_ROUND] = { .type = NLA_U32, },
+	[TORCOLL_A_SURVEY_TEST] = { .type = NLA_FLAG, },
+};
+
 /* Ops table for torcoll */
-const struct genl_ops torcoll_nl_ops[17] = {
+const struct genl_ops torcoll_nl_ops[18] = {
 	{
 		.cmd		= TORCOLL_CMD_FABRIC_NEW,
 		.doit		= torcoll_nl_fabric_new_doit,
@@ -250,5 +257,12 @@ const struct genl_ops torcoll_nl_ops[17] = {
 		.doit		= torcoll_nl_name_get_doit,
 		.policy		= torcoll_name_get_nl_policy,
 		.maxattr	= TORCOLL_A_HOST_PAD,
+	},
+	{
+		.cmd		= TORCOLL_CMD_SURVEY,
+		.doit		= torcoll_nl_survey_doit,
+		.policy		= torcoll_survey_nl_policy,
+		.maxattr	= TORCOLL_A_SURVEY_TEST,
+		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 };
