@@ -5,7 +5,7 @@
 --	tshark -X lua_script:torcoll.lua -i eth0 -Y torcoll
 --
 -- or put it in the folder "Personal Lua Plugins" of Help, About Wireshark, Folders. A fabric with an
--- EtherType of its own needs it in the preferences, in decimal: -o torcoll.ethertype:34998 for 0x88b6.
+-- EtherType of its own needs it in the preferences, in decimal: -o torcoll.ethertype:34999 for 0x88b7.
 
 local HDR, ACK, HELLO, ABORT, COMM = 64, 32, 72, 72, 64
 local HELLO_MORE = 72
