@@ -126,7 +126,7 @@ static void ask_all(const struct tor_survey *survey, u64 id, u32 round, u8 flags
 static void survey_schedule(struct tor_survey *survey)
 {
 	schedule_delayed_work(&survey->report_work, nsecs_to_jiffies(TOR_SURVEY_DELAY));
-	if (tor_test_wanted(&survey->surveys))
+	if (tor_test_wanted(&survey->surveys, ktime_get_ns()))
 		schedule_delayed_work(&survey->test_work, nsecs_to_jiffies(TOR_TEST_DELAY));
 }
 
