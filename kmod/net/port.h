@@ -67,6 +67,9 @@ static inline bool tor_port_is_current(const struct tor_port *port)
 	return rcu_access_pointer(port->fabric->port[port->index]) == port;
 }
 
+/* Return the port that uses a device, or NULL. Context: RTNL or RCU. */
+struct tor_port *tor_port_of_dev(const struct net_device *dev);
+
 /* Context: RTNL. */
 void tor_port_del(struct tor_fabric *fabric, u32 index);
 

@@ -137,8 +137,15 @@ const struct nla_policy torcoll_log_get_nl_policy[TORCOLL_A_LOG_SEQ + 1] = {
 	[TORCOLL_A_LOG_SEQ] = { .type = NLA_U64, },
 };
 
+/* TORCOLL_CMD_SURVEY - do */
+const struct nla_policy torcoll_survey_nl_policy[TORCOLL_A_SURVEY_TEST + 1] = {
+	[TORCOLL_A_SURVEY_ID] = { .type = NLA_U64, },
+	[TORCOLL_A_SURVEY_ROUND] = { .type = NLA_U32, },
+	[TORCOLL_A_SURVEY_TEST] = { .type = NLA_FLAG, },
+};
+
 /* Ops table for torcoll */
-const struct genl_ops torcoll_nl_ops[18] = {
+const struct genl_ops torcoll_nl_ops[19] = {
 	{
 		.cmd		= TORCOLL_CMD_FABRIC_NEW,
 		.doit		= torcoll_nl_fabric_new_doit,
@@ -263,5 +270,12 @@ const struct genl_ops torcoll_nl_ops[18] = {
 		.dumpit		= torcoll_nl_log_get_dumpit,
 		.policy		= torcoll_log_get_nl_policy,
 		.maxattr	= TORCOLL_A_LOG_SEQ,
+	},
+	{
+		.cmd		= TORCOLL_CMD_SURVEY,
+		.doit		= torcoll_nl_survey_doit,
+		.policy		= torcoll_survey_nl_policy,
+		.maxattr	= TORCOLL_A_SURVEY_TEST,
+		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 };

@@ -132,6 +132,18 @@ struct nl_msg *conn_request(struct conn *c, uint8_t cmd, int flags);
 int conn_call(struct conn *c, struct nl_msg *msg, void (*on_msg)(struct nlmsghdr *nlh, void *arg),
 	      void *arg);
 
+/**
+ * conn_listen - receive messages that the kernel sends by itself
+ * @c: connection
+ * @ms: longest wait
+ * @on_msg: called for every message; conn_call() calls its own for these, too
+ * @arg: for it
+ *
+ * Return: 1 if any came, or some were lost; 0 if none did; or a negative errno
+ * with conn->text.
+ */
+int conn_listen(struct conn *c, int ms, void (*on_msg)(struct nlmsghdr *nlh, void *arg), void *arg);
+
 /* Print conn->text. Return CTL_REFUSED. */
 int conn_refused(const struct conn *c);
 
@@ -297,7 +309,8 @@ void draw_torus(const struct shape *shape, uint32_t self,
 /* --- objects --- */
 
 extern const char *const dir_names[2];
-/* Return NULL beyond the last state. */
+
+/* The word for a state of a link: enum torcoll_link_state. */
 const char *link_state_name(uint32_t state);
 
 /* Parameters of "fabric add". */
@@ -338,6 +351,7 @@ int op_main(struct args *a);
 int stats_main(struct args *a);
 int limit_main(struct args *a);
 int log_main(struct args *a);
+int survey_main(struct args *a);
 int monitor_main(struct args *a);
 int netns_main(struct args *a);
 int env_main(struct args *a);

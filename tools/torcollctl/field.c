@@ -28,7 +28,7 @@ static const char *const state_names[] = {
 
 const char *link_state_name(uint32_t state)
 {
-	return state < ARRAY_SIZE(state_names) ? state_names[state] : NULL;
+	return state < ARRAY_SIZE(state_names) ? state_names[state] : fmt_str("?%u", state);
 }
 
 static struct json_object *parse_nest(const struct field *fields, size_t n, struct nlattr *head,

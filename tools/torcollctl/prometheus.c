@@ -215,7 +215,8 @@ static void put_states(const struct metrics *m)
 	for (i = 0; i < n; i++) {
 		struct json_object *port = json_object_array_get_idx(m->ports, i);
 
-		for (k = 0; (state = link_state_name(k)); k++) {
+		for (k = 0; k <= TORCOLL_LINK_STATE_UP; k++) {
+			state = link_state_name(k);
 			fputs("torcoll_port_state", m->to);
 			put_labels(m, port);
 			put_label(m, "state", state, ',');
