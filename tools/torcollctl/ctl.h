@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "amount.h"
 #include "linux/torcoll_netlink.h"
 
 #define CTL_OK		0
@@ -85,9 +86,6 @@ int command_run(struct args *a, const struct command *commands, size_t n, int fa
  */
 int parse_u64(const char *s, const char *what, uint64_t max, uint64_t *value);
 int parse_u32(const char *s, const char *what, uint32_t *value);
-
-/* Parse an amount such as 512, 16K, 2M, 1G. Return whether it is valid. */
-bool parse_amount(const char *s, uint64_t *n);
 
 /* Take a number, which is required. */
 int arg_u64(struct args *a, const char *what, uint64_t *value);
