@@ -43,7 +43,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static bool is_host_name(const char *name)
+bool conf_is_host_name(const char *name)
 {
 	static const char ok[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
 
@@ -55,7 +55,7 @@ static int add_node(struct conf_parse *p, const char *name)
 	struct conf *conf = p->conf;
 	struct conf_node *node;
 
-	if (!is_host_name(name))
+	if (!conf_is_host_name(name))
 		return conf_fail(p, p->line, "\"%s\" is no host name: 1 to %d letters, digits, dots, hyphens and underscores, as in [node lab1]",
 				 name, CONF_NAME_SIZE - 1);
 	/* the number doubles, so that a file of many lines takes no square of time */

@@ -108,6 +108,9 @@ int conf_parse(struct conf *conf, const char *name, const char *text, size_t len
 	       size_t size);
 void conf_free(struct conf *conf);
 
+/* Return whether a section [node NAME] may have that name. */
+bool conf_is_host_name(const char *name);
+
 /**
  * conf_node_of - find the section of a host
  * @conf: file

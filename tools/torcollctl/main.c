@@ -24,6 +24,8 @@ static const char help[] =
 	"  explain   what auto takes for a collective of some size, and why\n"
 	"  limit     what each user may have: show, set\n"
 	"  tune      how fast the fabric is: measure, show, set, save, load\n"
+	"  apply     make this host as the file of a fabric says, torcoll.conf(5)\n"
+	"  showconf  what runs on this host, as such a file\n"
 	"  qualify   what a cable is good for: rate, loss, round trips, errors\n"
 	"  monitor   changes, as they happen\n"
 	"  netns     a virtual torus on this machine: up, down, show, exec, run\n"
@@ -39,7 +41,8 @@ static const char help[] =
 	"  -h, --help\n"
 	"\n"
 	"Words may be abbreviated. \"torcollctl OBJECT help\" tells more.\n"
-	"Exit status: 0 done; 1 wrong usage, or the kernel has no torcoll; 2 refused.\n";
+	"Exit status: 0 done; 1 wrong usage, or the kernel has no torcoll; 2 refused;\n"
+	"3 a port's device is missing, the rest is done.\n";
 
 struct options opt;
 
@@ -54,6 +57,8 @@ static const struct command objects[] = {
 	{ "explain", explain_main },
 	{ "limit", limit_main },
 	{ "tune", tune_main },
+	{ "apply", apply_main },
+	{ "showconf", showconf_main },
 	{ "qualify", qualify_main },
 	{ "monitor", monitor_main },
 	{ "netns", netns_main },

@@ -110,7 +110,7 @@ int rates_get(struct conn *c, uint64_t key, struct tor_rates *rates)
 	return o ? CTL_OK : usage_error("the fabric is gone");
 }
 
-int rates_set(struct conn *c, uint64_t key, const struct tor_rates *rates)
+int rates_send(struct conn *c, uint64_t key, const struct tor_rates *rates)
 {
 	struct nl_msg *msg = conn_request(c, TORCOLL_CMD_TUNE_SET, 0);
 	struct tor_rates copy;
@@ -122,7 +122,12 @@ int rates_set(struct conn *c, uint64_t key, const struct tor_rates *rates)
 		copy = *rates;
 		nla_put_u64(msg, rates_table[i].attr, *rate_at(&copy, i));
 	}
-	return conn_call(c, msg, NULL, NULL) ? conn_refused(c) : CTL_OK;
+	return conn_call(c, msg, NULL, NULL);
+}
+
+int rates_set(struct conn *c, uint64_t key, const struct tor_rates *rates)
+{
+	return rates_send(c, key, rates) ? conn_refused(c) : CTL_OK;
 }
 
 /* --- files: a name and a number on each line --- */
