@@ -8,6 +8,7 @@
 #include "../../tools/torcollctl/amount.c"
 #include "../../tools/torcollctl/conf.c"
 #include "../../tools/torcollctl/conf_check.c"
+#include "../../tools/torcollctl/conf_edit.c"
 #include "../../tools/torcollctl/conf_print.c"
 #include "../../tools/torcollctl/conf_value.c"
 
@@ -237,7 +238,41 @@ static void print__reads_the_same(void **state)
 	free(text[1]);
 }
 
+static const uint64_t new_rates[CONF_RATES] = { 10, 20, 30, 40, 50, 60 };
+
+#define NEW_RATES \
+	"[rates]\nop-ps = 10\nround-ps = 20\nhop-ps = 30\nmessage-ps = 40\nlink-fs = 50\nbyte-fs = 60\n"
+
+static void edits(const char *text, const char *want)
+{
+	char *got = NULL;
+	size_t size;
+	FILE *out = open_memstream(&got, &size);
+
+	assert_non_null(out);
+	conf_with_rates(out, text, strlen(text), new_rates);
+	fclose(out);
+	assert_string_equal(got, want);
+	free(got);
+}
+
+static void edit__rates_only(void **state)
+{
+	edits(HEAD, HEAD "\n" NEW_RATES);
+	edits("[fabric]", "[fabric]\n\n" NEW_RATES);
+	edits("[rates]\n", NEW_RATES);
+	edits(" [ rates ]\nop-ps = 1 # x\n# y\n\n[node a] #[rates]\nindex = 0",
+	      NEW_RATES "# y\n\n[node a] #[rates]\nindex = 0");
+	edits("# [rates]\n[node a]\nindex = 0\n", "# [rates]\n[node a]\nindex = 0\n\n" NEW_RATES);
+	assert_true(conf_is_fabric(HEAD, strlen(HEAD)));
+	assert_true(conf_is_fabric(" [ fabric ]", 11));
+	assert_false(conf_is_fabric("[fabric", 7));
+	assert_false(conf_is_fabric("# [fabric]\nop-ps 5\n[", 21));
+}
+
 /* Nothing is written to: there is no byte behind the text, either. */
+static FILE *nowhere;
+
 static int parse_exactly(const char *text, size_t len)
 {
 	char *copy = malloc(len ? len : 1);
@@ -249,6 +284,9 @@ static int parse_exactly(const char *text, size_t len)
 	error[0] = '\0';
 	err = parse(&conf, copy, len);
 	conf_free(&conf);
+	conf_is_fabric(copy, len);
+	conf_with_rates(nowhere, copy, len, new_rates);
+	rewind(nowhere);
 	free(copy);
 	assert_true(err == 0 || err == -EINVAL);
 	assert_int_equal(!err, !error[0]);
@@ -260,9 +298,13 @@ static void survives__any_bytes(void **state)
 {
 	static const char alphabet[] = "[]=#\n \t\r+-:x01459\0gs\xff";
 	char text[2 * sizeof(lab)];
+	static char written[4 * sizeof(lab)];
 	unsigned int good = 0;
 	u64 seed = 25;
 	int run;
+
+	nowhere = fmemopen(written, sizeof(written), "w");
+	assert_non_null(nowhere);
 
 	for (run = 0; run < 100000; run++) {
 		size_t len = strlen(lab);
@@ -302,6 +344,7 @@ static void survives__any_bytes(void **state)
 			text[i] = alphabet[host_rand(&seed) % sizeof(alphabet)];
 		parse_exactly(text, len);
 	}
+	fclose(nowhere);
 }
 
 /* Many sections take no square of time. */
@@ -335,6 +378,7 @@ int main(void)
 		cmocka_unit_test(refuses__what_is_missing),
 		cmocka_unit_test(refuses__what_does_not_fit),
 		cmocka_unit_test(print__reads_the_same),
+		cmocka_unit_test(edit__rates_only),
 		cmocka_unit_test(survives__any_bytes),
 		cmocka_unit_test(survives__many_nodes),
 	};

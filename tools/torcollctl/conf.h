@@ -135,6 +135,21 @@ void conf_print(FILE *out, const struct conf *conf);
 /* Write "[rates]" and its lines. */
 void conf_print_rates(FILE *out, const uint64_t rate[CONF_RATES]);
 
+/* Return whether the text has a section [fabric]: is it a file of a fabric? */
+bool conf_is_fabric(const char *text, size_t len);
+
+/**
+ * conf_with_rates - replace the rates in the text of a file
+ * @out: where to write the text
+ * @text: its bytes
+ * @len: their number
+ * @rate: the rates
+ *
+ * Comments and all other sections stay as they are; a section [rates] that is
+ * not there comes at the end.
+ */
+void conf_with_rates(FILE *out, const char *text, size_t len, const uint64_t rate[CONF_RATES]);
+
 /* --- conf_check.c: of conf_parse() --- */
 
 /**

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Files of fabrics on the disk: reading, under a lock. */
+/* Files of fabrics on the disk: reading and changing, under a lock. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "conf_load.h"
@@ -70,4 +73,69 @@ int conf_load(struct conf *conf, const char *name, int *fd)
 	if (*fd >= 0)
 		close(*fd);
 	return usage_error("%s", error);
+}
+
+/* Write the new text beside the file, and put it in its place. */
+static int replace(const char *name, int old, const char *text, size_t len)
+{
+	char whole[PATH_MAX], fresh[PATH_MAX + 8];
+	struct stat st;
+	FILE *file;
+	bool good;
+	int fd;
+
+	if (!realpath(name, whole) || fstat(old, &st))
+		return usage_error("%s: %s", name, strerror(errno));
+	snprintf(fresh, sizeof(fresh), "%s.XXXXXX", whole);
+	fd = mkostemp(fresh, O_CLOEXEC);
+	file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!file)
+		return usage_error("%s: %s", fresh, strerror(errno));
+	good = fwrite(text, 1, len, file) == len && !fflush(file) &&
+	       !fchmod(fd, st.st_mode & 0777) && !fchown(fd, st.st_uid, st.st_gid) && !fsync(fd);
+	if (!fclose(file) && good && !rename(fresh, whole))
+		return CTL_OK;
+	usage_error("%s: %s", fresh, strerror(errno));
+	unlink(fresh);
+	return CTL_USAGE;
+}
+
+/* Check the file as it is now, so that a broken one is not written again. */
+static int save_rates(const char *name, int fd, const char *text, size_t len,
+		      const uint64_t rate[CONF_RATES])
+{
+	char error[512], *fresh = NULL;
+	struct conf conf;
+	size_t size;
+	FILE *out;
+	int ret;
+
+	out = open_memstream(&fresh, &size);
+	if (!out)
+		return usage_error("%s: %s", name, strerror(errno));
+	conf_with_rates(out, text, len, rate);
+	fclose(out);
+	ret = conf_parse(&conf, name, fresh, size, error, sizeof(error)) ?
+	      usage_error("%s", error) : replace(name, fd, fresh, size);
+	conf_free(&conf);
+	free(fresh);
+	return ret;
+}
+
+int conf_save_rates(const char *name, const uint64_t rate[CONF_RATES])
+{
+	char *text;
+	size_t len;
+	int ret = -1, fd;
+
+	if (!strcmp(name, "-") || access(name, F_OK))
+		return -1;
+	text = conf_read(name, &len, &fd);
+	if (!text)
+		return CTL_USAGE;
+	if (conf_is_fabric(text, len))
+		ret = save_rates(name, fd, text, len, rate);
+	free(text);
+	close(fd);
+	return ret;
 }

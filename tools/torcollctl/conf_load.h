@@ -27,4 +27,13 @@ char *conf_read(const char *name, size_t *len, int *fd);
  */
 int conf_load(struct conf *conf, const char *name, int *fd);
 
+/**
+ * conf_save_rates - put rates into a fabric's file
+ * @name: of the file
+ * @rate: the rates
+ *
+ * Return: an exit code; -1, if there is no such file or it has no [fabric].
+ */
+int conf_save_rates(const char *name, const uint64_t rate[CONF_RATES]);
+
 #endif
