@@ -737,10 +737,10 @@ install: lib tools
 	$(Q)$(call as,$(ZSHDIR),tools/zsh-completion/_torcollctl,_torcollctl)
 	$(Q)$(call to,$(DATADIR)/torcoll,644,tools/wireshark/torcoll.lua)
 	$(if $(PYTHONDIR),$(Q)$(call to,$(PYTHONDIR)/torcoll,644,$(install_python)))
-	$(Q)$(call to,$(UDEVDIR),644,packaging/90-torcoll.rules)
 	$(Q)$(call as,$(SYSUSERSDIR),packaging/torcoll.sysusers,torcoll.conf)
 	$(Q)$(call as,$(LIMITSDIR),packaging/torcoll.limits,torcoll.conf)
-	$(Q)install -d $(DESTDIR)$(UNITDIR)
+	$(Q)install -d $(DESTDIR)$(UDEVDIR) $(DESTDIR)$(UNITDIR)
+	$(Q)sed 's|@BINDIR@|$(BINDIR)|g' packaging/90-torcoll.rules.in >$(DESTDIR)$(UDEVDIR)/90-torcoll.rules
 	$(Q)sed 's|@BINDIR@|$(BINDIR)|g' packaging/torcoll@.service.in >$(DESTDIR)$(UNITDIR)/torcoll@.service
 	$(Q)rm -rf $(dkms) && install -d $(dkms)
 	$(Q)cp -r kmod uapi $(dkms)/

@@ -205,7 +205,7 @@ static int charge_pinned(struct tor_user *user, u64 count, const char **why)
 	if (!account_locked_vm(current->mm, count, true))
 		return 0;
 	tor_user_uncharge(user, TOR_LIMIT_PINNED, count << PAGE_SHIFT);
-	*why = "RLIMIT_MEMLOCK does not allow it";
+	*why = "RLIMIT_MEMLOCK does not allow it: raise ulimit -l, LimitMEMLOCK= of a service";
 	return -EDQUOT;
 }
 

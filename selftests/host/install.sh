@@ -145,12 +145,13 @@ kernel_range()
 
 unit()
 {
-	grep -q "^ExecStart=/usr/bin/torcollctl -b /etc/torcoll/%i.conf" "$root/lib/systemd/system/torcoll@.service" &&
+	grep -q "^ExecStart=/usr/bin/torcollctl apply /etc/torcoll/%i.conf" "$root/lib/systemd/system/torcoll@.service" &&
+		grep -q 'RUN+="/usr/bin/torcollctl apply --device %k"' "$root/lib/udev/rules.d/90-torcoll.rules" &&
 		! grep -r '@[A-Z]*@' "$root"/lib "$root"/etc "$root"/usr/lib/pkgconfig || return
 	# it wants to see what the unit starts
 	command -v systemd-analyze >/dev/null || return 0
 	mkdir -p "$root/sbin" && touch "$root/sbin/modprobe" && chmod +x "$root/sbin/modprobe" || return
-	mkdir -p "$root/unit" && sed "s,\(ExecStart\(Pre\|\)=\|ExecStopPost=-\),\1$root," \
+	mkdir -p "$root/unit" && sed -E "s,^(Exec(StartPre|Start|Reload|Stop)=),\\1$root," \
 		"$root/lib/systemd/system/torcoll@.service" >"$root/unit/torcoll@.service" || return
 	systemd-analyze verify --man=no "$root/unit/torcoll@.service"
 }

@@ -109,21 +109,6 @@ int parse_u64(const char *s, const char *what, uint64_t max, uint64_t *value)
 	return 0;
 }
 
-bool parse_amount(const char *s, uint64_t *n)
-{
-	static const char units[] = "KMG";
-	const char *unit;
-	char *end;
-
-	if (*s < '0' || *s > '9')
-		return false;
-	*n = strtoull(s, &end, 10);
-	unit = *end ? strchr(units, *end & ~0x20) : NULL;
-	if (unit)
-		*n <<= 10 * (unit - units + 1);
-	return !end[!!unit] && *n < 1ULL << 50;
-}
-
 int parse_u32(const char *s, const char *what, uint32_t *value)
 {
 	uint64_t wide;

@@ -5,7 +5,8 @@
  *
  * Every command returns an exit code like those of iproute2, and has printed
  * the reason on stderr: CTL_USAGE if the kernel was not asked, CTL_REFUSED if
- * it, or the system, refused.
+ * it, or the system, refused, CTL_MISSING if all was done but for ports without
+ * a device.
  */
 #ifndef _CTL_H
 #define _CTL_H
@@ -17,11 +18,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "amount.h"
 #include "linux/torcoll_netlink.h"
 
 #define CTL_OK		0
 #define CTL_USAGE	1
 #define CTL_REFUSED	2
+#define CTL_MISSING	3
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -85,9 +88,6 @@ int command_run(struct args *a, const struct command *commands, size_t n, int fa
  */
 int parse_u64(const char *s, const char *what, uint64_t max, uint64_t *value);
 int parse_u32(const char *s, const char *what, uint32_t *value);
-
-/* Parse an amount such as 512, 16K, 2M, 1G. Return whether it is valid. */
-bool parse_amount(const char *s, uint64_t *n);
 
 /* Take a number, which is required. */
 int arg_u64(struct args *a, const char *what, uint64_t *value);
@@ -331,7 +331,21 @@ struct fabric_spec {
  */
 int fabric_option(struct args *a, struct fabric_spec *spec);
 int fabric_new(struct conn *c, const struct fabric_spec *spec);
+int fabric_delete(struct conn *c, uint64_t key, bool force);
 int port_new(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir, uint32_t ifindex);
+int port_delete(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir);
+
+#define LIMITS		7
+#define LIMIT_NONE	INT64_MAX	/* from here on, as the kernel reports it */
+
+/*
+ * Read and set the limits of every user; UINT64_MAX is none, and @which has a
+ * bit for each one to be set. Return 0 or a negative errno with conn->text.
+ */
+int limits_get(struct conn *c, uint64_t value[LIMITS]);
+int limits_set(struct conn *c, const uint64_t value[LIMITS], uint32_t which);
+/* "comms 64", as limit set takes it */
+const char *limit_word(size_t i, uint64_t value);
 
 /*
  * Set the name by which other hosts see this one, NULL: the system's. Return 0
@@ -355,6 +369,8 @@ int survey_main(struct args *a);
 int monitor_main(struct args *a);
 int netns_main(struct args *a);
 int env_main(struct args *a);
+int apply_main(struct args *a);
+int showconf_main(struct args *a);
 int qualify_main(struct args *a);
 
 #endif

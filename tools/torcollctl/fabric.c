@@ -124,6 +124,18 @@ int fabric_new(struct conn *c, const struct fabric_spec *spec)
 	return conn_call(c, msg, NULL, NULL);
 }
 
+int fabric_delete(struct conn *c, uint64_t key, bool force)
+{
+	struct nl_msg *msg = conn_request(c, TORCOLL_CMD_FABRIC_DEL, 0);
+
+	if (msg) {
+		nla_put_u64(msg, TORCOLL_A_FABRIC_KEY, key);
+		if (force)
+			nla_put_flag(msg, TORCOLL_A_FABRIC_FORCE);
+	}
+	return conn_call(c, msg, NULL, NULL);
+}
+
 /*
  * Options come in any order, so coordinates are parsed when the sides are
  * known.
@@ -179,7 +191,6 @@ static int fabric_add(struct args *a)
 
 static int fabric_del(struct args *a)
 {
-	struct nl_msg *msg;
 	struct conn c;
 	uint64_t key;
 	bool force;
@@ -190,13 +201,7 @@ static int fabric_del(struct args *a)
 	force = arg_is(a, "force");
 	if (arg_end(a) || conn_need(&c))
 		return CTL_USAGE;
-	msg = conn_request(&c, TORCOLL_CMD_FABRIC_DEL, 0);
-	if (msg) {
-		nla_put_u64(msg, TORCOLL_A_FABRIC_KEY, key);
-		if (force)
-			nla_put_flag(msg, TORCOLL_A_FABRIC_FORCE);
-	}
-	if (conn_call(&c, msg, NULL, NULL))
+	if (fabric_delete(&c, key, force))
 		ret = conn_refused(&c);
 	conn_close(&c);
 	return ret;

@@ -37,7 +37,7 @@ static const struct limit {
 	const char *name;
 	uint16_t attr;
 	bool bytes;
-} limits[] = {
+} limits[LIMITS] = {
 	{ "comms", TORCOLL_A_LIMIT_COMMS, false },
 	{ "ops", TORCOLL_A_LIMIT_OPS, false },
 	{ "pinned", TORCOLL_A_LIMIT_PINNED, true },
@@ -51,7 +51,7 @@ static const char *amount(struct json_object *o, const struct limit *limit)
 {
 	uint64_t n = js_u64(o, limit->name);
 
-	if (n >= INT64_MAX)
+	if (n >= LIMIT_NONE)
 		return "none";
 	return limit->bytes ? fmt_bytes(n) : js_str(o, limit->name);
 }
@@ -77,6 +77,41 @@ static void print_limits(struct json_object *list)
 			  amount(o, &limits[5]), amount(o, &limits[6]));
 	}
 	table_print(&t);
+}
+
+int limits_get(struct conn *c, uint64_t value[LIMITS])
+{
+	struct json_object *list;
+	int err = view_dump(c, &limit_view, NULL, &list);
+	size_t i;
+
+	if (err)
+		return err;
+	/* the limits come first, then what each user has */
+	for (i = 0; i < LIMITS; i++) {
+		value[i] = js_u64(json_object_array_get_idx(list, 0), limits[i].name);
+		if (value[i] >= LIMIT_NONE)
+			value[i] = UINT64_MAX;
+	}
+	json_object_put(list);
+	return 0;
+}
+
+int limits_set(struct conn *c, const uint64_t value[LIMITS], uint32_t which)
+{
+	struct nl_msg *msg = conn_request(c, TORCOLL_CMD_LIMIT_SET, 0);
+	size_t i;
+
+	for (i = 0; msg && i < LIMITS; i++)
+		if (which & 1U << i)
+			nla_put_u64(msg, limits[i].attr, value[i]);
+	return conn_call(c, msg, NULL, NULL);
+}
+
+const char *limit_word(size_t i, uint64_t value)
+{
+	return fmt_str("%s %s", limits[i].name, value == UINT64_MAX ? "none" :
+		       fmt_str("%llu", (unsigned long long)value));
 }
 
 static int limit_show(struct args *a)

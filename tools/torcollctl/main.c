@@ -26,6 +26,8 @@ static const char help[] =
 	"  limit     what each user may have: show, set\n"
 	"  log       past changes of links, with their times: show\n"
 	"  tune      how fast the fabric is: measure, show, set, save, load\n"
+	"  apply     make this host as the file of a fabric says, torcoll.conf(5)\n"
+	"  showconf  what runs on this host, as such a file\n"
 	"  qualify   what a cable is good for: rate, loss, round trips, errors\n"
 	"  survey    all hosts that cables reach, and their cables: show\n"
 	"  monitor   changes, as they happen\n"
@@ -42,7 +44,8 @@ static const char help[] =
 	"  -h, --help\n"
 	"\n"
 	"Words may be abbreviated. \"torcollctl OBJECT help\" tells more.\n"
-	"Exit status: 0 done; 1 wrong usage, or the kernel has no torcoll; 2 refused.\n";
+	"Exit status: 0 done; 1 wrong usage, or the kernel has no torcoll; 2 refused;\n"
+	"3 a port's device is missing, the rest is done.\n";
 
 struct options opt;
 
@@ -59,6 +62,8 @@ static const struct command objects[] = {
 	{ "limit", limit_main },
 	{ "log", log_main },
 	{ "tune", tune_main },
+	{ "apply", apply_main },
+	{ "showconf", showconf_main },
 	{ "qualify", qualify_main },
 	{ "survey", survey_main },
 	{ "monitor", monitor_main },

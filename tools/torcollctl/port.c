@@ -88,6 +88,18 @@ int port_new(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir, uint32_t 
 	return conn_call(c, msg, NULL, NULL);
 }
 
+int port_delete(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir)
+{
+	struct nl_msg *msg = conn_request(c, TORCOLL_CMD_PORT_DEL, 0);
+
+	if (msg) {
+		nla_put_u64(msg, TORCOLL_A_PORT_FABRIC, key);
+		nla_put_u32(msg, TORCOLL_A_PORT_DIM, dim);
+		nla_put_u32(msg, TORCOLL_A_PORT_DIR, dir);
+	}
+	return conn_call(c, msg, NULL, NULL);
+}
+
 static int parse_dir(struct args *a, uint32_t *dir)
 {
 	const char *word = arg_need(a, "dir");

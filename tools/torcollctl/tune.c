@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf_load.h"
 #include "tune.h"
 
 static const char help[] =
@@ -19,6 +20,7 @@ static const char help[] =
 	"       torcollctl tune save FILE [KEY]\n"
 	"       torcollctl tune load FILE [KEY]\n"
 	"\n"
+	"save      into a file of its own, or as [rates] into that of the fabric, torcoll.conf(5)\n"
 	"run       measure, on all nodes at once, as torcollctl netns run torcollctl tune; also without this word\n"
 	"default   forget what was measured\n";
 
@@ -110,7 +112,7 @@ int rates_get(struct conn *c, uint64_t key, struct tor_rates *rates)
 	return o ? CTL_OK : usage_error("the fabric is gone");
 }
 
-int rates_set(struct conn *c, uint64_t key, const struct tor_rates *rates)
+int rates_send(struct conn *c, uint64_t key, const struct tor_rates *rates)
 {
 	struct nl_msg *msg = conn_request(c, TORCOLL_CMD_TUNE_SET, 0);
 	struct tor_rates copy;
@@ -122,7 +124,12 @@ int rates_set(struct conn *c, uint64_t key, const struct tor_rates *rates)
 		copy = *rates;
 		nla_put_u64(msg, rates_table[i].attr, *rate_at(&copy, i));
 	}
-	return conn_call(c, msg, NULL, NULL) ? conn_refused(c) : CTL_OK;
+	return conn_call(c, msg, NULL, NULL);
+}
+
+int rates_set(struct conn *c, uint64_t key, const struct tor_rates *rates)
+{
+	return rates_send(c, key, rates) ? conn_refused(c) : CTL_OK;
 }
 
 /* --- files: a name and a number on each line --- */
@@ -184,10 +191,26 @@ static int load(const char *name, struct tor_rates *rates)
 	return ret;
 }
 
+/* A file of a fabric is not overwritten: its section [rates] is. */
+static int save_in_fabric(const char *name, const struct tor_rates *rates)
+{
+	struct tor_rates copy = *rates;
+	uint64_t rate[RATES];
+	size_t i;
+
+	for (i = 0; i < RATES; i++)
+		rate[i] = *rate_at(&copy, i);
+	return conf_save_rates(name, rate);
+}
+
 static int save(const char *name, const struct tor_rates *rates)
 {
-	FILE *file = strcmp(name, "-") ? fopen(name, "we") : stdout;
+	int ret = save_in_fabric(name, rates);
+	FILE *file;
 
+	if (ret >= 0)
+		return ret;
+	file = strcmp(name, "-") ? fopen(name, "we") : stdout;
 	if (!file)
 		return usage_error("%s: %s", name, strerror(errno));
 	fputs("# rates of a fabric, for torcollctl tune load: the same on all its nodes\n", file);

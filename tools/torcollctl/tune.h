@@ -38,6 +38,8 @@ int place_find(struct conn *c, const char *word, struct place *place);
 /* Return exit codes. */
 int rates_get(struct conn *c, uint64_t key, struct tor_rates *rates);
 int rates_set(struct conn *c, uint64_t key, const struct tor_rates *rates);
+/* The same without a message. Return 0 or a negative errno with conn->text. */
+int rates_send(struct conn *c, uint64_t key, const struct tor_rates *rates);
 void rates_print(FILE *out, const struct tor_rates *rates);
 
 /* Measure, fit, set; on all nodes at once. Return an exit code. */

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * torcollctl apply: make this host as the file of a fabric says, and nothing
+ * else. What runs is compared with the file; what agrees is not touched, so
+ * that jobs go on, and a second time nothing is asked of the kernel but what
+ * runs.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "apply.h"
+#include "conf_load.h"
+
+#define FILES	"/etc/torcoll/*.conf"
+
+static const char help[] =
+	"Usage: torcollctl apply FILE [as NAME] [force] [remove] [--dry-run]\n"
+	"       torcollctl apply --device NAME\n"
+	"\n"
+	"FILE       of the fabric, torcoll.conf(5); - is standard input\n"
+	"as         the section [node NAME], instead of that of this host's name\n"
+	"force      also if processes have communicators on a fabric that must be made anew\n"
+	"remove     leave the fabric\n"
+	"--dry-run  only print what would be done\n"
+	"--device   add a device that has come (back) to the fabrics of " FILES " that run and name it\n";
+
+static int begin(struct apply *ap)
+{
+	ap->commands = json_object_new_array();
+	if (conn_open_route(&ap->route))
+		return conn_refused(&ap->route);
+	return running_get(&ap->c, &ap->route, ap->conf.fabric.key, &ap->now);
+}
+
+static void end(struct apply *ap)
+{
+	running_free(&ap->now);
+	json_object_put(ap->commands);
+	conn_close(&ap->route);
+	conn_close(&ap->c);
+}
+
+static void print_json(struct apply *ap)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *missing = json_object_new_array();
+	size_t i;
+
+	json_object_object_add(o, "changes",
+			       json_object_new_int64(json_object_array_length(ap->commands)));
+	json_object_object_add(o, "commands", json_object_get(ap->commands));
+	for (i = 0; i < ap->changes.lost; i++) {
+		const struct conf_port *port = ap->changes.missing[i].port;
+		struct json_object *one = json_object_new_object();
+
+		json_object_object_add(one, "dim", json_object_new_int64(tor_port_dim(port->port)));
+		json_object_object_add(one, "dir",
+				       json_object_new_string(dir_names[tor_port_dir(port->port)]));
+		json_object_object_add(one, "device", json_object_new_string(port->device));
+		json_object_array_add(missing, one);
+	}
+	json_object_object_add(o, "missing", missing);
+	js_print(o);
+	json_object_put(o);
+}
+
+static void complain_missing(struct apply *ap)
+{
+	size_t i;
+
+	for (i = 0; i < ap->changes.lost; i++) {
+		const struct missing *missing = &ap->changes.missing[i];
+
+		usage_error("%s:%u: port %u%c: %s: %s", ap->file, missing->port->line,
+			    tor_port_dim(missing->port->port),
+			    tor_port_dir(missing->port->port) == TOR_MINUS ? '-' : '+',
+			    missing->port->device, missing->why);
+		if (!ap->ret)
+			ap->ret = CTL_MISSING;
+	}
+}
+
+/* A fabric that must be made anew takes its communicators with it. */
+static int check_comms(const struct apply *ap)
+{
+	const struct conf_node *node = &ap->conf.node[ap->node];
+	char text[160];
+
+	if (!ap->now.comms || ap->force ||
+	    !change_fabric_differs(&ap->now, &ap->conf.fabric, node->index, text, sizeof(text)))
+		return CTL_OK;
+	usage_error("%s: fabric %llu must be made anew (%s), and processes have %u communicators on it: end them first, or say force, and they get ENETDOWN",
+		    ap->file, (unsigned long long)ap->conf.fabric.key, text, ap->now.comms);
+	return CTL_REFUSED;
+}
+
+static int apply_file(struct apply *ap)
+{
+	size_t i;
+
+	ap->ret = check_comms(ap);
+	if (ap->ret)
+		return ap->ret;
+	changes_find(&ap->changes, &ap->conf, ap->node, &ap->now);
+	for (i = 0; i < ap->changes.n; i++)
+		if (!apply_change(ap, &ap->changes.list[i]))
+			break;
+	complain_missing(ap);
+	if (opt.json)
+		print_json(ap);
+	return ap->ret;
+}
+
+static int remove_fabric(struct apply *ap)
+{
+	const struct change change = { .kind = CHANGE_FABRIC_DEL };
+
+	if (ap->now.exists)
+		apply_change(ap, &change);
+	if (opt.json)
+		print_json(ap);
+	return ap->ret;
+}
+
+/* "lab0, lab1, ..." */
+static const char *names_of(const struct conf *conf)
+{
+	const char *list = conf->nodes ? conf->node[0].name : "none";
+	size_t i;
+
+	for (i = 1; i < conf->nodes && i < 16; i++)
+		list = fmt_str("%s, %s", list, conf->node[i].name);
+	return i < conf->nodes ? fmt_str("%s, ...", list) : list;
+}
+
+static int find_node(struct apply *ap)
+{
+	char host[CONF_NAME_SIZE] = "";
+	long node;
+
+	if (!ap->as && gethostname(host, sizeof(host) - 1))
+		return usage_error("the name of this host: %s", strerror(errno));
+	node = conf_node_of(&ap->conf, ap->as ? ap->as : host);
+	if (node < 0)
+		return usage_error("%s: no section [node %s]%s; sections of nodes: %s", ap->file,
+				   ap->as ? ap->as : host, ap->as ? "" : ", this host's name",
+				   names_of(&ap->conf));
+	ap->node = node;
+	return CTL_OK;
+}
+
+static int with_file(struct apply *ap)
+{
+	int ret = ap->remove ? CTL_OK : find_node(ap);
+
+	if (ret)
+		return ret;
+	ret = conn_open(&ap->c);
+	/* without the module there is nothing to leave */
+	if (ret == -ENOENT && ap->remove)
+		return CTL_OK;
+	if (ret)
+		return usage_error("%s", ap->c.text);
+	ret = begin(ap);
+	if (!ret)
+		ret = ap->remove ? remove_fabric(ap) : apply_file(ap);
+	end(ap);
+	return ret;
+}
+
+/* --- a device that has come --- */
+
+/* The device's port has none, and the device is to be it. */
+static bool is_for_device(const struct apply *ap, const struct change *change, const char *name)
+{
+	size_t i;
+
+	if (!change->device || strcmp(change->device->name, name))
+		return false;
+	if (change->kind == CHANGE_PORT_ADD)
+		return !ap->now.port[change->port];
+	for (i = 0; i < ap->changes.n; i++) {
+		const struct change *other = &ap->changes.list[i];
+
+		if (other->kind == CHANGE_PORT_ADD && other->device == change->device)
+			return !ap->now.port[other->port];
+	}
+	return false;
+}
+
+/*
+ * Which section is this host's follows from the node that it is, not from its
+ * name: udev may run commands where the name is that of another time.
+ */
+static int add_device(struct apply *ap, const char *name)
+{
+	char text[160];
+	long node;
+	size_t i;
+
+	node = ap->now.exists ? conf_node_at(&ap->conf, ap->now.node) : -1;
+	if (node < 0)
+		return CTL_OK;
+	ap->node = node;
+	changes_find(&ap->changes, &ap->conf, node, &ap->now);
+	if (change_fabric_differs(&ap->now, &ap->conf.fabric, ap->now.node, text, sizeof(text)))
+		return usage_error("%s: not applied yet, so %s stays as it is: %s", ap->file, name,
+				   text);
+	for (i = 0; i < ap->changes.n; i++)
+		if (is_for_device(ap, &ap->changes.list[i], name))
+			apply_change(ap, &ap->changes.list[i]);
+	return ap->ret;
+}
+
+static int add_device_of(const char *file, const char *name)
+{
+	struct apply ap = { .file = file };
+	int ret = conf_load(&ap.conf, file, &ap.lock);
+
+	if (ret)
+		return ret;
+	ret = conn_open(&ap.c);
+	if (!ret) {
+		ret = begin(&ap);
+		if (!ret)
+			ret = add_device(&ap, name);
+		end(&ap);
+	} else {
+		/* without the module no fabric runs */
+		ret = ret == -ENOENT ? CTL_OK : usage_error("%s", ap.c.text);
+	}
+	conf_free(&ap.conf);
+	close(ap.lock);
+	return ret;
+}
+
+static int apply_device(struct args *a)
+{
+	const char *name = arg_need(a, "the device");
+	int ret = CTL_OK, one;
+	glob_t files;
+	size_t i;
+
+	if (!name || arg_end(a))
+		return CTL_USAGE;
+	if (glob(FILES, 0, NULL, &files))
+		return CTL_OK;
+	for (i = 0; i < files.gl_pathc; i++) {
+		one = add_device_of(files.gl_pathv[i], name);
+		ret = one > ret ? one : ret;
+	}
+	globfree(&files);
+	return ret;
+}
+
+static int parse_words(struct args *a, struct apply *ap)
+{
+	while (a->argc) {
+		if (arg_is(a, "as")) {
+			ap->as = arg_need(a, "the section's name");
+			if (!ap->as)
+				return CTL_USAGE;
+		} else if (arg_is(a, "force")) {
+			ap->force = true;
+		} else if (arg_is(a, "remove")) {
+			ap->remove = true;
+		} else if (arg_is(a, "dry-run") || arg_is(a, "--dry-run")) {
+			ap->dry = true;
+		} else {
+			return arg_end(a);
+		}
+	}
+	return CTL_OK;
+}
+
+int apply_main(struct args *a)
+{
+	struct apply ap = { .file = arg_next(a) };
+	int ret;
+
+	if (!ap.file || !strcmp(ap.file, "help") || !strcmp(ap.file, "--help") ||
+	    !strcmp(ap.file, "-h")) {
+		fputs(help, ap.file ? stdout : stderr);
+		return ap.file ? CTL_OK : CTL_USAGE;
+	}
+	if (!strcmp(ap.file, "--device"))
+		return apply_device(a);
+	if (parse_words(a, &ap))
+		return CTL_USAGE;
+	ret = conf_load(&ap.conf, ap.file, &ap.lock);
+	if (ret)
+		return ret;
+	ret = with_file(&ap);
+	conf_free(&ap.conf);
+	if (ap.lock >= 0)
+		close(ap.lock);
+	return ret;
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The file of a fabric: what only the whole file shows. Settings that are
+ * missing, places that the shape does not have, things that occur twice.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "conf.h"
+
+#define HOPS_MAX	255	/* that a frame can cross */
+
+static const char *port_name(uint32_t port)
+{
+	static const char names[TOR_MAX_PORTS][3] = {
+		"0+", "0-", "1+", "1-", "2+", "2-", "3+", "3-", "4+", "4-", "5+", "5-",
+	};
+
+	return names[port];
+}
+
+/* Check that the settings of a section that must be there are. */
+static int check_given(const struct conf_parse *p, enum conf_section section, const char *header,
+		       size_t needed)
+{
+	const struct conf_setting *s;
+	size_t i, n;
+
+	s = conf_settings(section, &n);
+	for (i = 0; i < needed; i++)
+		if (!(p->given[section] & 1U << i))
+			return conf_fail(p, p->header[section], "%s has no %s", header, s[i].name);
+	return 0;
+}
+
+static int check_fabric(struct conf_parse *p)
+{
+	struct tor_torus *torus = &p->conf->fabric.torus;
+	int err;
+
+	if (!p->header[CONF_FABRIC])
+		return conf_fail(p, 0, "there is no section [fabric], with key and dims");
+	/* key and dims come first in the table */
+	err = check_given(p, CONF_FABRIC, "[fabric]", 2);
+	if (err)
+		return err;
+	if (tor_torus_init(torus, p->sides, p->side, p->cables))
+		return conf_fail(p, p->header[CONF_FABRIC], "dims: a torus has 1 to %u nodes",
+				 TOR_MAX_NODES);
+	if (tor_torus_diameter(torus) > HOPS_MAX)
+		return conf_fail(p, p->header[CONF_FABRIC], "dims: nodes are more than %d links apart, the limit of a frame's path",
+				 HOPS_MAX);
+	return 0;
+}
+
+static int check_rates(struct conf_parse *p)
+{
+	p->conf->has_rates = p->header[CONF_RATE];
+	return p->conf->has_rates ? check_given(p, CONF_RATE, "[rates]", CONF_RATES) : 0;
+}
+
+static int check_nodes(const struct conf_parse *p)
+{
+	const struct conf *conf = p->conf;
+	size_t i;
+
+	for (i = 0; i < conf->nodes; i++) {
+		const struct conf_node *node = &conf->node[i];
+
+		if (!node->has_index)
+			return conf_fail(p, node->line, "[node %s] has no index", node->name);
+		if (node->index >= conf->fabric.torus.nodes)
+			return conf_fail(p, node->line, "[node %s]: index %u is not below %u, the number of nodes that dims give",
+					 node->name, node->index, conf->fabric.torus.nodes);
+	}
+	return 0;
+}
+
+static int check_ports(const struct conf_parse *p)
+{
+	const struct tor_torus *torus = &p->conf->fabric.torus;
+	size_t i;
+
+	for (i = 0; i < p->conf->ports; i++) {
+		const struct conf_port *port = &p->conf->port[i];
+		const struct conf_node *node = &p->conf->node[port->node];
+		uint32_t dim = tor_port_dim(port->port);
+
+		if (dim < torus->ndim && tor_torus_has_port(torus, node->index, port->port))
+			continue;
+		if (dim < torus->ndim && torus->side[dim] == 2)
+			return conf_fail(p, port->line, "port %s: with one cable on a side of 2, node %u has port %s only (or set cables = 2)",
+					 port_name(port->port), node->index,
+					 port_name(tor_torus_peer_port(port->port)));
+		return conf_fail(p, port->line, "port %s: the shape has no cable there",
+				 port_name(port->port));
+	}
+	return 0;
+}
+
+/* --- what occurs twice --- */
+
+static int by_name(const void *a, const void *b)
+{
+	const struct conf_node *const *x = a, *const *y = b;
+
+	return strcasecmp((*x)->name, (*y)->name);
+}
+
+static int by_index(const void *a, const void *b)
+{
+	const struct conf_node *const *x = a, *const *y = b;
+
+	return ((*x)->index > (*y)->index) - ((*x)->index < (*y)->index);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct conf_port *const *x = a, *const *y = b;
+
+	if ((*x)->node != (*y)->node)
+		return (*x)->node < (*y)->node ? -1 : 1;
+	return ((*x)->port > (*y)->port) - ((*x)->port < (*y)->port);
+}
+
+/* An address is one host's; a name or path may be another host's, too. */
+static int by_device(const void *a, const void *b)
+{
+	const struct conf_port *const *x = a, *const *y = b;
+	bool x_mac = !strncmp((*x)->device, "mac:", 4);
+	bool y_mac = !strncmp((*y)->device, "mac:", 4);
+
+	if (x_mac != y_mac)
+		return x_mac ? -1 : 1;
+	if (!x_mac && (*x)->node != (*y)->node)
+		return (*x)->node < (*y)->node ? -1 : 1;
+	return strcmp((*x)->device, (*y)->device);
+}
+
+/*
+ * Look for two of @n things, @size bytes apart, that are the same. Return 1
+ * with their pointers in the order of the file in @two; 0: there are none;
+ * -ENOMEM.
+ */
+static int find_two(const void *things, size_t n, size_t size,
+		    int (*compare)(const void *a, const void *b), const void *two[2])
+{
+	const void **list = malloc(n * sizeof(*list) + 1);
+	size_t i;
+	int found = 0;
+
+	if (!list)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		list[i] = (const char *)things + i * size;
+	qsort(list, n, sizeof(*list), compare);
+	for (i = 1; i < n && !found; i++) {
+		found = !compare(&list[i - 1], &list[i]);
+		two[0] = list[i - 1] < list[i] ? list[i - 1] : list[i];
+		two[1] = list[i - 1] < list[i] ? list[i] : list[i - 1];
+	}
+	free(list);
+	return found;
+}
+
+static int check_nodes_differ(const struct conf_parse *p)
+{
+	const struct conf *conf = p->conf;
+	const struct conf_node *two[2];
+	int ret;
+
+	ret = find_two(conf->node, conf->nodes, sizeof(*conf->node), by_name, (const void **)two);
+	if (ret > 0)
+		return conf_fail(p, two[1]->line, "[node %s] is here for the second time: line %u has the first one",
+				 two[1]->name, two[0]->line);
+	if (!ret)
+		ret = find_two(conf->node, conf->nodes, sizeof(*conf->node), by_index,
+			       (const void **)two);
+	if (ret > 0)
+		return conf_fail(p, two[1]->line, "[node %s]: index %u is that of [node %s] in line %u, too",
+				 two[1]->name, two[1]->index, two[0]->name, two[0]->line);
+	return ret;
+}
+
+static int check_ports_differ(const struct conf_parse *p)
+{
+	const struct conf *conf = p->conf;
+	const struct conf_port *two[2];
+	int ret;
+
+	ret = find_two(conf->port, conf->ports, sizeof(*conf->port), by_place, (const void **)two);
+	if (ret > 0)
+		return conf_fail(p, two[1]->line, "port %s is here for the second time: line %u has the first one",
+				 port_name(two[1]->port), two[0]->line);
+	if (!ret)
+		ret = find_two(conf->port, conf->ports, sizeof(*conf->port), by_device,
+			       (const void **)two);
+	if (ret > 0)
+		return conf_fail(p, two[1]->line, "device %s is that of port %s in line %u, too",
+				 two[1]->device, port_name(two[0]->port), two[0]->line);
+	return ret;
+}
+
+int conf_check(struct conf_parse *p)
+{
+	int err = check_fabric(p);
+
+	if (!err)
+		err = check_rates(p);
+	if (!err)
+		err = check_nodes(p);
+	if (!err)
+		err = check_nodes_differ(p);
+	if (!err)
+		err = check_ports_differ(p);
+	if (!err)
+		err = check_ports(p);
+	if (err == -ENOMEM)
+		conf_fail(p, 0, "out of memory");
+	return err;
+}

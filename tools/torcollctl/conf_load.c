@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Files of fabrics on the disk: reading and changing, under a lock. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf_load.h"
+#include "ctl.h"
+
+#define FILE_MOST	(64 << 20)	/* a million nodes with two ports */
+#define READ_SIZE	65536
+
+/* Read to the end. Return NULL with errno. */
+static char *read_all(int fd, size_t *len)
+{
+	char *text = NULL, *more;
+	ssize_t n = 1;
+
+	for (*len = 0; n > 0; *len += n) {
+		more = *len < FILE_MOST ? realloc(text, *len + READ_SIZE) : NULL;
+		if (!more) {
+			errno = *len < FILE_MOST ? ENOMEM : EFBIG;
+			n = -1;
+			break;
+		}
+		text = more;
+		n = read(fd, text + *len, READ_SIZE);
+		if (n < 0)
+			break;
+	}
+	if (n >= 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+char *conf_read(const char *name, size_t *len, int *fd)
+{
+	bool standard = !strcmp(name, "-");
+	char *text = NULL;
+
+	*fd = standard ? -1 : open(name, O_RDONLY | O_CLOEXEC);
+	if (standard || (*fd >= 0 && !flock(*fd, LOCK_EX)))
+		text = read_all(standard ? STDIN_FILENO : *fd, len);
+	if (text)
+		return text;
+	usage_error("%s: %s", name, strerror(errno));
+	if (*fd >= 0)
+		close(*fd);
+	return NULL;
+}
+
+int conf_load(struct conf *conf, const char *name, int *fd)
+{
+	char error[512];
+	size_t len;
+	int err;
+	char *text = conf_read(name, &len, fd);
+
+	if (!text)
+		return CTL_USAGE;
+	err = conf_parse(conf, name, text, len, error, sizeof(error));
+	free(text);
+	if (!err)
+		return CTL_OK;
+	conf_free(conf);
+	if (*fd >= 0)
+		close(*fd);
+	return usage_error("%s", error);
+}
+
+/* Write the new text beside the file, and put it in its place. */
+static int replace(const char *name, int old, const char *text, size_t len)
+{
+	char whole[PATH_MAX], fresh[PATH_MAX + 8];
+	struct stat st;
+	FILE *file;
+	bool good;
+	int fd;
+
+	if (!realpath(name, whole) || fstat(old, &st))
+		return usage_error("%s: %s", name, strerror(errno));
+	snprintf(fresh, sizeof(fresh), "%s.XXXXXX", whole);
+	fd = mkostemp(fresh, O_CLOEXEC);
+	file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!file)
+		return usage_error("%s: %s", fresh, strerror(errno));
+	good = fwrite(text, 1, len, file) == len && !fflush(file) &&
+	       !fchmod(fd, st.st_mode & 0777) && !fchown(fd, st.st_uid, st.st_gid) && !fsync(fd);
+	if (!fclose(file) && good && !rename(fresh, whole))
+		return CTL_OK;
+	usage_error("%s: %s", fresh, strerror(errno));
+	unlink(fresh);
+	return CTL_USAGE;
+}
+
+/* Check the file as it is now, so that a broken one is not written again. */
+static int save_rates(const char *name, int fd, const char *text, size_t len,
+		      const uint64_t rate[CONF_RATES])
+{
+	char error[512], *fresh = NULL;
+	struct conf conf;
+	size_t size;
+	FILE *out;
+	int ret;
+
+	out = open_memstream(&fresh, &size);
+	if (!out)
+		return usage_error("%s: %s", name, strerror(errno));
+	conf_with_rates(out, text, len, rate);
+	fclose(out);
+	ret = conf_parse(&conf, name, fresh, size, error, sizeof(error)) ?
+	      usage_error("%s", error) : replace(name, fd, fresh, size);
+	conf_free(&conf);
+	free(fresh);
+	return ret;
+}
+
+int conf_save_rates(const char *name, const uint64_t rate[CONF_RATES])
+{
+	char *text;
+	size_t len;
+	int ret = -1, fd;
+
+	if (!strcmp(name, "-") || access(name, F_OK))
+		return -1;
+	text = conf_read(name, &len, &fd);
+	if (!text)
+		return CTL_USAGE;
+	if (conf_is_fabric(text, len))
+		ret = save_rates(name, fd, text, len, rate);
+	free(text);
+	close(fd);
+	return ret;
+}

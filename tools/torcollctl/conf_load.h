@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Files of fabrics on the disk. */
+#ifndef _CTL_CONF_LOAD_H
+#define _CTL_CONF_LOAD_H
+
+#include "conf.h"
+
+/**
+ * conf_read - read a whole file
+ * @name: of the file, "-" is standard input
+ * @len: out: bytes
+ * @fd: out: descriptor to be closed, which holds a lock on the file: two
+ *	commands that make a host as the same file says do so one after the
+ *	other; -1: standard input
+ *
+ * Return: its text, to be freed; NULL after printing the reason.
+ */
+char *conf_read(const char *name, size_t *len, int *fd);
+
+/**
+ * conf_load - read and parse a file
+ * @conf: filled in; to be freed with conf_free()
+ * @name: as for conf_read()
+ * @fd: as for conf_read()
+ *
+ * Return: an exit code.
+ */
+int conf_load(struct conf *conf, const char *name, int *fd);
+
+/**
+ * conf_save_rates - put rates into a fabric's file
+ * @name: of the file
+ * @rate: the rates
+ *
+ * Return: an exit code; -1, if there is no such file or it has no [fabric].
+ */
+int conf_save_rates(const char *name, const uint64_t rate[CONF_RATES]);
+
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The file of a fabric: writing one. */
+#include "conf.h"
+
+static void print_fabric(FILE *out, const struct conf *conf)
+{
+	const struct conf_fabric *f = &conf->fabric;
+	uint32_t dim;
+
+	fprintf(out, "[fabric]\nkey = %llu\ndims = ", (unsigned long long)f->key);
+	for (dim = 0; dim < f->torus.ndim; dim++)
+		fprintf(out, "%s%u", dim ? "x" : "", f->torus.side[dim]);
+	fputc('\n', out);
+	if (f->torus.cables != 1)
+		fprintf(out, "cables = %u\n", f->torus.cables);
+	if (f->ethertype != CONF_ETHERTYPE)
+		fprintf(out, "ethertype = 0x%04x\n", f->ethertype);
+	if (f->hello_ms != CONF_HELLO_MS)
+		fprintf(out, "hello = %ums\n", f->hello_ms);
+	if (f->checksum_header)
+		fputs("checksum = header\n", out);
+	if (f->frame_size)
+		fprintf(out, "frame-size = %u\n", f->frame_size);
+	if (conf->mtu)
+		fprintf(out, "mtu = %u\n", conf->mtu);
+}
+
+static void print_node(FILE *out, const struct conf *conf, size_t place)
+{
+	const struct conf_node *node = &conf->node[place];
+	size_t i;
+
+	fprintf(out, "\n[node %s]\nindex = %u\n", node->name, node->index);
+	if (node->mtu)
+		fprintf(out, "mtu = %u\n", node->mtu);
+	for (i = 0; i < conf->ports; i++)
+		if (conf->port[i].node == place)
+			fprintf(out, "port %u%c = %s\n", tor_port_dim(conf->port[i].port),
+				tor_port_dir(conf->port[i].port) == TOR_MINUS ? '-' : '+',
+				conf->port[i].device);
+}
+
+void conf_print_rates(FILE *out, const uint64_t rate[CONF_RATES])
+{
+	const struct conf_setting *s;
+	size_t i, n;
+
+	fputs("[rates]\n", out);
+	s = conf_settings(CONF_RATE, &n);
+	for (i = 0; i < n; i++)
+		fprintf(out, "%s = %llu\n", s[i].name, (unsigned long long)rate[i]);
+}
+
+static void print_limits(FILE *out, const struct conf *conf)
+{
+	const struct conf_setting *s;
+	size_t i, n;
+
+	fputs("\n[limits]\n", out);
+	s = conf_settings(CONF_LIMIT, &n);
+	for (i = 0; i < n; i++) {
+		if (!(conf->limits & 1U << i))
+			continue;
+		if (conf->limit[i] == UINT64_MAX)
+			fprintf(out, "%s = none\n", s[i].name);
+		else
+			fprintf(out, "%s = %llu\n", s[i].name, (unsigned long long)conf->limit[i]);
+	}
+}
+
+void conf_print(FILE *out, const struct conf *conf)
+{
+	size_t i;
+
+	print_fabric(out, conf);
+	for (i = 0; i < conf->nodes; i++)
+		print_node(out, conf, i);
+	if (conf->has_rates) {
+		fputc('\n', out);
+		conf_print_rates(out, conf->rate);
+	}
+	if (conf->limits)
+		print_limits(out, conf);
+}

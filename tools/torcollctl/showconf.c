@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/* torcollctl showconf: what runs on this host, as a file of a fabric. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "change.h"
+#include "tune.h"
+
+static const char help[] =
+	"Usage: torcollctl showconf [KEY] [as NAME]\n"
+	"\n"
+	"Prints a fabric of this host in the form of torcoll.conf(5), for \"torcollctl apply\".\n"
+	"as        the section's name, instead of this host's\n";
+
+/*
+ * Write how a file names a device: by its name, if that can stand in a file;
+ * the kernel allows any bytes.
+ */
+static void name_device(char text[CONF_DEVICE_SIZE], const struct device *device)
+{
+	const uint8_t *m = device->mac;
+
+	if (device->name[0] != '#' && !strcmp(fmt_plain(device->name), device->name))
+		snprintf(text, CONF_DEVICE_SIZE, "%s", device->name);
+	else
+		snprintf(text, CONF_DEVICE_SIZE, "mac:%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1],
+			 m[2], m[3], m[4], m[5]);
+}
+
+/* Fill in ports, and the MTU if all devices have the same one. */
+static void fill_ports(struct conf *conf, const struct running *now)
+{
+	uint32_t i;
+
+	for (i = 0; i < TOR_MAX_PORTS; i++) {
+		const struct device *device = devices_at(&now->devices, now->port[i]);
+		uint32_t mtu = device && device->up ? device->mtu : 0;
+
+		if (!device)
+			continue;
+		conf->node->mtu = !conf->ports || conf->node->mtu == mtu ? mtu : 0;
+		conf->port[conf->ports].port = i;
+		name_device(conf->port[conf->ports++].device, device);
+	}
+}
+
+static void print_running(const char *host, const struct running *now)
+{
+	struct conf_port port[TOR_MAX_PORTS] = { 0 };
+	struct conf_node node = { .index = now->node };
+	struct conf conf = {
+		.fabric = now->fabric, .node = &node, .nodes = 1, .port = port, .has_rates = true,
+	};
+
+	snprintf(node.name, sizeof(node.name), "%s", host);
+	memcpy(conf.rate, now->rate, sizeof(conf.rate));
+	fill_ports(&conf, now);
+	conf_print(stdout, &conf);
+}
+
+static int show(struct conn *c, const char *key, const char *host)
+{
+	struct running now;
+	struct place place;
+	struct conn route;
+	int ret = place_find(c, key, &place);
+
+	if (ret)
+		return ret;
+	if (conn_open_route(&route))
+		return conn_refused(&route);
+	ret = running_get(c, &route, place.key, &now);
+	if (!ret && !now.exists)
+		ret = usage_error("the fabric is gone");
+	if (!ret)
+		print_running(host, &now);
+	running_free(&now);
+	conn_close(&route);
+	return ret;
+}
+
+static int parse(struct args *a, const char **key, char host[CONF_NAME_SIZE])
+{
+	const char *name = NULL;
+
+	if (a->argc && *a->argv[0] >= '0' && *a->argv[0] <= '9')
+		*key = arg_next(a);
+	if (arg_is(a, "as")) {
+		name = arg_need(a, "the section's name");
+		if (!name)
+			return CTL_USAGE;
+	}
+	if (arg_end(a))
+		return CTL_USAGE;
+	if (opt.json)
+		return usage_error("showconf prints torcoll.conf(5)'s form only; \"torcollctl -j fabric show\" has JSON");
+	if (!name && gethostname(host, CONF_NAME_SIZE - 1))
+		return usage_error("the name of this host: %s", strerror(errno));
+	if (name)
+		snprintf(host, CONF_NAME_SIZE, "%s", name);
+	if (!conf_is_host_name(name ? name : host))
+		return usage_error("\"%s\" cannot be the name of a section: give one with \"as NAME\"",
+				   name ? name : host);
+	return CTL_OK;
+}
+
+int showconf_main(struct args *a)
+{
+	char host[CONF_NAME_SIZE] = "";
+	const char *key = NULL;
+	struct conn c;
+	int ret;
+
+	if (a->argc && (!strcmp(a->argv[0], "help") || !strcmp(a->argv[0], "--help") ||
+			!strcmp(a->argv[0], "-h"))) {
+		fputs(help, stdout);
+		return CTL_OK;
+	}
+	if (parse(a, &key, host) || conn_need(&c))
+		return CTL_USAGE;
+	ret = show(&c, key, host);
+	conn_close(&c);
+	return ret;
+}
