@@ -248,8 +248,11 @@ $(B)/lib/libtorcoll.pc: lib/libtorcoll.pc.in
 
 tool_common := $(wildcard tools/common/*.c)
 tool_names := $(sort $(basename $(notdir $(wildcard tools/*.c))) \
-	$(filter-out common,$(patsubst tools/%/,%,$(dir $(wildcard tools/*/*.c)))))
-tool_sources = $(wildcard tools/$(1).c tools/$(1)/*.c) $(tool_common)
+	$(filter-out common job,$(patsubst tools/%/,%,$(dir $(wildcard tools/*/*.c)))))
+# What a tool has of another's folder, or of the library's.
+torcollctl_more := $(wildcard tools/job/*.c)
+torcollrun_more := tools/torcollctl/netns_list.c $(wildcard tools/job/*.c)
+tool_sources = $(wildcard tools/$(1).c tools/$(1)/*.c) $(tool_common) $($(1)_more)
 
 # The library is found beside the program, built or installed. Empty for packages: theirs is where the loader looks.
 RPATH ?= -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath,'$$ORIGIN/../../lib'
