@@ -145,9 +145,11 @@ static void child(struct job *job, uint32_t i, const struct ends *ends, pid_t pa
 	int s;
 
 	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
+	if (!job->feed) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+	}
 	for (s = 0; s < 3; s++)
 		dup2(ends->fd[s], s);
 	signal(SIGPIPE, SIG_DFL);

@@ -4,8 +4,8 @@
  * and which end together. Shared by torcollrun, on both sides of its
  * connections, and by "torcollctl netns run".
  *
- * Every process is a process group, so that its children end with it, and is
- * killed when the starter dies.
+ * Every process is a process group, so that its children end with it. If the
+ * starter dies it is killed, or, if it is fed, finds the end of its input.
  */
 #ifndef _JOB_H
 #define _JOB_H
