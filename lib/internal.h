@@ -88,8 +88,11 @@ int torcoll__fail(int err, const char *fmt, ...);
  */
 int torcoll__refused(struct torcoll *t, int err, const char *what);
 
-/* Parse @text into @exclude, TORCOLL_COLL_COUNT masks. Return 0 or -EINVAL. */
-int torcoll__algo_parse(uint32_t *exclude, const char *text);
+/*
+ * Parse @text into @exclude, TORCOLL_COLL_COUNT masks. Return 0, or -EINVAL with
+ * a sentence that names the wrong word; @what: of what the text is the value.
+ */
+int torcoll__algo_parse(uint32_t *exclude, const char *what, const char *text);
 
 /* Levels of TORCOLL_DEBUG: failures, comms, every op. */
 enum torcoll__level {

@@ -470,10 +470,33 @@ static void comm_set_algorithm__refuses(void **state)
 	}
 	/* and it changed nothing */
 	assert_int_equal(excluded(comm, TORCOLL_ALLREDUCE, 0), ALL_BUT(1U << TORCOLL_RING));
-	setenv("TORCOLL_ALGO", "fast", 1);
+	setenv("TORCOLL_ALGO", "tree,fast;reduce:ring", 1);
 	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), -EINVAL);
 	unsetenv("TORCOLL_ALGO");
-	assert_non_null(strstr(torcoll_last_error(), "TORCOLL_ALGO=fast"));
+	assert_string_equal(torcoll_last_error(),
+			    "TORCOLL_ALGO=tree,fast;reduce:ring: \"fast\" is no algorithm, as in allreduce:bibucket,ring;broadcast:^ring (EINVAL)");
+}
+
+/* The sentence names the word, and what is wrong with it. */
+static void comm_set_algorithm__names_the_word(void **state)
+{
+	static const char *const bad[][2] = {
+		{ "allreduce:ring,rings", "\"rings\" is no algorithm" },
+		{ "allreduce:ring;everything:ring", "\"everything\" is no collective" },
+		{ "^ring,auto", "\"auto\" cannot be excluded" },
+		{ "allreduce:", "\"\" is no algorithm" },
+		{ "allreduce:ring,", "\"\" is no algorithm" },
+	};
+	struct torcoll_comm_config config = { .name = "job" };
+	struct fixture *f = *state;
+	struct torcoll_comm *comm;
+
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_int_equal(torcoll_comm_set_algorithm(comm, bad[i][0]), -EINVAL);
+		if (!strstr(torcoll_last_error(), bad[i][1]))
+			fail_msg("%s: %s", bad[i][0], torcoll_last_error());
+	}
 }
 
 int main(void)
@@ -502,6 +525,7 @@ int main(void)
 		test_open(torcoll_comm_from_env__refuses),
 		test_open(comm_set_algorithm__by_collective),
 		test_open(comm_set_algorithm__refuses),
+		test_open(comm_set_algorithm__names_the_word),
 		test_open(torcoll_comm_shrink__makes_another),
 		test_open(torcoll_comm_shrink__says_who_is_missing),
 		test_open(torcoll_comm_close__frees_in_any_order),
