@@ -250,7 +250,7 @@ tool_common := $(wildcard tools/common/*.c)
 tool_names := $(sort $(basename $(notdir $(wildcard tools/*.c))) \
 	$(filter-out common job,$(patsubst tools/%/,%,$(dir $(wildcard tools/*/*.c)))))
 # What a tool has of another's folder, or of the library's.
-torcollctl_more := $(wildcard tools/job/*.c)
+torcollctl_more := $(wildcard tools/job/*.c) lib/launcher.c
 torcollrun_more := tools/torcollctl/netns_list.c $(wildcard tools/job/*.c)
 tool_sources = $(wildcard tools/$(1).c tools/$(1)/*.c) $(tool_common) $($(1)_more)
 
