@@ -402,7 +402,7 @@ bench: | deps-guest deps-bench
 
 # What guests run is linked statically: most of what emulated processors take to start a program goes into its shared
 # libraries (torcollctl: 49 ms with, 10 without them; in the debug kernel 198 and 62). Tests on the host have the others.
-static_names := torcollctl torcoll-perf torcoll-plan
+static_names := torcollctl torcoll-perf torcoll-plan torcollrun
 static_libs := $(B)/host/libtorcore.a $(B)/lib/libtorcoll.a
 # The linker would warn of libnl's looking up hosts, for which a static C library needs others: nobody asks it to.
 static := -static -Wl,--no-warnings

@@ -318,6 +318,7 @@ static void proc_ended(struct job *job, uint32_t i, int status)
 	proc->ended = true;
 	proc->status = status;
 	job->alive--;
+	file_close(&proc->in);
 	/* what it wrote before, but not what its children write later */
 	for (s = 0; s < 2; s++) {
 		drain(job, i, s);
@@ -325,8 +326,11 @@ static void proc_ended(struct job *job, uint32_t i, int status)
 	}
 	if (job->ops->ended)
 		job->ops->ended(job, i);
-	/* children that ignore the signal, as those of a shell may */
-	if (job->ending)
+	/*
+	 * children that ignore the signal, as those of a shell may; but who is
+	 * fed ends its own
+	 */
+	if (job->ending && !job->feed)
 		kill(-proc->pid, SIGKILL);
 }
 

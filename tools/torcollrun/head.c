@@ -285,8 +285,9 @@ static void host_ended(struct job *job, uint32_t i)
 		snprintf(how, sizeof(how), "SIG%s", sigabbrev_np(WTERMSIG(status)));
 	else
 		snprintf(how, sizeof(how), "exit status %d", WEXITSTATUS(status));
-	complain("%s: the connection ended with %s %s", ranks_on(host, host->first, host->ranks), how,
-		 host->begun ? "before they did" : "before they were started");
+	complain("%s: the connection ended with %s before %s ranks %s%s",
+		 ranks_on(host, host->first, host->ranks), how, host->begun ? "all" : "any",
+		 host->begun ? "did" : "began", head->running ? "; the other ranks are ended" : "");
 	fail(head, EXIT_LOST);
 }
 
