@@ -88,7 +88,7 @@ help:
 	@echo '  make all                module, lib, tools, examples and test programs'
 	@echo '  make module             the kernel module, for KERNEL=6.12 (default), KERNEL=6.1 or KDIR=...'
 	@echo '  make lib                libtorcoll'
-	@echo '  make tools              torcollctl, torcoll-perf, ...'
+	@echo '  make tools              torcollctl, torcollrun, torcoll-perf, ...'
 	@echo '  make debug-kernel       kernels that report mistakes, for the tests below: built once'
 	@echo 'To install it:'
 	@echo '  make deps               installs the Debian packages that all this needs'
@@ -738,6 +738,8 @@ install: lib tools
 	$(Q)$(call to,$(DOCDIR)/examples/data,644,$(wildcard lib/examples/data/*))
 	$(Q)$(call as,$(BASHDIR),tools/bash-completion/torcollctl,torcollctl)
 	$(Q)$(call as,$(ZSHDIR),tools/zsh-completion/_torcollctl,_torcollctl)
+	$(Q)$(call as,$(BASHDIR),tools/bash-completion/torcollrun,torcollrun)
+	$(Q)$(call as,$(ZSHDIR),tools/zsh-completion/_torcollrun,_torcollrun)
 	$(Q)$(call to,$(DATADIR)/torcoll,644,tools/wireshark/torcoll.lua)
 	$(if $(PYTHONDIR),$(Q)$(call to,$(PYTHONDIR)/torcoll,644,$(install_python)))
 	$(Q)$(call to,$(UDEVDIR),644,packaging/90-torcoll.rules)

@@ -37,7 +37,7 @@ SSH
 chmod +x "$work/ssh" "$work/noisy" "$work/refused"
 
 # In the background it is to be started by these words: its process is the one that gets signals then.
-torcollrun=(build/bin/torcollrun --ssh "$work/ssh" -H a,b,c)
+torcollrun=(build/bin/torcollrun --ssh "$work/ssh" -H "a,b,c")
 
 run()
 {

@@ -66,7 +66,7 @@ launch()
 		wait "$r" || ((code)) || code=$?
 	done
 	cat "$work"/[0-9]*
-	return $code
+	return "$code"
 }
 
 # openmpi JOB NODE...: rank i on the i-th of these.
