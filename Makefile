@@ -88,7 +88,7 @@ help:
 	@echo '  make all                module, lib, tools, examples and test programs'
 	@echo '  make module             the kernel module, for KERNEL=6.12 (default), KERNEL=6.1 or KDIR=...'
 	@echo '  make lib                libtorcoll'
-	@echo '  make tools              torcollctl, torcoll-perf, ...'
+	@echo '  make tools              torcollctl, torcollrun, torcoll-perf, ...'
 	@echo '  make debug-kernel       kernels that report mistakes, for the tests below: built once'
 	@echo 'To install it:'
 	@echo '  make deps               installs the Debian packages that all this needs'
@@ -248,8 +248,11 @@ $(B)/lib/libtorcoll.pc: lib/libtorcoll.pc.in
 
 tool_common := $(wildcard tools/common/*.c)
 tool_names := $(sort $(basename $(notdir $(wildcard tools/*.c))) \
-	$(filter-out common,$(patsubst tools/%/,%,$(dir $(wildcard tools/*/*.c)))))
-tool_sources = $(wildcard tools/$(1).c tools/$(1)/*.c) $(tool_common)
+	$(filter-out common job,$(patsubst tools/%/,%,$(dir $(wildcard tools/*/*.c)))))
+# What a tool has of another's folder, or of the library's.
+torcollctl_more := $(wildcard tools/job/*.c) lib/launcher.c
+torcollrun_more := tools/torcollctl/netns_list.c $(wildcard tools/job/*.c)
+tool_sources = $(wildcard tools/$(1).c tools/$(1)/*.c) $(tool_common) $($(1)_more)
 
 # The library is found beside the program, built or installed. Empty for packages: theirs is where the loader looks.
 RPATH ?= -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath,'$$ORIGIN/../../lib'
@@ -399,7 +402,7 @@ bench: | deps-guest deps-bench
 
 # What guests run is linked statically: most of what emulated processors take to start a program goes into its shared
 # libraries (torcollctl: 49 ms with, 10 without them; in the debug kernel 198 and 62). Tests on the host have the others.
-static_names := torcollctl torcoll-perf torcoll-plan
+static_names := torcollctl torcoll-perf torcoll-plan torcollrun
 static_libs := $(B)/host/libtorcore.a $(B)/lib/libtorcoll.a
 # The linker would warn of libnl's looking up hosts, for which a static C library needs others: nobody asks it to.
 static := -static -Wl,--no-warnings
@@ -735,6 +738,8 @@ install: lib tools
 	$(Q)$(call to,$(DOCDIR)/examples/data,644,$(wildcard lib/examples/data/*))
 	$(Q)$(call as,$(BASHDIR),tools/bash-completion/torcollctl,torcollctl)
 	$(Q)$(call as,$(ZSHDIR),tools/zsh-completion/_torcollctl,_torcollctl)
+	$(Q)$(call as,$(BASHDIR),tools/bash-completion/torcollrun,torcollrun)
+	$(Q)$(call as,$(ZSHDIR),tools/zsh-completion/_torcollrun,_torcollrun)
 	$(Q)$(call to,$(DATADIR)/torcoll,644,tools/wireshark/torcoll.lua)
 	$(if $(PYTHONDIR),$(Q)$(call to,$(PYTHONDIR)/torcoll,644,$(install_python)))
 	$(Q)$(call as,$(SYSUSERSDIR),packaging/torcoll.sysusers,torcoll.conf)

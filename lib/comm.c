@@ -125,11 +125,10 @@ int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *con
 	comm = comm_alloc(t, config);
 	if (!comm)
 		return torcoll__fail(-ENOMEM, "comm %s: out of memory", config->name);
-	if (algorithms && torcoll__algo_parse(comm->exclude, algorithms)) {
-		err = torcoll__fail(-EINVAL, "TORCOLL_ALGO=%s is no choice of algorithms",
-				    algorithms);
+	if (algorithms)
+		err = torcoll__algo_parse(comm->exclude, "TORCOLL_ALGO", algorithms);
+	if (err)
 		goto free;
-	}
 	err = comm_add(t, config, &comm->handle);
 	if (err)
 		goto free;

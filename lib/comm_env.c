@@ -5,27 +5,16 @@
 #include <string.h>
 
 #include "internal.h"
+#include "launcher.h"
 
 #define MEMBERS_MAX	(1U << 20)
 #define JOIN_SECONDS	120
+#define FABRICS_MAX	64
 
 struct members {
 	uint32_t *node;
 	uint32_t count;
 };
-
-/* Parse an unsigned number up to @max; *@end points behind it. */
-static bool parse_number(const char *s, uint64_t max, uint64_t *value, const char **end)
-{
-	char *tail;
-
-	if (*s < '0' || *s > '9')
-		return false;
-	errno = 0;
-	*value = strtoull(s, &tail, s[0] == '0' && (s[1] | 0x20) == 'x' ? 16 : 10);
-	*end = tail;
-	return !errno && *value <= max;
-}
 
 int torcoll__env_number(const char *name, uint64_t max, uint64_t *value)
 {
@@ -33,7 +22,7 @@ int torcoll__env_number(const char *name, uint64_t max, uint64_t *value)
 
 	if (!s || !*s)
 		return 0;
-	if (!parse_number(s, max, value, &end) || *end)
+	if (!torcoll__parse_number(s, max, value, &end) || *end)
 		return torcoll__fail(-EINVAL, "%s=%s is not a number up to %llu", name, s,
 				     (unsigned long long)max);
 	return 0;
@@ -61,10 +50,10 @@ static int members_parse(struct members *m, const char *s)
 	int err;
 
 	for (;; s++) {
-		if (!parse_number(s, MEMBERS_MAX, &first, &s))
+		if (!torcoll__parse_number(s, MEMBERS_MAX, &first, &s))
 			return -EINVAL;
 		last = first;
-		if (*s == '-' && !parse_number(s + 1, MEMBERS_MAX, &last, &s))
+		if (*s == '-' && !torcoll__parse_number(s + 1, MEMBERS_MAX, &last, &s))
 			return -EINVAL;
 		err = members_append(m, first, last);
 		if (err)
@@ -76,9 +65,74 @@ static int members_parse(struct members *m, const char *s)
 	}
 }
 
-static int members_from_env(struct members *m)
+/**
+ * struct env - what the environment says
+ * @launcher: of others; its name is NULL if none has started the process
+ * @fabric: as this host knows it; its nodes are 0 if it does not
+ * @members: node of each rank, or none
+ * @placed: variables of torcoll say where ranks are
+ */
+struct env {
+	struct torcoll__launcher launcher;
+	struct torcoll_sys_fabric fabric;
+	struct members members;
+	bool placed;
+};
+
+static bool env_has(const char *name)
+{
+	const char *s = getenv(name);
+
+	return s && *s;
+}
+
+static int launcher_from_env(struct env *env)
+{
+	const char *wrong, *value;
+	int ret;
+
+	env->placed = env_has("TORCOLL_RANK") || env_has("TORCOLL_SIZE") ||
+		      env_has("TORCOLL_MEMBERS");
+	ret = torcoll__launcher_read(&env->launcher, &wrong);
+	if (ret >= 0)
+		return 0;
+	value = getenv(wrong);
+	return torcoll__fail(ret, "%s=%s is not what %s sets for the ranks of a job", wrong,
+			     value ? value : "", env->launcher.name);
+}
+
+/* Find the fabric with the key TORCOLL_FABRIC, or the only one. */
+static int fabric_from_env(struct env *env)
+{
+	struct torcoll_sys_fabric list[FABRICS_MAX];
+	int n = torcoll_sys_fabrics(list, FABRICS_MAX);
+	int err;
+
+	if (env_has("TORCOLL_FABRIC")) {
+		err = torcoll__env_number("TORCOLL_FABRIC", UINT64_MAX, &env->fabric.key);
+		/* a fabric that is not found is for the module to refuse */
+		for (int i = 0; !err && i < n && i < FABRICS_MAX; i++)
+			if (list[i].key == env->fabric.key)
+				env->fabric = list[i];
+		return err;
+	}
+	if (n == 1) {
+		env->fabric = list[0];
+		return 0;
+	}
+	if (n > 1)
+		return torcoll__fail(-EINVAL,
+				     "TORCOLL_FABRIC is not set, and this host is in %d fabrics: it names the key of one",
+				     n);
+	return torcoll__fail(-EINVAL,
+			     "TORCOLL_FABRIC is not set, and this host is in no fabric: torcollctl fabric add makes one");
+}
+
+/* Without a list: so many nodes in order, or all. */
+static int members_from_env(struct env *env)
 {
 	const char *list = getenv("TORCOLL_MEMBERS");
+	struct members *m = &env->members;
 	uint64_t size = 0;
 	int err;
 
@@ -92,50 +146,83 @@ static int members_from_env(struct members *m)
 		if (!err && size && size != m->count)
 			return torcoll__fail(-EINVAL, "TORCOLL_MEMBERS has %u nodes, TORCOLL_SIZE is %u",
 					     m->count, (unsigned int)size);
+		if (!err && !size && env->launcher.name && env->launcher.size != m->count)
+			return torcoll__fail(-EINVAL, "TORCOLL_MEMBERS has %u nodes, %s has started %u ranks",
+					     m->count, env->launcher.name, env->launcher.size);
 	} else if (size) {
 		err = members_append(m, 0, size - 1);
 	}
 	return err ? torcoll__fail(err, "members of the comm: %s", torcoll_strerror(err)) : 0;
 }
 
-static int config_from_env(struct torcoll_comm_config *config)
+/* A rank that is told to be on another node would wait for itself. */
+static int check_rank(const struct env *env, uint32_t rank)
+{
+	const struct members *m = &env->members;
+
+	if (!m->count || rank == TORCOLL_RANK_SELF || !env->fabric.nodes)
+		return 0;
+	if (rank >= m->count)
+		return torcoll__fail(-EINVAL, "this is rank %u, and there are %u ranks", rank,
+				     m->count);
+	if (m->node[rank] != env->fabric.node)
+		return torcoll__fail(-EINVAL, "%s puts rank %u on node %u, and this is node %u",
+				     env_has("TORCOLL_MEMBERS") ? "TORCOLL_MEMBERS" : "TORCOLL_SIZE",
+				     rank, m->node[rank], env->fabric.node);
+	return 0;
+}
+
+static int config_from_env(struct torcoll_comm_config *config, const struct env *env)
 {
 	uint64_t rank = TORCOLL_RANK_SELF, seconds = JOIN_SECONDS;
-	const char *fabric = getenv("TORCOLL_FABRIC");
 	const char *name = getenv("TORCOLL_COMM");
 	int err;
 
-	if (!fabric || !*fabric)
-		return torcoll__fail(-EINVAL,
-				     "TORCOLL_FABRIC is not set: it names the fabric's key; torcollctl netns run sets it");
-	err = torcoll__env_number("TORCOLL_FABRIC", UINT64_MAX, &config->fabric);
-	if (!err)
-		err = torcoll__env_number("TORCOLL_RANK", UINT32_MAX, &rank);
+	if (env->launcher.name)
+		rank = env->launcher.rank;
+	err = torcoll__env_number("TORCOLL_RANK", UINT32_MAX, &rank);
 	if (!err)
 		err = torcoll__env_number("TORCOLL_TIMEOUT", UINT32_MAX, &seconds);
 	if (err)
 		return err;
-	config->name = name && *name ? name : "world";
+	config->fabric = env->fabric.key;
+	config->name = env->launcher.name ? env->launcher.comm : "world";
+	if (name && *name)
+		config->name = name;
 	config->secret = getenv("TORCOLL_SECRET");
 	config->rank = rank;
 	config->deadline_ns = seconds ? torcoll_deadline(1000 * seconds) : 0;
-	return 0;
+	config->members = env->members.node;
+	config->size = env->members.count;
+	return check_rank(env, rank);
+}
+
+static int read_env(struct env *env, struct torcoll_comm_config *config)
+{
+	int err = launcher_from_env(env);
+
+	if (!err)
+		err = fabric_from_env(env);
+	if (!err)
+		err = members_from_env(env);
+	return err ? err : config_from_env(config, env);
 }
 
 int torcoll_comm_from_env(struct torcoll *t, struct torcoll_comm **comm)
 {
 	struct torcoll_comm_config config = { 0 };
-	struct members members = { 0 };
-	int err;
+	struct env env = { 0 };
+	int err = read_env(&env, &config);
 
-	err = config_from_env(&config);
-	if (!err)
-		err = members_from_env(&members);
-	if (!err) {
-		config.members = members.node;
-		config.size = members.count;
+	if (!err && env.launcher.name && !env.placed) {
+		if (env.fabric.nodes)
+			err = torcoll__place(t, &config, &env.launcher, &env.fabric, comm);
+		else
+			err = torcoll__fail(-ENODEV, "this host is not in fabric %llu",
+					    (unsigned long long)config.fabric);
+	} else if (!err) {
 		err = torcoll_comm_create(t, &config, comm);
 	}
-	free(members.node);
+	free(env.members.node);
 	return err;
 }

@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "sys.h"
 #include "torcoll.h"
@@ -88,8 +89,11 @@ int torcoll__fail(int err, const char *fmt, ...);
  */
 int torcoll__refused(struct torcoll *t, int err, const char *what);
 
-/* Parse @text into @exclude, TORCOLL_COLL_COUNT masks. Return 0 or -EINVAL. */
-int torcoll__algo_parse(uint32_t *exclude, const char *text);
+/*
+ * Parse @text into @exclude, TORCOLL_COLL_COUNT masks. Return 0, or -EINVAL with
+ * a sentence that names the wrong word; @what: of what the text is the value.
+ */
+int torcoll__algo_parse(uint32_t *exclude, const char *what, const char *text);
 
 /* Levels of TORCOLL_DEBUG: failures, comms, every op. */
 enum torcoll__level {
@@ -144,6 +148,38 @@ int torcoll__check(const struct torcoll *t, const char *what);
  * variable is not set.
  */
 int torcoll__env_number(const char *name, uint64_t max, uint64_t *value);
+
+/* Parse an unsigned number up to @max; *@end points behind it. */
+static inline bool torcoll__parse_number(const char *s, uint64_t max, uint64_t *value,
+					 const char **end)
+{
+	char *tail;
+
+	if (*s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	*value = strtoull(s, &tail, s[0] == '0' && (s[1] | 0x20) == 'x' ? 16 : 10);
+	*end = tail;
+	return !errno && *value <= max;
+}
+
+/* ---- place.c ---- */
+
+struct torcoll__launcher;
+
+/**
+ * torcoll__place - join the comm of a launcher's job
+ * @t: context
+ * @config: without rank and members
+ * @launcher: the process's place in the job
+ * @fabric: the fabric, and this node in it
+ * @comm: out: its ranks are those of the launcher
+ *
+ * Return: 0 or a negative errno with a sentence.
+ */
+int torcoll__place(struct torcoll *t, const struct torcoll_comm_config *config,
+		   const struct torcoll__launcher *launcher,
+		   const struct torcoll_sys_fabric *fabric, struct torcoll_comm **comm);
 
 /* ---- ring.c ---- */
 

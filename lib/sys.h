@@ -18,4 +18,17 @@ void *torcoll_sys_mmap(int fd, size_t bytes, uint64_t offset);
 void torcoll_sys_munmap(void *p, size_t bytes);
 uint64_t torcoll_sys_now_ns(void);
 
+/* A fabric of this host: its key, this node's index, number of nodes. */
+struct torcoll_sys_fabric {
+	uint64_t key;
+	uint32_t node;
+	uint32_t nodes;
+};
+
+/*
+ * List the fabrics of this host, up to @room. Return their number, which may be
+ * larger. -ENOENT: the module is not loaded.
+ */
+int torcoll_sys_fabrics(struct torcoll_sys_fabric *fabric, uint32_t room);
+
 #endif

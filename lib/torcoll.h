@@ -191,14 +191,18 @@ int torcoll_comm_create(struct torcoll *t, const struct torcoll_comm_config *con
 /*
  * Join the comm that the environment describes, as set by launchers:
  *
- *	TORCOLL_FABRIC	the fabric's key (required; decimal, or hexadecimal with 0x)
- *	TORCOLL_COMM	the comm's name; "world" if not set
+ *	TORCOLL_FABRIC	the fabric's key (decimal, or hexadecimal with 0x); the only one if not set
+ *	TORCOLL_COMM	the comm's name; that of the launcher's job, or "world", if not set
  *	TORCOLL_SECRET	its secret; none if not set
- *	TORCOLL_RANK	the caller's rank; the rank on this node if not set
+ *	TORCOLL_RANK	the caller's rank; the launcher's, or the rank on this node, if not set
  *	TORCOLL_SIZE	the number of ranks: rank i is on node i; all nodes if not set
  *	TORCOLL_MEMBERS	the node of each rank, as "5,1,8-11"; TORCOLL_SIZE nodes if both are set
  *	TORCOLL_ALGO	as torcoll_comm_set_algorithm(); torcoll_comm_create() uses it too
  *	TORCOLL_TIMEOUT	deadline for joining in seconds; 120 if not set, 0: none
+ *
+ * Without TORCOLL_RANK, TORCOLL_SIZE and TORCOLL_MEMBERS, the ranks are those of the process's
+ * launcher, if that is Open MPI's, Hydra (MPICH) or Slurm's, on whichever nodes it has started them:
+ * see torcoll_comm_from_env(3).
  *
  * Errors: -EINVAL with a message about the variable; those of torcoll_comm_create().
  */

@@ -85,7 +85,8 @@ class Comm(Collectives):
 
     @classmethod
     def from_env(cls, *, context: Optional[Context] = None) -> "Comm":
-        """Join the comm that the variables TORCOLL_* describe, as set by launchers: see torcoll_comm_from_env(3).
+        """Join the comm that the variables TORCOLL_* describe, or those of Slurm, Open MPI and MPICH: see
+        torcoll_comm_from_env(3).
 
         Raises Invalid, with a message about the variable, and what Comm() raises.
         """

@@ -10,6 +10,8 @@ PATH=$PWD/build/bin:$PATH
 
 # shellcheck source=tools/bash-completion/torcollctl
 . tools/bash-completion/torcollctl
+# shellcheck source=tools/bash-completion/torcollrun
+. tools/bash-completion/torcollrun
 
 # Only works while bash completes.
 compopt()
@@ -50,6 +52,19 @@ has_option()
 	completes options__all "torcollctl --" "--all --batch --force --help --json --pretty --version"
 }
 
+# run_completes NAME LINE WORDS: the same of torcollrun.
+run_completes()
+{
+	local name=$1 line=$2 words=$3
+
+	options=()
+	read -ra COMP_WORDS <<<"$line"
+	[[ $line != *" " ]] || COMP_WORDS+=("")
+	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+	_torcollrun torcollrun "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+	is "$name" "$(printf '%s\n' "${COMPREPLY[@]}" | sort -u | paste -sd' ')" "$words"
+}
+
 ktap_header
 completes objects__by_letter "torcollctl fa" "fabric"
 completes objects__behind_options "torcollctl -j po" "port"
@@ -82,6 +97,15 @@ completes apply__words "torcollctl apply lab.conf " "--dry-run as force remove"
 completes apply__once "torcollctl apply lab.conf force " "--dry-run as remove"
 completes apply__device "torcollctl apply --device l" "lo"
 completes nothing__of_unknown "torcollctl nonsense " "help"
+run_completes run__options "torcollrun --ho" "--host --hostfile"
+run_completes run__program "torcollrun -n 2 torcoll-per" "torcoll-perf"
+run_completes run__program_behind_equals "torcollrun --ppn = 2 torcoll-per" "torcoll-perf"
+run_completes run__arguments_are_files "torcollrun -v torcoll-perf --h" ""
+is run__arguments_by_readline "${options[*]}" "-o default"
+export TORCOLL_FRUIT=1
+run_completes run__variables "torcollrun -x TORCOLL_FRU" "TORCOLL_FRUIT"
+run_completes run__numbers_are_free "torcollrun --ppn " ""
+check zsh_run__syntax zsh -n tools/zsh-completion/_torcollrun
 zsh_completes objects__by_letter "torcollctl fa" "fabric"
 zsh_completes objects__behind_options "torcollctl -j po" "port"
 zsh_completes options__all "torcollctl --" "--all --batch --force --help --json --pretty --version"

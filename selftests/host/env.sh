@@ -34,7 +34,13 @@ is value__of_the_environment "$(env_of TORCOLL_TIMEOUT=7 -- '.[] | select(.name 
 is value__default "$(env_of -- '.[] | select(.name == "TORCOLL_TIMEOUT") | .value + " " + .origin')" "120 default"
 is value__set_to_nothing "$(env_of TORCOLL_COMM= -- '.[] | select(.name == "TORCOLL_COMM") | .value + " " + .origin')" \
 	"world default"
-is value__missing "$(env_of -- '.[] | select(.name == "TORCOLL_FABRIC") | .origin')" missing
+is value__of_openmpi "$(env_of OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=1 \
+	PMIX_NAMESPACE=77 -- '[.[] | select(.origin == "openmpi") | .value] | join(" ")')" "openmpi-77 2 4 as ranks tell"
+is value__of_slurm "$(env_of SLURM_PROCID=2 SLURM_NTASKS=4 SLURM_LOCALID=0 SLURM_TASKS_PER_NODE='1(x4)' SLURM_JOB_ID=7 SLURM_STEP_ID=0 \
+	TORCOLL_MEMBERS=3-6 -- '[.[] | select(.origin == "slurm") | .value] | join(" ")')" "slurm-7.0 2"
+is value__of_mpich "$(env_of PMI_RANK=2 PMI_SIZE=4 MPI_LOCALRANKID=0 MPI_LOCALNRANKS=1 TORCOLL_COMM=mine -- \
+	'[.[] | select(.origin == "mpich") | .value] | join(" ")')" "2 4 as ranks tell"
+fails value__launcher_is_wrong 2 'PMI_RANK=x is not what MPICH sets' env PMI_RANK=x PMI_SIZE=4 MPI_LOCALNRANKS=1 build/bin/torcollctl env
 is value__secret_hidden "$(env_of TORCOLL_SECRET=xyzzy -- '.' | grep -c xyzzy)" 0
 is options__behind_the_command "$(build/bin/torcollctl env -p --json)" "$(build/bin/torcollctl -p -j env)"
 is options__for_one_line_of_a_batch "$(printf 'env -j\nenv\n' | build/bin/torcollctl -b - | grep -c '^\[')" 1

@@ -44,6 +44,7 @@ complete()
 		usr/include/linux/torcoll_netlink.h usr/lib/libtorcoll.so usr/lib/libtorcoll.so.0 \
 		usr/lib/libtorcoll.a usr/lib/pkgconfig/libtorcoll.pc usr/share/doc/torcoll/README.md \
 		usr/share/bash-completion/completions/torcollctl usr/share/torcoll/torcoll.lua \
+		usr/share/bash-completion/completions/torcollrun usr/share/zsh/site-functions/_torcollrun \
 		usr/share/zsh/site-functions/_torcollctl lib/udev/rules.d/90-torcoll.rules \
 		usr/lib/sysusers.d/torcoll.conf etc/security/limits.d/torcoll.conf \
 		lib/systemd/system/torcoll@.service

@@ -131,6 +131,7 @@ check pages__references references
 for tool in torcoll-perf torcoll-plan torcoll-sim; do
 	check "options__${tool#torcoll-}" same_options tools/$tool/$tool.1 build/bin/$tool --help
 done
+check options__run same_options tools/torcollrun/torcollrun.1 build/bin/torcollrun --help
 check options__ctl same_options tools/torcollctl/torcollctl.8 ctl_help
 check words__ctl ctl_words
 finish

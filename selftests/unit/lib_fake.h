@@ -27,8 +27,10 @@
 #include "../../lib/context.c"
 #include "../../lib/debug.c"
 #include "../../lib/error.c"
+#include "../../lib/launcher.c"
 #include "../../lib/names.c"
 #include "../../lib/op.c"
+#include "../../lib/place.c"
 #include "../../lib/region.c"
 #include "../../lib/ring.c"
 
@@ -74,6 +76,9 @@ static struct fake {
 	bool mapped, no_map;
 	uint64_t map_offset;		/* of what was made last */
 	uint32_t batch_room;		/* ops that batches start before one is refused */
+	struct torcoll_sys_fabric fabric[2];
+	int fabrics;			/* number of these, or an error */
+	const uint32_t *gathered;	/* what an allgather of FAKE_RANKS numbers gives */
 } fake;
 
 static struct fake_call *fake_call(unsigned long request)
@@ -99,6 +104,13 @@ void torcoll_sys_close(int fd)
 uint64_t torcoll_sys_now_ns(void)
 {
 	return fake.now;
+}
+
+int torcoll_sys_fabrics(struct torcoll_sys_fabric *fabric, uint32_t room)
+{
+	for (int i = 0; i < fake.fabrics; i++)
+		fabric[i] = fake.fabric[i];
+	return fake.fabrics;
 }
 
 void *torcoll_sys_mmap(int fd, size_t bytes, uint64_t offset)
@@ -199,6 +211,9 @@ static void fake_submit(struct torcoll_submit *s)
 	fake.submit = *s;
 	s->op = fake.next_handle++;
 	s->status = fake.status;
+	if (fake.gathered && s->collective == TORCOLL_ALLGATHER)
+		memcpy((void *)(uintptr_t)s->recv_addr, fake.gathered,
+		       s->count * sizeof(*fake.gathered));
 }
 
 /* Starts as many as fake.batch_room says, also when it ends with an error. */
@@ -296,6 +311,12 @@ static unsigned int fake_calls(unsigned long request)
 static const char *const variables[] = {
 	"TORCOLL_FABRIC", "TORCOLL_COMM", "TORCOLL_SECRET", "TORCOLL_RANK", "TORCOLL_SIZE",
 	"TORCOLL_MEMBERS", "TORCOLL_TIMEOUT", "TORCOLL_SPIN", "TORCOLL_CACHE",
+	/* of launchers */
+	"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+	"OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid",
+	"PMI_RANK", "PMI_SIZE", "PMI_JOBID", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PBS_JOBID",
+	"SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID",
+	"SLURM_TASKS_PER_NODE", "SLURM_STEP_TASKS_PER_NODE", "SLURM_JOB_ID", "SLURM_STEP_ID",
 };
 
 struct fixture {
@@ -315,6 +336,7 @@ static void fake_reset(void)
 		.next_handle = 1,
 		.error_rank = ~0U,
 		.batch_room = UINT32_MAX,
+		.fabrics = -ENOENT,
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
 		unsetenv(variables[i]);

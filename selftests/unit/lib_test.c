@@ -285,88 +285,6 @@ static void torcoll_comm_create__no_info(void **state)
 	assert_int_equal(fake_calls(TORCOLL_IOC_COMM_DEL), 1);
 }
 
-static void torcoll_comm_from_env__defaults(void **state)
-{
-	struct fixture *f = *state;
-	struct torcoll_comm *comm;
-
-	assert_int_equal(torcoll_comm_from_env(f->t, &comm), -EINVAL);
-	assert_non_null(strstr(torcoll_last_error(), "TORCOLL_FABRIC is not set"));
-	setenv("TORCOLL_FABRIC", "0xfeedface12345678", 1);
-	fake.now = 1000;
-	assert_int_equal(torcoll_comm_from_env(f->t, &comm), 0);
-	assert_true(fake.comm.fabric == 0xfeedface12345678);
-	assert_string_equal(fake.name, "world");
-	assert_int_equal(fake.comm.secret_len, 0);
-	assert_int_equal(fake.comm.members, 0);
-	assert_int_equal(fake.comm.ranks, 0);
-	assert_true(fake.comm.rank == TORCOLL_RANK_SELF);
-	assert_true(fake.comm.deadline_ns == 120000001000);
-}
-
-static void torcoll_comm_from_env__all_set(void **state)
-{
-	static const uint32_t members[] = { 5, 1, 8, 9, 10, 11 };
-	struct fixture *f = *state;
-	struct torcoll_comm *comm;
-
-	setenv("TORCOLL_FABRIC", "7", 1);
-	setenv("TORCOLL_COMM", "a job", 1);
-	setenv("TORCOLL_SECRET", "s3cret", 1);
-	setenv("TORCOLL_RANK", "4", 1);
-	setenv("TORCOLL_SIZE", "6", 1);
-	setenv("TORCOLL_MEMBERS", "5,1,8-11", 1);
-	setenv("TORCOLL_TIMEOUT", "0", 1);
-	assert_int_equal(torcoll_comm_from_env(f->t, &comm), 0);
-	assert_int_equal(fake.comm.fabric, 7);
-	assert_string_equal(fake.name, "a job");
-	assert_string_equal(fake.secret, "s3cret");
-	assert_int_equal(fake.comm.rank, 4);
-	assert_int_equal(fake.comm.ranks, 6);
-	assert_memory_equal(fake.members, members, sizeof(members));
-	assert_int_equal(fake.comm.deadline_ns, 0);
-}
-
-static void torcoll_comm_from_env__size_alone(void **state)
-{
-	static const uint32_t members[] = { 0, 1, 2 };
-	struct fixture *f = *state;
-	struct torcoll_comm *comm;
-
-	setenv("TORCOLL_FABRIC", "7", 1);
-	setenv("TORCOLL_SIZE", "3", 1);
-	assert_int_equal(torcoll_comm_from_env(f->t, &comm), 0);
-	assert_int_equal(fake.comm.ranks, 3);
-	assert_memory_equal(fake.members, members, sizeof(members));
-}
-
-static void torcoll_comm_from_env__refuses(void **state)
-{
-	static const char *const wrong[][2] = {
-		{ "TORCOLL_FABRIC", "seven" }, { "TORCOLL_FABRIC", "-7" },
-		{ "TORCOLL_FABRIC", "7x" }, { "TORCOLL_FABRIC", "99999999999999999999" },
-		{ "TORCOLL_RANK", "1 " }, { "TORCOLL_RANK", "4294967296" },
-		{ "TORCOLL_SIZE", "1048577" }, { "TORCOLL_SIZE", "2" },
-		{ "TORCOLL_MEMBERS", "," }, { "TORCOLL_MEMBERS", "1,,2" },
-		{ "TORCOLL_MEMBERS", "1," }, { "TORCOLL_MEMBERS", "3-1" },
-		{ "TORCOLL_MEMBERS", "1-" }, { "TORCOLL_MEMBERS", "0-1048576" },
-		{ "TORCOLL_MEMBERS", "0-1000000,0-1000000" }, { "TORCOLL_TIMEOUT", "soon" },
-	};
-	struct fixture *f = *state;
-	struct torcoll_comm *comm;
-	unsigned int before = fake_calls(TORCOLL_IOC_COMM_ADD);
-
-	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
-		setenv("TORCOLL_FABRIC", "7", 1);
-		setenv("TORCOLL_MEMBERS", "1,2,3", 1);
-		setenv(wrong[i][0], wrong[i][1], 1);
-		assert_int_equal(torcoll_comm_from_env(f->t, &comm), -EINVAL);
-		assert_non_null(strstr(torcoll_last_error(), wrong[i][0]));
-		unsetenv(wrong[i][0]);
-	}
-	assert_int_equal(fake_calls(TORCOLL_IOC_COMM_ADD), before);
-}
-
 static void torcoll_comm_shrink__makes_another(void **state)
 {
 	struct fixture *f = *state;
@@ -470,10 +388,33 @@ static void comm_set_algorithm__refuses(void **state)
 	}
 	/* and it changed nothing */
 	assert_int_equal(excluded(comm, TORCOLL_ALLREDUCE, 0), ALL_BUT(1U << TORCOLL_RING));
-	setenv("TORCOLL_ALGO", "fast", 1);
+	setenv("TORCOLL_ALGO", "tree,fast;reduce:ring", 1);
 	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), -EINVAL);
 	unsetenv("TORCOLL_ALGO");
-	assert_non_null(strstr(torcoll_last_error(), "TORCOLL_ALGO=fast"));
+	assert_string_equal(torcoll_last_error(),
+			    "TORCOLL_ALGO=tree,fast;reduce:ring: \"fast\" is no algorithm, as in allreduce:bibucket,ring;broadcast:^ring (EINVAL)");
+}
+
+/* The sentence names the word, and what is wrong with it. */
+static void comm_set_algorithm__names_the_word(void **state)
+{
+	static const char *const bad[][2] = {
+		{ "allreduce:ring,rings", "\"rings\" is no algorithm" },
+		{ "allreduce:ring;everything:ring", "\"everything\" is no collective" },
+		{ "^ring,auto", "\"auto\" cannot be excluded" },
+		{ "allreduce:", "\"\" is no algorithm" },
+		{ "allreduce:ring,", "\"\" is no algorithm" },
+	};
+	struct torcoll_comm_config config = { .name = "job" };
+	struct fixture *f = *state;
+	struct torcoll_comm *comm;
+
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_int_equal(torcoll_comm_set_algorithm(comm, bad[i][0]), -EINVAL);
+		if (!strstr(torcoll_last_error(), bad[i][1]))
+			fail_msg("%s: %s", bad[i][0], torcoll_last_error());
+	}
 }
 
 int main(void)
@@ -496,12 +437,9 @@ int main(void)
 		test_open(torcoll_comm_create__checks),
 		test_open(torcoll_comm_create__refused),
 		test_open(torcoll_comm_create__no_info),
-		test_open(torcoll_comm_from_env__defaults),
-		test_open(torcoll_comm_from_env__all_set),
-		test_open(torcoll_comm_from_env__size_alone),
-		test_open(torcoll_comm_from_env__refuses),
 		test_open(comm_set_algorithm__by_collective),
 		test_open(comm_set_algorithm__refuses),
+		test_open(comm_set_algorithm__names_the_word),
 		test_open(torcoll_comm_shrink__makes_another),
 		test_open(torcoll_comm_shrink__says_who_is_missing),
 		test_open(torcoll_comm_close__frees_in_any_order),

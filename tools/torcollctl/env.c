@@ -7,18 +7,20 @@
 #include <string.h>
 
 #include "ctl.h"
+#include "launcher.h"
 
 static const char help[] =
 	"Usage: torcollctl env show\n"
 	"\n"
-	"Variables that programs with libtorcoll read, as a program that is started here would find them.\n";
+	"Variables that programs with libtorcoll read, as a program that is started here would find them,\n"
+	"and where their values come from: the environment, a launcher (openmpi, mpich, slurm), or by default.\n";
 
 static const struct variable {
 	const char *name;
-	const char *value;	/* the default; NULL: it must be set */
+	const char *value;	/* the default */
 	const char *meaning;
 } variables[] = {
-	{ "TORCOLL_FABRIC", NULL, "key of the fabric" },
+	{ "TORCOLL_FABRIC", "the only one", "key of the fabric" },
 	{ "TORCOLL_COMM", "world", "name of the comm" },
 	{ "TORCOLL_SECRET", "none", "the comm's secret" },
 	{ "TORCOLL_RANK", "the one on this node", "rank of the process" },
@@ -41,18 +43,73 @@ static const char *set_value(const struct variable *v)
 	return strcmp(v->name, "TORCOLL_SECRET") ? s : "(hidden)";
 }
 
+/**
+ * struct launched - what a launcher of others says in place of a variable
+ * @launcher: it; its origin is NULL if none has started this process
+ * @rank, @size: as text
+ * @placed: variables of torcoll say where ranks are
+ */
+static struct launched {
+	struct torcoll__launcher launcher;
+	char rank[12];
+	char size[12];
+	bool placed;
+} launched;
+
+static bool is_set(const char *name)
+{
+	const char *s = getenv(name);
+
+	return s && *s;
+}
+
+/* Return 0, or CTL_REFUSED after printing the reason. */
+static int read_launcher(void)
+{
+	const char *wrong;
+
+	launched.placed = is_set("TORCOLL_RANK") || is_set("TORCOLL_SIZE") ||
+			  is_set("TORCOLL_MEMBERS");
+	if (torcoll__launcher_read(&launched.launcher, &wrong) < 0) {
+		usage_error("%s=%s is not what %s sets for the ranks of a job", wrong,
+			    is_set(wrong) ? getenv(wrong) : "", launched.launcher.name);
+		return CTL_REFUSED;
+	}
+	snprintf(launched.rank, sizeof(launched.rank), "%u", launched.launcher.rank);
+	snprintf(launched.size, sizeof(launched.size), "%u", launched.launcher.size);
+	return 0;
+}
+
+/* Return what the launcher says in place of a variable, or NULL. */
+static const char *launched_value(const struct variable *v)
+{
+	if (!launched.launcher.origin)
+		return NULL;
+	if (!strcmp(v->name, "TORCOLL_COMM"))
+		return launched.launcher.comm;
+	if (!strcmp(v->name, "TORCOLL_RANK"))
+		return launched.rank;
+	if (launched.placed)
+		return NULL;
+	if (!strcmp(v->name, "TORCOLL_SIZE"))
+		return launched.size;
+	return strcmp(v->name, "TORCOLL_MEMBERS") ? NULL : "as ranks tell";
+}
+
 static const char *origin(const struct variable *v)
 {
 	if (set_value(v))
 		return "environment";
-	return v->value ? "default" : "missing";
+	return launched_value(v) ? launched.launcher.origin : "default";
 }
 
 static const char *value(const struct variable *v)
 {
 	const char *s = set_value(v);
 
-	return s ? s : v->value ? v->value : "-";
+	if (!s)
+		s = launched_value(v);
+	return fmt_plain(s ? s : v->value);
 }
 
 static void print_json(void)
@@ -89,6 +146,8 @@ static int env_show(struct args *a)
 {
 	if (arg_end(a))
 		return CTL_USAGE;
+	if (read_launcher())
+		return CTL_REFUSED;
 	if (opt.json)
 		print_json();
 	else

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "ctl.h"
+#include "netns_list.h"
 
 #define NETNS_NAME_MAX	64
 
@@ -26,15 +27,6 @@ int netns_check_prefix(const char *prefix);
  * Return "<prefix>-<node>", or @node itself if it is no number; static buffers.
  */
 const char *netns_name(const char *prefix, uint32_t node);
-
-/**
- * netns_list - list the existing nodes
- * @prefix: of their names
- * @node: out: their numbers, ascending; to be freed
- *
- * Return: their number.
- */
-uint32_t netns_list(const char *prefix, uint32_t **node);
 
 /* Open a namespace; return -1 with errno on failure. */
 int netns_open(const char *name);

@@ -1,0 +1,280 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# torcollrun over a fake of ssh, which runs the command here: hosts and ranks, what the ranks find, what is
+# printed of them, and that all end: when one fails, when a connection is lost, by signals, with torcollrun.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+cd "$TORCOLL_TOP" || exit
+
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+export RUN_WORK=$work
+
+# As ssh does: the command is the words behind the host, joined for a shell. Dies alone if it is killed.
+cat >"$work/ssh" <<'SSH'
+#!/bin/bash
+host=$1
+shift
+echo "$$ $host" >>"$RUN_WORK/pids"
+bash -c "$*" <&0 &
+wait
+SSH
+cat >"$work/noisy" <<'SSH'
+#!/bin/bash
+echo "Welcome to $1"
+echo "a warning" >&2
+shift
+exec bash -c "$*"
+SSH
+cat >"$work/refused" <<'SSH'
+#!/bin/bash
+[[ $1 != b ]] || { echo "b: Connection refused" >&2; exit 255; }
+shift
+exec bash -c "$*"
+SSH
+chmod +x "$work/ssh" "$work/noisy" "$work/refused"
+
+# In the background it is to be started by these words: its process is the one that gets signals then.
+torcollrun=(build/bin/torcollrun --ssh "$work/ssh" -H "a,b,c")
+
+run()
+{
+	"${torcollrun[@]}" "$@"
+}
+
+# Sorted lines of stdout, joined.
+lines()
+{
+	"$@" 2>/dev/null | sort | paste -sd' '
+}
+
+cat >"$work/lab.conf" <<'CONF'
+# the lab
+[fabric]
+key = 0x11	; of the lab
+dims = 2x2
+
+[node  west]
+index = 1
+port = enp1s0 plus 0
+
+[node east]
+index=0
+
+[node user@10.0.0.3]
+index = 3
+[node north]
+index = 2
+CONF
+
+# conf NAME LINE...: a file of these lines.
+conf()
+{
+	local name=$1
+
+	shift
+	printf '%s\n' "$@" >"$work/$name"
+}
+
+conf no-key '[node a]' 'index = 0'
+conf no-node '[fabric]' 'key = 1'
+conf twice '[fabric]' 'key = 1' '[node a]' 'index = 0' '[node b]' 'index = 0'
+conf bad-index '[fabric]' 'key = 1' '[node a]' 'index = first'
+conf bad-name '[fabric]' 'key = 1' '[node -oProxyCommand=x]' 'index = 0'
+conf bad-section '[fabric' 'key = 1'
+conf hosts '# two' 'a' '' '  b # second'
+
+by_file()
+{
+	build/bin/torcollrun --ssh "$work/ssh" --fabric "$work/lab.conf" "$@"
+}
+
+# The secret is random, and no process shows it: neither ssh, nor an agent, nor a rank.
+secret_is_secret()
+{
+	local pid secret found=1
+
+	# shellcheck disable=SC2016
+	"${torcollrun[@]}" -n 1 --no-prefix sh -c 'echo $TORCOLL_SECRET; exec sleep 100' >"$work/secret" 2>/dev/null &
+	pid=$!
+	wait_for 10 test -s "$work/secret" || return 1
+	secret=$(<"$work/secret")
+	grep -lqs -- "$secret" /proc/[0-9]*/cmdline && found=0
+	kill "$pid"
+	wait "$pid"
+	((${#secret} == 32 && found))
+}
+
+fresh_each_time()
+{
+	# shellcheck disable=SC2016
+	[[ $(run -n 1 sh -c 'echo $TORCOLL_COMM') != $(run -n 1 sh -c 'echo $TORCOLL_COMM') &&
+	   $(run -n 1 sh -c 'echo $TORCOLL_SECRET') != $(run -n 1 sh -c 'echo $TORCOLL_SECRET') ]]
+}
+
+# Whole lines, each with the rank that wrote it, of any length.
+lines_are_whole()
+{
+	# shellcheck disable=SC2016
+	local body='for i in {1..200}; do echo $TORCOLL_RANK; printf "%s" $TORCOLL_RANK; echo; done; echo >&2'
+
+	run bash -c "$body" 2>"$work/err" >"$work/out" &&
+		awk '{ r = substr($1, 2) } r != $3 || NF != 3 { bad = 1 } END { exit bad || NR != 1200 }' "$work/out" &&
+		[[ $(sort "$work/err") == $'[0 a] \n[1 b] \n[2 c] ' ]]
+}
+
+long_line()
+{
+	run -n 1 --no-prefix sh -c 'head -c 300000 /dev/zero | tr "\0" x; echo; echo end' >"$work/out" &&
+		(($(tr -d '\n' <"$work/out" | wc -c) == 300003)) && [[ $(tail -n 1 "$work/out") == end ]]
+}
+
+nobody_left()
+{
+	! pgrep -f "sleep 300$marker" >/dev/null
+}
+
+# begin BODY: ranks of a shell and its child, neither of which may be left; they run.
+begin()
+{
+	marker=$RANDOM$RANDOM
+	: >"$work/pids"
+	"${torcollrun[@]}" bash -c "$1 sleep 300$marker & echo ready; wait" >"$work/out" 2>"$work/err" &
+	pid=$!
+	wait_for 10 eval "((\$(grep -c ready $work/out) == 3))"
+}
+
+ended_with()
+{
+	wait_for 20 eval "! kill -0 $pid" || return
+	wait "$pid"
+	(($? == $1)) && wait_for 10 nobody_left
+}
+
+by_signal()
+{
+	begin "" && kill "-$1" "$pid" && ended_with $((128 + $(kill -l "$1")))
+}
+
+# Ranks that ignore what asks them to end are killed by a second signal, long before the grace time is over.
+second_int_kills()
+{
+	local start
+
+	begin 'trap "" INT TERM;' || return
+	start=$EPOCHREALTIME
+	kill -INT "$pid"
+	sleep 0.2
+	kill -INT "$pid"
+	ended_with 130 && awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { exit b - a > 2 }'
+}
+
+killed_after_grace()
+{
+	begin 'trap "" TERM;' && kill "$pid" && ended_with 143
+}
+
+# ssh to b dies alone.
+connection_lost()
+{
+	begin "" && kill -KILL "$(awk '$2 == "b" { print $1 }' "$work/pids")" && ended_with 255 &&
+		grep -qx 'torcollrun: rank 1 on b (node 1): the connection ended with SIGKILL before all ranks did; the other ranks are ended' \
+			"$work/err"
+}
+
+torcollrun_killed()
+{
+	begin "" && kill -KILL "$pid" && wait_for 10 nobody_left
+}
+
+# A rank that ends by itself ends the others, and their children: not after 120 s.
+ends_others()
+{
+	local code=$1 words=$2
+
+	marker=$RANDOM$RANDOM
+	# shellcheck disable=SC2016
+	run bash -c '[ $TORCOLL_RANK != 1 ] || '"$3"'; sleep 300'"$marker & wait" 2>"$work/err" >/dev/null
+	(($? == code)) && [[ $(<"$work/err") == "torcollrun: rank 1 on b (node 1) $words; the other ranks are ended" ]] &&
+		wait_for 5 nobody_left
+}
+
+ktap_header
+
+# ---- the command line ----
+
+check version__is_told build/bin/torcollrun -V
+fails program__missing 2 'which program' run
+fails hosts__no_file 2 'no fabric is described|torcoll.*conf' build/bin/torcollrun --fabric nowhere true
+fails hosts__two_ways 2 'exclude each other' run --netns true
+fails hosts__bad_name 2 '"-b" is no name' build/bin/torcollrun -H a,-b true
+fails hosts__shell_in_a_name 2 'is no name' build/bin/torcollrun -H 'a;b' true
+fails hosts__no_namespaces 2 'no virtual torus' build/bin/torcollrun --netns --prefix nobodys true
+fails hosts__key_is_a_number 2 'whole number, not "lab"' run --fabric lab true
+fails ranks__too_many 2 '4 ranks are too many for 3 nodes with --ppn 1' run -n 4 true
+fails ranks__none 2 '"0" is not a number from 1' run -n 0 true
+fails nodes__not_there 2 '1 of the nodes 2 to 3 do not exist' run --nodes 2-3 true
+fails nodes__twice 2 'named twice' run --nodes 1,0-1 true
+fails nodes__no_list 2 'no list of nodes' run --nodes 1, true
+fails env__not_set 2 'NO_SUCH_THING is not set' run -x NO_SUCH_THING true
+fails file__no_key 2 'no-key: the section \[fabric\] has no key' build/bin/torcollrun --fabric "$work/no-key" true
+fails file__no_node 2 'no section \[node NAME\]' build/bin/torcollrun --fabric "$work/no-node" true
+fails file__index_twice 2 'twice:6: node 0 is a already' build/bin/torcollrun --fabric "$work/twice" true
+fails file__bad_index 2 'bad-index:4: index: "first"' build/bin/torcollrun --fabric "$work/bad-index" true
+fails file__option_as_name 2 'bad-name:4: "-oProxyCommand=x" is no name' build/bin/torcollrun --fabric "$work/bad-name" true
+fails file__bad_section 2 'bad-section:1: a section ends with \]' build/bin/torcollrun --fabric "$work/bad-section" true
+fails remote__by_hand 2 'started by hand' build/bin/torcollrun --remote </dev/null
+
+# ---- what ranks find ----
+
+# shellcheck disable=SC2016 # each rank's own, in all cases of this part
+{
+is rank__and_size "$(lines run --no-prefix sh -c 'echo $TORCOLL_RANK/$TORCOLL_SIZE:$TORCOLL_LOCAL_RANK')" "0/3:0 1/3:0 2/3:0"
+is rank__several_on_a_node "$(lines run --ppn 2 -n 5 sh -c 'echo $TORCOLL_MEMBERS:$TORCOLL_LOCAL_RANK')" \
+	"[0 a] 0,0,1,1,2:0 [1 a] 0,0,1,1,2:1 [2 b] 0,0,1,1,2:0 [3 b] 0,0,1,1,2:1 [4 c] 0,0,1,1,2:0"
+is nodes__some "$(lines run --nodes 2,0 sh -c 'echo $TORCOLL_MEMBERS')" "[0 c] 2,0 [1 a] 2,0"
+is fabric__its_key "$(lines run -n 1 --fabric 0x10 sh -c 'echo $TORCOLL_FABRIC')" "[0 a] 16"
+is fabric__left_to_the_host "$(TORCOLL_FABRIC=5 lines run -n 1 sh -c 'echo "<$TORCOLL_FABRIC>"')" "[0 a] <>"
+is file__hosts_by_index "$(lines by_file sh -c 'echo $TORCOLL_FABRIC')" "[0 east] 17 [1 west] 17 [2 north] 17 [3 user@10.0.0.3] 17"
+is hostfile__in_its_order "$(lines build/bin/torcollrun --ssh "$work/ssh" --hostfile "$work/hosts" echo x)" "[0 a] x [1 b] x"
+is env__passed_on "$(FRUIT=apple lines run -n 1 -x FRUIT -x 'TWO=a  b
+c' sh -c 'echo "$FRUIT,$TWO"')" "[0 a] apple,a  b [0 a] c"
+is env__torcolls_passed_on "$(TORCOLL_ALGO=ring TORCOLL_RANK=9 lines run -n 1 sh -c 'echo $TORCOLL_ALGO $TORCOLL_RANK')" "[0 a] ring 0"
+is wdir__this_one "$(lines run -n 1 pwd)" "[0 a] $PWD"
+is wdir__another "$(lines run -n 1 --wdir / pwd)" "[0 a] /"
+is arguments__unchanged "$(lines run -n 1 printf '<%s>' 'a  b' '$x' "it's" '')" "[0 a] <a  b><\$x><it's><>"
+}
+fails wdir__missing 255 'torcollrun: /no/such: No such file' run --wdir /no/such true
+check comm__fresh_each_time fresh_each_time
+check secret__is_secret secret_is_secret
+check stdin__is_empty run -n 1 sh -c '! read line'
+
+# ---- what is printed ----
+
+check lines__are_whole lines_are_whole
+check lines__are_long long_line
+is lines__without_end "$(run -n 1 printf a)" "[0 a] a"
+is lines__of_a_login_script "$(build/bin/torcollrun --ssh "$work/noisy" -H a echo x 2>&1 | sort | paste -sd' ')" \
+	"[0 a] x [a] Welcome to a [a] a warning"
+fails verbose__names_commands 0 "torcollrun: ranks 2-3 on b \(node 1\): $work/ssh b exec '.*/torcollrun' --remote" run -v --ppn 2 true
+
+# ---- the end ----
+
+check exit__all_right run true
+check fails__exit_status ends_others 3 'ended with exit status 3' 'exit 3'
+check fails__signal ends_others 139 'was killed by SIGSEGV' 'kill -SEGV $$'
+fails fails__no_such_program 127 'nothing: No such file' run "$work/nothing"
+fails fails__not_executable 126 'denied' run "$work/hosts"
+fails connection__refused 255 'rank 1 on b \(node 1\): the connection ended with exit status 255 before any ranks began' \
+	build/bin/torcollrun --ssh "$work/refused" -H a,b,c sleep 100
+check connection__lost connection_lost
+fails timeout__ends_all 124 '3 of 3 ranks had not ended after 1 s' run --timeout 1 sleep 100
+check signal__int by_signal INT
+check signal__term by_signal TERM
+check signal__hup by_signal HUP
+check signal__second_int_kills second_int_kills
+check signal__kill_after_a_time killed_after_grace
+check signal__torcollrun_is_killed torcollrun_killed
+finish

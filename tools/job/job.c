@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Jobs: starting processes, reading their lines, ending them. See job.h. */
+#include "job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FILES_PER_PROC	3
+#define FILES_BESIDE	64
+#define GRACE_MS	2000
+
+uint64_t job_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ULL + t.tv_nsec / 1000000;
+}
+
+/* Raise the limit as far as is permitted; beyond it, job_start() fails. */
+static void raise_file_limit(uint32_t count)
+{
+	rlim_t want = FILES_PER_PROC * (rlim_t)count + FILES_BESIDE;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= want)
+		return;
+	limit.rlim_cur = want < limit.rlim_max ? want : limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int job_init(struct job *job, uint32_t count)
+{
+	uint32_t i;
+
+	job->proc = calloc(count, sizeof(*job->proc));
+	if (!job->proc)
+		return -ENOMEM;
+	job->count = count;
+	job->grace_ms = GRACE_MS;
+	job->command_fd = -1;
+	job->signal_fd = -1;
+	job->deadline = JOB_NEVER;
+	job->kill_at = JOB_NEVER;
+	for (i = 0; i < count; i++) {
+		struct job_proc *proc = &job->proc[i];
+
+		proc->in = proc->out[0].fd = proc->out[1].fd = -1;
+	}
+	raise_file_limit(count);
+	return 0;
+}
+
+static void file_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void job_free(struct job *job)
+{
+	uint32_t i;
+	int s;
+
+	for (i = 0; i < job->count; i++) {
+		file_close(&job->proc[i].in);
+		for (s = 0; s < 2; s++) {
+			file_close(&job->proc[i].out[s].fd);
+			free(job->proc[i].out[s].line);
+		}
+	}
+	free(job->proc);
+}
+
+/* --- starting --- */
+
+void job_exec(char **argv)
+{
+	int err;
+
+	execvp(argv[0], argv);
+	err = errno;
+	fprintf(stderr, "%s: %s\n", argv[0], strerror(err));
+	fflush(stderr);
+	_exit(err == ENOENT ? 127 : 126);
+}
+
+/* The ends of a process's stdin, stdout and stderr that it keeps. */
+struct ends {
+	int fd[3];
+};
+
+static void ends_close(struct ends *ends)
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		file_close(&ends->fd[i]);
+}
+
+static int open_input(struct job *job, struct job_proc *proc, struct ends *ends)
+{
+	int fd[2];
+
+	if (!job->feed) {
+		ends->fd[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		return ends->fd[0] < 0 ? -errno : 0;
+	}
+	if (pipe2(fd, O_CLOEXEC))
+		return -errno;
+	ends->fd[0] = fd[0];
+	proc->in = fd[1];
+	return 0;
+}
+
+static int open_outputs(struct job_proc *proc, struct ends *ends)
+{
+	int s;
+
+	for (s = 0; s < 2; s++) {
+		int fd[2];
+
+		if (pipe2(fd, O_CLOEXEC))
+			return -errno;
+		fcntl(fd[0], F_SETFL, O_NONBLOCK);
+		proc->out[s].fd = fd[0];
+		ends->fd[s + 1] = fd[1];
+	}
+	return 0;
+}
+
+static void child(struct job *job, uint32_t i, const struct ends *ends, pid_t parent)
+{
+	int s;
+
+	setpgid(0, 0);
+	if (!job->feed) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+	}
+	for (s = 0; s < 3; s++)
+		dup2(ends->fd[s], s);
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &job->old_mask, NULL);
+	job->ops->exec(job, i);
+	_exit(126);
+}
+
+static int start_one(struct job *job, uint32_t i)
+{
+	struct job_proc *proc = &job->proc[i];
+	struct ends ends = { { -1, -1, -1 } };
+	pid_t parent = getpid();
+	int err;
+
+	err = open_input(job, proc, &ends);
+	if (!err)
+		err = open_outputs(proc, &ends);
+	if (!err) {
+		proc->pid = fork();
+		if (!proc->pid)
+			child(job, i, &ends, parent);
+		if (proc->pid < 0)
+			err = -errno;
+	}
+	ends_close(&ends);
+	if (err)
+		return err;
+	/* here too: a signal may be sent to the group before the child runs */
+	setpgid(proc->pid, proc->pid);
+	job->alive++;
+	return 0;
+}
+
+/* Block the signals that signal_fd delivers; SIGPIPE is an error of writing. */
+static int take_over_signals(struct job *job)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, &job->old_mask);
+	signal(SIGPIPE, SIG_IGN);
+	job->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	return job->signal_fd < 0 ? -errno : 0;
+}
+
+int job_start(struct job *job, uint32_t *failed)
+{
+	int err = take_over_signals(job);
+	uint32_t i;
+
+	fflush(stdout);
+	for (i = 0; !err && i < job->count; i++) {
+		*failed = i;
+		err = start_one(job, i);
+	}
+	if (err)
+		job_kill(job, SIGKILL);
+	return err;
+}
+
+/* --- output --- */
+
+static void deliver(struct job *job, uint32_t i, int s, const char *text, size_t len)
+{
+	job->ops->line(job, i, s == 1, text, len);
+}
+
+static void deliver_lines(struct job *job, uint32_t i, int s)
+{
+	struct job_stream *stream = &job->proc[i].out[s];
+	char *from = stream->line, *end;
+
+	while ((end = memchr(from, '\n', stream->line + stream->len - from))) {
+		deliver(job, i, s, from, end - from);
+		from = end + 1;
+	}
+	stream->len -= from - stream->line;
+	memmove(stream->line, from, stream->len);
+	if (stream->len == JOB_LINE_MAX) {
+		deliver(job, i, s, stream->line, stream->len);
+		stream->len = 0;
+	}
+}
+
+/* Deliver a last line that has no end. */
+static void deliver_rest(struct job *job, uint32_t i, int s)
+{
+	struct job_stream *stream = &job->proc[i].out[s];
+
+	if (stream->len)
+		deliver(job, i, s, stream->line, stream->len);
+	stream->len = 0;
+}
+
+/* Read everything available. */
+static void drain(struct job *job, uint32_t i, int s)
+{
+	struct job_stream *stream = &job->proc[i].out[s];
+
+	if (!stream->line)
+		stream->line = malloc(JOB_LINE_MAX);
+	while (stream->line && stream->fd >= 0) {
+		ssize_t n = read(stream->fd, stream->line + stream->len,
+				 JOB_LINE_MAX - stream->len);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n <= 0) {
+			deliver_rest(job, i, s);
+			file_close(&stream->fd);
+			return;
+		}
+		stream->len += n;
+		deliver_lines(job, i, s);
+	}
+}
+
+static void drain_all(struct job *job)
+{
+	uint32_t i;
+
+	for (i = 0; i < job->count; i++) {
+		drain(job, i, 0);
+		drain(job, i, 1);
+	}
+}
+
+/* --- the end --- */
+
+static void send_signal(struct job *job, uint32_t i, int sig)
+{
+	if (job->ops->kill)
+		job->ops->kill(job, i, sig);
+	else
+		kill(-job->proc[i].pid, sig);
+}
+
+void job_kill(struct job *job, int sig)
+{
+	uint32_t i;
+
+	for (i = 0; i < job->count; i++)
+		if (job->proc[i].pid > 0 && !job->proc[i].ended)
+			send_signal(job, i, sig);
+}
+
+void job_end(struct job *job, int sig)
+{
+	if (job->ending)
+		return;
+	job->ending = true;
+	job->kill_at = job_now() + job->grace_ms;
+	job_kill(job, sig);
+}
+
+static void proc_ended(struct job *job, uint32_t i, int status)
+{
+	struct job_proc *proc = &job->proc[i];
+	int s;
+
+	proc->ended = true;
+	proc->status = status;
+	job->alive--;
+	file_close(&proc->in);
+	/* what it wrote before, but not what its children write later */
+	for (s = 0; s < 2; s++) {
+		drain(job, i, s);
+		deliver_rest(job, i, s);
+	}
+	if (job->ops->ended)
+		job->ops->ended(job, i);
+	/*
+	 * children that ignore the signal, as those of a shell may; but who is
+	 * fed ends its own
+	 */
+	if (job->ending && !job->feed)
+		kill(-proc->pid, SIGKILL);
+}
+
+static void reap(struct job *job)
+{
+	int status;
+	pid_t pid;
+	uint32_t i;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		for (i = 0; i < job->count; i++)
+			if (job->proc[i].pid == pid && !job->proc[i].ended)
+				proc_ended(job, i, status);
+}
+
+/* The first signal asks the processes to end, a second one kills them. */
+static void take_signals(struct job *job)
+{
+	struct signalfd_siginfo info;
+
+	while (read(job->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		if (job->ending)
+			job_kill(job, SIGKILL);
+		else
+			job_end(job, info.ssi_signo);
+		if (!job->signal)
+			job->signal = info.ssi_signo;
+	}
+	reap(job);
+}
+
+/* Do what is due. Return the ms until the next such time, or -1. */
+static int serve_timers(struct job *job)
+{
+	uint64_t now = job_now(), next;
+
+	if (now >= job->deadline) {
+		job->deadline = JOB_NEVER;
+		job->ops->late(job);
+	}
+	if (now >= job->kill_at) {
+		job_kill(job, SIGKILL);
+		job->kill_at = now + job->grace_ms;
+	}
+	next = job->deadline < job->kill_at ? job->deadline : job->kill_at;
+	return next == JOB_NEVER ? -1 : (int)(next - now < INT32_MAX ? next - now : INT32_MAX);
+}
+
+static void wait_for_news(struct job *job, struct pollfd *fds)
+{
+	uint32_t i, n = 2 * job->count;
+
+	for (i = 0; i < n; i++)
+		fds[i] = (struct pollfd){ job->proc[i / 2].out[i % 2].fd, POLLIN, 0 };
+	fds[n] = (struct pollfd){ job->signal_fd, POLLIN, 0 };
+	fds[n + 1] = (struct pollfd){ job->command_fd, POLLIN, 0 };
+	if (poll(fds, n + 2, serve_timers(job)) > 0 && fds[n + 1].revents)
+		job->ops->command(job);
+}
+
+void job_follow(struct job *job)
+{
+	struct pollfd *fds = calloc(2 * (size_t)job->count + 2, sizeof(*fds));
+
+	if (!fds)
+		job_kill(job, SIGKILL);
+	while (fds && job->alive) {
+		wait_for_news(job, fds);
+		drain_all(job);
+		take_signals(job);
+		fflush(stdout);
+		fflush(stderr);
+	}
+	free(fds);
+	sigprocmask(SIG_SETMASK, &job->old_mask, NULL);
+	file_close(&job->signal_fd);
+}
+
+int job_code(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

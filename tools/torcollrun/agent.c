@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The agent: starts the ranks of one host, and tells the head of them. */
+#include "run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "job/job.h"
+
+#define GRACE_MS	3000
+#define TEXT_MAX	(JOB_LINE_MAX / 2)
+
+/**
+ * struct agent - the ranks of this host
+ * @job: their processes
+ * @first: the first rank
+ * @ranks: number
+ * @argv: program, @argc words
+ */
+struct agent {
+	struct job job;
+	uint32_t first;
+	uint32_t ranks;
+	char **argv;
+	uint32_t argc;
+};
+
+/* --- what to do --- */
+
+static void add_argument(struct agent *agent, const char *word)
+{
+	agent->argv = need(reallocarray(agent->argv, agent->argc + 2, sizeof(*agent->argv)));
+	agent->argv[agent->argc++] = need(strdup(word));
+	agent->argv[agent->argc] = NULL;
+}
+
+static int set_directory(const char *path)
+{
+	return chdir(path) ? complain("%s: %s", path, strerror(errno)) : 0;
+}
+
+static int set_number(uint32_t *number, const char *word)
+{
+	uint64_t value;
+
+	if (!parse_number(word, RANKS_MAX, &value))
+		return complain("\"%s\" is no number: torcollrun is not to be started by hand as --remote",
+				word);
+	*number = value;
+	return 0;
+}
+
+static int obey(struct agent *agent, char *word)
+{
+	char *value = strchr(word, ' ');
+
+	if (!value)
+		return complain("\"%s\" is not known here: torcollrun differs between the hosts", word);
+	*value++ = '\0';
+	if (!strcmp(word, "torcollrun"))
+		return strcmp(value, AGENT_FORMAT) ?
+		       complain("torcollrun differs between the hosts") : 0;
+	if (!strcmp(word, "dir"))
+		return set_directory(value);
+	if (!strcmp(word, "env"))
+		return putenv(need(strdup(value))) ? complain("%s", strerror(errno)) : 0;
+	if (!strcmp(word, "first"))
+		return set_number(&agent->first, value);
+	if (!strcmp(word, "ranks"))
+		return set_number(&agent->ranks, value);
+	if (!strcmp(word, "arg")) {
+		add_argument(agent, value);
+		return 0;
+	}
+	return complain("\"%s\" is not known here: torcollrun differs between the hosts", word);
+}
+
+/* Read words up to "go"; what follows stays in the file. */
+static int read_orders(struct agent *agent)
+{
+	char *word = NULL;
+	size_t room = 0;
+	int err = 0;
+
+	setvbuf(stdin, NULL, _IONBF, 0);
+	if (getdelim(&word, &room, '\0', stdin) < 0)
+		err = complain("--remote is not to be started by hand");
+	while (!err && strcmp(word, "go")) {
+		err = obey(agent, word);
+		if (!err && getdelim(&word, &room, '\0', stdin) < 0)
+			err = complain("the connection ended before the ranks were started");
+	}
+	free(word);
+	if (!err && (!agent->argc || !agent->ranks))
+		err = complain("the head named no program, or no ranks");
+	return err;
+}
+
+/* --- the ranks --- */
+
+static void set_variable(const char *name, uint32_t value)
+{
+	char text[12];
+
+	snprintf(text, sizeof(text), "%u", value);
+	setenv(name, text, 1);
+}
+
+static void rank_exec(struct job *job, uint32_t i)
+{
+	const struct agent *agent = job->data;
+
+	set_variable("TORCOLL_RANK", agent->first + i);
+	set_variable("TORCOLL_LOCAL_RANK", i);
+	job_exec(agent->argv);
+}
+
+/* A head that does not listen any more is as good as dead. */
+static void check_head(struct job *job)
+{
+	if (ferror(stdout))
+		job_end(job, SIGTERM);
+}
+
+/* The frame of a longest line would be too long a line for the head. */
+static void rank_line(struct job *job, uint32_t i, bool err, const char *text, size_t len)
+{
+	const struct agent *agent = job->data;
+
+	do {
+		size_t n = len < TEXT_MAX ? len : TEXT_MAX;
+
+		printf("%c%c%u ", FRAME_MARK, err ? FRAME_ERR : FRAME_OUT, agent->first + i);
+		fwrite(text, 1, n, stdout);
+		putchar('\n');
+		text += n;
+		len -= n;
+	} while (len);
+	check_head(job);
+}
+
+static void rank_ended(struct job *job, uint32_t i)
+{
+	const struct agent *agent = job->data;
+
+	printf("%c%c%u %d\n", FRAME_MARK, FRAME_END, agent->first + i, job->proc[i].status);
+	fflush(stdout);
+	check_head(job);
+}
+
+/* Signals from the head, or the end of it. */
+static void take_command(struct job *job)
+{
+	char letter;
+
+	switch (read(job->command_fd, &letter, 1)) {
+	case 1:
+		if (letter == 'K')
+			job_kill(job, SIGKILL);
+		else
+			job_end(job, letter == 'I' ? SIGINT : letter == 'H' ? SIGHUP : SIGTERM);
+		return;
+	case -1:
+		if (errno == EINTR || errno == EAGAIN)
+			return;
+	}
+	job->command_fd = -1;
+	job_end(job, SIGTERM);
+}
+
+static const struct job_ops ops = {
+	.exec = rank_exec,
+	.line = rank_line,
+	.ended = rank_ended,
+	.command = take_command,
+};
+
+int agent_main(void)
+{
+	struct agent agent = { .job.ops = &ops };
+	uint32_t failed = 0;
+	int err = read_orders(&agent);
+
+	if (err)
+		return err;
+	agent.job.data = &agent;
+	if (job_init(&agent.job, agent.ranks))
+		return complain("out of memory");
+	agent.job.grace_ms = GRACE_MS;
+	agent.job.command_fd = STDIN_FILENO;
+	err = job_start(&agent.job, &failed);
+	if (err)
+		complain("starting rank %u: %s", agent.first + failed, strerror(-err));
+	else
+		printf("%c%c\n", FRAME_MARK, FRAME_BEGUN);
+	fflush(stdout);
+	job_follow(&agent.job);
+	job_free(&agent.job);
+	return err ? EXIT_USAGE : 0;
+}

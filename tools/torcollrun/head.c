@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The head: starts an agent on every host, prints what the ranks write, and
+ * ends all of them when one fails.
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "job/job.h"
+
+#define GRACE_MS	5000
+
+/**
+ * struct head - the run, as seen from here
+ * @job: the connections to the hosts, in their order
+ * @run: what the user wants
+ * @running: number of ranks that have not ended
+ * @code: exit status of the first failure, or 0
+ * @members: node of each rank, as text
+ * @name: of the comm
+ * @secret: of the comm
+ */
+struct head {
+	struct job job;
+	struct run *run;
+	uint32_t running;
+	int code;
+	char *members;
+	char name[FRESH_NAME_SIZE];
+	char secret[FRESH_SECRET_SIZE];
+};
+
+static struct host *host_of(struct job *job, uint32_t i)
+{
+	const struct head *head = job->data;
+
+	return &head->run->hosts.host[i];
+}
+
+/* "rank 3 on c (node 3)", "ranks 4-7 on b (node 1)"; a static buffer */
+static const char *ranks_on(const struct host *host, uint32_t first, uint32_t ranks)
+{
+	static char text[400];
+
+	if (ranks == 1)
+		snprintf(text, sizeof(text), "rank %u on %s (node %u)", first, host->name,
+			 host->node);
+	else
+		snprintf(text, sizeof(text), "ranks %u-%u on %s (node %u)", first,
+			 first + ranks - 1, host->name, host->node);
+	return text;
+}
+
+/* --- starting --- */
+
+/* Quote a word for a shell. */
+static char *quote(const char *word)
+{
+	char *quoted = need(malloc(4 * strlen(word) + 3)), *p = quoted;
+
+	*p++ = '\'';
+	for (; *word; word++)
+		if (*word == '\'')
+			p = stpcpy(p, "'\\''");
+		else
+			*p++ = *word;
+	strcpy(p, "'");
+	return quoted;
+}
+
+static void append(char ***argv, size_t *n, const char *word)
+{
+	*argv = need(reallocarray(*argv, *n + 2, sizeof(**argv)));
+	(*argv)[(*n)++] = need(strdup(word));
+	(*argv)[*n] = NULL;
+}
+
+/* The command is in the words' own: ssh joins its arguments for a shell. */
+static void append_ssh(const struct run *run, const char *name, char ***argv, size_t *n)
+{
+	char *words = need(strdup(run->ssh)), *rest = words, *word;
+	char *self = quote(run->self), *command;
+
+	while ((word = strsep(&rest, " \t")))
+		if (*word)
+			append(argv, n, word);
+	append(argv, n, name);
+	if (asprintf(&command, "exec %s --remote", self) < 0)
+		command = NULL;
+	append(argv, n, need(command));
+	free(command);
+	free(self);
+	free(words);
+}
+
+/* torcollctl beside this program, if it has a path. */
+static void append_netns(const struct run *run, const char *name, char ***argv, size_t *n)
+{
+	const char *slash = strrchr(run->self, '/');
+	char *ctl;
+
+	if (asprintf(&ctl, "%.*storcollctl", slash ? (int)(slash + 1 - run->self) : 0,
+		     run->self) < 0)
+		ctl = NULL;
+	append(argv, n, need(ctl));
+	append(argv, n, "netns");
+	append(argv, n, "exec");
+	append(argv, n, name);
+	append(argv, n, run->self);
+	append(argv, n, "--remote");
+	free(ctl);
+}
+
+static char **command_of(const struct run *run, const struct host *host)
+{
+	char **argv = NULL;
+	size_t n = 0;
+
+	if (run->netns)
+		append_netns(run, host->name, &argv, &n);
+	else
+		append_ssh(run, host->name, &argv, &n);
+	return argv;
+}
+
+static void print_command(const struct run *run, const struct host *host)
+{
+	char **argv = command_of(run, host);
+	size_t i;
+
+	fprintf(stderr, "torcollrun: %s:", ranks_on(host, host->first, host->ranks));
+	for (i = 0; argv[i]; i++) {
+		fprintf(stderr, " %s", argv[i]);
+		free(argv[i]);
+	}
+	putc('\n', stderr);
+	free(argv);
+}
+
+static void host_exec(struct job *job, uint32_t i)
+{
+	const struct head *head = job->data;
+
+	job_exec(command_of(head->run, host_of(job, i)));
+}
+
+/* --- orders for the agents --- */
+
+static char *members_text(const struct run *run)
+{
+	size_t room = run->ranks * sizeof("4294967295,");
+	char *text = need(malloc(room)), *p = text;
+	uint32_t i, k;
+
+	for (i = 0; i < run->hosts.count; i++)
+		for (k = 0; k < run->hosts.host[i].ranks; k++)
+			p += sprintf(p, p == text ? "%u" : ",%u", run->hosts.host[i].node);
+	return text;
+}
+
+/* Write words with their null bytes. */
+__attribute__((format(printf, 2, 3)))
+static void put_word(FILE *to, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vfprintf(to, fmt, ap);
+	va_end(ap);
+	putc('\0', to);
+}
+
+/* The user's TORCOLL_ variables, but those that this run sets. */
+static void put_own_variables(FILE *to)
+{
+	static const char *const set_here[] = {
+		"TORCOLL_FABRIC=", "TORCOLL_COMM=", "TORCOLL_SECRET=", "TORCOLL_RANK=",
+		"TORCOLL_SIZE=", "TORCOLL_MEMBERS=", "TORCOLL_LOCAL_RANK=",
+	};
+	char **variable;
+
+	for (variable = environ; *variable; variable++) {
+		size_t i;
+
+		if (strncmp(*variable, "TORCOLL_", 8))
+			continue;
+		for (i = 0; i < ARRAY_SIZE(set_here); i++)
+			if (!strncmp(*variable, set_here[i], strlen(set_here[i])))
+				break;
+		if (i == ARRAY_SIZE(set_here))
+			put_word(to, "env %s", *variable);
+	}
+}
+
+static void put_orders(const struct head *head, const struct host *host, FILE *to)
+{
+	const struct run *run = head->run;
+	uint32_t i;
+
+	put_word(to, "torcollrun " AGENT_FORMAT);
+	put_word(to, "dir %s", run->wdir);
+	put_own_variables(to);
+	for (i = 0; i < run->passes; i++)
+		put_word(to, "env %s", run->pass[i]);
+	/* empty: the host's only fabric */
+	put_word(to, "env TORCOLL_FABRIC=%s", run->key);
+	put_word(to, "env TORCOLL_COMM=%s", head->name);
+	put_word(to, "env TORCOLL_SECRET=%s", head->secret);
+	put_word(to, "env TORCOLL_SIZE=%u", run->ranks);
+	put_word(to, "env TORCOLL_MEMBERS=%s", head->members);
+	for (i = 0; run->argv[i]; i++)
+		put_word(to, "arg %s", run->argv[i]);
+	put_word(to, "first %u", host->first);
+	put_word(to, "ranks %u", host->ranks);
+	put_word(to, "go");
+}
+
+/*
+ * Send an agent its orders. What cannot be written has a reason that the
+ * connection's end will tell.
+ */
+static void send_orders(const struct head *head, uint32_t i)
+{
+	int fd = dup(head->job.proc[i].in);
+	FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!to)
+		return;
+	put_orders(head, &head->run->hosts.host[i], to);
+	fclose(to);
+}
+
+/* --- failures --- */
+
+/* Note the first failure, and end all other ranks. */
+static void fail(struct head *head, int code)
+{
+	if (!head->code)
+		head->code = code;
+	job_end(&head->job, SIGTERM);
+}
+
+/* What other ranks do once they are told to end is no news. */
+static bool is_news(const struct head *head)
+{
+	return !head->code && !head->job.signal;
+}
+
+static void rank_ended(struct head *head, struct host *host, uint32_t rank, int status)
+{
+	const char *others = --head->running ? "; the other ranks are ended" : "";
+
+	host->ended++;
+	if (!job_code(status) || !is_news(head))
+		return;
+	if (WIFSIGNALED(status))
+		complain("%s was killed by SIG%s%s%s", ranks_on(host, rank, 1),
+			 sigabbrev_np(WTERMSIG(status)),
+			 WCOREDUMP(status) ? ", core dumped" : "", others);
+	else
+		complain("%s ended with exit status %d%s", ranks_on(host, rank, 1),
+			 WEXITSTATUS(status), others);
+	fail(head, job_code(status));
+}
+
+/* The connection has ended: right if all of its ranks have. */
+static void host_ended(struct job *job, uint32_t i)
+{
+	const int status = job->proc[i].status;
+	struct host *host = host_of(job, i);
+	struct head *head = job->data;
+	char how[40];
+
+	head->running -= host->ranks - host->ended;
+	if (host->ended == host->ranks || !is_news(head))
+		return;
+	if (WIFSIGNALED(status))
+		snprintf(how, sizeof(how), "SIG%s", sigabbrev_np(WTERMSIG(status)));
+	else
+		snprintf(how, sizeof(how), "exit status %d", WEXITSTATUS(status));
+	complain("%s: the connection ended with %s before %s ranks %s%s",
+		 ranks_on(host, host->first, host->ranks), how, host->begun ? "all" : "any",
+		 host->begun ? "did" : "began", head->running ? "; the other ranks are ended" : "");
+	fail(head, EXIT_LOST);
+}
+
+static void run_late(struct job *job)
+{
+	struct head *head = job->data;
+
+	if (!is_news(head))
+		return;
+	complain("%u of %u ranks had not ended after %u s; they are ended", head->running,
+		 head->run->ranks, head->run->timeout);
+	fail(head, EXIT_TIMEOUT);
+}
+
+/* The agent kills the ranks; if it does not, its connection is cut. */
+static void host_kill(struct job *job, uint32_t i, int sig)
+{
+	struct host *host = host_of(job, i);
+	char letter = sig == SIGKILL ? 'K' : sig == SIGINT ? 'I' : sig == SIGHUP ? 'H' : 'T';
+
+	if ((sig == SIGKILL && host->killed) || write(job->proc[i].in, &letter, 1) != 1)
+		kill(-job->proc[i].pid, SIGKILL);
+	host->killed |= sig == SIGKILL;
+}
+
+/* --- what comes from the agents --- */
+
+static void print_line(const struct head *head, const struct host *host, uint32_t rank, FILE *to,
+		       const char *text, size_t len)
+{
+	if (!head->run->no_prefix)
+		fprintf(to, "[%u %s] ", rank, host->name);
+	fwrite(text, 1, len, to);
+	putc('\n', to);
+}
+
+/* Read a rank of that host and the space behind it. */
+static bool read_rank(const struct host *host, const char **text, size_t *len, uint32_t *rank)
+{
+	uint64_t value = 0;
+
+	for (; *len && **text >= '0' && **text <= '9' && value <= RANKS_MAX; ++*text, --*len)
+		value = 10 * value + (**text - '0');
+	if (!*len || **text != ' ' || value < host->first || value >= host->first + host->ranks)
+		return false;
+	++*text;
+	--*len;
+	*rank = value;
+	return true;
+}
+
+/* Return whether the line is a frame. */
+static bool take_frame(struct head *head, struct host *host, const char *text, size_t len)
+{
+	char kind, number[12] = "";
+	uint32_t rank;
+
+	if (len < 2 || text[0] != FRAME_MARK)
+		return false;
+	kind = text[1];
+	if (kind == FRAME_BEGUN && len == 2) {
+		host->begun = true;
+		return true;
+	}
+	text += 2;
+	len -= 2;
+	if (!read_rank(host, &text, &len, &rank))
+		return false;
+	switch (kind) {
+	case FRAME_OUT:
+		print_line(head, host, rank, stdout, text, len);
+		return true;
+	case FRAME_ERR:
+		print_line(head, host, rank, stderr, text, len);
+		return true;
+	case FRAME_END:
+		memcpy(number, text, len < sizeof(number) ? len : sizeof(number) - 1);
+		rank_ended(head, host, rank, atoi(number));
+		return true;
+	}
+	return false;
+}
+
+/* A line of the connection: a frame, or what ssh or a login script says. */
+static void host_line(struct job *job, uint32_t i, bool err, const char *text, size_t len)
+{
+	struct host *host = host_of(job, i);
+
+	if (!err && take_frame(job->data, host, text, len))
+		return;
+	fprintf(stderr, "[%s] ", host->name);
+	fwrite(text, 1, len, stderr);
+	putc('\n', stderr);
+}
+
+static const struct job_ops ops = {
+	.exec = host_exec,
+	.line = host_line,
+	.ended = host_ended,
+	.kill = host_kill,
+	.late = run_late,
+};
+
+static int start(struct head *head)
+{
+	uint32_t i;
+	int err;
+
+	if (head->run->verbose)
+		for (i = 0; i < head->run->hosts.count; i++)
+			print_command(head->run, &head->run->hosts.host[i]);
+	err = job_start(&head->job, &i);
+	if (err)
+		return complain("starting the connection to %s: %s", head->run->hosts.host[i].name,
+				strerror(-err));
+	for (i = 0; i < head->run->hosts.count; i++)
+		send_orders(head, i);
+	if (head->run->timeout)
+		head->job.deadline = job_now() + 1000ULL * head->run->timeout;
+	return 0;
+}
+
+int head_main(struct run *run)
+{
+	struct head head = { .job.ops = &ops, .run = run, .running = run->ranks };
+	int err;
+
+	head.job.data = &head;
+	if (fresh_name(head.name) || fresh_secret(head.secret))
+		return complain("no random numbers: %s", strerror(errno));
+	if (job_init(&head.job, run->hosts.count))
+		return complain("out of memory");
+	head.job.grace_ms = GRACE_MS;
+	head.job.feed = true;
+	head.members = members_text(run);
+	err = start(&head);
+	job_follow(&head.job);
+	free(head.members);
+	job_free(&head.job);
+	if (err)
+		return err;
+	return head.job.signal ? 128 + head.job.signal : head.code;
+}
