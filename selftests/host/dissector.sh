@@ -138,7 +138,8 @@ noted 24 note__hello_dead "Shorter than its header says"
 noted 25 note__comm_step "A value outside its range"
 noted 26 note__reserved "Reserved bytes are not zero"
 noted 27 note__abort_short "Shorter than its header says"
-has 28 echo__answer "6 41 0x10 1" type op flags flags.reply
+has 28 echo__answer "6 41 0x10 1 13" type op flags flags.reply offset
+check echo__damaged grep -q 'answer 41, damaged 12' <(dissect -Y frame.number==28)
 noted 28 echo__no_note ""
 is frames__all_seen "$(jq length "$tmp/all")" 28
 check ethertype__preference another_ethertype
