@@ -19,6 +19,7 @@ static int setup(void **state)
 
 	(void)state;
 	host_reset();
+	memset(&node, 0, sizeof(node));
 	return tor_torus_init(&t, 1, side, 1) || tor_node_init(&node, &t, 1, SELF);
 }
 

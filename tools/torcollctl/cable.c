@@ -45,6 +45,7 @@ struct cable {
 	bool known;			/* the neighbour's count before this test is known */
 	uint32_t before, counted;	/* that count, and the count in the last answer */
 	uint32_t heard;			/* number in the last answer */
+	uint64_t damaged;		/* 1 + the neighbour's count of damaged frames; 0: unknown */
 	uint64_t last;			/* time of the last answer */
 	struct sent ring[RING];
 };
@@ -57,14 +58,15 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
-/* Accept answers only, not the module's own traffic. */
+/*
+ * Accept answers, also damaged ones, and not the module's own traffic: no other
+ * frame is a header alone but an empty test, which is_answer() sorts out.
+ */
 static int filter_answers(int fd)
 {
 	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, ETH_HLEN + offsetof(struct torcoll_hdr, type)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TORCOLL_FRAME_ECHO, 0, 3),
-		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, ETH_HLEN + offsetof(struct torcoll_hdr, flags)),
-		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, TORCOLL_FLAG_REPLY, 0, 1),
+		BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ANSWER_BYTES, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, ANSWER_BYTES),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 	};
@@ -171,16 +173,25 @@ static uint32_t under_way(const struct cable *c)
 	return c->next - c->oldest;
 }
 
-/* Drop frames that are answered, or were sent too long ago. */
+/*
+ * Return whether the answer to the oldest frame may still come. A cable keeps
+ * the order: if no later frame was answered, and answers do come, it is slow.
+ */
+static bool may_come(const struct cable *c, uint64_t now)
+{
+	const struct sent *s = &c->ring[c->oldest % RING];
+
+	if (s->number != c->oldest)
+		return false;
+	return now < s->at + GIVE_UP_NS ||
+	       (now < c->last + GIVE_UP_NS && (int32_t)(c->heard - c->oldest) < 0);
+}
+
+/* Drop frames that are answered, or given up. */
 static void cable_settle(struct cable *c, uint64_t now)
 {
-	while (c->oldest != c->next) {
-		const struct sent *s = &c->ring[c->oldest % RING];
-
-		if (s->number == c->oldest && now < s->at + GIVE_UP_NS)
-			break;
+	while (c->oldest != c->next && !may_come(c, now))
 		c->oldest++;
-	}
 }
 
 /*
@@ -212,6 +223,15 @@ static int send_one(struct cable *c)
 	return 0;
 }
 
+/* Take the neighbour's count of damaged frames from an answer. */
+static void count_damaged(struct cable *c, uint64_t count, struct cable_result *result)
+{
+	if (c->damaged && count > c->damaged)
+		result->damaged_there += count - c->damaged;
+	c->damaged = count;
+	result->damage_known = count;
+}
+
 static void answered(struct cable *c, const struct tor_hdr *h, uint64_t now,
 		     struct cable_result *result)
 {
@@ -227,9 +247,28 @@ static void answered(struct cable *c, const struct tor_hdr *h, uint64_t now,
 	c->counted = h->digest;
 	c->heard = h->op;
 	c->last = now;
+	count_damaged(c, h->offset, result);
 	result->late += (int32_t)(h->op - c->oldest) < 0;
 	result->rtt[result->answered++ % CABLE_SAMPLES] = now - s->at > UINT32_MAX ? UINT32_MAX :
 							  now - s->at;
+}
+
+static bool is_answer(const struct cable *c, const struct tor_hdr *h)
+{
+	return h->type == TORCOLL_FRAME_ECHO && h->flags & TORCOLL_FLAG_REPLY &&
+	       h->src == c->spec.neighbour && h->dst == c->spec.self;
+}
+
+static void take_frame(struct cable *c, const uint8_t *frame, struct cable_result *result)
+{
+	enum tor_counter why;
+	struct tor_hdr h;
+
+	if (tor_wire_parse(frame + ETH_HLEN, sizeof(struct torcoll_hdr), sizeof(struct torcoll_hdr),
+			   &h, &why))
+		result->damaged_back++;
+	else if (is_answer(c, &h))
+		answered(c, &h, now_ns(), result);
 }
 
 /* Receive available answers. */
@@ -238,8 +277,6 @@ static void cable_take(struct cable *c, struct cable_result *result)
 	uint8_t frame[BATCH][ANSWER_BYTES];
 	struct mmsghdr msg[BATCH];
 	struct iovec iov[BATCH];
-	enum tor_counter why;
-	struct tor_hdr h;
 	int i, n;
 
 	do {
@@ -251,11 +288,8 @@ static void cable_take(struct cable *c, struct cable_result *result)
 		}
 		n = recvmmsg(c->fd, msg, BATCH, MSG_DONTWAIT, NULL);
 		for (i = 0; i < n; i++)
-			if (msg[i].msg_len == ANSWER_BYTES &&
-			    !tor_wire_parse(frame[i] + ETH_HLEN, sizeof(struct torcoll_hdr),
-					    sizeof(struct torcoll_hdr), &h, &why) &&
-			    h.src == c->spec.neighbour && h.dst == c->spec.self)
-				answered(c, &h, now_ns(), result);
+			if (msg[i].msg_len == ANSWER_BYTES)
+				take_frame(c, frame[i], result);
 	} while (n == BATCH);
 }
 

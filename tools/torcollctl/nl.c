@@ -346,8 +346,10 @@ int view_dump(struct conn *c, const struct view *view, const uint64_t *key,
 		/* ops come and go during a dump: those that last are in it */
 		if (err == -EAGAIN && last && view == &op_view)
 			err = 0;
-		if (err)
+		if (err) {
 			json_object_put(*list);
+			*list = NULL;
+		}
 	} while (err == -EAGAIN && !last);
 	return err;
 }
