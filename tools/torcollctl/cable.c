@@ -23,6 +23,7 @@
 #define PATTERNS	4
 #define GIVE_UP_NS	(250 * 1000000ULL)
 #define BATCH		32
+#define SYNCS		8			/* tries to learn the neighbour's count */
 #define RING		(4 * CABLE_WINDOW)	/* frames whose time of sending is remembered */
 #define ANSWER_BYTES	(ETH_HLEN + sizeof(struct torcoll_hdr))
 
@@ -41,9 +42,8 @@ struct cable {
 
 	uint32_t next;			/* number of the next frame, from 1 */
 	uint32_t oldest;		/* the first that is neither answered nor given up */
-	uint32_t first;			/* the first of this test */
-	bool known;			/* the neighbour's count before this test is known */
-	uint32_t before, counted;	/* that count, and the count in the last answer */
+	bool known;			/* an answer has come */
+	uint32_t before, counted;	/* the neighbour's count before this test, and at last */
 	uint32_t heard;			/* number in the last answer */
 	uint64_t damaged;		/* 1 + the neighbour's count of damaged frames; 0: unknown */
 	uint64_t last;			/* time of the last answer */
@@ -240,9 +240,6 @@ static void answered(struct cable *c, const struct tor_hdr *h, uint64_t now,
 	if (!h->op || s->number != h->op)
 		return;
 	s->number = 0;
-	/* its count before the first frame, if that was the first to arrive */
-	if (!c->known)
-		c->before = h->digest - (h->op - c->first) - 1;
 	c->known = true;
 	c->counted = h->digest;
 	c->heard = h->op;
@@ -321,45 +318,89 @@ static uint64_t missed(const struct cable *c)
 	return stats.tp_drops;
 }
 
+/* Return whether the neighbour's count is known as of the last frame. */
+static bool count_is_known(const struct cable *c)
+{
+	return c->known && c->heard == c->next - 1;
+}
+
+/*
+ * Send frames, as the parameters of cable_test() say. Return 0 or a negative
+ * errno.
+ */
+static int cable_run(struct cable *c, uint32_t window, uint64_t frames, uint64_t ns,
+		     struct cable_result *result)
+{
+	uint64_t begin = now_ns(), now = begin, sent = 0;
+	bool more;
+	int err = 0;
+
+	do {
+		more = now - begin < ns && (!frames || sent < frames);
+		while (more && under_way(c) < window && (!frames || sent < frames)) {
+			err = send_one(c);
+			if (err)
+				break;
+			sent++;
+		}
+		if (err && err != -EAGAIN)
+			break;
+		if (more || c->oldest != c->next)
+			wait_answer(c);
+		cable_take(c, result);
+		now = now_ns();
+		cable_settle(c, now);
+	} while (more || c->oldest != c->next);
+	result->sent += sent;
+	return err == -EAGAIN ? 0 : err;
+}
+
+/*
+ * Send single frames until one is answered: then the neighbour's count is known.
+ * Else it is assumed that what did not come back was lost there.
+ */
+static int cable_sync(struct cable *c, struct cable_result *result)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < SYNCS && !err && !count_is_known(c); i++)
+		err = cable_run(c, 1, 1, GIVE_UP_NS, result);
+	return err;
+}
+
+/* Forget the frames by which the count was made known. */
+static void result_reset(struct cable_result *result)
+{
+	*result = (struct cable_result){ .rtt = result->rtt };
+}
+
 int cable_test(struct cable *c, uint32_t bytes, uint32_t window, uint64_t frames, uint64_t ns,
 	       struct cable_result *result)
 {
-	uint64_t begin = now_ns(), now = begin;
-	int err = 0;
+	uint64_t begin;
+	int err;
 
 	*result = (struct cable_result){ .rtt = calloc(CABLE_SAMPLES, sizeof(*result->rtt)) };
 	if (!result->rtt)
 		return -ENOMEM;
 	prepare(c, bytes);
-	c->oldest = c->first = c->next;
-	/* if nothing was sent after the last answer */
-	c->known = c->heard == c->next - 1;
+	c->oldest = c->next;
+	err = cable_sync(c, result);
+	if (err)
+		return err;
+	result_reset(result);
 	c->before = c->counted;
-	c->last = begin;
 	missed(c);
-	do {
-		bool more = now - begin < ns && (!frames || result->sent < frames);
-
-		while (more && under_way(c) < window && (!frames || result->sent < frames)) {
-			err = send_one(c);
-			if (err)
-				break;
-			result->sent++;
-		}
-		if (err && err != -EAGAIN)
-			break;
-		if (!more && c->oldest == c->next)
-			break;
-		wait_answer(c);
-		cable_take(c, result);
-		now = now_ns();
-		cable_settle(c, now);
-	} while (true);
+	begin = c->last = now_ns();
+	err = cable_run(c, window, frames, ns, result);
 	result->ns = c->last - begin;
+	result->bytes = result->answered * (ETH_HLEN + bytes);
+	if (!err && result->answered)
+		err = cable_sync(c, result);
 	result->missed = missed(c);
 	result->arrived = c->counted - c->before;
-	result->bytes = result->answered * (ETH_HLEN + bytes);
 	result->rtts = result->answered < CABLE_SAMPLES ? result->answered : CABLE_SAMPLES;
 	qsort(result->rtt, result->rtts, sizeof(*result->rtt), compare);
-	return err == -EAGAIN ? 0 : err;
+	return err;
 }
