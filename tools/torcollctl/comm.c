@@ -77,7 +77,7 @@ static void print_comms(struct json_object *list)
 	size_t i, n = json_object_array_length(list);
 
 	if (!n)
-		fputs("There is no communicator.\n", stderr);
+		fputs("There is no communicator: no process of this network namespace has joined one.\n", stderr);
 	for (i = 0; i < n; i++)
 		print_comm(json_object_array_get_idx(list, i));
 }

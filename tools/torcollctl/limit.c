@@ -108,7 +108,7 @@ static int parse_limit(struct args *a, const struct limit *limit, struct nl_msg 
 	if (!word)
 		return CTL_USAGE;
 	if (strcmp(word, "none") && !parse_amount(word, &n))
-		return usage_error("%s: \"%s\" is no amount: as 512, 16K, 2M, 1G, or none", limit->name,
+		return usage_error("%s: \"%s\" is no amount: give one such as 512, 16K, 2M, 1G, or none", limit->name,
 				   word);
 	nla_put_u64(msg, limit->attr, n);
 	return CTL_OK;
@@ -122,7 +122,7 @@ static int limit_set(struct args *a)
 	int ret = CTL_OK;
 
 	if (!a->argc)
-		return usage_error("which limit? As in \"limit set comms 100\"");
+		return usage_error("a limit is missing, as in \"limit set comms 100\"");
 	if (conn_need(&c))
 		return CTL_USAGE;
 	msg = conn_request(&c, TORCOLL_CMD_LIMIT_SET, 0);

@@ -141,7 +141,7 @@ int monitor_main(struct args *a)
 			if (err == -NLE_NOMEM)
 				fputs("Events were lost.\n", stderr);
 	}
-	usage_error("monitor: %s", nl_geterror(err));
+	other_error("monitor: %s", nl_geterror(err));
 	conn_close(&c);
 	return CTL_REFUSED;
 }

@@ -264,7 +264,7 @@ void conn_close(struct conn *c)
 
 int conn_need(struct conn *c)
 {
-	return conn_open(c) ? usage_error("%s", c->text) : CTL_OK;
+	return conn_open(c) ? other_error("%s", c->text) : CTL_OK;
 }
 
 struct nl_msg *conn_request(struct conn *c, uint8_t cmd, int flags)
@@ -314,7 +314,7 @@ out:
 
 int conn_refused(const struct conn *c)
 {
-	usage_error("%s", c->text);
+	other_error("%s", c->text);
 	return CTL_REFUSED;
 }
 

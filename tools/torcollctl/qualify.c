@@ -127,14 +127,14 @@ static int test_ports(struct conn *c, struct conn *route, const struct plan *pla
 	}
 	subjects = calloc(json_object_array_length(ports) + 1, sizeof(*subjects));
 	if (!subjects) {
-		usage_error("out of memory");
+		other_error("out of memory");
 		goto out;
 	}
 	n = find_subjects(fabrics, ports, plan, subjects);
 	if (n)
 		ret = test_subjects(route, subjects, n, &plan->how);
 	else
-		usage_error("%s", plan->ifindex ?
+		other_error("%s", plan->ifindex ?
 			    "dev: that device is no port: \"torcollctl port show\" lists those of this node" :
 			    "this node has no port: add one with \"torcollctl port add\"");
 out:
