@@ -33,6 +33,13 @@ static const char *const state_names[] = {
 	[TORCOLL_LINK_STATE_UP] = "up",
 };
 
+const char *link_state_name(uint32_t state)
+{
+	if (state < ARRAY_SIZE(state_names) && state_names[state])
+		return state_names[state];
+	return fmt_str("?%u", state);
+}
+
 static const char *const order_names[] = {
 	[TORCOLL_BYTE_ORDER_LITTLE] = "little",
 	[TORCOLL_BYTE_ORDER_BIG] = "big",
