@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "qualify.h"
 #include "subject.h"
 
 #define SECONDS		5
@@ -19,12 +20,15 @@
 
 static const char help[] =
 	"Usage: torcollctl qualify [dev NAME] [seconds N] [window N]\n"
+	"       torcollctl qualify all [from FILE]\n"
 	"\n"
+	"all       every host tests its cables, for a moment; a table of all cables\n"
+	"from      what \"torcollctl -j survey show test\" has written\n"
 	"dev       the port to test; without it all ports of this node, one after another\n"
 	"seconds   for how long under load, 5 s\n"
 	"window    frames under way at a time under load, 64\n"
 	"\n"
-	"Exit status: 0 if no cable is BAD; else 2.\n";
+	"Exit status: 0 if no cable is BAD and, of all, no node is missing; else 2.\n";
 
 struct plan {
 	uint32_t ifindex;	/* of the port to test, 0: all */
@@ -176,24 +180,47 @@ static int parse_plan(struct args *a, struct plan *plan)
 	return 0;
 }
 
+static int qualify_ports(const struct plan *plan)
+{
+	struct conn c, route;
+	int ret;
+
+	if (conn_need(&c))
+		return CTL_USAGE;
+	if (conn_open_route(&route)) {
+		ret = conn_refused(&route);
+	} else {
+		ret = test_ports(&c, &route, plan);
+		conn_close(&route);
+	}
+	conn_close(&c);
+	return ret;
+}
+
+/* Parse what stands behind "all". */
+static int parse_all(struct args *a, const char **file)
+{
+	if (!arg_is(a, "from"))
+		return arg_end(a);
+	*file = arg_need(a, "the survey's file");
+	return *file ? arg_end(a) : CTL_USAGE;
+}
+
 int qualify_main(struct args *a)
 {
 	struct plan plan = { .how = { .seconds = SECONDS, .window = CABLE_WINDOW } };
-	struct conn c, route;
-	int ret;
+	const char *file = NULL;
 
 	if (a->argc == 1 && (!strcmp(a->argv[0], "help") || !strcmp(a->argv[0], "--help"))) {
 		fputs(help, stdout);
 		return CTL_OK;
 	}
-	if (parse_plan(a, &plan) || conn_need(&c))
-		return CTL_USAGE;
-	if (conn_open_route(&route)) {
-		ret = conn_refused(&route);
-	} else {
-		ret = test_ports(&c, &route, &plan);
-		conn_close(&route);
+	/* a whole word: "a" may be a device; as the last word it was an option */
+	if (a->argc && (!strcmp(a->argv[0], "all") || !strcmp(a->argv[0], "--all"))) {
+		arg_next(a);
+		opt.all = true;
 	}
-	conn_close(&c);
-	return ret;
+	if (opt.all)
+		return parse_all(a, &file) ? CTL_USAGE : qualify_all(file);
+	return parse_plan(a, &plan) ? CTL_USAGE : qualify_ports(&plan);
 }
