@@ -134,7 +134,7 @@ int command_run(struct args *a, const struct command *commands, size_t n, int fa
 		const char *help)
 {
 	const char *word = arg_next(a);
-	int i = fallback;
+	int i = fallback, first = 0;
 
 	if (word && (!strcmp(word, "help") || !strcmp(word, "-h") || !strcmp(word, "--help"))) {
 		fputs(help, stdout);
@@ -147,8 +147,11 @@ int command_run(struct args *a, const struct command *commands, size_t n, int fa
 		fputs(help, stderr);
 	if (i < 0)
 		return CTL_USAGE;
+	/* an alias stands behind its command */
+	while (!same_command(&commands[first], &commands[i]))
+		first++;
 	if (!help_object)
-		help_object = commands[i].name;
+		help_object = commands[first].name;
 	return commands[i].run(a);
 }
 

@@ -33,7 +33,7 @@ static const char help[] =
 	"Options, of which the first three may stand behind a command as well:\n"
 	"  -j, --json     JSON\n"
 	"  -p, --pretty   indented JSON\n"
-	"  -a, --all      also what is zero\n"
+	"  -a, --all      also what is zero; qualify: the cables of all hosts\n"
 	"  -b, --batch FILE   commands from a file, - for stdin\n"
 	"  -f, --force    a batch goes on after an error\n"
 	"  -V, --version\n"
