@@ -33,7 +33,7 @@ static struct verdict judged(struct verdict_cable c)
 	return v;
 }
 
-static void says(const struct verdict *v, enum verdict_word word, const char *reason)
+static void has_reason(const struct verdict *v, enum verdict_word word, const char *reason)
 {
 	unsigned int i;
 
@@ -69,7 +69,7 @@ static void verdict_judge__down(void **state)
 	c.down = "the link is no-carrier";
 	c.way[0].lost = 5;
 	v = judged(c);
-	says(&v, VERDICT_BAD, "no-carrier");
+	has_reason(&v, VERDICT_BAD, "no-carrier");
 	assert_int_equal(v.reasons, 1);
 	assert_int_equal(v.share, MILLION);
 }
@@ -83,7 +83,7 @@ static void verdict_judge__silent(void **state)
 	c.silent = true;
 	c.way[0].bps = 0;
 	v = judged(c);
-	says(&v, VERDICT_BAD, "no test frame to node 5 was answered");
+	has_reason(&v, VERDICT_BAD, "no test frame to node 5 was answered");
 }
 
 static void verdict_judge__lost(void **state)
@@ -96,12 +96,12 @@ static void verdict_judge__lost(void **state)
 	assert_int_equal(judged(c).word, VERDICT_GOOD);
 	c.way[0].lost = 11;
 	v = judged(c);
-	says(&v, VERDICT_BAD, "11 of 100000 frames to node 5 were lost (0.0110 %)");
+	has_reason(&v, VERDICT_BAD, "11 of 100000 frames to node 5 were lost (0.0110 %)");
 	assert_ptr_equal(v.advice, advice_lost);
 	c.way[0].lost = 0;
 	c.way[1].lost = 3000;
 	v = judged(c);
-	says(&v, VERDICT_BAD, "3000 of 100000 frames to this node were lost (3.0 %)");
+	has_reason(&v, VERDICT_BAD, "3000 of 100000 frames to this node were lost (3.0 %)");
 	assert_int_equal(v.share, 30000);
 	assert_false(v.slow);
 }
@@ -114,11 +114,11 @@ static void verdict_judge__damaged(void **state)
 	(void)state;
 	c.way[1].damaged = 1;
 	v = judged(c);
-	says(&v, VERDICT_BAD, "1 of 100000 frames to this node arrived damaged");
+	has_reason(&v, VERDICT_BAD, "1 of 100000 frames to this node arrived damaged");
 	/* the cable is to blame for what is lost as well */
 	c.way[1].lost = 1000;
 	v = judged(c);
-	says(&v, VERDICT_BAD, "were lost");
+	has_reason(&v, VERDICT_BAD, "were lost");
 	assert_int_equal(v.reasons, 2);
 	assert_ptr_equal(v.advice, advice_cable);
 	/* counted, though no frame of the test came */
@@ -126,7 +126,7 @@ static void verdict_judge__damaged(void **state)
 	c.way[1].sent = 0;
 	c.way[1].damaged = 4;
 	v = judged(c);
-	says(&v, VERDICT_BAD, "4 frames to this node arrived damaged");
+	has_reason(&v, VERDICT_BAD, "4 frames to this node arrived damaged");
 }
 
 static void verdict_judge__slower_than_siblings(void **state)
@@ -140,7 +140,7 @@ static void verdict_judge__slower_than_siblings(void **state)
 	assert_int_equal(judged(c).word, VERDICT_GOOD);
 	c.way[0].bps = 6299 * MB;
 	v = judged(c);
-	says(&v, VERDICT_SLOW, "6.30 Gb/s to node 5, 70 % of its siblings' 9.00 Gb/s (median)");
+	has_reason(&v, VERDICT_SLOW, "6.30 Gb/s to node 5, 70 % of its siblings' 9.00 Gb/s (median)");
 	assert_true(v.slow);
 	c.way[0].bps = 2700 * MB;
 	assert_int_equal(judged(c).word, VERDICT_SLOW);
@@ -149,13 +149,13 @@ static void verdict_judge__slower_than_siblings(void **state)
 	/* a thousand times slower */
 	c.way[0].bps = 9 * MB;
 	v = judged(c);
-	says(&v, VERDICT_BAD, "9.0 Mb/s to node 5, 0.1 % of its siblings' 9.00 Gb/s");
+	has_reason(&v, VERDICT_BAD, "9.0 Mb/s to node 5, 0.1 % of its siblings' 9.00 Gb/s");
 	/* the other direction */
 	c = good();
 	c.way[1].bps = 1 * GB;
 	c.way[1].usual_bps = 9 * GB;
 	v = judged(c);
-	says(&v, VERDICT_BAD, "to this node");
+	has_reason(&v, VERDICT_BAD, "to this node");
 }
 
 static void verdict_judge__slower_than_the_link(void **state)
@@ -168,7 +168,7 @@ static void verdict_judge__slower_than_the_link(void **state)
 	assert_int_equal(judged(c).word, VERDICT_GOOD);
 	c.way[0].bps = c.way[0].usual_bps = 6999 * MB;
 	v = judged(c);
-	says(&v, VERDICT_SLOW, "7.00 Gb/s to node 5, 70 % of the device's link speed, 10.00 Gb/s; its siblings are as slow");
+	has_reason(&v, VERDICT_SLOW, "7.00 Gb/s to node 5, 70 % of the device's link speed, 10.00 Gb/s; its siblings are as slow");
 	/* a host does not get faster by another measurement */
 	assert_false(v.slow);
 	c.way[0].bps = 100 * MB;
@@ -176,7 +176,7 @@ static void verdict_judge__slower_than_the_link(void **state)
 	assert_int_equal(judged(c).word, VERDICT_SLOW);
 	c.way[0].bps = 99 * MB;
 	v = judged(c);
-	says(&v, VERDICT_BAD, "of the device's link speed");
+	has_reason(&v, VERDICT_BAD, "of the device's link speed");
 	assert_null(strstr(v.reason[0], "siblings"));
 }
 
@@ -190,7 +190,7 @@ static void verdict_judge__slow_link(void **state)
 	c.link_bps = 1 * GB;
 	c.way[0].bps = 940 * MB;
 	v = judged(c);
-	says(&v, VERDICT_SLOW, "all that its link speed allows, 1.00 Gb/s");
+	has_reason(&v, VERDICT_SLOW, "all that its link speed allows, 1.00 Gb/s");
 	c.link_bps = 10 * MB;
 	c.way[0].bps = 9 * MB;
 	assert_int_equal(judged(c).word, VERDICT_BAD);
@@ -207,7 +207,7 @@ static void verdict_judge__round_trip(void **state)
 	assert_int_equal(judged(c).word, VERDICT_GOOD);
 	c.rtt_ns = 1500001;
 	v = judged(c);
-	says(&v, VERDICT_BAD, "a round trip takes 1.5 ms, 5 times its siblings' 0.300 ms");
+	has_reason(&v, VERDICT_BAD, "a round trip takes 1.5 ms, 5 times its siblings' 0.300 ms");
 	assert_true(v.slow);
 	c.usual_rtt_ns = 20000;
 	c.rtt_ns = 1019999;
@@ -227,11 +227,11 @@ static void verdict_judge__round_trip_explains_rate(void **state)
 	c.most_bps = 220 * MB;
 	c.way[0].bps = 200 * MB;
 	v = judged(c);
-	says(&v, VERDICT_BAD, "a round trip takes 20.0 ms");
+	has_reason(&v, VERDICT_BAD, "a round trip takes 20.0 ms");
 	assert_int_equal(v.reasons, 1);
 	c.way[0].bps = 20 * MB;
 	v = judged(c);
-	says(&v, VERDICT_BAD, "20.0 Mb/s to node 5, 9.1 % of its siblings' 220.0 Mb/s");
+	has_reason(&v, VERDICT_BAD, "20.0 Mb/s to node 5, 9.1 % of its siblings' 220.0 Mb/s");
 }
 
 static void verdict_judge__device_errors(void **state)
@@ -242,7 +242,7 @@ static void verdict_judge__device_errors(void **state)
 	(void)state;
 	c.errors = "3 collisions";
 	v = judged(c);
-	says(&v, VERDICT_BAD, "the device counted 3 collisions");
+	has_reason(&v, VERDICT_BAD, "the device counted 3 collisions");
 }
 
 static void verdict_judge__all_at_once(void **state)

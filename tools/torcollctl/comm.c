@@ -6,7 +6,10 @@
 #include "ctl.h"
 
 static const char help[] =
-	"Usage: torcollctl comm show [KEY]\n";
+	"Usage: torcollctl comm show [KEY]\n"
+	"\n"
+	"Communicators that processes here have joined or are joining: their state, the rank that is missing, or\n"
+	"the rank and node that made them fail.\n";
 
 static const char *const state_names[] = {
 	[TORCOLL_COMM_STATE_JOINING] = "joining",

@@ -15,7 +15,7 @@ static const char help[] =
 	"For each user, over all its processes and all network namespaces: communicators that are open, ops that were\n"
 	"not waited for yet, memory that is pinned, kernel memory that all these take; nodes of fabrics, their tables'\n"
 	"memory, hellos per second of their ports. Who opened the device, or added the fabric, with CAP_SYS_RESOURCE has\n"
-	"no limits. N and BYTES as 512, 16K, 2M, 1G, or none.\n";
+	"no limits. N and BYTES as 512, 16K, 2M, 1G (of 1024), or none.\n";
 
 static const struct field fields[] = {
 	FIELD(TORCOLL_A_LIMIT_USER, FIELD_U32, "user"),

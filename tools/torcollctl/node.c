@@ -5,7 +5,9 @@
 #include "ctl.h"
 
 static const char help[] =
-	"Usage: torcollctl node show [KEY]\n";
+	"Usage: torcollctl node show [KEY]\n"
+	"\n"
+	"This network namespace's place in its fabrics, and the memory that the module uses for it.\n";
 
 static const struct field fields[] = {
 	FIELD(TORCOLL_A_NODE_FABRIC, FIELD_U64, "fabric"),

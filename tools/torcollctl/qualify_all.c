@@ -232,7 +232,7 @@ static int take_surveys(struct survey **s)
 	return ret;
 }
 
-static int show(const struct survey *s)
+static int judge_survey(const struct survey *s)
 {
 	struct judgement j;
 	int ret = CTL_OK;
@@ -264,7 +264,7 @@ int qualify_all(const char *file)
 	int ret = file ? survey_load(s, file) : take_surveys(&s);
 
 	if (!ret)
-		ret = show(s);
+		ret = judge_survey(s);
 	survey_free(s);
 	return ret;
 }
