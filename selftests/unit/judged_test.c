@@ -5,7 +5,7 @@
 #include "../../tools/torcollctl/judged.c"
 #include "../../tools/torcollctl/verdict.c"
 
-#define HOSTS	6
+#define HOSTS	9
 #define RATE	9000		/* Mbit/s */
 #define RTT	50000
 
@@ -147,10 +147,17 @@ static void judgement_make__lost(void **state)
 
 static void judgement_make__damaged(void **state)
 {
+	struct judgement j;
+
 	(void)state;
 	port[0][0].bad = 7;
 	port[0][0].train = 57;
 	worst(1, 0, "c0:eth0", "c1:eth1", "7 of 1064 frames to c0:eth0 arrived damaged");
+	/* they are not lost as well */
+	j = judge_all(1, 0);
+	assert_int_equal(j.cable[0].verdict.reasons, 1);
+	assert_int_equal(j.cable[0].cable.way[1].lost, 0);
+	judgement_free(&j);
 }
 
 static void judgement_make__late(void **state)
@@ -188,22 +195,51 @@ static void judgement_make__one_way(void **state)
 	worst(1, 0, "c2:eth0", "c3:eth1", "no test frame to c3:eth1 was answered");
 }
 
+/* The other end names another cable: both are shown. */
+static void judgement_make__ends_disagree(void **state)
+{
+	struct judgement j;
+
+	(void)state;
+	port[2][0].other = NULL;
+	port[2][0].peer.host = 99;
+	j = judge_all(1, 0);
+	assert_int_equal(j.n, HOSTS + 1);
+	judgement_free(&j);
+}
+
+/* A cable between two ports of one host. */
+static void judgement_make__own_cable(void **state)
+{
+	struct judgement j;
+
+	(void)state;
+	survey.nhosts = 1;
+	port[0][0].other = &port[0][1];
+	port[0][1].other = &port[0][0];
+	j = judge_all(0, 0);
+	assert_int_equal(j.n, 1);
+	assert_string_equal(j.cable[0].name[0], "c0:eth0");
+	assert_string_equal(j.cable[0].name[1], "c0:eth1");
+	judgement_free(&j);
+}
+
 static void judgement_make__dead_host(void **state)
 {
 	(void)state;
-	/* c5 does not answer; its neighbours still name it */
+	/* c8 does not answer; its neighbours still name it */
 	survey.nhosts = HOSTS - 1;
-	port[0][1].other = port[4][0].other = NULL;
-	worst(2, 0, "c0:eth1", "node 5", "node 5 has not answered the survey");
+	port[0][1].other = port[HOSTS - 2][0].other = NULL;
+	worst(2, 0, "c0:eth1", "node 8", "node 8 has not answered the survey");
 }
 
 static void judgement_make__switch(void **state)
 {
 	(void)state;
-	port[0][1].other = port[5][0].other = NULL;
+	port[0][1].other = port[HOSTS - 1][0].other = NULL;
 	port[0][1].flags |= TORCOLL_SURVEY_MANY;
-	port[5][0].flags |= TORCOLL_SURVEY_MANY;
-	worst(2, 0, "c0:eth1", "node 5", "several hosts are heard at c0:eth1");
+	port[HOSTS - 1][0].flags |= TORCOLL_SURVEY_MANY;
+	worst(2, 0, "c0:eth1", "node 8", "several hosts are heard at c0:eth1");
 }
 
 static void judgement_make__untested(void **state)
@@ -307,6 +343,8 @@ int main(void)
 		cmocka_unit_test_setup(judgement_make__late, setup),
 		cmocka_unit_test_setup(judgement_make__down, setup),
 		cmocka_unit_test_setup(judgement_make__one_way, setup),
+		cmocka_unit_test_setup(judgement_make__ends_disagree, setup),
+		cmocka_unit_test_setup(judgement_make__own_cable, setup),
 		cmocka_unit_test_setup(judgement_make__dead_host, setup),
 		cmocka_unit_test_setup(judgement_make__switch, setup),
 		cmocka_unit_test_setup(judgement_make__untested, setup),
