@@ -284,10 +284,33 @@ static void verdict_median__of_known(void **state)
 	uint64_t none[] = { 0, 0 }, odd[] = { 9, 0, 1, 5 }, even[] = { 4, 3, 2, 1 };
 
 	(void)state;
-	assert_int_equal(verdict_median(none, 0), 0);
-	assert_int_equal(verdict_median(none, 2), 0);
-	assert_int_equal(verdict_median(odd, 4), 5);
-	assert_int_equal(verdict_median(even, 4), 2);
+	assert_int_equal(verdict_median(none, 0, true), 0);
+	assert_int_equal(verdict_median(none, 2, true), 0);
+	assert_int_equal(verdict_median(odd, 4, true), 5);
+	assert_int_equal(verdict_median(odd, 4, false), 5);
+	assert_int_equal(verdict_median(even, 4, true), 3);
+	assert_int_equal(verdict_median(even, 4, false), 2);
+}
+
+static void verdict_is_measure__of_siblings(void **state)
+{
+	struct verdict_cable c = good();
+
+	(void)state;
+	c.way[0].bps = 1;
+	c.way[0].lost = 10;
+	assert_true(verdict_is_measure(&c));
+	c.way[0].lost = 11;
+	assert_false(verdict_is_measure(&c));
+	c = good();
+	c.way[1].damaged = 1;
+	assert_false(verdict_is_measure(&c));
+	c = good();
+	c.silent = true;
+	assert_false(verdict_is_measure(&c));
+	c = good();
+	c.down = "down";
+	assert_false(verdict_is_measure(&c));
 }
 
 static void verdict_share__texts(void **state)
@@ -321,6 +344,7 @@ int main(void)
 		cmocka_unit_test(verdict_judge__all_at_once),
 		cmocka_unit_test(verdict_compare__worst_first),
 		cmocka_unit_test(verdict_median__of_known),
+		cmocka_unit_test(verdict_is_measure__of_siblings),
 		cmocka_unit_test(verdict_share__texts),
 	};
 

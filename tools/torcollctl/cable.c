@@ -23,6 +23,7 @@
 #define PATTERNS	4
 #define GIVE_UP_NS	(250 * 1000000ULL)
 #define BATCH		32
+#define OVERTAKEN	16			/* later frames whose answers may come first */
 #define SYNCS		8			/* tries to learn the neighbour's count */
 #define RING		(4 * CABLE_WINDOW)	/* frames whose time of sending is remembered */
 #define ANSWER_BYTES	(ETH_HLEN + sizeof(struct torcoll_hdr))
@@ -175,16 +176,18 @@ static uint32_t under_way(const struct cable *c)
 
 /*
  * Return whether the answer to the oldest frame may still come. A cable keeps
- * the order: if no later frame was answered, and answers do come, it is slow.
+ * the order, but for what several queues change: if many later frames were
+ * answered, this one is lost, and does not hold up the others; if none was, and
+ * answers do come, the cable is slow.
  */
 static bool may_come(const struct cable *c, uint64_t now)
 {
 	const struct sent *s = &c->ring[c->oldest % RING];
+	int32_t later = c->heard - c->oldest;
 
-	if (s->number != c->oldest)
+	if (s->number != c->oldest || later >= OVERTAKEN)
 		return false;
-	return now < s->at + GIVE_UP_NS ||
-	       (now < c->last + GIVE_UP_NS && (int32_t)(c->heard - c->oldest) < 0);
+	return now < s->at + GIVE_UP_NS || (now < c->last + GIVE_UP_NS && later < 0);
 }
 
 /* Drop frames that are answered, or given up. */

@@ -72,8 +72,9 @@ void cable_close(struct cable *cable);
  * @result: to be filled in; its rtt is to be freed
  *
  * Frames are filled with zeros, ones, alternating bits and noise in turn. A
- * frame without an answer within a quarter of a second is given up, unless the
- * answers to those before it still come: a slow cable loses nothing.
+ * frame without an answer is given up when later ones have one, or after a
+ * quarter of a second, unless the answers to those before it still come: a slow
+ * cable loses nothing.
  *
  * Return: 0 or a negative errno: frames could not be sent.
  */

@@ -195,7 +195,7 @@ static size_t collect(const struct judgement *j, const struct judged *but, bool 
 	for (i = 0; i < j->n; i++) {
 		const struct judged *other = &j->cable[i];
 
-		if (other == but || other->cable.down || (siblings && !is_sibling(but, other)))
+		if (other == but || !verdict_is_measure(&other->cable) || (siblings && !is_sibling(but, other)))
 			continue;
 		rates[2 * n] = other->cable.way[0].bps;
 		rates[2 * n + 1] = other->cable.way[1].bps;
@@ -211,9 +211,9 @@ static void compare_with_siblings(const struct judgement *j, struct judged *cabl
 
 	if (n < SIBLINGS_LEAST)
 		n = collect(j, cable, false, rates, rtts);
-	cable->cable.way[0].usual_bps = verdict_median(rates, 2 * n);
+	cable->cable.way[0].usual_bps = verdict_median(rates, 2 * n, true);
 	cable->cable.way[1].usual_bps = cable->cable.way[0].usual_bps;
-	cable->cable.usual_rtt_ns = verdict_median(rtts, n);
+	cable->cable.usual_rtt_ns = verdict_median(rtts, n, false);
 }
 
 /*
@@ -223,11 +223,11 @@ static void compare_with_siblings(const struct judgement *j, struct judged *cabl
 static void compare_with_speed(struct judgement *j, uint64_t *rates, uint64_t *speeds)
 {
 	size_t i, n = collect(j, NULL, false, rates, speeds);
-	uint64_t rate = verdict_median(rates, 2 * n), speed;
+	uint64_t rate = verdict_median(rates, 2 * n, true), speed;
 
 	for (i = 0; i < j->n; i++)
 		speeds[i] = j->cable[i].cable.link_bps;
-	speed = verdict_median(speeds, j->n);
+	speed = verdict_median(speeds, j->n, false);
 	if (!rate || rate * 100 >= speed * HOST_LIMIT_PERCENT)
 		return;
 	j->host_limit = rate * 100 / speed;

@@ -220,49 +220,53 @@ static const char *why_down(const struct subject *s)
 					fmt_str("the link is %s", js_str(port, "state"));
 }
 
-/* Return the median over the other subjects of what @of returns. */
-static uint64_t usual(const struct subject *subjects, size_t n, const struct subject *but,
-		      uint64_t (*of)(const struct subject *s))
+/* Fill in what was measured of a subject, or why nothing was. */
+static void fill_cable(const struct subject *s, struct verdict_cable *c)
 {
-	uint64_t value[SIBLINGS];
+	*c = (struct verdict_cable){ .link_bps = s->link_bps };
+	if (!s->measured || s->error) {
+		c->down = why_down(s);
+		return;
+	}
+	fill_ways(s, &c->way[0], &c->way[1]);
+	c->silent = !s->rest.answered && !s->load.answered;
+	c->rtt_ns = rtt_of(&s->rest, 50);
+}
+
+/* Fill in what the other subjects have in common. */
+static void compare_with_siblings(const struct subject *s, const struct subject *subjects, size_t n,
+				  struct verdict_cable *c)
+{
+	uint64_t rate[SIBLINGS], rtt[SIBLINGS];
+	struct verdict_cable other;
 	size_t i, k = 0;
 
-	for (i = 0; i < n && k < SIBLINGS; i++)
-		if (&subjects[i] != but && subjects[i].measured)
-			value[k++] = of(&subjects[i]);
-	return verdict_median(value, k);
-}
-
-static uint64_t subject_rate(const struct subject *s)
-{
-	return rate_of(&s->load);
-}
-
-static uint64_t subject_rtt(const struct subject *s)
-{
-	return rtt_of(&s->rest, 50);
+	for (i = 0; i < n && k < SIBLINGS; i++) {
+		if (&subjects[i] == s)
+			continue;
+		fill_cable(&subjects[i], &other);
+		if (!verdict_is_measure(&other))
+			continue;
+		rate[k] = other.way[0].bps;
+		rtt[k++] = other.rtt_ns;
+	}
+	c->way[0].usual_bps = verdict_median(rate, k, true);
+	c->usual_rtt_ns = verdict_median(rtt, k, false);
 }
 
 void subject_judge(struct subject *s, const struct subject *subjects, size_t n,
 		   const struct subject_plan *plan)
 {
-	const char *to = fmt_str("node %s", js_str(s->port, "neighbour"));
-	struct verdict_cable c = {
-		.way = { { .to = to }, { .to = "this node" } },
-		.link_bps = s->link_bps,
-	};
+	struct verdict_cable c;
 
-	if (s->measured && !s->error) {
-		fill_ways(s, &c.way[0], &c.way[1]);
-		c.silent = !s->rest.answered && !s->load.answered;
-		c.way[0].usual_bps = usual(subjects, n, s, subject_rate);
-		c.rtt_ns = subject_rtt(s);
-		c.usual_rtt_ns = usual(subjects, n, s, subject_rtt);
+	fill_cable(s, &c);
+	c.way[0].to = fmt_str("node %s", js_str(s->port, "neighbour"));
+	c.way[1].to = "this node";
+	if (!c.down) {
+		compare_with_siblings(s, subjects, n, &c);
+		c.errors = list_errors(s);
 		if (c.rtt_ns)
 			c.most_bps = plan->window * (ETH_BYTES + s->bytes) * 8e9 / c.rtt_ns;
-		c.errors = list_errors(s);
-	} else {
-		c.down = why_down(s);
 	}
 	verdict_judge(&s->verdict, &c);
 }

@@ -86,15 +86,14 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-uint64_t verdict_median(uint64_t *values, size_t n)
+uint64_t verdict_median(uint64_t *values, size_t n, bool upper)
 {
 	size_t zeros = 0;
 
 	qsort(values, n, sizeof(*values), compare);
 	while (zeros < n && !values[zeros])
 		zeros++;
-	/* of an even number the lower one: a sibling that was measured */
-	return zeros < n ? values[zeros + (n - zeros - 1) / 2] : 0;
+	return zeros < n ? values[zeros + (n - zeros - !upper) / 2] : 0;
 }
 
 int verdict_compare(const struct verdict *a, const struct verdict *b)
@@ -127,6 +126,17 @@ add_reason(struct verdict *v, enum verdict_word word, double share, const char *
 	va_end(ap);
 }
 
+static bool loses(const struct verdict_way *way)
+{
+	return way->lost * MILLION > way->sent * LOST_PPM;
+}
+
+bool verdict_is_measure(const struct verdict_cable *c)
+{
+	return !c->down && !c->silent && !c->way[0].damaged && !c->way[1].damaged &&
+	       !loses(&c->way[0]) && !loses(&c->way[1]);
+}
+
 static void judge_loss(struct verdict *v, const struct verdict_way *way)
 {
 	char share[32];
@@ -140,7 +150,7 @@ static void judge_loss(struct verdict *v, const struct verdict_way *way)
 			   "%llu of %llu frames to %s arrived damaged (%s)",
 			   (unsigned long long)way->damaged, (unsigned long long)way->sent, way->to,
 			   verdict_share(share, way->damaged, way->sent));
-	if (way->lost * MILLION > way->sent * LOST_PPM)
+	if (loses(way))
 		add_reason(v, VERDICT_BAD, (double)way->lost / way->sent,
 			   way->damaged ? advice_cable : advice_lost,
 			   "%llu of %llu frames to %s were lost (%s)",

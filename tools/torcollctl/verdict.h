@@ -83,8 +83,17 @@ void verdict_judge(struct verdict *v, const struct verdict_cable *cable);
 /* Compare verdicts for qsort(): the worst comes first. */
 int verdict_compare(const struct verdict *a, const struct verdict *b);
 
-/* The median of @values, which are sorted, without those that are 0; 0: there is none. */
-uint64_t verdict_median(uint64_t *values, size_t n);
+/*
+ * Return whether a cable can be the measure of its siblings: it is up, and what
+ * it loses does not slow it down.
+ */
+bool verdict_is_measure(const struct verdict_cable *cable);
+
+/*
+ * The median of @values, which are sorted, without those that are 0; of an even
+ * number the upper or the lower one. 0: there is none.
+ */
+uint64_t verdict_median(uint64_t *values, size_t n, bool upper);
 
 /* Write a rate into @text: "9.4 Gb/s". Return @text. */
 const char *verdict_rate(char text[32], uint64_t bps);
