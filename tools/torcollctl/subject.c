@@ -260,14 +260,15 @@ void subject_judge(struct subject *s, const struct subject *subjects, size_t n,
 	struct verdict_cable c;
 
 	fill_cable(s, &c);
-	c.way[0].to = fmt_str("node %s", js_str(s->port, "neighbour"));
-	c.way[1].to = "this node";
 	if (!c.down) {
 		compare_with_siblings(s, subjects, n, &c);
 		c.errors = list_errors(s);
 		if (c.rtt_ns)
 			c.most_bps = plan->window * (ETH_BYTES + s->bytes) * 8e9 / c.rtt_ns;
 	}
+	/* now: texts of fmt_str() do not last */
+	c.way[0].to = fmt_str("node %s", js_str(s->port, "neighbour"));
+	c.way[1].to = "this node";
 	verdict_judge(&s->verdict, &c);
 }
 
