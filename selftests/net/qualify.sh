@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 400
+# timeout: 500
 #
 # torcollctl qualify: good cables are called good; one that is down, slow or late is told from its siblings, and
 # what one loses or damages is found, in which direction.
@@ -174,4 +174,60 @@ fails window__refused 1 "window: 1 to 64 frames" qualify 4 window 65
 fails permission__needed 2 "not permitted: needs CAP_NET_RAW" \
 	node 4 setpriv --reuid 65534 --clear-groups --bounding-set=-all --inh-caps=-all \
 	build/bin/torcollctl qualify d1p seconds 1
+
+# ---- all cables, from one host ----
+
+# From node 0, which has no part in the cable between nodes 1 and 3.
+all()
+{
+	node 0 torcollctl -j qualify all
+}
+
+# The worst cable is that between nodes 1 and 3, for the reason, and the only bad one.
+worst_of_all()
+{
+	jq -e --arg why "$1" 'length == 4 and map(select(.verdict == "bad")) == .[:1] and
+		([.[0] | .from, .to | "\(.node) \(.ifname) \(.dir)"] | sort) == ["1 d1p plus", "3 d1m minus"] and
+		any(.[0].reasons[]; test($why)) and (.[0].advice | length > 0)' "$work/out" || { cat "$work/out"; return 1; }
+}
+
+torcollctl netns down
+torus_up 2x2 mtu 3000
+all >"$work/out"
+is all__exit_code "$?" 0
+check all__measured jq -e 'length == 4 and all(.[]; .verdict != "bad" and .there.bps > 0 and .back.bps > 0 and
+	.there.sent > 1000 and .there.lost == 0 and .back.damaged == 0 and .rtt_median_ns > 0)' "$work/out"
+check all__option jq -e 'length == 4' <(node 0 torcollctl -j qualify --all)
+check all__table grep -q '^VERDICT *FROM *TO *RATE *BACK' <(node 0 torcollctl qualify all)
+impair 3 d1m netem loss 20%
+all >"$work/out"
+is all_lost__exit_code "$?" 2
+check all_lost__found worst_of_all 'frames to .*:d1p were lost'
+check all_lost__one_way jq -e 'all(.[0].reasons[]; test("frames to .*:d1m were") | not)' "$work/out"
+node 0 torcollctl -j survey show test >"$work/survey"
+fails all_from_file__judges_it 2 'frames to .*:d1p were lost' torcollctl qualify all from "$work/survey"
+mended 3 d1m
+impair 3 d1m netem corrupt 20%
+all >"$work/out"
+is all_damaged__exit_code "$?" 2
+check all_damaged__found worst_of_all 'frames to .*:d1p arrived damaged'
+mended 3 d1m
+impair 3 d1m netem delay 20ms
+all >"$work/out"
+is all_late__exit_code "$?" 2
+check all_late__found worst_of_all 'a round trip takes [0-9.]+ ms'
+mended 3 d1m
+impair 3 d1m tbf rate 10mbit burst 20k latency 1s
+all >"$work/out"
+is all_slow__exit_code "$?" 2
+check all_slow__found worst_of_all 'Mb/s to .*:d1p, .* of its siblings'
+mended 3 d1m
+node 3 ip link set d1m down
+eventually all_down__noticed 5 is_down 1 d1p
+all >"$work/out"
+is all_down__exit_code "$?" 2
+check all_down__found jq -e '.[0].verdict == "bad" and any(.[0].reasons[]; test("is no-carrier"))' "$work/out"
+node 3 ip link set d1m up
+node 0 torcollctl -j survey show >"$work/survey"
+fails all_from_file__untested 2 "without tests" torcollctl qualify all from "$work/survey"
 finish

@@ -68,6 +68,7 @@ static void add_u64(struct json_object *o, const char *name, uint64_t value)
 
 static struct json_object *end_json(const struct survey_port *port, const char *name)
 {
+	const struct survey_node *node = port ? survey_node(port->owner, port->key) : NULL;
 	struct json_object *o = json_object_new_object();
 
 	json_object_object_add(o, "name", json_object_new_string(name));
@@ -78,6 +79,8 @@ static struct json_object *end_json(const struct survey_port *port, const char *
 	if (!(port->flags & TORCOLL_SURVEY_MEMBER))
 		return o;
 	add_u64(o, "fabric", port->key);
+	if (node)
+		add_u64(o, "node", node->node);
 	add_u64(o, "dim", port->dim);
 	json_object_object_add(o, "dir", json_object_new_string(dir_names[port->dir & 1]));
 	json_object_object_add(o, "state", json_object_new_string(link_state_name(port->state)));
