@@ -157,6 +157,11 @@ static inline s64 atomic64_read(const atomic64_t *v)
 	return atomic_load_explicit(&v->counter, memory_order_relaxed);
 }
 
+static inline void atomic64_inc(atomic64_t *v)
+{
+	atomic_fetch_add(&v->counter, 1);
+}
+
 static inline s64 atomic64_xchg(atomic64_t *v, s64 new)
 {
 	return atomic_exchange(&v->counter, new);

@@ -362,6 +362,8 @@ static enum skb_drop_reason frame_check(struct tor_port *port, struct sk_buff *s
 	if (tor_wire_check(skb->data, skb_headlen(skb), skb->len, in, &why)) {
 		if (why == TOR_C_DROP_VERSION)
 			heard_foreign(port, skb->data[0]);
+		if (why == TOR_C_DROP_HEADER_CRC)
+			tor_link_damaged(&port->fabric->node, port->index);
 		goto drop;
 	}
 	why = TOR_C_DROP_NOT_OURS;

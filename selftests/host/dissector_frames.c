@@ -348,6 +348,7 @@ static void echo_answer(struct frame *f)
 	h.hop_limit = 1;
 	h.op = 41;
 	h.flags = TORCOLL_FLAG_REPLY;
+	h.offset = 1 + 12;
 	finish(f, &h, NULL, "");
 }
 

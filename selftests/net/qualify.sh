@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 240
+# timeout: 500
 #
-# torcollctl qualify: good cables are called good, and what one loses is found, in which direction.
+# torcollctl qualify: good cables are called good; one that is down, slow or late is told from its siblings, and
+# what one loses or damages is found, in which direction.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -25,10 +26,10 @@ all_good()
 		.load.bps > 0 and .load.rtt_min_ns > 0 and .load.rtt_median_ns <= .load.rtt_99_ns)' "$work/out" || { cat "$work/out"; return 1; }
 }
 
-# lossy NODE DEVICE: where netem loses a tenth of what leaves.
-lossy()
+# impair NODE DEVICE QDISC...: what leaves there.
+impair()
 {
-	on_one_cpu node "$1" tc qdisc add dev "$2" root netem loss 10%
+	on_one_cpu node "$1" tc qdisc add dev "$2" root "${@:3}"
 }
 
 mended()
@@ -36,17 +37,44 @@ mended()
 	node "$1" tc qdisc del dev "$2" root
 }
 
-# Between 1 % and 40 % of what was sent.
+# verdict DEVICE FILTER: of that port's result.
+verdict()
+{
+	jq -e --arg dev "$1" "[.[] | select(.ifname == \$dev)][0] | $2" "$work/out" || { cat "$work/out"; return 1; }
+}
+
+# The port is bad, for the reason; all others are not.
+only_bad()
+{
+	jq -e --arg dev "$1" --arg why "$2" 'length == 4 and all(.[] | select(.ifname != $dev); .verdict != "bad") and
+		any(.[]; .ifname == $dev and .verdict == "bad" and any(.reasons[]; test($why)) and (.advice | length > 0))' \
+		"$work/out" || { cat "$work/out"; return 1; }
+}
+
+# Between 1 % and 40 % of what was sent on the way "there" or "back" are missing, or less than 1 %.
 some()
 {
 	jq -e --arg what "$1" '.[0].load | (if $what == "there" then .sent - .arrived else .arrived - .answered end) as $lost |
-		$lost * 100 > .sent and $lost * 100 < 40 * .sent' "$work/out"
+		$lost * 100 > .sent and $lost * 100 < 40 * .sent' "$work/out" || { cat "$work/out"; return 1; }
 }
 
 none()
 {
 	jq -e --arg what "$1" '.[0].load | (if $what == "there" then .sent - .arrived else .arrived - .answered end) as $lost |
-		$lost * 100 <= .sent' "$work/out"
+		$lost * 100 <= .sent' "$work/out" || { cat "$work/out"; return 1; }
+}
+
+# Damage on one way only; most of what is missing there is damaged, not lost.
+damaged()
+{
+	jq -e --arg way "$1" '.[0].load | (if $way == "there" then [.damaged_there, .sent - .arrived, .damaged_back] else
+		[.damaged_back, .arrived - .answered, .damaged_there] end) as [$here, $missing, $elsewhere] |
+		$here > 0 and $here * 2 > $missing and $elsewhere == 0' "$work/out" || { cat "$work/out"; return 1; }
+}
+
+is_down()
+{
+	node "$1" torcollctl -j port show | jq -e --arg dev "$2" 'any(.[]; .ifname == $dev and .state == "no-carrier")'
 }
 
 ops_go_on()
@@ -64,7 +92,8 @@ ops_go_on()
 
 work=$(mktemp -d)
 cleanup rm -rf "$work"
-torus_up 3x3
+# The linear part of larger frames of a packet socket is the MAC header, and netem damages nothing else.
+torus_up 3x3 mtu 3000
 qualify 4 >"$work/out"
 is all_ports__exit_code "$?" 0
 check all_ports__good all_good 4
@@ -72,30 +101,133 @@ before=$(counter 5 tx_echoes)
 qualify 4 dev d0p >"$work/out"
 is one_port__exit_code "$?" 0
 check one_port__good all_good 1
-is one_port__answers_counted $(($(counter 5 tx_echoes) - before)) "$(jq '.[0] | .rest.sent + .load.sent' "$work/out")"
+# and the answer by which the neighbour's count before the test is known
+is one_port__answers_counted $(($(counter 5 tx_echoes) - before)) "$(jq '.[0] | .rest.sent + .load.sent + 1' "$work/out")"
 check ops__go_on ops_go_on
 
-lossy 4 d0p
+impair 4 d0p netem loss 10%
 qualify 4 d0p >"$work/out"
 is lost_there__exit_code "$?" 2
 check lost_there__found some there
 check lost_there__not_back none back
+check lost_there__says_so verdict d0p 'any(.reasons[]; test("frames to node 5 were lost")) and
+	(any(.reasons[]; test("to this node were lost|damaged")) | not)'
 mended 4 d0p
-lossy 5 d0m
+impair 5 d0m netem loss 10%
 qualify 4 d0p >"$work/out"
 is lost_back__exit_code "$?" 2
 check lost_back__found some back
 check lost_back__not_there none there
+check lost_back__says_so verdict d0p 'any(.reasons[]; test("frames to this node were lost")) and
+	(any(.reasons[]; test("to node 5 were lost|damaged")) | not)'
 fails text__says_bad 2 "d0p: dim 0 plus, to node 5: BAD" node 4 torcollctl qualify d0p seconds 1
 mended 5 d0m
 
+impair 4 d0p netem corrupt 10%
+qualify 4 d0p >"$work/out"
+is damaged_there__exit_code "$?" 2
+check damaged_there__found damaged there
+check damaged_there__says_so verdict d0p 'any(.reasons[]; test("frames to node 5 arrived damaged")) and
+	(any(.reasons[]; test("to this node arrived damaged")) | not)'
+mended 4 d0p
+impair 5 d0m netem corrupt 10%
+qualify 4 d0p >"$work/out"
+is damaged_back__exit_code "$?" 2
+check damaged_back__found damaged back
+check damaged_back__says_so verdict d0p 'any(.reasons[]; test("frames to this node arrived damaged")) and
+	(any(.reasons[]; test("to node 5 arrived damaged")) | not)'
+mended 5 d0m
+
+impair 4 d0p netem delay 20ms
+qualify 4 >"$work/out"
+is late__exit_code "$?" 2
+check late__found only_bad d0p 'a round trip takes 2[0-9][.]. ms, .* its siblings'
+check late__nothing_lost verdict d0p '.load.answered == .load.sent'
+mended 4 d0p
+
+rate=$(jq '[.[] | select(.ifname != "d0p") | .load.bps] | min' "$work/out")
+impair 4 d0p tbf rate $((rate / 10))bit burst 20k latency 300ms
+qualify 4 >"$work/out"
+is slow__exit_code "$?" 2
+check slow__found only_bad d0p 'to node 5, .* % of its siblings'
+mended 4 d0p
+impair 4 d0p tbf rate $((rate / 1000))bit burst 20k latency 1s
+qualify 4 >"$work/out"
+is crawling__exit_code "$?" 2
+check crawling__found only_bad d0p 'to node 5, 0[.].* % of its siblings'
+check crawling__nothing_lost verdict d0p '(any(.reasons[]; test("lost|damaged")) | not) and .load.answered == .load.sent'
+mended 4 d0p
+
 node 5 ip link set d0m down
-fails down__refused 2 "d0p: the link is not up, but no-carrier" qualify 4 d0p
+eventually down__noticed 5 is_down 4 d0p
+qualify 4 >"$work/out"
+is down__exit_code "$?" 2
+check down__is_bad only_bad d0p 'the link is no-carrier: '
+check down__others_are_measured jq -e 'map(select(.load)) | length == 3' "$work/out"
+qualify 4 d0p >"$work/out"
+is down_alone__exit_code "$?" 2
+fails down__text 2 "d0p: dim 0 plus, to node 5: BAD" node 4 torcollctl qualify d0p
 node 5 ip link set d0m up
 fails lo__is_no_port 2 "that device is no port" qualify 4 lo
 fails nonsense__refused 1 "no device" qualify 4 nonsense
-fails window__refused 1 "window: 1 to 64" qualify 4 window 65
+fails window__refused 1 "window: 1 to 64 frames" qualify 4 window 65
 fails permission__needed 2 "not permitted: needs CAP_NET_RAW" \
 	node 4 setpriv --reuid 65534 --clear-groups --bounding-set=-all --inh-caps=-all \
 	build/bin/torcollctl qualify d1p seconds 1
+
+# ---- all cables, from one host ----
+
+# From node 0, which has no part in the cable between nodes 1 and 3.
+all()
+{
+	node 0 torcollctl -j qualify all
+}
+
+# The worst cable is that between nodes 1 and 3, for the reason, and the only bad one.
+worst_of_all()
+{
+	jq -e --arg why "$1" 'length == 4 and map(select(.verdict == "bad")) == .[:1] and
+		([.[0] | .from, .to | "\(.node) \(.ifname) \(.dir)"] | sort) == ["1 d1p plus", "3 d1m minus"] and
+		any(.[0].reasons[]; test($why)) and (.[0].advice | length > 0)' "$work/out" || { cat "$work/out"; return 1; }
+}
+
+torcollctl netns down
+torus_up 2x2 mtu 3000
+all >"$work/out"
+is all__exit_code "$?" 0
+check all__measured jq -e 'length == 4 and all(.[]; .verdict != "bad" and .there.bps > 0 and .back.bps > 0 and
+	.there.sent > 1000 and .there.lost == 0 and .back.damaged == 0 and .rtt_median_ns > 0)' "$work/out"
+check all__option jq -e 'length == 4' <(node 0 torcollctl -j qualify --all)
+check all__table grep -q '^VERDICT *FROM *TO *RATE *BACK' <(node 0 torcollctl qualify all)
+impair 3 d1m netem loss 20%
+all >"$work/out"
+is all_lost__exit_code "$?" 2
+check all_lost__found worst_of_all 'frames to .*:d1p were lost'
+check all_lost__one_way jq -e 'all(.[0].reasons[]; test("frames to .*:d1m were") | not)' "$work/out"
+node 0 torcollctl -j survey show test >"$work/survey"
+fails all_from_file__judges_it 2 'frames to .*:d1p were lost' torcollctl qualify all from "$work/survey"
+mended 3 d1m
+impair 3 d1m netem corrupt 20%
+all >"$work/out"
+is all_damaged__exit_code "$?" 2
+check all_damaged__found worst_of_all 'frames to .*:d1p arrived damaged'
+mended 3 d1m
+impair 3 d1m netem delay 20ms
+all >"$work/out"
+is all_late__exit_code "$?" 2
+check all_late__found worst_of_all 'a round trip takes [0-9.]+ ms'
+mended 3 d1m
+impair 3 d1m tbf rate 10mbit burst 20k latency 1s
+all >"$work/out"
+is all_slow__exit_code "$?" 2
+check all_slow__found worst_of_all 'Mb/s to .*:d1p, .* of its siblings'
+mended 3 d1m
+node 3 ip link set d1m down
+eventually all_down__noticed 5 is_down 1 d1p
+all >"$work/out"
+is all_down__exit_code "$?" 2
+check all_down__found jq -e '.[0].verdict == "bad" and any(.[0].reasons[]; test("is no-carrier"))' "$work/out"
+node 3 ip link set d1m up
+node 0 torcollctl -j survey show >"$work/survey"
+fails all_from_file__untested 2 "without tests" torcollctl qualify all from "$work/survey"
 finish

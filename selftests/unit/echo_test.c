@@ -19,6 +19,7 @@ static int setup(void **state)
 
 	(void)state;
 	host_reset();
+	memset(&node, 0, sizeof(node));
 	return tor_torus_init(&t, 1, side, 1) || tor_node_init(&node, &t, 1, SELF);
 }
 
@@ -76,6 +77,7 @@ static void tor_echo_rx__is_answered(void **state)
 		assert_int_equal(h.op, 1000 + i);
 		assert_int_equal(h.stamp, 99);
 		assert_int_equal(h.digest, i);
+		assert_int_equal(h.offset, 1);
 		assert_int_equal(h.length, 0);
 	}
 	assert_int_equal(host.counters[TOR_C_TX_ECHOES], 3);
@@ -101,6 +103,24 @@ static void tor_echo_rx__damaged(void **state)
 	assert_int_equal(host.counters[TOR_C_DROP_PAYLOAD_CRC], 1);
 	comes(4, 2, 0, &payload, 0);
 	assert_int_equal(host.counters[TOR_C_DROP_PAYLOAD_CRC], 2);
+}
+
+/* Answers report damaged tests, and headers that were too damaged to say what they were. */
+static void tor_echo_rx__damage_is_reported(void **state)
+{
+	struct tor_bytes payload = { "some bytes to test with", 23 };
+	enum tor_counter why;
+	struct tor_hdr h;
+
+	(void)state;
+	comes(4, 1, 0, &payload, tor_wire_crc(payload.p, payload.len) ^ 1);
+	tor_link_damaged(&node, PORT);
+	tor_link_damaged(&node, PORT - 1);
+	comes(4, 2, 0, &payload, tor_wire_crc(payload.p, payload.len));
+	assert_int_equal(host.nsent, 1);
+	assert_int_equal(tor_wire_parse(host.sent[0].bytes, host.sent[0].len, host.sent[0].len, &h, &why), 0);
+	assert_int_equal(h.offset, 1 + 2);
+	assert_int_equal(h.digest, 1);
 }
 
 static void tor_echo_rx__of_another_node(void **state)
@@ -132,6 +152,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tor_echo_rx__is_answered, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_echo_rx__empty, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_echo_rx__damaged, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_echo_rx__damage_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_echo_rx__of_another_node, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_echo_rx__answers_are_not_answered, setup, teardown),
 	};

@@ -8,16 +8,52 @@
 
 #include "ctl.h"
 
+/* The object whose command is executed, and whether its help would help. */
+static const char *help_object;
+static bool help_wanted;
+
+void args_begin(void)
+{
+	help_object = NULL;
+	help_wanted = false;
+}
+
+void args_hint(void)
+{
+	if (!help_wanted)
+		return;
+	if (help_object)
+		fprintf(stderr, "\"torcollctl %s help\" tells more.\n", help_object);
+	else
+		fputs("\"torcollctl help\" tells more.\n", stderr);
+}
+
+static void print_error(const char *fmt, va_list ap)
+{
+	const char *text = fmt_vstr(fmt, ap);
+
+	fflush(stdout);
+	fprintf(stderr, "Error: %s\n", fmt_plain(text));
+}
+
 int usage_error(const char *fmt, ...)
 {
-	const char *text;
 	va_list ap;
 
 	va_start(ap, fmt);
-	text = fmt_vstr(fmt, ap);
+	print_error(fmt, ap);
 	va_end(ap);
-	fflush(stdout);
-	fprintf(stderr, "Error: %s\n", fmt_plain(text));
+	help_wanted = true;
+	return CTL_USAGE;
+}
+
+int other_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	print_error(fmt, ap);
+	va_end(ap);
 	return CTL_USAGE;
 }
 
@@ -51,48 +87,71 @@ int arg_end(const struct args *a)
 	return a->argc ? usage_error("\"%s\" is not expected here", a->argv[0]) : CTL_OK;
 }
 
-int word_find(const char *word, const void *names, size_t n, size_t size, const char *what)
+/* Aliases of a command, as "list" of "show", are one and the same. */
+static bool never_same(const void *a, const void *b)
+{
+	return false;
+}
+
+static bool same_command(const void *a, const void *b)
+{
+	return ((const struct command *)a)->run == ((const struct command *)b)->run;
+}
+
+/* As word_find(); a word may abbreviate several names if they are the same. */
+static int find(const char *word, const void *names, size_t n, size_t size, const char *what,
+		bool (*same)(const void *a, const void *b))
 {
 	size_t len = strlen(word);
-	int found = -1;
+	const void *found = NULL;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		const char *name = *(const char *const *)((const char *)names + i * size);
+		const void *entry = (const char *)names + i * size;
+		const char *name = *(const char *const *)entry;
 
 		if (!strcmp(word, name))
 			return i;
-		if (len && !strncmp(word, name, len)) {
-			if (found >= 0) {
-				usage_error("\"%s\" may be %s or %s", word,
-					    *(const char *const *)((const char *)names +
-								   found * size), name);
-				return -1;
-			}
-			found = i;
+		if (!len || strncmp(word, name, len))
+			continue;
+		if (found && !same(found, entry)) {
+			usage_error("\"%s\" may be %s or %s", word, *(const char *const *)found, name);
+			return -1;
 		}
+		found = found ? found : entry;
 	}
-	if (found < 0)
+	if (!found)
 		usage_error("\"%s\" is no %s", word, what);
-	return found;
+	return found ? (int)(((const char *)found - (const char *)names) / size) : -1;
+}
+
+int word_find(const char *word, const void *names, size_t n, size_t size, const char *what)
+{
+	return find(word, names, n, size, what, never_same);
 }
 
 int command_run(struct args *a, const struct command *commands, size_t n, int fallback,
 		const char *help)
 {
 	const char *word = arg_next(a);
-	int i = fallback;
+	int i = fallback, first = 0;
 
 	if (word && (!strcmp(word, "help") || !strcmp(word, "-h") || !strcmp(word, "--help"))) {
 		fputs(help, stdout);
 		return CTL_OK;
 	}
 	if (word)
-		i = word_find(word, commands, n, sizeof(*commands), "command");
-	if (i < 0) {
+		i = find(word, commands, n, sizeof(*commands), help_object ? "command" : "object",
+			 same_command);
+	else if (i < 0)
 		fputs(help, stderr);
+	if (i < 0)
 		return CTL_USAGE;
-	}
+	/* an alias stands behind its command */
+	while (!same_command(&commands[first], &commands[i]))
+		first++;
+	if (!help_object)
+		help_object = commands[first].name;
 	return commands[i].run(a);
 }
 

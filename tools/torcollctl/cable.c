@@ -23,6 +23,8 @@
 #define PATTERNS	4
 #define GIVE_UP_NS	(250 * 1000000ULL)
 #define BATCH		32
+#define OVERTAKEN	16			/* later frames whose answers may come first */
+#define SYNCS		8			/* tries to learn the neighbour's count */
 #define RING		(4 * CABLE_WINDOW)	/* frames whose time of sending is remembered */
 #define ANSWER_BYTES	(ETH_HLEN + sizeof(struct torcoll_hdr))
 
@@ -41,10 +43,10 @@ struct cable {
 
 	uint32_t next;			/* number of the next frame, from 1 */
 	uint32_t oldest;		/* the first that is neither answered nor given up */
-	uint32_t first;			/* the first of this test */
-	bool known;			/* the neighbour's count before this test is known */
-	uint32_t before, counted;	/* that count, and the count in the last answer */
+	bool known;			/* an answer has come */
+	uint32_t before, counted;	/* the neighbour's count before this test, and at last */
 	uint32_t heard;			/* number in the last answer */
+	uint64_t damaged;		/* 1 + the neighbour's count of damaged frames; 0: unknown */
 	uint64_t last;			/* time of the last answer */
 	struct sent ring[RING];
 };
@@ -57,14 +59,15 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
-/* Accept answers only, not the module's own traffic. */
+/*
+ * Accept answers, also damaged ones, and not the module's own traffic: no other
+ * frame is a header alone but an empty test, which is_answer() sorts out.
+ */
 static int filter_answers(int fd)
 {
 	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, ETH_HLEN + offsetof(struct torcoll_hdr, type)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TORCOLL_FRAME_ECHO, 0, 3),
-		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, ETH_HLEN + offsetof(struct torcoll_hdr, flags)),
-		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, TORCOLL_FLAG_REPLY, 0, 1),
+		BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ANSWER_BYTES, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, ANSWER_BYTES),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 	};
@@ -171,16 +174,27 @@ static uint32_t under_way(const struct cable *c)
 	return c->next - c->oldest;
 }
 
-/* Drop frames that are answered, or were sent too long ago. */
+/*
+ * Return whether the answer to the oldest frame may still come. A cable keeps
+ * the order, but for what several queues change: if many later frames were
+ * answered, this one is lost, and does not hold up the others; if none was, and
+ * answers do come, the cable is slow.
+ */
+static bool may_come(const struct cable *c, uint64_t now)
+{
+	const struct sent *s = &c->ring[c->oldest % RING];
+	int32_t later = c->heard - c->oldest;
+
+	if (s->number != c->oldest || later >= OVERTAKEN)
+		return false;
+	return now < s->at + GIVE_UP_NS || (now < c->last + GIVE_UP_NS && later < 0);
+}
+
+/* Drop frames that are answered, or given up. */
 static void cable_settle(struct cable *c, uint64_t now)
 {
-	while (c->oldest != c->next) {
-		const struct sent *s = &c->ring[c->oldest % RING];
-
-		if (s->number == c->oldest && now < s->at + GIVE_UP_NS)
-			break;
+	while (c->oldest != c->next && !may_come(c, now))
 		c->oldest++;
-	}
 }
 
 /*
@@ -212,6 +226,15 @@ static int send_one(struct cable *c)
 	return 0;
 }
 
+/* Take the neighbour's count of damaged frames from an answer. */
+static void count_damaged(struct cable *c, uint64_t count, struct cable_result *result)
+{
+	if (c->damaged && count > c->damaged)
+		result->damaged_there += count - c->damaged;
+	c->damaged = count;
+	result->damage_known = count;
+}
+
 static void answered(struct cable *c, const struct tor_hdr *h, uint64_t now,
 		     struct cable_result *result)
 {
@@ -220,16 +243,32 @@ static void answered(struct cable *c, const struct tor_hdr *h, uint64_t now,
 	if (!h->op || s->number != h->op)
 		return;
 	s->number = 0;
-	/* its count before the first frame, if that was the first to arrive */
-	if (!c->known)
-		c->before = h->digest - (h->op - c->first) - 1;
 	c->known = true;
 	c->counted = h->digest;
 	c->heard = h->op;
 	c->last = now;
+	count_damaged(c, h->offset, result);
 	result->late += (int32_t)(h->op - c->oldest) < 0;
 	result->rtt[result->answered++ % CABLE_SAMPLES] = now - s->at > UINT32_MAX ? UINT32_MAX :
 							  now - s->at;
+}
+
+static bool is_answer(const struct cable *c, const struct tor_hdr *h)
+{
+	return h->type == TORCOLL_FRAME_ECHO && h->flags & TORCOLL_FLAG_REPLY &&
+	       h->src == c->spec.neighbour && h->dst == c->spec.self;
+}
+
+static void take_frame(struct cable *c, const uint8_t *frame, struct cable_result *result)
+{
+	enum tor_counter why;
+	struct tor_hdr h;
+
+	if (tor_wire_parse(frame + ETH_HLEN, sizeof(struct torcoll_hdr), sizeof(struct torcoll_hdr),
+			   &h, &why))
+		result->damaged_back++;
+	else if (is_answer(c, &h))
+		answered(c, &h, now_ns(), result);
 }
 
 /* Receive available answers. */
@@ -238,8 +277,6 @@ static void cable_take(struct cable *c, struct cable_result *result)
 	uint8_t frame[BATCH][ANSWER_BYTES];
 	struct mmsghdr msg[BATCH];
 	struct iovec iov[BATCH];
-	enum tor_counter why;
-	struct tor_hdr h;
 	int i, n;
 
 	do {
@@ -251,11 +288,8 @@ static void cable_take(struct cable *c, struct cable_result *result)
 		}
 		n = recvmmsg(c->fd, msg, BATCH, MSG_DONTWAIT, NULL);
 		for (i = 0; i < n; i++)
-			if (msg[i].msg_len == ANSWER_BYTES &&
-			    !tor_wire_parse(frame[i] + ETH_HLEN, sizeof(struct torcoll_hdr),
-					    sizeof(struct torcoll_hdr), &h, &why) &&
-			    h.src == c->spec.neighbour && h.dst == c->spec.self)
-				answered(c, &h, now_ns(), result);
+			if (msg[i].msg_len == ANSWER_BYTES)
+				take_frame(c, frame[i], result);
 	} while (n == BATCH);
 }
 
@@ -287,45 +321,89 @@ static uint64_t missed(const struct cable *c)
 	return stats.tp_drops;
 }
 
+/* Return whether the neighbour's count is known as of the last frame. */
+static bool count_is_known(const struct cable *c)
+{
+	return c->known && c->heard == c->next - 1;
+}
+
+/*
+ * Send frames, as the parameters of cable_test() say. Return 0 or a negative
+ * errno.
+ */
+static int cable_run(struct cable *c, uint32_t window, uint64_t frames, uint64_t ns,
+		     struct cable_result *result)
+{
+	uint64_t begin = now_ns(), now = begin, sent = 0;
+	bool more;
+	int err = 0;
+
+	do {
+		more = now - begin < ns && (!frames || sent < frames);
+		while (more && under_way(c) < window && (!frames || sent < frames)) {
+			err = send_one(c);
+			if (err)
+				break;
+			sent++;
+		}
+		if (err && err != -EAGAIN)
+			break;
+		if (more || c->oldest != c->next)
+			wait_answer(c);
+		cable_take(c, result);
+		now = now_ns();
+		cable_settle(c, now);
+	} while (more || c->oldest != c->next);
+	result->sent += sent;
+	return err == -EAGAIN ? 0 : err;
+}
+
+/*
+ * Send single frames until one is answered: then the neighbour's count is known.
+ * Else it is assumed that what did not come back was lost there.
+ */
+static int cable_sync(struct cable *c, struct cable_result *result)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < SYNCS && !err && !count_is_known(c); i++)
+		err = cable_run(c, 1, 1, GIVE_UP_NS, result);
+	return err;
+}
+
+/* Forget the frames by which the count was made known. */
+static void result_reset(struct cable_result *result)
+{
+	*result = (struct cable_result){ .rtt = result->rtt };
+}
+
 int cable_test(struct cable *c, uint32_t bytes, uint32_t window, uint64_t frames, uint64_t ns,
 	       struct cable_result *result)
 {
-	uint64_t begin = now_ns(), now = begin;
-	int err = 0;
+	uint64_t begin;
+	int err;
 
 	*result = (struct cable_result){ .rtt = calloc(CABLE_SAMPLES, sizeof(*result->rtt)) };
 	if (!result->rtt)
 		return -ENOMEM;
 	prepare(c, bytes);
-	c->oldest = c->first = c->next;
-	/* if nothing was sent after the last answer */
-	c->known = c->heard == c->next - 1;
+	c->oldest = c->next;
+	err = cable_sync(c, result);
+	if (err)
+		return err;
+	result_reset(result);
 	c->before = c->counted;
-	c->last = begin;
 	missed(c);
-	do {
-		bool more = now - begin < ns && (!frames || result->sent < frames);
-
-		while (more && under_way(c) < window && (!frames || result->sent < frames)) {
-			err = send_one(c);
-			if (err)
-				break;
-			result->sent++;
-		}
-		if (err && err != -EAGAIN)
-			break;
-		if (!more && c->oldest == c->next)
-			break;
-		wait_answer(c);
-		cable_take(c, result);
-		now = now_ns();
-		cable_settle(c, now);
-	} while (true);
+	begin = c->last = now_ns();
+	err = cable_run(c, window, frames, ns, result);
 	result->ns = c->last - begin;
+	result->bytes = result->answered * (ETH_HLEN + bytes);
+	if (!err && result->answered)
+		err = cable_sync(c, result);
 	result->missed = missed(c);
 	result->arrived = c->counted - c->before;
-	result->bytes = result->answered * (ETH_HLEN + bytes);
 	result->rtts = result->answered < CABLE_SAMPLES ? result->answered : CABLE_SAMPLES;
 	qsort(result->rtt, result->rtts, sizeof(*result->rtt), compare);
-	return err == -EAGAIN ? 0 : err;
+	return err;
 }

@@ -38,12 +38,17 @@ struct cable_spec {
  *	@answered
  * @missed: answers that came, but that this process was too slow to take; their
  *	frames may count as unanswered
+ * @damaged_there: frames that arrived damaged at the neighbour, other traffic's
+ *	included, if @damage_known: older modules do not report it
+ * @damaged_back: answers that arrived damaged here
  * @ns: until the last answer
  * @bytes: of answered frames, MAC headers included
  * @rtt: round trips in ns, sorted; @rtts of them
  */
 struct cable_result {
 	uint64_t sent, arrived, answered, late, missed;
+	uint64_t damaged_there, damaged_back;
+	bool damage_known;
 	uint64_t ns;
 	uint64_t bytes;
 	uint32_t *rtt;
@@ -67,7 +72,9 @@ void cable_close(struct cable *cable);
  * @result: to be filled in; its rtt is to be freed
  *
  * Frames are filled with zeros, ones, alternating bits and noise in turn. A
- * frame without an answer within a quarter of a second is given up.
+ * frame without an answer is given up when later ones have one, or after a
+ * quarter of a second, unless the answers to those before it still come: a slow
+ * cable loses nothing.
  *
  * Return: 0 or a negative errno: frames could not be sent.
  */

@@ -6,7 +6,10 @@
 #include "ctl.h"
 
 static const char help[] =
-	"Usage: torcollctl comm show [KEY]\n";
+	"Usage: torcollctl comm show [KEY]\n"
+	"\n"
+	"Communicators that processes here have joined or are joining: their state, the rank that is missing, or\n"
+	"the rank and node that made them fail.\n";
 
 static const char *const state_names[] = {
 	[TORCOLL_COMM_STATE_JOINING] = "joining",
@@ -77,7 +80,7 @@ static void print_comms(struct json_object *list)
 	size_t i, n = json_object_array_length(list);
 
 	if (!n)
-		fputs("There is no communicator.\n", stderr);
+		fputs("There is no communicator: no process of this network namespace has joined one.\n", stderr);
 	for (i = 0; i < n; i++)
 		print_comm(json_object_array_get_idx(list, i));
 }

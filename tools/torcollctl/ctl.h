@@ -50,8 +50,17 @@ struct command {
 	int (*run)(struct args *a);
 };
 
-/* Print a sentence on stderr. Return CTL_USAGE. */
+/* A command line begins: no object is known. */
+void args_begin(void);
+
+/* Print which help tells more, after a usage_error(). */
+void args_hint(void);
+
+/* Print a sentence on stderr about the words of the command line. Return CTL_USAGE. */
 int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same about something else, in which no help helps. */
+int other_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Take the next word; NULL if there is none. */
 char *arg_next(struct args *a);

@@ -80,7 +80,7 @@ static int parse(struct args *a, struct question *q)
 	if (!word)
 		return CTL_USAGE;
 	if (!parse_amount(word, &q->bytes))
-		return usage_error("\"%s\" is no number of bytes, such as 16K", word);
+		return usage_error("\"%s\" is no number of bytes: give one such as 512, 16K, 2M or 1G", word);
 	if (a->argc && *a->argv[0] >= '0' && *a->argv[0] <= '9')
 		q->key = arg_next(a);
 	if (a->argc && arg_is(a, "bits") && parse_level(a, &q->level))
@@ -241,7 +241,7 @@ static int answer(struct conn *c, const struct question *q)
 	call.ranks = place.torus.nodes;
 	if (tor_offers_make(&o, &call)) {
 		json_object_put(observed);
-		return usage_error("out of memory");
+		return other_error("out of memory");
 	}
 	list = list_offers(&o, &rates, q, observed);
 	if (opt.json)

@@ -15,7 +15,7 @@ static const char help[] =
 	"For each user, over all its processes and all network namespaces: communicators that are open, ops that were\n"
 	"not waited for yet, memory that is pinned, kernel memory that all these take; nodes of fabrics, their tables'\n"
 	"memory, hellos per second of their ports. Who opened the device, or added the fabric, with CAP_SYS_RESOURCE has\n"
-	"no limits. N and BYTES as 512, 16K, 2M, 1G, or none.\n";
+	"no limits. N and BYTES as 512, 16K, 2M, 1G (of 1024), or none.\n";
 
 static const struct field fields[] = {
 	FIELD(TORCOLL_A_LIMIT_USER, FIELD_U32, "user"),
@@ -143,7 +143,7 @@ static int parse_limit(struct args *a, const struct limit *limit, struct nl_msg 
 	if (!word)
 		return CTL_USAGE;
 	if (strcmp(word, "none") && !parse_amount(word, &n))
-		return usage_error("%s: \"%s\" is no amount: as 512, 16K, 2M, 1G, or none", limit->name,
+		return usage_error("%s: \"%s\" is no amount: give one such as 512, 16K, 2M, 1G, or none", limit->name,
 				   word);
 	nla_put_u64(msg, limit->attr, n);
 	return CTL_OK;
@@ -157,7 +157,7 @@ static int limit_set(struct args *a)
 	int ret = CTL_OK;
 
 	if (!a->argc)
-		return usage_error("which limit? As in \"limit set comms 100\"");
+		return usage_error("a limit is missing, as in \"limit set comms 100\"");
 	if (conn_need(&c))
 		return CTL_USAGE;
 	msg = conn_request(&c, TORCOLL_CMD_LIMIT_SET, 0);

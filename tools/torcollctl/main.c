@@ -37,13 +37,13 @@ static const char help[] =
 	"Options, of which the first three may stand behind a command as well:\n"
 	"  -j, --json     JSON\n"
 	"  -p, --pretty   indented JSON\n"
-	"  -a, --all      also what is zero\n"
+	"  -a, --all      also what is zero; qualify: the cables of all hosts\n"
 	"  -b, --batch FILE   commands from a file, - for stdin\n"
 	"  -f, --force    a batch goes on after an error\n"
 	"  -V, --version\n"
 	"  -h, --help\n"
 	"\n"
-	"Words may be abbreviated. \"torcollctl OBJECT help\" tells more.\n"
+	"Words may be abbreviated, and options of one letter combined: -jp. \"torcollctl OBJECT help\" tells more.\n"
 	"Exit status: 0 done; 1 wrong usage, or the kernel has no torcoll; 2 refused;\n"
 	"3 a port's device is missing, the rest is done.\n";
 
@@ -79,6 +79,17 @@ static bool is_option(const char *word, const char *letter, const char *name)
 	return *word == '-' && strlen(word) > 2 && !strncmp(word + 1, name, strlen(word) - 1);
 }
 
+/* Take several such options as one word: -jp. */
+static bool take_letters(const char *word)
+{
+	if (word[0] != '-' || strlen(word) < 3 || strspn(word + 1, "jpa") < strlen(word + 1))
+		return false;
+	opt.json |= strchr(word, 'j') != NULL;
+	opt.pretty |= strchr(word, 'p') != NULL;
+	opt.all |= strchr(word, 'a') != NULL;
+	return true;
+}
+
 /* Take an option that only sets a flag. */
 static bool take_switch(const char *word)
 {
@@ -89,7 +100,7 @@ static bool take_switch(const char *word)
 	else if (is_option(word, "-a", "all"))
 		opt.all = true;
 	else
-		return false;
+		return take_letters(word);
 	return true;
 }
 
@@ -107,18 +118,34 @@ static void take_last_switches(struct args *a)
 		a->argc--;
 }
 
+/* "help fabric" is "fabric help". */
+static void turn_help(struct args *a)
+{
+	char *help = a->argv[0];
+
+	if (a->argc < 2 || strcmp(help, "help"))
+		return;
+	a->argv[0] = a->argv[1];
+	a->argv[1] = help;
+	a->argc = 2;
+}
+
 static int run_words(int argc, char **argv)
 {
 	struct args a = { argc, argv };
 	struct options before = opt;
 	int ret;
 
+	args_begin();
 	take_last_switches(&a);
+	turn_help(&a);
 	ret = command_run(&a, objects, ARRAY_SIZE(objects), -1, help);
 	opt = before;
 	/* the output may not have been written */
 	if (fflush(stdout) && !ret)
-		ret = usage_error("writing: %s", strerror(errno));
+		ret = other_error("writing the output: %s", strerror(errno));
+	if (ret == CTL_USAGE)
+		args_hint();
 	return ret;
 }
 
@@ -180,7 +207,7 @@ static int run_lines(FILE *file, const char *name)
 		}
 	}
 	if (ferror(file))
-		worst = usage_error("%s: %s", name, strerror(errno));
+		worst = other_error("%s: %s", name, strerror(errno));
 	free(line);
 	return worst;
 }
@@ -194,7 +221,7 @@ static int run_batch(const char *name)
 		return run_lines(stdin, "-");
 	file = fopen(name, "re");
 	if (!file)
-		return usage_error("%s: %s", name, strerror(errno));
+		return other_error("the batch %s: %s", name, strerror(errno));
 	ret = run_lines(file, name);
 	fclose(file);
 	return ret;
@@ -223,7 +250,7 @@ static int parse_options(struct args *a, const char **batch)
 		}
 		if (!is_option(word, "-b", "batch")) {
 			usage_error("there is no option \"%s\"", word);
-			fputs(help, stderr);
+			fputs("\"torcollctl help\" tells more.\n", stderr);
 			return CTL_USAGE;
 		}
 		*batch = arg_need(a, "the batch's file");

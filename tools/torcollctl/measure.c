@@ -69,7 +69,7 @@ static double now(void)
 
 static int failed(void)
 {
-	usage_error("%s", torcoll_last_error());
+	other_error("%s", torcoll_last_error());
 	return CTL_REFUSED;
 }
 
@@ -264,7 +264,7 @@ static int measure(struct bench *b, struct conn *c)
 	if (ret)
 		return ret;
 	if (fit_samples(&fit, b->sample[0], ARRAY_SIZE(cells) * ARRAY_SIZE(sizes)))
-		return usage_error("out of memory");
+		return other_error("out of memory");
 	ret = share(b, &fit, &rates);
 	if (!ret && !b->place->node)
 		print_fit(b, &fit);
@@ -299,12 +299,12 @@ int tune_measure(struct conn *c, const struct place *place)
 	int ret = CTL_REFUSED;
 
 	if (!b)
-		return usage_error("out of memory");
+		return other_error("out of memory");
 	b->place = place;
 	b->send = vector(largest);
 	b->recv = vector(largest);
 	if (!b->send || !b->recv)
-		usage_error("out of memory");
+		other_error("out of memory");
 	else if (torcoll_open(&t) || torcoll_comm_create(t, &config, &b->comm))
 		failed();
 	else

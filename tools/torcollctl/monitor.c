@@ -210,7 +210,7 @@ int monitor_main(struct args *a)
 				fputs("Events were lost.\n", stderr);
 		json_object_put(w.said);
 	}
-	usage_error("monitor: %s", nl_geterror(err));
+	other_error("monitor: %s", nl_geterror(err));
 	conn_close(&c);
 	return CTL_REFUSED;
 }

@@ -184,9 +184,9 @@ static int netns_exec(struct args *a)
 		return usage_error("the command is missing");
 	fd = netns_open(name);
 	if (fd < 0)
-		return usage_error("there is no network namespace %s", name);
+		return other_error("there is no network namespace %s: \"torcollctl netns show\" lists the nodes", name);
 	if (netns_enter(fd)) {
-		usage_error("%s: %s", name, strerror(errno));
+		other_error("network namespace %s: %s", name, strerror(errno));
 		return CTL_REFUSED;
 	}
 	fflush(stdout);
@@ -269,7 +269,7 @@ static void print_nodes(struct json_object *list)
 	struct table t = { 0 };
 
 	if (!n) {
-		fputs("There is no virtual torus.\n", stderr);
+		fputs("There is no virtual torus: make one, as with \"torcollctl netns up 4x4\".\n", stderr);
 		return;
 	}
 	TABLE_ROW(&t, "NAMESPACE", "FABRIC", "NODE", "COORD", "UP", "PORTS");

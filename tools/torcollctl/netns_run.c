@@ -142,7 +142,7 @@ static int place_ranks(struct run *run, const uint32_t *node)
 
 	run->node = calloc(run->nodes, PPN_MAX * sizeof(*run->node));
 	if (!ppn || !run->node)
-		err = usage_error("out of memory");
+		err = other_error("out of memory");
 	for (i = 0; !err && i < run->nodes; i++) {
 		ppn[i] = next_ppn(list, &at);
 		if (!ppn[i])
@@ -163,7 +163,7 @@ static int find_nodes(struct run *run)
 	int err;
 
 	if (!n)
-		return usage_error("there is no virtual torus: torcollctl netns up");
+		return other_error("there is no virtual torus: make one, as with \"torcollctl netns up 4x4\"");
 	if (run->nodes > n) {
 		free(node);
 		return usage_error("-n %u: the torus has %u nodes", run->nodes, n);

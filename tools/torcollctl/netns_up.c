@@ -53,7 +53,7 @@ static void on_signal(int sig)
 static int refuse(const char *what, int err)
 {
 	if (err == -EPERM)
-		usage_error("%s: not permitted: a virtual torus needs root", what);
+		usage_error("%s: not permitted: a virtual torus needs root: use sudo", what);
 	else
 		usage_error("%s: %s", what, strerror(-err));
 	return CTL_REFUSED;
@@ -387,7 +387,7 @@ static int complain(struct up *up, uint32_t from)
 	uint32_t left = COMPLAINTS + 1;
 	uint32_t n;
 
-	usage_error("not all links are up after %u seconds:", up->wait);
+	usage_error("not all links are up after %u s:", up->wait);
 	for (n = from; left && n < up->spec.shape.nodes; n++)
 		complain_node(up, n, &left);
 	return CTL_REFUSED;

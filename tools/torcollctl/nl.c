@@ -294,7 +294,7 @@ void conn_close(struct conn *c)
 
 int conn_need(struct conn *c)
 {
-	return conn_open(c) ? usage_error("%s", c->text) : CTL_OK;
+	return conn_open(c) ? other_error("%s", c->text) : CTL_OK;
 }
 
 struct nl_msg *conn_request(struct conn *c, uint8_t cmd, int flags)
@@ -367,7 +367,7 @@ int conn_listen(struct conn *c, int ms, void (*on_msg)(struct nlmsghdr *nlh, voi
 
 int conn_refused(const struct conn *c)
 {
-	usage_error("%s", c->text);
+	other_error("%s", c->text);
 	return CTL_REFUSED;
 }
 
@@ -399,8 +399,10 @@ int view_dump(struct conn *c, const struct view *view, const uint64_t *key,
 		/* ops come and go during a dump: those that last are in it */
 		if (err == -EAGAIN && last && view == &op_view)
 			err = 0;
-		if (err)
+		if (err) {
 			json_object_put(*list);
+			*list = NULL;
+		}
 	} while (err == -EAGAIN && !last);
 	return err;
 }

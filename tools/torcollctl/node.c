@@ -5,7 +5,9 @@
 #include "ctl.h"
 
 static const char help[] =
-	"Usage: torcollctl node show [KEY]\n";
+	"Usage: torcollctl node show [KEY]\n"
+	"\n"
+	"This network namespace's place in its fabrics, and the memory that the module uses for it.\n";
 
 static const struct field fields[] = {
 	FIELD(TORCOLL_A_NODE_FABRIC, FIELD_U64, "fabric"),
@@ -43,7 +45,7 @@ static void print_nodes(struct json_object *list)
 	size_t i, n = json_object_array_length(list);
 
 	if (!n)
-		fputs("This network namespace belongs to no fabric.\n", stderr);
+		fputs("This network namespace belongs to no fabric: \"torcollctl fabric add\" makes it a node of one.\n", stderr);
 	for (i = 0; i < n; i++)
 		print_node(json_object_array_get_idx(list, i));
 }

@@ -49,7 +49,7 @@ int shape_parse(const char *s, struct shape *shape)
 	if (!shape->ndim)
 		return usage_error("dims: \"%s\" is not 1 to 6 numbers like 4x4", s);
 	if (count_nodes(shape))
-		return usage_error("dims: %s has no nodes, or more than %u", s, MAX_NODES);
+		return usage_error("dims: %s has no nodes, or more than %u nodes", s, MAX_NODES);
 	if (!shape->cables)
 		shape->cables = 1;
 	return 0;

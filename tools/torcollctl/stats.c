@@ -96,7 +96,7 @@ static void print_stats(struct json_object *list)
 	size_t i, n = json_object_array_length(list);
 
 	if (!n)
-		fputs("This network namespace belongs to no fabric.\n", stderr);
+		fputs("This network namespace belongs to no fabric: \"torcollctl fabric add\" makes it a node of one.\n", stderr);
 	for (i = 0; i < n; i++) {
 		struct json_object *stats = json_object_array_get_idx(list, i);
 

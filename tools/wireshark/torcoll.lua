@@ -488,7 +488,11 @@ local function dissect_body(tvb, tree, h, item, info)
 	if h.type == T_DATA then
 		data_info(h, info)
 	elseif h.type == T_ECHO then
-		info[#info + 1] = string.format("%s %u", bit.band(h.flags, 16) ~= 0 and "answer" or "test", h.op)
+		local answer = bit.band(h.flags, 16) ~= 0
+		info[#info + 1] = string.format("%s %u", answer and "answer" or "test", h.op)
+		if answer and h.offset > UInt64(0) then
+			info[#info + 1] = string.format("damaged %s", tostring(h.offset - UInt64(1)))
+		end
 	end
 	for i = 0, h.acks - 1 do
 		dissect_ack(tvb, HDR + i * ACK, tree, info)

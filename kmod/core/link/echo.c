@@ -25,6 +25,8 @@ static void echo_answer(struct tor_ctx *ctx, struct tor_node *node, u32 port,
 	reply.op = h->op;
 	reply.stamp = h->stamp;
 	reply.digest = atomic_add_return(1, &node->link[port].echoes);
+	/* 0 is left for modules that do not count them */
+	reply.offset = atomic64_read(&node->link[port].damaged) + 1;
 	tor_wire_build(hdr, &reply, NULL);
 	tor_env_count(node, TOR_C_TX_ECHOES, 1);
 	tor_env_send(ctx, node, &frame);
@@ -36,10 +38,12 @@ void tor_echo_rx(struct tor_ctx *ctx, struct tor_node *node, u32 port, const str
 	/* for a process on this host that listens on the device */
 	if (h->flags & TORCOLL_FLAG_REPLY)
 		return;
-	if (h->src != tor_torus_neighbour(&node->torus, node->self, port))
+	if (h->src != tor_torus_neighbour(&node->torus, node->self, port)) {
 		tor_env_drop(ctx, node, TOR_C_DROP_NODE);
-	else if (tor_wire_crc_bytes(payload, pieces) != h->payload_crc)
+	} else if (tor_wire_crc_bytes(payload, pieces) != h->payload_crc) {
+		tor_link_damaged(node, port);
 		tor_env_drop(ctx, node, TOR_C_DROP_PAYLOAD_CRC);
-	else
+	} else {
 		echo_answer(ctx, node, port, h);
+	}
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Echoes: a node answers test frames of a neighbour by the cable on which they
- * came. From the answers `torcollctl qualify` computes the loss in each
- * direction and the round trip times of a cable.
+ * came. From the answers `torcollctl qualify` computes the loss and the damage
+ * in each direction and the round trip times of a cable: they carry the number
+ * of tests that came, and of frames that came damaged.
  */
 #ifndef _TOR_CORE_ECHO_H
 #define _TOR_CORE_ECHO_H

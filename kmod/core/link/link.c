@@ -407,6 +407,11 @@ void tor_link_alive(struct tor_node *node, u32 port)
 		WRITE_ONCE(link->busy, true);
 }
 
+void tor_link_damaged(struct tor_node *node, u32 port)
+{
+	atomic64_inc(&node->link[port].damaged);
+}
+
 u64 tor_link_tick_ns(const struct tor_node *node)
 {
 	return min_t(u64, node->hello_ns / TOR_HELLO_TICKS, TOR_TICK_MAX);

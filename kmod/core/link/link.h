@@ -19,8 +19,8 @@
  * between. Another damper limits how often new neighbours are sent the whole
  * view.
  *
- * Locking: every call here, except tor_link_alive(), is under the node's lock
- * (node.h).
+ * Locking: every call here, except tor_link_alive() and tor_link_damaged(), is
+ * under the node's lock (node.h).
  */
 #ifndef _TOR_CORE_LINK_H
 #define _TOR_CORE_LINK_H
@@ -77,6 +77,8 @@ const char *tor_link_state_name(enum tor_link_state state);
  * @downs: times that it was up and went down
  * @ups: limits how often it goes up
  * @echoes: test frames received; see echo.h
+ * @damaged: frames that arrived damaged by this cable: any with a wrong header,
+ *	test frames with a wrong payload
  */
 struct tor_link {
 	enum tor_link_state state;
@@ -103,6 +105,7 @@ struct tor_link {
 	u32 peer_sent;
 	struct tor_damper ups;
 	atomic_t echoes;
+	atomic64_t damaged;
 };
 
 struct tor_hdr;
@@ -196,6 +199,15 @@ void tor_link_too_small(struct tor_ctx *ctx, struct tor_node *node, u32 port, u3
  * Context: softirq; needs neither lock nor clock, the next tick evaluates it.
  */
 void tor_link_alive(struct tor_node *node, u32 port);
+
+/**
+ * tor_link_damaged - a frame arrived damaged
+ * @node: receiver
+ * @port: port on which it came in, by the cable that damaged it
+ *
+ * Context: softirq; needs no lock.
+ */
+void tor_link_damaged(struct tor_node *node, u32 port);
 
 /**
  * tor_link_tick - periodic work: give up silent neighbours, send hellos

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Words of torcollctl's command line: abbreviations, options of one letter, help, and what is said of wrong words.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+cd "$TORCOLL_TOP" || exit
+PATH=$PWD/build/bin:$PATH
+
+# says NAME TEXT COMMAND...: all that it prints.
+says()
+{
+	local name=$1 text=$2
+
+	shift 2
+	is "$name" "$("$@" 2>&1)" "$text"
+}
+
+same_help()
+{
+	diff <(torcollctl "$1" help) <(torcollctl help "$1")
+}
+
+# One line with the error, one that names the help.
+two_lines()
+{
+	local out
+
+	out=$(torcollctl "${@:2}" 2>&1) && return 1
+	[[ $(wc -l <<<"$out") == 2 && $(tail -n 1 <<<"$out") == "\"torcollctl $1\" tells more." ]] ||
+		{ echo "$out"; return 1; }
+}
+
+ktap_header
+check stat__is_stats grep -q 'torcollctl \[-a\] stats' <(torcollctl stat help)
+check statistics__is_stats grep -q 'torcollctl \[-a\] stats' <(torcollctl statisti help)
+fails ambiguous__names_both 1 '"n" may be node or netns' torcollctl n show
+for object in fabric port stats explain qualify monitor netns env; do
+	check "help__$object" same_help "$object"
+done
+check help__alone grep -q '^Objects:' <(torcollctl help)
+fails help__of_nothing 1 '"nonsense" is no object' torcollctl help nonsense
+says letters__combined "$(torcollctl -j -p env show)" torcollctl -jp env show
+says letters__behind "$(torcollctl -j -p env show)" torcollctl env show -pj
+fails letters__unknown 1 'there is no option "-jx"' torcollctl -jx env show
+check wrong__object two_lines help nonsense
+check wrong__option two_lines help -x
+check wrong__command two_lines "port help" port nonsense
+check wrong__word two_lines "port help" port add 1 nonsense
+check wrong__number two_lines "port help" port add 1 dim x
+check wrong__missing two_lines "port help" port add 1 dim
+check wrong__by_alias two_lines "stats help" statistics x
+finish
