@@ -171,7 +171,8 @@ flags_kmod := -iquote kmod
 flags_bench := -iquote kmod -Ilib -Ilib/include
 flags_lib := -Ilib -Ilib/include -fPIC
 flags_tools = -iquote kmod -Ilib -Ilib/include -Itools/common -Itools $(NL_CFLAGS)
-flags_selftests := -Iselftests/plans -iquote kmod -Iselftests/unit -Iselftests/fuzz -Ilib -Ilib/include
+flags_selftests = -Iselftests/plans -iquote kmod -Iselftests/unit -Iselftests/fuzz -Ilib -Ilib/include -Itools/torcollctl \
+	$(NL_CFLAGS)
 
 # Asked only when a tool is compiled.
 NL_CFLAGS = $(eval NL_CFLAGS := $$(shell $(PKG_CONFIG) --cflags libnl-genl-3.0 json-c))$(NL_CFLAGS)
@@ -497,7 +498,7 @@ define unit
 $(B)/$(1)/unit/%: $(B)/$(1)/selftests/unit/%.o $(call objects,$(1),$(unit_common)) $(B)/$(1)/libtorcore.a
 	$$(say) LD $$@
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(flags_$(1)) -pthread -o $$@ $$(filter %.o,$$^) $(B)/$(1)/libtorcore.a -lcmocka -lm
+	$$(Q)$$(CC) $$(flags_$(1)) -pthread -o $$@ $$(filter %.o,$$^) $(B)/$(1)/libtorcore.a -lcmocka -ljson-c -lm
 endef
 $(foreach v,asan cov,$(eval $(call unit,$(v))))
 

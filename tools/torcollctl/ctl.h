@@ -257,6 +257,8 @@ struct shape {
 };
 
 int shape_parse(const char *s, struct shape *shape);
+/* Return whether these sides, 0 beyond the last one, make a fabric. */
+bool shape_from_sides(const uint32_t *side, uint32_t cables, struct shape *shape);
 /* Read the shape of a fabric from JSON. */
 bool shape_from_json(struct json_object *fabric, struct shape *shape);
 /* Convert "1,2" to the node's index. */
@@ -266,25 +268,6 @@ bool shape_has_port(const struct shape *shape, uint32_t node, uint32_t dim, uint
 uint32_t shape_neighbour(const struct shape *shape, uint32_t node, uint32_t dim, uint32_t dir);
 /* "1,2"; static buffers as above */
 const char *shape_place(const struct shape *shape, uint32_t node);
-
-/* --- draw.c: a picture of the torus --- */
-
-enum link_look {
-	LINK_UNSEEN,		/* not known on this node */
-	LINK_GOOD,
-	LINK_BAD,
-};
-
-/**
- * draw_torus - print the plane of the first two dimensions
- * @shape: of the fabric
- * @self: node to mark, whose plane is drawn; or ~0
- * @look: returns the state of the link at a port of @node
- * @arg: for @look
- */
-void draw_torus(const struct shape *shape, uint32_t self,
-		enum link_look (*look)(void *arg, uint32_t node, uint32_t dim, uint32_t dir),
-		void *arg);
 
 /* --- objects --- */
 
@@ -309,6 +292,9 @@ struct fabric_spec {
 int fabric_option(struct args *a, struct fabric_spec *spec);
 int fabric_new(struct conn *c, const struct fabric_spec *spec);
 int port_new(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir, uint32_t ifindex);
+
+/* "no-carrier" and the like, of enum torcoll_link_state */
+const char *port_state_name(uint32_t state);
 
 /* Print why ports are not "up", one line each. */
 void port_print_reasons(struct json_object *ports);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ctl.h"
+#include "draw.h"
 
 static const char help[] =
 	"Usage: torcollctl fabric add KEY dims AxBx... node N | coord X,Y,...\n"
@@ -289,15 +290,16 @@ static void draw_fabric(struct json_object *fabric, struct json_object *ports)
 	struct json_object *own = ports_of(ports, js_u64(fabric, "key"));
 	struct seen seen = { .node = js_u64(fabric, "node") };
 	struct shape shape;
+	struct drawing d = { &shape, seen.node, look_of_own, NULL, &seen };
 
 	if (shape_from_json(fabric, &shape) && shape.nodes > 1) {
 		see_ports(&seen, fabric, ports);
 		putchar('\n');
-		draw_torus(&shape, seen.node, look_of_own, &seen);
-		printf("\n    [%u] this node   - | link up   x not up   . : not seen from here\n",
-		       seen.node);
+		draw_torus(&d);
+		printf("\n    [%u] this node   - |%s link up   x not up   . : not seen from here\n",
+		       seen.node, shape.ndim > 2 ? " /" : "");
 		if (shape.ndim > 2)
-			printf("    (the plane of dimensions 0 and 1 through this node)\n");
+			printf("    / behind a node: its link to the next plane\n");
 	}
 	port_print_reasons(own);
 	json_object_put(own);

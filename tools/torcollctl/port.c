@@ -75,6 +75,11 @@ const struct view port_view = {
 	TORCOLL_CMD_PORT_GET, TORCOLL_A_PORT_FABRIC, fields, ARRAY_SIZE(fields)
 };
 
+const char *port_state_name(uint32_t state)
+{
+	return state < ARRAY_SIZE(state_names) ? state_names[state] : fmt_str("?%u", state);
+}
+
 /* The identification of a port in a request. */
 struct place {
 	uint64_t key;
