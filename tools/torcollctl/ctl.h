@@ -132,6 +132,18 @@ struct nl_msg *conn_request(struct conn *c, uint8_t cmd, int flags);
 int conn_call(struct conn *c, struct nl_msg *msg, void (*on_msg)(struct nlmsghdr *nlh, void *arg),
 	      void *arg);
 
+/**
+ * conn_listen - receive messages that the kernel sends by itself
+ * @c: connection
+ * @ms: longest wait
+ * @on_msg: called for every message; conn_call() calls its own for these, too
+ * @arg: for it
+ *
+ * Return: 1 if any came, or some were lost; 0 if none did; or a negative errno
+ * with conn->text.
+ */
+int conn_listen(struct conn *c, int ms, void (*on_msg)(struct nlmsghdr *nlh, void *arg), void *arg);
+
 /* Print conn->text. Return CTL_REFUSED. */
 int conn_refused(const struct conn *c);
 
@@ -293,8 +305,8 @@ int fabric_option(struct args *a, struct fabric_spec *spec);
 int fabric_new(struct conn *c, const struct fabric_spec *spec);
 int port_new(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir, uint32_t ifindex);
 
-/* "no-carrier" and the like, of enum torcoll_link_state */
-const char *port_state_name(uint32_t state);
+/* The word for a state of a link: enum torcoll_link_state. */
+const char *link_state_name(uint32_t state);
 
 /* Print why ports are not "up", one line each. */
 void port_print_reasons(struct json_object *ports);
@@ -306,6 +318,7 @@ int comm_main(struct args *a);
 int op_main(struct args *a);
 int stats_main(struct args *a);
 int limit_main(struct args *a);
+int survey_main(struct args *a);
 int monitor_main(struct args *a);
 int netns_main(struct args *a);
 int env_main(struct args *a);

@@ -25,6 +25,7 @@ static const char help[] =
 	"  limit     what each user may have: show, set\n"
 	"  tune      how fast the fabric is: measure, show, set, save, load\n"
 	"  qualify   what a cable is good for: rate, loss, round trips, errors\n"
+	"  survey    all hosts that cables reach, and their cables: show\n"
 	"  monitor   changes, as they happen\n"
 	"  netns     a virtual torus on this machine: up, down, show, exec, run\n"
 	"  env       the variables that programs read, and where their values come from\n"
@@ -55,6 +56,7 @@ static const struct command objects[] = {
 	{ "limit", limit_main },
 	{ "tune", tune_main },
 	{ "qualify", qualify_main },
+	{ "survey", survey_main },
 	{ "monitor", monitor_main },
 	{ "netns", netns_main },
 	{ "env", env_main },

@@ -8,6 +8,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -43,6 +44,11 @@ static const struct word port_words[] = {
 	{ TORCOLL_A_PORT_DIM, "dim" },
 	{ TORCOLL_A_PORT_DIR, "dir" },
 	{ TORCOLL_A_PORT_IFINDEX, "dev" },
+};
+
+static const struct word survey_words[] = {
+	{ TORCOLL_A_SURVEY_ID, "survey" },
+	{ TORCOLL_A_SURVEY_ROUND, "round" },
 };
 
 static const struct word key_words[] = {
@@ -83,6 +89,10 @@ static const char *word_of_attr(const struct call *call, uint16_t attr)
 	case TORCOLL_CMD_PORT_GET:
 		words = port_words;
 		n = ARRAY_SIZE(port_words);
+		break;
+	case TORCOLL_CMD_SURVEY:
+		words = survey_words;
+		n = ARRAY_SIZE(survey_words);
 		break;
 	}
 	for (i = 0; i < n; i++)
@@ -212,6 +222,18 @@ static int on_valid(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
+/*
+ * Accept messages that answer no request: their number is 0. Others are of this
+ * call, which is the only one.
+ */
+static int on_sequence(struct nl_msg *msg, void *arg)
+{
+	uint32_t seq = nlmsg_hdr(msg)->nlmsg_seq;
+	struct call *call = arg;
+
+	return !seq || (call->msg && seq == nlmsg_hdr(call->msg)->nlmsg_seq) ? NL_OK : NL_SKIP;
+}
+
 static int fail(struct conn *c, int err, const char *why)
 {
 	snprintf(c->text, sizeof(c->text), "%s", why);
@@ -295,6 +317,7 @@ int conn_call(struct conn *c, struct nl_msg *msg, void (*on_msg)(struct nlmsghdr
 	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, &call);
 	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, &call);
 	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, &call);
+	nl_cb_set(cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, on_sequence, &call);
 	err = nl_send_auto(c->sk, msg);
 	while (err >= 0 && !call.done)
 		err = nl_recvmsgs(c->sk, cb);
@@ -310,6 +333,28 @@ out:
 	nl_cb_put(cb);
 	nlmsg_free(msg);
 	return err;
+}
+
+int conn_listen(struct conn *c, int ms, void (*on_msg)(struct nlmsghdr *nlh, void *arg), void *arg)
+{
+	struct pollfd fd = { .fd = nl_socket_get_fd(c->sk), .events = POLLIN };
+	struct call call = { .c = c, .on_msg = on_msg, .arg = arg };
+	struct nl_cb *cb;
+	int err;
+
+	if (poll(&fd, 1, ms) <= 0)
+		return 0;
+	cb = nl_cb_alloc(NL_CB_DEFAULT);
+	if (!cb)
+		return fail(c, -ENOMEM, "out of memory");
+	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, &call);
+	nl_cb_set(cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, on_sequence, &call);
+	err = nl_recvmsgs(c->sk, cb);
+	nl_cb_put(cb);
+	/* the socket was full */
+	if (err == -NLE_NOMEM)
+		return 1;
+	return err < 0 ? fail(c, -EIO, nl_geterror(err)) : 1;
 }
 
 int conn_refused(const struct conn *c)

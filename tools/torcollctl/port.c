@@ -33,6 +33,13 @@ static const char *const state_names[] = {
 	[TORCOLL_LINK_STATE_UP] = "up",
 };
 
+const char *link_state_name(uint32_t state)
+{
+	if (state < ARRAY_SIZE(state_names) && state_names[state])
+		return state_names[state];
+	return fmt_str("?%u", state);
+}
+
 static const char *const order_names[] = {
 	[TORCOLL_BYTE_ORDER_LITTLE] = "little",
 	[TORCOLL_BYTE_ORDER_BIG] = "big",
@@ -74,11 +81,6 @@ static const struct field fields[] = {
 const struct view port_view = {
 	TORCOLL_CMD_PORT_GET, TORCOLL_A_PORT_FABRIC, fields, ARRAY_SIZE(fields)
 };
-
-const char *port_state_name(uint32_t state)
-{
-	return state < ARRAY_SIZE(state_names) ? state_names[state] : fmt_str("?%u", state);
-}
 
 /* The identification of a port in a request. */
 struct place {

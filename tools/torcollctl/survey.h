@@ -12,6 +12,7 @@
 
 #include <json-c/json.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "linux/torcoll_survey.h"
@@ -74,8 +75,31 @@ struct survey {
 
 struct conn;
 
+/* Empty; no memory ends the program. */
 struct survey *survey_new(void);
 void survey_free(struct survey *s);
+
+/**
+ * survey_add_report - add what a host reported
+ * @s: survey
+ * @records: of a report of linux/torcoll_survey.h
+ * @len: bytes of them
+ *
+ * Reports of earlier rounds than the last one of that host change nothing.
+ *
+ * Return: the host, or NULL if it is no report.
+ */
+struct survey_host *survey_add_report(struct survey *s, const void *records, size_t len);
+
+/* Return how many hosts have reported all of that round. */
+unsigned int survey_complete(const struct survey *s, uint32_t round);
+
+/* Add a host, or return the one of that number; its name is still empty. */
+struct survey_host *survey_add_host(struct survey *s, uint64_t id);
+/* Add a port, or return the one of that device, whose members remain. */
+struct survey_port *survey_add_port(struct survey_host *host, const char *device);
+/* Add a node, or return the one in the fabric of that key. */
+struct survey_node *survey_add_node(struct survey_host *host, uint64_t key);
 
 /**
  * survey_take - ask all hosts
@@ -99,8 +123,14 @@ int survey_load(struct survey *s, const char *file);
 /* To be put. */
 struct json_object *survey_json(const struct survey *s);
 
-/* Sort, and link both ends of each cable; after the last host was added. */
+/*
+ * Sort, and link both ends of each cable; after the last host was added. A
+ * cable on which several hosts are heard has no other end.
+ */
 void survey_link(struct survey *s);
+
+/* The host of that number, or NULL. */
+struct survey_host *survey_find(const struct survey *s, uint64_t id);
 
 /* The port of @host with that device name, or NULL. */
 struct survey_port *survey_device(const struct survey_host *host, const char *device);

@@ -46,7 +46,7 @@ struct torcoll_survey {
 	__be32	round;		/* of an ask: rises with each repetition; tests: number of the frame */
 	__be32	length;		/* of the records, bytes; tests: of the padding */
 	__be64	host;		/* that made this frame */
-	__be64	stamp;		/* tests: the pinger's clock, ns; else 0 */
+	__be64	stamp;		/* pings, pongs: the pinger's clock, ns; trains: their frames; else 0 */
 };
 
 enum torcoll_survey_kind {

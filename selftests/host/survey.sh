@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# torcollctl survey: a survey from a file is written again as it was, and shown with both ends of its cables.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+cd "$TORCOLL_TOP" || exit
+
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+ctl=build/bin/torcollctl
+
+# Two hosts, of which one hears the other at its first device; every member is there once, at a limit where it has one.
+cat >"$work/survey" <<'END'
+{"self":"00000000000000aa","hosts":[{"id":"00000000000000aa","name":"a","version":"0.1.0","nodes":[{"key":18446744073709551615,"tag":5,"node":1,"epoch":9,"cables":1,"hello_ms":200,"rates":4294967295,"comms":2,"ops":3,"reached":4,"dead_links":6,"view":7,"ethertype":65535,"checksum":1,"byte_order":1,"retransmits":8,"sides":[2,2]}],"ports":[{"device":"p1","mac":"02:00:00:00:00:01","mtu":9000,"fabric":5,"speed":1000,"up":true,"carrier":true,"many":false,"peer":{"host":"ffffffffffffffff","device":"q0","mac":"02:00:00:00:00:02","mtu":9000,"fabric":6},"member":{"state":"up","dir":"minus","dim":1,"key":18446744073709551615,"expected":2,"heard_tag":3,"since_ms":1,"downs":2,"rx_frames":3,"tx_frames":4,"lost":5,"damaged":6,"resent":7,"heard":2},"test":{"pings":500,"pongs":499,"pinged":500,"rtt_min_ns":1000,"rtt_median_ns":2000,"rate":941,"train":64,"trains":64,"bad":1,"tested_ms":1500}}]},{"id":"ffffffffffffffff","name":"b","version":"0.1.0","nodes":[],"ports":[{"device":"q0","mac":"02:00:00:00:00:02","mtu":9000,"speed":0,"up":true,"carrier":true,"many":false},{"device":"q1","mac":"02:00:00:00:00:03","mtu":1500,"speed":0,"up":false,"carrier":false,"many":true}]}]}
+END
+
+same()
+{
+	diff <($ctl -j survey show from "$work/survey") "$work/survey"
+}
+
+# shows PATTERN: in the text.
+shows()
+{
+	$ctl survey show from "$work/survey" | grep -E -- "$1"
+}
+
+ktap_header
+check json__is_read_and_written same
+check text__other_end shows '^a +p1 .* 9000 +1000 +up +b:q0 .* dim 1 minus up +499 of 500 in 2.0 us, 941 Mbit/s, 1 damaged$'
+check text__end_that_hears_nothing shows '^b +q0 .* up +a:p1, which is not heard'
+check text__switch shows '^ +q1 .* 1500 +down +several hosts'
+echo '{"hosts": 1}' >"$work/number"
+fails file__no_survey 1 'no survey' $ctl survey show from "$work/number"
+fails file__missing 1 'not readable' $ctl survey show from "$work/none"
+fails file__is_not_tested 1 'exclude each other' $ctl survey show test from "$work/survey"
+finish
