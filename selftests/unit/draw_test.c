@@ -76,25 +76,19 @@ static void draw__all_planes(void **state)
 
 	draws(&d, 80,
 	      "  plane 0              plane 1\n"
-	      "\n"
 	      "      0 /--- 1 /           4  --- 5\n"
 	      "      |      |             |      |\n"
-	      "      2 /--- 3 /           6  --- 7\n"
-	      "\n");
+	      "      2 /--- 3 /           6  --- 7\n");
 	draws(&d, 30,
 	      "  plane 0\n"
-	      "\n"
 	      "      0 /--- 1 /\n"
 	      "      |      |\n"
 	      "      2 /--- 3 /\n"
 	      "\n"
-	      "\n"
 	      "  plane 1\n"
-	      "\n"
 	      "      4  --- 5\n"
 	      "      |      |\n"
-	      "      6  --- 7\n"
-	      "\n");
+	      "      6  --- 7\n");
 }
 
 static void draw__marks_of_four_dimensions(void **state)

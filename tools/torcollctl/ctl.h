@@ -22,6 +22,8 @@
 #define CTL_OK		0
 #define CTL_USAGE	1
 #define CTL_REFUSED	2
+/* "fabric check" has found something */
+#define CTL_WRONG	3
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 

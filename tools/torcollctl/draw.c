@@ -43,6 +43,12 @@ static int digits_of(const struct shape *shape)
 	return snprintf(NULL, 0, "%u", shape->nodes - 1);
 }
 
+/* Whether links enter from above and leave below. */
+static bool wraps_down(const struct shape *shape)
+{
+	return shape_has_port(shape, 0, 1, 1);
+}
+
 /* Width of a node with the link to its right. */
 static int pitch_of(const struct shape *shape)
 {
@@ -68,7 +74,7 @@ int draw_height(const struct shape *shape)
 {
 	int title = shape->ndim > 2;
 
-	return title + (shape->ndim > 1 ? 2 * rows_of(shape) + 1 : 1);
+	return title + 2 * rows_of(shape) - 1 + 2 * wraps_down(shape);
 }
 
 static uint32_t node_at(const struct picture *p, uint32_t x, uint32_t y)
@@ -118,7 +124,7 @@ static void draw_links_down(const struct picture *p, int row)
 		if (!shape_has_port(p->d->shape, node, 1, dir))
 			continue;
 		look = look_at(p->d, node, 1, dir);
-		canvas_put(p->c, column_of(p, x) + p->digits, p->y + 2 * row + 2,
+		canvas_put(p->c, column_of(p, x) + p->digits, p->y + 2 * row + 1 + wraps_down(p->d->shape),
 			   look_styles[look], "%c", text[look]);
 	}
 }
@@ -141,7 +147,7 @@ static void draw_marks(const struct picture *p, int x, int y, uint32_t node)
 
 static void draw_row(const struct picture *p, uint32_t row)
 {
-	int y = p->y + (p->d->shape->ndim > 1 ? 2 * row + 1 : 0);
+	int y = p->y + 2 * row + wraps_down(p->d->shape);
 	uint32_t x;
 
 	draw_link_right(p, p->x + 2, y, node_at(p, 0, row), 1);
@@ -182,12 +188,10 @@ void draw_plane(struct canvas *c, int x, int y, const struct drawing *d, uint32_
 
 	if (title)
 		draw_title(&p);
-	if (d->shape->ndim > 1)
-		draw_links_down(&p, -1);
+	draw_links_down(&p, -1);
 	for (row = 0; row < rows_of(d->shape); row++) {
 		draw_row(&p, row);
-		if (d->shape->ndim > 1)
-			draw_links_down(&p, row);
+		draw_links_down(&p, row);
 	}
 }
 

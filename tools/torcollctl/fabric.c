@@ -7,6 +7,7 @@
 
 #include "ctl.h"
 #include "draw.h"
+#include "whole.h"
 
 static const char help[] =
 	"Usage: torcollctl fabric add KEY dims AxBx... node N | coord X,Y,...\n"
@@ -14,6 +15,8 @@ static const char help[] =
 	"                         [checksum full|header] [frame BYTES]\n"
 	"       torcollctl fabric del KEY [force]\n"
 	"       torcollctl fabric show [KEY]\n"
+	"       torcollctl fabric show all [KEY] [from FILE]\n"
+	"       torcollctl fabric check [KEY] [from FILE]\n"
 	"\n"
 	"KEY       the fabric's number, the same on all nodes\n"
 	"dims      its sides, dimension 0 first\n"
@@ -22,7 +25,11 @@ static const char help[] =
 	"ethertype of its frames (0x88b5)\n"
 	"hello     time between hellos, such as 200ms or 1s (200ms)\n"
 	"checksum  what frames protect (full)\n"
-	"frame     largest frame, whatever the ports take\n";
+	"frame     largest frame, whatever the ports take\n"
+	"all       every node and link, asked of all hosts; or --all\n"
+	"check     tests all cables for some seconds, prints what is wrong and what to do;\n"
+	"          exit status 3 if anything is\n"
+	"from      a survey of \"torcollctl -j survey show test\" instead\n";
 
 static const char *const checksum_names[] = { "full", "header" };
 
@@ -333,8 +340,20 @@ static void print_fabrics(struct json_object *list)
 	conn_close(&c);
 }
 
+/* Take the word "all" where it stands first; -a and --all mean the same. */
+static bool takes_all(struct args *a)
+{
+	bool option = a->argc && (!strcmp(a->argv[0], "--all") || !strcmp(a->argv[0], "-a"));
+
+	if (option)
+		arg_next(a);
+	return arg_is(a, "all") || option || opt.all;
+}
+
 static int fabric_show(struct args *a)
 {
+	if (takes_all(a))
+		return whole_show(a);
 	return view_show(a, &fabric_view, print_fabrics);
 }
 
@@ -343,6 +362,7 @@ int fabric_main(struct args *a)
 	static const struct command commands[] = {
 		{ "show", fabric_show }, { "list", fabric_show },
 		{ "add", fabric_add }, { "del", fabric_del }, { "delete", fabric_del },
+		{ "check", whole_check },
 	};
 
 	return command_run(a, commands, ARRAY_SIZE(commands), 0, help);
