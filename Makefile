@@ -177,6 +177,7 @@ flags_selftests = -Iselftests/plans -iquote kmod -Iselftests/unit -Iselftests/fu
 # Asked only when a tool is compiled.
 NL_CFLAGS = $(eval NL_CFLAGS := $$(shell $(PKG_CONFIG) --cflags libnl-genl-3.0 json-c))$(NL_CFLAGS)
 NL_LIBS = $(eval NL_LIBS := $$(shell $(PKG_CONFIG) --libs libnl-genl-3.0 json-c))$(NL_LIBS)
+CURSES_LIBS = $(eval CURSES_LIBS := $$(shell $(PKG_CONFIG) --libs ncursesw))$(CURSES_LIBS)
 
 deps_host := deps-build
 deps_fuzz := deps-fuzz
@@ -255,7 +256,7 @@ tool_sources = $(wildcard tools/$(1).c tools/$(1)/*.c) $(tool_common)
 # The library is found beside the program, built or installed. Empty for packages: theirs is where the loader looks.
 RPATH ?= -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath,'$$ORIGIN/../../lib'
 
-torcollctl_libs = $(B)/host/libtorcore.a -L$(B)/lib -ltorcoll $(NL_LIBS) -lm $(RPATH)
+torcollctl_libs = $(B)/host/libtorcore.a -L$(B)/lib -ltorcoll $(NL_LIBS) $(CURSES_LIBS) -lm $(RPATH)
 torcollctl_needs := $(B)/host/libtorcore.a $(B)/lib/libtorcoll.so
 torcoll-perf_libs = -L$(B)/lib -ltorcoll $(NL_LIBS) -lm $(RPATH)
 torcoll-perf_needs := $(B)/lib/libtorcoll.so
@@ -405,11 +406,13 @@ static_libs := $(B)/host/libtorcore.a $(B)/lib/libtorcoll.a
 # The linker would warn of libnl's looking up hosts, for which a static C library needs others: nobody asks it to.
 static := -static -Wl,--no-warnings
 
+torcollctl_static = $(CURSES_LIBS)
+
 define static_tool
 $(B)/static/$(1): $(call objects,host,$(call tool_sources,$(1))) $(static_libs)
 	$$(say) LD $$@
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(static) -pthread $$(LDFLAGS) -o $$@ $$(filter %.o %.a,$$^) $$(NL_LIBS) -lm
+	$$(Q)$$(CC) $$(static) -pthread $$(LDFLAGS) -o $$@ $$(filter %.o %.a,$$^) $$(NL_LIBS) $$($(1)_static) -lm
 endef
 $(foreach t,$(static_names),$(eval $(call static_tool,$(t))))
 

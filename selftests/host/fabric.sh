@@ -62,6 +62,16 @@ without_tests()
 	ctl fabric check from "$work/broken" 2>&1 | grep -E 'without tests'
 }
 
+# Live, on a terminal of 80 columns and 24 lines: it draws, shows its keys, and ends.
+on_a_terminal()
+{
+	local out
+
+	out=$({ sleep 1; printf '?'; sleep 1; printf 'x'; sleep 1; printf 'q'; } |
+		timeout 20 script -qec "stty rows 24 cols 80; TERM=linux build/bin/torcollctl top from $work/4x4" /dev/null) &&
+		grep -q '16 of 16 answer' <<<"$out" && grep -q 'Any key leaves this page' <<<"$out"
+}
+
 ktap_header
 for shape in 4x4 2x2x2; do
 	selftests/host/survey_torus.py "$shape" >"$work/$shape" || bail "no survey"
@@ -90,4 +100,10 @@ fails check__damage 3 '^c6:d0m \(node 6\) -> c5:d0p \(node 5\): 4 of 1064 frames
 fails check__json 3 '"rule":"damage"' ctl -j fabric check from "$work/broken"
 broken '.hosts[3].version = "0.0.9"'
 check check__hint_is_no_fault shows '^hint: c3 \(node 3\) has module 0.0.9' fabric check from "$work/broken"
+check top__once shows '^  ---\[ 0\]---  1 ---  2 ---  3 ---  16 of 16 answer$' top once from "$work/4x4"
+check top__once_in_colour shows $'\033\\[0;32m' top once colour from "$work/4x4"
+fails top__needs_a_terminal 1 'top once' ctl top from "$work/4x4"
+fails top__no_json 1 'fabric show --all' ctl -j top once from "$work/4x4"
+fails top__interval 1 'not 1 to 3600' ctl top once interval 0 from "$work/4x4"
+check top__on_a_terminal on_a_terminal
 finish

@@ -325,5 +325,6 @@ int monitor_main(struct args *a);
 int netns_main(struct args *a);
 int env_main(struct args *a);
 int qualify_main(struct args *a);
+int top_main(struct args *a);
 
 #endif

@@ -24,6 +24,7 @@ static const char help[] =
 	"  explain   what auto takes for a collective of some size, and why\n"
 	"  limit     what each user may have: show, set\n"
 	"  tune      how fast the fabric is: measure, show, set, save, load\n"
+	"  top       a live picture of the whole fabric\n"
 	"  qualify   what a cable is good for: rate, loss, round trips, errors\n"
 	"  survey    all hosts that cables reach, and their cables: show\n"
 	"  monitor   changes, as they happen\n"
@@ -40,7 +41,8 @@ static const char help[] =
 	"  -h, --help\n"
 	"\n"
 	"Words may be abbreviated. \"torcollctl OBJECT help\" tells more.\n"
-	"Exit status: 0 done; 1 wrong usage, or the kernel has no torcoll; 2 refused.\n";
+	"Exit status: 0 done; 1 wrong usage, or the kernel has no torcoll; 2 refused;\n"
+	"3 fabric check found a fault.\n";
 
 struct options opt;
 
@@ -55,6 +57,7 @@ static const struct command objects[] = {
 	{ "explain", explain_main },
 	{ "limit", limit_main },
 	{ "tune", tune_main },
+	{ "top", top_main },
 	{ "qualify", qualify_main },
 	{ "survey", survey_main },
 	{ "monitor", monitor_main },

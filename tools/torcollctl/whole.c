@@ -32,7 +32,7 @@ int whole_take(struct whole *w, struct survey *s, bool test)
 	if (w->file)
 		ret = survey_load(s, w->file);
 	else
-		ret = survey_take(s, &w->conn, test, !opt.json) ? conn_refused(&w->conn) : CTL_OK;
+		ret = survey_take(s, &w->conn, test, !w->quiet) ? conn_refused(&w->conn) : CTL_OK;
 	if (ret || w->has_key)
 		return ret;
 	w->has_key = true;

@@ -13,6 +13,7 @@ struct whole {
 	bool has_key;
 	uint64_t key;
 	const char *file;	/* NULL: hosts are asked */
+	bool quiet;		/* it does not say how many have answered */
 	struct conn conn;	/* open unless there is a file */
 };
 
