@@ -552,6 +552,19 @@ static void dead__host_without_power(void **state)
 	torus_free(s);
 }
 
+/* Devices go with their host where these are virtual; ports go with the devices. */
+static void dead__host_with_its_cables(void **state)
+{
+	struct survey *s = torus_survey("4x4");
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		s->hosts[9]->ports[i].other->flags &= ~TORCOLL_SURVEY_MEMBER;
+	torus_kill(s, 9);
+	finds(s, "dead: node 9 (1,2) does not answer; its neighbours have no port for it\n");
+	torus_free(s);
+}
+
 /* Of a ring that is cut at two hosts, those behind are not known. */
 static void dead__others_behind(void **state)
 {
@@ -807,6 +820,7 @@ int main(void)
 		cmocka_unit_test(shape__of_no_torus),
 		cmocka_unit_test(dead__host),
 		cmocka_unit_test(dead__host_without_power),
+		cmocka_unit_test(dead__host_with_its_cables),
 		cmocka_unit_test(dead__others_behind),
 		cmocka_unit_test(port__missing),
 		cmocka_unit_test(wiring__crossed_at_a_host),

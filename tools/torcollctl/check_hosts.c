@@ -203,6 +203,7 @@ static void rule_duplicate(struct check *c)
 struct bereft {
 	struct survey_port *port[MAX_PORTS];
 	uint32_t n, neighbours, carriers;
+	uint32_t without;	/* neighbours that have no such port */
 };
 
 static void bereft_of(const struct check *c, uint32_t node, struct bereft *b)
@@ -216,8 +217,11 @@ static void bereft_of(const struct check *c, uint32_t node, struct bereft *b)
 
 		if (!shape_has_port(&c->m->shape, node, dim, dir))
 			continue;
-		b->neighbours += !!c->m->host[shape_neighbour(&c->m->shape, node, dim, dir)];
+		if (!c->m->host[shape_neighbour(&c->m->shape, node, dim, dir)])
+			continue;
+		b->neighbours++;
 		port = map_partner(c->m, node, dim, dir);
+		b->without += !port;
 		if (!port || port->other)
 			continue;
 		b->port[b->n++] = port;
@@ -240,12 +244,17 @@ static const char *fmt_bereft(const struct check *c, const struct bereft *b)
 
 static void say_dead(struct check *c, uint32_t node, const struct bereft *b)
 {
+	const char *place = shape_place(&c->m->shape, node), *what;
 	struct finding *f;
 	uint32_t i;
 
-	f = check_say(c, "dead", fmt_str("node %u (%s) does not answer; its neighbours' %s %s",
-					 node, shape_place(&c->m->shape, node), fmt_bereft(c, b),
-					 b->carriers ? "hear nothing" : "have no carrier"),
+	if (b->n)
+		what = fmt_str("node %u (%s) does not answer; its neighbours' %s %s", node, place,
+			       fmt_bereft(c, b), b->carriers ? "hear nothing" : "have no carrier");
+	else
+		what = fmt_str("node %u (%s) does not answer; its neighbours have no port for it",
+			       node, place);
+	f = check_say(c, "dead", what,
 		      b->carriers ? "is its kernel running, and torcoll loaded? modprobe torcoll there" :
 				    "is that host on, and are its cables plugged in?");
 	f->node = node;
@@ -263,7 +272,7 @@ static void rule_dead(struct check *c)
 		if (c->m->host[node])
 			continue;
 		bereft_of(c, node, &b);
-		if (b.n)
+		if (b.n || b.without)
 			say_dead(c, node, &b);
 		else
 			hidden += !b.neighbours;
@@ -309,6 +318,7 @@ static void missing_of(struct check *c, const struct survey_host *host, uint32_t
 
 	for (i = 0; i < MAX_PORTS; i++)
 		if (shape_has_port(&c->m->shape, node, i / 2, i % 2) &&
+		    c->m->host[shape_neighbour(&c->m->shape, node, i / 2, i % 2)] &&
 		    !map_port(c->m, host, i / 2, i % 2))
 			missing_at(c, host, node, i / 2, i % 2);
 }
