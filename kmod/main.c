@@ -11,6 +11,7 @@
 #include "net/fabric.h"
 #include "op/group.h"
 #include "net/port.h"
+#include "net/survey.h"
 #include "memory/spare.h"
 #include "cdev/user.h"
 #include "core/version.h"
@@ -34,9 +35,12 @@ static int __init torcoll_init(void)
 	err = tor_port_init();
 	if (err)
 		goto err_fabric;
-	err = tor_netlink_init();
+	err = tor_survey_init();
 	if (err)
 		goto err_port;
+	err = tor_netlink_init();
+	if (err)
+		goto err_survey;
 	err = tor_session_init();
 	if (err)
 		goto err_netlink;
@@ -44,6 +48,8 @@ static int __init torcoll_init(void)
 
 err_netlink:
 	tor_netlink_exit();
+err_survey:
+	tor_survey_exit();
 err_port:
 	tor_port_exit();
 err_fabric:
@@ -68,6 +74,7 @@ static void __exit torcoll_exit(void)
 	 */
 	tor_session_exit();
 	tor_netlink_exit();
+	tor_survey_exit();
 	tor_port_exit();
 	tor_fabric_exit();
 	tor_group_exit();

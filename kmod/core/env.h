@@ -348,6 +348,18 @@ void tor_env_shrink_done(struct tor_ctx *ctx, struct tor_shrink *shrink);
  */
 int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch);
 
+/*
+ * Copy the name of this node's host to @name, of TORCOLL_HOST_NAME + 1 bytes,
+ * terminated. Context: any.
+ */
+void tor_env_host_name(const struct tor_node *node, char *name);
+
+/*
+ * Return the number of frames that left by a port so far, of all types and also
+ * those of other nodes, modulo 2^32. Context: any.
+ */
+u32 tor_env_port_sent(const struct tor_node *node, u32 port);
+
 /* The state of a port's link changed (node->link[port].state). */
 void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port);
 

@@ -9,6 +9,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/torcoll_netlink.h>
+#include <linux/utsname.h>
 #include <linux/wait_bit.h>
 
 #include "net/entry.h"
@@ -26,6 +27,26 @@ static unsigned int net_id __read_mostly;
 struct tor_net *tor_net(const struct net *net)
 {
 	return net_generic(net, net_id);
+}
+
+void tor_net_name(struct tor_net *tn, char *name)
+{
+	spin_lock_bh(&tn->name_lock);
+	strscpy(name, *tn->name ? tn->name : init_utsname()->nodename, TORCOLL_HOST_NAME + 1);
+	spin_unlock_bh(&tn->name_lock);
+}
+
+void tor_net_set_name(struct tor_net *tn, const char *name, u32 len)
+{
+	spin_lock_bh(&tn->name_lock);
+	memcpy(tn->name, name, len);
+	memset(tn->name + len, 0, sizeof(tn->name) - len);
+	spin_unlock_bh(&tn->name_lock);
+}
+
+void tor_env_host_name(const struct tor_node *node, char *name)
+{
+	tor_net_name(container_of(node, struct tor_fabric, node)->tn, name);
 }
 
 void tor_env_count(struct tor_node *node, enum tor_counter what, u64 n)
@@ -290,6 +311,13 @@ static int check_config(const struct tor_fabric_config *cfg, struct tor_torus *t
 	return 0;
 }
 
+void tor_fabric_set_rates(struct tor_fabric *fabric, const struct tor_rates *rates)
+{
+	ASSERT_RTNL();
+	fabric->rates = *rates;
+	WRITE_ONCE(fabric->node.rates, tor_join_rates_hash(rates));
+}
+
 struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg,
 				  const char **why, u32 *attr)
 {
@@ -332,7 +360,7 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 	fabric->node.checksum_payload = !cfg->checksum_header_only;
 	fabric->tn = tn;
 	fabric->frame_size = cfg->frame_size;
-	fabric->rates = tor_rates_default;
+	tor_fabric_set_rates(fabric, &tor_rates_default);
 	tor_observe_init(&fabric->observed);
 	fabric->ethertype = cfg->ethertype ? cfg->ethertype : TORCOLL_ETHERTYPE;
 	refcount_set(&fabric->refs, 1);
@@ -504,6 +532,7 @@ static int __net_init net_init(struct net *net)
 
 	tn->net = net;
 	INIT_LIST_HEAD(&tn->fabrics);
+	spin_lock_init(&tn->name_lock);
 	return 0;
 }
 

@@ -64,12 +64,16 @@ struct tor_port;
  * @fabrics: struct tor_fabric; RTNL, RCU
  * @held: fabrics whose memory is not released yet, in the list or not
  * @sequence: changes with what dumps walk over
+ * @name_lock: leaf
+ * @name: that was set for this host, "": none was; @name_lock
  */
 struct tor_net {
 	struct net *net;
 	struct list_head fabrics;
 	atomic_t held;
 	atomic_t sequence;
+	spinlock_t name_lock;
+	char name[TORCOLL_HOST_NAME + 1];
 };
 
 struct tor_counters {
@@ -150,6 +154,16 @@ static inline struct tor_fabric *tor_fabric_of(struct tor_node *node)
 }
 
 struct tor_net *tor_net(const struct net *net);
+
+/*
+ * Copy the name by which hellos and surveys of a namespace call this host: the
+ * one that was set, or else the system's. @name has TORCOLL_HOST_NAME + 1
+ * bytes; it is terminated. Context: any.
+ */
+void tor_net_name(struct tor_net *tn, char *name);
+
+/* Set that name, @len bytes of text; 0: the system's. Context: process. */
+void tor_net_set_name(struct tor_net *tn, const char *name, u32 len);
 
 /**
  * struct tor_fabric_config - parameters of "fabric add"
@@ -242,6 +256,9 @@ void tor_fabric_changed(struct tor_fabric *fabric);
  * accepts; 0 if there is no port. Context: process.
  */
 u32 tor_fabric_unit(struct tor_fabric *fabric);
+
+/* Choose plans of new comms by @rates, and say so in hellos. Context: RTNL. */
+void tor_fabric_set_rates(struct tor_fabric *fabric, const struct tor_rates *rates);
 
 /* Tell those who listen, soon. Context: any. */
 void tor_fabric_notify(struct tor_fabric *fabric);

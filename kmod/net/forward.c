@@ -63,8 +63,10 @@ void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct tor_inta
 	tor_fabric_count(fabric, TOR_C_FORWARDED, 1);
 	/* the macro evaluates its argument twice: not around the call */
 	ret = tor_xmit(skb);
-	if (net_xmit_eval(ret))
+	if (net_xmit_eval(ret)) {
+		atomic64_inc(&out->refused);
 		tor_port_drop(in, TOR_C_DROP_FORWARD);
+	}
 	return;
 drop:
 	kfree_skb_reason(skb, tor_port_drop(in, why));

@@ -13,15 +13,15 @@
 
 static const u8 hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
 
-static struct tor_port *port_of_dev(const struct net_device *dev)
+struct tor_port *tor_port_of_dev(const struct net_device *dev)
 {
 	struct tor_net *tn = tor_net(dev_net(dev));
 	struct tor_fabric *fabric;
 	u32 i;
 
-	list_for_each_entry(fabric, &tn->fabrics, list) {
+	list_for_each_entry_rcu(fabric, &tn->fabrics, list, lockdep_rtnl_is_held()) {
 		for (i = 0; i < TOR_MAX_PORTS; i++) {
-			struct tor_port *port = rtnl_dereference(fabric->port[i]);
+			struct tor_port *port = rcu_dereference_rtnl(fabric->port[i]);
 
 			if (port && port->dev == dev)
 				return port;
@@ -68,7 +68,7 @@ static int check_device(struct net_device *dev, const char **why)
 		*why = "not an Ethernet device";
 		return -EINVAL;
 	}
-	if (port_of_dev(dev)) {
+	if (tor_port_of_dev(dev)) {
 		*why = "the device is a port already";
 		return -EBUSY;
 	}
@@ -174,6 +174,16 @@ void tor_port_del(struct tor_fabric *fabric, u32 index)
 	call_rcu(&port->rcu, port_free_rcu);
 }
 
+u32 tor_env_port_sent(const struct tor_node *node, u32 index)
+{
+	const struct tor_fabric *fabric = container_of(node, struct tor_fabric, node);
+	const struct tor_port *port = rcu_dereference(fabric->port[index]);
+
+	if (!port)
+		return 0;
+	return atomic64_read(&port->tx_frames) - atomic64_read(&port->refused);
+}
+
 const char *tor_port_copies(const struct tor_port *port)
 {
 	/* it advertises SG, and then copies what it encrypts */
@@ -222,7 +232,7 @@ const char *tor_port_reason(const struct tor_port *port)
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
-	struct tor_port *port = port_of_dev(dev);
+	struct tor_port *port = tor_port_of_dev(dev);
 
 	if (!port)
 		return NOTIFY_DONE;

@@ -13,6 +13,7 @@
  * @heard: MAC of the last hello, from any sender
  * @backlog: frames for this node that softirqs have left to a process
  * @tx_frames, @rx_frames: hellos included
+ * @refused: of @tx_frames, those that the queue or the device did not take
  * @drops: received frames that were discarded
  */
 struct tor_port {
@@ -26,6 +27,7 @@ struct tor_port {
 	struct tor_backlog backlog;
 	bool upper;			/* enslaved: a bridge or bond takes its frames */
 	atomic64_t tx_frames;
+	atomic64_t refused;
 	atomic64_t rx_frames;
 	atomic64_t drops;
 	struct rcu_head rcu;
@@ -53,6 +55,9 @@ static inline bool tor_port_is_current(const struct tor_port *port)
 {
 	return rcu_access_pointer(port->fabric->port[port->index]) == port;
 }
+
+/* Return the port that uses a device, or NULL. Context: RTNL or RCU. */
+struct tor_port *tor_port_of_dev(const struct net_device *dev);
 
 /* Context: RTNL. */
 void tor_port_del(struct tor_fabric *fabric, u32 index);

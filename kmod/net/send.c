@@ -24,12 +24,13 @@
 const u8 tor_hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
 
 /*
- * Identification of an own data frame, from its header, in case its queue
+ * Identification of an own frame, of data from its header, in case its queue
  * refuses it.
  */
 struct frame_cb {
 	struct tor_fabric *fabric;
 	bool data;
+	u8 port;
 	struct tor_wire_note note;
 };
 
@@ -130,11 +131,13 @@ static struct sk_buff *frame_build(struct tor_fabric *fabric, const struct tor_p
 	return skb;
 }
 
-static void remember(struct sk_buff *skb, struct tor_fabric *fabric, const struct tor_frame *frame)
+static void remember(struct sk_buff *skb, const struct tor_port *port,
+		     const struct tor_frame *frame)
 {
 	*frame_cb(skb) = (struct frame_cb){
-		.fabric = fabric,
+		.fabric = port->fabric,
 		.data = frame->data,
+		.port = port->index,
 		.note = tor_wire_note(skb_network_header(skb)),
 	};
 }
@@ -171,7 +174,7 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 	why = SKB_DROP_REASON_DEV_HDR;
 	if (!tor_xmit_header(skb, port, mac))
 		goto drop;
-	remember(skb, fabric, frame);
+	remember(skb, port, frame);
 	atomic64_inc(&port->tx_frames);
 	if (!hello) {
 		tor_fabric_count(fabric, TOR_C_TX_FRAMES, 1);
@@ -187,13 +190,21 @@ drop:
 }
 
 /*
- * A queue refused an own data frame: its channel sends it again, with a smaller
- * window.
+ * A queue refused an own frame. If it has data, its channel sends it again, with
+ * a smaller window.
  */
 static void report_drop(struct tor_entry *entry, const struct frame_cb *cb)
 {
-	struct tor_hdr h = tor_wire_noted(&cb->note);
+	struct tor_port *port = rcu_dereference(cb->fabric->port[cb->port]);
+	struct tor_hdr h;
 
+	tor_fabric_count(cb->fabric, TOR_C_TX_LOCAL_DROP, 1);
+	/* another one may have taken its place */
+	if (port)
+		atomic64_inc(&port->refused);
+	if (!cb->data)
+		return;
+	h = tor_wire_noted(&cb->note);
 	tor_frame_refused(entry, cb->fabric, &h);
 }
 
@@ -207,9 +218,7 @@ static void xmit(struct tor_entry *entry, struct sk_buff *skb)
 	ret = tor_xmit(skb);
 	if (likely(!net_xmit_eval(ret)))
 		return;
-	tor_fabric_count(cb.fabric, TOR_C_TX_LOCAL_DROP, 1);
-	if (cb.data)
-		report_drop(entry, &cb);
+	report_drop(entry, &cb);
 }
 
 void tor_send_queued(struct tor_entry *entry)

@@ -31,13 +31,6 @@ static int put_coord(struct sk_buff *msg, int attr, const struct tor_node *node)
 	return nla_put(msg, attr, node->torus.ndim * sizeof(u32), coord);
 }
 
-/* Sums over a fabric's ports and comms. Context: RTNL. */
-struct totals {
-	u32 ports, up, comms, groups, ops, reached;
-	u64 memory;		/* without comms */
-	u64 comm_memory;
-};
-
 static u32 running_ops(const struct tor_group *group)
 {
 	const struct tor_series *series;
@@ -64,7 +57,7 @@ static u32 running_messages(const struct tor_group *group)
 	return n;
 }
 
-static void add_up(struct tor_fabric *fabric, struct totals *t)
+void tor_totals(struct tor_fabric *fabric, struct tor_totals *t)
 {
 	const struct tor_group *group;
 	u32 i;
@@ -89,9 +82,9 @@ static void add_up(struct tor_fabric *fabric, struct totals *t)
 int tor_fill_fabric(struct sk_buff *msg, struct tor_fabric *fabric)
 {
 	const struct tor_node *node = &fabric->node;
-	struct totals t;
+	struct tor_totals t;
 
-	add_up(fabric, &t);
+	tor_totals(fabric, &t);
 	return put_u64(msg, TORCOLL_A_FABRIC_KEY, node->key) ||
 	       nla_put(msg, TORCOLL_A_FABRIC_SIDES, node->torus.ndim * sizeof(u32),
 		       node->torus.side) ||
@@ -122,9 +115,9 @@ int tor_fill_fabric(struct sk_buff *msg, struct tor_fabric *fabric)
 int tor_fill_node(struct sk_buff *msg, struct tor_fabric *fabric)
 {
 	const struct tor_node *node = &fabric->node;
-	struct totals t;
+	struct tor_totals t;
 
-	add_up(fabric, &t);
+	tor_totals(fabric, &t);
 	return put_u64(msg, TORCOLL_A_NODE_FABRIC, node->key) ||
 	       nla_put_u32(msg, TORCOLL_A_NODE_INDEX, node->self) ||
 	       put_coord(msg, TORCOLL_A_NODE_COORD, node) ||

@@ -2,7 +2,7 @@
 /*
  * Functions that put the attributes of an object into a message.
  *
- * All return 0, or -EMSGSIZE if they do not fit. Context: RTNL; for comms and
+ * Those return 0, or -EMSGSIZE if they do not fit. Context: RTNL; for comms and
  * ops, RCU or a reference.
  */
 #ifndef _TOR_NETLINK_FILL_H
@@ -14,6 +14,18 @@
 
 struct tor_group;
 struct tor_slot;
+
+/**
+ * struct tor_totals - sums over a fabric's ports and comms
+ * @memory: without comms
+ */
+struct tor_totals {
+	u32 ports, up, comms, groups, ops, reached;
+	u64 memory;
+	u64 comm_memory;
+};
+
+void tor_totals(struct tor_fabric *fabric, struct tor_totals *t);
 
 int tor_fill_fabric(struct sk_buff *msg, struct tor_fabric *fabric);
 int tor_fill_node(struct sk_buff *msg, struct tor_fabric *fabric);

@@ -122,8 +122,24 @@ const struct nla_policy torcoll_limit_get_nl_policy[TORCOLL_A_LIMIT_UNLIMITED + 
 	[TORCOLL_A_LIMIT_UNLIMITED] = { .type = NLA_U32, },
 };
 
+/* TORCOLL_CMD_NAME_SET - do */
+const struct nla_policy torcoll_name_set_nl_policy[TORCOLL_A_HOST_NAME + 1] = {
+	[TORCOLL_A_HOST_NAME] = { .type = NLA_NUL_STRING, .len = 64, },
+};
+
+/* TORCOLL_CMD_NAME_GET - do */
+const struct nla_policy torcoll_name_get_nl_policy[TORCOLL_A_HOST_PAD + 1] = {
+};
+
+/* TORCOLL_CMD_SURVEY - do */
+const struct nla_policy torcoll_survey_nl_policy[TORCOLL_A_SURVEY_TEST + 1] = {
+	[TORCOLL_A_SURVEY_ID] = { .type = NLA_U64, },
+	[TORCOLL_A_SURVEY_ROUND] = { .type = NLA_U32, },
+	[TORCOLL_A_SURVEY_TEST] = { .type = NLA_FLAG, },
+};
+
 /* Ops table for torcoll */
-const struct genl_ops torcoll_nl_ops[15] = {
+const struct genl_ops torcoll_nl_ops[18] = {
 	{
 		.cmd		= TORCOLL_CMD_FABRIC_NEW,
 		.doit		= torcoll_nl_fabric_new_doit,
@@ -228,5 +244,25 @@ const struct genl_ops torcoll_nl_ops[15] = {
 		.dumpit		= torcoll_nl_limit_get_dumpit,
 		.policy		= torcoll_limit_get_nl_policy,
 		.maxattr	= TORCOLL_A_LIMIT_UNLIMITED,
+	},
+	{
+		.cmd		= TORCOLL_CMD_NAME_SET,
+		.doit		= torcoll_nl_name_set_doit,
+		.policy		= torcoll_name_set_nl_policy,
+		.maxattr	= TORCOLL_A_HOST_NAME,
+		.flags		= GENL_UNS_ADMIN_PERM,
+	},
+	{
+		.cmd		= TORCOLL_CMD_NAME_GET,
+		.doit		= torcoll_nl_name_get_doit,
+		.policy		= torcoll_name_get_nl_policy,
+		.maxattr	= TORCOLL_A_HOST_PAD,
+	},
+	{
+		.cmd		= TORCOLL_CMD_SURVEY,
+		.doit		= torcoll_nl_survey_doit,
+		.policy		= torcoll_survey_nl_policy,
+		.maxattr	= TORCOLL_A_SURVEY_TEST,
+		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 };

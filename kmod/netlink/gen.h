@@ -41,8 +41,14 @@ extern const struct nla_policy torcoll_limit_set_nl_policy[TORCOLL_A_LIMIT_HELLO
 
 extern const struct nla_policy torcoll_limit_get_nl_policy[TORCOLL_A_LIMIT_UNLIMITED + 1];
 
+extern const struct nla_policy torcoll_name_set_nl_policy[TORCOLL_A_HOST_NAME + 1];
+
+extern const struct nla_policy torcoll_name_get_nl_policy[TORCOLL_A_HOST_PAD + 1];
+
+extern const struct nla_policy torcoll_survey_nl_policy[TORCOLL_A_SURVEY_TEST + 1];
+
 /* Ops table for torcoll */
-extern const struct genl_ops torcoll_nl_ops[15];
+extern const struct genl_ops torcoll_nl_ops[18];
 
 int torcoll_nl_fabric_new_doit(struct sk_buff *skb, struct genl_info *info);
 int torcoll_nl_fabric_del_doit(struct sk_buff *skb, struct genl_info *info);
@@ -76,6 +82,9 @@ int torcoll_nl_limit_set_doit(struct sk_buff *skb, struct genl_info *info);
 int torcoll_nl_limit_get_doit(struct sk_buff *skb, struct genl_info *info);
 int torcoll_nl_limit_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb);
+int torcoll_nl_name_set_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_name_get_doit(struct sk_buff *skb, struct genl_info *info);
+int torcoll_nl_survey_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	TORCOLL_NLGRP_EVENTS,

@@ -3,7 +3,8 @@
  * The generic netlink family, as described in uapi/torcoll.yaml: requests,
  * single answers, and notifications. Attributes are in netlink/fill.c, dumps in
  * netlink/dump.c, requests about rates in netlink/tune.c, about limits in
- * netlink/limit.c. Handlers run concurrently; those that configure, and all
+ * netlink/limit.c, about the host in netlink/host.c, about surveys in
+ * netlink/survey.c. Handlers run concurrently; those that configure, and all
  * that read ports, take RTNL.
  */
 #include "netlink/netlink.h"

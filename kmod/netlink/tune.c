@@ -60,7 +60,7 @@ int torcoll_nl_tune_set_doit(struct sk_buff *skb, struct genl_info *info)
 		rates = fabric->rates;
 		err = get_rates(info, &rates);
 		if (!err)
-			fabric->rates = rates;
+			tor_fabric_set_rates(fabric, &rates);
 	}
 	rtnl_unlock();
 	return err;

@@ -99,6 +99,10 @@ static void deviate(u8 which, u32 value, struct tor_hdr *h, struct tor_hello *he
 		break;
 	case 14:
 		hello->interval_ms = value;
+		hello->more = value & 1;
+		hello->rates = value;
+		hello->sent = value;
+		memset(hello->name, value >> 8, value % sizeof(hello->name));
 		break;
 	}
 }
@@ -106,8 +110,7 @@ static void deviate(u8 which, u32 value, struct tor_hdr *h, struct tor_hello *he
 /* What comes of it by the cable. False: nothing. */
 static bool pass_on(struct tor_hdr *h, struct tor_hello *hello, const struct tor_record *record)
 {
-	static u8 body[sizeof(struct torcoll_hello) +
-		       TORCOLL_HELLO_RECORDS_MAX * sizeof(struct torcoll_link_record)];
+	static u8 body[TOR_WIRE_HELLO_MAX];
 	u8 frame[sizeof(struct torcoll_hdr)];
 	enum tor_counter why;
 
@@ -137,6 +140,7 @@ static void say(struct fuzz_in *in, u32 port)
 	tor_link_hello(&ctx, &node, port, &h, &hello);
 	state = node.link[port].state;
 	must(strlen(node.link[port].peer_version) <= TORCOLL_HELLO_VERSION);
+	must(strlen(node.link[port].peer_name) <= TORCOLL_HOST_NAME);
 	if (state <= TOR_LINK_NO_CARRIER)
 		return;
 	heard_at[port] = ctx.now;

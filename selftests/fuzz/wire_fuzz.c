@@ -62,7 +62,7 @@ static void check_payload(const u8 *frame, u32 len, const struct tor_hdr *h)
 	struct tor_abort abort = {};
 	struct tor_record record[TORCOLL_HELLO_RECORDS_MAX];
 	u8 *again = malloc(h->length);
-	u32 i;
+	u32 i, n;
 
 	must(tor_wire_header_bytes(h) + h->length <= len);
 	switch (h->type) {
@@ -74,12 +74,21 @@ static void check_payload(const u8 *frame, u32 len, const struct tor_hdr *h)
 		must(strlen(hello.version) <= TORCOLL_HELLO_VERSION);
 		for (i = 0; hello.version[i]; i++)
 			must(hello.version[i] >= ' ' && hello.version[i] <= '~');
+		must(strlen(hello.name) <= TORCOLL_HOST_NAME);
+		for (i = 0; hello.name[i]; i++)
+			must(hello.name[i] >= ' ' && hello.name[i] <= '~');
 		for (i = 0; i < hello.records; i++)
 			tor_wire_record(&hello, i, ~0U, &record[i]);
 		tor_wire_put_hello(again, &hello, record);
 		/* a name ends at its first zero, whatever comes behind */
+		n = tor_wire_hello_bytes(&hello);
+		if (hello.more) {
+			n -= sizeof(struct torcoll_hello_more);
+			must(!memcmp(again + n + TORCOLL_HOST_NAME, p + n + TORCOLL_HOST_NAME,
+				     sizeof(struct torcoll_hello_more) - TORCOLL_HOST_NAME));
+		}
 		must(!memcmp(again + sizeof(hello.version) - 1, p + sizeof(hello.version) - 1,
-			     tor_wire_hello_bytes(&hello) - sizeof(hello.version) + 1));
+			     n - sizeof(hello.version) + 1));
 		break;
 	case TORCOLL_FRAME_ABORT:
 		if (tor_wire_get_abort(p, h->length, &abort))

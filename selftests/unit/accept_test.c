@@ -169,6 +169,7 @@ static u32 build_hello(u8 *p)
 	struct tor_hello hello = {
 		.version = "1.2.3", .dim = 1, .dir = 1, .ndim = 2, .hears = 1, .side = { 2, 2 },
 		.frame_size = 9000, .heard_node = 1, .heard_epoch = 2, .records = ARRAY_SIZE(record),
+		.more = true, .name = "a.b",
 	};
 	u32 i;
 
@@ -369,6 +370,28 @@ static void tor_wire_get_hello__text_is_printable(void **state)
 	assert_string_equal(hello.version, "????????????????");
 }
 
+static void tor_wire_get_hello__name_is_printable(void **state)
+{
+	u32 c, len = build(HELLO) - PAYLOAD_AT;
+	u8 *name = frame + PAYLOAD_AT + len - sizeof(struct torcoll_hello_more);
+	struct tor_hello hello;
+
+	(void)state;
+	for (c = 0; c < 256; c++) {
+		name[1] = c;
+		assert_int_equal(tor_wire_get_hello(frame + PAYLOAD_AT, len, &hello), 0);
+		if (!c)
+			assert_string_equal(hello.name, "a");
+		else
+			assert_int_equal(hello.name[1], c >= 0x20 && c < 0x7f ? c : '?');
+		assert_string_equal(hello.name + 2, c ? "b" : "");
+	}
+	memset(name, 0x1b, TORCOLL_HOST_NAME);
+	assert_int_equal(tor_wire_get_hello(frame + PAYLOAD_AT, len, &hello), 0);
+	assert_int_equal(strlen(hello.name), TORCOLL_HOST_NAME);
+	assert_int_equal(strspn(hello.name, "?"), TORCOLL_HOST_NAME);
+}
+
 /* What is kept of an own frame in place of its header says which transfer it was. */
 static void tor_wire_noted__names_the_transfer(void **state)
 {
@@ -396,6 +419,7 @@ int main(void)
 		cmocka_unit_test(accept__all_that_is_right),
 		cmocka_unit_test(accept__edges_of_every_field),
 		cmocka_unit_test(tor_wire_get_hello__text_is_printable),
+		cmocka_unit_test(tor_wire_get_hello__name_is_printable),
 		cmocka_unit_test(tor_wire_noted__names_the_transfer),
 	};
 

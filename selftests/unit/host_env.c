@@ -42,6 +42,8 @@
 #pragma weak tor_env_heritage
 #pragma weak tor_env_link_changed
 #pragma weak tor_env_view_changed
+#pragma weak tor_env_host_name
+#pragma weak tor_env_port_sent
 
 struct host host = { .fail_after = ~0U };
 
@@ -397,4 +399,17 @@ void tor_env_view_changed(struct tor_ctx *ctx, struct tor_node *node)
 	(void)ctx;
 	(void)node;
 	host.views_changed++;
+}
+
+void tor_env_host_name(const struct tor_node *node, char *name)
+{
+	(void)node;
+	snprintf(name, TORCOLL_HOST_NAME + 1, "%s", host.name ? host.name : "");
+}
+
+u32 tor_env_port_sent(const struct tor_node *node, u32 port)
+{
+	(void)node;
+	(void)port;
+	return host.port_sent;
 }

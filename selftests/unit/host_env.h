@@ -76,6 +76,8 @@ struct host {
 	u32 joins_done;
 	u32 links_changed;
 	u32 views_changed;
+	const char *name;		/* of the host; NULL: "" */
+	u32 port_sent;			/* what tor_env_port_sent() returns */
 	u64 random;
 };
 

@@ -492,12 +492,38 @@ static void tor_node_init__tags_differ_by_key(void **state)
 
 #define LINK_TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* Whose rates they are, who it is, and how much it has sent: as of each hello. */
+static void tor_link_hello__more_is_kept(void **state)
+{
+	const u32 side = 4;
+	struct tor_node a, b;
+
+	(void)state;
+	host.name = "rack1\tshelf2";
+	host.port_sent = U32_MAX;
+	node_up(&a, 1, &side, 1, 0);
+	node_up(&b, 1, &side, 1, 1);
+	a.rates = 0x5eed;
+	tor_link_open(&ctx, &b, 1, 1500);
+	tor_link_open(&ctx, &a, 0, 1500);
+	deliver(last_sent(), &b, 1);
+	assert_true(b.link[1].peer_more);
+	assert_string_equal(b.link[1].peer_name, "rack1?shelf2");
+	assert_int_equal(b.link[1].peer_rates, 0x5eed);
+	/* the hello itself counts */
+	assert_int_equal(b.link[1].peer_sent, 0);
+	tor_link_close(&ctx, &b, 1, false);
+	assert_false(b.link[1].peer_more);
+	assert_string_equal(b.link[1].peer_name, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		LINK_TEST(tor_link_hello__up_after_a_round_trip),
 		LINK_TEST(tor_link_hello__byte_order),
 		LINK_TEST(tor_link_hello__checksum),
+		LINK_TEST(tor_link_hello__more_is_kept),
 		LINK_TEST(tor_link_tick__silence_takes_it_down),
 		LINK_TEST(tor_link_tick__lost_time_is_nobodys_silence),
 		LINK_TEST(tor_link_alive__as_good_as_a_hello),

@@ -403,15 +403,17 @@ static void tor_wire_get_hello__reads_what_was_put(void **state)
 		.version = "1.2.3-long-enough", .dim = 1, .dir = 1, .ndim = 3, .hears = 1,
 		.side = { 4, 5, 6 }, .frame_size = 9000, .fabric_frame = 1500,
 		.heard_node = 7, .heard_epoch = 0xdeadbeef, .interval_ms = 200, .view = 12,
+		.more = true, .name = "a host's name of exactly 64 bytes, which nothing but its end end",
+		.rates = 0x12345678, .sent = 0x9abcdef0,
 	};
-	u8 buf[sizeof(struct torcoll_hello) +
-	       TORCOLL_HELLO_RECORDS_MAX * sizeof(struct torcoll_link_record)];
 	struct tor_record record[TORCOLL_HELLO_RECORDS_MAX], r;
+	u8 buf[TOR_WIRE_HELLO_MAX];
 	struct tor_hello got;
-	u32 i, n, len;
+	u32 i, n, len, fixed;
 
 	(void)state;
 	memset(record, 0, sizeof(record));
+	assert_int_equal(strlen(h.name), TORCOLL_HOST_NAME);
 	for (n = 0; n <= TORCOLL_HELLO_RECORDS_MAX; n++) {
 		h.records = n;
 		for (i = 0; i < n; i++)
@@ -431,9 +433,33 @@ static void tor_wire_get_hello__reads_what_was_put(void **state)
 		}
 		got.record = NULL;
 		assert_memory_equal(&got, &h, sizeof(h));
-		for (i = 0; i < len; i++)
+		fixed = len - sizeof(struct torcoll_hello_more);
+		for (i = 0; i < fixed; i++)
 			assert_int_equal(tor_wire_get_hello(buf, i, &got), -EBADMSG);
+		/* from a module that does not send more, or not all of it */
+		for (; i < len; i++) {
+			assert_int_equal(tor_wire_get_hello(buf, i, &got), 0);
+			assert_false(got.more);
+			assert_string_equal(got.name, "");
+			assert_int_equal(got.rates, 0);
+			assert_int_equal(got.sent, 0);
+		}
 	}
+}
+
+/* What a module of 0.9 sends is as long as it was, and so it is read. */
+static void tor_wire_put_hello__without_more(void **state)
+{
+	const struct tor_hello h = { .ndim = 1, .side = { 4 }, .name = "not sent" };
+	u8 buf[TOR_WIRE_HELLO_MAX] = { 0 };
+	struct tor_hello got;
+
+	(void)state;
+	tor_wire_put_hello(buf, &h, NULL);
+	assert_int_equal(tor_wire_hello_bytes(&h), 72);
+	assert_int_equal(buf[72], 0);
+	assert_int_equal(tor_wire_get_hello(buf, 72, &got), 0);
+	assert_false(got.more);
 }
 
 static void tor_wire_record__refuses_nonsense(void **state)
@@ -633,6 +659,7 @@ int main(void)
 		cmocka_unit_test(tor_wire_crc__known_and_in_pieces),
 		cmocka_unit_test(host_siphash__known),
 		cmocka_unit_test(tor_wire_get_hello__reads_what_was_put),
+		cmocka_unit_test(tor_wire_put_hello__without_more),
 		cmocka_unit_test(tor_wire_get_hello__refuses_nonsense),
 		cmocka_unit_test(tor_wire_record__refuses_nonsense),
 		cmocka_unit_test(tor_wire_get_abort__reads_what_was_put),

@@ -203,6 +203,7 @@ bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port)
 		sim_meet(SIM_FULL_QUEUE);
 		return false;
 	}
+	node->port[port].sent++;
 	f->from = node;
 	f->from_life = node->life;
 	f->out_port = port;

@@ -266,6 +266,16 @@ void tor_env_join_done(struct tor_ctx *core, struct tor_join *join)
 	ctx->joined[ctx->njoined++] = container_of(join, struct sim_rank, join);
 }
 
+void tor_env_host_name(const struct tor_node *core, char *name)
+{
+	snprintf(name, TORCOLL_HOST_NAME + 1, "node%u", core->self);
+}
+
+u32 tor_env_port_sent(const struct tor_node *core, u32 port)
+{
+	return container_of(core, struct sim_node, core)->port[port].sent;
+}
+
 void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *core, u32 port)
 {
 	struct sim_node *node = container_of(core, struct sim_node, core);

@@ -269,6 +269,7 @@ struct sim_frame {
 struct sim_port {
 	u64 busy_until;
 	u64 *leaving;			/* ring: when the frames in the queue will have left */
+	u32 sent;
 	u32 first, held;
 	/* reasons why frames that leave by this port are lost */
 	u32 cuts;

@@ -307,6 +307,12 @@ int fabric_option(struct args *a, struct fabric_spec *spec);
 int fabric_new(struct conn *c, const struct fabric_spec *spec);
 int port_new(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir, uint32_t ifindex);
 
+/*
+ * Set the name by which other hosts see this one, NULL: the system's. Return 0
+ * or a negative errno with c->text.
+ */
+int host_name_set(struct conn *c, const char *name);
+
 /* The word for a state of a link: enum torcoll_link_state. */
 const char *link_state_name(uint32_t state);
 
@@ -314,6 +320,7 @@ const char *link_state_name(uint32_t state);
 void port_print_reasons(struct json_object *ports);
 
 int fabric_main(struct args *a);
+int host_main(struct args *a);
 int port_main(struct args *a);
 int node_main(struct args *a);
 int comm_main(struct args *a);

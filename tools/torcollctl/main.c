@@ -18,6 +18,7 @@ static const char help[] =
 	"  fabric    become a node of a fabric: add, del, show (with a picture)\n"
 	"  port      bind network devices to directions: add, del, show\n"
 	"  node      this node: show\n"
+	"  host      by which name other hosts see this one: show, name\n"
 	"  comm      communicators: show\n"
 	"  op        collective calls under way, and for whom they wait: show\n"
 	"  stats     counters\n"
@@ -50,6 +51,7 @@ static const struct command objects[] = {
 	{ "fabric", fabric_main },
 	{ "port", port_main },
 	{ "node", node_main },
+	{ "host", host_main },
 	{ "comm", comm_main },
 	{ "op", op_main },
 	{ "stats", stats_main },

@@ -214,6 +214,34 @@ static struct tor_rates shared_rates(uint32_t nodes)
 	return rates;
 }
 
+/* Other nodes see this one by the name "node" and its number. */
+static int name_node(struct up *up, uint32_t node)
+{
+	struct conn *c = &up->conn[node];
+
+	if (netns_enter(up->netns[node]))
+		return refuse(netns_name(up->prefix, node), -errno);
+	if (conn_open(c))
+		return conn_refused(c);
+	return host_name_set(c, fmt_str("node%u", node)) ? refused_at(up, node, "host name") : 0;
+}
+
+/* Also without a fabric, if there is a module that could tell. */
+static int name_nodes(struct up *up)
+{
+	struct conn c;
+	uint32_t n;
+	int ret = 0;
+
+	if (up->no_fabric && conn_open(&c))
+		return 0;
+	if (up->no_fabric)
+		conn_close(&c);
+	for (n = 0; !ret && n < up->spec.shape.nodes; n++)
+		ret = name_node(up, n);
+	return ret;
+}
+
 static int configure_node(struct up *up, uint32_t node)
 {
 	const struct tor_rates rates = shared_rates(up->spec.shape.nodes);
@@ -222,8 +250,6 @@ static int configure_node(struct up *up, uint32_t node)
 
 	if (netns_enter(up->netns[node]))
 		return refuse(netns_name(up->prefix, node), -errno);
-	if (conn_open(c))
-		return conn_refused(c);
 	up->spec.node = node;
 	if (fabric_new(c, &up->spec))
 		return refused_at(up, node, "fabric add");
@@ -413,6 +439,8 @@ static int build(struct up *up)
 		ret = make_wires(up);
 	if (!ret)
 		ret = switch_on(up);
+	if (!ret)
+		ret = name_nodes(up);
 	if (ret || up->no_fabric)
 		return ret;
 	ret = configure(up);

@@ -46,6 +46,10 @@ static const struct word port_words[] = {
 	{ TORCOLL_A_PORT_IFINDEX, "dev" },
 };
 
+static const struct word host_words[] = {
+	{ TORCOLL_A_HOST_NAME, "name" },
+};
+
 static const struct word survey_words[] = {
 	{ TORCOLL_A_SURVEY_ID, "survey" },
 	{ TORCOLL_A_SURVEY_ROUND, "round" },
@@ -83,6 +87,10 @@ static const char *word_of_attr(const struct call *call, uint16_t attr)
 	case TORCOLL_CMD_FABRIC_GET:
 		words = fabric_words;
 		n = ARRAY_SIZE(fabric_words);
+		break;
+	case TORCOLL_CMD_NAME_SET:
+		words = host_words;
+		n = ARRAY_SIZE(host_words);
 		break;
 	case TORCOLL_CMD_PORT_NEW:
 	case TORCOLL_CMD_PORT_DEL:

@@ -8,6 +8,7 @@
 -- EtherType of its own needs it in the preferences, in decimal: -o torcoll.ethertype:34998 for 0x88b6.
 
 local HDR, ACK, HELLO, ABORT, COMM = 64, 32, 72, 72, 64
+local HELLO_MORE = 72
 local CALL = 24
 local VERSION, ACKS_MAX, RECORDS_MAX, ERRNO_MAX = 2, 32, 64, 4095
 local NONE = 0xffffffff
@@ -95,6 +96,9 @@ f.hello_heard_epoch = ProtoField.uint32("torcoll.hello.heard_epoch", "Its epoch"
 f.hello_interval = ProtoField.uint32("torcoll.hello.interval_ms", "Interval (ms)")
 f.hello_view = ProtoField.uint32("torcoll.hello.view", "View of the links")
 f.hello_records = ProtoField.uint32("torcoll.hello.records", "Link records")
+f.hello_name = ProtoField.stringz("torcoll.hello.name", "Host")
+f.hello_rates = ProtoField.uint32("torcoll.hello.rates", "Hash of the rates", base.HEX)
+f.hello_sent = ProtoField.uint32("torcoll.hello.sent", "Frames sent by the port")
 f.record = ProtoField.none("torcoll.record", "Link record")
 f.record_node = ProtoField.uint32("torcoll.record.node", "Node")
 f.record_epoch = ProtoField.uint32("torcoll.record.epoch", "Epoch", base.HEX)
@@ -285,6 +289,12 @@ local function dissect_hello(tvb, tree, info)
 		if ports ~= 0 then
 			dead = dead + 1
 		end
+	end
+	local more = HELLO + 16 * records
+	if records <= RECORDS_MAX and tvb:len() >= more + HELLO_MORE then
+		t:add(f.hello_name, tvb(more, 64))
+		t:add(f.hello_rates, tvb(more + 64, 4))
+		t:add(f.hello_sent, tvb(more + 68, 4))
 	end
 	info[#info + 1] = string.format("%s, port %u %s", table.concat(side, "x"), dim, dirs[dir] or "?")
 	info[#info + 1] = hears == 1 and string.format("hears %u", heard) or "hears nobody"

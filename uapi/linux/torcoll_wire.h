@@ -89,10 +89,12 @@ enum torcoll_ack_state {
 
 #define TORCOLL_HELLO_RECORDS_MAX	64
 #define TORCOLL_HELLO_VERSION	16
+#define TORCOLL_HOST_NAME	64
 
 /*
  * Sent on every port every hello interval, and at once when a link changes. The link states that
- * the sender knows follow: struct torcoll_link_record x records.
+ * the sender knows follow: struct torcoll_link_record x records; and behind them struct
+ * torcoll_hello_more, unless the module is older than that.
  */
 struct torcoll_hello {
 	char	version[TORCOLL_HELLO_VERSION];	/* of the module, zero-padded */
@@ -117,6 +119,13 @@ struct torcoll_link_record {
 	__be32	seq;		/* not 0 */
 	__be16	dead;		/* bit 2 * dim + dir: the cable is dead, or was never seen alive */
 	__be16	frame;		/* largest frame of all its links, above the MAC header; 0: not known */
+};
+
+/* What has been added to hellos since. */
+struct torcoll_hello_more {
+	__u8	name[TORCOLL_HOST_NAME];	/* of the host, text, zero-padded */
+	__be32	rates;		/* hash of the node's rates, 0: those of the default */
+	__be32	sent;		/* frames that this port has sent, this hello included, modulo 2^32 */
 };
 
 /* The call of a rank. */

@@ -219,6 +219,13 @@ u64 tor_join_tuning(const struct tor_rates *rates)
 	return tor_env_hash(words, sizeof(words), 0);
 }
 
+u32 tor_join_rates_hash(const struct tor_rates *rates)
+{
+	if (!memcmp(rates, &tor_rates_default, sizeof(*rates)))
+		return 0;
+	return (u32)tor_join_tuning(rates) ?: 1;
+}
+
 u64 tor_join_byte_order(u64 tuning, bool big_endian)
 {
 	return big_endian ? tor_env_hash(&(__be64){ cpu_to_be64(tuning) }, sizeof(__be64),

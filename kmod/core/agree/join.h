@@ -68,6 +68,12 @@ struct tor_join {
 	u32 left;
 };
 
+/*
+ * Return a hash of rates for tor_node.rates, the same on every machine; 0 for
+ * those of the default. Context: any.
+ */
+u32 tor_join_rates_hash(const struct tor_rates *rates);
+
 /* Hash @rates for tor_join.tuning; the same on every machine. */
 u64 tor_join_tuning(const struct tor_rates *rates);
 

@@ -110,6 +110,10 @@ static void link_forget_neighbour(struct tor_link *link)
 	link->peer_unsummed = false;
 	link->peer_wire = 0;
 	link->peer_version[0] = '\0';
+	link->peer_more = false;
+	link->peer_name[0] = '\0';
+	link->peer_rates = 0;
+	link->peer_sent = 0;
 }
 
 /* Bytes that the ports at both ends take. */
@@ -125,7 +129,8 @@ static void link_agree_frame(struct tor_link *link)
 /* Choose the records of the next hellos: as many as fit all ports. */
 static void link_pick_records(struct tor_node *node, bool turn)
 {
-	const u32 fixed = sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello);
+	const u32 fixed = sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello) +
+			  sizeof(struct torcoll_hello_more);
 	u32 max = TORCOLL_HELLO_RECORDS_MAX;
 	u32 port;
 
@@ -159,12 +164,16 @@ static void link_say_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 		.interval_ms = tor_div64(node->hello_ns, NSEC_PER_MSEC),
 		.view = node->view.digest,
 		.records = node->ntold,
+		.more = true,
+		.rates = READ_ONCE(node->rates),
+		.sent = tor_env_port_sent(node, port) + 1,
 	};
 	struct tor_hdr h;
 
 	memcpy(hello.side, node->torus.side, sizeof(hello.side));
 	memcpy(hello.version, TOR_VERSION, sizeof(TOR_VERSION));
 	static_assert(sizeof(TOR_VERSION) <= sizeof(hello.version));
+	tor_env_host_name(node, hello.name);
 	tor_node_header(node, &h, TORCOLL_FRAME_HELLO, ~0U);
 	h.hop_limit = 1;
 	h.flags = (node->big_endian ? TORCOLL_FLAG_BIG_ENDIAN : 0) |
@@ -335,6 +344,11 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const 
 	link->peer_unsummed = h->flags & TORCOLL_FLAG_UNSUMMED;
 	static_assert(sizeof(link->peer_version) == sizeof(hello->version));
 	memcpy(link->peer_version, hello->version, sizeof(link->peer_version));
+	link->peer_more = hello->more;
+	static_assert(sizeof(link->peer_name) == sizeof(hello->name));
+	memcpy(link->peer_name, hello->name, sizeof(link->peer_name));
+	link->peer_rates = hello->rates;
+	link->peer_sent = hello->sent;
 	link_agree_frame(link);
 
 	state = link_judge(node, port, h, hello);

@@ -25,6 +25,8 @@
 #ifndef _TOR_CORE_LINK_H
 #define _TOR_CORE_LINK_H
 
+#include <linux/torcoll_wire.h>
+
 #include "core/link/damper.h"
 #include "core/env.h"
 
@@ -66,6 +68,11 @@ const char *tor_link_state_name(enum tor_link_state state);
  * @peer_unsummed: its data frames carry no checksum of their payloads
  * @peer_wire: its wire version, if different from this node's
  * @peer_version: the neighbour's module version, terminated
+ * @peer_more: its hellos have the following three
+ * @peer_name: its host's name, printable, terminated
+ * @peer_rates: hash of its rates, as tor_node.rates
+ * @peer_sent: frames that its port had sent, modulo 2^32, when it sent the last
+ *	hello, that one included
  * @ups: limits how often it goes up
  * @echoes: test frames received; see echo.h
  */
@@ -84,7 +91,11 @@ struct tor_link {
 	bool peer_big_endian;
 	bool peer_unsummed;
 	u32 peer_wire;
-	char peer_version[17];
+	char peer_version[TORCOLL_HELLO_VERSION + 1];
+	bool peer_more;
+	char peer_name[TORCOLL_HOST_NAME + 1];
+	u32 peer_rates;
+	u32 peer_sent;
 	struct tor_damper ups;
 	atomic_t echoes;
 };

@@ -27,6 +27,8 @@
  * @epoch: this incarnation, never 0
  * @checksum_payload: payloads carry a CRC
  * @big_endian: byte order of payloads, which are sent as they are in memory
+ * @rates: hash of the rates of the fabric, 0: those of the default; hellos
+ *	carry it. Written and read without lock, so by WRITE_ONCE, READ_ONCE
  * @hello_ns: hello interval; @ticked: time of the last tor_link_tick(), ns
  * @link: by port; see link.h
  * @live: bit per port whose link is up; read without lock, so by READ_ONCE
@@ -56,6 +58,7 @@ struct tor_node {
 	u32 epoch;
 	bool checksum_payload;
 	bool big_endian;
+	u32 rates;
 	u64 hello_ns;
 	u64 ticked;
 	struct tor_link link[TOR_MAX_PORTS];
@@ -70,8 +73,7 @@ struct tor_node {
 	struct tor_damper telling;
 	struct tor_record told[TORCOLL_HELLO_RECORDS_MAX];
 	u32 ntold;
-	u8 said[sizeof(struct torcoll_hello) +
-		TORCOLL_HELLO_RECORDS_MAX * sizeof(struct torcoll_link_record)];
+	u8 said[TOR_WIRE_HELLO_MAX];
 	struct list_head joins;
 	struct list_head shrinks;
 	atomic64_t answers;

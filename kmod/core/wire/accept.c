@@ -176,7 +176,7 @@ static bool accept_hello(const struct torcoll_hello *raw, u32 records)
 }
 
 /* Copies text, with unprintable bytes replaced. */
-static void accept_text(char *to, const char *from, u32 n)
+static void accept_text(char *to, const u8 *from, u32 n)
 {
 	u32 i;
 
@@ -185,20 +185,35 @@ static void accept_text(char *to, const char *from, u32 n)
 	memset(to + i, 0, n + 1 - i);
 }
 
+/* Read what stands behind the records of a hello, @len bytes. */
+static void accept_hello_more(const void *p, u32 len, struct tor_hello *hello)
+{
+	struct torcoll_hello_more raw = { 0 };
+
+	hello->more = len >= sizeof(raw);
+	if (hello->more)
+		memcpy(&raw, p, sizeof(raw));
+	accept_text(hello->name, raw.name, sizeof(raw.name));
+	hello->rates = be32_to_cpu(raw.rates);
+	hello->sent = be32_to_cpu(raw.sent);
+}
+
 int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello)
 {
 	struct torcoll_hello raw;
-	u32 i;
+	u32 i, bytes;
 
 	if (len < sizeof(raw))
 		return -EBADMSG;
 	memcpy(&raw, p, sizeof(raw));
 	hello->records = be32_to_cpu(raw.records);
-	if (!accept_hello(&raw, hello->records) ||
-	    hello->records * sizeof(struct torcoll_link_record) > len - sizeof(raw))
+	if (!accept_hello(&raw, hello->records))
+		return -EBADMSG;
+	bytes = hello->records * sizeof(struct torcoll_link_record);
+	if (bytes > len - sizeof(raw))
 		return -EBADMSG;
 
-	accept_text(hello->version, raw.version, sizeof(raw.version));
+	accept_text(hello->version, (const u8 *)raw.version, sizeof(raw.version));
 	hello->dim = raw.dim;
 	hello->dir = raw.dir;
 	hello->ndim = raw.ndim;
@@ -212,6 +227,7 @@ int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello)
 	hello->interval_ms = be32_to_cpu(raw.interval_ms);
 	hello->view = be32_to_cpu(raw.view);
 	hello->record = (const u8 *)p + sizeof(raw);
+	accept_hello_more((const u8 *)hello->record + bytes, len - sizeof(raw) - bytes, hello);
 	return 0;
 }
 

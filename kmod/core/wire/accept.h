@@ -160,7 +160,10 @@ static inline bool tor_wire_fits(const struct tor_hdr *h, u32 unit)
  * ignored: a later version may add them.
  */
 
-/* @hello->record points into @p. The version is printable text. */
+/*
+ * @hello->record points into @p. Version and name are printable text. Without a
+ * struct torcoll_hello_more, its members are 0 and @hello->more is false.
+ */
 int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello);
 /*
  * Read record @i, below @hello->records, of a hello that was read in a fabric

@@ -220,13 +220,3 @@ void tor_survey_build(void *buf, const struct tor_survey_frame *f)
 	raw.crc = cpu_to_be32(survey_crc(&raw, (u8 *)buf + sizeof(raw), f->length));
 	memcpy(buf, &raw, sizeof(raw));
 }
-
-bool tor_survey_hop(void *p)
-{
-	u8 *limit = (u8 *)p + offsetof(struct torcoll_survey, hop_limit);
-
-	if (*limit <= 1)
-		return false;
-	--*limit;
-	return true;
-}

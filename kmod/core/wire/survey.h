@@ -102,10 +102,4 @@ u32 tor_survey_fit(const void *p, u32 len, u32 room);
  */
 void tor_survey_build(void *buf, const struct tor_survey_frame *f);
 
-/*
- * Decrement the hop limit of a frame that was read. Return false if it is used
- * up.
- */
-bool tor_survey_hop(void *p);
-
 #endif

@@ -62,6 +62,11 @@ WIRE_AT(torcoll_link_record, seq, 8);
 WIRE_AT(torcoll_link_record, dead, 12);
 WIRE_AT(torcoll_link_record, frame, 14);
 
+WIRE_SIZE(torcoll_hello_more, 72);
+WIRE_AT(torcoll_hello_more, name, 0);
+WIRE_AT(torcoll_hello_more, rates, 64);
+WIRE_AT(torcoll_hello_more, sent, 68);
+
 WIRE_SIZE(torcoll_call, 24);
 WIRE_AT(torcoll_call, count, 0);
 WIRE_AT(torcoll_call, rank, 8);
@@ -207,6 +212,26 @@ static void wire_put_record(void *buf, const struct tor_record *record)
 	memcpy(buf, &raw, sizeof(raw));
 }
 
+/* Copy text of at most @n bytes, padded with zeros. */
+static void wire_put_text(void *to, const char *from, u32 n)
+{
+	u32 len = strnlen(from, n);
+
+	memcpy(to, from, len);
+	memset((u8 *)to + len, 0, n - len);
+}
+
+static void wire_put_hello_more(void *buf, const struct tor_hello *hello)
+{
+	struct torcoll_hello_more raw = {
+		.rates = cpu_to_be32(hello->rates),
+		.sent = cpu_to_be32(hello->sent),
+	};
+
+	wire_put_text(raw.name, hello->name, sizeof(raw.name));
+	memcpy(buf, &raw, sizeof(raw));
+}
+
 void tor_wire_put_hello(void *buf, const struct tor_hello *hello, const struct tor_record *record)
 {
 	struct torcoll_hello raw = {
@@ -225,13 +250,14 @@ void tor_wire_put_hello(void *buf, const struct tor_hello *hello, const struct t
 	u8 *behind = (u8 *)buf + sizeof(raw);
 	u32 i;
 
-	for (i = 0; i < sizeof(raw.version) && hello->version[i]; i++)
-		raw.version[i] = hello->version[i];
+	wire_put_text(raw.version, hello->version, sizeof(raw.version));
 	for (i = 0; i < ARRAY_SIZE(raw.side); i++)
 		raw.side[i] = cpu_to_be32(hello->side[i]);
 	memcpy(buf, &raw, sizeof(raw));
-	for (i = 0; i < hello->records; i++)
-		wire_put_record(behind + i * sizeof(struct torcoll_link_record), &record[i]);
+	for (i = 0; i < hello->records; i++, behind += sizeof(struct torcoll_link_record))
+		wire_put_record(behind, &record[i]);
+	if (hello->more)
+		wire_put_hello_more(behind, hello);
 }
 
 static void wire_put_call(struct torcoll_call *raw, const struct tor_wire_call *call)

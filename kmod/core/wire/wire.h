@@ -116,7 +116,8 @@ struct tor_record {
 /*
  * struct torcoll_hello. @version is terminated. @record points to the records
  * in the payload that was parsed, @records of them, to be read by
- * tor_wire_record(); tor_wire_put_hello() ignores it.
+ * tor_wire_record(); tor_wire_put_hello() ignores it. @more: it has a struct
+ * torcoll_hello_more, which the last three members are; @name is terminated.
  */
 struct tor_hello {
 	char version[TORCOLL_HELLO_VERSION + 1];
@@ -133,6 +134,10 @@ struct tor_hello {
 	u32 view;
 	u32 records;
 	const void *record;
+	bool more;
+	char name[TORCOLL_HOST_NAME + 1];
+	u32 rates;
+	u32 sent;
 };
 
 /* struct torcoll_call */
@@ -244,13 +249,19 @@ u32 tor_wire_header_crc(const struct torcoll_hdr *raw, const void *acks, u32 byt
 u32 tor_wire_crc(const void *p, u32 len);
 u32 tor_wire_crc_bytes(const struct tor_bytes *bytes, u32 n);
 
+/* Bytes of the longest hello. */
+#define TOR_WIRE_HELLO_MAX \
+	(sizeof(struct torcoll_hello) + sizeof(struct torcoll_hello_more) + \
+	 TORCOLL_HELLO_RECORDS_MAX * sizeof(struct torcoll_link_record))
+
 /*
  * Payloads of hellos, aborts and comm messages: tor_wire_put_*() write into a
  * buffer of tor_wire_*_bytes(). Context: any.
  */
 static inline u32 tor_wire_hello_bytes(const struct tor_hello *hello)
 {
-	return sizeof(struct torcoll_hello) + hello->records * sizeof(struct torcoll_link_record);
+	return sizeof(struct torcoll_hello) + hello->records * sizeof(struct torcoll_link_record) +
+	       (hello->more ? sizeof(struct torcoll_hello_more) : 0);
 }
 
 static inline u32 tor_wire_abort_bytes(void)

@@ -160,6 +160,7 @@ static void say_hello(int port, struct fuzz_in *in, u8 how)
 		.version = "fuzz", .dir = !(port & 1), .ndim = 1, .hears = 1, .side = { RING_SIDE }, .frame_size = RING_MTU,
 		.fabric_frame = how & 8 ? RING_MTU : 0, .heard_node = 2 * ring_node(port), .heard_epoch = node_epoch[ring_node(port)],
 		.interval_ms = 1000, .records = how & 4 ? 2 : !!record[0].seq,
+		.more = how & 2, .name = "fuzz", .rates = how, .sent = how,
 	};
 	u8 payload[256] = {};
 	struct tor_hdr h;

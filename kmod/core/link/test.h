@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Tests of all cables of a host at a time, step by step: pings in bursts, then
+ * the trains, one cable after the other. What they find: trial.h.
+ *
+ * Locking: as in survey.h.
+ */
+#ifndef _TOR_CORE_TEST_H
+#define _TOR_CORE_TEST_H
+
+#include "core/link/survey.h"
+
+/*
+ * A test begins so long after the ask, when the ends of the cables are known,
+ * and so long after the one before.
+ */
+#define TOR_TEST_DELAY		(150 * NSEC_PER_MSEC)
+#define TOR_TEST_EVERY		(2 * NSEC_PER_SEC)
+#define TOR_TEST_BURST		5	/* pings at a time, */
+#define TOR_TEST_PACE		(8 * NSEC_PER_MSEC)	/* and between bursts */
+#define TOR_TEST_REST		(300 * NSEC_PER_MSEC)	/* for the last answers */
+
+enum tor_test_action {
+	TOR_TEST_DONE,
+	TOR_TEST_SEND_PINGS,	/* @count of them, from @first, to each device */
+	TOR_TEST_SEND_TRAIN,	/* to the device */
+	TOR_TEST_WAIT,
+};
+
+/**
+ * struct tor_test_step - what a test does next
+ * @test: its number
+ * @first: number of the first ping
+ * @count: pings
+ * @ifindex: devices
+ * @devices: number of them
+ * @wait: time until the next step, ns
+ */
+struct tor_test_step {
+	enum tor_test_action action;
+	u64 test;
+	u32 first;
+	u32 count;
+	u32 ifindex[TOR_SURVEY_CABLES];
+	u32 devices;
+	u64 wait;
+};
+
+/* Whether a test is to begin. */
+bool tor_test_wanted(const struct tor_surveys *s);
+
+/**
+ * tor_test_next - continue the test, or begin one that is wanted
+ * @s: surveys
+ * @now: ns
+ * @step: filled in: what is to be sent, and when to call again
+ */
+void tor_test_next(struct tor_surveys *s, u64 now, struct tor_test_step *step);
+
+/* A test frame came in by @ifindex, of @len bytes behind the MAC header. */
+void tor_test_heard(struct tor_surveys *s, u64 now, u32 ifindex, const struct tor_survey_frame *f,
+		    u32 len);
+/* A damaged frame came in. */
+void tor_test_damaged(struct tor_surveys *s, u32 ifindex);
+
+#endif

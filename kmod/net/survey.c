@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Surveys: frames that come in, asks that are passed on, namespaces and their
+ * devices. See survey.h.
+ */
+#include "net/survey.h"
+
+#include <linux/etherdevice.h>
+#include <linux/if_arp.h>
+#include <linux/ktime.h>
+#include <linux/netlink.h>
+#include <linux/random.h>
+#include <linux/rtnetlink.h>
+#include <net/netns/generic.h>
+
+#include "core/link/test.h"
+#include "netlink/netlink.h"
+#include "net/port.h"
+
+static unsigned int survey_id __read_mostly;
+
+static const u8 survey_group[ETH_ALEN] = TORCOLL_SURVEY_GROUP;
+
+static struct tor_survey *survey_of(const struct net *net)
+{
+	return net_generic(net, survey_id);
+}
+
+/* --- devices --- */
+
+bool tor_survey_shows(const struct net_device *dev)
+{
+	return dev->type == ARPHRD_ETHER && !(dev->flags & IFF_LOOPBACK) &&
+	       !netif_is_bridge_master(dev) && !netif_is_lag_master(dev) &&
+	       !netif_is_bridge_port(dev) && !netif_is_lag_port(dev);
+}
+
+bool tor_survey_usable(struct net_device *dev)
+{
+	return tor_survey_shows(dev) && dev->flags & IFF_UP && netif_carrier_ok(dev) &&
+	       READ_ONCE(dev->mtu) >= TOR_SURVEY_FRAME_MIN;
+}
+
+/* --- frames that leave --- */
+
+struct sk_buff *tor_survey_frame(struct net_device *dev, const struct tor_survey_frame *f,
+				 const void *records, gfp_t gfp)
+{
+	u32 len = sizeof(struct torcoll_survey) + f->length;
+	struct sk_buff *skb;
+	u8 *p;
+
+	skb = alloc_skb(LL_RESERVED_SPACE(dev) + len + dev->needed_tailroom, gfp);
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, LL_RESERVED_SPACE(dev));
+	skb_reset_network_header(skb);
+	p = skb_put(skb, len);
+	if (records)
+		memcpy(p + sizeof(struct torcoll_survey), records, f->length);
+	else
+		memset(p + sizeof(struct torcoll_survey), 0, f->length);
+	tor_survey_build(p, f);
+	skb->dev = dev;
+	skb->protocol = htons(TORCOLL_SURVEY_ETHERTYPE);
+	if (dev_hard_header(skb, dev, TORCOLL_SURVEY_ETHERTYPE, survey_group, dev->dev_addr, len) < 0) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	return skb;
+}
+
+void tor_survey_send(struct net_device *dev, const struct tor_survey_frame *f, const void *records)
+{
+	struct sk_buff *skb;
+
+	if (sizeof(struct torcoll_survey) + f->length > READ_ONCE(dev->mtu))
+		return;
+	skb = tor_survey_frame(dev, f, records, GFP_ATOMIC);
+	if (skb)
+		dev_queue_xmit(skb);
+}
+
+/* Ask by a device. Context: RCU. */
+static void ask_device(const struct tor_survey *survey, struct net_device *dev,
+		       struct tor_survey_frame *f)
+{
+	struct torcoll_survey_end end = {
+		.host = cpu_to_be64(survey->surveys.host),
+		.mtu = cpu_to_be32(READ_ONCE(dev->mtu)),
+	};
+	u8 record[sizeof(struct torcoll_survey_record) + sizeof(end)];
+	const struct tor_port *port = tor_port_of_dev(dev);
+
+	memcpy(end.mac, dev->dev_addr, ETH_ALEN);
+	strscpy_pad(end.device, dev->name, sizeof(end.device));
+	if (port)
+		end.fabric = cpu_to_be32(port->fabric->node.tag);
+	f->length = tor_survey_put(record, TORCOLL_SURVEY_END, &end, sizeof(end));
+	tor_survey_send(dev, f, record);
+}
+
+/*
+ * Ask by all devices, the one by which an ask came in included: the other side
+ * learns what is at its end. Context: RCU.
+ */
+static void ask_all(const struct tor_survey *survey, u64 id, u32 round, u8 flags, u8 hop_limit)
+{
+	struct tor_survey_frame f = {
+		.type = TORCOLL_SURVEY_ASK,
+		.hop_limit = hop_limit,
+		.flags = flags,
+		.survey = id,
+		.round = round,
+		.host = survey->surveys.host,
+	};
+	struct net_device *dev;
+	u32 asked = 0;
+
+	for_each_netdev_rcu(survey->net, dev)
+		if (tor_survey_usable(dev) && asked++ < TOR_SURVEY_CABLES)
+			ask_device(survey, dev, &f);
+}
+
+/* A round has begun: the report follows, and a test if it is wanted. */
+static void survey_schedule(struct tor_survey *survey)
+{
+	schedule_delayed_work(&survey->report_work, nsecs_to_jiffies(TOR_SURVEY_DELAY));
+	if (tor_test_wanted(&survey->surveys))
+		schedule_delayed_work(&survey->test_work, nsecs_to_jiffies(TOR_TEST_DELAY));
+}
+
+int tor_survey_start(struct net *net, u64 id, u32 round, bool test, u32 socket)
+{
+	struct tor_survey *survey = survey_of(net);
+	int err;
+
+	spin_lock_bh(&survey->lock);
+	err = tor_survey_begin(&survey->surveys, ktime_get_ns(), id, round, test, socket);
+	if (!err)
+		survey_schedule(survey);
+	spin_unlock_bh(&survey->lock);
+	if (err)
+		return err;
+	rcu_read_lock();
+	ask_all(survey, id, round, test ? TORCOLL_SURVEY_TEST : 0, TOR_SURVEY_HOP_LIMIT);
+	rcu_read_unlock();
+	return 0;
+}
+
+/* --- frames that come in --- */
+
+static void rx_ask(struct tor_survey *survey, struct net_device *dev,
+		   const struct tor_survey_frame *f)
+{
+	bool is_new;
+
+	spin_lock(&survey->lock);
+	is_new = tor_survey_heard(&survey->surveys, ktime_get_ns(), dev->ifindex, f);
+	if (is_new)
+		survey_schedule(survey);
+	spin_unlock(&survey->lock);
+	if (is_new && f->hop_limit > 1)
+		ask_all(survey, f->survey, f->round, f->flags & TORCOLL_SURVEY_TEST,
+			f->hop_limit - 1);
+}
+
+static void rx_report(struct tor_survey *survey, struct net_device *dev, struct tor_survey_frame *f)
+{
+	const struct tor_survey_known *way;
+	u32 parent = 0, socket = 0;
+
+	spin_lock(&survey->lock);
+	way = tor_survey_way(&survey->surveys, ktime_get_ns(), f->survey, dev->ifindex);
+	if (way) {
+		parent = way->parent;
+		socket = way->socket;
+	}
+	spin_unlock(&survey->lock);
+	if (socket) {
+		tor_netlink_survey_report(survey->net, socket, f->survey, f->records, f->length,
+					  false, GFP_ATOMIC);
+		return;
+	}
+	dev = parent ? dev_get_by_index_rcu(survey->net, parent) : NULL;
+	if (!dev || !tor_survey_usable(dev) || --f->hop_limit == 0)
+		return;
+	tor_survey_send(dev, f, f->records);
+}
+
+static void rx_test(struct tor_survey *survey, struct net_device *dev,
+		    const struct tor_survey_frame *f, u32 len)
+{
+	struct tor_survey_frame pong = *f;
+
+	spin_lock(&survey->lock);
+	tor_test_heard(&survey->surveys, ktime_get_ns(), dev->ifindex, f, len);
+	spin_unlock(&survey->lock);
+	if (f->type != TORCOLL_SURVEY_PING)
+		return;
+	/* one answer per ping: the rate is bounded by that of the cable */
+	pong.type = TORCOLL_SURVEY_PONG;
+	pong.host = survey->surveys.host;
+	pong.length = 0;
+	tor_survey_send(dev, &pong, NULL);
+}
+
+static enum skb_drop_reason rx_frame(struct tor_survey *survey, struct sk_buff *skb)
+{
+	struct net_device *dev = skb->dev;
+	struct tor_survey_frame f;
+	int err;
+
+	err = tor_survey_read(skb->data, skb->len, &f);
+	if (err == -EBADMSG) {
+		spin_lock(&survey->lock);
+		tor_test_damaged(&survey->surveys, dev->ifindex);
+		spin_unlock(&survey->lock);
+		return SKB_DROP_REASON_SKB_CSUM;
+	}
+	if (err)
+		return SKB_DROP_REASON_UNHANDLED_PROTO;
+	if (f.type == TORCOLL_SURVEY_ASK)
+		rx_ask(survey, dev, &f);
+	else if (f.type == TORCOLL_SURVEY_REPORT)
+		rx_report(survey, dev, &f);
+	else
+		rx_test(survey, dev, &f, skb->len);
+	return SKB_NOT_DROPPED_YET;
+}
+
+/*
+ * A frame of surveys came in by any device. Context: softirq, RCU. A bridge
+ * passes frames of this group to the port that they came by, so the device is
+ * checked.
+ */
+static int survey_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
+		     struct net_device *orig_dev)
+{
+	enum skb_drop_reason why = SKB_DROP_REASON_NOT_SPECIFIED;
+
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (!skb)
+		return NET_RX_DROP;
+	if (dev != orig_dev || !ether_addr_equal(eth_hdr(skb)->h_dest, survey_group) ||
+	    !tor_survey_usable(dev))
+		goto drop;
+	/* an aggregate of several frames, or one that no device sends, is refused */
+	why = SKB_DROP_REASON_PKT_TOO_BIG;
+	if (skb_is_gso(skb) || skb->len > U16_MAX)
+		goto drop;
+	why = SKB_DROP_REASON_NOMEM;
+	if (skb_linearize(skb))
+		goto drop;
+	why = rx_frame(survey_of(dev_net(dev)), skb);
+	if (why == SKB_NOT_DROPPED_YET) {
+		consume_skb(skb);
+		return NET_RX_SUCCESS;
+	}
+drop:
+	kfree_skb_reason(skb, why);
+	return NET_RX_DROP;
+}
+
+static struct packet_type survey_type = {
+	.type = htons(TORCOLL_SURVEY_ETHERTYPE),
+	.func = survey_rx,
+};
+
+/* --- namespaces --- */
+
+static int survey_netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct tor_survey *survey = survey_of(dev_net(dev));
+
+	if (dev->type != ARPHRD_ETHER)
+		return NOTIFY_DONE;
+	switch (event) {
+	case NETDEV_REGISTER:
+		/* without the address the device hears no survey, which is no reason to refuse it */
+		if (dev_mc_add(dev, survey_group))
+			netdev_warn(dev, "torcoll: surveys are not heard: no memory for their group address\n");
+		break;
+	case NETDEV_UNREGISTER:
+		dev_mc_del(dev, survey_group);
+		spin_lock_bh(&survey->lock);
+		tor_survey_gone(&survey->surveys, dev->ifindex);
+		spin_unlock_bh(&survey->lock);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block survey_netdev_notifier = {
+	.notifier_call = survey_netdev_event,
+};
+
+/* A socket was closed; another one may get its number. */
+static int survey_netlink_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	const struct netlink_notify *notify = ptr;
+	struct tor_survey *survey;
+
+	if (event != NETLINK_URELEASE || notify->protocol != NETLINK_GENERIC)
+		return NOTIFY_DONE;
+	survey = survey_of(notify->net);
+	spin_lock_bh(&survey->lock);
+	tor_survey_closed(&survey->surveys, notify->portid);
+	spin_unlock_bh(&survey->lock);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block survey_netlink_notifier = {
+	.notifier_call = survey_netlink_event,
+};
+
+static int __net_init survey_net_init(struct net *net)
+{
+	struct tor_survey *survey = survey_of(net);
+	u64 host;
+
+	do {
+		host = get_random_u64();
+	} while (!host);
+	survey->net = net;
+	spin_lock_init(&survey->lock);
+	tor_surveys_init(&survey->surveys, host);
+	INIT_DELAYED_WORK(&survey->report_work, tor_survey_report_work);
+	INIT_DELAYED_WORK(&survey->test_work, tor_survey_test_work);
+	return 0;
+}
+
+static void __net_exit survey_net_exit(struct net *net)
+{
+	struct tor_survey *survey = survey_of(net);
+
+	cancel_delayed_work_sync(&survey->report_work);
+	cancel_delayed_work_sync(&survey->test_work);
+	tor_surveys_destroy(&survey->surveys);
+}
+
+static struct pernet_operations survey_net_ops = {
+	.init = survey_net_init,
+	.exit = survey_net_exit,
+	.id = &survey_id,
+	.size = sizeof(struct tor_survey),
+};
+
+int tor_survey_init(void)
+{
+	int err;
+
+	err = register_pernet_subsys(&survey_net_ops);
+	if (err)
+		return err;
+	err = register_netdevice_notifier(&survey_netdev_notifier);
+	if (err)
+		goto err_net;
+	err = netlink_register_notifier(&survey_netlink_notifier);
+	if (err)
+		goto err_netdev;
+	dev_add_pack(&survey_type);
+	return 0;
+
+err_netdev:
+	unregister_netdevice_notifier(&survey_netdev_notifier);
+err_net:
+	unregister_pernet_subsys(&survey_net_ops);
+	return err;
+}
+
+/* Unregistering replays NETDEV_UNREGISTER: the group addresses go. */
+void tor_survey_exit(void)
+{
+	dev_remove_pack(&survey_type);
+	netlink_unregister_notifier(&survey_netlink_notifier);
+	unregister_netdevice_notifier(&survey_netdev_notifier);
+	unregister_pernet_subsys(&survey_net_ops);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Surveys in a network namespace: what core/link/survey.h decides, carried out.
+ * Nothing needs to be configured. Hosts are namespaces: each has a number of
+ * its own, and devices of two of them that are connected are a cable.
+ *
+ * Locking: survey->lock (spinlock, bottom halves off) is a leaf: core's tables.
+ * Frames are sent after it is dropped. Devices are found under RCU or RTNL.
+ *
+ * Shutdown: no frame comes in when the packet_type is removed, or the last
+ * device of the namespace is gone; works are cancelled after that.
+ */
+#ifndef _TOR_NET_SURVEY_H
+#define _TOR_NET_SURVEY_H
+
+#include <linux/netdevice.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+
+#include "core/link/survey.h"
+
+/**
+ * struct tor_survey - the surveys of a namespace
+ * @surveys: core's part
+ * @report_work: sends the reports that are due
+ * @test_work: takes the steps of a test
+ */
+struct tor_survey {
+	struct net *net;
+	spinlock_t lock;
+	struct tor_surveys surveys;
+	struct delayed_work report_work;
+	struct delayed_work test_work;
+};
+
+/**
+ * tor_survey_start - ask all hosts that cables reach
+ * @net: namespace that asks
+ * @id: of the survey
+ * @round: of the ask
+ * @test: they are to test their cables first
+ * @socket: netlink port to which reports go
+ *
+ * Context: process.
+ * Return: as tor_survey_begin().
+ */
+int tor_survey_start(struct net *net, u64 id, u32 round, bool test, u32 socket);
+
+/* Whether surveys use a device now. Context: RCU or RTNL. */
+bool tor_survey_usable(struct net_device *dev);
+
+/* Whether surveys report a device, usable or not. */
+bool tor_survey_shows(const struct net_device *dev);
+
+/**
+ * tor_survey_frame - make a frame
+ * @dev: by which it is to leave
+ * @f: header; @f->length bytes follow it
+ * @records: these bytes; NULL: zeros
+ * @gfp: flags
+ *
+ * Return: the frame with its MAC header, or NULL.
+ */
+struct sk_buff *tor_survey_frame(struct net_device *dev, const struct tor_survey_frame *f,
+				 const void *records, gfp_t gfp);
+
+/* Make a frame and send it. Context: any; bottom halves may be off. */
+void tor_survey_send(struct net_device *dev, const struct tor_survey_frame *f,
+		     const void *records);
+
+/**
+ * tor_survey_records - what this host reports
+ * @survey: of the namespace
+ * @buf: room for TOR_SURVEY_RECORDS bytes
+ *
+ * Context: RTNL.
+ * Return: the bytes of records, without that of the host.
+ */
+u32 tor_survey_records(struct tor_survey *survey, void *buf);
+
+#define TOR_SURVEY_RECORDS	(16 << 10)
+
+/* Works of the namespace. */
+void tor_survey_report_work(struct work_struct *work);
+void tor_survey_test_work(struct work_struct *work);
+
+int tor_survey_init(void);
+void tor_survey_exit(void);
+
+#endif

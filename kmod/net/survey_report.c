@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The report of this host: its fabrics, its devices and their cables, in as
+ * many frames as it takes. See survey.h.
+ */
+#include <linux/etherdevice.h>
+#include <linux/ethtool.h>
+#include <linux/ktime.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+
+#include "core/version.h"
+#include "net/port.h"
+#include "net/survey.h"
+#include "netlink/fill.h"
+#include "netlink/netlink.h"
+
+/* --- records --- */
+
+static void fill_node(struct torcoll_survey_node *to, struct tor_fabric *fabric)
+{
+	const struct tor_node *node = &fabric->node;
+	u64 counters[TOR_C_COUNT];
+	struct tor_totals t;
+	u32 dim;
+
+	tor_totals(fabric, &t);
+	tor_fabric_counters(fabric, counters);
+	*to = (struct torcoll_survey_node){
+		.key = cpu_to_be64(node->key),
+		.tag = cpu_to_be32(node->tag),
+		.node = cpu_to_be32(node->self),
+		.epoch = cpu_to_be32(node->epoch),
+		.cables = cpu_to_be32(node->torus.cables),
+		.hello_ms = cpu_to_be32(node->hello_ns / NSEC_PER_MSEC),
+		.rates = cpu_to_be32(READ_ONCE(node->rates)),
+		.comms = cpu_to_be32(t.comms),
+		.ops = cpu_to_be32(t.ops),
+		.reached = cpu_to_be32(t.reached),
+		.dead_links = cpu_to_be32(READ_ONCE(node->view.dead)),
+		.view = cpu_to_be32(READ_ONCE(node->view.digest)),
+		.ethertype = cpu_to_be16(fabric->ethertype),
+		.checksum = !node->checksum_payload,
+		.byte_order = node->big_endian,
+		.retransmits = cpu_to_be64(counters[TOR_C_TX_RETRANSMITS]),
+	};
+	for (dim = 0; dim < node->torus.ndim; dim++)
+		to->side[dim] = cpu_to_be32(node->torus.side[dim]);
+}
+
+/* What a port has counted. */
+static void fill_counters(struct torcoll_survey_port *to, const struct tor_port *port)
+{
+	to->rx_frames = cpu_to_be64(atomic64_read(&port->rx_frames));
+	to->tx_frames = cpu_to_be64(atomic64_read(&port->tx_frames));
+}
+
+static void fill_member(struct torcoll_survey_port *to, struct tor_port *port)
+{
+	struct tor_fabric *fabric = port->fabric;
+	const struct tor_node *node = &fabric->node;
+	const struct tor_link *link = &node->link[port->index];
+
+	spin_lock_bh(&fabric->lock);
+	to->state = link->state;
+	to->heard = cpu_to_be32(link->heard ? link->peer_node : ~0U);
+	spin_unlock_bh(&fabric->lock);
+	to->flags |= cpu_to_be16(TORCOLL_SURVEY_MEMBER);
+	to->own.fabric = cpu_to_be32(node->tag);
+	to->dim = tor_port_dim(port->index);
+	to->dir = tor_port_dir(port->index);
+	to->key = cpu_to_be64(node->key);
+	to->expected = cpu_to_be32(tor_torus_neighbour(&node->torus, node->self, port->index));
+	fill_counters(to, port);
+}
+
+/* The speed of a device in Mbit/s; 0: it does not say. */
+static u32 device_speed(struct net_device *dev)
+{
+	struct ethtool_link_ksettings settings;
+
+	if (!netif_running(dev) || __ethtool_get_link_ksettings(dev, &settings) ||
+	    settings.base.speed == (u32)SPEED_UNKNOWN)
+		return 0;
+	return settings.base.speed;
+}
+
+static void fill_port(struct torcoll_survey_port *to, struct tor_survey *survey,
+		      struct net_device *dev)
+{
+	struct tor_port *port = tor_port_of_dev(dev);
+	u16 flags = 0;
+
+	if (netif_running(dev))
+		flags |= TORCOLL_SURVEY_UP;
+	if (netif_running(dev) && netif_carrier_ok(dev))
+		flags |= TORCOLL_SURVEY_CARRIER;
+	*to = (struct torcoll_survey_port){
+		.own = {
+			.host = cpu_to_be64(survey->surveys.host),
+			.mtu = cpu_to_be32(dev->mtu),
+		},
+		.flags = cpu_to_be16(flags),
+		.speed = cpu_to_be32(device_speed(dev)),
+		.heard = cpu_to_be32(~0U),
+	};
+	memcpy(to->own.mac, dev->dev_addr, ETH_ALEN);
+	strscpy_pad(to->own.device, dev->name, sizeof(to->own.device));
+	if (port)
+		fill_member(to, port);
+	spin_lock_bh(&survey->lock);
+	tor_survey_describe(&survey->surveys, ktime_get_ns(), dev->ifindex, to);
+	spin_unlock_bh(&survey->lock);
+}
+
+/* Whether there is room for one more record, of at most that many bytes. */
+static bool has_room(u32 len, u32 bytes)
+{
+	return len + sizeof(struct torcoll_survey_record) + bytes <= TOR_SURVEY_RECORDS;
+}
+
+u32 tor_survey_records(struct tor_survey *survey, void *buf)
+{
+	struct torcoll_survey_node node;
+	struct torcoll_survey_port port;
+	struct tor_fabric *fabric;
+	struct net_device *dev;
+	u32 len = 0;
+
+	ASSERT_RTNL();
+	list_for_each_entry(fabric, &tor_net(survey->net)->fabrics, list) {
+		if (!has_room(len, sizeof(node)))
+			break;
+		fill_node(&node, fabric);
+		len += tor_survey_put(buf + len, TORCOLL_SURVEY_NODE, &node, sizeof(node));
+	}
+	for_each_netdev(survey->net, dev) {
+		if (!tor_survey_shows(dev) || !has_room(len, sizeof(port)))
+			continue;
+		fill_port(&port, survey, dev);
+		len += tor_survey_put(buf + len, TORCOLL_SURVEY_PORT, &port, sizeof(port));
+	}
+	return len;
+}
+
+/* --- frames --- */
+
+/**
+ * struct report - a report that is being sent
+ * @known: the survey that it answers
+ * @dev: by which it leaves, NULL: to the socket
+ * @host: the first record of each frame
+ * @frame: records of the present one
+ */
+struct report {
+	struct tor_survey *survey;
+	const struct tor_survey_known *known;
+	struct net_device *dev;
+	struct torcoll_survey_host host;
+	u8 frame[TOR_SURVEY_REPORT];
+};
+
+/* Bytes of records in a frame besides that of the host. */
+static u32 report_room(const struct net_device *dev)
+{
+	u32 frame = dev ? min_t(u32, READ_ONCE(dev->mtu), TOR_SURVEY_REPORT) : TOR_SURVEY_REPORT;
+
+	return frame - sizeof(struct torcoll_survey) - sizeof(struct torcoll_survey_record) -
+	       sizeof(struct torcoll_survey_host);
+}
+
+static void report_part(struct report *r, const u8 *records, u32 len)
+{
+	struct tor_survey_frame f = {
+		.type = TORCOLL_SURVEY_REPORT,
+		.hop_limit = TOR_SURVEY_HOP_LIMIT,
+		.survey = r->known->id,
+		.round = r->known->round,
+		.host = r->survey->surveys.host,
+	};
+
+	f.length = tor_survey_put(r->frame, TORCOLL_SURVEY_HOST, &r->host, sizeof(r->host));
+	memcpy(r->frame + f.length, records, len);
+	f.length += len;
+	if (r->dev)
+		tor_survey_send(r->dev, &f, r->frame);
+	else
+		tor_netlink_survey_report(r->survey->net, r->known->socket, f.survey, r->frame,
+					  f.length, true, GFP_KERNEL);
+}
+
+/* Cut the records into frames and send them. */
+static void report_send(struct report *r, const u8 *records, u32 len)
+{
+	u32 room = report_room(r->dev);
+	u32 parts = 0, part, at;
+
+	for (at = 0; at < len || !parts; parts++)
+		at += tor_survey_fit(records + at, len - at, room);
+	r->host.parts = cpu_to_be16(parts);
+	for (at = 0, part = 0; part < parts; part++) {
+		u32 bytes = tor_survey_fit(records + at, len - at, room);
+
+		r->host.part = cpu_to_be16(part);
+		report_part(r, records + at, bytes);
+		at += bytes;
+	}
+}
+
+static void report_describe_host(struct report *r)
+{
+	char name[TORCOLL_HOST_NAME + 1] = "";
+
+	static_assert(TORCOLL_HOST_NAME == TORCOLL_SURVEY_NAME);
+	tor_net_name(tor_net(r->survey->net), name);
+	r->host.host = cpu_to_be64(r->survey->surveys.host);
+	r->host.round = cpu_to_be32(r->known->round);
+	memcpy(r->host.name, name, strnlen(name, sizeof(r->host.name)));
+	memcpy(r->host.version, TOR_VERSION, min(strlen(TOR_VERSION), sizeof(r->host.version)));
+}
+
+/* Report to the host that asked, or to the socket here. Context: process. */
+static void report_answer(struct tor_survey *survey, const struct tor_survey_known *known,
+			  const u8 *records, u32 len)
+{
+	struct report *r = kzalloc(sizeof(*r), GFP_KERNEL);
+
+	if (!r)
+		return;
+	r->survey = survey;
+	r->known = known;
+	if (known->parent)
+		r->dev = dev_get_by_index(survey->net, known->parent);
+	if (known->socket || (r->dev && tor_survey_usable(r->dev))) {
+		report_describe_host(r);
+		report_send(r, records, len);
+	}
+	dev_put(r->dev);
+	kfree(r);
+}
+
+/*
+ * Send the reports that are due. The asker repeats what fails for lack of
+ * memory.
+ */
+void tor_survey_report_work(struct work_struct *work)
+{
+	struct tor_survey *survey = container_of(to_delayed_work(work), struct tor_survey,
+						 report_work);
+	struct tor_survey_known known;
+	u8 *records;
+	u64 now, due;
+	u32 len = 0;
+
+	records = kmalloc(TOR_SURVEY_RECORDS, GFP_KERNEL);
+	if (records) {
+		rtnl_lock();
+		len = tor_survey_records(survey, records);
+		rtnl_unlock();
+	}
+	for (;;) {
+		bool is_due;
+
+		now = ktime_get_ns();
+		spin_lock_bh(&survey->lock);
+		is_due = tor_survey_take_due(&survey->surveys, now, &known);
+		due = tor_survey_due(&survey->surveys);
+		spin_unlock_bh(&survey->lock);
+		if (!is_due)
+			break;
+		if (records)
+			report_answer(survey, &known, records, len);
+	}
+	if (due)
+		schedule_delayed_work(&survey->report_work, nsecs_to_jiffies(due - now) + 1);
+	kfree(records);
+}

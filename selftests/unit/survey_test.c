@@ -1,0 +1,643 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Surveys: frames with every field at its limits, rounds and their ways, cables, tests of these. */
+#include "host_env.h"
+
+#include "core/link/test.h"
+
+#define HOST	0x1112131415161718ULL
+#define OTHER	0x2122232425262728ULL
+#define MS	NSEC_PER_MSEC
+#define SEC	NSEC_PER_SEC
+
+/* --- frames --- */
+
+static u8 frame[TOR_SURVEY_FRAME_MAX + 64];
+
+static struct tor_survey_frame ask_frame(u64 survey, u32 round, u64 host)
+{
+	return (struct tor_survey_frame){
+		.type = TORCOLL_SURVEY_ASK, .hop_limit = 7, .flags = TORCOLL_SURVEY_TEST,
+		.survey = survey, .round = round, .host = host,
+	};
+}
+
+/* Write an ask of the end @mac; return its bytes. */
+static u32 put_ask(struct tor_survey_frame *f, u8 mac)
+{
+	struct torcoll_survey_end end = {
+		.host = cpu_to_be64(f->host), .mac = { 2, 0, 0, 0, 0, mac }, .device = "d0p",
+		.mtu = cpu_to_be32(9000), .fabric = cpu_to_be32(5),
+	};
+
+	f->length = tor_survey_put(frame + sizeof(struct torcoll_survey), TORCOLL_SURVEY_END, &end,
+				   sizeof(end));
+	tor_survey_build(frame, f);
+	return sizeof(struct torcoll_survey) + f->length;
+}
+
+static struct tor_survey_frame report_frame(void)
+{
+	return (struct tor_survey_frame){
+		.type = TORCOLL_SURVEY_REPORT, .hop_limit = 255, .survey = 9, .round = 1, .host = HOST,
+	};
+}
+
+/* Write a report of a host, @ports of its ports, and a record of no known kind. */
+static u32 put_report(struct tor_survey_frame *f, u16 part, u16 parts, u32 ports)
+{
+	struct torcoll_survey_host host = {
+		.host = cpu_to_be64(f->host), .name = "a", .part = cpu_to_be16(part),
+		.parts = cpu_to_be16(parts),
+	};
+	struct torcoll_survey_port port = { .own.device = "d0p" };
+	u8 *records = frame + sizeof(struct torcoll_survey);
+
+	f->length = tor_survey_put(records, TORCOLL_SURVEY_HOST, &host, sizeof(host));
+	f->length += tor_survey_put(records + f->length, 99, "1234", 4);
+	while (ports--)
+		f->length += tor_survey_put(records + f->length, TORCOLL_SURVEY_PORT, &port,
+					    sizeof(port));
+	tor_survey_build(frame, f);
+	return sizeof(struct torcoll_survey) + f->length;
+}
+
+/* Read a copy whose end ASan watches, and which is not aligned. */
+static int read_frame(u32 len, struct tor_survey_frame *f)
+{
+	u8 *p = malloc(len + 1);
+	int err;
+
+	memcpy(p + 1, frame, len);
+	err = tor_survey_read(p + 1, len, f);
+	free(p);
+	return err;
+}
+
+static void tor_survey_read__reads_what_was_built(void **state)
+{
+	struct tor_survey_frame f = ask_frame(0x3132333435363738, 0x41424344, HOST), got;
+	struct torcoll_survey_end end;
+	u32 len;
+
+	f.stamp = 0x5152535455565758;
+	len = put_ask(&f, 1);
+	assert_int_equal(tor_survey_read(frame, len, &got), 0);
+	assert_int_equal(got.type, f.type);
+	assert_int_equal(got.hop_limit, f.hop_limit);
+	assert_int_equal(got.flags, f.flags);
+	assert_true(got.survey == f.survey);
+	assert_int_equal(got.round, f.round);
+	assert_int_equal(got.length, f.length);
+	assert_true(got.host == f.host);
+	assert_true(got.stamp == f.stamp);
+	tor_survey_get_end(&got, &end);
+	assert_true(be64_to_cpu(end.host) == HOST);
+	assert_string_equal((char *)end.device, "d0p");
+	assert_int_equal(be32_to_cpu(end.mtu), 9000);
+}
+
+/* Written down once, by hand. */
+static void tor_survey_build__is_big_endian(void **state)
+{
+	static const u8 golden[40] = {
+		1, 4, 1, 0, 0, 0, 0, 0, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38,
+		0x41, 0x42, 0x43, 0x44, 0, 0, 0, 0, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
+		0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58,
+	};
+	struct tor_survey_frame f = {
+		.type = TORCOLL_SURVEY_PING, .hop_limit = 1, .survey = 0x3132333435363738,
+		.round = 0x41424344, .host = HOST, .stamp = 0x5152535455565758,
+	};
+
+	tor_survey_build(frame, &f);
+	memset(frame + 4, 0, 4);
+	assert_memory_equal(frame, golden, sizeof(golden));
+}
+
+static void tor_survey_read__every_length(void **state)
+{
+	struct tor_survey_frame f = report_frame(), got;
+	u32 len = put_report(&f, 0, 1, 2), i;
+
+	for (i = 0; i < len; i++)
+		assert_int_equal(read_frame(i, &got), i < sizeof(struct torcoll_survey) ? -EINVAL : -EBADMSG);
+	/* Ethernet pads frames */
+	for (; i < len + 20; i++)
+		assert_int_equal(read_frame(i, &got), 0);
+}
+
+static void tor_survey_read__every_bit(void **state)
+{
+	struct tor_survey_frame f = ask_frame(1, 1, HOST), got;
+	u32 len = put_ask(&f, 1), bit;
+
+	for (bit = 0; bit < len * 8; bit++) {
+		frame[bit / 8] ^= 1 << bit % 8;
+		/* the hop limit changes on its way */
+		if (bit / 8 == 2)
+			assert_int_equal(read_frame(len, &got), 0);
+		else
+			assert_int_not_equal(read_frame(len, &got), 0);
+		frame[bit / 8] ^= 1 << bit % 8;
+	}
+}
+
+static int read_changed(void (*change)(struct tor_survey_frame *f), u32 len, u32 extra)
+{
+	struct tor_survey_frame f, got;
+
+	assert_int_equal(tor_survey_read(frame, len, &f), 0);
+	change(&f);
+	tor_survey_build(frame, &f);
+	return read_frame(len + extra, &got);
+}
+
+static void no_host(struct tor_survey_frame *f) { f->host = 0; }
+static void another_host(struct tor_survey_frame *f) { f->host++; }
+static void no_hops(struct tor_survey_frame *f) { f->hop_limit = 0; }
+static void type_0(struct tor_survey_frame *f) { f->type = 0; }
+static void type_6(struct tor_survey_frame *f) { f->type = TORCOLL_SURVEY_PONG + 1; }
+static void no_records(struct tor_survey_frame *f) { f->length = 0; }
+static void three_bytes_more(struct tor_survey_frame *f) { f->length += 3; }
+static void other_type(struct tor_survey_frame *f)
+{
+	f->type = f->type == TORCOLL_SURVEY_ASK ? TORCOLL_SURVEY_REPORT : TORCOLL_SURVEY_ASK;
+}
+
+static void tor_survey_read__fields_at_their_limits(void **state)
+{
+	static void (*const changes[])(struct tor_survey_frame *) = {
+		no_host, another_host, no_hops, type_0, type_6, no_records, three_bytes_more, other_type,
+	};
+	struct tor_survey_frame f;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(changes); i++) {
+		f = ask_frame(1, 1, HOST);
+		assert_int_equal(read_changed(changes[i], put_ask(&f, 1), 3), -EINVAL);
+		f = report_frame();
+		assert_int_equal(read_changed(changes[i], put_report(&f, 0, 1, 1), 3), -EINVAL);
+	}
+}
+
+static void tor_survey_read__parts(void **state)
+{
+	struct tor_survey_frame f = report_frame(), got;
+
+	assert_int_equal(read_frame(put_report(&f, 63, 64, 0), &got), 0);
+	assert_int_equal(read_frame(put_report(&f, 64, 64, 0), &got), -EINVAL);
+	assert_int_equal(read_frame(put_report(&f, 0, 0, 0), &got), -EINVAL);
+	assert_int_equal(read_frame(put_report(&f, 0, 65, 0), &got), -EINVAL);
+}
+
+static void set_length(u32 at, u16 length)
+{
+	frame[at + 2] = length >> 8;
+	frame[at + 3] = length;
+}
+
+/* Records that are too short for their kind, or for the frame, or not of whole words. */
+static void tor_survey_read__records(void **state)
+{
+	static const u16 lengths[] = { 0, 92, 95, 97, 500, 0xfffc, 0xffff };
+	struct tor_survey_frame f = report_frame(), got;
+	u32 len = put_report(&f, 0, 1, 1), i;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		set_length(sizeof(struct torcoll_survey), lengths[i]);
+		tor_survey_build(frame, &f);
+		assert_int_equal(read_frame(len, &got), -EINVAL);
+	}
+	/* a record of the same version that has grown */
+	len = put_report(&f, 0, 1, 0);
+	set_length(sizeof(struct torcoll_survey), 96 + 8);
+	tor_survey_build(frame, &f);
+	assert_int_equal(read_frame(len, &got), 0);
+}
+
+static void tor_survey_read__size(void **state)
+{
+	struct tor_survey_frame f = report_frame(), got;
+	u32 len = put_report(&f, 0, 1, 6);
+
+	assert_true(len <= TOR_SURVEY_REPORT);
+	f.length += tor_survey_put(frame + len, 99, frame, TOR_SURVEY_FRAME_MAX - len - 4);
+	tor_survey_build(frame, &f);
+	assert_int_equal(read_frame(TOR_SURVEY_FRAME_MAX, &got), 0);
+	set_length(len, TOR_SURVEY_FRAME_MAX - len);
+	f.length += 4;
+	tor_survey_build(frame, &f);
+	assert_int_equal(read_frame(TOR_SURVEY_FRAME_MAX + 4, &got), -EINVAL);
+}
+
+static void tor_survey_read__another_version(void **state)
+{
+	struct tor_survey_frame f = ask_frame(1, 1, HOST), got;
+	u32 len = put_ask(&f, 1);
+
+	frame[0] = 2;
+	assert_int_equal(read_frame(len, &got), -EINVAL);
+}
+
+static void tor_survey_fit__cuts_between_records(void **state)
+{
+	struct torcoll_survey_port port = { 0 };
+	u8 records[3 * 204];
+	u32 len = 0, i;
+
+	for (i = 0; i < 3; i++)
+		len += tor_survey_put(records + len, TORCOLL_SURVEY_PORT, &port, sizeof(port));
+	assert_int_equal(tor_survey_fit(records, len, 203), 0);
+	assert_int_equal(tor_survey_fit(records, len, 204), 204);
+	assert_int_equal(tor_survey_fit(records, len, 611), 408);
+	assert_int_equal(tor_survey_fit(records, len, 10000), 612);
+	assert_int_equal(tor_survey_fit(records, 0, 10000), 0);
+}
+
+/* --- rounds --- */
+
+static struct tor_surveys *s;
+
+static int setup(void **state)
+{
+	host_reset();
+	s = calloc(1, sizeof(*s));
+	tor_surveys_init(s, HOST);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	tor_surveys_destroy(s);
+	free(s);
+	s = NULL;
+	host_check_idle();
+	return 0;
+}
+
+/* An ask from @host comes in. */
+static bool heard(u64 now, u32 ifindex, u64 survey, u32 round, u64 host)
+{
+	struct tor_survey_frame f = ask_frame(survey, round, host), got;
+	u32 len = put_ask(&f, (u8)host);
+
+	assert_int_equal(tor_survey_read(frame, len, &got), 0);
+	return tor_survey_heard(s, now, ifindex, &got);
+}
+
+static struct torcoll_survey_port describe(u64 now, u32 ifindex)
+{
+	struct torcoll_survey_port port = { 0 };
+
+	tor_survey_describe(s, now, ifindex, &port);
+	return port;
+}
+
+static void tor_survey_heard__each_round_once(void **state)
+{
+	u64 now = SEC;
+
+	assert_true(heard(now, 1, 7, 5, OTHER));
+	assert_false(heard(now, 2, 7, 5, OTHER + 1));
+	assert_false(heard(now, 1, 7, 4, OTHER));
+	assert_true(heard(now, 2, 7, 6, OTHER + 1));
+	/* rounds wrap */
+	assert_true(heard(now, 2, 8, ~0U, OTHER + 1));
+	assert_true(heard(now, 2, 8, 0, OTHER + 1));
+	/* by the way of the last round */
+	assert_int_equal(tor_survey_way(s, now, 7, 1)->parent, 2);
+	assert_null(tor_survey_way(s, now, 7, 2));
+	assert_null(tor_survey_way(s, now, 6, 1));
+	assert_null(tor_survey_way(s, now + TOR_SURVEY_LIFE + 1, 7, 1));
+}
+
+static void tor_survey_heard__room(void **state)
+{
+	u64 now = SEC;
+	u32 i;
+
+	for (i = 0; i < TOR_SURVEYS; i++)
+		assert_true(heard(now + i, 1, 100 + i, 1, OTHER));
+	/* none of them is forgotten at once: its asks may still be under way */
+	assert_false(heard(now + TOR_SURVEY_STAY, 1, 200, 1, OTHER));
+	assert_true(heard(now + TOR_SURVEY_STAY + 1, 1, 200, 1, OTHER));
+	assert_null(tor_survey_way(s, now + TOR_SURVEY_STAY + 1, 100, 2));
+	assert_non_null(tor_survey_way(s, now + TOR_SURVEY_STAY + 1, 101, 2));
+}
+
+static void tor_survey_heard__rate(void **state)
+{
+	u64 now = SEC;
+	u32 i, passed = 0;
+
+	for (i = 1; i <= 1000; i++)
+		passed += heard(now, 1, 7, i, OTHER);
+	assert_int_equal(passed, TOR_SURVEY_ROUNDS);
+	for (; i <= 1000 + 10000; i++)
+		passed += heard(now += MS, 1, 7, i, OTHER);
+	assert_in_range(passed, TOR_SURVEY_ROUNDS + 10 * 32 - 1, TOR_SURVEY_ROUNDS + 10 * 32);
+}
+
+static void tor_survey_way__rate(void **state)
+{
+	u32 i, passed = 0;
+
+	assert_true(heard(SEC, 1, 7, 1, OTHER));
+	for (i = 0; i < 10000; i++)
+		passed += !!tor_survey_way(s, SEC, 7, 2);
+	assert_int_equal(passed, TOR_SURVEY_REPORTS);
+	assert_non_null(tor_survey_way(s, SEC + TOR_SURVEY_REPORT_EVERY, 7, 2));
+	assert_null(tor_survey_way(s, SEC + TOR_SURVEY_REPORT_EVERY, 7, 2));
+}
+
+static void tor_survey_begin__own_surveys(void **state)
+{
+	u64 now = SEC;
+	u32 i;
+
+	assert_int_equal(tor_survey_begin(s, now, 7, 1, false, 50), 0);
+	assert_int_equal(tor_survey_begin(s, now, 7, 1, false, 50), -EINVAL);
+	assert_int_equal(tor_survey_begin(s, now, 7, 2, false, 51), -EEXIST);
+	assert_int_equal(tor_survey_begin(s, now, 7, 2, false, 50), 0);
+	/* it comes back, by a cable that is learned from it */
+	assert_false(heard(now, 3, 7, 2, OTHER));
+	assert_int_equal(tor_survey_way(s, now, 7, 3)->socket, 50);
+	assert_true(heard(now, 3, 8, 1, OTHER));
+	assert_int_equal(tor_survey_begin(s, now, 8, 2, false, 50), -EEXIST);
+	for (i = 2; i < TOR_SURVEYS; i++)
+		assert_int_equal(tor_survey_begin(s, now, 100 + i, 1, false, 50), 0);
+	assert_int_equal(tor_survey_begin(s, now, 200, 1, false, 50), -EBUSY);
+	/* strangers' surveys make room, those that a socket waits for do not */
+	now += TOR_SURVEY_STAY + 1;
+	assert_int_equal(tor_survey_begin(s, now, 200, 1, false, 50), 0);
+	assert_int_equal(tor_survey_begin(s, now, 201, 1, false, 50), -EBUSY);
+	assert_false(heard(now, 3, 9, 1, OTHER));
+	tor_survey_closed(s, 50);
+	assert_null(tor_survey_way(s, now, 7, 3));
+	assert_true(heard(now, 3, 9, 1, OTHER));
+}
+
+static void tor_survey_take_due__reports_later(void **state)
+{
+	struct tor_survey_known known;
+	u64 now = SEC;
+
+	assert_int_equal(tor_survey_due(s), 0);
+	heard(now, 1, 7, 1, OTHER);
+	heard(now + MS, 1, 8, 1, OTHER);
+	assert_true(tor_survey_due(s) == now + TOR_SURVEY_DELAY);
+	assert_false(tor_survey_take_due(s, now + TOR_SURVEY_DELAY - 1, &known));
+	assert_true(tor_survey_take_due(s, now + TOR_SURVEY_DELAY, &known));
+	assert_true(known.id == 7);
+	assert_false(tor_survey_take_due(s, now + TOR_SURVEY_DELAY, &known));
+	assert_true(tor_survey_due(s) == now + MS + TOR_SURVEY_DELAY);
+}
+
+/* --- cables --- */
+
+static void tor_survey_describe__peer(void **state)
+{
+	struct torcoll_survey_port port;
+	u64 now = SEC;
+
+	port = describe(now, 1);
+	assert_true(!port.peer.host);
+	heard(now, 1, 7, 1, OTHER);
+	port = describe(now + TOR_SURVEY_HEARD, 1);
+	assert_true(be64_to_cpu(port.peer.host) == OTHER);
+	assert_string_equal((char *)port.peer.device, "d0p");
+	assert_int_equal(port.flags, 0);
+	port = describe(now + TOR_SURVEY_HEARD + 1, 1);
+	assert_true(!port.peer.host);
+	tor_survey_gone(s, 1);
+	port = describe(now, 1);
+	assert_true(!port.peer.host);
+}
+
+static void tor_survey_describe__many(void **state)
+{
+	u64 now = SEC;
+
+	/* the cable was put elsewhere */
+	heard(now, 1, 7, 1, OTHER);
+	heard(now += TOR_SURVEY_CROWD + 1, 1, 7, 2, OTHER + 1);
+	assert_int_equal(describe(now, 1).flags, 0);
+	/* two on one cable */
+	heard(now += MS, 1, 7, 2, OTHER);
+	assert_int_equal(be16_to_cpu(describe(now, 1).flags), TORCOLL_SURVEY_MANY);
+	assert_int_equal(describe(now + TOR_SURVEY_HEARD + 1, 1).flags, 0);
+}
+
+static void tor_survey_cable__bounded(void **state)
+{
+	u32 i;
+
+	for (i = 1; i <= TOR_SURVEY_CABLES + 1; i++)
+		heard(SEC, i, 7, 1, OTHER);
+	assert_non_null(tor_survey_cable(s, TOR_SURVEY_CABLES));
+	assert_null(tor_survey_cable(s, TOR_SURVEY_CABLES + 1));
+	tor_survey_gone(s, 1);
+	assert_null(tor_survey_cable(s, 1));
+	assert_non_null(tor_survey_cable(s, TOR_SURVEY_CABLES));
+	heard(SEC, i - 1, 7, 2, OTHER);
+	assert_non_null(tor_survey_cable(s, TOR_SURVEY_CABLES + 1));
+}
+
+static void tor_survey_heard__no_memory(void **state)
+{
+	host.fail_after = 0;
+	assert_true(heard(SEC, 1, 7, 1, OTHER));
+	host.fail_after = ~0U;
+	assert_null(tor_survey_cable(s, 1));
+}
+
+/* --- tests of cables --- */
+
+static void tor_trial_pong__only_answers(void **state)
+{
+	struct tor_trial t = { .begun = 100, .sent = 3 };
+
+	assert_false(tor_trial_pong(&t, 3, 100, 200));
+	assert_false(tor_trial_pong(&t, 0, 99, 200));
+	assert_false(tor_trial_pong(&t, 0, 201, 200));
+	assert_true(tor_trial_pong(&t, 0, 100, 200));
+	assert_false(tor_trial_pong(&t, 0, 100, 200));
+	assert_true(tor_trial_pong(&t, 2, 150, 160));
+	assert_true(tor_trial_pong(&t, 1, 150, 1150));
+	assert_int_equal(t.returned, 3);
+	assert_int_equal(t.rtt[0], 10);
+	assert_int_equal(tor_trial_median(&t), 100);
+	assert_int_equal(t.rtt[2], 1000);
+	assert_true(tor_trial_pong(&(struct tor_trial){ .sent = 1 }, 0, 0, ~0ULL));
+}
+
+static void tor_arrivals__rate_of_the_second_half(void **state)
+{
+	struct tor_arrivals a = { 0 };
+	u32 i;
+
+	/* the first half is a burst; then 1500 + 38 bytes in 12304 ns are 1000 Mbit/s */
+	for (i = 0; i < 64; i++)
+		tor_arrivals_train(&a, 5, i, 64, 1500, 1000 + (i < 32 ? 0 : (i - 31) * 12304));
+	assert_int_equal(a.train, 64);
+	assert_int_equal(tor_arrivals_rate(&a), 1000);
+	/* one frame too many, and those that belong to no train */
+	tor_arrivals_train(&a, 5, 63, 64, 1500, 99999999);
+	tor_arrivals_train(&a, 5, 64, 64, 1500, 99999999);
+	tor_arrivals_train(&a, 5, 0, 0, 1500, 99999999);
+	tor_arrivals_train(&a, 5, 0, TOR_TRIAL_TRAIN_MAX + 1, 1500, 99999999);
+	assert_int_equal(a.train, 64);
+	assert_int_equal(tor_arrivals_rate(&a), 1000);
+	tor_arrivals_ping(&a, 5);
+	tor_arrivals_ping(&a, 5);
+	assert_int_equal(a.pinged, 2);
+	/* another test */
+	tor_arrivals_ping(&a, 6);
+	assert_int_equal(a.pinged, 1);
+	assert_int_equal(a.train, 0);
+	assert_int_equal(tor_arrivals_rate(&a), 0);
+}
+
+static void answer(u64 now, u32 ifindex, u64 test, u32 number, u64 stamp)
+{
+	struct tor_survey_frame f = {
+		.type = TORCOLL_SURVEY_PONG, .survey = test, .round = number, .stamp = stamp, .host = OTHER,
+	};
+
+	tor_test_heard(s, now, ifindex, &f, 60);
+}
+
+static void tor_test_next__pings_then_trains(void **state)
+{
+	struct tor_test_step step;
+	struct torcoll_survey_port port;
+	u32 pings = 0, trains = 0, i;
+	u64 now = SEC;
+
+	tor_test_next(s, now, &step);
+	assert_int_equal(step.action, TOR_TEST_DONE);
+	heard(now, 1, 7, 1, OTHER);
+	heard(now, 2, 7, 1, OTHER + 1);
+	assert_true(tor_test_wanted(s));
+	for (;;) {
+		tor_test_next(s, now, &step);
+		if (step.action == TOR_TEST_DONE)
+			break;
+		assert_false(tor_test_wanted(s));
+		if (step.action == TOR_TEST_SEND_PINGS) {
+			assert_int_equal(step.devices, 2);
+			assert_int_equal(step.first, pings);
+			/* the first cable loses every fifth, the second all */
+			for (i = 1; i < step.count; i++)
+				answer(now + 1000 + i, 1, step.test, step.first + i, now);
+			/* of another test */
+			answer(now + 1, 2, step.test + 1, step.first, now);
+			pings += step.count;
+		}
+		trains += step.action == TOR_TEST_SEND_TRAIN;
+		now += step.wait;
+	}
+	assert_int_equal(pings, TOR_TRIAL_PINGS);
+	assert_int_equal(trains, 2);
+	port = describe(now + 5 * MS, 1);
+	assert_int_equal(be16_to_cpu(port.flags), TORCOLL_SURVEY_TESTED);
+	assert_int_equal(be32_to_cpu(port.pings), 500);
+	assert_int_equal(be32_to_cpu(port.pongs), 400);
+	assert_int_equal(be32_to_cpu(port.rtt_min_ns), 1001);
+	assert_int_equal(be32_to_cpu(port.rtt_median_ns), 1003);
+	assert_int_equal(be32_to_cpu(port.tested_ms), 5);
+	assert_int_equal(be32_to_cpu(describe(now, 2).pongs), 0);
+	assert_int_equal(be32_to_cpu(describe(now, 2).rtt_median_ns), 0);
+	/* once in a survey, and not more often than every two seconds */
+	heard(now, 1, 7, 2, OTHER);
+	assert_false(tor_test_wanted(s));
+	heard(now, 1, 8, 1, OTHER);
+	assert_true(tor_test_wanted(s));
+	tor_test_next(s, SEC + TOR_TEST_EVERY - 1, &step);
+	assert_int_equal(step.action, TOR_TEST_DONE);
+	tor_test_next(s, SEC + TOR_TEST_EVERY, &step);
+	assert_int_equal(step.action, TOR_TEST_SEND_PINGS);
+	/* another peer: the results are not of this cable any more */
+	heard(now + TOR_SURVEY_CROWD + 1, 1, 8, 2, OTHER + 5);
+	assert_int_equal(describe(now + TOR_SURVEY_CROWD + 1, 1).flags, 0);
+}
+
+static void tor_test_next__nothing_to_test(void **state)
+{
+	struct tor_test_step step;
+
+	tor_survey_begin(s, SEC, 7, 1, true, 50);
+	tor_test_next(s, SEC, &step);
+	assert_int_equal(step.action, TOR_TEST_DONE);
+	assert_true(tor_test_wanted(s));
+	heard(SEC, 1, 7, 1, OTHER);
+	host.fail_after = 0;
+	tor_test_next(s, SEC, &step);
+	host.fail_after = ~0U;
+	assert_int_equal(step.action, TOR_TEST_DONE);
+	/* behind a switch */
+	heard(SEC, 1, 7, 1, OTHER + 1);
+	tor_test_next(s, SEC, &step);
+	assert_int_equal(step.action, TOR_TEST_DONE);
+}
+
+static void tor_test_heard__of_the_other_side(void **state)
+{
+	struct tor_survey_frame f = { .type = TORCOLL_SURVEY_PING, .survey = 3, .host = OTHER };
+	struct torcoll_survey_port port;
+	struct tor_test_step step;
+	u64 now = SEC;
+
+	/* nobody is known there */
+	tor_test_heard(s, now, 1, &f, 60);
+	tor_test_damaged(s, 1);
+	heard(now, 1, 7, 1, OTHER);
+	tor_test_heard(s, now, 1, &f, 60);
+	f.type = TORCOLL_SURVEY_TRAIN;
+	f.stamp = 2;
+	tor_test_heard(s, now, 1, &f, 1500);
+	tor_test_damaged(s, 1);
+	do {
+		tor_test_next(s, now, &step);
+		now += step.wait;
+	} while (step.action != TOR_TEST_DONE);
+	port = describe(now, 1);
+	assert_int_equal(be32_to_cpu(port.pinged), 1);
+	assert_int_equal(be32_to_cpu(port.train), 1);
+	assert_int_equal(be32_to_cpu(port.trains), 2);
+	assert_int_equal(be32_to_cpu(port.bad), 1);
+	assert_int_equal(be32_to_cpu(port.rate), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tor_survey_read__reads_what_was_built),
+		cmocka_unit_test(tor_survey_build__is_big_endian),
+		cmocka_unit_test(tor_survey_read__every_length),
+		cmocka_unit_test(tor_survey_read__every_bit),
+		cmocka_unit_test(tor_survey_read__fields_at_their_limits),
+		cmocka_unit_test(tor_survey_read__parts),
+		cmocka_unit_test(tor_survey_read__records),
+		cmocka_unit_test(tor_survey_read__size),
+		cmocka_unit_test(tor_survey_read__another_version),
+		cmocka_unit_test(tor_survey_fit__cuts_between_records),
+		cmocka_unit_test_setup_teardown(tor_survey_heard__each_round_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_survey_heard__room, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_survey_heard__rate, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_survey_way__rate, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_survey_begin__own_surveys, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_survey_take_due__reports_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_survey_describe__peer, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_survey_describe__many, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_survey_cable__bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_survey_heard__no_memory, setup, teardown),
+		cmocka_unit_test(tor_trial_pong__only_answers),
+		cmocka_unit_test(tor_arrivals__rate_of_the_second_half),
+		cmocka_unit_test_setup_teardown(tor_test_next__pings_then_trains, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_test_next__nothing_to_test, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_test_heard__of_the_other_side, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
