@@ -13,7 +13,6 @@
 #include "../../tools/torcollctl/check_wiring.c"
 #include "../../tools/torcollctl/check_links.c"
 #include "../../tools/torcollctl/check_cables.c"
-#include "../../tools/torcollctl/gather.c"
 
 struct options opt;
 const char *const dir_names[2] = { "plus", "minus" };
@@ -763,18 +762,62 @@ static void map__key_that_is_meant(void **state)
 	torus_free(s);
 }
 
-static void gather__several_tests(void **state)
+/* Compare the findings of two tests, the later one first. */
+static void confirms(const struct survey *s, const struct survey *earlier, const char *expected)
+{
+	struct check *c = check_new(s, NULL, TORUS_KEY), *e = check_new(earlier, NULL, TORUS_KEY);
+	char text[1024] = "";
+	uint32_t i;
+
+	check_confirm(c, e);
+	check_free(e);
+	for (i = 0; i < c->nfindings; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s: %s\n",
+			 c->finding[i].rule, c->finding[i].what);
+	assert_string_equal(text, expected);
+	assert_int_equal(json_object_put(check_json(c)), 1);
+	check_free(c);
+}
+
+static void confirm__loss(void **state)
 {
 	struct survey *s = torus_survey("4x4"), *earlier = torus_survey("4x4");
-	struct survey_port *p = torus_port(s, 6, "d0m");
 
-	/* one lost in each, which of one would be no loss; and a rate that was wrong once */
-	p->train = torus_port(earlier, 6, "d0m")->train = 63;
-	p->rate = 1000;
-	torus_port(s, 3, "d0m")->rtt_min_ns = 40000000;
-	gather_tests(s, earlier);
-	assert_int_equal(gather_frames(s, TORUS_KEY), 528);
-	finds(s, "loss: c5:d0p (node 5) -> c6:d0m (node 6): 0.4 % of 528 frames are lost\n");
+	torus_port(s, 6, "d0m")->train = 60;
+	confirms(s, earlier, "");
+	torus_port(earlier, 5, "d0p")->train = 60;
+	confirms(s, earlier, "");
+	torus_port(earlier, 6, "d0m")->train = 50;
+	confirms(s, earlier, "loss: c5:d0p (node 5) -> c6:d0m (node 6): 1.5 % of 264 frames are lost\n");
+	torus_free(s);
+	torus_free(earlier);
+}
+
+static void confirm__rates_that_are_alike(void **state)
+{
+	struct survey *s = torus_survey("4x4"), *earlier = torus_survey("4x4");
+
+	torus_port(s, 6, "d0m")->rate = 4500;
+	torus_port(earlier, 6, "d0m")->rate = 4000;
+	/* of a busy host */
+	torus_port(s, 9, "d0m")->rate = 2700;
+	torus_port(earlier, 9, "d0m")->rate = 800;
+	confirms(s, earlier, "slow: c5:d0p (node 5) -> c6:d0m (node 6): 4500 Mbit/s, the other cables 9000 Mbit/s\n");
+	torus_free(s);
+	torus_free(earlier);
+}
+
+static void confirm__damage_and_hosts(void **state)
+{
+	struct survey *s = torus_survey("4x4"), *earlier = torus_survey("4x4");
+
+	/* damage is certain once it was seen, other faults may be gone */
+	torus_port(earlier, 6, "d0m")->bad = 1;
+	earlier->hosts[3]->nodes[0].checksum = 1;
+	s->hosts[4]->nodes[0].checksum = 1;
+	confirms(s, earlier,
+		 "checksum: c4 (node 4) has checksum header, 15 others have checksum full\n"
+		 "damage: c5:d0p (node 5) -> c6:d0m (node 6): 1 of 264 frames arrive damaged\n");
 	torus_free(s);
 	torus_free(earlier);
 }
@@ -835,7 +878,9 @@ int main(void)
 		cmocka_unit_test(check__prints_plain_text),
 		cmocka_unit_test(check__as_json),
 		cmocka_unit_test(map__key_that_is_meant),
-		cmocka_unit_test(gather__several_tests),
+		cmocka_unit_test(confirm__loss),
+		cmocka_unit_test(confirm__rates_that_are_alike),
+		cmocka_unit_test(confirm__damage_and_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,8 @@
 
 #include "check.h"
 
+#define RATE_DIFFERS	1.25
+
 static void *check_memory(void *p)
 {
 	if (!p)
@@ -143,21 +145,105 @@ struct check *check_new(const struct survey *now, const struct survey *before, u
 	return c;
 }
 
+static void finding_free(struct finding *f)
+{
+	free(f->what);
+	free(f->remedy);
+}
+
 void check_free(struct check *c)
 {
 	uint32_t i;
 
 	if (!c)
 		return;
-	for (i = 0; i < c->nfindings; i++) {
-		free(c->finding[i].what);
-		free(c->finding[i].remedy);
-	}
+	for (i = 0; i < c->nfindings; i++)
+		finding_free(&c->finding[i]);
 	free(c->finding);
 	free(c->explained);
 	free(c->first);
 	map_free(c->m);
 	free(c);
+}
+
+uint32_t check_doubts(const struct check *c)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < c->nfindings; i++)
+		n += c->finding[i].doubtful;
+	return n;
+}
+
+static bool same_port(const struct survey_port *a, const struct survey_port *b)
+{
+	if (!a || !b)
+		return a == b;
+	return a->owner->id == b->owner->id && !strcmp(a->own.device, b->own.device);
+}
+
+static bool same_finding(const struct finding *a, const struct finding *b)
+{
+	return !strcmp(a->rule, b->rule) && same_port(a->port[0], b->port[0]) &&
+	       same_port(a->port[1], b->port[1]);
+}
+
+static const struct finding *find_same(const struct check *c, const struct finding *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->nfindings; i++)
+		if (same_finding(&c->finding[i], f))
+			return &c->finding[i];
+	return NULL;
+}
+
+/* The rates of a slow cable are alike in all tests, those through a busy host are not. */
+static bool is_steady(uint32_t a, uint32_t b)
+{
+	return a <= RATE_DIFFERS * b && b <= RATE_DIFFERS * a;
+}
+
+/* Ports are those of a survey: in another one they are found by their names. */
+static const struct survey_port *port_now(const struct check *c, const struct survey_port *port)
+{
+	const struct survey_host *host = survey_find(c->now, port->owner->id);
+
+	return host ? survey_device(host, port->own.device) : NULL;
+}
+
+static void add_damage(struct check *c, const struct finding *f)
+{
+	const struct survey_port *from = port_now(c, f->port[0]), *to = port_now(c, f->port[1]);
+	struct finding *copy;
+
+	if (!from || !to)
+		return;
+	copy = check_say(c, f->rule, f->what, f->remedy);
+	copy->port[0] = from;
+	copy->port[1] = to;
+}
+
+void check_confirm(struct check *c, const struct check *earlier)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < c->nfindings; i++) {
+		struct finding *f = &c->finding[i];
+		const struct finding *same = find_same(earlier, f);
+
+		if (f->doubtful && (!same || !is_steady(f->rate, same->rate)))
+			finding_free(f);
+		else
+			c->finding[n++] = *f;
+	}
+	c->nfindings = n;
+	for (i = 0; i < earlier->nfindings; i++) {
+		const struct finding *f = &earlier->finding[i];
+
+		if (!strcmp(f->rule, "damage") && !find_same(c, f))
+			add_damage(c, f);
+	}
 }
 
 uint32_t check_faults(const struct check *c)

@@ -14,6 +14,8 @@
 struct finding {
 	const char *rule;	/* its name, for programs */
 	bool hint;
+	bool doubtful;		/* may be due to a busy host: needs another test */
+	uint32_t rate;		/* of a slow cable, Mbit/s */
 	char *what, *remedy;
 	const struct survey_port *port[2];	/* that it is about, or NULL */
 	const struct survey_host *host;		/* likewise */
@@ -53,6 +55,20 @@ struct check {
  */
 struct check *check_new(const struct survey *now, const struct survey *before, uint64_t key);
 void check_free(struct check *c);
+
+/* Return the number of findings that another test must confirm. */
+uint32_t check_doubts(const struct check *c);
+
+/**
+ * check_confirm - compare with an earlier check
+ * @c: check of a later test
+ * @earlier: check of a test before it
+ *
+ * Forgets of what is doubtful all that the earlier one has not found as well: of
+ * slow cables, at about the same rate. What is not doubtful and was found only
+ * by the earlier one, damaged frames, is added.
+ */
+void check_confirm(struct check *c, const struct check *earlier);
 
 /* Return the number of findings that are not hints. */
 uint32_t check_faults(const struct check *c);

@@ -174,13 +174,21 @@ static const char *fmt_way(const struct check *c, const struct way *w)
 	return fmt_str("%s -> %s", check_port(c, w->from), check_port(c, w->to));
 }
 
-static void say_way(struct check *c, const char *rule, const struct way *w, const char *what,
-		    const char *remedy)
+static struct finding *say_way(struct check *c, const char *rule, const struct way *w,
+			       const char *what, const char *remedy)
 {
 	struct finding *f = check_say(c, rule, what, remedy);
 
 	f->port[0] = w->from;
 	f->port[1] = w->to;
+	return f;
+}
+
+/* The same of what a busy host may look like. */
+static void say_doubtful(struct check *c, const char *rule, const struct way *w, const char *what,
+			 const char *remedy)
+{
+	say_way(c, rule, w, what, remedy)->doubtful = true;
 }
 
 static bool is_lossy(uint64_t lost, uint64_t sent)
@@ -190,18 +198,19 @@ static bool is_lossy(uint64_t lost, uint64_t sent)
 
 static void say_loss(struct check *c, const struct way *w)
 {
-	say_way(c, "loss", w,
-		fmt_str("%s: %.1f %% of %llu frames are lost", fmt_way(c, w),
-			100.0 * w->lost / w->all, (unsigned long long)w->all),
-		"clean or replace the cable; \"ethtool -S\" of both devices says where they are dropped");
+	say_doubtful(c, "loss", w,
+		     fmt_str("%s: %.1f %% of %llu frames are lost", fmt_way(c, w),
+			     100.0 * w->lost / w->all, (unsigned long long)w->all),
+		     "clean or replace the cable; \"ethtool -S\" of both devices says where they are dropped");
 }
 
 static void say_slow(struct check *c, const struct way *w, uint64_t usual)
 {
-	say_way(c, "slow", w,
-		fmt_str("%s: %u Mbit/s, the other cables %llu Mbit/s", fmt_way(c, w), w->rate,
-			(unsigned long long)usual),
-		"look for shapers (tc), PCIe lanes and pause frames at the first; torcollctl qualify");
+	say_doubtful(c, "slow", w,
+		     fmt_str("%s: %u Mbit/s, the other cables %llu Mbit/s", fmt_way(c, w), w->rate,
+			     (unsigned long long)usual),
+		     "look for shapers (tc), PCIe lanes and pause frames at the first; torcollctl qualify");
+	c->finding[c->nfindings - 1].rate = w->rate;
 }
 
 /* Judge one way through a cable: the first of the rules that says something. */
@@ -242,10 +251,11 @@ static void judge_delay(struct check *c, const struct siblings *s, const struct 
 
 	if (more < DELAY_NS && (more < DELAY_LEAST_NS || rtt < DELAY_TIMES * s->rtt))
 		return;
-	say_way(c, "delay", w,
-		fmt_str("%s - %s: a round trip takes %s, of the other cables %s",
-			check_port(c, w->from), check_port(c, w->to), fmt_ns(rtt), fmt_ns(s->rtt)),
-		"look for what keeps frames: tc qdisc, interrupt moderation (ethtool -c), a converter");
+	say_doubtful(c, "delay", w,
+		     fmt_str("%s - %s: a round trip takes %s, of the other cables %s",
+			     check_port(c, w->from), check_port(c, w->to), fmt_ns(rtt),
+			     fmt_ns(s->rtt)),
+		     "look for what keeps frames: tc qdisc, interrupt moderation (ethtool -c), a converter");
 }
 
 void check_cables(struct check *c)

@@ -4,60 +4,41 @@
  * hosts.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "check.h"
-#include "gather.h"
 #include "whole.h"
 
-/* Test frames per port that make chance small: at 1 % one run in 20,000 loses none. */
-#define FRAMES	1000
-#define TESTS	2
-
-/* What takes a second look: a busy host may look like a bad cable once. */
-static bool is_of_cable(const struct finding *f)
-{
-	static const char *const rules[] = { "slow", "delay", "loss" };
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(rules); i++)
-		if (!strcmp(f->rule, rules[i]))
-			return true;
-	return false;
-}
-
-static bool needs_more(const struct survey *s, const struct check *c, uint64_t key)
-{
-	uint32_t i;
-
-	if (gather_frames(s, key) < FRAMES)
-		return true;
-	for (i = 0; i < c->nfindings; i++)
-		if (is_of_cable(&c->finding[i]))
-			return true;
-	return false;
-}
+#define TESTS	3
 
 /* The first survey has the counters' values before the tests. */
-static int check_hosts_asked(struct whole *w, struct survey **now, struct survey **before,
-			     struct check **c)
+static int check_hosts_asked(struct whole *w, struct survey **surveys, struct check **c)
 {
-	struct survey *more;
-	int ret, tests;
+	int ret = whole_take(w, surveys[0], false), i;
 
-	ret = whole_take(w, *before, false);
-	for (tests = 0; !ret && tests < TESTS; tests++) {
-		more = survey_new();
-		ret = whole_take(w, more, true);
-		gather_tests(more, *now);
-		survey_free(*now);
-		*now = more;
-		check_free(*c);
-		*c = ret ? NULL : check_new(*now, *before, w->key);
-		if (!*c || !needs_more(*now, *c, w->key))
+	for (i = 1; !ret && i <= TESTS; i++) {
+		struct check *earlier = *c;
+
+		ret = whole_take(w, surveys[i], true);
+		*c = ret ? NULL : check_new(surveys[i], surveys[0], w->key);
+		if (*c && earlier)
+			check_confirm(*c, earlier);
+		check_free(earlier);
+		/* one cable may be bad: after two tests several are rather busy hosts */
+		if (!*c || check_doubts(*c) < (uint32_t)i)
 			break;
 	}
 	return ret;
+}
+
+static bool has_tests(const struct survey *s)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < s->nhosts; i++)
+		for (j = 0; j < s->hosts[i]->nports; j++)
+			if (s->hosts[i]->ports[j].flags & TORCOLL_SURVEY_TESTED)
+				return true;
+	return false;
 }
 
 static int check_file(struct whole *w, struct survey *now, struct check **c)
@@ -67,7 +48,7 @@ static int check_file(struct whole *w, struct survey *now, struct check **c)
 	if (ret)
 		return ret;
 	*c = check_new(now, NULL, w->key);
-	if (gather_frames(now, w->key) == UINT32_MAX)
+	if (!has_tests(now))
 		fputs("The survey is without tests (\"survey show test\"): loss, damage, rates and round trips are not checked.\n",
 		      stderr);
 	return CTL_OK;
@@ -91,10 +72,10 @@ static int check_report(const struct whole *w, const struct check *c)
 
 int whole_check(struct args *a)
 {
-	struct survey *now, *before;
+	struct survey *surveys[TESTS + 1];
 	struct whole w = { 0 };
 	struct check *c = NULL;
-	int ret;
+	int ret, i;
 
 	while (a->argc) {
 		ret = whole_word(a, &w);
@@ -103,14 +84,14 @@ int whole_check(struct args *a)
 	}
 	if (whole_open(&w))
 		return CTL_USAGE;
-	now = survey_new();
-	before = survey_new();
-	ret = w.file ? check_file(&w, now, &c) : check_hosts_asked(&w, &now, &before, &c);
+	for (i = 0; i <= TESTS; i++)
+		surveys[i] = survey_new();
+	ret = w.file ? check_file(&w, surveys[0], &c) : check_hosts_asked(&w, surveys, &c);
 	if (!ret)
 		ret = check_report(&w, c);
 	check_free(c);
-	survey_free(now);
-	survey_free(before);
+	for (i = 0; i <= TESTS; i++)
+		survey_free(surveys[i]);
 	whole_close(&w);
 	return ret;
 }
