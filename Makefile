@@ -130,6 +130,7 @@ help:
 	@echo 'For the documents:'
 	@echo '  make road               what one allreduce of 256 KiB runs of the module: functions, files, calls; LIST=1 names them'
 	@echo '  make house              the picture of the house, docs/house.svg'
+	@echo '  make pictures           torcollctl top and fabric show --all of fabrics in a guest, docs/top-*.svg, docs/fabric-*.svg'
 	@echo 'KERNEL=6.12 (default), KERNEL=6.1 or KDIR=headers choose the kernel; V=1 shows commands.'
 
 # ---- Debian's packages ----
@@ -677,6 +678,12 @@ results: $(B)/bin/torcoll-sim | deps-results
 .PHONY: house
 house: | deps-check
 	$(Q)scripts/house
+
+# The pictures of whole fabrics in docs/observing.md, from real ones in a guest.
+.PHONY: pictures
+pictures: | deps-guest
+	$(Q)$(MAKE) module $(B)/static/torcollctl $(B)/static/torcoll-perf
+	$(Q)KERNEL='$(KERNEL)' scripts/pictures
 
 # ---- guests ----
 

@@ -266,6 +266,22 @@ static void delay__beside_the_others(void **state)
 	torus_free(s);
 }
 
+/* Where all round trips are long, five milliseconds more count. */
+static void delay__of_slow_hosts(void **state)
+{
+	struct survey *s = torus_survey("4x4");
+	uint32_t i, j;
+
+	for (i = 0; i < s->nhosts; i++)
+		for (j = 0; j < s->hosts[i]->nports; j++)
+			s->hosts[i]->ports[j].rtt_min_ns = 1000000;
+	torus_port(s, 5, "d0p")->rtt_min_ns = torus_port(s, 6, "d0m")->rtt_min_ns = 5900000;
+	finds(s, "");
+	torus_port(s, 5, "d0p")->rtt_min_ns = torus_port(s, 6, "d0m")->rtt_min_ns = 6100000;
+	finds(s, "delay: c5:d0p (node 5) - c6:d0m (node 6): a round trip takes 6.1 ms, of the other cables 1.0 ms\n");
+	torus_free(s);
+}
+
 static void loss__of_pings(void **state)
 {
 	struct survey *s = torus_survey("4x4");
@@ -476,6 +492,25 @@ static void node__two_exchanged(void **state)
 	finds(s,
 	      "node: c5 says that it is node 6, its cables say node 5\n"
 	      "node: c6 says that it is node 5, its cables say node 6\n");
+	torus_free(s);
+}
+
+static void node__one_cable_is_no_proof(void **state)
+{
+	struct survey *s = torus_survey("2x2");
+	struct survey_port *p = torus_port(s, 0, "d0p"), *q = torus_port(s, 2, "d0p");
+	struct survey_port *other = torus_port(s, 0, "d1p");
+
+	torus_pull(q);
+	torus_pull(p);
+	set_state(other, TORCOLL_LINK_STATE_WAITING);
+	set_state(other->other, TORCOLL_LINK_STATE_WAITING);
+	torus_pull(other);
+	/* as if it were node 3 */
+	torus_cable(p, q);
+	finds(s,
+	      "miswired: the cable from c0:d0p (node 0) leads to c2:d0p (node 2) instead of c1:d0m (node 1)\n"
+	      "down: the link c0:d1p (node 0) - c2:d1m (node 2) is down: neither end hears the other\n");
 	torus_free(s);
 }
 
@@ -750,6 +785,10 @@ static void map__key_that_is_meant(void **state)
 
 	assert_int_equal(map_key(s, &key), 0);
 	assert_int_equal(key, TORUS_KEY);
+	s->hosts[2]->nodes[0].key = 2;
+	assert_int_equal(map_key(s, &key), 0);
+	assert_int_equal(key, TORUS_KEY);
+	s->hosts[2]->nodes[0].key = TORUS_KEY;
 	/* where this host is the only one of another fabric, that is the fault */
 	s->self->nodes[0].key = 2;
 	assert_int_equal(map_key(s, &key), 0);
@@ -840,6 +879,7 @@ int main(void)
 		cmocka_unit_test(slow__not_of_slow_devices),
 		cmocka_unit_test(speed__agreed_upon_too_little),
 		cmocka_unit_test(delay__beside_the_others),
+		cmocka_unit_test(delay__of_slow_hosts),
 		cmocka_unit_test(loss__of_pings),
 		cmocka_unit_test(loss__of_large_frames_only),
 		cmocka_unit_test(loss__not_of_one_frame),
@@ -857,6 +897,7 @@ int main(void)
 		cmocka_unit_test(version__is_a_hint),
 		cmocka_unit_test(node__wrong_number),
 		cmocka_unit_test(node__two_exchanged),
+		cmocka_unit_test(node__one_cable_is_no_proof),
 		cmocka_unit_test(node__twice),
 		cmocka_unit_test(shape__of_a_host),
 		cmocka_unit_test(shape__of_cables),

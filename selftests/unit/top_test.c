@@ -173,6 +173,13 @@ static void top__ops(void **state)
 	shows(&v, "b\\x1bx allreduce, 1.5 ms, waits for 3,7");
 	shows(&v, "\033[0;1;34m5 ");
 	json_object_put(v.top.ops);
+	v.top.ops = NULL;
+	v.top.comms = json_tokener_parse("[{\"name\":\"late\",\"missing\":3},{\"name\":\"other\"}]");
+	view_draw(&v, 80, 24, false);
+	shows(&v, "late waits for rank 3 to join\n");
+	lacks(&v, "other");
+	lacks(&v, "ops of this host");
+	json_object_put(v.top.comms);
 	view_end(&v);
 }
 

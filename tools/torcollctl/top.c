@@ -61,13 +61,13 @@ static void session_clock(struct session *s)
 	s->top.clock = s->clock;
 }
 
-/* Of this host, which need not be in the fabric. */
-static void take_ops(struct session *s)
+/* Of this host, which need not be in the fabric: then there is nothing. */
+static void take_own(struct session *s, const struct view *view, struct json_object **list)
 {
-	json_object_put(s->top.ops);
-	s->top.ops = NULL;
-	if (!s->w.file && view_dump(&s->w.conn, &op_view, &s->w.key, &s->top.ops))
-		s->top.ops = NULL;
+	json_object_put(*list);
+	*list = NULL;
+	if (!s->w.file && view_dump(&s->w.conn, view, &s->w.key, list))
+		*list = NULL;
 }
 
 /* Take a survey; the one before it remains, to compare with. */
@@ -90,7 +90,8 @@ static int session_take(struct session *s)
 	s->top.key = s->w.key;
 	s->top.seconds = seconds_between(&s->taken, &now);
 	s->taken = now;
-	take_ops(s);
+	take_own(s, &op_view, &s->top.ops);
+	take_own(s, &comm_view, &s->top.comms);
 	session_clock(s);
 	return CTL_OK;
 }
@@ -175,14 +176,16 @@ static void screen_help(void)
 static int wait_key(const struct session *s)
 {
 	struct timespec now;
+	int key = ERR;
 	double left;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	left = s->interval - seconds_between(&s->taken, &now);
-	if (left <= 0)
-		return ERR;
-	timeout(left * 1000 + 1);
-	return getch();
+	if (left > 0) {
+		timeout(left * 1000 + 1);
+		key = getch();
+	}
+	return key;
 }
 
 /* Do what a key says. Return whether it asks for a survey. */
@@ -326,6 +329,7 @@ int top_main(struct args *a)
 		return CTL_USAGE;
 	ret = s.once ? run_once(&s) : run_live(&s);
 	json_object_put(s.top.ops);
+	json_object_put(s.top.comms);
 	survey_free(s.now);
 	survey_free(s.before);
 	whole_close(&s.w);

@@ -15,7 +15,7 @@
  * @before: the one before it, NULL: no rates yet
  * @seconds: between them
  * @key: of the fabric
- * @ops: dump of this host's ops, NULL: not known
+ * @ops, @comms: dumps of this host's ops and comms, NULL: not known
  * @clock: time of day, for the title
  * @note: said in the last line instead of the keys, or NULL
  * @x, @y: what of the picture is in its upper left corner; corrected if it is
@@ -25,7 +25,7 @@ struct top {
 	const struct survey *now, *before;
 	double seconds;
 	uint64_t key;
-	struct json_object *ops;
+	struct json_object *ops, *comms;
 	const char *clock, *note;
 	int x, y;
 };

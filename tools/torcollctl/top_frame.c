@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * One frame of torcollctl top: a picture of all planes, and beside or below it
- * lists: links with trouble, the busiest ones, nodes with ops, and this host's
+ * lists: links in trouble, the busiest ones, how many ops there are, and this host's
  * ops with the ranks that they wait for.
  */
 #include <err.h>
@@ -124,7 +124,7 @@ static enum link_look look_of_flow(void *arg, uint32_t node, uint32_t dim, uint3
 	return flow->frames > BUSIEST_SHARE * f->most ? LINK_BUSIEST : LINK_BUSY;
 }
 
-static enum style style_of_node(void *arg, uint32_t node)
+static enum style node_style(void *arg, uint32_t node)
 {
 	const struct frame *f = arg;
 	const struct survey_host *host = f->m->host[node];
@@ -273,6 +273,21 @@ static void list_ops(const struct frame *f, struct list *l)
 	}
 }
 
+/* Comms of this host that wait for ranks to join. */
+static void list_joins(const struct frame *f, struct list *l)
+{
+	size_t i, n = f->top->comms ? json_object_array_length(f->top->comms) : 0;
+
+	for (i = 0; i < n; i++) {
+		struct json_object *comm = json_object_array_get_idx(f->top->comms, i);
+
+		if (js_has(comm, "missing"))
+			list_line(l, STYLE_WARN, fmt_str("%s waits for rank %s to join",
+							 js_str(comm, "name"),
+							 js_str(comm, "missing")));
+	}
+}
+
 static void frame_title(const struct frame *f)
 {
 	uint32_t i, up = 0;
@@ -326,7 +341,7 @@ static void clamp(int *at, int size, int room)
 static struct list frame_picture(struct frame *f)
 {
 	uint32_t self = f->m->s->self ? map_index(f->m, f->m->s->self) : MAP_NOBODY;
-	struct drawing d = { &f->m->shape, self, look_of_flow, style_of_node, f };
+	struct drawing d = { &f->m->shape, self, look_of_flow, node_style, f };
 	int room = f->c->height - 3, width = f->c->width;
 	struct list l = { .c = f->c, .y = 2, .end = f->c->height - 1 };
 	struct canvas *picture = draw_all(&d, width - LIST_WIDTH);
@@ -363,6 +378,7 @@ struct canvas *top_frame(struct top *top, int width, int height)
 	l = frame_picture(&f);
 	list_trouble(&f, &l);
 	list_nodes(&f, &l);
+	list_joins(&f, &l);
 	list_busiest(&f, &l);
 	list_ops(&f, &l);
 	frame_legend(&f);
