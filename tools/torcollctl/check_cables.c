@@ -39,6 +39,7 @@ struct siblings {
 	uint32_t n;
 	uint64_t rtt;			/* median of the shortest */
 	uint32_t *speed;		/* median, by dimension */
+	uint64_t *rate;			/* median among ways of that speed, by way */
 };
 
 static int by_value(const void *a, const void *b)
@@ -140,6 +141,30 @@ static void siblings_speeds(const struct check *c, struct siblings *s, uint64_t 
 	}
 }
 
+/* Median rate of the ways through devices of that speed. */
+static uint64_t siblings_rate(const struct siblings *s, uint32_t speed, uint64_t *value)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < s->n; i++)
+		if (s->way[i].rate && s->way[i].speed == speed)
+			value[n++] = s->way[i].rate;
+	return median(value, n, true);
+}
+
+/* Once per speed: there are few. */
+static void siblings_rates(struct siblings *s, uint64_t *value)
+{
+	uint32_t i, k;
+
+	s->rate = cables_alloc(s->n, sizeof(*s->rate));
+	for (i = 0; i < s->n; i++) {
+		for (k = 0; k < i && s->way[k].speed != s->way[i].speed; k++)
+			;
+		s->rate[i] = k < i ? s->rate[k] : siblings_rate(s, s->way[i].speed, value);
+	}
+}
+
 static void siblings_find(const struct check *c, struct siblings *s)
 {
 	uint64_t *value;
@@ -148,25 +173,12 @@ static void siblings_find(const struct check *c, struct siblings *s)
 	siblings_ways(c, s);
 	value = cables_alloc(s->n, sizeof(*value));
 	siblings_speeds(c, s, value);
+	siblings_rates(s, value);
 	for (i = 0; i < s->n; i += 2)
 		if (rtt_of(s->way[i].from, s->way[i].to))
 			value[n++] = rtt_of(s->way[i].from, s->way[i].to);
 	s->rtt = median(value, n, false);
 	free(value);
-}
-
-/* Median rate of the ways through devices of that speed. */
-static uint64_t siblings_rate(const struct siblings *s, uint32_t speed)
-{
-	uint64_t *value = cables_alloc(s->n, sizeof(*value)), rate;
-	uint32_t i, n = 0;
-
-	for (i = 0; i < s->n; i++)
-		if (s->way[i].rate && s->way[i].speed == speed)
-			value[n++] = s->way[i].rate;
-	rate = median(value, n, true);
-	free(value);
-	return rate;
 }
 
 static const char *fmt_way(const struct check *c, const struct way *w)
@@ -216,7 +228,7 @@ static void say_slow(struct check *c, const struct way *w, uint64_t usual)
 /* Judge one way through a cable: the first of the rules that says something. */
 static void judge_way(struct check *c, const struct siblings *s, const struct way *w)
 {
-	uint64_t usual = siblings_rate(s, w->speed);
+	uint64_t usual = s->rate[w - s->way];
 	bool slow = w->rate && w->rate < RATE_SHARE * usual;
 
 	if (w->damaged)
@@ -276,4 +288,5 @@ void check_cables(struct check *c)
 	}
 	free(s.way);
 	free(s.speed);
+	free(s.rate);
 }
