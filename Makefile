@@ -130,6 +130,7 @@ help:
 	@echo 'For the documents:'
 	@echo '  make road               what one allreduce of 256 KiB runs of the module: functions, files, calls; LIST=1 names them'
 	@echo '  make house              the picture of the house, docs/house.svg'
+	@echo '  make pictures           torcollctl top and fabric show --all of fabrics in a guest, docs/top-*.svg, docs/fabric-*.svg'
 	@echo 'KERNEL=6.12 (default), KERNEL=6.1 or KDIR=headers choose the kernel; V=1 shows commands.'
 
 # ---- Debian's packages ----
@@ -177,6 +178,7 @@ flags_selftests = -Iselftests/plans -iquote kmod -Iselftests/unit -Iselftests/fu
 # Asked only when a tool is compiled.
 NL_CFLAGS = $(eval NL_CFLAGS := $$(shell $(PKG_CONFIG) --cflags libnl-genl-3.0 json-c))$(NL_CFLAGS)
 NL_LIBS = $(eval NL_LIBS := $$(shell $(PKG_CONFIG) --libs libnl-genl-3.0 json-c))$(NL_LIBS)
+CURSES_LIBS = $(eval CURSES_LIBS := $$(shell $(PKG_CONFIG) --libs ncursesw))$(CURSES_LIBS)
 
 deps_host := deps-build
 deps_fuzz := deps-fuzz
@@ -258,7 +260,7 @@ tool_sources = $(wildcard tools/$(1).c tools/$(1)/*.c) $(tool_common) $($(1)_mor
 # The library is found beside the program, built or installed. Empty for packages: theirs is where the loader looks.
 RPATH ?= -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath,'$$ORIGIN/../../lib'
 
-torcollctl_libs = $(B)/host/libtorcore.a -L$(B)/lib -ltorcoll $(NL_LIBS) -lm $(RPATH)
+torcollctl_libs = $(B)/host/libtorcore.a -L$(B)/lib -ltorcoll $(NL_LIBS) $(CURSES_LIBS) -lm $(RPATH)
 torcollctl_needs := $(B)/host/libtorcore.a $(B)/lib/libtorcoll.so
 torcoll-perf_libs = -L$(B)/lib -ltorcoll $(NL_LIBS) -lm $(RPATH)
 torcoll-perf_needs := $(B)/lib/libtorcoll.so
@@ -408,11 +410,13 @@ static_libs := $(B)/host/libtorcore.a $(B)/lib/libtorcoll.a
 # The linker would warn of libnl's looking up hosts, for which a static C library needs others: nobody asks it to.
 static := -static -Wl,--no-warnings
 
+torcollctl_static = $(CURSES_LIBS)
+
 define static_tool
 $(B)/static/$(1): $(call objects,host,$(call tool_sources,$(1))) $(static_libs)
 	$$(say) LD $$@
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(static) -pthread $$(LDFLAGS) -o $$@ $$(filter %.o %.a,$$^) $$(NL_LIBS) -lm
+	$$(Q)$$(CC) $$(static) -pthread $$(LDFLAGS) -o $$@ $$(filter %.o %.a,$$^) $$(NL_LIBS) $$($(1)_static) -lm
 endef
 $(foreach t,$(static_names),$(eval $(call static_tool,$(t))))
 
@@ -677,6 +681,12 @@ results: $(B)/bin/torcoll-sim | deps-results
 .PHONY: house
 house: | deps-check
 	$(Q)scripts/house
+
+# The pictures of whole fabrics in docs/observing.md, from real ones in a guest.
+.PHONY: pictures
+pictures: | deps-guest
+	$(Q)$(MAKE) module $(B)/static/torcollctl $(B)/static/torcoll-perf
+	$(Q)KERNEL='$(KERNEL)' scripts/pictures
 
 # ---- guests ----
 

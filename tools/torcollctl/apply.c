@@ -79,7 +79,7 @@ static void complain_missing(struct apply *ap)
 			    tor_port_dir(missing->port->port) == TOR_MINUS ? '-' : '+',
 			    missing->port->device, missing->why);
 		if (!ap->ret)
-			ap->ret = CTL_MISSING;
+			ap->ret = CTL_WRONG;
 	}
 }
 

@@ -5,7 +5,7 @@
  *
  * Every command returns an exit code like those of iproute2, and has printed
  * the reason on stderr: CTL_USAGE if the kernel was not asked, CTL_REFUSED if
- * it, or the system, refused, CTL_MISSING if all was done but for ports without
+ * it, or the system, refused, CTL_WRONG if all was done but for ports without
  * a device.
  */
 #ifndef _CTL_H
@@ -24,7 +24,8 @@
 #define CTL_OK		0
 #define CTL_USAGE	1
 #define CTL_REFUSED	2
-#define CTL_MISSING	3
+/* the command was executed and something is wrong: a fault was found, a port's device is missing */
+#define CTL_WRONG	3
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -286,6 +287,8 @@ struct shape {
 };
 
 int shape_parse(const char *s, struct shape *shape);
+/* Return whether these sides, 0 beyond the last one, make a fabric. */
+bool shape_from_sides(const uint32_t *side, uint32_t cables, struct shape *shape);
 /* Read the shape of a fabric from JSON. */
 bool shape_from_json(struct json_object *fabric, struct shape *shape);
 /* Convert "1,2" to the node's index. */
@@ -295,25 +298,6 @@ bool shape_has_port(const struct shape *shape, uint32_t node, uint32_t dim, uint
 uint32_t shape_neighbour(const struct shape *shape, uint32_t node, uint32_t dim, uint32_t dir);
 /* "1,2"; static buffers as above */
 const char *shape_place(const struct shape *shape, uint32_t node);
-
-/* --- draw.c: a picture of the torus --- */
-
-enum link_look {
-	LINK_UNSEEN,		/* not known on this node */
-	LINK_GOOD,
-	LINK_BAD,
-};
-
-/**
- * draw_torus - print the plane of the first two dimensions
- * @shape: of the fabric
- * @self: node to mark, whose plane is drawn; or ~0
- * @look: returns the state of the link at a port of @node
- * @arg: for @look
- */
-void draw_torus(const struct shape *shape, uint32_t self,
-		enum link_look (*look)(void *arg, uint32_t node, uint32_t dim, uint32_t dir),
-		void *arg);
 
 /* --- objects --- */
 
@@ -381,5 +365,6 @@ int env_main(struct args *a);
 int apply_main(struct args *a);
 int showconf_main(struct args *a);
 int qualify_main(struct args *a);
+int top_main(struct args *a);
 
 #endif

@@ -1,117 +1,231 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * A torus as text: dimension 0 to the right, dimension 1 downwards; a link that
- * wraps around leaves at one edge and enters at the other.
- *
- *	     |     :
- *	  --[0]---1...
- *	     |     :
- *	  ...2....3...
- */
+/* A torus as a picture, on a canvas. */
 #include <stdio.h>
 #include <string.h>
 
-#include "ctl.h"
+#include "draw.h"
 
 #define DRAW_MAX	40	/* nodes along a side that fit on a screen */
+#define DRAW_PLANES	32	/* planes that anybody looks at */
+#define DRAW_COLUMNS	80
 
+/* One plane being drawn. */
 struct picture {
-	const struct shape *shape;
-	uint32_t self;
+	struct canvas *c;
+	const struct drawing *d;
+	int x, y;		/* of the upper left corner, below the title */
 	uint32_t base;		/* node in the upper left corner */
-	int width;		/* digits of an index */
-	enum link_look (*look)(void *arg, uint32_t node, uint32_t dim, uint32_t dir);
-	void *arg;
+	int digits;		/* of an index */
+	int marks;		/* behind a node */
 };
 
-static uint32_t rows_of(const struct shape *shape)
+static const enum style look_styles[] = {
+	[LINK_UNSEEN] = STYLE_FAINT,
+	[LINK_GOOD] = STYLE_GOOD,
+	[LINK_BUSY] = STYLE_BUSY,
+	[LINK_BUSIEST] = STYLE_BUSIEST,
+	[LINK_WARN] = STYLE_WARN,
+	[LINK_BAD] = STYLE_BAD,
+};
+
+static int rows_of(const struct shape *shape)
 {
 	return shape->ndim > 1 ? shape->side[1] : 1;
 }
 
+static int marks_of(const struct shape *shape)
+{
+	return shape->ndim > 2 ? shape->ndim - 2 : 0;
+}
+
+static int digits_of(const struct shape *shape)
+{
+	return snprintf(NULL, 0, "%u", shape->nodes - 1);
+}
+
+/* Whether links enter from above and leave below. */
+static bool wraps_down(const struct shape *shape)
+{
+	return shape_has_port(shape, 0, 1, 1);
+}
+
+/* Width of a node with the link to its right. */
+static int pitch_of(const struct shape *shape)
+{
+	return digits_of(shape) + marks_of(shape) + 5;
+}
+
+static uint32_t plane_nodes(const struct shape *shape)
+{
+	return shape->side[0] * rows_of(shape);
+}
+
+uint32_t draw_planes(const struct shape *shape)
+{
+	return shape->nodes / plane_nodes(shape);
+}
+
+int draw_width(const struct shape *shape)
+{
+	return 5 + shape->side[0] * pitch_of(shape);
+}
+
+int draw_height(const struct shape *shape)
+{
+	int title = shape->ndim > 2;
+
+	return title + 2 * rows_of(shape) - 1 + 2 * wraps_down(shape);
+}
+
 static uint32_t node_at(const struct picture *p, uint32_t x, uint32_t y)
 {
-	return p->base + x + y * p->shape->side[0];
+	return p->base + x + y * p->d->shape->side[0];
 }
 
 /* A link has the worse state of its two ends. */
-static char link_char(const struct picture *p, uint32_t node, uint32_t dim, uint32_t dir,
-		      const char *chars)
+static enum link_look look_at(const struct drawing *d, uint32_t node, uint32_t dim, uint32_t dir)
 {
-	enum link_look here, there;
+	enum link_look here = d->look(d->arg, node, dim, dir);
+	enum link_look there = d->look(d->arg, shape_neighbour(d->shape, node, dim, dir), dim, !dir);
 
-	if (!shape_has_port(p->shape, node, dim, dir))
-		return ' ';
-	here = p->look(p->arg, node, dim, dir);
-	there = p->look(p->arg, shape_neighbour(p->shape, node, dim, dir), dim, !dir);
-	return chars[here > there ? here : there];
+	return here > there ? here : there;
+}
+
+/* Column of node @x of a row. */
+static int column_of(const struct picture *p, uint32_t x)
+{
+	return p->x + 5 + x * pitch_of(p->d->shape);
+}
+
+static void draw_link_right(const struct picture *p, int at, int y, uint32_t node, uint32_t dir)
+{
+	static const char *const text[] = { "...", "---", "===", "###", "-!-", "-x-" };
+	enum link_look look;
+
+	if (!shape_has_port(p->d->shape, node, 0, dir))
+		return;
+	look = look_at(p->d, node, 0, dir);
+	canvas_put(p->c, at, y, look_styles[look], "%s", text[look]);
 }
 
 /*
- * Draw the links below the row @y, or for y = -1 those that enter from above.
+ * Draw the links below the row @row, or for -1 those that enter from above.
  */
-static void draw_links_down(const struct picture *p, int y)
+static void draw_links_down(const struct picture *p, int row)
 {
+	static const char text[] = ":||#!x";
+	uint32_t dir = row < 0, x;
+
+	for (x = 0; x < p->d->shape->side[0]; x++) {
+		uint32_t node = node_at(p, x, row < 0 ? 0 : row);
+		enum link_look look;
+
+		/* nothing wraps around */
+		if (!shape_has_port(p->d->shape, node, 1, dir))
+			continue;
+		look = look_at(p->d, node, 1, dir);
+		canvas_put(p->c, column_of(p, x) + p->digits, p->y + 2 * row + 1 + wraps_down(p->d->shape),
+			   look_styles[look], "%c", text[look]);
+	}
+}
+
+/* The links to the next planes: a mark for each dimension. */
+static void draw_marks(const struct picture *p, int x, int y, uint32_t node)
+{
+	static const char text[] = ".//#!x";
+	int i;
+
+	for (i = 0; i < p->marks; i++) {
+		enum link_look look;
+
+		if (!shape_has_port(p->d->shape, node, i + 2, 0))
+			continue;
+		look = look_at(p->d, node, i + 2, 0);
+		canvas_put(p->c, x + i, y, look_styles[look], "%c", text[look]);
+	}
+}
+
+static void draw_row(const struct picture *p, uint32_t row)
+{
+	int y = p->y + 2 * row + wraps_down(p->d->shape);
 	uint32_t x;
 
-	/* nothing wraps around */
-	if (!shape_has_port(p->shape, node_at(p, 0, y < 0 ? 0 : y), 1, y < 0))
+	draw_link_right(p, p->x + 2, y, node_at(p, 0, row), 1);
+	for (x = 0; x < p->d->shape->side[0]; x++) {
+		uint32_t node = node_at(p, x, row);
+		bool self = node == p->d->self;
+		enum style style = p->d->node_style ? p->d->node_style(p->d->arg, node) :
+						      STYLE_PLAIN;
+		int at = canvas_put(p->c, column_of(p, x), y, style, "%c%*u%c", self ? '[' : ' ',
+				    p->digits, node, self ? ']' : ' ');
+
+		draw_marks(p, at, y, node);
+		draw_link_right(p, at + p->marks, y, node, 0);
+	}
+}
+
+static void draw_title(const struct picture *p)
+{
+	const struct shape *shape = p->d->shape;
+	int x = canvas_put(p->c, p->x + 2, p->y - 1, STYLE_TITLE, "plane");
+	uint32_t i;
+
+	for (i = 2; i < shape->ndim; i++)
+		x = canvas_put(p->c, x, p->y - 1, STYLE_TITLE, "%c%u", i > 2 ? ',' : ' ',
+			       shape_coord(shape, p->base, i));
+}
+
+void draw_plane(struct canvas *c, int x, int y, const struct drawing *d, uint32_t plane)
+{
+	int title = d->shape->ndim > 2;
+	struct picture p = {
+		.c = c, .d = d, .x = x, .y = y + title,
+		.base = plane * plane_nodes(d->shape),
+		.digits = digits_of(d->shape),
+		.marks = marks_of(d->shape),
+	};
+	int row;
+
+	if (title)
+		draw_title(&p);
+	draw_links_down(&p, -1);
+	for (row = 0; row < rows_of(d->shape); row++) {
+		draw_row(&p, row);
+		draw_links_down(&p, row);
+	}
+}
+
+struct canvas *draw_all(const struct drawing *d, int width)
+{
+	int w = draw_width(d->shape) + 2, h = draw_height(d->shape) + 1;
+	int planes = draw_planes(d->shape);
+	int across = width / w < 1 ? 1 : width / w;
+	struct canvas *c;
+	int i;
+
+	if (across > planes)
+		across = planes;
+	c = canvas_new(across * w, (planes + across - 1) / across * h - 1);
+	for (i = 0; i < planes; i++)
+		draw_plane(c, i % across * w, i / across * h, d, i);
+	return c;
+}
+
+void draw_torus(const struct drawing *d)
+{
+	const struct shape *shape = d->shape;
+	struct canvas *c;
+
+	if (shape->side[0] > DRAW_MAX || rows_of(shape) > DRAW_MAX) {
+		printf("    (too large for a picture)\n");
 		return;
-	fputs("  ", stdout);
-	for (x = 0; x < p->shape->side[0]; x++) {
-		char c = y < 0 ? link_char(p, node_at(p, x, 0), 1, 1, ":|x") :
-				 link_char(p, node_at(p, x, y), 1, 0, ":|x");
-
-		printf("%*c", x ? p->width + 5 : p->width + 4, c);
 	}
-	putchar('\n');
-}
-
-static void draw_link_right(const struct picture *p, uint32_t node, uint32_t dir)
-{
-	char c = link_char(p, node, 0, dir, ".-x");
-
-	if (c == 'x')
-		fputs("-x-", stdout);
-	else
-		printf("%c%c%c", c, c, c);
-}
-
-static void draw_row(const struct picture *p, uint32_t y)
-{
-	uint32_t x;
-
-	fputs("  ", stdout);
-	draw_link_right(p, node_at(p, 0, y), 1);
-	for (x = 0; x < p->shape->side[0]; x++) {
-		uint32_t node = node_at(p, x, y);
-		bool self = node == p->self;
-
-		printf("%c%*u%c", self ? '[' : ' ', p->width, node, self ? ']' : ' ');
-		draw_link_right(p, node, 0);
+	if (draw_planes(shape) <= DRAW_PLANES) {
+		c = draw_all(d, DRAW_COLUMNS);
+	} else {
+		c = canvas_new(draw_width(shape), draw_height(shape));
+		draw_plane(c, 0, 0, d, d->self == ~0U ? 0 : d->self / plane_nodes(shape));
 	}
-	putchar('\n');
-}
-
-void draw_torus(const struct shape *shape, uint32_t self,
-		enum link_look (*look)(void *arg, uint32_t node, uint32_t dim, uint32_t dir),
-		void *arg)
-{
-	struct picture p = { shape, self, 0, 1, look, arg };
-	uint32_t plane = shape->side[0] * rows_of(shape);
-	uint32_t n, y;
-
-	if (shape->side[0] > DRAW_MAX || rows_of(shape) > DRAW_MAX)
-		return;
-	if (self != ~0U)
-		p.base = self - self % plane;
-	for (n = p.base + plane - 1; n >= 10; n /= 10)
-		p.width++;
-	if (shape->ndim > 1)
-		draw_links_down(&p, -1);
-	for (y = 0; y < rows_of(shape); y++) {
-		draw_row(&p, y);
-		if (shape->ndim > 1)
-			draw_links_down(&p, y);
-	}
+	canvas_print(c, stdout, false);
+	canvas_free(c);
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "ctl.h"
+#include "draw.h"
+#include "whole.h"
 
 static const char help[] =
 	"Usage: torcollctl fabric add KEY dims AxBx... node N | coord X,Y,...\n"
@@ -13,6 +15,8 @@ static const char help[] =
 	"                         [checksum full|header] [frame BYTES]\n"
 	"       torcollctl fabric del KEY [force]\n"
 	"       torcollctl fabric show [KEY]\n"
+	"       torcollctl fabric show all [KEY] [from FILE]\n"
+	"       torcollctl fabric check [KEY] [from FILE]\n"
 	"\n"
 	"KEY       the fabric's number, the same on all nodes\n"
 	"dims      its sides, dimension 0 first\n"
@@ -21,7 +25,11 @@ static const char help[] =
 	"ethertype of its frames (0x88b5)\n"
 	"hello     time between hellos, such as 200ms or 1s (200ms)\n"
 	"checksum  what frames protect (full)\n"
-	"frame     largest frame, whatever the ports take\n";
+	"frame     largest frame, whatever the ports take\n"
+	"all       every node and link, asked of all hosts; or --all\n"
+	"check     tests all cables for some seconds, prints what is wrong and what to do;\n"
+	"          exit status 3 if anything is\n"
+	"from      a survey of \"torcollctl -j survey show test\" instead\n";
 
 static const char *const checksum_names[] = { "full", "header" };
 
@@ -294,15 +302,16 @@ static void draw_fabric(struct json_object *fabric, struct json_object *ports)
 	struct json_object *own = ports_of(ports, js_u64(fabric, "key"));
 	struct seen seen = { .node = js_u64(fabric, "node") };
 	struct shape shape;
+	struct drawing d = { &shape, seen.node, look_of_own, NULL, &seen };
 
 	if (shape_from_json(fabric, &shape) && shape.nodes > 1) {
 		see_ports(&seen, fabric, ports);
 		putchar('\n');
-		draw_torus(&shape, seen.node, look_of_own, &seen);
-		printf("\n    [%u] this node   - | link up   x not up   . : not seen from here\n",
-		       seen.node);
+		draw_torus(&d);
+		printf("\n    [%u] this node   - |%s link up   x not up   . : not seen from here\n",
+		       seen.node, shape.ndim > 2 ? " /" : "");
 		if (shape.ndim > 2)
-			printf("    (the plane of dimensions 0 and 1 through this node)\n");
+			printf("    / behind a node: its link to the next plane\n");
 	}
 	port_print_reasons(own);
 	json_object_put(own);
@@ -336,8 +345,20 @@ static void print_fabrics(struct json_object *list)
 	conn_close(&c);
 }
 
+/* Take the word "all" where it stands first; -a and --all mean the same. */
+static bool takes_all(struct args *a)
+{
+	bool option = a->argc && (!strcmp(a->argv[0], "--all") || !strcmp(a->argv[0], "-a"));
+
+	if (option)
+		arg_next(a);
+	return arg_is(a, "all") || option || opt.all;
+}
+
 static int fabric_show(struct args *a)
 {
+	if (takes_all(a))
+		return whole_show(a);
 	return view_show(a, &fabric_view, print_fabrics);
 }
 
@@ -346,6 +367,7 @@ int fabric_main(struct args *a)
 	static const struct command commands[] = {
 		{ "show", fabric_show }, { "list", fabric_show },
 		{ "add", fabric_add }, { "del", fabric_del }, { "delete", fabric_del },
+		{ "check", whole_check },
 	};
 
 	return command_run(a, commands, ARRAY_SIZE(commands), 0, help);

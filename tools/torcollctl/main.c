@@ -28,6 +28,7 @@ static const char help[] =
 	"  tune      how fast the fabric is: measure, show, set, save, load\n"
 	"  apply     make this host as the file of a fabric says, torcoll.conf(5)\n"
 	"  showconf  what runs on this host, as such a file\n"
+	"  top       a live picture of the whole fabric\n"
 	"  qualify   what a cable is good for: rate, loss, round trips, errors\n"
 	"  survey    all hosts that cables reach, and their cables: show\n"
 	"  monitor   changes, as they happen\n"
@@ -45,7 +46,7 @@ static const char help[] =
 	"\n"
 	"Words may be abbreviated, and options of one letter combined: -jp. \"torcollctl OBJECT help\" tells more.\n"
 	"Exit status: 0 done; 1 wrong usage, or the kernel has no torcoll; 2 refused;\n"
-	"3 a port's device is missing, the rest is done.\n";
+	"3 done, but a fault was found or a port's device is missing.\n";
 
 struct options opt;
 
@@ -64,6 +65,7 @@ static const struct command objects[] = {
 	{ "tune", tune_main },
 	{ "apply", apply_main },
 	{ "showconf", showconf_main },
+	{ "top", top_main },
 	{ "qualify", qualify_main },
 	{ "survey", survey_main },
 	{ "monitor", monitor_main },

@@ -3,6 +3,7 @@
  * torcollctl netns: namespaces as nodes. Their names, creation and removal, and
  * the commands that need only that.
  */
+#include "draw.h"
 #include "netns.h"
 
 #include <ctype.h>
@@ -253,14 +254,15 @@ static void draw_nodes(struct json_object *list)
 	size_t n = json_object_array_length(list);
 	struct json_object *fabric;
 	struct shape shape;
+	struct drawing d = { &shape, ~0U, look_of_any, NULL, list };
 
 	fabric = n ? js_get(json_object_array_get_idx(list, 0), "fabric") : NULL;
 	if (!fabric || !shape_from_json(fabric, &shape) || shape.nodes != n)
 		return;
 	putchar('\n');
-	draw_torus(&shape, ~0U, look_of_any, list);
+	draw_torus(&d);
 	printf("\n    - | link up   x not up%s\n", shape.ndim > 2 ?
-	       "   (the plane of dimensions 0 and 1 through node 0)" : "");
+	       "   / behind a node: its link to the next plane" : "");
 }
 
 static void print_nodes(struct json_object *list)

@@ -55,6 +55,17 @@ int shape_parse(const char *s, struct shape *shape)
 	return 0;
 }
 
+bool shape_from_sides(const uint32_t *side, uint32_t cables, struct shape *shape)
+{
+	memset(shape, 0, sizeof(*shape));
+	while (shape->ndim < MAX_DIMS && side[shape->ndim]) {
+		shape->side[shape->ndim] = side[shape->ndim];
+		shape->ndim++;
+	}
+	shape->cables = cables == 2 ? 2 : 1;
+	return shape->ndim && !count_nodes(shape);
+}
+
 bool shape_from_json(struct json_object *fabric, struct shape *shape)
 {
 	struct json_object *sides = js_get(fabric, "sides");

@@ -1,0 +1,201 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 900
+#
+# torcollctl fabric check, on a node three links away from a fault: names the cable or the host in one line, within ten
+# seconds; and says nothing before and after.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+observer=15
+# What all cables can do: less than the guest, which is not fast enough to do the same with all of them.
+rate=50mbit
+
+# fabric_check: its output is in $work/out, its exit code the result.
+fabric_check()
+{
+	node "$observer" torcollctl fabric check >"$work/out" 2>&1
+}
+
+nothing_wrong()
+{
+	fabric_check && [[ ! -s $work/out ]] && return
+	cat "$work/out"
+	return 1
+}
+
+# found PATTERN: one line with it, in time.
+found()
+{
+	local start=$EPOCHREALTIME took code
+
+	fabric_check
+	code=$?
+	took=$(((${EPOCHREALTIME/[.,]/} - ${start/[.,]/}) / 1000))
+	((code == 3)) && (($(wc -l <"$work/out") == 1)) && grep -qE -- "$1" "$work/out" &&
+		((took < 10000 * TORCOLL_SLOW)) && return
+	echo "exit code $code after $took ms; wanted to read: $1"
+	cat "$work/out"
+	return 1
+}
+
+# fault NAME PATTERN: links take a moment to notice; the last look must be in time.
+fault()
+{
+	wait_for 15 found "$2"
+	check "$1__is_named" found "$2"
+}
+
+repaired()
+{
+	eventually "$1__nothing_after_repair" "${2:-60}" nothing_wrong
+}
+
+# shape NODE DEVICE [WORD]...: what leaves there, by netem beside the rate.
+shape()
+{
+	node "$1" tc qdisc replace dev "$2" root netem rate "$rate" limit 2000 "${@:3}"
+}
+
+# tbf NODE DEVICE RATE
+tbf()
+{
+	node "$1" tc qdisc del dev "$2" root 2>/dev/null
+	node "$1" tc qdisc add dev "$2" root tbf rate "$3" burst 32k limit 2m
+}
+
+all_cables()
+{
+	local n dev
+
+	for ((n = 0; n < 16; n++)); do
+		for dev in d0p d0m d1p d1m; do
+			tbf "$n" "$dev" "$rate" || return 1
+		done
+	done
+}
+
+# configure NODE KEY NUMBER [WORD]...: make the node anew, with the rates of the others.
+configure()
+{
+	local n=$1 key=$2 number=$3 dev
+
+	node "$n" torcollctl fabric del 1 2>/dev/null
+	node "$n" torcollctl fabric del 2 2>/dev/null
+	node "$n" torcollctl fabric add "$key" dims 4x4 node "$number" "${@:4}" || return 1
+	for dev in "0 plus d0p" "0 minus d0m" "1 plus d1p" "1 minus d1m"; do
+		# shellcheck disable=SC2086
+		set -- $dev
+		node "$n" torcollctl port add "$key" dim "$1" dir "$2" dev "$3" || return 1
+	done
+	node "$n" torcollctl tune load "$work/rates" "$key"
+}
+
+# devices NODE up|down
+devices()
+{
+	local dev
+
+	for dev in d0p d0m d1p d1m; do
+		node "$1" ip link set "$dev" "$2"
+	done
+}
+
+link_up()
+{
+	node 5 torcollctl -j port show | jq -e '.[] | select(.ifname == "d0p").state == "up"'
+}
+
+flap()
+{
+	for _ in 1 2 3 4; do
+		wait_for 5 link_up
+		node 6 ip link set d0m down
+		node 6 ip link set d0m up
+	done
+}
+
+# The pictures, of the same fabric.
+shows_all()
+{
+	node "$observer" torcollctl fabric show --all | tee "$work/all" &&
+		grep -q '^fabric 1: 4x4 torus of 16 nodes, 16 answer, 32 of 32 links up$' "$work/all" &&
+		[[ $(grep -cE '^ +[01] +[0-9]+ [^ ]+:d[01]p +[0-9]+ [^ ]+:d[01]m +up ' "$work/all") == 32 ]]
+}
+
+top_once()
+{
+	node "$observer" torcollctl top once interval 1 >"$work/top" &&
+		grep -q '16 of 16 nodes, 32 of 32 links up' "$work/top"
+}
+
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+torus_up 4x4
+check cables__have_a_rate all_cables
+node 0 torcollctl tune save "$work/rates"
+eventually healthy__nothing_is_said 60 nothing_wrong
+check show__whole_fabric shows_all
+check top__once top_once
+
+node 6 ip link set d0m down
+fault down ':d0p \(node 5\) - [^ ]*:d0m \(node 6\) is down: the device d0m .*switched off|:d0m \(node 6\) - [^ ]*:d0p \(node 5\) is down: the device d0m'
+node 6 ip link set d0m up
+repaired down
+
+tbf 5 d0p 25mbit
+fault half_rate ':d0p \(node 5\) -> [^ ]*:d0m \(node 6\): [0-9]+ Mbit/s, the other cables'
+tbf 5 d0p "$rate"
+repaired half_rate
+
+shape 5 d0p delay 20ms
+fault delay ':d0p \(node 5\) - [^ ]*:d0m \(node 6\): a round trip takes 2[0-9]'
+tbf 5 d0p "$rate"
+repaired delay
+
+shape 5 d0p loss 1%
+fault loss ':d0p \(node 5\) -> [^ ]*:d0m \(node 6\): [0-9.]+ % of [0-9]+ frames are lost'
+tbf 5 d0p "$rate"
+repaired loss
+
+shape 5 d0p corrupt 1%
+fault damage ':d0p \(node 5\) -> [^ ]*:d0m \(node 6\): [0-9]+ of [0-9]+ frames arrive damaged'
+tbf 5 d0p "$rate"
+repaired damage
+
+check flapping__happens flap
+fault flapping ':d0p \(node 5\) - [^ ]*:d0m \(node 6\) goes up and down'
+repaired flapping 120
+
+configure 6 2 6
+fault key 'is in fabric 2, but its cables say node 6 of fabric 1'
+configure 6 1 6
+repaired key
+
+configure 6 1 6 checksum header
+fault checksum '\(node 6\) has checksum header, 15 others have checksum full'
+configure 6 1 6
+repaired checksum
+
+node 6 torcollctl tune set 1 round-ps 5000000
+fault rates '\(node 6\) has rates [0-9a-f]+, 15 others have rates'
+node 6 torcollctl tune load "$work/rates" 1
+repaired rates
+
+configure 6 1 9
+fault number 'says that it is node 9, its cables say node 6'
+configure 6 1 6
+repaired number
+
+node 6 ip link set d0m mtu 1500
+fault mtu ':d0m \(node 6\) has MTU 1500, [^ ]*:d0p \(node 5\) at the other end 9000'
+node 6 ip link set d0m mtu 9000
+repaired mtu
+
+devices 6 down
+fault dead 'node 6 \(2,1\) does not answer'
+devices 6 up
+repaired dead
+finish

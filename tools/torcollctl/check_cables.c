@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rules about what cables that work are good for: rate, loss, damage, round
+ * trips, by tests and counters, beside those of the other cables.
+ */
+#include <err.h>
+#include <stdlib.h>
+
+#include "check.h"
+
+/*
+ * The geometric mean of the whole and the half rate: a cable at half of it is
+ * found though both it and its siblings were measured 30 % wrong.
+ */
+#define RATE_SHARE	0.7
+/*
+ * A round trip that takes that much longer than the siblings' is not a matter
+ * of load: the shortest of many is compared.
+ */
+#define DELAY_NS	5000000
+#define DELAY_TIMES	10
+#define DELAY_LEAST_NS	1000000
+/* One frame may be lost by a busy host; more of few are a cable's. */
+#define LOST_FRAMES	2
+#define LOST_SHARE	0.002
+
+/* What went one way through a cable. */
+struct way {
+	struct survey_port *from, *to;
+	uint64_t small, small_lost;	/* pings and their answers */
+	uint64_t all, lost;
+	uint64_t damaged;
+	uint32_t rate, speed;
+};
+
+/* How the cables of a fabric are together. */
+struct siblings {
+	struct way *way;
+	uint32_t n;
+	uint64_t rtt;			/* median of the shortest */
+	uint32_t *speed;		/* median, by dimension */
+	uint64_t *rate;			/* median among ways of that speed, by way */
+};
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median of values, 0 of none; of two the higher one if @high. */
+static uint64_t median(uint64_t *value, uint32_t n, bool high)
+{
+	if (!n)
+		return 0;
+	qsort(value, n, sizeof(*value), by_value);
+	return value[high ? n / 2 : (n - 1) / 2];
+}
+
+static uint64_t less(uint64_t sent, uint64_t arrived)
+{
+	return sent > arrived ? sent - arrived : 0;
+}
+
+static uint64_t risen(uint64_t now, uint64_t before)
+{
+	return less(now, before);
+}
+
+static void way_fill(const struct check *c, struct way *w, struct survey_port *from,
+		     struct survey_port *to)
+{
+	const struct survey_port *before = check_before(c, to);
+
+	w->from = from;
+	w->to = to;
+	/* each ping that arrived was answered */
+	w->small = (uint64_t)from->pings + from->pinged;
+	w->small_lost = less(from->pings, to->pinged) + less(from->pinged, to->pongs);
+	w->all = w->small + to->trains;
+	w->lost = w->small_lost + less(to->trains, to->train);
+	w->damaged = to->bad;
+	w->rate = to->rate;
+	w->speed = from->speed < to->speed ? from->speed : to->speed;
+	if (!before)
+		return;
+	w->damaged += risen(to->damaged, before->damaged);
+	w->lost += risen(to->lost, before->lost);
+	w->all += risen(to->rx_frames, before->rx_frames) + risen(to->lost, before->lost);
+}
+
+static bool is_tested(const struct check *c, const struct survey_port *port)
+{
+	return port && port->flags & TORCOLL_SURVEY_TESTED &&
+	       port->state == TORCOLL_LINK_STATE_UP &&
+	       !check_is_explained(c, port, EXPLAINED_QUALITY);
+}
+
+static uint64_t rtt_of(const struct survey_port *p, const struct survey_port *q)
+{
+	if (!p->rtt_min_ns || !q->rtt_min_ns)
+		return p->rtt_min_ns + (uint64_t)q->rtt_min_ns;
+	return p->rtt_min_ns < q->rtt_min_ns ? p->rtt_min_ns : q->rtt_min_ns;
+}
+
+static void *cables_alloc(size_t n, size_t size)
+{
+	void *p = calloc(n + 1, size);
+
+	if (!p)
+		err(CTL_REFUSED, "no memory to check %zu cables", n);
+	return p;
+}
+
+static void siblings_ways(const struct check *c, struct siblings *s)
+{
+	uint32_t i;
+
+	s->way = cables_alloc(2 * c->m->nlinks, sizeof(*s->way));
+	for (i = 0; i < c->m->nlinks; i++) {
+		const struct map_link *link = &c->m->link[i];
+
+		if (!is_tested(c, link->port[0]) || !is_tested(c, link->port[1]))
+			continue;
+		way_fill(c, &s->way[s->n++], link->port[0], link->port[1]);
+		way_fill(c, &s->way[s->n++], link->port[1], link->port[0]);
+	}
+}
+
+static void siblings_speeds(const struct check *c, struct siblings *s, uint64_t *value)
+{
+	uint32_t dim, i, n;
+
+	s->speed = cables_alloc(MAX_DIMS, sizeof(*s->speed));
+	for (dim = 0; dim < MAX_DIMS; dim++) {
+		for (n = i = 0; i < s->n; i += 2)
+			if (s->way[i].from->dim == dim && s->way[i].speed)
+				value[n++] = s->way[i].speed;
+		s->speed[dim] = median(value, n, true);
+	}
+}
+
+/* Median rate of the ways through devices of that speed. */
+static uint64_t siblings_rate(const struct siblings *s, uint32_t speed, uint64_t *value)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < s->n; i++)
+		if (s->way[i].rate && s->way[i].speed == speed)
+			value[n++] = s->way[i].rate;
+	return median(value, n, true);
+}
+
+/* Once per speed: there are few. */
+static void siblings_rates(struct siblings *s, uint64_t *value)
+{
+	uint32_t i, k;
+
+	s->rate = cables_alloc(s->n, sizeof(*s->rate));
+	for (i = 0; i < s->n; i++) {
+		for (k = 0; k < i && s->way[k].speed != s->way[i].speed; k++)
+			;
+		s->rate[i] = k < i ? s->rate[k] : siblings_rate(s, s->way[i].speed, value);
+	}
+}
+
+static void siblings_find(const struct check *c, struct siblings *s)
+{
+	uint64_t *value;
+	uint32_t i, n = 0;
+
+	siblings_ways(c, s);
+	value = cables_alloc(s->n, sizeof(*value));
+	siblings_speeds(c, s, value);
+	siblings_rates(s, value);
+	for (i = 0; i < s->n; i += 2)
+		if (rtt_of(s->way[i].from, s->way[i].to))
+			value[n++] = rtt_of(s->way[i].from, s->way[i].to);
+	s->rtt = median(value, n, false);
+	free(value);
+}
+
+static const char *fmt_way(const struct check *c, const struct way *w)
+{
+	return fmt_str("%s -> %s", check_port(c, w->from), check_port(c, w->to));
+}
+
+static struct finding *say_way(struct check *c, const char *rule, const struct way *w,
+			       const char *what, const char *remedy)
+{
+	struct finding *f = check_say(c, rule, what, remedy);
+
+	f->port[0] = w->from;
+	f->port[1] = w->to;
+	return f;
+}
+
+/* The same of what a busy host may look like. */
+static void say_doubtful(struct check *c, const char *rule, const struct way *w, const char *what,
+			 const char *remedy)
+{
+	say_way(c, rule, w, what, remedy)->doubtful = true;
+}
+
+static bool is_lossy(uint64_t lost, uint64_t sent)
+{
+	return lost >= LOST_FRAMES && lost > LOST_SHARE * sent;
+}
+
+static void say_loss(struct check *c, const struct way *w)
+{
+	say_doubtful(c, "loss", w,
+		     fmt_str("%s: %.1f %% of %llu frames are lost", fmt_way(c, w),
+			     100.0 * w->lost / w->all, (unsigned long long)w->all),
+		     "clean or replace the cable; \"ethtool -S\" of both devices says where they are dropped");
+}
+
+static void say_slow(struct check *c, const struct way *w, uint64_t usual)
+{
+	say_doubtful(c, "slow", w,
+		     fmt_str("%s: %u Mbit/s, the other cables %llu Mbit/s", fmt_way(c, w), w->rate,
+			     (unsigned long long)usual),
+		     "look for shapers (tc), PCIe lanes and pause frames at the first; torcollctl qualify");
+	c->finding[c->nfindings - 1].rate = w->rate;
+}
+
+/* Judge one way through a cable: the first of the rules that says something. */
+static void judge_way(struct check *c, const struct siblings *s, const struct way *w)
+{
+	uint64_t usual = s->rate[w - s->way];
+	bool slow = w->rate && w->rate < RATE_SHARE * usual;
+
+	if (w->damaged)
+		say_way(c, "damage", w,
+			fmt_str("%s: %llu of %llu frames arrive damaged", fmt_way(c, w),
+				(unsigned long long)w->damaged, (unsigned long long)w->all),
+			"replace the cable, then the device at its first end");
+	else if (is_lossy(w->small_lost, w->small))
+		say_loss(c, w);
+	else if (slow)
+		say_slow(c, w, usual);
+	else if (is_lossy(w->lost, w->all))
+		say_loss(c, w);
+}
+
+static bool judge_speed(struct check *c, const struct siblings *s, const struct way *w)
+{
+	uint32_t usual = s->speed[w->from->dim < MAX_DIMS ? w->from->dim : 0];
+
+	if (!w->speed || w->speed >= usual)
+		return false;
+	say_way(c, "speed", w,
+		fmt_str("%s - %s runs at %u Mbit/s, the other cables of dim %u at %u Mbit/s",
+			check_port(c, w->from), check_port(c, w->to), w->speed, w->from->dim, usual),
+		"replace the cable; \"ethtool\" of both devices says what they offer each other");
+	return true;
+}
+
+static void judge_delay(struct check *c, const struct siblings *s, const struct way *w)
+{
+	uint64_t rtt = rtt_of(w->from, w->to), more = less(rtt, s->rtt);
+
+	if (more < DELAY_NS && (more < DELAY_LEAST_NS || rtt < DELAY_TIMES * s->rtt))
+		return;
+	say_doubtful(c, "delay", w,
+		     fmt_str("%s - %s: a round trip takes %s, of the other cables %s",
+			     check_port(c, w->from), check_port(c, w->to), fmt_ns(rtt),
+			     fmt_ns(s->rtt)),
+		     "look for what keeps frames: tc qdisc, interrupt moderation (ethtool -c), a converter");
+}
+
+void check_cables(struct check *c)
+{
+	struct siblings s = { 0 };
+	uint32_t i;
+
+	siblings_find(c, &s);
+	for (i = 0; i < s.n; i += 2) {
+		uint32_t before = c->nfindings;
+
+		if (judge_speed(c, &s, &s.way[i]))
+			continue;
+		judge_way(c, &s, &s.way[i]);
+		judge_way(c, &s, &s.way[i + 1]);
+		if (c->nfindings == before)
+			judge_delay(c, &s, &s.way[i]);
+	}
+	free(s.way);
+	free(s.speed);
+	free(s.rate);
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rules about what all hosts of a fabric must agree on: who differs from most.
+ */
+#include <string.h>
+
+#include "check.h"
+
+/**
+ * struct setting - something that a host states
+ * @rule: its name
+ * @value: what the host states
+ * @text: the same in words
+ * @remedy: what to do on the host that differs; ends with the value of the
+ *	others if it has a %s
+ * @hint: it may differ
+ */
+struct setting {
+	const char *rule;
+	uint64_t (*value)(const struct survey_host *host, const struct survey_node *node);
+	const char *(*text)(const struct survey_host *host, const struct survey_node *node);
+	const char *remedy;
+	bool hint;
+};
+
+static uint64_t value_checksum(const struct survey_host *host, const struct survey_node *node)
+{
+	return node->checksum;
+}
+
+static const char *text_checksum(const struct survey_host *host, const struct survey_node *node)
+{
+	return node->checksum ? "checksum header" : "checksum full";
+}
+
+static uint64_t value_order(const struct survey_host *host, const struct survey_node *node)
+{
+	return node->byte_order;
+}
+
+static const char *text_order(const struct survey_host *host, const struct survey_node *node)
+{
+	return node->byte_order ? "the byte order big-endian" : "the byte order little-endian";
+}
+
+static uint64_t value_rates(const struct survey_host *host, const struct survey_node *node)
+{
+	return node->rates;
+}
+
+static const char *text_rates(const struct survey_host *host, const struct survey_node *node)
+{
+	return node->rates ? fmt_str("rates %08x", node->rates) : "the default rates";
+}
+
+static uint64_t value_ethertype(const struct survey_host *host, const struct survey_node *node)
+{
+	return node->ethertype;
+}
+
+static const char *text_ethertype(const struct survey_host *host, const struct survey_node *node)
+{
+	return fmt_str("ethertype 0x%04x", node->ethertype);
+}
+
+/* Versions are compared as text; any function that tells them apart will do. */
+static uint64_t value_version(const struct survey_host *host, const struct survey_node *node)
+{
+	uint64_t hash = 0;
+	const char *s;
+
+	for (s = host->version; *s; s++)
+		hash = hash * 131 + (unsigned char)*s;
+	return hash;
+}
+
+static const char *text_version(const struct survey_host *host, const struct survey_node *node)
+{
+	return fmt_str("module %s", fmt_plain(host->version));
+}
+
+static const struct setting settings[] = {
+	{ "ethertype", value_ethertype, text_ethertype,
+	  "there: torcollctl fabric del, then fabric add with %s" },
+	{ "checksum", value_checksum, text_checksum,
+	  "there: torcollctl fabric del, then fabric add with %s" },
+	{ "order", value_order, text_order,
+	  "put them in different communicators: a sum needs one byte order" },
+	{ "rates", value_rates, text_rates,
+	  "there: torcollctl tune load FILE, or tune default, to have %s" },
+	{ "version", value_version, text_version,
+	  "install the same module everywhere", true },
+};
+
+static bool is_part(const struct check *c, uint32_t i)
+{
+	const struct survey_node *node = survey_node(c->now->hosts[i], c->m->key);
+
+	return node && map_has_shape(node, &c->m->shape);
+}
+
+static uint64_t value_at(const struct check *c, const struct setting *s, uint32_t i)
+{
+	const struct survey_host *host = c->now->hosts[i];
+
+	return s->value(host, survey_node(host, c->m->key));
+}
+
+static const char *text_at(const struct check *c, const struct setting *s, uint32_t i)
+{
+	const struct survey_host *host = c->now->hosts[i];
+
+	return s->text(host, survey_node(host, c->m->key));
+}
+
+static uint32_t count_same(const struct check *c, const struct setting *s, uint32_t of)
+{
+	uint64_t value = value_at(c, s, of);
+	uint32_t i, n = 0;
+
+	for (i = 0; i < c->now->nhosts; i++)
+		n += is_part(c, i) && value_at(c, s, i) == value;
+	return n;
+}
+
+/* Return the number of a host whose value most have; of equals, the first. */
+static uint32_t find_usual(const struct check *c, const struct setting *s)
+{
+	uint32_t i, most = 0, usual = 0;
+
+	for (i = 0; i < c->now->nhosts; i++) {
+		uint32_t n = is_part(c, i) ? count_same(c, s, i) : 0;
+
+		if (n > most) {
+			most = n;
+			usual = i;
+		}
+	}
+	return usual;
+}
+
+static void say_differs(struct check *c, const struct setting *s, uint32_t i, uint32_t usual)
+{
+	const struct survey_host *host = c->now->hosts[i];
+	uint32_t same = count_same(c, s, usual);
+	const char *others = same > 1 ? fmt_str("%u others", same) :
+					check_host(c, c->now->hosts[usual]);
+	const char *value = text_at(c, s, usual), *remedy = s->remedy;
+	struct finding *f;
+
+	if (strstr(remedy, "%s"))
+		remedy = fmt_str("%.*s%s", (int)(strstr(remedy, "%s") - remedy), remedy, value);
+	f = check_say(c, s->rule, fmt_str("%s has %s, %s %s %s", check_host(c, host),
+					  text_at(c, s, i), others, same > 1 ? "have" : "has",
+					  value), remedy);
+	f->host = host;
+	f->node = c->m->index[i];
+	f->hint = s->hint;
+	if (!s->hint)
+		check_explain_host(c, host, EXPLAINED_STATE);
+}
+
+static void rule_setting(struct check *c, const struct setting *s)
+{
+	uint32_t usual = find_usual(c, s), i;
+	uint64_t value = value_at(c, s, usual);
+
+	for (i = 0; i < c->now->nhosts; i++)
+		if (is_part(c, i) && value_at(c, s, i) != value)
+			say_differs(c, s, i, usual);
+}
+
+void check_settings(struct check *c)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		rule_setting(c, &settings[i]);
+}

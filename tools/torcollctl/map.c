@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/* One fabric of a survey: its hosts and links. */
+#include <err.h>
+#include <stdlib.h>
+
+#include "map.h"
+
+static void *map_alloc(size_t n, size_t size)
+{
+	void *p = calloc(n + 1, size);
+
+	if (!p)
+		err(CTL_REFUSED, "no memory for a fabric of %zu", n);
+	return p;
+}
+
+static bool same_shape(const struct shape *a, const struct shape *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < MAX_DIMS; i++)
+		if (a->side[i] != b->side[i])
+			return false;
+	return a->cables == b->cables;
+}
+
+bool map_has_shape(const struct survey_node *node, const struct shape *shape)
+{
+	struct shape own;
+
+	return shape_from_sides(node->side, node->cables, &own) && same_shape(&own, shape);
+}
+
+static uint32_t shape_votes(const struct survey *s, uint64_t key, const struct shape *shape)
+{
+	const struct survey_node *node;
+	uint32_t i, votes = 0;
+
+	for (i = 0; i < s->nhosts; i++) {
+		node = survey_node(s->hosts[i], key);
+		votes += node && map_has_shape(node, shape);
+	}
+	return votes;
+}
+
+/* Find the shape that most hosts of the fabric state. */
+static bool find_shape(const struct survey *s, uint64_t key, struct shape *shape)
+{
+	uint32_t i, votes, most = 0;
+
+	for (i = 0; i < s->nhosts; i++) {
+		const struct survey_node *node = survey_node(s->hosts[i], key);
+		struct shape own;
+
+		if (!node || !shape_from_sides(node->side, node->cables, &own))
+			continue;
+		votes = shape_votes(s, key, &own);
+		if (votes > most) {
+			most = votes;
+			*shape = own;
+		}
+	}
+	return most;
+}
+
+static uint32_t stated_index(const struct map *m, const struct survey_host *host)
+{
+	const struct survey_node *node = survey_node(host, m->key);
+
+	if (!node || node->node >= m->shape.nodes || !map_has_shape(node, &m->shape))
+		return MAP_NOBODY;
+	return node->node;
+}
+
+static void map_hosts(struct map *m, const uint32_t *index)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->s->nhosts; i++) {
+		struct survey_host *host = m->s->hosts[i];
+
+		m->index[i] = index ? index[i] : stated_index(m, host);
+		if (m->index[i] == MAP_NOBODY || m->host[m->index[i]])
+			continue;
+		m->host[m->index[i]] = host;
+		m->answered++;
+	}
+}
+
+struct survey_port *map_port(const struct map *m, const struct survey_host *host, uint32_t dim,
+			     uint32_t dir)
+{
+	unsigned int i;
+
+	for (i = 0; host && i < host->nports; i++) {
+		struct survey_port *port = &host->ports[i];
+
+		if (port->flags & TORCOLL_SURVEY_MEMBER && port->key == m->key &&
+		    port->dim == dim && port->dir == dir)
+			return port;
+	}
+	return NULL;
+}
+
+struct survey_port *map_partner(const struct map *m, uint32_t node, uint32_t dim, uint32_t dir)
+{
+	return map_port(m, m->host[shape_neighbour(&m->shape, node, dim, dir)], dim, !dir);
+}
+
+static void map_links(struct map *m)
+{
+	uint32_t dim, node;
+
+	m->link = map_alloc((size_t)m->shape.nodes * m->shape.ndim, sizeof(*m->link));
+	for (dim = 0; dim < m->shape.ndim; dim++) {
+		for (node = 0; node < m->shape.nodes; node++) {
+			struct map_link *link = &m->link[m->nlinks];
+
+			if (!shape_has_port(&m->shape, node, dim, 0))
+				continue;
+			m->nlinks++;
+			link->dim = dim;
+			link->node[0] = node;
+			link->node[1] = shape_neighbour(&m->shape, node, dim, 0);
+			link->port[0] = map_port(m, m->host[node], dim, 0);
+			link->port[1] = map_port(m, m->host[link->node[1]], dim, 1);
+		}
+	}
+}
+
+struct map *map_new(const struct survey *s, uint64_t key, const uint32_t *index)
+{
+	struct shape shape;
+	struct map *m;
+
+	if (!find_shape(s, key, &shape))
+		return NULL;
+	m = map_alloc(1, sizeof(*m));
+	m->s = s;
+	m->key = key;
+	m->shape = shape;
+	m->index = map_alloc(s->nhosts, sizeof(*m->index));
+	m->host = map_alloc(shape.nodes, sizeof(*m->host));
+	map_hosts(m, index);
+	map_links(m);
+	return m;
+}
+
+void map_free(struct map *m)
+{
+	if (!m)
+		return;
+	free(m->index);
+	free(m->host);
+	free(m->link);
+	free(m);
+}
+
+uint32_t map_index(const struct map *m, const struct survey_host *host)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->s->nhosts; i++)
+		if (m->s->hosts[i] == host)
+			return m->index[i];
+	return MAP_NOBODY;
+}
+
+bool map_link_up(const struct map_link *link)
+{
+	return link->port[0] && link->port[0]->state == TORCOLL_LINK_STATE_UP &&
+	       link->port[1] && link->port[1]->state == TORCOLL_LINK_STATE_UP;
+}
+
+static uint32_t key_hosts(const struct survey *s, uint64_t key)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < s->nhosts; i++)
+		n += !!survey_node(s->hosts[i], key);
+	return n;
+}
+
+int map_key(const struct survey *s, uint64_t *key)
+{
+	uint32_t i, j, hosts, most = 0;
+
+	if (s->self && s->self->nnodes > 1)
+		return usage_error("this host is in %u fabrics: name one by its key",
+				   s->self->nnodes);
+	for (i = 0; i < s->nhosts; i++) {
+		for (j = 0; j < s->hosts[i]->nnodes; j++) {
+			uint64_t found = s->hosts[i]->nodes[j].key;
+
+			hosts = key_hosts(s, found);
+			if (hosts < most || (hosts == most && s->hosts[i] != s->self))
+				continue;
+			most = hosts;
+			*key = found;
+		}
+	}
+	if (most)
+		return CTL_OK;
+	return usage_error("none of %u hosts is in a fabric: torcollctl fabric add, or discover",
+			   s->nhosts);
+}
