@@ -5,7 +5,7 @@
  *
  * Every command returns an exit code like those of iproute2, and has printed
  * the reason on stderr: CTL_USAGE if the kernel was not asked, CTL_REFUSED if
- * it, or the system, refused.
+ * it, or the system, refused; CTL_WIRING if a wiring is not right.
  */
 #ifndef _CTL_H
 #define _CTL_H
@@ -22,6 +22,7 @@
 #define CTL_OK		0
 #define CTL_USAGE	1
 #define CTL_REFUSED	2
+#define CTL_WIRING	3
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -343,6 +344,7 @@ int op_main(struct args *a);
 int stats_main(struct args *a);
 int limit_main(struct args *a);
 int survey_main(struct args *a);
+int discover_main(struct args *a);
 int monitor_main(struct args *a);
 int netns_main(struct args *a);
 int env_main(struct args *a);

@@ -26,6 +26,7 @@ static const char help[] =
 	"  limit     what each user may have: show, set\n"
 	"  tune      how fast the fabric is: measure, show, set, save, load\n"
 	"  qualify   what a cable is good for: rate, loss, round trips, errors\n"
+	"  discover  the wiring of all hosts: shape, faults, the file for all hosts\n"
 	"  survey    all hosts that cables reach, and their cables: show\n"
 	"  monitor   changes, as they happen\n"
 	"  netns     a virtual torus on this machine: up, down, show, exec, run\n"
@@ -41,7 +42,7 @@ static const char help[] =
 	"  -h, --help\n"
 	"\n"
 	"Words may be abbreviated. \"torcollctl OBJECT help\" tells more.\n"
-	"Exit status: 0 done; 1 wrong usage, or the kernel has no torcoll; 2 refused.\n";
+	"Exit status: 0 done; 1 wrong usage, or the kernel has no torcoll; 2 refused; 3 a wiring is not right.\n";
 
 struct options opt;
 
@@ -59,6 +60,7 @@ static const struct command objects[] = {
 	{ "tune", tune_main },
 	{ "qualify", qualify_main },
 	{ "survey", survey_main },
+	{ "discover", discover_main },
 	{ "monitor", monitor_main },
 	{ "netns", netns_main },
 	{ "env", env_main },
