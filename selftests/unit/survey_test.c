@@ -556,18 +556,17 @@ static void tor_test_next__pings_then_trains(void **state)
 	struct tor_test_step step;
 	struct torcoll_survey_port port;
 	u32 pings = 0, trains = 0, i;
-	u64 now = SEC;
+	u64 now = SEC, begun;
 
 	tor_test_next(s, now, &step);
 	assert_int_equal(step.action, TOR_TEST_DONE);
 	heard(now, 1, 7, 1, OTHER);
 	heard(now, 2, 7, 1, OTHER + 1);
-	assert_true(tor_test_wanted(s));
+	assert_true(tor_test_wanted(s, now));
 	for (;;) {
 		tor_test_next(s, now, &step);
 		if (step.action == TOR_TEST_DONE)
 			break;
-		assert_false(tor_test_wanted(s));
 		if (step.action == TOR_TEST_SEND_PINGS) {
 			assert_int_equal(step.devices, 2);
 			assert_int_equal(step.first, pings);
@@ -592,15 +591,27 @@ static void tor_test_next__pings_then_trains(void **state)
 	assert_int_equal(be32_to_cpu(port.tested_ms), 5);
 	assert_int_equal(be32_to_cpu(describe(now, 2).pongs), 0);
 	assert_int_equal(be32_to_cpu(describe(now, 2).rtt_median_ns), 0);
-	/* once in a survey, and not more often than every two seconds */
-	heard(now, 1, 7, 2, OTHER);
-	assert_false(tor_test_wanted(s));
-	heard(now, 1, 8, 1, OTHER);
-	assert_true(tor_test_wanted(s));
-	tor_test_next(s, SEC + TOR_TEST_EVERY - 1, &step);
+	/* once in a survey */
+	heard(now += TOR_TEST_EVERY, 1, 7, 2, OTHER);
+	heard(now, 2, 7, 2, OTHER + 1);
+	tor_test_next(s, now, &step);
 	assert_int_equal(step.action, TOR_TEST_DONE);
-	tor_test_next(s, SEC + TOR_TEST_EVERY, &step);
+	/* but a cable that is new to it */
+	heard(now, 3, 7, 2, OTHER + 2);
+	tor_test_next(s, now, &step);
 	assert_int_equal(step.action, TOR_TEST_SEND_PINGS);
+	assert_int_equal(step.devices, 1);
+	assert_int_equal(step.ifindex[0], 3);
+	for (begun = now; step.action != TOR_TEST_DONE; now += step.wait)
+		tor_test_next(s, now, &step);
+	/* not more often than every two seconds */
+	heard(now, 1, 8, 1, OTHER);
+	tor_test_next(s, begun + TOR_TEST_EVERY - 1, &step);
+	assert_int_equal(step.action, TOR_TEST_DONE);
+	tor_test_next(s, begun + TOR_TEST_EVERY, &step);
+	assert_int_equal(step.action, TOR_TEST_SEND_PINGS);
+	assert_int_equal(step.devices, 3);
+	now = begun + TOR_TEST_EVERY;
 	/* another peer: the results are not of this cable any more */
 	heard(now + TOR_SURVEY_CROWD + 1, 1, 8, 2, OTHER + 5);
 	assert_int_equal(describe(now + TOR_SURVEY_CROWD + 1, 1).flags, 0);
@@ -613,7 +624,8 @@ static void tor_test_next__nothing_to_test(void **state)
 	tor_survey_begin(s, SEC, 7, 1, true, 50);
 	tor_test_next(s, SEC, &step);
 	assert_int_equal(step.action, TOR_TEST_DONE);
-	assert_true(tor_test_wanted(s));
+	assert_true(tor_test_wanted(s, SEC));
+	assert_false(tor_test_wanted(s, SEC + TOR_SURVEY_LIFE + 1));
 	heard(SEC, 1, 7, 1, OTHER);
 	host.fail_after = 0;
 	tor_test_next(s, SEC, &step);

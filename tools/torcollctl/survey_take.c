@@ -23,6 +23,7 @@
 #define LONGEST_MS	10000
 #define QUIET_MS	500	/* a round is over when nothing comes for so long, */
 #define SETTLED_MS	100	/* or for so long if all have answered */
+#define PATIENCE	4	/* rounds in which hosts that are named may answer */
 #define TEST_MS		700	/* between rounds while cables are tested */
 #define BUFFER		(16 << 20)
 
@@ -139,6 +140,9 @@ static bool is_settled(struct taking *t)
 			t->ends += is_heard(port);
 			untested += is_heard(port) && !is_tested(t, port);
 		}
+	/* reports may be lost */
+	if (!all_answered(t) && t->round < PATIENCE)
+		return false;
 	return known == t->known && ends == t->ends && (!t->test || !untested);
 }
 
