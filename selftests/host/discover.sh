@@ -183,6 +183,15 @@ a e0 - dark
 END
 fails alone__is_nothing 3 '^1 host forms no ring or torus' discover alone
 
+# two hosts of an office
+survey two <<'END'
+a e0 b e1
+a e2 - silent
+b e2 - silent
+END
+check outside__is_no_host_without_the_module json two 0 '.ok and .shape.kind == "ring" and .shape.sides == [2] and
+	.notes == [{kind: "outside", where: [], sentence: "no host answers at e2 of most hosts: taken for another network"}]'
+
 # names are text from elsewhere
 jq '.hosts[0].name = "a\u001b[31m]"' "$work/ring" >"$work/escape"
 fails escape__is_named 3 'cannot be written into a file' discover escape

@@ -283,7 +283,8 @@ static void fault__absent(void **state)
 {
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
+	/* of two hosts, both may have their port of another network there */
+	for (i = 1; i < ARRAY_SIZE(shapes); i++) {
 		struct survey_port *end[TOR_MAX_PORTS];
 		const struct fault *f;
 		struct made m;

@@ -407,12 +407,43 @@ static void fault_devices(struct faults *f, const struct roles *r)
 	uint32_t mtu = usual(r, port_mtu), speed = usual(r, port_speed), i;
 
 	for (i = 0; i < r->w->g->nports; i++) {
+		if (!port_counts(r, i))
+			continue;
+		fault_mtu(f, r, i, mtu);
+		fault_speed(f, r, i, speed);
+		fault_one_way(f, r, i);
+	}
+}
+
+/* ---- what is not used ---- */
+
+/* Return whether no port before has the same name and use. */
+static bool first_of_name(const struct roles *r, uint32_t port)
+{
+	const struct graph_port *p = r->w->g->port;
+	uint32_t i;
+
+	for (i = 0; i < port; i++)
+		if (p[i].use == p[port].use && !strcmp(device_of(r, i), device_of(r, port)))
+			return false;
+	return true;
+}
+
+static void fault_unused(struct faults *f, const struct roles *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->w->g->nports; i++) {
 		const struct graph_port *p = &r->w->g->port[i];
 
-		if (port_counts(r, i)) {
-			fault_mtu(f, r, i, mtu);
-			fault_speed(f, r, i, speed);
-			fault_one_way(f, r, i);
+		if (p->use == GRAPH_OUTSIDE && first_of_name(r, i))
+			add_note(f, "outside",
+				 "no host answers at %s of most hosts: taken for another network",
+				 device_of(r, i));
+		if (r->w->kind == WIRING_NONE && !(p->port->flags & TORCOLL_SURVEY_UP)) {
+			add_note(f, "down", "%s:%s is down: ip link set dev %s up", host_of(r, i),
+				 device_of(r, i), device_of(r, i));
+			add_where(f, i);
 		}
 		if (p->use == GRAPH_LOOP && p->to > i) {
 			add_note(f, "loop", "a cable joins %s:%s and %s:%s of the same host",
@@ -448,6 +479,7 @@ int faults_find(struct faults *f, const struct roles *r)
 			fault_absent(f, r, i);
 	fault_names(f, r);
 	fault_devices(f, r);
+	fault_unused(f, r);
 	if (r->w->place.who)
 		fault_spares(f, r);
 	return f->no_memory ? -ENOMEM : 0;

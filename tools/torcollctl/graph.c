@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer hosts than that do not show a custom. */
+/* Fewer hosts than that do not show a custom, unless they are all. */
 #define OUTSIDE_HOSTS	3
 
 static enum graph_use port_use(const struct survey_port *p)
@@ -80,7 +80,8 @@ static bool leads_outside(const struct graph *g, const char *device)
 	for (i = 0; i < g->nports; i++)
 		hosts += (g->port[i].use == GRAPH_SILENT || g->port[i].use == GRAPH_OUTSIDE) &&
 			 !strcmp(g->port[i].port->own.device, device);
-	return hosts >= OUTSIDE_HOSTS && 2 * hosts > g->nhosts;
+	return hosts > 1 && 2 * hosts > g->nhosts &&
+	       (hosts >= OUTSIDE_HOSTS || hosts == g->nhosts);
 }
 
 static void count_silent(struct graph *g)
