@@ -49,7 +49,7 @@ static void send_pings(struct tor_survey *survey, struct net_device *dev,
 static void send_train(struct tor_survey *survey, struct net_device *dev,
 		       const struct tor_test_step *step)
 {
-	u32 mtu = min_t(u32, READ_ONCE(dev->mtu), U16_MAX);
+	u32 mtu = clamp_t(u32, READ_ONCE(dev->mtu), TOR_SURVEY_FRAME_MIN, TOR_TRIAL_FRAME_MAX);
 	struct tor_survey_frame f = {
 		.type = TORCOLL_SURVEY_TRAIN,
 		.hop_limit = 1,
@@ -63,7 +63,7 @@ static void send_train(struct tor_survey *survey, struct net_device *dev,
 
 	__skb_queue_head_init(&frames);
 	for (f.round = 0; f.round < f.stamp; f.round++) {
-		skb = tor_survey_frame(dev, &f, NULL, GFP_KERNEL | __GFP_NOWARN);
+		skb = tor_survey_skb(dev, &f, NULL, GFP_KERNEL | __GFP_NOWARN);
 		if (!skb) {
 			__skb_queue_purge(&frames);
 			return;

@@ -5,8 +5,7 @@
  *
  * Every command returns an exit code like those of iproute2, and has printed
  * the reason on stderr: CTL_USAGE if the kernel was not asked, CTL_REFUSED if
- * it, or the system, refused, CTL_WRONG if all was done but for ports without
- * a device.
+ * it, or the system, refused, CTL_WRONG if something is not as it should be.
  */
 #ifndef _CTL_H
 #define _CTL_H
@@ -359,6 +358,7 @@ int stats_main(struct args *a);
 int limit_main(struct args *a);
 int log_main(struct args *a);
 int survey_main(struct args *a);
+int discover_main(struct args *a);
 int monitor_main(struct args *a);
 int netns_main(struct args *a);
 int env_main(struct args *a);

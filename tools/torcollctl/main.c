@@ -30,6 +30,7 @@ static const char help[] =
 	"  showconf  what runs on this host, as such a file\n"
 	"  top       a live picture of the whole fabric\n"
 	"  qualify   what a cable is good for: rate, loss, round trips, errors\n"
+	"  discover  the wiring of all hosts: shape, faults, the file for all hosts\n"
 	"  survey    all hosts that cables reach, and their cables: show\n"
 	"  monitor   changes, as they happen\n"
 	"  netns     a virtual torus on this machine: up, down, show, exec, run\n"
@@ -68,6 +69,7 @@ static const struct command objects[] = {
 	{ "top", top_main },
 	{ "qualify", qualify_main },
 	{ "survey", survey_main },
+	{ "discover", discover_main },
 	{ "monitor", monitor_main },
 	{ "netns", netns_main },
 	{ "env", env_main },

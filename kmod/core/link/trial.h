@@ -24,6 +24,9 @@
 #define TOR_TRIAL_TRAIN_MIN	64
 #define TOR_TRIAL_TRAIN_MAX	4096	/* the longest train that is believed */
 
+/* The largest test frame, behind the MAC header: what is large on Ethernet. */
+#define TOR_TRIAL_FRAME_MAX	9216
+
 /* Bytes of a frame on a cable that are not behind its MAC header. */
 #define TOR_TRIAL_OVERHEAD	38
 

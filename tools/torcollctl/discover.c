@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/* torcollctl discover: the wiring of all hosts that cables reach. */
+#include "discover.h"
+
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl.h"
+
+#define KEY_DEFAULT	1
+
+static const char help[] =
+	"Usage: torcollctl discover [show] [dims AxBx...] [key KEY] [from FILE] [write FILE]\n"
+	"\n"
+	"Finds out which ring or torus the hosts form that cables reach, and what is missing or crossed.\n"
+	"The module has to be loaded on them; nothing else has to be configured.\n"
+	"\n"
+	"dims    what they are to form; otherwise the shape in which most cables fit\n"
+	"key     of the fabric that is proposed, 1 unless given\n"
+	"from    a survey's file: torcollctl -j survey show >FILE\n"
+	"write   the file for all hosts, for \"torcollctl apply\"; KEY.conf if FILE is a folder\n"
+	"\n"
+	"Exit status 3: something is wrong with the wiring.\n";
+
+struct request {
+	struct shape dims;
+	uint64_t key;
+	const char *from, *write;
+};
+
+static int discover_parse(struct args *a, struct request *q)
+{
+	const char *word;
+
+	while (a->argc) {
+		if (arg_is(a, "dims")) {
+			word = arg_need(a, "the shape, such as 4x4,");
+			if (!word || shape_parse(word, &q->dims))
+				return CTL_USAGE;
+		} else if (arg_is(a, "key")) {
+			if (arg_u64(a, "key", &q->key))
+				return CTL_USAGE;
+		} else if (arg_is(a, "from")) {
+			q->from = arg_need(a, "the survey's file");
+			if (!q->from)
+				return CTL_USAGE;
+		} else if (arg_is(a, "write")) {
+			q->write = arg_need(a, "the file to write");
+			if (!q->write)
+				return CTL_USAGE;
+		} else {
+			return arg_end(a);
+		}
+	}
+	return CTL_OK;
+}
+
+static int discover_survey(struct survey *s, const char *file)
+{
+	struct conn c;
+	int ret = CTL_OK;
+
+	if (file)
+		return survey_load(s, file);
+	if (conn_need(&c))
+		return CTL_USAGE;
+	if (survey_take(s, &c, false, true))
+		ret = conn_refused(&c);
+	conn_close(&c);
+	return ret;
+}
+
+static int check_hosts(const struct survey *s, const struct request *q)
+{
+	if (!s->nhosts)
+		return usage_error("the survey has no host");
+	if (s->nhosts > GRAPH_MAX_HOSTS)
+		return usage_error("%u hosts answered, which are more than %u", s->nhosts,
+				   GRAPH_MAX_HOSTS);
+	if (q->dims.ndim && q->dims.nodes < s->nhosts)
+		return usage_error("dims: that has %u nodes, but %u hosts answered", q->dims.nodes,
+				   s->nhosts);
+	if (q->dims.ndim && q->dims.nodes > 2 * s->nhosts)
+		return usage_error("dims: that has %u nodes, but only %u hosts answered",
+				   q->dims.nodes, s->nhosts);
+	return CTL_OK;
+}
+
+static void discover_survey_is(struct discovery *d, const struct survey *s, const struct request *q)
+{
+	struct tor_torus want;
+
+	d->key = q->key;
+	d->graph = graph_new(s);
+	if (q->dims.ndim)
+		tor_torus_init(&want, q->dims.ndim, q->dims.side, 1);
+	if (!d->graph || wiring_find(&d->wiring, d->graph, q->dims.ndim ? &want : NULL) ||
+	    roles_find(&d->roles, &d->wiring) || faults_find(&d->faults, &d->roles))
+		err(CTL_REFUSED, "discover");
+	d->fits = d->wiring.kind != WIRING_NONE && !d->faults.problems;
+}
+
+static int discover_result(const struct discovery *d, const char *file)
+{
+	int ret = CTL_OK;
+
+	if (opt.json) {
+		struct json_object *o = discovery_json(d);
+
+		js_print(o);
+		json_object_put(o);
+	} else if (file) {
+		discovery_print(d);
+	} else {
+		discovery_print_all(d);
+	}
+	if (file)
+		ret = discovery_write(d, file);
+	return ret ? ret : d->fits ? CTL_OK : CTL_WRONG;
+}
+
+static int discover_show(struct args *a)
+{
+	struct request q = { .key = KEY_DEFAULT };
+	struct discovery d = { 0 };
+	struct survey *s;
+	int ret;
+
+	ret = discover_parse(a, &q);
+	if (ret)
+		return ret;
+	s = survey_new();
+	ret = discover_survey(s, q.from);
+	if (!ret)
+		ret = check_hosts(s, &q);
+	if (!ret) {
+		discover_survey_is(&d, s, &q);
+		ret = discover_result(&d, q.write);
+		faults_free(&d.faults);
+		roles_free(&d.roles);
+		wiring_free(&d.wiring);
+		graph_free(d.graph);
+	}
+	survey_free(s);
+	return ret;
+}
+
+int discover_main(struct args *a)
+{
+	if (a->argc && (!strcmp(a->argv[0], "help") || !strcmp(a->argv[0], "-h") ||
+			!strcmp(a->argv[0], "--help"))) {
+		fputs(help, stdout);
+		return CTL_OK;
+	}
+	arg_is(a, "show");
+	return discover_show(a);
+}

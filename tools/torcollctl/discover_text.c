@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/* torcollctl discover as text. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "draw.h"
+#include "discover.h"
+
+#define LINE		92	/* columns of sentences */
+#define INDENT		12
+#define PICTURE_SIDE	14	/* nodes beside each other that fit into 100 columns */
+
+const char *discovery_port(const struct discovery *d, uint32_t port)
+{
+	const struct survey_port *p = d->graph->port[port].port;
+
+	return fmt_str("%s:%s", p->owner->name, p->own.device);
+}
+
+const char *discovery_role(const struct discovery *d, uint32_t port)
+{
+	uint8_t role = d->roles.role[port];
+
+	if (role == ROLE_NONE)
+		return "";
+	return fmt_str("%u%c", tor_port_dim(role), tor_port_dir(role) == TOR_PLUS ? '+' : '-');
+}
+
+/* ---- the conclusion ---- */
+
+static const char *shape_text(const struct tor_torus *t)
+{
+	char s[FAULT_SHAPE];
+
+	return fmt_str("%s", fault_shape(t, s, sizeof(s)));
+}
+
+static const char *count_text(uint32_t n, const char *what)
+{
+	return fmt_str("%u %s%s", n, what, n == 1 ? "" : "s");
+}
+
+/* What follows the shape: how much of it is there. */
+static const char *but_text(const struct discovery *d)
+{
+	if (d->faults.problems)
+		return fmt_str(", but for %s:", count_text(d->faults.problems, "problem"));
+	if (d->wiring.place.surplus)
+		return fmt_str(" with %u of their %s.", wiring_fits(&d->wiring),
+			       count_text(d->graph->ncables, "cable"));
+	return fmt_str(": all %s fit.", count_text(d->graph->ncables, "cable"));
+}
+
+static void print_conclusion(const struct discovery *d)
+{
+	const struct place *p = &d->wiring.place;
+	const char *hosts = count_text(d->graph->nhosts, "host"), *shape;
+
+	if (d->wiring.kind == WIRING_NONE) {
+		printf("%s form%s no ring or torus. \"dims AxB\" says what is missing to be that one.\n",
+		       hosts, d->graph->nhosts == 1 ? "s" : "");
+		return;
+	}
+	shape = shape_text(&p->t);
+	switch (d->wiring.kind) {
+	case WIRING_LINE:
+		printf("%s form a line. torcoll uses rings: it is a %s%s\n", hosts, shape,
+		       but_text(d));
+		break;
+	case WIRING_GRID:
+		printf("%s form a grid: cables that wrap around are missing.\n"
+		       "torcoll uses tori: it is a %s%s\n", hosts, shape, but_text(d));
+		break;
+	case WIRING_MESH:
+		printf("%s form a full mesh, with a cable between any two.\n"
+		       "torcoll can use it as a %s%s\n", hosts, shape, but_text(d));
+		break;
+	default:
+		if (p->absent)
+			hosts = fmt_str("%u of %u hosts", d->graph->nhosts, p->t.nodes);
+		printf("%s form a %s%s\n", hosts, shape, but_text(d));
+	}
+}
+
+static void print_also(const struct discovery *d)
+{
+	char sides[FAULT_SHAPE];
+	uint32_t i;
+
+	if (!d->wiring.nalso)
+		return;
+	printf("The same cables are");
+	for (i = 0; i < d->wiring.nalso; i++)
+		printf("%s %s", i ? "," : " those of a", shape_text(&d->wiring.also[i]));
+	printf(", too: \"dims %s\" chooses that.\n",
+	       fault_sides(&d->wiring.also[0], sides, sizeof(sides)));
+}
+
+/* ---- sentences ---- */
+
+/* Print words from column INDENT on; the cursor is there. */
+static void print_words(const char *text)
+{
+	size_t at = INDENT;
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+
+		if (at > INDENT && at + len > LINE) {
+			printf("\n%*s", INDENT, "");
+			at = INDENT;
+		}
+		at += printf("%.*s", (int)len, text);
+		text += len;
+		if (*text) {
+			text++;
+			/* not at the end of a line */
+			if (at + 1 + strcspn(text, " ") <= LINE)
+				at += printf(" ");
+			else
+				at = LINE;
+		}
+	}
+	putchar('\n');
+}
+
+static void print_faults(const struct discovery *d, bool notes)
+{
+	uint32_t i;
+
+	for (i = 0; i < d->faults.n; i++) {
+		const struct fault *f = &d->faults.list[i];
+
+		if (f->note != notes)
+			continue;
+		printf("  %-*s", INDENT - 2, notes ? "note" : f->kind);
+		print_words(f->text);
+		if (f->advice) {
+			printf("%*s", INDENT, "");
+			print_words(fmt_str("-> %s", f->advice));
+		}
+	}
+}
+
+void discovery_print(const struct discovery *d)
+{
+	print_conclusion(d);
+	print_also(d);
+	print_faults(d, false);
+	print_faults(d, true);
+}
+
+/* ---- hosts and ports ---- */
+
+static const char *mac_text(const uint8_t *m)
+{
+	return fmt_str("%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
+}
+
+static const char *leads_text(const struct discovery *d, uint32_t port)
+{
+	const struct graph_port *p = &d->graph->port[port];
+
+	switch (p->use) {
+	case GRAPH_CABLE:
+	case GRAPH_LOOP:
+		return discovery_port(d, p->to);
+	case GRAPH_SWITCH:
+		return "(several hosts: a switch)";
+	case GRAPH_SILENT:
+	case GRAPH_OUTSIDE:
+		return "(no host answers)";
+	default:
+		return p->port->flags & TORCOLL_SURVEY_UP ? "(no carrier)" : "(down)";
+	}
+}
+
+static void add_row(const struct discovery *d, struct table *t, uint32_t port, bool first)
+{
+	const struct graph_port *p = &d->graph->port[port];
+	const char *node = "", *at = "";
+	char place[TOR_MAX_DIMS * 12] = "";
+	size_t len = 0;
+	uint32_t i;
+
+	if (first && d->wiring.place.who) {
+		const struct tor_torus *torus = &d->wiring.place.t;
+
+		node = fmt_str("%u", d->wiring.node[p->host]);
+		for (i = 0; i < torus->ndim; i++)
+			len += snprintf(place + len, sizeof(place) - len, "%s%u", i ? "," : "",
+					tor_torus_coord(torus, d->wiring.node[p->host], i));
+		at = place;
+	}
+	TABLE_ROW(t, node, at, first ? p->port->owner->name : "", discovery_role(d, port),
+		  p->port->own.device, mac_text(p->port->own.mac),
+		  fmt_str("%u", p->port->own.mtu),
+		  p->port->speed ? fmt_str("%u", p->port->speed) : "", leads_text(d, port));
+}
+
+/* Ports in the order of their roles, then those without one. */
+static void add_host(const struct discovery *d, struct table *t, uint32_t host)
+{
+	const struct graph_host *h = &d->graph->host[host];
+	bool first = true;
+	uint32_t role, i;
+
+	for (role = 0; role <= TOR_MAX_PORTS; role++) {
+		for (i = h->port; i < h->port + h->nports; i++) {
+			if (d->roles.role[i] != (role == TOR_MAX_PORTS ? ROLE_NONE : role))
+				continue;
+			add_row(d, t, i, first);
+			first = false;
+		}
+	}
+}
+
+static void print_hosts(const struct discovery *d)
+{
+	const struct place *p = &d->wiring.place;
+	struct table t = { 0 };
+	uint32_t i;
+
+	TABLE_ROW(&t, "NODE", "AT", "HOST", "PORT", "DEVICE", "MAC", "MTU", "MBIT/S", "LEADS TO");
+	for (i = 0; i < (p->who ? p->t.nodes : d->graph->nhosts); i++)
+		if (!p->who || p->who[i] != GRAPH_NONE)
+			add_host(d, &t, p->who ? p->who[i] : i);
+	table_print(&t);
+}
+
+/* ---- the picture ---- */
+
+static enum link_look look(void *arg, uint32_t node, uint32_t dim, uint32_t dir)
+{
+	const struct discovery *d = arg;
+	uint32_t role = 2 * dim + dir, port = roles_port(&d->roles, node, role), to;
+
+	if (port == GRAPH_NONE)
+		return LINK_BAD;
+	to = d->graph->port[port].to;
+	if (d->graph->port[port].use != GRAPH_CABLE || d->roles.role[to] != (role ^ 1) ||
+	    d->wiring.node[d->graph->port[to].host] !=
+	    tor_torus_neighbour(&d->wiring.place.t, node, role))
+		return LINK_BAD;
+	return LINK_GOOD;
+}
+
+static void print_picture(const struct discovery *d)
+{
+	const struct tor_torus *t = &d->wiring.place.t;
+	struct shape shape = { .ndim = t->ndim, .cables = t->cables, .nodes = t->nodes };
+	const struct drawing picture = {
+		.shape = &shape,
+		.self = ~0U,
+		.look = look,
+		.arg = (void *)d,
+	};
+
+	if (t->ndim > 3 || t->side[0] > PICTURE_SIDE)
+		return;
+	memcpy(shape.side, t->side, sizeof(shape.side));
+	putchar('\n');
+	draw_torus(&picture);
+}
+
+static void print_next(const struct discovery *d)
+{
+	printf("\nNext: %storcollctl discover write /etc/torcoll/%llu.conf\n",
+	       d->fits ? "" : "put that right; then ", (unsigned long long)d->key);
+	puts("      copy this file to all hosts; on each: torcollctl apply FILE");
+}
+
+void discovery_print_all(const struct discovery *d)
+{
+	discovery_print(d);
+	putchar('\n');
+	print_hosts(d);
+	if (d->wiring.kind == WIRING_NONE)
+		return;
+	print_picture(d);
+	print_next(d);
+}

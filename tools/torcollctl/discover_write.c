@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/* torcollctl discover write: the file of a fabric, see torcoll.conf(5). */
+#include <err.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "discover.h"
+
+static void write_node(const struct discovery *d, FILE *file, uint32_t node)
+{
+	const struct tor_torus *t = &d->wiring.place.t;
+	uint32_t role;
+
+	fprintf(file, "\n[node %s]\nindex = %u\n",
+		d->graph->host[d->wiring.place.who[node]].host->name, node);
+	for (role = 0; role < 2U * t->ndim; role++) {
+		uint32_t port = roles_port(&d->roles, node, role);
+
+		if (port != GRAPH_NONE)
+			fprintf(file, "port %s = %s\n", discovery_role(d, port),
+				d->graph->port[port].port->own.device);
+		else if (tor_torus_has_port(t, node, role))
+			fprintf(file, "# port %u%c: no device\n", tor_port_dim(role),
+				tor_port_dir(role) == TOR_PLUS ? '+' : '-');
+	}
+}
+
+static void write_file(const struct discovery *d, FILE *file)
+{
+	const struct tor_torus *t = &d->wiring.place.t;
+	char sides[FAULT_SHAPE];
+	uint32_t node;
+
+	fprintf(file, "# found by torcollctl discover; the same on all hosts: see torcoll.conf(5)\n");
+	fprintf(file, "[fabric]\nkey = %llu\ndims = %s\n", (unsigned long long)d->key,
+		fault_sides(t, sides, sizeof(sides)));
+	if (t->cables != 1)
+		fprintf(file, "cables = %u\n", t->cables);
+	for (node = 0; node < t->nodes; node++)
+		write_node(d, file, node);
+}
+
+/* Return an error if the file cannot be written for lack of something. */
+static int check_writable(const struct discovery *d)
+{
+	if (d->wiring.kind == WIRING_NONE)
+		usage_error("not written: the hosts form no ring or torus");
+	else if (d->faults.no_file)
+		usage_error("not written: it needs the names of all hosts, each another");
+	else
+		return 0;
+	return CTL_WRONG;
+}
+
+/* Write beside the file and rename: a reader has the old or the new one. */
+static int write_path(const struct discovery *d, const char *path)
+{
+	char *scratch;
+	FILE *file;
+	int saved;
+
+	if (asprintf(&scratch, "%s.new", path) < 0)
+		return -ENOMEM;
+	file = fopen(scratch, "we");
+	if (file) {
+		write_file(d, file);
+		if (ferror(file) | fclose(file) || rename(scratch, path)) {
+			saved = errno;
+			unlink(scratch);
+			errno = saved;
+			file = NULL;
+		}
+	}
+	saved = errno;
+	free(scratch);
+	return file ? 0 : -saved;
+}
+
+int discovery_write(const struct discovery *d, const char *path)
+{
+	char *inside = NULL;
+	struct stat st;
+	int ret = check_writable(d);
+
+	if (ret)
+		return ret;
+	if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
+		if (asprintf(&inside, "%s/%llu.conf", path, (unsigned long long)d->key) < 0)
+			err(CTL_REFUSED, "discover");
+		path = inside;
+	}
+	ret = write_path(d, path);
+	if (ret) {
+		usage_error("%s: %s", path, strerror(-ret));
+		ret = CTL_REFUSED;
+	} else if (!opt.json) {
+		printf("\nWritten: %s%s\nNext: copy it to all hosts; on each: torcollctl apply %s\n",
+		       path, d->fits ? "" : ", as it will fit when that is put right", path);
+	}
+	free(inside);
+	return ret;
+}

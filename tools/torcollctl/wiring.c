@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The shape that hosts and cables form. See wiring.h.
+ *
+ * Every torus with as many nodes as there are hosts, or with a few more, if
+ * ports hear nobody, is a candidate. The one in which most cables fit is taken.
+ */
+#include "wiring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MESH_HOSTS	4	/* three hosts are a ring */
+
+struct candidate {
+	struct tor_torus t;
+	uint32_t open;
+	uint32_t least;
+};
+
+struct candidates {
+	const struct graph *g;
+	struct candidate *list;
+	uint32_t n;
+	bool lines;		/* grids are candidates, too */
+	bool no_memory;
+};
+
+/* ---- candidates ---- */
+
+static void add_candidate(struct candidates *c, const struct tor_torus *t, uint32_t open)
+{
+	struct candidate *list = realloc(c->list, (c->n + 1) * sizeof(*list));
+
+	if (!list) {
+		c->no_memory = true;
+		return;
+	}
+	list[c->n++] = (struct candidate){ *t, open, place_least(c->g, t, open) };
+	c->list = list;
+}
+
+/* Return whether lines along these dimensions are possible, and differ. */
+static bool may_be_open(const struct tor_torus *t, uint32_t open)
+{
+	uint32_t d;
+
+	for (d = 0; d < t->ndim; d++) {
+		if (!(open >> d & 1))
+			continue;
+		if (t->side[d] == 2)
+			return false;
+		/* of dimensions that are alike, the last ones */
+		if (d + 1 < t->ndim && t->side[d] == t->side[d + 1] && !(open >> (d + 1) & 1))
+			return false;
+	}
+	return true;
+}
+
+static void add_torus(struct candidates *c, uint32_t ndim, const u32 *side, uint32_t cables)
+{
+	struct tor_torus t;
+	uint32_t open;
+
+	if (tor_torus_init(&t, ndim, side, cables))
+		return;
+	add_candidate(c, &t, 0);
+	for (open = 1; c->lines && t.nodes == c->g->nhosts && open < 1U << ndim; open++)
+		if (may_be_open(&t, open))
+			add_candidate(c, &t, open);
+}
+
+/* Add a shape, with each number of cables that makes a difference. */
+static void add_shape(struct candidates *c, uint32_t ndim, const u32 *side)
+{
+	uint32_t d;
+
+	add_torus(c, ndim, side, 1);
+	for (d = 0; d < ndim; d++) {
+		if (side[d] == 2) {
+			add_torus(c, ndim, side, 2);
+			return;
+		}
+	}
+}
+
+/* Add all shapes whose sides, from the @ndim-th on, have the product @nodes. */
+static void add_sides(struct candidates *c, uint32_t ndim, u32 *side, uint32_t nodes)
+{
+	uint32_t n;
+
+	if (ndim == TOR_MAX_DIMS)
+		return;
+	for (n = ndim ? side[ndim - 1] : 2; n * n <= nodes; n++) {
+		if (nodes % n)
+			continue;
+		side[ndim] = n;
+		add_sides(c, ndim + 1, side, nodes / n);
+	}
+	side[ndim] = nodes;
+	add_shape(c, ndim + 1, side);
+}
+
+/* Hosts that do not answer leave at least one silent port each. */
+static uint32_t most_absent(const struct graph *g)
+{
+	return min(g->silent, g->nhosts / 4 + 1);
+}
+
+static uint32_t spread(const struct tor_torus *t)
+{
+	return t->side[t->ndim - 1] - t->side[0];
+}
+
+/* By what they cost at least; the simpler one of two that are alike first. */
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->least != y->least)
+		return x->least < y->least ? -1 : 1;
+	if (x->t.nodes != y->t.nodes)
+		return x->t.nodes < y->t.nodes ? -1 : 1;
+	if (x->t.ndim != y->t.ndim)
+		return x->t.ndim < y->t.ndim ? -1 : 1;
+	if (x->t.cables != y->t.cables)
+		return x->t.cables < y->t.cables ? -1 : 1;
+	if (x->open != y->open)
+		return x->open < y->open ? -1 : 1;
+	return (spread(&x->t) > spread(&y->t)) - (spread(&x->t) < spread(&y->t));
+}
+
+/* ---- the best of them ---- */
+
+/* Return whether @a is better than @b, which was found before. */
+static bool is_better(const struct place *a, const struct place *b)
+{
+	if (a->cost != b->cost)
+		return a->cost < b->cost;
+	if (a->surplus != b->surplus)
+		return a->surplus < b->surplus;
+	if (a->absent != b->absent)
+		return a->absent < b->absent;
+	if (a->t.ndim != b->t.ndim)
+		return a->t.ndim < b->t.ndim;
+	return a->missing < b->missing;
+}
+
+static bool same_sides(const struct tor_torus *a, const struct tor_torus *b)
+{
+	return a->ndim == b->ndim && !memcmp(a->side, b->side, a->ndim * sizeof(*a->side));
+}
+
+static void add_also(struct wiring *w, const struct tor_torus *t)
+{
+	if (w->nalso < WIRING_ALSO)
+		w->also[w->nalso++] = *t;
+}
+
+/* Take over @p if it is better; remember that another one is as good. */
+static void take_place(struct wiring *w, struct place *p)
+{
+	struct place *old = &w->place;
+	bool first = !old->who, better = first || is_better(p, old);
+
+	if (!first && p->cost == old->cost) {
+		if (!same_sides(&old->t, &p->t))
+			add_also(w, better ? &old->t : &p->t);
+	} else if (better) {
+		w->nalso = 0;
+	}
+	if (better) {
+		free(old->who);
+		*old = *p;
+	} else {
+		free(p->who);
+	}
+}
+
+static int try_candidates(struct wiring *w, const struct candidates *c, uint32_t limit)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->n && c->list[i].least <= limit; i++) {
+		struct place p;
+		int err = place_search(&p, w->g, &c->list[i].t, c->list[i].open, limit);
+
+		if (err == -ENOMEM)
+			return err;
+		if (err)
+			continue;
+		take_place(w, &p);
+		limit = w->place.cost;
+	}
+	return 0;
+}
+
+static bool is_mesh(const struct graph *g)
+{
+	uint32_t i;
+
+	if (g->nhosts < MESH_HOSTS)
+		return false;
+	for (i = 0; i < g->nhosts; i++)
+		if (g->host[i].npeers != g->nhosts - 1)
+			return false;
+	return true;
+}
+
+/* The most that a placement may cost to be a shape. */
+static uint32_t cost_limit(const struct graph *g, bool any)
+{
+	return any ? 4 * (g->ncables + g->nports + g->nhosts) + 64 : g->ncables / 3 + g->silent + 4;
+}
+
+static int find_place(struct wiring *w, const struct tor_torus *want)
+{
+	const u32 ring[] = { w->g->nhosts };
+	struct candidates c = { .g = w->g, .lines = !want };
+	bool mesh = is_mesh(w->g);
+	u32 side[TOR_MAX_DIMS];
+	uint32_t absent;
+	int err;
+
+	if (want)
+		add_shape(&c, want->ndim, want->side);
+	else if (mesh)
+		add_shape(&c, 1, ring);
+	else
+		for (absent = w->g->nhosts == 1; absent <= most_absent(w->g); absent++)
+			add_sides(&c, 0, side, w->g->nhosts + absent);
+	qsort(c.list, c.n, sizeof(*c.list), compare_candidates);
+	err = c.no_memory ? -ENOMEM : try_candidates(w, &c, cost_limit(w->g, want || mesh));
+	free(c.list);
+	if (mesh)
+		w->kind = WIRING_MESH;
+	return err;
+}
+
+static enum wiring_kind kind_of(const struct place *p)
+{
+	if (p->t.ndim == 1)
+		return p->open ? WIRING_LINE : WIRING_RING;
+	return p->open ? WIRING_GRID : WIRING_TORUS;
+}
+
+/* ---- symmetries ---- */
+
+/* How new coordinates come from old ones. */
+struct symmetry {
+	const struct wiring *w;
+	uint32_t origin;			/* old node of the first host */
+	uint32_t from[TOR_MAX_DIMS];		/* old dimension */
+	bool back[TOR_MAX_DIMS];		/* it runs the other way */
+	uint32_t *best;				/* old node of each new one */
+};
+
+static uint32_t old_node(const struct symmetry *s, uint32_t node)
+{
+	const struct tor_torus *t = &s->w->place.t;
+	uint32_t old = 0, d;
+
+	for (d = 0; d < t->ndim; d++) {
+		uint32_t from = s->from[d], side = t->side[d];
+		uint32_t c = tor_torus_coord(t, node, d);
+		/* a line begins at one of its ends */
+		uint32_t base = s->w->place.open >> from & 1 ? (s->back[d] ? side - 1 : 0) :
+				tor_torus_coord(t, s->origin, from);
+
+		old += (base + (s->back[d] ? side - c : c)) % side * t->stride[from];
+	}
+	return old;
+}
+
+/* Keep the symmetry if it gives the first nodes to the first hosts. */
+static void symmetry_judge(struct symmetry *s)
+{
+	const struct place *p = &s->w->place;
+	uint32_t node, old;
+
+	for (node = 0; node < p->t.nodes; node++) {
+		old = old_node(s, node);
+		if (p->who[old] > p->who[s->best[node]])
+			return;
+		if (p->who[old] < p->who[s->best[node]])
+			break;
+	}
+	for (node = 0; node < p->t.nodes; node++)
+		s->best[node] = old_node(s, node);
+}
+
+/* Try all symmetries for the dimensions from @dim on. */
+static void symmetry_each(struct symmetry *s, uint32_t dim)
+{
+	const struct tor_torus *t = &s->w->place.t;
+	uint32_t from, d;
+
+	if (dim == t->ndim) {
+		symmetry_judge(s);
+		return;
+	}
+	for (from = 0; from < t->ndim; from++) {
+		for (d = 0; d < dim && s->from[d] != from; d++)
+			;
+		if (d < dim || t->side[from] != t->side[dim] ||
+		    (s->w->place.open >> from & 1) != (s->w->place.open >> dim & 1))
+			continue;
+		s->from[dim] = from;
+		s->back[dim] = false;
+		symmetry_each(s, dim + 1);
+		s->back[dim] = true;
+		symmetry_each(s, dim + 1);
+	}
+}
+
+static uint32_t first_host(const struct place *p)
+{
+	uint32_t node = 0;
+
+	while (p->who[node])
+		node++;
+	return node;
+}
+
+/* Renumber the nodes so that hosts have them in their order, if possible. */
+static int put_in_order(struct wiring *w)
+{
+	struct place *p = &w->place;
+	struct symmetry s = { .w = w, .origin = first_host(p) };
+	uint32_t *who = calloc(p->t.nodes, sizeof(*who));
+	uint32_t d, n;
+
+	s.best = calloc(p->t.nodes, sizeof(*s.best));
+	if (!who || !s.best) {
+		free(who);
+		free(s.best);
+		return -ENOMEM;
+	}
+	for (d = 0; d < p->t.ndim; d++)
+		s.from[d] = d;
+	for (n = 0; n < p->t.nodes; n++)
+		s.best[n] = old_node(&s, n);
+	symmetry_each(&s, 0);
+	for (n = 0; n < p->t.nodes; n++) {
+		who[n] = p->who[s.best[n]];
+		if (who[n] != GRAPH_NONE)
+			w->node[who[n]] = n;
+	}
+	free(p->who);
+	free(s.best);
+	p->who = who;
+	return 0;
+}
+
+int wiring_find(struct wiring *w, const struct graph *g, const struct tor_torus *want)
+{
+	int err;
+
+	*w = (struct wiring){ .g = g, .node = calloc(g->nhosts, sizeof(*w->node)) };
+	if (!w->node)
+		return -ENOMEM;
+	err = find_place(w, want);
+	if (err || !w->place.who)
+		return err;
+	if (w->kind != WIRING_MESH)
+		w->kind = kind_of(&w->place);
+	return put_in_order(w);
+}
+
+void wiring_free(struct wiring *w)
+{
+	free(w->place.who);
+	free(w->node);
+}
+
+uint32_t wiring_fits(const struct wiring *w)
+{
+	return w->g->ncables - w->place.surplus;
+}
