@@ -3,7 +3,8 @@
 # timeout: 300
 #
 # Sixteen hosts with nothing but the module, wired as a 4x4 torus: two cables crossed, one missing, a port with another
-# MTU, and a host that does not take part. Each is named; when all is put right, the file for all hosts is written.
+# MTU, and a host that does not take part. Each is named; when all is put right, the file for all hosts is written, applied
+# on each, and an allreduce runs: discover, discover write, apply, fabric check, torcollrun.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -182,4 +183,50 @@ check right_again__file diff "$TORCOLL_TOP/selftests/net/discover.golden" "$work
 asker=$(name 2)
 check right_again__same_from_another_host found '.ok' write "$work/other.conf"
 check right_again__same_file diff "$work/1.conf" "$work/other.conf"
+
+# applied on all hosts: a fabric, on which a program runs
+apply_all()
+{
+	local n h
+
+	for n in {0..15}; do
+		h=$(name "$n")
+		host "$h" torcollctl apply "$work/1.conf" as "$h" || return 1
+	done
+}
+
+# Nothing is left to do on any host.
+agrees()
+{
+	local n h
+
+	for n in {0..15}; do
+		h=$(name "$n")
+		host "$h" torcollctl -j apply "$work/1.conf" as "$h" | jq -e '.changes == 0' || return 1
+	done
+}
+
+no_fault()
+{
+	host "$asker" torcollctl fabric check
+}
+
+# Sums of right values, by ssh's stand-in.
+run_all()
+{
+	cat >"$work/ssh" <<-'EOT'
+		#!/bin/bash
+		host=$1
+		shift
+		exec ip netns exec "discover-$host" bash -c "$*"
+	EOT
+	chmod +x "$work/ssh"
+	torcollrun --ssh "$work/ssh" --fabric "$work/1.conf" --timeout $((60 * TORCOLL_SLOW)) \
+		torcoll-perf allreduce -b 64K -e 64K -n 3 -w 1 -c 1
+}
+
+check applied__on_all_hosts apply_all
+check applied__nothing_is_left_to_do agrees
+eventually applied__nothing_is_wrong 60 no_fault
+check applied__allreduce run_all
 finish

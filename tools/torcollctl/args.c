@@ -28,7 +28,7 @@ void args_hint(void)
 		fputs("\"torcollctl help\" tells more.\n", stderr);
 }
 
-static void print_error(const char *fmt, va_list ap)
+static void args_complain(const char *fmt, va_list ap)
 {
 	const char *text = fmt_vstr(fmt, ap);
 
@@ -41,7 +41,7 @@ int usage_error(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	print_error(fmt, ap);
+	args_complain(fmt, ap);
 	va_end(ap);
 	help_wanted = true;
 	return CTL_USAGE;
@@ -52,7 +52,7 @@ int other_error(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	print_error(fmt, ap);
+	args_complain(fmt, ap);
 	va_end(ap);
 	return CTL_USAGE;
 }
