@@ -12,7 +12,7 @@
 #include "judged.h"
 #include "qualify.h"
 
-#define TAKES	3	/* surveys at most, while a cable looks slow */
+#define TAKES	5	/* surveys at most, while a cable looks slow */
 
 /* --- nodes that have not answered --- */
 
