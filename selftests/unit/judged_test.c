@@ -256,7 +256,12 @@ static void judgement_make__untested(void **state)
 	port[0][0].flags &= ~TORCOLL_SURVEY_TESTED;
 	port[1][1].flags &= ~TORCOLL_SURVEY_TESTED;
 	worst(1, 0, "c0:eth0", "c1:eth1", "neither end has tested it");
+	/* nor lately */
+	port[0][0].flags |= TORCOLL_SURVEY_TESTED;
+	port[0][0].tested_ms = OLD_MS;
+	worst(1, 0, "c0:eth0", "c1:eth1", "neither end has tested it");
 	/* one end is enough to know its own direction */
+	port[0][0].tested_ms = OLD_MS - 1;
 	port[0][0].flags |= TORCOLL_SURVEY_TESTED;
 	j = judge_all(0, 0);
 	judgement_free(&j);

@@ -204,6 +204,22 @@ static bool looks_slow(const struct survey *s)
 }
 
 /*
+ * Have all cables tested, and read the results once more when all hosts are
+ * ready: a report of an earlier one lacks what its neighbours sent later.
+ * Return 0 or a negative errno.
+ */
+static int take_survey(struct conn *c, struct survey **s)
+{
+	int err = survey_take(*s, c, true, true);
+
+	if (err)
+		return err;
+	survey_free(*s);
+	*s = survey_new();
+	return survey_take(*s, c, false, true);
+}
+
+/*
  * Take a survey, and others as long as a cable looks slow: hosts are busy for a
  * moment, and all of them share the memory of one in a virtual torus.
  */
@@ -217,7 +233,7 @@ static int take_surveys(struct survey **s)
 	if (conn_need(&c))
 		return CTL_USAGE;
 	for (i = 0, ret = CTL_OK; i < TAKES && !ret; i++) {
-		if (survey_take(*s, &c, true, true)) {
+		if (take_survey(&c, s)) {
 			ret = conn_refused(&c);
 			break;
 		}
