@@ -9,6 +9,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/torcoll_netlink.h>
+#include <linux/torcoll_survey.h>
 #include <linux/utsname.h>
 #include <linux/wait_bit.h>
 
@@ -289,6 +290,7 @@ static int check_config(const struct tor_fabric_config *cfg, struct tor_torus *t
 	case ETH_P_8021Q:
 	case ETH_P_8021AD:
 	case ETH_P_MACSEC:
+	case TORCOLL_SURVEY_ETHERTYPE:
 		*why = "that ethertype belongs to another protocol";
 		return -EINVAL;
 	default:

@@ -43,8 +43,8 @@ bool tor_survey_usable(struct net_device *dev)
 
 /* --- frames that leave --- */
 
-struct sk_buff *tor_survey_frame(struct net_device *dev, const struct tor_survey_frame *f,
-				 const void *records, gfp_t gfp)
+struct sk_buff *tor_survey_skb(struct net_device *dev, const struct tor_survey_frame *f,
+			       const void *records, gfp_t gfp)
 {
 	u32 len = sizeof(struct torcoll_survey) + f->length;
 	struct sk_buff *skb;
@@ -76,7 +76,7 @@ void tor_survey_send(struct net_device *dev, const struct tor_survey_frame *f, c
 
 	if (sizeof(struct torcoll_survey) + f->length > READ_ONCE(dev->mtu))
 		return;
-	skb = tor_survey_frame(dev, f, records, GFP_ATOMIC);
+	skb = tor_survey_skb(dev, f, records, GFP_ATOMIC);
 	if (skb)
 		dev_queue_xmit(skb);
 }
@@ -126,7 +126,7 @@ static void ask_all(const struct tor_survey *survey, u64 id, u32 round, u8 flags
 static void survey_schedule(struct tor_survey *survey)
 {
 	schedule_delayed_work(&survey->report_work, nsecs_to_jiffies(TOR_SURVEY_DELAY));
-	if (tor_test_wanted(&survey->surveys))
+	if (tor_test_wanted(&survey->surveys, ktime_get_ns()))
 		schedule_delayed_work(&survey->test_work, nsecs_to_jiffies(TOR_TEST_DELAY));
 }
 
@@ -245,9 +245,8 @@ static int survey_rx(struct sk_buff *skb, struct net_device *dev, struct packet_
 	if (dev != orig_dev || !ether_addr_equal(eth_hdr(skb)->h_dest, survey_group) ||
 	    !tor_survey_usable(dev))
 		goto drop;
-	/* an aggregate of several frames, or one that no device sends, is refused */
 	why = SKB_DROP_REASON_PKT_TOO_BIG;
-	if (skb_is_gso(skb) || skb->len > U16_MAX)
+	if (skb_is_gso(skb) || skb->len > TOR_TRIAL_FRAME_MAX)
 		goto drop;
 	why = SKB_DROP_REASON_NOMEM;
 	if (skb_linearize(skb))

@@ -54,7 +54,7 @@ bool tor_survey_usable(struct net_device *dev);
 bool tor_survey_shows(const struct net_device *dev);
 
 /**
- * tor_survey_frame - make a frame
+ * tor_survey_skb - make a frame
  * @dev: by which it is to leave
  * @f: header; @f->length bytes follow it
  * @records: these bytes; NULL: zeros
@@ -62,8 +62,8 @@ bool tor_survey_shows(const struct net_device *dev);
  *
  * Return: the frame with its MAC header, or NULL.
  */
-struct sk_buff *tor_survey_frame(struct net_device *dev, const struct tor_survey_frame *f,
-				 const void *records, gfp_t gfp);
+struct sk_buff *tor_survey_skb(struct net_device *dev, const struct tor_survey_frame *f,
+			       const void *records, gfp_t gfp);
 
 /* Make a frame and send it. Context: any; bottom halves may be off. */
 void tor_survey_send(struct net_device *dev, const struct tor_survey_frame *f,

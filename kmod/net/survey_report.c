@@ -160,11 +160,15 @@ struct report {
 	u8 frame[TOR_SURVEY_REPORT];
 };
 
-/* Bytes of records in a frame besides that of the host. */
+/*
+ * Bytes of records in a frame besides that of the host. The MTU may just have
+ * become less than that of a usable device.
+ */
 static u32 report_room(const struct net_device *dev)
 {
-	u32 frame = dev ? min_t(u32, READ_ONCE(dev->mtu), TOR_SURVEY_REPORT) : TOR_SURVEY_REPORT;
+	u32 frame = dev ? READ_ONCE(dev->mtu) : TOR_SURVEY_REPORT;
 
+	frame = clamp_t(u32, frame, TOR_SURVEY_FRAME_MIN, TOR_SURVEY_REPORT);
 	return frame - sizeof(struct torcoll_survey) - sizeof(struct torcoll_survey_record) -
 	       sizeof(struct torcoll_survey_host);
 }

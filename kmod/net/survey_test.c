@@ -7,15 +7,24 @@
 #include "core/link/test.h"
 #include "net/survey.h"
 
-/* Put @frames into the device's queue, back to back. */
+/* Frames in a row for which softirqs wait. */
+#define XMIT_AT_ONCE	64
+
+/*
+ * Put @frames into the device's queue, back to back: a device without a queue,
+ * such as veth, would deliver each before the next.
+ */
 static void test_xmit(struct sk_buff_head *frames)
 {
 	struct sk_buff *skb;
+	u32 i;
 
-	local_bh_disable();
-	while ((skb = __skb_dequeue(frames)))
-		dev_queue_xmit(skb);
-	local_bh_enable();
+	while (!skb_queue_empty(frames)) {
+		local_bh_disable();
+		for (i = 0; i < XMIT_AT_ONCE && (skb = __skb_dequeue(frames)); i++)
+			dev_queue_xmit(skb);
+		local_bh_enable();
+	}
 }
 
 static void send_pings(struct tor_survey *survey, struct net_device *dev,
@@ -40,20 +49,21 @@ static void send_pings(struct tor_survey *survey, struct net_device *dev,
 static void send_train(struct tor_survey *survey, struct net_device *dev,
 		       const struct tor_test_step *step)
 {
+	u32 mtu = clamp_t(u32, READ_ONCE(dev->mtu), TOR_SURVEY_FRAME_MIN, TOR_TRIAL_FRAME_MAX);
 	struct tor_survey_frame f = {
 		.type = TORCOLL_SURVEY_TRAIN,
 		.hop_limit = 1,
 		.survey = step->test,
-		.length = min_t(u32, READ_ONCE(dev->mtu), U16_MAX) - sizeof(struct torcoll_survey),
+		.length = mtu - sizeof(struct torcoll_survey),
 		.host = survey->surveys.host,
-		.stamp = TOR_TRIAL_TRAIN,
+		.stamp = tor_trial_train(mtu),
 	};
 	struct sk_buff_head frames;
 	struct sk_buff *skb;
 
 	__skb_queue_head_init(&frames);
-	for (f.round = 0; f.round < TOR_TRIAL_TRAIN; f.round++) {
-		skb = tor_survey_frame(dev, &f, NULL, GFP_KERNEL | __GFP_NOWARN);
+	for (f.round = 0; f.round < f.stamp; f.round++) {
+		skb = tor_survey_skb(dev, &f, NULL, GFP_KERNEL | __GFP_NOWARN);
 		if (!skb) {
 			__skb_queue_purge(&frames);
 			return;

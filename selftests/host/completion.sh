@@ -77,6 +77,7 @@ completes tune__commands "torcollctl tune " "default help load run save set show
 completes tune__rates "torcollctl tune set 1 m" "message-ps"
 completes qualify__words "torcollctl qualify " "all dev help seconds window"
 completes qualify__all "torcollctl qualify all " "from"
+completes survey__words "torcollctl survey show " "from test"
 completes nothing__of_unknown "torcollctl nonsense " "help"
 zsh_completes objects__by_letter "torcollctl fa" "fabric"
 zsh_completes objects__behind_options "torcollctl -j po" "port"
@@ -95,5 +96,6 @@ zsh_completes explain__levels "torcollctl explain allreduce 16K bits r" "relaxed
 zsh_completes limit__limits "torcollctl limit set k" "kernel"
 zsh_completes qualify__words "torcollctl qualify " "all dev help seconds window"
 zsh_completes qualify__all "torcollctl qualify all " "from"
+zsh_completes survey__words "torcollctl survey show " "from test"
 zsh_completes nothing__of_unknown "torcollctl nonsense " "help"
 finish

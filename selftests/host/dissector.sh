@@ -70,7 +70,7 @@ damaged()
 	build/bin/dissector_frames 5000 >"$tmp/frames.pcap" || return
 	dissect -V >"$tmp/all"
 	! grep -im3 'lua error' "$tmp/all" "$tmp/err" &&
-		[[ $(grep -c '^torcoll collectives' "$tmp/all") == 5000 ]]
+		[[ $(grep -c -E '^torcoll (collectives|survey)' "$tmp/all") == 5000 ]]
 }
 
 another_ethertype()
@@ -78,8 +78,8 @@ another_ethertype()
 	local n
 
 	# 0x88b5 at byte 12 of the first frame, behind the file's and the record's head
-	printf '\x88\xb6' | dd of="$tmp/frames.pcap" bs=1 seek=$((24 + 16 + 12)) conv=notrunc status=none
-	n=$(dissect -o torcoll.ethertype:34998 -Y torcoll | wc -l)
+	printf '\x88\xb7' | dd of="$tmp/frames.pcap" bs=1 seek=$((24 + 16 + 12)) conv=notrunc status=none
+	n=$(dissect -o torcoll.ethertype:34999 -Y torcoll | wc -l)
 	((n == 1))
 }
 
@@ -139,10 +139,17 @@ noted 24 note__hello_dead "Shorter than its header says"
 noted 25 note__comm_step "A value outside its range"
 noted 26 note__reserved "Reserved bytes are not zero"
 noted 27 note__abort_short "Shorter than its header says"
+ask=(type hop_limit flags survey round length host stamp crc_right)
+is survey__ask "$(fields 29 "${ask[@]/#/torcoll_survey.}")" "1 254 1 0x1122334455667788 3 44 0xa1a2a3a4a5a6a7a8 0x0000000000000007 1"
+end=(host mac device mtu fabric)
+is survey__end "$(fields 29 "${end[@]/#/torcoll_survey.end.}")" "0xa1a2a3a4a5a6a7a8 02:00:00:00:00:05 enp1 9000 4011"
+is survey__report "$(fields 30 torcoll_survey.{host.name,host.version,host.part,node.side,node.byte_order,end.device,port.dir,port.tested_ms})" \
+	"host5 1.2.3 1 4,8,0,0,0,0 1 enp1, 1 77"
+is survey__damaged "$(fields 31 torcoll_survey.{crc_right,end.host})" "0 "
 has 28 echo__answer "6 41 0x10 1 13" type op flags flags.reply offset
 check echo__damaged grep -q 'answer 41, damaged 12' <(dissect -Y frame.number==28)
 noted 28 echo__no_note ""
-is frames__all_seen "$(jq length "$tmp/all")" 28
+is frames__all_seen "$(jq length "$tmp/all")" 31
 check ethertype__preference another_ethertype
 check damaged__frames_are_no_error damaged
 finish

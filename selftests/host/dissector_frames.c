@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "host_env.h"
+#include "core/wire/survey.h"
 #include "core/wire/wire.h"
 
 #define ETHER_BYTES	14
@@ -15,6 +16,7 @@
 struct frame {
 	u8 bytes[2048];
 	u32 len;		/* of header, acks and payload */
+	bool survey;
 };
 
 static struct tor_hdr header(u8 type, u32 dst)
@@ -356,14 +358,71 @@ static void put(const void *p, size_t n)
 		exit(1);
 }
 
+/* Sign the records that are there. */
+static void survey_finish(struct frame *f, u8 type, u32 length)
+{
+	struct tor_survey_frame header = {
+		.type = type, .hop_limit = 254, .flags = TORCOLL_SURVEY_TEST, .survey = 0x1122334455667788,
+		.round = 3, .length = length, .host = 0xa1a2a3a4a5a6a7a8, .stamp = 7,
+	};
+
+	tor_survey_build(f->bytes, &header);
+	f->len = sizeof(struct torcoll_survey) + length;
+	f->survey = true;
+}
+
+static struct torcoll_survey_end survey_end(void)
+{
+	return (struct torcoll_survey_end){
+		.host = cpu_to_be64(0xa1a2a3a4a5a6a7a8), .mac = { 2, 0, 0, 0, 0, 5 },
+		.device = "enp1", .mtu = cpu_to_be32(9000), .fabric = cpu_to_be32(0xfab),
+	};
+}
+
+static void survey_ask(struct frame *f)
+{
+	struct torcoll_survey_end end = survey_end();
+
+	survey_finish(f, TORCOLL_SURVEY_ASK,
+		      tor_survey_put(f->bytes + sizeof(struct torcoll_survey), TORCOLL_SURVEY_END,
+				     &end, sizeof(end)));
+}
+
+static void survey_report(struct frame *f)
+{
+	struct torcoll_survey_host host = {
+		.host = survey_end().host, .name = "host5", .version = "1.2.3", .round = cpu_to_be32(3),
+		.part = cpu_to_be16(1), .parts = cpu_to_be16(2),
+	};
+	struct torcoll_survey_node node = {
+		.key = cpu_to_be64(1), .side = { cpu_to_be32(4), cpu_to_be32(8) }, .byte_order = 1,
+	};
+	struct torcoll_survey_port port = {
+		.own = survey_end(), .flags = cpu_to_be16(3), .dir = 1, .tested_ms = cpu_to_be32(77),
+	};
+	u8 *at = f->bytes + sizeof(struct torcoll_survey);
+	u32 len;
+
+	len = tor_survey_put(at, TORCOLL_SURVEY_HOST, &host, sizeof(host));
+	len += tor_survey_put(at + len, TORCOLL_SURVEY_NODE, &node, sizeof(node));
+	len += tor_survey_put(at + len, TORCOLL_SURVEY_PORT, &port, sizeof(port));
+	survey_finish(f, TORCOLL_SURVEY_REPORT, len);
+}
+
+static void survey_damaged(struct frame *f)
+{
+	survey_ask(f);
+	f->bytes[50] ^= 1;
+}
+
 static void write_frame(u32 number, const struct frame *f)
 {
 	static const u8 group[] = TORCOLL_HELLO_GROUP;
 	const struct { u32 sec, usec, captured, len; } record = {
 		.sec = number, .captured = ETHER_BYTES + f->len, .len = ETHER_BYTES + f->len,
 	};
-	u8 ether[ETHER_BYTES] = { 2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 5, TORCOLL_ETHERTYPE >> 8,
-				  TORCOLL_ETHERTYPE & 0xff };
+	u16 type = f->survey ? TORCOLL_SURVEY_ETHERTYPE : TORCOLL_ETHERTYPE;
+	u8 ether[ETHER_BYTES] = { 2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 5, type >> 8, type & 0xff };
 
 	if (f->bytes[offsetof(struct torcoll_hdr, type)] == TORCOLL_FRAME_HELLO)
 		memcpy(ether, group, sizeof(group));
@@ -379,7 +438,7 @@ static void damage(struct frame *f, u64 *seed)
 
 	while (n--)
 		f->bytes[host_rand(seed) % (host_rand(seed) % 2 ? 64 : f->len)] = host_rand(seed);
-	f->bytes[offsetof(struct torcoll_hdr, version)] = TORCOLL_WIRE_VERSION;
+	f->bytes[0] = f->survey ? TORCOLL_SURVEY_VERSION : TORCOLL_WIRE_VERSION;
 	if (host_rand(seed) % 4 == 0)
 		f->len = host_rand(seed) % (f->len + 1);
 }
@@ -392,7 +451,7 @@ int main(int argc, char **argv)
 		bad_version, bad_type, bad_acks, bad_acks_short, bad_header_crc, bad_ack_crc,
 		bad_payload_crc, bad_length, bad_header_short, bad_hop_limit, bad_data, bad_hello_dst,
 		bad_hello_ndim, bad_hello_records, bad_comm_step, bad_comm_reserved, bad_abort_short,
-		echo_answer,
+		echo_answer, survey_ask, survey_report, survey_damaged,
 	};
 	/* of libpcap: magic, version 2.4, snapshot length, Ethernet */
 	const struct { u32 magic; u16 major, minor; u32 zone, figures, snaplen, type; } head = {

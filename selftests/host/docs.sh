@@ -21,7 +21,8 @@ wire_fields()
 			echo "$struct.$member at $offset is not in docs/wire.md"
 			bad=1
 		}
-	done < <(sed -nE 's/^WIRE_AT\((\w+), (\w+), ([0-9]+)\);/\1 \2 \3/p' kmod/core/wire/wire.c)
+	done < <(sed -nE 's/^WIRE_AT\((\w+), (\w+), ([0-9]+)\);/\1 \2 \3/p' kmod/core/wire/wire.c \
+		kmod/core/wire/survey.c)
 	((n && !bad))
 }
 
@@ -29,9 +30,9 @@ wire_fields()
 wire_accepted()
 {
 	diff <(sed -nE 's/^\tROW\((\w+), (\w+)(\[[0-9]\])?, "([^"]*)",.*/\1.\2 \4/p' \
-		selftests/unit/accept_test.c | sort -u) \
+		selftests/unit/accept_test.c selftests/unit/survey_test.c | sort -u) \
 		<(awk -F ' [|] ' '
-			BEGIN { split("hdr ack hello link_record hello_more abort call comm_msg", struct, " ") }
+			BEGIN { split("hdr ack hello link_record hello_more abort call comm_msg survey survey_record survey_end survey_host survey_node survey_port", struct, " ") }
 			/^[|] offset [|] bytes [|] field [|] accepted/ { table++ }
 			/^[|] [0-9]+ [|] [0-9]+ [|] / {
 				gsub(/`|\[[0-9]\]/, "", $3)

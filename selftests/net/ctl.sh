@@ -73,9 +73,9 @@ refused fabric_add__unprivileged 'CAP_NET_ADMIN' netns exec 0 setpriv --reuid 65
 refused fabric_del__no_such_key '^Error: key: ' fabric del 2
 refused fabric_show__no_such_key '^Error: key: ' fabric show 2
 check fabric_add__everything_set ctl fabric add 0xffffffffffffffff dims 2x3x1 coord 1,2,0 cables 2 \
-	ethertype 0x88b6 hello 1s checksum header frame 1500
+	ethertype 0x88b7 hello 1s checksum header frame 1500
 shows fabric_show__everything_set '.[0] | .key == 18446744073709551615 and .sides == [2,3,1] and
-	.node == 5 and .coord == [1,2,0] and .cables == 2 and .ethertype == 34998 and
+	.node == 5 and .coord == [1,2,0] and .cables == 2 and .ethertype == 34999 and
 	.hello_ms == 1000 and .checksum == "header" and .frame_size == 1500 and .nodes == 6' \
 	fabric show 0xffffffffffffffff
 shows fabric_show__both 'length == 2' fabric show

@@ -25,7 +25,7 @@ memory_of_a_node()
 
 	before=$(kernel_kib)
 	for ((n = 0; n < 16; n++)); do
-		node "$n" torcollctl fabric add 2 dims 4x4 node "$n" ethertype 0x88b6 || return 1
+		node "$n" torcollctl fabric add 2 dims 4x4 node "$n" ethertype 0x88b7 || return 1
 	done
 	after=$(kernel_kib)
 	echo "16 nodes take $((after - before)) KiB"

@@ -4,6 +4,7 @@
 
 #include <endian.h>
 #include <err.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,7 +98,7 @@ struct survey_port *survey_add_port(struct survey_host *host, const char *device
 	port->owner = host;
 	port->own.host = host->id;
 	port->heard = UINT32_MAX;
-	strncpy(port->own.device, device, sizeof(port->own.device) - 1);
+	snprintf(port->own.device, sizeof(port->own.device), "%s", device);
 	return port;
 }
 

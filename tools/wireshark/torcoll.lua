@@ -5,7 +5,7 @@
 --	tshark -X lua_script:torcoll.lua -i eth0 -Y torcoll
 --
 -- or put it in the folder "Personal Lua Plugins" of Help, About Wireshark, Folders. A fabric with an
--- EtherType of its own needs it in the preferences, in decimal: -o torcoll.ethertype:34998 for 0x88b6.
+-- EtherType of its own needs it in the preferences, in decimal: -o torcoll.ethertype:34999 for 0x88b7.
 
 local HDR, ACK, HELLO, ABORT, COMM = 64, 32, 72, 72, 64
 local HELLO_MORE = 72
@@ -571,3 +571,148 @@ function proto.prefs_changed()
 		ethertypes:add(registered, proto)
 	end
 end
+
+-- ---- surveys ----
+
+-- Frames of another EtherType, as linux/torcoll_survey.h has them. A member is { name, bytes, title, values }; of 6 bytes it is
+-- an address, of 16 and 64 text, of 24 the six sides; a record in a record has the layout of that name.
+local survey = Proto("torcoll_survey", "torcoll survey")
+
+local layouts = {
+	header = {
+		{ "version", 1, "Version" },
+		{ "type", 1, "Type", { "ask", "report", "train", "ping", "pong" } },
+		{ "hop_limit", 1, "Hop limit" }, { "flags", 1, "Flags (1: test)" }, { "crc", 4, "CRC32C" },
+		{ "survey", 8, "Survey" }, { "round", 4, "Round" }, { "length", 4, "Length behind" },
+		{ "host", 8, "Host" }, { "stamp", 8, "Stamp" },
+	},
+	["end"] = {
+		{ "host", 8, "Host" }, { "mac", 6, "Address" }, { "reserved", 2, "Reserved" },
+		{ "device", 16, "Device" }, { "mtu", 4, "MTU" }, { "fabric", 4, "Fabric tag" },
+	},
+	host = {
+		{ "host", 8, "Host" }, { "name", 64, "Name" }, { "version", 16, "Module version" },
+		{ "round", 4, "Round" }, { "part", 2, "Part" }, { "parts", 2, "Parts" },
+	},
+	node = {
+		{ "key", 8, "Key" }, { "tag", 4, "Tag" }, { "node", 4, "Node" }, { "epoch", 4, "Epoch" },
+		{ "side", 24, "Side" }, { "cables", 4, "Cables" }, { "hello_ms", 4, "Hello interval (ms)" },
+		{ "rates", 4, "Hash of the rates" }, { "comms", 4, "Comms" }, { "ops", 4, "Ops" },
+		{ "reached", 4, "Nodes reached" }, { "dead_links", 4, "Dead links" }, { "view", 4, "View" },
+		{ "ethertype", 2, "EtherType" }, { "checksum", 1, "Checksum", { [0] = "full", "header" } },
+		{ "byte_order", 1, "Byte order", { [0] = "little", "big" } },
+		{ "retransmits", 8, "Retransmits" },
+	},
+	port = {
+		{ "own", "end", "Own end" }, { "peer", "end", "Other end" }, { "flags", 2, "Flags" },
+		{ "state", 1, "State of the link" }, { "dim", 1, "Dimension" },
+		{ "dir", 1, "Direction", dirs }, { "reserved", 3, "Reserved" }, { "key", 8, "Fabric" },
+		{ "speed", 4, "Speed (Mbit/s)" }, { "expected", 4, "Node expected" },
+		{ "heard", 4, "Node heard" }, { "heard_tag", 4, "Fabric tag heard" },
+		{ "since_ms", 4, "Since (ms)" }, { "downs", 4, "Downs" }, { "rx_frames", 8, "Received" },
+		{ "tx_frames", 8, "Sent" }, { "lost", 8, "Lost" }, { "damaged", 8, "Damaged" },
+		{ "resent", 8, "Sent again" }, { "pings", 4, "Pings" }, { "pongs", 4, "Answered" },
+		{ "pinged", 4, "Pings received" }, { "rtt_min_ns", 4, "Shortest round trip (ns)" },
+		{ "rtt_median_ns", 4, "Median round trip (ns)" }, { "rate", 4, "Rate (Mbit/s)" },
+		{ "train", 4, "Train received" }, { "trains", 4, "Train sent" }, { "bad", 4, "Damaged in the test" },
+		{ "tested_ms", 4, "Tested (ms ago)" },
+	},
+}
+local kinds = { "end", "host", "node", "port" }
+local SURVEY, SURVEY_RECORD = 40, 4
+local survey_version = 1
+
+local s = survey.fields
+s.crc_right = ProtoField.bool("torcoll_survey.crc_right", "CRC32C is right")
+s.record = ProtoField.none("torcoll_survey.record", "Record")
+
+local function survey_field(layout, member)
+	local name = "torcoll_survey." .. (layout == "header" and "" or layout .. ".") .. member[1]
+	local bytes, title, values = member[2], member[3], member[4]
+
+	if bytes == 6 then
+		return ProtoField.ether(name, title)
+	elseif bytes == 16 or bytes == 64 then
+		return ProtoField.stringz(name, title)
+	elseif bytes == 8 then
+		return ProtoField.uint64(name, title, base.HEX_DEC)
+	end
+	local integer = { ProtoField.uint8, ProtoField.uint16, ProtoField.uint24, ProtoField.uint32 }
+
+	return (integer[bytes] or ProtoField.uint32)(name, title, base.DEC, values)
+end
+
+for layout, members in pairs(layouts) do
+	for _, member in ipairs(members) do
+		if type(member[2]) == "number" then
+			member.field = layout .. "_" .. member[1]
+			s[member.field] = survey_field(layout, member)
+		end
+	end
+end
+
+-- Puts as many members as there are bytes, and returns those that follow.
+local function survey_members(tvb, tree, layout)
+	local at = 0
+	for _, member in ipairs(layouts[layout]) do
+		local bytes = member[2]
+		if type(bytes) == "string" then
+			if at + SURVEY <= tvb:len() then
+				survey_members(tvb(at, SURVEY):tvb(), tree:add(s.record, tvb(at, SURVEY)):set_text(member[3]),
+					bytes)
+			end
+			bytes = SURVEY
+		elseif at + bytes > tvb:len() then
+			return at
+		elseif bytes == 24 then
+			for i = 0, 5 do
+				tree:add(s[member.field], tvb(at + 4 * i, 4))
+			end
+		else
+			tree:add(s[member.field], tvb(at, bytes))
+		end
+		at = at + bytes
+	end
+	return at
+end
+
+local function survey_records(tvb, tree)
+	local at = 0
+	while at + SURVEY_RECORD <= tvb:len() do
+		local kind, length = tvb(at, 2):uint(), tvb(at + 2, 2):uint()
+		local there = math.min(length, tvb:len() - at - SURVEY_RECORD)
+		local t = tree:add(s.record, tvb(at, SURVEY_RECORD + there))
+		t:set_text("Record: " .. (kinds[kind] or string.format("kind %u", kind)))
+		if kinds[kind] and there > 0 then
+			survey_members(tvb(at + SURVEY_RECORD, there):tvb(), t, kinds[kind])
+		end
+		at = at + SURVEY_RECORD + there
+	end
+end
+
+local function survey_crc(tvb, length)
+	local raw = tvb(0, SURVEY + length):raw()
+	return crc32c(raw:sub(1, 2) .. "\0" .. raw:sub(4, 4) .. "\0\0\0\0" .. raw:sub(9))
+end
+
+function survey.dissector(tvb, pinfo, root)
+	local tree = root:add(survey, tvb())
+	pinfo.cols.protocol = "torcoll survey"
+	if tvb:len() < SURVEY or tvb(0, 1):uint() ~= survey_version then
+		pinfo.cols.info = "Too short, or of another version"
+		return tvb:len()
+	end
+	survey_members(tvb(0, SURVEY):tvb(), tree, "header")
+	local kind, length = tvb(1, 1):uint(), tvb(20, 4):uint()
+	local right = SURVEY + length <= tvb:len() and survey_crc(tvb, length) == tvb(4, 4):uint()
+	tree:add(s.crc_right, tvb(4, 4), right):set_generated()
+	-- tests have padding instead
+	if right and kind <= 2 and length > 0 then
+		survey_records(tvb(SURVEY, length):tvb(), tree)
+	end
+	pinfo.cols.info = string.format("%s, round %u%s", layouts.header[2][4][kind] or string.format("type %u", kind),
+		tvb(16, 4):uint(), right and "" or ", damaged")
+	return tvb:len()
+end
+
+ethertypes:add(0x88b6, survey)

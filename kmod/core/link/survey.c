@@ -21,7 +21,7 @@ static bool survey_may(u64 *until, u64 now, u64 every, u32 burst)
 	return true;
 }
 
-static bool survey_lives(const struct tor_survey_known *k, u64 now)
+bool tor_survey_lives(const struct tor_survey_known *k, u64 now)
 {
 	return k->asked && now - k->asked <= TOR_SURVEY_LIFE;
 }
@@ -31,7 +31,7 @@ static struct tor_survey_known *survey_find(struct tor_surveys *s, u64 now, u64 
 	u32 i;
 
 	for (i = 0; i < TOR_SURVEYS; i++)
-		if (survey_lives(&s->known[i], now) && s->known[i].id == id)
+		if (tor_survey_lives(&s->known[i], now) && s->known[i].id == id)
 			return &s->known[i];
 	return NULL;
 }
@@ -48,7 +48,7 @@ static struct tor_survey_known *survey_room(struct tor_surveys *s, u64 now)
 	for (i = 0; i < TOR_SURVEYS; i++) {
 		struct tor_survey_known *k = &s->known[i];
 
-		if (!survey_lives(k, now))
+		if (!tor_survey_lives(k, now))
 			return k;
 		if (!k->socket && now - k->asked > TOR_SURVEY_STAY &&
 		    (!oldest || k->asked < oldest->asked))
@@ -79,7 +79,7 @@ int tor_survey_begin(struct tor_surveys *s, u64 now, u64 id, u32 round, bool tes
 		k = survey_room(s, now);
 		if (!k)
 			return -EBUSY;
-		*k = (struct tor_survey_known){ .id = id, .socket = socket };
+		*k = (struct tor_survey_known){ .id = id, .socket = socket, .begun = now };
 	}
 	survey_round(k, now, round, test, 0);
 	return 0;
@@ -155,7 +155,7 @@ bool tor_survey_heard(struct tor_surveys *s, u64 now, u32 ifindex, const struct 
 		k = survey_room(s, now);
 		if (!k)
 			return false;
-		*k = (struct tor_survey_known){ .id = f->survey };
+		*k = (struct tor_survey_known){ .id = f->survey, .begun = now };
 	}
 	survey_round(k, now, f->round, test, ifindex);
 	return true;

@@ -53,8 +53,8 @@
  * @socket: to which reports go if this host asked; 0: it is closed
  * @asked: time of that ask, ns; 0: this entry is free
  * @due: time of the own report, ns; 0: none is due
- * @test: cables are to be tested
- * @tested: a test has begun since
+ * @begun: time of the first ask, ns
+ * @test: cables that have not been tested since then are to be
  */
 struct tor_survey_known {
 	u64 id;
@@ -63,8 +63,8 @@ struct tor_survey_known {
 	u32 socket;
 	u64 asked;
 	u64 due;
+	u64 begun;
 	bool test;
-	bool tested;
 };
 
 /**
@@ -178,6 +178,9 @@ void tor_survey_gone(struct tor_surveys *s, u32 ifindex);
  */
 void tor_survey_describe(const struct tor_surveys *s, u64 now, u32 ifindex,
 			 struct torcoll_survey_port *port);
+
+/* Whether the entry is of a survey that goes on. */
+bool tor_survey_lives(const struct tor_survey_known *known, u64 now);
 
 /* The entry of a device, or NULL. */
 struct tor_survey_cable *tor_survey_cable(const struct tor_surveys *s, u32 ifindex);

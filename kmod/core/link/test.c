@@ -2,19 +2,27 @@
 /* Tests of all cables of a host. See test.h. */
 #include "core/link/test.h"
 
-static bool test_is_wanted(const struct tor_survey_known *k)
+/*
+ * The time since which a test is wanted of every cable, ns: the last beginning
+ * of a survey that wants one; 0: none does.
+ */
+static u64 test_wanted_since(const struct tor_surveys *s, u64 now)
 {
-	return k->asked && k->test && !k->tested;
-}
-
-bool tor_test_wanted(const struct tor_surveys *s)
-{
+	u64 since = 0;
 	u32 i;
 
-	for (i = 0; i < TOR_SURVEYS; i++)
-		if (test_is_wanted(&s->known[i]))
-			return true;
-	return false;
+	for (i = 0; i < TOR_SURVEYS; i++) {
+		const struct tor_survey_known *k = &s->known[i];
+
+		if (tor_survey_lives(k, now) && k->test)
+			since = max(since, k->begun);
+	}
+	return since;
+}
+
+bool tor_test_wanted(const struct tor_surveys *s, u64 now)
+{
+	return test_wanted_since(s, now);
 }
 
 /* A cable between two hosts: what is behind a switch is not known. */
@@ -24,15 +32,19 @@ static bool is_testable(const struct tor_survey_cable *cable, u64 now)
 	       (!cable->crowded || now - cable->crowded > TOR_SURVEY_HEARD);
 }
 
-/* Begin a test, if there is a cable to test. */
+/*
+ * Begin a test of the cables that lack one, if there are any. An ask may be
+ * lost, or late, so that a cable is known in a later round only.
+ */
 static bool test_begin(struct tor_surveys *s, u64 now)
 {
+	u64 since = test_wanted_since(s, now);
 	struct tor_survey_cable *cable;
 	u32 i, trials = 0;
 
-	for (i = 0; i < TOR_SURVEY_CABLES && s->cable[i]; i++) {
+	for (i = 0; since && i < TOR_SURVEY_CABLES && s->cable[i]; i++) {
 		cable = s->cable[i];
-		if (!is_testable(cable, now))
+		if (!is_testable(cable, now) || cable->tested >= since)
 			continue;
 		cable->trial = tor_env_alloc(sizeof(*cable->trial));
 		if (!cable->trial)
@@ -42,8 +54,6 @@ static bool test_begin(struct tor_surveys *s, u64 now)
 	}
 	if (!trials)
 		return false;
-	for (i = 0; i < TOR_SURVEYS; i++)
-		s->known[i].tested |= test_is_wanted(&s->known[i]);
 	s->phase = TOR_TEST_PINGS;
 	s->next = 0;
 	s->begun = now;
@@ -116,8 +126,7 @@ void tor_test_next(struct tor_surveys *s, u64 now, struct tor_test_step *step)
 {
 	*step = (struct tor_test_step){ .action = TOR_TEST_DONE, .wait = TOR_TEST_PACE };
 	if (s->phase == TOR_TEST_IDLE) {
-		if (!tor_test_wanted(s) || (s->begun && now - s->begun < TOR_TEST_EVERY) ||
-		    !test_begin(s, now))
+		if ((s->begun && now - s->begun < TOR_TEST_EVERY) || !test_begin(s, now))
 			return;
 	}
 	step->test = s->test;

@@ -18,7 +18,7 @@
 #define TOR_TEST_EVERY		(2 * NSEC_PER_SEC)
 #define TOR_TEST_BURST		5	/* pings at a time, */
 #define TOR_TEST_PACE		(8 * NSEC_PER_MSEC)	/* and between bursts */
-#define TOR_TEST_REST		(300 * NSEC_PER_MSEC)	/* for the last answers */
+#define TOR_TEST_REST		(400 * NSEC_PER_MSEC)	/* for the last answers, and trains at 10 Mbit/s */
 
 enum tor_test_action {
 	TOR_TEST_DONE,
@@ -46,8 +46,8 @@ struct tor_test_step {
 	u64 wait;
 };
 
-/* Whether a test is to begin. */
-bool tor_test_wanted(const struct tor_surveys *s);
+/* Whether a survey wants cables tested. */
+bool tor_test_wanted(const struct tor_surveys *s, u64 now);
 
 /**
  * tor_test_next - continue the test, or begin one that is wanted

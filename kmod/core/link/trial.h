@@ -15,8 +15,17 @@
 #include "core/env.h"
 
 #define TOR_TRIAL_PINGS		500	/* shows 1 % of loss with a probability of 99.3 % */
-#define TOR_TRIAL_TRAIN		64
+
+/*
+ * Bytes of a train, and its fewest frames. A shaper may let 32 KiB pass at once
+ * at any time, a sixth of the half that is measured.
+ */
+#define TOR_TRIAL_TRAIN_BYTES	384000
+#define TOR_TRIAL_TRAIN_MIN	64
 #define TOR_TRIAL_TRAIN_MAX	4096	/* the longest train that is believed */
+
+/* The largest test frame, behind the MAC header: what is large on Ethernet. */
+#define TOR_TRIAL_FRAME_MAX	9216
 
 /* Bytes of a frame on a cable that are not behind its MAC header. */
 #define TOR_TRIAL_OVERHEAD	38
@@ -71,6 +80,12 @@ struct tor_arrivals {
 	u64 last;
 	u32 bad;
 };
+
+/* Frames of the train to a device with that MTU. */
+static inline u32 tor_trial_train(u32 mtu)
+{
+	return max_t(u32, TOR_TRIAL_TRAIN_MIN, TOR_TRIAL_TRAIN_BYTES / mtu);
+}
 
 void tor_arrivals_ping(struct tor_arrivals *a, u64 test);
 

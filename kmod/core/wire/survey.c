@@ -2,51 +2,92 @@
 /* Frames of surveys: checks, reading, writing. See survey.h. */
 #include "core/wire/survey.h"
 
-#define SURVEY_SIZE(type, size) \
-	static_assert(sizeof(struct torcoll_survey ## type) == (size))
-#define SURVEY_AT(type, member, offset) \
-	static_assert(offsetof(struct torcoll_survey ## type, member) == (offset))
+#define WIRE_SIZE(type, size) \
+	static_assert(sizeof(struct type) == (size))
+#define WIRE_AT(type, member, offset) \
+	static_assert(offsetof(struct type, member) == (offset))
 
-SURVEY_SIZE(, 40);
-SURVEY_AT(, crc, 4);
-SURVEY_AT(, survey, 8);
-SURVEY_AT(, round, 16);
-SURVEY_AT(, length, 20);
-SURVEY_AT(, host, 24);
-SURVEY_AT(, stamp, 32);
+WIRE_SIZE(torcoll_survey, 40);
+WIRE_AT(torcoll_survey, version, 0);
+WIRE_AT(torcoll_survey, type, 1);
+WIRE_AT(torcoll_survey, hop_limit, 2);
+WIRE_AT(torcoll_survey, flags, 3);
+WIRE_AT(torcoll_survey, crc, 4);
+WIRE_AT(torcoll_survey, survey, 8);
+WIRE_AT(torcoll_survey, round, 16);
+WIRE_AT(torcoll_survey, length, 20);
+WIRE_AT(torcoll_survey, host, 24);
+WIRE_AT(torcoll_survey, stamp, 32);
 
-SURVEY_SIZE(_record, 4);
+WIRE_SIZE(torcoll_survey_record, 4);
+WIRE_AT(torcoll_survey_record, kind, 0);
+WIRE_AT(torcoll_survey_record, length, 2);
 
-SURVEY_SIZE(_end, 40);
-SURVEY_AT(_end, mac, 8);
-SURVEY_AT(_end, device, 16);
-SURVEY_AT(_end, mtu, 32);
-SURVEY_AT(_end, fabric, 36);
+WIRE_SIZE(torcoll_survey_end, 40);
+WIRE_AT(torcoll_survey_end, host, 0);
+WIRE_AT(torcoll_survey_end, mac, 8);
+WIRE_AT(torcoll_survey_end, __reserved, 14);
+WIRE_AT(torcoll_survey_end, device, 16);
+WIRE_AT(torcoll_survey_end, mtu, 32);
+WIRE_AT(torcoll_survey_end, fabric, 36);
 
-SURVEY_SIZE(_host, 96);
-SURVEY_AT(_host, name, 8);
-SURVEY_AT(_host, version, 72);
-SURVEY_AT(_host, round, 88);
-SURVEY_AT(_host, part, 92);
-SURVEY_AT(_host, parts, 94);
+WIRE_SIZE(torcoll_survey_host, 96);
+WIRE_AT(torcoll_survey_host, host, 0);
+WIRE_AT(torcoll_survey_host, name, 8);
+WIRE_AT(torcoll_survey_host, version, 72);
+WIRE_AT(torcoll_survey_host, round, 88);
+WIRE_AT(torcoll_survey_host, part, 92);
+WIRE_AT(torcoll_survey_host, parts, 94);
 
-SURVEY_SIZE(_node, 88);
-SURVEY_AT(_node, tag, 8);
-SURVEY_AT(_node, side, 20);
-SURVEY_AT(_node, cables, 44);
-SURVEY_AT(_node, view, 72);
-SURVEY_AT(_node, ethertype, 76);
-SURVEY_AT(_node, retransmits, 80);
+WIRE_SIZE(torcoll_survey_node, 88);
+WIRE_AT(torcoll_survey_node, key, 0);
+WIRE_AT(torcoll_survey_node, tag, 8);
+WIRE_AT(torcoll_survey_node, node, 12);
+WIRE_AT(torcoll_survey_node, epoch, 16);
+WIRE_AT(torcoll_survey_node, side, 20);
+WIRE_AT(torcoll_survey_node, cables, 44);
+WIRE_AT(torcoll_survey_node, hello_ms, 48);
+WIRE_AT(torcoll_survey_node, rates, 52);
+WIRE_AT(torcoll_survey_node, comms, 56);
+WIRE_AT(torcoll_survey_node, ops, 60);
+WIRE_AT(torcoll_survey_node, reached, 64);
+WIRE_AT(torcoll_survey_node, dead_links, 68);
+WIRE_AT(torcoll_survey_node, view, 72);
+WIRE_AT(torcoll_survey_node, ethertype, 76);
+WIRE_AT(torcoll_survey_node, checksum, 78);
+WIRE_AT(torcoll_survey_node, byte_order, 79);
+WIRE_AT(torcoll_survey_node, retransmits, 80);
 
-SURVEY_SIZE(_port, 200);
-SURVEY_AT(_port, peer, 40);
-SURVEY_AT(_port, flags, 80);
-SURVEY_AT(_port, state, 82);
-SURVEY_AT(_port, key, 88);
-SURVEY_AT(_port, speed, 96);
-SURVEY_AT(_port, rx_frames, 120);
-SURVEY_AT(_port, pings, 160);
-SURVEY_AT(_port, tested_ms, 196);
+WIRE_SIZE(torcoll_survey_port, 200);
+WIRE_AT(torcoll_survey_port, own, 0);
+WIRE_AT(torcoll_survey_port, peer, 40);
+WIRE_AT(torcoll_survey_port, flags, 80);
+WIRE_AT(torcoll_survey_port, state, 82);
+WIRE_AT(torcoll_survey_port, dim, 83);
+WIRE_AT(torcoll_survey_port, dir, 84);
+WIRE_AT(torcoll_survey_port, __reserved, 85);
+WIRE_AT(torcoll_survey_port, key, 88);
+WIRE_AT(torcoll_survey_port, speed, 96);
+WIRE_AT(torcoll_survey_port, expected, 100);
+WIRE_AT(torcoll_survey_port, heard, 104);
+WIRE_AT(torcoll_survey_port, heard_tag, 108);
+WIRE_AT(torcoll_survey_port, since_ms, 112);
+WIRE_AT(torcoll_survey_port, downs, 116);
+WIRE_AT(torcoll_survey_port, rx_frames, 120);
+WIRE_AT(torcoll_survey_port, tx_frames, 128);
+WIRE_AT(torcoll_survey_port, lost, 136);
+WIRE_AT(torcoll_survey_port, damaged, 144);
+WIRE_AT(torcoll_survey_port, resent, 152);
+WIRE_AT(torcoll_survey_port, pings, 160);
+WIRE_AT(torcoll_survey_port, pongs, 164);
+WIRE_AT(torcoll_survey_port, pinged, 168);
+WIRE_AT(torcoll_survey_port, rtt_min_ns, 172);
+WIRE_AT(torcoll_survey_port, rtt_median_ns, 176);
+WIRE_AT(torcoll_survey_port, rate, 180);
+WIRE_AT(torcoll_survey_port, train, 184);
+WIRE_AT(torcoll_survey_port, trains, 188);
+WIRE_AT(torcoll_survey_port, bad, 192);
+WIRE_AT(torcoll_survey_port, tested_ms, 196);
 
 /* a host and a port fit into the smallest frame */
 static_assert(sizeof(struct torcoll_survey) + 2 * sizeof(struct torcoll_survey_record) +

@@ -1,0 +1,206 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+#
+# Surveys: of a fabric, of hosts with nothing configured, with damaged frames, with many asks, and with tests of cables.
+# shellcheck disable=SC2016	# variables of jq
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+
+# host NAME COMMAND...: in that host's namespace.
+host()
+{
+	ip netns exec "survey-$1" "${@:2}"
+}
+
+host_add()
+{
+	ip netns add "survey-$1" || bail "no namespace"
+	cleanup ip netns del "survey-$1"
+	host "$1" torcollctl host name "$1"
+}
+
+# cable HOST DEVICE HOST DEVICE
+cable()
+{
+	ip link add "$2" netns "survey-$1" type veth peer name "$4" netns "survey-$3" &&
+		ip -n "survey-$1" link set "$2" up && ip -n "survey-$3" link set "$4" up
+}
+
+# surveyed FILTER COMMAND...: what the command prints as JSON passes the filter.
+surveyed()
+{
+	"${@:2}" >"$work/survey" || return 1
+	jq -e "$1" "$work/survey" >/dev/null || { cat "$work/survey"; return 1; }
+}
+
+# The cables of a survey, each once, as "a:x-b:y", sorted.
+cables_seen()
+{
+	"$@" torcollctl -j survey show | jq -r '(.hosts | map({(.id): .name}) | add) as $name |
+		[.hosts[] | .name as $host | .ports[] | select(.peer) |
+		 ["\($host):\(.device)", "\($name[.peer.host]):\(.peer.device)"] | sort | join("-")] |
+		unique | join(" ")'
+}
+
+# send_bad HOST DEVICE: 200 frames that are not right.
+send_bad()
+{
+	host "$1" /usr/bin/python3 - "$2" <<'END'
+import os, random, socket, struct, sys
+
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+s.bind((sys.argv[1], 0))
+random.seed(1)
+mac = bytes.fromhex("0180c200000e") + bytes.fromhex("020000000001") + struct.pack("!H", 0x88b6)
+for i in range(200):
+    frame = bytearray(random.randbytes(random.choice((1, 39, 40, 84, 384, 1400, 1486))))
+    if len(frame) >= 24:
+        frame[0] = 1                    # a version that it knows
+        frame[1] = random.randint(0, 6)
+        if i % 2:
+            frame[20:24] = struct.pack("!I", random.choice((0, len(frame) - 40, 1 << 31, 0xffffffff)) & 0xffffffff)
+    s.send(mac + frame)
+END
+}
+
+# flood HOST DEVICE N: asks, each of a survey of its own.
+flood()
+{
+	host "$1" /usr/bin/python3 - "$2" "$3" <<'END'
+import socket, struct, sys
+
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ 0x82f63b78 if crc & 1 else crc >> 1
+    return crc ^ 0xffffffff
+
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+s.bind((sys.argv[1], 0))
+mac = bytes.fromhex("0180c200000e") + bytes.fromhex("020000000001") + struct.pack("!H", 0x88b6)
+end = struct.pack("!HHQ6sH16sII", 1, 40, 77, b"\2\0\0\0\0\1", 0, b"liar", 1500, 0)
+frames = []
+for i in range(int(sys.argv[2])):
+    def header(hops, crc):
+        return struct.pack("!BBBBIQIIQQ", 1, 1, hops, 0, crc, i + 1, 1, len(end), 77, 0)
+    frames.append(mac + header(9, crc32c(header(0, 0) + end)) + end)
+for frame in frames:
+    s.send(frame)
+END
+}
+
+sent_by()
+{
+	host "$1" cat "/sys/class/net/$2/statistics/tx_packets"
+}
+
+# As many asks as a host may pass on at once are, and few more; so many frames go to the next one. Reports go back.
+flood_is_bounded()
+{
+	local before after
+
+	before=$(sent_by b y)
+	flood a x 200 || return 1
+	sleep 0.5
+	after=$(sent_by b y)
+	echo "b has passed on $((after - before)) of 200 asks"
+	((after - before >= 10 && after - before < 100))
+}
+
+# tested FILTER COMMAND...: every port with somebody at its other end passes the filter.
+tested()
+{
+	surveyed "[.hosts[].ports[] | select(.peer)] | all($1)" "${@:2}"
+}
+
+# ---- a fabric ----
+
+module_load || bail "the module does not load"
+torus_up 2x2
+for n in 0 3; do
+	check "fabric__from_node_$n" surveyed '(.hosts | length) == 4 and (.self as $self | .hosts[] | select(.id == $self) | .name == "node'$n'") and
+		([.hosts[].ports[]] | length == 8 and all(.up and .carrier and (.many | not) and .peer and .member.state == "up" and
+		 .member.heard == .member.expected)) and
+		([.hosts[].nodes[]] | length == 4 and all(.key == 1 and .sides == [2, 2] and .reached == 4 and .dead_links == 0) and
+		 (map(.node) | sort) == [0, 1, 2, 3])' node "$n" torcollctl -j survey show
+done
+is fabric__cables "$(cables_seen node 1)" \
+	"node0:d0p-node1:d0m node0:d1p-node2:d1m node1:d1p-node3:d1m node2:d0p-node3:d0m"
+node 2 ip link set d0p down
+check fabric__a_device_is_down surveyed '[.hosts[] | select(.name == "node2") | .ports[] | select(.device == "d0p")] |
+	length == 1 and all((.up | not) and .member.state == "no-carrier")' node 0 torcollctl -j survey show
+node 2 ip link set d0p up
+fails permission__needed 2 "not permitted: needs CAP_NET_ADMIN" \
+	node 0 setpriv --reuid 65534 --clear-groups --bounding-set=-all --inh-caps=-all \
+	build/bin/torcollctl survey show
+torcollctl netns down
+
+# ---- nothing configured ----
+
+for h in a b c; do
+	host_add $h
+done
+cable a x b x
+cable b y c y
+for h in a b c; do
+	is "line__cables_from_$h" "$(cables_seen host $h)" "a:x-b:x b:y-c:y"
+done
+check line__no_fabric surveyed '(.hosts | length) == 3 and all(.hosts[]; .nodes == [] and all(.ports[]; .member == null))' \
+	host c torcollctl -j survey show
+check bad_frames__sent send_bad a x
+is bad_frames__are_ignored "$(cables_seen host c)" "a:x-b:x b:y-c:y"
+check flood__is_bounded flood_is_bounded
+# who sent that was one more on the cable
+eventually flood__ends 10 surveyed '(.hosts | length) == 3 and all(.hosts[].ports[]; .many | not)' host a torcollctl -j survey show
+
+# ---- tests of cables ----
+
+check test__good_cables tested '.test.pings == 500 and .test.pongs == 500 and .test.pinged == 500 and
+	.test.train == 256 and .test.trains == 256 and .test.bad == 0 and .test.rate > 0 and
+	.test.rtt_min_ns > 0 and .test.rtt_median_ns >= .test.rtt_min_ns and .test.rtt_median_ns < 10000000' \
+	host a torcollctl -j survey show test
+host a tc qdisc add dev x root netem delay 20ms
+host b tc qdisc add dev y root tbf rate 20mbit burst 4kb limit 1mb
+check test__delay_and_rate surveyed '.hosts | map({(.name): (.ports | map({(.device): .test}) | add)}) | add |
+	.a.x.rtt_median_ns > 20000000 and .a.x.rtt_median_ns < 40000000 and
+	.b.x.rtt_median_ns > 20000000 and .b.y.rtt_median_ns < 20000000 and
+	.c.y.rate > 15 and .c.y.rate < 24 and .b.y.rate > 48' host c torcollctl -j survey show test
+host a tc qdisc replace dev x root netem loss 10%
+host b tc qdisc del dev y root
+check test__loss surveyed '[.hosts[].ports[] | select(.device == "x") | .test] | length == 2 and all(.pongs < 490) and
+	map(.pinged) as [$a, $b] | ([$a, $b] | max) == 500 and ([$a, $b] | min) < 490' host c torcollctl -j survey show test
+host a tc qdisc del dev x root
+host b tc qdisc replace dev y root netem corrupt 5%
+check test__damage surveyed '[.hosts[] | select(.name == "c") | .ports[].test] | .[0].bad > 0 and .[0].pinged < 500' \
+	host a torcollctl -j survey show test
+host b tc qdisc del dev y root
+
+# ---- a switch ----
+
+ip link add name switch type bridge group_fwd_mask 0x4000
+cleanup ip link del switch
+for h in a b c; do
+	ip link add s netns survey-$h type veth peer name s$h
+	ip link set s$h master switch up
+	ip -n survey-$h link set s up
+done
+ip link set switch up
+eventually switch__is_seen 10 surveyed '[.hosts[].ports[] | select(.device == "s")] | length == 3 and all(.many)' \
+	host b torcollctl -j survey show
+
+# ---- the end ----
+
+host a torcollctl survey show test >/dev/null 2>&1 &
+taker=$!
+sleep 0.4
+check unload__during_a_test module_unload
+wait $taker
+finish
