@@ -178,8 +178,9 @@ static void print_text(const struct judgement *j)
 		       verdict_words[j->cable[i].verdict.word]);
 		verdict_print(&j->cable[i].verdict);
 	}
-	printf("%zu cables: %zu good, %zu slow, %zu BAD\n", j->n, judgement_count(j, VERDICT_GOOD),
-	       judgement_count(j, VERDICT_SLOW), judgement_count(j, VERDICT_BAD));
+	printf("%zu %s: %zu good, %zu slow, %zu BAD\n", j->n, j->n == 1 ? "cable" : "cables",
+	       judgement_count(j, VERDICT_GOOD), judgement_count(j, VERDICT_SLOW),
+	       judgement_count(j, VERDICT_BAD));
 	if (j->host_limit)
 		printf("Half of the cables reach no more than %u %% of their devices' link speed: the hosts are the limit, or the devices' speed is virtual.\n",
 		       j->host_limit);
