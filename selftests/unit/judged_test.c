@@ -176,10 +176,16 @@ static void judgement_make__down(void **state)
 	port[2][0].state = TORCOLL_LINK_STATE_WAITING;
 	port[3][1].state = TORCOLL_LINK_STATE_NO_CARRIER;
 	worst(1, 0, "c2:eth0", "c3:eth1", "the link of c2:eth0 is waiting, c3:eth1 is no-carrier");
-	/* no other end is known */
+	/* neither hears the other: the shape tells where the cable leads */
 	port[2][0].other = port[3][1].other = NULL;
 	port[2][0].peer.host = port[3][1].peer.host = 0;
-	worst(2, 0, "c2:eth0", "node 3", "the link of c2:eth0 is waiting");
+	worst(1, 0, "c2:eth0", "c3:eth1", "the link of c2:eth0 is waiting, c3:eth1 is no-carrier");
+	/* the port there has another cable, or does not exist */
+	port[3][1].other = &port[6][2];
+	port[3][1].state = TORCOLL_LINK_STATE_UP;
+	worst(1, 0, "c2:eth0", "node 3", "the link of c2:eth0 is waiting");
+	port[3][1].flags &= ~TORCOLL_SURVEY_MEMBER;
+	worst(1, 0, "c2:eth0", "node 3", "the link of c2:eth0 is waiting");
 }
 
 static void judgement_make__one_way(void **state)
@@ -250,7 +256,12 @@ static void judgement_make__untested(void **state)
 	port[0][0].flags &= ~TORCOLL_SURVEY_TESTED;
 	port[1][1].flags &= ~TORCOLL_SURVEY_TESTED;
 	worst(1, 0, "c0:eth0", "c1:eth1", "neither end has tested it");
+	/* nor lately */
+	port[0][0].flags |= TORCOLL_SURVEY_TESTED;
+	port[0][0].tested_ms = OLD_MS;
+	worst(1, 0, "c0:eth0", "c1:eth1", "neither end has tested it");
 	/* one end is enough to know its own direction */
+	port[0][0].tested_ms = OLD_MS - 1;
 	port[0][0].flags |= TORCOLL_SURVEY_TESTED;
 	j = judge_all(0, 0);
 	judgement_free(&j);

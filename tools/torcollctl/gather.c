@@ -54,22 +54,3 @@ void gather_tests(struct survey *now, const struct survey *earlier)
 		}
 	}
 }
-
-uint32_t gather_frames(const struct survey *s, uint64_t key)
-{
-	uint32_t least = UINT32_MAX;
-	unsigned int i, j;
-
-	for (i = 0; i < s->nhosts; i++) {
-		for (j = 0; j < s->hosts[i]->nports; j++) {
-			const struct survey_port *port = &s->hosts[i]->ports[j];
-			uint32_t frames = port->pings + port->pinged + port->trains;
-
-			if (port->flags & TORCOLL_SURVEY_TESTED &&
-			    port->flags & TORCOLL_SURVEY_MEMBER && port->key == key &&
-			    frames < least)
-				least = frames;
-		}
-	}
-	return least;
-}

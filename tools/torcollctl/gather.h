@@ -11,7 +11,4 @@
  */
 void gather_tests(struct survey *now, const struct survey *earlier);
 
-/* Fewest test frames that any tested port of a fabric's has sent and received. */
-uint32_t gather_frames(const struct survey *s, uint64_t key);
-
 #endif

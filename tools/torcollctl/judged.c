@@ -13,6 +13,9 @@
 /* Fewer siblings of one dimension are no measure: all cables are. */
 #define SIBLINGS_LEAST	3
 
+/* A test that was so long ago says nothing about the cable now. */
+#define OLD_MS		60000
+
 #define HOST_LIMIT_PERCENT	70
 
 /* --- names --- */
@@ -57,15 +60,55 @@ static bool is_member(const struct survey_port *port)
 	return port->flags & TORCOLL_SURVEY_MEMBER;
 }
 
+static bool is_node(const struct survey_host *host, uint64_t key, uint32_t number)
+{
+	unsigned int i;
+
+	for (i = 0; i < host->nnodes; i++)
+		if (host->nodes[i].key == key && host->nodes[i].node == number)
+			return true;
+	return false;
+}
+
+/*
+ * Return the port that belongs at the other end of a member's cable, by the
+ * shape of the fabric, if that one hears nobody either; or NULL.
+ */
+static const struct survey_port *find_partner(const struct survey *s,
+					      const struct survey_port *port)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < s->nhosts; i++) {
+		if (!is_node(s->hosts[i], port->key, port->expected))
+			continue;
+		for (k = 0; k < s->hosts[i]->nports; k++) {
+			const struct survey_port *p = &s->hosts[i]->ports[k];
+
+			if (is_member(p) && p->key == port->key && p->dim == port->dim &&
+			    p->dir != port->dir && !p->other)
+				return p;
+		}
+	}
+	return NULL;
+}
+
+static const struct survey_port *other_end(const struct survey *s, const struct survey_port *port)
+{
+	if (port->other || port->flags & TORCOLL_SURVEY_MANY || !is_member(port))
+		return port->other;
+	return find_partner(s, port);
+}
+
 /* Return whether a port shows a cable that its other end does not. */
 static bool is_first(const struct survey *s, unsigned int host, const struct survey_port *port)
 {
-	const struct survey_port *other = port->other;
+	const struct survey_port *other = other_end(s, port);
 	unsigned int i;
 
 	if (!other)
 		return is_member(port) || port->peer.host;
-	if (other->other != port)
+	if (other_end(s, other) != port)
 		return true;
 	if (other->owner == port->owner)
 		return port < other;
@@ -79,7 +122,7 @@ static bool is_first(const struct survey *s, unsigned int host, const struct sur
 
 static bool is_tested(const struct survey_port *port)
 {
-	return port && port->flags & TORCOLL_SURVEY_TESTED;
+	return port && port->flags & TORCOLL_SURVEY_TESTED && port->tested_ms < OLD_MS;
 }
 
 static uint64_t less(uint64_t from, uint64_t what)
@@ -151,7 +194,7 @@ static void fill_down(struct judged *j)
 
 static void fill_cable(struct judged *j, const struct survey *s, const struct survey_port *port)
 {
-	const struct survey_port *other = port->other;
+	const struct survey_port *other = other_end(s, port);
 	struct verdict_cable *c = &j->cable;
 
 	j->end[0] = port;
@@ -242,9 +285,10 @@ static int compare_judged(const void *a, const void *b)
 	const struct judged *x = a, *y = b;
 	int worse = verdict_compare(&x->verdict, &y->verdict);
 
+	/* node2 before node10 */
 	if (!worse)
-		worse = strcmp(x->name[0], y->name[0]);
-	return worse ? worse : strcmp(x->name[1], y->name[1]);
+		worse = strverscmp(x->name[0], y->name[0]);
+	return worse ? worse : strverscmp(x->name[1], y->name[1]);
 }
 
 static size_t count_ports(const struct survey *s)

@@ -12,7 +12,7 @@
 #include "judged.h"
 #include "qualify.h"
 
-#define TAKES	3	/* surveys at most, while a cable looks slow */
+#define TAKES	5	/* surveys at most, while a cable looks slow */
 
 /* --- nodes that have not answered --- */
 
@@ -178,8 +178,9 @@ static void print_text(const struct judgement *j)
 		       verdict_words[j->cable[i].verdict.word]);
 		verdict_print(&j->cable[i].verdict);
 	}
-	printf("%zu cables: %zu good, %zu slow, %zu BAD\n", j->n, judgement_count(j, VERDICT_GOOD),
-	       judgement_count(j, VERDICT_SLOW), judgement_count(j, VERDICT_BAD));
+	printf("%zu %s: %zu good, %zu slow, %zu BAD\n", j->n, j->n == 1 ? "cable" : "cables",
+	       judgement_count(j, VERDICT_GOOD), judgement_count(j, VERDICT_SLOW),
+	       judgement_count(j, VERDICT_BAD));
 	if (j->host_limit)
 		printf("Half of the cables reach no more than %u %% of their devices' link speed: the hosts are the limit, or the devices' speed is virtual.\n",
 		       j->host_limit);
@@ -204,6 +205,22 @@ static bool looks_slow(const struct survey *s)
 }
 
 /*
+ * Have all cables tested, and read the results once more when all hosts are
+ * ready: a report of an earlier one lacks what its neighbours sent later.
+ * Return 0 or a negative errno.
+ */
+static int take_survey(struct conn *c, struct survey **s)
+{
+	int err = survey_take(*s, c, true, true);
+
+	if (err)
+		return err;
+	survey_free(*s);
+	*s = survey_new();
+	return survey_take(*s, c, false, true);
+}
+
+/*
  * Take a survey, and others as long as a cable looks slow: hosts are busy for a
  * moment, and all of them share the memory of one in a virtual torus.
  */
@@ -217,7 +234,7 @@ static int take_surveys(struct survey **s)
 	if (conn_need(&c))
 		return CTL_USAGE;
 	for (i = 0, ret = CTL_OK; i < TAKES && !ret; i++) {
-		if (survey_take(*s, &c, true, true)) {
+		if (take_survey(&c, s)) {
 			ret = conn_refused(&c);
 			break;
 		}

@@ -183,7 +183,8 @@ static void judge_siblings(struct verdict *v, const struct verdict_way *way, uin
 		   full ? verdict_rate(speed, link) : "");
 }
 
-static void judge_rate(struct verdict *v, const struct verdict_cable *c, const struct verdict_way *way)
+static void judge_rate(struct verdict *v, const struct verdict_cable *c,
+		       const struct verdict_way *way)
 {
 	uint64_t siblings = way->usual_bps, link = c->link_bps;
 	char rate[32], speed[32], share[32];
