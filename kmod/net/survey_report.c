@@ -166,9 +166,10 @@ struct report {
  */
 static u32 report_room(const struct net_device *dev)
 {
-	u32 mtu = dev ? READ_ONCE(dev->mtu) : TOR_SURVEY_REPORT;
+	u32 frame = dev ? READ_ONCE(dev->mtu) : TOR_SURVEY_REPORT;
 
-	return clamp_t(u32, mtu, TOR_SURVEY_FRAME_MIN, TOR_SURVEY_REPORT) - sizeof(struct torcoll_survey) - sizeof(struct torcoll_survey_record) -
+	frame = clamp_t(u32, frame, TOR_SURVEY_FRAME_MIN, TOR_SURVEY_REPORT);
+	return frame - sizeof(struct torcoll_survey) - sizeof(struct torcoll_survey_record) -
 	       sizeof(struct torcoll_survey_host);
 }
 

@@ -9,7 +9,7 @@
 
 #include "core/link/test.h"
 
-#define RECORD	400
+#define RECORD	256
 
 static struct tor_surveys s;
 static u64 now;

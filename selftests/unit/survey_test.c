@@ -268,6 +268,29 @@ static void set_length(u32 at, u16 length)
 	frame[at + 3] = length;
 }
 
+/* A last record that is complete, but not as long as its kind, or not of whole words. */
+static void tor_survey_read__last_record(void **state)
+{
+	static const struct { u16 kind, length; int err; } rows[] = {
+		{ TORCOLL_SURVEY_PORT, 200, 0 }, { TORCOLL_SURVEY_PORT, 196, -EINVAL },
+		{ TORCOLL_SURVEY_PORT, 204, 0 }, { TORCOLL_SURVEY_PORT, 0, -EINVAL },
+		{ TORCOLL_SURVEY_NODE, 88, 0 }, { TORCOLL_SURVEY_NODE, 84, -EINVAL },
+		{ TORCOLL_SURVEY_END, 40, 0 }, { TORCOLL_SURVEY_END, 36, -EINVAL },
+		{ TORCOLL_SURVEY_HOST, 92, -EINVAL }, { 99, 0, 0 }, { 99, 4, 0 },
+		{ 99, 1, -EINVAL }, { 99, 3, -EINVAL }, { 99, 5, -EINVAL }, { 99, 6, -EINVAL },
+	};
+	struct tor_survey_frame f = report_frame(), got;
+	u8 zeros[256] = { 0 };
+	u32 len, i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		len = put_report(&f, 0, 1, 1);
+		f.length += tor_survey_put(frame + len, rows[i].kind, zeros, rows[i].length);
+		tor_survey_build(frame, &f);
+		assert_int_equal(read_frame(sizeof(struct torcoll_survey) + f.length, &got), rows[i].err);
+	}
+}
+
 static void tor_survey_read__size(void **state)
 {
 	struct tor_survey_frame f = report_frame(), got;
@@ -405,6 +428,9 @@ static void tor_survey_begin__own_surveys(void **state)
 	assert_int_equal(tor_survey_begin(s, now, 7, 2, false, 50), 0);
 	/* it comes back, by a cable that is learned from it */
 	assert_false(heard(now, 3, 7, 2, OTHER));
+	assert_int_equal(tor_survey_way(s, now, 7, 3)->socket, 50);
+	/* and nobody else goes on with it */
+	assert_false(heard(now, 3, 7, 3, OTHER));
 	assert_int_equal(tor_survey_way(s, now, 7, 3)->socket, 50);
 	assert_true(heard(now, 3, 8, 1, OTHER));
 	assert_int_equal(tor_survey_begin(s, now, 8, 2, false, 50), -EEXIST);
@@ -673,6 +699,7 @@ int main(void)
 		cmocka_unit_test(tor_survey_read__every_length),
 		cmocka_unit_test(tor_survey_read__every_bit),
 		cmocka_unit_test(tor_survey_read__fields_at_their_limits),
+		cmocka_unit_test(tor_survey_read__last_record),
 		cmocka_unit_test(tor_survey_read__size),
 		cmocka_unit_test(tor_survey_fit__cuts_between_records),
 		cmocka_unit_test_setup_teardown(tor_survey_heard__each_round_once, setup, teardown),

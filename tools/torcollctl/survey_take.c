@@ -101,6 +101,11 @@ static bool all_answered(const struct taking *t)
 	return true;
 }
 
+static bool is_late(const struct taking *t)
+{
+	return now_ms() - t->begun > LONGEST_MS;
+}
+
 /* Receive reports until the round is over. */
 static int listen_round(struct taking *t, bool progress)
 {
@@ -110,8 +115,8 @@ static int listen_round(struct taking *t, bool progress)
 		err = conn_listen(t->c, all_answered(t) ? SETTLED_MS : QUIET_MS, on_report, t);
 		if (progress)
 			fprintf(stderr, "\r%u hosts have answered ", t->s->nhosts);
-	} while (err > 0);
-	return err;
+	} while (err > 0 && !is_late(t));
+	return err < 0 ? err : 0;
 }
 
 static bool is_heard(const struct survey_port *port)
@@ -171,7 +176,7 @@ int survey_take(struct survey *s, struct conn *c, bool test, bool progress)
 		err = ask(&t);
 		if (!err)
 			err = listen_round(&t, progress);
-		if (err || is_settled(&t) || now_ms() - t.begun > LONGEST_MS)
+		if (err || is_settled(&t) || is_late(&t))
 			break;
 		test_goes_on(&t, asked);
 	}
