@@ -141,7 +141,7 @@ static void judge(struct search *s)
 		return;
 	if (s->cost || s->g->silent || s->t->nodes > s->g->nhosts)
 		search_repair(s);
-	cost = total_cost(s) + open_cost(s->open);
+	cost = search_total_cost(s) + open_cost(s->open);
 	if (cost > s->limit)
 		return;
 	s->seed_found = true;
