@@ -65,6 +65,36 @@ uint32_t search_total_cost(const struct search *s)
 	return twice / 2 + silent + s->t->nodes - s->g->nhosts;
 }
 
+/* A number for a fault; faults are summed up, in any order. */
+static uint64_t fault_hash(uint32_t a, uint32_t b, uint32_t want, uint32_t have)
+{
+	uint64_t x = ((uint64_t)a << 42 ^ (uint64_t)b << 20 ^ want << 10 ^ have) +
+		     0x9e3779b97f4a7c15ULL;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
+}
+
+uint64_t search_faults(const struct search *s)
+{
+	uint64_t sum = 0;
+	uint32_t a, b;
+
+	for (a = 0; a < s->g->nhosts; a++) {
+		for (b = 0; b < a; b++) {
+			uint32_t want = search_torus_cables(s, s->at[a], s->at[b]);
+			uint32_t have = graph_cables(s->g, a, b);
+
+			if (want != have)
+				sum += fault_hash(a, b, want, have);
+		}
+		if (silent_cost(s, a))
+			sum += fault_hash(a, a, silent_cost(s, a), 0);
+	}
+	return sum;
+}
+
 /* ---- exchanging ---- */
 
 static uint32_t host_cost(const struct search *s, uint32_t host)

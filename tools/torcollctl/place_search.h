@@ -55,6 +55,9 @@ uint32_t search_cables_cost(const struct search *s, uint32_t host);
 /* The cost of all cables; after the last host was placed. */
 uint32_t search_total_cost(const struct search *s);
 
+/* A hash of what does not fit: the same whatever nodes the hosts are at. */
+uint64_t search_faults(const struct search *s);
+
 /* Exchange hosts whose cables do not fit as long as that is cheaper. */
 void search_repair(struct search *s);
 
