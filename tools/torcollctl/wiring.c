@@ -249,7 +249,8 @@ static int find_place(struct wiring *w, const struct tor_torus *want)
 	else
 		for (absent = w->g->nhosts == 1; absent <= most_absent(w->g); absent++)
 			add_sides(&c, 0, side, w->g->nhosts + absent);
-	qsort(c.list, c.n, sizeof(*c.list), compare_candidates);
+	if (c.n)
+		qsort(c.list, c.n, sizeof(*c.list), compare_candidates);
 	err = c.no_memory ? -ENOMEM : try_candidates(w, &c, cost_limit(w->g, want || mesh));
 	free(c.list);
 	drop_chosen(w);
