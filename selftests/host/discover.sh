@@ -72,7 +72,7 @@ d e0 a e0
 END
 check ring__text prints ring <<'END'
 4 hosts form a ring of 4: all 4 cables fit.
-The same cables are those of a 2x2 torus, too: "dims 2x2" chooses that.
+They form as well a 2x2 torus: "dims 2x2" chooses that.
 
 NODE  AT  HOST  PORT  DEVICE  MAC                 MTU  MBIT/S  LEADS TO
    0   0  a     0+    e1      02:00:00:00:0a:01  9000   10000  b:e0

@@ -346,6 +346,17 @@ static void wiring__none(void **state)
 	drop(&w, s);
 }
 
+static void wiring__alone(void **state)
+{
+	struct survey *s = calloc(1, sizeof(*s));
+	struct wiring w;
+
+	made_host(s, "h", 1);
+	find(&w, s);
+	assert_int_equal(w.kind, WIRING_NONE);
+	drop(&w, s);
+}
+
 static int seeded(void **state)
 {
 	seed = 25;
@@ -369,6 +380,7 @@ int main(void)
 		TEST(wiring__grid),
 		TEST(wiring__mesh),
 		TEST(wiring__none),
+		TEST(wiring__alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

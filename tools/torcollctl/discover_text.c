@@ -49,7 +49,9 @@ static const char *but_text(const struct discovery *d)
 	if (d->wiring.place.surplus)
 		return fmt_str(" with %u of their %s.", wiring_fits(&d->wiring),
 			       count_text(d->graph->ncables, "cable"));
-	return fmt_str(": all %s fit.", count_text(d->graph->ncables, "cable"));
+	if (d->graph->ncables == 1)
+		return " with one cable.";
+	return fmt_str(": all %u cables fit.", d->graph->ncables);
 }
 
 static void print_conclusion(const struct discovery *d)
@@ -90,10 +92,11 @@ static void print_also(const struct discovery *d)
 
 	if (!d->wiring.nalso)
 		return;
-	printf("The same cables are");
+	printf("They form as well");
 	for (i = 0; i < d->wiring.nalso; i++)
-		printf("%s %s", i ? "," : " those of a", shape_text(&d->wiring.also[i]));
-	printf(", too: \"dims %s\" chooses that.\n",
+		printf("%s a %s", !i ? "" : i == d->wiring.nalso - 1 ? " and" : ",",
+		       shape_text(&d->wiring.also[i]));
+	printf(": \"dims %s\" chooses that.\n",
 	       fault_sides(&d->wiring.also[0], sides, sizeof(sides)));
 }
 

@@ -482,6 +482,8 @@ int faults_find(struct faults *f, const struct roles *r)
 	fault_unused(f, r);
 	if (r->w->place.who)
 		fault_spares(f, r);
+	if (r->w->place.ambiguous && (r->nmoves || r->nmissing))
+		add_note(f, "ambiguous", "other cables could be changed instead, as few: this is one way");
 	return f->no_memory ? -ENOMEM : 0;
 }
 

@@ -135,22 +135,28 @@ static void count_faults(struct search *s, struct place *p)
 
 static void judge(struct search *s)
 {
+	uint64_t faults;
 	uint32_t cost;
 
 	if (!search_grow(s))
 		return;
 	if (s->cost || s->g->silent || s->t->nodes > s->g->nhosts)
 		search_repair(s);
-	cost = total_cost(s) + open_cost(s->open);
+	cost = search_total_cost(s) + open_cost(s->open);
 	if (cost > s->limit)
 		return;
 	s->seed_found = true;
-	if (s->found && cost == s->best->cost)
+	faults = search_faults(s);
+	if (s->found && cost == s->best->cost) {
+		s->best->ambiguous |= faults != s->best->faults;
 		return;
+	}
 	s->found = true;
 	memcpy(s->best->who, s->who, s->t->nodes * sizeof(*s->who));
 	count_faults(s, s->best);
 	s->best->cost = s->limit = cost;
+	s->best->faults = faults;
+	s->best->ambiguous = false;
 	s->seeds = s->agree = 0;
 }
 

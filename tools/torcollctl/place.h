@@ -18,6 +18,8 @@
  * @missing: cables that belong there and that the graph has not
  * @surplus: cables that the graph has and that do not belong there
  * @cost: how bad that is: 0 for a torus in which everything fits
+ * @faults: which cables are missing or too many, as a hash
+ * @ambiguous: another placement costs as much, with other faults
  */
 struct place {
 	struct tor_torus t;
@@ -25,6 +27,8 @@ struct place {
 	uint32_t *who;
 	uint32_t absent, missing, surplus;
 	uint32_t cost;
+	uint64_t faults;
+	bool ambiguous;
 };
 
 /* Return whether a node has a cable at a port. */

@@ -4,7 +4,7 @@
 
 #define REPAIRS		96	/* hosts that are exchanged with each other, at most */
 
-uint32_t torus_cables(const struct search *s, uint32_t a, uint32_t b)
+uint32_t search_torus_cables(const struct search *s, uint32_t a, uint32_t b)
 {
 	const struct near *near = &s->near[a * TOR_MAX_PORTS];
 	uint32_t i;
@@ -23,10 +23,10 @@ static uint32_t differ(uint32_t want, uint32_t have)
 /* Return the cost of cables between two hosts, which are placed. */
 static uint32_t pair_cost(const struct search *s, uint32_t a, uint32_t b)
 {
-	return differ(torus_cables(s, s->at[a], s->at[b]), graph_cables(s->g, a, b));
+	return differ(search_torus_cables(s, s->at[a], s->at[b]), graph_cables(s->g, a, b));
 }
 
-uint32_t cables_cost(const struct search *s, uint32_t host)
+uint32_t search_cables_cost(const struct search *s, uint32_t host)
 {
 	const struct near *near = &s->near[s->at[host] * TOR_MAX_PORTS];
 	const struct graph_host *h = &s->g->host[host];
@@ -37,7 +37,7 @@ uint32_t cables_cost(const struct search *s, uint32_t host)
 			cost += pair_cost(s, host, s->who[near[i].node]);
 	for (i = 0; i < h->npeers; i++)
 		if (s->at[h->peer[i].host] != GRAPH_NONE &&
-		    !torus_cables(s, s->at[host], s->at[h->peer[i].host]))
+		    !search_torus_cables(s, s->at[host], s->at[h->peer[i].host]))
 			cost += SURPLUS * h->peer[i].cables;
 	return cost;
 }
@@ -54,22 +54,52 @@ static uint32_t silent_cost(const struct search *s, uint32_t host)
 	return want > have ? want - have : have - want;
 }
 
-uint32_t total_cost(const struct search *s)
+uint32_t search_total_cost(const struct search *s)
 {
 	uint32_t twice = 0, silent = 0, i;
 
 	for (i = 0; i < s->g->nhosts; i++) {
-		twice += cables_cost(s, i);
+		twice += search_cables_cost(s, i);
 		silent += silent_cost(s, i);
 	}
 	return twice / 2 + silent + s->t->nodes - s->g->nhosts;
+}
+
+/* A number for a fault; faults are summed up, in any order. */
+static uint64_t fault_hash(uint32_t a, uint32_t b, uint32_t want, uint32_t have)
+{
+	uint64_t x = ((uint64_t)a << 42 ^ (uint64_t)b << 20 ^ want << 10 ^ have) +
+		     0x9e3779b97f4a7c15ULL;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
+}
+
+uint64_t search_faults(const struct search *s)
+{
+	uint64_t sum = 0;
+	uint32_t a, b;
+
+	for (a = 0; a < s->g->nhosts; a++) {
+		for (b = 0; b < a; b++) {
+			uint32_t want = search_torus_cables(s, s->at[a], s->at[b]);
+			uint32_t have = graph_cables(s->g, a, b);
+
+			if (want != have)
+				sum += fault_hash(a, b, want, have);
+		}
+		if (silent_cost(s, a))
+			sum += fault_hash(a, a, silent_cost(s, a), 0);
+	}
+	return sum;
 }
 
 /* ---- exchanging ---- */
 
 static uint32_t host_cost(const struct search *s, uint32_t host)
 {
-	return cables_cost(s, host) + silent_cost(s, host);
+	return search_cables_cost(s, host) + silent_cost(s, host);
 }
 
 static void move_host(struct search *s, uint32_t host, uint32_t node)
@@ -98,7 +128,7 @@ static uint32_t nodes_cost(const struct search *s, uint32_t a, uint32_t b)
 			uint32_t at = near[i].node;
 
 			if (s->who[at] != GRAPH_NONE && at != a && at != b &&
-			    !(j && torus_cables(s, a, at)))
+			    !(j && search_torus_cables(s, a, at)))
 				cost += silent_cost(s, s->who[at]);
 		}
 	}

@@ -30,7 +30,7 @@ static void put_host(struct search *s, uint32_t host, uint32_t node)
 
 	s->at[host] = node;
 	s->who[node] = host;
-	s->cost += cables_cost(s, host);
+	s->cost += search_cables_cost(s, host);
 	s->steps++;
 	for (i = 0; i < s->nnear[node]; i++) {
 		if (s->who[near[i].node] != GRAPH_NONE)

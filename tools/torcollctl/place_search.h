@@ -47,13 +47,16 @@ struct search {
 /* --- place_cost.c --- */
 
 /* The cables that the torus has between two nodes. */
-uint32_t torus_cables(const struct search *s, uint32_t a, uint32_t b);
+uint32_t search_torus_cables(const struct search *s, uint32_t a, uint32_t b);
 
 /* The cost of cables between a host and those that are placed. */
-uint32_t cables_cost(const struct search *s, uint32_t host);
+uint32_t search_cables_cost(const struct search *s, uint32_t host);
 
 /* The cost of all cables; after the last host was placed. */
-uint32_t total_cost(const struct search *s);
+uint32_t search_total_cost(const struct search *s);
+
+/* A hash of what does not fit: the same whatever nodes the hosts are at. */
+uint64_t search_faults(const struct search *s);
 
 /* Exchange hosts whose cables do not fit as long as that is cheaper. */
 void search_repair(struct search *s);

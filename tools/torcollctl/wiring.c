@@ -152,10 +152,31 @@ static bool same_sides(const struct tor_torus *a, const struct tor_torus *b)
 	return a->ndim == b->ndim && !memcmp(a->side, b->side, a->ndim * sizeof(*a->side));
 }
 
+static bool is_as_good(const struct place *a, const struct place *b)
+{
+	return a->cost == b->cost && a->surplus == b->surplus && a->absent == b->absent;
+}
+
 static void add_also(struct wiring *w, const struct tor_torus *t)
 {
+	uint32_t i;
+
+	for (i = 0; i < w->nalso; i++)
+		if (same_sides(&w->also[i], t))
+			return;
 	if (w->nalso < WIRING_ALSO)
 		w->also[w->nalso++] = *t;
+}
+
+/* The shape that was chosen is no other one. */
+static void drop_chosen(struct wiring *w)
+{
+	uint32_t n = 0, i;
+
+	for (i = 0; i < w->nalso; i++)
+		if (!same_sides(&w->also[i], &w->place.t))
+			w->also[n++] = w->also[i];
+	w->nalso = n;
 }
 
 /* Take over @p if it is better; remember that another one is as good. */
@@ -164,12 +185,10 @@ static void take_place(struct wiring *w, struct place *p)
 	struct place *old = &w->place;
 	bool first = !old->who, better = first || is_better(p, old);
 
-	if (!first && p->cost == old->cost) {
-		if (!same_sides(&old->t, &p->t))
-			add_also(w, better ? &old->t : &p->t);
-	} else if (better) {
+	if (!first && is_as_good(p, old))
+		add_also(w, better ? &old->t : &p->t);
+	else if (better)
 		w->nalso = 0;
-	}
 	if (better) {
 		free(old->who);
 		*old = *p;
@@ -230,9 +249,11 @@ static int find_place(struct wiring *w, const struct tor_torus *want)
 	else
 		for (absent = w->g->nhosts == 1; absent <= most_absent(w->g); absent++)
 			add_sides(&c, 0, side, w->g->nhosts + absent);
-	qsort(c.list, c.n, sizeof(*c.list), compare_candidates);
+	if (c.n)
+		qsort(c.list, c.n, sizeof(*c.list), compare_candidates);
 	err = c.no_memory ? -ENOMEM : try_candidates(w, &c, cost_limit(w->g, want || mesh));
 	free(c.list);
+	drop_chosen(w);
 	if (mesh)
 		w->kind = WIRING_MESH;
 	return err;

@@ -37,7 +37,7 @@ struct wiring {
 /**
  * wiring_find - recognise a shape
  * @w: filled in; to be freed whatever the result
- * @g: at least two hosts; must outlive @w
+ * @g: hosts; must outlive @w
  * @want: the sides that the torus must have, or NULL: the best is chosen, of
  *	several that are as good the one with the fewest dimensions
  *
