@@ -183,6 +183,7 @@ fails run__no_such_command 127 'nothing: No such file' "$ctl" netns run "$work/n
 fails run__too_many_ranks 1 'has 4 nodes' "$ctl" netns run -n 5 true
 fails run__no_command 1 'command is missing' "$ctl" netns run -n 2
 check run__term_ends_all stops TERM
+is run__no_reader "$(timeout 20 "$ctl" netns run --only 0 yes | head -n 1; echo "${PIPESTATUS[0]}")" $'[0] y\n141'
 check run__hup_ends_all stops HUP
 
 # ---- the end ----

@@ -184,6 +184,27 @@ connection_lost()
 			"$work/err"
 }
 
+# Output that nobody reads ends all, as SIGPIPE does.
+no_reader()
+{
+	local codes
+
+	marker=$RANDOM$RANDOM
+	timeout 20 build/bin/torcollrun --ssh "$work/ssh" -H a,b bash -c "sleep 300$marker & yes" | head -n 1 >"$work/out"
+	codes=("${PIPESTATUS[@]}")
+	[[ ${codes[0]} == 141 && $(<"$work/out") == "["?" "?"] y" ]] && wait_for 10 nobody_left
+}
+
+# As under nohup.
+hup_ignored()
+{
+	trap '' HUP
+	begin ""
+	trap - HUP
+	kill -HUP "$pid"
+	! wait_for 1 nobody_left && kill "$pid" && ended_with 143
+}
+
 torcollrun_killed()
 {
 	begin "" && kill -KILL "$pid" && wait_for 10 nobody_left
@@ -274,6 +295,8 @@ fails timeout__ends_all 124 '3 of 3 ranks had not ended after 1 s' run --timeout
 check signal__int by_signal INT
 check signal__term by_signal TERM
 check signal__hup by_signal HUP
+check signal__hup_ignored hup_ignored
+check signal__pipe no_reader
 check signal__second_int_kills second_int_kills
 check signal__kill_after_a_time killed_after_grace
 check signal__torcollrun_is_killed torcollrun_killed

@@ -184,7 +184,17 @@ static int start_one(struct job *job, uint32_t i)
 	return 0;
 }
 
-/* Block the signals that signal_fd delivers; SIGPIPE is an error of writing. */
+static bool is_ignored(int sig)
+{
+	struct sigaction action;
+
+	return !sigaction(sig, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
+/*
+ * Block the signals that signal_fd delivers: not HUP under nohup(1). SIGPIPE is
+ * an error of writing, see check_output().
+ */
 static int take_over_signals(struct job *job)
 {
 	sigset_t mask;
@@ -193,7 +203,8 @@ static int take_over_signals(struct job *job)
 	sigaddset(&mask, SIGCHLD);
 	sigaddset(&mask, SIGINT);
 	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
+	if (!is_ignored(SIGHUP))
+		sigaddset(&mask, SIGHUP);
 	sigprocmask(SIG_BLOCK, &mask, &job->old_mask);
 	signal(SIGPIPE, SIG_IGN);
 	job->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -393,6 +404,17 @@ static void wait_for_news(struct job *job, struct pollfd *fds)
 		job->ops->command(job);
 }
 
+/* Nobody reads: as if SIGPIPE had come, but the processes are ended in order. */
+static void check_output(struct job *job)
+{
+	fflush(stdout);
+	fflush(stderr);
+	if (!ferror(stdout) || job->ending)
+		return;
+	job->signal = SIGPIPE;
+	job_end(job, SIGTERM);
+}
+
 void job_follow(struct job *job)
 {
 	struct pollfd *fds = calloc(2 * (size_t)job->count + 2, sizeof(*fds));
@@ -403,8 +425,7 @@ void job_follow(struct job *job)
 		wait_for_news(job, fds);
 		drain_all(job);
 		take_signals(job);
-		fflush(stdout);
-		fflush(stderr);
+		check_output(job);
 	}
 	free(fds);
 	sigprocmask(SIG_SETMASK, &job->old_mask, NULL);

@@ -118,13 +118,6 @@ static void rank_exec(struct job *job, uint32_t i)
 	job_exec(agent->argv);
 }
 
-/* A head that does not listen any more is as good as dead. */
-static void check_head(struct job *job)
-{
-	if (ferror(stdout))
-		job_end(job, SIGTERM);
-}
-
 /* The frame of a longest line would be too long a line for the head. */
 static void rank_line(struct job *job, uint32_t i, bool err, const char *text, size_t len)
 {
@@ -139,7 +132,6 @@ static void rank_line(struct job *job, uint32_t i, bool err, const char *text, s
 		text += n;
 		len -= n;
 	} while (len);
-	check_head(job);
 }
 
 static void rank_ended(struct job *job, uint32_t i)
@@ -147,8 +139,6 @@ static void rank_ended(struct job *job, uint32_t i)
 	const struct agent *agent = job->data;
 
 	printf("%c%c%u %d\n", FRAME_MARK, FRAME_END, agent->first + i, job->proc[i].status);
-	fflush(stdout);
-	check_head(job);
 }
 
 /* Signals from the head, or the end of it. */
