@@ -46,7 +46,8 @@ complete()
 		usr/share/bash-completion/completions/torcollctl usr/share/torcoll/torcoll.lua \
 		usr/share/zsh/site-functions/_torcollctl lib/udev/rules.d/90-torcoll.rules \
 		usr/lib/sysusers.d/torcoll.conf etc/security/limits.d/torcoll.conf \
-		lib/systemd/system/torcoll@.service
+		lib/systemd/system/torcoll@.service lib/systemd/system/torcoll-metrics.service \
+		lib/systemd/system/torcoll-metrics.timer
 }
 
 runs()
@@ -146,13 +147,18 @@ kernel_range()
 unit()
 {
 	grep -q "^ExecStart=/usr/bin/torcollctl -b /etc/torcoll/%i.conf" "$root/lib/systemd/system/torcoll@.service" &&
+		grep -q "^ExecStart=/usr/bin/torcollctl stats --prometheus " "$root/lib/systemd/system/torcoll-metrics.service" &&
 		! grep -r '@[A-Z]*@' "$root"/lib "$root"/etc "$root"/usr/lib/pkgconfig || return
 	# it wants to see what the unit starts
 	command -v systemd-analyze >/dev/null || return 0
 	mkdir -p "$root/sbin" && touch "$root/sbin/modprobe" && chmod +x "$root/sbin/modprobe" || return
 	mkdir -p "$root/unit" && sed "s,\(ExecStart\(Pre\|\)=\|ExecStopPost=-\),\1$root," \
 		"$root/lib/systemd/system/torcoll@.service" >"$root/unit/torcoll@.service" || return
-	systemd-analyze verify --man=no "$root/unit/torcoll@.service"
+	sed "s,^ExecStart=,&$root," "$root/lib/systemd/system/torcoll-metrics.service" \
+		>"$root/unit/torcoll-metrics.service" &&
+		cp "$root/lib/systemd/system/torcoll-metrics.timer" "$root/unit/" &&
+		systemd-analyze verify --man=no "$root/unit/torcoll@.service" "$root/unit/torcoll-metrics.timer" \
+			"$root/unit/torcoll-metrics.service"
 }
 
 debian_symbols()
