@@ -757,7 +757,9 @@ install: lib tools
 	$(Q)$(call as,$(LIMITSDIR),packaging/torcoll.limits,torcoll.conf)
 	$(Q)install -d $(DESTDIR)$(UDEVDIR) $(DESTDIR)$(UNITDIR)
 	$(Q)sed 's|@BINDIR@|$(BINDIR)|g' packaging/90-torcoll.rules.in >$(DESTDIR)$(UDEVDIR)/90-torcoll.rules
-	$(Q)sed 's|@BINDIR@|$(BINDIR)|g' packaging/torcoll@.service.in >$(DESTDIR)$(UNITDIR)/torcoll@.service
+	$(Q)for unit in torcoll@.service torcoll-metrics.service; do \
+		sed 's|@BINDIR@|$(BINDIR)|g' packaging/$$unit.in >$(DESTDIR)$(UNITDIR)/$$unit || exit; done
+	$(Q)$(call to,$(UNITDIR),644,packaging/torcoll-metrics.timer)
 	$(Q)rm -rf $(dkms) && install -d $(dkms)
 	$(Q)cp -r kmod uapi $(dkms)/
 	$(Q)sed 's/@VERSION@/$(VERSION)/g' packaging/dkms.conf.in >$(dkms)/dkms.conf

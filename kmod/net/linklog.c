@@ -19,13 +19,16 @@
 
 /**
  * struct tor_linklog - changes of the links of a fabric
- * @next: number of changes so far; change n is at @change[n % TOR_LINKLOG]
+ * @fabric: whose log it is
+ * @next: number of changes so far
  * @said: changes before this one were printed, or left out
  * @left_out: of them, those that were due to be printed, since it was reported
  * @pause: when the present pause began, jiffies; of say_work
  * @lines: printed since then; of say_work
+ * @say_work: prints what is due
+ * @change: change n is at n % TOR_LINKLOG
  *
- * All but what say_work owns: fabric->lock.
+ * All but what belongs to say_work: fabric->lock.
  */
 struct tor_linklog {
 	struct tor_fabric *fabric;
@@ -69,31 +72,18 @@ static void change_say(const struct tor_node *node, const struct tor_change *cha
 		*change->reason ? ": " : "", change->reason, heard);
 }
 
-/*
- * Count the changes that are still to be printed. If none of this pause were,
- * leave out those that are too many. Return their number, and in @left_out what
- * to report. Context: fabric->lock.
- */
-static u32 linklog_due(struct tor_linklog *log, u32 *left_out)
+/* Count the changes that are still to be printed. Context: fabric->lock. */
+static u32 linklog_due(const struct tor_linklog *log)
 {
 	u32 due = 0;
 	u64 i;
 
 	for (i = log->said; i < log->next; i++)
 		due += change_is_news(&log->change[i % TOR_LINKLOG]);
-	for (; !log->lines && due > LINKLOG_LINES; log->said++) {
-		if (!change_is_news(&log->change[log->said % TOR_LINKLOG]))
-			continue;
-		log->left_out++;
-		due--;
-	}
-	*left_out = log->left_out;
-	if (due && log->lines < LINKLOG_LINES)
-		log->left_out = 0;
 	return due;
 }
 
-/* Take the next change to be printed. Context: fabric->lock. */
+/* Take the next change to be printed, which there is. Context: fabric->lock. */
 static void linklog_take(struct tor_linklog *log, struct tor_change *change)
 {
 	do
@@ -101,21 +91,28 @@ static void linklog_take(struct tor_linklog *log, struct tor_change *change)
 	while (!change_is_news(change));
 }
 
-/* Print the next line. False: none is due, or the log must pause. */
-static bool linklog_say(struct tor_linklog *log, u32 *due)
+/*
+ * Print the next line, behind the number of those left out. Return false if
+ * none is due, or, with @wait set, if the log must pause first.
+ */
+static bool linklog_say(struct tor_linklog *log, bool *wait)
 {
 	struct tor_fabric *fabric = log->fabric;
 	struct tor_change change;
-	u32 left_out;
-	bool may;
+	u32 due, left_out = 0;
 
 	spin_lock_bh(&fabric->lock);
-	*due = linklog_due(log, &left_out);
-	may = *due && log->lines < LINKLOG_LINES;
-	if (may)
+	due = linklog_due(log);
+	/* a pause begins: more than it may print is too much */
+	for (; !log->lines && due > LINKLOG_LINES; due--, log->left_out++)
 		linklog_take(log, &change);
+	*wait = due && log->lines == LINKLOG_LINES;
+	if (due && !*wait) {
+		linklog_take(log, &change);
+		swap(left_out, log->left_out);
+	}
 	spin_unlock_bh(&fabric->lock);
-	if (!may)
+	if (!due || *wait)
 		return false;
 	if (left_out)
 		pr_info("fabric %llu node %u: %u changes of links were left out: \"torcollctl log\" has the last %u\n",
@@ -128,15 +125,15 @@ static bool linklog_say(struct tor_linklog *log, u32 *due)
 static void say_work(struct work_struct *work)
 {
 	struct tor_linklog *log = container_of(to_delayed_work(work), struct tor_linklog, say_work);
-	u32 due;
+	bool wait;
 
 	if (!log->lines || time_after_eq(jiffies, log->pause + LINKLOG_PAUSE)) {
 		log->pause = jiffies;
 		log->lines = 0;
 	}
-	while (linklog_say(log, &due))
+	while (linklog_say(log, &wait))
 		;
-	if (due)
+	if (wait)
 		schedule_delayed_work(&log->say_work, log->pause + LINKLOG_PAUSE - jiffies);
 }
 

@@ -47,7 +47,8 @@ complete()
 		usr/share/bash-completion/completions/torcollrun usr/share/zsh/site-functions/_torcollrun \
 		usr/share/zsh/site-functions/_torcollctl lib/udev/rules.d/90-torcoll.rules \
 		usr/lib/sysusers.d/torcoll.conf etc/security/limits.d/torcoll.conf \
-		lib/systemd/system/torcoll@.service
+		lib/systemd/system/torcoll@.service lib/systemd/system/torcoll-metrics.service \
+		lib/systemd/system/torcoll-metrics.timer
 }
 
 runs()
@@ -148,13 +149,18 @@ unit()
 {
 	grep -q "^ExecStart=/usr/bin/torcollctl apply /etc/torcoll/%i.conf" "$root/lib/systemd/system/torcoll@.service" &&
 		grep -q 'RUN+="/usr/bin/torcollctl apply --device %k"' "$root/lib/udev/rules.d/90-torcoll.rules" &&
+		grep -q "^ExecStart=/usr/bin/torcollctl stats --prometheus " "$root/lib/systemd/system/torcoll-metrics.service" &&
 		! grep -r '@[A-Z]*@' "$root"/lib "$root"/etc "$root"/usr/lib/pkgconfig || return
 	# it wants to see what the unit starts
 	command -v systemd-analyze >/dev/null || return 0
 	mkdir -p "$root/sbin" && touch "$root/sbin/modprobe" && chmod +x "$root/sbin/modprobe" || return
 	mkdir -p "$root/unit" && sed -E "s,^(Exec(StartPre|Start|Reload|Stop)=),\\1$root," \
 		"$root/lib/systemd/system/torcoll@.service" >"$root/unit/torcoll@.service" || return
-	systemd-analyze verify --man=no "$root/unit/torcoll@.service"
+	sed "s,^ExecStart=,&$root," "$root/lib/systemd/system/torcoll-metrics.service" \
+		>"$root/unit/torcoll-metrics.service" &&
+		cp "$root/lib/systemd/system/torcoll-metrics.timer" "$root/unit/" &&
+		systemd-analyze verify --man=no "$root/unit/torcoll@.service" "$root/unit/torcoll-metrics.timer" \
+			"$root/unit/torcoll-metrics.service"
 }
 
 debian_symbols()

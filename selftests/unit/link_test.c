@@ -101,8 +101,12 @@ static void tor_link_tick__silence_takes_it_down(void **state)
 	tor_link_tick(&ctx, &a);
 	assert_int_equal(a.link[0].state, TOR_LINK_UP);
 	ctx.now++;
+	assert_int_equal(a.link[0].downs, 0);
 	tor_link_tick(&ctx, &a);
 	assert_int_equal(a.link[0].state, TOR_LINK_WAITING);
+	assert_int_equal(a.link[0].was, TOR_LINK_UP);
+	assert_int_equal(a.link[0].since, ctx.now);
+	assert_int_equal(a.link[0].downs, 1);
 	/* its next hello says that it hears nothing: the other side goes down as well */
 	deliver(last_sent(), &b, 1);
 	assert_int_equal(b.link[1].state, TOR_LINK_ONE_WAY);

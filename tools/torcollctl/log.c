@@ -44,7 +44,7 @@ static const char *time_of(struct json_object *change, const struct timespec *no
 	localtime_r(&seconds, &tm);
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
 	strftime(zone, sizeof(zone), "%z", &tm);
-	return fmt_str("%s.%03d%s", text, (int)(ns / 1000000 % 1000), zone);
+	return fmt_str("%s.%03d%.3s:%s", text, (int)(ns / 1000000 % 1000), zone, zone + 3);
 }
 
 static void add_times(struct json_object *list)
@@ -68,7 +68,7 @@ static void print_change(struct json_object *change)
 	       js_str(change, "ifname"), js_str(change, "from"), js_str(change, "to"));
 	if (js_has(change, "reason"))
 		printf(": %s", js_str(change, "reason"));
-	if (js_has(change, "heard_node"))
+	if (js_has(change, "heard_node") && strcmp(js_str(change, "to"), "up"))
 		printf("; heard: node %s, dim %s %s", js_str(change, "heard_node"),
 		       js_str(change, "heard_dim"), js_str(change, "heard_dir"));
 	putchar('\n');

@@ -108,20 +108,20 @@ static void tell(const struct event *event, struct json_object *said, struct nlm
 	const char *details = details_of(event->view, o);
 	const char *what = event->event;
 
+	bool news = strcmp(js_raw(said, name), details);
+
 	if (!strcmp(what, "deleted")) {
 		json_object_object_del(said, name);
-	} else if (!strcmp(js_raw(said, name), details)) {
-		json_object_put(o);
-		return;
+		news = true;
 	} else {
 		/* the kernel has one notification for a new fabric and a changed one */
 		if (js_has(said, name))
 			what = "changed";
 		json_object_object_add(said, name, json_object_new_string(details));
 	}
-	if (opt.json)
+	if (news && opt.json)
 		print_json(event, what, o);
-	else
+	else if (news)
 		print_event(event, what, details);
 	json_object_put(o);
 }
@@ -145,8 +145,6 @@ static int on_event(struct nl_msg *msg, void *arg)
  */
 static void note_present(struct json_object *said)
 {
-	static const uint8_t cmds[] = { TORCOLL_CMD_FABRIC_NTF, TORCOLL_CMD_PORT_NTF,
-					TORCOLL_CMD_COMM_NTF };
 	struct json_object *list, *o;
 	struct conn c;
 	size_t i, k, n;
@@ -154,7 +152,7 @@ static void note_present(struct json_object *said)
 	if (conn_open(&c))
 		return;
 	for (i = 0; i < ARRAY_SIZE(events); i++) {
-		if (!memchr(cmds, events[i].cmd, sizeof(cmds)) ||
+		if (!strcmp(events[i].event, "deleted") ||
 		    view_dump(&c, events[i].view, NULL, &list))
 			continue;
 		n = json_object_array_length(list);

@@ -255,7 +255,7 @@ static void put_all(const struct metrics *m)
 
 /*
  * Write a file that others read at any time: it appears whole, in place of the
- * old one. Return 0 or an errno.
+ * old one. Return 0 or a negative errno.
  */
 static int write_file(struct metrics *m, const char *name)
 {
@@ -263,25 +263,25 @@ static int write_file(struct metrics *m, const char *name)
 	int fd, err = 0;
 
 	if (asprintf(&temp, "%s.XXXXXX", name) < 0)
-		return ENOMEM;
+		return -ENOMEM;
 	fd = mkstemp(temp);
 	if (fd < 0) {
-		err = errno;
+		err = -errno;
 		goto free;
 	}
 	m->to = fdopen(fd, "w");
 	if (!m->to) {
-		err = errno;
+		err = -errno;
 		close(fd);
 		goto unlink;
 	}
 	put_all(m);
 	if (fchmod(fd, 0644) || fflush(m->to))
-		err = errno;
+		err = -errno;
 	if (fclose(m->to) && !err)
-		err = errno;
+		err = -errno;
 	if (!err && rename(temp, name))
-		err = errno;
+		err = -errno;
 unlink:
 	if (err)
 		unlink(temp);
@@ -332,7 +332,7 @@ int stats_prometheus(struct args *a)
 	else
 		put_all(&m);
 	if (err) {
-		usage_error("writing %s: %s", name, strerror(err));
+		usage_error("writing %s: %s", name, strerror(-err));
 		ret = CTL_REFUSED;
 	}
 	json_object_put(m.stats);
