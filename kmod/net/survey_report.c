@@ -147,6 +147,7 @@ u32 tor_survey_records(struct tor_survey *survey, void *buf)
 
 /**
  * struct report - a report that is being sent
+ * @survey: of the namespace
  * @known: the survey that it answers
  * @dev: by which it leaves, NULL: to the socket
  * @host: the first record of each frame
