@@ -22,6 +22,8 @@
 
 /**
  * struct tor_survey - the surveys of a namespace
+ * @net: the namespace
+ * @lock: see above
  * @surveys: core's part
  * @report_work: sends the reports that are due
  * @test_work: takes the steps of a test

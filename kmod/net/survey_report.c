@@ -48,7 +48,7 @@ static void fill_node(struct torcoll_survey_node *to, struct tor_fabric *fabric)
 		to->side[dim] = cpu_to_be32(node->torus.side[dim]);
 }
 
-/* What a port has counted. */
+/* What a port has counted. Context: fabric->lock. */
 static void fill_counters(struct torcoll_survey_port *to, const struct tor_port *port)
 {
 	to->rx_frames = cpu_to_be64(atomic64_read(&port->rx_frames));
@@ -64,6 +64,7 @@ static void fill_member(struct torcoll_survey_port *to, struct tor_port *port)
 	spin_lock_bh(&fabric->lock);
 	to->state = link->state;
 	to->heard = cpu_to_be32(link->heard ? link->peer_node : ~0U);
+	fill_counters(to, port);
 	spin_unlock_bh(&fabric->lock);
 	to->flags |= cpu_to_be16(TORCOLL_SURVEY_MEMBER);
 	to->own.fabric = cpu_to_be32(node->tag);
@@ -71,7 +72,6 @@ static void fill_member(struct torcoll_survey_port *to, struct tor_port *port)
 	to->dir = tor_port_dir(port->index);
 	to->key = cpu_to_be64(node->key);
 	to->expected = cpu_to_be32(tor_torus_neighbour(&node->torus, node->self, port->index));
-	fill_counters(to, port);
 }
 
 /* The speed of a device in Mbit/s; 0: it does not say. */
@@ -147,6 +147,7 @@ u32 tor_survey_records(struct tor_survey *survey, void *buf)
 
 /**
  * struct report - a report that is being sent
+ * @survey: of the namespace
  * @known: the survey that it answers
  * @dev: by which it leaves, NULL: to the socket
  * @host: the first record of each frame

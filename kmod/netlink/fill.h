@@ -16,13 +16,10 @@ struct tor_change;
 struct tor_group;
 struct tor_slot;
 
-/**
- * struct tor_totals - sums over a fabric's ports and comms
- * @memory: without comms
- */
+/* Sums over a fabric's ports and comms. */
 struct tor_totals {
 	u32 ports, up, comms, groups, ops, reached;
-	u64 memory;
+	u64 memory;		/* without comms */
 	u64 comm_memory;
 };
 

@@ -75,8 +75,11 @@ struct tor_survey_known {
  *	soon after it; ns, 0: never
  * @peer: the end that sent it, big-endian
  * @trial: the test that is under way, or NULL
- * @tested: end of the last test, ns; 0: there was none with this peer. Its
- *	results follow
+ * @tested: end of the last test, ns; 0: there was none with this peer
+ * @pings: that it sent
+ * @pongs: of these answered
+ * @rtt_min: shortest round trip, ns
+ * @rtt_median: median of the round trips, ns
  * @arrivals: what arrived of the other side's last test
  */
 struct tor_survey_cable {

@@ -29,6 +29,7 @@ enum tor_test_action {
 
 /**
  * struct tor_test_step - what a test does next
+ * @action: which of these
  * @test: its number
  * @first: number of the first ping
  * @count: pings

@@ -64,7 +64,8 @@ u32 tor_trial_median(const struct tor_trial *t);
  * struct tor_arrivals - what arrived of the other side's test
  * @test: its number
  * @pinged: pings
- * @train: frames of its train, of @trains
+ * @train: frames of its train
+ * @trains: frames that it has, as they say
  * @bytes: on the cable, of those behind the first one of the second half
  * @half: time of that one, ns
  * @last: time of the last one, ns

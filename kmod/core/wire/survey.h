@@ -26,10 +26,9 @@
 #define TOR_SURVEY_HOP_LIMIT	255
 #define TOR_SURVEY_PARTS	64	/* the most frames of one report */
 
-/**
- * struct tor_survey_frame - struct torcoll_survey in host byte order
- * @records: behind the header in the frame that was read; tor_survey_build()
- *	ignores it
+/*
+ * struct torcoll_survey in host byte order. @records: behind the header in the
+ * frame that was read; tor_survey_build() ignores it.
  */
 struct tor_survey_frame {
 	u8 type;
