@@ -134,10 +134,10 @@ static enum style node_style(void *arg, uint32_t node)
 	return survey_node(host, f->m->key)->ops ? STYLE_BUSIEST : STYLE_PLAIN;
 }
 
-static void list_line(struct list *l, enum style style, const char *text)
+static void list_line(struct list *l, enum style how, const char *text)
 {
 	if (l->y < l->end)
-		canvas_put(l->c, l->x, l->y, style, "%.*s", l->c->width - l->x, text);
+		canvas_put(l->c, l->x, l->y, how, "%.*s", l->c->width - l->x, text);
 	l->y++;
 }
 
