@@ -111,15 +111,15 @@ enum skb_drop_reason tor_port_drop(struct tor_port *port, enum tor_counter why)
 	tor_fabric_count(port->fabric, why, 1);
 	trace_torcoll_drop(&port->fabric->node, port->index, why);
 	atomic64_inc(&port->drops);
-	if (why == TOR_C_DROP_HEADER_CRC || why == TOR_C_DROP_PAYLOAD_CRC)
-		atomic64_inc(&port->damaged);
-	else if (why == TOR_C_DROP_FABRIC)
+	if (why == TOR_C_DROP_FABRIC)
 		atomic64_inc(&port->others);
 	return drop_reason(why);
 }
 
 void tor_entry_drop(struct tor_entry *entry, enum tor_counter why)
 {
+	if (why == TOR_C_DROP_PAYLOAD_CRC && entry->direct)
+		tor_link_damaged(&entry->port->fabric->node, entry->port->index);
 	entry->drop = tor_port_drop(entry->port, why);
 }
 

@@ -15,6 +15,8 @@ struct tor_slot;
  *	where possible
  * @works: the caller calls tor_chan_work() itself
  * @port: on which the current frame came in, or NULL
+ * @direct: the node at the other end of the cable made that frame: if its
+ *	payload is damaged, this cable did it
  * @drop: why that frame, or a part of it, was discarded; for the kernel's tools
  *	only
  * @frames: to be sent when all locks are released
@@ -28,6 +30,7 @@ struct tor_entry {
 	bool late;
 	bool works;
 	struct tor_port *port;
+	bool direct;
 	enum skb_drop_reason drop;
 	struct sk_buff_head frames;
 	struct tor_slot *retired;

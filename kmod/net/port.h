@@ -18,7 +18,6 @@
  * @tx_frames, @rx_frames: hellos included
  * @refused: of @tx_frames, those that the queue or the device did not take
  * @drops: received frames that were discarded
- * @damaged: those of them with a wrong checksum
  * @others: received frames that the neighbour's port has not counted: tests by
  *	torcollctl, other fabrics
  * @resent: own data frames sent again
@@ -38,7 +37,6 @@ struct tor_port {
 	atomic64_t refused;
 	atomic64_t rx_frames;
 	atomic64_t drops;
-	atomic64_t damaged;
 	atomic64_t others;
 	atomic64_t resent;
 	struct rcu_head rcu;

@@ -280,6 +280,7 @@ static void frame_deliver(struct tor_entry *entry, struct tor_port *port, struct
 		tor_entry_drop(entry, why);
 		goto done;
 	}
+	entry->direct = h.hop_limit == TOR_HOP_LIMIT || h.type == TORCOLL_FRAME_HELLO;
 	if (h.type == TORCOLL_FRAME_HELLO) {
 		tor_control_rx(entry, port, skb, &h);
 		goto done;

@@ -49,8 +49,15 @@ static void fill_node(struct torcoll_survey_node *to, struct tor_fabric *fabric)
 }
 
 /* What a port has counted. Context: fabric->lock. */
-static void fill_counters(struct torcoll_survey_port *to, const struct tor_port *port)
+static void fill_counters(struct torcoll_survey_port *to, const struct tor_port *port,
+			  const struct tor_link *link)
 {
+	to->since_ms = cpu_to_be32(min_t(u64, div_u64(ktime_get_ns() - link->since, NSEC_PER_MSEC),
+					 U32_MAX));
+	to->downs = cpu_to_be32(link->downs);
+	to->lost = cpu_to_be64(port->loss.lost);
+	to->damaged = cpu_to_be64(atomic64_read(&link->damaged));
+	to->resent = cpu_to_be64(atomic64_read(&port->resent));
 	to->rx_frames = cpu_to_be64(atomic64_read(&port->rx_frames));
 	to->tx_frames = cpu_to_be64(atomic64_read(&port->tx_frames));
 }
@@ -64,7 +71,7 @@ static void fill_member(struct torcoll_survey_port *to, struct tor_port *port)
 	spin_lock_bh(&fabric->lock);
 	to->state = link->state;
 	to->heard = cpu_to_be32(link->heard ? link->peer_node : ~0U);
-	fill_counters(to, port);
+	fill_counters(to, port, link);
 	spin_unlock_bh(&fabric->lock);
 	to->flags |= cpu_to_be16(TORCOLL_SURVEY_MEMBER);
 	to->own.fabric = cpu_to_be32(node->tag);

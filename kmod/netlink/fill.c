@@ -155,13 +155,14 @@ static int fill_heard(struct sk_buff *msg, const struct tor_port *port,
 }
 
 /* What the counters of a port say of its cable. */
-static int fill_counts(struct sk_buff *msg, const struct tor_port *port, u64 lost)
+static int fill_counts(struct sk_buff *msg, const struct tor_port *port,
+		       const struct tor_link *link, u64 lost)
 {
 	return put_u64(msg, TORCOLL_A_PORT_TX_FRAMES, atomic64_read(&port->tx_frames)) ||
 	       put_u64(msg, TORCOLL_A_PORT_RX_FRAMES, atomic64_read(&port->rx_frames)) ||
 	       put_u64(msg, TORCOLL_A_PORT_DROPS, atomic64_read(&port->drops)) ||
 	       put_u64(msg, TORCOLL_A_PORT_LOST, lost) ||
-	       put_u64(msg, TORCOLL_A_PORT_DAMAGED, atomic64_read(&port->damaged)) ||
+	       put_u64(msg, TORCOLL_A_PORT_DAMAGED, atomic64_read(&link->damaged)) ||
 	       put_u64(msg, TORCOLL_A_PORT_RESENT, atomic64_read(&port->resent)) ? -EMSGSIZE : 0;
 }
 
@@ -205,7 +206,7 @@ int tor_fill_port(struct sk_buff *msg, struct tor_fabric *fabric, u32 index)
 		return -EMSGSIZE;
 	if (!port)
 		return 0;
-	return fill_device(msg, port) || fill_counts(msg, port, lost) ||
+	return fill_device(msg, port) || fill_counts(msg, port, &link, lost) ||
 	       fill_heard(msg, port, &link) ? -EMSGSIZE : 0;
 }
 

@@ -74,7 +74,7 @@ static void complain_missing(struct apply *ap)
 	for (i = 0; i < ap->changes.lost; i++) {
 		const struct missing *missing = &ap->changes.missing[i];
 
-		usage_error("%s:%u: port %u%c: %s: %s", ap->file, missing->port->line,
+		other_error("%s:%u: port %u%c: %s: %s", ap->file, missing->port->line,
 			    tor_port_dim(missing->port->port),
 			    tor_port_dir(missing->port->port) == TOR_MINUS ? '-' : '+',
 			    missing->port->device, missing->why);
@@ -92,7 +92,7 @@ static int check_comms(const struct apply *ap)
 	if (!ap->now.comms || ap->force ||
 	    !change_fabric_differs(&ap->now, &ap->conf.fabric, node->index, text, sizeof(text)))
 		return CTL_OK;
-	usage_error("%s: fabric %llu must be made anew (%s), and processes have %u communicators on it: end them first, or say force, and they get ENETDOWN",
+	other_error("%s: fabric %llu must be made anew (%s), and processes have %u communicators on it: end them first, or say force, and they get ENETDOWN",
 		    ap->file, (unsigned long long)ap->conf.fabric.key, text, ap->now.comms);
 	return CTL_REFUSED;
 }
@@ -141,11 +141,11 @@ static int find_node(struct apply *ap)
 	char host[CONF_NAME_SIZE] = "";
 	long node;
 
-	if (!ap->as && gethostname(host, sizeof(host) - 1))
-		return usage_error("the name of this host: %s", strerror(errno));
+	if (!ap->as && host_name_get(&ap->c, host, sizeof(host)))
+		return other_error("the name of this host: %s", ap->c.text);
 	node = conf_node_of(&ap->conf, ap->as ? ap->as : host);
 	if (node < 0)
-		return usage_error("%s: no section [node %s]%s; sections of nodes: %s", ap->file,
+		return other_error("%s: no section [node %s]%s; sections of nodes: %s", ap->file,
 				   ap->as ? ap->as : host, ap->as ? "" : ", this host's name",
 				   names_of(&ap->conf));
 	ap->node = node;
@@ -154,17 +154,16 @@ static int find_node(struct apply *ap)
 
 static int with_file(struct apply *ap)
 {
-	int ret = ap->remove ? CTL_OK : find_node(ap);
+	int ret = conn_open(&ap->c);
 
-	if (ret)
-		return ret;
-	ret = conn_open(&ap->c);
 	/* without the module there is nothing to leave */
 	if (ret == -ENOENT && ap->remove)
 		return CTL_OK;
 	if (ret)
-		return usage_error("%s", ap->c.text);
+		return other_error("%s", ap->c.text);
 	ret = begin(ap);
+	if (!ret && !ap->remove)
+		ret = find_node(ap);
 	if (!ret)
 		ret = ap->remove ? remove_fabric(ap) : apply_file(ap);
 	end(ap);
@@ -207,7 +206,7 @@ static int add_device(struct apply *ap, const char *name)
 	ap->node = node;
 	changes_find(&ap->changes, &ap->conf, node, &ap->now);
 	if (change_fabric_differs(&ap->now, &ap->conf.fabric, ap->now.node, text, sizeof(text)))
-		return usage_error("%s: not applied yet, so %s stays as it is: %s", ap->file, name,
+		return other_error("%s: not applied yet, so %s stays as it is: %s", ap->file, name,
 				   text);
 	for (i = 0; i < ap->changes.n; i++)
 		if (is_for_device(ap, &ap->changes.list[i], name))
@@ -230,7 +229,7 @@ static int add_device_of(const char *file, const char *name)
 		end(&ap);
 	} else {
 		/* without the module no fabric runs */
-		ret = ret == -ENOENT ? CTL_OK : usage_error("%s", ap.c.text);
+		ret = ret == -ENOENT ? CTL_OK : other_error("%s", ap.c.text);
 	}
 	conf_free(&ap.conf);
 	close(ap.lock);

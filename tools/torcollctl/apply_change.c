@@ -145,7 +145,7 @@ bool apply_change(struct apply *ap, const struct change *change)
 	const struct conn *c = change->kind == CHANGE_DEVICE ? &ap->route : &ap->c;
 
 	if (!ap->dry && change_make(ap, change)) {
-		usage_error("%s: %s", text, c->text);
+		other_error("%s: %s", text, c->text);
 		ap->ret = CTL_REFUSED;
 		return change->kind != CHANGE_FABRIC_DEL && change->kind != CHANGE_FABRIC_ADD;
 	}

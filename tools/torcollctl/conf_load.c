@@ -50,7 +50,7 @@ char *conf_read(const char *name, size_t *len, int *fd)
 		text = read_all(standard ? STDIN_FILENO : *fd, len);
 	if (text)
 		return text;
-	usage_error("%s: %s", name, strerror(errno));
+	other_error("%s: %s", name, strerror(errno));
 	if (*fd >= 0)
 		close(*fd);
 	return NULL;
@@ -72,7 +72,7 @@ int conf_load(struct conf *conf, const char *name, int *fd)
 	conf_free(conf);
 	if (*fd >= 0)
 		close(*fd);
-	return usage_error("%s", error);
+	return other_error("%s", error);
 }
 
 /* Write the new text beside the file, and put it in its place. */
@@ -85,17 +85,17 @@ static int replace(const char *name, int old, const char *text, size_t len)
 	int fd;
 
 	if (!realpath(name, whole) || fstat(old, &st))
-		return usage_error("%s: %s", name, strerror(errno));
+		return other_error("%s: %s", name, strerror(errno));
 	snprintf(fresh, sizeof(fresh), "%s.XXXXXX", whole);
 	fd = mkostemp(fresh, O_CLOEXEC);
 	file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!file)
-		return usage_error("%s: %s", fresh, strerror(errno));
+		return other_error("%s: %s", fresh, strerror(errno));
 	good = fwrite(text, 1, len, file) == len && !fflush(file) &&
 	       !fchmod(fd, st.st_mode & 0777) && !fchown(fd, st.st_uid, st.st_gid) && !fsync(fd);
 	if (!fclose(file) && good && !rename(fresh, whole))
 		return CTL_OK;
-	usage_error("%s: %s", fresh, strerror(errno));
+	other_error("%s: %s", fresh, strerror(errno));
 	unlink(fresh);
 	return CTL_USAGE;
 }
@@ -112,11 +112,11 @@ static int save_rates(const char *name, int fd, const char *text, size_t len,
 
 	out = open_memstream(&fresh, &size);
 	if (!out)
-		return usage_error("%s: %s", name, strerror(errno));
+		return other_error("%s: %s", name, strerror(errno));
 	conf_with_rates(out, text, len, rate);
 	fclose(out);
 	ret = conf_parse(&conf, name, fresh, size, error, sizeof(error)) ?
-	      usage_error("%s", error) : replace(name, fd, fresh, size);
+	      other_error("%s", error) : replace(name, fd, fresh, size);
 	conf_free(&conf);
 	free(fresh);
 	return ret;

@@ -345,6 +345,9 @@ const char *limit_word(size_t i, uint64_t value);
  */
 int host_name_set(struct conn *c, const char *name);
 
+/* Get that name, whole if there is room for TORCOLL_HOST_NAME + 1 bytes. Return likewise. */
+int host_name_get(struct conn *c, char *name, size_t size);
+
 /* Print why ports are not "up", one line each. */
 void port_print_reasons(struct json_object *ports);
 

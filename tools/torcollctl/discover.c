@@ -74,9 +74,9 @@ static int discover_survey(struct survey *s, const char *file)
 static int check_hosts(const struct survey *s, const struct request *q)
 {
 	if (!s->nhosts)
-		return usage_error("the survey has no host");
+		return other_error("the survey has no host");
 	if (s->nhosts > GRAPH_MAX_HOSTS)
-		return usage_error("%u hosts answered, which are more than %u", s->nhosts,
+		return other_error("%u hosts answered, which are more than %u", s->nhosts,
 				   GRAPH_MAX_HOSTS);
 	if (q->dims.ndim && q->dims.nodes < s->nhosts)
 		return usage_error("dims: that has %u nodes, but %u hosts answered", q->dims.nodes,

@@ -49,9 +49,9 @@ static void write_file(const struct discovery *d, FILE *file)
 static int check_writable(const struct discovery *d)
 {
 	if (d->wiring.kind == WIRING_NONE)
-		usage_error("not written: the hosts form no ring or torus");
+		other_error("not written: the hosts form no ring or torus");
 	else if (d->faults.no_file)
-		usage_error("not written: it needs the names of all hosts, each another");
+		other_error("not written: it needs the names of all hosts, each another");
 	else
 		return 0;
 	return CTL_WRONG;
@@ -96,7 +96,7 @@ int discovery_write(const struct discovery *d, const char *path)
 	}
 	ret = write_path(d, path);
 	if (ret) {
-		usage_error("%s: %s", path, strerror(-ret));
+		other_error("%s: %s", path, strerror(-ret));
 		ret = CTL_REFUSED;
 	} else if (!opt.json) {
 		printf("\nWritten: %s%s\nNext: copy it to all hosts; on each: torcollctl apply %s\n",

@@ -35,12 +35,29 @@ int host_name_set(struct conn *c, const char *name)
 	return conn_call(c, msg, NULL, NULL);
 }
 
-static void take(struct nlmsghdr *nlh, void *arg)
+static void take_name(struct nlmsghdr *nlh, void *arg)
 {
 	struct json_object **host = arg;
 
 	if (!*host)
 		*host = view_parse(&host_view, nlh);
+}
+
+static int host_get(struct conn *c, struct json_object **host)
+{
+	*host = NULL;
+	return conn_call(c, conn_request(c, TORCOLL_CMD_NAME_GET, 0), take_name, host);
+}
+
+int host_name_get(struct conn *c, char *name, size_t size)
+{
+	struct json_object *host;
+	int err = host_get(c, &host);
+
+	if (!err)
+		snprintf(name, size, "%s", js_raw(host, "name"));
+	json_object_put(host);
+	return err;
 }
 
 static int host_show(struct args *a)
@@ -51,7 +68,7 @@ static int host_show(struct args *a)
 
 	if (arg_end(a) || conn_need(&c))
 		return CTL_USAGE;
-	if (conn_call(&c, conn_request(&c, TORCOLL_CMD_NAME_GET, 0), take, &host))
+	if (host_get(&c, &host))
 		ret = conn_refused(&c);
 	else if (opt.json)
 		js_print(host);

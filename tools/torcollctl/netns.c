@@ -192,7 +192,7 @@ static int netns_exec(struct args *a)
 	}
 	fflush(stdout);
 	execvp(a->argv[0], a->argv);
-	usage_error("%s: %s", a->argv[0], strerror(errno));
+	other_error("%s: %s", a->argv[0], strerror(errno));
 	return errno == ENOENT ? 127 : 126;
 }
 

@@ -242,7 +242,7 @@ static int prepare_environment(struct run *run)
 		run->secret = run->random;
 	}
 	if (err) {
-		usage_error("no random numbers: %s", strerror(-err));
+		other_error("no random numbers: %s", strerror(-err));
 		return CTL_REFUSED;
 	}
 	if (*run->key)
@@ -340,10 +340,10 @@ static int run_job(struct run *run)
 	int err = job_init(&run->job, run->ranks);
 
 	if (err)
-		return usage_error("out of memory");
+		return other_error("out of memory");
 	err = job_start(&run->job, &rank);
 	if (err)
-		usage_error("starting rank %u: %s", rank, strerror(-err));
+		other_error("starting rank %u: %s", rank, strerror(-err));
 	job_follow(&run->job);
 	err = err ? CTL_REFUSED : result(run);
 	job_free(&run->job);

@@ -53,9 +53,9 @@ static void on_signal(int sig)
 static int refuse(const char *what, int err)
 {
 	if (err == -EPERM)
-		usage_error("%s: not permitted: a virtual torus needs root: use sudo", what);
+		other_error("%s: not permitted: a virtual torus needs root: use sudo", what);
 	else
-		usage_error("%s: %s", what, strerror(-err));
+		other_error("%s: %s", what, strerror(-err));
 	return CTL_REFUSED;
 }
 
@@ -63,7 +63,7 @@ static int check_interrupted(void)
 {
 	if (!interrupted)
 		return 0;
-	usage_error("interrupted");
+	other_error("interrupted");
 	return 128 + interrupted;
 }
 
@@ -148,7 +148,7 @@ static int make_wire(struct up *up, struct conn *route, uint32_t node, uint32_t 
 
 	if (!wire_veth(route, &a, &b, up->mtu))
 		return 0;
-	usage_error("cable from %s %s to %s %s: %s", netns_name(up->prefix, node), a.name,
+	other_error("cable from %s %s to %s %s: %s", netns_name(up->prefix, node), a.name,
 		    netns_name(up->prefix, peer), b.name, route->text);
 	return CTL_REFUSED;
 }
@@ -189,7 +189,7 @@ static int switch_on(struct up *up)
 
 static int refused_at(const struct up *up, uint32_t node, const char *what)
 {
-	usage_error("%s: %s: %s", netns_name(up->prefix, node), what, up->conn[node].text);
+	other_error("%s: %s: %s", netns_name(up->prefix, node), what, up->conn[node].text);
 	return CTL_REFUSED;
 }
 
@@ -387,7 +387,7 @@ static int complain(struct up *up, uint32_t from)
 	uint32_t left = COMPLAINTS + 1;
 	uint32_t n;
 
-	usage_error("not all links are up after %u s:", up->wait);
+	other_error("not all links are up after %u s:", up->wait);
 	for (n = from; left && n < up->spec.shape.nodes; n++)
 		complain_node(up, n, &left);
 	return CTL_REFUSED;

@@ -332,7 +332,7 @@ int stats_prometheus(struct args *a)
 	else
 		put_all(&m);
 	if (err) {
-		usage_error("writing %s: %s", name, strerror(-err));
+		other_error("writing %s: %s", name, strerror(-err));
 		ret = CTL_REFUSED;
 	}
 	json_object_put(m.stats);

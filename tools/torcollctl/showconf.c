@@ -74,7 +74,7 @@ static int show(struct conn *c, const char *key, const char *host)
 		return conn_refused(&route);
 	ret = running_get(c, &route, place.key, &now);
 	if (!ret && !now.exists)
-		ret = usage_error("the fabric is gone");
+		ret = other_error("the fabric is gone");
 	if (!ret)
 		print_running(host, &now);
 	running_free(&now);
@@ -82,35 +82,26 @@ static int show(struct conn *c, const char *key, const char *host)
 	return ret;
 }
 
-static int parse(struct args *a, const char **key, char host[CONF_NAME_SIZE])
+static int parse(struct args *a, const char **key, const char **name)
 {
-	const char *name = NULL;
-
 	if (a->argc && *a->argv[0] >= '0' && *a->argv[0] <= '9')
 		*key = arg_next(a);
 	if (arg_is(a, "as")) {
-		name = arg_need(a, "the section's name");
-		if (!name)
+		*name = arg_need(a, "the section's name");
+		if (!*name)
 			return CTL_USAGE;
 	}
 	if (arg_end(a))
 		return CTL_USAGE;
 	if (opt.json)
 		return usage_error("showconf prints torcoll.conf(5)'s form only; \"torcollctl -j fabric show\" has JSON");
-	if (!name && gethostname(host, CONF_NAME_SIZE - 1))
-		return usage_error("the name of this host: %s", strerror(errno));
-	if (name)
-		snprintf(host, CONF_NAME_SIZE, "%s", name);
-	if (!conf_is_host_name(name ? name : host))
-		return usage_error("\"%s\" cannot be the name of a section: give one with \"as NAME\"",
-				   name ? name : host);
 	return CTL_OK;
 }
 
 int showconf_main(struct args *a)
 {
-	char host[CONF_NAME_SIZE] = "";
-	const char *key = NULL;
+	const char *key = NULL, *name = NULL;
+	char host[CONF_NAME_SIZE];
 	struct conn c;
 	int ret;
 
@@ -119,9 +110,16 @@ int showconf_main(struct args *a)
 		fputs(help, stdout);
 		return CTL_OK;
 	}
-	if (parse(a, &key, host) || conn_need(&c))
+	if (parse(a, &key, &name) || conn_need(&c))
 		return CTL_USAGE;
-	ret = show(&c, key, host);
+	if (!name && !host_name_get(&c, host, sizeof(host)))
+		name = host;
+	if (!name)
+		ret = conn_refused(&c);
+	else if (!conf_is_host_name(name))
+		ret = usage_error("\"%s\" cannot be the name of a section: give one with \"as NAME\"", name);
+	else
+		ret = show(&c, key, name);
 	conn_close(&c);
 	return ret;
 }

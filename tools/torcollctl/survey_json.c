@@ -318,10 +318,10 @@ int survey_load(struct survey *s, const char *file)
 	size_t i;
 
 	if (!o)
-		return usage_error("%s: no JSON, or not readable", file);
+		return other_error("%s: no JSON, or not readable", file);
 	if (!json_object_is_type(js_get(o, "hosts"), json_type_array)) {
 		json_object_put(o);
-		return usage_error("%s: no survey: \"torcollctl -j survey show\" writes one", file);
+		return other_error("%s: no survey: \"torcollctl -j survey show\" writes one", file);
 	}
 	for (i = 0; i < list_length(o, "hosts"); i++)
 		read_host(s, json_object_array_get_idx(js_get(o, "hosts"), i));

@@ -77,8 +77,8 @@ const char *tor_link_state_name(enum tor_link_state state);
  * @downs: times that it was up and went down
  * @ups: limits how often it goes up
  * @echoes: test frames received; see echo.h
- * @damaged: frames that arrived damaged by this cable: any with a wrong header,
- *	test frames with a wrong payload
+ * @damaged: frames that this cable damaged: any with a wrong header, and with
+ *	a wrong payload those that the neighbour itself made
  */
 struct tor_link {
 	enum tor_link_state state;
