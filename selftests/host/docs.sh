@@ -31,7 +31,7 @@ wire_accepted()
 	diff <(sed -nE 's/^\tROW\((\w+), (\w+)(\[[0-9]\])?, "([^"]*)",.*/\1.\2 \4/p' \
 		selftests/unit/accept_test.c | sort -u) \
 		<(awk -F ' [|] ' '
-			BEGIN { split("hdr ack hello link_record hello_more abort call comm_msg", struct, " ") }
+			BEGIN { split("hdr ack hello link_record hello_more abort call comm_msg comm_terms", struct, " ") }
 			/^[|] offset [|] bytes [|] field [|] accepted/ { table++ }
 			/^[|] [0-9]+ [|] [0-9]+ [|] / {
 				gsub(/`|\[[0-9]\]/, "", $3)
