@@ -495,7 +495,8 @@ static void tor_node_init__tags_differ_by_key(void **state)
 /* Whose rates they are, who it is, and how much it has sent: as of each hello. */
 static void tor_link_hello__more_is_kept(void **state)
 {
-	const u32 side = 4;
+	struct tor_record record = { .epoch = 1, .seq = 1, .dead = 1 };
+	const u32 side = 20;
 	struct tor_node a, b;
 
 	(void)state;
@@ -512,8 +513,24 @@ static void tor_link_hello__more_is_kept(void **state)
 	assert_int_equal(b.link[1].peer_rates, 0x5eed);
 	/* the hello itself counts */
 	assert_int_equal(b.link[1].peer_sent, 0);
-	tor_link_close(&ctx, &b, 1, false);
+	/* a hello whose records leave no room for it changes nothing of that */
+	host.port_sent = 99;
+	for (record.node = 2; record.node < side; record.node++)
+		tor_view_learn(&a.view, &record);
+	tor_link_open(&ctx, &a, 0, TOR_WIRE_FRAME_MIN);
+	assert_int_equal(last_sent()->len, 64 + 72 + 15 * 16);
+	deliver(last_sent(), &b, 1);
+	assert_string_equal(b.link[1].peer_name, "rack1?shelf2");
+	assert_int_equal(b.link[1].peer_sent, 0);
+	tor_link_open(&ctx, &a, 0, 1500);
+	deliver(last_sent(), &b, 1);
+	assert_int_equal(b.link[1].peer_sent, 100);
+	/* but one of another incarnation does */
+	a.epoch++;
+	tor_link_open(&ctx, &a, 0, TOR_WIRE_FRAME_MIN);
+	deliver(last_sent(), &b, 1);
 	assert_false(b.link[1].peer_more);
+	tor_link_close(&ctx, &b, 1, false);
 	assert_string_equal(b.link[1].peer_name, "");
 }
 

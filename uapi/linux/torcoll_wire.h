@@ -94,7 +94,7 @@ enum torcoll_ack_state {
 /*
  * Sent on every port every hello interval, and at once when a link changes. The link states that
  * the sender knows follow: struct torcoll_link_record x records; and behind them struct
- * torcoll_hello_more, unless the module is older than that.
+ * torcoll_hello_more, if there is room and the module is not older than that.
  */
 struct torcoll_hello {
 	char	version[TORCOLL_HELLO_VERSION];	/* of the module, zero-padded */

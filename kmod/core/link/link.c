@@ -129,8 +129,7 @@ static void link_agree_frame(struct tor_link *link)
 /* Choose the records of the next hellos: as many as fit all ports. */
 static void link_pick_records(struct tor_node *node, bool turn)
 {
-	const u32 fixed = sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello) +
-			  sizeof(struct torcoll_hello_more);
+	const u32 fixed = sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello);
 	u32 max = TORCOLL_HELLO_RECORDS_MAX;
 	u32 port;
 
@@ -139,6 +138,14 @@ static void link_pick_records(struct tor_node *node, bool turn)
 			max = min_t(u32, max, (node->link[port].frame_size - fixed) /
 					      sizeof(struct torcoll_link_record));
 	node->ntold = tor_view_pick(&node->view, node->told, max, turn);
+}
+
+/* Return whether the frame has room for more than the records: they go first. */
+static bool link_says_more(const struct tor_node *node, const struct tor_link *link)
+{
+	return sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello) +
+	       node->ntold * sizeof(struct torcoll_link_record) +
+	       sizeof(struct torcoll_hello_more) <= link->frame_size;
 }
 
 static void link_say_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port)
@@ -164,7 +171,7 @@ static void link_say_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 		.interval_ms = tor_div64(node->hello_ns, NSEC_PER_MSEC),
 		.view = node->view.digest,
 		.records = node->ntold,
-		.more = true,
+		.more = link_says_more(node, link),
 		.rates = READ_ONCE(node->rates),
 		.sent = tor_env_port_sent(node, port) + 1,
 	};
@@ -325,11 +332,22 @@ static enum tor_link_state link_judge(const struct tor_node *node, u32 port,
 	return TOR_LINK_UP;
 }
 
+/* Take over what not every hello has. */
+static void link_hear_more(struct tor_link *link, const struct tor_hello *hello)
+{
+	static_assert(sizeof(link->peer_name) == sizeof(hello->name));
+	link->peer_more = hello->more;
+	memcpy(link->peer_name, hello->name, sizeof(link->peer_name));
+	link->peer_rates = hello->rates;
+	link->peer_sent = hello->sent;
+}
+
 void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const struct tor_hdr *h,
 		    const struct tor_hello *hello)
 {
 	struct tor_link *link = &node->link[port];
-	bool first = !link->heard || link->peer_epoch != h->src_epoch;
+	bool again = link->peer_epoch != h->src_epoch;
+	bool first = !link->heard || again;
 	enum tor_link_state state;
 
 	if (link->state <= TOR_LINK_NO_CARRIER)
@@ -344,11 +362,8 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const 
 	link->peer_unsummed = h->flags & TORCOLL_FLAG_UNSUMMED;
 	static_assert(sizeof(link->peer_version) == sizeof(hello->version));
 	memcpy(link->peer_version, hello->version, sizeof(link->peer_version));
-	link->peer_more = hello->more;
-	static_assert(sizeof(link->peer_name) == sizeof(hello->name));
-	memcpy(link->peer_name, hello->name, sizeof(link->peer_name));
-	link->peer_rates = hello->rates;
-	link->peer_sent = hello->sent;
+	if (hello->more || again)
+		link_hear_more(link, hello);
 	link_agree_frame(link);
 
 	state = link_judge(node, port, h, hello);

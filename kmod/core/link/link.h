@@ -68,7 +68,7 @@ const char *tor_link_state_name(enum tor_link_state state);
  * @peer_unsummed: its data frames carry no checksum of their payloads
  * @peer_wire: its wire version, if different from this node's
  * @peer_version: the neighbour's module version, terminated
- * @peer_more: its hellos have the following three
+ * @peer_more: a hello of its present incarnation had the following three
  * @peer_name: its host's name, printable, terminated
  * @peer_rates: hash of its rates, as tor_node.rates
  * @peer_sent: frames that its port had sent, modulo 2^32, when it sent the last
