@@ -85,7 +85,7 @@ static void check_payload(const u8 *frame, u32 len, const struct tor_hdr *h)
 		if (hello.more) {
 			n -= sizeof(struct torcoll_hello_more);
 			must(!memcmp(again + n + TORCOLL_HOST_NAME, p + n + TORCOLL_HOST_NAME,
-				     sizeof(struct torcoll_hello_more) - TORCOLL_HOST_NAME));
+				     offsetof(struct torcoll_hello_more, __reserved) - TORCOLL_HOST_NAME));
 		}
 		must(!memcmp(again + sizeof(hello.version) - 1, p + sizeof(hello.version) - 1,
 			     n - sizeof(hello.version) + 1));

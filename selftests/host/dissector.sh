@@ -96,7 +96,7 @@ has 1 hello__body "1.2.3 1 1 2 1 4,8,0,0,0,0 9000 1500 9 0xe0000009 200 77 2" \
 	hello.records
 has 1 hello__records "3,12 0xe0000003,0xe000000c 7,1 0x0002,0x000f 9000,0" record.node record.epoch \
 	record.seq record.dead record.frame
-has 1 hello__more "host5 0x0004a7e5 4000000001" hello.name hello.rates hello.sent
+has 1 hello__more "host5 0x0004a7e5 4000000001 2" hello.name hello.rates hello.sent hello.cables
 has 2 data__header "2 2 255 0 0xfab00001 5 9 0xe0000005 0xe0000009" "${common[@]}"
 has 2 data__transfer "0xc0ffee00 12 0x00d16e57 3 0x0b 1 1 0 1 0 0 0 300 4294967552 256 4000000000" comm op \
 	digest channel flags flags.ack flags.retransmit flags.probe flags.whole flags.reply flags.big_endian flags.unsummed round \

@@ -57,7 +57,7 @@ static struct tor_hdr hello(struct frame *f)
 		.version = "1.2.3", .dim = 1, .dir = 1, .ndim = 2, .hears = 1, .side = { 4, 8 },
 		.frame_size = 9000, .fabric_frame = 1500, .heard_node = 9, .heard_epoch = 0xe0000009,
 		.interval_ms = 200, .view = 77, .records = 2, .more = true, .name = "host5",
-		.rates = 0x4a7e5, .sent = 4000000001U,
+		.rates = 0x4a7e5, .sent = 4000000001U, .cables = 2,
 	};
 	static const struct tor_record record[] = {
 		{ 3, 0xe0000003, 7, 0x0002, 9000 }, { 12, 0xe000000c, 1, 0x000f, 0 },

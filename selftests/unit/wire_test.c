@@ -404,7 +404,7 @@ static void tor_wire_get_hello__reads_what_was_put(void **state)
 		.side = { 4, 5, 6 }, .frame_size = 9000, .fabric_frame = 1500,
 		.heard_node = 7, .heard_epoch = 0xdeadbeef, .interval_ms = 200, .view = 12,
 		.more = true, .name = "a host's name of exactly 64 bytes, which nothing but its end end",
-		.rates = 0x12345678, .sent = 0x9abcdef0,
+		.rates = 0x12345678, .sent = 0x9abcdef0, .cables = 2,
 	};
 	struct tor_record record[TORCOLL_HELLO_RECORDS_MAX], r;
 	u8 buf[TOR_WIRE_HELLO_MAX];

@@ -8,7 +8,7 @@
 -- EtherType of its own needs it in the preferences, in decimal: -o torcoll.ethertype:34998 for 0x88b6.
 
 local HDR, ACK, HELLO, ABORT, COMM = 64, 32, 72, 72, 64
-local HELLO_MORE, TERMS = 72, 128
+local HELLO_MORE, TERMS = 76, 128
 local CALL = 24
 local VERSION, ACKS_MAX, RECORDS_MAX, ERRNO_MAX = 2, 32, 64, 4095
 local NONE = 0xffffffff
@@ -103,6 +103,7 @@ f.hello_records = ProtoField.uint32("torcoll.hello.records", "Link records")
 f.hello_name = ProtoField.stringz("torcoll.hello.name", "Host")
 f.hello_rates = ProtoField.uint32("torcoll.hello.rates", "Hash of the rates", base.HEX)
 f.hello_sent = ProtoField.uint32("torcoll.hello.sent", "Frames sent by the port")
+f.hello_cables = ProtoField.uint8("torcoll.hello.cables", "Cables of a side of 2")
 f.record = ProtoField.none("torcoll.record", "Link record")
 f.record_node = ProtoField.uint32("torcoll.record.node", "Node")
 f.record_epoch = ProtoField.uint32("torcoll.record.epoch", "Epoch", base.HEX)
@@ -309,6 +310,7 @@ local function dissect_hello(tvb, tree, info)
 		t:add(f.hello_name, tvb(more, 64))
 		t:add(f.hello_rates, tvb(more + 64, 4))
 		t:add(f.hello_sent, tvb(more + 68, 4))
+		t:add(f.hello_cables, tvb(more + 72, 1))
 	end
 	info[#info + 1] = string.format("%s, port %u %s", table.concat(side, "x"), dim, dirs[dir] or "?")
 	info[#info + 1] = hears == 1 and string.format("hears %u", heard) or "hears nobody"

@@ -126,6 +126,8 @@ struct torcoll_hello_more {
 	__u8	name[TORCOLL_HOST_NAME];	/* of the host, text, zero-padded */
 	__be32	rates;		/* hash of the node's rates, 0: those of the default */
 	__be32	sent;		/* frames that this port has sent, this hello included, modulo 2^32 */
+	__u8	cables;		/* between the nodes of a side of 2 */
+	__u8	__reserved[3];
 };
 
 /* The call of a rank. */

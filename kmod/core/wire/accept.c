@@ -196,6 +196,7 @@ static void accept_hello_more(const void *p, u32 len, struct tor_hello *hello)
 	accept_text(hello->name, raw.name, sizeof(raw.name));
 	hello->rates = be32_to_cpu(raw.rates);
 	hello->sent = be32_to_cpu(raw.sent);
+	hello->cables = raw.cables;
 }
 
 int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello)

@@ -62,10 +62,12 @@ WIRE_AT(torcoll_link_record, seq, 8);
 WIRE_AT(torcoll_link_record, dead, 12);
 WIRE_AT(torcoll_link_record, frame, 14);
 
-WIRE_SIZE(torcoll_hello_more, 72);
+WIRE_SIZE(torcoll_hello_more, 76);
 WIRE_AT(torcoll_hello_more, name, 0);
 WIRE_AT(torcoll_hello_more, rates, 64);
 WIRE_AT(torcoll_hello_more, sent, 68);
+WIRE_AT(torcoll_hello_more, cables, 72);
+WIRE_AT(torcoll_hello_more, __reserved, 73);
 
 WIRE_SIZE(torcoll_call, 24);
 WIRE_AT(torcoll_call, count, 0);
@@ -236,6 +238,7 @@ static void wire_put_hello_more(void *buf, const struct tor_hello *hello)
 	struct torcoll_hello_more raw = {
 		.rates = cpu_to_be32(hello->rates),
 		.sent = cpu_to_be32(hello->sent),
+		.cables = hello->cables,
 	};
 
 	wire_put_text(raw.name, hello->name, sizeof(raw.name));

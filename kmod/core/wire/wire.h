@@ -117,7 +117,7 @@ struct tor_record {
  * struct torcoll_hello. @version is terminated. @record points to the records
  * in the payload that was parsed, @records of them, to be read by
  * tor_wire_record(); tor_wire_put_hello() ignores it. @more: it has a struct
- * torcoll_hello_more, which the last three members are; @name is terminated.
+ * torcoll_hello_more, which the last four members are; @name is terminated.
  */
 struct tor_hello {
 	char version[TORCOLL_HELLO_VERSION + 1];
@@ -138,6 +138,7 @@ struct tor_hello {
 	char name[TORCOLL_HOST_NAME + 1];
 	u32 rates;
 	u32 sent;
+	u8 cables;
 };
 
 /* struct torcoll_call */
