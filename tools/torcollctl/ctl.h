@@ -316,7 +316,12 @@ int port_new(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir, uint32_t 
  */
 int host_name_set(struct conn *c, const char *name);
 
-/* Print why ports are not "up", one line each. */
+/* --- reason.c --- */
+
+/*
+ * Print why ports are not "up", and how their neighbours differ from this node,
+ * one line each. @ports: of this network namespace.
+ */
 void port_print_reasons(struct json_object *ports);
 
 int fabric_main(struct args *a);
