@@ -250,7 +250,7 @@ static const char *differs_in(const struct tor_comm_terms *fault)
 		       "is big-endian, rank 0 is little-endian: payloads are not converted" :
 		       "is little-endian, rank 0 is big-endian: payloads are not converted";
 	case TORCOLL_CAUSE_NO_TERMS:
-		return "runs a module that does not say its settings: install the same version on all nodes";
+		return "runs a module that cannot take the rates of rank 0: install the same version on all nodes";
 	default:
 		return NULL;
 	}

@@ -402,26 +402,85 @@ static void bring(u32 node, const struct tor_hdr *h, const struct tor_comm_msg *
 		tor_join_rx(&ctx, &member[node].node, h, &got, known);
 }
 
-/* A module from before there were terms calls: nobody knows by which it would work. */
-static void tor_join_rx__a_call_without_terms(void **state)
+/* @rank calls rank 0 as a module from before there were terms does. */
+static void call_without_terms(u32 rank)
 {
-	struct tor_hdr h = { .src = 2, .src_epoch = 5 };
+	struct tor_hdr h = { .src = rank, .src_epoch = 5 };
 	struct tor_comm_msg msg = {
-		.step = TORCOLL_COMM_JOIN, .rank = 2, .ranks = NODES, .frame_bytes = 1344, .nonce = 6,
+		.step = TORCOLL_COMM_JOIN, .rank = rank, .ranks = NODES, .frame_bytes = 1344, .nonce = 6,
+		.name = member[0].join.name, .proof = member[0].join.proof,
+		.members = member[0].join.members,
 	};
 
-	call_as(0, NODES, NULL, "secret");
-	call_as(1, NODES, NULL, "secret");
-	msg.name = member[0].join.name;
-	msg.proof = member[0].join.proof;
-	msg.members = member[0].join.members;
 	bring(0, &h, &msg, false);
 	/* its answer is not for who stands for it here */
 	delivered++;
-	pass(NSEC_PER_SEC);
-	assert_int_equal(member[0].join.a.error, -EPROTO);
-	assert_int_equal(member[0].join.fault.cause, TORCOLL_CAUSE_NO_TERMS);
-	assert_int_equal(member[1].join.fault.node, 2);
+}
+
+/* Such a module is little-endian, has checksums and the default rates, or names other members. */
+static void tor_join_rx__a_call_without_terms(void **state)
+{
+	struct tor_rates tuned = tor_rates_default;
+	u32 i;
+
+	tuned.byte++;
+	for (i = 0; i < 4; i++) {
+		static const u8 cause[] = { TORCOLL_CAUSE_UNKNOWN, TORCOLL_CAUSE_NO_TERMS,
+					    TORCOLL_CAUSE_CHECKSUM, TORCOLL_CAUSE_ORDER };
+
+		setup(NULL);
+		member[0].join.rates = i == 1 ? tuned : tor_rates_default;
+		member[0].node.checksum_payload = member[1].node.checksum_payload = i != 2;
+		member[0].node.big_endian = member[1].node.big_endian = i == 3;
+		call_as(0, NODES, NULL, "secret");
+		call_as(1, NODES, NULL, "secret");
+		call_without_terms(2);
+		pass(NSEC_PER_SEC);
+		assert_int_equal(member[0].join.fault.cause, cause[i]);
+		assert_int_equal(member[0].done, i != 0);
+		if (!i) {
+			assert_int_equal(member[0].join.a.missing, 3);
+			tor_join_cancel(&ctx, &member[0].join, -EINTR);
+			settle();
+			continue;
+		}
+		assert_int_equal(member[0].join.a.error, -EPROTO);
+		assert_int_equal(member[1].join.fault.node, 2);
+	}
+}
+
+/* What rank 0 of such a module says: it has the default rates, and has not compared anything. */
+static void tor_join_rx__an_answer_without_terms(void **state)
+{
+	struct tor_hdr h = { .src = 0, .src_epoch = 5 };
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		struct tor_comm_msg msg = {
+			.step = TORCOLL_COMM_READY, .rank = 1, .ranks = 2, .frame_bytes = 1024, .tag = 7,
+			.epochs = 2,
+		};
+		u8 body[sizeof(struct torcoll_comm_msg) + 2 * sizeof(__be32)];
+		struct tor_comm_msg got;
+		u32 word[2];
+
+		setup(NULL);
+		member[1].node.big_endian = false;
+		member[1].node.checksum_payload = !i;
+		call_as(1, 2, NULL, "secret");
+		msg.name = member[1].join.name;
+		msg.nonce = member[1].join.nonce;
+		word[0] = 5;
+		word[1] = member[1].node.epoch;
+		tor_wire_put_comm(body, &msg, word);
+		assert_int_equal(tor_wire_get_comm(body, sizeof(body), &got), 0);
+		tor_join_rx(&ctx, &member[1].node, &h, &got, false);
+		assert_int_equal(member[1].join.a.error, i ? -EPROTO : 0);
+		assert_int_equal(member[1].installed, i ? 0 : 7);
+		if (!i)
+			assert_memory_equal(&member[1].agreed, &tor_rates_default, sizeof(struct tor_rates));
+		tor_join_cancel(&ctx, &member[1].join, -EINTR);
+	}
 }
 
 static bool may_end_a_join(u32 error)
@@ -549,6 +608,7 @@ int main(void)
 		JOIN_TEST(tor_join_rx__another_byte_order),
 		JOIN_TEST(tor_join_rx__another_checksum),
 		JOIN_TEST(tor_join_rx__a_call_without_terms),
+		JOIN_TEST(tor_join_rx__an_answer_without_terms),
 		JOIN_TEST(tor_join_rx__refused_to_those_that_come_later),
 		JOIN_TEST(tor_join_rx__next_attempt_is_not_refused),
 		JOIN_TEST(tor_join_rx__forgotten_when_rank_0_calls),

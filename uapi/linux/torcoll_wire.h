@@ -196,7 +196,7 @@ enum torcoll_comm_cause {
 	TORCOLL_CAUSE_MEMBERS,	/* a rank names another list of members */
 	TORCOLL_CAUSE_CHECKSUM,	/* TORCOLL_FLAG_UNSUMMED differs */
 	TORCOLL_CAUSE_ORDER,	/* TORCOLL_FLAG_BIG_ENDIAN differs */
-	TORCOLL_CAUSE_NO_TERMS,	/* a rank's JOIN has no torcoll_comm_terms */
+	TORCOLL_CAUSE_NO_TERMS,	/* a rank's JOIN has no torcoll_comm_terms, and rank 0 has rates */
 	TORCOLL_CAUSE_END
 };
 

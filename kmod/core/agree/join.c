@@ -228,7 +228,7 @@ u64 tor_join_proof(const void *secret, u32 len, u64 name)
  */
 static u64 hash_members(const struct tor_join *join)
 {
-	u64 list = MEMBERS_HASH_KEY;
+	u64 list = MEMBERS_HASH_KEY ^ tor_terms_seed();
 	u32 rank;
 
 	for (rank = 0; rank < join->a.ranks; rank++) {
@@ -343,18 +343,17 @@ static void say_again(struct tor_ctx *ctx, const struct tor_join *join, u32 rank
 		join_say_ready(ctx, join, rank, first);
 }
 
-/* Rank 0: return how a call differs from its own, or TORCOLL_CAUSE_UNKNOWN: it does not. */
+/*
+ * Rank 0: return how a call differs from its own, or TORCOLL_CAUSE_UNKNOWN: it
+ * does not.
+ */
 static enum torcoll_comm_cause join_compare(const struct tor_join *join, const struct tor_hdr *h,
 					    const struct tor_comm_msg *msg)
 {
-	enum torcoll_comm_cause cause = tor_terms_compare(join->a.node, msg);
-
-	if (cause == TORCOLL_CAUSE_NO_TERMS)
-		return cause;
 	if (msg->members != join->members || msg->ranks != join->a.ranks ||
 	    node_of(join, msg->rank) != h->src)
 		return TORCOLL_CAUSE_MEMBERS;
-	return cause;
+	return tor_terms_compare(join->a.node, &join->rates, msg);
 }
 
 /*
@@ -464,6 +463,20 @@ static bool take_epochs(struct tor_join *join, const struct tor_comm_msg *msg)
 	return join->a.epoch[join->rank] == join->a.node->epoch;
 }
 
+/*
+ * A member: rank 0's module is one without terms, and has not compared them.
+ * False: they differ, and the join has failed.
+ */
+static bool take_no_terms(struct tor_ctx *ctx, struct tor_join *join,
+			  const struct tor_comm_msg *msg)
+{
+	enum torcoll_comm_cause cause = tor_terms_compare(join->a.node, &tor_rates_default, msg);
+
+	if (cause)
+		tor_join_cancel(ctx, join, -EPROTO);
+	return !cause;
+}
+
 /* A member: record who is missing according to rank 0. */
 static void take_missing(struct tor_join *join, u32 rank)
 {
@@ -494,9 +507,11 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 		if (join->a.state == TOR_AGREE_CALLING) {
 			if (msg->frame_bytes > join->a.unit || !take_epochs(join, msg))
 				return;
+			if (!msg->has_terms && !take_no_terms(ctx, join, msg))
+				return;
 			join->a.generation = msg->generation;
 			join->a.unit = msg->frame_bytes;
-			tor_terms_get_rates(&msg->terms, &join->rates);
+			tor_terms_get_rates(msg, &join->rates);
 			err = tor_env_join_install(ctx, join);
 			if (err) {
 				tor_join_cancel(ctx, join, err);

@@ -88,8 +88,8 @@ void tor_join_prepare(struct tor_join *join, const void *name, u32 name_len, con
 /**
  * tor_join_start - start a join
  * @ctx: entry
- * @join: prepared; rank, a.epoch (@a.ranks long, zeroed), a.unit, rates are set, and
- *	for rank 0 seen and seen_nonce (as long, zeroed); the caller owns it
+ * @join: prepared; rank, a.epoch (@a.ranks long, zeroed), a.unit and rates are
+ *	set, and for rank 0 seen and seen_nonce (as long, zeroed); the caller owns it
  *	again at tor_env_join_done()
  *
  * Return: 0, or -EEXIST if this node is already making such a call.

@@ -12,16 +12,31 @@ void tor_terms_put_rates(struct tor_comm_terms *terms, const struct tor_rates *r
 	memcpy(terms->rate, rate, sizeof(rate));
 }
 
-void tor_terms_get_rates(const struct tor_comm_terms *terms, struct tor_rates *rates)
+void tor_terms_get_rates(const struct tor_comm_msg *msg, struct tor_rates *rates)
 {
-	*rates = (struct tor_rates){
-		.op = terms->rate[0],
-		.e = terms->rate[1],
-		.f = terms->rate[2],
-		.message = terms->rate[3],
-		.link = terms->rate[4],
-		.byte = terms->rate[5],
+	const struct tor_comm_terms *terms = &msg->terms;
+
+	*rates = tor_rates_default;
+	if (msg->has_terms)
+		*rates = (struct tor_rates){
+			.op = terms->rate[0],
+			.e = terms->rate[1],
+			.f = terms->rate[2],
+			.message = terms->rate[3],
+			.link = terms->rate[4],
+			.byte = terms->rate[5],
+		};
+}
+
+u64 tor_terms_seed(void)
+{
+	const struct tor_rates *rates = &tor_rates_default;
+	__be64 words[] = {
+		cpu_to_be64(rates->op), cpu_to_be64(rates->e), cpu_to_be64(rates->f),
+		cpu_to_be64(rates->link), cpu_to_be64(rates->message), cpu_to_be64(rates->byte),
 	};
+
+	return tor_env_hash(words, sizeof(words), 0);
 }
 
 u32 tor_terms_hash(const struct tor_rates *rates)
@@ -76,16 +91,18 @@ void tor_terms_own(const struct tor_node *node, u64 now, u64 name, struct tor_co
 }
 
 enum torcoll_comm_cause tor_terms_compare(const struct tor_node *node,
+					  const struct tor_rates *rates,
 					  const struct tor_comm_msg *msg)
 {
+	/* without terms they are 0, and so are the flags of such modules */
 	u8 differ = msg->terms.flags ^ own_flags(node);
 
-	if (!msg->has_terms)
-		return TORCOLL_CAUSE_NO_TERMS;
 	if (differ & TORCOLL_FLAG_UNSUMMED)
 		return TORCOLL_CAUSE_CHECKSUM;
 	if (differ & TORCOLL_FLAG_BIG_ENDIAN)
 		return TORCOLL_CAUSE_ORDER;
+	if (!msg->has_terms && tor_terms_hash(rates))
+		return TORCOLL_CAUSE_NO_TERMS;
 	return TORCOLL_CAUSE_UNKNOWN;
 }
 

@@ -11,6 +11,9 @@
  * the next attempt, and waits for rank 0: its call has the number of the last
  * refusal that its node has heard.
  *
+ * Messages of older modules have no terms. Their nodes are known by the hash of
+ * members: see tor_terms_seed().
+ *
  * Serialisation: the node's lock (node.h).
  */
 #ifndef _TOR_CORE_TERMS_H
@@ -19,14 +22,27 @@
 #include "core/choose/cost.h"
 #include "core/link/node.h"
 
-/* How long refusals are remembered: as ranks of a program start that much apart. */
+/* How long refusals are remembered: ranks of a program may start that far apart. */
 #define TOR_REFUSAL_KEPT	(20 * (u64)NSEC_PER_SEC)
 
-/* Put rates into a message, and take them out. */
+/*
+ * Put rates into a message, and take them out. Without terms they are those of
+ * the default.
+ */
 void tor_terms_put_rates(struct tor_comm_terms *terms, const struct tor_rates *rates);
-void tor_terms_get_rates(const struct tor_comm_terms *terms, struct tor_rates *rates);
+void tor_terms_get_rates(const struct tor_comm_msg *msg, struct tor_rates *rates);
 
-/* Return a hash of rates for tor_node.rates, the same on every machine; 0: the default. */
+/*
+ * Return what the hash of members starts with: what it does on nodes of modules
+ * without terms that are little-endian, have checksums of payloads and the
+ * default rates. No others of those agree with it.
+ */
+u64 tor_terms_seed(void);
+
+/*
+ * Return a hash of rates for tor_node.rates, the same on every machine; 0: those
+ * of the default.
+ */
 u32 tor_terms_hash(const struct tor_rates *rates);
 
 /**
@@ -39,10 +55,12 @@ u32 tor_terms_hash(const struct tor_rates *rates);
 void tor_terms_own(const struct tor_node *node, u64 now, u64 name, struct tor_comm_terms *terms);
 
 /*
- * Compare the terms of a call with those of this node. Return the first
- * difference, or TORCOLL_CAUSE_UNKNOWN for none.
+ * Compare the terms of a call, or of rank 0's answer, with those of this node,
+ * and see that its sender works by @rates. Return the first difference, or
+ * TORCOLL_CAUSE_UNKNOWN for none.
  */
 enum torcoll_comm_cause tor_terms_compare(const struct tor_node *node,
+					  const struct tor_rates *rates,
 					  const struct tor_comm_msg *msg);
 
 /**

@@ -330,7 +330,7 @@ static void accept_terms(const void *p, u32 len, struct tor_comm_msg *msg)
 	accept_text(terms->name, raw.name, sizeof(raw.name));
 }
 
-/* True if the message has rates, and models of the fabric can compute with them. */
+/* True if models of the fabric can compute with the rates, which are 0 without terms. */
 static bool accept_rates(const struct tor_comm_msg *msg)
 {
 	u32 i;
@@ -338,7 +338,7 @@ static bool accept_rates(const struct tor_comm_msg *msg)
 	for (i = 0; i < ARRAY_SIZE(msg->terms.rate); i++)
 		if (msg->terms.rate[i] > tor_wire_rate_max(i))
 			return false;
-	return msg->has_terms;
+	return true;
 }
 
 /* True if the message has @each words for each of some of its ranks. */
