@@ -287,6 +287,8 @@ static void hears(u32 rank, u8 step, u32 epochs)
 		.step = step, .name = join.name, .proof = join.proof, .members = join.members,
 		.nonce = join.rank ? join.nonce : rank, .rank = rank, .ranks = RANKS, .tag = join.a.tag,
 		.frame_bytes = 1344, .missing = rank, .epochs = epochs, .epoch = word,
+		.has_terms = true,
+		.terms = { .flags = root.big_endian ? TORCOLL_FLAG_BIG_ENDIAN : 0 },
 	};
 	u32 i;
 

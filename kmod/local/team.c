@@ -132,11 +132,16 @@ static struct tor_team *find_team(const struct tor_fabric *fabric, u64 name)
 	return NULL;
 }
 
-/* Close a team to further ranks: it is complete, or has ended. */
-static void team_close(struct tor_team *team, int error, u32 missing)
+/*
+ * Close a team to further ranks: it is complete, or has ended; @why: a sentence
+ * about that, or NULL.
+ */
+static void team_close(struct tor_team *team, int error, u32 missing, const char *why)
 {
 	list_del_init(&team->list);
 	team->error = error;
+	if (why)
+		strscpy(team->text, why, sizeof(team->text));
 	team->missing = missing;
 	team->sealed = !error;
 	WRITE_ONCE(team->over, true);
@@ -164,8 +169,9 @@ static struct tor_team *team_enter(struct tor_team *own, const char **why)
 	if (team->map.ranks != own->map.ranks || team->map.nodes != own->map.nodes ||
 	    memcmp(team->member, own->member, own->map.nodes * sizeof(u32)) ||
 	    memcmp(team->map.node, own->map.node, own->map.ranks * sizeof(u32))) {
+		*why = "the ranks of this node name different lists of members";
 		if (!team->nodes)
-			team_close(team, -EPROTO, TOR_NO_RANK);
+			team_close(team, -EPROTO, TOR_NO_RANK, *why);
 		return ERR_PTR(-EPROTO);
 	}
 	return team;
@@ -343,6 +349,8 @@ static void team_settle(struct tor_team *team)
 {
 	struct tor_group *nodes = team->nodes;
 	u32 missing = TOR_NO_RANK;
+	char text[TOR_JOIN_TEXT];
+	const char *why;
 	int err;
 
 	if (list_empty(&team->list) || !nodes ||
@@ -351,9 +359,10 @@ static void team_settle(struct tor_team *team)
 	err = nodes->join.a.error;
 	if (err == -ETIMEDOUT)
 		missing = tor_comm_first(&nodes->comm, nodes->join.a.missing);
+	why = tor_join_explain(nodes, err, text);
 	if (err)
 		team_end_nodes(team);
-	team_close(team, err, missing);
+	team_close(team, err, missing, why);
 }
 
 static void seat_joined(struct tor_team *team, struct tor_group *group)
@@ -400,9 +409,9 @@ static int team_give_up(struct tor_team *team, struct tor_group *group, int err,
 		 * fabric no seat can, see tor_team_fabric_down()
 		 */
 		if (team->failed)
-			team_close(team, -ECONNABORTED, TOR_NO_RANK);
+			team_close(team, -ECONNABORTED, TOR_NO_RANK, NULL);
 		else if (READ_ONCE(team->fabric->dead))
-			team_close(team, -ENETDOWN, TOR_NO_RANK);
+			team_close(team, -ENETDOWN, TOR_NO_RANK, NULL);
 	} else if (err == -ETIMEDOUT && seat < team->seats) {
 		*missing = tor_team_rank(team, seat);
 	}
@@ -481,11 +490,13 @@ struct tor_group *tor_team_join(struct tor_fabric *fabric, struct tor_group_conf
 		state = team_look(team, group, &err, missing);
 	} while (state == SEAT_WAITING);
 	cfg->vague = *missing != TOR_NO_RANK && tor_team_is_one_of_several(team, *missing);
-	tor_team_put(team);
-	if (state == SEAT_JOINED)
-		return group;
 	*why = tor_join_sentence(err);
-	return ERR_PTR(err);
+	if (err == team->error && *team->text) {
+		strscpy(cfg->text, team->text, sizeof(cfg->text));
+		*why = cfg->text;
+	}
+	tor_team_put(team);
+	return state == SEAT_JOINED ? group : ERR_PTR(err);
 }
 
 void tor_team_fabric_down(struct tor_fabric *fabric)
@@ -499,7 +510,7 @@ void tor_team_fabric_down(struct tor_fabric *fabric)
 		 * reports it
 		 */
 		if (team->fabric == fabric && !team->nodes)
-			team_close(team, -ENETDOWN, TOR_NO_RANK);
+			team_close(team, -ENETDOWN, TOR_NO_RANK, NULL);
 	mutex_unlock(&teams_lock);
 }
 

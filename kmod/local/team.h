@@ -91,6 +91,7 @@ struct tor_team_op {
  * @over: its join is over
  * @sealed: its join succeeded
  * @error: its error
+ * @text: a sentence about it, or ""
  * @failed: the nodes' comm has failed, and all seats know
  * @left: number of seats that have left
  * @late: for deadlines of ops that wait for other local ranks
@@ -122,6 +123,7 @@ struct tor_team {
 	bool sealed;
 	int error;
 	u32 missing;
+	char text[TOR_JOIN_TEXT];
 	struct mutex lock;
 	bool failed;
 	u32 left;

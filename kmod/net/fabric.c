@@ -321,7 +321,7 @@ void tor_fabric_set_rates(struct tor_fabric *fabric, const struct tor_rates *rat
 {
 	ASSERT_RTNL();
 	fabric->rates = *rates;
-	WRITE_ONCE(fabric->node.rates, tor_join_rates_hash(rates));
+	WRITE_ONCE(fabric->node.rates, tor_terms_hash(rates));
 }
 
 struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg,

@@ -199,9 +199,10 @@ const char *tor_port_copies(const struct tor_port *port)
 
 const char *tor_port_reason(const struct tor_port *port)
 {
+	const struct tor_link *link = &port->fabric->node.link[port->index];
 	const struct net_device *dev = port->dev;
 
-	switch (port->fabric->node.link[port->index].state) {
+	switch (link->state) {
 	case TOR_LINK_ABSENT:
 	case TOR_LINK_UP:
 	case TOR_LINK_STATES:
@@ -219,7 +220,8 @@ const char *tor_port_reason(const struct tor_port *port)
 	case TOR_LINK_VERSION:
 		return "the other side has another version of the protocol";
 	case TOR_LINK_FABRIC:
-		return "the other side has another shape of the fabric";
+		return link->peer_tag ? "the other side belongs to another fabric" :
+					"the other side has another shape of the fabric";
 	case TOR_LINK_MISWIRED:
 		return "another port than expected is at the other end of the cable";
 	case TOR_LINK_TOO_SMALL:

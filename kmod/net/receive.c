@@ -327,6 +327,17 @@ static void heard_foreign(struct tor_port *port, u8 version)
 	spin_unlock(&port->fabric->lock);
 }
 
+/* Report that the neighbour belongs to another fabric. */
+static void heard_stranger(struct tor_port *port, u32 tag)
+{
+	struct tor_ctx ctx = { .now = ktime_get_ns() };
+
+	spin_lock(&port->fabric->lock);
+	if (tor_port_is_current(port))
+		tor_link_stranger(&ctx, &port->fabric->node, port->index, tag);
+	spin_unlock(&port->fabric->lock);
+}
+
 /*
  * Return whether a frame is addressed to this port or to the multicast group of
  * hellos: broadcasts and other groups are not used.
@@ -371,8 +382,11 @@ static enum skb_drop_reason frame_check(struct tor_port *port, struct sk_buff *s
 	if (skb->pkt_type != PACKET_HOST && tor_intact_type(in) != TORCOLL_FRAME_HELLO)
 		goto drop;
 	why = TOR_C_DROP_FABRIC;
-	if (tor_intact_fabric(in) != port->fabric->node.tag)
+	if (tor_intact_fabric(in) != port->fabric->node.tag) {
+		if (tor_intact_type(in) == TORCOLL_FRAME_HELLO)
+			heard_stranger(port, tor_intact_fabric(in));
 		goto drop;
+	}
 	why = TOR_C_DROP_MEMORY;
 	if (!frame_trim(skb, in))
 		goto drop;

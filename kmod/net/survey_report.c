@@ -71,6 +71,7 @@ static void fill_member(struct torcoll_survey_port *to, struct tor_port *port)
 	spin_lock_bh(&fabric->lock);
 	to->state = link->state;
 	to->heard = cpu_to_be32(link->heard ? link->peer_node : ~0U);
+	to->heard_tag = cpu_to_be32(link->peer_tag);
 	fill_counters(to, port, link);
 	spin_unlock_bh(&fabric->lock);
 	to->flags |= cpu_to_be16(TORCOLL_SURVEY_MEMBER);

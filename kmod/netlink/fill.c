@@ -108,7 +108,8 @@ int tor_fill_fabric(struct sk_buff *msg, struct tor_fabric *fabric)
 	       nla_put_string(msg, TORCOLL_A_FABRIC_VERSION, TOR_VERSION) ||
 	       nla_put_u32(msg, TORCOLL_A_FABRIC_DEAD_LINKS, READ_ONCE(node->view.dead)) ||
 	       nla_put_u32(msg, TORCOLL_A_FABRIC_REACHED, t.reached) ||
-	       nla_put_u32(msg, TORCOLL_A_FABRIC_VIEW, READ_ONCE(node->view.digest)) ?
+	       nla_put_u32(msg, TORCOLL_A_FABRIC_VIEW, READ_ONCE(node->view.digest)) ||
+	       nla_put_u32(msg, TORCOLL_A_FABRIC_RATES, READ_ONCE(node->rates)) ?
 		       -EMSGSIZE : 0;
 }
 
@@ -129,12 +130,32 @@ int tor_fill_node(struct sk_buff *msg, struct tor_fabric *fabric)
 	       nla_put_string(msg, TORCOLL_A_NODE_VERSION, TOR_VERSION) ? -EMSGSIZE : 0;
 }
 
+/* How the neighbour differs from this node, in what hellos say of that. */
+static int fill_neighbour(struct sk_buff *msg, const struct tor_node *node,
+			  const struct tor_link *link)
+{
+	return (link->peer_unsummed == node->checksum_payload &&
+		nla_put_u32(msg, TORCOLL_A_PORT_HEARD_CHECKSUM, link->peer_unsummed ?
+			    TORCOLL_CHECKSUM_HEADER : TORCOLL_CHECKSUM_FULL)) ||
+	       nla_put(msg, TORCOLL_A_PORT_HEARD_SIDES, link->peer_ndim * sizeof(u32),
+		       link->peer_side) ||
+	       (link->peer_frame_size &&
+		nla_put_u32(msg, TORCOLL_A_PORT_HEARD_MTU, link->peer_frame_size)) ||
+	       (link->peer_more &&
+		(nla_put_string(msg, TORCOLL_A_PORT_HEARD_NAME, link->peer_name) ||
+		 nla_put_u32(msg, TORCOLL_A_PORT_HEARD_RATES, link->peer_rates) ||
+		 nla_put_u32(msg, TORCOLL_A_PORT_HEARD_CABLES, link->peer_cables))) ?
+		       -EMSGSIZE : 0;
+}
+
 static int fill_heard(struct sk_buff *msg, const struct tor_port *port,
 		      const struct tor_link *link)
 {
 	u8 mac[ETH_ALEN];
 
 	if (link->peer_wire && nla_put_u32(msg, TORCOLL_A_PORT_HEARD_WIRE, link->peer_wire))
+		return -EMSGSIZE;
+	if (link->peer_tag && nla_put_u32(msg, TORCOLL_A_PORT_HEARD_TAG, link->peer_tag))
 		return -EMSGSIZE;
 	if (!link->heard || link->peer_node == ~0U)
 		return 0;
@@ -148,10 +169,7 @@ static int fill_heard(struct sk_buff *msg, const struct tor_port *port,
 	       nla_put_string(msg, TORCOLL_A_PORT_HEARD_VERSION, link->peer_version) ||
 	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_ORDER, link->peer_big_endian ?
 			   TORCOLL_BYTE_ORDER_BIG : TORCOLL_BYTE_ORDER_LITTLE) ||
-	       (link->peer_unsummed == port->fabric->node.checksum_payload &&
-		nla_put_u32(msg, TORCOLL_A_PORT_HEARD_CHECKSUM, link->peer_unsummed ?
-			    TORCOLL_CHECKSUM_HEADER : TORCOLL_CHECKSUM_FULL)) ?
-		       -EMSGSIZE : 0;
+	       fill_neighbour(msg, &port->fabric->node, link) ? -EMSGSIZE : 0;
 }
 
 /* What the counters of a port say of its cable. */

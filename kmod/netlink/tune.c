@@ -10,9 +10,6 @@
 #include "netlink/gen.h"
 #include "netlink/request.h"
 
-#define RATE_PS_MAX	(10ULL * NSEC_PER_SEC * 1000)	/* 10 s */
-#define RATE_FS_MAX	(10ULL * 1000000000)		/* 10 us a byte */
-
 /* Read a rate, if given. */
 static int get_rate(struct genl_info *info, u32 attr, u64 most, u64 *rate, bool *any)
 {
@@ -32,17 +29,17 @@ static int get_rates(struct genl_info *info, struct tor_rates *rates)
 	bool any = false;
 	int err;
 
-	err = get_rate(info, TORCOLL_A_TUNE_ROUND_PS, RATE_PS_MAX, &rates->e, &any);
+	err = get_rate(info, TORCOLL_A_TUNE_ROUND_PS, TORCOLL_WIRE_PS_MAX, &rates->e, &any);
 	if (!err)
-		err = get_rate(info, TORCOLL_A_TUNE_HOP_PS, RATE_PS_MAX, &rates->f, &any);
+		err = get_rate(info, TORCOLL_A_TUNE_HOP_PS, TORCOLL_WIRE_PS_MAX, &rates->f, &any);
 	if (!err)
-		err = get_rate(info, TORCOLL_A_TUNE_MESSAGE_PS, RATE_PS_MAX, &rates->message, &any);
+		err = get_rate(info, TORCOLL_A_TUNE_MESSAGE_PS, TORCOLL_WIRE_PS_MAX, &rates->message, &any);
 	if (!err)
-		err = get_rate(info, TORCOLL_A_TUNE_LINK_FS, RATE_FS_MAX, &rates->link, &any);
+		err = get_rate(info, TORCOLL_A_TUNE_LINK_FS, TORCOLL_WIRE_FS_MAX, &rates->link, &any);
 	if (!err)
-		err = get_rate(info, TORCOLL_A_TUNE_BYTE_FS, RATE_FS_MAX, &rates->byte, &any);
+		err = get_rate(info, TORCOLL_A_TUNE_BYTE_FS, TORCOLL_WIRE_FS_MAX, &rates->byte, &any);
 	if (!err)
-		err = get_rate(info, TORCOLL_A_TUNE_OP_PS, RATE_PS_MAX, &rates->op, &any);
+		err = get_rate(info, TORCOLL_A_TUNE_OP_PS, TORCOLL_WIRE_PS_MAX, &rates->op, &any);
 	if (!err && !any)
 		*rates = tor_rates_default;
 	return err;

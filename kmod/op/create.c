@@ -66,6 +66,7 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 	group->comm.generation = join->a.generation;
 	group->comm.lineage = tor_join_lineage(join);
 	group->comm.unit = join->a.unit;
+	tor_chooser_set_rates(group->chooser, &join->rates);
 	group->kind->installed(group);
 	return group_install(group);
 }
@@ -129,18 +130,15 @@ static int check_members(struct tor_group *group, struct tor_group_config *cfg, 
 	return 0;
 }
 
-/* Choose by the present rates: those of a comm never change. */
+/* Rank 0 chooses by its present rates, and so do the others; they never change. */
 static int tune(struct tor_group *group, const char **why)
 {
-	const struct tor_node *node = &group->fabric->node;
-	struct tor_rates rates;
+	struct tor_rates *rates = &group->join.rates;
 
 	rtnl_lock();
-	rates = group->fabric->rates;
+	*rates = group->fabric->rates;
 	rtnl_unlock();
-	group->join.tuning = tor_join_byte_order(tor_join_tuning(&rates), node->big_endian);
-	group->join.tuning = tor_join_checksum(group->join.tuning, node->checksum_payload);
-	return tor_tables_init(group, &rates, why);
+	return tor_tables_init(group, rates, why);
 }
 
 static struct tor_group *new_joiner(struct tor_fabric *fabric, const struct tor_endpoint_ops *kind,
@@ -223,7 +221,7 @@ const char *tor_join_sentence(int err)
 	case -EACCES:
 		return "wrong secret";
 	case -EPROTO:
-		return "the ranks name different lists of members, or their nodes differ in rates, byte order or checksum";
+		return "the ranks name different lists of members, or their nodes differ in byte order or checksum";
 	case -ETIMEDOUT:
 		return "a rank did not come in time";
 	case -ECONNABORTED:
@@ -235,6 +233,43 @@ const char *tor_join_sentence(int err)
 	default:
 		return NULL;
 	}
+}
+
+/* Return the difference that @fault names, or NULL; what rank 0 has is the opposite. */
+static const char *differs_in(const struct tor_comm_terms *fault)
+{
+	switch (fault->cause) {
+	case TORCOLL_CAUSE_MEMBERS:
+		return "names another list of members than rank 0";
+	case TORCOLL_CAUSE_CHECKSUM:
+		return fault->flags & TORCOLL_FLAG_UNSUMMED ?
+		       "has checksum header, rank 0 has full: they must be the same" :
+		       "has checksum full, rank 0 has header: they must be the same";
+	case TORCOLL_CAUSE_ORDER:
+		return fault->flags & TORCOLL_FLAG_BIG_ENDIAN ?
+		       "is big-endian, rank 0 is little-endian: payloads are not converted" :
+		       "is little-endian, rank 0 is big-endian: payloads are not converted";
+	case TORCOLL_CAUSE_NO_TERMS:
+		return "runs a module that cannot take the rates of rank 0: install the same version on all nodes";
+	default:
+		return NULL;
+	}
+}
+
+const char *tor_join_explain(const struct tor_group *group, int err, char *text)
+{
+	const struct tor_comm_terms *fault = &group->join.fault;
+	const char *what = err == -EPROTO ? differs_in(fault) : NULL;
+
+	/* its number is a rank of the list that it names */
+	if (!what || fault->node == ~0U)
+		return tor_join_sentence(err);
+	if (fault->rank >= group->comm.ranks || fault->cause == TORCOLL_CAUSE_MEMBERS)
+		scnprintf(text, TOR_JOIN_TEXT, "node %u (%s) %s", fault->node, fault->name, what);
+	else
+		scnprintf(text, TOR_JOIN_TEXT, "rank %u on node %u (%s) %s",
+			  tor_comm_first(&group->comm, fault->rank), fault->node, fault->name, what);
+	return text;
 }
 
 static int start_join(struct tor_group *group)
@@ -303,7 +338,7 @@ static struct tor_group *create_alone(struct tor_fabric *fabric, struct tor_grou
 	err = wait_joined(group, cfg->deadline);
 	if (!err)
 		return group;
-	*why = tor_join_sentence(err);
+	*why = tor_join_explain(group, err, cfg->text);
 	*missing = err == -ETIMEDOUT ? group->join.a.missing : TOR_NO_RANK;
 	end_join(group);
 	return ERR_PTR(err);

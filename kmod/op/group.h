@@ -274,11 +274,15 @@ static inline struct tor_group *tor_group_carrier(struct tor_group *group)
 	return tor_group_of(tor_comm_carrier(&group->comm));
 }
 
+/* The longest sentence of tor_join_explain(). */
+#define TOR_JOIN_TEXT	256
+
 /**
  * struct tor_group_config - request of a process; see struct torcoll_comm_add
  * @member: kvmalloc'd, taken over; NULL: all nodes
  * @team: of the nodes' group: its team
  * @vague: out: the missing rank may be another one of its node
+ * @text: for a sentence that is not static
  */
 struct tor_group_config {
 	struct tor_user *user;
@@ -294,6 +298,7 @@ struct tor_group_config {
 	u64 deadline;
 	struct tor_team *team;
 	bool vague;
+	char text[TOR_JOIN_TEXT];
 };
 
 /**
@@ -302,7 +307,7 @@ struct tor_group_config {
  *	and is lowered again on error
  * @cfg: checked here
  * @missing: out: with -ETIMEDOUT, a rank that did not come, or TOR_NO_RANK
- * @why: out: static sentence for a refusal, or NULL
+ * @why: out: sentence for a refusal, static or in @cfg->text, or NULL
  *
  * Context: process.
  * Return: a group with one reference, or an ERR_PTR.
@@ -373,6 +378,13 @@ int tor_group_cancel(struct tor_group *group, int error);
 
 /* Return the sentence for an error of a join, or NULL. */
 const char *tor_join_sentence(int err);
+
+/*
+ * Return the sentence for the error by which the join of @group has ended, or
+ * NULL. It names the rank at fault if there is one. It is static or in @text,
+ * of TOR_JOIN_TEXT bytes.
+ */
+const char *tor_join_explain(const struct tor_group *group, int err, char *text);
 
 /*
  * Allocate the memory that a group needs for comm.ranks ranks. Return 0,

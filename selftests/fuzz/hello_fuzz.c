@@ -102,6 +102,7 @@ static void deviate(u8 which, u32 value, struct tor_hdr *h, struct tor_hello *he
 		hello->more = value & 1;
 		hello->rates = value;
 		hello->sent = value;
+		hello->cables = value >> 4;
 		memset(hello->name, value >> 8, value % sizeof(hello->name));
 		break;
 	}

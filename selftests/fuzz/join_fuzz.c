@@ -58,6 +58,8 @@ static struct tor_comm_msg proper(u32 from, u8 step)
 		.generation = 3,
 		.frame_bytes = 1024,
 		.epochs = ready ? join.a.ranks : 0,
+		.has_terms = true,
+		.terms = { .flags = node.big_endian ? TORCOLL_FLAG_BIG_ENDIAN : 0 },
 	};
 }
 
@@ -86,6 +88,18 @@ static void deviate(struct tor_comm_msg *msg, u32 *say, u8 which, u32 value)
 		msg->missing = value % (RANKS + 2);
 		msg->epochs = (value >> 8) % (RANKS + 1);
 		break;
+	case 14:
+		msg->terms.flags = value;
+		msg->terms.cause = value >> 8;
+		msg->terms.refusal = value;
+		msg->terms.node = value;
+		msg->terms.rank = value;
+		msg->terms.rate[value % TORCOLL_WIRE_RATES] = value;
+		memset(msg->terms.name, value >> 16, value % TORCOLL_HOST_NAME);
+		break;
+	case 15:
+		msg->has_terms = false;
+		break;
 	default:
 		if (which < ARRAY_SIZE(number) && number[which])
 			*number[which] = value;
@@ -96,7 +110,8 @@ static void message(struct fuzz_in *in, bool known)
 {
 	u32 from = fuzz_u8(in) % (node.torus.nodes + 1);
 	struct tor_comm_msg msg = proper(from, fuzz_u8(in) % 9);
-	u8 body[sizeof(struct torcoll_comm_msg) + (RANKS + 1) * sizeof(__be32)];
+	u8 body[sizeof(struct torcoll_comm_msg) + (RANKS + 1) * sizeof(__be32) +
+		sizeof(struct torcoll_comm_terms)];
 	u8 which = fuzz_u8(in);
 	u32 value = fuzz_u32(in);
 	struct tor_comm_msg got;
@@ -114,7 +129,7 @@ static void message(struct fuzz_in *in, bool known)
 		return;
 	deviate(&msg, say, which % 16, value);
 	tor_wire_put_comm(body, &msg, say);
-	if (!tor_wire_get_comm(body, tor_wire_comm_bytes(msg.epochs), &got))
+	if (!tor_wire_get_comm(body, tor_wire_comm_bytes(&msg), &got))
 		tor_join_rx(&ctx, &node, &h, &got, known);
 }
 
@@ -145,6 +160,7 @@ static void event(struct fuzz_in *in)
 		must(join.a.error <= 0 && join.a.error > -4096);
 		/* an agreement was entered into before it holds */
 		must(join.a.error || installed);
+		must(strlen(join.fault.name) <= TORCOLL_HOST_NAME);
 	}
 }
 

@@ -85,7 +85,7 @@ static void check_payload(const u8 *frame, u32 len, const struct tor_hdr *h)
 		if (hello.more) {
 			n -= sizeof(struct torcoll_hello_more);
 			must(!memcmp(again + n + TORCOLL_HOST_NAME, p + n + TORCOLL_HOST_NAME,
-				     sizeof(struct torcoll_hello_more) - TORCOLL_HOST_NAME));
+				     offsetof(struct torcoll_hello_more, __reserved) - TORCOLL_HOST_NAME));
 		}
 		must(!memcmp(again + sizeof(hello.version) - 1, p + sizeof(hello.version) - 1,
 			     n - sizeof(hello.version) + 1));
@@ -114,10 +114,10 @@ static void check_payload(const u8 *frame, u32 len, const struct tor_hdr *h)
 	case TORCOLL_FRAME_COMM:
 		if (tor_wire_get_comm(p, h->length, &msg))
 			break;
-		must(tor_wire_comm_bytes(msg.epochs) <= h->length);
+		must(tor_wire_comm_bytes(&msg) <= h->length);
 		for (i = 0; i < msg.epochs; i++)
 			must(!memcmp(&(__be32){ cpu_to_be32(tor_wire_epoch(&msg, i)) },
-				     p + tor_wire_comm_bytes(i), sizeof(__be32)));
+				     p + tor_wire_epochs_bytes(i), sizeof(__be32)));
 		break;
 	}
 	free(again);

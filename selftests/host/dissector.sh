@@ -96,7 +96,7 @@ has 1 hello__body "1.2.3 1 1 2 1 4,8,0,0,0,0 9000 1500 9 0xe0000009 200 77 2" \
 	hello.records
 has 1 hello__records "3,12 0xe0000003,0xe000000c 7,1 0x0002,0x000f 9000,0" record.node record.epoch \
 	record.seq record.dead record.frame
-has 1 hello__more "host5 0x0004a7e5 4000000001" hello.name hello.rates hello.sent
+has 1 hello__more "host5 0x0004a7e5 4000000001 2" hello.name hello.rates hello.sent hello.cables
 has 2 data__header "2 2 255 0 0xfab00001 5 9 0xe0000005 0xe0000009" "${common[@]}"
 has 2 data__transfer "0xc0ffee00 12 0x00d16e57 3 0x0b 1 1 0 1 0 0 0 300 4294967552 256 4000000000" comm op \
 	digest channel flags flags.ack flags.retransmit flags.probe flags.whole flags.reply flags.big_endian flags.unsummed round \
@@ -113,6 +113,8 @@ has 5 abort__calls "100,0 2,3 1,0 5,0 11,0 1,0 3,0 17,0" call.count call.rank ca
 has 6 comm__ready "3 0 0x0000000000001111 0x0000000000002222 0x0000000000003333 0x00004444 2 3 4294967295 0x00005555 6 8832 3 0x000000e1,0x000000e2,0x000000e3" \
 	join.step join.error join.name join.proof join.members join.nonce join.rank join.ranks \
 	join.missing join.tag join.generation join.frame_bytes join.epochs join.epoch
+has 6 comm__terms "0x40 2 0x0000 0x00007777 1 12 1,2,3,4,5,6 host12" terms.flags terms.cause terms.reserved \
+	terms.refusal terms.rank terms.node terms.rate terms.name
 has 7 comm__refuse "6 13" join.step join.error
 has 8 forwarded__hop_limit "254" hop_limit
 has 9 padded__padding "00:00:00:00:00:00" padding

@@ -59,7 +59,7 @@ static struct tor_hdr hello(struct frame *f)
 		.version = "1.2.3", .dim = 1, .dir = 1, .ndim = 2, .hears = 1, .side = { 4, 8 },
 		.frame_size = 9000, .fabric_frame = 1500, .heard_node = 9, .heard_epoch = 0xe0000009,
 		.interval_ms = 200, .view = 77, .records = 2, .more = true, .name = "host5",
-		.rates = 0x4a7e5, .sent = 4000000001U,
+		.rates = 0x4a7e5, .sent = 4000000001U, .cables = 2,
 	};
 	static const struct tor_record record[] = {
 		{ 3, 0xe0000003, 7, 0x0002, 9000 }, { 12, 0xe000000c, 1, 0x000f, 0 },
@@ -168,12 +168,17 @@ static struct tor_hdr comm(struct frame *f, u8 step, u32 epochs)
 		.step = step, .error = step == TORCOLL_COMM_REFUSE ? 13 : 0, .name = 0x1111, .proof = 0x2222,
 		.members = 0x3333, .nonce = 0x4444, .rank = 2, .ranks = 3, .missing = ~0U, .tag = 0x5555,
 		.generation = 6, .frame_bytes = 8832, .epochs = epochs,
+		.has_terms = step != TORCOLL_COMM_JOIN,
+		.terms = {
+			.flags = TORCOLL_FLAG_UNSUMMED, .cause = TORCOLL_CAUSE_CHECKSUM, .refusal = 0x7777,
+			.rank = 1, .node = 12, .rate = { 1, 2, 3, 4, 5, 6 }, .name = "host12",
+		},
 	};
 	static const u32 epoch[] = { 0xe1, 0xe2, 0xe3 };
 	struct tor_hdr h = header(TORCOLL_FRAME_COMM, 9);
 	u8 payload[512];
 
-	h.length = tor_wire_comm_bytes(epochs);
+	h.length = tor_wire_comm_bytes(&body);
 	tor_wire_put_comm(payload, &body, epoch);
 	finish(f, &h, NULL, payload);
 	return h;

@@ -60,6 +60,7 @@ struct row {
 #define AT_abort	PAYLOAD_AT
 #define AT_call		(PAYLOAD_AT + offsetof(struct torcoll_abort, call))
 #define AT_comm_msg	PAYLOAD_AT
+#define AT_comm_terms	(PAYLOAD_AT + sizeof(struct torcoll_comm_msg) + 2 * sizeof(__be32))
 
 #define COUNT(...)	(sizeof((u64[]){ __VA_ARGS__ }) / sizeof(u64))
 #define GOOD(...)	.good = { __VA_ARGS__ }, .ngood = COUNT(__VA_ARGS__)
@@ -159,6 +160,15 @@ static const struct row rows[] = {
 	    GOOD(0, 2), BAD(3, 1U << 30, U32_MAX)),
 	ROW(comm_msg, epochs, "no more than are there, and than `ranks` - `missing`, shrinking pairs", SHRINK_READY,
 	    GOOD(0, 2), BAD(1, 3, 4, 1U << 30)),
+
+	ROW(comm_terms, rates[0], "ready up to 10^13, the last two up to 10^10", READY,
+	    GOOD(0, 10000000000000), BAD(10000000000001, U64_MAX)),
+	ROW(comm_terms, rates[3], "ready up to 10^13, the last two up to 10^10", READY,
+	    GOOD(0, 10000000000000), BAD(10000000000001, U64_MAX)),
+	ROW(comm_terms, rates[4], "ready up to 10^13, the last two up to 10^10", READY,
+	    GOOD(0, 10000000000), BAD(10000000001, U64_MAX)),
+	ROW(comm_terms, rates[5], "ready up to 10^13, the last two up to 10^10", READY,
+	    GOOD(0, 10000000000), BAD(10000000001, U64_MAX)),
 };
 
 static u8 frame[PAYLOAD_AT + 255 * sizeof(struct torcoll_ack)];
@@ -195,10 +205,11 @@ static u32 build_comm(u8 *p, enum base base)
 	struct tor_comm_msg msg = {
 		.step = step_of[base], .rank = 1, .ranks = 4, .missing = ready ? 2 : 0, .tag = 5,
 		.frame_bytes = UNIT, .epochs = ready ? 2 : 0,
+		.has_terms = base == JOIN || base == READY,
 	};
 
 	tor_wire_put_comm(p, &msg, word);
-	return tor_wire_comm_bytes(msg.epochs);
+	return tor_wire_comm_bytes(&msg);
 }
 
 /* Return: its bytes. */

@@ -66,7 +66,7 @@ static u32 crowd_hears(u32 rank, u8 step)
 		.step = step, .name = crowd.join.name, .proof = crowd.join.proof,
 		.members = crowd.join.members, .nonce = rank, .rank = rank,
 		.ranks = crowd.join.a.ranks,
-		.tag = crowd.join.a.tag, .frame_bytes = 1344,
+		.tag = crowd.join.a.tag, .frame_bytes = 1344, .has_terms = true,
 	};
 	u32 before = host.nsent;
 

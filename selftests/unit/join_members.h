@@ -19,6 +19,7 @@ static struct member {
 	u32 nonce[NODES];
 	u32 epoch[NODES];
 	u32 installed;			/* tag */
+	struct tor_rates agreed;	/* when it was installed */
 	bool done;
 	bool ended;			/* the tag is known to the node after the join */
 } member[NODES];
@@ -37,6 +38,7 @@ int tor_env_join_install(struct tor_ctx *c, struct tor_join *join)
 	if (install_error && join->rank == 2)
 		return install_error;
 	m->installed = join->a.tag;
+	m->agreed = join->rates;
 	return 0;
 }
 

@@ -92,68 +92,146 @@ static void tor_join_rx__different_lists_fail_everywhere(void **state)
 	assert_int_equal(member[0].join.a.error, -EPROTO);
 	assert_int_equal(member[1].join.a.error, -EPROTO);
 	assert_int_equal(member[2].join.a.error, -EPROTO);
+	assert_int_equal(member[0].join.fault.cause, TORCOLL_CAUSE_MEMBERS);
+	assert_int_equal(member[0].join.fault.node, 2);
 }
 
-/* Whoever would choose other plans must not come in. */
-static void tor_join_rx__different_tuning_fails_everywhere(void **state)
+/* All choose plans by rank 0's rates, whatever their own are. */
+static void tor_join_rx__rates_are_those_of_rank_0(void **state)
 {
-	struct tor_rates rates = tor_rates_default;
+	const struct tor_rates rates = { 1, 2, 3, 4, 5, 6 };
 	u32 i;
 
-	member[0].join.tuning = tor_join_tuning(&rates);
-	member[1].join.tuning = tor_join_tuning(&rates);
-	rates.byte++;
-	member[2].join.tuning = tor_join_tuning(&rates);
-	for (i = 0; i < 3; i++)
-		call_as(i, 3, NULL, "secret");
+	member[0].join.rates = rates;
+	for (i = 1; i < NODES; i++) {
+		member[i].join.rates = tor_rates_default;
+		member[i].join.rates.byte += i;
+	}
+	for (i = 0; i < NODES; i++)
+		call_as(i, NODES, NULL, "secret");
 	pass(NSEC_PER_SEC);
-	for (i = 0; i < 3; i++)
-		assert_int_equal(member[i].join.a.error, -EPROTO);
+	assert_all_joined(NODES, NULL);
+	for (i = 0; i < NODES; i++) {
+		assert_memory_equal(&member[i].join.rates, &rates, sizeof(rates));
+		assert_memory_equal(&member[i].agreed, &rates, sizeof(rates));
+	}
+}
+
+/* Every rank was refused, and knows that it is for rank @rank on node @node. */
+static void assert_all_blame(u32 ranks, u8 cause, u32 rank, u8 flags)
+{
+	u32 i;
+
+	for (i = 0; i < ranks; i++) {
+		const struct tor_join *join = &member[i].join;
+
+		assert_true(member[i].done);
+		assert_int_equal(join->a.error, -EPROTO);
+		assert_int_equal(join->fault.cause, cause);
+		assert_int_equal(join->fault.rank, rank);
+		assert_int_equal(join->fault.node, rank);
+		assert_int_equal(join->fault.flags, flags);
+		assert_string_equal(join->fault.name, "a host");
+	}
 }
 
 /* Payloads travel as they lie in memory: such ranks would sum garbage. */
-static void tor_join_byte_order__must_be_the_same(void **state)
+static void tor_join_rx__another_byte_order(void **state)
 {
-	u64 tuning = tor_join_tuning(&tor_rates_default);
+	u8 own = member[0].node.big_endian ? TORCOLL_FLAG_BIG_ENDIAN : 0;
 	u32 i;
 
-	assert_true(tor_join_byte_order(tuning, false) == tuning);
-	assert_true(tor_join_byte_order(0, true));
-	setup(NULL);
-	/* the last to call: who calls behind a refusal waits for the next attempt */
-	for (i = 0; i < 3; i++) {
-		member[i].join.tuning = tor_join_byte_order(tuning, i == 2);
-		call_as(i, 3, NULL, "secret");
-	}
-	pass(NSEC_PER_SEC);
+	host.name = "a host";
+	member[2].node.big_endian = !member[2].node.big_endian;
 	for (i = 0; i < 3; i++)
-		assert_int_equal(member[i].join.a.error, -EPROTO);
-	setup(NULL);
-	for (i = 0; i < NODES; i++) {
-		member[i].join.tuning = tor_join_byte_order(tuning, true);
-		call_as(i, NODES, NULL, "secret");
+		call_as(i, 3, NULL, "secret");
+	pass(NSEC_PER_SEC);
+	assert_all_blame(3, TORCOLL_CAUSE_ORDER, 2, own ^ TORCOLL_FLAG_BIG_ENDIAN);
+}
+
+/* Who expects checksums drops what comes from who sends none: no op of such ranks would ever end. */
+static void tor_join_rx__another_checksum(void **state)
+{
+	u8 own = member[0].node.big_endian ? TORCOLL_FLAG_BIG_ENDIAN : 0;
+	u32 i, odd;
+
+	/* the last to call, one in the middle, and one before rank 0 */
+	for (odd = 1; odd < NODES; odd++) {
+		setup(NULL);
+		host.name = "a host";
+		member[odd].node.checksum_payload = false;
+		for (i = 0; i < NODES; i++)
+			call_as((i + 3) % NODES, NODES, NULL, "secret");
+		pass(NSEC_PER_SEC);
+		assert_all_blame(NODES, TORCOLL_CAUSE_CHECKSUM, odd, own | TORCOLL_FLAG_UNSUMMED);
 	}
+	setup(NULL);
+	for (i = 0; i < NODES; i++)
+		member[i].node.checksum_payload = false;
+	for (i = 0; i < NODES; i++)
+		call_as(i, NODES, NULL, "secret");
 	pass(NSEC_PER_SEC);
 	assert_all_joined(NODES, NULL);
 }
 
-/* Who expects checksums drops what comes from who sends none: no op of such ranks would ever end. */
-static void tor_join_checksum__must_be_the_same(void **state)
+/* A rank that calls when rank 0's call is over already does not wait for its deadline. */
+static void tor_join_rx__refused_to_those_that_come_later(void **state)
 {
-	u64 tuning = tor_join_tuning(&tor_rates_default);
 	u32 i;
 
-	assert_true(tor_join_checksum(tuning, true) == tuning);
-	assert_true(tor_join_checksum(tuning, false) != tor_join_byte_order(tuning, true));
-	setup(NULL);
-	/* the last to call: who calls behind a refusal waits for the next attempt */
-	for (i = 0; i < 3; i++) {
-		member[i].join.tuning = tor_join_checksum(tuning, i != 2);
-		call_as(i, 3, NULL, "secret");
-	}
+	host.name = "a host";
+	member[1].node.checksum_payload = false;
+	call_as(0, NODES, NULL, "secret");
+	call_as(1, NODES, NULL, "secret");
 	pass(NSEC_PER_SEC);
-	for (i = 0; i < 3; i++)
+	assert_true(member[0].done);
+	for (i = 2; i < 4; i++) {
+		call_as(i, NODES, NULL, "secret");
+		pass(NSEC_PER_SEC);
+		assert_int_equal(member[i].join.fault.node, 1);
+	}
+	/* not with another secret, nor for ever */
+	pass(TOR_REFUSAL_KEPT);
+	call_as(4, NODES, NULL, "secret");
+	pass(NSEC_PER_SEC);
+	assert_false(member[4].done);
+	tor_join_cancel(&ctx, &member[4].join, -EINTR);
+}
+
+/* Who has been refused and calls again waits for rank 0, which calls again as well. */
+static void tor_join_rx__next_attempt_is_not_refused(void **state)
+{
+	u32 i;
+
+	member[1].node.checksum_payload = false;
+	for (i = 0; i < NODES; i++)
+		call_as(i, NODES, NULL, "secret");
+	pass(NSEC_PER_SEC);
+	member[1].node.checksum_payload = true;
+	for (i = NODES; i-- > 0;) {
 		assert_int_equal(member[i].join.a.error, -EPROTO);
+		call_again(i);
+		pass(NSEC_PER_SEC);
+	}
+	assert_all_joined(NODES, NULL);
+}
+
+/* One that never came to the first attempt may come to the next one before all others, but not before rank 0. */
+static void tor_join_rx__forgotten_when_rank_0_calls(void **state)
+{
+	u32 i;
+
+	member[1].node.checksum_payload = false;
+	call_as(0, NODES, NULL, "secret");
+	call_as(1, NODES, NULL, "secret");
+	pass(NSEC_PER_SEC);
+	member[1].node.checksum_payload = true;
+	call_again(0);
+	for (i = 2; i < NODES; i++)
+		call_as(i, NODES, NULL, "secret");
+	call_again(1);
+	pass(NSEC_PER_SEC);
+	assert_all_joined(NODES, NULL);
 }
 
 static void tor_join_cancel__missing_member_is_named(void **state)
@@ -316,12 +394,93 @@ static void tor_join_timer__quiet_when_done(void **state)
 /* @msg comes to a node, as it would by a cable. */
 static void bring(u32 node, const struct tor_hdr *h, const struct tor_comm_msg *msg, bool known)
 {
-	u8 body[sizeof(struct torcoll_comm_msg)];
+	u8 body[sizeof(struct torcoll_comm_msg) + sizeof(struct torcoll_comm_terms)];
 	struct tor_comm_msg got;
 
 	tor_wire_put_comm(body, msg, NULL);
-	if (!tor_wire_get_comm(body, sizeof(body), &got))
+	if (!tor_wire_get_comm(body, tor_wire_comm_bytes(msg), &got))
 		tor_join_rx(&ctx, &member[node].node, h, &got, known);
+}
+
+/* @rank calls rank 0 as a module from before there were terms does. */
+static void call_without_terms(u32 rank)
+{
+	struct tor_hdr h = { .src = rank, .src_epoch = 5 };
+	struct tor_comm_msg msg = {
+		.step = TORCOLL_COMM_JOIN, .rank = rank, .ranks = NODES, .frame_bytes = 1344, .nonce = 6,
+		.name = member[0].join.name, .proof = member[0].join.proof,
+		.members = member[0].join.members,
+	};
+
+	bring(0, &h, &msg, false);
+	/* its answer is not for who stands for it here */
+	delivered++;
+}
+
+/* Such a module is little-endian, has checksums and the default rates, or names other members. */
+static void tor_join_rx__a_call_without_terms(void **state)
+{
+	struct tor_rates tuned = tor_rates_default;
+	u32 i;
+
+	tuned.byte++;
+	for (i = 0; i < 4; i++) {
+		static const u8 cause[] = { TORCOLL_CAUSE_UNKNOWN, TORCOLL_CAUSE_NO_TERMS,
+					    TORCOLL_CAUSE_CHECKSUM, TORCOLL_CAUSE_ORDER };
+
+		setup(NULL);
+		member[0].join.rates = i == 1 ? tuned : tor_rates_default;
+		member[0].node.checksum_payload = member[1].node.checksum_payload = i != 2;
+		member[0].node.big_endian = member[1].node.big_endian = i == 3;
+		call_as(0, NODES, NULL, "secret");
+		call_as(1, NODES, NULL, "secret");
+		call_without_terms(2);
+		pass(NSEC_PER_SEC);
+		assert_int_equal(member[0].join.fault.cause, cause[i]);
+		assert_int_equal(member[0].done, i != 0);
+		if (!i) {
+			assert_int_equal(member[0].join.a.missing, 3);
+			tor_join_cancel(&ctx, &member[0].join, -EINTR);
+			settle();
+			continue;
+		}
+		assert_int_equal(member[0].join.a.error, -EPROTO);
+		assert_int_equal(member[1].join.fault.node, 2);
+	}
+}
+
+/* What rank 0 of such a module says: it has the default rates, and has not compared anything. */
+static void tor_join_rx__an_answer_without_terms(void **state)
+{
+	struct tor_hdr h = { .src = 0, .src_epoch = 5 };
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		struct tor_comm_msg msg = {
+			.step = TORCOLL_COMM_READY, .rank = 1, .ranks = 2, .frame_bytes = 1024, .tag = 7,
+			.epochs = 2,
+		};
+		u8 body[sizeof(struct torcoll_comm_msg) + 2 * sizeof(__be32)];
+		struct tor_comm_msg got;
+		u32 word[2];
+
+		setup(NULL);
+		member[1].node.big_endian = false;
+		member[1].node.checksum_payload = !i;
+		call_as(1, 2, NULL, "secret");
+		msg.name = member[1].join.name;
+		msg.nonce = member[1].join.nonce;
+		word[0] = 5;
+		word[1] = member[1].node.epoch;
+		tor_wire_put_comm(body, &msg, word);
+		assert_int_equal(tor_wire_get_comm(body, sizeof(body), &got), 0);
+		tor_join_rx(&ctx, &member[1].node, &h, &got, false);
+		assert_int_equal(member[1].join.a.error, i ? -EPROTO : 0);
+		assert_int_equal(member[1].installed, i ? 0 : 7);
+		if (!i)
+			assert_memory_equal(&member[1].agreed, &tor_rates_default, sizeof(struct tor_rates));
+		tor_join_cancel(&ctx, &member[1].join, -EINTR);
+	}
 }
 
 static bool may_end_a_join(u32 error)
@@ -382,6 +541,7 @@ static void tor_join_rx__random_messages(void **state)
 	for (i = 0; i < 100000; i++) {
 		host_fill(&msg, sizeof(msg), &seed);
 		msg.step = 1 + msg.step % TORCOLL_COMM_LEAVE;
+		msg.has_terms = i & 1;
 		msg.epochs = 0;
 		msg.error %= 5000;
 		msg.rank %= NODES + 2;
@@ -397,6 +557,7 @@ static void tor_join_rx__random_messages(void **state)
 	for (i = 0; i < 100000; i++) {
 		host_fill(&msg, sizeof(msg), &seed);
 		msg.step = 1 + msg.step % TORCOLL_COMM_LEAVE;
+		msg.has_terms = i & 1;
 		msg.epochs = 0;
 		msg.error %= 5000;
 		msg.name = member[0].join.name;
@@ -443,9 +604,14 @@ int main(void)
 		JOIN_TEST(tor_join_start__twice_on_a_node),
 		JOIN_TEST(tor_join_rx__wrong_secret_hurts_only_who_has_it),
 		JOIN_TEST(tor_join_rx__different_lists_fail_everywhere),
-		JOIN_TEST(tor_join_rx__different_tuning_fails_everywhere),
-		JOIN_TEST(tor_join_byte_order__must_be_the_same),
-		JOIN_TEST(tor_join_checksum__must_be_the_same),
+		JOIN_TEST(tor_join_rx__rates_are_those_of_rank_0),
+		JOIN_TEST(tor_join_rx__another_byte_order),
+		JOIN_TEST(tor_join_rx__another_checksum),
+		JOIN_TEST(tor_join_rx__a_call_without_terms),
+		JOIN_TEST(tor_join_rx__an_answer_without_terms),
+		JOIN_TEST(tor_join_rx__refused_to_those_that_come_later),
+		JOIN_TEST(tor_join_rx__next_attempt_is_not_refused),
+		JOIN_TEST(tor_join_rx__forgotten_when_rank_0_calls),
 		JOIN_TEST(tor_join_cancel__missing_member_is_named),
 		JOIN_TEST(tor_join_cancel__who_gave_up_is_not_missing),
 		JOIN_TEST(tor_join_cancel__a_member_may_go_and_come_back),

@@ -499,7 +499,8 @@ static void tor_node_init__tags_differ_by_key(void **state)
 /* Whose rates they are, who it is, and how much it has sent: as of each hello. */
 static void tor_link_hello__more_is_kept(void **state)
 {
-	const u32 side = 4;
+	struct tor_record record = { .epoch = 1, .seq = 1, .dead = 1 };
+	const u32 side = 20;
 	struct tor_node a, b;
 
 	(void)state;
@@ -514,11 +515,84 @@ static void tor_link_hello__more_is_kept(void **state)
 	assert_true(b.link[1].peer_more);
 	assert_string_equal(b.link[1].peer_name, "rack1?shelf2");
 	assert_int_equal(b.link[1].peer_rates, 0x5eed);
+	assert_int_equal(b.link[1].peer_cables, 1);
 	/* the hello itself counts */
 	assert_int_equal(b.link[1].peer_sent, 0);
-	tor_link_close(&ctx, &b, 1, false);
+	/* a hello whose records leave no room for it changes nothing of that */
+	host.port_sent = 99;
+	for (record.node = 2; record.node < side; record.node++)
+		tor_view_learn(&a.view, &record);
+	tor_link_open(&ctx, &a, 0, TOR_WIRE_FRAME_MIN);
+	assert_int_equal(last_sent()->len, 64 + 72 + 15 * 16);
+	deliver(last_sent(), &b, 1);
+	assert_string_equal(b.link[1].peer_name, "rack1?shelf2");
+	assert_int_equal(b.link[1].peer_sent, 0);
+	tor_link_open(&ctx, &a, 0, 1500);
+	deliver(last_sent(), &b, 1);
+	assert_int_equal(b.link[1].peer_sent, 100);
+	/* but one of another incarnation does */
+	a.epoch++;
+	tor_link_open(&ctx, &a, 0, TOR_WIRE_FRAME_MIN);
+	deliver(last_sent(), &b, 1);
 	assert_false(b.link[1].peer_more);
+	tor_link_close(&ctx, &b, 1, false);
 	assert_string_equal(b.link[1].peer_name, "");
+}
+
+/* With a side of 2, two nodes that count its cables differently have different neighbours elsewhere. */
+static void tor_link_hello__other_cables(void **state)
+{
+	const u32 four[] = { 4 }, two[] = { 2 };
+	struct tor_node a, b;
+
+	(void)state;
+	node_up(&a, 1, two, 1, 0);
+	node_up(&b, 1, two, 1, 1);
+	a.torus.cables = 2;
+	tor_link_open(&ctx, &b, 1, 1500);
+	tor_link_open(&ctx, &a, 0, 1500);
+	deliver(last_sent(), &b, 1);
+	assert_int_equal(b.link[1].state, TOR_LINK_FABRIC);
+	assert_int_equal(b.link[1].peer_tag, 0);
+	assert_int_equal(b.link[1].peer_side[0], 2);
+	/* and without one it does not matter */
+	node_up(&a, 1, four, 1, 0);
+	node_up(&b, 1, four, 1, 1);
+	a.torus.cables = 2;
+	tor_link_open(&ctx, &b, 1, 1500);
+	tor_link_open(&ctx, &a, 0, 1500);
+	deliver(last_sent(), &b, 1);
+	assert_int_equal(b.link[1].state, TOR_LINK_ONE_WAY);
+}
+
+/* Nobody of this fabric is heard, but somebody is. */
+static void tor_link_stranger__until_silence_or_one_of_ours(void **state)
+{
+	const u32 side = 4;
+	struct tor_node a, b;
+
+	(void)state;
+	node_up(&a, 1, &side, 1, 0);
+	node_up(&b, 1, &side, 1, 1);
+	tor_link_stranger(&ctx, &b, 1, 0x1234);
+	assert_int_equal(b.link[1].state, TOR_LINK_ABSENT);
+	tor_link_open(&ctx, &b, 1, 1500);
+	tor_link_stranger(&ctx, &b, 1, 0x1234);
+	assert_int_equal(b.link[1].state, TOR_LINK_FABRIC);
+	assert_int_equal(b.link[1].peer_tag, 0x1234);
+	ctx.now += 4 * b.hello_ns;
+	b.ticked = ctx.now - 1;
+	tor_link_tick(&ctx, &b);
+	assert_int_equal(b.link[1].state, TOR_LINK_WAITING);
+	assert_int_equal(b.link[1].peer_tag, 0);
+	/* with both on a hub, the neighbour counts */
+	tor_link_stranger(&ctx, &b, 1, 0x1234);
+	tor_link_open(&ctx, &a, 0, 1500);
+	deliver(last_sent(), &b, 1);
+	assert_int_equal(b.link[1].state, TOR_LINK_ONE_WAY);
+	assert_int_equal(b.link[1].peer_tag, 0);
+	tor_link_stranger(&ctx, &b, 1, 0x1234);
+	assert_int_equal(b.link[1].state, TOR_LINK_ONE_WAY);
 }
 
 int main(void)
@@ -528,6 +602,8 @@ int main(void)
 		LINK_TEST(tor_link_hello__byte_order),
 		LINK_TEST(tor_link_hello__checksum),
 		LINK_TEST(tor_link_hello__more_is_kept),
+		LINK_TEST(tor_link_hello__other_cables),
+		LINK_TEST(tor_link_stranger__until_silence_or_one_of_ours),
 		LINK_TEST(tor_link_tick__silence_takes_it_down),
 		LINK_TEST(tor_link_tick__lost_time_is_nobodys_silence),
 		LINK_TEST(tor_link_alive__as_good_as_a_hello),

@@ -708,7 +708,8 @@ static void tor_shrink_rx__no_walk_over_ranks_per_message(void **state)
 /* Nonsense from a member that knows the lineage: no list that makes no sense is installed, nothing crashes. */
 static void tor_shrink_rx__random_messages(void **state)
 {
-	u8 body[sizeof(struct torcoll_comm_msg) + 2 * NODES * sizeof(__be32)];
+	u8 body[sizeof(struct torcoll_comm_msg) + 2 * NODES * sizeof(__be32) +
+		sizeof(struct torcoll_comm_terms)];
 	struct tor_comm_msg msg;
 	struct tor_hdr h = { .type = TORCOLL_FRAME_COMM };
 	u32 word[2 * NODES];
@@ -720,6 +721,7 @@ static void tor_shrink_rx__random_messages(void **state)
 		if (!m->calling)
 			begin(m);
 		host_fill(&msg, sizeof(msg), &seed);
+		msg.has_terms = i & 1;
 		msg.name = m->from.lineage;
 		msg.step = TORCOLL_COMM_SHRINK_CALL +
 			   msg.nonce % (TORCOLL_COMM_STEP_END - TORCOLL_COMM_SHRINK_CALL);
@@ -733,7 +735,7 @@ static void tor_shrink_rx__random_messages(void **state)
 		for (k = 0; k < msg.epochs; k++)
 			word[k] = k & 1 ? member[k / 2].node.epoch : host_rand(&seed) % (NODES + 1);
 		tor_wire_put_comm(body, &msg, word);
-		if (tor_wire_get_comm(body, tor_wire_comm_bytes(msg.epochs), &msg))
+		if (tor_wire_get_comm(body, tor_wire_comm_bytes(&msg), &msg))
 			continue;
 		h.src = host_rand(&seed) % NODES;
 		h.src_epoch = member[h.src].node.epoch;

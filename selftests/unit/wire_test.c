@@ -404,7 +404,7 @@ static void tor_wire_get_hello__reads_what_was_put(void **state)
 		.side = { 4, 5, 6 }, .frame_size = 9000, .fabric_frame = 1500,
 		.heard_node = 7, .heard_epoch = 0xdeadbeef, .interval_ms = 200, .view = 12,
 		.more = true, .name = "a host's name of exactly 64 bytes, which nothing but its end end",
-		.rates = 0x12345678, .sent = 0x9abcdef0,
+		.rates = 0x12345678, .sent = 0x9abcdef0, .cables = 2,
 	};
 	struct tor_record record[TORCOLL_HELLO_RECORDS_MAX], r;
 	u8 buf[TOR_WIRE_HELLO_MAX];
@@ -549,12 +549,17 @@ static void tor_wire_get_comm__reads_what_was_put(void **state)
 		.step = TORCOLL_COMM_REFUSE, .error = EACCES, .name = 0x1122334455667788,
 		.proof = 0x2233445566778899, .members = 0x33445566778899aa, .nonce = 1, .rank = 2,
 		.ranks = 4, .missing = 5, .tag = 6, .generation = 7, .frame_bytes = 8,
-		.epochs = 3,
+		.epochs = 3, .has_terms = true,
+		.terms = {
+			.flags = TORCOLL_FLAG_UNSUMMED, .cause = TORCOLL_CAUSE_CHECKSUM, .refusal = 10,
+			.rank = 11, .node = 12, .rate = { 1, 2, 3, 4, 5, 0x5566778899aabbcc },
+			.name = "node12",
+		},
 	};
 	const u32 epochs[3] = { 0x01020304, ~0U, 9 };
+	u32 i, fixed = tor_wire_epochs_bytes(3), len = tor_wire_comm_bytes(&m);
 	struct tor_comm_msg got;
-	u8 buf[128];
-	u32 i, len = tor_wire_comm_bytes(3);
+	u8 buf[256];
 
 	(void)state;
 	tor_wire_put_comm(buf, &m, epochs);
@@ -574,8 +579,21 @@ static void tor_wire_get_comm__reads_what_was_put(void **state)
 	assert_int_equal(got.epochs, 3);
 	for (i = 0; i < 3; i++)
 		assert_int_equal(tor_wire_epoch(&got, i), epochs[i]);
-	for (i = 0; i < len; i++)
+	assert_true(got.has_terms);
+	assert_memory_equal(&got.terms, &m.terms, sizeof(m.terms));
+	for (i = 0; i < fixed; i++)
 		assert_int_equal(tor_wire_get_comm(buf, i, &got), -EBADMSG);
+	for (; i < len; i++) {
+		assert_int_equal(tor_wire_get_comm(buf, i, &got), 0);
+		assert_false(got.has_terms);
+		assert_string_equal(got.terms.name, "");
+	}
+	/* a cause of a later version, and a name that would move a cursor */
+	buf[fixed + 1] = TORCOLL_CAUSE_END;
+	buf[fixed + 64] = 0x1b;
+	assert_int_equal(tor_wire_get_comm(buf, len, &got), 0);
+	assert_int_equal(got.terms.cause, TORCOLL_CAUSE_UNKNOWN);
+	assert_string_equal(got.terms.name, "?ode12");
 }
 
 static void tor_wire_get_comm__refuses_nonsense(void **state)

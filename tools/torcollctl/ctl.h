@@ -348,7 +348,12 @@ int host_name_set(struct conn *c, const char *name);
 /* Get that name, whole if there is room for TORCOLL_HOST_NAME + 1 bytes. Return likewise. */
 int host_name_get(struct conn *c, char *name, size_t size);
 
-/* Print why ports are not "up", one line each. */
+/* --- reason.c --- */
+
+/*
+ * Print why ports are not "up", and how their neighbours differ from this node,
+ * one line each. @ports: of this network namespace.
+ */
 void port_print_reasons(struct json_object *ports);
 
 int fabric_main(struct args *a);

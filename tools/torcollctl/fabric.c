@@ -55,6 +55,7 @@ static const struct field fields[] = {
 	FIELD(TORCOLL_A_FABRIC_DEAD_LINKS, FIELD_U32, "dead_links"),
 	FIELD(TORCOLL_A_FABRIC_REACHED, FIELD_U32, "reached"),
 	FIELD(TORCOLL_A_FABRIC_VIEW, FIELD_U32, "view"),
+	FIELD(TORCOLL_A_FABRIC_RATES, FIELD_U32, "rates"),
 };
 
 const struct view fabric_view = {

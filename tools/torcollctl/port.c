@@ -48,6 +48,12 @@ static const struct field fields[] = {
 	FIELD(TORCOLL_A_PORT_HEARD_VERSION, FIELD_STRING, "heard_version"),
 	FIELD_OF(TORCOLL_A_PORT_HEARD_ORDER, FIELD_NAME, "heard_order", order_names),
 	FIELD_OF(TORCOLL_A_PORT_HEARD_CHECKSUM, FIELD_NAME, "heard_checksum", checksum_names),
+	FIELD(TORCOLL_A_PORT_HEARD_NAME, FIELD_STRING, "heard_name"),
+	FIELD(TORCOLL_A_PORT_HEARD_RATES, FIELD_U32, "heard_rates"),
+	FIELD(TORCOLL_A_PORT_HEARD_CABLES, FIELD_U32, "heard_cables"),
+	FIELD(TORCOLL_A_PORT_HEARD_SIDES, FIELD_U32S, "heard_sides"),
+	FIELD(TORCOLL_A_PORT_HEARD_MTU, FIELD_U32, "heard_mtu"),
+	FIELD(TORCOLL_A_PORT_HEARD_TAG, FIELD_U32, "heard_tag"),
 	FIELD(TORCOLL_A_PORT_HEARD_AGO_NS, FIELD_U64, "heard_ago_ns"),
 	FIELD(TORCOLL_A_PORT_MAC, FIELD_MAC, "mac"),
 	FIELD(TORCOLL_A_PORT_HEARD_MAC, FIELD_MAC, "heard_mac"),
@@ -231,123 +237,14 @@ static int port_del(struct args *a)
 	return ret;
 }
 
-static bool is_up(struct json_object *port)
+/* The node that belongs at the other end, and the one that is heard, if that is another. */
+static const char *neighbour(struct json_object *port)
 {
-	return !strcmp(js_str(port, "state"), "up");
-}
-
-static void print_heard(struct json_object *port)
-{
-	if (js_has(port, "heard_wire"))
-		printf("; it speaks version %llu", (unsigned long long)js_u64(port, "heard_wire"));
-	if (js_has(port, "heard_node"))
-		printf("; heard: node %llu", (unsigned long long)js_u64(port, "heard_node"));
-	if (js_has(port, "heard_dim"))
-		printf(", dim %llu %s", (unsigned long long)js_u64(port, "heard_dim"),
-		       js_str(port, "heard_dir"));
-	if (js_has(port, "heard_version") && *js_str(port, "heard_version"))
-		printf(", module %s", js_str(port, "heard_version"));
-}
-
-static const char *opposite(const char *dir)
-{
-	return strcmp(dir, "plus") ? "plus" : "minus";
-}
-
-/*
- * Return the port of this node that the cable heard by @port belongs to, if
- * any.
- */
-static struct json_object *belongs_to(struct json_object *ports, struct json_object *port)
-{
-	size_t i, n = json_object_array_length(ports);
-
-	for (i = 0; i < n; i++) {
-		struct json_object *p = json_object_array_get_idx(ports, i);
-
-		if (js_u64(p, "fabric") == js_u64(port, "fabric") &&
-		    js_u64(p, "neighbour") == js_u64(port, "heard_node") &&
-		    js_u64(p, "dim") == js_u64(port, "heard_dim") &&
-		    !strcmp(js_str(p, "dir"), opposite(js_str(port, "heard_dir"))))
-			return p;
-	}
-	return NULL;
-}
-
-/* Print where a wrong cable should lead, and where it should be plugged in. */
-static void print_wiring(struct json_object *ports, struct json_object *port)
-{
-	struct json_object *right;
-
-	if (strcmp(js_str(port, "state"), "miswired"))
-		return;
-	printf("; expected: node %s, dim %s %s", js_str(port, "neighbour"), js_str(port, "dim"),
-	       opposite(js_str(port, "dir")));
-	right = belongs_to(ports, port);
-	if (right)
-		printf("; that cable belongs to dim %s %s (%s)", js_str(right, "dim"),
-		       js_str(right, "dir"), js_str(right, "ifname"));
-	else
-		printf("; that cable belongs to no port of this node");
-}
-
-/* Return the byte order of this host's kernel, and so of all comms here. */
-static const char *own_order(void)
-{
-	return order_names[__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__];
-}
-
-/*
- * Print the neighbour's byte order if it differs: the link works, but no comm
- * can include both hosts.
- */
-static void print_order(struct json_object *port)
-{
-	const char *heard = js_str(port, "heard_order");
-
-	if (!js_has(port, "heard_order") || !strcmp(heard, own_order()))
-		return;
-	printf("    dim %s %s (%s): the neighbour's byte order is %s-endian, this host's %s-endian: put them in "
-	       "different communicators, frames of others pass\n", js_str(port, "dim"), js_str(port, "dir"),
-	       js_str(port, "ifname"), heard, own_order());
-}
-
-/* The same is true of one whose frames are protected in another way. */
-static void print_checksum(struct json_object *port)
-{
-	const char *heard = js_str(port, "heard_checksum");
-
-	if (!js_has(port, "heard_checksum"))
-		return;
-	printf("    dim %s %s (%s): the neighbour's checksum is \"%s\", this node's \"%s\": make the fabric anew with the "
-	       "same on both, they form no communicator\n", js_str(port, "dim"), js_str(port, "dir"),
-	       js_str(port, "ifname"), heard,
-	       checksum_names[!strcmp(heard, checksum_names[TORCOLL_CHECKSUM_FULL])]);
-}
-
-void port_print_reasons(struct json_object *ports)
-{
-	size_t i, n = json_object_array_length(ports);
-
-	for (i = 0; i < n; i++) {
-		struct json_object *port = json_object_array_get_idx(ports, i);
-
-		if (!is_up(port)) {
-			printf("    dim %llu %s (%s): %s", (unsigned long long)js_u64(port, "dim"),
-			       js_str(port, "dir"), js_str(port, "ifname"),
-			       js_has(port, "reason") ? js_str(port, "reason") :
-							js_str(port, "state"));
-			print_heard(port);
-			print_wiring(ports, port);
-			putchar('\n');
-		}
-		if (js_has(port, "copies"))
-			printf("    dim %llu %s (%s): %s\n",
-			       (unsigned long long)js_u64(port, "dim"), js_str(port, "dir"),
-			       js_str(port, "ifname"), js_str(port, "copies"));
-		print_order(port);
-		print_checksum(port);
-	}
+	if (js_has(port, "heard_tag"))
+		return fmt_str("%s, heard: another fabric", js_str(port, "neighbour"));
+	if (js_has(port, "heard_node") && js_u64(port, "heard_node") != js_u64(port, "neighbour"))
+		return fmt_str("%s, heard: %s", js_str(port, "neighbour"), js_str(port, "heard_node"));
+	return js_str(port, "neighbour");
 }
 
 static void print_ports(struct json_object *list)
@@ -371,7 +268,7 @@ static void print_ports(struct json_object *list)
 		const char *const cells[] = {
 			js_str(port, "fabric"), js_str(port, "dim"), js_str(port, "dir"),
 			js_str(port, "ifname"), js_str(port, "state"),
-			fmt_age(js_u64(port, "since_ns")), js_str(port, "neighbour"),
+			fmt_age(js_u64(port, "since_ns")), neighbour(port),
 			js_str(port, "mtu"), js_str(port, "rx_frames"),
 			js_str(port, "tx_frames"), js_str(port, "lost"),
 			js_str(port, "damaged"), js_str(port, "resent"), js_str(port, "downs"),

@@ -14,14 +14,15 @@
 static const char help[] =
 	"Usage: torcollctl tune run [KEY] [save FILE]\n"
 	"       torcollctl tune show [KEY]\n"
-	"       torcollctl tune set KEY [op-ps N] [round-ps N] [hop-ps N] [message-ps N] [link-fs N]\n"
-	"                           [byte-fs N]\n"
+	"       torcollctl tune set KEY [op TIME] [round TIME] [hop TIME] [message TIME] [link TIME]\n"
+	"                           [byte TIME]\n"
 	"       torcollctl tune default [KEY]\n"
 	"       torcollctl tune save FILE [KEY]\n"
 	"       torcollctl tune load FILE [KEY]\n"
 	"\n"
 	"save      into a file of its own, or as [rates] into that of the fabric, torcoll.conf(5)\n"
 	"run       measure, on all nodes at once, as torcollctl netns run torcollctl tune; also without this word\n"
+	"TIME      with a unit, as 12us, 350ns, 60ps or 80fs; per byte for link and byte\n"
 	"default   forget what was measured\n";
 
 const struct rate rates_table[RATES] = {
@@ -154,6 +155,74 @@ static int rate_find(const char *name)
 	return -1;
 }
 
+/* --- times --- */
+
+static const struct {
+	const char *name;
+	double fs;
+} time_units[] = {
+	{ "fs", 1 }, { "ps", 1e3 }, { "ns", 1e6 }, { "us", 1e9 }, { "ms", 1e12 }, { "s", 1e15 },
+};
+
+/* The unit that the name of a rate ends with, in femtoseconds. */
+static double rate_unit(const char *name)
+{
+	return !strcmp(strchr(name, '-') + 1, "fs") ? 1 : 1e3;
+}
+
+/*
+ * Parse "12us" for a rate: a number of its unit. One without a unit would be
+ * taken for whatever the reader is used to.
+ */
+static int parse_rate(const struct rate *rate, const char *word, uint64_t *value)
+{
+	double fs, number;
+	char *end;
+	size_t i;
+
+	number = strtod(word, &end);
+	if (end == word || number < 0)
+		return usage_error("%s: \"%s\" is no time: as 12us, 350ns, 60ps", rate->name, word);
+	if (!*end)
+		return usage_error("%s: \"%s\" of what? Give a unit: %sfs, %sps, %sns, %sus", rate->name,
+				   word, word, word, word, word);
+	for (i = 0; i < ARRAY_SIZE(time_units); i++)
+		if (!strcmp(end, time_units[i].name))
+			break;
+	if (i == ARRAY_SIZE(time_units))
+		return usage_error("%s: \"%s\" is no unit: fs, ps, ns, us, ms or s", rate->name, end);
+	fs = number * time_units[i].fs / rate_unit(rate->name);
+	if (fs > 1e15)
+		return usage_error("%s: %s is far too long", rate->name, word);
+	*value = fs + 0.5;
+	return 0;
+}
+
+/*
+ * Take "round TIME", or "round-ps N" as files have it, whose name says the unit.
+ */
+static int arg_rate(struct args *a, struct tor_rates *rates)
+{
+	const char *name = arg_next(a), *word;
+	const struct rate *rate;
+	uint64_t value;
+	int i, ret;
+
+	i = word_find(name, rates_table, RATES, sizeof(rates_table[0]), "a rate");
+	if (i < 0)
+		return CTL_USAGE;
+	rate = &rates_table[i];
+	if (!strcmp(name, rate->name)) {
+		ret = arg_u64(a, rate->name, &value);
+	} else {
+		word = arg_need(a, name);
+		ret = word ? parse_rate(rate, word, &value) : CTL_USAGE;
+	}
+	if (!ret)
+		*rate_at(rates, i) = value;
+	return ret;
+}
+
 static int load_lines(FILE *file, const char *name, struct tor_rates *rates)
 {
 	unsigned int seen = 0, number = 0;
@@ -271,9 +340,8 @@ static int tune_set(struct args *a)
 	struct tor_rates rates;
 	struct args key = { 1, a->argv };
 	struct place place;
-	uint64_t value;
 	struct conn c;
-	int ret, i;
+	int ret;
 
 	if (!arg_need(a, "key"))
 		return CTL_USAGE;
@@ -281,12 +349,10 @@ static int tune_set(struct args *a)
 	if (ret)
 		return ret;
 	ret = rates_get(&c, place.key, &rates);
-	while (!ret && a->argc) {
-		i = word_find(arg_next(a), rates_table, RATES, sizeof(rates_table[0]), "a rate");
-		ret = i < 0 ? CTL_USAGE : arg_u64(a, rates_table[i].name, &value);
-		if (!ret)
-			*rate_at(&rates, i) = value;
-	}
+	if (!ret && !a->argc)
+		ret = usage_error("which rate? As in \"tune set %s round 12us\"", key.argv[0]);
+	while (!ret && a->argc)
+		ret = arg_rate(a, &rates);
 	if (!ret)
 		ret = rates_set(&c, place.key, &rates);
 	conn_close(&c);

@@ -8,7 +8,7 @@
 -- EtherType of its own needs it in the preferences, in decimal: -o torcoll.ethertype:34999 for 0x88b7.
 
 local HDR, ACK, HELLO, ABORT, COMM = 64, 32, 72, 72, 64
-local HELLO_MORE = 72
+local HELLO_MORE, TERMS = 76, 128
 local CALL = 24
 local VERSION, ACKS_MAX, RECORDS_MAX, ERRNO_MAX = 2, 32, 64, 4095
 local NONE = 0xffffffff
@@ -24,6 +24,10 @@ local steps = {
 	[1] = "join", [2] = "wait", [3] = "ready", [4] = "accept", [5] = "go", [6] = "refuse",
 	[7] = "leave", [8] = "shrink", [9] = "left", [10] = "shrink: wait", [11] = "shrink: ready",
 	[12] = "shrink: accept", [13] = "shrink: go", [14] = "shrink: out",
+}
+local causes = {
+	[0] = "not known", [1] = "another list of members", [2] = "another checksum",
+	[3] = "another byte order", [4] = "no terms",
 }
 -- Linux' numbers, of the errors that travel.
 local errnos = {
@@ -99,6 +103,7 @@ f.hello_records = ProtoField.uint32("torcoll.hello.records", "Link records")
 f.hello_name = ProtoField.stringz("torcoll.hello.name", "Host")
 f.hello_rates = ProtoField.uint32("torcoll.hello.rates", "Hash of the rates", base.HEX)
 f.hello_sent = ProtoField.uint32("torcoll.hello.sent", "Frames sent by the port")
+f.hello_cables = ProtoField.uint8("torcoll.hello.cables", "Cables of a side of 2")
 f.record = ProtoField.none("torcoll.record", "Link record")
 f.record_node = ProtoField.uint32("torcoll.record.node", "Node")
 f.record_epoch = ProtoField.uint32("torcoll.record.epoch", "Epoch", base.HEX)
@@ -139,6 +144,16 @@ f.join_generation = ProtoField.uint32("torcoll.join.generation", "Generation")
 f.join_frame_bytes = ProtoField.uint32("torcoll.join.frame_bytes", "Payload bytes per frame")
 f.join_epochs = ProtoField.uint32("torcoll.join.epochs", "Epochs that follow")
 f.join_epoch = ProtoField.uint32("torcoll.join.epoch", "Epoch", base.HEX)
+
+f.terms = ProtoField.none("torcoll.terms", "Terms")
+f.terms_flags = ProtoField.uint8("torcoll.terms.flags", "Flags", base.HEX)
+f.terms_cause = ProtoField.uint8("torcoll.terms.cause", "Cause", base.DEC, causes)
+f.terms_reserved = ProtoField.uint16("torcoll.terms.reserved", "Reserved", base.HEX)
+f.terms_refusal = ProtoField.uint32("torcoll.terms.refusal", "Number of the refusal", base.HEX)
+f.terms_rank = ProtoField.uint32("torcoll.terms.rank", "Rank at fault")
+f.terms_node = ProtoField.uint32("torcoll.terms.node", "Its node")
+f.terms_rate = ProtoField.uint64("torcoll.terms.rate", "Rate")
+f.terms_name = ProtoField.stringz("torcoll.terms.name", "Host")
 
 -- ---- expert notes ----
 
@@ -295,6 +310,7 @@ local function dissect_hello(tvb, tree, info)
 		t:add(f.hello_name, tvb(more, 64))
 		t:add(f.hello_rates, tvb(more + 64, 4))
 		t:add(f.hello_sent, tvb(more + 68, 4))
+		t:add(f.hello_cables, tvb(more + 72, 1))
 	end
 	info[#info + 1] = string.format("%s, port %u %s", table.concat(side, "x"), dim, dirs[dir] or "?")
 	info[#info + 1] = hears == 1 and string.format("hears %u", heard) or "hears nobody"
@@ -345,6 +361,27 @@ local function dissect_abort(tvb, tree, info)
 		(rank == NONE and "" or string.format(" by rank %u", rank))
 end
 
+-- What members must have in common, at @at of a comm message.
+local function dissect_terms(tvb, tree, at)
+	local t = tree:add(f.terms, tvb(at, TERMS))
+
+	t:add(f.terms_flags, tvb(at, 1))
+	t:add(f.terms_cause, tvb(at + 1, 1))
+	local reserved, reserved_item = add(t, f.terms_reserved, tvb(at + 2, 2))
+	if reserved ~= 0 then
+		reserved_item:add_proto_expert_info(e.reserved)
+	end
+	t:add(f.terms_refusal, tvb(at + 4, 4))
+	local rank, rank_item = add(t, f.terms_rank, tvb(at + 8, 4))
+	none(rank_item, rank, "not known")
+	local node, node_item = add(t, f.terms_node, tvb(at + 12, 4))
+	none(node_item, node, "not known")
+	for i = 0, 5 do
+		t:add(f.terms_rate, tvb(at + 16 + 8 * i, 8))
+	end
+	t:add(f.terms_name, tvb(at + 64, 64))
+end
+
 local function dissect_join(tvb, tree, info)
 	local t = tree:add(f.join, tvb())
 	if tvb:len() < COMM then
@@ -380,6 +417,9 @@ local function dissect_join(tvb, tree, info)
 	else
 		for i = 0, epochs - 1 do
 			t:add(f.join_epoch, tvb(COMM + 4 * i, 4))
+		end
+		if tvb:len() >= COMM + 4 * epochs + TERMS then
+			dissect_terms(tvb, t, COMM + 4 * epochs)
 		end
 	end
 	info[#info + 1] = string.format("%s, rank %u of %u", steps[step] or "?", rank, ranks)

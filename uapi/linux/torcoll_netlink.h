@@ -49,8 +49,8 @@ enum torcoll_byte_order {
  * @TORCOLL_LINK_STATE_WAITING: no hello received from the other side
  * @TORCOLL_LINK_STATE_VERSION: the other side speaks another version of the
  *   protocol
- * @TORCOLL_LINK_STATE_FABRIC: the other side is configured with another shape
- *   of the fabric
+ * @TORCOLL_LINK_STATE_FABRIC: the other side belongs to another fabric, or has
+ *   another shape of it
  * @TORCOLL_LINK_STATE_MISWIRED: the cable leads to another port than expected
  * @TORCOLL_LINK_STATE_ONE_WAY: hellos arrive from the other side, but ours do
  *   not arrive there
@@ -142,6 +142,7 @@ enum {
 	TORCOLL_A_FABRIC_REACHED,
 	TORCOLL_A_FABRIC_VIEW,
 	TORCOLL_A_FABRIC_FORCE,
+	TORCOLL_A_FABRIC_RATES,
 
 	__TORCOLL_A_FABRIC_MAX
 };
@@ -179,6 +180,12 @@ enum {
 	TORCOLL_A_PORT_RESENT,
 	TORCOLL_A_PORT_DOWNS,
 	TORCOLL_A_PORT_SINCE_NS,
+	TORCOLL_A_PORT_HEARD_NAME,
+	TORCOLL_A_PORT_HEARD_RATES,
+	TORCOLL_A_PORT_HEARD_CABLES,
+	TORCOLL_A_PORT_HEARD_SIDES,
+	TORCOLL_A_PORT_HEARD_MTU,
+	TORCOLL_A_PORT_HEARD_TAG,
 
 	__TORCOLL_A_PORT_MAX
 };

@@ -95,7 +95,7 @@ enum torcoll_ack_state {
 /*
  * Sent on every port every hello interval, and at once when a link changes. The link states that
  * the sender knows follow: struct torcoll_link_record x records; and behind them struct
- * torcoll_hello_more, unless the module is older than that.
+ * torcoll_hello_more, if there is room and the module is not older than that.
  */
 struct torcoll_hello {
 	char	version[TORCOLL_HELLO_VERSION];	/* of the module, zero-padded */
@@ -127,6 +127,8 @@ struct torcoll_hello_more {
 	__u8	name[TORCOLL_HOST_NAME];	/* of the host, text, zero-padded */
 	__be32	rates;		/* hash of the node's rates, 0: those of the default */
 	__be32	sent;		/* frames that this port has sent, this hello included, modulo 2^32 */
+	__u8	cables;		/* between the nodes of a side of 2 */
+	__u8	__reserved[3];
 };
 
 /* The call of a rank. */
@@ -187,6 +189,33 @@ struct torcoll_comm_msg {
 	__be32	frame_bytes;	/* JOIN: payload bytes offered; READY, GO: agreed */
 	/* number of __be32 that follow. READY: epochs by rank; SHRINK_READY: nodes and epochs */
 	__be32	epochs;
+};
+
+/* Why rank 0 refuses with EPROTO. */
+enum torcoll_comm_cause {
+	TORCOLL_CAUSE_UNKNOWN,
+	TORCOLL_CAUSE_MEMBERS,	/* a rank names another list of members */
+	TORCOLL_CAUSE_CHECKSUM,	/* TORCOLL_FLAG_UNSUMMED differs */
+	TORCOLL_CAUSE_ORDER,	/* TORCOLL_FLAG_BIG_ENDIAN differs */
+	TORCOLL_CAUSE_NO_TERMS,	/* a rank's JOIN has no torcoll_comm_terms, and rank 0 has rates */
+	TORCOLL_CAUSE_END
+};
+
+#define TORCOLL_WIRE_RATES	6
+#define TORCOLL_WIRE_PS_MAX	10000000000000ULL	/* 10 s */
+#define TORCOLL_WIRE_FS_MAX	10000000000ULL		/* 10 us a byte */
+
+/* What members must have in common: behind the epochs of JOIN, READY and REFUSE. */
+struct torcoll_comm_terms {
+	__u8	flags;		/* JOIN: TORCOLL_FLAG_BIG_ENDIAN, _UNSUMMED; REFUSE: those of @rank */
+	__u8	cause;		/* REFUSE: enum torcoll_comm_cause */
+	__be16	__reserved;
+	__be32	refusal;	/* REFUSE: its number; JOIN: of the last one of this name that was heard */
+	__be32	rank;		/* REFUSE: the one at fault, ~0: not known */
+	__be32	node;		/* REFUSE: its node, ~0: not known */
+	/* READY: ps per op, round, hop and message, fs per byte on a link and at a node */
+	__be64	rates[TORCOLL_WIRE_RATES];
+	__u8	name[TORCOLL_HOST_NAME];	/* JOIN: of the host; REFUSE: of that of @rank */
 };
 
 #endif /* _UAPI_LINUX_TORCOLL_WIRE_H */

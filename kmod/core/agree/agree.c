@@ -7,7 +7,8 @@
 void tor_agree_say(struct tor_ctx *ctx, struct tor_node *node, u32 dst,
 		   const struct tor_comm_msg *msg, const u32 *word)
 {
-	u8 body[sizeof(struct torcoll_comm_msg) + TOR_AGREE_WORDS * sizeof(__be32)];
+	u8 body[sizeof(struct torcoll_comm_msg) + TOR_AGREE_WORDS * sizeof(__be32) +
+		sizeof(struct torcoll_comm_terms)];
 	u8 hdr[sizeof(struct torcoll_hdr)];
 	struct tor_frame frame = {
 		.port = ~0U,
@@ -15,7 +16,7 @@ void tor_agree_say(struct tor_ctx *ctx, struct tor_node *node, u32 dst,
 		.hdr = hdr,
 		.hdr_len = sizeof(hdr),
 		.linear = body,
-		.linear_len = tor_wire_comm_bytes(msg->epochs),
+		.linear_len = tor_wire_comm_bytes(msg),
 	};
 	struct tor_hdr h;
 
@@ -64,9 +65,12 @@ void tor_agree_back_off(struct tor_agree *a, u64 most)
 
 u32 tor_agree_entries(const struct tor_agree *a)
 {
+	static_assert(sizeof(struct torcoll_comm_terms) < TOR_WIRE_UNIT_MIN);
+
 	u32 bytes = a->policy->words * sizeof(__be32);
 
-	return min_t(u32, a->unit / bytes, TOR_AGREE_WORDS / a->policy->words);
+	return min_t(u32, (a->unit - sizeof(struct torcoll_comm_terms)) / bytes,
+		     TOR_AGREE_WORDS / a->policy->words);
 }
 
 /*

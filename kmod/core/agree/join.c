@@ -9,8 +9,6 @@
 #define NAME_HASH_KEY		0x6e616d6500000000ULL
 #define MEMBERS_HASH_KEY	0x6d656d6265727300ULL
 #define TAG_HASH_KEY		0x7461670000000000ULL
-#define ORDER_HASH_KEY		0x6f72646572000000ULL
-#define CHECKSUM_HASH_KEY	0x636865636b000000ULL
 #define LINEAGE_HASH_KEY	0x6c696e6561676500ULL
 
 static u32 node_of(const struct tor_join *join, u32 rank)
@@ -34,8 +32,12 @@ static void say_to_rank(struct tor_ctx *ctx, const struct tor_join *join, u32 ra
 		.tag = join->a.tag,
 		.generation = join->a.generation,
 		.frame_bytes = join->a.unit,
+		.has_terms = step == TORCOLL_COMM_JOIN || step == TORCOLL_COMM_REFUSE,
+		.terms = join->fault,
 	};
 
+	if (step == TORCOLL_COMM_JOIN)
+		tor_terms_own(join->a.node, ctx->now, join->name, &msg.terms);
 	tor_agree_say(ctx, join->a.node, node_of(join, rank), &msg, NULL);
 }
 
@@ -55,8 +57,10 @@ static void join_say_ready(struct tor_ctx *ctx, const struct tor_join *join, u32
 		.generation = join->a.generation,
 		.frame_bytes = join->a.unit,
 		.epochs = min(tor_agree_entries(&join->a), join->a.ranks - first),
+		.has_terms = true,
 	};
 
+	tor_terms_put_rates(&msg.terms, &join->rates);
 	tor_agree_say(ctx, join->a.node, node_of(join, rank), &msg, join->a.epoch + first);
 }
 
@@ -209,35 +213,6 @@ static void join_collect(struct tor_ctx *ctx, struct tor_join *join)
 		tor_agree_tell_all(ctx, &join->a, TOR_AGREE_GOING, &left);
 }
 
-u64 tor_join_tuning(const struct tor_rates *rates)
-{
-	__be64 words[] = {
-		cpu_to_be64(rates->op), cpu_to_be64(rates->e), cpu_to_be64(rates->f),
-		cpu_to_be64(rates->link), cpu_to_be64(rates->message), cpu_to_be64(rates->byte),
-	};
-
-	return tor_env_hash(words, sizeof(words), 0);
-}
-
-u32 tor_join_rates_hash(const struct tor_rates *rates)
-{
-	if (!memcmp(rates, &tor_rates_default, sizeof(*rates)))
-		return 0;
-	return (u32)tor_join_tuning(rates) ?: 1;
-}
-
-u64 tor_join_byte_order(u64 tuning, bool big_endian)
-{
-	return big_endian ? tor_env_hash(&(__be64){ cpu_to_be64(tuning) }, sizeof(__be64),
-					 ORDER_HASH_KEY) : tuning;
-}
-
-u64 tor_join_checksum(u64 tuning, bool payload)
-{
-	return payload ? tuning : tor_env_hash(&(__be64){ cpu_to_be64(tuning) }, sizeof(__be64),
-					       CHECKSUM_HASH_KEY);
-}
-
 u64 tor_join_name(const void *name, u32 len)
 {
 	return tor_env_hash(name, len, NAME_HASH_KEY);
@@ -253,7 +228,7 @@ u64 tor_join_proof(const void *secret, u32 len, u64 name)
  */
 static u64 hash_members(const struct tor_join *join)
 {
-	u64 list = MEMBERS_HASH_KEY ^ join->tuning;
+	u64 list = MEMBERS_HASH_KEY ^ tor_terms_seed();
 	u32 rank;
 
 	for (rank = 0; rank < join->a.ranks; rank++) {
@@ -297,11 +272,13 @@ int tor_join_start(struct tor_ctx *ctx, struct tor_join *join)
 	join->a.seldom = most_seldom(join, TOR_JOIN_READY_MAX);
 	join->a.missing = join->rank ? 0 : TOR_NO_RANK;
 	join->left = join->a.ranks;
+	join->fault = (struct tor_comm_terms){ .rank = ~0U, .node = ~0U };
 	join->a.epoch[join->rank] = join->a.node->epoch;
 	tor_agree_begin(ctx, &join->a, &join->a.node->joins);
 	if (join->rank) {
 		say_to_rank(ctx, join, 0, TORCOLL_COMM_JOIN, 0);
 	} else {
+		tor_terms_forget(join->a.node, join->name);
 		join_find_missing(join);
 		join_collect(ctx, join);
 	}
@@ -332,15 +309,22 @@ bool tor_join_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error)
 	return !list_empty(&node->joins);
 }
 
-/* Answer without a record here: swap the direction of the message received. */
+/*
+ * Answer without a record here: swap the direction of the message received.
+ * @terms: of a refusal, or NULL.
+ */
 static void join_answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
-			const struct tor_comm_msg *msg, u8 step, int error)
+			const struct tor_comm_msg *msg, u8 step, int error,
+			const struct tor_comm_terms *terms)
 {
 	struct tor_comm_msg reply = *msg;
 
 	reply.step = step;
 	reply.error = -error;
 	reply.epochs = 0;
+	reply.has_terms = terms;
+	if (terms)
+		reply.terms = *terms;
 	tor_agree_answer(ctx, node, h, &reply);
 }
 
@@ -359,23 +343,58 @@ static void say_again(struct tor_ctx *ctx, const struct tor_join *join, u32 rank
 		join_say_ready(ctx, join, rank, first);
 }
 
+/*
+ * Rank 0: return how a call differs from its own, or TORCOLL_CAUSE_UNKNOWN: it
+ * does not.
+ */
+static enum torcoll_comm_cause join_compare(const struct tor_join *join, const struct tor_hdr *h,
+					    const struct tor_comm_msg *msg)
+{
+	if (msg->members != join->members || msg->ranks != join->a.ranks ||
+	    node_of(join, msg->rank) != h->src)
+		return TORCOLL_CAUSE_MEMBERS;
+	return tor_terms_compare(join->a.node, &join->rates, msg);
+}
+
+/*
+ * Rank 0: the call of a member does not fit. Refuse the comm to all that have
+ * called, and to those that call later.
+ */
+static void join_blame(struct tor_ctx *ctx, struct tor_join *join, const struct tor_hdr *h,
+		       const struct tor_comm_msg *msg, enum torcoll_comm_cause cause)
+{
+	struct tor_comm_terms *fault = &join->fault;
+
+	*fault = msg->terms;
+	fault->cause = cause;
+	fault->rank = msg->rank;
+	fault->node = h->src;
+	do {
+		fault->refusal = tor_env_random();
+	} while (!fault->refusal);
+	tor_terms_remember(join->a.node, ctx->now, join->name, join->proof, true, fault);
+	join_answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE, -EPROTO, fault);
+	fail_all(ctx, join, -EPROTO);
+}
+
 /* Rank 0: handle the call of a member. */
 static void join_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_hdr *h,
 		    const struct tor_comm_msg *msg)
 {
+	enum torcoll_comm_cause cause;
+
 	if (msg->proof != join->proof) {
-		join_answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE, -EACCES);
+		join_answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE, -EACCES, NULL);
 		return;
 	}
 	if (join->a.state == TOR_AGREE_REFUSING)
 		join_answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE,
-			    join_error_elsewhere(join->a.error));
+			    join_error_elsewhere(join->a.error), &join->fault);
 	if (join->a.state > TOR_AGREE_ACCEPTING)
 		return;
-	if (msg->members != join->members || msg->ranks != join->a.ranks ||
-	    node_of(join, msg->rank) != h->src) {
-		join_answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE, -EPROTO);
-		fail_all(ctx, join, -EPROTO);
+	cause = join_compare(join, h, msg);
+	if (cause) {
+		join_blame(ctx, join, h, msg, cause);
 		return;
 	}
 	if (join->a.state == TOR_AGREE_ACCEPTING) {
@@ -444,10 +463,33 @@ static bool take_epochs(struct tor_join *join, const struct tor_comm_msg *msg)
 	return join->a.epoch[join->rank] == join->a.node->epoch;
 }
 
+/*
+ * A member: rank 0's module is one without terms, and has not compared them.
+ * False: they differ, and the join has failed.
+ */
+static bool take_no_terms(struct tor_ctx *ctx, struct tor_join *join,
+			  const struct tor_comm_msg *msg)
+{
+	enum torcoll_comm_cause cause = tor_terms_compare(join->a.node, &tor_rates_default, msg);
+
+	if (cause)
+		tor_join_cancel(ctx, join, -EPROTO);
+	return !cause;
+}
+
 /* A member: record who is missing according to rank 0. */
 static void take_missing(struct tor_join *join, u32 rank)
 {
 	join->a.missing = rank < join->a.ranks ? rank : TOR_NO_RANK;
+}
+
+/* A member: record who is at fault according to rank 0. */
+static void take_fault(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
+{
+	if (msg->error != EPROTO || !msg->has_terms)
+		return;
+	join->fault = msg->terms;
+	tor_terms_remember(join->a.node, ctx->now, join->name, join->proof, false, &join->fault);
 }
 
 /* A member: handle rank 0's answer. */
@@ -465,8 +507,11 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 		if (join->a.state == TOR_AGREE_CALLING) {
 			if (msg->frame_bytes > join->a.unit || !take_epochs(join, msg))
 				return;
+			if (!msg->has_terms && !take_no_terms(ctx, join, msg))
+				return;
 			join->a.generation = msg->generation;
 			join->a.unit = msg->frame_bytes;
+			tor_terms_get_rates(msg, &join->rates);
 			err = tor_env_join_install(ctx, join);
 			if (err) {
 				tor_join_cancel(ctx, join, err);
@@ -484,6 +529,7 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 		break;
 	case TORCOLL_COMM_REFUSE:
 		take_missing(join, msg->missing);
+		take_fault(ctx, join, msg);
 		tor_agree_finish(ctx, &join->a, -(int)msg->error);
 		break;
 	}
@@ -491,17 +537,25 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 
 /*
  * The end of a join was told once, and that was lost: tell it again to a rank
- * that sends as if the join continued.
+ * that sends as if the join continued. Or the rank comes after that.
  */
 static void stray_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
 		     const struct tor_comm_msg *msg, bool known)
 {
+	const struct tor_comm_terms *refused;
+
+	if (msg->step == TORCOLL_COMM_JOIN) {
+		refused = tor_terms_refused(node, ctx->now, msg);
+		if (refused)
+			join_answer(ctx, node, h, msg, TORCOLL_COMM_REFUSE, -EPROTO, refused);
+		return;
+	}
 	if (msg->step == TORCOLL_COMM_ACCEPT && known)
-		join_answer(ctx, node, h, msg, TORCOLL_COMM_GO, 0);
+		join_answer(ctx, node, h, msg, TORCOLL_COMM_GO, 0, NULL);
 	else if (msg->step == TORCOLL_COMM_ACCEPT)
-		join_answer(ctx, node, h, msg, TORCOLL_COMM_REFUSE, -ECONNABORTED);
+		join_answer(ctx, node, h, msg, TORCOLL_COMM_REFUSE, -ECONNABORTED, NULL);
 	else if (msg->step == TORCOLL_COMM_READY && !known)
-		join_answer(ctx, node, h, msg, TORCOLL_COMM_LEAVE, 0);
+		join_answer(ctx, node, h, msg, TORCOLL_COMM_LEAVE, 0, NULL);
 }
 
 void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,

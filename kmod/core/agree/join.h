@@ -24,7 +24,7 @@
 #define _TOR_CORE_JOIN_H
 
 #include "core/agree/agree.h"
-#include "core/choose/cost.h"
+#include "core/agree/terms.h"
 
 /* rank 0's, which sends many messages */
 #define TOR_JOIN_READY_MAX	(1000 * NSEC_PER_MSEC)
@@ -37,8 +37,9 @@
  *	else one that gave up
  * @name: hash of the name
  * @proof: hash of name and secret
- * @members: hash of the list and @tuning
- * @tuning: hash of what plans are chosen by, which must be the same everywhere
+ * @members: hash of the list
+ * @rates: by which plans are chosen: those of this node, then those of rank 0
+ * @fault: with -EPROTO: the rank at fault
  * @nonce: of this call
  * @rank: own rank, of @a.ranks
  * @member: node of each rank, or NULL: rank i is node i
@@ -55,7 +56,8 @@ struct tor_join {
 	u64 name;
 	u64 proof;
 	u64 members;
-	u64 tuning;
+	struct tor_rates rates;
+	struct tor_comm_terms fault;
 	u32 nonce;
 	u32 rank;
 	const u32 *member;
@@ -68,35 +70,13 @@ struct tor_join {
 	u32 left;
 };
 
-/*
- * Return a hash of rates for tor_node.rates, the same on every machine; 0 for
- * those of the default. Context: any.
- */
-u32 tor_join_rates_hash(const struct tor_rates *rates);
-
-/* Hash @rates for tor_join.tuning; the same on every machine. */
-u64 tor_join_tuning(const struct tor_rates *rates);
-
-/*
- * Add a machine's byte order to @tuning: payloads are sent as they are in
- * memory, so all ranks of a comm must have the same. For little endian it is
- * @tuning itself.
- */
-u64 tor_join_byte_order(u64 tuning, bool big_endian);
-
-/*
- * The same, for a node whose data frames carry a checksum of their payload, or
- * none: a node that expects one drops all frames of a node that sends none.
- */
-u64 tor_join_checksum(u64 tuning, bool payload);
-
 /* Hash a comm's name; hash its secret, with @name from the former. */
 u64 tor_join_name(const void *name, u32 len);
 u64 tor_join_proof(const void *secret, u32 len, u64 name);
 
 /**
  * tor_join_prepare - compute the hashes that represent the call in messages
- * @join: a.node, a.ranks, member, team, tuning are set
+ * @join: a.node, a.ranks, member, team are set
  * @name, @name_len: of the comm
  * @secret, @secret_len: shared by the members
  *
@@ -108,8 +88,8 @@ void tor_join_prepare(struct tor_join *join, const void *name, u32 name_len, con
 /**
  * tor_join_start - start a join
  * @ctx: entry
- * @join: prepared; rank, a.epoch (@a.ranks long, zeroed), a.unit are set, and
- *	for rank 0 seen and seen_nonce (as long, zeroed); the caller owns it
+ * @join: prepared; rank, a.epoch (@a.ranks long, zeroed), a.unit and rates are
+ *	set, and for rank 0 seen and seen_nonce (as long, zeroed); the caller owns it
  *	again at tor_env_join_done()
  *
  * Return: 0, or -EEXIST if this node is already making such a call.

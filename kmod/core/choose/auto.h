@@ -6,8 +6,8 @@
  * any list.
  *
  * All ranks choose the same: tables depend on shape, members and rates only,
- * the join refuses ranks whose rates differ, and the digest of a call includes
- * the choice.
+ * all ranks take the rates of rank 0 when they join, and the digest of a call
+ * includes the choice.
  */
 #ifndef _TOR_CORE_AUTO_H
 #define _TOR_CORE_AUTO_H

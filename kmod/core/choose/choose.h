@@ -126,6 +126,12 @@ void tor_chooser_init(struct tor_chooser *c, const struct tor_torus *torus, cons
 		      u32 ranks, const struct tor_rates *rates);
 void tor_chooser_free(struct tor_chooser *c);
 
+/* Change the rates. Context: before the first tables are made. */
+static inline void tor_chooser_set_rates(struct tor_chooser *c, const struct tor_rates *rates)
+{
+	c->rates = *rates;
+}
+
 /**
  * tor_chooser_make - make the tables of a collective, unless they exist
  * @c: chooser

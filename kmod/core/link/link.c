@@ -113,6 +113,9 @@ static void link_forget_neighbour(struct tor_link *link)
 	link->peer_big_endian = false;
 	link->peer_unsummed = false;
 	link->peer_wire = 0;
+	link->peer_tag = 0;
+	link->peer_ndim = 0;
+	link->peer_cables = 0;
 	link->peer_version[0] = '\0';
 	link->peer_more = false;
 	link->peer_name[0] = '\0';
@@ -133,8 +136,7 @@ static void link_agree_frame(struct tor_link *link)
 /* Choose the records of the next hellos: as many as fit all ports. */
 static void link_pick_records(struct tor_node *node, bool turn)
 {
-	const u32 fixed = sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello) +
-			  sizeof(struct torcoll_hello_more);
+	const u32 fixed = sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello);
 	u32 max = TORCOLL_HELLO_RECORDS_MAX;
 	u32 port;
 
@@ -143,6 +145,14 @@ static void link_pick_records(struct tor_node *node, bool turn)
 			max = min_t(u32, max, (node->link[port].frame_size - fixed) /
 					      sizeof(struct torcoll_link_record));
 	node->ntold = tor_view_pick(&node->view, node->told, max, turn);
+}
+
+/* Return whether the frame has room for more than the records: they go first. */
+static bool link_says_more(const struct tor_node *node, const struct tor_link *link)
+{
+	return sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello) +
+	       node->ntold * sizeof(struct torcoll_link_record) +
+	       sizeof(struct torcoll_hello_more) <= link->frame_size;
 }
 
 static void link_say_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port)
@@ -168,9 +178,10 @@ static void link_say_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 		.interval_ms = tor_div64(node->hello_ns, NSEC_PER_MSEC),
 		.view = node->view.digest,
 		.records = node->ntold,
-		.more = true,
+		.more = link_says_more(node, link),
 		.rates = READ_ONCE(node->rates),
 		.sent = tor_env_port_sent(node, port) + 1,
+		.cables = node->torus.cables,
 	};
 	struct tor_hdr h;
 
@@ -270,9 +281,25 @@ static u32 link_hello_port(const struct tor_hello *hello)
 	return tor_port(hello->dim, hello->dir ? TOR_MINUS : TOR_PLUS);
 }
 
+/*
+ * Return whether the other side counts the cables of a side of 2 differently:
+ * that matters if there is such a side, and old modules do not say it.
+ */
+static bool link_other_cables(const struct tor_node *node, const struct tor_hello *hello)
+{
+	u32 dim;
+
+	if (!hello->more || hello->cables == node->torus.cables)
+		return false;
+	for (dim = 0; dim < node->torus.ndim; dim++)
+		if (node->torus.side[dim] == 2)
+			return true;
+	return false;
+}
+
 static bool link_same_shape(const struct tor_node *node, const struct tor_hello *hello)
 {
-	return hello->ndim == node->torus.ndim &&
+	return !link_other_cables(node, hello) && hello->ndim == node->torus.ndim &&
 	       !memcmp(hello->side, node->torus.side, node->torus.ndim * sizeof(hello->side[0]));
 }
 
@@ -329,11 +356,23 @@ static enum tor_link_state link_judge(const struct tor_node *node, u32 port,
 	return TOR_LINK_UP;
 }
 
+/* Take over what not every hello has. */
+static void link_hear_more(struct tor_link *link, const struct tor_hello *hello)
+{
+	static_assert(sizeof(link->peer_name) == sizeof(hello->name));
+	link->peer_more = hello->more;
+	memcpy(link->peer_name, hello->name, sizeof(link->peer_name));
+	link->peer_rates = hello->rates;
+	link->peer_sent = hello->sent;
+	link->peer_cables = hello->cables;
+}
+
 void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const struct tor_hdr *h,
 		    const struct tor_hello *hello)
 {
 	struct tor_link *link = &node->link[port];
-	bool first = !link->heard || link->peer_epoch != h->src_epoch;
+	bool again = link->peer_epoch != h->src_epoch;
+	bool first = !link->heard || again;
 	enum tor_link_state state;
 
 	if (link->state <= TOR_LINK_NO_CARRIER)
@@ -343,16 +382,16 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const 
 	link->peer_node = h->src;
 	link->peer_epoch = h->src_epoch;
 	link->peer_port = link_hello_port(hello);
+	link->peer_tag = 0;
+	link->peer_ndim = hello->ndim;
+	memcpy(link->peer_side, hello->side, sizeof(link->peer_side));
 	link->peer_frame_size = hello->frame_size;
 	link->peer_big_endian = h->flags & TORCOLL_FLAG_BIG_ENDIAN;
 	link->peer_unsummed = h->flags & TORCOLL_FLAG_UNSUMMED;
 	static_assert(sizeof(link->peer_version) == sizeof(hello->version));
 	memcpy(link->peer_version, hello->version, sizeof(link->peer_version));
-	link->peer_more = hello->more;
-	static_assert(sizeof(link->peer_name) == sizeof(hello->name));
-	memcpy(link->peer_name, hello->name, sizeof(link->peer_name));
-	link->peer_rates = hello->rates;
-	link->peer_sent = hello->sent;
+	if (hello->more || again)
+		link_hear_more(link, hello);
 	link_agree_frame(link);
 
 	state = link_judge(node, port, h, hello);
@@ -385,6 +424,18 @@ void tor_link_foreign(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 
 	link->heard = ctx->now;
 	link->peer_wire = version;
 	link_set_state(ctx, node, port, TOR_LINK_VERSION);
+}
+
+void tor_link_stranger(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 tag)
+{
+	struct tor_link *link = &node->link[port];
+
+	/* a node of this fabric that is heard there counts for more */
+	if (link->state <= TOR_LINK_NO_CARRIER || link->peer_node != ~0U)
+		return;
+	link->heard = ctx->now;
+	link->peer_tag = tag;
+	link_set_state(ctx, node, port, TOR_LINK_FABRIC);
 }
 
 void tor_link_too_small(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 len)

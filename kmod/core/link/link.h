@@ -29,6 +29,7 @@
 
 #include "core/link/damper.h"
 #include "core/env.h"
+#include "core/torus.h"
 
 #define TOR_HELLO_INTERVAL	(200 * NSEC_PER_MSEC)
 #define TOR_HELLO_MISSES	3
@@ -40,7 +41,7 @@ enum tor_link_state {
 	TOR_LINK_NO_CARRIER,	/* the device is down or has no carrier */
 	TOR_LINK_WAITING,	/* no hello received */
 	TOR_LINK_VERSION,	/* the other side has another wire version */
-	TOR_LINK_FABRIC,	/* the other side has another shape */
+	TOR_LINK_FABRIC,	/* the other side has another fabric, or another shape of it */
 	TOR_LINK_MISWIRED,	/* hellos from an unexpected node or port */
 	TOR_LINK_ONE_WAY,	/* the other side does not hear this one */
 	TOR_LINK_TOO_SMALL,	/* frames in use are larger than it takes */
@@ -67,14 +68,17 @@ const char *tor_link_state_name(enum tor_link_state state);
  * @peer_big_endian: byte order of its payloads
  * @peer_unsummed: its data frames carry no checksum of their payloads
  * @peer_wire: its wire version, if different from this node's
+ * @peer_tag: TOR_LINK_FABRIC: tag of the other side's fabric, 0: it is this one
+ * @peer_ndim, @peer_side: the neighbour's shape of the fabric
  * @peer_version: the neighbour's module version, terminated
- * @peer_more: its hellos have the following three
+ * @peer_more: a hello of its present incarnation had the following four
  * @peer_name: its host's name, printable, terminated
  * @peer_rates: hash of its rates, as tor_node.rates
  * @peer_sent: frames that its port had sent, modulo 2^32, when it sent the last
  *	hello, that one included
  * @was: the state before the last change, which was at @since, ns
  * @downs: times that it was up and went down
+ * @peer_cables: of the neighbour's sides of 2
  * @ups: limits how often it goes up
  * @echoes: test frames received; see echo.h
  * @damaged: frames that this cable damaged: any with a wrong header, and with
@@ -98,11 +102,15 @@ struct tor_link {
 	bool peer_big_endian;
 	bool peer_unsummed;
 	u32 peer_wire;
+	u32 peer_tag;
+	u32 peer_ndim;
+	u32 peer_side[TOR_MAX_DIMS];
 	char peer_version[TORCOLL_HELLO_VERSION + 1];
 	bool peer_more;
 	char peer_name[TORCOLL_HOST_NAME + 1];
 	u32 peer_rates;
 	u32 peer_sent;
+	u8 peer_cables;
 	struct tor_damper ups;
 	atomic_t echoes;
 	atomic64_t damaged;
@@ -177,6 +185,17 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const 
  * Context: bottom halves off, the node's lock held.
  */
 void tor_link_foreign(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 version);
+
+/**
+ * tor_link_stranger - a hello of another fabric came in
+ * @ctx: of this entry
+ * @node: receiver
+ * @port: port on which it came in
+ * @tag: of its fabric
+ *
+ * Context: bottom halves off, the node's lock held.
+ */
+void tor_link_stranger(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 tag);
 
 /**
  * tor_link_too_small - a frame is too large for the link on its route

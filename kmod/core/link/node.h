@@ -19,6 +19,23 @@
 #define TOR_FLOODS_PER_HELLO	8	/* replenished per hello interval, */
 #define TOR_FLOOD_EVERY		(25 * NSEC_PER_MSEC)	/* or at this interval, if shorter */
 
+#define TOR_REFUSALS		8	/* of comms, remembered */
+
+/**
+ * struct tor_refusal - a comm was refused to all its ranks; see agree/terms.h
+ * @name, @proof: of the comm
+ * @until: when it is forgotten, ns; 0: free
+ * @said: by this node; else to it
+ * @terms: why, and its number
+ */
+struct tor_refusal {
+	u64 name;
+	u64 proof;
+	u64 until;
+	bool said;
+	struct tor_comm_terms terms;
+};
+
 /**
  * struct tor_node - core's part of a node
  * @torus: the fabric's shape
@@ -43,6 +60,7 @@
  *	one
  * @joins: comms being created, struct tor_join; @shrinks: being shrunk, struct
  *	tor_shrink; the node's lock covers both
+ * @refusal: refusals of comms, @refusals so far; the node's lock
  * @answers: time up to which answers to unknown senders are charged, ns; see
  *	tor_node_may_answer()
  * @generation: comms created with this node as rank 0
@@ -76,6 +94,8 @@ struct tor_node {
 	u8 said[TOR_WIRE_HELLO_MAX];
 	struct list_head joins;
 	struct list_head shrinks;
+	struct tor_refusal refusal[TOR_REFUSALS];
+	u32 refusals;
 	atomic64_t answers;
 	u32 generation;
 	u32 slowest;

@@ -196,6 +196,7 @@ static void accept_hello_more(const void *p, u32 len, struct tor_hello *hello)
 	accept_text(hello->name, raw.name, sizeof(raw.name));
 	hello->rates = be32_to_cpu(raw.rates);
 	hello->sent = be32_to_cpu(raw.sent);
+	hello->cables = raw.cables;
 }
 
 int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello)
@@ -309,6 +310,37 @@ int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort)
 	return 0;
 }
 
+/* Read what stands behind the epochs of a message, @len bytes. */
+static void accept_terms(const void *p, u32 len, struct tor_comm_msg *msg)
+{
+	struct tor_comm_terms *terms = &msg->terms;
+	struct torcoll_comm_terms raw = { 0 };
+	u32 i;
+
+	msg->has_terms = len >= sizeof(raw);
+	if (msg->has_terms)
+		memcpy(&raw, p, sizeof(raw));
+	terms->flags = raw.flags;
+	terms->cause = raw.cause < TORCOLL_CAUSE_END ? raw.cause : TORCOLL_CAUSE_UNKNOWN;
+	terms->refusal = be32_to_cpu(raw.refusal);
+	terms->rank = be32_to_cpu(raw.rank);
+	terms->node = be32_to_cpu(raw.node);
+	for (i = 0; i < ARRAY_SIZE(raw.rates); i++)
+		terms->rate[i] = be64_to_cpu(raw.rates[i]);
+	accept_text(terms->name, raw.name, sizeof(raw.name));
+}
+
+/* True if models of the fabric can compute with the rates, which are 0 without terms. */
+static bool accept_rates(const struct tor_comm_msg *msg)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(msg->terms.rate); i++)
+		if (msg->terms.rate[i] > tor_wire_rate_max(i))
+			return false;
+	return true;
+}
+
 /* True if the message has @each words for each of some of its ranks. */
 static bool accept_words(const struct tor_comm_msg *msg, u32 each)
 {
@@ -325,7 +357,8 @@ static bool accept_join(const struct tor_comm_msg *msg)
 	case TORCOLL_COMM_JOIN:
 		return tor_wire_unit_ok(msg->frame_bytes);
 	case TORCOLL_COMM_READY:
-		return msg->tag && tor_wire_unit_ok(msg->frame_bytes) && accept_words(msg, 1);
+		return msg->tag && tor_wire_unit_ok(msg->frame_bytes) && accept_words(msg, 1) &&
+		       accept_rates(msg);
 	case TORCOLL_COMM_ACCEPT:
 	case TORCOLL_COMM_GO:
 		return msg->tag;
@@ -380,6 +413,8 @@ int tor_wire_get_comm(const void *p, u32 len, struct tor_comm_msg *msg)
 	msg->generation = be32_to_cpu(raw.generation);
 	msg->frame_bytes = be32_to_cpu(raw.frame_bytes);
 	msg->epoch = (const u8 *)p + sizeof(raw);
+	accept_terms((const u8 *)p + tor_wire_epochs_bytes(msg->epochs),
+		     len - tor_wire_epochs_bytes(msg->epochs), msg);
 	return (msg->step < TORCOLL_COMM_SHRINK_CALL ? accept_join(msg) : accept_shrink(msg)) ?
 	       0 : -EBADMSG;
 }

@@ -178,7 +178,8 @@ bool tor_wire_record(const struct tor_hello *hello, u32 i, u32 nodes, struct tor
 int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort);
 
 /*
- * @msg->epoch points into @p. The error is one that tor_wire_errno() accepts;
+ * @msg->epoch points into @p. Without a struct torcoll_comm_terms its members
+ * are 0 and @msg->has_terms is false; a name is printable. The error is one that tor_wire_errno() accepts;
  * any other becomes EPROTO.
  */
 int tor_wire_get_comm(const void *p, u32 len, struct tor_comm_msg *msg);

@@ -62,10 +62,12 @@ WIRE_AT(torcoll_link_record, seq, 8);
 WIRE_AT(torcoll_link_record, dead, 12);
 WIRE_AT(torcoll_link_record, frame, 14);
 
-WIRE_SIZE(torcoll_hello_more, 72);
+WIRE_SIZE(torcoll_hello_more, 76);
 WIRE_AT(torcoll_hello_more, name, 0);
 WIRE_AT(torcoll_hello_more, rates, 64);
 WIRE_AT(torcoll_hello_more, sent, 68);
+WIRE_AT(torcoll_hello_more, cables, 72);
+WIRE_AT(torcoll_hello_more, __reserved, 73);
 
 WIRE_SIZE(torcoll_call, 24);
 WIRE_AT(torcoll_call, count, 0);
@@ -101,6 +103,16 @@ WIRE_AT(torcoll_comm_msg, tag, 48);
 WIRE_AT(torcoll_comm_msg, generation, 52);
 WIRE_AT(torcoll_comm_msg, frame_bytes, 56);
 WIRE_AT(torcoll_comm_msg, epochs, 60);
+
+WIRE_SIZE(torcoll_comm_terms, 128);
+WIRE_AT(torcoll_comm_terms, flags, 0);
+WIRE_AT(torcoll_comm_terms, cause, 1);
+WIRE_AT(torcoll_comm_terms, __reserved, 2);
+WIRE_AT(torcoll_comm_terms, refusal, 4);
+WIRE_AT(torcoll_comm_terms, rank, 8);
+WIRE_AT(torcoll_comm_terms, node, 12);
+WIRE_AT(torcoll_comm_terms, rates, 16);
+WIRE_AT(torcoll_comm_terms, name, 64);
 
 u32 tor_wire_unit(u32 frame_size)
 {
@@ -226,6 +238,7 @@ static void wire_put_hello_more(void *buf, const struct tor_hello *hello)
 	struct torcoll_hello_more raw = {
 		.rates = cpu_to_be32(hello->rates),
 		.sent = cpu_to_be32(hello->sent),
+		.cables = hello->cables,
 	};
 
 	wire_put_text(raw.name, hello->name, sizeof(raw.name));
@@ -288,6 +301,23 @@ void tor_wire_put_abort(void *buf, const struct tor_abort *abort)
 	memcpy(buf, &raw, sizeof(raw));
 }
 
+static void wire_put_terms(void *buf, const struct tor_comm_terms *terms)
+{
+	struct torcoll_comm_terms raw = {
+		.flags = terms->flags,
+		.cause = terms->cause,
+		.refusal = cpu_to_be32(terms->refusal),
+		.rank = cpu_to_be32(terms->rank),
+		.node = cpu_to_be32(terms->node),
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(raw.rates); i++)
+		raw.rates[i] = cpu_to_be64(terms->rate[i]);
+	wire_put_text(raw.name, terms->name, sizeof(raw.name));
+	memcpy(buf, &raw, sizeof(raw));
+}
+
 void tor_wire_put_comm(void *buf, const struct tor_comm_msg *msg, const u32 *epoch)
 {
 	struct torcoll_comm_msg raw = {
@@ -311,6 +341,8 @@ void tor_wire_put_comm(void *buf, const struct tor_comm_msg *msg, const u32 *epo
 	memcpy(buf, &raw, sizeof(raw));
 	for (i = 0; i < msg->epochs; i++) {
 		value = cpu_to_be32(epoch[i]);
-		memcpy((u8 *)buf + tor_wire_comm_bytes(i), &value, sizeof(value));
+		memcpy((u8 *)buf + tor_wire_epochs_bytes(i), &value, sizeof(value));
 	}
+	if (msg->has_terms)
+		wire_put_terms((u8 *)buf + tor_wire_epochs_bytes(msg->epochs), &msg->terms);
 }

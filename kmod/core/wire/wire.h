@@ -117,7 +117,7 @@ struct tor_record {
  * struct torcoll_hello. @version is terminated. @record points to the records
  * in the payload that was parsed, @records of them, to be read by
  * tor_wire_record(); tor_wire_put_hello() ignores it. @more: it has a struct
- * torcoll_hello_more, which the last three members are; @name is terminated.
+ * torcoll_hello_more, which the last four members are; @name is terminated.
  */
 struct tor_hello {
 	char version[TORCOLL_HELLO_VERSION + 1];
@@ -138,6 +138,7 @@ struct tor_hello {
 	char name[TORCOLL_HOST_NAME + 1];
 	u32 rates;
 	u32 sent;
+	u8 cables;
 };
 
 /* struct torcoll_call */
@@ -162,10 +163,21 @@ struct tor_abort {
 	struct tor_wire_call call[2];
 };
 
+/* struct torcoll_comm_terms. @name is terminated. */
+struct tor_comm_terms {
+	u8 flags;
+	u8 cause;
+	u32 refusal;
+	u32 rank;
+	u32 node;
+	u64 rate[TORCOLL_WIRE_RATES];
+	char name[TORCOLL_HOST_NAME + 1];
+};
+
 /*
  * struct torcoll_comm_msg. @epoch points to the @epochs epochs in the payload
  * that was parsed, to be read by tor_wire_epoch(); tor_wire_put_comm() ignores
- * it.
+ * it. @has_terms: @terms are behind them.
  */
 struct tor_comm_msg {
 	u8 step;
@@ -182,6 +194,8 @@ struct tor_comm_msg {
 	u32 frame_bytes;
 	u32 epochs;
 	const void *epoch;
+	bool has_terms;
+	struct tor_comm_terms terms;
 };
 
 /**
@@ -192,6 +206,12 @@ struct tor_comm_msg {
  * piggybacked acks, or 0 if that is less than TOR_WIRE_UNIT_MIN.
  */
 u32 tor_wire_unit(u32 frame_size);
+
+/* The largest rate that may be number @i of struct torcoll_comm_terms. */
+static inline u64 tor_wire_rate_max(u32 i)
+{
+	return i < TORCOLL_WIRE_RATES - 2 ? TORCOLL_WIRE_PS_MAX : TORCOLL_WIRE_FS_MAX;
+}
 
 /* True if a comm may use frames of @unit payload bytes. */
 static inline bool tor_wire_unit_ok(u32 unit)
@@ -275,9 +295,16 @@ static inline u32 tor_wire_abort_bytes(void)
 	return sizeof(struct torcoll_abort);
 }
 
-static inline u32 tor_wire_comm_bytes(u32 epochs)
+/* Bytes of a comm message up to the end of its epochs. */
+static inline u32 tor_wire_epochs_bytes(u32 epochs)
 {
 	return sizeof(struct torcoll_comm_msg) + epochs * sizeof(__be32);
+}
+
+static inline u32 tor_wire_comm_bytes(const struct tor_comm_msg *msg)
+{
+	return tor_wire_epochs_bytes(msg->epochs) +
+	       (msg->has_terms ? sizeof(struct torcoll_comm_terms) : 0);
 }
 
 /* @record: @hello->records of them, at most TORCOLL_HELLO_RECORDS_MAX. */
