@@ -170,7 +170,7 @@ static void top__ops(void **state)
 				       "\"channels\":[{\"waits_for\":[]},{\"waits_for\":[3,7]}]}]");
 	view_draw(&v, 80, 24, true);
 	shows(&v, "1 comms, 3 ops on 2 nodes");
-	shows(&v, "b\\x1bx allreduce, 1.5 ms, waits for 3,7");
+	shows(&v, "allreduce 1.5 ms, waits for 3,7, b\\x1bx");
 	shows(&v, "\033[0;1;34m5 ");
 	json_object_put(v.top.ops);
 	v.top.ops = NULL;

@@ -266,10 +266,11 @@ static void list_ops(const struct frame *f, struct list *l)
 		struct json_object *op = json_object_array_get_idx(f->top->ops, i);
 
 		if (!i)
-			list_title(l, "ops of this host, and the ranks they wait for");
+			list_title(l, "ops of this host");
 		list_line(l, STYLE_PLAIN,
-			  fmt_str("%s %s, %s%s", js_str(op, "name"), js_str(op, "collective"),
-				  fmt_ns(js_u64(op, "age_ns")), fmt_waits(op)));
+			  fmt_str("%s %s%s, %s", js_str(op, "collective"),
+				  fmt_ns(js_u64(op, "age_ns")), fmt_waits(op),
+				  js_str(op, "name")));
 	}
 }
 
