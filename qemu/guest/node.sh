@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Makes a guest of qemu/torus the node that it is, waits for its links, and runs the command. With TORCOLL_BARE
-# nothing is configured but the name of the host, hN.
+# nothing is configured but the name of the host, hN, and that devices are up at its first boot.
 
 set -uo pipefail
 
@@ -29,6 +29,7 @@ bare()
 {
 	hostname "h$TORCOLL_NODE"
 	load-module || fail "the module does not load"
+	((TORCOLL_BOOT == 1)) || return 0
 	for pair in $TORCOLL_DEVICES; do
 		ip link set "${pair#*=}" mtu "${TORCOLL_MTU:-9000}" up || fail "cannot set ${pair#*=} up"
 	done

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 900
+# timeout: 1200
 #
 # torcollctl fabric check, on a node three links away from a fault: names the cable or the host in one line, within ten
-# seconds; and says nothing before and after.
+# seconds; and says nothing before and after. Meanwhile jobs end: well, or with an error.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -39,6 +39,29 @@ found()
 	echo "exit code $code after $took ms; wanted to read: $1"
 	cat "$work/out"
 	return 1
+}
+
+# job_ends NAME 0|any PATTERN: ranks on all nodes join, add up, and end, with that exit code and a line like that.
+job_ends()
+{
+	local code
+
+	TORCOLL_TIMEOUT=$((20 * TORCOLL_SLOW)) timeout $((60 * TORCOLL_SLOW)) torcollctl netns run \
+		torcoll-perf allreduce -b 16K -e 16K -n 3 -w 1 -c 1 >"$work/job" 2>&1
+	code=$?
+	case $2 in
+	0)	((code == 0)) ;;
+	any)	((code != 0 && code != 124)) ;;
+	esac && grep -qE -- "$3" "$work/job" && return
+	echo "exit code $code; wanted: $2, to read: $3"
+	cat "$work/job"
+	return 1
+}
+
+# job NAME 0|any [PATTERN]: no fault makes a job hang: it ends well, or says why not.
+job()
+{
+	check "$1__no_job_hangs" job_ends "$1" "$2" "${3-}"
 }
 
 # fault NAME PATTERN: links take a moment to notice; the last look must be in time.
@@ -142,60 +165,72 @@ check top__once top_once
 
 node 6 ip link set d0m down
 fault down ':d0p \(node 5\) - [^ ]*:d0m \(node 6\) is down: the device d0m .*switched off|:d0m \(node 6\) - [^ ]*:d0p \(node 5\) is down: the device d0m'
+job down 0
 node 6 ip link set d0m up
 repaired down
 
 tbf 5 d0p 25mbit
 fault half_rate ':d0p \(node 5\) -> [^ ]*:d0m \(node 6\): [0-9]+ Mbit/s, the other cables'
+job half_rate 0
 tbf 5 d0p "$rate"
 repaired half_rate
 
 shape 5 d0p delay 20ms
 fault delay ':d0p \(node 5\) - [^ ]*:d0m \(node 6\): a round trip takes 2[0-9]'
+job delay 0
 tbf 5 d0p "$rate"
 repaired delay
 
 shape 5 d0p loss 1%
 fault loss ':d0p \(node 5\) -> [^ ]*:d0m \(node 6\): [0-9.]+ % of [0-9]+ frames are lost'
+job loss 0
 tbf 5 d0p "$rate"
 repaired loss
 
 shape 5 d0p corrupt 1%
 fault damage ':d0p \(node 5\) -> [^ ]*:d0m \(node 6\): [0-9]+ of [0-9]+ frames arrive damaged'
+job damage 0
 tbf 5 d0p "$rate"
 repaired damage
 
 check flapping__happens flap
 fault flapping ':d0p \(node 5\) - [^ ]*:d0m \(node 6\) goes up and down'
+job flapping 0
 repaired flapping 120
 
 configure 6 2 6
 fault key 'is in fabric 2, but its cables say node 6 of fabric 1'
+job key any
 configure 6 1 6
 repaired key
 
 configure 6 1 6 checksum header
 fault checksum '\(node 6\) has checksum header, 15 others have checksum full'
+job checksum any 'has checksum header'
 configure 6 1 6
 repaired checksum
 
 node 6 torcollctl tune set 1 round-ps 5000000
 fault rates '\(node 6\) has rates [0-9a-f]+, 15 others have rates'
+job rates 0
 node 6 torcollctl tune load "$work/rates" 1
 repaired rates
 
 configure 6 1 9
 fault number 'says that it is node 9, its cables say node 6'
+job number any
 configure 6 1 6
 repaired number
 
 node 6 ip link set d0m mtu 1500
 fault mtu ':d0m \(node 6\) has MTU 1500, [^ ]*:d0p \(node 5\) at the other end 9000'
+job mtu 0
 node 6 ip link set d0m mtu 9000
 repaired mtu
 
 devices 6 down
 fault dead 'node 6 \(2,1\) does not answer'
+job dead any
 devices 6 up
 repaired dead
 finish

@@ -41,6 +41,9 @@ static void write_file(const struct discovery *d, FILE *file)
 		fault_sides(t, sides, sizeof(sides)));
 	if (t->cables != 1)
 		fprintf(file, "cables = %u\n", t->cables);
+	/* by it, apply switches the devices on after a boot, too */
+	if (d->faults.mtu)
+		fprintf(file, "mtu = %u\n", d->faults.mtu);
 	for (node = 0; node < t->nodes; node++)
 		write_node(d, file, node);
 }

@@ -404,12 +404,13 @@ static void fault_one_way(struct faults *f, const struct roles *r, uint32_t port
 
 static void fault_devices(struct faults *f, const struct roles *r)
 {
-	uint32_t mtu = usual(r, port_mtu), speed = usual(r, port_speed), i;
+	uint32_t speed = usual(r, port_speed), i;
 
+	f->mtu = usual(r, port_mtu);
 	for (i = 0; i < r->w->g->nports; i++) {
 		if (!port_counts(r, i))
 			continue;
-		fault_mtu(f, r, i, mtu);
+		fault_mtu(f, r, i, f->mtu);
 		fault_speed(f, r, i, speed);
 		fault_one_way(f, r, i);
 	}

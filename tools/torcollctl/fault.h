@@ -28,11 +28,13 @@ struct fault {
  * struct faults - what is wrong
  * @list: @n faults
  * @problems: of them, those that are not only notes
+ * @mtu: that of most ports of the shape, 0: none was found
  * @no_file: a name or a host is not known that a fabric's file needs
  */
 struct faults {
 	struct fault *list;
 	uint32_t n, problems;
+	uint32_t mtu;
 	bool no_file;
 	bool no_memory;
 };
