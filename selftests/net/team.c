@@ -574,7 +574,7 @@ static int other_order(void)
 		return 0;
 	if (rank)
 		config.members = by_node;
-	return ended(torcoll_comm_create(t, &config, &comm), -EPROTO, "different lists");
+	return ended(torcoll_comm_create(t, &config, &comm), -EPROTO, "another list of members");
 }
 
 static const struct {

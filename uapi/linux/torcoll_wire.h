@@ -60,7 +60,7 @@ struct torcoll_hdr {
 	__u8	channel;
 	__u8	flags;
 	__be16	round;
-	/* of the payload in the transfer, bytes; echo replies: 1 + damaged frames, 0: not counted */
+	/* of the payload in the transfer, bytes. Echo replies: 1 + damaged frames, 0: not counted */
 	__be64	offset;
 	__be32	length;		/* of the payload, bytes */
 	__be32	stamp;		/* sender's clock, us; echoed in acks */
