@@ -105,6 +105,9 @@ told=$(printf 'the rates of node 1 (node1) are 0x%08x, this node.s 0x%08x:' "$ra
 eventually rates__told_at_the_other 20 says 2 "$told"
 check rates__links_are_up all_up
 check rates__those_of_rank_0 joins
+check rates__are_measured_though_they_differ torcollctl netns run torcollctl tune run
+is rates__the_same_afterwards "$(node 2 torcollctl -j tune show)" "$(node 1 torcollctl -j tune show)"
+node 2 torcollctl tune set 1 round 7us
 node 0 torcollctl tune save /tmp/rates
 torcollctl netns run torcollctl tune load /tmp/rates
 eventually rates__nothing_to_say 20 quiet
