@@ -429,9 +429,12 @@ enum seat_state {
 	SEAT_GIVEN_UP,
 };
 
-/* @err: in: why the caller stops waiting, or 0; out: the result. */
+/*
+ * @err: in: why the caller stops waiting, or 0; out: the result. @text, of
+ * TOR_JOIN_TEXT bytes: a sentence about it, unless it is that of the error.
+ */
 static enum seat_state team_look(struct tor_team *team, struct tor_group *group, int *err,
-				 u32 *missing)
+				 u32 *missing, char *text)
 {
 	enum seat_state state = SEAT_WAITING;
 
@@ -453,6 +456,7 @@ static enum seat_state team_look(struct tor_team *team, struct tor_group *group,
 		 */
 		*err = team->error;
 		*missing = team->missing;
+		strscpy(text, team->text, TOR_JOIN_TEXT);
 		leave_seat(team, group);
 		state = SEAT_GIVEN_UP;
 	} else if (*err) {
@@ -485,16 +489,13 @@ struct tor_group *tor_team_join(struct tor_fabric *fabric, struct tor_group_conf
 	team = group->team;
 	/* it stays when the seat does not */
 	refcount_inc(&team->refs);
+	cfg->text[0] = '\0';
 	do {
 		err = tor_wait_until(&team->wait, READ_ONCE(team->over), cfg->deadline);
-		state = team_look(team, group, &err, missing);
+		state = team_look(team, group, &err, missing, cfg->text);
 	} while (state == SEAT_WAITING);
 	cfg->vague = *missing != TOR_NO_RANK && tor_team_is_one_of_several(team, *missing);
-	*why = tor_join_sentence(err);
-	if (err == team->error && *team->text) {
-		strscpy(cfg->text, team->text, sizeof(cfg->text));
-		*why = cfg->text;
-	}
+	*why = *cfg->text ? cfg->text : tor_join_sentence(err);
 	tor_team_put(team);
 	return state == SEAT_JOINED ? group : ERR_PTR(err);
 }

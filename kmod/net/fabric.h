@@ -93,6 +93,9 @@ struct tor_counters {
  *	that
  * @killer_pid: its number
  * @users: comms of open files; while there are any, the fabric stays
+ * @sent: by port: frames that former ones in its place have sent, as hellos say:
+ *	neighbours do not hear that it was replaced, and take a count that starts
+ *	again for one that went on; fabric->lock
  * @ports: number of them; RTNL. Without one there are no hellos
  * @linklog: changes of the links' states
  * @routes: RCU; replaced only by route_work, see reroute.c
@@ -124,6 +127,7 @@ struct tor_fabric {
 	struct tor_observations observed;
 	atomic_t users;
 	struct tor_port __rcu *port[TOR_MAX_PORTS];
+	u32 sent[TOR_MAX_PORTS];
 	u32 ports;
 	struct tor_counters __percpu *counters;
 	spinlock_t lock;

@@ -125,6 +125,7 @@ static bool linklog_say(struct tor_linklog *log, bool *wait)
 static void say_work(struct work_struct *work)
 {
 	struct tor_linklog *log = container_of(to_delayed_work(work), struct tor_linklog, say_work);
+	unsigned long now, end;
 	bool wait;
 
 	if (!log->lines || time_after_eq(jiffies, log->pause + LINKLOG_PAUSE)) {
@@ -133,8 +134,12 @@ static void say_work(struct work_struct *work)
 	}
 	while (linklog_say(log, &wait))
 		;
-	if (wait)
-		schedule_delayed_work(&log->say_work, log->pause + LINKLOG_PAUSE - jiffies);
+	if (!wait)
+		return;
+	/* a slow console may have taken longer than the pause */
+	now = jiffies;
+	end = log->pause + LINKLOG_PAUSE;
+	schedule_delayed_work(&log->say_work, time_before(now, end) ? end - now : 0);
 }
 
 /* --- the log --- */

@@ -168,6 +168,7 @@ void tor_port_del(struct tor_fabric *fabric, u32 index)
 	spin_lock(&fabric->lock);
 	/* the log of links names its device */
 	tor_link_close(&entry.ctx, &fabric->node, index, true);
+	fabric->sent[index] = tor_env_port_sent(&fabric->node, index);
 	RCU_INIT_POINTER(fabric->port[index], NULL);
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
@@ -183,8 +184,8 @@ u32 tor_env_port_sent(const struct tor_node *node, u32 index)
 	const struct tor_port *port = rcu_dereference(fabric->port[index]);
 
 	if (!port)
-		return 0;
-	return atomic64_read(&port->tx_frames) - atomic64_read(&port->refused);
+		return fabric->sent[index];
+	return fabric->sent[index] + atomic64_read(&port->tx_frames) - atomic64_read(&port->refused);
 }
 
 const char *tor_port_copies(const struct tor_port *port)

@@ -232,7 +232,8 @@ static enum skb_drop_reason rx_frame(struct tor_survey *survey, struct sk_buff *
 /*
  * A frame of surveys came in by any device. Context: softirq, RCU. A bridge
  * passes frames of this group to the port that they came by, so the device is
- * checked.
+ * checked. Frames of a VLAN for which there is no device are marked as those of
+ * another host.
  */
 static int survey_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
 		     struct net_device *orig_dev)
@@ -242,8 +243,8 @@ static int survey_rx(struct sk_buff *skb, struct net_device *dev, struct packet_
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb)
 		return NET_RX_DROP;
-	if (dev != orig_dev || !ether_addr_equal(eth_hdr(skb)->h_dest, survey_group) ||
-	    !tor_survey_usable(dev))
+	if (skb->pkt_type != PACKET_MULTICAST ||
+	    !ether_addr_equal(eth_hdr(skb)->h_dest, survey_group) || !tor_survey_usable(dev))
 		goto drop;
 	why = SKB_DROP_REASON_PKT_TOO_BIG;
 	if (skb_is_gso(skb) || skb->len > TOR_TRIAL_FRAME_MAX)

@@ -81,7 +81,16 @@ void tor_survey_send(struct net_device *dev, const struct tor_survey_frame *f,
  */
 u32 tor_survey_records(struct tor_survey *survey, void *buf);
 
-#define TOR_SURVEY_RECORDS	(16 << 10)
+#define TOR_SURVEY_RECORDS	(11 << 10)
+
+/*
+ * A frame of the smallest size has room for two fabrics or one device: even
+ * then a report is not in too many parts.
+ */
+static_assert(TOR_SURVEY_RECORDS / 2 / (sizeof(struct torcoll_survey_record) +
+					sizeof(struct torcoll_survey_node)) + 2 <= TOR_SURVEY_PARTS);
+static_assert(TOR_SURVEY_RECORDS / (sizeof(struct torcoll_survey_record) +
+				    sizeof(struct torcoll_survey_port)) + 2 <= TOR_SURVEY_PARTS);
 
 /* Works of the namespace. */
 void tor_survey_report_work(struct work_struct *work);

@@ -100,6 +100,9 @@ void tor_survey_test_work(struct work_struct *work)
 	tor_test_next(&survey->surveys, ktime_get_ns(), &step);
 	spin_unlock_bh(&survey->lock);
 	test_send(survey, &step);
-	if (step.action != TOR_TEST_DONE)
-		schedule_delayed_work(&survey->test_work, nsecs_to_jiffies(step.wait));
+	if (step.action == TOR_TEST_DONE)
+		return;
+	/* rounded up: with slow ticks, pings would all leave at once */
+	schedule_delayed_work(&survey->test_work,
+			      nsecs_to_jiffies(step.wait + TICK_NSEC - 1));
 }

@@ -161,6 +161,32 @@ check flood__is_bounded flood_is_bounded
 # who sent that was one more on the cable
 eventually flood__ends 10 surveyed '(.hosts | length) == 3 and all(.hosts[].ports[]; .many | not)' host a torcollctl -j survey show
 
+# ---- devices ----
+
+# tagged frames belong to the device of their VLAN alone; it and the one below have the same address
+host c ip link add link y name v type vlan id 5
+host c ip link set v up
+is vlan__without_a_device_is_not_heard "$(cables_seen host c)" "a:x-b:x b:y-c:y"
+host b ip link add link y name v type vlan id 5
+host b ip link set v up
+is vlan__is_heard "$(cables_seen host c)" "a:x-b:x b:v-c:v b:y-c:y"
+host b ip link del v
+host c ip link del v
+
+# more devices than a report has room for, by a cable of the smallest frames
+for ((i = 0; i < 40; i++)); do
+	echo "link add name m$i type veth peer name n$i"
+done | host c ip -batch -
+host b ip link set y mtu 384
+host c ip link set y mtu 384
+eventually devices__many_are_reported 10 surveyed '(.hosts | length) == 3 and
+	any(.hosts[]; .name == "c" and (.ports | length) > 50)' host a torcollctl -j survey show
+for ((i = 0; i < 40; i++)); do
+	echo "link del m$i"
+done | host c ip -batch -
+host b ip link set y mtu 1500
+host c ip link set y mtu 1500
+
 # ---- tests of cables ----
 
 check test__good_cables tested '.test.pings == 500 and .test.pongs == 500 and .test.pinged == 500 and

@@ -585,6 +585,15 @@ static void tor_link_stranger__until_silence_or_one_of_ours(void **state)
 	tor_link_tick(&ctx, &b);
 	assert_int_equal(b.link[1].state, TOR_LINK_WAITING);
 	assert_int_equal(b.link[1].peer_tag, 0);
+	/* with both on a hub, another version counts, until it is silent */
+	tor_link_stranger(&ctx, &b, 1, 0x1234);
+	tor_link_foreign(&ctx, &b, 1, 7);
+	tor_link_stranger(&ctx, &b, 1, 0x1234);
+	assert_int_equal(b.link[1].state, TOR_LINK_VERSION);
+	ctx.now += 4 * b.hello_ns;
+	b.ticked = ctx.now - 1;
+	tor_link_tick(&ctx, &b);
+	assert_int_equal(b.link[1].state, TOR_LINK_WAITING);
 	/* with both on a hub, the neighbour counts */
 	tor_link_stranger(&ctx, &b, 1, 0x1234);
 	tor_link_open(&ctx, &a, 0, 1500);

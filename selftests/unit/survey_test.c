@@ -556,6 +556,8 @@ static void tor_arrivals__rate_of_the_second_half(void **state)
 	tor_arrivals_train(&a, 5, 64, 64, 1500, 99999999);
 	tor_arrivals_train(&a, 5, 0, 0, 1500, 99999999);
 	tor_arrivals_train(&a, 5, 0, TOR_TRIAL_TRAIN_MAX + 1, 1500, 99999999);
+	/* a liar says that the train is shorter than what has come of it */
+	tor_arrivals_train(&a, 5, 30, 60, 1500, 99999999);
 	assert_int_equal(a.train, 64);
 	assert_int_equal(tor_arrivals_rate(&a), 1000);
 	tor_arrivals_ping(&a, 5);

@@ -430,8 +430,12 @@ void tor_link_stranger(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32
 {
 	struct tor_link *link = &node->link[port];
 
-	/* a node of this fabric that is heard there counts for more */
-	if (link->state <= TOR_LINK_NO_CARRIER || link->peer_node != ~0U)
+	/*
+	 * A node of this fabric that is heard there counts for more, and so does
+	 * another version: on a hub with both, the state stays the same.
+	 */
+	if (link->state <= TOR_LINK_NO_CARRIER || link->state == TOR_LINK_VERSION ||
+	    link->peer_node != ~0U)
 		return;
 	link->heard = ctx->now;
 	link->peer_tag = tag;

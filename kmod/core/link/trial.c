@@ -41,7 +41,7 @@ void tor_arrivals_train(struct tor_arrivals *a, u64 test, u32 number, u64 trains
 		return;
 	arrivals_follow(a, test);
 	a->trains = trains;
-	if (a->train == trains)
+	if (a->train >= trains)
 		return;
 	a->train++;
 	if (number < trains / 2)
