@@ -13,6 +13,7 @@
  * @text: the same in words
  * @remedy: what to do on the host that differs; the value of the others is in
  *	the place of a %s
+ * @remedy_default: the same if the value of the others is 0, if that differs
  * @hint: it may differ
  */
 struct setting {
@@ -20,6 +21,7 @@ struct setting {
 	uint64_t (*value)(const struct survey_host *host, const struct survey_node *node);
 	const char *(*text)(const struct survey_host *host, const struct survey_node *node);
 	const char *remedy;
+	const char *remedy_default;
 	bool hint;
 };
 
@@ -87,9 +89,9 @@ static const struct setting settings[] = {
 	{ "order", value_order, text_order,
 	  "put them in different communicators: a sum needs one byte order" },
 	{ "rates", value_rates, text_rates,
-	  "there: torcollctl apply FILE, the others', or tune default, to have %s" },
+	  "there: torcollctl apply FILE, the others', which has %s", "there: torcollctl tune default" },
 	{ "version", value_version, text_version,
-	  "install the same module everywhere", true },
+	  "install the same module everywhere", NULL, true },
 };
 
 static bool is_part(const struct check *c, uint32_t i)
@@ -148,6 +150,8 @@ static void say_differs(struct check *c, const struct setting *s, uint32_t i, ui
 	const char *value = text_at(c, s, usual), *remedy = s->remedy;
 	struct finding *f;
 
+	if (s->remedy_default && !value_at(c, s, usual))
+		remedy = s->remedy_default;
 	if (strstr(remedy, "%s"))
 		remedy = fmt_str("%.*s%s%s", (int)(strstr(remedy, "%s") - remedy), remedy, value,
 				 strstr(remedy, "%s") + 2);
