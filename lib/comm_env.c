@@ -125,7 +125,7 @@ static int fabric_from_env(struct env *env)
 				     "TORCOLL_FABRIC is not set, and this host is in %d fabrics: it names the key of one",
 				     n);
 	return torcoll__fail(-EINVAL,
-			     "TORCOLL_FABRIC is not set, and this host is in no fabric: torcollctl fabric add makes one");
+			     "TORCOLL_FABRIC is not set, and this host is in no fabric: torcollctl apply makes it a node of one");
 }
 
 /* Without a list: so many nodes in order, or all. */

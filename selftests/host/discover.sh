@@ -100,6 +100,7 @@ check ring__file_is diff - "$work/7.conf" <<'END'
 [fabric]
 key = 7
 dims = 4
+mtu = 9000
 
 [node a]
 index = 0

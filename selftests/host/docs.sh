@@ -165,6 +165,12 @@ design_steps()
 	((n > 50 && !bad))
 }
 
+# headings DOCUMENT: as links name them.
+headings()
+{
+	sed -nE '/^```/,/^```/d; s/^#+ //p' "$1" | tr '[:upper:] ' '[:lower:]-' | tr -cd 'a-z0-9_\n-'
+}
+
 # A link from a document to a file, or to a heading.
 links()
 {
@@ -172,7 +178,13 @@ links()
 
 	while IFS=: read -r doc link; do
 		file=${link%%#*}
-		[[ -z $file || -e $(dirname "$doc")/$file ]] || { echo "$doc: no $link"; bad=1; }
+		file=${file:+$(dirname "$doc")/$file}
+		if [[ ! -e ${file:-$doc} ]]; then
+			echo "$doc: no $link"
+			bad=1
+		elif [[ $link == *.md#* || $link == \#* ]]; then
+			grep -qxF -- "${link#*#}" <(headings "${file:-$doc}") || { echo "$doc: no heading $link"; bad=1; }
+		fi
 	done < <(grep -oHE '\]\([^)]+\)' README.md docs/*.md | sed -E 's/\]\(([^)]+)\)/\1/' | grep -v '://')
 	((!bad))
 }

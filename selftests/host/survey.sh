@@ -34,6 +34,6 @@ check text__end_that_hears_nothing shows '^b +q0 .* up +a:p1, which is not heard
 check text__switch shows '^ +q1 .* 1500 +down +several hosts'
 echo '{"hosts": 1}' >"$work/number"
 fails file__no_survey 1 'no survey' $ctl survey show from "$work/number"
-fails file__missing 1 'not readable' $ctl survey show from "$work/none"
+fails file__missing 1 'No such file' $ctl survey show from "$work/none"
 fails file__is_not_tested 1 'exclude each other' $ctl survey show test from "$work/survey"
 finish

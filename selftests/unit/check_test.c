@@ -366,7 +366,7 @@ static void key__of_a_host(void **state)
 		host->ports[i].key = 2;
 	set_states(host, TORCOLL_LINK_STATE_WAITING);
 	finds(s, "key: c5 is in fabric 2, but its cables say node 5 of fabric 1\n");
-	advises(s, "on c5: torcollctl fabric add 1 dims 4x4 node 5");
+	advises(s, "on c5: torcollctl apply FILE, with index = 5 for it (by hand: fabric add 1 dims 4x4 node 5)");
 	torus_free(s);
 }
 
@@ -384,7 +384,7 @@ static void key__of_a_port(void **state)
 	set_state(p, TORCOLL_LINK_STATE_WAITING);
 	set_state(p->other, TORCOLL_LINK_STATE_WAITING);
 	finds(s, "port: c5 (node 5) has no port for dim 0 plus\n");
-	advises(s, "there: torcollctl port add 1 dim 0 dir plus dev d0p");
+	advises(s, "there: torcollctl apply FILE (by hand: port add 1 dim 0 dir plus dev d0p)");
 	torus_free(s);
 }
 
@@ -408,7 +408,7 @@ static void checksum__of_a_host(void **state)
 
 	s->hosts[3]->nodes[0].checksum = 1;
 	finds(s, "checksum: c3 (node 3) has checksum header, 15 others have checksum full\n");
-	advises(s, "there: torcollctl fabric del, then fabric add with checksum full");
+	advises(s, "there: torcollctl apply FILE, the others' (by hand: fabric del, then fabric add with checksum full)");
 	/* and the links are down for that reason */
 	set_states(s->hosts[3], TORCOLL_LINK_STATE_FABRIC);
 	finds(s, "checksum: c3 (node 3) has checksum header, 15 others have checksum full\n");
@@ -477,7 +477,7 @@ static void node__wrong_number(void **state)
 	s->hosts[9]->nodes[0].node = 5;
 	set_states(s->hosts[9], TORCOLL_LINK_STATE_MISWIRED);
 	finds(s, "node: c9 says that it is node 5, its cables say node 9\n");
-	advises(s, "torcollctl fabric del 1 there, then on c9: torcollctl fabric add 1 dims 4x4 node 9");
+	advises(s, "on c9: torcollctl apply FILE, with index = 9 for it (by hand: fabric add 1 dims 4x4 node 9)");
 	torus_free(s);
 }
 
@@ -622,7 +622,7 @@ static void port__missing(void **state)
 	set_state(p->other, TORCOLL_LINK_STATE_WAITING);
 	p->flags &= ~TORCOLL_SURVEY_MEMBER;
 	finds(s, "port: c5 (node 5) has no port for dim 1 minus\n");
-	advises(s, "there: torcollctl port add 1 dim 1 dir minus dev d1m");
+	advises(s, "there: torcollctl apply FILE (by hand: port add 1 dim 1 dir minus dev d1m)");
 	torus_free(s);
 }
 

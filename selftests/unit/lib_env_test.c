@@ -40,7 +40,7 @@ static void torcoll_comm_from_env__defaults(void **state)
 
 	assert_int_equal(torcoll_comm_from_env(f->t, &comm), -EINVAL);
 	assert_string_equal(torcoll_last_error(),
-			    "TORCOLL_FABRIC is not set, and this host is in no fabric: torcollctl fabric add makes one (EINVAL)");
+			    "TORCOLL_FABRIC is not set, and this host is in no fabric: torcollctl apply makes it a node of one (EINVAL)");
 	setenv("TORCOLL_FABRIC", "0xfeedface12345678", 1);
 	fake.now = 1000;
 	assert_int_equal(torcoll_comm_from_env(f->t, &comm), 0);

@@ -22,10 +22,12 @@ static const char help[] =
 	"\n"
 	"FILE       of the fabric, torcoll.conf(5); - is standard input\n"
 	"as         the section [node NAME], instead of that of this host's name\n"
-	"force      also if processes have communicators on a fabric that must be made anew\n"
+	"force      also if processes have communicators on a fabric that must be made\n"
+	"           anew\n"
 	"remove     leave the fabric\n"
 	"--dry-run  only print what would be done\n"
-	"--device   add a device that has come (back) to the fabrics of " FILES " that run and name it\n";
+	"--device   add a device that has come (back) to the fabrics that run, if a file\n"
+	"           " FILES " names it\n";
 
 static int begin(struct apply *ap)
 {

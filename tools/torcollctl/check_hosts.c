@@ -76,10 +76,12 @@ static const char *fmt_shape(const struct shape *shape)
 	return fmt_str("%.*s%s", (int)at, s, shape->cables == 2 ? " cables 2" : "");
 }
 
-static const char *add_command(const struct check *c, const char *host, uint32_t node)
+/* To make a host the node that it should be: by the fabric's file, or by hand. */
+static const char *fmt_remedy(const struct check *c, const struct survey_host *host, uint32_t node)
 {
-	return fmt_str("on %s: torcollctl fabric add %llu dims %s node %u", host,
-		       (unsigned long long)c->m->key, fmt_shape(&c->m->shape), node);
+	return fmt_str("on %s: torcollctl apply FILE, with index = %u for it (by hand: fabric add %llu dims %s node %u)",
+		       fmt_plain(host->name), node, (unsigned long long)c->m->key,
+		       fmt_shape(&c->m->shape), node);
 }
 
 static void say_shape(struct check *c, const struct survey_host *host,
@@ -94,8 +96,7 @@ static void say_shape(struct check *c, const struct survey_host *host,
 			      shape_from_sides(node->side, node->cables, &own) ? fmt_shape(&own) :
 										  "of no torus",
 			      fmt_shape(&c->m->shape)),
-		      fmt_str("torcollctl fabric del %llu there, and add it with these; its cables say node %u",
-			      (unsigned long long)c->m->key, place));
+		      fmt_remedy(c, host, place));
 	f->host = host;
 	f->node = place;
 }
@@ -110,7 +111,7 @@ static void say_elsewhere(struct check *c, const struct survey_host *host, uint3
 	f = check_say(c, host->nnodes ? "key" : "unconfigured",
 		      fmt_str("%s is %s, but its cables say node %u of fabric %llu", name, where, place,
 			      (unsigned long long)c->m->key),
-		      add_command(c, name, place));
+		      fmt_remedy(c, host, place));
 	f->host = host;
 	f->node = place;
 }
@@ -124,8 +125,7 @@ static void say_number(struct check *c, const struct survey_host *host, uint32_t
 	f = check_say(c, "node",
 		      fmt_str("%s says that it is node %u, its cables say node %u", name, stated,
 			      place),
-		      fmt_str("torcollctl fabric del %llu there, then %s",
-			      (unsigned long long)c->m->key, add_command(c, name, place)));
+		      fmt_remedy(c, host, place));
 	f->host = host;
 	f->node = place;
 }
@@ -191,7 +191,7 @@ static void rule_duplicate(struct check *c)
 		f = check_say(c, "node", fmt_str("%s and %s are both node %u",
 						 fmt_plain(first->name), fmt_plain(host->name),
 						 c->m->index[i]),
-			      "torcollctl fabric del and add on one of them, with its own number");
+			      "on one of them: torcollctl apply FILE, with an index of its own");
 		f->host = host;
 		f->node = c->m->index[i];
 		check_explain_host(c, host, EXPLAINED);
@@ -302,7 +302,7 @@ static void missing_at(struct check *c, const struct survey_host *host, uint32_t
 
 	f = check_say(c, "port", fmt_str("%s has no port for dim %u %s", check_host(c, host), dim,
 					 dir_names[dir]),
-		      fmt_str("there: torcollctl port add %llu dim %u dir %s dev %s",
+		      fmt_str("there: torcollctl apply FILE (by hand: port add %llu dim %u dir %s dev %s)",
 			      (unsigned long long)c->m->key, dim, dir_names[dir],
 			      device_for(c, host, node, dim, dir)));
 	f->host = host;

@@ -11,8 +11,9 @@
  * @rule: its name
  * @value: what the host states
  * @text: the same in words
- * @remedy: what to do on the host that differs; ends with the value of the
- *	others if it has a %s
+ * @remedy: what to do on the host that differs; the value of the others is in
+ *	the place of a %s
+ * @remedy_default: the same if the value of the others is 0, if that differs
  * @hint: it may differ
  */
 struct setting {
@@ -20,6 +21,7 @@ struct setting {
 	uint64_t (*value)(const struct survey_host *host, const struct survey_node *node);
 	const char *(*text)(const struct survey_host *host, const struct survey_node *node);
 	const char *remedy;
+	const char *remedy_default;
 	bool hint;
 };
 
@@ -81,15 +83,15 @@ static const char *text_version(const struct survey_host *host, const struct sur
 
 static const struct setting settings[] = {
 	{ "ethertype", value_ethertype, text_ethertype,
-	  "there: torcollctl fabric del, then fabric add with %s" },
+	  "there: torcollctl apply FILE, the others' (by hand: fabric del, then fabric add with %s)" },
 	{ "checksum", value_checksum, text_checksum,
-	  "there: torcollctl fabric del, then fabric add with %s" },
+	  "there: torcollctl apply FILE, the others' (by hand: fabric del, then fabric add with %s)" },
 	{ "order", value_order, text_order,
 	  "put them in different communicators: a sum needs one byte order" },
 	{ "rates", value_rates, text_rates,
-	  "there: torcollctl tune load FILE, or tune default, to have %s" },
+	  "there: torcollctl apply FILE, the others', which has %s", "there: torcollctl tune default" },
 	{ "version", value_version, text_version,
-	  "install the same module everywhere", true },
+	  "install the same module everywhere", NULL, true },
 };
 
 static bool is_part(const struct check *c, uint32_t i)
@@ -148,8 +150,11 @@ static void say_differs(struct check *c, const struct setting *s, uint32_t i, ui
 	const char *value = text_at(c, s, usual), *remedy = s->remedy;
 	struct finding *f;
 
+	if (s->remedy_default && !value_at(c, s, usual))
+		remedy = s->remedy_default;
 	if (strstr(remedy, "%s"))
-		remedy = fmt_str("%.*s%s", (int)(strstr(remedy, "%s") - remedy), remedy, value);
+		remedy = fmt_str("%.*s%s%s", (int)(strstr(remedy, "%s") - remedy), remedy, value,
+				 strstr(remedy, "%s") + 2);
 	f = check_say(c, s->rule, fmt_str("%s has %s, %s %s %s", check_host(c, host),
 					  text_at(c, s, i), others, same > 1 ? "have" : "has",
 					  value), remedy);

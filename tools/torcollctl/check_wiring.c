@@ -41,13 +41,13 @@ static void say_outside(struct check *c, struct survey_port *p, struct survey_po
 			  fmt_str("%s belongs to fabric %llu, %s at the other end of its cable to fabric %llu",
 				  check_port(c, p), (unsigned long long)p->key, check_port(c, q),
 				  (unsigned long long)q->key),
-			  "torcollctl port del the wrong one, and add it to the other's fabric");
+			  "plug the cable into a port of the same fabric, or correct the file that names the wrong port, and apply it");
 		return;
 	}
 	if (r)
 		remedy = fmt_str("plug that end into %s", check_port(c, r));
 	else
-		remedy = fmt_str("there: torcollctl port add %llu dim %u dir %s dev %s",
+		remedy = fmt_str("there: torcollctl apply FILE (by hand: port add %llu dim %u dir %s dev %s)",
 				 (unsigned long long)p->key, p->dim, dir_names[!p->dir],
 				 fmt_plain(q->own.device));
 	say_cable(c, "wiring", p, q,

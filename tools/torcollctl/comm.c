@@ -8,8 +8,8 @@
 static const char help[] =
 	"Usage: torcollctl comm show [KEY]\n"
 	"\n"
-	"Communicators that processes here have joined or are joining: their state, the rank that is missing, or\n"
-	"the rank and node that made them fail.\n";
+	"Communicators that processes here have joined or are joining: their state, the\n"
+	"rank that is missing, or the rank and node that made them fail.\n";
 
 static const char *const state_names[] = {
 	[TORCOLL_COMM_STATE_JOINING] = "joining",

@@ -11,15 +11,18 @@
 #define KEY_DEFAULT	1
 
 static const char help[] =
-	"Usage: torcollctl discover [show] [dims AxBx...] [key KEY] [from FILE] [write FILE]\n"
+	"Usage: torcollctl discover [show] [dims AxBx...] [key KEY] [from FILE]\n"
+	"                           [write FILE]\n"
 	"\n"
-	"Finds out which ring or torus the hosts form that cables reach, and what is missing or crossed.\n"
-	"The module has to be loaded on them; nothing else has to be configured.\n"
+	"Finds out which ring or torus the hosts form that cables reach, and what is\n"
+	"missing or crossed. The module has to be loaded on them; nothing else has to be\n"
+	"configured.\n"
 	"\n"
 	"dims    what they are to form; otherwise the shape in which most cables fit\n"
 	"key     of the fabric that is proposed, 1 unless given\n"
 	"from    a survey's file: torcollctl -j survey show >FILE\n"
-	"write   the file for all hosts, for \"torcollctl apply\"; KEY.conf if FILE is a folder\n"
+	"write   the file for all hosts, for \"torcollctl apply\"; KEY.conf if FILE is a\n"
+	"        folder\n"
 	"\n"
 	"Exit status 3: something is wrong with the wiring.\n";
 

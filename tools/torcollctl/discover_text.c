@@ -7,7 +7,7 @@
 #include "draw.h"
 #include "discover.h"
 
-#define LINE		92	/* columns of sentences */
+#define LINE		79	/* columns of sentences */
 #define INDENT		12
 #define PICTURE_SIDE	14	/* nodes beside each other that fit into 100 columns */
 

@@ -54,7 +54,7 @@ static int check_writable(const struct discovery *d)
 	if (d->wiring.kind == WIRING_NONE)
 		other_error("not written: the hosts form no ring or torus");
 	else if (d->faults.no_file)
-		other_error("not written: it needs the names of all hosts, each another");
+		other_error("not written: it needs the names of all hosts, no two the same");
 	else
 		return 0;
 	return CTL_WRONG;

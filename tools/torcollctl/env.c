@@ -12,8 +12,9 @@
 static const char help[] =
 	"Usage: torcollctl env show\n"
 	"\n"
-	"Variables that programs with libtorcoll read, as a program that is started here would find them,\n"
-	"and where their values come from: the environment, a launcher (openmpi, mpich, slurm), or by default.\n";
+	"Variables that programs with libtorcoll read, as a program that is started here\n"
+	"would find them, and where their values come from: the environment, a launcher\n"
+	"(openmpi, mpich, slurm), or by default.\n";
 
 static const struct variable {
 	const char *name;

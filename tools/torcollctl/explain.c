@@ -10,10 +10,12 @@
 #include "tune.h"
 
 static const char help[] =
-	"Usage: torcollctl [-a] explain allreduce|reduce-scatter|allgather|broadcast|reduce BYTES [KEY] [bits agree|ordered|relaxed|exact]\n"
+	"Usage: torcollctl explain allreduce|reduce-scatter|allgather|broadcast|reduce\n"
+	"                          BYTES [KEY] [bits agree|ordered|relaxed|exact]\n"
 	"\n"
 	"BYTES     as 512, 16K, 2M, 1G\n"
-	"bits      of sums of floats on all ranks (agree); exact: of integers, where every plan will do\n"
+	"bits      of sums of floats on all ranks (agree); exact: of integers, where\n"
+	"          every plan will do\n"
 	"-a        all parameters of all algorithms, not the best ones alone\n";
 
 static const struct field fields[] = {

@@ -10,14 +10,18 @@
 #include "whole.h"
 
 static const char help[] =
-	"Usage: torcollctl fabric add KEY dims AxBx... node N | coord X,Y,...\n"
+	"Usage: torcollctl fabric check [KEY] [from FILE]\n"
+	"       torcollctl fabric show all [KEY] [from FILE]\n"
+	"       torcollctl fabric show [KEY]\n"
+	"       torcollctl fabric add KEY dims AxBx... node N | coord X,Y,...\n"
 	"                         [cables 1|2] [ethertype NUMBER] [hello TIME]\n"
 	"                         [checksum full|header] [frame BYTES]\n"
 	"       torcollctl fabric del KEY [force]\n"
-	"       torcollctl fabric show [KEY]\n"
-	"       torcollctl fabric show all [KEY] [from FILE]\n"
-	"       torcollctl fabric check [KEY] [from FILE]\n"
 	"\n"
+	"check     tests all hosts and cables for some seconds, and prints what is wrong\n"
+	"          and what to do; exit status 3 if anything is\n"
+	"all       every node and link, asked of all hosts; or --all\n"
+	"from      a survey of \"torcollctl -j survey show test\" instead\n"
 	"KEY       the fabric's number, the same on all nodes\n"
 	"dims      its sides, dimension 0 first\n"
 	"node      index of this node, c0 + d0 * (c1 + d1 * ...); or its coordinates\n"
@@ -26,10 +30,8 @@ static const char help[] =
 	"hello     time between hellos, such as 200ms or 1s (200ms)\n"
 	"checksum  what frames protect (full)\n"
 	"frame     largest frame, whatever the ports take\n"
-	"all       every node and link, asked of all hosts; or --all\n"
-	"check     tests all cables for some seconds, prints what is wrong and what to do;\n"
-	"          exit status 3 if anything is\n"
-	"from      a survey of \"torcollctl -j survey show test\" instead\n";
+	"\n"
+	"\"torcollctl apply\" does what add and del do, as the file of the fabric says.\n";
 
 static const char *const checksum_names[] = { "full", "header" };
 

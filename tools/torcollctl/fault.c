@@ -273,7 +273,7 @@ static void fault_absent(struct faults *f, const struct roles *r, uint32_t node)
 				!i ? "" : i == n - 1 ? " and " : ", ", host_of(r, at[i]),
 				device_of(r, at[i]));
 	f->no_file = true;
-	add_problem(f, "absent", "is the module loaded there (modprobe torcoll), are its devices up?",
+	add_problem(f, "absent", "is the module loaded there (modprobe torcoll), are devices up?",
 		    n ? "the host at the other end of %s does not answer" : "a host%s is not found",
 		    n ? where : "");
 	for (i = 0; i < n; i++)

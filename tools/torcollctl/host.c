@@ -15,8 +15,8 @@ static const char help[] =
 	"Usage: torcollctl host show\n"
 	"       torcollctl host name NAME | default\n"
 	"\n"
-	"name      by which other hosts see this one, in this network namespace, until the module is unloaded;\n"
-	"          default: the system's (hostname)\n";
+	"name      by which other hosts see this one, in this network namespace, until\n"
+	"          the module is unloaded; default: the system's (hostname)\n";
 
 static const struct field fields[] = {
 	FIELD(TORCOLL_A_HOST_NAME, FIELD_STRING, "name"),

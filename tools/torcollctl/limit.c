@@ -12,10 +12,16 @@ static const char help[] =
 	"       torcollctl limit set [comms N] [ops N] [pinned BYTES] [kernel BYTES]\n"
 	"                            [fabrics N] [tables BYTES] [hellos N]\n"
 	"\n"
-	"For each user, over all its processes and all network namespaces: communicators that are open, ops that were\n"
-	"not waited for yet, memory that is pinned, kernel memory that all these take; nodes of fabrics, their tables'\n"
-	"memory, hellos per second of their ports. Who opened the device, or added the fabric, with CAP_SYS_RESOURCE has\n"
-	"no limits. N and BYTES as 512, 16K, 2M, 1G (of 1024), or none.\n";
+	"For each user, over all its processes and all network namespaces:\n"
+	"comms     communicators that are open\n"
+	"ops       operations that were not waited for yet\n"
+	"pinned    memory that is pinned\n"
+	"kernel    kernel memory that all these take\n"
+	"fabrics   that the user has added, the memory of their tables, and the hellos\n"
+	"          per second of their ports\n"
+	"\n"
+	"N and BYTES as 512, 16K, 2M, 1G (of 1024), or none. Who opened the device, or\n"
+	"added the fabric, with CAP_SYS_RESOURCE has no limits.\n";
 
 static const struct field fields[] = {
 	FIELD(TORCOLL_A_LIMIT_USER, FIELD_U32, "user"),

@@ -201,6 +201,6 @@ int map_key(const struct survey *s, uint64_t *key)
 	}
 	if (most)
 		return CTL_OK;
-	return usage_error("none of %u hosts is in a fabric: torcollctl fabric add, or discover",
+	return other_error("none of %u hosts is in a fabric: \"torcollctl discover\" says how to make one",
 			   s->nhosts);
 }

@@ -17,8 +17,9 @@
 static const char help[] =
 	"Usage: torcollctl [-j] monitor [fabric] [port] [comm]\n"
 	"\n"
-	"Prints a line for every change, until it is interrupted; of all objects unless some are named.\n"
-	"A change that leaves all that the line says as it was is not printed, with -j neither.\n";
+	"Prints a line for every change, until it is interrupted; of all objects unless\n"
+	"some are named. A change that leaves all that the line says as it was is not\n"
+	"printed, with -j neither.\n";
 
 struct event {
 	uint8_t cmd;

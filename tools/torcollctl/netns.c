@@ -18,23 +18,25 @@
 #include <unistd.h>
 
 static const char help[] =
-	"Usage: torcollctl netns up AxBx... [cables 1|2] [mtu BYTES] [prefix NAME] [key KEY]\n"
-	"                        [ethertype NUMBER] [hello TIME] [checksum full|header]\n"
-	"                        [wait SECONDS] [--no-fabric]\n"
+	"Usage: torcollctl netns up AxBx... [cables 1|2] [mtu BYTES] [prefix NAME]\n"
+	"                        [key KEY] [ethertype NUMBER] [hello TIME]\n"
+	"                        [checksum full|header] [wait SECONDS] [--no-fabric]\n"
 	"       torcollctl netns down [prefix NAME]\n"
 	"       torcollctl netns show [prefix NAME]\n"
 	"       torcollctl netns exec [prefix NAME] NODE COMMAND...\n"
-	"       torcollctl netns run [-n NODES] [--ppn N,...] [--by-node] [--secret S] [--only RANK]\n"
-	"                        [--no-prefix] [prefix NAME] COMMAND...\n"
+	"       torcollctl netns run [-n NODES] [--ppn N,...] [--by-node] [--secret S]\n"
+	"                        [--only RANK] [--no-prefix] [prefix NAME] COMMAND...\n"
 	"\n"
-	"A torus of network namespaces NAME-0, NAME-1, ... (tor-0, ...) joined by veth pairs; in each of\n"
-	"them the devices d0p, d0m, d1p, ... are the cables along dimension 0, 1, ..., plus and minus.\n"
+	"A torus of network namespaces NAME-0, NAME-1, ... (tor-0, ...) joined by veth\n"
+	"pairs; in each of them the devices d0p, d0m, d1p, ... are the cables along\n"
+	"dimension 0, 1, ..., plus and minus.\n"
 	"\n"
-	"up        makes it, with the fabric configured, and waits until all links are up;\n"
-	"          --no-fabric: only the wires\n"
+	"up        makes it, with the fabric configured, and waits until all links are\n"
+	"          up; --no-fabric: only the wires\n"
 	"exec      one command in one node's namespace\n"
-	"run       a command once per node, rank i on node i, with TORCOLL_FABRIC, TORCOLL_COMM,\n"
-	"          TORCOLL_SECRET, TORCOLL_RANK and TORCOLL_SIZE set; exit status: the worst of them\n";
+	"run       a command once per node, rank i on node i, with TORCOLL_FABRIC,\n"
+	"          TORCOLL_COMM, TORCOLL_SECRET, TORCOLL_RANK and TORCOLL_SIZE set; exit\n"
+	"          status: the worst of them\n";
 
 const char *netns_prefix(void)
 {

@@ -7,7 +7,8 @@
 static const char help[] =
 	"Usage: torcollctl node show [KEY]\n"
 	"\n"
-	"This network namespace's place in its fabrics, and the memory that the module uses for it.\n";
+	"This network namespace's place in its fabrics, and the memory that the module\n"
+	"uses for it.\n";
 
 static const struct field fields[] = {
 	FIELD(TORCOLL_A_NODE_FABRIC, FIELD_U64, "fabric"),

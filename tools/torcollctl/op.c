@@ -13,8 +13,8 @@
 static const char help[] =
 	"Usage: torcollctl op show [KEY]\n"
 	"\n"
-	"Calls of collectives and messages that this node has begun and not finished: for how long, and the ranks\n"
-	"whose data, or acknowledgement, each one waits for.\n";
+	"Calls of collectives and messages that this node has begun and not finished:\n"
+	"for how long, and the ranks whose data, or acknowledgement, each one waits for.\n";
 
 static const char *const state_names[] = {
 	[TORCOLL_OP_STATE_RUNNING] = "running",

@@ -76,11 +76,11 @@ static void say_fabric(const struct subject *s)
 		printf("the other side belongs to another fabric (tag 0x%08x, here 0x%08x): give both nodes the same key, or move the cable\n",
 		       (uint32_t)js_u64(s->port, "heard_tag"), (uint32_t)js_u64(s->fabric, "tag"));
 	else if (strcmp(fmt_dims(js_get(s->port, "heard_sides")), fmt_dims(js_get(s->fabric, "sides"))))
-		printf("%s has the shape %s, this node %s: make the fabric anew with the same dims on both\n",
+		printf("%s has the shape %s, this node %s: apply the same file on both\n",
 		       heard_node(s), fmt_dims(js_get(s->port, "heard_sides")),
 		       fmt_dims(js_get(s->fabric, "sides")));
 	else
-		printf("%s has cables %s, this node cables %s: make the fabric anew with the same on both\n",
+		printf("%s has cables %s, this node cables %s: apply the same file on both\n",
 		       heard_node(s), js_str(s->port, "heard_cables"), js_str(s->fabric, "cables"));
 }
 
@@ -131,7 +131,7 @@ static void say_checksum(const struct subject *s)
 	if (!js_has(s->port, "heard_checksum"))
 		return;
 	say_port(s);
-	printf("the neighbour's checksum is \"%s\", this node's \"%s\": make the fabric anew with the same on both, they form no communicator\n",
+	printf("the neighbour's checksum is \"%s\", this node's \"%s\": they form no communicator; apply the same file on both\n",
 	       heard, strcmp(heard, "full") ? "full" : "header");
 }
 
@@ -148,7 +148,7 @@ static void say_rates(const struct subject *s)
 	if (!js_has(s->port, "heard_rates") || !s->fabric || heard == own)
 		return;
 	say_port(s);
-	printf("the rates of %s are %s, this node's %s: communicators take those of their rank 0; tune save and tune load make them the same\n",
+	printf("the rates of %s are %s, this node's %s: communicators take those of their rank 0; apply the same file on both\n",
 	       heard_node(s), rates_name(heard), rates_name(own));
 }
 

@@ -12,7 +12,8 @@
 static const char help[] =
 	"Usage: torcollctl showconf [KEY] [as NAME]\n"
 	"\n"
-	"Prints a fabric of this host in the form of torcoll.conf(5), for \"torcollctl apply\".\n"
+	"Prints a fabric of this host in the form of torcoll.conf(5), for apply.\n"
+	"\n"
 	"as        the section's name, instead of this host's\n";
 
 /*

@@ -11,9 +11,9 @@ static const char help[] =
 	"Usage: torcollctl [-a] stats [KEY]\n"
 	"       torcollctl stats --prometheus [FILE]\n"
 	"\n"
-	"-a        also counters that are zero\n"
-	"--prometheus  those of all fabrics, and of their ports, in the text format of Prometheus;\n"
-	"          FILE is replaced at once, when it is complete\n";
+	"-a            also counters that are zero\n"
+	"--prometheus  those of all fabrics and ports, in the text format of Prometheus;\n"
+	"              FILE is replaced at once, when it is complete\n";
 
 #define COUNTER(_attr, _name)	FIELD(TORCOLL_A_COUNTER_##_attr, FIELD_U64, _name)
 

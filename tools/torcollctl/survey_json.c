@@ -3,9 +3,11 @@
  * Surveys as JSON: written and read. Numbers of hosts are text of 16 hex
  * digits, since many programs keep 53 bits of a number only.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl.h"
 #include "survey.h"
@@ -314,11 +316,14 @@ static void read_host(struct survey *s, struct json_object *o)
 
 int survey_load(struct survey *s, const char *file)
 {
-	struct json_object *o = json_object_from_file(file);
+	struct json_object *o;
 	size_t i;
 
+	if (access(file, R_OK))
+		return other_error("%s: %s", file, strerror(errno));
+	o = json_object_from_file(file);
 	if (!o)
-		return other_error("%s: no JSON, or not readable", file);
+		return other_error("%s: no JSON: \"torcollctl -j survey show\" writes it", file);
 	if (!json_object_is_type(js_get(o, "hosts"), json_type_array)) {
 		json_object_put(o);
 		return other_error("%s: no survey: \"torcollctl -j survey show\" writes one", file);

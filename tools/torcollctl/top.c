@@ -14,11 +14,13 @@
 static const char help[] =
 	"Usage: torcollctl top [once] [colour] [KEY] [from FILE] [interval SECONDS]\n"
 	"\n"
-	"A picture of all planes of the fabric; links are coloured by their traffic, or by errors.\n"
+	"A picture of all planes of the fabric; links are coloured by their traffic, or\n"
+	"by errors.\n"
 	"\n"
 	"once      prints one picture, of one interval\n"
 	"colour    with colours, though it is not printed on a terminal\n"
-	"from      a survey of \"torcollctl -j survey show\", which is read again each time\n"
+	"from      a survey of \"torcollctl -j survey show\", which is read again each\n"
+	"          time\n"
 	"interval  between surveys (2)\n";
 
 static const char *const keys[] = {

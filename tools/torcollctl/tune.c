@@ -14,14 +14,15 @@
 static const char help[] =
 	"Usage: torcollctl tune run [KEY] [save FILE]\n"
 	"       torcollctl tune show [KEY]\n"
-	"       torcollctl tune set KEY [op TIME] [round TIME] [hop TIME] [message TIME] [link TIME]\n"
-	"                           [byte TIME]\n"
+	"       torcollctl tune set KEY [op TIME] [round TIME] [hop TIME] [message TIME]\n"
+	"                           [link TIME] [byte TIME]\n"
 	"       torcollctl tune default [KEY]\n"
 	"       torcollctl tune save FILE [KEY]\n"
 	"       torcollctl tune load FILE [KEY]\n"
 	"\n"
-	"save      into a file of its own, or as [rates] into that of the fabric, torcoll.conf(5)\n"
-	"run       measure, on all nodes at once, as torcollctl netns run torcollctl tune; also without this word\n"
+	"run       measures; start it on all nodes: torcollrun torcollctl tune run\n"
+	"save      into the fabric's file, as its section [rates], see torcoll.conf(5);\n"
+	"          or into a file of its own\n"
 	"TIME      with a unit, as 12us, 350ns, 60ps or 80fs; per byte for link and byte\n"
 	"default   forget what was measured\n";
 
