@@ -104,8 +104,8 @@ static void top__traffic(void **state)
 	view_draw(&v, 80, 24, false);
 	shows(&v, "  ---  4 ---  5 ###  6 ---  7 ---");
 	shows(&v, "  ---  8 ---  9 === 10 --- 11 ---");
-	shows(&v, "5-6 dim 0      5000\n");
-	shows(&v, "9-10 dim 0       500\n");
+	shows(&v, "5-6 dim 0          5000\n");
+	shows(&v, "9-10 dim 0          500\n");
 	view_draw(&v, 80, 24, true);
 	shows(&v, "\033[0;1;34m###");
 	shows(&v, "\033[0;36m===");

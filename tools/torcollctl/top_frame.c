@@ -154,6 +154,14 @@ static const char *fmt_link(const struct frame *f, const struct map_link *link)
 	return fmt_str("%u-%u dim %u", link->node[0], link->node[1], link->dim);
 }
 
+/* What has been counted, per second; with a digit more where that would be none. */
+static const char *fmt_rate(const struct frame *f, uint64_t count)
+{
+	double rate = per_second(f, count);
+
+	return fmt_str("%.*f/s", rate < 1 ? 1 : 0, rate);
+}
+
 static const char *fmt_trouble(const struct frame *f, const struct flow *flow)
 {
 	const char *text = fmt_link(f, flow->link);
@@ -167,11 +175,11 @@ static const char *fmt_trouble(const struct frame *f, const struct flow *flow)
 			       port[1] ? link_state_name(port[1]->state) : "no answer");
 	}
 	if (flow->lost)
-		text = fmt_str("%s, %.0f/s lost", text, per_second(f, flow->lost));
+		text = fmt_str("%s, %s lost", text, fmt_rate(f, flow->lost));
 	if (flow->damaged)
-		text = fmt_str("%s, %.0f/s damaged", text, per_second(f, flow->damaged));
+		text = fmt_str("%s, %s damaged", text, fmt_rate(f, flow->damaged));
 	if (flow->resent)
-		text = fmt_str("%s, %.0f/s resent", text, per_second(f, flow->resent));
+		text = fmt_str("%s, %s resent", text, fmt_rate(f, flow->resent));
 	if (flow->downs)
 		text = fmt_str("%s, went down", text);
 	return text;
@@ -217,7 +225,7 @@ static void list_busiest(const struct frame *f, struct list *l)
 	for (i = 0; i < f->m->nlinks && i < 4 && is_busy(f, order[i]); i++) {
 		if (!i)
 			list_title(l, "busiest links, frames/s");
-		list_line(l, STYLE_BUSY, fmt_str("%s %9.0f", fmt_link(f, order[i]->link),
+		list_line(l, STYLE_BUSY, fmt_str("%-14s %8.0f", fmt_link(f, order[i]->link),
 						 per_second(f, order[i]->frames)));
 	}
 	free(order);
