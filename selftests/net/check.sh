@@ -154,9 +154,25 @@ top_once()
 		grep -q '16 of 16 nodes, 32 of 32 links up' "$work/top"
 }
 
+# nothing_wrong_by qualify|check: three times in a row, with cables as fast as the guest.
+nothing_wrong_by()
+{
+	for _ in 1 2 3; do
+		case $1 in
+		check)		nothing_wrong ;;
+		qualify)	node "$observer" torcollctl qualify all >"$work/out" 2>&1 && grep -q ' 32 good, 0 slow, 0 BAD$' "$work/out" ;;
+		esac || { cat "$work/out"; return 1; }
+	done
+}
+
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 4x4
+eventually unshaped__nothing_is_said 60 nothing_wrong
+check unshaped__nothing_by_check nothing_wrong_by check
+check unshaped__nothing_by_qualify nothing_wrong_by qualify
+tbf 5 d0p 20mbit
+fault one_is_shaped ':d0p \(node 5\) -> [^ ]*:d0m \(node 6\): [12][0-9] Mbit/s, the other cables'
 check cables__have_a_rate all_cables
 node 0 torcollctl tune save "$work/rates"
 eventually healthy__nothing_is_said 60 nothing_wrong
