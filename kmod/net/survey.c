@@ -191,18 +191,21 @@ static void rx_report(struct tor_survey *survey, struct net_device *dev, struct 
 static void rx_test(struct tor_survey *survey, struct net_device *dev,
 		    const struct tor_survey_frame *f, u32 len)
 {
-	struct tor_survey_frame pong = *f;
+	struct tor_survey_frame answer = *f;
 
 	spin_lock(&survey->lock);
 	tor_test_heard(&survey->surveys, ktime_get_ns(), dev->ifindex, f, len);
 	spin_unlock(&survey->lock);
-	if (f->type != TORCOLL_SURVEY_PING)
+	if (f->type == TORCOLL_SURVEY_PING)
+		answer.type = TORCOLL_SURVEY_PONG;
+	else if (f->type == TORCOLL_SURVEY_MARK)
+		answer.type = TORCOLL_SURVEY_MARKED;
+	else
 		return;
-	/* one answer per ping: the rate is bounded by that of the cable */
-	pong.type = TORCOLL_SURVEY_PONG;
-	pong.host = survey->surveys.host;
-	pong.length = 0;
-	tor_survey_send(dev, &pong, NULL);
+	/* one answer per frame: the rate is bounded by that of the cable */
+	answer.host = survey->surveys.host;
+	answer.length = 0;
+	tor_survey_send(dev, &answer, NULL);
 }
 
 static enum skb_drop_reason rx_frame(struct tor_survey *survey, struct sk_buff *skb)

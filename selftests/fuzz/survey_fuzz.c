@@ -87,7 +87,8 @@ static void check_state(u32 ifindex)
 			     s.cable[i]->trial->sent <= TOR_TRIAL_PINGS);
 	}
 	tor_survey_describe(&s, now, ifindex, &port);
-	must(be32_to_cpu(port.train) <= TOR_TRIAL_TRAIN_MAX);
+	must(be32_to_cpu(port.train) <= be32_to_cpu(port.trains));
+	must(be32_to_cpu(port.trains) <= TOR_TRAINS_MAX * TOR_TRAIN_FRAMES_MAX);
 	must(be32_to_cpu(port.rtt_min_ns) <= be32_to_cpu(port.rtt_median_ns));
 	while (tor_survey_take_due(&s, now, &taken))
 		must(taken.due && taken.due <= now);

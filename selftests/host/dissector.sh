@@ -148,10 +148,11 @@ is survey__end "$(fields 29 "${end[@]/#/torcoll_survey.end.}")" "0xa1a2a3a4a5a6a
 is survey__report "$(fields 30 torcoll_survey.{host.name,host.version,host.part,node.side,node.byte_order,end.device,port.dir,port.tested_ms})" \
 	"host5 1.2.3 1 4,8,0,0,0,0 1 enp1, 1 77"
 is survey__damaged "$(fields 31 torcoll_survey.{crc_right,end.host})" "0 "
+is survey__mark "$(fields 32 torcoll_survey.{type,train.train,train.frames})" "6 8 64"
 has 28 echo__answer "6 41 0x10 1 13" type op flags flags.reply offset
 check echo__damaged grep -q 'answer 41, damaged 12' <(dissect -Y frame.number==28)
 noted 28 echo__no_note ""
-is frames__all_seen "$(jq length "$tmp/all")" 31
+is frames__all_seen "$(jq length "$tmp/all")" 32
 check ethertype__preference another_ethertype
 check damaged__frames_are_no_error damaged
 finish

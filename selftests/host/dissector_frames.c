@@ -420,6 +420,13 @@ static void survey_damaged(struct frame *f)
 	f->bytes[50] ^= 1;
 }
 
+static void survey_mark(struct frame *f)
+{
+	tor_survey_put_train(f->bytes + sizeof(struct torcoll_survey),
+			     &(struct tor_survey_train){ .train = 8, .frames = 64 });
+	survey_finish(f, TORCOLL_SURVEY_MARK, sizeof(struct torcoll_survey_train));
+}
+
 static void write_frame(u32 number, const struct frame *f)
 {
 	static const u8 group[] = TORCOLL_HELLO_GROUP;
@@ -456,7 +463,7 @@ int main(int argc, char **argv)
 		bad_version, bad_type, bad_acks, bad_acks_short, bad_header_crc, bad_ack_crc,
 		bad_payload_crc, bad_length, bad_header_short, bad_hop_limit, bad_data, bad_hello_dst,
 		bad_hello_ndim, bad_hello_records, bad_comm_step, bad_comm_reserved, bad_abort_short,
-		echo_answer, survey_ask, survey_report, survey_damaged,
+		echo_answer, survey_ask, survey_report, survey_damaged, survey_mark,
 	};
 	/* of libpcap: magic, version 2.4, snapshot length, Ethernet */
 	const struct { u32 magic; u16 major, minor; u32 zone, figures, snaplen, type; } head = {

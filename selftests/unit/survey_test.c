@@ -142,7 +142,7 @@ static void tor_survey_read__every_bit(void **state)
 	}
 }
 
-enum base { ASK, REPORT, PING };
+enum base { ASK, REPORT, PING, MARK };
 
 /* Write a frame of that kind with right contents; return its bytes. */
 static u32 put_base(enum base base)
@@ -153,7 +153,7 @@ static u32 put_base(enum base base)
 		return put_ask(&f, 1);
 	if (base == REPORT)
 		return put_report(&f, 0, 2, 1);
-	f.type = TORCOLL_SURVEY_PING;
+	f.type = base == PING ? TORCOLL_SURVEY_PING : TORCOLL_SURVEY_MARK;
 	f.length = 44;
 	memset(frame + sizeof(struct torcoll_survey), 0, f.length);
 	tor_survey_build(frame, &f);
@@ -204,17 +204,19 @@ struct row {
 
 static const struct row rows[] = {
 	ROW(survey, version, "1", ASK, GOOD(1), BAD(0, 2, 255)),
-	ROW(survey, type, "1 to 5", ASK, GOOD(1), BAD(0, 2, 6, 255)),
-	ROW(survey, type, "1 to 5", REPORT, GOOD(2), BAD(0, 1, 6, 255)),
-	ROW(survey, type, "1 to 5", PING, GOOD(3, 4, 5), BAD(0, 1, 2, 6, 255)),
+	ROW(survey, type, "1 to 7", ASK, GOOD(1), BAD(0, 2, 8, 255)),
+	ROW(survey, type, "1 to 7", REPORT, GOOD(2), BAD(0, 1, 8, 255)),
+	ROW(survey, type, "1 to 7", PING, GOOD(3, 4, 5, 6), BAD(0, 1, 2, 8, 255)),
 	ROW(survey, hop_limit, "not 0 in asks and reports", ASK, GOOD(1, 255), BAD(0)),
 	ROW(survey, hop_limit, "not 0 in asks and reports", REPORT, GOOD(1, 255), BAD(0)),
 	ROW(survey, hop_limit, "not 0 in asks and reports", PING, GOOD(0, 255), BAD()),
 	ROW(survey, crc, "that of header and records", ASK, .ngood = 0, BAD(0, 1, U32_MAX)),
-	ROW(survey, length, "no more than are there, 1460 at most in asks and reports", ASK,
+	ROW(survey, length, "no more than are there, 1460 at most in asks and reports, 8 at least in trains and marks", ASK,
 	    GOOD(44), BAD(0, 43, 45, 1461, 1U << 31, U32_MAX)),
-	ROW(survey, length, "no more than are there, 1460 at most in asks and reports", PING,
+	ROW(survey, length, "no more than are there, 1460 at most in asks and reports, 8 at least in trains and marks", PING,
 	    GOOD(0, 43, 44), BAD(48, 1U << 31, U32_MAX - 39, U32_MAX)),
+	ROW(survey, length, "no more than are there, 1460 at most in asks and reports, 8 at least in trains and marks", MARK,
+	    GOOD(8, 44), BAD(0, 7, 45)),
 	ROW(survey, host, "not 0, in asks and reports that of the first record", ASK,
 	    GOOD(HOST), BAD(0, HOST + 1)),
 	ROW(survey, host, "not 0, in asks and reports that of the first record", REPORT,
@@ -541,33 +543,61 @@ static void tor_trial_pong__only_answers(void **state)
 	assert_true(tor_trial_pong(&(struct tor_trial){ .sent = 1 }, 0, 0, ~0ULL));
 }
 
-static void tor_arrivals__rate_of_the_second_half(void **state)
+static void tor_arrivals__of_one_test(void **state)
 {
+	struct tor_train frame = { .train = 1, .frames = 64, .len = 1500 };
 	struct tor_arrivals a = { 0 };
-	u32 i;
 
-	/* the first half is a burst; then 1500 + 38 bytes in 12304 ns are 1000 Mbit/s */
-	for (i = 0; i < 64; i++)
-		tor_arrivals_train(&a, 5, i, 64, 1500, 1000 + (i < 32 ? 0 : (i - 31) * 12304));
-	assert_int_equal(a.train, 64);
-	assert_int_equal(tor_arrivals_rate(&a), 1000);
-	/* one frame too many, and those that belong to no train */
-	tor_arrivals_train(&a, 5, 63, 64, 1500, 99999999);
-	tor_arrivals_train(&a, 5, 64, 64, 1500, 99999999);
-	tor_arrivals_train(&a, 5, 0, 0, 1500, 99999999);
-	tor_arrivals_train(&a, 5, 0, TOR_TRIAL_TRAIN_MAX + 1, 1500, 99999999);
-	/* a liar says that the train is shorter than what has come of it */
-	tor_arrivals_train(&a, 5, 30, 60, 1500, 99999999);
-	assert_int_equal(a.train, 64);
-	assert_int_equal(tor_arrivals_rate(&a), 1000);
+	tor_arrivals_train(&a, 5, &frame);
 	tor_arrivals_ping(&a, 5);
 	tor_arrivals_ping(&a, 5);
+	tor_arrivals_mark(&a, 5, 2, 64, false, 100);
 	assert_int_equal(a.pinged, 2);
+	assert_int_equal(a.trains.arrived, 1);
+	assert_int_equal(tor_trains_sent(&a.trains), 128);
+	assert_int_equal(a.ended, 0);
+	tor_arrivals_mark(&a, 5, 2, 64, true, 200);
+	tor_arrivals_mark(&a, 5, 2, 64, true, 300);
+	assert_int_equal(a.ended, 200);
 	/* another test */
 	tor_arrivals_ping(&a, 6);
 	assert_int_equal(a.pinged, 1);
-	assert_int_equal(a.train, 0);
-	assert_int_equal(tor_arrivals_rate(&a), 0);
+	assert_int_equal(a.trains.arrived, 0);
+	assert_int_equal(a.ended, 0);
+}
+
+/* Mark of the other side, or with @type its answer to one; the last one. */
+static void last_mark(u64 now, u32 ifindex, u8 type, u64 test, u32 trains)
+{
+	struct torcoll_survey_train train = {
+		.train = cpu_to_be32(trains), .frames = cpu_to_be32(64),
+	};
+	struct tor_survey_frame f = {
+		.type = type, .flags = TORCOLL_SURVEY_LAST, .survey = test, .round = trains, .host = OTHER,
+		.length = sizeof(train), .records = &train,
+	};
+
+	tor_test_heard(s, now, ifindex, &f, 60);
+}
+
+static void passed(u64 now, u32 ifindex, u64 test, u32 trains)
+{
+	struct tor_survey_frame f = {
+		.type = TORCOLL_SURVEY_MARKED, .survey = test, .round = trains, .host = OTHER,
+	};
+
+	tor_test_heard(s, now, ifindex, &f, 60);
+}
+
+/* Both sides are done. */
+static void test_over(u64 now, const struct tor_test_step *step)
+{
+	u32 i;
+
+	for (i = 0; step->action == TOR_TEST_SEND_LAST && i < step->devices; i++) {
+		last_mark(now, step->ifindex[i], TORCOLL_SURVEY_MARK, 99, 8);
+		last_mark(now, step->ifindex[i], TORCOLL_SURVEY_MARKED, step->test, step->train[i]);
+	}
 }
 
 static void answer(u64 now, u32 ifindex, u64 test, u32 number, u64 stamp)
@@ -605,11 +635,19 @@ static void tor_test_next__pings_then_trains(void **state)
 			answer(now + 1, 2, step.test + 1, step.first, now);
 			pings += step.count;
 		}
-		trains += step.action == TOR_TEST_SEND_TRAIN;
+		if (step.action == TOR_TEST_SEND_TRAIN) {
+			assert_int_equal(step.devices, 1);
+			/* in turns */
+			assert_int_equal(step.ifindex[0], trains % 2 + 1);
+			assert_int_equal(step.train[0], trains / 2 + 1);
+			passed(now + 1, step.ifindex[0], step.test, step.train[0]);
+			trains++;
+		}
+		test_over(now, &step);
 		now += step.wait;
 	}
 	assert_int_equal(pings, TOR_TRIAL_PINGS);
-	assert_int_equal(trains, 2);
+	assert_int_equal(trains, 2 * TOR_TRAINS);
 	port = describe(now + 5 * MS, 1);
 	assert_int_equal(be16_to_cpu(port.flags), TORCOLL_SURVEY_TESTED);
 	assert_int_equal(be32_to_cpu(port.pings), 500);
@@ -630,12 +668,17 @@ static void tor_test_next__pings_then_trains(void **state)
 	assert_int_equal(step.action, TOR_TEST_SEND_PINGS);
 	assert_int_equal(step.devices, 1);
 	assert_int_equal(step.ifindex[0], 3);
-	for (begun = now; step.action != TOR_TEST_DONE; now += step.wait)
+	for (begun = now; step.action != TOR_TEST_DONE; now += step.wait) {
 		tor_test_next(s, now, &step);
+		if (step.action == TOR_TEST_SEND_TRAIN)
+			passed(now, 3, step.test, step.train[0]);
+		test_over(now, &step);
+	}
 	/* not more often than every two seconds */
 	heard(now, 1, 8, 1, OTHER);
 	tor_test_next(s, begun + TOR_TEST_EVERY - 1, &step);
-	assert_int_equal(step.action, TOR_TEST_DONE);
+	assert_int_equal(step.action, TOR_TEST_WAIT);
+	assert_int_equal(step.wait, 1);
 	tor_test_next(s, begun + TOR_TEST_EVERY, &step);
 	assert_int_equal(step.action, TOR_TEST_SEND_PINGS);
 	assert_int_equal(step.devices, 3);
@@ -643,6 +686,96 @@ static void tor_test_next__pings_then_trains(void **state)
 	/* another peer: the results are not of this cable any more */
 	heard(now + TOR_SURVEY_CROWD + 1, 1, 8, 2, OTHER + 5);
 	assert_int_equal(describe(now + TOR_SURVEY_CROWD + 1, 1).flags, 0);
+}
+
+/* Begin a test of cables and walk through it up to the trains. */
+static u64 pings_done(u64 now, struct tor_test_step *step)
+{
+	do {
+		tor_test_next(s, now, step);
+		assert_int_equal(step->action, TOR_TEST_SEND_PINGS);
+		now += step->wait;
+	} while (s->phase == TOR_TEST_PINGS);
+	return now;
+}
+
+/* A slow cable gets the next train when the one before has passed, the other one as many as there are. */
+static void tor_test_next__slow_cable(void **state)
+{
+	struct tor_test_step step;
+	u32 trains[2] = { 0 };
+	u64 now, begun;
+
+	heard(SEC, 1, 7, 1, OTHER);
+	heard(SEC, 2, 7, 1, OTHER + 1);
+	begun = now = pings_done(SEC, &step);
+	for (; tor_test_next(s, now, &step), step.action != TOR_TEST_SEND_LAST; now += step.wait) {
+		assert_true(now <= begun + TOR_TEST_TRAIN_STEPS * TOR_TEST_PACE);
+		if (step.action != TOR_TEST_SEND_TRAIN)
+			continue;
+		trains[step.ifindex[0] - 1]++;
+		if (step.ifindex[0] == 2)
+			passed(now, 2, step.test, step.train[0]);
+	}
+	assert_int_equal(trains[0], 3);
+	assert_int_equal(trains[1], TOR_TRAINS);
+	assert_int_equal(step.devices, 2);
+	assert_int_equal(step.train[0], trains[0]);
+}
+
+/* What is not sent is not said to be. */
+static void tor_test_unsent__is_not_counted(void **state)
+{
+	struct tor_test_step step;
+	u64 now;
+
+	heard(SEC, 1, 7, 1, OTHER);
+	now = pings_done(SEC, &step);
+	for (; tor_test_next(s, now, &step), step.action != TOR_TEST_SEND_LAST; now += step.wait)
+		if (step.action == TOR_TEST_SEND_TRAIN)
+			tor_test_unsent(s, step.test, 1);
+	assert_int_equal(step.train[0], 0);
+}
+
+/* A test is concluded when its answers have come, and the other side's test is over; or at last. */
+static void tor_test_next__waits_for_both_sides(void **state)
+{
+	struct tor_test_step step;
+	u64 now, since;
+	u32 i, lasts = 0;
+
+	for (i = 1; i <= 4; i++)
+		heard(SEC, i, 7, 1, OTHER + i);
+	/* of a test before this one */
+	last_mark(SEC - 1, 4, TORCOLL_SURVEY_MARK, 98, 8);
+	now = pings_done(SEC, &step);
+	do {
+		tor_test_next(s, now, &step);
+		now += step.wait;
+	} while (step.action != TOR_TEST_SEND_LAST);
+	since = now;
+	assert_int_equal(step.devices, 4);
+	for (i = 1; i <= 4; i++)
+		if (i != 3)
+			last_mark(now, i, TORCOLL_SURVEY_MARKED, step.test, step.train[i - 1]);
+	last_mark(now, 1, TORCOLL_SURVEY_MARK, 99, 8);
+	last_mark(now, 3, TORCOLL_SURVEY_MARK, 99, 8);
+	for (; tor_test_next(s, now, &step), step.action != TOR_TEST_DONE; now += step.wait) {
+		/* the first is over, of the third the mark is repeated, of the others none is needed */
+		assert_int_equal(step.action, TOR_TEST_SEND_LAST);
+		assert_int_equal(step.devices, 1);
+		assert_int_equal(step.ifindex[0], 3);
+		lasts++;
+		for (i = 1; i <= 4; i++)
+			assert_int_equal(!!(be16_to_cpu(describe(now, i).flags) & TORCOLL_SURVEY_TESTED), i == 1);
+	}
+	assert_in_range(now - since, TOR_TEST_PATIENCE - TOR_TEST_AGAIN, TOR_TEST_PATIENCE);
+	assert_in_range(lasts, 48, 50);
+	for (i = 1; i <= 4; i++)
+		assert_true(be16_to_cpu(describe(now, i).flags) & TORCOLL_SURVEY_TESTED);
+	/* the other side's next test does not change what this one has found */
+	last_mark(now, 1, TORCOLL_SURVEY_MARK, 100, 1);
+	assert_int_equal(be32_to_cpu(describe(now, 1).trains), 8 * 64);
 }
 
 static void tor_test_next__nothing_to_test(void **state)
@@ -667,7 +800,11 @@ static void tor_test_next__nothing_to_test(void **state)
 
 static void tor_test_heard__of_the_other_side(void **state)
 {
-	struct tor_survey_frame f = { .type = TORCOLL_SURVEY_PING, .survey = 3, .host = OTHER };
+	struct torcoll_survey_train train = { .train = cpu_to_be32(1), .frames = cpu_to_be32(64) };
+	struct tor_survey_frame f = {
+		.type = TORCOLL_SURVEY_PING, .survey = 3, .host = OTHER, .records = &train,
+		.length = sizeof(train),
+	};
 	struct torcoll_survey_port port;
 	struct tor_test_step step;
 	u64 now = SEC;
@@ -678,7 +815,6 @@ static void tor_test_heard__of_the_other_side(void **state)
 	heard(now, 1, 7, 1, OTHER);
 	tor_test_heard(s, now, 1, &f, 60);
 	f.type = TORCOLL_SURVEY_TRAIN;
-	f.stamp = 2;
 	tor_test_heard(s, now, 1, &f, 1500);
 	tor_test_damaged(s, 1);
 	do {
@@ -688,7 +824,7 @@ static void tor_test_heard__of_the_other_side(void **state)
 	port = describe(now, 1);
 	assert_int_equal(be32_to_cpu(port.pinged), 1);
 	assert_int_equal(be32_to_cpu(port.train), 1);
-	assert_int_equal(be32_to_cpu(port.trains), 2);
+	assert_int_equal(be32_to_cpu(port.trains), 64);
 	assert_int_equal(be32_to_cpu(port.bad), 1);
 	assert_int_equal(be32_to_cpu(port.rate), 0);
 }
@@ -715,8 +851,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tor_survey_cable__bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_survey_heard__no_memory, setup, teardown),
 		cmocka_unit_test(tor_trial_pong__only_answers),
-		cmocka_unit_test(tor_arrivals__rate_of_the_second_half),
+		cmocka_unit_test(tor_arrivals__of_one_test),
 		cmocka_unit_test_setup_teardown(tor_test_next__pings_then_trains, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_test_next__slow_cable, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_test_unsent__is_not_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_test_next__waits_for_both_sides, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_test_next__nothing_to_test, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_test_heard__of_the_other_side, setup, teardown),
 	};

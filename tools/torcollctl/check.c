@@ -7,8 +7,6 @@
 
 #include "check.h"
 
-#define RATE_DIFFERS	1.25
-
 static void *check_memory(void *p)
 {
 	if (!p)
@@ -198,12 +196,6 @@ static const struct finding *find_same(const struct check *c, const struct findi
 	return NULL;
 }
 
-/* The rates of a slow cable are alike in all tests, those through a busy host are not. */
-static bool is_steady(uint32_t a, uint32_t b)
-{
-	return a <= RATE_DIFFERS * b && b <= RATE_DIFFERS * a;
-}
-
 /* Ports are those of a survey: in another one they are found by their names. */
 static const struct survey_port *port_now(const struct check *c, const struct survey_port *port)
 {
@@ -230,9 +222,8 @@ void check_confirm(struct check *c, const struct check *earlier)
 
 	for (i = 0; i < c->nfindings; i++) {
 		struct finding *f = &c->finding[i];
-		const struct finding *same = find_same(earlier, f);
 
-		if (f->doubtful && (!same || !is_steady(f->rate, same->rate)))
+		if (f->doubtful && !find_same(earlier, f))
 			finding_free(f);
 		else
 			c->finding[n++] = *f;

@@ -15,7 +15,6 @@ struct finding {
 	const char *rule;	/* its name, for programs */
 	bool hint;
 	bool doubtful;		/* may be due to a busy host: needs another test */
-	uint32_t rate;		/* of a slow cable, Mbit/s */
 	char *what, *remedy;
 	const struct survey_port *port[2];	/* that it is about, or NULL */
 	const struct survey_host *host;		/* likewise */
@@ -64,9 +63,9 @@ uint32_t check_doubts(const struct check *c);
  * @c: check of a later test
  * @earlier: check of a test before it
  *
- * Forgets of what is doubtful all that the earlier one has not found as well: of
- * slow cables, at about the same rate. What is not doubtful and was found only
- * by the earlier one, damaged frames, is added.
+ * Forgets of what is doubtful all that the earlier one has not found as well.
+ * What is not doubtful and was found only by the earlier one, damaged frames, is
+ * added.
  */
 void check_confirm(struct check *c, const struct check *earlier);
 

@@ -222,7 +222,6 @@ static void say_slow(struct check *c, const struct way *w, uint64_t usual)
 		     fmt_str("%s: %u Mbit/s, the other cables %llu Mbit/s", fmt_way(c, w), w->rate,
 			     (unsigned long long)usual),
 		     "look for shapers (tc), PCIe lanes and pause frames at the first; torcollctl qualify");
-	c->finding[c->nfindings - 1].rate = w->rate;
 }
 
 /* Judge one way through a cable: the first of the rules that says something. */

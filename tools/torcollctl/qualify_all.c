@@ -12,7 +12,7 @@
 #include "judged.h"
 #include "qualify.h"
 
-#define TAKES	5	/* surveys at most, while a cable looks slow */
+#define TAKES	3	/* surveys at most, while a cable looks slow */
 
 /* --- nodes that have not answered --- */
 
@@ -205,51 +205,30 @@ static bool looks_slow(const struct survey *s)
 }
 
 /*
- * Have all cables tested, and read the results once more when all hosts are
- * ready: a report of an earlier one lacks what its neighbours sent later.
- * Return 0 or a negative errno.
- */
-static int take_survey(struct conn *c, struct survey **s)
-{
-	int err = survey_take(*s, c, true, true);
-
-	if (err)
-		return err;
-	survey_free(*s);
-	*s = survey_new();
-	return survey_take(*s, c, false, true);
-}
-
-/*
  * Take a survey, and others as long as a cable looks slow: hosts are busy for a
- * moment, and all of them share the memory of one in a virtual torus.
+ * moment, and all of them share the processors of one in a virtual torus.
  */
 static int take_surveys(struct survey **s)
 {
-	struct survey *earlier = NULL;
 	unsigned int i;
 	struct conn c;
-	int ret;
+	int err;
 
 	if (conn_need(&c))
 		return CTL_USAGE;
-	for (i = 0, ret = CTL_OK; i < TAKES && !ret; i++) {
-		if (take_survey(&c, s)) {
-			ret = conn_refused(&c);
-			break;
-		}
-		if (earlier)
-			gather_tests(*s, earlier);
-		survey_free(earlier);
-		earlier = NULL;
-		if (i + 1 == TAKES || !looks_slow(*s))
-			break;
-		earlier = *s;
+	err = survey_take(*s, &c, true, true);
+	for (i = 1; !err && i < TAKES && looks_slow(*s); i++) {
+		struct survey *earlier = *s;
+
 		*s = survey_new();
+		err = survey_take(*s, &c, true, true);
+		gather_tests(*s, earlier);
+		survey_free(earlier);
 	}
-	survey_free(earlier);
+	if (err)
+		err = conn_refused(&c);
 	conn_close(&c);
-	return ret;
+	return err;
 }
 
 static int judge_survey(const struct survey *s)

@@ -621,11 +621,12 @@ local survey = Proto("torcoll_survey", "torcoll survey")
 local layouts = {
 	header = {
 		{ "version", 1, "Version" },
-		{ "type", 1, "Type", { "ask", "report", "train", "ping", "pong" } },
-		{ "hop_limit", 1, "Hop limit" }, { "flags", 1, "Flags (1: test)" }, { "crc", 4, "CRC32C" },
+		{ "type", 1, "Type", { "ask", "report", "train", "ping", "pong", "mark", "marked" } },
+		{ "hop_limit", 1, "Hop limit" }, { "flags", 1, "Flags (1: test, 2: last)" }, { "crc", 4, "CRC32C" },
 		{ "survey", 8, "Survey" }, { "round", 4, "Round" }, { "length", 4, "Length behind" },
 		{ "host", 8, "Host" }, { "stamp", 8, "Stamp" },
 	},
+	train = { { "train", 4, "Train, or trains sent" }, { "frames", 4, "Frames of a train" } },
 	["end"] = {
 		{ "host", 8, "Host" }, { "mac", 6, "Address" }, { "reserved", 2, "Reserved" },
 		{ "device", 16, "Device" }, { "mtu", 4, "MTU" }, { "fabric", 4, "Fabric tag" },
@@ -654,7 +655,7 @@ local layouts = {
 		{ "resent", 8, "Sent again" }, { "pings", 4, "Pings" }, { "pongs", 4, "Answered" },
 		{ "pinged", 4, "Pings received" }, { "rtt_min_ns", 4, "Shortest round trip (ns)" },
 		{ "rtt_median_ns", 4, "Median round trip (ns)" }, { "rate", 4, "Rate (Mbit/s)" },
-		{ "train", 4, "Train received" }, { "trains", 4, "Train sent" }, { "bad", 4, "Damaged in the test" },
+		{ "train", 4, "Frames of trains received" }, { "trains", 4, "Frames of trains sent" }, { "bad", 4, "Damaged in the test" },
 		{ "tested_ms", 4, "Tested (ms ago)" },
 	},
 }
@@ -746,9 +747,11 @@ function survey.dissector(tvb, pinfo, root)
 	local kind, length = tvb(1, 1):uint(), tvb(20, 4):uint()
 	local right = SURVEY + length <= tvb:len() and survey_crc(tvb, length) == tvb(4, 4):uint()
 	tree:add(s.crc_right, tvb(4, 4), right):set_generated()
-	-- tests have padding instead
+	-- tests have padding instead, of trains and marks behind eight bytes
 	if right and kind <= 2 and length > 0 then
 		survey_records(tvb(SURVEY, length):tvb(), tree)
+	elseif right and (kind == 3 or kind == 6) and length > 0 then
+		survey_members(tvb(SURVEY, length):tvb(), tree, "train")
 	end
 	pinfo.cols.info = string.format("%s, round %u%s", layouts.header[2][4][kind] or string.format("type %u", kind),
 		tvb(16, 4):uint(), right and "" or ", damaged")

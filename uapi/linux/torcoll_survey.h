@@ -31,10 +31,14 @@ enum torcoll_survey_type {
 	TORCOLL_SURVEY_TRAIN,	/* one hop: test frame, padded, back to back: rate */
 	TORCOLL_SURVEY_PING,	/* one hop: test frame, to be answered */
 	TORCOLL_SURVEY_PONG,	/* one hop: the answer, with the ping's stamp */
+	TORCOLL_SURVEY_MARK,	/* one hop: behind a train, to be answered */
+	TORCOLL_SURVEY_MARKED,	/* one hop: the answer */
 };
 
 /* Asks: every host tests its cables first, and reports what it found. */
 #define TORCOLL_SURVEY_TEST	0x01
+/* Marks, and their answers: no train follows, and no ping. */
+#define TORCOLL_SURVEY_LAST	0x02
 
 struct torcoll_survey {
 	__u8	version;
@@ -44,9 +48,15 @@ struct torcoll_survey {
 	__be32	crc;
 	__be64	survey;		/* random number of this survey; tests: of the test */
 	__be32	round;		/* of an ask: rises with each repetition; tests: number of the frame */
-	__be32	length;		/* of the records, bytes; tests: of the padding */
+	__be32	length;		/* of the records, bytes; tests: of what is behind the header */
 	__be64	host;		/* that made this frame */
-	__be64	stamp;		/* pings, pongs: the pinger's clock, ns; trains: their frames; else 0 */
+	__be64	stamp;		/* pings, pongs, first frames of trains: the sender's clock, ns; else 0 */
+};
+
+/* Behind the header in trains, before the padding, and in marks. */
+struct torcoll_survey_train {
+	__be32	train;		/* its number, from 1; marks: how many have been sent */
+	__be32	frames;		/* of each */
 };
 
 enum torcoll_survey_kind {
@@ -138,9 +148,9 @@ struct torcoll_survey_port {
 	__be32	pinged;		/* pings of the other side that arrived */
 	__be32	rtt_min_ns;
 	__be32	rtt_median_ns;
-	__be32	rate;		/* at which the other side's train arrived, Mbit/s, 0: not known */
-	__be32	train;		/* frames of it that arrived */
-	__be32	trains;		/* frames of it that the other side sent */
+	__be32	rate;		/* at which the other side's trains arrived, Mbit/s, 0: not known */
+	__be32	train;		/* frames of them that arrived */
+	__be32	trains;		/* frames of them that the other side sent */
 	__be32	bad;		/* test frames that arrived damaged */
 	__be32	tested_ms;	/* time since then */
 };

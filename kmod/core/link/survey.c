@@ -252,16 +252,16 @@ static u32 age_ms(u64 now, u64 then)
 static void describe_test(const struct tor_survey_cable *cable, u64 now,
 			  struct torcoll_survey_port *port)
 {
-	const struct tor_arrivals *a = &cable->arrivals;
+	const struct tor_arrivals *a = &cable->arrived;
 
 	port->pings = cpu_to_be32(cable->pings);
 	port->pongs = cpu_to_be32(cable->pongs);
 	port->rtt_min_ns = cpu_to_be32(cable->rtt_min);
 	port->rtt_median_ns = cpu_to_be32(cable->rtt_median);
 	port->pinged = cpu_to_be32(a->pinged);
-	port->train = cpu_to_be32(a->train);
-	port->trains = cpu_to_be32(a->trains);
-	port->rate = cpu_to_be32(tor_arrivals_rate(a));
+	port->train = cpu_to_be32(a->trains.arrived);
+	port->trains = cpu_to_be32(tor_trains_sent(&a->trains));
+	port->rate = cpu_to_be32(tor_trains_rate(&a->trains));
 	port->bad = cpu_to_be32(a->bad);
 	port->tested_ms = cpu_to_be32(age_ms(now, cable->tested));
 }

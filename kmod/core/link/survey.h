@@ -81,6 +81,7 @@ struct tor_survey_known {
  * @rtt_min: shortest round trip, ns
  * @rtt_median: median of the round trips, ns
  * @arrivals: what arrived of the other side's last test
+ * @arrived: the same, when this side's last test ended
  */
 struct tor_survey_cable {
 	u32 ifindex;
@@ -94,13 +95,14 @@ struct tor_survey_cable {
 	u32 rtt_min;
 	u32 rtt_median;
 	struct tor_arrivals arrivals;
+	struct tor_arrivals arrived;
 };
 
 enum tor_test_phase {
 	TOR_TEST_IDLE,
 	TOR_TEST_PINGS,
 	TOR_TEST_TRAINS,
-	TOR_TEST_ANSWERS,	/* the last pongs are waited for */
+	TOR_TEST_ANSWERS,	/* what is under way is waited for */
 };
 
 /**
@@ -114,6 +116,8 @@ enum tor_test_phase {
  * @test: its number
  * @next: ping or cable of the next step
  * @begun: of the last test, ns
+ * @steps: taken for its trains
+ * @since: when the waiting for its last answers began, ns
  */
 struct tor_surveys {
 	u64 host;
@@ -125,6 +129,8 @@ struct tor_surveys {
 	u64 test;
 	u32 next;
 	u64 begun;
+	u32 steps;
+	u64 since;
 };
 
 /* Set up the surveys of a host; @s is zeroed. */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Tests of all cables of a host at a time, step by step: pings in bursts, then
- * the trains, one cable after the other. What they find: trial.h.
+ * the trains, one cable after the other in turns, then the last marks, until
+ * both sides know that nothing is under way any more. What they find: trial.h.
+ *
+ * A train is sent when the one before has passed, so that a slow cable has no
+ * more of them in its queue than one, and gets fewer: it needs fewer.
  *
  * Locking: as in survey.h.
  */
@@ -18,12 +22,24 @@
 #define TOR_TEST_EVERY		(2 * NSEC_PER_SEC)
 #define TOR_TEST_BURST		5	/* pings at a time, */
 #define TOR_TEST_PACE		(8 * NSEC_PER_MSEC)	/* and between bursts */
-#define TOR_TEST_REST		(400 * NSEC_PER_MSEC)	/* for the last answers, and trains at 10 Mbit/s */
+/*
+ * Steps in which trains are sent, 1 s; a busy host takes longer for them, and
+ * needs no fewer trains.
+ */
+#define TOR_TEST_TRAIN_STEPS	120
+#define TOR_TEST_TRAIN_LOST	(400 * NSEC_PER_MSEC)	/* more than one takes at 10 Mbit/s */
+#define TOR_TEST_AGAIN		(50 * NSEC_PER_MSEC)	/* between last marks, until one is answered */
+/*
+ * For the last answers, and the end of the other side's test: it began at about
+ * the same time, but its host may be busy, or wait as TOR_TEST_EVERY says.
+ */
+#define TOR_TEST_PATIENCE	(2500 * NSEC_PER_MSEC)
 
 enum tor_test_action {
 	TOR_TEST_DONE,
 	TOR_TEST_SEND_PINGS,	/* @count of them, from @first, to each device */
-	TOR_TEST_SEND_TRAIN,	/* to the device */
+	TOR_TEST_SEND_TRAIN,	/* to the device, and its mark */
+	TOR_TEST_SEND_LAST,	/* marks, to each device */
 	TOR_TEST_WAIT,
 };
 
@@ -34,7 +50,8 @@ enum tor_test_action {
  * @first: number of the first ping
  * @count: pings
  * @ifindex: devices
- * @devices: number of them
+ * @train: of each device the number of the train, or the last one's for its mark
+ * @devices: number of devices
  * @wait: time until the next step, ns
  */
 struct tor_test_step {
@@ -43,6 +60,7 @@ struct tor_test_step {
 	u32 first;
 	u32 count;
 	u32 ifindex[TOR_SURVEY_CABLES];
+	u32 train[TOR_SURVEY_CABLES];
 	u32 devices;
 	u64 wait;
 };
@@ -57,6 +75,9 @@ bool tor_test_wanted(const struct tor_surveys *s, u64 now);
  * @step: filled in: what is to be sent, and when to call again
  */
 void tor_test_next(struct tor_surveys *s, u64 now, struct tor_test_step *step);
+
+/* The train of the last step was not sent, for lack of memory or a device. */
+void tor_test_unsent(struct tor_surveys *s, u64 test, u32 ifindex);
 
 /* A test frame came in by @ifindex, of @len bytes behind the MAC header. */
 void tor_test_heard(struct tor_surveys *s, u64 now, u32 ifindex, const struct tor_survey_frame *f,

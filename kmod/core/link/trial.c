@@ -18,6 +18,14 @@ bool tor_trial_pong(struct tor_trial *t, u32 number, u64 stamp, u64 now)
 	return true;
 }
 
+void tor_trial_marked(struct tor_trial *t, u32 trains, bool last)
+{
+	if (trains > t->trains)
+		return;
+	t->passed = max(t->passed, trains);
+	t->over |= last;
+}
+
 u32 tor_trial_median(const struct tor_trial *t)
 {
 	return t->returned ? t->rtt[t->returned / 2] : 0;
@@ -35,27 +43,17 @@ void tor_arrivals_ping(struct tor_arrivals *a, u64 test)
 	a->pinged++;
 }
 
-void tor_arrivals_train(struct tor_arrivals *a, u64 test, u32 number, u64 trains, u32 len, u64 now)
+void tor_arrivals_train(struct tor_arrivals *a, u64 test, const struct tor_train *frame)
 {
-	if (!trains || trains > TOR_TRIAL_TRAIN_MAX || number >= trains)
-		return;
 	arrivals_follow(a, test);
-	a->trains = trains;
-	if (a->train >= trains)
-		return;
-	a->train++;
-	if (number < trains / 2)
-		return;
-	a->last = now;
-	if (a->half)
-		a->bytes += len + TOR_TRIAL_OVERHEAD;
-	else
-		a->half = now;
+	tor_trains_frame(&a->trains, frame);
 }
 
-u32 tor_arrivals_rate(const struct tor_arrivals *a)
+void tor_arrivals_mark(struct tor_arrivals *a, u64 test, u32 trains, u32 frames, bool last, u64 now)
 {
-	u64 ns = max_t(u64, a->last - a->half, 1);
-
-	return min_t(u64, tor_div64(a->bytes * 8 * 1000, ns), U32_MAX);
+	arrivals_follow(a, test);
+	tor_trains_mark(&a->trains, trains, frames);
+	/* it is repeated until its answer has come */
+	if (last && !a->ended)
+		a->ended = now;
 }

@@ -19,6 +19,10 @@ WIRE_AT(torcoll_survey, length, 20);
 WIRE_AT(torcoll_survey, host, 24);
 WIRE_AT(torcoll_survey, stamp, 32);
 
+WIRE_SIZE(torcoll_survey_train, 8);
+WIRE_AT(torcoll_survey_train, train, 0);
+WIRE_AT(torcoll_survey_train, frames, 4);
+
 WIRE_SIZE(torcoll_survey_record, 4);
 WIRE_AT(torcoll_survey_record, kind, 0);
 WIRE_AT(torcoll_survey_record, length, 2);
@@ -168,6 +172,25 @@ void tor_survey_get_end(const struct tor_survey_frame *f, struct torcoll_survey_
 	memcpy(end, (const u8 *)f->records + sizeof(struct torcoll_survey_record), sizeof(*end));
 }
 
+void tor_survey_get_train(const struct tor_survey_frame *f, struct tor_survey_train *train)
+{
+	struct torcoll_survey_train raw;
+
+	memcpy(&raw, f->records, sizeof(raw));
+	train->train = be32_to_cpu(raw.train);
+	train->frames = be32_to_cpu(raw.frames);
+}
+
+void tor_survey_put_train(void *buf, const struct tor_survey_train *train)
+{
+	struct torcoll_survey_train raw = {
+		.train = cpu_to_be32(train->train),
+		.frames = cpu_to_be32(train->frames),
+	};
+
+	memcpy(buf, &raw, sizeof(raw));
+}
+
 static bool survey_is_ask(const struct tor_survey_frame *f)
 {
 	struct torcoll_survey_end end;
@@ -183,6 +206,8 @@ static bool survey_is_sane(const struct tor_survey_frame *f)
 {
 	if (!f->host)
 		return false;
+	if (f->type == TORCOLL_SURVEY_TRAIN || f->type == TORCOLL_SURVEY_MARK)
+		return f->length >= sizeof(struct torcoll_survey_train);
 	if (tor_survey_is_test(f->type))
 		return true;
 	if (!f->hop_limit || f->length > TOR_SURVEY_FRAME_MAX - sizeof(struct torcoll_survey))
@@ -216,7 +241,7 @@ int tor_survey_read(const void *p, u32 len, struct tor_survey_frame *f)
 	if (f->length > len - sizeof(raw) ||
 	    survey_crc(&raw, f->records, f->length) != be32_to_cpu(raw.crc))
 		return -EBADMSG;
-	if (f->type < TORCOLL_SURVEY_ASK || f->type > TORCOLL_SURVEY_PONG)
+	if (f->type < TORCOLL_SURVEY_ASK || f->type > TORCOLL_SURVEY_MARKED)
 		return -EINVAL;
 	return survey_is_sane(f) ? 0 : -EINVAL;
 }

@@ -42,6 +42,12 @@ struct tor_survey_frame {
 	const void *records;
 };
 
+/* struct torcoll_survey_train in host byte order. */
+struct tor_survey_train {
+	u32 train;
+	u32 frames;
+};
+
 /* A record, of @length bytes. */
 struct tor_survey_record {
 	u16 kind;
@@ -84,6 +90,10 @@ bool tor_survey_is_report(const void *p, u32 len, u64 host);
 
 /* Copy the end in the first record of an ask that was read. */
 void tor_survey_get_end(const struct tor_survey_frame *f, struct torcoll_survey_end *end);
+
+/* Read what trains and marks that were read begin with; write it. */
+void tor_survey_get_train(const struct tor_survey_frame *f, struct tor_survey_train *train);
+void tor_survey_put_train(void *buf, const struct tor_survey_train *train);
 
 /*
  * Append a record to @buf, which has room for it. @length: a multiple of 4.
