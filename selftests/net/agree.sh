@@ -173,8 +173,8 @@ check key__neighbour says 1 "fabric *[0-9]* s *2, heard: another fabric"
 # ---- another shape ----
 
 renew 2 1 5 2 checksum header
-eventually shape__told_at_one_end 20 says 1 'node 2 (node2) has the shape 5, this node 4: make'
-eventually shape__told_at_the_other 20 says 2 'node 1 (node1) has the shape 4, this node 5: make'
+eventually shape__told_at_one_end 20 says 1 'node 2 (node2) has the shape 5, this node 4: apply'
+eventually shape__told_at_the_other 20 says 2 'node 1 (node1) has the shape 4, this node 5: apply'
 
 # ---- a wrong node number ----
 

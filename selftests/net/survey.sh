@@ -195,10 +195,12 @@ check test__good_cables tested '.test.pings == 500 and .test.pongs == 500 and .t
 	host a torcollctl -j survey show test
 host a tc qdisc add dev x root netem delay 20ms
 host b tc qdisc add dev y root tbf rate 20mbit burst 4kb limit 1mb
+# a slow kernel may be slower than 20 Mbit/s
+slowest=$((TORCOLL_SLOW > 1 ? 5 : 15))
 check test__delay_and_rate surveyed '.hosts | map({(.name): (.ports | map({(.device): .test}) | add)}) | add |
 	.a.x.rtt_median_ns > 20000000 and .a.x.rtt_median_ns < 40000000 and
 	.b.x.rtt_median_ns > 20000000 and .b.y.rtt_median_ns < 20000000 and
-	.c.y.rate > 15 and .c.y.rate < 24 and .b.y.rate > 48' host c torcollctl -j survey show test
+	.c.y.rate > '"$slowest"' and .c.y.rate < 24 and .b.y.rate > 1.5 * .c.y.rate' host c torcollctl -j survey show test
 host a tc qdisc replace dev x root netem loss 10%
 host b tc qdisc del dev y root
 check test__loss surveyed '[.hosts[].ports[] | select(.device == "x") | .test] | length == 2 and all(.pongs < 490) and
