@@ -30,7 +30,7 @@ wire_fields()
 wire_accepted()
 {
 	diff <(sed -nE 's/^\tROW\((\w+), (\w+)(\[[0-9]\])?, "([^"]*)",.*/\1.\2 \4/p' \
-		selftests/unit/accept_test.c selftests/unit/survey_test.c | sort -u) \
+		selftests/unit/accept_test.c selftests/unit/survey_wire_test.c | sort -u) \
 		<(awk -F ' [|] ' '
 			BEGIN { split("hdr ack hello link_record hello_more abort call comm_msg comm_terms survey survey_train survey_record survey_end survey_host survey_node survey_port", struct, " ") }
 			/^[|] offset [|] bytes [|] field [|] accepted/ { table++ }

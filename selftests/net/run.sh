@@ -32,7 +32,7 @@ perf_is_right()
 		grep -q 'wrong values: 0 OK' "$work/out"
 }
 
-# dies_before_joining CODE SENTENCE DEATH: rank 2 never joins; all are gone within 5 s.
+# dies_before_joining CODE SENTENCE DEATH: rank 2 never joins; all are gone long before joining is given up, after 120 s.
 dies_before_joining()
 {
 	local code start=$SECONDS
@@ -41,7 +41,7 @@ dies_before_joining()
 	torcollrun --netns bash -c '[[ $TORCOLL_RANK != 2 ]] || '"$3"'; exec hello' >"$work/out" 2>&1
 	code=$?
 	cat "$work/out"
-	((code == $1 && SECONDS - start < 5 * TORCOLL_SLOW)) &&
+	((code == $1 && SECONDS - start < 30 * TORCOLL_SLOW)) &&
 		grep -q "^torcollrun: rank 2 on tor-2 (node 2) $2; the other ranks are ended$" "$work/out" &&
 		! pidof hello
 }

@@ -191,16 +191,14 @@ host c ip link set y mtu 1500
 
 check test__good_cables tested '.test.pings == 500 and .test.pongs == 500 and .test.pinged == 500 and
 	.test.trains >= 170 and .test.trains <= 1360 and .test.train == .test.trains and .test.bad == 0 and .test.rate > 0 and
-	.test.rtt_min_ns > 0 and .test.rtt_median_ns >= .test.rtt_min_ns and .test.rtt_median_ns < 10000000' \
+	.test.rtt_min_ns > 0 and .test.rtt_median_ns >= .test.rtt_min_ns' \
 	host a torcollctl -j survey show test
 host a tc qdisc add dev x root netem delay 20ms
 host b tc qdisc add dev y root tbf rate 20mbit burst 4kb limit 1mb
-# a slow kernel may be slower than 20 Mbit/s
-slowest=$((TORCOLL_SLOW > 1 ? 5 : 15))
 check test__delay_and_rate surveyed '.hosts | map({(.name): (.ports | map({(.device): .test}) | add)}) | add |
-	.a.x.rtt_median_ns > 20000000 and .a.x.rtt_median_ns < 40000000 and
-	.b.x.rtt_median_ns > 20000000 and .b.y.rtt_median_ns < 20000000 and
-	.c.y.rate > '"$slowest"' and .c.y.rate < 24 and .b.y.rate > 1.5 * .c.y.rate' host c torcollctl -j survey show test
+	.a.x.rtt_median_ns > 20000000 and .b.x.rtt_median_ns > 20000000 and
+	.b.y.rtt_median_ns < .a.x.rtt_median_ns and
+	.c.y.rate > 0 and .c.y.rate < 24 and .b.y.rate > 1.5 * .c.y.rate' host c torcollctl -j survey show test
 host a tc qdisc replace dev x root netem loss 10%
 host b tc qdisc del dev y root
 check test__loss surveyed '[.hosts[].ports[] | select(.device == "x") | .test] | length == 2 and all(.pongs < 490) and

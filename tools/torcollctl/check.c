@@ -29,6 +29,17 @@ struct finding *check_say(struct check *c, const char *rule, const char *what, c
 	return f;
 }
 
+void check_say_cable(struct check *c, const char *rule, struct survey_port *p,
+		     struct survey_port *q, const char *what, const char *remedy)
+{
+	struct finding *f = check_say(c, rule, what, remedy);
+
+	f->port[0] = p;
+	f->port[1] = q;
+	check_explain(c, p, EXPLAINED);
+	check_explain(c, q, EXPLAINED);
+}
+
 const char *check_host(const struct check *c, const struct survey_host *host)
 {
 	uint32_t node = map_index(c->m, host);

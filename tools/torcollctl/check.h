@@ -84,6 +84,10 @@ void check_print(const struct check *c);
  */
 struct finding *check_say(struct check *c, const char *rule, const char *what, const char *remedy);
 
+/* The same about both ends of a cable, which need no other explanation then. */
+void check_say_cable(struct check *c, const char *rule, struct survey_port *p,
+		     struct survey_port *q, const char *what, const char *remedy);
+
 /* "c9 (node 9)" */
 const char *check_host(const struct check *c, const struct survey_host *host);
 /* "c9:eth1 (node 9)" */

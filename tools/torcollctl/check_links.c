@@ -33,37 +33,26 @@ static const char *fmt_ends(const struct check *c, const struct survey_port *p,
 	return fmt_str("%s - %s", check_port(c, p), check_port(c, q));
 }
 
-static void say_link(struct check *c, const char *rule, struct survey_port *p,
-		     struct survey_port *q, const char *what, const char *remedy)
-{
-	struct finding *f = check_say(c, rule, what, remedy);
-
-	f->port[0] = p;
-	f->port[1] = q;
-	check_explain(c, p, EXPLAINED);
-	check_explain(c, q, EXPLAINED);
-}
-
 /* The side with the smaller MTU is the one that somebody forgot. */
 static void say_mtu(struct check *c, struct survey_port *p, struct survey_port *q)
 {
 	const struct survey_port *small = p->own.mtu < q->own.mtu ? p : q;
 	const struct survey_port *large = small == p ? q : p;
 
-	say_link(c, "mtu", p, q,
-		 fmt_str("%s has MTU %u, %s at the other end %u", check_port(c, small),
-			 small->own.mtu, check_port(c, large), large->own.mtu),
-		 fmt_str("on %s: ip link set %s mtu %u", fmt_plain(small->owner->name),
-			 fmt_plain(small->own.device), large->own.mtu));
+	check_say_cable(c, "mtu", p, q,
+			fmt_str("%s has MTU %u, %s at the other end %u", check_port(c, small),
+				small->own.mtu, check_port(c, large), large->own.mtu),
+			fmt_str("on %s: ip link set %s mtu %u", fmt_plain(small->owner->name),
+				fmt_plain(small->own.device), large->own.mtu));
 }
 
 static void say_flapping(struct check *c, struct survey_port *p, struct survey_port *q)
 {
 	uint32_t downs = p->downs > q->downs ? p->downs : q->downs;
 
-	say_link(c, "flapping", p, q,
-		 fmt_str("the link %s goes up and down, %u times so far", fmt_ends(c, p, q), downs),
-		 "push in both plugs, or replace the cable; \"torcollctl log\" there has the times");
+	check_say_cable(c, "flapping", p, q,
+			fmt_str("the link %s goes up and down, %u times so far", fmt_ends(c, p, q), downs),
+			"push in both plugs, or replace the cable; \"torcollctl log\" there has the times");
 }
 
 static bool is_off(const struct survey_port *port)
@@ -74,31 +63,31 @@ static bool is_off(const struct survey_port *port)
 /* The device of @p is switched off. */
 static void say_off(struct check *c, struct survey_port *p, struct survey_port *q)
 {
-	say_link(c, "down", p, q,
-		 fmt_str("the link %s is down: the device %s of %s is switched off",
-			 fmt_ends(c, p, q), fmt_plain(p->own.device), check_host(c, p->owner)),
-		 fmt_str("on %s: ip link set %s up", fmt_plain(p->owner->name),
-			 fmt_plain(p->own.device)));
+	check_say_cable(c, "down", p, q,
+			fmt_str("the link %s is down: the device %s of %s is switched off",
+				fmt_ends(c, p, q), fmt_plain(p->own.device), check_host(c, p->owner)),
+			fmt_str("on %s: ip link set %s up", fmt_plain(p->owner->name),
+				fmt_plain(p->own.device)));
 }
 
 /* Frames of @from do not arrive at @to. */
 static void say_deaf(struct check *c, struct survey_port *from, struct survey_port *to)
 {
-	say_link(c, "one-way", from, to,
-		 fmt_str("the link %s is down: what %s sends does not arrive at %s",
-			 fmt_ends(c, from, to), check_port(c, from), check_port(c, to)),
-		 "replace the cable; look for filters (tc, XDP) on both devices");
+	check_say_cable(c, "one-way", from, to,
+			fmt_str("the link %s is down: what %s sends does not arrive at %s",
+				fmt_ends(c, from, to), check_port(c, from), check_port(c, to)),
+			"replace the cable; look for filters (tc, XDP) on both devices");
 }
 
 static void say_states(struct check *c, struct survey_port *p, struct survey_port *q)
 {
 	const char *here = link_state_name(p->state), *there = link_state_name(q->state);
 
-	say_link(c, "down", p, q,
-		 fmt_str("the link %s is down: %s at the first, %s at the second end",
-			 fmt_ends(c, p, q), here, there),
-		 fmt_str("\"torcollctl port show\" on %s and %s has the reasons",
-			 fmt_plain(p->owner->name), fmt_plain(q->owner->name)));
+	check_say_cable(c, "down", p, q,
+			fmt_str("the link %s is down: %s at the first, %s at the second end",
+				fmt_ends(c, p, q), here, there),
+			fmt_str("\"torcollctl port show\" on %s and %s has the reasons",
+				fmt_plain(p->owner->name), fmt_plain(q->owner->name)));
 }
 
 static void say_down(struct check *c, struct survey_port *p, struct survey_port *q)
@@ -108,9 +97,9 @@ static void say_down(struct check *c, struct survey_port *p, struct survey_port 
 	if (is_off(p) || is_off(q))
 		say_off(c, is_off(p) ? p : q, is_off(p) ? q : p);
 	else if (!carrier)
-		say_link(c, "down", p, q,
-			 fmt_str("the link %s is down: no carrier", fmt_ends(c, p, q)),
-			 "plug in the cable at both ends, or replace it");
+		check_say_cable(c, "down", p, q,
+				fmt_str("the link %s is down: no carrier", fmt_ends(c, p, q)),
+				"plug in the cable at both ends, or replace it");
 	else if (p->state == TORCOLL_LINK_STATE_ONE_WAY &&
 		 q->state == TORCOLL_LINK_STATE_WAITING)
 		say_deaf(c, p, q);
@@ -119,10 +108,10 @@ static void say_down(struct check *c, struct survey_port *p, struct survey_port 
 		say_deaf(c, q, p);
 	else if (p->state == TORCOLL_LINK_STATE_WAITING &&
 		 q->state == TORCOLL_LINK_STATE_WAITING)
-		say_link(c, "down", p, q,
-			 fmt_str("the link %s is down: neither end hears the other",
-				 fmt_ends(c, p, q)),
-			 "replace the cable; look for filters (tc, XDP) on both devices");
+		check_say_cable(c, "down", p, q,
+				fmt_str("the link %s is down: neither end hears the other",
+					fmt_ends(c, p, q)),
+				"replace the cable; look for filters (tc, XDP) on both devices");
 	else
 		say_states(c, p, q);
 }

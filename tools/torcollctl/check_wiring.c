@@ -11,22 +11,11 @@ static const char *fmt_place(const struct check *c, const struct survey_port *po
 		       dir_names[!port->dir]);
 }
 
-static void say_cable(struct check *c, const char *rule, struct survey_port *p,
-		      struct survey_port *q, const char *what, const char *remedy)
-{
-	struct finding *f = check_say(c, rule, what, remedy);
-
-	f->port[0] = p;
-	f->port[1] = q;
-	check_explain(c, p, EXPLAINED);
-	check_explain(c, q, EXPLAINED);
-}
-
 static void say_many(struct check *c, struct survey_port *p)
 {
-	say_cable(c, "many", p, p->other,
-		  fmt_str("%s hears several hosts: that is a switch or a bridge, not a cable",
-			  check_port(c, p)), "connect it to its neighbour directly");
+	check_say_cable(c, "many", p, p->other,
+			fmt_str("%s hears several hosts: that is a switch or a bridge, not a cable",
+				check_port(c, p)), "connect it to its neighbour directly");
 }
 
 /* The cable ends at a device that is no port of this fabric. */
@@ -37,11 +26,11 @@ static void say_outside(struct check *c, struct survey_port *p, struct survey_po
 	const char *remedy;
 
 	if (q->flags & TORCOLL_SURVEY_MEMBER) {
-		say_cable(c, "key", p, q,
-			  fmt_str("%s belongs to fabric %llu, %s at the other end of its cable to fabric %llu",
-				  check_port(c, p), (unsigned long long)p->key, check_port(c, q),
-				  (unsigned long long)q->key),
-			  "plug the cable into a port of the same fabric, or correct the file that names the wrong port, and apply it");
+		check_say_cable(c, "key", p, q,
+				fmt_str("%s belongs to fabric %llu, %s at the other end of its cable to fabric %llu",
+					check_port(c, p), (unsigned long long)p->key, check_port(c, q),
+					(unsigned long long)q->key),
+				"plug the cable into a port of the same fabric, or correct the file that names the wrong port, and apply it");
 		return;
 	}
 	if (r)
@@ -50,9 +39,9 @@ static void say_outside(struct check *c, struct survey_port *p, struct survey_po
 		remedy = fmt_str("there: torcollctl apply FILE (by hand: port add %llu dim %u dir %s dev %s)",
 				 (unsigned long long)p->key, p->dim, dir_names[!p->dir],
 				 fmt_plain(q->own.device));
-	say_cable(c, "wiring", p, q,
-		  fmt_str("the cable from %s ends at %s, which is no port of the fabric",
-			  check_port(c, p), check_port(c, q)), remedy);
+	check_say_cable(c, "wiring", p, q,
+			fmt_str("the cable from %s ends at %s, which is no port of the fabric",
+				check_port(c, p), check_port(c, q)), remedy);
 	if (r && !r->other)
 		check_explain(c, r, EXPLAINED);
 }
@@ -67,11 +56,11 @@ static void say_crossed(struct check *c, struct survey_port *p, struct survey_po
 	/* of both ways to put it right, the one at a single host is easier */
 	bool here = p->owner == want->owner;
 
-	say_cable(c, "crossed", p, q,
-		  fmt_str("two cables are crossed: %s leads to %s, and %s to %s", check_port(c, p),
-			  check_port(c, q), check_port(c, want), check_port(c, r)),
-		  fmt_str("swap the plugs in %s and %s", check_port(c, here ? p : q),
-			  check_port(c, here ? want : r)));
+	check_say_cable(c, "crossed", p, q,
+			fmt_str("two cables are crossed: %s leads to %s, and %s to %s", check_port(c, p),
+				check_port(c, q), check_port(c, want), check_port(c, r)),
+			fmt_str("swap the plugs in %s and %s", check_port(c, here ? p : q),
+				check_port(c, here ? want : r)));
 	check_explain(c, r, EXPLAINED);
 	check_explain(c, want, EXPLAINED);
 }
@@ -86,8 +75,8 @@ static void say_miswired(struct check *c, struct survey_port *p, struct survey_p
 	if (r && r->other && want && !want->other)
 		remedy = fmt_str("plug its end at %s into %s", check_port(c, p),
 				 check_port(c, want));
-	say_cable(c, "miswired", p, q, fmt_str("the cable from %s leads to %s instead of %s",
-					       check_port(c, p), check_port(c, q), place), remedy);
+	check_say_cable(c, "miswired", p, q, fmt_str("the cable from %s leads to %s instead of %s",
+						     check_port(c, p), check_port(c, q), place), remedy);
 	if (r && !r->other)
 		check_explain(c, r, EXPLAINED);
 	if (want && !want->other)

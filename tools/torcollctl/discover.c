@@ -59,21 +59,6 @@ static int discover_parse(struct args *a, struct request *q)
 	return CTL_OK;
 }
 
-static int discover_survey(struct survey *s, const char *file)
-{
-	struct conn c;
-	int ret = CTL_OK;
-
-	if (file)
-		return survey_load(s, file);
-	if (conn_need(&c))
-		return CTL_USAGE;
-	if (survey_take(s, &c, false, true))
-		ret = conn_refused(&c);
-	conn_close(&c);
-	return ret;
-}
-
 static int check_hosts(const struct survey *s, const struct request *q)
 {
 	if (!s->nhosts)
@@ -134,7 +119,7 @@ static int discover_show(struct args *a)
 	if (ret)
 		return ret;
 	s = survey_new();
-	ret = discover_survey(s, q.from);
+	ret = survey_get(s, q.from, false);
 	if (!ret)
 		ret = check_hosts(s, &q);
 	if (!ret) {

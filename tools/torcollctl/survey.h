@@ -120,6 +120,12 @@ int survey_take(struct survey *s, struct conn *c, bool test, bool progress);
  */
 int survey_load(struct survey *s, const char *file);
 
+/*
+ * Load a survey from @file, or without one take it. Return CTL_OK, or another
+ * exit code after printing the reason.
+ */
+int survey_get(struct survey *s, const char *file, bool test);
+
 /* To be put. */
 struct json_object *survey_json(const struct survey *s);
 

@@ -86,21 +86,6 @@ static void print_survey(const struct survey *s)
 	table_print(&t);
 }
 
-static int survey_fill(struct survey *s, const char *file, bool test)
-{
-	struct conn c;
-	int ret = CTL_OK;
-
-	if (file)
-		return survey_load(s, file);
-	if (conn_need(&c))
-		return CTL_USAGE;
-	if (survey_take(s, &c, test, true))
-		ret = conn_refused(&c);
-	conn_close(&c);
-	return ret;
-}
-
 static int survey_show(struct args *a)
 {
 	const char *file = NULL;
@@ -123,7 +108,7 @@ static int survey_show(struct args *a)
 	if (file && test)
 		return usage_error("a file cannot be tested: \"test\" and \"from\" exclude each other");
 	s = survey_new();
-	ret = survey_fill(s, file, test);
+	ret = survey_get(s, file, test);
 	if (!ret && opt.json) {
 		o = survey_json(s);
 		js_print(o);

@@ -185,3 +185,18 @@ int survey_take(struct survey *s, struct conn *c, bool test, bool progress)
 	survey_link(s);
 	return err;
 }
+
+int survey_get(struct survey *s, const char *file, bool test)
+{
+	struct conn c;
+	int ret = CTL_OK;
+
+	if (file)
+		return survey_load(s, file);
+	if (conn_need(&c))
+		return CTL_USAGE;
+	if (survey_take(s, &c, test, true))
+		ret = conn_refused(&c);
+	conn_close(&c);
+	return ret;
+}
