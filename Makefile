@@ -254,7 +254,8 @@ tool_names := $(sort $(basename $(notdir $(wildcard tools/*.c))) \
 	$(filter-out common job,$(patsubst tools/%/,%,$(dir $(wildcard tools/*/*.c)))))
 # What a tool has of another's folder, or of the library's.
 torcollctl_more := $(wildcard tools/job/*.c) lib/launcher.c
-torcollrun_more := tools/torcollctl/netns_list.c $(wildcard tools/job/*.c)
+torcollrun_more := $(addprefix tools/torcollctl/,netns_list.c conf.c conf_check.c conf_value.c amount.c) \
+	$(wildcard tools/job/*.c)
 tool_sources = $(wildcard tools/$(1).c tools/$(1)/*.c) $(tool_common) $($(1)_more)
 
 # The library is found beside the program, built or installed. Empty for packages: theirs is where the loader looks.
@@ -262,6 +263,8 @@ RPATH ?= -Wl,-rpath,'$$ORIGIN/../lib' -Wl,-rpath,'$$ORIGIN/../../lib'
 
 torcollctl_libs = $(B)/host/libtorcore.a -L$(B)/lib -ltorcoll $(NL_LIBS) $(CURSES_LIBS) -lm $(RPATH)
 torcollctl_needs := $(B)/host/libtorcore.a $(B)/lib/libtorcoll.so
+torcollrun_libs := $(B)/host/libtorcore.a -lm
+torcollrun_needs := $(B)/host/libtorcore.a
 torcoll-perf_libs = -L$(B)/lib -ltorcoll $(NL_LIBS) -lm $(RPATH)
 torcoll-perf_needs := $(B)/lib/libtorcoll.so
 torcoll-plan_libs := $(B)/host/libtorcore.a -ljson-c -lm

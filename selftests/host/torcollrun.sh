@@ -53,17 +53,17 @@ lines()
 cat >"$work/lab.conf" <<'CONF'
 # the lab
 [fabric]
-key = 0x11	; of the lab
+key = 0x11	# of the lab
 dims = 2x2
 
 [node  west]
 index = 1
-port = enp1s0 plus 0
+port 0- = enp1s0
 
 [node east]
 index=0
 
-[node user@10.0.0.3]
+[node 10.0.0.3]
 index = 3
 [node north]
 index = 2
@@ -78,11 +78,11 @@ conf()
 	printf '%s\n' "$@" >"$work/$name"
 }
 
-conf no-key '[node a]' 'index = 0'
-conf no-node '[fabric]' 'key = 1'
-conf twice '[fabric]' 'key = 1' '[node a]' 'index = 0' '[node b]' 'index = 0'
-conf bad-index '[fabric]' 'key = 1' '[node a]' 'index = first'
-conf bad-name '[fabric]' 'key = 1' '[node -oProxyCommand=x]' 'index = 0'
+conf no-key '[fabric]' 'dims = 2' '[node a]' 'index = 0'
+conf no-node '[fabric]' 'key = 1' 'dims = 2'
+conf twice '[fabric]' 'key = 1' 'dims = 2' '[node a]' 'index = 0' '[node b]' 'index = 0'
+conf bad-index '[fabric]' 'key = 1' 'dims = 2' '[node a]' 'index = first'
+conf bad-name '[fabric]' 'key = 1' 'dims = 2' '[node -oProxyCommand=x]' 'index = 0'
 conf bad-section '[fabric' 'key = 1'
 conf hosts '# two' 'a' '' '  b # second'
 
@@ -240,12 +240,12 @@ fails nodes__not_there 2 '1 of the nodes 2 to 3 do not exist' run --nodes 2-3 tr
 fails nodes__twice 2 'named twice' run --nodes 1,0-1 true
 fails nodes__no_list 2 'no list of nodes' run --nodes 1, true
 fails env__not_set 2 'NO_SUCH_THING is not set' run -x NO_SUCH_THING true
-fails file__no_key 2 'no-key: the section \[fabric\] has no key' build/bin/torcollrun --fabric "$work/no-key" true
+fails file__no_key 2 'no-key:1: \[fabric\] has no key' build/bin/torcollrun --fabric "$work/no-key" true
 fails file__no_node 2 'no section \[node NAME\]' build/bin/torcollrun --fabric "$work/no-node" true
-fails file__index_twice 2 'twice:6: node 0 is a already' build/bin/torcollrun --fabric "$work/twice" true
-fails file__bad_index 2 'bad-index:4: index: "first"' build/bin/torcollrun --fabric "$work/bad-index" true
-fails file__option_as_name 2 'bad-name:4: "-oProxyCommand=x" is no name' build/bin/torcollrun --fabric "$work/bad-name" true
-fails file__bad_section 2 'bad-section:1: a section ends with \]' build/bin/torcollrun --fabric "$work/bad-section" true
+fails file__index_twice 2 'twice:6: \[node b\]: index 0 is that of \[node a\]' build/bin/torcollrun --fabric "$work/twice" true
+fails file__bad_index 2 'bad-index:5: index: "first"' build/bin/torcollrun --fabric "$work/bad-index" true
+fails file__option_as_name 2 'bad-name:4: "-oProxyCommand=x" is no host name' build/bin/torcollrun --fabric "$work/bad-name" true
+fails file__bad_section 2 'bad-section:1: "\[fabric" does not end with \]' build/bin/torcollrun --fabric "$work/bad-section" true
 fails remote__by_hand 2 'started by hand' build/bin/torcollrun --remote </dev/null
 
 # ---- what ranks find ----
@@ -258,7 +258,7 @@ is rank__several_on_a_node "$(lines run --ppn 2 -n 5 sh -c 'echo $TORCOLL_MEMBER
 is nodes__some "$(lines run --nodes 2,0 sh -c 'echo $TORCOLL_MEMBERS')" "[0 c] 2,0 [1 a] 2,0"
 is fabric__its_key "$(lines run -n 1 --fabric 0x10 sh -c 'echo $TORCOLL_FABRIC')" "[0 a] 16"
 is fabric__left_to_the_host "$(TORCOLL_FABRIC=5 lines run -n 1 sh -c 'echo "<$TORCOLL_FABRIC>"')" "[0 a] <>"
-is file__hosts_by_index "$(lines by_file sh -c 'echo $TORCOLL_FABRIC')" "[0 east] 17 [1 west] 17 [2 north] 17 [3 user@10.0.0.3] 17"
+is file__hosts_by_index "$(lines by_file sh -c 'echo $TORCOLL_FABRIC')" "[0 east] 17 [1 west] 17 [2 north] 17 [3 10.0.0.3] 17"
 is hostfile__in_its_order "$(lines build/bin/torcollrun --ssh "$work/ssh" --hostfile "$work/hosts" echo x)" "[0 a] x [1 b] x"
 is env__passed_on "$(FRUIT=apple lines run -n 1 -x FRUIT -x 'TWO=a  b
 c' sh -c 'echo "$FRUIT,$TWO"')" "[0 a] apple,a  b [0 a] c"

@@ -10,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "torcollctl/conf.h"
+
 #define FABRIC_DIR	"/etc/torcoll"
-#define NODES_MAX	(1U << 20)
 
 /* Cut off white space at both ends, and a comment. */
 static char *trim(char *s)
@@ -19,154 +20,84 @@ static char *trim(char *s)
 	size_t n;
 
 	s += strspn(s, " \t");
-	n = strcspn(s, "#;\r\n");
+	n = strcspn(s, "#\r\n");
 	while (n && isblank(s[n - 1]))
 		n--;
 	s[n] = '\0';
 	return s;
 }
 
-/**
- * struct reader - a file being read
- * @number: of the line
- * @node: name of the section [node NAME] that the line is in, or empty
- * @fabric: the line is in the section [fabric]
- */
-struct reader {
-	FILE *file;
-	const char *path;
-	char *line;
-	size_t room;
-	unsigned int number;
-	char *node;
-	bool fabric;
-};
-
-static int reader_open(struct reader *r, const char *path)
-{
-	*r = (struct reader){ .file = fopen(path, "re"), .path = path };
-	return r->file ? 0 : complain("%s: %s", path, strerror(errno));
-}
-
-static void reader_close(struct reader *r)
-{
-	fclose(r->file);
-	free(r->line);
-	free(r->node);
-}
-
-/* Return the next line that is not empty, or NULL. */
-static char *reader_next(struct reader *r)
-{
-	while (getline(&r->line, &r->room, r->file) >= 0) {
-		char *s = trim(r->line);
-
-		r->number++;
-		if (*s)
-			return s;
-	}
-	return NULL;
-}
-
-static const char *place_of(const struct reader *r)
+static const char *place_of(const char *path, unsigned int line)
 {
 	static char place[4200];
 
-	snprintf(place, sizeof(place), "%s:%u", r->path, r->number);
+	snprintf(place, sizeof(place), "%s:%u", path, line);
 	return place;
 }
 
 int hostfile_read(struct hosts *hosts, const char *path)
 {
-	struct reader r;
-	char *line;
-	int err = reader_open(&r, path);
+	FILE *file = fopen(path, "re");
+	unsigned int number = 0;
+	char *line = NULL, *host;
+	size_t room = 0;
+	int err = 0;
 
-	if (err)
-		return err;
-	while (!err && (line = reader_next(&r)))
-		err = hosts_add(hosts, place_of(&r), line, hosts->count);
-	reader_close(&r);
+	if (!file)
+		return complain("%s: %s", path, strerror(errno));
+	while (!err && getline(&line, &room, file) >= 0) {
+		host = trim(line);
+		number++;
+		if (*host)
+			err = hosts_add(hosts, place_of(path, number), host, hosts->count);
+	}
+	fclose(file);
+	free(line);
 	return err;
 }
 
 /* --- fabric files --- */
 
-/* "[node NAME]" */
-static int read_section(struct reader *r, char *s)
+static int take_nodes(struct run *run, const char *path, const struct conf *conf)
 {
-	size_t n = strlen(s);
-	char *name;
+	size_t i;
+	int err = 0;
 
-	if (s[n - 1] != ']')
-		return complain("%s: a section ends with ]", place_of(r));
-	s[n - 1] = '\0';
-	name = trim(s + 1);
-	free(r->node);
-	r->node = NULL;
-	r->fabric = !strcmp(name, "fabric");
-	if (!strncmp(name, "node", 4) && isblank(name[4]))
-		r->node = need(strdup(trim(name + 4)));
-	return 0;
+	if (!conf->nodes)
+		return complain("%s: no section [node NAME] names a host", path);
+	snprintf(run->key, sizeof(run->key), "%llu", (unsigned long long)conf->fabric.key);
+	for (i = 0; !err && i < conf->nodes; i++)
+		err = hosts_add(&run->hosts, place_of(path, conf->node[i].line), conf->node[i].name,
+				conf->node[i].index);
+	return err;
 }
 
-static int read_index(struct reader *r, struct run *run, const char *value)
-{
-	uint64_t node;
-
-	if (!parse_number(value, NODES_MAX, &node))
-		return complain("%s: index: \"%s\" is not the number of a node", place_of(r), value);
-	return hosts_add(&run->hosts, place_of(r), r->node, node);
-}
-
-static int read_key(struct reader *r, struct run *run, const char *value)
-{
-	uint64_t key;
-
-	if (!parse_number(value, UINT64_MAX, &key))
-		return complain("%s: key: \"%s\" is not a whole number", place_of(r), value);
-	snprintf(run->key, sizeof(run->key), "%llu", (unsigned long long)key);
-	return 0;
-}
-
-/*
- * Read a line. Only what matters here is read: "torcollctl apply" reads the
- * rest.
- */
-static int read_line(struct reader *r, struct run *run, char *s)
-{
-	char *value;
-
-	if (*s == '[')
-		return read_section(r, s);
-	value = strchr(s, '=');
-	if (!value)
-		return 0;
-	*value++ = '\0';
-	s = trim(s);
-	value = trim(value);
-	if (r->node && !strcmp(s, "index"))
-		return read_index(r, run, value);
-	if (r->fabric && !strcmp(s, "key"))
-		return read_key(r, run, value);
-	return 0;
-}
-
+/* The file is what "torcollctl apply" takes, or refused as it would refuse it. */
 static int read_fabric_file(struct run *run, const char *path)
 {
-	struct reader r;
-	char *line;
-	int err = reader_open(&r, path);
+	FILE *file = fopen(path, "re");
+	char *text = NULL, error[512];
+	struct conf conf;
+	size_t room = 0;
+	ssize_t len;
+	int err;
 
-	if (err)
+	if (!file)
+		return complain("%s: %s", path, strerror(errno));
+	/* to its end: a NUL is not allowed in it */
+	len = getdelim(&text, &room, '\0', file);
+	err = ferror(file) ? complain("%s: %s", path, strerror(errno)) : 0;
+	fclose(file);
+	if (err) {
+		free(text);
 		return err;
-	while (!err && (line = reader_next(&r)))
-		err = read_line(&r, run, line);
-	reader_close(&r);
-	if (!err && !*run->key)
-		err = complain("%s: the section [fabric] has no key", path);
-	if (!err && !run->hosts.count)
-		err = complain("%s: no section [node NAME] has an index", path);
+	}
+	if (conf_parse(&conf, path, text, len > 0 ? len : 0, error, sizeof(error)))
+		err = complain("%s", error);
+	else
+		err = take_nodes(run, path, &conf);
+	conf_free(&conf);
+	free(text);
 	return err;
 }
 
