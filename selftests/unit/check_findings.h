@@ -63,16 +63,4 @@ static void set_state(struct survey_port *p, uint8_t state)
 	p->flags &= ~TORCOLL_SURVEY_TESTED;
 }
 
-/* All links of a host are in that state, at both ends. */
-static void set_states(struct survey_host *host, uint8_t state)
-{
-	unsigned int i;
-
-	for (i = 0; i < host->nports; i++) {
-		set_state(&host->ports[i], state);
-		if (host->ports[i].other)
-			set_state(host->ports[i].other, state);
-	}
-}
-
 #endif

@@ -2,6 +2,18 @@
 /* What torcollctl fabric check says of hosts that differ, and of cables that lead elsewhere. */
 #include "check_findings.h"
 
+/* All links of a host are in that state, at both ends. */
+static void set_states(struct survey_host *host, uint8_t state)
+{
+	unsigned int i;
+
+	for (i = 0; i < host->nports; i++) {
+		set_state(&host->ports[i], state);
+		if (host->ports[i].other)
+			set_state(host->ports[i].other, state);
+	}
+}
+
 static void key__of_a_host(void **state)
 {
 	struct survey *s = torus_survey("4x4");
