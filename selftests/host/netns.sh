@@ -59,6 +59,8 @@ stops()
 {
 	local pid marker=$RANDOM$RANDOM
 
+	# here, not by the process in the background: what the last case left would count
+	: >"$work/out"
 	"$ctl" netns run bash -c "sleep 300$marker & echo ready; wait" >"$work/out" 2>/dev/null &
 	pid=$!
 	wait_for 10 eval "((\$(grep -c ready $work/out) == 4))" || return 1

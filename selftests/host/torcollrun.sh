@@ -141,6 +141,8 @@ begin()
 {
 	marker=$RANDOM$RANDOM
 	: >"$work/pids"
+	# here, not by the process in the background: what the last case left would count
+	: >"$work/out"
 	"${torcollrun[@]}" bash -c "$1 sleep 300$marker & echo ready; wait" >"$work/out" 2>"$work/err" &
 	pid=$!
 	wait_for 10 eval "((\$(grep -c ready $work/out) == 3))"
