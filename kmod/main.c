@@ -11,7 +11,7 @@
 #include "net/fabric.h"
 #include "op/group.h"
 #include "net/port.h"
-#include "net/survey.h"
+#include "survey/survey.h"
 #include "memory/spare.h"
 #include "cdev/user.h"
 #include "core/version.h"

@@ -11,7 +11,7 @@
 
 #include "core/version.h"
 #include "net/port.h"
-#include "net/survey.h"
+#include "survey/survey.h"
 #include "netlink/fill.h"
 #include "netlink/netlink.h"
 
