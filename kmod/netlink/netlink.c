@@ -19,6 +19,7 @@
 #include "netlink/fill.h"
 #include "netlink/gen.h"
 #include "netlink/request.h"
+#include "net/net.h"
 #include "net/port.h"
 #include "op/slot.h"
 

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "core/version.h"
+#include "net/net.h"
 #include "net/port.h"
 #include "survey/survey.h"
 #include "netlink/fill.h"
