@@ -8,10 +8,10 @@
 
 #include <linux/module.h>
 
-#include "net/fabric.h"
+#include "net/net.h"
 #include "op/group.h"
 #include "net/port.h"
-#include "net/survey.h"
+#include "survey/survey.h"
 #include "memory/spare.h"
 #include "cdev/user.h"
 #include "core/version.h"
@@ -29,12 +29,12 @@ static int __init torcoll_init(void)
 	err = tor_group_init();
 	if (err)
 		goto err_env;
-	err = tor_fabric_init();
+	err = tor_net_init();
 	if (err)
 		goto err_group;
 	err = tor_port_init();
 	if (err)
-		goto err_fabric;
+		goto err_net;
 	err = tor_survey_init();
 	if (err)
 		goto err_port;
@@ -52,8 +52,8 @@ err_survey:
 	tor_survey_exit();
 err_port:
 	tor_port_exit();
-err_fabric:
-	tor_fabric_exit();
+err_net:
+	tor_net_exit();
 err_group:
 	tor_group_exit();
 err_env:
@@ -76,7 +76,7 @@ static void __exit torcoll_exit(void)
 	tor_netlink_exit();
 	tor_survey_exit();
 	tor_port_exit();
-	tor_fabric_exit();
+	tor_net_exit();
 	tor_group_exit();
 	tor_spare_exit();
 	/* callbacks of call_rcu() are code of this module */

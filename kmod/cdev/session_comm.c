@@ -10,6 +10,7 @@
 #include <linux/torcoll.h>
 #include <linux/uaccess.h>
 
+#include "net/net.h"
 #include "netlink/netlink.h"
 #include "cdev/session.h"
 

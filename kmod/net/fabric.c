@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Nodes of fabrics, per network namespace: creation, timers, counters, removal.
- * See fabric.h.
- */
+/* Nodes of fabrics: creation, timers, counters, removal. See fabric.h. */
 #include "net/fabric.h"
 
 #include <linux/if_ether.h>
@@ -10,7 +7,6 @@
 #include <linux/slab.h>
 #include <linux/torcoll_netlink.h>
 #include <linux/torcoll_survey.h>
-#include <linux/utsname.h>
 #include <linux/wait_bit.h>
 
 #include "net/entry.h"
@@ -18,38 +14,12 @@
 #include "core/agree/join.h"
 #include "netlink/netlink.h"
 #include "net/linklog.h"
+#include "net/net.h"
 #include "net/port.h"
 #include "net/reroute.h"
 #include "core/agree/shrink.h"
 #include "local/team.h"
 #include "trace.h"
-
-static unsigned int net_id __read_mostly;
-
-struct tor_net *tor_net(const struct net *net)
-{
-	return net_generic(net, net_id);
-}
-
-void tor_net_name(struct tor_net *tn, char *name)
-{
-	spin_lock_bh(&tn->name_lock);
-	strscpy(name, *tn->name ? tn->name : init_utsname()->nodename, TORCOLL_HOST_NAME + 1);
-	spin_unlock_bh(&tn->name_lock);
-}
-
-void tor_net_set_name(struct tor_net *tn, const char *name, u32 len)
-{
-	spin_lock_bh(&tn->name_lock);
-	memcpy(tn->name, name, len);
-	memset(tn->name + len, 0, sizeof(tn->name) - len);
-	spin_unlock_bh(&tn->name_lock);
-}
-
-void tor_env_host_name(const struct tor_node *node, char *name)
-{
-	tor_net_name(container_of(node, struct tor_fabric, node)->tn, name);
-}
 
 void tor_env_count(struct tor_node *node, enum tor_counter what, u64 n)
 {
@@ -477,115 +447,4 @@ struct tor_fabric *tor_fabric_find(struct tor_net *tn, u64 key)
 		if (fabric->node.key == key)
 			return fabric;
 	return NULL;
-}
-
-/* Maximum number of view entries per portion. */
-#define LOOK_AT		4096
-
-/* Return the frame size that all reachable nodes accept. */
-static u32 frame_reached(struct tor_fabric *fabric)
-{
-	const struct tor_node *node = &fabric->node;
-	u16 frame = U16_MAX;
-	u32 first;
-
-	for (first = 0; first < node->torus.nodes; first += LOOK_AT) {
-		u16 some;
-
-		rcu_read_lock();
-		spin_lock_bh(&fabric->lock);
-		some = tor_view_frame_reached(&node->view, rcu_dereference(fabric->routes), first,
-					      LOOK_AT);
-		spin_unlock_bh(&fabric->lock);
-		rcu_read_unlock();
-		frame = min(frame, some);
-	}
-	return frame;
-}
-
-u32 tor_fabric_unit(struct tor_fabric *fabric)
-{
-	u32 unit = fabric->frame_size ? tor_wire_unit(fabric->frame_size) : U32_MAX;
-	u32 ports = 0;
-	u32 i, said;
-
-	spin_lock_bh(&fabric->lock);
-	said = tor_wire_unit(tor_view_frame(&fabric->node.view));
-	spin_unlock_bh(&fabric->lock);
-
-	rcu_read_lock();
-	for (i = 0; i < TOR_MAX_PORTS; i++) {
-		const struct tor_port *port = rcu_dereference(fabric->port[i]);
-		u32 frame = READ_ONCE(fabric->node.link[i].takes);
-		u32 takes;
-
-		if (!port)
-			continue;
-		takes = tor_wire_unit(frame ? frame : READ_ONCE(port->dev->mtu));
-		if (!takes)
-			continue;
-		unit = min(unit, takes);
-		ports++;
-	}
-	rcu_read_unlock();
-	if (!ports)
-		return 0;
-	/*
-	 * usually all nodes accept this size, and the search for smaller ones
-	 * is not needed
-	 */
-	return said >= unit ? unit : min(unit, tor_wire_unit(frame_reached(fabric)));
-}
-
-static int __net_init net_init(struct net *net)
-{
-	struct tor_net *tn = tor_net(net);
-
-	tn->net = net;
-	INIT_LIST_HEAD(&tn->fabrics);
-	spin_lock_init(&tn->name_lock);
-	return 0;
-}
-
-/*
- * Called for all namespaces that go together, before any of them is waited for.
- */
-static void __net_exit net_pre_exit(struct net *net)
-{
-	struct tor_net *tn = tor_net(net);
-
-	rtnl_lock();
-	while (!list_empty(&tn->fabrics)) {
-		struct tor_fabric *fabric = list_first_entry(&tn->fabrics, struct tor_fabric,
-							     list);
-
-		/* an open file would hold the namespace */
-		WARN_ON(tor_fabric_del(fabric, false));
-	}
-	rtnl_unlock();
-}
-
-static void __net_exit net_exit(struct net *net)
-{
-	struct tor_net *tn = tor_net(net);
-
-	wait_var_event(&tn->held, !atomic_read(&tn->held));
-}
-
-static struct pernet_operations net_ops = {
-	.init = net_init,
-	.pre_exit = net_pre_exit,
-	.exit = net_exit,
-	.id = &net_id,
-	.size = sizeof(struct tor_net),
-};
-
-int tor_fabric_init(void)
-{
-	return register_pernet_subsys(&net_ops);
-}
-
-void tor_fabric_exit(void)
-{
-	unregister_pernet_subsys(&net_ops);
 }

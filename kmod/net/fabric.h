@@ -48,8 +48,6 @@
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
-#include <net/net_namespace.h>
-#include <net/netns/generic.h>
 
 #include "core/choose/cost.h"
 #include "core/engine/engine.h"
@@ -58,24 +56,8 @@
 #include "cdev/user.h"
 
 struct tor_linklog;
+struct tor_net;
 struct tor_port;
-
-/**
- * struct tor_net - state of a network namespace
- * @fabrics: struct tor_fabric; RTNL, RCU
- * @held: fabrics whose memory is not released yet, in the list or not
- * @sequence: changes with what dumps walk over
- * @name_lock: leaf
- * @name: that was set for this host, "": none was; @name_lock
- */
-struct tor_net {
-	struct net *net;
-	struct list_head fabrics;
-	atomic_t held;
-	atomic_t sequence;
-	spinlock_t name_lock;
-	char name[TORCOLL_HOST_NAME + 1];
-};
 
 struct tor_counters {
 	u64 value[TOR_C_COUNT];
@@ -159,18 +141,6 @@ static inline struct tor_fabric *tor_fabric_of(struct tor_node *node)
 {
 	return container_of(node, struct tor_fabric, node);
 }
-
-struct tor_net *tor_net(const struct net *net);
-
-/*
- * Copy the name by which hellos and surveys of a namespace call this host: the
- * one that was set, or else the system's. @name has TORCOLL_HOST_NAME + 1
- * bytes; it is terminated. Context: any.
- */
-void tor_net_name(struct tor_net *tn, char *name);
-
-/* Set that name, @len bytes of text; 0: the system's. Context: process. */
-void tor_net_set_name(struct tor_net *tn, const char *name, u32 len);
 
 /**
  * struct tor_fabric_config - parameters of "fabric add"
@@ -260,7 +230,7 @@ void tor_fabric_changed(struct tor_fabric *fabric);
 
 /*
  * Return the payload bytes per frame that every port and every known node
- * accepts; 0 if there is no port. Context: process.
+ * accepts; 0 if there is no port; in net/unit.c. Context: process.
  */
 u32 tor_fabric_unit(struct tor_fabric *fabric);
 
@@ -283,8 +253,5 @@ static inline void tor_fabric_count(struct tor_fabric *fabric, enum tor_counter 
  * Context: fabric->lock.
  */
 void tor_fabric_join_timer(struct tor_fabric *fabric, u64 when);
-
-int tor_fabric_init(void);
-void tor_fabric_exit(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include <linux/user_namespace.h>
 
 #include "net/fabric.h"
+#include "net/net.h"
 #include "net/port.h"
 
 /* As many as a node has ports: all of them may come up at once. */

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include <linux/torcoll_netlink.h>
 
+#include "net/net.h"
 #include "net/receive.h"
 #include "core/wire/wire.h"
 

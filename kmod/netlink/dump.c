@@ -21,6 +21,7 @@
 #include "netlink/fill.h"
 #include "netlink/gen.h"
 #include "net/linklog.h"
+#include "net/net.h"
 #include "net/port.h"
 #include "op/slot.h"
 

@@ -5,6 +5,7 @@
  */
 #include <linux/torcoll_netlink.h>
 
+#include "net/net.h"
 #include "netlink/gen.h"
 #include "netlink/request.h"
 

@@ -3,17 +3,12 @@
 #include <linux/ktime.h>
 #include <linux/rtnetlink.h>
 #include <linux/torcoll_netlink.h>
-#include <net/netlink.h>
 
 #include "net/linklog.h"
 #include "netlink/fill.h"
 #include "netlink/gen.h"
+#include "netlink/put.h"
 #include "netlink/request.h"
-
-static int put_u64(struct sk_buff *msg, int attr, u64 value)
-{
-	return nla_put_u64_64bit(msg, attr, value, TORCOLL_A_LOG_PAD);
-}
 
 static int fill_change_heard(struct sk_buff *msg, const struct tor_change *change)
 {
@@ -28,9 +23,9 @@ static int fill_change_heard(struct sk_buff *msg, const struct tor_change *chang
 int tor_fill_change(struct sk_buff *msg, const struct tor_fabric *fabric, u64 seq,
 		    const struct tor_change *change)
 {
-	return put_u64(msg, TORCOLL_A_LOG_FABRIC, fabric->node.key) ||
-	       put_u64(msg, TORCOLL_A_LOG_SEQ, seq) ||
-	       put_u64(msg, TORCOLL_A_LOG_AGO_NS, ktime_get_boottime_ns() - change->when) ||
+	return nl_put_u64(msg, TORCOLL_A_LOG_FABRIC, fabric->node.key) ||
+	       nl_put_u64(msg, TORCOLL_A_LOG_SEQ, seq) ||
+	       nl_put_u64(msg, TORCOLL_A_LOG_AGO_NS, ktime_get_boottime_ns() - change->when) ||
 	       nla_put_u32(msg, TORCOLL_A_LOG_DIM, tor_port_dim(change->port)) ||
 	       nla_put_u32(msg, TORCOLL_A_LOG_DIR, tor_port_dir(change->port)) ||
 	       nla_put_string(msg, TORCOLL_A_LOG_IFNAME, change->dev) ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The generic netlink family, as described in uapi/torcoll.yaml: requests,
- * single answers, and notifications. Attributes are in netlink/fill.c, dumps in
+ * single answers, and notifications. Attributes are in netlink/fill*.c, dumps in
  * netlink/dump.c, requests about rates in netlink/tune.c, about limits in
  * netlink/limit.c, about the host in netlink/host.c, about surveys in
  * netlink/survey.c. Handlers run concurrently; those that configure, and all
@@ -19,6 +19,7 @@
 #include "netlink/fill.h"
 #include "netlink/gen.h"
 #include "netlink/request.h"
+#include "net/net.h"
 #include "net/port.h"
 #include "op/slot.h"
 

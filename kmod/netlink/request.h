@@ -6,6 +6,7 @@
 #include <net/genetlink.h>
 
 #include "net/fabric.h"
+#include "net/net.h"
 #include "netlink/netlink.h"
 
 /* Refuse with a sentence that is chosen at run time; it must be static. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Requests for surveys, and the reports that answer them. */
-#include "net/survey.h"
+#include "survey/survey.h"
 
 #include <linux/torcoll_netlink.h>
 

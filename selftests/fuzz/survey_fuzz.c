@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 
-#include "core/link/test.h"
+#include "core/survey/test.h"
 
 #define RECORD	256
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "host_env.h"
-#include "core/wire/survey.h"
+#include "core/survey/frame.h"
 #include "core/wire/wire.h"
 
 #define ETHER_BYTES	14

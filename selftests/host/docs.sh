@@ -22,7 +22,7 @@ wire_fields()
 			bad=1
 		}
 	done < <(sed -nE 's/^WIRE_AT\((\w+), (\w+), ([0-9]+)\);/\1 \2 \3/p' kmod/core/wire/wire.c \
-		kmod/core/wire/survey.c)
+		kmod/core/survey/frame.c)
 	((n && !bad))
 }
 

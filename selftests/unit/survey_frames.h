@@ -3,7 +3,7 @@
 #ifndef _SURVEY_FRAMES_H
 #define _SURVEY_FRAMES_H
 
-#include "core/wire/survey.h"
+#include "core/survey/frame.h"
 
 #define HOST	0x1112131415161718ULL
 

@@ -2,7 +2,7 @@
 /* Surveys: rounds and their ways, cables, tests of these. */
 #include "host_env.h"
 
-#include "core/link/test.h"
+#include "core/survey/test.h"
 #include "survey_frames.h"
 
 #define OTHER	0x2122232425262728ULL

@@ -2,7 +2,7 @@
 /* The rate of a cable, by arrivals of trains: through shapers, and past softirqs that are late or drain queues at once. */
 #include "host_env.h"
 
-#include "core/link/train.h"
+#include "core/survey/train.h"
 
 #define FRAMES	64
 #define LEN	8962		/* 9000 bytes on the cable */

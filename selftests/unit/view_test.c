@@ -6,6 +6,7 @@
 #include "host_env.h"
 
 #include "core/engine/engine.h"
+#include "core/link/hello.h"
 #include "core/link/link.h"
 #include "core/link/node.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/wire/survey.h"
+#include "core/survey/frame.h"
 
 /**
  * struct entry - a host of a survey

@@ -14,10 +14,10 @@
  *
  * Two policies use it, each with its own messages:
  *
- *	join.c		all of a list must come; rank 0 is the chief; a rank that
+ *	join.h		all of a list must come; rank 0 is the chief; a rank that
  *			gives up before all have come may come again, later it
  *			makes the join fail for all
- *	shrink.c	the living ranks; the lowest of them is the chief;
+ *	shrink.h	the living ranks; the lowest of them is the chief;
  *			unreachable ranks are left out
  *
  * This file has their common parts: states, what was heard of each rank, the

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Creating a comm. See join.h.
+ * Creating a comm: calls, what a member receives, and repetition. See join.h;
+ * rank 0's part is in join_chief.c.
  */
-#include "core/agree/join.h"
-
-#include "core/wire/accept.h"
+#include "core/agree/join_chief.h"
 
 #define NAME_HASH_KEY		0x6e616d6500000000ULL
 #define MEMBERS_HASH_KEY	0x6d656d6265727300ULL
 #define TAG_HASH_KEY		0x7461670000000000ULL
 #define LINEAGE_HASH_KEY	0x6c696e6561676500ULL
 
-static u32 node_of(const struct tor_join *join, u32 rank)
-{
-	return join->member ? join->member[rank] : rank;
-}
-
-static void say_to_rank(struct tor_ctx *ctx, const struct tor_join *join, u32 rank, u8 step,
-			int error)
+void tor_join_say(struct tor_ctx *ctx, const struct tor_join *join, u32 rank, u8 step, int error)
 {
 	struct tor_comm_msg msg = {
 		.step = step,
@@ -38,123 +31,16 @@ static void say_to_rank(struct tor_ctx *ctx, const struct tor_join *join, u32 ra
 
 	if (step == TORCOLL_COMM_JOIN)
 		tor_terms_own(join->a.node, ctx->now, join->name, &msg.terms);
-	tor_agree_say(ctx, join->a.node, node_of(join, rank), &msg, NULL);
-}
-
-/* Rank 0: send the agreement, with the epochs from rank @first on. */
-static void join_say_ready(struct tor_ctx *ctx, const struct tor_join *join, u32 rank, u32 first)
-{
-	struct tor_comm_msg msg = {
-		.step = TORCOLL_COMM_READY,
-		.name = join->name,
-		.proof = join->proof,
-		.members = join->members,
-		.nonce = join->seen_nonce[rank],
-		.rank = rank,
-		.ranks = join->a.ranks,
-		.missing = first,
-		.tag = join->a.tag,
-		.generation = join->a.generation,
-		.frame_bytes = join->a.unit,
-		.epochs = min(tor_agree_entries(&join->a), join->a.ranks - first),
-		.has_terms = true,
-	};
-
-	tor_terms_put_rates(&msg.terms, &join->rates);
-	tor_agree_say(ctx, join->a.node, node_of(join, rank), &msg, join->a.epoch + first);
+	tor_agree_say(ctx, join->a.node, tor_join_node(join, rank), &msg, NULL);
 }
 
 /*
  * Return the longest interval of repetition: longer with many ranks; with few,
  * a lost frame should not cost much time.
  */
-static u64 most_seldom(const struct tor_join *join, u64 most)
+static u64 join_most_seldom(const struct tor_join *join, u64 most)
 {
 	return clamp_t(u64, (u64)join->a.ranks * TOR_JOIN_PER_RANK, 2 * TOR_AGREE_REPEAT, most);
-}
-
-/* Return the error that other ranks get. */
-static int join_error_elsewhere(int error)
-{
-	return -(int)(tor_wire_errno(TORCOLL_FRAME_COMM, -error) ?: ECONNABORTED);
-}
-
-static struct tor_join *join_of(const struct tor_agree *a)
-{
-	return container_of(a, struct tor_join, a);
-}
-
-static bool join_concerns(const struct tor_agree *a, u32 rank)
-{
-	u8 seen = join_of(a)->seen[rank];
-
-	return a->state == TOR_AGREE_ACCEPTING ? seen == TOR_AGREE_CALLED : seen != TOR_AGREE_SILENT;
-}
-
-static void join_say_in_turn(struct tor_ctx *ctx, const struct tor_agree *a, u32 rank, u32 first)
-{
-	const struct tor_join *join = join_of(a);
-
-	if (a->state == TOR_AGREE_ACCEPTING)
-		join_say_ready(ctx, join, rank, first);
-	else if (a->state == TOR_AGREE_GOING)
-		say_to_rank(ctx, join, rank, TORCOLL_COMM_GO, 0);
-	else
-		say_to_rank(ctx, join, rank, TORCOLL_COMM_REFUSE, join_error_elsewhere(a->error));
-}
-
-static void join_done(struct tor_ctx *ctx, struct tor_agree *a)
-{
-	tor_env_join_done(ctx, join_of(a));
-}
-
-static const struct tor_agree_policy policy = {
-	.concerns = join_concerns,
-	.say = join_say_in_turn,
-	.done = join_done,
-	.words = 1,
-};
-
-/* Return the first rank from @rank on whose state is @seen. */
-static u32 find_seen(const struct tor_join *join, u32 rank, u8 seen)
-{
-	while (rank < join->a.ranks && join->seen[rank] != seen)
-		rank++;
-	return rank;
-}
-
-/*
- * Find the missing rank: one that never came, before those that came and gave
- * up. Both searches continue where they were, so that all messages together
- * walk over the ranks once.
- */
-static void join_find_missing(struct tor_join *join)
-{
-	join->absent = find_seen(join, max(join->absent, 1U), TOR_AGREE_SILENT);
-	join->a.missing = join->absent;
-	if (join->a.missing == join->a.ranks && join->here < join->a.ranks - 1) {
-		join->left = find_seen(join, max(join->left, 1U), TOR_AGREE_LEFT);
-		join->a.missing = join->left;
-	}
-	if (join->a.missing == join->a.ranks)
-		join->a.missing = TOR_NO_RANK;
-}
-
-static bool is_here(u8 seen)
-{
-	return seen == TOR_AGREE_CALLED || seen == TOR_AGREE_ACCEPTED;
-}
-
-/* Rank 0: the state of @rank is @seen now. */
-static void set_seen(struct tor_join *join, u32 rank, u8 seen)
-{
-	u8 before = join->seen[rank];
-
-	join->here += is_here(seen) - is_here(before);
-	join->accepted += (seen == TOR_AGREE_ACCEPTED) - (before == TOR_AGREE_ACCEPTED);
-	if (seen == TOR_AGREE_LEFT)
-		join->left = min(join->left, rank);
-	join->seen[rank] = seen;
 }
 
 u32 tor_join_tag(struct tor_node *node, u64 proof, u64 members, u32 *generation)
@@ -185,34 +71,6 @@ u64 tor_join_lineage(const struct tor_join *join)
 	return tor_env_hash(word, sizeof(word), LINEAGE_HASH_KEY);
 }
 
-static void fail_all(struct tor_ctx *ctx, struct tor_join *join, int error)
-{
-	u32 left = tor_env_budget().frames;
-
-	join->a.error = error;
-	tor_agree_tell_all(ctx, &join->a, TOR_AGREE_REFUSING, &left);
-}
-
-/* Rank 0: take the next step once all ranks have come that far. */
-static void join_collect(struct tor_ctx *ctx, struct tor_join *join)
-{
-	u32 left = tor_env_budget().frames;
-	int err;
-
-	if (join->a.state == TOR_AGREE_CALLING && join->here == join->a.ranks - 1) {
-		join->a.tag = tor_join_tag(join->a.node, join->proof, join->members, &join->a.generation);
-		err = tor_env_join_install(ctx, join);
-		if (err) {
-			fail_all(ctx, join, err);
-			return;
-		}
-		tor_agree_hurry(ctx, &join->a);
-		tor_agree_tell_all(ctx, &join->a, TOR_AGREE_ACCEPTING, &left);
-	}
-	if (join->a.state == TOR_AGREE_ACCEPTING && join->accepted == join->a.ranks - 1)
-		tor_agree_tell_all(ctx, &join->a, TOR_AGREE_GOING, &left);
-}
-
 u64 tor_join_name(const void *name, u32 len)
 {
 	return tor_env_hash(name, len, NAME_HASH_KEY);
@@ -232,7 +90,7 @@ static u64 hash_members(const struct tor_join *join)
 	u32 rank;
 
 	for (rank = 0; rank < join->a.ranks; rank++) {
-		__be32 word = cpu_to_be32(node_of(join, rank));
+		__be32 word = cpu_to_be32(tor_join_node(join, rank));
 
 		tor_env_walked(rank);
 		list = tor_env_hash(&word, sizeof(word), list);
@@ -266,22 +124,19 @@ int tor_join_start(struct tor_ctx *ctx, struct tor_join *join)
 		if (other->name == join->name && other->rank == join->rank)
 			return -EEXIST;
 	join->nonce = tor_env_random();
-	join->a.policy = &policy;
+	join->a.policy = &tor_join_policy;
 	join->a.told = join->a.ranks;
 	join->a.room = join->a.ranks;
-	join->a.seldom = most_seldom(join, TOR_JOIN_READY_MAX);
+	join->a.seldom = join_most_seldom(join, TOR_JOIN_READY_MAX);
 	join->a.missing = join->rank ? 0 : TOR_NO_RANK;
 	join->left = join->a.ranks;
 	join->fault = (struct tor_comm_terms){ .rank = ~0U, .node = ~0U };
 	join->a.epoch[join->rank] = join->a.node->epoch;
 	tor_agree_begin(ctx, &join->a, &join->a.node->joins);
-	if (join->rank) {
-		say_to_rank(ctx, join, 0, TORCOLL_COMM_JOIN, 0);
-	} else {
-		tor_terms_forget(join->a.node, join->name);
-		join_find_missing(join);
-		join_collect(ctx, join);
-	}
+	if (join->rank)
+		tor_join_say(ctx, join, 0, TORCOLL_COMM_JOIN, 0);
+	else
+		tor_join_chief_start(ctx, join);
 	return 0;
 }
 
@@ -293,10 +148,10 @@ void tor_join_cancel(struct tor_ctx *ctx, struct tor_join *join, int error)
 		/* all have agreed; a rank that was not told yet asks again */
 		tor_agree_finish(ctx, &join->a, 0);
 	} else if (join->rank) {
-		say_to_rank(ctx, join, 0, TORCOLL_COMM_LEAVE, 0);
+		tor_join_say(ctx, join, 0, TORCOLL_COMM_LEAVE, 0);
 		tor_agree_finish(ctx, &join->a, error);
 	} else {
-		fail_all(ctx, join, error);
+		tor_join_chief_fail(ctx, join, error);
 	}
 }
 
@@ -309,13 +164,9 @@ bool tor_join_cancel_all(struct tor_ctx *ctx, struct tor_node *node, int error)
 	return !list_empty(&node->joins);
 }
 
-/*
- * Answer without a record here: swap the direction of the message received.
- * @terms: of a refusal, or NULL.
- */
-static void join_answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
-			const struct tor_comm_msg *msg, u8 step, int error,
-			const struct tor_comm_terms *terms)
+void tor_join_answer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+		     const struct tor_comm_msg *msg, u8 step, int error,
+		     const struct tor_comm_terms *terms)
 {
 	struct tor_comm_msg reply = *msg;
 
@@ -326,129 +177,6 @@ static void join_answer(struct tor_ctx *ctx, struct tor_node *node, const struct
 	if (terms)
 		reply.terms = *terms;
 	tor_agree_answer(ctx, node, h, &reply);
-}
-
-/*
- * Rank 0: repeat the agreement to a member that calls and so has not received
- * it. A long one is sent in its turn.
- */
-static void say_again(struct tor_ctx *ctx, const struct tor_join *join, u32 rank)
-{
-	u32 first;
-
-	if (join->a.turn <= rank ||
-	    DIV_ROUND_UP(join->a.ranks, tor_agree_entries(&join->a)) > tor_env_budget().frames)
-		return;
-	for (first = 0; first < join->a.ranks; first += tor_agree_entries(&join->a))
-		join_say_ready(ctx, join, rank, first);
-}
-
-/*
- * Rank 0: return how a call differs from its own, or TORCOLL_CAUSE_UNKNOWN: it
- * does not.
- */
-static enum torcoll_comm_cause join_compare(const struct tor_join *join, const struct tor_hdr *h,
-					    const struct tor_comm_msg *msg)
-{
-	if (msg->members != join->members || msg->ranks != join->a.ranks ||
-	    node_of(join, msg->rank) != h->src)
-		return TORCOLL_CAUSE_MEMBERS;
-	return tor_terms_compare(join->a.node, &join->rates, msg);
-}
-
-/*
- * Rank 0: the call of a member does not fit. Refuse the comm to all that have
- * called, and to those that call later.
- */
-static void join_blame(struct tor_ctx *ctx, struct tor_join *join, const struct tor_hdr *h,
-		       const struct tor_comm_msg *msg, enum torcoll_comm_cause cause)
-{
-	struct tor_comm_terms *fault = &join->fault;
-
-	*fault = msg->terms;
-	fault->cause = cause;
-	fault->rank = msg->rank;
-	fault->node = h->src;
-	do {
-		fault->refusal = tor_env_random();
-	} while (!fault->refusal);
-	tor_terms_remember(join->a.node, ctx->now, join->name, join->proof, true, fault);
-	join_answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE, -EPROTO, fault);
-	fail_all(ctx, join, -EPROTO);
-}
-
-/* Rank 0: handle the call of a member. */
-static void join_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_hdr *h,
-		    const struct tor_comm_msg *msg)
-{
-	enum torcoll_comm_cause cause;
-
-	if (msg->proof != join->proof) {
-		join_answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE, -EACCES, NULL);
-		return;
-	}
-	if (join->a.state == TOR_AGREE_REFUSING)
-		join_answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE,
-			    join_error_elsewhere(join->a.error), &join->fault);
-	if (join->a.state > TOR_AGREE_ACCEPTING)
-		return;
-	cause = join_compare(join, h, msg);
-	if (cause) {
-		join_blame(ctx, join, h, msg, cause);
-		return;
-	}
-	if (join->a.state == TOR_AGREE_ACCEPTING) {
-		if (join->seen_nonce[msg->rank] == msg->nonce)
-			say_again(ctx, join, msg->rank);
-		else
-			fail_all(ctx, join, -ECONNABORTED);
-		return;
-	}
-	set_seen(join, msg->rank, TOR_AGREE_CALLED);
-	join->seen_nonce[msg->rank] = msg->nonce;
-	join->a.epoch[msg->rank] = h->src_epoch;
-	join->a.unit = min(join->a.unit, msg->frame_bytes);
-	join_find_missing(join);
-	if (join->a.missing != TOR_NO_RANK)
-		say_to_rank(ctx, join, msg->rank, TORCOLL_COMM_WAIT, 0);
-	join_collect(ctx, join);
-}
-
-static bool is_member(const struct tor_join *join, const struct tor_comm_msg *msg)
-{
-	return msg->rank < join->a.ranks && join->seen[msg->rank] &&
-	       join->seen_nonce[msg->rank] == msg->nonce;
-}
-
-/* Rank 0: handle a member that gave up. */
-static void leave_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
-{
-	if (!is_member(join, msg) || join->a.state > TOR_AGREE_ACCEPTING)
-		return;
-	set_seen(join, msg->rank, TOR_AGREE_LEFT);
-	if (join->a.state == TOR_AGREE_ACCEPTING) {
-		join->a.missing = msg->rank;
-		fail_all(ctx, join, -ECONNABORTED);
-		return;
-	}
-	join_find_missing(join);
-}
-
-/*
- * Rank 0: handle a member that has installed the tag. False: the tag of another
- * join.
- */
-static bool accept_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_comm_msg *msg)
-{
-	if (!is_member(join, msg) || msg->tag != join->a.tag)
-		return false;
-	if (join->a.state == TOR_AGREE_GOING)
-		say_to_rank(ctx, join, msg->rank, TORCOLL_COMM_GO, 0);
-	if (join->a.state != TOR_AGREE_ACCEPTING)
-		return join->a.state == TOR_AGREE_GOING;
-	set_seen(join, msg->rank, TOR_AGREE_ACCEPTED);
-	join_collect(ctx, join);
-	return true;
 }
 
 /* A member: take a part of the agreement. True: all parts are there. */
@@ -521,7 +249,7 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 			tor_agree_hurry(ctx, &join->a);
 		}
 		if (msg->tag == join->a.tag)
-			say_to_rank(ctx, join, 0, TORCOLL_COMM_ACCEPT, 0);
+			tor_join_say(ctx, join, 0, TORCOLL_COMM_ACCEPT, 0);
 		break;
 	case TORCOLL_COMM_GO:
 		if (join->a.state == TOR_AGREE_ACCEPTING && msg->tag == join->a.tag)
@@ -547,15 +275,15 @@ static void stray_rx(struct tor_ctx *ctx, struct tor_node *node, const struct to
 	if (msg->step == TORCOLL_COMM_JOIN) {
 		refused = tor_terms_refused(node, ctx->now, msg);
 		if (refused)
-			join_answer(ctx, node, h, msg, TORCOLL_COMM_REFUSE, -EPROTO, refused);
+			tor_join_answer(ctx, node, h, msg, TORCOLL_COMM_REFUSE, -EPROTO, refused);
 		return;
 	}
 	if (msg->step == TORCOLL_COMM_ACCEPT && known)
-		join_answer(ctx, node, h, msg, TORCOLL_COMM_GO, 0, NULL);
+		tor_join_answer(ctx, node, h, msg, TORCOLL_COMM_GO, 0, NULL);
 	else if (msg->step == TORCOLL_COMM_ACCEPT)
-		join_answer(ctx, node, h, msg, TORCOLL_COMM_REFUSE, -ECONNABORTED, NULL);
+		tor_join_answer(ctx, node, h, msg, TORCOLL_COMM_REFUSE, -ECONNABORTED, NULL);
 	else if (msg->step == TORCOLL_COMM_READY && !known)
-		join_answer(ctx, node, h, msg, TORCOLL_COMM_LEAVE, 0, NULL);
+		tor_join_answer(ctx, node, h, msg, TORCOLL_COMM_LEAVE, 0, NULL);
 }
 
 void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
@@ -569,14 +297,10 @@ void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hd
 		if (join->name != msg->name || (!join->rank) != to_root)
 			continue;
 		if (!to_root) {
-			if (join->nonce != msg->nonce || node_of(join, 0) != h->src)
+			if (join->nonce != msg->nonce || tor_join_node(join, 0) != h->src)
 				continue;
 			answer_rx(ctx, join, msg);
-		} else if (msg->step == TORCOLL_COMM_JOIN) {
-			join_rx(ctx, join, h, msg);
-		} else if (msg->step == TORCOLL_COMM_LEAVE) {
-			leave_rx(ctx, join, msg);
-		} else if (!accept_rx(ctx, join, msg)) {
+		} else if (!tor_join_chief_rx(ctx, join, h, msg)) {
 			continue;
 		}
 		return;
@@ -596,13 +320,13 @@ static void join_repeat(struct tor_ctx *ctx, struct tor_join *join, u32 *left)
 		return;
 	}
 	if (join->rank)
-		say_to_rank(ctx, join, 0, calling ? TORCOLL_COMM_JOIN : TORCOLL_COMM_ACCEPT, 0);
+		tor_join_say(ctx, join, 0, calling ? TORCOLL_COMM_JOIN : TORCOLL_COMM_ACCEPT, 0);
 	join->a.repeat = ctx->now + join->a.interval;
 	/*
 	 * rank 0 waits for others: many ranks must not repeat at the same time
 	 */
 	if (!calling)
-		tor_agree_back_off(&join->a, most_seldom(join, TOR_AGREE_REPEAT_MAX));
+		tor_agree_back_off(&join->a, join_most_seldom(join, TOR_AGREE_REPEAT_MAX));
 }
 
 u64 tor_join_due(const struct tor_node *node)

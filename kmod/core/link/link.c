@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/*
- * Neighbour discovery and link state. See link.h.
- */
+/* Neighbour discovery and link state. See link.h. */
 #include "core/link/link.h"
 
 #include "core/wire/accept.h"
+#include "core/link/hello.h"
 #include "core/link/node.h"
-#include "core/version.h"
-#include "core/wire/wire.h"
 
 static const char *const state_names[TOR_LINK_STATES] = {
 	[TOR_LINK_ABSENT] = "absent",
@@ -72,15 +69,6 @@ static void link_say_links(struct tor_ctx *ctx, struct tor_node *node)
 	tor_env_view_changed(ctx, node);
 }
 
-/* Send the whole view to new neighbours. */
-static void link_tell_new(struct tor_node *node, u64 now)
-{
-	if (!node->tell_all || !tor_damper_may(&node->telling, now))
-		return;
-	node->tell_all = false;
-	tor_view_tell_all(&node->view);
-}
-
 static void link_set_state(struct tor_ctx *ctx, struct tor_node *node, u32 port,
 			   enum tor_link_state state)
 {
@@ -89,7 +77,7 @@ static void link_set_state(struct tor_ctx *ctx, struct tor_node *node, u32 port,
 
 	if (link->state != state) {
 		node->tell_all |= up;
-		link_tell_new(node, ctx->now);
+		tor_hello_tell_new(node, ctx->now);
 		if (link->state == TOR_LINK_UP) {
 			tor_env_count(node, TOR_C_LINK_DOWNS, 1);
 			link->downs++;
@@ -133,116 +121,6 @@ static void link_agree_frame(struct tor_link *link)
 	WRITE_ONCE(link->takes, takes);
 }
 
-/* Choose the records of the next hellos: as many as fit all ports. */
-static void link_pick_records(struct tor_node *node, bool turn)
-{
-	const u32 fixed = sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello);
-	u32 max = TORCOLL_HELLO_RECORDS_MAX;
-	u32 port;
-
-	for (port = 0; port < TOR_MAX_PORTS; port++)
-		if (node->link[port].state > TOR_LINK_NO_CARRIER)
-			max = min_t(u32, max, (node->link[port].frame_size - fixed) /
-					      sizeof(struct torcoll_link_record));
-	node->ntold = tor_view_pick(&node->view, node->told, max, turn);
-}
-
-/* Return whether the frame has room for more than the records: they go first. */
-static bool link_says_more(const struct tor_node *node, const struct tor_link *link)
-{
-	return sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello) +
-	       node->ntold * sizeof(struct torcoll_link_record) +
-	       sizeof(struct torcoll_hello_more) <= link->frame_size;
-}
-
-static void link_say_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port)
-{
-	const struct tor_link *link = &node->link[port];
-	u8 hdr[sizeof(struct torcoll_hdr)];
-	struct tor_frame frame = {
-		.port = port,
-		.dst = ~0U,
-		.hdr = hdr,
-		.hdr_len = sizeof(hdr),
-		.linear = node->said,
-	};
-	struct tor_hello hello = {
-		.dim = tor_port_dim(port),
-		.dir = tor_port_dir(port),
-		.ndim = node->torus.ndim,
-		.hears = link->heard && link->state != TOR_LINK_TOO_SMALL,
-		.frame_size = link->frame_size,
-		.fabric_frame = tor_view_frame(&node->view),
-		.heard_node = link->peer_node,
-		.heard_epoch = link->peer_epoch,
-		.interval_ms = tor_div64(node->hello_ns, NSEC_PER_MSEC),
-		.view = node->view.digest,
-		.records = node->ntold,
-		.more = link_says_more(node, link),
-		.rates = READ_ONCE(node->rates),
-		.sent = tor_env_port_sent(node, port) + 1,
-		.cables = node->torus.cables,
-	};
-	struct tor_hdr h;
-
-	memcpy(hello.side, node->torus.side, sizeof(hello.side));
-	memcpy(hello.version, TOR_VERSION, sizeof(TOR_VERSION));
-	static_assert(sizeof(TOR_VERSION) <= sizeof(hello.version));
-	tor_env_host_name(node, hello.name);
-	tor_node_header(node, &h, TORCOLL_FRAME_HELLO, ~0U);
-	h.hop_limit = 1;
-	h.flags = (node->big_endian ? TORCOLL_FLAG_BIG_ENDIAN : 0) |
-		  (node->checksum_payload ? 0 : TORCOLL_FLAG_UNSUMMED);
-	h.length = tor_wire_hello_bytes(&hello);
-	frame.linear_len = h.length;
-	tor_wire_put_hello(node->said, &hello, node->told);
-	h.payload_crc = tor_wire_crc(node->said, h.length);
-	tor_wire_build(hdr, &h, NULL);
-	tor_env_send(ctx, node, &frame);
-}
-
-/* Send hellos on all ports, with all news. */
-static void link_say_hello_everywhere(struct tor_ctx *ctx, struct tor_node *node, bool turn)
-{
-	u32 port;
-
-	node->news = false;
-	link_pick_records(node, turn);
-	for (port = 0; port < TOR_MAX_PORTS; port++) {
-		if (node->link[port].state <= TOR_LINK_NO_CARRIER)
-			continue;
-		node->link[port].answered = ctx->now;
-		link_say_hello(ctx, node, port);
-	}
-}
-
-static void link_earn_floods(struct tor_node *node, u64 now)
-{
-	u64 every = min_t(u64, tor_div64(node->hello_ns, TOR_FLOODS_PER_HELLO), TOR_FLOOD_EVERY);
-	u64 earned = tor_div64(now - node->flooded, every);
-
-	if (!earned)
-		return;
-	node->floods = min_t(u64, node->floods + earned, TOR_FLOODS);
-	node->flooded = now;
-}
-
-/*
- * Pass news on immediately, unless the limit is reached: they then wait for a
- * tick. Returns true if hellos were sent.
- */
-static bool link_spread_news(struct tor_ctx *ctx, struct tor_node *node)
-{
-	if (!node->news)
-		return false;
-	link_earn_floods(node, ctx->now);
-	if (!node->floods)
-		return false;
-	node->floods--;
-	link_say_hello_everywhere(ctx, node, false);
-	return true;
-}
-
 void tor_link_open(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 frame_size)
 {
 	struct tor_link *link = &node->link[port];
@@ -260,7 +138,7 @@ void tor_link_open(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 fra
 		link_set_state(ctx, node, port, TOR_LINK_ONE_WAY);
 	}
 	link_say_links(ctx, node);
-	link_spread_news(ctx, node);
+	tor_hello_spread_news(ctx, node);
 	/*
 	 * both ends send a hello when a cable is plugged in; the first one
 	 * received is answered nevertheless
@@ -273,7 +151,7 @@ void tor_link_close(struct tor_ctx *ctx, struct tor_node *node, u32 port, bool a
 {
 	link_forget_neighbour(&node->link[port]);
 	link_set_state(ctx, node, port, absent ? TOR_LINK_ABSENT : TOR_LINK_NO_CARRIER);
-	link_spread_news(ctx, node);
+	tor_hello_spread_news(ctx, node);
 }
 
 static u32 link_hello_port(const struct tor_hello *hello)
@@ -401,18 +279,11 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const 
 	if (state != TOR_LINK_FABRIC && state != TOR_LINK_MISWIRED)
 		link_hear_records(ctx, node, hello);
 	/*
-	 * Answer immediately, so that a new cable is up after one round trip
-	 * instead of an interval. But limit the rate: with three ports on one
-	 * wire all would answer all without end.
+	 * answer immediately, so that a new cable is up after one round trip
+	 * instead of an interval
 	 */
-	if (link_spread_news(ctx, node))
-		return;
-	if (first && (!link->answered ||
-		      ctx->now - link->answered >= tor_div64(node->hello_ns, 4))) {
-		link->answered = ctx->now;
-		link_pick_records(node, false);
-		link_say_hello(ctx, node, port);
-	}
+	if (!tor_hello_spread_news(ctx, node) && first)
+		tor_hello_answer(ctx, node, port);
 }
 
 void tor_link_foreign(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 version)
@@ -450,7 +321,7 @@ void tor_link_too_small(struct tor_ctx *ctx, struct tor_node *node, u32 port, u3
 		return;
 	link->needed = len;
 	link_set_state(ctx, node, port, TOR_LINK_TOO_SMALL);
-	link_spread_news(ctx, node);
+	tor_hello_spread_news(ctx, node);
 }
 
 void tor_link_alive(struct tor_node *node, u32 port)
@@ -494,7 +365,6 @@ static void link_forgive_lost_time(struct tor_node *node, u64 now)
 
 void tor_link_tick(struct tor_ctx *ctx, struct tor_node *node)
 {
-	u64 slack = tor_link_tick_ns(node) / 2;
 	u32 port;
 
 	link_forgive_lost_time(node, ctx->now);
@@ -514,10 +384,5 @@ void tor_link_tick(struct tor_ctx *ctx, struct tor_node *node)
 		link_agree_frame(link);
 		link_set_state(ctx, node, port, TOR_LINK_WAITING);
 	}
-	link_tell_new(node, ctx->now);
-	link_spread_news(ctx, node);
-	if (node->said_at && ctx->now + slack < node->said_at + node->hello_ns)
-		return;
-	node->said_at = ctx->now;
-	link_say_hello_everywhere(ctx, node, true);
+	tor_hello_tick(ctx, node);
 }

@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Links: the state of the cable at each port, from hellos.
+ * Links: the state of the cable at each port, from the hellos that come in.
+ * Those that are sent, and how changes get to all nodes: hello.h.
  *
- * A port sends a hello every interval. A link is up while hellos come from the
- * neighbour and port that the shape expects there and report that hellos of
- * this node are received. It is down when TOR_HELLO_MISSES intervals pass
- * without a hello or any other frame.
- *
- * Changes are sent to all nodes. A node whose link goes up or down changes its
- * record (view.h) and sends a hello on all ports immediately; a node that
- * learns news from a hello does the same. At most TOR_FLOODS such hellos follow
- * one another, then TOR_FLOODS_PER_HELLO per interval, and no fewer than one
- * per TOR_FLOOD_EVERY. Further news waits for the next tick with one left, or
- * for a regular hello.
+ * A link is up while hellos come from the neighbour and port that the shape
+ * expects there and report that hellos of this node are received. It is down
+ * when TOR_HELLO_MISSES intervals pass without a hello or any other frame.
  *
  * A link that goes down is down at once. A link that comes up repeatedly is up
  * only as often as a damper (damper.h) allows, and TOR_LINK_FLAPPING in
- * between. Another damper limits how often new neighbours are sent the whole
- * view.
+ * between.
  *
  * Locking: every call here, except tor_link_alive() and tor_link_damaged(), is
  * under the node's lock (node.h).
@@ -31,7 +23,6 @@
 #include "core/env.h"
 #include "core/torus.h"
 
-#define TOR_HELLO_INTERVAL	(200 * NSEC_PER_MSEC)
 #define TOR_HELLO_MISSES	3
 #define TOR_HELLO_TICKS		4	/* resolution of silence, per interval, but */
 #define TOR_TICK_MAX		(100 * NSEC_PER_MSEC)	/* at most this long */

@@ -4,6 +4,7 @@
  */
 #include "core/link/node.h"
 
+#include "core/link/hello.h"
 #include "core/wire/wire.h"
 
 /* Key of the hash from a fabric's key to its tag; an arbitrary constant. */

@@ -15,10 +15,6 @@
 #include "core/link/view.h"
 #include "core/wire/wire.h"
 
-#define TOR_FLOODS		8	/* most hellos in a row that are sent immediately */
-#define TOR_FLOODS_PER_HELLO	8	/* replenished per hello interval, */
-#define TOR_FLOOD_EVERY		(25 * NSEC_PER_MSEC)	/* or at this interval, if shorter */
-
 #define TOR_REFUSALS		8	/* of comms, remembered */
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Frames of surveys: checks, reading, writing. See survey.h. */
-#include "core/wire/survey.h"
+/* Frames of surveys: checks, reading, writing. See frame.h. */
+#include "core/survey/frame.h"
 
 #define WIRE_SIZE(type, size) \
 	static_assert(sizeof(struct type) == (size))

@@ -10,8 +10,9 @@
 #include <linux/slab.h>
 
 #include "core/version.h"
+#include "net/net.h"
 #include "net/port.h"
-#include "net/survey.h"
+#include "survey/survey.h"
 #include "netlink/fill.h"
 #include "netlink/netlink.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Trains of frames, and the rate at which they arrive. See train.h. */
-#include "core/link/train.h"
+#include "core/survey/train.h"
 
 /*
  * The frames that are timed, by how many have arrived before: the first

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Trials of cables. See trial.h. */
-#include "core/link/trial.h"
+#include "core/survey/trial.h"
 
 bool tor_trial_pong(struct tor_trial *t, u32 number, u64 stamp, u64 now)
 {

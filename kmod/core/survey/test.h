@@ -12,7 +12,7 @@
 #ifndef _TOR_CORE_TEST_H
 #define _TOR_CORE_TEST_H
 
-#include "core/link/survey.h"
+#include "core/survey/survey.h"
 
 /*
  * A test begins so long after the ask, when the ends of the cables are known,

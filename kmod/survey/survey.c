@@ -3,7 +3,7 @@
  * Surveys: frames that come in, asks that are passed on, namespaces and their
  * devices. See survey.h.
  */
-#include "net/survey.h"
+#include "survey/survey.h"
 
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
@@ -13,7 +13,7 @@
 #include <linux/rtnetlink.h>
 #include <net/netns/generic.h>
 
-#include "core/link/test.h"
+#include "core/survey/test.h"
 #include "netlink/netlink.h"
 #include "net/port.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tests of cables: the steps that core/link/test.h decides. See survey.h. */
+/* Tests of cables: the steps that core/survey/test.h decides. See survey.h. */
 #include <linux/ktime.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 
-#include "core/link/test.h"
-#include "net/survey.h"
+#include "core/survey/test.h"
+#include "survey/survey.h"
 
 /* Frames in a row for which softirqs wait. */
 #define XMIT_AT_ONCE	64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Surveys in a network namespace: what core/link/survey.h decides, carried out.
+ * Surveys in a network namespace: core/survey decides, this room carries it out.
  * Nothing needs to be configured. Hosts are namespaces: each has a number of
  * its own, and devices of two of them that are connected are a cable.
  *
@@ -10,15 +10,15 @@
  * Shutdown: no frame comes in when the packet_type is removed, or the last
  * device of the namespace is gone; works are cancelled after that.
  */
-#ifndef _TOR_NET_SURVEY_H
-#define _TOR_NET_SURVEY_H
+#ifndef _TOR_SURVEY_H
+#define _TOR_SURVEY_H
 
 #include <linux/netdevice.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
-#include "core/link/survey.h"
+#include "core/survey/survey.h"
 
 /**
  * struct tor_survey - the surveys of a namespace

@@ -17,7 +17,7 @@
 #define _TOR_CORE_TRIAL_H
 
 #include "core/env.h"
-#include "core/link/train.h"
+#include "core/survey/train.h"
 
 #define TOR_TRIAL_PINGS		500	/* shows 1 % of loss with a probability of 99.3 % */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Surveys: which asks are new, where reports go, what is at the other end of
- * each cable, and when cables are tested. Frames: core/wire/survey.h.
+ * each cable, and when cables are tested. Frames: core/survey/frame.h.
  *
  * An ask floods all cables of all hosts, once per round: the host from which
  * the first ask of a round came is the parent, to which reports go. Anyone can
@@ -14,8 +14,8 @@
 #ifndef _TOR_CORE_SURVEY_H
 #define _TOR_CORE_SURVEY_H
 
-#include "core/link/trial.h"
-#include "core/wire/survey.h"
+#include "core/survey/trial.h"
+#include "core/survey/frame.h"
 
 #define TOR_SURVEYS		16	/* remembered at a time */
 #define TOR_SURVEY_LIFE		(10 * NSEC_PER_SEC)	/* of one after its last ask */

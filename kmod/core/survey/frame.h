@@ -5,8 +5,8 @@
  * them on unread; buffers need no alignment. All functions are pure. Context:
  * any.
  */
-#ifndef _TOR_CORE_WIRE_SURVEY_H
-#define _TOR_CORE_WIRE_SURVEY_H
+#ifndef _TOR_CORE_FRAME_H
+#define _TOR_CORE_FRAME_H
 
 #include <linux/torcoll_survey.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Tests of all cables of a host. See test.h. */
-#include "core/link/test.h"
+#include "core/survey/test.h"
 
 /*
  * The time since which a test is wanted of every cable, ns: the last beginning

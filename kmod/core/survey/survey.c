@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Surveys: rounds, their ways, and the ends of cables. See survey.h. */
-#include "core/link/survey.h"
+#include "core/survey/survey.h"
 
 void tor_surveys_init(struct tor_surveys *s, u64 host)
 {

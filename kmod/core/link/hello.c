@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Hellos that a node sends. See hello.h. */
+#include "core/link/hello.h"
+
+#include "core/link/node.h"
+#include "core/version.h"
+#include "core/wire/wire.h"
+
+/* Choose the records of the next hellos: as many as fit all ports. */
+static void hello_pick_records(struct tor_node *node, bool turn)
+{
+	const u32 fixed = sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello);
+	u32 max = TORCOLL_HELLO_RECORDS_MAX;
+	u32 port;
+
+	for (port = 0; port < TOR_MAX_PORTS; port++)
+		if (node->link[port].state > TOR_LINK_NO_CARRIER)
+			max = min_t(u32, max, (node->link[port].frame_size - fixed) /
+					      sizeof(struct torcoll_link_record));
+	node->ntold = tor_view_pick(&node->view, node->told, max, turn);
+}
+
+/* Return whether the frame has room for more than the records: they go first. */
+static bool hello_says_more(const struct tor_node *node, const struct tor_link *link)
+{
+	return sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello) +
+	       node->ntold * sizeof(struct torcoll_link_record) +
+	       sizeof(struct torcoll_hello_more) <= link->frame_size;
+}
+
+static void hello_say(struct tor_ctx *ctx, struct tor_node *node, u32 port)
+{
+	const struct tor_link *link = &node->link[port];
+	u8 hdr[sizeof(struct torcoll_hdr)];
+	struct tor_frame frame = {
+		.port = port,
+		.dst = ~0U,
+		.hdr = hdr,
+		.hdr_len = sizeof(hdr),
+		.linear = node->said,
+	};
+	struct tor_hello hello = {
+		.dim = tor_port_dim(port),
+		.dir = tor_port_dir(port),
+		.ndim = node->torus.ndim,
+		.hears = link->heard && link->state != TOR_LINK_TOO_SMALL,
+		.frame_size = link->frame_size,
+		.fabric_frame = tor_view_frame(&node->view),
+		.heard_node = link->peer_node,
+		.heard_epoch = link->peer_epoch,
+		.interval_ms = tor_div64(node->hello_ns, NSEC_PER_MSEC),
+		.view = node->view.digest,
+		.records = node->ntold,
+		.more = hello_says_more(node, link),
+		.rates = READ_ONCE(node->rates),
+		.sent = tor_env_port_sent(node, port) + 1,
+		.cables = node->torus.cables,
+	};
+	struct tor_hdr h;
+
+	memcpy(hello.side, node->torus.side, sizeof(hello.side));
+	memcpy(hello.version, TOR_VERSION, sizeof(TOR_VERSION));
+	static_assert(sizeof(TOR_VERSION) <= sizeof(hello.version));
+	tor_env_host_name(node, hello.name);
+	tor_node_header(node, &h, TORCOLL_FRAME_HELLO, ~0U);
+	h.hop_limit = 1;
+	h.flags = (node->big_endian ? TORCOLL_FLAG_BIG_ENDIAN : 0) |
+		  (node->checksum_payload ? 0 : TORCOLL_FLAG_UNSUMMED);
+	h.length = tor_wire_hello_bytes(&hello);
+	frame.linear_len = h.length;
+	tor_wire_put_hello(node->said, &hello, node->told);
+	h.payload_crc = tor_wire_crc(node->said, h.length);
+	tor_wire_build(hdr, &h, NULL);
+	tor_env_send(ctx, node, &frame);
+}
+
+/* Send hellos on all ports, with all news. */
+static void hello_say_everywhere(struct tor_ctx *ctx, struct tor_node *node, bool turn)
+{
+	u32 port;
+
+	node->news = false;
+	hello_pick_records(node, turn);
+	for (port = 0; port < TOR_MAX_PORTS; port++) {
+		if (node->link[port].state <= TOR_LINK_NO_CARRIER)
+			continue;
+		node->link[port].answered = ctx->now;
+		hello_say(ctx, node, port);
+	}
+}
+
+static void hello_earn_floods(struct tor_node *node, u64 now)
+{
+	u64 every = min_t(u64, tor_div64(node->hello_ns, TOR_FLOODS_PER_HELLO), TOR_FLOOD_EVERY);
+	u64 earned = tor_div64(now - node->flooded, every);
+
+	if (!earned)
+		return;
+	node->floods = min_t(u64, node->floods + earned, TOR_FLOODS);
+	node->flooded = now;
+}
+
+bool tor_hello_spread_news(struct tor_ctx *ctx, struct tor_node *node)
+{
+	if (!node->news)
+		return false;
+	hello_earn_floods(node, ctx->now);
+	if (!node->floods)
+		return false;
+	node->floods--;
+	hello_say_everywhere(ctx, node, false);
+	return true;
+}
+
+void tor_hello_tell_new(struct tor_node *node, u64 now)
+{
+	if (!node->tell_all || !tor_damper_may(&node->telling, now))
+		return;
+	node->tell_all = false;
+	tor_view_tell_all(&node->view);
+}
+
+void tor_hello_answer(struct tor_ctx *ctx, struct tor_node *node, u32 port)
+{
+	struct tor_link *link = &node->link[port];
+
+	/* with three ports on one wire all would answer all without end */
+	if (link->answered && ctx->now - link->answered < tor_div64(node->hello_ns, 4))
+		return;
+	link->answered = ctx->now;
+	hello_pick_records(node, false);
+	hello_say(ctx, node, port);
+}
+
+void tor_hello_tick(struct tor_ctx *ctx, struct tor_node *node)
+{
+	u64 slack = tor_link_tick_ns(node) / 2;
+
+	tor_hello_tell_new(node, ctx->now);
+	tor_hello_spread_news(ctx, node);
+	if (node->said_at && ctx->now + slack < node->said_at + node->hello_ns)
+		return;
+	node->said_at = ctx->now;
+	hello_say_everywhere(ctx, node, true);
+}
