@@ -114,7 +114,7 @@ help:
 	@echo '  make check-stress       random calls of many processes; MINUTES=10 SEED=n, KERNEL=6.1|debug as well'
 	@echo '  make check-debug        what runs in guests, with memory, locking and leak checks, and failing allocations'
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
-	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests'
+	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests, SUITE=trixie on Debian 13'
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
 	@echo '  make check-deb          the Debian packages, from a bare chroot to a purge: half an hour; SUITE=trixie builds them on Debian 13'
 	@echo 'To measure it:'
@@ -796,7 +796,7 @@ install-module:
 # README's two commands in a chroot that has git and make and nothing else: half an hour. SHORT=1: ten minutes.
 .PHONY: check-bare
 check-bare: | deps-bare
-	$(Q)selftests/packaging/bare $(if $(SHORT),--short)
+	$(Q)selftests/packaging/bare $(if $(SHORT),--short) $(SUITE)
 
 # With Debian's dkms, for both kernels, in a scratch folder.
 .PHONY: check-dkms

@@ -21,7 +21,7 @@ shift
 {
 	echo "/* Made by compat/has.sh. */"
 	for source in $sources; do
-		name=$(basename "$source" .c | tr a-z A-Z)
+		name=$(basename "$source" .c | tr '[:lower:]' '[:upper:]')
 		if "$@" -fsyntax-only "$source" 2>/dev/null; then
 			echo "#define TOR_HAS_$name"
 		fi
