@@ -796,7 +796,7 @@ install-module:
 # README's two commands in a chroot that has git and make and nothing else: half an hour. SHORT=1: ten minutes.
 .PHONY: check-bare
 check-bare: | deps-bare
-	$(Q)selftests/packaging/bare $(if $(SHORT),--short) $(SUITE)
+	$(Q)T='$(T)' selftests/packaging/bare $(if $(SHORT),--short) $(SUITE)
 
 # With Debian's dkms, for both kernels, in a scratch folder.
 .PHONY: check-dkms
