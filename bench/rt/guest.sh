@@ -17,6 +17,18 @@ trap '[[ -z $job ]] || kill "$job" 2>/dev/null; torcollctl netns down >/dev/null
 # those of the real-time class may take all of a processor
 sysctl -qw kernel.sched_rt_runtime_us=-1
 
+# Ops that node 0 has completed.
+ops()
+{
+	torcollctl netns exec 0 torcollctl -j stats | jq '[.. | objects | .ops? | numbers] | add // 0'
+}
+
+die()
+{
+	cat "$TORCOLL_RESULTS/job" >&2
+	exit 1
+}
+
 # measure WORDS: cycles, least, average and worst latency of a thread that asks to run each 500 us.
 measure()
 {
@@ -36,11 +48,13 @@ echo "$(uname -r), $(uname -v | grep -o 'PREEMPT[_A-Z]*')"
 measure idle
 for shape in "${shapes[@]}"; do
 	torcollctl netns up "$shape" >/dev/null
-	# until it is killed; results are checked by other tests
-	torcollctl netns run --no-prefix torcoll-perf allreduce -b "$bytes" -e "$bytes" -n 1000000 -w 1 -c 0 >"$TORCOLL_RESULTS/job" 2>&1 &
+	# until it is killed
+	torcollctl netns run --no-prefix torcoll-perf allreduce -b "$bytes" -e "$bytes" -n 1000000 -w 1 --out-of-place \
+		>"$TORCOLL_RESULTS/job" 2>&1 &
 	job=$!
-	# it runs when its ops are counted
-	until [[ $(torcollctl netns exec 0 torcollctl -j stats | jq '.. | .ops? // empty' | head -n 1) -ge 2 ]]; do
+	# the second op is one that is only timed
+	until [[ $(ops) -ge 2 ]]; do
+		kill -0 "$job" 2>/dev/null || die
 		sleep 0.1
 	done
 	measure "allreduce of $bytes, $shape"

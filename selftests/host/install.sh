@@ -142,7 +142,7 @@ kbuild_refuses()
 		grep -qF "torcoll is for kernels from 6.1 on: this is $1"
 }
 
-# The kernels for which DKMS is told to build, and Kbuild does.
+# The kernels for which DKMS is told to build, and for which Kbuild does.
 kernel_range()
 {
 	local pattern kernel bad=0
@@ -150,10 +150,12 @@ kernel_range()
 	pattern=$(sed -n 's/^BUILD_EXCLUSIVE_KERNEL="\(.*\)"$/\1/p' "$root"/usr/src/torcoll-*/dkms.conf)
 	[[ $pattern ]] || return
 	for kernel in 6.1.0-56-amd64 6.2 6.10.1 6.12.117+deb12-amd64 7.3.4+deb13-amd64 10.0; do
-		[[ $kernel =~ $pattern ]] && ! kbuild_refuses "$kernel" || { echo "not for $kernel"; bad=1; }
+		[[ $kernel =~ $pattern ]] || { echo "not by DKMS for $kernel"; bad=1; }
+		! kbuild_refuses "$kernel" || { echo "not by Kbuild for $kernel"; bad=1; }
 	done
 	for kernel in 5.10.0-30-amd64 5.19 6.0.12 4.19.0 1.6.1; do
-		[[ ! $kernel =~ $pattern ]] && kbuild_refuses "$kernel" || { echo "for $kernel"; bad=1; }
+		[[ ! $kernel =~ $pattern ]] || { echo "by DKMS for $kernel"; bad=1; }
+		kbuild_refuses "$kernel" || { echo "by Kbuild for $kernel"; bad=1; }
 	done
 	((!bad))
 }
