@@ -17,10 +17,11 @@ trap '[[ -z $job ]] || kill "$job" 2>/dev/null; torcollctl netns down >/dev/null
 # those of the real-time class may take all of a processor
 sysctl -qw kernel.sched_rt_runtime_us=-1
 
-# Ops that node 0 has completed.
-ops()
+# How many vectors node 0 has sent.
+sent()
 {
-	torcollctl netns exec 0 torcollctl -j stats | jq '[.. | objects | .ops? | numbers] | add // 0'
+	torcollctl netns exec 0 torcollctl -j stats |
+		jq --argjson bytes "$(numfmt --from=iec "$bytes")" '[.. | objects | .tx_bytes? | numbers] | add // 0 | . / $bytes | floor'
 }
 
 die()
@@ -52,12 +53,14 @@ for shape in "${shapes[@]}"; do
 	torcollctl netns run --no-prefix torcoll-perf allreduce -b "$bytes" -e "$bytes" -n 1000000 -w 1 --out-of-place \
 		>"$TORCOLL_RESULTS/job" 2>&1 &
 	job=$!
-	# the second op is one that is only timed
-	until [[ $(ops) -ge 2 ]]; do
+	# beyond those that are warm-up and checked, each of one to two vectors, only the module works
+	until ((($(sent)) >= 5)); do
 		kill -0 "$job" 2>/dev/null || die
 		sleep 0.1
 	done
+	before=$(sent)
 	measure "allreduce of $bytes, $shape"
+	(($(sent) > before)) || die
 	kill "$job"
 	wait "$job" 2>/dev/null || :
 	job=""
