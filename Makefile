@@ -86,7 +86,7 @@ help:
 	@echo '  make shell              the same torus, and a shell in its node 0'
 	@echo 'To build it:'
 	@echo '  make all                module, lib, tools, examples and test programs'
-	@echo '  make module             the kernel module, for KERNEL=6.12 (default), KERNEL=6.1 or KDIR=...'
+	@echo '  make module             the kernel module, for KERNEL=6.12 (default), 6.1, 7.3, rt, ... or KDIR=...'
 	@echo '  make lib                libtorcoll'
 	@echo '  make tools              torcollctl, torcollrun, torcoll-perf, ...'
 	@echo '  make debug-kernel       kernels that report mistakes, for the tests below: built once'
@@ -98,7 +98,7 @@ help:
 	@echo '  make deb                Debian packages, in build/deb/'
 	@echo '  make clean              removes build/'
 	@echo 'To test it:'
-	@echo '  make check              all tests; T=name for one; KERNEL=6.1 for that kernel'
+	@echo '  make check              all tests; T=name for one; KERNEL=7.3 for that kernel'
 	@echo '  make style              the static checks alone'
 	@echo '  make coverage           which lines and branches of kmod/core the host tests run'
 	@echo '  make coverage-kmod      which lines of kmod/ the guest tests run, in the debug kernel'
@@ -114,7 +114,7 @@ help:
 	@echo '  make check-stress       random calls of many processes; MINUTES=10 SEED=n, KERNEL=6.1|debug as well'
 	@echo '  make check-debug        what runs in guests, with memory, locking and leak checks, and failing allocations'
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
-	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests'
+	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests, SUITE=trixie on Debian 13'
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
 	@echo '  make check-deb          the Debian packages, from a bare chroot to a purge: half an hour; SUITE=trixie builds them on Debian 13'
 	@echo 'To measure it:'
@@ -122,6 +122,7 @@ help:
 	@echo '  make bench ICOUNT=1     instructions per call instead of time'
 	@echo '  make bench-hop          what a forwarded frame costs, beside IP forwarding; PROFILE=1 by function'
 	@echo '  make bench-stall        how long a processor does nothing else meanwhile'
+	@echo '  make bench-rt           how late a real-time thread runs beside an allreduce, on PREEMPT_RT'
 	@echo '  make bench-core         what the core alone takes per frame'
 	@echo '  make bench-entries      the longest that one entry into it takes, with 65,536 nodes and 2^20 ranks'
 	@echo '  make bench-plans        what plans cost to compute, on 16,384 nodes'
@@ -131,7 +132,8 @@ help:
 	@echo '  make road               what one allreduce of 256 KiB runs of the module: functions, files, calls; LIST=1 names them'
 	@echo '  make house              the picture of the house, docs/house.svg'
 	@echo '  make pictures           torcollctl top and fabric show --all of fabrics in a guest, docs/top-*.svg, docs/fabric-*.svg'
-	@echo 'KERNEL=6.12 (default), KERNEL=6.1 or KDIR=headers choose the kernel; V=1 shows commands.'
+	@echo 'KERNEL= chooses one of Debian 12 and 13: 6.12 (default), 6.1, 7.2, 7.3, with -rt that of PREEMPT_RT, rt the newest of these;'
+	@echo 'KDIR=headers any other; V=1 shows commands.'
 
 # ---- Debian's packages ----
 
@@ -139,7 +141,7 @@ help:
 # takes a tenth of a second where nothing is missing. Who is not root is told, and what can be built is built. DEPS=no: nothing is
 # looked for, since a package's build has its own dependencies.
 DEPS ?= yes
-deps_groups := build guest check fuzz debug dkms deb bench results bare
+deps_groups := build guest check fuzz debug dkms deb bench rt results bare
 .PHONY: deps $(addprefix deps-,$(deps_groups))
 $(addprefix deps-,$(deps_groups)): deps-%:
 	$(Q)$(if $(filter no,$(DEPS)),:,scripts/install-deps $(filter-out $*,build) $*)
@@ -382,6 +384,16 @@ $(B)/bench/road: $(B)/host/bench/road/ranks.o $(B)/lib/libtorcoll.so
 	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(RPATH)
+
+# How late a thread of the real-time class runs beside an allreduce, in instruction time. The newest PREEMPT_RT kernel, unless
+# another one is named.
+rt_kernel := $(if $(filter file,$(origin KERNEL)),rt,$(KERNEL))
+
+.PHONY: bench-rt
+bench-rt: | deps-guest deps-rt
+	$(Q)$(MAKE) module KERNEL='$(rt_kernel)'
+	$(Q)$(MAKE) $(B)/static/torcollctl $(B)/static/torcoll-perf
+	$(Q)KERNEL='$(rt_kernel)' bench/rt/run
 
 # The road of one allreduce: functions, files and calls. KO= another build of the module, LIST=1 the functions.
 .PHONY: road
@@ -784,7 +796,7 @@ install-module:
 # README's two commands in a chroot that has git and make and nothing else: half an hour. SHORT=1: ten minutes.
 .PHONY: check-bare
 check-bare: | deps-bare
-	$(Q)selftests/packaging/bare $(if $(SHORT),--short)
+	$(Q)T='$(T)' selftests/packaging/bare $(if $(SHORT),--short) $(SUITE)
 
 # With Debian's dkms, for both kernels, in a scratch folder.
 .PHONY: check-dkms

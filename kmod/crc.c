@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CRC32C for core: the processor's instruction, the kernel's tables or its
- * library, whichever is the fastest on this machine.
+ * CRC32C for core: the processor's instruction, tables or the kernel's library,
+ * whichever is the fastest on this machine.
  *
  * That depends on the length. A header has 64 bytes, for which the library's
  * way through the crypto layer costs more than the sum. Payloads are summed
@@ -15,7 +15,6 @@
 
 #include "crc.h"
 
-#include <linux/crc32.h>
 #include <linux/crc32c.h>
 #include <linux/jump_label.h>
 #include <linux/ktime.h>
@@ -25,6 +24,7 @@
 #include <asm/cpufeature.h>
 #endif
 
+#include "crc_table.h"
 #include "core/env.h"
 
 #define SHORT		64	/* a header */
@@ -151,23 +151,18 @@ static u32 crc_library(u32 crc, const void *p, size_t n)
 	return crc32c(crc, p, n);
 }
 
-static u32 crc_table(u32 crc, const void *p, size_t n)
-{
-	return __crc32c_le(crc, p, n);
-}
-
 u32 tor_env_crc32c(u32 crc, const void *p, size_t n)
 {
 	if (n < BETWEEN) {
 		if (static_branch_likely(&short_by_insn))
 			return crc_words(crc, p, n);
 		if (static_branch_unlikely(&short_by_table))
-			return crc_table(crc, p, n);
+			return tor_crc_table(crc, p, n);
 	} else {
 		if (static_branch_unlikely(&long_by_insn))
 			return crc_insn(crc, p, n);
 		if (static_branch_unlikely(&long_by_table))
-			return crc_table(crc, p, n);
+			return tor_crc_table(crc, p, n);
 	}
 	return crc_library(crc, p, n);
 }
@@ -205,8 +200,8 @@ static bool insn_is_right(const u8 *buf)
 	size_t n;
 
 	for (n = LONG; n; n -= n / 8 + 1)
-		if (crc_insn(~0U, buf, n) != crc_table(~0U, buf, n) ||
-		    crc_words(~0U, buf, n) != crc_table(~0U, buf, n))
+		if (crc_insn(~0U, buf, n) != tor_crc_table(~0U, buf, n) ||
+		    crc_words(~0U, buf, n) != tor_crc_table(~0U, buf, n))
 			return false;
 	return true;
 }
@@ -215,7 +210,7 @@ static void choose(struct static_key_false *by_insn, struct static_key_false *by
 		   size_t n, bool insn_works)
 {
 	u64 library = time_crc(crc_library, buf, n);
-	u64 table = time_crc(crc_table, buf, n);
+	u64 table = time_crc(tor_crc_table, buf, n);
 	u64 insn = insn_works ? time_crc(crc_insn, buf, n) : U64_MAX;
 	const char *best = "library";
 
@@ -238,6 +233,7 @@ int tor_crc_init(void)
 	if (!buf)
 		return -ENOMEM;
 	get_random_bytes(buf, LONG);
+	tor_crc_table_init();
 	if (has_insn()) {
 		prepare_insn();
 		insn_works = !WARN_ON(!insn_is_right(buf));

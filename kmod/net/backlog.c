@@ -7,7 +7,7 @@
  * softirq that has run for long only queues frames here, which is cheap, and a
  * work item receives them: other tasks get the processor in between.
  */
-#include <linux/kcov.h>
+#include <tor/kcov.h>
 
 #include "net/backlog.h"
 #include "net/receive.h"
@@ -55,11 +55,12 @@ static bool backlog_receive_some(struct tor_port *port)
  * Return the handle of the fuzzer that the first frame is from, if any: see
  * cover_begin() in receive.c.
  */
-static u64 kcov_handle(struct tor_backlog *backlog)
+static TOR_KCOV_HANDLE kcov_handle(struct tor_backlog *backlog)
 {
+	TOR_KCOV_HANDLE handle;
 	struct sk_buff *skb;
-	u64 handle = 0;
 
+	memset(&handle, 0, sizeof(handle));
 	spin_lock_bh(&backlog->frames.lock);
 	skb = skb_peek(&backlog->frames);
 	if (skb)

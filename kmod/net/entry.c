@@ -13,7 +13,9 @@
  * struct streak - a period of softirqs without a pause. Ranks and neighbours on one processor
  * raise each other's softirqs, since each frame has an answer, and the kernel
  * continues for ten rounds or some ticks, even if it has interrupted a task of
- * higher priority.
+ * higher priority. With PREEMPT_RT such a task interrupts the softirq instead:
+ * nothing is late, and bottom halves that are off would not protect a variable
+ * of a processor.
  *
  * @task: interrupted by all of it, only for comparison
  * @begun: ns
@@ -36,8 +38,11 @@ static DEFINE_PER_CPU(struct streak, streaks);
  */
 static bool is_long_streak(u64 now)
 {
-	struct streak *s = this_cpu_ptr(&streaks);
+	struct streak *s;
 
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		return false;
+	s = this_cpu_ptr(&streaks);
 	if (s->task != current || now - s->last > STREAK_PAUSE || !in_serving_softirq() ||
 	    (is_idle_task(current) && !need_resched())) {
 		s->task = current;

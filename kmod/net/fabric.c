@@ -8,6 +8,7 @@
 #include <linux/torcoll_netlink.h>
 #include <linux/torcoll_survey.h>
 #include <linux/wait_bit.h>
+#include <tor/hrtimer.h>
 
 #include "net/entry.h"
 #include "op/group.h"
@@ -118,7 +119,7 @@ void tor_fabric_join_timer(struct tor_fabric *fabric, u64 when)
 	 * no join just now
 	 */
 	if (!hrtimer_is_queued(&fabric->join_timer) ||
-	    hrtimer_get_expires_ns(&fabric->join_timer) > when)
+	    ktime_to_ns(hrtimer_get_expires(&fabric->join_timer)) > when)
 		hrtimer_start(&fabric->join_timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
 }
 
@@ -348,10 +349,8 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 	spin_lock_init(&fabric->groups_lock);
 	hash_init(fabric->group);
 	INIT_WORK(&fabric->notify_work, notify_work);
-	hrtimer_init(&fabric->join_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	fabric->join_timer.function = join_timer;
-	hrtimer_init(&fabric->hello_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	fabric->hello_timer.function = hello_timer;
+	hrtimer_setup(&fabric->join_timer, join_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_setup(&fabric->hello_timer, hello_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	atomic_inc(&tn->held);
 	tor_fabric_changed(fabric);
 	list_add_tail_rcu(&fabric->list, &tn->fabrics);

@@ -87,7 +87,10 @@ static bool is_plain(struct sk_buff *skb, struct net_device *dev, const struct n
 		return false;
 	if (skb_is_nonlinear(skb) && !takes_pieces(skb, dev))
 		return false;
-	/* this is inside its driver: the lock below would wait for itself */
+	/*
+	 * this is inside its driver: the lock below would wait for itself; with
+	 * PREEMPT_RT it may also be a task that this one has interrupted
+	 */
 	if (READ_ONCE(txq->xmit_lock_owner) == smp_processor_id() || dev_xmit_recursion())
 		return false;
 	return !skb_is_gso(skb) && !skb_vlan_tag_present(skb) && !tor_egress_watched(dev) &&

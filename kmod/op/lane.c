@@ -3,6 +3,8 @@
  * Lanes: the channels of core, each with a lock and a timer, and core's
  * callbacks about their ops. See group.h.
  */
+#include <tor/hrtimer.h>
+
 #include "op/endpoint.h"
 #include "op/slot.h"
 #include "trace.h"
@@ -130,8 +132,7 @@ void tor_slot_init(struct tor_slot *slot)
 void tor_lane_init(struct tor_lane *lane, struct tor_slot *slot, u32 index, u32 seq)
 {
 	spin_lock_init(&lane->lock);
-	hrtimer_init(&lane->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	lane->timer.function = lane_timer;
+	hrtimer_setup(&lane->timer, lane_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	lane->slot = slot;
 	tor_chan_init(&lane->chan, &slot->op, index, seq);
 }

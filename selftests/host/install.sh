@@ -116,20 +116,33 @@ one_version()
 		END { exit bad || NR != 8 }'
 }
 
-# Documents name it in commands, and the range of kernels in words.
+# Documents name it in commands, and in the same words the range of kernels and those that are tested.
 documents_agree()
 {
-	local version bad=0
+	local version tested bad=0
 
 	version=$(sed -n 's/^#define TOR_VERSION[[:space:]]*"\(.*\)"/\1/p' kmod/core/version.h)
 	! grep -noE 'torcoll/[0-9]+\.[0-9]+\.[0-9]+' README.md docs/*.md | grep -vF "torcoll/$version" || bad=1
-	for f in README.md docs/guide.md packaging/torcoll.spec debian/control; do
+	for f in README.md docs/guide.md docs/development.md packaging/torcoll.spec debian/control kmod/Kbuild; do
 		grep -q 'from 6\.1 on' <<<"$(tr -s '\n ' ' ' <"$f")" || { echo "$f: no \"from 6.1 on\""; bad=1; }
 	done
+	tested=$(sed -n 's/^| kernels | \(from 6.1 on; .* on amd64\) .*/\1/p' README.md)
+	grep -qF "${tested:-nothing}" <<<"$(tr -s '\n ' ' ' <docs/guide.md)" ||
+		{ echo "docs/guide.md does not say as README.md: ${tested:-nothing}"; bad=1; }
 	((!bad))
 }
 
-# The kernels for which DKMS is told to build.
+# What Kbuild says of kernel $1, as its own makefile names it.
+kbuild_refuses()
+{
+	local numbers
+
+	IFS=.-+ read -ra numbers <<<"$1"
+	{ make -n -f kmod/Kbuild VERSION="${numbers[0]}" PATCHLEVEL="${numbers[1]}" KERNELVERSION="$1" src=kmod obj=kmod 2>&1 || true; } |
+		grep -qF "torcoll is for kernels from 6.1 on: this is $1"
+}
+
+# The kernels for which DKMS is told to build, and for which Kbuild does.
 kernel_range()
 {
 	local pattern kernel bad=0
@@ -137,10 +150,12 @@ kernel_range()
 	pattern=$(sed -n 's/^BUILD_EXCLUSIVE_KERNEL="\(.*\)"$/\1/p' "$root"/usr/src/torcoll-*/dkms.conf)
 	[[ $pattern ]] || return
 	for kernel in 6.1.0-56-amd64 6.2 6.10.1 6.12.117+deb12-amd64 7.3.4+deb13-amd64 10.0; do
-		[[ $kernel =~ $pattern ]] || { echo "not for $kernel"; bad=1; }
+		[[ $kernel =~ $pattern ]] || { echo "not by DKMS for $kernel"; bad=1; }
+		! kbuild_refuses "$kernel" || { echo "not by Kbuild for $kernel"; bad=1; }
 	done
 	for kernel in 5.10.0-30-amd64 5.19 6.0.12 4.19.0 1.6.1; do
-		[[ ! $kernel =~ $pattern ]] || { echo "for $kernel"; bad=1; }
+		[[ ! $kernel =~ $pattern ]] || { echo "by DKMS for $kernel"; bad=1; }
+		kbuild_refuses "$kernel" || { echo "by Kbuild for $kernel"; bad=1; }
 	done
 	((!bad))
 }

@@ -54,6 +54,14 @@ is_of_kernel()
 	[[ $(modinfo -F vermagic "$ko") == "$release "* && $(modinfo -F version "$ko") == "$version" ]]
 }
 
+# On a kernel before the range, which needs no headers: the answer comes first.
+refused()
+{
+	mkdir -p "$tmp/root/lib/modules/$1" "$tmp/headers"
+	fails dkms__not_before_the_range 77 'BUILD_EXCLUSIVE directive which does not match' dkms build -m torcoll -v "$version" -k "$1" \
+		--kernelsourcedir "$tmp/headers" --dkmstree "$tmp/dkms" --sourcetree "$tmp/root/usr/src" --installtree "$tmp/root/lib/modules"
+}
+
 ktap_header
 check install make --no-print-directory install DESTDIR="$tmp/root"
 version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$tmp"/root/usr/src/torcoll-*/dkms.conf)
@@ -63,6 +71,7 @@ for kernel in 6.12 6.1; do
 	check "dkms__install_$kernel" by $kernel install --no-depmod
 	check "dkms__module_is_of_$kernel" is_of_kernel $kernel
 done
+refused 5.10.0-30-amd64
 for kernel in 6.12 6.1; do
 	check "dkms__remove_$kernel" by $kernel remove --no-depmod
 done

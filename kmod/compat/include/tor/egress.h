@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The member of a device with its "tc" egress hooks was renamed in 6.6. */
+/* The member of a device with its "tc" egress hooks was renamed. */
 #ifndef _TOR_COMPAT_EGRESS_H
 #define _TOR_COMPAT_EGRESS_H
 
 #include <linux/netdevice.h>
-#include <linux/version.h>
+#include <tor/has.h>
 
 /* Return whether tc, BPF or netfilter sees frames that leave by @dev. */
 static inline bool tor_egress_watched(const struct net_device *dev)
@@ -13,12 +13,10 @@ static inline bool tor_egress_watched(const struct net_device *dev)
 	if (rcu_access_pointer(dev->nf_hooks_egress))
 		return true;
 #endif
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
-#ifdef CONFIG_NET_XGRESS
+#ifdef TOR_HAS_TCX_EGRESS
 	if (rcu_access_pointer(dev->tcx_egress))
 		return true;
-#endif
-#elif defined(CONFIG_NET_CLS_ACT)
+#elif defined(CONFIG_NET_CLS_ACT) && !defined(CONFIG_NET_XGRESS)
 	if (rcu_access_pointer(dev->miniq_egress))
 		return true;
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Since 6.8 eventfd_signal() has no argument for the amount. */
+/* eventfd_signal() lost its argument for the amount. */
 #ifndef _TOR_COMPAT_EVENTFD_H
 #define _TOR_COMPAT_EVENTFD_H
 
 #include <linux/eventfd.h>
-#include <linux/version.h>
+#include <tor/has.h>
 
 static inline void tor_eventfd_signal(struct eventfd_ctx *ctx)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+#ifdef TOR_HAS_EVENTFD_SIGNAL_ONE
 	eventfd_signal(ctx);
 #else
 	eventfd_signal(ctx, 1);

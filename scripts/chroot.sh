@@ -1,8 +1,8 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# A bare Debian in a folder, for the scripts here: by debootstrap, from the mirrors that apt has on this machine. Sourced, never run.
-# Whoever mounts there has a mount namespace of its own.
+# Other releases of Debian, from the mirrors that apt has on this machine: their packages, and a bare one in a folder, by
+# debootstrap. Sourced, never run. Whoever mounts there has a mount namespace of its own.
 
 # The mirror of Debian, and of its security updates, that apt has here; with label $1.
 mirror()
@@ -12,21 +12,33 @@ mirror()
 		sed -n "s/ $1\$//p" | sort -u | head -n 1
 }
 
+# Lines of sources.list for suites $2.. from the mirrors that apt has, each with options $1.
+sources_of()
+{
+	local options=$1 debian security suite
+
+	shift
+	debian=$(mirror Debian)
+	[[ $debian ]] || die "apt has no mirror of Debian here"
+	security=$(mirror Debian-Security)
+	for suite; do
+		echo "deb $options$debian $suite main"
+		[[ $suite != *-* ]] || continue
+		echo "deb $options$debian $suite-updates main"
+		[[ -z $security ]] || echo "deb $options$security $suite-security main"
+	done
+}
+
 # chroot_make ROOT SUITE PACKAGE,...: besides what is essential
 chroot_make()
 {
-	local root=$1 suite=$2 debian security
+	local root=$1 suite=$2 debian
 
 	debian=$(mirror Debian)
 	[[ $debian ]] || die "apt has no mirror of Debian here"
 	debootstrap --variant=minbase --include="$3" "$suite" "$root" "$debian" |
 		sed -u -n 's/^I: \(Configuring\|Base system\)/  &/p' >&2
-	security=$(mirror Debian-Security)
-	{
-		echo "deb $debian $suite main"
-		echo "deb $debian $suite-updates main"
-		[[ -z $security ]] || echo "deb $security $suite-security main"
-	} >"$root/etc/apt/sources.list"
+	sources_of "" "$suite" >"$root/etc/apt/sources.list"
 	[[ ! -e /etc/resolv.conf ]] || cp -L /etc/resolv.conf "$root/etc/"
 	[[ ! -e /etc/hosts ]] || cp -L /etc/hosts "$root/etc/"
 }
