@@ -45,6 +45,7 @@ static const char *const counter_names[] = {
 	[TOR_C_REROUTES] = "reroutes",
 	[TOR_C_TX_ECHOES] = "tx_echoes",
 	[TOR_C_RX_LATE] = "rx_late",
+	[TOR_C_DROP_AGAIN] = "drop_again",
 };
 
 static_assert(ARRAY_SIZE(counter_names) == TOR_C_COUNT);

@@ -151,6 +151,7 @@ enum tor_counter {
 	TOR_C_TX_ECHOES,	/* test frames of neighbours answered */
 	/* frames that softirqs left to a process after using the processor for long */
 	TOR_C_RX_LATE,
+	TOR_C_DROP_AGAIN,	/* packets to all nodes that had come before */
 	TOR_C_COUNT
 };
 

@@ -6,6 +6,7 @@
  * The first three bytes say how much of the frame is linear and padded, and whether its checksum is made good
  * before it is parsed.
  */
+#include "core/packet/header.h"
 #include "fuzz.h"
 
 static void check_header(const u8 *frame, const struct tor_hdr *h)
@@ -15,7 +16,7 @@ static void check_header(const u8 *frame, const struct tor_hdr *h)
 	enum tor_counter why;
 	u32 i, at;
 
-	must(h->acks <= TORCOLL_WIRE_ACKS_MAX && h->src_epoch);
+	must(h->acks <= TORCOLL_WIRE_ACKS_MAX && (h->src_epoch || h->type == TORCOLL_FRAME_ECHO));
 	memset(ack, 0, sizeof(ack));
 	for (i = 0; i < h->acks; i++)
 		if (!tor_wire_ack(frame, i, &ack[i], &why))
@@ -28,6 +29,33 @@ static void check_header(const u8 *frame, const struct tor_hdr *h)
 		must(!memcmp(again + at, frame + at, sizeof(struct torcoll_ack)));
 	}
 	must(!memcmp(again, frame, offsetof(struct torcoll_hdr, header_crc)));
+}
+
+/* A packet that is accepted means what it says, and is accepted at another length. */
+static void check_packet(const u8 *frame, u32 len, u32 frame_len)
+{
+	struct tor_packet packet, again;
+	struct tor_intact in;
+	enum tor_counter why;
+	u8 other[sizeof(struct torcoll_hdr)];
+
+	must(!tor_wire_check(frame, len, frame_len, &in, &why));
+	if (tor_intact_type(&in) != TORCOLL_FRAME_PACKET)
+		return;
+	if (tor_wire_packet(&in, &packet, &why)) {
+		must(why == TOR_C_DROP_EPOCH || why == TOR_C_DROP_RANGE);
+		return;
+	}
+	must(packet.src_epoch && packet.length >= TORCOLL_PACKET_MIN && !in.raw.acks);
+	must(!packet.number == (packet.dst != TORCOLL_NODE_ALL));
+	must(tor_intact_bytes(&in) == sizeof(in.raw) + packet.length);
+	memcpy(other, frame, sizeof(other));
+	tor_packet_relength(other, TORCOLL_PACKET_MIN);
+	must(!tor_wire_check(other, sizeof(other), frame_len, &in, &why));
+	must(!tor_wire_packet(&in, &again, &why));
+	must(again.length == TORCOLL_PACKET_MIN);
+	again.length = packet.length;
+	must(!memcmp(&again, &packet, sizeof(packet)));
 }
 
 static void check_hop(u8 *frame, u32 len, u32 limit)
@@ -163,6 +191,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		must(why < TOR_C_COUNT);
 	} else {
 		check_header(frame, &h);
+		check_packet(frame, len, in.left + padding);
 		if (tor_wire_header_bytes(&h) + h.length <= len)
 			check_payload(frame, len, &h);
 		check_hop(frame, len, h.hop_limit);

@@ -152,7 +152,16 @@ is survey__mark "$(fields 32 torcoll_survey.{type,train.train,train.frames})" "6
 has 28 echo__answer "6 41 0x10 1 13" type op flags flags.reply offset
 check echo__damaged grep -q 'answer 41, damaged 12' <(dissect -Y frame.number==28)
 noted 28 echo__no_note ""
-is frames__all_seen "$(jq length "$tmp/all")" 32
+has 33 packet__header "7 64 0 5 9 0 0xf10f10f1 46" type hop_limit acks src dst op digest length
+is packet__inner "$(fields 33 eth.src ip.dst udp.dstport)" "02:00:00:00:00:05,02:74:01:00:00:05 10.7.0.10 49153"
+noted 33 packet__no_note ""
+has 34 packet_to_all__header "7 255 4294967295 7" type hop_limit dst op
+is packet_to_all__inner "$(fields 34 arp.dst.proto_ipv4)" 10.7.0.99
+noted 34 packet_to_all__no_note ""
+check packet__columns grep -q 'packet 5 -> all, number 7: Who has 10.7.0.99' <(dissect -Y frame.number==34)
+noted 35 note__packet_number "A value outside its range"
+noted 36 note__packet_short "A value outside its range"
+is frames__all_seen "$(jq length "$tmp/all")" 36
 check ethertype__preference another_ethertype
 check damaged__frames_are_no_error damaged
 finish

@@ -357,6 +357,54 @@ static void echo_answer(struct frame *f)
 	finish(f, &h, NULL, "");
 }
 
+/* An Ethernet frame between network devices: IPv4 with UDP, or an ARP request. */
+static void packet(struct frame *f, u32 dst, u32 number)
+{
+	static const u8 udp[] = {
+		0x02, 0x74, 0x01, 0, 0, 9, 0x02, 0x74, 0x01, 0, 0, 5, 0x08, 0x00,
+		0x45, 0, 0, 32, 0, 0, 0, 0, 64, 17, 0, 0, 10, 7, 0, 6, 10, 7, 0, 10,
+		0x12, 0x34, 0xc0, 0x01, 0, 12, 0, 0, 1, 2, 3, 4,
+	};
+	static const u8 arp[] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02, 0x74, 0x01, 0, 0, 5, 0x08, 0x06,
+		0, 1, 0x08, 0x00, 6, 4, 0, 1, 0x02, 0x74, 0x01, 0, 0, 5, 10, 7, 0, 6,
+		0, 0, 0, 0, 0, 0, 10, 7, 0, 99,
+	};
+	struct tor_hdr h = header(TORCOLL_FRAME_PACKET, dst);
+	const u8 *inner = number ? arp : udp;
+
+	h.hop_limit = number ? 255 : 64;
+	h.op = number;
+	h.digest = 0xf10f10f1;
+	h.length = number ? sizeof(arp) : sizeof(udp);
+	tor_wire_build(f->bytes, &h, NULL);
+	memcpy(f->bytes + sizeof(struct torcoll_hdr), inner, h.length);
+	f->len = sizeof(struct torcoll_hdr) + h.length;
+}
+
+static void packet_to_node(struct frame *f)
+{
+	packet(f, 9, 0);
+}
+
+static void packet_to_all(struct frame *f)
+{
+	packet(f, TORCOLL_NODE_ALL, 7);
+}
+
+static void bad_packet_number(struct frame *f)
+{
+	packet(f, 9, 7);
+}
+
+static void bad_packet_short(struct frame *f)
+{
+	struct tor_hdr h = header(TORCOLL_FRAME_PACKET, 9);
+
+	h.length = TORCOLL_PACKET_MIN - 1;
+	finish(f, &h, NULL, "0123456789abc");
+}
+
 static void put(const void *p, size_t n)
 {
 	if (fwrite(p, 1, n, stdout) != n)
@@ -464,6 +512,7 @@ int main(int argc, char **argv)
 		bad_payload_crc, bad_length, bad_header_short, bad_hop_limit, bad_data, bad_hello_dst,
 		bad_hello_ndim, bad_hello_records, bad_comm_step, bad_comm_reserved, bad_abort_short,
 		echo_answer, survey_ask, survey_report, survey_damaged, survey_mark,
+		packet_to_node, packet_to_all, bad_packet_number, bad_packet_short,
 	};
 	/* of libpcap: magic, version 2.4, snapshot length, Ethernet */
 	const struct { u32 magic; u16 major, minor; u32 zone, figures, snaplen, type; } head = {

@@ -262,7 +262,7 @@ let_go()
 	wait "$holder"
 }
 on_one_cpu hold || bail "no packet socket"
-moves "drop_short drop_version drop_type drop_fabric drop_payload_crc drop_hop_limit drop_node drop_epoch
+moves "drop_again drop_short drop_version drop_type drop_fabric drop_payload_crc drop_hop_limit drop_node drop_epoch
 	drop_comm drop_range drop_not_ours" timeout 240 badframes
 all=$(node 0 torcollctl -a -j stats | jq -r '.[0].counters | keys[]')
 moves drop_link data_on_a_wrong_link

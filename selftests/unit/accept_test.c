@@ -30,6 +30,8 @@ enum base {
 	SHRINK_READY,
 	SHRINK_ACCEPT,
 	SHRINK_GO,
+	PACKET,
+	PACKET_TO_ALL,
 };
 
 static const u8 step_of[] = {
@@ -72,12 +74,18 @@ struct row {
 
 static const struct row rows[] = {
 	ROW(hdr, version, "2", DATA, GOOD(2), BAD(0, 1, 3, 255)),
-	ROW(hdr, type, "1 to 6", ACK, GOOD(1, 6), BAD(0, 7, 255)),
+	ROW(hdr, type, "1 to 7", ACK, GOOD(1, 7), BAD(0, 8, 255)),
 	ROW(hdr, hop_limit, "any, to be forwarded 2 and more", DATA, GOOD(0, 1, 2, 255), BAD()),
 	ROW(hdr, hop_limit, "any, to be forwarded 2 and more", FORWARDED, GOOD(2, 255), BAD(0, 1)),
-	ROW(hdr, acks, "0 to 32", ACK, GOOD(0, 1, 32), BAD(33, 255)),
+	ROW(hdr, acks, "0 to 32, in packets 0", ACK, GOOD(0, 1, 32), BAD(33, 255)),
+	ROW(hdr, acks, "0 to 32, in packets 0", PACKET, GOOD(0), BAD(1, 32, 33)),
 	ROW(hdr, src_epoch, "not 0", DATA, GOOD(1, U32_MAX), BAD(0)),
 	ROW(hdr, src_epoch, "not 0", HELLO, GOOD(1, U32_MAX), BAD(0)),
+	ROW(hdr, src_epoch, "not 0", PACKET, GOOD(1, U32_MAX), BAD(0)),
+	ROW(hdr, op, "any, in packets to all not 0, in others 0", DATA, GOOD(0, U32_MAX), BAD()),
+	ROW(hdr, op, "any, in packets to all not 0, in others 0", PACKET, GOOD(0), BAD(1, U32_MAX)),
+	ROW(hdr, op, "any, in packets to all not 0, in others 0", PACKET_TO_ALL,
+	    GOOD(1, U32_MAX), BAD(0)),
 	ROW(hdr, comm, "not 0 in data and aborts", DATA, GOOD(1, U32_MAX), BAD(0)),
 	ROW(hdr, comm, "not 0 in data and aborts", ABORT, GOOD(1, U32_MAX), BAD(0)),
 	ROW(hdr, comm, "not 0 in data and aborts", ACK, GOOD(0, 1, U32_MAX), BAD()),
@@ -87,11 +95,13 @@ static const struct row rows[] = {
 	ROW(hdr, channel, "0 to 254 in data", ACK, GOOD(0, 255), BAD()),
 	ROW(hdr, offset, "in data multiples of the agreed payload, by less than 2^32", DATA,
 	    GOOD(0, UNIT, U32_MAX * (u64)UNIT), BAD(1, UNIT - 1, UNIT + 1, (1ULL << 32) * UNIT, U64_MAX)),
-	ROW(hdr, length, "what is there, in data 1 to the agreed payload", DATA,
+	ROW(hdr, length, "what is there, in data 1 to the agreed payload, in packets 14 and more", DATA,
 	    GOOD(1, UNIT), BAD(0, UNIT + 1, 1U << 31, U32_MAX)),
-	ROW(hdr, length, "what is there, in data 1 to the agreed payload", LEAVE,
+	ROW(hdr, length, "what is there, in data 1 to the agreed payload, in packets 14 and more", LEAVE,
 	    GOOD(sizeof(struct torcoll_comm_msg)),
 	    BAD(0, sizeof(struct torcoll_comm_msg) - 1, sizeof(struct torcoll_comm_msg) + 1)),
+	ROW(hdr, length, "what is there, in data 1 to the agreed payload, in packets 14 and more", PACKET,
+	    GOOD(TORCOLL_PACKET_MIN, 64), BAD(0, TORCOLL_PACKET_MIN - 1, 65, U32_MAX)),
 	ROW(hdr, header_crc, "that of the header", AS_IS, BAD(0, 1, U32_MAX), .ngood = 0),
 
 	ROW(ack, comm, "not 0", ACK, GOOD(1, U32_MAX), BAD(0)),
@@ -237,6 +247,11 @@ static u32 build(enum base base)
 	} else if (base == ABORT) {
 		h.type = TORCOLL_FRAME_ABORT;
 		h.length = build_abort(payload);
+	} else if (base == PACKET || base == PACKET_TO_ALL) {
+		h.type = TORCOLL_FRAME_PACKET;
+		h.dst = base == PACKET ? 2 : TORCOLL_NODE_ALL;
+		h.op = base == PACKET ? 0 : 7;
+		h.length = 64;
 	} else if (base >= JOIN) {
 		h.type = TORCOLL_FRAME_COMM;
 		h.length = build_comm(payload, base);
@@ -298,6 +313,18 @@ static bool accepts_payload(enum base base, const struct tor_hdr *h)
 	}
 }
 
+static bool accepts_packet(u32 len)
+{
+	struct tor_packet packet;
+	enum tor_counter why;
+	struct tor_intact in;
+
+	if (!tor_wire_check(frame, len, len, &in, &why) && !tor_wire_packet(&in, &packet, &why))
+		return true;
+	assert_true(why < TOR_C_COUNT);
+	return false;
+}
+
 static bool accepts(enum base base, u32 len)
 {
 	enum tor_counter why;
@@ -307,6 +334,8 @@ static bool accepts(enum base base, u32 len)
 
 	if (base == FORWARDED)
 		return tor_wire_hop(frame);
+	if (base == PACKET || base == PACKET_TO_ALL)
+		return accepts_packet(len);
 	if (tor_wire_parse(frame, len, len, &h, &why)) {
 		assert_true(why < TOR_C_COUNT);
 		return false;
@@ -332,7 +361,7 @@ static void accept__all_that_is_right(void **state)
 	enum base base;
 
 	(void)state;
-	for (base = DATA; base <= SHRINK_GO; base++)
+	for (base = DATA; base <= PACKET_TO_ALL; base++)
 		assert_true(accepts(base, build(base)));
 }
 

@@ -102,13 +102,16 @@ static u32 distance(u32 from, u32 to)
 	return hops[to];
 }
 
-/* Follow a frame. Return: hops, or ~0 if it was dropped. */
-static u32 follow(u32 from, u32 to, u32 tie)
+typedef u32 (*next_port_fn)(const struct tor_torus *t, const struct tor_routes *routes, u32 dst,
+			    u32 tie, u32 live, u32 from);
+
+/* Follow a frame, with tor_routes_port() or tor_routes_spread(). Return: hops, or ~0 if it was dropped. */
+static u32 follow_by(next_port_fn next_port, u32 from, u32 to, u32 tie)
 {
 	u32 at = from, in = TOR_NO_PORT, hops = 0;
 
 	while (at != to) {
-		u32 port = tor_routes_port(&t, routes[at], to, tie, live(at), in);
+		u32 port = next_port(&t, routes[at], to, tie, live(at), in);
 		u32 next;
 
 		if (port == TOR_NO_PORT || hops == TOR_HOP_LIMIT)
@@ -122,6 +125,11 @@ static u32 follow(u32 from, u32 to, u32 tie)
 		hops++;
 	}
 	return hops;
+}
+
+static u32 follow(u32 from, u32 to, u32 tie)
+{
+	return follow_by(tor_routes_port, from, to, tie);
 }
 
 static int setup(void **state)
@@ -286,6 +294,118 @@ static void tor_routes_build__no_memory(void **state)
 	}
 }
 
+/* Flows arrive by shortest ways around any cuts, and none loops if views differ. */
+static void tor_routes_spread__shortest_around_any_cuts(void **state)
+{
+	u32 round, from, to, flow, dropped = 0;
+
+	for (round = 0; round < 20 * ARRAY_SIZE(shapes); round++) {
+		shape_set(round % ARRAY_SIZE(shapes));
+		cut(2 + round % 13);
+		tables_build(0);
+		for (from = 0; from < t.nodes; from++)
+			for (to = 0; to < t.nodes; to++)
+				assert_int_equal(follow_by(tor_routes_spread, from, to,
+							   host_rand(&seed)),
+						 distance(from, to));
+		tables_build(2 + round % 3);
+		for (from = 0; from < t.nodes; from++) {
+			flow = host_rand(&seed);
+			dropped += follow_by(tor_routes_spread, from, t.nodes - 1, flow) == ~0U;
+		}
+	}
+	assert_true(dropped);
+}
+
+/* How many of @flows leave @self for @dst by each port. */
+static void count_flows(u32 self, u32 dst, u32 live, u32 from, u32 flows, u32 *count)
+{
+	u32 flow, port;
+
+	memset(count, 0, TOR_MAX_PORTS * sizeof(*count));
+	for (flow = 0; flow < flows; flow++) {
+		port = tor_routes_spread(&t, routes[self], dst, flow, live, from);
+		if (port == TOR_NO_PORT)
+			continue;
+		assert_true(port < TOR_MAX_PORTS && live >> port & 1);
+		count[port]++;
+	}
+}
+
+/* Every port that begins a shortest way gets its share of flows, within a twentieth of all. */
+static void tor_routes_spread__uses_all_ports(void **state)
+{
+	const u32 flows = 10000;
+	u32 count[TOR_MAX_PORTS], i, to, port, ports;
+
+	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
+		shape_set(i);
+		tables_build(0);
+		for (to = 1; to < t.nodes; to++) {
+			ports = hweight64(routes[0]->ports[to]);
+			count_flows(0, to, ~0U, TOR_NO_PORT, flows, count);
+			for (port = 0; port < TOR_MAX_PORTS; port++) {
+				if (!(routes[0]->ports[to] >> port & 1)) {
+					assert_int_equal(count[port], 0);
+					continue;
+				}
+				assert_true(count[port] + flows / 20 > flows / ports);
+				assert_true(count[port] < flows / ports + flows / 20);
+			}
+		}
+	}
+}
+
+/* The flows that one node sent by one port are not all sent by one port of the next. */
+static void tor_routes_spread__nodes_choose_independently(void **state)
+{
+	static const u32 side[] = { 4, 4, 4 };
+	u32 flow, next, count[TOR_MAX_PORTS] = { 0 };
+
+	tor_torus_init(&t, 3, side, 1);
+	memset(dead, 0, sizeof(dead));
+	tables_build(0);
+	/* one step in each dimension: three ways to begin, then two */
+	next = tor_torus_neighbour(&t, 0, tor_port(0, TOR_PLUS));
+	for (flow = 0; flow < 9000; flow++) {
+		if (tor_routes_spread(&t, routes[0], 21, flow, ~0U, TOR_NO_PORT) != tor_port(0, TOR_PLUS))
+			continue;
+		count[tor_routes_spread(&t, routes[next], 21, flow, ~0U, tor_port(0, TOR_MINUS))]++;
+	}
+	assert_true(count[tor_port(1, TOR_PLUS)] > 1000);
+	assert_true(count[tor_port(2, TOR_PLUS)] > 1000);
+	assert_int_equal(count[tor_port(0, TOR_PLUS)] + count[tor_port(0, TOR_MINUS)], 0);
+}
+
+/* Only the flows of a port that goes down move, to any of the others. */
+static void tor_routes_spread__flows_stay(void **state)
+{
+	static const u32 side[] = { 4, 4 };
+	u32 flow, port, now, moved[TOR_MAX_PORTS] = { 0 };
+
+	tor_torus_init(&t, 2, side, 1);
+	memset(dead, 0, sizeof(dead));
+	tables_build(0);
+	assert_int_equal(routes[0]->ports[10], 0xf);
+	for (flow = 0; flow < 4000; flow++) {
+		port = tor_routes_spread(&t, routes[0], 10, flow, 0xf, TOR_NO_PORT);
+		now = tor_routes_spread(&t, routes[0], 10, flow, 0xd, TOR_NO_PORT);
+		if (port == 1)
+			moved[now]++;
+		else
+			assert_int_equal(now, port);
+	}
+	assert_int_equal(moved[1], 0);
+	assert_true(moved[0] > 200 && moved[2] > 200 && moved[3] > 200);
+	/* not back where it came from, whatever is shortest */
+	for (flow = 0; flow < 100; flow++)
+		assert_int_not_equal(tor_routes_spread(&t, routes[0], 10, flow, 0xf, 2), 2);
+	assert_int_equal(tor_routes_spread(&t, routes[0], 10, 0, 0, TOR_NO_PORT), TOR_NO_PORT);
+	assert_int_equal(tor_routes_spread(&t, routes[0], 16, 0, 0xf, TOR_NO_PORT), TOR_NO_PORT);
+	/* to itself */
+	assert_int_equal(tor_routes_spread(&t, routes[0], 0, 0, 0xf, TOR_NO_PORT), TOR_NO_PORT);
+}
+
 #define ROUTE_TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -298,6 +418,10 @@ int main(void)
 		ROUTE_TEST(tor_routes_port__two_cables_share_and_stand_in),
 		ROUTE_TEST(tor_routes_build__no_farther_than_frames_live),
 		ROUTE_TEST(tor_routes_build__no_memory),
+		ROUTE_TEST(tor_routes_spread__shortest_around_any_cuts),
+		ROUTE_TEST(tor_routes_spread__uses_all_ports),
+		ROUTE_TEST(tor_routes_spread__nodes_choose_independently),
+		ROUTE_TEST(tor_routes_spread__flows_stay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

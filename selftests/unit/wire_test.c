@@ -244,7 +244,7 @@ static void tor_wire_parse__type(void **state)
 	for (t = 0; t < 256; t++) {
 		h.type = t;
 		len = build(&h);
-		if (t >= TORCOLL_FRAME_HELLO && t <= TORCOLL_FRAME_ECHO)
+		if (t >= TORCOLL_FRAME_HELLO && t <= TORCOLL_FRAME_PACKET)
 			assert_int_equal(tor_wire_parse(frame, len, len, &got, &why), 0);
 		else
 			expect_drop(len, len, TOR_C_DROP_TYPE);

@@ -22,7 +22,9 @@ void sim_cable_cut(struct sim_node *node, u32 port, bool cut)
 	struct sim_port *p = &node->port[port];
 
 	p->cuts += cut ? 1 : -1;
+	sim.totals.cuts += cut;
 	sim.disturbed = sim.now;
+	sim_packets_disturbed();
 }
 
 void sim_cable_unplug(struct sim_node *node, u32 port, bool out)
@@ -120,6 +122,7 @@ static void damage(struct sim_frame *f)
 	if (sim_chance(sim.scenario.corrupt_header)) {
 		flip_bit(f->hdr, f->hdr_len);
 		f->damaged = true;
+		sim_packet_excuse(f);
 		sim_meet(SIM_HEADER_CORRUPTION);
 	}
 	if (!sim_frame_payload(f) || !sim_chance(sim.scenario.corrupt_payload))
@@ -150,6 +153,7 @@ static u64 detour(void)
 static void lose(struct sim_frame *f, const char *how)
 {
 	sim_frame_trace(f->from, how, f);
+	sim_packet_excuse(f);
 	sim.totals.lost++;
 	sim_frame_free(f);
 }
@@ -188,8 +192,11 @@ static void cross(struct sim_frame *f)
 		return;
 	}
 	if (sim_chance(s->duplicate)) {
+		struct sim_frame *clone = sim_frame_clone(f);
+
+		clone->again = true;
 		sim_meet(SIM_DUPLICATION);
-		sim_at(when + sim_below(20 * s->delay), NULL, cable_arrive, sim_frame_clone(f));
+		sim_at(when + sim_below(20 * s->delay), NULL, cable_arrive, clone);
 	}
 	damage(f);
 	sim_at(when + detour(), NULL, cable_arrive, f);
@@ -201,6 +208,7 @@ bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port)
 
 	if (!left) {
 		sim_meet(SIM_FULL_QUEUE);
+		sim_packet_excuse(f);
 		return false;
 	}
 	node->port[port].sent++;

@@ -287,6 +287,7 @@ void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *core, u32 port)
 	if (p->up && core->link[port].state != TOR_LINK_UP)
 		p->fell = sim.now;
 	p->up = core->link[port].state == TOR_LINK_UP;
+	sim_packets_disturbed();
 	sim_judge_paths();
 }
 

@@ -161,7 +161,9 @@ struct tor_bytes *sim_frame_pieces(const struct sim_frame *f, u32 *n)
 
 static const char *type_name(u32 type)
 {
-	static const char *const names[] = { "?", "hello", "data", "ack", "abort", "comm" };
+	static const char *const names[] = {
+		"?", "hello", "data", "ack", "abort", "comm", "echo", "packet",
+	};
 
 	return names[type < ARRAY_SIZE(names) ? type : 0];
 }

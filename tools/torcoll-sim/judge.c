@@ -414,6 +414,15 @@ static u64 doom(const struct sim_group *g)
 	return since;
 }
 
+/*
+ * Return whether the group had to fail while a cable was cut and nobody knew:
+ * what was sent over it then is lost.
+ */
+static bool fails_unnoticed(const struct sim_group *g)
+{
+	return sim.disturbed && doom(g) > sim.disturbed && doom(g) < sim.disturbed + settling();
+}
+
 static void note_failure(const struct sim_group *g, u64 submitted)
 {
 	u64 since = max(max(doom(g), submitted), sim.disturbed);
@@ -432,6 +441,7 @@ void sim_judge_aborted(const struct sim_op *op)
 static void check_heard(const struct sim_rank *r)
 {
 	u64 since = max(doom(r->group), sim.disturbed);
+	u64 patience = bound() + (fails_unnoticed(r->group) ? TOR_NUDGE : 0);
 	const struct sim_op *op;
 	u32 s;
 
@@ -439,7 +449,7 @@ static void check_heard(const struct sim_rank *r)
 		op = &r->slot[s];
 		if (!op->running || op->done)
 			continue;
-		if (sim.now > max(since, op->submitted) + bound())
+		if (sim.now > max(since, op->submitted) + patience)
 			sim_fail("comm %u, rank %u still runs op %u, %.3f s after it had to fail",
 				 r->group->number, r->number, op->core.seq,
 				 (sim.now - max(since, op->submitted)) / 1e9);

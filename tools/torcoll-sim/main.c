@@ -17,6 +17,7 @@ struct sim_options sim_options = {
 	.no_fpu = -1,
 	.no_memory = -1,
 	.late_payload = -1,
+	.packets = -1,
 	.limit = 120 * (u64)NSEC_PER_SEC,
 };
 
@@ -55,6 +56,7 @@ static void print_usage(FILE *to)
 	      "  --ops N          ops per rank\n"
 	      "  --depth N        ops in flight per rank\n"
 	      "  --frame-size N   bytes of a frame behind the MAC header\n"
+	      "  --packets N      of network devices, sent by all nodes together\n"
 	      "  --loss P, --duplicate P, --reorder P, --corrupt P\n"
 	      "                   what a cable does to a frame, with probability P\n"
 	      "  --no-fpu P, --no-memory P, --late-payload P\n"
@@ -69,7 +71,7 @@ enum {
 	OPT_SCENARIO, OPT_MINIMISE, OPT_CHECK_ALL, OPT_LIMIT, OPT_CLEAN, OPT_WITHOUT, OPT_DIMS,
 	OPT_CABLES, OPT_COLLECTIVE, OPT_ALGORITHM, OPT_TYPE, OPT_REDOP, OPT_COUNT, OPT_OPS,
 	OPT_DEPTH, OPT_FRAME_SIZE, OPT_LOSS, OPT_DUPLICATE, OPT_REORDER, OPT_CORRUPT, OPT_NO_FPU,
-	OPT_NO_MEMORY, OPT_LATE_PAYLOAD,
+	OPT_NO_MEMORY, OPT_LATE_PAYLOAD, OPT_PACKETS,
 };
 
 static const struct option options[] = {
@@ -104,6 +106,7 @@ static const struct option options[] = {
 	{ "no-fpu", required_argument, NULL, OPT_NO_FPU },
 	{ "no-memory", required_argument, NULL, OPT_NO_MEMORY },
 	{ "late-payload", required_argument, NULL, OPT_LATE_PAYLOAD },
+	{ "packets", required_argument, NULL, OPT_PACKETS },
 	{ "version", no_argument, NULL, 'V' },
 	{ "help", no_argument, NULL, 'h' },
 	{ }
@@ -278,6 +281,9 @@ static bool parse_call(int c)
 		return true;
 	case OPT_FRAME_SIZE:
 		o->frame_size = number("frame size", 384, 65535);
+		return true;
+	case OPT_PACKETS:
+		o->packets = number("number of packets", 0, 1 << 24);
 		return true;
 	default:
 		return false;

@@ -212,7 +212,8 @@ static u64 *pace_of(struct sim_scenario *s, u32 i)
 static u64 *knob_of(struct sim_scenario *s, u32 i)
 {
 	u64 *const knobs[] = { &s->skew, &s->timer_slack, &s->shatter, &s->epilogue,
-			       &s->no_checksum, &s->budget_bytes, &s->budget_frames };
+			       &s->no_checksum, &s->budget_bytes, &s->budget_frames,
+			       &s->packets };
 
 	return i < ARRAY_SIZE(knobs) ? knobs[i] : NULL;
 }

@@ -25,6 +25,7 @@ static void routes_build(struct sim_node *node)
 	tor_view_copy_dead(&node->core.view, dead, 0, node->core.torus.nodes);
 	tor_env_table_free(node->routes);
 	node->routes = tor_routes_build(&node->core.torus, node->core.self, dead);
+	tor_tree_build(&node->tree, &node->core.torus, node->core.self, node->routes, dead);
 	free(dead);
 }
 
@@ -125,6 +126,8 @@ static void boot(struct sim_node *node, u32 self)
 	memset(&node->core, 0, sizeof(node->core));
 	tor_node_init(&node->core, &sim.scenario.torus, 42, self);
 	routes_build(node);
+	tor_env_table_free(node->seen);
+	node->seen = tor_seen_alloc(sim.scenario.torus.nodes);
 	node->downs = 0;
 	node->look_due = 0;
 	node->view_changed = false;
@@ -170,6 +173,8 @@ void sim_node_crash(struct sim_node *node)
 	node->life++;
 	node->crashed = sim.now;
 	sim.disturbed = sim.now;
+	sim_packets_disturbed();
+	sim_packets_forget(node);
 	for (g = 0; g < sim.groups; g++) {
 		struct sim_group *group = &sim.group[g];
 
@@ -198,6 +203,7 @@ void sim_node_return(struct sim_node *node)
 	for (port = 0; port < TOR_MAX_PORTS; port++)
 		node->port[port].held = 0;
 	sim.disturbed = sim.now;
+	sim_packets_disturbed();
 	open_ports(node);
 	sim_judge_paths();
 }
@@ -214,6 +220,7 @@ void sim_nodes_free(void)
 		tor_node_destroy(&sim.node[i].core);
 		tor_env_table_free(sim.node[i].routes);
 		tor_env_table_free(sim.node[i].unhurt);
+		tor_env_table_free(sim.node[i].seen);
 		for (c = 0; c < TOR_C_COUNT; c++)
 			sim.totals.counters[c] += sim.node[i].counters[c];
 	}

@@ -235,6 +235,7 @@ static void receive(struct sim_ctx *ctx, struct sim_node *node, struct sim_frame
 	const u32 nodes = node->core.torus.nodes;
 	enum tor_counter why;
 	struct tor_intact in;
+	bool packet, to_all;
 	u32 src, dst;
 
 	if (tor_wire_check(f->hdr, f->hdr_len, f->hdr_len + sim_frame_payload(f), &in, &why)) {
@@ -245,14 +246,18 @@ static void receive(struct sim_ctx *ctx, struct sim_node *node, struct sim_frame
 	}
 	src = tor_intact_src(&in);
 	dst = tor_intact_dst(&in);
+	packet = tor_intact_type(&in) == TORCOLL_FRAME_PACKET;
+	to_all = packet && dst == TORCOLL_NODE_ALL;
 	if (tor_intact_fabric(&in) != node->core.tag)
 		drop(node, TOR_C_DROP_FABRIC);
 	else if (tor_intact_type(&in) == TORCOLL_FRAME_HELLO)
 		receive_for_us(ctx, node, f, &in);
-	else if (dst >= nodes || src >= nodes || src == node->core.self)
+	else if ((dst >= nodes && !to_all) || src >= nodes || src == node->core.self)
 		drop(node, TOR_C_DROP_NODE);
 	else if (!sim_port_up(node, f->in_port))
 		drop(node, TOR_C_DROP_LINK);
+	else if (packet)
+		sim_packet_receive(node, f, &in);
 	else if (dst != node->core.self)
 		forward(node, f, &in);
 	else

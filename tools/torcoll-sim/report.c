@@ -63,6 +63,10 @@ void sim_report(const struct sim_totals *t)
 	line("frames", t->frames);
 	line("mean frames per seed", t->frames / n);
 	line("frames rerouted", t->rerouted);
+	line("cuts of cables", t->cuts);
+	line("packets", t->packets);
+	line("arrivals of packets", t->arrivals);
+	line("arrivals checked", t->due);
 	line("ops aborted", t->aborted);
 	line("joins refused", t->refused);
 	line("comms of survivors", t->epilogues);

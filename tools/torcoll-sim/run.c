@@ -116,6 +116,8 @@ static void finish(void)
 	if (!sim.failed)
 		sim_judge_idle();
 	if (!sim.failed)
+		sim_judge_packets();
+	if (!sim.failed)
 		sim_judge_clean();
 	sim.totals.virtual_time = sim.now - NSEC_PER_SEC;
 	sim.totals.frames = sim.frames;
@@ -127,6 +129,7 @@ static void finish(void)
 		sim_fail("%llu bytes of early frames are left", (unsigned long long)sim.kept);
 	if (!sim.failed && sim.allocated)
 		sim_fail("%llu allocations are left", (unsigned long long)sim.allocated);
+	sim_packets_free();
 	sim_nodes_free();
 	sim.totals.passed = !sim.failed;
 }
@@ -163,6 +166,7 @@ bool sim_run(void)
 	sim_incidents_start();
 	for (i = 0; i < sim.scenario.groups; i++)
 		sim_group_start(&sim.scenario.group[i]);
+	sim_packets_start();
 	sim_judge_start();
 	run_until_done();
 	finish();

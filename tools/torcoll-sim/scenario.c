@@ -555,6 +555,24 @@ static bool may_be_without_checksum(const struct sim_scenario *s)
 	return !s->corrupt_header && !s->corrupt_payload;
 }
 
+/* --- packets --- */
+
+/* Draw packets, and cuts while they are under way. */
+static void draw_packets(struct sim_scenario *s)
+{
+	u32 cuts;
+
+	if (sim_options.packets >= 0)
+		s->packets = sim_options.packets;
+	else if (percent(60))
+		s->packets = draw_log(1, 2000);
+	if (!s->packets || s->torus.nodes == 1)
+		return;
+	s->packet_gap = draw_log(10 * NSEC_PER_USEC, 2 * NSEC_PER_MSEC);
+	for (cuts = sim_options.clean ? 0 : sim_below(4); cuts; cuts--)
+		draw_cut(s, s->packets * s->packet_gap, percent(20));
+}
+
 static void make_clean(struct sim_scenario *s)
 {
 	s->skew = 0;
@@ -594,6 +612,7 @@ bool sim_scenario_draw(struct sim_scenario *s, u64 seed)
 	} else {
 		make_clean(s);
 	}
+	draw_packets(s);
 	for (i = 0; i < SIM_CLASSES; i++)
 		if (sim_options.without & 1U << i)
 			sim_scenario_drop(s, i);
@@ -652,6 +671,8 @@ bool sim_scenario_drop(struct sim_scenario *s, enum sim_class class)
 	case SIM_BUDGET:
 		any = drop_rate(&s->budget_bytes);
 		return drop_rate(&s->budget_frames) || any;
+	case SIM_PACKET:
+		return drop_rate(&s->packets);
 	case SIM_CUT:
 		return drop_incidents(s, SIM_INCIDENT_CUT, 0);
 	case SIM_ONE_WAY_CUT:

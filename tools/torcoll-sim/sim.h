@@ -17,6 +17,7 @@
  *	group.c     comms: joining, failing, ending
  *	op.c        ops: submission, completion
  *	value.c     inputs, and the check of results
+ *	packet.c    packets of network devices, and the check of where they get to
  *	judge.c     invariants after every event, and permitted failures
  *	run.c       one scenario from its start to its result
  *	report.c    totals and the table of fault classes
@@ -31,6 +32,7 @@
 #include "core/agree/join.h"
 #include "core/plan/plan.h"
 #include "core/link/route.h"
+#include "core/packet/seen.h"
 #include "core/torus.h"
 
 #define SIM_MILLION		1000000	/* probabilities are in millionths */
@@ -40,6 +42,7 @@
 #define SIM_INCIDENTS_MAX	16
 
 struct sim_node;
+struct tor_intact;
 
 /* --- clock.c --- */
 
@@ -91,6 +94,8 @@ enum sim_class {
 	SIM_SUB_TORUS,
 	SIM_LIST,
 	SIM_BUDGET,		/* more work than one entry may do */
+	SIM_PACKET,
+	SIM_PACKET_AGAIN,	/* a group frame came to a node for the second time */
 	SIM_CLASSES
 };
 
@@ -170,6 +175,9 @@ struct sim_scenario {
 	u64 loss, duplicate, reorder, corrupt_header, corrupt_payload, spike;
 	u64 no_memory, no_fpu, late_payload;
 
+	u64 packets;		/* sent by network devices, all nodes together */
+	u64 packet_gap;		/* ns between two of them */
+
 	u64 epilogue;		/* at the end survivors make a comm, which must work */
 	u64 groups;
 	struct sim_group_spec group[SIM_GROUPS_MAX];
@@ -189,6 +197,7 @@ struct sim_options {
 	int calls;
 	int depth;
 	int frame_size;
+	s64 packets;
 	s64 loss, duplicate, reorder, corrupt, no_fpu, no_memory, late_payload;
 	u32 without;		/* bit per class that is not drawn */
 	bool clean;		/* a fabric without faults */
@@ -251,7 +260,10 @@ struct sim_frame {
 	u32 crc;			/* of the payload when it was sent */
 	bool given_up;			/* read from memory whose op was aborted */
 	bool damaged;			/* by a cable */
+	bool again;			/* one that a cable has repeated */
 	bool hello;
+	u32 packet;			/* its number, see packet.c; 0: it is none */
+	u32 hops;			/* cables that the packet has crossed */
 	/* its origin */
 	struct sim_node *from;
 	u32 from_life;
@@ -284,6 +296,8 @@ struct sim_node {
 	struct tor_node core;
 	struct tor_routes *routes;
 	struct tor_routes *unhurt;	/* without dead links */
+	struct tor_tree tree;
+	struct tor_seen *seen;
 	struct sim_port port[TOR_MAX_PORTS];
 	bool alive;
 	u32 life;			/* counts crashes */
@@ -397,6 +411,10 @@ struct sim_totals {
 	u64 ops;
 	u64 aborted;
 	u64 frames;
+	u64 packets;			/* sent */
+	u64 arrivals;			/* of packets at a node that they were for */
+	u64 due;			/* of these, those that nothing could prevent */
+	u64 cuts;			/* of cables */
 	u64 rerouted;			/* frames that took another port than without faults */
 	u64 met[SIM_CLASSES];		/* seeds that met the class */
 	u64 errors[SIM_ERRNO_MAX];	/* ranks whose comm failed with that error */
@@ -430,6 +448,7 @@ extern struct sim {
 	bool failed;
 	char why[256];
 	struct list_head all_frames;
+	struct sim_packet *packet;	/* by number */
 	u64 frames;			/* but hellos, given to ports */
 	struct sim_totals totals;	/* of this run */
 } sim;
@@ -488,6 +507,21 @@ void sim_cable_unplug(struct sim_node *node, u32 port, bool out);
 
 /* Receive a frame at its node's port. */
 void sim_receive(void *frame);
+
+/* --- packet.c --- */
+
+void sim_packets_start(void);
+void sim_packets_free(void);
+/* Receive one that came by a link that is up. */
+void sim_packet_receive(struct sim_node *node, struct sim_frame *f, const struct tor_intact *in);
+/* Record that a fault has taken a copy: it need not arrive. */
+void sim_packet_excuse(const struct sim_frame *f);
+/* Record that a link or node came or went: those under way need not arrive. */
+void sim_packets_disturbed(void);
+/* Record that a node has lost what it knew of packets. */
+void sim_packets_forget(const struct sim_node *node);
+/* Check at the end that all arrived that had to. */
+void sim_judge_packets(void);
 
 /* --- node.c --- */
 

@@ -39,6 +39,8 @@ const char *const sim_class_names[SIM_CLASSES] = {
 	[SIM_SUB_TORUS] = "sub-torus",
 	[SIM_LIST] = "list",
 	[SIM_BUDGET] = "budget",
+	[SIM_PACKET] = "packet",
+	[SIM_PACKET_AGAIN] = "packet-again",
 };
 
 static const char *const incident_names[SIM_INCIDENT_KINDS] = {
@@ -135,6 +137,8 @@ static const struct field scenario_fields[] = {
 	NUMBER(sim_scenario, no_memory),
 	NUMBER(sim_scenario, no_fpu),
 	NUMBER(sim_scenario, late_payload),
+	NUMBER(sim_scenario, packets),
+	NUMBER(sim_scenario, packet_gap),
 	NUMBER(sim_scenario, epilogue),
 	{ }
 };

@@ -57,6 +57,7 @@ static const char *const counter_help[] = {
 	[TORCOLL_A_COUNTER_TX_ECHOES] = "Test frames of neighbours answered.",
 	[TORCOLL_A_COUNTER_RX_LATE] =
 		"Frames that softirqs left to a thread, after they had used the processor for too long.",
+	[TORCOLL_A_COUNTER_DROP_AGAIN] = "Packets to all nodes that had come before.",
 };
 
 _Static_assert(ARRAY_SIZE(counter_help) == TORCOLL_A_COUNTER_MAX + 1, "a text for every counter");

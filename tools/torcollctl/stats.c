@@ -58,6 +58,7 @@ const struct field stats_counter[] = {
 	COUNTER(REROUTES, "reroutes"),
 	COUNTER(TX_ECHOES, "tx_echoes"),
 	COUNTER(RX_LATE, "rx_late"),
+	COUNTER(DROP_AGAIN, "drop_again"),
 };
 
 const size_t stats_counters = ARRAY_SIZE(stats_counter);

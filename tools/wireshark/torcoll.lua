@@ -10,13 +10,14 @@
 local HDR, ACK, HELLO, ABORT, COMM = 64, 32, 72, 72, 64
 local HELLO_MORE, TERMS = 76, 128
 local CALL = 24
+local ETHER = 14
 local VERSION, ACKS_MAX, RECORDS_MAX, ERRNO_MAX = 2, 32, 64, 4095
 local NONE = 0xffffffff
 
-local T_HELLO, T_DATA, T_ACK, T_ABORT, T_COMM, T_ECHO = 1, 2, 3, 4, 5, 6
+local T_HELLO, T_DATA, T_ACK, T_ABORT, T_COMM, T_ECHO, T_PACKET = 1, 2, 3, 4, 5, 6, 7
 local types = {
 	[T_HELLO] = "hello", [T_DATA] = "data", [T_ACK] = "ack", [T_ABORT] = "abort",
-	[T_COMM] = "comm", [T_ECHO] = "echo",
+	[T_COMM] = "comm", [T_ECHO] = "echo", [T_PACKET] = "packet",
 }
 local states = { [0] = "ok", [1] = "not ready", [2] = "done", [3] = "absent" }
 local dirs = { [0] = "plus", [1] = "minus" }
@@ -469,16 +470,20 @@ end
 
 -- What a receiver would not like, or would not expect, in a header that is of this version.
 local function check_header(h, item)
+	local packet, all = h.type == T_PACKET, h.dst == NONE
 	for _, check in ipairs({
 		{ "type", not types[h.type] },
 		{ "hop_limit", h.hop_limit == 0 },
-		{ "dst", (h.type == T_HELLO) ~= (h.dst == NONE) },
+		{ "dst", not packet and (h.type == T_HELLO) ~= all },
+		{ "op", packet and (h.op ~= 0) ~= all, e.value },
+		{ "acks", packet and h.acks ~= 0, e.value },
+		{ "length", packet and h.length < ETHER, e.value },
 		{ "digest", h.type == T_DATA and h.digest == 0 },
 		{ "flags", bit.band(h.flags, 0xc0) ~= 0 },
 		{ "length", h.type == T_DATA and h.length == 0 },
 	}) do
 		if check[2] then
-			item[check[1]]:add_proto_expert_info(e[check[1]])
+			item[check[1]]:add_proto_expert_info(check[3] or e[check[1]])
 		end
 	end
 end
@@ -498,7 +503,7 @@ local function dissect_payload(tvb, at, h, item, tree)
 		return nil
 	end
 	local payload = tvb(at, h.length)
-	if proto.prefs.payload_crc then
+	if proto.prefs.payload_crc and h.type ~= T_PACKET then
 		local crc = crc32c(payload:raw())
 		if crc == h.payload_crc then
 			item.payload_crc:append_text(" (right)")
@@ -523,6 +528,23 @@ local function data_info(h, info)
 	end
 end
 
+local function packet_info(h, item, info)
+	item.digest:append_text(" (of the flow)")
+	if h.dst == NONE then
+		item.op:append_text(" (number of the packet)")
+		info[#info + 1] = string.format("number %u", h.op)
+	end
+end
+
+-- The frame in a packet, as if it had come by itself; its columns are behind those of the packet.
+local function dissect_inner(tvb, pinfo, root, info)
+	pinfo.cols.info = table.concat(info, ", ") .. ": "
+	pinfo.cols.info:fence()
+	-- what it throws at malformed ones is in its notes
+	pcall(Dissector.call, Dissector.get("eth_withoutfcs"), tvb, pinfo, root)
+end
+
+-- Returns the frame in a packet, if there is one.
 local function dissect_body(tvb, tree, h, item, info)
 	local acks_end = HDR + h.acks * ACK
 	if h.type == T_DATA then
@@ -533,6 +555,8 @@ local function dissect_body(tvb, tree, h, item, info)
 		if answer and h.offset > UInt64(0) then
 			info[#info + 1] = string.format("damaged %s", tostring(h.offset - UInt64(1)))
 		end
+	elseif h.type == T_PACKET then
+		packet_info(h, item, info)
 	end
 	for i = 0, h.acks - 1 do
 		dissect_ack(tvb, HDR + i * ACK, tree, info)
@@ -548,6 +572,8 @@ local function dissect_body(tvb, tree, h, item, info)
 		dissect_abort(payload, tree, info)
 	elseif h.type == T_COMM then
 		dissect_join(payload, tree, info)
+	elseif h.type == T_PACKET and h.length >= ETHER then
+		return payload
 	else
 		tree:add(f.payload, payload())
 	end
@@ -560,6 +586,7 @@ end
 function proto.dissector(tvb, pinfo, root)
 	local tree = root:add(proto, tvb())
 	local info = {}
+	local inner
 
 	pinfo.cols.protocol = "torcoll"
 	if tvb:len() < HDR then
@@ -590,10 +617,13 @@ function proto.dissector(tvb, pinfo, root)
 			item.header_crc:add_proto_expert_info(e.header_crc,
 				string.format("Header CRC32C wrong: should be 0x%08x", crc))
 		end
-		dissect_body(tvb, tree, h, item, info)
+		inner = dissect_body(tvb, tree, h, item, info)
 	end
 	pinfo.cols.info = table.concat(info, ", ")
 	tree:append_text(", " .. info[1])
+	if inner then
+		dissect_inner(inner, pinfo, root, info)
+	end
 	return tvb:len()
 end
 

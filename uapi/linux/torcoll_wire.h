@@ -18,6 +18,8 @@
 #define TORCOLL_HELLO_GROUP	{ 0x03, 0x74, 0x6f, 0x72, 0x63, 0x6f }	/* local, group */
 #define TORCOLL_WIRE_ACKS_MAX	32			/* per frame */
 #define TORCOLL_WIRE_PIGGYBACK	2			/* acks that a data frame reserves room for */
+#define TORCOLL_NODE_ALL	(~0U)			/* dst of hellos and of packets to all nodes */
+#define TORCOLL_PACKET_MIN	14			/* bytes of an inner MAC header */
 
 enum torcoll_frame_type {
 	TORCOLL_FRAME_HELLO = 1,	/* one hop, to the group address; payload torcoll_hello */
@@ -26,6 +28,11 @@ enum torcoll_frame_type {
 	TORCOLL_FRAME_ABORT,		/* the comm failed; payload torcoll_abort */
 	TORCOLL_FRAME_COMM,		/* a comm is being created; payload torcoll_comm_msg */
 	TORCOLL_FRAME_ECHO,		/* one hop: test of the cable, request and reply */
+	/*
+	 * a packet of the network device: payload is an inner Ethernet frame, MAC header included.
+	 * digest: hash of its flow; op: number of a packet to TORCOLL_NODE_ALL, else 0
+	 */
+	TORCOLL_FRAME_PACKET,
 };
 
 #define TORCOLL_FLAG_ACK	0x01	/* data: acknowledge now */
@@ -51,7 +58,7 @@ struct torcoll_hdr {
 	__u8	acks;		/* number of struct torcoll_ack behind the header */
 	__be32	fabric;		/* the fabric's tag */
 	__be32	src;		/* node that sent the frame, not the forwarder */
-	__be32	dst;		/* node; ~0 in hellos */
+	__be32	dst;		/* node; TORCOLL_NODE_ALL in hellos, and packets to all nodes */
 	__be32	src_epoch;
 	__be32	dst_epoch;	/* 0 if the sender cannot know it */
 	__be32	comm;		/* the comm's tag, 0 in hellos and comm messages */

@@ -59,6 +59,8 @@ struct tor_refusal {
  * @refusal: refusals of comms, @refusals so far; the node's lock
  * @answers: time up to which answers to unknown senders are charged, ns; see
  *	tor_node_may_answer()
+ * @packets: group frames of the network device sent so far: their numbers,
+ *	which are those of the incarnation and outlive the device
  * @generation: comms created with this node as rank 0
  * @slowest: the longest recent round trip of a transfer, us; a hint, see
  *	xfer.h. Written on acknowledgements, so it is placed apart from the
@@ -93,6 +95,7 @@ struct tor_node {
 	struct tor_refusal refusal[TOR_REFUSALS];
 	u32 refusals;
 	atomic64_t answers;
+	atomic_t packets;
 	u32 generation;
 	u32 slowest;
 };

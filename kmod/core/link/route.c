@@ -76,19 +76,66 @@ static u32 route_ports_beside(const struct tor_torus *t, u32 port)
 	return t->side[tor_port_dim(port)] == 2 ? 3U << 2 * tor_port_dim(port) : 1U << port;
 }
 
-u32 tor_routes_port(const struct tor_torus *t, const struct tor_routes *routes, u32 dst, u32 tie,
-		    u32 live, u32 from)
+/* The usable ports that begin a shortest path to @dst; none leads back to @from. */
+static u32 route_ports(const struct tor_torus *t, const struct tor_routes *routes, u32 dst,
+		       u32 live, u32 from)
 {
-	u32 ports, port, pair;
+	u32 ports;
 
 	if (dst >= t->nodes)
-		return TOR_NO_PORT;
+		return 0;
 	ports = routes->ports[dst] & live;
 	if (from != TOR_NO_PORT)
 		ports &= ~route_ports_beside(t, from);
+	return ports;
+}
+
+u32 tor_routes_port(const struct tor_torus *t, const struct tor_routes *routes, u32 dst, u32 tie,
+		    u32 live, u32 from)
+{
+	u32 ports = route_ports(t, routes, dst, live, from);
+	u32 port, pair;
+
 	if (!ports)
 		return TOR_NO_PORT;
 	port = __ffs64(ports);
 	pair = ports >> (port & ~1U) & 3;
 	return pair == 3 ? port | (tie & 1) : port;
+}
+
+/* The finalizer of MurmurHash3 (Appleby): every bit of @x changes half of the result's. */
+static u32 route_mix(u32 x)
+{
+	x ^= x >> 16;
+	x *= 0x85ebca6bU;
+	x ^= x >> 13;
+	x *= 0xc2b2ae35U;
+	return x ^ x >> 16;
+}
+
+u32 tor_routes_spread(const struct tor_torus *t, const struct tor_routes *routes, u32 dst, u32 flow,
+		      u32 live, u32 from)
+{
+	u32 ports = route_ports(t, routes, dst, live, from);
+	u32 port, weight, seed, best = TOR_NO_PORT, most = 0;
+
+	if (!ports)
+		return TOR_NO_PORT;
+	if (!(ports & (ports - 1)))
+		return __ffs64(ports);
+	/*
+	 * the port of the greatest weight: without a port that it does not use, a
+	 * flow stays where it is. With the node in the hash, the flows that one
+	 * node sent by the same port are spread again by the next
+	 */
+	seed = flow ^ route_mix(routes->self + 1);
+	for (; ports; ports &= ports - 1) {
+		port = __ffs64(ports);
+		weight = route_mix(seed + (port + 1) * 0x9e3779b9U);
+		if (best == TOR_NO_PORT || weight > most) {
+			best = port;
+			most = weight;
+		}
+	}
+	return best;
 }

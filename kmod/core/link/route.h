@@ -19,6 +19,10 @@
  * by hop, into one lost frame. Longer loops need three nodes with different
  * views. They end when the news has reached all of them, and at the latest at
  * the hop limit. The sender retransmits dropped frames, end to end.
+ *
+ * Packets of the network device are spread over all ports that begin a shortest
+ * path, by the hash of their flow (tor_routes_spread()). Every hop still brings
+ * them one hop nearer, and the same argument holds.
  */
 #ifndef _TOR_CORE_ROUTE_H
 #define _TOR_CORE_ROUTE_H
@@ -81,6 +85,25 @@ static inline size_t tor_routes_bytes(const struct tor_torus *t)
  */
 u32 tor_routes_port(const struct tor_torus *t, const struct tor_routes *routes, u32 dst, u32 tie,
 		    u32 live, u32 from);
+
+/**
+ * tor_routes_spread - the port by which a packet of a flow leaves
+ * @t: shape
+ * @routes: table
+ * @dst: destination
+ * @flow: hash of its flow
+ * @live: bit per usable port, as for tor_routes_port()
+ * @from: port on which it came in, TOR_NO_PORT if it starts here
+ *
+ * Unlike tor_routes_port(), uses all ports that begin a shortest path, and all
+ * cables of a direction. The packets of a flow take the same one as long as it
+ * is usable: if a port goes down, only the flows that left by it move.
+ *
+ * Context: any; @routes must stay valid (RCU in the module).
+ * Return: port, or TOR_NO_PORT if there is none.
+ */
+u32 tor_routes_spread(const struct tor_torus *t, const struct tor_routes *routes, u32 dst, u32 flow,
+		      u32 live, u32 from);
 
 static inline bool tor_routes_reach(const struct tor_routes *routes, u32 dst)
 {

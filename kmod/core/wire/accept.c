@@ -44,7 +44,7 @@ int tor_wire_check(const void *p, u32 len, u32 frame_len, struct tor_intact *in,
 		return -EBADMSG;
 
 	*why = TOR_C_DROP_TYPE;
-	if (raw->type < TORCOLL_FRAME_HELLO || raw->type > TORCOLL_FRAME_ECHO)
+	if (raw->type < TORCOLL_FRAME_HELLO || raw->type > TORCOLL_FRAME_PACKET)
 		return -EBADMSG;
 
 	*why = TOR_C_DROP_SHORT;
@@ -106,6 +106,24 @@ int tor_wire_read(const struct tor_intact *in, struct tor_hdr *h, enum tor_count
 	/* the receiver of a message sends no data */
 	*why = TOR_C_DROP_RANGE;
 	if (data && (!h->length || !h->digest || h->where.role == TOR_ROLE_RECV))
+		return -EBADMSG;
+	return 0;
+}
+
+int tor_wire_packet(const struct tor_intact *in, struct tor_packet *packet, enum tor_counter *why)
+{
+	packet->src = be32_to_cpu(in->raw.src);
+	packet->dst = be32_to_cpu(in->raw.dst);
+	packet->src_epoch = be32_to_cpu(in->raw.src_epoch);
+	packet->flow = be32_to_cpu(in->raw.digest);
+	packet->number = be32_to_cpu(in->raw.op);
+	packet->length = be32_to_cpu(in->raw.length);
+	*why = TOR_C_DROP_EPOCH;
+	if (!packet->src_epoch)
+		return -EBADMSG;
+	*why = TOR_C_DROP_RANGE;
+	if (in->raw.acks || packet->length < TORCOLL_PACKET_MIN ||
+	    !packet->number != (packet->dst != TORCOLL_NODE_ALL))
 		return -EBADMSG;
 	return 0;
 }

@@ -99,6 +99,31 @@ static inline struct tor_intact tor_wire_checked(const void *p)
  */
 int tor_wire_read(const struct tor_intact *in, struct tor_hdr *h, enum tor_counter *why);
 
+/**
+ * struct tor_packet - the header of a packet, of the fields that packets use
+ * @src: node that sent it; @src_epoch: its incarnation, not 0
+ * @dst: node, or TORCOLL_NODE_ALL: a group frame
+ * @flow: hash of its flow; see tor_routes_spread()
+ * @number: of a group frame, see seen.h; 0: it is none
+ * @length: of the inner frame, MAC header included; that is there
+ */
+struct tor_packet {
+	u32 src;
+	u32 src_epoch;
+	u32 dst;
+	u32 flow;
+	u32 number;
+	u32 length;
+};
+
+/*
+ * Read the header of a packet, to be delivered or forwarded. Whether its nodes
+ * are of the fabric is left to the caller. Return: 0, or -EBADMSG and @why for a
+ * packet that no node ever sends.
+ */
+int tor_wire_packet(const struct tor_intact *in, struct tor_packet *packet,
+		    enum tor_counter *why);
+
 /* Check a header and read it into @h. */
 int tor_wire_parse(const void *p, u32 len, u32 frame_len, struct tor_hdr *h,
 		   enum tor_counter *why);

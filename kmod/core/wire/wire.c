@@ -186,6 +186,16 @@ void tor_wire_build(void *buf, const struct tor_hdr *h, const struct tor_ack *ac
 	memcpy(buf, &raw, sizeof(raw));
 }
 
+void tor_wire_relength(void *p, u32 length)
+{
+	struct torcoll_hdr raw;
+
+	memcpy(&raw, p, sizeof(raw));
+	raw.length = cpu_to_be32(length);
+	raw.header_crc = cpu_to_be32(tor_wire_header_crc(&raw, NULL, 0));
+	memcpy(p, &raw, sizeof(raw));
+}
+
 bool tor_wire_hop(void *p)
 {
 	u8 *limit = (u8 *)p + offsetof(struct torcoll_hdr, hop_limit);

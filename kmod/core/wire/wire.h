@@ -268,6 +268,9 @@ static inline bool tor_wire_is_again(const void *p)
  */
 bool tor_wire_hop(void *p);
 
+/* Set the length of a payload in the header at @p, of a frame without acks. Context: any. */
+void tor_wire_relength(void *p, u32 length);
+
 /* The CRC of @raw and of @bytes of acks after it, as in the header field. */
 u32 tor_wire_header_crc(const struct torcoll_hdr *raw, const void *acks, u32 bytes);
 

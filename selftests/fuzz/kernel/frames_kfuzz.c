@@ -21,7 +21,7 @@
 #include "ring.h"
 
 #define RECORD		32
-#define TYPES		(TORCOLL_FRAME_ECHO + 1)
+#define TYPES		(TORCOLL_FRAME_PACKET + 1)
 #define FRAME_MAX	(RING_MTU + 64)
 #define EPOCH		0x1234567U	/* of the nodes that the fuzzer is */
 #define HANDLES		4
