@@ -13,6 +13,8 @@
 #include "net/port.h"
 #include "survey/survey.h"
 #include "memory/spare.h"
+#include "packet/device.h"
+#include "packet/held.h"
 #include "cdev/user.h"
 #include "core/version.h"
 #include "net/xmit.h"
@@ -38,9 +40,12 @@ static int __init torcoll_init(void)
 	err = tor_survey_init();
 	if (err)
 		goto err_port;
-	err = tor_netlink_init();
+	err = tor_packet_init();
 	if (err)
 		goto err_survey;
+	err = tor_netlink_init();
+	if (err)
+		goto err_packet;
 	err = tor_session_init();
 	if (err)
 		goto err_netlink;
@@ -48,6 +53,8 @@ static int __init torcoll_init(void)
 
 err_netlink:
 	tor_netlink_exit();
+err_packet:
+	tor_packet_exit();
 err_survey:
 	tor_survey_exit();
 err_port:
@@ -56,6 +63,7 @@ err_net:
 	tor_net_exit();
 err_group:
 	tor_group_exit();
+	tor_held_exit();
 err_env:
 	/*
 	 * callbacks of call_rcu() that free objects made meanwhile are code of
@@ -74,10 +82,12 @@ static void __exit torcoll_exit(void)
 	 */
 	tor_session_exit();
 	tor_netlink_exit();
+	tor_packet_exit();
 	tor_survey_exit();
 	tor_port_exit();
 	tor_net_exit();
 	tor_group_exit();
+	tor_held_exit();
 	tor_spare_exit();
 	/* callbacks of call_rcu() are code of this module */
 	rcu_barrier();

@@ -16,6 +16,8 @@
 #include "netlink/netlink.h"
 #include "net/linklog.h"
 #include "net/net.h"
+#include "packet/device.h"
+#include "packet/segment.h"
 #include "net/port.h"
 #include "net/reroute.h"
 #include "core/agree/shrink.h"
@@ -43,8 +45,11 @@ void tor_fabric_counters(const struct tor_fabric *fabric, u64 *value)
 void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 {
 	struct tor_fabric *fabric = tor_fabric_of(node);
+	struct tor_port *p = rcu_dereference(fabric->port[port]);
 
 	trace_torcoll_link(node, port);
+	if (p)
+		tor_outq_link_changed(&p->outq);
 	tor_linklog_add(fabric, port);
 	set_bit(port, &fabric->changed);
 	schedule_work(&fabric->notify_work);
@@ -61,7 +66,16 @@ void tor_fabric_notify(struct tor_fabric *fabric)
 	schedule_work(&fabric->notify_work);
 }
 
-/* Links change in softirq; notifications are sent in process context. */
+void tor_fabric_follow(struct tor_fabric *fabric)
+{
+	if (rcu_access_pointer(fabric->packet))
+		schedule_work(&fabric->notify_work);
+}
+
+/*
+ * Links change in softirq; notifications are sent, and the network device
+ * follows, in process context.
+ */
 static void notify_work(struct work_struct *work)
 {
 	struct tor_fabric *fabric = container_of(work, struct tor_fabric, notify_work);
@@ -73,6 +87,7 @@ static void notify_work(struct work_struct *work)
 			tor_netlink_notify_port(fabric, port);
 	if (test_and_clear_bit(TOR_FABRIC_CHANGED, &fabric->changed))
 		tor_netlink_notify_fabric(fabric, true);
+	tor_packet_follow(fabric);
 	rtnl_unlock();
 }
 
@@ -139,6 +154,7 @@ static void fabric_free_rcu(struct rcu_head *rcu)
 	struct tor_fabric *fabric = container_of(rcu, struct tor_fabric, rcu);
 
 	tor_reroute_free(fabric);
+	tor_env_table_free(fabric->seen);
 	tor_node_destroy(&fabric->node);
 	tor_linklog_free(fabric->linklog);
 	free_percpu(fabric->counters);
@@ -148,7 +164,8 @@ static void fabric_free_rcu(struct rcu_head *rcu)
 u64 tor_fabric_memory(const struct tor_torus *torus)
 {
 	return sizeof(struct tor_fabric) + sizeof(struct tor_counters) * num_possible_cpus() +
-	       tor_linklog_memory() + tor_routes_bytes(torus) + torus->nodes * sizeof(struct tor_view_entry);
+	       tor_linklog_memory() + tor_routes_bytes(torus) + sizeof(struct tor_seen) +
+	       torus->nodes * (sizeof(struct tor_view_entry) + sizeof(struct tor_seen_source));
 }
 
 /* Charge the user of a fabric. */
@@ -191,6 +208,7 @@ static void release_work(struct work_struct *work)
 	tor_reroute_stop(fabric);
 	cancel_work_sync(&fabric->notify_work);
 	tor_linklog_stop(fabric->linklog);
+	tor_segment_put(fabric->ethertype);
 	fabric_uncharge(fabric->user, &fabric->node.torus);
 	call_rcu(&fabric->rcu, fabric_free_rcu);
 	/* the namespace may go from here on */
@@ -333,8 +351,15 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 	spin_lock_init(&fabric->lock);
 	if (tor_node_init(&fabric->node, &torus, cfg->key, cfg->self))
 		goto err_linklog;
-	if (tor_reroute_init(fabric))
+	fabric->seen = tor_seen_alloc(torus.nodes);
+	if (!fabric->seen)
 		goto err_node;
+	spin_lock_init(&fabric->seen_lock);
+	fabric->ethertype = cfg->ethertype ? cfg->ethertype : TORCOLL_ETHERTYPE;
+	if (tor_segment_get(fabric->ethertype))
+		goto err_seen;
+	if (tor_reroute_init(fabric))
+		goto err_segment;
 	if (cfg->hello_ms)
 		fabric->node.hello_ns = (u64)cfg->hello_ms * NSEC_PER_MSEC;
 	fabric->node.checksum_payload = !cfg->checksum_header_only;
@@ -342,7 +367,6 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 	fabric->frame_size = cfg->frame_size;
 	tor_fabric_set_rates(fabric, &tor_rates_default);
 	tor_observe_init(&fabric->observed);
-	fabric->ethertype = cfg->ethertype ? cfg->ethertype : TORCOLL_ETHERTYPE;
 	refcount_set(&fabric->refs, 1);
 	INIT_WORK(&fabric->end_work, end_work);
 	INIT_WORK(&fabric->release_work, release_work);
@@ -357,6 +381,10 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 	tor_netlink_notify_fabric(fabric, true);
 	return fabric;
 
+err_segment:
+	tor_segment_put(fabric->ethertype);
+err_seen:
+	tor_env_table_free(fabric->seen);
 err_node:
 	tor_node_destroy(&fabric->node);
 err_linklog:
@@ -429,6 +457,7 @@ int tor_fabric_del(struct tor_fabric *fabric, bool failed)
 	ASSERT_RTNL();
 	if (!failed && (atomic_read(&fabric->users) || !fabric_claim(fabric)))
 		return -EBUSY;
+	tor_packet_del(fabric);
 	for (port = 0; port < TOR_MAX_PORTS; port++)
 		tor_port_del(fabric, port);
 	list_del_rcu(&fabric->list);

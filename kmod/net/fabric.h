@@ -23,7 +23,7 @@
  *
  * Order: RTNL, then fabric->lock or lane->lock, then fabric->groups_lock (a
  * join installs its group), then the leaves, which are documented at their
- * definition: of rings, users, spare memory, observations, meetings. No
+ * definition: of rings, users, spare memory, observations, meetings, packets. No
  * transmit function is called with a spinlock held: frames are collected in
  * struct tor_entry and sent by tor_entry_end().
  *
@@ -52,11 +52,14 @@
 #include "core/choose/cost.h"
 #include "core/engine/engine.h"
 #include "core/link/node.h"
+#include "core/link/tree.h"
+#include "core/packet/seen.h"
 #include "op/observe.h"
 #include "cdev/user.h"
 
 struct tor_linklog;
 struct tor_net;
+struct tor_packet_dev;
 struct tor_port;
 
 struct tor_counters {
@@ -81,6 +84,11 @@ struct tor_counters {
  * @ports: number of them; RTNL. Without one there are no hellos
  * @linklog: changes of the links' states
  * @routes: RCU; replaced only by route_work, see reroute.c
+ * @tree: of group packets, by the same view as @routes; written by route_work,
+ *	@tree.ports read by READ_ONCE()
+ * @seen: group packets, also of hosts without a network device, since they relay
+ *	them; @seen_lock, a leaf
+ * @packet: the network device, NULL: none; RTNL, RCU
  * @old_routes: the previous table, until @old_readers are finished; of
  *	route_work
  * @searches: limits how often routes are searched
@@ -119,6 +127,10 @@ struct tor_fabric {
 	struct work_struct notify_work;
 	struct tor_linklog *linklog;
 	struct tor_routes __rcu *routes;
+	struct tor_tree tree;
+	spinlock_t seen_lock;
+	struct tor_seen *seen;
+	struct tor_packet_dev __rcu *packet;
 	struct tor_routes *old_routes;
 	unsigned long old_readers;
 	struct tor_damper searches;
@@ -229,9 +241,12 @@ void tor_fabric_port_gone(struct tor_fabric *fabric);
 void tor_fabric_changed(struct tor_fabric *fabric);
 
 /*
- * Return the payload bytes per frame that every port and every known node
- * accepts; 0 if there is no port; in net/unit.c. Context: process.
+ * Return the bytes behind the MAC header of a frame that every port and every
+ * known node accepts; 0 if there is no port; in net/frame.c. Context: process.
  */
+u32 tor_fabric_frame(struct tor_fabric *fabric);
+
+/* The same in bytes of payload. Context: process. */
 u32 tor_fabric_unit(struct tor_fabric *fabric);
 
 /* Choose plans of new comms by @rates, and say so in hellos. Context: RTNL. */
@@ -239,6 +254,9 @@ void tor_fabric_set_rates(struct tor_fabric *fabric, const struct tor_rates *rat
 
 /* Tell those who listen, soon. Context: any. */
 void tor_fabric_notify(struct tor_fabric *fabric);
+
+/* Let the network device follow a change of frames' sizes, soon. Context: any. */
+void tor_fabric_follow(struct tor_fabric *fabric);
 
 void tor_fabric_counters(const struct tor_fabric *fabric, u64 *value);
 

@@ -10,6 +10,7 @@
 #include "net/forward.h"
 
 #include "net/entry.h"
+#include "net/send.h"
 #include "net/xmit.h"
 
 /* Return the port by which a frame leaves, or NULL with the reason. */
@@ -38,6 +39,25 @@ static void forget_reception(struct sk_buff *skb)
 	memset(skb->cb, 0, sizeof(skb->cb));
 }
 
+/*
+ * Packets wait at the port of a frame, which may have to wait, too. Return
+ * whether it was left to the queue.
+ */
+static bool forward_later(struct tor_port *in, struct tor_port *out, struct sk_buff *skb)
+{
+	int ret;
+
+	*tor_frame_cb(skb) = (struct tor_frame_cb){ .port = out, .in = in->index };
+	ret = tor_outq_frame(&out->outq, skb);
+	if (ret == -EAGAIN) {
+		memset(skb->cb, 0, sizeof(skb->cb));
+		return false;
+	}
+	if (ret)
+		kfree_skb_reason(skb, tor_port_drop(in, TOR_C_DROP_FORWARD));
+	return true;
+}
+
 void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct tor_intact *h)
 {
 	struct tor_fabric *fabric = in->fabric;
@@ -59,8 +79,10 @@ void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct tor_inta
 	why = TOR_C_DROP_NO_ROUTE;
 	if (!tor_xmit_header(skb, out, READ_ONCE(out->neighbour)))
 		goto drop;
-	atomic64_inc(&out->tx_frames);
 	tor_fabric_count(fabric, TOR_C_FORWARDED, 1);
+	if (unlikely(tor_outq_is_busy(&out->outq)) && forward_later(in, out, skb))
+		return;
+	atomic64_inc(&out->tx_frames);
 	/* the macro evaluates its argument twice: not around the call */
 	ret = tor_xmit(skb);
 	if (net_xmit_eval(ret)) {

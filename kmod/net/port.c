@@ -11,6 +11,8 @@
 #include "net/net.h"
 #include "net/receive.h"
 #include "core/wire/wire.h"
+#include "packet/device.h"
+#include "op/group.h"
 
 static const u8 hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
 
@@ -79,6 +81,10 @@ static int check_device(struct net_device *dev, const char **why)
 		*why = "the device belongs to a bridge, bond or the like, which takes its frames";
 		return -EBUSY;
 	}
+	if (tor_packet_carries(dev)) {
+		*why = "the device is a fabric's own, or on top of one: its packets would come back to it";
+		return -EINVAL;
+	}
 	if (!tor_wire_unit(dev->mtu)) {
 		*why = "the device's MTU is too small for torcoll's frames";
 		return -EINVAL;
@@ -118,12 +124,13 @@ int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, c
 	port->fabric = fabric;
 	port->dev = dev;
 	port->index = index;
+	err = tor_outq_init(&port->outq);
+	if (err)
+		goto err_free;
 	err = dev_mc_add(dev, hello_group);
 	if (err) {
 		*why = "the device refuses the group address of hellos";
-		tor_fabric_port_gone(fabric);
-		kfree(port);
-		return err;
+		goto err_outq;
 	}
 	netdev_hold(dev, &port->tracker, GFP_KERNEL);
 	tor_backlog_init(&port->backlog);
@@ -136,14 +143,31 @@ int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, c
 	dev_add_pack(&port->type);
 	port_follow(port);
 	return 0;
+
+err_outq:
+	tor_outq_destroy(&port->outq);
+err_free:
+	tor_fabric_port_gone(fabric);
+	kfree(port);
+	return err;
 }
 
+static void port_free(struct work_struct *work)
+{
+	struct tor_port *port = container_of(work, struct tor_port, free_work);
+
+	tor_outq_destroy(&port->outq);
+	netdev_put(port->dev, &port->tracker);
+	kfree(port);
+}
+
+/* No reader has the port any more. To end the rest needs a process. */
 static void port_free_rcu(struct rcu_head *rcu)
 {
 	struct tor_port *port = container_of(rcu, struct tor_port, rcu);
 
-	netdev_put(port->dev, &port->tracker);
-	kfree(port);
+	INIT_WORK(&port->free_work, port_free);
+	tor_group_queue(&port->free_work);
 }
 
 /*
@@ -175,6 +199,7 @@ void tor_port_del(struct tor_fabric *fabric, u32 index)
 	tor_entry_end(&entry);
 	rcu_read_unlock();
 	local_bh_enable();
+	tor_outq_close(port);
 	dev_mc_del(port->dev, hello_group);
 	call_rcu(&port->rcu, port_free_rcu);
 }
@@ -271,4 +296,6 @@ int tor_port_init(void)
 void tor_port_exit(void)
 {
 	unregister_netdevice_notifier(&netdev_notifier);
+	/* afterwards all works that free them are queued */
+	rcu_barrier();
 }

@@ -6,6 +6,7 @@
 #include "core/link/loss.h"
 #include "net/backlog.h"
 #include "net/fabric.h"
+#include "packet/outq.h"
 
 /**
  * struct tor_port - a netdev in use
@@ -13,6 +14,7 @@
  * @neighbour: MAC of the neighbour in the lower 48 bits, from its hellos
  * @heard: MAC of the last hello, from any sender
  * @backlog: frames for this node that softirqs have left to a process
+ * @outq: packets that wait to leave
  * @loss: frames that the neighbour sent and that did not arrive;
  *	fabric->lock
  * @tx_frames, @rx_frames: hellos included
@@ -31,6 +33,7 @@ struct tor_port {
 	u64 neighbour;
 	u64 heard;
 	struct tor_backlog backlog;
+	struct tor_outq outq;
 	struct tor_loss loss;
 	bool upper;			/* enslaved: a bridge or bond takes its frames */
 	atomic64_t tx_frames;
@@ -40,6 +43,7 @@ struct tor_port {
 	atomic64_t others;
 	atomic64_t resent;
 	struct rcu_head rcu;
+	struct work_struct free_work;
 };
 
 /**

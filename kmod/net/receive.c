@@ -6,6 +6,8 @@
  *
  *	tor_frame_rx()		from the device, or a batch of tor_frame_rx_list()
  *	  frame_admit()		checks the header, once
+ *	    tor_packet_rx()	of the network device, for this node
+ *	    tor_packet_relay()	of the network device, for another node or all
  *	    tor_forward()	for another node: only its hop limit changes
  *	  frame_receive()
  *	    tor_backlog_add()	softirqs have had the processor for long
@@ -29,6 +31,8 @@
 #include "net/send.h"
 #include "op/endpoint.h"
 #include "op/series.h"
+#include "packet/device.h"
+#include "packet/relay.h"
 #include "trace.h"
 
 /* --- the lane of a frame --- */
@@ -414,11 +418,12 @@ static bool link_fit(const struct tor_port *port)
  * Check that a frame other than a hello may come in by this port, from @src,
  * for @dst.
  */
-static enum skb_drop_reason plausible(struct tor_port *port, u32 src, u32 dst)
+static enum skb_drop_reason plausible(struct tor_port *port, u8 type, u32 src, u32 dst)
 {
 	const struct tor_node *node = &port->fabric->node;
+	bool to_all = type == TORCOLL_FRAME_PACKET && dst == TORCOLL_NODE_ALL;
 
-	if (dst >= node->torus.nodes || src >= node->torus.nodes || src == node->self)
+	if ((dst >= node->torus.nodes && !to_all) || src >= node->torus.nodes || src == node->self)
 		return tor_port_drop(port, TOR_C_DROP_NODE);
 	if (!link_fit(port))
 		return tor_port_drop(port, TOR_C_DROP_LINK);
@@ -442,16 +447,25 @@ static struct sk_buff *frame_admit(struct tor_port *port, struct sk_buff *skb,
 		tor_port_drop(port, TOR_C_DROP_MEMORY);
 		return NULL;
 	}
+	/* its sender's device has sent it, if that is of this kernel: see packet/held.h */
+	skb_orphan(skb);
 	why = frame_check(port, skb, in);
 	if (why)
 		goto free;
 	if (tor_intact_type(in) == TORCOLL_FRAME_HELLO)
 		return skb;
 	dst = tor_intact_dst(in);
-	why = plausible(port, tor_intact_src(in), dst);
+	why = plausible(port, tor_intact_type(in), tor_intact_src(in), dst);
 	if (why)
 		goto free;
 	tor_link_alive(node, port->index);
+	if (tor_intact_type(in) == TORCOLL_FRAME_PACKET) {
+		if (dst == node->self)
+			tor_packet_rx(port, skb, in);
+		else
+			tor_packet_relay(port, skb, in);
+		return NULL;
+	}
 	if (dst == node->self)
 		return skb;
 	tor_forward(port, skb, in);

@@ -66,10 +66,11 @@ static void close_small(struct tor_fabric *fabric)
 }
 
 /*
- * Build the table for the present view, after @downs. Return NULL if there is
- * no memory.
+ * Build the table for the present view, after @downs, and the tree. Return NULL
+ * if there is no memory.
  */
-static struct tor_routes *reroute_build(struct tor_fabric *fabric, u32 *downs)
+static struct tor_routes *reroute_build(struct tor_fabric *fabric, struct tor_tree *tree,
+					u32 *downs)
 {
 	const struct tor_torus *t = &fabric->node.torus;
 	struct tor_routes *routes;
@@ -88,6 +89,10 @@ static struct tor_routes *reroute_build(struct tor_fabric *fabric, u32 *downs)
 		cond_resched();
 	}
 	routes = tor_routes_build(t, fabric->node.self, dead);
+	if (routes && tor_tree_build(tree, t, fabric->node.self, routes, dead)) {
+		tor_env_table_free(routes);
+		routes = NULL;
+	}
 	tor_env_table_free(dead);
 	if (routes)
 		*downs = known;
@@ -116,15 +121,20 @@ static bool reroute_renew(struct tor_fabric *fabric, u32 *downs)
 	struct tor_routes *old = rcu_dereference_protected(fabric->routes, true);
 	struct tor_node *node = &fabric->node;
 	struct tor_routes *new;
+	struct tor_tree tree;
 
 	WRITE_ONCE(fabric->view_changed, false);
 	/* before the view is read: a later change starts this work again */
 	smp_mb();
-	new = reroute_build(fabric, downs);
+	new = reroute_build(fabric, &tree, downs);
 	if (!new) {
 		WRITE_ONCE(fabric->view_changed, true);
 		return false;
 	}
+	/* a link far away can be in the tree and on no route from here */
+	WRITE_ONCE(fabric->tree.root, tree.root);
+	WRITE_ONCE(fabric->tree.ports, tree.ports);
+	tor_fabric_follow(fabric);
 	if (!memcmp(new, old, tor_routes_bytes(&node->torus))) {
 		tor_env_table_free(new);
 		return true;
@@ -253,7 +263,7 @@ int tor_reroute_init(struct tor_fabric *fabric)
 
 	INIT_DELAYED_WORK(&fabric->route_work, route_work);
 	fabric->searches.first = tor_routes_pause(&fabric->node.torus);
-	routes = reroute_build(fabric, &fabric->downs);
+	routes = reroute_build(fabric, &fabric->tree, &fabric->downs);
 	if (!routes)
 		return -ENOMEM;
 	RCU_INIT_POINTER(fabric->routes, routes);

@@ -24,22 +24,6 @@
 const u8 tor_hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
 
 /*
- * Identification of an own frame, of data from its header, in case its queue
- * refuses it.
- */
-struct frame_cb {
-	struct tor_port *port;
-	bool data;
-	struct tor_wire_note note;
-};
-
-static struct frame_cb *frame_cb(struct sk_buff *skb)
-{
-	BUILD_BUG_ON(sizeof(struct frame_cb) > sizeof(skb->cb));
-	return (struct frame_cb *)skb->cb;
-}
-
-/*
  * Add the pages of @frame's ranges; false: more fragments than an skb can have.
  */
 static bool attach_pages(struct sk_buff *skb, const struct tor_frame *frame)
@@ -130,10 +114,13 @@ static struct sk_buff *frame_build(struct tor_fabric *fabric, const struct tor_p
 	return skb;
 }
 
-static void remember(struct sk_buff *skb, struct tor_port *port, const struct tor_frame *frame)
+static void remember(struct sk_buff *skb, struct tor_port *port, const struct tor_frame *frame,
+		     bool hello)
 {
-	*frame_cb(skb) = (struct frame_cb){
+	*tor_frame_cb(skb) = (struct tor_frame_cb){
 		.port = port,
+		.in = TOR_NO_PORT,
+		.hello = hello,
 		.data = frame->data,
 		.note = tor_wire_note(skb_network_header(skb)),
 	};
@@ -171,7 +158,7 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 	why = SKB_DROP_REASON_DEV_HDR;
 	if (!tor_xmit_header(skb, port, mac))
 		goto drop;
-	remember(skb, port, frame);
+	remember(skb, port, frame, hello);
 	if (frame->data && tor_wire_is_again(frame->hdr))
 		atomic64_inc(&port->resent);
 	if (!hello) {
@@ -191,16 +178,39 @@ drop:
  * A queue refused an own data frame: its channel sends it again, with a smaller
  * window.
  */
-static void report_drop(struct tor_entry *entry, const struct frame_cb *cb)
+static void report_drop(struct tor_entry *entry, const struct tor_frame_cb *cb)
 {
 	struct tor_hdr h = tor_wire_noted(&cb->note);
 
 	tor_frame_refused(entry, cb->port->fabric, &h);
 }
 
-static void xmit(struct tor_entry *entry, struct sk_buff *skb)
+/* Count a forwarded frame that was refused. */
+static void forward_drop(const struct tor_frame_cb *cb)
 {
-	struct frame_cb cb = *frame_cb(skb);
+	struct tor_port *in = rcu_dereference(cb->port->fabric->port[cb->in]);
+
+	if (in)
+		tor_port_drop(in, TOR_C_DROP_FORWARD);
+	else
+		tor_fabric_count(cb->port->fabric, TOR_C_DROP_FORWARD, 1);
+}
+
+static void refused(struct tor_entry *entry, const struct tor_frame_cb *cb)
+{
+	atomic64_inc(&cb->port->refused);
+	if (cb->in != TOR_NO_PORT) {
+		forward_drop(cb);
+		return;
+	}
+	tor_fabric_count(cb->port->fabric, TOR_C_TX_LOCAL_DROP, 1);
+	if (cb->data)
+		report_drop(entry, cb);
+}
+
+void tor_send_frame(struct tor_entry *entry, struct sk_buff *skb)
+{
+	struct tor_frame_cb cb = *tor_frame_cb(skb);
 	int ret;
 
 	/* the queueing disciplines expect it zeroed */
@@ -208,18 +218,35 @@ static void xmit(struct tor_entry *entry, struct sk_buff *skb)
 	/* here, not where it was queued: hellos say how many have left */
 	atomic64_inc(&cb.port->tx_frames);
 	ret = tor_xmit(skb);
-	if (likely(!net_xmit_eval(ret)))
-		return;
-	atomic64_inc(&cb.port->refused);
-	tor_fabric_count(cb.port->fabric, TOR_C_TX_LOCAL_DROP, 1);
-	if (cb.data)
-		report_drop(entry, &cb);
+	if (unlikely(net_xmit_eval(ret)))
+		refused(entry, &cb);
+}
+
+/* Packets wait at the port of a frame, which may have to wait, too. */
+static void send_busy(struct tor_entry *entry, struct sk_buff *skb)
+{
+	struct tor_frame_cb cb = *tor_frame_cb(skb);
+
+	switch (cb.hello ? -EAGAIN : tor_outq_frame(&cb.port->outq, skb)) {
+	case -EAGAIN:
+		tor_send_frame(entry, skb);
+		break;
+	case -ENOBUFS:
+		kfree_skb_reason(skb, SKB_DROP_REASON_QDISC_DROP);
+		atomic64_inc(&cb.port->tx_frames);
+		refused(entry, &cb);
+		break;
+	}
 }
 
 void tor_send_queued(struct tor_entry *entry)
 {
 	struct sk_buff *skb;
 
-	while ((skb = __skb_dequeue(&entry->frames)))
-		xmit(entry, skb);
+	while ((skb = __skb_dequeue(&entry->frames))) {
+		if (unlikely(tor_outq_is_busy(&tor_frame_cb(skb)->port->outq)))
+			send_busy(entry, skb);
+		else
+			tor_send_frame(entry, skb);
+	}
 }

@@ -63,17 +63,34 @@ static bool is_traced(void)
 }
 
 /*
- * Return whether the device takes @skb with its fragments. Drivers may refuse
- * that for single frames.
+ * Return what the device can do with @skb. veth's function accepts all, so that
+ * the checks that precede it are left out.
  */
+static netdev_features_t features_for(struct sk_buff *skb, const struct net_device *dev)
+{
+	const struct net_device_ops *ops = dev->netdev_ops;
+
+	if (likely(!skb->encapsulation && (!ops->ndo_features_check ||
+					   ops->ndo_features_check == passthru_features_check)))
+		return dev->features;
+	return netif_skb_features(skb);
+}
+
+/* Return whether the device takes @skb with its fragments. */
 static bool takes_pieces(struct sk_buff *skb, const struct net_device *dev)
 {
-	if (!(dev->features & NETIF_F_SG) || skb_has_frag_list(skb))
+	return !skb_has_frag_list(skb) && features_for(skb, dev) & NETIF_F_SG;
+}
+
+/*
+ * Return whether the device takes a packet whose segments, or whose checksum,
+ * are left to it.
+ */
+static bool leaves_as_is(struct sk_buff *skb, const struct net_device *dev)
+{
+	if (skb_is_gso(skb) && !tor_xmit_takes_super(skb))
 		return false;
-	/* veth's function accepts all: skip the checks that precede it */
-	return !dev->netdev_ops->ndo_features_check ||
-	       dev->netdev_ops->ndo_features_check == passthru_features_check ||
-	       netif_skb_features(skb) & NETIF_F_SG;
+	return skb->ip_summed != CHECKSUM_PARTIAL || features_for(skb, dev) & NETIF_F_HW_CSUM;
 }
 
 /*
@@ -93,8 +110,11 @@ static bool is_plain(struct sk_buff *skb, struct net_device *dev, const struct n
 	 */
 	if (READ_ONCE(txq->xmit_lock_owner) == smp_processor_id() || dev_xmit_recursion())
 		return false;
-	return !skb_is_gso(skb) && !skb_vlan_tag_present(skb) && !tor_egress_watched(dev) &&
-	       !dev_nit_active(dev) && !is_traced();
+	if (unlikely(skb_is_gso(skb) || skb->ip_summed == CHECKSUM_PARTIAL) &&
+	    !leaves_as_is(skb, dev))
+		return false;
+	return !skb_vlan_tag_present(skb) && !tor_egress_watched(dev) && !dev_nit_active(dev) &&
+	       !is_traced();
 }
 
 int tor_xmit(struct sk_buff *skb)

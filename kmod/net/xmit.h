@@ -9,6 +9,7 @@
 
 #include <linux/etherdevice.h>
 #include <linux/skbuff.h>
+#include <net/sch_generic.h>
 
 #include "net/port.h"
 #include "net/reroute.h"
@@ -60,6 +61,32 @@ static inline bool tor_xmit_header(struct sk_buff *skb, const struct tor_port *p
 	ether_addr_copy(eth->h_source, dev->dev_addr);
 	eth->h_proto = skb->protocol;
 	return true;
+}
+
+/*
+ * Return whether @dev is one of a pair within this kernel, such as veth, without
+ * a queue: what it sends is at its peer at once, and unchanged. If a bridge or
+ * the like takes it there, it may go anywhere.
+ */
+static inline bool tor_xmit_is_pair(struct net_device *dev)
+{
+	const struct net_device *peer;
+
+	if (!dev->netdev_ops->ndo_get_peer_dev ||
+	    rcu_dereference_bh(netdev_get_tx_queue(dev, 0)->qdisc)->enqueue)
+		return false;
+	peer = dev->netdev_ops->ndo_get_peer_dev(dev);
+	return peer && !rcu_access_pointer(peer->rx_handler);
+}
+
+/*
+ * Return whether skb->dev brings a super frame unchanged to the other end of the
+ * cable. Adapters do not: they would look for IP behind the MAC header.
+ */
+static inline bool tor_xmit_takes_super(const struct sk_buff *skb)
+{
+	return skb_gso_ok((struct sk_buff *)skb, skb->dev->features) &&
+	       skb->len <= READ_ONCE(skb->dev->gso_max_size) && tor_xmit_is_pair(skb->dev);
 }
 
 /**

@@ -16,6 +16,7 @@
 #include "core/survey/test.h"
 #include "netlink/netlink.h"
 #include "net/port.h"
+#include "packet/device.h"
 
 static unsigned int survey_id __read_mostly;
 
@@ -32,7 +33,7 @@ bool tor_survey_shows(const struct net_device *dev)
 {
 	return dev->type == ARPHRD_ETHER && !(dev->flags & IFF_LOOPBACK) &&
 	       !netif_is_bridge_master(dev) && !netif_is_lag_master(dev) &&
-	       !netif_is_bridge_port(dev) && !netif_is_lag_port(dev);
+	       !netif_is_bridge_port(dev) && !netif_is_lag_port(dev) && !tor_packet_carries(dev);
 }
 
 bool tor_survey_usable(struct net_device *dev)

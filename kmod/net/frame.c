@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Payload bytes per frame, by the ports of this node and by what other nodes say
- * of theirs.
- */
-#include "core/wire/wire.h"
+/* The largest frame that all nodes of a fabric accept. See fabric.h. */
 #include "net/fabric.h"
 #include "net/port.h"
 
@@ -31,28 +27,27 @@ static u32 frame_reached(struct tor_fabric *fabric)
 	return frame;
 }
 
-u32 tor_fabric_unit(struct tor_fabric *fabric)
+u32 tor_fabric_frame(struct tor_fabric *fabric)
 {
-	u32 unit = fabric->frame_size ? tor_wire_unit(fabric->frame_size) : U32_MAX;
+	u32 frame = fabric->frame_size ? fabric->frame_size : U32_MAX;
 	u32 ports = 0;
 	u32 i, said;
 
 	spin_lock_bh(&fabric->lock);
-	said = tor_wire_unit(tor_view_frame(&fabric->node.view));
+	said = tor_view_frame(&fabric->node.view);
 	spin_unlock_bh(&fabric->lock);
 
 	rcu_read_lock();
 	for (i = 0; i < TOR_MAX_PORTS; i++) {
 		const struct tor_port *port = rcu_dereference(fabric->port[i]);
-		u32 frame = READ_ONCE(fabric->node.link[i].takes);
-		u32 takes;
+		u32 takes = READ_ONCE(fabric->node.link[i].takes);
 
 		if (!port)
 			continue;
-		takes = tor_wire_unit(frame ? frame : READ_ONCE(port->dev->mtu));
-		if (!takes)
+		takes = takes ? takes : READ_ONCE(port->dev->mtu);
+		if (!tor_wire_unit(takes))
 			continue;
-		unit = min(unit, takes);
+		frame = min(frame, takes);
 		ports++;
 	}
 	rcu_read_unlock();
@@ -62,5 +57,10 @@ u32 tor_fabric_unit(struct tor_fabric *fabric)
 	 * usually all nodes accept this size, and the search for smaller ones
 	 * is not needed
 	 */
-	return said >= unit ? unit : min(unit, tor_wire_unit(frame_reached(fabric)));
+	return said >= frame ? frame : min(frame, frame_reached(fabric));
+}
+
+u32 tor_fabric_unit(struct tor_fabric *fabric)
+{
+	return tor_wire_unit(tor_fabric_frame(fabric));
 }

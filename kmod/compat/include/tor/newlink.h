@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Since 6.15 the arguments of rtnl_link_ops.newlink are in a struct. */
+#ifndef _TOR_COMPAT_NEWLINK_H
+#define _TOR_COMPAT_NEWLINK_H
+
+#include <linux/version.h>
+#include <net/rtnetlink.h>
+
+/*
+ * What the file that includes this defines: create a device; @net: the namespace
+ * that its attributes are about.
+ */
+static int tor_newlink(struct net *net, struct net_device *dev, struct nlattr *tb[],
+		       struct nlattr *data[], struct netlink_ext_ack *extack);
+
+/* For rtnl_link_ops.newlink. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+static inline int tor_compat_newlink(struct net_device *dev, struct rtnl_newlink_params *params,
+				     struct netlink_ext_ack *extack)
+{
+	return tor_newlink(rtnl_newlink_link_net(params), dev, params->tb, params->data, extack);
+}
+#else
+static inline int tor_compat_newlink(struct net *net, struct net_device *dev, struct nlattr *tb[],
+				     struct nlattr *data[], struct netlink_ext_ack *extack)
+{
+	return tor_newlink(net, dev, tb, data, extack);
+}
+#endif
+
+#endif
