@@ -41,7 +41,8 @@ complete()
 		list+=("usr/share/doc/torcoll/examples/${f##*/}")
 	done
 	has_files "${list[@]}" usr/include/torcoll.h usr/include/linux/torcoll.h \
-		usr/include/linux/torcoll_netlink.h usr/lib/libtorcoll.so usr/lib/libtorcoll.so.0 \
+		usr/include/linux/torcoll_netdev.h usr/include/linux/torcoll_netlink.h \
+		usr/lib/libtorcoll.so usr/lib/libtorcoll.so.0 \
 		usr/lib/libtorcoll.a usr/lib/pkgconfig/libtorcoll.pc usr/share/doc/torcoll/README.md \
 		usr/share/bash-completion/completions/torcollctl usr/share/torcoll/torcoll.lua \
 		usr/share/bash-completion/completions/torcollrun usr/share/zsh/site-functions/_torcollrun \

@@ -11,6 +11,8 @@
 #include "../../tools/torcollctl/conf_check.c"
 #include "../../tools/torcollctl/device_find.c"
 #include "../../tools/torcollctl/conf_value.c"
+#include "../../tools/torcollctl/ipdev_diff.c"
+#include "../../tools/torcollctl/prefix.c"
 
 static const char text[] =
 	"[fabric]\nkey = 1\ndims = 4x2\nmtu = 9000\n"
@@ -46,7 +48,7 @@ static int setup(struct conf *conf, struct running *now)
 static void expect(const struct changes *changes, const char *want)
 {
 	static const char *const names[] = {
-		"limits", "del", "add", "rates", "-port", "device", "+port",
+		"limits", "del", "add", "rates", "-port", "device", "+port", "ip", "names",
 	};
 	char got[256] = "";
 	size_t i, at = 0;
@@ -152,6 +154,48 @@ static void changes__missing(void **state)
 	conf_free(&conf);
 }
 
+/* What may differ of the network device, and that it is left alone if the file does not speak of it. */
+static void changes__ip(void **state)
+{
+	const char *why;
+	struct changes changes;
+	struct running now;
+	struct conf conf;
+
+	setup(&conf, &now);
+	assert_true(prefix_parse(&conf.ip.prefix[IP_4], AF_INET, "10.7.0.0/24", &why));
+	now.ip = (struct ipdev){ .ifindex = 9, .name = "tor1", .up = true, .has = { true } };
+	changes_find(&changes, &conf, 0, &now);
+	expect(&changes, "");
+	conf.ip.on = true;
+	changes_find(&changes, &conf, 0, &now);
+	expect(&changes, "ip");
+	now.ip.prefix[IP_4] = conf.ip.prefix[IP_4];
+	changes_find(&changes, &conf, 0, &now);
+	expect(&changes, "");
+	now.ip.has[IP_4] = false;
+	assert_true(ipdev_differs(&now.ip, &conf.ip));
+	now.ip.has[IP_4] = true;
+	now.ip.up = false;
+	assert_true(ipdev_differs(&now.ip, &conf.ip));
+	now.ip.up = true;
+	strcpy(conf.ip.name, "tor0");
+	assert_true(ipdev_differs(&now.ip, &conf.ip));
+	strcpy(now.ip.name, "tor0");
+	assert_false(ipdev_differs(&now.ip, &conf.ip));
+	now.ip.prefix[IP_6] = (struct prefix){ AF_INET6, 64 };
+	assert_true(ipdev_differs(&now.ip, &conf.ip));
+	now.ip.ifindex = 0;
+	assert_true(ipdev_differs(&now.ip, &conf.ip));
+	/* it goes with the fabric */
+	now.ip.ifindex = 9;
+	now.fabric.hello_ms = 100;
+	now.names_stale = true;
+	changes_find(&changes, &conf, 0, &now);
+	expect(&changes, "del add rates +port +port +port ip names");
+	conf_free(&conf);
+}
+
 static void differs__names_both(void **state)
 {
 	struct running now;
@@ -178,6 +222,7 @@ int main(void)
 		cmocka_unit_test(changes__all),
 		cmocka_unit_test(changes__ports),
 		cmocka_unit_test(changes__devices),
+		cmocka_unit_test(changes__ip),
 		cmocka_unit_test(changes__missing),
 		cmocka_unit_test(differs__names_both),
 	};

@@ -11,6 +11,7 @@
 #include "../../tools/torcollctl/conf_edit.c"
 #include "../../tools/torcollctl/conf_print.c"
 #include "../../tools/torcollctl/conf_value.c"
+#include "../../tools/torcollctl/prefix.c"
 
 static const char lab[] =
 	"# a torus of four\n"
@@ -23,6 +24,11 @@ static const char lab[] =
 	"checksum = header\n"
 	"frame-size = 4096\n"
 	"mtu = 9000\r\n"
+	"ip = 10.7.0.0/24\n"
+	"ip6 = fd00:7::10/64\n"
+	"ip-device = lab\n"
+	"hosts = /etc/hosts\n"
+	"host-suffix = -tor\n"
 	"\n"
 	"[ node lab0.example.org ]\n"
 	"index = 0\n"
@@ -73,6 +79,14 @@ static void conf__all_settings(void **state)
 	assert_int_equal(conf.fabric.hello_ms, 1000);
 	assert_true(conf.fabric.checksum_header);
 	assert_int_equal(conf.fabric.frame_size, 4096);
+	assert_true(conf.ip.on);
+	assert_int_equal(conf.ip.prefix[IP_4].len, 24);
+	assert_memory_equal(conf.ip.prefix[IP_4].base, "\x0a\x07\x00\x01", 4);
+	assert_int_equal(conf.ip.prefix[IP_6].len, 64);
+	assert_int_equal(conf.ip.prefix[IP_6].base[15], 0x10);
+	assert_string_equal(conf.ip.name, "lab");
+	assert_string_equal(conf.hosts, "/etc/hosts");
+	assert_string_equal(conf.suffix, "-tor");
 	assert_int_equal(conf.nodes, 2);
 	assert_string_equal(conf.node[0].name, "lab0.example.org");
 	assert_int_equal(conf_mtu(&conf, 0), 9000);
@@ -100,6 +114,7 @@ static void conf__defaults(void **state)
 	assert_int_equal(conf.fabric.hello_ms, CONF_HELLO_MS);
 	assert_int_equal(conf.fabric.frame_size, 0);
 	assert_false(conf.fabric.checksum_header || conf.has_rates || conf.limits || conf.mtu);
+	assert_false(conf.ip.on || *conf.ip.name || *conf.hosts || *conf.suffix);
 	conf_free(&conf);
 }
 
@@ -158,6 +173,12 @@ static void refuses__values(void **state)
 	refused("[fabric]\nhello = 5ms\n", "lab.conf:2: hello: 5ms is not between 10ms and 10s");
 	refused("[fabric]\nchecksum = none\n", "lab.conf:2: checksum: \"none\" is neither full nor");
 	refused("[fabric]\nmtu = 383\n", "lab.conf:2: mtu: 383 is not between 384 and 65535");
+	refused("[fabric]\nip = 10.7.0.0\n", "lab.conf:2: ip: \"10.7.0.0\" is no IPv4 prefix");
+	refused("[fabric]\nip = fd00::/64\n", "lab.conf:2: ip: \"fd00::/64\" is no IPv4 prefix");
+	refused("[fabric]\nip6 = fe80::/64\n", "lab.conf:2: ip6: \"fe80::/64\" is link-local");
+	refused("[fabric]\nip-device = a/b\n", "lab.conf:2: ip-device: \"a/b\" is no name of a device");
+	refused("[fabric]\nhosts = hosts\n", "lab.conf:2: hosts: \"hosts\" is no absolute path");
+	refused("[fabric]\nhost-suffix = *\n", "lab.conf:2: host-suffix: \"*\" is no end of a host name");
 	refused("[rates]\nlink-fs = 10000000001\n", "lab.conf:2: link-fs: 10000000001 is not between");
 	refused("[limits]\npinned = 2T\n", "lab.conf:2: pinned: \"2T\" is no amount");
 	refused("[limits]\npinned = 17179869184G\n", "lab.conf:2: pinned: \"17179869184G\" is no amount");
@@ -166,7 +187,7 @@ static void refuses__values(void **state)
 static void refuses__ports(void **state)
 {
 	static const char *const names[] = {
-		"abcdefghijklmnop", "a/b", "a:b", "a b", ".", "..", "mac:", "mac:aa:bb:cc:dd:ee",
+		"abcdefghijklmnop", "a/b", "a:b", "a%d", "a b", ".", "..", "mac:", "mac:aa:bb:cc:dd:ee",
 		"mac:aa:bb:cc:dd:ee:ff:", "mac:aa:bb:cc:dd:ee:fg", "path:", "path:a b",
 	};
 	char text[128];
@@ -194,6 +215,10 @@ static void refuses__what_is_missing(void **state)
 
 static void refuses__what_does_not_fit(void **state)
 {
+	refused(HEAD "ip = 10.7.0.0/29\n", "lab.conf:1: ip: 10.7.0.0/29 has no addresses for 8 nodes");
+	refused(HEAD "ip = 10.7.0.248/24\n", "lab.conf:1: ip: 10.7.0.248/24 has no addresses for 8");
+	refused(HEAD "ip-device = tor0\nhosts = /etc/hosts\n",
+		"lab.conf:1: hosts: without ip or ip6 nodes have no addresses for /etc/hosts");
 	refused(HEAD "[node a]\nindex = 8\n", "lab.conf:4: [node a]: index 8 is not below 8");
 	refused(HEAD "[node a]\nindex = 0\nport 3+ = b\n", "lab.conf:6: port 3+: the shape has no cable");
 	refused(HEAD "[node a]\nindex = 0\nport 2+ = b\n", "lab.conf:6: port 2+: the shape has no cable");

@@ -13,6 +13,7 @@
 
 #include "apply.h"
 #include "conf_load.h"
+#include "hosts.h"
 
 #define FILES	"/etc/torcoll/*.conf"
 
@@ -85,6 +86,16 @@ static void complain_missing(struct apply *ap)
 	}
 }
 
+/* Find out whether the file with the names of nodes has to change. Return an exit code. */
+static int look_at_names(struct apply *ap)
+{
+	int ret = *ap->conf.hosts ?
+		  hosts_update(&ap->conf, ap->conf.hosts, ap->remove, true) : 0;
+
+	ap->now.names_stale = ret > 0;
+	return ret < 0 ? CTL_REFUSED : CTL_OK;
+}
+
 /* A fabric that must be made anew takes its communicators with it. */
 static int check_comms(const struct apply *ap)
 {
@@ -104,6 +115,8 @@ static int apply_file(struct apply *ap)
 	size_t i;
 
 	ap->ret = check_comms(ap);
+	if (!ap->ret)
+		ap->ret = look_at_names(ap);
 	if (ap->ret)
 		return ap->ret;
 	changes_find(&ap->changes, &ap->conf, ap->node, &ap->now);
@@ -118,10 +131,14 @@ static int apply_file(struct apply *ap)
 
 static int remove_fabric(struct apply *ap)
 {
-	const struct change change = { .kind = CHANGE_FABRIC_DEL };
+	const struct change fabric = { .kind = CHANGE_FABRIC_DEL };
+	const struct change names = { .kind = CHANGE_NAMES };
 
+	ap->ret = look_at_names(ap);
 	if (ap->now.exists)
-		apply_change(ap, &change);
+		apply_change(ap, &fabric);
+	if (ap->now.names_stale)
+		apply_change(ap, &names);
 	if (opt.json)
 		print_json(ap);
 	return ap->ret;

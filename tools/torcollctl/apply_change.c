@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "apply.h"
+#include "hosts.h"
 #include "tune.h"
 
 static const char *fabric_text(const struct apply *ap)
@@ -58,6 +59,23 @@ static const char *port_text(const struct apply *ap, const char *verb, uint32_t 
 		       dir_names[tor_port_dir(port)]);
 }
 
+static const char *ip_text(const struct apply *ap)
+{
+	const struct conf_ip *ip = &ap->conf.ip;
+	const char *text = fmt_str("torcollctl fabric %llu ip on",
+				   (unsigned long long)ap->conf.fabric.key);
+	char prefix[PREFIX_TEXT_SIZE];
+	size_t i;
+
+	if (*ip->name)
+		text = fmt_str("%s name %s", text, ip->name);
+	for (i = 0; i < IP_FAMILIES; i++)
+		if (ip->prefix[i].len)
+			text = fmt_str("%s %s %s", text, ip_words[i],
+				       prefix_text(&ip->prefix[i], prefix));
+	return text;
+}
+
 static const char *change_text(const struct apply *ap, const struct change *change)
 {
 	switch (change->kind) {
@@ -78,6 +96,11 @@ static const char *change_text(const struct apply *ap, const struct change *chan
 	case CHANGE_DEVICE:
 		return fmt_str("ip link set %s%s up", change->device->name,
 			       change->mtu ? fmt_str(" mtu %u", change->mtu) : "");
+	case CHANGE_IP:
+		return ip_text(ap);
+	case CHANGE_NAMES:
+		return fmt_str("torcollctl hosts %s %s %s", ap->file,
+			       ap->remove ? "remove" : "write", ap->conf.hosts);
 	}
 	return "";
 }
@@ -113,7 +136,16 @@ static int set_rates(struct apply *ap)
 	return rates_send(&ap->c, ap->conf.fabric.key, &rates);
 }
 
-/* Return 0 or a negative errno with the text of the connection. */
+/* Return whether a change is one by rtnetlink. */
+static bool is_of_route(const struct change *change)
+{
+	return change->kind == CHANGE_DEVICE || change->kind == CHANGE_IP;
+}
+
+/*
+ * Return 0, or else the text of the connection says why. CHANGE_NAMES has printed the
+ * reason.
+ */
 static int change_make(struct apply *ap, const struct change *change)
 {
 	uint64_t key = ap->conf.fabric.key;
@@ -135,6 +167,10 @@ static int change_make(struct apply *ap, const struct change *change)
 				tor_port_dir(change->port), change->device->ifindex);
 	case CHANGE_DEVICE:
 		return device_set(&ap->route, change->device->ifindex, change->mtu);
+	case CHANGE_IP:
+		return ipdev_set(&ap->route, key, &ap->conf.ip);
+	case CHANGE_NAMES:
+		return hosts_update(&ap->conf, ap->conf.hosts, ap->remove, false) < 0;
 	}
 	return -EINVAL;
 }
@@ -142,10 +178,11 @@ static int change_make(struct apply *ap, const struct change *change)
 bool apply_change(struct apply *ap, const struct change *change)
 {
 	const char *text = change_text(ap, change);
-	const struct conn *c = change->kind == CHANGE_DEVICE ? &ap->route : &ap->c;
+	const struct conn *c = is_of_route(change) ? &ap->route : &ap->c;
 
 	if (!ap->dry && change_make(ap, change)) {
-		other_error("%s: %s", text, c->text);
+		if (change->kind != CHANGE_NAMES)
+			other_error("%s: %s", text, c->text);
 		ap->ret = CTL_REFUSED;
 		return change->kind != CHANGE_FABRIC_DEL && change->kind != CHANGE_FABRIC_ADD;
 	}

@@ -148,17 +148,29 @@ static void find_port(struct changes *changes, enum change_kind kind, uint32_t p
 	change->device = device;
 }
 
+/* The network device goes with its fabric. */
+static void find_ip(struct changes *changes, const struct conf *conf, const struct running *now,
+		    bool stays)
+{
+	if (conf->ip.on && (!stays || ipdev_differs(&now->ip, &conf->ip)))
+		add(changes, CHANGE_IP);
+	if (now->names_stale)
+		add(changes, CHANGE_NAMES);
+}
+
 void changes_find(struct changes *changes, const struct conf *conf, size_t node,
 		  const struct running *now)
 {
 	const struct device *want[TOR_MAX_PORTS] = { NULL };
 	uint32_t have[TOR_MAX_PORTS] = { 0 };
 	uint32_t i;
+	bool stays;
 
 	changes->n = 0;
 	changes->lost = 0;
 	find_limits(changes, conf, now);
-	if (find_fabric(changes, conf, node, now))
+	stays = find_fabric(changes, conf, node, now);
+	if (stays)
 		memcpy(have, now->port, sizeof(have));
 	find_devices(want, changes, conf, node, now);
 	for (i = 0; i < TOR_MAX_PORTS; i++)
@@ -170,4 +182,5 @@ void changes_find(struct changes *changes, const struct conf *conf, size_t node,
 	for (i = 0; i < TOR_MAX_PORTS; i++)
 		if (want[i] && want[i]->ifindex != have[i])
 			find_port(changes, CHANGE_PORT_ADD, i, want[i]);
+	find_ip(changes, conf, now, stays);
 }

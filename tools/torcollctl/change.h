@@ -8,6 +8,7 @@
 
 #include "conf.h"
 #include "device.h"
+#include "ipdev.h"
 
 /**
  * struct running - what runs
@@ -20,6 +21,8 @@
  * @rate: of the fabric
  * @limit: of this machine's users
  * @devices: of this network namespace
+ * @ip: the network device of the fabric
+ * @names_stale: the hosts file that the file names is not as it says
  */
 struct running {
 	bool exists;
@@ -30,6 +33,8 @@ struct running {
 	uint64_t rate[CONF_RATES];
 	uint64_t limit[CONF_LIMITS];
 	struct devices devices;
+	struct ipdev ip;
+	bool names_stale;
 };
 
 /**
@@ -55,6 +60,8 @@ enum change_kind {
 	CHANGE_PORT_DEL,
 	CHANGE_DEVICE,
 	CHANGE_PORT_ADD,
+	CHANGE_IP,
+	CHANGE_NAMES,
 };
 
 /**
@@ -79,7 +86,7 @@ struct missing {
 	char why[128];
 };
 
-#define CHANGES_MAX	(4 + 3 * TOR_MAX_PORTS)
+#define CHANGES_MAX	(6 + 3 * TOR_MAX_PORTS)
 
 struct changes {
 	struct change list[CHANGES_MAX];

@@ -7,15 +7,18 @@
 #ifndef _CTL_CONF_H
 #define _CTL_CONF_H
 
+#include <net/if.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "core/torus.h"
+#include "prefix.h"
 
 #define CONF_NAME_SIZE		65	/* of a host, HOST_NAME_MAX and a NUL */
 #define CONF_DEVICE_SIZE	128
+#define CONF_PATH_SIZE		128
 #define CONF_RATES		6	/* in the order of rates_table */
 #define CONF_LIMITS		7	/* in the order of limits_table */
 #define CONF_ETHERTYPE		0x88b5	/* what the module takes if told nothing */
@@ -37,6 +40,25 @@ struct conf_fabric {
 	uint32_t hello_ms;
 	uint32_t frame_size;
 	bool checksum_header;
+};
+
+/* Families of addresses, by their place in tables; names of prefixes on command lines. */
+enum ip_family {
+	IP_4,
+	IP_6,
+	IP_FAMILIES
+};
+
+/**
+ * struct conf_ip - the network device of a fabric as it is to be
+ * @on: it is to be at all; else it is left as it is
+ * @name: its name; "": any
+ * @prefix: of the nodes' addresses, by enum ip_family
+ */
+struct conf_ip {
+	bool on;
+	char name[IFNAMSIZ];
+	struct prefix prefix[IP_FAMILIES];
 };
 
 /**
@@ -73,6 +95,9 @@ struct conf_port {
  * struct conf - a file
  * @fabric: section [fabric]
  * @mtu: of all ports' devices; 0: leave devices as they are
+ * @ip: the network device
+ * @hosts: file that gets the names of all nodes, "": none
+ * @suffix: of these names' first labels
  * @node: sections [node NAME], @nodes of them
  * @port: ports of all nodes, in the order of the file, @ports of them
  * @rate: section [rates]
@@ -83,6 +108,9 @@ struct conf_port {
 struct conf {
 	struct conf_fabric fabric;
 	uint32_t mtu;
+	struct conf_ip ip;
+	char hosts[CONF_PATH_SIZE];
+	char suffix[CONF_NAME_SIZE];
 	struct conf_node *node;
 	size_t nodes;
 	struct conf_port *port;
@@ -110,6 +138,9 @@ void conf_free(struct conf *conf);
 
 /* Return whether a section [node NAME] may have that name. */
 bool conf_is_host_name(const char *name);
+
+/* Return whether the kernel allows that name of a device. */
+bool conf_is_device_name(const char *name);
 
 /**
  * conf_node_of - find the section of a host

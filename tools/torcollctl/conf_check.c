@@ -55,6 +55,25 @@ static int check_fabric(struct conf_parse *p)
 	return 0;
 }
 
+static int check_ip(const struct conf_parse *p)
+{
+	static const char *const names[IP_FAMILIES] = { "ip", "ip6" };
+	const struct conf *conf = p->conf;
+	const struct prefix *prefix = conf->ip.prefix;
+	char text[PREFIX_TEXT_SIZE];
+	size_t i;
+
+	for (i = 0; i < IP_FAMILIES; i++)
+		if (prefix[i].len && !prefix_holds(&prefix[i], conf->fabric.torus.nodes))
+			return conf_fail(p, p->header[CONF_FABRIC], "%s: %s has no addresses for %u nodes",
+					 names[i], prefix_text(&prefix[i], text),
+					 conf->fabric.torus.nodes);
+	if (*conf->hosts && !prefix[IP_4].len && !prefix[IP_6].len)
+		return conf_fail(p, p->header[CONF_FABRIC], "hosts: without ip or ip6 nodes have no addresses for %s",
+				 conf->hosts);
+	return 0;
+}
+
 static int check_rates(struct conf_parse *p)
 {
 	p->conf->has_rates = p->header[CONF_RATE];
@@ -207,6 +226,8 @@ int conf_check(struct conf_parse *p)
 {
 	int err = check_fabric(p);
 
+	if (!err)
+		err = check_ip(p);
 	if (!err)
 		err = check_rates(p);
 	if (!err)

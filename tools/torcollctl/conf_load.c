@@ -76,7 +76,7 @@ int conf_load(struct conf *conf, const char *name, int *fd)
 }
 
 /* Write the new text beside the file, and put it in its place. */
-static int replace(const char *name, int old, const char *text, size_t len)
+int file_replace(const char *name, int old, const char *text, size_t len)
 {
 	char whole[PATH_MAX], fresh[PATH_MAX + 8];
 	struct stat st;
@@ -116,7 +116,7 @@ static int save_rates(const char *name, int fd, const char *text, size_t len,
 	conf_with_rates(out, text, len, rate);
 	fclose(out);
 	ret = conf_parse(&conf, name, fresh, size, error, sizeof(error)) ?
-	      other_error("%s", error) : replace(name, fd, fresh, size);
+	      other_error("%s", error) : file_replace(name, fd, fresh, size);
 	conf_free(&conf);
 	free(fresh);
 	return ret;

@@ -18,6 +18,17 @@
 char *conf_read(const char *name, size_t *len, int *fd);
 
 /**
+ * file_replace - write a file anew: whoever reads it sees the old text or the new one
+ * @name: of the file
+ * @old: descriptor of it; the new one has its owner and mode
+ * @text: the new text
+ * @len: its bytes
+ *
+ * Return: an exit code.
+ */
+int file_replace(const char *name, int old, const char *text, size_t len);
+
+/**
  * conf_load - read and parse a file
  * @conf: filled in; to be freed with conf_free()
  * @name: as for conf_read()

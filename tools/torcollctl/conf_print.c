@@ -25,6 +25,23 @@ static void print_fabric(FILE *out, const struct conf *conf)
 		fprintf(out, "mtu = %u\n", conf->mtu);
 }
 
+static void print_ip(FILE *out, const struct conf *conf)
+{
+	const struct conf_ip *ip = &conf->ip;
+	char text[PREFIX_TEXT_SIZE];
+
+	if (ip->prefix[IP_4].len)
+		fprintf(out, "ip = %s\n", prefix_text(&ip->prefix[IP_4], text));
+	if (ip->prefix[IP_6].len)
+		fprintf(out, "ip6 = %s\n", prefix_text(&ip->prefix[IP_6], text));
+	if (*ip->name)
+		fprintf(out, "ip-device = %s\n", ip->name);
+	if (*conf->hosts)
+		fprintf(out, "hosts = %s\n", conf->hosts);
+	if (*conf->suffix)
+		fprintf(out, "host-suffix = %s\n", conf->suffix);
+}
+
 static void print_node(FILE *out, const struct conf *conf, size_t place)
 {
 	const struct conf_node *node = &conf->node[place];
@@ -73,6 +90,7 @@ void conf_print(FILE *out, const struct conf *conf)
 	size_t i;
 
 	print_fabric(out, conf);
+	print_ip(out, conf);
 	for (i = 0; i < conf->nodes; i++)
 		print_node(out, conf, i);
 	if (conf->has_rates) {

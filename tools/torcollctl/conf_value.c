@@ -9,6 +9,7 @@
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "amount.h"
 #include "conf.h"
@@ -141,6 +142,55 @@ static int set_checksum(struct conf_parse *p, const struct conf_setting *s, cons
 	return 0;
 }
 
+static int set_prefix(struct conf_parse *p, const struct conf_setting *s, const char *value,
+		      int family)
+{
+	const char *why;
+
+	p->conf->ip.on = true;
+	if (!prefix_parse(place(p, s), family, value, &why))
+		return conf_fail(p, p->line, "%s: \"%s\" %s", s->name, value, why);
+	return 0;
+}
+
+static int set_ip(struct conf_parse *p, const struct conf_setting *s, const char *value)
+{
+	return set_prefix(p, s, value, AF_INET);
+}
+
+static int set_ip6(struct conf_parse *p, const struct conf_setting *s, const char *value)
+{
+	return set_prefix(p, s, value, AF_INET6);
+}
+
+static int set_ip_device(struct conf_parse *p, const struct conf_setting *s, const char *value)
+{
+	if (!conf_is_device_name(value))
+		return conf_fail(p, p->line, "%s: \"%s\" is no name of a device: 1 to %d characters such as tor0",
+				 s->name, value, IFNAMSIZ - 1);
+	p->conf->ip.on = true;
+	memcpy(place(p, s), value, strlen(value) + 1);
+	return 0;
+}
+
+static int set_hosts(struct conf_parse *p, const struct conf_setting *s, const char *value)
+{
+	if (*value != '/' || strlen(value) >= CONF_PATH_SIZE)
+		return conf_fail(p, p->line, "%s: \"%s\" is no absolute path of up to %d characters, such as /etc/hosts",
+				 s->name, value, CONF_PATH_SIZE - 1);
+	memcpy(place(p, s), value, strlen(value) + 1);
+	return 0;
+}
+
+static int set_suffix(struct conf_parse *p, const struct conf_setting *s, const char *value)
+{
+	if (!conf_is_host_name(value))
+		return conf_fail(p, p->line, "%s: \"%s\" is no end of a host name: letters, digits, dots, hyphens and underscores, as in -tor",
+				 s->name, value);
+	memcpy(place(p, s), value, strlen(value) + 1);
+	return 0;
+}
+
 static int set_limit(struct conf_parse *p, const struct conf_setting *s, const char *value)
 {
 	uint64_t *limit = place(p, s);
@@ -167,6 +217,11 @@ static const struct conf_setting fabric_settings[] = {
 	{ "checksum", set_checksum },
 	{ "frame-size", set_u32, FABRIC(frame_size), 256, 65535 },
 	{ "mtu", set_u32, offsetof(struct conf, mtu), MTU_MIN, 65535 },
+	{ "ip", set_ip, offsetof(struct conf, ip.prefix[IP_4]) },
+	{ "ip6", set_ip6, offsetof(struct conf, ip.prefix[IP_6]) },
+	{ "ip-device", set_ip_device, offsetof(struct conf, ip.name) },
+	{ "hosts", set_hosts, offsetof(struct conf, hosts) },
+	{ "host-suffix", set_suffix, offsetof(struct conf, suffix) },
 };
 
 static const struct conf_setting node_settings[] = {
@@ -227,10 +282,9 @@ static bool is_mac(char *mac)
 	return !mac[i];
 }
 
-/* What the kernel allows as a name. */
-static bool is_device_name(const char *name)
+bool conf_is_device_name(const char *name)
 {
-	return *name && strlen(name) < IFNAMSIZ && !strpbrk(name, "/: \t") && strcmp(name, ".") &&
+	return *name && strlen(name) < IFNAMSIZ && !strpbrk(name, "/:% \t") && strcmp(name, ".") &&
 	       strcmp(name, "..");
 }
 
@@ -240,7 +294,7 @@ static bool is_device(char *device)
 		return is_mac(device + 4);
 	if (!strncmp(device, "path:", 5))
 		return device[5] && !strpbrk(device, " \t");
-	return is_device_name(device);
+	return conf_is_device_name(device);
 }
 
 static int parse_port(struct conf_parse *p, const char *word, uint32_t *port)

@@ -358,6 +358,7 @@ void port_print_reasons(struct json_object *ports);
 
 int fabric_main(struct args *a);
 int host_main(struct args *a);
+int hosts_main(struct args *a);
 int port_main(struct args *a);
 int node_main(struct args *a);
 int comm_main(struct args *a);

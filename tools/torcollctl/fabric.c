@@ -7,6 +7,7 @@
 
 #include "ctl.h"
 #include "draw.h"
+#include "ip.h"
 #include "whole.h"
 
 static const char help[] =
@@ -17,6 +18,10 @@ static const char help[] =
 	"                         [cables 1|2] [ethertype NUMBER] [hello TIME]\n"
 	"                         [checksum full|header] [frame BYTES]\n"
 	"       torcollctl fabric del KEY [force]\n"
+	"       torcollctl fabric KEY ip on [name NAME] [prefix ADDRESS/BITS]\n"
+	"                         [prefix6 ADDRESS/BITS]\n"
+	"       torcollctl fabric KEY ip off\n"
+	"       torcollctl fabric KEY ip show\n"
 	"\n"
 	"check     tests all hosts and cables for some seconds, and prints what is wrong\n"
 	"          and what to do; exit status 3 if anything is\n"
@@ -30,8 +35,12 @@ static const char help[] =
 	"hello     time between hellos, such as 200ms or 1s (200ms)\n"
 	"checksum  what frames protect (full)\n"
 	"frame     largest frame, whatever the ports take\n"
+	"ip on     the network device by which all hosts are reached as on one Ethernet\n"
+	"name      of that device (tor0, or the next that is free)\n"
+	"prefix    network of which every node has an address, such as 10.7.0.0/24: node 0\n"
+	"          has the first one, or ADDRESS itself if it has more than BITS\n"
 	"\n"
-	"\"torcollctl apply\" does what add and del do, as the file of the fabric says.\n";
+	"\"torcollctl apply\" does what add, del and ip on do, as the file of the fabric says.\n";
 
 static const char *const checksum_names[] = { "full", "header" };
 
@@ -365,6 +374,18 @@ static int fabric_show(struct args *a)
 	return view_show(a, &fabric_view, print_fabrics);
 }
 
+/* "fabric KEY ip ..." */
+static int fabric_of_key(struct args *a)
+{
+	uint64_t key;
+
+	if (arg_u64(a, "the fabric's key", &key))
+		return CTL_USAGE;
+	if (!arg_is(a, "ip"))
+		return usage_error("\"ip\" is expected behind a fabric's key");
+	return ip_main(a, key);
+}
+
 int fabric_main(struct args *a)
 {
 	static const struct command commands[] = {
@@ -373,5 +394,7 @@ int fabric_main(struct args *a)
 		{ "check", whole_check },
 	};
 
+	if (a->argc && *a->argv[0] >= '0' && *a->argv[0] <= '9')
+		return fabric_of_key(a);
 	return command_run(a, commands, ARRAY_SIZE(commands), 0, help);
 }

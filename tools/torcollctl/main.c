@@ -33,6 +33,7 @@ static const char help[] =
 	"  op        collective calls under way, and for whom they wait: show\n"
 	"  node      this node: show\n"
 	"  host      by which name other hosts see this one: show, name\n"
+	"  hosts     names and addresses of all nodes, for /etc/hosts\n"
 	"  limit     what each user may have: show, set\n"
 	"  tune      how fast the fabric is: run, show, set, default, save, load\n"
 	"  explain   what auto takes for a collective of some size, and why\n"
@@ -60,6 +61,7 @@ static const struct command objects[] = {
 	{ "port", port_main },
 	{ "node", node_main },
 	{ "host", host_main },
+	{ "hosts", hosts_main },
 	{ "comm", comm_main },
 	{ "op", op_main },
 	{ "stats", stats_main },

@@ -85,6 +85,8 @@ int running_get(struct conn *c, struct conn *route, uint64_t key, struct running
 		ret = find_ports(c, now);
 	if (!ret && now->exists)
 		ret = find_rates(c, now);
+	if (!ret && now->exists && ipdev_get(route, key, &now->ip))
+		ret = conn_refused(route);
 	return ret;
 }
 

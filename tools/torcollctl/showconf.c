@@ -48,12 +48,21 @@ static void fill_ports(struct conf *conf, const struct running *now)
 	}
 }
 
+static struct conf_ip ip_of(const struct ipdev *dev)
+{
+	struct conf_ip ip = { .on = dev->ifindex };
+
+	memcpy(ip.name, dev->name, sizeof(ip.name));
+	memcpy(ip.prefix, dev->prefix, sizeof(ip.prefix));
+	return ip;
+}
+
 static void print_running(const char *host, const struct running *now)
 {
 	struct conf_port port[TOR_MAX_PORTS] = { 0 };
 	struct conf_node node = { .index = now->node };
 	struct conf conf = {
-		.fabric = now->fabric, .node = &node, .nodes = 1, .port = port, .has_rates = true,
+		.fabric = now->fabric, .ip = ip_of(&now->ip), .node = &node, .nodes = 1, .port = port, .has_rates = true,
 	};
 
 	snprintf(node.name, sizeof(node.name), "%s", host);
