@@ -248,7 +248,8 @@ torus_down()
 	module_unload
 }
 
-# node N COMMAND...: in that node's namespace.
+# node N COMMAND...: in that node's namespace. What is to be killed is started by torcollctl netns exec itself: the process of a
+# function in the background is a shell that waits for it.
 node()
 {
 	torcollctl netns exec "$@"
@@ -266,6 +267,62 @@ counters()
 {
 	torcollctl netns run -n "$2" --no-prefix torcollctl -j stats |
 		jq -n --arg name "$1" '[inputs | .. | objects | .[$name]? | numbers] | add // 0'
+}
+
+# ---- the network device ----
+
+# Times of all packets are taken from here on, until the guest ends: each ping would switch that on and off again.
+stamps_up()
+{
+	pgrep -x stamps >/dev/null || on_one_cpu stamps
+}
+
+# ip_up NODES [ARGUMENT]...: tor0 on each of the first so many nodes, with addresses of both families. ARGUMENTs as of torcollctl
+# fabric KEY ip on. Namespaces of nodes have IPv6 off, so that cables are as quiet as they can be.
+ip_up()
+{
+	torcollctl netns run -n "$1" sysctl -qw net.ipv6.conf.default.disable_ipv6=0
+	torcollctl netns run -n "$1" torcollctl fabric 1 ip on prefix 10.7.0.0/24 prefix6 fd00:7::/64 "${@:2}"
+}
+
+# address NODE [4|6]: the node's address on tor0.
+address()
+{
+	node "$1" ip -"${2:-4}" -j address show dev tor0 scope global | jq -r '.[0].addr_info[0].local'
+}
+
+# reaches FROM TO [ARGUMENT]...: one echo between two nodes. ARGUMENTs as of ping.
+reaches()
+{
+	node "$1" ping -q -n -c 1 -W 5 "${@:3}" "$(address "$2")"
+}
+
+# listens NODE PORT: a process does, by TCP.
+listens()
+{
+	node "$1" cat /proc/net/tcp /proc/net/tcp6 | grep -qi ":$(printf %04x "$2") [0:]* 0A "
+}
+
+# iperf FROM TO FILE [ARGUMENT]...: an iperf3 between two nodes; what its client reports goes to FILE, as JSON.
+iperf()
+{
+	local server code
+
+	torcollctl netns exec "$2" iperf3 -s -1 >"$3.server" 2>&1 &
+	server=$!
+	wait_for 20 listens "$2" 5201
+	node "$1" iperf3 -J -c "$(address "$2")" "${@:4}" >"$3"
+	code=$?
+	((code == 0)) || jq -r '.error // empty' "$3"
+	((code == 0)) || kill "$server" 2>/dev/null
+	wait "$server"
+	return $code
+}
+
+# iperf_received FILE: bytes.
+iperf_received()
+{
+	jq -r '.end.sum_received.bytes // .end.sum.bytes // 0' "$1"
 }
 
 # Nobody has a file open, or pays for anything that is still there.

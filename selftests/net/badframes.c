@@ -38,6 +38,12 @@ static const struct nlmsghdr *get(unsigned int cmd, unsigned int type)
 	return (void *)answer;
 }
 
+static bool is_drop(unsigned int counter)
+{
+	return (counter >= TORCOLL_A_COUNTER_DROP_SHORT && counter <= TORCOLL_A_COUNTER_DROP_LINK) ||
+	       counter == TORCOLL_A_COUNTER_DROP_AGAIN;
+}
+
 static uint64_t counter(unsigned int which, uint64_t *drops)
 {
 	const struct nlattr *counters = find_in(get(TORCOLL_CMD_STATS_GET, TORCOLL_A_STATS_FABRIC),
@@ -46,8 +52,9 @@ static uint64_t counter(unsigned int which, uint64_t *drops)
 
 	need(counters, "no counters");
 	*drops = 0;
-	for (i = TORCOLL_A_COUNTER_DROP_SHORT; i <= TORCOLL_A_COUNTER_DROP_LINK; i++)
-		*drops += number(find_nested(counters, i), sizeof(*drops));
+	for (i = TORCOLL_A_COUNTER_DROP_SHORT; i <= TORCOLL_A_COUNTER_DROP_AGAIN; i++)
+		if (is_drop(i))
+			*drops += number(find_nested(counters, i), sizeof(*drops));
 	return number(find_nested(counters, which), sizeof(*drops));
 }
 
@@ -144,8 +151,7 @@ static size_t make(unsigned char *frame, const struct row *row)
 static void try_row(const struct row *row)
 {
 	uint64_t end = now_ns() + 3 * NS_PER_S, before, after, drops, drops_after;
-	bool is_drop = row->counter >= TORCOLL_A_COUNTER_DROP_SHORT &&
-		       row->counter <= TORCOLL_A_COUNTER_DROP_LINK;
+	bool drop = is_drop(row->counter);
 	unsigned int by = row->by ? row->by : 1;
 	unsigned char frame[FRAME_MAX];
 	bool good = false;
@@ -161,9 +167,9 @@ static void try_row(const struct row *row)
 		good = after >= before + by;
 	} while (!good && now_ns() < end);
 	/* counted once, and for nothing else */
-	if (is_drop)
+	if (drop)
 		good &= after == before + by;
-	good &= drops_after == drops + (is_drop ? by : 0);
+	good &= drops_after == drops + (drop ? by : 0);
 	if (!good)
 		printf("# counter %u: %llu, then %llu, wanted %u more; drops: %llu, then %llu\n",
 		       row->counter, (unsigned long long)before, (unsigned long long)after, by,

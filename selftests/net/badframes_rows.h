@@ -56,6 +56,11 @@ struct row {
 #define ECHO(_name, _counter, ...)						\
 	{ .name = "echo__" _name, .counter = TORCOLL_A_COUNTER_##_counter, .type = TORCOLL_FRAME_ECHO, __VA_ARGS__ }
 
+/* To a node, unless the row says more. */
+#define PACKET(_name, _counter, _number, ...)					\
+	{ .name = "packet__" _name, .counter = TORCOLL_A_COUNTER_##_counter, .type = TORCOLL_FRAME_PACKET, \
+	  .hdr = { HDR(op, _number), __VA_ARGS__ }, .payload = 60 }
+
 #define HEADER		((int)sizeof(struct torcoll_hdr))
 #define ABORT_BYTES	sizeof(struct torcoll_abort)
 #define COMM_BYTES	sizeof(struct torcoll_comm_msg)
@@ -75,7 +80,7 @@ static const struct row rows[] = {
 	DATA("version_after", DROP_VERSION, .payload = 64, .hdr = { HDR(version, TORCOLL_WIRE_VERSION + 1) }),
 	DATA("version_255", DROP_VERSION, .payload = 64, .hdr = { HDR(version, 255) }),
 	DATA("type_0", DROP_TYPE, .payload = 64, .hdr = { HDR(type, 0) }),
-	DATA("type_7", DROP_TYPE, .payload = 64, .hdr = { HDR(type, 7) }),
+	DATA("type_8", DROP_TYPE, .payload = 64, .hdr = { HDR(type, 8) }),
 	DATA("type_255", DROP_TYPE, .payload = 64, .hdr = { HDR(type, 255) }),
 	DATA("header_crc", DROP_HEADER_CRC, .payload = 64, .wrong = HEADER_CRC),
 	DATA("other_fabric", DROP_FABRIC, .payload = 64, .hdr = { HDR(fabric, 0x12345678) }),
@@ -245,6 +250,23 @@ static const struct row rows[] = {
 	ECHO("payload_cut", DROP_SHORT, .payload = 64, .more = -1),
 	ECHO("not_the_neighbour", DROP_NODE, .payload = 64, .hdr = { HDR(src, 3) }),
 	ECHO("old_dst_epoch", DROP_EPOCH, .payload = 64, .hdr = { HDR(dst_epoch, 1) }),
+	PACKET("of_no_epoch", DROP_EPOCH, 0, HDR(src_epoch, 0)),
+	PACKET("of_no_node", DROP_NODE, 0, HDR(src, 4)),
+	PACKET("of_this_node", DROP_NODE, 0, HDR(src, 0)),
+	PACKET("to_no_node", DROP_NODE, 0, HDR(dst, 4)),
+	PACKET("to_a_node_with_a_number", DROP_RANGE, 1),
+	PACKET("to_another_node_with_a_number", DROP_RANGE, 1, HDR(dst, 3)),
+	PACKET("to_all_without_a_number", DROP_RANGE, 0, HDR(dst, TORCOLL_NODE_ALL)),
+	{ .name = "packet__short", .counter = TORCOLL_A_COUNTER_DROP_RANGE, .type = TORCOLL_FRAME_PACKET,
+	  .hdr = { HDR(op, 0) }, .payload = TORCOLL_PACKET_MIN - 1 },
+	{ .name = "packet__with_an_ack", .counter = TORCOLL_A_COUNTER_DROP_RANGE, .acks = 1,
+	  .type = TORCOLL_FRAME_PACKET, .hdr = { HDR(op, 0) }, .payload = 60 },
+	PACKET("to_another_node", FORWARDED, 0, HDR(dst, 2)),
+	PACKET("to_another_node_at_its_hop_limit", DROP_HOP_LIMIT, 0, HDR(dst, 2), HDR(hop_limit, 1)),
+	PACKET("to_all", FORWARDED, 5, HDR(dst, TORCOLL_NODE_ALL)),
+	PACKET("to_all_again", DROP_AGAIN, 5, HDR(dst, TORCOLL_NODE_ALL)),
+	PACKET("to_all_next", FORWARDED, 100, HDR(dst, TORCOLL_NODE_ALL)),
+	PACKET("to_all_too_late", DROP_AGAIN, 36, HDR(dst, TORCOLL_NODE_ALL)),
 	ECHO("answer", RX_FRAMES, .payload = 64, .hdr = { HDR(flags, TORCOLL_FLAG_REPLY) }),
 
 	/* hellos that must not be believed */

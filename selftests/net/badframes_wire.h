@@ -11,7 +11,7 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <net/if.h>
-#include <netpacket/packet.h>
+#include <linux/if_packet.h>
 #include <poll.h>
 #include <sys/socket.h>
 

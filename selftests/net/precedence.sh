@@ -1,0 +1,186 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 400
+#
+# Collectives and IP on the same cables, which are shaped so that they are what is scarce, not the processors: neither
+# takes them from the other, a cable that is full delays no traffic but its own, and what waits at a port or is held
+# by its device when that goes is dropped, and counted.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+# shape NODE DEVICE RATE: what leaves there, in order; its queue is longer than all windows.
+shape()
+{
+	node "$1" tc qdisc replace dev "$2" root tbf rate "$3" burst 16k limit 4m
+}
+
+all_cables()
+{
+	local n
+
+	for n in 0 1 2 3; do
+		shape "$n" d0p "$1" && shape "$n" d0m "$1" || return 1
+	done
+}
+
+# median NUMBER...: of an odd number of them, rounded down.
+median()
+{
+	printf '%s\n' "$@" | sort -n | sed -n "$(($# / 2 + 1))p" | cut -d . -f 1
+}
+
+# The median of the times of three hundred allreduces of 8 bytes, in three runs, in us.
+small_time()
+{
+	local i times=()
+
+	for i in 1 2 3; do
+		times+=("$(torcollctl netns run torcoll-perf allreduce -b 8 -e 8 -n 100 -w 10 --out-of-place --format json |
+			jq -r 'objects.time_us')") || return
+	done
+	median "${times[@]}"
+}
+
+# Large allreduces until FILE appears.
+large_loop()
+{
+	while [[ ! -e $1 ]]; do
+		torcollctl netns run torcoll-perf allreduce -b 512K -e 512K -w 0 -c 0 -n 5 --out-of-place >"$1.out" 2>&1 ||
+			return 1
+	done
+}
+
+# bulk FROM TO FILE [ARGUMENT]...: TCP, in the background, until end_bulk.
+bulk()
+{
+	node "$2" iperf3 -s -1 -p 5300 >"$3.server" 2>&1 &
+	bulk_server=$!
+	wait_for 20 listens "$2" 5300
+	node "$1" iperf3 -p 5300 -c "$(address "$2")" -t 1000 "${@:4}" >"$3" 2>&1 &
+	bulk_client=$!
+	wait_for 20 grows "$1"
+}
+
+end_bulk()
+{
+	kill "$bulk_client" "$bulk_server" 2>/dev/null
+	wait "$bulk_client" "$bulk_server" 2>/dev/null
+	return 0
+}
+
+# Bytes that a node has sent by its network device.
+sent()
+{
+	node "$1" ip -s -j link show tor0 | jq '.[0].stats64.tx.bytes'
+}
+
+# What a node sends by its network device grows by more than a few answers.
+grows()
+{
+	local before
+
+	before=$(sent "$1")
+	sleep 0.3
+	(($(sent "$1") > before + 10000))
+}
+
+# tcp_rate FROM TO FILE: what arrives, kbit/s.
+tcp_rate()
+{
+	iperf "$1" "$2" "$3" -t 4 >/dev/null || return
+	jq '.end.sum_received.bits_per_second / 1000 | floor' "$3"
+}
+
+# ---- collectives beside TCP ----
+
+rate=50mbit
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+torus_up 4 mtu 1500 "${patient[@]}"
+stamps_up || bail "no times of packets"
+ip_up 4 || bail "no network devices"
+check cables__shaped all_cables "$rate"
+
+alone=$(small_time)
+bulk 0 1 "$work/bulk" || bail "no stream"
+beside=$(small_time)
+check tcp__goes_on_meanwhile grows 0
+node 0 tc -s qdisc show dev d0p | diag
+end_bulk
+again=$(small_time)
+diag "allreduce of 8 bytes: $alone us alone, $beside us beside TCP, $again us alone again"
+check small_allreduce__beside_tcp_at_most_twice_its_time \
+	test "$beside" -le $((alone + again))
+
+# ---- TCP beside collectives ----
+
+before=$(tcp_rate 0 1 "$work/alone")
+large_loop "$work/stop" &
+loop=$!
+wait_for 20 test -s "$work/stop.out"
+shared=$(tcp_rate 0 1 "$work/beside")
+touch "$work/stop"
+wait "$loop"
+check large_allreduces__right test $? -eq 0
+diag "TCP: $before kbit/s alone, $shared kbit/s beside large allreduces"
+check tcp__at_least_half_beside_large_allreduces test "$shared" -ge $((before / 2))
+
+# ---- a full port and the others ----
+
+shape 0 d0m 1mbit
+bulk 0 3 "$work/slow" -P 4
+shared=$(tcp_rate 0 1 "$work/fast")
+check slow_stream__goes_on grows 0
+end_bulk
+diag "TCP: $shared kbit/s beside a stream by a slow cable"
+check full_port__blocks_no_other test "$shared" -ge $((before * 3 / 4))
+
+# ---- what waits when it is dropped ----
+
+# What nodes 1 and 3 have dropped: of two ways a stream takes either.
+dropped()
+{
+	echo $(($(counter 1 drop_forward) + $(counter 3 drop_forward)))
+}
+
+# A stream that a node between has no room for: UDP, of 8 times the rate of the next cable.
+overrun()
+{
+	local before
+
+	before=$(dropped)
+	iperf 0 2 "$work/udp" -u -b 8M -l 1000 -t 4
+	diag "$(($(dropped) - before)) dropped where the cable is slow"
+	(($(dropped) > before))
+}
+
+shape 1 d0p 1mbit
+shape 3 d0m 1mbit
+check overrun__is_counted_at_the_node_between overrun
+
+port_gone()
+{
+	node 0 torcollctl port del dev d0p && node 0 ip link show d0p >/dev/null
+}
+
+# Packets wait, and are in the device: what takes a second to send.
+shape 0 d0p 100kbit
+bulk 0 1 "$work/bulk" -P 4
+check port__removed_while_packets_wait port_gone
+eventually other_port__reaches_the_same_host 20 reaches 0 1
+end_bulk
+
+shape 0 d0m 100kbit
+bulk 0 3 "$work/bulk" -P 4
+check link__cut_while_packets_wait node 0 ip link set d0m down
+node 0 ip link set d0m up
+end_bulk
+
+shape 3 d0m 100kbit
+bulk 3 2 "$work/bulk" -P 4
+check module__removed_while_devices_hold_packets rmmod torcoll
+end_bulk
+check module__loads_again module_load
+finish
