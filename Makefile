@@ -121,6 +121,7 @@ help:
 	@echo '  make bench              beside Open MPI, MPICH and Gloo, in a guest with 6.1: 40 minutes'
 	@echo '  make bench ICOUNT=1     instructions per call instead of time'
 	@echo '  make bench-hop          what a forwarded frame costs, beside IP forwarding; PROFILE=1 by function'
+	@echo '  make bench-ip           TCP over the network device, beside bare cables and IP forwarding; PROFILE=1 by function'
 	@echo '  make bench-stall        how long a processor does nothing else meanwhile'
 	@echo '  make bench-rt           how late a real-time thread runs beside an allreduce, on PREEMPT_RT'
 	@echo '  make bench-core         what the core alone takes per frame'
@@ -256,7 +257,7 @@ tool_names := $(sort $(basename $(notdir $(wildcard tools/*.c))) \
 	$(filter-out common job,$(patsubst tools/%/,%,$(dir $(wildcard tools/*/*.c)))))
 # What a tool has of another's folder, or of the library's.
 torcollctl_more := $(wildcard tools/job/*.c) lib/launcher.c
-torcollrun_more := $(addprefix tools/torcollctl/,netns_list.c conf.c conf_check.c conf_value.c amount.c) \
+torcollrun_more := $(addprefix tools/torcollctl/,netns_list.c conf.c conf_check.c conf_value.c amount.c prefix.c) \
 	$(wildcard tools/job/*.c)
 tool_sources = $(wildcard tools/$(1).c tools/$(1)/*.c) $(tool_common) $($(1)_more)
 
@@ -309,7 +310,10 @@ $(B)/bench/torcoll_allreduce: $(B)/host/bench/peers/torcoll_allreduce.o $(B)/lib
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< -L$(B)/lib -ltorcoll $(RPATH)
 
-$(B)/bench/%_allreduce: bench/peers/mpi_allreduce.c bench/peers/timing.h | deps-bench
+# Open MPI's is also what a test starts by its mpirun.
+$(B)/bench/openmpi_allreduce: | deps-check
+$(B)/bench/mpich_allreduce: | deps-bench
+$(B)/bench/openmpi_allreduce $(B)/bench/mpich_allreduce: $(B)/bench/%_allreduce: bench/peers/mpi_allreduce.c bench/peers/timing.h
 	$(say) CC $@
 	@mkdir -p $(@D)
 	$(Q)mpicc.$* -O2 -Wall -o $@ $<
@@ -366,6 +370,17 @@ $(B)/bench/flood: $(B)/host/bench/hop/flood.o $(B)/host/libtorcore.a
 bench-hop: | deps-guest
 	$(Q)$(MAKE) module tools $(B)/bench/flood $(B)/bench/insns.so
 	$(Q)KERNEL='$(KERNEL)' bench/hop/run
+
+$(B)/bench/stream: $(B)/host/bench/ip/stream.o
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -static $(LDFLAGS) -o $@ $<
+
+# TCP over the network device of a fabric, beside bare cables and IP forwarding, in instruction time.
+.PHONY: bench-ip
+bench-ip: | deps-guest
+	$(Q)$(MAKE) module tools $(B)/bench/stream $(B)/bench/insns.so
+	$(Q)KERNEL='$(KERNEL)' bench/ip/run
 
 $(B)/bench/stall: $(B)/host/bench/stall/ranks.o
 $(B)/bench/many: $(B)/host/bench/stall/many.o
@@ -503,7 +518,7 @@ sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-si
 .PHONY: tests
 tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(addprefix $(B)/asan/fuzz/,$(fuzz_names)) \
 	$(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) $(net_programs) $(B)/bin/first $(B)/bin/conformance $(B)/bin/stress \
-	$(B)/bin/dissector_frames $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
+	$(B)/bench/openmpi_allreduce $(B)/bin/dissector_frames $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
 	$(B)/python/libtorcoll.so.0
 	@:
 
@@ -732,7 +747,7 @@ debug-kernel: | deps-debug
 
 # ---- the rest ----
 
-install_headers := $(wildcard uapi/linux/torcoll.h uapi/linux/torcoll_netlink.h)
+install_headers := $(wildcard uapi/linux/torcoll.h uapi/linux/torcoll_netdev.h uapi/linux/torcoll_netlink.h)
 install_lib_headers := $(wildcard lib/torcoll*.h lib/include/*.h)
 install_man := $(shell find docs lib tools kmod -name '*.[1-8]' 2>/dev/null)
 install_docs := $(wildcard docs/*.md docs/*.svg)
