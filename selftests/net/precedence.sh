@@ -47,7 +47,7 @@ small_time()
 large_loop()
 {
 	while [[ ! -e $1 ]]; do
-		torcollctl netns run torcoll-perf allreduce -b 512K -e 512K -w 0 -c 0 -n 5 --out-of-place >"$1.out" 2>&1 ||
+		torcollctl netns run torcoll-perf allreduce -b 512K -e 512K -w 0 -n 5 --out-of-place >"$1.out" 2>&1 ||
 			return 1
 	done
 }
@@ -156,6 +156,7 @@ overrun()
 	(($(dropped) > before))
 }
 
+shape 0 d0m "$rate"
 shape 1 d0p 1mbit
 shape 3 d0m 1mbit
 check overrun__is_counted_at_the_node_between overrun
