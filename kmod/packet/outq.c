@@ -20,7 +20,7 @@
  */
 #include "packet/outq.h"
 
-#include <net/gso.h>
+#include <tor/gso.h>
 
 #include "net/entry.h"
 #include "net/port.h"

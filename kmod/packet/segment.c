@@ -14,7 +14,7 @@
 #include <linux/netdevice.h>
 #include <linux/slab.h>
 #include <net/gro.h>
-#include <net/gso.h>
+#include <tor/gso.h>
 
 #include "core/packet/header.h"
 #include "core/wire/accept.h"

@@ -5,12 +5,12 @@
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <linux/version.h>
+#include <tor/has.h>
 
 /* The number of entries of a device that earlier messages of a dump had. */
 static inline int tor_fdb_dumped(const struct netlink_callback *cb)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
+#ifdef TOR_HAS_FDB_DUMP_CONTEXT
 	const struct ndo_fdb_dump_context *ctx = (const void *)cb->ctx;
 
 	return ctx->fdb_idx;

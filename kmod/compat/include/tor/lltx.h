@@ -4,11 +4,11 @@
 #define _TOR_COMPAT_LLTX_H
 
 #include <linux/netdevice.h>
-#include <linux/version.h>
+#include <tor/has.h>
 
 static inline void tor_lltx(struct net_device *dev)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#ifdef TOR_HAS_LLTX
 	dev->lltx = true;
 #else
 	dev->features |= NETIF_F_LLTX;

@@ -3,8 +3,8 @@
 #ifndef _TOR_COMPAT_NEWLINK_H
 #define _TOR_COMPAT_NEWLINK_H
 
-#include <linux/version.h>
 #include <net/rtnetlink.h>
+#include <tor/has.h>
 
 /*
  * What the file that includes this defines: create a device; @net: the namespace
@@ -14,7 +14,7 @@ static int tor_newlink(struct net *net, struct net_device *dev, struct nlattr *t
 		       struct nlattr *data[], struct netlink_ext_ack *extack);
 
 /* For rtnl_link_ops.newlink. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+#ifdef TOR_HAS_NEWLINK_PARAMS
 static inline int tor_compat_newlink(struct net_device *dev, struct rtnl_newlink_params *params,
 				     struct netlink_ext_ack *extack)
 {

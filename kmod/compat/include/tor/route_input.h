@@ -3,9 +3,9 @@
 #ifndef _TOR_COMPAT_ROUTE_INPUT_H
 #define _TOR_COMPAT_ROUTE_INPUT_H
 
-#include <linux/version.h>
 #include <net/ip.h>
 #include <net/route.h>
+#include <tor/has.h>
 
 /*
  * Look up the route of a received IPv4 packet; it is in @skb then. Context:
@@ -13,7 +13,7 @@
  */
 static inline int tor_route_input(struct sk_buff *skb, const struct iphdr *ip)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+#ifdef TOR_HAS_IP4H_DSCP
 	return ip_route_input_noref(skb, ip->daddr, ip->saddr, ip4h_dscp(ip), skb->dev);
 #else
 	return ip_route_input_noref(skb, ip->daddr, ip->saddr, ip->tos, skb->dev);
