@@ -117,25 +117,17 @@ static bool next_local(const struct tor_chan *chan, struct tor_local *l)
 }
 
 /*
- * Local bytes per FPU section: the processor cannot be taken away in one, not
- * even by a task of a real-time kernel. About as much as a frame.
- */
-#define SECTION	8192
-
-/*
- * Execute local pieces for one FPU section, as many as this entry may, but at
- * least a part. Return true if all are done.
+ * Execute as many local pieces as this entry may, but at least a part. Return
+ * true if all are done.
  */
 static bool local_portion(struct tor_ctx *ctx, const struct tor_chan *chan, struct tor_local *l)
 {
-	u32 elem = chan->op->elem, end = ctx->moved + SECTION, room;
+	u32 elem = chan->op->elem, room;
 	u64 n;
 
 	do {
 		for (; l->done < l->piece.n; l->done += n) {
-			if (ctx->moved >= end)
-				return false;
-			room = min(tor_ctx_room(ctx), end - ctx->moved);
+			room = tor_ctx_room(ctx);
 			if (!room)
 				return false;
 			n = min_t(u64, l->piece.n - l->done, max(room / elem, 1U));
@@ -155,15 +147,13 @@ static bool local_go_on(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_l
 {
 	bool all;
 
-	do {
-		if (chan->op->is_float && !tor_env_fpu_begin()) {
-			chan->retry = ctx->now + TOR_RETRY;
-			return false;
-		}
-		all = local_portion(ctx, chan, l);
-		if (chan->op->is_float)
-			tor_env_fpu_end();
-	} while (!all && tor_ctx_room(ctx));
+	if (chan->op->is_float && !tor_env_fpu_begin()) {
+		chan->retry = ctx->now + TOR_RETRY;
+		return false;
+	}
+	all = local_portion(ctx, chan, l);
+	if (chan->op->is_float)
+		tor_env_fpu_end();
 	if (!all)
 		tor_chan_put_off(ctx, chan);
 	return all;
