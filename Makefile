@@ -37,9 +37,11 @@ PYTHONDIR ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,python$(python_
 KERNEL ?= 6.12
 KDIR ?=
 
-CC ?= gcc
-AR ?= ar
-PKG_CONFIG ?= pkg-config
+# For which architecture, as Debian calls it: amd64, arm64; s390x for the unit tests and the simulator.
+host_arch := $(or $(patsubst %,amd64,$(filter x86_64,$(shell uname -m))),$(patsubst %,arm64,$(filter aarch64,$(shell uname -m))),\
+	$(shell uname -m))
+ARCH ?= $(host_arch)
+machine := $(or $(patsubst %,x86_64,$(filter amd64,$(ARCH))),$(patsubst %,aarch64,$(filter arm64,$(ARCH))),$(ARCH))
 CFLAGS ?= -O2 -g
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
@@ -61,7 +63,25 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
+# For another architecture: beside what is made for this one, with Debian's cross compiler, and libraries from the cache.
+ifeq ($(ARCH),$(host_arch))
 B := build
+else
+B := build/$(ARCH)
+cross := $(machine)-linux-gnu-
+export ARCH
+# Asked when the first thing is compiled.
+sysroot = $(eval sysroot := $$(or $$(shell ARCH=$(ARCH) scripts/root),$$(error no libraries for $(ARCH))))$(sysroot)
+CC = $(cross)gcc-12 --sysroot=$(sysroot) -L$(sysroot)/usr/lib/$(machine)-linux-gnu
+AR = $(cross)ar
+PKG_CONFIG = PKG_CONFIG_SYSROOT_DIR=$(sysroot) \
+	PKG_CONFIG_LIBDIR=$(sysroot)/usr/lib/$(machine)-linux-gnu/pkgconfig:$(sysroot)/usr/share/pkgconfig pkg-config
+endif
+
+CC ?= gcc
+AR ?= ar
+PKG_CONFIG ?= pkg-config
+
 ifeq ($(strip $(B)),)
 $(error B is empty: name the folder to build in)
 endif
@@ -132,6 +152,7 @@ help:
 	@echo '  make house              the picture of the house, docs/house.svg'
 	@echo '  make pictures           torcollctl top and fabric show --all of fabrics in a guest, docs/top-*.svg, docs/fabric-*.svg'
 	@echo 'KERNEL=6.12 (default), KERNEL=6.1 or KDIR=headers choose the kernel; V=1 shows commands.'
+	@echo 'ARCH=arm64 on another machine: all, module, check, demo and shell for that architecture, in build/arm64/ and emulated.'
 
 # ---- Debian's packages ----
 
@@ -142,7 +163,7 @@ DEPS ?= yes
 deps_groups := build guest check fuzz debug dkms deb bench results bare
 .PHONY: deps $(addprefix deps-,$(deps_groups))
 $(addprefix deps-,$(deps_groups)): deps-%:
-	$(Q)$(if $(filter no,$(DEPS)),:,scripts/install-deps $(filter-out $*,build) $*)
+	$(Q)$(if $(filter no,$(DEPS)),:,scripts/install-deps $(filter-out $*,build) $* $(if $(cross),$(ARCH)))
 
 deps:
 	$(Q)scripts/install-deps
@@ -167,7 +188,7 @@ cc_fuzz := clang
 # What a folder needs beyond the common flags.
 flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
 	$(if $(findstring _avx512,$(1)),-mavx512f -mavx512bw -mavx512dq -mavx512vl) \
-	$(if $(findstring _avx2,$(1)),-mavx2 -mf16c)
+	$(if $(findstring _avx2,$(1)),-mavx2 -mf16c) $(if $(findstring _fp16,$(1)),-march=armv8.2-a+fp16)
 flags_kmod := -iquote kmod
 flags_bench := -iquote kmod -Ilib -Ilib/include
 flags_lib := -Ilib -Ilib/include -fPIC
@@ -204,7 +225,11 @@ endef
 
 # ---- core ----
 
-core_sources := $(shell find kmod/core kmod/simd -name '*.c' | sort)
+# Reductions of floats by the architecture's instruction sets, or by the compiler alone.
+simd_amd64 := sse2 avx2 avx512
+simd_arm64 := neon fp16
+simd := $(or $(simd_$(ARCH)),plain)
+core_sources := $(shell find kmod/core -name '*.c' | sort) $(simd:%=kmod/simd/reduce_%.c)
 
 define core
 $(B)/$(1)/libtorcore.a: $(call objects,$(1),$(core_sources))

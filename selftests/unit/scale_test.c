@@ -8,6 +8,7 @@
 #include "host_env.h"
 
 #include "core/engine/scale.h"
+#include "core/host_isa.h"
 
 #define N	777
 
@@ -188,16 +189,13 @@ int main(void)
 		cmocka_unit_test(tor_scale_divides__what_the_type_can_count),
 		cmocka_unit_test(tor_scale_multiply__every_type),
 	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = 0;
+	u32 isa;
 
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") &&
-	    __builtin_cpu_supports("fma")) {
-		tor_reduce_init(TOR_ISA_AVX2);
-		failed += cmocka_run_group_tests(tests, NULL, NULL);
-	}
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-		tor_reduce_init(TOR_ISA_AVX512);
+	for (isa = 0; isa < TOR_ISA_COUNT; isa++) {
+		if (!host_has_isa(isa))
+			continue;
+		tor_reduce_init(isa);
 		failed += cmocka_run_group_tests(tests, NULL, NULL);
 	}
 	return failed;
