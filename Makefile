@@ -513,11 +513,18 @@ kfuzz_common := $(fuzz_common) selftests/fuzz/kernel/kfuzz.c selftests/fuzz/kern
 
 sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-sim)
 
+# What guests run, and the unit tests. For another architecture these are not sanitized: emulated, it takes them ten times as
+# long, and what sanitizers find is the same. The rest is for tests on this machine.
 .PHONY: tests
-tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(addprefix $(B)/asan/fuzz/,$(fuzz_names)) \
-	$(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) $(net_programs) $(B)/bin/first $(B)/bin/conformance $(B)/bin/stress \
-	$(B)/bin/dissector_frames $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
-	$(B)/python/libtorcoll.so.0
+tests: $(addprefix $(B)/$(if $(cross),host,asan)/unit/,$(unit_names)) $(net_programs) $(B)/bin/first $(B)/bin/conformance \
+	$(B)/bin/stress $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
+	$(if $(cross),,$(addprefix $(B)/asan/fuzz/,$(fuzz_names)) $(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) \
+		$(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
+	@:
+
+# What other architectures run, of which there are no guests.
+.PHONY: unit-tests
+unit-tests: $(addprefix $(B)/$(if $(cross),host,asan)/unit/,$(unit_names)) $(B)/bin/torcoll-sim
 	@:
 
 # The simulator over the sanitized core, and over the one that counts.
@@ -535,7 +542,7 @@ $(B)/$(1)/unit/%: $(B)/$(1)/selftests/unit/%.o $(call objects,$(1),$(unit_common
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(flags_$(1)) -pthread -o $$@ $$(filter %.o,$$^) $(B)/$(1)/libtorcore.a -lcmocka -ljson-c -lm
 endef
-$(foreach v,asan cov,$(eval $(call unit,$(v))))
+$(foreach v,host asan cov,$(eval $(call unit,$(v))))
 
 # Fuzzers, to search with; and, with the compiler of everything else, to run what was found.
 $(B)/fuzz/bin/%: $(B)/fuzz/selftests/fuzz/%.o $(call objects,fuzz,$(fuzz_common)) $(B)/fuzz/libtorcore.a
@@ -618,6 +625,7 @@ check-mutants: | deps-check
 	$(Q)T='$(T)' CC='$(CC)' selftests/mutants/run
 
 # Builds by itself, so that a build that fails is counted.
+# ARCH=arm64, ARCH=s390x: with programs for it, emulated, and in guests of it.
 .PHONY: check
 check: | deps-check
 	+$(Q)KERNEL='$(KERNEL)' T='$(T)' MAKE='$(MAKE)' selftests/run

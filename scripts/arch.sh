@@ -9,19 +9,39 @@ x86_64)		host_arch=amd64 ;;
 aarch64)	host_arch=arm64 ;;
 *)		host_arch=$(uname -m) ;;
 esac
-arch=${ARCH:-$host_arch}
-# What the compiler and qemu call it, and the kernel's makefiles.
-case $arch in
-amd64)		machine=x86_64 kernel_arch=x86 ;;
-arm64)		machine=aarch64 kernel_arch=arm64 ;;
-s390x)		machine=s390x kernel_arch=s390 ;;
-*)		die "no ARCH $arch: amd64, arm64, and s390x for unit tests" ;;
-esac
-# Where this machine is another one.
-cross=""
-[[ $arch == "$host_arch" ]] || cross=$machine-linux-gnu-
-# Everything made for another architecture lies beside what is made for this one.
-build=build${cross:+/$arch}
+
+# set_arch ARCHITECTURE: what it is called by the compiler and qemu, and by the kernel's makefiles; where what is made for
+# it lies; and the prefix of its compiler, where this machine is another one.
+set_arch()
+{
+	arch=$1 cross="" build=build
+	case $arch in
+	amd64)		machine_name=x86_64 kernel_arch=x86 ;;
+	arm64)		machine_name=aarch64 kernel_arch=arm64 ;;
+	s390x)		machine_name=s390x kernel_arch=s390 ;;
+	*)		die "no ARCH $arch: amd64, arm64, and s390x for unit tests" ;;
+	esac
+	# for this machine's own, the kernel's makefiles had better find none
+	unset ARCH
+	if [[ $arch != "$host_arch" ]]; then
+		cross=$machine_name-linux-gnu- build=build/$arch
+		export ARCH=$arch
+	fi
+}
+
+# set_arch_of KERNEL: kernels are named 6.12 or 6.12-arm64; a release ends in its architecture anyway. In version is left
+# what scripts/kernel takes.
+set_arch_of()
+{
+	version=$1
+	case $version in
+	*-amd64*)	set_arch amd64 ;;
+	*-arm64*)	set_arch arm64 ;;
+	esac
+	[[ ! $version =~ ^([0-9]+\.[0-9]+(-rt)?)-(amd64|arm64)$ ]] || version=${BASH_REMATCH[1]}
+}
+
+set_arch "${ARCH:-$host_arch}"
 
 # Makes apt see the packages of $arch, by lists and a state of its own in the cache: this machine's stay as they are, and
 # need not be root's.
