@@ -638,6 +638,7 @@ check-long:
 
 check-vms:
 	$(Q)for k in 6.1 6.12; do $(MAKE) module KERNEL=$$k || exit; done
+	$(Q)$(MAKE) ARCH=arm64 KERNEL=6.12 module lib tools examples build/arm64/bin/bits
 	+$(Q)SUITE=vms KERNEL='$(KERNEL)' T='$(T)' MAKE='$(MAKE)' selftests/run
 
 # Guest tests in one boot of the debug kernel.
@@ -733,8 +734,10 @@ kernels := $(subst $(comma), ,$(KERNEL))
 
 .PHONY: demo
 demo: | deps-guest
-	$(Q)$(MAKE) lib tools examples
-	$(Q)for k in $(kernels); do $(MAKE) module KERNEL="$$k" || exit; done
+	$(Q)for k in $(kernels); do \
+		case $$k in *-amd64 | *-arm64) arch=$${k##*-} ;; *) arch=$(ARCH) ;; esac; \
+		$(MAKE) ARCH=$$arch KERNEL="$$k" module lib tools examples || exit; \
+	done
 ifeq ($(VMS),)
 	$(Q)qemu/run --kernel '$(KERNEL)' --timeout 600 -- qemu/guest/demo.sh
 else
