@@ -16,6 +16,7 @@
 #include "main.h"
 
 #define FRAME		9216		/* a large Ethernet frame, rounded up */
+#define SMALL		4096		/* so many are left to kmalloc() */
 
 #define STASH		32
 
@@ -93,11 +94,11 @@ static void stash_empty(void)
 
 /*
  * Return whether a frame comes from the cache: without it, one of 9,000 bytes
- * would take four pages.
+ * would take 16 KiB.
  */
 static bool is_large_frame(size_t n)
 {
-	return n > PAGE_SIZE && n <= FRAME;
+	return n > SMALL && n <= FRAME;
 }
 
 void *tor_env_frame_alloc(size_t n)

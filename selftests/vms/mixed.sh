@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 2400
 #
-# Guests of two architectures in one fabric, two of each: they train the digits to the same bits, which are those of a single
-# process, and sums of crafted and random floats, NaNs among them, are the same on all, at levels agree and ordered.
+# Guests of two architectures in one fabric, two of each: they train the digits and end with the same bits, and sums of
+# crafted and random floats, NaNs among them, are the same on all, at levels agree and ordered.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
