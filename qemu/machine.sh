@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2154
 #
-# The emulated machine by architecture: sets qemu, the program; machine, its options beside the accelerator; and words,
-# for the kernel's command line. Sourced after scripts/arch.sh, never run.
+# The emulated machine by architecture: sets qemu, the program; machine, its options beside the accelerator; and kernel_words,
+# for its command line. Sourced after scripts/arch.sh, never run.
 
 # machine_of ACCELERATOR
 machine_of()
@@ -26,7 +26,7 @@ machine_amd64()
 
 	[[ $1 == kvm ]] || cpu+=,-cx16,-erms
 	machine=(-machine q35 -cpu "$cpu")
-	words="console=ttyS0 no_timer_check maxcpus=1 noreplace-smp 8250.nr_uarts=1 random.trust_cpu=on"
+	kernel_words="console=ttyS0 no_timer_check maxcpus=1 noreplace-smp 8250.nr_uarts=1 random.trust_cpu=on"
 }
 
 # Signing pointers as ARM specifies it is slow to emulate; any other way is as good.
@@ -35,6 +35,7 @@ machine_arm64()
 	local cpu=max
 
 	[[ -z $cross ]] || cpu+=,pauth-impdef=on,sme=off
+	# shellcheck disable=SC2054 # commas are qemu's
 	machine=(-machine virt,gic-version=max -cpu "$cpu")
-	words="console=ttyAMA0 random.trust_cpu=on"
+	kernel_words="console=ttyAMA0 random.trust_cpu=on"
 }

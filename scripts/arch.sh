@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2154
 #
 # For which architecture is built and tested: $ARCH as Debian names it, amd64 or arm64, by default that of this
 # machine. Sourced after common.sh, never run.

@@ -7,7 +7,7 @@
 #define _TOR_SIMD_NEON_H
 
 #define TOR_SIMD_BYTES		16
-#define TOR_SIMD_OWN_NANS
+#define TOR_SIMD_OWN_NANS	1
 #define TOR_SIMD_SWIFT
 
 #define TOR_NEON_vec_f16	" %0.8h, %0.8h, %1.8h"

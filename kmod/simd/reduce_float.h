@@ -8,10 +8,10 @@
  *	TOR_SIMD_DO(op, form, a, b)
  *				a = a op b, op being add, mul or div, and form
  *				vec_f32, one_f32, vec_f64 or one_f64
+ *	TOR_SIMD_OWN_NANS	1 where NaNs differ from those of x86, or 0
  *
- * where they differ from x86, TOR_SIMD_OWN_NANS: see below, and
- * TOR_SIMD_SWIFT: see reduce_swift.h; and, for reduce_half.h, those of these
- * for which it has instructions: TOR_SIMD_WIDEN(f, h), TOR_SIMD_NARROW(h, f),
+ * possibly TOR_SIMD_SWIFT: see reduce_swift.h; and, for reduce_half.h, those of
+ * these for which it has instructions: TOR_SIMD_WIDEN(f, h), TOR_SIMD_NARROW(h, f),
  * TOR_SIMD_MULTIPLY_ADD(a, one, b), TOR_SIMD_JOIN_WORDS(r, u, l),
  * TOR_SIMD_TERNARY(table, a, b, c), TOR_SIMD_LESS_ONE(rest, one).
  *
@@ -19,8 +19,7 @@
  * first one, quiet; of none the default one, which is negative. On x86, sums
  * and products need asm for it: the compiler, for which addition commutes, may
  * swap the operands in one variant and not in another. Others prefer signalling
- * NaNs, or have a positive default: with TOR_SIMD_OWN_NANS, results that are
- * NaN are replaced. Comparisons and selections are exact, so they are left to
+ * NaNs, or have a positive default: results that are NaN are replaced. Comparisons and selections are exact, so they are left to
  * the compiler.
  *
  * Flags: -ffp-contract=off and those of the instruction set (-msse2, -mavx2);
@@ -73,29 +72,27 @@ struct one_i64 {
 #define TOR_SIMD_MASK_vec(x)	(x)
 #define TOR_SIMD_MASK_one(x)	(-(x))
 
-#ifdef TOR_SIMD_OWN_NANS
+/* Of a NaN, and of the default one all bits that are set: minus the former. */
 #define TOR_SIMD_QUIET_32	0x00400000
 #define TOR_SIMD_QUIET_64	0x0008000000000000LL
-#define TOR_SIMD_DEFAULT_32	((int)0xffc00000)
-#define TOR_SIMD_DEFAULT_64	((long long)0xfff8000000000000ULL)
 
 /* Replaces the NaNs in @r, which is @a op @b, with those of x86. */
 #define TOR_SIMD_MEND(form, width, r, a, b)						\
 do {											\
-	struct form##_i##width *to = (void *)&(r);					\
-	__typeof__(to->v) abits = ((struct form##_i##width *)&(a))->v;			\
-	__typeof__(to->v) bbits = ((struct form##_i##width *)&(b))->v;			\
-	__typeof__(to->v) nan_a = TOR_SIMD_MASK_##form((a) != (a));			\
-	__typeof__(to->v) nan_b = TOR_SIMD_MASK_##form((b) != (b)) & ~nan_a;		\
-	__typeof__(to->v) made = TOR_SIMD_MASK_##form((r) != (r)) & ~nan_a & ~nan_b;	\
+	if (TOR_SIMD_OWN_NANS) {							\
+		struct form##_i##width *to = (void *)&(r);				\
+		__typeof__(to->v) abits = ((struct form##_i##width *)&(a))->v;		\
+		__typeof__(to->v) bbits = ((struct form##_i##width *)&(b))->v;		\
+		__typeof__(to->v) nan_a = TOR_SIMD_MASK_##form((a) != (a));		\
+		__typeof__(to->v) nan_b = TOR_SIMD_MASK_##form((b) != (b)) & ~nan_a;	\
+		__typeof__(to->v) made = TOR_SIMD_MASK_##form((r) != (r)) & ~nan_a & ~nan_b; \
 											\
-	to->v = (to->v & ~(nan_a | nan_b | made)) | (made & TOR_SIMD_DEFAULT_##width) |	\
-		(nan_a & (abits | TOR_SIMD_QUIET_##width)) |				\
-		(nan_b & (bbits | TOR_SIMD_QUIET_##width));				\
+		to->v &= ~(nan_a | nan_b | made);					\
+		to->v |= nan_a & (abits | TOR_SIMD_QUIET_##width);			\
+		to->v |= nan_b & (bbits | TOR_SIMD_QUIET_##width);			\
+		to->v |= made & -TOR_SIMD_QUIET_##width;				\
+	}										\
 } while (0)
-#else
-#define TOR_SIMD_MEND(form, width, r, a, b)	do { } while (0)
-#endif
 
 #define TOR_SIMD_DO_STEP(form, width, op)						\
 do {											\

@@ -5,11 +5,12 @@
  */
 #define TOR_SIMD_NAME(x)	x##_plain
 #define TOR_SIMD_BYTES		16
-#define TOR_SIMD_OWN_NANS
+#define TOR_SIMD_OWN_NANS	1
 
-#define TOR_PLAIN_add		+
-#define TOR_PLAIN_mul		*
-#define TOR_PLAIN_div		/
-#define TOR_SIMD_DO(op, form, a, b)	((a) = (a) TOR_PLAIN_##op (b))
+#define TOR_PLAIN_add(a, b)	((a) + (b))
+#define TOR_PLAIN_mul(a, b)	((a) * (b))
+#define TOR_PLAIN_div(a, b)	((a) / (b))
+#define TOR_SIMD_DO(op, form, a, b)	\
+	((a) = (__typeof__(((struct form *)0)->v))TOR_PLAIN_##op(a, b))
 
 #include "simd/reduce_float.h"

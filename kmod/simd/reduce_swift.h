@@ -124,14 +124,23 @@ TOR_SIMD_SWIFT_F16_STEP(mul_f16, mul)
 TOR_SIMD_SWIFT_F16_STEP(div_f16, div)
 
 /* Commuting variants differ in NaNs alone. */
-#define TOR_SIMD_SWIFT_KERNELS(type, size)						\
-TOR_SIMD_SWIFT_KERNEL(sum_##type, add_##type, size)					\
-TOR_SIMD_SWIFT_KERNEL(prod_##type, mul_##type, size)					\
-TOR_SIMD_SWIFT_KERNEL(sum_both_##type, add_##type, size)				\
-TOR_SIMD_SWIFT_KERNEL(prod_both_##type, mul_##type, size)				\
-TOR_SIMD_SWIFT_KERNEL(div_##type, div_##type, size)
-
-TOR_SIMD_SWIFT_KERNELS(f16, 2)
-TOR_SIMD_SWIFT_KERNELS(bf16, 2)
-TOR_SIMD_SWIFT_KERNELS(f32, 4)
-TOR_SIMD_SWIFT_KERNELS(f64, 8)
+TOR_SIMD_SWIFT_KERNEL(sum_f16, add_f16, 2)
+TOR_SIMD_SWIFT_KERNEL(prod_f16, mul_f16, 2)
+TOR_SIMD_SWIFT_KERNEL(sum_both_f16, add_f16, 2)
+TOR_SIMD_SWIFT_KERNEL(prod_both_f16, mul_f16, 2)
+TOR_SIMD_SWIFT_KERNEL(div_f16, div_f16, 2)
+TOR_SIMD_SWIFT_KERNEL(sum_bf16, add_bf16, 2)
+TOR_SIMD_SWIFT_KERNEL(prod_bf16, mul_bf16, 2)
+TOR_SIMD_SWIFT_KERNEL(sum_both_bf16, add_bf16, 2)
+TOR_SIMD_SWIFT_KERNEL(prod_both_bf16, mul_bf16, 2)
+TOR_SIMD_SWIFT_KERNEL(div_bf16, div_bf16, 2)
+TOR_SIMD_SWIFT_KERNEL(sum_f32, add_f32, 4)
+TOR_SIMD_SWIFT_KERNEL(prod_f32, mul_f32, 4)
+TOR_SIMD_SWIFT_KERNEL(sum_both_f32, add_f32, 4)
+TOR_SIMD_SWIFT_KERNEL(prod_both_f32, mul_f32, 4)
+TOR_SIMD_SWIFT_KERNEL(div_f32, div_f32, 4)
+TOR_SIMD_SWIFT_KERNEL(sum_f64, add_f64, 8)
+TOR_SIMD_SWIFT_KERNEL(prod_f64, mul_f64, 8)
+TOR_SIMD_SWIFT_KERNEL(sum_both_f64, add_f64, 8)
+TOR_SIMD_SWIFT_KERNEL(prod_both_f64, mul_f64, 8)
+TOR_SIMD_SWIFT_KERNEL(div_f64, div_f64, 8)

@@ -9,6 +9,7 @@
 . "$(dirname "$0")/../lib.sh"
 cd "$TORCOLL_TOP" || exit
 
+# shellcheck disable=SC2153 # by selftests/run
 read -ra emulator <<<"$EMULATOR"
 sim=("${emulator[@]}" "$EMULATED/bin/torcoll-sim")
 

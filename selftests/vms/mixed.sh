@@ -19,6 +19,7 @@ torus()
 # Each guest as a rank: see net/bits.c, which waits for no cut where the file is there.
 bits()
 {
+	# shellcheck disable=SC2016 # for the guests to expand
 	torus bits bash -c 'bits 24 /proc/version >"$TORCOLL_RESULTS/node-$TORCOLL_NODE/said" 2>&1'
 }
 
