@@ -37,9 +37,11 @@ PYTHONDIR ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,python$(python_
 KERNEL ?= 6.12
 KDIR ?=
 
-CC ?= gcc
-AR ?= ar
-PKG_CONFIG ?= pkg-config
+# For which architecture, as Debian calls it: amd64, arm64; s390x for the unit tests and the simulator.
+host_arch := $(or $(patsubst %,amd64,$(filter x86_64,$(shell uname -m))),$(patsubst %,arm64,$(filter aarch64,$(shell uname -m))),\
+	$(shell uname -m))
+ARCH ?= $(host_arch)
+machine := $(or $(patsubst %,x86_64,$(filter amd64,$(ARCH))),$(patsubst %,aarch64,$(filter arm64,$(ARCH))),$(ARCH))
 CFLAGS ?= -O2 -g
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
@@ -61,7 +63,25 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
+# For another architecture: beside what is made for this one, with Debian's cross compiler, and libraries from the cache.
+ifeq ($(ARCH),$(host_arch))
 B := build
+else
+B := build/$(ARCH)
+cross := $(machine)-linux-gnu-
+export ARCH
+# Asked when the first thing is compiled.
+sysroot = $(eval sysroot := $$(or $$(shell ARCH=$(ARCH) scripts/root),$$(error no libraries for $(ARCH))))$(sysroot)
+CC = $(cross)gcc --sysroot=$(sysroot) -L$(sysroot)/usr/lib/$(machine)-linux-gnu
+AR = $(cross)ar
+PKG_CONFIG = PKG_CONFIG_SYSROOT_DIR=$(sysroot) \
+	PKG_CONFIG_LIBDIR=$(sysroot)/usr/lib/$(machine)-linux-gnu/pkgconfig:$(sysroot)/usr/share/pkgconfig pkg-config
+endif
+
+CC ?= gcc
+AR ?= ar
+PKG_CONFIG ?= pkg-config
+
 ifeq ($(strip $(B)),)
 $(error B is empty: name the folder to build in)
 endif
@@ -135,6 +155,7 @@ help:
 	@echo '  make pictures           torcollctl top and fabric show --all of fabrics in a guest, docs/top-*.svg, docs/fabric-*.svg'
 	@echo 'KERNEL= chooses one of Debian 12 and 13: 6.12 (default), 6.1, 7.2, 7.3, with -rt that of PREEMPT_RT, rt the newest of these;'
 	@echo 'KDIR=headers any other; V=1 shows commands.'
+	@echo 'ARCH=arm64 on another machine: all, module, check, demo and shell for that architecture, in build/arm64/ and emulated.'
 
 # ---- Debian's packages ----
 
@@ -145,7 +166,7 @@ DEPS ?= yes
 deps_groups := build guest check fuzz debug dkms deb bench rt results bare
 .PHONY: deps $(addprefix deps-,$(deps_groups))
 $(addprefix deps-,$(deps_groups)): deps-%:
-	$(Q)$(if $(filter no,$(DEPS)),:,scripts/install-deps $(filter-out $*,build) $*)
+	$(Q)$(if $(filter no,$(DEPS)),:,scripts/install-deps $(filter-out $*,build) $* $(if $(cross),$(ARCH)))
 
 deps:
 	$(Q)scripts/install-deps
@@ -170,7 +191,7 @@ cc_fuzz := clang
 # What a folder needs beyond the common flags.
 flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
 	$(if $(findstring _avx512,$(1)),-mavx512f -mavx512bw -mavx512dq -mavx512vl) \
-	$(if $(findstring _avx2,$(1)),-mavx2 -mf16c)
+	$(if $(findstring _avx2,$(1)),-mavx2 -mf16c) $(if $(findstring _fp16,$(1)),-march=armv8.2-a+fp16)
 flags_kmod := -iquote kmod
 flags_bench := -iquote kmod -Ilib -Ilib/include
 flags_lib := -Ilib -Ilib/include -fPIC
@@ -207,7 +228,11 @@ endef
 
 # ---- core ----
 
-core_sources := $(shell find kmod/core kmod/simd -name '*.c' | sort)
+# Reductions of floats by the architecture's instruction sets, or by the compiler alone.
+simd_amd64 := sse2 avx2 avx512
+simd_arm64 := neon fp16
+simd := $(or $(simd_$(ARCH)),plain)
+core_sources := $(shell find kmod/core -name '*.c' | sort) $(simd:%=kmod/simd/reduce_%.c)
 
 define core
 $(B)/$(1)/libtorcore.a: $(call objects,$(1),$(core_sources))
@@ -515,11 +540,18 @@ kfuzz_common := $(fuzz_common) selftests/fuzz/kernel/kfuzz.c selftests/fuzz/kern
 
 sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-sim)
 
+# What guests run, and the unit tests. For another architecture these are not sanitized: emulated, it takes them ten times as
+# long, and what sanitizers find is the same. The rest is for tests on this machine.
 .PHONY: tests
-tests: $(addprefix $(B)/asan/unit/,$(unit_names)) $(addprefix $(B)/asan/fuzz/,$(fuzz_names)) \
-	$(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) $(net_programs) $(B)/bin/first $(B)/bin/conformance $(B)/bin/stress \
-	$(B)/bench/openmpi_allreduce $(B)/bin/dissector_frames $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
-	$(B)/python/libtorcoll.so.0
+tests: $(addprefix $(B)/$(if $(cross),host,asan)/unit/,$(unit_names)) $(net_programs) $(B)/bin/first $(B)/bin/conformance \
+	$(B)/bin/stress $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
+	$(if $(cross),,$(addprefix $(B)/asan/fuzz/,$(fuzz_names)) $(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) \
+		$(B)/bench/openmpi_allreduce $(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
+	@:
+
+# What other architectures run, of which there are no guests.
+.PHONY: unit-tests
+unit-tests: $(addprefix $(B)/$(if $(cross),host,asan)/unit/,$(unit_names)) $(B)/bin/torcoll-sim
 	@:
 
 # The simulator over the sanitized core, and over the one that counts.
@@ -537,7 +569,7 @@ $(B)/$(1)/unit/%: $(B)/$(1)/selftests/unit/%.o $(call objects,$(1),$(unit_common
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(flags_$(1)) -pthread -o $$@ $$(filter %.o,$$^) $(B)/$(1)/libtorcore.a -lcmocka -ljson-c -lm
 endef
-$(foreach v,asan cov,$(eval $(call unit,$(v))))
+$(foreach v,host asan cov,$(eval $(call unit,$(v))))
 
 # Fuzzers, to search with; and, with the compiler of everything else, to run what was found.
 $(B)/fuzz/bin/%: $(B)/fuzz/selftests/fuzz/%.o $(call objects,fuzz,$(fuzz_common)) $(B)/fuzz/libtorcore.a
@@ -620,6 +652,7 @@ check-mutants: | deps-check
 	$(Q)T='$(T)' CC='$(CC)' selftests/mutants/run
 
 # Builds by itself, so that a build that fails is counted.
+# ARCH=arm64, ARCH=s390x: with programs for it, emulated, and in guests of it.
 .PHONY: check
 check: | deps-check
 	+$(Q)KERNEL='$(KERNEL)' T='$(T)' MAKE='$(MAKE)' selftests/run
@@ -632,6 +665,7 @@ check-long:
 
 check-vms:
 	$(Q)for k in 6.1 6.12; do $(MAKE) module KERNEL=$$k || exit; done
+	$(Q)$(MAKE) ARCH=arm64 KERNEL=6.12 module lib tools examples build/arm64/bin/bits
 	+$(Q)SUITE=vms KERNEL='$(KERNEL)' T='$(T)' MAKE='$(MAKE)' selftests/run
 
 # Guest tests in one boot of the debug kernel.
@@ -727,8 +761,10 @@ kernels := $(subst $(comma), ,$(KERNEL))
 
 .PHONY: demo
 demo: | deps-guest
-	$(Q)$(MAKE) lib tools examples
-	$(Q)for k in $(kernels); do $(MAKE) module KERNEL="$$k" || exit; done
+	$(Q)for k in $(kernels); do \
+		case $$k in *-amd64 | *-arm64) arch=$${k##*-} ;; *) arch=$(ARCH) ;; esac; \
+		$(MAKE) ARCH=$$arch KERNEL="$$k" module lib tools examples || exit; \
+	done
 ifeq ($(VMS),)
 	$(Q)qemu/run --kernel '$(KERNEL)' --timeout 600 -- qemu/guest/demo.sh
 else

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/host_isa.h"
 #include "core/names.h"
 #include "core/reduce/reduce.h"
 #include "reduce_plain.h"
@@ -39,7 +40,13 @@ static char dst[MOST] __attribute__((aligned(64)));
 static char src[MOST] __attribute__((aligned(64)));
 
 static const char *const isas[TOR_ISA_COUNT] = {
+#if defined(__x86_64__)
 	[TOR_ISA_SSE2] = "SSE2", [TOR_ISA_AVX2] = "AVX2", [TOR_ISA_AVX512] = "AVX-512",
+#elif defined(__aarch64__)
+	[TOR_ISA_NEON] = "NEON", [TOR_ISA_FP16] = "FP16",
+#else
+	[TOR_ISA_PLAIN] = "plain",
+#endif
 };
 
 static double now(void)
@@ -71,20 +78,6 @@ static double rate(tor_reduce_fn fn, size_t bytes, size_t elem)
 	return n * (double)bytes / took / 1e9;
 }
 
-static int has_isa(enum tor_isa isa)
-{
-	switch (isa) {
-	case TOR_ISA_SSE2:
-		return 1;
-	case TOR_ISA_AVX2:
-		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") &&
-		       __builtin_cpu_supports("fma");
-	default:
-		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-		       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-	}
-}
-
 static void add_row(const char *type, const char *redop, const char *how, tor_reduce_fn fn, size_t elem)
 {
 	struct row row = { .type = type, .redop = redop, .how = how, .fn = fn, .elem = elem };
@@ -100,7 +93,7 @@ static void add_rows(void)
 	for (u32 type = 0; type < TORCOLL_TYPE_COUNT; type++) {
 		for (u32 redop = 0; redop < TORCOLL_REDOP_COUNT; redop++) {
 			for (u32 isa = 0; isa < TOR_ISA_COUNT; isa++) {
-				if (!has_isa(isa) || (isa && !tor_type_is_float(type)))
+				if (!host_has_isa(isa) || (isa && !tor_type_is_float(type)))
 					continue;
 				tor_reduce_init(isa);
 				if (tor_reduce_kernel(type, redop))

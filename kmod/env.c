@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Core's environment as far as it has no state here: memory, hashes, the FPU.
- * The rest of env.h is implemented with its state: send.c, memory.c, group.c,
- * lane.c, fabric.c, and in crc.c.
+ * Core's environment as far as it has no state here: memory and hashes. The
+ * rest of env.h is implemented with its state: send.c, memory.c, group.c,
+ * lane.c, fabric.c, and in crc.c and fpu.c.
  */
 #include "core/env.h"
 
-#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
-#ifdef CONFIG_X86_64
-#include <asm/cpufeature.h>
-#include <asm/fpu/api.h>
-#endif
 
 #include "crc.h"
+#include "fpu.h"
 #include "main.h"
-#include "core/reduce/reduce.h"
 
-#define MEASURED	16384		/* bytes by which variants are timed */
 #define FRAME		9216		/* a large Ethernet frame, rounded up */
+#define SMALL		4096		/* so many are left to kmalloc() */
 
 #define STASH		32
 
@@ -99,11 +94,11 @@ static void stash_empty(void)
 
 /*
  * Return whether a frame comes from the cache: without it, one of 9,000 bytes
- * would take four pages.
+ * would take 16 KiB.
  */
 static bool is_large_frame(size_t n)
 {
-	return n > PAGE_SIZE && n <= FRAME;
+	return n > SMALL && n <= FRAME;
 }
 
 void *tor_env_frame_alloc(size_t n)
@@ -150,108 +145,12 @@ u32 tor_env_random(void)
 	return get_random_u32();
 }
 
-bool tor_env_fpu_begin(void)
-{
-#ifdef CONFIG_X86_64
-	if (!irq_fpu_usable())
-		return false;
-	kernel_fpu_begin();
-#endif
-	return true;
-}
-
-void tor_env_fpu_end(void)
-{
-#ifdef CONFIG_X86_64
-	kernel_fpu_end();
-#endif
-}
-
-#ifdef CONFIG_X86_64
-static bool has_isa(enum tor_isa isa)
-{
-	switch (isa) {
-	case TOR_ISA_SSE2:
-		return true;
-	case TOR_ISA_AVX2:
-		return boot_cpu_has(X86_FEATURE_AVX2) && boot_cpu_has(X86_FEATURE_F16C) &&
-		       boot_cpu_has(X86_FEATURE_FMA) &&
-		       cpu_has_xfeatures(XFEATURE_MASK_SSE | XFEATURE_MASK_YMM, NULL);
-	case TOR_ISA_AVX512:
-		return boot_cpu_has(X86_FEATURE_AVX512F) && boot_cpu_has(X86_FEATURE_AVX512BW) &&
-		       boot_cpu_has(X86_FEATURE_AVX512DQ) && boot_cpu_has(X86_FEATURE_AVX512VL) &&
-		       cpu_has_xfeatures(XFEATURE_MASK_SSE | XFEATURE_MASK_YMM |
-					 XFEATURE_MASK_AVX512, NULL);
-	default:
-		return false;
-	}
-}
-
-static u64 time_sum(u32 type, void *dst, const void *src, size_t bytes)
-{
-	tor_reduce_fn sum = tor_reduce_kernel(type, TORCOLL_SUM);
-	u64 best = U64_MAX;
-	int i;
-
-	for (i = 0; i < 5; i++) {
-		u64 start;
-
-		kernel_fpu_begin();
-		start = ktime_get_ns();
-		sum(dst, dst, src, bytes / tor_type_size(type));
-		best = min(best, ktime_get_ns() - start);
-		kernel_fpu_end();
-	}
-	return best;
-}
-
-/*
- * Choose for each type separately. Wider is not always faster: some CPUs lower
- * their clock, some convert f16 at half the rate, emulators work word by word.
- */
-static void choose_isa(u32 type, void *buf)
-{
-	enum tor_isa isa, fastest = TOR_ISA_SSE2;
-	u64 best = U64_MAX;
-
-	for (isa = 0; isa < TOR_ISA_COUNT; isa++) {
-		u64 time;
-
-		if (!has_isa(isa))
-			continue;
-		tor_reduce_use(type, isa);
-		time = time_sum(type, buf, buf + MEASURED / 2, MEASURED / 2);
-		if (time < best) {
-			best = time;
-			fastest = isa;
-		}
-	}
-	tor_reduce_use(type, fastest);
-}
-#endif
-
-static int choose_isas(void)
-{
-#ifdef CONFIG_X86_64
-	void *buf = kzalloc(MEASURED, GFP_KERNEL);
-	u32 type;
-
-	if (!buf)
-		return -ENOMEM;
-	for (type = 0; type < TORCOLL_TYPE_COUNT; type++)
-		if (tor_type_is_float(type))
-			choose_isa(type, buf);
-	kfree(buf);
-#endif
-	return 0;
-}
-
 int tor_env_init(void)
 {
 	int err = tor_crc_init();
 
 	if (!err)
-		err = choose_isas();
+		err = tor_fpu_init();
 	if (err)
 		return err;
 	frames = kmem_cache_create("torcoll_frame", FRAME, 0, 0, NULL);

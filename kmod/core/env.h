@@ -32,7 +32,6 @@
 #include <asm/byteorder.h>
 
 #define tor_div64(n, d)		div64_u64(n, d)
-#define tor_mul_div64(a, b, d)	mul_u64_u64_div_u64(a, b, d)
 #define tor_assert(cond)	WARN_ON_ONCE(!(cond))
 #define tor_env_budget()	TOR_BUDGET
 

@@ -36,7 +36,6 @@ typedef int64_t s64;
 #define __force
 
 #define tor_div64(n, d)		((u64)(n) / (u64)(d))
-#define tor_mul_div64(a, b, d)	((u64)((__uint128_t)(a) * (b) / (d)))
 #define tor_assert(cond)	assert(cond)
 
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))

@@ -3,6 +3,11 @@
 #ifndef _TOR_CORE_HOST_HASH_H
 #define _TOR_CORE_HOST_HASH_H
 
+#ifdef __aarch64__
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 #include "core/env.h"
 
 #define HOST_CRC32C_POLYNOMIAL	0x82f63b78	/* Castagnoli, reflected */
@@ -41,6 +46,21 @@ host_crc32c_sse42(u32 crc, const void *p, size_t n)
 		crc = __builtin_ia32_crc32qi(crc, *b++);
 	return crc;
 }
+#elif defined(__aarch64__)
+static inline __attribute__((__target__("+crc"))) u32
+host_crc32c_arm64(u32 crc, const void *p, size_t n)
+{
+	const u8 *b = p;
+	u64 word;
+
+	for (; n >= sizeof(word); n -= sizeof(word), b += sizeof(word)) {
+		memcpy(&word, b, sizeof(word));
+		crc = __builtin_aarch64_crc32cx(crc, word);
+	}
+	while (n--)
+		crc = __builtin_aarch64_crc32cb(crc, *b++);
+	return crc;
+}
 #endif
 
 /* Implements tor_env_crc32c(). */
@@ -49,6 +69,9 @@ static inline u32 host_crc32c(u32 crc, const void *p, size_t n)
 #ifdef __x86_64__
 	if (__builtin_cpu_supports("sse4.2"))
 		return host_crc32c_sse42(crc, p, n);
+#elif defined(__aarch64__)
+	if (getauxval(AT_HWCAP) & HWCAP_CRC32)
+		return host_crc32c_arm64(crc, p, n);
 #endif
 	return host_crc32c_table(crc, p, n);
 }

@@ -8,6 +8,7 @@
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
 #include <tor/lltx.h>
+#include <tor/netdev_lock.h>
 
 #include "core/packet/mac.h"
 #include "net/fabric.h"

@@ -4,9 +4,13 @@
  * -ffp-contract=off; run where the CPU has all three and the OS saves their
  * registers.
  */
+#include "simd/x86.h"
+
 #define TOR_SIMD_NAME(x)	x##_avx2
 #define TOR_SIMD_BYTES		32
-#define TOR_SIMD_DO(op, a, b)	asm("v" op " %1, %0, %0" : "+x" (a) : "x" (b))
+#define TOR_SIMD_DO(op, form, a, b)	\
+	asm("v" #op TOR_X86_##form " %1, %0, %0" : "+x" (a) : "x" (b))
+#define TOR_SIMD_LESS_ONE(rest, one)	asm("vpsubusw %1, %0, %0" : "+x" (rest) : "x" (one))
 
 /* 0: round to nearest, ties to even */
 #define TOR_SIMD_WIDEN(f, h)	asm("vcvtph2ps %1, %0" : "=x" (f) : "xm" (h))

@@ -114,26 +114,35 @@ static inline HALF_VEC TOR_SIMD_NAME(narrow_f16)(WIDE_VEC f)
  */
 static inline WIDE_VEC TOR_SIMD_NAME(add)(WIDE_VEC a, WIDE_VEC b)
 {
+	WIDE_VEC r = a;
+
 #ifdef TOR_SIMD_MULTIPLY_ADD
 	BITS_VEC x = (BITS_VEC)a;
 
-	TOR_SIMD_MULTIPLY_ADD(a, (WIDE_VEC)(x - x + 0x3f800000), b);
+	TOR_SIMD_MULTIPLY_ADD(r, (WIDE_VEC)(x - x + 0x3f800000), b);
 #else
-	TOR_SIMD_DO("addps", a, b);
+	TOR_SIMD_DO(add, vec_f32, r, b);
 #endif
-	return a;
+	TOR_SIMD_MEND(vec, 32, r, a, b);
+	return r;
 }
 
 static inline WIDE_VEC TOR_SIMD_NAME(mul)(WIDE_VEC a, WIDE_VEC b)
 {
-	TOR_SIMD_DO("mulps", a, b);
-	return a;
+	WIDE_VEC r = a;
+
+	TOR_SIMD_DO(mul, vec_f32, r, b);
+	TOR_SIMD_MEND(vec, 32, r, a, b);
+	return r;
 }
 
 static inline WIDE_VEC TOR_SIMD_NAME(div)(WIDE_VEC a, WIDE_VEC b)
 {
-	TOR_SIMD_DO("divps", a, b);
-	return a;
+	WIDE_VEC r = a;
+
+	TOR_SIMD_DO(div, vec_f32, r, b);
+	TOR_SIMD_MEND(vec, 32, r, a, b);
+	return r;
 }
 
 /* As TOR_SIMD_BOTH_STEP. */
@@ -160,8 +169,8 @@ TOR_SIMD_NAME(op##_step_f16)(char *d, const char *f, const char *s)			\
 
 /*
  * A word holds two bf16: the upper one is a float when the lower one is masked
- * out, the lower one when it is shifted up. No data moves between lanes. Little
- * endian, like all CPUs with these instructions.
+ * out, the lower one when it is shifted up. No data moves between lanes. Which
+ * of the two is the first in memory does not matter.
  *
  * The two results are rounded and joined here, in two ways, depending on what
  * the instruction set is good at. A NaN stays the same: it is quiet, and either
@@ -218,7 +227,11 @@ static inline KEY_VEC TOR_SIMD_NAME(round_bf16)(WIDE_VEC upper, WIDE_VEC lower)
 	KEY_VEC rest = TOR_SIMD_NAME(join_words)(u << 16, l);
 	KEY_VEC even = ~cut & 1;
 
-	TOR_SIMD_DO("psubusw", rest, even);
+#ifdef TOR_SIMD_LESS_ONE
+	TOR_SIMD_LESS_ONE(rest, even);
+#else
+	rest -= even & (rest != 0);
+#endif
 	return cut - (rest >> 15);
 }
 #endif
@@ -299,17 +312,17 @@ TOR_SIMD_HALF_PICK(f16, max, >, 0x7c00)
 TOR_SIMD_HALF_PICK(bf16, min, <, 0x7f80)
 TOR_SIMD_HALF_PICK(bf16, max, >, 0x7f80)
 
-TOR_SIMD_HALF_KERNEL(sum_f16, add_step_f16, TOR_SIMD_BYTES / 2)
-TOR_SIMD_HALF_KERNEL(prod_f16, mul_step_f16, TOR_SIMD_BYTES / 2)
-TOR_SIMD_HALF_KERNEL(sum_both_f16, add_both_step_f16, TOR_SIMD_BYTES / 2)
-TOR_SIMD_HALF_KERNEL(prod_both_f16, mul_both_step_f16, TOR_SIMD_BYTES / 2)
-TOR_SIMD_HALF_KERNEL(div_f16, div_step_f16, TOR_SIMD_BYTES / 2)
+TOR_SIMD_HALF_KERNEL(TOR_SIMD_CAREFUL(sum_f16), add_step_f16, TOR_SIMD_BYTES / 2)
+TOR_SIMD_HALF_KERNEL(TOR_SIMD_CAREFUL(prod_f16), mul_step_f16, TOR_SIMD_BYTES / 2)
+TOR_SIMD_HALF_KERNEL(TOR_SIMD_CAREFUL(sum_both_f16), add_both_step_f16, TOR_SIMD_BYTES / 2)
+TOR_SIMD_HALF_KERNEL(TOR_SIMD_CAREFUL(prod_both_f16), mul_both_step_f16, TOR_SIMD_BYTES / 2)
+TOR_SIMD_HALF_KERNEL(TOR_SIMD_CAREFUL(div_f16), div_step_f16, TOR_SIMD_BYTES / 2)
 TOR_SIMD_HALF_KERNEL(min_f16, min_step_f16, TOR_SIMD_BYTES)
 TOR_SIMD_HALF_KERNEL(max_f16, max_step_f16, TOR_SIMD_BYTES)
-TOR_SIMD_HALF_KERNEL(sum_bf16, add_step_bf16, TOR_SIMD_BYTES)
-TOR_SIMD_HALF_KERNEL(prod_bf16, mul_step_bf16, TOR_SIMD_BYTES)
-TOR_SIMD_HALF_KERNEL(sum_both_bf16, add_both_step_bf16, TOR_SIMD_BYTES)
-TOR_SIMD_HALF_KERNEL(prod_both_bf16, mul_both_step_bf16, TOR_SIMD_BYTES)
-TOR_SIMD_HALF_KERNEL(div_bf16, div_step_bf16, TOR_SIMD_BYTES)
+TOR_SIMD_HALF_KERNEL(TOR_SIMD_CAREFUL(sum_bf16), add_step_bf16, TOR_SIMD_BYTES)
+TOR_SIMD_HALF_KERNEL(TOR_SIMD_CAREFUL(prod_bf16), mul_step_bf16, TOR_SIMD_BYTES)
+TOR_SIMD_HALF_KERNEL(TOR_SIMD_CAREFUL(sum_both_bf16), add_both_step_bf16, TOR_SIMD_BYTES)
+TOR_SIMD_HALF_KERNEL(TOR_SIMD_CAREFUL(prod_both_bf16), mul_both_step_bf16, TOR_SIMD_BYTES)
+TOR_SIMD_HALF_KERNEL(TOR_SIMD_CAREFUL(div_bf16), div_step_bf16, TOR_SIMD_BYTES)
 TOR_SIMD_HALF_KERNEL(min_bf16, min_step_bf16, TOR_SIMD_BYTES)
 TOR_SIMD_HALF_KERNEL(max_bf16, max_step_bf16, TOR_SIMD_BYTES)

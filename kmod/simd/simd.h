@@ -34,5 +34,17 @@ struct tor_simd {
 extern const struct tor_simd tor_simd_sse2;
 extern const struct tor_simd tor_simd_avx2;
 extern const struct tor_simd tor_simd_avx512;
+extern const struct tor_simd tor_simd_neon;
+extern const struct tor_simd tor_simd_fp16;
+extern const struct tor_simd tor_simd_plain;
+
+/* What every CPU of the architecture has. */
+#if defined(__x86_64__)
+#define TOR_SIMD_FIRST	tor_simd_sse2
+#elif defined(__aarch64__)
+#define TOR_SIMD_FIRST	tor_simd_neon
+#else
+#define TOR_SIMD_FIRST	tor_simd_plain
+#endif
 
 #endif

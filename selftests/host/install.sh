@@ -127,7 +127,7 @@ documents_agree()
 	for f in README.md docs/guide.md docs/development.md packaging/torcoll.spec debian/control kmod/Kbuild; do
 		grep -q 'from 6\.1 on' <<<"$(tr -s '\n ' ' ' <"$f")" || { echo "$f: no \"from 6.1 on\""; bad=1; }
 	done
-	tested=$(sed -n 's/^| kernels | \(from 6.1 on; .* on amd64\) .*/\1/p' README.md)
+	tested=$(sed -n 's/^| kernels | \(from 6.1 on; [^;|]*\)[;|].*/\1/p' README.md)
 	grep -qF "${tested:-nothing}" <<<"$(tr -s '\n ' ' ' <docs/guide.md)" ||
 		{ echo "docs/guide.md does not say as README.md: ${tested:-nothing}"; bad=1; }
 	((!bad))
@@ -246,6 +246,20 @@ for_64_bits_only()
 		grep -q '^BUILD_EXCLUSIVE_CONFIG="CONFIG_64BIT"' "$root"/usr/src/torcoll-*/dkms.conf
 }
 
+# refused ASSIGNMENT...: by Kbuild, with a sentence, for a kernel with that configuration.
+refused()
+{
+	# it fails in any case, for want of the kernel's makefiles
+	{ make -f kmod/Kbuild CONFIG_MODULES=y "$@" 2>&1 || true; } | grep -q 'torcoll is for x86-64 and little-endian arm64'
+}
+
+for_two_architectures_only()
+{
+	refused CONFIG_RISCV=y && refused CONFIG_S390=y && refused CONFIG_ARM64=y CONFIG_CPU_BIG_ENDIAN=y &&
+		! refused CONFIG_ARM64=y && ! refused CONFIG_X86_64=y &&
+		grep -q '^BUILD_EXCLUSIVE_ARCH="^(x86_64|aarch64)\$"' "$root"/usr/src/torcoll-*/dkms.conf
+}
+
 ktap_header
 check install make --no-print-directory install PREFIX=/usr DESTDIR="$root"
 check install__complete complete
@@ -264,6 +278,7 @@ check unit__is_right unit
 check debian__symbols debian_symbols
 check packages__of_others rpm_and_arch
 check module__for_64_bits_only for_64_bits_only
+check module__for_two_architectures_only for_two_architectures_only
 check group__is_made group_torcoll
 check uninstall__leaves_what_is_not_ours uninstall
 finish

@@ -66,7 +66,12 @@ fi
 on_one_cpu hold || bail "no packet socket"
 cleanup on_one_cpu let_go
 
-fold badcalls timeout 120 badcalls
+# its rows are computed for them: a struct of a page, a byte behind one
+if (($(getconf PAGESIZE) == 4096)); then
+	fold badcalls timeout 120 badcalls
+else
+	skip badcalls "for pages of 4 KiB"
+fi
 fold compat timeout 60 compat
 fold badnetlink timeout 60 badnetlink
 fold badframes timeout 240 badframes

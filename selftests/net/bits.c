@@ -235,16 +235,35 @@ static void add_calls(const char *algorithm)
 	}
 }
 
+/*
+ * Has this process round towards zero and lose denormals, or not. The module adds up in its system calls, and in softirqs
+ * that interrupt it: that must not be how the sums of all are rounded.
+ */
+static void compute_oddly(bool oddly)
+{
+#if defined(__x86_64__)
+	uint32_t mode = oddly ? 0xffc0 : 0x1f80;
+
+	__asm__ volatile("ldmxcsr %0" : : "m" (mode));
+#elif defined(__aarch64__)
+	uint64_t mode = oddly ? 7 << 22 : 0;
+
+	__asm__ volatile("msr fpcr, %0" : : "r" (mode));
+#endif
+}
+
 static void reduce_many(const struct torcoll_op *ops, uint32_t n)
 {
 	struct torcoll_request req[BATCH];
 	uint32_t i;
 
+	compute_oddly(true);
 	if (torcoll_submit_many(world, ops, n, req, NULL))
 		die("%s", torcoll_last_error());
 	for (i = 0; i < n; i++)
 		if (torcoll_wait(&req[i]))
 			die("%s", torcoll_last_error());
+	compute_oddly(false);
 }
 
 /* ---- batches ---- */

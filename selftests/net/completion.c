@@ -29,7 +29,7 @@ struct ring {
 	int eventfd;
 };
 
-static int32_t memory[2][COUNT] __attribute__((aligned(4096)));
+static int32_t memory[2][COUNT] __attribute__((aligned(65536)));
 static struct rank rank[2];
 static uint32_t region;
 
@@ -156,12 +156,13 @@ static bool sum_is_there(void)
 
 static void try_refused(int fd)
 {
+	const size_t page = sysconf(_SC_PAGESIZE);
 	struct torcoll_ring_setup setup;
 	void *p;
 
 	result(start(0, 1) == EINVAL && strstr(sentence(fd), "no completion ring"),
 	       "op__without_a_ring");
-	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, TORCOLL_MMAP_RING);
+	p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, TORCOLL_MMAP_RING);
 	result(p == MAP_FAILED && errno == EINVAL, "mmap__without_a_ring");
 	result(ring_setup(fd, 1, fd, &setup) == EINVAL, "ring__eventfd_is_none");
 	result(ring_setup(fd, 1, 12345, &setup) == EBADF, "ring__eventfd_is_closed");
@@ -169,15 +170,16 @@ static void try_refused(int fd)
 
 static void try_mappings(int fd, const struct ring *ring)
 {
+	const size_t page = sysconf(_SC_PAGESIZE);
 	struct torcoll_ring_setup setup;
 	void *p;
 
 	result(ring_setup(fd, 1, -1, &setup) == EBUSY, "ring__twice");
 	p = mmap(NULL, ring->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, TORCOLL_MMAP_RING);
 	result(p == MAP_FAILED && errno == EINVAL, "mmap__private");
-	p = mmap(NULL, ring->bytes + 4096, PROT_READ, MAP_SHARED, fd, TORCOLL_MMAP_RING);
+	p = mmap(NULL, ring->bytes + page, PROT_READ, MAP_SHARED, fd, TORCOLL_MMAP_RING);
 	result(p == MAP_FAILED && errno == EINVAL, "mmap__too_long");
-	p = mmap(NULL, ring->bytes, PROT_READ, MAP_SHARED, fd, TORCOLL_MMAP_RING + 4096);
+	p = mmap(NULL, ring->bytes, PROT_READ, MAP_SHARED, fd, TORCOLL_MMAP_RING + page);
 	result(p == MAP_FAILED && errno == EINVAL, "mmap__elsewhere");
 }
 

@@ -15,14 +15,15 @@
 /* As in limits.sh. */
 #define COMMS	6
 #define OPS	5
-#define PINNED	(64 * PAGE)
+#define PINNED	(4 * PAGE)
 #define KERNEL	(4UL << 20)
 
 #define GROUP	4242
 #define USER	1001
 #define OTHER	1002
 
-#define PAGE	4096UL
+#define PAGE	65536UL	/* pages of any size */
+#define SMALL	4096UL	/* bytes that are copied */
 #define LONG	(PINNED / 2 / sizeof(int32_t))	/* elements of an op that pins its buffer */
 
 static char memory[KERNEL + PAGE] __attribute__((aligned(PAGE)));
@@ -247,9 +248,9 @@ static void try_kernel(void)
 	try_mapped(fd);
 	make_comm(rank, 2, 1, "two");
 	refused(rank[1].fd, reduce(rank, 1, KERNEL), "kernel memory", "for_an_op");
-	memset(memory, 1, PAGE);
-	result(!reduce(rank, 1, PAGE) && !reduce(rank, 0, PAGE) && !reap(fd, rank[0].comm, 0) &&
-	       memory[0] == 2 && memory[PAGE - 1] == 2, "of_a_small_op");
+	memset(memory, 1, SMALL);
+	result(!reduce(rank, 1, SMALL) && !reduce(rank, 0, SMALL) && !reap(fd, rank[0].comm, 0) &&
+	       memory[0] == 2 && memory[SMALL - 1] == 2, "of_a_small_op");
 	for (made = 0; !(err = add_comm(fd, 64, &comm)); made++)
 		;
 	refused(fd, err, "kernel memory", "for_comms");

@@ -87,7 +87,7 @@ static void try_huge(void)
 	char *at = (char *)(((uintptr_t)p + huge - 1) & -huge);
 
 	madvise(at, huge, MADV_HUGEPAGE);
-	result(!torcoll_register(t, at, huge) && sum_is_right((int32_t *)(at + 4096)) &&
+	result(!torcoll_register(t, at, huge) && sum_is_right((int32_t *)(at + sysconf(_SC_PAGESIZE))) &&
 	       sum_is_right((int32_t *)(at + huge - BYTES)) && !torcoll_unregister(t, at), "huge_pages");
 	munmap(p, 2 * huge);
 }
@@ -198,7 +198,7 @@ static void try_discarded(void)
 	char *p = map(MAP_PRIVATE | MAP_ANONYMOUS);
 	bool good = sum_is_right((int32_t *)p);
 
-	madvise(p + 8 * 4096, 4096, MADV_DONTNEED);
+	madvise(p + BYTES / 2, sysconf(_SC_PAGESIZE), MADV_DONTNEED);
 	good &= sum_is_right((int32_t *)p) && sum_is_right((int32_t *)p);
 	result(good, "cached__discarded");
 	munmap(p, BYTES);

@@ -67,6 +67,7 @@ static u32 crowd_hears(u32 rank, u8 step)
 		.members = crowd.join.members, .nonce = rank, .rank = rank,
 		.ranks = crowd.join.a.ranks,
 		.tag = crowd.join.a.tag, .frame_bytes = 1344, .has_terms = true,
+		.terms.flags = crowd.node.big_endian ? TORCOLL_FLAG_BIG_ENDIAN : 0,
 	};
 	u32 before = host.nsent;
 
@@ -193,6 +194,7 @@ static void tor_join_rx__no_walk_over_ranks_per_piece(void **state)
 	msg.name = crowd.join.name;
 	msg.nonce = crowd.join.nonce;
 	msg.ranks = CROWD;
+	msg.terms.flags = crowd.node.big_endian ? TORCOLL_FLAG_BIG_ENDIAN : 0;
 	for (rank = CROWD - 1; rank < CROWD; rank--) {
 		assert_int_equal(crowd.join.a.state, TOR_AGREE_CALLING);
 		msg.missing = rank;

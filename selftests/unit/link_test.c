@@ -253,7 +253,7 @@ static void tor_link_hello__byte_order(void **state)
 
 	for (i = 0; i < 2; i++) {
 		pair_up(&a, &b);
-		assert_false(b.link[1].peer_big_endian);
+		assert_int_equal(b.link[1].peer_big_endian, b.big_endian);
 		a.big_endian = i;
 		a.said_at = 0;
 		host_forget_sent();

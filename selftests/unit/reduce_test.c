@@ -7,6 +7,7 @@
 
 #include "host_env.h"
 
+#include "core/host_isa.h"
 #include "core/reduce/reduce.h"
 
 #define LENGTH	4096
@@ -65,13 +66,17 @@ REFERENCE_INTEGER(u16)
 REFERENCE_INTEGER(u32)
 REFERENCE_INTEGER(u64)
 
-/* f16 is what the compiler knows it to be; of bf16 it only knows the upper half of a float. */
+/* The halves by arithmetic: not all compilers know them. */
 static double double_of_f16(u16 bits)
 {
-	_Float16 v;
+	u32 exponent = bits >> 10 & 31, fraction = bits & 1023;
+	double v;
 
-	memcpy(&v, &bits, sizeof(v));
-	return v;
+	if (exponent == 31)
+		v = fraction ? NAN : INFINITY;
+	else
+		v = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+	return bits >> 15 ? -v : v;
 }
 
 static double double_of_bf16(u16 bits)
@@ -99,13 +104,19 @@ static double double_of_f64(u64 bits)
 	return v;
 }
 
+/* In units of the last place, of which an exponent has 2^10: what is rounded up to more belongs to the next one. */
 static u16 f16_of_float(float v)
 {
-	_Float16 h = v;
-	u16 bits;
+	u16 sign = signbit(v) ? 0x8000 : 0;
+	int exponent;
 
-	memcpy(&bits, &h, sizeof(bits));
-	return bits;
+	if (fabs(v) >= 65520)
+		return sign | 0x7c00;
+	if (v == 0)
+		return sign;
+	frexp(v, &exponent);
+	exponent = max(exponent - 1, -14);
+	return sign | (((exponent + 14) << 10) + (int)nearbyint(ldexp(fabs(v), 10 - exponent)));
 }
 
 /* The nearer of the two neighbours, both of which a double holds exactly; the even one of a tie. */
@@ -247,21 +258,6 @@ static const struct {
 	{ TORCOLL_SHORT_INT, 8, reference_short_int, pair_ops },
 };
 
-/* Does this CPU have what the kernels of @isa want? */
-static bool has_isa(u32 isa)
-{
-	switch (isa) {
-	case TOR_ISA_SSE2:
-		return true;
-	case TOR_ISA_AVX2:
-		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") &&
-		       __builtin_cpu_supports("fma");
-	default:
-		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-		       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-	}
-}
-
 static u8 src[LENGTH * ELEM], dst[LENGTH * ELEM], want[LENGTH * ELEM];
 
 static void expect(reference_fn reference, u32 redop, u32 elem, u32 n)
@@ -327,7 +323,7 @@ static void tor_reduce_kernel__every_length(void **state)
 			host_fill(dst, sizeof(dst), &seed);
 			expect(types[t].reference, *o, types[t].elem, LENGTH);
 			for (isa = 0; isa < (tor_type_is_float(types[t].type) ? TOR_ISA_COUNT : 1); isa++) {
-				if (!has_isa(isa))
+				if (!host_has_isa(isa))
 					continue;
 				tor_reduce_init(isa);
 				every_length(tor_reduce_kernel(types[t].type, *o), types[t].elem);
@@ -354,7 +350,7 @@ static void tor_reduce_kernel__every_alignment(void **state)
 				a = v % 32;
 				b = v / 32;
 				n = (a * 7 + b * 13) % 70;
-				tor_reduce_init(has_isa(v % TOR_ISA_COUNT) ? v % TOR_ISA_COUNT : 0);
+				tor_reduce_init(host_has_isa(v % TOR_ISA_COUNT) ? v % TOR_ISA_COUNT : 0);
 				run(tor_reduce_kernel(types[t].type, *o), n, types[t].elem,
 				    to + 32 + a, from + 32 + b);
 			}
@@ -421,7 +417,7 @@ static void special_floats(tor_reduce_fn (*kernel)(u32 type, u32 redop))
 		for (o = float_ops; *o; o++) {
 			expect(floats[t].reference, *o, elem, n);
 			for (isa = 0; isa < TOR_ISA_COUNT; isa++) {
-				if (!has_isa(isa))
+				if (!host_has_isa(isa))
 					continue;
 				tor_reduce_init(isa);
 				/* also as what vectors leave over */
@@ -461,7 +457,7 @@ static void tor_reduce_commuting__commutes(void **state)
 
 		for (o = float_ops; *o; o++) {
 			for (isa = 0; isa < TOR_ISA_COUNT; isa++) {
-				if (!has_isa(isa))
+				if (!host_has_isa(isa))
 					continue;
 				tor_reduce_init(isa);
 				for (i = 0; i < N; i++) {
@@ -496,7 +492,7 @@ static void tor_reduce_kernel__every_half(void **state)
 			for (o = float_ops; *o; o++) {
 				expect(floats[t].reference, *o, 2, N);
 				for (isa = 0; isa < TOR_ISA_COUNT; isa++) {
-					if (!has_isa(isa))
+					if (!host_has_isa(isa))
 						continue;
 					tor_reduce_init(isa);
 					run(tor_reduce_kernel(floats[t].type, *o), N, 2, to + 32,
@@ -560,7 +556,7 @@ static void tor_reduce_kernel__exact_sums(void **state)
 		}
 	}
 	for (v = 0; v < TOR_ISA_COUNT; v++) {
-		if (!has_isa(v))
+		if (!host_has_isa(v))
 			continue;
 		tor_reduce_init(v);
 		f32 = tor_reduce_kernel(TORCOLL_F32, TORCOLL_SUM);

@@ -8,23 +8,41 @@
 #include "host_env.h"
 
 #include "core/engine/scale.h"
+#include "core/host_isa.h"
 
 #define N	777
+
+/* f16 by arithmetic, since not all compilers know it: numbers, and of the other way integers below 2048. */
+static double double_of_f16(u16 bits)
+{
+	u32 exponent = bits >> 10 & 31, fraction = bits & 1023;
+	double size = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+
+	return bits >> 15 ? -size : size;
+}
+
+static u16 f16_of_integer(int v)
+{
+	u32 size = abs(v), exponent = fls(size);
+
+	return size ? (v < 0 ? 0x8000 : 0) + ((exponent + 13) << 10) + (size << 11 >> exponent) : 0;
+}
 
 /* An element of a type, as a number; and the other way. */
 static double load(u32 type, const u8 *p)
 {
-	_Float16 h;
 	float f;
 	double d;
+	u16 h;
 	u32 w;
 
 	switch (type) {
 	case TORCOLL_F16:
 		memcpy(&h, p, 2);
-		return h;
+		return double_of_f16(h);
 	case TORCOLL_BF16:
-		w = (u32)(p[0] | p[1] << 8) << 16;
+		memcpy(&h, p, 2);
+		w = (u32)h << 16;
 		memcpy(&f, &w, 4);
 		return f;
 	case TORCOLL_F32:
@@ -39,9 +57,25 @@ static double load(u32 type, const u8 *p)
 static u64 load_integer(u32 type, const u8 *p)
 {
 	u32 bits = 8 * tor_type_size(type);
-	u64 x = 0;
+	u64 x;
+	u32 w;
+	u16 h;
 
-	memcpy(&x, p, bits / 8);
+	switch (bits) {
+	case 8:
+		x = *p;
+		break;
+	case 16:
+		memcpy(&h, p, sizeof(h));
+		x = h;
+		break;
+	case 32:
+		memcpy(&w, p, sizeof(w));
+		x = w;
+		break;
+	default:
+		memcpy(&x, p, sizeof(x));
+	}
 	return type <= TORCOLL_I64 && bits < 64 && x >> (bits - 1) ? x | ~0ULL << bits : x;
 }
 
@@ -83,13 +117,15 @@ static void fill(u32 type, u8 *to, u64 *seed)
 	host_fill(to, N * size, seed);
 	for (i = 0; tor_type_is_float(type) && i < N * size; i += size) {
 		double d = (s32)(host_rand(seed) % 2001) - 1000;
-		_Float16 h = d;
+		u16 h = f16_of_integer(d);
 		float f = d;
+		u32 w;
 
-		if (type == TORCOLL_F16)
+		memcpy(&w, &f, 4);
+		if (type == TORCOLL_BF16)
+			h = w >> 16;
+		if (type == TORCOLL_F16 || type == TORCOLL_BF16)
 			memcpy(to + i, &h, 2);
-		else if (type == TORCOLL_BF16)
-			memcpy(to + i, (u8 *)&f + 2, 2);
 		else if (type == TORCOLL_F32)
 			memcpy(to + i, &f, 4);
 		else
@@ -188,16 +224,13 @@ int main(void)
 		cmocka_unit_test(tor_scale_divides__what_the_type_can_count),
 		cmocka_unit_test(tor_scale_multiply__every_type),
 	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = 0;
+	u32 isa;
 
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") &&
-	    __builtin_cpu_supports("fma")) {
-		tor_reduce_init(TOR_ISA_AVX2);
-		failed += cmocka_run_group_tests(tests, NULL, NULL);
-	}
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-		tor_reduce_init(TOR_ISA_AVX512);
+	for (isa = 0; isa < TOR_ISA_COUNT; isa++) {
+		if (!host_has_isa(isa))
+			continue;
+		tor_reduce_init(isa);
 		failed += cmocka_run_group_tests(tests, NULL, NULL);
 	}
 	return failed;

@@ -6,6 +6,7 @@
 
 #include "model.h"
 #include "sim.h"
+#include "core/host_isa.h"
 #include "core/version.h"
 
 struct sim_options sim_options = {
@@ -353,6 +354,7 @@ static int run_seeds(void)
 int main(int argc, char **argv)
 {
 	static struct sim_scenario s;
+	enum tor_isa isa;
 	int c;
 
 	if (model_wanted(argc, argv))
@@ -364,11 +366,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "torcoll-sim: what is \"%s\"? (--help says more)\n", argv[optind]);
 		return 2;
 	}
-#ifdef __x86_64__
-	tor_reduce_init(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") &&
-			__builtin_cpu_supports("fma") ?
-			TOR_ISA_AVX2 : TOR_ISA_SSE2);
-#endif
+	for (isa = TOR_ISA_COUNT - 1; isa && !host_has_isa(isa); isa--)
+		;
+	tor_reduce_init(isa);
 	if (!scenario_file && !show && !minimise)
 		return run_seeds();
 	if (scenario_file ? !sim_scenario_read(&s, scenario_file) : !sim_scenario_draw(&s, first))

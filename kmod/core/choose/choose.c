@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Offers of plans, and tables of the fastest ones. See choose.h. */
 #include "core/choose/choose.h"
+#include "core/ratio.h"
 #include "core/reduce/reduce.h"
 
 #define BLOCK_SETS	9		/* numbers of blocks of a pipeline: 1, 2, 4, ... 256 */

@@ -2,6 +2,8 @@
 /* The cost of plans. See cost.h. */
 #include "core/choose/cost.h"
 
+#include "core/ratio.h"
+
 /*
  * Symmetries of families. A family without an entry is assumed to differ at
  * every node.

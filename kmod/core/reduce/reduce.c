@@ -34,16 +34,23 @@ static const tor_reduce_fn *const integer_kernels[TORCOLL_TYPE_COUNT] = {
 };
 
 static const struct tor_simd *const simd[TOR_ISA_COUNT] = {
+#if defined(__x86_64__)
 	[TOR_ISA_SSE2] = &tor_simd_sse2,
 	[TOR_ISA_AVX2] = &tor_simd_avx2,
 	[TOR_ISA_AVX512] = &tor_simd_avx512,
+#elif defined(__aarch64__)
+	[TOR_ISA_NEON] = &tor_simd_neon,
+	[TOR_ISA_FP16] = &tor_simd_fp16,
+#else
+	[TOR_ISA_PLAIN] = &tor_simd_plain,
+#endif
 };
 
 static const struct tor_simd_type *float_kernels[TORCOLL_TYPE_COUNT] = {
-	[TORCOLL_F16] = &tor_simd_sse2.f16,
-	[TORCOLL_BF16] = &tor_simd_sse2.bf16,
-	[TORCOLL_F32] = &tor_simd_sse2.f32,
-	[TORCOLL_F64] = &tor_simd_sse2.f64,
+	[TORCOLL_F16] = &TOR_SIMD_FIRST.f16,
+	[TORCOLL_BF16] = &TOR_SIMD_FIRST.bf16,
+	[TORCOLL_F32] = &TOR_SIMD_FIRST.f32,
+	[TORCOLL_F64] = &TOR_SIMD_FIRST.f64,
 };
 
 static const u8 type_sizes[TORCOLL_TYPE_COUNT] = {

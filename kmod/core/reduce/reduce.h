@@ -4,11 +4,13 @@
  *
  * Integers wrap in two's complement; logical operators give 0 or 1. Floats:
  * sums and products are rounded once per step (no contraction, no
- * reassociation), f16 and bf16 after a step in f32. If exactly one operand is
- * NaN, the result is that NaN; if both are, it is the first one, quiet. Minima
- * and maxima of floats: a single NaN is the result, the bits of two NaNs are
- * or'ed; -0 is less than +0. So the same operands give the same bits, scalar or
- * SIMD. Pairs: see reduce_pair.h.
+ * reassociation), f16 and bf16 after a step in f32; denormals are kept. If
+ * exactly one operand is NaN, the result is that NaN, quiet; if both are, it is
+ * the first one, quiet; if there is no result, as of inf - inf, it is the
+ * negative quiet NaN without payload. Minima and maxima of floats: a single NaN
+ * is the result, the bits of two NaNs are or'ed; -0 is less than +0. So the
+ * same operands give the same bits, scalar or SIMD, on every architecture.
+ * Pairs: see reduce_pair.h.
  *
  * An average is reduced as a sum, and so is a sum of multiples: see scale.h for
  * the scaling after and before.
@@ -59,11 +61,21 @@ tor_reduce_fn tor_reduce_commuting(u32 type, u32 redop);
  */
 tor_reduce_fn tor_reduce_quotient(u32 type);
 
-/* Instruction sets with float kernels; kmod/simd/ says what each needs of a CPU. */
+/*
+ * Instruction sets with float kernels; kmod/simd/ says what each needs of a
+ * CPU. Every CPU of the architecture has the first one.
+ */
 enum tor_isa {
+#if defined(__x86_64__)
 	TOR_ISA_SSE2,
 	TOR_ISA_AVX2,		/* and F16C and FMA */
 	TOR_ISA_AVX512,		/* F, BW, DQ and VL */
+#elif defined(__aarch64__)
+	TOR_ISA_NEON,
+	TOR_ISA_FP16,		/* FEAT_FP16 */
+#else
+	TOR_ISA_PLAIN,		/* programs only */
+#endif
 	TOR_ISA_COUNT
 };
 
