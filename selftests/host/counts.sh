@@ -20,7 +20,7 @@ cleanup rm -rf "$work"
 simulated()
 {
 	build/bin/torcoll-sim --clean --seeds 1 --cables 1 --dims "$1" --collective allreduce --algorithm "$2" --type f32 \
-		--redop sum --count "$3" --ops "$4" --depth 4 --frame-size 9000
+		--redop sum --count "$3" --ops "$4" --depth 4 --frame-size 9000 --packets 0
 }
 
 # per_op SHAPE ALGORITHM COUNT: "NAME NUMBER" lines; what 20 ops more take, by 20.
