@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/host_isa.h"
+#include "core/reduce/host_isa.h"
 #include "core/names.h"
 #include "core/reduce/reduce.h"
 #include "reduce_plain.h"

@@ -7,7 +7,7 @@
 
 #include "host_env.h"
 
-#include "core/host_isa.h"
+#include "core/reduce/host_isa.h"
 #include "core/reduce/reduce.h"
 
 #define LENGTH	4096

@@ -8,7 +8,7 @@
 #include "host_env.h"
 
 #include "core/engine/scale.h"
-#include "core/host_isa.h"
+#include "core/reduce/host_isa.h"
 
 #define N	777
 

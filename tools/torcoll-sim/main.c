@@ -6,7 +6,7 @@
 
 #include "model.h"
 #include "sim.h"
-#include "core/host_isa.h"
+#include "core/reduce/host_isa.h"
 #include "core/version.h"
 
 struct sim_options sim_options = {
