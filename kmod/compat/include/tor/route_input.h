@@ -13,7 +13,7 @@
  */
 static inline int tor_route_input(struct sk_buff *skb, const struct iphdr *ip)
 {
-#ifdef TOR_HAS_IP4H_DSCP
+#ifdef TOR_HAS_ROUTE_INPUT_REASON
 	return ip_route_input_noref(skb, ip->daddr, ip->saddr, ip4h_dscp(ip), skb->dev);
 #else
 	return ip_route_input_noref(skb, ip->daddr, ip->saddr, ip->tos, skb->dev);
