@@ -10,18 +10,20 @@
 . "$(dirname "$0")/../lib.sh"
 ktap_header
 
-# shape NODE DEVICE RATE: what leaves there, in order; its queue is longer than all windows.
+# shape NODE DEVICE RATE: what leaves there, in order, a frame at a time as on a cable; its queue is longer than all windows.
 shape()
 {
-	node "$1" tc qdisc replace dev "$2" root tbf rate "$3" burst 16k limit 4m
+	node "$1" tc qdisc replace dev "$2" root tbf rate "$3" burst 2k limit 4m
 }
 
 all_cables()
 {
-	local n
+	local n dev
 
-	for n in 0 1 2 3; do
-		shape "$n" d0p "$1" && shape "$n" d0m "$1" || return 1
+	for ((n = 0; n < 16; n++)); do
+		for dev in d0p d0m d1p d1m; do
+			shape "$n" "$dev" "$1" || return
+		done
 	done
 }
 
@@ -55,10 +57,10 @@ large_loop()
 # bulk FROM TO FILE [ARGUMENT]...: TCP, in the background, until end_bulk.
 bulk()
 {
-	node "$2" iperf3 -s -1 -p 5300 >"$3.server" 2>&1 &
+	torcollctl netns exec "$2" iperf3 -s -1 -p 5300 >"$3.server" 2>&1 &
 	bulk_server=$!
 	wait_for 20 listens "$2" 5300
-	node "$1" iperf3 -p 5300 -c "$(address "$2")" -t 1000 "${@:4}" >"$3" 2>&1 &
+	torcollctl netns exec "$1" iperf3 -p 5300 -c "$(address "$2")" -t 1000 "${@:4}" >"$3" 2>&1 &
 	bulk_client=$!
 	wait_for 20 grows "$1"
 }
@@ -67,7 +69,7 @@ end_bulk()
 {
 	kill "$bulk_client" "$bulk_server" 2>/dev/null
 	wait "$bulk_client" "$bulk_server" 2>/dev/null
-	return 0
+	! pgrep -x iperf3 >/dev/null || bail "the stream goes on"
 }
 
 # Bytes that a node has sent by its network device.
@@ -95,12 +97,13 @@ tcp_rate()
 
 # ---- collectives beside TCP ----
 
-rate=50mbit
+# a packet takes 0.6 ms, and the processors have time left
+rate=20mbit
 work=$(mktemp -d)
 cleanup rm -rf "$work"
-torus_up 4 mtu 1500 "${patient[@]}"
+torus_up 4x4 mtu 1500 "${patient[@]}"
 stamps_up || bail "no times of packets"
-ip_up 4 || bail "no network devices"
+ip_up 16 || bail "no network devices"
 check cables__shaped all_cables "$rate"
 
 alone=$(small_time)
