@@ -45,11 +45,15 @@ static int prefix4_read(struct tor_packet_prefix *prefix, const struct nlattr *a
 	const struct torcoll_prefix4 *p = nla_data(attr);
 	u32 hosts, first;
 
+	if (memchr_inv(p->__reserved, 0, sizeof(p->__reserved))) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "the reserved bytes of a prefix are 0");
+		return -EINVAL;
+	}
 	prefix->len4 = p->len;
 	prefix->base4 = be32_to_cpu(p->base);
 	if (!p->len)
 		return 0;
-	if (p->len > 30 || memchr_inv(p->__reserved, 0, sizeof(p->__reserved))) {
+	if (p->len > 30) {
 		NL_SET_ERR_MSG_ATTR(extack, attr, "an IPv4 prefix of nodes has 30 bits at most");
 		return -EINVAL;
 	}
@@ -75,11 +79,15 @@ static int prefix6_read(struct tor_packet_prefix *prefix, const struct nlattr *a
 	const struct torcoll_prefix6 *p = nla_data(attr);
 	struct in6_addr first, last;
 
+	if (memchr_inv(p->__reserved, 0, sizeof(p->__reserved))) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "the reserved bytes of a prefix are 0");
+		return -EINVAL;
+	}
 	prefix->len6 = p->len;
 	memcpy(&prefix->base6, p->base, sizeof(p->base));
 	if (!p->len)
 		return 0;
-	if (p->len > 126 || memchr_inv(p->__reserved, 0, sizeof(p->__reserved))) {
+	if (p->len > 126) {
 		NL_SET_ERR_MSG_ATTR(extack, attr, "an IPv6 prefix of nodes has 126 bits at most");
 		return -EINVAL;
 	}
