@@ -36,8 +36,8 @@
  * what still runs on it fails. end_work does everything that waits: groups that
  * only linger are taken apart, with one grace period for all of them. The
  * fabric's memory stays as long as there are references: of the list, of each
- * group, of calls that look for it. With the last one release_work ends its
- * timers and works, and the memory is freed a grace period later.
+ * group and port, of calls that look for it. With the last one release_work ends
+ * its timers and works, and the memory is freed a grace period later.
  */
 #ifndef _TOR_FABRIC_H
 #define _TOR_FABRIC_H

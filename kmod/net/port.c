@@ -132,6 +132,8 @@ int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, c
 		*why = "the device refuses the group address of hellos";
 		goto err_outq;
 	}
+	/* for the queue's tasklet, which no reader's section holds up: until port_free() */
+	tor_fabric_get(fabric);
 	netdev_hold(dev, &port->tracker, GFP_KERNEL);
 	tor_backlog_init(&port->backlog);
 	port->type.type = htons(fabric->ethertype);
@@ -158,6 +160,7 @@ static void port_free(struct work_struct *work)
 
 	tor_outq_destroy(&port->outq);
 	netdev_put(port->dev, &port->tracker);
+	tor_fabric_put(port->fabric);
 	kfree(port);
 }
 
