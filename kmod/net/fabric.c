@@ -313,6 +313,27 @@ void tor_fabric_set_rates(struct tor_fabric *fabric, const struct tor_rates *rat
 	WRITE_ONCE(fabric->node.rates, tor_terms_hash(rates));
 }
 
+/* Initialize what cannot fail, once there is a node. */
+static void fabric_setup(struct tor_fabric *fabric, struct tor_net *tn,
+			 const struct tor_fabric_config *cfg)
+{
+	if (cfg->hello_ms)
+		fabric->node.hello_ns = (u64)cfg->hello_ms * NSEC_PER_MSEC;
+	fabric->node.checksum_payload = !cfg->checksum_header_only;
+	fabric->tn = tn;
+	fabric->frame_size = cfg->frame_size;
+	tor_fabric_set_rates(fabric, &tor_rates_default);
+	tor_observe_init(&fabric->observed);
+	refcount_set(&fabric->refs, 1);
+	INIT_WORK(&fabric->end_work, end_work);
+	INIT_WORK(&fabric->release_work, release_work);
+	spin_lock_init(&fabric->groups_lock);
+	hash_init(fabric->group);
+	INIT_WORK(&fabric->notify_work, notify_work);
+	hrtimer_setup(&fabric->join_timer, join_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_setup(&fabric->hello_timer, hello_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+}
+
 struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg,
 				  const char **why, u32 *attr)
 {
@@ -360,21 +381,7 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 		goto err_seen;
 	if (tor_reroute_init(fabric))
 		goto err_segment;
-	if (cfg->hello_ms)
-		fabric->node.hello_ns = (u64)cfg->hello_ms * NSEC_PER_MSEC;
-	fabric->node.checksum_payload = !cfg->checksum_header_only;
-	fabric->tn = tn;
-	fabric->frame_size = cfg->frame_size;
-	tor_fabric_set_rates(fabric, &tor_rates_default);
-	tor_observe_init(&fabric->observed);
-	refcount_set(&fabric->refs, 1);
-	INIT_WORK(&fabric->end_work, end_work);
-	INIT_WORK(&fabric->release_work, release_work);
-	spin_lock_init(&fabric->groups_lock);
-	hash_init(fabric->group);
-	INIT_WORK(&fabric->notify_work, notify_work);
-	hrtimer_setup(&fabric->join_timer, join_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	hrtimer_setup(&fabric->hello_timer, hello_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	fabric_setup(fabric, tn, cfg);
 	atomic_inc(&tn->held);
 	tor_fabric_changed(fabric);
 	list_add_tail_rcu(&fabric->list, &tn->fabrics);
