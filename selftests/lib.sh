@@ -269,6 +269,20 @@ counters()
 		jq -n --arg name "$1" '[inputs | .. | objects | .[$name]? | numbers] | add // 0'
 }
 
+# A packet socket stays open until release_socket: its use alone changes code that other processors run (on_one_cpu).
+hold_socket()
+{
+	badframes hold >"$work/held" &
+	holder=$!
+	wait_for 10 test -s "$work/held"
+}
+
+release_socket()
+{
+	kill "$holder"
+	wait "$holder"
+}
+
 # ---- the network device ----
 
 # Times of all packets are taken from here on, until the guest ends: each ping would switch that on and off again.
@@ -295,6 +309,17 @@ address()
 reaches()
 {
 	node "$1" ping -q -n -c 1 -W 5 "${@:3}" "$(address "$2")"
+}
+
+# pairs_ping 4|6: each of 16 nodes reaches each other by its address.
+pairs_ping()
+{
+	local n addresses=()
+
+	for ((n = 0; n < 16; n++)); do
+		addresses+=("$(address "$n" "$1")")
+	done
+	pairs $((20 * TORCOLL_SLOW)) "${addresses[@]}"
 }
 
 # listens NODE PORT: a process does, by TCP.

@@ -250,23 +250,12 @@ torcollctl netns down
 
 # frames from a neighbour that means ill
 torus_up 2x2
-hold()
-{
-	badframes hold >"$work/held" &
-	holder=$!
-	wait_for 10 test -s "$work/held"
-}
-let_go()
-{
-	kill "$holder"
-	wait "$holder"
-}
-on_one_cpu hold || bail "no packet socket"
+on_one_cpu hold_socket || bail "no packet socket"
 moves "drop_again drop_short drop_version drop_type drop_fabric drop_payload_crc drop_hop_limit drop_node drop_epoch
 	drop_comm drop_range drop_not_ours" timeout 240 badframes
 all=$(node 0 torcollctl -a -j stats | jq -r '.[0].counters | keys[]')
 moves drop_link data_on_a_wrong_link
-on_one_cpu let_go
+on_one_cpu release_socket
 
 for name in $elsewhere; do
 	seen[$name]=1

@@ -8,19 +8,6 @@
 . "$(dirname "$0")/../lib.sh"
 ktap_header
 
-hold()
-{
-	badframes hold >"$work/held" &
-	holder=$!
-	wait_for 10 test -s "$work/held"
-}
-
-let_go()
-{
-	kill "$holder"
-	wait "$holder"
-}
-
 says_of_order()
 {
 	node 0 torcollctl port show | grep -q "dim 0 plus.* byte order is big-endian, .* little-endian: put them"
@@ -63,8 +50,8 @@ if echo "$by_reason" 2>/dev/null >"$event/trigger"; then
 	is good_frames__are_not_dropped "$(reasons_seen)" ""
 fi
 # the first packet socket, and the last, are opened and closed by one processor alone
-on_one_cpu hold || bail "no packet socket"
-cleanup on_one_cpu let_go
+on_one_cpu hold_socket || bail "no packet socket"
+cleanup on_one_cpu release_socket
 
 # its rows are computed for them: a struct of a page, a byte behind one
 if (($(getconf PAGESIZE) == 4096)); then

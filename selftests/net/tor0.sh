@@ -9,16 +9,6 @@
 . "$(dirname "$0")/../lib.sh"
 ktap_header
 
-all_pairs()
-{
-	local n addresses=()
-
-	for ((n = 0; n < 16; n++)); do
-		addresses+=("$(address "$n" "$1")")
-	done
-	pairs $((20 * TORCOLL_SLOW)) "${addresses[@]}"
-}
-
 # mac NODE
 mac()
 {
@@ -399,8 +389,8 @@ stamps_up || bail "no times of packets"
 check device__on_all_nodes ip_up 16 || bail "no network device"
 tag=$(node 0 torcollctl -j fabric show | jq '.[0].tag')
 is device__mac_says_the_node "$(mac 11)" "$(printf '02:74:%02x:00:00:0b' $((tag & 255)))"
-check ping__every_pair all_pairs 4
-check ping__every_pair_by_ipv6 all_pairs 6
+check ping__every_pair pairs_ping 4
+check ping__every_pair_by_ipv6 pairs_ping 6
 check ping__of_all_sizes sizes
 check ping__group_of_all_nodes group_answers
 

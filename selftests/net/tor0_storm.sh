@@ -9,19 +9,6 @@
 . "$(dirname "$0")/../lib.sh"
 ktap_header
 
-hold()
-{
-	badframes hold >"$work/held" &
-	holder=$!
-	wait_for 10 test -s "$work/held"
-}
-
-let_go()
-{
-	kill "$holder"
-	wait "$holder"
-}
-
 # broadcasts NAME: one from each node; what they cost is in $work/NAME.
 broadcasts()
 {
@@ -67,16 +54,6 @@ while_flapping()
 	wait "$flapping"
 }
 
-pairs_ping()
-{
-	local n addresses=()
-
-	for ((n = 0; n < 16; n++)); do
-		addresses+=("$(address "$n" "$1")")
-	done
-	pairs $((20 * TORCOLL_SLOW)) "${addresses[@]}"
-}
-
 goes_on()
 {
 	check "$1__every_pair_pings" pairs_ping 4
@@ -94,8 +71,8 @@ torus_up 4x4
 stamps_up || bail "no times of packets"
 eventually fabric__no_dead_links 10 everyone_knows 0
 ip_up 16 || bail "no network device"
-on_one_cpu hold || bail "no packet socket"
-cleanup on_one_cpu let_go
+on_one_cpu hold_socket || bail "no packet socket"
+cleanup on_one_cpu release_socket
 
 check calm__broadcasts broadcasts calm
 is calm__arrive_everywhere "$(said calm arrived)" 240
