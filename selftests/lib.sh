@@ -272,9 +272,12 @@ counters()
 # A packet socket stays open until release_socket: its use alone changes code that other processors run (on_one_cpu).
 hold_socket()
 {
-	badframes hold >"$work/held" &
+	local said
+
+	said=$(mktemp)
+	badframes hold >"$said" &
 	holder=$!
-	wait_for 10 test -s "$work/held"
+	wait_for 10 test -s "$said" && rm "$said"
 }
 
 release_socket()
