@@ -10,6 +10,10 @@
  * Since all ranks get the same bits, the copies always stay equal: at the end
  * each rank prints a checksum of its own.
  *
+ * With --survive, the ranks that are left continue when processes or hosts
+ * fail. They share all the rows anew, so the model learns what it would have
+ * learned without the failure.
+ *
  * Rows with i % 5 == 4 are held out; accuracy is measured on them.
  */
 #include <errno.h>
@@ -21,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <torcoll.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #define PIXELS		64
@@ -54,10 +59,20 @@ struct model {
 	double speed[WEIGHTS];
 };
 
+/* @before: the model one step ago; @told: the last step that was printed. */
+struct training {
+	struct model model;
+	struct model before;
+	int64_t step;
+	int64_t told;
+};
+
 struct options {
 	const char *data;
 	int steps;
+	uint32_t pause;
 	bool single;
+	bool survive;
 	uint32_t emulate;
 };
 
@@ -166,8 +181,12 @@ static void gradient_of_all(const struct model *m, const struct rows *rows, uint
 	}
 }
 
-static void step(struct model *m, const float sums[SUMS])
+static void step(struct training *t, const float sums[SUMS])
 {
+	struct model *m = &t->model;
+
+	t->before = *m;
+	t->step++;
 	for (int i = 0; i < WEIGHTS; i++) {
 		m->speed[i] = MOMENTUM * m->speed[i] - LEARNING_RATE * sums[i];
 		m->weight[i] += m->speed[i];
@@ -202,48 +221,102 @@ static uint64_t checksum(const struct model *m)
 	return sum;
 }
 
-/* Train. Loss and accuracy of step k are those before it. */
-static int train(const struct workers *w, const struct rows *rows, const struct rows *held_out,
-		 int steps)
+/* Print the loss and accuracy before this step, once. */
+static void tell(struct training *t, int steps, double loss, const struct rows *held_out)
 {
-	struct model m = { 0 };
-	float sums[SUMS];
+	int64_t k = t->step;
+
+	if (k <= t->told || (k != 1 && k != steps && k % 10))
+		return;
+	t->told = k;
+	printf("step %lld loss %.6f accuracy %.4f\n", (long long)k, loss,
+	       accuracy(&t->model, held_out));
+	fflush(stdout);
+}
+
+static int sum_gradients(const struct workers *w, const struct model *m, const struct rows *rows,
+			 float sums[SUMS])
+{
+	if (!w->comm) {
+		gradient_of_all(m, rows, w->size, sums);
+		return 0;
+	}
+	gradient(m, rows, w->rank, w->size, sums);
+	return torcoll_allreduce(w->comm, sums, sums, SUMS, TORCOLL_F32, TORCOLL_SUM);
+}
+
+static void workers_of(struct workers *w, struct torcoll_comm *comm)
+{
+	w->comm = comm;
+	w->rank = torcoll_comm_rank(comm);
+	w->size = torcoll_comm_size(comm);
+}
+
+/*
+ * Continue with the ranks that are left. A rank may have taken the step that
+ * failed on others, never more than one: it takes it back.
+ */
+static int go_on(struct workers *w, struct training *t)
+{
+	struct torcoll_comm *heir;
+	int64_t agreed;
 	int err;
 
-	for (int k = 1; k <= steps; k++) {
-		if (w->comm) {
-			gradient(&m, rows, w->rank, w->size, sums);
-			err = torcoll_allreduce(w->comm, sums, sums, SUMS, TORCOLL_F32,
-						TORCOLL_SUM);
-			if (err)
-				return err;
-		} else {
-			gradient_of_all(&m, rows, w->size, sums);
-		}
-		if (!w->rank && (k == 1 || k == steps || k % 10 == 0)) {
-			printf("step %d loss %.6f accuracy %.4f\n", k, sums[WEIGHTS],
-			       accuracy(&m, held_out));
-			fflush(stdout);
-		}
-		step(&m, sums);
-	}
-	printf("rank %u weights %016llx\n", w->rank, (unsigned long long)checksum(&m));
+	do {
+		fprintf(stderr, "train: step %lld: %s\n", (long long)t->step, torcoll_last_error());
+		err = torcoll_comm_shrink(w->comm, torcoll_deadline(60000), &heir);
+		if (err)
+			return err;
+		torcoll_comm_close(w->comm);
+		workers_of(w, heir);
+		agreed = t->step;
+	} while (torcoll_allreduce(heir, &agreed, &agreed, 1, TORCOLL_I64, TORCOLL_MIN));
+	if (agreed < t->step)
+		t->model = t->before;
+	t->step = agreed;
+	fprintf(stderr, "train: %u ranks go on with step %lld\n", w->size, (long long)agreed);
 	return 0;
 }
 
-static int train_together(const struct rows *rows, const struct rows *held_out, int steps)
+/* Train. Loss and accuracy of a step are those before it. */
+static int train(struct workers *w, const struct rows *rows, const struct rows *held_out,
+		 const struct options *o)
 {
+	struct training t = { .step = 1 };
+	float sums[SUMS];
+	int err;
+
+	while (t.step <= o->steps) {
+		err = sum_gradients(w, &t.model, rows, sums);
+		if (!err && !w->rank)
+			tell(&t, o->steps, sums[WEIGHTS], held_out);
+		if (!err)
+			step(&t, sums);
+		else if (o->survive)
+			err = go_on(w, &t);
+		if (err)
+			return err;
+		if (o->pause)
+			usleep(1000 * o->pause);
+	}
+	printf("rank %u weights %016llx\n", w->rank, (unsigned long long)checksum(&t.model));
+	return 0;
+}
+
+static int train_together(const struct rows *rows, const struct rows *held_out,
+			  const struct options *o)
+{
+	struct torcoll_comm *comm;
 	struct workers w = { 0 };
 	struct torcoll *t = NULL;
 	int err;
 
 	err = torcoll_open(&t);
 	if (!err)
-		err = torcoll_comm_from_env(t, &w.comm);
+		err = torcoll_comm_from_env(t, &comm);
 	if (!err) {
-		w.rank = torcoll_comm_rank(w.comm);
-		w.size = torcoll_comm_size(w.comm);
-		err = train(&w, rows, held_out, steps);
+		workers_of(&w, comm);
+		err = train(&w, rows, held_out, o);
 		torcoll_comm_close(w.comm);
 	}
 	if (err)
@@ -253,9 +326,11 @@ static int train_together(const struct rows *rows, const struct rows *held_out, 
 }
 
 static const char usage[] =
-	"Usage: train [--data FILE] [--steps N] [--single | --emulate R]\n"
+	"Usage: train [--data FILE] [--steps N] [--pause MS] [--survive | --single | --emulate R]\n"
 	"  --data FILE   rows of 64 pixels and a digit, gzip or plain (digits.csv.gz)\n"
 	"  --steps N     how long to train (150)\n"
+	"  --pause MS    between steps, to look at what happens meanwhile (0)\n"
+	"  --survive     go on without ranks that fail\n"
 	"  --single      one process, all rows, no torcoll\n"
 	"  --emulate R   the same, but summed up like R workers\n";
 
@@ -264,6 +339,8 @@ static void parse_options(int argc, char **argv, struct options *o)
 	static const struct option longs[] = {
 		{ "data", required_argument, NULL, 'd' },
 		{ "steps", required_argument, NULL, 's' },
+		{ "pause", required_argument, NULL, 'p' },
+		{ "survive", no_argument, NULL, 'v' },
 		{ "single", no_argument, NULL, '1' },
 		{ "emulate", required_argument, NULL, 'e' },
 		{ "help", no_argument, NULL, 'h' },
@@ -278,6 +355,12 @@ static void parse_options(int argc, char **argv, struct options *o)
 			break;
 		case 's':
 			o->steps = atoi(optarg);
+			break;
+		case 'p':
+			o->pause = strtoul(optarg, NULL, 10);
+			break;
+		case 'v':
+			o->survive = true;
 			break;
 		case '1':
 			o->single = true;
@@ -306,9 +389,9 @@ int main(int argc, char **argv)
 	parse_options(argc, argv, &o);
 	err = load(o.data, &rows, &held_out);
 	if (!err && o.single)
-		err = train(&(struct workers){ .size = o.emulate }, &rows, &held_out, o.steps);
+		err = train(&(struct workers){ .size = o.emulate }, &rows, &held_out, &o);
 	else if (!err)
-		err = train_together(&rows, &held_out, o.steps);
+		err = train_together(&rows, &held_out, &o);
 	free(rows.row);
 	free(held_out.row);
 	return err ? 1 : 0;

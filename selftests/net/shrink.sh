@@ -63,6 +63,29 @@ told()
 	grep -qE "survive: step [0-9]+: .*($1)" "$work/out" || { head -n 20 "$work/out"; return 1; }
 }
 
+# Rank 3 dies in the middle of a training; the others share its rows.
+train_on()
+{
+	local data=lib/examples/data/digits.csv.gz p
+
+	torcollctl netns run --no-prefix train --survive --pause 50 --steps 40 --data "$data" >"$work/train" 2>"$work/err" &
+	pid=$!
+	wait_for 60 grep -q '^step 10 ' "$work/train" || return
+	for p in $(pidof train); do
+		! grep -qz '^TORCOLL_RANK=3$' "/proc/$p/environ" || kill -KILL "$p"
+	done
+	end
+	train --single --steps 40 --data "$data" >"$work/single"
+	paste <(grep ^step "$work/train") <(grep ^step "$work/single") |
+		awk '{ d = $4 - $10; n++; if ($2 != $8 || d * d > 1e-10) bad = 1; print }
+		     END { exit bad || n != 5 }'
+}
+
+equal_weights()
+{
+	(($(grep -c weights "$work/train") == 7 && $(sed -n 's/.*weights //p' "$work/train" | sort -u | wc -l) == 1))
+}
+
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 4x2
@@ -96,6 +119,10 @@ STEPS=2
 check left__the_others_go_on went_on f7
 STEPS=160
 check left__named told 'caused by rank 3 .node 3.*ECONNABORTED'
+
+check training__learns_the_same train_on
+check training__agrees equal_weights
+check training__went_on grep -q '^train: 7 ranks go on with step' "$work/err"
 
 start
 for dev in d0p d0m d1m; do node 7 tc qdisc add dev "$dev" root netem loss 100%; done
