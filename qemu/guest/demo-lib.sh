@@ -105,25 +105,33 @@ train_single()
 	return $code
 }
 
-# What training on $nodes nodes, in $work/train, and by one process came to; verdicts on it.
-compare_training()
+# compare NAME NODES: what training on so many nodes, in $work/NAME, and by one process came to. Sets distance, and
+# sums: number and kinds of the checksums.
+compare()
 {
-	local distance count different
+	local count different
 
-	distance=$(curve_distance "$work/train" "$work/single")
-	checksums "$work/train" >"$work/sums"
+	distance=$(curve_distance "$work/$1" "$work/single")
+	checksums "$work/$1" >"$work/sums"
 	count=$(wc -l <"$work/sums")
 	different=$(awk '{ print $2 }' "$work/sums" | sort -u | wc -l)
-	text "The last loss was $(last_loss "$work/train") on $nodes nodes and $(last_loss "$work/single") in one process; in no step do" \
+	sums=$count/$different
+	text "The last loss was $(last_loss "$work/$1") on $2 nodes and $(last_loss "$work/single") in one process; in no step do" \
 		"the two differ by more than ${distance:-(nothing to compare)}. Checksums of the weights, as each node" \
 		"printed its own:"
 	sort -n "$work/sums" | awk '
 		{ printf "%s%6s %s", NR % 4 == 1 ? "\n  " : "  ", "[" $1 "]", $2 }
 		END { print "" }'
+}
+
+# Verdicts on training in $work/train.
+compare_training()
+{
+	compare train "$nodes"
 	verdict "Every program ended well." all_succeeded
 	verdict "No result of an allreduce was wrong." none_wrong
 	verdict "The loss curve on $nodes nodes is that of one process (to 0.0001)." close_enough "$distance"
-	verdict "All $nodes nodes ended with the same weights, bit for bit." [ "$count/$different" = "$nodes/1" ]
+	verdict "All $nodes nodes ended with the same weights, bit for bit." [ "$sums" = "$nodes/1" ]
 }
 
 # The last words; $1: what else to try.
