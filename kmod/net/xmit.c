@@ -24,6 +24,8 @@
 #include <net/sch_generic.h>
 #include <tor/egress.h>
 
+#include "packet/held.h"
+
 /*
  * The kernel's tracepoints of the transmit path. A module cannot trigger these
  * events, so dev_queue_xmit() is used while one is enabled. They belong to the
@@ -115,6 +117,46 @@ static bool is_plain(struct sk_buff *skb, struct net_device *dev, const struct n
 		return false;
 	return !skb_vlan_tag_present(skb) && !tor_egress_watched(dev) && !dev_nit_active(dev) &&
 	       !is_traced();
+}
+
+/*
+ * The device may have sent everything for which it was charged, or stand still:
+ * see core/link/gauge.h. If all are alike, the last one is taken again, whose
+ * data this processor has at hand.
+ */
+struct tor_port *tor_xmit_choose(struct tor_fabric *fabric, u32 link, u32 up, u32 bytes)
+{
+	u32 i, last = READ_ONCE(fabric->last[link]);
+	struct tor_port *best = NULL;
+	u64 now = ktime_get_ns();
+	u64 least = 0;
+
+	for (i = 0; i < TOR_LINK_CABLES; i++) {
+		u32 k = (last + i) % TOR_LINK_CABLES;
+		struct tor_port *port;
+		u64 wait;
+
+		port = up >> k & 1 ? rcu_dereference(fabric->port[tor_cable(link, k)]) : NULL;
+		if (!port)
+			continue;
+		tor_gauge_doubt(&port->gauge, now);
+		wait = tor_gauge_wait(&port->gauge, SKB_TRUESIZE(bytes), tor_held(port->queued));
+		if (best && wait >= least)
+			continue;
+		best = port;
+		least = wait;
+	}
+	if (best && tor_cable_rank(best->cable) != last)
+		WRITE_ONCE(fabric->last[link], tor_cable_rank(best->cable));
+	return best;
+}
+
+void tor_xmit_count(struct tor_port *port, struct sk_buff *skb)
+{
+	tor_gauge_take(&port->gauge, ktime_get_ns(), atomic64_read(&port->got),
+		       tor_held(port->queued));
+	atomic64_add(skb->truesize, &port->got);
+	tor_held_charge(port->queued, skb);
 }
 
 int tor_xmit(struct sk_buff *skb)

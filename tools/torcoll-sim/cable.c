@@ -46,7 +46,7 @@ void sim_cable_unplug(struct sim_node *node, u32 port, bool out)
 
 bool sim_port_up(const struct sim_node *node, u32 port)
 {
-	return port < TOR_MAX_PORTS && node->core.link[port].state == TOR_LINK_UP;
+	return port < TOR_MAX_PORTS && node->core.cable[port].state == TOR_LINK_UP;
 }
 
 u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from)
@@ -68,7 +68,7 @@ int tor_env_send(struct tor_ctx *core, struct tor_node *core_node, const struct 
 {
 	struct sim_node *node = container_of(core_node, struct sim_node, core);
 	struct sim_ctx *ctx = container_of(core, struct sim_ctx, core);
-	u32 port = frame->port;
+	u32 port = frame->cable;
 	struct sim_frame *f;
 
 	if (port == ~0U) {

@@ -105,6 +105,19 @@ u32 tor_routes_port(const struct tor_torus *t, const struct tor_routes *routes, 
 u32 tor_routes_spread(const struct tor_torus *t, const struct tor_routes *routes, u32 dst, u32 flow,
 		      u32 live, u32 from);
 
+/**
+ * tor_routes_cable - the cable of a link by which a packet of a flow leaves
+ * @routes: table
+ * @flow: hash of its flow
+ * @up: bit per usable cable of the link, not 0
+ *
+ * As with ports, only the flows of a cable that goes down move.
+ *
+ * Context: any; @routes must stay valid (RCU in the module).
+ * Return: which cable of the link.
+ */
+u32 tor_routes_cable(const struct tor_routes *routes, u32 flow, u32 up);
+
 static inline bool tor_routes_reach(const struct tor_routes *routes, u32 dst)
 {
 	return dst == routes->self || routes->ports[dst];
