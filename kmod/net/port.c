@@ -152,7 +152,6 @@ static int port_init_queues(struct tor_port *port)
 
 	if (err)
 		return err;
-	tor_gauge_init(&port->gauge);
 	port->queued = tor_held_open(NULL);
 	if (port->queued)
 		return 0;

@@ -120,35 +120,29 @@ static bool is_plain(struct sk_buff *skb, struct net_device *dev, const struct n
 }
 
 /*
- * The device may have sent everything for which it was charged, or stand still:
- * see core/link/gauge.h. If all are alike, the last one is taken again, whose
- * data this processor has at hand.
+ * If all are alike, the last one is taken again, whose data this processor has
+ * at hand.
  */
 struct tor_port *tor_xmit_choose(struct tor_fabric *fabric, u32 link, u32 up, u32 bytes)
 {
-	u32 i, last = READ_ONCE(fabric->last[link]);
-	struct tor_port *best = NULL;
-	u64 now = ktime_get_ns();
-	u64 least = 0;
+	struct tor_gauge *gauge[TOR_LINK_CABLES] = { NULL };
+	struct tor_port *port[TOR_LINK_CABLES];
+	u32 held[TOR_LINK_CABLES] = { 0 };
+	u32 k, last = READ_ONCE(fabric->last[link]);
 
-	for (i = 0; i < TOR_LINK_CABLES; i++) {
-		u32 k = (last + i) % TOR_LINK_CABLES;
-		struct tor_port *port;
-		u64 wait;
-
-		port = up >> k & 1 ? rcu_dereference(fabric->port[tor_cable(link, k)]) : NULL;
-		if (!port)
+	for (k = 0; k < TOR_LINK_CABLES; k++) {
+		port[k] = rcu_dereference(fabric->port[tor_cable(link, k)]);
+		if (!port[k] || !(up >> k & 1))
 			continue;
-		tor_gauge_doubt(&port->gauge, now);
-		wait = tor_gauge_wait(&port->gauge, SKB_TRUESIZE(bytes), tor_held(port->queued));
-		if (best && wait >= least)
-			continue;
-		best = port;
-		least = wait;
+		gauge[k] = &port[k]->gauge;
+		held[k] = tor_held(port[k]->queued);
 	}
-	if (best && tor_cable_rank(best->cable) != last)
-		WRITE_ONCE(fabric->last[link], tor_cable_rank(best->cable));
-	return best;
+	k = tor_gauge_pick(gauge, held, last, SKB_TRUESIZE(bytes), ktime_get_ns());
+	if (k == TOR_LINK_CABLES)
+		return NULL;
+	if (k != last)
+		WRITE_ONCE(fabric->last[link], k);
+	return port[k];
 }
 
 void tor_xmit_count(struct tor_port *port, struct sk_buff *skb)

@@ -11,8 +11,9 @@
  *
  * A cable's frames are behind those that wait there already. A slow cable next
  * to a fast one therefore gets a frame only when the fast one is busy for as
- * long as the slow one needs for it. A measurement becomes doubtful with time:
- * a cable that is not used any more since it seemed slow is tried again.
+ * long as the slow one needs for it. One that has not been measured counts as
+ * fast as the others of its link. A measurement becomes doubtful with time: a
+ * cable that is not used any more since it seemed slow is tried again.
  *
  * Gauges take no lock: several processors may use one at the same time, which
  * costs a measurement, and the measured rate is read by READ_ONCE.
@@ -20,17 +21,21 @@
 #ifndef _TOR_CORE_GAUGE_H
 #define _TOR_CORE_GAUGE_H
 
-#include "core/env.h"
+#include "core/link/cable.h"
 
-#define TOR_GAUGE_BYTES		32768			/* a measurement is of so much */
-#define TOR_GAUGE_LONGEST	(50 * NSEC_PER_MSEC)	/* or of this time */
+/*
+ * A measurement is of so much, which is many frames: devices release whole
+ * ones. Or of this time.
+ */
+#define TOR_GAUGE_BYTES		131072
+#define TOR_GAUGE_LONGEST	(10 * NSEC_PER_MSEC)
 #define TOR_GAUGE_DOUBT		(10 * NSEC_PER_SEC)	/* half as slow after this time */
-#define TOR_GAUGE_FIRST		1024			/* ns per KiB: 8 Gbit/s */
+#define TOR_GAUGE_FAST		1024			/* ns per KiB that are not doubted */
 #define TOR_GAUGE_MOST		(100 * NSEC_PER_MSEC)	/* ns per KiB */
 
 /**
- * struct tor_gauge - gauge of a cable
- * @cost: time that a KiB takes, ns
+ * struct tor_gauge - gauge of a cable; all zero: nothing is known
+ * @cost: time that a KiB takes, ns; 0: it has not been measured
  * @known: when @cost was measured or last put in doubt, ns
  * @since: when the present measurement began, ns; 0: there is none
  * @sent: bytes that had been sent then
@@ -42,21 +47,19 @@ struct tor_gauge {
 	u64 sent;
 };
 
-void tor_gauge_init(struct tor_gauge *gauge);
-
 /**
- * tor_gauge_wait - how long a frame takes to the other end of a cable
- * @gauge: of the cable
+ * tor_gauge_pick - choose the cable by which a frame is at the other end first
+ * @gauge: of the link's cables; NULL: that one is not to be used
+ * @held: bytes that their devices hold
+ * @first: which one to prefer among equals
  * @bytes: of the frame
- * @held: bytes that the device holds
+ * @now: monotonic time, ns
  *
  * Context: any.
- * Return: ns.
+ * Return: which cable, or TOR_LINK_CABLES if there is none.
  */
-static inline u64 tor_gauge_wait(const struct tor_gauge *gauge, u32 bytes, u32 held)
-{
-	return ((u64)held + bytes) * READ_ONCE(gauge->cost) >> 10;
-}
+u32 tor_gauge_pick(struct tor_gauge *const gauge[TOR_LINK_CABLES],
+		   const u32 held[TOR_LINK_CABLES], u32 first, u32 bytes, u64 now);
 
 /**
  * tor_gauge_take - a cable's device is about to get a frame
@@ -68,8 +71,5 @@ static inline u64 tor_gauge_wait(const struct tor_gauge *gauge, u32 bytes, u32 h
  * Context: any.
  */
 void tor_gauge_take(struct tor_gauge *gauge, u64 now, u64 got, u32 held);
-
-/* Doubt a measurement that is old. @now: ns. Context: any. */
-void tor_gauge_doubt(struct tor_gauge *gauge, u64 now);
 
 #endif
