@@ -12,6 +12,11 @@
 #include "core/engine/engine.h"
 
 /*
+ * In all events, @port is the number of the cable (core/link/cable.h): if its
+ * link has one, that of the link.
+ */
+
+/*
  * An own frame left for the queue of a port; @again: sent before, and not
  * acknowledged.
  */
@@ -138,7 +143,7 @@ DEFINE_EVENT(torcoll_op, torcoll_op_done,
 	TP_ARGS(op, bytes, status)
 );
 
-/* A link changed its state. */
+/* A cable changed its state. */
 TRACE_EVENT(torcoll_link,
 	TP_PROTO(const struct tor_node *node, u32 port),
 	TP_ARGS(node, port),
@@ -147,14 +152,14 @@ TRACE_EVENT(torcoll_link,
 		__field(u32, node)
 		__field(u32, port)
 		__field(u32, state)
-		__string(name, tor_link_state_name(node->link[port].state))
+		__string(name, tor_link_state_name(node->cable[port].state))
 	),
 	TP_fast_assign(
 		__entry->key = node->key;
 		__entry->node = node->self;
 		__entry->port = port;
-		__entry->state = node->link[port].state;
-		tor_assign_str(name, tor_link_state_name(node->link[port].state));
+		__entry->state = node->cable[port].state;
+		tor_assign_str(name, tor_link_state_name(node->cable[port].state));
 	),
 	TP_printk("key=%llu node=%u port=%u state=%s", __entry->key, __entry->node,
 		  __entry->port, __get_str(name))

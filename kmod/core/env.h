@@ -224,7 +224,8 @@ void tor_env_drop(struct tor_ctx *ctx, struct tor_node *node, enum tor_counter w
 
 /**
  * struct tor_frame - a frame to send
- * @port: port to leave by; ~0: by the route to @dst
+ * @cable: number of the cable to leave by, see link/cable.h; ~0: by the route to
+ *	@dst
  * @dst: node, for routing
  * @tie: 0 or 1: direction if both are equally short
  * @hdr: header and acks, complete but for what struct tor_send_ref says
@@ -239,7 +240,7 @@ void tor_env_drop(struct tor_ctx *ctx, struct tor_node *node, enum tor_counter w
  *	refuses it
  */
 struct tor_frame {
-	u32 port;
+	u32 cable;
 	u32 dst;
 	u32 tie;
 	const void *hdr;
@@ -355,13 +356,13 @@ int tor_env_heritage(struct tor_node *node, u64 lineage, u32 asking, u32 epoch);
 void tor_env_host_name(const struct tor_node *node, char *name);
 
 /*
- * Return the number of frames that left by a port so far, of all types and also
+ * Return the number of frames that left by a cable so far, of all types and also
  * those of other nodes, modulo 2^32. Context: any.
  */
-u32 tor_env_port_sent(const struct tor_node *node, u32 port);
+u32 tor_env_cable_sent(const struct tor_node *node, u32 cable);
 
-/* The state of a port's link changed (node->link[port].state, from .was). */
-void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port);
+/* The state of a cable changed (node->cable[cable].state, from .was). */
+void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 cable);
 
 /*
  * The view of links or nodes (node->view) changed. Rebuild routes

@@ -68,11 +68,11 @@ static void rx_hello(struct tor_entry *entry, struct tor_port *port, struct sk_b
 		goto out;
 	WRITE_ONCE(port->heard, ether_addr_to_u64(eth_hdr(skb)->h_source));
 	/* before the link is up and frames use the address */
-	if (tor_link_expects(&fabric->node, port->index, h, &hello)) {
+	if (tor_link_expects(&fabric->node, port->cable, h, &hello)) {
 		WRITE_ONCE(port->neighbour, port->heard);
 		count_loss(entry, port, h, &hello);
 	}
-	tor_link_hello(&entry->ctx, &fabric->node, port->index, h, &hello);
+	tor_link_hello(&entry->ctx, &fabric->node, port->cable, h, &hello);
 out:
 	spin_unlock(&fabric->lock);
 }
@@ -140,7 +140,7 @@ static void rx_echo(struct tor_entry *entry, struct tor_port *port, struct sk_bu
 	if (h->length && !n)
 		tor_entry_drop(entry, TOR_C_DROP_MEMORY);
 	else
-		tor_echo_rx(&entry->ctx, &port->fabric->node, port->index, h, piece, n);
+		tor_echo_rx(&entry->ctx, &port->fabric->node, port->cable, h, piece, n);
 }
 
 void tor_control_rx(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,

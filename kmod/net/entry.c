@@ -114,7 +114,7 @@ static enum skb_drop_reason drop_reason(enum tor_counter why)
 enum skb_drop_reason tor_port_drop(struct tor_port *port, enum tor_counter why)
 {
 	tor_fabric_count(port->fabric, why, 1);
-	trace_torcoll_drop(&port->fabric->node, port->index, why);
+	trace_torcoll_drop(&port->fabric->node, port->cable, why);
 	atomic64_inc(&port->drops);
 	if (why == TOR_C_DROP_FABRIC)
 		atomic64_inc(&port->others);
@@ -124,7 +124,7 @@ enum skb_drop_reason tor_port_drop(struct tor_port *port, enum tor_counter why)
 void tor_entry_drop(struct tor_entry *entry, enum tor_counter why)
 {
 	if (why == TOR_C_DROP_PAYLOAD_CRC && entry->direct)
-		tor_link_damaged(&entry->port->fabric->node, entry->port->index);
+		tor_link_damaged(&entry->port->fabric->node, entry->port->cable);
 	entry->drop = tor_port_drop(entry->port, why);
 }
 

@@ -42,16 +42,16 @@ void tor_fabric_counters(const struct tor_fabric *fabric, u64 *value)
 	}
 }
 
-void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 port)
+void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 cable)
 {
 	struct tor_fabric *fabric = tor_fabric_of(node);
-	struct tor_port *p = rcu_dereference(fabric->port[port]);
+	struct tor_port *port = rcu_dereference(fabric->port[cable]);
 
-	trace_torcoll_link(node, port);
-	if (p)
-		tor_outq_link_changed(&p->outq);
-	tor_linklog_add(fabric, port);
-	set_bit(port, &fabric->changed);
+	trace_torcoll_link(node, cable);
+	if (port)
+		tor_outq_link_changed(&port->outq);
+	tor_linklog_add(fabric, cable);
+	set_bit(cable, fabric->changed);
 	schedule_work(&fabric->notify_work);
 }
 
@@ -62,7 +62,7 @@ void tor_fabric_changed(struct tor_fabric *fabric)
 
 void tor_fabric_notify(struct tor_fabric *fabric)
 {
-	set_bit(TOR_FABRIC_CHANGED, &fabric->changed);
+	set_bit(TOR_FABRIC_CHANGED, fabric->changed);
 	schedule_work(&fabric->notify_work);
 }
 
@@ -79,13 +79,13 @@ void tor_fabric_follow(struct tor_fabric *fabric)
 static void notify_work(struct work_struct *work)
 {
 	struct tor_fabric *fabric = container_of(work, struct tor_fabric, notify_work);
-	u32 port;
+	u32 cable;
 
 	rtnl_lock();
-	for (port = 0; port < TOR_MAX_PORTS; port++)
-		if (test_and_clear_bit(port, &fabric->changed))
-			tor_netlink_notify_port(fabric, port);
-	if (test_and_clear_bit(TOR_FABRIC_CHANGED, &fabric->changed))
+	for (cable = 0; cable < TOR_MAX_CABLES; cable++)
+		if (test_and_clear_bit(cable, fabric->changed))
+			tor_netlink_notify_port(fabric, cable);
+	if (test_and_clear_bit(TOR_FABRIC_CHANGED, fabric->changed))
 		tor_netlink_notify_fabric(fabric, true);
 	tor_packet_follow(fabric);
 	rtnl_unlock();
@@ -459,14 +459,14 @@ int tor_fabric_fail(struct tor_fabric *fabric)
 
 int tor_fabric_del(struct tor_fabric *fabric, bool failed)
 {
-	u32 port;
+	u32 cable;
 
 	ASSERT_RTNL();
 	if (!failed && (atomic_read(&fabric->users) || !fabric_claim(fabric)))
 		return -EBUSY;
 	tor_packet_del(fabric);
-	for (port = 0; port < TOR_MAX_PORTS; port++)
-		tor_port_del(fabric, port);
+	for (cable = 0; cable < TOR_MAX_CABLES; cable++)
+		tor_port_del(fabric, cable);
 	list_del_rcu(&fabric->list);
 	tor_fabric_changed(fabric);
 	tor_netlink_notify_fabric(fabric, false);

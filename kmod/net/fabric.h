@@ -78,9 +78,11 @@ struct tor_counters {
  *	that
  * @killer_pid: its number
  * @users: comms of open files; while there are any, the fabric stays
- * @sent: by port: frames that former ones in its place have sent, as hellos say:
+ * @port: by number of the cable, see tor_cable()
+ * @sent: by cable: frames that former ones in its place have sent, as hellos say:
  *	neighbours do not hear that it was replaced, and take a count that starts
  *	again for one that went on; fabric->lock
+ * @last: by link: the cable by which the last frame left, if it has several; a hint
  * @ports: number of them; RTNL. Without one there are no hellos
  * @linklog: changes of the links' states
  * @routes: RCU; replaced only by route_work, see reroute.c
@@ -95,8 +97,8 @@ struct tor_counters {
  * @view_changed: since @routes was built
  * @walk: number of the present walk over all groups; of route_work
  * @downs: value of node->view.downs that all channels know of
- * @needs: by port: bytes of a frame that did not fit, 0: none
- * @changed: bit per port whose link changed and was not notified yet, and
+ * @needs: by link: bytes of a frame that did not fit, 0: none
+ * @changed: bit per cable that changed and was not notified yet, and
  *	TOR_FABRIC_CHANGED
  * @group: by tag
  * @rates: by which plans of new comms are chosen; RTNL
@@ -116,14 +118,15 @@ struct tor_fabric {
 	struct tor_rates rates;
 	struct tor_observations observed;
 	atomic_t users;
-	struct tor_port __rcu *port[TOR_MAX_PORTS];
-	u32 sent[TOR_MAX_PORTS];
+	struct tor_port __rcu *port[TOR_MAX_CABLES];
+	u32 sent[TOR_MAX_CABLES];
+	u8 last[TOR_MAX_PORTS];
 	u32 ports;
 	struct tor_counters __percpu *counters;
 	spinlock_t lock;
 	struct hrtimer hello_timer;
 	struct hrtimer join_timer;
-	unsigned long changed;
+	DECLARE_BITMAP(changed, TOR_MAX_CABLES + 1);
 	struct work_struct notify_work;
 	struct tor_linklog *linklog;
 	struct tor_routes __rcu *routes;
@@ -147,7 +150,7 @@ struct tor_fabric {
 };
 
 /* Bit of tor_fabric.changed for a change of routes. */
-#define TOR_FABRIC_CHANGED	TOR_MAX_PORTS
+#define TOR_FABRIC_CHANGED	TOR_MAX_CABLES
 
 static inline struct tor_fabric *tor_fabric_of(struct tor_node *node)
 {

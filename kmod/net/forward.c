@@ -19,7 +19,7 @@ static struct tor_port *way_out(struct tor_port *in, const struct sk_buff *skb,
 {
 	struct tor_fabric *fabric = in->fabric;
 	struct tor_port *out = tor_xmit_port(fabric, tor_intact_dst(h), tor_intact_tie(h),
-					     in->index);
+					     in->link, skb->len);
 
 	*why = TOR_C_DROP_NO_ROUTE;
 	if (!out)
@@ -47,7 +47,7 @@ static bool forward_later(struct tor_port *in, struct tor_port *out, struct sk_b
 {
 	int ret;
 
-	*tor_frame_cb(skb) = (struct tor_frame_cb){ .port = out, .in = in->index };
+	*tor_frame_cb(skb) = (struct tor_frame_cb){ .port = out, .in = in->cable };
 	ret = tor_outq_frame(&out->outq, skb);
 	if (ret == -EAGAIN) {
 		memset(skb->cb, 0, sizeof(skb->cb));
@@ -79,6 +79,7 @@ void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct tor_inta
 	why = TOR_C_DROP_NO_ROUTE;
 	if (!tor_xmit_header(skb, out, READ_ONCE(out->neighbour)))
 		goto drop;
+	tor_xmit_charge(out, skb);
 	tor_fabric_count(fabric, TOR_C_FORWARDED, 1);
 	if (unlikely(tor_outq_is_busy(&out->outq)) && forward_later(in, out, skb))
 		return;

@@ -38,9 +38,9 @@ u32 tor_fabric_frame(struct tor_fabric *fabric)
 	spin_unlock_bh(&fabric->lock);
 
 	rcu_read_lock();
-	for (i = 0; i < TOR_MAX_PORTS; i++) {
+	for (i = 0; i < TOR_MAX_CABLES; i++) {
 		const struct tor_port *port = rcu_dereference(fabric->port[i]);
-		u32 takes = READ_ONCE(fabric->node.link[i].takes);
+		u32 takes = READ_ONCE(fabric->node.cable[i].takes);
 
 		if (!port)
 			continue;

@@ -183,11 +183,11 @@ static void change_explain(struct tor_change *change, const struct tor_node *nod
 		strscpy(change->reason, reason, sizeof(change->reason));
 }
 
-void tor_linklog_add(struct tor_fabric *fabric, u32 index)
+void tor_linklog_add(struct tor_fabric *fabric, u32 cable)
 {
-	const struct tor_port *port = rcu_dereference_check(fabric->port[index],
+	const struct tor_port *port = rcu_dereference_check(fabric->port[cable],
 							    lockdep_is_held(&fabric->lock));
-	const struct tor_link *link = &fabric->node.link[index];
+	const struct tor_cable *c = &fabric->node.cable[cable];
 	struct tor_linklog *log = fabric->linklog;
 	struct tor_change *change;
 
@@ -198,11 +198,11 @@ void tor_linklog_add(struct tor_fabric *fabric, u32 index)
 	change = &log->change[log->next++ % TOR_LINKLOG];
 	*change = (struct tor_change){
 		.when = ktime_get_boottime_ns(),
-		.heard_node = link->heard ? link->peer_node : ~0U,
-		.heard_port = link->peer_port,
-		.port = index,
-		.from = link->was,
-		.to = link->state,
+		.heard_node = c->heard ? c->peer_node : ~0U,
+		.heard_port = c->peer_port,
+		.port = tor_cable_port(cable),
+		.from = c->was,
+		.to = c->state,
 	};
 	if (port) {
 		strscpy(change->dev, port->dev->name, sizeof(change->dev));

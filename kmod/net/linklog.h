@@ -29,7 +29,7 @@ struct tor_fabric;
  *	set does not
  * @heard_node: node whose hellos arrived, ~0: none
  * @heard_port: port that sent them
- * @port: of this node
+ * @port: link of this node, whose cable is that of @dev
  * @from, @to: enum tor_link_state
  * @dev: name that the device had then
  * @reason: why the link is not up, or empty
@@ -57,8 +57,8 @@ struct tor_linklog *tor_linklog_alloc(struct tor_fabric *fabric);
 void tor_linklog_stop(struct tor_linklog *log);
 void tor_linklog_free(struct tor_linklog *log);
 
-/* A link of the fabric has changed. Context: fabric->lock, RCU. */
-void tor_linklog_add(struct tor_fabric *fabric, u32 port);
+/* A cable of the fabric has changed. Context: fabric->lock, RCU. */
+void tor_linklog_add(struct tor_fabric *fabric, u32 cable);
 
 /*
  * Numbers of the changes that are kept: from *@first, and below the returned

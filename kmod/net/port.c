@@ -12,6 +12,7 @@
 #include "net/receive.h"
 #include "core/wire/wire.h"
 #include "packet/device.h"
+#include "packet/held.h"
 #include "op/group.h"
 
 static const u8 hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
@@ -23,7 +24,7 @@ struct tor_port *tor_port_of_dev(const struct net_device *dev)
 	u32 i;
 
 	list_for_each_entry_rcu(fabric, &tn->fabrics, list, lockdep_rtnl_is_held()) {
-		for (i = 0; i < TOR_MAX_PORTS; i++) {
+		for (i = 0; i < TOR_MAX_CABLES; i++) {
 			struct tor_port *port = rcu_dereference_rtnl(fabric->port[i]);
 
 			if (port && port->dev == dev)
@@ -39,7 +40,13 @@ static bool is_enslaved(struct net_device *dev)
 	return netdev_master_upper_dev_get(dev) || netdev_is_rx_handler_busy(dev);
 }
 
-/* Update the link to the present state of the device. */
+/* What is below such a device has other hosts at its other end, or is a cable of its own. */
+static bool is_bundle(const struct net_device *dev)
+{
+	return netif_is_bridge_master(dev) || netif_is_lag_master(dev);
+}
+
+/* Update the cable to the present state of the device. */
 static void port_follow(struct tor_port *port)
 {
 	struct tor_fabric *fabric = port->fabric;
@@ -56,10 +63,10 @@ static void port_follow(struct tor_port *port)
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
 	if (usable) {
-		tor_link_open(&entry.ctx, &fabric->node, port->index, dev->mtu);
+		tor_link_open(&entry.ctx, &fabric->node, port->cable, dev->mtu);
 	} else {
 		tor_loss_stop(&port->loss);
-		tor_link_close(&entry.ctx, &fabric->node, port->index, false);
+		tor_link_close(&entry.ctx, &fabric->node, port->cable, false);
 	}
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
@@ -78,8 +85,12 @@ static int check_device(struct net_device *dev, const char **why)
 		return -EBUSY;
 	}
 	if (is_enslaved(dev)) {
-		*why = "the device belongs to a bridge, bond or the like, which takes its frames";
+		*why = "the device belongs to a bridge, bond or the like, which takes its frames: release it; a dimension and direction may have several devices";
 		return -EBUSY;
+	}
+	if (is_bundle(dev)) {
+		*why = "the device is a bridge, bond or team: add the devices below it instead; a dimension and direction may have several of them";
+		return -EINVAL;
 	}
 	if (tor_packet_carries(dev)) {
 		*why = "the device is a fabric's own, or on top of one: its packets would come back to it";
@@ -92,23 +103,79 @@ static int check_device(struct net_device *dev, const char **why)
 	return 0;
 }
 
-int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, const char **why,
-		 u32 *attr)
+/* Find the place of a new port: see tor_port_add(). */
+static int find_place(struct tor_fabric *fabric, u32 link, u32 rank, u32 *cable, const char **why,
+		      u32 *attr)
 {
-	struct tor_port *port;
-	int err;
+	u32 k = rank == TOR_ANY_CABLE ? 0 : rank;
 
-	ASSERT_RTNL();
 	*attr = TORCOLL_A_PORT_DIM;
-	if (index >= TOR_MAX_PORTS ||
-	    !tor_torus_has_port(&fabric->node.torus, fabric->node.self, index)) {
+	if (link >= TOR_MAX_PORTS ||
+	    !tor_torus_has_port(&fabric->node.torus, fabric->node.self, link)) {
 		*why = "the fabric's shape has no cable there";
 		return -EINVAL;
 	}
-	if (rtnl_dereference(fabric->port[index])) {
-		*why = "that dimension and direction has a port already";
+	while (rank == TOR_ANY_CABLE && k < TOR_LINK_CABLES &&
+	       rtnl_dereference(fabric->port[tor_cable(link, k)]))
+		k++;
+	if (k >= TOR_LINK_CABLES) {
+		*why = "that dimension and direction has 4 ports already, which is the most";
 		return -EEXIST;
 	}
+	*cable = tor_cable(link, k);
+	if (!rtnl_dereference(fabric->port[*cable]))
+		return 0;
+	*attr = TORCOLL_A_PORT_CABLE;
+	*why = "that cable of the dimension and direction has a port already";
+	return -EEXIST;
+}
+
+/* The number of a link's ports has changed. */
+static void count_beside(struct tor_fabric *fabric, u32 link)
+{
+	struct tor_port *port;
+	u32 k, n = 0;
+
+	for (k = 0; k < TOR_LINK_CABLES; k++)
+		n += !!rtnl_dereference(fabric->port[tor_cable(link, k)]);
+	for (k = 0; k < TOR_LINK_CABLES; k++) {
+		port = rtnl_dereference(fabric->port[tor_cable(link, k)]);
+		if (port)
+			WRITE_ONCE(port->several, n > 1);
+	}
+}
+
+/* Set up the queue of a new port, and what counts the frames that its device holds. */
+static int port_init_queues(struct tor_port *port)
+{
+	int err = tor_outq_init(&port->outq);
+
+	if (err)
+		return err;
+	port->queued = tor_held_open(NULL);
+	if (port->queued)
+		return 0;
+	tor_outq_destroy(&port->outq);
+	return -ENOMEM;
+}
+
+static void port_destroy_queues(struct tor_port *port)
+{
+	tor_held_put(port->queued);
+	tor_outq_destroy(&port->outq);
+}
+
+int tor_port_add(struct tor_fabric *fabric, u32 link, u32 rank, struct net_device *dev,
+		 const char **why, u32 *attr)
+{
+	struct tor_port *port;
+	u32 cable;
+	int err;
+
+	ASSERT_RTNL();
+	err = find_place(fabric, link, rank, &cable, why, attr);
+	if (err)
+		return err;
 	*attr = TORCOLL_A_PORT_IFINDEX;
 	err = check_device(dev, why);
 	if (err)
@@ -123,14 +190,15 @@ int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, c
 	}
 	port->fabric = fabric;
 	port->dev = dev;
-	port->index = index;
-	err = tor_outq_init(&port->outq);
+	port->cable = cable;
+	port->link = link;
+	err = port_init_queues(port);
 	if (err)
 		goto err_free;
 	err = dev_mc_add(dev, hello_group);
 	if (err) {
 		*why = "the device refuses the group address of hellos";
-		goto err_outq;
+		goto err_queues;
 	}
 	/* for the queue's tasklet, which no reader's section holds up: until port_free() */
 	tor_fabric_get(fabric);
@@ -140,14 +208,15 @@ int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, c
 	port->type.dev = dev;
 	port->type.func = tor_frame_rx;
 	port->type.list_func = tor_frame_rx_list;
-	rcu_assign_pointer(fabric->port[index], port);
+	rcu_assign_pointer(fabric->port[cable], port);
+	count_beside(fabric, link);
 	tor_fabric_changed(fabric);
 	dev_add_pack(&port->type);
 	port_follow(port);
 	return 0;
 
-err_outq:
-	tor_outq_destroy(&port->outq);
+err_queues:
+	port_destroy_queues(port);
 err_free:
 	tor_fabric_port_gone(fabric);
 	kfree(port);
@@ -158,7 +227,7 @@ static void port_free(struct work_struct *work)
 {
 	struct tor_port *port = container_of(work, struct tor_port, free_work);
 
-	tor_outq_destroy(&port->outq);
+	port_destroy_queues(port);
 	netdev_put(port->dev, &port->tracker);
 	tor_fabric_put(port->fabric);
 	kfree(port);
@@ -179,9 +248,9 @@ static void port_free_rcu(struct rcu_head *rcu)
  * waits for here. News that come by it no longer concern the link, see
  * tor_port_is_current().
  */
-void tor_port_del(struct tor_fabric *fabric, u32 index)
+void tor_port_del(struct tor_fabric *fabric, u32 cable)
 {
-	struct tor_port *port = rtnl_dereference(fabric->port[index]);
+	struct tor_port *port = rtnl_dereference(fabric->port[cable]);
 	struct tor_entry entry;
 
 	if (!port)
@@ -195,26 +264,27 @@ void tor_port_del(struct tor_fabric *fabric, u32 index)
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
 	/* the log of links names its device */
-	tor_link_close(&entry.ctx, &fabric->node, index, true);
-	fabric->sent[index] = tor_env_port_sent(&fabric->node, index);
-	RCU_INIT_POINTER(fabric->port[index], NULL);
+	tor_link_close(&entry.ctx, &fabric->node, cable, true);
+	fabric->sent[cable] = tor_env_cable_sent(&fabric->node, cable);
+	RCU_INIT_POINTER(fabric->port[cable], NULL);
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
 	rcu_read_unlock();
 	local_bh_enable();
+	count_beside(fabric, port->link);
 	tor_outq_close(port);
 	dev_mc_del(port->dev, hello_group);
 	call_rcu(&port->rcu, port_free_rcu);
 }
 
-u32 tor_env_port_sent(const struct tor_node *node, u32 index)
+u32 tor_env_cable_sent(const struct tor_node *node, u32 cable)
 {
 	const struct tor_fabric *fabric = container_of(node, struct tor_fabric, node);
-	const struct tor_port *port = rcu_dereference(fabric->port[index]);
+	const struct tor_port *port = rcu_dereference(fabric->port[cable]);
 
 	if (!port)
-		return fabric->sent[index];
-	return fabric->sent[index] + atomic64_read(&port->tx_frames) - atomic64_read(&port->refused);
+		return fabric->sent[cable];
+	return fabric->sent[cable] + atomic64_read(&port->tx_frames) - atomic64_read(&port->refused);
 }
 
 const char *tor_port_copies(const struct tor_port *port)
@@ -229,10 +299,10 @@ const char *tor_port_copies(const struct tor_port *port)
 
 const char *tor_port_reason(const struct tor_port *port)
 {
-	const struct tor_link *link = &port->fabric->node.link[port->index];
+	const struct tor_cable *cable = &port->fabric->node.cable[port->cable];
 	const struct net_device *dev = port->dev;
 
-	switch (link->state) {
+	switch (cable->state) {
 	case TOR_LINK_ABSENT:
 	case TOR_LINK_UP:
 	case TOR_LINK_STATES:
@@ -250,7 +320,7 @@ const char *tor_port_reason(const struct tor_port *port)
 	case TOR_LINK_VERSION:
 		return "the other side has another version of the protocol";
 	case TOR_LINK_FABRIC:
-		return link->peer_tag ? "the other side belongs to another fabric" :
+		return cable->peer_tag ? "the other side belongs to another fabric" :
 					"the other side has another shape of the fabric";
 	case TOR_LINK_MISWIRED:
 		return "another port than expected is at the other end of the cable";
@@ -273,7 +343,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 		return NOTIFY_DONE;
 	switch (event) {
 	case NETDEV_UNREGISTER:
-		tor_port_del(port->fabric, port->index);
+		tor_port_del(port->fabric, port->cable);
 		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:

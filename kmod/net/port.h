@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A port: one netdev bound to a (dimension, direction) of a node. */
+/*
+ * A port: one netdev, which is this node's end of a cable of a link, that is of
+ * a (dimension, direction).
+ */
 #ifndef _TOR_PORT_H
 #define _TOR_PORT_H
 
+#include "core/link/gauge.h"
 #include "core/link/loss.h"
 #include "net/backlog.h"
 #include "net/fabric.h"
@@ -10,11 +14,17 @@
 
 /**
  * struct tor_port - a netdev in use
+ * @cable: number of its cable, see tor_cable(), and its place in fabric->port[]
+ * @link: number of the link, see tor_port()
  * @type: receiver; works beside macsec and taps, unlike an rx_handler
  * @neighbour: MAC of the neighbour in the lower 48 bits, from its hellos
  * @heard: MAC of the last hello, from any sender
  * @backlog: frames for this node that softirqs have left to a process
  * @outq: packets that wait to leave
+ * @several: the link has other ports, too: frames are charged, see xmit.h
+ * @queued: owner of the frames of collectives in the device, if they are charged
+ * @got: bytes of memory of them, in all
+ * @gauge: how fast they leave
  * @loss: frames that the neighbour sent and that did not arrive;
  *	fabric->lock
  * @tx_frames, @rx_frames: hellos included
@@ -29,11 +39,16 @@ struct tor_port {
 	struct tor_fabric *fabric;
 	struct net_device *dev;
 	netdevice_tracker tracker;
-	u32 index;
+	u32 cable;
+	u32 link;
 	u64 neighbour;
 	u64 heard;
 	struct tor_backlog backlog;
 	struct tor_outq outq;
+	bool several;
+	struct sock *queued;
+	atomic64_t got;
+	struct tor_gauge gauge;
 	struct tor_loss loss;
 	bool upper;			/* enslaved: a bridge or bond takes its frames */
 	atomic64_t tx_frames;
@@ -46,10 +61,14 @@ struct tor_port {
 	struct work_struct free_work;
 };
 
+#define TOR_ANY_CABLE	(~0U)
+
 /**
  * tor_port_add - use a netdev
  * @fabric: owner of the port
- * @index: port number, see tor_port()
+ * @link: number of the link, see tor_port()
+ * @rank: which cable of the link, below TOR_LINK_CABLES; TOR_ANY_CABLE: the
+ *	first free one
  * @dev: device; referenced until the port goes
  * @why: out: static sentence for a refusal
  * @attr: out: the netlink attribute at fault, if there is one
@@ -57,8 +76,8 @@ struct tor_port {
  * Context: RTNL.
  * Return: 0 or a negative errno.
  */
-int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, const char **why,
-		 u32 *attr);
+int tor_port_add(struct tor_fabric *fabric, u32 link, u32 rank, struct net_device *dev,
+		 const char **why, u32 *attr);
 
 /*
  * Return whether the port is still the one in its place: if not, its device is
@@ -66,14 +85,14 @@ int tor_port_add(struct tor_fabric *fabric, u32 index, struct net_device *dev, c
  */
 static inline bool tor_port_is_current(const struct tor_port *port)
 {
-	return rcu_access_pointer(port->fabric->port[port->index]) == port;
+	return rcu_access_pointer(port->fabric->port[port->cable]) == port;
 }
 
 /* Return the port that uses a device, or NULL. Context: RTNL or RCU. */
 struct tor_port *tor_port_of_dev(const struct net_device *dev);
 
 /* Context: RTNL. */
-void tor_port_del(struct tor_fabric *fabric, u32 index);
+void tor_port_del(struct tor_fabric *fabric, u32 cable);
 
 /*
  * Return the received frames that the neighbour's hellos count. Context: any.

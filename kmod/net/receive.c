@@ -294,7 +294,7 @@ static void frame_deliver(struct tor_entry *entry, struct tor_port *port, struct
 		goto done;
 	}
 	tor_fabric_count(port->fabric, TOR_C_RX_FRAMES, 1);
-	trace_torcoll_rx(node, port->index, &h);
+	trace_torcoll_rx(node, port->cable, &h);
 	if (h.acks)
 		frame_acks(entry, &h, skb->data);
 	if (h.type == TORCOLL_FRAME_DATA)
@@ -327,7 +327,7 @@ static void heard_foreign(struct tor_port *port, u8 version)
 	struct tor_ctx ctx = { .now = ktime_get_ns() };
 
 	spin_lock(&port->fabric->lock);
-	tor_link_foreign(&ctx, &port->fabric->node, port->index, version);
+	tor_link_foreign(&ctx, &port->fabric->node, port->cable, version);
 	spin_unlock(&port->fabric->lock);
 }
 
@@ -338,7 +338,7 @@ static void heard_stranger(struct tor_port *port, u32 tag)
 
 	spin_lock(&port->fabric->lock);
 	if (tor_port_is_current(port))
-		tor_link_stranger(&ctx, &port->fabric->node, port->index, tag);
+		tor_link_stranger(&ctx, &port->fabric->node, port->cable, tag);
 	spin_unlock(&port->fabric->lock);
 }
 
@@ -379,7 +379,7 @@ static enum skb_drop_reason frame_check(struct tor_port *port, struct sk_buff *s
 		if (why == TOR_C_DROP_VERSION)
 			heard_foreign(port, skb->data[0]);
 		if (why == TOR_C_DROP_HEADER_CRC)
-			tor_link_damaged(&port->fabric->node, port->index);
+			tor_link_damaged(&port->fabric->node, port->cable);
 		goto drop;
 	}
 	why = TOR_C_DROP_NOT_OURS;
@@ -402,7 +402,7 @@ drop:
 /* Return whether the link may carry other frames than hellos. */
 static bool link_fit(const struct tor_port *port)
 {
-	switch (READ_ONCE(port->fabric->node.link[port->index].state)) {
+	switch (READ_ONCE(port->fabric->node.cable[port->cable].state)) {
 	case TOR_LINK_UP:
 	case TOR_LINK_ONE_WAY:
 	case TOR_LINK_FLAPPING:
@@ -458,7 +458,7 @@ static struct sk_buff *frame_admit(struct tor_port *port, struct sk_buff *skb,
 	why = plausible(port, tor_intact_type(in), tor_intact_src(in), dst);
 	if (why)
 		goto free;
-	tor_link_alive(node, port->index);
+	tor_link_alive(node, port->cable);
 	if (tor_intact_type(in) == TORCOLL_FRAME_PACKET) {
 		if (dst == node->self)
 			tor_packet_rx(port, skb, in);

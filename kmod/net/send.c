@@ -130,7 +130,7 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 {
 	struct tor_entry *entry = container_of(ctx, struct tor_entry, ctx);
 	struct tor_fabric *fabric = tor_fabric_of(node);
-	bool chosen = frame->port != ~0U;
+	bool chosen = frame->cable != ~0U;
 	bool hello = chosen && frame->dst == ~0U;
 	struct tor_port *port;
 	enum skb_drop_reason why;
@@ -138,9 +138,10 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 	u64 mac;
 
 	if (chosen)
-		port = rcu_dereference(fabric->port[frame->port]);
+		port = rcu_dereference(fabric->port[frame->cable]);
 	else
-		port = tor_xmit_port(fabric, frame->dst, frame->tie, TOR_NO_PORT);
+		port = tor_xmit_port(fabric, frame->dst, frame->tie, TOR_NO_PORT,
+				     frame->hdr_len + frame->linear_len + ranges_len(frame));
 	if (!port) {
 		if (!chosen)
 			tor_fabric_count(fabric, TOR_C_TX_NO_ROUTE, 1);
@@ -153,11 +154,12 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 	}
 	mac = hello ? ether_addr_to_u64(tor_hello_group) : READ_ONCE(port->neighbour);
 	why = SKB_DROP_REASON_PKT_TOO_BIG;
-	if (!hello && !tor_xmit_fits(fabric, port, skb))
+	if (!chosen && !tor_xmit_fits(fabric, port, skb))
 		goto drop;
 	why = SKB_DROP_REASON_DEV_HDR;
 	if (!tor_xmit_header(skb, port, mac))
 		goto drop;
+	tor_xmit_charge(port, skb);
 	remember(skb, port, frame, hello);
 	if (frame->data && tor_wire_is_again(frame->hdr))
 		atomic64_inc(&port->resent);
@@ -165,7 +167,7 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 		tor_fabric_count(fabric, TOR_C_TX_FRAMES, 1);
 		tor_fabric_count(fabric, TOR_C_TX_BYTES, ranges_len(frame) + frame->linear_len);
 	}
-	trace_torcoll_tx(node, port->index, frame, skb->len);
+	trace_torcoll_tx(node, port->cable, frame, skb->len);
 	__skb_queue_tail(&entry->frames, skb);
 	return 0;
 drop:

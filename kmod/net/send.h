@@ -16,7 +16,7 @@ extern const u8 tor_hello_group[ETH_ALEN];
  * struct tor_frame_cb - skb->cb of a frame of a collective until its device has
  *	it: what to do if that refuses it
  * @port: by which it leaves
- * @in: index of the port by which it came in, TOR_NO_PORT for own frames
+ * @in: number of the cable by which it came in, TOR_NO_PORT for own frames
  * @hello: it waits for nothing
  * @data: its channel is told
  * @note: of own data frames

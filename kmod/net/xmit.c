@@ -24,6 +24,8 @@
 #include <net/sch_generic.h>
 #include <tor/egress.h>
 
+#include "packet/held.h"
+
 /*
  * The kernel's tracepoints of the transmit path. A module cannot trigger these
  * events, so dev_queue_xmit() is used while one is enabled. They belong to the
@@ -115,6 +117,40 @@ static bool is_plain(struct sk_buff *skb, struct net_device *dev, const struct n
 		return false;
 	return !skb_vlan_tag_present(skb) && !tor_egress_watched(dev) && !dev_nit_active(dev) &&
 	       !is_traced();
+}
+
+/*
+ * If all are alike, the last one is taken again, whose data this processor has
+ * at hand.
+ */
+struct tor_port *tor_xmit_choose(struct tor_fabric *fabric, u32 link, u32 up, u32 bytes)
+{
+	struct tor_gauge *gauge[TOR_LINK_CABLES] = { NULL };
+	struct tor_port *port[TOR_LINK_CABLES];
+	u32 held[TOR_LINK_CABLES] = { 0 };
+	u32 k, last = READ_ONCE(fabric->last[link]);
+
+	for (k = 0; k < TOR_LINK_CABLES; k++) {
+		port[k] = rcu_dereference(fabric->port[tor_cable(link, k)]);
+		if (!port[k] || !(up >> k & 1))
+			continue;
+		gauge[k] = &port[k]->gauge;
+		held[k] = tor_held(port[k]->queued);
+	}
+	k = tor_gauge_pick(gauge, held, last, SKB_TRUESIZE(bytes), ktime_get_ns());
+	if (k == TOR_LINK_CABLES)
+		return NULL;
+	if (k != last)
+		WRITE_ONCE(fabric->last[link], k);
+	return port[k];
+}
+
+void tor_xmit_count(struct tor_port *port, struct sk_buff *skb)
+{
+	tor_gauge_take(&port->gauge, ktime_get_ns(), atomic64_read(&port->got),
+		       tor_held(port->queued));
+	atomic64_add(skb->truesize, &port->got);
+	tor_held_charge(port->queued, skb);
 }
 
 int tor_xmit(struct sk_buff *skb)

@@ -15,28 +15,70 @@
 #include "net/reroute.h"
 
 /*
- * Return the port that leads to @dst, or NULL; @from: the one that the frame
- * came in by, or TOR_NO_PORT.
+ * Return the port of several by which a frame of @bytes is at the other end
+ * first, or NULL; @up: bit per cable of @link that is up.
  */
-static inline struct tor_port *tor_xmit_port(struct tor_fabric *fabric, u32 dst, u32 tie, u32 from)
+struct tor_port *tor_xmit_choose(struct tor_fabric *fabric, u32 link, u32 up, u32 bytes);
+
+/*
+ * Return the port by which a frame of @bytes for @dst leaves, or NULL; @from: the
+ * number of the link that it came in by, or TOR_NO_PORT.
+ */
+static inline struct tor_port *tor_xmit_port(struct tor_fabric *fabric, u32 dst, u32 tie, u32 from,
+					     u32 bytes)
 {
 	const struct tor_routes *routes = rcu_dereference(fabric->routes);
-	u32 index = tor_routes_port(&fabric->node.torus, routes, dst, tie,
-				    READ_ONCE(fabric->node.live), from);
+	u32 link = tor_routes_port(&fabric->node.torus, routes, dst, tie,
+				   READ_ONCE(fabric->node.live), from);
+	u32 up;
 
-	return index == TOR_NO_PORT ? NULL : rcu_dereference(fabric->port[index]);
+	if (link == TOR_NO_PORT)
+		return NULL;
+	up = READ_ONCE(fabric->node.link[link].up);
+	if (likely(up == 1))
+		return rcu_dereference(fabric->port[link]);
+	return tor_xmit_choose(fabric, link, up, bytes);
 }
 
 /*
- * Return whether the ports at both ends of the link accept @skb, still without
+ * Return the port by which a packet of @flow leaves by @link, or NULL. All of a
+ * flow leave by the same cable, in their order.
+ */
+static inline struct tor_port *tor_xmit_flow_port(struct tor_fabric *fabric, u32 link, u32 flow)
+{
+	u32 up = READ_ONCE(fabric->node.link[link].up);
+
+	if (likely(up == 1))
+		return rcu_dereference(fabric->port[link]);
+	if (!up)
+		return NULL;
+	return rcu_dereference(fabric->port[tor_cable(link,
+			       tor_routes_cable(rcu_dereference(fabric->routes), flow, up))]);
+}
+
+/* Charge a frame to a port with others beside it: see tor_xmit_charge(). */
+void tor_xmit_count(struct tor_port *port, struct sk_buff *skb);
+
+/*
+ * A frame leaves by a port that was chosen. If its link has others, what each of
+ * their devices holds decides about the next frame.
+ */
+static inline void tor_xmit_charge(struct tor_port *port, struct sk_buff *skb)
+{
+	if (unlikely(READ_ONCE(port->several)))
+		tor_xmit_count(port, skb);
+}
+
+/*
+ * Return whether both ends of all cables of the link accept @skb, still without
  * MAC header. If not, the frame goes another way or is dropped.
  */
 static inline bool tor_xmit_fits(struct tor_fabric *fabric, const struct tor_port *port,
 				 const struct sk_buff *skb)
 {
-	if (likely(skb->len <= READ_ONCE(fabric->node.link[port->index].takes)))
+	if (likely(skb->len <= READ_ONCE(fabric->node.link[port->link].takes)))
 		return true;
-	tor_reroute_too_small(fabric, port->index, skb->len);
+	tor_reroute_too_small(fabric, port->link, skb->len);
 	return false;
 }
 

@@ -62,7 +62,7 @@ static int walk_ports(struct walk *w, struct tor_fabric *fabric)
 {
 	u32 i;
 
-	for (i = 0; i < TOR_MAX_PORTS; i++) {
+	for (i = 0; i < TOR_MAX_CABLES; i++) {
 		void *hdr;
 		int err;
 

@@ -57,9 +57,9 @@ void tor_totals(struct tor_fabric *fabric, struct tor_totals *t)
 	u32 i;
 
 	memset(t, 0, sizeof(*t));
-	for (i = 0; i < TOR_MAX_PORTS; i++) {
+	for (i = 0; i < TOR_MAX_CABLES; i++) {
 		t->ports += !!rtnl_dereference(fabric->port[i]);
-		t->up += READ_ONCE(fabric->node.link[i].state) == TOR_LINK_UP;
+		t->up += READ_ONCE(fabric->node.cable[i].state) == TOR_LINK_UP;
 	}
 	t->memory = tor_fabric_memory(&fabric->node.torus) + t->ports * sizeof(struct tor_port);
 	rcu_read_lock();

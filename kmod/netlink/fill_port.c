@@ -12,55 +12,55 @@
 
 /* How the neighbour differs from this node, in what hellos say of that. */
 static int fill_neighbour(struct sk_buff *msg, const struct tor_node *node,
-			  const struct tor_link *link)
+			  const struct tor_cable *cable)
 {
-	return (link->peer_unsummed == node->checksum_payload &&
-		nla_put_u32(msg, TORCOLL_A_PORT_HEARD_CHECKSUM, link->peer_unsummed ?
+	return (cable->peer_unsummed == node->checksum_payload &&
+		nla_put_u32(msg, TORCOLL_A_PORT_HEARD_CHECKSUM, cable->peer_unsummed ?
 			    TORCOLL_CHECKSUM_HEADER : TORCOLL_CHECKSUM_FULL)) ||
-	       nla_put(msg, TORCOLL_A_PORT_HEARD_SIDES, link->peer_ndim * sizeof(u32),
-		       link->peer_side) ||
-	       (link->peer_frame_size &&
-		nla_put_u32(msg, TORCOLL_A_PORT_HEARD_MTU, link->peer_frame_size)) ||
-	       (link->peer_more &&
-		(nla_put_string(msg, TORCOLL_A_PORT_HEARD_NAME, link->peer_name) ||
-		 nla_put_u32(msg, TORCOLL_A_PORT_HEARD_RATES, link->peer_rates) ||
-		 nla_put_u32(msg, TORCOLL_A_PORT_HEARD_CABLES, link->peer_cables))) ?
+	       nla_put(msg, TORCOLL_A_PORT_HEARD_SIDES, cable->peer_ndim * sizeof(u32),
+		       cable->peer_side) ||
+	       (cable->peer_frame_size &&
+		nla_put_u32(msg, TORCOLL_A_PORT_HEARD_MTU, cable->peer_frame_size)) ||
+	       (cable->peer_more &&
+		(nla_put_string(msg, TORCOLL_A_PORT_HEARD_NAME, cable->peer_name) ||
+		 nla_put_u32(msg, TORCOLL_A_PORT_HEARD_RATES, cable->peer_rates) ||
+		 nla_put_u32(msg, TORCOLL_A_PORT_HEARD_CABLES, cable->peer_cables))) ?
 		       -EMSGSIZE : 0;
 }
 
 static int fill_heard(struct sk_buff *msg, const struct tor_port *port,
-		      const struct tor_link *link)
+		      const struct tor_cable *cable)
 {
 	u8 mac[ETH_ALEN];
 
-	if (link->peer_wire && nla_put_u32(msg, TORCOLL_A_PORT_HEARD_WIRE, link->peer_wire))
+	if (cable->peer_wire && nla_put_u32(msg, TORCOLL_A_PORT_HEARD_WIRE, cable->peer_wire))
 		return -EMSGSIZE;
-	if (link->peer_tag && nla_put_u32(msg, TORCOLL_A_PORT_HEARD_TAG, link->peer_tag))
+	if (cable->peer_tag && nla_put_u32(msg, TORCOLL_A_PORT_HEARD_TAG, cable->peer_tag))
 		return -EMSGSIZE;
-	if (!link->heard || link->peer_node == ~0U)
+	if (!cable->heard || cable->peer_node == ~0U)
 		return 0;
 	u64_to_ether_addr(READ_ONCE(port->heard), mac);
-	return nla_put_u32(msg, TORCOLL_A_PORT_HEARD_NODE, link->peer_node) ||
-	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_DIM, tor_port_dim(link->peer_port)) ||
-	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_DIR, tor_port_dir(link->peer_port)) ||
-	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_EPOCH, link->peer_epoch) ||
-	       nl_put_u64(msg, TORCOLL_A_PORT_HEARD_AGO_NS, ktime_get_ns() - link->heard) ||
+	return nla_put_u32(msg, TORCOLL_A_PORT_HEARD_NODE, cable->peer_node) ||
+	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_DIM, tor_port_dim(cable->peer_port)) ||
+	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_DIR, tor_port_dir(cable->peer_port)) ||
+	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_EPOCH, cable->peer_epoch) ||
+	       nl_put_u64(msg, TORCOLL_A_PORT_HEARD_AGO_NS, ktime_get_ns() - cable->heard) ||
 	       nla_put(msg, TORCOLL_A_PORT_HEARD_MAC, ETH_ALEN, mac) ||
-	       nla_put_string(msg, TORCOLL_A_PORT_HEARD_VERSION, link->peer_version) ||
-	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_ORDER, link->peer_big_endian ?
+	       nla_put_string(msg, TORCOLL_A_PORT_HEARD_VERSION, cable->peer_version) ||
+	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_ORDER, cable->peer_big_endian ?
 			   TORCOLL_BYTE_ORDER_BIG : TORCOLL_BYTE_ORDER_LITTLE) ||
-	       fill_neighbour(msg, &port->fabric->node, link) ? -EMSGSIZE : 0;
+	       fill_neighbour(msg, &port->fabric->node, cable) ? -EMSGSIZE : 0;
 }
 
 /* What the counters of a port say of its cable. */
 static int fill_counts(struct sk_buff *msg, const struct tor_port *port,
-		       const struct tor_link *link, u64 lost)
+		       const struct tor_cable *cable, u64 lost)
 {
 	return nl_put_u64(msg, TORCOLL_A_PORT_TX_FRAMES, atomic64_read(&port->tx_frames)) ||
 	       nl_put_u64(msg, TORCOLL_A_PORT_RX_FRAMES, atomic64_read(&port->rx_frames)) ||
 	       nl_put_u64(msg, TORCOLL_A_PORT_DROPS, atomic64_read(&port->drops)) ||
 	       nl_put_u64(msg, TORCOLL_A_PORT_LOST, lost) ||
-	       nl_put_u64(msg, TORCOLL_A_PORT_DAMAGED, atomic64_read(&link->damaged)) ||
+	       nl_put_u64(msg, TORCOLL_A_PORT_DAMAGED, atomic64_read(&cable->damaged)) ||
 	       nl_put_u64(msg, TORCOLL_A_PORT_RESENT, atomic64_read(&port->resent)) ? -EMSGSIZE : 0;
 }
 
@@ -82,28 +82,30 @@ static int fill_device(struct sk_buff *msg, const struct tor_port *port)
 int tor_fill_port(struct sk_buff *msg, struct tor_fabric *fabric, u32 index)
 {
 	const struct tor_port *port = rtnl_dereference(fabric->port[index]);
+	const u32 link = tor_cable_port(index);
 	const struct tor_node *node = &fabric->node;
-	struct tor_link link;
+	struct tor_cable cable;
 	const char *reason;
 	u64 lost;
 
 	spin_lock_bh(&fabric->lock);
-	link = node->link[index];
+	cable = node->cable[index];
 	reason = port ? tor_port_reason(port) : NULL;
 	lost = port ? port->loss.lost : 0;
 	spin_unlock_bh(&fabric->lock);
 	if (nl_put_u64(msg, TORCOLL_A_PORT_FABRIC, node->key) ||
-	    nla_put_u32(msg, TORCOLL_A_PORT_DIM, tor_port_dim(index)) ||
-	    nla_put_u32(msg, TORCOLL_A_PORT_DIR, tor_port_dir(index)) ||
-	    nla_put_u32(msg, TORCOLL_A_PORT_STATE, link.state) ||
+	    nla_put_u32(msg, TORCOLL_A_PORT_DIM, tor_port_dim(link)) ||
+	    nla_put_u32(msg, TORCOLL_A_PORT_DIR, tor_port_dir(link)) ||
+	    nla_put_u32(msg, TORCOLL_A_PORT_CABLE, tor_cable_rank(index)) ||
+	    nla_put_u32(msg, TORCOLL_A_PORT_STATE, cable.state) ||
 	    (reason && nla_put_string(msg, TORCOLL_A_PORT_REASON, reason)) ||
 	    nla_put_u32(msg, TORCOLL_A_PORT_NEIGHBOUR,
-			tor_torus_neighbour(&node->torus, node->self, index)) ||
-	    nl_put_u64(msg, TORCOLL_A_PORT_DOWNS, link.downs) ||
-	    nl_put_u64(msg, TORCOLL_A_PORT_SINCE_NS, ktime_get_ns() - link.since))
+			tor_torus_neighbour(&node->torus, node->self, link)) ||
+	    nl_put_u64(msg, TORCOLL_A_PORT_DOWNS, cable.downs) ||
+	    nl_put_u64(msg, TORCOLL_A_PORT_SINCE_NS, ktime_get_ns() - cable.since))
 		return -EMSGSIZE;
 	if (!port)
 		return 0;
-	return fill_device(msg, port) || fill_counts(msg, port, &link, lost) ||
-	       fill_heard(msg, port, &link) ? -EMSGSIZE : 0;
+	return fill_device(msg, port) || fill_counts(msg, port, &cable, lost) ||
+	       fill_heard(msg, port, &cable) ? -EMSGSIZE : 0;
 }

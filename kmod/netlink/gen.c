@@ -35,27 +35,30 @@ const struct nla_policy torcoll_fabric_get_nl_policy[TORCOLL_A_FABRIC_KEY + 1] =
 };
 
 /* TORCOLL_CMD_PORT_NEW - do */
-const struct nla_policy torcoll_port_new_nl_policy[TORCOLL_A_PORT_IFINDEX + 1] = {
+const struct nla_policy torcoll_port_new_nl_policy[TORCOLL_A_PORT_CABLE + 1] = {
 	[TORCOLL_A_PORT_FABRIC] = { .type = NLA_U64, },
 	[TORCOLL_A_PORT_DIM] = NLA_POLICY_MAX(NLA_U32, 5),
 	[TORCOLL_A_PORT_DIR] = NLA_POLICY_MAX(NLA_U32, 1),
 	[TORCOLL_A_PORT_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[TORCOLL_A_PORT_CABLE] = NLA_POLICY_MAX(NLA_U32, 3),
 };
 
 /* TORCOLL_CMD_PORT_DEL - do */
-const struct nla_policy torcoll_port_del_nl_policy[TORCOLL_A_PORT_IFINDEX + 1] = {
+const struct nla_policy torcoll_port_del_nl_policy[TORCOLL_A_PORT_CABLE + 1] = {
 	[TORCOLL_A_PORT_FABRIC] = { .type = NLA_U64, },
 	[TORCOLL_A_PORT_DIM] = NLA_POLICY_MAX(NLA_U32, 5),
 	[TORCOLL_A_PORT_DIR] = NLA_POLICY_MAX(NLA_U32, 1),
 	[TORCOLL_A_PORT_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[TORCOLL_A_PORT_CABLE] = NLA_POLICY_MAX(NLA_U32, 3),
 };
 
 /* TORCOLL_CMD_PORT_GET - do */
-const struct nla_policy torcoll_port_get_nl_policy[TORCOLL_A_PORT_IFINDEX + 1] = {
+const struct nla_policy torcoll_port_get_nl_policy[TORCOLL_A_PORT_CABLE + 1] = {
 	[TORCOLL_A_PORT_FABRIC] = { .type = NLA_U64, },
 	[TORCOLL_A_PORT_DIM] = NLA_POLICY_MAX(NLA_U32, 5),
 	[TORCOLL_A_PORT_DIR] = NLA_POLICY_MAX(NLA_U32, 1),
 	[TORCOLL_A_PORT_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[TORCOLL_A_PORT_CABLE] = NLA_POLICY_MAX(NLA_U32, 3),
 };
 
 /* TORCOLL_CMD_NODE_GET - do */
@@ -171,14 +174,14 @@ const struct genl_ops torcoll_nl_ops[19] = {
 		.cmd		= TORCOLL_CMD_PORT_NEW,
 		.doit		= torcoll_nl_port_new_doit,
 		.policy		= torcoll_port_new_nl_policy,
-		.maxattr	= TORCOLL_A_PORT_IFINDEX,
+		.maxattr	= TORCOLL_A_PORT_CABLE,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{
 		.cmd		= TORCOLL_CMD_PORT_DEL,
 		.doit		= torcoll_nl_port_del_doit,
 		.policy		= torcoll_port_del_nl_policy,
-		.maxattr	= TORCOLL_A_PORT_IFINDEX,
+		.maxattr	= TORCOLL_A_PORT_CABLE,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{
@@ -186,7 +189,7 @@ const struct genl_ops torcoll_nl_ops[19] = {
 		.doit		= torcoll_nl_port_get_doit,
 		.dumpit		= torcoll_nl_port_get_dumpit,
 		.policy		= torcoll_port_get_nl_policy,
-		.maxattr	= TORCOLL_A_PORT_IFINDEX,
+		.maxattr	= TORCOLL_A_PORT_CABLE,
 	},
 	{
 		.cmd		= TORCOLL_CMD_NODE_GET,

@@ -17,11 +17,11 @@ extern const struct nla_policy torcoll_fabric_del_nl_policy[TORCOLL_A_FABRIC_FOR
 
 extern const struct nla_policy torcoll_fabric_get_nl_policy[TORCOLL_A_FABRIC_KEY + 1];
 
-extern const struct nla_policy torcoll_port_new_nl_policy[TORCOLL_A_PORT_IFINDEX + 1];
+extern const struct nla_policy torcoll_port_new_nl_policy[TORCOLL_A_PORT_CABLE + 1];
 
-extern const struct nla_policy torcoll_port_del_nl_policy[TORCOLL_A_PORT_IFINDEX + 1];
+extern const struct nla_policy torcoll_port_del_nl_policy[TORCOLL_A_PORT_CABLE + 1];
 
-extern const struct nla_policy torcoll_port_get_nl_policy[TORCOLL_A_PORT_IFINDEX + 1];
+extern const struct nla_policy torcoll_port_get_nl_policy[TORCOLL_A_PORT_CABLE + 1];
 
 extern const struct nla_policy torcoll_node_get_nl_policy[TORCOLL_A_NODE_FABRIC + 1];
 

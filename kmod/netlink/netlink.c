@@ -168,9 +168,9 @@ int torcoll_nl_fabric_del_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /*
- * Find port number and fabric of a request that names a place. Context: RTNL.
+ * Find link and fabric of a request that names a place. Context: RTNL.
  */
-static struct tor_fabric *find_place(struct sk_buff *skb, struct genl_info *info, u32 *index,
+static struct tor_fabric *find_place(struct sk_buff *skb, struct genl_info *info, u32 *link,
 				     int *err)
 {
 	if (GENL_REQ_ATTR_CHECK(info, TORCOLL_A_PORT_DIM) ||
@@ -178,30 +178,50 @@ static struct tor_fabric *find_place(struct sk_buff *skb, struct genl_info *info
 		*err = nl_refuse(info, -EINVAL, "a port is named by dimension and direction", NULL);
 		return NULL;
 	}
-	*index = tor_port(get_u32(info, TORCOLL_A_PORT_DIM), get_u32(info, TORCOLL_A_PORT_DIR) ?
-			  TOR_MINUS : TOR_PLUS);
+	*link = tor_port(get_u32(info, TORCOLL_A_PORT_DIM), get_u32(info, TORCOLL_A_PORT_DIR) ?
+			 TOR_MINUS : TOR_PLUS);
 	return find_fabric(skb, info, TORCOLL_A_PORT_FABRIC, err);
+}
+
+/* Find the port of a link that a request names. Context: RTNL. */
+static struct tor_port *find_port_of_link(struct tor_fabric *fabric, struct genl_info *info,
+					  u32 link, int *err)
+{
+	const struct nlattr *cable = info->attrs[TORCOLL_A_PORT_CABLE];
+	struct tor_port *port, *found = NULL;
+	u32 k;
+
+	for (k = 0; link < TOR_MAX_PORTS && k < TOR_LINK_CABLES; k++) {
+		port = rtnl_dereference(fabric->port[tor_cable(link, k)]);
+		if (!port || (cable && k != nla_get_u32(cable)))
+			continue;
+		if (found) {
+			*err = nl_refuse(info, -EINVAL, "there are several ports there: name the device",
+					 info->attrs[TORCOLL_A_PORT_DIM]);
+			return NULL;
+		}
+		found = port;
+	}
+	if (!found)
+		*err = nl_refuse(info, -ENOENT, "there is no port there",
+				 cable ? cable : info->attrs[TORCOLL_A_PORT_DIM]);
+	return found;
 }
 
 /* Find the port of a request, named by place or by device. Context: RTNL. */
 static struct tor_port *find_port(struct sk_buff *skb, struct genl_info *info, int *err)
 {
 	const struct nlattr *ifindex = info->attrs[TORCOLL_A_PORT_IFINDEX];
-	struct tor_port *port = NULL;
 	struct tor_fabric *fabric;
+	struct tor_port *port;
 	u32 i;
 
 	if (!ifindex) {
 		fabric = find_place(skb, info, &i, err);
-		if (fabric)
-			port = rtnl_dereference(fabric->port[i]);
-		if (fabric && !port)
-			*err = nl_refuse(info, -ENOENT, "there is no port there",
-					 info->attrs[TORCOLL_A_PORT_DIM]);
-		return port;
+		return fabric ? find_port_of_link(fabric, info, i, err) : NULL;
 	}
 	fabric = find_fabric(skb, info, TORCOLL_A_PORT_FABRIC, err);
-	for (i = 0; fabric && i < TOR_MAX_PORTS; i++) {
+	for (i = 0; fabric && i < TOR_MAX_CABLES; i++) {
 		port = rtnl_dereference(fabric->port[i]);
 		if (port && port->dev->ifindex == nla_get_u32(ifindex))
 			return port;
@@ -214,16 +234,17 @@ static struct tor_port *find_port(struct sk_buff *skb, struct genl_info *info, i
 int torcoll_nl_port_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *ifindex = info->attrs[TORCOLL_A_PORT_IFINDEX];
+	const struct nlattr *cable = info->attrs[TORCOLL_A_PORT_CABLE];
 	struct tor_fabric *fabric;
 	struct net_device *dev;
 	const char *why = NULL;
-	u32 index, attr = 0;
+	u32 link, attr = 0;
 	int err = 0;
 
 	if (GENL_REQ_ATTR_CHECK(info, TORCOLL_A_PORT_IFINDEX))
 		return nl_refuse(info, -EINVAL, "a port needs a device", NULL);
 	rtnl_lock();
-	fabric = find_place(skb, info, &index, &err);
+	fabric = find_place(skb, info, &link, &err);
 	if (!fabric)
 		goto out;
 	dev = __dev_get_by_index(genl_info_net(info), nla_get_u32(ifindex));
@@ -231,7 +252,8 @@ int torcoll_nl_port_new_doit(struct sk_buff *skb, struct genl_info *info)
 		err = nl_refuse(info, -ENODEV, "no such device in this namespace", ifindex);
 		goto out;
 	}
-	err = tor_port_add(fabric, index, dev, &why, &attr);
+	err = tor_port_add(fabric, link, cable ? nla_get_u32(cable) : TOR_ANY_CABLE, dev, &why,
+			   &attr);
 	if (err)
 		err = nl_refuse(info, err, why, attr ? info->attrs[attr] : NULL);
 out:
@@ -247,7 +269,7 @@ int torcoll_nl_port_del_doit(struct sk_buff *skb, struct genl_info *info)
 	rtnl_lock();
 	port = find_port(skb, info, &err);
 	if (port)
-		tor_port_del(port->fabric, port->index);
+		tor_port_del(port->fabric, port->cable);
 	rtnl_unlock();
 	return err;
 }
@@ -275,7 +297,7 @@ int torcoll_nl_port_get_doit(struct sk_buff *skb, struct genl_info *info)
 	rtnl_lock();
 	port = find_port(skb, info, &err);
 	if (port)
-		err = reply(info, TORCOLL_CMD_PORT_GET, tor_fill_port(msg, port->fabric, port->index));
+		err = reply(info, TORCOLL_CMD_PORT_GET, tor_fill_port(msg, port->fabric, port->cable));
 	rtnl_unlock();
 	return err;
 }
@@ -402,12 +424,12 @@ void tor_netlink_notify_fabric(struct tor_fabric *fabric, bool added)
 	       tor_fill_fabric(msg, fabric));
 }
 
-void tor_netlink_notify_port(struct tor_fabric *fabric, u32 port)
+void tor_netlink_notify_port(struct tor_fabric *fabric, u32 cable)
 {
-	bool there = rtnl_dereference(fabric->port[port]);
+	bool there = rtnl_dereference(fabric->port[cable]);
 
 	notify(fabric->tn->net, there ? TORCOLL_CMD_PORT_NTF : TORCOLL_CMD_PORT_DEL_NTF,
-	       tor_fill_port(msg, fabric, port));
+	       tor_fill_port(msg, fabric, cable));
 }
 
 void tor_netlink_notify_comm(struct tor_group *group, bool gone)

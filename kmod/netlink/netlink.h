@@ -15,7 +15,7 @@ extern struct genl_family tor_netlink_family;
 
 /* Notify listeners of a change. Context: RTNL. */
 void tor_netlink_notify_fabric(struct tor_fabric *fabric, bool added);
-void tor_netlink_notify_port(struct tor_fabric *fabric, u32 port);
+void tor_netlink_notify_port(struct tor_fabric *fabric, u32 cable);
 
 /* A comm was made or failed, or is @gone. Context: process. */
 void tor_netlink_notify_comm(struct tor_group *group, bool gone);

@@ -159,7 +159,7 @@ static u32 headroom_needed(struct tor_fabric *fabric)
 	u32 room = ETH_HLEN;
 	u32 i;
 
-	for (i = 0; i < TOR_MAX_PORTS; i++) {
+	for (i = 0; i < TOR_MAX_CABLES; i++) {
 		const struct tor_port *port = rtnl_dereference(fabric->port[i]);
 
 		if (port)

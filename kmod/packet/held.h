@@ -21,8 +21,8 @@
 struct tor_outq;
 
 /*
- * Return the socket of a port with this queue, which is told when the device has
- * sent packets (tor_outq_sent()), or NULL. Context: process.
+ * Return a socket of a port, or NULL. Its queue @outq is told when the device has
+ * sent packets (tor_outq_sent()); NULL: nobody is. Context: process.
  */
 struct sock *tor_held_open(struct tor_outq *outq);
 

@@ -309,9 +309,10 @@ static struct net *link_net(const struct net_device *dev)
 	return packet->fabric->tn->net;
 }
 
+/* By number of the cable: one whose device is full stops no other. */
 static unsigned int link_queues(void)
 {
-	return TOR_MAX_PORTS;
+	return TOR_MAX_CABLES;
 }
 
 static struct rtnl_link_ops link_ops __read_mostly = {

@@ -76,7 +76,7 @@ static struct netdev_queue *own_queue(const struct tor_port *port)
 {
 	const struct tor_packet_dev *packet = rcu_dereference(port->fabric->packet);
 
-	return packet ? netdev_get_tx_queue(packet->dev, port->index) : NULL;
+	return packet ? netdev_get_tx_queue(packet->dev, port->cable) : NULL;
 }
 
 static void own_stop(const struct tor_port *port)
@@ -98,7 +98,9 @@ static void own_wake(const struct tor_port *port)
 
 static bool is_up(const struct tor_port *port)
 {
-	return READ_ONCE(port->fabric->node.live) >> port->index & 1;
+	const struct tor_link *link = &port->fabric->node.link[port->link];
+
+	return READ_ONCE(link->up) >> tor_cable_rank(port->cable) & 1;
 }
 
 /*
@@ -154,7 +156,7 @@ static int outq_add(struct tor_port *port, struct sk_buff *skb, enum tor_outq_cl
 /* Return whether the port takes a frame of @len bytes behind the MAC header. */
 static bool fits(const struct tor_port *port, u32 len)
 {
-	return len <= READ_ONCE(port->fabric->node.link[port->index].takes);
+	return len <= READ_ONCE(port->fabric->node.cable[port->cable].takes);
 }
 
 /*

@@ -46,12 +46,12 @@ static void relay_unicast(struct tor_port *in, struct sk_buff *skb, const struct
 	struct tor_fabric *fabric = in->fabric;
 	struct tor_port *out = NULL;
 	enum tor_counter why;
-	u32 index;
+	u32 link;
 
-	index = tor_routes_spread(&fabric->node.torus, rcu_dereference(fabric->routes), p->dst,
-				  p->flow, READ_ONCE(fabric->node.live), in->index);
-	if (index != TOR_NO_PORT)
-		out = rcu_dereference(fabric->port[index]);
+	link = tor_routes_spread(&fabric->node.torus, rcu_dereference(fabric->routes), p->dst,
+				 p->flow, READ_ONCE(fabric->node.live), in->link);
+	if (link != TOR_NO_PORT)
+		out = tor_xmit_flow_port(fabric, link, p->flow);
 	why = TOR_C_DROP_NO_ROUTE;
 	if (!out)
 		goto drop;
@@ -69,10 +69,10 @@ drop:
 	kfree_skb_reason(skb, tor_port_drop(in, why));
 }
 
-/* Send a copy of @skb by port @index. */
-static void relay_copy(struct tor_port *in, u32 index, struct sk_buff *skb, u32 flow)
+/* Send a copy of @skb by @link. */
+static void relay_copy(struct tor_port *in, u32 link, struct sk_buff *skb, u32 flow)
 {
-	struct tor_port *out = rcu_dereference(in->fabric->port[index]);
+	struct tor_port *out = tor_xmit_flow_port(in->fabric, link, flow);
 	struct sk_buff *copy;
 
 	if (!out)
@@ -112,7 +112,7 @@ static void relay_group(struct tor_port *in, struct sk_buff *skb, const struct t
 	why = TOR_C_DROP_MEMORY;
 	if (skb_cow_head(skb, 0))
 		goto drop;
-	ports = tor_packet_group_ports(&tree, READ_ONCE(fabric->node.live), in->index);
+	ports = tor_packet_group_ports(&tree, READ_ONCE(fabric->node.live), in->link);
 	if (tor_wire_hop(skb->data))
 		for (; ports; ports &= ports - 1)
 			relay_copy(in, __ffs(ports), skb, p->flow);

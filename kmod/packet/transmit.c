@@ -15,6 +15,7 @@
 #include "net/net.h"
 #include "net/port.h"
 #include "net/reroute.h"
+#include "net/xmit.h"
 #include "packet/device.h"
 #include "packet/neigh.h"
 #include "packet/outq.h"
@@ -23,7 +24,7 @@
  * struct road - where a packet goes
  * @dst: node, or TORCOLL_NODE_ALL
  * @flow: hash of its flow
- * @ports: bit per port that gets a copy; 0: no way leads there
+ * @ports: bit per link that gets a copy; 0: no way leads there
  */
 struct road {
 	u32 dst;
@@ -75,15 +76,21 @@ static struct road find_road(struct tor_packet_dev *packet, struct sk_buff *skb)
 
 u16 tor_packet_queue(struct net_device *dev, struct sk_buff *skb, struct net_device *sb_dev)
 {
+	struct tor_packet_dev *packet = netdev_priv(dev);
+	const struct tor_port *port = NULL;
 	struct road road;
+	u16 queue;
 
 	/* tor_packet_xmit() drops it */
 	if (unlikely(skb_headlen(skb) < ETH_HLEN))
 		return 0;
 	rcu_read_lock();
-	road = find_road(netdev_priv(dev), skb);
+	road = find_road(packet, skb);
+	if (road.ports)
+		port = tor_xmit_flow_port(packet->fabric, __ffs(road.ports), road.flow);
+	queue = port ? port->cable : 0;
 	rcu_read_unlock();
-	return road.ports ? __ffs(road.ports) : 0;
+	return queue;
 }
 
 /*
@@ -139,10 +146,10 @@ static bool pack(struct tor_packet_dev *packet, struct sk_buff *skb, const struc
 	return true;
 }
 
-/* Send a packet, with torcoll's header, by a port. Consumes @skb. */
-static int send(struct tor_packet_dev *packet, struct sk_buff *skb, u32 index)
+/* Send a packet of @flow, with torcoll's header, by a link. Consumes @skb. */
+static int send(struct tor_packet_dev *packet, struct sk_buff *skb, u32 link, u32 flow)
 {
-	struct tor_port *port = rcu_dereference(packet->fabric->port[index]);
+	struct tor_port *port = tor_xmit_flow_port(packet->fabric, link, flow);
 
 	if (!port || skb_cow_head(skb, LL_RESERVED_SPACE(port->dev))) {
 		kfree_skb(skb);
@@ -152,23 +159,24 @@ static int send(struct tor_packet_dev *packet, struct sk_buff *skb, u32 index)
 }
 
 /*
- * Send a packet by all of @ports, a copy of its headers by all but the last.
+ * Send a packet by all of a road's links, a copy of its headers by all but the last.
  * Consumes @skb. Return whether one took it.
  */
-static bool send_all(struct tor_packet_dev *packet, struct sk_buff *skb, u32 ports)
+static bool send_all(struct tor_packet_dev *packet, struct sk_buff *skb, const struct road *road)
 {
+	u32 ports = road->ports;
 	bool sent = false;
 
 	while (ports & (ports - 1)) {
 		struct sk_buff *copy = pskb_copy(skb, GFP_ATOMIC);
 
 		if (copy)
-			sent |= !send(packet, copy, __ffs(ports));
+			sent |= !send(packet, copy, __ffs(ports), road->flow);
 		else
 			tor_packet_count(packet, TOR_P_TX_NO_MEMORY);
 		ports &= ports - 1;
 	}
-	return !send(packet, skb, __ffs(ports)) || sent;
+	return !send(packet, skb, __ffs(ports), road->flow) || sent;
 }
 
 static void count_group(struct tor_packet_dev *packet, const struct sk_buff *skb)
@@ -218,7 +226,7 @@ static void xmit(struct tor_packet_dev *packet, struct sk_buff *skb)
 		drop(packet, skb, TOR_P_TX_NO_MEMORY);
 		return;
 	}
-	if (send_all(packet, skb, road.ports)) {
+	if (send_all(packet, skb, &road)) {
 		dev_sw_netstats_tx_add(packet->dev, 1, len);
 		return;
 	}

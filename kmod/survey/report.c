@@ -51,13 +51,13 @@ static void fill_node(struct torcoll_survey_node *to, struct tor_fabric *fabric)
 
 /* What a port has counted. Context: fabric->lock. */
 static void fill_counters(struct torcoll_survey_port *to, const struct tor_port *port,
-			  const struct tor_link *link)
+			  const struct tor_cable *cable)
 {
-	to->since_ms = cpu_to_be32(min_t(u64, div_u64(ktime_get_ns() - link->since, NSEC_PER_MSEC),
+	to->since_ms = cpu_to_be32(min_t(u64, div_u64(ktime_get_ns() - cable->since, NSEC_PER_MSEC),
 					 U32_MAX));
-	to->downs = cpu_to_be32(link->downs);
+	to->downs = cpu_to_be32(cable->downs);
 	to->lost = cpu_to_be64(port->loss.lost);
-	to->damaged = cpu_to_be64(atomic64_read(&link->damaged));
+	to->damaged = cpu_to_be64(atomic64_read(&cable->damaged));
 	to->resent = cpu_to_be64(atomic64_read(&port->resent));
 	to->rx_frames = cpu_to_be64(atomic64_read(&port->rx_frames));
 	to->tx_frames = cpu_to_be64(atomic64_read(&port->tx_frames));
@@ -67,20 +67,20 @@ static void fill_member(struct torcoll_survey_port *to, struct tor_port *port)
 {
 	struct tor_fabric *fabric = port->fabric;
 	const struct tor_node *node = &fabric->node;
-	const struct tor_link *link = &node->link[port->index];
+	const struct tor_cable *cable = &node->cable[port->cable];
 
 	spin_lock_bh(&fabric->lock);
-	to->state = link->state;
-	to->heard = cpu_to_be32(link->heard ? link->peer_node : ~0U);
-	to->heard_tag = cpu_to_be32(link->peer_tag);
-	fill_counters(to, port, link);
+	to->state = cable->state;
+	to->heard = cpu_to_be32(cable->heard ? cable->peer_node : ~0U);
+	to->heard_tag = cpu_to_be32(cable->peer_tag);
+	fill_counters(to, port, cable);
 	spin_unlock_bh(&fabric->lock);
 	to->flags |= cpu_to_be16(TORCOLL_SURVEY_MEMBER);
 	to->own.fabric = cpu_to_be32(node->tag);
-	to->dim = tor_port_dim(port->index);
-	to->dir = tor_port_dir(port->index);
+	to->dim = tor_port_dim(port->link);
+	to->dir = tor_port_dir(port->link);
 	to->key = cpu_to_be64(node->key);
-	to->expected = cpu_to_be32(tor_torus_neighbour(&node->torus, node->self, port->index));
+	to->expected = cpu_to_be32(tor_torus_neighbour(&node->torus, node->self, port->link));
 }
 
 /* The speed of a device in Mbit/s; 0: it does not say. */

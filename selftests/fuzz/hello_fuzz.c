@@ -139,9 +139,9 @@ static void say(struct fuzz_in *in, u32 port)
 		return;
 	}
 	tor_link_hello(&ctx, &node, port, &h, &hello);
-	state = node.link[port].state;
-	must(strlen(node.link[port].peer_version) <= TORCOLL_HELLO_VERSION);
-	must(strlen(node.link[port].peer_name) <= TORCOLL_HOST_NAME);
+	state = node.cable[port].state;
+	must(strlen(node.cable[port].peer_version) <= TORCOLL_HELLO_VERSION);
+	must(strlen(node.cable[port].peer_name) <= TORCOLL_HOST_NAME);
 	if (state <= TOR_LINK_NO_CARRIER)
 		return;
 	heard_at[port] = ctx.now;
@@ -159,8 +159,8 @@ static void check_links(void)
 	u32 port;
 
 	for (port = 0; port < TOR_MAX_PORTS; port++) {
-		must(node.link[port].state < TOR_LINK_STATES);
-		if (node.link[port].state == TOR_LINK_UP)
+		must(node.cable[port].state < TOR_LINK_STATES);
+		if (node.cable[port].state == TOR_LINK_UP)
 			must(tor_torus_has_port(&node.torus, node.self, port));
 	}
 }
@@ -231,7 +231,7 @@ static void event(struct fuzz_in *in)
 		/* a timer that was late says nothing; but after so much silence nobody is believed */
 		if (heard_at[port] && ctx.now - heard_at[port] > TOR_HELLO_MISSES * node.hello_ns) {
 			be_silent();
-			must(node.link[port].state != TOR_LINK_UP);
+			must(node.cable[port].state != TOR_LINK_UP);
 		}
 		break;
 	case 4:

@@ -59,6 +59,14 @@ static void expect(const struct changes *changes, const char *want)
 	assert_string_equal(got, want);
 }
 
+static void swap_ports(struct running *now, uint32_t a, uint32_t b)
+{
+	uint32_t port = now->port[a];
+
+	now->port[a] = now->port[b];
+	now->port[b] = port;
+}
+
 static void changes__none(void **state)
 {
 	struct changes changes;
@@ -109,6 +117,39 @@ static void changes__ports(void **state)
 	assert_int_equal(changes.list[2].port, 3);
 	assert_int_equal(changes.list[3].port, 0);
 	assert_int_equal(changes.list[3].device->ifindex, 2);
+	conf_free(&conf);
+}
+
+/* The devices of a link are a set: which is the first one does not matter. */
+static void changes__several_devices_of_a_link(void **state)
+{
+	struct changes changes;
+	struct running now;
+	struct conf conf;
+
+	setup(&conf, &now);
+	conf.port[2].port = 1;
+	conf.port[2].cable = 1;
+	now.port[2] = 0;
+	now.port[tor_cable(1, 1)] = 4;
+	changes_find(&changes, &conf, 0, &now);
+	expect(&changes, "");
+	swap_ports(&now, 1, tor_cable(1, 1));
+	changes_find(&changes, &conf, 0, &now);
+	expect(&changes, "");
+	/* another one is there, and one of both is not */
+	now.port[tor_cable(1, 1)] = 5;
+	changes_find(&changes, &conf, 0, &now);
+	expect(&changes, "-port +port");
+	assert_int_equal(changes.list[0].port, 1);
+	assert_int_equal(changes.list[0].device->ifindex, 5);
+	assert_int_equal(changes.list[1].port, 1);
+	assert_int_equal(changes.list[1].device->ifindex, 3);
+	/* of one port the place says enough */
+	now.port[1] = 0;
+	changes_find(&changes, &conf, 0, &now);
+	expect(&changes, "-port +port +port");
+	assert_null(changes.list[0].device);
 	conf_free(&conf);
 }
 
@@ -221,6 +262,7 @@ int main(void)
 		cmocka_unit_test(changes__none),
 		cmocka_unit_test(changes__all),
 		cmocka_unit_test(changes__ports),
+		cmocka_unit_test(changes__several_devices_of_a_link),
 		cmocka_unit_test(changes__devices),
 		cmocka_unit_test(changes__ip),
 		cmocka_unit_test(changes__missing),

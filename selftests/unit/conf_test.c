@@ -187,8 +187,8 @@ static void refuses__values(void **state)
 static void refuses__ports(void **state)
 {
 	static const char *const names[] = {
-		"abcdefghijklmnop", "a/b", "a:b", "a%d", "a b", ".", "..", "mac:", "mac:aa:bb:cc:dd:ee",
-		"mac:aa:bb:cc:dd:ee:ff:", "mac:aa:bb:cc:dd:ee:fg", "path:", "path:a b",
+		"abcdefghijklmnop", "a/b", "a:b", "a%d", ".", "..", "mac:", "mac:aa:bb:cc:dd:ee",
+		"mac:aa:bb:cc:dd:ee:ff:", "mac:aa:bb:cc:dd:ee:fg", "path:", "a b/c", "a b:c d", "a\tmac:",
 	};
 	char text[128];
 	size_t i;
@@ -200,6 +200,42 @@ static void refuses__ports(void **state)
 		snprintf(text, sizeof(text), "[node a]\nport 0+ = %s\n", names[i]);
 		refused(text, "lab.conf:2: port 0+: ");
 	}
+	refused("[node a]\nport 0+ = a b c d e\n", "lab.conf:2: port 0+: more than 4 devices");
+	refused("[node a]\nport 0+ = a b/c\n", "lab.conf:2: port 0+: \"b/c\" is no device");
+}
+
+/* Several devices of a port are in one line, with any space between them. */
+static void port__several_devices(void **state)
+{
+	const char *text = HEAD "[node a]\nindex = 0\nport 0+ = eth0 \t mac:00:00:00:00:00:0A\n"
+			   "port 0- = path:x y z eth1\n";
+	char *printed = NULL;
+	struct conf conf;
+	size_t size;
+	FILE *out;
+
+	assert_int_equal(parse(&conf, text, strlen(text)), 0);
+	assert_int_equal(conf.ports, 6);
+	assert_string_equal(conf.port[0].device, "eth0");
+	assert_int_equal(conf.port[0].cable, 0);
+	assert_string_equal(conf.port[1].device, "mac:00:00:00:00:00:0a");
+	assert_int_equal(conf.port[1].cable, 1);
+	assert_int_equal(conf.port[1].port, 0);
+	assert_string_equal(conf.port[5].device, "eth1");
+	assert_int_equal(conf.port[5].cable, 3);
+	assert_int_equal(conf.port[5].port, 1);
+	out = open_memstream(&printed, &size);
+	assert_non_null(out);
+	conf_print(out, &conf);
+	fclose(out);
+	assert_non_null(strstr(printed, "port 0+ = eth0 mac:00:00:00:00:00:0a\n"));
+	assert_non_null(strstr(printed, "port 0- = path:x y z eth1\n"));
+	free(printed);
+	conf_free(&conf);
+	refused(HEAD "[node a]\nindex = 0\nport 0+ = x y\nport 0- = z y\n",
+		"lab.conf:7: device y is that of port 0+ in line 6, too");
+	refused(HEAD "[node a]\nindex = 0\nport 0+ = x x\n",
+		"lab.conf:6: device x is that of port 0+ in line 6, too");
 }
 
 static void refuses__what_is_missing(void **state)
@@ -400,6 +436,7 @@ int main(void)
 		cmocka_unit_test(refuses__lines),
 		cmocka_unit_test(refuses__values),
 		cmocka_unit_test(refuses__ports),
+		cmocka_unit_test(port__several_devices),
 		cmocka_unit_test(refuses__what_is_missing),
 		cmocka_unit_test(refuses__what_does_not_fit),
 		cmocka_unit_test(print__reads_the_same),

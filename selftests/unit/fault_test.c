@@ -400,6 +400,55 @@ static void fault__notes(void **state)
 	drop(&m);
 }
 
+/* Cables beside others have the roles of these, up to four in a direction. */
+static void fault__none_of_several_cables(void **state)
+{
+	struct survey *s = calloc(1, sizeof(*s));
+	static const u32 side[] = { 5 };
+	struct made m = { .s = s };
+	u32 i, k, n;
+
+	for (i = 0; i < 5; i++)
+		made_host(s, (char []){ 'a' + i, 0 }, 8);
+	/* two per direction, crossed; between a and b four */
+	for (i = 0; i < 5; i++)
+		for (k = 0; k < (i ? 2 : 4); k++)
+			made_cable(&s->hosts[i]->ports[2 * k],
+				   &s->hosts[(i + 1) % 5]->ports[2 * (k ^ 1) + 1]);
+	assert_int_equal(tor_torus_init(&m.t, 1, side, 1), 0);
+	find(&m);
+	assert_int_equal(m.f.n, 0);
+	assert_int_equal(m.r.nspares, 0);
+	for (i = 0, n = 0; i < m.g->nports; i++) {
+		if (m.r.role[i] == ROLE_NONE)
+			continue;
+		assert_int_equal(m.r.role[m.g->port[i].to], m.r.role[i] ^ 1);
+		n++;
+	}
+	assert_int_equal(n, 2 * (4 * 2 + 4));
+	drop(&m);
+}
+
+/* A fifth one in a direction is spare. */
+static void fault__one_cable_too_many(void **state)
+{
+	struct survey *s = calloc(1, sizeof(*s));
+	static const u32 side[] = { 3 };
+	struct made m = { .s = s };
+	u32 i, k;
+
+	for (i = 0; i < 3; i++)
+		made_host(s, (char []){ 'a' + i, 0 }, 10);
+	for (i = 0; i < 3; i++)
+		for (k = 0; k < (i ? 1 : 5); k++)
+			made_cable(&s->hosts[i]->ports[2 * k], &s->hosts[(i + 1) % 3]->ports[2 * k + 1]);
+	assert_int_equal(tor_torus_init(&m.t, 1, side, 1), 0);
+	find(&m);
+	assert_int_equal(m.f.n, 1);
+	assert_string_equal(m.f.list[0].kind, "spare");
+	drop(&m);
+}
+
 /* A host that has no device to spare cannot get its cable. */
 static void fault__no_port(void **state)
 {
@@ -450,6 +499,8 @@ int main(void)
 		TEST(fault__one_way),
 		TEST(fault__notes),
 		TEST(fault__no_port),
+		TEST(fault__none_of_several_cables),
+		TEST(fault__one_cable_too_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,7 @@
 #pragma weak tor_env_link_changed
 #pragma weak tor_env_view_changed
 #pragma weak tor_env_host_name
-#pragma weak tor_env_port_sent
+#pragma weak tor_env_cable_sent
 
 struct host host = { .fail_after = ~0U };
 
@@ -273,7 +273,7 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 	host.sent = realloc(host.sent, (host.nsent + 1) * sizeof(*host.sent));
 	assert_non_null(host.sent);
 	f = &host.sent[host.nsent++];
-	f->port = frame->port;
+	f->port = frame->cable;
 	f->dst = frame->dst;
 	f->tie = frame->tie;
 	f->copy = frame->copy;
@@ -407,7 +407,7 @@ void tor_env_host_name(const struct tor_node *node, char *name)
 	snprintf(name, TORCOLL_HOST_NAME + 1, "%s", host.name ? host.name : "");
 }
 
-u32 tor_env_port_sent(const struct tor_node *node, u32 port)
+u32 tor_env_cable_sent(const struct tor_node *node, u32 port)
 {
 	(void)node;
 	(void)port;

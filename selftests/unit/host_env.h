@@ -77,7 +77,7 @@ struct host {
 	u32 links_changed;
 	u32 views_changed;
 	const char *name;		/* of the host; NULL: "" */
-	u32 port_sent;			/* what tor_env_port_sent() returns */
+	u32 port_sent;			/* what tor_env_cable_sent() returns */
 	u64 random;
 };
 

@@ -70,12 +70,12 @@ static void pair_up(struct tor_node *a, struct tor_node *b)
 	tor_link_open(&ctx, a, 0, 1500);
 	tor_link_open(&ctx, b, 1, 9000);
 	deliver(&host.sent[0], b, 1);
-	assert_int_equal(b->link[1].state, TOR_LINK_ONE_WAY);
+	assert_int_equal(b->cable[1].state, TOR_LINK_ONE_WAY);
 	/* the answer comes at once, and so does the answer to it */
 	deliver(last_sent(), a, 0);
-	assert_int_equal(a->link[0].state, TOR_LINK_UP);
+	assert_int_equal(a->cable[0].state, TOR_LINK_UP);
 	deliver(last_sent(), b, 1);
-	assert_int_equal(b->link[1].state, TOR_LINK_UP);
+	assert_int_equal(b->cable[1].state, TOR_LINK_UP);
 }
 
 static void tor_link_hello__up_after_a_round_trip(void **state)
@@ -83,11 +83,11 @@ static void tor_link_hello__up_after_a_round_trip(void **state)
 	struct tor_node a, b;
 
 	pair_up(&a, &b);
-	assert_int_equal(a.link[0].peer_node, 1);
-	assert_int_equal(a.link[0].peer_port, 1);
-	assert_int_equal(a.link[0].peer_epoch, b.epoch);
-	assert_int_equal(a.link[0].peer_frame_size, 9000);
-	assert_int_equal(b.link[1].peer_frame_size, 1500);
+	assert_int_equal(a.cable[0].peer_node, 1);
+	assert_int_equal(a.cable[0].peer_port, 1);
+	assert_int_equal(a.cable[0].peer_epoch, b.epoch);
+	assert_int_equal(a.cable[0].peer_frame_size, 9000);
+	assert_int_equal(b.cable[1].peer_frame_size, 1500);
 	assert_true(host.links_changed >= 4);
 	assert_int_equal(host.counters[TOR_C_RX_HELLOS], 3);
 }
@@ -99,17 +99,17 @@ static void tor_link_tick__silence_takes_it_down(void **state)
 	pair_up(&a, &b);
 	ctx.now += TOR_HELLO_MISSES * a.hello_ns;
 	tor_link_tick(&ctx, &a);
-	assert_int_equal(a.link[0].state, TOR_LINK_UP);
+	assert_int_equal(a.cable[0].state, TOR_LINK_UP);
 	ctx.now++;
-	assert_int_equal(a.link[0].downs, 0);
+	assert_int_equal(a.cable[0].downs, 0);
 	tor_link_tick(&ctx, &a);
-	assert_int_equal(a.link[0].state, TOR_LINK_WAITING);
-	assert_int_equal(a.link[0].was, TOR_LINK_UP);
-	assert_int_equal(a.link[0].since, ctx.now);
-	assert_int_equal(a.link[0].downs, 1);
+	assert_int_equal(a.cable[0].state, TOR_LINK_WAITING);
+	assert_int_equal(a.cable[0].was, TOR_LINK_UP);
+	assert_int_equal(a.cable[0].since, ctx.now);
+	assert_int_equal(a.cable[0].downs, 1);
 	/* its next hello says that it hears nothing: the other side goes down as well */
 	deliver(last_sent(), &b, 1);
-	assert_int_equal(b.link[1].state, TOR_LINK_ONE_WAY);
+	assert_int_equal(b.cable[1].state, TOR_LINK_ONE_WAY);
 }
 
 static void tor_link_tick__lost_time_is_nobodys_silence(void **state)
@@ -122,9 +122,9 @@ static void tor_link_tick__lost_time_is_nobodys_silence(void **state)
 	/* a processor that was busy with other things: the neighbour's hellos wait in its queue */
 	ctx.now += 10 * a.hello_ns;
 	tor_link_tick(&ctx, &a);
-	assert_int_equal(a.link[0].state, TOR_LINK_UP);
+	assert_int_equal(a.cable[0].state, TOR_LINK_UP);
 	/* there were none: it counts from here */
-	for (ticks = 0; a.link[0].state == TOR_LINK_UP; ticks++) {
+	for (ticks = 0; a.cable[0].state == TOR_LINK_UP; ticks++) {
 		ctx.now += tor_link_tick_ns(&a);
 		tor_link_tick(&ctx, &a);
 	}
@@ -143,10 +143,10 @@ static void tor_link_alive__as_good_as_a_hello(void **state)
 		tor_link_alive(&a, 0);
 		ctx.now += tor_link_tick_ns(&a);
 		tor_link_tick(&ctx, &a);
-		assert_int_equal(a.link[0].state, TOR_LINK_UP);
+		assert_int_equal(a.cable[0].state, TOR_LINK_UP);
 	}
 	/* no more frames */
-	for (ticks = 0; a.link[0].state == TOR_LINK_UP; ticks++) {
+	for (ticks = 0; a.cable[0].state == TOR_LINK_UP; ticks++) {
 		ctx.now += tor_link_tick_ns(&a);
 		tor_link_tick(&ctx, &a);
 	}
@@ -160,11 +160,11 @@ static void tor_link_alive__only_what_is_up(void **state)
 	pair_up(&a, &b);
 	ctx.now += TOR_HELLO_MISSES * a.hello_ns + 1;
 	tor_link_tick(&ctx, &a);
-	assert_int_equal(a.link[0].state, TOR_LINK_WAITING);
+	assert_int_equal(a.cable[0].state, TOR_LINK_WAITING);
 	tor_link_alive(&a, 0);
 	tor_link_tick(&ctx, &a);
-	assert_int_equal(a.link[0].state, TOR_LINK_WAITING);
-	assert_int_equal(a.link[0].heard, 0);
+	assert_int_equal(a.cable[0].state, TOR_LINK_WAITING);
+	assert_int_equal(a.cable[0].heard, 0);
 }
 
 static void tor_link_tick__comes_back(void **state)
@@ -174,13 +174,13 @@ static void tor_link_tick__comes_back(void **state)
 	pair_up(&a, &b);
 	ctx.now += NSEC_PER_SEC;
 	tor_link_tick(&ctx, &a);
-	assert_int_equal(a.link[0].state, TOR_LINK_WAITING);
+	assert_int_equal(a.cable[0].state, TOR_LINK_WAITING);
 	deliver(last_sent(), &b, 1);
 	tor_link_tick(&ctx, &b);
 	deliver(last_sent(), &a, 0);
-	assert_int_equal(a.link[0].state, TOR_LINK_UP);
+	assert_int_equal(a.cable[0].state, TOR_LINK_UP);
 	deliver(last_sent(), &b, 1);
-	assert_int_equal(b.link[1].state, TOR_LINK_UP);
+	assert_int_equal(b.cable[1].state, TOR_LINK_UP);
 }
 
 static void tor_link_close__carrier_counts_at_once(void **state)
@@ -190,18 +190,18 @@ static void tor_link_close__carrier_counts_at_once(void **state)
 
 	pair_up(&a, &b);
 	tor_link_close(&ctx, &a, 0, false);
-	assert_int_equal(a.link[0].state, TOR_LINK_NO_CARRIER);
+	assert_int_equal(a.cable[0].state, TOR_LINK_NO_CARRIER);
 	/* a frame that was still under way changes nothing, and nothing is said */
 	tor_link_tick(&ctx, &b);
 	sent = host.nsent;
 	deliver(last_sent(), &a, 0);
 	tor_link_tick(&ctx, &a);
-	assert_int_equal(a.link[0].state, TOR_LINK_NO_CARRIER);
+	assert_int_equal(a.cable[0].state, TOR_LINK_NO_CARRIER);
 	assert_int_equal(host.nsent, sent);
 	tor_link_open(&ctx, &a, 0, 1500);
-	assert_int_equal(a.link[0].state, TOR_LINK_WAITING);
+	assert_int_equal(a.cable[0].state, TOR_LINK_WAITING);
 	tor_link_close(&ctx, &a, 0, true);
-	assert_int_equal(a.link[0].state, TOR_LINK_ABSENT);
+	assert_int_equal(a.cable[0].state, TOR_LINK_ABSENT);
 }
 
 static void tor_link_hello__miswired(void **state)
@@ -215,17 +215,17 @@ static void tor_link_hello__miswired(void **state)
 	tor_link_open(&ctx, &a, 0, 1500);
 	tor_link_open(&ctx, &c, 1, 1500);
 	deliver(last_sent(), &a, 0);
-	assert_int_equal(a.link[0].state, TOR_LINK_MISWIRED);
-	assert_int_equal(a.link[0].peer_node, 2);
+	assert_int_equal(a.cable[0].state, TOR_LINK_MISWIRED);
+	assert_int_equal(a.cable[0].peer_node, 2);
 	/* the right node by the wrong port */
 	tor_link_open(&ctx, &b, 0, 1500);
 	deliver(last_sent(), &a, 0);
-	assert_int_equal(a.link[0].state, TOR_LINK_MISWIRED);
-	assert_int_equal(a.link[0].peer_port, 0);
+	assert_int_equal(a.cable[0].state, TOR_LINK_MISWIRED);
+	assert_int_equal(a.cable[0].peer_port, 0);
 	/* itself: a cable from a port to the same host */
 	tor_link_open(&ctx, &a, 1, 1500);
 	deliver(last_sent(), &a, 0);
-	assert_int_equal(a.link[0].state, TOR_LINK_MISWIRED);
+	assert_int_equal(a.cable[0].state, TOR_LINK_MISWIRED);
 }
 
 static void tor_link_hello__another_shape(void **state)
@@ -238,11 +238,11 @@ static void tor_link_hello__another_shape(void **state)
 	node_up(&b, 2, square, 1, 1);
 	tor_link_open(&ctx, &b, 1, 1500);
 	deliver(last_sent(), &a, 0);
-	assert_int_equal(a.link[0].state, TOR_LINK_FABRIC);
+	assert_int_equal(a.cable[0].state, TOR_LINK_FABRIC);
 	node_up(&b, 1, five, 1, 1);
 	tor_link_open(&ctx, &b, 1, 1500);
 	deliver(last_sent(), &a, 0);
-	assert_int_equal(a.link[0].state, TOR_LINK_FABRIC);
+	assert_int_equal(a.cable[0].state, TOR_LINK_FABRIC);
 }
 
 /* Whose payloads are in another order can still pass frames on: the link is a good one, and says so of itself. */
@@ -253,16 +253,16 @@ static void tor_link_hello__byte_order(void **state)
 
 	for (i = 0; i < 2; i++) {
 		pair_up(&a, &b);
-		assert_int_equal(b.link[1].peer_big_endian, b.big_endian);
+		assert_int_equal(b.cable[1].peer_big_endian, b.big_endian);
 		a.big_endian = i;
 		a.said_at = 0;
 		host_forget_sent();
 		tor_link_tick(&ctx, &a);
 		deliver(last_sent(), &b, 1);
-		assert_int_equal(b.link[1].state, TOR_LINK_UP);
-		assert_int_equal(b.link[1].peer_big_endian, i);
+		assert_int_equal(b.cable[1].state, TOR_LINK_UP);
+		assert_int_equal(b.cable[1].peer_big_endian, i);
 		tor_link_close(&ctx, &b, 1, false);
-		assert_false(b.link[1].peer_big_endian);
+		assert_false(b.cable[1].peer_big_endian);
 	}
 }
 
@@ -274,16 +274,16 @@ static void tor_link_hello__checksum(void **state)
 
 	for (i = 0; i < 2; i++) {
 		pair_up(&a, &b);
-		assert_false(b.link[1].peer_unsummed);
+		assert_false(b.cable[1].peer_unsummed);
 		a.checksum_payload = !i;
 		a.said_at = 0;
 		host_forget_sent();
 		tor_link_tick(&ctx, &a);
 		deliver(last_sent(), &b, 1);
-		assert_int_equal(b.link[1].state, TOR_LINK_UP);
-		assert_int_equal(b.link[1].peer_unsummed, i);
+		assert_int_equal(b.cable[1].state, TOR_LINK_UP);
+		assert_int_equal(b.cable[1].peer_unsummed, i);
 		tor_link_close(&ctx, &b, 1, false);
-		assert_false(b.link[1].peer_unsummed);
+		assert_false(b.cable[1].peer_unsummed);
 	}
 }
 
@@ -302,11 +302,11 @@ static void tor_link_hello__restarted_neighbour(void **state)
 	sent = host.nsent;
 	deliver(last_sent(), &a, 0);
 	/* it does not know this node yet, and is told at once */
-	assert_int_equal(a.link[0].state, TOR_LINK_ONE_WAY);
-	assert_int_equal(a.link[0].peer_epoch, b.epoch);
+	assert_int_equal(a.cable[0].state, TOR_LINK_ONE_WAY);
+	assert_int_equal(a.cable[0].peer_epoch, b.epoch);
 	assert_int_equal(host.nsent, sent + 1);
 	deliver(last_sent(), &b, 1);
-	assert_int_equal(b.link[1].state, TOR_LINK_UP);
+	assert_int_equal(b.cable[1].state, TOR_LINK_UP);
 }
 
 /* What @from says of its links comes to @to by another way. */
@@ -343,10 +343,10 @@ static void tor_link_open__both_at_once(void **state)
 	first[1] = *last_sent();
 	deliver(&first[0], &b, 1);
 	deliver(last_sent(), &a, 0);
-	assert_int_equal(a.link[0].state, TOR_LINK_UP);
+	assert_int_equal(a.cable[0].state, TOR_LINK_UP);
 	deliver(&first[1], &a, 0);
 	deliver(last_sent(), &b, 1);
-	assert_int_equal(b.link[1].state, TOR_LINK_UP);
+	assert_int_equal(b.cable[1].state, TOR_LINK_UP);
 }
 
 static void tor_link_hello__three_on_a_wire_are_answered_seldom(void **state)
@@ -392,25 +392,25 @@ static void tor_link_hello__who_flaps_is_held_down(void **state)
 	for (i = 0; i < 10000; i++) {
 		ctx.now += NSEC_PER_MSEC;
 		hear(&a, &b, true);
-		ups += a.link[0].state == TOR_LINK_UP;
-		assert_true(a.link[0].state == TOR_LINK_UP || a.link[0].state == TOR_LINK_FLAPPING);
+		ups += a.cable[0].state == TOR_LINK_UP;
+		assert_true(a.cable[0].state == TOR_LINK_UP || a.cable[0].state == TOR_LINK_FLAPPING);
 		/* the first few times, nothing is held back */
 		assert_true(i >= TOR_DAMPER_FREE - 1 || a.live);
 		/* down is down at once */
 		hear(&a, &b, false);
-		assert_int_equal(a.link[0].state, TOR_LINK_ONE_WAY);
+		assert_int_equal(a.cable[0].state, TOR_LINK_ONE_WAY);
 		assert_int_equal(a.live, 0);
 	}
 	assert_in_range(ups, 10, TOR_DAMPER_FREE + TOR_DAMPER_DOUBLINGS + 10);
 	/* it settles, and is up with the next hello behind the longest wait */
 	ctx.now += TOR_DAMPER_LONGEST;
 	hear(&a, &b, true);
-	assert_int_equal(a.link[0].state, TOR_LINK_UP);
+	assert_int_equal(a.cable[0].state, TOR_LINK_UP);
 	/* much later, a single failure is as if nothing had been */
 	ctx.now += 10 * NSEC_PER_SEC;
 	hear(&a, &b, false);
 	hear(&a, &b, true);
-	assert_int_equal(a.link[0].state, TOR_LINK_UP);
+	assert_int_equal(a.cable[0].state, TOR_LINK_UP);
 }
 
 /* All that is known is told to neighbours that are new as often as a damper lets it, on whichever ports they are. */
@@ -426,11 +426,11 @@ static void tor_link_hello__all_is_told_seldom(void **state)
 	for (i = 0; i < 1000; i++) {
 		ctx.now += NSEC_PER_MSEC;
 		/* as if it were another port each time */
-		memset(&a.link[0].ups, 0, sizeof(a.link[0].ups));
+		memset(&a.cable[0].ups, 0, sizeof(a.cable[0].ups));
 		a.view.entry[2].tell = 0;
 		hear(&a, &b, false);
 		hear(&a, &b, true);
-		assert_int_equal(a.link[0].state, TOR_LINK_UP);
+		assert_int_equal(a.cable[0].state, TOR_LINK_UP);
 		told += a.view.entry[2].tell == TOR_VIEW_TELL;
 		assert_true(i >= TOR_DAMPER_FREE - 1 || told == i + 1);
 	}
@@ -450,17 +450,17 @@ static void tor_link_foreign__another_version(void **state)
 
 	node_up(&a, 1, ring, 1, 0);
 	tor_link_foreign(&ctx, &a, 0, 7);
-	assert_int_equal(a.link[0].state, TOR_LINK_ABSENT);
+	assert_int_equal(a.cable[0].state, TOR_LINK_ABSENT);
 	tor_link_open(&ctx, &a, 0, 1500);
 	tor_link_foreign(&ctx, &a, 0, 7);
-	assert_int_equal(a.link[0].state, TOR_LINK_VERSION);
+	assert_int_equal(a.cable[0].state, TOR_LINK_VERSION);
 	ctx.now += NSEC_PER_SEC;
 	tor_link_tick(&ctx, &a);
-	assert_int_equal(a.link[0].state, TOR_LINK_WAITING);
+	assert_int_equal(a.cable[0].state, TOR_LINK_WAITING);
 	/* a stray frame does not take a good link down */
 	pair_up(&a, &b);
 	tor_link_foreign(&ctx, &a, 0, 7);
-	assert_int_equal(a.link[0].state, TOR_LINK_UP);
+	assert_int_equal(a.cable[0].state, TOR_LINK_UP);
 }
 
 static void tor_link_state_name__all(void **state)
@@ -512,12 +512,12 @@ static void tor_link_hello__more_is_kept(void **state)
 	tor_link_open(&ctx, &b, 1, 1500);
 	tor_link_open(&ctx, &a, 0, 1500);
 	deliver(last_sent(), &b, 1);
-	assert_true(b.link[1].peer_more);
-	assert_string_equal(b.link[1].peer_name, "rack1?shelf2");
-	assert_int_equal(b.link[1].peer_rates, 0x5eed);
-	assert_int_equal(b.link[1].peer_cables, 1);
+	assert_true(b.cable[1].peer_more);
+	assert_string_equal(b.cable[1].peer_name, "rack1?shelf2");
+	assert_int_equal(b.cable[1].peer_rates, 0x5eed);
+	assert_int_equal(b.cable[1].peer_cables, 1);
 	/* the hello itself counts */
-	assert_int_equal(b.link[1].peer_sent, 0);
+	assert_int_equal(b.cable[1].peer_sent, 0);
 	/* a hello whose records leave no room for it changes nothing of that */
 	host.port_sent = 99;
 	for (record.node = 2; record.node < side; record.node++)
@@ -525,18 +525,18 @@ static void tor_link_hello__more_is_kept(void **state)
 	tor_link_open(&ctx, &a, 0, TOR_WIRE_FRAME_MIN);
 	assert_int_equal(last_sent()->len, 64 + 72 + 15 * 16);
 	deliver(last_sent(), &b, 1);
-	assert_string_equal(b.link[1].peer_name, "rack1?shelf2");
-	assert_int_equal(b.link[1].peer_sent, 0);
+	assert_string_equal(b.cable[1].peer_name, "rack1?shelf2");
+	assert_int_equal(b.cable[1].peer_sent, 0);
 	tor_link_open(&ctx, &a, 0, 1500);
 	deliver(last_sent(), &b, 1);
-	assert_int_equal(b.link[1].peer_sent, 100);
+	assert_int_equal(b.cable[1].peer_sent, 100);
 	/* but one of another incarnation does */
 	a.epoch++;
 	tor_link_open(&ctx, &a, 0, TOR_WIRE_FRAME_MIN);
 	deliver(last_sent(), &b, 1);
-	assert_false(b.link[1].peer_more);
+	assert_false(b.cable[1].peer_more);
 	tor_link_close(&ctx, &b, 1, false);
-	assert_string_equal(b.link[1].peer_name, "");
+	assert_string_equal(b.cable[1].peer_name, "");
 }
 
 /* With a side of 2, two nodes that count its cables differently have different neighbours elsewhere. */
@@ -552,9 +552,9 @@ static void tor_link_hello__other_cables(void **state)
 	tor_link_open(&ctx, &b, 1, 1500);
 	tor_link_open(&ctx, &a, 0, 1500);
 	deliver(last_sent(), &b, 1);
-	assert_int_equal(b.link[1].state, TOR_LINK_FABRIC);
-	assert_int_equal(b.link[1].peer_tag, 0);
-	assert_int_equal(b.link[1].peer_side[0], 2);
+	assert_int_equal(b.cable[1].state, TOR_LINK_FABRIC);
+	assert_int_equal(b.cable[1].peer_tag, 0);
+	assert_int_equal(b.cable[1].peer_side[0], 2);
 	/* and without one it does not matter */
 	node_up(&a, 1, four, 1, 0);
 	node_up(&b, 1, four, 1, 1);
@@ -562,7 +562,7 @@ static void tor_link_hello__other_cables(void **state)
 	tor_link_open(&ctx, &b, 1, 1500);
 	tor_link_open(&ctx, &a, 0, 1500);
 	deliver(last_sent(), &b, 1);
-	assert_int_equal(b.link[1].state, TOR_LINK_ONE_WAY);
+	assert_int_equal(b.cable[1].state, TOR_LINK_ONE_WAY);
 }
 
 /* Nobody of this fabric is heard, but somebody is. */
@@ -575,33 +575,152 @@ static void tor_link_stranger__until_silence_or_one_of_ours(void **state)
 	node_up(&a, 1, &side, 1, 0);
 	node_up(&b, 1, &side, 1, 1);
 	tor_link_stranger(&ctx, &b, 1, 0x1234);
-	assert_int_equal(b.link[1].state, TOR_LINK_ABSENT);
+	assert_int_equal(b.cable[1].state, TOR_LINK_ABSENT);
 	tor_link_open(&ctx, &b, 1, 1500);
 	tor_link_stranger(&ctx, &b, 1, 0x1234);
-	assert_int_equal(b.link[1].state, TOR_LINK_FABRIC);
-	assert_int_equal(b.link[1].peer_tag, 0x1234);
+	assert_int_equal(b.cable[1].state, TOR_LINK_FABRIC);
+	assert_int_equal(b.cable[1].peer_tag, 0x1234);
 	ctx.now += 4 * b.hello_ns;
 	b.ticked = ctx.now - 1;
 	tor_link_tick(&ctx, &b);
-	assert_int_equal(b.link[1].state, TOR_LINK_WAITING);
-	assert_int_equal(b.link[1].peer_tag, 0);
+	assert_int_equal(b.cable[1].state, TOR_LINK_WAITING);
+	assert_int_equal(b.cable[1].peer_tag, 0);
 	/* with both on a hub, another version counts, until it is silent */
 	tor_link_stranger(&ctx, &b, 1, 0x1234);
 	tor_link_foreign(&ctx, &b, 1, 7);
 	tor_link_stranger(&ctx, &b, 1, 0x1234);
-	assert_int_equal(b.link[1].state, TOR_LINK_VERSION);
+	assert_int_equal(b.cable[1].state, TOR_LINK_VERSION);
 	ctx.now += 4 * b.hello_ns;
 	b.ticked = ctx.now - 1;
 	tor_link_tick(&ctx, &b);
-	assert_int_equal(b.link[1].state, TOR_LINK_WAITING);
+	assert_int_equal(b.cable[1].state, TOR_LINK_WAITING);
 	/* with both on a hub, the neighbour counts */
 	tor_link_stranger(&ctx, &b, 1, 0x1234);
 	tor_link_open(&ctx, &a, 0, 1500);
 	deliver(last_sent(), &b, 1);
-	assert_int_equal(b.link[1].state, TOR_LINK_ONE_WAY);
-	assert_int_equal(b.link[1].peer_tag, 0);
+	assert_int_equal(b.cable[1].state, TOR_LINK_ONE_WAY);
+	assert_int_equal(b.cable[1].peer_tag, 0);
 	tor_link_stranger(&ctx, &b, 1, 0x1234);
-	assert_int_equal(b.link[1].state, TOR_LINK_ONE_WAY);
+	assert_int_equal(b.cable[1].state, TOR_LINK_ONE_WAY);
+}
+
+/* The last frame that was sent by @cable. */
+static struct host_frame *last_cable_sent(u32 cable)
+{
+	u32 i = host.nsent;
+
+	do
+		assert_true(i > 0);
+	while (host.sent[--i].port != cable);
+	return &host.sent[i];
+}
+
+/* Cable @x of a's link to b is cable @y of b's. */
+static void cable_up(struct tor_node *a, u32 x, struct tor_node *b, u32 y, u32 frame)
+{
+	tor_link_open(&ctx, a, tor_cable(0, x), frame);
+	tor_link_open(&ctx, b, tor_cable(1, y), frame);
+	deliver(last_cable_sent(tor_cable(0, x)), b, tor_cable(1, y));
+	deliver(last_cable_sent(tor_cable(1, y)), a, tor_cable(0, x));
+	deliver(last_cable_sent(tor_cable(0, x)), b, tor_cable(1, y));
+	assert_int_equal(a->cable[tor_cable(0, x)].state, TOR_LINK_UP);
+	assert_int_equal(b->cable[tor_cable(1, y)].state, TOR_LINK_UP);
+}
+
+/* A link is dead when the last of its cables is down, and only then others hear of it. */
+static void tor_link_close__a_link_lives_by_any_cable(void **state)
+{
+	struct tor_node a, b;
+	u32 seq, views;
+
+	(void)state;
+	pair_up(&a, &b);
+	/* they are crossed: nobody has numbered them */
+	cable_up(&a, 1, &b, 2, 9000);
+	cable_up(&a, 2, &b, 1, 9000);
+	assert_int_equal(a.link[0].up, 7);
+	assert_int_equal(b.link[1].up, 7);
+	assert_int_equal(a.live, 1);
+	seq = a.view.entry[0].seq;
+	views = host.views_changed;
+	tor_link_close(&ctx, &a, 0, false);
+	assert_int_equal(a.link[0].up, 6);
+	assert_int_equal(a.live, 1);
+	tor_link_close(&ctx, &a, tor_cable(0, 2), true);
+	assert_int_equal(a.link[0].up, 2);
+	assert_int_equal(a.view.entry[0].dead, 2);
+	assert_int_equal(host.counters[TOR_C_LINK_DOWNS], 2);
+	/* the frame of the last one is larger than that of the first */
+	assert_int_equal(a.view.entry[0].seq, seq + 1);
+	assert_int_equal(host.views_changed, views + 1);
+	tor_link_close(&ctx, &a, tor_cable(0, 1), false);
+	assert_int_equal(a.link[0].up, 0);
+	assert_int_equal(a.live, 0);
+	assert_int_equal(a.view.entry[0].dead, 3);
+}
+
+/* Each cable is heard by itself. */
+static void tor_link_tick__one_silent_cable(void **state)
+{
+	struct tor_node a, b;
+
+	(void)state;
+	pair_up(&a, &b);
+	cable_up(&a, 3, &b, 3, 9000);
+	ctx.now += TOR_HELLO_MISSES * a.hello_ns;
+	tor_link_alive(&a, tor_cable(0, 3));
+	tor_link_tick(&ctx, &a);
+	ctx.now += a.hello_ns;
+	tor_link_alive(&a, tor_cable(0, 3));
+	tor_link_tick(&ctx, &a);
+	assert_int_equal(a.cable[0].state, TOR_LINK_WAITING);
+	assert_int_equal(a.cable[tor_cable(0, 3)].state, TOR_LINK_UP);
+	assert_int_equal(a.live, 1);
+	assert_int_equal(a.link[0].up, 8);
+	tor_link_damaged(&a, tor_cable(0, 3));
+	assert_int_equal(atomic64_read(&a.cable[0].damaged), 0);
+}
+
+/* A frame may leave by any cable, so a link takes what the least of them takes. */
+static void tor_link_open__a_link_takes_what_all_take(void **state)
+{
+	struct tor_node a, b;
+
+	(void)state;
+	pair_up(&a, &b);
+	assert_int_equal(a.link[0].takes, 1500);
+	cable_up(&a, 1, &b, 1, 1400);
+	assert_int_equal(a.link[0].takes, 1400);
+	assert_int_equal(a.view.entry[0].frame, 1400);
+	/* a frame in use is larger: the others carry it */
+	tor_link_too_small(&ctx, &a, 0, 1450);
+	assert_int_equal(a.cable[tor_cable(0, 1)].state, TOR_LINK_TOO_SMALL);
+	assert_int_equal(a.link[0].takes, 1500);
+	assert_int_equal(a.link[0].up, 1);
+	assert_int_equal(a.live, 1);
+	assert_int_equal(a.view.entry[0].frame, 1500);
+	/* the MTU of a device of a link that is up */
+	tor_link_open(&ctx, &a, 0, 1480);
+	assert_int_equal(a.link[0].takes, 1480);
+	/* and that of the other end */
+	tor_link_open(&ctx, &b, 1, 1470);
+	deliver(last_cable_sent(1), &a, 0);
+	assert_int_equal(a.link[0].takes, 1470);
+}
+
+/* A cable of another link is miswired, whichever it is of it. */
+static void tor_link_hello__a_cable_of_another_link(void **state)
+{
+	struct tor_node a, b;
+
+	(void)state;
+	pair_up(&a, &b);
+	tor_link_open(&ctx, &a, tor_cable(0, 1), 1500);
+	tor_link_open(&ctx, &b, tor_cable(0, 1), 1500);
+	deliver(last_cable_sent(tor_cable(0, 1)), &a, tor_cable(0, 1));
+	assert_int_equal(a.cable[tor_cable(0, 1)].state, TOR_LINK_MISWIRED);
+	assert_int_equal(a.cable[tor_cable(0, 1)].peer_port, 0);
+	assert_int_equal(a.link[0].up, 1);
 }
 
 int main(void)
@@ -628,6 +747,10 @@ int main(void)
 		LINK_TEST(tor_link_hello__all_is_told_seldom),
 		LINK_TEST(tor_link_foreign__another_version),
 		LINK_TEST(tor_link_state_name__all),
+		LINK_TEST(tor_link_close__a_link_lives_by_any_cable),
+		LINK_TEST(tor_link_tick__one_silent_cable),
+		LINK_TEST(tor_link_open__a_link_takes_what_all_take),
+		LINK_TEST(tor_link_hello__a_cable_of_another_link),
 		LINK_TEST(tor_node_init__refuses_what_is_outside),
 		LINK_TEST(tor_node_init__tags_differ_by_key),
 	};

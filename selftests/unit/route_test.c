@@ -406,6 +406,35 @@ static void tor_routes_spread__flows_stay(void **state)
 	assert_int_equal(tor_routes_spread(&t, routes[0], 0, 0, 0xf, TOR_NO_PORT), TOR_NO_PORT);
 }
 
+/* The flows of a link, which are not all flows, are spread over its cables, and stay as long as theirs is up. */
+static void tor_routes_cable__flows_stay(void **state)
+{
+	static const u32 side[] = { 4, 4 };
+	u32 flow, k, now, n = 0, count[4] = { 0 }, moved[4] = { 0 };
+
+	tor_torus_init(&t, 2, side, 1);
+	memset(dead, 0, sizeof(dead));
+	tables_build(0);
+	for (flow = 0; flow < 8000; flow++) {
+		if (tor_routes_spread(&t, routes[0], 10, flow, 0xf, TOR_NO_PORT) != 2)
+			continue;
+		k = tor_routes_cable(routes[0], flow, 0xf);
+		now = tor_routes_cable(routes[0], flow, 0xb);
+		assert_true(k < 4 && now < 4);
+		count[k]++;
+		n++;
+		if (k == 2)
+			moved[now]++;
+		else
+			assert_int_equal(now, k);
+		assert_int_equal(tor_routes_cable(routes[0], flow, 1 << 3), 3);
+	}
+	for (k = 0; k < 4; k++)
+		assert_in_range(count[k], n / 5, n / 3);
+	assert_int_equal(moved[2], 0);
+	assert_true(moved[0] > n / 20 && moved[1] > n / 20 && moved[3] > n / 20);
+}
+
 #define ROUTE_TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -422,6 +451,7 @@ int main(void)
 		ROUTE_TEST(tor_routes_spread__uses_all_ports),
 		ROUTE_TEST(tor_routes_spread__nodes_choose_independently),
 		ROUTE_TEST(tor_routes_spread__flows_stay),
+		ROUTE_TEST(tor_routes_cable__flows_stay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,9 +189,9 @@ static void tor_view_learn__carrier_loss_is_known_at_once(void **state)
 		/* and the other end hears that it is not heard */
 		assert_int_equal(node[i].view.digest, node[0].view.digest);
 	}
-	assert_int_equal(node[6].link[1].state, TOR_LINK_UP);
+	assert_int_equal(node[6].cable[1].state, TOR_LINK_UP);
 	run(NSEC_PER_SEC);
-	assert_int_equal(node[6].link[1].state, TOR_LINK_WAITING);
+	assert_int_equal(node[6].cable[1].state, TOR_LINK_WAITING);
 	check_views();
 	/* it comes back */
 	broken[5] = 0;

@@ -46,7 +46,35 @@ void sim_cable_unplug(struct sim_node *node, u32 port, bool out)
 
 bool sim_port_up(const struct sim_node *node, u32 port)
 {
-	return port < TOR_MAX_PORTS && node->core.link[port].state == TOR_LINK_UP;
+	return port < TOR_MAX_CABLES && node->core.cable[port].state == TOR_LINK_UP;
+}
+
+u32 sim_cable_back(u32 cable)
+{
+	return tor_cable(tor_torus_peer_port(tor_cable_port(cable)),
+			 sim.scenario.per_link - 1 - tor_cable_rank(cable));
+}
+
+u32 sim_flow_cable(const struct sim_node *node, u32 link, u32 flow)
+{
+	return tor_cable(link, tor_routes_cable(node->routes, flow, node->core.link[link].up));
+}
+
+/* Return the cable of a link whose queue is empty first. */
+static u32 shortest(const struct sim_node *node, u32 link)
+{
+	u32 k, best = TOR_NO_PORT;
+
+	for (k = 0; k < TOR_LINK_CABLES; k++) {
+		u32 cable = tor_cable(link, k);
+
+		if (node->core.link[link].up >> k & 1 &&
+		    (best == TOR_NO_PORT ||
+		     max(node->port[cable].busy_until, sim.now) <
+		     max(node->port[best].busy_until, sim.now)))
+			best = cable;
+	}
+	return best;
 }
 
 u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from)
@@ -59,7 +87,7 @@ u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from)
 		sim.totals.rerouted++;
 		sim_meet(SIM_REROUTE);
 	}
-	return port;
+	return port == TOR_NO_PORT ? TOR_NO_PORT : shortest(node, port);
 }
 
 /* --- sending --- */
@@ -68,7 +96,7 @@ int tor_env_send(struct tor_ctx *core, struct tor_node *core_node, const struct 
 {
 	struct sim_node *node = container_of(core_node, struct sim_node, core);
 	struct sim_ctx *ctx = container_of(core, struct sim_ctx, core);
-	u32 port = frame->port;
+	u32 port = frame->cable;
 	struct sim_frame *f;
 
 	if (port == ~0U) {
@@ -216,8 +244,9 @@ bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port)
 	f->from_life = node->life;
 	f->out_port = port;
 	f->left = left;
-	f->to = &sim.node[tor_torus_neighbour(&node->core.torus, node->core.self, port)];
-	f->in_port = tor_torus_peer_port(port);
+	f->to = &sim.node[tor_torus_neighbour(&node->core.torus, node->core.self,
+						tor_cable_port(port))];
+	f->in_port = sim_cable_back(port);
 	cross(f);
 	return true;
 }

@@ -271,22 +271,23 @@ void tor_env_host_name(const struct tor_node *core, char *name)
 	snprintf(name, TORCOLL_HOST_NAME + 1, "node%u", core->self);
 }
 
-u32 tor_env_port_sent(const struct tor_node *core, u32 port)
+u32 tor_env_cable_sent(const struct tor_node *core, u32 cable)
 {
-	return container_of(core, struct sim_node, core)->port[port].sent;
+	return container_of(core, struct sim_node, core)->port[cable].sent;
 }
 
-void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *core, u32 port)
+void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *core, u32 cable)
 {
 	struct sim_node *node = container_of(core, struct sim_node, core);
-	struct sim_port *p = &node->port[port];
+	struct sim_port *p = &node->port[cable];
+	u32 port = tor_cable_port(cable);
 
-	sim_trace(node, "link %u%c is %s", tor_port_dim(port),
+	sim_trace(node, "cable %u of link %u%c is %s", tor_cable_rank(cable), tor_port_dim(port),
 		  tor_port_dir(port) == TOR_PLUS ? '+' : '-',
-		  tor_link_state_name(core->link[port].state));
-	if (p->up && core->link[port].state != TOR_LINK_UP)
+		  tor_link_state_name(core->cable[cable].state));
+	if (p->up && core->cable[cable].state != TOR_LINK_UP)
 		p->fell = sim.now;
-	p->up = core->link[port].state == TOR_LINK_UP;
+	p->up = core->cable[cable].state == TOR_LINK_UP;
 	sim_packets_disturbed();
 	sim_judge_paths();
 }

@@ -8,7 +8,8 @@
 
 static struct sim_node *neighbour(const struct sim_node *node, u32 port)
 {
-	return &sim.node[tor_torus_neighbour(&sim.scenario.torus, node - sim.node, port)];
+	return &sim.node[tor_torus_neighbour(&sim.scenario.torus, node - sim.node,
+					     tor_cable_port(port))];
 }
 
 static void set_cable(const struct sim_incident *i, bool cut)
@@ -16,7 +17,8 @@ static void set_cable(const struct sim_incident *i, bool cut)
 	struct sim_node *node = &sim.node[i->node];
 	struct sim_node *peer = neighbour(node, i->port);
 
-	sim_trace(node, "cable %c%llu %s%s", i->port % 2 ? '-' : '+', (unsigned long long)i->port / 2,
+	sim_trace(node, "cable %u of link %c%u %s%s", tor_cable_rank(i->port),
+		  tor_cable_port(i->port) % 2 ? '-' : '+', tor_cable_port(i->port) / 2,
 		  cut ? "cut" : "mended", i->one_way ? ", one way" : "");
 	if (cut) {
 		sim_meet(i->one_way ? SIM_ONE_WAY_CUT : SIM_CUT);
@@ -25,10 +27,10 @@ static void set_cable(const struct sim_incident *i, bool cut)
 	}
 	sim_cable_cut(node, i->port, cut);
 	if (!i->one_way)
-		sim_cable_cut(peer, tor_torus_peer_port(i->port), cut);
+		sim_cable_cut(peer, sim_cable_back(i->port), cut);
 	if (i->carrier) {
 		sim_cable_unplug(node, i->port, cut);
-		sim_cable_unplug(peer, tor_torus_peer_port(i->port), cut);
+		sim_cable_unplug(peer, sim_cable_back(i->port), cut);
 	}
 	sim_judge_paths();
 }

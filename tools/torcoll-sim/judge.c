@@ -254,15 +254,19 @@ static bool works(const struct sim_node *node, u32 port)
 	return !node->port[port].cuts && !node->port[port].unplugged;
 }
 
+/* Return whether any cable of a link does, as reach() says. */
 static bool joins(const struct sim_node *node, u32 port, const struct sim_node *peer, bool seen)
 {
-	u32 back = tor_torus_peer_port(port);
+	u32 k;
 
-	if (!node->alive || !peer->alive)
-		return false;
-	if (seen)
-		return sees_link(node, port) && sees_link(peer, back);
-	return works(node, port) && works(peer, back);
+	for (k = 0; k < sim.scenario.per_link && node->alive && peer->alive; k++) {
+		u32 cable = tor_cable(port, k), back = sim_cable_back(cable);
+
+		if (seen ? sees_link(node, cable) && sees_link(peer, back) :
+			   works(node, cable) && works(peer, back))
+			return true;
+	}
+	return false;
 }
 
 /*

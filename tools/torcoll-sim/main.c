@@ -49,6 +49,7 @@ static void print_usage(FILE *to)
 	      "  --without C,...  without these fault classes\n"
 	      "  --dims 4x4       shape\n"
 	      "  --cables 1|2     between the nodes of a side of 2\n"
+	      "  --per-link 1..4  cables of each link\n"
 	      "  --collective C   allreduce, reduce-scatter, ...\n"
 	      "  --algorithm A    swing-bw, bibucket, ...\n"
 	      "  --type T         i8 ... u64, f16, bf16, f32, f64\n"
@@ -70,7 +71,7 @@ static void print_usage(FILE *to)
 enum {
 	OPT_ENGINE = 256, OPT_SEEDS, OPT_FIRST, OPT_JOBS, OPT_STOP, OPT_COVER, OPT_TRACE, OPT_SHOW,
 	OPT_SCENARIO, OPT_MINIMISE, OPT_CHECK_ALL, OPT_LIMIT, OPT_CLEAN, OPT_WITHOUT, OPT_DIMS,
-	OPT_CABLES, OPT_COLLECTIVE, OPT_ALGORITHM, OPT_TYPE, OPT_REDOP, OPT_COUNT, OPT_OPS,
+	OPT_CABLES, OPT_PER_LINK, OPT_COLLECTIVE, OPT_ALGORITHM, OPT_TYPE, OPT_REDOP, OPT_COUNT, OPT_OPS,
 	OPT_DEPTH, OPT_FRAME_SIZE, OPT_LOSS, OPT_DUPLICATE, OPT_REORDER, OPT_CORRUPT, OPT_NO_FPU,
 	OPT_NO_MEMORY, OPT_LATE_PAYLOAD, OPT_PACKETS,
 };
@@ -92,6 +93,7 @@ static const struct option options[] = {
 	{ "without", required_argument, NULL, OPT_WITHOUT },
 	{ "dims", required_argument, NULL, OPT_DIMS },
 	{ "cables", required_argument, NULL, OPT_CABLES },
+	{ "per-link", required_argument, NULL, OPT_PER_LINK },
 	{ "collective", required_argument, NULL, OPT_COLLECTIVE },
 	{ "algorithm", required_argument, NULL, OPT_ALGORITHM },
 	{ "type", required_argument, NULL, OPT_TYPE },
@@ -258,6 +260,9 @@ static bool parse_call(int c)
 		return true;
 	case OPT_CABLES:
 		o->cables = number("number of cables", 1, 2);
+		return true;
+	case OPT_PER_LINK:
+		o->per_link = number("number of cables per link", 1, TOR_LINK_CABLES);
 		return true;
 	case OPT_COLLECTIVE:
 		o->collective = known("collective", tor_collective_parse(optarg));

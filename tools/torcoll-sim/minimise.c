@@ -254,7 +254,8 @@ static bool shrink_shape(struct sim_scenario *s)
 		for (k = 0; k < next.incidents; k++) {
 			next.incident[k].node %= next.torus.nodes;
 			next.incident[k].rank %= next.torus.nodes;
-			next.incident[k].port %= 2 * next.torus.ndim;
+			next.incident[k].port = tor_cable_port(next.incident[k].port) %
+						(2 * next.torus.ndim);
 			if (!tor_torus_has_port(&next.torus, next.incident[k].node,
 						next.incident[k].port))
 				next.incident[k].port ^= 1;

@@ -109,13 +109,15 @@ static void open_ports(void *arg)
 {
 	struct sim_node *node = arg;
 	struct sim_ctx ctx;
-	u32 port;
+	u32 port, k;
 
 	sim_enter(&ctx, node);
 	for (port = 0; port < 2U * node->core.torus.ndim; port++)
-		if (tor_torus_has_port(&node->core.torus, node->core.self, port) &&
-		    !node->port[port].unplugged)
-			tor_link_open(&ctx.core, &node->core, port, sim.scenario.frame_size);
+		for (k = 0; k < sim.scenario.per_link; k++)
+			if (tor_torus_has_port(&node->core.torus, node->core.self, port) &&
+			    !node->port[tor_cable(port, k)].unplugged)
+				tor_link_open(&ctx.core, &node->core, tor_cable(port, k),
+					      sim.scenario.frame_size);
 	sim_leave(&ctx);
 	sim_at(sim.now + tor_link_tick_ns(&node->core), node, tick, node);
 }
@@ -153,7 +155,7 @@ void sim_nodes_start(void)
 	for (i = 0; i < t->nodes; i++) {
 		struct sim_node *node = &sim.node[i];
 
-		for (port = 0; port < TOR_MAX_PORTS; port++)
+		for (port = 0; port < TOR_MAX_CABLES; port++)
 			node->port[port].leaving = calloc(sim.scenario.queue, sizeof(u64));
 		node->unhurt = tor_routes_build(t, i, NULL);
 		boot(node, i);
@@ -200,7 +202,7 @@ void sim_node_return(struct sim_node *node)
 	sim_meet(SIM_RETURN);
 	boot(node, node - sim.node);
 	sim_trace(node, "is back");
-	for (port = 0; port < TOR_MAX_PORTS; port++)
+	for (port = 0; port < TOR_MAX_CABLES; port++)
 		node->port[port].held = 0;
 	sim.disturbed = sim.now;
 	sim_packets_disturbed();
@@ -215,7 +217,7 @@ void sim_nodes_free(void)
 	while (!list_empty(&sim.all_frames))
 		sim_frame_free(list_first_entry(&sim.all_frames, struct sim_frame, all));
 	for (i = 0; i < sim.scenario.torus.nodes; i++) {
-		for (port = 0; port < TOR_MAX_PORTS; port++)
+		for (port = 0; port < TOR_MAX_CABLES; port++)
 			free(sim.node[i].port[port].leaving);
 		tor_node_destroy(&sim.node[i].core);
 		tor_env_table_free(sim.node[i].routes);

@@ -56,17 +56,28 @@ static bool is_to_all(const struct sim_packet *p)
 
 /* --- what must arrive --- */
 
-/* Return whether the ends of a link agree, and a link that is up works. */
-static bool link_is_settled(const struct sim_node *node, u32 port)
+/* Return whether the ends of a cable agree, and one that is up works. */
+static bool cable_is_settled(const struct sim_node *node, u32 port)
 {
-	u32 back = tor_torus_peer_port(port);
+	u32 back = sim_cable_back(port);
 	const struct sim_node *peer;
 
-	peer = &sim.node[tor_torus_neighbour(&sim.scenario.torus, node->core.self, port)];
+	peer = &sim.node[tor_torus_neighbour(&sim.scenario.torus, node->core.self,
+					     tor_cable_port(port))];
 	if (!sim_port_up(node, port))
 		return !peer->alive || !sim_port_up(peer, back);
 	return peer->alive && sim_port_up(peer, back) && !node->port[port].cuts &&
 	       !peer->port[back].cuts;
+}
+
+static bool link_is_settled(const struct sim_node *node, u32 port)
+{
+	u32 k;
+
+	for (k = 0; k < sim.scenario.per_link; k++)
+		if (!cable_is_settled(node, tor_cable(port, k)))
+			return false;
+	return true;
 }
 
 /*
@@ -105,7 +116,7 @@ static void find_wanted(struct sim_packet *p)
 	queue[tail++] = p->src;
 	for (head = 0; head < tail; head++) {
 		for (port = 0; port < 2U * t->ndim; port++) {
-			if (!sim_port_up(&sim.node[queue[head]], port))
+			if (!(sim.node[queue[head]].core.live >> port & 1))
 				continue;
 			peer = tor_torus_neighbour(t, queue[head], port);
 			if (peer == p->src || hops[peer])
@@ -191,7 +202,7 @@ static void packet_drop(struct sim_node *node, const struct sim_frame *f, enum t
 }
 
 /* Send a packet over a cable. Consumes @f. */
-static void packet_send(struct sim_node *node, struct sim_frame *f, u32 port)
+static void packet_send(struct sim_node *node, struct sim_frame *f, u32 port, u32 flow)
 {
 	struct sim_packet *p = &sim.packet[f->packet];
 
@@ -205,18 +216,18 @@ static void packet_send(struct sim_node *node, struct sim_frame *f, u32 port)
 			 node->core.self, port);
 	p->crossed[node->core.self] |= 1U << port;
 	sim_trace(node, "packet %u leaves by port %u", f->packet, port);
-	if (sim_port_send(node, f, port))
+	if (sim_port_send(node, f, sim_flow_cable(node, port, flow)))
 		return;
 	packet_drop(node, f, f->hops == 1 ? TOR_C_TX_LOCAL_DROP : TOR_C_DROP_FORWARD);
 	sim_frame_free(f);
 }
 
-static void packet_send_all(struct sim_node *node, const struct sim_frame *f, u32 from)
+static void packet_send_all(struct sim_node *node, const struct sim_frame *f, u32 from, u32 flow)
 {
 	u32 ports = tor_packet_group_ports(&node->tree, node->core.live, from);
 
 	for (; ports; ports &= ports - 1)
-		packet_send(node, sim_frame_clone(f), __ffs64(ports));
+		packet_send(node, sim_frame_clone(f), __ffs64(ports), flow);
 }
 
 static void packet_relay(struct sim_node *node, const struct sim_frame *f,
@@ -228,7 +239,7 @@ static void packet_relay(struct sim_node *node, const struct sim_frame *f,
 
 	if (!to_all)
 		port = tor_routes_spread(&node->core.torus, node->routes, h->dst, h->flow,
-					 node->core.live, f->in_port);
+					 node->core.live, tor_cable_port(f->in_port));
 	if (!to_all && port == TOR_NO_PORT) {
 		packet_drop(node, f, TOR_C_DROP_NO_ROUTE);
 		return;
@@ -241,10 +252,10 @@ static void packet_relay(struct sim_node *node, const struct sim_frame *f,
 	}
 	tor_env_count(&node->core, TOR_C_FORWARDED, 1);
 	if (!to_all) {
-		packet_send(node, on, port);
+		packet_send(node, on, port, h->flow);
 		return;
 	}
-	packet_send_all(node, on, f->in_port);
+	packet_send_all(node, on, tor_cable_port(f->in_port), h->flow);
 	sim_frame_free(on);
 }
 
@@ -340,13 +351,13 @@ static void packet_begin(struct sim_node *node, u32 number)
 		find_wanted(p);
 	f = packet_build(node, number);
 	if (is_to_all(p)) {
-		packet_send_all(node, f, TOR_NO_PORT);
+		packet_send_all(node, f, TOR_NO_PORT, p->flow);
 		sim_frame_free(f);
 		return;
 	}
 	port = tor_routes_spread(t, node->routes, p->dst, p->flow, node->core.live, TOR_NO_PORT);
 	if (port != TOR_NO_PORT) {
-		packet_send(node, f, port);
+		packet_send(node, f, port, p->flow);
 		return;
 	}
 	packet_drop(node, f, TOR_C_TX_NO_ROUTE);

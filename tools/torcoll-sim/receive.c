@@ -37,7 +37,7 @@ static void forward(struct sim_node *node, struct sim_frame *f, const struct tor
 	u32 port;
 
 	on = sim_frame_clone(f);
-	port = sim_route(node, tor_intact_dst(in), tor_intact_tie(in), f->in_port);
+	port = sim_route(node, tor_intact_dst(in), tor_intact_tie(in), tor_cable_port(f->in_port));
 	if (!tor_wire_hop(on->hdr)) {
 		drop(node, TOR_C_DROP_HOP_LIMIT);
 	} else if (port == TOR_NO_PORT) {

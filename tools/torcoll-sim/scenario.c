@@ -583,6 +583,18 @@ static void make_clean(struct sim_scenario *s)
 	s->lockstep = true;
 }
 
+/* Draw how many cables a link has, and which of them are cut. */
+static void draw_per_link(struct sim_scenario *s)
+{
+	u32 i;
+
+	s->per_link = sim_options.clean || percent(60) ? 1 : 2 + sim_below(TOR_LINK_CABLES - 1);
+	if (sim_options.per_link > 0)
+		s->per_link = sim_options.per_link;
+	for (i = 0; i < s->incidents; i++)
+		s->incident[i].port = tor_cable(s->incident[i].port, sim_below(s->per_link));
+}
+
 bool sim_scenario_draw(struct sim_scenario *s, u64 seed)
 {
 	u32 i;
@@ -613,6 +625,7 @@ bool sim_scenario_draw(struct sim_scenario *s, u64 seed)
 		make_clean(s);
 	}
 	draw_packets(s);
+	draw_per_link(s);
 	for (i = 0; i < SIM_CLASSES; i++)
 		if (sim_options.without & 1U << i)
 			sim_scenario_drop(s, i);

@@ -104,7 +104,8 @@ extern const char *const sim_class_names[SIM_CLASSES];
 /* An event that happens once, at some time or at some call. */
 enum sim_incident_kind {
 	SIM_INCIDENT_NONE,
-	SIM_INCIDENT_CUT,	/* @node's cable at @port, from @at until @until (0: for good) */
+	/* cable @port (its number) of @node, from @at until @until (0: for good) */
+	SIM_INCIDENT_CUT,
 	SIM_INCIDENT_FLAP,	/* likewise, repeatedly: @down ns of every @period */
 	SIM_INCIDENT_CRASH,	/* @node, back at @until (0: never) */
 	SIM_INCIDENT_PAUSE,	/* @node does nothing */
@@ -152,6 +153,7 @@ struct sim_scenario {
 	u64 seed;
 	char dims[32];
 	u64 cables;
+	u64 per_link;		/* cables of each link */
 	struct tor_torus torus;	/* from dims and cables */
 
 	u64 frame_size;		/* behind the MAC header */
@@ -189,6 +191,7 @@ struct sim_scenario {
 struct sim_options {
 	const char *dims;
 	int cables;
+	int per_link;
 	int collective;
 	int algorithm;
 	int type;
@@ -298,7 +301,7 @@ struct sim_node {
 	struct tor_routes *unhurt;	/* without dead links */
 	struct tor_tree tree;
 	struct tor_seen *seen;
-	struct sim_port port[TOR_MAX_PORTS];
+	struct sim_port port[TOR_MAX_CABLES];	/* by number of the cable */
 	bool alive;
 	u32 life;			/* counts crashes */
 	u64 crashed;			/* time of the last one, ns */
@@ -491,13 +494,17 @@ void sim_frame_trace(const struct sim_node *node, const char *what, const struct
 
 /* Send the frames that core built in this entry to their ports. */
 void sim_frames_send(struct sim_ctx *ctx);
+/* Return the number of a cable at its other end: those of a link are crossed. */
+u32 sim_cable_back(u32 cable);
+/* Return a cable of a link for a packet of a flow. */
+u32 sim_flow_cable(const struct sim_node *node, u32 link, u32 flow);
 /*
  * Queue a frame at a port. False: it is full, and the caller keeps the frame.
  */
 bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port);
 /* Return whether the node's view of the link lets frames through. */
 bool sim_port_up(const struct sim_node *node, u32 port);
-/* Return the port for a destination, with known links; TOR_NO_PORT: none. */
+/* Return the cable for a destination, with known links; TOR_NO_PORT: none. */
 u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from);
 /* Begin or stop losing frames towards the neighbour. */
 void sim_cable_cut(struct sim_node *node, u32 port, bool cut);

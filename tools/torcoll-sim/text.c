@@ -116,6 +116,7 @@ struct field {
 static const struct field scenario_fields[] = {
 	NUMBER(sim_scenario, seed),
 	NUMBER(sim_scenario, cables),
+	NUMBER(sim_scenario, per_link),
 	NUMBER(sim_scenario, frame_size),
 	NUMBER(sim_scenario, delay),
 	NUMBER(sim_scenario, rate),
@@ -319,10 +320,11 @@ static bool is_sound(const struct sim_scenario *s)
 	}
 	for (i = 0; i < s->incidents; i++)
 		if (s->incident[i].node >= s->torus.nodes || s->incident[i].group >= s->groups ||
-		    s->incident[i].port >= 2U * s->torus.ndim ||
+		    tor_cable_port(s->incident[i].port) >= 2U * s->torus.ndim ||
+		    tor_cable_rank(s->incident[i].port) >= s->per_link ||
 		    s->incident[i].rank >= s->group[s->incident[i].group].ranks)
 			return false;
-	return s->groups && s->rate && s->queue && s->hello && s->frame_size;
+	return s->groups && s->per_link <= TOR_LINK_CABLES && s->rate && s->queue && s->hello && s->frame_size;
 }
 
 bool sim_scenario_read(struct sim_scenario *s, const char *path)
@@ -345,6 +347,8 @@ bool sim_scenario_read(struct sim_scenario *s, const char *path)
 		return false;
 	}
 	fclose(file);
+	/* files of before there were several */
+	s->per_link = s->per_link ? s->per_link : 1;
 	if (sim_scenario_shape(s) && is_sound(s))
 		return true;
 	fprintf(stderr, "torcoll-sim: %s makes no sense\n", path);

@@ -191,20 +191,33 @@ static int with_file(struct apply *ap)
 
 /* --- a device that has come --- */
 
-/* The device's port has none, and the device is to be it. */
+/* Return whether a link has a port whose device the file does not name. */
+static bool is_taken(const struct apply *ap, uint32_t port)
+{
+	size_t i;
+
+	for (i = 0; i < ap->changes.n; i++)
+		if (ap->changes.list[i].kind == CHANGE_PORT_DEL &&
+		    ap->changes.list[i].port == port)
+			return true;
+	return false;
+}
+
+/* The device is to be a port whose place is free. */
 static bool is_for_device(const struct apply *ap, const struct change *change, const char *name)
 {
 	size_t i;
 
-	if (!change->device || strcmp(change->device->name, name))
+	if (!change->device || strcmp(change->device->name, name) ||
+	    change->kind == CHANGE_PORT_DEL)
 		return false;
 	if (change->kind == CHANGE_PORT_ADD)
-		return !ap->now.port[change->port];
+		return !is_taken(ap, change->port);
 	for (i = 0; i < ap->changes.n; i++) {
 		const struct change *other = &ap->changes.list[i];
 
 		if (other->kind == CHANGE_PORT_ADD && other->device == change->device)
-			return !ap->now.port[other->port];
+			return !is_taken(ap, other->port);
 	}
 	return false;
 }

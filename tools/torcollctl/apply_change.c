@@ -89,7 +89,8 @@ static const char *change_text(const struct apply *ap, const struct change *chan
 	case CHANGE_RATES:
 		return rates_text(ap);
 	case CHANGE_PORT_DEL:
-		return port_text(ap, "del", change->port);
+		return change->device ? fmt_str("torcollctl port del dev %s", change->device->name) :
+					port_text(ap, "del", change->port);
 	case CHANGE_PORT_ADD:
 		return fmt_str("%s dev %s", port_text(ap, "add", change->port),
 			       change->device->name);
@@ -161,7 +162,8 @@ static int change_make(struct apply *ap, const struct change *change)
 		return set_rates(ap);
 	case CHANGE_PORT_DEL:
 		return port_delete(&ap->c, key, tor_port_dim(change->port),
-				   tor_port_dir(change->port));
+				   tor_port_dir(change->port),
+				   change->device ? change->device->ifindex : 0);
 	case CHANGE_PORT_ADD:
 		return port_new(&ap->c, key, tor_port_dim(change->port),
 				tor_port_dir(change->port), change->device->ifindex);

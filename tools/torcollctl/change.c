@@ -107,7 +107,7 @@ static bool find_fabric(struct changes *changes, const struct conf *conf, size_t
 	return stays;
 }
 
-static void find_devices(const struct device *want[TOR_MAX_PORTS], struct changes *changes,
+static void find_devices(const struct device *want[TOR_MAX_CABLES], struct changes *changes,
 			 const struct conf *conf, size_t node, const struct running *now)
 {
 	size_t i;
@@ -115,12 +115,13 @@ static void find_devices(const struct device *want[TOR_MAX_PORTS], struct change
 	for (i = 0; i < conf->ports; i++) {
 		struct missing *missing = &changes->missing[changes->lost];
 		const struct conf_port *port = &conf->port[i];
+		const struct device **device = &want[tor_cable(port->port, port->cable)];
 
 		if (port->node != node)
 			continue;
-		want[port->port] = devices_find(&now->devices, port->device, missing->why,
-						sizeof(missing->why));
-		if (!want[port->port]) {
+		*device = devices_find(&now->devices, port->device, missing->why,
+				       sizeof(missing->why));
+		if (!*device) {
 			missing->port = port;
 			changes->lost++;
 		}
@@ -148,6 +149,65 @@ static void find_port(struct changes *changes, enum change_kind kind, uint32_t p
 	change->device = device;
 }
 
+/* Return whether a link has a device, or is to have it: its cables are alike. */
+static bool link_has(const uint32_t have[TOR_MAX_CABLES], uint32_t port, uint32_t ifindex)
+{
+	uint32_t k;
+
+	for (k = 0; k < TOR_LINK_CABLES; k++)
+		if (have[tor_cable(port, k)] == ifindex)
+			return true;
+	return false;
+}
+
+static bool link_wants(const struct device *const want[TOR_MAX_CABLES], uint32_t port,
+		       uint32_t ifindex)
+{
+	uint32_t k;
+
+	for (k = 0; k < TOR_LINK_CABLES; k++)
+		if (want[tor_cable(port, k)] && want[tor_cable(port, k)]->ifindex == ifindex)
+			return true;
+	return false;
+}
+
+/* Return the device by which a port must be named, since its link has several. */
+static const struct device *name_of(const struct running *now, uint32_t cable)
+{
+	uint32_t k, n = 0;
+
+	for (k = 0; k < TOR_LINK_CABLES; k++)
+		n += !!now->port[tor_cable(tor_cable_port(cable), k)];
+	return n > 1 ? devices_at(&now->devices, now->port[cable]) : NULL;
+}
+
+/* Link by link, so that a file's devices are added in their order. */
+static void find_ports(struct changes *changes, const struct running *now,
+		       const uint32_t have[TOR_MAX_CABLES],
+		       const struct device *const want[TOR_MAX_CABLES], uint32_t mtu)
+{
+	uint32_t port, k;
+
+	for (port = 0; port < TOR_MAX_PORTS; port++)
+		for (k = 0; k < TOR_LINK_CABLES; k++) {
+			uint32_t at = tor_cable(port, k);
+
+			if (have[at] && !link_wants(want, port, have[at]))
+				find_port(changes, CHANGE_PORT_DEL, port, name_of(now, at));
+		}
+	for (port = 0; port < TOR_MAX_PORTS; port++)
+		for (k = 0; k < TOR_LINK_CABLES; k++)
+			if (want[tor_cable(port, k)])
+				find_device_settings(changes, want[tor_cable(port, k)], mtu);
+	for (port = 0; port < TOR_MAX_PORTS; port++)
+		for (k = 0; k < TOR_LINK_CABLES; k++) {
+			const struct device *device = want[tor_cable(port, k)];
+
+			if (device && !link_has(have, port, device->ifindex))
+				find_port(changes, CHANGE_PORT_ADD, port, device);
+		}
+}
+
 /* The network device goes with its fabric. */
 static void find_ip(struct changes *changes, const struct conf *conf, const struct running *now,
 		    bool stays)
@@ -161,9 +221,8 @@ static void find_ip(struct changes *changes, const struct conf *conf, const stru
 void changes_find(struct changes *changes, const struct conf *conf, size_t node,
 		  const struct running *now)
 {
-	const struct device *want[TOR_MAX_PORTS] = { NULL };
-	uint32_t have[TOR_MAX_PORTS] = { 0 };
-	uint32_t i;
+	const struct device *want[TOR_MAX_CABLES] = { NULL };
+	uint32_t have[TOR_MAX_CABLES] = { 0 };
 	bool stays;
 
 	changes->n = 0;
@@ -173,14 +232,6 @@ void changes_find(struct changes *changes, const struct conf *conf, size_t node,
 	if (stays)
 		memcpy(have, now->port, sizeof(have));
 	find_devices(want, changes, conf, node, now);
-	for (i = 0; i < TOR_MAX_PORTS; i++)
-		if (have[i] && (!want[i] || want[i]->ifindex != have[i]))
-			find_port(changes, CHANGE_PORT_DEL, i, NULL);
-	for (i = 0; i < TOR_MAX_PORTS; i++)
-		if (want[i])
-			find_device_settings(changes, want[i], conf_mtu(conf, node));
-	for (i = 0; i < TOR_MAX_PORTS; i++)
-		if (want[i] && want[i]->ifindex != have[i])
-			find_port(changes, CHANGE_PORT_ADD, i, want[i]);
+	find_ports(changes, now, have, want, conf_mtu(conf, node));
 	find_ip(changes, conf, now, stays);
 }

@@ -17,7 +17,7 @@
  * @fabric: its settings
  * @node: index of this node
  * @comms: communicators that processes have on it
- * @port: device of each port by its ifindex, 0: none
+ * @port: by number of the cable (tor_cable()): device by its ifindex, 0: none
  * @rate: of the fabric
  * @limit: of this machine's users
  * @devices: of this network namespace
@@ -29,7 +29,7 @@ struct running {
 	struct conf_fabric fabric;
 	uint32_t node;
 	uint32_t comms;
-	uint32_t port[TOR_MAX_PORTS];
+	uint32_t port[TOR_MAX_CABLES];
 	uint64_t rate[CONF_RATES];
 	uint64_t limit[CONF_LIMITS];
 	struct devices devices;
@@ -68,8 +68,9 @@ enum change_kind {
  * struct change - a request to the kernel
  * @kind: which
  * @limits: bits of the limits that CHANGE_LIMITS sets
- * @port: of CHANGE_PORT_*
- * @device: of CHANGE_PORT_ADD, and of CHANGE_DEVICE, which switches it on
+ * @port: number of the link, of CHANGE_PORT_*
+ * @device: of CHANGE_PORT_ADD, and of CHANGE_DEVICE, which switches it on; of
+ *	CHANGE_PORT_DEL, if the link has several
  * @mtu: of CHANGE_DEVICE; 0: it has the right one
  */
 struct change {
@@ -86,12 +87,12 @@ struct missing {
 	char why[128];
 };
 
-#define CHANGES_MAX	(6 + 3 * TOR_MAX_PORTS)
+#define CHANGES_MAX	(6 + 3 * TOR_MAX_CABLES)
 
 struct changes {
 	struct change list[CHANGES_MAX];
 	size_t n;
-	struct missing missing[TOR_MAX_PORTS];
+	struct missing missing[TOR_MAX_CABLES];
 	size_t lost;
 };
 

@@ -93,7 +93,7 @@ struct survey_port *check_other(const struct check *c, const struct survey_port 
 	if (node == MAP_NOBODY || !check_is_member(c, port) ||
 	    !shape_has_port(&c->m->shape, node, port->dim, port->dir))
 		return NULL;
-	return map_partner(c->m, node, port->dim, port->dir);
+	return map_partner_of(c->m, node, port);
 }
 
 void check_explain_host(struct check *c, const struct survey_host *host, enum explained what)

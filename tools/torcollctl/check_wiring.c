@@ -22,7 +22,7 @@ static void say_many(struct check *c, struct survey_port *p)
 static void say_outside(struct check *c, struct survey_port *p, struct survey_port *q)
 {
 	uint32_t node = map_index(c->m, p->owner);
-	struct survey_port *r = map_partner(c->m, node, p->dim, p->dir);
+	struct survey_port *r = map_partner_of(c->m, node, p);
 	const char *remedy;
 
 	if (q->flags & TORCOLL_SURVEY_MEMBER) {
@@ -99,10 +99,10 @@ static void wiring_of(struct check *c, struct survey_port *p)
 		say_outside(c, p, q);
 		return;
 	}
-	r = map_partner(c->m, node, p->dim, p->dir);
+	r = map_partner_of(c->m, node, p);
 	if (q == r)
 		return;
-	want = map_partner(c->m, at, q->dim, q->dir);
+	want = map_partner_of(c->m, at, q);
 	if (r && want && r->other == want)
 		say_crossed(c, p, q, r, want);
 	else

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "core/link/cable.h"
 #include "core/torus.h"
 #include "prefix.h"
 
@@ -78,16 +79,18 @@ struct conf_node {
 };
 
 /**
- * struct conf_port - a line "port DIM DIR = DEVICE"
+ * struct conf_port - a device of a line "port DIM DIR = DEVICE..."
  * @line: where it stands
  * @node: place of its section in struct conf's @node
- * @port: number of the port: 2 * dimension + direction
+ * @port: number of the link: 2 * dimension + direction
+ * @cable: which device of the line
  * @device: name of a device, or mac:... or path:...
  */
 struct conf_port {
 	unsigned int line;
 	size_t node;
 	uint32_t port;
+	uint32_t cable;
 	char device[CONF_DEVICE_SIZE];
 };
 
@@ -244,7 +247,7 @@ struct conf_setting {
 /* Return the settings of a section. */
 const struct conf_setting *conf_settings(enum conf_section section, size_t *n);
 
-/* Parse "port 0+ = DEVICE". */
+/* Parse "port 0+ = DEVICE...". */
 int conf_set_port(struct conf_parse *p, const char *word, const char *value);
 
 #endif

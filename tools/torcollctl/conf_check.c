@@ -141,7 +141,9 @@ static int by_place(const void *a, const void *b)
 
 	if ((*x)->node != (*y)->node)
 		return (*x)->node < (*y)->node ? -1 : 1;
-	return ((*x)->port > (*y)->port) - ((*x)->port < (*y)->port);
+	if ((*x)->port != (*y)->port)
+		return (*x)->port < (*y)->port ? -1 : 1;
+	return ((*x)->cable > (*y)->cable) - ((*x)->cable < (*y)->cable);
 }
 
 /* An address is one host's; a name or path may be another host's, too. */
@@ -211,7 +213,7 @@ static int check_ports_differ(const struct conf_parse *p)
 
 	ret = find_two(conf->port, conf->ports, sizeof(*conf->port), by_place, (const void **)two);
 	if (ret > 0)
-		return conf_fail(p, two[1]->line, "port %s is here for the second time: line %u has the first one",
+		return conf_fail(p, two[1]->line, "port %s is here for the second time: line %u has the first one (several devices of a port are in one line)",
 				 port_name(two[1]->port), two[0]->line);
 	if (!ret)
 		ret = find_two(conf->port, conf->ports, sizeof(*conf->port), by_device,

@@ -42,6 +42,20 @@ static void print_ip(FILE *out, const struct conf *conf)
 		fprintf(out, "host-suffix = %s\n", conf->suffix);
 }
 
+/* The devices of a port follow each other. */
+static void print_device(FILE *out, const struct conf *conf, size_t i)
+{
+	const struct conf_port *port = &conf->port[i];
+	const struct conf_port *next = i + 1 < conf->ports ? port + 1 : NULL;
+
+	if (!port->cable)
+		fprintf(out, "port %u%c =", tor_port_dim(port->port),
+			tor_port_dir(port->port) == TOR_MINUS ? '-' : '+');
+	fprintf(out, " %s", port->device);
+	if (!next || next->node != port->node || next->port != port->port)
+		fputc('\n', out);
+}
+
 static void print_node(FILE *out, const struct conf *conf, size_t place)
 {
 	const struct conf_node *node = &conf->node[place];
@@ -52,9 +66,7 @@ static void print_node(FILE *out, const struct conf *conf, size_t place)
 		fprintf(out, "mtu = %u\n", node->mtu);
 	for (i = 0; i < conf->ports; i++)
 		if (conf->port[i].node == place)
-			fprintf(out, "port %u%c = %s\n", tor_port_dim(conf->port[i].port),
-				tor_port_dir(conf->port[i].port) == TOR_MINUS ? '-' : '+',
-				conf->port[i].device);
+			print_device(out, conf, i);
 }
 
 void conf_print_rates(FILE *out, const uint64_t rate[CONF_RATES])

@@ -310,15 +310,13 @@ static int parse_port(struct conf_parse *p, const char *word, uint32_t *port)
 			 word, TOR_MAX_DIMS - 1);
 }
 
-int conf_set_port(struct conf_parse *p, const char *word, const char *value)
+/* Add a device of a line. */
+static int add_device(struct conf_parse *p, const char *word, uint32_t number, uint32_t cable,
+		      const char *name, size_t len)
 {
 	struct conf *conf = p->conf;
 	struct conf_port *port;
-	uint32_t number = 0;
-	int err = parse_port(p, word, &number);
 
-	if (err)
-		return err;
 	/* as nodes */
 	if (!(conf->ports & (conf->ports - 1))) {
 		port = realloc(conf->port, (conf->ports ? 2 * conf->ports : 1) * sizeof(*port));
@@ -329,12 +327,31 @@ int conf_set_port(struct conf_parse *p, const char *word, const char *value)
 		conf->port = port;
 	}
 	port = &conf->port[conf->ports];
-	*port = (struct conf_port){ p->line, conf->nodes - 1, number };
-	if (strlen(value) < sizeof(port->device))
-		memcpy(port->device, value, strlen(value));
+	*port = (struct conf_port){ p->line, conf->nodes - 1, number, cable };
+	if (len < sizeof(port->device))
+		memcpy(port->device, name, len);
 	if (!is_device(port->device))
-		return conf_fail(p, p->line, "%s: \"%s\" is no device: a name of 1 to %d characters such as enp1s0, mac:aa:bb:cc:dd:ee:ff, or path:pci-0000:01:00.0",
-				 word, value, IFNAMSIZ - 1);
+		return conf_fail(p, p->line, "%s: \"%.*s\" is no device: a name of 1 to %d characters such as enp1s0, mac:aa:bb:cc:dd:ee:ff, or path:pci-0000:01:00.0",
+				 word, (int)len, name, IFNAMSIZ - 1);
 	conf->ports++;
 	return 0;
+}
+
+int conf_set_port(struct conf_parse *p, const char *word, const char *value)
+{
+	uint32_t number = 0, cable = 0;
+	int err = parse_port(p, word, &number);
+
+	do {
+		size_t len = strcspn(value, " \t");
+
+		if (!err && cable == TOR_LINK_CABLES)
+			err = conf_fail(p, p->line, "%s: more than %d devices", word,
+					TOR_LINK_CABLES);
+		if (!err)
+			err = add_device(p, word, number, cable++, value, len);
+		value += len;
+		value += strspn(value, " \t");
+	} while (!err && *value);
+	return err;
 }

@@ -325,7 +325,8 @@ int fabric_option(struct args *a, struct fabric_spec *spec);
 int fabric_new(struct conn *c, const struct fabric_spec *spec);
 int fabric_delete(struct conn *c, uint64_t key, bool force);
 int port_new(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir, uint32_t ifindex);
-int port_delete(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir);
+/* @ifindex: of the device; 0: there is one only. */
+int port_delete(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir, uint32_t ifindex);
 
 #define LIMITS		7
 #define LIMIT_NONE	INT64_MAX	/* from here on, as the kernel reports it */

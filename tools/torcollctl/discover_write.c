@@ -11,6 +11,19 @@
 #include "ctl.h"
 #include "discover.h"
 
+/* Write the line of a port, with all devices of its role: @port is the first. */
+static void write_port(const struct discovery *d, FILE *file, uint32_t port)
+{
+	const struct graph_host *host = &d->graph->host[d->graph->port[port].host];
+	uint32_t i;
+
+	fprintf(file, "port %s =", discovery_role(d, port));
+	for (i = host->port; i < host->port + host->nports; i++)
+		if (d->roles.role[i] == d->roles.role[port])
+			fprintf(file, " %s", d->graph->port[i].port->own.device);
+	fputc('\n', file);
+}
+
 static void write_node(const struct discovery *d, FILE *file, uint32_t node)
 {
 	const struct tor_torus *t = &d->wiring.place.t;
@@ -22,8 +35,7 @@ static void write_node(const struct discovery *d, FILE *file, uint32_t node)
 		uint32_t port = roles_port(&d->roles, node, role);
 
 		if (port != GRAPH_NONE)
-			fprintf(file, "port %s = %s\n", discovery_role(d, port),
-				d->graph->port[port].port->own.device);
+			write_port(d, file, port);
 		else if (tor_torus_has_port(t, node, role))
 			fprintf(file, "# port %u%c: no device\n", tor_port_dim(role),
 				tor_port_dir(role) == TOR_PLUS ? '+' : '-');

@@ -3,6 +3,7 @@
 #include <err.h>
 #include <stdlib.h>
 
+#include "core/link/cable.h"
 #include "map.h"
 
 static void *map_alloc(size_t n, size_t size)
@@ -87,19 +88,28 @@ static void map_hosts(struct map *m, const uint32_t *index)
 	}
 }
 
+static bool is_at(const struct map *m, const struct survey_port *port, uint32_t dim, uint32_t dir)
+{
+	return port->flags & TORCOLL_SURVEY_MEMBER && port->key == m->key && port->dim == dim &&
+	       port->dir == dir;
+}
+
 struct survey_port *map_port(const struct map *m, const struct survey_host *host, uint32_t dim,
 			     uint32_t dir)
 {
+	struct survey_port *first = NULL;
 	unsigned int i;
 
 	for (i = 0; host && i < host->nports; i++) {
 		struct survey_port *port = &host->ports[i];
 
-		if (port->flags & TORCOLL_SURVEY_MEMBER && port->key == m->key &&
-		    port->dim == dim && port->dir == dir)
+		if (!is_at(m, port, dim, dir))
+			continue;
+		if (port->state == TORCOLL_LINK_STATE_UP)
 			return port;
+		first = first ? first : port;
 	}
-	return NULL;
+	return first;
 }
 
 struct survey_port *map_partner(const struct map *m, uint32_t node, uint32_t dim, uint32_t dir)
@@ -107,25 +117,91 @@ struct survey_port *map_partner(const struct map *m, uint32_t node, uint32_t dim
 	return map_port(m, m->host[shape_neighbour(&m->shape, node, dim, dir)], dim, !dir);
 }
 
+/* Return whether the cable of a port leads to a port of @host at that place. */
+static bool leads_to(const struct map *m, const struct survey_port *port,
+		     const struct survey_host *host, uint32_t dim, uint32_t dir)
+{
+	return port->other && port->other->owner == host && is_at(m, port->other, dim, dir);
+}
+
+struct survey_port *map_partner_of(const struct map *m, uint32_t node,
+				   const struct survey_port *port)
+{
+	const struct survey_host *host;
+	struct survey_port *first = NULL;
+	uint32_t dim = port->dim;
+	unsigned int i;
+
+	host = m->host[shape_neighbour(&m->shape, node, dim, port->dir)];
+	if (leads_to(m, port, host, dim, !port->dir))
+		return port->other;
+	for (i = 0; host && i < host->nports; i++) {
+		struct survey_port *there = &host->ports[i];
+
+		if (!is_at(m, there, dim, !port->dir))
+			continue;
+		if (!leads_to(m, there, m->host[node], dim, port->dir))
+			return there;
+		first = first ? first : there;
+	}
+	return first;
+}
+
+/*
+ * List the ports of a host at a place: those whose cable leads to @peer's
+ * opposite one, or the other ones. Return their number, at most TOR_LINK_CABLES.
+ */
+static uint32_t list_ports(const struct map *m, struct survey_host *host,
+			   const struct survey_host *peer, uint32_t dim, uint32_t dir, bool right,
+			   struct survey_port *list[TOR_LINK_CABLES])
+{
+	unsigned int i;
+	uint32_t n = 0;
+
+	for (i = 0; host && i < host->nports && n < TOR_LINK_CABLES; i++) {
+		struct survey_port *port = &host->ports[i];
+
+		if (is_at(m, port, dim, dir) && leads_to(m, port, peer, dim, !dir) == right)
+			list[n++] = port;
+	}
+	return n;
+}
+
+static void add_cable(struct map *m, uint32_t dim, uint32_t node, struct survey_port *a,
+		      struct survey_port *b)
+{
+	m->link[m->nlinks++] = (struct map_link){
+		dim, { node, shape_neighbour(&m->shape, node, dim, 0) }, { a, b },
+	};
+}
+
+/* Add the cables of the link from plus of @node; one without ports if there is none. */
+static void map_link_of(struct map *m, uint32_t dim, uint32_t node)
+{
+	struct survey_host *a = m->host[node];
+	struct survey_host *b = m->host[shape_neighbour(&m->shape, node, dim, 0)];
+	struct survey_port *port[TOR_LINK_CABLES], *there[TOR_LINK_CABLES];
+	uint32_t right, n, k, i;
+
+	right = list_ports(m, a, b, dim, 0, true, port);
+	for (i = 0; i < right; i++)
+		add_cable(m, dim, node, port[i], port[i]->other);
+	n = list_ports(m, a, b, dim, 0, false, port);
+	k = list_ports(m, b, a, dim, 1, false, there);
+	for (i = 0; i < n || i < k || (!i && !right); i++)
+		add_cable(m, dim, node, i < n ? port[i] : NULL, i < k ? there[i] : NULL);
+}
+
 static void map_links(struct map *m)
 {
 	uint32_t dim, node;
 
-	m->link = map_alloc((size_t)m->shape.nodes * m->shape.ndim, sizeof(*m->link));
-	for (dim = 0; dim < m->shape.ndim; dim++) {
-		for (node = 0; node < m->shape.nodes; node++) {
-			struct map_link *link = &m->link[m->nlinks];
-
-			if (!shape_has_port(&m->shape, node, dim, 0))
-				continue;
-			m->nlinks++;
-			link->dim = dim;
-			link->node[0] = node;
-			link->node[1] = shape_neighbour(&m->shape, node, dim, 0);
-			link->port[0] = map_port(m, m->host[node], dim, 0);
-			link->port[1] = map_port(m, m->host[link->node[1]], dim, 1);
-		}
-	}
+	m->link = map_alloc((size_t)m->shape.nodes * m->shape.ndim * 2 * TOR_LINK_CABLES,
+			    sizeof(*m->link));
+	for (dim = 0; dim < m->shape.ndim; dim++)
+		for (node = 0; node < m->shape.nodes; node++)
+			if (shape_has_port(&m->shape, node, dim, 0))
+				map_link_of(m, dim, node);
 }
 
 struct map *map_new(const struct survey *s, uint64_t key, const uint32_t *index)

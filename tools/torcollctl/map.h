@@ -11,7 +11,11 @@
 
 #define MAP_NOBODY	(~0U)
 
-/* From plus of node[0] to minus of node[1], along @dim. */
+/*
+ * From plus of node[0] to minus of node[1], along @dim. A link of several cables
+ * is here once for each: those with the right ends, then the other devices in
+ * the order of both hosts.
+ */
 struct map_link {
 	uint32_t dim;
 	uint32_t node[2];
@@ -56,12 +60,23 @@ void map_free(struct map *m);
 /* Return whether a host states that shape. */
 bool map_has_shape(const struct survey_node *node, const struct shape *shape);
 
-/* The port that a host has bound to a place of the fabric, or NULL. */
+/*
+ * The port that a host has bound to a place of the fabric, or NULL; of several
+ * one that is up, if there is one.
+ */
 struct survey_port *map_port(const struct map *m, const struct survey_host *host, uint32_t dim,
 			     uint32_t dir);
 
 /* The same at the other end of the link that begins at that place. */
 struct survey_port *map_partner(const struct map *m, uint32_t node, uint32_t dim, uint32_t dir);
+
+/*
+ * Return the port to which the cable from a port of @node should lead, or NULL:
+ * if it leads to one of several there, that one, else one to which no right
+ * cable leads.
+ */
+struct survey_port *map_partner_of(const struct map *m, uint32_t node,
+				   const struct survey_port *port);
 
 /* Node of a host, or MAP_NOBODY. */
 uint32_t map_index(const struct map *m, const struct survey_host *host);

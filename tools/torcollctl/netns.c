@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 static const char help[] =
-	"Usage: torcollctl netns up AxBx... [cables 1|2] [mtu BYTES] [prefix NAME]\n"
-	"                        [key KEY] [ethertype NUMBER] [hello TIME]\n"
+	"Usage: torcollctl netns up AxBx... [cables 1|2] [per-link CABLES] [mtu BYTES]\n"
+	"                        [prefix NAME] [key KEY] [ethertype NUMBER] [hello TIME]\n"
 	"                        [checksum full|header] [wait SECONDS] [--no-fabric]\n"
 	"       torcollctl netns down [prefix NAME]\n"
 	"       torcollctl netns show [prefix NAME]\n"
@@ -29,7 +29,8 @@ static const char help[] =
 	"\n"
 	"A torus of network namespaces NAME-0, NAME-1, ... (tor-0, ...) joined by veth\n"
 	"pairs; in each of them the devices d0p, d0m, d1p, ... are the cables along\n"
-	"dimension 0, 1, ..., plus and minus.\n"
+	"dimension 0, 1, ..., plus and minus; with several per link, d0p2 to d0p4 are\n"
+	"the others of d0p.\n"
 	"\n"
 	"up        makes it, with the fabric configured, and waits until all links are\n"
 	"          up; --no-fabric: only the wires\n"
@@ -223,18 +224,21 @@ static void look_into(struct json_object *node)
 	conn_close(&c);
 }
 
+/* Return a port of a link, one that is up if there is one; NULL: it has none. */
 static struct json_object *port_of(struct json_object *node, uint32_t dim, uint32_t dir)
 {
-	struct json_object *ports = js_get(node, "ports");
+	struct json_object *ports = js_get(node, "ports"), *found = NULL;
 	size_t i, n = ports ? json_object_array_length(ports) : 0;
 
 	for (i = 0; i < n; i++) {
 		struct json_object *port = json_object_array_get_idx(ports, i);
 
-		if (js_u64(port, "dim") == dim && !strcmp(js_str(port, "dir"), dir_names[dir]))
-			return port;
+		if (js_u64(port, "dim") != dim || strcmp(js_str(port, "dir"), dir_names[dir]))
+			continue;
+		if (!found || strcmp(js_str(found, "state"), "up"))
+			found = port;
 	}
-	return NULL;
+	return found;
 }
 
 static enum link_look look_of_any(void *arg, uint32_t node, uint32_t dim, uint32_t dir)

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/link/cable.h"
 #include "netns.h"
 #include "tune.h"
 
@@ -26,6 +27,7 @@
 /**
  * struct up - a torus under construction
  * @spec: the fabric; its node is set for each
+ * @cables: of each link
  * @netns: of each node, or -1
  * @conn: connection in each node
  * @made: namespaces that exist, from node 0
@@ -34,6 +36,7 @@
 struct up {
 	const char *prefix;
 	struct fabric_spec spec;
+	uint32_t cables;
 	uint32_t mtu;
 	uint32_t wait;
 	bool no_fabric;
@@ -75,6 +78,8 @@ static int parse_one(struct args *a, struct up *up)
 		return arg_u32(a, "mtu", &up->mtu);
 	if (arg_is(a, "key"))
 		return arg_u64(a, "key", &up->spec.key);
+	if (arg_is(a, "per-link"))
+		return arg_u32(a, "per-link", &up->cables);
 	if (arg_is(a, "wait"))
 		return arg_u32(a, "wait", &up->wait);
 	if (arg_is(a, "--no-fabric")) {
@@ -105,6 +110,8 @@ static int parse(struct args *a, struct up *up)
 	}
 	if (up->spec.shape.cables > 2)
 		return usage_error("cables: 1 or 2");
+	if (!up->cables || up->cables > TOR_LINK_CABLES)
+		return usage_error("per-link: 1 to %d", TOR_LINK_CABLES);
 	return shape_parse(dims, &up->spec.shape);
 }
 
@@ -134,17 +141,18 @@ static int make_nodes(struct up *up)
 	return 0;
 }
 
-/* "d0p": dimension 0, plus. */
-static const char *device_name(uint32_t dim, uint32_t dir)
+/* "d0p": dimension 0, plus; "d0p2": its second cable. */
+static const char *device_name(uint32_t dim, uint32_t dir, uint32_t cable)
 {
-	return fmt_str("d%u%c", dim, dir ? 'm' : 'p');
+	return fmt_str("d%u%c%s", dim, dir ? 'm' : 'p', cable ? fmt_str("%u", cable + 1) : "");
 }
 
-static int make_wire(struct up *up, struct conn *route, uint32_t node, uint32_t dim)
+static int make_wire(struct up *up, struct conn *route, uint32_t node, uint32_t dim,
+		     uint32_t cable)
 {
 	uint32_t peer = shape_neighbour(&up->spec.shape, node, dim, 0);
-	struct wire_end a = { up->netns[node], device_name(dim, 0) };
-	struct wire_end b = { up->netns[peer], device_name(dim, 1) };
+	struct wire_end a = { up->netns[node], device_name(dim, 0, cable) };
+	struct wire_end b = { up->netns[peer], device_name(dim, 1, cable) };
 
 	if (!wire_veth(route, &a, &b, up->mtu))
 		return 0;
@@ -153,10 +161,16 @@ static int make_wire(struct up *up, struct conn *route, uint32_t node, uint32_t 
 	return CTL_REFUSED;
 }
 
+/* Return the number of a link's cables; 0: the shape has no such link. */
+static uint32_t wires(const struct up *up, uint32_t node, uint32_t dim, uint32_t dir)
+{
+	return shape_has_port(&up->spec.shape, node, dim, dir) ? up->cables : 0;
+}
+
 static int make_wires(struct up *up)
 {
 	struct conn route;
-	uint32_t n, dim;
+	uint32_t n, dim, cable;
 	int ret = 0;
 
 	if (conn_open_route(&route))
@@ -164,8 +178,8 @@ static int make_wires(struct up *up)
 	for (n = 0; !ret && n < up->spec.shape.nodes; n++) {
 		ret = check_interrupted();
 		for (dim = 0; !ret && dim < up->spec.shape.ndim; dim++)
-			if (shape_has_port(&up->spec.shape, n, dim, 0))
-				ret = make_wire(up, &route, n, dim);
+			for (cable = 0; !ret && cable < wires(up, n, dim, 0); cable++)
+				ret = make_wire(up, &route, n, dim, cable);
 	}
 	conn_close(&route);
 	return ret;
@@ -174,15 +188,15 @@ static int make_wires(struct up *up)
 /* Set devices up: cables are made with the other end down. */
 static int switch_on(struct up *up)
 {
-	uint32_t n, dim;
+	uint32_t n, dim, cable;
 	int err = 0;
 
 	for (n = 0; !err && n < up->spec.shape.nodes; n++) {
 		if (netns_enter(up->netns[n]))
 			err = -errno;
 		for (dim = 0; !err && dim < up->spec.shape.ndim; dim++)
-			if (shape_has_port(&up->spec.shape, n, dim, 1))
-				err = wire_up(device_name(dim, 1));
+			for (cable = 0; !err && cable < wires(up, n, dim, 1); cable++)
+				err = wire_up(device_name(dim, 1, cable));
 	}
 	return err ? refuse(netns_name(up->prefix, n - 1), err) : 0;
 }
@@ -242,11 +256,25 @@ static int name_nodes(struct up *up)
 	return ret;
 }
 
+static int add_ports(struct up *up, uint32_t node, uint32_t dim, uint32_t dir)
+{
+	uint32_t cable;
+
+	for (cable = 0; cable < wires(up, node, dim, dir); cable++) {
+		const char *dev = device_name(dim, dir, cable);
+
+		if (port_new(&up->conn[node], up->spec.key, dim, dir, if_nametoindex(dev)))
+			return refused_at(up, node, fmt_str("port add %s", dev));
+	}
+	return 0;
+}
+
 static int configure_node(struct up *up, uint32_t node)
 {
 	const struct tor_rates rates = shared_rates(up->spec.shape.nodes);
 	struct conn *c = &up->conn[node];
-	uint32_t dim, dir;
+	uint32_t dim;
+	int ret = 0;
 
 	if (netns_enter(up->netns[node]))
 		return refuse(netns_name(up->prefix, node), -errno);
@@ -255,16 +283,12 @@ static int configure_node(struct up *up, uint32_t node)
 		return refused_at(up, node, "fabric add");
 	if (rates_set(c, up->spec.key, &rates))
 		return refused_at(up, node, "tune set");
-	for (dim = 0; dim < up->spec.shape.ndim; dim++) {
-		for (dir = 0; dir < 2; dir++) {
-			const char *dev = device_name(dim, dir);
-
-			if (shape_has_port(&up->spec.shape, node, dim, dir) &&
-			    port_new(c, up->spec.key, dim, dir, if_nametoindex(dev)))
-				return refused_at(up, node, fmt_str("port add %s", dev));
-		}
+	for (dim = 0; !ret && dim < up->spec.shape.ndim; dim++) {
+		ret = add_ports(up, node, dim, 0);
+		if (!ret)
+			ret = add_ports(up, node, dim, 1);
 	}
-	return 0;
+	return ret;
 }
 
 static int configure(struct up *up)
@@ -497,7 +521,7 @@ int netns_up(struct args *a)
 {
 	struct sigaction catch = { .sa_handler = on_signal }, old[3];
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct up up = { .mtu = MTU_DEFAULT, .wait = WAIT_DEFAULT, .prefix = netns_prefix() };
+	struct up up = { .cables = 1, .mtu = MTU_DEFAULT, .wait = WAIT_DEFAULT, .prefix = netns_prefix() };
 	size_t i;
 	int ret;
 

@@ -19,6 +19,7 @@ static const char help[] =
 	"\n"
 	"dim       dimension, from 0\n"
 	"dir       plus: towards higher coordinates; minus: towards lower ones\n"
+	"dev       device; up to four share a dimension and direction\n"
 	"-a        also the payload bytes of a frame and the MAC address\n";
 
 static const char *const order_names[] = {
@@ -35,6 +36,7 @@ static const struct field fields[] = {
 	FIELD(TORCOLL_A_PORT_FABRIC, FIELD_U64, "fabric"),
 	FIELD(TORCOLL_A_PORT_DIM, FIELD_U32, "dim"),
 	FIELD(TORCOLL_A_PORT_DIR, FIELD_DIR, "dir"),
+	FIELD(TORCOLL_A_PORT_CABLE, FIELD_U32, "cable"),
 	FIELD(TORCOLL_A_PORT_IFINDEX, FIELD_U32, "ifindex"),
 	FIELD(TORCOLL_A_PORT_IFNAME, FIELD_STRING, "ifname"),
 	FIELD(TORCOLL_A_PORT_STATE, FIELD_STATE, "state"),
@@ -94,7 +96,7 @@ int port_new(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir, uint32_t 
 	return conn_call(c, msg, NULL, NULL);
 }
 
-int port_delete(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir)
+int port_delete(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir, uint32_t ifindex)
 {
 	struct nl_msg *msg = conn_request(c, TORCOLL_CMD_PORT_DEL, 0);
 
@@ -102,6 +104,8 @@ int port_delete(struct conn *c, uint64_t key, uint32_t dim, uint32_t dir)
 		nla_put_u64(msg, TORCOLL_A_PORT_FABRIC, key);
 		nla_put_u32(msg, TORCOLL_A_PORT_DIM, dim);
 		nla_put_u32(msg, TORCOLL_A_PORT_DIR, dir);
+		if (ifindex)
+			nla_put_u32(msg, TORCOLL_A_PORT_IFINDEX, ifindex);
 	}
 	return conn_call(c, msg, NULL, NULL);
 }

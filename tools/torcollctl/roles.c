@@ -4,8 +4,10 @@
  *
  * Cables that lead where the torus has one determine the roles of their ports.
  * A cable that does not is moved, if one of its ends is at a host that misses a
- * cable: this end stays. What is missing then gets ports that have no role.
+ * cable: this end stays. One for which no place is missing is beside another
+ * one, or else spare. What is missing then gets ports that have no role.
  */
+#include "core/link/cable.h"
 #include "roles.h"
 
 #include <errno.h>
@@ -145,6 +147,40 @@ static void give_role(struct roles *r, uint32_t port, const struct role_link *l)
 	r->role[port] = plus ? l->port : tor_torus_peer_port(l->port);
 }
 
+/* Return how many ports of @host have the role @role. */
+static uint32_t count_role(const struct roles *r, uint32_t host, uint32_t role)
+{
+	const struct graph_host *h = &r->w->g->host[host];
+	uint32_t i, n = 0;
+
+	for (i = 0; i < h->nports; i++)
+		n += r->role[h->port + i] == role;
+	return n;
+}
+
+/* Give the ports of a cable the roles of one that it is beside, if there is one. */
+static bool fit_beside(struct roles *r, uint32_t port)
+{
+	const struct place *p = &r->w->place;
+	uint32_t to = r->w->g->port[port].to, host = r->w->g->port[port].host;
+	uint32_t node, role, n;
+
+	for (node = 0; node < p->t.nodes && p->who[node] != host; node++)
+		;
+	for (role = 0; node < p->t.nodes && role < 2U * p->t.ndim; role++) {
+		if (!tor_torus_has_port(&p->t, node, role) ||
+		    p->who[tor_torus_neighbour(&p->t, node, role)] != r->w->g->port[to].host)
+			continue;
+		n = count_role(r, host, role);
+		if (!n || n >= TOR_LINK_CABLES)
+			continue;
+		r->role[port] = role;
+		r->role[to] = tor_torus_peer_port(role);
+		return true;
+	}
+	return false;
+}
+
 static void move_cable(struct roles *r, uint32_t port)
 {
 	uint32_t other = r->w->g->port[port].to;
@@ -155,7 +191,8 @@ static void move_cable(struct roles *r, uint32_t port)
 	consider(r, port, other, &best, &link, &worth);
 	consider(r, other, port, &best, &link, &worth);
 	if (!link) {
-		r->spare[r->nspares++] = port;
+		if (!fit_beside(r, port))
+			r->spare[r->nspares++] = port;
 		return;
 	}
 	link->moved = true;

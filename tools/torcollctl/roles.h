@@ -40,7 +40,8 @@ struct role_move {
 /**
  * struct roles - what ports are for
  * @w: the wiring
- * @role: port of the torus that each port of the graph is, or ROLE_NONE
+ * @role: port of the torus that each port of the graph is, or ROLE_NONE; several
+ *	are the same if there are several cables
  * @missing: @nmissing cables, those to hosts that do not answer included
  * @move: @nmoves cables
  * @spare: @nspares cables that have no place: the first port of each
@@ -58,7 +59,7 @@ struct roles {
 int roles_find(struct roles *r, const struct wiring *w);
 void roles_free(struct roles *r);
 
-/* The port of the graph that is port @port of @node, or GRAPH_NONE. */
+/* The port of the graph that is port @port of @node, of several the first, or GRAPH_NONE. */
 uint32_t roles_port(const struct roles *r, uint32_t node, uint32_t port);
 
 #endif

@@ -51,9 +51,11 @@ static int find_ports(struct conn *c, struct running *now)
 	for (i = 0; i < json_object_array_length(list); i++) {
 		struct json_object *port = json_object_array_get_idx(list, i);
 		uint64_t at = 2 * js_u64(port, "dim") + !strcmp(js_str(port, "dir"), "minus");
+		uint64_t cable = js_has(port, "cable") ? js_u64(port, "cable") : 0;
 
-		if (at < TOR_MAX_PORTS && js_u64(port, "fabric") == now->fabric.key)
-			now->port[at] = js_u64(port, "ifindex");
+		if (at < TOR_MAX_PORTS && cable < TOR_LINK_CABLES &&
+		    js_u64(port, "fabric") == now->fabric.key)
+			now->port[tor_cable(at, cable)] = js_u64(port, "ifindex");
 	}
 	json_object_put(list);
 	return CTL_OK;

@@ -31,20 +31,34 @@ static void name_device(char text[CONF_DEVICE_SIZE], const struct device *device
 			 m[2], m[3], m[4], m[5]);
 }
 
+/* Fill in a cable of a link. Return whether it has a device. */
+static bool fill_port(struct conf *conf, const struct running *now, uint32_t port, uint32_t k,
+		      uint32_t cable)
+{
+	const struct device *device = devices_at(&now->devices, now->port[tor_cable(port, k)]);
+	struct conf_port *to = &conf->port[conf->ports];
+	uint32_t mtu = device && device->up ? device->mtu : 0;
+
+	if (!device)
+		return false;
+	conf->node->mtu = !conf->ports || conf->node->mtu == mtu ? mtu : 0;
+	to->port = port;
+	to->cable = cable;
+	name_device(to->device, device);
+	conf->ports++;
+	return true;
+}
+
 /* Fill in ports, and the MTU if all devices have the same one. */
 static void fill_ports(struct conf *conf, const struct running *now)
 {
-	uint32_t i;
+	uint32_t port, k;
 
-	for (i = 0; i < TOR_MAX_PORTS; i++) {
-		const struct device *device = devices_at(&now->devices, now->port[i]);
-		uint32_t mtu = device && device->up ? device->mtu : 0;
+	for (port = 0; port < TOR_MAX_PORTS; port++) {
+		uint32_t cable = 0;
 
-		if (!device)
-			continue;
-		conf->node->mtu = !conf->ports || conf->node->mtu == mtu ? mtu : 0;
-		conf->port[conf->ports].port = i;
-		name_device(conf->port[conf->ports++].device, device);
+		for (k = 0; k < TOR_LINK_CABLES; k++)
+			cable += fill_port(conf, now, port, k, cable);
 	}
 }
 
@@ -59,7 +73,7 @@ static struct conf_ip ip_of(const struct ipdev *dev)
 
 static void print_running(const char *host, const struct running *now)
 {
-	struct conf_port port[TOR_MAX_PORTS] = { 0 };
+	struct conf_port port[TOR_MAX_CABLES] = { 0 };
 	struct conf_node node = { .index = now->node };
 	struct conf conf = {
 		.fabric = now->fabric, .ip = ip_of(&now->ip), .node = &node, .nodes = 1, .port = port, .has_rates = true,

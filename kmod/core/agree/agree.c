@@ -11,7 +11,7 @@ void tor_agree_say(struct tor_ctx *ctx, struct tor_node *node, u32 dst,
 		sizeof(struct torcoll_comm_terms)];
 	u8 hdr[sizeof(struct torcoll_hdr)];
 	struct tor_frame frame = {
-		.port = ~0U,
+		.cable = ~0U,
 		.dst = dst,
 		.hdr = hdr,
 		.hdr_len = sizeof(hdr),

@@ -158,7 +158,7 @@ static void send_abort(struct tor_ctx *ctx, struct tor_node *node, struct tor_hd
 {
 	u8 hdr[sizeof(struct torcoll_hdr)], body[sizeof(struct torcoll_abort)];
 	struct tor_frame frame = {
-		.port = ~0U,
+		.cable = ~0U,
 		.dst = h->dst,
 		.hdr = hdr,
 		.hdr_len = sizeof(hdr),

@@ -159,7 +159,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	u64 off = (u64)index * comm->unit;
 	u32 len = min_t(u64, comm->unit, tx->bytes - off);
 	u8 hdr[sizeof(struct torcoll_hdr) + TOR_DUE_WORDS * sizeof(struct torcoll_ack)];
-	struct tor_frame frame = { .port = ~0U, .hdr = hdr, .data = true };
+	struct tor_frame frame = { .cable = ~0U, .hdr = hdr, .data = true };
 	struct tor_ack acks[TOR_DUE_WORDS];
 	void *gathered = NULL;
 	struct tor_hdr h;
@@ -266,7 +266,7 @@ void tor_comm_send_acks(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
 			const struct tor_ack *acks, u32 n)
 {
 	u8 hdr[sizeof(struct torcoll_hdr) + (TOR_DUE_WORDS + 1) * sizeof(struct torcoll_ack)];
-	struct tor_frame frame = { .port = ~0U, .hdr = hdr };
+	struct tor_frame frame = { .cable = ~0U, .hdr = hdr };
 	struct tor_hdr h;
 
 	tor_node_header(comm->node, &h, TORCOLL_FRAME_ACK, tor_comm_node(comm, rank));

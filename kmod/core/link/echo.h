@@ -15,7 +15,7 @@
  * tor_echo_rx - handle a received test frame
  * @ctx: of this entry
  * @node: receiver
- * @port: port on which it came in
+ * @cable: by which it came in
  * @h: its header
  * @payload: @pieces of it
  * @pieces: number of pieces
@@ -26,7 +26,7 @@
  *
  * Context: softirq; needs no lock.
  */
-void tor_echo_rx(struct tor_ctx *ctx, struct tor_node *node, u32 port, const struct tor_hdr *h,
+void tor_echo_rx(struct tor_ctx *ctx, struct tor_node *node, u32 cable, const struct tor_hdr *h,
 		 const struct tor_bytes *payload, u32 pieces);
 
 #endif

@@ -6,54 +6,54 @@
 #include "core/version.h"
 #include "core/wire/wire.h"
 
-/* Choose the records of the next hellos: as many as fit all ports. */
+/* Choose the records of the next hellos: as many as fit all cables. */
 static void hello_pick_records(struct tor_node *node, bool turn)
 {
 	const u32 fixed = sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello);
 	u32 max = TORCOLL_HELLO_RECORDS_MAX;
-	u32 port;
+	u32 cable;
 
-	for (port = 0; port < TOR_MAX_PORTS; port++)
-		if (node->link[port].state > TOR_LINK_NO_CARRIER)
-			max = min_t(u32, max, (node->link[port].frame_size - fixed) /
+	for (cable = 0; cable < TOR_MAX_CABLES; cable++)
+		if (node->cable[cable].state > TOR_LINK_NO_CARRIER)
+			max = min_t(u32, max, (node->cable[cable].frame_size - fixed) /
 					      sizeof(struct torcoll_link_record));
 	node->ntold = tor_view_pick(&node->view, node->told, max, turn);
 }
 
 /* Return whether the frame has room for more than the records: they go first. */
-static bool hello_says_more(const struct tor_node *node, const struct tor_link *link)
+static bool hello_says_more(const struct tor_node *node, const struct tor_cable *c)
 {
 	return sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello) +
 	       node->ntold * sizeof(struct torcoll_link_record) +
-	       sizeof(struct torcoll_hello_more) <= link->frame_size;
+	       sizeof(struct torcoll_hello_more) <= c->frame_size;
 }
 
-static void hello_say(struct tor_ctx *ctx, struct tor_node *node, u32 port)
+static void hello_say(struct tor_ctx *ctx, struct tor_node *node, u32 cable)
 {
-	const struct tor_link *link = &node->link[port];
+	const struct tor_cable *c = &node->cable[cable];
 	u8 hdr[sizeof(struct torcoll_hdr)];
 	struct tor_frame frame = {
-		.port = port,
+		.cable = cable,
 		.dst = ~0U,
 		.hdr = hdr,
 		.hdr_len = sizeof(hdr),
 		.linear = node->said,
 	};
 	struct tor_hello hello = {
-		.dim = tor_port_dim(port),
-		.dir = tor_port_dir(port),
+		.dim = tor_port_dim(tor_cable_port(cable)),
+		.dir = tor_port_dir(tor_cable_port(cable)),
 		.ndim = node->torus.ndim,
-		.hears = link->heard && link->state != TOR_LINK_TOO_SMALL,
-		.frame_size = link->frame_size,
+		.hears = c->heard && c->state != TOR_LINK_TOO_SMALL,
+		.frame_size = c->frame_size,
 		.fabric_frame = tor_view_frame(&node->view),
-		.heard_node = link->peer_node,
-		.heard_epoch = link->peer_epoch,
+		.heard_node = c->peer_node,
+		.heard_epoch = c->peer_epoch,
 		.interval_ms = tor_div64(node->hello_ns, NSEC_PER_MSEC),
 		.view = node->view.digest,
 		.records = node->ntold,
-		.more = hello_says_more(node, link),
+		.more = hello_says_more(node, c),
 		.rates = READ_ONCE(node->rates),
-		.sent = tor_env_port_sent(node, port) + 1,
+		.sent = tor_env_cable_sent(node, cable) + 1,
 		.cables = node->torus.cables,
 	};
 	struct tor_hdr h;
@@ -74,18 +74,18 @@ static void hello_say(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 	tor_env_send(ctx, node, &frame);
 }
 
-/* Send hellos on all ports, with all news. */
+/* Send hellos on all cables, with all news. */
 static void hello_say_everywhere(struct tor_ctx *ctx, struct tor_node *node, bool turn)
 {
-	u32 port;
+	u32 cable;
 
 	node->news = false;
 	hello_pick_records(node, turn);
-	for (port = 0; port < TOR_MAX_PORTS; port++) {
-		if (node->link[port].state <= TOR_LINK_NO_CARRIER)
+	for (cable = 0; cable < TOR_MAX_CABLES; cable++) {
+		if (node->cable[cable].state <= TOR_LINK_NO_CARRIER)
 			continue;
-		node->link[port].answered = ctx->now;
-		hello_say(ctx, node, port);
+		node->cable[cable].answered = ctx->now;
+		hello_say(ctx, node, cable);
 	}
 }
 
@@ -120,16 +120,16 @@ void tor_hello_tell_new(struct tor_node *node, u64 now)
 	tor_view_tell_all(&node->view);
 }
 
-void tor_hello_answer(struct tor_ctx *ctx, struct tor_node *node, u32 port)
+void tor_hello_answer(struct tor_ctx *ctx, struct tor_node *node, u32 cable)
 {
-	struct tor_link *link = &node->link[port];
+	struct tor_cable *c = &node->cable[cable];
 
-	/* with three ports on one wire all would answer all without end */
-	if (link->answered && ctx->now - link->answered < tor_div64(node->hello_ns, 4))
+	/* with three devices on one wire all would answer all without end */
+	if (c->answered && ctx->now - c->answered < tor_div64(node->hello_ns, 4))
 		return;
-	link->answered = ctx->now;
+	c->answered = ctx->now;
 	hello_pick_records(node, false);
-	hello_say(ctx, node, port);
+	hello_say(ctx, node, cable);
 }
 
 void tor_hello_tick(struct tor_ctx *ctx, struct tor_node *node)

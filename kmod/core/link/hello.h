@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Hellos: what a node says on its ports, and when. What it hears: link.h.
+ * Hellos: what a node says on its cables, and when. What it hears: link.h.
  *
- * A port sends a hello every interval. Changes are sent to all nodes: a node
+ * Each cable gets a hello every interval. Changes are sent to all nodes: a node
  * whose link goes up or down changes its record (view.h) and sends a hello on
- * all ports immediately; a node that learns news from a hello does the same. At
+ * all cables immediately; a node that learns news from a hello does the same. At
  * most TOR_FLOODS such hellos follow one another, then TOR_FLOODS_PER_HELLO per
  * interval, and no fewer than one per TOR_FLOOD_EVERY. Further news waits for
  * the next tick with one left, or for a regular hello. A damper (damper.h)
@@ -31,7 +31,7 @@
  * If too many hellos were sent lately, the news waits for a tick.
  *
  * Context: bottom halves off, the node's lock held.
- * Return: true if hellos were sent on all ports.
+ * Return: true if hellos were sent on all cables.
  */
 bool tor_hello_spread_news(struct tor_ctx *ctx, struct tor_node *node);
 
@@ -50,11 +50,11 @@ void tor_hello_tell_new(struct tor_node *node, u64 now);
  * tor_hello_answer - answer the first hello of a neighbour
  * @ctx: of this entry
  * @node: node
- * @port: port on which it came in
+ * @cable: by which it came in
  *
  * Context: bottom halves off, the node's lock held.
  */
-void tor_hello_answer(struct tor_ctx *ctx, struct tor_node *node, u32 port);
+void tor_hello_answer(struct tor_ctx *ctx, struct tor_node *node, u32 cable);
 
 /**
  * tor_hello_tick - send what waits for a tick, and regular hellos

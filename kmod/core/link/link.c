@@ -41,6 +41,27 @@ void tor_link_init(struct tor_node *node)
 	tor_view_say(&node->view, node->self, node->epoch, tor_link_dead(node), 0);
 }
 
+/* Sum up the cables of a link. What it takes stays while none of them is up. */
+static void link_sum(struct tor_node *node, u32 port)
+{
+	struct tor_link *link = &node->link[port];
+	u32 takes = U32_MAX;
+	u32 k, up = 0;
+
+	for (k = 0; k < TOR_LINK_CABLES; k++) {
+		const struct tor_cable *c = &node->cable[tor_cable(port, k)];
+
+		if (c->state != TOR_LINK_UP)
+			continue;
+		up |= 1U << k;
+		takes = min(takes, c->takes);
+	}
+	if (up)
+		WRITE_ONCE(link->takes, takes);
+	WRITE_ONCE(link->up, up);
+	WRITE_ONCE(node->live, (node->live & ~(1U << port)) | (u32)!!up << port);
+}
+
 /* The largest frame that all live links take; 0 without live links. */
 static u16 link_common_frame(const struct tor_node *node)
 {
@@ -69,88 +90,92 @@ static void link_say_links(struct tor_ctx *ctx, struct tor_node *node)
 	tor_env_view_changed(ctx, node);
 }
 
-static void link_set_state(struct tor_ctx *ctx, struct tor_node *node, u32 port,
+static void link_set_state(struct tor_ctx *ctx, struct tor_node *node, u32 cable,
 			   enum tor_link_state state)
 {
-	struct tor_link *link = &node->link[port];
+	struct tor_cable *c = &node->cable[cable];
 	bool up = state == TOR_LINK_UP;
 
-	if (link->state != state) {
+	if (c->state != state) {
 		node->tell_all |= up;
 		tor_hello_tell_new(node, ctx->now);
-		if (link->state == TOR_LINK_UP) {
+		if (c->state == TOR_LINK_UP) {
 			tor_env_count(node, TOR_C_LINK_DOWNS, 1);
-			link->downs++;
+			c->downs++;
 		}
-		link->was = link->state;
-		link->since = ctx->now;
-		WRITE_ONCE(link->state, state);
-		WRITE_ONCE(node->live, (node->live & ~(1U << port)) | (u32)up << port);
-		tor_env_link_changed(ctx, node, port);
+		c->was = c->state;
+		c->since = ctx->now;
+		WRITE_ONCE(c->state, state);
+		link_sum(node, tor_cable_port(cable));
+		tor_env_link_changed(ctx, node, cable);
+	} else if (up) {
+		/* the neighbour may take other frames than before */
+		link_sum(node, tor_cable_port(cable));
 	}
 	link_say_links(ctx, node);
 }
 
-static void link_forget_neighbour(struct tor_link *link)
+static void link_forget_neighbour(struct tor_cable *c)
 {
-	link->heard = 0;
-	link->peer_node = ~0U;
-	link->peer_port = ~0U;
-	link->peer_epoch = 0;
-	link->peer_frame_size = 0;
-	link->peer_big_endian = false;
-	link->peer_unsummed = false;
-	link->peer_wire = 0;
-	link->peer_tag = 0;
-	link->peer_ndim = 0;
-	link->peer_cables = 0;
-	link->peer_version[0] = '\0';
-	link->peer_more = false;
-	link->peer_name[0] = '\0';
-	link->peer_rates = 0;
-	link->peer_sent = 0;
+	c->heard = 0;
+	c->peer_node = ~0U;
+	c->peer_port = ~0U;
+	c->peer_epoch = 0;
+	c->peer_frame_size = 0;
+	c->peer_big_endian = false;
+	c->peer_unsummed = false;
+	c->peer_wire = 0;
+	c->peer_tag = 0;
+	c->peer_ndim = 0;
+	c->peer_cables = 0;
+	c->peer_version[0] = '\0';
+	c->peer_more = false;
+	c->peer_name[0] = '\0';
+	c->peer_rates = 0;
+	c->peer_sent = 0;
 }
 
-/* Bytes that the ports at both ends take. */
-static void link_agree_frame(struct tor_link *link)
+/* Bytes that the devices at both ends of a cable take. */
+static void link_agree_frame(struct tor_cable *c)
 {
-	u32 takes = link->frame_size;
+	u32 takes = c->frame_size;
 
-	if (link->peer_frame_size)
-		takes = min(takes, link->peer_frame_size);
-	WRITE_ONCE(link->takes, takes);
+	if (c->peer_frame_size)
+		takes = min(takes, c->peer_frame_size);
+	WRITE_ONCE(c->takes, takes);
 }
 
-void tor_link_open(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 frame_size)
+void tor_link_open(struct tor_ctx *ctx, struct tor_node *node, u32 cable, u32 frame_size)
 {
-	struct tor_link *link = &node->link[port];
+	struct tor_cable *c = &node->cable[cable];
 
-	if (link->frame_size != frame_size)
-		node->news = link->state > TOR_LINK_NO_CARRIER;
-	link->frame_size = frame_size;
-	link_agree_frame(link);
-	if (link->state <= TOR_LINK_NO_CARRIER) {
-		link_forget_neighbour(link);
-		link_agree_frame(link);
+	if (c->frame_size != frame_size)
+		node->news = c->state > TOR_LINK_NO_CARRIER;
+	c->frame_size = frame_size;
+	link_agree_frame(c);
+	if (c->state <= TOR_LINK_NO_CARRIER) {
+		link_forget_neighbour(c);
+		link_agree_frame(c);
 		node->news = true;
-		link_set_state(ctx, node, port, TOR_LINK_WAITING);
-	} else if (link->state == TOR_LINK_TOO_SMALL && link->takes >= link->needed) {
-		link_set_state(ctx, node, port, TOR_LINK_ONE_WAY);
+		link_set_state(ctx, node, cable, TOR_LINK_WAITING);
+	} else if (c->state == TOR_LINK_TOO_SMALL && c->takes >= c->needed) {
+		link_set_state(ctx, node, cable, TOR_LINK_ONE_WAY);
 	}
+	link_sum(node, tor_cable_port(cable));
 	link_say_links(ctx, node);
 	tor_hello_spread_news(ctx, node);
 	/*
 	 * both ends send a hello when a cable is plugged in; the first one
 	 * received is answered nevertheless
 	 */
-	if (link->state == TOR_LINK_WAITING && !link->heard)
-		link->answered = 0;
+	if (c->state == TOR_LINK_WAITING && !c->heard)
+		c->answered = 0;
 }
 
-void tor_link_close(struct tor_ctx *ctx, struct tor_node *node, u32 port, bool absent)
+void tor_link_close(struct tor_ctx *ctx, struct tor_node *node, u32 cable, bool absent)
 {
-	link_forget_neighbour(&node->link[port]);
-	link_set_state(ctx, node, port, absent ? TOR_LINK_ABSENT : TOR_LINK_NO_CARRIER);
+	link_forget_neighbour(&node->cable[cable]);
+	link_set_state(ctx, node, cable, absent ? TOR_LINK_ABSENT : TOR_LINK_NO_CARRIER);
 	tor_hello_spread_news(ctx, node);
 }
 
@@ -209,24 +234,24 @@ static void link_hear_records(struct tor_ctx *ctx, struct tor_node *node,
 		tor_env_view_changed(ctx, node);
 }
 
-bool tor_link_expects(const struct tor_node *node, u32 port, const struct tor_hdr *h,
+bool tor_link_expects(const struct tor_node *node, u32 cable, const struct tor_hdr *h,
 		      const struct tor_hello *hello)
 {
 	return link_same_shape(node, hello) &&
-	       h->src == tor_torus_neighbour(&node->torus, node->self, port) &&
-	       link_hello_port(hello) == tor_torus_peer_port(port);
+	       h->src == tor_torus_neighbour(&node->torus, node->self, tor_cable_port(cable)) &&
+	       link_hello_port(hello) == tor_torus_peer_port(tor_cable_port(cable));
 }
 
-static enum tor_link_state link_judge(const struct tor_node *node, u32 port,
+static enum tor_link_state link_judge(const struct tor_node *node, u32 cable,
 				      const struct tor_hdr *h, const struct tor_hello *hello)
 {
-	const struct tor_link *link = &node->link[port];
+	const struct tor_cable *c = &node->cable[cable];
 
 	if (!link_same_shape(node, hello))
 		return TOR_LINK_FABRIC;
-	if (!tor_link_expects(node, port, h, hello))
+	if (!tor_link_expects(node, cable, h, hello))
 		return TOR_LINK_MISWIRED;
-	if (link->state == TOR_LINK_TOO_SMALL && link->takes < link->needed)
+	if (c->state == TOR_LINK_TOO_SMALL && c->takes < c->needed)
 		return TOR_LINK_TOO_SMALL;
 	if (!hello->hears || hello->heard_node != node->self ||
 	    hello->heard_epoch != node->epoch)
@@ -235,47 +260,47 @@ static enum tor_link_state link_judge(const struct tor_node *node, u32 port,
 }
 
 /* Take over what not every hello has. */
-static void link_hear_more(struct tor_link *link, const struct tor_hello *hello)
+static void link_hear_more(struct tor_cable *c, const struct tor_hello *hello)
 {
-	static_assert(sizeof(link->peer_name) == sizeof(hello->name));
-	link->peer_more = hello->more;
-	memcpy(link->peer_name, hello->name, sizeof(link->peer_name));
-	link->peer_rates = hello->rates;
-	link->peer_sent = hello->sent;
-	link->peer_cables = hello->cables;
+	static_assert(sizeof(c->peer_name) == sizeof(hello->name));
+	c->peer_more = hello->more;
+	memcpy(c->peer_name, hello->name, sizeof(c->peer_name));
+	c->peer_rates = hello->rates;
+	c->peer_sent = hello->sent;
+	c->peer_cables = hello->cables;
 }
 
-void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const struct tor_hdr *h,
+void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 cable, const struct tor_hdr *h,
 		    const struct tor_hello *hello)
 {
-	struct tor_link *link = &node->link[port];
-	bool again = link->peer_epoch != h->src_epoch;
-	bool first = !link->heard || again;
+	struct tor_cable *c = &node->cable[cable];
+	bool again = c->peer_epoch != h->src_epoch;
+	bool first = !c->heard || again;
 	enum tor_link_state state;
 
-	if (link->state <= TOR_LINK_NO_CARRIER)
+	if (c->state <= TOR_LINK_NO_CARRIER)
 		return;
 	tor_env_count(node, TOR_C_RX_HELLOS, 1);
-	link->heard = ctx->now;
-	link->peer_node = h->src;
-	link->peer_epoch = h->src_epoch;
-	link->peer_port = link_hello_port(hello);
-	link->peer_tag = 0;
-	link->peer_ndim = hello->ndim;
-	memcpy(link->peer_side, hello->side, sizeof(link->peer_side));
-	link->peer_frame_size = hello->frame_size;
-	link->peer_big_endian = h->flags & TORCOLL_FLAG_BIG_ENDIAN;
-	link->peer_unsummed = h->flags & TORCOLL_FLAG_UNSUMMED;
-	static_assert(sizeof(link->peer_version) == sizeof(hello->version));
-	memcpy(link->peer_version, hello->version, sizeof(link->peer_version));
+	c->heard = ctx->now;
+	c->peer_node = h->src;
+	c->peer_epoch = h->src_epoch;
+	c->peer_port = link_hello_port(hello);
+	c->peer_tag = 0;
+	c->peer_ndim = hello->ndim;
+	memcpy(c->peer_side, hello->side, sizeof(c->peer_side));
+	c->peer_frame_size = hello->frame_size;
+	c->peer_big_endian = h->flags & TORCOLL_FLAG_BIG_ENDIAN;
+	c->peer_unsummed = h->flags & TORCOLL_FLAG_UNSUMMED;
+	static_assert(sizeof(c->peer_version) == sizeof(hello->version));
+	memcpy(c->peer_version, hello->version, sizeof(c->peer_version));
 	if (hello->more || again)
-		link_hear_more(link, hello);
-	link_agree_frame(link);
+		link_hear_more(c, hello);
+	link_agree_frame(c);
 
-	state = link_judge(node, port, h, hello);
-	if (state == TOR_LINK_UP && link->state != state && !tor_damper_may(&link->ups, ctx->now))
+	state = link_judge(node, cable, h, hello);
+	if (state == TOR_LINK_UP && c->state != state && !tor_damper_may(&c->ups, ctx->now))
 		state = TOR_LINK_FLAPPING;
-	link_set_state(ctx, node, port, state);
+	link_set_state(ctx, node, cable, state);
 	if (state != TOR_LINK_FABRIC && state != TOR_LINK_MISWIRED)
 		link_hear_records(ctx, node, hello);
 	/*
@@ -283,59 +308,64 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const 
 	 * instead of an interval
 	 */
 	if (!tor_hello_spread_news(ctx, node) && first)
-		tor_hello_answer(ctx, node, port);
+		tor_hello_answer(ctx, node, cable);
 }
 
-void tor_link_foreign(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 version)
+void tor_link_foreign(struct tor_ctx *ctx, struct tor_node *node, u32 cable, u32 version)
 {
-	struct tor_link *link = &node->link[port];
+	struct tor_cable *c = &node->cable[cable];
 
-	if (link->state <= TOR_LINK_NO_CARRIER || link->state == TOR_LINK_UP)
+	if (c->state <= TOR_LINK_NO_CARRIER || c->state == TOR_LINK_UP)
 		return;
-	link->heard = ctx->now;
-	link->peer_wire = version;
-	link_set_state(ctx, node, port, TOR_LINK_VERSION);
+	c->heard = ctx->now;
+	c->peer_wire = version;
+	link_set_state(ctx, node, cable, TOR_LINK_VERSION);
 }
 
-void tor_link_stranger(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 tag)
+void tor_link_stranger(struct tor_ctx *ctx, struct tor_node *node, u32 cable, u32 tag)
 {
-	struct tor_link *link = &node->link[port];
+	struct tor_cable *c = &node->cable[cable];
 
 	/*
 	 * A node of this fabric that is heard there counts for more, and so does
 	 * another version: on a hub with both, the state stays the same.
 	 */
-	if (link->state <= TOR_LINK_NO_CARRIER || link->state == TOR_LINK_VERSION ||
-	    link->peer_node != ~0U)
+	if (c->state <= TOR_LINK_NO_CARRIER || c->state == TOR_LINK_VERSION ||
+	    c->peer_node != ~0U)
 		return;
-	link->heard = ctx->now;
-	link->peer_tag = tag;
-	link_set_state(ctx, node, port, TOR_LINK_FABRIC);
+	c->heard = ctx->now;
+	c->peer_tag = tag;
+	link_set_state(ctx, node, cable, TOR_LINK_FABRIC);
 }
 
 void tor_link_too_small(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 len)
 {
-	struct tor_link *link = &node->link[port];
+	u32 k;
 
-	if (link->state != TOR_LINK_UP || link->takes >= len)
-		return;
-	link->needed = len;
-	link_set_state(ctx, node, port, TOR_LINK_TOO_SMALL);
+	for (k = 0; k < TOR_LINK_CABLES; k++) {
+		u32 cable = tor_cable(port, k);
+		struct tor_cable *c = &node->cable[cable];
+
+		if (c->state != TOR_LINK_UP || c->takes >= len)
+			continue;
+		c->needed = len;
+		link_set_state(ctx, node, cable, TOR_LINK_TOO_SMALL);
+	}
 	tor_hello_spread_news(ctx, node);
 }
 
-void tor_link_alive(struct tor_node *node, u32 port)
+void tor_link_alive(struct tor_node *node, u32 cable)
 {
-	struct tor_link *link = &node->link[port];
+	struct tor_cable *c = &node->cable[cable];
 
 	/* avoid writing a cache line that all processors read */
-	if (!READ_ONCE(link->busy))
-		WRITE_ONCE(link->busy, true);
+	if (!READ_ONCE(c->busy))
+		WRITE_ONCE(c->busy, true);
 }
 
-void tor_link_damaged(struct tor_node *node, u32 port)
+void tor_link_damaged(struct tor_node *node, u32 cable)
 {
-	atomic64_inc(&node->link[port].damaged);
+	atomic64_inc(&node->cable[cable].damaged);
 }
 
 u64 tor_link_tick_ns(const struct tor_node *node)
@@ -351,38 +381,38 @@ static void link_forgive_lost_time(struct tor_node *node, u64 now)
 {
 	u64 due = node->ticked + tor_link_tick_ns(node);
 	u64 lost = now - due;
-	u32 port;
+	u32 cable;
 
 	if (!node->ticked || now <= due || lost <= tor_link_tick_ns(node))
 		return;
-	for (port = 0; port < TOR_MAX_PORTS; port++) {
-		struct tor_link *link = &node->link[port];
+	for (cable = 0; cable < TOR_MAX_CABLES; cable++) {
+		struct tor_cable *c = &node->cable[cable];
 
-		if (link->heard && now > link->heard)
-			link->heard += min(lost, now - link->heard);
+		if (c->heard && now > c->heard)
+			c->heard += min(lost, now - c->heard);
 	}
 }
 
 void tor_link_tick(struct tor_ctx *ctx, struct tor_node *node)
 {
-	u32 port;
+	u32 cable;
 
 	link_forgive_lost_time(node, ctx->now);
 	node->ticked = ctx->now;
-	for (port = 0; port < TOR_MAX_PORTS; port++) {
-		struct tor_link *link = &node->link[port];
+	for (cable = 0; cable < TOR_MAX_CABLES; cable++) {
+		struct tor_cable *c = &node->cable[cable];
 
-		if (READ_ONCE(link->busy)) {
-			WRITE_ONCE(link->busy, false);
-			if (link->state == TOR_LINK_UP)
-				link->heard = ctx->now;
+		if (READ_ONCE(c->busy)) {
+			WRITE_ONCE(c->busy, false);
+			if (c->state == TOR_LINK_UP)
+				c->heard = ctx->now;
 		}
-		if (link->state <= TOR_LINK_NO_CARRIER || !link->heard ||
-		    ctx->now <= link->heard + TOR_HELLO_MISSES * node->hello_ns)
+		if (c->state <= TOR_LINK_NO_CARRIER || !c->heard ||
+		    ctx->now <= c->heard + TOR_HELLO_MISSES * node->hello_ns)
 			continue;
-		link_forget_neighbour(link);
-		link_agree_frame(link);
-		link_set_state(ctx, node, port, TOR_LINK_WAITING);
+		link_forget_neighbour(c);
+		link_agree_frame(c);
+		link_set_state(ctx, node, cable, TOR_LINK_WAITING);
 	}
 	tor_hello_tick(ctx, node);
 }

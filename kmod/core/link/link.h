@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Links: the state of the cable at each port, from the hellos that come in.
- * Those that are sent, and how changes get to all nodes: hello.h.
+ * Links: the state of each of their cables (cable.h), from the hellos that come
+ * in. Those that are sent, and how changes get to all nodes: hello.h.
  *
- * A link is up while hellos come from the neighbour and port that the shape
+ * A cable is up while hellos come from the neighbour and the link that the shape
  * expects there and report that hellos of this node are received. It is down
- * when TOR_HELLO_MISSES intervals pass without a hello or any other frame.
+ * when TOR_HELLO_MISSES intervals pass without a hello or any other frame. The
+ * other end's cable may be any of that link. A link is dead when all its cables
+ * are down; other nodes do not hear of less.
  *
- * A link that goes down is down at once. A link that comes up repeatedly is up
+ * A cable that goes down is down at once. A cable that comes up repeatedly is up
  * only as often as a damper (damper.h) allows, and TOR_LINK_FLAPPING in
  * between.
  *
@@ -19,6 +21,7 @@
 
 #include <linux/torcoll_wire.h>
 
+#include "core/link/cable.h"
 #include "core/link/damper.h"
 #include "core/env.h"
 #include "core/torus.h"
@@ -44,10 +47,20 @@ enum tor_link_state {
 const char *tor_link_state_name(enum tor_link_state state);
 
 /**
- * struct tor_link - the link of a port
+ * struct tor_link - a link, as senders see it: read without lock, so by READ_ONCE
+ * @takes: bytes behind the MAC header that all its live cables take
+ * @up: bit k: its cable k is up
+ */
+struct tor_link {
+	u32 takes;
+	u8 up;
+};
+
+/**
+ * struct tor_cable - a cable of a link
  * @state: enum tor_link_state; read without lock, so by READ_ONCE
- * @frame_size: bytes behind the MAC header that this port takes
- * @takes: bytes that the ports at both ends take; read without lock, so by
+ * @frame_size: bytes behind the MAC header that the device here takes
+ * @takes: bytes that the devices at both ends take; read without lock, so by
  *	READ_ONCE
  * @needed: TOR_LINK_TOO_SMALL: the frame that did not fit
  * @heard: time of the last hello or, while up, of the tick after another frame,
@@ -65,7 +78,7 @@ const char *tor_link_state_name(enum tor_link_state state);
  * @peer_more: a hello of its present incarnation had the following four
  * @peer_name: its host's name, printable, terminated
  * @peer_rates: hash of its rates, as tor_node.rates
- * @peer_sent: frames that its port had sent, modulo 2^32, when it sent the last
+ * @peer_sent: frames that its device had sent, modulo 2^32, when it sent the last
  *	hello, that one included
  * @was: the state before the last change, which was at @since, ns
  * @downs: times that it was up and went down
@@ -75,7 +88,7 @@ const char *tor_link_state_name(enum tor_link_state state);
  * @damaged: frames that this cable damaged: any with a wrong header, and with
  *	a wrong payload those that the neighbour itself made
  */
-struct tor_link {
+struct tor_cable {
 	enum tor_link_state state;
 	enum tor_link_state was;
 	u64 since;
@@ -110,92 +123,92 @@ struct tor_link {
 struct tor_hdr;
 struct tor_hello;
 
-/* Bit per port of @node that should have a cable and whose link is not up. */
+/* Bit per link of @node that should be there and of which no cable is up. */
 u16 tor_link_dead(const struct tor_node *node);
 
-/* Set up the links of a new node: none is up. */
+/* Set up the links of a new node: no cable is up. */
 void tor_link_init(struct tor_node *node);
 
 /**
- * tor_link_open - a port has a device with carrier
+ * tor_link_open - a cable has a device with carrier
  * @ctx: of this entry
  * @node: node
- * @port: port
+ * @cable: its number, see tor_cable()
  * @frame_size: bytes behind the MAC header that it takes
  *
  * Also called when @frame_size changes.
  *
  * Context: bottom halves off, the node's lock held.
  */
-void tor_link_open(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 frame_size);
+void tor_link_open(struct tor_ctx *ctx, struct tor_node *node, u32 cable, u32 frame_size);
 
 /**
- * tor_link_close - the device of a port lost its carrier, or is gone
+ * tor_link_close - the device of a cable lost its carrier, or is gone
  * @ctx: of this entry
  * @node: node
- * @port: port
+ * @cable: its number
  * @absent: the device is gone
  *
  * Context: bottom halves off, the node's lock held.
  */
-void tor_link_close(struct tor_ctx *ctx, struct tor_node *node, u32 port, bool absent);
+void tor_link_close(struct tor_ctx *ctx, struct tor_node *node, u32 cable, bool absent);
 
 /**
- * tor_link_expects - is a hello from the neighbour that belongs at a port
+ * tor_link_expects - is a hello from the neighbour that belongs at a cable
  * @node: receiver
- * @port: port on which it came in
+ * @cable: by which it came in
  * @h: its header
  * @hello: its body
  *
  * Context: any; reads the shape only.
  * Return: true if it is; its MAC address may then be used.
  */
-bool tor_link_expects(const struct tor_node *node, u32 port, const struct tor_hdr *h,
+bool tor_link_expects(const struct tor_node *node, u32 cable, const struct tor_hdr *h,
 		      const struct tor_hello *hello);
 
 /**
  * tor_link_hello - handle a received hello
  * @ctx: of this entry
  * @node: receiver
- * @port: port on which it came in
+ * @cable: by which it came in
  * @h: its header
  * @hello: its body
  *
  * Context: bottom halves off, the node's lock held.
  */
-void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 port, const struct tor_hdr *h,
+void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 cable, const struct tor_hdr *h,
 		    const struct tor_hello *hello);
 
 /**
  * tor_link_foreign - a frame of another wire version came in
  * @ctx: of this entry
  * @node: receiver
- * @port: port on which it came in
+ * @cable: by which it came in
  * @version: of the frame
  *
  * Context: bottom halves off, the node's lock held.
  */
-void tor_link_foreign(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 version);
+void tor_link_foreign(struct tor_ctx *ctx, struct tor_node *node, u32 cable, u32 version);
 
 /**
  * tor_link_stranger - a hello of another fabric came in
  * @ctx: of this entry
  * @node: receiver
- * @port: port on which it came in
+ * @cable: by which it came in
  * @tag: of its fabric
  *
  * Context: bottom halves off, the node's lock held.
  */
-void tor_link_stranger(struct tor_ctx *ctx, struct tor_node *node, u32 port, u32 tag);
+void tor_link_stranger(struct tor_ctx *ctx, struct tor_node *node, u32 cable, u32 tag);
 
 /**
  * tor_link_too_small - a frame is too large for the link on its route
  * @ctx: of this entry
  * @node: node
- * @port: port
+ * @port: number of the link
  * @len: bytes of the frame behind the MAC header
  *
- * The link counts as down from now on.
+ * Its cables that do not take the frame count as down from now on.
  *
  * Context: bottom halves off, the node's lock held.
  */
@@ -204,20 +217,20 @@ void tor_link_too_small(struct tor_ctx *ctx, struct tor_node *node, u32 port, u3
 /**
  * tor_link_alive - a frame other than a hello came from the neighbour
  * @node: receiver
- * @port: port on which it came in
+ * @cable: by which it came in
  *
  * Context: softirq; needs neither lock nor clock, the next tick evaluates it.
  */
-void tor_link_alive(struct tor_node *node, u32 port);
+void tor_link_alive(struct tor_node *node, u32 cable);
 
 /**
  * tor_link_damaged - a frame arrived damaged
  * @node: receiver
- * @port: port on which it came in, by the cable that damaged it
+ * @cable: by which it came in, and which damaged it
  *
  * Context: softirq; needs no lock.
  */
-void tor_link_damaged(struct tor_node *node, u32 port);
+void tor_link_damaged(struct tor_node *node, u32 cable);
 
 /**
  * tor_link_tick - periodic work: give up silent neighbours, send hellos

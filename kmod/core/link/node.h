@@ -43,8 +43,8 @@ struct tor_refusal {
  * @rates: hash of the rates of the fabric, 0: those of the default; hellos
  *	carry it. Written and read without lock, so by WRITE_ONCE, READ_ONCE
  * @hello_ns: hello interval; @ticked: time of the last tor_link_tick(), ns
- * @link: by port; see link.h
- * @live: bit per port whose link is up; read without lock, so by READ_ONCE
+ * @cable: by number, see cable.h; @link: by port; see link.h
+ * @live: bit per port whose link has a cable that is up; read without lock, so by READ_ONCE
  * @view: what is known of the links of all nodes
  * @frame: bytes of a frame that all links take, as sent to all nodes
  * @news: there are changes to send immediately
@@ -77,6 +77,7 @@ struct tor_node {
 	u32 rates;
 	u64 hello_ns;
 	u64 ticked;
+	struct tor_cable cable[TOR_MAX_CABLES];
 	struct tor_link link[TOR_MAX_PORTS];
 	u32 live;
 	struct tor_view view;

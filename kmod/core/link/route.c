@@ -113,29 +113,46 @@ static u32 route_mix(u32 x)
 	return x ^ x >> 16;
 }
 
-u32 tor_routes_spread(const struct tor_torus *t, const struct tor_routes *routes, u32 dst, u32 flow,
-		      u32 live, u32 from)
+/*
+ * The way of @ways, a bit each, of the greatest weight: without a way that it
+ * does not use, a flow stays where it is. @ways is not 0.
+ */
+static u32 route_heaviest(u32 ways, u32 seed)
 {
-	u32 ports = route_ports(t, routes, dst, live, from);
-	u32 port, weight, seed, best = TOR_NO_PORT, most = 0;
+	u32 way, weight, best = TOR_NO_PORT, most = 0;
 
-	if (!ports)
-		return TOR_NO_PORT;
-	if (!(ports & (ports - 1)))
-		return __ffs64(ports);
-	/*
-	 * the port of the greatest weight: without a port that it does not use, a
-	 * flow stays where it is. With the node in the hash, the flows that one
-	 * node sent by the same port are spread again by the next
-	 */
-	seed = flow ^ route_mix(routes->self + 1);
-	for (; ports; ports &= ports - 1) {
-		port = __ffs64(ports);
-		weight = route_mix(seed + (port + 1) * 0x9e3779b9U);
+	if (!(ways & (ways - 1)))
+		return __ffs64(ways);
+	for (; ways; ways &= ways - 1) {
+		way = __ffs64(ways);
+		weight = route_mix(seed + (way + 1) * 0x9e3779b9U);
 		if (best == TOR_NO_PORT || weight > most) {
-			best = port;
+			best = way;
 			most = weight;
 		}
 	}
 	return best;
+}
+
+/*
+ * With the node in the hash, the flows that one node sent by the same port are
+ * spread again by the next.
+ */
+static u32 route_seed(const struct tor_routes *routes, u32 flow)
+{
+	return flow ^ route_mix(routes->self + 1);
+}
+
+u32 tor_routes_spread(const struct tor_torus *t, const struct tor_routes *routes, u32 dst, u32 flow,
+		      u32 live, u32 from)
+{
+	u32 ports = route_ports(t, routes, dst, live, from);
+
+	return ports ? route_heaviest(ports, route_seed(routes, flow)) : TOR_NO_PORT;
+}
+
+u32 tor_routes_cable(const struct tor_routes *routes, u32 flow, u32 up)
+{
+	/* mixed once more: the flows of a port are those of which it is the heaviest */
+	return route_heaviest(up, route_mix(route_seed(routes, flow)));
 }

@@ -23,6 +23,9 @@
  * Packets of the network device are spread over all ports that begin a shortest
  * path, by the hash of their flow (tor_routes_spread()). Every hop still brings
  * them one hop nearer, and the same argument holds.
+ *
+ * By which cable of a link a frame leaves is no matter of routes, but for
+ * packets: those of a flow stay on one (tor_routes_cable()).
  */
 #ifndef _TOR_CORE_ROUTE_H
 #define _TOR_CORE_ROUTE_H
@@ -95,8 +98,7 @@ u32 tor_routes_port(const struct tor_torus *t, const struct tor_routes *routes, 
  * @live: bit per usable port, as for tor_routes_port()
  * @from: port on which it came in, TOR_NO_PORT if it starts here
  *
- * Unlike tor_routes_port(), uses all ports that begin a shortest path, and all
- * cables of a direction. The packets of a flow take the same one as long as it
+ * Unlike tor_routes_port(), uses all ports that begin a shortest path. The packets of a flow take the same one as long as it
  * is usable: if a port goes down, only the flows that left by it move.
  *
  * Context: any; @routes must stay valid (RCU in the module).
@@ -104,6 +106,19 @@ u32 tor_routes_port(const struct tor_torus *t, const struct tor_routes *routes, 
  */
 u32 tor_routes_spread(const struct tor_torus *t, const struct tor_routes *routes, u32 dst, u32 flow,
 		      u32 live, u32 from);
+
+/**
+ * tor_routes_cable - the cable of a link by which a packet of a flow leaves
+ * @routes: table
+ * @flow: hash of its flow
+ * @up: bit per usable cable of the link, not 0
+ *
+ * As with ports, only the flows of a cable that goes down move.
+ *
+ * Context: any; @routes must stay valid (RCU in the module).
+ * Return: which cable of the link.
+ */
+u32 tor_routes_cable(const struct tor_routes *routes, u32 flow, u32 up);
 
 static inline bool tor_routes_reach(const struct tor_routes *routes, u32 dst)
 {
