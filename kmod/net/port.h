@@ -49,7 +49,7 @@ struct tor_port {
 /**
  * tor_port_add - use a netdev
  * @fabric: owner of the port
- * @index: port number, see tor_port()
+ * @index: port number
  * @dev: device; referenced until the port goes
  * @why: out: static sentence for a refusal
  * @attr: out: the netlink attribute at fault, if there is one

@@ -217,7 +217,7 @@ bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port)
 	f->out_port = port;
 	f->left = left;
 	f->to = &sim.node[tor_torus_neighbour(&node->core.torus, node->core.self, port)];
-	f->in_port = tor_torus_peer_port(port);
+	f->in_port = tor_torus_peer_port(&node->core.torus, port);
 	cross(f);
 	return true;
 }

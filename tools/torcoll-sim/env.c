@@ -280,9 +280,11 @@ void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *core, u32 port)
 {
 	struct sim_node *node = container_of(core, struct sim_node, core);
 	struct sim_port *p = &node->port[port];
+	char name[HOST_PORT_TEXT];
 
-	sim_trace(node, "link %u%c is %s", tor_port_dim(port),
-		  tor_port_dir(port) == TOR_PLUS ? '+' : '-',
+	sim_trace(node, "link %s is %s",
+		  host_port_print(name, tor_port_dim(&core->torus, port),
+				  tor_port_dir(&core->torus, port)),
 		  tor_link_state_name(core->link[port].state));
 	if (p->up && core->link[port].state != TOR_LINK_UP)
 		p->fell = sim.now;

@@ -15,8 +15,11 @@ static void set_cable(const struct sim_incident *i, bool cut)
 {
 	struct sim_node *node = &sim.node[i->node];
 	struct sim_node *peer = neighbour(node, i->port);
+	const struct tor_torus *t = &sim.scenario.torus;
+	char name[HOST_PORT_TEXT];
 
-	sim_trace(node, "cable %c%llu %s%s", i->port % 2 ? '-' : '+', (unsigned long long)i->port / 2,
+	sim_trace(node, "cable %s %s%s",
+		  host_port_print(name, tor_port_dim(t, i->port), tor_port_dir(t, i->port)),
 		  cut ? "cut" : "mended", i->one_way ? ", one way" : "");
 	if (cut) {
 		sim_meet(i->one_way ? SIM_ONE_WAY_CUT : SIM_CUT);
@@ -25,10 +28,10 @@ static void set_cable(const struct sim_incident *i, bool cut)
 	}
 	sim_cable_cut(node, i->port, cut);
 	if (!i->one_way)
-		sim_cable_cut(peer, tor_torus_peer_port(i->port), cut);
+		sim_cable_cut(peer, tor_torus_peer_port(t, i->port), cut);
 	if (i->carrier) {
 		sim_cable_unplug(node, i->port, cut);
-		sim_cable_unplug(peer, tor_torus_peer_port(i->port), cut);
+		sim_cable_unplug(peer, tor_torus_peer_port(t, i->port), cut);
 	}
 	sim_judge_paths();
 }

@@ -256,7 +256,7 @@ static bool works(const struct sim_node *node, u32 port)
 
 static bool joins(const struct sim_node *node, u32 port, const struct sim_node *peer, bool seen)
 {
-	u32 back = tor_torus_peer_port(port);
+	u32 back = tor_torus_peer_port(&sim.scenario.torus, port);
 
 	if (!node->alive || !peer->alive)
 		return false;
@@ -280,7 +280,7 @@ static void reach(u32 from, bool seen, bool *reached)
 	for (todo[n++] = from; n;) {
 		u32 at = todo[--n];
 
-		for (port = 0; port < 2U * t->ndim; port++) {
+		for (port = 0; port < t->ports; port++) {
 			if (!tor_torus_has_port(t, at, port))
 				continue;
 			to = tor_torus_neighbour(t, at, port);

@@ -112,7 +112,7 @@ static void open_ports(void *arg)
 	u32 port;
 
 	sim_enter(&ctx, node);
-	for (port = 0; port < 2U * node->core.torus.ndim; port++)
+	for (port = 0; port < node->core.torus.ports; port++)
 		if (tor_torus_has_port(&node->core.torus, node->core.self, port) &&
 		    !node->port[port].unplugged)
 			tor_link_open(&ctx.core, &node->core, port, sim.scenario.frame_size);

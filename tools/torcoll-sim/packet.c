@@ -59,7 +59,7 @@ static bool is_to_all(const struct sim_packet *p)
 /* Return whether the ends of a link agree, and a link that is up works. */
 static bool link_is_settled(const struct sim_node *node, u32 port)
 {
-	u32 back = tor_torus_peer_port(port);
+	u32 back = tor_torus_peer_port(&sim.scenario.torus, port);
 	const struct sim_node *peer;
 
 	peer = &sim.node[tor_torus_neighbour(&sim.scenario.torus, node->core.self, port)];
@@ -86,7 +86,7 @@ static bool fabric_is_settled(void)
 			first = node;
 		if (node->view_changed || node->core.view.digest != first->core.view.digest)
 			return false;
-		for (port = 0; port < 2U * t->ndim; port++)
+		for (port = 0; port < t->ports; port++)
 			if (tor_torus_has_port(t, node->core.self, port) &&
 			    !link_is_settled(node, port))
 				return false;
@@ -104,7 +104,7 @@ static void find_wanted(struct sim_packet *p)
 
 	queue[tail++] = p->src;
 	for (head = 0; head < tail; head++) {
-		for (port = 0; port < 2U * t->ndim; port++) {
+		for (port = 0; port < t->ports; port++) {
 			if (!sim_port_up(&sim.node[queue[head]], port))
 				continue;
 			peer = tor_torus_neighbour(t, queue[head], port);

@@ -319,7 +319,7 @@ static bool is_sound(const struct sim_scenario *s)
 	}
 	for (i = 0; i < s->incidents; i++)
 		if (s->incident[i].node >= s->torus.nodes || s->incident[i].group >= s->groups ||
-		    s->incident[i].port >= 2U * s->torus.ndim ||
+		    s->incident[i].port >= s->torus.ports ||
 		    s->incident[i].rank >= s->group[s->incident[i].group].ranks)
 			return false;
 	return s->groups && s->rate && s->queue && s->hello && s->frame_size;

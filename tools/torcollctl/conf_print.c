@@ -5,12 +5,10 @@
 static void print_fabric(FILE *out, const struct conf *conf)
 {
 	const struct conf_fabric *f = &conf->fabric;
-	uint32_t dim;
+	char dims[HOST_SHAPE_TEXT];
 
-	fprintf(out, "[fabric]\nkey = %llu\ndims = ", (unsigned long long)f->key);
-	for (dim = 0; dim < f->torus.ndim; dim++)
-		fprintf(out, "%s%u", dim ? "x" : "", f->torus.side[dim]);
-	fputc('\n', out);
+	fprintf(out, "[fabric]\nkey = %llu\ndims = %s\n", (unsigned long long)f->key,
+		host_torus_print(dims, &f->torus));
 	if (f->torus.cables != 1)
 		fprintf(out, "cables = %u\n", f->torus.cables);
 	if (f->ethertype != CONF_ETHERTYPE)
@@ -45,6 +43,7 @@ static void print_ip(FILE *out, const struct conf *conf)
 static void print_node(FILE *out, const struct conf *conf, size_t place)
 {
 	const struct conf_node *node = &conf->node[place];
+	char port[HOST_PORT_TEXT];
 	size_t i;
 
 	fprintf(out, "\n[node %s]\nindex = %u\n", node->name, node->index);
@@ -52,8 +51,8 @@ static void print_node(FILE *out, const struct conf *conf, size_t place)
 		fprintf(out, "mtu = %u\n", node->mtu);
 	for (i = 0; i < conf->ports; i++)
 		if (conf->port[i].node == place)
-			fprintf(out, "port %u%c = %s\n", tor_port_dim(conf->port[i].port),
-				tor_port_dir(conf->port[i].port) == TOR_MINUS ? '-' : '+',
+			fprintf(out, "port %s = %s\n",
+				host_port_print(port, conf->port[i].dim, conf->port[i].dir),
 				conf->port[i].device);
 }
 

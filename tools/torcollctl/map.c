@@ -19,7 +19,7 @@ static bool same_shape(const struct shape *a, const struct shape *b)
 	uint32_t i;
 
 	for (i = 0; i < MAX_DIMS; i++)
-		if (a->side[i] != b->side[i])
+		if (a->side[i] != b->side[i] || a->kind[i] != b->kind[i])
 			return false;
 	return a->cables == b->cables;
 }
@@ -104,27 +104,33 @@ struct survey_port *map_port(const struct map *m, const struct survey_host *host
 
 struct survey_port *map_partner(const struct map *m, uint32_t node, uint32_t dim, uint32_t dir)
 {
-	return map_port(m, m->host[shape_neighbour(&m->shape, node, dim, dir)], dim, !dir);
+	return map_port(m, m->host[shape_neighbour(&m->shape, node, dim, dir)], dim,
+			shape_back(&m->shape, dim, dir));
+}
+
+static void map_add_link(struct map *m, uint32_t node, struct shape_port port)
+{
+	struct map_link *link = &m->link[m->nlinks++];
+
+	link->dim = port.dim;
+	link->dir = port.dir;
+	link->node[0] = node;
+	link->node[1] = shape_neighbour(&m->shape, node, port.dim, port.dir);
+	link->port[0] = map_port(m, m->host[node], port.dim, port.dir);
+	link->port[1] = map_partner(m, node, port.dim, port.dir);
 }
 
 static void map_links(struct map *m)
 {
-	uint32_t dim, node;
+	uint32_t ports = shape_ports(&m->shape), i, node;
 
-	m->link = map_alloc((size_t)m->shape.nodes * m->shape.ndim, sizeof(*m->link));
-	for (dim = 0; dim < m->shape.ndim; dim++) {
-		for (node = 0; node < m->shape.nodes; node++) {
-			struct map_link *link = &m->link[m->nlinks];
+	m->link = map_alloc((size_t)m->shape.nodes * ports, sizeof(*m->link));
+	for (i = 0; i < ports; i++) {
+		struct shape_port port = shape_port(&m->shape, i);
 
-			if (!shape_has_port(&m->shape, node, dim, 0))
-				continue;
-			m->nlinks++;
-			link->dim = dim;
-			link->node[0] = node;
-			link->node[1] = shape_neighbour(&m->shape, node, dim, 0);
-			link->port[0] = map_port(m, m->host[node], dim, 0);
-			link->port[1] = map_port(m, m->host[link->node[1]], dim, 1);
-		}
+		for (node = 0; node < m->shape.nodes; node++)
+			if (shape_leads(&m->shape, node, port.dim, port.dir))
+				map_add_link(m, node, port);
 	}
 }
 

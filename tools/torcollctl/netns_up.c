@@ -134,17 +134,21 @@ static int make_nodes(struct up *up)
 	return 0;
 }
 
-/* "d0p": dimension 0, plus. */
-static const char *device_name(uint32_t dim, uint32_t dir)
+/* "d0p": dimension 0, plus; "d0s2": in a mesh, two steps up. */
+static const char *device_name(struct shape_port port)
 {
-	return fmt_str("d%u%c", dim, dir ? 'm' : 'p');
+	if (port.dir > TOR_MINUS)
+		return fmt_str("d%us%u", port.dim, port.dir - TOR_DIR_STEPS);
+	return fmt_str("d%u%c", port.dim, port.dir ? 'm' : 'p');
 }
 
-static int make_wire(struct up *up, struct conn *route, uint32_t node, uint32_t dim)
+static int make_wire(struct up *up, struct conn *route, uint32_t node, struct shape_port port)
 {
-	uint32_t peer = shape_neighbour(&up->spec.shape, node, dim, 0);
-	struct wire_end a = { up->netns[node], device_name(dim, 0) };
-	struct wire_end b = { up->netns[peer], device_name(dim, 1) };
+	const struct shape *shape = &up->spec.shape;
+	uint32_t peer = shape_neighbour(shape, node, port.dim, port.dir);
+	struct shape_port back = { port.dim, shape_back(shape, port.dim, port.dir) };
+	struct wire_end a = { up->netns[node], device_name(port) };
+	struct wire_end b = { up->netns[peer], device_name(back) };
 
 	if (!wire_veth(route, &a, &b, up->mtu))
 		return 0;
@@ -155,17 +159,21 @@ static int make_wire(struct up *up, struct conn *route, uint32_t node, uint32_t 
 
 static int make_wires(struct up *up)
 {
+	const struct shape *shape = &up->spec.shape;
 	struct conn route;
-	uint32_t n, dim;
+	uint32_t n, i;
 	int ret = 0;
 
 	if (conn_open_route(&route))
 		return conn_refused(&route);
-	for (n = 0; !ret && n < up->spec.shape.nodes; n++) {
+	for (n = 0; !ret && n < shape->nodes; n++) {
 		ret = check_interrupted();
-		for (dim = 0; !ret && dim < up->spec.shape.ndim; dim++)
-			if (shape_has_port(&up->spec.shape, n, dim, 0))
-				ret = make_wire(up, &route, n, dim);
+		for (i = 0; !ret && i < shape_ports(shape); i++) {
+			struct shape_port port = shape_port(shape, i);
+
+			if (shape_leads(shape, n, port.dim, port.dir))
+				ret = make_wire(up, &route, n, port);
+		}
 	}
 	conn_close(&route);
 	return ret;
@@ -174,15 +182,20 @@ static int make_wires(struct up *up)
 /* Set devices up: cables are made with the other end down. */
 static int switch_on(struct up *up)
 {
-	uint32_t n, dim;
+	const struct shape *shape = &up->spec.shape;
+	uint32_t n, i;
 	int err = 0;
 
-	for (n = 0; !err && n < up->spec.shape.nodes; n++) {
+	for (n = 0; !err && n < shape->nodes; n++) {
 		if (netns_enter(up->netns[n]))
 			err = -errno;
-		for (dim = 0; !err && dim < up->spec.shape.ndim; dim++)
-			if (shape_has_port(&up->spec.shape, n, dim, 1))
-				err = wire_up(device_name(dim, 1));
+		for (i = 0; !err && i < shape_ports(shape); i++) {
+			struct shape_port port = shape_port(shape, i);
+
+			if (shape_has_port(shape, n, port.dim, port.dir) &&
+			    !shape_leads(shape, n, port.dim, port.dir))
+				err = wire_up(device_name(port));
+		}
 	}
 	return err ? refuse(netns_name(up->prefix, n - 1), err) : 0;
 }
@@ -245,8 +258,9 @@ static int name_nodes(struct up *up)
 static int configure_node(struct up *up, uint32_t node)
 {
 	const struct tor_rates rates = shared_rates(up->spec.shape.nodes);
+	const struct shape *shape = &up->spec.shape;
 	struct conn *c = &up->conn[node];
-	uint32_t dim, dir;
+	uint32_t i;
 
 	if (netns_enter(up->netns[node]))
 		return refuse(netns_name(up->prefix, node), -errno);
@@ -255,14 +269,13 @@ static int configure_node(struct up *up, uint32_t node)
 		return refused_at(up, node, "fabric add");
 	if (rates_set(c, up->spec.key, &rates))
 		return refused_at(up, node, "tune set");
-	for (dim = 0; dim < up->spec.shape.ndim; dim++) {
-		for (dir = 0; dir < 2; dir++) {
-			const char *dev = device_name(dim, dir);
+	for (i = 0; i < shape_ports(shape); i++) {
+		struct shape_port port = shape_port(shape, i);
+		const char *dev = device_name(port);
 
-			if (shape_has_port(&up->spec.shape, node, dim, dir) &&
-			    port_new(c, up->spec.key, dim, dir, if_nametoindex(dev)))
-				return refused_at(up, node, fmt_str("port add %s", dev));
-		}
+		if (shape_has_port(shape, node, port.dim, port.dir) &&
+		    port_new(c, up->spec.key, port.dim, port.dir, if_nametoindex(dev)))
+			return refused_at(up, node, fmt_str("port add %s", dev));
 	}
 	return 0;
 }

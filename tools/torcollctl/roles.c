@@ -52,7 +52,7 @@ static bool fit_cable(struct roles *r, uint32_t node, uint32_t port)
 		return true;
 	if (a == GRAPH_NONE) {
 		end = find_port(r, b, GRAPH_SILENT, GRAPH_NONE);
-		port = tor_torus_peer_port(port);
+		port = tor_torus_peer_port(&r->w->place.t, port);
 	} else {
 		end = find_port(r, a, b == GRAPH_NONE ? GRAPH_SILENT : GRAPH_CABLE, b);
 	}
@@ -60,8 +60,18 @@ static bool fit_cable(struct roles *r, uint32_t node, uint32_t port)
 		return false;
 	r->role[end] = port;
 	if (a != GRAPH_NONE && b != GRAPH_NONE)
-		r->role[r->w->g->port[end].to] = tor_torus_peer_port(port);
+		r->role[r->w->g->port[end].to] = tor_torus_peer_port(&r->w->place.t, port);
 	return true;
+}
+
+/* Return whether a cable is there whose first end this is: of two ends, one. */
+static bool leads(const struct tor_torus *t, uint32_t node, uint32_t port)
+{
+	if (!tor_torus_has_port(t, node, port))
+		return false;
+	if (t->kind[tor_port_dim(t, port)] == TORCOLL_KIND_MESH)
+		return node < tor_torus_neighbour(t, node, port);
+	return tor_port_way(t, port) == TOR_PLUS;
 }
 
 static void fit_cables(struct roles *r)
@@ -70,8 +80,8 @@ static void fit_cables(struct roles *r)
 	uint32_t node, port;
 
 	for (node = 0; node < t->nodes; node++)
-		for (port = 0; port < 2U * t->ndim; port += 2)
-			if (tor_torus_has_port(t, node, port) && !fit_cable(r, node, port))
+		for (port = 0; port < t->ports; port++)
+			if (leads(t, node, port) && !fit_cable(r, node, port))
 				r->missing[r->nmissing++] = (struct role_link){
 					node, port, GRAPH_NONE, GRAPH_NONE, false,
 				};
@@ -142,7 +152,7 @@ static void give_role(struct roles *r, uint32_t port, const struct role_link *l)
 {
 	bool plus = r->w->g->port[port].host == r->w->place.who[l->node];
 
-	r->role[port] = plus ? l->port : tor_torus_peer_port(l->port);
+	r->role[port] = plus ? l->port : tor_torus_peer_port(&r->w->place.t, l->port);
 }
 
 static void move_cable(struct roles *r, uint32_t port)

@@ -43,7 +43,8 @@ static void fill_ports(struct conf *conf, const struct running *now)
 		if (!device)
 			continue;
 		conf->node->mtu = !conf->ports || conf->node->mtu == mtu ? mtu : 0;
-		conf->port[conf->ports].port = i;
+		conf->port[conf->ports].dim = tor_port_dim(&now->fabric.torus, i);
+		conf->port[conf->ports].dir = tor_port_dir(&now->fabric.torus, i);
 		name_device(conf->port[conf->ports++].device, device);
 	}
 }

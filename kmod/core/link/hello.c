@@ -40,8 +40,8 @@ static void hello_say(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 		.linear = node->said,
 	};
 	struct tor_hello hello = {
-		.dim = tor_port_dim(port),
-		.dir = tor_port_dir(port),
+		.dim = tor_port_dim(&node->torus, port),
+		.way = tor_port_way(&node->torus, port),
 		.ndim = node->torus.ndim,
 		.hears = link->heard && link->state != TOR_LINK_TOO_SMALL,
 		.frame_size = link->frame_size,
@@ -57,8 +57,10 @@ static void hello_say(struct tor_ctx *ctx, struct tor_node *node, u32 port)
 		.cables = node->torus.cables,
 	};
 	struct tor_hdr h;
+	u32 dim;
 
-	memcpy(hello.side, node->torus.side, sizeof(hello.side));
+	for (dim = 0; dim < node->torus.ndim; dim++)
+		hello.side[dim] = tor_torus_side(&node->torus, dim);
 	memcpy(hello.version, TOR_VERSION, sizeof(TOR_VERSION));
 	static_assert(sizeof(TOR_VERSION) <= sizeof(hello.version));
 	tor_env_host_name(node, hello.name);
