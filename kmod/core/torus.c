@@ -5,20 +5,25 @@
 int tor_torus_init(struct tor_torus *t, u32 ndim, const u32 *side, u32 cables)
 {
 	u64 nodes = 1;
-	u32 d;
+	u32 d, ports = 0;
 
 	memset(t, 0, sizeof(*t));
 	if (ndim < 1 || ndim > TOR_MAX_DIMS || cables < 1 || cables > 2)
 		return -EINVAL;
 	for (d = 0; d < ndim; d++) {
-		if (side[d] < 1 || side[d] > TOR_MAX_NODES)
+		if (!tor_side_is_valid(side[d]) || tor_side_ways(side[d]) > TOR_MAX_PORTS - ports)
 			return -EINVAL;
-		t->side[d] = side[d];
+		t->side[d] = tor_side_nodes(side[d]);
+		t->kind[d] = tor_side_kind(side[d]);
 		t->stride[d] = nodes;
-		nodes *= side[d];
+		nodes *= t->side[d];
 		if (nodes > TOR_MAX_NODES)
 			return -EINVAL;
+		t->first[d] = ports;
+		ports += tor_side_ways(side[d]);
+		memset(t->dim + t->first[d], d, ports - t->first[d]);
 	}
+	t->ports = ports;
 	t->ndim = ndim;
 	t->cables = cables;
 	t->nodes = nodes;
@@ -42,22 +47,69 @@ u32 tor_torus_shift(const struct tor_torus *t, u32 node, u32 dim, s64 by)
 	return node - c * t->stride[dim] + (c + steps) % n * t->stride[dim];
 }
 
+bool tor_torus_same_sides(const struct tor_torus *t, u32 ndim, const u32 *side)
+{
+	u32 d;
+
+	if (ndim != t->ndim)
+		return false;
+	for (d = 0; d < ndim; d++)
+		if (side[d] != tor_torus_side(t, d))
+			return false;
+	return true;
+}
+
 bool tor_torus_has_port(const struct tor_torus *t, u32 node, u32 port)
 {
-	u32 dim = tor_port_dim(port);
+	u32 dim, coord;
+	bool up;
 
-	if (dim >= t->ndim || t->side[dim] == 1)
+	if (port >= t->ports)
 		return false;
+	dim = tor_port_dim(t, port);
+	if (t->kind[dim] == TORCOLL_KIND_MESH)
+		return true;
+	if (t->side[dim] == 1)
+		return false;
+	up = tor_port_way(t, port) == TOR_PLUS;
+	coord = tor_torus_coord(t, node, dim);
+	if (t->kind[dim] == TORCOLL_KIND_LINE)
+		return coord != (up ? t->side[dim] - 1 : 0);
 	if (t->side[dim] > 2 || t->cables == 2)
 		return true;
 	/* one cable: from PLUS of coordinate 0 to MINUS of coordinate 1 */
-	return (tor_torus_coord(t, node, dim) == 0) == (tor_port_dir(port) == TOR_PLUS);
+	return (coord == 0) == up;
 }
 
 u32 tor_torus_neighbour(const struct tor_torus *t, u32 node, u32 port)
 {
-	return tor_torus_shift(t, node, tor_port_dim(port),
-			       tor_port_dir(port) == TOR_PLUS ? 1 : -1);
+	u32 dim = tor_port_dim(t, port), way = tor_port_way(t, port);
+
+	if (t->kind[dim] == TORCOLL_KIND_MESH)
+		return tor_torus_shift(t, node, dim, way + 1);
+	return tor_torus_shift(t, node, dim, way == TOR_PLUS ? 1 : -1);
+}
+
+u32 tor_torus_peer_port(const struct tor_torus *t, u32 port)
+{
+	u32 dim = tor_port_dim(t, port), way = tor_port_way(t, port);
+
+	/* there and back are as many steps as the side has nodes */
+	if (t->kind[dim] == TORCOLL_KIND_MESH)
+		return tor_torus_port(t, dim, t->side[dim] - 2 - way);
+	return tor_torus_port(t, dim, way ^ 1);
+}
+
+u32 tor_port_find(const struct tor_torus *t, u32 dim, u32 dir)
+{
+	u32 ways, way = dir;
+
+	if (dim >= t->ndim)
+		return t->ports;
+	ways = tor_torus_ways(t, dim);
+	if (t->kind[dim] == TORCOLL_KIND_MESH && dir != TOR_PLUS)
+		way = dir == TOR_MINUS ? ways - 1 : dir - TOR_DIR_STEPS - 1;
+	return way < ways ? tor_torus_port(t, dim, way) : t->ports;
 }
 
 /* Steps from @a to @b in one dimension, upwards. */
@@ -68,15 +120,27 @@ static u32 torus_steps_up(const struct tor_torus *t, u32 a, u32 b, u32 dim)
 	return (tor_torus_coord(t, b, dim) + n - tor_torus_coord(t, a, dim)) % n;
 }
 
+static u32 torus_hops(const struct tor_torus *t, u32 a, u32 b, u32 dim)
+{
+	u32 from = tor_torus_coord(t, a, dim), to = tor_torus_coord(t, b, dim), up;
+
+	switch (t->kind[dim]) {
+	case TORCOLL_KIND_LINE:
+		return from < to ? to - from : from - to;
+	case TORCOLL_KIND_MESH:
+		return from != to;
+	default:
+		up = torus_steps_up(t, a, b, dim);
+		return min(up, t->side[dim] - up);
+	}
+}
+
 u32 tor_torus_distance(const struct tor_torus *t, u32 a, u32 b)
 {
 	u32 d, hops = 0;
 
-	for (d = 0; d < t->ndim; d++) {
-		u32 up = torus_steps_up(t, a, b, d);
-
-		hops += min(up, t->side[d] - up);
-	}
+	for (d = 0; d < t->ndim; d++)
+		hops += torus_hops(t, a, b, d);
 	return hops;
 }
 
@@ -85,7 +149,8 @@ bool tor_torus_ties(const struct tor_torus *t, u32 a, u32 b)
 	u32 d;
 
 	for (d = 0; d < t->ndim; d++)
-		if (torus_steps_up(t, a, b, d) * 2 == t->side[d] &&
+		if (t->kind[d] == TORCOLL_KIND_RING &&
+		    torus_steps_up(t, a, b, d) * 2 == t->side[d] &&
 		    (t->side[d] > 2 || t->cables == 2))
 			return true;
 	return false;
@@ -95,7 +160,17 @@ u32 tor_torus_diameter(const struct tor_torus *t)
 {
 	u32 d, hops = 0;
 
-	for (d = 0; d < t->ndim; d++)
-		hops += t->side[d] / 2;
+	for (d = 0; d < t->ndim; d++) {
+		switch (t->kind[d]) {
+		case TORCOLL_KIND_LINE:
+			hops += t->side[d] - 1;
+			break;
+		case TORCOLL_KIND_MESH:
+			hops += t->side[d] > 1;
+			break;
+		default:
+			hops += t->side[d] / 2;
+		}
+	}
 	return hops;
 }

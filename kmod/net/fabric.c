@@ -261,7 +261,7 @@ static int check_config(const struct tor_fabric_config *cfg, struct tor_torus *t
 {
 	*attr = TORCOLL_A_FABRIC_SIDES;
 	if (tor_torus_init(torus, cfg->ndim, cfg->side, cfg->cables)) {
-		*why = "sides must be 1 to 6 numbers from 1, with at most 1048576 nodes, cables 1 or 2";
+		*why = "sides must be 1 to 6 numbers from 1, with at most 1048576 nodes and 12 ports at a node, cables 1 or 2";
 		return -EINVAL;
 	}
 	if (tor_torus_diameter(torus) > TOR_HOP_LIMIT) {

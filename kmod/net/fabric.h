@@ -168,7 +168,7 @@ static inline struct tor_fabric *tor_fabric_of(struct tor_node *node)
 struct tor_fabric_config {
 	u64 key;
 	u32 ndim;
-	u32 side[TOR_MAX_DIMS];
+	u32 side[TOR_MAX_DIMS];		/* with their kinds */
 	u32 cables;
 	u32 self;
 	u32 ethertype;

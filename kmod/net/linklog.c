@@ -60,15 +60,27 @@ static bool change_is_news(const struct tor_change *change)
 	}
 }
 
+#define PORT_NAME	8
+
+/* "0+", "0-", and in meshes "0+1", "0+2" */
+static const char *port_name(char name[PORT_NAME], u8 dim, u8 dir)
+{
+	if (dir <= TOR_MINUS)
+		snprintf(name, PORT_NAME, "%u%c", dim, "+-"[dir]);
+	else
+		snprintf(name, PORT_NAME, "%u+%u", dim, dir - TOR_DIR_STEPS);
+	return name;
+}
+
 static void change_say(const struct tor_node *node, const struct tor_change *change)
 {
-	char heard[40] = "";
+	char heard[40] = "", name[PORT_NAME];
 
 	if (change->heard_node != ~0U && change->to != TOR_LINK_UP)
-		snprintf(heard, sizeof(heard), "; heard: node %u port %u%c", change->heard_node,
-			 tor_port_dim(change->heard_port), "+-"[tor_port_dir(change->heard_port)]);
-	pr_info("fabric %llu node %u port %u%c (%s): %s -> %s%s%s%s\n", node->key, node->self,
-		tor_port_dim(change->port), "+-"[tor_port_dir(change->port)], change->dev,
+		snprintf(heard, sizeof(heard), "; heard: node %u port %s", change->heard_node,
+			 port_name(name, change->heard_dim, change->heard_dir));
+	pr_info("fabric %llu node %u port %s (%s): %s -> %s%s%s%s\n", node->key, node->self,
+		port_name(name, change->dim, change->dir), change->dev,
 		tor_link_state_name(change->from), tor_link_state_name(change->to),
 		*change->reason ? ": " : "", change->reason, heard);
 }
@@ -199,8 +211,10 @@ void tor_linklog_add(struct tor_fabric *fabric, u32 cable)
 	*change = (struct tor_change){
 		.when = ktime_get_boottime_ns(),
 		.heard_node = c->heard ? c->peer_node : ~0U,
-		.heard_port = c->peer_port,
-		.port = tor_cable_port(cable),
+		.heard_dim = c->peer_dim,
+		.heard_dir = c->peer_dir,
+		.dim = tor_port_dim(&fabric->node.torus, tor_cable_port(cable)),
+		.dir = tor_port_dir(&fabric->node.torus, tor_cable_port(cable)),
 		.from = c->was,
 		.to = c->state,
 	};

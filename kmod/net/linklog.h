@@ -28,8 +28,8 @@ struct tor_fabric;
  * @when: CLOCK_BOOTTIME, ns: the time of suspends counts, that of clocks being
  *	set does not
  * @heard_node: node whose hellos arrived, ~0: none
- * @heard_port: port that sent them
- * @port: link of this node, whose cable is that of @dev
+ * @heard_dim, @heard_dir: port that sent them, as tor_port_dir() names it
+ * @dim, @dir: of this node's link, likewise; its cable is that of @dev
  * @from, @to: enum tor_link_state
  * @dev: name that the device had then
  * @reason: why the link is not up, or empty
@@ -37,8 +37,10 @@ struct tor_fabric;
 struct tor_change {
 	u64 when;
 	u32 heard_node;
-	u8 heard_port;
-	u8 port;
+	u8 heard_dim;
+	u8 heard_dir;
+	u8 dim;
+	u8 dir;
 	u8 from;
 	u8 to;
 	char dev[IFNAMSIZ];

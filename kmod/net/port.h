@@ -66,7 +66,7 @@ struct tor_port {
 /**
  * tor_port_add - use a netdev
  * @fabric: owner of the port
- * @link: number of the link, see tor_port()
+ * @link: number of the link, see tor_torus_port()
  * @rank: which cable of the link, below TOR_LINK_CABLES; TOR_ANY_CABLE: the
  *	first free one
  * @dev: device; referenced until the port goes

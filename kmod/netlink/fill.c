@@ -73,6 +73,18 @@ void tor_totals(struct tor_fabric *fabric, struct tor_totals *t)
 	rcu_read_unlock();
 }
 
+/* Absent if all are rings. */
+static int put_kinds(struct sk_buff *msg, const struct tor_torus *t)
+{
+	u32 kind[TOR_MAX_DIMS], dim, others = 0;
+
+	for (dim = 0; dim < t->ndim; dim++) {
+		kind[dim] = t->kind[dim];
+		others |= kind[dim];
+	}
+	return others ? nla_put(msg, TORCOLL_A_FABRIC_KINDS, t->ndim * sizeof(u32), kind) : 0;
+}
+
 int tor_fill_fabric(struct sk_buff *msg, struct tor_fabric *fabric)
 {
 	const struct tor_node *node = &fabric->node;
@@ -82,6 +94,7 @@ int tor_fill_fabric(struct sk_buff *msg, struct tor_fabric *fabric)
 	return nl_put_u64(msg, TORCOLL_A_FABRIC_KEY, node->key) ||
 	       nla_put(msg, TORCOLL_A_FABRIC_SIDES, node->torus.ndim * sizeof(u32),
 		       node->torus.side) ||
+	       put_kinds(msg, &node->torus) ||
 	       nla_put_u32(msg, TORCOLL_A_FABRIC_CABLES, node->torus.cables) ||
 	       nla_put_u32(msg, TORCOLL_A_FABRIC_NODE, node->self) ||
 	       put_coord(msg, TORCOLL_A_FABRIC_COORD, node) ||

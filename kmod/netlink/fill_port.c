@@ -10,6 +10,21 @@
 #include "net/port.h"
 #include "netlink/put.h"
 
+/* The shape of the neighbour's fabric. */
+static int fill_shape(struct sk_buff *msg, const struct tor_cable *cable)
+{
+	u32 side[TOR_MAX_DIMS], kind[TOR_MAX_DIMS], dim, others = 0;
+	u32 bytes = cable->peer_ndim * sizeof(u32);
+
+	for (dim = 0; dim < cable->peer_ndim; dim++) {
+		side[dim] = tor_side_nodes(cable->peer_side[dim]);
+		kind[dim] = tor_side_kind(cable->peer_side[dim]);
+		others |= kind[dim];
+	}
+	return nla_put(msg, TORCOLL_A_PORT_HEARD_SIDES, bytes, side) ||
+	       (others && nla_put(msg, TORCOLL_A_PORT_HEARD_KINDS, bytes, kind)) ? -EMSGSIZE : 0;
+}
+
 /* How the neighbour differs from this node, in what hellos say of that. */
 static int fill_neighbour(struct sk_buff *msg, const struct tor_node *node,
 			  const struct tor_cable *cable)
@@ -17,8 +32,7 @@ static int fill_neighbour(struct sk_buff *msg, const struct tor_node *node,
 	return (cable->peer_unsummed == node->checksum_payload &&
 		nla_put_u32(msg, TORCOLL_A_PORT_HEARD_CHECKSUM, cable->peer_unsummed ?
 			    TORCOLL_CHECKSUM_HEADER : TORCOLL_CHECKSUM_FULL)) ||
-	       nla_put(msg, TORCOLL_A_PORT_HEARD_SIDES, cable->peer_ndim * sizeof(u32),
-		       cable->peer_side) ||
+	       fill_shape(msg, cable) ||
 	       (cable->peer_frame_size &&
 		nla_put_u32(msg, TORCOLL_A_PORT_HEARD_MTU, cable->peer_frame_size)) ||
 	       (cable->peer_more &&
@@ -41,8 +55,8 @@ static int fill_heard(struct sk_buff *msg, const struct tor_port *port,
 		return 0;
 	u64_to_ether_addr(READ_ONCE(port->heard), mac);
 	return nla_put_u32(msg, TORCOLL_A_PORT_HEARD_NODE, cable->peer_node) ||
-	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_DIM, tor_port_dim(cable->peer_port)) ||
-	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_DIR, tor_port_dir(cable->peer_port)) ||
+	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_DIM, cable->peer_dim) ||
+	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_DIR, cable->peer_dir) ||
 	       nla_put_u32(msg, TORCOLL_A_PORT_HEARD_EPOCH, cable->peer_epoch) ||
 	       nl_put_u64(msg, TORCOLL_A_PORT_HEARD_AGO_NS, ktime_get_ns() - cable->heard) ||
 	       nla_put(msg, TORCOLL_A_PORT_HEARD_MAC, ETH_ALEN, mac) ||
@@ -94,8 +108,8 @@ int tor_fill_port(struct sk_buff *msg, struct tor_fabric *fabric, u32 index)
 	lost = port ? port->loss.lost : 0;
 	spin_unlock_bh(&fabric->lock);
 	if (nl_put_u64(msg, TORCOLL_A_PORT_FABRIC, node->key) ||
-	    nla_put_u32(msg, TORCOLL_A_PORT_DIM, tor_port_dim(link)) ||
-	    nla_put_u32(msg, TORCOLL_A_PORT_DIR, tor_port_dir(link)) ||
+	    nla_put_u32(msg, TORCOLL_A_PORT_DIM, tor_port_dim(&node->torus, link)) ||
+	    nla_put_u32(msg, TORCOLL_A_PORT_DIR, tor_port_dir(&node->torus, link)) ||
 	    nla_put_u32(msg, TORCOLL_A_PORT_CABLE, tor_cable_rank(index)) ||
 	    nla_put_u32(msg, TORCOLL_A_PORT_STATE, cable.state) ||
 	    (reason && nla_put_string(msg, TORCOLL_A_PORT_REASON, reason)) ||

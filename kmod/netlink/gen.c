@@ -11,7 +11,7 @@
 #include <linux/torcoll_netlink.h>
 
 /* TORCOLL_CMD_FABRIC_NEW - do */
-const struct nla_policy torcoll_fabric_new_nl_policy[TORCOLL_A_FABRIC_FRAME_SIZE + 1] = {
+const struct nla_policy torcoll_fabric_new_nl_policy[TORCOLL_A_FABRIC_KINDS + 1] = {
 	[TORCOLL_A_FABRIC_KEY] = { .type = NLA_U64, },
 	[TORCOLL_A_FABRIC_SIDES] = { .type = NLA_BINARY, },
 	[TORCOLL_A_FABRIC_CABLES] = NLA_POLICY_RANGE(NLA_U32, 1, 2),
@@ -21,6 +21,7 @@ const struct nla_policy torcoll_fabric_new_nl_policy[TORCOLL_A_FABRIC_FRAME_SIZE
 	[TORCOLL_A_FABRIC_HELLO_MS] = NLA_POLICY_RANGE(NLA_U32, 10, 10000),
 	[TORCOLL_A_FABRIC_CHECKSUM] = NLA_POLICY_MAX(NLA_U32, 1),
 	[TORCOLL_A_FABRIC_FRAME_SIZE] = NLA_POLICY_MIN(NLA_U32, 256),
+	[TORCOLL_A_FABRIC_KINDS] = { .type = NLA_BINARY, },
 };
 
 /* TORCOLL_CMD_FABRIC_DEL - do */
@@ -38,7 +39,7 @@ const struct nla_policy torcoll_fabric_get_nl_policy[TORCOLL_A_FABRIC_KEY + 1] =
 const struct nla_policy torcoll_port_new_nl_policy[TORCOLL_A_PORT_CABLE + 1] = {
 	[TORCOLL_A_PORT_FABRIC] = { .type = NLA_U64, },
 	[TORCOLL_A_PORT_DIM] = NLA_POLICY_MAX(NLA_U32, 5),
-	[TORCOLL_A_PORT_DIR] = NLA_POLICY_MAX(NLA_U32, 1),
+	[TORCOLL_A_PORT_DIR] = NLA_POLICY_MAX(NLA_U32, 13),
 	[TORCOLL_A_PORT_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[TORCOLL_A_PORT_CABLE] = NLA_POLICY_MAX(NLA_U32, 3),
 };
@@ -47,7 +48,7 @@ const struct nla_policy torcoll_port_new_nl_policy[TORCOLL_A_PORT_CABLE + 1] = {
 const struct nla_policy torcoll_port_del_nl_policy[TORCOLL_A_PORT_CABLE + 1] = {
 	[TORCOLL_A_PORT_FABRIC] = { .type = NLA_U64, },
 	[TORCOLL_A_PORT_DIM] = NLA_POLICY_MAX(NLA_U32, 5),
-	[TORCOLL_A_PORT_DIR] = NLA_POLICY_MAX(NLA_U32, 1),
+	[TORCOLL_A_PORT_DIR] = NLA_POLICY_MAX(NLA_U32, 13),
 	[TORCOLL_A_PORT_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[TORCOLL_A_PORT_CABLE] = NLA_POLICY_MAX(NLA_U32, 3),
 };
@@ -56,7 +57,7 @@ const struct nla_policy torcoll_port_del_nl_policy[TORCOLL_A_PORT_CABLE + 1] = {
 const struct nla_policy torcoll_port_get_nl_policy[TORCOLL_A_PORT_CABLE + 1] = {
 	[TORCOLL_A_PORT_FABRIC] = { .type = NLA_U64, },
 	[TORCOLL_A_PORT_DIM] = NLA_POLICY_MAX(NLA_U32, 5),
-	[TORCOLL_A_PORT_DIR] = NLA_POLICY_MAX(NLA_U32, 1),
+	[TORCOLL_A_PORT_DIR] = NLA_POLICY_MAX(NLA_U32, 13),
 	[TORCOLL_A_PORT_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[TORCOLL_A_PORT_CABLE] = NLA_POLICY_MAX(NLA_U32, 3),
 };
@@ -153,7 +154,7 @@ const struct genl_ops torcoll_nl_ops[19] = {
 		.cmd		= TORCOLL_CMD_FABRIC_NEW,
 		.doit		= torcoll_nl_fabric_new_doit,
 		.policy		= torcoll_fabric_new_nl_policy,
-		.maxattr	= TORCOLL_A_FABRIC_FRAME_SIZE,
+		.maxattr	= TORCOLL_A_FABRIC_KINDS,
 		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 	{

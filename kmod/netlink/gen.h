@@ -11,7 +11,7 @@
 
 #include <linux/torcoll_netlink.h>
 
-extern const struct nla_policy torcoll_fabric_new_nl_policy[TORCOLL_A_FABRIC_FRAME_SIZE + 1];
+extern const struct nla_policy torcoll_fabric_new_nl_policy[TORCOLL_A_FABRIC_KINDS + 1];
 
 extern const struct nla_policy torcoll_fabric_del_nl_policy[TORCOLL_A_FABRIC_FORCE + 1];
 

@@ -15,8 +15,8 @@ static int fill_change_heard(struct sk_buff *msg, const struct tor_change *chang
 	if (change->heard_node == ~0U)
 		return 0;
 	return nla_put_u32(msg, TORCOLL_A_LOG_HEARD_NODE, change->heard_node) ||
-	       nla_put_u32(msg, TORCOLL_A_LOG_HEARD_DIM, tor_port_dim(change->heard_port)) ||
-	       nla_put_u32(msg, TORCOLL_A_LOG_HEARD_DIR, tor_port_dir(change->heard_port)) ?
+	       nla_put_u32(msg, TORCOLL_A_LOG_HEARD_DIM, change->heard_dim) ||
+	       nla_put_u32(msg, TORCOLL_A_LOG_HEARD_DIR, change->heard_dir) ?
 		       -EMSGSIZE : 0;
 }
 
@@ -26,8 +26,8 @@ int tor_fill_change(struct sk_buff *msg, const struct tor_fabric *fabric, u64 se
 	return nl_put_u64(msg, TORCOLL_A_LOG_FABRIC, fabric->node.key) ||
 	       nl_put_u64(msg, TORCOLL_A_LOG_SEQ, seq) ||
 	       nl_put_u64(msg, TORCOLL_A_LOG_AGO_NS, ktime_get_boottime_ns() - change->when) ||
-	       nla_put_u32(msg, TORCOLL_A_LOG_DIM, tor_port_dim(change->port)) ||
-	       nla_put_u32(msg, TORCOLL_A_LOG_DIR, tor_port_dir(change->port)) ||
+	       nla_put_u32(msg, TORCOLL_A_LOG_DIM, change->dim) ||
+	       nla_put_u32(msg, TORCOLL_A_LOG_DIR, change->dir) ||
 	       nla_put_string(msg, TORCOLL_A_LOG_IFNAME, change->dev) ||
 	       nla_put_u32(msg, TORCOLL_A_LOG_FROM, change->from) ||
 	       nla_put_u32(msg, TORCOLL_A_LOG_TO, change->to) ||

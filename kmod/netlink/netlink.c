@@ -42,6 +42,29 @@ static u32 get_numbers(const struct nlattr *attr, u32 *number)
 	return len / sizeof(u32);
 }
 
+/* Add kinds, if they are given, to the sides. */
+static int get_kinds(struct genl_info *info, struct tor_fabric_config *cfg)
+{
+	const struct nlattr *kinds = info->attrs[TORCOLL_A_FABRIC_KINDS];
+	u32 kind[TOR_MAX_DIMS], dim;
+
+	for (dim = 0; dim < cfg->ndim; dim++)
+		if (cfg->side[dim] > TORCOLL_SIDE_NODES)
+			return nl_refuse(info, -EINVAL, "a side has at most 262143 nodes",
+					 info->attrs[TORCOLL_A_FABRIC_SIDES]);
+	if (!kinds)
+		return 0;
+	if (get_numbers(kinds, kind) != cfg->ndim)
+		return nl_refuse(info, -EINVAL, "the number of kinds is not that of the sides", kinds);
+	for (dim = 0; dim < cfg->ndim; dim++) {
+		if (kind[dim] >= TORCOLL_KIND_COUNT)
+			return nl_refuse(info, -EINVAL,
+					 "a kind is 0 for a ring, 1 for a line, 2 for a mesh", kinds);
+		cfg->side[dim] = TORCOLL_SIDE(cfg->side[dim], kind[dim]);
+	}
+	return 0;
+}
+
 /* Read the node's index, given as such, by coordinates, or both. */
 static int get_self(struct genl_info *info, struct tor_fabric_config *cfg)
 {
@@ -49,7 +72,7 @@ static int get_self(struct genl_info *info, struct tor_fabric_config *cfg)
 	const struct nlattr *node = info->attrs[TORCOLL_A_FABRIC_NODE];
 	u32 c[TOR_MAX_DIMS];
 	u64 index = 0;
-	u32 dim;
+	u32 dim, side;
 
 	if (!node && !coord)
 		return nl_refuse(info, -EINVAL,
@@ -62,10 +85,11 @@ static int get_self(struct genl_info *info, struct tor_fabric_config *cfg)
 		return nl_refuse(info, -EINVAL,
 				 "the number of coordinates is not that of the sides", coord);
 	for (dim = cfg->ndim; dim-- > 0;) {
-		if (c[dim] >= cfg->side[dim])
+		side = tor_side_nodes(cfg->side[dim]);
+		if (c[dim] >= side)
 			return nl_refuse(info, -EINVAL, "a coordinate exceeds its side",
 					 coord);
-		index = index * cfg->side[dim] + c[dim];
+		index = index * side + c[dim];
 		if (index >= TOR_MAX_NODES)
 			return nl_refuse(info, -EINVAL, "the fabric has too many nodes",
 					 info->attrs[TORCOLL_A_FABRIC_SIDES]);
@@ -93,7 +117,9 @@ int torcoll_nl_fabric_new_doit(struct sk_buff *skb, struct genl_info *info)
 	cfg.ndim = get_numbers(sides, cfg.side);
 	if (!cfg.ndim)
 		return nl_refuse(info, -EINVAL, "sides are 1 to 6 numbers of 32 bits", sides);
-	err = get_self(info, &cfg);
+	err = get_kinds(info, &cfg);
+	if (!err)
+		err = get_self(info, &cfg);
 	if (err)
 		return err;
 	cfg.cables = info->attrs[TORCOLL_A_FABRIC_CABLES] ?
@@ -173,14 +199,23 @@ int torcoll_nl_fabric_del_doit(struct sk_buff *skb, struct genl_info *info)
 static struct tor_fabric *find_place(struct sk_buff *skb, struct genl_info *info, u32 *link,
 				     int *err)
 {
+	struct tor_fabric *fabric;
+
 	if (GENL_REQ_ATTR_CHECK(info, TORCOLL_A_PORT_DIM) ||
 	    GENL_REQ_ATTR_CHECK(info, TORCOLL_A_PORT_DIR)) {
 		*err = nl_refuse(info, -EINVAL, "a port is named by dimension and direction", NULL);
 		return NULL;
 	}
-	*link = tor_port(get_u32(info, TORCOLL_A_PORT_DIM), get_u32(info, TORCOLL_A_PORT_DIR) ?
-			 TOR_MINUS : TOR_PLUS);
-	return find_fabric(skb, info, TORCOLL_A_PORT_FABRIC, err);
+	fabric = find_fabric(skb, info, TORCOLL_A_PORT_FABRIC, err);
+	if (!fabric)
+		return NULL;
+	*link = tor_port_find(&fabric->node.torus, get_u32(info, TORCOLL_A_PORT_DIM),
+			      get_u32(info, TORCOLL_A_PORT_DIR));
+	if (*link < fabric->node.torus.ports)
+		return fabric;
+	*err = nl_refuse(info, -EINVAL, "the shape has no such dimension, or no such direction in it",
+			 info->attrs[TORCOLL_A_PORT_DIR]);
+	return NULL;
 }
 
 /* Find the port of a link that a request names. Context: RTNL. */

@@ -172,7 +172,7 @@ static int link_prepare(struct net_device *dev, struct nlattr *tb[], struct netl
 {
 	struct tor_packet_dev *packet = netdev_priv(dev);
 	const struct tor_node *node = &packet->fabric->node;
-	u32 ports = 2 * node->torus.ndim;
+	u32 ports = node->torus.ports;
 	u8 mac[ETH_ALEN];
 
 	if (dev->num_tx_queues < ports) {

@@ -46,7 +46,7 @@ static void fill_node(struct torcoll_survey_node *to, struct tor_fabric *fabric)
 		.retransmits = cpu_to_be64(counters[TOR_C_TX_RETRANSMITS]),
 	};
 	for (dim = 0; dim < node->torus.ndim; dim++)
-		to->side[dim] = cpu_to_be32(node->torus.side[dim]);
+		to->side[dim] = cpu_to_be32(tor_torus_side(&node->torus, dim));
 }
 
 /* What a port has counted. Context: fabric->lock. */
@@ -77,8 +77,8 @@ static void fill_member(struct torcoll_survey_port *to, struct tor_port *port)
 	spin_unlock_bh(&fabric->lock);
 	to->flags |= cpu_to_be16(TORCOLL_SURVEY_MEMBER);
 	to->own.fabric = cpu_to_be32(node->tag);
-	to->dim = tor_port_dim(port->link);
-	to->dir = tor_port_dir(port->link);
+	to->dim = tor_port_dim(&node->torus, port->link);
+	to->dir = tor_port_dir(&node->torus, port->link);
 	to->key = cpu_to_be64(node->key);
 	to->expected = cpu_to_be32(tor_torus_neighbour(&node->torus, node->self, port->link));
 }

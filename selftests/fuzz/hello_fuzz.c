@@ -24,18 +24,19 @@ size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max, unsigned int s
 /* What the neighbour at @port would say, if all were well. */
 static void right_hello(u32 port, struct tor_hdr *h, struct tor_hello *hello)
 {
-	u32 peer = tor_torus_peer_port(port);
+	u32 peer = tor_torus_peer_port(&node.torus, port), dim;
 
 	memset(hello, 0, sizeof(*hello));
 	tor_node_header(&node, h, TORCOLL_FRAME_HELLO, ~0U);
 	h->src = tor_torus_neighbour(&node.torus, node.self, port);
 	h->src_epoch = 77;
 	strcpy(hello->version, "0.1.0");
-	hello->dim = tor_port_dim(peer);
-	hello->dir = tor_port_dir(peer) == TOR_MINUS;
+	hello->dim = tor_port_dim(&node.torus, peer);
+	hello->way = tor_port_way(&node.torus, peer);
 	hello->ndim = node.torus.ndim;
 	hello->hears = 1;
-	memcpy(hello->side, node.torus.side, sizeof(hello->side));
+	for (dim = 0; dim < node.torus.ndim; dim++)
+		hello->side[dim] = tor_torus_side(&node.torus, dim);
 	hello->frame_size = 1500;
 	hello->heard_node = node.self;
 	hello->heard_epoch = node.epoch;
@@ -187,9 +188,9 @@ static void check_routes(struct fuzz_in *in)
 			must(port == TOR_NO_PORT);
 			break;
 		}
-		must(port < 2U * t->ndim && tor_torus_has_port(t, at, port));
+		must(port < t->ports && tor_torus_has_port(t, at, port));
 		must(!(dead[at] >> port & 1));
-		from = tor_torus_peer_port(port);
+		from = tor_torus_peer_port(t, port);
 		at = tor_torus_neighbour(t, at, port);
 		must(!(dead[at] >> from & 1));
 		must(++hops < t->nodes);
@@ -211,7 +212,7 @@ static void be_silent(void)
 static void event(struct fuzz_in *in)
 {
 	u32 what = fuzz_u8(in) % 8;
-	u32 port = fuzz_u8(in) % (2 * node.torus.ndim);
+	u32 port = fuzz_u8(in) % node.torus.ports;
 
 	ctx.now += (u64)fuzz_u8(in) * fuzz_u8(in) * NSEC_PER_MSEC / 4;
 	if (!tor_torus_has_port(&node.torus, node.self, port))

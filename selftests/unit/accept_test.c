@@ -67,6 +67,8 @@ struct row {
 #define COUNT(...)	(sizeof((u64[]){ __VA_ARGS__ }) / sizeof(u64))
 #define GOOD(...)	.good = { __VA_ARGS__ }, .ngood = COUNT(__VA_ARGS__)
 #define BAD(...)	.bad = { __VA_ARGS__ }, .nbad = COUNT(__VA_ARGS__)
+#define SIDES	"nodes not 0, kind 0 to 2; beyond `ndim` 0; at most 12 ports"
+
 #define ROW(_struct, _member, _text, _base, _good, _bad)			\
 	{ .field = #_struct "." #_member, .text = _text, .base = _base,		\
 	  .at = AT_##_struct + offsetof(struct torcoll_##_struct, _member),	\
@@ -108,15 +110,19 @@ static const struct row rows[] = {
 	ROW(ack, state, "0 to 3", ACK, GOOD(0, 3), BAD(4, 255)),
 
 	ROW(hello, dim, "below `ndim`", HELLO, GOOD(0, 1), BAD(2, 255)),
-	ROW(hello, dir, "0, 1", HELLO, GOOD(0, 1), BAD(2, 255)),
+	ROW(hello, way, "0, 1; mesh: below the side - 1", HELLO, GOOD(0, 1), BAD(2, 255)),
 	ROW(hello, ndim, "1 to 6, as many as there are sides", HELLO, GOOD(2), BAD(0, 1, 3, 7, 255)),
 	ROW(hello, hears, "0, 1", HELLO, GOOD(0, 1), BAD(2, 255)),
-	ROW(hello, side[0], "1 to 2^20, beyond `ndim` 0", HELLO,
-	    GOOD(1, TOR_MAX_NODES), BAD(0, TOR_MAX_NODES + 1, U32_MAX)),
-	ROW(hello, side[1], "1 to 2^20, beyond `ndim` 0", HELLO,
-	    GOOD(1, TOR_MAX_NODES), BAD(0, TOR_MAX_NODES + 1, U32_MAX)),
-	ROW(hello, side[2], "1 to 2^20, beyond `ndim` 0", HELLO, GOOD(0), BAD(1, U32_MAX)),
-	ROW(hello, side[5], "1 to 2^20, beyond `ndim` 0", HELLO, GOOD(0), BAD(1, U32_MAX)),
+	ROW(hello, side[0], SIDES, HELLO,
+	    GOOD(1, TORCOLL_SIDE_NODES, TORCOLL_SIDE(3, TORCOLL_KIND_LINE), TORCOLL_SIDE(11, TORCOLL_KIND_MESH)),
+	    BAD(0, TORCOLL_SIDE(0, TORCOLL_KIND_LINE), TORCOLL_SIDE(12, TORCOLL_KIND_MESH),
+		TORCOLL_SIDE(4, TORCOLL_KIND_COUNT), U32_MAX)),
+	ROW(hello, side[1], SIDES, HELLO,
+	    GOOD(1, TORCOLL_SIDE_NODES, TORCOLL_SIDE(3, TORCOLL_KIND_LINE), TORCOLL_SIDE(11, TORCOLL_KIND_MESH)),
+	    BAD(0, TORCOLL_SIDE(0, TORCOLL_KIND_MESH), TORCOLL_SIDE(2, TORCOLL_KIND_MESH),
+		TORCOLL_SIDE(4, TORCOLL_KIND_COUNT), U32_MAX)),
+	ROW(hello, side[2], SIDES, HELLO, GOOD(0), BAD(1, U32_MAX)),
+	ROW(hello, side[5], SIDES, HELLO, GOOD(0), BAD(1, U32_MAX)),
 	ROW(hello, frame_size, "0, 384 and more", HELLO, GOOD(0, 384, U32_MAX), BAD(1, 383)),
 	ROW(hello, records, "0 to 64, no more than are there", HELLO, GOOD(0, 64), BAD(65, 1U << 28, U32_MAX)),
 
@@ -187,7 +193,7 @@ static u32 build_hello(u8 *p)
 {
 	struct tor_record record[TORCOLL_HELLO_RECORDS_MAX];
 	struct tor_hello hello = {
-		.version = "1.2.3", .dim = 1, .dir = 1, .ndim = 2, .hears = 1, .side = { 2, 2 },
+		.version = "1.2.3", .dim = 1, .way = 1, .ndim = 2, .hears = 1, .side = { 2, 2 },
 		.frame_size = 9000, .heard_node = 1, .heard_epoch = 2, .records = ARRAY_SIZE(record),
 		.more = true, .name = "a.b",
 	};

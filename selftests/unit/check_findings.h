@@ -18,7 +18,6 @@
 #include "../../tools/torcollctl/check_cables.c"
 
 struct options opt;
-const char *const dir_names[2] = { "plus", "minus" };
 
 const char *link_state_name(uint32_t state)
 {

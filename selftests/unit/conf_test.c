@@ -93,9 +93,9 @@ static void conf__all_settings(void **state)
 	assert_int_equal(conf_mtu(&conf, 1), 1500);
 	assert_int_equal(conf.ports, 4);
 	assert_string_equal(conf.port[1].device, "mac:aa:bb:cc:00:11:22");
-	assert_int_equal(conf.port[1].port, tor_port(0, TOR_MINUS));
+	assert_int_equal(conf.port[1].port, 1);
 	assert_int_equal(conf.port[3].node, 1);
-	assert_int_equal(conf.port[3].port, tor_port(1, TOR_MINUS));
+	assert_int_equal(conf.port[3].port, 3);
 	assert_true(conf.has_rates);
 	assert_int_equal(conf.rate[5], 6);
 	assert_int_equal(conf.limits, 1 << 0 | 1 << 2);
@@ -243,7 +243,7 @@ static void refuses__what_is_missing(void **state)
 	refused("", "lab.conf: there is no section [fabric]");
 	refused("[fabric]\nkey = 1\n", "lab.conf:1: [fabric] has no dims");
 	refused("[fabric]\ndims = 4\n", "lab.conf:1: [fabric] has no key");
-	refused("[fabric]\nkey = 1\ndims = 0\n", "lab.conf:1: dims: a torus has 1 to");
+	refused("[fabric]\nkey = 1\ndims = 0\n", "lab.conf:1: dims: a fabric has 1 to");
 	refused("[fabric]\nkey = 1\ndims = 512\n", "lab.conf:1: dims: nodes are more than 255 links");
 	refused(HEAD "[node a]\n", "lab.conf:4: [node a] has no index");
 	refused(HEAD "[rates]\nop-ps = 1\n", "lab.conf:4: [rates] has no round-ps");

@@ -8,6 +8,9 @@
 
 #include "core/choose/cost.h"
 
+#define LINE(n)	TORCOLL_SIDE(n, TORCOLL_KIND_LINE)
+#define MESH(n)	TORCOLL_SIDE(n, TORCOLL_KIND_MESH)
+
 static struct tor_torus torus_of(const u32 *side, u32 cables)
 {
 	struct tor_torus t;
@@ -132,6 +135,9 @@ static void cost_plan__symmetry_is_no_guess(void **state)
 		{ 2 }, { 3 }, { 5 }, { 8 }, { 9 }, { 12 }, { 7 }, { 2, 2 }, { 4, 4 }, { 3, 3 },
 		{ 5, 5 }, { 4, 2 }, { 2, 4 }, { 6, 4 }, { 6, 3 }, { 3, 6 }, { 7, 2 }, { 1, 4, 3 },
 		{ 8, 4 }, { 2, 2, 2 }, { 4, 1, 4 }, { 3, 3, 3 }, { 4, 2, 3 },
+		{ LINE(2) }, { LINE(3) }, { LINE(4) }, { LINE(7) }, { MESH(3) }, { MESH(4) }, { MESH(8) },
+		{ 5, LINE(3) }, { LINE(4), 4 }, { MESH(4), 4 }, { 4, MESH(4) }, { LINE(3), MESH(3), 2 },
+		{ MESH(3), LINE(3) }, { MESH(4), MESH(4) },
 	};
 	u32 i, served = 0;
 

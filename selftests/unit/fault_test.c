@@ -89,7 +89,7 @@ static void assert_roles(const struct made *m)
 	u32 node, port;
 
 	for (node = 0; node < m->t.nodes; node++) {
-		for (port = 0; port < 2U * m->t.ndim; port++) {
+		for (port = 0; port < m->t.ports; port++) {
 			u32 at = roles_port(&m->r, node, port);
 
 			if (!tor_torus_has_port(&m->t, node, port) ||
@@ -98,7 +98,8 @@ static void assert_roles(const struct made *m)
 			assert_int_not_equal(at, GRAPH_NONE);
 			if (m->g->port[at].use != GRAPH_CABLE)
 				continue;
-			assert_int_equal(m->r.role[m->g->port[at].to], port ^ 1);
+			assert_int_equal(m->r.role[m->g->port[at].to],
+						 tor_torus_peer_port(&m->t, port));
 			assert_int_equal(m->w.node[m->g->port[m->g->port[at].to].host],
 					 tor_torus_neighbour(&m->t, node, port));
 		}

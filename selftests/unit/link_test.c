@@ -84,7 +84,7 @@ static void tor_link_hello__up_after_a_round_trip(void **state)
 
 	pair_up(&a, &b);
 	assert_int_equal(a.cable[0].peer_node, 1);
-	assert_int_equal(a.cable[0].peer_port, 1);
+	assert_int_equal(a.cable[0].peer_dir, TOR_MINUS);
 	assert_int_equal(a.cable[0].peer_epoch, b.epoch);
 	assert_int_equal(a.cable[0].peer_frame_size, 9000);
 	assert_int_equal(b.cable[1].peer_frame_size, 1500);
@@ -221,7 +221,7 @@ static void tor_link_hello__miswired(void **state)
 	tor_link_open(&ctx, &b, 0, 1500);
 	deliver(last_sent(), &a, 0);
 	assert_int_equal(a.cable[0].state, TOR_LINK_MISWIRED);
-	assert_int_equal(a.cable[0].peer_port, 0);
+	assert_int_equal(a.cable[0].peer_dir, TOR_PLUS);
 	/* itself: a cable from a port to the same host */
 	tor_link_open(&ctx, &a, 1, 1500);
 	deliver(last_sent(), &a, 0);
@@ -373,7 +373,7 @@ static void tor_link_hello__three_on_a_wire_are_answered_seldom(void **state)
 static void hear(struct tor_node *node, struct tor_node *peer, bool hears)
 {
 	struct tor_hello hello = {
-		.ndim = 1, .dir = 1, .side = { 4 }, .frame_size = 1500,
+		.ndim = 1, .way = 1, .side = { 4 }, .frame_size = 1500,
 		.hears = hears, .heard_node = node->self, .heard_epoch = node->epoch,
 	};
 	struct tor_hdr h;
@@ -719,7 +719,7 @@ static void tor_link_hello__a_cable_of_another_link(void **state)
 	tor_link_open(&ctx, &b, tor_cable(0, 1), 1500);
 	deliver(last_cable_sent(tor_cable(0, 1)), &a, tor_cable(0, 1));
 	assert_int_equal(a.cable[tor_cable(0, 1)].state, TOR_LINK_MISWIRED);
-	assert_int_equal(a.cable[tor_cable(0, 1)].peer_port, 0);
+	assert_int_equal(a.cable[tor_cable(0, 1)].peer_dir, TOR_PLUS);
 	assert_int_equal(a.link[0].up, 1);
 }
 

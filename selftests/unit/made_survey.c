@@ -113,7 +113,7 @@ static u32 ports_of(const struct tor_torus *t, u32 node)
 {
 	u32 n = 0, port;
 
-	for (port = 0; port < 2U * t->ndim; port++)
+	for (port = 0; port < t->ports; port++)
 		n += tor_torus_has_port(t, node, port);
 	return n;
 }
@@ -133,17 +133,18 @@ struct survey *made_torus(const struct tor_torus *t, u64 *seed)
 		snprintf(name, sizeof(name), "h%03u", node % 1000);
 		made_host(s, name, ports);
 		shuffle(order, ports, seed);
-		for (port = 0; port < 2U * t->ndim; port++)
+		for (port = 0; port < t->ports; port++)
 			if (tor_torus_has_port(t, node, port))
 				device[node][port] = order[n++];
 	}
 	for (node = 0; node < t->nodes; node++) {
-		for (port = 0; port < 2U * t->ndim; port += 2) {
+		for (port = 0; port < t->ports; port++) {
 			u32 to = tor_torus_neighbour(t, node, port);
+			u32 back = tor_torus_peer_port(t, port);
 
-			if (tor_torus_has_port(t, node, port))
+			if (tor_torus_has_port(t, node, port) && node < to)
 				made_cable(&s->hosts[host[node]]->ports[device[node][port]],
-					   &s->hosts[host[to]]->ports[device[to][port ^ 1]]);
+					   &s->hosts[host[to]]->ports[device[to][back]]);
 		}
 	}
 	free(host);

@@ -58,6 +58,9 @@ static bool sample_shape(u64 *seed, u32 least, u32 most, struct tor_torus *t)
 		/* the first sides may be long; sides of 1 are allowed */
 		side[d] = 1 + below(seed, d ? min(most / nodes, 12U) : most / (1 << (ndim - 1)));
 		nodes *= side[d];
+		/* plans do not depend on it */
+		if (side[d] <= 3)
+			side[d] = TORCOLL_SIDE(side[d], below(seed, TORCOLL_KIND_COUNT));
 	}
 	return nodes > least && nodes <= most && !tor_torus_init(t, ndim, side, 1 + below(seed, 2));
 }

@@ -11,11 +11,16 @@ static u16 dead[NODES_MAX];
 static struct tor_routes *routes[NODES_MAX];
 static u64 seed;
 
+#define LINE(n)	TORCOLL_SIDE(n, TORCOLL_KIND_LINE)
+#define MESH(n)	TORCOLL_SIDE(n, TORCOLL_KIND_MESH)
+
 static const struct {
 	u32 ndim, side[TOR_MAX_DIMS], cables;
 } shapes[] = {
 	{ 1, { 2 }, 1 }, { 1, { 2 }, 2 }, { 1, { 3 }, 1 }, { 1, { 7 }, 1 }, { 1, { 8 }, 1 },
 	{ 2, { 4, 4 }, 1 }, { 2, { 2, 5 }, 2 }, { 2, { 5, 3 }, 1 }, { 2, { 1, 6 }, 1 },
+	{ 1, { LINE(2) }, 2 }, { 1, { LINE(7) }, 1 }, { 1, { MESH(2) }, 1 }, { 1, { MESH(5) }, 1 },
+	{ 2, { 5, LINE(3) }, 1 }, { 2, { MESH(4), 4 }, 1 }, { 3, { LINE(3), MESH(3), 2 }, 1 },
 	{ 3, { 2, 3, 4 }, 2 }, { 3, { 4, 4, 2 }, 1 }, { 6, { 2, 2, 2, 2, 2, 2 }, 1 },
 };
 
@@ -54,7 +59,7 @@ static bool link_dead(u32 node, u32 port)
 {
 	u32 peer = tor_torus_neighbour(&t, node, port);
 
-	return dead[node] >> port & 1 || dead[peer] >> tor_torus_peer_port(port) & 1;
+	return dead[node] >> port & 1 || dead[peer] >> tor_torus_peer_port(&t, port) & 1;
 }
 
 /* What a node's own links can carry: it sees both ends of them. */
@@ -62,7 +67,7 @@ static u32 live(u32 node)
 {
 	u32 port, mask = 0;
 
-	for (port = 0; port < 2U * t.ndim; port++)
+	for (port = 0; port < t.ports; port++)
 		if (tor_torus_has_port(&t, node, port) && !link_dead(node, port))
 			mask |= 1U << port;
 	return mask;
@@ -74,7 +79,7 @@ static void cut(u32 odds)
 	u32 node, port;
 
 	for (node = 0; node < t.nodes; node++)
-		for (port = 0; port < 2U * t.ndim; port++)
+		for (port = 0; port < t.ports; port++)
 			if (tor_torus_has_port(&t, node, port) && !(host_rand(&seed) % odds))
 				dead[node] |= 1U << port;
 }
@@ -87,7 +92,7 @@ static u32 distance(u32 from, u32 to)
 	hops[from] = 0;
 	queue[tail++] = from;
 	for (; head < tail; head++) {
-		for (port = 0; port < 2U * t.ndim; port++) {
+		for (port = 0; port < t.ports; port++) {
 			u32 peer;
 
 			if (!(live(queue[head]) >> port & 1))
@@ -120,7 +125,7 @@ static u32 follow_by(next_port_fn next_port, u32 from, u32 to, u32 tie)
 		next = tor_torus_neighbour(&t, at, port);
 		/* never back to where it came from */
 		assert_true(in == TOR_NO_PORT || next != tor_torus_neighbour(&t, at, in));
-		in = tor_torus_peer_port(port);
+		in = tor_torus_peer_port(&t, port);
 		at = next;
 		hops++;
 	}
@@ -146,7 +151,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The shorter way round, dimension 0 first, by arithmetic. */
+/* The shorter way round, or the only one, dimension 0 first, by arithmetic. */
 static u32 ordered(u32 self, u32 dst, u32 tie)
 {
 	u32 dim;
@@ -158,11 +163,15 @@ static u32 ordered(u32 self, u32 dst, u32 tie)
 
 		if (!ahead)
 			continue;
+		if (t.kind[dim] == TORCOLL_KIND_MESH)
+			return tor_torus_port(&t, dim, ahead - 1);
+		if (t.kind[dim] == TORCOLL_KIND_LINE)
+			return tor_torus_port(&t, dim, from + ahead < side ? TOR_PLUS : TOR_MINUS);
 		if (side == 2 && t.cables == 1)
-			return tor_port(dim, from ? TOR_MINUS : TOR_PLUS);
+			return tor_torus_port(&t, dim, from ? TOR_MINUS : TOR_PLUS);
 		if (2 * ahead == side)
-			return tor_port(dim, tie ? TOR_MINUS : TOR_PLUS);
-		return tor_port(dim, 2 * ahead < side ? TOR_PLUS : TOR_MINUS);
+			return tor_torus_port(&t, dim, tie ? TOR_MINUS : TOR_PLUS);
+		return tor_torus_port(&t, dim, 2 * ahead < side ? TOR_PLUS : TOR_MINUS);
 	}
 	return TOR_NO_PORT;
 }
@@ -366,15 +375,15 @@ static void tor_routes_spread__nodes_choose_independently(void **state)
 	memset(dead, 0, sizeof(dead));
 	tables_build(0);
 	/* one step in each dimension: three ways to begin, then two */
-	next = tor_torus_neighbour(&t, 0, tor_port(0, TOR_PLUS));
+	next = tor_torus_neighbour(&t, 0, tor_torus_port(&t, 0, TOR_PLUS));
 	for (flow = 0; flow < 9000; flow++) {
-		if (tor_routes_spread(&t, routes[0], 21, flow, ~0U, TOR_NO_PORT) != tor_port(0, TOR_PLUS))
+		if (tor_routes_spread(&t, routes[0], 21, flow, ~0U, TOR_NO_PORT) != tor_torus_port(&t, 0, TOR_PLUS))
 			continue;
-		count[tor_routes_spread(&t, routes[next], 21, flow, ~0U, tor_port(0, TOR_MINUS))]++;
+		count[tor_routes_spread(&t, routes[next], 21, flow, ~0U, tor_torus_port(&t, 0, TOR_MINUS))]++;
 	}
-	assert_true(count[tor_port(1, TOR_PLUS)] > 1000);
-	assert_true(count[tor_port(2, TOR_PLUS)] > 1000);
-	assert_int_equal(count[tor_port(0, TOR_PLUS)] + count[tor_port(0, TOR_MINUS)], 0);
+	assert_true(count[tor_torus_port(&t, 1, TOR_PLUS)] > 1000);
+	assert_true(count[tor_torus_port(&t, 2, TOR_PLUS)] > 1000);
+	assert_int_equal(count[tor_torus_port(&t, 0, TOR_PLUS)] + count[tor_torus_port(&t, 0, TOR_MINUS)], 0);
 }
 
 /* Only the flows of a port that goes down move, to any of the others. */

@@ -15,6 +15,9 @@ static struct tor_torus torus(u32 cables, u32 ndim, const u32 *side)
 #define TORUS(cables, ...) \
 	torus(cables, ARRAY_SIZE(((u32[]){ __VA_ARGS__ })), (u32[]){ __VA_ARGS__ })
 
+#define LINE(n)	TORCOLL_SIDE(n, TORCOLL_KIND_LINE)
+#define MESH(n)	TORCOLL_SIDE(n, TORCOLL_KIND_MESH)
+
 static void torus_init__refuses(void **state)
 {
 	u32 side[TOR_MAX_DIMS + 1] = { 2, 2, 2, 2, 2, 2, 2 };
@@ -32,6 +35,25 @@ static void torus_init__refuses(void **state)
 	large[0] = 1 << 10;
 	assert_int_equal(tor_torus_init(&t, 2, large, 1), 0);
 	assert_int_equal(t.nodes, TOR_MAX_NODES);
+}
+
+/* A node has at most 12 ports: links are named in 16 bits. */
+static void torus_init__counts_the_ways(void **state)
+{
+	u32 mesh[] = { MESH(13) }, two[] = { MESH(10), 3 }, many[] = { MESH(10), 3, MESH(3) };
+	u32 none[] = { MESH(0) }, what[] = { TORCOLL_SIDE(4, TORCOLL_KIND_COUNT) };
+	struct tor_torus t;
+
+	(void)state;
+	assert_int_equal(tor_torus_init(&t, 1, mesh, 1), 0);
+	assert_int_equal(t.ports, 12);
+	assert_int_equal(tor_torus_init(&t, 2, two, 1), 0);
+	assert_int_equal(t.ports, 11);
+	assert_int_equal(tor_torus_init(&t, 3, many, 1), -EINVAL);
+	mesh[0] = MESH(14);
+	assert_int_equal(tor_torus_init(&t, 1, mesh, 1), -EINVAL);
+	assert_int_equal(tor_torus_init(&t, 1, none, 1), -EINVAL);
+	assert_int_equal(tor_torus_init(&t, 1, what, 1), -EINVAL);
 }
 
 static void torus_shift__any_number_of_steps(void **state)
@@ -59,18 +81,18 @@ static void check_ports(const struct tor_torus *t, u32 ports)
 	u32 node, port, found = 0;
 
 	for (node = 0; node < t->nodes; node++) {
-		for (port = 0; port < 2 * t->ndim; port++) {
+		for (port = 0; port < t->ports; port++) {
 			u32 there = tor_torus_neighbour(t, node, port);
 
 			if (!tor_torus_has_port(t, node, port))
 				continue;
 			found++;
-			assert_true(tor_torus_has_port(t, there, tor_torus_peer_port(port)));
-			assert_int_equal(tor_torus_neighbour(t, there, tor_torus_peer_port(port)),
+			assert_true(tor_torus_has_port(t, there, tor_torus_peer_port(t, port)));
+			assert_int_equal(tor_torus_neighbour(t, there, tor_torus_peer_port(t, port)),
 					 node);
 			assert_int_equal(tor_torus_distance(t, node, there), 1);
 		}
-		assert_false(tor_torus_has_port(t, node, 2 * t->ndim));
+		assert_false(tor_torus_has_port(t, node, t->ports));
 	}
 	assert_int_equal(found, ports);
 }
@@ -86,10 +108,116 @@ static void torus_ports__two_ends_each(void **state)
 	check_ports(&t, 10 * 4);
 	t = TORUS(1, 2);
 	check_ports(&t, 2);
-	assert_true(tor_torus_has_port(&t, 0, tor_port(0, TOR_PLUS)));
-	assert_true(tor_torus_has_port(&t, 1, tor_port(0, TOR_MINUS)));
+	assert_true(tor_torus_has_port(&t, 0, tor_torus_port(&t, 0, TOR_PLUS)));
+	assert_true(tor_torus_has_port(&t, 1, tor_torus_port(&t, 0, TOR_MINUS)));
 	t = TORUS(1, 1);
 	check_ports(&t, 0);
+}
+
+static void torus_ports__lines_and_meshes(void **state)
+{
+	struct tor_torus t = TORUS(1, LINE(5));
+
+	(void)state;
+	check_ports(&t, 2 * 4);
+	assert_false(tor_torus_has_port(&t, 0, TOR_MINUS));
+	assert_false(tor_torus_has_port(&t, 4, TOR_PLUS));
+	t = TORUS(2, LINE(2));
+	check_ports(&t, 2);
+	t = TORUS(1, MESH(2));
+	check_ports(&t, 2);
+	t = TORUS(1, LINE(1), MESH(1), 3);
+	check_ports(&t, 6);
+	t = TORUS(1, MESH(4));
+	check_ports(&t, 4 * 3);
+	t = TORUS(1, 4, MESH(4), LINE(3));
+	check_ports(&t, 16 * 3 * 5 + 16 * 2 * 2);
+	/* in fabrics of rings and lines a port is 2 * dim + dir */
+	t = TORUS(1, 5, LINE(3), 2);
+	assert_int_equal(tor_torus_port(&t, 2, TOR_MINUS), 5);
+	assert_int_equal(tor_port_dim(&t, 3), 1);
+	assert_int_equal(tor_port_way(&t, 3), TOR_MINUS);
+}
+
+/* A way of a mesh leads a number of steps up; a port has the name by which it is found. */
+static void torus_ports__ways_and_names(void **state)
+{
+	struct tor_torus t = TORUS(1, 3, MESH(4), LINE(3));
+	u32 port;
+
+	(void)state;
+	for (port = 2; port < 5; port++) {
+		assert_int_equal(tor_port_dim(&t, port), 1);
+		assert_int_equal(tor_torus_neighbour(&t, 3, port), (port - 2 + 2) % 4 * 3);
+		assert_int_equal(tor_torus_peer_port(&t, port), 2 + 4 - port);
+		assert_int_equal(tor_port_dir(&t, port), TOR_DIR_STEPS + port - 1);
+	}
+	assert_int_equal(tor_port_dir(&t, 6), TOR_MINUS);
+	for (port = 0; port < t.ports; port++)
+		assert_int_equal(tor_port_find(&t, tor_port_dim(&t, port), tor_port_dir(&t, port)),
+				 port);
+	/* in a mesh the first way and the last are up and down as well */
+	assert_int_equal(tor_port_find(&t, 1, TOR_PLUS), 2);
+	assert_int_equal(tor_port_find(&t, 1, TOR_MINUS), 4);
+	assert_int_equal(tor_port_find(&t, 1, TOR_DIR_STEPS + 4), t.ports);
+	assert_int_equal(tor_port_find(&t, 0, TOR_DIR_STEPS + 1), t.ports);
+	assert_int_equal(tor_port_find(&t, 3, TOR_PLUS), t.ports);
+	assert_int_equal(tor_port_find(&t, 1, ~0U), t.ports);
+}
+
+static void torus_sides__kinds_are_compared(void **state)
+{
+	struct tor_torus t = TORUS(1, 3, LINE(4));
+
+	(void)state;
+	assert_true(tor_torus_same_sides(&t, 2, (u32[]){ 3, LINE(4) }));
+	assert_false(tor_torus_same_sides(&t, 2, (u32[]){ 3, 4 }));
+	assert_false(tor_torus_same_sides(&t, 2, (u32[]){ 3, MESH(4) }));
+	assert_false(tor_torus_same_sides(&t, 1, (u32[]){ 3 }));
+	assert_int_equal(tor_torus_side(&t, 1), LINE(4));
+}
+
+/* By a search over the cables. */
+static u32 walk_distance(const struct tor_torus *t, u32 from, u32 to)
+{
+	u32 hops[64], queue[64], head, tail = 0, port, peer;
+
+	assert_true(t->nodes <= ARRAY_SIZE(hops));
+	memset(hops, 0xff, sizeof(hops));
+	hops[from] = 0;
+	queue[tail++] = from;
+	for (head = 0; head < tail; head++)
+		for (port = 0; port < t->ports; port++) {
+			peer = tor_torus_neighbour(t, queue[head], port);
+			if (!tor_torus_has_port(t, queue[head], port) || hops[peer] != ~0U)
+				continue;
+			hops[peer] = hops[queue[head]] + 1;
+			queue[tail++] = peer;
+		}
+	return hops[to];
+}
+
+static void torus_distance__is_that_of_the_cables(void **state)
+{
+	struct tor_torus t[] = {
+		TORUS(1, LINE(7)), TORUS(1, MESH(5)), TORUS(1, 5, LINE(3)), TORUS(1, MESH(4), 4),
+		TORUS(1, LINE(4), MESH(3), 4), TORUS(2, 2, LINE(2), MESH(2)), TORUS(1, LINE(3), LINE(4)),
+		TORUS(1, MESH(4), MESH(4)), TORUS(1, 1, LINE(1), MESH(1)), TORUS(1, 8, 6),
+	};
+	u32 i, a, b, far;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(t); i++) {
+		far = 0;
+		for (a = 0; a < t[i].nodes; a++)
+			for (b = 0; b < t[i].nodes; b++) {
+				u32 hops = walk_distance(&t[i], a, b);
+
+				assert_int_equal(tor_torus_distance(&t[i], a, b), hops);
+				far = max(far, hops);
+			}
+		assert_int_equal(tor_torus_diameter(&t[i]), far);
+	}
 }
 
 static void torus_distance__shortest(void **state)
@@ -129,12 +257,21 @@ static void torus_ties__half_way_round(void **state)
 	assert_false(tor_torus_ties(&one, 0, 1));
 	assert_true(tor_torus_ties(&two, 0, 1));
 	assert_false(tor_torus_ties(&two, 1, 1 + 2));
+	/* half way round what is no ring */
+	two = TORUS(2, LINE(4), MESH(4), LINE(2));
+	for (b = 0; b < two.nodes; b++)
+		assert_false(tor_torus_ties(&two, 0, b));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(torus_init__refuses),
+		cmocka_unit_test(torus_init__counts_the_ways),
+		cmocka_unit_test(torus_ports__lines_and_meshes),
+		cmocka_unit_test(torus_ports__ways_and_names),
+		cmocka_unit_test(torus_sides__kinds_are_compared),
+		cmocka_unit_test(torus_distance__is_that_of_the_cables),
 		cmocka_unit_test(torus_shift__any_number_of_steps),
 		cmocka_unit_test(torus_ports__two_ends_each),
 		cmocka_unit_test(torus_distance__shortest),

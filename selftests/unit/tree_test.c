@@ -12,11 +12,16 @@ static struct tor_routes *routes[NODES_MAX];
 static struct tor_tree tree[NODES_MAX];
 static u64 seed;
 
+#define LINE(n)	TORCOLL_SIDE(n, TORCOLL_KIND_LINE)
+#define MESH(n)	TORCOLL_SIDE(n, TORCOLL_KIND_MESH)
+
 static const struct {
 	u32 ndim, side[TOR_MAX_DIMS], cables;
 } shapes[] = {
 	{ 1, { 1 }, 1 }, { 1, { 2 }, 1 }, { 1, { 2 }, 2 }, { 1, { 3 }, 1 }, { 1, { 8 }, 1 },
 	{ 2, { 4, 4 }, 1 }, { 2, { 2, 5 }, 2 }, { 2, { 5, 3 }, 1 }, { 2, { 1, 6 }, 1 },
+	{ 1, { LINE(2) }, 2 }, { 1, { LINE(7) }, 1 }, { 1, { MESH(2) }, 1 }, { 1, { MESH(5) }, 1 },
+	{ 2, { 5, LINE(3) }, 1 }, { 2, { MESH(4), 4 }, 1 }, { 3, { LINE(3), MESH(3), 2 }, 1 },
 	{ 3, { 2, 3, 4 }, 2 }, { 3, { 4, 4, 2 }, 1 }, { 6, { 2, 2, 2, 2, 2, 2 }, 2 },
 };
 
@@ -32,7 +37,7 @@ static void cut(u32 odds)
 	u32 node, port;
 
 	for (node = 0; node < t.nodes; node++)
-		for (port = 0; port < 2U * t.ndim; port++)
+		for (port = 0; port < t.ports; port++)
 			if (tor_torus_has_port(&t, node, port) && !(host_rand(&seed) % odds))
 				dead[node] |= 1U << port;
 }
@@ -41,7 +46,7 @@ static bool link_dead(u32 node, u32 port)
 {
 	u32 peer = tor_torus_neighbour(&t, node, port);
 
-	return dead[node] >> port & 1 || dead[peer] >> tor_torus_peer_port(port) & 1;
+	return dead[node] >> port & 1 || dead[peer] >> tor_torus_peer_port(&t, port) & 1;
 }
 
 static void trees_build(const u16 *view)
@@ -78,7 +83,7 @@ static u32 check_links(void)
 			assert_true(tor_torus_has_port(&t, node, port));
 			assert_false(link_dead(node, port));
 			peer = tor_torus_neighbour(&t, node, port);
-			assert_true(tree[peer].ports >> tor_torus_peer_port(port) & 1);
+			assert_true(tree[peer].ports >> tor_torus_peer_port(&t, port) & 1);
 			ends++;
 		}
 	}
@@ -105,7 +110,7 @@ static u32 walk(u32 from)
 			met[peer] = true;
 			nodes++;
 			todo[n].node = peer;
-			todo[n++].in = tor_torus_peer_port(port);
+			todo[n++].in = tor_torus_peer_port(&t, port);
 		}
 	}
 	return nodes;
@@ -183,7 +188,7 @@ static void tor_tree_build__search_agrees_with_arithmetic(void **state)
 	memcpy(before, tree, sizeof(before));
 	/* of two equally distant nodes: no tree needs it */
 	node = tor_torus_shift(&t, 0, 0, 2);
-	port = tor_port(0, TOR_PLUS);
+	port = tor_torus_port(&t, 0, TOR_PLUS);
 	assert_false(before[node].ports >> port & 1);
 	dead[node] = 1U << port;
 	trees_build(dead);

@@ -27,7 +27,7 @@ static void node_start(u32 i)
 	tor_node_destroy(&node[i]);
 	memset(&node[i], 0, sizeof(node[i]));
 	assert_int_equal(tor_node_init(&node[i], &t, 1, i), 0);
-	for (port = 0; port < 2U * t.ndim; port++)
+	for (port = 0; port < t.ports; port++)
 		if (tor_torus_has_port(&t, i, port))
 			tor_link_open(&ctx, &node[i], port, 1500);
 }
@@ -55,7 +55,7 @@ static void deliver(const struct host_frame *f)
 		return;
 	peer = tor_torus_neighbour(&t, h.src, f->port);
 	assert_int_equal(tor_wire_get_hello(f->bytes + 64, h.length, &hello), 0);
-	tor_link_hello(&ctx, &node[peer], tor_torus_peer_port(f->port), &h, &hello);
+	tor_link_hello(&ctx, &node[peer], tor_torus_peer_port(&t, f->port), &h, &hello);
 }
 
 /* Until nothing is under way. */
@@ -89,7 +89,7 @@ static bool is_up(u32 i, u32 port)
 	u32 peer = tor_torus_neighbour(&t, i, port);
 
 	return tor_torus_has_port(&t, i, port) &&
-	       !((broken[i] >> port | broken[peer] >> tor_torus_peer_port(port)) & 1);
+	       !((broken[i] >> port | broken[peer] >> tor_torus_peer_port(&t, port)) & 1);
 }
 
 /* The nodes that node @i can reach. */
@@ -101,7 +101,7 @@ static u32 reach(u32 i, bool *in)
 	in[i] = true;
 	queue[tail++] = i;
 	for (; head < tail; head++) {
-		for (port = 0; port < 2U * t.ndim; port++) {
+		for (port = 0; port < t.ports; port++) {
 			u32 peer = tor_torus_neighbour(&t, queue[head], port);
 
 			if (!is_up(queue[head], port) || in[peer])
@@ -246,7 +246,8 @@ static void tor_view_learn__any_cuts_and_restarts(void **state)
 		u32 ndim, side[3], cables;
 	} shapes[] = {
 		{ 1, { 2 }, 2 }, { 1, { 5 }, 1 }, { 2, { 4, 4 }, 1 }, { 2, { 2, 5 }, 2 },
-		{ 3, { 2, 3, 4 }, 1 },
+		{ 3, { 2, 3, 4 }, 1 }, { 1, { TORCOLL_SIDE(4, TORCOLL_KIND_LINE) }, 1 },
+		{ 2, { TORCOLL_SIDE(4, TORCOLL_KIND_MESH), 3 }, 1 },
 	};
 	u32 round, i, k, port;
 
@@ -257,7 +258,7 @@ static void tor_view_learn__any_cuts_and_restarts(void **state)
 		run(NSEC_PER_SEC);
 		for (k = 0; k < 12; k++) {
 			i = host_rand(&seed) % t.nodes;
-			port = host_rand(&seed) % (2 * t.ndim);
+			port = host_rand(&seed) % t.ports;
 			if (!tor_torus_has_port(&t, i, port))
 				continue;
 			switch (host_rand(&seed) % 4) {
@@ -406,7 +407,7 @@ static void tor_view_frame_reached__absent_nodes_do_not_count(void **state)
 		.frame = cpu_to_be16(400),
 	};
 	struct tor_hello hello = { .ndim = 1, .hears = 1, .side = { 6 }, .frame_size = 1500,
-				   .dir = 1, .records = 1, .record = &raw };
+				   .way = 1, .records = 1, .record = &raw };
 	struct tor_routes *routes;
 	struct tor_hdr h;
 	u16 dead[6];

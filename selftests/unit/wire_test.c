@@ -400,8 +400,8 @@ static void host_siphash__known(void **state)
 static void tor_wire_get_hello__reads_what_was_put(void **state)
 {
 	struct tor_hello h = {
-		.version = "1.2.3-long-enough", .dim = 1, .dir = 1, .ndim = 3, .hears = 1,
-		.side = { 4, 5, 6 }, .frame_size = 9000, .fabric_frame = 1500,
+		.version = "1.2.3-long-enough", .dim = 1, .way = 1, .ndim = 3, .hears = 1,
+		.side = { 4, TORCOLL_SIDE(5, TORCOLL_KIND_LINE), 6 }, .ports = 6, .frame_size = 9000, .fabric_frame = 1500,
 		.heard_node = 7, .heard_epoch = 0xdeadbeef, .interval_ms = 200, .view = 12,
 		.more = true, .name = "a host's name of exactly 64 bytes, which nothing but its end end",
 		.rates = 0x12345678, .sent = 0x9abcdef0, .cables = 2,
@@ -513,7 +513,7 @@ static void tor_wire_get_hello__refuses_nonsense(void **state)
 	h.ndim = 7;
 	tor_wire_put_hello(buf, &h, NULL);
 	assert_int_equal(tor_wire_get_hello(buf, sizeof(buf), &got), -EBADMSG);
-	h = (struct tor_hello){ .ndim = 1, .side = { 2 }, .dir = 2 };
+	h = (struct tor_hello){ .ndim = 1, .side = { 2 }, .way = 2 };
 	tor_wire_put_hello(buf, &h, NULL);
 	assert_int_equal(tor_wire_get_hello(buf, sizeof(buf), &got), -EBADMSG);
 	h = (struct tor_hello){ .ndim = 1, .side = { 2 }, .hears = 2 };

@@ -65,7 +65,7 @@ static void assert_fits(const struct wiring *w)
 	assert_int_equal(w->place.cost, 0);
 	for (node = 0; node < w->place.t.nodes; node++) {
 		assert_int_equal(w->node[w->place.who[node]], node);
-		for (port = 0; port < 2 * w->place.t.ndim; port++)
+		for (port = 0; port < w->place.t.ports; port++)
 			if (tor_torus_has_port(&w->place.t, node, port))
 				assert_true(graph_cables(w->g, w->place.who[node],
 					w->place.who[tor_torus_neighbour(&w->place.t, node, port)]));
@@ -271,7 +271,7 @@ static void open_dim(struct survey *s, struct wiring *w, u32 dim)
 	u32 node, i;
 
 	for (node = 0; node < t.nodes; node++) {
-		u32 to = tor_torus_neighbour(&t, node, tor_port(dim, TOR_PLUS));
+		u32 to = tor_torus_neighbour(&t, node, tor_torus_port(&t, dim, TOR_PLUS));
 		struct survey_host *a = s->hosts[w->place.who[node]];
 
 		if (tor_torus_coord(&t, node, dim) != t.side[dim] - 1)

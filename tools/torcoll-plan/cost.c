@@ -97,7 +97,7 @@ static void summarize(const struct dump *d, const struct tor_tally *t, const str
 void dump_cost(const struct dump *d, struct dump_cost *cost)
 {
 	struct totals totals = {
-		.load = dump_alloc(2ULL * d->torus.ndim * d->torus.nodes, sizeof(u64)),
+		.load = dump_alloc((u64)d->torus.ports * d->torus.nodes, sizeof(u64)),
 		.sent = dump_alloc(d->torus.nodes, sizeof(u64)),
 		.handled = dump_alloc(d->torus.nodes, sizeof(u64)),
 	};

@@ -59,8 +59,8 @@ static struct place place_of(const struct canvas *c, u32 node)
 }
 
 /*
- * Return the vector from @src the shorter way to @dst, across the edge if
- * necessary.
+ * Return the vector from @src the shorter way to @dst, in a ring across the
+ * edge if necessary.
  */
 static struct place way_of(const struct canvas *c, u32 src, u32 dst)
 {
@@ -72,9 +72,9 @@ static struct place way_of(const struct canvas *c, u32 src, u32 dst)
 		s32 side = t->side[d];
 		s32 by = (s32)tor_torus_coord(t, dst, d) - (s32)tor_torus_coord(t, src, d);
 
-		if (2 * by > side)
+		if (t->kind[d] == TORCOLL_KIND_RING && 2 * by > side)
 			by -= side;
-		else if (2 * by < -side)
+		else if (t->kind[d] == TORCOLL_KIND_RING && 2 * by < -side)
 			by += side;
 		step = step_of(t, d);
 		way.x += step.x * by;

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "core/host_shape.h"
+
 bool dump_fail(struct dump_error *e, const char *fmt, ...)
 {
 	va_list ap;
@@ -207,11 +209,16 @@ const char *dump_param_name(u32 param)
 static void print_header(const struct dump *d, FILE *out)
 {
 	const char *comma = "";
+	bool others = false;
 	u32 i;
 
 	fprintf(out, "{\"format\":\"torcoll-plan/1\",\"dims\":[");
 	for (i = 0; i < d->ndim; i++)
 		fprintf(out, "%s%u", i ? "," : "", d->torus.side[i]);
+	for (i = 0; i < d->ndim; i++)
+		others |= d->torus.kind[i] != TORCOLL_KIND_RING;
+	for (i = 0; others && i < d->ndim; i++)
+		fprintf(out, "%s\"%s\"", i ? "," : "],\"kinds\":[", host_kind_names[d->torus.kind[i]]);
 	fprintf(out, "],\"nodes\":%u,\"collective\":\"%s\",\"algorithm\":\"%s\",", d->ranks,
 		tor_collective_name(d->collective), d->algorithm);
 	fprintf(out, "\"root\":%u,\"count\":%" PRIu64 ",\"channels\":%u,\"params\":{", d->root,

@@ -8,6 +8,8 @@
  */
 #include "dump.h"
 
+#include "core/host_shape.h"
+
 #include <argp.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,7 +41,7 @@ struct args {
 };
 
 static const struct argp_option options[] = {
-	{ "dims", KEY_DIMS, "4x4", 0, "Sides of the torus, 1 to 6 of them", 1 },
+	{ "dims", KEY_DIMS, "4x4", 0, "Sides of the fabric, 1 to 6 of them; :line, :mesh: no rings", 1 },
 	{ "cables", KEY_CABLES, "1|2", 0, "Cables between the two nodes of a side of 2 (2)", 1 },
 	{ "nodes", KEY_NODES, "5,1,9", 0, "The node of each rank (all nodes, in order)", 1 },
 	{ "collective", 'c', "NAME", 0, "allreduce (default), reduce-scatter, ... see --list", 2 },
@@ -73,15 +75,12 @@ static u64 parse_number(struct argp_state *state, const char *what, const char *
 	return v;
 }
 
-static void parse_dims(struct argp_state *state, struct args *a, char *s)
+static void parse_dims(struct argp_state *state, struct args *a, const char *s)
 {
-	char *part;
-
-	for (a->ndim = 0; (part = strsep(&s, "x")); a->ndim++) {
-		if (a->ndim == TOR_MAX_DIMS)
-			argp_error(state, "at most %u dims", TOR_MAX_DIMS);
-		a->side[a->ndim] = parse_number(state, "dims", part, TOR_MAX_NODES);
-	}
+	a->ndim = host_shape_parse(s, a->side);
+	if (!a->ndim)
+		argp_error(state, "dims: %s is not 1 to %u sides like 4x4 or 4:meshx3:line", s,
+			   TOR_MAX_DIMS);
 }
 
 static u32 parse_list(struct argp_state *state, const char *what, char *s, u64 **list, u64 most)
@@ -276,7 +275,7 @@ static int list(const struct args *a)
 	if (a->algorithm || !a->ndim)
 		return 0;
 	if (tor_torus_init(&torus, a->ndim, a->side, a->cables) || !make_request(a, &torus, &call)) {
-		fprintf(stderr, "torcoll-plan: --dims of a torus are needed, such as 4x4\n");
+		fprintf(stderr, "torcoll-plan: --dims of a fabric are needed, such as 4x4\n");
 		return EXIT_USAGE;
 	}
 	list_plans(call);
@@ -319,7 +318,7 @@ static int run(const struct args *a)
 			code = EXIT_WRONG;
 		}
 	} else if (!a->ndim || tor_torus_init(&torus, a->ndim, a->side, a->cables)) {
-		fprintf(stderr, "torcoll-plan: --dims of a torus are needed, such as 4x4\n");
+		fprintf(stderr, "torcoll-plan: --dims of a fabric are needed, such as 4x4\n");
 		code = EXIT_USAGE;
 	} else if (!a->algorithm) {
 		fprintf(stderr, "torcoll-plan: --algorithm is needed, see --list\n");

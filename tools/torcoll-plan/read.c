@@ -6,6 +6,9 @@
 
 #include <json-c/json.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "core/host_shape.h"
 
 /* Get an unsigned number in @o, at most @most. */
 static bool get_number(struct json_object *o, const char *key, u64 most, u64 *out)
@@ -62,6 +65,24 @@ static u64 *get_list(struct json_object *o, const char *key, size_t *n)
 	return list;
 }
 
+/* The kind of dimension @i: a word of "kinds", if there are. */
+static u32 read_kind(struct json_object *o, u32 i)
+{
+	struct json_object *kinds;
+	const char *name;
+	u32 kind;
+
+	if (!json_object_object_get_ex(o, "kinds", &kinds))
+		return TORCOLL_KIND_RING;
+	if (!json_object_is_type(kinds, json_type_array))
+		return TORCOLL_KIND_COUNT;
+	name = json_object_get_string(json_object_array_get_idx(kinds, i));
+	for (kind = 0; kind < TORCOLL_KIND_COUNT; kind++)
+		if (name && !strcmp(name, host_kind_names[kind]))
+			break;
+	return kind;
+}
+
 static bool read_dims(struct dump *d, struct json_object *o, u32 cables, struct dump_error *e)
 {
 	u32 side[TOR_MAX_DIMS], i;
@@ -70,8 +91,8 @@ static bool read_dims(struct dump *d, struct json_object *o, u32 cables, struct 
 	bool ok = dims && n >= 1 && n <= TOR_MAX_DIMS;
 
 	for (i = 0; ok && i < n; i++) {
-		ok = dims[i] <= TOR_MAX_NODES;
-		side[i] = dims[i];
+		ok = dims[i] <= TORCOLL_SIDE_NODES;
+		side[i] = TORCOLL_SIDE(dims[i], read_kind(o, i));
 	}
 	free(dims);
 	if (!ok || tor_torus_init(&d->torus, n, side, cables))

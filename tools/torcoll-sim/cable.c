@@ -51,7 +51,7 @@ bool sim_port_up(const struct sim_node *node, u32 port)
 
 u32 sim_cable_back(u32 cable)
 {
-	return tor_cable(tor_torus_peer_port(tor_cable_port(cable)),
+	return tor_cable(tor_torus_peer_port(&sim.scenario.torus, tor_cable_port(cable)),
 			 sim.scenario.per_link - 1 - tor_cable_rank(cable));
 }
 

@@ -16,9 +16,12 @@ static void set_cable(const struct sim_incident *i, bool cut)
 {
 	struct sim_node *node = &sim.node[i->node];
 	struct sim_node *peer = neighbour(node, i->port);
+	const struct tor_torus *t = &sim.scenario.torus;
+	u32 port = tor_cable_port(i->port);
+	char name[HOST_PORT_TEXT];
 
-	sim_trace(node, "cable %u of link %c%u %s%s", tor_cable_rank(i->port),
-		  tor_cable_port(i->port) % 2 ? '-' : '+', tor_cable_port(i->port) / 2,
+	sim_trace(node, "cable %u of link %s %s%s", tor_cable_rank(i->port),
+		  host_port_print(name, tor_port_dim(t, port), tor_port_dir(t, port)),
 		  cut ? "cut" : "mended", i->one_way ? ", one way" : "");
 	if (cut) {
 		sim_meet(i->one_way ? SIM_ONE_WAY_CUT : SIM_CUT);

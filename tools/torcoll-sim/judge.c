@@ -284,7 +284,7 @@ static void reach(u32 from, bool seen, bool *reached)
 	for (todo[n++] = from; n;) {
 		u32 at = todo[--n];
 
-		for (port = 0; port < 2U * t->ndim; port++) {
+		for (port = 0; port < t->ports; port++) {
 			if (!tor_torus_has_port(t, at, port))
 				continue;
 			to = tor_torus_neighbour(t, at, port);

@@ -255,10 +255,12 @@ static bool shrink_shape(struct sim_scenario *s)
 			next.incident[k].node %= next.torus.nodes;
 			next.incident[k].rank %= next.torus.nodes;
 			next.incident[k].port = tor_cable_port(next.incident[k].port) %
-						(2 * next.torus.ndim);
-			if (!tor_torus_has_port(&next.torus, next.incident[k].node,
-						next.incident[k].port))
-				next.incident[k].port ^= 1;
+						next.torus.ports;
+			/* every node of these shapes has a port */
+			while (!tor_torus_has_port(&next.torus, next.incident[k].node,
+						   next.incident[k].port))
+				next.incident[k].port = (next.incident[k].port + 1) %
+							next.torus.ports;
 		}
 		if (g == next.groups && keep(s, &next))
 			return true;

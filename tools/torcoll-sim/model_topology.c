@@ -13,19 +13,26 @@
  */
 #include "model.h"
 
+#include "core/host_shape.h"
+
 #include <stdlib.h>
 
 /* The board's side, for the routes. One model runs at a time. */
 static u32 board;
 
-static u32 link_up(u32 dim, enum tor_dir dir)
+static s32 step(enum tor_dir dir)
 {
-	return tor_port(dim, dir);
+	return dir == TOR_PLUS ? 1 : -1;
+}
+
+static u32 link_up(const struct tor_tally *t, u32 dim, enum tor_dir dir)
+{
+	return tor_torus_port(t->torus, dim, dir);
 }
 
 static u32 link_down(const struct tor_tally *t, u32 dim, enum tor_dir dir)
 {
-	return 2 * t->torus->ndim + tor_port(dim, dir);
+	return t->torus->ports + tor_torus_port(t->torus, dim, dir);
 }
 
 /*
@@ -46,11 +53,11 @@ static u32 cross_switch(struct tor_tally *t, u32 node, u32 dst, u32 d, enum tor_
 	s64 by = tor_torus_coord(t->torus, dst, d) + (in == TOR_PLUS ? inside : -(s64)inside);
 
 	edge = tor_torus_shift(t->torus, node, d, by - tor_torus_coord(t->torus, node, d));
-	tor_tally_cross(t, node, d, out, away + 1, n, share, link_up(d, out));
-	tor_tally_cross(t, edge, d, TOR_PLUS, 1, n, 0, link_down(t, d, in));
+	tor_tally_cross(t, node, d, step(out), away + 1, n, share, link_up(t, d, out));
+	tor_tally_cross(t, edge, d, 1, 1, n, 0, link_down(t, d, in));
 	/* from the edge inwards */
-	tor_tally_cross(t, edge, d, in == TOR_PLUS ? TOR_MINUS : TOR_PLUS, inside, n, share,
-			link_up(d, in == TOR_PLUS ? TOR_MINUS : TOR_PLUS));
+	tor_tally_cross(t, edge, d, -step(in), inside, n, share,
+			link_up(t, d, in == TOR_PLUS ? TOR_MINUS : TOR_PLUS));
 	return away + 2 + inside;
 }
 
@@ -86,9 +93,9 @@ static u32 route_hammingmesh(struct tor_tally *t, u32 src, u32 dst, u64 n)
 		else if (x != y)
 			hops += x < y ? y - x : x - y;
 		if (x / board == y / board && x != y)
-			tor_tally_cross(t, node, d, x < y ? TOR_PLUS : TOR_MINUS,
+			tor_tally_cross(t, node, d, x < y ? 1 : -1,
 					x < y ? y - x : x - y, 2 * n, 2,
-					link_up(d, x < y ? TOR_PLUS : TOR_MINUS));
+					link_up(t, d, x < y ? TOR_PLUS : TOR_MINUS));
 		node = next;
 	}
 	return hops;
@@ -96,8 +103,8 @@ static u32 route_hammingmesh(struct tor_tally *t, u32 src, u32 dst, u64 n)
 
 static u32 route_switch(struct tor_tally *t, u32 src, u32 dst, u64 n)
 {
-	tor_tally_cross(t, src, 0, TOR_PLUS, 1, 2 * n, 2, 0);
-	tor_tally_cross(t, dst, 0, TOR_PLUS, 1, 2 * n, 0, 1);
+	tor_tally_cross(t, src, 0, 1, 1, 2 * n, 2, 0);
+	tor_tally_cross(t, dst, 0, 1, 1, 2 * n, 0, 1);
 	return 1;
 }
 
@@ -105,18 +112,13 @@ bool model_fabric_init(struct model_fabric *fabric, const char *dims, enum model
 		       u32 board)
 {
 	static const char *const prefix[] = { "", "hx", "switch-" };
-	u32 side[TOR_MAX_DIMS], ndim = 0, d;
-	const char *p = dims;
-	char *end;
+	u32 side[TOR_MAX_DIMS], ndim = host_shape_parse(dims, side), d;
 
-	do {
-		if (ndim == TOR_MAX_DIMS || *p < '0' || *p > '9')
-			return false;
-		side[ndim++] = strtoul(p, &end, 10);
-		p = end + 1;
-	} while (*end == 'x');
-	if (*end || tor_torus_init(&fabric->torus, ndim, side, 2))
+	if (tor_torus_init(&fabric->torus, ndim, side, 2))
 		return false;
+	for (d = 0; topology != MODEL_TORUS && d < ndim; d++)
+		if (fabric->torus.kind[d] != TORCOLL_KIND_RING)
+			return false;
 	for (d = 0; topology == MODEL_HAMMINGMESH && d < ndim; d++)
 		if (!board || side[d] % board)
 			return false;

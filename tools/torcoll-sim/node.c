@@ -112,7 +112,7 @@ static void open_ports(void *arg)
 	u32 port, k;
 
 	sim_enter(&ctx, node);
-	for (port = 0; port < 2U * node->core.torus.ndim; port++)
+	for (port = 0; port < node->core.torus.ports; port++)
 		for (k = 0; k < sim.scenario.per_link; k++)
 			if (tor_torus_has_port(&node->core.torus, node->core.self, port) &&
 			    !node->port[tor_cable(port, k)].unplugged)

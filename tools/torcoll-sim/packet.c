@@ -97,7 +97,7 @@ static bool fabric_is_settled(void)
 			first = node;
 		if (node->view_changed || node->core.view.digest != first->core.view.digest)
 			return false;
-		for (port = 0; port < 2U * t->ndim; port++)
+		for (port = 0; port < t->ports; port++)
 			if (tor_torus_has_port(t, node->core.self, port) &&
 			    !link_is_settled(node, port))
 				return false;
@@ -115,7 +115,7 @@ static void find_wanted(struct sim_packet *p)
 
 	queue[tail++] = p->src;
 	for (head = 0; head < tail; head++) {
-		for (port = 0; port < 2U * t->ndim; port++) {
+		for (port = 0; port < t->ports; port++) {
 			if (!(sim.node[queue[head]].core.live >> port & 1))
 				continue;
 			peer = tor_torus_neighbour(t, queue[head], port);

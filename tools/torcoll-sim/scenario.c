@@ -14,6 +14,7 @@
 static const char *const shapes[] = {
 	"2", "3", "4", "5", "8", "16", "2x2", "3x2", "3x3", "4x4", "5x3", "2x4", "1x4", "2x2x2", "3x3x3",
 	"4x2x2", "3x1x2", "2x3x2", "4x4x2",
+	"3:line", "4:mesh", "3:mesh", "5x3:line", "4:meshx4", "2:linex3", "4:linex3:mesh",
 };
 
 static const u32 collectives[] = {
@@ -49,19 +50,8 @@ static bool percent(u32 n)
 
 bool sim_scenario_shape(struct sim_scenario *s)
 {
-	u32 side[TOR_MAX_DIMS], n = 0;
-	const char *dims = s->dims;
-	char *end;
+	u32 side[TOR_MAX_DIMS], n = host_shape_parse(s->dims, side);
 
-	for (;; dims = end + 1) {
-		if (n == TOR_MAX_DIMS)
-			return false;
-		side[n++] = strtoul(dims, &end, 10);
-		if (end == dims || (*end && *end != 'x'))
-			return false;
-		if (!*end)
-			break;
-	}
 	return !tor_torus_init(&s->torus, n, side, s->cables) && s->torus.nodes <= SIM_NODES_MAX;
 }
 
@@ -391,7 +381,7 @@ static u64 draw_port(const struct sim_scenario *s, u64 node)
 	u32 port;
 
 	do {
-		port = sim_below(2 * s->torus.ndim);
+		port = sim_below(s->torus.ports);
 	} while (!tor_torus_has_port(&s->torus, node, port));
 	return port;
 }

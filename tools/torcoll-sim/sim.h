@@ -33,6 +33,7 @@
 #include "core/plan/plan.h"
 #include "core/link/route.h"
 #include "core/packet/seen.h"
+#include "core/host_shape.h"
 #include "core/torus.h"
 
 #define SIM_MILLION		1000000	/* probabilities are in millionths */

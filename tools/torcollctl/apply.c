@@ -59,9 +59,9 @@ static void print_json(struct apply *ap)
 		const struct conf_port *port = ap->changes.missing[i].port;
 		struct json_object *one = json_object_new_object();
 
-		json_object_object_add(one, "dim", json_object_new_int64(tor_port_dim(port->port)));
+		json_object_object_add(one, "dim", json_object_new_int64(port->dim));
 		json_object_object_add(one, "dir",
-				       json_object_new_string(dir_names[tor_port_dir(port->port)]));
+				       json_object_new_string(dir_name(port->dir)));
 		json_object_object_add(one, "device", json_object_new_string(port->device));
 		json_object_array_add(missing, one);
 	}
@@ -76,10 +76,10 @@ static void complain_missing(struct apply *ap)
 
 	for (i = 0; i < ap->changes.lost; i++) {
 		const struct missing *missing = &ap->changes.missing[i];
+		char name[HOST_PORT_TEXT];
 
-		other_error("%s:%u: port %u%c: %s: %s", ap->file, missing->port->line,
-			    tor_port_dim(missing->port->port),
-			    tor_port_dir(missing->port->port) == TOR_MINUS ? '-' : '+',
+		other_error("%s:%u: port %s: %s: %s", ap->file, missing->port->line,
+			    host_port_print(name, missing->port->dim, missing->port->dir),
 			    missing->port->device, missing->why);
 		if (!ap->ret)
 			ap->ret = CTL_WRONG;

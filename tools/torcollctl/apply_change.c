@@ -54,9 +54,11 @@ static const char *limits_text(const struct apply *ap, uint32_t which)
 
 static const char *port_text(const struct apply *ap, const char *verb, uint32_t port)
 {
+	const struct tor_torus *t = &ap->conf.fabric.torus;
+
 	return fmt_str("torcollctl port %s %llu dim %u dir %s", verb,
-		       (unsigned long long)ap->conf.fabric.key, tor_port_dim(port),
-		       dir_names[tor_port_dir(port)]);
+		       (unsigned long long)ap->conf.fabric.key, tor_port_dim(t, port),
+		       dir_name(tor_port_dir(t, port)));
 }
 
 static const char *ip_text(const struct apply *ap)
@@ -124,6 +126,7 @@ static int set_fabric(struct apply *ap)
 	};
 
 	memcpy(spec.shape.side, f->torus.side, sizeof(spec.shape.side));
+	memcpy(spec.shape.kind, f->torus.kind, sizeof(spec.shape.kind));
 	return fabric_new(&ap->c, &spec);
 }
 
@@ -149,6 +152,7 @@ static bool is_of_route(const struct change *change)
  */
 static int change_make(struct apply *ap, const struct change *change)
 {
+	const struct tor_torus *t = &ap->conf.fabric.torus;
 	uint64_t key = ap->conf.fabric.key;
 
 	switch (change->kind) {
@@ -161,12 +165,12 @@ static int change_make(struct apply *ap, const struct change *change)
 	case CHANGE_RATES:
 		return set_rates(ap);
 	case CHANGE_PORT_DEL:
-		return port_delete(&ap->c, key, tor_port_dim(change->port),
-				   tor_port_dir(change->port),
+		return port_delete(&ap->c, key, tor_port_dim(t, change->port),
+				   tor_port_dir(t, change->port),
 				   change->device ? change->device->ifindex : 0);
 	case CHANGE_PORT_ADD:
-		return port_new(&ap->c, key, tor_port_dim(change->port),
-				tor_port_dir(change->port), change->device->ifindex);
+		return port_new(&ap->c, key, tor_port_dim(t, change->port),
+				tor_port_dir(t, change->port), change->device->ifindex);
 	case CHANGE_DEVICE:
 		return device_set(&ap->route, change->device->ifindex, change->mtu);
 	case CHANGE_IP:

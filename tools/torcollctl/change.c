@@ -7,13 +7,7 @@
 
 const char *change_dims(const struct tor_torus *torus, char text[CHANGE_DIMS_SIZE])
 {
-	size_t at = 0;
-	uint32_t i;
-
-	for (i = 0; i < torus->ndim; i++)
-		at += snprintf(text + at, CHANGE_DIMS_SIZE - at, "%s%u", i ? "x" : "",
-			       torus->side[i]);
-	return text;
+	return host_torus_print(text, torus);
 }
 
 static bool differ(const char *what, uint32_t now, uint32_t want, const char *unit, char *text,

@@ -114,7 +114,7 @@ bool change_fabric_differs(const struct running *now, const struct conf_fabric *
 			   uint32_t node, char *text, size_t size);
 
 /* "4x4"; @text holds 6 numbers of 10 digits */
-#define CHANGE_DIMS_SIZE	(TOR_MAX_DIMS * 11)
+#define CHANGE_DIMS_SIZE	HOST_SHAPE_TEXT
 const char *change_dims(const struct tor_torus *torus, char text[CHANGE_DIMS_SIZE]);
 
 #endif

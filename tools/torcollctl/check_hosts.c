@@ -67,13 +67,7 @@ static struct votes votes_of(const struct check *c, const struct survey_host *ho
 
 static const char *fmt_shape(const struct shape *shape)
 {
-	char s[MAX_DIMS * 11];
-	size_t at = 0;
-	uint32_t i;
-
-	for (i = 0; i < shape->ndim; i++)
-		at += snprintf(s + at, sizeof(s) - at, "%s%u", i ? "x" : "", shape->side[i]);
-	return fmt_str("%.*s%s", (int)at, s, shape->cables == 2 ? " cables 2" : "");
+	return fmt_str("%s%s", shape_dims(shape), shape->cables == 2 ? " cables 2" : "");
 }
 
 /* To make a host the node that it should be: by the fabric's file, or by hand. */
@@ -211,16 +205,16 @@ static void bereft_of(const struct check *c, uint32_t node, struct bereft *b)
 	uint32_t i;
 
 	memset(b, 0, sizeof(*b));
-	for (i = 0; i < MAX_PORTS; i++) {
+	for (i = 0; i < shape_ports(&c->m->shape); i++) {
+		struct shape_port at = shape_port(&c->m->shape, i);
 		struct survey_port *port;
-		uint32_t dim = i / 2, dir = i % 2;
 
-		if (!shape_has_port(&c->m->shape, node, dim, dir))
+		if (!shape_has_port(&c->m->shape, node, at.dim, at.dir))
 			continue;
-		if (!c->m->host[shape_neighbour(&c->m->shape, node, dim, dir)])
+		if (!c->m->host[shape_neighbour(&c->m->shape, node, at.dim, at.dir)])
 			continue;
 		b->neighbours++;
-		port = map_partner(c->m, node, dim, dir);
+		port = map_partner(c->m, node, at.dim, at.dir);
 		b->without += !port;
 		if (!port || port->other)
 			continue;
@@ -301,9 +295,9 @@ static void missing_at(struct check *c, const struct survey_host *host, uint32_t
 	struct finding *f;
 
 	f = check_say(c, "port", fmt_str("%s has no port for dim %u %s", check_host(c, host), dim,
-					 dir_names[dir]),
+					 dir_name(dir)),
 		      fmt_str("there: torcollctl apply FILE (by hand: port add %llu dim %u dir %s dev %s)",
-			      (unsigned long long)c->m->key, dim, dir_names[dir],
+			      (unsigned long long)c->m->key, dim, dir_name(dir),
 			      device_for(c, host, node, dim, dir)));
 	f->host = host;
 	f->node = node;
@@ -316,11 +310,14 @@ static void missing_of(struct check *c, const struct survey_host *host, uint32_t
 {
 	uint32_t i;
 
-	for (i = 0; i < MAX_PORTS; i++)
-		if (shape_has_port(&c->m->shape, node, i / 2, i % 2) &&
-		    c->m->host[shape_neighbour(&c->m->shape, node, i / 2, i % 2)] &&
-		    !map_port(c->m, host, i / 2, i % 2))
-			missing_at(c, host, node, i / 2, i % 2);
+	for (i = 0; i < shape_ports(&c->m->shape); i++) {
+		struct shape_port at = shape_port(&c->m->shape, i);
+
+		if (shape_has_port(&c->m->shape, node, at.dim, at.dir) &&
+		    c->m->host[shape_neighbour(&c->m->shape, node, at.dim, at.dir)] &&
+		    !map_port(c->m, host, at.dim, at.dir))
+			missing_at(c, host, node, at.dim, at.dir);
+	}
 }
 
 static void rule_missing(struct check *c)

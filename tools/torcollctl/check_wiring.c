@@ -8,7 +8,7 @@ static const char *fmt_place(const struct check *c, const struct survey_port *po
 
 	return fmt_str("node %u's dim %u %s",
 		       shape_neighbour(&c->m->shape, node, port->dim, port->dir), port->dim,
-		       dir_names[!port->dir]);
+		       dir_name(shape_back(&c->m->shape, port->dim, port->dir)));
 }
 
 static void say_many(struct check *c, struct survey_port *p)
@@ -37,7 +37,8 @@ static void say_outside(struct check *c, struct survey_port *p, struct survey_po
 		remedy = fmt_str("plug that end into %s", check_port(c, r));
 	else
 		remedy = fmt_str("there: torcollctl apply FILE (by hand: port add %llu dim %u dir %s dev %s)",
-				 (unsigned long long)p->key, p->dim, dir_names[!p->dir],
+				 (unsigned long long)p->key, p->dim, 
+				 dir_name(shape_back(&c->m->shape, p->dim, p->dir)),
 				 fmt_plain(q->own.device));
 	check_say_cable(c, "wiring", p, q,
 			fmt_str("the cable from %s ends at %s, which is no port of the fabric",

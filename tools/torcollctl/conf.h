@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "core/host_shape.h"
 #include "core/link/cable.h"
-#include "core/torus.h"
 #include "prefix.h"
 
 #define CONF_NAME_SIZE		65	/* of a host, HOST_NAME_MAX and a NUL */
@@ -82,13 +82,15 @@ struct conf_node {
  * struct conf_port - a device of a line "port DIM DIR = DEVICE..."
  * @line: where it stands
  * @node: place of its section in struct conf's @node
- * @port: number of the link: 2 * dimension + direction
+ * @dim, @dir: its name, see tor_port_dir()
+ * @port: its number, after conf_check()
  * @cable: which device of the line
  * @device: name of a device, or mac:... or path:...
  */
 struct conf_port {
 	unsigned int line;
 	size_t node;
+	uint32_t dim, dir;
 	uint32_t port;
 	uint32_t cable;
 	char device[CONF_DEVICE_SIZE];
@@ -195,7 +197,7 @@ void conf_with_rates(FILE *out, const char *text, size_t len, const uint64_t rat
  * @header: line of each section's first header, 0: there was none
  * @seen: settings of the present section, by their place in its table
  * @given: settings of [fabric], and of [rates], as @seen
- * @side, @sides: value of dims, as a shape needs cables as well
+ * @side, @sides: value of dims, with kinds, as a shape needs cables as well
  * @cables: value of cables
  */
 struct conf_parse {

@@ -12,13 +12,10 @@
 
 #define HOPS_MAX	255	/* that a frame can cross */
 
-static const char *port_name(uint32_t port)
+/* Name a port in a sentence, of which @text is a part. */
+static const char *port_name(char text[HOST_PORT_TEXT], const struct conf_port *port)
 {
-	static const char names[TOR_MAX_PORTS][3] = {
-		"0+", "0-", "1+", "1-", "2+", "2-", "3+", "3-", "4+", "4-", "5+", "5-",
-	};
-
-	return names[port];
+	return host_port_print(text, port->dim, port->dir);
 }
 
 /* Check that the settings of a section that must be there are. */
@@ -47,8 +44,8 @@ static int check_fabric(struct conf_parse *p)
 	if (err)
 		return err;
 	if (tor_torus_init(torus, p->sides, p->side, p->cables))
-		return conf_fail(p, p->header[CONF_FABRIC], "dims: a torus has 1 to %u nodes",
-				 TOR_MAX_NODES);
+		return conf_fail(p, p->header[CONF_FABRIC], "dims: a fabric has 1 to %u nodes, and a node at most %d ports",
+				 TOR_MAX_NODES, TOR_MAX_PORTS);
 	if (tor_torus_diameter(torus) > HOPS_MAX)
 		return conf_fail(p, p->header[CONF_FABRIC], "dims: nodes are more than %d links apart, the limit of a frame's path",
 				 HOPS_MAX);
@@ -97,6 +94,40 @@ static int check_nodes(const struct conf_parse *p)
 	return 0;
 }
 
+/* Give ports their numbers, and the name that the shape gives them. */
+static void resolve_ports(struct conf_parse *p)
+{
+	const struct tor_torus *torus = &p->conf->fabric.torus;
+	size_t i;
+
+	for (i = 0; i < p->conf->ports; i++) {
+		struct conf_port *port = &p->conf->port[i];
+
+		port->port = tor_port_find(torus, port->dim, port->dir);
+		if (port->port < torus->ports)
+			port->dir = tor_port_dir(torus, port->port);
+	}
+}
+
+static int fail_port(const struct conf_parse *p, const struct conf_port *port)
+{
+	const struct tor_torus *torus = &p->conf->fabric.torus;
+	char name[HOST_PORT_TEXT], other[HOST_PORT_TEXT];
+	uint32_t node = p->conf->node[port->node].index;
+
+	port_name(name, port);
+	if (port->port >= torus->ports)
+		return conf_fail(p, port->line, "port %s: the shape has no cable there", name);
+	if (torus->kind[port->dim] == TORCOLL_KIND_LINE)
+		return conf_fail(p, port->line, "port %s: node %u is the end of a line and has no cable there",
+				 name, node);
+	if (torus->side[port->dim] != 2)
+		return conf_fail(p, port->line, "port %s: the shape has no cable there", name);
+	host_port_print(other, port->dim, port->dir == TOR_PLUS ? TOR_MINUS : TOR_PLUS);
+	return conf_fail(p, port->line, "port %s: with one cable on a side of 2, node %u has port %s only (or set cables = 2)",
+			 name, node, other);
+}
+
 static int check_ports(const struct conf_parse *p)
 {
 	const struct tor_torus *torus = &p->conf->fabric.torus;
@@ -104,17 +135,9 @@ static int check_ports(const struct conf_parse *p)
 
 	for (i = 0; i < p->conf->ports; i++) {
 		const struct conf_port *port = &p->conf->port[i];
-		const struct conf_node *node = &p->conf->node[port->node];
-		uint32_t dim = tor_port_dim(port->port);
 
-		if (dim < torus->ndim && tor_torus_has_port(torus, node->index, port->port))
-			continue;
-		if (dim < torus->ndim && torus->side[dim] == 2)
-			return conf_fail(p, port->line, "port %s: with one cable on a side of 2, node %u has port %s only (or set cables = 2)",
-					 port_name(port->port), node->index,
-					 port_name(tor_torus_peer_port(port->port)));
-		return conf_fail(p, port->line, "port %s: the shape has no cable there",
-				 port_name(port->port));
+		if (!tor_torus_has_port(torus, p->conf->node[port->node].index, port->port))
+			return fail_port(p, port);
 	}
 	return 0;
 }
@@ -141,8 +164,10 @@ static int by_place(const void *a, const void *b)
 
 	if ((*x)->node != (*y)->node)
 		return (*x)->node < (*y)->node ? -1 : 1;
-	if ((*x)->port != (*y)->port)
-		return (*x)->port < (*y)->port ? -1 : 1;
+	if ((*x)->dim != (*y)->dim)
+		return (*x)->dim < (*y)->dim ? -1 : 1;
+	if ((*x)->dir != (*y)->dir)
+		return (*x)->dir < (*y)->dir ? -1 : 1;
 	return ((*x)->cable > (*y)->cable) - ((*x)->cable < (*y)->cable);
 }
 
@@ -209,18 +234,19 @@ static int check_ports_differ(const struct conf_parse *p)
 {
 	const struct conf *conf = p->conf;
 	const struct conf_port *two[2];
+	char name[HOST_PORT_TEXT];
 	int ret;
 
 	ret = find_two(conf->port, conf->ports, sizeof(*conf->port), by_place, (const void **)two);
 	if (ret > 0)
 		return conf_fail(p, two[1]->line, "port %s is here for the second time: line %u has the first one (several devices of a port are in one line)",
-				 port_name(two[1]->port), two[0]->line);
+				 port_name(name, two[1]), two[0]->line);
 	if (!ret)
 		ret = find_two(conf->port, conf->ports, sizeof(*conf->port), by_device,
 			       (const void **)two);
 	if (ret > 0)
 		return conf_fail(p, two[1]->line, "device %s is that of port %s in line %u, too",
-				 two[1]->device, port_name(two[0]->port), two[0]->line);
+				 two[1]->device, port_name(name, two[0]), two[0]->line);
 	return ret;
 }
 
@@ -232,6 +258,8 @@ int conf_check(struct conf_parse *p)
 		err = check_ip(p);
 	if (!err)
 		err = check_rates(p);
+	if (!err)
+		resolve_ports(p);
 	if (!err)
 		err = check_nodes(p);
 	if (!err)

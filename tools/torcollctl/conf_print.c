@@ -5,12 +5,10 @@
 static void print_fabric(FILE *out, const struct conf *conf)
 {
 	const struct conf_fabric *f = &conf->fabric;
-	uint32_t dim;
+	char dims[HOST_SHAPE_TEXT];
 
-	fprintf(out, "[fabric]\nkey = %llu\ndims = ", (unsigned long long)f->key);
-	for (dim = 0; dim < f->torus.ndim; dim++)
-		fprintf(out, "%s%u", dim ? "x" : "", f->torus.side[dim]);
-	fputc('\n', out);
+	fprintf(out, "[fabric]\nkey = %llu\ndims = %s\n", (unsigned long long)f->key,
+		host_torus_print(dims, &f->torus));
 	if (f->torus.cables != 1)
 		fprintf(out, "cables = %u\n", f->torus.cables);
 	if (f->ethertype != CONF_ETHERTYPE)
@@ -47,12 +45,12 @@ static void print_device(FILE *out, const struct conf *conf, size_t i)
 {
 	const struct conf_port *port = &conf->port[i];
 	const struct conf_port *next = i + 1 < conf->ports ? port + 1 : NULL;
+	char name[HOST_PORT_TEXT];
 
 	if (!port->cable)
-		fprintf(out, "port %u%c =", tor_port_dim(port->port),
-			tor_port_dir(port->port) == TOR_MINUS ? '-' : '+');
+		fprintf(out, "port %s =", host_port_print(name, port->dim, port->dir));
 	fprintf(out, " %s", port->device);
-	if (!next || next->node != port->node || next->port != port->port)
+	if (!next || next->node != port->node || !next->cable)
 		fputc('\n', out);
 }
 

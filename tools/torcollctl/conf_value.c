@@ -77,24 +77,11 @@ static int set_cables(struct conf_parse *p, const struct conf_setting *s, const 
 
 static int set_dims(struct conf_parse *p, const struct conf_setting *s, const char *value)
 {
-	const char *at = value;
-	unsigned long side;
-	char *end;
-
-	for (p->sides = 0; p->sides < TOR_MAX_DIMS; at = end + 1) {
-		if (*at < '0' || *at > '9')
-			break;
-		side = strtoul(at, &end, 10);
-		if (side > TOR_MAX_NODES)
-			break;
-		p->side[p->sides++] = side;
-		if (!*end)
-			return 0;
-		if (*end != 'x')
-			break;
-	}
-	return conf_fail(p, p->line, "dims: \"%s\" is not 1 to %d numbers like 4x4", value,
-			 TOR_MAX_DIMS);
+	p->sides = host_shape_parse(value, p->side);
+	if (p->sides)
+		return 0;
+	return conf_fail(p, p->line, "dims: \"%s\" is not 1 to %d numbers like 4x4; :line or :mesh behind one that is no ring",
+			 value, TOR_MAX_DIMS);
 }
 
 static int set_ethertype(struct conf_parse *p, const struct conf_setting *s, const char *value)
@@ -297,22 +284,20 @@ static bool is_device(char *device)
 	return conf_is_device_name(device);
 }
 
-static int parse_port(struct conf_parse *p, const char *word, uint32_t *port)
+static int parse_port(struct conf_parse *p, const char *word, struct conf_port *port)
 {
 	const char *at = word + 4;
 
 	at += strspn(at, " \t");
-	if (*at >= '0' && *at < '0' + TOR_MAX_DIMS && (at[1] == '+' || at[1] == '-') && !at[2]) {
-		*port = tor_port(*at - '0', at[1] == '-' ? TOR_MINUS : TOR_PLUS);
+	if (host_port_parse(at, &port->dim, &port->dir))
 		return 0;
-	}
-	return conf_fail(p, p->line, "\"%s\" names no port: a dimension from 0 to %d and + or -, such as \"port 0+\"",
+	return conf_fail(p, p->line, "\"%s\" names no port: a dimension from 0 to %d and + or -, such as \"port 0+\", or in a mesh + and a number of steps",
 			 word, TOR_MAX_DIMS - 1);
 }
 
 /* Add a device of a line. */
-static int add_device(struct conf_parse *p, const char *word, uint32_t number, uint32_t cable,
-		      const char *name, size_t len)
+static int add_device(struct conf_parse *p, const char *word, const struct conf_port *place,
+		      uint32_t cable, const char *name, size_t len)
 {
 	struct conf *conf = p->conf;
 	struct conf_port *port;
@@ -327,7 +312,8 @@ static int add_device(struct conf_parse *p, const char *word, uint32_t number, u
 		conf->port = port;
 	}
 	port = &conf->port[conf->ports];
-	*port = (struct conf_port){ p->line, conf->nodes - 1, number, cable };
+	*port = *place;
+	port->cable = cable;
 	if (len < sizeof(port->device))
 		memcpy(port->device, name, len);
 	if (!is_device(port->device))
@@ -339,8 +325,9 @@ static int add_device(struct conf_parse *p, const char *word, uint32_t number, u
 
 int conf_set_port(struct conf_parse *p, const char *word, const char *value)
 {
-	uint32_t number = 0, cable = 0;
-	int err = parse_port(p, word, &number);
+	struct conf_port place = { .line = p->line, .node = p->conf->nodes - 1 };
+	int err = parse_port(p, word, &place);
+	uint32_t cable = 0;
 
 	do {
 		size_t len = strcspn(value, " \t");
@@ -349,7 +336,7 @@ int conf_set_port(struct conf_parse *p, const char *word, const char *value)
 			err = conf_fail(p, p->line, "%s: more than %d devices", word,
 					TOR_LINK_CABLES);
 		if (!err)
-			err = add_device(p, word, number, cable++, value, len);
+			err = add_device(p, word, &place, cable++, value, len);
 		value += len;
 		value += strspn(value, " \t");
 	} while (!err && *value);

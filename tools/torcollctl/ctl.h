@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "amount.h"
+#include "core/host_shape.h"
 #include "linux/torcoll_netlink.h"
 
 #define CTL_OK		0
@@ -166,7 +167,7 @@ enum field_kind {
 	FIELD_DIR,		/* FIELD_NAME with plus and minus */
 	FIELD_STATE,		/* FIELD_NAME with the states of links */
 	FIELD_MAC,
-	FIELD_U32S,		/* packed u32[] */
+	FIELD_U32S,		/* packed u32[], as numbers or names */
 	FIELD_LIST_U32,		/* repeated u32 */
 	FIELD_LIST,		/* repeated nest */
 	FIELD_NEST,
@@ -246,7 +247,8 @@ const char *fmt_plain(const char *text);
 /* "1,2" of an array; "1,2..." of a very long one */
 const char *fmt_list(struct json_object *array);
 /* "4x4" */
-const char *fmt_dims(struct json_object *array);
+/* "5x3:line": lists of these names in @o */
+const char *fmt_dims(struct json_object *o, const char *sides, const char *kinds);
 /* "1.5 s", "12 ms" */
 const char *fmt_ns(uint64_t ns);
 /* "3 s", "5 min", "2 h", "4 days": how long ago, or since when */
@@ -283,24 +285,62 @@ struct shape {
 	uint32_t cables;
 	uint32_t nodes;
 	uint32_t side[MAX_DIMS];
+	uint8_t kind[MAX_DIMS];		/* enum torcoll_kind */
 };
 
 int shape_parse(const char *s, struct shape *shape);
-/* Return whether these sides, 0 beyond the last one, make a fabric. */
+/*
+ * Return whether these sides, TORCOLL_SIDE() each and 0 beyond the last one,
+ * make a fabric.
+ */
 bool shape_from_sides(const uint32_t *side, uint32_t cables, struct shape *shape);
 /* Read the shape of a fabric from JSON. */
 bool shape_from_json(struct json_object *fabric, struct shape *shape);
+/*
+ * The same as sides with their kinds, from lists of these names; and the
+ * opposite, as "sides" and, unless all are rings, "kinds". Return: their number.
+ */
+uint32_t shape_words(struct json_object *o, const char *sides, const char *kinds, uint32_t *word);
+void shape_to_json(struct json_object *o, uint32_t ndim, const uint32_t *word);
+void shape_sides(const struct shape *shape, uint32_t *word);
+/* "5x3:line"; "ring", "line", "full mesh", "4x4 torus"; static buffers as above */
+const char *shape_dims(const struct shape *shape);
+const char *shape_noun(const struct shape *shape);
 /* Convert "1,2" to the node's index. */
 int shape_parse_coord(const struct shape *shape, const char *s, uint32_t *node);
 uint32_t shape_coord(const struct shape *shape, uint32_t node, uint32_t dim);
+
+/* A port by its dimension and its place in dir_names. */
+struct shape_port {
+	uint32_t dim;
+	uint32_t dir;
+};
+
+/* Ports of a node, by number; MAX_PORTS: none has that name. */
+uint32_t shape_ports(const struct shape *shape);
+struct shape_port shape_port(const struct shape *shape, uint32_t port);
+uint32_t shape_find_port(const struct shape *shape, uint32_t dim, uint32_t dir);
 bool shape_has_port(const struct shape *shape, uint32_t node, uint32_t dim, uint32_t dir);
+/* At the other end of the cable: the node, and the direction of its port. */
 uint32_t shape_neighbour(const struct shape *shape, uint32_t node, uint32_t dim, uint32_t dir);
+uint32_t shape_back(const struct shape *shape, uint32_t dim, uint32_t dir);
+/* Return whether a cable is there whose first end this is: of two ends, one. */
+bool shape_leads(const struct shape *shape, uint32_t node, uint32_t dim, uint32_t dir);
 /* "1,2"; static buffers as above */
 const char *shape_place(const struct shape *shape, uint32_t node);
 
 /* --- objects --- */
 
-extern const char *const dir_names[2];
+/* plus, minus, and in meshes the steps upwards: see tor_port_dir(). */
+#define DIR_NAMES	(TOR_DIR_STEPS + MAX_PORTS + 1)
+extern const char *const dir_names[DIR_NAMES];
+static inline const char *dir_name(uint32_t dir)
+{
+	return dir < DIR_NAMES ? dir_names[dir] : "?";
+}
+
+/* The opposite; DIR_NAMES: no such name. */
+uint32_t dir_parse(const char *name);
 
 /* The word for a state of a link: enum torcoll_link_state. */
 const char *link_state_name(uint32_t state);

@@ -14,11 +14,12 @@ static const char help[] =
 	"Usage: torcollctl discover [show] [dims AxBx...] [key KEY] [from FILE]\n"
 	"                           [write FILE]\n"
 	"\n"
-	"Finds out which ring or torus the hosts form that cables reach, and what is\n"
-	"missing or crossed. The module has to be loaded on them; nothing else has to be\n"
+	"Finds out which ring, torus or full mesh the hosts form that cables reach, and what\n"
+	"is missing or crossed. The module has to be loaded on them; nothing else has to be\n"
 	"configured.\n"
 	"\n"
-	"dims    what they are to form; otherwise the shape in which most cables fit\n"
+	"dims    what they are to form, such as 4x4, or 3:line for an open chain; otherwise\n"
+	"        the shape in which most cables fit\n"
 	"key     of the fabric that is proposed, 1 unless given\n"
 	"from    a survey's file: torcollctl -j survey show >FILE\n"
 	"write   the file for all hosts, for \"torcollctl apply\"; KEY.conf if FILE is a\n"
@@ -77,12 +78,14 @@ static int check_hosts(const struct survey *s, const struct request *q)
 
 static void discover_survey_is(struct discovery *d, const struct survey *s, const struct request *q)
 {
+	uint32_t side[MAX_DIMS];
 	struct tor_torus want;
 
 	d->key = q->key;
 	d->graph = graph_new(s);
+	shape_sides(&q->dims, side);
 	if (q->dims.ndim)
-		tor_torus_init(&want, q->dims.ndim, q->dims.side, 1);
+		tor_torus_init(&want, q->dims.ndim, side, 1);
 	if (!d->graph || wiring_find(&d->wiring, d->graph, q->dims.ndim ? &want : NULL) ||
 	    roles_find(&d->roles, &d->wiring) || faults_find(&d->faults, &d->roles))
 		err(CTL_REFUSED, "discover");

@@ -34,12 +34,14 @@ static struct json_object *sides_json(const struct tor_torus *t)
 static struct json_object *shape_json(const struct wiring *w)
 {
 	struct json_object *o = json_object_new_object(), *also, *open;
-	uint32_t i;
+	uint32_t side[TOR_MAX_DIMS], i;
 
 	add_text(o, "kind", kind_names[w->kind]);
 	if (w->kind == WIRING_NONE)
 		return o;
-	json_object_object_add(o, "sides", sides_json(&w->place.t));
+	for (i = 0; i < w->place.t.ndim; i++)
+		side[i] = tor_torus_side(&w->place.t, i);
+	shape_to_json(o, w->place.t.ndim, side);
 	add_u64(o, "cables", w->place.t.cables);
 	add_u64(o, "nodes", w->place.t.nodes);
 	add_u64(o, "fits", wiring_fits(w));
@@ -59,6 +61,7 @@ static struct json_object *port_json(const struct discovery *d, uint32_t port)
 	const struct graph_port *p = &d->graph->port[port];
 	const uint8_t *m = p->port->own.mac;
 	struct json_object *o = json_object_new_object(), *other;
+	const struct tor_torus *t = &d->wiring.place.t;
 	uint8_t role = d->roles.role[port];
 
 	add_text(o, "device", p->port->own.device);
@@ -68,8 +71,8 @@ static struct json_object *port_json(const struct discovery *d, uint32_t port)
 	add_u64(o, "speed", p->port->speed);
 	add_text(o, "use", use_names[p->use]);
 	if (role != ROLE_NONE) {
-		add_u64(o, "dim", tor_port_dim(role));
-		add_text(o, "dir", dir_names[tor_port_dir(role)]);
+		add_u64(o, "dim", tor_port_dim(t, role));
+		add_text(o, "dir", dir_name(tor_port_dir(t, role)));
 	}
 	if (p->to != GRAPH_NONE) {
 		const struct survey_port *to = d->graph->port[p->to].port;

@@ -20,11 +20,13 @@ const char *discovery_port(const struct discovery *d, uint32_t port)
 
 const char *discovery_role(const struct discovery *d, uint32_t port)
 {
+	const struct tor_torus *t = &d->wiring.place.t;
 	uint8_t role = d->roles.role[port];
+	char name[HOST_PORT_TEXT];
 
 	if (role == ROLE_NONE)
 		return "";
-	return fmt_str("%u%c", tor_port_dim(role), tor_port_dir(role) == TOR_PLUS ? '+' : '-');
+	return fmt_str("%s", host_port_print(name, tor_port_dim(t, role), tor_port_dir(t, role)));
 }
 
 /* ---- the conclusion ---- */
@@ -54,30 +56,40 @@ static const char *but_text(const struct discovery *d)
 	return fmt_str(": all %u cables fit.", d->graph->ncables);
 }
 
+/* The dims that leave out the cables that wrap around and are missing. */
+static const char *open_dims(const struct place *p)
+{
+	uint32_t side[TOR_MAX_DIMS], d;
+	char text[HOST_SHAPE_TEXT];
+
+	for (d = 0; d < p->t.ndim; d++)
+		side[d] = p->open >> d & 1 ? TORCOLL_SIDE(p->t.side[d], TORCOLL_KIND_LINE) :
+					     tor_torus_side(&p->t, d);
+	return fmt_str("%s", host_shape_print(text, p->t.ndim, side));
+}
+
 static void print_conclusion(const struct discovery *d)
 {
 	const struct place *p = &d->wiring.place;
 	const char *hosts = count_text(d->graph->nhosts, "host"), *shape;
 
 	if (d->wiring.kind == WIRING_NONE) {
-		printf("%s form%s no ring or torus. \"dims AxB\" says what is missing to be that one.\n",
+		printf("%s form%s no ring, torus or full mesh. \"dims AxB\" says what is missing to be that one.\n",
 		       hosts, d->graph->nhosts == 1 ? "s" : "");
 		return;
 	}
 	shape = shape_text(&p->t);
 	switch (d->wiring.kind) {
 	case WIRING_LINE:
-		printf("%s form a line. torcoll uses rings: it is a %s%s\n", hosts, shape,
-		       but_text(d));
-		break;
 	case WIRING_GRID:
-		printf("%s form a grid: cables that wrap around are missing.\n"
-		       "torcoll uses tori: it is a %s%s\n", hosts, shape, but_text(d));
-		break;
-	case WIRING_MESH:
-		printf("%s form a full mesh, with a cable between any two.\n"
-		       "torcoll can use it as a %s%s\n", hosts, shape, but_text(d));
-		break;
+		if (p->open) {
+			printf("%s form a %s: \"dims %s\" takes it as that.\nThey are a %s%s\n", hosts,
+			       d->wiring.kind == WIRING_LINE ? "line" :
+			       "grid without the cables that wrap around", open_dims(p), shape,
+			       but_text(d));
+			break;
+		}
+		/* fall through */
 	default:
 		if (p->absent)
 			hosts = fmt_str("%u of %u hosts", d->graph->nhosts, p->t.nodes);
@@ -237,14 +249,15 @@ static void print_hosts(const struct discovery *d)
 static enum link_look look(void *arg, uint32_t node, uint32_t dim, uint32_t dir)
 {
 	const struct discovery *d = arg;
-	uint32_t role = 2 * dim + dir, port = roles_port(&d->roles, node, role), to;
+	const struct tor_torus *t = &d->wiring.place.t;
+	uint32_t role = tor_port_find(t, dim, dir), port = roles_port(&d->roles, node, role), to;
 
 	if (port == GRAPH_NONE)
 		return LINK_BAD;
 	to = d->graph->port[port].to;
-	if (d->graph->port[port].use != GRAPH_CABLE || d->roles.role[to] != (role ^ 1) ||
+	if (d->graph->port[port].use != GRAPH_CABLE || d->roles.role[to] != tor_torus_peer_port(t, role) ||
 	    d->wiring.node[d->graph->port[to].host] !=
-	    tor_torus_neighbour(&d->wiring.place.t, node, role))
+	    tor_torus_neighbour(t, node, role))
 		return LINK_BAD;
 	return LINK_GOOD;
 }
@@ -263,6 +276,7 @@ static void print_picture(const struct discovery *d)
 	if (t->ndim > 3 || t->side[0] > PICTURE_SIDE)
 		return;
 	memcpy(shape.side, t->side, sizeof(shape.side));
+	memcpy(shape.kind, t->kind, sizeof(shape.kind));
 	putchar('\n');
 	draw_torus(&picture);
 }

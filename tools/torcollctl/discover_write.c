@@ -27,18 +27,19 @@ static void write_port(const struct discovery *d, FILE *file, uint32_t port)
 static void write_node(const struct discovery *d, FILE *file, uint32_t node)
 {
 	const struct tor_torus *t = &d->wiring.place.t;
+	char name[HOST_PORT_TEXT];
 	uint32_t role;
 
 	fprintf(file, "\n[node %s]\nindex = %u\n",
 		d->graph->host[d->wiring.place.who[node]].host->name, node);
-	for (role = 0; role < 2U * t->ndim; role++) {
+	for (role = 0; role < t->ports; role++) {
 		uint32_t port = roles_port(&d->roles, node, role);
 
 		if (port != GRAPH_NONE)
 			write_port(d, file, port);
 		else if (tor_torus_has_port(t, node, role))
-			fprintf(file, "# port %u%c: no device\n", tor_port_dim(role),
-				tor_port_dir(role) == TOR_PLUS ? '+' : '-');
+			fprintf(file, "# port %s: no device\n",
+				host_port_print(name, tor_port_dim(t, role), tor_port_dir(t, role)));
 	}
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A torus as a picture, on a canvas. */
+/* A fabric as a picture, on a canvas. */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,10 +43,29 @@ static int digits_of(const struct shape *shape)
 	return snprintf(NULL, 0, "%u", shape->nodes - 1);
 }
 
+/*
+ * Find the link of a node to the next one, or (@back) the one before: in a mesh
+ * that of one step. False: there is none.
+ */
+static bool find_link(const struct shape *shape, uint32_t node, uint32_t dim, bool back,
+		      uint32_t *dir)
+{
+	uint32_t port = shape_find_port(shape, dim, back ? TOR_MINUS : TOR_PLUS);
+
+	if (port == MAX_PORTS || !shape_has_port(shape, node, dim, back ? TOR_MINUS : TOR_PLUS))
+		return false;
+	*dir = shape_port(shape, port).dir;
+	/* a mesh of 2 has one cable */
+	return shape->kind[dim] != TORCOLL_KIND_MESH || shape->side[dim] > 2 ||
+	       shape_coord(shape, node, dim) == back;
+}
+
 /* Whether links enter from above and leave below. */
 static bool wraps_down(const struct shape *shape)
 {
-	return shape_has_port(shape, 0, 1, 1);
+	uint32_t dir;
+
+	return find_link(shape, 0, 1, true, &dir);
 }
 
 /* Width of a node with the link to its right. */
@@ -86,7 +105,8 @@ static uint32_t node_at(const struct picture *p, uint32_t x, uint32_t y)
 static enum link_look look_at(const struct drawing *d, uint32_t node, uint32_t dim, uint32_t dir)
 {
 	enum link_look here = d->look(d->arg, node, dim, dir);
-	enum link_look there = d->look(d->arg, shape_neighbour(d->shape, node, dim, dir), dim, !dir);
+	enum link_look there = d->look(d->arg, shape_neighbour(d->shape, node, dim, dir), dim,
+				       shape_back(d->shape, dim, dir));
 
 	return here > there ? here : there;
 }
@@ -97,12 +117,13 @@ static int column_of(const struct picture *p, uint32_t x)
 	return p->x + 5 + x * pitch_of(p->d->shape);
 }
 
-static void draw_link_right(const struct picture *p, int at, int y, uint32_t node, uint32_t dir)
+static void draw_link_right(const struct picture *p, int at, int y, uint32_t node, bool back)
 {
 	static const char *const text[] = { "...", "---", "===", "###", "-!-", "-x-" };
 	enum link_look look;
+	uint32_t dir;
 
-	if (!shape_has_port(p->d->shape, node, 0, dir))
+	if (!find_link(p->d->shape, node, 0, back, &dir))
 		return;
 	look = look_at(p->d, node, 0, dir);
 	canvas_put(p->c, at, y, look_styles[look], "%s", text[look]);
@@ -114,14 +135,14 @@ static void draw_link_right(const struct picture *p, int at, int y, uint32_t nod
 static void draw_links_down(const struct picture *p, int row)
 {
 	static const char text[] = ":||#!x";
-	uint32_t dir = row < 0, x;
+	uint32_t dir, x;
 
 	for (x = 0; x < p->d->shape->side[0]; x++) {
 		uint32_t node = node_at(p, x, row < 0 ? 0 : row);
 		enum link_look look;
 
 		/* nothing wraps around */
-		if (!shape_has_port(p->d->shape, node, 1, dir))
+		if (!find_link(p->d->shape, node, 1, row < 0, &dir))
 			continue;
 		look = look_at(p->d, node, 1, dir);
 		canvas_put(p->c, column_of(p, x) + p->digits, p->y + 2 * row + 1 + wraps_down(p->d->shape),
@@ -137,10 +158,11 @@ static void draw_marks(const struct picture *p, int x, int y, uint32_t node)
 
 	for (i = 0; i < p->marks; i++) {
 		enum link_look look;
+		uint32_t dir;
 
-		if (!shape_has_port(p->d->shape, node, i + 2, 0))
+		if (!find_link(p->d->shape, node, i + 2, false, &dir))
 			continue;
-		look = look_at(p->d, node, i + 2, 0);
+		look = look_at(p->d, node, i + 2, dir);
 		canvas_put(p->c, x + i, y, look_styles[look], "%c", text[look]);
 	}
 }
@@ -150,7 +172,7 @@ static void draw_row(const struct picture *p, uint32_t row)
 	int y = p->y + 2 * row + wraps_down(p->d->shape);
 	uint32_t x;
 
-	draw_link_right(p, p->x + 2, y, node_at(p, 0, row), 1);
+	draw_link_right(p, p->x + 2, y, node_at(p, 0, row), true);
 	for (x = 0; x < p->d->shape->side[0]; x++) {
 		uint32_t node = node_at(p, x, row);
 		bool self = node == p->d->self;
@@ -160,7 +182,7 @@ static void draw_row(const struct picture *p, uint32_t row)
 				    p->digits, node, self ? ']' : ' ');
 
 		draw_marks(p, at, y, node);
-		draw_link_right(p, at + p->marks, y, node, 0);
+		draw_link_right(p, at + p->marks, y, node, false);
 	}
 }
 
@@ -211,10 +233,32 @@ struct canvas *draw_all(const struct drawing *d, int width)
 	return c;
 }
 
+/* Those of a mesh between nodes that do not stand next to each other. */
+static void print_chords(const struct drawing *d, uint32_t dim)
+{
+	uint32_t n[LINK_BAD + 1] = { 0 }, all = 0, node, step;
+
+	for (step = 2; step + 1 < d->shape->side[dim]; step++)
+		for (node = 0; node < d->shape->nodes; node++) {
+			if (!shape_leads(d->shape, node, dim, TOR_DIR_STEPS + step))
+				continue;
+			n[look_at(d, node, dim, TOR_DIR_STEPS + step)]++;
+			all++;
+		}
+	if (!all)
+		return;
+	printf("\n    dim %u joins each node with each: %u more links, %u up, %u not up", dim, all,
+	       all - n[LINK_BAD] - n[LINK_UNSEEN], n[LINK_BAD]);
+	if (n[LINK_UNSEEN])
+		printf(", %u not seen from here", n[LINK_UNSEEN]);
+	putchar('\n');
+}
+
 void draw_torus(const struct drawing *d)
 {
 	const struct shape *shape = d->shape;
 	struct canvas *c;
+	uint32_t i;
 
 	if (shape->side[0] > DRAW_MAX || rows_of(shape) > DRAW_MAX) {
 		printf("    (too large for a picture)\n");
@@ -228,4 +272,7 @@ void draw_torus(const struct drawing *d)
 	}
 	canvas_print(c, stdout, false);
 	canvas_free(c);
+	for (i = 0; i < shape->ndim; i++)
+		if (shape->kind[i] == TORCOLL_KIND_MESH)
+			print_chords(d, i);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A torus as a picture: dimension 0 to the right, dimension 1 downwards; a link
- * that wraps around leaves at one edge and enters at the other. A plane for
+ * A fabric as a picture: dimension 0 to the right, dimension 1 downwards; a link
+ * that wraps around leaves at one edge and enters at the other. Of a mesh, links
+ * of one step; below the picture, a sentence about the others. A plane for
  * each coordinate in the further dimensions; behind a node, a mark for each of
  * these: its link to the next plane.
  *

@@ -28,9 +28,10 @@ static const char help[] =
 	"all       every node and link, asked of all hosts; or --all\n"
 	"from      a survey of \"torcollctl -j survey show test\" instead\n"
 	"KEY       the fabric's number, the same on all nodes\n"
-	"dims      its sides, dimension 0 first\n"
+	"dims      its sides, dimension 0 first: rings, unless :line or :mesh follows, such\n"
+	"          as 3:line for an open chain, 4:mesh for each host joined with each\n"
 	"node      index of this node, c0 + d0 * (c1 + d1 * ...); or its coordinates\n"
-	"cables    between the two nodes of a side of 2 (1)\n"
+	"cables    between the two nodes of a ring of 2 (1)\n"
 	"ethertype of its frames (0x88b5)\n"
 	"hello     time between hellos, such as 200ms or 1s (200ms)\n"
 	"checksum  what frames protect (full)\n"
@@ -47,6 +48,7 @@ static const char *const checksum_names[] = { "full", "header" };
 static const struct field fields[] = {
 	FIELD(TORCOLL_A_FABRIC_KEY, FIELD_U64, "key"),
 	FIELD(TORCOLL_A_FABRIC_SIDES, FIELD_U32S, "sides"),
+	FIELD_OF(TORCOLL_A_FABRIC_KINDS, FIELD_U32S, "kinds", host_kind_names),
 	FIELD(TORCOLL_A_FABRIC_CABLES, FIELD_U32, "cables"),
 	FIELD(TORCOLL_A_FABRIC_NODES, FIELD_U32, "nodes"),
 	FIELD(TORCOLL_A_FABRIC_NODE, FIELD_U32, "node"),
@@ -126,10 +128,18 @@ int fabric_option(struct args *a, struct fabric_spec *spec)
 int fabric_new(struct conn *c, const struct fabric_spec *spec)
 {
 	struct nl_msg *msg = conn_request(c, TORCOLL_CMD_FABRIC_NEW, 0);
+	uint32_t kind[MAX_DIMS], i;
+	bool others = false;
 
+	for (i = 0; i < spec->shape.ndim; i++) {
+		kind[i] = spec->shape.kind[i];
+		others |= kind[i] != TORCOLL_KIND_RING;
+	}
 	if (msg) {
 		nla_put_u64(msg, TORCOLL_A_FABRIC_KEY, spec->key);
 		nla_put(msg, TORCOLL_A_FABRIC_SIDES, 4 * spec->shape.ndim, spec->shape.side);
+		if (others)
+			nla_put(msg, TORCOLL_A_FABRIC_KINDS, 4 * spec->shape.ndim, kind);
 		nla_put_u32(msg, TORCOLL_A_FABRIC_CABLES, spec->shape.cables);
 		nla_put_u32(msg, TORCOLL_A_FABRIC_NODE, spec->node);
 		if (spec->ethertype)
@@ -229,15 +239,17 @@ static int fabric_del(struct args *a)
 
 /* Link states known to one node: those of its own links. */
 struct seen {
+	const struct shape *shape;
 	uint32_t node;
-	enum link_look look[MAX_PORTS];
+	enum link_look look[MAX_PORTS + 1];
 };
 
 static enum link_look look_of_own(void *arg, uint32_t node, uint32_t dim, uint32_t dir)
 {
 	const struct seen *seen = arg;
 
-	return node == seen->node ? seen->look[2 * dim + dir] : LINK_UNSEEN;
+	return node == seen->node ? seen->look[shape_find_port(seen->shape, dim, dir)] :
+				    LINK_UNSEEN;
 }
 
 static void see_ports(struct seen *seen, struct json_object *fabric, struct json_object *ports)
@@ -248,9 +260,10 @@ static void see_ports(struct seen *seen, struct json_object *fabric, struct json
 		seen->look[i] = LINK_BAD;
 	for (i = 0; i < n; i++) {
 		struct json_object *port = json_object_array_get_idx(ports, i);
-		uint32_t at = 2 * js_u64(port, "dim") + !strcmp(js_str(port, "dir"), "minus");
+		uint32_t at = shape_find_port(seen->shape, js_u64(port, "dim"),
+					      dir_parse(js_str(port, "dir")));
 
-		if (js_u64(port, "fabric") == js_u64(fabric, "key") && at < MAX_PORTS &&
+		if (js_u64(port, "fabric") == js_u64(fabric, "key") &&
 		    !strcmp(js_str(port, "state"), "up"))
 			seen->look[at] = LINK_GOOD;
 	}
@@ -267,8 +280,11 @@ static uint32_t places(struct json_object *fabric)
 
 	if (!shape_from_json(fabric, &shape))
 		return 0;
-	for (i = 0; i < MAX_PORTS; i++)
-		n += shape_has_port(&shape, node, i / 2, i % 2);
+	for (i = 0; i < shape_ports(&shape); i++) {
+		struct shape_port port = shape_port(&shape, i);
+
+		n += shape_has_port(&shape, node, port.dim, port.dir);
+	}
 	return n;
 }
 
@@ -278,11 +294,11 @@ static void print_fabric(struct json_object *fabric)
 			   fmt_str("%llu bytes a frame",
 				   (unsigned long long)js_u64(fabric, "frame_bytes")) :
 			   "no port yet";
-	bool ring = json_object_array_length(js_get(fabric, "sides")) == 1;
+	struct shape shape;
 
 	printf("fabric %llu: %s of %llu nodes, here node %llu",
 	       (unsigned long long)js_u64(fabric, "key"),
-	       ring ? "ring" : fmt_str("%s torus", fmt_dims(js_get(fabric, "sides"))),
+	       shape_from_json(fabric, &shape) ? shape_noun(&shape) : "?",
 	       (unsigned long long)js_u64(fabric, "nodes"),
 	       (unsigned long long)js_u64(fabric, "node"));
 	if (js_has(fabric, "coord"))
@@ -312,8 +328,8 @@ static struct json_object *ports_of(struct json_object *ports, uint64_t key)
 static void draw_fabric(struct json_object *fabric, struct json_object *ports)
 {
 	struct json_object *own = ports_of(ports, js_u64(fabric, "key"));
-	struct seen seen = { .node = js_u64(fabric, "node") };
 	struct shape shape;
+	struct seen seen = { .shape = &shape, .node = js_u64(fabric, "node") };
 	struct drawing d = { &shape, seen.node, look_of_own, NULL, &seen };
 
 	if (shape_from_json(fabric, &shape) && shape.nodes > 1) {

@@ -2,6 +2,8 @@
 /* Sentences about a wiring. See fault.h. */
 #include "fault.h"
 
+#include "core/host_shape.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,20 +15,26 @@
 
 const char *fault_sides(const struct tor_torus *t, char *s, size_t size)
 {
-	size_t at = 0;
-	uint32_t d;
+	char text[HOST_SHAPE_TEXT];
 
-	for (d = 0; d < t->ndim; d++)
-		at += snprintf(s + at, size - at, "%s%u", d ? "x" : "", t->side[d]);
+	snprintf(s, size, "%s", host_torus_print(text, t));
 	return s;
 }
 
 const char *fault_shape(const struct tor_torus *t, char *s, size_t size)
 {
+	static const char *const one[] = { "ring", "line", "full mesh" };
 	char sides[FAULT_SHAPE];
+	bool torus = true;
+	uint32_t d;
 
 	fault_sides(t, sides, sizeof(sides));
-	snprintf(s, size, t->ndim > 1 ? "%s torus" : "ring of %s", sides);
+	for (d = 0; d < t->ndim; d++)
+		torus &= t->kind[d] == TORCOLL_KIND_RING;
+	if (t->ndim > 1)
+		snprintf(s, size, "%s %s", sides, torus ? "torus" : "grid");
+	else
+		snprintf(s, size, "%s of %u", one[t->kind[0]], t->nodes);
 	return s;
 }
 
@@ -259,12 +267,12 @@ static void fault_absent(struct faults *f, const struct roles *r, uint32_t node)
 	char where[TOR_MAX_PORTS * 84];
 	size_t len = 0;
 
-	for (port = 0; port < 2U * t->ndim; port++) {
+	for (port = 0; port < t->ports; port++) {
 		uint32_t end;
 
 		if (!tor_torus_has_port(t, node, port))
 			continue;
-		end = roles_port(r, tor_torus_neighbour(t, node, port), tor_torus_peer_port(port));
+		end = roles_port(r, tor_torus_neighbour(t, node, port), tor_torus_peer_port(t, port));
 		if (end != GRAPH_NONE && r->w->g->port[end].use == GRAPH_SILENT)
 			at[n++] = end;
 	}

@@ -11,8 +11,6 @@
 
 #include "ctl.h"
 
-const char *const dir_names[2] = { "plus", "minus" };
-
 static const char *const state_names[] = {
 	[TORCOLL_LINK_STATE_ABSENT] = "absent",
 	[TORCOLL_LINK_STATE_NO_CARRIER] = "no-carrier",
@@ -51,7 +49,8 @@ static struct json_object *parse_name(const struct field *f, uint32_t value)
 	return json_object_new_string(fmt_str("?%u", value));
 }
 
-static struct json_object *parse_u32s(struct nlattr *attr)
+/* Numbers, or the names of such. */
+static struct json_object *parse_u32s(const struct field *f, struct nlattr *attr)
 {
 	struct json_object *array = json_object_new_array();
 	const char *p = nla_data(attr);
@@ -61,7 +60,8 @@ static struct json_object *parse_u32s(struct nlattr *attr)
 		uint32_t value;
 
 		memcpy(&value, p + i, sizeof(value));
-		json_object_array_add(array, json_object_new_int64(value));
+		json_object_array_add(array, f->names ? parse_name(f, value) :
+							json_object_new_int64(value));
 	}
 	return array;
 }
@@ -113,7 +113,7 @@ static struct json_object *parse_value(const struct field *f, struct nlattr *att
 	case FIELD_MAC:
 		return parse_mac(attr);
 	case FIELD_U32S:
-		return parse_u32s(attr);
+		return parse_u32s(f, attr);
 	case FIELD_LIST:
 	case FIELD_NEST:
 		return parse_nest(f->names, f->n, nla_data(attr), nla_len(attr));

@@ -112,26 +112,16 @@ const char *fmt_plain(const char *text)
 	return keep(s);
 }
 
-static const char *fmt_joined(struct json_object *array, const char *between)
+const char *fmt_list(struct json_object *array)
 {
 	size_t i, n = array ? json_object_array_length(array) : 0;
 	char s[LIST_SIZE] = "";
 	size_t at = 0;
 
 	for (i = 0; i < n && at < sizeof(s) - 16; i++)
-		at += snprintf(s + at, sizeof(s) - at, "%s%s", i ? between : "",
+		at += snprintf(s + at, sizeof(s) - at, "%s%s", i ? "," : "",
 			       json_object_get_string(json_object_array_get_idx(array, i)));
 	return fmt_str("%s%s", s, i < n ? "..." : "");
-}
-
-const char *fmt_list(struct json_object *array)
-{
-	return fmt_joined(array, ",");
-}
-
-const char *fmt_dims(struct json_object *array)
-{
-	return fmt_joined(array, "x");
 }
 
 const char *fmt_ns(uint64_t ns)

@@ -20,7 +20,7 @@ static bool same_shape(const struct shape *a, const struct shape *b)
 	uint32_t i;
 
 	for (i = 0; i < MAX_DIMS; i++)
-		if (a->side[i] != b->side[i])
+		if (a->side[i] != b->side[i] || a->kind[i] != b->kind[i])
 			return false;
 	return a->cables == b->cables;
 }
@@ -114,7 +114,8 @@ struct survey_port *map_port(const struct map *m, const struct survey_host *host
 
 struct survey_port *map_partner(const struct map *m, uint32_t node, uint32_t dim, uint32_t dir)
 {
-	return map_port(m, m->host[shape_neighbour(&m->shape, node, dim, dir)], dim, !dir);
+	return map_port(m, m->host[shape_neighbour(&m->shape, node, dim, dir)], dim,
+			shape_back(&m->shape, dim, dir));
 }
 
 /* Return whether the cable of a port leads to a port of @host at that place. */
@@ -127,18 +128,18 @@ static bool leads_to(const struct map *m, const struct survey_port *port,
 struct survey_port *map_partner_of(const struct map *m, uint32_t node,
 				   const struct survey_port *port)
 {
+	uint32_t dim = port->dim, back = shape_back(&m->shape, dim, port->dir);
 	const struct survey_host *host;
 	struct survey_port *first = NULL;
-	uint32_t dim = port->dim;
 	unsigned int i;
 
 	host = m->host[shape_neighbour(&m->shape, node, dim, port->dir)];
-	if (leads_to(m, port, host, dim, !port->dir))
+	if (leads_to(m, port, host, dim, back))
 		return port->other;
 	for (i = 0; host && i < host->nports; i++) {
 		struct survey_port *there = &host->ports[i];
 
-		if (!is_at(m, there, dim, !port->dir))
+		if (!is_at(m, there, dim, back))
 			continue;
 		if (!leads_to(m, there, m->host[node], dim, port->dir))
 			return there;
@@ -148,11 +149,11 @@ struct survey_port *map_partner_of(const struct map *m, uint32_t node,
 }
 
 /*
- * List the ports of a host at a place: those whose cable leads to @peer's
- * opposite one, or the other ones. Return their number, at most TOR_LINK_CABLES.
+ * List the ports of a host at a place: those whose cable leads to @peer's port
+ * @back, or the other ones. Return their number, at most TOR_LINK_CABLES.
  */
-static uint32_t list_ports(const struct map *m, struct survey_host *host,
-			   const struct survey_host *peer, uint32_t dim, uint32_t dir, bool right,
+static uint32_t list_ports(const struct map *m, struct survey_host *host, struct shape_port at,
+			   const struct survey_host *peer, uint32_t back, bool right,
 			   struct survey_port *list[TOR_LINK_CABLES])
 {
 	unsigned int i;
@@ -161,47 +162,51 @@ static uint32_t list_ports(const struct map *m, struct survey_host *host,
 	for (i = 0; host && i < host->nports && n < TOR_LINK_CABLES; i++) {
 		struct survey_port *port = &host->ports[i];
 
-		if (is_at(m, port, dim, dir) && leads_to(m, port, peer, dim, !dir) == right)
+		if (is_at(m, port, at.dim, at.dir) &&
+		    leads_to(m, port, peer, at.dim, back) == right)
 			list[n++] = port;
 	}
 	return n;
 }
 
-static void add_cable(struct map *m, uint32_t dim, uint32_t node, struct survey_port *a,
+static void add_cable(struct map *m, uint32_t node, struct shape_port at, struct survey_port *a,
 		      struct survey_port *b)
 {
 	m->link[m->nlinks++] = (struct map_link){
-		dim, { node, shape_neighbour(&m->shape, node, dim, 0) }, { a, b },
+		at.dim, at.dir, { node, shape_neighbour(&m->shape, node, at.dim, at.dir) }, { a, b },
 	};
 }
 
-/* Add the cables of the link from plus of @node; one without ports if there is none. */
-static void map_link_of(struct map *m, uint32_t dim, uint32_t node)
+/* Add the cables of a link of @node; one without ports if there is none. */
+static void map_link_of(struct map *m, uint32_t node, struct shape_port at)
 {
+	struct shape_port back = { at.dim, shape_back(&m->shape, at.dim, at.dir) };
 	struct survey_host *a = m->host[node];
-	struct survey_host *b = m->host[shape_neighbour(&m->shape, node, dim, 0)];
+	struct survey_host *b = m->host[shape_neighbour(&m->shape, node, at.dim, at.dir)];
 	struct survey_port *port[TOR_LINK_CABLES], *there[TOR_LINK_CABLES];
 	uint32_t right, n, k, i;
 
-	right = list_ports(m, a, b, dim, 0, true, port);
+	right = list_ports(m, a, at, b, back.dir, true, port);
 	for (i = 0; i < right; i++)
-		add_cable(m, dim, node, port[i], port[i]->other);
-	n = list_ports(m, a, b, dim, 0, false, port);
-	k = list_ports(m, b, a, dim, 1, false, there);
+		add_cable(m, node, at, port[i], port[i]->other);
+	n = list_ports(m, a, at, b, back.dir, false, port);
+	k = list_ports(m, b, back, a, at.dir, false, there);
 	for (i = 0; i < n || i < k || (!i && !right); i++)
-		add_cable(m, dim, node, i < n ? port[i] : NULL, i < k ? there[i] : NULL);
+		add_cable(m, node, at, i < n ? port[i] : NULL, i < k ? there[i] : NULL);
 }
 
 static void map_links(struct map *m)
 {
-	uint32_t dim, node;
+	uint32_t ports = shape_ports(&m->shape), i, node;
 
-	m->link = map_alloc((size_t)m->shape.nodes * m->shape.ndim * 2 * TOR_LINK_CABLES,
-			    sizeof(*m->link));
-	for (dim = 0; dim < m->shape.ndim; dim++)
+	m->link = map_alloc((size_t)m->shape.nodes * ports * TOR_LINK_CABLES, sizeof(*m->link));
+	for (i = 0; i < ports; i++) {
+		struct shape_port port = shape_port(&m->shape, i);
+
 		for (node = 0; node < m->shape.nodes; node++)
-			if (shape_has_port(&m->shape, node, dim, 0))
-				map_link_of(m, dim, node);
+			if (shape_leads(&m->shape, node, port.dim, port.dir))
+				map_link_of(m, node, port);
+	}
 }
 
 struct map *map_new(const struct survey *s, uint64_t key, const uint32_t *index)

@@ -12,12 +12,13 @@
 #define MAP_NOBODY	(~0U)
 
 /*
- * From plus of node[0] to minus of node[1], along @dim. A link of several cables
- * is here once for each: those with the right ends, then the other devices in
- * the order of both hosts.
+ * From node[0] to node[1], along @dim; in rings and lines from plus to minus. A
+ * link of several cables is here once for each: those with the right ends, then
+ * the other devices in the order of both hosts.
  */
 struct map_link {
 	uint32_t dim;
+	uint32_t dir;			/* of node[0]'s port */
 	uint32_t node[2];
 	struct survey_port *port[2];	/* that are bound there; NULL: not reported */
 };

@@ -65,7 +65,7 @@ static const char *details_of(const struct view *view, struct json_object *o)
 
 	if (view == &fabric_view)
 		return fmt_str("%s %s node %s: %s of %s nodes reached, %s ends of links down",
-			       js_str(o, "key"), fmt_dims(js_get(o, "sides")), js_str(o, "node"),
+			       js_str(o, "key"), fmt_dims(o, "sides", "kinds"), js_str(o, "node"),
 			       js_str(o, "reached"), js_str(o, "nodes"), js_str(o, "dead_links"));
 	if (view == &port_view) {
 		if (js_has(o, "reason"))

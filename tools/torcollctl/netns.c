@@ -233,7 +233,7 @@ static struct json_object *port_of(struct json_object *node, uint32_t dim, uint3
 	for (i = 0; i < n; i++) {
 		struct json_object *port = json_object_array_get_idx(ports, i);
 
-		if (js_u64(port, "dim") != dim || strcmp(js_str(port, "dir"), dir_names[dir]))
+		if (js_u64(port, "dim") != dim || strcmp(js_str(port, "dir"), dir_name(dir)))
 			continue;
 		if (!found || strcmp(js_str(found, "state"), "up"))
 			found = port;

@@ -141,18 +141,24 @@ static int make_nodes(struct up *up)
 	return 0;
 }
 
-/* "d0p": dimension 0, plus; "d0p2": its second cable. */
-static const char *device_name(uint32_t dim, uint32_t dir, uint32_t cable)
+/* "d0p": dimension 0, plus; "d0p2": its second cable; "d0s2": in a mesh, two steps up. */
+static const char *device_name(struct shape_port port, uint32_t cable)
 {
-	return fmt_str("d%u%c%s", dim, dir ? 'm' : 'p', cable ? fmt_str("%u", cable + 1) : "");
+	const char *more = cable ? fmt_str("%s%u", port.dir > TOR_MINUS ? "c" : "", cable + 1) : "";
+
+	if (port.dir > TOR_MINUS)
+		return fmt_str("d%us%u%s", port.dim, port.dir - TOR_DIR_STEPS, more);
+	return fmt_str("d%u%c%s", port.dim, port.dir ? 'm' : 'p', more);
 }
 
-static int make_wire(struct up *up, struct conn *route, uint32_t node, uint32_t dim,
+static int make_wire(struct up *up, struct conn *route, uint32_t node, struct shape_port port,
 		     uint32_t cable)
 {
-	uint32_t peer = shape_neighbour(&up->spec.shape, node, dim, 0);
-	struct wire_end a = { up->netns[node], device_name(dim, 0, cable) };
-	struct wire_end b = { up->netns[peer], device_name(dim, 1, cable) };
+	const struct shape *shape = &up->spec.shape;
+	uint32_t peer = shape_neighbour(shape, node, port.dim, port.dir);
+	struct shape_port back = { port.dim, shape_back(shape, port.dim, port.dir) };
+	struct wire_end a = { up->netns[node], device_name(port, cable) };
+	struct wire_end b = { up->netns[peer], device_name(back, cable) };
 
 	if (!wire_veth(route, &a, &b, up->mtu))
 		return 0;
@@ -162,24 +168,29 @@ static int make_wire(struct up *up, struct conn *route, uint32_t node, uint32_t 
 }
 
 /* Return the number of a link's cables; 0: the shape has no such link. */
-static uint32_t wires(const struct up *up, uint32_t node, uint32_t dim, uint32_t dir)
+static uint32_t wires(const struct up *up, uint32_t node, struct shape_port port)
 {
-	return shape_has_port(&up->spec.shape, node, dim, dir) ? up->cables : 0;
+	return shape_has_port(&up->spec.shape, node, port.dim, port.dir) ? up->cables : 0;
 }
 
 static int make_wires(struct up *up)
 {
+	const struct shape *shape = &up->spec.shape;
 	struct conn route;
-	uint32_t n, dim, cable;
+	uint32_t n, i, cable;
 	int ret = 0;
 
 	if (conn_open_route(&route))
 		return conn_refused(&route);
-	for (n = 0; !ret && n < up->spec.shape.nodes; n++) {
+	for (n = 0; !ret && n < shape->nodes; n++) {
 		ret = check_interrupted();
-		for (dim = 0; !ret && dim < up->spec.shape.ndim; dim++)
-			for (cable = 0; !ret && cable < wires(up, n, dim, 0); cable++)
-				ret = make_wire(up, &route, n, dim, cable);
+		for (i = 0; !ret && i < shape_ports(shape); i++) {
+			struct shape_port port = shape_port(shape, i);
+
+			for (cable = 0; !ret && shape_leads(shape, n, port.dim, port.dir) &&
+					cable < up->cables; cable++)
+				ret = make_wire(up, &route, n, port, cable);
+		}
 	}
 	conn_close(&route);
 	return ret;
@@ -188,15 +199,21 @@ static int make_wires(struct up *up)
 /* Set devices up: cables are made with the other end down. */
 static int switch_on(struct up *up)
 {
-	uint32_t n, dim, cable;
+	const struct shape *shape = &up->spec.shape;
+	uint32_t n, i, cable;
 	int err = 0;
 
-	for (n = 0; !err && n < up->spec.shape.nodes; n++) {
+	for (n = 0; !err && n < shape->nodes; n++) {
 		if (netns_enter(up->netns[n]))
 			err = -errno;
-		for (dim = 0; !err && dim < up->spec.shape.ndim; dim++)
-			for (cable = 0; !err && cable < wires(up, n, dim, 1); cable++)
-				err = wire_up(device_name(dim, 1, cable));
+		for (i = 0; !err && i < shape_ports(shape); i++) {
+			struct shape_port port = shape_port(shape, i);
+
+			if (shape_leads(shape, n, port.dim, port.dir))
+				continue;
+			for (cable = 0; !err && cable < wires(up, n, port); cable++)
+				err = wire_up(device_name(port, cable));
+		}
 	}
 	return err ? refuse(netns_name(up->prefix, n - 1), err) : 0;
 }
@@ -256,14 +273,15 @@ static int name_nodes(struct up *up)
 	return ret;
 }
 
-static int add_ports(struct up *up, uint32_t node, uint32_t dim, uint32_t dir)
+static int add_ports(struct up *up, uint32_t node, struct shape_port port)
 {
 	uint32_t cable;
 
-	for (cable = 0; cable < wires(up, node, dim, dir); cable++) {
-		const char *dev = device_name(dim, dir, cable);
+	for (cable = 0; cable < wires(up, node, port); cable++) {
+		const char *dev = device_name(port, cable);
 
-		if (port_new(&up->conn[node], up->spec.key, dim, dir, if_nametoindex(dev)))
+		if (port_new(&up->conn[node], up->spec.key, port.dim, port.dir,
+			     if_nametoindex(dev)))
 			return refused_at(up, node, fmt_str("port add %s", dev));
 	}
 	return 0;
@@ -272,8 +290,9 @@ static int add_ports(struct up *up, uint32_t node, uint32_t dim, uint32_t dir)
 static int configure_node(struct up *up, uint32_t node)
 {
 	const struct tor_rates rates = shared_rates(up->spec.shape.nodes);
+	const struct shape *shape = &up->spec.shape;
 	struct conn *c = &up->conn[node];
-	uint32_t dim;
+	uint32_t i;
 	int ret = 0;
 
 	if (netns_enter(up->netns[node]))
@@ -283,11 +302,8 @@ static int configure_node(struct up *up, uint32_t node)
 		return refused_at(up, node, "fabric add");
 	if (rates_set(c, up->spec.key, &rates))
 		return refused_at(up, node, "tune set");
-	for (dim = 0; !ret && dim < up->spec.shape.ndim; dim++) {
-		ret = add_ports(up, node, dim, 0);
-		if (!ret)
-			ret = add_ports(up, node, dim, 1);
-	}
+	for (i = 0; !ret && i < shape_ports(shape); i++)
+		ret = add_ports(up, node, shape_port(shape, i));
 	return ret;
 }
 

@@ -22,6 +22,18 @@
 #define STEPS		20000	/* hosts placed in all, and STEPS_NODE */
 #define STEPS_NODE	100	/* for each node: a bound on time */
 
+static uint32_t edges_along(const struct tor_torus *t, uint32_t dim)
+{
+	switch (t->kind[dim]) {
+	case TORCOLL_KIND_LINE:
+		return t->nodes - t->nodes / t->side[dim];
+	case TORCOLL_KIND_MESH:
+		return t->nodes * (t->side[dim] - 1) / 2;
+	default:
+		return t->side[dim] == 2 && t->cables == 1 ? t->nodes / 2 : t->nodes;
+	}
+}
+
 uint32_t place_edges(const struct tor_torus *t, uint32_t open)
 {
 	uint32_t n = 0, d;
@@ -29,7 +41,7 @@ uint32_t place_edges(const struct tor_torus *t, uint32_t open)
 	for (d = 0; d < t->ndim; d++) {
 		if (t->side[d] == 1)
 			continue;
-		n += t->side[d] == 2 && t->cables == 1 ? t->nodes / 2 : t->nodes;
+		n += edges_along(t, d);
 		if (open >> d & 1)
 			n -= t->nodes / t->side[d];
 	}
@@ -46,8 +58,8 @@ uint32_t place_least(const struct graph *g, const struct tor_torus *t, uint32_t 
 {
 	uint32_t edges = place_edges(t, open), absent = t->nodes - g->nhosts;
 	/* cables to hosts that do not answer, and between those */
-	uint32_t seen = min(g->silent, absent * 2 * t->ndim);
-	uint32_t unseen = min(absent * t->ndim, absent * (absent - (absent > 0)));
+	uint32_t seen = min(g->silent, absent * t->ports);
+	uint32_t unseen = min(absent * t->ports / 2, absent * (absent - (absent > 0)));
 	uint32_t least = absent + g->silent - seen + open_cost(open);
 
 	if (edges > g->ncables + seen + unseen)
@@ -84,7 +96,7 @@ static int search_init(struct search *s)
 	if (!s->near || !s->nnear || !s->at || !s->who || !s->vote || !s->choice || !s->stale)
 		return -ENOMEM;
 	for (node = 0; node < nodes; node++)
-		for (port = 0; port < 2U * s->t->ndim; port++)
+		for (port = 0; port < s->t->ports; port++)
 			if (place_has_port(s->t, s->open, node, port))
 				add_near(s, node, tor_torus_neighbour(s->t, node, port));
 	return 0;
@@ -182,7 +194,8 @@ static bool start_has(const struct search *s, uint32_t port)
 
 static bool start_has_dim(const struct search *s, uint32_t dim)
 {
-	return start_has(s, tor_port(dim, TOR_PLUS)) || start_has(s, tor_port(dim, TOR_MINUS));
+	return start_has(s, tor_torus_port(s->t, dim, TOR_PLUS)) ||
+	       start_has(s, tor_torus_port(s->t, dim, TOR_MINUS));
 }
 
 /*
@@ -191,13 +204,13 @@ static bool start_has_dim(const struct search *s, uint32_t dim)
  */
 static bool start_differs(const struct search *s, uint32_t port)
 {
-	uint32_t dim = tor_port_dim(port), d;
+	uint32_t dim = tor_port_dim(s->t, port), d;
 
 	if (!place_has_port(s->t, s->open, 0, port) || start_has(s, port))
 		return false;
 	if (start_has_dim(s, dim))
 		return true;
-	if (tor_port_dir(port) == TOR_MINUS)
+	if (tor_port_way(s->t, port) == TOR_MINUS)
 		return false;
 	for (d = 0; d < dim; d++)
 		if (s->t->side[d] == s->t->side[dim] &&
@@ -218,7 +231,7 @@ static void start_peers(struct search *s, uint32_t i, uint32_t spare)
 		judge(s);
 		return;
 	}
-	for (port = 0; port < 2U * s->t->ndim; port++) {
+	for (port = 0; port < s->t->ports; port++) {
 		if (!start_differs(s, port))
 			continue;
 		s->first[s->nfirst] = h->peer[i].host;

@@ -35,8 +35,8 @@ struct place {
 static inline bool place_has_port(const struct tor_torus *t, uint32_t open, uint32_t node,
 				  uint32_t port)
 {
-	uint32_t dim = tor_port_dim(port);
-	uint32_t last = tor_port_dir(port) == TOR_PLUS ? t->side[dim] - 1 : 0;
+	uint32_t dim = tor_port_dim(t, port);
+	uint32_t last = tor_port_way(t, port) == TOR_PLUS ? t->side[dim] - 1 : 0;
 
 	return tor_torus_has_port(t, node, port) &&
 	       !(open >> dim & 1 && tor_torus_coord(t, node, dim) == last);

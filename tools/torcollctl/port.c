@@ -12,13 +12,14 @@
 #include "ctl.h"
 
 static const char help[] =
-	"Usage: torcollctl port add KEY dim D dir plus|minus dev NAME\n"
-	"       torcollctl port del KEY dim D dir plus|minus\n"
+	"Usage: torcollctl port add KEY dim D dir plus|minus|+N dev NAME\n"
+	"       torcollctl port del KEY dim D dir plus|minus|+N\n"
 	"       torcollctl port del dev NAME\n"
 	"       torcollctl [-a] port show [KEY]\n"
 	"\n"
 	"dim       dimension, from 0\n"
-	"dir       plus: towards higher coordinates; minus: towards lower ones\n"
+	"dir       plus: towards higher coordinates; minus: towards lower ones; in a mesh\n"
+	"          +1, +2, ...: to the node that many steps further up\n"
 	"dev       device; up to four share a dimension and direction\n"
 	"-a        also the payload bytes of a frame and the MAC address\n";
 
@@ -54,6 +55,7 @@ static const struct field fields[] = {
 	FIELD(TORCOLL_A_PORT_HEARD_RATES, FIELD_U32, "heard_rates"),
 	FIELD(TORCOLL_A_PORT_HEARD_CABLES, FIELD_U32, "heard_cables"),
 	FIELD(TORCOLL_A_PORT_HEARD_SIDES, FIELD_U32S, "heard_sides"),
+	FIELD_OF(TORCOLL_A_PORT_HEARD_KINDS, FIELD_U32S, "heard_kinds", host_kind_names),
 	FIELD(TORCOLL_A_PORT_HEARD_MTU, FIELD_U32, "heard_mtu"),
 	FIELD(TORCOLL_A_PORT_HEARD_TAG, FIELD_U32, "heard_tag"),
 	FIELD(TORCOLL_A_PORT_HEARD_AGO_NS, FIELD_U64, "heard_ago_ns"),
@@ -122,7 +124,7 @@ static int parse_dir(struct args *a, uint32_t *dir)
 	if (!strcmp(word, "-"))
 		word = "minus";
 	i = word_find(word, dir_names, ARRAY_SIZE(dir_names), sizeof(*dir_names),
-		      "direction (plus or minus)");
+		      "direction (plus or minus, or in a mesh +1, +2, ...)");
 	*dir = i;
 	return i < 0 ? CTL_USAGE : 0;
 }

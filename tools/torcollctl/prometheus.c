@@ -199,7 +199,7 @@ static void put_info(const struct metrics *m)
 
 		fputs("torcoll_fabric_info", m->to);
 		put_labels(m, fabric);
-		put_label(m, "dims", fmt_dims(js_get(fabric, "sides")), ',');
+		put_label(m, "dims", fmt_dims(fabric, "sides", "kinds"), ',');
 		put_label(m, "version", js_str(fabric, "version"), ',');
 		fputs("} 1\n", m->to);
 	}

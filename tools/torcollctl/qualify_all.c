@@ -22,7 +22,7 @@ static uint64_t count_nodes(const struct survey_node *node)
 	uint32_t i;
 
 	for (i = 0; i < node->ndim; i++)
-		nodes *= node->side[i];
+		nodes *= tor_side_nodes(node->side[i]);
 	return nodes;
 }
 
@@ -82,7 +82,7 @@ static struct json_object *end_json(const struct survey_port *port, const char *
 	if (node)
 		add_u64(o, "node", node->node);
 	add_u64(o, "dim", port->dim);
-	json_object_object_add(o, "dir", json_object_new_string(dir_names[port->dir & 1]));
+	json_object_object_add(o, "dir", json_object_new_string(dir_name(port->dir)));
 	json_object_object_add(o, "state", json_object_new_string(link_state_name(port->state)));
 	return o;
 }

@@ -29,9 +29,16 @@ static const char *heard_node(const struct subject *s)
 		       fmt_str("node %s", js_str(s->port, "heard_node"));
 }
 
-static const char *opposite(const char *dir)
+/* The direction of the other end of a cable of a dimension. */
+static const char *opposite(const struct subject *s, const char *dim, const char *dir)
 {
-	return strcmp(dir, "plus") ? "plus" : "minus";
+	uint64_t d = js_u64(s->port, dim);
+	struct shape shape;
+
+	if (!shape_from_json(s->fabric, &shape) ||
+	    shape_find_port(&shape, d, dir_parse(js_str(s->port, dir))) == MAX_PORTS)
+		return "?";
+	return dir_name(shape_back(&shape, d, dir_parse(js_str(s->port, dir))));
 }
 
 /*
@@ -47,7 +54,7 @@ static struct json_object *belongs_to(const struct subject *s)
 		if (js_u64(p, "fabric") == js_u64(s->port, "fabric") &&
 		    js_u64(p, "neighbour") == js_u64(s->port, "heard_node") &&
 		    js_u64(p, "dim") == js_u64(s->port, "heard_dim") &&
-		    !strcmp(js_str(p, "dir"), opposite(js_str(s->port, "heard_dir"))))
+		    !strcmp(js_str(p, "dir"), opposite(s, "heard_dim", "heard_dir")))
 			return p;
 	}
 	return NULL;
@@ -61,7 +68,7 @@ static void say_wiring(const struct subject *s)
 	printf("%s's port dim %s %s is heard, node %s's port dim %s %s belongs here: ", heard_node(s),
 	       js_str(s->port, "heard_dim"), js_str(s->port, "heard_dir"),
 	       js_str(s->port, "neighbour"), js_str(s->port, "dim"),
-	       opposite(js_str(s->port, "dir")));
+	       opposite(s, "dim", "dir"));
 	if (right)
 		printf("move the cable to dim %s %s (%s), or correct the node numbers\n",
 		       js_str(right, "dim"), js_str(right, "dir"), js_str(right, "ifname"));
@@ -75,10 +82,11 @@ static void say_fabric(const struct subject *s)
 	if (js_has(s->port, "heard_tag"))
 		printf("the other side belongs to another fabric (tag 0x%08x, here 0x%08x): give both nodes the same key, or move the cable\n",
 		       (uint32_t)js_u64(s->port, "heard_tag"), (uint32_t)js_u64(s->fabric, "tag"));
-	else if (strcmp(fmt_dims(js_get(s->port, "heard_sides")), fmt_dims(js_get(s->fabric, "sides"))))
+	else if (strcmp(fmt_dims(s->port, "heard_sides", "heard_kinds"),
+			fmt_dims(s->fabric, "sides", "kinds")))
 		printf("%s has the shape %s, this node %s: apply the same file on both\n",
-		       heard_node(s), fmt_dims(js_get(s->port, "heard_sides")),
-		       fmt_dims(js_get(s->fabric, "sides")));
+		       heard_node(s), fmt_dims(s->port, "heard_sides", "heard_kinds"),
+		       fmt_dims(s->fabric, "sides", "kinds"));
 	else
 		printf("%s has cables %s, this node cables %s: apply the same file on both\n",
 		       heard_node(s), js_str(s->port, "heard_cables"), js_str(s->fabric, "cables"));

@@ -54,7 +54,7 @@ static bool fit_cable(struct roles *r, uint32_t node, uint32_t port)
 		return true;
 	if (a == GRAPH_NONE) {
 		end = find_port(r, b, GRAPH_SILENT, GRAPH_NONE);
-		port = tor_torus_peer_port(port);
+		port = tor_torus_peer_port(&r->w->place.t, port);
 	} else {
 		end = find_port(r, a, b == GRAPH_NONE ? GRAPH_SILENT : GRAPH_CABLE, b);
 	}
@@ -62,8 +62,18 @@ static bool fit_cable(struct roles *r, uint32_t node, uint32_t port)
 		return false;
 	r->role[end] = port;
 	if (a != GRAPH_NONE && b != GRAPH_NONE)
-		r->role[r->w->g->port[end].to] = tor_torus_peer_port(port);
+		r->role[r->w->g->port[end].to] = tor_torus_peer_port(&r->w->place.t, port);
 	return true;
+}
+
+/* Return whether a cable is there whose first end this is: of two ends, one. */
+static bool leads(const struct tor_torus *t, uint32_t node, uint32_t port)
+{
+	if (!tor_torus_has_port(t, node, port))
+		return false;
+	if (t->kind[tor_port_dim(t, port)] == TORCOLL_KIND_MESH)
+		return node < tor_torus_neighbour(t, node, port);
+	return tor_port_way(t, port) == TOR_PLUS;
 }
 
 static void fit_cables(struct roles *r)
@@ -72,8 +82,8 @@ static void fit_cables(struct roles *r)
 	uint32_t node, port;
 
 	for (node = 0; node < t->nodes; node++)
-		for (port = 0; port < 2U * t->ndim; port += 2)
-			if (tor_torus_has_port(t, node, port) && !fit_cable(r, node, port))
+		for (port = 0; port < t->ports; port++)
+			if (leads(t, node, port) && !fit_cable(r, node, port))
 				r->missing[r->nmissing++] = (struct role_link){
 					node, port, GRAPH_NONE, GRAPH_NONE, false,
 				};
@@ -144,7 +154,7 @@ static void give_role(struct roles *r, uint32_t port, const struct role_link *l)
 {
 	bool plus = r->w->g->port[port].host == r->w->place.who[l->node];
 
-	r->role[port] = plus ? l->port : tor_torus_peer_port(l->port);
+	r->role[port] = plus ? l->port : tor_torus_peer_port(&r->w->place.t, l->port);
 }
 
 /* Return how many ports of @host have the role @role. */
@@ -167,7 +177,7 @@ static bool fit_beside(struct roles *r, uint32_t port)
 
 	for (node = 0; node < p->t.nodes && p->who[node] != host; node++)
 		;
-	for (role = 0; node < p->t.nodes && role < 2U * p->t.ndim; role++) {
+	for (role = 0; node < p->t.nodes && role < p->t.ports; role++) {
 		if (!tor_torus_has_port(&p->t, node, role) ||
 		    p->who[tor_torus_neighbour(&p->t, node, role)] != r->w->g->port[to].host)
 			continue;
@@ -175,7 +185,7 @@ static bool fit_beside(struct roles *r, uint32_t port)
 		if (!n || n >= TOR_LINK_CABLES)
 			continue;
 		r->role[port] = role;
-		r->role[to] = tor_torus_peer_port(role);
+		r->role[to] = tor_torus_peer_port(&p->t, role);
 		return true;
 	}
 	return false;

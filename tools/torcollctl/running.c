@@ -10,10 +10,13 @@ _Static_assert(CONF_RATES == RATES && CONF_LIMITS == LIMITS, "a file has all of 
 static void read_fabric(struct running *now, struct json_object *fabric)
 {
 	struct conf_fabric *f = &now->fabric;
+	uint32_t word[MAX_DIMS];
 	struct shape shape;
 
-	if (!shape_from_json(fabric, &shape) ||
-	    tor_torus_init(&f->torus, shape.ndim, shape.side, shape.cables))
+	if (!shape_from_json(fabric, &shape))
+		return;
+	shape_sides(&shape, word);
+	if (tor_torus_init(&f->torus, shape.ndim, word, shape.cables))
 		return;
 	now->exists = true;
 	now->node = js_u64(fabric, "node");
@@ -50,10 +53,11 @@ static int find_ports(struct conn *c, struct running *now)
 		return conn_refused(c);
 	for (i = 0; i < json_object_array_length(list); i++) {
 		struct json_object *port = json_object_array_get_idx(list, i);
-		uint64_t at = 2 * js_u64(port, "dim") + !strcmp(js_str(port, "dir"), "minus");
+		uint32_t at = tor_port_find(&now->fabric.torus, js_u64(port, "dim"),
+					    dir_parse(js_str(port, "dir")));
 		uint64_t cable = js_has(port, "cable") ? js_u64(port, "cable") : 0;
 
-		if (at < TOR_MAX_PORTS && cable < TOR_LINK_CABLES &&
+		if (at < now->fabric.torus.ports && cable < TOR_LINK_CABLES &&
 		    js_u64(port, "fabric") == now->fabric.key)
 			now->port[tor_cable(at, cable)] = js_u64(port, "ifindex");
 	}

@@ -42,7 +42,8 @@ static bool fill_port(struct conf *conf, const struct running *now, uint32_t por
 	if (!device)
 		return false;
 	conf->node->mtu = !conf->ports || conf->node->mtu == mtu ? mtu : 0;
-	to->port = port;
+	to->dim = tor_port_dim(&now->fabric.torus, port);
+	to->dir = tor_port_dir(&now->fabric.torus, port);
 	to->cable = cable;
 	name_device(to->device, device);
 	conf->ports++;
@@ -54,7 +55,7 @@ static void fill_ports(struct conf *conf, const struct running *now)
 {
 	uint32_t port, k;
 
-	for (port = 0; port < TOR_MAX_PORTS; port++) {
+	for (port = 0; port < now->fabric.torus.ports; port++) {
 		uint32_t cable = 0;
 
 		for (k = 0; k < TOR_LINK_CABLES; k++)

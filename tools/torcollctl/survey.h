@@ -45,7 +45,7 @@ struct survey_port {
 struct survey_node {
 	uint64_t key;
 	uint32_t tag, node, epoch;
-	uint32_t ndim, side[6];
+	uint32_t ndim, side[6];			/* sides with their kinds */
 	uint32_t cables, hello_ms, rates, comms, ops, reached, dead_links, view;
 	uint16_t ethertype;
 	uint8_t checksum, byte_order;

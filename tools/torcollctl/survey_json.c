@@ -111,7 +111,7 @@ static struct json_object *json_member(const struct survey_port *port)
 	struct json_object *o = json_object_new_object();
 
 	add_text(o, "state", link_state_name(port->state));
-	add_text(o, "dir", dir_names[port->dir % ARRAY_SIZE(dir_names)]);
+	add_text(o, "dir", dir_name(port->dir));
 	add_numbers(o, port, member_numbers, ARRAY_SIZE(member_numbers));
 	if (port->heard != UINT32_MAX)
 		add_number(o, "heard", port->heard);
@@ -148,13 +148,9 @@ static struct json_object *json_port(const struct survey_port *port)
 static struct json_object *json_node(const struct survey_node *node)
 {
 	struct json_object *o = json_object_new_object();
-	struct json_object *sides = json_object_new_array();
-	uint32_t i;
 
 	add_numbers(o, node, node_numbers, ARRAY_SIZE(node_numbers));
-	for (i = 0; i < node->ndim; i++)
-		json_object_array_add(sides, json_object_new_int64(node->side[i]));
-	json_object_object_add(o, "sides", sides);
+	shape_to_json(o, node->ndim, node->side);
 	return o;
 }
 
@@ -250,7 +246,7 @@ static void read_member(struct survey_port *port, struct json_object *o)
 	for (port->state = 0; port->state < UINT8_MAX; port->state++)
 		if (!strcmp(link_state_name(port->state), state))
 			break;
-	port->dir = !strcmp(js_raw(o, "dir"), dir_names[1]);
+	port->dir = dir_parse(js_raw(o, "dir"));
 	read_numbers(port, o, member_numbers, ARRAY_SIZE(member_numbers));
 	if (js_has(o, "heard"))
 		port->heard = js_u64(o, "heard");
@@ -285,13 +281,9 @@ static void read_port(struct survey_host *host, struct json_object *o)
 static void read_node(struct survey_host *host, struct json_object *o)
 {
 	struct survey_node *node = survey_add_node(host, js_u64(o, "key"));
-	struct json_object *sides = js_get(o, "sides");
-	size_t i, n = sides ? json_object_array_length(sides) : 0;
 
 	read_numbers(node, o, node_numbers, ARRAY_SIZE(node_numbers));
-	node->ndim = n < ARRAY_SIZE(node->side) ? n : ARRAY_SIZE(node->side);
-	for (i = 0; i < node->ndim; i++)
-		node->side[i] = json_object_get_uint64(json_object_array_get_idx(sides, i));
+	node->ndim = shape_words(o, "sides", "kinds", node->side);
 }
 
 static size_t list_length(struct json_object *o, const char *name)

@@ -47,7 +47,7 @@ static const char *word_member(const struct survey_port *port)
 	if (!(port->flags & TORCOLL_SURVEY_MEMBER))
 		return "";
 	return fmt_str("%llu dim %u %s %s", (unsigned long long)port->key, port->dim,
-		       dir_names[port->dir % ARRAY_SIZE(dir_names)], link_state_name(port->state));
+		       dir_name(port->dir), link_state_name(port->state));
 }
 
 static const char *word_test(const struct survey_port *port)

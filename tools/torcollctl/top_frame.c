@@ -96,13 +96,21 @@ static bool is_busy(const struct frame *f, const struct flow *flow)
 	return per_second(f, flow->frames) > BUSY_FRAMES;
 }
 
-/* The link that begins or ends at a port of a node. */
-static const struct flow *flow_at(const struct frame *f, uint32_t node, uint32_t dim, uint32_t dir)
+/* The link that begins or, @end 1, ends at a port of a node. */
+static const struct flow *flow_at(const struct frame *f, uint32_t node, uint32_t dim, uint32_t dir,
+				  int *end)
 {
-	uint32_t first = dir ? shape_neighbour(&f->m->shape, node, dim, dir) : node, i;
+	const struct shape *shape = &f->m->shape;
+	uint32_t i;
 
+	*end = !shape_leads(shape, node, dim, dir);
+	if (*end) {
+		node = shape_neighbour(shape, node, dim, dir);
+		dir = shape_back(shape, dim, dir);
+	}
 	for (i = 0; i < f->m->nlinks; i++)
-		if (f->flow[i].link->dim == dim && f->flow[i].link->node[0] == first)
+		if (f->flow[i].link->dim == dim && f->flow[i].link->dir == dir &&
+		    f->flow[i].link->node[0] == node)
 			return &f->flow[i];
 	return NULL;
 }
@@ -110,8 +118,9 @@ static const struct flow *flow_at(const struct frame *f, uint32_t node, uint32_t
 static enum link_look look_of_flow(void *arg, uint32_t node, uint32_t dim, uint32_t dir)
 {
 	const struct frame *f = arg;
-	const struct flow *flow = flow_at(f, node, dim, dir);
-	const struct survey_port *port = flow ? flow->link->port[dir] : NULL;
+	int end;
+	const struct flow *flow = flow_at(f, node, dim, dir, &end);
+	const struct survey_port *port = flow ? flow->link->port[end] : NULL;
 
 	if (!f->m->host[node])
 		return LINK_UNSEEN;

@@ -18,16 +18,6 @@ static void add_str(struct json_object *o, const char *name, const char *value)
 	json_object_object_add(o, name, json_object_new_string(value));
 }
 
-static struct json_object *json_sides(const struct shape *shape)
-{
-	struct json_object *sides = json_object_new_array();
-	uint32_t i;
-
-	for (i = 0; i < shape->ndim; i++)
-		json_object_array_add(sides, json_object_new_int64(shape->side[i]));
-	return sides;
-}
-
 static struct json_object *json_coord(const struct shape *shape, uint32_t node)
 {
 	struct json_object *coord = json_object_new_array();
@@ -119,9 +109,11 @@ static struct json_object *json_links(const struct map *m)
 static void print_json(const struct map *m)
 {
 	struct json_object *list = json_object_new_array(), *o = json_object_new_object();
+	uint32_t word[MAX_DIMS];
 
 	add_u64(o, "key", m->key);
-	json_object_object_add(o, "sides", json_sides(&m->shape));
+	shape_sides(&m->shape, word);
+	shape_to_json(o, m->shape.ndim, word);
 	add_u64(o, "cables", m->shape.cables);
 	json_object_object_add(o, "nodes", json_nodes(m));
 	json_object_object_add(o, "links", json_links(m));
@@ -144,16 +136,14 @@ static enum link_look look_of_link(void *arg, uint32_t node, uint32_t dim, uint3
 
 static void print_head(const struct map *m)
 {
-	struct json_object *sides = json_sides(&m->shape);
 	uint32_t i, up = 0;
 
 	for (i = 0; i < m->nlinks; i++)
 		up += map_link_up(&m->link[i]);
 	printf("fabric %llu: %s of %u nodes, %u answer, %u of %u links up\n\n",
 	       (unsigned long long)m->key,
-	       m->shape.ndim == 1 ? "ring" : fmt_str("%s torus", fmt_dims(sides)),
+	       shape_noun(&m->shape),
 	       m->shape.nodes, m->answered, up, m->nlinks);
-	json_object_put(sides);
 }
 
 static void print_picture(struct map *m)

@@ -149,7 +149,8 @@ static bool is_better(const struct place *a, const struct place *b)
 
 static bool same_sides(const struct tor_torus *a, const struct tor_torus *b)
 {
-	return a->ndim == b->ndim && !memcmp(a->side, b->side, a->ndim * sizeof(*a->side));
+	return a->ndim == b->ndim && !memcmp(a->side, b->side, a->ndim * sizeof(*a->side)) &&
+	       !memcmp(a->kind, b->kind, a->ndim * sizeof(*a->kind));
 }
 
 static bool is_as_good(const struct place *a, const struct place *b)
@@ -233,9 +234,25 @@ static uint32_t cost_limit(const struct graph *g, bool any)
 	return any ? 4 * (g->ncables + g->nports + g->nhosts) + 64 : g->ncables / 3 + g->silent + 4;
 }
 
+static void add_want(struct candidates *c, const struct tor_torus *want)
+{
+	u32 side[TOR_MAX_DIMS] = { 0 }, d;
+
+	for (d = 0; d < want->ndim; d++)
+		side[d] = tor_torus_side(want, d);
+	add_shape(c, want->ndim, side);
+}
+
+/* As many hosts as a node has ports can be taken as a mesh, others as a ring. */
+static u32 mesh_side(const struct graph *g)
+{
+	return TORCOLL_SIDE(g->nhosts, g->nhosts <= TOR_MAX_PORTS + 1 ? TORCOLL_KIND_MESH :
+									TORCOLL_KIND_RING);
+}
+
 static int find_place(struct wiring *w, const struct tor_torus *want)
 {
-	const u32 ring[] = { w->g->nhosts };
+	const u32 all[] = { mesh_side(w->g) };
 	struct candidates c = { .g = w->g, .lines = !want };
 	bool mesh = is_mesh(w->g);
 	u32 side[TOR_MAX_DIMS];
@@ -243,9 +260,9 @@ static int find_place(struct wiring *w, const struct tor_torus *want)
 	int err;
 
 	if (want)
-		add_shape(&c, want->ndim, want->side);
+		add_want(&c, want);
 	else if (mesh)
-		add_shape(&c, 1, ring);
+		add_shape(&c, 1, all);
 	else
 		for (absent = w->g->nhosts == 1; absent <= most_absent(w->g); absent++)
 			add_sides(&c, 0, side, w->g->nhosts + absent);
@@ -259,11 +276,23 @@ static int find_place(struct wiring *w, const struct tor_torus *want)
 	return err;
 }
 
+static bool is_line(const struct place *p, uint32_t dim)
+{
+	return p->open >> dim & 1 || p->t.kind[dim] == TORCOLL_KIND_LINE;
+}
+
 static enum wiring_kind kind_of(const struct place *p)
 {
+	bool line = false;
+	uint32_t d;
+
+	if (p->t.ndim == 1 && p->t.kind[0] == TORCOLL_KIND_MESH)
+		return WIRING_MESH;
+	for (d = 0; d < p->t.ndim; d++)
+		line |= is_line(p, d) || p->t.kind[d] == TORCOLL_KIND_MESH;
 	if (p->t.ndim == 1)
-		return p->open ? WIRING_LINE : WIRING_RING;
-	return p->open ? WIRING_GRID : WIRING_TORUS;
+		return line ? WIRING_LINE : WIRING_RING;
+	return line ? WIRING_GRID : WIRING_TORUS;
 }
 
 /* ---- symmetries ---- */
@@ -286,7 +315,7 @@ static uint32_t old_node(const struct symmetry *s, uint32_t node)
 		uint32_t from = s->from[d], side = t->side[d];
 		uint32_t c = tor_torus_coord(t, node, d);
 		/* a line begins at one of its ends */
-		uint32_t base = s->w->place.open >> from & 1 ? (s->back[d] ? side - 1 : 0) :
+		uint32_t base = is_line(&s->w->place, from) ? (s->back[d] ? side - 1 : 0) :
 				tor_torus_coord(t, s->origin, from);
 
 		old += (base + (s->back[d] ? side - c : c)) % side * t->stride[from];
@@ -324,7 +353,7 @@ static void symmetry_each(struct symmetry *s, uint32_t dim)
 	for (from = 0; from < t->ndim; from++) {
 		for (d = 0; d < dim && s->from[d] != from; d++)
 			;
-		if (d < dim || t->side[from] != t->side[dim] ||
+		if (d < dim || t->side[from] != t->side[dim] || t->kind[from] != t->kind[dim] ||
 		    (s->w->place.open >> from & 1) != (s->w->place.open >> dim & 1))
 			continue;
 		s->from[dim] = from;

@@ -12,9 +12,9 @@ enum wiring_kind {
 	WIRING_NONE,	/* no shape that torcoll knows is near */
 	WIRING_RING,
 	WIRING_TORUS,
-	WIRING_LINE,	/* a ring without one cable */
-	WIRING_GRID,	/* a torus whose rings are lines, in some dimensions */
-	WIRING_MESH,	/* a cable between any two hosts; used as a torus */
+	WIRING_LINE,	/* a ring without one cable; taken as a line if that was wanted */
+	WIRING_GRID,	/* a torus whose rings are lines, in some dimensions; likewise */
+	WIRING_MESH,	/* a cable between any two hosts */
 };
 
 /**
@@ -38,7 +38,7 @@ struct wiring {
  * wiring_find - recognise a shape
  * @w: filled in; to be freed whatever the result
  * @g: hosts; must outlive @w
- * @want: the sides that the torus must have, or NULL: the best is chosen, of
+ * @want: the sides that the fabric must have, or NULL: the best is chosen, of
  *	several that are as good the one with the fewest dimensions
  *
  * The same survey gives the same result: the first host is node 0 unless lines

@@ -57,6 +57,23 @@
 #define TORCOLL_NAME_MAX	64	/* bytes of a comm's name or secret, no terminator */
 #define TORCOLL_MAX_DIMS	6
 
+/*
+ * How the nodes along a dimension are joined: in a ring, in an open line, or each with each.
+ * Configuration, hellos and surveys have it in one word with the number of nodes; a plain number is
+ * a ring.
+ */
+enum torcoll_kind {
+	TORCOLL_KIND_RING,
+	TORCOLL_KIND_LINE,
+	TORCOLL_KIND_MESH,
+	TORCOLL_KIND_COUNT
+};
+
+#define TORCOLL_SIDE_KIND_SHIFT	18
+#define TORCOLL_SIDE_NODES	((1U << TORCOLL_SIDE_KIND_SHIFT) - 1)
+#define TORCOLL_SIDE(nodes, kind) \
+	((__u32)(nodes) | (__u32)(kind) << TORCOLL_SIDE_KIND_SHIFT)
+
 /* Collective operations. The values are also on the wire (in the digest of the descriptor). */
 enum torcoll_collective {
 	TORCOLL_COLL_NONE,

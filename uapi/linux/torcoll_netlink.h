@@ -13,10 +13,46 @@
  * enum torcoll_dir - Direction along a dimension.
  * @TORCOLL_DIR_PLUS: towards higher coordinates
  * @TORCOLL_DIR_MINUS: towards lower coordinates
+ * @TORCOLL_DIR_UP_1: in a full mesh, to the node 1 step further up, modulo the
+ *   side
+ * @TORCOLL_DIR_UP_2: in a full mesh, to the node 2 steps further up, modulo
+ *   the side
+ * @TORCOLL_DIR_UP_3: in a full mesh, to the node 3 steps further up, modulo
+ *   the side
+ * @TORCOLL_DIR_UP_4: in a full mesh, to the node 4 steps further up, modulo
+ *   the side
+ * @TORCOLL_DIR_UP_5: in a full mesh, to the node 5 steps further up, modulo
+ *   the side
+ * @TORCOLL_DIR_UP_6: in a full mesh, to the node 6 steps further up, modulo
+ *   the side
+ * @TORCOLL_DIR_UP_7: in a full mesh, to the node 7 steps further up, modulo
+ *   the side
+ * @TORCOLL_DIR_UP_8: in a full mesh, to the node 8 steps further up, modulo
+ *   the side
+ * @TORCOLL_DIR_UP_9: in a full mesh, to the node 9 steps further up, modulo
+ *   the side
+ * @TORCOLL_DIR_UP_10: in a full mesh, to the node 10 steps further up, modulo
+ *   the side
+ * @TORCOLL_DIR_UP_11: in a full mesh, to the node 11 steps further up, modulo
+ *   the side
+ * @TORCOLL_DIR_UP_12: in a full mesh, to the node 12 steps further up, modulo
+ *   the side
  */
 enum torcoll_dir {
 	TORCOLL_DIR_PLUS,
 	TORCOLL_DIR_MINUS,
+	TORCOLL_DIR_UP_1,
+	TORCOLL_DIR_UP_2,
+	TORCOLL_DIR_UP_3,
+	TORCOLL_DIR_UP_4,
+	TORCOLL_DIR_UP_5,
+	TORCOLL_DIR_UP_6,
+	TORCOLL_DIR_UP_7,
+	TORCOLL_DIR_UP_8,
+	TORCOLL_DIR_UP_9,
+	TORCOLL_DIR_UP_10,
+	TORCOLL_DIR_UP_11,
+	TORCOLL_DIR_UP_12,
 };
 
 /**
@@ -143,6 +179,7 @@ enum {
 	TORCOLL_A_FABRIC_VIEW,
 	TORCOLL_A_FABRIC_FORCE,
 	TORCOLL_A_FABRIC_RATES,
+	TORCOLL_A_FABRIC_KINDS,
 
 	__TORCOLL_A_FABRIC_MAX
 };
@@ -187,6 +224,7 @@ enum {
 	TORCOLL_A_PORT_HEARD_MTU,
 	TORCOLL_A_PORT_HEARD_TAG,
 	TORCOLL_A_PORT_CABLE,
+	TORCOLL_A_PORT_HEARD_KINDS,
 
 	__TORCOLL_A_PORT_MAX
 };

@@ -100,8 +100,8 @@ struct torcoll_survey_node {
 	__be32	tag;
 	__be32	node;
 	__be32	epoch;
-	__be32	side[6];	/* 0 beyond the dimensions */
-	__be32	cables;		/* between the nodes of a side of 2 */
+	__be32	side[6];	/* TORCOLL_SIDE() of linux/torcoll.h, 0 beyond the dimensions */
+	__be32	cables;		/* between the nodes of a ring of 2 */
 	__be32	hello_ms;
 	__be32	rates;		/* hash of its rates, 0: those of the default */
 	__be32	comms;
@@ -128,7 +128,7 @@ struct torcoll_survey_port {
 	__be16	flags;
 	__u8	state;		/* of a member: enum link-state of netlink */
 	__u8	dim;
-	__u8	dir;
+	__u8	dir;		/* as enum torcoll_dir of linux/torcoll_netlink.h */
 	__u8	__reserved[3];
 	__be64	key;		/* of a member: the fabric */
 	__be32	speed;		/* of the device, Mbit/s, 0: not known */

@@ -107,10 +107,10 @@ enum torcoll_ack_state {
 struct torcoll_hello {
 	char	version[TORCOLL_HELLO_VERSION];	/* of the module, zero-padded */
 	__u8	dim;		/* of the sending port */
-	__u8	dir;		/* 0: towards higher coordinates, 1: lower */
+	__u8	way;		/* 0: towards higher coordinates, 1: lower; mesh: steps upwards - 1 */
 	__u8	ndim;
 	__u8	hears;		/* 1: the port hears the neighbour named below */
-	__be32	side[6];
+	__be32	side[6];	/* TORCOLL_SIDE() of linux/torcoll.h */
 	__be32	frame_size;	/* largest frame of this port, bytes above the MAC header */
 	__be32	fabric_frame;	/* the smallest frame size known in the fabric */
 	__be32	heard_node;	/* node heard on this port */
@@ -134,7 +134,7 @@ struct torcoll_hello_more {
 	__u8	name[TORCOLL_HOST_NAME];	/* of the host, text, zero-padded */
 	__be32	rates;		/* hash of the node's rates, 0: those of the default */
 	__be32	sent;		/* frames that this port has sent, this hello included, modulo 2^32 */
-	__u8	cables;		/* between the nodes of a side of 2 */
+	__u8	cables;		/* between the nodes of a ring of 2 */
 	__u8	__reserved[3];
 };
 

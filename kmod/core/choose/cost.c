@@ -137,13 +137,27 @@ static u32 walk_xor_period(const struct walk *w, u32 dim, u32 t)
 	return period;
 }
 
+/*
+ * True if links look the same from every node along @dim. Not on a line, which
+ * has ends, nor with a single cable, which goes up from one node and down from
+ * the other.
+ */
+static bool cost_wraps(const struct tor_torus *torus, u32 dim)
+{
+	return torus->kind[dim] != TORCOLL_KIND_LINE &&
+	       !(torus->kind[dim] == TORCOLL_KIND_RING && torus->side[dim] == 2 && torus->cables == 1);
+}
+
 /* LINES: the dimension of round @t. */
 static u32 walk_line_dim(const struct walk *w, u32 t)
 {
 	const struct tor_torus *torus = w->call.torus;
-	u32 d, depth = tor_torus_diameter(torus);
-	bool down = w->call.collective == TORCOLL_BROADCAST || t >= depth;
+	bool down = w->call.collective == TORCOLL_BROADCAST;
+	u32 d, depth = 0;
 
+	for (d = 0; d < torus->ndim; d++)
+		depth += torus->side[d] / 2;
+	down |= t >= depth;
 	t %= depth;
 	if (down)
 		t = depth - 1 - t;
@@ -208,9 +222,8 @@ static void walk_find_periods(const struct walk *w, u32 part, u32 t, u32 *period
 		period[d] = walk_period(w, d, part, t);
 		if (w->least)
 			period[d] = cost_common_multiple(period[d], w->least[d]);
-		/* the single cable goes up from one node and down from the other */
-		if (torus->side[d] == 2 && torus->cables == 1)
-			period[d] = 2;
+		if (!cost_wraps(torus, d))
+			period[d] = torus->side[d];
 	}
 }
 
@@ -426,10 +439,23 @@ int tor_cost_plan(const struct tor_call *call, struct tor_cost *cost, const char
 	return err;
 }
 
+/* The most representatives of a symmetry. */
+static u32 cost_places(const struct tor_torus *torus, enum symmetry s)
+{
+	u32 d, places = 1;
+
+	for (d = 0; d < torus->ndim; d++) {
+		if (torus->kind[d] == TORCOLL_KIND_LINE)
+			places *= torus->side[d];
+		else if (s == EVEN_ODD)
+			places *= torus->side[d] % 2 ? torus->side[d] : 2;
+	}
+	return places;
+}
+
 bool tor_cost_is_quick(const struct tor_call *call)
 {
-	const struct tor_torus *torus = call->torus;
-	u32 d, places = 1;
+	enum symmetry s = cost_symmetry(call);
 
 	if (call->ranks <= (call->members ? QUICK_LIST : QUICK_RANKS))
 		return true;
@@ -437,16 +463,7 @@ bool tor_cost_is_quick(const struct tor_call *call)
 	if (call->members && call->ranks <= QUICK_RANKS)
 		return call->algorithm == TORCOLL_TREE || call->algorithm == TORCOLL_RING ||
 		       call->algorithm == TORCOLL_GENERAL || call->algorithm == TORCOLL_CIRCULANT;
-	switch (cost_symmetry(call)) {
-	case NONE:
-		return false;
-	case EVEN_ODD:
-		for (d = 0; d < torus->ndim; d++)
-			places *= torus->side[d] % 2 ? torus->side[d] : 2;
-		return places <= QUICK_RANKS;
-	default:
-		return true;
-	}
+	return s != NONE && cost_places(call->torus, s) <= QUICK_RANKS;
 }
 
 /* --- time --- */

@@ -19,8 +19,8 @@ static void tally_add_load(struct tor_tally *t, u32 class, u32 link, u64 n)
 	t->peak = max(t->peak, *load);
 }
 
-u32 tor_tally_cross(struct tor_tally *t, u32 node, u32 dim, enum tor_dir dir, u32 hops, u64 n,
-		    u32 share, u32 link)
+u32 tor_tally_cross(struct tor_tally *t, u32 node, u32 dim, s32 step, u32 hops, u64 n, u32 share,
+		    u32 link)
 {
 	u32 m = t->period[dim], i, times, class, at = node;
 
@@ -31,35 +31,58 @@ u32 tor_tally_cross(struct tor_tally *t, u32 node, u32 dim, enum tor_dir dir, u3
 		tally_add_load(t, class, link, n * times);
 		/* sender and forwarders; tor_tally_message() counts the receiver */
 		t->handled[class] += share * times;
-		at = tor_torus_shift(t->torus, at, dim, dir == TOR_PLUS ? 1 : -1);
+		at = tor_torus_shift(t->torus, at, dim, step);
 	}
-	return tor_torus_shift(t->torus, node, dim, dir == TOR_PLUS ? (s64)hops : -(s64)hops);
+	return tor_torus_shift(t->torus, node, dim, (s64)hops * step);
 }
 
-/*
- * Routes along one dimension, the shorter way. Returns the hops and, in @node,
- * the end.
- */
-static u32 tally_route_line(struct tor_tally *t, u32 *node, u32 dst, u32 d, u64 n)
+/* Crosses @hops links by @way of a ring or line, with @halves of a message of @n elements. */
+static u32 tally_go(struct tor_tally *t, u32 node, u32 d, enum tor_dir way, u32 hops, u64 n,
+		    u32 halves)
+{
+	return tor_tally_cross(t, node, d, way == TOR_PLUS ? 1 : -1, hops, halves * n, halves,
+			       tor_torus_port(t->torus, d, way));
+}
+
+static u32 tally_route_ring(struct tor_tally *t, u32 *node, u32 d, u32 up, u64 n)
 {
 	const struct tor_torus *torus = t->torus;
-	u32 side = torus->side[d], from = tor_torus_coord(torus, *node, d);
-	u32 up = (tor_torus_coord(torus, dst, d) + side - from) % side;
-	enum tor_dir dir = 2 * up > side ? TOR_MINUS : TOR_PLUS;
-	u32 way = min(up, side - up);
+	u32 side = torus->side[d], hops = min(up, side - up);
+	enum tor_dir way = 2 * up > side ? TOR_MINUS : TOR_PLUS;
+
+	/* one cable on a side of 2: up from 0, down from 1 */
+	if (side == 2 && torus->cables == 1)
+		way = tor_torus_coord(torus, *node, d) ? TOR_MINUS : TOR_PLUS;
+	else if (2 * up == side) {
+		tally_go(t, *node, d, TOR_MINUS, hops, n, 1);
+		*node = tally_go(t, *node, d, TOR_PLUS, hops, n, 1);
+		return hops;
+	}
+	*node = tally_go(t, *node, d, way, hops, n, 2);
+	return hops;
+}
+
+/* Routes along one dimension. Returns the hops and, in @node, the end. */
+static u32 tally_route_side(struct tor_tally *t, u32 *node, u32 dst, u32 d, u64 n)
+{
+	const struct tor_torus *torus = t->torus;
+	u32 from = tor_torus_coord(torus, *node, d), to = tor_torus_coord(torus, dst, d);
+	u32 up = (to + torus->side[d] - from) % torus->side[d], hops;
 
 	if (!up)
 		return 0;
-	/* one cable on a side of 2: up from 0, down from 1 */
-	if (side == 2 && torus->cables == 1)
-		dir = from ? TOR_MINUS : TOR_PLUS;
-	else if (2 * up == side) {
-		tor_tally_cross(t, *node, d, TOR_MINUS, way, n, 1, tor_port(d, TOR_MINUS));
-		*node = tor_tally_cross(t, *node, d, TOR_PLUS, way, n, 1, tor_port(d, TOR_PLUS));
-		return way;
+	switch (torus->kind[d]) {
+	case TORCOLL_KIND_LINE:
+		hops = from < to ? up : from - to;
+		*node = tally_go(t, *node, d, from < to ? TOR_PLUS : TOR_MINUS, hops, n, 2);
+		return hops;
+	case TORCOLL_KIND_MESH:
+		*node = tor_tally_cross(t, *node, d, up, 1, 2 * n, 2,
+					tor_torus_port(torus, d, up - 1));
+		return 1;
+	default:
+		return tally_route_ring(t, node, d, up, n);
 	}
-	*node = tor_tally_cross(t, *node, d, dir, way, 2 * n, 2, tor_port(d, dir));
-	return way;
 }
 
 static u32 tally_route_torus(struct tor_tally *t, u32 src, u32 dst, u64 n)
@@ -67,7 +90,7 @@ static u32 tally_route_torus(struct tor_tally *t, u32 src, u32 dst, u64 n)
 	u32 d, hops = 0;
 
 	for (d = 0; d < t->torus->ndim; d++)
-		hops += tally_route_line(t, &src, dst, d, n);
+		hops += tally_route_side(t, &src, dst, d, n);
 	return hops;
 }
 
@@ -75,7 +98,7 @@ void tor_tally_init(struct tor_tally *t, const struct tor_torus *torus)
 {
 	*t = (struct tor_tally){
 		.torus = torus,
-		.links = 2 * torus->ndim,
+		.links = torus->ports,
 		.route = tally_route_torus,
 	};
 }

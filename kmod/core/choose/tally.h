@@ -2,8 +2,8 @@
 /*
  * Load of the messages of successive rounds on the links and nodes of a fabric.
  *
- * Dimension 0 is routed first, the shorter way round, an exact tie half each
- * way. Everything is counted in integers: because of ties, elements and
+ * Dimension 0 is routed first: along a ring the shorter way round, an exact tie
+ * half each way; a line has one way, a mesh one hop. Everything is counted in integers: because of ties, elements and
  * messages on links and nodes are counted in halves.
  *
  * Where the messages of a round are the same after a shift by period[d] along
@@ -115,7 +115,7 @@ void tor_tally_end(struct tor_tally *t, u32 times);
  * @t: tally
  * @node: where the first link begins
  * @dim: dimension of the line
- * @dir: direction
+ * @step: of each link, along the dimension
  * @hops: number of links
  * @n: half elements
  * @share: half messages
@@ -123,8 +123,8 @@ void tor_tally_end(struct tor_tally *t, u32 times);
  *
  * Return: the node where the last link ends.
  */
-u32 tor_tally_cross(struct tor_tally *t, u32 node, u32 dim, enum tor_dir dir, u32 hops, u64 n,
-		    u32 share, u32 link);
+u32 tor_tally_cross(struct tor_tally *t, u32 node, u32 dim, s32 step, u32 hops, u64 n, u32 share,
+		    u32 link);
 
 /* The class of a node. */
 u32 tor_tally_class(const struct tor_tally *t, u32 node);

@@ -40,8 +40,8 @@ static void hello_say(struct tor_ctx *ctx, struct tor_node *node, u32 cable)
 		.linear = node->said,
 	};
 	struct tor_hello hello = {
-		.dim = tor_port_dim(tor_cable_port(cable)),
-		.dir = tor_port_dir(tor_cable_port(cable)),
+		.dim = tor_port_dim(&node->torus, tor_cable_port(cable)),
+		.way = tor_port_way(&node->torus, tor_cable_port(cable)),
 		.ndim = node->torus.ndim,
 		.hears = c->heard && c->state != TOR_LINK_TOO_SMALL,
 		.frame_size = c->frame_size,
@@ -57,8 +57,10 @@ static void hello_say(struct tor_ctx *ctx, struct tor_node *node, u32 cable)
 		.cables = node->torus.cables,
 	};
 	struct tor_hdr h;
+	u32 dim;
 
-	memcpy(hello.side, node->torus.side, sizeof(hello.side));
+	for (dim = 0; dim < node->torus.ndim; dim++)
+		hello.side[dim] = tor_torus_side(&node->torus, dim);
 	memcpy(hello.version, TOR_VERSION, sizeof(TOR_VERSION));
 	static_assert(sizeof(TOR_VERSION) <= sizeof(hello.version));
 	tor_env_host_name(node, hello.name);

@@ -29,7 +29,7 @@ u16 tor_link_dead(const struct tor_node *node)
 	u16 dead = 0;
 	u32 port;
 
-	for (port = 0; port < 2U * node->torus.ndim; port++)
+	for (port = 0; port < node->torus.ports; port++)
 		if (tor_torus_has_port(&node->torus, node->self, port))
 			dead |= 1U << port;
 	return dead & ~node->live;
@@ -119,7 +119,8 @@ static void link_forget_neighbour(struct tor_cable *c)
 {
 	c->heard = 0;
 	c->peer_node = ~0U;
-	c->peer_port = ~0U;
+	c->peer_dim = 0;
+	c->peer_dir = 0;
 	c->peer_epoch = 0;
 	c->peer_frame_size = 0;
 	c->peer_big_endian = false;
@@ -179,14 +180,9 @@ void tor_link_close(struct tor_ctx *ctx, struct tor_node *node, u32 cable, bool 
 	tor_hello_spread_news(ctx, node);
 }
 
-static u32 link_hello_port(const struct tor_hello *hello)
-{
-	return tor_port(hello->dim, hello->dir ? TOR_MINUS : TOR_PLUS);
-}
-
 /*
- * Return whether the other side counts the cables of a side of 2 differently:
- * that matters if there is such a side, and old modules do not say it.
+ * Return whether the other side counts the cables of a ring of 2 differently:
+ * that matters if there is such a ring, and old modules do not say it.
  */
 static bool link_other_cables(const struct tor_node *node, const struct tor_hello *hello)
 {
@@ -195,15 +191,15 @@ static bool link_other_cables(const struct tor_node *node, const struct tor_hell
 	if (!hello->more || hello->cables == node->torus.cables)
 		return false;
 	for (dim = 0; dim < node->torus.ndim; dim++)
-		if (node->torus.side[dim] == 2)
+		if (node->torus.side[dim] == 2 && node->torus.kind[dim] == TORCOLL_KIND_RING)
 			return true;
 	return false;
 }
 
 static bool link_same_shape(const struct tor_node *node, const struct tor_hello *hello)
 {
-	return !link_other_cables(node, hello) && hello->ndim == node->torus.ndim &&
-	       !memcmp(hello->side, node->torus.side, node->torus.ndim * sizeof(hello->side[0]));
+	return !link_other_cables(node, hello) &&
+	       tor_torus_same_sides(&node->torus, hello->ndim, hello->side);
 }
 
 /* Take over what the neighbour knows of the links of all nodes. */
@@ -237,9 +233,12 @@ static void link_hear_records(struct tor_ctx *ctx, struct tor_node *node,
 bool tor_link_expects(const struct tor_node *node, u32 cable, const struct tor_hdr *h,
 		      const struct tor_hello *hello)
 {
+	const struct tor_torus *t = &node->torus;
+	u32 port = tor_cable_port(cable);
+
 	return link_same_shape(node, hello) &&
-	       h->src == tor_torus_neighbour(&node->torus, node->self, tor_cable_port(cable)) &&
-	       link_hello_port(hello) == tor_torus_peer_port(tor_cable_port(cable));
+	       h->src == tor_torus_neighbour(t, node->self, port) &&
+	       tor_torus_port(t, hello->dim, hello->way) == tor_torus_peer_port(t, port);
 }
 
 static enum tor_link_state link_judge(const struct tor_node *node, u32 cable,
@@ -284,7 +283,8 @@ void tor_link_hello(struct tor_ctx *ctx, struct tor_node *node, u32 cable, const
 	c->heard = ctx->now;
 	c->peer_node = h->src;
 	c->peer_epoch = h->src_epoch;
-	c->peer_port = link_hello_port(hello);
+	c->peer_dim = hello->dim;
+	c->peer_dir = tor_side_dir(hello->side[hello->dim], hello->way);
 	c->peer_tag = 0;
 	c->peer_ndim = hello->ndim;
 	memcpy(c->peer_side, hello->side, sizeof(c->peer_side));

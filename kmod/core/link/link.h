@@ -68,12 +68,14 @@ struct tor_link {
  * @busy: frames other than hellos came since the last tick; without lock, so by
  *	WRITE_ONCE
  * @answered: time of the last hello that was an immediate answer, ns
- * @peer_node, @peer_port, @peer_epoch, @peer_frame_size: from its hello
+ * @peer_node, @peer_epoch, @peer_frame_size: from its hello
+ * @peer_dim, @peer_dir: the neighbour's name of its port, as tor_port_dir()
  * @peer_big_endian: byte order of its payloads
  * @peer_unsummed: its data frames carry no checksum of their payloads
  * @peer_wire: its wire version, if different from this node's
  * @peer_tag: TOR_LINK_FABRIC: tag of the other side's fabric, 0: it is this one
- * @peer_ndim, @peer_side: the neighbour's shape of the fabric
+ * @peer_ndim, @peer_side: the neighbour's shape of the fabric, sides with their
+ *	kinds
  * @peer_version: the neighbour's module version, terminated
  * @peer_more: a hello of its present incarnation had the following four
  * @peer_name: its host's name, printable, terminated
@@ -82,7 +84,7 @@ struct tor_link {
  *	hello, that one included
  * @was: the state before the last change, which was at @since, ns
  * @downs: times that it was up and went down
- * @peer_cables: of the neighbour's sides of 2
+ * @peer_cables: of the neighbour's rings of 2
  * @ups: limits how often it goes up
  * @echoes: test frames received; see echo.h
  * @damaged: frames that this cable damaged: any with a wrong header, and with
@@ -100,7 +102,8 @@ struct tor_cable {
 	bool busy;
 	u64 answered;
 	u32 peer_node;
-	u32 peer_port;
+	u8 peer_dim;
+	u8 peer_dir;
 	u32 peer_epoch;
 	u32 peer_frame_size;
 	bool peer_big_endian;

@@ -15,7 +15,7 @@ struct search {
 static bool route_link_is_dead(const struct search *s, u32 node, u32 port, u32 peer)
 {
 	return s->dead && (s->dead[node] >> port & 1 ||
-			   s->dead[peer] >> tor_torus_peer_port(port) & 1);
+			   s->dead[peer] >> tor_torus_peer_port(s->t, port) & 1);
 }
 
 /* Neighbours of @node are one hop further, by the same first ports. */
@@ -24,7 +24,7 @@ static void route_expand(struct search *s, u32 node)
 	struct tor_routes *routes = s->routes;
 	u32 port;
 
-	for (port = 0; port < 2U * s->t->ndim; port++) {
+	for (port = 0; port < s->t->ports; port++) {
 		u16 first = node == routes->self ? 1U << port : routes->ports[node];
 		u32 peer;
 
@@ -73,7 +73,9 @@ out:
 /* The ports to the neighbour at @port: up to two cables lead there. */
 static u32 route_ports_beside(const struct tor_torus *t, u32 port)
 {
-	return t->side[tor_port_dim(port)] == 2 ? 3U << 2 * tor_port_dim(port) : 1U << port;
+	u32 dim = tor_port_dim(t, port);
+
+	return t->kind[dim] == TORCOLL_KIND_RING && t->side[dim] == 2 ? 3U << t->first[dim] : 1U << port;
 }
 
 /* The usable ports that begin a shortest path to @dst; none leads back to @from. */
@@ -94,13 +96,15 @@ u32 tor_routes_port(const struct tor_torus *t, const struct tor_routes *routes, 
 		    u32 live, u32 from)
 {
 	u32 ports = route_ports(t, routes, dst, live, from);
-	u32 port, pair;
+	u32 port, dim;
 
 	if (!ports)
 		return TOR_NO_PORT;
 	port = __ffs64(ports);
-	pair = ports >> (port & ~1U) & 3;
-	return pair == 3 ? port | (tie & 1) : port;
+	dim = tor_port_dim(t, port);
+	if (t->kind[dim] == TORCOLL_KIND_RING && (ports >> t->first[dim] & 3) == 3)
+		return tor_torus_port(t, dim, tie & 1);
+	return port;
 }
 
 /* The finalizer of MurmurHash3 (Appleby): every bit of @x changes half of the result's. */

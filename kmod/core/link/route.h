@@ -4,8 +4,8 @@
  *
  * A table holds, for every node, the ports that begin a shortest path around
  * the links known to be dead. Of those ports the one of the lowest dimension is
- * taken. If both directions of that dimension qualify, a tie bit carried by the
- * frame decides. Without dead links that is dimension-ordered routing, the
+ * taken. If both directions of a ring qualify, a tie bit carried by the frame
+ * decides. Without dead links that is dimension-ordered routing, the
  * shorter way round each ring. With a cut ring it is the other way round, or a
  * path through other dimensions if that is shorter.
  *

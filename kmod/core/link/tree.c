@@ -26,14 +26,14 @@ static bool tree_peer(const struct tree_search *s, u32 node, u32 port, u32 *peer
 		return false;
 	*peer = tor_torus_neighbour(s->t, node, port);
 	return !s->dead || !(s->dead[node] >> port & 1 ||
-			     s->dead[*peer] >> tor_torus_peer_port(port) & 1);
+			     s->dead[*peer] >> tor_torus_peer_port(s->t, port) & 1);
 }
 
 static void tree_expand(struct tree_search *s, u32 node)
 {
 	u32 port, peer;
 
-	for (port = 0; port < 2U * s->t->ndim; port++) {
+	for (port = 0; port < s->t->ports; port++) {
 		if (!tree_peer(s, node, port, &peer) || s->hops[peer] != TREE_FAR)
 			continue;
 		s->hops[peer] = s->hops[node] + 1;
@@ -75,7 +75,7 @@ static u32 tree_parent(const struct tree_search *s, u32 node)
 	u32 hops = tree_hops(s, node);
 	u32 port, peer;
 
-	for (port = 0; port < 2U * s->t->ndim; port++)
+	for (port = 0; port < s->t->ports; port++)
 		if (tree_peer(s, node, port, &peer) && tree_hops(s, peer) + 1 == hops)
 			return port;
 	return TOR_NO_PORT;
@@ -87,9 +87,9 @@ static u16 tree_ports(const struct tree_search *s, u32 self)
 	u16 ports = parent == TOR_NO_PORT ? 0 : 1U << parent;
 	u32 port, peer;
 
-	for (port = 0; port < 2U * s->t->ndim; port++)
+	for (port = 0; port < s->t->ports; port++)
 		if (tree_peer(s, self, port, &peer) &&
-		    tree_parent(s, peer) == tor_torus_peer_port(port))
+		    tree_parent(s, peer) == tor_torus_peer_port(s->t, port))
 			ports |= 1U << port;
 	return ports;
 }

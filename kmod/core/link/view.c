@@ -207,13 +207,13 @@ bool tor_view_is_cut_off(const struct tor_view *view, const struct tor_torus *t,
 {
 	u32 port;
 
-	for (port = 0; port < 2U * t->ndim; port++) {
+	for (port = 0; port < t->ports; port++) {
 		u32 peer;
 
 		if (!tor_torus_has_port(t, node, port) || view->entry[node].dead >> port & 1)
 			continue;
 		peer = tor_torus_neighbour(t, node, port);
-		if (!(view->entry[peer].dead >> tor_torus_peer_port(port) & 1))
+		if (!(view->entry[peer].dead >> tor_torus_peer_port(t, port) & 1))
 			return false;
 	}
 	return true;

@@ -170,15 +170,23 @@ bool tor_wire_ack(const void *p, u32 i, struct tor_ack *out, enum tor_counter *w
 	return true;
 }
 
-/* True if the sides of all dimensions are valid, and those beyond are 0. */
+/*
+ * True if the sides of all dimensions are valid, and those beyond are 0. A node
+ * has no more ports than a record of dead links has bits.
+ */
 static bool accept_sides(const struct torcoll_hello *raw)
 {
-	u32 i, side;
+	u32 i, side, ports = 0;
 
 	for (i = 0; i < ARRAY_SIZE(raw->side); i++) {
 		side = be32_to_cpu(raw->side[i]);
-		if (i < raw->ndim ? !side || side > TOR_MAX_NODES : side)
+		if (i < raw->ndim ? !tor_side_is_valid(side) : side)
 			return false;
+		if (i == raw->dim && raw->way >= tor_side_ways(side))
+			return false;
+		if (i < raw->ndim && tor_side_ways(side) > TOR_MAX_PORTS - ports)
+			return false;
+		ports += i < raw->ndim ? tor_side_ways(side) : 0;
 	}
 	return true;
 }
@@ -188,7 +196,7 @@ static bool accept_hello(const struct torcoll_hello *raw, u32 records)
 	u32 frame_size = be32_to_cpu(raw->frame_size);
 
 	return raw->ndim && raw->ndim <= ARRAY_SIZE(raw->side) && raw->dim < raw->ndim &&
-	       raw->dir <= 1 && raw->hears <= 1 && accept_sides(raw) &&
+	       raw->hears <= 1 && accept_sides(raw) &&
 	       (!frame_size || frame_size >= TOR_WIRE_FRAME_MIN) &&
 	       records <= TORCOLL_HELLO_RECORDS_MAX;
 }
@@ -234,11 +242,14 @@ int tor_wire_get_hello(const void *p, u32 len, struct tor_hello *hello)
 
 	accept_text(hello->version, (const u8 *)raw.version, sizeof(raw.version));
 	hello->dim = raw.dim;
-	hello->dir = raw.dir;
+	hello->way = raw.way;
 	hello->ndim = raw.ndim;
 	hello->hears = raw.hears;
-	for (i = 0; i < ARRAY_SIZE(raw.side); i++)
+	hello->ports = 0;
+	for (i = 0; i < ARRAY_SIZE(raw.side); i++) {
 		hello->side[i] = be32_to_cpu(raw.side[i]);
+		hello->ports += i < raw.ndim ? tor_side_ways(hello->side[i]) : 0;
+	}
 	hello->frame_size = be32_to_cpu(raw.frame_size);
 	hello->fabric_frame = be32_to_cpu(raw.fabric_frame);
 	hello->heard_node = be32_to_cpu(raw.heard_node);
@@ -261,7 +272,7 @@ bool tor_wire_record(const struct tor_hello *hello, u32 i, u32 nodes, struct tor
 	record->dead = be16_to_cpu(raw.dead);
 	record->frame = be16_to_cpu(raw.frame);
 	return record->node < nodes && record->epoch && record->seq &&
-	       !(record->dead >> 2 * hello->ndim) &&
+	       !(record->dead >> hello->ports) &&
 	       (!record->frame || record->frame >= TOR_WIRE_FRAME_MIN);
 }
 

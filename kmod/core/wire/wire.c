@@ -43,7 +43,7 @@ WIRE_AT(torcoll_ack, digest, 28);
 WIRE_SIZE(torcoll_hello, 72);
 WIRE_AT(torcoll_hello, version, 0);
 WIRE_AT(torcoll_hello, dim, 16);
-WIRE_AT(torcoll_hello, dir, 17);
+WIRE_AT(torcoll_hello, way, 17);
 WIRE_AT(torcoll_hello, ndim, 18);
 WIRE_AT(torcoll_hello, hears, 19);
 WIRE_AT(torcoll_hello, side, 20);
@@ -259,7 +259,7 @@ void tor_wire_put_hello(void *buf, const struct tor_hello *hello, const struct t
 {
 	struct torcoll_hello raw = {
 		.dim = hello->dim,
-		.dir = hello->dir,
+		.way = hello->way,
 		.ndim = hello->ndim,
 		.hears = hello->hears,
 		.frame_size = cpu_to_be32(hello->frame_size),

@@ -122,10 +122,11 @@ struct tor_record {
 struct tor_hello {
 	char version[TORCOLL_HELLO_VERSION + 1];
 	u8 dim;
-	u8 dir;
+	u8 way;
 	u8 ndim;
 	u8 hears;
-	u32 side[6];
+	u32 side[6];			/* with their kinds */
+	u8 ports;			/* of a node of that shape; set by tor_wire_get_hello() */
 	u32 frame_size;
 	u32 fabric_frame;
 	u32 heard_node;

@@ -157,7 +157,7 @@ static void say_hello(int port, struct fuzz_in *in, u8 how)
 		{ .node = ring_neighbour(ring_beyond(port)), .epoch = EPOCH, .seq = 1 + (how >> 3), .dead = how >> 6, .frame = RING_MTU },
 	};
 	struct tor_hello hello = {
-		.version = "fuzz", .dir = !(port & 1), .ndim = 1, .hears = 1, .side = { RING_SIDE }, .frame_size = RING_MTU,
+		.version = "fuzz", .way = !(port & 1), .ndim = 1, .hears = 1, .side = { RING_SIDE }, .frame_size = RING_MTU,
 		.fabric_frame = how & 8 ? RING_MTU : 0, .heard_node = 2 * ring_node(port), .heard_epoch = node_epoch[ring_node(port)],
 		.interval_ms = 1000, .records = how & 4 ? 2 : !!record[0].seq,
 		.more = how & 2, .name = "fuzz", .rates = how, .sent = how,
