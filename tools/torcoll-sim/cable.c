@@ -60,8 +60,7 @@ u32 sim_flow_cable(const struct sim_node *node, u32 link, u32 flow)
 	return tor_cable(link, tor_routes_cable(node->routes, flow, node->core.link[link].up));
 }
 
-/* Return the cable of a link whose queue is empty first. */
-static u32 shortest(const struct sim_node *node, u32 link)
+u32 sim_shortest_cable(const struct sim_node *node, u32 link)
 {
 	u32 k, best = TOR_NO_PORT;
 
@@ -87,7 +86,7 @@ u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from)
 		sim.totals.rerouted++;
 		sim_meet(SIM_REROUTE);
 	}
-	return port == TOR_NO_PORT ? TOR_NO_PORT : shortest(node, port);
+	return port;
 }
 
 /* --- sending --- */
@@ -113,6 +112,7 @@ int tor_env_send(struct tor_ctx *core, struct tor_node *core_node, const struct 
 	}
 	f = sim_frame_new(node, frame);
 	f->out_port = port;
+	f->spread = frame->cable == ~0U;
 	*ctx->last_frame = f;
 	ctx->last_frame = &f->next;
 	return 0;
@@ -232,7 +232,7 @@ static void cross(struct sim_frame *f)
 
 bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port)
 {
-	u64 left = port_take(&node->port[port], f->hdr_len + sim_frame_payload(f));
+	u64 left = port == TOR_NO_PORT ? 0 : port_take(&node->port[port], f->hdr_len + sim_frame_payload(f));
 
 	if (!left) {
 		sim_meet(SIM_FULL_QUEUE);
@@ -298,6 +298,9 @@ void sim_frames_send(struct sim_ctx *ctx)
 		f->hello = h.type == TORCOLL_FRAME_HELLO;
 		sim_frame_trace(node, "send", f);
 		count_sent(node, f, &h);
+		/* here, where the frames before it are in the queues */
+		if (f->spread)
+			f->out_port = sim_shortest_cable(node, f->out_port);
 		if (sim_port_send(node, f, f->out_port))
 			continue;
 		dropped(ctx, f, &h);

@@ -42,7 +42,7 @@ static void forward(struct sim_node *node, struct sim_frame *f, const struct tor
 		drop(node, TOR_C_DROP_HOP_LIMIT);
 	} else if (port == TOR_NO_PORT) {
 		drop(node, TOR_C_DROP_NO_ROUTE);
-	} else if (!sim_port_send(node, on, port)) {
+	} else if (!sim_port_send(node, on, sim_shortest_cable(node, port))) {
 		drop(node, TOR_C_DROP_FORWARD);
 	} else {
 		tor_env_count(&node->core, TOR_C_FORWARDED, 1);

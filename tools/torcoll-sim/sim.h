@@ -272,6 +272,7 @@ struct sim_frame {
 	struct sim_node *from;
 	u32 from_life;
 	u32 out_port;
+	bool spread;			/* by any cable of the link of @out_port */
 	bool data;
 	bool late;
 	u64 left;
@@ -497,6 +498,8 @@ void sim_frame_trace(const struct sim_node *node, const char *what, const struct
 void sim_frames_send(struct sim_ctx *ctx);
 /* Return the number of a cable at its other end: those of a link are crossed. */
 u32 sim_cable_back(u32 cable);
+/* Return the cable of a link whose queue is empty first; TOR_NO_PORT: none is up. */
+u32 sim_shortest_cable(const struct sim_node *node, u32 link);
 /* Return a cable of a link for a packet of a flow. */
 u32 sim_flow_cable(const struct sim_node *node, u32 link, u32 flow);
 /*
@@ -505,7 +508,7 @@ u32 sim_flow_cable(const struct sim_node *node, u32 link, u32 flow);
 bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port);
 /* Return whether the node's view of the link lets frames through. */
 bool sim_port_up(const struct sim_node *node, u32 port);
-/* Return the cable for a destination, with known links; TOR_NO_PORT: none. */
+/* Return the link for a destination, with known links; TOR_NO_PORT: none. */
 u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from);
 /* Begin or stop losing frames towards the neighbour. */
 void sim_cable_cut(struct sim_node *node, u32 port, bool cut);

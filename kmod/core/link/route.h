@@ -98,8 +98,9 @@ u32 tor_routes_port(const struct tor_torus *t, const struct tor_routes *routes, 
  * @live: bit per usable port, as for tor_routes_port()
  * @from: port on which it came in, TOR_NO_PORT if it starts here
  *
- * Unlike tor_routes_port(), uses all ports that begin a shortest path. The packets of a flow take the same one as long as it
- * is usable: if a port goes down, only the flows that left by it move.
+ * Unlike tor_routes_port(), uses all ports that begin a shortest path. The
+ * packets of a flow take the same one as long as it is usable: if a port goes
+ * down, only the flows that left by it move.
  *
  * Context: any; @routes must stay valid (RCU in the module).
  * Return: port, or TOR_NO_PORT if there is none.
