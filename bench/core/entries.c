@@ -228,7 +228,7 @@ static void said_by_neighbour(struct tor_node *node, u32 i)
 {
 	struct torcoll_link_record record[TORCOLL_HELLO_RECORDS_MAX];
 	struct tor_hello hello = {
-		.dir = 1, .ndim = 2, .side = { SIDE, SIDE }, .frame_size = i & 2 ? 9000 : 1500,
+		.way = 1, .ndim = 2, .side = { SIDE, SIDE }, .frame_size = i & 2 ? 9000 : 1500,
 		.hears = i & 1, .heard_node = 0, .heard_epoch = node->epoch,
 		.records = TORCOLL_HELLO_RECORDS_MAX, .record = record,
 	};

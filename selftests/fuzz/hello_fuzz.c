@@ -60,7 +60,7 @@ static void deviate(u8 which, u32 value, struct tor_hdr *h, struct tor_hello *he
 		hello->dim = value % hello->ndim;
 		break;
 	case 4:
-		hello->dir = value & 1;
+		hello->way = value & 1;
 		break;
 	case 5:
 		hello->ndim = 1 + value % TOR_MAX_DIMS;

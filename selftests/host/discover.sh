@@ -126,7 +126,7 @@ check dims__another_shape discover ring dims 2x2 write "$work/square"
 check dims__another_file grep -qx 'dims = 2x2' "$work/square"
 fails dims__too_few 1 "that has 3 nodes, but 4 hosts answered" $ctl discover from "$work/ring" dims 3
 fails dims__too_many 1 "that has 16 nodes, but only 4 hosts answered" $ctl discover from "$work/ring" dims 4x4
-fails dims__no_line 1 'is not 1 to 6 numbers' $ctl discover from "$work/ring" dims 4:line
+fails dims__no_line 1 'is not 1 to 6 numbers' $ctl discover from "$work/ring" dims 4:star
 fails write__nowhere 2 'No such file' $ctl discover from "$work/ring" write "$work/none/file"
 fails words__unknown 1 '"rings" is not expected here' $ctl discover rings
 fails from__no_file 1 'none' $ctl discover from "$work/none"
@@ -138,13 +138,17 @@ c e0 d e1
 d e0 - dark
 a e0 - dark
 END
-fails line__text 3 "^4 hosts form a line. torcoll uses rings: it is a ring of 4, but for 1 problem:$" discover line
+fails line__text 3 '^4 hosts form a line: "dims 4:line" takes it as that.$' discover line
 fails line__what_is_missing 3 "connect d:e0 \(no carrier\) and a:e0 \(no carrier\)" discover line
 check line__json json line 3 '(.ok | not) and .shape.kind == "line" and .shape.open == [true] and
 	.problems == [{kind: "missing", where: ["d:e0", "a:e0"], sentence: "no cable between d and a",
 	advice: "connect d:e0 (no carrier) and a:e0 (no carrier)"}]'
 fails line__is_written_as_a_ring 3 "Written: .*, as it will fit when that is put right" discover line write "$work/1.conf"
 check line__file diff <(sed 's/= 7/= 1/' "$work/7.conf") "$work/1.conf"
+
+check line__as_a_line discover line dims 4:line write "$work/line"
+check line__as_a_line_file grep -qx 'dims = 4:line' "$work/line"
+is line__as_a_line_ports "$(grep -c '^port' "$work/line")" 6
 
 survey mesh <<'END'
 a e0 b e0
@@ -154,8 +158,12 @@ b e1 c e1
 b e2 d e1
 c e2 d e2
 END
-check mesh__text says mesh "torcoll can use it as a ring of 4 with 4 of their 6 cables."
-check mesh__notes json mesh 0 '.ok and .shape.kind == "mesh" and (.notes | map(.kind)) == ["spare", "spare"]'
+check mesh__text says mesh "4 hosts form a full mesh of 4: all 6 cables fit."
+check mesh__notes json mesh 0 '.ok and .shape.kind == "mesh" and .shape.kinds == ["mesh"] and .notes == []'
+
+check mesh__written discover mesh write "$work/mesh"
+is mesh__file "$(grep -E '^(dims|port)' "$work/mesh" | sed -n 1,4p | tr '\n' ' ')" \
+	"dims = 4:mesh port 0+1 = e0 port 0+2 = e1 port 0+3 = e2 "
 
 survey star <<'END'
 a e0 b e0
@@ -164,8 +172,8 @@ a e2 d e0
 a e3 e e0
 a e4 f e0
 END
-fails star__is_nothing 3 '^6 hosts form no ring or torus. "dims AxB" says what is missing to be that one.$' discover star
-fails star__no_file 3 'not written: the hosts form no ring or torus' discover star write "$work/star.conf"
+fails star__is_nothing 3 '^6 hosts form no ring, torus or full mesh. "dims AxB" says what is missing to be that one.$' discover star
+fails star__no_file 3 'not written: the hosts form no ring, torus or full mesh' discover star write "$work/star.conf"
 check star__json json star 3 '(.ok | not) and .shape == {kind: "none"} and (.hosts | length) == 6'
 
 survey absent <<'END'
@@ -182,7 +190,7 @@ check absent__no_file_at_all test ! -e "$work/absent.conf"
 survey alone <<'END'
 a e0 - dark
 END
-fails alone__is_nothing 3 '^1 host forms no ring or torus' discover alone
+fails alone__is_nothing 3 '^1 host forms no ring, torus or full mesh' discover alone
 
 # two hosts of an office
 survey two <<'END'

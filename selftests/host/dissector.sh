@@ -90,7 +90,7 @@ check lua__loads loads
 
 common=(version type hop_limit acks fabric src dst src_epoch dst_epoch)
 has 1 hello__header "2 1 1 0 0xfab00001 5 4294967295 0xe0000005 0x00000000" "${common[@]}"
-has 1 hello__body "1.2.3 1 1 2 1 4,8,0,0,0,0 9000 1500 9 0xe0000009 200 77 2" \
+has 1 hello__body "1.2.3 1 1 2 1 4,262152,0,0,0,0 9000 1500 9 0xe0000009 200 77 2" \
 	hello.version hello.dim hello.dir hello.ndim hello.hears hello.side hello.frame_size \
 	hello.fabric_frame hello.heard_node hello.heard_epoch hello.interval_ms hello.view \
 	hello.records

@@ -56,7 +56,7 @@ static void sign(struct frame *f, struct tor_hdr *h)
 static struct tor_hdr hello(struct frame *f)
 {
 	struct tor_hello body = {
-		.version = "1.2.3", .dim = 1, .way = 1, .ndim = 2, .hears = 1, .side = { 4, 8 },
+		.version = "1.2.3", .dim = 1, .way = 1, .ndim = 2, .hears = 1, .side = { 4, TORCOLL_SIDE(8, TORCOLL_KIND_LINE) },
 		.frame_size = 9000, .fabric_frame = 1500, .heard_node = 9, .heard_epoch = 0xe0000009,
 		.interval_ms = 200, .view = 77, .records = 2, .more = true, .name = "host5",
 		.rates = 0x4a7e5, .sent = 4000000001U, .cables = 2,

@@ -102,6 +102,32 @@ costs()
 	((n > 10 && !bad))
 }
 
+# Those on lines and meshes: hops and W on the shapes of the table's head.
+shape_costs()
+{
+	local -a shapes=()
+	local cells cell i n=0 bad=0 cost
+
+	while IFS='|' read -r -a cells; do
+		if [[ ${cells[1]} == *name* ]]; then
+			for cell in "${cells[@]:2}"; do
+				shapes+=("$(awk '{ print $1 }' <<<"$cell")")
+			done
+			continue
+		fi
+		# the table of families comes before
+		((${#shapes[@]})) || continue
+		for ((i = 2; i < ${#cells[@]}; i++)); do
+			n=$((n + 1))
+			cost=$(build/bin/torcoll-plan --dims "${shapes[i - 2]}" -a "$(tr -d '` ' <<<"${cells[1]}")" --cost -j) ||
+				return
+			jq -e --argjson want "[${cells[i]}]" '.hops == $want[0] and (.w - $want[1] | fabs) < 0.006' \
+				>/dev/null <<<"$cost" || { echo "${shapes[i - 2]} ${cells[1]}: $cost"; bad=1; }
+		done
+	done < <(sed -n '/^## Lines and full meshes/,/^## Sources/p' docs/algorithms.md | grep -E '^\| (name|`[a-z-]+`) \|')
+	((n > 20 && !bad))
+}
+
 # Every algorithm that there is, with the collectives that it serves; a barrier is an allreduce.
 algorithms()
 {
@@ -209,6 +235,7 @@ check observing__counters counters
 check observing__tracepoints tracepoints
 check observing__fields fields
 check algorithms__costs costs
+check algorithms__costs_on_lines_and_meshes shape_costs
 check algorithms__all algorithms
 check picture__is_what_is_drawn picture
 check house__is_that_of_the_tree house

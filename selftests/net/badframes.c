@@ -188,7 +188,7 @@ static const struct lie {
 	{ .name = "no_node", .fatal = true, .hdr = HDR(src, ~0U) },
 	{ .name = "this_node_itself", .fatal = true, .hdr = HDR(src, 0) },
 	{ .name = "another_port", .fatal = true, .body = SET(torcoll_hello, dim, 1) },
-	{ .name = "the_wrong_direction", .fatal = true, .body = SET(torcoll_hello, dir, 0) },
+	{ .name = "the_wrong_direction", .fatal = true, .body = SET(torcoll_hello, way, 0) },
 	{ .name = "another_shape", .fatal = true, .body = SET(torcoll_hello, side[0], 4) },
 	{ .name = "does_not_hear", .body = SET(torcoll_hello, hears, 0) },
 	{ .name = "hears_another", .body = SET(torcoll_hello, heard_node, 2) },

@@ -289,7 +289,7 @@ static const struct row rows[] = {
 			SET(torcoll_hello, dim, 2) }),
 	HELLO("dir_2", DROP_SHORT, .payload = HELLO_BYTES,
 	      .body = { SET(torcoll_hello, ndim, 2), SET(torcoll_hello, side[0], 2), SET(torcoll_hello, side[1], 2),
-			SET(torcoll_hello, dir, 2) }),
+			SET(torcoll_hello, way, 2) }),
 	HELLO("hears_2", DROP_SHORT, .payload = HELLO_BYTES,
 	      .body = { SET(torcoll_hello, ndim, 2), SET(torcoll_hello, side[0], 2), SET(torcoll_hello, side[1], 2),
 			SET(torcoll_hello, hears, 2) }),

@@ -67,8 +67,6 @@ struct row {
 #define COUNT(...)	(sizeof((u64[]){ __VA_ARGS__ }) / sizeof(u64))
 #define GOOD(...)	.good = { __VA_ARGS__ }, .ngood = COUNT(__VA_ARGS__)
 #define BAD(...)	.bad = { __VA_ARGS__ }, .nbad = COUNT(__VA_ARGS__)
-#define SIDES	"nodes not 0, kind 0 to 2; beyond `ndim` 0; at most 12 ports"
-
 #define ROW(_struct, _member, _text, _base, _good, _bad)			\
 	{ .field = #_struct "." #_member, .text = _text, .base = _base,		\
 	  .at = AT_##_struct + offsetof(struct torcoll_##_struct, _member),	\
@@ -110,26 +108,26 @@ static const struct row rows[] = {
 	ROW(ack, state, "0 to 3", ACK, GOOD(0, 3), BAD(4, 255)),
 
 	ROW(hello, dim, "below `ndim`", HELLO, GOOD(0, 1), BAD(2, 255)),
-	ROW(hello, way, "0, 1; mesh: below the side - 1", HELLO, GOOD(0, 1), BAD(2, 255)),
+	ROW(hello, way, "0, 1, in a mesh below the side - 1", HELLO, GOOD(0, 1), BAD(2, 255)),
 	ROW(hello, ndim, "1 to 6, as many as there are sides", HELLO, GOOD(2), BAD(0, 1, 3, 7, 255)),
 	ROW(hello, hears, "0, 1", HELLO, GOOD(0, 1), BAD(2, 255)),
-	ROW(hello, side[0], SIDES, HELLO,
+	ROW(hello, side[0], "nodes not 0, kind 0 to 2, beyond `ndim` 0, at most 12 ports", HELLO,
 	    GOOD(1, TORCOLL_SIDE_NODES, TORCOLL_SIDE(3, TORCOLL_KIND_LINE), TORCOLL_SIDE(11, TORCOLL_KIND_MESH)),
 	    BAD(0, TORCOLL_SIDE(0, TORCOLL_KIND_LINE), TORCOLL_SIDE(12, TORCOLL_KIND_MESH),
 		TORCOLL_SIDE(4, TORCOLL_KIND_COUNT), U32_MAX)),
-	ROW(hello, side[1], SIDES, HELLO,
+	ROW(hello, side[1], "nodes not 0, kind 0 to 2, beyond `ndim` 0, at most 12 ports", HELLO,
 	    GOOD(1, TORCOLL_SIDE_NODES, TORCOLL_SIDE(3, TORCOLL_KIND_LINE), TORCOLL_SIDE(11, TORCOLL_KIND_MESH)),
 	    BAD(0, TORCOLL_SIDE(0, TORCOLL_KIND_MESH), TORCOLL_SIDE(2, TORCOLL_KIND_MESH),
 		TORCOLL_SIDE(4, TORCOLL_KIND_COUNT), U32_MAX)),
-	ROW(hello, side[2], SIDES, HELLO, GOOD(0), BAD(1, U32_MAX)),
-	ROW(hello, side[5], SIDES, HELLO, GOOD(0), BAD(1, U32_MAX)),
+	ROW(hello, side[2], "nodes not 0, kind 0 to 2, beyond `ndim` 0, at most 12 ports", HELLO, GOOD(0), BAD(1, U32_MAX)),
+	ROW(hello, side[5], "nodes not 0, kind 0 to 2, beyond `ndim` 0, at most 12 ports", HELLO, GOOD(0), BAD(1, U32_MAX)),
 	ROW(hello, frame_size, "0, 384 and more", HELLO, GOOD(0, 384, U32_MAX), BAD(1, 383)),
 	ROW(hello, records, "0 to 64, no more than are there", HELLO, GOOD(0, 64), BAD(65, 1U << 28, U32_MAX)),
 
 	ROW(link_record, node, "a node of the fabric", HELLO, GOOD(0, NODES - 1), BAD(NODES, U32_MAX)),
 	ROW(link_record, epoch, "not 0", HELLO, GOOD(1, U32_MAX), BAD(0)),
 	ROW(link_record, seq, "not 0", HELLO, GOOD(1, U32_MAX), BAD(0)),
-	ROW(link_record, dead, "bits below 2 * `ndim`", HELLO, GOOD(0, 1, 0xf), BAD(0x10, 0x8000, U16_MAX)),
+	ROW(link_record, dead, "bits below the number of ports", HELLO, GOOD(0, 1, 0xf), BAD(0x10, 0x8000, U16_MAX)),
 	ROW(link_record, frame, "0, 384 and more", HELLO, GOOD(0, 384, U16_MAX), BAD(1, 383)),
 
 	ROW(abort, error, "1 to 4095", ABORT, GOOD(1, 4095), BAD(0, 4096, U32_MAX)),

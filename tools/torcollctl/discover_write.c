@@ -65,7 +65,7 @@ static void write_file(const struct discovery *d, FILE *file)
 static int check_writable(const struct discovery *d)
 {
 	if (d->wiring.kind == WIRING_NONE)
-		other_error("not written: the hosts form no ring or torus");
+		other_error("not written: the hosts form no ring, torus or full mesh");
 	else if (d->faults.no_file)
 		other_error("not written: it needs the names of all hosts, no two the same");
 	else

@@ -20,7 +20,11 @@ local types = {
 	[T_COMM] = "comm", [T_ECHO] = "echo", [T_PACKET] = "packet",
 }
 local states = { [0] = "ok", [1] = "not ready", [2] = "done", [3] = "absent" }
+-- Those from 2 on in meshes only.
 local dirs = { [0] = "plus", [1] = "minus" }
+for steps = 1, 12 do
+	dirs[steps + 1] = "+" .. steps
+end
 local steps = {
 	[1] = "join", [2] = "wait", [3] = "ready", [4] = "accept", [5] = "go", [6] = "refuse",
 	[7] = "leave", [8] = "shrink", [9] = "left", [10] = "shrink: wait", [11] = "shrink: ready",
@@ -90,7 +94,7 @@ f.ack_digest = ProtoField.uint32("torcoll.ack.digest", "Digest", base.HEX)
 f.hello = ProtoField.none("torcoll.hello", "Hello")
 f.hello_version = ProtoField.stringz("torcoll.hello.version", "Module version")
 f.hello_dim = ProtoField.uint8("torcoll.hello.dim", "Dimension of the port")
-f.hello_dir = ProtoField.uint8("torcoll.hello.dir", "Direction of the port", base.DEC, dirs)
+f.hello_dir = ProtoField.uint8("torcoll.hello.dir", "Way of the port (0: plus, 1: minus; mesh: steps - 1)")
 f.hello_ndim = ProtoField.uint8("torcoll.hello.ndim", "Dimensions")
 f.hello_hears = ProtoField.uint8("torcoll.hello.hears", "Hears its neighbour")
 f.hello_side = ProtoField.uint32("torcoll.hello.side", "Side")
@@ -104,7 +108,7 @@ f.hello_records = ProtoField.uint32("torcoll.hello.records", "Link records")
 f.hello_name = ProtoField.stringz("torcoll.hello.name", "Host")
 f.hello_rates = ProtoField.uint32("torcoll.hello.rates", "Hash of the rates", base.HEX)
 f.hello_sent = ProtoField.uint32("torcoll.hello.sent", "Frames sent by the port")
-f.hello_cables = ProtoField.uint8("torcoll.hello.cables", "Cables of a side of 2")
+f.hello_cables = ProtoField.uint8("torcoll.hello.cables", "Cables of a ring of 2")
 f.record = ProtoField.none("torcoll.record", "Link record")
 f.record_node = ProtoField.uint32("torcoll.record.node", "Node")
 f.record_epoch = ProtoField.uint32("torcoll.record.epoch", "Epoch", base.HEX)
@@ -253,6 +257,32 @@ local function dissect_ack(tvb, at, tree, info)
 	info[#info + 1] = "ack " .. text
 end
 
+-- A side: its nodes, and how they are joined. TORCOLL_SIDE() of linux/torcoll.h.
+local SIDE_KIND = 262144
+local kinds = { [0] = "", ":line", ":mesh" }
+local MESH = 2
+
+local function side_nodes(side)
+	return side % SIDE_KIND
+end
+
+local function side_kind(side)
+	return math.floor(side / SIDE_KIND)
+end
+
+local function side_text(side)
+	return string.format("%u%s", side_nodes(side), kinds[side_kind(side)] or ":?")
+end
+
+-- Ways out of a node along a side, and the name of one.
+local function side_ways(side)
+	return side_kind(side) == MESH and side_nodes(side) - 1 or 2
+end
+
+local function way_text(side, way)
+	return dirs[side_kind(side) == MESH and way + 2 or way] or "?"
+end
+
 local function dissect_hello(tvb, tree, info)
 	local t = tree:add(f.hello, tvb())
 	if tvb:len() < HELLO then
@@ -264,13 +294,18 @@ local function dissect_hello(tvb, tree, info)
 	local dir, dir_item = add(t, f.hello_dir, tvb(17, 1))
 	local ndim, ndim_item = add(t, f.hello_ndim, tvb(18, 1))
 	local hears, hears_item = add(t, f.hello_hears, tvb(19, 1))
-	local side = {}
+	local side, dims = {}, {}
 	for i = 0, 5 do
-		local n = add(t, f.hello_side, tvb(20 + 4 * i, 4))
+		local n, item = add(t, f.hello_side, tvb(20 + 4 * i, 4))
+		if side_kind(n) > 0 then
+			item:append_text(string.format(" (%s)", side_text(n)))
+		end
 		if i < ndim then
 			side[#side + 1] = n
+			dims[#dims + 1] = side_text(n)
 		end
 	end
+	local along = side[dim + 1] or 0
 	t:add(f.hello_frame_size, tvb(44, 4))
 	t:add(f.hello_fabric_frame, tvb(48, 4))
 	local heard, heard_item = add(t, f.hello_heard_node, tvb(52, 4))
@@ -281,7 +316,7 @@ local function dissect_hello(tvb, tree, info)
 	local records, records_item = add(t, f.hello_records, tvb(68, 4))
 
 	for _, check in ipairs({
-		{ dim_item, dim >= ndim }, { dir_item, dir > 1 }, { ndim_item, ndim == 0 or ndim > 6 },
+		{ dim_item, dim >= ndim }, { dir_item, dir >= side_ways(along) }, { ndim_item, ndim == 0 or ndim > 6 },
 		{ hears_item, hears > 1 }, { records_item, records > RECORDS_MAX },
 	}) do
 		if check[2] then
@@ -313,7 +348,7 @@ local function dissect_hello(tvb, tree, info)
 		t:add(f.hello_sent, tvb(more + 68, 4))
 		t:add(f.hello_cables, tvb(more + 72, 1))
 	end
-	info[#info + 1] = string.format("%s, port %u %s", table.concat(side, "x"), dim, dirs[dir] or "?")
+	info[#info + 1] = string.format("%s, port %u %s", table.concat(dims, "x"), dim, way_text(along, dir))
 	info[#info + 1] = hears == 1 and string.format("hears %u", heard) or "hears nobody"
 	if dead > 0 then
 		info[#info + 1] = string.format("dead links at %u nodes", dead)
@@ -737,7 +772,11 @@ local function survey_members(tvb, tree, layout)
 			return at
 		elseif bytes == 24 then
 			for i = 0, 5 do
-				tree:add(s[member.field], tvb(at + 4 * i, 4))
+				local side = tvb(at + 4 * i, 4)
+				local item = tree:add(s[member.field], side)
+				if side_kind(side:uint()) > 0 then
+					item:append_text(string.format(" (%s)", side_text(side:uint())))
+				end
 			end
 		else
 			tree:add(s[member.field], tvb(at, bytes))
