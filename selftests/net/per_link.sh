@@ -105,41 +105,37 @@ least()
 	took=$best
 }
 
-# running: number of the large op that runs, if there is one.
-running()
+op_runs()
 {
-	node 0 torcollctl -j op show | jq -e ".[] | select(.count == $((bytes / 4))).seq"
+	node 0 torcollctl -j op show | jq -e 'length > 0' >/dev/null
 }
 
-# runs_after NUMBER: a later one does.
-runs_after()
-{
-	local now
-
-	now=$(running) && ((now > $1))
-}
-
-# A cable of node 2's link to node 3 is cut in the middle of the timed op, which would take $1 us.
+# A cable of node 2's link to node 3 is cut in the middle of the timed op, behind another one, each of which would take $1 us.
 cut_op()
 {
-	local op checked
+	local op us=$(($1 * 3 / 2))
 
 	start_op &
 	op=$!
-	wait_for 60 running || return 1
-	checked=$(running) || return 1
-	wait_for 60 runs_after "$checked" || return 1
-	sleep "$(printf '%d.%06d' $(($1 / 2000000)) $(($1 / 2 % 1000000)))"
-	running >/dev/null || { echo "the op was over before the cut"; return 1; }
+	wait_for 60 op_runs || { echo "no op began"; return 1; }
+	sleep "$(printf '%d.%06d' $((us / 1000000)) $((us % 1000000)))"
+	op_runs || { echo "the ops were over before the cut"; return 1; }
 	switch down 2 d0p2
 	wait "$op" || { cat "$work/op"; return 1; }
 	[[ $(op_field time_us) ]]
 }
 
-# percent A B: of B, that is A.
-percent()
+# at_least NAME A B PERCENT: ok if A is at least so much of B. On a machine that is too slow or busy, processors and timers decide
+# how long ops take, and not the cables: then nothing is judged. Its clock counts instructions with qemu/run --cpus 1 --icount.
+at_least()
 {
-	echo $((100 * $1 / $2))
+	local name=$1 percent=$((100 * $2 / $3))
+
+	if ((rate < 10000)); then
+		skip "$name" "this machine can do no more than $rate kbit/s; $percent %"
+	else
+		check "$name" test "$percent" -ge "$4"
+	fi
 }
 
 # ---- ports ----
@@ -206,7 +202,7 @@ check link__is_not_dead dead_links 0
 least 1 || bail "no op with one cable"
 one=$took
 diag "one cable: $one us"
-check spread__two_are_as_fast_as_1_8_cables test "$(percent "$one" "$two")" -ge 180
+at_least spread__two_are_as_fast_as_1_8_cables "$one" "$two" 180
 each "$second" switch up
 eventually link__both_are_back 60 up $((4 * nodes))
 
@@ -215,7 +211,7 @@ eventually link__both_are_back 60 up $((4 * nodes))
 check cut__the_op_goes_on cut_op "$two"
 took=$(op_field time_us)
 diag "one of two cut at half time: $took us"
-check cut__costs_a_fifth_at_most test "$(percent "$took" "$one")" -le 120
+at_least cut__costs_a_fifth_at_most "$one" "$took" 84
 check cut__the_link_is_not_dead dead_links 0
 check cut__the_cable_is_down state_is 2 d0p2 no-carrier
 check cut__the_other_is_up state_is 2 d0p up
@@ -226,7 +222,7 @@ each "$second" rate "$((rate / 10))kbit"
 # the first of them finds out how slow they are
 least 2 || bail "no op with a slow cable"
 diag "with a second cable of a tenth of the rate: $took us"
-check slow__costs_a_tenth_at_most test "$(percent "$took" "$one")" -le 110
+at_least slow__costs_a_tenth_at_most "$one" "$took" 91
 each "$second" rate "${rate}kbit"
 
 node 5 tc qdisc del dev d0p2 root
