@@ -44,7 +44,7 @@ static bool backlog_receive_some(struct tor_port *port)
 	do {
 		skb = backlog_next(&port->backlog);
 		if (skb)
-			tor_frame_late(port, skb);
+			tor_frame_late(port->fabric, skb);
 	} while (skb && ++n < BATCH && !need_resched());
 	rcu_read_unlock();
 	local_bh_enable();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The backlog of a port: frames for this node that softirqs have left to a
- * process, because they have used the processor for long.
+ * process, because they have used the processor for long. If a link has several
+ * ports, the first one's is that of all.
  */
 #ifndef _TOR_BACKLOG_H
 #define _TOR_BACKLOG_H
@@ -41,7 +42,8 @@ static inline bool tor_backlog_is_busy(const struct tor_backlog *backlog)
 /**
  * tor_backlog_add - leave a frame to a process
  * @backlog: of the port
- * @skb: checked, for this node; consumed if it was added
+ * @skb: checked, for this node, as for tor_frame_late(); consumed if it was
+ *	added
  *
  * Context: BH, RCU.
  * Return: false if it is full or closed.

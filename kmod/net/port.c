@@ -66,6 +66,8 @@ static void port_follow(struct tor_port *port)
 		tor_link_open(&entry.ctx, &fabric->node, port->cable, dev->mtu);
 	} else {
 		tor_loss_stop(&port->loss);
+		/* another cable may be plugged in */
+		port->gauge = (struct tor_gauge){};
 		tor_link_close(&entry.ctx, &fabric->node, port->cable, false);
 	}
 	spin_unlock(&fabric->lock);

@@ -494,26 +494,53 @@ static void cover_end(void)
 }
 
 /*
+ * Return the backlog of a port's link, that of its first port: what came by one
+ * cable must not overtake all that waits of the others.
+ */
+static struct tor_backlog *link_backlog(struct tor_port *port)
+{
+	struct tor_port *first = NULL;
+	u32 k;
+
+	if (likely(!READ_ONCE(port->several)))
+		return &port->backlog;
+	for (k = 0; k < TOR_LINK_CABLES && !first; k++)
+		first = rcu_dereference(port->fabric->port[tor_cable(port->link, k)]);
+	return first ? &first->backlog : &port->backlog;
+}
+
+/*
  * Receive a frame that was admitted. Hellos keep links up and are never queued.
  * Consumes @skb.
  */
 static void frame_receive(struct tor_entry *entry, struct tor_port *port, struct sk_buff *skb,
 			  const struct tor_intact *in)
 {
-	bool late = entry->late || tor_backlog_is_busy(&port->backlog);
+	struct tor_backlog *backlog = link_backlog(port);
+	bool late = entry->late || tor_backlog_is_busy(backlog);
 
-	if (likely(!late) || tor_intact_type(in) == TORCOLL_FRAME_HELLO)
+	if (likely(!late) || tor_intact_type(in) == TORCOLL_FRAME_HELLO) {
 		frame_deliver(entry, port, skb, in);
-	else if (tor_backlog_add(&port->backlog, skb))
+		return;
+	}
+	*(u32 *)skb->cb = port->cable;
+	if (tor_backlog_add(backlog, skb))
 		tor_fabric_count(port->fabric, TOR_C_RX_LATE, 1);
 	else
 		kfree_skb_reason(skb, tor_port_drop(port, TOR_C_DROP_MEMORY));
 }
 
-void tor_frame_late(struct tor_port *port, struct sk_buff *skb)
+void tor_frame_late(struct tor_fabric *fabric, struct sk_buff *skb)
 {
+	struct tor_port *port = rcu_dereference(fabric->port[*(u32 *)skb->cb]);
 	struct tor_intact in = tor_wire_checked(skb->data);
 	struct tor_entry entry;
+
+	/* it has been removed; the backlog is another one's */
+	if (!port) {
+		kfree_skb(skb);
+		return;
+	}
 
 	tor_entry_begin(&entry);
 	entry.port = port;

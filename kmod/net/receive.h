@@ -8,10 +8,10 @@
 struct tor_group;
 
 /*
- * Receive a frame from a port's backlog, admitted when it arrived. Consumes
- * @skb. Context: process, BH, RCU.
+ * Receive a frame from a backlog, admitted when it arrived; skb->cb begins with
+ * the number of its cable, a u32. Consumes @skb. Context: process, BH, RCU.
  */
-void tor_frame_late(struct tor_port *port, struct sk_buff *skb);
+void tor_frame_late(struct tor_fabric *fabric, struct sk_buff *skb);
 
 /* Functions of a port's struct packet_type. Context: softirq, RCU. */
 int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,

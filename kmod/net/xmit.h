@@ -60,12 +60,18 @@ static inline struct tor_port *tor_xmit_flow_port(struct tor_fabric *fabric, u32
 void tor_xmit_count(struct tor_port *port, struct sk_buff *skb);
 
 /*
+ * Shorter frames, such as acknowledgements, occupy memory out of proportion to
+ * their time on the cable.
+ */
+#define TOR_XMIT_LONG	256
+
+/*
  * A frame leaves by a port that was chosen. If its link has others, what each of
  * their devices holds decides about the next frame.
  */
 static inline void tor_xmit_charge(struct tor_port *port, struct sk_buff *skb)
 {
-	if (unlikely(READ_ONCE(port->several)))
+	if (unlikely(READ_ONCE(port->several) && skb->len >= TOR_XMIT_LONG))
 		tor_xmit_count(port, skb);
 }
 

@@ -90,7 +90,7 @@ shows node_show '.[0] | .fabric == 1 and .index == 0 and .coord == [0,0] and .ep
 
 shows port_show 'length == 4 and all(.state == "up" and .mtu == 9000 and .rx_frames > 0 and
 	.neighbour == .heard_node and .dim == .heard_dim and .dir != .heard_dir)' port show
-refused port_add__taken '^Error: dim: .*already' port add 1 dim 0 dir plus dev lo
+refused port_add__device_taken '^Error: dev: .*a port already' port add 1 dim 0 dir plus dev d0m
 refused port_add__no_such_fabric '^Error: key: ' port add 2 dim 0 dir plus dev lo
 refused port_add__no_cable_there '^Error: dim: ' port add 1 dim 2 dir plus dev lo
 refused port_add__no_such_dim '^Error: dim: ' port add 1 dim 6 dir plus dev lo
@@ -103,6 +103,7 @@ check fabric_show__draws_it grep -qF -- '[ 0]-x-' <(ctl fabric show)
 node 0 ip link add name br0 type bridge
 node 0 ip link set d0p master br0
 refused port_add__bridge_port '^Error: dev: .*bridge' port add 1 dim 0 dir plus dev d0p
+refused port_add__bridge '^Error: dev: .*devices below it' port add 1 dim 0 dir plus dev br0
 node 0 ip link set d0p nomaster
 
 # ---- events ----

@@ -160,7 +160,7 @@ static void tor_gauge_pick__a_slow_one_does_no_harm(void **state)
 	device_init(&d[0], 40960);
 	device_init(&d[1], 409600);
 	/* the first ones are needed to see how slow it is */
-	send_all(d, 2, 100, 32);
+	send_all(d, 2, 400, 32);
 	start = now;
 	send_all(d, 2, 30, 32);
 	both = now - start;

@@ -28,8 +28,8 @@
  * ones. Or of this time.
  */
 #define TOR_GAUGE_BYTES		131072
-#define TOR_GAUGE_LONGEST	(10 * NSEC_PER_MSEC)
-#define TOR_GAUGE_DOUBT		(10 * NSEC_PER_SEC)	/* half as slow after this time */
+#define TOR_GAUGE_LONGEST	(25 * NSEC_PER_MSEC)
+#define TOR_GAUGE_DOUBT		(5 * NSEC_PER_SEC)	/* half as slow after this time */
 #define TOR_GAUGE_FAST		1024			/* ns per KiB that are not doubted */
 #define TOR_GAUGE_MOST		(100 * NSEC_PER_MSEC)	/* ns per KiB */
 

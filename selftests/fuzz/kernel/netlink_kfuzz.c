@@ -132,6 +132,8 @@ static void add_port(struct message *msg, u64 key, u8 place, u8 which)
 	if (!(place & 0x80)) {
 		add_u32(msg, TORCOLL_A_PORT_DIM, place / 2 % 2);
 		add_u32(msg, TORCOLL_A_PORT_DIR, place % 2);
+		if (place & 0x40)
+			add_u32(msg, TORCOLL_A_PORT_CABLE, place / 4 % 4);
 	}
 	if (msg->genl.cmd == TORCOLL_CMD_PORT_NEW || place & 0x80)
 		add_u32(msg, TORCOLL_A_PORT_IFINDEX, ifindex_of(which));

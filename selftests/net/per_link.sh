@@ -1,0 +1,267 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 900
+#
+# Two cables per direction: frames are spread over both, each has a state of its own, and one of them may go down, be slow or
+# lossy. How fast ops are is compared with one cable in the same run, at a rate far below what this machine can do, so that the
+# cables decide.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+nodes=8
+first="d0p d0m" second="d0p2 d0m2"
+bytes=$((4 << 20))
+((TORCOLL_SLOW == 1)) || bytes=$((128 << 10))
+
+# ---- what is where ----
+
+# ports NODE EXPRESSION: what jq makes of the list of its ports.
+ports()
+{
+	node "$1" torcollctl -j port show | jq -r "$2"
+}
+
+# state NODE DEVICE
+state()
+{
+	ports "$1" ".[] | select(.ifname == \"$2\").state"
+}
+
+state_is()
+{
+	[[ $(state "$1" "$2") == "$3" ]]
+}
+
+# up NUMBER: so many ports are, on all nodes.
+up()
+{
+	[[ $(torcollctl netns run --no-prefix torcollctl -j port show | jq -s 'flatten | map(select(.state == "up")) | length') == "$1" ]]
+}
+
+dead_links()
+{
+	node "${2:-4}" torcollctl -j fabric show | jq -e ".[0].dead_links == $1"
+}
+
+# ---- what is done to devices ----
+
+# each DEVICES COMMAND...: with node and device behind it.
+each()
+{
+	local n dev
+
+	for ((n = 0; n < nodes; n++)); do
+		for dev in $1; do
+			"${@:2}" "$n" "$dev" || return 1
+		done
+	done
+}
+
+# rate RATE NODE DEVICE
+rate()
+{
+	node "$2" tc qdisc del dev "$3" root 2>/dev/null
+	node "$2" tc qdisc add dev "$3" root tbf rate "$1" burst 32k limit 4m
+}
+
+# switch up|down NODE DEVICE
+switch()
+{
+	node "$2" ip link set "$3" "$1"
+}
+
+# ---- ops ----
+
+# start_op: two allreduces, of which the second one is timed; what it says goes to $work/op.
+start_op()
+{
+	torcollctl netns run --no-prefix --only 0 torcoll-perf allreduce -b "$bytes" -e "$bytes" --in-place --algorithm bibucket \
+		--format json --stats -c 1 -w 0 -n 1 >"$work/op" 2>&1
+}
+
+# op_field NAME: of that one, if its result is right.
+op_field()
+{
+	jq -r "select(.wrong == 0).$1 | round" "$work/op"
+}
+
+# least NUMBER: microseconds that the fastest of so many ops takes. $resent and $frames: of all of them.
+least()
+{
+	local i t best=0
+
+	resent=0 frames=0
+	for ((i = 0; i < $1; i++)); do
+		if ! start_op || ! t=$(op_field time_us) || [[ -z $t ]]; then
+			diag <"$work/op"
+			return 1
+		fi
+		resent=$((resent + $(op_field retransmits)))
+		frames=$((frames + $(op_field frames)))
+		((best && best <= t)) || best=$t
+	done
+	took=$best
+}
+
+op_runs()
+{
+	node 0 torcollctl -j op show | jq -e 'length > 0' >/dev/null
+}
+
+# A cable of node 2's link to node 3 is cut in the middle of the timed op, behind another one, each of which would take $1 us.
+cut_op()
+{
+	local op us=$(($1 * 3 / 2))
+
+	start_op &
+	op=$!
+	wait_for 60 op_runs || { echo "no op began"; return 1; }
+	sleep "$(printf '%d.%06d' $((us / 1000000)) $((us % 1000000)))"
+	op_runs || { echo "the ops were over before the cut"; return 1; }
+	switch down 2 d0p2
+	wait "$op" || { cat "$work/op"; return 1; }
+	[[ $(op_field time_us) ]]
+}
+
+# at_least NAME A B PERCENT: ok if A is at least so much of B. On a machine that is too slow or busy, processors and timers decide
+# how long ops take, and not the cables: then nothing is judged. Its clock counts instructions with qemu/run --cpus 1 --icount.
+at_least()
+{
+	local name=$1 percent=$((100 * $2 / $3))
+
+	if ((rate < 10000)); then
+		skip "$name" "this machine can do no more than $rate kbit/s; $percent %"
+	else
+		check "$name" test "$percent" -ge "$4"
+	fi
+}
+
+# ---- ports ----
+
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+torus_up $nodes per-link 2 wait 60 "${patient[@]}"
+
+is port_show__both_cables "$(ports 0 '[.[] | "\(.dim) \(.dir) \(.cable) \(.ifname) \(.state)"] | join(", ")')" \
+	"0 plus 0 d0p up, 0 minus 0 d0m up, 0 plus 1 d0p2 up, 0 minus 1 d0m2 up"
+fails port_del__names_one_of_several 2 "several ports there: name the device" node 0 torcollctl port del 1 dim 0 dir plus
+for i in 3 4 5; do
+	node 0 ip link add "x$i" type veth peer name "y$i"
+done
+node 0 ip link add br0 type bridge
+check port_add__a_third_one node 0 torcollctl port add 1 dim 0 dir plus dev x3
+check port_add__a_fourth_one node 0 torcollctl port add 1 dim 0 dir plus dev x4
+fails port_add__no_fifth_one 2 "has 4 ports already" node 0 torcollctl port add 1 dim 0 dir plus dev x5
+fails port_add__no_bridge 2 "add the devices below it instead" node 0 torcollctl port add 1 dim 0 dir minus dev br0
+node 0 ip link set y5 master br0
+fails port_add__no_device_of_a_bridge 2 "may have several devices" node 0 torcollctl port add 1 dim 0 dir minus dev y5
+node 0 torcollctl port del dev x3
+node 0 torcollctl port del dev x4
+
+# the file names both, and one that is missing comes back
+node 0 torcollctl showconf as here >"$work/conf"
+check showconf__one_line_for_both grep -qx "port 0+ = d0p d0p2" "$work/conf"
+apply()
+{
+	node 0 torcollctl apply "$work/conf" as here "$@"
+}
+is apply__nothing_to_do "$(apply --dry-run 2>&1)" ""
+node 0 torcollctl port del dev d0p
+is apply__adds_what_is_missing "$(apply 2>&1)" "torcollctl port add 1 dim 0 dir plus dev d0p"
+sed -i 's/^port 0+ = .*/port 0+ = d0p/' "$work/conf"
+is apply__removes_what_is_not_named "$(apply --dry-run 2>&1)" "torcollctl port del dev d0p2"
+
+# the cables of a link have no order: here those of node 0's link are crossed
+node 0 torcollctl port del dev d0p
+node 0 torcollctl port del dev d0p2
+node 0 torcollctl port add 1 dim 0 dir plus dev d0p2
+node 0 torcollctl port add 1 dim 0 dir plus dev d0p
+eventually link__crossed_cables_are_up 60 up $((4 * nodes))
+is link__crossed "$(ports 0 '.[] | select(.dir == "plus") | "\(.cable) \(.ifname)"' | sort | tr '\n' ' ')" "0 d0p2 1 d0p "
+
+# ---- speed ----
+
+# Far below what this machine can do: by one cable, an op takes six times as long as its work, but at most 200 Mbit/s. Each
+# cable carries 7/8 of the vector in each direction.
+least 1 || bail "no op"
+rate=$((bytes * 7000 / took / 6))
+rate=$((rate > 200000 ? 200000 : rate))
+diag "without limits $took us; limit of each cable: $rate kbit/s"
+each "$first $second" rate "${rate}kbit"
+
+least 2 || bail "no op with two cables"
+two=$took
+check spread__frames_are_hardly_ever_sent_again test $((100 * resent)) -le "$frames"
+diag "two cables: $two us, $resent of $frames frames sent again"
+
+each "$second" switch down
+eventually link__one_cable_left 60 up $((2 * nodes))
+check link__is_not_dead dead_links 0
+least 1 || bail "no op with one cable"
+one=$took
+diag "one cable: $one us"
+at_least spread__two_are_as_fast_as_1_8_cables "$one" "$two" 180
+each "$second" switch up
+eventually link__both_are_back 60 up $((4 * nodes))
+
+# ---- one is cut, slow, lossy ----
+
+check cut__the_op_goes_on cut_op "$two"
+took=$(op_field time_us)
+diag "one of two cut at half time: $took us"
+at_least cut__costs_a_fifth_at_most "$one" "$took" 84
+check cut__the_link_is_not_dead dead_links 0
+check cut__the_cable_is_down state_is 2 d0p2 no-carrier
+check cut__the_other_is_up state_is 2 d0p up
+switch up 2 d0p2
+eventually cut__the_cable_comes_back 60 state_is 2 d0p2 up
+
+each "$second" rate "$((rate / 10))kbit"
+# the first of them finds out how slow they are
+least 2 || bail "no op with a slow cable"
+diag "with a second cable of a tenth of the rate: $took us"
+at_least slow__costs_a_tenth_at_most "$one" "$took" 91
+each "$second" rate "${rate}kbit"
+
+node 5 tc qdisc del dev d0p2 root
+node 5 tc qdisc add dev d0p2 root netem loss 20%
+before=$(ports 6 '.[] | select(.ifname == "d0m2").lost')
+check loss__the_op_is_right least 1
+# d0m2 of node 6 is at the other end
+lost_is_counted()
+{
+	[[ $(ports 6 '.[] | select(.ifname == "d0m2").lost') -gt $before ]]
+}
+eventually loss__of_that_cable 60 lost_is_counted
+is loss__of_no_other "$(ports 6 '[.[] | select(.ifname != "d0m2").lost] | add')" 0
+
+# ---- the network device ----
+
+# send FLOWS DATAGRAMS: from node 0 to node 1, so many datagrams of each flow, whatever is answered. How many frames left by
+# either cable meanwhile is in $by_d0p and $by_d0p2.
+send()
+{
+	local before to
+
+	to=$(address 1)
+	before=$(ports 0 '[.[] | select(.dir == "plus")] | sort_by(.ifname) | map(.tx_frames) | join(" ")')
+	# shellcheck disable=SC2016
+	node 0 bash -c 'for ((i = 0; i < $2; i++)); do
+		exec 3>"/dev/udp/$1/9"
+		for ((k = 0; k < $3; k++)); do echo >&3; done
+	done' send "$to" "$1" "$2" 2>/dev/null
+	read -r by_d0p by_d0p2 < <(ports 0 "[.[] | select(.dir == \"plus\")] | sort_by(.ifname) | map(.tx_frames) | join(\" \")" |
+		awk -v before="$before" '{ split(before, b); print $1 - b[1], $2 - b[2] }')
+	diag "$1 flows of $2 datagrams: $by_d0p frames by d0p, $by_d0p2 by d0p2"
+}
+
+ip_up $nodes
+eventually packets__arrive 60 reaches 0 1
+send 1 400
+check packets__a_flow_stays_on_a_cable test $((by_d0p > by_d0p2 ? by_d0p2 : by_d0p)) -lt 100
+check packets__all_of_a_flow_are_sent test $((by_d0p + by_d0p2)) -ge 400
+send 200 2
+check packets__flows_are_spread test $((by_d0p > by_d0p2 ? by_d0p2 : by_d0p)) -ge 100
+finish
