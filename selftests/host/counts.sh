@@ -5,7 +5,7 @@
 # What core takes for an allreduce, counted on a simulated fabric without faults: frames, acknowledgements, allocations
 # and FPU sections per op, all nodes together, once ops follow each other. Data frames are those of the plan, exactly.
 # What the kernel adds is counted in guests: copies and wake-ups in net/zerocopy, what a node between others
-# does in net/forward.
+# does in net/forward. And the time that it takes where links are slow, against its cost.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -70,10 +70,50 @@ counts()
 	at_most "${name}__fpu_sections" "$(value fpu_sections)" "$7"
 }
 
+# within_a_tenth TOOK DELAY RATE BYTES: of what the cost says, TOOK in ms, DELAY in ns, RATE in Mbit/s.
+within_a_tenth()
+{
+	# shellcheck disable=SC2016
+	awk -v took="$1" -v delay="$2" -v rate="$3" -v bytes="$4" -v unit="$unit" '
+		{ cost[$1] = $2 }
+		END {
+			frame = 9038 * 8000 / rate
+			want = cost["W"] * bytes / unit * frame
+			want += cost["hops"] * delay + (cost["hops"] - cost["rounds"]) * frame
+			printf "%.3f of %.3f ms\n", took, want / 1e6
+			exit !(took * 1e6 > 0.9 * want && took * 1e6 < 1.1 * want)
+		}' "$work/cost"
+}
+
+# times SHAPE ALGORITHM...: with links so slow that they are all that takes time, an op takes what its cost says, within a tenth:
+# W vectors over a cable, and the delay of each hop. Of plans whose rounds are in step, and whose acknowledgements do not wait
+# behind data for the other direction; the others take longer, on tori as well.
+times()
+{
+	local shape=$1 algorithm count=480000 seed=8 delay rate took
+
+	read -r delay rate < <(build/bin/torcoll-sim --clean --seeds 1 --first "$seed" --dims "$shape" --show |
+		sed -n 's/.* delay=\([0-9]*\) rate=\([0-9]*\) .*/\1 \2/p')
+	for algorithm in "${@:2}"; do
+		took=$(build/bin/torcoll-sim --clean --seeds 1 --first "$seed" --cables 1 --dims "$shape" \
+			--collective allreduce --algorithm "$algorithm" --type f32 --redop sum --count $count --ops 1 --depth 1 \
+			--frame-size 9000 --packets 0 | sed -n 's/^slowest op *\([0-9.]*\) ms.*/\1/p')
+		build/bin/torcoll-plan --dims "$shape" --cables 1 -a "$algorithm" -n $count --cost >"$work/cost"
+		check "${shape}_${algorithm}__takes_what_it_costs" \
+			within_a_tenth "${took:-0}" "${delay:-0}" "${rate:-1}" $((count * 4))
+	done
+}
+
 # neighbours that talk all the time carry each other's acknowledgements
 counts 8 flood 2 8 32 16 16
 counts 8 recdoub-lat 2 8 24 24 48
 counts 8 bibucket 65536 8 160 8 224
 counts 4x4 swing-lat 2 16 64 64 128
 counts 4x4 swing-bw 65536 16 320 0 512
+times 4 swing-lat recdoub-lat bruck-bw window flood tree
+times 4:mesh swing-bw swing-lat trivance-bw circulant general ring bucket bibucket recdoub-lat recdoub-bw recdoub-bw-mirrored \
+	bruck-bw window flood tree direct
+times 3:line trivance-lat bruck-lat window flood tree moore allport
+times 5x3:line trivance-bw circulant general bibucket bruck-bw tree direct
+times 4:meshx4 swing-lat recdoub-lat bruck-bw tree
 finish

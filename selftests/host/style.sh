@@ -77,7 +77,7 @@ worlds__no_versions()
 
 worlds__core_includes_no_linux()
 {
-	sources kmod/core kmod/simd -- "${c_files[@]}" | grep -vxE 'kmod/core/(env|host|host_hash|reduce/host_isa)\.h' |
+	sources kmod/core kmod/simd -- "${c_files[@]}" | grep -vxE 'kmod/core/(env|host|host_hash|host_shape|reduce/host_isa)\.h' |
 		xargs -r grep -nE '#[[:space:]]*include[[:space:]]*<' |
 		grep -v '<linux/torcoll'
 }

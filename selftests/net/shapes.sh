@@ -35,13 +35,13 @@ perf()
 	check "${1}__reduce_scatter" torcollctl netns run torcoll-perf reduce-scatter -n 1 -w 0 -b 4K -e 64K -f 16
 }
 
-# shape SHAPE NODES SIDES KINDS CABLES: a fabric of it comes up and works.
+# shape SHAPE SIDES KINDS CABLES: a fabric of it comes up and works.
 shape()
 {
 	torus_up "$1" "${patient[@]}"
-	is "${1}__sides_and_kinds" "$(of 0 '"\(.sides | join(" ")): \(.kinds | join(" "))"')" "$3: $4"
+	is "${1}__sides_and_kinds" "$(of 0 '"\(.sides | join(" ")): \(.kinds | join(" "))"')" "$2: $3"
 	is "${1}__all_cables_are_up" "$(torcollctl netns run --no-prefix torcollctl -j fabric show |
-		jq -s 'map(.[0].ports_up) | add')" $(($5 * 2))
+		jq -s 'map(.[0].ports_up) | add')" $(($4 * 2))
 	check "${1}__fabric_check" node 0 torcollctl fabric check
 	perf "$1"
 	check "${1}__random_calls" conforms "$1"
@@ -59,42 +59,67 @@ port_says()
 	[[ $(node "$1" torcollctl -j port show | jq -r '.[0].state') == "$2" ]]
 }
 
-shape 3:line 3 3 line 2
-check line__picture eval 'node 1 torcollctl fabric show | grep -q "0 ---\[1\]--- 2"'
+# now NODE FILTER WANTED: fabric show says that now.
+now()
+{
+	[[ $(of "$1" "$2") == "$3" ]]
+}
+
+# shows NODE TEXT: so does its text, somewhere.
+shows()
+{
+	node "$1" torcollctl fabric show | grep -qF -- "$2"
+}
+
+# The file that node 1 would have.
+mesh_file()
+{
+	node 1 torcollctl showconf as lab1 >"$file" && grep -qx "dims = 4:mesh" "$file" && grep -qx "port 0+2 = d0s2" "$file"
+}
+
+mesh_file_applies()
+{
+	[[ $(node 1 torcollctl -j apply "$file" as lab1 | jq .changes) == 0 ]]
+}
+
+file=$(mktemp)
+cleanup rm -f "$file"
+
+shape 3:line 3 line 2
+check line__picture shows 1 "0 ---[1]--- 2"
 fails line__has_an_end any "has no cable there" node 0 torcollctl port add 1 dim 0 dir minus dev lo
 fails line__has_no_steps any "no such direction" node 1 torcollctl port add 1 dim 0 dir +2 dev lo
 # what is behind the cut is out of reach, and the sentence says so
 node 1 ip link set d0p down
-eventually line__a_cut_splits_it 10 eval '[[ $(of 0 .reached) == 2 ]]'
+eventually line__a_cut_splits_it 10 now 0 .reached 2
 node 1 ip link set d0p up
-eventually line__mended 10 eval '[[ $(of 0 .reached) == 3 ]]'
+eventually line__mended 10 now 0 .reached 3
 # a neighbour that takes the line for a ring
 check ring_beside_line__set_up up_again 2 3
 check ring_beside_line__port node 2 torcollctl port add 1 dim 0 dir minus dev d0m
 eventually ring_beside_line__other_shape 10 port_says 2 fabric
-check ring_beside_line__why eval 'node 2 torcollctl fabric show | grep -q "has the shape 3:line, this node 3: apply"'
+check ring_beside_line__why shows 2 "has the shape 3:line, this node 3: apply"
 torus_down
 
-shape 4:mesh 4 4 mesh 6
-check mesh__picture eval 'node 1 torcollctl fabric show | grep -q "dim 0 joins each node with each: 2 more links"'
-check mesh__ports_by_steps eval 'node 1 torcollctl port show | grep -q "+3"'
+shape 4:mesh 4 mesh 6
+check mesh__picture shows 1 "dim 0 joins each node with each: 2 more links"
+is mesh__ports_by_steps "$(node 1 torcollctl -j port show | jq -r 'map(.dir) | join(" ")')" "+1 +2 +3"
 check mesh__minus_is_the_last_way node 1 torcollctl port del 1 dim 0 dir minus
 is mesh__that_was_three_steps_up "$(node 1 torcollctl -j port show | jq -r 'map(.dir) | join(" ")')" "+1 +2"
 check mesh__last_way_is_minus node 1 torcollctl port add 1 dim 0 dir - dev d0s3
-eventually mesh__up_again 10 eval '[[ $(of 1 .ports_up) == 3 ]]'
-check mesh__conf eval 'node 1 torcollctl showconf as lab1 | grep -q "^dims = 4:mesh$" &&
-	node 1 torcollctl showconf as lab1 | grep -q "^port 0+2 = d0s2$"'
-check mesh__conf_applies eval 'node 1 torcollctl showconf as lab1 >/tmp/mesh.conf &&
-	[[ $(node 1 torcollctl -j apply /tmp/mesh.conf as lab1 | jq .changes) == 0 ]]'
+eventually mesh__up_again 10 now 1 .ports_up 3
+check mesh__file mesh_file
+check mesh__file_applies mesh_file_applies
 # the other two ways are one hop longer
 node 0 ip link set d0s2 down
-eventually mesh__a_cut_leaves_all 10 eval '[[ $(of 0 .reached) == 4 && $(of 3 .dead_links) == 2 ]]'
+eventually mesh__a_cut_is_known 10 now 3 .dead_links 2
+is mesh__a_cut_leaves_all "$(of 0 .reached)" 4
 perf 4:mesh_with_a_cut
 torus_down
 
-shape 5x3:line 15 "5 3" "ring line" 25
+shape 5x3:line "5 3" "ring line" 25
 torus_down
-shape 4:meshx4 16 "4 4" "mesh ring" 40
+shape 4:meshx4 "4 4" "mesh ring" 40
 torus_down
 
 module_load || bail "the module does not load"

@@ -37,7 +37,7 @@ static void say_outside(struct check *c, struct survey_port *p, struct survey_po
 		remedy = fmt_str("plug that end into %s", check_port(c, r));
 	else
 		remedy = fmt_str("there: torcollctl apply FILE (by hand: port add %llu dim %u dir %s dev %s)",
-				 (unsigned long long)p->key, p->dim, 
+				 (unsigned long long)p->key, p->dim,
 				 dir_name(shape_back(&c->m->shape, p->dim, p->dir)),
 				 fmt_plain(q->own.device));
 	check_say_cable(c, "wiring", p, q,
