@@ -57,6 +57,8 @@ static struct sk_buff *segment(struct sk_buff *skb, netdev_features_t features)
 	__be16 protocol = skb->protocol;
 	u32 mac_len = skb->mac_len;
 	struct sk_buff *segs, *seg;
+	const void *hdr = NULL;
+	u32 length = 0;
 
 	skb_reset_network_header(skb);
 	if (!is_packet(skb))
@@ -75,7 +77,13 @@ static struct sk_buff *segment(struct sk_buff *skb, netdev_features_t features)
 		u32 inner = seg->len;
 
 		__skb_push(seg, len);
-		tor_packet_relength(seg->data, inner);
+		/* all but the last are equally long */
+		if (inner == length)
+			memcpy(seg->data, hdr, len);
+		else
+			tor_packet_relength(seg->data, inner);
+		length = inner;
+		hdr = seg->data;
 		__skb_push(seg, outer);
 		seg->protocol = protocol;
 		skb_reset_mac_header(seg);
