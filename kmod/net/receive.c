@@ -441,7 +441,7 @@ static struct sk_buff *frame_admit(struct tor_port *port, struct sk_buff *skb,
 	enum skb_drop_reason why;
 	u32 dst;
 
-	atomic64_inc(&port->rx_frames);
+	atomic64_add(tor_port_frames(skb), &port->rx_frames);
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb) {
 		tor_port_drop(port, TOR_C_DROP_MEMORY);

@@ -2,10 +2,10 @@
 /*
  * Super frames and how they are cut. See segment.h.
  *
- * The kernel finds the function that cuts an skb by its EtherType, which each
- * fabric chooses: there is one struct packet_offload for each that is in use. It
- * knows nothing of fabrics, and cuts what any other program sends with that
- * type by the same rules.
+ * The kernel finds the functions that cut and merge skbs by their EtherType,
+ * which each fabric chooses: there is one struct packet_offload for each that is
+ * in use. It knows nothing of fabrics, and cuts what any other program sends with
+ * that type by the same rules. How packets are merged: merge.h.
  */
 #include "packet/segment.h"
 
@@ -18,6 +18,7 @@
 
 #include "core/packet/header.h"
 #include "core/wire/accept.h"
+#include "packet/merge.h"
 
 /* An EtherType in use. */
 struct segment_type {
@@ -122,6 +123,8 @@ int tor_segment_get(u16 ethertype)
 	/* behind those of the kernel: none of theirs is taken over */
 	s->offload.priority = U16_MAX;
 	s->offload.callbacks.gso_segment = segment;
+	s->offload.callbacks.gro_receive = tor_merge_receive;
+	s->offload.callbacks.gro_complete = tor_merge_complete;
 	s->refs = 1;
 	list_add(&s->list, &segment_types);
 	dev_add_offload(&s->offload);
