@@ -536,7 +536,7 @@ unit_common := $(filter-out %_test.c,$(wildcard selftests/unit/*.c)) \
 fuzz_names := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/*_fuzz.c))
 fuzz_common := selftests/fuzz/fuzz.c selftests/unit/host_env.c
 kfuzz_names := $(patsubst selftests/fuzz/kernel/%_kfuzz.c,%,$(wildcard selftests/fuzz/kernel/*_kfuzz.c))
-kfuzz_common := $(fuzz_common) selftests/fuzz/kernel/kfuzz.c selftests/fuzz/kernel/ring.c
+kfuzz_common := $(fuzz_common) $(addprefix selftests/fuzz/kernel/,kfuzz.c packet.c ring.c)
 
 sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-sim)
 

@@ -95,6 +95,15 @@ struct tor_port *tor_port_of_dev(const struct net_device *dev);
 void tor_port_del(struct tor_fabric *fabric, u32 cable);
 
 /*
+ * Return how many frames @skb stands for at both ends of a cable: a super frame
+ * is counted as its segments, since it may leave as such, and be merged again.
+ */
+static inline u32 tor_port_frames(const struct sk_buff *skb)
+{
+	return likely(!skb_is_gso(skb)) ? 1 : max_t(u32, skb_shinfo(skb)->gso_segs, 1);
+}
+
+/*
  * Return the received frames that the neighbour's hellos count. Context: any.
  */
 static inline u64 tor_port_received(const struct tor_port *port)

@@ -441,7 +441,7 @@ static struct sk_buff *frame_admit(struct tor_port *port, struct sk_buff *skb,
 	enum skb_drop_reason why;
 	u32 dst;
 
-	atomic64_inc(&port->rx_frames);
+	atomic64_add(tor_port_frames(skb), &port->rx_frames);
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb) {
 		tor_port_drop(port, TOR_C_DROP_MEMORY);
@@ -548,21 +548,31 @@ void tor_frame_late(struct tor_fabric *fabric, struct sk_buff *skb)
 	tor_entry_end(&entry);
 }
 
+/*
+ * Receive a frame that came alone, for this node. Others do not pay for the
+ * entry: kernels may clear what is on the stack.
+ */
+static noinline void frame_receive_alone(struct tor_port *port, struct sk_buff *skb,
+					 const struct tor_intact *in)
+{
+	struct tor_entry entry;
+
+	tor_entry_begin(&entry);
+	entry.port = port;
+	frame_receive(&entry, port, skb, in);
+	tor_entry_end(&entry);
+}
+
 int tor_frame_rx(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
 		 struct net_device *orig)
 {
 	struct tor_port *port = container_of(type, struct tor_port, type);
-	struct tor_intact in;
-	struct tor_entry entry;
+	struct tor_intact in __uninitialized;
 
 	cover_begin(skb);
 	skb = frame_admit(port, skb, &in);
-	if (skb) {
-		tor_entry_begin(&entry);
-		entry.port = port;
-		frame_receive(&entry, port, skb, &in);
-		tor_entry_end(&entry);
-	}
+	if (skb)
+		frame_receive_alone(port, skb, &in);
 	cover_end();
 	return NET_RX_SUCCESS;
 }

@@ -37,8 +37,10 @@
 /* A packet is dropped, which the caller reports. Return -ENOBUFS. */
 static int refuse(struct tor_port *port, struct sk_buff *skb, enum skb_drop_reason why)
 {
-	atomic64_inc(&port->tx_frames);
-	atomic64_inc(&port->refused);
+	u32 frames = tor_port_frames(skb);
+
+	atomic64_add(frames, &port->tx_frames);
+	atomic64_add(frames, &port->refused);
 	kfree_skb_reason(skb, why);
 	return -ENOBUFS;
 }
@@ -56,16 +58,17 @@ static void count_drop(struct tor_port *port, enum tor_outq_class class)
  */
 static int packet_leave(struct tor_port *port, struct sk_buff *skb, bool charged)
 {
+	u32 frames = tor_port_frames(skb);
 	int ret;
 
 	if (charged)
 		tor_held_charge(port->outq.held, skb);
 	memset(skb->cb, 0, sizeof(skb->cb));
-	atomic64_inc(&port->tx_frames);
+	atomic64_add(frames, &port->tx_frames);
 	ret = tor_xmit(skb);
 	if (likely(!net_xmit_eval(ret)))
 		return 0;
-	atomic64_inc(&port->refused);
+	atomic64_add(frames, &port->refused);
 	return -ENOBUFS;
 }
 

@@ -27,7 +27,6 @@ static void forget_reception(struct sk_buff *skb, u32 flow)
 	skb_set_hash(skb, flow, PKT_HASH_TYPE_L4);
 	/* fq would take a receive time for a departure in the far future */
 	skb_clear_tstamp(skb);
-	memset(skb->cb, 0, sizeof(skb->cb));
 }
 
 /* Send a packet of another node by @out. Consumes @skb. */

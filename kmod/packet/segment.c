@@ -2,10 +2,10 @@
 /*
  * Super frames and how they are cut. See segment.h.
  *
- * The kernel finds the function that cuts an skb by its EtherType, which each
- * fabric chooses: there is one struct packet_offload for each that is in use. It
- * knows nothing of fabrics, and cuts what any other program sends with that
- * type by the same rules.
+ * The kernel finds the functions that cut and merge skbs by their EtherType,
+ * which each fabric chooses: there is one struct packet_offload for each that is
+ * in use. It knows nothing of fabrics, and cuts what any other program sends with
+ * that type by the same rules. How packets are merged: merge.h.
  */
 #include "packet/segment.h"
 
@@ -18,6 +18,7 @@
 
 #include "core/packet/header.h"
 #include "core/wire/accept.h"
+#include "packet/merge.h"
 
 /* An EtherType in use. */
 struct segment_type {
@@ -57,6 +58,8 @@ static struct sk_buff *segment(struct sk_buff *skb, netdev_features_t features)
 	__be16 protocol = skb->protocol;
 	u32 mac_len = skb->mac_len;
 	struct sk_buff *segs, *seg;
+	const void *hdr = NULL;
+	u32 length = 0;
 
 	skb_reset_network_header(skb);
 	if (!is_packet(skb))
@@ -75,7 +78,13 @@ static struct sk_buff *segment(struct sk_buff *skb, netdev_features_t features)
 		u32 inner = seg->len;
 
 		__skb_push(seg, len);
-		tor_packet_relength(seg->data, inner);
+		/* all but the last are equally long */
+		if (inner == length)
+			memcpy(seg->data, hdr, len);
+		else
+			tor_packet_relength(seg->data, inner);
+		length = inner;
+		hdr = seg->data;
 		__skb_push(seg, outer);
 		seg->protocol = protocol;
 		skb_reset_mac_header(seg);
@@ -114,6 +123,8 @@ int tor_segment_get(u16 ethertype)
 	/* behind those of the kernel: none of theirs is taken over */
 	s->offload.priority = U16_MAX;
 	s->offload.callbacks.gso_segment = segment;
+	s->offload.callbacks.gro_receive = tor_merge_receive;
+	s->offload.callbacks.gro_complete = tor_merge_complete;
 	s->refs = 1;
 	list_add(&s->list, &segment_types);
 	dev_add_offload(&s->offload);

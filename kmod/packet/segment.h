@@ -9,9 +9,9 @@
 #include <linux/types.h>
 
 /*
- * Teach the kernel to cut packets of fabrics with @ethertype. Each call that
- * succeeds needs one of tor_segment_put(). Context: process. Return: 0 or
- * -ENOMEM.
+ * Teach the kernel to cut and to merge packets of fabrics with @ethertype. Each
+ * call that succeeds needs one of tor_segment_put(). Context: process. Return: 0
+ * or -ENOMEM.
  */
 int tor_segment_get(u16 ethertype);
 

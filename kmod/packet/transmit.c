@@ -139,7 +139,6 @@ static bool pack(struct tor_packet_dev *packet, struct sk_buff *skb, const struc
 		number = tor_packet_number(node);
 	skb_scrub_packet(skb, !net_eq(dev_net(packet->dev), packet->fabric->tn->net));
 	skb_clear_tstamp(skb);
-	memset(skb->cb, 0, sizeof(skb->cb));
 	tor_packet_header(node, __skb_push(skb, sizeof(struct torcoll_hdr)), road->dst, road->flow,
 			  number, hops, len);
 	skb_reset_network_header(skb);

@@ -26,16 +26,31 @@ sizes()
 	reaches 0 10 -M "do" -s $(($(mtu 0) - 28)) && reaches 0 10 -s 20000
 }
 
-# Every other node answers to the group address of all nodes.
+# Every node answers to the group address of all nodes, the sender too.
 group_answers()
 {
 	local own
 
 	own=$(node 0 ip -6 -j address show dev tor0 scope link | jq -r '.[0].addr_info[0].local')
 	node 0 ping -6 -n -c 3 -W 5 ff02::1%tor0 | grep 'icmp_seq=1 ' | sed 's/.*from \([^ ]*\)%tor0:.*/\1/' |
-		grep -vxF "$own" | sort -u >"$work/answers"
+		sort -u >"$work/answers"
 	cat "$work/answers"
-	(($(wc -l <"$work/answers") == 15))
+	(($(wc -l <"$work/answers") == 16)) && grep -qxF "$own" "$work/answers"
+}
+
+# What Docker does to a host: IP forwards nothing there.
+forward_drops()
+{
+	torcollctl netns run -n 16 nft 'table inet docker { chain forward {
+		type filter hook forward priority filter; policy drop; counter
+	} }'
+}
+
+# Packets that came there, on all nodes.
+forwarded()
+{
+	torcollctl netns run -n 16 --no-prefix nft -j list table inet docker |
+		jq -n '[inputs | .. | objects | .counter? | objects | .packets] | add'
 }
 
 # ---- iperf3 ----
@@ -389,6 +404,12 @@ stamps_up || bail "no times of packets"
 check device__on_all_nodes ip_up 16 || bail "no network device"
 tag=$(node 0 torcollctl -j fabric show | jq '.[0].tag')
 is device__mac_says_the_node "$(mac 11)" "$(printf '02:74:%02x:00:00:0b' $((tag & 255)))"
+nftables=$(modprobe nf_tables 2>/dev/null; grep -c '^nf_tables ' /proc/modules)
+if ((nftables)); then
+	check container__forwarding_dropped_on_all_hosts on_one_cpu forward_drops
+else
+	skip container__forwarding_dropped_on_all_hosts "this kernel has no nftables"
+fi
 check ping__every_pair pairs_ping 4
 check ping__every_pair_by_ipv6 pairs_ping 6
 check ping__of_all_sizes sizes
@@ -416,6 +437,7 @@ check ipv6__temporary_addresses temporary
 check vlan__on_top vlan
 check container__by_macvlan macvlan
 check container__by_bridge bridge
+((!nftables)) || is container__nothing_was_forwarded_by_ip "$(forwarded)" 0
 
 check traceroute__shows_nodes traced
 check traceroute__shows_nodes_by_ipv6 traced 6

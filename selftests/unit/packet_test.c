@@ -114,6 +114,43 @@ static void tor_packet_relength__of_a_segment(void **state)
 	assert_int_equal(in.raw.hop_limit, 16);
 }
 
+/* Of the same flow: any other difference but that of the length keeps them apart. */
+static void tor_packet_alike__but_for_length_and_crc(void **state)
+{
+	const size_t length = offsetof(struct torcoll_hdr, length);
+	const size_t crc = offsetof(struct torcoll_hdr, header_crc);
+	u8 other[sizeof(struct torcoll_hdr)];
+	size_t i;
+
+	tor_packet_header(&node, frame, 9, 1, 0, 17, 1500);
+	tor_packet_header(&node, other, 9, 1, 0, 17, 700);
+	assert_true(tor_packet_alike(frame, other));
+	for (i = 0; i < sizeof(other); i++) {
+		memcpy(other, frame, sizeof(other));
+		other[i] ^= 1;
+		assert_int_equal(tor_packet_alike(frame, other),
+				 (i >= length && i < length + 4) || (i >= crc && i < crc + 4));
+	}
+}
+
+static void tor_wire_hint_dst__without_a_check(void **state)
+{
+	tor_packet_header(&node, frame, 9, 1, 0, 17, 1500);
+	frame[offsetof(struct torcoll_hdr, header_crc)] ^= 1;
+	assert_int_equal(tor_wire_hint_dst(frame), 9);
+}
+
+/* It is computed in place. */
+static void tor_wire_header_crc__leaves_the_header(void **state)
+{
+	struct torcoll_hdr raw, before;
+
+	tor_packet_header(&node, &raw, 9, 1, 0, 17, 1500);
+	before = raw;
+	assert_int_equal(tor_wire_header_crc(&raw, NULL, 0), be32_to_cpu(raw.header_crc));
+	assert_memory_equal(&raw, &before, sizeof(raw));
+}
+
 /* A reason for each packet that no node sends. */
 static void tor_wire_packet__says_why_not(void **state)
 {
@@ -282,6 +319,9 @@ int main(void)
 		PACKET_TEST(tor_packet_node__of_all_nodes_and_no_others),
 		PACKET_TEST(tor_packet_header__reads_as_written),
 		PACKET_TEST(tor_packet_relength__of_a_segment),
+		PACKET_TEST(tor_packet_alike__but_for_length_and_crc),
+		PACKET_TEST(tor_wire_hint_dst__without_a_check),
+		PACKET_TEST(tor_wire_header_crc__leaves_the_header),
 		PACKET_TEST(tor_wire_packet__says_why_not),
 		PACKET_TEST(tor_packet_number__is_never_0),
 		PACKET_TEST(tor_seen_first__once_in_any_order),

@@ -29,3 +29,12 @@ void tor_packet_relength(void *hdr, u32 length)
 {
 	tor_wire_relength(hdr, length);
 }
+
+bool tor_packet_alike(const void *a, const void *b)
+{
+	const size_t length = offsetof(struct torcoll_hdr, length);
+	const size_t stamp = offsetof(struct torcoll_hdr, stamp);
+	const size_t crc = offsetof(struct torcoll_hdr, header_crc);
+
+	return !memcmp(a, b, length) && !memcmp(a + stamp, b + stamp, crc - stamp);
+}

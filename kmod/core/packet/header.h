@@ -34,8 +34,14 @@ void tor_packet_header(const struct tor_node *node, void *buf, u32 dst, u32 flow
 
 /*
  * Adjust the header at @hdr, of a packet that was accepted, to another length:
- * it was cut into segments. Context: any.
+ * it was cut into segments, or merged with others. Context: any.
  */
 void tor_packet_relength(void *hdr, u32 length);
+
+/*
+ * Return whether the headers at @a and @b, of packets that were accepted, differ
+ * in nothing but length and CRC: one of them can stand for both. Context: any.
+ */
+bool tor_packet_alike(const void *a, const void *b);
 
 #endif

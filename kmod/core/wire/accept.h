@@ -69,6 +69,18 @@ static inline u32 tor_wire_wants(const void *p)
 	       min_t(u32, acks, TORCOLL_WIRE_ACKS_MAX) * sizeof(struct torcoll_ack);
 }
 
+/*
+ * Return the destination in the header at @p, which was not checked: no more
+ * than a hint whether that is worth while.
+ */
+static inline u32 tor_wire_hint_dst(const void *p)
+{
+	__be32 dst;
+
+	memcpy(&dst, (const u8 *)p + offsetof(struct torcoll_hdr, dst), sizeof(dst));
+	return be32_to_cpu(dst);
+}
+
 /**
  * tor_wire_check - check a frame's header
  * @p: the frame behind the MAC header

@@ -123,14 +123,17 @@ u32 tor_wire_unit(u32 frame_size)
 	return (frame_size - room) / TOR_WIRE_UNIT_ALIGN * TOR_WIRE_UNIT_ALIGN;
 }
 
-u32 tor_wire_header_crc(const struct torcoll_hdr *raw, const void *acks, u32 bytes)
+u32 tor_wire_header_crc(struct torcoll_hdr *raw, const void *acks, u32 bytes)
 {
-	struct torcoll_hdr zeroed = *raw;
+	__be32 header_crc = raw->header_crc;
+	u8 hop_limit = raw->hop_limit;
 	u32 crc;
 
-	zeroed.hop_limit = 0;
-	zeroed.header_crc = 0;
-	crc = tor_env_crc32c(~0U, &zeroed, sizeof(zeroed));
+	raw->hop_limit = 0;
+	raw->header_crc = 0;
+	crc = tor_env_crc32c(~0U, raw, sizeof(*raw));
+	raw->hop_limit = hop_limit;
+	raw->header_crc = header_crc;
 	if (bytes)
 		crc = tor_env_crc32c(crc, acks, bytes);
 	return ~crc;

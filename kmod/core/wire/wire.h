@@ -272,8 +272,12 @@ bool tor_wire_hop(void *p);
 /* Set the length of a payload in the header at @p, of a frame without acks. Context: any. */
 void tor_wire_relength(void *p, u32 length);
 
-/* The CRC of @raw and of @bytes of acks after it, as in the header field. */
-u32 tor_wire_header_crc(const struct torcoll_hdr *raw, const void *acks, u32 bytes);
+/*
+ * The CRC of @raw and of @bytes of acks after it, as in the header field. @raw
+ * is as before when this returns: the two fields that do not count are zeroed
+ * there meanwhile, which is cheaper than a copy.
+ */
+u32 tor_wire_header_crc(struct torcoll_hdr *raw, const void *acks, u32 bytes);
 
 /* The CRC of a payload, as in the header field. */
 u32 tor_wire_crc(const void *p, u32 len);

@@ -18,6 +18,7 @@
 #include <linux/torcoll.h>
 
 #include "core/wire/accept.h"
+#include "packet.h"
 #include "ring.h"
 
 #define RECORD		32
@@ -81,7 +82,7 @@ static void put_checksums(u8 *p, u32 len, u8 wrong)
 	u32 skip = min_t(u32, len, sizeof(*raw) + raw->acks * sizeof(struct torcoll_ack));
 	u8 limit = raw->hop_limit;
 
-	if (!(wrong & 1))
+	if (!(wrong & 1) && raw->type != TORCOLL_FRAME_PACKET)
 		raw->payload_crc = cpu_to_be32(tor_wire_crc(p + skip, min_t(u32, len - skip, be32_to_cpu(raw->length))));
 	if (wrong & 2)
 		return;
@@ -204,6 +205,29 @@ static void say_other(int port, struct fuzz_in *in, u8 how)
 		h.hop_limit = 1 + how % 4;
 	}
 	say(port, in, &h, payload);
+}
+
+/* Some segments of a stream, one behind the other: the network device may merge them, pass them on or drop them. */
+static void say_packets(int port, struct fuzz_in *in, u8 how)
+{
+	const u32 far = 2 * !ring_node(port);
+	const u32 dst[] = { 2 * ring_node(port), 2 * ring_node(port), far, TORCOLL_NODE_ALL };
+	static u32 seq, number;
+	u8 payload[PACKET_HEADERS + 256];
+	u32 i, len = how & 0x10 ? 256 : 64;
+	struct tor_hdr h;
+
+	header(port, &h, TORCOLL_FRAME_PACKET);
+	h.dst_epoch = 0;
+	h.dst = dst[how >> 2 & 3];
+	h.digest = how >> 6;
+	h.length = PACKET_HEADERS + len;
+	for (i = 0; i <= (how & 3) * 4U; i++) {
+		h.op = h.dst == TORCOLL_NODE_ALL ? ++number : 0;
+		packet_write(payload, fabric, h.src, h.dst == TORCOLL_NODE_ALL ? far : h.dst, seq, len);
+		seq += len;
+		say(port, in, &h, payload);
+	}
 }
 
 /* What was heard last of some kind goes where it should, or elsewhere, once more and changed. */
@@ -389,6 +413,10 @@ static void throw(struct fuzz_in *in)
 			break;
 		is_down = port;
 		ring_set_device(port, how & 1, how & 2 ? RING_MTU : 1500);
+		break;
+	case 9:
+	case 10:
+		say_packets(port, in, how);
 		break;
 	default:
 		give_order(in, where >> 2, how);

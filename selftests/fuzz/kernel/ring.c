@@ -38,14 +38,27 @@ void ring_set_device(int port, bool up, int mtu)
 	ioctl(control[ring_node(port)], SIOCSIFMTU, &request);
 }
 
-/* One of them receives batches. */
-static void set_gro(int socket, const char *name)
+static void set_feature(int socket, u32 cmd, const char *name, u32 on)
 {
-	struct ethtool_value value = { .cmd = ETHTOOL_SGRO, .data = 1 };
+	struct ethtool_value value = { .cmd = cmd, .data = on };
 	struct ifreq request = { .ifr_data = (void *)&value };
 
 	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
-	kfuzz_need(!ioctl(socket, SIOCETHTOOL, &request), "gro");
+	kfuzz_need(!ioctl(socket, SIOCETHTOOL, &request), "offloads");
+}
+
+/*
+ * A device of this node that receives batches, and merges what comes within a millisecond. The settings of a namespace's devices
+ * show in a sysfs of its own.
+ */
+static void set_gro(int socket, const char *name)
+{
+	char command[256];
+
+	set_feature(socket, ETHTOOL_SGRO, name, 1);
+	snprintf(command, sizeof(command),
+		 "unshare -m sh -c 'mount -t sysfs none /sys && echo 1000000 >/sys/class/net/%s/gro_flush_timeout'", name);
+	kfuzz_sh(command);
 }
 
 /* A node with its two ports, whose cables end at the fuzzer: the second one is slow enough for its queue to overflow. */
@@ -65,12 +78,14 @@ static void make_node(int node)
 		 "tc qdisc add dev p%d root tbf rate 400mbit burst 20kb limit 20kb;"
 		 "build/static/torcollctl fabric add 1 dims %d node %d hello 1s &&"
 		 "build/static/torcollctl port add 1 dim 0 dir plus dev p%d &&"
-		 "build/static/torcollctl port add 1 dim 0 dir minus dev p%d", a, b, RING_MTU, RING_MTU, b, RING_SIDE, 2 * node, a, b);
+		 "build/static/torcollctl port add 1 dim 0 dir minus dev p%d &&"
+		 "build/static/torcollctl fabric 1 ip on prefix 10.7.0.0/24", a, b, RING_MTU, RING_MTU, b, RING_SIDE, 2 * node, a, b);
 	kfuzz_sh(command);
 	set_gro(control[node], node ? "p2" : "p0");
 }
 
-static void open_port(int port)
+/* @home: a socket of the initial namespace */
+static void open_port(int port, int home)
 {
 	struct sockaddr_ll at = { .sll_family = AF_PACKET, .sll_protocol = cpu_to_be16(TORCOLL_ETHERTYPE) };
 	char command[64], name[8];
@@ -78,6 +93,8 @@ static void open_port(int port)
 	snprintf(name, sizeof(name), "q%d", port);
 	snprintf(command, sizeof(command), "ip link set %s up", name);
 	kfuzz_sh(command);
+	/* veth polls only for what its other end cannot send in one piece */
+	set_feature(home, ETHTOOL_STSO, name, 0);
 	at.sll_ifindex = if_nametoindex(name);
 	ring_packet[port] = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, at.sll_protocol);
 	kfuzz_need(ring_packet[port] >= 0 && !bind(ring_packet[port], (struct sockaddr *)&at, sizeof(at)), name);
@@ -86,12 +103,15 @@ static void open_port(int port)
 void ring_make(void)
 {
 	int home = open("/proc/1/ns/net", O_RDONLY | O_CLOEXEC);
-	int i;
+	int i, home_control;
 
 	for (i = 0; i < RING_NODES; i++)
 		make_node(i);
 	kfuzz_need(!setns(home, CLONE_NEWNET), "setns");
 	close(home);
+	home_control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	kfuzz_need(home_control >= 0, "socket");
 	for (i = 0; i < RING_PORTS; i++)
-		open_port(i);
+		open_port(i, home_control);
+	close(home_control);
 }

@@ -1,0 +1,142 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 300
+#
+# The network device where drivers poll their devices (GRO): packets are merged at their destination and nowhere before,
+# what arrives is what was sent, and cables count the frames that crossed them.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+nodes=4
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+
+# cables FEATURE...: of all ports.
+cables()
+{
+	local n dev
+
+	for ((n = 0; n < nodes; n++)); do
+		for dev in d0p d0m; do
+			node "$n" ethtool -K "$dev" "$@" || return
+		done
+	done
+}
+
+# copy 4|6: a file from node 0 to node 2, which two ways lead to.
+copy()
+{
+	local server
+
+	rm -f "$work/there"
+	torcollctl netns exec 2 python3 -c "$take" "$work/there" &
+	server=$!
+	wait_for 20 listens 2 7000
+	node 0 python3 -c "$give" "$(address 2 "$1")" "$work/here" || kill "$server"
+	wait "$server" && same
+}
+
+take='
+import shutil, socket, sys
+with socket.create_server(("", 7000), family=socket.AF_INET6, dualstack_ipv6=True) as s, open(sys.argv[1], "wb") as f:
+    shutil.copyfileobj(s.accept()[0].makefile("rb"), f)
+'
+give='
+import socket, sys
+with socket.create_connection((sys.argv[1], 7000)) as s, open(sys.argv[2], "rb") as f:
+    s.sendfile(f)
+'
+
+same()
+{
+	cmp "$work/here" "$work/there"
+}
+
+# watch NODE...: capture what comes in there that is longer than a cable's MTU.
+watch()
+{
+	local n dev
+
+	captures=()
+	for n; do
+		for dev in d0p d0m; do
+			torcollctl netns exec "$n" tcpdump -n -Q in -i "$dev" -s 128 --immediate-mode -w "$work/$n.$dev.pcap" \
+				'len > 2000' >"$work/$n.$dev.err" 2>&1 &
+			captures+=($!)
+		done
+	done
+	for n; do
+		for dev in d0p d0m; do
+			wait_for 20 grep -q 'listening on' "$work/$n.$dev.err" || return
+		done
+	done
+}
+
+end_watch()
+{
+	kill "${captures[@]}"
+	wait "${captures[@]}"
+}
+
+# long NODE: how many frames were captured there.
+long()
+{
+	local dev
+
+	for dev in d0p d0m; do
+		tcpdump -n -r "$work/$1.$dev.pcap" 2>/dev/null
+	done | wc -l
+}
+
+# What is lost is known after a window or two of frames.
+lost()
+{
+	copy 4 >/dev/null || return
+	wait_for 20 hellos_pass
+	torcollctl netns run -n $nodes --no-prefix torcollctl -j port show | jq -n '[inputs[].lost] | add'
+}
+
+hellos_pass()
+{
+	local now
+
+	now=$(node 2 torcollctl -j port show | jq '[.[].rx_frames] | add')
+	hellos=${hellos:-$now}
+	((now >= hellos + 10))
+}
+
+damaged()
+{
+	torcollctl netns run -n $nodes --no-prefix torcollctl -j port show | jq -n '[inputs[].damaged] | add'
+}
+
+bytes=$((TORCOLL_SLOW > 1 ? 256 << 10 : 8 << 20))
+head -c $bytes /dev/urandom >"$work/here"
+torus_up $nodes mtu 1500 "${patient[@]}"
+stamps_up || bail "no times of packets"
+check device__on_all_nodes ip_up $nodes || bail "no network device"
+check cables__polled_and_with_frames_of_the_mtu on_one_cpu cables tso off gro on
+
+on_one_cpu watch 1 2 3 || bail "no captures"
+check tcp__arrives_as_sent copy 4
+check tcp__arrives_as_sent_by_ipv6 copy 6
+check tcp__streams_do_not_mix iperf 0 2 "$work/streams" -n "$(up_to 4M)" -P 4
+end_watch
+diag "$(long 2) frames longer than the MTU at the destination"
+check destination__merges test "$(long 2)" -gt 0
+is relay__does_not "$(long 1) $(long 3)" "0 0"
+is cables__lost_nothing "$(lost)" 0
+
+check cables__with_super_frames cables tso on
+check tcp__arrives_as_super_frames copy 4
+is cables__lost_nothing_of_super_frames "$(lost)" 0
+check cables__with_frames_again cables tso off
+
+# in the headers: netem flips bits of what is linear
+check damage__by_netem node 1 tc qdisc add dev d0p root netem corrupt 5%
+node 3 tc qdisc add dev d0m root netem corrupt 5%
+check damage__tcp_arrives_as_sent copy 4
+check damage__was_seen test "$(damaged)" -gt 0
+finish
