@@ -357,16 +357,16 @@ static void tor_wire_unit__leaves_room(void **state)
 	u32 size, unit;
 
 	(void)state;
-	assert_int_equal(tor_wire_unit(1500), 1344);
-	assert_int_equal(tor_wire_unit(9000), 8832);
+	assert_int_equal(tor_wire_unit(1500), 1408);
+	assert_int_equal(tor_wire_unit(9000), 8896);
 	for (size = 0; size < 10000; size++) {
 		unit = tor_wire_unit(size);
-		if (size < 128 + 256) {
+		if (size < 384) {
 			assert_int_equal(unit, 0);
 			continue;
 		}
 		assert_true(unit >= 256 && unit % 64 == 0);
-		assert_true(unit + 128 <= size && size < unit + 128 + 64);
+		assert_true(unit + 64 <= size && size < unit + 64 + 64);
 	}
 }
 

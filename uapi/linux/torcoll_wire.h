@@ -17,7 +17,7 @@
 #define TORCOLL_ETHERTYPE	0x88B5			/* IEEE 802: local experimental 1 */
 #define TORCOLL_HELLO_GROUP	{ 0x03, 0x74, 0x6f, 0x72, 0x63, 0x6f }	/* local, group */
 #define TORCOLL_WIRE_ACKS_MAX	32			/* per frame */
-#define TORCOLL_WIRE_PIGGYBACK	2			/* acks that a data frame reserves room for */
+#define TORCOLL_WIRE_PIGGYBACK	2			/* acks in a data frame, if there is room */
 #define TORCOLL_NODE_ALL	(~0U)			/* dst of hellos and of packets to all nodes */
 #define TORCOLL_PACKET_MIN	14			/* bytes of an inner MAC header */
 

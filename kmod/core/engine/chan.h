@@ -267,10 +267,11 @@ void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq,
 void tor_chan_pay(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /*
- * A frame leaves for @rank: collect the acknowledgements owed to it in
- * @acks[TOR_DUE_WORDS]. Return their number.
+ * A frame leaves for @rank: collect the acknowledgements owed to it, at most
+ * @most, in @acks, of which there need not be more than TOR_DUE_WORDS. Return
+ * their number.
  */
-u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks);
+u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks, u32 most);
 
 /* Send a frame of @n acknowledgements, 1 to TOR_DUE_WORDS + 1. */
 void tor_comm_send_acks(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,

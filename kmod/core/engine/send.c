@@ -203,7 +203,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 		frame.linear_len = len;
 	if (comm->node->checksum_payload)
 		h.payload_crc = payload_crc(chan, tx, &frame, off, len, flags);
-	h.acks = tor_comm_take_due(comm, tx->rank, acks);
+	h.acks = tor_comm_take_due(comm, tx->rank, acks, tor_wire_spare_acks(comm->unit - len));
 	tor_wire_build(hdr, &h, acks);
 	frame.hdr_len = tor_wire_header_bytes(&h);
 	if (flags & TORCOLL_FLAG_RETRANSMIT)

@@ -116,11 +116,10 @@ WIRE_AT(torcoll_comm_terms, name, 64);
 
 u32 tor_wire_unit(u32 frame_size)
 {
-	const u32 room = TOR_WIRE_FRAME_MIN - TOR_WIRE_UNIT_MIN;
-
 	if (frame_size < TOR_WIRE_FRAME_MIN)
 		return 0;
-	return (frame_size - room) / TOR_WIRE_UNIT_ALIGN * TOR_WIRE_UNIT_ALIGN;
+	return (frame_size - sizeof(struct torcoll_hdr)) / TOR_WIRE_UNIT_ALIGN *
+	       TOR_WIRE_UNIT_ALIGN;
 }
 
 u32 tor_wire_header_crc(const struct torcoll_hdr *raw, const void *acks, u32 bytes)

@@ -23,13 +23,8 @@
 #define TOR_WIRE_UNIT_MIN	256
 #define TOR_WIRE_UNIT_ALIGN	64
 
-/*
- * Bytes behind the MAC header that every port takes: header, two acks, and the
- * smallest payload.
- */
-#define TOR_WIRE_FRAME_MIN \
-	(sizeof(struct torcoll_hdr) + TORCOLL_WIRE_PIGGYBACK * sizeof(struct torcoll_ack) + \
-	 TOR_WIRE_UNIT_MIN)
+/* Bytes behind the MAC header that every port takes. */
+#define TOR_WIRE_FRAME_MIN	384
 
 /*
  * What a rank does with a message: enough to tell the two ends of a pair apart.
@@ -202,10 +197,19 @@ struct tor_comm_msg {
  * tor_wire_unit - payload bytes per frame of a port
  * @frame_size: bytes behind the MAC header that the port takes
  *
- * Return: a multiple of TOR_WIRE_UNIT_ALIGN that leaves room for the header and
- * piggybacked acks, or 0 if that is less than TOR_WIRE_UNIT_MIN.
+ * Return: a multiple of TOR_WIRE_UNIT_ALIGN that leaves room for the header, or
+ * 0 if the port takes less than TOR_WIRE_FRAME_MIN.
  */
 u32 tor_wire_unit(u32 frame_size);
+
+/*
+ * Return how many acks a data frame may have whose payload is @spare bytes
+ * shorter than the comm's unit.
+ */
+static inline u32 tor_wire_spare_acks(u32 spare)
+{
+	return min_t(u32, spare / sizeof(struct torcoll_ack), TORCOLL_WIRE_PIGGYBACK);
+}
 
 /* The largest rate that may be number @i of struct torcoll_comm_terms. */
 static inline u64 tor_wire_rate_max(u32 i)
