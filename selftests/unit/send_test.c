@@ -56,16 +56,16 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Begin an alltoall with blocks of @block bytes, while acknowledgements are owed to rank 1. */
-static void begin(struct fixture *f, u32 block)
+/* Begin an alltoall with blocks of @block bytes of a type, while acknowledgements are owed to rank 1. */
+static void begin(struct fixture *f, u8 type, u32 block)
 {
 	struct tor_call call = {
 		.torus = &f->node.torus,
 		.ranks = RANKS,
 		.collective = TORCOLL_ALLTOALL,
 		.algorithm = TORCOLL_DIRECT,
-		.type = TORCOLL_I8,
-		.count = RANKS * block,
+		.type = type,
+		.count = RANKS * block / tor_type_size(type),
 	};
 	const char *why = "";
 	u32 i;
@@ -89,6 +89,9 @@ static void begin(struct fixture *f, u32 block)
 
 static void end(struct fixture *f)
 {
+	struct tor_ack owed[TOR_DUE_WORDS];
+
+	tor_comm_take_due(&f->comm, 1, owed, TOR_DUE_WORDS);
 	tor_chan_destroy(&f->chan);
 	host_forget_sent();
 	test_free(f->data.data);
@@ -122,7 +125,7 @@ static void send_frame__full_ones_have_no_acks(void **state)
 	struct fixture *f = *state;
 	struct tor_ack owed[TOR_DUE_WORDS];
 
-	begin(f, 2 * UNIT);
+	begin(f, TORCOLL_I8, 2 * UNIT);
 	assert_int_equal(acks_in(UNIT, 2), 0);
 	/* they are owed as before */
 	assert_int_equal(tor_comm_take_due(&f->comm, 1, owed, TOR_DUE_WORDS), TOR_DUE_WORDS);
@@ -137,10 +140,40 @@ static void send_frame__short_ones_have_as_many_as_fit(void **state)
 
 	for (spare = 1; spare < UNIT; spare += spare < 100 ? 1 : 101) {
 		fit = min_t(u32, spare / sizeof(struct torcoll_ack), TOR_DUE_WORDS);
-		begin(f, 2 * UNIT - spare);
+		begin(f, TORCOLL_I8, 2 * UNIT - spare);
 		assert_int_equal(acks_in(UNIT, 1), 0);
 		assert_int_equal(acks_in(UNIT - spare, 1), fit);
 		assert_int_equal(tor_comm_take_due(&f->comm, 1, owed, TOR_DUE_WORDS), TOR_DUE_WORDS - fit);
+		end(f);
+	}
+}
+
+/* No element is in two frames, and what states where a frame belongs does not depend on the type. */
+static void send_frame__whole_elements(void **state)
+{
+	static const u8 types[] = { TORCOLL_I8, TORCOLL_F16, TORCOLL_F32, TORCOLL_F64, TORCOLL_DOUBLE_INT };
+	struct fixture *f = *state;
+	enum tor_counter why;
+	u32 i, k, size, n;
+	struct tor_hdr h;
+
+	for (k = 0; k < ARRAY_SIZE(types); k++) {
+		size = tor_type_size(types[k]);
+		f->comm.unit = UNIT + 12;
+		begin(f, types[k], 3 * UNIT);
+		assert_int_equal(tor_op_unit(&f->op), size > 4 ? UNIT + 12 - 12 % size : UNIT + 12);
+		for (i = 0, n = 0; i < host.nsent; i++) {
+			const struct host_frame *frame = &host.sent[i];
+
+			assert_int_equal(tor_wire_parse(frame->bytes, frame->len, frame->len, &h, &why), 0);
+			assert_int_equal(h.length % size, 0);
+			if (h.dst != 1)
+				continue;
+			assert_int_equal(h.offset, n++ * (UNIT + 12));
+			assert_int_equal(h.length, min_t(u64, tor_op_unit(&f->op),
+							 3 * UNIT - h.offset / (UNIT + 12) * tor_op_unit(&f->op)));
+		}
+		assert_int_equal(n, 3);
 		end(f);
 	}
 }
@@ -151,6 +184,7 @@ int main(void)
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(send_frame__full_ones_have_no_acks),
 		TEST(send_frame__short_ones_have_as_many_as_fit),
+		TEST(send_frame__whole_elements),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

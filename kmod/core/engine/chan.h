@@ -204,9 +204,11 @@ struct tor_walk *tor_chan_rx_walk(const struct tor_chan *chan, struct tor_rx *rx
 bool tor_walk_next(const struct tor_op *op, struct tor_walk *w, u64 *skip, u64 *take);
 
 /* Return the payload bytes of frame @index. */
-static inline u32 tor_chan_frame_len(const struct tor_comm *comm, const struct tor_rx *rx, u32 index)
+static inline u32 tor_chan_frame_len(const struct tor_op *op, const struct tor_rx *rx, u32 index)
 {
-	return min_t(u64, comm->unit, rx->bytes - (u64)index * comm->unit);
+	u32 unit = tor_op_unit(op);
+
+	return min_t(u64, unit, rx->bytes - (u64)index * unit);
 }
 
 /* --- send.c --- */
