@@ -6,6 +6,7 @@
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
+#include <linux/stringify.h>
 #include <linux/torcoll_netlink.h>
 
 #include "net/net.h"
@@ -14,6 +15,9 @@
 #include "packet/device.h"
 #include "packet/held.h"
 #include "op/group.h"
+
+/* the end of both sentences about it */
+#define MTU_LEAST ": torcoll's frames take " __stringify(TOR_WIRE_FRAME_MIN) " bytes at least"
 
 static const u8 hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
 
@@ -99,7 +103,7 @@ static int check_device(struct net_device *dev, const char **why)
 		return -EINVAL;
 	}
 	if (!tor_wire_unit(dev->mtu)) {
-		*why = "the device's MTU is too small for torcoll's frames";
+		*why = "the device's MTU is too small" MTU_LEAST;
 		return -EINVAL;
 	}
 	return 0;
@@ -316,7 +320,7 @@ const char *tor_port_reason(const struct tor_port *port)
 			return "the device is down";
 		if (!netif_carrier_ok(dev))
 			return "no carrier: the cable is out, or the other side is down";
-		return "the MTU is too small for torcoll's frames";
+		return "the MTU is too small" MTU_LEAST;
 	case TOR_LINK_WAITING:
 		return "nothing heard: the other side may not be configured";
 	case TOR_LINK_VERSION:

@@ -133,7 +133,7 @@ static bool wanted_frame(const struct tor_chan *ch, u32 skip, struct tor_hdr *h,
 			*rank = rx->rank;
 			h->where.round = rx->round;
 			h->offset = (u64)index * comm.unit;
-			h->length = min_t(u64, comm.unit, rx->bytes - h->offset);
+			h->length = tor_chan_frame_len(ch->op, rx, index);
 			return true;
 		}
 	}
@@ -427,7 +427,8 @@ static bool setup(struct fuzz_in *in)
 	comm.tag = 0x1234;
 	comm.ranks = torus.nodes;
 	comm.rank = node.self;
-	comm.unit = 256 + 64 * (fuzz_u8(in) % 4);
+	/* some that no 8 or 16 divide */
+	comm.unit = 256 + 60 * (fuzz_u8(in) % 4);
 	comm.depth = DEPTH;
 	comm.channels = CHANNELS;
 	comm.epoch = epoch;

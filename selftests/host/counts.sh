@@ -12,7 +12,7 @@
 cd "$TORCOLL_TOP" || exit
 ktap_header
 
-unit=8832	# payload bytes of a frame of 9000
+unit=8896	# payload bytes of a frame of 9000
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 

@@ -113,7 +113,7 @@ has 5 abort__calls "100,0 2,3 1,0 5,0 11,0 1,0 3,0 17,0" call.count call.rank ca
 has 6 comm__ready "3 0 0x0000000000001111 0x0000000000002222 0x0000000000003333 0x00004444 2 3 4294967295 0x00005555 6 8832 3 0x000000e1,0x000000e2,0x000000e3" \
 	join.step join.error join.name join.proof join.members join.nonce join.rank join.ranks \
 	join.missing join.tag join.generation join.frame_bytes join.epochs join.epoch
-has 6 comm__terms "0x40 2 0x0000 0x00007777 1 12 1,2,3,4,5,6 host12" terms.flags terms.cause terms.reserved \
+has 6 comm__terms "0x40 2 8834 0x00007777 1 12 1,2,3,4,5,6 host12" terms.flags terms.cause terms.payload \
 	terms.refusal terms.rank terms.node terms.rate terms.name
 has 7 comm__refuse "6 13" join.step join.error
 has 8 forwarded__hop_limit "254" hop_limit

@@ -170,7 +170,7 @@ static struct tor_hdr comm(struct frame *f, u8 step, u32 epochs)
 		.generation = 6, .frame_bytes = 8832, .epochs = epochs,
 		.has_terms = step != TORCOLL_COMM_JOIN,
 		.terms = {
-			.flags = TORCOLL_FLAG_UNSUMMED, .cause = TORCOLL_CAUSE_CHECKSUM, .refusal = 0x7777,
+			.flags = TORCOLL_FLAG_UNSUMMED, .cause = TORCOLL_CAUSE_CHECKSUM, .payload = 8834, .refusal = 0x7777,
 			.rank = 1, .node = 12, .rate = { 1, 2, 3, 4, 5, 6 }, .name = "host12",
 		},
 	};

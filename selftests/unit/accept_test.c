@@ -175,6 +175,8 @@ static const struct row rows[] = {
 	ROW(comm_msg, epochs, "no more than are there, and than `ranks` - `missing`, shrinking pairs", SHRINK_READY,
 	    GOOD(0, 2), BAD(1, 3, 4, 1U << 30)),
 
+	ROW(comm_terms, payload, "join, ready 0, or a multiple of 4 that is `frame_bytes` when rounded down to one of 64", READY,
+	    GOOD(0, UNIT, UNIT + 4, UNIT + 60), BAD(4, UNIT - 4, UNIT + 2, UNIT + 64, U16_MAX)),
 	ROW(comm_terms, rates[0], "ready up to 10^13, the last two up to 10^10", READY,
 	    GOOD(0, 10000000000000), BAD(10000000000001, U64_MAX)),
 	ROW(comm_terms, rates[3], "ready up to 10^13, the last two up to 10^10", READY,
@@ -214,7 +216,8 @@ static u32 build_abort(u8 *p)
 
 static u32 build_comm(u8 *p, enum base base)
 {
-	const u32 word[2] = { 1, 2 };
+	/* terms that begin in them are valid, too */
+	const u32 word[2] = { 1 << 16, 2 << 16 };
 	bool ready = base == READY || base == SHRINK_READY;
 	struct tor_comm_msg msg = {
 		.step = step_of[base], .rank = 1, .ranks = 4, .missing = ready ? 2 : 0, .tag = 5,

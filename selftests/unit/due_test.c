@@ -70,14 +70,14 @@ static void tor_chan_owe__waits_and_is_taken_along(void **state)
 	(void)state;
 	tor_chan_owe(&ctx, &chan[1], 2, 0x89abcdef, 0x1234);
 	assert_int_equal(host.nsent, 0);
-	assert_int_equal(tor_comm_take_due(&comm, 1, acks), 0);
-	assert_int_equal(tor_comm_take_due(&comm, 2, acks), 1);
+	assert_int_equal(tor_comm_take_due(&comm, 1, acks, TOR_DUE_WORDS), 0);
+	assert_int_equal(tor_comm_take_due(&comm, 2, acks, TOR_DUE_WORDS), 1);
 	assert_int_equal(acks[0].op, 0x89abcdef);
 	assert_int_equal(acks[0].where.channel, 1);
 	assert_int_equal(acks[0].where.round, 0x1234);
 	assert_int_equal(acks[0].state, TORCOLL_ACK_DONE);
 	/* and once only, also when time is up */
-	assert_int_equal(tor_comm_take_due(&comm, 2, acks), 0);
+	assert_int_equal(tor_comm_take_due(&comm, 2, acks, TOR_DUE_WORDS), 0);
 	tor_chan_pay(&ctx, &chan[1]);
 	assert_int_equal(host.nsent, 0);
 }
@@ -93,7 +93,7 @@ static void tor_chan_owe__a_message(void **state)
 	tor_chan_owe(&ctx, &chan[0], 2, 0x89abcdef, 0);
 	chan[0].op->role = TOR_ROLE_NONE;
 	chan[0].op->pair = 0;
-	assert_int_equal(tor_comm_take_due(&comm, 2, acks), 1);
+	assert_int_equal(tor_comm_take_due(&comm, 2, acks, TOR_DUE_WORDS), 1);
 	assert_int_equal(acks[0].op, 0x89abcdef);
 	assert_int_equal(acks[0].where.role, TOR_ROLE_RECV);
 	assert_int_equal(acks[0].where.pair, 0xfedc);
@@ -147,7 +147,7 @@ static void tor_chan_owe__more_than_a_channel_remembers(void **state)
 	(void)state;
 	for (i = 0; i < TOR_DUE_MAX + 5; i++) {
 		tor_chan_owe(&ctx, &chan[0], 1, i, 0);
-		assert_int_equal(tor_comm_take_due(&comm, 1, acks), 1);
+		assert_int_equal(tor_comm_take_due(&comm, 1, acks, TOR_DUE_WORDS), 1);
 	}
 	assert_int_equal(host.nsent, 0);
 	for (i = 0; i < TOR_DUE_MAX; i++)

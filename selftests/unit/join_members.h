@@ -100,7 +100,7 @@ static void call_as(u32 rank, u32 ranks, const u32 *nodes, const char *secret)
 	m->join.rank = rank;
 	m->join.a.ranks = ranks;
 	m->join.member = nodes;
-	m->join.a.unit = 1344 - 64 * rank;
+	m->join.a.unit = 1436 - 60 * rank;
 	m->join.a.epoch = m->epoch;
 	m->join.seen = m->seen;
 	m->join.seen_nonce = m->nonce;
@@ -172,7 +172,7 @@ static void assert_all_joined(u32 ranks, const u32 *nodes)
 		assert_int_equal(m->installed, tag);
 		assert_int_equal(m->join.a.tag, tag);
 		/* the smallest that was offered */
-		assert_int_equal(m->join.a.unit, 1344 - 64 * (ranks - 1));
+		assert_int_equal(m->join.a.unit, 1436 - 60 * (ranks - 1));
 	}
 }
 

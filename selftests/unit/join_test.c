@@ -403,11 +403,11 @@ static void bring(u32 node, const struct tor_hdr *h, const struct tor_comm_msg *
 }
 
 /* @rank calls rank 0 as a module from before there were terms does. */
-static void call_without_terms(u32 rank)
+static void call_without_terms(u32 rank, u32 frame_bytes)
 {
 	struct tor_hdr h = { .src = rank, .src_epoch = 5 };
 	struct tor_comm_msg msg = {
-		.step = TORCOLL_COMM_JOIN, .rank = rank, .ranks = NODES, .frame_bytes = 1344, .nonce = 6,
+		.step = TORCOLL_COMM_JOIN, .rank = rank, .ranks = NODES, .frame_bytes = frame_bytes, .nonce = 6,
 		.name = member[0].join.name, .proof = member[0].join.proof,
 		.members = member[0].join.members,
 	};
@@ -434,7 +434,7 @@ static void tor_join_rx__a_call_without_terms(void **state)
 		member[0].node.big_endian = member[1].node.big_endian = i == 3;
 		call_as(0, NODES, NULL, "secret");
 		call_as(1, NODES, NULL, "secret");
-		call_without_terms(2);
+		call_without_terms(2, 1344);
 		pass(NSEC_PER_SEC);
 		assert_int_equal(member[0].join.fault.cause, cause[i]);
 		assert_int_equal(member[0].done, i != 0);
@@ -446,6 +446,34 @@ static void tor_join_rx__a_call_without_terms(void **state)
 		}
 		assert_int_equal(member[0].join.a.error, -EPROTO);
 		assert_int_equal(member[1].join.fault.node, 2);
+	}
+}
+
+/* Such a module knows multiples of 64 only, so no others are agreed on, whoever offers the least. */
+static void tor_join_rx__a_coarse_unit(void **state)
+{
+	u32 i, k;
+
+	for (k = 0; k < 2; k++) {
+		u32 unit = k ? 1024 : tor_wire_unit_coarse(1436 - 60 * (NODES - 2));
+
+		setup(NULL);
+		/* whose module answers here is not the one that calls */
+		deaf = NODES - 1;
+		member[0].join.rates = tor_rates_default;
+		for (i = 0; i < NODES - 1; i++) {
+			member[i].node.checksum_payload = true;
+			call_as(i, NODES, NULL, "secret");
+		}
+		call_without_terms(NODES - 1, k ? 1024 : 8832);
+		pass(NSEC_PER_SEC);
+		for (i = 0; i < NODES - 1; i++) {
+			assert_int_equal(member[i].join.a.state, TOR_AGREE_ACCEPTING);
+			assert_int_equal(member[i].join.a.unit, unit);
+		}
+		for (i = 0; i < NODES - 1; i++)
+			tor_join_cancel(&ctx, &member[i].join, -EINTR);
+		settle();
 	}
 }
 
@@ -608,6 +636,7 @@ int main(void)
 		JOIN_TEST(tor_join_rx__another_byte_order),
 		JOIN_TEST(tor_join_rx__another_checksum),
 		JOIN_TEST(tor_join_rx__a_call_without_terms),
+		JOIN_TEST(tor_join_rx__a_coarse_unit),
 		JOIN_TEST(tor_join_rx__an_answer_without_terms),
 		JOIN_TEST(tor_join_rx__refused_to_those_that_come_later),
 		JOIN_TEST(tor_join_rx__next_attempt_is_not_refused),

@@ -232,8 +232,13 @@ static void cross(struct sim_frame *f)
 
 bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port)
 {
-	u64 left = port == TOR_NO_PORT ? 0 : port_take(&node->port[port], f->hdr_len + sim_frame_payload(f));
+	u32 bytes = f->hdr_len + sim_frame_payload(f);
+	u64 left;
 
+	if (bytes > sim.scenario.frame_size)
+		sim_fail("node %u: a frame of %u bytes, and ports take %llu", node->core.self, bytes,
+			 (unsigned long long)sim.scenario.frame_size);
+	left = port == TOR_NO_PORT ? 0 : port_take(&node->port[port], bytes);
 	if (!left) {
 		sim_meet(SIM_FULL_QUEUE);
 		sim_packet_excuse(f);

@@ -17,7 +17,7 @@
 #define TORCOLL_ETHERTYPE	0x88B5			/* IEEE 802: local experimental 1 */
 #define TORCOLL_HELLO_GROUP	{ 0x03, 0x74, 0x6f, 0x72, 0x63, 0x6f }	/* local, group */
 #define TORCOLL_WIRE_ACKS_MAX	32			/* per frame */
-#define TORCOLL_WIRE_PIGGYBACK	2			/* acks that a data frame reserves room for */
+#define TORCOLL_WIRE_PIGGYBACK	2			/* acks in a data frame, if there is room */
 #define TORCOLL_NODE_ALL	(~0U)			/* dst of hellos and of packets to all nodes */
 #define TORCOLL_PACKET_MIN	14			/* bytes of an inner MAC header */
 
@@ -67,7 +67,10 @@ struct torcoll_hdr {
 	__u8	channel;
 	__u8	flags;
 	__be16	round;
-	/* of the payload in the transfer, bytes. Echo replies: 1 + damaged frames, 0: not counted */
+	/*
+	 * index of the frame times the agreed payload. Echo replies: 1 + damaged frames,
+	 * 0: not counted
+	 */
 	__be64	offset;
 	__be32	length;		/* of the payload, bytes */
 	__be32	stamp;		/* sender's clock, us; echoed in acks */
@@ -193,7 +196,7 @@ struct torcoll_comm_msg {
 	__be32	missing;	/* WAIT: the first missing rank; READY: rank of the first epoch below */
 	__be32	tag;		/* READY, ACCEPT, GO */
 	__be32	generation;	/* READY, GO */
-	__be32	frame_bytes;	/* JOIN: payload bytes offered; READY, GO: agreed */
+	__be32	frame_bytes;	/* as payload below, but a multiple of 64: for older modules */
 	/* number of __be32 that follow. READY: epochs by rank; SHRINK_READY: nodes and epochs */
 	__be32	epochs;
 };
@@ -216,7 +219,7 @@ enum torcoll_comm_cause {
 struct torcoll_comm_terms {
 	__u8	flags;		/* JOIN: TORCOLL_FLAG_BIG_ENDIAN, _UNSUMMED; REFUSE: those of @rank */
 	__u8	cause;		/* REFUSE: enum torcoll_comm_cause */
-	__be16	__reserved;
+	__be16	payload;	/* JOIN: bytes per frame offered; READY: agreed; 0: frame_bytes */
 	__be32	refusal;	/* REFUSE: its number; JOIN: of the last one of this name that was heard */
 	__be32	rank;		/* REFUSE: the one at fault, ~0: not known */
 	__be32	node;		/* REFUSE: its node, ~0: not known */

@@ -4,6 +4,9 @@
 
 #include "core/wire/accept.h"
 
+/* What is in a message beside the list. */
+#define AGREE_REST	(sizeof(struct torcoll_comm_msg) + sizeof(struct torcoll_comm_terms))
+
 void tor_agree_say(struct tor_ctx *ctx, struct tor_node *node, u32 dst,
 		   const struct tor_comm_msg *msg, const u32 *word)
 {
@@ -65,12 +68,11 @@ void tor_agree_back_off(struct tor_agree *a, u64 most)
 
 u32 tor_agree_entries(const struct tor_agree *a)
 {
-	static_assert(sizeof(struct torcoll_comm_terms) < TOR_WIRE_UNIT_MIN);
+	static_assert(AGREE_REST < TOR_WIRE_UNIT_MIN);
 
 	u32 bytes = a->policy->words * sizeof(__be32);
 
-	return min_t(u32, (a->unit - sizeof(struct torcoll_comm_terms)) / bytes,
-		     TOR_AGREE_WORDS / a->policy->words);
+	return min_t(u32, (a->unit - AGREE_REST) / bytes, TOR_AGREE_WORDS / a->policy->words);
 }
 
 /*

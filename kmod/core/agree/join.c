@@ -24,13 +24,13 @@ void tor_join_say(struct tor_ctx *ctx, const struct tor_join *join, u32 rank, u8
 		.missing = join->a.missing,
 		.tag = join->a.tag,
 		.generation = join->a.generation,
-		.frame_bytes = join->a.unit,
+		.frame_bytes = tor_wire_unit_coarse(join->a.unit),
 		.has_terms = step == TORCOLL_COMM_JOIN || step == TORCOLL_COMM_REFUSE,
 		.terms = join->fault,
 	};
 
 	if (step == TORCOLL_COMM_JOIN)
-		tor_terms_own(join->a.node, ctx->now, join->name, &msg.terms);
+		tor_terms_own(join->a.node, ctx->now, join->name, join->a.unit, &msg.terms);
 	tor_agree_say(ctx, join->a.node, tor_join_node(join, rank), &msg, NULL);
 }
 
@@ -131,6 +131,7 @@ int tor_join_start(struct tor_ctx *ctx, struct tor_join *join)
 	join->a.missing = join->rank ? 0 : TOR_NO_RANK;
 	join->left = join->a.ranks;
 	join->fault = (struct tor_comm_terms){ .rank = ~0U, .node = ~0U };
+	join->coarse = false;
 	join->a.epoch[join->rank] = join->a.node->epoch;
 	tor_agree_begin(ctx, &join->a, &join->a.node->joins);
 	if (join->rank)
@@ -233,12 +234,12 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 		break;
 	case TORCOLL_COMM_READY:
 		if (join->a.state == TOR_AGREE_CALLING) {
-			if (msg->frame_bytes > join->a.unit || !take_epochs(join, msg))
+			if (tor_terms_unit(msg) > join->a.unit || !take_epochs(join, msg))
 				return;
 			if (!msg->has_terms && !take_no_terms(ctx, join, msg))
 				return;
 			join->a.generation = msg->generation;
-			join->a.unit = msg->frame_bytes;
+			join->a.unit = tor_terms_unit(msg);
 			tor_terms_get_rates(msg, &join->rates);
 			err = tor_env_join_install(ctx, join);
 			if (err) {

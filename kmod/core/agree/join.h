@@ -50,6 +50,7 @@
  * @here: rank 0 only: other ranks that have come
  * @accepted: rank 0 only: those of them that have the tag
  * @absent, @left: no rank below has never come, or has given up
+ * @coarse: rank 0 only: the agreed unit is a coarse one
  */
 struct tor_join {
 	struct tor_agree a;
@@ -68,6 +69,7 @@ struct tor_join {
 	u32 accepted;
 	u32 absent;
 	u32 left;
+	bool coarse;
 };
 
 /* Hash a comm's name; hash its secret, with @name from the former. */

@@ -21,9 +21,10 @@ static void chief_say_ready(struct tor_ctx *ctx, const struct tor_join *join, u3
 		.missing = first,
 		.tag = join->a.tag,
 		.generation = join->a.generation,
-		.frame_bytes = join->a.unit,
+		.frame_bytes = tor_wire_unit_coarse(join->a.unit),
 		.epochs = min(tor_agree_entries(&join->a), join->a.ranks - first),
 		.has_terms = true,
+		.terms.payload = join->a.unit,
 	};
 
 	tor_terms_put_rates(&msg.terms, &join->rates);
@@ -130,6 +131,8 @@ static void chief_collect(struct tor_ctx *ctx, struct tor_join *join)
 
 	if (join->a.state == TOR_AGREE_CALLING && join->here == join->a.ranks - 1) {
 		join->a.tag = tor_join_tag(join->a.node, join->proof, join->members, &join->a.generation);
+		if (join->coarse)
+			join->a.unit = tor_wire_unit_coarse(join->a.unit);
 		err = tor_env_join_install(ctx, join);
 		if (err) {
 			tor_join_chief_fail(ctx, join, err);
@@ -180,6 +183,7 @@ static void chief_blame(struct tor_ctx *ctx, struct tor_join *join, const struct
 	struct tor_comm_terms *fault = &join->fault;
 
 	*fault = msg->terms;
+	fault->payload = 0;
 	fault->cause = cause;
 	fault->rank = msg->rank;
 	fault->node = h->src;
@@ -221,7 +225,9 @@ static void chief_rx_call(struct tor_ctx *ctx, struct tor_join *join, const stru
 	chief_set_seen(join, msg->rank, TOR_AGREE_CALLED);
 	join->seen_nonce[msg->rank] = msg->nonce;
 	join->a.epoch[msg->rank] = h->src_epoch;
-	join->a.unit = min(join->a.unit, msg->frame_bytes);
+	join->a.unit = min(join->a.unit, tor_terms_unit(msg));
+	/* of a module that knows no others */
+	join->coarse |= !msg->terms.payload;
 	chief_find_missing(join);
 	if (join->a.missing != TOR_NO_RANK)
 		tor_join_say(ctx, join, msg->rank, TORCOLL_COMM_WAIT, 0);

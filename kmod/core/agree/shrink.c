@@ -405,6 +405,7 @@ int tor_shrink_start(struct tor_ctx *ctx, struct tor_shrink *s, const struct tor
 	s->a.policy = &policy;
 	s->a.told = s->from->ranks;
 	s->a.seldom = TOR_AGREE_REPEAT_MAX;
+	s->a.unit = tor_wire_unit_coarse(s->a.unit);
 	s->again = false;
 	s->a.missing = TOR_NO_RANK;
 	s->chief = TOR_NO_RANK;

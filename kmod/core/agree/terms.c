@@ -79,15 +79,22 @@ static u8 own_flags(const struct tor_node *node)
 	       (node->checksum_payload ? 0 : TORCOLL_FLAG_UNSUMMED);
 }
 
-void tor_terms_own(const struct tor_node *node, u64 now, u64 name, struct tor_comm_terms *terms)
+void tor_terms_own(const struct tor_node *node, u64 now, u64 name, u32 unit,
+		   struct tor_comm_terms *terms)
 {
 	*terms = (struct tor_comm_terms){
 		.flags = own_flags(node),
+		.payload = unit,
 		.refusal = last_heard(node, now, name),
 		.rank = ~0U,
 		.node = ~0U,
 	};
 	tor_env_host_name(node, terms->name);
+}
+
+u32 tor_terms_unit(const struct tor_comm_msg *msg)
+{
+	return msg->terms.payload ?: msg->frame_bytes;
 }
 
 enum torcoll_comm_cause tor_terms_compare(const struct tor_node *node,

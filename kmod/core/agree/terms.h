@@ -50,9 +50,14 @@ u32 tor_terms_hash(const struct tor_rates *rates);
  * @node: this node
  * @now: monotonic time, ns
  * @name: hash of the comm's name
+ * @unit: payload bytes per frame that it offers
  * @terms: filled in
  */
-void tor_terms_own(const struct tor_node *node, u64 now, u64 name, struct tor_comm_terms *terms);
+void tor_terms_own(const struct tor_node *node, u64 now, u64 name, u32 unit,
+		   struct tor_comm_terms *terms);
+
+/* Return the payload bytes per frame that a member offers, or rank 0 has chosen. */
+u32 tor_terms_unit(const struct tor_comm_msg *msg);
 
 /*
  * Compare the terms of a call, or of rank 0's answer, with those of this node,

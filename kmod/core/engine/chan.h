@@ -204,9 +204,11 @@ struct tor_walk *tor_chan_rx_walk(const struct tor_chan *chan, struct tor_rx *rx
 bool tor_walk_next(const struct tor_op *op, struct tor_walk *w, u64 *skip, u64 *take);
 
 /* Return the payload bytes of frame @index. */
-static inline u32 tor_chan_frame_len(const struct tor_comm *comm, const struct tor_rx *rx, u32 index)
+static inline u32 tor_chan_frame_len(const struct tor_op *op, const struct tor_rx *rx, u32 index)
 {
-	return min_t(u64, comm->unit, rx->bytes - (u64)index * comm->unit);
+	u32 unit = tor_op_unit(op);
+
+	return min_t(u64, unit, rx->bytes - (u64)index * unit);
 }
 
 /* --- send.c --- */
@@ -267,10 +269,11 @@ void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq,
 void tor_chan_pay(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /*
- * A frame leaves for @rank: collect the acknowledgements owed to it in
- * @acks[TOR_DUE_WORDS]. Return their number.
+ * A frame leaves for @rank: collect the acknowledgements owed to it, at most
+ * @most, in @acks, of which there need not be more than TOR_DUE_WORDS. Return
+ * their number.
  */
-u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks);
+u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks, u32 most);
 
 /* Send a frame of @n acknowledgements, 1 to TOR_DUE_WORDS + 1. */
 void tor_comm_send_acks(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,

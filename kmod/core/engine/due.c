@@ -5,8 +5,9 @@
  * A message of one frame is copied when it is sent, so nobody waits for its
  * acknowledgement, and most ranks send something to the same rank soon
  * afterwards, if only in the next op. Such an acknowledgement is owed for a
- * while: it leaves with the next data frame to that rank, together with the
- * next one that is owed to it, or alone when its time is up.
+ * while: it leaves with the next data frame to that rank that has room for it,
+ * together with the next one that is owed to it, or alone when its time is up.
+ * Frames with a full payload have no room.
  *
  * The acknowledgements owed to a rank are a few words in its path. Any channel
  * of the comm may take them, by exchange. The channel that owes one remembers
@@ -67,12 +68,12 @@ static bool due_is_there(const struct tor_path *path, u64 due)
 	return false;
 }
 
-u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks)
+u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks, u32 most)
 {
 	struct tor_path *path = tor_comm_path(comm, rank);
 	u32 i, n = 0;
 
-	for (i = 0; i < ARRAY_SIZE(path->due); i++) {
+	for (i = 0; i < ARRAY_SIZE(path->due) && n < most; i++) {
 		u64 due = 0;
 
 		/* the common case costs no atomic operation */
@@ -90,7 +91,8 @@ static void due_send(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, u64 d
 	struct tor_ack acks[TOR_DUE_WORDS + 1];
 
 	due_unpack(comm, due, &acks[0]);
-	tor_comm_send_acks(ctx, comm, rank, acks, 1 + tor_comm_take_due(comm, rank, acks + 1));
+	tor_comm_send_acks(ctx, comm, rank, acks,
+			   1 + tor_comm_take_due(comm, rank, acks + 1, TOR_DUE_WORDS));
 }
 
 /*

@@ -84,7 +84,7 @@ enum tor_explained {
  * @lineage: shared with the comm that it was shrunk from
  * @ranks: number of ranks
  * @rank: own rank
- * @unit: payload bytes per frame, the same on all ranks
+ * @unit: payload bytes per frame, the same on all ranks; see tor_op_unit()
  * @depth: op slots
  * @channels: channels per slot
  * @member: node of each rank, or NULL: rank i is node i
@@ -219,6 +219,15 @@ struct tor_op {
 	atomic_t busy;
 	atomic_t open;
 };
+
+/*
+ * Payload bytes per frame of an op: no element is in two frames. Frames state
+ * their index times the comm's unit, which the receiver knows before its call.
+ */
+static inline u32 tor_op_unit(const struct tor_op *op)
+{
+	return op->comm->unit & ~(op->elem - 1);
+}
 
 /*
  * The digest in the frames of a transfer to or from @rank. It includes the

@@ -139,7 +139,7 @@ void tor_chan_hold(struct tor_ctx *ctx, struct tor_chan *chan)
 	u64 bytes = op->plan.call.count * op->elem;
 
 	if (chan->state != TOR_CHAN_RUNNING || chan->seq != op->seq ||
-	    op->role != TOR_ROLE_SEND || bytes > op->comm->unit ||
+	    op->role != TOR_ROLE_SEND || bytes > tor_op_unit(op) ||
 	    atomic_read(&op->comm->kept) > TOR_KEPT_HIGH)
 		return;
 	chan->held = tor_chan_kept_get(chan, bytes);

@@ -180,14 +180,15 @@ static void remember_crc(struct tor_chan *chan, const struct tor_rx *rx, u64 off
 }
 
 /*
- * Reduce or copy bytes [off, off + len) of the transfer @rx, whose checksum is
- * @crc. False: the FPU is not usable now.
+ * Reduce or copy frame @index of the transfer @rx, whose checksum is @crc.
+ * False: the FPU is not usable now.
  */
-static bool rx_apply(struct tor_chan *chan, struct tor_rx *rx, u64 off, u32 len,
+static bool rx_apply(struct tor_chan *chan, struct tor_rx *rx, u32 index, u32 len,
 		     const struct tor_bytes *payload, u32 pieces, u32 crc)
 {
 	struct tor_op *op = chan->op;
 	struct tor_walk here, *w;
+	u64 off = (u64)index * tor_op_unit(op);
 	struct tor_stream s;
 	u64 skip, take;
 	bool fpu = op->is_float && rx->op == TOR_PIECE_REDUCE;
@@ -216,7 +217,6 @@ out:
  */
 static bool rx_release(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx)
 {
-	struct tor_comm *comm = chan->op->comm;
 	struct tor_kept *kept, *next;
 
 	list_for_each_entry_safe(kept, next, &rx->kept, list) {
@@ -229,7 +229,7 @@ static bool rx_release(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx
 			return false;
 		}
 		ctx->moved += kept->len;
-		if (!rx_apply(chan, rx, (u64)kept->index * comm->unit, kept->len, &bytes, 1,
+		if (!rx_apply(chan, rx, kept->index, kept->len, &bytes, 1,
 			      kept->crc)) {
 			chan->retry = ctx->now + TOR_RETRY;
 			return false;
@@ -314,7 +314,7 @@ static void rx_current(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 		tor_chan_mismatch(ctx, chan, rank, h->digest);
 		return;
 	}
-	if (!rx || index >= rx->frames || h->length != tor_chan_frame_len(comm, rx, index) ||
+	if (!rx || index >= rx->frames || h->length != tor_chan_frame_len(chan->op, rx, index) ||
 	    tor_rx_look(rx, index) == TOR_RX_BEYOND) {
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_RANGE);
 		return;
@@ -332,7 +332,7 @@ static void rx_current(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 		tor_env_drop(ctx, comm->node, TOR_C_DROP_PAYLOAD_CRC);
 		return;
 	}
-	if (!rx_apply(chan, rx, h->offset, h->length, payload, pieces, h->payload_crc)) {
+	if (!rx_apply(chan, rx, index, h->length, payload, pieces, h->payload_crc)) {
 		tor_env_count(comm->node, TOR_C_RX_DEFERRED, 1);
 		chan->retry = ctx->now + TOR_RETRY;
 		rx_keep(ctx, chan, rx, h, payload, pieces);

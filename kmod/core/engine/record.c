@@ -119,7 +119,7 @@ void tor_chan_crcs_get(struct tor_chan *chan, u32 frames)
 	if (!tor_env_keep(comm, TOR_CRCS_MEMORY))
 		return;
 	/* those of one round are sent on while those of the next come in */
-	chan->crcs = tor_crcs_new(comm->unit, 2 * min_t(u32, frames, TOR_CRCS_MAX));
+	chan->crcs = tor_crcs_new(tor_op_unit(chan->op), 2 * min_t(u32, frames, TOR_CRCS_MAX));
 	if (!chan->crcs)
 		tor_env_unkeep(comm, TOR_CRCS_MEMORY);
 }

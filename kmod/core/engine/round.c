@@ -21,7 +21,7 @@ static bool early_fits(const struct tor_chan *chan, struct tor_rx *rx)
 	rx->digest = digest;
 	list_for_each_entry(kept, &rx->kept, list)
 		if (kept->index >= rx->frames ||
-		    kept->len != tor_chan_frame_len(chan->op->comm, rx, kept->index))
+		    kept->len != tor_chan_frame_len(chan->op, rx, kept->index))
 			return false;
 	return true;
 }
@@ -272,6 +272,7 @@ static bool splits(const struct tor_comm *comm, u32 rank)
 bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_op *op = chan->op;
+	u32 unit = tor_op_unit(op);
 	struct tor_piece piece;
 	struct tor_cursor c;
 	struct tor_tx *tx, *next;
@@ -306,7 +307,7 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 		if (rx->round != chan->round)
 			continue;
 		order_receive(chan, rx);
-		rx->frames = tor_div64(rx->bytes + op->comm->unit - 1, op->comm->unit);
+		rx->frames = tor_div64(rx->bytes + unit - 1, unit);
 		if (!rx->frames || !early_fits(chan, rx)) {
 			tor_chan_mismatch(ctx, chan, rx->rank, rx->digest);
 			return false;
@@ -323,9 +324,9 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 	list_for_each_entry_safe(tx, next, &chan->tx, list) {
 		if (tx->round != chan->round)
 			continue;
-		tx->split = tx->bytes > op->comm->unit && splits(op->comm, tx->rank);
+		tx->split = tx->bytes > unit && splits(op->comm, tx->rank);
 		tor_tx_init(tx, tor_comm_path(op->comm, tx->rank), &op->comm->node->slowest,
-			    tx->rank, tx->round, tx->bytes, op->comm->unit, patient);
+			    tx->rank, tx->round, tx->bytes, unit, patient);
 		tor_chan_push(ctx, chan, tx);
 	}
 	return true;

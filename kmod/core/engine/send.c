@@ -156,8 +156,9 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	struct tor_op *op = chan->op;
 	struct tor_comm *comm = op->comm;
 	struct tor_range range[TOR_FRAME_RANGES];
-	u64 off = (u64)index * comm->unit;
-	u32 len = min_t(u64, comm->unit, tx->bytes - off);
+	u32 unit = tor_op_unit(op);
+	u64 off = (u64)index * unit;
+	u32 len = min_t(u64, unit, tx->bytes - off);
 	u8 hdr[sizeof(struct torcoll_hdr) + TOR_DUE_WORDS * sizeof(struct torcoll_ack)];
 	struct tor_frame frame = { .cable = ~0U, .hdr = hdr, .data = true };
 	struct tor_ack acks[TOR_DUE_WORDS];
@@ -171,7 +172,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	h.digest = tor_op_transfer_digest(op, tx->rank, true, tx->bytes);
 	h.where = tor_chan_where(chan, tx->round);
 	h.flags = flags;
-	h.offset = off;
+	h.offset = (u64)index * comm->unit;
 	h.length = len;
 	h.stamp = max_t(u32, tor_div64(ctx->now, NSEC_PER_USEC), 1);
 
@@ -187,7 +188,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 		/*
 		 * may be overwritten as soon as it has left: see chan_settle()
 		 */
-		frame.copy = tx->bytes <= comm->unit;
+		frame.copy = tx->bytes <= unit;
 		if (frame.ranges > TOR_FRAME_RANGES) {
 			gathered = tor_env_frame_alloc(len);
 			if (!gathered) {
@@ -203,7 +204,7 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 		frame.linear_len = len;
 	if (comm->node->checksum_payload)
 		h.payload_crc = payload_crc(chan, tx, &frame, off, len, flags);
-	h.acks = tor_comm_take_due(comm, tx->rank, acks);
+	h.acks = tor_comm_take_due(comm, tx->rank, acks, tor_wire_spare_acks(comm->unit - len));
 	tor_wire_build(hdr, &h, acks);
 	frame.hdr_len = tor_wire_header_bytes(&h);
 	if (flags & TORCOLL_FLAG_RETRANSMIT)
@@ -239,7 +240,7 @@ bool tor_chan_copy_send(struct tor_chan *chan, struct tor_tx *tx)
 {
 	if (tx->copy)
 		return true;
-	if (tx->bytes > chan->op->comm->unit)
+	if (tx->bytes > tor_op_unit(chan->op))
 		return false;
 	tx->copy = tor_env_frame_alloc(tx->bytes);
 	if (!tx->copy)
@@ -250,7 +251,7 @@ bool tor_chan_copy_send(struct tor_chan *chan, struct tor_tx *tx)
 
 bool tor_chan_copy_sends(struct tor_chan *chan)
 {
-	u32 unit = chan->op->comm->unit;
+	u32 unit = tor_op_unit(chan->op);
 	struct tor_tx *tx;
 
 	list_for_each_entry(tx, &chan->tx, list)

@@ -351,6 +351,7 @@ static void accept_terms(const void *p, u32 len, struct tor_comm_msg *msg)
 		memcpy(&raw, p, sizeof(raw));
 	terms->flags = raw.flags;
 	terms->cause = raw.cause < TORCOLL_CAUSE_END ? raw.cause : TORCOLL_CAUSE_UNKNOWN;
+	terms->payload = be16_to_cpu(raw.payload);
 	terms->refusal = be32_to_cpu(raw.refusal);
 	terms->rank = be32_to_cpu(raw.rank);
 	terms->node = be32_to_cpu(raw.node);
@@ -377,6 +378,16 @@ static bool accept_words(const struct tor_comm_msg *msg, u32 each)
 	       msg->epochs / each <= msg->ranks - msg->missing;
 }
 
+/* True if both fields of the bytes per frame are valid, and agree. */
+static bool accept_unit(const struct tor_comm_msg *msg)
+{
+	u32 payload = msg->terms.payload;
+
+	return tor_wire_unit_ok(msg->frame_bytes) &&
+	       (!payload || (payload % TOR_WIRE_UNIT_ALIGN == 0 &&
+			     tor_wire_unit_coarse(payload) == msg->frame_bytes));
+}
+
 /* Messages between a member and rank 0, so about a rank other than 0. */
 static bool accept_join(const struct tor_comm_msg *msg)
 {
@@ -384,9 +395,9 @@ static bool accept_join(const struct tor_comm_msg *msg)
 		return false;
 	switch (msg->step) {
 	case TORCOLL_COMM_JOIN:
-		return tor_wire_unit_ok(msg->frame_bytes);
+		return accept_unit(msg);
 	case TORCOLL_COMM_READY:
-		return msg->tag && tor_wire_unit_ok(msg->frame_bytes) && accept_words(msg, 1) &&
+		return msg->tag && accept_unit(msg) && accept_words(msg, 1) &&
 		       accept_rates(msg);
 	case TORCOLL_COMM_ACCEPT:
 	case TORCOLL_COMM_GO:

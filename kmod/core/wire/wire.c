@@ -107,7 +107,7 @@ WIRE_AT(torcoll_comm_msg, epochs, 60);
 WIRE_SIZE(torcoll_comm_terms, 128);
 WIRE_AT(torcoll_comm_terms, flags, 0);
 WIRE_AT(torcoll_comm_terms, cause, 1);
-WIRE_AT(torcoll_comm_terms, __reserved, 2);
+WIRE_AT(torcoll_comm_terms, payload, 2);
 WIRE_AT(torcoll_comm_terms, refusal, 4);
 WIRE_AT(torcoll_comm_terms, rank, 8);
 WIRE_AT(torcoll_comm_terms, node, 12);
@@ -116,11 +116,13 @@ WIRE_AT(torcoll_comm_terms, name, 64);
 
 u32 tor_wire_unit(u32 frame_size)
 {
-	const u32 room = TOR_WIRE_FRAME_MIN - TOR_WIRE_UNIT_MIN;
+	u32 room = frame_size - sizeof(struct torcoll_hdr);
 
 	if (frame_size < TOR_WIRE_FRAME_MIN)
 		return 0;
-	return (frame_size - room) / TOR_WIRE_UNIT_ALIGN * TOR_WIRE_UNIT_ALIGN;
+	if (room >= TOR_WIRE_UNIT_LONG)
+		return tor_wire_unit_coarse(room);
+	return room / TOR_WIRE_UNIT_ALIGN * TOR_WIRE_UNIT_ALIGN;
 }
 
 u32 tor_wire_header_crc(struct torcoll_hdr *raw, const void *acks, u32 bytes)
@@ -319,6 +321,7 @@ static void wire_put_terms(void *buf, const struct tor_comm_terms *terms)
 	struct torcoll_comm_terms raw = {
 		.flags = terms->flags,
 		.cause = terms->cause,
+		.payload = cpu_to_be16(terms->payload),
 		.refusal = cpu_to_be32(terms->refusal),
 		.rank = cpu_to_be32(terms->rank),
 		.node = cpu_to_be32(terms->node),
