@@ -75,6 +75,7 @@ struct torcoll_comm {
 	uint32_t *members;		/* node of each rank */
 	uint32_t depth;
 	enum torcoll_bits bits;
+	uint64_t flags;			/* TORCOLL_COMM_* */
 	uint32_t groups;		/* calls that made groups; changes */
 	uint32_t exclude[TORCOLL_COLL_COUNT];	/* algorithms that auto must not choose */
 };
@@ -274,6 +275,17 @@ bool torcoll__may_wait(const struct torcoll_comm *comm, uint32_t flags);
 /* Refuse an op that does not wait, since others do. Return -EBUSY. */
 int torcoll__overtakes(uint32_t collective);
 
+/* ---- refusal.c ---- */
+
+/*
+ * Handle the refusal of a call for good. Return whether to make it once more, so
+ * that the module tells the other ranks.
+ */
+bool torcoll__refusal_retry(const struct torcoll_comm *comm, int err, struct torcoll_submit *s);
+
+/* Tell the other ranks of a refusal by the library. Changes no sentence. */
+void torcoll__refusal_tell(struct torcoll_comm *comm, const struct torcoll_op *op, int err);
+
 /* ---- wait.c ---- */
 
 enum torcoll__request_state {
@@ -315,7 +327,6 @@ static inline uint64_t torcoll__u64(const void *p)
  */
 struct torcoll_op torcoll__blocks_op(enum torcoll_collective collective, const void *send,
 				     void *recv, uint64_t count, enum torcoll_type type);
-int torcoll__set_counts(const struct torcoll_comm *comm, struct torcoll_op *op,
-			const uint64_t *counts);
+int torcoll__set_counts(struct torcoll_comm *comm, struct torcoll_op *op, const uint64_t *counts);
 
 #endif

@@ -240,6 +240,7 @@ static void job_describe(struct torcoll__job *job)
 	ret = job->advance(job);
 	if (ret < 0) {
 		job_fail(job, ret, ~0U, kept);
+		torcoll__refusal_tell(job->comm, &job->op, ret);
 		return;
 	}
 	job->more = ret;

@@ -528,6 +528,98 @@ static int steps_in_order(void)
 	return right && sum[0] == (int32_t)ranks && sum[1] == (int32_t)ranks;
 }
 
+/* ---- refusals ---- */
+
+/* A comm of all ranks, which tells of refusals if it shall. */
+static struct torcoll_comm *other_comm(const char *name, uint64_t flags)
+{
+	struct torcoll_fabric fabric;
+	uint32_t members[16];
+	struct torcoll_comm_config config = {
+		.name = name, .members = members, .size = ranks, .rank = rank, .flags = flags,
+		.deadline_ns = soon(),
+	};
+	struct torcoll_comm *comm;
+
+	if (torcoll_fabrics(&fabric, 1) != 1 || fabric.node != torcoll_comm_node(world, rank) ||
+	    fabric.ndim != 2 || fabric.side[0] * fabric.side[1] != fabric.nodes) {
+		say("not this fabric");
+		return NULL;
+	}
+	config.fabric = fabric.key;
+	for (uint32_t i = 0; i < ranks; i++)
+		members[i] = torcoll_comm_node(world, i);
+	return worked(torcoll_comm_create(t, &config, &comm)) ? comm : NULL;
+}
+
+static void *unmapped;
+
+/* Rank 1 makes a bad call; the others get its words. */
+static int told(const char *name, const struct torcoll_op *bad, int error, const char *words)
+{
+	struct torcoll_comm *comm = other_comm(name, TORCOLL_COMM_TELL);
+	int32_t x[2] = { 1, 2 }, sum[2];
+	int err, right;
+
+	if (!comm)
+		return 0;
+	if (rank == 1)
+		err = torcoll_run(comm, bad);
+	else
+		err = torcoll_allreduce(comm, x, sum, 2, TORCOLL_I32, TORCOLL_SUM);
+	right = err == (rank == 1 ? error : -ECONNABORTED);
+	if (rank != 1)
+		right &= strstr(torcoll_last_error(), words) && strstr(torcoll_last_error(), "rank 1 (");
+	if (!right)
+		say("%s: %d: %s", name, err, torcoll_last_error());
+	/* later calls get it, too, at the rank itself as well */
+	right &= torcoll_barrier(comm) == -ECONNABORTED;
+	torcoll_comm_close(comm);
+	return right;
+}
+
+static int refusals_are_told(void)
+{
+	static char large[LONG + 64];
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = 2,
+		.send = unmapped, .recv = unmapped,
+	};
+	int right;
+
+	right = told("fault", &op, -EFAULT, "refused allreduce i32 sum count 2 by auto: memory cannot be");
+	/* one that the library retries without its region */
+	op.count = LONG / 4;
+	op.recv = large;
+	right &= told("fault-long", &op, -EFAULT, "refused allreduce i32 sum count 16384 by auto: memory");
+	op.send = large;
+	op.type = TORCOLL_F32;
+	op.redop = TORCOLL_BAND;
+	right &= told("unsupported", &op, -EOPNOTSUPP, "refused allreduce f32 band count 16384 by auto: not");
+	op.redop = TORCOLL_SUM;
+	op.recv = large + 4;
+	right &= told("overlap", &op, -EINVAL, "refused allreduce f32 sum count 16384 by auto: an argument");
+	/* refused by the library */
+	op.reserved[0] = 1;
+	right &= told("reserved", &op, -EINVAL, "refused allreduce f32 sum count 16384 by auto: an argument");
+	return right;
+}
+
+/* Without the flag a refused call can be repeated. */
+static int refusals_are_repeated(void)
+{
+	struct torcoll_comm *comm = other_comm("patient", 0);
+	int32_t one = 1, sum;
+	int right = !!comm;
+
+	if (comm && rank == 1)
+		right = torcoll_allreduce(comm, unmapped, &sum, 1, TORCOLL_I32, TORCOLL_SUM) == -EFAULT;
+	right = right && worked(torcoll_allreduce(comm, &one, &sum, 1, TORCOLL_I32, TORCOLL_SUM)) &&
+		sum == (int32_t)ranks;
+	torcoll_comm_close(comm);
+	return right;
+}
+
 static const struct {
 	const char *name;
 	int (*right)(void);
@@ -547,13 +639,16 @@ static const struct {
 	{ "exscan__first_has_none", excluded_first },
 	{ "function__all_collectives", functions },
 	{ "function__in_order", steps_in_order },
+	{ "refusal__is_told", refusals_are_told },
+	{ "refusal__is_repeated", refusals_are_repeated },
 };
 
 int main(void)
 {
 	uint32_t wrong, all, failed = 0;
 
-	if (!join_world())
+	unmapped = mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (unmapped == MAP_FAILED || !join_world())
 		return 2;
 	for (uint32_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		wrong = !cases[i].right();

@@ -153,12 +153,17 @@ struct tor_wire_call {
 	u16 algorithm;
 };
 
-/* struct torcoll_abort */
+/*
+ * struct torcoll_abort. @refusal: with ECONNABORTED, the positive errno with
+ * which the cause's own node refused call[0], or 0; else @digest is in its
+ * place.
+ */
 struct tor_abort {
 	u32 error;
 	u32 rank;
 	u32 node;
 	u32 op;
+	u32 refusal;
 	u32 digest[2];
 	struct tor_wire_call call[2];
 };
