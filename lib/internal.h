@@ -57,7 +57,8 @@ struct torcoll {
 	struct torcoll__lane *lanes;	/* that are not empty */
 	struct torcoll__job *jobs;	/* all */
 	uint32_t queued;		/* jobs in lanes */
-	uint64_t pushed_ns;		/* when the lanes were looked at last */
+	uint64_t pushed_ns;		/* when the lanes were looked at last, */
+	uint32_t pushed_tail;		/* and what the ring had then */
 	int watches[4];			/* watch.c: spare ones */
 	uint32_t nwatches;
 };
@@ -76,6 +77,7 @@ struct torcoll_comm {
 	uint32_t depth;
 	enum torcoll_bits bits;
 	uint64_t flags;			/* TORCOLL_COMM_* */
+	uint32_t calls;			/* threads in blocking calls of ops; changes */
 	uint32_t groups;		/* calls that made groups; changes */
 	uint32_t exclude[TORCOLL_COLL_COUNT];	/* algorithms that auto must not choose */
 };
@@ -213,7 +215,14 @@ void torcoll__ring_free(struct torcoll__ring *ring, bool forked);
  * Reserve an id for an op to be posted to the ring. Id 0: there is none, wait
  * for the op by a call instead. False: the ring is full.
  */
-bool torcoll__ring_take(const struct torcoll_comm *comm, uint64_t *id);
+bool torcoll__ring_take(const struct torcoll_comm *comm, const struct torcoll_submit *s,
+			uint64_t *id);
+
+/* Return whether the completion of any op of the series of @s is still to come. */
+bool torcoll__ring_awaits(const struct torcoll_comm *comm, const struct torcoll_submit *s);
+
+/* Return the number of entries that the module has posted. */
+uint32_t torcoll__ring_tail(const struct torcoll *t);
 
 /* Release the id of an op that was not started; @id may be 0. */
 void torcoll__ring_give_back(struct torcoll *t, uint64_t id);
@@ -314,6 +323,15 @@ void torcoll__watch_close_all(struct torcoll *t);
 static inline bool torcoll__is_queued(const struct torcoll *t)
 {
 	return __atomic_load_n(&t->queued, __ATOMIC_RELAXED);
+}
+
+/*
+ * Return the role that, with the peer, names the series of messages of an op; 0:
+ * it is a collective.
+ */
+static inline uint32_t torcoll__role(const struct torcoll_submit *s)
+{
+	return s->collective == TORCOLL_SEND || s->collective == TORCOLL_RECV ? s->collective : 0;
 }
 
 static inline uint64_t torcoll__u64(const void *p)
