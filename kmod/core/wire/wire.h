@@ -163,9 +163,9 @@ struct tor_abort {
 	u32 rank;
 	u32 node;
 	u32 op;
-	u32 refusal;
 	u32 digest[2];
 	struct tor_wire_call call[2];
+	u32 refusal;
 };
 
 /* struct torcoll_comm_terms. @name is terminated. */
