@@ -229,9 +229,11 @@ void torcoll__ring_give_back(struct torcoll *t, uint64_t id);
 
 /*
  * If the op is done, return its completion and release the id. Needs no system
- * call.
+ * call. @looked: number of entries at the last look, or one less than there were
+ * at the start: without new ones this costs nothing.
  */
-bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, struct torcoll_completion *completion);
+bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, uint32_t *looked,
+			 struct torcoll_completion *completion);
 
 /* Return whether there is a ring, once an op was started. */
 bool torcoll__ring_is_there(struct torcoll *t);

@@ -200,6 +200,7 @@ static void request_start(struct torcoll_request *req, struct torcoll_comm *comm
 		.error_rank = ~0U,
 		.collective = s->collective,
 		.chosen = s->chosen,
+		.looked = torcoll__ring_tail(comm->t) - 1,
 		.ring = s->flags & TORCOLL_OP_RING ? s->user_data : 0,
 	};
 }

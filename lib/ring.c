@@ -338,12 +338,16 @@ void torcoll__ring_give_back(struct torcoll *t, uint64_t id)
 	pthread_mutex_unlock(&ring->lock);
 }
 
-bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, struct torcoll_completion *completion)
+bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, uint32_t *looked,
+			 struct torcoll_completion *completion)
 {
 	struct torcoll__ring *ring = t->ring;
 	struct cell *cell;
 	bool done;
 
+	/* whatever becomes known comes by an entry */
+	if (__atomic_load_n(&ring->shared->tail, __ATOMIC_RELAXED) == *looked)
+		return false;
 	pthread_mutex_lock(&ring->lock);
 	ring_look(ring);
 	cell = cell_find(ring, id);
@@ -353,6 +357,8 @@ bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, struct torcoll_completi
 		cell_free(ring, cell);
 		if (!ring->ready)
 			ring_advance(ring);
+	} else {
+		*looked = ring->seen;
 	}
 	pthread_mutex_unlock(&ring->lock);
 	return done;

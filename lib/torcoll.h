@@ -348,7 +348,7 @@ struct torcoll_request {
 	uint32_t error_rank;
 	uint32_t collective;
 	uint32_t chosen;
-	uint32_t reserved32;
+	uint32_t looked;
 	uint64_t ring;
 };
 

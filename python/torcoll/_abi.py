@@ -66,7 +66,7 @@ class Request(Structure):
 
     _fields_ = [
         ("comm", c_void_p), ("op", c_uint64), ("status", c_int32), ("state", c_uint32), ("error_rank", c_uint32),
-        ("collective", c_uint32), ("chosen", c_uint32), ("reserved32", c_uint32), ("ring", c_uint64),
+        ("collective", c_uint32), ("chosen", c_uint32), ("looked", c_uint32), ("ring", c_uint64),
     ]
 
 
