@@ -344,12 +344,11 @@ static int op_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 	if (torcoll__op_has_steps(op))
 		return torcoll__steps_submit(comm, op, req);
 	op_marshal(comm, op, &s);
+	err = -EBUSY;
 	if (!op_waits(comm, &s))
 		err = torcoll__op_start(comm, &s, req);
 	else if (op->flags & TORCOLL_OP_NOWAIT)
 		return torcoll__overtakes(op->collective);
-	else
-		err = -EBUSY;
 	if (err == -EBUSY && s.flags & TORCOLL_OP_TRY)
 		return torcoll__job_submit_op(comm, op, req);
 	return err ? torcoll__refused(comm->t, err, torcoll__op_name(op->collective)) : 0;
