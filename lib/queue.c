@@ -431,7 +431,9 @@ void torcoll__jobs_drop(struct torcoll *t, const struct torcoll_comm *comm)
 	struct torcoll__lane *lane, **p = &t->lanes;
 	struct torcoll__job *job, *older;
 
-	pthread_mutex_lock(&t->queue);
+	/* a context that is closed has one thread, and after fork() the lock may be held for ever */
+	if (comm)
+		pthread_mutex_lock(&t->queue);
 	while ((lane = *p)) {
 		if (comm && lane->comm != comm) {
 			p = &lane->next;
@@ -448,5 +450,6 @@ void torcoll__jobs_drop(struct torcoll *t, const struct torcoll_comm *comm)
 		jobs_unlink(job);
 		torcoll__job_free(job);
 	}
-	pthread_mutex_unlock(&t->queue);
+	if (comm)
+		pthread_mutex_unlock(&t->queue);
 }

@@ -72,8 +72,9 @@ static const char *refusal_reason(u32 error)
 
 void tor_call_explain_refusal(const struct tor_comm *comm, char *text, size_t size)
 {
-	char called[CALL_TEXT];
+	char called[CALL_TEXT] = "a call";
 
-	print_known(comm, 0, called);
+	if (tor_comm_knows(comm, 0))
+		print_call(&comm->call[0], called);
 	scnprintf(text, size, "%s: %s", called, refusal_reason(comm->refusal));
 }

@@ -20,9 +20,10 @@
  *	ENOENT		the file has no comm, region or op of that handle
  *	ESTALE		the memory of a watched region was unmapped or replaced: register it again
  *	ENODEV		this namespace has no fabric of that key
- *	EBUSY		the object is in use. With TORCOLL_OP_NOWAIT: no op slot is free. Without it:
- *			no op slot will become free because the process does not reap results; a
- *			process of one thread gets this at once, others 1 s after the op ended
+ *	EBUSY		the object is in use. With TORCOLL_OP_NOWAIT or TORCOLL_OP_TRY: no op slot is
+ *			free. Without them: no op slot will become free because the process does not
+ *			reap results; a process of one thread gets this at once, others 1 s after the
+ *			op ended
  *	EEXIST		a process on this node is already joining a comm of that name
  *	EOPNOTSUPP	a valid request that this module or the algorithm cannot serve
  *	EDQUOT		a limit was reached: RLIMIT_MEMLOCK, or the limit on comms, ops in flight,
