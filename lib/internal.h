@@ -7,7 +7,8 @@
  * held across an op, but is held across registration, which is rare: an op may
  * therefore wait while memory is pinned. A comm does not change after its
  * creation, except for a counter and its choice of algorithms, which the caller
- * serialises with ops.
+ * serialises with ops. torcoll.queue protects ops that wait for a slot, and is
+ * held while one is started; torcoll.lock is inside it.
  */
 #ifndef TORCOLL_INTERNAL_H
 #define TORCOLL_INTERNAL_H
@@ -51,6 +52,15 @@ struct torcoll {
 	uint32_t leftover[16];		/* regions that were released while ops used them */
 	uint32_t leftovers;
 	unsigned int forks;		/* of the process, when the context was opened */
+	/* queue.c */
+	pthread_mutex_t queue;		/* lanes, jobs and watches */
+	struct torcoll__lane *lanes;	/* that are not empty */
+	struct torcoll__job *jobs;	/* all */
+	uint32_t queued;		/* jobs in lanes */
+	uint64_t pushed_ns;		/* when the lanes were looked at last, */
+	uint32_t pushed_tail;		/* and what the ring had then */
+	int watches[4];			/* watch.c: spare ones */
+	uint32_t nwatches;
 };
 
 struct torcoll_comm {
@@ -66,6 +76,8 @@ struct torcoll_comm {
 	uint32_t *members;		/* node of each rank */
 	uint32_t depth;
 	enum torcoll_bits bits;
+	uint64_t flags;			/* TORCOLL_COMM_* */
+	uint32_t calls;			/* threads in blocking calls of ops; changes */
 	uint32_t groups;		/* calls that made groups; changes */
 	uint32_t exclude[TORCOLL_COLL_COUNT];	/* algorithms that auto must not choose */
 };
@@ -88,6 +100,17 @@ int torcoll__fail(int err, const char *fmt, ...);
  * by the module's reason.
  */
 int torcoll__refused(struct torcoll *t, int err, const char *what);
+
+/*
+ * Sentences about the op of another thread: keep the own one before what may
+ * fail, then take the new one, which is to be freed and may be NULL, and have
+ * the own one back. The thread that waits for the op says it.
+ */
+#define TORCOLL__SENTENCE_MAX	768
+
+void torcoll__sentence_keep(char *kept);
+char *torcoll__sentence_swap(const char *kept);
+void torcoll__sentence_say(const char *text);
 
 /*
  * Parse @text into @exclude, TORCOLL_COLL_COUNT masks. Return 0, or -EINVAL with
@@ -189,19 +212,34 @@ struct torcoll__ring *torcoll__ring_alloc(void);
 void torcoll__ring_free(struct torcoll__ring *ring, bool forked);
 
 /*
- * Reserve an id for an op to be posted to the ring; 0: wait for it by a call
- * instead.
+ * Reserve an id for an op to be posted to the ring. Id 0: there is none, wait
+ * for the op by a call instead. False: the ring is full.
  */
-uint64_t torcoll__ring_take(const struct torcoll_comm *comm);
+bool torcoll__ring_take(const struct torcoll_comm *comm, const struct torcoll_submit *s,
+			uint64_t *id);
+
+/* Return whether the completion of any op of the series of @s is still to come. */
+bool torcoll__ring_awaits(const struct torcoll_comm *comm, const struct torcoll_submit *s);
+
+/* Return the number of entries that the module has posted. */
+uint32_t torcoll__ring_tail(const struct torcoll *t);
 
 /* Release the id of an op that was not started; @id may be 0. */
 void torcoll__ring_give_back(struct torcoll *t, uint64_t id);
 
 /*
  * If the op is done, return its completion and release the id. Needs no system
- * call.
+ * call. @looked: number of entries at the last look, or one less than there were
+ * at the start: without new ones this costs nothing.
  */
-bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, struct torcoll_completion *completion);
+bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, uint32_t *looked,
+			 struct torcoll_completion *completion);
+
+/* Return whether there is a ring, once an op was started. */
+bool torcoll__ring_is_there(struct torcoll *t);
+
+/* Reap all results, since ops wait for the slots that they occupy. */
+void torcoll__ring_reap(struct torcoll *t);
 
 /*
  * Drop the completion of an op whose result is known otherwise; of all ops of a
@@ -228,11 +266,75 @@ int torcoll__op_describe(const struct torcoll_comm *comm, const struct torcoll_o
 			 struct torcoll_submit *s);
 
 /*
+ * Start a described op. -EBUSY with TORCOLL_OP_TRY: there is no slot for it.
+ * Sets no sentence.
+ */
+int torcoll__op_start(struct torcoll_comm *comm, struct torcoll_submit *s,
+		      struct torcoll_request *req);
+
+/*
  * Start @n ops of comms of one context. @done: number of ops that run; their
- * requests are ready.
+ * requests are ready. -EBUSY, without a sentence: the next one has to wait for
+ * a slot.
  */
 int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, uint32_t n,
 		   struct torcoll_request *reqs, uint32_t *done);
+
+/* Return whether ops of a comm, with these flags, wait in the queue if there is no slot. */
+bool torcoll__may_wait(const struct torcoll_comm *comm, uint32_t flags);
+
+/* Refuse an op that does not wait, since others do. Return -EBUSY. */
+int torcoll__overtakes(uint32_t collective);
+
+/* ---- refusal.c ---- */
+
+/*
+ * Handle the refusal of a call for good. Return whether to make it once more, so
+ * that the module tells the other ranks.
+ */
+bool torcoll__refusal_retry(const struct torcoll_comm *comm, int err, struct torcoll_submit *s);
+
+/* Tell the other ranks of a refusal by the library. Changes no sentence. */
+void torcoll__refusal_tell(struct torcoll_comm *comm, const struct torcoll_op *op, int err);
+
+/* ---- wait.c ---- */
+
+enum torcoll__request_state {
+	TORCOLL__REQ_PENDING = 0x70656e64,
+	TORCOLL__REQ_JOB = 0x6a6f6220,		/* req->ring is a struct torcoll__job */
+	TORCOLL__REQ_DONE = 0x646f6e65,
+};
+
+/*
+ * Look whether a started op is complete, without a sentence. Return 0, with the
+ * request done, or -EAGAIN, or the refusal of the wait.
+ */
+int torcoll__request_look(struct torcoll_request *req);
+
+/* ---- watch.c ---- */
+
+/*
+ * Get a descriptor that polls readable after an event of the context: a result,
+ * a free slot, a failure. Return it or a negative errno.
+ */
+int torcoll__watch_get(struct torcoll *t);
+void torcoll__watch_put(struct torcoll *t, int watch);
+void torcoll__watch_close_all(struct torcoll *t);
+
+/* Return whether ops wait for slots. */
+static inline bool torcoll__is_queued(const struct torcoll *t)
+{
+	return __atomic_load_n(&t->queued, __ATOMIC_RELAXED);
+}
+
+/*
+ * Return the role that, with the peer, names the series of messages of an op; 0:
+ * it is a collective.
+ */
+static inline uint32_t torcoll__role(const struct torcoll_submit *s)
+{
+	return s->collective == TORCOLL_SEND || s->collective == TORCOLL_RECV ? s->collective : 0;
+}
 
 static inline uint64_t torcoll__u64(const void *p)
 {
@@ -245,7 +347,6 @@ static inline uint64_t torcoll__u64(const void *p)
  */
 struct torcoll_op torcoll__blocks_op(enum torcoll_collective collective, const void *send,
 				     void *recv, uint64_t count, enum torcoll_type type);
-int torcoll__set_counts(const struct torcoll_comm *comm, struct torcoll_op *op,
-			const uint64_t *counts);
+int torcoll__set_counts(struct torcoll_comm *comm, struct torcoll_op *op, const uint64_t *counts);
 
 #endif

@@ -13,6 +13,7 @@
 #include "local/meet.h"
 #include "core/names.h"
 #include "op/endpoint.h"
+#include "op/refusal.h"
 #include "op/result.h"
 #include "cdev/ring.h"
 #include "cdev/session.h"
@@ -275,7 +276,7 @@ static int get_slot(struct tor_session *session, struct tor_series *series,
 		if (tor_slot_is_in_the_way(slot))
 			return tor_refuse(session, -EBUSY,
 					  "%u results of the comm wait to be reaped", group->comm.depth);
-		if (desc->flags & TORCOLL_OP_NOWAIT)
+		if (desc->flags & (TORCOLL_OP_NOWAIT | TORCOLL_OP_TRY))
 			return tor_refuse(session, -EBUSY, "%u ops are in flight",
 					  group->comm.depth);
 		err = wait_for_slot(slot, desc->deadline_ns);
@@ -438,9 +439,10 @@ int tor_op_submit(struct tor_session *session, struct tor_group *group,
 	int err;
 
 	err = op_submit(session, group, desc);
-	if (err)
+	if (err) {
+		tor_refusal_tell(group, desc, err);
 		return err;
-
+	}
 	if (!(desc->flags & TORCOLL_OP_WAIT))
 		return 0;
 	wait.op = desc->op;
