@@ -8,6 +8,7 @@
 #   lib/*.c                    build/lib/libtorcoll.so.0, libtorcoll.a
 #   lib/examples/*.c           build/bin/examples/NAME
 #   python/torcoll/            the Python package, which needs no building
+#   mpi/common/*.c mpi/openmpi/*.c  build/mpi/mca_coll_torcoll.so, a component of Open MPI
 #   tools/NAME.c tools/NAME/*.c  build/bin/NAME; a C file in tools/common/ is part of every tool
 #   selftests/unit/*_test.c    build/asan/unit/NAME_test, with the other C files there
 
@@ -82,6 +83,10 @@ CC ?= gcc
 AR ?= ar
 PKG_CONFIG ?= pkg-config
 
+# Open MPI's headers, with its internal ones; none for another architecture.
+mpi_incdir := $(if $(cross),,$(firstword $(wildcard /usr/lib/$(machine)-linux-gnu/openmpi/include /usr/include/openmpi-$(machine))))
+mpi_headers := $(wildcard $(mpi_incdir)/openmpi/ompi/mca/coll/coll.h)
+
 ifeq ($(strip $(B)),)
 $(error B is empty: name the folder to build in)
 endif
@@ -95,8 +100,9 @@ common_flags := -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-fiel
 .DELETE_ON_ERROR:
 .SECONDARY:
 
+# Open MPI's component, where Open MPI's headers are.
 .PHONY: all
-all: module lib tools examples tests
+all: module lib tools examples tests $(if $(mpi_headers),mpi)
 
 .PHONY: help
 help:
@@ -109,12 +115,14 @@ help:
 	@echo '  make module             the kernel module, for KERNEL=6.12 (default), 6.1, 7.3, rt, ... or KDIR=...'
 	@echo '  make lib                libtorcoll'
 	@echo '  make tools              torcollctl, torcollrun, torcoll-perf, ...'
+	@echo '  make mpi                the component of Open MPI that runs its collectives by torcoll; part of all where libopenmpi-dev is'
 	@echo '  make debug-kernel       kernels that report mistakes, for the tests below: built once'
 	@echo 'To install it:'
 	@echo '  make deps               installs the Debian packages that all this needs'
 	@echo '  make install            library, Python package, tools, headers, manual pages, module source for DKMS; DESTDIR= PREFIX='
 	@echo '  make uninstall          removes what that has installed; with the same DESTDIR= PREFIX='
 	@echo '  make install-module     the module for KDIR=, without DKMS'
+	@echo '  make install-mpi        the component of Open MPI; DESTDIR= MCADIR='
 	@echo '  make deb                Debian packages, in build/deb/'
 	@echo '  make clean              removes build/'
 	@echo 'To test it:'
@@ -163,7 +171,7 @@ help:
 # takes a tenth of a second where nothing is missing. Who is not root is told, and what can be built is built. DEPS=no: nothing is
 # looked for, since a package's build has its own dependencies.
 DEPS ?= yes
-deps_groups := build guest check fuzz debug dkms deb bench rt results bare
+deps_groups := build mpi guest check fuzz debug dkms deb bench rt results bare
 .PHONY: deps $(addprefix deps-,$(deps_groups))
 $(addprefix deps-,$(deps_groups)): deps-%:
 	$(Q)$(if $(filter no,$(DEPS)),:,scripts/install-deps $(filter-out $*,build) $* $(if $(cross),$(ARCH)))
@@ -195,6 +203,7 @@ flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
 flags_kmod := -iquote kmod
 flags_bench := -iquote kmod -Ilib -Ilib/include
 flags_lib := -Ilib -Ilib/include -fPIC
+flags_mpi = -Ilib -fPIC -isystem $(mpi_incdir) -isystem $(mpi_incdir)/openmpi
 flags_tools = -iquote kmod -Ilib -Ilib/include -Itools/common -Itools $(NL_CFLAGS)
 flags_selftests = -Iselftests/plans -iquote kmod -Iselftests/unit -Iselftests/fuzz -Ilib -Ilib/include -Itools/torcollctl \
 	$(NL_CFLAGS)
@@ -274,6 +283,22 @@ $(B)/lib/libtorcoll.pc: lib/libtorcoll.pc.in
 		-e 's|@LIBDIR@|$(LIBDIR)|g; s|@libdir@|$(LIBDIR)|g' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g; s|@includedir@|$(INCLUDEDIR)|g' \
 		-e 's|@VERSION@|$(VERSION)|g; s|@version@|$(VERSION)|g' $< >$@
+
+# ---- Open MPI's component ----
+
+mpi_sources := $(wildcard mpi/common/*.c mpi/openmpi/*.c)
+mpi_component := $(B)/mpi/mca_coll_torcoll.so
+
+# It has the library within, of which nobody else sees anything.
+.PHONY: mpi
+mpi: | deps-mpi
+	$(Q)$(if $(cross),echo 'not built for another architecture' >&2; exit 1,$(MAKE) $(mpi_component))
+
+$(call objects,host,$(mpi_sources)): | deps-mpi
+$(mpi_component): $(call objects,host,$(mpi_sources)) $(B)/lib/libtorcoll.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -pthread -Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
 
 # ---- tools and examples ----
 
