@@ -300,6 +300,16 @@ $(mpi_component): $(call objects,host,$(mpi_sources)) $(B)/lib/libtorcoll.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) -shared -pthread -Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
 
+# Programs of MPI for tests of it.
+mpi_tests := $(addprefix $(B)/mpi/,every random order)
+mpi_test_sources := $(addprefix selftests/mpi/,calls.c moves.c reductions.c)
+
+$(mpi_tests): $(B)/mpi/%: selftests/mpi/%.c $(mpi_test_sources) selftests/mpi/calls.h | deps-mpi
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)mpicc.openmpi -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
+		-Wno-sign-compare -o $@ $(filter %.c,$^)
+
 # ---- tools and examples ----
 
 tool_common := $(wildcard tools/common/*.c)
@@ -571,7 +581,7 @@ sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-si
 tests: $(addprefix $(B)/$(if $(cross),host,asan)/unit/,$(unit_names)) $(net_programs) $(B)/bin/first $(B)/bin/conformance \
 	$(B)/bin/stress $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
 	$(if $(cross),,$(addprefix $(B)/asan/fuzz/,$(fuzz_names)) $(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) \
-		$(B)/bench/openmpi_allreduce $(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
+		$(B)/bench/openmpi_allreduce $(mpi_component) $(mpi_tests) $(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
 	@:
 
 # What other architectures run, of which there are no guests.
