@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "job.h"
 
 struct torcoll_prepared {
 	struct torcoll_comm *comm;
@@ -50,16 +50,31 @@ static void batch_free(struct batch *b)
 	free(b->desc);
 }
 
-int torcoll_submit_many(struct torcoll_comm *comm, const struct torcoll_op *ops, uint32_t n,
-			struct torcoll_request *reqs, uint32_t *started)
+/*
+ * Start ops one by one, from @from on: those that wait for a slot, or take
+ * steps. @started: where it ended.
+ */
+static int submit_singly(struct torcoll_comm *comm, const struct torcoll_op *ops, uint32_t from,
+			 uint32_t n, struct torcoll_request *reqs, uint32_t *started)
+{
+	int err = 0;
+
+	for (*started = from; *started < n; ++*started) {
+		err = torcoll_submit(comm, &ops[*started], &reqs[*started]);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+/* Start ops in one call, as many as find a slot. */
+static int submit_together(struct torcoll_comm *comm, const struct torcoll_op *ops, uint32_t n,
+			   struct torcoll_request *reqs, uint32_t *done)
 {
 	struct batch b = { 0 };
-	uint32_t ready, done = 0;
 	int err, refused = 0;
+	uint32_t ready;
 
-	err = batch_check(n, reqs, started);
-	if (err)
-		return err;
 	err = batch_alloc(&b, n);
 	/* as with single calls, the ops before an invalid one are started */
 	for (ready = 0; !err && ready < n; ready++) {
@@ -69,11 +84,43 @@ int torcoll_submit_many(struct torcoll_comm *comm, const struct torcoll_op *ops,
 			break;
 	}
 	if (!err && ready)
-		err = torcoll__batch(b.comm, b.desc, ready, reqs, &done);
-	if (started)
-		*started = done;
+		err = torcoll__batch(b.comm, b.desc, ready, reqs, done);
 	batch_free(&b);
 	return err ? err : refused;
+}
+
+/* Return the number of ops, from the first on, that one call can start. */
+static uint32_t count_together(const struct torcoll_comm *comm, const struct torcoll_op *ops,
+			       uint32_t n)
+{
+	uint32_t i = 0;
+
+	if (torcoll__is_queued(comm->t))
+		return 0;
+	while (i < n && !torcoll__op_has_steps(&ops[i]))
+		i++;
+	return i;
+}
+
+int torcoll_submit_many(struct torcoll_comm *comm, const struct torcoll_op *ops, uint32_t n,
+			struct torcoll_request *reqs, uint32_t *started)
+{
+	uint32_t together, done = 0;
+	int err;
+
+	err = batch_check(n, reqs, started);
+	if (!err)
+		err = torcoll__check(comm->t, "batch");
+	if (err)
+		return err;
+	together = count_together(comm, ops, n);
+	if (together)
+		err = submit_together(comm, ops, together, reqs, &done);
+	if ((!err && together < n) || (err == -EBUSY && torcoll__may_wait(comm, ops[done].flags)))
+		err = submit_singly(comm, ops, done, n, reqs, &done);
+	if (started)
+		*started = done;
+	return err;
 }
 
 /* ---- prepared ops ---- */
@@ -157,6 +204,8 @@ int torcoll_prepare(struct torcoll_comm *comm, const struct torcoll_op *op,
 		return torcoll__fail(-ENOMEM, "preparing an op: out of memory");
 	p->comm = comm;
 	err = torcoll__op_describe(comm, op, &p->desc);
+	if (!err && torcoll__op_has_steps(op))
+		err = torcoll__fail(-EOPNOTSUPP, "preparing an op: not with displacements, a function, counts at the root or a result at the start");
 	if (!err)
 		err = counts_keep(p, op);
 	if (!err)
@@ -175,10 +224,37 @@ int torcoll_start(struct torcoll_prepared *p, struct torcoll_request *req)
 	return torcoll_start_many(&p, 1, req, NULL);
 }
 
+/* Start prepared ops in one call, as many as find a slot. */
+static int start_together(struct torcoll_prepared *const *p, uint32_t n,
+			  struct torcoll_request *reqs, uint32_t *done)
+{
+	struct batch b = { 0 };
+	int err = batch_alloc(&b, n);
+
+	for (uint32_t i = 0; !err && i < n; i++) {
+		b.comm[i] = p[i]->comm;
+		b.desc[i] = p[i]->desc;
+	}
+	if (!err)
+		err = torcoll__batch(b.comm, b.desc, n, reqs, done);
+	batch_free(&b);
+	return err;
+}
+
+/* Put the others behind those that wait for slots. */
+static int start_later(struct torcoll_prepared *const *p, uint32_t n, struct torcoll_request *reqs,
+		       uint32_t *done)
+{
+	int err = 0;
+
+	for (; !err && *done < n; *done += !err)
+		err = torcoll__job_submit_desc(p[*done]->comm, &p[*done]->desc, &reqs[*done]);
+	return err;
+}
+
 int torcoll_start_many(struct torcoll_prepared *const *p, uint32_t n, struct torcoll_request *reqs,
 		       uint32_t *started)
 {
-	struct batch b = { 0 };
 	uint32_t i, done = 0;
 	int err;
 
@@ -188,16 +264,19 @@ int torcoll_start_many(struct torcoll_prepared *const *p, uint32_t n, struct tor
 	for (i = 1; i < n; i++)
 		if (p[i]->comm->t != p[0]->comm->t)
 			return torcoll__fail(-EINVAL, "start: prepared ops of several contexts");
-	err = batch_alloc(&b, n);
-	for (i = 0; !err && i < n; i++) {
-		b.comm[i] = p[i]->comm;
-		b.desc[i] = p[i]->desc;
-	}
-	if (!err)
-		err = torcoll__batch(b.comm, b.desc, n, reqs, &done);
+	err = torcoll__check(p[0]->comm->t, "batch");
+	if (err)
+		return err;
+	if (!torcoll__is_queued(p[0]->comm->t))
+		err = start_together(p, n, reqs, &done);
+	else if (!torcoll__may_wait(p[0]->comm, p[0]->desc.flags))
+		return torcoll__overtakes(p[0]->desc.collective);
+	else
+		err = -EBUSY;
+	if (err == -EBUSY && torcoll__may_wait(p[done]->comm, p[done]->desc.flags))
+		err = start_later(p, n, reqs, &done);
 	if (started)
 		*started = done;
-	batch_free(&b);
 	return err;
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "job.h"
 
 static int config_check(const struct torcoll_comm_config *c)
 {
@@ -230,6 +230,7 @@ void torcoll_comm_close(struct torcoll_comm *comm)
 		;
 	*p = comm->next;
 	pthread_rwlock_unlock(&t->lock);
+	torcoll__jobs_drop(t, comm);
 	comm_del(t, comm->handle);
 	torcoll__ring_forget_comm(comm);
 	torcoll__debug(TORCOLL__INFO, "comm %s: closed", comm->name);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "job.h"
 
 #define SPIN_MAX_US	1000000
 #define CACHE_MB	1024
@@ -118,6 +118,7 @@ int torcoll_open(struct torcoll **out)
 		goto free;
 	}
 	pthread_rwlock_init(&t->lock, NULL);
+	pthread_mutex_init(&t->queue, NULL);
 	err = check_module(t);
 	if (err)
 		goto close;
@@ -125,6 +126,7 @@ int torcoll_open(struct torcoll **out)
 	return 0;
 
 close:
+	pthread_mutex_destroy(&t->queue);
 	pthread_rwlock_destroy(&t->lock);
 	torcoll_sys_close(t->fd);
 free:
@@ -146,12 +148,15 @@ void torcoll_close(struct torcoll *t)
 	 * while the ring is mapped.
 	 */
 	torcoll__ring_free(t->ring, t->forks != forks);
+	torcoll__watch_close_all(t);
 	torcoll_sys_close(t->fd);
+	torcoll__jobs_drop(t, NULL);
 	for (comm = t->comms; comm; comm = next) {
 		next = comm->next;
 		torcoll__comm_free(comm);
 	}
 	free(t->regions);
+	pthread_mutex_destroy(&t->queue);
 	pthread_rwlock_destroy(&t->lock);
 	free(t);
 }

@@ -6,7 +6,7 @@
 
 #include "internal.h"
 
-#define SENTENCE_MAX	768
+#define SENTENCE_MAX	TORCOLL__SENTENCE_MAX
 
 static _Thread_local char sentence[SENTENCE_MAX];
 
@@ -104,4 +104,22 @@ int torcoll__refused(struct torcoll *t, int err, const char *what)
 		why[0] = '\0';
 	why[sizeof(why) - 1] = '\0';
 	return torcoll__fail(err, "%s: %s", what, why[0] ? why : torcoll_strerror(err));
+}
+
+void torcoll__sentence_keep(char *kept)
+{
+	strcpy(kept, sentence);
+}
+
+char *torcoll__sentence_swap(const char *kept)
+{
+	char *copy = strdup(sentence);
+
+	strcpy(sentence, kept);
+	return copy;
+}
+
+void torcoll__sentence_say(const char *text)
+{
+	snprintf(sentence, sizeof(sentence), "%s", text);
 }

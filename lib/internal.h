@@ -7,7 +7,8 @@
  * held across an op, but is held across registration, which is rare: an op may
  * therefore wait while memory is pinned. A comm does not change after its
  * creation, except for a counter and its choice of algorithms, which the caller
- * serialises with ops.
+ * serialises with ops. torcoll.queue protects ops that wait for a slot, and is
+ * held while one is started; torcoll.lock is inside it.
  */
 #ifndef TORCOLL_INTERNAL_H
 #define TORCOLL_INTERNAL_H
@@ -51,6 +52,14 @@ struct torcoll {
 	uint32_t leftover[16];		/* regions that were released while ops used them */
 	uint32_t leftovers;
 	unsigned int forks;		/* of the process, when the context was opened */
+	/* queue.c */
+	pthread_mutex_t queue;		/* lanes, jobs and watches */
+	struct torcoll__lane *lanes;	/* that are not empty */
+	struct torcoll__job *jobs;	/* all */
+	uint32_t queued;		/* jobs in lanes */
+	uint64_t pushed_ns;		/* when the lanes were looked at last */
+	int watches[4];			/* watch.c: spare ones */
+	uint32_t nwatches;
 };
 
 struct torcoll_comm {
@@ -88,6 +97,17 @@ int torcoll__fail(int err, const char *fmt, ...);
  * by the module's reason.
  */
 int torcoll__refused(struct torcoll *t, int err, const char *what);
+
+/*
+ * Sentences about the op of another thread: keep the own one before what may
+ * fail, then take the new one, which is to be freed and may be NULL, and have
+ * the own one back. The thread that waits for the op says it.
+ */
+#define TORCOLL__SENTENCE_MAX	768
+
+void torcoll__sentence_keep(char *kept);
+char *torcoll__sentence_swap(const char *kept);
+void torcoll__sentence_say(const char *text);
 
 /*
  * Parse @text into @exclude, TORCOLL_COLL_COUNT masks. Return 0, or -EINVAL with
@@ -189,10 +209,10 @@ struct torcoll__ring *torcoll__ring_alloc(void);
 void torcoll__ring_free(struct torcoll__ring *ring, bool forked);
 
 /*
- * Reserve an id for an op to be posted to the ring; 0: wait for it by a call
- * instead.
+ * Reserve an id for an op to be posted to the ring. Id 0: there is none, wait
+ * for the op by a call instead. False: the ring is full.
  */
-uint64_t torcoll__ring_take(const struct torcoll_comm *comm);
+bool torcoll__ring_take(const struct torcoll_comm *comm, uint64_t *id);
 
 /* Release the id of an op that was not started; @id may be 0. */
 void torcoll__ring_give_back(struct torcoll *t, uint64_t id);
@@ -202,6 +222,12 @@ void torcoll__ring_give_back(struct torcoll *t, uint64_t id);
  * call.
  */
 bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, struct torcoll_completion *completion);
+
+/* Return whether there is a ring, once an op was started. */
+bool torcoll__ring_is_there(struct torcoll *t);
+
+/* Reap all results, since ops wait for the slots that they occupy. */
+void torcoll__ring_reap(struct torcoll *t);
 
 /*
  * Drop the completion of an op whose result is known otherwise; of all ops of a
@@ -228,11 +254,55 @@ int torcoll__op_describe(const struct torcoll_comm *comm, const struct torcoll_o
 			 struct torcoll_submit *s);
 
 /*
+ * Start a described op. -EBUSY with TORCOLL_OP_TRY: there is no slot for it.
+ * Sets no sentence.
+ */
+int torcoll__op_start(struct torcoll_comm *comm, struct torcoll_submit *s,
+		      struct torcoll_request *req);
+
+/*
  * Start @n ops of comms of one context. @done: number of ops that run; their
- * requests are ready.
+ * requests are ready. -EBUSY, without a sentence: the next one has to wait for
+ * a slot.
  */
 int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, uint32_t n,
 		   struct torcoll_request *reqs, uint32_t *done);
+
+/* Return whether ops of a comm, with these flags, wait in the queue if there is no slot. */
+bool torcoll__may_wait(const struct torcoll_comm *comm, uint32_t flags);
+
+/* Refuse an op that does not wait, since others do. Return -EBUSY. */
+int torcoll__overtakes(uint32_t collective);
+
+/* ---- wait.c ---- */
+
+enum torcoll__request_state {
+	TORCOLL__REQ_PENDING = 0x70656e64,
+	TORCOLL__REQ_JOB = 0x6a6f6220,		/* req->ring is a struct torcoll__job */
+	TORCOLL__REQ_DONE = 0x646f6e65,
+};
+
+/*
+ * Look whether a started op is complete, without a sentence. Return 0, with the
+ * request done, or -EAGAIN, or the refusal of the wait.
+ */
+int torcoll__request_look(struct torcoll_request *req);
+
+/* ---- watch.c ---- */
+
+/*
+ * Get a descriptor that polls readable after an event of the context: a result,
+ * a free slot, a failure. Return it or a negative errno.
+ */
+int torcoll__watch_get(struct torcoll *t);
+void torcoll__watch_put(struct torcoll *t, int watch);
+void torcoll__watch_close_all(struct torcoll *t);
+
+/* Return whether ops wait for slots. */
+static inline bool torcoll__is_queued(const struct torcoll *t)
+{
+	return __atomic_load_n(&t->queued, __ATOMIC_RELAXED);
+}
 
 static inline uint64_t torcoll__u64(const void *p)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Ops: start, wait, test.
+ * Ops: their descriptions, and how they are started.
  *
  * A blocking op is one ioctl (TORCOLL_OP_WAIT). If a signal interrupts it, the
  * module either has not started the op (its handle is 0: submit again) or
@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
-
-enum { REQ_PENDING = 0x70656e64, REQ_DONE = 0x646f6e65 };
+#include "job.h"
 
 uint64_t torcoll_deadline(uint64_t ms)
 {
@@ -64,6 +62,8 @@ static uint64_t buffer_count(const struct torcoll_comm *comm, const struct torco
 		return !recv || comm->rank == op->root ? op->count : 0;
 	case TORCOLL_ALLTOALL:
 		return recv ? op->count : sent_count(comm, op);
+	case TORCOLL_EXSCAN:
+		return recv && !comm->rank ? 0 : op->count;
 	case TORCOLL_SEND:
 		return recv ? 0 : op->count;
 	case TORCOLL_RECV:
@@ -97,6 +97,8 @@ const char *torcoll__op_name(uint32_t collective)
 	return name ? name : "op";
 }
 
+#define OP_FLAGS	(TORCOLL_OP_NOWAIT | TORCOLL_OP_AT_START | TORCOLL_OP_COUNTS_AT_ROOT)
+
 static int op_check(const struct torcoll_op *op)
 {
 	/*
@@ -108,9 +110,9 @@ static int op_check(const struct torcoll_op *op)
 		return torcoll__fail(-EINVAL,
 				     "%s: the collective, type, operator or algorithm is none of the known ones",
 				     torcoll__op_name(op->collective));
-	if (op->flags & ~TORCOLL_OP_NOWAIT)
+	if (op->flags & ~OP_FLAGS)
 		return torcoll__fail(-EINVAL, "%s: unknown flags 0x%x", torcoll__op_name(op->collective),
-				     op->flags & ~TORCOLL_OP_NOWAIT);
+				     op->flags & ~OP_FLAGS);
 	for (size_t i = 0; i < ARRAY_SIZE(op->reserved); i++)
 		if (op->reserved[i])
 			return torcoll__fail(-EINVAL, "%s: a reserved member is not 0",
@@ -133,11 +135,16 @@ static void set_regions(const struct torcoll_comm *comm, const struct torcoll_op
 
 /* Fill in the ioctl's struct from the caller's. */
 static void op_marshal(const struct torcoll_comm *comm, const struct torcoll_op *op,
-		       uint32_t flags, struct torcoll_submit *s)
+		       struct torcoll_submit *s)
 {
+	uint32_t flags = op->flags & TORCOLL_OP_NOWAIT;
+
+	/* ops that find no slot wait in the library */
+	if (!flags && comm->t->features & TORCOLL_FEATURE_TRY)
+		flags = TORCOLL_OP_TRY;
 	*s = (struct torcoll_submit){
 		.size = sizeof(*s),
-		.flags = op->flags | flags,
+		.flags = flags,
 		.comm = comm->handle,
 		.collective = op->collective,
 		.algorithm = op->algorithm,
@@ -167,104 +174,8 @@ int torcoll__op_describe(const struct torcoll_comm *comm, const struct torcoll_o
 	int err = op_check(op);
 
 	if (!err)
-		op_marshal(comm, op, 0, s);
+		op_marshal(comm, op, s);
 	return err;
-}
-
-static int request_done(struct torcoll_request *req, int32_t status, uint32_t error_rank)
-{
-	req->status = status;
-	req->error_rank = error_rank;
-	req->state = REQ_DONE;
-	if (req->status)
-		torcoll__refused(req->comm->t, req->status, torcoll__op_name(req->collective));
-	return req->status;
-}
-
-/*
- * Wait by a system call. A module without spinning gets the struct without it.
- */
-static int request_wait_call(const struct torcoll_request *req, uint32_t flags,
-			     uint64_t deadline_ns, struct torcoll_wait *w)
-{
-	struct torcoll *t = req->comm->t;
-	int err;
-
-	do {
-		*w = (struct torcoll_wait){
-			.size = sizeof(*w),
-			.flags = flags,
-			.comm = req->comm->handle,
-			.op = req->op,
-			.deadline_ns = deadline_ns,
-			.error_rank = ~0U,
-			.spin_ns = t->features & TORCOLL_FEATURE_SPIN ? t->spin_ns : 0,
-		};
-		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_WAIT, w);
-	} while (err == -EINTR);
-	return err == -ETIMEDOUT && deadline_ns ? -EAGAIN : err;
-}
-
-/* Look for the completion in the ring; -EAGAIN: it is not there. */
-static int request_fetch(struct torcoll_request *req)
-{
-	struct torcoll_completion completion;
-	struct torcoll_wait w;
-	int err;
-
-	if (!torcoll__ring_fetch(req->comm->t, req->ring, &completion))
-		return -EAGAIN;
-	req->ring = 0;
-	if (!(completion.flags & TORCOLL_COMPLETION_REAP))
-		return request_done(req, completion.status, completion.error_rank);
-	err = request_wait_call(req, 0, 0, &w);
-	if (err)
-		return torcoll__refused(req->comm->t, err, "wait");
-	return request_done(req, w.status, w.error_rank);
-}
-
-/* Wait according to flags and deadline; on completion fill in *@req. */
-static int request_wait(struct torcoll_request *req, uint32_t flags, uint64_t deadline_ns)
-{
-	struct torcoll *t = req->comm->t;
-	struct torcoll_wait w;
-	int err, fetched;
-
-	if (req->ring) {
-		err = request_fetch(req);
-		if (err != -EAGAIN || flags & TORCOLL_WAIT_NOHANG)
-			return err;
-	}
-	err = request_wait_call(req, flags, deadline_ns, &w);
-	if (err == -EAGAIN)
-		return err;
-	if (err == -ENOENT && req->ring) {
-		/* it may have been posted to the ring meanwhile */
-		fetched = request_fetch(req);
-		if (fetched != -EAGAIN)
-			return fetched;
-	}
-	if (err)
-		return torcoll__refused(t, err, "wait");
-	if (req->ring)
-		torcoll__ring_forget(t, req->ring);
-	req->ring = 0;
-	return request_done(req, w.status, w.error_rank);
-}
-
-static int wait_checked(struct torcoll_request *req, uint32_t flags, uint64_t deadline_ns)
-{
-	int err;
-
-	switch (req->state) {
-	case REQ_DONE:
-		return req->status;
-	case REQ_PENDING:
-		err = torcoll__check(req->comm->t, "wait");
-		return err ? err : request_wait(req, flags, deadline_ns);
-	default:
-		return torcoll__fail(-EINVAL, "wait: nothing was started with this request");
-	}
 }
 
 static void trace(const struct torcoll_comm *comm, const struct torcoll_submit *s)
@@ -285,7 +196,7 @@ static void request_start(struct torcoll_request *req, struct torcoll_comm *comm
 	*req = (struct torcoll_request){
 		.comm = comm,
 		.op = s->op,
-		.state = REQ_PENDING,
+		.state = TORCOLL__REQ_PENDING,
 		.error_rank = ~0U,
 		.collective = s->collective,
 		.chosen = s->chosen,
@@ -293,12 +204,30 @@ static void request_start(struct torcoll_request *req, struct torcoll_comm *comm
 	};
 }
 
-/* Have the op posted to the ring if there is room. */
-static void ring_begin(const struct torcoll_comm *comm, struct torcoll_submit *s)
+/*
+ * Have the op posted to the ring. False: the ring is full, and the op can wait
+ * for that. Without a ring it waits for a slot in the module, because the queue
+ * cannot reap what other ops leave in slots.
+ */
+static bool ring_begin(const struct torcoll_comm *comm, struct torcoll_submit *s)
 {
-	s->user_data = torcoll__ring_take(comm);
-	if (s->user_data)
+	uint64_t id;
+	bool room = torcoll__ring_take(comm, &id);
+
+	s->user_data = id;
+	if (id)
 		s->flags |= TORCOLL_OP_RING;
+	else if (room)
+		s->flags &= ~TORCOLL_OP_TRY;
+	return room || !(s->flags & TORCOLL_OP_TRY);
+}
+
+/* The op was not started. */
+static void ring_undo(const struct torcoll_comm *comm, struct torcoll_submit *s)
+{
+	torcoll__ring_give_back(comm->t, s->user_data);
+	s->flags &= ~TORCOLL_OP_RING;
+	s->user_data = 0;
 }
 
 /* Call for all ops, and continue after a signal. */
@@ -323,26 +252,28 @@ static int batch_call(struct torcoll *t, struct torcoll_submit *s, uint32_t n, u
 int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, uint32_t n,
 		   struct torcoll_request *reqs, uint32_t *done)
 {
-	int err;
+	struct torcoll *t = comms[0]->t;
+	uint32_t ready = 0;
+	int err = 0;
 
 	*done = 0;
-	err = torcoll__check(comms[0]->t, "batch");
-	if (err)
-		return err;
-	for (uint32_t i = 0; i < n; i++)
-		ring_begin(comms[i], &s[i]);
-	do {
-		err = batch_call(comms[0]->t, s, n, done);
-	} while (err && *done < n && torcoll__region_retry(comms[0]->t, err, &s[*done]));
-	if (err)
-		torcoll__refused(comms[0]->t, err,
+	while (ready < n && ring_begin(comms[ready], &s[ready]))
+		ready++;
+	if (ready)
+		do {
+			err = batch_call(t, s, ready, done);
+		} while (err && *done < ready && torcoll__region_retry(t, err, &s[*done]));
+	if (!err && ready < n)
+		err = -EBUSY;
+	if (err && (err != -EBUSY || !(s[*done].flags & TORCOLL_OP_TRY)))
+		torcoll__refused(t, err,
 				 *done < n ? torcoll__op_name(s[*done].collective) : "batch");
 	for (uint32_t i = 0; i < *done; i++) {
 		trace(comms[i], &s[i]);
 		request_start(&reqs[i], comms[i], &s[i]);
 	}
-	for (uint32_t i = *done; i < n; i++)
-		torcoll__ring_give_back(comms[i]->t, s[i].user_data);
+	for (uint32_t i = *done; i < ready; i++)
+		ring_undo(comms[i], &s[i]);
 	return err;
 }
 
@@ -360,6 +291,40 @@ static int submit_call(struct torcoll *t, struct torcoll_submit *s)
 	return err;
 }
 
+int torcoll__op_start(struct torcoll_comm *comm, struct torcoll_submit *s,
+		      struct torcoll_request *req)
+{
+	int err;
+
+	if (!ring_begin(comm, s))
+		return -EBUSY;
+	err = submit_call(comm->t, s);
+	if (err && err != -EINTR) {
+		ring_undo(comm, s);
+		return err;
+	}
+	trace(comm, s);
+	request_start(req, comm, s);
+	return 0;
+}
+
+bool torcoll__may_wait(const struct torcoll_comm *comm, uint32_t flags)
+{
+	return !(flags & TORCOLL_OP_NOWAIT) && comm->t->features & TORCOLL_FEATURE_TRY &&
+	       torcoll__ring_is_there(comm->t);
+}
+
+int torcoll__overtakes(uint32_t collective)
+{
+	return torcoll__fail(-EBUSY, "%s: earlier ops wait for a slot", torcoll__op_name(collective));
+}
+
+/* Return whether the op must not overtake others of its series. */
+static bool op_waits(const struct torcoll_comm *comm, const struct torcoll_submit *s)
+{
+	return torcoll__is_queued(comm->t) && torcoll__job_is_behind(comm, s);
+}
+
 int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 		   struct torcoll_request *req)
 {
@@ -372,16 +337,27 @@ int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 		err = op_check(op);
 	if (err)
 		return err;
-	op_marshal(comm, op, 0, &s);
-	ring_begin(comm, &s);
-	err = submit_call(comm->t, &s);
-	if (err && err != -EINTR) {
-		torcoll__ring_give_back(comm->t, s.user_data);
-		return torcoll__refused(comm->t, err, torcoll__op_name(op->collective));
-	}
-	trace(comm, &s);
-	request_start(req, comm, &s);
-	return 0;
+	if (torcoll__op_has_steps(op))
+		return torcoll__steps_submit(comm, op, req);
+	op_marshal(comm, op, &s);
+	if (!op_waits(comm, &s))
+		err = torcoll__op_start(comm, &s, req);
+	else if (op->flags & TORCOLL_OP_NOWAIT)
+		return torcoll__overtakes(op->collective);
+	else
+		err = -EBUSY;
+	if (err == -EBUSY && s.flags & TORCOLL_OP_TRY)
+		return torcoll__job_submit_op(comm, op, req);
+	return err ? torcoll__refused(comm->t, err, torcoll__op_name(op->collective)) : 0;
+}
+
+/* Submit, then wait: what a call of the module cannot do at once. */
+static int run_in_two(struct torcoll_comm *comm, const struct torcoll_op *op)
+{
+	struct torcoll_request req;
+	int err = torcoll_submit(comm, op, &req);
+
+	return err ? err : torcoll_wait(&req);
 }
 
 int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op)
@@ -390,51 +366,26 @@ int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op)
 	struct torcoll_submit s;
 	int err;
 
-	/* only a separate wait spins */
-	if (comm->t->spin_ns) {
-		err = torcoll_submit(comm, op, &req);
-		return err ? err : torcoll_wait(&req);
-	}
+	/* only a separate wait spins, and starts ops of the queue */
+	if (comm->t->spin_ns || torcoll__is_queued(comm->t) || torcoll__op_has_steps(op))
+		return run_in_two(comm, op);
 	err = torcoll__check(comm->t, torcoll__op_name(op->collective));
 	if (!err)
 		err = op_check(op);
 	if (err)
 		return err;
-	op_marshal(comm, op, TORCOLL_OP_WAIT, &s);
+	op_marshal(comm, op, &s);
+	s.flags |= TORCOLL_OP_WAIT;
 	err = submit_call(comm->t, &s);
+	if (err == -EBUSY && s.flags & TORCOLL_OP_TRY)
+		return run_in_two(comm, op);
 	if (!err || err == -EINTR)
 		trace(comm, &s);
 	if (err == -EINTR) {
 		request_start(&req, comm, &s);
-		return request_wait(&req, 0, 0);
+		return torcoll_wait(&req);
 	}
 	if (!err)
 		err = s.status;
 	return err ? torcoll__refused(comm->t, err, torcoll__op_name(op->collective)) : 0;
-}
-
-int torcoll_wait(struct torcoll_request *req)
-{
-	return wait_checked(req, 0, 0);
-}
-
-int torcoll_wait_until(struct torcoll_request *req, uint64_t deadline_ns)
-{
-	return wait_checked(req, 0, deadline_ns);
-}
-
-int torcoll_test(struct torcoll_request *req)
-{
-	return wait_checked(req, TORCOLL_WAIT_NOHANG, 0);
-}
-
-enum torcoll_algorithm torcoll_request_algorithm(const struct torcoll_request *req)
-{
-	return req->state == REQ_PENDING || req->state == REQ_DONE ? req->chosen :
-								     TORCOLL_ALGO_AUTO;
-}
-
-uint32_t torcoll_request_error_rank(const struct torcoll_request *req)
-{
-	return req->state == REQ_DONE && req->status ? req->error_rank : ~0U;
 }

@@ -3,11 +3,16 @@
  * The completion ring: ops that were started complete without a system call.
  *
  * Each of them has a cell in the library, and the module's entry contains its
- * number; entries never contain addresses of the caller. An entry stays in the
- * ring until its result is fetched, so that torcoll_fd() polls readable as long
- * as there is one. The ring is made for the first op that is started. Without a
- * ring (an older module, a limit), or when it is full, results are fetched by
- * system calls.
+ * number; entries never contain addresses of the caller. What an entry says is
+ * kept in the cell until the result is fetched, so the ring limits the ops in
+ * flight, but not the results that wait to be fetched. While there is such a
+ * result, the last entry stays in the ring, so that torcoll_fd() polls readable.
+ *
+ * A result that the program has to reap occupies a slot of its comm until then.
+ * While ops wait for slots, this file reaps results as soon as it sees them.
+ *
+ * The ring is made for the first op that is started. Without a ring (an older
+ * module, a limit), results are fetched by system calls.
  *
  * Locking: ring->lock protects all of it, and is a leaf.
  */
@@ -37,9 +42,11 @@ struct torcoll__ring {
 	uint32_t entries;
 	uint32_t taken;				/* ops that will be posted or were */
 	uint32_t seen;				/* entries assigned to cells */
-	uint32_t head;				/* entries whose results were fetched */
-	struct cell *cells;			/* one per entry */
-	uint32_t free;				/* the first free one */
+	uint32_t head;				/* entries released to the module */
+	uint32_t ready;				/* results in cells */
+	struct cell *cells;			/* of ops in flight, and of results */
+	uint32_t room;				/* number of cells */
+	uint32_t free;				/* the first free one, room: none */
 };
 
 struct torcoll__ring *torcoll__ring_alloc(void)
@@ -63,6 +70,21 @@ void torcoll__ring_free(struct torcoll__ring *ring, bool forked)
 	free(ring);
 }
 
+/* Add @more cells, all of which are free. False: no memory. */
+static bool cells_grow(struct torcoll__ring *ring, uint32_t more)
+{
+	struct cell *cells = realloc(ring->cells, (ring->room + (size_t)more) * sizeof(*cells));
+
+	if (!cells)
+		return false;
+	memset(&cells[ring->room], 0, more * sizeof(*cells));
+	for (uint32_t i = ring->room; i < ring->room + more; i++)
+		cells[i].next = i + 1;
+	ring->cells = cells;
+	ring->room += more;
+	return true;
+}
+
 static int ring_map(struct torcoll *t, struct torcoll__ring *ring)
 {
 	struct torcoll_ring_setup setup = {
@@ -76,14 +98,11 @@ static int ring_map(struct torcoll *t, struct torcoll__ring *ring)
 	err = torcoll__ioctl(t, TORCOLL_IOC_RING_SETUP, &setup);
 	if (err)
 		return err;
-	ring->cells = calloc(setup.entries, sizeof(*ring->cells));
-	if (!ring->cells)
+	if (!cells_grow(ring, setup.entries))
 		return -ENOMEM;
 	shared = torcoll_sys_mmap(t->fd, setup.bytes, TORCOLL_MMAP_RING);
 	if (!shared)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < setup.entries; i++)
-		ring->cells[i].next = i + 1;
 	ring->shared = shared;
 	ring->bytes = setup.bytes;
 	ring->entry = (char *)shared + setup.entries_offset;
@@ -137,7 +156,7 @@ static struct cell *cell_find(struct torcoll__ring *ring, uint64_t id)
 {
 	uint32_t i = (uint32_t)id - 1;
 
-	if (i >= ring->entries || !ring->cells[i].comm ||
+	if (i >= ring->room || !ring->cells[i].comm ||
 	    ring->cells[i].generation != (uint32_t)(id >> 32))
 		return NULL;
 	return &ring->cells[i];
@@ -145,6 +164,8 @@ static struct cell *cell_find(struct torcoll__ring *ring, uint64_t id)
 
 static void cell_free(struct torcoll__ring *ring, struct cell *cell)
 {
+	ring->ready -= cell->done;
+	cell->done = false;
 	cell->comm = NULL;
 	cell->next = ring->free;
 	ring->free = cell - ring->cells;
@@ -159,53 +180,117 @@ static struct torcoll_completion entry_at(const struct torcoll__ring *ring, uint
 	return entry;
 }
 
-/* Release entries whose results were fetched, up to the first that was not. */
+/*
+ * Release the entries that were seen; but the last one stays while there is a
+ * result to fetch.
+ */
 static void ring_advance(struct torcoll__ring *ring)
 {
-	uint32_t head = ring->head;
+	uint32_t head = ring->seen - !!ring->ready;
 
-	while (head != ring->seen && !cell_find(ring, entry_at(ring, head).user_data))
-		head++;
 	if (head == ring->head)
 		return;
 	ring->head = head;
 	__atomic_store_n(&ring->shared->head, head, __ATOMIC_RELEASE);
 }
 
+/*
+ * Reap the result in a cell, so that its slot can serve the next op. Results of
+ * failed ops stay: no op of such a comm waits for a slot.
+ */
+static void cell_reap(struct cell *cell)
+{
+	struct torcoll_wait w = {
+		.size = sizeof(w),
+		.flags = TORCOLL_WAIT_NOHANG,
+		.comm = cell->comm->handle,
+		.op = cell->completion.op,
+	};
+
+	if (!(cell->completion.flags & TORCOLL_COMPLETION_REAP) || cell->completion.status ||
+	    torcoll__ioctl(cell->comm->t, TORCOLL_IOC_WAIT, &w))
+		return;
+	cell->completion.flags = 0;
+	cell->completion.status = w.status;
+	cell->completion.error_rank = w.error_rank;
+}
+
+/* Assign new entries to their cells. */
 static void ring_look(struct torcoll__ring *ring)
 {
 	uint32_t tail = __atomic_load_n(&ring->shared->tail, __ATOMIC_ACQUIRE);
 
+	if (ring->seen == tail)
+		return;
 	while (ring->seen != tail) {
 		struct torcoll_completion entry = entry_at(ring, ring->seen++);
 		struct cell *cell = cell_find(ring, entry.user_data);
 
-		if (!cell)
+		if (!cell || cell->done)
 			continue;
 		cell->completion = entry;
 		cell->done = true;
+		ring->ready++;
+		if (torcoll__is_queued(cell->comm->t))
+			cell_reap(cell);
 	}
+	ring_advance(ring);
 }
 
-uint64_t torcoll__ring_take(const struct torcoll_comm *comm)
+void torcoll__ring_reap(struct torcoll *t)
+{
+	struct torcoll__ring *ring = t->ring;
+
+	pthread_mutex_lock(&ring->lock);
+	if (ring->shared)
+		ring_look(ring);
+	for (uint32_t i = 0; ring->ready && i < ring->room; i++)
+		if (ring->cells[i].comm && ring->cells[i].done)
+			cell_reap(&ring->cells[i]);
+	pthread_mutex_unlock(&ring->lock);
+}
+
+bool torcoll__ring_is_there(struct torcoll *t)
+{
+	struct torcoll__ring *ring = t->ring;
+	bool there;
+
+	pthread_mutex_lock(&ring->lock);
+	there = ring->shared;
+	pthread_mutex_unlock(&ring->lock);
+	return there;
+}
+
+/* Return whether the ring has room for one more op, and a cell. */
+static bool ring_has_room(struct torcoll__ring *ring)
+{
+	ring_look(ring);
+	return ring->taken - ring->head < ring->entries &&
+	       (ring->free < ring->room || cells_grow(ring, ring->room));
+}
+
+bool torcoll__ring_take(const struct torcoll_comm *comm, uint64_t *id)
 {
 	struct torcoll__ring *ring = comm->t->ring;
 	struct cell *cell;
-	uint64_t id = 0;
+	bool there, room = false;
 
+	*id = 0;
 	pthread_mutex_lock(&ring->lock);
 	ring_setup(comm->t, ring);
-	if (ring->shared && ring->free < ring->entries && ring->taken - ring->head < ring->entries) {
+	there = ring->shared;
+	if (there)
+		room = ring_has_room(ring);
+	if (room) {
 		cell = &ring->cells[ring->free];
 		ring->free = cell->next;
 		ring->taken++;
 		cell->comm = comm;
 		cell->generation++;
-		cell->done = false;
-		id = (uint64_t)cell->generation << 32 | (cell - ring->cells + 1);
+		*id = (uint64_t)cell->generation << 32 | (cell - ring->cells + 1);
 	}
 	pthread_mutex_unlock(&ring->lock);
-	return id;
+	return room || !there;
 }
 
 void torcoll__ring_give_back(struct torcoll *t, uint64_t id)
@@ -233,7 +318,8 @@ bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, struct torcoll_completi
 	if (done) {
 		*completion = cell->completion;
 		cell_free(ring, cell);
-		ring_advance(ring);
+		if (!ring->ready)
+			ring_advance(ring);
 	}
 	pthread_mutex_unlock(&ring->lock);
 	return done;
@@ -258,7 +344,7 @@ void torcoll__ring_forget_comm(const struct torcoll_comm *comm)
 	struct torcoll__ring *ring = comm->t->ring;
 
 	pthread_mutex_lock(&ring->lock);
-	for (uint32_t i = 0; i < ring->entries; i++)
+	for (uint32_t i = 0; i < ring->room; i++)
 		if (ring->cells[i].comm == comm)
 			cell_free(ring, &ring->cells[i]);
 	if (ring->shared) {

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -48,4 +49,36 @@ __weak uint64_t torcoll_sys_now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+__weak int torcoll_sys_watch(int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLET };
+	int watch = epoll_create1(EPOLL_CLOEXEC), err;
+
+	if (watch < 0)
+		return -errno;
+	if (!epoll_ctl(watch, EPOLL_CTL_ADD, fd, &event))
+		return watch;
+	err = -errno;
+	close(watch);
+	return err;
+}
+
+__weak void torcoll_sys_watch_clear(int watch)
+{
+	struct epoll_event event;
+
+	epoll_wait(watch, &event, 1, 0);
+}
+
+__weak int torcoll_sys_poll(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
+{
+	const struct timespec timeout = {
+		.tv_sec = timeout_ns / 1000000000,
+		.tv_nsec = timeout_ns % 1000000000,
+	};
+	int ready = ppoll(fds, n, timeout_ns == UINT64_MAX ? NULL : &timeout, NULL);
+
+	return ready < 0 ? -errno : ready;
 }

@@ -8,6 +8,8 @@
 #ifndef TORCOLL_SYS_H
 #define TORCOLL_SYS_H
 
+#include <poll.h>
+#include <stddef.h>
 #include <stdint.h>
 
 int torcoll_sys_open(const char *path);
@@ -17,6 +19,16 @@ void torcoll_sys_close(int fd);
 void *torcoll_sys_mmap(int fd, size_t bytes, uint64_t offset);
 void torcoll_sys_munmap(void *p, size_t bytes);
 uint64_t torcoll_sys_now_ns(void);
+
+/*
+ * Make a descriptor that polls readable after an event of the device, from one
+ * clear to the next; and once before the first.
+ */
+int torcoll_sys_watch(int fd);
+void torcoll_sys_watch_clear(int watch);
+
+/* As ppoll(). Timeout UINT64_MAX: none. */
+int torcoll_sys_poll(struct pollfd *fds, uint32_t n, uint64_t timeout_ns);
 
 /* A fabric of this host: its key, this node's index, number of nodes. */
 struct torcoll_sys_fabric {

@@ -49,6 +49,7 @@
 #define TORCOLL_H
 
 #include <linux/torcoll.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -171,7 +172,7 @@ struct torcoll_comm_config {
 	const uint32_t *members;	/* the node of each rank; NULL: all nodes, in order */
 	uint32_t size;			/* number of members; 0 with members NULL */
 	uint32_t rank;			/* the caller's, or TORCOLL_RANK_SELF: a free one of this node */
-	uint32_t depth;			/* ops in flight; 0: the module chooses */
+	uint32_t depth;			/* ops in flight, others wait; 0: the module chooses */
 	enum torcoll_bits bits;		/* of ops that name none; 0: agree */
 	uint64_t deadline_ns;		/* for joining, 0: none */
 	uint64_t reserved[4];		/* must be 0 */
@@ -334,7 +335,8 @@ int torcoll_allreduce(struct torcoll_comm *comm, const void *send, void *recv, u
 
 /*
  * Start an allreduce and return. On success the caller must wait for @req; on an error it must not.
- * Blocks only while the maximum number of ops of the comm (its depth) is in flight.
+ * Any number of ops can be started. Those that exceed the depth of the comm wait in the library, in
+ * order, and start as others complete, whenever the program waits for or tests any op of the context.
  */
 int torcoll_iallreduce(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		       enum torcoll_type type, enum torcoll_redop redop,
@@ -473,7 +475,7 @@ int torcoll_scan(struct torcoll_comm *comm, const void *send, void *recv, uint64
 int torcoll_iscan(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		  enum torcoll_type type, enum torcoll_redop redop, struct torcoll_request *req);
 
-/* Reduce over the ranks before the caller. On rank 0, @recv is undefined afterwards. */
+/* Reduce over the ranks before the caller. Rank 0 has none: it ignores @recv, which may be NULL. */
 int torcoll_exscan(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
 		   enum torcoll_type type, enum torcoll_redop redop);
 int torcoll_iexscan(struct torcoll_comm *comm, const void *send, void *recv, uint64_t count,
@@ -484,7 +486,7 @@ int torcoll_iexscan(struct torcoll_comm *comm, const void *send, void *recv, uin
  * from one rank to another arrive in the order in which they were sent. Both ends pass the same
  * count and type; otherwise they get -EPROTO. Each direction between two ranks has its own order,
  * independent of other messages and of collectives, and its own limit of messages in flight, the
- * depth of the comm. A rank may send to itself.
+ * depth of the comm; further ones wait as other ops do. A rank may send to itself.
  *
  * torcoll_send() returns when the caller can use @buf again, which can be before or after the
  * receiver has called. Ranks that send to each other before they receive must use torcoll_isend().
@@ -516,7 +518,7 @@ struct torcoll_op {
 	enum torcoll_redop redop;	/* TORCOLL_REDOP_NONE for ops that do not reduce */
 	enum torcoll_algorithm algorithm; /* TORCOLL_ALGO_AUTO: the module chooses */
 	enum torcoll_bits bits;		/* guarantees about the bits of float results */
-	uint32_t flags;			/* TORCOLL_OP_NOWAIT: -EBUSY instead of waiting for a slot */
+	uint32_t flags;			/* TORCOLL_OP_NOWAIT, _AT_START, _COUNTS_AT_ROOT: see below */
 	uint32_t root;			/* rank, for ops with a root */
 	uint32_t peer;			/* rank, for send and receive */
 	uint64_t count;			/* elements of the whole vector, for every collective */
@@ -527,7 +529,57 @@ struct torcoll_op {
 	uint32_t param[TORCOLL_PARAM_COUNT]; /* of the algorithm, 0: the module chooses */
 	uint64_t deadline_ns;		/* the op fails with -ETIMEDOUT then; 0: none */
 	const uint64_t *recv_counts;	/* alltoall: elements from each rank, if counts are given */
-	uint64_t reserved[3];		/* must be 0 */
+	const struct torcoll_displs *displs;	/* NULL: blocks follow each other */
+	const struct torcoll_function *function; /* instead of redop */
+	uint64_t reserved[1];		/* must be 0 */
+};
+
+/*
+ * Flags of an op.
+ *
+ * TORCOLL_OP_NOWAIT: -EBUSY instead of waiting for a slot, if the comm's depth is in flight.
+ *
+ * TORCOLL_OP_AT_START: for a reduce-scatter in place: @recv is the address of the whole vector. The
+ * own block of the result is written to its start, and the rest is not changed. Costs a copy of the
+ * block.
+ *
+ * TORCOLL_OP_COUNTS_AT_ROOT: for a gather or scatter with @counts: only the root gives them. Other
+ * ranks give the elements of their own block as @count, and no @counts. All ranks set the flag. Costs
+ * a broadcast of the counts before the op.
+ */
+#define TORCOLL_OP_AT_START		(1U << 30)
+#define TORCOLL_OP_COUNTS_AT_ROOT	(1U << 31)
+
+/*
+ * Places of blocks in a vector, in any order and with gaps: elements from the buffer's address to
+ * the block of each rank, for collectives with blocks. NULL: the blocks follow each other in rank
+ * order. @send is for an alltoall and for the root of a scatter, @recv for an allgather, an alltoall
+ * and the root of a gather. Blocks of @recv must not overlap. If the blocks do not follow each
+ * other, the library copies them to or from temporary memory of the vector's length. In place: @send
+ * of an allgather and a gather's root, and @recv of a scatter's root, is the address of the own block
+ * where the displacements put it. An alltoall in place uses the displacements of @recv for both.
+ */
+struct torcoll_displs {
+	const uint64_t *send;
+	const uint64_t *recv;
+};
+
+/*
+ * An operator of the program, for allreduce, reduce, reduce-scatter, scan and exscan; redop is 0 then.
+ * It must be associative, and need not be commutative: the operands are in rank order.
+ *
+ * @reduce sets inout[i] = in[i] op inout[i] for @count elements; @in comes from lower ranks. It is
+ * called by threads that wait for or test any op of the context, and must not call this library.
+ * @element is the size of an element in bytes; 0: that of the op's type. If given, the op's type is 0.
+ *
+ * The ranks exchange their vectors, and each calls the operator. An allreduce, reduce or
+ * reduce-scatter of long vectors takes the bytes of an alltoall and an allgather or gather. Scans,
+ * and short vectors, need memory for the vectors of all ranks.
+ */
+struct torcoll_function {
+	void (*reduce)(const void *in, void *inout, uint64_t count, void *arg);
+	void *arg;
+	uint64_t element;
 };
 
 /* Execute an op with one system call. Returns its status when it is complete. */
@@ -538,9 +590,9 @@ int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 		   struct torcoll_request *req);
 
 /*
- * Start @n ops in one system call, in the order of the array. @n is 1 to TORCOLL_BATCH_MAX; the
- * depth of the comm limits the ops in flight. On an error *@started is the number of ops that were
- * started, from the first on; wait for their requests only. @started may be NULL.
+ * Start @n ops in one system call, in the order of the array. @n is 1 to TORCOLL_BATCH_MAX. On an
+ * error *@started is the number of ops that were started, from the first on; wait for their requests
+ * only. @started may be NULL.
  */
 int torcoll_submit_many(struct torcoll_comm *comm, const struct torcoll_op *ops, uint32_t n,
 			struct torcoll_request *reqs, uint32_t *started);
@@ -576,7 +628,33 @@ int torcoll_wait(struct torcoll_request *req);
 /* Wait at most until @deadline_ns: then returns -EAGAIN, and the op continues. */
 int torcoll_wait_until(struct torcoll_request *req, uint64_t deadline_ns);
 
-/* Return the status without waiting: -EAGAIN if the op is not complete. */
+/*
+ * Wait until an op is complete, as torcoll_wait_until(), or one of @n descriptors is ready. Returns
+ * -EAGAIN if the op is not complete: then @fds tells as after poll() which descriptors are ready,
+ * none of them at the deadline. A program that must serve sockets too waits so; with no descriptor
+ * the call is torcoll_wait_until(), which is faster.
+ */
+int torcoll_wait_fds(struct torcoll_request *req, struct pollfd *fds, uint32_t n,
+		     uint64_t deadline_ns);
+
+/*
+ * Wait until any of @n ops of one context is complete. Returns its status, and its place in the
+ * array in *@index. NULL entries are ignored: an entry whose status is known should become NULL, as
+ * it is complete at the next call, too. Returns -EAGAIN, with index ~0, at the deadline.
+ */
+int torcoll_wait_any(struct torcoll_request *const *reqs, uint32_t n, uint64_t deadline_ns,
+		     uint32_t *index);
+
+/*
+ * Wait until all of @n ops are complete; NULL entries are ignored. Returns the first status in the
+ * array that is not 0. Returns -EAGAIN if the deadline passes before.
+ */
+int torcoll_wait_all(struct torcoll_request *const *reqs, uint32_t n, uint64_t deadline_ns);
+
+/*
+ * Return the status without waiting: -EAGAIN if the op is not complete. That needs no system call
+ * and some tens of nanoseconds, so a program may call it as often as it likes.
+ */
 int torcoll_test(struct torcoll_request *req);
 
 /* Return the rank that caused the failure of a completed op, or ~0 if none or not known. */

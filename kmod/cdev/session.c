@@ -67,8 +67,9 @@ void tor_session_wake(struct tor_session *session, __poll_t what)
 static __poll_t session_poll(struct file *file, poll_table *wait)
 {
 	struct tor_session *session = file->private_data;
+	/* ops can be tried at any time; the edge tells when: see TORCOLL_OP_TRY */
+	__poll_t mask = EPOLLOUT | EPOLLWRNORM;
 	struct tor_group *group;
-	__poll_t mask = 0;
 	int id;
 
 	poll_wait(file, &session->poll, wait);

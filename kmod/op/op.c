@@ -275,7 +275,7 @@ static int get_slot(struct tor_session *session, struct tor_series *series,
 		if (tor_slot_is_in_the_way(slot))
 			return tor_refuse(session, -EBUSY,
 					  "%u results of the comm wait to be reaped", group->comm.depth);
-		if (desc->flags & TORCOLL_OP_NOWAIT)
+		if (desc->flags & (TORCOLL_OP_NOWAIT | TORCOLL_OP_TRY))
 			return tor_refuse(session, -EBUSY, "%u ops are in flight",
 					  group->comm.depth);
 		err = wait_for_slot(slot, desc->deadline_ns);

@@ -142,11 +142,20 @@ void tor_slot_done(struct tor_slot *slot, int status, u32 error_rank)
 	tor_session_wake(READ_ONCE(group->session), EPOLLIN | EPOLLRDNORM);
 }
 
+/* Wake up those that wait for a slot, in a call or by polling. */
+static void wake_submitters(struct tor_group *group)
+{
+	tor_group_wake(group);
+	rcu_read_lock();
+	tor_session_wake(READ_ONCE(group->session), EPOLLOUT | EPOLLWRNORM);
+	rcu_read_unlock();
+}
+
 void tor_slot_retired(struct tor_slot *slot)
 {
 	/* core's writes to it before a submitter sees it free */
 	smp_store_release(&slot->open, false);
-	tor_group_wake(slot->group);
+	wake_submitters(slot->group);
 }
 
 void tor_slot_free(struct tor_slot *slot)
@@ -158,7 +167,7 @@ void tor_slot_free(struct tor_slot *slot)
 	WARN_ON_ONCE(slot->state != TOR_SLOT_TAKEN);
 	slot_step(slot, TOR_SLOT_FREE, 0);
 	spin_unlock_bh(&group->results);
-	tor_group_wake(group);
+	wake_submitters(group);
 }
 
 /* --- search --- */

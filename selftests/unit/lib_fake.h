@@ -22,19 +22,26 @@
 #include "../../lib/collective.c"
 #include "../../lib/rooted.c"
 #include "../../lib/exchange.c"
+#include "../../lib/function.c"
 #include "../../lib/comm.c"
 #include "../../lib/comm_env.c"
 #include "../../lib/context.c"
 #include "../../lib/debug.c"
 #include "../../lib/error.c"
 #include "../../lib/launcher.c"
+#include "../../lib/layout.c"
+#include "../../lib/message.c"
 #include "../../lib/names.c"
 #include "../../lib/op.c"
 #include "../../lib/place.c"
+#include "../../lib/queue.c"
 #include "../../lib/region.c"
 #include "../../lib/ring.c"
+#include "../../lib/wait.c"
+#include "../../lib/watch.c"
 
 #define FAKE_FD		1000
+#define FAKE_WATCH	2000		/* and those after it */
 #define FAKE_RANK	2
 #define FAKE_RANKS	4
 #define QUEUE		4
@@ -79,6 +86,11 @@ static struct fake {
 	struct torcoll_sys_fabric fabric[2];
 	int fabrics;			/* number of these, or an error */
 	const uint32_t *gathered;	/* what an allgather of FAKE_RANKS numbers gives */
+	uint32_t slots;			/* ops that find a slot */
+	void (*on_submit)(const struct torcoll_submit *s); /* does the op */
+	int (*on_poll)(struct pollfd *fds, uint32_t n, uint64_t timeout_ns);
+	int watches, watch_error;	/* open ones */
+	unsigned int clears;
 } fake;
 
 static struct fake_call *fake_call(unsigned long request)
@@ -97,8 +109,32 @@ int torcoll_sys_open(const char *path)
 
 void torcoll_sys_close(int fd)
 {
+	if (fd >= FAKE_WATCH) {
+		fake.watches--;
+		return;
+	}
 	assert_int_equal(fd, FAKE_FD);
 	fake.opened--;
+}
+
+int torcoll_sys_watch(int fd)
+{
+	assert_int_equal(fd, FAKE_FD);
+	return fake.watch_error ? fake.watch_error : FAKE_WATCH + fake.watches++;
+}
+
+void torcoll_sys_watch_clear(int watch)
+{
+	assert_in_range(watch, FAKE_WATCH, FAKE_WATCH + fake.watches - 1);
+	fake.clears++;
+}
+
+int torcoll_sys_poll(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
+{
+	for (uint32_t i = 0; i < n; i++)
+		fds[i].revents = 0;
+	assert_non_null(fake.on_poll);
+	return fake.on_poll(fds, n, timeout_ns);
 }
 
 uint64_t torcoll_sys_now_ns(void)
@@ -214,6 +250,19 @@ static void fake_submit(struct torcoll_submit *s)
 	if (fake.gathered && s->collective == TORCOLL_ALLGATHER)
 		memcpy((void *)(uintptr_t)s->recv_addr, fake.gathered,
 		       s->count * sizeof(*fake.gathered));
+	if (fake.on_submit)
+		fake.on_submit(s);
+}
+
+/* Return whether an op with TORCOLL_OP_TRY finds a slot; it takes one. */
+static bool fake_slot(const struct torcoll_submit *s)
+{
+	if (!(s->flags & TORCOLL_OP_TRY))
+		return true;
+	if (!fake.slots)
+		return false;
+	fake.slots--;
+	return true;
 }
 
 /* Starts as many as fake.batch_room says, also when it ends with an error. */
@@ -223,7 +272,8 @@ static void fake_batch(struct torcoll_batch *b)
 
 	assert_int_equal(b->size, sizeof(*b));
 	assert_int_equal(b->desc_size, sizeof(*s));
-	for (; b->started < b->count && fake.batch_room; b->started++, fake.batch_room--)
+	for (; b->started < b->count && fake.batch_room && fake_slot(&s[b->started]);
+	     b->started++, fake.batch_room--)
 		fake_submit(&s[b->started]);
 }
 
@@ -287,12 +337,18 @@ int torcoll_sys_ioctl(int fd, unsigned long request, void *arg)
 		fake.ring.entry[fake.ring.head.tail++ % FAKE_RING].user_data = fake.post_on_wait;
 		fake.post_on_wait = 0;
 	}
-	if (request == TORCOLL_IOC_BATCH)
+	if (!err && request == TORCOLL_IOC_SUBMIT && !fake_slot(arg))
+		return -EBUSY;
+	if (request == TORCOLL_IOC_BATCH) {
 		fake_batch(arg);
-	else if (err == -EINTR)
+		if (!err && ((struct torcoll_batch *)arg)->started < ((struct torcoll_batch *)arg)->count &&
+		    !fake.slots)
+			return -EBUSY;
+	} else if (err == -EINTR) {
 		fake_interrupt(request, arg);
-	else if (!err)
+	} else if (!err) {
 		fake_serve(request, arg);
+	}
 	return err;
 }
 
@@ -336,13 +392,14 @@ static void fake_reset(void)
 		.next_handle = 1,
 		.error_rank = ~0U,
 		.batch_room = UINT32_MAX,
+		.slots = UINT32_MAX,
 		.fabrics = -ENOENT,
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
 		unsetenv(variables[i]);
 }
 
-static int setup_closed(void **state)
+static int __attribute__((__unused__)) setup_closed(void **state)
 {
 	fake_reset();
 	return 0;
@@ -366,6 +423,7 @@ static int teardown(void **state)
 
 	torcoll_close(f->t);
 	assert_int_equal(fake.opened, 0);
+	assert_int_equal(fake.watches, 0);
 	assert_false(fake.mapped);
 	return 0;
 }

@@ -194,6 +194,7 @@ struct torcoll_info {
 #define TORCOLL_FEATURE_SPIN		(1ULL << 4)	/* torcoll_wait.spin_ns */
 #define TORCOLL_FEATURE_ALLOC		(1ULL << 5)	/* TORCOLL_IOC_REGION_ALLOC */
 #define TORCOLL_FEATURE_WATCH		(1ULL << 6)	/* TORCOLL_REGION_WATCH */
+#define TORCOLL_FEATURE_TRY		(1ULL << 7)	/* TORCOLL_OP_TRY; poll() with POLLOUT */
 
 /*
  * TORCOLL_IOC_ERROR: return the message for the last refused call or failed op on this file,
@@ -344,7 +345,8 @@ struct torcoll_comm_info {
  *	scatter		count, at the root	the own block		root
  *	barrier		none			none
  *	alltoall	count			count
- *	scan, exscan	count			count			redop
+ *	scan		count			count			redop
+ *	exscan		count			count, not at rank 0	redop
  *	halo		count			count
  *	send		count			none			peer
  *	recv		none			count			peer
@@ -353,9 +355,9 @@ struct torcoll_comm_info {
  * order. With @counts and @recv_counts, which differ between ranks, @counts[i] elements go to rank
  * i, @recv_counts[i] come from it, and @count is the sum of @recv_counts. The result of a scan
  * covers the ranks up to and including the caller; that of an exscan covers the ranks before the
- * caller and is undefined on rank 0. The vectors of a halo have the same number of elements for
- * each neighbour on the torus of ranks (on a ring, if the ranks form no torus or several are on
- * one node): down, then up, along each dimension longer than 1.
+ * caller, so rank 0 has none. The vectors of a halo have the same number of elements for each
+ * neighbour on the torus of ranks (on a ring, if the ranks form no torus or several are on one
+ * node): down, then up, along each dimension longer than 1.
  *
  * Members that a collective does not use are 0: redop, root, counts (used by the collectives with
  * blocks), peer, scalar; in a barrier also type and count. The module ignores addresses and
@@ -403,7 +405,14 @@ struct torcoll_submit {
 #define TORCOLL_OP_WAIT		(1U << 0)	/* return when complete, with status set */
 #define TORCOLL_OP_NOWAIT	(1U << 1)	/* EBUSY instead of waiting for a free op slot */
 #define TORCOLL_OP_RING		(1U << 2)	/* complete to the ring; not with TORCOLL_OP_WAIT */
-#define TORCOLL_OP_FLAGS	(TORCOLL_OP_WAIT | TORCOLL_OP_NOWAIT | TORCOLL_OP_RING)
+/*
+ * EBUSY instead of waiting for a free op slot, as with TORCOLL_OP_NOWAIT, but waits while another
+ * thread submits. A file polls writable (POLLOUT) at any time. To wait for a slot, wait for an edge
+ * (EPOLLET): there is one whenever a slot becomes free, or a result waits to be reaped.
+ */
+#define TORCOLL_OP_TRY		(1U << 3)
+#define TORCOLL_OP_FLAGS	(TORCOLL_OP_WAIT | TORCOLL_OP_NOWAIT | TORCOLL_OP_RING | \
+				 TORCOLL_OP_TRY)
 
 /*
  * TORCOLL_IOC_WAIT: wait for one op, or (op 0) for any op of the comm, and reap it. Ops complete in

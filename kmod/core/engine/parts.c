@@ -57,6 +57,11 @@ void tor_parts_find(const struct tor_op *op, struct tor_part *send, struct tor_p
 		if (!at_root)
 			send->len = 0;
 		break;
+	case TORCOLL_EXSCAN:
+		/* no rank is before the first: its result is nothing */
+		if (!op->plan.rank)
+			recv->len = 0;
+		break;
 	}
 	if (op->role == TOR_ROLE_SEND)
 		recv->len = 0;

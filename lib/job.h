@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Jobs: started ops that the module does not have yet, or of which it does only
+ * a part: an op that waits for a slot, or one of several steps, each of which is
+ * an op of the module.
+ *
+ *	from	to	by
+ *	READY	LAST	the pusher starts the step in job->desc, and it is the last
+ *	READY	BUSY	the same, and job->advance will describe the next step
+ *	BUSY	READY	the pusher: that step is complete
+ *	any	FAILED	the pusher: a step was refused or failed
+ *
+ * The pusher is any thread that holds torcoll.queue. Once a job is LAST or
+ * FAILED it is not in a lane, and belongs to the owner of its request, who ends
+ * and frees it.
+ */
+#ifndef TORCOLL_JOB_H
+#define TORCOLL_JOB_H
+
+#include "internal.h"
+
+enum torcoll__job_state {
+	TORCOLL__JOB_READY,
+	TORCOLL__JOB_BUSY,
+	TORCOLL__JOB_LAST,
+	TORCOLL__JOB_FAILED,
+};
+
+#define TORCOLL__JOB_MEMORY	6
+
+struct torcoll__job {
+	struct torcoll__job *next;		/* in its lane */
+	struct torcoll__job *older, *newer;	/* of all */
+	struct torcoll_comm *comm;
+	enum torcoll__job_state state;
+	struct torcoll_op op;			/* as called; lists and scalar are copies */
+	struct torcoll_displs displs;
+	struct torcoll_function function;
+	struct torcoll_submit desc;		/* of the step */
+	struct torcoll_request running;		/* the step */
+	uint32_t step;				/* number of steps described */
+	/* Describe the next step: 1: others follow, 0: it is the last; a negative errno. */
+	int (*advance)(struct torcoll__job *job);
+	/* After the last step: bring the result to its place. Optional. */
+	void (*finish)(struct torcoll__job *job);
+	bool more;				/* steps follow the one in desc */
+	int err;				/* FAILED */
+	uint32_t error_rank;
+	char *why;				/* sentence, without the error's name; may be NULL */
+	char *result;				/* of the steps, for finish */
+	uint64_t *counts;			/* of the steps */
+	void *memory[TORCOLL__JOB_MEMORY];	/* goes with the job */
+};
+
+/* Return a job with a copy of the op; NULL, with a sentence: no memory. */
+struct torcoll__job *torcoll__job_new(struct torcoll_comm *comm, const struct torcoll_op *op);
+
+/* Return zeroed memory that goes with the job; NULL, with a sentence: there is none. */
+void *torcoll__job_alloc(struct torcoll__job *job, uint64_t bytes);
+
+/* Free a job that was not submitted. */
+void torcoll__job_free(struct torcoll__job *job);
+
+/*
+ * Put a job, with its first step described, behind those of its series, and
+ * start what can start. Takes over the job; @req is ready.
+ */
+int torcoll__job_submit(struct torcoll__job *job, struct torcoll_request *req);
+
+/*
+ * Queue a described op, whose lists stay with the caller; or an op, which is
+ * copied.
+ */
+int torcoll__job_submit_desc(struct torcoll_comm *comm, const struct torcoll_submit *desc,
+			     struct torcoll_request *req);
+int torcoll__job_submit_op(struct torcoll_comm *comm, const struct torcoll_op *op,
+			   struct torcoll_request *req);
+
+/* Return whether ops of the same series as this one wait for a slot. */
+bool torcoll__job_is_behind(const struct torcoll_comm *comm, const struct torcoll_submit *desc);
+
+/*
+ * Start what can start, but not more often than every some microseconds unless
+ * @now. Cheap if nothing waits.
+ */
+void torcoll__push(struct torcoll *t, bool now);
+
+/* Return the state of a job. */
+enum torcoll__job_state torcoll__job_look(struct torcoll__job *job);
+
+/* Free the job of a complete op. */
+void torcoll__job_end(struct torcoll__job *job);
+
+/* Drop the jobs of a comm, or of all of them. */
+void torcoll__jobs_drop(struct torcoll *t, const struct torcoll_comm *comm);
+
+/* ---- layout.c, function.c ---- */
+
+/* Return whether the op takes steps of which some are the library's. */
+static inline bool torcoll__op_has_steps(const struct torcoll_op *op)
+{
+	return op->displs || op->function ||
+	       op->flags & (TORCOLL_OP_AT_START | TORCOLL_OP_COUNTS_AT_ROOT);
+}
+
+/* Check such an op, and describe its first step. Return 0 or a negative errno with a sentence. */
+int torcoll__layout_begin(struct torcoll__job *job);
+int torcoll__function_begin(struct torcoll__job *job);
+
+/* Start such an op. */
+int torcoll__steps_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
+			  struct torcoll_request *req);
+
+#endif

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The queue: jobs in lanes, one for each series of ops that the module numbers
+ * (the collectives of a comm; its messages to or from a rank). A lane exists
+ * while it has jobs. The first of them is started when the module has a slot for
+ * it, by any thread that waits for or tests any op of the context.
+ */
+#include <string.h>
+
+#include "job.h"
+
+/* Tests push at most that often: a push costs a system call for each lane. */
+#define PUSH_NS		10000
+
+struct torcoll__lane {
+	struct torcoll__lane *next;
+	const struct torcoll_comm *comm;
+	uint32_t role;			/* TORCOLL_SEND, TORCOLL_RECV; 0: collectives */
+	uint32_t peer;
+	struct torcoll__job *first;
+	struct torcoll__job **last;
+};
+
+/* ---- jobs ---- */
+
+void *torcoll__job_alloc(struct torcoll__job *job, uint64_t bytes)
+{
+	void *p = bytes > SIZE_MAX ? NULL : calloc(1, bytes ? bytes : 1);
+
+	if (!p) {
+		torcoll__fail(-ENOMEM, "%s: no memory for %llu bytes of temporaries",
+			      torcoll__op_name(job->op.collective), (unsigned long long)bytes);
+		return NULL;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(job->memory); i++) {
+		if (job->memory[i])
+			continue;
+		job->memory[i] = p;
+		return p;
+	}
+	abort();
+}
+
+void torcoll__job_free(struct torcoll__job *job)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(job->memory); i++)
+		free(job->memory[i]);
+	free(job->why);
+	free(job);
+}
+
+static bool copy_list(struct torcoll__job *job, const uint64_t **list)
+{
+	size_t bytes = job->comm->size * sizeof(**list);
+	uint64_t *copy;
+
+	if (!*list)
+		return true;
+	copy = torcoll__job_alloc(job, bytes);
+	if (!copy)
+		return false;
+	memcpy(copy, *list, bytes);
+	*list = copy;
+	return true;
+}
+
+static bool copy_scalar(struct torcoll__job *job)
+{
+	size_t size = torcoll_type_size(job->op.type);
+	void *copy;
+
+	if (!job->op.scalar || !size)
+		return true;
+	copy = torcoll__job_alloc(job, size);
+	if (!copy)
+		return false;
+	memcpy(copy, job->op.scalar, size);
+	job->op.scalar = copy;
+	return true;
+}
+
+struct torcoll__job *torcoll__job_new(struct torcoll_comm *comm, const struct torcoll_op *op)
+{
+	struct torcoll__job *job = calloc(1, sizeof(*job));
+	bool copied;
+
+	if (!job) {
+		torcoll__fail(-ENOMEM, "%s: out of memory", torcoll__op_name(op->collective));
+		return NULL;
+	}
+	job->comm = comm;
+	job->op = *op;
+	job->error_rank = ~0U;
+	if (op->displs)
+		job->displs = *op->displs;
+	if (op->function)
+		job->function = *op->function;
+	copied = copy_list(job, &job->op.counts) && copy_list(job, &job->op.recv_counts) &&
+		 copy_list(job, &job->displs.send) && copy_list(job, &job->displs.recv) &&
+		 copy_scalar(job);
+	if (copied)
+		return job;
+	torcoll__job_free(job);
+	return NULL;
+}
+
+static void jobs_link(struct torcoll__job *job)
+{
+	struct torcoll *t = job->comm->t;
+
+	job->older = t->jobs;
+	if (job->older)
+		job->older->newer = job;
+	t->jobs = job;
+}
+
+static void jobs_unlink(struct torcoll__job *job)
+{
+	if (job->newer)
+		job->newer->older = job->older;
+	else
+		job->comm->t->jobs = job->older;
+	if (job->older)
+		job->older->newer = job->newer;
+}
+
+void torcoll__job_end(struct torcoll__job *job)
+{
+	struct torcoll *t = job->comm->t;
+
+	pthread_mutex_lock(&t->queue);
+	jobs_unlink(job);
+	pthread_mutex_unlock(&t->queue);
+	torcoll__job_free(job);
+}
+
+enum torcoll__job_state torcoll__job_look(struct torcoll__job *job)
+{
+	struct torcoll *t = job->comm->t;
+	enum torcoll__job_state state;
+
+	pthread_mutex_lock(&t->queue);
+	state = job->state;
+	pthread_mutex_unlock(&t->queue);
+	return state;
+}
+
+/* ---- lanes ---- */
+
+static uint32_t role_of(const struct torcoll_submit *desc)
+{
+	bool message = desc->collective == TORCOLL_SEND || desc->collective == TORCOLL_RECV;
+
+	return message ? desc->collective : 0;
+}
+
+static struct torcoll__lane *lane_find(const struct torcoll_comm *comm,
+				       const struct torcoll_submit *desc)
+{
+	uint32_t role = role_of(desc), peer = role ? desc->peer : 0;
+	struct torcoll__lane *lane;
+
+	for (lane = comm->t->lanes; lane; lane = lane->next)
+		if (lane->comm == comm && lane->role == role && lane->peer == peer)
+			return lane;
+	return NULL;
+}
+
+static struct torcoll__lane *lane_get(const struct torcoll_comm *comm,
+				      const struct torcoll_submit *desc)
+{
+	struct torcoll__lane *lane = lane_find(comm, desc);
+
+	if (lane)
+		return lane;
+	lane = calloc(1, sizeof(*lane));
+	if (!lane)
+		return NULL;
+	lane->comm = comm;
+	lane->role = role_of(desc);
+	lane->peer = lane->role ? desc->peer : 0;
+	lane->last = &lane->first;
+	lane->next = comm->t->lanes;
+	comm->t->lanes = lane;
+	return lane;
+}
+
+static void count_queued(struct torcoll *t, int change)
+{
+	__atomic_add_fetch(&t->queued, change, __ATOMIC_RELAXED);
+}
+
+static void lane_pop(struct torcoll__lane *lane)
+{
+	struct torcoll__job *job = lane->first;
+
+	lane->first = job->next;
+	if (!lane->first)
+		lane->last = &lane->first;
+	count_queued(job->comm->t, -1);
+}
+
+bool torcoll__job_is_behind(const struct torcoll_comm *comm, const struct torcoll_submit *desc)
+{
+	bool behind;
+
+	pthread_mutex_lock(&comm->t->queue);
+	behind = lane_find(comm, desc);
+	pthread_mutex_unlock(&comm->t->queue);
+	return behind;
+}
+
+/* ---- pushing ---- */
+
+/* @kept: the sentence of this thread before the failure. */
+static void job_fail(struct torcoll__job *job, int err, uint32_t rank, const char *kept)
+{
+	job->state = TORCOLL__JOB_FAILED;
+	job->err = err;
+	job->error_rank = rank;
+	job->why = torcoll__sentence_swap(kept);
+}
+
+static void job_refused(struct torcoll__job *job, int err, uint32_t rank)
+{
+	char kept[TORCOLL__SENTENCE_MAX];
+
+	torcoll__sentence_keep(kept);
+	torcoll__refused(job->comm->t, err, torcoll__op_name(job->op.collective));
+	job_fail(job, err, rank, kept);
+}
+
+/* Describe the step after one that is complete. */
+static void job_describe(struct torcoll__job *job)
+{
+	char kept[TORCOLL__SENTENCE_MAX];
+	int ret;
+
+	torcoll__sentence_keep(kept);
+	ret = job->advance(job);
+	if (ret < 0) {
+		job_fail(job, ret, ~0U, kept);
+		return;
+	}
+	job->more = ret;
+	job->state = TORCOLL__JOB_READY;
+}
+
+/* Look whether the step is complete. False: it is not. */
+static bool job_advance(struct torcoll__job *job)
+{
+	int ret = torcoll__request_look(&job->running);
+
+	if (ret == -EAGAIN)
+		return false;
+	if (!ret)
+		ret = job->running.status;
+	if (ret)
+		job_refused(job, ret, job->running.error_rank);
+	else
+		job_describe(job);
+	return true;
+}
+
+/* Start the step that is described. False: there is no slot for it. */
+static bool job_start(struct torcoll__job *job)
+{
+	int err = torcoll__op_start(job->comm, &job->desc, &job->running);
+
+	if (err == -EBUSY && job->desc.flags & TORCOLL_OP_TRY)
+		return false;
+	if (err)
+		job_refused(job, err, ~0U);
+	else
+		job->state = job->more ? TORCOLL__JOB_BUSY : TORCOLL__JOB_LAST;
+	return true;
+}
+
+/* Return whether the job has left its lane. */
+static bool job_push(struct torcoll__job *job)
+{
+	bool moved;
+
+	do {
+		if (job->state == TORCOLL__JOB_BUSY)
+			moved = job_advance(job);
+		else
+			moved = job_start(job);
+	} while (moved && job->state != TORCOLL__JOB_LAST && job->state != TORCOLL__JOB_FAILED);
+	return moved;
+}
+
+/* Context: t->queue. */
+static void push_all(struct torcoll *t)
+{
+	struct torcoll__lane *lane, **p = &t->lanes;
+
+	while ((lane = *p)) {
+		while (lane->first && job_push(lane->first))
+			lane_pop(lane);
+		if (lane->first) {
+			p = &lane->next;
+		} else {
+			*p = lane->next;
+			free(lane);
+		}
+	}
+	t->pushed_ns = torcoll_sys_now_ns();
+}
+
+void torcoll__push(struct torcoll *t, bool now)
+{
+	if (!torcoll__is_queued(t))
+		return;
+	pthread_mutex_lock(&t->queue);
+	if (now || torcoll_sys_now_ns() - t->pushed_ns >= PUSH_NS)
+		push_all(t);
+	pthread_mutex_unlock(&t->queue);
+}
+
+/* ---- submission ---- */
+
+int torcoll__job_submit(struct torcoll__job *job, struct torcoll_request *req)
+{
+	struct torcoll *t = job->comm->t;
+	struct torcoll__lane *lane;
+
+	pthread_mutex_lock(&t->queue);
+	lane = lane_get(job->comm, &job->desc);
+	if (!lane) {
+		pthread_mutex_unlock(&t->queue);
+		torcoll__fail(-ENOMEM, "%s: out of memory", torcoll__op_name(job->op.collective));
+		torcoll__job_free(job);
+		return -ENOMEM;
+	}
+	jobs_link(job);
+	*lane->last = job;
+	lane->last = &job->next;
+	count_queued(t, 1);
+	/* results that were seen before anything waited */
+	if (t->queued == 1)
+		torcoll__ring_reap(t);
+	*req = (struct torcoll_request){
+		.comm = job->comm,
+		.state = TORCOLL__REQ_JOB,
+		.error_rank = ~0U,
+		.collective = job->op.collective,
+		.ring = torcoll__u64(job),
+	};
+	push_all(t);
+	pthread_mutex_unlock(&t->queue);
+	return 0;
+}
+
+int torcoll__job_submit_desc(struct torcoll_comm *comm, const struct torcoll_submit *desc,
+			     struct torcoll_request *req)
+{
+	const struct torcoll_op op = { .collective = desc->collective };
+	struct torcoll__job *job = torcoll__job_new(comm, &op);
+
+	if (!job)
+		return -ENOMEM;
+	job->desc = *desc;
+	return torcoll__job_submit(job, req);
+}
+
+int torcoll__job_submit_op(struct torcoll_comm *comm, const struct torcoll_op *op,
+			   struct torcoll_request *req)
+{
+	struct torcoll__job *job = torcoll__job_new(comm, op);
+	int err;
+
+	if (!job)
+		return -ENOMEM;
+	err = torcoll__op_describe(comm, &job->op, &job->desc);
+	if (!err)
+		return torcoll__job_submit(job, req);
+	torcoll__job_free(job);
+	return err;
+}
+
+int torcoll__steps_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
+			  struct torcoll_request *req)
+{
+	struct torcoll__job *job = torcoll__job_new(comm, op);
+	int err;
+
+	if (!job)
+		return -ENOMEM;
+	err = op->function ? torcoll__function_begin(job) : torcoll__layout_begin(job);
+	if (!err)
+		return torcoll__job_submit(job, req);
+	torcoll__job_free(job);
+	return err;
+}
+
+/* ---- the end of a comm ---- */
+
+static void lane_clear(struct torcoll__lane *lane)
+{
+	while (lane->first)
+		lane_pop(lane);
+}
+
+void torcoll__jobs_drop(struct torcoll *t, const struct torcoll_comm *comm)
+{
+	struct torcoll__lane *lane, **p = &t->lanes;
+	struct torcoll__job *job, *older;
+
+	pthread_mutex_lock(&t->queue);
+	while ((lane = *p)) {
+		if (comm && lane->comm != comm) {
+			p = &lane->next;
+			continue;
+		}
+		lane_clear(lane);
+		*p = lane->next;
+		free(lane);
+	}
+	for (job = t->jobs; job; job = older) {
+		older = job->older;
+		if (comm && job->comm != comm)
+			continue;
+		jobs_unlink(job);
+		torcoll__job_free(job);
+	}
+	pthread_mutex_unlock(&t->queue);
+}

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Waits and tests.
+ *
+ * A wait for one op is a call of the module, which wakes its thread once. A
+ * thread that must also do something else meanwhile (start ops that wait for a
+ * slot, look for several ops, or for the caller's descriptors) sleeps until
+ * there is any event of the context, and looks again: see watch.c.
+ */
+#include <string.h>
+
+#include "job.h"
+
+/* Descriptors of callers for which a wait needs no memory. */
+#define FEW_FDS		15
+
+static void request_end(struct torcoll_request *req, int32_t status, uint32_t error_rank)
+{
+	req->status = status;
+	req->error_rank = error_rank;
+	req->state = TORCOLL__REQ_DONE;
+}
+
+/*
+ * Wait by a system call. A module without spinning gets the struct without it.
+ */
+static int request_wait_call(const struct torcoll_request *req, uint32_t flags,
+			     uint64_t deadline_ns, struct torcoll_wait *w)
+{
+	struct torcoll *t = req->comm->t;
+	int err;
+
+	do {
+		*w = (struct torcoll_wait){
+			.size = sizeof(*w),
+			.flags = flags,
+			.comm = req->comm->handle,
+			.op = req->op,
+			.deadline_ns = deadline_ns,
+			.error_rank = ~0U,
+			.spin_ns = t->features & TORCOLL_FEATURE_SPIN ? t->spin_ns : 0,
+		};
+		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_WAIT, w);
+	} while (err == -EINTR);
+	return err == -ETIMEDOUT && deadline_ns ? -EAGAIN : err;
+}
+
+/* Look for the completion in the ring; -EAGAIN: it is not there. */
+static int request_fetch(struct torcoll_request *req)
+{
+	struct torcoll_completion completion;
+	struct torcoll_wait w;
+	int err;
+
+	if (!torcoll__ring_fetch(req->comm->t, req->ring, &completion))
+		return -EAGAIN;
+	req->ring = 0;
+	if (!(completion.flags & TORCOLL_COMPLETION_REAP)) {
+		request_end(req, completion.status, completion.error_rank);
+		return 0;
+	}
+	err = request_wait_call(req, 0, 0, &w);
+	if (!err)
+		request_end(req, w.status, w.error_rank);
+	return err;
+}
+
+/* Wait by a call, for an op that was started; as torcoll__request_look(). */
+static int request_wait(struct torcoll_request *req, uint32_t flags, uint64_t deadline_ns)
+{
+	struct torcoll *t = req->comm->t;
+	struct torcoll_wait w;
+	int err, fetched;
+
+	err = request_wait_call(req, flags, deadline_ns, &w);
+	if (err == -ENOENT && req->ring) {
+		/* it may have been posted to the ring meanwhile */
+		fetched = request_fetch(req);
+		if (fetched != -EAGAIN)
+			return fetched;
+	}
+	if (err)
+		return err;
+	if (req->ring)
+		torcoll__ring_forget(t, req->ring);
+	req->ring = 0;
+	request_end(req, w.status, w.error_rank);
+	return 0;
+}
+
+int torcoll__request_look(struct torcoll_request *req)
+{
+	if (req->ring)
+		return request_fetch(req);
+	return request_wait(req, TORCOLL_WAIT_NOHANG, 0);
+}
+
+/* ---- jobs ---- */
+
+static struct torcoll__job *job_of(const struct torcoll_request *req)
+{
+	return (struct torcoll__job *)(uintptr_t)req->ring;
+}
+
+/* End a job with what its last step gave, or with its failure. */
+static void job_done(struct torcoll_request *req, struct torcoll__job *job)
+{
+	bool failed = job->state == TORCOLL__JOB_FAILED;
+
+	if (!failed) {
+		request_end(req, job->running.status, job->running.error_rank);
+		req->chosen = job->running.chosen;
+		if (!req->status && job->finish)
+			job->finish(job);
+	} else {
+		request_end(req, job->err, job->error_rank);
+	}
+	if (failed && job->why)
+		torcoll__sentence_say(job->why);
+	else if (req->status)
+		torcoll__refused(req->comm->t, req->status, torcoll__op_name(req->collective));
+	req->ring = 0;
+	torcoll__job_end(job);
+}
+
+/* The same as torcoll__request_look(), but with a sentence if the op failed. */
+static int job_look(struct torcoll_request *req)
+{
+	struct torcoll__job *job = job_of(req);
+	int err;
+
+	switch (torcoll__job_look(job)) {
+	case TORCOLL__JOB_LAST:
+		err = torcoll__request_look(&job->running);
+		if (err)
+			return err;
+		break;
+	case TORCOLL__JOB_FAILED:
+		break;
+	default:
+		return -EAGAIN;
+	}
+	job_done(req, job);
+	return 0;
+}
+
+/* ---- one op ---- */
+
+/* Return what the caller gets, with the sentence of a failure. */
+static int request_answer(struct torcoll_request *req, int err)
+{
+	if (err == -EAGAIN)
+		return err;
+	if (err)
+		return torcoll__refused(req->comm->t, err, "wait");
+	return req->status ? torcoll__refused(req->comm->t, req->status,
+					      torcoll__op_name(req->collective)) : 0;
+}
+
+/* Look for a result, and give it to the caller; -EAGAIN: there is none yet. */
+static int request_try(struct torcoll_request *req)
+{
+	int err;
+
+	if (req->state == TORCOLL__REQ_PENDING)
+		return request_answer(req, torcoll__request_look(req));
+	err = job_look(req);
+	return err ? request_answer(req, err) : req->status;
+}
+
+static int not_started(void)
+{
+	return torcoll__fail(-EINVAL, "wait: nothing was started with this request");
+}
+
+/*
+ * Check a request before a wait or a test. Return 0: the op was not complete
+ * when it was looked at last; 1: it was, and @status is what the caller gets.
+ */
+static int request_check(const struct torcoll_request *req, int *status)
+{
+	switch (req->state) {
+	case TORCOLL__REQ_DONE:
+		*status = req->status;
+		return 1;
+	case TORCOLL__REQ_PENDING:
+	case TORCOLL__REQ_JOB:
+		*status = torcoll__check(req->comm->t, "wait");
+		return !!*status;
+	default:
+		*status = not_started();
+		return 1;
+	}
+}
+
+int torcoll_test(struct torcoll_request *req)
+{
+	int status;
+
+	if (request_check(req, &status))
+		return status;
+	torcoll__push(req->comm->t, false);
+	return request_try(req);
+}
+
+/* ---- waiting for more than one op ---- */
+
+/* What a thread waits for: any of its requests, or of the caller's descriptors. */
+struct wanted {
+	struct torcoll_request *const *reqs;
+	uint32_t n;
+	struct pollfd *fds;		/* the caller's are followed by the watch */
+	uint32_t nfds;
+	uint64_t deadline_ns;
+};
+
+/*
+ * Sleep until there is something to look at: 0. -EAGAIN: a descriptor of the
+ * caller's is ready, or the deadline has passed.
+ */
+static int wanted_sleep(const struct wanted *w)
+{
+	uint64_t now, timeout = UINT64_MAX;
+	int ready;
+
+	if (w->deadline_ns) {
+		now = torcoll_sys_now_ns();
+		timeout = w->deadline_ns > now ? w->deadline_ns - now : 0;
+	}
+	ready = torcoll_sys_poll(w->fds, w->nfds + 1, timeout);
+	if (ready == -EINTR)
+		return 0;
+	if (ready < 0)
+		return torcoll__fail(ready, "wait: %s", strerror(-ready));
+	return ready > !!w->fds[w->nfds].revents || !timeout ? -EAGAIN : 0;
+}
+
+/* Look for all of them. Return the status of one that is complete, or -EAGAIN. */
+static int wanted_try(const struct wanted *w, uint32_t *index)
+{
+	int status;
+
+	for (uint32_t i = 0; i < w->n; i++) {
+		if (!w->reqs[i])
+			continue;
+		status = w->reqs[i]->state == TORCOLL__REQ_DONE ? w->reqs[i]->status :
+								  request_try(w->reqs[i]);
+		if (status != -EAGAIN) {
+			*index = i;
+			return status;
+		}
+	}
+	return -EAGAIN;
+}
+
+/*
+ * Wait for one op by a call; -EINPROGRESS: that is not possible, as this thread
+ * has to start others.
+ */
+static int wait_by_call(struct torcoll_request *req, uint64_t deadline_ns)
+{
+	struct torcoll__job *job = NULL;
+	struct torcoll_request *running = req;
+	int err = -EAGAIN;
+
+	if (torcoll__is_queued(req->comm->t))
+		return -EINPROGRESS;
+	if (req->state == TORCOLL__REQ_JOB) {
+		job = job_of(req);
+		if (torcoll__job_look(job) != TORCOLL__JOB_LAST)
+			return -EINPROGRESS;
+		running = &job->running;
+	}
+	if (running->ring)
+		err = request_fetch(running);
+	if (err == -EAGAIN)
+		err = request_wait(running, 0, deadline_ns);
+	if (err || !job)
+		return request_answer(req, err);
+	job_done(req, job);
+	return req->status;
+}
+
+static int wait_by_watch(struct torcoll *t, const struct wanted *w, uint32_t *index)
+{
+	bool single = w->n == 1 && !w->nfds;
+	int watch, err, slept = 0;
+
+	torcoll__push(t, true);
+	err = wanted_try(w, index);
+	if (err != -EAGAIN)
+		return err;
+	watch = torcoll__watch_get(t);
+	if (watch < 0)
+		return torcoll__fail(watch, "wait: no descriptor to wait with: %s", strerror(-watch));
+	w->fds[w->nfds] = (struct pollfd){ .fd = watch, .events = POLLIN };
+	do {
+		/* what happens from now on ends the sleep */
+		torcoll_sys_watch_clear(watch);
+		torcoll__push(t, true);
+		err = wanted_try(w, index);
+		if (err != -EAGAIN)
+			break;
+		if (single && !torcoll__is_queued(t)) {
+			err = wait_by_call(w->reqs[0], w->deadline_ns);
+			if (err != -EINPROGRESS)
+				break;
+		}
+		slept = wanted_sleep(w);
+	} while (!slept);
+	torcoll__watch_put(t, watch);
+	return slept ? slept : err;
+}
+
+int torcoll_wait_until(struct torcoll_request *req, uint64_t deadline_ns)
+{
+	struct pollfd fd;
+	struct wanted w = { .reqs = &req, .n = 1, .fds = &fd, .deadline_ns = deadline_ns };
+	uint32_t index;
+	int status;
+
+	if (request_check(req, &status))
+		return status;
+	status = wait_by_call(req, deadline_ns);
+	return status == -EINPROGRESS ? wait_by_watch(req->comm->t, &w, &index) : status;
+}
+
+int torcoll_wait(struct torcoll_request *req)
+{
+	return torcoll_wait_until(req, 0);
+}
+
+int torcoll_wait_fds(struct torcoll_request *req, struct pollfd *fds, uint32_t n,
+		     uint64_t deadline_ns)
+{
+	struct pollfd few[FEW_FDS + 1];
+	struct wanted w = { .reqs = &req, .n = 1, .fds = few, .nfds = n, .deadline_ns = deadline_ns };
+	uint32_t index;
+	int status;
+
+	for (uint32_t i = 0; i < n; i++)
+		fds[i].revents = 0;
+	if (!n)
+		return torcoll_wait_until(req, deadline_ns);
+	if (request_check(req, &status))
+		return status;
+	if (n > FEW_FDS)
+		w.fds = malloc((n + (size_t)1) * sizeof(*w.fds));
+	if (!w.fds)
+		return torcoll__fail(-ENOMEM, "wait: no memory for %u descriptors", n);
+	memcpy(w.fds, fds, n * sizeof(*fds));
+	status = wait_by_watch(req->comm->t, &w, &index);
+	if (status == -EAGAIN)
+		memcpy(fds, w.fds, n * sizeof(*fds));
+	if (n > FEW_FDS)
+		free(w.fds);
+	return status;
+}
+
+/* Check all requests, and find the context of those that are not done yet. */
+static int wanted_check(const struct wanted *w, struct torcoll **t)
+{
+	uint32_t given = 0;
+	int status;
+
+	*t = NULL;
+	for (uint32_t i = 0; i < w->n; i++) {
+		if (!w->reqs[i])
+			continue;
+		given++;
+		if (w->reqs[i]->state == TORCOLL__REQ_DONE)
+			continue;
+		if (request_check(w->reqs[i], &status))
+			return status;
+		if (*t && *t != w->reqs[i]->comm->t)
+			return torcoll__fail(-EINVAL, "wait: requests of several contexts");
+		*t = w->reqs[i]->comm->t;
+	}
+	return given ? 0 : not_started();
+}
+
+int torcoll_wait_any(struct torcoll_request *const *reqs, uint32_t n, uint64_t deadline_ns,
+		     uint32_t *index)
+{
+	struct pollfd fd;
+	struct wanted w = { .reqs = reqs, .n = n, .fds = &fd, .deadline_ns = deadline_ns };
+	struct torcoll *t;
+	int err;
+
+	*index = UINT32_MAX;
+	err = wanted_check(&w, &t);
+	if (err)
+		return err;
+	return t ? wait_by_watch(t, &w, index) : wanted_try(&w, index);
+}
+
+int torcoll_wait_all(struct torcoll_request *const *reqs, uint32_t n, uint64_t deadline_ns)
+{
+	int first = 0, err;
+
+	for (uint32_t i = 0; i < n; i++) {
+		err = reqs[i] ? torcoll_wait_until(reqs[i], deadline_ns) : 0;
+		if (err == -EAGAIN)
+			return err;
+		if (!first)
+			first = err;
+	}
+	return first;
+}
+
+/* ---- what is known of an op ---- */
+
+enum torcoll_algorithm torcoll_request_algorithm(const struct torcoll_request *req)
+{
+	switch (req->state) {
+	case TORCOLL__REQ_PENDING:
+	case TORCOLL__REQ_DONE:
+		return req->chosen;
+	default:
+		return TORCOLL_ALGO_AUTO;
+	}
+}
+
+uint32_t torcoll_request_error_rank(const struct torcoll_request *req)
+{
+	return req->state == TORCOLL__REQ_DONE && req->status ? req->error_rank : ~0U;
+}

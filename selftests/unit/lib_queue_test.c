@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Ops beyond the depth of a comm: they wait in the library, in order, and start from whichever call comes by.
+ * And waits for several things at a time.
+ */
+#include "lib_fake.h"
+
+static int32_t x, y;
+static uint64_t posted[64];	/* ids of ops in the order in which the module got them */
+static uint32_t nposted;
+
+static void note(const struct torcoll_submit *s)
+{
+	assert_true(nposted < ARRAY_SIZE(posted));
+	posted[nposted++] = s->user_data;
+}
+
+static int setup_queue(void **state)
+{
+	int err = setup(state);
+
+	nposted = 0;
+	fake.on_submit = note;
+	return err;
+}
+
+#define test_queue(f)	cmocka_unit_test_setup_teardown(f, setup_queue, teardown)
+
+/* As the module does it: the entry, then the tail. */
+static void post(uint64_t id, int32_t status, uint32_t flags)
+{
+	fake.ring.entry[fake.ring.head.tail % FAKE_RING] = (struct torcoll_completion){
+		.user_data = id, .status = status, .error_rank = status ? 3 : ~0U, .flags = flags,
+	};
+	fake.ring.head.tail++;
+}
+
+static void start(struct fixture *f, struct torcoll_request *req)
+{
+	assert_int_equal(torcoll_iallreduce(f->comm, &x, &y, 1, TORCOLL_I32, TORCOLL_SUM, req), 0);
+}
+
+static void full__waits_in_order(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[6];
+
+	fake.slots = 2;
+	for (size_t i = 0; i < ARRAY_SIZE(req); i++)
+		start(f, &req[i]);
+	assert_int_equal(nposted, 2);
+	assert_int_equal(torcoll_request_algorithm(&req[5]), TORCOLL_ALGO_AUTO);
+	for (uint32_t i = 0; i < ARRAY_SIZE(req); i++) {
+		post(posted[i], 0, 0);
+		fake.slots++;
+		fake.now += PUSH_NS;
+		assert_int_equal(torcoll_test(&req[i]), 0);
+		assert_int_equal(nposted, i + 3 > ARRAY_SIZE(req) ? ARRAY_SIZE(req) : i + 3);
+	}
+	assert_false(torcoll__is_queued(f->t));
+	assert_null(f->t->lanes);
+	assert_null(f->t->jobs);
+}
+
+/* More results than the ring has entries stay until they are asked for, the last one first. */
+static void results__exceed_the_ring(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[3 * FAKE_RING];
+
+	fake.slots = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(req); i++)
+		start(f, &req[i]);
+	for (uint32_t i = 0; i < ARRAY_SIZE(req); i++) {
+		assert_int_equal(nposted, i + 1);
+		post(posted[i], 0, 0);
+		fake.slots++;
+		fake.now += PUSH_NS;
+		if (i + 1 < ARRAY_SIZE(req))
+			assert_int_equal(torcoll_test(&req[ARRAY_SIZE(req) - 1]), -EAGAIN);
+	}
+	for (uint32_t i = ARRAY_SIZE(req); i-- > 0; ) {
+		/* the file polls readable until the last of them is fetched */
+		torcoll__ring_reap(f->t);
+		assert_int_not_equal(fake.ring.head.head, fake.ring.head.tail);
+		assert_int_equal(torcoll_test(&req[i]), 0);
+	}
+	assert_int_equal(fake.ring.head.head, fake.ring.head.tail);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 0);
+}
+
+/* A result that must be reaped occupies a slot: reaped as soon as others wait. */
+static void results__are_reaped_for_others(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[3];
+
+	fake.slots = 2;
+	start(f, &req[0]);
+	start(f, &req[1]);
+	post(posted[0], 0, TORCOLL_COMPLETION_REAP);
+	assert_int_equal(torcoll_test(&req[1]), -EAGAIN);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 0);
+	start(f, &req[2]);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 1);
+	assert_int_equal(fake.wait.flags, TORCOLL_WAIT_NOHANG);
+	/* and those that come while they wait */
+	post(posted[1], 0, TORCOLL_COMPLETION_REAP);
+	assert_int_equal(torcoll_test(&req[0]), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 2);
+	assert_int_equal(torcoll_test(&req[1]), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 2);
+}
+
+/* The second frees a slot while the thread sleeps, and the third, which started then, completes. */
+static int poll_step(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
+{
+	static const int32_t status[] = { 0, 0, -ECONNABORTED };
+
+	assert_int_equal(timeout_ns, UINT64_MAX);
+	assert_int_equal(n, 1);
+	assert_in_range(fds[0].fd, FAKE_WATCH, FAKE_WATCH + 9);
+	post(posted[nposted - 1], status[nposted - 1], 0);
+	fake.slots++;
+	fds[0].revents = POLLIN;
+	return 1;
+}
+
+static void wait__starts_others(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[3];
+
+	fake.slots = 1;
+	fake.on_poll = poll_step;
+	for (size_t i = 0; i < ARRAY_SIZE(req); i++)
+		start(f, &req[i]);
+	fake.status = -ECONNABORTED;
+	fake.sentence = "rank 3 was killed";
+	assert_int_equal(torcoll_wait(&req[1]), 0);
+	assert_int_equal(nposted, 3);
+	assert_int_equal(torcoll_wait(&req[0]), 0);
+	/* nothing waits any more: by a call */
+	fake_errors(TORCOLL_IOC_WAIT, 0, 0);
+	assert_int_equal(torcoll_wait(&req[2]), -ECONNABORTED);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 1);
+	assert_string_equal(torcoll_last_error(), "allreduce: rank 3 was killed (ECONNABORTED)");
+}
+
+static void run__waits_behind(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+
+	fake.slots = 1;
+	start(f, &req);
+	fake.on_poll = poll_step;
+	assert_int_equal(torcoll_allreduce(f->comm, &x, &y, 1, TORCOLL_I32, TORCOLL_SUM), 0);
+	assert_int_equal(nposted, 2);
+	assert_int_equal(torcoll_test(&req), 0);
+	/* the fast way is one call */
+	fake_errors(TORCOLL_IOC_SUBMIT, 0, 0);
+	fake.slots = 1;
+	assert_int_equal(torcoll_allreduce(f->comm, &x, &y, 1, TORCOLL_I32, TORCOLL_SUM), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 1);
+	assert_int_equal(fake.submit.flags, TORCOLL_OP_WAIT | TORCOLL_OP_TRY);
+}
+
+static void refused__says_so_at_the_wait(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[3];
+
+	fake.slots = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(req); i++)
+		start(f, &req[i]);
+	torcoll__fail(-EINVAL, "something else");
+	fake_errors(TORCOLL_IOC_SUBMIT, -EHOSTDOWN, -EHOSTDOWN);
+	fake.sentence = "node 3 is down";
+	fake.slots = 2;
+	fake.now += PUSH_NS;
+	assert_int_equal(torcoll_test(&req[0]), -EAGAIN);
+	assert_string_equal(torcoll_last_error(), "something else (EINVAL)");
+	fake.sentence = "nothing";
+	assert_int_equal(torcoll_test(&req[2]), -EHOSTDOWN);
+	assert_string_equal(torcoll_last_error(), "allreduce: node 3 is down (EHOSTDOWN)");
+	assert_int_equal(torcoll_wait(&req[1]), -EHOSTDOWN);
+	assert_int_equal(torcoll_test(&req[1]), -EHOSTDOWN);
+}
+
+static void nowait__does_not_overtake(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = 1,
+		.send = &x, .recv = &y, .flags = TORCOLL_OP_NOWAIT,
+	};
+	struct torcoll_request req[3];
+
+	fake.slots = 0;
+	start(f, &req[0]);
+	fake.slots = 5;
+	assert_int_equal(torcoll_submit(f->comm, &op, &req[1]), -EBUSY);
+	assert_string_equal(torcoll_last_error(), "allreduce: earlier ops wait for a slot (EBUSY)");
+	/* messages are another series */
+	assert_int_equal(torcoll_isend(f->comm, &x, 1, TORCOLL_I32, 1, &req[1]), 0);
+	assert_int_equal(nposted, 1);
+	assert_int_equal(fake.submit.collective, TORCOLL_SEND);
+}
+
+/* Lists and factor are the caller's again when the call returns. */
+static void lists__are_copied(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t counts[FAKE_RANKS] = { 1, 2, 3, 4 };
+	int32_t all[10], block[3] = { 0 };
+	struct torcoll_request req;
+
+	fake.slots = 0;
+	assert_int_equal(torcoll_iallgatherv(f->comm, block, all, counts, TORCOLL_I32, &req), 0);
+	memset(counts, 0xff, sizeof(counts));
+	fake.slots = 1;
+	fake.now += PUSH_NS;
+	assert_int_equal(torcoll_test(&req), -EAGAIN);
+	assert_int_equal(fake.submit.count, 10);
+	assert_int_equal(((uint64_t *)(uintptr_t)fake.submit.counts)[3], 4);
+}
+
+static void batch__rest_waits(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = 1,
+		.send = &x, .recv = &y,
+	};
+	const struct torcoll_op ops[3] = { op, op, op };
+	struct torcoll_prepared *p, *ps[3];
+	struct torcoll_request req[6];
+	uint32_t started;
+
+	fake.slots = 2;
+	assert_int_equal(torcoll_submit_many(f->comm, ops, 3, req, &started), 0);
+	assert_int_equal(started, 3);
+	assert_int_equal(nposted, 2);
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(ps); i++)
+		ps[i] = p;
+	assert_int_equal(torcoll_start_many(ps, 3, &req[3], &started), 0);
+	assert_int_equal(started, 3);
+	assert_int_equal(nposted, 2);
+	for (uint32_t i = 0; i < ARRAY_SIZE(req); i++) {
+		post(posted[i], 0, 0);
+		fake.slots++;
+		fake.now += PUSH_NS;
+		assert_int_equal(torcoll_test(&req[i]), 0);
+	}
+	assert_int_equal(nposted, 6);
+	torcoll_prepared_free(p);
+}
+
+/* What waits goes with its comm. */
+static void close__drops_what_waits(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_comm_config config = { .fabric = 7, .name = "other" };
+	struct torcoll_request req[3];
+	struct torcoll_comm *other;
+
+	assert_int_equal(torcoll_comm_create(f->t, &config, &other), 0);
+	fake.slots = 0;
+	start(f, &req[0]);
+	assert_int_equal(torcoll_ibarrier(other, &req[1]), 0);
+	assert_int_equal(torcoll_ibarrier(other, &req[2]), 0);
+	torcoll_comm_close(other);
+	assert_int_equal(f->t->queued, 1);
+	fake.slots = 9;
+	fake.now += PUSH_NS;
+	assert_int_equal(torcoll_test(&req[0]), -EAGAIN);
+	assert_int_equal(nposted, 1);
+}
+
+/* ---- descriptors ---- */
+
+static uint64_t slept_ns;
+
+static int poll_descriptor(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
+{
+	slept_ns = timeout_ns;
+	assert_in_range(fds[n - 1].fd, FAKE_WATCH, FAKE_WATCH + 9);
+	fds[1].revents = POLLOUT;
+	return 1;
+}
+
+static int poll_result(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
+{
+	slept_ns = timeout_ns;
+	post(posted[0], 0, 0);
+	fds[n - 1].revents = POLLIN;
+	return 1;
+}
+
+static int poll_signal(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
+{
+	fake.on_poll = poll_result;
+	return -EINTR;
+}
+
+static int poll_nothing(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
+{
+	fake.now += timeout_ns;
+	return 0;
+}
+
+static void fds__or_result(void **state)
+{
+	struct fixture *f = *state;
+	struct pollfd fds[20] = { { .fd = 5, .events = POLLIN }, { .fd = 6, .events = POLLOUT } };
+	struct torcoll_request req;
+
+	start(f, &req);
+	fake.on_poll = poll_descriptor;
+	assert_int_equal(torcoll_wait_fds(&req, fds, 2, 0), -EAGAIN);
+	assert_int_equal(slept_ns, UINT64_MAX);
+	assert_int_equal(fds[0].revents, 0);
+	assert_int_equal(fds[1].revents, POLLOUT);
+	/* more of them than need no memory */
+	assert_int_equal(torcoll_wait_fds(&req, fds, 20, fake.now + 5), -EAGAIN);
+	assert_int_equal(slept_ns, 5);
+	assert_int_equal(fds[1].revents, POLLOUT);
+	fake.on_poll = poll_nothing;
+	assert_int_equal(torcoll_wait_fds(&req, fds, 2, fake.now + 5), -EAGAIN);
+	assert_int_equal(fds[1].revents, 0);
+	fake.on_poll = poll_signal;
+	assert_int_equal(torcoll_wait_fds(&req, fds, 2, 0), 0);
+	assert_int_equal(torcoll_wait_fds(&req, fds, 2, 0), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 0);
+	/* the descriptor is kept for the next wait */
+	assert_int_equal(fake.watches, 1);
+}
+
+static void fds__none_to_wait_with(void **state)
+{
+	struct fixture *f = *state;
+	struct pollfd fd = { .fd = 5, .events = POLLIN };
+	struct torcoll_request req;
+
+	start(f, &req);
+	fake.watch_error = -EMFILE;
+	assert_int_equal(torcoll_wait_fds(&req, &fd, 1, 0), -EMFILE);
+	assert_non_null(strstr(torcoll_last_error(), "no descriptor to wait with"));
+	fake.watch_error = 0;
+}
+
+static void any__tells_which(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[2], none = { 0 };
+	struct torcoll_request *reqs[3] = { NULL, &req[0], &req[1] };
+	uint32_t index;
+
+	assert_int_equal(torcoll_wait_any(reqs, 1, 0, &index), -EINVAL);
+	start(f, &req[0]);
+	start(f, &req[1]);
+	fake.on_poll = poll_nothing;
+	assert_int_equal(torcoll_wait_any(reqs, 3, fake.now + 5, &index), -EAGAIN);
+	assert_int_equal(index, ~0U);
+	post(posted[1], 0, 0);
+	assert_int_equal(torcoll_wait_any(reqs, 3, 0, &index), 0);
+	assert_int_equal(index, 2);
+	/* complete ones count, too, and need no call */
+	assert_int_equal(torcoll_wait_any(&reqs[2], 1, 0, &index), 0);
+	assert_int_equal(index, 0);
+	reqs[2] = &none;
+	assert_int_equal(torcoll_wait_any(reqs, 3, 0, &index), -EINVAL);
+	assert_non_null(strstr(torcoll_last_error(), "nothing was started"));
+}
+
+static void all__first_failure(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[2];
+	struct torcoll_request *reqs[3] = { &req[0], NULL, &req[1] };
+
+	start(f, &req[0]);
+	start(f, &req[1]);
+	post(posted[1], 0, 0);
+	fake_errors(TORCOLL_IOC_WAIT, -ETIMEDOUT, 0);
+	assert_int_equal(torcoll_wait_all(reqs, 3, 5), -EAGAIN);
+	fake.status = -EPROTO;
+	assert_int_equal(torcoll_wait_all(reqs, 3, 5), -EPROTO);
+	assert_int_equal(torcoll_wait_all(reqs, 3, 5), -EPROTO);
+	assert_int_equal(torcoll_test(&req[1]), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test_queue(full__waits_in_order),
+		test_queue(results__exceed_the_ring),
+		test_queue(results__are_reaped_for_others),
+		test_queue(wait__starts_others),
+		test_queue(run__waits_behind),
+		test_queue(refused__says_so_at_the_wait),
+		test_queue(nowait__does_not_overtake),
+		test_queue(lists__are_copied),
+		test_queue(batch__rest_waits),
+		test_queue(close__drops_what_waits),
+		test_queue(fds__or_result),
+		test_queue(fds__none_to_wait_with),
+		test_queue(any__tells_which),
+		test_queue(all__first_failure),
+	};
+
+	fake_features = TORCOLL_FEATURE_RING | TORCOLL_FEATURE_TRY;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
