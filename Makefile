@@ -203,7 +203,7 @@ flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
 flags_kmod := -iquote kmod
 flags_bench := -iquote kmod -Ilib -Ilib/include
 flags_lib := -Ilib -Ilib/include -fPIC
-flags_mpi = -Ilib -fPIC -isystem $(mpi_incdir) -isystem $(mpi_incdir)/openmpi
+flags_mpi = -Ilib -fPIC -isystem $(mpi_incdir) -isystem $(mpi_incdir)/openmpi -idirafter mpi/openmpi/missing
 flags_tools = -iquote kmod -Ilib -Ilib/include -Itools/common -Itools $(NL_CFLAGS)
 flags_selftests = -Iselftests/plans -iquote kmod -Iselftests/unit -Iselftests/fuzz -Ilib -Ilib/include -Itools/torcollctl \
 	$(NL_CFLAGS)

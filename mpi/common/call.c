@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 void tmpi_call_init(struct tmpi_call *call, uint32_t rank, uint32_t size)
 {
@@ -15,8 +14,6 @@ int tmpi_call_finish(struct tmpi_call *call, int status)
 {
 	if (!status)
 		status = tmpi_flat_unpack(&call->out);
-	if (!status && call->copy_to)
-		memcpy(call->copy_to, call->aside, call->copy_bytes);
 	tmpi_flat_free(&call->in);
 	tmpi_flat_free(&call->out);
 	free(call->counts);
@@ -30,36 +27,21 @@ int tmpi_barrier(struct tmpi_call *call)
 	return 0;
 }
 
-/* Memory for a result that is dropped, or copied to @to later. */
-static int call_set_aside(struct tmpi_call *call, void *to, uint64_t bytes)
-{
-	call->aside = malloc(bytes);
-	call->copy_to = to;
-	call->copy_bytes = bytes;
-	call->op.recv = call->aside;
-	return call->aside ? 0 : -ENOMEM;
-}
-
 /* Of one vector on each rank: allreduce, reduce, scan, exscan. */
 int tmpi_reduce(struct tmpi_call *call, enum torcoll_collective collective, const void *send,
 		void *recv, int count, const struct tmpi_reduction *r, uint32_t root)
 {
-	uint64_t elements = (uint64_t)count * r->elements;
-
 	if (!count)
 		return 0;
 	call->op.collective = collective;
 	call->op.type = r->type;
 	call->op.redop = r->redop;
 	call->op.root = root;
-	call->op.count = elements;
+	call->op.count = (uint64_t)count * r->elements;
 	call->op.send = send ? send : recv;
 	call->op.recv = recv;
 	if (collective == TORCOLL_REDUCE && call->rank != root)
 		call->op.recv = NULL;
-	/* the first rank's result is not defined, nor is its buffer */
-	if (collective == TORCOLL_EXSCAN && !call->rank)
-		return call_set_aside(call, NULL, elements * torcoll_type_size(r->type));
 	return 0;
 }
 
@@ -82,14 +64,10 @@ static int reduce_scatter_counts(struct tmpi_call *call, const int *counts, int 
 	return 0;
 }
 
-/*
- * In place, MPI's result is at the beginning of the vector and the rest is as
- * it was: the op writes it to memory of its own.
- */
+/* In place, MPI's result is at the beginning of the vector. */
 int tmpi_reduce_scatter(struct tmpi_call *call, const void *send, void *recv, const int *counts,
 			int count, const struct tmpi_reduction *r)
 {
-	uint64_t own = counts ? counts[call->rank] : count;
 	int err = reduce_scatter_counts(call, counts, count, r->elements);
 
 	if (err || !call->op.count)
@@ -97,9 +75,8 @@ int tmpi_reduce_scatter(struct tmpi_call *call, const void *send, void *recv, co
 	call->op.collective = TORCOLL_REDUCE_SCATTER;
 	call->op.type = r->type;
 	call->op.redop = r->redop;
+	call->op.flags = send ? 0 : TORCOLL_OP_AT_START;
 	call->op.send = send ? send : recv;
-	call->op.recv = own ? recv : tmpi_nothing;
-	if (send || !own)
-		return 0;
-	return call_set_aside(call, recv, own * r->elements * torcoll_type_size(r->type));
+	call->op.recv = recv;
+	return 0;
 }

@@ -24,9 +24,7 @@
  * @in: what the op reads, if packed
  * @out: what the op writes, if it is to be unpacked
  * @counts: arrays of the op, to free
- * @aside: memory for a result that does not belong where the op writes it
- * @copy_to: where to copy @copy_bytes of it, NULL: nowhere
- * @copy_bytes: see @copy_to
+ * @aside: memory for a block that is not wanted
  */
 struct tmpi_call {
 	uint32_t rank;
@@ -36,8 +34,6 @@ struct tmpi_call {
 	struct tmpi_flat out;
 	uint64_t *counts;
 	void *aside;
-	void *copy_to;
-	uint64_t copy_bytes;
 };
 
 /* The operator and the element's type of a reduction. */

@@ -8,8 +8,8 @@
  * run in the kernel, only by what is equal on all ranks; for others it calls
  * the component of the next lower priority, which the module remembers.
  *
- * Locking: coll_torcoll.lock protects the list of active requests and the
- * queues of modules. Nothing is called under it that could call MPI.
+ * Locking: coll_torcoll.lock protects the list of active requests. Nothing is
+ * called under it that could call MPI.
  */
 #ifndef COLL_TORCOLL_H
 #define COLL_TORCOLL_H
@@ -20,6 +20,7 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
 #include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mca/coll/coll.h"
 #include "ompi/request/request.h"
 #include "opal/class/opal_list.h"
@@ -62,9 +63,8 @@ struct coll_torcoll_component {
 	int output;
 	struct torcoll *t;
 	opal_mutex_t lock;
-	opal_list_t active;			/* requests that were started or queued */
+	opal_list_t active;			/* requests that are not complete */
 	bool progressing;
-	uint32_t queued;			/* of them, those that have not started */
 	uint64_t taken;
 	uint64_t left[COLL_TORCOLL_WHYS];
 	uint32_t comms;
@@ -81,8 +81,6 @@ struct coll_torcoll_module {
 	uint64_t fabric;
 	mca_coll_base_comm_coll_t lower;
 	bool lower_held;
-	struct coll_torcoll_request *first;	/* of those that wait for room in the kernel */
-	struct coll_torcoll_request *last;
 	bool failed;			/* and this was reported */
 };
 
@@ -90,14 +88,12 @@ struct coll_torcoll_module {
 typedef struct coll_torcoll_module coll_torcoll_module_t;
 OBJ_CLASS_DECLARATION(coll_torcoll_module_t);
 
-/* A non-blocking call. */
+/* A non-blocking call. Open MPI holds the types and operators of such a request. */
 struct coll_torcoll_request {
-	ompi_request_t super;		/* on the list of active ones */
-	struct coll_torcoll_request *next;	/* on its module's queue */
+	ompi_coll_base_nbc_request_t super;	/* on the list of active ones */
 	struct coll_torcoll_module *module;
 	struct tmpi_call call;
 	struct torcoll_request req;
-	bool started;
 	int status;
 };
 
@@ -157,10 +153,10 @@ bool coll_torcoll_pending(void);
 struct coll_torcoll_request *coll_torcoll_request_new(struct coll_torcoll_module *m);
 void coll_torcoll_request_drop(struct coll_torcoll_request *req);
 
-/* Start a described call, or queue it. @err: of its description. */
+/* Start a described call. @err: of its description. */
 int coll_torcoll_start(struct coll_torcoll_request *req, int err, ompi_request_t **request);
 
-/* The callback of opal_progress(): start what was queued, complete what is done. */
+/* The callback of opal_progress(): complete what is done. */
 int coll_torcoll_progress(void);
 
 /* ---- reduce.c, move.c, rooted.c: the functions of a module ---- */

@@ -11,7 +11,6 @@ static void module_construct(struct coll_torcoll_module *m)
 	m->nodes = NULL;
 	m->lower_held = false;
 	m->failed = false;
-	m->first = NULL;
 }
 
 /* Requests hold the module: when it goes, no op runs. */

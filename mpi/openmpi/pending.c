@@ -38,7 +38,7 @@ static bool windows_exist(void)
  */
 bool coll_torcoll_pending(void)
 {
-	if (ompi_mpi_thread_multiple || coll_torcoll.queued ||
+	if (ompi_mpi_thread_multiple ||
 	    strcmp(mca_pml_base_selected_component.pmlm_version.mca_component_name, "ob1"))
 		return true;
 	return windows_exist() || !list_is_whole(&mca_pml_base_send_requests) ||

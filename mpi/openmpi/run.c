@@ -38,23 +38,6 @@ int coll_torcoll_failed(struct coll_torcoll_module *m, const struct tmpi_call *c
 }
 
 /*
- * Start an op; while earlier ones take all room in the kernel, make progress
- * with those.
- */
-static int run_submit(struct coll_torcoll_module *m, const struct torcoll_op *op,
-		      struct torcoll_request *req)
-{
-	int err;
-
-	for (;;) {
-		err = m->first ? -EBUSY : torcoll_submit(m->tc, op, req);
-		if (err != -EBUSY)
-			return err;
-		opal_progress();
-	}
-}
-
-/*
  * Sleep in the kernel while only this op is to be waited for. What is pending
  * is not all that may need progress, such as an answer that did not fit into a
  * socket yet: so no sleep is long.
@@ -82,8 +65,7 @@ int coll_torcoll_run(struct coll_torcoll_module *m, struct tmpi_call *call, int 
 
 	coll_torcoll.taken++;
 	if (!err && call->op.collective) {
-		call->op.flags = TORCOLL_OP_NOWAIT;
-		err = run_submit(m, &call->op, &req);
+		err = torcoll_submit(m->tc, &call->op, &req);
 		if (!err)
 			err = run_wait(&req);
 	}
