@@ -83,9 +83,10 @@ CC ?= gcc
 AR ?= ar
 PKG_CONFIG ?= pkg-config
 
-# Open MPI's headers, with its internal ones; none for another architecture.
-mpi_incdir := $(if $(cross),,$(firstword $(wildcard /usr/lib/$(machine)-linux-gnu/openmpi/include /usr/include/openmpi-$(machine))))
-mpi_headers := $(wildcard $(mpi_incdir)/openmpi/ompi/mca/coll/coll.h)
+# Where Open MPI 4.1 is, with its internal headers; nowhere for another architecture.
+mpi_incdir := $(if $(cross),,$(patsubst %/openmpi/ompi/mca/coll/coll.h,%,$(firstword \
+	$(wildcard /usr/lib/$(machine)-linux-gnu/openmpi/include/openmpi/ompi/mca/coll/coll.h))))
+mpi_incdir := $(if $(mpi_incdir),$(shell grep -sq 'define OMPI_MAJOR_VERSION 4' $(mpi_incdir)/mpi.h && echo $(mpi_incdir)))
 
 ifeq ($(strip $(B)),)
 $(error B is empty: name the folder to build in)
@@ -100,9 +101,8 @@ common_flags := -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-fiel
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-# Open MPI's component, where Open MPI's headers are.
 .PHONY: all
-all: module lib tools examples tests $(if $(mpi_headers),mpi)
+all: module lib tools examples tests $(if $(mpi_incdir),mpi)
 
 .PHONY: help
 help:
@@ -141,6 +141,7 @@ help:
 	@echo '  make check-planted      does that find bugs? ten deliberate ones in the module'
 	@echo '  make check-stress       random calls of many processes; MINUTES=10 SEED=n, KERNEL=6.1|debug as well'
 	@echo '  make check-debug        what runs in guests, with memory, locking and leak checks, and failing allocations'
+	@echo '  make check-mpi          MPICH'\''s tests by Open MPI, with torcoll and without it: NAMES="allred" for some; half an hour'
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
 	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests, SUITE=trixie on Debian 13'
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
@@ -289,16 +290,22 @@ $(B)/lib/libtorcoll.pc: lib/libtorcoll.pc.in
 mpi_sources := $(wildcard mpi/common/*.c mpi/openmpi/*.c)
 mpi_component := $(B)/mpi/mca_coll_torcoll.so
 
-# It has the library within, of which nobody else sees anything.
+# It has the library within, of which nobody else sees anything. Part of all where Open MPI's headers are.
 .PHONY: mpi
 mpi: | deps-mpi
-	$(Q)$(if $(cross),echo 'not built for another architecture' >&2; exit 1,$(MAKE) $(mpi_component))
+	$(Q)$(MAKE) $(mpi_component)
 
 $(call objects,host,$(mpi_sources)): | deps-mpi
+ifneq ($(mpi_incdir),)
 $(mpi_component): $(call objects,host,$(mpi_sources)) $(B)/lib/libtorcoll.a
 	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) -shared -pthread -Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
+else
+$(mpi_component):
+	@echo 'mpi: the component is for Open MPI 4.1, of which there are no internal headers here (libopenmpi-dev of Debian 12)' >&2
+	@exit 1
+endif
 
 # Programs of MPI for tests of it.
 mpi_tests := $(addprefix $(B)/mpi/,every random order)
@@ -581,7 +588,7 @@ sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-si
 tests: $(addprefix $(B)/$(if $(cross),host,asan)/unit/,$(unit_names)) $(net_programs) $(B)/bin/first $(B)/bin/conformance \
 	$(B)/bin/stress $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
 	$(if $(cross),,$(addprefix $(B)/asan/fuzz/,$(fuzz_names)) $(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) \
-		$(B)/bench/openmpi_allreduce $(mpi_component) $(mpi_tests) $(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
+		$(B)/bench/openmpi_allreduce $(if $(mpi_incdir),$(mpi_component) $(mpi_tests)) $(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
 	@:
 
 # What other architectures run, of which there are no guests.
@@ -713,6 +720,12 @@ check-debug: debug-kernel | deps-check
 check-kcsan: | deps-check deps-debug
 	$(Q)scripts/debug-kernel kcsan >/dev/null
 	+$(Q)SUITE=kcsan KERNEL=kcsan T='$(T)' MAKE='$(MAKE)' selftests/run
+
+# MPICH's tests of collectives and communicators with Open MPI, on this host without torcoll, and in a guest with it.
+.PHONY: check-mpi
+check-mpi: | deps-check deps-mpi
+	$(Q)$(MAKE) module lib mpi $(B)/static/torcollctl $(B)/bin/stamps
+	$(Q)KERNEL='$(KERNEL)' NAMES='$(NAMES)' selftests/mpi/mpich-check
 
 # MINUTES: half of them in quiet, half while links and configuration change.
 .PHONY: check-stress
@@ -883,6 +896,12 @@ install-module:
 .PHONY: check-bare
 check-bare: | deps-bare
 	$(Q)T='$(T)' selftests/packaging/bare $(if $(SHORT),--short) $(SUITE)
+
+# Open MPI's component, to where Open MPI looks for it.
+MCADIR ?= $(shell ompi_info --path pkglibdir --parsable 2>/dev/null | cut -d : -f 3)
+.PHONY: install-mpi
+install-mpi: mpi
+	$(Q)$(call to,$(MCADIR),755,$(mpi_component))
 
 # With Debian's dkms, for both kernels, in a scratch folder.
 .PHONY: check-dkms
