@@ -60,7 +60,8 @@ static int join_wait(struct join *join)
 	pthread_t thread;
 	int err;
 
-	fd.fd = join->done = eventfd(0, EFD_CLOEXEC);
+	join->done = eventfd(0, EFD_CLOEXEC);
+	fd.fd = join->done;
 	if (join->done < 0)
 		return -errno;
 	err = pthread_create(&thread, NULL, join_thread, join);

@@ -2,7 +2,19 @@
 /* The module of a communicator: made with it, enabled, and freed. */
 #include "coll_torcoll.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+
+/* Where a communicator's table of functions has the module of each. */
+#define MODULE_OF(name)	offsetof(mca_coll_base_comm_coll_t, coll_##name##_module),
+static const size_t lower_offsets[] = { COLL_TORCOLL_FUNCTIONS(MODULE_OF) };
+
+#define LOWER_COUNT	(sizeof(lower_offsets) / sizeof(lower_offsets[0]))
+
+static mca_coll_base_module_t *module_lower(const struct coll_torcoll_module *m, size_t i)
+{
+	return *(mca_coll_base_module_t **)((char *)&m->lower + lower_offsets[i]);
+}
 
 static void module_construct(struct coll_torcoll_module *m)
 {
@@ -16,11 +28,11 @@ static void module_construct(struct coll_torcoll_module *m)
 /* Requests hold the module: when it goes, no op runs. */
 static void module_destruct(struct coll_torcoll_module *m)
 {
-#define RELEASE(name)	OBJ_RELEASE(m->lower.coll_##name##_module);
-	if (m->lower_held) {
-		COLL_TORCOLL_FUNCTIONS(RELEASE)
+	for (size_t i = 0; m->lower_held && i < LOWER_COUNT; i++) {
+		mca_coll_base_module_t *lower = module_lower(m, i);
+
+		OBJ_RELEASE(lower);
 	}
-#undef RELEASE
 	torcoll_comm_close(m->tc);
 	free(m->nodes);
 }
@@ -31,12 +43,11 @@ OBJ_CLASS_INSTANCE(coll_torcoll_module_t, mca_coll_base_module_t, module_constru
 static bool module_hold_lower(struct coll_torcoll_module *m)
 {
 	m->lower = *m->comm->c_coll;
-#define MISSES(name)	if (!m->lower.coll_##name || !m->lower.coll_##name##_module) return false;
-	COLL_TORCOLL_FUNCTIONS(MISSES)
-#undef MISSES
-#define RETAIN(name)	OBJ_RETAIN(m->lower.coll_##name##_module);
-	COLL_TORCOLL_FUNCTIONS(RETAIN)
-#undef RETAIN
+	for (size_t i = 0; i < LOWER_COUNT; i++)
+		if (!module_lower(m, i))
+			return false;
+	for (size_t i = 0; i < LOWER_COUNT; i++)
+		OBJ_RETAIN(module_lower(m, i));
 	m->lower_held = true;
 	return true;
 }

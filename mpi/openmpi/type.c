@@ -36,6 +36,7 @@ char *tmpi_type_flat(const void *type, int count, char *addr)
 
 int tmpi_type_pack(const void *type, int count, const char *addr, char *flat)
 {
+	const struct ompi_datatype_t *dt = type;
 	size_t length = count * tmpi_type_size(type);
 	struct iovec iov = { .iov_base = flat, .iov_len = length };
 	opal_convertor_t convertor;
@@ -43,9 +44,8 @@ int tmpi_type_pack(const void *type, int count, const char *addr, char *flat)
 	int ret;
 
 	OBJ_CONSTRUCT(&convertor, opal_convertor_t);
-	ret = opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor,
-						       &((const struct ompi_datatype_t *)type)->super,
-						       count, addr, 0, &convertor);
+	ret = opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &dt->super, count,
+						       addr, 0, &convertor);
 	if (ret == OPAL_SUCCESS)
 		ret = opal_convertor_pack(&convertor, &iov, &n, &length) == 1 ? 0 : -EFAULT;
 	OBJ_DESTRUCT(&convertor);
@@ -54,6 +54,7 @@ int tmpi_type_pack(const void *type, int count, const char *addr, char *flat)
 
 int tmpi_type_unpack(const void *type, int count, char *addr, const char *flat)
 {
+	const struct ompi_datatype_t *dt = type;
 	size_t length = count * tmpi_type_size(type);
 	struct iovec iov = { .iov_base = (char *)flat, .iov_len = length };
 	opal_convertor_t convertor;
@@ -61,9 +62,8 @@ int tmpi_type_unpack(const void *type, int count, char *addr, const char *flat)
 	int ret;
 
 	OBJ_CONSTRUCT(&convertor, opal_convertor_t);
-	ret = opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor,
-						       &((const struct ompi_datatype_t *)type)->super,
-						       count, addr, 0, &convertor);
+	ret = opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &dt->super, count,
+						       addr, 0, &convertor);
 	if (ret == OPAL_SUCCESS)
 		ret = opal_convertor_unpack(&convertor, &iov, &n, &length) == 1 ? 0 : -EFAULT;
 	OBJ_DESTRUCT(&convertor);
@@ -154,13 +154,13 @@ static enum torcoll_redop redop_of(const struct ompi_op_t *op)
 		{ MPI_PROD, TORCOLL_PROD }, { MPI_LAND, TORCOLL_LAND }, { MPI_LOR, TORCOLL_LOR },
 		{ MPI_LXOR, TORCOLL_LXOR }, { MPI_BAND, TORCOLL_BAND }, { MPI_BOR, TORCOLL_BOR },
 		{ MPI_BXOR, TORCOLL_BXOR }, { MPI_MINLOC, TORCOLL_MINLOC },
-		{ MPI_MAXLOC, TORCOLL_MAXLOC },
+		{ MPI_MAXLOC, TORCOLL_MAXLOC }, { NULL, TORCOLL_REDOP_NONE },
 	};
+	size_t i = 0;
 
-	for (size_t i = 0; i < sizeof(redops) / sizeof(redops[0]); i++)
-		if (redops[i].op == op)
-			return redops[i].redop;
-	return TORCOLL_REDOP_NONE;
+	while (redops[i].op && redops[i].op != op)
+		i++;
+	return redops[i].redop;
 }
 
 /*

@@ -9,7 +9,7 @@
 #include "ompi_config.h"
 
 #if OMPI_SIZEOF_FORTRAN_INTEGER != SIZEOF_INT
-#error Fortran's integers are not those of C: the header of this name from Open MPI's source is needed
+#error Fortran's integers are not those of C: take this header from Open MPI's source
 #endif
 
 #define OMPI_INT_2_FINT(i)	(i)
