@@ -5,11 +5,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Where a communicator's table of functions has the module of each. */
+/* Where a communicator's table of functions has the module of each; 0 ends. */
 #define MODULE_OF(name)	offsetof(mca_coll_base_comm_coll_t, coll_##name##_module),
-static const size_t lower_offsets[] = { COLL_TORCOLL_FUNCTIONS(MODULE_OF) };
-
-#define LOWER_COUNT	(sizeof(lower_offsets) / sizeof(lower_offsets[0]))
+static const size_t lower_offsets[] = { COLL_TORCOLL_FUNCTIONS(MODULE_OF) 0 };
 
 static mca_coll_base_module_t *module_lower(const struct coll_torcoll_module *m, size_t i)
 {
@@ -28,7 +26,7 @@ static void module_construct(struct coll_torcoll_module *m)
 /* Requests hold the module: when it goes, no op runs. */
 static void module_destruct(struct coll_torcoll_module *m)
 {
-	for (size_t i = 0; m->lower_held && i < LOWER_COUNT; i++) {
+	for (size_t i = 0; m->lower_held && lower_offsets[i]; i++) {
 		mca_coll_base_module_t *lower = module_lower(m, i);
 
 		OBJ_RELEASE(lower);
@@ -43,10 +41,10 @@ OBJ_CLASS_INSTANCE(coll_torcoll_module_t, mca_coll_base_module_t, module_constru
 static bool module_hold_lower(struct coll_torcoll_module *m)
 {
 	m->lower = *m->comm->c_coll;
-	for (size_t i = 0; i < LOWER_COUNT; i++)
+	for (size_t i = 0; lower_offsets[i]; i++)
 		if (!module_lower(m, i))
 			return false;
-	for (size_t i = 0; i < LOWER_COUNT; i++)
+	for (size_t i = 0; lower_offsets[i]; i++)
 		OBJ_RETAIN(module_lower(m, i));
 	m->lower_held = true;
 	return true;

@@ -164,7 +164,9 @@ checkpatch__clean()
 			xargs -r "${checkpatch[@]}" -f
 		sources kmod/compat -- "${c_files[@]}" |
 			xargs -r "${checkpatch[@]}" "${compat[@]}" -f
-		sources kmod/core/host.h lib mpi tools selftests bench -- "${c_files[@]}" | grep -vE 'netlink/gen\.[ch]$' |
+		# a list of names, for each of which a macro is called
+		sources mpi -- "${c_files[@]}" | xargs -r "${checkpatch[@]}" "${host[@]},COMPLEX_MACRO" -f
+		sources kmod/core/host.h lib tools selftests bench -- "${c_files[@]}" | grep -vE 'netlink/gen\.[ch]$' |
 			xargs -r "${checkpatch[@]}" "${host[@]}" -f
 	}
 }

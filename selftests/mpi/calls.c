@@ -11,9 +11,9 @@ static const char *const names[] = {
 	"reduce_scatter", "reduce_scatter_block",
 };
 
-const char *kind_name(enum kind kind)
+const char *kind_name(enum call_kind k)
 {
-	return names[kind];
+	return names[k];
 }
 
 uint32_t draw(uint32_t *state, uint32_t below)
@@ -35,12 +35,12 @@ void *need(size_t bytes)
 	return memset(p, 0xa5, bytes + 1);
 }
 
-static bool moves(enum kind kind)
+static bool moves(enum call_kind k)
 {
-	return kind > BARRIER && kind < ALLREDUCE;
+	return k > BARRIER && k < ALLREDUCE;
 }
 
-void call_make(struct call *c, enum kind kind, MPI_Comm comm, uint32_t seed, bool in_place)
+void call_make(struct call *c, enum call_kind kind, MPI_Comm comm, uint32_t seed, bool in_place)
 {
 	uint32_t state = seed;
 

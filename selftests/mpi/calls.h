@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum kind {
+enum call_kind {
 	BARRIER, BCAST, ALLGATHER, ALLGATHERV, GATHER, GATHERV, SCATTER, SCATTERV, ALLTOALL,
 	ALLTOALLV, ALLTOALLW, ALLREDUCE, REDUCE, SCAN, EXSCAN, REDUCE_SCATTER,
 	REDUCE_SCATTER_BLOCK, KINDS
@@ -36,7 +36,7 @@ struct side {
 };
 
 struct call {
-	enum kind kind;
+	enum call_kind kind;
 	MPI_Comm comm;
 	int rank, size;
 	uint32_t seed;
@@ -57,14 +57,14 @@ struct call {
 
 uint32_t draw(uint32_t *state, uint32_t below);
 void *need(size_t bytes);
-const char *kind_name(enum kind kind);
+const char *kind_name(enum call_kind k);
 
 /* Types and operators, which are made and freed with MPI. */
 void calls_init(void);
 void calls_end(void);
 
 /* Draw the arguments from @seed, which is the same on all ranks of the comm. */
-void call_make(struct call *c, enum kind kind, MPI_Comm comm, uint32_t seed, bool in_place);
+void call_make(struct call *c, enum call_kind kind, MPI_Comm comm, uint32_t seed, bool in_place);
 /* Begin the call; if it does not block, c->request completes it. */
 void call_start(struct call *c, bool blocking);
 /* Compare what a completed call has done, and free all. Return whether it is right. */

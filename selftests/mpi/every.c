@@ -12,7 +12,7 @@
 
 static unsigned long done, wrong;
 
-static void one(enum kind kind, MPI_Comm comm, uint32_t seed, bool in_place, bool blocking)
+static void one(enum call_kind kind, MPI_Comm comm, uint32_t seed, bool in_place, bool blocking)
 {
 	struct call c;
 
@@ -26,7 +26,7 @@ static void one(enum kind kind, MPI_Comm comm, uint32_t seed, bool in_place, boo
 
 static void every(MPI_Comm comm, uint32_t seed)
 {
-	for (enum kind kind = 0; kind < KINDS; kind++)
+	for (enum call_kind kind = 0; kind < KINDS; kind++)
 		for (int form = 0; form < 4; form++)
 			one(kind, comm, seed * 31 + kind * 4 + form, form & 1, form & 2);
 }

@@ -131,10 +131,9 @@ static int units_of(const struct call *c, uint32_t most, bool even, int from, in
 	return draw(&state, most);
 }
 
-static bool even(enum kind kind)
+static bool even(enum call_kind k)
 {
-	return kind == BCAST || kind == ALLGATHER || kind == GATHER || kind == SCATTER ||
-	       kind == ALLTOALL;
+	return k == BCAST || k == ALLGATHER || k == GATHER || k == SCATTER || k == ALLTOALL;
 }
 
 /* Who gets something, and how many blocks each rank sends and gets. */

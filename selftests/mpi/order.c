@@ -24,7 +24,7 @@
 
 static int rank, size, wrong;
 
-static void is(const char *what, long value, long should)
+static void equal(const char *what, long value, long should)
 {
 	if (value == should)
 		return;
@@ -48,14 +48,14 @@ static void progress(void)
 	if (!rank) {
 		memset(data, 7, LONG);
 		MPI_Isend(data, LONG, MPI_CHAR, size - 1, 0, MPI_COMM_WORLD, &request);
-		is("sum", sum_of_ranks(), size * (size - 1) / 2);
+		equal("sum", sum_of_ranks(), size * (size - 1) / 2);
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 	} else {
 		if (rank == size - 1)
 			MPI_Recv(data, LONG, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		is("sum", sum_of_ranks(), size * (size - 1) / 2);
+		equal("sum", sum_of_ranks(), size * (size - 1) / 2);
 	}
-	is("last byte", data[LONG - 1], !rank || rank == size - 1 ? 7 : 0);
+	equal("last byte", data[LONG - 1], !rank || rank == size - 1 ? 7 : 0);
 	free(data);
 }
 
@@ -71,7 +71,7 @@ static void window(void)
 		MPI_Win_lock(MPI_LOCK_SHARED, size - 1, 0, win);
 		MPI_Get(&got, 1, MPI_INT, size - 1, 0, 1, MPI_INT, win);
 		MPI_Win_unlock(size - 1, win);
-		is("read", got, 100 + size - 1);
+		equal("read", got, 100 + size - 1);
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Win_free(&win);
@@ -91,10 +91,10 @@ static void many(void)
 		MPI_Send(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
 	if (rank == 1)
 		MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	is("blocking between them", sum_of_ranks(), size * (size - 1) / 2);
+	equal("blocking between them", sum_of_ranks(), size * (size - 1) / 2);
 	MPI_Waitall(MANY, request, MPI_STATUSES_IGNORE);
 	for (int i = 0; i < MANY; i++)
-		is("sum", out[i], i * size + size * (size - 1) / 2);
+		equal("sum", out[i], i * size + size * (size - 1) / 2);
 }
 
 static void constant(void)
@@ -106,7 +106,7 @@ static void constant(void)
 		void *data = rank ? got : (void *)text;
 
 		MPI_Bcast(data, bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
-		is("comparison", memcmp(data, text, 8), 0);
+		equal("comparison", memcmp(data, text, 8), 0);
 	}
 	free(got);
 }
@@ -121,7 +121,7 @@ static void free_comm(void)
 	MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, dup, &request);
 	MPI_Comm_free(&dup);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
-	is("sum", sum, size * (size - 1) / 2);
+	equal("sum", sum, size * (size - 1) / 2);
 }
 
 static void free_type(void)
@@ -138,7 +138,7 @@ static void free_type(void)
 	MPI_Type_free(&type);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 	for (int i = 0; i < 8; i++)
-		is("element", data[i], i % 2 && rank ? 0 : i);
+		equal("element", data[i], i % 2 && rank ? 0 : i);
 }
 
 static void duplicate(void)
@@ -155,12 +155,12 @@ static void duplicate(void)
 		MPI_Recv(data, LONG, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 	MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, dup);
-	is("sum", sum, size * (size - 1) / 2);
+	equal("sum", sum, size * (size - 1) / 2);
 	MPI_Comm_free(&dup);
 	free(data);
 }
 
-static void steps(double seconds)
+static void step_on(double seconds)
 {
 	double end = MPI_Wtime() + seconds;
 	char text[MPI_MAX_ERROR_STRING];
@@ -192,17 +192,17 @@ static int run(const char *name, const char *argument)
 	} cases[] = {
 		{ "progress", progress }, { "window", window }, { "many", many },
 		{ "constant", constant }, { "free", free_comm }, { "types", free_type },
-		{ "duplicate", duplicate },
+		{ "duplicate", duplicate }, { NULL },
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	for (size_t i = 0; cases[i].name; i++)
 		if (!strcmp(cases[i].name, name)) {
 			cases[i].run();
 			return 0;
 		}
 	if (strcmp(name, "steps"))
 		return 1;
-	steps(atof(argument));
+	step_on(atof(argument));
 	return 0;
 }
 
