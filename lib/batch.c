@@ -267,12 +267,11 @@ int torcoll_start_many(struct torcoll_prepared *const *p, uint32_t n, struct tor
 	err = torcoll__check(p[0]->comm->t, "batch");
 	if (err)
 		return err;
+	err = -EBUSY;
 	if (!torcoll__is_queued(p[0]->comm->t))
 		err = start_together(p, n, reqs, &done);
 	else if (!torcoll__may_wait(p[0]->comm, p[0]->desc.flags))
 		return torcoll__overtakes(p[0]->desc.collective);
-	else
-		err = -EBUSY;
 	if (err == -EBUSY && torcoll__may_wait(p[done]->comm, p[done]->desc.flags))
 		err = start_later(p, n, reqs, &done);
 	if (started)

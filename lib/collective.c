@@ -46,18 +46,21 @@ struct torcoll_op torcoll__blocks_op(enum torcoll_collective collective, const v
 	};
 }
 
-int torcoll__set_counts(const struct torcoll_comm *comm, struct torcoll_op *op,
-			const uint64_t *counts)
+static int counts_refuse(struct torcoll_comm *comm, const struct torcoll_op *op, const char *why)
+{
+	torcoll__refusal_tell(comm, op, -EINVAL);
+	return torcoll__fail(-EINVAL, "%s: %s", torcoll_collective_name(op->collective), why);
+}
+
+int torcoll__set_counts(struct torcoll_comm *comm, struct torcoll_op *op, const uint64_t *counts)
 {
 	if (!counts)
-		return torcoll__fail(-EINVAL, "%s: counts are NULL",
-				     torcoll_collective_name(op->collective));
+		return counts_refuse(comm, op, "counts are NULL");
 	op->counts = counts;
 	op->count = 0;
 	for (uint32_t i = 0; i < comm->size; i++)
 		if (__builtin_add_overflow(op->count, counts[i], &op->count))
-			return torcoll__fail(-EINVAL, "%s: the counts' sum overflows",
-					     torcoll_collective_name(op->collective));
+			return counts_refuse(comm, op, "the counts' sum overflows");
 	return 0;
 }
 

@@ -14,6 +14,9 @@ static int config_check(const struct torcoll_comm_config *c)
 				     TORCOLL_NAME_MAX);
 	if (!c->members != !c->size)
 		return torcoll__fail(-EINVAL, "a comm's members and their number go together");
+	if (c->flags & ~(uint64_t)TORCOLL_COMM_TELL)
+		return torcoll__fail(-EINVAL, "unknown flags 0x%llx of a comm",
+				     (unsigned long long)c->flags);
 	for (size_t i = 0; i < ARRAY_SIZE(c->reserved); i++)
 		if (c->reserved[i])
 			return torcoll__fail(-EINVAL,
@@ -80,6 +83,7 @@ static struct torcoll_comm *comm_alloc(struct torcoll *t, const struct torcoll_c
 	comm->fabric = c->fabric;
 	comm->depth = c->depth;
 	comm->bits = c->bits;
+	comm->flags = c->flags;
 	comm->name = strdup(c->name);
 	comm->secret = c->secret ? strdup(c->secret) : NULL;
 	if (comm->name && !comm->secret == !c->secret)
@@ -166,6 +170,7 @@ static struct torcoll_comm *heir_alloc(const struct torcoll_comm *comm)
 		.secret = comm->secret,
 		.depth = comm->depth,
 		.bits = comm->bits,
+		.flags = comm->flags,
 	};
 	struct torcoll_comm *heir = comm_alloc(comm->t, &config);
 

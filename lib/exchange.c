@@ -20,7 +20,7 @@ int torcoll_ialltoall(struct torcoll_comm *comm, const void *send, void *recv, u
 	return torcoll_submit(comm, &op, req);
 }
 
-static int alltoallv_op(const struct torcoll_comm *comm, const void *send, const uint64_t *send_counts,
+static int alltoallv_op(struct torcoll_comm *comm, const void *send, const uint64_t *send_counts,
 			void *recv, const uint64_t *recv_counts, enum torcoll_type type,
 			struct torcoll_op *op)
 {

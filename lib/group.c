@@ -67,6 +67,7 @@ static int group_join(struct torcoll_comm *comm, const struct group *g, uint32_t
 		.rank = g->self,
 		.depth = comm->depth,
 		.bits = comm->bits,
+		.flags = comm->flags,
 		.deadline_ns = deadline_ns,
 	};
 	int err;

@@ -57,7 +57,8 @@ struct torcoll {
 	struct torcoll__lane *lanes;	/* that are not empty */
 	struct torcoll__job *jobs;	/* all */
 	uint32_t queued;		/* jobs in lanes */
-	uint64_t pushed_ns;		/* when the lanes were looked at last */
+	uint64_t pushed_ns;		/* when the lanes were looked at last, */
+	uint32_t pushed_tail;		/* and what the ring had then */
 	int watches[4];			/* watch.c: spare ones */
 	uint32_t nwatches;
 };
@@ -75,6 +76,8 @@ struct torcoll_comm {
 	uint32_t *members;		/* node of each rank */
 	uint32_t depth;
 	enum torcoll_bits bits;
+	uint64_t flags;			/* TORCOLL_COMM_* */
+	uint32_t calls;			/* threads in blocking calls of ops; changes */
 	uint32_t groups;		/* calls that made groups; changes */
 	uint32_t exclude[TORCOLL_COLL_COUNT];	/* algorithms that auto must not choose */
 };
@@ -212,16 +215,25 @@ void torcoll__ring_free(struct torcoll__ring *ring, bool forked);
  * Reserve an id for an op to be posted to the ring. Id 0: there is none, wait
  * for the op by a call instead. False: the ring is full.
  */
-bool torcoll__ring_take(const struct torcoll_comm *comm, uint64_t *id);
+bool torcoll__ring_take(const struct torcoll_comm *comm, const struct torcoll_submit *s,
+			uint64_t *id);
+
+/* Return whether the completion of any op of the series of @s is still to come. */
+bool torcoll__ring_awaits(const struct torcoll_comm *comm, const struct torcoll_submit *s);
+
+/* Return the number of entries that the module has posted. */
+uint32_t torcoll__ring_tail(const struct torcoll *t);
 
 /* Release the id of an op that was not started; @id may be 0. */
 void torcoll__ring_give_back(struct torcoll *t, uint64_t id);
 
 /*
  * If the op is done, return its completion and release the id. Needs no system
- * call.
+ * call. @looked: number of entries at the last look, or one less than there were
+ * at the start: without new ones this costs nothing.
  */
-bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, struct torcoll_completion *completion);
+bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, uint32_t *looked,
+			 struct torcoll_completion *completion);
 
 /* Return whether there is a ring, once an op was started. */
 bool torcoll__ring_is_there(struct torcoll *t);
@@ -274,6 +286,17 @@ bool torcoll__may_wait(const struct torcoll_comm *comm, uint32_t flags);
 /* Refuse an op that does not wait, since others do. Return -EBUSY. */
 int torcoll__overtakes(uint32_t collective);
 
+/* ---- refusal.c ---- */
+
+/*
+ * Handle the refusal of a call for good. Return whether to make it once more, so
+ * that the module tells the other ranks.
+ */
+bool torcoll__refusal_retry(const struct torcoll_comm *comm, int err, struct torcoll_submit *s);
+
+/* Tell the other ranks of a refusal by the library. Changes no sentence. */
+void torcoll__refusal_tell(struct torcoll_comm *comm, const struct torcoll_op *op, int err);
+
 /* ---- wait.c ---- */
 
 enum torcoll__request_state {
@@ -304,6 +327,15 @@ static inline bool torcoll__is_queued(const struct torcoll *t)
 	return __atomic_load_n(&t->queued, __ATOMIC_RELAXED);
 }
 
+/*
+ * Return the role that, with the peer, names the series of messages of an op; 0:
+ * it is a collective.
+ */
+static inline uint32_t torcoll__role(const struct torcoll_submit *s)
+{
+	return s->collective == TORCOLL_SEND || s->collective == TORCOLL_RECV ? s->collective : 0;
+}
+
 static inline uint64_t torcoll__u64(const void *p)
 {
 	return (uintptr_t)p;
@@ -315,7 +347,6 @@ static inline uint64_t torcoll__u64(const void *p)
  */
 struct torcoll_op torcoll__blocks_op(enum torcoll_collective collective, const void *send,
 				     void *recv, uint64_t count, enum torcoll_type type);
-int torcoll__set_counts(const struct torcoll_comm *comm, struct torcoll_op *op,
-			const uint64_t *counts);
+int torcoll__set_counts(struct torcoll_comm *comm, struct torcoll_op *op, const uint64_t *counts);
 
 #endif

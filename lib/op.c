@@ -200,6 +200,7 @@ static void request_start(struct torcoll_request *req, struct torcoll_comm *comm
 		.error_rank = ~0U,
 		.collective = s->collective,
 		.chosen = s->chosen,
+		.looked = torcoll__ring_tail(comm->t) - 1,
 		.ring = s->flags & TORCOLL_OP_RING ? s->user_data : 0,
 	};
 }
@@ -212,7 +213,7 @@ static void request_start(struct torcoll_request *req, struct torcoll_comm *comm
 static bool ring_begin(const struct torcoll_comm *comm, struct torcoll_submit *s)
 {
 	uint64_t id;
-	bool room = torcoll__ring_take(comm, &id);
+	bool room = torcoll__ring_take(comm, s, &id);
 
 	s->user_data = id;
 	if (id)
@@ -262,7 +263,9 @@ int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, 
 	if (ready)
 		do {
 			err = batch_call(t, s, ready, done);
-		} while (err && *done < ready && torcoll__region_retry(t, err, &s[*done]));
+		} while (err && *done < ready &&
+			 (torcoll__region_retry(t, err, &s[*done]) ||
+			  torcoll__refusal_retry(comms[*done], err, &s[*done])));
 	if (!err && ready < n)
 		err = -EBUSY;
 	if (err && (err != -EBUSY || !(s[*done].flags & TORCOLL_OP_TRY)))
@@ -281,13 +284,15 @@ int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, 
  * Submit an op. A refused op has not begun, nor has one that a signal
  * interrupted before it got a handle: try again.
  */
-static int submit_call(struct torcoll *t, struct torcoll_submit *s)
+static int submit_call(const struct torcoll_comm *comm, struct torcoll_submit *s)
 {
+	struct torcoll *t = comm->t;
 	int err;
 
 	do {
 		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_SUBMIT, s);
-	} while (!s->op && (err == -EINTR || (err && torcoll__region_retry(t, err, s))));
+	} while (err && !s->op && (err == -EINTR || torcoll__region_retry(t, err, s) ||
+				   torcoll__refusal_retry(comm, err, s)));
 	return err;
 }
 
@@ -298,7 +303,7 @@ int torcoll__op_start(struct torcoll_comm *comm, struct torcoll_submit *s,
 
 	if (!ring_begin(comm, s))
 		return -EBUSY;
-	err = submit_call(comm->t, s);
+	err = submit_call(comm, s);
 	if (err && err != -EINTR) {
 		ring_undo(comm, s);
 		return err;
@@ -325,13 +330,12 @@ static bool op_waits(const struct torcoll_comm *comm, const struct torcoll_submi
 	return torcoll__is_queued(comm->t) && torcoll__job_is_behind(comm, s);
 }
 
-int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
-		   struct torcoll_request *req)
+static int op_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
+		     struct torcoll_request *req)
 {
 	struct torcoll_submit s;
 	int err;
 
-	req->state = 0;
 	err = torcoll__check(comm->t, torcoll__op_name(op->collective));
 	if (!err)
 		err = op_check(op);
@@ -340,15 +344,26 @@ int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 	if (torcoll__op_has_steps(op))
 		return torcoll__steps_submit(comm, op, req);
 	op_marshal(comm, op, &s);
+	err = -EBUSY;
 	if (!op_waits(comm, &s))
 		err = torcoll__op_start(comm, &s, req);
 	else if (op->flags & TORCOLL_OP_NOWAIT)
 		return torcoll__overtakes(op->collective);
-	else
-		err = -EBUSY;
 	if (err == -EBUSY && s.flags & TORCOLL_OP_TRY)
 		return torcoll__job_submit_op(comm, op, req);
 	return err ? torcoll__refused(comm->t, err, torcoll__op_name(op->collective)) : 0;
+}
+
+int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
+		   struct torcoll_request *req)
+{
+	int err;
+
+	req->state = 0;
+	err = op_submit(comm, op, req);
+	if (err)
+		torcoll__refusal_tell(comm, op, err);
+	return err;
 }
 
 /* Submit, then wait: what a call of the module cannot do at once. */
@@ -372,11 +387,15 @@ int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op)
 	err = torcoll__check(comm->t, torcoll__op_name(op->collective));
 	if (!err)
 		err = op_check(op);
-	if (err)
+	if (err) {
+		torcoll__refusal_tell(comm, op, err);
 		return err;
+	}
 	op_marshal(comm, op, &s);
 	s.flags |= TORCOLL_OP_WAIT;
-	err = submit_call(comm->t, &s);
+	__atomic_add_fetch(&comm->calls, 1, __ATOMIC_RELAXED);
+	err = submit_call(comm, &s);
+	__atomic_sub_fetch(&comm->calls, 1, __ATOMIC_RELAXED);
 	if (err == -EBUSY && s.flags & TORCOLL_OP_TRY)
 		return run_in_two(comm, op);
 	if (!err || err == -EINTR)

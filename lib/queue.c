@@ -9,7 +9,10 @@
 
 #include "job.h"
 
-/* Tests push at most that often: a push costs a system call for each lane. */
+/*
+ * Tests push after a completion, and else at most that often: a push costs a
+ * system call for each lane.
+ */
 #define PUSH_NS		10000
 
 struct torcoll__lane {
@@ -147,17 +150,10 @@ enum torcoll__job_state torcoll__job_look(struct torcoll__job *job)
 
 /* ---- lanes ---- */
 
-static uint32_t role_of(const struct torcoll_submit *desc)
-{
-	bool message = desc->collective == TORCOLL_SEND || desc->collective == TORCOLL_RECV;
-
-	return message ? desc->collective : 0;
-}
-
 static struct torcoll__lane *lane_find(const struct torcoll_comm *comm,
 				       const struct torcoll_submit *desc)
 {
-	uint32_t role = role_of(desc), peer = role ? desc->peer : 0;
+	uint32_t role = torcoll__role(desc), peer = role ? desc->peer : 0;
 	struct torcoll__lane *lane;
 
 	for (lane = comm->t->lanes; lane; lane = lane->next)
@@ -177,7 +173,7 @@ static struct torcoll__lane *lane_get(const struct torcoll_comm *comm,
 	if (!lane)
 		return NULL;
 	lane->comm = comm;
-	lane->role = role_of(desc);
+	lane->role = torcoll__role(desc);
 	lane->peer = lane->role ? desc->peer : 0;
 	lane->last = &lane->first;
 	lane->next = comm->t->lanes;
@@ -240,6 +236,7 @@ static void job_describe(struct torcoll__job *job)
 	ret = job->advance(job);
 	if (ret < 0) {
 		job_fail(job, ret, ~0U, kept);
+		torcoll__refusal_tell(job->comm, &job->op, ret);
 		return;
 	}
 	job->more = ret;
@@ -262,13 +259,32 @@ static bool job_advance(struct torcoll__job *job)
 	return true;
 }
 
-/* Start the step that is described. False: there is no slot for it. */
+/*
+ * Return whether something will happen in the series, after which there may be a
+ * slot: the end of an op, or of a call that runs one.
+ */
+static bool job_has_turn_later(const struct torcoll__job *job)
+{
+	return torcoll__ring_awaits(job->comm, &job->desc) ||
+	       __atomic_load_n(&job->comm->calls, __ATOMIC_RELAXED);
+}
+
+/*
+ * Start the step that is described. False: there is no slot for it. If all ops
+ * of the series are complete, their slots only wait for acknowledgements of
+ * other nodes, and no event would tell a program that sleeps in poll(): wait for
+ * that in the module.
+ */
 static bool job_start(struct torcoll__job *job)
 {
 	int err = torcoll__op_start(job->comm, &job->desc, &job->running);
 
-	if (err == -EBUSY && job->desc.flags & TORCOLL_OP_TRY)
-		return false;
+	if (err == -EBUSY && job->desc.flags & TORCOLL_OP_TRY) {
+		if (job_has_turn_later(job))
+			return false;
+		job->desc.flags &= ~TORCOLL_OP_TRY;
+		err = torcoll__op_start(job->comm, &job->desc, &job->running);
+	}
 	if (err)
 		job_refused(job, err, ~0U);
 	else
@@ -295,6 +311,8 @@ static void push_all(struct torcoll *t)
 {
 	struct torcoll__lane *lane, **p = &t->lanes;
 
+	t->pushed_tail = torcoll__ring_tail(t);
+	t->pushed_ns = torcoll_sys_now_ns();
 	while ((lane = *p)) {
 		while (lane->first && job_push(lane->first))
 			lane_pop(lane);
@@ -305,7 +323,13 @@ static void push_all(struct torcoll *t)
 			free(lane);
 		}
 	}
-	t->pushed_ns = torcoll_sys_now_ns();
+}
+
+/* Context: t->queue. */
+static bool push_is_due(const struct torcoll *t)
+{
+	return torcoll__ring_tail(t) != t->pushed_tail ||
+	       torcoll_sys_now_ns() - t->pushed_ns >= PUSH_NS;
 }
 
 void torcoll__push(struct torcoll *t, bool now)
@@ -313,7 +337,7 @@ void torcoll__push(struct torcoll *t, bool now)
 	if (!torcoll__is_queued(t))
 		return;
 	pthread_mutex_lock(&t->queue);
-	if (now || torcoll_sys_now_ns() - t->pushed_ns >= PUSH_NS)
+	if (now || push_is_due(t))
 		push_all(t);
 	pthread_mutex_unlock(&t->queue);
 }

@@ -27,6 +27,7 @@ struct cell {
 	const struct torcoll_comm *comm;	/* NULL: free */
 	uint32_t generation;			/* of its use */
 	uint32_t next;				/* next free one */
+	uint32_t role, peer;			/* of the op's series */
 	bool done;
 	struct torcoll_completion completion;
 };
@@ -47,6 +48,7 @@ struct torcoll__ring {
 	struct cell *cells;			/* of ops in flight, and of results */
 	uint32_t room;				/* number of cells */
 	uint32_t free;				/* the first free one, room: none */
+	uint32_t top;				/* those from here on were never used */
 };
 
 struct torcoll__ring *torcoll__ring_alloc(void)
@@ -237,6 +239,32 @@ static void ring_look(struct torcoll__ring *ring)
 	ring_advance(ring);
 }
 
+bool torcoll__ring_awaits(const struct torcoll_comm *comm, const struct torcoll_submit *s)
+{
+	struct torcoll__ring *ring = comm->t->ring;
+	uint32_t role = torcoll__role(s), peer = role ? s->peer : 0;
+	bool found = false;
+
+	pthread_mutex_lock(&ring->lock);
+	if (ring->shared)
+		ring_look(ring);
+	for (uint32_t i = 0; !found && i < ring->top; i++) {
+		const struct cell *cell = &ring->cells[i];
+
+		found = cell->comm == comm && !cell->done && cell->role == role &&
+			cell->peer == peer;
+	}
+	pthread_mutex_unlock(&ring->lock);
+	return found;
+}
+
+uint32_t torcoll__ring_tail(const struct torcoll *t)
+{
+	const struct torcoll_ring *shared = __atomic_load_n(&t->ring->shared, __ATOMIC_RELAXED);
+
+	return shared ? __atomic_load_n(&shared->tail, __ATOMIC_RELAXED) : 0;
+}
+
 void torcoll__ring_reap(struct torcoll *t)
 {
 	struct torcoll__ring *ring = t->ring;
@@ -244,7 +272,7 @@ void torcoll__ring_reap(struct torcoll *t)
 	pthread_mutex_lock(&ring->lock);
 	if (ring->shared)
 		ring_look(ring);
-	for (uint32_t i = 0; ring->ready && i < ring->room; i++)
+	for (uint32_t i = 0; ring->ready && i < ring->top; i++)
 		if (ring->cells[i].comm && ring->cells[i].done)
 			cell_reap(&ring->cells[i]);
 	pthread_mutex_unlock(&ring->lock);
@@ -269,7 +297,8 @@ static bool ring_has_room(struct torcoll__ring *ring)
 	       (ring->free < ring->room || cells_grow(ring, ring->room));
 }
 
-bool torcoll__ring_take(const struct torcoll_comm *comm, uint64_t *id)
+bool torcoll__ring_take(const struct torcoll_comm *comm, const struct torcoll_submit *s,
+			uint64_t *id)
 {
 	struct torcoll__ring *ring = comm->t->ring;
 	struct cell *cell;
@@ -286,7 +315,11 @@ bool torcoll__ring_take(const struct torcoll_comm *comm, uint64_t *id)
 		ring->free = cell->next;
 		ring->taken++;
 		cell->comm = comm;
+		cell->role = torcoll__role(s);
+		cell->peer = cell->role ? s->peer : 0;
 		cell->generation++;
+		if (ring->top <= cell - ring->cells)
+			ring->top = cell - ring->cells + 1;
 		*id = (uint64_t)cell->generation << 32 | (cell - ring->cells + 1);
 	}
 	pthread_mutex_unlock(&ring->lock);
@@ -305,12 +338,16 @@ void torcoll__ring_give_back(struct torcoll *t, uint64_t id)
 	pthread_mutex_unlock(&ring->lock);
 }
 
-bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, struct torcoll_completion *completion)
+bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, uint32_t *looked,
+			 struct torcoll_completion *completion)
 {
 	struct torcoll__ring *ring = t->ring;
 	struct cell *cell;
 	bool done;
 
+	/* whatever becomes known comes by an entry */
+	if (__atomic_load_n(&ring->shared->tail, __ATOMIC_RELAXED) == *looked)
+		return false;
 	pthread_mutex_lock(&ring->lock);
 	ring_look(ring);
 	cell = cell_find(ring, id);
@@ -320,6 +357,8 @@ bool torcoll__ring_fetch(struct torcoll *t, uint64_t id, struct torcoll_completi
 		cell_free(ring, cell);
 		if (!ring->ready)
 			ring_advance(ring);
+	} else {
+		*looked = ring->seen;
 	}
 	pthread_mutex_unlock(&ring->lock);
 	return done;
@@ -344,7 +383,7 @@ void torcoll__ring_forget_comm(const struct torcoll_comm *comm)
 	struct torcoll__ring *ring = comm->t->ring;
 
 	pthread_mutex_lock(&ring->lock);
-	for (uint32_t i = 0; i < ring->room; i++)
+	for (uint32_t i = 0; i < ring->top; i++)
 		if (ring->cells[i].comm == comm)
 			cell_free(ring, &ring->cells[i]);
 	if (ring->shared) {

@@ -30,11 +30,13 @@ void torcoll_sys_watch_clear(int watch);
 /* As ppoll(). Timeout UINT64_MAX: none. */
 int torcoll_sys_poll(struct pollfd *fds, uint32_t n, uint64_t timeout_ns);
 
-/* A fabric of this host: its key, this node's index, number of nodes. */
+/* A fabric of this host: its key, this node's index, number of nodes, shape. */
 struct torcoll_sys_fabric {
 	uint64_t key;
 	uint32_t node;
 	uint32_t nodes;
+	uint32_t ndim;
+	uint32_t side[6];
 };
 
 /*

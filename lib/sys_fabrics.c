@@ -57,6 +57,16 @@ static uint64_t attr_value(const struct nlattr *attr)
 	return value32;
 }
 
+static void take_sides(struct torcoll_sys_fabric *fabric, const struct nlattr *attr)
+{
+	size_t bytes = attr->nla_len - NLA_HDRLEN;
+
+	if (bytes > sizeof(fabric->side))
+		bytes = sizeof(fabric->side);
+	fabric->ndim = bytes / sizeof(*fabric->side);
+	memcpy(fabric->side, attr + 1, fabric->ndim * sizeof(*fabric->side));
+}
+
 static void take_attr(struct search *s, const struct nlattr *attr)
 {
 	struct torcoll_sys_fabric *fabric = &s->fabric[s->count];
@@ -72,6 +82,8 @@ static void take_attr(struct search *s, const struct nlattr *attr)
 			fabric->node = attr_value(attr);
 		else if (type == TORCOLL_A_FABRIC_NODES)
 			fabric->nodes = attr_value(attr);
+		else if (type == TORCOLL_A_FABRIC_SIDES)
+			take_sides(fabric, attr);
 	}
 }
 

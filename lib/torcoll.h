@@ -101,6 +101,27 @@ int torcoll_info(struct torcoll *t, struct torcoll_info *info);
 /* Return the version of this library, for example "0.1.0". */
 const char *torcoll_version(void);
 
+/*
+ * A fabric of this host: where this node is in it. The coordinates of node n are n % side[0],
+ * n / side[0] % side[1] and so on.
+ */
+struct torcoll_fabric {
+	uint64_t key;
+	uint32_t node;			/* this one */
+	uint32_t nodes;
+	uint32_t ndim;
+	uint32_t side[TORCOLL_MAX_DIMS];
+	uint32_t reserved[5];
+};
+
+/*
+ * List the fabrics of the network namespace, up to @room. Returns their number, which may be larger,
+ * or a negative errno. Needs no context, comm or privilege: a process can tell before it joins which
+ * node it is on. The nodes of a comm's ranks are known from torcoll_comm_node() then. Errors: -ENOENT
+ * (the module is not loaded), -ENOMEM, those of a netlink socket.
+ */
+int torcoll_fabrics(struct torcoll_fabric *fabrics, uint32_t room);
+
 /* ---- Errors ------------------------------------------------------------------------------- */
 
 /*
@@ -175,8 +196,17 @@ struct torcoll_comm_config {
 	uint32_t depth;			/* ops in flight, others wait; 0: the module chooses */
 	enum torcoll_bits bits;		/* of ops that name none; 0: agree */
 	uint64_t deadline_ns;		/* for joining, 0: none */
-	uint64_t reserved[4];		/* must be 0 */
+	uint64_t flags;			/* TORCOLL_COMM_TELL */
+	uint64_t reserved[3];		/* must be 0 */
 };
+
+/*
+ * TORCOLL_COMM_TELL: a call that is refused at this rank (-EINVAL, -EFAULT, -ENOMEM, -EDQUOT,
+ * -EOPNOTSUPP) fails the comm. The other ranks get -ECONNABORTED at once, with a message that names
+ * the call, the rank and the reason. Without it this rank can repeat the call, and the others wait
+ * for that. Comms derived from this one inherit it.
+ */
+#define TORCOLL_COMM_TELL	(1U << 0)
 
 /*
  * Join a comm. Blocks until every member has called this with the same name, secret and members.
@@ -318,7 +348,7 @@ struct torcoll_request {
 	uint32_t error_rank;
 	uint32_t collective;
 	uint32_t chosen;
-	uint32_t reserved32;
+	uint32_t looked;
 	uint64_t ring;
 };
 

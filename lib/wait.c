@@ -52,7 +52,8 @@ static int request_fetch(struct torcoll_request *req)
 	struct torcoll_wait w;
 	int err;
 
-	if (!torcoll__ring_fetch(req->comm->t, req->ring, &completion))
+	if (!torcoll__ring_fetch(req->comm->t, req->ring, &req->looked,
+				 &completion))
 		return -EAGAIN;
 	req->ring = 0;
 	if (!(completion.flags & TORCOLL_COMPLETION_REAP)) {

@@ -53,3 +53,27 @@ void tor_call_explain(const struct tor_comm *comm, char *text, size_t size)
 		scnprintf(text, size, "rank %u called %s, rank %u %s", call[0].rank, here,
 			  call[1].rank, there);
 }
+
+static const char *refusal_reason(u32 error)
+{
+	switch (error) {
+	case EFAULT:
+		return "memory cannot be read or written";
+	case ENOMEM:
+		return "out of memory";
+	case EDQUOT:
+		return "a limit was reached";
+	case EOPNOTSUPP:
+		return "not supported";
+	default:
+		return "an argument is out of its range";
+	}
+}
+
+void tor_call_explain_refusal(const struct tor_comm *comm, char *text, size_t size)
+{
+	char called[CALL_TEXT];
+
+	print_known(comm, 0, called);
+	scnprintf(text, size, "%s: %s", called, refusal_reason(comm->refusal));
+}

@@ -18,4 +18,11 @@
  */
 void tor_call_explain(const struct tor_comm *comm, char *text, size_t size);
 
+/*
+ * Describe why a call was refused by a rank's own node, if that is why the comm
+ * failed: "allreduce f32 sum count 100 by ring: memory cannot be read or
+ * written". Context and @text as above.
+ */
+void tor_call_explain_refusal(const struct tor_comm *comm, char *text, size_t size);
+
 #endif

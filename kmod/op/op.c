@@ -13,6 +13,7 @@
 #include "local/meet.h"
 #include "core/names.h"
 #include "op/endpoint.h"
+#include "op/refusal.h"
 #include "op/result.h"
 #include "cdev/ring.h"
 #include "cdev/session.h"
@@ -438,9 +439,10 @@ int tor_op_submit(struct tor_session *session, struct tor_group *group,
 	int err;
 
 	err = op_submit(session, group, desc);
-	if (err)
+	if (err) {
+		tor_refusal_tell(group, desc, err);
 		return err;
-
+	}
 	if (!(desc->flags & TORCOLL_OP_WAIT))
 		return 0;
 	wait.op = desc->op;

@@ -61,6 +61,25 @@ static int result_mismatch(struct tor_session *session, struct tor_group *group)
 	return has_failed(session, group, ": %s", text);
 }
 
+/* Describe the call that was refused on its own node. */
+static int result_refusal(struct tor_session *session, struct tor_group *group)
+{
+	const struct tor_comm *told = &tor_group_carrier(group)->comm;
+	char text[TOR_EXPLANATION_MAX];
+
+	tor_call_explain_refusal(told, text, sizeof(text));
+	return has_failed(session, group, ": rank %u (node %u) was refused %s", told->error_rank,
+			  told->error_node, text);
+}
+
+/* Return whether the comm failed because of a refused call. */
+static bool is_refusal(struct tor_group *group)
+{
+	const struct tor_comm *told = &tor_group_carrier(group)->comm;
+
+	return tor_comm_failed(told) && told->refusal;
+}
+
 int tor_group_explain(struct tor_session *session, struct tor_group *group)
 {
 	const struct tor_comm *comm = &group->comm;
@@ -73,6 +92,8 @@ int tor_group_explain(struct tor_session *session, struct tor_group *group)
 				  group->fabric->killer_pid);
 	if (comm->error == -EPROTO)
 		return result_mismatch(session, group);
+	if (comm->error == -ECONNABORTED && is_refusal(group))
+		return result_refusal(session, group);
 	if (comm->error == -ETIMEDOUT && group->kind->is_vague(group))
 		return has_failed(session, group, ": rank %u (node %u), or another rank there, has not called",
 				  comm->error_rank, comm->error_node);

@@ -45,7 +45,7 @@ class CommConfig(Structure):
     _fields_ = [
         ("fabric", c_uint64), ("name", c_char_p), ("secret", c_char_p), ("members", POINTER(c_uint32)),
         ("size", c_uint32), ("rank", c_uint32), ("depth", c_uint32), ("bits", c_uint32),
-        ("deadline_ns", c_uint64), ("reserved", c_uint64 * 4),
+        ("deadline_ns", c_uint64), ("flags", c_uint64), ("reserved", c_uint64 * 3),
     ]
 
 
@@ -57,7 +57,7 @@ class Op(Structure):
         ("bits", c_uint32), ("flags", c_uint32), ("root", c_uint32), ("peer", c_uint32), ("count", c_uint64),
         ("counts", c_void_p), ("send", c_void_p), ("recv", c_void_p), ("scalar", c_void_p),
         ("param", c_uint32 * PARAM_COUNT), ("deadline_ns", c_uint64), ("recv_counts", c_void_p),
-        ("reserved", c_uint64 * 3),
+        ("displs", c_void_p), ("function", c_void_p), ("reserved", c_uint64),
     ]
 
 
@@ -66,7 +66,7 @@ class Request(Structure):
 
     _fields_ = [
         ("comm", c_void_p), ("op", c_uint64), ("status", c_int32), ("state", c_uint32), ("error_rank", c_uint32),
-        ("collective", c_uint32), ("chosen", c_uint32), ("reserved32", c_uint32), ("ring", c_uint64),
+        ("collective", c_uint32), ("chosen", c_uint32), ("looked", c_uint32), ("ring", c_uint64),
     ]
 
 

@@ -141,6 +141,8 @@ FEATURES = {
     "spin": 1 << 4,
     "alloc": 1 << 5,
     "watch": 1 << 6,
+    "try": 1 << 7,
+    "tell": 1 << 8,
 }
 
 # Bytes of an element in memory, as torcoll_type_size() has them on 64-bit systems.

@@ -134,7 +134,8 @@ static bool is_right(const struct torcoll_submit *d, u32 ranks, bool ring)
 {
 	u32 i;
 
-	if (d->flags & ~(TORCOLL_OP_WAIT | TORCOLL_OP_NOWAIT | TORCOLL_OP_RING | TORCOLL_OP_TRY))
+	if (d->flags & ~(TORCOLL_OP_WAIT | TORCOLL_OP_NOWAIT | TORCOLL_OP_RING | TORCOLL_OP_TRY |
+			 TORCOLL_OP_TELL))
 		return false;
 	if (d->flags & TORCOLL_OP_RING && (!ring || d->flags & TORCOLL_OP_WAIT))
 		return false;

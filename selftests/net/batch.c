@@ -97,7 +97,9 @@ static int finish(struct torcoll_request *req, uint32_t n)
 	return wrong ? complain("wrong results") : 0;
 }
 
-/* One more than fit: the last is refused, the others run. Then as many as fit. */
+/*
+ * One more than fit: it waits for a slot, or is refused if it must not wait, and the others run. Then as many as fit.
+ */
 static int as_they_are(void)
 {
 	struct torcoll_request req[DEPTH + 1];
@@ -106,9 +108,10 @@ static int as_they_are(void)
 
 	for (round = 0; round < 4; round++) {
 		n = DEPTH + (round % 2 == 0);
+		ops[DEPTH].flags = round ? TORCOLL_OP_NOWAIT : 0;
 		fill(torcoll_comm_rank(comm));
 		err = torcoll_submit_many(comm, ops, n, req, &started);
-		if (started != DEPTH || err != (n > DEPTH ? -EBUSY : 0))
+		if (started != (round ? DEPTH : n) || err != (n > DEPTH && round ? -EBUSY : 0))
 			return complain("batch");
 		if (finish(req, started))
 			return 1;
@@ -150,7 +153,6 @@ int main(void)
 		return complain("comm");
 	for (i = 0; i <= DEPTH; i++)
 		ops[i] = op_of(i);
-	ops[DEPTH].flags = TORCOLL_OP_NOWAIT;
 	wrong = as_they_are() || prepared();
 	torcoll_close(t);
 	return wrong;

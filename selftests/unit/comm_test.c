@@ -111,6 +111,42 @@ static void tor_comm_fail__first_one_counts(void **state)
 	assert_int_equal(comm.error_op, 9);
 }
 
+/* The others are told of the call, by its rank and the reason; the first failure counts. */
+static void tor_comm_refused__all_is_told(void **state)
+{
+	const struct tor_wire_call call = { .rank = 1, .collective = TORCOLL_ALLREDUCE, .count = 77,
+					    .type = TORCOLL_I32, .redop = TORCOLL_SUM };
+	struct tor_ctx ctx = { .now = 1 };
+	u8 body[sizeof(struct torcoll_abort)];
+
+	(void)state;
+	begin(4, 2);
+	comm.rank = 1;
+	tor_comm_refused(&ctx, &comm, 9, &call, EFAULT);
+	tor_comm_refused(&ctx, &comm, 9, &call, ENOMEM);
+	assert_int_equal(comm.error, -ECONNABORTED);
+	assert_int_equal(comm.error_rank, 1);
+	assert_int_equal(comm.error_node, member[1]);
+	assert_int_equal(comm.refusal, EFAULT);
+	assert_true(tor_comm_knows(&comm, 0));
+	assert_false(tor_comm_knows(&comm, 1));
+
+	/* another rank gets it in the same words */
+	tor_comm_send_abort(&ctx, &comm, 2);
+	assert_int_equal(host.nsent, 1);
+	memcpy(body, host.sent[0].bytes + sizeof(struct torcoll_hdr), sizeof(body));
+	begin(4, 2);
+	tor_comm_abort_rx(&ctx, &comm, 2, body, sizeof(body));
+	assert_int_equal(comm.error, -ECONNABORTED);
+	assert_int_equal(comm.error_rank, 1);
+	assert_int_equal(comm.refusal, EFAULT);
+	assert_int_equal(comm.call[0].count, 77);
+	/* a rank that merely leaves refuses nothing */
+	begin(4, 2);
+	tor_comm_fail(&ctx, &comm, -ECONNABORTED, 1, 9);
+	assert_int_equal(comm.refusal, 0);
+}
+
 static void tor_comm_abort_rx__any_content_is_safe(void **state)
 {
 	struct tor_abort abort = { .error = EIO, .rank = 1 << 20 };
@@ -338,6 +374,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tor_comm_admit__members_in_one_incarnation, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(tor_comm_fail__first_one_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(tor_comm_refused__all_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_comm_refuse__the_rank_that_left, setup, teardown),
 		cmocka_unit_test_setup_teardown(tor_comm_refuse__strangers_at_a_rate, setup, teardown),
 		cmocka_unit_test(tor_comm_told__everyone_and_nobody_always_last),

@@ -100,7 +100,7 @@ static void tor_desc_check__flags(void **state)
 	assert_true(is_good());
 	desc.flags = TORCOLL_OP_FLAGS + 1;
 	assert_false(is_good());
-	assert_string_equal(why, "unknown flags 0x10");
+	assert_string_equal(why, "unknown flags 0x20");
 }
 
 /* A member must be 0 in a collective, which these words say. */

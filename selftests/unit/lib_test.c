@@ -253,10 +253,13 @@ static void torcoll_comm_create__checks(void **state)
 	config.members = members;
 	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), -EINVAL);
 	config.size = 1;
-	config.reserved[3] = 1;
+	config.reserved[2] = 1;
+	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), -EINVAL);
+	config.reserved[2] = 0;
+	config.flags = 1ULL << 32;
 	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), -EINVAL);
 	assert_int_equal(fake_calls(TORCOLL_IOC_COMM_ADD), before);
-	config.reserved[3] = 0;
+	config.flags = TORCOLL_COMM_TELL;
 	assert_int_equal(torcoll_comm_create(f->t, &config, &comm), 0);
 	assert_int_equal(fake.comm.name_len, TORCOLL_NAME_MAX);
 }

@@ -195,6 +195,7 @@ struct torcoll_info {
 #define TORCOLL_FEATURE_ALLOC		(1ULL << 5)	/* TORCOLL_IOC_REGION_ALLOC */
 #define TORCOLL_FEATURE_WATCH		(1ULL << 6)	/* TORCOLL_REGION_WATCH */
 #define TORCOLL_FEATURE_TRY		(1ULL << 7)	/* TORCOLL_OP_TRY; poll() with POLLOUT */
+#define TORCOLL_FEATURE_TELL		(1ULL << 8)	/* TORCOLL_OP_TELL */
 
 /*
  * TORCOLL_IOC_ERROR: return the message for the last refused call or failed op on this file,
@@ -411,8 +412,14 @@ struct torcoll_submit {
  * (EPOLLET): there is one whenever a slot becomes free, or a result waits to be reaped.
  */
 #define TORCOLL_OP_TRY		(1U << 3)
+/*
+ * If the call is refused with EINVAL, EFAULT, ENOMEM, EDQUOT or EOPNOTSUPP, the comm fails
+ * (ECONNABORTED), and the message of the other ranks names the call, its rank and the reason.
+ * Without this flag a refused call can be repeated, and the other ranks wait.
+ */
+#define TORCOLL_OP_TELL		(1U << 4)
 #define TORCOLL_OP_FLAGS	(TORCOLL_OP_WAIT | TORCOLL_OP_NOWAIT | TORCOLL_OP_RING | \
-				 TORCOLL_OP_TRY)
+				 TORCOLL_OP_TRY | TORCOLL_OP_TELL)
 
 /*
  * TORCOLL_IOC_WAIT: wait for one op, or (op 0) for any op of the comm, and reap it. Ops complete in

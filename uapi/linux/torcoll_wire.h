@@ -158,7 +158,11 @@ struct torcoll_abort {
 	__be32	rank;		/* that caused it, ~0: not known */
 	__be32	node;		/* that caused it, ~0: not known */
 	__be32	op;		/* the op that failed, 0: none */
-	__be32	digest[2];	/* with EPROTO: of the calls of the two sides */
+	/*
+	 * with EPROTO: of the calls of the two sides. With ECONNABORTED, the first: positive errno with
+	 * which the cause's node refused call[0]: EINVAL, EFAULT, ENOMEM, EDQUOT or EOPNOTSUPP; 0: none
+	 */
+	__be32	digest[2];
 	struct torcoll_call call[2];	/* with EPROTO: the known parts of these calls */
 };
 

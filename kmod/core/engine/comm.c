@@ -64,6 +64,7 @@ static void comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error,
 	comm->error_rank = cause->rank;
 	comm->error_node = node_of_user(comm, cause->rank);
 	comm->error_op = cause->op;
+	comm->refusal = cause->refusal;
 	memcpy(comm->digest, cause->digest, sizeof(comm->digest));
 	memcpy(comm->call, cause->call, sizeof(comm->call));
 	for (i = 0; i < ARRAY_SIZE(comm->call); i++)
@@ -119,6 +120,19 @@ void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 	};
 
 	comm_fail(ctx, tor_comm_carrier(comm), -EPROTO, &cause);
+}
+
+void tor_comm_refused(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
+		      const struct tor_wire_call *call, u32 error)
+{
+	struct tor_abort cause = {
+		.rank = call->rank,
+		.op = op,
+		.refusal = error,
+		.call = { *call },
+	};
+
+	comm_fail(ctx, tor_comm_carrier(comm), -ECONNABORTED, &cause);
 }
 
 /* Return the error for other ranks: for a local cause, that a rank left. */
@@ -191,6 +205,7 @@ static void tell_why(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
 		.rank = comm->error_rank,
 		.node = comm->error_node,
 		.op = comm->error_op,
+		.refusal = comm->refusal,
 		.digest = { comm->digest[0], comm->digest[1] },
 	};
 	u32 i;

@@ -107,8 +107,10 @@ enum tor_explained {
  * @failed: set when that failure is written
  * @error: of the failure: negative errno
  * @error_rank, @error_node: its cause, or ~0
+ * @refusal: with -ECONNABORTED: positive errno of a call that the cause was
+ *	refused, or 0
  * @digest: with -EPROTO: digests of the two calls that differ
- * @call: those calls, as far as known
+ * @call: those calls, as far as known; with @refusal, the first is that call
  * @explained: enum tor_explained
  * @known: bit per call that was known when the comm failed
  */
@@ -141,6 +143,7 @@ struct tor_comm {
 	u32 error_rank;
 	u32 error_node;
 	u32 error_op;
+	u32 refusal;
 	u32 digest[2];
 	struct tor_wire_call call[2];
 	atomic_t explained;
@@ -419,6 +422,19 @@ void tor_comm_mismatch(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 /* The same if both calls were made on this node. */
 void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 			    const struct tor_wire_call *const call[2], const u32 digest[2]);
+
+/**
+ * tor_comm_refused - make the comm fail because a call was refused here
+ * @ctx: entry
+ * @comm: comm
+ * @op: number of the op that the call would have been
+ * @call: the call, with the rank that made it, as users count them
+ * @error: positive, one that tor_wire_refusal() accepts
+ *
+ * The other ranks learn at once what they would wait for in vain.
+ */
+void tor_comm_refused(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
+		      const struct tor_wire_call *call, u32 error);
 
 /* Tell one rank that this comm failed, and why. */
 void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank);

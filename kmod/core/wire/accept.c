@@ -282,6 +282,20 @@ u32 tor_wire_errno(u8 type, u32 error)
 	}
 }
 
+u32 tor_wire_refusal(u32 error)
+{
+	switch (error) {
+	case EINVAL:
+	case EFAULT:
+	case ENOMEM:
+	case EDQUOT:
+	case EOPNOTSUPP:
+		return error;
+	default:
+		return 0;
+	}
+}
+
 /* A call that this version cannot make is treated as unknown: it has no name. */
 static void accept_call(const struct torcoll_call *raw, struct tor_wire_call *call)
 {
@@ -316,6 +330,7 @@ int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort)
 	abort->rank = be32_to_cpu(raw.rank);
 	abort->node = be32_to_cpu(raw.node);
 	abort->op = be32_to_cpu(raw.op);
+	abort->refusal = error == ECONNABORTED ? tor_wire_refusal(be32_to_cpu(raw.digest[0])) : 0;
 	for (i = 0; i < ARRAY_SIZE(abort->call); i++) {
 		abort->digest[i] = 0;
 		abort->call[i] = (struct tor_wire_call){ .rank = ~0U };
@@ -325,6 +340,8 @@ int tor_wire_get_abort(const void *p, u32 len, struct tor_abort *abort)
 		abort->digest[i] = be32_to_cpu(raw.digest[i]);
 		accept_call(&raw.call[i], &abort->call[i]);
 	}
+	if (abort->refusal)
+		accept_call(&raw.call[0], &abort->call[0]);
 	return 0;
 }
 

@@ -224,4 +224,10 @@ u32 tor_wire_epoch(const struct tor_comm_msg *msg, u32 i);
  */
 u32 tor_wire_errno(u8 type, u32 error);
 
+/*
+ * Return @error if it is one with which a node refuses a call of its own rank,
+ * and of which it tells others; else 0.
+ */
+u32 tor_wire_refusal(u32 error);
+
 #endif

@@ -298,12 +298,13 @@ static void wire_put_call(struct torcoll_call *raw, const struct tor_wire_call *
 
 void tor_wire_put_abort(void *buf, const struct tor_abort *abort)
 {
+	u32 first = abort->error == ECONNABORTED ? abort->refusal : abort->digest[0];
 	struct torcoll_abort raw = {
 		.error = cpu_to_be32(abort->error),
 		.rank = cpu_to_be32(abort->rank),
 		.node = cpu_to_be32(abort->node),
 		.op = cpu_to_be32(abort->op),
-		.digest = { cpu_to_be32(abort->digest[0]), cpu_to_be32(abort->digest[1]) },
+		.digest = { cpu_to_be32(first), cpu_to_be32(abort->digest[1]) },
 	};
 
 	wire_put_call(&raw.call[0], &abort->call[0]);

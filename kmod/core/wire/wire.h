@@ -153,7 +153,11 @@ struct tor_wire_call {
 	u16 algorithm;
 };
 
-/* struct torcoll_abort */
+/*
+ * struct torcoll_abort. @refusal: with ECONNABORTED, the positive errno with
+ * which the cause's own node refused call[0], or 0; else @digest is in its
+ * place.
+ */
 struct tor_abort {
 	u32 error;
 	u32 rank;
@@ -161,6 +165,7 @@ struct tor_abort {
 	u32 op;
 	u32 digest[2];
 	struct tor_wire_call call[2];
+	u32 refusal;
 };
 
 /* struct torcoll_comm_terms. @name is terminated. */

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Ops that the library makes of ops of the module: layouts, counts at the root, operators of the program; and refusals
+ * of which the other ranks are told. The rank is 2 of 4.
+ */
+#include "lib_fake.h"
+
+static void post(uint64_t id)
+{
+	fake.ring.entry[fake.ring.head.tail++ % FAKE_RING] = (struct torcoll_completion){
+		.user_data = id, .error_rank = ~0U,
+	};
+}
+
+/* An allgather whose block i is 10 i, 10 i + 1 and so on; done at once. */
+static void do_allgather(const struct torcoll_submit *s)
+{
+	const uint64_t *counts = (const uint64_t *)(uintptr_t)s->counts;
+	int32_t *to = (int32_t *)(uintptr_t)s->recv_addr;
+
+	assert_int_equal(s->collective, TORCOLL_ALLGATHER);
+	for (int32_t i = 0; i < FAKE_RANKS; i++)
+		for (uint64_t k = 0; k < counts[i]; k++)
+			*to++ = 10 * i + k;
+	post(s->user_data);
+}
+
+static void displs__are_unpacked(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t counts[FAKE_RANKS] = { 1, 0, 2, 3 }, displs[FAKE_RANKS] = { 8, 0, 1, 4 };
+	const struct torcoll_displs d = { .recv = displs };
+	int32_t block[2] = { 20, 21 }, all[10];
+	const struct torcoll_op op = {
+		.collective = TORCOLL_ALLGATHER, .type = TORCOLL_I32, .count = 6, .counts = counts,
+		.send = block, .recv = all, .displs = &d,
+	};
+	const int32_t expected[10] = { -1, 20, 21, -1, 30, 31, 32, -1, 0, -1 };
+
+	memset(all, 0xff, sizeof(all));
+	fake.on_submit = do_allgather;
+	assert_int_equal(torcoll_run(f->comm, &op), 0);
+	assert_memory_equal(all, expected, sizeof(all));
+	assert_true(fake.submit.recv_addr != (uintptr_t)all);
+}
+
+/* Blocks that follow each other stay where they are, wherever that is. */
+static void displs__packed_ones_cost_nothing(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t counts[FAKE_RANKS] = { 1, 0, 2, 3 }, displs[FAKE_RANKS] = { 2, 77, 3, 5 };
+	const struct torcoll_displs d = { .recv = displs };
+	int32_t all[10] = { 0 };
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLGATHER, .type = TORCOLL_I32, .count = 6, .counts = counts,
+		.send = all + 3, .recv = all, .displs = &d,
+	};
+
+	fake.on_submit = do_allgather;
+	assert_int_equal(torcoll_run(f->comm, &op), 0);
+	assert_int_equal(fake.submit.recv_addr, (uintptr_t)(all + 2));
+	assert_int_equal(all[7], 32);
+	op.collective = TORCOLL_ALLREDUCE;
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+	assert_string_equal(torcoll_last_error(), "allreduce: it has no displacements (EINVAL)");
+}
+
+static uint64_t told_counts[FAKE_RANKS];
+static uint32_t submits;
+
+/* The root's counts come by a broadcast. */
+static void do_two_steps(const struct torcoll_submit *s)
+{
+	if (!submits++) {
+		assert_int_equal(s->collective, TORCOLL_BROADCAST);
+		assert_int_equal(s->count, FAKE_RANKS);
+		assert_int_equal(s->type, TORCOLL_U64);
+		memcpy((void *)(uintptr_t)s->recv_addr, told_counts, sizeof(told_counts));
+	} else {
+		assert_int_equal(s->collective, TORCOLL_GATHER);
+		assert_int_equal(s->count, 10);
+		assert_memory_equal((void *)(uintptr_t)s->counts, told_counts, sizeof(told_counts));
+	}
+	assert_int_equal(s->root, 1);
+	post(s->user_data);
+}
+
+static void counts__come_from_the_root(void **state)
+{
+	struct fixture *f = *state;
+	int32_t block[3] = { 0 };
+	struct torcoll_op op = {
+		.collective = TORCOLL_GATHER, .type = TORCOLL_I32, .count = 3, .root = 1, .send = block,
+		.flags = TORCOLL_OP_COUNTS_AT_ROOT,
+	};
+
+	for (uint32_t i = 0; i < FAKE_RANKS; i++)
+		told_counts[i] = i + 1;
+	submits = 0;
+	fake.on_submit = do_two_steps;
+	assert_int_equal(torcoll_run(f->comm, &op), 0);
+	assert_int_equal(submits, 2);
+	/* the root expects other lengths: all are told, and the message says what */
+	op.count = 4;
+	submits = 0;
+	assert_int_equal(torcoll_run(f->comm, &op), -EPROTO);
+	assert_int_equal(submits, 1);
+	assert_int_equal(fake_calls(TORCOLL_IOC_ABORT), 1);
+	assert_string_equal(torcoll_last_error(), "gather: rank 2 has 4 elements, and root 1 gives it 3 (EPROTO)");
+	op.collective = TORCOLL_ALLGATHER;
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+	op.collective = TORCOLL_GATHER;
+	op.root = FAKE_RANK;
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+	assert_string_equal(torcoll_last_error(), "gather: the root gives no counts (EINVAL)");
+}
+
+/* Ops that come later wait until the last step has started: they are later on all ranks. */
+static void steps__keep_the_order(void **state)
+{
+	struct fixture *f = *state;
+	int32_t block[3] = { 0 };
+	const struct torcoll_op op = {
+		.collective = TORCOLL_GATHER, .type = TORCOLL_I32, .count = 3, .root = 1, .send = block,
+		.flags = TORCOLL_OP_COUNTS_AT_ROOT,
+	};
+	struct torcoll_request req[2];
+	uint64_t first;
+
+	assert_int_equal(torcoll_submit(f->comm, &op, &req[0]), 0);
+	first = fake.submit.user_data;
+	memcpy((void *)(uintptr_t)fake.submit.recv_addr, told_counts, sizeof(told_counts));
+	assert_int_equal(torcoll_ibarrier(f->comm, &req[1]), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 1);
+	post(first);
+	assert_int_equal(torcoll_test(&req[1]), -EAGAIN);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 3);
+	assert_int_equal(fake.submit.collective, TORCOLL_BARRIER);
+	post(fake.submit.user_data);
+	assert_int_equal(torcoll_test(&req[1]), 0);
+	assert_int_equal(torcoll_test(&req[0]), -EAGAIN);
+}
+
+static void do_scatter(const struct torcoll_submit *s)
+{
+	int32_t *to = (int32_t *)(uintptr_t)s->recv_addr;
+
+	assert_int_equal(s->collective, TORCOLL_REDUCE_SCATTER);
+	to[0] = 50;
+	to[1] = 51;
+	post(s->user_data);
+}
+
+static void start__gets_the_result(void **state)
+{
+	struct fixture *f = *state;
+	int32_t v[9] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+	const int32_t expected[9] = { 50, 51, 3, 4, 5, 6, 7, 8, 9 };
+	struct torcoll_op op = {
+		.collective = TORCOLL_REDUCE_SCATTER, .type = TORCOLL_I32, .redop = TORCOLL_SUM,
+		.count = 9, .send = v, .recv = v, .flags = TORCOLL_OP_AT_START,
+	};
+
+	fake.on_submit = do_scatter;
+	assert_int_equal(torcoll_run(f->comm, &op), 0);
+	assert_memory_equal(v, expected, sizeof(v));
+	op.recv = v + 1;
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+}
+
+/* a op b = 10 a + b: it shows the order. */
+static void digits(const void *in, void *inout, uint64_t count, void *arg)
+{
+	const int32_t *a = in;
+	int32_t *b = inout, scale;
+
+	assert_ptr_equal(arg, &submits);
+	for (uint64_t i = 0; i < count; i++) {
+		for (scale = 10; scale <= b[i]; scale *= 10)
+			;
+		b[i] += scale * a[i];
+	}
+}
+
+static void do_bytes(const struct torcoll_submit *s)
+{
+	int32_t *to = (int32_t *)(uintptr_t)s->recv_addr;
+
+	assert_int_equal(s->type, TORCOLL_U8);
+	assert_int_equal(s->count, FAKE_RANKS * 2 * sizeof(int32_t));
+	for (int32_t i = 0; i < FAKE_RANKS; i++) {
+		to[2 * i] = i + 1;
+		to[2 * i + 1] = i + 5;
+	}
+	post(s->user_data);
+}
+
+static void function__in_the_order_of_ranks(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_function fn = { digits, &submits, 0 };
+	int32_t in[2] = { 3, 7 }, out[2];
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .count = 2, .send = in, .recv = out,
+		.function = &fn,
+	};
+
+	fake.on_submit = do_bytes;
+	assert_int_equal(torcoll_run(f->comm, &op), 0);
+	assert_int_equal(out[0], 1234);
+	assert_int_equal(out[1], 5678);
+	op.collective = TORCOLL_EXSCAN;
+	assert_int_equal(torcoll_run(f->comm, &op), 0);
+	assert_int_equal(out[0], 12);
+	op.collective = TORCOLL_SCAN;
+	assert_int_equal(torcoll_run(f->comm, &op), 0);
+	assert_int_equal(out[1], 567);
+
+	op.redop = TORCOLL_SUM;
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+	op.redop = 0;
+	fn.element = 4;
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+	fn.element = 0;
+	op.collective = TORCOLL_BROADCAST;
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+	assert_string_equal(torcoll_last_error(), "broadcast: it does not reduce (EINVAL)");
+	op.collective = TORCOLL_ALLREDUCE;
+	op.count = 1ULL << 62;
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+	fn.reduce = NULL;
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+}
+
+/* ---- refusals ---- */
+
+static void refusal__is_told_at_the_second_call(void **state)
+{
+	struct fixture *f = *state;
+	int32_t v = 0;
+
+	fake_errors(TORCOLL_IOC_SUBMIT, -EFAULT, -EFAULT);
+	assert_int_equal(torcoll_allreduce(f->comm, &v, &v, 1, TORCOLL_I32, TORCOLL_SUM), -EFAULT);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 1);
+
+	f->comm->flags = TORCOLL_COMM_TELL;
+	fake_errors(TORCOLL_IOC_SUBMIT, -EFAULT, 0);
+	assert_int_equal(torcoll_allreduce(f->comm, &v, &v, 1, TORCOLL_I32, TORCOLL_SUM), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 2);
+	assert_true(fake.submit.flags & TORCOLL_OP_TELL);
+	/* one of the library */
+	fake_errors(TORCOLL_IOC_SUBMIT, 0, 0);
+	assert_int_equal(torcoll_allreduce(f->comm, &v, &v, 1, 0x10000, TORCOLL_SUM), -EINVAL);
+	assert_int_equal(fake_calls(TORCOLL_IOC_SUBMIT), 1);
+	assert_true(fake.submit.flags & TORCOLL_OP_TELL && fake.submit.flags & ~TORCOLL_OP_FLAGS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test_open(displs__are_unpacked),
+		test_open(displs__packed_ones_cost_nothing),
+		test_open(counts__come_from_the_root),
+		test_open(steps__keep_the_order),
+		test_open(start__gets_the_result),
+		test_open(function__in_the_order_of_ranks),
+		test_open(refusal__is_told_at_the_second_call),
+	};
+
+	fake_features = TORCOLL_FEATURE_RING | TORCOLL_FEATURE_TRY | TORCOLL_FEATURE_TELL;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
