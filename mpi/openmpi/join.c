@@ -91,6 +91,7 @@ static void join_comm(struct coll_torcoll_module *m, const struct join_name *dra
 		.size = ompi_comm_size(m->comm),
 		.rank = ompi_comm_rank(m->comm),
 		.deadline_ns = torcoll_deadline(1000ULL * coll_torcoll.timeout),
+		.flags = TORCOLL_COMM_TELL,
 	};
 	join->err = join_wait(join);
 }

@@ -11,8 +11,6 @@
 #include "ompi/proc/proc.h"
 #include "opal/mca/pmix/pmix.h"
 
-#include "../../lib/sys.h"
-
 #define FABRICS_MAX	64
 
 /* What a process publishes. Hosts of one job have one byte order. */
@@ -23,10 +21,10 @@ struct place {
 };
 
 /* The fabric that the parameter names, or the only one. */
-static int place_fabric(struct torcoll_sys_fabric *fabric)
+static int place_fabric(struct torcoll_fabric *fabric)
 {
-	struct torcoll_sys_fabric list[FABRICS_MAX];
-	int n = torcoll_sys_fabrics(list, FABRICS_MAX);
+	struct torcoll_fabric list[FABRICS_MAX];
+	int n = torcoll_fabrics(list, FABRICS_MAX);
 
 	for (int i = 0; coll_torcoll.fabric && i < n && i < FABRICS_MAX; i++) {
 		if (list[i].key == coll_torcoll.fabric) {
@@ -53,7 +51,7 @@ static int place_fabric(struct torcoll_sys_fabric *fabric)
 
 int coll_torcoll_place_publish(void)
 {
-	struct torcoll_sys_fabric fabric;
+	struct torcoll_fabric fabric;
 	struct place place;
 	int ret = place_fabric(&fabric);
 
