@@ -8,6 +8,7 @@
 #   lib/*.c                    build/lib/libtorcoll.so.0, libtorcoll.a
 #   lib/examples/*.c           build/bin/examples/NAME
 #   python/torcoll/            the Python package, which needs no building
+#   mpi/common/*.c mpi/openmpi/*.c  build/mpi/mca_coll_torcoll.so, a component of Open MPI
 #   tools/NAME.c tools/NAME/*.c  build/bin/NAME; a C file in tools/common/ is part of every tool
 #   selftests/unit/*_test.c    build/asan/unit/NAME_test, with the other C files there
 
@@ -82,6 +83,11 @@ CC ?= gcc
 AR ?= ar
 PKG_CONFIG ?= pkg-config
 
+# Where Open MPI 4.1 is, with its internal headers; nowhere for another architecture.
+mpi_incdir := $(if $(cross),,$(patsubst %/openmpi/ompi/mca/coll/coll.h,%,$(firstword \
+	$(wildcard /usr/lib/$(machine)-linux-gnu/openmpi/include/openmpi/ompi/mca/coll/coll.h))))
+mpi_incdir := $(if $(mpi_incdir),$(shell grep -sq 'define OMPI_MAJOR_VERSION 4' $(mpi_incdir)/mpi.h && echo $(mpi_incdir)))
+
 ifeq ($(strip $(B)),)
 $(error B is empty: name the folder to build in)
 endif
@@ -96,7 +102,7 @@ common_flags := -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-fiel
 .SECONDARY:
 
 .PHONY: all
-all: module lib tools examples tests
+all: module lib tools examples tests $(if $(mpi_incdir),mpi)
 
 .PHONY: help
 help:
@@ -109,12 +115,14 @@ help:
 	@echo '  make module             the kernel module, for KERNEL=6.12 (default), 6.1, 7.3, rt, ... or KDIR=...'
 	@echo '  make lib                libtorcoll'
 	@echo '  make tools              torcollctl, torcollrun, torcoll-perf, ...'
+	@echo '  make mpi                the component of Open MPI that runs its collectives by torcoll; part of all where libopenmpi-dev is'
 	@echo '  make debug-kernel       kernels that report mistakes, for the tests below: built once'
 	@echo 'To install it:'
 	@echo '  make deps               installs the Debian packages that all this needs'
 	@echo '  make install            library, Python package, tools, headers, manual pages, module source for DKMS; DESTDIR= PREFIX='
 	@echo '  make uninstall          removes what that has installed; with the same DESTDIR= PREFIX='
 	@echo '  make install-module     the module for KDIR=, without DKMS'
+	@echo '  make install-mpi        the component of Open MPI; DESTDIR= MCADIR='
 	@echo '  make deb                Debian packages, in build/deb/'
 	@echo '  make clean              removes build/'
 	@echo 'To test it:'
@@ -133,6 +141,7 @@ help:
 	@echo '  make check-planted      does that find bugs? ten deliberate ones in the module'
 	@echo '  make check-stress       random calls of many processes; MINUTES=10 SEED=n, KERNEL=6.1|debug as well'
 	@echo '  make check-debug        what runs in guests, with memory, locking and leak checks, and failing allocations'
+	@echo '  make check-mpi          MPICH'\''s tests by Open MPI, with torcoll and without it: NAMES="allred" for some; half an hour'
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
 	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests, SUITE=trixie on Debian 13'
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
@@ -163,7 +172,7 @@ help:
 # takes a tenth of a second where nothing is missing. Who is not root is told, and what can be built is built. DEPS=no: nothing is
 # looked for, since a package's build has its own dependencies.
 DEPS ?= yes
-deps_groups := build guest check fuzz debug dkms deb bench rt results bare
+deps_groups := build mpi guest check fuzz debug dkms deb bench rt results bare
 .PHONY: deps $(addprefix deps-,$(deps_groups))
 $(addprefix deps-,$(deps_groups)): deps-%:
 	$(Q)$(if $(filter no,$(DEPS)),:,scripts/install-deps $(filter-out $*,build) $* $(if $(cross),$(ARCH)))
@@ -195,6 +204,7 @@ flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
 flags_kmod := -iquote kmod
 flags_bench := -iquote kmod -Ilib -Ilib/include
 flags_lib := -Ilib -Ilib/include -fPIC
+flags_mpi = -Ilib -fPIC -isystem $(mpi_incdir) -isystem $(mpi_incdir)/openmpi -idirafter mpi/openmpi/missing
 flags_tools = -iquote kmod -Ilib -Ilib/include -Itools/common -Itools $(NL_CFLAGS)
 flags_selftests = -Iselftests/plans -iquote kmod -Iselftests/unit -Iselftests/fuzz -Ilib -Ilib/include -Itools/torcollctl \
 	$(NL_CFLAGS)
@@ -274,6 +284,38 @@ $(B)/lib/libtorcoll.pc: lib/libtorcoll.pc.in
 		-e 's|@LIBDIR@|$(LIBDIR)|g; s|@libdir@|$(LIBDIR)|g' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g; s|@includedir@|$(INCLUDEDIR)|g' \
 		-e 's|@VERSION@|$(VERSION)|g; s|@version@|$(VERSION)|g' $< >$@
+
+# ---- Open MPI's component ----
+
+mpi_sources := $(wildcard mpi/common/*.c mpi/openmpi/*.c)
+mpi_component := $(B)/mpi/mca_coll_torcoll.so
+
+# It has the library within, of which nobody else sees anything. Part of all where Open MPI's headers are.
+.PHONY: mpi
+mpi: | deps-mpi
+	$(Q)$(MAKE) $(mpi_component)
+
+$(call objects,host,$(mpi_sources)): | deps-mpi
+ifneq ($(mpi_incdir),)
+$(mpi_component): $(call objects,host,$(mpi_sources)) $(B)/lib/libtorcoll.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -pthread -Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
+else
+$(mpi_component):
+	@echo 'mpi: the component is for Open MPI 4.1, of which there are no internal headers here (libopenmpi-dev of Debian 12)' >&2
+	@exit 1
+endif
+
+# Programs of MPI for tests of it.
+mpi_tests := $(addprefix $(B)/mpi/,every random order)
+mpi_test_sources := $(addprefix selftests/mpi/,calls.c moves.c reductions.c)
+
+$(mpi_tests): $(B)/mpi/%: selftests/mpi/%.c $(mpi_test_sources) selftests/mpi/calls.h | deps-mpi
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)mpicc.openmpi -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
+		-Wno-sign-compare -o $@ $(filter %.c,$^)
 
 # ---- tools and examples ----
 
@@ -546,7 +588,7 @@ sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-si
 tests: $(addprefix $(B)/$(if $(cross),host,asan)/unit/,$(unit_names)) $(net_programs) $(B)/bin/first $(B)/bin/conformance \
 	$(B)/bin/stress $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
 	$(if $(cross),,$(addprefix $(B)/asan/fuzz/,$(fuzz_names)) $(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) \
-		$(B)/bench/openmpi_allreduce $(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
+		$(B)/bench/openmpi_allreduce $(if $(mpi_incdir),$(mpi_component) $(mpi_tests)) $(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
 	@:
 
 # What other architectures run, of which there are no guests.
@@ -678,6 +720,12 @@ check-debug: debug-kernel | deps-check
 check-kcsan: | deps-check deps-debug
 	$(Q)scripts/debug-kernel kcsan >/dev/null
 	+$(Q)SUITE=kcsan KERNEL=kcsan T='$(T)' MAKE='$(MAKE)' selftests/run
+
+# MPICH's tests of collectives and communicators with Open MPI, on this host without torcoll, and in a guest with it.
+.PHONY: check-mpi
+check-mpi: | deps-check deps-mpi
+	$(Q)$(MAKE) module lib mpi $(B)/static/torcollctl $(B)/bin/stamps
+	$(Q)KERNEL='$(KERNEL)' NAMES='$(NAMES)' selftests/mpi/mpich-check
 
 # MINUTES: half of them in quiet, half while links and configuration change.
 .PHONY: check-stress
@@ -848,6 +896,12 @@ install-module:
 .PHONY: check-bare
 check-bare: | deps-bare
 	$(Q)T='$(T)' selftests/packaging/bare $(if $(SHORT),--short) $(SUITE)
+
+# Open MPI's component, to where Open MPI looks for it.
+MCADIR ?= $(shell ompi_info --path pkglibdir --parsable 2>/dev/null | cut -d : -f 3)
+.PHONY: install-mpi
+install-mpi: mpi
+	$(Q)$(call to,$(MCADIR),755,$(mpi_component))
 
 # With Debian's dkms, for both kernels, in a scratch folder.
 .PHONY: check-dkms

@@ -40,7 +40,7 @@ clean()
 spdx__first_line()
 {
 	{
-		sources kmod uapi lib python tools selftests bench qemu scripts .ci -- "${c_files[@]}" -o -name '*.sh' \
+		sources kmod uapi lib mpi python tools selftests bench qemu scripts .ci -- "${c_files[@]}" -o -name '*.sh' \
 			-o -name Kbuild -o -name '*.yaml' -o -name '*.py' -o -name '*.toml'
 		scripts_of_ours
 		echo Makefile
@@ -57,7 +57,7 @@ spdx__by_folder()
 		sources kmod -- -not -path '*/core/*' \( "${c_files[@]}" \) |
 			xargs -r grep -LE 'SPDX-License-Identifier: \(*GPL-2.0'
 		sources uapi -- "${c_files[@]}" | xargs -r grep -L 'Linux-syscall-note'
-		sources lib python -- "${c_files[@]}" -o -name '*.py' | xargs -r grep -L 'SPDX-License-Identifier: MIT'
+		sources lib mpi python -- "${c_files[@]}" -o -name '*.py' | xargs -r grep -L 'SPDX-License-Identifier: MIT'
 	} | sed 's/$/: not under the licence of its folder/'
 }
 
@@ -164,6 +164,8 @@ checkpatch__clean()
 			xargs -r "${checkpatch[@]}" -f
 		sources kmod/compat -- "${c_files[@]}" |
 			xargs -r "${checkpatch[@]}" "${compat[@]}" -f
+		# a list of names, for each of which a macro is called
+		sources mpi -- "${c_files[@]}" | xargs -r "${checkpatch[@]}" "${host[@]},COMPLEX_MACRO" -f
 		sources kmod/core/host.h lib tools selftests bench -- "${c_files[@]}" | grep -vE 'netlink/gen\.[ch]$' |
 			xargs -r "${checkpatch[@]}" "${host[@]}" -f
 	}

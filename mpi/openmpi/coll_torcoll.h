@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Open MPI's collective component torcoll: what its files share.
+ *
+ * A process has one context of libtorcoll. Each communicator whose processes
+ * are on nodes of one fabric gets a comm of its own when it is made, by
+ * agreement of all ranks. From then on a rank decides by itself which calls
+ * run in the kernel, only by what is equal on all ranks; for others it calls
+ * the component of the next lower priority, which the module remembers.
+ *
+ * Locking: coll_torcoll.lock protects the list of active requests. Nothing is
+ * called under it that could call MPI.
+ */
+#ifndef COLL_TORCOLL_H
+#define COLL_TORCOLL_H
+
+#include "ompi_config.h"
+
+#include "mpi.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/constants.h"
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/coll/base/coll_base_util.h"
+#include "ompi/mca/coll/coll.h"
+#include "ompi/request/request.h"
+#include "opal/class/opal_list.h"
+#include "opal/threads/mutex.h"
+#include "opal/util/output.h"
+
+#include <torcoll.h>
+
+#include "../common/call.h"
+#include "../common/type.h"
+
+/* All functions of a module that have a lower one. */
+#define COLL_TORCOLL_FUNCTIONS(F)								\
+	F(allgather) F(allgatherv) F(allreduce) F(alltoall) F(alltoallv) F(alltoallw)		\
+	F(barrier) F(bcast) F(exscan) F(gather) F(gatherv) F(reduce) F(reduce_scatter)		\
+	F(reduce_scatter_block) F(scan) F(scatter) F(scatterv)					\
+	F(iallgather) F(iallgatherv) F(iallreduce) F(ialltoall) F(ialltoallv) F(ialltoallw)	\
+	F(ibarrier) F(ibcast) F(iexscan) F(igather) F(igatherv) F(ireduce)			\
+	F(ireduce_scatter) F(ireduce_scatter_block) F(iscan) F(iscatter) F(iscatterv)
+
+/* Why a call was left to another component. */
+enum coll_torcoll_why {
+	COLL_TORCOLL_OPERATOR,
+	COLL_TORCOLL_SIZE,
+	COLL_TORCOLL_WHYS
+};
+
+struct coll_torcoll_component {
+	mca_coll_base_component_2_0_0_t super;
+	/* parameters */
+	int priority;
+	bool enable;
+	int verbose;
+	int min_nodes;
+	unsigned long long fabric;
+	unsigned long long min_bytes;
+	unsigned long long max_bytes;
+	int timeout;
+	/* state */
+	int output;
+	struct torcoll *t;
+	opal_mutex_t lock;
+	opal_list_t active;			/* requests that are not complete */
+	bool progressing;
+	uint64_t taken;
+	uint64_t left[COLL_TORCOLL_WHYS];
+	uint32_t comms;
+};
+
+extern struct coll_torcoll_component mca_coll_torcoll_component;
+#define coll_torcoll	mca_coll_torcoll_component
+
+struct coll_torcoll_module {
+	mca_coll_base_module_t super;
+	struct ompi_communicator_t *comm;
+	struct torcoll_comm *tc;
+	uint32_t *nodes;		/* of the ranks, until the comm is made */
+	uint64_t fabric;
+	mca_coll_base_comm_coll_t lower;
+	bool lower_held;
+	bool failed;			/* and this was reported */
+};
+
+/* Open MPI's classes are named by one word. */
+typedef struct coll_torcoll_module coll_torcoll_module_t;
+OBJ_CLASS_DECLARATION(coll_torcoll_module_t);
+
+/* A non-blocking call. Open MPI holds the types and operators of such a request. */
+struct coll_torcoll_request {
+	ompi_coll_base_nbc_request_t super;	/* on the list of active ones */
+	struct coll_torcoll_module *module;
+	struct tmpi_call call;
+	struct torcoll_request req;
+	int status;
+};
+
+typedef struct coll_torcoll_request coll_torcoll_request_t;
+OBJ_CLASS_DECLARATION(coll_torcoll_request_t);
+
+/* A call that is for the lower component. */
+#define COLL_TORCOLL_LOWER	1
+
+/* ---- place.c: the nodes of processes ---- */
+
+/* Find this process's node, and tell all others. An Open MPI error code. */
+int coll_torcoll_place_publish(void);
+
+/*
+ * Find the nodes of a communicator's ranks, and the fabric. NULL: they are not
+ * all on nodes of one fabric, or on fewer nodes than wanted.
+ */
+uint32_t *coll_torcoll_place_nodes(struct ompi_communicator_t *comm, uint64_t *fabric);
+
+/* ---- module.c ---- */
+
+mca_coll_base_module_t *coll_torcoll_comm_query(struct ompi_communicator_t *comm, int *priority);
+
+/* ---- join.c ---- */
+
+/* Make the comm of a module. Collective: all ranks return the same. */
+int coll_torcoll_join(struct coll_torcoll_module *m);
+
+/* ---- type.c ---- */
+
+/* Return whether torcoll can reduce elements of a type by an operator, and how. */
+bool coll_torcoll_reduction(const struct ompi_datatype_t *type, const struct ompi_op_t *op,
+			    struct tmpi_reduction *r);
+
+/* ---- run.c ---- */
+
+/* Run a described call, and wait for it. @err: of its description. An error code of MPI. */
+int coll_torcoll_run(struct coll_torcoll_module *m, struct tmpi_call *call, int err);
+
+/* Report the failure of a call, and let the other ranks know. An error code of MPI. */
+int coll_torcoll_failed(struct coll_torcoll_module *m, const struct tmpi_call *call, int err);
+
+/* Count a call that is left to the lower component. */
+int coll_torcoll_leave(enum coll_torcoll_why why);
+
+/* Return whether a call is of a size that is left to the lower component. */
+bool coll_torcoll_aside(uint64_t bytes);
+
+/* ---- pending.c ---- */
+
+/* Return whether Open MPI may have to make progress while a call waits. */
+bool coll_torcoll_pending(void);
+
+/* ---- progress.c ---- */
+
+struct coll_torcoll_request *coll_torcoll_request_new(struct coll_torcoll_module *m);
+void coll_torcoll_request_drop(struct coll_torcoll_request *req);
+
+/* Start a described call. @err: of its description. */
+int coll_torcoll_start(struct coll_torcoll_request *req, int err, ompi_request_t **request);
+
+/* The callback of opal_progress(): complete what is done. */
+int coll_torcoll_progress(void);
+
+/* ---- reduce.c, move.c, rooted.c: the functions of a module ---- */
+
+void coll_torcoll_set_reduce(mca_coll_base_module_t *module);
+void coll_torcoll_set_move(mca_coll_base_module_t *module);
+void coll_torcoll_set_rooted(mca_coll_base_module_t *module);
+
+/* Describe a call of this module. */
+static inline void coll_torcoll_begin(const struct coll_torcoll_module *m, struct tmpi_call *call)
+{
+	tmpi_call_init(call, ompi_comm_rank(m->comm), ompi_comm_size(m->comm));
+}
+
+/* Buffers as Open MPI passes them: equal blocks in a row, and blocks at any place. */
+static inline struct tmpi_blocks coll_torcoll_blocks(const void *buf, uint32_t n, int count,
+						     const struct ompi_datatype_t *type)
+{
+	return (struct tmpi_blocks){ .base = (char *)buf, .n = n, .count = count, .type = type };
+}
+
+static inline struct tmpi_blocks coll_torcoll_blocks_at(const void *buf, uint32_t n,
+							const int *counts, const int *displs,
+							const struct ompi_datatype_t *type)
+{
+	return (struct tmpi_blocks){
+		.base = (char *)buf,
+		.n = n,
+		.counts = counts,
+		.displs = displs,
+		.type = type,
+	};
+}
+
+#endif

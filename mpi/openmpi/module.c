@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+/* The module of a communicator: made with it, enabled, and freed. */
+#include "coll_torcoll.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+/* Where a communicator's table of functions has the module of each; 0 ends. */
+#define MODULE_OF(name)	offsetof(mca_coll_base_comm_coll_t, coll_##name##_module),
+static const size_t lower_offsets[] = { COLL_TORCOLL_FUNCTIONS(MODULE_OF) 0 };
+
+static mca_coll_base_module_t *module_lower(const struct coll_torcoll_module *m, size_t i)
+{
+	return *(mca_coll_base_module_t **)((char *)&m->lower + lower_offsets[i]);
+}
+
+static void module_construct(struct coll_torcoll_module *m)
+{
+	m->comm = NULL;
+	m->tc = NULL;
+	m->nodes = NULL;
+	m->lower_held = false;
+	m->failed = false;
+}
+
+/* Requests hold the module: when it goes, no op runs. */
+static void module_destruct(struct coll_torcoll_module *m)
+{
+	for (size_t i = 0; m->lower_held && lower_offsets[i]; i++) {
+		mca_coll_base_module_t *lower = module_lower(m, i);
+
+		OBJ_RELEASE(lower);
+	}
+	torcoll_comm_close(m->tc);
+	free(m->nodes);
+}
+
+OBJ_CLASS_INSTANCE(coll_torcoll_module_t, mca_coll_base_module_t, module_construct, module_destruct);
+
+/* Remember the functions of the lower components. */
+static bool module_hold_lower(struct coll_torcoll_module *m)
+{
+	m->lower = *m->comm->c_coll;
+	for (size_t i = 0; lower_offsets[i]; i++)
+		if (!module_lower(m, i))
+			return false;
+	for (size_t i = 0; lower_offsets[i]; i++)
+		OBJ_RETAIN(module_lower(m, i));
+	m->lower_held = true;
+	return true;
+}
+
+/*
+ * Called in the order of priorities: what the communicator has now is what the
+ * lower components offer. A module that is not enabled is dropped.
+ */
+static int module_enable(mca_coll_base_module_t *module, struct ompi_communicator_t *comm)
+{
+	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
+	int ret;
+
+	if (!module_hold_lower(m)) {
+		opal_output_verbose(1, coll_torcoll.output,
+				    "coll:torcoll: %s is not taken: components of lower priority do not offer all collectives",
+				    comm->c_name);
+		return OMPI_ERR_NOT_FOUND;
+	}
+	ret = coll_torcoll_join(m);
+	free(m->nodes);
+	m->nodes = NULL;
+	if (ret == OMPI_SUCCESS)
+		coll_torcoll.comms++;
+	return ret;
+}
+
+mca_coll_base_module_t *coll_torcoll_comm_query(struct ompi_communicator_t *comm, int *priority)
+{
+	struct coll_torcoll_module *m;
+	uint32_t *nodes;
+	uint64_t fabric;
+
+	*priority = -1;
+	if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2)
+		return NULL;
+	nodes = coll_torcoll_place_nodes(comm, &fabric);
+	if (!nodes)
+		return NULL;
+	m = OBJ_NEW(coll_torcoll_module_t);
+	if (!m) {
+		free(nodes);
+		return NULL;
+	}
+	m->comm = comm;
+	m->nodes = nodes;
+	m->fabric = fabric;
+	m->super.coll_module_enable = module_enable;
+	coll_torcoll_set_reduce(&m->super);
+	coll_torcoll_set_move(&m->super);
+	coll_torcoll_set_rooted(&m->super);
+	*priority = coll_torcoll.priority;
+	return &m->super;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Whether Open MPI has something to make progress with: requests of
+ * point-to-point messages that are not complete, or windows, whose targets
+ * answer without a call. While it has, a collective must not sleep for long.
+ */
+#include "coll_torcoll.h"
+
+#include <string.h>
+
+#include "ompi/mca/pml/base/base.h"
+#include "ompi/mca/pml/base/pml_base_request.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/runtime/params.h"
+#include "ompi/win/win.h"
+
+/* Whether all items that a list has allocated are in it. */
+static bool list_is_whole(opal_free_list_t *list)
+{
+	opal_list_item_t *end = &list->super.opal_lifo_ghost;
+	opal_list_item_t *item = (opal_list_item_t *)list->super.opal_lifo_head.data.item;
+	size_t n = 0;
+
+	for (; item != end && n < list->fl_num_allocated; n++)
+		item = (opal_list_item_t *)item->opal_list_next;
+	return n == list->fl_num_allocated;
+}
+
+static bool windows_exist(void)
+{
+	/* one is MPI_WIN_NULL */
+	return ompi_mpi_windows.size - ompi_mpi_windows.number_free > 1;
+}
+
+/*
+ * Other layers than ob1 keep their requests elsewhere, and with several threads
+ * the lists change while they are read: then there may always be something.
+ */
+bool coll_torcoll_pending(void)
+{
+	if (ompi_mpi_thread_multiple ||
+	    strcmp(mca_pml_base_selected_component.pmlm_version.mca_component_name, "ob1"))
+		return true;
+	return windows_exist() || !list_is_whole(&mca_pml_base_send_requests) ||
+	       !list_is_whole(&mca_pml_base_recv_requests);
+}

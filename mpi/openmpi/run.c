@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+/* Running a call and waiting for it, and failures. */
+#include "coll_torcoll.h"
+
+#include <errno.h>
+
+#include "opal/runtime/opal_progress.h"
+
+/* How long a wait sleeps before it lets Open MPI make progress, though nothing seems to need it. */
+#define SLICE_MIN_MS	1
+#define SLICE_MAX_MS	16
+
+int coll_torcoll_leave(enum coll_torcoll_why why)
+{
+	coll_torcoll.left[why]++;
+	opal_output_verbose(2, coll_torcoll.output, "coll:torcoll: a call is left for its %s",
+			    why == COLL_TORCOLL_SIZE ? "size" : "operator or type");
+	return COLL_TORCOLL_LOWER;
+}
+
+bool coll_torcoll_aside(uint64_t bytes)
+{
+	return bytes < coll_torcoll.min_bytes ||
+	       (coll_torcoll.max_bytes && bytes > coll_torcoll.max_bytes);
+}
+
+int coll_torcoll_failed(struct coll_torcoll_module *m, const struct tmpi_call *call, int err)
+{
+	const char *name = torcoll_collective_name(call->op.collective);
+
+	if (!m->failed)
+		opal_output(0, "coll:torcoll: %s on %s: %s", name ? name : "collective",
+			    m->comm->c_name, err == -ENOMEM ? "out of memory" : torcoll_last_error());
+	m->failed = true;
+	/* the others wait for this rank, unless it was they who failed */
+	torcoll_abort(m->tc);
+	return err == -ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
+}
+
+/*
+ * Sleep in the kernel while only this op is to be waited for. What is pending
+ * is not all that may need progress, such as an answer that did not fit into a
+ * socket yet: so no sleep is long.
+ */
+static int run_wait(struct torcoll_request *req)
+{
+	bool pending = coll_torcoll_pending();
+	unsigned int slice = SLICE_MIN_MS;
+	int err;
+
+	for (;;) {
+		err = pending ? torcoll_test(req) :
+				torcoll_wait_until(req, torcoll_deadline(slice));
+		if (err != -EAGAIN)
+			return err;
+		opal_progress();
+		if (slice < SLICE_MAX_MS)
+			slice *= 2;
+	}
+}
+
+int coll_torcoll_run(struct coll_torcoll_module *m, struct tmpi_call *call, int err)
+{
+	struct torcoll_request req;
+
+	coll_torcoll.taken++;
+	if (!err && call->op.collective) {
+		err = torcoll_submit(m->tc, &call->op, &req);
+		if (!err)
+			err = run_wait(&req);
+	}
+	err = tmpi_call_finish(call, err);
+	return err ? coll_torcoll_failed(m, call, err) : MPI_SUCCESS;
+}

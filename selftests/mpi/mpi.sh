@@ -1,0 +1,29 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# For tests that start programs of Open MPI on nodes in network namespaces; sourced after lib.sh.
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+mpi_components=$TORCOLL_TOP/build/mpi:$(ompi_info --path pkglibdir --parsable | cut -d : -f 3)
+
+# mpi_hosts RANKS NODES: so many ranks, dealt out to so many nodes: the first ones have one more.
+mpi_hosts()
+{
+	local n hosts=""
+
+	for ((n = 0; n < $2; n++)); do
+		hosts+=,10.7.0.$((n + 1)):$(($1 / $2 + (n < $1 % $2)))
+	done
+	echo "${hosts#,}"
+}
+
+# mpi_run RANKS NODES [mpirun's ARGUMENT]... PROGRAM [ARGUMENT]...: by torcoll. Messages, and all of mpirun's own, go over tor0.
+mpi_run()
+{
+	torcollctl netns exec 0 unshare --uts bash -c 'hostname node0; exec "$@"' - mpirun.openmpi \
+		--host "$(mpi_hosts "$1" "$2")" -n "$1" --map-by slot --bind-to none \
+		--mca plm_rsh_agent "$TORCOLL_TOP/selftests/mpi/rsh" --mca plm_rsh_no_tree_spawn 1 \
+		--mca orte_tmpdir_base /tmp --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include tor0 \
+		--mca oob_tcp_if_include tor0 --mca mpi_yield_when_idle 1 \
+		--mca mca_base_component_path "$mpi_components" --mca coll_torcoll_enable 1 "${@:3}"
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Correct programs that need progress, or room: order CASE. Exits with 1 if a
+ * result is wrong; what is missing makes it hang.
+ *
+ *	progress	a long message is sent before a collective, and received before it
+ *	window		a target of a one-sided transfer is in a collective
+ *	many		more non-blocking calls than the kernel takes at a time, before a message
+ *	constant	a root's data is in memory that cannot be written
+ *	free		a communicator is freed while a call on it runs
+ *	types		a datatype is freed while a call with it runs
+ *	duplicate	a communicator is duplicated by a non-blocking call
+ *	steps SECONDS	allreduces until one fails, which is reported, or the time has passed
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LONG	(1 << 20)
+#define MANY	300
+
+static int rank, size, wrong;
+
+static void equal(const char *what, long value, long should)
+{
+	if (value == should)
+		return;
+	printf("rank %d: %s is %ld, not %ld\n", rank, what, value, should);
+	wrong = 1;
+}
+
+static int sum_of_ranks(void)
+{
+	int sum = -1;
+
+	MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	return sum;
+}
+
+static void progress(void)
+{
+	char *data = calloc(1, LONG);
+	MPI_Request request;
+
+	if (!rank) {
+		memset(data, 7, LONG);
+		MPI_Isend(data, LONG, MPI_CHAR, size - 1, 0, MPI_COMM_WORLD, &request);
+		equal("sum", sum_of_ranks(), size * (size - 1) / 2);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	} else {
+		if (rank == size - 1)
+			MPI_Recv(data, LONG, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		equal("sum", sum_of_ranks(), size * (size - 1) / 2);
+	}
+	equal("last byte", data[LONG - 1], !rank || rank == size - 1 ? 7 : 0);
+	free(data);
+}
+
+static void window(void)
+{
+	int *mem, got = -1;
+	MPI_Win win;
+
+	MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+	*mem = 100 + rank;
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (!rank) {
+		MPI_Win_lock(MPI_LOCK_SHARED, size - 1, 0, win);
+		MPI_Get(&got, 1, MPI_INT, size - 1, 0, 1, MPI_INT, win);
+		MPI_Win_unlock(size - 1, win);
+		equal("read", got, 100 + size - 1);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Win_free(&win);
+}
+
+static void many(void)
+{
+	static int in[MANY], out[MANY];
+	MPI_Request request[MANY];
+	int token = rank;
+
+	for (int i = 0; i < MANY; i++) {
+		in[i] = i + rank;
+		MPI_Iallreduce(&in[i], &out[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request[i]);
+	}
+	if (!rank)
+		MPI_Send(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+	if (rank == 1)
+		MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	equal("blocking between them", sum_of_ranks(), size * (size - 1) / 2);
+	MPI_Waitall(MANY, request, MPI_STATUSES_IGNORE);
+	for (int i = 0; i < MANY; i++)
+		equal("sum", out[i], i * size + size * (size - 1) / 2);
+}
+
+static void constant(void)
+{
+	static const char text[65536] = "of the root";
+	char *got = calloc(1, sizeof(text));
+
+	for (int bytes = 8; bytes <= (int)sizeof(text); bytes *= 8) {
+		void *data = rank ? got : (void *)text;
+
+		MPI_Bcast(data, bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
+		equal("comparison", memcmp(data, text, 8), 0);
+	}
+	free(got);
+}
+
+static void free_comm(void)
+{
+	MPI_Request request;
+	int sum = -1;
+	MPI_Comm dup;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+	MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, dup, &request);
+	MPI_Comm_free(&dup);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	equal("sum", sum, size * (size - 1) / 2);
+}
+
+static void free_type(void)
+{
+	int data[8] = { 0 };
+	MPI_Request request;
+	MPI_Datatype type;
+
+	for (int i = 0; i < 8 && !rank; i++)
+		data[i] = i;
+	MPI_Type_vector(4, 1, 2, MPI_INT, &type);
+	MPI_Type_commit(&type);
+	MPI_Ibcast(data, 1, type, 0, MPI_COMM_WORLD, &request);
+	MPI_Type_free(&type);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	for (int i = 0; i < 8; i++)
+		equal("element", data[i], i % 2 && rank ? 0 : i);
+}
+
+static void duplicate(void)
+{
+	char *data = calloc(1, LONG);
+	MPI_Request request;
+	MPI_Comm dup;
+	int sum = -1;
+
+	MPI_Comm_idup(MPI_COMM_WORLD, &dup, &request);
+	if (!rank)
+		MPI_Send(data, LONG, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+	if (rank == 1)
+		MPI_Recv(data, LONG, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, dup);
+	equal("sum", sum, size * (size - 1) / 2);
+	MPI_Comm_free(&dup);
+	free(data);
+}
+
+static void step_on(double seconds)
+{
+	double end = MPI_Wtime() + seconds;
+	char text[MPI_MAX_ERROR_STRING];
+	int err, length, go = 1, all;
+	unsigned long n = 0;
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	do {
+		err = MPI_Allreduce(&go, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+		if (err) {
+			MPI_Error_string(err, text, &length);
+			printf("rank %d: step %lu: %s\n", rank, n, text);
+			fflush(stdout);
+			_exit(3);
+		}
+		if (!n++ && !rank) {
+			printf("steps\n");
+			fflush(stdout);
+		}
+		go = MPI_Wtime() < end;
+	} while (all);
+}
+
+static int run(const char *name, const char *argument)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} cases[] = {
+		{ "progress", progress }, { "window", window }, { "many", many },
+		{ "constant", constant }, { "free", free_comm }, { "types", free_type },
+		{ "duplicate", duplicate }, { NULL },
+	};
+
+	for (size_t i = 0; cases[i].name; i++)
+		if (!strcmp(cases[i].name, name)) {
+			cases[i].run();
+			return 0;
+		}
+	if (strcmp(name, "steps"))
+		return 1;
+	step_on(atof(argument));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int any;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (argc < 2 || run(argv[1], argc > 2 ? argv[2] : "1")) {
+		fprintf(stderr, "order: no such case\n");
+		return 2;
+	}
+	MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	MPI_Finalize();
+	return any;
+}
