@@ -116,6 +116,8 @@ help:
 	@echo '  make uninstall          removes what that has installed; with the same DESTDIR= PREFIX='
 	@echo '  make install-module     the module for KDIR=, without DKMS'
 	@echo '  make deb                Debian packages, in build/deb/'
+	@echo '  make docs               the documents as a site that needs no server, build/docs/html/index.html'
+	@echo '  make install-docs       the same, below DOCDIR'
 	@echo '  make clean              removes build/'
 	@echo 'To test it:'
 	@echo '  make check              all tests; T=name for one; KERNEL=7.3 for that kernel'
@@ -163,7 +165,7 @@ help:
 # takes a tenth of a second where nothing is missing. Who is not root is told, and what can be built is built. DEPS=no: nothing is
 # looked for, since a package's build has its own dependencies.
 DEPS ?= yes
-deps_groups := build guest check fuzz debug dkms deb bench rt results bare
+deps_groups := build guest check docs fuzz debug dkms deb bench rt results bare
 .PHONY: deps $(addprefix deps-,$(deps_groups))
 $(addprefix deps-,$(deps_groups)): deps-%:
 	$(Q)$(if $(filter no,$(DEPS)),:,scripts/install-deps $(filter-out $*,build) $* $(if $(cross),$(ARCH)))
@@ -735,6 +737,13 @@ coverage-kmod: debug-kernel
 	+$(Q)SUITE=debug KERNEL=debug OUT=gcov KFLAGS=GCOV_PROFILE=y T='$(T)' MAKE='$(MAKE)' selftests/run || :
 	$(Q)scripts/coverage-kmod
 
+# The site: documents, manual pages, a reference from the sources, and plans to step through. Always made anew, since any file
+# of the tree may be in it.
+.PHONY: docs
+docs: $(B)/bin/torcoll-plan | deps-docs
+	$(say) DOCS $(B)/docs/html
+	$(Q)PLAN=$(B)/bin/torcoll-plan scripts/site/build.py $(B)/docs
+
 # The papers' experiments by the model, some seconds; with pictures, for which gnuplot is needed.
 .PHONY: results
 results: $(B)/bin/torcoll-sim | deps-results
@@ -829,6 +838,11 @@ install: lib tools
 	$(Q)rm -rf $(dkms) && install -d $(dkms)
 	$(Q)cp -r kmod uapi $(dkms)/
 	$(Q)sed 's/@VERSION@/$(VERSION)/g' packaging/dkms.conf.in >$(dkms)/dkms.conf
+
+.PHONY: install-docs
+install-docs: docs
+	$(Q)rm -rf $(DESTDIR)$(DOCDIR)/html && install -d $(DESTDIR)$(DOCDIR)
+	$(Q)cp -r $(B)/docs/html $(DESTDIR)$(DOCDIR)/html
 
 # What install puts there, by installing it into a scratch folder; what else is in the same folders stays.
 .PHONY: uninstall
