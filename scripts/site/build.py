@@ -36,7 +36,7 @@ def manual_index():
         out.append(f"## {section}: {title} {{#section-{section}}}\n")
         for name in sorted([*real, *aliases]):
             if name.endswith("." + section):
-                about = manual.summary(real[name]) if name in real else f"see {aliases[name][:-2]}({section})"
+                about = manual.summary(real[name]) if name in real else f"see {aliases[name][:-2]}({aliases[name][-1]})"
                 out.append(f"- [{name[:-2]}({section})]({name}.md): {about}")
         out.append("")
     return "\n".join(out)

@@ -136,3 +136,25 @@ def errors(path):
             elif found and not line.strip() and part is ops:
                 break
         yield [tuple(x) for x in found]
+
+
+def names(array):
+    """Names of values, as programs and tools print them."""
+    body = re.search(r"%s\[.*?\{(.*?)\};" % array, read("kmod/core/names.c"), re.S)[1]
+    return dict(re.findall(r'\[(TORCOLL_\w+)\] = "([^"]*)"', body))
+
+
+def sizes():
+    """Bytes of an element of each type, on the architectures that there are; pairs are aligned to the longer of both."""
+    byte = {"short": 2, "int": 4, "long": 8, "float": 4, "double": 8}
+    out = {}
+    for name, size, value in re.findall(r"\[(TORCOLL_\w+)\] = (?:(\d+)|sizeof\(struct \{ (\w+) v; int i; \}\)),", read("lib/names.c")):
+        out[name] = int(size) if size else 2 * max(byte[value], byte["int"])
+    return out
+
+
+def sentence(text):
+    """The first one of a comment, without its stop, for tables."""
+    text = re.sub(r"\s+", " ", text.split("\n\n")[0])
+    match = re.match(r"(.*?[^.e]\.)(?: [A-Z@]|$)", text)
+    return (match[1] if match else text).rstrip(".:")

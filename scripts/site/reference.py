@@ -37,29 +37,10 @@ def prose(text):
     return "\n\n".join(out)
 
 
-def sentence(text):
-    """The first one, for tables."""
-    text = re.sub(r"\s+", " ", text)
-    match = re.match(r"(.*?[^.e]\.)(?: [A-Z@]|$)", text)
-    return prose((match[1] if match else text).rstrip("."))
-
-
 def table(head, rows):
     out = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     out += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(out) + "\n"
-
-
-def names(array):
-    """Names of values, as programs and tools print them."""
-    text = headers.read("kmod/core/names.c")
-    body = re.search(r"%s\[.*?\{(.*?)\};" % array, text, re.S)[1]
-    return dict(re.findall(r'\[(TORCOLL_\w+)\] = "([^"]*)"', body))
-
-
-def sizes():
-    text = headers.read("lib/names.c")
-    return dict(re.findall(r"\[(TORCOLL_\w+)\] = (\w+)", text))
 
 
 def functions():
@@ -80,7 +61,7 @@ def functions():
         page = aliases.get(page, page)
         if page not in pages:
             raise Missing(f"{f.name} has no manual page")
-        rows.append([f"[`{f.name}`](man/{page}.md)", cell(sentence(f.comment))])
+        rows.append([f"[`{f.name}`](man/{page}.md)", cell(prose(headers.sentence(f.comment)))])
     return "\n".join(text)
 
 
@@ -99,9 +80,7 @@ def enum_rows(enum, named, more=None):
 
 def types():
     enums = {e.name: e for e in headers.enums(UAPI)}
-    byte = {}
-    for name, size in sizes().items():
-        byte[name] = size if size.isdigit() else " "
+    byte = {name: str(size) for name, size in headers.sizes().items()}
     text = ["# Types, operators, algorithms\n\nValues of the enumerations of `uapi/linux/torcoll.h`. *Name* is what tools and "
             "`torcoll_type_by_name()` and its like take.\n"]
     for enum, title, array, more in (
@@ -116,7 +95,7 @@ def types():
         text.append(f"## {title}\n")
         if e.comment:
             text.append(prose(e.comment) + "\n")
-        text.append(table(head, enum_rows(e, names(array) if array else None, more)))
+        text.append(table(head, enum_rows(e, headers.names(array) if array else None, more)))
     if enums:
         raise Missing(f"no table of enum {', '.join(enums)}")
     text.append("The [algorithms](../internals/algorithms.md), their [bits](../concepts/bits.md), and how one is "
