@@ -137,6 +137,7 @@ help:
 	@echo '  make check-debug        what runs in guests, with memory, locking and leak checks, and failing allocations'
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
 	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests, SUITE=trixie on Debian 13'
+	@echo '  make check-docs         the site of the documents, its links and scripts: two minutes'
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
 	@echo '  make check-deb          the Debian packages, from a bare chroot to a purge: half an hour; SUITE=trixie builds them on Debian 13'
 	@echo 'To measure it:'
@@ -743,6 +744,12 @@ coverage-kmod: debug-kernel
 docs: $(B)/bin/torcoll-plan | deps-docs
 	$(say) DOCS $(B)/docs/html
 	$(Q)PLAN=$(B)/bin/torcoll-plan scripts/site/build.py $(B)/docs
+
+# The site, in a browser without a window.
+.PHONY: check-docs
+check-docs: | deps-docs
+	$(Q)$(MAKE) tools
+	+$(Q)selftests/docs/site.sh
 
 # The papers' experiments by the model, some seconds; with pictures, for which gnuplot is needed.
 .PHONY: results

@@ -198,7 +198,9 @@ def netlink():
             "is made of these.\n\n## Operations\n"]
     for op in spec["operations"]["list"]:
         text += netlink_operation(op)
-    text.append("## Attributes\n")
+    text.append("## Multicast groups\n")
+    text += (f"- {code(g['name'])}" for g in spec["mcast-groups"]["list"])
+    text.append("\n## Attributes\n")
     text += netlink_attributes(spec)
     text.append("## Enumerations\n")
     for d in spec["definitions"]:
