@@ -161,8 +161,9 @@ unknown_plan()
 all_plans()
 {
 	cp -r "$html/stepper" "$scratch/" && cp selftests/docs/all_plans.html "$scratch/stepper/" &&
-		BUDGET=120000 seen "$scratch/stepper/all_plans.html" >"$scratch/dom" &&
-		[[ $(text out) =~ ^[0-9]{3,}' plans, 0 wrong ' ]] || { text out; return 1; }
+		BUDGET=120000 seen "$scratch/stepper/all_plans.html" >"$scratch/dom" || return
+	text out
+	[[ $(text out) =~ ^[0-9]{3,}' plans, 0 wrong ' ]]
 }
 
 # One element less of one message: some rank's result is not complete.
@@ -179,8 +180,9 @@ finds_a_bad_plan()
 		packed = base64.b64encode(zlib.compress(json.dumps(plans).encode())).decode()
 		open(sys.argv[1], "w").write(f'plans("3/allreduce", "{packed}");\n')
 	END
-	BUDGET=120000 seen "$scratch/stepper/all_plans.html" >"$scratch/dom" &&
-		[[ $(text out) == *' plans, 1 wrong 3 allreduce ring' ]] || { text out; return 1; }
+	BUDGET=120000 seen "$scratch/stepper/all_plans.html" >"$scratch/dom" || return
+	text out
+	[[ $(text out) == *' plans, 1 wrong 3 allreduce ring' ]]
 }
 
 ktap_header
