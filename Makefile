@@ -155,6 +155,7 @@ help:
 	@echo 'For the documents:'
 	@echo '  make road               what one allreduce of 256 KiB runs of the module: functions, files, calls; LIST=1 names them'
 	@echo '  make house              the picture of the house, docs/house.svg'
+	@echo '  make screenshots        the site and the stepper in a browser, docs/site.png, docs/stepper.png'
 	@echo '  make pictures           torcollctl top and fabric show --all of fabrics in a guest, docs/top-*.svg, docs/fabric-*.svg'
 	@echo 'KERNEL= chooses one of Debian 12 and 13: 6.12 (default), 6.1, 7.2, 7.3, with -rt that of PREEMPT_RT, rt the newest of these;'
 	@echo 'KDIR=headers any other; V=1 shows commands.'
@@ -745,6 +746,11 @@ docs: $(B)/bin/torcoll-plan | deps-docs
 	$(say) DOCS $(B)/docs/html
 	$(Q)PLAN=$(B)/bin/torcoll-plan scripts/site/build.py $(B)/docs
 
+# Pictures of it, docs/site.png and docs/stepper.png.
+.PHONY: screenshots
+screenshots: docs
+	$(Q)scripts/site/screenshots
+
 # The site, in a browser without a window.
 .PHONY: check-docs
 check-docs: | deps-docs
@@ -802,7 +808,7 @@ debug-kernel: | deps-debug
 install_headers := $(wildcard uapi/linux/torcoll.h uapi/linux/torcoll_netdev.h uapi/linux/torcoll_netlink.h)
 install_lib_headers := $(wildcard lib/torcoll*.h lib/include/*.h)
 install_man := $(shell find docs lib tools kmod -name '*.[1-8]' 2>/dev/null)
-install_docs := $(wildcard docs/*.md docs/*.svg)
+install_docs := $(wildcard docs/*.md docs/*.svg docs/*.png)
 install_examples := $(wildcard lib/examples/*.c python/examples/*.py)
 install_python := $(wildcard python/torcoll/*.py) python/torcoll/py.typed
 dkms := $(DESTDIR)$(DKMSDIR)/torcoll-$(VERSION)

@@ -63,14 +63,16 @@ def code(page):
     return re.sub(r"^<!-- code ([\w./-]+) -->\n", source, page, flags=re.M)
 
 
-def terms(page):
+def terms(name, page):
     """A section of a manual page: <!-- man docs/torcoll.7 TERMS -->"""
+    man = os.path.relpath("reference/man", os.path.dirname(name) or ".") + "/"
+
     def section(match):
         html = manual.rendered(match[1])
         body = re.search(r'<h1 class="Sh" id="%s">.*?</h1>\n(.*?)</section>' % match[2], html, re.S)
         if not body:
             raise documents.Wrong(f"{match[1]} has no section {match[2]}")
-        return f'<div class="man">\n{body[1]}</div>\n'
+        return f'<div class="man">\n{manual.linked(body[1], manual.names()[1], man)}</div>\n'
     return re.sub(r"^<!-- man ([\w./-]+) (\w+) -->\n", section, page, flags=re.M)
 
 
@@ -81,7 +83,7 @@ def stage(src):
     pages["results.md"] = results()
     site = documents.Site(SITE, set(pages))
     for page in site.pages:
-        pages[page] = terms(code(site.render(page)))
+        pages[page] = terms(page, code(site.render(page)))
     for page, text in pages.items():
         write(os.path.join(src, page), text)
     site.files.update(f"docs/results/{n}" for n in os.listdir("docs/results"))

@@ -188,6 +188,16 @@ class Site:
             raise Wrong(f"{path}: {link} is not on the site")
         return posixpath.relpath(to, posixpath.dirname(page) or ".") + (f"#{anchor}" if anchor else "")
 
+    def title(self, path, link):
+        """What a link to a document is called on the site, where it has no file: by its heading."""
+        file, _, anchor = link.partition("#")
+        file = posixpath.normpath(posixpath.join(posixpath.dirname(path), file))
+        if file not in self.documents:
+            return posixpath.basename(file)[:-3]
+        document = self.document(file)
+        sections = document.sections[document.number(anchor) if anchor else 1:]
+        return re.sub(r"^\d+\. ", "", HEADING.match(sections[0][2][0][0])[2])
+
     def first_page(self, file):
         """Of a document that is divided: the page with its first section."""
         pages = [self.place[key] for key in sorted(k for k in self.place if k[0] == file)]
@@ -207,7 +217,10 @@ class Site:
         def led(match):
             if "://" in match[2] or match[2].startswith("mailto:"):
                 return match[0]
-            return f"{match[1]}({self.target(page, path, match[2])})"
+            label = match[1]
+            if re.fullmatch(r"\[[\w./-]+\.md\]", label):
+                label = f"[{self.title(path, match[2])}]"
+            return f"{label}({self.target(page, path, match[2])})"
 
         def man(match):
             name = f"reference/man/{match[1]}.{match[2]}.md"

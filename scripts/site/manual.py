@@ -47,13 +47,13 @@ def rendered(path):
                           stdout=subprocess.PIPE).stdout.decode()
 
 
-def linked(text, known):
-    """References to pages as links."""
+def linked(text, known, folder=""):
+    """References to pages as links to where they are from the page: in the same folder, or in that one."""
     def link(match):
         name = f"{html.unescape(match[1])}.{match[2]}"
         if name not in known:
             return match[0]
-        return f'<a href="{known[name]}.html">{match[0]}</a>'
+        return f'<a href="{folder}{known[name]}.html">{match[0]}</a>'
     return re.sub(r"<b>([\w.-]+)</b>\(([1-8])\)", link, text)
 
 
@@ -101,11 +101,17 @@ def commands(path):
             depth += -1 if close else 1
 
 
-def pages():
-    """All of them, as {place: text}."""
+def names():
+    """The page that has each name."""
     real, aliases = sources()
     known = {name: name for name in real}
     known.update({name: to for name, to in aliases.items() if to in real})
+    return real, known
+
+
+def pages():
+    """All of them, as {place: text}."""
+    real, known = names()
     out = {place(name): page(name, path, known) for name, path in real.items()}
     for name, to in known.items():
         if name != to:
