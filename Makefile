@@ -857,13 +857,15 @@ install-docs: docs
 	$(Q)rm -rf $(DESTDIR)$(DOCDIR)/html && install -d $(DESTDIR)$(DOCDIR)
 	$(Q)cp -r $(B)/docs/html $(DESTDIR)$(DOCDIR)/html
 
-# What install puts there, by installing it into a scratch folder; what else is in the same folders stays.
+# What install puts there, by installing it into a scratch folder, and the site; what else is in the same folders stays.
 .PHONY: uninstall
 uninstall: stage := $(abspath $(B))/uninstall
 uninstall:
 	$(Q)rm -rf '$(stage)'
 	$(Q)$(MAKE) install DESTDIR='$(stage)'
 	$(Q)scripts/uninstall '$(stage)' '$(DESTDIR)'
+	$(Q)rm -rf '$(DESTDIR)$(DOCDIR)/html'
+	$(Q)[ ! -d '$(DESTDIR)$(DOCDIR)' ] || rmdir --ignore-fail-on-non-empty '$(DESTDIR)$(DOCDIR)'
 
 # The module for one kernel, for those who have no DKMS.
 .PHONY: install-module

@@ -13,11 +13,13 @@ import shutil
 import subprocess
 import sys
 
-import documents
-import manual
-import plans
-import reference
-import yaml
+sys.dont_write_bytecode = True
+
+import documents  # noqa: E402
+import manual  # noqa: E402
+import plans  # noqa: E402
+import reference  # noqa: E402
+import yaml  # noqa: E402
 
 SITE = "docs/site"
 

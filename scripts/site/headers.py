@@ -148,7 +148,8 @@ def sizes():
     """Bytes of an element of each type, on the architectures that there are; pairs are aligned to the longer of both."""
     byte = {"short": 2, "int": 4, "long": 8, "float": 4, "double": 8}
     out = {}
-    for name, size, value in re.findall(r"\[(TORCOLL_\w+)\] = (?:(\d+)|sizeof\(struct \{ (\w+) v; int i; \}\)),", read("lib/names.c")):
+    entry = r"\[(TORCOLL_\w+)\] = (?:(\d+)|sizeof\(struct \{ (\w+) v; int i; \}\)),"
+    for name, size, value in re.findall(entry, read("lib/names.c")):
         out[name] = int(size) if size else 2 * max(byte[value], byte["int"])
     return out
 

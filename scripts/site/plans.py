@@ -12,10 +12,11 @@ import subprocess
 import zlib
 
 # What fits a screen; rings, tori of even, odd and unequal sides, powers of two and three.
-SHAPES = ["3", "4", "5", "8", "9", "16", "2x2", "3x2", "3x3", "4x3", "4x4", "5x5", "8x4", "8x8", "2x2x2", "3x3x3", "4x4x4", "2x2x2x2"]
+SHAPES = ["3", "4", "5", "8", "9", "16", "2x2", "3x2", "3x3", "4x3", "4x4", "5x5", "8x4", "8x8",
+          "2x2x2", "3x3x3", "4x4x4", "2x2x2x2"]
 # A barrier is an allreduce of nothing.
-COLLECTIVES = ["allreduce", "reduce-scatter", "allgather", "broadcast", "reduce", "gather", "scatter", "alltoall", "scan", "exscan",
-               "halo"]
+COLLECTIVES = ["allreduce", "reduce-scatter", "allgather", "broadcast", "reduce", "gather", "scatter", "alltoall",
+               "scan", "exscan", "halo"]
 PIECE = re.compile(r'\{"t":(\d+),"ch":(\d+),"src":(\d+),"dst":(\d+),"sbuf":"(\w+)","soff":(\d+),"dbuf":"(\w+)","doff":(\d+),'
                    r'"n":(\d+),"op":"(\w+)"\}\n')
 

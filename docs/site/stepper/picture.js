@@ -158,8 +158,10 @@ class Picture {
 			"marker-end": head ? "url(#head)" : "",
 		});
 
-		this.element("title", {}, path).textContent = `rank ${message.src} to ${message.dst}: ${message.n} of ${this.plan.count} elements, ` +
-			`${blocks.length > 8 ? `${blocks.length} blocks` : `block ${blocks.join(", ")}`}, ${message.add ? "added there" : "stored there"}`;
+		this.element("title", {}, path).textContent =
+			`rank ${message.src} to ${message.dst}: ${message.n} of ${this.plan.count} elements, ` +
+			`${blocks.length > 8 ? `${blocks.length} blocks` : `block ${blocks.join(", ")}`}, ` +
+			`${message.add ? "added" : "stored"} there`;
 	}
 
 	arrow(message) {

@@ -70,9 +70,12 @@ function describe(messages) {
 
 	if (!messages.length)
 		return "ranks move data locally";
-	return `${plural(messages.length, "message")} of ${lengths.length > 1 ? `${lengths[0]} to ` : ""}${lengths[lengths.length - 1]} of ` +
-		`${plan.count} elements, ${sums === messages.length ? "added to what is there" : sums ? `${sums} of them added, the others stored` :
-			"stored"}; ${hops > 1 ? `the longest way is ${hops} cables` : "all between neighbours"}`;
+	const range = lengths.length > 1 ? `${lengths[0]} to ${lengths[lengths.length - 1]}` : lengths[0];
+	const done = sums === messages.length ? "added to what is there" :
+		sums ? `${sums} of them added, the others stored` : "stored";
+	const way = hops > 1 ? `the longest way is ${hops} cables` : "all between neighbours";
+
+	return `${plural(messages.length, "message")} of ${range} of ${plan.count} elements, ${done}; ${way}`;
 }
 
 function say() {
@@ -81,7 +84,8 @@ function say() {
 
 	at("goal").textContent = `${plan.collective} by ${plan.algorithm} on ${plan.dims.join("x")}: ${GOALS[plan.collective] ?? ""}.`;
 	at("round").textContent = round === last ? `after the last of ${plural(last, "round")}` : `before round ${round + 1} of ${last}`;
-	at("said").textContent = round === last ? "Nothing is sent any more." : `The arrows are what is sent now: ${describe(plan.messages(round))}.`;
+	at("said").textContent = round === last ? "Nothing is sent any more." :
+		`The arrows are what is sent now: ${describe(plan.messages(round))}.`;
 	at("complete").textContent = `${complete} of ${plan.ranks} ranks have all of their result.`;
 }
 
@@ -222,7 +226,10 @@ const KEYS = {
 function key(event) {
 	const own = /^(SELECT|INPUT|BUTTON|A)$/.test(event.target.tagName);
 
-	if (event.ctrlKey || event.altKey || event.metaKey || !view.plan || !KEYS[event.key] || own && event.key !== "n" && event.key !== "p")
+	if (event.ctrlKey || event.altKey || event.metaKey || !view.plan || !KEYS[event.key])
+		return;
+	/* fields have meanings of their own for the others */
+	if (own && event.key !== "n" && event.key !== "p")
 		return;
 	event.preventDefault();
 	KEYS[event.key]();
