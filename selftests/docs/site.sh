@@ -157,6 +157,30 @@ unknown_plan()
 		[[ -n $(text complete) ]]
 }
 
+# Two rounds on and one back, the next rank, to the end and one back.
+keys()
+{
+	cp -r "$html/stepper" "$scratch/keys" && sed 's|</body>|<script>setTimeout(() => {\
+		for (const key of ["ArrowRight", "ArrowRight", "ArrowLeft", "n", "End", "ArrowLeft"])\
+			document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));\
+		}, 3000);</script>&|' "$html/stepper/index.html" >"$scratch/keys/index.html" || return
+	seen "$scratch/keys/index.html#3/allreduce/ring/0/0" >"$scratch/dom" &&
+		same "$(text round)" 'before round 4 of 4' && same "$(text rank)" 'rank 1'
+}
+
+# What a user opens: a dump as torcoll-plan prints it.
+dump()
+{
+	{
+		echo '<p id="out"></p><script src="plan.js"></script><script>const dump = `'
+		build/bin/torcoll-plan --dims 5x3 -a swing-bw
+		echo '`; const plan = read_dump(dump); plan.go(plan.rounds.length);'
+		# shellcheck disable=SC2016 # of JavaScript
+		echo 'document.getElementById("out").textContent = `${plan.complete()} of ${plan.ranks}`;</script>'
+	} >"$scratch/keys/dump.html"
+	seen "$scratch/keys/dump.html" >"$scratch/dom" && same "$(text out)" '15 of 15'
+}
+
 # In the browser, by what each rank holds at the end.
 all_plans()
 {
@@ -198,6 +222,8 @@ check stepper__step_of_a_ring step_of_a_ring
 check stepper__picture_of_a_ring picture_of_a_ring
 check stepper__last_step last_step
 check stepper__unknown_plan unknown_plan
+check stepper__keys keys
+check stepper__opens_a_dump dump
 check stepper__all_plans_are_right all_plans
 check stepper__a_wrong_plan_is_found finds_a_bad_plan
 finish
