@@ -124,6 +124,8 @@ help:
 	@echo '  make install-module     the module for KDIR=, without DKMS'
 	@echo '  make install-mpi        the component of Open MPI; DESTDIR= MCADIR='
 	@echo '  make deb                Debian packages, in build/deb/'
+	@echo '  make docs               the documents as a site that needs no server, build/docs/html/index.html'
+	@echo '  make install-docs       the same, below DOCDIR'
 	@echo '  make clean              removes build/'
 	@echo 'To test it:'
 	@echo '  make check              all tests; T=name for one; KERNEL=7.3 for that kernel'
@@ -144,6 +146,7 @@ help:
 	@echo '  make check-mpi          MPICH'\''s tests by Open MPI, with torcoll and without it: NAMES="allred" for some; half an hour'
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
 	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests, SUITE=trixie on Debian 13'
+	@echo '  make check-docs         the site of the documents, its links and scripts: two minutes'
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
 	@echo '  make check-deb          the Debian packages, from a bare chroot to a purge: half an hour; SUITE=trixie builds them on Debian 13'
 	@echo 'To measure it:'
@@ -161,6 +164,7 @@ help:
 	@echo 'For the documents:'
 	@echo '  make road               what one allreduce of 256 KiB runs of the module: functions, files, calls; LIST=1 names them'
 	@echo '  make house              the picture of the house, docs/house.svg'
+	@echo '  make screenshots        the site and the stepper in a browser, docs/site.png, docs/stepper.png'
 	@echo '  make pictures           torcollctl top and fabric show --all of fabrics in a guest, docs/top-*.svg, docs/fabric-*.svg'
 	@echo 'KERNEL= chooses one of Debian 12 and 13: 6.12 (default), 6.1, 7.2, 7.3, with -rt that of PREEMPT_RT, rt the newest of these;'
 	@echo 'KDIR=headers any other; V=1 shows commands.'
@@ -172,7 +176,7 @@ help:
 # takes a tenth of a second where nothing is missing. Who is not root is told, and what can be built is built. DEPS=no: nothing is
 # looked for, since a package's build has its own dependencies.
 DEPS ?= yes
-deps_groups := build mpi guest check fuzz debug dkms deb bench rt results bare
+deps_groups := build mpi guest check docs fuzz debug dkms deb bench rt results bare
 .PHONY: deps $(addprefix deps-,$(deps_groups))
 $(addprefix deps-,$(deps_groups)): deps-%:
 	$(Q)$(if $(filter no,$(DEPS)),:,scripts/install-deps $(filter-out $*,build) $* $(if $(cross),$(ARCH)))
@@ -783,6 +787,24 @@ coverage-kmod: debug-kernel
 	+$(Q)SUITE=debug KERNEL=debug OUT=gcov KFLAGS=GCOV_PROFILE=y T='$(T)' MAKE='$(MAKE)' selftests/run || :
 	$(Q)scripts/coverage-kmod
 
+# The site: documents, manual pages, a reference from the sources, and plans to step through. Always made anew, since any file
+# of the tree may be in it.
+.PHONY: docs
+docs: $(B)/bin/torcoll-plan | deps-docs
+	$(say) DOCS $(B)/docs/html
+	$(Q)PLAN=$(B)/bin/torcoll-plan scripts/site/build.py $(B)/docs
+
+# Pictures of it, docs/site.png and docs/stepper.png.
+.PHONY: screenshots
+screenshots: docs
+	$(Q)scripts/site/screenshots
+
+# The site, in a browser without a window.
+.PHONY: check-docs
+check-docs: | deps-docs
+	$(Q)$(MAKE) tools
+	+$(Q)selftests/docs/site.sh
+
 # The papers' experiments by the model, some seconds; with pictures, for which gnuplot is needed.
 .PHONY: results
 results: $(B)/bin/torcoll-sim | deps-results
@@ -834,7 +856,7 @@ debug-kernel: | deps-debug
 install_headers := $(wildcard uapi/linux/torcoll.h uapi/linux/torcoll_netdev.h uapi/linux/torcoll_netlink.h)
 install_lib_headers := $(wildcard lib/torcoll*.h lib/include/*.h)
 install_man := $(shell find docs lib tools kmod -name '*.[1-8]' 2>/dev/null)
-install_docs := $(wildcard docs/*.md docs/*.svg)
+install_docs := $(wildcard docs/*.md docs/*.svg docs/*.png)
 install_examples := $(wildcard lib/examples/*.c python/examples/*.py)
 install_python := $(wildcard python/torcoll/*.py) python/torcoll/py.typed
 dkms := $(DESTDIR)$(DKMSDIR)/torcoll-$(VERSION)
@@ -878,13 +900,20 @@ install: lib tools
 	$(Q)cp -r kmod uapi $(dkms)/
 	$(Q)sed 's/@VERSION@/$(VERSION)/g' packaging/dkms.conf.in >$(dkms)/dkms.conf
 
-# What install puts there, by installing it into a scratch folder; what else is in the same folders stays.
+.PHONY: install-docs
+install-docs: docs
+	$(Q)rm -rf $(DESTDIR)$(DOCDIR)/html && install -d $(DESTDIR)$(DOCDIR)
+	$(Q)cp -r $(B)/docs/html $(DESTDIR)$(DOCDIR)/html
+
+# What install puts there, by installing it into a scratch folder, and the site; what else is in the same folders stays.
 .PHONY: uninstall
 uninstall: stage := $(abspath $(B))/uninstall
 uninstall:
 	$(Q)rm -rf '$(stage)'
 	$(Q)$(MAKE) install DESTDIR='$(stage)'
 	$(Q)scripts/uninstall '$(stage)' '$(DESTDIR)'
+	$(Q)rm -rf '$(DESTDIR)$(DOCDIR)/html'
+	$(Q)[ ! -d '$(DESTDIR)$(DOCDIR)' ] || rmdir --ignore-fail-on-non-empty '$(DESTDIR)$(DOCDIR)'
 
 # The module for one kernel, for those who have no DKMS.
 .PHONY: install-module

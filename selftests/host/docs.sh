@@ -197,11 +197,15 @@ headings()
 	sed -nE '/^```/,/^```/d; s/^#+ //p' "$1" | tr '[:upper:] ' '[:lower:]-' | tr -cd 'a-z0-9_\n-'
 }
 
-# A link from a document to a file, or to a heading.
+documents=(README.md CHANGELOG.md SECURITY.md docs/*.md kmod/README.md kmod/core/README.md)
+
+# A link from a document to a file, or to a heading; from a page of the site only those to what is no page of it, since many of
+# its pages are made.
 links()
 {
-	local doc link file bad=0
+	local doc link file bad=0 pages
 
+	mapfile -t pages < <(find docs/site -name '*.md')
 	while IFS=: read -r doc link; do
 		file=${link%%#*}
 		file=${file:+$(dirname "$doc")/$file}
@@ -211,7 +215,9 @@ links()
 		elif [[ $link == *.md#* || $link == \#* ]]; then
 			grep -qxF -- "${link#*#}" <(headings "${file:-$doc}") || { echo "$doc: no heading $link"; bad=1; }
 		fi
-	done < <(grep -oHE '\]\([^)]+\)' README.md docs/*.md | sed -E 's/\]\(([^)]+)\)/\1/' | grep -v '://')
+	done < <({ grep -oHE '\]\([^)]+\)' "${documents[@]}"
+		grep -oHE '\]\([^)]+\)' "${pages[@]}" | grep -E '\]\(((\.\./){2,}README|(\.\./)+[a-z0-9-]+\.svg)'
+	} | sed -E 's/\]\(([^)]+)\)/\1/' | grep -v '://')
 	((!bad))
 }
 
@@ -225,6 +231,98 @@ all_in_index()
 			{ echo "$f is not in docs/README.md"; bad=1; }
 	done
 	((!bad))
+}
+
+# Known misspellings, in all that people read; bu and te are requests of man(7) and of tbl.
+spelling()
+{
+	local made='lib/man/torcoll_types.3' list
+
+	mapfile -t list < <(find docs lib/man tools -name '*.[1-8]' ! -path "$made"; find docs/site -name '*.md' -o -name '*.html' -o -name '*.js')
+	codespell -L bu,te "${documents[@]}" "${list[@]}" lib/*.h uapi/linux/*.h uapi/torcoll.yaml
+}
+
+finds_misspellings()
+{
+	! codespell -L bu,te - <<<'An exmaple that is occured.' >/dev/null
+}
+
+# row NAME: what README's table says that works, of that name.
+row()
+{
+	sed -n "s/^| $1 | \([^|]*\) |.*/\1/p" README.md
+}
+
+# The names of an array of kmod/core/names.c.
+names()
+{
+	sed -nE "/\\* ?const $1\[/,/^}/s/.*\[TORCOLL_.*\] = \"(.*)\".*/\1/p" kmod/core/names.c | grep -vx none
+}
+
+# README's words for the collectives that have others than their names; a message is a send and a receive.
+readme_collectives()
+{
+	diff <(names tor_collective_names | sort) \
+		<(row collectives | sed 's/halo exchange/halo/; s/blocks of any length//; s/messages between two ranks/send, recv/' |
+			tr ',;' '\n' | sed 's/^ *//; s/ *$//' | grep . | sort)
+}
+
+readme_types()
+{
+	local said bits
+
+	said=$(row 'types, operators')
+	bits=$(sed -nE 's/.*integers of ([0-9]+) to ([0-9]+) bits.*/\1 \2/p' <<<"$said")
+	is_same "$bits" "$(names tor_type_names | sed -nE 's/^[iu]([0-9]+)$/\1/p' | sort -n | sed -n '1p;$p' | paste -sd' ')" &&
+		diff <(names tor_type_names | grep -xE 'b?f[0-9]+' | sort) <(grep -oE '\bb?f[0-9]+\b' <<<"$said" | sort) &&
+		diff <(names tor_redop_names | sort) <(sed -E 's/.*MPI.s pairs; //; s/, in all.*//; s/bitwise and logical operators/band, bor, bxor, land, lor, lxor/
+			s/pre-multiplied sum/premulsum/' <<<"$said" | tr ',' '\n' | tr -d ' ' | sort)
+}
+
+is_same()
+{
+	[[ $1 == "$2" ]] || { echo "README.md says $1, it is $2"; return 1; }
+}
+
+# Whatever stands in backquotes in the table: an errno, a program or a launcher, an algorithm, a command of torcollctl.
+readme_code()
+{
+	local what n=0 bad=0
+
+	while read -r what; do
+		n=$((n + 1))
+		case $what in
+		E[A-Z]*) grep -qE "^ \*	$what\b" uapi/linux/torcoll.h ;;
+		torcoll-plan\ *) build/bin/torcoll-plan --help | grep -qe "${what#* }" ;;
+		torcollrun) [[ -x build/bin/$what ]] ;;
+		mpirun | srun) grep -q "$what" lib/launcher.c docs/guide.md ;;
+		*-* | auto) [[ " $(names tor_algorithm_names | paste -sd' ') " == *" $what "* ]] || ctl_has "$what" ;;
+		*) ctl_has "$what" ;;
+		esac || { echo "README.md: there is no $what"; bad=1; }
+	done < <(sed -n '/^## Status/,/^## /p' README.md | grep '^|' | grep -oE '`[^`]+`' | tr -d '`' | sort -u)
+	((n > 8 && !bad))
+}
+
+# ctl_has "OBJECT COMMAND": as a usage has it.
+ctl_has()
+{
+	local word
+
+	for word in ${1#* }; do
+		build/bin/torcollctl "${1%% *}" help 2>&1 | sed -n '/^Usage:/,/^$/p' | grep -qw -e "${word#--}" || return
+	done
+}
+
+# Kinds of devices that a test has.
+readme_devices()
+{
+	local kind n=0 bad=0
+
+	while read -r kind; do
+		n=$((n + 1))
+		grep -rqiwE "(type )?$kind" selftests/net selftests/vms selftests/lib.sh qemu || { echo "no test has $kind"; bad=1; }
+	done < <(row devices | sed 's/, in virtual machines//' | tr ',' '\n' | tr -d ' ')
+	((n && !bad))
 }
 
 ktap_header
@@ -243,4 +341,9 @@ check design__names_functions_that_there_are design_functions
 check design__steps_are_in_their_files design_steps
 check links__lead_somewhere links
 check index__complete all_in_index
+check spelling__of_documents_pages_headers spelling
+check spelling__finds_misspellings finds_misspellings
+for what in collectives types code devices; do
+	check "readme__$what" "readme_$what"
+done
 finish

@@ -7,6 +7,8 @@
 . "$(dirname "$0")/../lib.sh"
 cd "$TORCOLL_TOP" || exit
 export LC_ALL=C
+scratch=$(mktemp -d) || exit
+cleanup rm -rf "$scratch"
 
 pages()
 {
@@ -39,8 +41,8 @@ aliases_lead_somewhere()
 
 	while read -r f; do
 		is_alias "$f" || continue
-		to=$(sed -n '1s|^\.so man3/||p' "$f")
-		grep -sqw "$(basename "$f" .3)" <(sed -n '/^\.SH NAME/,/^\.SH SYN/p' "lib/man/$to") ||
+		to=$(sed -nE '1s|^\.so man[1-8]/||p' "$f")
+		grep -sqw "$(basename "$f" ".${f##*.}")" <(sed -n '/^\.SH NAME/,/^\.SH [SD]/p' "$(dirname "$f")/$to") ||
 			{ echo "$f: leads to ${to:-nothing}, which does not name it"; bad=1; }
 	done < <(pages)
 	((!bad))
@@ -50,7 +52,17 @@ aliases_lead_somewhere()
 every_function()
 {
 	diff <(sed 's/@.*//' selftests/abi/symbols.golden | sort) \
-		<(find lib/man -name 'torcoll_*.3' -printf '%f\n' | sed 's/\.3$//' | sort)
+		<(find lib/man -name 'torcoll_*.3' ! -name torcoll_types.3 -printf '%f\n' | sed 's/\.3$//' | sort)
+}
+
+# What man shows of several pages is that of section 1, before 3.
+overview_first()
+{
+	export MANPATH=$scratch
+	install -Dm 644 -t "$MANPATH/man1" docs/torcoll.1 &&
+		install -Dm 644 -t "$MANPATH/man3" lib/man/torcoll.3 &&
+		install -Dm 644 -t "$MANPATH/man7" docs/torcoll.7 &&
+		grep -q '^torcoll(7)' <(man torcoll)
 }
 
 # A page or file named in SEE ALSO, or anywhere, exists.
@@ -128,6 +140,8 @@ check pages__well_formed well_formed
 check pages__aliases aliases_lead_somewhere
 check pages__every_function every_function
 check pages__references references
+check pages__overview_first overview_first
+check tables__are_those_of_the_headers scripts/man-tables --check
 for tool in torcoll-perf torcoll-plan torcoll-sim; do
 	check "options__${tool#torcoll-}" same_options tools/$tool/$tool.1 build/bin/$tool --help
 done

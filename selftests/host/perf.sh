@@ -39,6 +39,13 @@ hello()
 		grep -qx 'Hello from rank 3 of 4: the ranks sum up to 6' "$scratch/3"
 }
 
+# 2 * (1 + 2 + ... + 32000), on every rank
+dot()
+{
+	ranks 4 build/bin/examples/dot && [[ $(sort -u "$scratch"/[0-9] | wc -l) == 4 ]] &&
+		(($(cat "$scratch"/[0-9] | grep -c ' of 4: x \* y = 1024032000$') == 4))
+}
+
 right()
 {
 	ranks 5 "$perf" allreduce --counts 0,1,3,17,4097 -d all -o all -n 2 -w 1 --offset 3 &&
@@ -98,6 +105,7 @@ cleanup rm -rf "$scratch"
 check fake_module__compiles "${CC:-cc}" -std=gnu11 -O2 -fwrapv -Wall -Iuapi -shared -fPIC \
 	selftests/host/fake_module.c -o "$scratch/fake.so" -ldl
 check hello__says_the_sum hello
+check dot__is_that_of_all_ranks dot
 check perf__right_results right
 check perf__sizes sizes
 check perf__wrong_result_in_place wrong in-place

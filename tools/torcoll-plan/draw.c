@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A dump as SVG: for each round a picture of the torus, with an arrow per
- * transfer, coloured by channel. Dimension 0 goes right, dimension 1 down;
- * further dimensions are drawn as a grid of such planes. An arrow around the
- * torus leaves the picture at one edge and enters at the other.
+ * message, coloured by the block that it carries. Consecutive rounds with the
+ * same arrows share a picture. Dimension 0 goes right, dimension 1 down; further
+ * dimensions are drawn as a grid of such planes. An arrow around the torus
+ * leaves the picture at one edge and enters at the other.
  */
-#include "dump.h"
+#include "draw.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,21 +16,84 @@
 #define MARGIN		40
 #define TITLE		28		/* above a picture */
 #define WIDTH		1600		/* as many pictures side by side as fit */
+#define LEAST_WIDTH	460		/* of the legend */
 
-static const char *const colours[] = {
-	"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf",
-	"#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#003f5c", "#58508d",
-};
+/* --- messages --- */
 
-struct place {
-	double x, y;
-};
+static u32 block_of(const struct dump *d, u64 element)
+{
+	u32 low = 0, high = d->ranks, middle;
 
-struct canvas {
-	const struct dump *d;
-	FILE *out;
-	struct place size;		/* of a picture */
-};
+	while (high - low > 1) {
+		middle = (low + high) / 2;
+		if (dump_block_start(d, middle) <= element)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static u32 colour_of_block(const struct dump *d, u32 block)
+{
+	return (u64)block * DRAW_HUES / d->ranks;
+}
+
+static bool same_message(const struct dump_piece *a, const struct dump_piece *b)
+{
+	return a->t == b->t && a->ch == b->ch && a->src == b->src && a->dst == b->dst;
+}
+
+static void add_message(struct draw *c, const struct dump_piece *x, size_t pieces)
+{
+	struct message *m = &c->message[c->messages];
+	size_t i;
+
+	*m = (struct message){ .t = x->t, .ch = x->ch, .src = x->src, .dst = x->dst };
+	for (i = 0; i < pieces; i++) {
+		m->n += x[i].n;
+		m->adds |= x[i].op == TOR_PIECE_REDUCE;
+	}
+	m->colour = 2 * m->n > c->d->count ? DRAW_WHOLE :
+					     colour_of_block(c->d, block_of(c->d, x->soff));
+	if (!c->rounds || c->round[c->rounds - 1].t != m->t)
+		c->round[c->rounds++] = (struct draw_round){ .t = m->t, .first = c->messages };
+	/* what a rank moves locally is a round, but no arrow */
+	c->messages += m->src != m->dst;
+	c->round[c->rounds - 1].end = c->messages;
+}
+
+static void find_messages(struct draw *c)
+{
+	const struct dump *d = c->d;
+	size_t i, end;
+
+	c->message = dump_alloc(d->pieces + 1, sizeof(*c->message));
+	c->round = dump_alloc(d->pieces + 1, sizeof(*c->round));
+	for (i = 0; i < d->pieces; i = end) {
+		for (end = i + 1; end < d->pieces && same_message(&d->piece[i], &d->piece[end]); end++)
+			;
+		add_message(c, &d->piece[i], end - i);
+	}
+}
+
+/* Return whether two rounds have the same arrows, whatever these carry. */
+static bool same_arrows(const struct draw *c, u32 a, u32 b)
+{
+	const struct message *m = &c->message[c->round[a].first];
+	const struct message *o = &c->message[c->round[b].first];
+	size_t i, n = c->round[a].end - c->round[a].first;
+
+	if (c->round[b].end - c->round[b].first != n)
+		return false;
+	for (i = 0; i < n; i++)
+		if (m[i].ch != o[i].ch || m[i].src != o[i].src || m[i].dst != o[i].dst ||
+		    m[i].adds != o[i].adds)
+			return false;
+	return true;
+}
+
+/* --- places --- */
 
 /* Return the direction of a step along dimension @d. */
 static struct place step_of(const struct tor_torus *t, u32 d)
@@ -44,7 +108,7 @@ static struct place step_of(const struct tor_torus *t, u32 d)
 	return step;
 }
 
-static struct place place_of(const struct canvas *c, u32 node)
+static struct place place_of(const struct draw *c, u32 node)
 {
 	const struct tor_torus *t = &c->d->torus;
 	struct place p = { MARGIN, MARGIN }, step;
@@ -62,7 +126,7 @@ static struct place place_of(const struct canvas *c, u32 node)
  * Return the vector from @src the shorter way to @dst, in a ring across the
  * edge if necessary.
  */
-static struct place way_of(const struct canvas *c, u32 src, u32 dst)
+static struct place way_of(const struct draw *c, u32 src, u32 dst)
 {
 	const struct tor_torus *t = &c->d->torus;
 	struct place way = { 0, 0 }, step;
@@ -83,24 +147,30 @@ static struct place way_of(const struct canvas *c, u32 src, u32 dst)
 	return way;
 }
 
-static struct place size_of(const struct canvas *c)
+static struct place size_of(const struct draw *c)
 {
 	struct place p = place_of(c, c->d->torus.nodes - 1);
 
 	return (struct place){ p.x + MARGIN, p.y + MARGIN + TITLE };
 }
 
-static void draw_nodes(const struct canvas *c)
+static u32 node_of(const struct dump *d, u32 rank)
+{
+	return d->members ? d->members[rank] : rank;
+}
+
+/* --- nodes and arrows --- */
+
+void draw_nodes(const struct draw *c)
 {
 	const struct dump *d = c->d;
-	u32 i, node;
+	struct place p;
+	u32 i;
 
 	for (i = 0; i < d->ranks; i++) {
-		struct place p;
-
-		node = d->members ? d->members[i] : i;
-		p = place_of(c, node);
-		fprintf(c->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%u\"/>", p.x, p.y, RADIUS);
+		p = place_of(c, node_of(d, i));
+		fprintf(c->out, "<circle class=\"n%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"%u\"/>",
+			colour_of_block(d, i), p.x, p.y, RADIUS);
 		fprintf(c->out, "<text x=\"%.1f\" y=\"%.1f\">%u</text>\n", p.x, p.y + 4, i);
 	}
 }
@@ -109,14 +179,14 @@ static void draw_nodes(const struct canvas *c)
  * Draw a bow to the left of its direction, so that an arrow back is beside it;
  * no wider than half a step.
  */
-static void draw_bow(const struct canvas *c, struct place a, struct place b, const struct dump_piece *x,
-		     u64 n, bool head)
+static void draw_bow(const struct draw *c, struct place a, struct place b, const struct message *m,
+		     bool head, bool plain)
 {
 	double dx = b.x - a.x, dy = b.y - a.y, len = hypot(dx, dy), bow, back;
 	struct place mid, end;
 
 	/* longer ones, and those of other channels, beside shorter ones */
-	bow = fmin(0.12 * len, 0.3 * STEP) + 3.0 * (x->ch % 4) + fmin(len / STEP, 6);
+	bow = fmin(0.12 * len, 0.3 * STEP) + 3.0 * (m->ch % 4) + fmin(len / STEP, 6);
 	mid = (struct place){ (a.x + b.x) / 2 + dy / len * bow, (a.y + b.y) / 2 - dx / len * bow };
 	/* ends at the rims of the circles */
 	back = hypot(b.x - mid.x, b.y - mid.y);
@@ -124,119 +194,191 @@ static void draw_bow(const struct canvas *c, struct place a, struct place b, con
 	end.y = b.y - (b.y - mid.y) / back * (RADIUS + 5);
 	a.x += (mid.x - a.x) / back * RADIUS;
 	a.y += (mid.y - a.y) / back * RADIUS;
-	fprintf(c->out, "<path d=\"M%.1f %.1fQ%.1f %.1f %.1f %.1f\" stroke=\"%s\" ", a.x, a.y,
-		mid.x, mid.y, end.x, end.y, colours[x->ch % ARRAY_SIZE(colours)]);
-	if (head)
-		fprintf(c->out, "marker-end=\"url(#a%zu)\"", x->ch % ARRAY_SIZE(colours));
-	fprintf(c->out, "%s>", x->op == TOR_PIECE_COPY ? " stroke-dasharray=\"5 3\"" : "");
-	fprintf(c->out, "<title>channel %u: %u to %u, %llu elements</title></path>\n", x->ch,
-		x->src, x->dst, (unsigned long long)n);
+	fprintf(c->out, "<path d=\"M%.1f %.1fQ%.1f %.1f %.1f %.1f\"", a.x, a.y, mid.x, mid.y,
+		end.x, end.y);
+	if (!plain)
+		fprintf(c->out, " class=\"c%u%s%s\"", m->colour, m->adds ? "" : " s",
+			head ? "" : " o");
+	else if (!head)
+		fprintf(c->out, " class=\"o\"");
+	if (plain)
+		fprintf(c->out, "/>");
+	else
+		fprintf(c->out, "><title>channel %u: %u to %u, %llu elements</title></path>\n",
+			m->ch, m->src, m->dst, (unsigned long long)m->n);
 }
 
-/*
- * Draw an arrow that leaves at an edge also at the opposite one: the picture is
- * clipped.
- */
-static void draw_arrow(const struct canvas *c, const struct dump_piece *x, u64 n)
+void draw_arrow(const struct draw *c, const struct message *m, bool plain)
 {
-	const struct dump *d = c->d;
-	u32 src = d->members ? d->members[x->src] : x->src;
-	u32 dst = d->members ? d->members[x->dst] : x->dst;
+	u32 src = node_of(c->d, m->src), dst = node_of(c->d, m->dst);
 	struct place a = place_of(c, src), b = place_of(c, dst), way = way_of(c, src, dst);
 	struct place leave = { a.x + way.x, a.y + way.y }, enter = { b.x - way.x, b.y - way.y };
 
+	/* between ranks of a node */
 	if (hypot(way.x, way.y) < 1)
 		return;
-	draw_bow(c, enter, b, x, n, true);
+	draw_bow(c, enter, b, m, true, plain);
 	if (hypot(leave.x - b.x, leave.y - b.y) > 1)
-		draw_bow(c, a, leave, x, n, false);
+		draw_bow(c, a, leave, m, false, plain);
 }
 
-static bool same_transfer(const struct dump_piece *a, const struct dump_piece *b)
-{
-	return a->t == b->t && a->ch == b->ch && a->src == b->src && a->dst == b->dst;
-}
+/* --- around them --- */
 
-/* Draw a round. Return the first piece of the next. */
-static size_t draw_round(const struct canvas *c, size_t i)
-{
-	const struct dump *d = c->d;
-	u32 t = d->piece[i].t;
-	size_t j;
-	u64 n;
-
-	draw_nodes(c);
-	for (; i < d->pieces && d->piece[i].t == t; i = j) {
-		n = 0;
-		for (j = i; j < d->pieces && same_transfer(&d->piece[i], &d->piece[j]); j++)
-			n += d->piece[j].n;
-		if (d->piece[i].src != d->piece[i].dst)
-			draw_arrow(c, &d->piece[i], n);
-	}
-	return i;
-}
-
-/* The nodes' part of the picture is clipped separately. */
-static void begin_picture(const struct canvas *c, double x, double y, u32 t)
+void draw_frame(const struct draw *c, double x, double y, const char *title)
 {
 	fprintf(c->out, "<svg x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\">\n", x, y,
 		c->size.x, c->size.y);
 	fprintf(c->out, "<rect x=\"4\" y=\"4\" width=\"%.0f\" height=\"%.0f\"/>\n", c->size.x - 8,
 		c->size.y - 8);
-	fprintf(c->out, "<text class=\"t\" x=\"12\" y=\"20\">round %u</text>\n", t);
+	if (title)
+		fprintf(c->out, "<text class=\"t\" x=\"12\" y=\"20\">%s</text>\n", title);
+	/* the nodes' part is clipped separately */
 	fprintf(c->out, "<svg x=\"4\" y=\"%u\" width=\"%.0f\" height=\"%.0f\" ", TITLE,
 		c->size.x - 8, c->size.y - TITLE - 4);
 	fprintf(c->out, "viewBox=\"4 0 %.0f %.0f\">\n", c->size.x - 8, c->size.y - TITLE - 4);
 }
 
-static u32 count_rounds(const struct dump *d)
+void draw_frame_end(const struct draw *c)
 {
-	u32 rounds = 0;
-	size_t i;
-
-	for (i = 0; i < d->pieces; i++)
-		rounds += !i || d->piece[i].t != d->piece[i - 1].t;
-	return rounds;
+	fprintf(c->out, "</svg></svg>\n");
 }
 
-static void draw_style(const struct canvas *c)
+/* A class for each colour, of arrows with their heads and of nodes. */
+static void draw_colour(const struct draw *c, u32 i)
 {
-	size_t i;
+	char colour[32];
 
-	fprintf(c->out, "<style>path{fill:none;stroke-width:1.6}circle{fill:#fff;stroke:#444}");
+	if (i == DRAW_WHOLE)
+		snprintf(colour, sizeof(colour), "#444");
+	else
+		snprintf(colour, sizeof(colour), "hsl(%u,75%%,42%%)", i * 360 / DRAW_HUES);
+	fprintf(c->out, "<style>.c%u{stroke:%s;marker-end:url(#m%u)}", i, colour, i);
+	fprintf(c->out, ".n%u{fill:hsl(%u,70%%,85%%)}</style>\n", i, i * 360 / DRAW_HUES);
+	fprintf(c->out, "<marker id=\"m%u\" viewBox=\"0 0 8 8\" refX=\"4\" refY=\"4\" ", i);
+	fprintf(c->out, "markerWidth=\"5\" markerHeight=\"5\" orient=\"auto\">");
+	fprintf(c->out, "<path d=\"M0 0L8 4L0 8z\" style=\"fill:%s;stroke:none\"/></marker>\n",
+		colour);
+}
+
+static void draw_style(const struct draw *c, const char *style)
+{
+	u32 i;
+
+	fprintf(c->out, "<defs><style>path{fill:none;stroke-width:1.6}circle{stroke:#444}");
 	fprintf(c->out, "rect{fill:#fff;stroke:#ddd}text{font:11px sans-serif;text-anchor:middle}");
-	fprintf(c->out, ".t{text-anchor:start;font-weight:bold}</style>\n<defs>\n");
-	for (i = 0; i < ARRAY_SIZE(colours); i++) {
-		fprintf(c->out, "<marker id=\"a%zu\" viewBox=\"0 0 8 8\" refX=\"4\" refY=\"4\" ", i);
-		fprintf(c->out, "markerWidth=\"5\" markerHeight=\"5\" orient=\"auto\">");
-		fprintf(c->out, "<path d=\"M0 0L8 4L0 8z\" style=\"fill:%s\"/></marker>\n",
-			colours[i]);
-	}
-	fprintf(c->out, "</defs>\n");
+	fprintf(c->out, ".t{text-anchor:start;font-weight:bold}.l{text-anchor:start;font-size:12px}");
+	fprintf(c->out, ".s{stroke-dasharray:5 3}%s</style>\n", style);
+	for (i = 0; i <= DRAW_WHOLE; i++)
+		draw_colour(c, i);
+	/* behind those of colours, which it overrides */
+	fprintf(c->out, "<style>.o{marker-end:none}</style></defs>\n");
 }
 
-void dump_draw(const struct dump *d, FILE *out)
+static void draw_legend(const struct draw *c, double y, bool shared)
 {
-	struct canvas c = { .d = d, .out = out };
-	u32 rounds = count_rounds(d), columns, k;
-	size_t i = 0;
+	static const char *const line[] = {
+		"added to what the receiver has",
+		"stored by the receiver",
+		"An arrow has the colour of the block that it carries, the first of several;",
+		"a node has that of its own block. Dark: most of the vector.",
+		"Arrows that leave the picture enter it at the opposite edge.",
+		"Rounds that share a picture have the same arrows; what these carry is",
+		"that of the first.",
+	};
+	u32 i;
+
+	for (i = 0; i < (shared ? 7 : 5); i++, y += 18) {
+		if (i < 2)
+			fprintf(c->out, "<path class=\"c%u%s\" d=\"M12 %.0fH42\"/>\n", DRAW_WHOLE,
+				i ? " s" : "", y);
+		fprintf(c->out, "<text class=\"l\" x=\"%u\" y=\"%.0f\">%s</text>\n", i < 2 ? 56 : 12,
+			y + 4, line[i]);
+	}
+}
+
+void draw_begin(const struct draw *c, double width, double height, bool shared,
+		const char *style)
+{
+	const struct dump *d = c->d;
+	char name[128];
+	int n;
+	u32 i;
+
+	n = snprintf(name, sizeof(name), "%s by %s on %u", tor_collective_name(d->collective),
+		     d->algorithm, d->torus.side[0]);
+	for (i = 1; i < d->torus.ndim; i++)
+		n += snprintf(name + n, sizeof(name) - n, "x%u", d->torus.side[i]);
+	width = fmax(width, LEAST_WIDTH);
+	fprintf(c->out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\">\n",
+		width, height + DRAW_HEAD + DRAW_LEGEND);
+	fprintf(c->out, "<title>%s</title>\n", name);
+	fprintf(c->out, "<rect width=\"100%%\" height=\"100%%\" style=\"fill:#fff\"/>\n");
+	draw_style(c, style);
+	fprintf(c->out, "<text class=\"t\" x=\"12\" y=\"20\">%s: %u round%s, %llu elements</text>\n",
+		name, c->rounds, c->rounds == 1 ? "" : "s", (unsigned long long)d->count);
+	draw_legend(c, height + DRAW_HEAD + 16, shared);
+}
+
+/* --- a picture for each round --- */
+
+/* Draw the rounds from @from to before @to, which have the same arrows. */
+static void draw_rounds(const struct draw *c, u32 from, u32 to, double x, double y)
+{
+	char title[64] = "round 0";
+	size_t i;
+
+	if (to - from > 1)
+		snprintf(title, sizeof(title), "rounds %u to %u", c->round[from].t,
+			 c->round[to - 1].t);
+	else if (c->rounds)
+		snprintf(title, sizeof(title), "round %u", c->round[from].t);
+	draw_frame(c, x, y, title);
+	draw_nodes(c);
+	for (i = c->rounds ? c->round[from].first : 0; c->rounds && i < c->round[from].end; i++)
+		draw_arrow(c, &c->message[i], false);
+	draw_frame_end(c);
+}
+
+/* Return the first round behind those that have the arrows of @from. */
+static u32 fold(const struct draw *c, u32 from)
+{
+	u32 to = from + 1;
+
+	while (to < c->rounds && same_arrows(c, from, to))
+		to++;
+	return to;
+}
+
+static void draw_still(const struct draw *c)
+{
+	u32 pictures = 0, columns, from, k;
+
+	for (from = 0; from < c->rounds; from = fold(c, from))
+		pictures++;
+	pictures = max(pictures, 1U);
+	columns = min(max_t(u32, WIDTH / c->size.x, 1), pictures);
+	draw_begin(c, columns * c->size.x, (pictures + columns - 1) / columns * c->size.y,
+		   pictures < c->rounds, "");
+	for (k = 0, from = 0; k < pictures; k++) {
+		u32 to = fold(c, from);
+
+		draw_rounds(c, from, to, k % columns * c->size.x,
+			    DRAW_HEAD + k / columns * c->size.y);
+		from = to;
+	}
+	fprintf(c->out, "</svg>\n");
+}
+
+void dump_draw(const struct dump *d, bool animated, FILE *out)
+{
+	struct draw c = { .d = d, .out = out };
 
 	c.size = size_of(&c);
-	columns = c.size.x < WIDTH ? WIDTH / c.size.x : 1;
-	columns = min(columns, rounds ? rounds : 1);
-	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\">\n",
-		columns * c.size.x, ((rounds + columns - 1) / columns + !rounds) * c.size.y);
-	fprintf(out, "<title>%s, %s</title>\n", tor_collective_name(d->collective), d->algorithm);
-	fprintf(out, "<rect width=\"100%%\" height=\"100%%\" style=\"fill:#fff\"/>\n");
-	draw_style(&c);
-	for (k = 0; k < max_t(u32, rounds, 1); k++) {
-		begin_picture(&c, k % columns * c.size.x, k / columns * c.size.y,
-			      rounds ? d->piece[i].t : 0);
-		if (rounds)
-			i = draw_round(&c, i);
-		else
-			draw_nodes(&c);
-		fprintf(out, "</svg></svg>\n");
-	}
-	fprintf(out, "</svg>\n");
+	find_messages(&c);
+	if (animated)
+		draw_animated(&c);
+	else
+		draw_still(&c);
+	free(c.message);
+	free(c.round);
 }

@@ -69,6 +69,15 @@ struct dump_cost {
 int dump_make(struct dump *d, const struct tor_call *call, const char **why);
 
 /**
+ * dump_choose - choose the algorithm of a request as the module would
+ * @call: the request, whose algorithm and parameters are set
+ * @why: as tor_plan_init()
+ *
+ * Return: 0, or the error of tor_plan_init().
+ */
+int dump_choose(struct tor_call *call, const char **why);
+
+/**
  * dump_read - read a dump
  * @d: zeroed; free with dump_free(), also after an error
  * @in: JSON lines
@@ -118,8 +127,11 @@ u64 dump_block_start(const struct dump *d, u32 rank);
  */
 bool dump_check(const struct dump *d, struct dump_error *e);
 
-/* Print as SVG: a picture for each round. */
-void dump_draw(const struct dump *d, FILE *out);
+/*
+ * Print as SVG: a picture for each round, or, @animated, one picture with a
+ * round after the other.
+ */
+void dump_draw(const struct dump *d, bool animated, FILE *out);
 
 void dump_cost(const struct dump *d, struct dump_cost *cost);
 

@@ -20,7 +20,7 @@ enum { EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_UNSERVED = 3 };
 
 enum key {
 	KEY_DIMS = 256, KEY_CABLES, KEY_ROOT, KEY_COUNTS, KEY_NODES, KEY_CHECK, KEY_COST, KEY_DRAW,
-	KEY_LIST,
+	KEY_ANIMATE, KEY_LIST,
 };
 
 struct args {
@@ -29,6 +29,7 @@ struct args {
 	u32 cables;
 	u32 collective;
 	u32 algorithm;
+	bool has_algorithm;
 	u32 root;
 	u64 count;
 	bool has_count;
@@ -37,7 +38,7 @@ struct args {
 	u32 *nodes;
 	u32 nnodes;
 	u32 param[TORCOLL_PARAM_COUNT];
-	bool check, cost, draw, list, json, from_stdin;
+	bool check, cost, draw, animate, list, json, from_stdin;
 };
 
 static const struct argp_option options[] = {
@@ -45,7 +46,7 @@ static const struct argp_option options[] = {
 	{ "cables", KEY_CABLES, "1|2", 0, "Cables between the two nodes of a side of 2 (2)", 1 },
 	{ "nodes", KEY_NODES, "5,1,9", 0, "The node of each rank (all nodes, in order)", 1 },
 	{ "collective", 'c', "NAME", 0, "allreduce (default), reduce-scatter, ... see --list", 2 },
-	{ "algorithm", 'a', "NAME", 0, "See --list", 2 },
+	{ "algorithm", 'a', "NAME", 0, "See --list; auto: as the module would choose", 2 },
 	{ "count", 'n', "N", 0, "Elements of the whole vector (48 per rank)", 2 },
 	{ "counts", KEY_COUNTS, "A,B,...", 0, "Elements of each rank's block", 2 },
 	{ "root", KEY_ROOT, "R", 0, "Rank, for broadcast, reduce, gather, scatter (0)", 2 },
@@ -53,6 +54,7 @@ static const struct argp_option options[] = {
 	{ "check", KEY_CHECK, NULL, 0, "Execute the plan symbolically and check its result", 3 },
 	{ "cost", KEY_COST, NULL, 0, "Rounds, hops, bytes and messages on the torus", 3 },
 	{ "draw", KEY_DRAW, NULL, 0, "An SVG with a picture for each round", 3 },
+	{ "animate", KEY_ANIMATE, NULL, 0, "An SVG that shows one round after the other", 3 },
 	{ "json", 'j', NULL, 0, "The cost as JSON", 3 },
 	{ "list", KEY_LIST, NULL, 0, "Algorithms and their collectives; with --algorithm what one is like; with --dims all on that torus", 3 },
 	{ 0 }
@@ -151,6 +153,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case 'a':
 		a->algorithm = parse_name(state, "algorithm", tor_algorithm_parse(arg), arg);
+		a->has_algorithm = true;
 		break;
 	case 'n':
 		a->count = parse_number(state, "count", arg, INT64_MAX);
@@ -173,6 +176,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_DRAW:
 		a->draw = true;
+		break;
+	case KEY_ANIMATE:
+		a->draw = true;
+		a->animate = true;
 		break;
 	case KEY_LIST:
 		a->list = true;
@@ -257,7 +264,9 @@ static int make(struct dump *d, const struct args *a, struct tor_torus *torus)
 	const char *why = "counts are not one per rank";
 	struct tor_call call;
 
-	if (make_request(a, torus, &call) && !dump_make(d, &call, &why))
+	if (make_request(a, torus, &call) &&
+	    (call.algorithm != TORCOLL_ALGO_AUTO || !dump_choose(&call, &why)) &&
+	    !dump_make(d, &call, &why))
 		return 0;
 	fprintf(stderr, "torcoll-plan: %s\n", why);
 	return EXIT_UNSERVED;
@@ -299,7 +308,7 @@ static int use(const struct dump *d, const struct args *a)
 	if (a->cost)
 		print_cost(d, a->json);
 	if (a->draw)
-		dump_draw(d, stdout);
+		dump_draw(d, a->animate, stdout);
 	if (!a->check && !a->cost && !a->draw)
 		dump_print(d, stdout);
 	return 0;
@@ -320,7 +329,7 @@ static int run(const struct args *a)
 	} else if (!a->ndim || tor_torus_init(&torus, a->ndim, a->side, a->cables)) {
 		fprintf(stderr, "torcoll-plan: --dims of a fabric are needed, such as 4x4\n");
 		code = EXIT_USAGE;
-	} else if (!a->algorithm) {
+	} else if (!a->has_algorithm) {
 		fprintf(stderr, "torcoll-plan: --algorithm is needed, see --list\n");
 		code = EXIT_USAGE;
 	} else {

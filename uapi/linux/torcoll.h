@@ -97,46 +97,46 @@ enum torcoll_collective {
 
 enum torcoll_type {
 	TORCOLL_TYPE_NONE,
-	TORCOLL_I8,
-	TORCOLL_I16,
-	TORCOLL_I32,
-	TORCOLL_I64,
-	TORCOLL_U8,
-	TORCOLL_U16,
-	TORCOLL_U32,
-	TORCOLL_U64,
-	TORCOLL_F16,
-	TORCOLL_BF16,
-	TORCOLL_F32,
-	TORCOLL_F64,
+	TORCOLL_I8,		/* int8_t */
+	TORCOLL_I16,		/* int16_t */
+	TORCOLL_I32,		/* int32_t */
+	TORCOLL_I64,		/* int64_t */
+	TORCOLL_U8,		/* uint8_t */
+	TORCOLL_U16,		/* uint16_t */
+	TORCOLL_U32,		/* uint32_t */
+	TORCOLL_U64,		/* uint64_t */
+	TORCOLL_F16,		/* IEEE 754 binary16 */
+	TORCOLL_BF16,		/* bfloat16: the upper half of a binary32 */
+	TORCOLL_F32,		/* float */
+	TORCOLL_F64,		/* double */
 	/*
 	 * MPI's pair types, for minloc and maxloc: value, then int index, C layout. The layouts of
 	 * double and int, and of long and int, differ in 32-bit programs, which get EOPNOTSUPP.
 	 */
-	TORCOLL_FLOAT_INT,
-	TORCOLL_DOUBLE_INT,
-	TORCOLL_LONG_INT,
-	TORCOLL_2INT,
-	TORCOLL_SHORT_INT,
+	TORCOLL_FLOAT_INT,	/* MPI_FLOAT_INT */
+	TORCOLL_DOUBLE_INT,	/* MPI_DOUBLE_INT */
+	TORCOLL_LONG_INT,	/* MPI_LONG_INT */
+	TORCOLL_2INT,		/* MPI_2INT */
+	TORCOLL_SHORT_INT,	/* MPI_SHORT_INT */
 	TORCOLL_TYPE_COUNT
 };
 
 enum torcoll_redop {
 	TORCOLL_REDOP_NONE,
-	TORCOLL_SUM,
-	TORCOLL_PROD,
-	TORCOLL_MIN,
-	TORCOLL_MAX,
-	TORCOLL_AVG,
-	TORCOLL_BAND,
-	TORCOLL_BOR,
-	TORCOLL_BXOR,
-	TORCOLL_LAND,
-	TORCOLL_LOR,
-	TORCOLL_LXOR,
-	TORCOLL_MINLOC,
-	TORCOLL_MAXLOC,
-	TORCOLL_PREMULSUM,
+	TORCOLL_SUM,		/* numbers; integers wrap */
+	TORCOLL_PROD,		/* numbers; integers wrap */
+	TORCOLL_MIN,		/* numbers; -0 is less than +0 */
+	TORCOLL_MAX,		/* numbers */
+	TORCOLL_AVG,		/* numbers: the sum divided by the ranks, integers towards zero */
+	TORCOLL_BAND,		/* integers: bitwise and */
+	TORCOLL_BOR,		/* integers: bitwise or */
+	TORCOLL_BXOR,		/* integers: bitwise exclusive or */
+	TORCOLL_LAND,		/* integers: logical and, 0 or 1 */
+	TORCOLL_LOR,		/* integers: logical or, 0 or 1 */
+	TORCOLL_LXOR,		/* integers: logical exclusive or, 0 or 1 */
+	TORCOLL_MINLOC,		/* pairs: the least value, and its least index */
+	TORCOLL_MAXLOC,		/* pairs: the greatest value, and its least index */
+	TORCOLL_PREMULSUM,	/* numbers: the sum of inputs, each times its scalar */
 	TORCOLL_REDOP_COUNT
 };
 
