@@ -77,7 +77,6 @@ struct torcoll_comm {
 	uint32_t depth;
 	enum torcoll_bits bits;
 	uint64_t flags;			/* TORCOLL_COMM_* */
-	uint32_t calls;			/* threads in blocking calls of ops; changes */
 	uint32_t groups;		/* calls that made groups; changes */
 	uint32_t exclude[TORCOLL_COLL_COUNT];	/* algorithms that auto must not choose */
 };
@@ -215,11 +214,7 @@ void torcoll__ring_free(struct torcoll__ring *ring, bool forked);
  * Reserve an id for an op to be posted to the ring. Id 0: there is none, wait
  * for the op by a call instead. False: the ring is full.
  */
-bool torcoll__ring_take(const struct torcoll_comm *comm, const struct torcoll_submit *s,
-			uint64_t *id);
-
-/* Return whether the completion of any op of the series of @s is still to come. */
-bool torcoll__ring_awaits(const struct torcoll_comm *comm, const struct torcoll_submit *s);
+bool torcoll__ring_take(const struct torcoll_comm *comm, uint64_t *id);
 
 /* Return the number of entries that the module has posted. */
 uint32_t torcoll__ring_tail(const struct torcoll *t);

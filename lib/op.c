@@ -213,7 +213,7 @@ static void request_start(struct torcoll_request *req, struct torcoll_comm *comm
 static bool ring_begin(const struct torcoll_comm *comm, struct torcoll_submit *s)
 {
 	uint64_t id;
-	bool room = torcoll__ring_take(comm, s, &id);
+	bool room = torcoll__ring_take(comm, &id);
 
 	s->user_data = id;
 	if (id)
@@ -393,9 +393,7 @@ int torcoll_run(struct torcoll_comm *comm, const struct torcoll_op *op)
 	}
 	op_marshal(comm, op, &s);
 	s.flags |= TORCOLL_OP_WAIT;
-	__atomic_add_fetch(&comm->calls, 1, __ATOMIC_RELAXED);
 	err = submit_call(comm, &s);
-	__atomic_sub_fetch(&comm->calls, 1, __ATOMIC_RELAXED);
 	if (err == -EBUSY && s.flags & TORCOLL_OP_TRY)
 		return run_in_two(comm, op);
 	if (!err || err == -EINTR)

@@ -260,31 +260,15 @@ static bool job_advance(struct torcoll__job *job)
 }
 
 /*
- * Return whether something will happen in the series, after which there may be a
- * slot: the end of an op, or of a call that runs one.
- */
-static bool job_has_turn_later(const struct torcoll__job *job)
-{
-	return torcoll__ring_awaits(job->comm, &job->desc) ||
-	       __atomic_load_n(&job->comm->calls, __ATOMIC_RELAXED);
-}
-
-/*
- * Start the step that is described. False: there is no slot for it. If all ops
- * of the series are complete, their slots only wait for acknowledgements of
- * other nodes, and no event would tell a program that sleeps in poll(): wait for
- * that in the module.
+ * Start the step that is described. False: there is no slot for it. The slot of a
+ * complete op can wait for other ranks to call, so this must not block.
  */
 static bool job_start(struct torcoll__job *job)
 {
 	int err = torcoll__op_start(job->comm, &job->desc, &job->running);
 
-	if (err == -EBUSY && job->desc.flags & TORCOLL_OP_TRY) {
-		if (job_has_turn_later(job))
-			return false;
-		job->desc.flags &= ~TORCOLL_OP_TRY;
-		err = torcoll__op_start(job->comm, &job->desc, &job->running);
-	}
+	if (err == -EBUSY && job->desc.flags & TORCOLL_OP_TRY)
+		return false;
 	if (err)
 		job_refused(job, err, ~0U);
 	else

@@ -27,7 +27,6 @@ struct cell {
 	const struct torcoll_comm *comm;	/* NULL: free */
 	uint32_t generation;			/* of its use */
 	uint32_t next;				/* next free one */
-	uint32_t role, peer;			/* of the op's series */
 	bool done;
 	struct torcoll_completion completion;
 };
@@ -239,25 +238,6 @@ static void ring_look(struct torcoll__ring *ring)
 	ring_advance(ring);
 }
 
-bool torcoll__ring_awaits(const struct torcoll_comm *comm, const struct torcoll_submit *s)
-{
-	struct torcoll__ring *ring = comm->t->ring;
-	uint32_t role = torcoll__role(s), peer = role ? s->peer : 0;
-	bool found = false;
-
-	pthread_mutex_lock(&ring->lock);
-	if (ring->shared)
-		ring_look(ring);
-	for (uint32_t i = 0; !found && i < ring->top; i++) {
-		const struct cell *cell = &ring->cells[i];
-
-		found = cell->comm == comm && !cell->done && cell->role == role &&
-			cell->peer == peer;
-	}
-	pthread_mutex_unlock(&ring->lock);
-	return found;
-}
-
 uint32_t torcoll__ring_tail(const struct torcoll *t)
 {
 	const struct torcoll_ring *shared = __atomic_load_n(&t->ring->shared, __ATOMIC_RELAXED);
@@ -297,8 +277,7 @@ static bool ring_has_room(struct torcoll__ring *ring)
 	       (ring->free < ring->room || cells_grow(ring, ring->room));
 }
 
-bool torcoll__ring_take(const struct torcoll_comm *comm, const struct torcoll_submit *s,
-			uint64_t *id)
+bool torcoll__ring_take(const struct torcoll_comm *comm, uint64_t *id)
 {
 	struct torcoll__ring *ring = comm->t->ring;
 	struct cell *cell;
@@ -315,8 +294,6 @@ bool torcoll__ring_take(const struct torcoll_comm *comm, const struct torcoll_su
 		ring->free = cell->next;
 		ring->taken++;
 		cell->comm = comm;
-		cell->role = torcoll__role(s);
-		cell->peer = cell->role ? s->peer : 0;
 		cell->generation++;
 		if (ring->top <= cell - ring->cells)
 			ring->top = cell - ring->cells + 1;

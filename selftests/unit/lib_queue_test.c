@@ -284,29 +284,6 @@ static void close__drops_what_waits(void **state)
 	assert_int_equal(nposted, 3);
 }
 
-/*
- * A slot of a complete op can still wait for acknowledgements, of which no event tells a program that polls: if no
- * completion is to come, the module waits.
- */
-static void slots__wait_in_the_module_at_last(void **state)
-{
-	struct fixture *f = *state;
-	struct torcoll_request req[3];
-
-	fake.slots = 2;
-	for (size_t i = 0; i < ARRAY_SIZE(req); i++)
-		start(f, &req[i]);
-	post(posted[0], 0, 0);
-	assert_int_equal(torcoll_test(&req[0]), 0);
-	assert_int_equal(nposted, 2);
-	assert_true(fake.submit.flags & TORCOLL_OP_TRY);
-	post(posted[1], 0, 0);
-	/* at once, after a completion */
-	assert_int_equal(torcoll_test(&req[1]), 0);
-	assert_int_equal(nposted, 3);
-	assert_false(fake.submit.flags & TORCOLL_OP_TRY);
-}
-
 /* ---- descriptors ---- */
 
 static uint64_t slept_ns;
@@ -433,7 +410,6 @@ int main(void)
 		test_queue(lists__are_copied),
 		test_queue(batch__rest_waits),
 		test_queue(close__drops_what_waits),
-		test_queue(slots__wait_in_the_module_at_last),
 		test_queue(fds__or_result),
 		test_queue(fds__none_to_wait_with),
 		test_queue(any__tells_which),
