@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# s; an op that waits for a slot of its comm is tried so often while a task awaits it
+SLOT_INTERVAL = 0.001
+
 
 class ModuleInfo(NamedTuple):
     """The loaded module: its version, that of its interface, and by name what it serves."""
@@ -62,6 +65,8 @@ class Context:
         self._closed = False
         self._comms: weakref.WeakSet["Comm"] = weakref.WeakSet()
         self._watched: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, int]" = weakref.WeakKeyDictionary()
+        self._queued: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, list[tuple[Comm, Flight]]]" = (
+            weakref.WeakKeyDictionary())
         handle = ctypes.c_void_p()
         err = self._lib.torcoll_open(ctypes.byref(handle))
         if err == -errno.ENOENT:
@@ -187,7 +192,25 @@ class Context:
         comm._test(flight)
         if flight.status is not None and not future.done():
             future.set_result(None)
+        elif self._waits_for_slot(flight):
+            queued = self._queued.setdefault(loop, [])
+            queued.append((comm, flight))
+            if len(queued) == 1:
+                loop.call_later(SLOT_INTERVAL, self._push, loop)
         return future
+
+    def _waits_for_slot(self, flight: "Flight") -> bool:
+        return flight.status is None and not self._lib.torcoll_request_algorithm(ctypes.byref(flight.request))
+
+    def _push(self, loop: "asyncio.AbstractEventLoop") -> None:
+        """Start ops that wait for a slot: tests do, and the descriptor does not tell when a slot is free."""
+        queued = self._queued.pop(loop, [])
+        for comm, _ in queued[:1]:
+            comm._test(queued[0][1])
+        queued = [(comm, flight) for comm, flight in queued if self._waits_for_slot(flight)]
+        if queued and not self._closed:
+            self._queued[loop] = queued
+            loop.call_later(SLOT_INTERVAL, self._push, loop)
 
     def _unwatch(self, loop: "asyncio.AbstractEventLoop") -> None:
         self._watched[loop] -= 1

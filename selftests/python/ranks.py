@@ -241,6 +241,8 @@ def tasks(comm: torcoll.Comm) -> None:
             await one(n)
         # tasks start in their order, which is that of the calls
         await asyncio.gather(*(one(n) for n in (5, 40000, 17, 90000)))
+        # more than the comm has slots
+        await asyncio.gather(*(one(8) for _ in range(100)))
         peer = comm.rank ^ 1
         await asyncio.gather(comm.isend(data(comm.rank, 50), peer), comm.irecv(np.zeros(50, "f4"), peer))
         ticker.cancel()

@@ -18,6 +18,7 @@ import pytest
 import torcoll
 from conftest import Fake
 from torcoll import _comm
+from torcoll._requests import Flight
 
 
 @pytest.fixture(autouse=True)
@@ -218,6 +219,35 @@ def test_await__no_spinning_with_ops_of_others(fake: Fake, comm: torcoll.Comm,
         monkeypatch.setattr(comm.context, "_readable", counted)
         await mine
         assert turns <= 3 and other.test()
+
+    asyncio.run(main())
+
+
+def test_await__for_a_slot(fake: Fake, comm: torcoll.Comm, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits, tests = True, 0
+    test = comm._test
+
+    def counted(flight: Flight) -> None:
+        nonlocal tests
+        tests += 1
+        test(flight)
+
+    async def main() -> None:
+        nonlocal waits, tests
+        requests = [comm.iallreduce(bytearray(4)) for _ in range(3)]
+        monkeypatch.setattr(comm, "_test", counted)
+        monkeypatch.setattr(comm.context, "_waits_for_slot", lambda flight: waits and flight.status is None)
+        results = asyncio.gather(*requests)
+        await asyncio.sleep(0.05)
+        # nothing became readable, and one timer tests for all
+        assert 3 + 3 <= tests <= 3 + 3 + 60
+        waits = False
+        await asyncio.sleep(0.02)
+        tests = 0
+        await asyncio.sleep(0.05)
+        assert not tests and not comm.context._queued
+        fake.complete(3)
+        assert await results == [b"****"] * 3
 
     asyncio.run(main())
 
