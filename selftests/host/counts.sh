@@ -86,8 +86,8 @@ within_a_tenth()
 }
 
 # times SHAPE ALGORITHM...: with links so slow that they are all that takes time, an op takes what its cost says, within a tenth:
-# W vectors over a cable, and the delay of each hop. Of plans whose rounds are in step, and whose acknowledgements do not wait
-# behind data for the other direction; the others take longer, on tori as well.
+# W vectors over a cable, and the delay of each hop. Those that are named here do, and stay so; others deviate by up to half, on
+# tori as well: the cost does not know of rounds that are not in step, nor of acknowledgements that wait behind data.
 times()
 {
 	local shape=$1 algorithm count=480000 seed=8 delay rate took
@@ -115,5 +115,5 @@ times 4:mesh swing-bw swing-lat trivance-bw circulant general ring bucket bibuck
 	bruck-bw window flood tree direct
 times 3:line trivance-lat bruck-lat window flood tree moore allport
 times 5x3:line trivance-bw circulant general bibucket bruck-bw tree direct
-times 4:meshx4 swing-lat recdoub-lat bruck-bw tree
+times 4:meshx4 swing-lat recdoub-lat tree
 finish

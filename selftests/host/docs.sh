@@ -239,12 +239,12 @@ spelling()
 	local made='lib/man/torcoll_types.3' list
 
 	mapfile -t list < <(find docs lib/man tools -name '*.[1-8]' ! -path "$made"; find docs/site -name '*.md' -o -name '*.html' -o -name '*.js')
-	codespell -L bu,te "${documents[@]}" "${list[@]}" lib/*.h uapi/linux/*.h uapi/torcoll.yaml
+	codespell -L bu,te,inout "${documents[@]}" "${list[@]}" lib/*.h uapi/linux/*.h uapi/torcoll.yaml
 }
 
 finds_misspellings()
 {
-	! codespell -L bu,te - <<<'An exmaple that is occured.' >/dev/null
+	! codespell -L bu,te,inout - <<<'An exmaple that is occured.' >/dev/null
 }
 
 # row NAME: what README's table says that works, of that name.

@@ -128,7 +128,7 @@ struct torcoll_link_record {
 	__be32	node;
 	__be32	epoch;		/* of the node */
 	__be32	seq;		/* not 0 */
-	__be16	dead;		/* bit 2 * dim + dir: the cable is dead, or was never seen alive */
+	__be16	dead;		/* bit per port: the link is dead, or was never seen alive */
 	__be16	frame;		/* largest frame of all its links, above the MAC header; 0: not known */
 };
 
