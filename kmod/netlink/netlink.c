@@ -200,6 +200,7 @@ static struct tor_fabric *find_place(struct sk_buff *skb, struct genl_info *info
 				     int *err)
 {
 	struct tor_fabric *fabric;
+	u32 dim;
 
 	if (GENL_REQ_ATTR_CHECK(info, TORCOLL_A_PORT_DIM) ||
 	    GENL_REQ_ATTR_CHECK(info, TORCOLL_A_PORT_DIR)) {
@@ -209,12 +210,16 @@ static struct tor_fabric *find_place(struct sk_buff *skb, struct genl_info *info
 	fabric = find_fabric(skb, info, TORCOLL_A_PORT_FABRIC, err);
 	if (!fabric)
 		return NULL;
-	*link = tor_port_find(&fabric->node.torus, get_u32(info, TORCOLL_A_PORT_DIM),
-			      get_u32(info, TORCOLL_A_PORT_DIR));
+	dim = get_u32(info, TORCOLL_A_PORT_DIM);
+	*link = tor_port_find(&fabric->node.torus, dim, get_u32(info, TORCOLL_A_PORT_DIR));
 	if (*link < fabric->node.torus.ports)
 		return fabric;
-	*err = nl_refuse(info, -EINVAL, "the shape has no such dimension, or no such direction in it",
-			 info->attrs[TORCOLL_A_PORT_DIR]);
+	if (dim < fabric->node.torus.ndim)
+		*err = nl_refuse(info, -EINVAL, "the dimension has no such direction",
+				 info->attrs[TORCOLL_A_PORT_DIR]);
+	else
+		*err = nl_refuse(info, -EINVAL, "the fabric has no such dimension",
+				 info->attrs[TORCOLL_A_PORT_DIM]);
 	return NULL;
 }
 
