@@ -298,7 +298,7 @@ stamps_up()
 # fabric KEY ip on. Namespaces of nodes have IPv6 off, so that cables are as quiet as they can be.
 ip_up()
 {
-	torcollctl netns run -n "$1" sysctl -qw net.ipv6.conf.default.disable_ipv6=0
+	torcollctl netns run -n "$1" sysctl -qw net.ipv6.conf.default.disable_ipv6=0 net.ipv6.conf.lo.disable_ipv6=0
 	torcollctl netns run -n "$1" torcollctl fabric 1 ip on prefix 10.7.0.0/24 prefix6 fd00:7::/64 "${@:2}"
 }
 

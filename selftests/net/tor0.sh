@@ -41,9 +41,9 @@ group_answers()
 # What Docker does to a host: IP forwards nothing there.
 forward_drops()
 {
-	torcollctl netns run -n 16 nft 'table inet docker { chain forward {
-		type filter hook forward priority filter; policy drop; counter
-	} }'
+	torcollctl netns run -n 16 nft 'add table inet docker
+		add chain inet docker forward { type filter hook forward priority 0; policy drop; }
+		add rule inet docker forward counter'
 }
 
 # Packets that came there, on all nodes.
