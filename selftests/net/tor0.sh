@@ -31,7 +31,7 @@ group_answers()
 {
 	local own
 
-	own=$(node 0 ip -6 -j address show dev tor0 scope link | jq -r '.[0].addr_info[0].local')
+	own=$(node 0 ip -6 -j address show dev tor0 scope link | jq -r '.[].addr_info[].local | strings')
 	node 0 ping -6 -n -c 3 -W 5 ff02::1%tor0 | grep 'icmp_seq=1 ' | sed 's/.*from \([^ ]*\)%tor0:.*/\1/' |
 		sort -u >"$work/answers"
 	cat "$work/answers"
