@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The functions of a module that reduce, and the barrier. */
-#include "coll_torcoll.h"
+#include "functions.h"
 
 static const void *in_place(const void *sbuf)
 {
@@ -21,35 +21,53 @@ static int vector_call(struct tmpi_call *call, enum torcoll_collective collectiv
 	return tmpi_reduce(call, collective, in_place(sbuf), rbuf, count, &r, root);
 }
 
-static int allreduce_call(struct coll_torcoll_module *m, struct tmpi_call *call, const void *sbuf,
-			  void *rbuf, int count, struct ompi_datatype_t *dtype,
-			  struct ompi_op_t *op)
+static int allreduce_call(struct tmpi_call *call, const void *sbuf, void *rbuf, int count,
+			  struct ompi_datatype_t *dtype, struct ompi_op_t *op)
 {
 	return vector_call(call, TORCOLL_ALLREDUCE, sbuf, rbuf, count, dtype, op, 0);
 }
 
-static int reduce_call(struct coll_torcoll_module *m, struct tmpi_call *call, const void *sbuf,
-		       void *rbuf, int count, struct ompi_datatype_t *dtype, struct ompi_op_t *op,
-		       int root)
+COLL_TORCOLL_DEFINE(allreduce,
+	(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+	 struct ompi_op_t *op),
+	(sbuf, rbuf, count, dtype, op))
+
+static int reduce_call(struct tmpi_call *call, const void *sbuf, void *rbuf, int count,
+		       struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root)
 {
 	return vector_call(call, TORCOLL_REDUCE, sbuf, rbuf, count, dtype, op, root);
 }
 
-static int scan_call(struct coll_torcoll_module *m, struct tmpi_call *call, const void *sbuf,
-		     void *rbuf, int count, struct ompi_datatype_t *dtype, struct ompi_op_t *op)
+COLL_TORCOLL_DEFINE(reduce,
+	(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+	 struct ompi_op_t *op, int root),
+	(sbuf, rbuf, count, dtype, op, root))
+
+static int scan_call(struct tmpi_call *call, const void *sbuf, void *rbuf, int count,
+		     struct ompi_datatype_t *dtype, struct ompi_op_t *op)
 {
 	return vector_call(call, TORCOLL_SCAN, sbuf, rbuf, count, dtype, op, 0);
 }
 
-static int exscan_call(struct coll_torcoll_module *m, struct tmpi_call *call, const void *sbuf,
-		       void *rbuf, int count, struct ompi_datatype_t *dtype, struct ompi_op_t *op)
+COLL_TORCOLL_DEFINE(scan,
+	(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+	 struct ompi_op_t *op),
+	(sbuf, rbuf, count, dtype, op))
+
+static int exscan_call(struct tmpi_call *call, const void *sbuf, void *rbuf, int count,
+		       struct ompi_datatype_t *dtype, struct ompi_op_t *op)
 {
 	return vector_call(call, TORCOLL_EXSCAN, sbuf, rbuf, count, dtype, op, 0);
 }
 
-static int reduce_scatter_call(struct coll_torcoll_module *m, struct tmpi_call *call,
-			       const void *sbuf, void *rbuf, const int *rcounts,
-			       struct ompi_datatype_t *dtype, struct ompi_op_t *op)
+COLL_TORCOLL_DEFINE(exscan,
+	(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+	 struct ompi_op_t *op),
+	(sbuf, rbuf, count, dtype, op))
+
+static int reduce_scatter_call(struct tmpi_call *call, const void *sbuf, void *rbuf,
+			       const int *rcounts, struct ompi_datatype_t *dtype,
+			       struct ompi_op_t *op)
 {
 	struct tmpi_reduction r;
 	uint64_t count = 0;
@@ -63,9 +81,14 @@ static int reduce_scatter_call(struct coll_torcoll_module *m, struct tmpi_call *
 	return tmpi_reduce_scatter(call, in_place(sbuf), rbuf, rcounts, 0, &r);
 }
 
-static int reduce_scatter_block_call(struct coll_torcoll_module *m, struct tmpi_call *call,
-				     const void *sbuf, void *rbuf, int rcount,
-				     struct ompi_datatype_t *dtype, struct ompi_op_t *op)
+COLL_TORCOLL_DEFINE(reduce_scatter,
+	(const void *sbuf, void *rbuf, const int *rcounts, struct ompi_datatype_t *dtype,
+	 struct ompi_op_t *op),
+	(sbuf, rbuf, rcounts, dtype, op))
+
+static int reduce_scatter_block_call(struct tmpi_call *call, const void *sbuf, void *rbuf,
+				     int rcount, struct ompi_datatype_t *dtype,
+				     struct ompi_op_t *op)
 {
 	struct tmpi_reduction r;
 
@@ -75,6 +98,11 @@ static int reduce_scatter_block_call(struct coll_torcoll_module *m, struct tmpi_
 		return coll_torcoll_leave(COLL_TORCOLL_SIZE);
 	return tmpi_reduce_scatter(call, in_place(sbuf), rbuf, NULL, rcount, &r);
 }
+
+COLL_TORCOLL_DEFINE(reduce_scatter_block,
+	(const void *sbuf, void *rbuf, int rcount, struct ompi_datatype_t *dtype,
+	 struct ompi_op_t *op),
+	(sbuf, rbuf, rcount, dtype, op))
 
 static int barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
@@ -94,212 +122,6 @@ static int ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request,
 	if (!req)
 		return OMPI_ERR_OUT_OF_RESOURCE;
 	return coll_torcoll_start(req, tmpi_barrier(&req->call), request);
-}
-
-static int allreduce(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
-		     struct ompi_op_t *op, struct ompi_communicator_t *comm,
-		     mca_coll_base_module_t *module)
-{
-	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
-	struct tmpi_call call;
-	int ret;
-
-	coll_torcoll_begin(m, &call);
-	ret = allreduce_call(m, &call, sbuf, rbuf, count, dtype, op);
-	if (ret == COLL_TORCOLL_LOWER)
-		return m->lower.coll_allreduce(sbuf, rbuf, count, dtype, op, comm,
-					       m->lower.coll_allreduce_module);
-	return coll_torcoll_run(m, &call, ret);
-}
-
-static int iallreduce(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
-		      struct ompi_op_t *op, struct ompi_communicator_t *comm,
-		      ompi_request_t **request, mca_coll_base_module_t *module)
-{
-	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
-	struct coll_torcoll_request *req = coll_torcoll_request_new(m);
-	int ret;
-
-	if (!req)
-		return OMPI_ERR_OUT_OF_RESOURCE;
-	ret = allreduce_call(m, &req->call, sbuf, rbuf, count, dtype, op);
-	if (ret != COLL_TORCOLL_LOWER)
-		return coll_torcoll_start(req, ret, request);
-	coll_torcoll_request_drop(req);
-	return m->lower.coll_iallreduce(sbuf, rbuf, count, dtype, op, comm, request,
-					m->lower.coll_iallreduce_module);
-}
-
-static int reduce(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
-		  struct ompi_op_t *op, int root, struct ompi_communicator_t *comm,
-		  mca_coll_base_module_t *module)
-{
-	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
-	struct tmpi_call call;
-	int ret;
-
-	coll_torcoll_begin(m, &call);
-	ret = reduce_call(m, &call, sbuf, rbuf, count, dtype, op, root);
-	if (ret == COLL_TORCOLL_LOWER)
-		return m->lower.coll_reduce(sbuf, rbuf, count, dtype, op, root, comm,
-					    m->lower.coll_reduce_module);
-	return coll_torcoll_run(m, &call, ret);
-}
-
-static int ireduce(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
-		   struct ompi_op_t *op, int root, struct ompi_communicator_t *comm,
-		   ompi_request_t **request, mca_coll_base_module_t *module)
-{
-	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
-	struct coll_torcoll_request *req = coll_torcoll_request_new(m);
-	int ret;
-
-	if (!req)
-		return OMPI_ERR_OUT_OF_RESOURCE;
-	ret = reduce_call(m, &req->call, sbuf, rbuf, count, dtype, op, root);
-	if (ret != COLL_TORCOLL_LOWER)
-		return coll_torcoll_start(req, ret, request);
-	coll_torcoll_request_drop(req);
-	return m->lower.coll_ireduce(sbuf, rbuf, count, dtype, op, root, comm, request,
-				     m->lower.coll_ireduce_module);
-}
-
-static int scan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
-		struct ompi_op_t *op, struct ompi_communicator_t *comm,
-		mca_coll_base_module_t *module)
-{
-	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
-	struct tmpi_call call;
-	int ret;
-
-	coll_torcoll_begin(m, &call);
-	ret = scan_call(m, &call, sbuf, rbuf, count, dtype, op);
-	if (ret == COLL_TORCOLL_LOWER)
-		return m->lower.coll_scan(sbuf, rbuf, count, dtype, op, comm,
-					  m->lower.coll_scan_module);
-	return coll_torcoll_run(m, &call, ret);
-}
-
-static int iscan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
-		 struct ompi_op_t *op, struct ompi_communicator_t *comm, ompi_request_t **request,
-		 mca_coll_base_module_t *module)
-{
-	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
-	struct coll_torcoll_request *req = coll_torcoll_request_new(m);
-	int ret;
-
-	if (!req)
-		return OMPI_ERR_OUT_OF_RESOURCE;
-	ret = scan_call(m, &req->call, sbuf, rbuf, count, dtype, op);
-	if (ret != COLL_TORCOLL_LOWER)
-		return coll_torcoll_start(req, ret, request);
-	coll_torcoll_request_drop(req);
-	return m->lower.coll_iscan(sbuf, rbuf, count, dtype, op, comm, request,
-				   m->lower.coll_iscan_module);
-}
-
-static int exscan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
-		  struct ompi_op_t *op, struct ompi_communicator_t *comm,
-		  mca_coll_base_module_t *module)
-{
-	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
-	struct tmpi_call call;
-	int ret;
-
-	coll_torcoll_begin(m, &call);
-	ret = exscan_call(m, &call, sbuf, rbuf, count, dtype, op);
-	if (ret == COLL_TORCOLL_LOWER)
-		return m->lower.coll_exscan(sbuf, rbuf, count, dtype, op, comm,
-					    m->lower.coll_exscan_module);
-	return coll_torcoll_run(m, &call, ret);
-}
-
-static int iexscan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
-		   struct ompi_op_t *op, struct ompi_communicator_t *comm, ompi_request_t **request,
-		   mca_coll_base_module_t *module)
-{
-	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
-	struct coll_torcoll_request *req = coll_torcoll_request_new(m);
-	int ret;
-
-	if (!req)
-		return OMPI_ERR_OUT_OF_RESOURCE;
-	ret = exscan_call(m, &req->call, sbuf, rbuf, count, dtype, op);
-	if (ret != COLL_TORCOLL_LOWER)
-		return coll_torcoll_start(req, ret, request);
-	coll_torcoll_request_drop(req);
-	return m->lower.coll_iexscan(sbuf, rbuf, count, dtype, op, comm, request,
-				     m->lower.coll_iexscan_module);
-}
-
-static int reduce_scatter(const void *sbuf, void *rbuf, const int *rcounts,
-			  struct ompi_datatype_t *dtype, struct ompi_op_t *op,
-			  struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
-{
-	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
-	struct tmpi_call call;
-	int ret;
-
-	coll_torcoll_begin(m, &call);
-	ret = reduce_scatter_call(m, &call, sbuf, rbuf, rcounts, dtype, op);
-	if (ret == COLL_TORCOLL_LOWER)
-		return m->lower.coll_reduce_scatter(sbuf, rbuf, rcounts, dtype, op, comm,
-						    m->lower.coll_reduce_scatter_module);
-	return coll_torcoll_run(m, &call, ret);
-}
-
-static int ireduce_scatter(const void *sbuf, void *rbuf, const int *rcounts,
-			   struct ompi_datatype_t *dtype, struct ompi_op_t *op,
-			   struct ompi_communicator_t *comm, ompi_request_t **request,
-			   mca_coll_base_module_t *module)
-{
-	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
-	struct coll_torcoll_request *req = coll_torcoll_request_new(m);
-	int ret;
-
-	if (!req)
-		return OMPI_ERR_OUT_OF_RESOURCE;
-	ret = reduce_scatter_call(m, &req->call, sbuf, rbuf, rcounts, dtype, op);
-	if (ret != COLL_TORCOLL_LOWER)
-		return coll_torcoll_start(req, ret, request);
-	coll_torcoll_request_drop(req);
-	return m->lower.coll_ireduce_scatter(sbuf, rbuf, rcounts, dtype, op, comm, request,
-					     m->lower.coll_ireduce_scatter_module);
-}
-
-static int reduce_scatter_block(const void *sbuf, void *rbuf, int rcount,
-				struct ompi_datatype_t *dtype, struct ompi_op_t *op,
-				struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
-{
-	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
-	struct tmpi_call call;
-	int ret;
-
-	coll_torcoll_begin(m, &call);
-	ret = reduce_scatter_block_call(m, &call, sbuf, rbuf, rcount, dtype, op);
-	if (ret == COLL_TORCOLL_LOWER)
-		return m->lower.coll_reduce_scatter_block(sbuf, rbuf, rcount, dtype, op, comm,
-							  m->lower.coll_reduce_scatter_block_module);
-	return coll_torcoll_run(m, &call, ret);
-}
-
-static int ireduce_scatter_block(const void *sbuf, void *rbuf, int rcount,
-				 struct ompi_datatype_t *dtype, struct ompi_op_t *op,
-				 struct ompi_communicator_t *comm, ompi_request_t **request,
-				 mca_coll_base_module_t *module)
-{
-	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
-	struct coll_torcoll_request *req = coll_torcoll_request_new(m);
-	int ret;
-
-	if (!req)
-		return OMPI_ERR_OUT_OF_RESOURCE;
-	ret = reduce_scatter_block_call(m, &req->call, sbuf, rbuf, rcount, dtype, op);
-	if (ret != COLL_TORCOLL_LOWER)
-		return coll_torcoll_start(req, ret, request);
-	coll_torcoll_request_drop(req);
-	return m->lower.coll_ireduce_scatter_block(sbuf, rbuf, rcount, dtype, op, comm, request,
-						   m->lower.coll_ireduce_scatter_block_module);
 }
 
 void coll_torcoll_set_reduce(mca_coll_base_module_t *module)
