@@ -269,6 +269,27 @@ counters()
 		jq -n --arg name "$1" '[inputs | .. | objects | .[$name]? | numbers] | add // 0'
 }
 
+# fabric_on DEVICE-0 DEVICE-1: a ring of two on these.
+fabric_on()
+{
+	node 0 torcollctl fabric add 1 dims 2 node 0 &&
+		node 1 torcollctl fabric add 1 dims 2 node 1 &&
+		node 0 torcollctl port add 1 dim 0 dir plus dev "$1" &&
+		node 1 torcollctl port add 1 dim 0 dir minus dev "$2" &&
+		wait_for 10 port_is 0 '.state == "up"' && wait_for 10 port_is 1 '.state == "up"'
+}
+
+no_fabric()
+{
+	node 0 torcollctl fabric del 1 && node 1 torcollctl fabric del 1
+}
+
+# port_is NODE FILTER: the only port of that node.
+port_is()
+{
+	node "$1" torcollctl -j port show | jq -e "length == 1 and (.[0] | $2)"
+}
+
 # A packet socket stays open until release_socket: its use alone changes code that other processors run (on_one_cpu).
 hold_socket()
 {

@@ -53,27 +53,6 @@ xdp_on()
 	(($1 == 0)) || { node 0 xdp top "$mode" && node 1 xdp top "$mode"; }
 }
 
-# fabric_on DEVICE-0 DEVICE-1: a ring of two on these.
-fabric_on()
-{
-	node 0 torcollctl fabric add 1 dims 2 node 0 &&
-		node 1 torcollctl fabric add 1 dims 2 node 1 &&
-		node 0 torcollctl port add 1 dim 0 dir plus dev "$1" &&
-		node 1 torcollctl port add 1 dim 0 dir minus dev "$2" &&
-		wait_for 10 port_is 0 '.state == "up"' && wait_for 10 port_is 1 '.state == "up"'
-}
-
-no_fabric()
-{
-	node 0 torcollctl fabric del 1 && node 1 torcollctl fabric del 1
-}
-
-# port_is NODE FILTER: the only port of that node.
-port_is()
-{
-	node "$1" torcollctl -j port show | jq -e "length == 1 and (.[0] | $2)"
-}
-
 # frame_is MTU: a frame carries what fits behind its header, in multiples of 4 bytes, a long one in such of 64.
 frame_is()
 {

@@ -8,27 +8,6 @@
 . "$(dirname "$0")/../lib.sh"
 ktap_header
 
-# fabric_on DEVICE-0 DEVICE-1: a ring of two on these.
-fabric_on()
-{
-	node 0 torcollctl fabric add 1 dims 2 node 0 &&
-		node 1 torcollctl fabric add 1 dims 2 node 1 &&
-		node 0 torcollctl port add 1 dim 0 dir plus dev "$1" &&
-		node 1 torcollctl port add 1 dim 0 dir minus dev "$2" &&
-		wait_for 10 port_is 0 '.state == "up"' && wait_for 10 port_is 1 '.state == "up"'
-}
-
-no_fabric()
-{
-	node 0 torcollctl fabric del 1 && node 1 torcollctl fabric del 1
-}
-
-# port_is NODE FILTER: the only port of that node.
-port_is()
-{
-	node "$1" torcollctl -j port show | jq -e "length == 1 and (.[0] | $2)"
-}
-
 right()
 {
 	torcollctl netns run torcoll-perf allreduce -b 8 -e 256K -f 256 -n 1 -w 0
