@@ -136,6 +136,25 @@ static int find_place(struct tor_fabric *fabric, u32 link, u32 rank, u32 *cable,
 	return -EEXIST;
 }
 
+/*
+ * Return where the count of a new port's frames begins: behind those of all
+ * cables of its link. Its neighbour may have heard any of them, and must not
+ * take this count for the continuation of that one. Context: RTNL.
+ */
+static u32 first_count(struct tor_fabric *fabric, u32 link)
+{
+	u32 k, sent, least = 0;
+
+	rcu_read_lock();
+	for (k = 0; k < TOR_LINK_CABLES; k++) {
+		sent = tor_env_cable_sent(&fabric->node, tor_cable(link, k));
+		if (!k || (s32)(sent - least) < 0)
+			least = sent;
+	}
+	rcu_read_unlock();
+	return least - TOR_LOSS_OVERTAKEN - 1;
+}
+
 /* The number of a link's ports has changed. */
 static void count_beside(struct tor_fabric *fabric, u32 link)
 {
@@ -214,6 +233,7 @@ int tor_port_add(struct tor_fabric *fabric, u32 link, u32 rank, struct net_devic
 	port->type.dev = dev;
 	port->type.func = tor_frame_rx;
 	port->type.list_func = tor_frame_rx_list;
+	fabric->sent[cable] = first_count(fabric, link);
 	rcu_assign_pointer(fabric->port[cable], port);
 	count_beside(fabric, link);
 	tor_fabric_changed(fabric);

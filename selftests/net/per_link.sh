@@ -194,7 +194,10 @@ is apply__adds_what_is_missing "$(apply 2>&1)" "torcollctl port add 1 dim 0 dir 
 sed -i 's/^port 0+ = .*/port 0+ = d0p/' "$work/conf"
 is apply__removes_what_is_not_named "$(apply --dry-run 2>&1)" "torcollctl port del dev d0p2"
 
-# the cables of a link have no order: here those of node 0's link are crossed
+# the cables of a link have no order: here those of node 0's link are crossed, of which one has sent far more than the other
+switch down 0 d0p2
+start_op || diag <"$work/op"
+switch up 0 d0p2
 node 0 torcollctl port del dev d0p
 node 0 torcollctl port del dev d0p2
 node 0 torcollctl port add 1 dim 0 dir plus dev d0p2
@@ -218,6 +221,7 @@ two=$took
 share=$((($(sent) - before) / 2))
 check spread__frames_are_hardly_ever_sent_again test $((100 * resent)) -le "$frames"
 diag "two cables: $two us, $resent of $frames frames sent again"
+is link__crossed_cables_lose_nothing "$(ports 1 '[.[] | select(.dir == "minus").lost] | add')" 0
 
 each "$second" switch down
 eventually link__one_cable_left 60 up $((2 * nodes))

@@ -130,6 +130,23 @@ static void tor_gauge_take__survives_figures_that_run_back(void **state)
 	assert_int_equal(gauge.cost, 0);
 }
 
+/* Two processors: the one that looked at the clock first comes second. */
+static void tor_gauge_take__survives_a_clock_that_runs_back(void **state)
+{
+	struct tor_gauge gauge = { 0 }, *list[TOR_LINK_CABLES] = { &gauge };
+	u32 held[TOR_LINK_CABLES] = { 0 };
+
+	tor_gauge_take(&gauge, now, BYTES, BYTES);
+	tor_gauge_take(&gauge, now - 50, BYTES, BYTES);
+	assert_int_equal(gauge.cost, 0);
+	/* the measurement goes on */
+	tor_gauge_take(&gauge, now + 10 * TOR_GAUGE_FAST, 1024 * BYTES, BYTES);
+	assert_true(gauge.cost);
+	gauge.cost = 8 * TOR_GAUGE_FAST;
+	tor_gauge_pick(list, held, 0, 1000, gauge.known - 50);
+	assert_int_equal(gauge.cost, 8 * TOR_GAUGE_FAST);
+}
+
 static void tor_gauge_pick__two_alike_are_twice_as_fast(void **state)
 {
 	struct device d[2];
@@ -215,6 +232,7 @@ int main(void)
 		cmocka_unit_test_setup(tor_gauge_take__knows_nothing_of_an_idle_one, setup),
 		cmocka_unit_test_setup(tor_gauge_take__sees_one_that_stands_still, setup),
 		cmocka_unit_test_setup(tor_gauge_take__survives_figures_that_run_back, setup),
+		cmocka_unit_test_setup(tor_gauge_take__survives_a_clock_that_runs_back, setup),
 		cmocka_unit_test_setup(tor_gauge_pick__two_alike_are_twice_as_fast, setup),
 		cmocka_unit_test_setup(tor_gauge_pick__a_slow_one_does_no_harm, setup),
 		cmocka_unit_test_setup(tor_gauge_pick__a_slow_one_is_tried_again, setup),

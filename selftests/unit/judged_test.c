@@ -2,6 +2,9 @@
 /* Verdicts on the cables of surveys that exist in memory only. */
 #include "host_env.h"
 
+#include "../../tools/torcollctl/args.c"
+#include "../../tools/torcollctl/fmt.c"
+#include "../../tools/torcollctl/shape.c"
 #include "../../tools/torcollctl/judged.c"
 #include "../../tools/torcollctl/verdict.c"
 
@@ -18,6 +21,13 @@ static struct survey survey;
 const char *link_state_name(uint32_t state)
 {
 	return state == TORCOLL_LINK_STATE_WAITING ? "waiting" : "no-carrier";
+}
+
+struct options opt;
+
+const struct survey_node *survey_node(const struct survey_host *host, uint64_t key)
+{
+	return host->nnodes && host->nodes->key == key ? host->nodes : NULL;
 }
 
 static void set_port(unsigned int h, unsigned int p)
@@ -230,6 +240,31 @@ static void judgement_make__own_cable(void **state)
 	judgement_free(&j);
 }
 
+/* Both ends of the middle cable of a mesh of two have one direction; so have several cables of a link. */
+static void judgement_make__dead_cables_of_a_mesh(void **state)
+{
+	struct judgement j;
+	unsigned int h, p;
+
+	(void)state;
+	survey.nhosts = 2;
+	for (h = 0; h < 2; h++) {
+		node[h].side[0] = TORCOLL_SIDE(2, TORCOLL_KIND_MESH);
+		for (p = 0; p < 2; p++) {
+			port[h][p].dir = TOR_DIR_STEPS + 1;
+			port[h][p].expected = 1 - h;
+			port[h][p].other = NULL;
+			port[h][p].state = TORCOLL_LINK_STATE_WAITING;
+		}
+	}
+	j = judge_all(2, 0);
+	judgement_free(&j);
+	/* a report of a shape that the fabric does not have */
+	port[0][0].dim = 7;
+	j = judge_all(3, 0);
+	judgement_free(&j);
+}
+
 static void judgement_make__dead_host(void **state)
 {
 	(void)state;
@@ -356,6 +391,7 @@ int main(void)
 		cmocka_unit_test_setup(judgement_make__one_way, setup),
 		cmocka_unit_test_setup(judgement_make__ends_disagree, setup),
 		cmocka_unit_test_setup(judgement_make__own_cable, setup),
+		cmocka_unit_test_setup(judgement_make__dead_cables_of_a_mesh, setup),
 		cmocka_unit_test_setup(judgement_make__dead_host, setup),
 		cmocka_unit_test_setup(judgement_make__switch, setup),
 		cmocka_unit_test_setup(judgement_make__untested, setup),

@@ -71,25 +71,46 @@ static bool is_node(const struct survey_host *host, uint64_t key, uint32_t numbe
 }
 
 /*
+ * Return a port of a host at that place which hears nobody, after so many
+ * others of that kind; or NULL.
+ */
+static const struct survey_port *silent_port(const struct survey_host *host, uint64_t key,
+					     uint32_t dim, uint32_t dir, unsigned int after)
+{
+	unsigned int i;
+
+	for (i = 0; i < host->nports; i++) {
+		const struct survey_port *p = &host->ports[i];
+
+		if (is_member(p) && p->key == key && p->dim == dim && p->dir == dir && !p->other &&
+		    !after--)
+			return p;
+	}
+	return NULL;
+}
+
+/*
  * Return the port that belongs at the other end of a member's cable, by the
- * shape of the fabric, if that one hears nobody either; or NULL.
+ * shape of the fabric, if that one hears nobody either; or NULL. Of a link's
+ * cables, the first silent one here is taken for the first one there.
  */
 static const struct survey_port *find_partner(const struct survey *s,
 					      const struct survey_port *port)
 {
-	unsigned int i, k;
+	const struct survey_node *node = survey_node(port->owner, port->key);
+	unsigned int i, after = 0;
+	struct shape shape;
+	uint32_t back;
 
-	for (i = 0; i < s->nhosts; i++) {
-		if (!is_node(s->hosts[i], port->key, port->expected))
-			continue;
-		for (k = 0; k < s->hosts[i]->nports; k++) {
-			const struct survey_port *p = &s->hosts[i]->ports[k];
-
-			if (is_member(p) && p->key == port->key && p->dim == port->dim &&
-			    p->dir != port->dir && !p->other)
-				return p;
-		}
-	}
+	if (!node || !shape_from_sides(node->side, node->cables, &shape) ||
+	    node->node >= shape.nodes || !shape_has_port(&shape, node->node, port->dim, port->dir))
+		return NULL;
+	back = shape_back(&shape, port->dim, port->dir);
+	while (silent_port(port->owner, port->key, port->dim, port->dir, after) != port)
+		after++;
+	for (i = 0; i < s->nhosts; i++)
+		if (is_node(s->hosts[i], port->key, port->expected))
+			return silent_port(s->hosts[i], port->key, port->dim, back, after);
 	return NULL;
 }
 

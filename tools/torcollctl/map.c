@@ -128,11 +128,15 @@ static bool leads_to(const struct map *m, const struct survey_port *port,
 struct survey_port *map_partner_of(const struct map *m, uint32_t node,
 				   const struct survey_port *port)
 {
-	uint32_t dim = port->dim, back = shape_back(&m->shape, dim, port->dir);
 	const struct survey_host *host;
 	struct survey_port *first = NULL;
+	uint32_t dim = port->dim, back;
 	unsigned int i;
 
+	/* hosts report what they like */
+	if (!shape_has_port(&m->shape, node, dim, port->dir))
+		return NULL;
+	back = shape_back(&m->shape, dim, port->dir);
 	host = m->host[shape_neighbour(&m->shape, node, dim, port->dir)];
 	if (leads_to(m, port, host, dim, back))
 		return port->other;

@@ -96,11 +96,29 @@ static bool is_busy(const struct frame *f, const struct flow *flow)
 	return per_second(f, flow->frames) > BUSY_FRAMES;
 }
 
-/* The link that begins or, @end 1, ends at a port of a node. */
+static bool is_up(const struct flow *flow, int end)
+{
+	const struct survey_port *port = flow->link->port[end];
+
+	return port && port->state == TORCOLL_LINK_STATE_UP;
+}
+
+/* Return whether a cable says more of its link than another: what works, then what is wrong, then what is busy. */
+static bool tells_more(const struct flow *a, const struct flow *b, int end)
+{
+	if (is_up(a, end) != is_up(b, end))
+		return is_up(a, end);
+	if (has_errors(a) != has_errors(b))
+		return has_errors(a);
+	return a->frames > b->frames;
+}
+
+/* The link that begins or, @end 1, ends at a port of a node: of several cables, the one that says most. */
 static const struct flow *flow_at(const struct frame *f, uint32_t node, uint32_t dim, uint32_t dir,
 				  int *end)
 {
 	const struct shape *shape = &f->m->shape;
+	const struct flow *found = NULL;
 	uint32_t i;
 
 	*end = !shape_leads(shape, node, dim, dir);
@@ -110,9 +128,10 @@ static const struct flow *flow_at(const struct frame *f, uint32_t node, uint32_t
 	}
 	for (i = 0; i < f->m->nlinks; i++)
 		if (f->flow[i].link->dim == dim && f->flow[i].link->dir == dir &&
-		    f->flow[i].link->node[0] == node)
-			return &f->flow[i];
-	return NULL;
+		    f->flow[i].link->node[0] == node &&
+		    (!found || tells_more(&f->flow[i], found, *end)))
+			found = &f->flow[i];
+	return found;
 }
 
 static enum link_look look_of_flow(void *arg, uint32_t node, uint32_t dim, uint32_t dir)
@@ -120,11 +139,10 @@ static enum link_look look_of_flow(void *arg, uint32_t node, uint32_t dim, uint3
 	const struct frame *f = arg;
 	int end;
 	const struct flow *flow = flow_at(f, node, dim, dir, &end);
-	const struct survey_port *port = flow ? flow->link->port[end] : NULL;
 
 	if (!f->m->host[node])
 		return LINK_UNSEEN;
-	if (!port || port->state != TORCOLL_LINK_STATE_UP)
+	if (!flow || !is_up(flow, end))
 		return LINK_BAD;
 	if (has_errors(flow))
 		return LINK_WARN;

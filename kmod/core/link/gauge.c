@@ -7,7 +7,8 @@ static void gauge_doubt(struct tor_gauge *gauge, u64 now)
 {
 	u32 cost = READ_ONCE(gauge->cost);
 
-	if (cost <= TOR_GAUGE_FAST || now - gauge->known < TOR_GAUGE_DOUBT)
+	/* another processor may have measured it since this one looked at the clock */
+	if (cost <= TOR_GAUGE_FAST || (s64)(now - gauge->known) < (s64)TOR_GAUGE_DOUBT)
 		return;
 	WRITE_ONCE(gauge->cost, max_t(u32, cost / 2, TOR_GAUGE_FAST));
 	gauge->known = now;
@@ -67,16 +68,20 @@ static void gauge_begin(struct tor_gauge *gauge, u64 now, u64 sent)
 void tor_gauge_take(struct tor_gauge *gauge, u64 now, u64 got, u32 held)
 {
 	u64 sent = got - held;
-	u64 took = now - gauge->since;
+	s64 took = now - gauge->since;
 	s64 bytes = sent - gauge->sent;
 
 	if (!held) {
 		/* it has been idle, for how long is not known */
 		gauge->since = 0;
-	} else if (!gauge->since || bytes < 0) {
-		/* the first one, or another processor has changed it meanwhile */
+	} else if (!gauge->since) {
 		gauge_begin(gauge, now, sent);
-	} else if (bytes >= TOR_GAUGE_BYTES || took >= TOR_GAUGE_LONGEST) {
+	} else if (took < 0) {
+		/* another processor began one after this one looked at the clock */
+	} else if (bytes < 0) {
+		/* it has changed what this one looked at */
+		gauge_begin(gauge, now, sent);
+	} else if (bytes >= TOR_GAUGE_BYTES || took >= (s64)TOR_GAUGE_LONGEST) {
 		gauge_learn(gauge, now, took, bytes);
 		gauge_begin(gauge, now, sent);
 	}
