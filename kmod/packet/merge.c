@@ -18,19 +18,22 @@
 
 /*
  * Return whether the frame of @len bytes at @hdr is a packet, without anything
- * behind it, for the node whose port it came by. The CRC is left to the end:
- * most frames at a node may be for others.
+ * behind it, for the node whose port it came by. What is cheap comes first, and
+ * the CRC last: most frames at a node are none, or for others.
  */
 static bool is_for_us(const struct sk_buff *skb, const void *hdr, u32 len)
 {
-	const struct tor_port *port = tor_port_of_dev(skb->dev);
+	const struct tor_port *port;
 	const struct tor_node *node;
 	enum tor_counter why;
 	struct tor_packet p;
 	struct tor_intact in __uninitialized;
 
 	/* a tagged frame is one of the VLAN's port, if that is one */
-	if (!port || port->type.type != skb->protocol || skb_vlan_tag_present(skb))
+	if (tor_wire_hint_type(hdr) != TORCOLL_FRAME_PACKET || skb_vlan_tag_present(skb))
+		return false;
+	port = tor_port_of_dev(skb->dev);
+	if (!port || port->type.type != skb->protocol)
 		return false;
 	node = &port->fabric->node;
 	return tor_wire_hint_dst(hdr) == node->self &&
@@ -50,6 +53,12 @@ struct sk_buff *tor_merge_receive(struct list_head *head, struct sk_buff *skb)
 	int flush = 1;
 
 	hdr = skb_gro_header(skb, offset + len, offset);
+	/*
+	 * a list of skbs keeps the checksums of each, which do not hold for all of
+	 * them behind this header
+	 */
+	if (skb->dev->features & NETIF_F_GRO_FRAGLIST)
+		goto out;
 	/* a tap of the sender may share what tor_merge_complete() writes */
 	if (!hdr || skb_cloned(skb) || !is_for_us(skb, hdr, skb_gro_len(skb)))
 		goto out;

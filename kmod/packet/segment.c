@@ -147,7 +147,13 @@ void tor_segment_put(u16 ethertype)
 	mutex_unlock(&segment_lock);
 	if (!s)
 		return;
-	/* not under the lock: it waits for readers */
+	/*
+	 * not under the lock: both wait for readers. A poll of a device that has
+	 * merged packets looks for the offload at its end; without ports no other
+	 * one begins. With gro_flush_timeout, packets may be held for longer than
+	 * a poll: they are dropped, with a warning of the kernel's
+	 */
+	synchronize_net();
 	dev_remove_offload(&s->offload);
 	kfree(s);
 }

@@ -326,9 +326,11 @@ static int walk_part(struct walk *w, u32 part, u32 channels, u32 t, const char *
 	if (err)
 		return err;
 	count = w->call.members ? w->call.ranks : w->t->classes;
-	for (i = 0; i < count && !err; i++)
+	for (i = 0; i < count && !err; i++) {
+		tor_env_walked(i);
 		err = walk_rank(w, walk_representative(w, i), channels, t, w->call.ranks / count,
 				why);
+	}
 	return err;
 }
 
@@ -444,6 +446,9 @@ static u32 cost_places(const struct tor_torus *torus, enum symmetry s)
 {
 	u32 d, places = 1;
 
+	/* a place repeats along the last dimension only, and in a line nowhere */
+	if (s == RANKS && torus->kind[torus->ndim - 1] == TORCOLL_KIND_LINE)
+		return torus->nodes;
 	for (d = 0; d < torus->ndim; d++) {
 		if (torus->kind[d] == TORCOLL_KIND_LINE)
 			places *= torus->side[d];

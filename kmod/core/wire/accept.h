@@ -236,6 +236,12 @@ u32 tor_wire_epoch(const struct tor_comm_msg *msg, u32 i);
  */
 u32 tor_wire_errno(u8 type, u32 error);
 
+/* The same of its type. */
+static inline u8 tor_wire_hint_type(const void *p)
+{
+	return ((const u8 *)p)[offsetof(struct torcoll_hdr, type)];
+}
+
 /*
  * Return @error if it is one with which a node refuses a call of its own rank,
  * and of which it tells others; else 0.
