@@ -83,8 +83,12 @@ static int submit_together(struct torcoll_comm *comm, const struct torcoll_op *o
 		if (refused)
 			break;
 	}
-	if (!err && ready)
+	if (err)
+		torcoll__refusal_tell(comm, &ops[0], err);
+	else if (ready)
 		err = torcoll__batch(b.comm, b.desc, ready, reqs, done);
+	if (!err && refused)
+		torcoll__refusal_tell(comm, &ops[ready], refused);
 	batch_free(&b);
 	return err ? err : refused;
 }
@@ -247,8 +251,13 @@ static int start_later(struct torcoll_prepared *const *p, uint32_t n, struct tor
 {
 	int err = 0;
 
-	for (; !err && *done < n; *done += !err)
-		err = torcoll__job_submit_desc(p[*done]->comm, &p[*done]->desc, &reqs[*done]);
+	for (; !err && *done < n; *done += !err) {
+		const struct torcoll_prepared *next = p[*done];
+
+		if (!torcoll__may_wait(next->comm, next->desc.flags))
+			return torcoll__overtakes(next->desc.collective);
+		err = torcoll__job_submit_desc(next->comm, &next->desc, &reqs[*done]);
+	}
 	return err;
 }
 

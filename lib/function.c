@@ -45,7 +45,6 @@ static struct torcoll_op bytes_op(const struct torcoll__job *job, enum torcoll_c
 	return (struct torcoll_op){
 		.collective = collective,
 		.type = TORCOLL_U8,
-		.flags = job->op.flags & TORCOLL_OP_NOWAIT,
 		.deadline_ns = job->op.deadline_ns,
 	};
 }
@@ -180,6 +179,26 @@ static int exchange_blocks(struct torcoll__job *job)
 	return torcoll__op_describe(job->comm, &op, &job->desc);
 }
 
+/* The module checks those of its own ops, not these. */
+static int counts_check(const struct torcoll__job *job)
+{
+	const struct torcoll_op *op = &job->op;
+	const char *name = torcoll__op_name(op->collective);
+	uint64_t sum = 0;
+
+	if (!op->counts)
+		return 0;
+	if (op->collective != TORCOLL_REDUCE_SCATTER)
+		return torcoll__fail(-EINVAL, "%s: it takes no counts", name);
+	for (uint32_t i = 0; i < job->comm->size; i++)
+		if (__builtin_add_overflow(sum, op->counts[i], &sum))
+			return too_many(job);
+	if (sum != op->count)
+		return torcoll__fail(-EINVAL, "%s: the counts add up to %llu, the vector has %llu elements",
+				     name, (unsigned long long)sum, (unsigned long long)op->count);
+	return 0;
+}
+
 static int function_check(const struct torcoll__job *job)
 {
 	const struct torcoll_op *op = &job->op;
@@ -198,7 +217,7 @@ static int function_check(const struct torcoll__job *job)
 	if (op->flags & TORCOLL_OP_AT_START && op->collective != TORCOLL_REDUCE_SCATTER)
 		return torcoll__fail(-EINVAL, "%s: only a reduce-scatter has its result at the start",
 				     name);
-	return 0;
+	return counts_check(job);
 }
 
 int torcoll__function_begin(struct torcoll__job *job)

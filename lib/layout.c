@@ -205,7 +205,7 @@ static int describe_op(struct torcoll__job *job)
 	int err = 0;
 
 	plain.displs = NULL;
-	plain.flags &= TORCOLL_OP_NOWAIT;
+	plain.flags = 0;
 	if (job->op.flags & TORCOLL_OP_AT_START)
 		err = place_at_start(job, &plain);
 	else if (job->op.displs)

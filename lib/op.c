@@ -117,6 +117,10 @@ static int op_check(const struct torcoll_op *op)
 		if (op->reserved[i])
 			return torcoll__fail(-EINVAL, "%s: a reserved member is not 0",
 					     torcoll__op_name(op->collective));
+	/* a later step that finds no slot would leave the other ranks waiting in it */
+	if (op->flags & TORCOLL_OP_NOWAIT && torcoll__op_has_steps(op))
+		return torcoll__fail(-EINVAL, "%s: TORCOLL_OP_NOWAIT goes with no displacements, function, AT_START or COUNTS_AT_ROOT",
+				     torcoll__op_name(op->collective));
 	return 0;
 }
 

@@ -567,7 +567,8 @@ struct torcoll_op {
 /*
  * Flags of an op.
  *
- * TORCOLL_OP_NOWAIT: -EBUSY instead of waiting for a slot, if the comm's depth is in flight.
+ * TORCOLL_OP_NOWAIT: -EBUSY instead of waiting for a slot, if the comm's depth is in flight. Not with
+ * @displs, @function or the flags below.
  *
  * TORCOLL_OP_AT_START: for a reduce-scatter in place: @recv is the address of the whole vector. The
  * own block of the result is written to its start, and the rest is not changed. Costs a copy of the

@@ -413,10 +413,17 @@ int torcoll_wait_all(struct torcoll_request *const *reqs, uint32_t n, uint64_t d
 
 enum torcoll_algorithm torcoll_request_algorithm(const struct torcoll_request *req)
 {
+	struct torcoll__job *job;
+
 	switch (req->state) {
 	case TORCOLL__REQ_PENDING:
 	case TORCOLL__REQ_DONE:
 		return req->chosen;
+	case TORCOLL__REQ_JOB:
+		job = job_of(req);
+		if (torcoll__job_look(job) == TORCOLL__JOB_LAST)
+			return job->running.chosen;
+		return TORCOLL_ALGO_AUTO;
 	default:
 		return TORCOLL_ALGO_AUTO;
 	}

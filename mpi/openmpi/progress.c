@@ -43,6 +43,8 @@ struct coll_torcoll_request *coll_torcoll_request_new(struct coll_torcoll_module
 	base->req_status._cancelled = 0;
 	base->req_free = request_free;
 	base->req_cancel = request_cancel;
+	/* a program may free the communicator meanwhile; failures name it */
+	OBJ_RETAIN(m->comm);
 	OBJ_RETAIN(m);
 	req->module = m;
 	coll_torcoll_begin(m, &req->call);
@@ -52,9 +54,11 @@ struct coll_torcoll_request *coll_torcoll_request_new(struct coll_torcoll_module
 void coll_torcoll_request_drop(struct coll_torcoll_request *req)
 {
 	struct coll_torcoll_module *m = req->module;
+	struct ompi_communicator_t *comm = m->comm;
 
 	OMPI_REQUEST_FINI(&req->super.super);
 	OBJ_RELEASE(req);
+	OBJ_RELEASE(comm);
 	OBJ_RELEASE(m);
 }
 

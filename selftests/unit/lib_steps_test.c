@@ -60,6 +60,10 @@ static void displs__packed_ones_cost_nothing(void **state)
 	assert_int_equal(torcoll_run(f->comm, &op), 0);
 	assert_int_equal(fake.submit.recv_addr, (uintptr_t)(all + 2));
 	assert_int_equal(all[7], 32);
+	op.flags = TORCOLL_OP_NOWAIT;
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+	assert_non_null(strstr(torcoll_last_error(), "NOWAIT goes with no displacements"));
+	op.flags = 0;
 	op.collective = TORCOLL_ALLREDUCE;
 	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
 	assert_string_equal(torcoll_last_error(), "allreduce: it has no displacements (EINVAL)");
@@ -199,6 +203,7 @@ static void function__in_the_order_of_ranks(void **state)
 {
 	struct fixture *f = *state;
 	struct torcoll_function fn = { digits, &submits, 0 };
+	const uint64_t counts[FAKE_RANKS] = { 1, 1, 1, 0 };
 	int32_t in[2] = { 3, 7 }, out[2];
 	struct torcoll_op op = {
 		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .count = 2, .send = in, .recv = out,
@@ -226,6 +231,14 @@ static void function__in_the_order_of_ranks(void **state)
 	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
 	assert_string_equal(torcoll_last_error(), "broadcast: it does not reduce (EINVAL)");
 	op.collective = TORCOLL_ALLREDUCE;
+	op.counts = counts;
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+	assert_string_equal(torcoll_last_error(), "allreduce: it takes no counts (EINVAL)");
+	op.collective = TORCOLL_REDUCE_SCATTER;
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+	assert_string_equal(torcoll_last_error(),
+			    "reduce-scatter: the counts add up to 3, the vector has 2 elements (EINVAL)");
+	op.counts = NULL;
 	op.count = 1ULL << 62;
 	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
 	fn.reduce = NULL;
