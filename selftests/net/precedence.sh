@@ -5,6 +5,9 @@
 # Collectives and IP on the same cables, which are shaped so that they are what is scarce, not the processors: neither
 # takes them from the other, a cable that is full delays no traffic but its own, and what waits at a port or is held
 # by its device when that goes is dropped, and counted.
+#
+# RING=4 is for instruction time, in which the processors are fast (docs/performance.md): a ring of four, where most of the
+# cables that an allreduce takes are those of the stream, and only small allreduces beside TCP, at the rates of RATES.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -16,14 +19,15 @@ shape()
 	node "$1" tc qdisc replace dev "$2" root tbf rate "$3" burst 2k limit 4m
 }
 
+# all_cables NODES RATE
 all_cables()
 {
 	local n dev
 
-	for ((n = 0; n < 16; n++)); do
-		for dev in d0p d0m d1p d1m; do
-			shape "$n" "$dev" "$1" || return
-		done
+	for ((n = 0; n < $1; n++)); do
+		while read -r dev; do
+			shape "$n" "$dev" "$2" || return
+		done < <(node "$n" ip -br link show type veth | sed 's/@.*//')
 	done
 }
 
@@ -95,27 +99,45 @@ tcp_rate()
 	jq '.end.sum_received.bits_per_second / 1000 | floor' "$3"
 }
 
+# small_beside_tcp RATE: whether a small allreduce takes at most twice its time beside a stream, on cables of that rate.
+small_beside_tcp()
+{
+	local alone beside again
+
+	alone=$(small_time)
+	bulk 0 1 "$work/bulk" || bail "no stream"
+	beside=$(small_time)
+	check tcp__goes_on_meanwhile grows 0
+	node 0 tc -s qdisc show dev d0p | diag
+	end_bulk
+	again=$(small_time)
+	diag "$1: allreduce of 8 bytes: $alone us alone, $beside us beside TCP, $again us alone again"
+	check small_allreduce__beside_tcp_at_most_twice_its_time test "$beside" -le $((alone + again))
+}
+
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+
 # ---- collectives beside TCP ----
+
+if [[ -n ${RING-} ]]; then
+	torus_up "$RING" mtu 1500 "${patient[@]}"
+	stamps_up || bail "no times of packets"
+	ip_up "$RING" || bail "no network devices"
+	for rate in ${RATES:-100mbit 200mbit}; do
+		check cables__shaped all_cables "$RING" "$rate"
+		small_beside_tcp "$rate"
+	done
+	finish
+fi
 
 # a packet takes 0.6 ms, and the processors have time left
 rate=20mbit
-work=$(mktemp -d)
-cleanup rm -rf "$work"
 torus_up 4x4 mtu 1500 "${patient[@]}"
 stamps_up || bail "no times of packets"
 ip_up 16 || bail "no network devices"
-check cables__shaped all_cables "$rate"
-
-alone=$(small_time)
-bulk 0 1 "$work/bulk" || bail "no stream"
-beside=$(small_time)
-check tcp__goes_on_meanwhile grows 0
-node 0 tc -s qdisc show dev d0p | diag
-end_bulk
-again=$(small_time)
-diag "allreduce of 8 bytes: $alone us alone, $beside us beside TCP, $again us alone again"
-check small_allreduce__beside_tcp_at_most_twice_its_time \
-	test "$beside" -le $((alone + again))
+check cables__shaped all_cables 16 "$rate"
+small_beside_tcp "$rate"
 
 # ---- TCP beside collectives ----
 
