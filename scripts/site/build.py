@@ -3,7 +3,8 @@
 """
 Builds the site from docs/, the manual pages and the sources.
 
-usage: build.py FOLDER    makes FOLDER/src, what mkdocs reads, and FOLDER/html, from scratch
+usage: build.py FOLDER            makes FOLDER/src, what mkdocs reads, and FOLDER/html, from scratch
+       build.py --pages FOLDER    FOLDER/src without the stepper's plans, for which mkdocs is not needed
 """
 
 import json
@@ -116,14 +117,17 @@ def finish(html):
 
 
 def main():
-    if len(sys.argv) != 2:
+    only_pages = sys.argv[1:2] == ["--pages"]
+    if len(sys.argv) != 2 + only_pages:
         sys.exit(__doc__)
-    folder = os.path.abspath(sys.argv[1])
+    folder = os.path.abspath(sys.argv[-1])
     src, html = os.path.join(folder, "src"), os.path.join(folder, "html")
     for path in src, html:
         shutil.rmtree(path, ignore_errors=True)
     try:
         stage(src)
+        if only_pages:
+            return
         plans.write_all(os.path.join(src, "stepper/plans"))
     except (documents.Wrong, reference.Missing) as e:
         sys.exit(f"docs: {e}")
