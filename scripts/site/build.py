@@ -98,6 +98,24 @@ def stage(src):
         shutil.copytree(os.path.join(SITE, folder), os.path.join(src, folder))
 
 
+# What the theme leaves without a name or out of reach of a keyboard, and empty heads of columns, which are none.
+ACCESSIBLE = (
+    ('<div class="md-search" data-md-component="search" role="dialog">',
+     '<div class="md-search" data-md-component="search" role="dialog" aria-label="Search">'),
+    ('<div class="md-search__scrollwrap" data-md-scrollfix>', '<div class="md-search__scrollwrap" tabindex="0" data-md-scrollfix>'),
+)
+
+
+def make_accessible(path):
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    for old, new in ACCESSIBLE:
+        if 'data-md-component="search"' in text and old not in text:
+            raise documents.Wrong(f"{path}: the theme has no {old}")
+        text = text.replace(old, new)
+    write(path, re.sub(r"<th( [^>]*)?>\s*</th>", "<td></td>", text))
+
+
 def finish(html):
     """The search's index as a script, too: see docs/site/assets/search.js. And nothing that only servers need."""
     with open(os.path.join(html, "search/search_index.json"), encoding="utf-8") as f:
@@ -110,7 +128,9 @@ def finish(html):
     for root, _, names in os.walk(html):
         for name in names:
             path = os.path.join(root, name)
-            if name.endswith(".map"):
+            if name.endswith(".html"):
+                make_accessible(path)
+            elif name.endswith(".map"):
                 os.remove(path)
             elif os.path.basename(os.path.dirname(root)) == "lunr" or os.path.basename(root) == "lunr":
                 os.remove(path)
@@ -138,7 +158,10 @@ def main():
     write(os.path.join(folder, "mkdocs.yml"), yaml.safe_dump(config))
     if subprocess.run(["mkdocs", "build", "--quiet", "--strict", "-f", os.path.join(folder, "mkdocs.yml")]).returncode:
         sys.exit("docs: mkdocs has refused a page")
-    finish(html)
+    try:
+        finish(html)
+    except documents.Wrong as e:
+        sys.exit(f"docs: {e}")
 
 
 if __name__ == "__main__":
