@@ -149,6 +149,7 @@ help:
 	@echo '  make check-docs         the site of the documents, its links and scripts: two minutes'
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
 	@echo '  make check-deb          the Debian packages, from a bare chroot to a purge: half an hour; SUITE=trixie builds them on Debian 13'
+	@echo '  make check-guide        the guide by the letter, from a bare Debian to an allreduce between two guests: half an hour; SUITE=trixie'
 	@echo 'To measure it:'
 	@echo '  make bench              beside Open MPI, MPICH and Gloo, in a guest with 6.1: 40 minutes'
 	@echo '  make bench ICOUNT=1     instructions per call instead of time'
@@ -938,12 +939,16 @@ check-dkms: | deps-dkms
 	$(Q)selftests/packaging/dkms.sh
 
 # The Debian packages, and what a bare Debian does with them.
-.PHONY: deb check-deb
+.PHONY: deb check-deb check-guide
 deb: | deps-deb
 	$(Q)scripts/deb
 
 check-deb: | deps-deb deps-bare deps-guest
 	$(Q)SUITE='$(SUITE)' selftests/packaging/deb
+
+# The guide by the letter, from a bare Debian to an allreduce between two hosts.
+check-guide: | deps-bare deps-guest
+	$(Q)SUITE='$(SUITE)' DEBS='$(DEBS)' selftests/packaging/guide
 
 .PHONY: clean
 clean:
