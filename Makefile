@@ -148,7 +148,7 @@ help:
 	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests, SUITE=trixie on Debian 13'
 	@echo '  make check-docs         the site of the documents, its links and scripts: two minutes'
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
-	@echo '  make check-deb          the Debian packages, from a bare chroot to a purge: half an hour; SUITE=trixie builds them on Debian 13'
+	@echo '  make check-deb          the Debian packages, from a bare chroot to a purge: half an hour; SUITE=trixie on Debian 13'
 	@echo '  make check-guide        the guide by the letter, from a bare Debian to an allreduce between two guests: half an hour; SUITE=trixie'
 	@echo 'To measure it:'
 	@echo '  make bench              beside Open MPI, MPICH and Gloo, in a guest with 6.1: 40 minutes'
