@@ -109,6 +109,7 @@ help:
 	@echo 'To see it:'
 	@echo '  make demo               a torus of 16 nodes in a guest'
 	@echo '  make demo VMS=2x2       a guest for each node; KERNEL=6.1,6.12 mixes kernels, NIC=e1000e'
+	@echo '  make demo-recording     README'"'"'s picture of it, docs/demo.svg, from a run'
 	@echo '  make shell              the same torus, and a shell in its node 0'
 	@echo 'To build it:'
 	@echo '  make all                module, lib, tools, examples and test programs'
@@ -800,11 +801,11 @@ docs: $(B)/bin/torcoll-plan | deps-docs
 screenshots: docs
 	$(Q)scripts/site/screenshots
 
-# The site, in a browser without a window.
+# The documents, manual pages and commands in them; the site, in a browser without a window.
 .PHONY: check-docs
-check-docs: | deps-docs
+check-docs: | deps-docs deps-check
 	$(Q)$(MAKE) tools
-	+$(Q)selftests/docs/site.sh
+	+$(Q)code=0; for t in host/man host/docs host/commands host/recording docs/site; do selftests/$$t.sh || code=1; done; exit $$code
 
 # The papers' experiments by the model, some seconds; with pictures, for which gnuplot is needed.
 .PHONY: results
@@ -830,17 +831,27 @@ VMS ?=
 NIC ?= virtio-net
 kernels := $(subst $(comma), ,$(KERNEL))
 
-.PHONY: demo
-demo: | deps-guest
+.PHONY: demo demo-made
+demo:
+	$(Q)scripts/demo-plan '$(VMS)' $(kernels)
+	+$(Q)$(MAKE) demo-made
+ifeq ($(VMS),)
+	$(Q)[ ! -t 1 ] || [ "$$(stty size 2>/dev/null | cut -d' ' -f1)" -lt 42 ] || live='--env DEMO_LIVE=1'; \
+		qemu/run --kernel '$(KERNEL)' --timeout 600 $$live -- qemu/guest/demo.sh
+else
+	$(Q)qemu/torus --kernel '$(KERNEL)' --nic '$(NIC)' --timeout 900 '$(VMS)' qemu/guest/demo-node.sh
+endif
+
+demo-made: | deps-guest
 	$(Q)for k in $(kernels); do \
 		case $$k in *-amd64 | *-arm64) arch=$${k##*-} ;; *) arch=$(ARCH) ;; esac; \
 		$(MAKE) ARCH=$$arch KERNEL="$$k" module lib tools examples || exit; \
 	done
-ifeq ($(VMS),)
-	$(Q)qemu/run --kernel '$(KERNEL)' --timeout 600 -- qemu/guest/demo.sh
-else
-	$(Q)qemu/torus --kernel '$(KERNEL)' --nic '$(NIC)' --timeout 900 '$(VMS)' qemu/guest/demo-node.sh
-endif
+
+# README's picture of it, docs/demo.svg, from a run of a minute or two.
+.PHONY: demo-recording
+demo-recording: demo-made
+	$(Q)scripts/demo-recording '$(KERNEL)'
 
 .PHONY: shell
 shell: | deps-guest

@@ -113,7 +113,9 @@ def make_accessible(path):
         if 'data-md-component="search"' in text and old not in text:
             raise documents.Wrong(f"{path}: the theme has no {old}")
         text = text.replace(old, new)
-    write(path, re.sub(r"<th( [^>]*)?>\s*</th>", "<td></td>", text))
+    text = re.sub(r"<th( [^>]*)?>\s*</th>", "<td></td>", text)
+    # blocks of code, which scroll
+    write(path, re.sub(r"(<pre[^>]*>(?:<span></span>)?<code)", r'\1 tabindex="0"', text))
 
 
 def finish(html):
