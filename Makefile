@@ -147,7 +147,7 @@ help:
 	@echo '  make check-mpi          MPICH'\''s tests by Open MPI, with torcoll and without it: NAMES="allred" for some; half an hour'
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
 	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests, SUITE=trixie on Debian 13'
-	@echo '  make check-docs         the site of the documents, its links and scripts: two minutes'
+	@echo '  make check-docs         documents, manual pages, and the site, its links and scripts: minutes'
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
 	@echo '  make check-deb          the Debian packages, from a bare chroot to a purge: half an hour; SUITE=trixie on Debian 13'
 	@echo '  make check-guide        the guide by the letter, from a bare Debian to an allreduce between two guests: half an hour; SUITE=trixie'

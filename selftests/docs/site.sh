@@ -239,7 +239,7 @@ finds_inaccessible()
 	! accessible "$page" >"$scratch/out" && grep -q 'image-alt' "$scratch/dom" && grep -q 'color-contrast' "$scratch/dom"
 	local code=$?
 	rm -f "$html/$page"
-	return $code
+	return "$code"
 }
 
 ktap_header
