@@ -836,6 +836,7 @@ demo:
 	$(Q)scripts/demo-plan '$(VMS)' $(kernels)
 	+$(Q)$(MAKE) demo-made
 ifeq ($(VMS),)
+	$(say) GUEST 'boots, in some ten seconds; what follows is what it prints'
 	$(Q)[ ! -t 1 ] || [ "$$(stty size 2>/dev/null | cut -d' ' -f1)" -lt 42 ] || live='--env DEMO_LIVE=1'; \
 		qemu/run --kernel '$(KERNEL)' --timeout 600 $$live -- qemu/guest/demo.sh
 else
