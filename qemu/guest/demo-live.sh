@@ -10,27 +10,35 @@ happened()
 	local map
 
 	echo "$*" >>"$work/happened"
-	[[ -z ${DEMO_LIVE-} ]] || return 0
+	if [[ ${DEMO_LIVE-} ]]; then
+		fold -s -w 92 "$work/happened" | sed 's/^/  /; s/ *$//' >"$work/happened.new"
+		mv "$work/happened.new" "$work/happened.lines"
+		return
+	fi
 	map=$(torcollctl netns show | sed '1,/^$/d; s/^./   &/')
 	printf '\n  >> %s\n\n%s\n\n' "$*" "$map"
 }
 
+# What is drawn twice a second starts no program, which takes long beside 16 that compute.
+
 # The step that rank 0 has come to, with a bar.
 progress_line()
 {
-	grep '^\[0\] step ' "$work/train" | tail -n 1 | sed 's/^\[0\] //' | awk -v steps="$steps" '
-		END {
-			for (i = 1; i <= 40; i++)
-				bar = bar (i * steps <= $2 * 40 ? "#" : ".")
-			printf "  [%s] %s\n", bar, NR ? $0 : "starting"
-		}'
+	local line last="starting" step=0 bar rest
+
+	while IFS= read -r line; do
+		[[ $line != "[0] step "* ]] || last=${line#"[0] "}
+	done <"$work/train"
+	[[ $last != "step "* ]] || read -r _ step _ <<<"$last"
+	printf -v bar '%*s' $((step * 40 / steps)) ""
+	printf -v rest '%*s' $((40 - step * 40 / steps)) ""
+	printf '  [%s%s] %s\n' "${bar// /#}" "${rest// /.}" "$last"
 }
 
 # The fabric as it is seen from node 0, in $work/picture: a survey of all nodes takes a while where 16 of them compute on two
 # emulated processors.
 take_pictures()
 {
-	: >"$work/picture"
 	while [[ -e $work/live ]]; do
 		torcollctl netns exec 0 torcollctl top once colour interval 1 2>&1 | grep -v 'q quit' | sed 's/^./  &/' \
 			>"$work/picture.new"
@@ -38,31 +46,28 @@ take_pictures()
 	done
 }
 
-# What fits below each other: sentences are broken into lines.
-screen()
-{
-	printf '\n'
-	progress_line
-	[[ ! -s $work/happened ]] || fold -s -w 92 "$work/happened" | sed 's/^/  /; s/ *$//'
-	printf '\n'
-	cat "$work/picture"
-}
-
-# In place of the screen before, whose height is in $drawn.
+# In place of the screen before, which had $drawn lines.
 draw()
 {
-	local text
+	local file line text
 
-	text=$(screen)
+	printf -v text '\n%s\n' "$(progress_line)"
+	for file in happened.lines picture; do
+		[[ $file == happened.lines ]] || text+=$'\n'
+		while IFS= read -r line; do
+			text+=$line$'\n'
+		done <"$work/$file"
+	done
 	((drawn == 0)) || printf '\e[%dA\e[J' "$drawn"
-	printf '%s\n' "$text"
-	drawn=$(wc -l <<<"$text")
+	printf '%s' "$text"
+	text=${text//[!$'\n']/}
+	drawn=${#text}
 }
 
 # train_shown ARGUMENT...: on all nodes, into $work/train and $work/train.err.
 train_shown()
 {
-	local drawn=0 job pictures code
+	local drawn=0 job pictures code never
 
 	: >"$work/train.err"
 	if [[ -z ${DEMO_LIVE-} ]]; then
@@ -70,7 +75,8 @@ train_shown()
 		return
 	fi
 	printf '\n  $ torcollctl netns run train %s\n' "$*"
-	touch "$work/live"
+	touch "$work/live" "$work/train" "$work/happened.lines" "$work/picture"
+	exec {never}<> <(:)
 	take_pictures &
 	pictures=$!
 	# what is drawn comes first: 16 programs leave it little of two emulated processors
@@ -78,8 +84,9 @@ train_shown()
 	job=$!
 	while kill -0 "$job" 2>/dev/null; do
 		draw
-		sleep 0.5
+		read -rt 0.5 -u "$never"
 	done
+	exec {never}>&-
 	wait "$job"
 	code=$?
 	rm "$work/live"

@@ -79,6 +79,7 @@ says svg__lines_are_added $'a\na/b' '[0, "o", "a\n"]' '[1, "o", "b\n"]'
 times svg__times "0.000 14.286"
 says svg__the_last_lines_are_seen $'a\nb/c/d' '[0, "o", "a\n"]' '[1, "o", "b\nc\nd\n"]'
 says svg__what_is_erased_is_gone $'a/b\na/c' '[0, "o", "a\nb\n"]' '[1, "o", "\u001b[1A\u001b[Jc\n"]'
+says svg__what_is_the_same_is_one_frame $'a\na/b' '[0, "o", "a\n"]' '[1, "o", "\u001b[1A\u001b[Ja\n"]' '[2, "o", "b\n"]'
 says svg__soon_after_each_other_is_one_frame 'a/b' '[0, "o", "a\n"]' '[0.1, "o", "b\n"]'
 says svg__long_pauses_are_cut $'a\na/b' '[0, "o", "a\n"]' '[100, "o", "b\n"]'
 times svg__times_of_long_pauses "0.000 16.667"
