@@ -56,7 +56,7 @@ power_off()
 		xargs kill -KILL <<<"$pids"
 }
 
-# until COMMAND...: bounded, looked at twenty times a second.
+# until_true COMMAND...: bounded, looked at twenty times a second.
 until_true()
 {
 	local i
@@ -79,16 +79,18 @@ recovered()
 	grep -q 'ranks go on with step' "$work/train.err"
 }
 
-# What happens to the training, and what it says of that.
+# What happens to the training, and what it says of that. Each is said as it begins: the programs leave little time for it.
 strike()
 {
 	local cut=$((steps / 5 / 10 * 10)) off=$((steps / 2 / 10 * 10)) begin step
 
-	until_true reached $cut && torcollctl netns exec 0 ip link set d0p down || return
-	happened "After step $cut: the cable between nodes 0 and 1 was cut. The program goes on: frames take other ways."
-	until_true reached $off && power_off 10 || return
+	until_true reached $cut || return
+	happened "After step $cut: the cable between nodes 0 and 1 is cut. The program goes on: frames take other ways."
+	torcollctl netns exec 0 ip link set d0p down
+	until_true reached $off || return
+	happened "After step $off: node 10 loses its power."
 	begin=${EPOCHREALTIME/[.,]/}
-	happened "After step $off: node 10 has lost its power."
+	power_off 10
 	until_true recovered || return
 	step=$(sed -nE 's/.*ranks go on with step ([0-9]+).*/\1/p' "$work/train.err" | head -n 1)
 	happened "$(seconds "$begin") later: in step $step all others were told that rank 10 is down (EHOSTDOWN)," \

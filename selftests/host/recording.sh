@@ -66,7 +66,7 @@ demo_shows()
 {
 	local what bad=0
 
-	for what in 'cable between nodes 0 and 1 was cut' 'node 10 has lost its power' 'torcoll_comm_shrink' \
+	for what in 'cable between nodes 0 and 1' 'node 10 ' '15 of 16 nodes' 'torcoll_comm_shrink' \
 		'Everything is as it should be' '-x-'; do
 		grep -qF -- "$what" docs/demo.svg || { echo "docs/demo.svg does not show: $what"; bad=1; }
 	done
