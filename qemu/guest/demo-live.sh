@@ -7,16 +7,20 @@
 # A sentence for the end, and for now.
 happened()
 {
-	local map
-
 	echo "$*" >>"$work/happened"
-	if [[ ${DEMO_LIVE-} ]]; then
-		fold -s -w 92 "$work/happened" | sed 's/^/  /; s/ *$//' >"$work/happened.new"
-		mv "$work/happened.new" "$work/happened.lines"
+	if [[ -z ${DEMO_LIVE-} ]]; then
+		printf '\n  >> %s\n\n' "$*"
 		return
 	fi
-	map=$(torcollctl netns show | sed '1,/^$/d; s/^./   &/')
-	printf '\n  >> %s\n\n%s\n\n' "$*" "$map"
+	fold -s -w 92 "$work/happened" | sed 's/^/  /; s/ *$//' >"$work/happened.new"
+	mv "$work/happened.new" "$work/happened.lines"
+}
+
+# The map after it, where none is drawn anyway.
+show_map()
+{
+	[[ -z ${DEMO_LIVE-} ]] || return 0
+	printf '%s\n\n' "$(torcollctl netns show | sed '1,/^$/d; s/^./   &/')"
 }
 
 # What is drawn twice a second starts no program, which takes long beside 16 that compute.

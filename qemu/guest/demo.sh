@@ -86,15 +86,16 @@ strike()
 
 	until_true reached $cut || return
 	happened "After step $cut: the cable between nodes 0 and 1 is cut. The program goes on: frames take other ways."
-	torcollctl netns exec 0 ip link set d0p down
+	torcollctl netns exec 0 ip link set d0p down && show_map &
 	until_true reached $off || return
 	happened "After step $off: node 10 loses its power."
 	begin=${EPOCHREALTIME/[.,]/}
-	power_off 10
+	power_off 10 && show_map &
 	until_true recovered || return
 	step=$(sed -nE 's/.*ranks go on with step ([0-9]+).*/\1/p' "$work/train.err" | head -n 1)
 	happened "$(seconds "$begin") later: in step $step all others were told that rank 10 is down (EHOSTDOWN)," \
 		"made a communicator of the 15 that are left (torcoll_comm_shrink), and went on."
+	wait
 }
 
 all_but_one_succeeded()
