@@ -44,16 +44,18 @@ show_on_all()
 	return $code
 }
 
-# All at once and without a word to anyone: processes stop, cables go dark.
+# Without a word to anyone: processes stop, cables go dark. Sets begin to when that is done.
 power_off()
 {
 	local pids
 
 	pids=$(ip netns pids "tor-$1") || return
+	happened "$2"
 	# shellcheck disable=SC2016 # for that shell to expand
 	xargs kill -STOP <<<"$pids" &&
-		torcollctl netns exec "$1" sh -c 'for dev in d0p d0m d1p d1m; do ip link set $dev down || exit; done' &&
-		xargs kill -KILL <<<"$pids"
+		torcollctl netns exec "$1" sh -c 'for dev in d0p d0m d1p d1m; do ip link set $dev down || exit; done' || return
+	begin=${EPOCHREALTIME/[.,]/}
+	xargs kill -KILL <<<"$pids"
 }
 
 # until_true COMMAND...: bounded, looked at twenty times a second.
@@ -88,9 +90,8 @@ strike()
 	happened "After step $cut: the cable between nodes 0 and 1 is cut. The program goes on: frames take other ways."
 	torcollctl netns exec 0 ip link set d0p down && show_map &
 	until_true reached $off || return
-	happened "After step $off: node 10 loses its power."
-	begin=${EPOCHREALTIME/[.,]/}
-	power_off 10 && show_map &
+	power_off 10 "After step $off: node 10 loses its power." || return
+	show_map &
 	until_true recovered || return
 	step=$(sed -nE 's/.*ranks go on with step ([0-9]+).*/\1/p' "$work/train.err" | head -n 1)
 	happened "$(seconds "$begin") later: in step $step all others were told that rank 10 is down (EHOSTDOWN)," \
