@@ -109,6 +109,7 @@ help:
 	@echo 'To see it:'
 	@echo '  make demo               a torus of 16 nodes in a guest'
 	@echo '  make demo VMS=2x2       a guest for each node; KERNEL=6.1,6.12 mixes kernels, NIC=e1000e'
+	@echo '  make demo-recording     README'"'"'s picture of it, docs/demo.svg, from a run'
 	@echo '  make shell              the same torus, and a shell in its node 0'
 	@echo 'To build it:'
 	@echo '  make all                module, lib, tools, examples and test programs'
@@ -146,9 +147,10 @@ help:
 	@echo '  make check-mpi          MPICH'\''s tests by Open MPI, with torcoll and without it: NAMES="allred" for some; half an hour'
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
 	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests, SUITE=trixie on Debian 13'
-	@echo '  make check-docs         the site of the documents, its links and scripts: two minutes'
+	@echo '  make check-docs         documents, manual pages, and the site, its links and scripts: minutes'
 	@echo '  make check-dkms         the module by DKMS, for both kernels'
-	@echo '  make check-deb          the Debian packages, from a bare chroot to a purge: half an hour; SUITE=trixie builds them on Debian 13'
+	@echo '  make check-deb          the Debian packages, from a bare chroot to a purge: half an hour; SUITE=trixie on Debian 13'
+	@echo '  make check-guide        the guide by the letter, from a bare Debian to an allreduce between two guests: half an hour; SUITE=trixie'
 	@echo 'To measure it:'
 	@echo '  make bench              beside Open MPI, MPICH and Gloo, in a guest with 6.1: 40 minutes'
 	@echo '  make bench ICOUNT=1     instructions per call instead of time'
@@ -799,11 +801,11 @@ docs: $(B)/bin/torcoll-plan | deps-docs
 screenshots: docs
 	$(Q)scripts/site/screenshots
 
-# The site, in a browser without a window.
+# The documents, manual pages and commands in them; the site, in a browser without a window.
 .PHONY: check-docs
-check-docs: | deps-docs
+check-docs: | deps-docs deps-check
 	$(Q)$(MAKE) tools
-	+$(Q)selftests/docs/site.sh
+	+$(Q)code=0; for t in host/man host/docs host/commands host/recording docs/site; do selftests/$$t.sh || code=1; done; exit $$code
 
 # The papers' experiments by the model, some seconds; with pictures, for which gnuplot is needed.
 .PHONY: results
@@ -829,17 +831,28 @@ VMS ?=
 NIC ?= virtio-net
 kernels := $(subst $(comma), ,$(KERNEL))
 
-.PHONY: demo
-demo: | deps-guest
+.PHONY: demo demo-made
+demo:
+	$(Q)scripts/demo-plan '$(VMS)' $(kernels)
+	+$(Q)$(MAKE) demo-made
+ifeq ($(VMS),)
+	$(say) GUEST 'boots, in some ten seconds; what follows is what it prints'
+	$(Q)[ ! -t 1 ] || [ "$$(stty size 2>/dev/null | cut -d' ' -f1)" -lt 42 ] || live='--env DEMO_LIVE=1'; \
+		qemu/run --kernel '$(KERNEL)' --timeout 600 $$live -- qemu/guest/demo.sh
+else
+	$(Q)qemu/torus --kernel '$(KERNEL)' --nic '$(NIC)' --timeout 900 '$(VMS)' qemu/guest/demo-node.sh
+endif
+
+demo-made: | deps-guest
 	$(Q)for k in $(kernels); do \
 		case $$k in *-amd64 | *-arm64) arch=$${k##*-} ;; *) arch=$(ARCH) ;; esac; \
 		$(MAKE) ARCH=$$arch KERNEL="$$k" module lib tools examples || exit; \
 	done
-ifeq ($(VMS),)
-	$(Q)qemu/run --kernel '$(KERNEL)' --timeout 600 -- qemu/guest/demo.sh
-else
-	$(Q)qemu/torus --kernel '$(KERNEL)' --nic '$(NIC)' --timeout 900 '$(VMS)' qemu/guest/demo-node.sh
-endif
+
+# README's picture of it, docs/demo.svg, from a run of a minute or two.
+.PHONY: demo-recording
+demo-recording: demo-made
+	$(Q)scripts/demo-recording '$(KERNEL)'
 
 .PHONY: shell
 shell: | deps-guest
@@ -938,12 +951,16 @@ check-dkms: | deps-dkms
 	$(Q)selftests/packaging/dkms.sh
 
 # The Debian packages, and what a bare Debian does with them.
-.PHONY: deb check-deb
+.PHONY: deb check-deb check-guide
 deb: | deps-deb
 	$(Q)scripts/deb
 
 check-deb: | deps-deb deps-bare deps-guest
 	$(Q)SUITE='$(SUITE)' selftests/packaging/deb
+
+# The guide by the letter, from a bare Debian to an allreduce between two hosts.
+check-guide: | deps-bare deps-guest
+	$(Q)SUITE='$(SUITE)' DEBS='$(DEBS)' selftests/packaging/guide
 
 .PHONY: clean
 clean:

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <torcoll.h>
 
-#define PARTS	8	/* no more than the depth of the comm, which is 8 by default */
+#define PARTS	8	/* any number: those beyond the comm's depth wait in the library */
 #define LENGTH	1000
 
 /* This rank's share of the product of a part. */

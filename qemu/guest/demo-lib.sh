@@ -97,10 +97,9 @@ train_single()
 {
 	local begin=${EPOCHREALTIME/[.,]/} code
 
-	printf '\n  $ train --single --data %s --steps %s | tail -n 2\n' $data "$steps"
-	train --single --data $data --steps "$steps" >"$work/single"
+	printf '\n  $ train --single --data %s --steps %s\n' $data "$steps"
+	train --single --data $data --steps "$steps" | tee "$work/single" | sed -u 's/^/  /'
 	code=$?
-	tail -n 2 "$work/single" | sed 's/^/  /'
 	printf '  (%s)\n' "$(seconds "$begin")"
 	return $code
 }

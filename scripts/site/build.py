@@ -3,7 +3,8 @@
 """
 Builds the site from docs/, the manual pages and the sources.
 
-usage: build.py FOLDER    makes FOLDER/src, what mkdocs reads, and FOLDER/html, from scratch
+usage: build.py FOLDER            makes FOLDER/src, what mkdocs reads, and FOLDER/html, from scratch
+       build.py --pages FOLDER    FOLDER/src without the stepper's plans, for which mkdocs is not needed
 """
 
 import json
@@ -97,6 +98,26 @@ def stage(src):
         shutil.copytree(os.path.join(SITE, folder), os.path.join(src, folder))
 
 
+# What the theme leaves without a name or out of reach of a keyboard, and empty heads of columns, which are none.
+ACCESSIBLE = (
+    ('<div class="md-search" data-md-component="search" role="dialog">',
+     '<div class="md-search" data-md-component="search" role="dialog" aria-label="Search">'),
+    ('<div class="md-search__scrollwrap" data-md-scrollfix>', '<div class="md-search__scrollwrap" tabindex="0" data-md-scrollfix>'),
+)
+
+
+def make_accessible(path):
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    for old, new in ACCESSIBLE:
+        if 'data-md-component="search"' in text and old not in text:
+            raise documents.Wrong(f"{path}: the theme has no {old}")
+        text = text.replace(old, new)
+    text = re.sub(r"<th( [^>]*)?>\s*</th>", "<td></td>", text)
+    # blocks of code, which scroll
+    write(path, re.sub(r"(<pre[^>]*>(?:<span></span>)?<code)", r'\1 tabindex="0"', text))
+
+
 def finish(html):
     """The search's index as a script, too: see docs/site/assets/search.js. And nothing that only servers need."""
     with open(os.path.join(html, "search/search_index.json"), encoding="utf-8") as f:
@@ -109,21 +130,26 @@ def finish(html):
     for root, _, names in os.walk(html):
         for name in names:
             path = os.path.join(root, name)
-            if name.endswith(".map"):
+            if name.endswith(".html"):
+                make_accessible(path)
+            elif name.endswith(".map"):
                 os.remove(path)
             elif os.path.basename(os.path.dirname(root)) == "lunr" or os.path.basename(root) == "lunr":
                 os.remove(path)
 
 
 def main():
-    if len(sys.argv) != 2:
+    only_pages = sys.argv[1:2] == ["--pages"]
+    if len(sys.argv) != 2 + only_pages:
         sys.exit(__doc__)
-    folder = os.path.abspath(sys.argv[1])
+    folder = os.path.abspath(sys.argv[-1])
     src, html = os.path.join(folder, "src"), os.path.join(folder, "html")
     for path in src, html:
         shutil.rmtree(path, ignore_errors=True)
     try:
         stage(src)
+        if only_pages:
+            return
         plans.write_all(os.path.join(src, "stepper/plans"))
     except (documents.Wrong, reference.Missing) as e:
         sys.exit(f"docs: {e}")
@@ -134,7 +160,10 @@ def main():
     write(os.path.join(folder, "mkdocs.yml"), yaml.safe_dump(config))
     if subprocess.run(["mkdocs", "build", "--quiet", "--strict", "-f", os.path.join(folder, "mkdocs.yml")]).returncode:
         sys.exit("docs: mkdocs has refused a page")
-    finish(html)
+    try:
+        finish(html)
+    except documents.Wrong as e:
+        sys.exit(f"docs: {e}")
 
 
 if __name__ == "__main__":

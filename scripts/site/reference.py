@@ -84,6 +84,7 @@ def types():
     text = ["# Types, operators, algorithms\n\nValues of the enumerations of `uapi/linux/torcoll.h`. *Name* is what tools and "
             "`torcoll_type_by_name()` and its like take.\n"]
     for enum, title, array, more in (
+            ("torcoll_kind", "Kinds of dimensions", None, None),
             ("torcoll_type", "Types", "tor_type_names", byte),
             ("torcoll_redop", "Operators", "tor_redop_names", None),
             ("torcoll_collective", "Collectives", "tor_collective_names", None),

@@ -102,11 +102,11 @@ commands()
 	build/bin/torcollctl --help | sed -nE '/^Objects/,/^$/s/^  ([a-z]+) .*/>\1/p' | has reference/commands.html
 }
 
-# seen PAGE: as a browser has it when its scripts have run, without the network and without files of other pages.
+# seen PAGE OPTION...: as a browser has it when its scripts have run, without the network and without files of other pages.
 seen()
 {
 	timeout 120 chromium-headless-shell --no-sandbox --disable-gpu --user-data-dir="$scratch/browser" --proxy-server=127.0.0.1:9 \
-		--virtual-time-budget="${BUDGET:-10000}" --dump-dom "file://$1" 2>"$scratch/browser.log" || tail -n 3 "$scratch/browser.log"
+		--virtual-time-budget="${BUDGET:-10000}" --dump-dom "${@:2}" "file://$1" 2>"$scratch/browser.log" || tail -n 3 "$scratch/browser.log"
 }
 
 search()
@@ -209,6 +209,39 @@ finds_a_bad_plan()
 	[[ $(text out) == *' plans, 1 wrong 3 allreduce ring' ]]
 }
 
+# accessible PAGE OPTION...: nothing that axe-core complains about, as the page is with those options of the browser.
+accessible()
+{
+	local page=$1 copy
+
+	shift
+	copy=$html/${page%.html}.axe.html
+	sed "s|</body>|<script src=\"file://$axe\"></script><script>setTimeout(() => axe.run(document, { resultTypes: [\"violations\"] })\
+		.catch((e) => ({ violations: [{ id: e.message, nodes: [] }] })).then((found) => {\
+			const out = document.createElement(\"pre\");\
+			out.id = \"axe\";\
+			out.textContent = found.violations.map((v) => \`\${v.id}: \${v.help}: \${v.nodes.map((n) => n.target).join(\", \")}\`)\
+				.join(\" \") \|\| \"nothing\";\
+			document.body.append(out);\
+		}), 2000);</script>&|" "$html/$page" >"$copy" || return
+	BUDGET=30000 seen "$copy" "$@" >"$scratch/dom"
+	rm -f "$copy"
+	same "$(text axe)" nothing
+}
+
+# A picture without a description, and text that is hardly to be told from what is behind it.
+finds_inaccessible()
+{
+	local page=bad.axe-test.html
+
+	printf '%s\n' '<!doctype html><html lang="en"><title>x</title><body><main><h1>x</h1><img src="pictures/house.svg">' \
+		'<p style="color:#ddd;background:#fff">hardly seen</p></main></body></html>' >"$html/$page"
+	! accessible "$page" >"$scratch/out" && grep -q 'image-alt' "$scratch/dom" && grep -q 'color-contrast' "$scratch/dom"
+	local code=$?
+	rm -f "$html/$page"
+	return "$code"
+}
+
 ktap_header
 check site__builds builds
 check links__lead_somewhere selftests/docs/links.py "$html"
@@ -226,4 +259,14 @@ check stepper__keys keys
 check stepper__opens_a_dump dump
 check stepper__all_plans_are_right all_plans
 check stepper__a_wrong_plan_is_found finds_a_bad_plan
+if axe=$(scripts/axe 2>"$scratch/axe"); then
+	for page in index start guide/index guide/wire guide/bad-cable concepts/terms concepts/failures reference/commands reference/functions \
+		reference/types reference/structs reference/man/torcollctl.8 internals/design stepper stepper/index; do
+		check "accessible__$page" accessible "$page.html"
+		check "accessible__${page}_dark" accessible "$page.html" --blink-settings=preferredColorScheme=0
+	done
+	check accessible__bad_ones_are_found finds_inaccessible
+else
+	skip accessible "$(tail -n 1 "$scratch/axe")"
+fi
 finish

@@ -8,6 +8,8 @@
 . "$(dirname "$0")/../lib.sh"
 cd "$TORCOLL_TOP" || exit
 export LC_ALL=C.UTF-8
+scratch=$(mktemp -d) || exit
+cleanup rm -rf "$scratch"
 
 # Every field of every wire struct, with the offset that the compiler has asserted.
 wire_fields()
@@ -233,6 +235,20 @@ all_in_index()
 	((!bad))
 }
 
+# The manual pages that the index names: all programs, files and overviews, and those of the library that lead to the others.
+pages_in_index()
+{
+	diff <({ find docs tools -name '*.[1-8]' ! -name torcoll.1; ls lib/man/torcoll.3 lib/man/torcoll_types.3; } |
+			sed -nE 's|.*/([a-zA-Z_.-]+)\.([1-8])$|\1(\2)|p' | sort) \
+		<(sed -n '/^Manual pages:/,$p' docs/README.md | grep -oE '[a-z_.-]+\([1-8]\)' | sort -u)
+}
+
+# Every page of the site can be made: each section that it includes is there, each enumeration has a table, each function a page.
+site_pages()
+{
+	scripts/site/build.py --pages "$scratch" && [[ -s $scratch/src/reference/types.md ]]
+}
+
 # Known misspellings, in all that people read; bu and te are requests of man(7) and of tbl.
 spelling()
 {
@@ -341,6 +357,8 @@ check design__names_functions_that_there_are design_functions
 check design__steps_are_in_their_files design_steps
 check links__lead_somewhere links
 check index__complete all_in_index
+check index__manual_pages pages_in_index
+check site__pages_are_made site_pages
 check spelling__of_documents_pages_headers spelling
 check spelling__finds_misspellings finds_misspellings
 for what in collectives types code devices; do

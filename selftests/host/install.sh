@@ -8,7 +8,8 @@
 cd "$TORCOLL_TOP" || exit
 
 root=$(mktemp -d)
-cleanup rm -rf "$root"
+nothing=$(mktemp -d)
+cleanup rm -rf "$root" "$nothing"
 
 has_files()
 {
@@ -260,6 +261,22 @@ for_two_architectures_only()
 		grep -q '^BUILD_EXCLUSIVE_ARCH="^(x86_64|aarch64)\$"' "$root"/usr/src/torcoll-*/dkms.conf
 }
 
+# All that a group of scripts/install-deps has: as on a machine where nothing is installed.
+group()
+{
+	ln -sf "$(type -P true)" "$nothing/dpkg-query" && PATH=$nothing:$PATH scripts/install-deps --missing "$@"
+}
+
+# What debian/control wants for the build is what "make deb" installs; sequences of debhelper are in packages of other names.
+build_dependencies()
+{
+	comm -13 <(group build deb | sort) \
+		<(sed -n '/^Build-Depends:/,/^[A-Z]/s/^ \([a-z0-9-]*\).*,/\1/p' debian/control |
+			sed 's/^debhelper-compat$/debhelper/; s/^dh-sequence-dkms$/dh-dkms/; s/^dh-sequence-python3$/dh-python/
+				/^dh-sequence-/d' | sort) | grep . && return 1
+	(($(group build deb | wc -l) > 10))
+}
+
 ktap_header
 check install make --no-print-directory install PREFIX=/usr DESTDIR="$root"
 check install__complete complete
@@ -276,6 +293,7 @@ check version__in_documents documents_agree
 check module__for_its_kernels kernel_range
 check unit__is_right unit
 check debian__symbols debian_symbols
+check debian__build_dependencies_are_installed build_dependencies
 check packages__of_others rpm_and_arch
 check module__for_64_bits_only for_64_bits_only
 check module__for_two_architectures_only for_two_architectures_only
