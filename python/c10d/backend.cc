@@ -40,7 +40,7 @@ WorkPtr Backend::run(Description d, const Tensors &inputs, Tensors results)
 	try {
 		d.call->start();
 	} catch (const std::exception &) {
-		comm_->context.progress->add(d.call, {});
+		comm_->context->progress->add(d.call, {});
 		throw;
 	}
 	sequence_++;

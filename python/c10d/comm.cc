@@ -14,6 +14,7 @@
 #include <mutex>
 #include <sstream>
 #include <sys/random.h>
+#include <thread>
 #include <torch/version.h>
 #include <unistd.h>
 #include <vector>
@@ -25,6 +26,8 @@ namespace tortorch {
 
 static const uint32_t kFabricsMax = 64;
 static const size_t kSentenceMax = 512;
+/* How long the first rank waits for the others before it fails. */
+static const auto kTold = std::chrono::milliseconds(5000);
 
 std::exception_ptr failure(const std::string &sentence)
 {
@@ -49,7 +52,7 @@ static Context *context_open()
 
 	if (torcoll_open(&context->t)) {
 		delete context;
-		fail(torcoll_last_error());
+		throw std::runtime_error(torcoll_last_error());
 	}
 	context->progress = new Progress(context->t);
 	return context;
@@ -91,7 +94,8 @@ static uint64_t fabric_wanted()
 		return 0;
 	key = strtoull(text, &end, 0);
 	if (*end || !key)
-		fail("TORCOLL_FABRIC: \"" + std::string(text) + "\" is not the key of a fabric");
+		throw std::runtime_error("TORCOLL_FABRIC: \"" + std::string(text) +
+					 "\" is not the key of a fabric");
 	return key;
 }
 
@@ -102,15 +106,17 @@ static Place place_find()
 	int n = torcoll_fabrics(list, kFabricsMax);
 
 	if (n < 0)
-		fail(torcoll_last_error());
+		throw std::runtime_error(torcoll_last_error());
 	for (int i = 0; i < n && i < static_cast<int>(kFabricsMax); i++)
 		if (wanted ? list[i].key == wanted : n == 1)
 			return {list[i].key, list[i].node, list[i].nodes};
 	if (wanted)
-		fail("this host is not in fabric " + std::to_string(wanted));
+		throw std::runtime_error("this host is not in fabric " + std::to_string(wanted));
 	if (!n)
-		fail("this host is in no fabric: torcollctl apply makes it a node of one");
-	fail("this host is in " + std::to_string(n) + " fabrics: TORCOLL_FABRIC names the key of one");
+		throw std::runtime_error(
+			"this host is in no fabric: torcollctl apply makes it a node of one");
+	throw std::runtime_error("this host is in " + std::to_string(n) +
+				 " fabrics: TORCOLL_FABRIC names the key of one");
 }
 
 /* ---- the store ---- */
@@ -124,14 +130,26 @@ static void store_set(c10d::Store &store, const std::string &key, const std::str
 	store.set(key, std::vector<uint8_t>(value.begin(), value.end()));
 }
 
-/* What it says under a key, without the word. Throws what a sentence says, and if nothing comes. */
+/* What it has under a key, once it is there. */
+static std::string store_await(c10d::Store &store, const std::string &key,
+			       std::chrono::milliseconds timeout)
+{
+	try {
+		store.wait({key}, timeout);
+
+		std::vector<uint8_t> bytes = store.get(key);
+
+		return std::string(bytes.begin(), bytes.end());
+	} catch (const std::exception &e) {
+		throw std::runtime_error("the store has no " + key + ": " + e.what());
+	}
+}
+
+/* The same without the word. Throws what a sentence says. */
 static std::string store_get(c10d::Store &store, const std::string &key,
 			     std::chrono::milliseconds timeout)
 {
-	store.wait({key}, timeout);
-
-	std::vector<uint8_t> bytes = store.get(key);
-	std::string value(bytes.begin(), bytes.end());
+	std::string value = store_await(store, key, timeout);
 
 	if (!value.compare(0, sizeof(kBad) - 1, kBad))
 		throw std::runtime_error(value.substr(sizeof(kBad) - 1, kSentenceMax));
@@ -150,6 +168,9 @@ static void place_tell(c10d::Store &store, int rank)
 	std::ostringstream value;
 
 	try {
+		/* whether the device can be opened here, too */
+		Context::get();
+
 		Place place = place_find();
 
 		value << kGood << place.fabric << ' ' << place.node << ' ' << place.nodes;
@@ -243,20 +264,50 @@ static torcoll_comm *comm_join(torcoll *t, const std::string &told, int rank, in
 	return comm;
 }
 
-Comm::Comm(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size,
-	   std::chrono::milliseconds timeout) : context(Context::get())
+/*
+ * All ranks but the first say when they have read that there is no comm, and the
+ * first, whose process may have the store, waits for them before it fails.
+ */
+static void comm_refuse(c10d::Store &store, int rank, int size)
 {
-	std::string told;
+	static const char key[] = "torcoll/told";
+	const auto pause = std::chrono::milliseconds(20);
 
-	place_tell(*store, rank);
-	if (!rank)
-		comm_tell(*store, size, timeout);
-	try {
-		told = store_get(*store, kCommKey, timeout);
-	} catch (const std::exception &e) {
-		fail(e.what());
+	if (rank) {
+		store.add(key, 1);
+		return;
 	}
-	comm = comm_join(context.t, told, rank, size, timeout);
+	for (auto left = kTold; left > left.zero() && store.add(key, 0) < size - 1; left -= pause)
+		std::this_thread::sleep_for(pause);
+}
+
+static std::string comm_agree(c10d::Store &store, int rank, int size,
+			      std::chrono::milliseconds timeout)
+{
+	std::string own;
+
+	try {
+		place_tell(store, rank);
+	} catch (const std::exception &e) {
+		own = e.what();
+	}
+	if (!rank)
+		comm_tell(store, size, timeout);
+	try {
+		return store_get(store, kCommKey, timeout);
+	} catch (const std::exception &e) {
+		comm_refuse(store, rank, size);
+		fail(own.empty() ? e.what() : own);
+	}
+}
+
+Comm::Comm(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size,
+	   std::chrono::milliseconds timeout)
+{
+	std::string told = comm_agree(*store, rank, size, timeout);
+
+	context = &Context::get();
+	comm = comm_join(context->t, told, rank, size, timeout);
 }
 
 Comm::~Comm()

@@ -38,7 +38,7 @@ struct Comm {
 	Comm(const Comm &) = delete;
 	Comm &operator=(const Comm &) = delete;
 
-	Context &context;
+	Context *context = nullptr;
 	torcoll_comm *comm = nullptr;
 	std::atomic<uint32_t> in_flight{0};	/* calls */
 };

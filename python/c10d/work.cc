@@ -18,7 +18,7 @@ Work::Work(int rank, c10d::OpType type, const char *title, const std::vector<at:
 Work::~Work()
 {
 	if (call_)
-		call_->comm().context.progress->add(call_, {});
+		call_->comm().context->progress->add(call_, {});
 }
 
 /* Complete the future once there is one, and the call is complete. */
@@ -106,7 +106,7 @@ void Work::hand_over()
 {
 	std::lock_guard<std::mutex> own(lock_);
 
-	if (call_ && !call_->comm().context.progress->add(call_, self()))
+	if (call_ && !call_->comm().context->progress->add(call_, self()))
 		complete(std::move(call_));
 }
 

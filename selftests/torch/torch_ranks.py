@@ -500,7 +500,7 @@ def lost() -> None:
         os.environ["TORCOLL_FABRIC"] = "99"
         raises("this host is not in fabric 99", RuntimeError, dist.init_process_group, "torcoll")
     else:
-        raises("rank 3: torcoll: this host is not in fabric 99", RuntimeError, dist.init_process_group, "torcoll")
+        raises("rank 3: this host is not in fabric 99", RuntimeError, dist.init_process_group, "torcoll")
 
 
 PROGRAMS: list[Callable[[], None]] = [ddp, ddp_alone, lost]
