@@ -28,7 +28,7 @@ def hashable(cls: Any = None, **kwargs: Any) -> Any:
     return real(cls, **more, **kwargs)
 
 
-real, dataclasses.dataclass = dataclasses.dataclass, hashable  # type: ignore[assignment]
+real, dataclasses.dataclass = dataclasses.dataclass, hashable
 import torch  # noqa: E402
 import torch.distributed as dist  # noqa: E402
 import torch.distributed._shard  # noqa: E402
