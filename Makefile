@@ -164,6 +164,7 @@ help:
 	@echo 'To measure it:'
 	@echo '  make bench              beside Open MPI, MPICH and Gloo, in a guest with 6.1: 40 minutes'
 	@echo '  make bench ICOUNT=1     instructions per call instead of time'
+	@echo '  make bench-torch        torch.distributed by torcoll and by Gloo, in instructions, in a guest; NODES="4 8": ten minutes each'
 	@echo '  make bench-hop          what a forwarded frame costs, beside IP forwarding; PROFILE=1 by function'
 	@echo '  make bench-ip           TCP over the network device, beside bare cables and IP forwarding; PROFILE=1 by function'
 	@echo '  make bench-stall        how long a processor does nothing else meanwhile'
@@ -478,6 +479,13 @@ $(B)/bench/flood: $(B)/host/bench/hop/flood.o $(B)/host/libtorcore.a
 	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^
+
+# torch.distributed by torcoll and by Gloo, and torcoll without it, in instruction time. NODES: of rings.
+.PHONY: bench-torch
+bench-torch: | deps-guest deps-torch
+	$(Q)$(MAKE) module tools torch $(B)/bin/stamps
+	$(Q)qemu/run --icount --mem 3072 --timeout 3600 $(if $(KERNEL),--kernel $(KERNEL)) --env CALLS='$(or $(CALLS),20)' -- \
+		bench/pytorch.sh $(NODES)
 
 # What a forwarded frame costs, in instruction time.
 .PHONY: bench-hop

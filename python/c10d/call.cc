@@ -223,7 +223,8 @@ bool Call::ended(int status)
 	if (status == -EAGAIN)
 		return false;
 	if (status && error_.empty())
-		error_ = torcoll_last_error();
+		error_ = std::string(status == -ETIMEDOUT ? "the timeout passed: " : "") +
+			 torcoll_last_error();
 	complete_++;
 	return true;
 }

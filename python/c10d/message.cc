@@ -10,6 +10,7 @@
 #include "backend.hpp"
 
 #include <cerrno>
+#include <stdexcept>
 
 namespace tortorch {
 
@@ -116,7 +117,20 @@ void Backend::run_message(torcoll_collective collective, int peer, uint64_t dead
 	torcoll_op op = signal_op(collective, peer, deadline_ns, &byte);
 
 	if (torcoll_run(comm_->comm, &op))
-		fail(torcoll_last_error());
+		throw std::runtime_error(torcoll_last_error());
+}
+
+/* Of the other ranks. Programs know this sentence from Gloo, as that of rank 0. */
+void Backend::ask_leave(uint64_t deadline_ns)
+{
+	try {
+		run_message(TORCOLL_SEND, 0, deadline_ns);
+		run_message(TORCOLL_RECV, 0, 0);
+	} catch (const std::exception &e) {
+		fail("Rank " + std::to_string(rank_) +
+		     " successfully reached monitoredBarrier, but received errors while waiting"
+		     " for send/recv from rank 0: " + e.what());
+	}
 }
 
 /*
@@ -153,8 +167,8 @@ void Backend::await_arrivals(uint64_t deadline_ns, bool all_ranks, Milliseconds 
 		torcoll_wait(&requests[i]);
 	if (!why.empty())
 		fail(why);
-	fail("monitored_barrier: rank " + late + " did not call within " +
-	     std::to_string(timeout.count()) + " ms");
+	fail((late.find(',') == late.npos ? "Rank " : "Ranks ") + late +
+	     " failed to pass monitoredBarrier in " + std::to_string(timeout.count()) + " ms");
 }
 
 void Backend::monitoredBarrier(const c10d::BarrierOptions &opts, bool all_ranks)
@@ -163,13 +177,16 @@ void Backend::monitoredBarrier(const c10d::BarrierOptions &opts, bool all_ranks)
 	uint64_t deadline_ns = deadline(timeout);
 
 	if (rank_) {
-		run_message(TORCOLL_SEND, 0, deadline_ns);
-		run_message(TORCOLL_RECV, 0, 0);
+		ask_leave(deadline_ns);
 		return;
 	}
 	await_arrivals(deadline_ns, all_ranks, timeout);
-	for (int i = 1; i < size_; i++)
-		run_message(TORCOLL_SEND, i, deadline_ns);
+	try {
+		for (int i = 1; i < size_; i++)
+			run_message(TORCOLL_SEND, i, deadline_ns);
+	} catch (const std::exception &e) {
+		fail(e.what());
+	}
 }
 
 }  // namespace tortorch
