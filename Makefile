@@ -93,7 +93,8 @@ mpi_incdir := $(if $(mpi_incdir),$(shell grep -sq 'define OMPI_MAJOR_VERSION 4' 
 
 # Where PyTorch's C++ headers and those of Debian's Python are; nowhere for another architecture. TORCH_INCDIR= names others,
 # TORCH_LIBDIR= the folder of its libraries.
-TORCH_INCDIR ?= $(if $(cross),,$(if $(wildcard /usr/include/torch/csrc/distributed/c10d/ProcessGroup.hpp),/usr/include))
+TORCH_INCDIR ?= $(if $(cross),,$(if $(and $(wildcard /usr/include/torch/csrc/distributed/c10d/ProcessGroup.hpp),\
+	$(wildcard /usr/include/pybind11/chrono.h)),/usr/include))
 TORCH_LIBDIR ?= /usr/lib/$(machine)-linux-gnu
 python_incdir := $(if $(TORCH_INCDIR),$(firstword $(wildcard /usr/include/python3.*/Python.h)))
 

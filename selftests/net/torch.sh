@@ -17,6 +17,10 @@ if [[ ! -e build/torch/_torcoll_torch.so ]]; then
 	skip torch "PyTorch's headers are not here (libtorch-dev), with which the backend is built"
 	finish
 fi
+if ! $python -c 'import importlib.util; exit(importlib.util.find_spec("torch") is None)'; then
+	skip torch "python3-torch is not installed"
+	finish
+fi
 if ((TORCOLL_SLOW > 1)); then
 	skip torch "to import PyTorch takes minutes here, and its calls are those of other tests"
 	finish
