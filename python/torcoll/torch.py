@@ -44,7 +44,7 @@ def monitored_barrier(group: Optional[Any] = None, timeout: Optional[float] = No
     """Wait until all ranks have called this, as dist.monitored_barrier(), which PyTorch has for Gloo alone.
 
     timeout is in seconds, None: the group's. Raises on rank 0, with the first rank that did not call, or with all of
-    them; the group has failed then. All ranks pass the same arguments.
+    them; the group has failed then. All ranks pass the same arguments, and have no message to or from rank 0 under way.
     """
     group = group or dist.distributed_c10d._get_default_group()
     if hasattr(group, "_get_backend"):
