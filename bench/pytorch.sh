@@ -16,9 +16,13 @@ for nodes; do
 	torus_up "$nodes" "${patient[@]}"
 	ip_up "$nodes" || bail "no network device"
 	echo "# $nodes nodes; all ranks share the processor"
-	for bytes in 8 4096 262144 4194304; do
-		torcollctl netns run --only 0 --no-prefix torcoll-perf allreduce --in-place -b $bytes -e $bytes -n "${CALLS:-20}" -w 3 |
-			awk '/^ *[0-9]/ { print "c", $0 }'
+	# with registered buffers, and with those that a tensor has
+	for how in --in-place "--in-place --plain"; do
+		for bytes in 8 4096 262144 4194304; do
+			# shellcheck disable=SC2086 # options
+			torcollctl netns run --only 0 --no-prefix torcoll-perf allreduce $how -b $bytes -e $bytes -n "${CALLS:-20}" -w 3 |
+				awk -v how="${how##*--}" '/^ *[0-9]/ { print how, $1, $6, "us" }'
+		done
 	done
 	/usr/bin/python3 bench/pytorch.py "$nodes" torcoll gloo -- 8 4096 262144 4194304
 	ktap_cleanup
