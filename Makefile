@@ -8,6 +8,7 @@
 #   lib/*.c                    build/lib/libtorcoll.so.0, libtorcoll.a
 #   lib/examples/*.c           build/bin/examples/NAME
 #   python/torcoll/            the Python package, which needs no building
+#   python/c10d/*.cc           build/torch/_torcoll_torch.so, a backend of torch.distributed
 #   mpi/common/*.c mpi/openmpi/*.c  build/mpi/mca_coll_torcoll.so, a component of Open MPI
 #   tools/NAME.c tools/NAME/*.c  build/bin/NAME; a C file in tools/common/ is part of every tool
 #   selftests/unit/*_test.c    build/asan/unit/NAME_test, with the other C files there
@@ -44,6 +45,7 @@ host_arch := $(or $(patsubst %,amd64,$(filter x86_64,$(shell uname -m))),$(patsu
 ARCH ?= $(host_arch)
 machine := $(or $(patsubst %,x86_64,$(filter amd64,$(ARCH))),$(patsubst %,aarch64,$(filter arm64,$(ARCH))),$(ARCH))
 CFLAGS ?= -O2 -g
+CXXFLAGS ?= -O2
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 V ?= 0
@@ -80,6 +82,7 @@ PKG_CONFIG = PKG_CONFIG_SYSROOT_DIR=$(sysroot) \
 endif
 
 CC ?= gcc
+CXX ?= g++
 AR ?= ar
 PKG_CONFIG ?= pkg-config
 
@@ -87,6 +90,13 @@ PKG_CONFIG ?= pkg-config
 mpi_incdir := $(if $(cross),,$(patsubst %/openmpi/ompi/mca/coll/coll.h,%,$(firstword \
 	$(wildcard /usr/lib/$(machine)-linux-gnu/openmpi/include/openmpi/ompi/mca/coll/coll.h))))
 mpi_incdir := $(if $(mpi_incdir),$(shell grep -sq 'define OMPI_MAJOR_VERSION 4' $(mpi_incdir)/mpi.h && echo $(mpi_incdir)))
+
+# Where PyTorch's C++ headers and those of Debian's Python are; nowhere for another architecture. TORCH_INCDIR= names others,
+# TORCH_LIBDIR= the folder of its libraries.
+TORCH_INCDIR ?= $(if $(cross),,$(if $(and $(wildcard /usr/include/torch/csrc/distributed/c10d/ProcessGroup.hpp),\
+	$(wildcard /usr/include/pybind11/chrono.h)),/usr/include))
+TORCH_LIBDIR ?= /usr/lib/$(machine)-linux-gnu
+python_incdir := $(if $(TORCH_INCDIR),$(firstword $(wildcard /usr/include/python3.*/Python.h)))
 
 ifeq ($(strip $(B)),)
 $(error B is empty: name the folder to build in)
@@ -102,7 +112,7 @@ common_flags := -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-fiel
 .SECONDARY:
 
 .PHONY: all
-all: module lib tools examples tests $(if $(mpi_incdir),mpi)
+all: module lib tools examples tests $(if $(mpi_incdir),mpi) $(if $(python_incdir),torch)
 
 .PHONY: help
 help:
@@ -117,6 +127,7 @@ help:
 	@echo '  make lib                libtorcoll'
 	@echo '  make tools              torcollctl, torcollrun, torcoll-perf, ...'
 	@echo '  make mpi                the component of Open MPI that runs its collectives by torcoll; part of all where libopenmpi-dev is'
+	@echo '  make torch              the backend of torch.distributed; part of all where libtorch-dev is'
 	@echo '  make debug-kernel       kernels that report mistakes, for the tests below: built once'
 	@echo 'To install it:'
 	@echo '  make deps               installs the Debian packages that all this needs'
@@ -124,6 +135,7 @@ help:
 	@echo '  make uninstall          removes what that has installed; with the same DESTDIR= PREFIX='
 	@echo '  make install-module     the module for KDIR=, without DKMS'
 	@echo '  make install-mpi        the component of Open MPI; DESTDIR= MCADIR='
+	@echo '  make install-torch      the backend of torch.distributed; DESTDIR= PYTHONDIR='
 	@echo '  make deb                Debian packages, in build/deb/'
 	@echo '  make docs               the documents as a site that needs no server, build/docs/html/index.html'
 	@echo '  make install-docs       the same, below DOCDIR'
@@ -145,6 +157,7 @@ help:
 	@echo '  make check-stress       random calls of many processes; MINUTES=10 SEED=n, KERNEL=6.1|debug as well'
 	@echo '  make check-debug        what runs in guests, with memory, locking and leak checks, and failing allocations'
 	@echo '  make check-mpi          MPICH'\''s tests by Open MPI, with torcoll and without it: NAMES="allred" for some; half an hour'
+	@echo '  make check-torch        PyTorch'\''s own tests of torch.distributed with Gloo and with torcoll: NAMES="test_all_reduce" for some; an hour'
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
 	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests, SUITE=trixie on Debian 13'
 	@echo '  make check-docs         documents, manual pages, and the site, its links and scripts: minutes'
@@ -154,6 +167,7 @@ help:
 	@echo 'To measure it:'
 	@echo '  make bench              beside Open MPI, MPICH and Gloo, in a guest with 6.1: 40 minutes'
 	@echo '  make bench ICOUNT=1     instructions per call instead of time'
+	@echo '  make bench-torch        torch.distributed by torcoll and by Gloo, in instructions, in a guest; NODES="4 8": ten minutes each'
 	@echo '  make bench-hop          what a forwarded frame costs, beside IP forwarding; PROFILE=1 by function'
 	@echo '  make bench-ip           TCP over the network device, beside bare cables and IP forwarding; PROFILE=1 by function'
 	@echo '  make bench-stall        how long a processor does nothing else meanwhile'
@@ -178,7 +192,7 @@ help:
 # takes a tenth of a second where nothing is missing. Who is not root is told, and what can be built is built. DEPS=no: nothing is
 # looked for, since a package's build has its own dependencies.
 DEPS ?= yes
-deps_groups := build mpi guest check docs fuzz debug dkms deb bench rt results bare
+deps_groups := build mpi torch guest check docs fuzz debug dkms deb bench rt results bare
 .PHONY: deps $(addprefix deps-,$(deps_groups))
 $(addprefix deps-,$(deps_groups)): deps-%:
 	$(Q)$(if $(filter no,$(DEPS)),:,scripts/install-deps $(filter-out $*,build) $* $(if $(cross),$(ARCH)))
@@ -313,6 +327,37 @@ $(mpi_component):
 	@exit 1
 endif
 
+# ---- PyTorch's backend ----
+
+torch_sources := $(wildcard python/c10d/*.cc)
+torch_module := $(B)/torch/_torcoll_torch.so
+torch_objects := $(torch_sources:%.cc=$(B)/torch/%.o)
+
+# It has the library within, as Open MPI's component. Part of all where PyTorch's headers are.
+.PHONY: torch
+torch: | deps-torch
+	$(Q)$(MAKE) $(torch_module)
+
+ifneq ($(python_incdir),)
+$(torch_objects): $(B)/torch/%.o: %.cc Makefile
+	$(say) CXX $@
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 $(CXXFLAGS) -fPIC -fvisibility=hidden -Wall -Wextra -pthread -Iuapi -Ilib \
+		$(filter-out -isystem/usr/include,-isystem$(TORCH_INCDIR)) -isystem$(TORCH_INCDIR)/torch/csrc/api/include \
+		-isystem $(patsubst %/Python.h,%,$(python_incdir)) -MMD -MP -c -o $@ $<
+
+$(torch_module): $(torch_objects) $(B)/lib/libtorcoll.a
+	$(say) LD $@
+	$(Q)$(CXX) -shared -pthread -Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $(filter %.o %.a,$^) \
+		-L$(TORCH_LIBDIR) -ltorch -ltorch_cpu -lc10
+
+-include $(torch_objects:.o=.d)
+else
+$(torch_module):
+	@echo 'torch: there are no headers of PyTorch here (libtorch-dev, pybind11-dev and python3-dev): TORCH_INCDIR= names where they are' >&2
+	@exit 1
+endif
+
 # Programs of MPI for tests of it.
 mpi_tests := $(addprefix $(B)/mpi/,every random order)
 mpi_test_sources := $(addprefix selftests/mpi/,calls.c moves.c reductions.c)
@@ -437,6 +482,13 @@ $(B)/bench/flood: $(B)/host/bench/hop/flood.o $(B)/host/libtorcore.a
 	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^
+
+# torch.distributed by torcoll and by Gloo, and torcoll without it, in instruction time. NODES: of rings.
+.PHONY: bench-torch
+bench-torch: | deps-guest deps-torch
+	$(Q)$(MAKE) module tools torch $(B)/bin/stamps
+	$(Q)qemu/run --icount --mem 3072 --timeout 3600 $(if $(KERNEL),--kernel $(KERNEL)) --env CALLS='$(or $(CALLS),20)' -- \
+		bench/pytorch.sh $(NODES)
 
 # What a forwarded frame costs, in instruction time.
 .PHONY: bench-hop
@@ -594,7 +646,7 @@ sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-si
 tests: $(addprefix $(B)/$(if $(cross),host,asan)/unit/,$(unit_names)) $(net_programs) $(B)/bin/first $(B)/bin/conformance \
 	$(B)/bin/stress $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
 	$(if $(cross),,$(addprefix $(B)/asan/fuzz/,$(fuzz_names)) $(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) \
-		$(B)/bench/openmpi_allreduce $(if $(mpi_incdir),$(mpi_component) $(mpi_tests)) $(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
+		$(B)/bench/openmpi_allreduce $(if $(mpi_incdir),$(mpi_component) $(mpi_tests)) $(if $(python_incdir),$(torch_module)) $(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
 	@:
 
 # What other architectures run, of which there are no guests.
@@ -732,6 +784,12 @@ check-kcsan: | deps-check deps-debug
 check-mpi: | deps-check deps-mpi
 	$(Q)$(MAKE) module lib mpi $(B)/static/torcollctl $(B)/bin/stamps
 	$(Q)KERNEL='$(KERNEL)' NAMES='$(NAMES)' selftests/mpi/mpich-check
+
+# Tests of torch.distributed of Debian's source package of PyTorch, in a guest: with Gloo, and with torcoll.
+.PHONY: check-torch
+check-torch: | deps-check deps-torch
+	$(Q)$(MAKE) module lib torch $(B)/static/torcollctl $(B)/bin/stamps
+	$(Q)KERNEL='$(KERNEL)' NAMES='$(NAMES)' selftests/torch/check
 
 # MINUTES: half of them in quiet, half while links and configuration change.
 .PHONY: check-stress
@@ -944,6 +1002,11 @@ MCADIR ?= $(shell ompi_info --path pkglibdir --parsable 2>/dev/null | cut -d : -
 .PHONY: install-mpi
 install-mpi: mpi
 	$(Q)$(call to,$(MCADIR),755,$(mpi_component))
+
+# PyTorch's backend, beside the Python package.
+.PHONY: install-torch
+install-torch: torch
+	$(Q)$(call to,$(PYTHONDIR),755,$(torch_module))
 
 # With Debian's dkms, for both kernels, in a scratch folder.
 .PHONY: check-dkms

@@ -46,7 +46,7 @@ tests()
 types()
 {
 	"$python" -m mypy --config-file python/pyproject.toml --cache-dir build/python/mypy \
-		python/torcoll python/examples/*.py selftests/python/*.py
+		python/torcoll python/examples/*.py selftests/python/*.py selftests/torch/*.py
 }
 
 covered()

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Joining a group's comm: see comm.hpp.
+ *
+ * Each rank tells the store its place, a fabric and a node of it. The first
+ * rank reads all of them, draws a name that is no other comm's, and tells the
+ * store all that is needed to join, or why that is not possible. So the store
+ * is asked twice by each rank but the first.
+ */
+#include "comm.hpp"
+
+#include <cinttypes>
+#include <cstdlib>
+#include <mutex>
+#include <sstream>
+#include <sys/random.h>
+#include <thread>
+#include <torch/version.h>
+#include <unistd.h>
+#include <vector>
+#include <c10/util/Exception.h>
+
+#include "progress.hpp"
+
+namespace tortorch {
+
+static const uint32_t kFabricsMax = 64;
+static const size_t kSentenceMax = 512;
+/* How long the first rank waits for the others before it fails. */
+static const auto kTold = std::chrono::milliseconds(5000);
+
+std::exception_ptr failure(const std::string &sentence)
+{
+#if TORCH_VERSION_MAJOR >= 2
+	return std::make_exception_ptr(c10::DistBackendError(
+		{__func__, __FILE__, static_cast<uint32_t>(__LINE__)}, "torcoll: " + sentence));
+#else
+	return std::make_exception_ptr(std::runtime_error("torcoll: " + sentence));
+#endif
+}
+
+void fail(const std::string &sentence)
+{
+	std::rethrow_exception(failure(sentence));
+}
+
+/* ---- the context ---- */
+
+static Context *context_open()
+{
+	auto *context = new Context;
+
+	if (torcoll_open(&context->t)) {
+		delete context;
+		throw std::runtime_error(torcoll_last_error());
+	}
+	context->progress = new Progress(context->t);
+	return context;
+}
+
+Context &Context::get()
+{
+	static std::mutex lock;
+	static Context *context;
+	static pid_t opener;
+	std::lock_guard<std::mutex> guard(lock);
+
+	/* the parent's is of no use here, and its thread is not here */
+	if (context && opener != getpid())
+		context = nullptr;
+	if (!context) {
+		context = context_open();
+		opener = getpid();
+	}
+	return *context;
+}
+
+/* ---- places ---- */
+
+struct Place {
+	uint64_t fabric;
+	uint32_t node;
+	uint32_t nodes;
+};
+
+/* The key that TORCOLL_FABRIC names; 0: none. */
+static uint64_t fabric_wanted()
+{
+	const char *text = getenv("TORCOLL_FABRIC");
+	char *end;
+	uint64_t key;
+
+	if (!text || !*text)
+		return 0;
+	key = strtoull(text, &end, 0);
+	if (*end || !key)
+		throw std::runtime_error("TORCOLL_FABRIC: \"" + std::string(text) +
+					 "\" is not the key of a fabric");
+	return key;
+}
+
+static Place place_find()
+{
+	torcoll_fabric list[kFabricsMax];
+	uint64_t wanted = fabric_wanted();
+	int n = torcoll_fabrics(list, kFabricsMax);
+
+	if (n < 0)
+		throw std::runtime_error(torcoll_last_error());
+	for (int i = 0; i < n && i < static_cast<int>(kFabricsMax); i++)
+		if (wanted ? list[i].key == wanted : n == 1)
+			return {list[i].key, list[i].node, list[i].nodes};
+	if (wanted)
+		throw std::runtime_error("this host is not in fabric " + std::to_string(wanted));
+	if (!n)
+		throw std::runtime_error(
+			"this host is in no fabric: torcollctl apply makes it a node of one");
+	throw std::runtime_error("this host is in " + std::to_string(n) +
+				 " fabrics: TORCOLL_FABRIC names the key of one");
+}
+
+/* ---- the store ---- */
+
+/* Values begin with a word that says whether they are a sentence instead. */
+static const char kGood[] = "ok ";
+static const char kBad[] = "no ";
+
+static void store_set(c10d::Store &store, const std::string &key, const std::string &value)
+{
+	store.set(key, std::vector<uint8_t>(value.begin(), value.end()));
+}
+
+/* What it has under a key, once it is there. */
+static std::string store_await(c10d::Store &store, const std::string &key,
+			       std::chrono::milliseconds timeout)
+{
+	try {
+		store.wait({key}, timeout);
+
+		std::vector<uint8_t> bytes = store.get(key);
+
+		return std::string(bytes.begin(), bytes.end());
+	} catch (const std::exception &e) {
+		throw std::runtime_error("the store has no " + key + ": " + e.what());
+	}
+}
+
+/* The same without the word. Throws what a sentence says. */
+static std::string store_get(c10d::Store &store, const std::string &key,
+			     std::chrono::milliseconds timeout)
+{
+	std::string value = store_await(store, key, timeout);
+
+	if (!value.compare(0, sizeof(kBad) - 1, kBad))
+		throw std::runtime_error(value.substr(sizeof(kBad) - 1, kSentenceMax));
+	if (value.compare(0, sizeof(kGood) - 1, kGood))
+		throw std::runtime_error("the store has \"" + value.substr(0, 16) + "\" as " + key);
+	return value.substr(sizeof(kGood) - 1);
+}
+
+static std::string place_key(int rank)
+{
+	return "torcoll/place/" + std::to_string(rank);
+}
+
+static void place_tell(c10d::Store &store, int rank)
+{
+	std::ostringstream value;
+
+	try {
+		/* whether the device can be opened here, too */
+		Context::get();
+
+		Place place = place_find();
+
+		value << kGood << place.fabric << ' ' << place.node << ' ' << place.nodes;
+	} catch (const std::exception &e) {
+		store_set(store, place_key(rank), kBad + std::string(e.what()));
+		throw;
+	}
+	store_set(store, place_key(rank), value.str());
+}
+
+static Place place_of(c10d::Store &store, int rank, std::chrono::milliseconds timeout)
+{
+	std::istringstream value;
+	Place place;
+
+	try {
+		value.str(store_get(store, place_key(rank), timeout));
+	} catch (const std::exception &e) {
+		throw std::runtime_error("rank " + std::to_string(rank) + ": " + e.what());
+	}
+	if (!(value >> place.fabric >> place.node >> place.nodes) || place.node >= place.nodes)
+		throw std::runtime_error("rank " + std::to_string(rank) + " has told no place");
+	return place;
+}
+
+/* ---- the comm ---- */
+
+static const char kCommKey[] = "torcoll/comm";
+
+/* What all ranks join: name, secret, fabric, and the node of each rank. */
+static std::string comm_draw(c10d::Store &store, int size, std::chrono::milliseconds timeout)
+{
+	std::ostringstream value;
+	Place first, place;
+	uint64_t drawn[2];
+
+	if (getrandom(drawn, sizeof(drawn), 0) != sizeof(drawn))
+		throw std::runtime_error("there are no random numbers for the name of a comm");
+	first = place_of(store, 0, timeout);
+	value << kGood << "torch-" << std::hex << drawn[0] << ' ' << drawn[1] << std::dec << ' '
+	      << first.fabric;
+	for (int rank = 0; rank < size; rank++) {
+		place = place_of(store, rank, timeout);
+		if (place.fabric != first.fabric || place.nodes != first.nodes)
+			throw std::runtime_error(
+				"rank " + std::to_string(rank) + " is on fabric " +
+				std::to_string(place.fabric) + " of " + std::to_string(place.nodes) +
+				" nodes, and rank 0 on fabric " + std::to_string(first.fabric) +
+				" of " + std::to_string(first.nodes));
+		value << ' ' << place.node;
+	}
+	return value.str();
+}
+
+static void comm_tell(c10d::Store &store, int size, std::chrono::milliseconds timeout)
+{
+	std::string value;
+
+	try {
+		value = comm_draw(store, size, timeout);
+	} catch (const std::exception &e) {
+		value = kBad + std::string(e.what());
+	}
+	store_set(store, kCommKey, value);
+}
+
+static torcoll_comm *comm_join(torcoll *t, const std::string &told, int rank, int size,
+			       std::chrono::milliseconds timeout)
+{
+	std::vector<uint32_t> members(size);
+	torcoll_comm_config config = {};
+	std::istringstream value(told);
+	std::string name, secret;
+	torcoll_comm *comm;
+
+	value >> name >> secret >> config.fabric;
+	for (uint32_t &member : members)
+		value >> member;
+	if (!value)
+		fail("the store does not say which comm to join");
+	config.name = name.c_str();
+	config.secret = secret.c_str();
+	config.members = members.data();
+	config.size = size;
+	config.rank = rank;
+	config.deadline_ns = torcoll_deadline(timeout.count());
+	config.depth = kDepth;
+	config.flags = TORCOLL_COMM_TELL;
+	if (torcoll_comm_create(t, &config, &comm))
+		fail(torcoll_last_error());
+	return comm;
+}
+
+/*
+ * All ranks but the first say when they have read that there is no comm, and the
+ * first, whose process may have the store, waits for them before it fails.
+ */
+static void comm_refuse(c10d::Store &store, int rank, int size)
+{
+	static const char key[] = "torcoll/told";
+	const auto pause = std::chrono::milliseconds(20);
+
+	if (rank) {
+		store.add(key, 1);
+		return;
+	}
+	for (auto left = kTold; left > left.zero() && store.add(key, 0) < size - 1; left -= pause)
+		std::this_thread::sleep_for(pause);
+}
+
+static std::string comm_agree(c10d::Store &store, int rank, int size,
+			      std::chrono::milliseconds timeout)
+{
+	std::string own;
+
+	try {
+		place_tell(store, rank);
+	} catch (const std::exception &e) {
+		own = e.what();
+	}
+	if (!rank)
+		comm_tell(store, size, timeout);
+	try {
+		return store_get(store, kCommKey, timeout);
+	} catch (const std::exception &e) {
+		comm_refuse(store, rank, size);
+		fail(own.empty() ? e.what() : own);
+	}
+}
+
+Comm::Comm(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size,
+	   std::chrono::milliseconds timeout)
+{
+	std::string told = comm_agree(*store, rank, size, timeout);
+
+	context = &Context::get();
+	comm = comm_join(context->t, told, rank, size, timeout);
+}
+
+Comm::~Comm()
+{
+	torcoll_comm_close(comm);
+}
+
+}  // namespace tortorch

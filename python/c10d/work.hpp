@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A work: what a function of a process group returns.
+ *
+ * The thread that waits for a work waits for its ops in the kernel. A future
+ * has to be completed by a thread, though nobody may wait: so the progress
+ * thread takes over the call of a work whose future is asked for, and of one
+ * that is dropped before it is complete.
+ */
+#pragma once
+
+#include <torch/csrc/distributed/c10d/Work.hpp>
+
+#include "call.hpp"
+
+namespace tortorch {
+
+class Work : public c10d::Work {
+public:
+	Work(int rank, c10d::OpType type, const char *title, const std::vector<at::Tensor> &inputs,
+	     std::unique_ptr<Call> call);
+	~Work() override;
+
+	bool isCompleted() override;
+	bool wait(std::chrono::milliseconds timeout) override;
+	std::vector<at::Tensor> result() override;
+	c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
+
+	/* The ops of the call are complete. Called once. */
+	void complete(std::unique_ptr<Call> call);
+
+	/* Let the progress thread take the call over. */
+	void hand_over();
+
+private:
+	c10::intrusive_ptr<Work> self();
+	void tell_future();
+	bool wait_here(std::chrono::milliseconds timeout);
+	void wait_there(std::chrono::milliseconds timeout);
+
+	std::mutex lock_;		/* of call_; held while a thread waits for it */
+	std::unique_ptr<Call> call_;	/* until it is complete, or handed over */
+	std::vector<at::Tensor> results_;
+	c10::intrusive_ptr<c10::ivalue::Future> future_;
+	bool told_ = false;		/* future_ is complete, or is being completed */
+};
+
+}  // namespace tortorch
