@@ -101,7 +101,7 @@ struct tor_counters {
  * @changed: bit per cable that changed and was not notified yet, and
  *	TOR_FABRIC_CHANGED
  * @group: by tag
- * @rates: by which plans of new comms are chosen; RTNL
+ * @rates: by which plans of new comms are chosen; written under RTNL and lock
  * @observed: durations of ops; has a lock of its own, the innermost
  */
 struct tor_fabric {
