@@ -326,6 +326,8 @@ static void fabric_setup(struct tor_fabric *fabric, struct tor_net *tn,
 	fabric->tn = tn;
 	fabric->frame_size = cfg->frame_size;
 	tor_fabric_set_rates(fabric, &tor_rates_default);
+	mutex_init(&fabric->tables_lock);
+	INIT_LIST_HEAD(&fabric->tables);
 	tor_observe_init(&fabric->observed);
 	refcount_set(&fabric->refs, 1);
 	INIT_WORK(&fabric->end_work, end_work);
