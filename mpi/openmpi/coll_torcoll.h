@@ -3,10 +3,12 @@
  * Open MPI's collective component torcoll: what its files share.
  *
  * A process has one context of libtorcoll. Each communicator whose processes
- * are on nodes of one fabric gets a comm of its own when it is made, by
- * agreement of all ranks. From then on a rank decides by itself which calls
- * run in the kernel, only by what is equal on all ranks; for others it calls
- * the component of the next lower priority, which the module remembers.
+ * are on nodes of one fabric gets a comm of its own, by agreement of all ranks,
+ * in its first blocking call: ranks can wait for each other there, and nowhere
+ * before, since a communicator may be made by a call that does not block. From
+ * then on a rank decides by itself which calls run in the kernel, only by what
+ * is equal on all ranks; for others it calls the component of the next lower
+ * priority, which the module remembers.
  *
  * Locking: coll_torcoll.lock protects the list of active requests. Nothing is
  * called under it that could call MPI.
@@ -45,6 +47,7 @@
 enum coll_torcoll_why {
 	COLL_TORCOLL_OPERATOR,
 	COLL_TORCOLL_SIZE,
+	COLL_TORCOLL_EARLY,	/* does not block, and no blocking call came before */
 	COLL_TORCOLL_WHYS
 };
 
@@ -76,8 +79,8 @@ extern struct coll_torcoll_component mca_coll_torcoll_component;
 struct coll_torcoll_module {
 	mca_coll_base_module_t super;
 	struct ompi_communicator_t *comm;
-	struct torcoll_comm *tc;
-	uint32_t *nodes;		/* of the ranks, until the comm is made */
+	struct torcoll_comm *tc;	/* NULL: not attached */
+	uint32_t *nodes;		/* of the ranks, until it has been tried to attach */
 	uint64_t fabric;
 	mca_coll_base_comm_coll_t lower;
 	bool lower_held;
@@ -120,8 +123,11 @@ mca_coll_base_module_t *coll_torcoll_comm_query(struct ompi_communicator_t *comm
 
 /* ---- join.c ---- */
 
-/* Make the comm of a module. Collective: all ranks return the same. */
-int coll_torcoll_join(struct coll_torcoll_module *m);
+/*
+ * Make the comm of a module, unless that was tried before. Collective: all ranks
+ * return the same.
+ */
+bool coll_torcoll_attach(struct coll_torcoll_module *m);
 
 /* ---- type.c ---- */
 
@@ -164,6 +170,20 @@ int coll_torcoll_progress(void);
 void coll_torcoll_set_reduce(mca_coll_base_module_t *module);
 void coll_torcoll_set_move(mca_coll_base_module_t *module);
 void coll_torcoll_set_rooted(mca_coll_base_module_t *module);
+
+/* Return whether a blocking call can run in the kernel. */
+static inline bool coll_torcoll_attached(struct coll_torcoll_module *m)
+{
+	return m->tc || coll_torcoll_attach(m);
+}
+
+/* Return whether a call that must not wait for other ranks can run in the kernel. */
+static inline bool coll_torcoll_may_start(struct coll_torcoll_module *m)
+{
+	if (!m->tc && m->nodes)
+		coll_torcoll_leave(COLL_TORCOLL_EARLY);
+	return m->tc;
+}
 
 /* Describe a call of this module. */
 static inline void coll_torcoll_begin(const struct coll_torcoll_module *m, struct tmpi_call *call)

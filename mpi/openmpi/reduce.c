@@ -109,6 +109,8 @@ static int barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *mod
 	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
 	struct tmpi_call call;
 
+	if (!coll_torcoll_attached(m))
+		return m->lower.coll_barrier(comm, m->lower.coll_barrier_module);
 	coll_torcoll_begin(m, &call);
 	return coll_torcoll_run(m, &call, tmpi_barrier(&call));
 }
@@ -116,9 +118,12 @@ static int barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *mod
 static int ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request,
 		    mca_coll_base_module_t *module)
 {
+	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
 	struct coll_torcoll_request *req;
 
-	req = coll_torcoll_request_new((struct coll_torcoll_module *)module);
+	if (!coll_torcoll_may_start(m))
+		return m->lower.coll_ibarrier(comm, request, m->lower.coll_ibarrier_module);
+	req = coll_torcoll_request_new(m);
 	if (!req)
 		return OMPI_ERR_OUT_OF_RESOURCE;
 	return coll_torcoll_start(req, tmpi_barrier(&req->call), request);

@@ -12,9 +12,14 @@
 
 int coll_torcoll_leave(enum coll_torcoll_why why)
 {
+	static const char *const reasons[COLL_TORCOLL_WHYS] = {
+		[COLL_TORCOLL_OPERATOR] = "for its operator or type",
+		[COLL_TORCOLL_SIZE] = "for its size",
+		[COLL_TORCOLL_EARLY] = "as no blocking call came before",
+	};
+
 	coll_torcoll.left[why]++;
-	opal_output_verbose(2, coll_torcoll.output, "coll:torcoll: a call is left for its %s",
-			    why == COLL_TORCOLL_SIZE ? "size" : "operator or type");
+	opal_output_verbose(2, coll_torcoll.output, "coll:torcoll: a call is left %s", reasons[why]);
 	return COLL_TORCOLL_LOWER;
 }
 
