@@ -9,6 +9,7 @@
 #   lib/examples/*.c           build/bin/examples/NAME
 #   python/torcoll/            the Python package, which needs no building
 #   mpi/common/*.c mpi/openmpi/*.c  build/mpi/mca_coll_torcoll.so, a component of Open MPI
+#   mpi/common/*.c mpi/mpich/*.c    build/mpi/libtorcoll-mpi.so, which stands before MPICH
 #   tools/NAME.c tools/NAME/*.c  build/bin/NAME; a C file in tools/common/ is part of every tool
 #   selftests/unit/*_test.c    build/asan/unit/NAME_test, with the other C files there
 
@@ -87,6 +88,8 @@ PKG_CONFIG ?= pkg-config
 mpi_incdir := $(if $(cross),,$(patsubst %/openmpi/ompi/mca/coll/coll.h,%,$(firstword \
 	$(wildcard /usr/lib/$(machine)-linux-gnu/openmpi/include/openmpi/ompi/mca/coll/coll.h))))
 mpi_incdir := $(if $(mpi_incdir),$(shell grep -sq 'define OMPI_MAJOR_VERSION 4' $(mpi_incdir)/mpi.h && echo $(mpi_incdir)))
+# Where MPICH is.
+mpich_incdir := $(if $(cross),,$(patsubst %/mpi.h,%,$(wildcard /usr/include/$(machine)-linux-gnu/mpich/mpi.h)))
 
 ifeq ($(strip $(B)),)
 $(error B is empty: name the folder to build in)
@@ -102,7 +105,7 @@ common_flags := -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-fiel
 .SECONDARY:
 
 .PHONY: all
-all: module lib tools examples tests $(if $(mpi_incdir),mpi)
+all: module lib tools examples tests $(if $(mpi_incdir)$(mpich_incdir),mpi)
 
 .PHONY: help
 help:
@@ -289,15 +292,19 @@ $(B)/lib/libtorcoll.pc: lib/libtorcoll.pc.in
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g; s|@includedir@|$(INCLUDEDIR)|g' \
 		-e 's|@VERSION@|$(VERSION)|g; s|@version@|$(VERSION)|g' $< >$@
 
-# ---- Open MPI's component ----
+# ---- Open MPI's component, MPICH's library ----
 
 mpi_sources := $(wildcard mpi/common/*.c mpi/openmpi/*.c)
 mpi_component := $(B)/mpi/mca_coll_torcoll.so
 
-# It has the library within, of which nobody else sees anything. Part of all where Open MPI's headers are.
+mpich_sources := $(wildcard mpi/common/*.c mpi/mpich/*.c)
+mpich_library := $(B)/mpi/libtorcoll-mpi.so
+mpi_headers := $(wildcard mpi/*/*.h) lib/torcoll.h
+
+# Both have the library within, of which nobody else sees anything. Part of all where the headers of an MPI are.
 .PHONY: mpi
 mpi: | deps-mpi
-	$(Q)$(MAKE) $(mpi_component)
+	$(Q)$(MAKE) $(if $(mpich_incdir),$(mpich_library)) $(if $(mpi_incdir)$(if $(mpich_incdir),,no),$(mpi_component))
 
 $(call objects,host,$(mpi_sources)): | deps-mpi
 ifneq ($(mpi_incdir),)
@@ -311,15 +318,39 @@ $(mpi_component):
 	@exit 1
 endif
 
-# Programs of MPI for tests of it.
-mpi_tests := $(addprefix $(B)/mpi/,every random order)
+# What is common to both is compiled for each of them.
+$(mpich_library): $(mpich_sources) $(mpi_headers) $(B)/lib/libtorcoll.a Makefile | deps-mpi
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(common_flags) $(flags_host) -Ilib -fPIC -isystem $(mpich_incdir) -Wno-missing-prototypes -shared \
+		-Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $(mpich_sources) $(B)/lib/libtorcoll.a
+
+# Programs of MPI for tests of it, for each MPI.
+mpi_tests := $(if $(mpi_incdir),$(addprefix $(B)/mpi/,every random order fortran))
+mpich_tests := $(if $(mpich_incdir),$(addprefix $(B)/mpi/,every.mpich random.mpich order.mpich fortran.mpich))
 mpi_test_sources := $(addprefix selftests/mpi/,calls.c moves.c reductions.c)
 
-$(mpi_tests): $(B)/mpi/%: selftests/mpi/%.c $(mpi_test_sources) selftests/mpi/calls.h | deps-mpi
+$(filter-out %/fortran,$(mpi_tests)): $(B)/mpi/%: selftests/mpi/%.c $(mpi_test_sources) selftests/mpi/calls.h | deps-mpi
 	$(say) CC $@
 	@mkdir -p $(@D)
 	$(Q)mpicc.openmpi -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
 		-Wno-sign-compare -o $@ $(filter %.c,$^)
+
+$(filter-out %/fortran.mpich,$(mpich_tests)): $(B)/mpi/%.mpich: selftests/mpi/%.c $(mpi_test_sources) selftests/mpi/calls.h | deps-mpi
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)mpicc.mpich -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-stringop-overflow \
+		-Wno-sign-compare -o $@ $(filter %.c,$^)
+
+$(B)/mpi/fortran: selftests/mpi/fortran.f90 | deps-mpi
+	$(say) FC $@
+	@mkdir -p $(@D)/fortran.mod
+	$(Q)mpif90.openmpi -O1 -w -J$(@D)/fortran.mod -o $@ $<
+
+$(B)/mpi/fortran.mpich: selftests/mpi/fortran.f90 | deps-mpi
+	$(say) FC $@
+	@mkdir -p $(@D)/fortran.mod
+	$(Q)mpif90.mpich -O1 -w -J$(@D)/fortran.mod -o $@ $<
 
 # ---- tools and examples ----
 
@@ -592,7 +623,7 @@ sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-si
 tests: $(addprefix $(B)/$(if $(cross),host,asan)/unit/,$(unit_names)) $(net_programs) $(B)/bin/first $(B)/bin/conformance \
 	$(B)/bin/stress $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
 	$(if $(cross),,$(addprefix $(B)/asan/fuzz/,$(fuzz_names)) $(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) \
-		$(B)/bench/openmpi_allreduce $(if $(mpi_incdir),$(mpi_component) $(mpi_tests)) $(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
+		$(B)/bench/openmpi_allreduce $(if $(mpi_incdir),$(mpi_component)) $(if $(mpich_incdir),$(mpich_library) $(B)/bench/yield.so) $(mpi_tests) $(mpich_tests) $(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
 	@:
 
 # What other architectures run, of which there are no guests.
@@ -930,7 +961,8 @@ check-bare: | deps-bare
 MCADIR ?= $(shell ompi_info --path pkglibdir --parsable 2>/dev/null | cut -d : -f 3)
 .PHONY: install-mpi
 install-mpi: mpi
-	$(Q)$(call to,$(MCADIR),755,$(mpi_component))
+	$(Q)$(if $(mpi_incdir),$(call to,$(MCADIR),755,$(mpi_component)))
+	$(Q)$(if $(mpich_incdir),$(call to,$(LIBDIR),755,$(mpich_library)))
 
 # With Debian's dkms, for both kernels, in a scratch folder.
 .PHONY: check-dkms

@@ -31,7 +31,7 @@
 
 #include <torcoll.h>
 
-#include "../common/call.h"
+#include "../common/describe.h"
 #include "../common/type.h"
 
 /* All functions of a module that have a lower one. */
@@ -42,14 +42,6 @@
 	F(iallgather) F(iallgatherv) F(iallreduce) F(ialltoall) F(ialltoallv) F(ialltoallw)	\
 	F(ibarrier) F(ibcast) F(iexscan) F(igather) F(igatherv) F(ireduce)			\
 	F(ireduce_scatter) F(ireduce_scatter_block) F(iscan) F(iscatter) F(iscatterv)
-
-/* Why a call was left to another component. */
-enum coll_torcoll_why {
-	COLL_TORCOLL_OPERATOR,
-	COLL_TORCOLL_SIZE,
-	COLL_TORCOLL_EARLY,	/* does not block, and no blocking call came before */
-	COLL_TORCOLL_WHYS
-};
 
 struct coll_torcoll_component {
 	mca_coll_base_component_2_0_0_t super;
@@ -69,7 +61,7 @@ struct coll_torcoll_component {
 	opal_list_t active;			/* requests that are not complete */
 	bool progressing;
 	uint64_t taken;
-	uint64_t left[COLL_TORCOLL_WHYS];
+	uint64_t left[TMPI_WHYS];
 	uint32_t comms;
 };
 
@@ -103,9 +95,6 @@ struct coll_torcoll_request {
 typedef struct coll_torcoll_request coll_torcoll_request_t;
 OBJ_CLASS_DECLARATION(coll_torcoll_request_t);
 
-/* A call that is for the lower component. */
-#define COLL_TORCOLL_LOWER	1
-
 /* ---- place.c: the nodes of processes ---- */
 
 /* Find this process's node, and tell all others. An Open MPI error code. */
@@ -129,12 +118,6 @@ mca_coll_base_module_t *coll_torcoll_comm_query(struct ompi_communicator_t *comm
  */
 bool coll_torcoll_attach(struct coll_torcoll_module *m);
 
-/* ---- type.c ---- */
-
-/* Return whether torcoll can reduce elements of a type by an operator, and how. */
-bool coll_torcoll_reduction(const struct ompi_datatype_t *type, const struct ompi_op_t *op,
-			    struct tmpi_reduction *r);
-
 /* ---- run.c ---- */
 
 /* Run a described call, and wait for it. @err: of its description. An error code of MPI. */
@@ -142,12 +125,6 @@ int coll_torcoll_run(struct coll_torcoll_module *m, struct tmpi_call *call, int 
 
 /* Report the failure of a call, and let the other ranks know. An error code of MPI. */
 int coll_torcoll_failed(struct coll_torcoll_module *m, const struct tmpi_call *call, int err);
-
-/* Count a call that is left to the lower component. */
-int coll_torcoll_leave(enum coll_torcoll_why why);
-
-/* Return whether a call is of a size that is left to the lower component. */
-bool coll_torcoll_aside(uint64_t bytes);
 
 /* ---- pending.c ---- */
 
@@ -165,11 +142,9 @@ int coll_torcoll_start(struct coll_torcoll_request *req, int err, ompi_request_t
 /* The callback of opal_progress(): complete what is done. */
 int coll_torcoll_progress(void);
 
-/* ---- reduce.c, move.c, rooted.c: the functions of a module ---- */
+/* ---- functions.c ---- */
 
-void coll_torcoll_set_reduce(mca_coll_base_module_t *module);
-void coll_torcoll_set_move(mca_coll_base_module_t *module);
-void coll_torcoll_set_rooted(mca_coll_base_module_t *module);
+void coll_torcoll_set_functions(mca_coll_base_module_t *module);
 
 /* Return whether a blocking call can run in the kernel. */
 static inline bool coll_torcoll_attached(struct coll_torcoll_module *m)
@@ -181,7 +156,7 @@ static inline bool coll_torcoll_attached(struct coll_torcoll_module *m)
 static inline bool coll_torcoll_may_start(struct coll_torcoll_module *m)
 {
 	if (!m->tc && m->nodes)
-		coll_torcoll_leave(COLL_TORCOLL_EARLY);
+		tmpi_leave(TMPI_EARLY);
 	return m->tc;
 }
 
@@ -189,26 +164,6 @@ static inline bool coll_torcoll_may_start(struct coll_torcoll_module *m)
 static inline void coll_torcoll_begin(const struct coll_torcoll_module *m, struct tmpi_call *call)
 {
 	tmpi_call_init(call, ompi_comm_rank(m->comm), ompi_comm_size(m->comm));
-}
-
-/* Buffers as Open MPI passes them: equal blocks in a row, and blocks at any place. */
-static inline struct tmpi_blocks coll_torcoll_blocks(const void *buf, uint32_t n, int count,
-						     const struct ompi_datatype_t *type)
-{
-	return (struct tmpi_blocks){ .base = (char *)buf, .n = n, .count = count, .type = type };
-}
-
-static inline struct tmpi_blocks coll_torcoll_blocks_at(const void *buf, uint32_t n,
-							const int *counts, const int *displs,
-							const struct ompi_datatype_t *type)
-{
-	return (struct tmpi_blocks){
-		.base = (char *)buf,
-		.n = n,
-		.counts = counts,
-		.displs = displs,
-		.type = type,
-	};
 }
 
 #endif

@@ -106,10 +106,10 @@ static int component_close(void)
 	opal_output_verbose(1, coll_torcoll.output,
 			    "coll:torcoll: %" PRIu32 " communicators; %" PRIu64 " calls in the kernel, %" PRIu64 " by other components: %" PRIu64 " for their operator or type, %" PRIu64 " for their size, %" PRIu64 " before the first blocking one",
 			    coll_torcoll.comms, coll_torcoll.taken,
-			    left[COLL_TORCOLL_OPERATOR] + left[COLL_TORCOLL_SIZE] +
-			    left[COLL_TORCOLL_EARLY],
-			    left[COLL_TORCOLL_OPERATOR], left[COLL_TORCOLL_SIZE],
-			    left[COLL_TORCOLL_EARLY]);
+			    left[TMPI_OPERATOR] + left[TMPI_SIZE] +
+			    left[TMPI_EARLY],
+			    left[TMPI_OPERATOR], left[TMPI_SIZE],
+			    left[TMPI_EARLY]);
 	torcoll_close(coll_torcoll.t);
 	coll_torcoll.t = NULL;
 	OBJ_DESTRUCT(&coll_torcoll.active);

@@ -88,9 +88,7 @@ mca_coll_base_module_t *coll_torcoll_comm_query(struct ompi_communicator_t *comm
 	m->nodes = nodes;
 	m->fabric = fabric;
 	m->super.coll_module_enable = module_enable;
-	coll_torcoll_set_reduce(&m->super);
-	coll_torcoll_set_move(&m->super);
-	coll_torcoll_set_rooted(&m->super);
+	coll_torcoll_set_functions(&m->super);
 	*priority = coll_torcoll.priority;
 	return &m->super;
 }
