@@ -146,7 +146,7 @@ help:
 	@echo '  make check-planted      does that find bugs? ten deliberate ones in the module'
 	@echo '  make check-stress       random calls of many processes; MINUTES=10 SEED=n, KERNEL=6.1|debug as well'
 	@echo '  make check-debug        what runs in guests, with memory, locking and leak checks, and failing allocations'
-	@echo '  make check-mpi          MPICH'\''s tests by Open MPI, with torcoll and without it: NAMES="allred" for some; half an hour'
+	@echo '  make check-mpi          MPICH'\''s tests by Open MPI, or MPICH=1, with torcoll and without it: NAMES="allred" for some; half an hour'
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
 	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests, SUITE=trixie on Debian 13'
 	@echo '  make check-docs         the site of the documents, its links and scripts: two minutes'
@@ -756,11 +756,11 @@ check-kcsan: | deps-check deps-debug
 	$(Q)scripts/debug-kernel kcsan >/dev/null
 	+$(Q)SUITE=kcsan KERNEL=kcsan T='$(T)' MAKE='$(MAKE)' selftests/run
 
-# MPICH's tests of collectives and communicators with Open MPI, on this host without torcoll, and in a guest with it.
+# MPICH's tests of collectives and communicators with Open MPI or MPICH=1, on this host without torcoll, and in a guest with it.
 .PHONY: check-mpi
 check-mpi: | deps-check deps-mpi
-	$(Q)$(MAKE) module lib mpi $(B)/static/torcollctl $(B)/bin/stamps
-	$(Q)KERNEL='$(KERNEL)' NAMES='$(NAMES)' selftests/mpi/mpich-check
+	$(Q)$(MAKE) module lib mpi $(B)/static/torcollctl $(B)/bin/stamps $(if $(MPICH),$(B)/bench/yield.so)
+	$(Q)KERNEL='$(KERNEL)' NAMES='$(NAMES)' selftests/mpi/mpich-check $(if $(MPICH),mpich,openmpi)
 
 # MINUTES: half of them in quiet, half while links and configuration change.
 .PHONY: check-stress
