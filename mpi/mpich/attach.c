@@ -81,7 +81,8 @@ static uint32_t count_nodes(const struct place *all, uint32_t size)
 	bool *seen = calloc(nodes + 1, sizeof(*seen));
 
 	for (uint32_t i = 0; seen && i < size; i++) {
-		if (all[i].fabric != all[0].fabric || all[i].nodes != nodes || all[i].node >= nodes) {
+		if (all[i].fabric != all[0].fabric || all[i].nodes != nodes ||
+		    all[i].node >= nodes) {
 			n = 0;
 			break;
 		}
@@ -184,7 +185,8 @@ static void attach_all(struct preload_comm *c)
 	else if (preload.verbose && !c->rank && nodes)
 		preload_say("%s is not taken: its ranks are on %" PRIu32 " nodes", c->name, nodes);
 	else if (preload.verbose && !c->rank)
-		preload_say("%s is not taken: its ranks are not all on nodes of one fabric", c->name);
+		preload_say("%s is not taken: its ranks are not all on nodes of one fabric",
+			    c->name);
 	free(all);
 }
 

@@ -49,16 +49,16 @@ static int completed(int ret, int before, int n, const MPI_Request *request)
 
 /* ---- what makes requests ---- */
 
-#define STARTS(_name, _params, _args)								\
-int MPI_##_name _params										\
-{												\
-	return preload_started(PMPI_##_name _args);						\
+#define STARTS(_name, _params, _args)							\
+int MPI_##_name _params									\
+{											\
+	return preload_started(PMPI_##_name _args);					\
 }
 
-#define SENDS(_name)										\
-STARTS(_name,											\
-	(const void *buf, int n, MPI_Datatype type, int dest, int tag, MPI_Comm comm,		\
-	 MPI_Request *request),									\
+#define SENDS(_name)									\
+STARTS(_name,										\
+	(const void *buf, int n, MPI_Datatype type, int dest, int tag, MPI_Comm comm,	\
+	 MPI_Request *request),								\
 	(buf, n, type, dest, tag, comm, request))
 
 SENDS(Isend)
@@ -74,11 +74,11 @@ STARTS(Imrecv,
 	(buf, n, type, message, request))
 STARTS(Comm_idup, (MPI_Comm comm, MPI_Comm *dup, MPI_Request *request), (comm, dup, request))
 
-#define ALWAYS(_name, _params, _args)								\
-int MPI_##_name _params										\
-{												\
-	always = true;										\
-	return PMPI_##_name _args;								\
+#define ALWAYS(_name, _params, _args)							\
+int MPI_##_name _params									\
+{											\
+	always = true;									\
+	return PMPI_##_name _args;							\
 }
 
 /* These stay requests when they are complete, or are made in many ways. */
@@ -136,12 +136,12 @@ int MPI_Request_free(MPI_Request *request)
 	return completed(PMPI_Request_free(request), before, 1, request);
 }
 
-#define COMPLETES(_name, _params, _args)							\
-int MPI_##_name _params										\
-{												\
-	int before = count(n, request);								\
-												\
-	return completed(PMPI_##_name _args, before, n, request);				\
+#define COMPLETES(_name, _params, _args)						\
+int MPI_##_name _params									\
+{											\
+	int before = count(n, request);							\
+											\
+	return completed(PMPI_##_name _args, before, n, request);			\
 }
 
 COMPLETES(Waitall, (int n, MPI_Request request[], MPI_Status status[]), (n, request, status))
@@ -167,10 +167,10 @@ static int opened(int ret)
 	return ret;
 }
 
-#define OPENS(_name, _params, _args)								\
-int MPI_##_name _params										\
-{												\
-	return opened(PMPI_##_name _args);							\
+#define OPENS(_name, _params, _args)							\
+int MPI_##_name _params									\
+{											\
+	return opened(PMPI_##_name _args);						\
 }
 
 OPENS(Win_create,

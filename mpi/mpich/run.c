@@ -45,7 +45,8 @@ void preload_progress(void)
 	int flag;
 
 	if (progress == MPI_REQUEST_NULL)
-		PMPI_Grequest_start(progress_query, progress_free, progress_cancel, NULL, &progress);
+		PMPI_Grequest_start(progress_query, progress_free, progress_cancel, NULL,
+				    &progress);
 	PMPI_Test(&progress, &flag, MPI_STATUS_IGNORE);
 }
 

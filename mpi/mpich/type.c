@@ -183,15 +183,16 @@ static const struct {
 	{ MPI_SHORT_INT, TMPI_PAIR, TORCOLL_SHORT_INT },
 	{ MPI_2INT, TMPI_PAIR, TORCOLL_2INT },
 	{ MPI_2INTEGER, TMPI_PAIR, TORCOLL_2INT },
+	{ MPI_DATATYPE_NULL, TMPI_NONE },
 };
 
 enum tmpi_kind tmpi_type_kind(MPI_Datatype type, enum torcoll_type *pair)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (kinds[i].type != type || type == MPI_DATATYPE_NULL)
-			continue;
-		*pair = kinds[i].pair;
-		return kinds[i].kind;
-	}
-	return TMPI_NONE;
+	size_t i = 0;
+
+	/* Fortran's are MPI_DATATYPE_NULL in an MPICH without it */
+	while (kinds[i].kind && (kinds[i].type != type || type == MPI_DATATYPE_NULL))
+		i++;
+	*pair = kinds[i].pair;
+	return kinds[i].kind;
 }

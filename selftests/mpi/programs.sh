@@ -3,8 +3,9 @@
 #
 # What net/mpi.sh and net/mpich.sh share; sourced after mpi.sh. $launch starts ranks: mpi_run or mpich_run.
 
+# shellcheck disable=SC2034 # the sourcing script uses it
 programs=$TORCOLL_TOP/build/mpi
-: "${launch:=mpi_run}"
+: "${launch:=mpi_run}" "${work:=}"
 
 # run FILE SECONDS RANKS [ARGUMENT]...: what it prints goes to the file. What hangs is ended: mpirun alone takes most of a minute
 # where the guest has a fraction of a processor.
