@@ -10,6 +10,7 @@
 #   python/torcoll/            the Python package, which needs no building
 #   python/c10d/*.cc           build/torch/_torcoll_torch.so, a backend of torch.distributed
 #   mpi/common/*.c mpi/openmpi/*.c  build/mpi/mca_coll_torcoll.so, a component of Open MPI
+#   mpi/common/*.c mpi/mpich/*.c    build/mpi/libtorcoll-mpi.so, which stands before MPICH
 #   tools/NAME.c tools/NAME/*.c  build/bin/NAME; a C file in tools/common/ is part of every tool
 #   selftests/unit/*_test.c    build/asan/unit/NAME_test, with the other C files there
 
@@ -90,6 +91,8 @@ PKG_CONFIG ?= pkg-config
 mpi_incdir := $(if $(cross),,$(patsubst %/openmpi/ompi/mca/coll/coll.h,%,$(firstword \
 	$(wildcard /usr/lib/$(machine)-linux-gnu/openmpi/include/openmpi/ompi/mca/coll/coll.h))))
 mpi_incdir := $(if $(mpi_incdir),$(shell grep -sq 'define OMPI_MAJOR_VERSION 4' $(mpi_incdir)/mpi.h && echo $(mpi_incdir)))
+# Where MPICH is.
+mpich_incdir := $(if $(cross),,$(patsubst %/mpi.h,%,$(wildcard /usr/include/$(machine)-linux-gnu/mpich/mpi.h)))
 
 # Where PyTorch's C++ headers and those of Debian's Python are; nowhere for another architecture. TORCH_INCDIR= names others,
 # TORCH_LIBDIR= the folder of its libraries.
@@ -112,7 +115,7 @@ common_flags := -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-missing-fiel
 .SECONDARY:
 
 .PHONY: all
-all: module lib tools examples tests $(if $(mpi_incdir),mpi) $(if $(python_incdir),torch)
+all: module lib tools examples tests $(if $(mpi_incdir)$(mpich_incdir),mpi) $(if $(python_incdir),torch)
 
 .PHONY: help
 help:
@@ -156,7 +159,7 @@ help:
 	@echo '  make check-planted      does that find bugs? ten deliberate ones in the module'
 	@echo '  make check-stress       random calls of many processes; MINUTES=10 SEED=n, KERNEL=6.1|debug as well'
 	@echo '  make check-debug        what runs in guests, with memory, locking and leak checks, and failing allocations'
-	@echo '  make check-mpi          MPICH'\''s tests by Open MPI, with torcoll and without it: NAMES="allred" for some; half an hour'
+	@echo '  make check-mpi          MPICH'\''s tests by Open MPI, or MPICH=1, with torcoll and without it: NAMES="allred" for some; half an hour'
 	@echo '  make check-torch        PyTorch'\''s own tests of torch.distributed with Gloo and with torcoll: NAMES="test_all_reduce" for some; an hour'
 	@echo '  make check-kcsan        what does much at once in guests, with a check for data races'
 	@echo '  make check-bare         the demo and all tests on a bare Debian 12, in a chroot: half an hour; SHORT=1 for few tests, SUITE=trixie on Debian 13'
@@ -305,15 +308,19 @@ $(B)/lib/libtorcoll.pc: lib/libtorcoll.pc.in
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g; s|@includedir@|$(INCLUDEDIR)|g' \
 		-e 's|@VERSION@|$(VERSION)|g; s|@version@|$(VERSION)|g' $< >$@
 
-# ---- Open MPI's component ----
+# ---- Open MPI's component, MPICH's library ----
 
 mpi_sources := $(wildcard mpi/common/*.c mpi/openmpi/*.c)
 mpi_component := $(B)/mpi/mca_coll_torcoll.so
 
-# It has the library within, of which nobody else sees anything. Part of all where Open MPI's headers are.
+mpich_sources := $(wildcard mpi/common/*.c mpi/mpich/*.c)
+mpich_library := $(B)/mpi/libtorcoll-mpi.so
+mpi_headers := $(wildcard mpi/*/*.h) lib/torcoll.h
+
+# Both have the library within, of which nobody else sees anything. Part of all where the headers of an MPI are.
 .PHONY: mpi
 mpi: | deps-mpi
-	$(Q)$(MAKE) $(mpi_component)
+	$(Q)$(MAKE) $(if $(mpich_incdir),$(mpich_library)) $(if $(mpi_incdir)$(if $(mpich_incdir),,no),$(mpi_component))
 
 $(call objects,host,$(mpi_sources)): | deps-mpi
 ifneq ($(mpi_incdir),)
@@ -326,6 +333,13 @@ $(mpi_component):
 	@echo 'mpi: the component is for Open MPI 4.1, of which there are no internal headers here (libopenmpi-dev of Debian 12)' >&2
 	@exit 1
 endif
+
+# What is common to both is compiled for each of them.
+$(mpich_library): $(mpich_sources) $(mpi_headers) $(B)/lib/libtorcoll.a Makefile | deps-mpi
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(common_flags) $(flags_host) -Ilib -fPIC -isystem $(mpich_incdir) -Wno-missing-prototypes -shared \
+		-Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $(mpich_sources) $(B)/lib/libtorcoll.a
 
 # ---- PyTorch's backend ----
 
@@ -358,15 +372,32 @@ $(torch_module):
 	@exit 1
 endif
 
-# Programs of MPI for tests of it.
-mpi_tests := $(addprefix $(B)/mpi/,every random order)
+# Programs of MPI for tests of it, for each MPI.
+mpi_tests := $(if $(mpi_incdir),$(addprefix $(B)/mpi/,every random order fortran))
+mpich_tests := $(if $(mpich_incdir),$(addprefix $(B)/mpi/,every.mpich random.mpich order.mpich fortran.mpich))
 mpi_test_sources := $(addprefix selftests/mpi/,calls.c moves.c reductions.c)
 
-$(mpi_tests): $(B)/mpi/%: selftests/mpi/%.c $(mpi_test_sources) selftests/mpi/calls.h | deps-mpi
+$(filter-out %/fortran,$(mpi_tests)): $(B)/mpi/%: selftests/mpi/%.c $(mpi_test_sources) selftests/mpi/calls.h | deps-mpi
 	$(say) CC $@
 	@mkdir -p $(@D)
 	$(Q)mpicc.openmpi -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
 		-Wno-sign-compare -o $@ $(filter %.c,$^)
+
+$(filter-out %/fortran.mpich,$(mpich_tests)): $(B)/mpi/%.mpich: selftests/mpi/%.c $(mpi_test_sources) selftests/mpi/calls.h | deps-mpi
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)mpicc.mpich -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-stringop-overflow \
+		-Wno-sign-compare -o $@ $(filter %.c,$^)
+
+$(B)/mpi/fortran: selftests/mpi/fortran.f90 | deps-mpi
+	$(say) FC $@
+	@mkdir -p $(@D)/fortran.mod
+	$(Q)mpif90.openmpi -O1 -w -J$(@D)/fortran.mod -o $@ $<
+
+$(B)/mpi/fortran.mpich: selftests/mpi/fortran.f90 | deps-mpi
+	$(say) FC $@
+	@mkdir -p $(@D)/fortran.mod
+	$(Q)mpif90.mpich -O1 -w -J$(@D)/fortran.mod -o $@ $<
 
 # ---- tools and examples ----
 
@@ -646,7 +677,8 @@ sanitized_sim := $(if $(wildcard tools/torcoll-sim/*.c),$(B)/asan/bin/torcoll-si
 tests: $(addprefix $(B)/$(if $(cross),host,asan)/unit/,$(unit_names)) $(net_programs) $(B)/bin/first $(B)/bin/conformance \
 	$(B)/bin/stress $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
 	$(if $(cross),,$(addprefix $(B)/asan/fuzz/,$(fuzz_names)) $(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) \
-		$(B)/bench/openmpi_allreduce $(if $(mpi_incdir),$(mpi_component) $(mpi_tests)) $(if $(python_incdir),$(torch_module)) $(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
+		$(B)/bench/openmpi_allreduce $(if $(mpi_incdir),$(mpi_component)) $(if $(mpich_incdir),$(mpich_library) $(B)/bench/yield.so) $(mpi_tests) $(mpich_tests) \
+		$(if $(python_incdir),$(torch_module)) $(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
 	@:
 
 # What other architectures run, of which there are no guests.
@@ -779,11 +811,11 @@ check-kcsan: | deps-check deps-debug
 	$(Q)scripts/debug-kernel kcsan >/dev/null
 	+$(Q)SUITE=kcsan KERNEL=kcsan T='$(T)' MAKE='$(MAKE)' selftests/run
 
-# MPICH's tests of collectives and communicators with Open MPI, on this host without torcoll, and in a guest with it.
+# MPICH's tests of collectives and communicators with Open MPI or MPICH=1, on this host without torcoll, and in a guest with it.
 .PHONY: check-mpi
 check-mpi: | deps-check deps-mpi
-	$(Q)$(MAKE) module lib mpi $(B)/static/torcollctl $(B)/bin/stamps
-	$(Q)KERNEL='$(KERNEL)' NAMES='$(NAMES)' selftests/mpi/mpich-check
+	$(Q)$(MAKE) module lib mpi $(B)/static/torcollctl $(B)/bin/stamps $(if $(MPICH),$(B)/bench/yield.so)
+	$(Q)KERNEL='$(KERNEL)' NAMES='$(NAMES)' selftests/mpi/mpich-check $(if $(MPICH),mpich,openmpi)
 
 # Tests of torch.distributed of Debian's source package of PyTorch, in a guest: with Gloo, and with torcoll.
 .PHONY: check-torch
@@ -1001,7 +1033,8 @@ check-bare: | deps-bare
 MCADIR ?= $(shell ompi_info --path pkglibdir --parsable 2>/dev/null | cut -d : -f 3)
 .PHONY: install-mpi
 install-mpi: mpi
-	$(Q)$(call to,$(MCADIR),755,$(mpi_component))
+	$(Q)$(if $(mpi_incdir),$(call to,$(MCADIR),755,$(mpi_component)))
+	$(Q)$(if $(mpich_incdir),$(call to,$(LIBDIR),755,$(mpich_library)))
 
 # PyTorch's backend, beside the Python package.
 .PHONY: install-torch

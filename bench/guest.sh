@@ -93,13 +93,18 @@ run_torcoll()
 	torcollctl netns run --no-prefix torcoll_allreduce "$@"
 }
 
-# run_ompi ALGORITHM SECONDS BYTES...
+# run_ompi ALGORITHM|torcoll SECONDS BYTES...: with the component that is in build/mpi/, or without it
 run_ompi()
 {
 	local tuned=()
 
-	(($1 == 0)) || tuned=(--mca coll_tuned_use_dynamic_rules 1
-			      --mca coll_tuned_allreduce_algorithm "$1")
+	if [[ $1 == torcoll ]]; then
+		tuned=(--mca mca_base_component_path
+		       "$PWD/build/mpi:$(ompi_info --path pkglibdir --parsable | cut -d : -f 3)"
+		       --mca coll_torcoll_enable 1)
+	elif (($1 != 0)); then
+		tuned=(--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm "$1")
+	fi
 	shift
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 bench/peers/rsh node0 \
 		mpirun.openmpi --host "$(hosts :1)" -n "$nodes" --bind-to none \
@@ -109,11 +114,15 @@ run_ompi()
 		"$PWD/build/bench/openmpi_allreduce" "$@"
 }
 
+# run_mpich LIBRARY SECONDS BYTES...: with a library before MPICH, or an empty word
 run_mpich()
 {
+	local library=$1
+
+	shift
 	bench/peers/rsh node0 env UCX_TLS=tcp,self UCX_NET_DEVICES=node BENCH_NO_FINALIZE=1 \
 		mpirun.mpich -launcher ssh -launcher-exec "$PWD/bench/peers/rsh" -hosts "$(hosts '')" \
-		-n "$nodes" env LD_PRELOAD="$PWD/build/bench/yield.so" \
+		-n "$nodes" env LD_PRELOAD="$library:$PWD/build/bench/yield.so" \
 		"$PWD/build/bench/mpich_allreduce" "$@"
 }
 
@@ -140,7 +149,8 @@ run()
 	torcoll*)	run_torcoll "$@" ;;
 	ompi)		run_ompi 0 "$@" ;;
 	ompi-*)		run_ompi "${rival#ompi-}" "$@" ;;
-	mpich)		run_mpich "$@" ;;
+	mpich)		run_mpich "" "$@" ;;
+	mpich-torcoll)	run_mpich "$PWD/build/mpi/libtorcoll-mpi.so" "$@" ;;
 	gloo-*)		run_gloo "${rival#gloo-}" "$@" ;;
 	*)		complain "no rival $rival"; return 1 ;;
 	esac
@@ -178,7 +188,7 @@ run_limited()
 best_peer()
 {
 	awk -F '\t' -v shape="$1" -v bytes="$2" '
-		$1 == "time" && $2 == shape && $4 == bytes && $3 !~ /^torcoll/ && !($3 in us && us[$3] < $6) {
+		$1 == "time" && $2 == shape && $4 == bytes && $3 !~ /torcoll/ && !($3 in us && us[$3] < $6) {
 			us[$3] = $6
 		}
 		END {

@@ -236,8 +236,10 @@ void torcoll_comm_close(struct torcoll_comm *comm)
 	*p = comm->next;
 	pthread_rwlock_unlock(&t->lock);
 	torcoll__jobs_drop(t, comm);
-	comm_del(t, comm->handle);
+	/* another thread that reaps must not take the handle for that of a later comm */
 	torcoll__ring_forget_comm(comm);
+	comm_del(t, comm->handle);
+	torcoll__ring_pass(t);
 	torcoll__debug(TORCOLL__INFO, "comm %s: closed", comm->name);
 	torcoll__comm_free(comm);
 }

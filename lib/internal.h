@@ -238,10 +238,13 @@ void torcoll__ring_reap(struct torcoll *t);
 
 /*
  * Drop the completion of an op whose result is known otherwise; of all ops of a
- * comm.
+ * comm, whose handle may then go.
  */
 void torcoll__ring_forget(struct torcoll *t, uint64_t id);
 void torcoll__ring_forget_comm(const struct torcoll_comm *comm);
+
+/* Release entries that are nobody's, so that they do not keep the file readable. */
+void torcoll__ring_pass(struct torcoll *t);
 
 /* ---- op.c ---- */
 

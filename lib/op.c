@@ -319,8 +319,11 @@ int torcoll__op_start(struct torcoll_comm *comm, struct torcoll_submit *s,
 
 bool torcoll__may_wait(const struct torcoll_comm *comm, uint32_t flags)
 {
-	return !(flags & TORCOLL_OP_NOWAIT) && comm->t->features & TORCOLL_FEATURE_TRY &&
-	       torcoll__ring_is_there(comm->t);
+	if (flags & TORCOLL_OP_NOWAIT)
+		return false;
+	/* of an older module, only those behind others: they wait in it for a slot */
+	return torcoll__is_queued(comm->t) ||
+	       (comm->t->features & TORCOLL_FEATURE_TRY && torcoll__ring_is_there(comm->t));
 }
 
 int torcoll__overtakes(uint32_t collective)
@@ -348,11 +351,10 @@ static int op_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 	if (torcoll__op_has_steps(op))
 		return torcoll__steps_submit(comm, op, req);
 	op_marshal(comm, op, &s);
-	err = -EBUSY;
-	if (!op_waits(comm, &s))
-		err = torcoll__op_start(comm, &s, req);
-	else if (op->flags & TORCOLL_OP_NOWAIT)
-		return torcoll__overtakes(op->collective);
+	if (op_waits(comm, &s))
+		return op->flags & TORCOLL_OP_NOWAIT ? torcoll__overtakes(op->collective) :
+						       torcoll__job_submit_op(comm, op, req);
+	err = torcoll__op_start(comm, &s, req);
 	if (err == -EBUSY && s.flags & TORCOLL_OP_TRY)
 		return torcoll__job_submit_op(comm, op, req);
 	return err ? torcoll__refused(comm->t, err, torcoll__op_name(op->collective)) : 0;

@@ -363,6 +363,14 @@ void torcoll__ring_forget_comm(const struct torcoll_comm *comm)
 	for (uint32_t i = 0; i < ring->top; i++)
 		if (ring->cells[i].comm == comm)
 			cell_free(ring, &ring->cells[i]);
+	pthread_mutex_unlock(&ring->lock);
+}
+
+void torcoll__ring_pass(struct torcoll *t)
+{
+	struct torcoll__ring *ring = t->ring;
+
+	pthread_mutex_lock(&ring->lock);
 	if (ring->shared) {
 		ring_look(ring);
 		ring_advance(ring);

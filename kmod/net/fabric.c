@@ -165,6 +165,7 @@ u64 tor_fabric_memory(const struct tor_torus *torus)
 {
 	return sizeof(struct tor_fabric) + sizeof(struct tor_counters) * num_possible_cpus() +
 	       tor_linklog_memory() + tor_routes_bytes(torus) + sizeof(struct tor_seen) +
+	       TOR_EARLY_CALLS * sizeof(struct tor_early) +
 	       torus->nodes * (sizeof(struct tor_view_entry) + sizeof(struct tor_seen_source));
 }
 
@@ -309,7 +310,9 @@ static int check_config(const struct tor_fabric_config *cfg, struct tor_torus *t
 void tor_fabric_set_rates(struct tor_fabric *fabric, const struct tor_rates *rates)
 {
 	ASSERT_RTNL();
+	spin_lock_bh(&fabric->lock);
 	fabric->rates = *rates;
+	spin_unlock_bh(&fabric->lock);
 	WRITE_ONCE(fabric->node.rates, tor_terms_hash(rates));
 }
 
@@ -323,6 +326,8 @@ static void fabric_setup(struct tor_fabric *fabric, struct tor_net *tn,
 	fabric->tn = tn;
 	fabric->frame_size = cfg->frame_size;
 	tor_fabric_set_rates(fabric, &tor_rates_default);
+	mutex_init(&fabric->tables_lock);
+	INIT_LIST_HEAD(&fabric->tables);
 	tor_observe_init(&fabric->observed);
 	refcount_set(&fabric->refs, 1);
 	INIT_WORK(&fabric->end_work, end_work);

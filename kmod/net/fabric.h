@@ -6,8 +6,8 @@
  * Locking
  *
  * RTNL: configuration, that is the namespace's list of fabrics, fabric->port[],
- * the devices behind the ports. Taken by netlink handlers, the netdev notifier
- * and, briefly, when a comm is created. Nothing waits under it: no grace
+ * the devices behind the ports. Taken by netlink handlers and the netdev
+ * notifier. Nothing waits under it: no grace
  * period, no work, no walk over comms.
  *
  * fabric->lock (spinlock, bottom halves off): link states, views and joins:
@@ -44,6 +44,7 @@
 
 #include <linux/hashtable.h>
 #include <linux/hrtimer.h>
+#include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
@@ -101,7 +102,8 @@ struct tor_counters {
  * @changed: bit per cable that changed and was not notified yet, and
  *	TOR_FABRIC_CHANGED
  * @group: by tag
- * @rates: by which plans of new comms are chosen; RTNL
+ * @rates: by which plans of new comms are chosen; written under RTNL and lock
+ * @tables: groups that have tables of plans; @tables_lock, see op/tables.h
  * @observed: durations of ops; has a lock of its own, the innermost
  */
 struct tor_fabric {
@@ -116,6 +118,8 @@ struct tor_fabric {
 	u16 ethertype;
 	u32 frame_size;
 	struct tor_rates rates;
+	struct mutex tables_lock;
+	struct list_head tables;
 	struct tor_observations observed;
 	atomic_t users;
 	struct tor_port __rcu *port[TOR_MAX_CABLES];

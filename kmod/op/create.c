@@ -5,7 +5,6 @@
  * Here a process waits for it; the receive path learns of the group while it
  * waits. See group.h.
  */
-#include <linux/rtnetlink.h>
 #include <linux/slab.h>
 
 #include "op/endpoint.h"
@@ -135,9 +134,9 @@ static int tune(struct tor_group *group, const char **why)
 {
 	struct tor_rates *rates = &group->join.rates;
 
-	rtnl_lock();
+	spin_lock_bh(&group->fabric->lock);
 	*rates = group->fabric->rates;
-	rtnl_unlock();
+	spin_unlock_bh(&group->fabric->lock);
 	return tor_tables_init(group, rates, why);
 }
 

@@ -351,6 +351,7 @@ struct tor_group *tor_group_new(struct tor_fabric *fabric, const struct tor_endp
 	spin_lock_init(&group->results);
 	mutex_init(&group->pairs_lock);
 	INIT_LIST_HEAD(&group->series);
+	INIT_LIST_HEAD(&group->tables);
 	xa_init(&group->pairs);
 	tor_spares_init(&group->spares);
 	INIT_DELAYED_WORK(&group->fail_work, fail_work);

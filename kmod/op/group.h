@@ -223,6 +223,7 @@ struct tor_group {
 	unsigned long flags;
 	char name[TORCOLL_NAME_MAX + 1];
 	struct tor_chooser *chooser;	/* tables of AUTO */
+	struct list_head tables;	/* of groups that have some; fabric->tables_lock */
 	struct tor_team *team;
 	u32 seat;
 	struct tor_group *nodes;

@@ -30,9 +30,46 @@ int tor_tables_init(struct tor_group *group, const struct tor_rates *rates, cons
 
 void tor_tables_free(struct tor_group *group)
 {
+	mutex_lock(&group->fabric->tables_lock);
+	list_del_init(&group->tables);
+	mutex_unlock(&group->fabric->tables_lock);
 	if (group->chooser)
 		tor_chooser_free(group->chooser);
 	kvfree(group->chooser);
+}
+
+/* Return the tables of a group with the same ranks, or NULL. */
+static const struct tor_chooser *tables_alike(const struct tor_group *group, u32 collective)
+{
+	const struct tor_group *other;
+
+	list_for_each_entry(other, &group->fabric->tables, tables)
+		if (other != group && tor_auto_is_prepared(other->chooser, collective) &&
+		    tor_chooser_is_like(group->chooser, other->chooser))
+			return other->chooser;
+	return NULL;
+}
+
+/* Make or copy them. Context: tables_lock. */
+static int tables_prepare(struct tor_group *group, u32 collective)
+{
+	const struct tor_chooser *from = tables_alike(group, collective);
+
+	if (from)
+		return tor_auto_copy(group->chooser, from, collective);
+	return tor_auto_prepare(group->chooser, collective);
+}
+
+/* Keep new tables, if the user may have that much. Context: tables_lock. */
+static int tables_charge(struct tor_group *group, u32 collective, u64 bytes, const char **why)
+{
+	int err = tor_group_charge(group, bytes, why);
+
+	if (err)
+		tor_auto_forget(group->chooser, collective);
+	else if (list_empty(&group->tables))
+		list_add(&group->tables, &group->fabric->tables);
+	return err;
 }
 
 int tor_tables_make(struct tor_group *group, u32 collective, const char **why)
@@ -43,17 +80,14 @@ int tor_tables_make(struct tor_group *group, u32 collective, const char **why)
 
 	if (tor_auto_is_prepared(chooser, collective))
 		return 0;
+	mutex_lock(&group->fabric->tables_lock);
 	before = tor_chooser_memory(chooser);
-	err = tor_auto_prepare(chooser, collective);
-	if (err) {
-		*why = "there is no memory for the tables of plans";
-		return err;
-	}
-	if (tor_chooser_memory(chooser) == before)
-		return 0;
-	err = tor_group_charge(group, tor_chooser_memory(chooser) - before, why);
+	err = tables_prepare(group, collective);
 	if (err)
-		tor_auto_forget(chooser, collective);
+		*why = "there is no memory for the tables of plans";
+	else if (tor_chooser_memory(chooser) != before)
+		err = tables_charge(group, collective, tor_chooser_memory(chooser) - before, why);
+	mutex_unlock(&group->fabric->tables_lock);
 	return err;
 }
 

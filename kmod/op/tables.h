@@ -2,7 +2,12 @@
 /*
  * The tables by which AUTO chooses the plans of a comm's ops: see
  * core/choose/choose.h. They are made when a collective is first called, and
- * charged to the comm's user.
+ * charged to the comm's user. That takes milliseconds, as all plans are walked;
+ * so a comm copies them from another one of the fabric with the same ranks, if
+ * there is one.
+ *
+ * Locking: fabric->tables_lock, a mutex, around changes of any tables of the
+ * fabric and the list of groups that have some; taken last.
  */
 #ifndef _TOR_TABLES_H
 #define _TOR_TABLES_H

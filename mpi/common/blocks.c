@@ -11,7 +11,7 @@ char tmpi_nothing[8];
 
 static struct tmpi_part blocks_part(const struct tmpi_blocks *b, uint32_t i)
 {
-	const void *type = b->types ? b->types[i] : b->type;
+	MPI_Datatype type = b->types ? b->types[i] : b->type;
 	int count = b->counts ? b->counts[i] : b->count;
 	ptrdiff_t at = b->displs ? b->displs[i] : (ptrdiff_t)i * count;
 
@@ -76,7 +76,7 @@ static int flat_alloc(struct tmpi_flat *flat, const struct tmpi_blocks *b)
 	for (uint32_t i = 0; i < b->n; i++) {
 		flat->parts[i] = blocks_part(b, i);
 		if (flat->parts[i].count)
-			tmpi_type_hold(flat->parts[i].type);
+			flat->parts[i].type = tmpi_type_hold(flat->parts[i].type);
 	}
 	return 0;
 }

@@ -7,6 +7,7 @@
 #ifndef TORCOLL_MPI_BLOCKS_H
 #define TORCOLL_MPI_BLOCKS_H
 
+#include <mpi.h>
 #include <stdint.h>
 
 /**
@@ -26,15 +27,15 @@ struct tmpi_blocks {
 	const int *counts;
 	int count;
 	const int *displs;
-	const void *type;
-	const void *const *types;
+	MPI_Datatype type;
+	const MPI_Datatype *types;
 };
 
 /* One block of them. */
 struct tmpi_part {
 	char *addr;
 	int count;
-	const void *type;
+	MPI_Datatype type;
 };
 
 /**
@@ -50,6 +51,25 @@ struct tmpi_flat {
 	uint32_t n;
 	char *scratch;
 };
+
+/* Buffers as MPI has them: equal blocks in a row, and blocks at any place. */
+static inline struct tmpi_blocks tmpi_blocks(const void *buf, uint32_t n, int count,
+					     MPI_Datatype type)
+{
+	return (struct tmpi_blocks){ .base = (char *)buf, .n = n, .count = count, .type = type };
+}
+
+static inline struct tmpi_blocks tmpi_blocks_at(const void *buf, uint32_t n, const int *counts,
+						const int *displs, MPI_Datatype type)
+{
+	return (struct tmpi_blocks){
+		.base = (char *)buf,
+		.n = n,
+		.counts = counts,
+		.displs = displs,
+		.type = type,
+	};
+}
 
 /* Where a buffer is that has no bytes. */
 extern char tmpi_nothing[8];

@@ -3,10 +3,12 @@
  * Open MPI's collective component torcoll: what its files share.
  *
  * A process has one context of libtorcoll. Each communicator whose processes
- * are on nodes of one fabric gets a comm of its own when it is made, by
- * agreement of all ranks. From then on a rank decides by itself which calls
- * run in the kernel, only by what is equal on all ranks; for others it calls
- * the component of the next lower priority, which the module remembers.
+ * are on nodes of one fabric gets a comm of its own, by agreement of all ranks,
+ * in its first blocking call: ranks can wait for each other there, and nowhere
+ * before, since a communicator may be made by a call that does not block. From
+ * then on a rank decides by itself which calls run in the kernel, only by what
+ * is equal on all ranks; for others it calls the component of the next lower
+ * priority, which the module remembers.
  *
  * Locking: coll_torcoll.lock protects the list of active requests. Nothing is
  * called under it that could call MPI.
@@ -29,7 +31,7 @@
 
 #include <torcoll.h>
 
-#include "../common/call.h"
+#include "../common/describe.h"
 #include "../common/type.h"
 
 /* All functions of a module that have a lower one. */
@@ -40,13 +42,6 @@
 	F(iallgather) F(iallgatherv) F(iallreduce) F(ialltoall) F(ialltoallv) F(ialltoallw)	\
 	F(ibarrier) F(ibcast) F(iexscan) F(igather) F(igatherv) F(ireduce)			\
 	F(ireduce_scatter) F(ireduce_scatter_block) F(iscan) F(iscatter) F(iscatterv)
-
-/* Why a call was left to another component. */
-enum coll_torcoll_why {
-	COLL_TORCOLL_OPERATOR,
-	COLL_TORCOLL_SIZE,
-	COLL_TORCOLL_WHYS
-};
 
 struct coll_torcoll_component {
 	mca_coll_base_component_2_0_0_t super;
@@ -66,7 +61,7 @@ struct coll_torcoll_component {
 	opal_list_t active;			/* requests that are not complete */
 	bool progressing;
 	uint64_t taken;
-	uint64_t left[COLL_TORCOLL_WHYS];
+	uint64_t left[TMPI_WHYS];
 	uint32_t comms;
 };
 
@@ -76,8 +71,8 @@ extern struct coll_torcoll_component mca_coll_torcoll_component;
 struct coll_torcoll_module {
 	mca_coll_base_module_t super;
 	struct ompi_communicator_t *comm;
-	struct torcoll_comm *tc;
-	uint32_t *nodes;		/* of the ranks, until the comm is made */
+	struct torcoll_comm *tc;	/* NULL: not attached */
+	uint32_t *nodes;		/* of the ranks, until it has been tried to attach */
 	uint64_t fabric;
 	mca_coll_base_comm_coll_t lower;
 	bool lower_held;
@@ -100,9 +95,6 @@ struct coll_torcoll_request {
 typedef struct coll_torcoll_request coll_torcoll_request_t;
 OBJ_CLASS_DECLARATION(coll_torcoll_request_t);
 
-/* A call that is for the lower component. */
-#define COLL_TORCOLL_LOWER	1
-
 /* ---- place.c: the nodes of processes ---- */
 
 /* Find this process's node, and tell all others. An Open MPI error code. */
@@ -120,14 +112,11 @@ mca_coll_base_module_t *coll_torcoll_comm_query(struct ompi_communicator_t *comm
 
 /* ---- join.c ---- */
 
-/* Make the comm of a module. Collective: all ranks return the same. */
-int coll_torcoll_join(struct coll_torcoll_module *m);
-
-/* ---- type.c ---- */
-
-/* Return whether torcoll can reduce elements of a type by an operator, and how. */
-bool coll_torcoll_reduction(const struct ompi_datatype_t *type, const struct ompi_op_t *op,
-			    struct tmpi_reduction *r);
+/*
+ * Make the comm of a module, unless that was tried before. Collective: all ranks
+ * return the same.
+ */
+bool coll_torcoll_attach(struct coll_torcoll_module *m);
 
 /* ---- run.c ---- */
 
@@ -136,12 +125,6 @@ int coll_torcoll_run(struct coll_torcoll_module *m, struct tmpi_call *call, int 
 
 /* Report the failure of a call, and let the other ranks know. An error code of MPI. */
 int coll_torcoll_failed(struct coll_torcoll_module *m, const struct tmpi_call *call, int err);
-
-/* Count a call that is left to the lower component. */
-int coll_torcoll_leave(enum coll_torcoll_why why);
-
-/* Return whether a call is of a size that is left to the lower component. */
-bool coll_torcoll_aside(uint64_t bytes);
 
 /* ---- pending.c ---- */
 
@@ -159,36 +142,28 @@ int coll_torcoll_start(struct coll_torcoll_request *req, int err, ompi_request_t
 /* The callback of opal_progress(): complete what is done. */
 int coll_torcoll_progress(void);
 
-/* ---- reduce.c, move.c, rooted.c: the functions of a module ---- */
+/* ---- functions.c ---- */
 
-void coll_torcoll_set_reduce(mca_coll_base_module_t *module);
-void coll_torcoll_set_move(mca_coll_base_module_t *module);
-void coll_torcoll_set_rooted(mca_coll_base_module_t *module);
+void coll_torcoll_set_functions(mca_coll_base_module_t *module);
+
+/* Return whether a blocking call can run in the kernel. */
+static inline bool coll_torcoll_attached(struct coll_torcoll_module *m)
+{
+	return m->tc || coll_torcoll_attach(m);
+}
+
+/* Return whether a call that must not wait for other ranks can run in the kernel. */
+static inline bool coll_torcoll_may_start(struct coll_torcoll_module *m)
+{
+	if (!m->tc && m->nodes)
+		tmpi_leave(TMPI_EARLY);
+	return m->tc;
+}
 
 /* Describe a call of this module. */
 static inline void coll_torcoll_begin(const struct coll_torcoll_module *m, struct tmpi_call *call)
 {
 	tmpi_call_init(call, ompi_comm_rank(m->comm), ompi_comm_size(m->comm));
-}
-
-/* Buffers as Open MPI passes them: equal blocks in a row, and blocks at any place. */
-static inline struct tmpi_blocks coll_torcoll_blocks(const void *buf, uint32_t n, int count,
-						     const struct ompi_datatype_t *type)
-{
-	return (struct tmpi_blocks){ .base = (char *)buf, .n = n, .count = count, .type = type };
-}
-
-static inline struct tmpi_blocks coll_torcoll_blocks_at(const void *buf, uint32_t n,
-							const int *counts, const int *displs,
-							const struct ompi_datatype_t *type)
-{
-	return (struct tmpi_blocks){
-		.base = (char *)buf,
-		.n = n,
-		.counts = counts,
-		.displs = displs,
-		.type = type,
-	};
 }
 
 #endif

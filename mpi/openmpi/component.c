@@ -97,18 +97,19 @@ static int component_init_query(bool progress_threads, bool mpi_threads)
 
 static int component_close(void)
 {
-	uint64_t left = coll_torcoll.left[COLL_TORCOLL_OPERATOR] +
-			coll_torcoll.left[COLL_TORCOLL_SIZE];
+	uint64_t *left = coll_torcoll.left;
 
 	if (!coll_torcoll.t)
 		return OMPI_SUCCESS;
 	if (coll_torcoll.progressing)
 		opal_progress_unregister(coll_torcoll_progress);
 	opal_output_verbose(1, coll_torcoll.output,
-			    "coll:torcoll: %" PRIu32 " communicators; %" PRIu64 " calls in the kernel, %" PRIu64 " by other components: %" PRIu64 " for their operator or type, %" PRIu64 " for their size",
-			    coll_torcoll.comms, coll_torcoll.taken, left,
-			    coll_torcoll.left[COLL_TORCOLL_OPERATOR],
-			    coll_torcoll.left[COLL_TORCOLL_SIZE]);
+			    "coll:torcoll: %" PRIu32 " communicators; %" PRIu64 " calls in the kernel, %" PRIu64 " by other components: %" PRIu64 " for their operator or type, %" PRIu64 " for their size, %" PRIu64 " before the first blocking one",
+			    coll_torcoll.comms, coll_torcoll.taken,
+			    left[TMPI_OPERATOR] + left[TMPI_SIZE] +
+			    left[TMPI_EARLY],
+			    left[TMPI_OPERATOR], left[TMPI_SIZE],
+			    left[TMPI_EARLY]);
 	torcoll_close(coll_torcoll.t);
 	coll_torcoll.t = NULL;
 	OBJ_DESTRUCT(&coll_torcoll.active);

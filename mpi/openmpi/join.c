@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -96,7 +97,7 @@ static void join_comm(struct coll_torcoll_module *m, const struct join_name *dra
 	join->err = join_wait(join);
 }
 
-int coll_torcoll_join(struct coll_torcoll_module *m)
+static int join_all(struct coll_torcoll_module *m)
 {
 	struct join_name drawn = { 0 };
 	struct join join = { 0 };
@@ -121,4 +122,17 @@ int coll_torcoll_join(struct coll_torcoll_module *m)
 			    join.err ? join.why : "not all ranks could join its comm");
 	torcoll_comm_close(join.comm);
 	return ret == OMPI_SUCCESS ? OMPI_ERR_NOT_AVAILABLE : ret;
+}
+
+bool coll_torcoll_attach(struct coll_torcoll_module *m)
+{
+	uint32_t *nodes = m->nodes;
+
+	if (!nodes)
+		return false;
+	if (join_all(m) == OMPI_SUCCESS)
+		coll_torcoll.comms++;
+	m->nodes = NULL;
+	free(nodes);
+	return m->tc;
 }

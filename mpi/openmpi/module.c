@@ -57,7 +57,6 @@ static bool module_hold_lower(struct coll_torcoll_module *m)
 static int module_enable(mca_coll_base_module_t *module, struct ompi_communicator_t *comm)
 {
 	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
-	int ret;
 
 	if (!module_hold_lower(m)) {
 		opal_output_verbose(1, coll_torcoll.output,
@@ -65,12 +64,7 @@ static int module_enable(mca_coll_base_module_t *module, struct ompi_communicato
 				    comm->c_name);
 		return OMPI_ERR_NOT_FOUND;
 	}
-	ret = coll_torcoll_join(m);
-	free(m->nodes);
-	m->nodes = NULL;
-	if (ret == OMPI_SUCCESS)
-		coll_torcoll.comms++;
-	return ret;
+	return OMPI_SUCCESS;
 }
 
 mca_coll_base_module_t *coll_torcoll_comm_query(struct ompi_communicator_t *comm, int *priority)
@@ -94,9 +88,7 @@ mca_coll_base_module_t *coll_torcoll_comm_query(struct ompi_communicator_t *comm
 	m->nodes = nodes;
 	m->fabric = fabric;
 	m->super.coll_module_enable = module_enable;
-	coll_torcoll_set_reduce(&m->super);
-	coll_torcoll_set_move(&m->super);
-	coll_torcoll_set_rooted(&m->super);
+	coll_torcoll_set_functions(&m->super);
 	*priority = coll_torcoll.priority;
 	return &m->super;
 }

@@ -10,15 +10,20 @@
 #define SLICE_MIN_MS	1
 #define SLICE_MAX_MS	16
 
-int coll_torcoll_leave(enum coll_torcoll_why why)
+int tmpi_leave(enum tmpi_why why)
 {
+	static const char *const reasons[TMPI_WHYS] = {
+		[TMPI_OPERATOR] = "for its operator or type",
+		[TMPI_SIZE] = "for its size",
+		[TMPI_EARLY] = "as no blocking call came before",
+	};
+
 	coll_torcoll.left[why]++;
-	opal_output_verbose(2, coll_torcoll.output, "coll:torcoll: a call is left for its %s",
-			    why == COLL_TORCOLL_SIZE ? "size" : "operator or type");
-	return COLL_TORCOLL_LOWER;
+	opal_output_verbose(2, coll_torcoll.output, "coll:torcoll: a call is left %s", reasons[why]);
+	return TMPI_LEFT;
 }
 
-bool coll_torcoll_aside(uint64_t bytes)
+bool tmpi_aside(uint64_t bytes)
 {
 	return bytes < coll_torcoll.min_bytes ||
 	       (coll_torcoll.max_bytes && bytes > coll_torcoll.max_bytes);

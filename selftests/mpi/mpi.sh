@@ -25,5 +25,20 @@ mpi_run()
 		--mca plm_rsh_agent "$TORCOLL_TOP/selftests/mpi/rsh" --mca plm_rsh_no_tree_spawn 1 \
 		--mca orte_tmpdir_base /tmp --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include tor0 \
 		--mca oob_tcp_if_include tor0 --mca mpi_yield_when_idle 1 \
-		--mca mca_base_component_path "$mpi_components" --mca coll_torcoll_enable 1 "${@:3}"
+		--mca mca_base_component_path "$mpi_components" --mca coll_torcoll_enable 1 \
+		--mca coll_torcoll_verbose 1 "${@:3}"
+}
+
+# mpich_run RANKS NODES PROGRAM [ARGUMENT]...: by MPICH, with the library before it, or what $TORCOLL_MPI_LIBRARY says; UCX's
+# messages go over tor0 as well. MPICH waits by polling, for which ranks that share a processor must yield. When a rank dies the
+# others go on, to see what they say.
+mpich_run()
+{
+	local library=${TORCOLL_MPI_LIBRARY-$TORCOLL_TOP/build/mpi/libtorcoll-mpi.so}
+
+	ip netns exec tor-0 unshare --uts bash -c 'hostname node0; exec "$@"' - \
+		env UCX_TLS=tcp,self UCX_NET_DEVICES=tor0 mpirun.mpich -launcher ssh \
+		-launcher-exec "$TORCOLL_TOP/selftests/mpi/rsh" -iface tor0 -disable-auto-cleanup \
+		-hosts "$(mpi_hosts "$1" "$2")" -n "$1" \
+		env TORCOLL_MPI_VERBOSE=1 LD_PRELOAD="$library:$TORCOLL_TOP/build/bench/yield.so" "${@:3}"
 }

@@ -10,6 +10,7 @@
  *	free		a communicator is freed while a call on it runs
  *	types		a datatype is freed while a call with it runs
  *	duplicate	a communicator is duplicated by a non-blocking call
+ *	duplicates	two are at a time, which ranks begin and use in different order
  *	steps SECONDS	allreduces until one fails, which is reported, or the time has passed
  */
 #include <mpi.h>
@@ -160,6 +161,33 @@ static void duplicate(void)
 	free(data);
 }
 
+static void duplicates(void)
+{
+	MPI_Comm from[2] = { MPI_COMM_WORLD, MPI_COMM_NULL }, dup[2];
+	int first = rank % 2, sum[2] = { -1, -1 };
+	MPI_Request request[2];
+
+	MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &from[1]);
+	for (int round = 0; round < 4; round++) {
+		for (int i = 0; i < 2; i++)
+			MPI_Comm_idup(from[first ^ i], &dup[first ^ i], &request[first ^ i]);
+		for (int i = 0; i < 2; i++)
+			MPI_Wait(&request[first ^ i], MPI_STATUS_IGNORE);
+		/* no rank waits for others in these */
+		for (int i = 0; i < 2; i++)
+			MPI_Iallreduce(&rank, &sum[first ^ i], 1, MPI_INT, MPI_SUM, dup[first ^ i],
+				       &request[first ^ i]);
+		MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+		for (int i = 0; i < 2; i++) {
+			equal("sum", sum[i], size * (size - 1) / 2);
+			MPI_Allreduce(&rank, &sum[i], 1, MPI_INT, MPI_SUM, dup[i]);
+			equal("blocking sum", sum[i], size * (size - 1) / 2);
+			MPI_Comm_free(&dup[i]);
+		}
+	}
+	MPI_Comm_free(&from[1]);
+}
+
 static void step_on(double seconds)
 {
 	double end = MPI_Wtime() + seconds;
@@ -192,7 +220,8 @@ static int run(const char *name, const char *argument)
 	} cases[] = {
 		{ "progress", progress }, { "window", window }, { "many", many },
 		{ "constant", constant }, { "free", free_comm }, { "types", free_type },
-		{ "duplicate", duplicate }, { NULL },
+		{ "duplicate", duplicate },
+		{ "duplicates", duplicates }, { NULL },
 	};
 
 	for (size_t i = 0; cases[i].name; i++)
@@ -213,6 +242,8 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	/* from here on calls that do not block can run in the kernel as well */
+	MPI_Barrier(MPI_COMM_WORLD);
 	if (argc < 2 || run(argv[1], argc > 2 ? argv[2] : "1")) {
 		fprintf(stderr, "order: no such case\n");
 		return 2;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random programs: random FIRST PROGRAMS [CALLS]. Each is drawn from its seed: collectives
+ * Random programs: random FIRST PROGRAMS [CALLS]. With THREADS in the environment
+ * a second thread calls MPI as well. Each is drawn from its seed: collectives
  * on several communicators, blocking or completed later, between messages that
  * are sent before and received after them. All ranks draw the same program, in
  * which each call and message is in a correct order; none may hang.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,28 +132,78 @@ static void run_program(MPI_Comm *comm, int steps)
 		letter_end(&mail[i]);
 }
 
+/* What the second thread does for each program, on a communicator of its own. */
+static void beside(MPI_Comm comm)
+{
+	int sum = -1, from, to = (rank + 1) % size;
+
+	for (int i = 0; i < 10; i++) {
+		MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+		MPI_Sendrecv(&rank, 1, MPI_INT, to, i, &from, 1, MPI_INT, MPI_ANY_SOURCE, i, comm,
+			     MPI_STATUS_IGNORE);
+		if (sum == size * (size - 1) / 2 && from == (rank + size - 1) % size)
+			continue;
+		__atomic_add_fetch(&wrong, 1, __ATOMIC_RELAXED);
+		printf("rank %d: the second thread got %d and %d\n", rank, sum, from);
+	}
+}
+
+struct second {
+	MPI_Comm comm;
+	unsigned int programs;
+	pthread_t thread;
+};
+
+static void *second_run(void *arg)
+{
+	struct second *s = arg;
+
+	for (unsigned int i = 0; i < s->programs; i++)
+		beside(s->comm);
+	return NULL;
+}
+
+static void second_begin(struct second *s, unsigned int programs)
+{
+	s->programs = programs;
+	MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
+	if (pthread_create(&s->thread, NULL, second_run, s))
+		MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 int main(int argc, char **argv)
 {
+	int level = MPI_THREAD_SINGLE, wanted = getenv("THREADS") ? MPI_THREAD_MULTIPLE : level;
 	unsigned int first = argc > 1 ? atoi(argv[1]) : 1, programs = argc > 2 ? atoi(argv[2]) : 1;
 	int steps = argc > 3 ? atoi(argv[3]) : 40;
 	unsigned long all[2], own[2];
 	MPI_Comm comm[COMMS];
+	struct second second;
 
-	MPI_Init(&argc, &argv);
+	MPI_Init_thread(&argc, &argv, wanted, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	calls_init();
 	comm[0] = MPI_COMM_WORLD;
 	MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm[1]);
 	MPI_Comm_split(MPI_COMM_WORLD, rank == size - 1 ? MPI_UNDEFINED : 0, 0, &comm[2]);
+	/* from here on calls that do not block can run in the kernel as well */
+	for (int i = 0; i < COMMS; i++)
+		if (comm[i] != MPI_COMM_NULL)
+			MPI_Barrier(comm[i]);
+	if (level == MPI_THREAD_MULTIPLE && wanted == level)
+		second_begin(&second, programs);
 	for (program = first; program < first + programs; program++)
 		run_program(comm, steps);
+	if (level == MPI_THREAD_MULTIPLE && wanted == level)
+		pthread_join(second.thread, NULL);
 	calls_end();
 	own[0] = done;
 	own[1] = wrong;
 	MPI_Allreduce(own, all, 2, MPI_UNSIGNED_LONG, MPI_SUM, MPI_COMM_WORLD);
 	if (!rank)
-		printf("%u programs, %lu calls, %lu wrong\n", programs, all[0], all[1]);
+		printf("%u programs, %lu calls, %lu wrong%s\n", programs, all[0], all[1],
+		       wanted && level < wanted ? "; this MPI has no threads" : "");
 	MPI_Finalize();
 	return all[1] != 0;
 }

@@ -230,6 +230,39 @@ static void choose__waits_for_memory(void **state)
 	free(c);
 }
 
+/* What one has walked, another one with the same ranks need not; by its own rates. */
+static void choose__copies(void **state)
+{
+	static const u32 some[] = { 0, 1, 2, 4, 5, 6 }, others[] = { 0, 1, 2, 4, 5, 7 };
+	struct tor_torus t = torus_of((u32[]){ 4, 4, 0 });
+	struct tor_chooser *c = calloc(4, sizeof(*c));
+	struct tor_rates rates = software;
+	u32 i;
+
+	rates.link *= 50;
+	tor_chooser_init(&c[0], &t, some, 6, &software);
+	tor_chooser_init(&c[1], &t, some, 6, &rates);
+	tor_chooser_init(&c[2], &t, others, 6, &rates);
+	tor_chooser_init(&c[3], &t, some, 6, &rates);
+	assert_true(tor_chooser_is_like(&c[1], &c[0]));
+	assert_false(tor_chooser_is_like(&c[2], &c[0]));
+	c[2].members = NULL;
+	assert_false(tor_chooser_is_like(&c[2], &c[0]));
+	assert_int_equal(tor_chooser_make(&c[0], TORCOLL_ALLREDUCE), 0);
+	assert_int_equal(tor_chooser_make(&c[3], TORCOLL_ALLREDUCE), 0);
+	host_reset();
+	host.fail_mask = 1;
+	assert_int_equal(tor_chooser_copy(&c[1], &c[0], TORCOLL_ALLREDUCE), -ENOMEM);
+	assert_false(tor_chooser_ready(&c[1], TORCOLL_ALLREDUCE));
+	host_reset();
+	assert_int_equal(tor_chooser_copy(&c[1], &c[0], TORCOLL_ALLREDUCE), 0);
+	assert_int_equal(tor_chooser_memory(&c[1]), tor_chooser_memory(&c[0]));
+	assert_memory_equal(c[1].table, c[3].table, sizeof(c->table));
+	for (i = 0; i < 4; i++)
+		tor_chooser_free(&c[i]);
+	free(c);
+}
+
 /* A collective's tables are made when asked for, once; memory that could not be had is asked for again. */
 static void choose__when_asked(void **state)
 {
@@ -375,6 +408,7 @@ int main(void)
 		cmocka_unit_test(offers__without_memory),
 		cmocka_unit_test(choose__as_asked),
 		cmocka_unit_test(choose__waits_for_memory),
+		cmocka_unit_test(choose__copies),
 		cmocka_unit_test(choose__when_asked),
 		cmocka_unit_test(choose__lists),
 		cmocka_unit_test(choose__levels),

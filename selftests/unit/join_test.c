@@ -13,6 +13,62 @@ static void tor_join_start__everyone_comes(void **state)
 	assert_all_joined(NODES, NULL);
 }
 
+/* Calls that came before rank 0's are not waited for again; but for those that came too long before it. */
+static void tor_join_start__rank_0_is_last(void **state)
+{
+	u32 late, i;
+
+	for (late = 0; late < 2; late++) {
+		setup(NULL);
+		for (i = 1; i < NODES; i++)
+			call_as(i, NODES, NULL, "secret");
+		/* without a repetition */
+		ctx.now += TOR_AGREE_REPEAT_MAX - 1 + late;
+		call_as(0, NODES, NULL, "secret");
+		assert_int_equal(member[0].done, !late);
+		pass(NSEC_PER_SEC);
+		assert_all_joined(NODES, NULL);
+	}
+}
+
+/* What came early is judged as if it came now. */
+static void tor_join_start__early_calls_that_do_not_fit(void **state)
+{
+	static const u32 one[] = { 0, 1, 2 }, other[] = { 0, 2, 1 };
+
+	call_as(1, 3, one, "guess");
+	call_as(0, 3, one, "secret");
+	settle();
+	assert_true(member[1].done);
+	assert_int_equal(member[1].join.a.error, -EACCES);
+	assert_false(member[0].done);
+
+	setup(NULL);
+	call_as(1, 3, one, "secret");
+	call_as(1, 3, other, "secret");
+	call_as(0, 3, one, "secret");
+	pass(NSEC_PER_SEC);
+	assert_int_equal(member[0].join.a.error, -EPROTO);
+	assert_int_equal(member[1].join.a.error, -EPROTO);
+	assert_int_equal(member[2].join.a.error, -EPROTO);
+}
+
+/* Who gave up before rank 0 came is missing. */
+static void tor_join_start__an_early_caller_gave_up(void **state)
+{
+	u32 i;
+
+	for (i = 1; i < NODES; i++)
+		call_as(i, NODES, NULL, "secret");
+	tor_join_cancel(&ctx, &member[2].join, -EINTR);
+	settle();
+	call_as(0, NODES, NULL, "secret");
+	assert_false(member[0].done);
+	assert_int_equal(member[0].join.a.missing, 2);
+	tor_join_cancel(&ctx, &member[0].join, -ETIMEDOUT);
+	settle();
+}
+
 static void tor_join_start__alone(void **state)
 {
 	call_as(0, 1, NULL, "");
@@ -626,6 +682,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		JOIN_TEST(tor_join_start__everyone_comes),
+		JOIN_TEST(tor_join_start__rank_0_is_last),
+		JOIN_TEST(tor_join_start__early_calls_that_do_not_fit),
+		JOIN_TEST(tor_join_start__an_early_caller_gave_up),
 		JOIN_TEST(tor_join_start__alone),
 		JOIN_TEST(tor_join_start__some_nodes_in_any_order),
 		JOIN_TEST(tor_join_start__again_makes_another_tag),

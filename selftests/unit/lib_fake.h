@@ -90,6 +90,7 @@ static struct fake {
 	const uint32_t *gathered;	/* what an allgather of FAKE_RANKS numbers gives */
 	uint32_t slots;			/* ops that find a slot */
 	void (*on_submit)(const struct torcoll_submit *s); /* does the op */
+	void (*on_comm_del)(void);
 	int (*on_poll)(struct pollfd *fds, uint32_t n, uint64_t timeout_ns);
 	int watches, watch_error;	/* open ones */
 	unsigned int clears;
@@ -312,6 +313,10 @@ static void fake_serve(unsigned long request, void *arg)
 		return fake_submit(arg);
 	case TORCOLL_IOC_WAIT:
 		return fake_wait(arg);
+	case TORCOLL_IOC_COMM_DEL:
+		if (fake.on_comm_del)
+			fake.on_comm_del();
+		/* fallthrough */
 	default:
 		fake.handle = *(struct torcoll_handle *)arg;
 		assert_int_equal(fake.handle.size, sizeof(fake.handle));

@@ -175,6 +175,32 @@ static void wait__looks_again(void **state)
 	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 2);
 }
 
+static const struct torcoll *closing;
+
+static void assert_no_cells(void)
+{
+	for (uint32_t i = 0; i < closing->ring->top; i++)
+		assert_null(closing->ring->cells[i].comm);
+}
+
+/* Once the handle is free another comm may get it, and its ops must not be taken for those of this one. */
+static void closed__before_the_handle_goes(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req[2];
+	uint64_t id = start(f->comm, &req[0]);
+
+	start(f->comm, &req[1]);
+	post(id, 0, TORCOLL_COMPLETION_REAP);
+	closing = f->t;
+	fake.on_comm_del = assert_no_cells;
+	torcoll_comm_close(f->comm);
+	assert_int_equal(fake_calls(TORCOLL_IOC_COMM_DEL), 1);
+	/* nor does its entry keep the file readable */
+	assert_int_equal(fake.ring.head.head, fake.ring.head.tail);
+	fake.on_comm_del = NULL;
+}
+
 /* A call that waits gets the result itself: the entry that comes as well is no other op's. */
 static void wait__gets_the_result_itself(void **state)
 {
@@ -288,6 +314,7 @@ int main(void)
 		test_open(refused__gives_its_place_back),
 		test_open(batch__gives_back_what_did_not_start),
 		test_open(closed__entries_are_nobodys),
+		test_open(closed__before_the_handle_goes),
 		test_open(wait__looks_again),
 		test_open(wait__gets_the_result_itself),
 		test_open(spin__is_asked_for),

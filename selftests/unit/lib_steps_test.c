@@ -145,6 +145,15 @@ static void steps__keep_the_order(void **state)
 	assert_int_equal(torcoll_test(&req[0]), -EAGAIN);
 }
 
+/* So they do with a module that cannot say that there is no slot: there they wait in the module. */
+static void steps__keep_the_order_of_an_older_module(void **state)
+{
+	struct fixture *f = *state;
+
+	f->t->features &= ~(uint64_t)TORCOLL_FEATURE_TRY;
+	steps__keep_the_order(state);
+}
+
 static void do_scatter(const struct torcoll_submit *s)
 {
 	int32_t *to = (int32_t *)(uintptr_t)s->recv_addr;
@@ -275,6 +284,7 @@ int main(void)
 		test_open(displs__packed_ones_cost_nothing),
 		test_open(counts__come_from_the_root),
 		test_open(steps__keep_the_order),
+		test_open(steps__keep_the_order_of_an_older_module),
 		test_open(start__gets_the_result),
 		test_open(function__in_the_order_of_ranks),
 		test_open(refusal__is_told_at_the_second_call),

@@ -21,49 +21,44 @@ struct fake_type {
 
 static struct fake_type whole = { 4, 4 }, holed = { 4, 6 };
 
-size_t tmpi_type_size(const void *type)
+size_t tmpi_type_size(MPI_Datatype type)
 {
-	return ((const struct fake_type *)type)->size;
+	return type->size;
 }
 
-ptrdiff_t tmpi_type_extent(const void *type)
+ptrdiff_t tmpi_type_extent(MPI_Datatype type)
 {
-	return ((const struct fake_type *)type)->extent;
+	return type->extent;
 }
 
-char *tmpi_type_flat(const void *type, int count, char *addr)
+char *tmpi_type_flat(MPI_Datatype type, int count, char *addr)
 {
-	const struct fake_type *t = type;
-
-	return count == 1 || (ptrdiff_t)t->size == t->extent ? addr : NULL;
+	return count == 1 || (ptrdiff_t)type->size == type->extent ? addr : NULL;
 }
 
-int tmpi_type_pack(const void *type, int count, const char *addr, char *flat)
+int tmpi_type_pack(MPI_Datatype type, int count, const char *addr, char *flat)
 {
-	const struct fake_type *t = type;
-
 	for (int i = 0; i < count; i++)
-		memcpy(flat + i * t->size, addr + i * t->extent, t->size);
+		memcpy(flat + i * type->size, addr + i * type->extent, type->size);
 	return 0;
 }
 
-int tmpi_type_unpack(const void *type, int count, char *addr, const char *flat)
+int tmpi_type_unpack(MPI_Datatype type, int count, char *addr, const char *flat)
 {
-	const struct fake_type *t = type;
-
 	for (int i = 0; i < count; i++)
-		memcpy(addr + i * t->extent, flat + i * t->size, t->size);
+		memcpy(addr + i * type->extent, flat + i * type->size, type->size);
 	return 0;
 }
 
-void tmpi_type_hold(const void *type)
+MPI_Datatype tmpi_type_hold(MPI_Datatype type)
 {
-	((struct fake_type *)type)->holds++;
+	type->holds++;
+	return type;
 }
 
-void tmpi_type_release(const void *type)
+void tmpi_type_release(MPI_Datatype type)
 {
-	((struct fake_type *)type)->holds--;
+	type->holds--;
 }
 
 static struct tmpi_call call_of(uint32_t rank, uint32_t size)
@@ -245,7 +240,7 @@ static void scatterv__others_get_their_block(void **state)
 static void alltoallw__displacements_are_bytes(void **state)
 {
 	static const int counts[] = { 1, 1 }, sends[] = { 8, 0 }, recvs[] = { 0, 4 };
-	static const void *const types[] = { &whole, &whole };
+	static const MPI_Datatype types[] = { &whole, &whole };
 	char from[12] = "aaaabbbbcccc", to[8];
 	struct tmpi_blocks send = {
 		.base = from, .n = 2, .counts = counts, .displs = sends, .types = types,

@@ -3,6 +3,7 @@
  * Creating a comm: calls, what a member receives, and repetition. See join.h;
  * rank 0's part is in join_chief.c.
  */
+#include "core/agree/early.h"
 #include "core/agree/join_chief.h"
 
 #define NAME_HASH_KEY		0x6e616d6500000000ULL
@@ -266,7 +267,8 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 
 /*
  * The end of a join was told once, and that was lost: tell it again to a rank
- * that sends as if the join continued. Or the rank comes after that.
+ * that sends as if the join continued. Or the rank comes after that, or before
+ * rank 0 does.
  */
 static void stray_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
 		     const struct tor_comm_msg *msg, bool known)
@@ -277,8 +279,12 @@ static void stray_rx(struct tor_ctx *ctx, struct tor_node *node, const struct to
 		refused = tor_terms_refused(node, ctx->now, msg);
 		if (refused)
 			tor_join_answer(ctx, node, h, msg, TORCOLL_COMM_REFUSE, -EPROTO, refused);
+		else
+			tor_early_keep(node, ctx->now, ctx->now + TOR_AGREE_REPEAT_MAX, h, msg);
 		return;
 	}
+	if (msg->step == TORCOLL_COMM_LEAVE)
+		tor_early_forget(node, h, msg);
 	if (msg->step == TORCOLL_COMM_ACCEPT && known)
 		tor_join_answer(ctx, node, h, msg, TORCOLL_COMM_GO, 0, NULL);
 	else if (msg->step == TORCOLL_COMM_ACCEPT)

@@ -5,6 +5,7 @@
  */
 #include "core/agree/join_chief.h"
 
+#include "core/agree/early.h"
 #include "core/wire/accept.h"
 
 /* Send the agreement, with the epochs from rank @first on. */
@@ -195,32 +196,34 @@ static void chief_blame(struct tor_ctx *ctx, struct tor_join *join, const struct
 	tor_join_chief_fail(ctx, join, -EPROTO);
 }
 
-/* Handle the call of a member. */
-static void chief_rx_call(struct tor_ctx *ctx, struct tor_join *join, const struct tor_hdr *h,
-			  const struct tor_comm_msg *msg)
+/*
+ * Take the call of a member. False: it changes nothing, or the comm is refused.
+ */
+static bool chief_take_call(struct tor_ctx *ctx, struct tor_join *join, const struct tor_hdr *h,
+			    const struct tor_comm_msg *msg)
 {
 	enum torcoll_comm_cause cause;
 
 	if (msg->proof != join->proof) {
 		tor_join_answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE, -EACCES, NULL);
-		return;
+		return false;
 	}
 	if (join->a.state == TOR_AGREE_REFUSING)
 		tor_join_answer(ctx, join->a.node, h, msg, TORCOLL_COMM_REFUSE,
 				chief_error_elsewhere(join->a.error), &join->fault);
 	if (join->a.state > TOR_AGREE_ACCEPTING)
-		return;
+		return false;
 	cause = chief_compare(join, h, msg);
 	if (cause) {
 		chief_blame(ctx, join, h, msg, cause);
-		return;
+		return false;
 	}
 	if (join->a.state == TOR_AGREE_ACCEPTING) {
 		if (join->seen_nonce[msg->rank] == msg->nonce)
 			chief_say_again(ctx, join, msg->rank);
 		else
 			tor_join_chief_fail(ctx, join, -ECONNABORTED);
-		return;
+		return false;
 	}
 	chief_set_seen(join, msg->rank, TOR_AGREE_CALLED);
 	join->seen_nonce[msg->rank] = msg->nonce;
@@ -229,6 +232,15 @@ static void chief_rx_call(struct tor_ctx *ctx, struct tor_join *join, const stru
 	/* of a module that knows no others */
 	join->coarse |= !msg->terms.payload;
 	chief_find_missing(join);
+	return true;
+}
+
+/* Handle the call of a member. */
+static void chief_rx_call(struct tor_ctx *ctx, struct tor_join *join, const struct tor_hdr *h,
+			  const struct tor_comm_msg *msg)
+{
+	if (!chief_take_call(ctx, join, h, msg))
+		return;
 	if (join->a.missing != TOR_NO_RANK)
 		tor_join_say(ctx, join, msg->rank, TORCOLL_COMM_WAIT, 0);
 	chief_collect(ctx, join);
@@ -272,9 +284,17 @@ static bool chief_rx_accept(struct tor_ctx *ctx, struct tor_join *join,
 
 void tor_join_chief_start(struct tor_ctx *ctx, struct tor_join *join)
 {
+	struct tor_comm_msg msg;
+	struct tor_hdr h;
+	u32 i = 0;
+
 	tor_terms_forget(join->a.node, join->name);
 	chief_find_missing(join);
-	chief_collect(ctx, join);
+	while (join->a.state == TOR_AGREE_CALLING &&
+	       tor_early_take(join->a.node, ctx->now, join->name, &i, &h, &msg))
+		chief_take_call(ctx, join, &h, &msg);
+	if (join->a.state == TOR_AGREE_CALLING)
+		chief_collect(ctx, join);
 }
 
 bool tor_join_chief_rx(struct tor_ctx *ctx, struct tor_join *join, const struct tor_hdr *h,

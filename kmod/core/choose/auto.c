@@ -87,6 +87,11 @@ int tor_auto_prepare(struct tor_chooser *chooser, u32 collective)
 	return tor_chooser_make(chooser, auto_planned_as(collective));
 }
 
+int tor_auto_copy(struct tor_chooser *chooser, const struct tor_chooser *from, u32 collective)
+{
+	return tor_chooser_copy(chooser, from, auto_planned_as(collective));
+}
+
 bool tor_auto_is_prepared(const struct tor_chooser *chooser, u32 collective)
 {
 	return tor_chooser_ready(chooser, auto_planned_as(collective));

@@ -27,6 +27,9 @@
  */
 int tor_auto_prepare(struct tor_chooser *chooser, u32 collective);
 
+/* The same by copying them from a chooser like it that has them: as tor_chooser_copy(). */
+int tor_auto_copy(struct tor_chooser *chooser, const struct tor_chooser *from, u32 collective);
+
 /* True if the tables of the collective are made. Context: any. */
 bool tor_auto_is_prepared(const struct tor_chooser *chooser, u32 collective);
 

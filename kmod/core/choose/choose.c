@@ -300,6 +300,21 @@ void tor_chooser_free(struct tor_chooser *c)
 		tor_chooser_forget(c, i);
 }
 
+/* Make the tables from offers, which @c owns from then on. */
+static void chooser_take(struct tor_chooser *c, u32 collective, const struct tor_offers *o)
+{
+	enum tor_level level;
+
+	for (level = 0; level < TOR_LEVELS; level++)
+		tor_table_make(&c->table[collective][level], o, &c->rates, level,
+			       TOR_ALGO_MASK_ALL);
+	c->offers[collective].offer = o->offer;
+	/* tor_chooser_memory() reads it at any time */
+	WRITE_ONCE(c->offers[collective].n, o->n);
+	c->made[collective] = true;
+	c->changes++;
+}
+
 int tor_chooser_make(struct tor_chooser *c, u32 collective)
 {
 	struct tor_call call = {
@@ -309,22 +324,34 @@ int tor_chooser_make(struct tor_chooser *c, u32 collective)
 		.collective = collective,
 	};
 	struct tor_offers o;
-	enum tor_level level;
 	int err;
 
 	if (tor_chooser_ready(c, collective))
 		return 0;
 	err = tor_offers_make(&o, &call);
-	if (err)
-		return err;
-	for (level = 0; level < TOR_LEVELS; level++)
-		tor_table_make(&c->table[collective][level], &o, &c->rates, level,
-			       TOR_ALGO_MASK_ALL);
-	c->offers[collective].offer = o.offer;
-	/* tor_chooser_memory() reads it at any time */
-	WRITE_ONCE(c->offers[collective].n, o.n);
-	c->made[collective] = true;
-	c->changes++;
+	if (!err)
+		chooser_take(c, collective, &o);
+	return err;
+}
+
+bool tor_chooser_is_like(const struct tor_chooser *c, const struct tor_chooser *other)
+{
+	if (c->torus != other->torus || c->ranks != other->ranks || !c->members != !other->members)
+		return false;
+	return !c->members || !memcmp(c->members, other->members, c->ranks * sizeof(*c->members));
+}
+
+int tor_chooser_copy(struct tor_chooser *c, const struct tor_chooser *from, u32 collective)
+{
+	struct tor_offers o = { .n = from->offers[collective].n };
+
+	if (o.n) {
+		o.offer = tor_env_table_alloc(o.n * sizeof(*o.offer));
+		if (!o.offer)
+			return -ENOMEM;
+		memcpy(o.offer, from->offers[collective].offer, o.n * sizeof(*o.offer));
+	}
+	chooser_take(c, collective, &o);
 	return 0;
 }
 

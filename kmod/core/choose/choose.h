@@ -143,6 +143,19 @@ static inline void tor_chooser_set_rates(struct tor_chooser *c, const struct tor
  */
 int tor_chooser_make(struct tor_chooser *c, u32 collective);
 
+/* True if the plans that serve one cost the same on the other: whatever the rates. */
+bool tor_chooser_is_like(const struct tor_chooser *c, const struct tor_chooser *other);
+
+/**
+ * tor_chooser_copy - make the tables of a collective without walking its plans
+ * @c: chooser without them
+ * @from: one like it, see tor_chooser_is_like(), that has them
+ * @collective: enum torcoll_collective, one that has tables
+ *
+ * Context, return: as tor_chooser_make(); @from must not change meanwhile.
+ */
+int tor_chooser_copy(struct tor_chooser *c, const struct tor_chooser *from, u32 collective);
+
 /*
  * Frees the tables of a collective, for example because they exceed the memory
  * limit of the user. Context: as tor_chooser_make().

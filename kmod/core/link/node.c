@@ -20,6 +20,11 @@ int tor_node_init(struct tor_node *node, const struct tor_torus *torus, u64 key,
 	err = tor_view_init(&node->view, torus->nodes);
 	if (err)
 		return err;
+	node->early = tor_env_table_alloc(TOR_EARLY_CALLS * sizeof(*node->early));
+	if (!node->early) {
+		tor_view_destroy(&node->view);
+		return -ENOMEM;
+	}
 	node->torus = *torus;
 	node->key = key;
 	node->tag = tor_env_hash(&wire_key, sizeof(wire_key), FABRIC_HASH_KEY);
@@ -38,6 +43,8 @@ int tor_node_init(struct tor_node *node, const struct tor_torus *torus, u64 key,
 
 void tor_node_destroy(struct tor_node *node)
 {
+	tor_env_table_free(node->early);
+	node->early = NULL;
 	tor_view_destroy(&node->view);
 }
 

@@ -16,6 +16,7 @@
 #include "core/wire/wire.h"
 
 #define TOR_REFUSALS		8	/* of comms, remembered */
+#define TOR_EARLY_CALLS		64	/* kept until rank 0 calls */
 
 /**
  * struct tor_refusal - a comm was refused to all its ranks; see agree/terms.h
@@ -30,6 +31,20 @@ struct tor_refusal {
 	u64 until;
 	bool said;
 	struct tor_comm_terms terms;
+};
+
+/**
+ * struct tor_early - a member's call came before that of rank 0, which is of
+ * this node; see agree/early.h
+ * @until: when it is forgotten, ns; 0: free
+ * @src, @src_epoch: the node that sent it
+ * @msg: the call
+ */
+struct tor_early {
+	u64 until;
+	u32 src;
+	u32 src_epoch;
+	struct tor_comm_msg msg;
 };
 
 /**
@@ -57,6 +72,8 @@ struct tor_refusal {
  * @joins: comms being created, struct tor_join; @shrinks: being shrunk, struct
  *	tor_shrink; the node's lock covers both
  * @refusal: refusals of comms, @refusals so far; the node's lock
+ * @early: early calls, TOR_EARLY_CALLS of them, of which @earlies had to make
+ *	room; the node's lock
  * @answers: time up to which answers to unknown senders are charged, ns; see
  *	tor_node_may_answer()
  * @packets: group frames of the network device sent so far: their numbers,
@@ -95,6 +112,8 @@ struct tor_node {
 	struct list_head shrinks;
 	struct tor_refusal refusal[TOR_REFUSALS];
 	u32 refusals;
+	struct tor_early *early;
+	u32 earlies;
 	atomic64_t answers;
 	atomic_t packets;
 	u32 generation;

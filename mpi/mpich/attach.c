@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Giving a communicator a comm of torcoll, in its first blocking call. Its ranks
+ * tell each other on which nodes they are, join under a name that the first of
+ * them has drawn, and agree whether all have succeeded.
+ *
+ * Joining blocks until all ranks have called. A thread does it, since a rank
+ * may need this one's progress to come that far.
+ */
+#include "preload.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define FABRICS_MAX	64
+
+/* What a rank tells the others. Hosts of one job have one byte order. */
+struct place {
+	uint64_t fabric;
+	uint32_t node;
+	uint32_t nodes;		/* 0: it is not on a fabric */
+	uint64_t drawn[2];	/* of rank 0: name and secret */
+};
+
+struct join {
+	struct torcoll_comm_config config;
+	struct torcoll_comm *comm;
+	int done;		/* eventfd */
+	int err;
+	char why[256];
+};
+
+/* The fabric that the environment names, or the only one. */
+static void place_find(struct place *place)
+{
+	struct torcoll_fabric list[FABRICS_MAX];
+	int n = preload.t ? torcoll_fabrics(list, FABRICS_MAX) : 0;
+
+	for (int i = 0; i < n && i < FABRICS_MAX; i++) {
+		if (preload.fabric ? list[i].key != preload.fabric : n > 1)
+			continue;
+		place->fabric = list[i].key;
+		place->node = list[i].node;
+		place->nodes = list[i].nodes;
+	}
+	if (!place->nodes && preload.verbose)
+		preload_say("this host is in %d fabrics%s", n < 0 ? 0 : n,
+			    n > 1 ? ": TORCOLL_FABRIC names the key of one" :
+				    ", or not in that of TORCOLL_FABRIC");
+}
+
+/* Tell all ranks; the array is to be freed. */
+static struct place *place_all(const struct preload_comm *c)
+{
+	struct place own = { 0 }, *all = calloc(c->size, sizeof(*all));
+	int failed = !all, any;
+
+	place_find(&own);
+	if (!c->rank && getrandom(own.drawn, sizeof(own.drawn), 0) != sizeof(own.drawn))
+		own.nodes = 0;
+	if (PMPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, c->comm) != MPI_SUCCESS || any ||
+	    PMPI_Allgather(&own, sizeof(own), MPI_BYTE, all, sizeof(own), MPI_BYTE, c->comm) !=
+	    MPI_SUCCESS) {
+		free(all);
+		return NULL;
+	}
+	return all;
+}
+
+/* Return the number of nodes, if all ranks are on nodes of one fabric; else 0. */
+static uint32_t count_nodes(const struct place *all, uint32_t size)
+{
+	uint32_t n = 0, nodes = all[0].nodes;
+	bool *seen = calloc(nodes + 1, sizeof(*seen));
+
+	for (uint32_t i = 0; seen && i < size; i++) {
+		if (all[i].fabric != all[0].fabric || all[i].nodes != nodes ||
+		    all[i].node >= nodes) {
+			n = 0;
+			break;
+		}
+		n += !seen[all[i].node];
+		seen[all[i].node] = true;
+	}
+	free(seen);
+	return n;
+}
+
+static void *join_thread(void *arg)
+{
+	struct join *join = arg;
+	uint64_t one = 1;
+
+	join->err = torcoll_comm_create(preload.t, &join->config, &join->comm);
+	if (join->err)
+		snprintf(join->why, sizeof(join->why), "%s", torcoll_last_error());
+	while (write(join->done, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	return NULL;
+}
+
+static int join_wait(struct join *join)
+{
+	struct pollfd fd = { .events = POLLIN };
+	pthread_t thread;
+	int err;
+
+	join->done = eventfd(0, EFD_CLOEXEC);
+	fd.fd = join->done;
+	if (join->done < 0)
+		return -errno;
+	err = pthread_create(&thread, NULL, join_thread, join);
+	if (err) {
+		close(join->done);
+		return -err;
+	}
+	while (poll(&fd, 1, 1) <= 0)
+		preload_progress();
+	pthread_join(thread, NULL);
+	close(join->done);
+	return join->err;
+}
+
+static void join_comm(const struct preload_comm *c, const struct place *all, uint32_t *nodes,
+		      struct join *join)
+{
+	char name[TORCOLL_NAME_MAX + 1], secret[TORCOLL_NAME_MAX + 1];
+
+	for (uint32_t i = 0; i < c->size; i++)
+		nodes[i] = all[i].node;
+	snprintf(name, sizeof(name), "mpich-%016" PRIx64, all[0].drawn[0]);
+	snprintf(secret, sizeof(secret), "%016" PRIx64, all[0].drawn[1]);
+	join->config = (struct torcoll_comm_config){
+		.fabric = all[0].fabric,
+		.name = name,
+		.secret = secret,
+		.members = nodes,
+		.size = c->size,
+		.rank = c->rank,
+		.deadline_ns = torcoll_deadline(1000 * preload.timeout),
+		.flags = TORCOLL_COMM_TELL,
+	};
+	join->err = join_wait(join);
+}
+
+/* Collective: all ranks have the same result. */
+static void attach_join(struct preload_comm *c, const struct place *all)
+{
+	uint32_t *nodes = calloc(c->size, sizeof(*nodes));
+	struct join join = { .err = -ENOMEM, .why = "out of memory" };
+	int failed, any = 1;
+
+	if (nodes)
+		join_comm(c, all, nodes, &join);
+	free(nodes);
+	failed = join.err != 0;
+	if (PMPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, c->comm) == MPI_SUCCESS && !any) {
+		c->tc = join.comm;
+		preload.ncomms++;
+		if (preload.verbose && !c->rank)
+			preload_say("%s: %" PRIu32 " ranks on fabric %" PRIu64 ", as comm mpich-%016" PRIx64,
+				    c->name, c->size, all[0].fabric, all[0].drawn[0]);
+		return;
+	}
+	if (preload.verbose)
+		preload_say("%s is not taken: %s", c->name,
+			    join.err ? join.why : "not all ranks could join its comm");
+	torcoll_comm_close(join.comm);
+}
+
+static void attach_all(struct preload_comm *c)
+{
+	struct place *all = place_all(c);
+	uint32_t nodes = all ? count_nodes(all, c->size) : 0;
+
+	if (nodes && nodes >= preload.min_nodes)
+		attach_join(c, all);
+	else if (preload.verbose && !c->rank && nodes)
+		preload_say("%s is not taken: its ranks are on %" PRIu32 " nodes", c->name, nodes);
+	else if (preload.verbose && !c->rank)
+		preload_say("%s is not taken: its ranks are not all on nodes of one fabric",
+			    c->name);
+	free(all);
+}
+
+static struct preload_comm *comm_new(MPI_Comm comm)
+{
+	struct preload_comm *c = calloc(1, sizeof(*c));
+	int rank, size, length;
+
+	if (!c)
+		return NULL;
+	PMPI_Comm_rank(comm, &rank);
+	PMPI_Comm_size(comm, &size);
+	c->rank = rank;
+	c->size = size;
+	c->comm = comm;
+	c->users = 1;
+	PMPI_Comm_get_name(comm, c->name, &length);
+	if (!length)
+		strcpy(c->name, "a communicator");
+	c->next = preload.comms;
+	preload.comms = c;
+	return c;
+}
+
+void preload_comm_put(struct preload_comm *c)
+{
+	if (__atomic_sub_fetch(&c->users, 1, __ATOMIC_ACQ_REL))
+		return;
+	torcoll_comm_close(c->tc);
+	free(c);
+}
+
+int preload_comm_gone(MPI_Comm comm, int key, void *value, void *extra)
+{
+	struct preload_comm *c = value, **p = &preload.comms;
+
+	while (*p != c)
+		p = &(*p)->next;
+	*p = c->next;
+	c->comm = MPI_COMM_NULL;
+	preload_comm_put(c);
+	return MPI_SUCCESS;
+}
+
+/* False: no rank of it is to attach. */
+static bool comm_is_eligible(MPI_Comm comm)
+{
+	int inter, size;
+
+	if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
+		return false;
+	PMPI_Comm_size(comm, &size);
+	return size > 1;
+}
+
+static struct preload_comm *comm_find(MPI_Comm comm)
+{
+	void *value;
+	int found;
+
+	if (comm == MPI_COMM_NULL || preload.key == MPI_KEYVAL_INVALID ||
+	    PMPI_Comm_get_attr(comm, preload.key, &value, &found) != MPI_SUCCESS || !found)
+		return NULL;
+	return value;
+}
+
+struct preload_comm *preload_attached(MPI_Comm comm)
+{
+	struct preload_comm *c = comm_find(comm);
+
+	if (!c && comm != MPI_COMM_NULL && preload.key != MPI_KEYVAL_INVALID &&
+	    comm_is_eligible(comm)) {
+		c = comm_new(comm);
+		if (!c)
+			return NULL;
+		attach_all(c);
+		PMPI_Comm_set_attr(comm, preload.key, c);
+	}
+	return c && c->tc ? c : NULL;
+}
+
+struct preload_comm *preload_may_start(MPI_Comm comm)
+{
+	struct preload_comm *c = comm_find(comm);
+
+	if (!c && comm != MPI_COMM_NULL && preload.key != MPI_KEYVAL_INVALID &&
+	    comm_is_eligible(comm))
+		tmpi_leave(TMPI_EARLY);
+	return c && c->tc ? c : NULL;
+}

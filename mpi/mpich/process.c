@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/* The beginning and the end of a process: what the environment says, and what it has done. */
+#include "preload.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct preload preload = {
+	.min_nodes = 2,
+	.timeout = 30,
+	.key = MPI_KEYVAL_INVALID,
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+};
+
+void preload_say(const char *format, ...)
+{
+	char host[64] = "", line[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	gethostname(host, sizeof(host) - 1);
+	/* in one piece, beside those of other ranks */
+	fprintf(stderr, "[%s:%d] torcoll: %s\n", host, (int)getpid(), line);
+}
+
+static void env_number(const char *name, uint64_t *value)
+{
+	const char *text = getenv(name);
+	char *end;
+	uint64_t n;
+
+	if (!text || !*text)
+		return;
+	n = strtoull(text, &end, 0);
+	if (*end)
+		preload_say("%s=%s is not a number, and is ignored", name, text);
+	else
+		*value = n;
+}
+
+/* What fails here makes the communicators of all ranks MPICH's: see attach.c. */
+static void process_begin(int ret, int level)
+{
+	if (ret != MPI_SUCCESS)
+		return;
+	env_number("TORCOLL_MPI_VERBOSE", &preload.verbose);
+	env_number("TORCOLL_MPI_MIN_NODES", &preload.min_nodes);
+	env_number("TORCOLL_MPI_MIN_BYTES", &preload.min_bytes);
+	env_number("TORCOLL_MPI_MAX_BYTES", &preload.max_bytes);
+	env_number("TORCOLL_MPI_TIMEOUT", &preload.timeout);
+	env_number("TORCOLL_FABRIC", &preload.fabric);
+	preload.threads = level == MPI_THREAD_MULTIPLE;
+	if (torcoll_open(&preload.t))
+		preload_say("not used: %s", torcoll_last_error());
+	if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, preload_comm_gone, &preload.key, NULL))
+		preload.key = MPI_KEYVAL_INVALID;
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+	int ret = PMPI_Init(argc, argv);
+
+	process_begin(ret, MPI_THREAD_SINGLE);
+	return ret;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	int ret = PMPI_Init_thread(argc, argv, required, provided);
+
+	process_begin(ret, *provided);
+	return ret;
+}
+
+static void process_report(void)
+{
+	const uint64_t *left = preload.left;
+
+	preload_say("%" PRIu32 " communicators; %" PRIu64 " calls in the kernel, %" PRIu64 " by MPICH: %" PRIu64 " for their operator or type, %" PRIu64 " for their size, %" PRIu64 " before the first blocking one",
+		    preload.ncomms, preload.taken,
+		    left[TMPI_OPERATOR] + left[TMPI_SIZE] + left[TMPI_EARLY], left[TMPI_OPERATOR],
+		    left[TMPI_SIZE], left[TMPI_EARLY]);
+}
+
+int MPI_Finalize(void)
+{
+	if (preload.key != MPI_KEYVAL_INVALID) {
+		if (preload.verbose)
+			process_report();
+		preload_request_end();
+		preload_progress_end();
+		while (preload.comms)
+			PMPI_Comm_delete_attr(preload.comms->comm, preload.key);
+		PMPI_Comm_free_keyval(&preload.key);
+		torcoll_close(preload.t);
+		preload.t = NULL;
+	}
+	return PMPI_Finalize();
+}

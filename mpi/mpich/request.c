@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Non-blocking calls. The kernel runs them; to MPICH they are generalised
+ * requests, which it asks while it waits for them or tests them.
+ *
+ * The library queues those for which the kernel has no room, and starts them
+ * when others are tested. A rank may be in a call of MPICH meanwhile that tests
+ * none of them: if so many are active, a thread does.
+ */
+#include "preload.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Ops of a comm that the kernel takes at a time. */
+#define ACTIVE_MAX	8
+#define HELP_NS		1000000
+
+struct preload_request {
+	struct preload_request *next, **prev;	/* of active ones */
+	struct preload_comm *c;
+	struct tmpi_call call;
+	struct torcoll_request req;
+	MPI_Request handle;
+	bool done;				/* @status is known */
+	bool finished;				/* and MPICH knows */
+	int status;
+	int error;				/* of MPI */
+};
+
+static pthread_t helper;
+
+/* Context: preload.lock. */
+static void request_look(struct preload_request *r)
+{
+	if (r->done)
+		return;
+	r->status = torcoll_test(&r->req);
+	r->done = r->status != -EAGAIN;
+}
+
+static void *help(void *arg)
+{
+	const struct timespec pause = { .tv_nsec = HELP_NS };
+	bool needed;
+
+	do {
+		nanosleep(&pause, NULL);
+		pthread_mutex_lock(&preload.lock);
+		for (struct preload_request *r = preload.active; r; r = r->next)
+			request_look(r);
+		needed = preload.nactive > ACTIVE_MAX;
+		if (!needed)
+			preload.helped = false;
+		pthread_mutex_unlock(&preload.lock);
+	} while (needed);
+	return NULL;
+}
+
+static void request_activate(struct preload_request *r)
+{
+	pthread_mutex_lock(&preload.lock);
+	r->next = preload.active;
+	r->prev = &preload.active;
+	if (r->next)
+		r->next->prev = &r->next;
+	preload.active = r;
+	if (++preload.nactive > ACTIVE_MAX && !preload.helped)
+		preload.helped = !pthread_create(&helper, NULL, help, NULL);
+	pthread_mutex_unlock(&preload.lock);
+}
+
+/* Context: preload.lock. */
+static void request_deactivate(struct preload_request *r)
+{
+	*r->prev = r->next;
+	if (r->next)
+		r->next->prev = r->prev;
+	preload.nactive--;
+}
+
+/* The call is over: put its result to its place, and tell MPICH. */
+static void request_finish(struct preload_request *r)
+{
+	int err = tmpi_call_finish(&r->call, r->status);
+
+	if (err)
+		r->error = preload_failed(r->c, &r->call, err);
+	r->finished = true;
+	PMPI_Grequest_complete(r->handle);
+}
+
+static int request_poll(void *extra, MPI_Status *status)
+{
+	struct preload_request *r = extra;
+	bool done;
+
+	if (r->finished)
+		return MPI_SUCCESS;
+	pthread_mutex_lock(&preload.lock);
+	request_look(r);
+	done = r->done && r->prev;
+	if (done) {
+		request_deactivate(r);
+		r->prev = NULL;
+	}
+	pthread_mutex_unlock(&preload.lock);
+	if (done)
+		request_finish(r);
+	return MPI_SUCCESS;
+}
+
+/* MPICH waits for requests of this kind alone. */
+static int request_wait(int n, void **extra, double timeout, MPI_Status *status)
+{
+	for (int i = 0; i < n; i++) {
+		struct preload_request *r = extra[i];
+
+		while (request_poll(r, status), !r->finished) {
+			preload_progress();
+			sched_yield();
+		}
+	}
+	return MPI_SUCCESS;
+}
+
+static int request_query(void *extra, MPI_Status *status)
+{
+	struct preload_request *r = extra;
+
+	PMPI_Status_set_elements(status, MPI_BYTE, 0);
+	PMPI_Status_set_cancelled(status, 0);
+	status->MPI_SOURCE = MPI_UNDEFINED;
+	status->MPI_TAG = MPI_UNDEFINED;
+	return r->error;
+}
+
+static int request_free(void *extra)
+{
+	preload_request_drop(extra);
+	return MPI_SUCCESS;
+}
+
+static int request_cancel(void *extra, int complete)
+{
+	return MPI_SUCCESS;
+}
+
+struct preload_request *preload_request_new(struct preload_comm *c, struct tmpi_call **call)
+{
+	struct preload_request *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	__atomic_add_fetch(&c->users, 1, __ATOMIC_RELAXED);
+	r->c = c;
+	tmpi_call_init(&r->call, c->rank, c->size);
+	*call = &r->call;
+	return r;
+}
+
+void preload_request_drop(struct preload_request *r)
+{
+	preload_comm_put(r->c);
+	free(r);
+}
+
+int preload_start(struct preload_request *r, int err, MPI_Request *request)
+{
+	struct preload_comm *c = r->c;
+	int ret;
+
+	__atomic_add_fetch(&preload.taken, 1, __ATOMIC_RELAXED);
+	if (!err && r->call.op.collective)
+		err = torcoll_submit(c->tc, &r->call.op, &r->req);
+	if (err) {
+		err = tmpi_call_finish(&r->call, err);
+		ret = preload_failed(c, &r->call, err);
+		preload_request_drop(r);
+		PMPI_Comm_call_errhandler(c->comm, ret);
+		return ret;
+	}
+	ret = PMPIX_Grequest_start(request_query, request_free, request_cancel, request_poll,
+				   request_wait, r, &r->handle);
+	if (ret != MPI_SUCCESS) {
+		/* the op writes to memory of the call */
+		if (r->call.op.collective)
+			torcoll_wait(&r->req);
+		tmpi_call_finish(&r->call, 0);
+		preload_request_drop(r);
+		return ret;
+	}
+	*request = r->handle;
+	if (r->call.op.collective)
+		request_activate(r);
+	else
+		request_finish(r);
+	return preload_started(MPI_SUCCESS);
+}
+
+void preload_request_end(void)
+{
+	bool helped;
+
+	pthread_mutex_lock(&preload.lock);
+	helped = preload.helped;
+	pthread_mutex_unlock(&preload.lock);
+	if (helped)
+		pthread_join(helper, NULL);
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+/* Running a call and waiting for it, and failures. */
+#include "preload.h"
+
+#include <errno.h>
+#include <sched.h>
+
+/* How long a wait sleeps before it lets MPICH make progress, though nothing seems to need it. */
+#define SLICE_MIN_MS	1
+#define SLICE_MAX_MS	16
+
+/* A request that is never complete: what is tested makes progress. */
+static MPI_Request progress = MPI_REQUEST_NULL;
+
+int tmpi_leave(enum tmpi_why why)
+{
+	__atomic_add_fetch(&preload.left[why], 1, __ATOMIC_RELAXED);
+	return TMPI_LEFT;
+}
+
+bool tmpi_aside(uint64_t bytes)
+{
+	return bytes < preload.min_bytes || (preload.max_bytes && bytes > preload.max_bytes);
+}
+
+static int progress_query(void *extra, MPI_Status *status)
+{
+	PMPI_Status_set_elements(status, MPI_BYTE, 0);
+	PMPI_Status_set_cancelled(status, 0);
+	return MPI_SUCCESS;
+}
+
+static int progress_free(void *extra)
+{
+	return MPI_SUCCESS;
+}
+
+static int progress_cancel(void *extra, int complete)
+{
+	return MPI_SUCCESS;
+}
+
+void preload_progress(void)
+{
+	int flag;
+
+	if (progress == MPI_REQUEST_NULL)
+		PMPI_Grequest_start(progress_query, progress_free, progress_cancel, NULL,
+				    &progress);
+	PMPI_Test(&progress, &flag, MPI_STATUS_IGNORE);
+}
+
+void preload_progress_end(void)
+{
+	if (progress == MPI_REQUEST_NULL)
+		return;
+	PMPI_Grequest_complete(progress);
+	PMPI_Wait(&progress, MPI_STATUS_IGNORE);
+}
+
+int preload_failed(struct preload_comm *c, const struct tmpi_call *call, int err)
+{
+	const char *name = torcoll_collective_name(call->op.collective);
+
+	if (!c->failed)
+		preload_say("%s on %s: %s", name ? name : "collective", c->name,
+			    err == -ENOMEM ? "out of memory" : torcoll_last_error());
+	c->failed = true;
+	/* the others wait for this rank, unless it was they who failed */
+	torcoll_abort(c->tc);
+	return err == -ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
+}
+
+/*
+ * Sleep in the kernel while only this op is to be waited for. What is pending
+ * is not all that may need progress, such as data that did not fit into a socket
+ * yet: so no sleep is long.
+ */
+static int run_wait(struct torcoll_request *req)
+{
+	bool pending = preload_pending();
+	unsigned int slice = SLICE_MIN_MS;
+	int err;
+
+	for (;;) {
+		err = pending ? torcoll_test(req) :
+				torcoll_wait_until(req, torcoll_deadline(slice));
+		if (err != -EAGAIN)
+			return err;
+		preload_progress();
+		/* ranks that share a processor */
+		if (pending)
+			sched_yield();
+		else if (slice < SLICE_MAX_MS)
+			slice *= 2;
+	}
+}
+
+int preload_run(struct preload_comm *c, struct tmpi_call *call, int err)
+{
+	struct torcoll_request req;
+
+	__atomic_add_fetch(&preload.taken, 1, __ATOMIC_RELAXED);
+	if (!err && call->op.collective) {
+		err = torcoll_submit(c->tc, &call->op, &req);
+		if (!err)
+			err = run_wait(&req);
+	}
+	err = tmpi_call_finish(call, err);
+	if (!err)
+		return MPI_SUCCESS;
+	err = preload_failed(c, call, err);
+	PMPI_Comm_call_errhandler(c->comm, err);
+	return err;
+}

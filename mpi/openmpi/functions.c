@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The functions of a module: two of each collective, which differ only in what
+ * they are given.
+ */
+#include "coll_torcoll.h"
+
+#define COLL_TORCOLL_DEFINE(_name, _Name, _params, _args)				\
+static int _name(TMPI_BARE _params, struct ompi_communicator_t *comm,			\
+		 mca_coll_base_module_t *module)					\
+{											\
+	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;		\
+	struct tmpi_call call;								\
+	int ret = TMPI_LEFT;								\
+											\
+	if (coll_torcoll_attached(m)) {							\
+		coll_torcoll_begin(m, &call);						\
+		ret = tmpi_describe_##_name(&call, TMPI_BARE _args);			\
+	}										\
+	if (ret != TMPI_LEFT)								\
+		return coll_torcoll_run(m, &call, ret);					\
+	return m->lower.coll_##_name(TMPI_BARE _args, comm,				\
+				     m->lower.coll_##_name##_module);			\
+}											\
+											\
+static int i##_name(TMPI_BARE _params, struct ompi_communicator_t *comm,		\
+		    ompi_request_t **request, mca_coll_base_module_t *module)		\
+{											\
+	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;		\
+	struct coll_torcoll_request *req;						\
+	int ret;									\
+											\
+	if (coll_torcoll_may_start(m)) {						\
+		req = coll_torcoll_request_new(m);					\
+		if (!req)								\
+			return OMPI_ERR_OUT_OF_RESOURCE;				\
+		ret = tmpi_describe_##_name(&req->call, TMPI_BARE _args);		\
+		if (ret != TMPI_LEFT)							\
+			return coll_torcoll_start(req, ret, request);			\
+		coll_torcoll_request_drop(req);						\
+	}										\
+	return m->lower.coll_i##_name(TMPI_BARE _args, comm, request,			\
+				      m->lower.coll_i##_name##_module);			\
+}
+
+TMPI_COLLECTIVES(COLL_TORCOLL_DEFINE)
+
+static int barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
+	struct tmpi_call call;
+
+	if (!coll_torcoll_attached(m))
+		return m->lower.coll_barrier(comm, m->lower.coll_barrier_module);
+	coll_torcoll_begin(m, &call);
+	return coll_torcoll_run(m, &call, tmpi_barrier(&call));
+}
+
+static int ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request,
+		    mca_coll_base_module_t *module)
+{
+	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
+	struct coll_torcoll_request *req;
+
+	if (!coll_torcoll_may_start(m))
+		return m->lower.coll_ibarrier(comm, request, m->lower.coll_ibarrier_module);
+	req = coll_torcoll_request_new(m);
+	if (!req)
+		return OMPI_ERR_OUT_OF_RESOURCE;
+	return coll_torcoll_start(req, tmpi_barrier(&req->call), request);
+}
+
+#define SET(_name, _Name, _params, _args)						\
+	module->coll_##_name = _name;							\
+	module->coll_i##_name = i##_name;
+
+void coll_torcoll_set_functions(mca_coll_base_module_t *module)
+{
+	module->coll_barrier = barrier;
+	module->coll_ibarrier = ibarrier;
+	TMPI_COLLECTIVES(SET)
+}

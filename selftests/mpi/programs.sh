@@ -1,0 +1,72 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What net/mpi.sh and net/mpich.sh share; sourced after mpi.sh. $launch starts ranks: mpi_run or mpich_run.
+
+# shellcheck disable=SC2034 # the sourcing script uses it
+programs=$TORCOLL_TOP/build/mpi
+: "${launch:=mpi_run}" "${work:=}"
+
+# run FILE SECONDS RANKS [ARGUMENT]...: what it prints goes to the file. What hangs is ended: mpirun alone takes most of a minute
+# where the guest has a fraction of a processor.
+run()
+{
+	local code
+
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	timeout -k 10 "$2" bash -c '. "$0/../lib.sh"; . "$0/mpi.sh"; "$@"' "$TORCOLL_TOP/selftests/mpi" \
+		"$launch" "$3" 4 "${@:4}" >"$work/$1" 2>&1
+	code=$?
+	((code == 0)) || tail -n 20 "$work/$1"
+	return "$code"
+}
+
+# The share of calls of all ranks that ran in the kernel, in per cent.
+share()
+{
+	sed -n 's/.*communicators; \([0-9]*\) calls in the kernel, \([0-9]*\) by .*/\1 \2/p' "$work/$1" |
+		awk '{ kernel += $1; other += $2 } END { print kernel, other, int(100 * kernel / (kernel + other)) }'
+}
+
+mostly_in_kernel()
+{
+	local kernel other percent
+
+	read -r kernel other percent < <(share "$1")
+	echo "$kernel calls in the kernel, $other by others: $percent %"
+	((percent >= $2))
+}
+
+# rank_killed PROGRAM: one of the ranks is killed in the midst of steps: the others get an error, at once and all.
+rank_killed()
+{
+	local job start
+
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	setsid bash -c '. "$0/../lib.sh"; . "$0/mpi.sh"; "$@"' "$TORCOLL_TOP/selftests/mpi" "$launch" 4 4 \
+		"$1" steps 600 >"$work/killed" 2>&1 &
+	job=$!
+	if wait_for 240 grep -qx steps "$work/killed"; then
+		start=$EPOCHSECONDS
+		kill -KILL "$(pgrep -f "^$1 steps" | tail -n 1)"
+		wait_for 60 others_ended && echo "all have ended after $((EPOCHSECONDS - start)) s"
+	fi
+	kill -- "-$job"
+	wait "$job"
+	cat "$work/killed"
+	others_ended
+}
+
+others_ended()
+{
+	(($(grep -c 'rank [0-3]: step ' "$work/killed") == 3)) && grep -q 'ECONNABORTED' "$work/killed"
+}
+
+# cable_cut PROGRAM: a cable is cut while steps go on.
+cable_cut()
+{
+	run cut 240 4 "$1" steps 6 &
+	wait_for 200 grep -qx steps "$work/cut" || return
+	node 0 ip link set d0p down
+	wait $!
+}

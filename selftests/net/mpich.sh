@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 1200
+#
+# Programs of MPICH, unchanged, before which libtorcoll-mpi.so stands, over the torus alone: every call against a sequential
+# program, random programs, and what must not hang; in Fortran too. SEEDS= random programs, 10 if not set, from FIRST= on.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=selftests/mpi/mpi.sh
+. "$(dirname "$0")/../mpi/mpi.sh"
+launch=mpich_run
+# shellcheck source=selftests/mpi/programs.sh
+. "$(dirname "$0")/../mpi/programs.sh"
+ktap_header
+if [[ ! -e $TORCOLL_TOP/build/mpi/libtorcoll-mpi.so ]]; then
+	skip library "MPICH is not here, for which it is"
+	finish
+fi
+if ((TORCOLL_SLOW > 1)); then
+	skip programs "to start one takes minutes here, and its calls are those of other tests"
+	finish
+fi
+
+# Without the library, MPICH's own.
+plain()
+{
+	TORCOLL_MPI_LIBRARY="" run "$@"
+}
+
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+torus_up 2x2 "${patient[@]}"
+stamps_up || bail "no times of packets"
+check device__on_all_nodes ip_up 4 || bail "no network device"
+
+for ranks in 4 5; do
+	check "every_call__${ranks}_ranks" run "every$ranks" 300 "$ranks" "$programs/every.mpich" 1
+	diag <"$work/every$ranks"
+	check "every_call__${ranks}_ranks_in_the_kernel" mostly_in_kernel "every$ranks" 90
+done
+for case in progress many constant free types duplicate duplicates; do
+	check "order__$case" run order 240 5 "$programs/order.mpich" "$case"
+done
+if plain plain 240 5 "$programs/order.mpich" window >/dev/null; then
+	check order__window run order 240 5 "$programs/order.mpich" window
+else
+	skip order__window "without the library there are no windows either"
+fi
+check random_programs run random 600 5 "$programs/random.mpich" "${FIRST:-1}" "${SEEDS:-10}"
+check random_programs__in_the_kernel mostly_in_kernel random 90
+check fortran run fortran 240 5 "$programs/fortran.mpich"
+check fortran__in_the_kernel mostly_in_kernel fortran 90
+check cable__cut_is_not_seen cable_cut "$programs/order.mpich"
+check rank__killed_ends_the_others rank_killed "$programs/order.mpich"
+finish
