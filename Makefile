@@ -153,6 +153,7 @@ help:
 	@echo '  make bench              beside Open MPI, MPICH and Gloo, in a guest with 6.1: 40 minutes'
 	@echo '  make bench ICOUNT=1     instructions per call instead of time'
 	@echo '  make bench-hop          what a forwarded frame costs, beside IP forwarding; PROFILE=1 by function'
+	@echo '  make bench-floor        a short allreduce, beside the same tree in a bare module'
 	@echo '  make bench-ip           TCP over the network device, beside bare cables and IP forwarding; PROFILE=1 by function'
 	@echo '  make bench-stall        how long a processor does nothing else meanwhile'
 	@echo '  make bench-rt           how late a real-time thread runs beside an allreduce, on PREEMPT_RT'
@@ -441,6 +442,17 @@ $(B)/bench/flood: $(B)/host/bench/hop/flood.o $(B)/host/libtorcore.a
 bench-hop: | deps-guest
 	$(Q)$(MAKE) module tools $(B)/bench/flood $(B)/bench/insns.so
 	$(Q)KERNEL='$(KERNEL)' bench/hop/run
+
+$(B)/bench/floor: $(B)/host/bench/floor/ranks.o $(B)/host/libtorcore.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -static $(LDFLAGS) -o $@ $^
+
+# A short allreduce beside the least that it could be, in instructions.
+.PHONY: bench-floor
+bench-floor: | deps-guest
+	$(Q)$(MAKE) module lib tools $(B)/bench/floor $(B)/bench/torcoll_allreduce $(B)/bench/insns.so
+	$(Q)KERNEL='$(KERNEL)' bench/floor/run
 
 $(B)/bench/stream: $(B)/host/bench/ip/stream.o
 	$(say) LD $@
