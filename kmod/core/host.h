@@ -49,6 +49,7 @@ typedef int64_t s64;
 #define static_assert(cond)	_Static_assert(cond, #cond)
 #define fallthrough		__attribute__((__fallthrough__))
 #define noinline	__attribute__((__noinline__))
+#define __uninitialized
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))

@@ -364,8 +364,8 @@ static int get_vector(struct tor_session *session, struct tor_slot *slot, const 
 static int get_parts(struct tor_session *session, struct tor_slot *slot,
 		     const struct torcoll_submit *desc)
 {
+	struct layout l __uninitialized;
 	struct tor_mem result;
-	struct layout l;
 	int err;
 
 	err = find_layout(session, slot, desc, &l);

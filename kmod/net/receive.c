@@ -194,7 +194,7 @@ static struct tor_lane *data_lane(struct tor_entry *entry, const struct tor_hdr 
 
 static void frame_data(struct tor_entry *entry, struct sk_buff *skb, const struct tor_hdr *h)
 {
-	struct tor_bytes piece[MAX_SKB_FRAGS + 1];
+	struct tor_bytes piece[MAX_SKB_FRAGS + 1] __uninitialized;
 	struct tor_group *group;
 	struct tor_lane *lane;
 	u32 rank, pieces;
@@ -246,9 +246,9 @@ static void frame_ack(struct tor_entry *entry, struct tor_group *group, u32 rank
 
 static void frame_acks(struct tor_entry *entry, const struct tor_hdr *h, const void *frame)
 {
+	struct tor_ack ack __uninitialized;
 	struct tor_group *group;
 	enum tor_counter why;
-	struct tor_ack ack;
 	bool refused = false;
 	u32 rank, i;
 
@@ -276,8 +276,8 @@ static void frame_deliver(struct tor_entry *entry, struct tor_port *port, struct
 			  const struct tor_intact *in)
 {
 	struct tor_node *node = &port->fabric->node;
+	struct tor_hdr h __uninitialized;
 	enum tor_counter why;
-	struct tor_hdr h;
 
 	entry->drop = SKB_NOT_DROPPED_YET;
 	if (tor_wire_read(in, &h, &why)) {
@@ -555,7 +555,7 @@ void tor_frame_late(struct tor_fabric *fabric, struct sk_buff *skb)
 static noinline void frame_receive_alone(struct tor_port *port, struct sk_buff *skb,
 					 const struct tor_intact *in)
 {
-	struct tor_entry entry;
+	struct tor_entry entry __uninitialized;
 
 	tor_entry_begin(&entry);
 	entry.port = port;
@@ -581,8 +581,8 @@ void tor_frame_rx_list(struct list_head *list, struct packet_type *type, struct 
 {
 	struct tor_port *port = container_of(type, struct tor_port, type);
 	struct sk_buff *skb, *next;
-	struct tor_intact in;
-	struct tor_entry entry;
+	struct tor_intact in __uninitialized;
+	struct tor_entry entry __uninitialized;
 
 	tor_entry_begin(&entry);
 	entry.port = port;

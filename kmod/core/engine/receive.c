@@ -186,8 +186,8 @@ static void remember_crc(struct tor_chan *chan, const struct tor_rx *rx, u64 off
 static bool rx_apply(struct tor_chan *chan, struct tor_rx *rx, u32 index, u32 len,
 		     const struct tor_bytes *payload, u32 pieces, u32 crc)
 {
+	struct tor_walk here __uninitialized, *w;
 	struct tor_op *op = chan->op;
-	struct tor_walk here, *w;
 	u64 off = (u64)index * tor_op_unit(op);
 	struct tor_stream s;
 	u64 skip, take;

@@ -87,7 +87,7 @@ static void local_part(const struct tor_chan *chan, const struct tor_piece *piec
 	u32 len;
 
 	for (; to < end; from += len, to += len) {
-		struct tor_bytes runs[TOR_STREAM_RUNS];
+		struct tor_bytes runs[TOR_STREAM_RUNS] __uninitialized;
 		u64 off = from, there = end - to;
 		struct tor_mem *mem;
 		struct tor_stream s;
@@ -273,8 +273,8 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_op *op = chan->op;
 	u32 unit = tor_op_unit(op);
-	struct tor_piece piece;
-	struct tor_cursor c;
+	struct tor_piece piece __uninitialized;
+	struct tor_cursor c __uninitialized;
 	struct tor_tx *tx, *next;
 	struct tor_rx *rx;
 	bool patient, any = false;

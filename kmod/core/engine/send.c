@@ -36,8 +36,8 @@ static u32 add_ranges(struct tor_chan *chan, u32 buf, u64 off, u64 len, struct t
 static u32 tx_ranges(struct tor_chan *chan, struct tor_tx *tx, u64 off, u32 len,
 		     struct tor_range *range)
 {
+	struct tor_walk here __uninitialized, *w;
 	struct tor_op *op = chan->op;
-	struct tor_walk here, *w;
 	u64 skip, take;
 	u32 n = 0;
 
@@ -121,8 +121,8 @@ static u8 *buffer_copy_out(struct tor_chan *chan, u32 buf, u64 off, u64 len, u8 
 /* Copy bytes [off, off + len) of the transfer @tx to @to. */
 static void tx_gather(struct tor_chan *chan, struct tor_tx *tx, u64 off, u32 len, u8 *to)
 {
+	struct tor_walk here __uninitialized, *w;
 	struct tor_op *op = chan->op;
-	struct tor_walk here, *w;
 	u64 skip, take;
 
 	if (tx->single) {
@@ -155,15 +155,15 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 {
 	struct tor_op *op = chan->op;
 	struct tor_comm *comm = op->comm;
-	struct tor_range range[TOR_FRAME_RANGES];
+	struct tor_range range[TOR_FRAME_RANGES] __uninitialized;
 	u32 unit = tor_op_unit(op);
 	u64 off = (u64)index * unit;
 	u32 len = min_t(u64, unit, tx->bytes - off);
-	u8 hdr[sizeof(struct torcoll_hdr) + TOR_DUE_WORDS * sizeof(struct torcoll_ack)];
+	u8 hdr[sizeof(struct torcoll_hdr) + TOR_DUE_WORDS * sizeof(struct torcoll_ack)] __uninitialized;
 	struct tor_frame frame = { .cable = ~0U, .hdr = hdr, .data = true };
-	struct tor_ack acks[TOR_DUE_WORDS];
+	struct tor_ack acks[TOR_DUE_WORDS] __uninitialized;
+	struct tor_hdr h __uninitialized;
 	void *gathered = NULL;
-	struct tor_hdr h;
 
 	tor_node_header(comm->node, &h, TORCOLL_FRAME_DATA, tor_comm_node(comm, tx->rank));
 	h.dst_epoch = tor_comm_epoch(comm, tx->rank);
@@ -266,9 +266,10 @@ bool tor_chan_copy_sends(struct tor_chan *chan)
 void tor_comm_send_acks(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
 			const struct tor_ack *acks, u32 n)
 {
-	u8 hdr[sizeof(struct torcoll_hdr) + (TOR_DUE_WORDS + 1) * sizeof(struct torcoll_ack)];
+	u8 hdr[sizeof(struct torcoll_hdr) +
+	       (TOR_DUE_WORDS + 1) * sizeof(struct torcoll_ack)] __uninitialized;
 	struct tor_frame frame = { .cable = ~0U, .hdr = hdr };
-	struct tor_hdr h;
+	struct tor_hdr h __uninitialized;
 
 	tor_node_header(comm->node, &h, TORCOLL_FRAME_ACK, tor_comm_node(comm, rank));
 	h.dst_epoch = tor_comm_epoch(comm, rank);
