@@ -23,16 +23,18 @@
 static struct kmem_cache *frames;
 
 /*
- * Frames that were freed, for the next ones on that processor. Most kernels
- * clear all memory that they allocate, which costs as much as the copy that is
- * made there. Users write before they read.
+ * Frames, pages and groups of pages that were freed, for the next ones on that
+ * processor. Most kernels clear all memory that they allocate, which costs as
+ * much as the copy that is made there. Users write before they read.
  */
+enum stash_kind { STASH_FRAMES, STASH_PAGE, STASH_PAGES, STASH_KINDS };
+
 struct stash {
 	u32 n;
-	void *frame[STASH];
+	void *memory[STASH];
 };
 
-static DEFINE_PER_CPU(struct stash, stashes);
+static DEFINE_PER_CPU(struct stash[STASH_KINDS], stashes);
 
 static siphash_key_t hash_key __ro_after_init = { { 0x746f72636f6c6c30ULL, 0 } };
 
@@ -47,22 +49,22 @@ void tor_env_free(void *p)
 	kfree(p);
 }
 
-static void *stash_take(void)
+static void *stash_take(enum stash_kind kind)
 {
 	struct stash *stash;
 	unsigned long flags;
 	void *p = NULL;
 
 	local_irq_save(flags);
-	stash = this_cpu_ptr(&stashes);
+	stash = &(*this_cpu_ptr(&stashes))[kind];
 	if (stash->n)
-		p = stash->frame[--stash->n];
+		p = stash->memory[--stash->n];
 	local_irq_restore(flags);
 	return p;
 }
 
-/* Keep a freed frame. False: there is no room. */
-static bool stash_put(void *p)
+/* Keep what was freed. False: there is no room. */
+static bool stash_put(enum stash_kind kind, void *p)
 {
 	struct stash *stash;
 	unsigned long flags;
@@ -72,23 +74,29 @@ static bool stash_put(void *p)
 	if (IS_ENABLED(CONFIG_KASAN))
 		return false;
 	local_irq_save(flags);
-	stash = this_cpu_ptr(&stashes);
+	stash = &(*this_cpu_ptr(&stashes))[kind];
 	room = stash->n < STASH;
 	if (room)
-		stash->frame[stash->n++] = p;
+		stash->memory[stash->n++] = p;
 	local_irq_restore(flags);
 	return room;
 }
 
-static void stash_empty(void)
+static void stash_empty(enum stash_kind kind)
 {
 	struct stash *stash;
+	void *p;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		stash = per_cpu_ptr(&stashes, cpu);
-		while (stash->n)
-			kfree(stash->frame[--stash->n]);
+		stash = &(*per_cpu_ptr(&stashes, cpu))[kind];
+		while (stash->n) {
+			p = stash->memory[--stash->n];
+			if (kind == STASH_FRAMES)
+				kfree(p);
+			else
+				put_page(virt_to_page(p));
+		}
 	}
 }
 
@@ -107,14 +115,45 @@ void *tor_env_frame_alloc(size_t n)
 
 	if (!is_large_frame(n))
 		return kmalloc(n, GFP_ATOMIC | __GFP_NOWARN);
-	p = stash_take();
+	p = stash_take(STASH_FRAMES);
 	return p ?: kmem_cache_alloc(frames, GFP_ATOMIC | __GFP_NOWARN);
 }
 
 void tor_env_frame_free(void *p, size_t n)
 {
-	if (!p || !is_large_frame(n) || !stash_put(p))
+	if (!p || !is_large_frame(n) || !stash_put(STASH_FRAMES, p))
 		kfree(p);
+}
+
+/*
+ * Pages, since fragments of skbs refer to pages. What is not longer than
+ * TOR_SHARE_MIN is copied nevertheless, and needs none.
+ */
+void *tor_env_shared_alloc(size_t n)
+{
+	enum stash_kind kind = n > PAGE_SIZE ? STASH_PAGES : STASH_PAGE;
+	struct page *page;
+	void *p;
+
+	if (n <= TOR_SHARE_MIN)
+		return kmalloc(n, GFP_ATOMIC | __GFP_NOWARN);
+	p = stash_take(kind);
+	if (p)
+		return p;
+	page = alloc_pages(GFP_ATOMIC | __GFP_NOWARN | __GFP_COMP,
+			   kind == STASH_PAGES ? get_order(FRAME) : 0);
+	return page ? page_address(page) : NULL;
+}
+
+void tor_env_shared_free(void *p, size_t n)
+{
+	enum stash_kind kind = n > PAGE_SIZE ? STASH_PAGES : STASH_PAGE;
+
+	if (n <= TOR_SHARE_MIN)
+		kfree(p);
+	/* frames in queues still refer to it, and free it */
+	else if (page_count(virt_to_page(p)) > 1 || !stash_put(kind, p))
+		put_page(virt_to_page(p));
 }
 
 void *tor_env_table_alloc(size_t n)
@@ -159,6 +198,8 @@ int tor_env_init(void)
 
 void tor_env_exit(void)
 {
-	stash_empty();
+	stash_empty(STASH_FRAMES);
+	stash_empty(STASH_PAGE);
+	stash_empty(STASH_PAGES);
 	kmem_cache_destroy(frames);
 }

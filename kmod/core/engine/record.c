@@ -168,7 +168,7 @@ struct tor_tx *tor_chan_tx_get(struct tor_chan *chan)
 		tx = list_first_entry(&chan->spare_tx, struct tor_tx, list);
 		list_del(&tx->list);
 		walk = walk_reuse(tx->walk);
-		memset(tx, 0, sizeof(*tx));
+		memset(tx, 0, offsetof(struct tor_tx, small));
 		tx->walk = walk;
 	}
 	list_add_tail(&tx->list, &chan->tx);
@@ -177,7 +177,8 @@ struct tor_tx *tor_chan_tx_get(struct tor_chan *chan)
 
 void tor_chan_tx_put(struct tor_chan *chan, struct tor_tx *tx)
 {
-	tor_env_frame_free(tx->copy, tx->bytes);
+	if (tx->copy && tx->copy != tx->small)
+		tor_env_shared_free(tx->copy, tx->bytes);
 	list_del(&tx->list);
 	list_add_tail(&tx->list, &chan->spare_tx);
 }

@@ -180,8 +180,9 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	frame.dst = h.dst;
 	/* every other frame: see tx->split */
 	frame.tie = (index ^ chan->index) & 1;
-	if (tx->copy) {
+	if (tor_chan_copy_send(chan, tx)) {
 		frame.linear = tx->copy;
+		frame.shared = tx->copy != tx->small;
 	} else {
 		frame.ranges = tx_ranges(chan, tx, off, len, range);
 		frame.range = range;
@@ -190,13 +191,14 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 		 */
 		frame.copy = tx->bytes <= unit;
 		if (frame.ranges > TOR_FRAME_RANGES) {
-			gathered = tor_env_frame_alloc(len);
+			gathered = tor_env_shared_alloc(len);
 			if (!gathered) {
 				tor_tx_dropped(tx, index, ctx->now);
 				return;
 			}
 			tx_gather(chan, tx, off, len, gathered);
 			frame.linear = gathered;
+			frame.shared = true;
 			frame.ranges = 0;
 		}
 	}
@@ -211,7 +213,8 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 		tor_env_count(comm->node, TOR_C_TX_RETRANSMITS, 1);
 	if (tor_env_send(ctx, comm->node, &frame))
 		tor_tx_dropped(tx, index, ctx->now);
-	tor_env_frame_free(gathered, len);
+	if (gathered)
+		tor_env_shared_free(gathered, len);
 }
 
 void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx)
@@ -233,8 +236,9 @@ void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx
 }
 
 /*
- * Copy unacknowledged short messages, so that they can be sent again although
- * their memory is used for something else. Longer messages are waited for.
+ * A message of one frame is copied when it is first sent: its memory may be used
+ * for something else before it is acknowledged. The copy is sent, and sent again
+ * if necessary. Longer messages are waited for.
  */
 bool tor_chan_copy_send(struct tor_chan *chan, struct tor_tx *tx)
 {
@@ -242,7 +246,7 @@ bool tor_chan_copy_send(struct tor_chan *chan, struct tor_tx *tx)
 		return true;
 	if (tx->bytes > tor_op_unit(chan->op))
 		return false;
-	tx->copy = tor_env_frame_alloc(tx->bytes);
+	tx->copy = tx->bytes <= sizeof(tx->small) ? tx->small : tor_env_shared_alloc(tx->bytes);
 	if (!tx->copy)
 		return false;
 	tx_gather(chan, tx, 0, tx->bytes, tx->copy);

@@ -29,6 +29,7 @@
 #define TOR_QUEUE_LOW		4
 #define TOR_QUEUE_HIGH		8			/* shrink above */
 #define TOR_NO_FRAME		(~0U)
+#define TOR_TX_SMALL		64	/* bytes that a record has room for */
 
 /* before the first round trip is known */
 #define TOR_RTO_FIRST		(200 * NSEC_PER_MSEC)
@@ -120,8 +121,9 @@ struct tor_tx {
 	u16 buf;
 	u64 off;
 	struct tor_walk *walk;		/* several: see chan.h */
-	/* or here, once that memory is used for something else */
+	/* a copy of a transfer of one frame, if memory sufficed; @small or shared */
 	void *copy;
+	u8 small[TOR_TX_SMALL];		/* last: not cleared */
 };
 
 /**
