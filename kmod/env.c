@@ -16,18 +16,24 @@
 #include "main.h"
 
 #define FRAME		9216		/* a large Ethernet frame, rounded up */
-#define SMALL		4096		/* so many are left to kmalloc() */
+#define SMALL		512		/* so many are left to kmalloc() */
 
 #define STASH		32
-
-static struct kmem_cache *frames;
 
 /*
  * Frames, pages and groups of pages that were freed, for the next ones on that
  * processor. Most kernels clear all memory that they allocate, which costs as
  * much as the copy that is made there. Users write before they read.
  */
-enum stash_kind { STASH_FRAMES, STASH_PAGE, STASH_PAGES, STASH_KINDS };
+enum stash_kind { STASH_SHORT, STASH_MIDDLE, STASH_LONG, STASH_PAGE, STASH_PAGES, STASH_KINDS };
+
+/*
+ * Frames of usual lengths, each with a header: kmalloc() would take 16 KiB for
+ * one of 9,000 bytes, and 8 KiB for one of a page.
+ */
+static const u32 frame_size[] = { 2048, 4608, FRAME };
+static const char * const frame_name[] = { "torcoll_short", "torcoll_middle", "torcoll_frame" };
+static struct kmem_cache *frames[ARRAY_SIZE(frame_size)];
 
 struct stash {
 	u32 n;
@@ -92,7 +98,7 @@ static void stash_empty(enum stash_kind kind)
 		stash = &(*per_cpu_ptr(&stashes, cpu))[kind];
 		while (stash->n) {
 			p = stash->memory[--stash->n];
-			if (kind == STASH_FRAMES)
+			if (kind < STASH_PAGE)
 				kfree(p);
 			else
 				put_page(virt_to_page(p));
@@ -100,11 +106,14 @@ static void stash_empty(enum stash_kind kind)
 	}
 }
 
-/*
- * Return whether a frame comes from the cache: without it, one of 9,000 bytes
- * would take 16 KiB.
- */
-static bool is_large_frame(size_t n)
+/* Return the kind of a frame that comes from a cache. */
+static enum stash_kind frame_kind(size_t n)
+{
+	return n <= frame_size[STASH_SHORT] ? STASH_SHORT :
+	       n <= frame_size[STASH_MIDDLE] ? STASH_MIDDLE : STASH_LONG;
+}
+
+static bool is_cached(size_t n)
 {
 	return n > SMALL && n <= FRAME;
 }
@@ -113,15 +122,15 @@ void *tor_env_frame_alloc(size_t n)
 {
 	void *p;
 
-	if (!is_large_frame(n))
+	if (!is_cached(n))
 		return kmalloc(n, GFP_ATOMIC | __GFP_NOWARN);
-	p = stash_take(STASH_FRAMES);
-	return p ?: kmem_cache_alloc(frames, GFP_ATOMIC | __GFP_NOWARN);
+	p = stash_take(frame_kind(n));
+	return p ?: kmem_cache_alloc(frames[frame_kind(n)], GFP_ATOMIC | __GFP_NOWARN);
 }
 
 void tor_env_frame_free(void *p, size_t n)
 {
-	if (!p || !is_large_frame(n) || !stash_put(STASH_FRAMES, p))
+	if (!p || !is_cached(n) || !stash_put(frame_kind(n), p))
 		kfree(p);
 }
 
@@ -187,19 +196,26 @@ u32 tor_env_random(void)
 int tor_env_init(void)
 {
 	int err = tor_crc_init();
+	u32 i;
 
 	if (!err)
 		err = tor_fpu_init();
+	for (i = 0; !err && i < ARRAY_SIZE(frames); i++) {
+		frames[i] = kmem_cache_create(frame_name[i], frame_size[i], 0, 0, NULL);
+		err = frames[i] ? 0 : -ENOMEM;
+	}
 	if (err)
-		return err;
-	frames = kmem_cache_create("torcoll_frame", FRAME, 0, 0, NULL);
-	return frames ? 0 : -ENOMEM;
+		tor_env_exit();
+	return err;
 }
 
 void tor_env_exit(void)
 {
-	stash_empty(STASH_FRAMES);
-	stash_empty(STASH_PAGE);
-	stash_empty(STASH_PAGES);
-	kmem_cache_destroy(frames);
+	enum stash_kind kind;
+	u32 i;
+
+	for (kind = 0; kind < STASH_KINDS; kind++)
+		stash_empty(kind);
+	for (i = 0; i < ARRAY_SIZE(frames); i++)
+		kmem_cache_destroy(frames[i]);
 }
