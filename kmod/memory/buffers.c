@@ -549,6 +549,7 @@ void tor_buffers_put(struct tor_slot *slot)
 	}
 	if (slot->taken)
 		give_back_taken(slot);
-	kvfree(slot->counts);
+	if (slot->counts)
+		kvfree(slot->counts);
 	slot->counts = NULL;
 }
