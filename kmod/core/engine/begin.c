@@ -235,6 +235,7 @@ int tor_op_describe(struct tor_op *op, u32 seq, const struct tor_call *asked, co
 	if (call.collective == TORCOLL_BARRIER)
 		fill_barrier(&call);
 	op->begun.valid = false;
+	op->plans++;
 	err = find_reduction(op, &call, why);
 	if (err)
 		return err;

@@ -14,8 +14,6 @@ void tor_chan_init(struct tor_chan *chan, struct tor_op *op, u32 index, u32 seq)
 	chan->state = TOR_CHAN_IDLE;
 	INIT_LIST_HEAD(&chan->rx);
 	INIT_LIST_HEAD(&chan->tx);
-	INIT_LIST_HEAD(&chan->spare_rx);
-	INIT_LIST_HEAD(&chan->spare_tx);
 }
 
 void tor_chan_mismatch(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 digest)
@@ -43,6 +41,7 @@ static void chan_settle(struct tor_ctx *ctx, struct tor_chan *chan)
 	if (chan->state == TOR_CHAN_RUNNING && chan->round >= chan->rounds &&
 	    tor_chan_copy_sends(chan)) {
 		chan->state = TOR_CHAN_COMPLETE;
+		tor_script_end(chan);
 		if (atomic_dec_and_test(&op->busy))
 			tor_env_op_done(ctx, op);
 	}
@@ -194,6 +193,7 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 	chan->state = TOR_CHAN_RUNNING;
 	chan->round = 0;
 	chan->rounds = tor_plan_rounds(&op->plan, chan->index);
+	tor_script_start(chan, chan->plans == op->plans);
 	if (chan->plans != op->plans) {
 		chan->plans = op->plans;
 		chan->empty = 0;
@@ -313,9 +313,11 @@ void tor_chan_recycle(struct tor_ctx *ctx, struct tor_chan *chan, u32 seq)
 	struct tor_op *op = chan->op;
 	u32 i = 0;
 
-	tor_chan_clear(chan, false);
-	/* every channel writes the same value */
-	op->past = op->stated;
+	if (!tor_chan_is_clear(chan))
+		tor_chan_clear(chan, false);
+	/* every channel would write the same */
+	if (!chan->index)
+		op->past = op->stated;
 	chan->past = op->digest;
 	chan->past_own_lengths = op->own_lengths;
 	chan->seq = seq;

@@ -372,6 +372,7 @@ static bool ack_answer(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_ack *ack)
 {
 	struct tor_tx *tx;
+	bool sent;
 
 	/* a rank that still waits for this one has not heard of the failure */
 	if (tor_comm_failed(chan->op->comm)) {
@@ -392,12 +393,21 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 	/* a transfer of a round that is being set up has sent nothing */
 	if (!tx || !tx->frames)
 		return;
+	sent = tx->next >= tx->frames;
 	tor_tx_ack(tx, ack, ctx->now);
-	if (tor_tx_done(tx))
-		tor_chan_tx_put(chan, tx);
-	else
+	if (!tor_tx_done(tx)) {
 		tor_chan_push(ctx, chan, tx);
-	tor_chan_run(ctx, chan);
+		tor_chan_run(ctx, chan);
+		return;
+	}
+	tor_chan_tx_put(chan, tx);
+	/*
+	 * a round that was entered waits for what it receives and for its
+	 * frames to leave, not for answers; and a timer that comes too soon
+	 * finds nothing
+	 */
+	if (!sent || chan->state != TOR_CHAN_RUNNING || !chan->entered || !chan->armed)
+		tor_chan_run(ctx, chan);
 }
 
 static void tx_due(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx)
