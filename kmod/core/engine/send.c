@@ -230,6 +230,8 @@ void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx
 		/* no memory or no route: the timer tries again */
 		if (tx->lost & ~lost)
 			return;
+		if (tx->next == tx->frames && !tx->lost)
+			return;
 	}
 	if (tor_ctx_is_spent(ctx) && tor_tx_stopped(tx, ctx->now))
 		tor_chan_put_off(ctx, chan);
