@@ -89,6 +89,8 @@ enum tor_explained {
  * @channels: channels per slot
  * @member: node of each rank, or NULL: rank i is node i
  * @order: ranks sorted by node; only with @member
+ * @placed: what @member forms, if @is_placed; set by the first op that needs it,
+ *	with the lock of those that begin ops
  * @team: placement of ranks on nodes, or NULL: one rank per node
  * @nodes: in the comm of one of a node's ranks: the comm of its nodes, whose
  *	frames carry its messages, by tor_comm_place(); has the epochs and
@@ -126,6 +128,8 @@ struct tor_comm {
 	u32 channels;
 	const u32 *member;
 	const u32 *order;
+	bool is_placed;
+	struct tor_placement placed;
 	const struct tor_team_map *team;
 	struct tor_comm *nodes;
 	u32 speaker;
