@@ -500,7 +500,8 @@ road: | deps-guest
 	$(Q)KERNEL='$(KERNEL)' scripts/road
 
 # A plugin of QEMU's: which of the kernel's instructions a guest executes, how often.
-$(B)/bench/insns.so: bench/profile/insns.c bench/profile/plugin.h | deps-build
+# contexts.so: by calling context.
+$(B)/bench/insns.so $(B)/bench/contexts.so: $(B)/bench/%.so: bench/profile/%.c bench/profile/plugin.h | deps-build
 	$(say) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -Wall -shared -fPIC -o $@ $<
