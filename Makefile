@@ -172,6 +172,7 @@ help:
 	@echo '  make bench ICOUNT=1     instructions per call instead of time'
 	@echo '  make bench-torch        torch.distributed by torcoll and by Gloo, in instructions, in a guest; NODES="4 8": ten minutes each'
 	@echo '  make bench-hop          what a forwarded frame costs, beside IP forwarding; PROFILE=1 by function'
+	@echo '  make bench-floor        a short allreduce, beside the same tree in a bare module'
 	@echo '  make bench-ip           TCP over the network device, beside bare cables and IP forwarding; PROFILE=1 by function'
 	@echo '  make bench-stall        how long a processor does nothing else meanwhile'
 	@echo '  make bench-rt           how late a real-time thread runs beside an allreduce, on PREEMPT_RT'
@@ -527,6 +528,17 @@ bench-hop: | deps-guest
 	$(Q)$(MAKE) module tools $(B)/bench/flood $(B)/bench/insns.so
 	$(Q)KERNEL='$(KERNEL)' bench/hop/run
 
+$(B)/bench/floor: $(B)/host/bench/floor/ranks.o $(B)/host/libtorcore.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -static $(LDFLAGS) -o $@ $^
+
+# A short allreduce beside the least that it could be, in instructions.
+.PHONY: bench-floor
+bench-floor: | deps-guest
+	$(Q)$(MAKE) module lib tools $(B)/bench/floor $(B)/bench/torcoll_allreduce $(B)/bench/insns.so
+	$(Q)KERNEL='$(KERNEL)' bench/floor/run
+
 $(B)/bench/stream: $(B)/host/bench/ip/stream.o
 	$(say) LD $@
 	@mkdir -p $(@D)
@@ -573,7 +585,8 @@ road: | deps-guest
 	$(Q)KERNEL='$(KERNEL)' scripts/road
 
 # A plugin of QEMU's: which of the kernel's instructions a guest executes, how often.
-$(B)/bench/insns.so: bench/profile/insns.c bench/profile/plugin.h | deps-build
+# contexts.so: by calling context.
+$(B)/bench/insns.so $(B)/bench/contexts.so: $(B)/bench/%.so: bench/profile/%.c bench/profile/plugin.h | deps-build
 	$(say) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -Wall -shared -fPIC -o $@ $<

@@ -10,6 +10,7 @@
 # turn came. POLLS are the system calls that polls and yields make.
 
 read -ra work_sizes <<<"${BENCH_SIZES:-8 4096 262144 1048576}"
+read -ra work_netns <<<"${BENCH_NETNS:-}"
 read -ra work_rivals <<<"${BENCH_RIVALS:-torcoll ompi ompi-3 gloo-ring gloo-bcube}"
 
 # Addresses of the functions that polls and yields go through.
@@ -51,7 +52,7 @@ bench_work()
 	# so that bench/profile/report can say where they went
 	cat /proc/kallsyms >"$TORCOLL_RESULTS/kallsyms"
 	say "$1: wiring"
-	torus_up "$1" || { complain "$1: no torus"; return; }
+	torus_up "$1" "${work_netns[@]}" || { complain "$1: no torus"; return; }
 	for rival in "${work_rivals[@]}"; do
 		say "$1: instructions of $rival"
 		work_of_rival "$1" "$rival"

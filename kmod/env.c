@@ -16,23 +16,31 @@
 #include "main.h"
 
 #define FRAME		9216		/* a large Ethernet frame, rounded up */
-#define SMALL		4096		/* so many are left to kmalloc() */
+#define SMALL		512		/* so many are left to kmalloc() */
 
 #define STASH		32
 
-static struct kmem_cache *frames;
+/*
+ * Frames, pages and groups of pages that were freed, for the next ones on that
+ * processor. Most kernels clear all memory that they allocate, which costs as
+ * much as the copy that is made there. Users write before they read.
+ */
+enum stash_kind { STASH_SHORT, STASH_MIDDLE, STASH_LONG, STASH_PAGE, STASH_PAGES, STASH_KINDS };
 
 /*
- * Frames that were freed, for the next ones on that processor. Most kernels
- * clear all memory that they allocate, which costs as much as the copy that is
- * made there. Users write before they read.
+ * Frames of usual lengths, each with a header: kmalloc() would take 16 KiB for
+ * one of 9,000 bytes, and 8 KiB for one of a page.
  */
+static const u32 frame_size[] = { 2048, 4608, FRAME };
+static const char * const frame_name[] = { "torcoll_short", "torcoll_middle", "torcoll_frame" };
+static struct kmem_cache *frames[ARRAY_SIZE(frame_size)];
+
 struct stash {
 	u32 n;
-	void *frame[STASH];
+	void *memory[STASH];
 };
 
-static DEFINE_PER_CPU(struct stash, stashes);
+static DEFINE_PER_CPU(struct stash[STASH_KINDS], stashes);
 
 static siphash_key_t hash_key __ro_after_init = { { 0x746f72636f6c6c30ULL, 0 } };
 
@@ -47,22 +55,22 @@ void tor_env_free(void *p)
 	kfree(p);
 }
 
-static void *stash_take(void)
+static void *stash_take(enum stash_kind kind)
 {
 	struct stash *stash;
 	unsigned long flags;
 	void *p = NULL;
 
 	local_irq_save(flags);
-	stash = this_cpu_ptr(&stashes);
+	stash = &(*this_cpu_ptr(&stashes))[kind];
 	if (stash->n)
-		p = stash->frame[--stash->n];
+		p = stash->memory[--stash->n];
 	local_irq_restore(flags);
 	return p;
 }
 
-/* Keep a freed frame. False: there is no room. */
-static bool stash_put(void *p)
+/* Keep what was freed. False: there is no room. */
+static bool stash_put(enum stash_kind kind, void *p)
 {
 	struct stash *stash;
 	unsigned long flags;
@@ -72,31 +80,40 @@ static bool stash_put(void *p)
 	if (IS_ENABLED(CONFIG_KASAN))
 		return false;
 	local_irq_save(flags);
-	stash = this_cpu_ptr(&stashes);
+	stash = &(*this_cpu_ptr(&stashes))[kind];
 	room = stash->n < STASH;
 	if (room)
-		stash->frame[stash->n++] = p;
+		stash->memory[stash->n++] = p;
 	local_irq_restore(flags);
 	return room;
 }
 
-static void stash_empty(void)
+static void stash_empty(enum stash_kind kind)
 {
 	struct stash *stash;
+	void *p;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		stash = per_cpu_ptr(&stashes, cpu);
-		while (stash->n)
-			kfree(stash->frame[--stash->n]);
+		stash = &(*per_cpu_ptr(&stashes, cpu))[kind];
+		while (stash->n) {
+			p = stash->memory[--stash->n];
+			if (kind < STASH_PAGE)
+				kfree(p);
+			else
+				put_page(virt_to_page(p));
+		}
 	}
 }
 
-/*
- * Return whether a frame comes from the cache: without it, one of 9,000 bytes
- * would take 16 KiB.
- */
-static bool is_large_frame(size_t n)
+/* Return the kind of a frame that comes from a cache. */
+static enum stash_kind frame_kind(size_t n)
+{
+	return n <= frame_size[STASH_SHORT] ? STASH_SHORT :
+	       n <= frame_size[STASH_MIDDLE] ? STASH_MIDDLE : STASH_LONG;
+}
+
+static bool is_cached(size_t n)
 {
 	return n > SMALL && n <= FRAME;
 }
@@ -105,16 +122,47 @@ void *tor_env_frame_alloc(size_t n)
 {
 	void *p;
 
-	if (!is_large_frame(n))
+	if (!is_cached(n))
 		return kmalloc(n, GFP_ATOMIC | __GFP_NOWARN);
-	p = stash_take();
-	return p ?: kmem_cache_alloc(frames, GFP_ATOMIC | __GFP_NOWARN);
+	p = stash_take(frame_kind(n));
+	return p ?: kmem_cache_alloc(frames[frame_kind(n)], GFP_ATOMIC | __GFP_NOWARN);
 }
 
 void tor_env_frame_free(void *p, size_t n)
 {
-	if (!p || !is_large_frame(n) || !stash_put(p))
+	if (!p || !is_cached(n) || !stash_put(frame_kind(n), p))
 		kfree(p);
+}
+
+/*
+ * Pages, since fragments of skbs refer to pages. What is not longer than
+ * TOR_SHARE_MIN is copied nevertheless, and needs none.
+ */
+void *tor_env_shared_alloc(size_t n)
+{
+	enum stash_kind kind = n > PAGE_SIZE ? STASH_PAGES : STASH_PAGE;
+	struct page *page;
+	void *p;
+
+	if (n <= TOR_SHARE_MIN)
+		return kmalloc(n, GFP_ATOMIC | __GFP_NOWARN);
+	p = stash_take(kind);
+	if (p)
+		return p;
+	page = alloc_pages(GFP_ATOMIC | __GFP_NOWARN | __GFP_COMP,
+			   kind == STASH_PAGES ? get_order(FRAME) : 0);
+	return page ? page_address(page) : NULL;
+}
+
+void tor_env_shared_free(void *p, size_t n)
+{
+	enum stash_kind kind = n > PAGE_SIZE ? STASH_PAGES : STASH_PAGE;
+
+	if (n <= TOR_SHARE_MIN)
+		kfree(p);
+	/* frames in queues still refer to it, and free it */
+	else if (page_count(virt_to_page(p)) > 1 || !stash_put(kind, p))
+		put_page(virt_to_page(p));
 }
 
 void *tor_env_table_alloc(size_t n)
@@ -148,17 +196,26 @@ u32 tor_env_random(void)
 int tor_env_init(void)
 {
 	int err = tor_crc_init();
+	u32 i;
 
 	if (!err)
 		err = tor_fpu_init();
+	for (i = 0; !err && i < ARRAY_SIZE(frames); i++) {
+		frames[i] = kmem_cache_create(frame_name[i], frame_size[i], 0, 0, NULL);
+		err = frames[i] ? 0 : -ENOMEM;
+	}
 	if (err)
-		return err;
-	frames = kmem_cache_create("torcoll_frame", FRAME, 0, 0, NULL);
-	return frames ? 0 : -ENOMEM;
+		tor_env_exit();
+	return err;
 }
 
 void tor_env_exit(void)
 {
-	stash_empty();
-	kmem_cache_destroy(frames);
+	enum stash_kind kind;
+	u32 i;
+
+	for (kind = 0; kind < STASH_KINDS; kind++)
+		stash_empty(kind);
+	for (i = 0; i < ARRAY_SIZE(frames); i++)
+		kmem_cache_destroy(frames[i]);
 }

@@ -124,6 +124,16 @@ void tor_env_frame_free(void *p, size_t n)
 	abort();
 }
 
+void *tor_env_shared_alloc(size_t n)
+{
+	abort();
+}
+
+void tor_env_shared_free(void *p, size_t n)
+{
+	abort();
+}
+
 bool tor_env_keep(struct tor_comm *comm, u32 bytes)
 {
 	abort();

@@ -314,8 +314,9 @@ long tor_session_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct tor_session *session = file->private_data;
 	void __user *user = (void __user *)arg;
+	/* copy_struct_from_user() fills all of it that the call has */
+	union call call __uninitialized;
 	const struct call_type *type;
-	union call call = {};
 	u32 size;
 	int err;
 

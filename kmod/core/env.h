@@ -168,6 +168,15 @@ void *tor_env_frame_alloc(size_t n);
 void tor_env_frame_free(void *p, size_t n);
 
 /*
+ * The same, for payloads that frames may refer to instead of copying them: see
+ * struct tor_frame. Such a frame keeps its contents after the memory was freed
+ * here, and until then they must not change.
+ */
+#define TOR_SHARE_MIN	512	/* what is not longer is copied nevertheless */
+void *tor_env_shared_alloc(size_t n);
+void tor_env_shared_free(void *p, size_t n);
+
+/*
  * Zeroed memory of any size, or NULL. May sleep; called only where core's
  * documentation says that it may.
  */
@@ -232,8 +241,9 @@ void tor_env_drop(struct tor_ctx *ctx, struct tor_node *node, enum tor_counter w
  * @hdr_len: bytes of it
  * @range: payload in an op's memory, in order
  * @ranges: number of them
- * @linear: or payload in kernel memory, always copied
+ * @linear: or payload in kernel memory
  * @linear_len: bytes of it
+ * @shared: @linear comes from tor_env_shared_alloc(); else it is copied
  * @copy: copy the payload: the memory behind @range may change as soon as
  *	tor_env_send() returns
  * @data: a data frame, reported through tor_chan_dropped() if the own queue
@@ -249,6 +259,7 @@ struct tor_frame {
 	u32 ranges;
 	const void *linear;
 	u32 linear_len;
+	bool shared;
 	bool copy;
 	bool data;
 };

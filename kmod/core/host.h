@@ -49,6 +49,7 @@ typedef int64_t s64;
 #define static_assert(cond)	_Static_assert(cond, #cond)
 #define fallthrough		__attribute__((__fallthrough__))
 #define noinline	__attribute__((__noinline__))
+#define __uninitialized
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
@@ -191,6 +192,11 @@ static inline void list_add_tail(struct list_head *e, struct list_head *h)
 	h->prev = e;
 }
 
+static inline void list_add(struct list_head *e, struct list_head *h)
+{
+	list_add_tail(e, h->next);
+}
+
 static inline void list_del(struct list_head *e)
 {
 	e->prev->next = e->next;
@@ -203,6 +209,7 @@ static inline bool list_empty(const struct list_head *h)
 }
 
 #define list_entry(ptr, type, member)	container_of(ptr, type, member)
+#define list_is_last(e, h)			((e)->next == (h))
 #define list_first_entry(h, type, member)	list_entry((h)->next, type, member)
 #define list_for_each_entry(pos, h, member)					\
 	for (pos = list_entry((h)->next, __typeof__(*pos), member);		\

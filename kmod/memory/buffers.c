@@ -364,8 +364,8 @@ static int get_vector(struct tor_session *session, struct tor_slot *slot, const 
 static int get_parts(struct tor_session *session, struct tor_slot *slot,
 		     const struct torcoll_submit *desc)
 {
+	struct layout l __uninitialized;
 	struct tor_mem result;
-	struct layout l;
 	int err;
 
 	err = find_layout(session, slot, desc, &l);
@@ -549,6 +549,7 @@ void tor_buffers_put(struct tor_slot *slot)
 	}
 	if (slot->taken)
 		give_back_taken(slot);
-	kvfree(slot->counts);
+	if (slot->counts)
+		kvfree(slot->counts);
 	slot->counts = NULL;
 }

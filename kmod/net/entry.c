@@ -61,6 +61,7 @@ void tor_entry_begin(struct tor_entry *entry)
 		entry->ctx.sent = TOR_BUDGET.frames;
 	entry->works = false;
 	entry->port = NULL;
+	entry->direct = false;
 	entry->drop = SKB_NOT_DROPPED_YET;
 	__skb_queue_head_init(&entry->frames);
 	entry->retired = NULL;

@@ -49,6 +49,28 @@ struct tor_group *tor_frame_group(struct tor_entry *entry, const struct tor_hdr 
 	return NULL;
 }
 
+/* Where the parts of a frame go: the group of @tag, and the rank that sent them. */
+struct addressee {
+	u32 tag;
+	struct tor_group *group;
+	u32 rank;
+};
+
+/*
+ * The same for a part of a frame: usually all are of one comm, which is looked
+ * up once. @to: of the part before, with no group at first.
+ */
+static struct tor_group *part_group(struct tor_entry *entry, const struct tor_hdr *h, u32 tag,
+				    struct addressee *to, u32 *rank)
+{
+	if (!to->group || to->tag != tag) {
+		to->tag = tag;
+		to->group = tor_frame_group(entry, h, tag, &to->rank);
+	}
+	*rank = to->rank;
+	return to->group;
+}
+
 /*
  * Find the series of a frame between this node and @rank; @own: the frame is
  * this node's. NULL: there is none.
@@ -165,11 +187,11 @@ u32 tor_frame_payload(struct sk_buff *skb, const struct tor_hdr *h, struct tor_b
  * there is none, and its sender was told if that helps it.
  */
 static struct tor_lane *data_lane(struct tor_entry *entry, const struct tor_hdr *h,
-				  struct tor_group **group, u32 *rank)
+				  struct addressee *to, struct tor_group **group, u32 *rank)
 {
 	struct tor_series *series;
 
-	*group = tor_frame_group(entry, h, h->comm, rank);
+	*group = part_group(entry, h, h->comm, to, rank);
 	if (!*group) {
 		tell_if_gone(entry, h, h->comm);
 		return NULL;
@@ -192,14 +214,15 @@ static struct tor_lane *data_lane(struct tor_entry *entry, const struct tor_hdr 
 	return NULL;
 }
 
-static void frame_data(struct tor_entry *entry, struct sk_buff *skb, const struct tor_hdr *h)
+static void frame_data(struct tor_entry *entry, struct sk_buff *skb, const struct tor_hdr *h,
+		       struct addressee *to)
 {
-	struct tor_bytes piece[MAX_SKB_FRAGS + 1];
+	struct tor_bytes piece[MAX_SKB_FRAGS + 1] __uninitialized;
 	struct tor_group *group;
 	struct tor_lane *lane;
 	u32 rank, pieces;
 
-	lane = data_lane(entry, h, &group, &rank);
+	lane = data_lane(entry, h, to, &group, &rank);
 	if (!lane)
 		return;
 	pieces = tor_frame_payload(skb, h, piece);
@@ -244,11 +267,12 @@ static void frame_ack(struct tor_entry *entry, struct tor_group *group, u32 rank
 	spin_unlock(&lane->lock);
 }
 
-static void frame_acks(struct tor_entry *entry, const struct tor_hdr *h, const void *frame)
+static void frame_acks(struct tor_entry *entry, const struct tor_hdr *h, const void *frame,
+		       struct addressee *to)
 {
+	struct tor_ack ack __uninitialized;
 	struct tor_group *group;
 	enum tor_counter why;
-	struct tor_ack ack;
 	bool refused = false;
 	u32 rank, i;
 
@@ -257,7 +281,7 @@ static void frame_acks(struct tor_entry *entry, const struct tor_hdr *h, const v
 			tor_entry_drop(entry, why);
 			continue;
 		}
-		group = tor_frame_group(entry, h, ack.comm, &rank);
+		group = part_group(entry, h, ack.comm, to, &rank);
 		/*
 		 * a rank that has everything waits for nothing; one answer per
 		 * frame is enough
@@ -276,8 +300,9 @@ static void frame_deliver(struct tor_entry *entry, struct tor_port *port, struct
 			  const struct tor_intact *in)
 {
 	struct tor_node *node = &port->fabric->node;
+	struct addressee to = { .group = NULL };
+	struct tor_hdr h __uninitialized;
 	enum tor_counter why;
-	struct tor_hdr h;
 
 	entry->drop = SKB_NOT_DROPPED_YET;
 	if (tor_wire_read(in, &h, &why)) {
@@ -296,9 +321,9 @@ static void frame_deliver(struct tor_entry *entry, struct tor_port *port, struct
 	tor_fabric_count(port->fabric, TOR_C_RX_FRAMES, 1);
 	trace_torcoll_rx(node, port->cable, &h);
 	if (h.acks)
-		frame_acks(entry, &h, skb->data);
+		frame_acks(entry, &h, skb->data, &to);
 	if (h.type == TORCOLL_FRAME_DATA)
-		frame_data(entry, skb, &h);
+		frame_data(entry, skb, &h, &to);
 	else if (h.type != TORCOLL_FRAME_ACK)
 		tor_control_rx(entry, port, skb, &h);
 done:
@@ -555,7 +580,7 @@ void tor_frame_late(struct tor_fabric *fabric, struct sk_buff *skb)
 static noinline void frame_receive_alone(struct tor_port *port, struct sk_buff *skb,
 					 const struct tor_intact *in)
 {
-	struct tor_entry entry;
+	struct tor_entry entry __uninitialized;
 
 	tor_entry_begin(&entry);
 	entry.port = port;
@@ -581,8 +606,8 @@ void tor_frame_rx_list(struct list_head *list, struct packet_type *type, struct 
 {
 	struct tor_port *port = container_of(type, struct tor_port, type);
 	struct sk_buff *skb, *next;
-	struct tor_intact in;
-	struct tor_entry entry;
+	struct tor_intact in __uninitialized;
+	struct tor_entry entry __uninitialized;
 
 	tor_entry_begin(&entry);
 	entry.port = port;

@@ -54,6 +54,20 @@ static bool attach_pages(struct sk_buff *skb, const struct tor_frame *frame)
 	return true;
 }
 
+/* Add the shared memory of @frame, which takes one fragment. */
+static void attach_shared(struct sk_buff *skb, const struct tor_frame *frame)
+{
+	struct page *page = virt_to_head_page(frame->linear);
+
+	get_page(page);
+	skb_fill_page_desc_noacc(skb, 0, page, frame->linear - page_address(page),
+				 frame->linear_len);
+	skb->len += frame->linear_len;
+	skb->data_len += frame->linear_len;
+	skb->truesize += page_size(page);
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
+}
+
 static void copy_ranges(struct sk_buff *skb, const struct tor_frame *frame)
 {
 	u32 i;
@@ -87,7 +101,8 @@ static struct sk_buff *frame_build(struct tor_fabric *fabric, const struct tor_p
 {
 	struct net_device *dev = port->dev;
 	u32 len = ranges_len(frame);
-	u32 linear = frame->hdr_len + frame->linear_len + (copy ? len : 0);
+	bool shared = frame->shared && !copy && frame->linear_len > TOR_SHARE_MIN;
+	u32 linear = frame->hdr_len + (shared ? 0 : frame->linear_len) + (copy ? len : 0);
 	struct sk_buff *skb;
 
 	skb = alloc_skb(LL_RESERVED_SPACE(dev) + linear + dev->needed_tailroom,
@@ -98,7 +113,9 @@ static struct sk_buff *frame_build(struct tor_fabric *fabric, const struct tor_p
 	skb_reset_network_header(skb);
 	skb->dev = dev;
 	skb_put_data(skb, frame->hdr, frame->hdr_len);
-	if (frame->linear_len)
+	if (shared)
+		attach_shared(skb, frame);
+	else if (frame->linear_len)
 		skb_put_data(skb, frame->linear, frame->linear_len);
 	if (copy) {
 		copy_ranges(skb, frame);

@@ -34,7 +34,7 @@ void tor_env_chan_timer(struct tor_chan *chan, u64 when)
 static enum hrtimer_restart lane_timer(struct hrtimer *timer)
 {
 	struct tor_lane *lane = container_of(timer, struct tor_lane, timer);
-	struct tor_entry entry;
+	struct tor_entry entry __uninitialized;
 
 	rcu_read_lock();
 	tor_entry_begin(&entry);
@@ -79,7 +79,7 @@ static void receive_first(void)
 
 static bool lane_work(struct tor_lane *lane)
 {
-	struct tor_entry entry;
+	struct tor_entry entry __uninitialized;
 	bool more;
 
 	local_bh_disable();
@@ -214,7 +214,7 @@ static struct tor_lane *next_lane(struct tor_group *group, struct tor_lane_curso
 
 bool tor_group_rerouted(struct tor_group *group, struct tor_lane_cursor *at)
 {
-	struct tor_entry entry;
+	struct tor_entry entry __uninitialized;
 	struct tor_lane *lane;
 	u32 i;
 
@@ -235,7 +235,7 @@ bool tor_group_rerouted(struct tor_group *group, struct tor_lane_cursor *at)
 
 static void abort_all(struct tor_series *series)
 {
-	struct tor_entry entry;
+	struct tor_entry entry __uninitialized;
 	u32 i;
 
 	for (i = 0; i < tor_series_lanes(series); i++) {

@@ -82,7 +82,7 @@ static int check_desc(struct tor_session *session, const struct tor_group *group
 {
 	/* a ring is never removed; pairs with set_ring() in ioctl.c */
 	bool ring = smp_load_acquire(&session->ring);
-	char why[TOR_DESC_TEXT];
+	char why[TOR_DESC_TEXT] __uninitialized;
 	int err = tor_desc_check(desc, group->comm.ranks, ring, why);
 
 	if (err)
@@ -161,7 +161,7 @@ static int op_begin_slot(struct tor_session *session, struct tor_slot *slot,
 void tor_op_mark(struct tor_slot *slot, enum tor_slot_dest dest)
 {
 	struct tor_group *group = slot->group;
-	struct tor_entry entry;
+	struct tor_entry entry __uninitialized;
 
 	/*
 	 * only this thread uses the slot until its lanes start, each under its
@@ -211,7 +211,7 @@ void tor_op_start(struct tor_slot *slot)
 	/* checked now: the slot may serve another op when it has started */
 	bool stays = tor_op_stays(&slot->op);
 	u32 i, used = slot->op.plan.shape.channels;
-	struct tor_entry entry;
+	struct tor_entry entry __uninitialized;
 	bool works = false;
 
 	for (i = 0; i < used; i++) {

@@ -254,6 +254,49 @@ static void tor_chan_start__empty_rounds(void **state)
 	tor_chan_destroy(&chan);
 }
 
+/* The members of a comm are looked at in its first op; plans are those of a look at each. */
+static void assert_placed(const u32 *members, u32 algorithm, bool is_box)
+{
+	struct tor_op op = { .comm = &comm };
+	struct tor_call call = allreduce();
+	struct tor_plan plan;
+
+	comm.member = members;
+	comm.is_placed = false;
+	call.members = members;
+	call.algorithm = algorithm;
+	assert_int_equal(tor_plan_init(&plan, &call, 0, NULL), 0);
+	assert_int_equal(begin(&op, 1, &call), 0);
+	assert_true(comm.is_placed);
+	assert_int_equal(comm.placed.ndim != 0, is_box);
+	assert_memory_equal(&op.plan.grid, &plan.grid, sizeof(plan.grid));
+	assert_int_equal(op.plan.list, plan.list);
+	/* wrong from now on, as the next op does not look at them */
+	comm.placed.ndim = 1;
+	comm.placed.extent[0] = RANKS;
+	call.count++;
+	assert_int_equal(begin(&op, 2, &call), 0);
+	assert_int_equal(op.plan.grid.ndim, 1);
+	comm.member = NULL;
+}
+
+static void tor_op_begin__members_once(void **state)
+{
+	static const u32 scattered[RANKS] = { 7, 1, 5, 4, 3, 2, 6, 0 };
+
+	assert_placed(reversed, TORCOLL_TREE, true);
+	assert_placed(scattered, TORCOLL_TREE, false);
+}
+
+static void tor_placement_find__no_node(void **state)
+{
+	static const u32 members[] = { 1, RANKS };
+	struct tor_call call = { .torus = &node.torus, .members = members, .ranks = 2 };
+	struct tor_placement found;
+
+	assert_false(tor_placement_find(&found, &call));
+}
+
 static int setup(void **state)
 {
 	struct tor_torus torus;
@@ -283,6 +326,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tor_op_begin__same_again),
 		cmocka_unit_test(tor_op_begin__another_call),
+		cmocka_unit_test(tor_op_begin__members_once),
+		cmocka_unit_test(tor_placement_find__no_node),
 		cmocka_unit_test(tor_op_begin__peer),
 		cmocka_unit_test(tor_op_begin__counts),
 		cmocka_unit_test(tor_op_begin__other_tables),

@@ -13,6 +13,8 @@
 #pragma weak tor_env_free
 #pragma weak tor_env_frame_alloc
 #pragma weak tor_env_frame_free
+#pragma weak tor_env_shared_alloc
+#pragma weak tor_env_shared_free
 #pragma weak tor_env_keep
 #pragma weak tor_env_unkeep
 #pragma weak tor_env_table_alloc
@@ -152,6 +154,16 @@ void tor_env_frame_free(void *p, size_t n)
 	if (p)
 		memset(p, 0x5a, n);
 	tor_env_free(p);
+}
+
+void *tor_env_shared_alloc(size_t n)
+{
+	return tor_env_frame_alloc(n);
+}
+
+void tor_env_shared_free(void *p, size_t n)
+{
+	tor_env_frame_free(p, n);
 }
 
 bool tor_env_keep(struct tor_comm *comm, u32 bytes)

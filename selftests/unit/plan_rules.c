@@ -31,7 +31,7 @@ static void list_reserve(struct list *l, size_t n)
 		dump_no_memory();
 }
 
-static void list_add(struct list *l, const struct tor_piece *x)
+static void list_append(struct list *l, const struct tor_piece *x)
 {
 	list_reserve(l, l->n + 1);
 	l->piece[l->n++] = *x;
@@ -92,12 +92,12 @@ static bool collect(struct agreement *a, const struct tor_plan *p, u32 ch, u32 t
 			return dump_fail(e, "rank %u, channel %u, round %u: a bad piece", p->rank,
 					 ch, t);
 		if (x.dst == p->rank) {
-			list_add(&a->got, &x);
+			list_append(&a->got, &x);
 			dump_add_piece(a->d, ch, t, &x);
 		}
 		if (x.src != p->rank)
 			continue;
-		list_add(&a->sent, &x);
+		list_append(&a->sent, &x);
 		if (x.dst != x.src && x.dst != last) {
 			last = x.dst;
 			peers++;

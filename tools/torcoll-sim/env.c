@@ -51,6 +51,16 @@ void tor_env_frame_free(void *p, size_t n)
 	tor_env_free(p);
 }
 
+void *tor_env_shared_alloc(size_t n)
+{
+	return tor_env_frame_alloc(n);
+}
+
+void tor_env_shared_free(void *p, size_t n)
+{
+	tor_env_frame_free(p, n);
+}
+
 bool tor_env_keep(struct tor_comm *comm, u32 bytes)
 {
 	if (sim_chance(sim.scenario.no_memory)) {

@@ -42,10 +42,22 @@ u32 tor_op_digest(const struct tor_call *call)
 	return digest ? digest : 1;
 }
 
-static int make_plan(struct tor_op *op, const struct tor_call *call, const char **why)
+/* Look at the members of a comm once: there may be very many. */
+static void find_placement(struct tor_comm *comm, struct tor_call *call)
+{
+	if (!call->members || call->members != comm->member)
+		return;
+	if (!comm->is_placed)
+		comm->is_placed = tor_placement_find(&comm->placed, call);
+	if (comm->is_placed)
+		call->placed = &comm->placed;
+}
+
+static int make_plan(struct tor_op *op, struct tor_call *call, const char **why)
 {
 	if (op->role)
 		return tor_plan_message(&op->plan, call, op->comm->rank, why);
+	find_placement(op->comm, call);
 	if (call->algorithm != TORCOLL_ALGO_AUTO)
 		return tor_plan_init(&op->plan, call, op->comm->rank, why);
 	return tor_auto_plan(&op->plan, op->comm->chooser, call,
@@ -235,6 +247,7 @@ int tor_op_describe(struct tor_op *op, u32 seq, const struct tor_call *asked, co
 	if (call.collective == TORCOLL_BARRIER)
 		fill_barrier(&call);
 	op->begun.valid = false;
+	op->plans++;
 	err = find_reduction(op, &call, why);
 	if (err)
 		return err;

@@ -34,6 +34,31 @@ struct tor_local {
 	bool open;
 };
 
+#define TOR_SCRIPT_MAX	16	/* pieces; more are asked of the plan in each run */
+
+enum tor_script_state {
+	TOR_SCRIPT_UNUSED,		/* the plan has run once, or never */
+	TOR_SCRIPT_BEGUN,
+	TOR_SCRIPT_WHOLE,
+	TOR_SCRIPT_TOO_LONG,
+};
+
+/*
+ * The pieces that a plan yields for a channel, in its order. While they are
+ * written down: @n of the rounds below @rounds, @noted with those of the round
+ * that is being entered.
+ */
+struct tor_script {
+	enum tor_script_state state;
+	u32 rounds;
+	u32 n;
+	u32 noted;
+	struct {
+		u32 round;
+		struct tor_piece piece;
+	} step[TOR_SCRIPT_MAX];
+};
+
 /* Return what frames of @round state. A message has one round, 0. */
 static inline struct tor_where tor_chan_where(const struct tor_chan *chan, u32 round)
 {
@@ -77,6 +102,9 @@ void tor_chan_tx_put(struct tor_chan *chan, struct tor_tx *tx);
  */
 struct tor_kept *tor_chan_kept_get(struct tor_chan *chan, u32 len);
 void tor_chan_kept_put(struct tor_chan *chan, struct tor_kept *kept);
+
+/* List an early frame, in the order of the transfer. */
+void tor_chan_kept_add(struct tor_rx *rx, struct tor_kept *kept);
 void tor_chan_kept_free(struct tor_chan *chan, struct tor_rx *rx, struct tor_kept *kept);
 
 /* Free the copy that tor_chan_hold() made, if any. */
@@ -94,6 +122,13 @@ void tor_chan_crcs_get(struct tor_chan *chan, u32 frames);
  */
 bool tor_chan_local_get(struct tor_chan *chan);
 void tor_chan_local_put(struct tor_chan *chan);
+
+/* Return whether there is nothing to drop: most channels of a slot are not used. */
+static inline bool tor_chan_is_clear(const struct tor_chan *chan)
+{
+	return list_empty(&chan->rx) && list_empty(&chan->tx) && !chan->held && !chan->crcs &&
+	       !chan->local;
+}
 
 /* Drop all state of the present op; @records: spare records too. */
 void tor_chan_clear(struct tor_chan *chan, bool records);
@@ -159,6 +194,41 @@ static inline void tor_chan_put(const struct tor_chan *chan, struct tor_stream *
 		tor_stream_reduce(s, mem, off, len / op->elem, op->elem, op->reduce);
 	else
 		tor_stream_copy(s, mem, off, len);
+}
+
+/* --- script.c --- */
+
+/* An op starts; @same: with the plan of the one before. */
+void tor_script_start(struct tor_chan *chan, bool same);
+
+/* The plan has yielded a piece of the current round. */
+void tor_script_note(struct tor_chan *chan, const struct tor_piece *piece);
+
+/* It has yielded all of them; @entered: the round begins with them. */
+void tor_script_round(struct tor_chan *chan, bool entered);
+
+/* The last round is over. */
+void tor_script_end(struct tor_chan *chan);
+
+/* Return whether the script says what the plan would. */
+static inline bool tor_script_is_whole(const struct tor_chan *chan)
+{
+	return chan->script && chan->script->state == TOR_SCRIPT_WHOLE;
+}
+
+/*
+ * Return the next piece of the current round, or NULL. @i: from 0; whole scripts
+ * only.
+ */
+static inline const struct tor_piece *tor_script_next(struct tor_chan *chan, u32 *i)
+{
+	const struct tor_script *s = chan->script;
+	u32 at;
+
+	while (chan->step < s->n && s->step[chan->step].round < chan->round)
+		chan->step++;
+	at = chan->step + (*i)++;
+	return at < s->n && s->step[at].round == chan->round ? &s->step[at].piece : NULL;
 }
 
 /* --- walk.c --- */

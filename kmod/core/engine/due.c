@@ -88,7 +88,7 @@ u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks, u32
 /* Send @due together with everything else that is owed to @rank. */
 static void due_send(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, u64 due)
 {
-	struct tor_ack acks[TOR_DUE_WORDS + 1];
+	struct tor_ack acks[TOR_DUE_WORDS + 1] __uninitialized;
 
 	due_unpack(comm, due, &acks[0]);
 	tor_comm_send_acks(ctx, comm, rank, acks,

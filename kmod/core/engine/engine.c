@@ -14,8 +14,6 @@ void tor_chan_init(struct tor_chan *chan, struct tor_op *op, u32 index, u32 seq)
 	chan->state = TOR_CHAN_IDLE;
 	INIT_LIST_HEAD(&chan->rx);
 	INIT_LIST_HEAD(&chan->tx);
-	INIT_LIST_HEAD(&chan->spare_rx);
-	INIT_LIST_HEAD(&chan->spare_tx);
 }
 
 void tor_chan_mismatch(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 digest)
@@ -43,6 +41,7 @@ static void chan_settle(struct tor_ctx *ctx, struct tor_chan *chan)
 	if (chan->state == TOR_CHAN_RUNNING && chan->round >= chan->rounds &&
 	    tor_chan_copy_sends(chan)) {
 		chan->state = TOR_CHAN_COMPLETE;
+		tor_script_end(chan);
 		if (atomic_dec_and_test(&op->busy))
 			tor_env_op_done(ctx, op);
 	}
@@ -180,20 +179,19 @@ static void start_unused(struct tor_ctx *ctx, struct tor_chan *chan)
 	chan->rounds = 0;
 	chan->works = false;
 	chan->give_up = 0;
-	check_early(ctx, chan);
+	if (unlikely(!list_empty(&chan->rx)))
+		check_early(ctx, chan);
 }
 
-void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
+/* Apart: most channels of a slot are not used. */
+static noinline void start_used(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_op *op = chan->op;
 
-	if (chan->index >= op->plan.shape.channels) {
-		start_unused(ctx, chan);
-		return;
-	}
 	chan->state = TOR_CHAN_RUNNING;
 	chan->round = 0;
 	chan->rounds = tor_plan_rounds(&op->plan, chan->index);
+	tor_script_start(chan, chan->plans == op->plans);
 	if (chan->plans != op->plans) {
 		chan->plans = op->plans;
 		chan->empty = 0;
@@ -215,6 +213,14 @@ void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
 		tor_chan_abort(ctx, chan);
 	else
 		tor_chan_run(ctx, chan);
+}
+
+void tor_chan_start(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	if (chan->index < chan->op->plan.shape.channels)
+		start_used(ctx, chan);
+	else
+		start_unused(ctx, chan);
 }
 
 /*
@@ -308,34 +314,43 @@ void tor_chan_abort(struct tor_ctx *ctx, struct tor_chan *chan)
 		tor_env_op_retired(ctx, op);
 }
 
+/* The frames of waiting senders can be kept from now on. */
+static noinline void invite_early(struct tor_ctx *ctx, struct tor_chan *chan)
+{
+	u32 i = 0;
+
+	while (i < chan->nwaiting) {
+		u32 rank = chan->waiting[i].rank;
+		u32 round = chan->waiting[i].round;
+
+		if ((s32)(chan->waiting[i].op - chan->seq) < 0) {
+			chan->waiting[i] = chan->waiting[--chan->nwaiting];
+			continue;
+		}
+		if (chan->waiting[i].op != chan->seq) {
+			i++;
+			continue;
+		}
+		chan->waiting[i] = chan->waiting[--chan->nwaiting];
+		tor_chan_send_ack(ctx, chan, rank, chan->seq, round, NULL, TORCOLL_ACK_OK, 0);
+	}
+}
+
 void tor_chan_recycle(struct tor_ctx *ctx, struct tor_chan *chan, u32 seq)
 {
 	struct tor_op *op = chan->op;
-	u32 i = 0;
 
-	tor_chan_clear(chan, false);
-	/* every channel writes the same value */
-	op->past = op->stated;
+	if (unlikely(!tor_chan_is_clear(chan)))
+		tor_chan_clear(chan, false);
+	/* every channel would write the same */
+	if (!chan->index)
+		op->past = op->stated;
 	chan->past = op->digest;
 	chan->past_own_lengths = op->own_lengths;
 	chan->seq = seq;
 	chan->state = TOR_CHAN_IDLE;
 	chan->round = 0;
 	chan->entered = false;
-	/* their frames can be kept from now on */
-	while (i < chan->nwaiting) {
-		u32 rank = chan->waiting[i].rank;
-		u32 round = chan->waiting[i].round;
-
-		if ((s32)(chan->waiting[i].op - seq) < 0) {
-			chan->waiting[i] = chan->waiting[--chan->nwaiting];
-			continue;
-		}
-		if (chan->waiting[i].op != seq) {
-			i++;
-			continue;
-		}
-		chan->waiting[i] = chan->waiting[--chan->nwaiting];
-		tor_chan_send_ack(ctx, chan, rank, seq, round, NULL, TORCOLL_ACK_OK, 0);
-	}
+	if (unlikely(chan->nwaiting))
+		invite_early(ctx, chan);
 }

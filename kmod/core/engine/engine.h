@@ -89,6 +89,8 @@ enum tor_explained {
  * @channels: channels per slot
  * @member: node of each rank, or NULL: rank i is node i
  * @order: ranks sorted by node; only with @member
+ * @placed: what @member forms, if @is_placed; set by the first op that needs it,
+ *	with the lock of those that begin ops
  * @team: placement of ranks on nodes, or NULL: one rank per node
  * @nodes: in the comm of one of a node's ranks: the comm of its nodes, whose
  *	frames carry its messages, by tor_comm_place(); has the epochs and
@@ -126,6 +128,8 @@ struct tor_comm {
 	u32 channels;
 	const u32 *member;
 	const u32 *order;
+	bool is_placed;
+	struct tor_placement placed;
 	const struct tor_team_map *team;
 	struct tor_comm *nodes;
 	u32 speaker;
@@ -257,6 +261,7 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
  * @entered: the transfers of @round are set up
  * @empty: bit per round known to send and receive nothing here, in plan number
  *	@plans of the op
+ * @script: what the channel does in that plan, or NULL; @step: of it is next
  * @rx: struct tor_rx of the current round, and early ones of later rounds
  * @tx: struct tor_tx of all rounds, not yet wholly acknowledged
  * @spare_rx, @spare_tx: records to reuse
@@ -287,14 +292,16 @@ struct tor_chan {
 	u32 rounds;
 	u64 plans;
 	u64 empty;
+	struct tor_script *script;
+	u32 step;
 	bool entered;
 	bool works;
 	struct tor_crcs *crcs;
 	struct tor_local *local;
 	struct list_head rx;
 	struct list_head tx;
-	struct list_head spare_rx;
-	struct list_head spare_tx;
+	struct tor_rx *spare_rx;
+	struct tor_tx *spare_tx;
 	u64 retry;
 	u64 nudge;
 	u64 give_up;

@@ -94,8 +94,7 @@ static void rx_keep(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *r
 	}
 	kept->index = index;
 	kept->crc = h->payload_crc;
-	list_add_tail(&kept->list, &rx->kept);
-	rx->nkept++;
+	tor_chan_kept_add(rx, kept);
 	tor_env_count(comm->node, TOR_C_RX_EARLY, 1);
 	rx_arrived(ctx, chan, rx, h, index);
 }
@@ -109,9 +108,10 @@ static bool rx_applied(const struct tor_rx *rx, u32 index)
 		return false;
 	if (!rx->nkept)
 		return true;
+	/* those in front were applied: what is kept is in order */
 	list_for_each_entry(kept, &rx->kept, list)
-		if (kept->index == index)
-			return false;
+		if (kept->index >= index)
+			return kept->index > index;
 	return true;
 }
 
@@ -186,8 +186,8 @@ static void remember_crc(struct tor_chan *chan, const struct tor_rx *rx, u64 off
 static bool rx_apply(struct tor_chan *chan, struct tor_rx *rx, u32 index, u32 len,
 		     const struct tor_bytes *payload, u32 pieces, u32 crc)
 {
+	struct tor_walk here __uninitialized, *w;
 	struct tor_op *op = chan->op;
-	struct tor_walk here, *w;
 	u64 off = (u64)index * tor_op_unit(op);
 	struct tor_stream s;
 	u64 skip, take;
@@ -212,8 +212,9 @@ out:
 }
 
 /*
- * Apply the kept frames of one transfer. False: stop for now, since the budget
- * of this entry is spent, or the FPU is not usable.
+ * Apply the kept frames of one transfer, up to the first that is not in turn:
+ * those behind it are looked at when it is. False: stop for now, since the
+ * budget of this entry is spent, or the FPU is not usable.
  */
 static bool rx_release(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx *rx)
 {
@@ -223,7 +224,7 @@ static bool rx_release(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_rx
 		struct tor_bytes bytes = { kept->data, kept->len };
 
 		if (!rx_in_turn(chan, rx, kept->index))
-			continue;
+			return true;
 		if (!tor_ctx_room(ctx)) {
 			tor_chan_put_off(ctx, chan);
 			return false;

@@ -19,13 +19,13 @@ struct tor_rx *tor_chan_rx_get(struct tor_chan *chan, u32 rank, u32 round)
 	struct tor_walk *walk;
 	struct tor_rx *rx;
 
-	if (list_empty(&chan->spare_rx)) {
+	rx = chan->spare_rx;
+	if (!rx) {
 		rx = tor_env_alloc(sizeof(*rx));
 		if (!rx)
 			return NULL;
 	} else {
-		rx = list_first_entry(&chan->spare_rx, struct tor_rx, list);
-		list_del(&rx->list);
+		chan->spare_rx = rx->spare;
 		walk = walk_reuse(rx->walk);
 		memset(rx, 0, sizeof(*rx));
 		rx->walk = walk;
@@ -72,6 +72,17 @@ void tor_chan_kept_put(struct tor_chan *chan, struct tor_kept *kept)
 	tor_env_frame_free(kept, sizeof(*kept) + kept->len);
 }
 
+void tor_chan_kept_add(struct tor_rx *rx, struct tor_kept *kept)
+{
+	struct list_head *at = rx->kept.prev;
+
+	/* most come in order */
+	while (at != &rx->kept && list_entry(at, struct tor_kept, list)->index > kept->index)
+		at = at->prev;
+	list_add(&kept->list, at);
+	rx->nkept++;
+}
+
 void tor_chan_kept_free(struct tor_chan *chan, struct tor_rx *rx, struct tor_kept *kept)
 {
 	list_del(&kept->list);
@@ -99,10 +110,12 @@ void tor_chan_rx_put(struct tor_chan *chan, struct tor_rx *rx)
 		tor_chan_kept_free(chan, rx, kept);
 	list_del(&rx->list);
 	/* a record made for an early frame is not kept */
-	if (rx->frames)
-		list_add_tail(&rx->list, &chan->spare_rx);
-	else
+	if (!rx->frames) {
 		rx_free(rx);
+		return;
+	}
+	rx->spare = chan->spare_rx;
+	chan->spare_rx = rx;
 }
 
 void tor_chan_let_go(struct tor_chan *chan)
@@ -160,15 +173,15 @@ struct tor_tx *tor_chan_tx_get(struct tor_chan *chan)
 	struct tor_walk *walk;
 	struct tor_tx *tx;
 
-	if (list_empty(&chan->spare_tx)) {
+	tx = chan->spare_tx;
+	if (!tx) {
 		tx = tor_env_alloc(sizeof(*tx));
 		if (!tx)
 			return NULL;
 	} else {
-		tx = list_first_entry(&chan->spare_tx, struct tor_tx, list);
-		list_del(&tx->list);
+		chan->spare_tx = tx->spare;
 		walk = walk_reuse(tx->walk);
-		memset(tx, 0, sizeof(*tx));
+		memset(tx, 0, offsetof(struct tor_tx, small));
 		tx->walk = walk;
 	}
 	list_add_tail(&tx->list, &chan->tx);
@@ -177,9 +190,11 @@ struct tor_tx *tor_chan_tx_get(struct tor_chan *chan)
 
 void tor_chan_tx_put(struct tor_chan *chan, struct tor_tx *tx)
 {
-	tor_env_frame_free(tx->copy, tx->bytes);
+	if (tx->copy && tx->copy != tx->small)
+		tor_env_shared_free(tx->copy, tx->bytes);
 	list_del(&tx->list);
-	list_add_tail(&tx->list, &chan->spare_tx);
+	tx->spare = chan->spare_tx;
+	chan->spare_tx = tx;
 }
 
 struct tor_tx *tor_chan_tx_find(struct tor_chan *chan, u32 rank, u32 round)
@@ -207,12 +222,12 @@ void tor_chan_clear(struct tor_chan *chan, bool records)
 		tor_chan_local_put(chan);
 	if (!records)
 		return;
-	list_for_each_entry_safe(rx, next_rx, &chan->spare_rx, list) {
-		list_del(&rx->list);
+	while ((rx = chan->spare_rx)) {
+		chan->spare_rx = rx->spare;
 		rx_free(rx);
 	}
-	list_for_each_entry_safe(tx, next_tx, &chan->spare_tx, list) {
-		list_del(&tx->list);
+	while ((tx = chan->spare_tx)) {
+		chan->spare_tx = tx->spare;
 		tx_free(tx);
 	}
 }
@@ -220,4 +235,6 @@ void tor_chan_clear(struct tor_chan *chan, bool records)
 void tor_chan_destroy(struct tor_chan *chan)
 {
 	tor_chan_clear(chan, true);
+	tor_env_free(chan->script);
+	chan->script = NULL;
 }

@@ -68,8 +68,10 @@ static bool add_receive(struct tor_chan *chan, const struct tor_piece *piece)
 		 * move it to the plan's order; early ones are in order of
 		 * arrival
 		 */
-		list_del(&rx->list);
-		list_add_tail(&rx->list, &chan->rx);
+		if (!list_is_last(&rx->list, &chan->rx)) {
+			list_del(&rx->list);
+			list_add_tail(&rx->list, &chan->rx);
+		}
 	}
 	if (piece->op == TOR_PIECE_REDUCE)
 		rx->op = TOR_PIECE_REDUCE;
@@ -87,7 +89,7 @@ static void local_part(const struct tor_chan *chan, const struct tor_piece *piec
 	u32 len;
 
 	for (; to < end; from += len, to += len) {
-		struct tor_bytes runs[TOR_STREAM_RUNS];
+		struct tor_bytes runs[TOR_STREAM_RUNS] __uninitialized;
 		u64 off = from, there = end - to;
 		struct tor_mem *mem;
 		struct tor_stream s;
@@ -269,12 +271,54 @@ static bool splits(const struct tor_comm *comm, u32 rank)
 	return tor_torus_ties(&comm->node->torus, comm->node->self, tor_comm_node(comm, rank));
 }
 
+/*
+ * Add a piece of the round, or its bytes to @local if it stays here; false: no
+ * memory.
+ */
+static bool add_piece(struct tor_chan *chan, const struct tor_piece *piece, u64 *local)
+{
+	const struct tor_op *op = chan->op;
+
+	if (piece->src == piece->dst)
+		*local += piece->n * op->elem;
+	else
+		return piece->src == op->plan.rank ? add_send(chan, piece) :
+						     add_receive(chan, piece);
+	return true;
+}
+
+/*
+ * Add all pieces of the round, by the script or by the plan; false: no memory.
+ * @any: whether there are any.
+ */
+static bool add_pieces(struct tor_chan *chan, u64 *local, bool *any)
+{
+	const struct tor_plan *plan = &chan->op->plan;
+	struct tor_piece piece __uninitialized;
+	struct tor_cursor c __uninitialized;
+	const struct tor_piece *known;
+	bool ok = true;
+	u32 i = 0;
+
+	if (tor_script_is_whole(chan)) {
+		for (; ok && (known = tor_script_next(chan, &i)); *any = true)
+			ok = add_piece(chan, known, local);
+		return ok;
+	}
+	tor_plan_begin(plan, chan->index, chan->round, &c);
+	while (ok && tor_plan_next(plan, &c, &piece)) {
+		*any = true;
+		tor_script_note(chan, &piece);
+		ok = add_piece(chan, &piece, local);
+	}
+	tor_script_round(chan, ok);
+	return ok;
+}
+
 bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 {
 	struct tor_op *op = chan->op;
 	u32 unit = tor_op_unit(op);
-	struct tor_piece piece;
-	struct tor_cursor c;
 	struct tor_tx *tx, *next;
 	struct tor_rx *rx;
 	bool patient, any = false;
@@ -288,14 +332,10 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 		return false;
 	if (chan->local && !local_go_on(ctx, chan, chan->local))
 		return false;
-	tor_plan_begin(&op->plan, chan->index, chan->round, &c);
-	while (tor_plan_next(&op->plan, &c, &piece)) {
-		any = true;
-		if (piece.src == piece.dst)
-			local += piece.n * op->elem;
-		else if (!(piece.src == op->plan.rank ? add_send(chan, &piece) :
-							add_receive(chan, &piece)))
-			goto no_memory;
+	if (!add_pieces(chan, &local, &any)) {
+		round_leave(chan);
+		chan->retry = ctx->now + TOR_RETRY;
+		return false;
 	}
 	if (local && !chan->local && !local_pieces(ctx, chan, local)) {
 		round_leave(chan);
@@ -330,10 +370,6 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 		tor_chan_push(ctx, chan, tx);
 	}
 	return true;
-no_memory:
-	round_leave(chan);
-	chan->retry = ctx->now + TOR_RETRY;
-	return false;
 }
 
 /* Return whether everything that the round sends has left once. */

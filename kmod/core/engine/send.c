@@ -36,8 +36,8 @@ static u32 add_ranges(struct tor_chan *chan, u32 buf, u64 off, u64 len, struct t
 static u32 tx_ranges(struct tor_chan *chan, struct tor_tx *tx, u64 off, u32 len,
 		     struct tor_range *range)
 {
+	struct tor_walk here __uninitialized, *w;
 	struct tor_op *op = chan->op;
-	struct tor_walk here, *w;
 	u64 skip, take;
 	u32 n = 0;
 
@@ -121,8 +121,8 @@ static u8 *buffer_copy_out(struct tor_chan *chan, u32 buf, u64 off, u64 len, u8 
 /* Copy bytes [off, off + len) of the transfer @tx to @to. */
 static void tx_gather(struct tor_chan *chan, struct tor_tx *tx, u64 off, u32 len, u8 *to)
 {
+	struct tor_walk here __uninitialized, *w;
 	struct tor_op *op = chan->op;
-	struct tor_walk here, *w;
 	u64 skip, take;
 
 	if (tx->single) {
@@ -155,15 +155,15 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 {
 	struct tor_op *op = chan->op;
 	struct tor_comm *comm = op->comm;
-	struct tor_range range[TOR_FRAME_RANGES];
+	struct tor_range range[TOR_FRAME_RANGES] __uninitialized;
 	u32 unit = tor_op_unit(op);
 	u64 off = (u64)index * unit;
 	u32 len = min_t(u64, unit, tx->bytes - off);
-	u8 hdr[sizeof(struct torcoll_hdr) + TOR_DUE_WORDS * sizeof(struct torcoll_ack)];
+	u8 hdr[sizeof(struct torcoll_hdr) + TOR_DUE_WORDS * sizeof(struct torcoll_ack)] __uninitialized;
 	struct tor_frame frame = { .cable = ~0U, .hdr = hdr, .data = true };
-	struct tor_ack acks[TOR_DUE_WORDS];
+	struct tor_ack acks[TOR_DUE_WORDS] __uninitialized;
+	struct tor_hdr h __uninitialized;
 	void *gathered = NULL;
-	struct tor_hdr h;
 
 	tor_node_header(comm->node, &h, TORCOLL_FRAME_DATA, tor_comm_node(comm, tx->rank));
 	h.dst_epoch = tor_comm_epoch(comm, tx->rank);
@@ -180,8 +180,9 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	frame.dst = h.dst;
 	/* every other frame: see tx->split */
 	frame.tie = (index ^ chan->index) & 1;
-	if (tx->copy) {
+	if (tor_chan_copy_send(chan, tx)) {
 		frame.linear = tx->copy;
+		frame.shared = tx->copy != tx->small;
 	} else {
 		frame.ranges = tx_ranges(chan, tx, off, len, range);
 		frame.range = range;
@@ -190,13 +191,14 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 		 */
 		frame.copy = tx->bytes <= unit;
 		if (frame.ranges > TOR_FRAME_RANGES) {
-			gathered = tor_env_frame_alloc(len);
+			gathered = tor_env_shared_alloc(len);
 			if (!gathered) {
 				tor_tx_dropped(tx, index, ctx->now);
 				return;
 			}
 			tx_gather(chan, tx, off, len, gathered);
 			frame.linear = gathered;
+			frame.shared = true;
 			frame.ranges = 0;
 		}
 	}
@@ -211,7 +213,8 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 		tor_env_count(comm->node, TOR_C_TX_RETRANSMITS, 1);
 	if (tor_env_send(ctx, comm->node, &frame))
 		tor_tx_dropped(tx, index, ctx->now);
-	tor_env_frame_free(gathered, len);
+	if (gathered)
+		tor_env_shared_free(gathered, len);
 }
 
 void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx)
@@ -227,14 +230,17 @@ void tor_chan_push(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx
 		/* no memory or no route: the timer tries again */
 		if (tx->lost & ~lost)
 			return;
+		if (tx->next == tx->frames && !tx->lost)
+			return;
 	}
 	if (tor_ctx_is_spent(ctx) && tor_tx_stopped(tx, ctx->now))
 		tor_chan_put_off(ctx, chan);
 }
 
 /*
- * Copy unacknowledged short messages, so that they can be sent again although
- * their memory is used for something else. Longer messages are waited for.
+ * A message of one frame is copied when it is first sent: its memory may be used
+ * for something else before it is acknowledged. The copy is sent, and sent again
+ * if necessary. Longer messages are waited for.
  */
 bool tor_chan_copy_send(struct tor_chan *chan, struct tor_tx *tx)
 {
@@ -242,7 +248,7 @@ bool tor_chan_copy_send(struct tor_chan *chan, struct tor_tx *tx)
 		return true;
 	if (tx->bytes > tor_op_unit(chan->op))
 		return false;
-	tx->copy = tor_env_frame_alloc(tx->bytes);
+	tx->copy = tx->bytes <= sizeof(tx->small) ? tx->small : tor_env_shared_alloc(tx->bytes);
 	if (!tx->copy)
 		return false;
 	tx_gather(chan, tx, 0, tx->bytes, tx->copy);
@@ -266,9 +272,10 @@ bool tor_chan_copy_sends(struct tor_chan *chan)
 void tor_comm_send_acks(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,
 			const struct tor_ack *acks, u32 n)
 {
-	u8 hdr[sizeof(struct torcoll_hdr) + (TOR_DUE_WORDS + 1) * sizeof(struct torcoll_ack)];
+	u8 hdr[sizeof(struct torcoll_hdr) +
+	       (TOR_DUE_WORDS + 1) * sizeof(struct torcoll_ack)] __uninitialized;
 	struct tor_frame frame = { .cable = ~0U, .hdr = hdr };
-	struct tor_hdr h;
+	struct tor_hdr h __uninitialized;
 
 	tor_node_header(comm->node, &h, TORCOLL_FRAME_ACK, tor_comm_node(comm, rank));
 	h.dst_epoch = tor_comm_epoch(comm, rank);
@@ -367,6 +374,7 @@ static bool ack_answer(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const struct tor_ack *ack)
 {
 	struct tor_tx *tx;
+	bool sent;
 
 	/* a rank that still waits for this one has not heard of the failure */
 	if (tor_comm_failed(chan->op->comm)) {
@@ -387,12 +395,21 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 	/* a transfer of a round that is being set up has sent nothing */
 	if (!tx || !tx->frames)
 		return;
+	sent = tx->next >= tx->frames;
 	tor_tx_ack(tx, ack, ctx->now);
-	if (tor_tx_done(tx))
-		tor_chan_tx_put(chan, tx);
-	else
+	if (!tor_tx_done(tx)) {
 		tor_chan_push(ctx, chan, tx);
-	tor_chan_run(ctx, chan);
+		tor_chan_run(ctx, chan);
+		return;
+	}
+	tor_chan_tx_put(chan, tx);
+	/*
+	 * a round that was entered waits for what it receives and for its
+	 * frames to leave, not for answers; and a timer that comes too soon
+	 * finds nothing
+	 */
+	if (!sent || chan->state != TOR_CHAN_RUNNING || !chan->entered || !chan->armed)
+		tor_chan_run(ctx, chan);
 }
 
 static void tx_due(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx *tx)

@@ -98,6 +98,8 @@ static const char *plan_check_members(const struct tor_call *r)
 		return "no ranks";
 	if (!r->members)
 		return r->ranks == r->torus->nodes ? NULL : "as many ranks as nodes, or members";
+	if (r->placed)
+		return NULL;
 	for (i = 0; i < r->ranks; i++)
 		if (r->members[i] >= r->torus->nodes)
 			return "a member is not a node of the torus";
@@ -222,6 +224,29 @@ static bool box_find(const struct tor_call *r, struct box *b)
 	return step == r->ranks && box_has_members(r, b);
 }
 
+/* Of members that are nodes. One rank alone has no sides, and is no list either. */
+static void placement_of(struct tor_placement *found, const struct tor_call *call)
+{
+	struct box box;
+
+	memset(found, 0, sizeof(*found));
+	if (!box_find(call, &box))
+		return;
+	found->ndim = box.edges;
+	memcpy(found->extent, box.extent, box.edges * sizeof(*box.extent));
+}
+
+bool tor_placement_find(struct tor_placement *found, const struct tor_call *call)
+{
+	u32 i;
+
+	for (i = 0; i < call->ranks; i++)
+		if (call->members[i] >= call->torus->nodes)
+			return false;
+	placement_of(found, call);
+	return true;
+}
+
 /* Drops sides of 1, so that no family has to handle them. */
 static int plan_make_grid(struct tor_plan *p, const u32 *extent, u32 ndim)
 {
@@ -237,13 +262,18 @@ static int plan_make_grid(struct tor_plan *p, const u32 *extent, u32 ndim)
 
 static int plan_find_grid(struct tor_plan *p, bool any_list)
 {
+	const struct tor_placement *placed = p->call.placed;
 	const struct tor_torus *t = p->call.torus;
-	struct box box;
+	struct tor_placement found;
 
 	if (!p->call.members)
 		return plan_make_grid(p, t->side, t->ndim);
-	if (box_find(&p->call, &box))
-		return plan_make_grid(p, box.extent, box.edges);
+	if (!placed) {
+		placement_of(&found, &p->call);
+		placed = &found;
+	}
+	if (placed->ndim || p->call.ranks == 1)
+		return plan_make_grid(p, placed->extent, placed->ndim);
 	p->list = true;
 	return any_list ? plan_make_grid(p, &p->call.ranks, 1) : -EOPNOTSUPP;
 }

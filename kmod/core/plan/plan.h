@@ -90,6 +90,7 @@ struct tor_piece {
  * @counts: elements of each rank's block, or NULL for an even split. In an
  *	alltoall: elements that this rank sends to each rank, a different
  *	list on every rank
+ * @placed: what @members form, or NULL: they are looked at, all of them
  * @from_counts: alltoall with @counts: elements that each rank sends to this
  *	one; @count is their sum
  * @param: enum torcoll_param, 0: the default
@@ -99,6 +100,7 @@ struct tor_piece {
 struct tor_call {
 	const struct tor_torus *torus;
 	const u32 *members;
+	const struct tor_placement *placed;
 	u32 ranks;
 	u32 collective;
 	u32 algorithm;
@@ -112,6 +114,27 @@ struct tor_call {
 	const u64 *from_counts;
 	u32 param[TORCOLL_PARAM_COUNT];
 };
+
+/**
+ * struct tor_placement - what a list of members forms on the torus
+ * @ndim: sides of the box that they fill in order; 0: they form none
+ * @extent: its sides, in the order in which ranks follow them
+ */
+struct tor_placement {
+	u32 ndim;
+	u32 extent[TOR_MAX_DIMS];
+};
+
+/**
+ * tor_placement_find - find out what members form
+ * @found: filled in, for the member placed of further calls
+ * @call: its torus, members and ranks matter
+ *
+ * Takes time in proportion to the ranks. Context: any.
+ *
+ * Return: false if a member is not a node; @found is not valid then.
+ */
+bool tor_placement_find(struct tor_placement *found, const struct tor_call *call);
 
 /* A run of elements. */
 struct tor_span {

@@ -178,7 +178,7 @@ u32 tor_stream_of(struct tor_stream *s, struct tor_bytes *runs, const struct tor
 void tor_stream_between(const struct tor_mem *src, u64 from, struct tor_mem *dst, u64 to, u64 bytes,
 			u32 elem, tor_reduce_fn fn)
 {
-	struct tor_bytes runs[TOR_STREAM_RUNS];
+	struct tor_bytes runs[TOR_STREAM_RUNS] __uninitialized;
 	struct tor_stream s;
 	u32 len;
 

@@ -29,6 +29,7 @@
 #define TOR_QUEUE_LOW		4
 #define TOR_QUEUE_HIGH		8			/* shrink above */
 #define TOR_NO_FRAME		(~0U)
+#define TOR_TX_SMALL		64	/* bytes that a record has room for */
 
 /* before the first round trip is known */
 #define TOR_RTO_FIRST		(200 * NSEC_PER_MSEC)
@@ -66,6 +67,7 @@ struct tor_path {
 
 /**
  * struct tor_tx - the sender's side
+ * @spare: the next record that is not used
  * @base: all frames below are acknowledged
  * @next: the first frame never sent
  * @acked: bit i: frame @base + i is acknowledged
@@ -91,6 +93,7 @@ struct tor_path {
  */
 struct tor_tx {
 	struct list_head list;
+	struct tor_tx *spare;
 	struct tor_path *path;
 	u32 *slowest;
 	u32 rank;
@@ -120,8 +123,9 @@ struct tor_tx {
 	u16 buf;
 	u64 off;
 	struct tor_walk *walk;		/* several: see chan.h */
-	/* or here, once that memory is used for something else */
+	/* a copy of a transfer of one frame, if memory sufficed; @small or shared */
 	void *copy;
+	u8 small[TOR_TX_SMALL];		/* last: not cleared */
 };
 
 /**
@@ -208,10 +212,12 @@ u64 tor_tx_deadline(const struct tor_tx *tx);
 
 /**
  * struct tor_rx - the receiver's side
+ * @spare: the next record that is not used
  * @frames: of the transfer; 0: not known yet (its round has not been reached)
  * @base: all frames below have arrived
  * @mask: bit i: frame @base + i has arrived
- * @kept: frames that have arrived and wait to be applied, struct tor_kept
+ * @kept: frames that have arrived and wait to be applied, struct tor_kept, in
+ *	order
  * @single, @buf, @off: the place of the payload, if it is one range
  * @op: enum tor_piece_op: REDUCE if any range is reduced
  * @last: waits for all earlier transfers of its round
@@ -221,6 +227,7 @@ u64 tor_tx_deadline(const struct tor_tx *tx);
  */
 struct tor_rx {
 	struct list_head list;
+	struct tor_rx *spare;
 	struct list_head kept;
 	u32 rank;
 	u32 round;
