@@ -45,6 +45,9 @@ struct tor_refusal {
  * @hello_ns: hello interval; @ticked: time of the last tor_link_tick(), ns
  * @cable: by number, see cable.h; @link: by port; see link.h
  * @live: bit per port whose link has a cable that is up; read without lock, so by READ_ONCE
+ * @awaited: bit per port whose link was never up, as long as others are not
+ *	told; read without lock, so by READ_ONCE
+ * @patience: until when links are awaited, ns; 0: no port was opened
  * @view: what is known of the links of all nodes
  * @frame: bytes of a frame that all links take, as sent to all nodes
  * @news: there are changes to send immediately
@@ -80,6 +83,8 @@ struct tor_node {
 	struct tor_cable cable[TOR_MAX_CABLES];
 	struct tor_link link[TOR_MAX_PORTS];
 	u32 live;
+	u32 awaited;
+	u64 patience;
 	struct tor_view view;
 	u16 frame;
 	bool news;
