@@ -81,8 +81,11 @@ u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from)
 	const struct tor_torus *t = &node->core.torus;
 	u32 port = tor_routes_port(t, node->routes, dst, tie, node->core.live, from);
 
-	if (sim.disturbed && port != TOR_NO_PORT &&
-	    port != tor_routes_port(t, node->unhurt, dst, tie, ~0U, from)) {
+	if (!sim.disturbed || port == TOR_NO_PORT)
+		return port;
+	if (!node->unhurt)
+		node->unhurt = tor_routes_build(t, node->core.self, NULL);
+	if (port != tor_routes_port(t, node->unhurt, dst, tie, ~0U, from)) {
 		sim.totals.rerouted++;
 		sim_meet(SIM_REROUTE);
 	}
@@ -102,6 +105,7 @@ int tor_env_send(struct tor_ctx *core, struct tor_node *core_node, const struct 
 		port = sim_route(node, frame->dst, frame->tie, TOR_NO_PORT);
 		if (port == TOR_NO_PORT) {
 			tor_env_count(core_node, TOR_C_TX_NO_ROUTE, 1);
+			sim_kind_ended(((const u8 *)frame->hdr)[1], TOR_C_TX_NO_ROUTE);
 			return -EHOSTUNREACH;
 		}
 	}
@@ -245,6 +249,7 @@ bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port)
 		return false;
 	}
 	node->port[port].sent++;
+	sim_kind_crossed(f);
 	f->from = node;
 	f->from_life = node->life;
 	f->out_port = port;

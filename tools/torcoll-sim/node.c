@@ -22,7 +22,8 @@ static void routes_build(struct sim_node *node)
 {
 	u16 *dead = calloc(node->core.torus.nodes, sizeof(*dead));
 
-	tor_view_copy_dead(&node->core.view, dead, 0, node->core.torus.nodes);
+	node->changes = node->core.view.changes;
+	tor_link_copy_dead(&node->core, dead, 0, node->core.torus.nodes);
 	tor_env_table_free(node->routes);
 	node->routes = tor_routes_build(&node->core.torus, node->core.self, dead);
 	tor_tree_build(&node->tree, &node->core.torus, node->core.self, node->routes, dead);
@@ -45,6 +46,10 @@ static void rerouted(struct sim_ctx *ctx, struct sim_rank *r)
 static u64 follow_view(struct sim_node *node, bool *downs)
 {
 	*downs = false;
+	if (node->view_changed && node->changes == node->core.view.changes) {
+		node->view_changed = false;
+		sim_kind_look(node);
+	}
 	if (!node->view_changed)
 		return 0;
 	if (!tor_damper_may(&node->searches, sim.now))
@@ -53,6 +58,7 @@ static u64 follow_view(struct sim_node *node, bool *downs)
 	node->downs = node->core.view.downs;
 	node->view_changed = false;
 	routes_build(node);
+	sim_kind_look(node);
 	return 0;
 }
 
@@ -157,7 +163,6 @@ void sim_nodes_start(void)
 
 		for (port = 0; port < TOR_MAX_CABLES; port++)
 			node->port[port].leaving = calloc(sim.scenario.queue, sizeof(u64));
-		node->unhurt = tor_routes_build(t, i, NULL);
 		boot(node, i);
 		sim_at(sim.now + sim_below(NSEC_PER_MSEC), node, open_ports, node);
 	}
@@ -172,6 +177,7 @@ void sim_node_crash(struct sim_node *node)
 	sim_meet(SIM_CRASH);
 	sim_trace(node, "crashes");
 	node->alive = false;
+	sim_kind_look(node);
 	node->life++;
 	node->crashed = sim.now;
 	sim.disturbed = sim.now;
