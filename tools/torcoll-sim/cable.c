@@ -122,23 +122,38 @@ int tor_env_send(struct tor_ctx *core, struct tor_node *core_node, const struct 
 	return 0;
 }
 
+static void port_grow(struct sim_port *p)
+{
+	u32 i, room = p->room ? 2 * p->room : 16;
+	u64 *leaving = calloc(room, sizeof(*leaving));
+
+	if (!leaving)
+		abort();
+	for (i = 0; i < p->held; i++)
+		leaving[i] = p->leaving[(p->first + i) % p->room];
+	free(p->leaving);
+	p->leaving = leaving;
+	p->first = 0;
+	p->room = room;
+}
+
 /*
  * Take a place in the port's queue. Return the time when the frame has left, or
  * 0 if the queue is full.
  */
 static u64 port_take(struct sim_port *p, u32 bytes)
 {
-	u32 room = sim.scenario.queue;
-
 	while (p->held && p->leaving[p->first] <= sim.now) {
-		p->first = (p->first + 1) % room;
+		p->first = (p->first + 1) % p->room;
 		p->held--;
 	}
-	if (p->held == room)
+	if (p->held == sim.scenario.queue)
 		return 0;
+	if (p->held == p->room)
+		port_grow(p);
 	p->busy_until = max(p->busy_until, sim.now) +
 			(bytes + MAC_OVERHEAD) * 8000ULL / sim.scenario.rate;
-	p->leaving[(p->first + p->held++) % room] = p->busy_until;
+	p->leaving[(p->first + p->held++) % p->room] = p->busy_until;
 	return p->busy_until;
 }
 

@@ -154,15 +154,13 @@ static void boot(struct sim_node *node, u32 self)
 void sim_nodes_start(void)
 {
 	const struct tor_torus *t = &sim.scenario.torus;
-	u32 i, port;
+	u32 i;
 
 	INIT_LIST_HEAD(&sim.all_frames);
 	sim.node = calloc(t->nodes, sizeof(*sim.node));
 	for (i = 0; i < t->nodes; i++) {
 		struct sim_node *node = &sim.node[i];
 
-		for (port = 0; port < TOR_MAX_CABLES; port++)
-			node->port[port].leaving = calloc(sim.scenario.queue, sizeof(u64));
 		boot(node, i);
 		sim_at(sim.now + sim_below(NSEC_PER_MSEC), node, open_ports, node);
 	}

@@ -288,6 +288,7 @@ struct sim_frame {
 struct sim_port {
 	u64 busy_until;
 	u64 *leaving;			/* ring: when the frames in the queue will have left */
+	u32 room;			/* of the ring, which grows as far as the queue does */
 	u32 sent;
 	u32 first, held;
 	/* reasons why frames that leave by this port are lost */
