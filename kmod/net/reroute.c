@@ -45,6 +45,12 @@ void tor_reroute_too_small(struct tor_fabric *fabric, u32 port, u32 len)
 	tor_reroute_schedule(fabric);
 }
 
+bool tor_reroute_may_turn(const struct tor_fabric *fabric)
+{
+	return time_before64(get_jiffies_64(), READ_ONCE(fabric->turns)) &&
+	       READ_ONCE(fabric->changes) == READ_ONCE(fabric->node.view.changes);
+}
+
 static void close_small(struct tor_fabric *fabric)
 {
 	struct tor_entry entry;
@@ -99,7 +105,7 @@ static struct tor_routes *reroute_build(struct tor_fabric *fabric, struct tor_tr
 	if (!routes)
 		return NULL;
 	*downs = known;
-	fabric->changes = changes;
+	WRITE_ONCE(fabric->changes, changes);
 	return routes;
 }
 
@@ -143,6 +149,8 @@ static bool reroute_renew(struct tor_fabric *fabric, u32 *downs)
 		return true;
 	}
 	rcu_assign_pointer(fabric->routes, new);
+	if (*downs != fabric->downs)
+		WRITE_ONCE(fabric->turns, get_jiffies_64() + nsecs_to_jiffies64(TOR_ROUTES_TURN));
 	tor_env_count(node, TOR_C_REROUTES, 1);
 	trace_torcoll_reroute(node, new->reached);
 	tor_fabric_notify(fabric);

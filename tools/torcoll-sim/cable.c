@@ -76,11 +76,18 @@ u32 sim_shortest_cable(const struct sim_node *node, u32 link)
 	return best;
 }
 
+bool sim_may_turn(const struct sim_node *node)
+{
+	return sim.now < node->turns && node->changes == node->core.view.changes;
+}
+
 u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from)
 {
 	const struct tor_torus *t = &node->core.torus;
 	u32 port = tor_routes_port(t, node->routes, dst, tie, node->core.live, from);
 
+	if (port == TOR_NO_PORT && sim_may_turn(node))
+		port = tor_routes_port(t, node->routes, dst, tie, node->core.live, TOR_NO_PORT);
 	if (!sim.disturbed || port == TOR_NO_PORT)
 		return port;
 	if (!node->unhurt)

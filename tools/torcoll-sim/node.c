@@ -58,6 +58,8 @@ static u64 follow_view(struct sim_node *node, bool *downs)
 	node->downs = node->core.view.downs;
 	node->view_changed = false;
 	routes_build(node);
+	if (*downs)
+		node->turns = sim.now + TOR_ROUTES_TURN;
 	sim_kind_look(node);
 	return 0;
 }
@@ -138,6 +140,7 @@ static void boot(struct sim_node *node, u32 self)
 	node->seen = tor_seen_alloc(sim.scenario.torus.nodes);
 	node->downs = 0;
 	node->look_due = 0;
+	node->turns = 0;
 	node->view_changed = false;
 	node->searches = (struct tor_damper){
 		.first = tor_routes_pause(&sim.scenario.torus),

@@ -199,7 +199,9 @@ void sim_packets_forget(const struct sim_node *node)
 static void packet_drop(struct sim_node *node, const struct sim_frame *f, enum tor_counter why)
 {
 	tor_env_count(&node->core, why, 1);
-	sim_kind_ended(f->type, why);
+	/* a drawn limit is to end packets */
+	if (why != TOR_C_DROP_HOP_LIMIT || sim.packet[f->packet].hop_limit == TOR_HOP_LIMIT)
+		sim_kind_ended(f->type, why);
 	sim_trace(node, "packet %u %s", f->packet, tor_counter_name(why));
 }
 
@@ -242,6 +244,9 @@ static void packet_relay(struct sim_node *node, const struct sim_frame *f,
 	if (!to_all)
 		port = tor_routes_spread(&node->core.torus, node->routes, h->dst, h->flow,
 					 node->core.live, tor_cable_port(f->in_port));
+	if (!to_all && port == TOR_NO_PORT && sim_may_turn(node))
+		port = tor_routes_spread(&node->core.torus, node->routes, h->dst, h->flow,
+					 node->core.live, TOR_NO_PORT);
 	if (!to_all && port == TOR_NO_PORT) {
 		packet_drop(node, f, TOR_C_DROP_NO_ROUTE);
 		return;

@@ -316,6 +316,7 @@ struct sim_node {
 	u64 join_due;
 	u32 downs;			/* of links, that its channels know of */
 	u32 changes;			/* of links, that its routes know of */
+	u64 turns;			/* frames may turn round until then, ns */
 	u64 look_due;
 	bool view_changed;		/* since its routes were searched */
 	bool whole;			/* it knows all links to be up, and so do its routes */
@@ -547,6 +548,8 @@ u32 sim_flow_cable(const struct sim_node *node, u32 link, u32 flow);
 bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port);
 /* Return whether the node's view of the link lets frames through. */
 bool sim_port_up(const struct sim_node *node, u32 port);
+/* Return whether a frame may go back to where it came from: see route.h. */
+bool sim_may_turn(const struct sim_node *node);
 /* Return the link for a destination, with known links; TOR_NO_PORT: none. */
 u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from);
 /* Begin or stop losing frames towards the neighbour. */

@@ -84,6 +84,7 @@ static void hello_say_everywhere(struct tor_ctx *ctx, struct tor_node *node,
 
 	hello_pick_records(node, turn);
 	node->news = !list_empty(&node->view.news);
+	node->told_downs = node->view.downs;
 	for (cable = 0; cable < TOR_MAX_CABLES; cable++) {
 		if (node->cable[cable].state <= TOR_LINK_NO_CARRIER)
 			continue;
@@ -107,7 +108,7 @@ bool tor_hello_spread_news(struct tor_ctx *ctx, struct tor_node *node)
 	if (!node->news)
 		return false;
 	hello_earn_floods(node, ctx->now);
-	if (!node->floods)
+	if (node->floods <= (node->told_downs == node->view.downs ? TOR_FLOODS_URGENT : 0))
 		return false;
 	node->floods--;
 	hello_say_everywhere(ctx, node, TOR_VIEW_NEWS);

@@ -52,6 +52,7 @@ struct tor_refusal {
  * @frame: bytes of a frame that all links take, as sent to all nodes
  * @news: there are changes to send immediately
  * @said_at: time of the last regular hello, ns
+ * @told_downs: value of view.downs when hellos were last sent on all cables
  * @floods: immediate hellos left; @flooded: time of the last replenishment, ns
  * @tell_all: a neighbour is new; @telling: limits how often new neighbours are
  *	sent the whole view
@@ -89,6 +90,7 @@ struct tor_node {
 	u16 frame;
 	bool news;
 	u64 said_at;
+	u32 told_downs;
 	u32 floods;
 	u64 flooded;
 	bool tell_all;
