@@ -152,6 +152,7 @@ help:
 	@echo '  make fuzz-kernel        the same for the module, in guests with the debug kernel; T=seconds, NAMES="netlink" for some'
 	@echo '  make check-plans        all plans on every shape of up to 64 nodes; T=swing-bw for one; minutes'
 	@echo '  make check-circulant    circulant schedules for up to 2,100,000 ranks; minutes'
+	@echo '  make check-scale        simulated fabrics of up to 4,096 nodes, from their start to a result; an hour'
 	@echo '  make check-vms          tests with a guest for each node; needs both kernels, takes minutes'
 	@echo '  make check-long         tests in a guest that take long'
 	@echo '  make check-conformance  2000 random calls against a sequential program; SEED=word CASES=n PPN=n,n ORDER=by-node|shuffled COMM=dup|slice'
@@ -789,6 +790,13 @@ check-circulant: $(B)/host/plans/circulant
 sim: | deps-check
 	$(Q)$(MAKE) $(B)/bin/torcoll-sim $(sanitized_sim)
 	$(Q)selftests/sim/run '$(or $(FIRST),1)' '$(or $(SEEDS),10000)'
+
+# Do fabrics begin as well with many nodes as with few? An hour of processor time; the last one needs 4 GiB.
+.PHONY: check-scale
+check-scale: | deps-check
+	$(Q)$(MAKE) $(B)/bin/torcoll-sim
+	$(Q)selftests/scale/run 20 8x8 16x16 32x32
+	$(Q)FRAME=1500 selftests/scale/run 1 8x8 64x64
 
 # Does the simulator find bugs? Core with one deliberate bug at a time; T=NAME for one.
 .PHONY: check-mutants

@@ -178,7 +178,7 @@ TRACE_EVENT(torcoll_reroute,
 	TP_fast_assign(
 		__entry->key = node->key;
 		__entry->node = node->self;
-		__entry->dead = node->view.dead;
+		__entry->dead = tor_link_count_dead(node);
 		__entry->reached = reached;
 	),
 	TP_printk("key=%llu node=%u dead=%u reached=%u", __entry->key, __entry->node,

@@ -96,6 +96,10 @@ struct tor_counters {
  *	route_work
  * @searches: limits how often routes are searched
  * @view_changed: since @routes was built
+ * @changes: value of node->view.changes that @routes knows of; of route_work
+ * @turns: until when frames may turn round, in jiffies; see core/link/route.h
+ * @follows: limits how often the frame size is looked at
+ * @unfollowed: that is to be done; of route_work
  * @walk: number of the present walk over all groups; of route_work
  * @downs: value of node->view.downs that all channels know of
  * @needs: by link: bytes of a frame that did not fit, 0: none
@@ -142,6 +146,10 @@ struct tor_fabric {
 	unsigned long old_readers;
 	struct tor_damper searches;
 	u32 view_changed;
+	u32 changes;
+	u64 turns;
+	struct tor_damper follows;
+	bool unfollowed;
 	u32 needs[TOR_MAX_PORTS];
 	struct delayed_work route_work;
 	u32 downs;

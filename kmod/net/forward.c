@@ -22,6 +22,9 @@ static struct tor_port *way_out(struct tor_port *in, const struct sk_buff *skb,
 					     in->link, skb->len);
 
 	*why = TOR_C_DROP_NO_ROUTE;
+	if (unlikely(!out) && tor_reroute_may_turn(fabric))
+		out = tor_xmit_port(fabric, tor_intact_dst(h), tor_intact_tie(h), TOR_NO_PORT,
+				    skb->len);
 	if (!out)
 		return NULL;
 	*why = TOR_C_DROP_FORWARD;

@@ -7,8 +7,9 @@
  * takes time and memory. Only this work writes fabric->routes: no lock is
  * needed. Meanwhile node->live keeps frames off local links that went down.
  *
- * Any node of the fabric can cause changes at any rate. A damper therefore
- * limits searches, and nothing waits for readers of the old table: it is freed
+ * Any node of the fabric can cause changes at any rate. Dampers therefore limit
+ * searches, and how often the frame size is looked at. News that concerns no
+ * link, as every node's when a fabric begins, causes no search. Nothing waits for readers of the old table: it is freed
  * when they are finished, and until then there is no search. A fabric has two
  * tables at most.
  */
@@ -44,6 +45,12 @@ void tor_reroute_too_small(struct tor_fabric *fabric, u32 port, u32 len)
 	tor_reroute_schedule(fabric);
 }
 
+bool tor_reroute_may_turn(const struct tor_fabric *fabric)
+{
+	return time_before64(get_jiffies_64(), READ_ONCE(fabric->turns)) &&
+	       READ_ONCE(fabric->changes) == READ_ONCE(fabric->node.view.changes);
+}
+
 static void close_small(struct tor_fabric *fabric)
 {
 	struct tor_entry entry;
@@ -74,17 +81,18 @@ static struct tor_routes *reroute_build(struct tor_fabric *fabric, struct tor_tr
 {
 	const struct tor_torus *t = &fabric->node.torus;
 	struct tor_routes *routes;
-	u32 known, node;
+	u32 known, changes, node;
 	u16 *dead;
 
 	dead = tor_env_table_alloc(t->nodes * sizeof(*dead));
 	if (!dead)
 		return NULL;
 	known = READ_ONCE(fabric->node.view.downs);
+	changes = READ_ONCE(fabric->node.view.changes);
 	/* a change after a portion was copied starts this work again */
 	for (node = 0; node < t->nodes; node += TOR_BUDGET.steps) {
 		spin_lock_bh(&fabric->lock);
-		tor_view_copy_dead(&fabric->node.view, dead, node, TOR_BUDGET.steps);
+		tor_link_copy_dead(&fabric->node, dead, node, TOR_BUDGET.steps);
 		spin_unlock_bh(&fabric->lock);
 		cond_resched();
 	}
@@ -94,8 +102,10 @@ static struct tor_routes *reroute_build(struct tor_fabric *fabric, struct tor_tr
 		routes = NULL;
 	}
 	tor_env_table_free(dead);
-	if (routes)
-		*downs = known;
+	if (!routes)
+		return NULL;
+	*downs = known;
+	WRITE_ONCE(fabric->changes, changes);
 	return routes;
 }
 
@@ -134,18 +144,54 @@ static bool reroute_renew(struct tor_fabric *fabric, u32 *downs)
 	/* a link far away can be in the tree and on no route from here */
 	WRITE_ONCE(fabric->tree.root, tree.root);
 	WRITE_ONCE(fabric->tree.ports, tree.ports);
-	tor_fabric_follow(fabric);
 	if (!memcmp(new, old, tor_routes_bytes(&node->torus))) {
 		tor_env_table_free(new);
 		return true;
 	}
 	rcu_assign_pointer(fabric->routes, new);
+	if (*downs != fabric->downs)
+		WRITE_ONCE(fabric->turns, get_jiffies_64() + nsecs_to_jiffies64(TOR_ROUTES_TURN));
 	tor_env_count(node, TOR_C_REROUTES, 1);
 	trace_torcoll_reroute(node, new->reached);
 	tor_fabric_notify(fabric);
 	fabric->old_readers = start_poll_synchronize_rcu();
 	fabric->old_routes = old;
 	return true;
+}
+
+/*
+ * Return whether links have changed since the table was built: other news is
+ * taken note of.
+ */
+static bool reroute_is_due(struct tor_fabric *fabric)
+{
+	if (!READ_ONCE(fabric->view_changed))
+		return false;
+	WRITE_ONCE(fabric->view_changed, false);
+	/* before the view is read, as in reroute_renew() */
+	smp_mb();
+	fabric->unfollowed = true;
+	if (READ_ONCE(fabric->node.view.changes) == fabric->changes)
+		return false;
+	WRITE_ONCE(fabric->view_changed, true);
+	return true;
+}
+
+/*
+ * The frame size of the fabric may be another. Return when to look at it, ns; 0:
+ * that is done.
+ */
+static u64 follow_frame(struct tor_fabric *fabric)
+{
+	u64 now = ktime_get_ns();
+
+	if (!fabric->unfollowed)
+		return 0;
+	if (!tor_damper_may(&fabric->follows, now))
+		return tor_damper_due(&fabric->follows);
+	fabric->unfollowed = false;
+	tor_fabric_follow(fabric);
+	return 0;
 }
 
 /*
@@ -156,7 +202,7 @@ static u64 follow_view(struct tor_fabric *fabric, u32 *downs)
 {
 	u64 now = ktime_get_ns();
 
-	if (!READ_ONCE(fabric->view_changed))
+	if (!reroute_is_due(fabric))
 		return 0;
 	if (!forget_old(fabric))
 		return now + RETRY;
@@ -247,6 +293,7 @@ static void route_work(struct work_struct *work)
 	when = reroute_check_groups(fabric, downs != fabric->downs, !again);
 	fabric->downs = downs;
 	when = min_not_zero(when, again);
+	when = min_not_zero(when, follow_frame(fabric));
 	now = ktime_get_ns();
 	if (!forget_old(fabric))
 		when = min_not_zero(when, now + RETRY);

@@ -26,6 +26,12 @@ void tor_reroute_free(struct tor_fabric *fabric);
  */
 void tor_reroute_too_small(struct tor_fabric *fabric, u32 port, u32 len);
 
+/*
+ * Return whether a frame without another way may go back to the neighbour that
+ * it came from: see core/link/route.h. Context: any.
+ */
+bool tor_reroute_may_turn(const struct tor_fabric *fabric);
+
 /* A comm was installed, or joined: check its routes soon. Context: any. */
 void tor_reroute_schedule(struct tor_fabric *fabric);
 

@@ -113,7 +113,7 @@ int tor_fill_fabric(struct sk_buff *msg, struct tor_fabric *fabric)
 	       nla_put_u32(msg, TORCOLL_A_FABRIC_FRAME_BYTES, tor_fabric_unit(fabric)) ||
 	       nl_put_u64(msg, TORCOLL_A_FABRIC_MEMORY, t.memory) ||
 	       nla_put_string(msg, TORCOLL_A_FABRIC_VERSION, TOR_VERSION) ||
-	       nla_put_u32(msg, TORCOLL_A_FABRIC_DEAD_LINKS, READ_ONCE(node->view.dead)) ||
+	       nla_put_u32(msg, TORCOLL_A_FABRIC_DEAD_LINKS, tor_link_count_dead(node)) ||
 	       nla_put_u32(msg, TORCOLL_A_FABRIC_REACHED, t.reached) ||
 	       nla_put_u32(msg, TORCOLL_A_FABRIC_VIEW, READ_ONCE(node->view.digest)) ||
 	       nla_put_u32(msg, TORCOLL_A_FABRIC_RATES, READ_ONCE(node->rates)) ?

@@ -196,7 +196,7 @@ void tor_packet_follow(struct tor_fabric *fabric)
 		return;
 	WRITE_ONCE(packet->dev->needed_headroom, headroom_needed(fabric));
 	follow_mtu(packet);
-	if (READ_ONCE(fabric->node.live))
+	if (tor_link_is_ready(&fabric->node))
 		netif_carrier_on(packet->dev);
 	else
 		netif_carrier_off(packet->dev);

@@ -49,6 +49,9 @@ static void relay_unicast(struct tor_port *in, struct sk_buff *skb, const struct
 
 	link = tor_routes_spread(&fabric->node.torus, rcu_dereference(fabric->routes), p->dst,
 				 p->flow, READ_ONCE(fabric->node.live), in->link);
+	if (unlikely(link == TOR_NO_PORT) && tor_reroute_may_turn(fabric))
+		link = tor_routes_spread(&fabric->node.torus, rcu_dereference(fabric->routes),
+					 p->dst, p->flow, READ_ONCE(fabric->node.live), TOR_NO_PORT);
 	if (link != TOR_NO_PORT)
 		out = tor_xmit_flow_port(fabric, link, p->flow);
 	why = TOR_C_DROP_NO_ROUTE;

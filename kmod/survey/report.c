@@ -38,7 +38,7 @@ static void fill_node(struct torcoll_survey_node *to, struct tor_fabric *fabric)
 		.comms = cpu_to_be32(t.comms),
 		.ops = cpu_to_be32(t.ops),
 		.reached = cpu_to_be32(t.reached),
-		.dead_links = cpu_to_be32(READ_ONCE(node->view.dead)),
+		.dead_links = cpu_to_be32(tor_link_count_dead(node)),
 		.view = cpu_to_be32(READ_ONCE(node->view.digest)),
 		.ethertype = cpu_to_be16(fabric->ethertype),
 		.checksum = !node->checksum_payload,

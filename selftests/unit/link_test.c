@@ -365,8 +365,8 @@ static void tor_link_hello__three_on_a_wire_are_answered_seldom(void **state)
 		tor_link_open(&ctx, &b, 1, 1500);
 		deliver(last_sent(), &a, 0);
 	}
-	/* ten hellos said by them, and one answer */
-	assert_int_equal(host.nsent, sent + 10 + 1);
+	/* ten hellos said by them, the news that one is gone, and one answer */
+	assert_int_equal(host.nsent, sent + 10 + 2);
 }
 
 /* The neighbour says that it hears @node, or that it does not. */
@@ -648,7 +648,7 @@ static void tor_link_close__a_link_lives_by_any_cable(void **state)
 	assert_int_equal(a.live, 1);
 	tor_link_close(&ctx, &a, tor_cable(0, 2), true);
 	assert_int_equal(a.link[0].up, 2);
-	assert_int_equal(a.view.entry[0].dead, 2);
+	assert_int_equal(a.view.entry[0].dead, 0);
 	assert_int_equal(host.counters[TOR_C_LINK_DOWNS], 2);
 	/* the frame of the last one is larger than that of the first */
 	assert_int_equal(a.view.entry[0].seq, seq + 1);
@@ -656,7 +656,45 @@ static void tor_link_close__a_link_lives_by_any_cable(void **state)
 	tor_link_close(&ctx, &a, tor_cable(0, 1), false);
 	assert_int_equal(a.link[0].up, 0);
 	assert_int_equal(a.live, 0);
-	assert_int_equal(a.view.entry[0].dead, 3);
+	/* the other one was never up, and is awaited */
+	assert_int_equal(a.view.entry[0].dead, 1);
+}
+
+/* A link that was never up is dead at once for the own routes, and later for others. */
+static void tor_link_tick__awaited_links_are_told_in_time(void **state)
+{
+	struct tor_node a, b;
+	u16 dead[8];
+	u32 seq, views;
+
+	(void)state;
+	pair_up(&a, &b);
+	seq = a.view.entry[0].seq;
+	assert_int_equal(a.awaited, 2);
+	assert_int_equal(a.view.entry[0].dead, 0);
+	assert_int_equal(a.view.digest, 0);
+	assert_int_equal(tor_link_count_dead(&a), 1);
+	assert_false(tor_link_is_ready(&a));
+	tor_link_copy_dead(&a, dead, 0, a.torus.nodes);
+	assert_int_equal(dead[0], 2);
+	assert_int_equal(dead[1], 0);
+	ctx.now = a.patience - 1;
+	tor_link_alive(&a, 0);
+	tor_link_tick(&ctx, &a);
+	assert_int_equal(a.view.entry[0].seq, seq);
+	views = host.views_changed;
+	ctx.now = a.patience;
+	tor_link_tick(&ctx, &a);
+	assert_int_equal(a.view.entry[0].dead, 2);
+	assert_int_equal(a.view.entry[0].seq, seq + 1);
+	assert_int_equal(host.views_changed, views + 1);
+	assert_int_equal(tor_link_count_dead(&a), 1);
+	assert_true(tor_link_is_ready(&a));
+	/* told once */
+	ctx.now += a.hello_ns;
+	tor_link_alive(&a, 0);
+	tor_link_tick(&ctx, &a);
+	assert_int_equal(a.view.entry[0].seq, seq + 1);
 }
 
 /* Each cable is heard by itself. */
@@ -748,6 +786,7 @@ int main(void)
 		LINK_TEST(tor_link_foreign__another_version),
 		LINK_TEST(tor_link_state_name__all),
 		LINK_TEST(tor_link_close__a_link_lives_by_any_cable),
+		LINK_TEST(tor_link_tick__awaited_links_are_told_in_time),
 		LINK_TEST(tor_link_tick__one_silent_cable),
 		LINK_TEST(tor_link_open__a_link_takes_what_all_take),
 		LINK_TEST(tor_link_hello__a_cable_of_another_link),

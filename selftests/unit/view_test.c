@@ -289,6 +289,7 @@ static void tor_view_pick__silence_in_a_sound_fabric(void **state)
 	run(4 * NSEC_PER_SEC);
 	for (i = 0; i < t.nodes; i++) {
 		tor_link_tick(&ctx, &node[i]);
+		assert_true(list_empty(&node[i].view.news));
 		assert_true(list_empty(&node[i].view.tell));
 	}
 	settle();
@@ -310,10 +311,10 @@ static void tor_view_pick__more_than_fit_are_told_in_turn(void **state)
 	}
 	assert_int_equal(view.dead, 50);
 	/* the last news first */
-	assert_int_equal(tor_view_pick(&view, r, 8, false), 8);
+	assert_int_equal(tor_view_pick(&view, r, 8, TOR_VIEW_ANSWER), 8);
 	assert_int_equal(r[0].node, 99);
 	for (k = 0; k < 13 * 10; k++) {
-		n = tor_view_pick(&view, r, 8, true);
+		n = tor_view_pick(&view, r, 8, TOR_VIEW_REGULAR);
 		for (i = 0; i < n; i++)
 			told[r[i].node]++;
 	}
@@ -323,6 +324,76 @@ static void tor_view_pick__more_than_fit_are_told_in_turn(void **state)
 		else
 			assert_int_equal(told[i], TOR_VIEW_TELL);
 	}
+	tor_view_destroy(&view);
+}
+
+/* Immediate hellos carry all news, the latest first, and repeat it while there is room. */
+static void tor_view_pick__news_that_does_not_fit_comes_next(void **state)
+{
+	static const u32 told[4][4] = { { 9, 8, 7, 6 }, { 5, 4, 3, 2 }, { 1, 0, 5, 4 }, { 1, 0, 5, 4 } };
+	struct tor_record r[4], one = { .epoch = 1, .seq = 1, .frame = 9000 };
+	struct tor_view view;
+	u32 i, k;
+
+	(void)state;
+	assert_int_equal(tor_view_init(&view, 10), 0);
+	for (one.node = 0; one.node < 10; one.node++)
+		tor_view_learn(&view, &one);
+	/* an answer to one neighbour leaves the news to the others */
+	assert_int_equal(tor_view_pick(&view, r, 4, TOR_VIEW_ANSWER), 4);
+	for (k = 0; k < 4; k++) {
+		assert_int_equal(!list_empty(&view.news), k < 3);
+		assert_int_equal(tor_view_pick(&view, r, 4, TOR_VIEW_NEWS), 4);
+		for (i = 0; i < 4; i++)
+			assert_int_equal(r[i].node, told[k][i]);
+	}
+	/* none of these was a turn */
+	for (i = 0; i < 10 * TOR_VIEW_TELL / 4; i++)
+		assert_int_equal(tor_view_pick(&view, r, 4, TOR_VIEW_REGULAR), 4);
+	assert_int_equal(tor_view_pick(&view, r, 4, TOR_VIEW_REGULAR), 0);
+	tor_view_destroy(&view);
+}
+
+/* A new neighbour hears first of what its routes depend on. */
+static void tor_view_tell_all__dead_links_first(void **state)
+{
+	struct tor_record r, one = { .epoch = 1, .seq = 1 };
+	struct tor_view view;
+	u32 i;
+
+	(void)state;
+	assert_int_equal(tor_view_init(&view, 10), 0);
+	for (one.node = 0; one.node < 10; one.node++) {
+		one.dead = one.node == 7;
+		tor_view_learn(&view, &one);
+	}
+	for (i = 0; i < 10; i++)
+		assert_int_equal(tor_view_pick(&view, &r, 1, TOR_VIEW_REGULAR), 1);
+	tor_view_tell_all(&view);
+	assert_int_equal(tor_view_pick(&view, &r, 1, TOR_VIEW_NEWS), 1);
+	assert_int_equal(r.node, 7);
+	assert_true(list_empty(&view.news));
+	tor_view_destroy(&view);
+}
+
+/* Routes are searched for what concerns them. */
+static void tor_view_learn__changes_of_links_are_counted(void **state)
+{
+	struct tor_record one = { .epoch = 1, .seq = 1, .frame = 9000 };
+	struct tor_view view;
+
+	(void)state;
+	assert_int_equal(tor_view_init(&view, 2), 0);
+	tor_view_learn(&view, &one);
+	assert_int_equal(view.changes, 0);
+	one.seq++;
+	one.dead = 2;
+	tor_view_learn(&view, &one);
+	one.seq++;
+	one.dead = 0;
+	tor_view_learn(&view, &one);
+	assert_int_equal(view.changes, 2);
+	assert_int_equal(view.downs, 1);
 	tor_view_destroy(&view);
 }
 
@@ -341,7 +412,7 @@ static void tor_view_tell_all__in_portions(void **state)
 		one.frame = i == 50 ? 1500 : 9000;
 		tor_view_learn(&view, &one);
 	}
-	while (tor_view_pick(&view, &r, 1, true))
+	while (tor_view_pick(&view, &r, 1, TOR_VIEW_REGULAR))
 		;
 	tor_view_tell_all(&view);
 	for (i = 0; i < 100; i++) {
@@ -349,9 +420,9 @@ static void tor_view_tell_all__in_portions(void **state)
 		assert_int_equal(view.untold, i < 30 ? 99 - i : 128 - i);
 		if (i == 29)
 			tor_view_tell_all(&view);
-		told += tor_view_pick(&view, &r, 1, true);
+		told += tor_view_pick(&view, &r, 1, TOR_VIEW_REGULAR);
 	}
-	for (k = 0; k < 1000 && tor_view_pick(&view, &r, 1, true); k++)
+	for (k = 0; k < 1000 && tor_view_pick(&view, &r, 1, TOR_VIEW_REGULAR); k++)
 		told++;
 	assert_in_range(told, 100 * TOR_VIEW_TELL, 130 * TOR_VIEW_TELL);
 	one.node = 50;
@@ -390,10 +461,10 @@ static void tor_view_learn__older_is_answered(void **state)
 	assert_int_equal(tor_view_learn(&view, &new), TOR_VIEW_NEW);
 	assert_int_equal(tor_view_frame(&view), 9000);
 	for (i = 0; i < TOR_VIEW_TELL; i++)
-		assert_int_equal(tor_view_pick(&view, r, 4, true), 1);
-	assert_int_equal(tor_view_pick(&view, r, 4, true), 0);
+		assert_int_equal(tor_view_pick(&view, r, 4, TOR_VIEW_REGULAR), 1);
+	assert_int_equal(tor_view_pick(&view, r, 4, TOR_VIEW_REGULAR), 0);
 	assert_int_equal(tor_view_learn(&view, &old), TOR_VIEW_STALE);
-	assert_int_equal(tor_view_pick(&view, r, 4, true), 1);
+	assert_int_equal(tor_view_pick(&view, r, 4, TOR_VIEW_REGULAR), 1);
 	assert_int_equal(r[0].seq, 3);
 	tor_view_destroy(&view);
 }
@@ -510,6 +581,9 @@ int main(void)
 		VIEW_TEST(tor_view_learn__any_cuts_and_restarts),
 		VIEW_TEST(tor_view_pick__silence_in_a_sound_fabric),
 		VIEW_TEST(tor_view_pick__more_than_fit_are_told_in_turn),
+		VIEW_TEST(tor_view_pick__news_that_does_not_fit_comes_next),
+		VIEW_TEST(tor_view_tell_all__dead_links_first),
+		VIEW_TEST(tor_view_learn__changes_of_links_are_counted),
 		VIEW_TEST(tor_view_tell_all__in_portions),
 		VIEW_TEST(tor_view_learn__older_is_answered),
 		VIEW_TEST(tor_view_frame_reached__absent_nodes_do_not_count),

@@ -76,13 +76,23 @@ u32 sim_shortest_cable(const struct sim_node *node, u32 link)
 	return best;
 }
 
+bool sim_may_turn(const struct sim_node *node)
+{
+	return sim.now < node->turns && node->changes == node->core.view.changes;
+}
+
 u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from)
 {
 	const struct tor_torus *t = &node->core.torus;
 	u32 port = tor_routes_port(t, node->routes, dst, tie, node->core.live, from);
 
-	if (sim.disturbed && port != TOR_NO_PORT &&
-	    port != tor_routes_port(t, node->unhurt, dst, tie, ~0U, from)) {
+	if (port == TOR_NO_PORT && sim_may_turn(node))
+		port = tor_routes_port(t, node->routes, dst, tie, node->core.live, TOR_NO_PORT);
+	if (!sim.disturbed || port == TOR_NO_PORT)
+		return port;
+	if (!node->unhurt)
+		node->unhurt = tor_routes_build(t, node->core.self, NULL);
+	if (port != tor_routes_port(t, node->unhurt, dst, tie, ~0U, from)) {
 		sim.totals.rerouted++;
 		sim_meet(SIM_REROUTE);
 	}
@@ -102,6 +112,7 @@ int tor_env_send(struct tor_ctx *core, struct tor_node *core_node, const struct 
 		port = sim_route(node, frame->dst, frame->tie, TOR_NO_PORT);
 		if (port == TOR_NO_PORT) {
 			tor_env_count(core_node, TOR_C_TX_NO_ROUTE, 1);
+			sim_kind_ended(((const u8 *)frame->hdr)[1], TOR_C_TX_NO_ROUTE);
 			return -EHOSTUNREACH;
 		}
 	}
@@ -118,23 +129,38 @@ int tor_env_send(struct tor_ctx *core, struct tor_node *core_node, const struct 
 	return 0;
 }
 
+static void port_grow(struct sim_port *p)
+{
+	u32 i, room = p->room ? 2 * p->room : 16;
+	u64 *leaving = calloc(room, sizeof(*leaving));
+
+	if (!leaving)
+		abort();
+	for (i = 0; i < p->held; i++)
+		leaving[i] = p->leaving[(p->first + i) % p->room];
+	free(p->leaving);
+	p->leaving = leaving;
+	p->first = 0;
+	p->room = room;
+}
+
 /*
  * Take a place in the port's queue. Return the time when the frame has left, or
  * 0 if the queue is full.
  */
 static u64 port_take(struct sim_port *p, u32 bytes)
 {
-	u32 room = sim.scenario.queue;
-
 	while (p->held && p->leaving[p->first] <= sim.now) {
-		p->first = (p->first + 1) % room;
+		p->first = (p->first + 1) % p->room;
 		p->held--;
 	}
-	if (p->held == room)
+	if (p->held == sim.scenario.queue)
 		return 0;
+	if (p->held == p->room)
+		port_grow(p);
 	p->busy_until = max(p->busy_until, sim.now) +
 			(bytes + MAC_OVERHEAD) * 8000ULL / sim.scenario.rate;
-	p->leaving[(p->first + p->held++) % room] = p->busy_until;
+	p->leaving[(p->first + p->held++) % p->room] = p->busy_until;
 	return p->busy_until;
 }
 
@@ -245,6 +271,7 @@ bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port)
 		return false;
 	}
 	node->port[port].sent++;
+	sim_kind_crossed(f);
 	f->from = node;
 	f->from_life = node->life;
 	f->out_port = port;

@@ -342,4 +342,5 @@ void sim_leave(struct sim_ctx *ctx)
 		}
 	}
 	sim_judge_event(ctx->node);
+	sim_kind_look(ctx->node);
 }

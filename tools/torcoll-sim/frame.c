@@ -65,6 +65,8 @@ struct sim_frame *sim_frame_new(struct sim_node *from, const struct tor_frame *f
 	f->data = frame->data;
 	f->hdr_len = frame->hdr_len;
 	memcpy(f->hdr, frame->hdr, frame->hdr_len);
+	f->type = f->hdr[1];
+	sim_kind_sent(f);
 	if (frame->linear_len) {
 		f->linear = malloc(frame->linear_len);
 		memcpy(f->linear, frame->linear, frame->linear_len);

@@ -319,15 +319,32 @@ static bool rank_finished(const struct sim_rank *r)
 	       (r->submitted == r->group->spec->calls || r->failed || r->closed || is_absent(r));
 }
 
-bool sim_groups_finished(void)
+/*
+ * Return whether @what holds for all ranks. It is asked after every event: the
+ * rank in @hint, for which it did not hold the last time, comes first.
+ */
+static bool all_ranks(bool (*what)(const struct sim_rank *r), struct sim_hint *hint)
 {
 	u32 g, i;
 
-	for (g = 0; g < sim.groups; g++)
-		for (i = 0; i < sim.group[g].spec->ranks; i++)
-			if (!rank_finished(&sim.group[g].rank[i]))
-				return false;
+	if (hint->group < sim.groups && hint->rank < sim.group[hint->group].spec->ranks &&
+	    !what(&sim.group[hint->group].rank[hint->rank]))
+		return false;
+	for (g = 0; g < sim.groups; g++) {
+		for (i = 0; i < sim.group[g].spec->ranks; i++) {
+			if (what(&sim.group[g].rank[i]))
+				continue;
+			hint->group = g;
+			hint->rank = i;
+			return false;
+		}
+	}
 	return true;
+}
+
+bool sim_groups_finished(void)
+{
+	return all_ranks(rank_finished, &sim.unfinished);
 }
 
 /*
@@ -348,12 +365,8 @@ void sim_groups_leave(void)
 {
 	u32 g, i;
 
-	if (sim_groups_finished())
+	if (sim_groups_finished() || !all_ranks(rank_served, &sim.unserved))
 		return;
-	for (g = 0; g < sim.groups; g++)
-		for (i = 0; i < sim.group[g].spec->ranks; i++)
-			if (!rank_served(&sim.group[g].rank[i]))
-				return;
 	for (g = 0; g < sim.groups; g++)
 		for (i = 0; i < sim.group[g].spec->ranks; i++)
 			if (is_absent(&sim.group[g].rank[i]))

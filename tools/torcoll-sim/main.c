@@ -331,12 +331,13 @@ static int run_one(struct sim_scenario *s)
 		return 1;
 	}
 	sim.scenario = *s;
-	if (!sim_run()) {
+	sim_run();
+	sim_report(&sim.totals);
+	if (sim.failed)
 		printf("FAILED %s\n", sim.why);
-		return 1;
-	}
-	puts("passed");
-	return 0;
+	else
+		puts("passed");
+	return sim.failed;
 }
 
 static int run_seeds(void)

@@ -22,7 +22,8 @@ static void routes_build(struct sim_node *node)
 {
 	u16 *dead = calloc(node->core.torus.nodes, sizeof(*dead));
 
-	tor_view_copy_dead(&node->core.view, dead, 0, node->core.torus.nodes);
+	node->changes = node->core.view.changes;
+	tor_link_copy_dead(&node->core, dead, 0, node->core.torus.nodes);
 	tor_env_table_free(node->routes);
 	node->routes = tor_routes_build(&node->core.torus, node->core.self, dead);
 	tor_tree_build(&node->tree, &node->core.torus, node->core.self, node->routes, dead);
@@ -45,6 +46,10 @@ static void rerouted(struct sim_ctx *ctx, struct sim_rank *r)
 static u64 follow_view(struct sim_node *node, bool *downs)
 {
 	*downs = false;
+	if (node->view_changed && node->changes == node->core.view.changes) {
+		node->view_changed = false;
+		sim_kind_look(node);
+	}
 	if (!node->view_changed)
 		return 0;
 	if (!tor_damper_may(&node->searches, sim.now))
@@ -53,6 +58,9 @@ static u64 follow_view(struct sim_node *node, bool *downs)
 	node->downs = node->core.view.downs;
 	node->view_changed = false;
 	routes_build(node);
+	if (*downs)
+		node->turns = sim.now + TOR_ROUTES_TURN;
+	sim_kind_look(node);
 	return 0;
 }
 
@@ -132,6 +140,7 @@ static void boot(struct sim_node *node, u32 self)
 	node->seen = tor_seen_alloc(sim.scenario.torus.nodes);
 	node->downs = 0;
 	node->look_due = 0;
+	node->turns = 0;
 	node->view_changed = false;
 	node->searches = (struct tor_damper){
 		.first = tor_routes_pause(&sim.scenario.torus),
@@ -148,16 +157,13 @@ static void boot(struct sim_node *node, u32 self)
 void sim_nodes_start(void)
 {
 	const struct tor_torus *t = &sim.scenario.torus;
-	u32 i, port;
+	u32 i;
 
 	INIT_LIST_HEAD(&sim.all_frames);
 	sim.node = calloc(t->nodes, sizeof(*sim.node));
 	for (i = 0; i < t->nodes; i++) {
 		struct sim_node *node = &sim.node[i];
 
-		for (port = 0; port < TOR_MAX_CABLES; port++)
-			node->port[port].leaving = calloc(sim.scenario.queue, sizeof(u64));
-		node->unhurt = tor_routes_build(t, i, NULL);
 		boot(node, i);
 		sim_at(sim.now + sim_below(NSEC_PER_MSEC), node, open_ports, node);
 	}
@@ -172,6 +178,7 @@ void sim_node_crash(struct sim_node *node)
 	sim_meet(SIM_CRASH);
 	sim_trace(node, "crashes");
 	node->alive = false;
+	sim_kind_look(node);
 	node->life++;
 	node->crashed = sim.now;
 	sim.disturbed = sim.now;

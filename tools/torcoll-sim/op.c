@@ -241,6 +241,8 @@ void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *core)
 	if (!sim.failed)
 		take_memory(op);
 	r->done++;
+	if (r->group == sim.group)
+		sim_kind_served(core->seq);
 	sim.totals.ops++;
 	sim.totals.aborted += core->aborted;
 	if (!core->aborted && took > sim.totals.slowest) {

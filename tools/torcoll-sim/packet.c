@@ -95,7 +95,8 @@ static bool fabric_is_settled(void)
 			continue;
 		if (!first)
 			first = node;
-		if (node->view_changed || node->core.view.digest != first->core.view.digest)
+		if (node->core.awaited || node->view_changed ||
+		    node->core.view.digest != first->core.view.digest)
 			return false;
 		for (port = 0; port < t->ports; port++)
 			if (tor_torus_has_port(t, node->core.self, port) &&
@@ -198,6 +199,9 @@ void sim_packets_forget(const struct sim_node *node)
 static void packet_drop(struct sim_node *node, const struct sim_frame *f, enum tor_counter why)
 {
 	tor_env_count(&node->core, why, 1);
+	/* a drawn limit is to end packets */
+	if (why != TOR_C_DROP_HOP_LIMIT || sim.packet[f->packet].hop_limit == TOR_HOP_LIMIT)
+		sim_kind_ended(f->type, why);
 	sim_trace(node, "packet %u %s", f->packet, tor_counter_name(why));
 }
 
@@ -240,6 +244,9 @@ static void packet_relay(struct sim_node *node, const struct sim_frame *f,
 	if (!to_all)
 		port = tor_routes_spread(&node->core.torus, node->routes, h->dst, h->flow,
 					 node->core.live, tor_cable_port(f->in_port));
+	if (!to_all && port == TOR_NO_PORT && sim_may_turn(node))
+		port = tor_routes_spread(&node->core.torus, node->routes, h->dst, h->flow,
+					 node->core.live, TOR_NO_PORT);
 	if (!to_all && port == TOR_NO_PORT) {
 		packet_drop(node, f, TOR_C_DROP_NO_ROUTE);
 		return;
@@ -373,7 +380,7 @@ static void packet_next(void *arg)
 	p->wanted = calloc(s->torus.nodes, sizeof(*p->wanted));
 	p->arrived = calloc(s->torus.nodes, sizeof(*p->arrived));
 	p->crossed = calloc(s->torus.nodes, sizeof(*p->crossed));
-	if (node->alive && node->paused_until <= sim.now) {
+	if (node->alive && node->paused_until <= sim.now && tor_link_is_ready(&node->core)) {
 		sim_meet(SIM_PACKET);
 		sim.totals.packets++;
 		packet_begin(node, packets);

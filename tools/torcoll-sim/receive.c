@@ -31,24 +31,25 @@ static void receive_hello(struct sim_ctx *ctx, struct sim_node *node, const stru
 		tor_link_hello(&ctx->core, &node->core, f->in_port, h, &hello);
 }
 
-static void forward(struct sim_node *node, struct sim_frame *f, const struct tor_intact *in)
+/* Return whether the frame is on its way: else the caller keeps it. */
+static bool forward(struct sim_node *node, struct sim_frame *f, const struct tor_intact *in)
 {
-	struct sim_frame *on;
 	u32 port;
 
-	on = sim_frame_clone(f);
 	port = sim_route(node, tor_intact_dst(in), tor_intact_tie(in), tor_cable_port(f->in_port));
-	if (!tor_wire_hop(on->hdr)) {
+	if (!tor_wire_hop(f->hdr)) {
 		drop(node, TOR_C_DROP_HOP_LIMIT);
+		sim_kind_ended(f->type, TOR_C_DROP_HOP_LIMIT);
 	} else if (port == TOR_NO_PORT) {
 		drop(node, TOR_C_DROP_NO_ROUTE);
-	} else if (!sim_port_send(node, on, sim_shortest_cable(node, port))) {
+		sim_kind_ended(f->type, TOR_C_DROP_NO_ROUTE);
+	} else if (!sim_port_send(node, f, sim_shortest_cable(node, port))) {
 		drop(node, TOR_C_DROP_FORWARD);
 	} else {
 		tor_env_count(&node->core, TOR_C_FORWARDED, 1);
-		return;
+		return true;
 	}
-	sim_frame_free(on);
+	return false;
 }
 
 static void receive_join(struct sim_ctx *ctx, struct sim_node *node, const struct sim_frame *f,
@@ -230,7 +231,8 @@ static void receive_for_us(struct sim_ctx *ctx, struct sim_node *node, const str
 	}
 }
 
-static void receive(struct sim_ctx *ctx, struct sim_node *node, struct sim_frame *f)
+/* Return whether the frame went on to another node. */
+static bool receive(struct sim_ctx *ctx, struct sim_node *node, struct sim_frame *f)
 {
 	const u32 nodes = node->core.torus.nodes;
 	enum tor_counter why;
@@ -242,7 +244,7 @@ static void receive(struct sim_ctx *ctx, struct sim_node *node, struct sim_frame
 		drop(node, why);
 		if (why == TOR_C_DROP_VERSION)
 			tor_link_foreign(&ctx->core, &node->core, f->in_port, f->hdr[0]);
-		return;
+		return false;
 	}
 	src = tor_intact_src(&in);
 	dst = tor_intact_dst(&in);
@@ -259,21 +261,25 @@ static void receive(struct sim_ctx *ctx, struct sim_node *node, struct sim_frame
 	else if (packet)
 		sim_packet_receive(node, f, &in);
 	else if (dst != node->core.self)
-		forward(node, f, &in);
+		return forward(node, f, &in);
 	else
 		receive_for_us(ctx, node, f, &in);
+	return false;
 }
 
 static void handle(void *arg)
 {
 	struct sim_frame *f = arg;
+	struct sim_node *node = f->to;
 	struct sim_ctx ctx;
+	bool gone;
 
-	sim_frame_trace(f->to, "recv", f);
-	sim_enter(&ctx, f->to);
-	receive(&ctx, f->to, f);
+	sim_frame_trace(node, "recv", f);
+	sim_enter(&ctx, node);
+	gone = receive(&ctx, node, f);
 	sim_leave(&ctx);
-	sim_frame_free(f);
+	if (!gone)
+		sim_frame_free(f);
 }
 
 void sim_receive(void *arg)

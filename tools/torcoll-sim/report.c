@@ -54,6 +54,7 @@ void sim_report(const struct sim_totals *t)
 	       (unsigned long long)t->slowest_seed);
 	printf("%-24s %14.3f ms (seed %llu)\n", "slowest failure", t->slowest_failure / 1e6,
 	       (unsigned long long)t->slowest_failure_seed);
+	sim_kind_report(t);
 	printf("\n%-24s %14s %8s\n", "met by seeds", "seeds", "%");
 	for (i = 0; i < SIM_CLASSES; i++)
 		printf("%-24s %14llu %8.1f\n", sim_class_names[i], (unsigned long long)t->met[i],

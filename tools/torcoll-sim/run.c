@@ -122,6 +122,7 @@ static void finish(void)
 	sim.totals.virtual_time = sim.now - NSEC_PER_SEC;
 	sim.totals.frames = sim.frames;
 	sim.totals.seeds = 1;
+	sim.totals.nodes = sim.scenario.torus.nodes;
 	for (i = 0; i < SIM_CLASSES; i++)
 		sim.totals.met[i] = sim.met >> i & 1;
 	sim_groups_free();
@@ -159,6 +160,7 @@ bool sim_run(void)
 	sim.kept = 0;
 	sim.groups = 0;
 	sim.met = 0;
+	sim.whole = 0;
 	sim.disturbed = 0;
 	memset(&sim.totals, 0, sizeof(sim.totals));
 	meet_shapes();

@@ -559,7 +559,7 @@ static void draw_packets(struct sim_scenario *s)
 	if (!s->packets || s->torus.nodes == 1)
 		return;
 	s->packet_gap = draw_log(10 * NSEC_PER_USEC, 2 * NSEC_PER_MSEC);
-	for (cuts = sim_options.clean ? 0 : sim_below(4); cuts; cuts--)
+	for (cuts = sim_options.clean ? 0 : 1 + sim_below(4); cuts; cuts--)
 		draw_cut(s, s->packets * s->packet_gap, percent(20));
 }
 

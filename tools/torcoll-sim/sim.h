@@ -10,6 +10,7 @@
  *	env.c       core's environment without a network: memory, CRC, FPU,
  *	            timers
  *	frame.c     frames, and the memory that they refer to
+ *	kind.c      counts of frames by kind, and how a fabric comes up
  *	cable.c     ports, cables and their faults
  *	receive.c   reception of frames by a node
  *	node.c      nodes: their ports, crashes and returns
@@ -37,7 +38,7 @@
 #include "core/torus.h"
 
 #define SIM_MILLION		1000000	/* probabilities are in millionths */
-#define SIM_NODES_MAX		1024
+#define SIM_NODES_MAX		4096
 #define SIM_GROUPS_MAX		4
 #define SIM_CALLS_MAX		32
 #define SIM_INCIDENTS_MAX	16
@@ -273,6 +274,7 @@ struct sim_frame {
 	u32 from_life;
 	u32 out_port;
 	bool spread;			/* by any cable of the link of @out_port */
+	u8 type;			/* as built */
 	bool data;
 	bool late;
 	u64 left;
@@ -286,6 +288,7 @@ struct sim_frame {
 struct sim_port {
 	u64 busy_until;
 	u64 *leaving;			/* ring: when the frames in the queue will have left */
+	u32 room;			/* of the ring, which grows as far as the queue does */
 	u32 sent;
 	u32 first, held;
 	/* reasons why frames that leave by this port are lost */
@@ -300,7 +303,7 @@ struct sim_rank;
 struct sim_node {
 	struct tor_node core;
 	struct tor_routes *routes;
-	struct tor_routes *unhurt;	/* without dead links */
+	struct tor_routes *unhurt;	/* without dead links, once it was needed */
 	struct tor_tree tree;
 	struct tor_seen *seen;
 	struct sim_port port[TOR_MAX_CABLES];	/* by number of the cable */
@@ -312,8 +315,11 @@ struct sim_node {
 	u64 cpu_free;
 	u64 join_due;
 	u32 downs;			/* of links, that its channels know of */
+	u32 changes;			/* of links, that its routes know of */
+	u64 turns;			/* frames may turn round until then, ns */
 	u64 look_due;
 	bool view_changed;		/* since its routes were searched */
+	bool whole;			/* it knows all links to be up, and so do its routes */
 	struct tor_damper searches;
 	u64 counters[TOR_C_COUNT];
 	struct sim_rank *rank[SIM_GROUPS_MAX + 1];	/* by group; NULL: no member */
@@ -408,6 +414,16 @@ struct sim_ctx {
 
 #define SIM_ERRNO_MAX	134
 
+/* Frames of a type, by the number of the type; plain numbers as in struct sim_totals. */
+#define SIM_KINDS	(TORCOLL_FRAME_PACKET + 1)
+
+struct sim_kind {
+	u64 sent;			/* by their origin; those that it has no route for are not among them */
+	u64 crossed;			/* cables */
+	u64 hop_limit;			/* that it ended */
+	u64 no_route;			/* at their origin or on their way */
+};
+
 /* Sums over runs; plain numbers, since workers add them in shared memory. */
 struct sim_totals {
 	u64 seeds;
@@ -416,6 +432,11 @@ struct sim_totals {
 	u64 ops;
 	u64 aborted;
 	u64 frames;
+	struct sim_kind kind[SIM_KINDS];
+	u64 nodes;
+	u64 settled;			/* when all nodes knew all links to be up, ns after the start */
+	u64 served;			/* when the last rank had its first result, likewise */
+	u64 crossed;			/* cables, by all frames until then */
 	u64 packets;			/* sent */
 	u64 arrivals;			/* of packets at a node that they were for */
 	u64 due;			/* of these, those that nothing could prevent */
@@ -436,12 +457,18 @@ struct sim_totals {
 	u64 virtual_time;
 };
 
+/* A rank to look at first. */
+struct sim_hint {
+	u32 group, rank;
+};
+
 extern struct sim {
 	u64 now;
 	struct sim_scenario scenario;
 	struct sim_node *node;
 	struct sim_group group[SIM_GROUPS_MAX + 1];	/* the last is the epilogue's */
 	u32 groups;
+	struct sim_hint unfinished, unserved;
 	struct sim_group_spec epilogue;
 	u32 unit;
 	u64 disturbed;			/* when a cable or node was last cut, mended, lost or gained, ns */
@@ -455,6 +482,7 @@ extern struct sim {
 	struct list_head all_frames;
 	struct sim_packet *packet;	/* by number */
 	u64 frames;			/* but hellos, given to ports */
+	u32 whole;			/* nodes that know all links to be up */
 	struct sim_totals totals;	/* of this run */
 } sim;
 
@@ -492,6 +520,18 @@ void sim_frame_copy(struct sim_frame *f);
 struct tor_bytes *sim_frame_pieces(const struct sim_frame *f, u32 *n);
 void sim_frame_trace(const struct sim_node *node, const char *what, const struct sim_frame *f);
 
+/* --- kind.c --- */
+
+void sim_kind_sent(const struct sim_frame *f);
+void sim_kind_crossed(const struct sim_frame *f);
+/* Record that a frame of a type ends: @why is a counter of drops. */
+void sim_kind_ended(u8 type, enum tor_counter why);
+/* Record whether a node knows all links to be up. */
+void sim_kind_look(struct sim_node *node);
+/* Record that a rank has the result of its op @seq. */
+void sim_kind_served(u32 seq);
+void sim_kind_report(const struct sim_totals *t);
+
 /* --- cable.c --- */
 
 /* Send the frames that core built in this entry to their ports. */
@@ -508,6 +548,8 @@ u32 sim_flow_cable(const struct sim_node *node, u32 link, u32 flow);
 bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port);
 /* Return whether the node's view of the link lets frames through. */
 bool sim_port_up(const struct sim_node *node, u32 port);
+/* Return whether a frame may go back to where it came from: see route.h. */
+bool sim_may_turn(const struct sim_node *node);
 /* Return the link for a destination, with known links; TOR_NO_PORT: none. */
 u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from);
 /* Begin or stop losing frames towards the neighbour. */

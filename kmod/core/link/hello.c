@@ -7,7 +7,7 @@
 #include "core/wire/wire.h"
 
 /* Choose the records of the next hellos: as many as fit all cables. */
-static void hello_pick_records(struct tor_node *node, bool turn)
+static void hello_pick_records(struct tor_node *node, enum tor_view_turn turn)
 {
 	const u32 fixed = sizeof(struct torcoll_hdr) + sizeof(struct torcoll_hello);
 	u32 max = TORCOLL_HELLO_RECORDS_MAX;
@@ -76,17 +76,18 @@ static void hello_say(struct tor_ctx *ctx, struct tor_node *node, u32 cable)
 	tor_env_send(ctx, node, &frame);
 }
 
-/* Send hellos on all cables, with all news. */
-static void hello_say_everywhere(struct tor_ctx *ctx, struct tor_node *node, bool turn)
+/* Send hellos on all cables, with as much news as they take. */
+static void hello_say_everywhere(struct tor_ctx *ctx, struct tor_node *node,
+				 enum tor_view_turn turn)
 {
 	u32 cable;
 
-	node->news = false;
 	hello_pick_records(node, turn);
+	node->news = !list_empty(&node->view.news);
+	node->told_downs = node->view.downs;
 	for (cable = 0; cable < TOR_MAX_CABLES; cable++) {
 		if (node->cable[cable].state <= TOR_LINK_NO_CARRIER)
 			continue;
-		node->cable[cable].answered = ctx->now;
 		hello_say(ctx, node, cable);
 	}
 }
@@ -107,10 +108,10 @@ bool tor_hello_spread_news(struct tor_ctx *ctx, struct tor_node *node)
 	if (!node->news)
 		return false;
 	hello_earn_floods(node, ctx->now);
-	if (!node->floods)
+	if (node->floods <= (node->told_downs == node->view.downs ? TOR_FLOODS_URGENT : 0))
 		return false;
 	node->floods--;
-	hello_say_everywhere(ctx, node, false);
+	hello_say_everywhere(ctx, node, TOR_VIEW_NEWS);
 	return true;
 }
 
@@ -130,7 +131,7 @@ void tor_hello_answer(struct tor_ctx *ctx, struct tor_node *node, u32 cable)
 	if (c->answered && ctx->now - c->answered < tor_div64(node->hello_ns, 4))
 		return;
 	c->answered = ctx->now;
-	hello_pick_records(node, false);
+	hello_pick_records(node, TOR_VIEW_ANSWER);
 	hello_say(ctx, node, cable);
 }
 
@@ -143,5 +144,5 @@ void tor_hello_tick(struct tor_ctx *ctx, struct tor_node *node)
 	if (node->said_at && ctx->now + slack < node->said_at + node->hello_ns)
 		return;
 	node->said_at = ctx->now;
-	hello_say_everywhere(ctx, node, true);
+	hello_say_everywhere(ctx, node, TOR_VIEW_REGULAR);
 }

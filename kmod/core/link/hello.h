@@ -6,7 +6,9 @@
  * whose link goes up or down changes its record (view.h) and sends a hello on
  * all cables immediately; a node that learns news from a hello does the same. At
  * most TOR_FLOODS such hellos follow one another, then TOR_FLOODS_PER_HELLO per
- * interval, and no fewer than one per TOR_FLOOD_EVERY. Further news waits for
+ * interval, and no fewer than one per TOR_FLOOD_EVERY. The last
+ * TOR_FLOODS_URGENT are for news of links that went down, which does not wait
+ * behind that of nodes that begin. Further news waits for
  * the next tick with one left, or for a regular hello. A damper (damper.h)
  * limits how often new neighbours are sent the whole view.
  *
@@ -19,7 +21,8 @@
 
 #define TOR_HELLO_INTERVAL	(200 * NSEC_PER_MSEC)
 
-#define TOR_FLOODS		8	/* most hellos in a row that are sent immediately */
+#define TOR_FLOODS		12	/* most hellos in a row that are sent immediately */
+#define TOR_FLOODS_URGENT	4	/* of these, left for news of links that went down */
 #define TOR_FLOODS_PER_HELLO	8	/* replenished per hello interval, */
 #define TOR_FLOOD_EVERY		(25 * NSEC_PER_MSEC)	/* or at this interval, if shorter */
 

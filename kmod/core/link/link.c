@@ -38,7 +38,25 @@ u16 tor_link_dead(const struct tor_node *node)
 void tor_link_init(struct tor_node *node)
 {
 	node->floods = TOR_FLOODS;
-	tor_view_say(&node->view, node->self, node->epoch, tor_link_dead(node), 0);
+	node->awaited = tor_link_dead(node);
+	tor_view_say(&node->view, node->self, node->epoch, 0, 0);
+}
+
+bool tor_link_is_ready(const struct tor_node *node)
+{
+	return READ_ONCE(node->live) && !READ_ONCE(node->awaited);
+}
+
+u32 tor_link_count_dead(const struct tor_node *node)
+{
+	return READ_ONCE(node->view.dead) + hweight64((u64)READ_ONCE(node->awaited));
+}
+
+void tor_link_copy_dead(const struct tor_node *node, u16 *dead, u32 first, u32 n)
+{
+	tor_view_copy_dead(&node->view, dead, first, n);
+	if (node->self - first < n)
+		dead[node->self] = tor_link_dead(node);
 }
 
 /* Sum up the cables of a link. What it takes stays while none of them is up. */
@@ -59,6 +77,7 @@ static void link_sum(struct tor_node *node, u32 port)
 	if (up)
 		WRITE_ONCE(link->takes, takes);
 	WRITE_ONCE(link->up, up);
+	WRITE_ONCE(node->awaited, node->awaited & ~((u32)!!up << port));
 	WRITE_ONCE(node->live, (node->live & ~(1U << port)) | (u32)!!up << port);
 }
 
@@ -80,8 +99,8 @@ static u16 link_common_frame(const struct tor_node *node)
 static void link_say_links(struct tor_ctx *ctx, struct tor_node *node)
 {
 	const struct tor_view_entry *own = &node->view.entry[node->self];
+	u16 dead = tor_link_dead(node) & ~node->awaited;
 	u16 frame = link_common_frame(node);
-	u16 dead = tor_link_dead(node);
 
 	if (own->dead == dead && own->frame == frame)
 		return;
@@ -95,6 +114,7 @@ static void link_set_state(struct tor_ctx *ctx, struct tor_node *node, u32 cable
 {
 	struct tor_cable *c = &node->cable[cable];
 	bool up = state == TOR_LINK_UP;
+	u32 live = node->live;
 
 	if (c->state != state) {
 		node->tell_all |= up;
@@ -113,6 +133,11 @@ static void link_set_state(struct tor_ctx *ctx, struct tor_node *node, u32 cable
 		link_sum(node, tor_cable_port(cable));
 	}
 	link_say_links(ctx, node);
+	if (node->live == live)
+		return;
+	/* also if the link was awaited, which is no news for others */
+	WRITE_ONCE(node->view.changes, node->view.changes + 1);
+	tor_env_view_changed(ctx, node);
 }
 
 static void link_forget_neighbour(struct tor_cable *c)
@@ -150,6 +175,8 @@ void tor_link_open(struct tor_ctx *ctx, struct tor_node *node, u32 cable, u32 fr
 {
 	struct tor_cable *c = &node->cable[cable];
 
+	if (!node->patience)
+		node->patience = ctx->now + TOR_HELLO_MISSES * node->hello_ns;
 	if (c->frame_size != frame_size)
 		node->news = c->state > TOR_LINK_NO_CARRIER;
 	c->frame_size = frame_size;
@@ -393,6 +420,15 @@ static void link_forgive_lost_time(struct tor_node *node, u64 now)
 	}
 }
 
+/* Tell others of the links that have not come up. */
+static void link_end_patience(struct tor_ctx *ctx, struct tor_node *node)
+{
+	if (!node->awaited || !node->patience || ctx->now < node->patience)
+		return;
+	WRITE_ONCE(node->awaited, 0);
+	link_say_links(ctx, node);
+}
+
 void tor_link_tick(struct tor_ctx *ctx, struct tor_node *node)
 {
 	u32 cable;
@@ -414,5 +450,6 @@ void tor_link_tick(struct tor_ctx *ctx, struct tor_node *node)
 		link_agree_frame(c);
 		link_set_state(ctx, node, cable, TOR_LINK_WAITING);
 	}
+	link_end_patience(ctx, node);
 	tor_hello_tick(ctx, node);
 }

@@ -13,6 +13,14 @@
  * only as often as a damper (damper.h) allows, and TOR_LINK_FLAPPING in
  * between.
  *
+ * A node that begins has no link yet, and most of them are up a round trip
+ * later. It does not tell others that the rest is dead before
+ * TOR_HELLO_MISSES intervals have passed, the time after which a silent
+ * neighbour counts as gone: otherwise the start of a fabric without faults would
+ * be news of many cuts and mends of each link, and nodes that have heard
+ * different parts of it would send frames in circles. Its own routes avoid such
+ * links from the beginning.
+ *
  * Locking: every call here, except tor_link_alive() and tor_link_damaged(), is
  * under the node's lock (node.h).
  */
@@ -129,8 +137,27 @@ struct tor_hello;
 /* Bit per link of @node that should be there and of which no cable is up. */
 u16 tor_link_dead(const struct tor_node *node);
 
-/* Set up the links of a new node: no cable is up. */
+/* Set up the links of a new node: no cable is up, all are awaited. */
 void tor_link_init(struct tor_node *node);
+
+/*
+ * True once packets may be sent: a link is up, and others know those that are
+ * not. Context: any; takes no lock.
+ */
+bool tor_link_is_ready(const struct tor_node *node);
+
+/*
+ * Number of links' ends that are dead as far as @node knows, those that it
+ * awaits included. Context: any; takes no lock.
+ */
+u32 tor_link_count_dead(const struct tor_node *node);
+
+/*
+ * Copy what @node knows of the dead links of nodes @first to @first + @n - 1, for
+ * tor_routes_build(), to @dead, which has an entry for each node. Context: the
+ * node's lock.
+ */
+void tor_link_copy_dead(const struct tor_node *node, u16 *dead, u32 first, u32 n);
 
 /**
  * tor_link_open - a cable has a device with carrier

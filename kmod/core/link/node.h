@@ -60,10 +60,14 @@ struct tor_early {
  * @hello_ns: hello interval; @ticked: time of the last tor_link_tick(), ns
  * @cable: by number, see cable.h; @link: by port; see link.h
  * @live: bit per port whose link has a cable that is up; read without lock, so by READ_ONCE
+ * @awaited: bit per port whose link was never up, as long as others are not
+ *	told; read without lock, so by READ_ONCE
+ * @patience: until when links are awaited, ns; 0: no port was opened
  * @view: what is known of the links of all nodes
  * @frame: bytes of a frame that all links take, as sent to all nodes
  * @news: there are changes to send immediately
  * @said_at: time of the last regular hello, ns
+ * @told_downs: value of view.downs when hellos were last sent on all cables
  * @floods: immediate hellos left; @flooded: time of the last replenishment, ns
  * @tell_all: a neighbour is new; @telling: limits how often new neighbours are
  *	sent the whole view
@@ -97,10 +101,13 @@ struct tor_node {
 	struct tor_cable cable[TOR_MAX_CABLES];
 	struct tor_link link[TOR_MAX_PORTS];
 	u32 live;
+	u32 awaited;
+	u64 patience;
 	struct tor_view view;
 	u16 frame;
 	bool news;
 	u64 said_at;
+	u32 told_downs;
 	u32 floods;
 	u64 flooded;
 	bool tell_all;

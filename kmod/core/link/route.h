@@ -12,13 +12,20 @@
  * Loops. If all nodes on the path know the same dead links, every hop brings
  * the frame one hop nearer to its destination: there is no loop, and every
  * reachable node is reached. While news spreads, two nodes may each consider the
- * other the nearer one. A frame never returns to the neighbour it came from: it
- * takes another port of a shortest path, or is dropped. Nodes that agree never
- * want to return a frame, so the rule costs nothing, and it turns the loop
- * between two neighbours, by far the most frequent case since news travels hop
- * by hop, into one lost frame. Longer loops need three nodes with different
- * views. They end when the news has reached all of them, and at the latest at
- * the hop limit. The sender retransmits dropped frames, end to end.
+ * other the nearer one. A frame therefore does not return to the neighbour it
+ * came from: it takes another port of a shortest path. Nodes that agree never
+ * want to return a frame, so the rule costs nothing, and it ends the loop between
+ * two neighbours, by far the most frequent case since news travels hop by hop.
+ *
+ * If there is no other port, as in a ring that was cut, the frame turns round,
+ * for TOR_ROUTES_TURN after news of a dead link and as long as the table is up to
+ * date with all news; else it is dropped. News is sent before such a frame, on
+ * the same cable, so that the neighbour knows what this node knows, or more, and
+ * does not return it again.
+ *
+ * Longer loops need three nodes with different views. They end when the news has
+ * reached all of them, and at the latest at the hop limit. The sender retransmits
+ * dropped frames, end to end. A fabric that begins has no such news: link.h.
  *
  * Packets of the network device are spread over all ports that begin a shortest
  * path, by the hash of their flow (tor_routes_spread()). Every hop still brings
@@ -35,6 +42,8 @@
 
 #define TOR_NO_PORT	(~0U)
 #define TOR_HOP_LIMIT	255
+/* how long after news of a dead link frames may turn round: see above */
+#define TOR_ROUTES_TURN	(20 * NSEC_PER_MSEC)
 
 /**
  * struct tor_routes - routing table of a node

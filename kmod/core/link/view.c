@@ -7,6 +7,7 @@ int tor_view_init(struct tor_view *view, u32 nodes)
 	u32 i;
 
 	memset(view, 0, sizeof(*view));
+	INIT_LIST_HEAD(&view->news);
 	INIT_LIST_HEAD(&view->tell);
 	view->entry = tor_env_table_alloc((size_t)nodes * sizeof(*view->entry));
 	if (!view->entry)
@@ -36,20 +37,17 @@ static u32 view_digest(const struct tor_view *view, u32 node)
 	return x >> 32;
 }
 
-/* News go first, records already sent last. */
-static void view_enlist(struct tor_view *view, struct tor_view_entry *e, bool first)
+/* The latest news goes first: what is late already is not made later by it. */
+static void view_enlist_news(struct tor_view *view, struct tor_view_entry *e)
 {
 	list_del(&e->list);
-	if (first)
-		list_add_tail(&e->list, view->tell.next);
-	else
-		list_add_tail(&e->list, &view->tell);
+	list_add_tail(&e->list, view->news.next);
 }
 
-static void view_unlist(struct tor_view_entry *e)
+static void view_enlist_last(struct tor_view *view, struct tor_view_entry *e)
 {
 	list_del(&e->list);
-	INIT_LIST_HEAD(&e->list);
+	list_add_tail(&e->list, &view->tell);
 }
 
 /* The frame size of @e changes to @frame. */
@@ -72,6 +70,8 @@ static void view_store(struct tor_view *view, const struct tor_record *r)
 
 	if (r->dead & ~e->dead)
 		view->downs++;
+	if (r->dead != e->dead)
+		WRITE_ONCE(view->changes, view->changes + 1);
 	view_note_frame(view, e, r->frame);
 	view->dead -= hweight64((u64)e->dead);
 	view->digest ^= view_digest(view, r->node);
@@ -82,7 +82,7 @@ static void view_store(struct tor_view *view, const struct tor_record *r)
 	e->tell = TOR_VIEW_TELL;
 	view->digest ^= view_digest(view, r->node);
 	view->dead += hweight64((u64)e->dead);
-	view_enlist(view, e, true);
+	view_enlist_news(view, e);
 }
 
 void tor_view_say(struct tor_view *view, u32 node, u32 epoch, u16 dead, u16 frame)
@@ -121,7 +121,7 @@ enum tor_view_news tor_view_learn(struct tor_view *view, const struct tor_record
 	/* do not extend the turns of a record merely because of this */
 	e->tell = max_t(u8, e->tell, 1);
 	if (list_empty(&e->list))
-		view_enlist(view, e, true);
+		view_enlist_news(view, e);
 	return TOR_VIEW_STALE;
 }
 
@@ -154,8 +154,10 @@ static void view_tell_some(struct tor_view *view)
 		if (!e->seq)
 			continue;
 		e->tell = TOR_VIEW_TELL;
-		if (list_empty(&e->list))
-			view_enlist(view, e, false);
+		if (e->dead)
+			view_enlist_news(view, e);
+		else if (list_empty(&e->list))
+			view_enlist_last(view, e);
 	}
 }
 
@@ -165,32 +167,71 @@ void tor_view_tell_all(struct tor_view *view)
 	view_tell_some(view);
 }
 
-u32 tor_view_pick(struct tor_view *view, struct tor_record *record, u32 max, bool turn)
+static void view_write(const struct tor_view *view, const struct tor_view_entry *e,
+		       struct tor_record *record)
+{
+	record->node = e - view->entry;
+	record->epoch = e->epoch;
+	record->seq = e->seq;
+	record->dead = e->dead;
+	record->frame = e->frame;
+}
+
+/* The hello that carries @e is a regular one: it is told again later, or no more. */
+static void view_take_turn(struct tor_view_entry *e, struct list_head *told)
+{
+	e->tell -= !!e->tell;
+	list_del(&e->list);
+	INIT_LIST_HEAD(&e->list);
+	if (e->tell || e->dead)
+		list_add_tail(&e->list, told);
+}
+
+/* Write entries of @list, @n to @max - 1. Move them to @told, in a regular hello when due again. */
+static u32 view_pick_from(struct tor_view *view, struct list_head *list, struct tor_record *record,
+			  u32 n, u32 max, bool turn, struct list_head *told)
 {
 	struct tor_view_entry *e, *next;
+
+	list_for_each_entry_safe(e, next, list, list) {
+		if (n == max)
+			break;
+		view_write(view, e, &record[n++]);
+		if (turn) {
+			view_take_turn(e, told);
+		} else if (told) {
+			list_del(&e->list);
+			list_add_tail(&e->list, told);
+		}
+	}
+	return n;
+}
+
+/* Move all entries of @from to the place before @to, in their order. */
+static void view_move(struct list_head *from, struct list_head *to)
+{
+	struct tor_view_entry *e, *next;
+
+	list_for_each_entry_safe(e, next, from, list) {
+		list_del(&e->list);
+		list_add_tail(&e->list, to);
+	}
+}
+
+u32 tor_view_pick(struct tor_view *view, struct tor_record *record, u32 max,
+		  enum tor_view_turn turn)
+{
+	bool regular = turn == TOR_VIEW_REGULAR;
 	struct list_head told;
-	u32 n = 0;
+	u32 n;
 
 	view_tell_some(view);
 	INIT_LIST_HEAD(&told);
-	list_for_each_entry_safe(e, next, &view->tell, list) {
-		if (n == max)
-			break;
-		record[n].node = e - view->entry;
-		record[n].epoch = e->epoch;
-		record[n].seq = e->seq;
-		record[n].dead = e->dead;
-		record[n].frame = e->frame;
-		n++;
-		if (!turn)
-			continue;
-		e->tell -= !!e->tell;
-		view_unlist(e);
-		if (e->tell || e->dead)
-			list_add_tail(&e->list, &told);
-	}
-	list_for_each_entry_safe(e, next, &told, list)
-		view_enlist(view, e, false);
+	n = view_pick_from(view, &view->news, record, 0, max, regular,
+			   turn == TOR_VIEW_ANSWER ? NULL : &told);
+	n = view_pick_from(view, &view->tell, record, n, max, regular, regular ? &told : NULL);
+	/* news is told again by the next immediate hellos, as far as there is room */
+	view_move(&told, regular ? &view->tell : view->tell.next);
 	return n;
 }
 

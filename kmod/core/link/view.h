@@ -17,7 +17,9 @@
  *   TOR_VIEW_TELL times. If all of these are lost, the neighbour either keeps
  *   naming a link dead that is not, and is corrected, or lacks an epoch or a
  *   frame size, which the next record of that node brings.
- * A new neighbour is sent the whole view.
+ * A new neighbour is sent the whole view, records with dead links first.
+ *
+ * More news than fit into an immediate hello continue in the next ones.
  *
  * Memory is one entry per node of the fabric, independent of what is received.
  *
@@ -33,7 +35,7 @@
 
 /**
  * struct tor_view_entry - the last record of a node
- * @list: in tor_view.tell, or empty
+ * @list: in tor_view.news or tor_view.tell, or empty
  * @epoch: 0: unknown
  * @seq: 0: no record was received
  * @dead: bit per port whose link is dead
@@ -52,12 +54,15 @@ struct tor_view_entry {
 /**
  * struct tor_view - the records of all nodes
  * @entry: by node
- * @tell: entries to send, in turn
+ * @news: entries that no hello on all cables has carried since they were news
+ * @tell: other entries to send, in turn
  * @nodes: number of entries
  * @digest: of all entries with dead links: equal on two nodes that know the
  *	same
  * @dead: number of ports named as dead
  * @downs: records that named a port dead which was alive
+ * @changes: of dead ports, those of the own awaited links included: routes of the
+ *	same number are up to date
  * @next: next node to put into @tell for a new neighbour; @untold: number of
  *	nodes left
  * @frame: the smallest known frame size of any node, U16_MAX if none is known.
@@ -69,11 +74,13 @@ struct tor_view_entry {
  */
 struct tor_view {
 	struct tor_view_entry *entry;
+	struct list_head news;
 	struct list_head tell;
 	u32 nodes;
 	u32 digest;
 	u32 dead;
 	u32 downs;
+	u32 changes;
 	u32 next;
 	u32 untold;
 	u16 frame;
@@ -119,16 +126,24 @@ enum tor_view_news tor_view_contradict(struct tor_view *view, const struct tor_r
  */
 void tor_view_tell_all(struct tor_view *view);
 
+/* What the hello is that carries the records. */
+enum tor_view_turn {
+	TOR_VIEW_ANSWER,		/* goes to one neighbour, and counts for nothing */
+	TOR_VIEW_NEWS,			/* immediate, on all cables: the next one carries other news */
+	TOR_VIEW_REGULAR,		/* also counts as one of those that carry a change */
+};
+
 /**
  * tor_view_pick - choose the records for a hello
  * @view: view
  * @record: room for @max
  * @max: most records
- * @turn: a regular hello, which counts as a turn; false for an immediate one
+ * @turn: what the hello is
  *
  * Return: their number.
  */
-u32 tor_view_pick(struct tor_view *view, struct tor_record *record, u32 max, bool turn);
+u32 tor_view_pick(struct tor_view *view, struct tor_record *record, u32 max,
+		  enum tor_view_turn turn);
 
 /*
  * Copy the dead ports of nodes @first to @first + @n - 1, for
