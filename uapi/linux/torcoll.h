@@ -175,6 +175,7 @@ enum torcoll_algorithm {
 	TORCOLL_ALLPORT,
 	TORCOLL_BINE,		/* reserved */
 	TORCOLL_DIRECT,
+	TORCOLL_LAYERS,
 	TORCOLL_ALGO_COUNT
 };
 
