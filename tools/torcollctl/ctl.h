@@ -416,6 +416,7 @@ int limit_main(struct args *a);
 int log_main(struct args *a);
 int survey_main(struct args *a);
 int discover_main(struct args *a);
+int advise_main(struct args *a);
 int monitor_main(struct args *a);
 int netns_main(struct args *a);
 int env_main(struct args *a);
