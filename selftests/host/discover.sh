@@ -181,9 +181,10 @@ f e2 b e3
 END
 check chords__text says chords "6 hosts form a ring with chords, 6+2: all 12 cables fit."
 check chords__json json chords 0 '.ok and .shape.kind == "chords" and .shape.sides == [6, 2] and .shape.kinds == ["ring", "chord"]'
-check chords__written discover chords write "$work/chords"
-is chords__file "$(grep -E '^(dims|port)' "$work/chords" | sed -n 1,5p | tr '\n' ' ')" \
-	"dims = 6+2 port 0+ = e0 port 0- = e1 port 1+ = e2 port 1- = e3 "
+# each host but the opposite one is next to each: the ring goes by other cables than it was drawn with
+check chords__written discover chords write "$work/chords.conf"
+is chords__file "$(grep -E '^(dims|port)' "$work/chords.conf" | sed -n 1,5p | tr '\n' ' ')" \
+	"dims = 6+2 port 0+ = e0 port 0- = e2 port 1+ = e1 port 1- = e3 "
 check chords__as_told discover chords dims 6+2
 fails chords__no_such_step 1 'chords are up to 3 steps' $ctl discover from "$work/chords" dims 6+3
 
