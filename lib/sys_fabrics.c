@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
+#include <linux/torcoll.h>
 #include <linux/torcoll_netlink.h>
 #include <stdbool.h>
 #include <string.h>
@@ -67,6 +68,17 @@ static void take_sides(struct torcoll_sys_fabric *fabric, const struct nlattr *a
 	memcpy(fabric->side, attr + 1, fabric->ndim * sizeof(*fabric->side));
 }
 
+/* Chords, behind the other dimensions, are no sides: nodes have no coordinates there. */
+static void take_kinds(struct torcoll_sys_fabric *fabric, const struct nlattr *attr)
+{
+	const uint32_t *kind = (const uint32_t *)(attr + 1);
+	size_t n = (attr->nla_len - NLA_HDRLEN) / sizeof(*kind);
+
+	while (fabric->ndim && fabric->ndim <= n &&
+	       kind[fabric->ndim - 1] == TORCOLL_KIND_CHORD)
+		fabric->side[--fabric->ndim] = 0;
+}
+
 static void take_attr(struct search *s, const struct nlattr *attr)
 {
 	struct torcoll_sys_fabric *fabric = &s->fabric[s->count];
@@ -84,6 +96,8 @@ static void take_attr(struct search *s, const struct nlattr *attr)
 			fabric->nodes = attr_value(attr);
 		else if (type == TORCOLL_A_FABRIC_SIDES)
 			take_sides(fabric, attr);
+		else if (type == TORCOLL_A_FABRIC_KINDS)
+			take_kinds(fabric, attr);
 	}
 }
 

@@ -329,7 +329,7 @@ int tor_session_comm_info(struct tor_session *session, struct torcoll_comm_info 
 	info->ranks = comm->ranks;
 	info->node = comm->node->self;
 	info->generation = comm->generation;
-	info->ndim = comm->node->torus.ndim;
+	info->ndim = comm->node->torus.axes;
 	memset(info->side, 0, sizeof(info->side));
 	memcpy(info->side, comm->node->torus.side, info->ndim * sizeof(u32));
 	info->frame_bytes = comm->unit;

@@ -86,4 +86,5 @@ const char *const tor_algorithm_names[TORCOLL_ALGO_COUNT] = {
 	[TORCOLL_ALLPORT] = "allport",
 	[TORCOLL_BINE] = "bine",
 	[TORCOLL_DIRECT] = "direct",
+	[TORCOLL_LAYERS] = "layers",
 };

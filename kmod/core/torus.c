@@ -2,6 +2,31 @@
 /* The shape of a fabric. See torus.h. */
 #include "core/torus.h"
 
+#include "core/layers.h"
+
+/* True if @dim may be a chord of the dimensions before. */
+static bool torus_has_room_for_chord(const struct tor_torus *t, u32 dim, u32 step)
+{
+	return dim && dim <= TOR_MAX_CHORDS && t->kind[0] == TORCOLL_KIND_RING &&
+	       (dim == 1 || t->kind[1] == TORCOLL_KIND_CHORD) && t->side[0] <= TOR_CHORD_NODES &&
+	       step > t->step[dim - 1] && 2 * step < t->side[0];
+}
+
+/* Set up dimension @dim; those before are. False: there cannot be such a one. */
+static bool torus_add_side(struct tor_torus *t, u32 dim, u32 side)
+{
+	t->kind[dim] = tor_side_kind(side);
+	t->side[dim] = tor_side_length(side);
+	t->step[dim] = 1;
+	if (t->kind[dim] != TORCOLL_KIND_CHORD) {
+		t->axes = dim + 1;
+		/* nothing follows chords */
+		return !dim || t->kind[dim - 1] != TORCOLL_KIND_CHORD;
+	}
+	t->step[dim] = tor_side_nodes(side);
+	return torus_has_room_for_chord(t, dim, t->step[dim]);
+}
+
 int tor_torus_init(struct tor_torus *t, u32 ndim, const u32 *side, u32 cables)
 {
 	u64 nodes = 1;
@@ -13,8 +38,8 @@ int tor_torus_init(struct tor_torus *t, u32 ndim, const u32 *side, u32 cables)
 	for (d = 0; d < ndim; d++) {
 		if (!tor_side_is_valid(side[d]) || tor_side_ways(side[d]) > TOR_MAX_PORTS - ports)
 			return -EINVAL;
-		t->side[d] = tor_side_nodes(side[d]);
-		t->kind[d] = tor_side_kind(side[d]);
+		if (!torus_add_side(t, d, side[d]))
+			return -EINVAL;
 		t->stride[d] = nodes;
 		nodes *= t->side[d];
 		if (nodes > TOR_MAX_NODES)
@@ -67,7 +92,7 @@ bool tor_torus_has_port(const struct tor_torus *t, u32 node, u32 port)
 	if (port >= t->ports)
 		return false;
 	dim = tor_port_dim(t, port);
-	if (t->kind[dim] == TORCOLL_KIND_MESH)
+	if (t->kind[dim] == TORCOLL_KIND_MESH || t->kind[dim] == TORCOLL_KIND_CHORD)
 		return true;
 	if (t->side[dim] == 1)
 		return false;
@@ -84,10 +109,13 @@ bool tor_torus_has_port(const struct tor_torus *t, u32 node, u32 port)
 u32 tor_torus_neighbour(const struct tor_torus *t, u32 node, u32 port)
 {
 	u32 dim = tor_port_dim(t, port), way = tor_port_way(t, port);
+	s64 step = t->step[dim];
 
 	if (t->kind[dim] == TORCOLL_KIND_MESH)
 		return tor_torus_shift(t, node, dim, way + 1);
-	return tor_torus_shift(t, node, dim, way == TOR_PLUS ? 1 : -1);
+	if (t->kind[dim] == TORCOLL_KIND_CHORD)
+		dim = 0;
+	return tor_torus_shift(t, node, dim, way == TOR_PLUS ? step : -step);
 }
 
 u32 tor_torus_peer_port(const struct tor_torus *t, u32 port)
@@ -139,6 +167,8 @@ u32 tor_torus_distance(const struct tor_torus *t, u32 a, u32 b)
 {
 	u32 d, hops = 0;
 
+	if (tor_torus_has_chords(t))
+		return tor_layers_hops(t, torus_steps_up(t, a, b, 0));
 	for (d = 0; d < t->ndim; d++)
 		hops += torus_hops(t, a, b, d);
 	return hops;
@@ -146,8 +176,12 @@ u32 tor_torus_distance(const struct tor_torus *t, u32 a, u32 b)
 
 bool tor_torus_ties(const struct tor_torus *t, u32 a, u32 b)
 {
-	u32 d;
+	u32 d, ports;
 
+	if (tor_torus_has_chords(t)) {
+		ports = tor_layers_first_ports(t, torus_steps_up(t, a, b, 0));
+		return ports & (ports - 1);
+	}
 	for (d = 0; d < t->ndim; d++)
 		if (t->kind[d] == TORCOLL_KIND_RING &&
 		    torus_steps_up(t, a, b, d) * 2 == t->side[d] &&
@@ -160,6 +194,8 @@ u32 tor_torus_diameter(const struct tor_torus *t)
 {
 	u32 d, hops = 0;
 
+	if (tor_torus_has_chords(t))
+		return tor_layers_depth(t);
 	for (d = 0; d < t->ndim; d++) {
 		switch (t->kind[d]) {
 		case TORCOLL_KIND_LINE:

@@ -10,10 +10,16 @@
  * MINUS of 0. A line has no cable from its last node to its first, whatever the
  * number of cables of rings of 2.
  *
- * The ways out of a node along a dimension are numbered. In rings and lines way
- * 0 is up, 1 is down. Way w of a mesh leads w + 1 steps up, modulo the side, so
+ * A ring may have chords: cables from each node to those so many nodes further
+ * and back (a circulant graph). Each step is a dimension of its own behind the
+ * ring, of side 1: chords join nodes of the ring and add none. The step of the
+ * ring is 1, those of chords ascend from 2 and stay below half of the nodes, so
+ * that no two cables join the same nodes. The ring is the only other dimension.
+ *
+ * The ways out of a node along a dimension are numbered. In rings, lines and
+ * chords way 0 is up, 1 is down. Way w of a mesh leads w + 1 steps up, modulo the side, so
  * the last way leads one step down. Ports count the ways of all dimensions; in
- * a fabric of rings and lines a port is 2 * dim + dir.
+ * a fabric without meshes a port is 2 * dim + dir.
  */
 #ifndef _TOR_CORE_TORUS_H
 #define _TOR_CORE_TORUS_H
@@ -25,11 +31,14 @@
 #define TOR_MAX_DIMS	6
 #define TOR_MAX_PORTS	(2 * TOR_MAX_DIMS)
 #define TOR_MAX_NODES	(1U << 20)
+#define TOR_MAX_CHORDS	3		/* steps of chords */
+#define TOR_CHORD_NODES	1024		/* most nodes of a ring with chords: see layers.h */
 
-enum tor_dir { TOR_PLUS, TOR_MINUS };	/* ways of rings and lines */
+enum tor_dir { TOR_PLUS, TOR_MINUS };	/* ways of all but meshes */
 
 struct tor_torus {
 	u8 ndim;
+	u8 axes;			/* dimensions with coordinates: without chords */
 	u8 cables;			/* between the two nodes of a ring of 2: 1 or 2 */
 	u8 ports;			/* ways of all dimensions */
 	u8 kind[TOR_MAX_DIMS];		/* enum torcoll_kind */
@@ -38,6 +47,7 @@ struct tor_torus {
 	u32 nodes;
 	u32 side[TOR_MAX_DIMS];
 	u32 stride[TOR_MAX_DIMS];	/* index distance of a step in each dimension */
+	u32 step[TOR_MAX_DIMS];		/* nodes that way 0 leads on: 1, or that of a chord */
 };
 
 /* A side in one word, as in configuration, hellos and surveys: see TORCOLL_SIDE(). */
@@ -49,6 +59,12 @@ static inline u32 tor_side_nodes(u32 side)
 static inline u32 tor_side_kind(u32 side)
 {
 	return side >> TORCOLL_SIDE_KIND_SHIFT;
+}
+
+/* Nodes along a dimension of that side: chords, whose word has their step, add none. */
+static inline u32 tor_side_length(u32 side)
+{
+	return tor_side_kind(side) == TORCOLL_KIND_CHORD ? 1 : tor_side_nodes(side);
 }
 
 static inline bool tor_side_is_valid(u32 side)
@@ -67,19 +83,27 @@ static inline u32 tor_side_ways(u32 side)
  * @t: filled in
  * @ndim: 1 to TOR_MAX_DIMS
  * @side: @ndim sides, each with its kind: TORCOLL_SIDE(); a number of nodes is
- *	a ring
+ *	a ring; of chords, their step
  * @cables: 1 or 2, in rings of 2
  *
  * Context: any; all functions here are pure.
  * Return: 0, or -EINVAL if a value is out of range, there are more than
- * TOR_MAX_NODES nodes, or the ways of all dimensions exceed TOR_MAX_PORTS.
+ * TOR_MAX_NODES nodes, the ways of all dimensions exceed TOR_MAX_PORTS, or
+ * chords are not as described above.
  */
 int tor_torus_init(struct tor_torus *t, u32 ndim, const u32 *side, u32 cables);
 
 /* The side of a dimension with its kind. */
 static inline u32 tor_torus_side(const struct tor_torus *t, u32 dim)
 {
-	return t->side[dim] | (u32)t->kind[dim] << TORCOLL_SIDE_KIND_SHIFT;
+	u32 n = t->kind[dim] == TORCOLL_KIND_CHORD ? t->step[dim] : t->side[dim];
+
+	return TORCOLL_SIDE(n, t->kind[dim]);
+}
+
+static inline bool tor_torus_has_chords(const struct tor_torus *t)
+{
+	return t->axes < t->ndim;
 }
 
 /* True if both have the same sides of the same kinds; cables are not compared. */
@@ -158,7 +182,8 @@ u32 tor_torus_distance(const struct tor_torus *t, u32 a, u32 b);
 
 /*
  * True if there are two shortest paths that differ in more than the order of
- * dimensions, so that frames take both.
+ * dimensions, so that frames take both. With chords: two that begin by different
+ * ports.
  */
 bool tor_torus_ties(const struct tor_torus *t, u32 a, u32 b);
 u32 tor_torus_diameter(const struct tor_torus *t);

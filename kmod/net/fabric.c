@@ -257,12 +257,23 @@ void tor_fabric_port_gone(struct tor_fabric *fabric)
 
 /* --- the beginning --- */
 
+/* Why tor_torus_init() refuses a shape. */
+static const char *config_bad_sides(const struct tor_fabric_config *cfg)
+{
+	u32 dim;
+
+	for (dim = 0; dim < cfg->ndim; dim++)
+		if (tor_side_kind(cfg->side[dim]) == TORCOLL_KIND_CHORD)
+			return "chords are up to 3 steps behind a ring of 5 to 1024 nodes, ascending from 2 and below half of the nodes";
+	return "sides must be 1 to 6 numbers from 1, with at most 1048576 nodes and 12 ports at a node, cables 1 or 2";
+}
+
 static int check_config(const struct tor_fabric_config *cfg, struct tor_torus *torus,
 			const char **why, u32 *attr)
 {
 	*attr = TORCOLL_A_FABRIC_SIDES;
 	if (tor_torus_init(torus, cfg->ndim, cfg->side, cfg->cables)) {
-		*why = "sides must be 1 to 6 numbers from 1, with at most 1048576 nodes and 12 ports at a node, cables 1 or 2";
+		*why = config_bad_sides(cfg);
 		return -EINVAL;
 	}
 	if (tor_torus_diameter(torus) > TOR_HOP_LIMIT) {

@@ -20,9 +20,9 @@ static int put_coord(struct sk_buff *msg, int attr, const struct tor_node *node)
 	u32 coord[TOR_MAX_DIMS];
 	u32 dim;
 
-	for (dim = 0; dim < node->torus.ndim; dim++)
+	for (dim = 0; dim < node->torus.axes; dim++)
 		coord[dim] = tor_torus_coord(&node->torus, node->self, dim);
-	return nla_put(msg, attr, node->torus.ndim * sizeof(u32), coord);
+	return nla_put(msg, attr, node->torus.axes * sizeof(u32), coord);
 }
 
 static u32 running_ops(const struct tor_group *group)
@@ -73,16 +73,19 @@ void tor_totals(struct tor_fabric *fabric, struct tor_totals *t)
 	rcu_read_unlock();
 }
 
-/* Absent if all are rings. */
-static int put_kinds(struct sk_buff *msg, const struct tor_torus *t)
+/* Kinds are absent if all are rings. */
+static int put_sides(struct sk_buff *msg, const struct tor_torus *t)
 {
-	u32 kind[TOR_MAX_DIMS], dim, others = 0;
+	u32 side[TOR_MAX_DIMS], kind[TOR_MAX_DIMS], dim, others = 0;
+	const int bytes = t->ndim * sizeof(u32);
 
 	for (dim = 0; dim < t->ndim; dim++) {
+		side[dim] = tor_side_nodes(tor_torus_side(t, dim));
 		kind[dim] = t->kind[dim];
 		others |= kind[dim];
 	}
-	return others ? nla_put(msg, TORCOLL_A_FABRIC_KINDS, t->ndim * sizeof(u32), kind) : 0;
+	return nla_put(msg, TORCOLL_A_FABRIC_SIDES, bytes, side) ||
+	       (others && nla_put(msg, TORCOLL_A_FABRIC_KINDS, bytes, kind)) ? -EMSGSIZE : 0;
 }
 
 int tor_fill_fabric(struct sk_buff *msg, struct tor_fabric *fabric)
@@ -92,9 +95,7 @@ int tor_fill_fabric(struct sk_buff *msg, struct tor_fabric *fabric)
 
 	tor_totals(fabric, &t);
 	return nl_put_u64(msg, TORCOLL_A_FABRIC_KEY, node->key) ||
-	       nla_put(msg, TORCOLL_A_FABRIC_SIDES, node->torus.ndim * sizeof(u32),
-		       node->torus.side) ||
-	       put_kinds(msg, &node->torus) ||
+	       put_sides(msg, &node->torus) ||
 	       nla_put_u32(msg, TORCOLL_A_FABRIC_CABLES, node->torus.cables) ||
 	       nla_put_u32(msg, TORCOLL_A_FABRIC_NODE, node->self) ||
 	       put_coord(msg, TORCOLL_A_FABRIC_COORD, node) ||

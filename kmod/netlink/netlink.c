@@ -59,7 +59,8 @@ static int get_kinds(struct genl_info *info, struct tor_fabric_config *cfg)
 	for (dim = 0; dim < cfg->ndim; dim++) {
 		if (kind[dim] >= TORCOLL_KIND_COUNT)
 			return nl_refuse(info, -EINVAL,
-					 "a kind is 0 for a ring, 1 for a line, 2 for a mesh", kinds);
+					 "a kind is 0 for a ring, 1 for a line, 2 for a mesh, 3 for a chord",
+					 kinds);
 		cfg->side[dim] = TORCOLL_SIDE(cfg->side[dim], kind[dim]);
 	}
 	return 0;
@@ -70,7 +71,7 @@ static int get_self(struct genl_info *info, struct tor_fabric_config *cfg)
 {
 	const struct nlattr *coord = info->attrs[TORCOLL_A_FABRIC_COORD];
 	const struct nlattr *node = info->attrs[TORCOLL_A_FABRIC_NODE];
-	u32 c[TOR_MAX_DIMS];
+	u32 c[TOR_MAX_DIMS], axes = cfg->ndim;
 	u64 index = 0;
 	u32 dim, side;
 
@@ -81,10 +82,12 @@ static int get_self(struct genl_info *info, struct tor_fabric_config *cfg)
 		cfg->self = nla_get_u32(node);
 	if (!coord)
 		return 0;
-	if (get_numbers(coord, c) != cfg->ndim)
+	while (axes > 1 && tor_side_kind(cfg->side[axes - 1]) == TORCOLL_KIND_CHORD)
+		axes--;
+	if (get_numbers(coord, c) != axes)
 		return nl_refuse(info, -EINVAL,
 				 "the number of coordinates is not that of the sides", coord);
-	for (dim = cfg->ndim; dim-- > 0;) {
+	for (dim = axes; dim-- > 0;) {
 		side = tor_side_nodes(cfg->side[dim]);
 		if (c[dim] >= side)
 			return nl_refuse(info, -EINVAL, "a coordinate exceeds its side",

@@ -109,6 +109,7 @@ class Algorithm(IntEnum):
     ALLPORT = 20
     BINE = 21
     DIRECT = 22
+    LAYERS = 23
 
 
 class Param(IntEnum):

@@ -165,6 +165,29 @@ check mesh__written discover mesh write "$work/mesh"
 is mesh__file "$(grep -E '^(dims|port)' "$work/mesh" | sed -n 1,4p | tr '\n' ' ')" \
 	"dims = 4:mesh port 0+1 = e0 port 0+2 = e1 port 0+3 = e2 "
 
+survey chords <<'END'
+a e0 b e1
+b e0 c e1
+c e0 d e1
+d e0 e e1
+e e0 f e1
+f e0 a e1
+a e2 c e3
+b e2 d e3
+c e2 e e3
+d e2 f e3
+e e2 a e3
+f e2 b e3
+END
+check chords__text says chords "6 hosts form a ring with chords, 6+2: all 12 cables fit."
+check chords__json json chords 0 '.ok and .shape.kind == "chords" and .shape.sides == [6, 2] and .shape.kinds == ["ring", "chord"]'
+# each host but the opposite one is next to each: the ring goes by other cables than it was drawn with
+check chords__written discover chords write "$work/chords.conf"
+is chords__file "$(grep -E '^(dims|port)' "$work/chords.conf" | sed -n 1,5p | tr '\n' ' ')" \
+	"dims = 6+2 port 0+ = e0 port 0- = e2 port 1+ = e1 port 1- = e3 "
+check chords__as_told discover chords dims 6+2
+fails chords__no_such_step 1 'chords are up to 3 steps' $ctl discover from "$work/chords" dims 6+3
+
 survey star <<'END'
 a e0 b e0
 a e1 c e0

@@ -104,7 +104,7 @@ costs()
 	((n > 10 && !bad))
 }
 
-# Those on lines and meshes: hops and W on the shapes of the table's head.
+# shape_costs HEADING NEXT: those of the tables between two headings: hops and W on the shapes of the table's head.
 shape_costs()
 {
 	local -a shapes=()
@@ -126,8 +126,8 @@ shape_costs()
 			jq -e --argjson want "[${cells[i]}]" '.hops == $want[0] and (.w - $want[1] | fabs) < 0.006' \
 				>/dev/null <<<"$cost" || { echo "${shapes[i - 2]} ${cells[1]}: $cost"; bad=1; }
 		done
-	done < <(sed -n '/^## Lines and full meshes/,/^## Sources/p' docs/algorithms.md | grep -E '^\| (name|`[a-z-]+`) \|')
-	((n > 20 && !bad))
+	done < <(sed -n "/^## $1/,/^## $2/p" docs/algorithms.md | grep -E '^\| (name|`[a-z-]+`) \|')
+	((n > 10 && !bad))
 }
 
 # Every algorithm that there is, with the collectives that it serves; a barrier is an allreduce.
@@ -349,7 +349,9 @@ check observing__counters counters
 check observing__tracepoints tracepoints
 check observing__fields fields
 check algorithms__costs costs
-check algorithms__costs_on_lines_and_meshes shape_costs
+check algorithms__costs_on_lines_and_meshes shape_costs "Lines and full meshes" "Rings with chords"
+check algorithms__costs_on_rings_with_chords shape_costs "Rings with chords" Sources
+check wiring__table diff <(sed -n '/^| hosts/,/^$/p' docs/wiring.md | sed '$d') <(scripts/wiring --table)
 check algorithms__all algorithms
 check picture__is_what_is_drawn picture
 check house__is_that_of_the_tree house

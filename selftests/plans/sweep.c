@@ -3,6 +3,8 @@
  * All algorithms and collectives on every shape: plans are served where they must be, give the right result
  * when executed symbolically as torcoll-plan --check does, and to 64 nodes keep the rules of plan.h.
  *
+ * Rings with chords as well: all with one step, small ones with two and three.
+ *
  * Usage: sweep [NODES [SAMPLES [ALGORITHM]]]: every shape of up to NODES, 64, and SAMPLES, 40, larger ones.
  */
 #include "common/jobs.h"
@@ -121,6 +123,9 @@ int main(int argc, char **argv)
 	/* the longest ones first */
 	plan_sampled_shapes(samples, 64, SAMPLED_NODES, SEED, add_shape, &sampled);
 	plan_every_shape(nodes, add_shape, &thorough);
+	plan_every_chord(5, nodes, 1, add_shape, &sampled);
+	plan_every_chord(7, min(nodes, 18U), 2, add_shape, &sampled);
+	plan_every_chord(9, min(nodes, 13U), 3, add_shape, &sampled);
 	plan_every_shape(min(nodes, 24U), add_list, NULL);
 	for (algorithm = TORCOLL_SWING_BW; algorithm < TORCOLL_ALGO_COUNT; algorithm++)
 		if (!only || only == (int)algorithm) {

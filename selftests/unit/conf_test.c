@@ -165,6 +165,8 @@ static void refuses__values(void **state)
 	refused("[fabric]\ndims = 4 4\n", "lab.conf:2: dims: \"4 4\" is not 1 to 6 numbers");
 	refused("[fabric]\ndims = 1x1x1x1x1x1x1\n", "lab.conf:2: dims:");
 	refused("[fabric]\ndims = 4x\n", "lab.conf:2: dims:");
+	refused("[fabric]\ndims = 4+\n", "lab.conf:2: dims:");
+	refused("[fabric]\ndims = 16+4:mesh\n", "lab.conf:2: dims:");
 	refused("[fabric]\ncables = 3\n", "lab.conf:2: cables: 3 is not between 1 and 2");
 	refused("[fabric]\nethertype = 0x5ff\n", "lab.conf:2: ethertype: 0x5ff is not between 1536");
 	refused("[fabric]\nethertype = 0x0800\n", "lab.conf:2: ethertype: 0x0800 belongs to another");
@@ -244,6 +246,8 @@ static void refuses__what_is_missing(void **state)
 	refused("[fabric]\nkey = 1\n", "lab.conf:1: [fabric] has no dims");
 	refused("[fabric]\ndims = 4\n", "lab.conf:1: [fabric] has no key");
 	refused("[fabric]\nkey = 1\ndims = 0\n", "lab.conf:1: dims: a fabric has 1 to");
+	refused("[fabric]\nkey = 1\ndims = 8+4\n", "lab.conf:1: dims: chords are up to 3 steps behind one ring");
+	refused("[fabric]\nkey = 1\ndims = 16+4x2\n", "lab.conf:1: dims: chords are up to 3 steps behind one ring");
 	refused("[fabric]\nkey = 1\ndims = 512\n", "lab.conf:1: dims: nodes are more than 255 links");
 	refused(HEAD "[node a]\n", "lab.conf:4: [node a] has no index");
 	refused(HEAD "[rates]\nop-ps = 1\n", "lab.conf:4: [rates] has no round-ps");

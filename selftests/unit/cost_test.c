@@ -10,6 +10,7 @@
 
 #define LINE(n)	TORCOLL_SIDE(n, TORCOLL_KIND_LINE)
 #define MESH(n)	TORCOLL_SIDE(n, TORCOLL_KIND_MESH)
+#define CHORD(n)	TORCOLL_SIDE(n, TORCOLL_KIND_CHORD)
 
 static struct tor_torus torus_of(const u32 *side, u32 cables)
 {
@@ -106,7 +107,8 @@ static bool same_costs(struct tor_call *call)
 	if (cost.rounds != quick.rounds || cost.hops != quick.hops)
 		fail_msg("%s: S %u H %u, of the dump %u %u", name_of(call), quick.rounds, quick.hops,
 			 cost.rounds, cost.hops);
-	near_number(ratio(quick.w), cost.w, 1e-6);
+	/* ports of chords share blocks by fractions that no count divides */
+	near_number(ratio(quick.w), cost.w, tor_torus_has_chords(call->torus) ? 1e-3 : 1e-6);
 	near_number(ratio(quick.sent) * call->count, cost.sent_mean, 1e-6 * call->count);
 	near_number(ratio(quick.messages) * call->ranks,
 		    cost.handled_mean * call->torus->nodes, 1e-5 * call->ranks);
@@ -138,6 +140,7 @@ static void cost_plan__symmetry_is_no_guess(void **state)
 		{ LINE(2) }, { LINE(3) }, { LINE(4) }, { LINE(7) }, { MESH(3) }, { MESH(4) }, { MESH(8) },
 		{ 5, LINE(3) }, { LINE(4), 4 }, { MESH(4), 4 }, { 4, MESH(4) }, { LINE(3), MESH(3), 2 },
 		{ MESH(3), LINE(3) }, { MESH(4), MESH(4) },
+		{ 5, CHORD(2) }, { 8, CHORD(3) }, { 13, CHORD(5) }, { 16, CHORD(4) }, { 12, CHORD(3), CHORD(5) },
 	};
 	u32 i, served = 0;
 

@@ -53,6 +53,27 @@ static void draw__ring(void **state)
 	draws(&d, 80, "  --- 0 ---[1]--- 2 ---\n");
 }
 
+/* Rows as long as a chord; the last one is short. */
+static void draw__ring_with_chords(void **state)
+{
+	static const uint32_t side[MAX_DIMS] = { 8, TORCOLL_SIDE(3, TORCOLL_KIND_CHORD) };
+	struct shape shape;
+	struct drawing d = { &shape, 1, all_good, NULL, NULL };
+
+	(void)state;
+	assert_true(shape_from_sides(side, 1, &shape));
+	assert_int_equal(draw_planes(&shape), 1);
+	draws(&d, 80,
+	      "      |     |     |\n"
+	      "  --- 0 ---[1]--- 2 ---\n"
+	      "      |     |     |\n"
+	      "  --- 3 --- 4 --- 5 ---\n"
+	      "      |     |     |\n"
+	      "  --- 6 --- 7 ---\n"
+	      "      |     |\n");
+	assert_string_equal(draw_note(&shape), "each row goes on in the next; 3 further is below");
+}
+
 static void draw__torus_with_the_worse_of_two_ends(void **state)
 {
 	struct shape shape = { .ndim = 2, .cables = 1, .nodes = 9, .side = { 3, 3 } };
@@ -144,6 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(draw__ring),
+		cmocka_unit_test(draw__ring_with_chords),
 		cmocka_unit_test(draw__torus_with_the_worse_of_two_ends),
 		cmocka_unit_test(draw__all_planes),
 		cmocka_unit_test(draw__marks_of_four_dimensions),

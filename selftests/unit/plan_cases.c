@@ -3,6 +3,7 @@
 #include "plan_cases.h"
 
 #include "../../tools/torcoll-plan/dump.h"
+#include "core/host_shape.h"
 
 #include <stdlib.h>
 
@@ -42,6 +43,30 @@ void plan_every_shape(u32 most, plan_shape_fn fn, void *arg)
 	shapes_from(side, 0, 1, most, fn, arg);
 }
 
+/* With @chords steps from @step on, behind the ring in @side. */
+static void chords_from(u32 *side, u32 ndim, u32 step, u32 chords, plan_shape_fn fn, void *arg)
+{
+	struct tor_torus t;
+
+	if (!chords) {
+		if (!tor_torus_init(&t, ndim, side, 1))
+			fn(&t, arg);
+		return;
+	}
+	for (; 2 * step < side[0]; step++) {
+		side[ndim] = TORCOLL_SIDE(step, TORCOLL_KIND_CHORD);
+		chords_from(side, ndim + 1, step + 1, chords - 1, fn, arg);
+	}
+}
+
+void plan_every_chord(u32 least, u32 most, u32 chords, plan_shape_fn fn, void *arg)
+{
+	u32 side[TOR_MAX_DIMS] = { 0 };
+
+	for (side[0] = least; side[0] <= most; side[0]++)
+		chords_from(side, 1, 2, chords, fn, arg);
+}
+
 static u32 below(u64 *seed, u32 n)
 {
 	*seed = *seed * 6364136223846793005 + 1442695040888963407;
@@ -60,7 +85,7 @@ static bool sample_shape(u64 *seed, u32 least, u32 most, struct tor_torus *t)
 		nodes *= side[d];
 		/* plans do not depend on it */
 		if (side[d] <= 3)
-			side[d] = TORCOLL_SIDE(side[d], below(seed, TORCOLL_KIND_COUNT));
+			side[d] = TORCOLL_SIDE(side[d], below(seed, TORCOLL_KIND_CHORD));
 	}
 	return nodes > least && nodes <= most && !tor_torus_init(t, ndim, side, 1 + below(seed, 2));
 }
@@ -94,13 +119,13 @@ struct tor_call plan_request(const struct tor_torus *t, u32 algorithm, u32 colle
 
 const char *plan_request_name(const struct tor_call *call)
 {
+	char shape[HOST_SHAPE_TEXT];
 	static char text[512];
 	u32 i, n;
 
 	n = snprintf(text, sizeof(text), "%s %s", tor_algorithm_name(call->algorithm),
 		     tor_collective_name(call->collective));
-	for (i = 0; i < call->torus->ndim; i++)
-		n += snprintf(text + n, sizeof(text) - n, "%c%u", i ? 'x' : ' ', call->torus->side[i]);
+	n += snprintf(text + n, sizeof(text) - n, " %s", host_torus_print(shape, call->torus));
 	n += snprintf(text + n, sizeof(text) - n, " ranks %u root %u count %llu%s%s", call->ranks,
 		      call->root, (unsigned long long)call->count, call->counts ? " irregular" : "",
 		      call->members ? " listed" : "");
@@ -270,11 +295,13 @@ static bool has_cycles(u32 r, u32 c)
 	return r % c == 0 && gcd(r, c - 1) == 1;
 }
 
-static bool shape_fits(u32 algorithm, const u32 *side, u32 ndim)
+static bool shape_fits(u32 algorithm, const u32 *side, u32 ndim, bool chords)
 {
 	bool fits = true;
 	u32 d;
 
+	if (algorithm == TORCOLL_LAYERS)
+		return chords;
 	if (algorithm == TORCOLL_HAMILTONIAN)
 		return ndim == 2 && (has_cycles(side[0], side[1]) || has_cycles(side[1], side[0]));
 	for (d = 0; d < ndim; d++)
@@ -324,6 +351,7 @@ static const struct {
 	[TORCOLL_MOORE] = { AR },
 	[TORCOLL_ALLPORT] = { AR },
 	[TORCOLL_DIRECT] = { AR | RS | AG | R | G | S | AA | HALO, true },
+	[TORCOLL_LAYERS] = { AR | RS | AG },
 };
 
 bool plan_is_served(const struct tor_call *call, bool listed)
@@ -342,5 +370,5 @@ bool plan_is_served(const struct tor_call *call, bool listed)
 	for (d = 0; !listed && d < call->torus->ndim; d++)
 		if (call->torus->side[d] > 1)
 			side[ndim++] = call->torus->side[d];
-	return shape_fits(call->algorithm, side, ndim);
+	return shape_fits(call->algorithm, side, ndim, tor_torus_has_chords(call->torus));
 }

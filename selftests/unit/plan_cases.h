@@ -14,6 +14,9 @@ typedef void (*plan_case_fn)(const struct tor_call *call, void *arg);
 /* A single node, and every shape of up to @most nodes in up to four dimensions. */
 void plan_every_shape(u32 most, plan_shape_fn fn, void *arg);
 
+/* Every ring of @least to @most nodes with that many steps of chords. */
+void plan_every_chord(u32 least, u32 most, u32 chords, plan_shape_fn fn, void *arg);
+
 /*
  * @n shapes of more than @least and up to @most nodes in up to six dimensions, the same for a @seed; as
  * many small ones as large ones.

@@ -33,6 +33,9 @@ static void sweep_shape(const struct tor_torus *t, void *arg)
 static void plan__sweep(void **state)
 {
 	plan_every_shape(NODES, sweep_shape, *state);
+	plan_every_chord(5, NODES, 1, sweep_shape, *state);
+	plan_every_chord(7, 10, 2, sweep_shape, *state);
+	plan_every_chord(12, 12, 3, sweep_shape, *state);
 }
 
 int main(void)

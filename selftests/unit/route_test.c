@@ -13,6 +13,7 @@ static u64 seed;
 
 #define LINE(n)	TORCOLL_SIDE(n, TORCOLL_KIND_LINE)
 #define MESH(n)	TORCOLL_SIDE(n, TORCOLL_KIND_MESH)
+#define CHORD(n)	TORCOLL_SIDE(n, TORCOLL_KIND_CHORD)
 
 static const struct {
 	u32 ndim, side[TOR_MAX_DIMS], cables;
@@ -21,6 +22,7 @@ static const struct {
 	{ 2, { 4, 4 }, 1 }, { 2, { 2, 5 }, 2 }, { 2, { 5, 3 }, 1 }, { 2, { 1, 6 }, 1 },
 	{ 1, { LINE(2) }, 2 }, { 1, { LINE(7) }, 1 }, { 1, { MESH(2) }, 1 }, { 1, { MESH(5) }, 1 },
 	{ 2, { 5, LINE(3) }, 1 }, { 2, { MESH(4), 4 }, 1 }, { 3, { LINE(3), MESH(3), 2 }, 1 },
+	{ 2, { 5, CHORD(2) }, 1 }, { 2, { 16, CHORD(4) }, 1 }, { 3, { 18, CHORD(3), CHORD(8) }, 1 },
 	{ 3, { 2, 3, 4 }, 2 }, { 3, { 4, 4, 2 }, 1 }, { 6, { 2, 2, 2, 2, 2, 2 }, 1 },
 };
 
@@ -154,8 +156,15 @@ static int teardown(void **state)
 /* The shorter way round, or the only one, dimension 0 first, by arithmetic. */
 static u32 ordered(u32 self, u32 dst, u32 tie)
 {
-	u32 dim;
+	u32 dim, i, port;
 
+	/* the lowest port that leads nearer, or the highest */
+	for (i = 0; tor_torus_has_chords(&t) && i < t.ports; i++) {
+		port = tie ? t.ports - 1 - i : i;
+		if (tor_torus_distance(&t, tor_torus_neighbour(&t, self, port), dst) <
+		    tor_torus_distance(&t, self, dst))
+			return port;
+	}
 	for (dim = 0; dim < t.ndim; dim++) {
 		u32 side = t.side[dim];
 		u32 from = tor_torus_coord(&t, self, dim);

@@ -17,6 +17,7 @@ static struct tor_torus torus(u32 cables, u32 ndim, const u32 *side)
 
 #define LINE(n)	TORCOLL_SIDE(n, TORCOLL_KIND_LINE)
 #define MESH(n)	TORCOLL_SIDE(n, TORCOLL_KIND_MESH)
+#define CHORD(n)	TORCOLL_SIDE(n, TORCOLL_KIND_CHORD)
 
 static void torus_init__refuses(void **state)
 {
@@ -54,6 +55,48 @@ static void torus_init__counts_the_ways(void **state)
 	assert_int_equal(tor_torus_init(&t, 1, mesh, 1), -EINVAL);
 	assert_int_equal(tor_torus_init(&t, 1, none, 1), -EINVAL);
 	assert_int_equal(tor_torus_init(&t, 1, what, 1), -EINVAL);
+}
+
+static int chords_init(u32 ndim, const u32 *side)
+{
+	struct tor_torus t;
+
+	return tor_torus_init(&t, ndim, side, 1);
+}
+
+#define CHORDS_INIT(...) \
+	chords_init(ARRAY_SIZE(((u32[]){ __VA_ARGS__ })), (u32[]){ __VA_ARGS__ })
+
+/* Chords stand behind one ring, ascend, and have two ends each. */
+static void torus_init__chords_of_a_ring(void **state)
+{
+	struct tor_torus t = TORUS(1, 16, CHORD(4), CHORD(7));
+
+	(void)state;
+	assert_int_equal(t.nodes, 16);
+	assert_int_equal(t.ports, 6);
+	assert_int_equal(t.axes, 1);
+	assert_true(tor_torus_has_chords(&t));
+	assert_int_equal(tor_torus_side(&t, 0), 16);
+	assert_int_equal(tor_torus_side(&t, 2), CHORD(7));
+	assert_int_equal(CHORDS_INIT(5, CHORD(2)), 0);
+	assert_int_equal(CHORDS_INIT(TOR_CHORD_NODES, CHORD(31)), 0);
+	assert_int_equal(CHORDS_INIT(16, CHORD(2), CHORD(3), CHORD(4)), 0);
+
+	assert_int_equal(CHORDS_INIT(CHORD(4)), -EINVAL);
+	assert_int_equal(CHORDS_INIT(16, CHORD(0)), -EINVAL);
+	assert_int_equal(CHORDS_INIT(16, CHORD(1)), -EINVAL);
+	assert_int_equal(CHORDS_INIT(16, CHORD(8)), -EINVAL);
+	assert_int_equal(CHORDS_INIT(4, CHORD(2)), -EINVAL);
+	assert_int_equal(CHORDS_INIT(16, CHORD(4), CHORD(4)), -EINVAL);
+	assert_int_equal(CHORDS_INIT(16, CHORD(4), CHORD(3)), -EINVAL);
+	assert_int_equal(CHORDS_INIT(LINE(16), CHORD(4)), -EINVAL);
+	assert_int_equal(CHORDS_INIT(MESH(9), CHORD(4)), -EINVAL);
+	assert_int_equal(CHORDS_INIT(16, 4, CHORD(4)), -EINVAL);
+	assert_int_equal(CHORDS_INIT(4, 16, CHORD(4)), -EINVAL);
+	assert_int_equal(CHORDS_INIT(16, CHORD(4), 4), -EINVAL);
+	assert_int_equal(CHORDS_INIT(TOR_CHORD_NODES + 1, CHORD(4)), -EINVAL);
+	assert_int_equal(CHORDS_INIT(30, CHORD(2), CHORD(3), CHORD(4), CHORD(5)), -EINVAL);
 }
 
 static void torus_shift__any_number_of_steps(void **state)
@@ -139,6 +182,23 @@ static void torus_ports__lines_and_meshes(void **state)
 	assert_int_equal(tor_port_way(&t, 3), TOR_MINUS);
 }
 
+static void torus_ports__chords(void **state)
+{
+	struct tor_torus t = TORUS(1, 16, CHORD(4), CHORD(6));
+
+	(void)state;
+	check_ports(&t, 16 * 6);
+	assert_int_equal(tor_torus_neighbour(&t, 3, tor_port_find(&t, 0, TOR_MINUS)), 2);
+	assert_int_equal(tor_torus_neighbour(&t, 3, tor_port_find(&t, 1, TOR_PLUS)), 7);
+	assert_int_equal(tor_torus_neighbour(&t, 3, tor_port_find(&t, 2, TOR_MINUS)), 13);
+	assert_int_equal(tor_port_dim(&t, 5), 2);
+	assert_int_equal(tor_port_dir(&t, 5), TOR_MINUS);
+	t = TORUS(1, 5, CHORD(2));
+	check_ports(&t, 5 * 4);
+	t = TORUS(1, 65, CHORD(32));
+	check_ports(&t, 65 * 4);
+}
+
 /* A way of a mesh leads a number of steps up; a port has the name by which it is found. */
 static void torus_ports__ways_and_names(void **state)
 {
@@ -180,7 +240,7 @@ static void torus_sides__kinds_are_compared(void **state)
 /* By a search over the cables. */
 static u32 walk_distance(const struct tor_torus *t, u32 from, u32 to)
 {
-	u32 hops[64], queue[64], head, tail = 0, port, peer;
+	u32 hops[200], queue[200], head, tail = 0, port, peer;
 
 	assert_true(t->nodes <= ARRAY_SIZE(hops));
 	memset(hops, 0xff, sizeof(hops));
@@ -218,6 +278,57 @@ static void torus_distance__is_that_of_the_cables(void **state)
 			}
 		assert_int_equal(tor_torus_diameter(&t[i]), far);
 	}
+}
+
+/* With all steps of chords up to some size, and words that end anywhere. */
+static void torus_distance__is_that_of_chords(void **state)
+{
+	static const u32 nodes[] = { 5, 6, 7, 8, 13, 16, 31, 63, 64, 65, 127, 128, 200 };
+	struct tor_torus t;
+	u32 i, a, b, node, far;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(nodes); i++)
+		for (a = 2; 2 * a < nodes[i]; a++) {
+			b = a + nodes[i] / 5;
+			t = 2 * b < nodes[i] && b > a ? TORUS(1, nodes[i], CHORD(a), CHORD(b)) :
+							TORUS(1, nodes[i], CHORD(a));
+			for (far = 0, node = 0; node < t.nodes; node++) {
+				u32 hops = walk_distance(&t, 0, node);
+
+				assert_int_equal(tor_torus_distance(&t, 3, (node + 3) % t.nodes), hops);
+				far = max(far, hops);
+			}
+			assert_int_equal(tor_torus_diameter(&t), far);
+		}
+}
+
+static void torus_diameter__of_known_chords(void **state)
+{
+	static const u32 known[][3] = {
+		{ 8, 3, 2 }, { 8, 2, 2 }, { 16, 4, 3 }, { 25, 7, 3 }, { 32, 7, 4 }, { 64, 10, 6 },
+	};
+	struct tor_torus t;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(known); i++) {
+		t = TORUS(1, known[i][0], CHORD(known[i][1]));
+		assert_int_equal(tor_torus_diameter(&t), known[i][2]);
+	}
+	t = TORUS(1, 1024, CHORD(2));
+	assert_int_equal(tor_torus_diameter(&t), 256);
+}
+
+static void torus_ties__two_steps_in_any_order(void **state)
+{
+	struct tor_torus t = TORUS(1, 16, CHORD(4));
+	static const bool ties[] = { 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0 };
+	u32 node;
+
+	(void)state;
+	for (node = 0; node < 16; node++)
+		assert_int_equal(tor_torus_ties(&t, 5, (5 + node) % 16), ties[node]);
 }
 
 static void torus_distance__shortest(void **state)
@@ -270,6 +381,11 @@ int main(void)
 		cmocka_unit_test(torus_init__counts_the_ways),
 		cmocka_unit_test(torus_ports__lines_and_meshes),
 		cmocka_unit_test(torus_ports__ways_and_names),
+		cmocka_unit_test(torus_init__chords_of_a_ring),
+		cmocka_unit_test(torus_ports__chords),
+		cmocka_unit_test(torus_distance__is_that_of_chords),
+		cmocka_unit_test(torus_diameter__of_known_chords),
+		cmocka_unit_test(torus_ties__two_steps_in_any_order),
 		cmocka_unit_test(torus_sides__kinds_are_compared),
 		cmocka_unit_test(torus_distance__is_that_of_the_cables),
 		cmocka_unit_test(torus_shift__any_number_of_steps),

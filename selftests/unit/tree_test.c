@@ -14,6 +14,7 @@ static u64 seed;
 
 #define LINE(n)	TORCOLL_SIDE(n, TORCOLL_KIND_LINE)
 #define MESH(n)	TORCOLL_SIDE(n, TORCOLL_KIND_MESH)
+#define CHORD(n)	TORCOLL_SIDE(n, TORCOLL_KIND_CHORD)
 
 static const struct {
 	u32 ndim, side[TOR_MAX_DIMS], cables;
@@ -21,7 +22,7 @@ static const struct {
 	{ 1, { 1 }, 1 }, { 1, { 2 }, 1 }, { 1, { 2 }, 2 }, { 1, { 3 }, 1 }, { 1, { 8 }, 1 },
 	{ 2, { 4, 4 }, 1 }, { 2, { 2, 5 }, 2 }, { 2, { 5, 3 }, 1 }, { 2, { 1, 6 }, 1 },
 	{ 1, { LINE(2) }, 2 }, { 1, { LINE(7) }, 1 }, { 1, { MESH(2) }, 1 }, { 1, { MESH(5) }, 1 },
-	{ 2, { 5, LINE(3) }, 1 }, { 2, { MESH(4), 4 }, 1 }, { 3, { LINE(3), MESH(3), 2 }, 1 },
+	{ 2, { 5, LINE(3) }, 1 }, { 2, { 16, CHORD(4) }, 1 }, { 2, { MESH(4), 4 }, 1 }, { 3, { LINE(3), MESH(3), 2 }, 1 },
 	{ 3, { 2, 3, 4 }, 2 }, { 3, { 4, 4, 2 }, 1 }, { 6, { 2, 2, 2, 2, 2, 2 }, 2 },
 };
 

@@ -248,6 +248,7 @@ static void tor_view_learn__any_cuts_and_restarts(void **state)
 		{ 1, { 2 }, 2 }, { 1, { 5 }, 1 }, { 2, { 4, 4 }, 1 }, { 2, { 2, 5 }, 2 },
 		{ 3, { 2, 3, 4 }, 1 }, { 1, { TORCOLL_SIDE(4, TORCOLL_KIND_LINE) }, 1 },
 		{ 2, { TORCOLL_SIDE(4, TORCOLL_KIND_MESH), 3 }, 1 },
+		{ 2, { 13, TORCOLL_SIDE(5, TORCOLL_KIND_CHORD) }, 1 },
 	};
 	u32 round, i, k, port;
 

@@ -11,6 +11,8 @@
 
 static u64 seed;
 
+#define CHORD(n)	TORCOLL_SIDE(n, TORCOLL_KIND_CHORD)
+
 struct wanted {
 	u32 ndim, side[TOR_MAX_DIMS], cables;
 };
@@ -24,6 +26,9 @@ static const struct wanted shapes[] = {
 	{ 2, { 4, 8 }, 1 }, { 2, { 8, 8 }, 1 }, { 2, { 16, 16 }, 1 },
 	{ 3, { 2, 2, 2 }, 2 }, { 3, { 2, 3, 4 }, 2 }, { 3, { 3, 3, 3 }, 1 },
 	{ 4, { 3, 3, 3, 3 }, 1 },
+	{ 2, { 6, CHORD(2) }, 1 }, { 2, { 8, CHORD(2) }, 1 }, { 2, { 8, CHORD(3) }, 1 },
+	{ 2, { 16, CHORD(4) }, 1 }, { 2, { 25, CHORD(7) }, 1 }, { 2, { 32, CHORD(7) }, 1 },
+	{ 2, { 64, CHORD(10) }, 1 },
 };
 
 static struct tor_torus t;
@@ -53,7 +58,7 @@ static void assert_shape(const struct wiring *w, u32 ndim, const u32 *side, u32 
 {
 	assert_int_not_equal(w->kind, WIRING_NONE);
 	assert_int_equal(w->place.t.ndim, ndim);
-	assert_memory_equal(w->place.t.side, side, ndim * sizeof(*side));
+	assert_true(tor_torus_same_sides(&w->place.t, ndim, side));
 	assert_int_equal(w->place.t.cables, cables);
 }
 
@@ -160,7 +165,8 @@ static void wiring__one_cable_missing(void **state)
 		assert_shape(&w, shapes[i].ndim, shapes[i].side, shapes[i].cables);
 		assert_int_equal(w.place.missing, t.ndim > 1);
 		assert_int_equal(w.place.surplus, 0);
-		assert_int_equal(w.kind, t.ndim > 1 ? WIRING_TORUS : WIRING_LINE);
+		assert_int_equal(w.kind, tor_torus_has_chords(&t) ? WIRING_CHORDS :
+				 t.ndim > 1 ? WIRING_TORUS : WIRING_LINE);
 		drop(&w, s);
 	}
 }
@@ -313,7 +319,7 @@ static void wiring__grid(void **state)
 static void wiring__mesh(void **state)
 {
 	struct survey *s = calloc(1, sizeof(*s));
-	static const u32 side[] = { 5 };
+	static const u32 side[] = { TORCOLL_SIDE(5, TORCOLL_KIND_MESH) };
 	struct wiring w;
 	u32 a, b;
 

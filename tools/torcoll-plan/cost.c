@@ -84,7 +84,7 @@ static void summarize(const struct dump *d, const struct tor_tally *t, const str
 	for (i = 0; i < d->torus.nodes * t->links; i++)
 		busiest = max(busiest, totals->load[i]);
 	for (i = 0; i < d->torus.ndim; i++)
-		dims += d->torus.side[i] > 1;
+		dims += d->torus.side[i] > 1 || d->torus.kind[i] == TORCOLL_KIND_CHORD;
 	cost->rounds = t->rounds;
 	cost->hops = t->hops;
 	cost->sent_mean = (double)t->sent / d->ranks;

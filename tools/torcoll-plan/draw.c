@@ -8,6 +8,8 @@
  */
 #include "draw.h"
 
+#include "core/host_shape.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -108,12 +110,27 @@ static struct place step_of(const struct tor_torus *t, u32 d)
 	return step;
 }
 
+/* A ring with chords is drawn as one, node 0 at its top. */
+static double radius_of(const struct tor_torus *t)
+{
+	return max_t(double, 1.2 * STEP, t->nodes * STEP * 0.7 / (2 * M_PI));
+}
+
+static struct place place_on_ring(const struct tor_torus *t, u32 node)
+{
+	double radius = radius_of(t), angle = 2 * M_PI * node / t->nodes;
+
+	return (struct place){ MARGIN + radius * (1 + sin(angle)), MARGIN + radius * (1 - cos(angle)) };
+}
+
 static struct place place_of(const struct draw *c, u32 node)
 {
 	const struct tor_torus *t = &c->d->torus;
 	struct place p = { MARGIN, MARGIN }, step;
 	u32 d;
 
+	if (tor_torus_has_chords(t))
+		return place_on_ring(t, node);
 	for (d = 0; d < t->ndim; d++) {
 		step = step_of(t, d);
 		p.x += step.x * tor_torus_coord(t, node, d);
@@ -132,6 +149,11 @@ static struct place way_of(const struct draw *c, u32 src, u32 dst)
 	struct place way = { 0, 0 }, step;
 	u32 d;
 
+	if (tor_torus_has_chords(t)) {
+		way = place_on_ring(t, dst);
+		step = place_on_ring(t, src);
+		return (struct place){ way.x - step.x, way.y - step.y };
+	}
 	for (d = 0; d < t->ndim; d++) {
 		s32 side = t->side[d];
 		s32 by = (s32)tor_torus_coord(t, dst, d) - (s32)tor_torus_coord(t, src, d);
@@ -151,6 +173,8 @@ static struct place size_of(const struct draw *c)
 {
 	struct place p = place_of(c, c->d->torus.nodes - 1);
 
+	if (tor_torus_has_chords(&c->d->torus))
+		p.x = p.y = MARGIN + 2 * radius_of(&c->d->torus);
 	return (struct place){ p.x + MARGIN, p.y + MARGIN + TITLE };
 }
 
@@ -300,14 +324,10 @@ void draw_begin(const struct draw *c, double width, double height, bool shared,
 		const char *style)
 {
 	const struct dump *d = c->d;
-	char name[128];
-	int n;
-	u32 i;
+	char name[128 + HOST_SHAPE_TEXT], shape[HOST_SHAPE_TEXT];
 
-	n = snprintf(name, sizeof(name), "%s by %s on %u", tor_collective_name(d->collective),
-		     d->algorithm, d->torus.side[0]);
-	for (i = 1; i < d->torus.ndim; i++)
-		n += snprintf(name + n, sizeof(name) - n, "x%u", d->torus.side[i]);
+	snprintf(name, sizeof(name), "%s by %s on %s", tor_collective_name(d->collective),
+		 d->algorithm, host_torus_print(shape, &d->torus));
 	width = fmax(width, LEAST_WIDTH);
 	fprintf(c->out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\">\n",
 		width, height + DRAW_HEAD + DRAW_LEGEND);

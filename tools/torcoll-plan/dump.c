@@ -214,7 +214,7 @@ static void print_header(const struct dump *d, FILE *out)
 
 	fprintf(out, "{\"format\":\"torcoll-plan/1\",\"dims\":[");
 	for (i = 0; i < d->ndim; i++)
-		fprintf(out, "%s%u", i ? "," : "", d->torus.side[i]);
+		fprintf(out, "%s%u", i ? "," : "", tor_side_nodes(tor_torus_side(&d->torus, i)));
 	for (i = 0; i < d->ndim; i++)
 		others |= d->torus.kind[i] != TORCOLL_KIND_RING;
 	for (i = 0; others && i < d->ndim; i++)

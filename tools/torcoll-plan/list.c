@@ -68,6 +68,7 @@ static const struct {
 	[TORCOLL_DIRECT] = {
 		"any list", "p / 8, a reduction twice that", "the sequential sum in the order of ranks",
 	},
+	[TORCOLL_LAYERS] = { "rings with chords", "2 d", "same on all ranks" },
 };
 
 static void list_algorithm(u32 a)

@@ -42,7 +42,7 @@ struct args {
 };
 
 static const struct argp_option options[] = {
-	{ "dims", KEY_DIMS, "4x4", 0, "Sides of the fabric, 1 to 6 of them; :line, :mesh: no rings", 1 },
+	{ "dims", KEY_DIMS, "4x4", 0, "Sides of the fabric, 1 to 6 of them; :line, :mesh: no rings; 16+4: chords", 1 },
 	{ "cables", KEY_CABLES, "1|2", 0, "Cables between the two nodes of a side of 2 (2)", 1 },
 	{ "nodes", KEY_NODES, "5,1,9", 0, "The node of each rank (all nodes, in order)", 1 },
 	{ "collective", 'c', "NAME", 0, "allreduce (default), reduce-scatter, ... see --list", 2 },
@@ -81,7 +81,7 @@ static void parse_dims(struct argp_state *state, struct args *a, const char *s)
 {
 	a->ndim = host_shape_parse(s, a->side);
 	if (!a->ndim)
-		argp_error(state, "dims: %s is not 1 to %u sides like 4x4 or 4:meshx3:line", s,
+		argp_error(state, "dims: %s is not 1 to %u sides like 4x4 or 4:meshx3:line, or a ring with chords like 16+4", s,
 			   TOR_MAX_DIMS);
 }
 

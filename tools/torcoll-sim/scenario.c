@@ -15,6 +15,7 @@ static const char *const shapes[] = {
 	"2", "3", "4", "5", "8", "16", "2x2", "3x2", "3x3", "4x4", "5x3", "2x4", "1x4", "2x2x2", "3x3x3",
 	"4x2x2", "3x1x2", "2x3x2", "4x4x2",
 	"3:line", "4:mesh", "3:mesh", "5x3:line", "4:meshx4", "2:linex3", "4:linex3:mesh",
+	"5+2", "8+3", "13+5", "16+4", "18+3+8",
 };
 
 static const u32 collectives[] = {

@@ -115,9 +115,6 @@ static int set_fabric(struct apply *ap)
 	const struct conf_fabric *f = &ap->conf.fabric;
 	struct fabric_spec spec = {
 		.key = f->key,
-		.shape = {
-			.ndim = f->torus.ndim, .cables = f->torus.cables, .nodes = f->torus.nodes,
-		},
 		.node = ap->conf.node[ap->node].index,
 		.ethertype = f->ethertype,
 		.hello_ms = f->hello_ms,
@@ -125,8 +122,7 @@ static int set_fabric(struct apply *ap)
 		.checksum_header = f->checksum_header,
 	};
 
-	memcpy(spec.shape.side, f->torus.side, sizeof(spec.shape.side));
-	memcpy(spec.shape.kind, f->torus.kind, sizeof(spec.shape.kind));
+	shape_from_torus(&spec.shape, &f->torus);
 	return fabric_new(&ap->c, &spec);
 }
 

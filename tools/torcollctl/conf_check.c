@@ -43,7 +43,11 @@ static int check_fabric(struct conf_parse *p)
 	err = check_given(p, CONF_FABRIC, "[fabric]", 2);
 	if (err)
 		return err;
-	if (tor_torus_init(torus, p->sides, p->side, p->cables))
+	err = tor_torus_init(torus, p->sides, p->side, p->cables);
+	if (err && host_chords_rule(p->sides, p->side))
+		return conf_fail(p, p->header[CONF_FABRIC], "dims: %s, as in 16+4",
+				 host_chords_rule(p->sides, p->side));
+	if (err)
 		return conf_fail(p, p->header[CONF_FABRIC], "dims: a fabric has 1 to %u nodes, and a node at most %d ports",
 				 TOR_MAX_NODES, TOR_MAX_PORTS);
 	if (tor_torus_diameter(torus) > HOPS_MAX)

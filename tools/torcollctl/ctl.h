@@ -285,10 +285,13 @@ struct shape {
 	uint32_t cables;
 	uint32_t nodes;
 	uint32_t side[MAX_DIMS];
+	uint32_t step[MAX_DIMS];	/* of a chord, whose side is 1 */
 	uint8_t kind[MAX_DIMS];		/* enum torcoll_kind */
 };
 
 int shape_parse(const char *s, struct shape *shape);
+/* The shape that core has. */
+void shape_from_torus(struct shape *shape, const struct tor_torus *t);
 /*
  * Return whether these sides, TORCOLL_SIDE() each and 0 beyond the last one,
  * make a fabric.
@@ -303,6 +306,10 @@ bool shape_from_json(struct json_object *fabric, struct shape *shape);
 uint32_t shape_words(struct json_object *o, const char *sides, const char *kinds, uint32_t *word);
 void shape_to_json(struct json_object *o, uint32_t ndim, const uint32_t *word);
 void shape_sides(const struct shape *shape, uint32_t *word);
+/* Dimensions with coordinates: without chords. */
+uint32_t shape_axes(const struct shape *shape);
+/* Return whether it is a ring with chords. */
+bool shape_has_chords(const struct shape *shape);
 /* "5x3:line"; "ring", "line", "full mesh", "4x4 torus"; static buffers as above */
 const char *shape_dims(const struct shape *shape);
 const char *shape_noun(const struct shape *shape);
@@ -409,6 +416,7 @@ int limit_main(struct args *a);
 int log_main(struct args *a);
 int survey_main(struct args *a);
 int discover_main(struct args *a);
+int advise_main(struct args *a);
 int monitor_main(struct args *a);
 int netns_main(struct args *a);
 int env_main(struct args *a);

@@ -5,7 +5,7 @@
 #include "ctl.h"
 #include "discover.h"
 
-static const char *const kind_names[] = { "none", "ring", "torus", "line", "grid", "mesh" };
+static const char *const kind_names[] = { "none", "ring", "torus", "line", "grid", "mesh", "chords" };
 
 static const char *const use_names[] = {
 	"cable", "loop", "silent", "outside", "switch", "dark",
@@ -27,7 +27,7 @@ static struct json_object *sides_json(const struct tor_torus *t)
 	uint32_t d;
 
 	for (d = 0; d < t->ndim; d++)
-		json_object_array_add(list, json_object_new_uint64(t->side[d]));
+		json_object_array_add(list, json_object_new_uint64(tor_side_nodes(tor_torus_side(t, d))));
 	return list;
 }
 

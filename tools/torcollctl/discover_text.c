@@ -203,7 +203,7 @@ static void add_row(const struct discovery *d, struct table *t, uint32_t port, b
 		const struct tor_torus *torus = &d->wiring.place.t;
 
 		node = fmt_str("%u", d->wiring.node[p->host]);
-		for (i = 0; i < torus->ndim; i++)
+		for (i = 0; i < torus->axes; i++)
 			len += snprintf(place + len, sizeof(place) - len, "%s%u", i ? "," : "",
 					tor_torus_coord(torus, d->wiring.node[p->host], i));
 		at = place;
@@ -265,7 +265,7 @@ static enum link_look look(void *arg, uint32_t node, uint32_t dim, uint32_t dir)
 static void print_picture(const struct discovery *d)
 {
 	const struct tor_torus *t = &d->wiring.place.t;
-	struct shape shape = { .ndim = t->ndim, .cables = t->cables, .nodes = t->nodes };
+	struct shape shape;
 	const struct drawing picture = {
 		.shape = &shape,
 		.self = ~0U,
@@ -273,10 +273,9 @@ static void print_picture(const struct discovery *d)
 		.arg = (void *)d,
 	};
 
-	if (t->ndim > 3 || t->side[0] > PICTURE_SIDE)
+	shape_from_torus(&shape, t);
+	if (t->axes > 3 || draw_columns(&shape) > PICTURE_SIDE)
 		return;
-	memcpy(shape.side, t->side, sizeof(shape.side));
-	memcpy(shape.kind, t->kind, sizeof(shape.kind));
 	putchar('\n');
 	draw_torus(&picture);
 }

@@ -28,8 +28,18 @@ static const enum style look_styles[] = {
 	[LINK_BAD] = STYLE_BAD,
 };
 
+/* A row of a ring with chords is a chord long: what the ends of one are joined with is below it. */
+uint32_t draw_columns(const struct shape *shape)
+{
+	return shape_has_chords(shape) ? shape->step[1] : shape->side[0];
+}
+
 static int rows_of(const struct shape *shape)
 {
+	uint32_t columns = draw_columns(shape);
+
+	if (shape_has_chords(shape))
+		return (shape->nodes + columns - 1) / columns;
 	return shape->ndim > 1 ? shape->side[1] : 1;
 }
 
@@ -76,29 +86,29 @@ static int pitch_of(const struct shape *shape)
 
 static uint32_t plane_nodes(const struct shape *shape)
 {
-	return shape->side[0] * rows_of(shape);
+	return draw_columns(shape) * rows_of(shape);
 }
 
 uint32_t draw_planes(const struct shape *shape)
 {
-	return shape->nodes / plane_nodes(shape);
+	return shape_has_chords(shape) ? 1 : shape->nodes / plane_nodes(shape);
 }
 
 int draw_width(const struct shape *shape)
 {
-	return 5 + shape->side[0] * pitch_of(shape);
+	return 5 + draw_columns(shape) * pitch_of(shape);
 }
 
 int draw_height(const struct shape *shape)
 {
-	int title = shape->ndim > 2;
+	int title = shape_axes(shape) > 2;
 
 	return title + 2 * rows_of(shape) - 1 + 2 * wraps_down(shape);
 }
 
 static uint32_t node_at(const struct picture *p, uint32_t x, uint32_t y)
 {
-	return p->base + x + y * p->d->shape->side[0];
+	return p->base + x + y * draw_columns(p->d->shape);
 }
 
 /* A link has the worse state of its two ends. */
@@ -137,12 +147,12 @@ static void draw_links_down(const struct picture *p, int row)
 	static const char text[] = ":||#!x";
 	uint32_t dir, x;
 
-	for (x = 0; x < p->d->shape->side[0]; x++) {
+	for (x = 0; x < draw_columns(p->d->shape); x++) {
 		uint32_t node = node_at(p, x, row < 0 ? 0 : row);
 		enum link_look look;
 
-		/* nothing wraps around */
-		if (!find_link(p->d->shape, node, 1, row < 0, &dir))
+		/* nothing wraps around; or the last row of a ring with chords is short */
+		if (node >= p->d->shape->nodes || !find_link(p->d->shape, node, 1, row < 0, &dir))
 			continue;
 		look = look_at(p->d, node, 1, dir);
 		canvas_put(p->c, column_of(p, x) + p->digits, p->y + 2 * row + 1 + wraps_down(p->d->shape),
@@ -173,8 +183,11 @@ static void draw_row(const struct picture *p, uint32_t row)
 	uint32_t x;
 
 	draw_link_right(p, p->x + 2, y, node_at(p, 0, row), true);
-	for (x = 0; x < p->d->shape->side[0]; x++) {
+	for (x = 0; x < draw_columns(p->d->shape); x++) {
 		uint32_t node = node_at(p, x, row);
+
+		if (node >= p->d->shape->nodes)
+			break;
 		bool self = node == p->d->self;
 		enum style style = p->d->node_style ? p->d->node_style(p->d->arg, node) :
 						      STYLE_PLAIN;
@@ -192,14 +205,14 @@ static void draw_title(const struct picture *p)
 	int x = canvas_put(p->c, p->x + 2, p->y - 1, STYLE_TITLE, "plane");
 	uint32_t i;
 
-	for (i = 2; i < shape->ndim; i++)
+	for (i = 2; i < shape_axes(shape); i++)
 		x = canvas_put(p->c, x, p->y - 1, STYLE_TITLE, "%c%u", i > 2 ? ',' : ' ',
 			       shape_coord(shape, p->base, i));
 }
 
 void draw_plane(struct canvas *c, int x, int y, const struct drawing *d, uint32_t plane)
 {
-	int title = d->shape->ndim > 2;
+	int title = shape_axes(d->shape) > 2;
 	struct picture p = {
 		.c = c, .d = d, .x = x, .y = y + title,
 		.base = plane * plane_nodes(d->shape),
@@ -233,6 +246,14 @@ struct canvas *draw_all(const struct drawing *d, int width)
 	return c;
 }
 
+const char *draw_note(const struct shape *shape)
+{
+	if (!shape_has_chords(shape))
+		return shape->ndim > 2 ? "/ behind a node: its link to the next plane" : "";
+	return fmt_str("each row goes on in the next; %u further is below%s", shape->step[1],
+		       shape->ndim > 2 ? "; / behind a node: its other chords" : "");
+}
+
 /* Those of a mesh between nodes that do not stand next to each other. */
 static void print_chords(const struct drawing *d, uint32_t dim)
 {
@@ -260,7 +281,7 @@ void draw_torus(const struct drawing *d)
 	struct canvas *c;
 	uint32_t i;
 
-	if (shape->side[0] > DRAW_MAX || rows_of(shape) > DRAW_MAX) {
+	if (draw_columns(shape) > DRAW_MAX || rows_of(shape) > DRAW_MAX) {
 		printf("    (too large for a picture)\n");
 		return;
 	}

@@ -4,7 +4,8 @@
  * that wraps around leaves at one edge and enters at the other. Of a mesh, links
  * of one step; below the picture, a sentence about the others. A plane for
  * each coordinate in the further dimensions; behind a node, a mark for each of
- * these: its link to the next plane.
+ * these: its link to the next plane. A ring with chords is drawn in rows as long
+ * as its first chord: each goes on in the next one, and a chord leads down.
  *
  *	     |     :
  *	  --[0]/--1/..
@@ -41,6 +42,12 @@ struct drawing {
 	enum style (*node_style)(void *arg, uint32_t node);
 	void *arg;
 };
+
+/* Nodes of a row. */
+uint32_t draw_columns(const struct shape *shape);
+
+/* What the picture does not say by itself, for a line below it, or "". */
+const char *draw_note(const struct shape *shape);
 
 /* Number of planes, and their size in characters, with title and gap. */
 uint32_t draw_planes(const struct shape *shape);

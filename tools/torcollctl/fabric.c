@@ -29,7 +29,8 @@ static const char help[] =
 	"from      a survey of \"torcollctl -j survey show test\" instead\n"
 	"KEY       the fabric's number, the same on all nodes\n"
 	"dims      its sides, dimension 0 first: rings, unless :line or :mesh follows, such\n"
-	"          as 3:line for an open chain, 4:mesh for each host joined with each\n"
+	"          as 3:line for an open chain, 4:mesh for each host joined with each; or\n"
+	"          a ring with chords: 16+4, each host also joined with that 4 further\n"
 	"node      index of this node, c0 + d0 * (c1 + d1 * ...); or its coordinates\n"
 	"cables    between the two nodes of a ring of 2 (1)\n"
 	"ethertype of its frames (0x88b5)\n"
@@ -128,16 +129,18 @@ int fabric_option(struct args *a, struct fabric_spec *spec)
 int fabric_new(struct conn *c, const struct fabric_spec *spec)
 {
 	struct nl_msg *msg = conn_request(c, TORCOLL_CMD_FABRIC_NEW, 0);
-	uint32_t kind[MAX_DIMS], i;
+	uint32_t side[MAX_DIMS], kind[MAX_DIMS], i;
 	bool others = false;
 
+	shape_sides(&spec->shape, side);
 	for (i = 0; i < spec->shape.ndim; i++) {
+		side[i] = tor_side_nodes(side[i]);
 		kind[i] = spec->shape.kind[i];
 		others |= kind[i] != TORCOLL_KIND_RING;
 	}
 	if (msg) {
 		nla_put_u64(msg, TORCOLL_A_FABRIC_KEY, spec->key);
-		nla_put(msg, TORCOLL_A_FABRIC_SIDES, 4 * spec->shape.ndim, spec->shape.side);
+		nla_put(msg, TORCOLL_A_FABRIC_SIDES, 4 * spec->shape.ndim, side);
 		if (others)
 			nla_put(msg, TORCOLL_A_FABRIC_KINDS, 4 * spec->shape.ndim, kind);
 		nla_put_u32(msg, TORCOLL_A_FABRIC_CABLES, spec->shape.cables);
@@ -338,8 +341,8 @@ static void draw_fabric(struct json_object *fabric, struct json_object *ports)
 		draw_torus(&d);
 		printf("\n    [%u] this node   - |%s link up   x not up   . : not seen from here\n",
 		       seen.node, shape.ndim > 2 ? " /" : "");
-		if (shape.ndim > 2)
-			printf("    / behind a node: its link to the next plane\n");
+		if (*draw_note(&shape))
+			printf("    %s\n", draw_note(&shape));
 	}
 	port_print_reasons(own);
 	json_object_put(own);

@@ -25,13 +25,15 @@ const char *fault_shape(const struct tor_torus *t, char *s, size_t size)
 {
 	static const char *const one[] = { "ring", "line", "full mesh" };
 	char sides[FAULT_SHAPE];
-	bool torus = true;
+	bool torus = true, chords = tor_torus_has_chords(t);
 	uint32_t d;
 
 	fault_sides(t, sides, sizeof(sides));
 	for (d = 0; d < t->ndim; d++)
 		torus &= t->kind[d] == TORCOLL_KIND_RING;
-	if (t->ndim > 1)
+	if (chords)
+		snprintf(s, size, "ring with chords, %s", sides);
+	else if (t->ndim > 1)
 		snprintf(s, size, "%s %s", sides, torus ? "torus" : "grid");
 	else
 		snprintf(s, size, "%s of %u", one[t->kind[0]], t->nodes);

@@ -19,6 +19,7 @@ static const char help[] =
 	"\n"
 	"Objects:\n"
 	"  discover  the wiring of all hosts: shape, faults, the file for all hosts\n"
+	"  advise    how to wire so many hosts, and the list of the cables\n"
 	"  apply     make this host as the file of a fabric says, torcoll.conf(5)\n"
 	"  showconf  what runs on this host, as such a file\n"
 	"  fabric    the whole fabric, or this host's part: check, show, add, del\n"
@@ -76,6 +77,7 @@ static const struct command objects[] = {
 	{ "qualify", qualify_main },
 	{ "survey", survey_main },
 	{ "discover", discover_main },
+	{ "advise", advise_main },
 	{ "monitor", monitor_main },
 	{ "netns", netns_main },
 	{ "env", env_main },

@@ -20,7 +20,8 @@ static bool same_shape(const struct shape *a, const struct shape *b)
 	uint32_t i;
 
 	for (i = 0; i < MAX_DIMS; i++)
-		if (a->side[i] != b->side[i] || a->kind[i] != b->kind[i])
+		if (a->side[i] != b->side[i] || a->kind[i] != b->kind[i] ||
+		    a->step[i] != b->step[i])
 			return false;
 	return a->cables == b->cables;
 }

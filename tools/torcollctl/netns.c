@@ -267,8 +267,7 @@ static void draw_nodes(struct json_object *list)
 		return;
 	putchar('\n');
 	draw_torus(&d);
-	printf("\n    - | link up   x not up%s\n", shape.ndim > 2 ?
-	       "   / behind a node: its link to the next plane" : "");
+	printf("\n    - | link up   x not up   %s\n", draw_note(&shape));
 }
 
 static void print_nodes(struct json_object *list)

@@ -39,7 +39,7 @@ uint32_t place_edges(const struct tor_torus *t, uint32_t open)
 	uint32_t n = 0, d;
 
 	for (d = 0; d < t->ndim; d++) {
-		if (t->side[d] == 1)
+		if (t->side[d] == 1 && t->kind[d] != TORCOLL_KIND_CHORD)
 			continue;
 		n += edges_along(t, d);
 		if (open >> d & 1)
@@ -208,6 +208,9 @@ static bool start_differs(const struct search *s, uint32_t port)
 
 	if (!place_has_port(s->t, s->open, 0, port) || start_has(s, port))
 		return false;
+	/* a ring with chords may only be turned as a whole */
+	if (tor_torus_has_chords(s->t))
+		return s->nfirst > 1 || tor_port_way(s->t, port) == TOR_PLUS;
 	if (start_has_dim(s, dim))
 		return true;
 	if (tor_port_way(s->t, port) == TOR_MINUS)

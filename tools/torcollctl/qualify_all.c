@@ -22,7 +22,7 @@ static uint64_t count_nodes(const struct survey_node *node)
 	uint32_t i;
 
 	for (i = 0; i < node->ndim; i++)
-		nodes *= tor_side_nodes(node->side[i]);
+		nodes *= tor_side_length(node->side[i]);
 	return nodes;
 }
 

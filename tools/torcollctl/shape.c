@@ -41,30 +41,63 @@ static uint32_t parse_numbers(const char *s, char between, uint32_t *value)
 	}
 }
 
+void shape_sides(const struct shape *shape, uint32_t *word)
+{
+	uint32_t i;
+
+	for (i = 0; i < shape->ndim; i++)
+		word[i] = TORCOLL_SIDE(shape->kind[i] == TORCOLL_KIND_CHORD ? shape->step[i] :
+				       shape->side[i], shape->kind[i]);
+}
+
+uint32_t shape_axes(const struct shape *shape)
+{
+	uint32_t n = shape->ndim;
+
+	while (n && shape->kind[n - 1] == TORCOLL_KIND_CHORD)
+		n--;
+	return n;
+}
+
+bool shape_has_chords(const struct shape *shape)
+{
+	return shape_axes(shape) < shape->ndim;
+}
+
 /* As core has it. Return whether there is such a shape. */
 static bool shape_torus(const struct shape *shape, struct tor_torus *t)
 {
-	uint32_t word[MAX_DIMS], i;
+	uint32_t word[MAX_DIMS];
 
-	for (i = 0; i < shape->ndim; i++)
-		word[i] = TORCOLL_SIDE(shape->side[i], shape->kind[i]);
+	shape_sides(shape, word);
 	return !tor_torus_init(t, shape->ndim, word, shape->cables);
+}
+
+void shape_from_torus(struct shape *shape, const struct tor_torus *t)
+{
+	uint32_t i;
+
+	memset(shape, 0, sizeof(*shape));
+	shape->ndim = t->ndim;
+	shape->cables = t->cables;
+	shape->nodes = t->nodes;
+	for (i = 0; i < t->ndim; i++) {
+		shape->side[i] = t->side[i];
+		shape->step[i] = t->step[i];
+		shape->kind[i] = t->kind[i];
+	}
 }
 
 /* Set all but cables, from sides with their kinds. */
 static bool set_sides(struct shape *shape, uint32_t ndim, const uint32_t *word)
 {
+	uint32_t cables = shape->cables;
 	struct tor_torus t;
-	uint32_t i;
 
 	if (tor_torus_init(&t, ndim, word, 1))
 		return false;
-	shape->ndim = ndim;
-	shape->nodes = t.nodes;
-	for (i = 0; i < ndim; i++) {
-		shape->side[i] = t.side[i];
-		shape->kind[i] = t.kind[i];
-	}
+	shape_from_torus(shape, &t);
+	shape->cables = cables;
 	return true;
 }
 
@@ -73,8 +106,10 @@ int shape_parse(const char *s, struct shape *shape)
 	uint32_t word[MAX_DIMS], n = host_shape_parse(s, word);
 
 	if (!n)
-		return usage_error("dims: \"%s\" is not 1 to 6 numbers like 4x4; :line or :mesh behind one that is no ring",
+		return usage_error("dims: \"%s\" is not 1 to 6 numbers like 4x4; :line or :mesh behind one that is no ring; + and the step of chords behind a ring",
 				   s);
+	if (!set_sides(shape, n, word) && host_chords_rule(n, word))
+		return usage_error("dims: %s: %s, as in 16+4", s, host_chords_rule(n, word));
 	if (!set_sides(shape, n, word))
 		return usage_error("dims: %s has no nodes, more than %u of them, or more than %u ports at a node",
 				   s, TOR_MAX_NODES, TOR_MAX_PORTS);
@@ -150,14 +185,6 @@ const char *fmt_dims(struct json_object *o, const char *sides, const char *kinds
 	return fmt_str("%s", host_shape_print(text, n, word));
 }
 
-void shape_sides(const struct shape *shape, uint32_t *word)
-{
-	uint32_t i;
-
-	for (i = 0; i < shape->ndim; i++)
-		word[i] = TORCOLL_SIDE(shape->side[i], shape->kind[i]);
-}
-
 const char *shape_dims(const struct shape *shape)
 {
 	char text[HOST_SHAPE_TEXT];
@@ -175,7 +202,9 @@ const char *shape_noun(const struct shape *shape)
 	if (shape->ndim == 1)
 		return one[shape->kind[0]];
 	for (i = 0; i < shape->ndim; i++)
-		if (shape->kind[i] != TORCOLL_KIND_RING)
+		if (shape->kind[i] == TORCOLL_KIND_CHORD)
+			return fmt_str("ring with chords %s", shape_dims(shape));
+		else if (shape->kind[i] != TORCOLL_KIND_RING)
 			return fmt_str("%s grid", shape_dims(shape));
 	return fmt_str("%s torus", shape_dims(shape));
 }
@@ -185,8 +214,8 @@ int shape_parse_coord(const struct shape *shape, const char *s, uint32_t *node)
 	uint32_t coord[MAX_DIMS];
 	uint32_t n = parse_numbers(s, ',', coord);
 
-	if (n != shape->ndim)
-		return usage_error("coord: \"%s\" is not %u numbers like 1,2", s, shape->ndim);
+	if (n != shape_axes(shape))
+		return usage_error("coord: \"%s\" is not %u numbers like 1,2", s, shape_axes(shape));
 	*node = 0;
 	while (n--) {
 		if (coord[n] >= shape->side[n])
@@ -275,7 +304,7 @@ const char *shape_place(const struct shape *shape, uint32_t node)
 	size_t at = 0;
 	uint32_t i;
 
-	for (i = 0; i < shape->ndim; i++)
+	for (i = 0; i < shape_axes(shape); i++)
 		at += snprintf(s + at, sizeof(s) - at, "%s%u", i ? "," : "",
 			       shape_coord(shape, node, i));
 	return fmt_str("%s", s);

@@ -23,7 +23,7 @@ static struct json_object *json_coord(const struct shape *shape, uint32_t node)
 	struct json_object *coord = json_object_new_array();
 	uint32_t i;
 
-	for (i = 0; i < shape->ndim; i++)
+	for (i = 0; i < shape_axes(shape); i++)
 		json_object_array_add(coord,
 				      json_object_new_int64(shape_coord(shape, node, i)));
 	return coord;
@@ -154,8 +154,11 @@ static void print_picture(struct map *m)
 	if (m->shape.nodes < 2)
 		return;
 	draw_torus(&d);
-	printf("\n    [ ] this node   - |%s link up   x not up   . : neither end answers\n\n",
-	       m->shape.ndim > 2 ? " / (to the next plane)" : "");
+	printf("\n    [ ] this node   - |%s link up   x not up   . : neither end answers\n",
+	       m->shape.ndim > 2 ? " /" : "");
+	if (*draw_note(&m->shape))
+		printf("    %s\n", draw_note(&m->shape));
+	putchar('\n');
 }
 
 static void print_nodes(const struct map *m)

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #define MESH_HOSTS	4	/* three hosts are a ring */
+#define CHORD_HOSTS	128	/* chords of more are not looked for, */
+#define CHORD_ABSENT	1	/* nor with more that do not answer */
 
 struct candidate {
 	struct tor_torus t;
@@ -66,7 +68,7 @@ static void add_torus(struct candidates *c, uint32_t ndim, const u32 *side, uint
 	if (tor_torus_init(&t, ndim, side, cables))
 		return;
 	add_candidate(c, &t, 0);
-	for (open = 1; c->lines && t.nodes == c->g->nhosts && open < 1U << ndim; open++)
+	for (open = 1; c->lines && !tor_torus_has_chords(&t) && t.nodes == c->g->nhosts && open < 1U << ndim; open++)
 		if (may_be_open(&t, open))
 			add_candidate(c, &t, open);
 }
@@ -100,6 +102,20 @@ static void add_sides(struct candidates *c, uint32_t ndim, u32 *side, uint32_t n
 	}
 	side[ndim] = nodes;
 	add_shape(c, ndim + 1, side);
+}
+
+/*
+ * Add rings with chords of one step. Those of more are found only when they are
+ * wanted: there are too many.
+ */
+static void add_chords(struct candidates *c, uint32_t nodes)
+{
+	u32 side[] = { nodes, 0 }, step;
+
+	for (step = 2; nodes <= CHORD_HOSTS && 2 * step < nodes; step++) {
+		side[1] = TORCOLL_SIDE(step, TORCOLL_KIND_CHORD);
+		add_torus(c, 2, side, 1);
+	}
 }
 
 /* Hosts that do not answer leave at least one silent port each. */
@@ -150,7 +166,8 @@ static bool is_better(const struct place *a, const struct place *b)
 static bool same_sides(const struct tor_torus *a, const struct tor_torus *b)
 {
 	return a->ndim == b->ndim && !memcmp(a->side, b->side, a->ndim * sizeof(*a->side)) &&
-	       !memcmp(a->kind, b->kind, a->ndim * sizeof(*a->kind));
+	       !memcmp(a->kind, b->kind, a->ndim * sizeof(*a->kind)) &&
+	       !memcmp(a->step, b->step, a->ndim * sizeof(*a->step));
 }
 
 static bool is_as_good(const struct place *a, const struct place *b)
@@ -264,8 +281,11 @@ static int find_place(struct wiring *w, const struct tor_torus *want)
 	else if (mesh)
 		add_shape(&c, 1, all);
 	else
-		for (absent = w->g->nhosts == 1; absent <= most_absent(w->g); absent++)
+		for (absent = w->g->nhosts == 1; absent <= most_absent(w->g); absent++) {
 			add_sides(&c, 0, side, w->g->nhosts + absent);
+			if (absent <= CHORD_ABSENT)
+				add_chords(&c, w->g->nhosts + absent);
+		}
 	if (c.n)
 		qsort(c.list, c.n, sizeof(*c.list), compare_candidates);
 	err = c.no_memory ? -ENOMEM : try_candidates(w, &c, cost_limit(w->g, want || mesh));
@@ -290,6 +310,8 @@ static enum wiring_kind kind_of(const struct place *p)
 		return WIRING_MESH;
 	for (d = 0; d < p->t.ndim; d++)
 		line |= is_line(p, d) || p->t.kind[d] == TORCOLL_KIND_MESH;
+	if (tor_torus_has_chords(&p->t))
+		return WIRING_CHORDS;
 	if (p->t.ndim == 1)
 		return line ? WIRING_LINE : WIRING_RING;
 	return line ? WIRING_GRID : WIRING_TORUS;
@@ -353,6 +375,9 @@ static void symmetry_each(struct symmetry *s, uint32_t dim)
 	for (from = 0; from < t->ndim; from++) {
 		for (d = 0; d < dim && s->from[d] != from; d++)
 			;
+		/* chords have no coordinates */
+		if (t->kind[dim] == TORCOLL_KIND_CHORD && (from != dim || s->back[dim]))
+			continue;
 		if (d < dim || t->side[from] != t->side[dim] || t->kind[from] != t->kind[dim] ||
 		    (s->w->place.open >> from & 1) != (s->w->place.open >> dim & 1))
 			continue;

@@ -15,6 +15,7 @@ enum wiring_kind {
 	WIRING_LINE,	/* a ring without one cable; taken as a line if that was wanted */
 	WIRING_GRID,	/* a torus whose rings are lines, in some dimensions; likewise */
 	WIRING_MESH,	/* a cable between any two hosts */
+	WIRING_CHORDS,	/* a ring with chords */
 };
 
 /**

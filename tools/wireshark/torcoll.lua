@@ -257,10 +257,10 @@ local function dissect_ack(tvb, at, tree, info)
 	info[#info + 1] = "ack " .. text
 end
 
--- A side: its nodes, and how they are joined. TORCOLL_SIDE() of linux/torcoll.h.
+-- A side: its nodes, and how they are joined; a chord, its steps. TORCOLL_SIDE() of linux/torcoll.h.
 local SIDE_KIND = 262144
 local kinds = { [0] = "", ":line", ":mesh" }
-local MESH = 2
+local MESH, CHORD = 2, 3
 
 local function side_nodes(side)
 	return side % SIDE_KIND
@@ -271,7 +271,19 @@ local function side_kind(side)
 end
 
 local function side_text(side)
+	if side_kind(side) == CHORD then
+		return string.format("+%u", side_nodes(side))
+	end
 	return string.format("%u%s", side_nodes(side), kinds[side_kind(side)] or ":?")
+end
+
+-- All of them, as commands print them: 4x3:line, 16+4.
+local function sides_text(sides)
+	local texts = {}
+	for i, side in ipairs(sides) do
+		texts[i] = (i > 1 and side_kind(side) ~= CHORD and "x" or "") .. side_text(side)
+	end
+	return table.concat(texts)
 end
 
 -- Ways out of a node along a side, and the name of one.
@@ -294,7 +306,7 @@ local function dissect_hello(tvb, tree, info)
 	local dir, dir_item = add(t, f.hello_dir, tvb(17, 1))
 	local ndim, ndim_item = add(t, f.hello_ndim, tvb(18, 1))
 	local hears, hears_item = add(t, f.hello_hears, tvb(19, 1))
-	local side, dims = {}, {}
+	local side = {}
 	for i = 0, 5 do
 		local n, item = add(t, f.hello_side, tvb(20 + 4 * i, 4))
 		if side_kind(n) > 0 then
@@ -302,7 +314,6 @@ local function dissect_hello(tvb, tree, info)
 		end
 		if i < ndim then
 			side[#side + 1] = n
-			dims[#dims + 1] = side_text(n)
 		end
 	end
 	local along = side[dim + 1] or 0
@@ -348,7 +359,7 @@ local function dissect_hello(tvb, tree, info)
 		t:add(f.hello_sent, tvb(more + 68, 4))
 		t:add(f.hello_cables, tvb(more + 72, 1))
 	end
-	info[#info + 1] = string.format("%s, port %u %s", table.concat(dims, "x"), dim, way_text(along, dir))
+	info[#info + 1] = string.format("%s, port %u %s", sides_text(side), dim, way_text(along, dir))
 	info[#info + 1] = hears == 1 and string.format("hears %u", heard) or "hears nobody"
 	if dead > 0 then
 		info[#info + 1] = string.format("dead links at %u nodes", dead)

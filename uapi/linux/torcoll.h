@@ -61,12 +61,14 @@
 /*
  * How the nodes along a dimension are joined: in a ring, in an open line, or each with each.
  * Configuration, hellos and surveys have it in one word with the number of nodes; a plain number is
- * a ring.
+ * a ring. A chord joins the nodes of the ring before it over so many steps: its number is that of
+ * the steps, and it adds no nodes.
  */
 enum torcoll_kind {
 	TORCOLL_KIND_RING,
 	TORCOLL_KIND_LINE,
 	TORCOLL_KIND_MESH,
+	TORCOLL_KIND_CHORD,
 	TORCOLL_KIND_COUNT
 };
 
@@ -173,6 +175,7 @@ enum torcoll_algorithm {
 	TORCOLL_ALLPORT,
 	TORCOLL_BINE,		/* reserved */
 	TORCOLL_DIRECT,
+	TORCOLL_LAYERS,
 	TORCOLL_ALGO_COUNT
 };
 

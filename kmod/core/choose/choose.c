@@ -85,8 +85,10 @@ bool tor_offer_params(struct tor_call *call, u32 i)
 		return offer_set_channels_or_chunks(call, i);
 	case TORCOLL_SWING_LAT:
 		/* one is the default */
-		call->param[TORCOLL_PARAM_CHANNELS] = i ? 2 * call->torus->ndim : 1;
+		call->param[TORCOLL_PARAM_CHANNELS] = i ? 2 * call->torus->axes : 1;
 		return i < 2;
+	case TORCOLL_LAYERS:
+		return !i || offer_set_chunks(call, i - 1);
 	case TORCOLL_TRIVANCE_BW:
 		return offer_set_variant(call, i);
 	case TORCOLL_GENERAL:

@@ -39,9 +39,11 @@ static const u8 symmetries[TORCOLL_ALGO_COUNT] = {
 	[TORCOLL_TREE] = LINES,
 	[TORCOLL_MOORE] = ALIKE,
 	[TORCOLL_ALLPORT] = ALIKE,
+	[TORCOLL_LAYERS] = ALIKE,
 };
 
 #define QUICK_RANKS	1024		/* most ranks to walk one by one */
+#define COST_SHARES	(1 << 10)	/* parts into which chords divide a block, or finer */
 #define QUICK_LIST	64		/* the same for a list: its ranks may form a torus */
 
 struct walk {
@@ -74,6 +76,9 @@ static enum symmetry cost_symmetry(const struct tor_call *call)
 	 */
 	if (call->members || call->collective > TORCOLL_REDUCE ||
 	    (cost_is_rooted(call) && s != LINES))
+		return NONE;
+	/* the tree of a ring with chords has no lines */
+	if (s == LINES && tor_torus_has_chords(call->torus))
 		return NONE;
 	if (call->algorithm == TORCOLL_GENERAL && cost_all_powers_of_two(call->torus) &&
 	    call->param[TORCOLL_PARAM_GROUP] != 1)
@@ -385,6 +390,9 @@ static int walk_set_count(struct walk *w, const char **why)
 	if (err)
 		return err;
 	w->call.count = 2ULL * w->call.ranks * w->plan.shape.channels * blocks;
+	/* ports share blocks by any fractions */
+	if (w->plan.chords)
+		w->call.count *= COST_SHARES;
 	return tor_plan_init(&w->plan, &w->call, 0, why);
 }
 

@@ -2,6 +2,8 @@
 /* Loads of links and nodes, round by round. See tally.h. */
 #include "core/choose/tally.h"
 
+#include "core/layers.h"
+
 u32 tor_tally_class(const struct tor_tally *t, u32 node)
 {
 	u32 d, class = 0;
@@ -85,6 +87,49 @@ static u32 tally_route_side(struct tor_tally *t, u32 *node, u32 dst, u32 d, u64 
 	}
 }
 
+/*
+ * Goes the ways of tor_routes_port() in a ring with chords: to the neighbour by
+ * the lowest port that leads nearer, or by the highest.
+ */
+static u32 tally_go_chords(struct tor_tally *t, u32 src, u32 dst, bool highest, u64 n, u32 halves)
+{
+	const struct tor_torus *torus = t->torus;
+	u32 side = torus->side[0], hops, ports, port, step;
+
+	for (hops = 0; src != dst; hops++) {
+		ports = t->first[(dst + side - src) % side];
+		while (highest && ports & (ports - 1))
+			ports &= ports - 1;
+		port = __ffs64(ports);
+		step = torus->step[tor_port_dim(torus, port)];
+		src = tor_tally_cross(t, src, 0, tor_port_way(torus, port) == TOR_PLUS ? (s32)step :
+				      -(s32)step, 1, halves * n, halves, port);
+	}
+	return hops;
+}
+
+static u32 tally_route_chords(struct tor_tally *t, u32 src, u32 dst, u64 n)
+{
+	u32 ports = t->first[(dst + t->torus->side[0] - src) % t->torus->side[0]];
+
+	if (!(ports & (ports - 1)))
+		return tally_go_chords(t, src, dst, false, n, 2);
+	tally_go_chords(t, src, dst, false, n, 1);
+	return tally_go_chords(t, src, dst, true, n, 1);
+}
+
+static void tally_find_first_ports(struct tor_tally *t)
+{
+	struct tor_layers l;
+	u32 node;
+
+	tor_layers_begin(&l, t->torus);
+	while (tor_layers_next(&l))
+		for (node = 1; node < t->torus->nodes; node++)
+			if (tor_layer_has(l.at, node))
+				t->first[node] = tor_layers_ports(&l, node);
+}
+
 static u32 tally_route_torus(struct tor_tally *t, u32 src, u32 dst, u64 n)
 {
 	u32 d, hops = 0;
@@ -99,7 +144,7 @@ void tor_tally_init(struct tor_tally *t, const struct tor_torus *torus)
 	*t = (struct tor_tally){
 		.torus = torus,
 		.links = torus->ports,
-		.route = tally_route_torus,
+		.route = tor_torus_has_chords(torus) ? tally_route_chords : tally_route_torus,
 	};
 }
 
@@ -107,8 +152,10 @@ void tor_tally_free(struct tor_tally *t)
 {
 	tor_env_table_free(t->load);
 	tor_env_table_free(t->handled);
+	tor_env_table_free(t->first);
 	t->load = NULL;
 	t->handled = NULL;
+	t->first = NULL;
 	t->room = 0;
 }
 
@@ -119,10 +166,14 @@ static int tally_make_room(struct tor_tally *t)
 	tor_tally_free(t);
 	t->load = tor_env_table_alloc((size_t)t->classes * t->links * sizeof(*t->load));
 	t->handled = tor_env_table_alloc((size_t)t->classes * sizeof(*t->handled));
-	if (!t->load || !t->handled) {
+	if (tor_torus_has_chords(t->torus))
+		t->first = tor_env_table_alloc(t->torus->nodes * sizeof(*t->first));
+	if (!t->load || !t->handled || (tor_torus_has_chords(t->torus) && !t->first)) {
 		tor_tally_free(t);
 		return -ENOMEM;
 	}
+	if (t->first)
+		tally_find_first_ports(t);
 	t->room = t->classes;
 	return 0;
 }

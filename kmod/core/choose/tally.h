@@ -3,7 +3,9 @@
  * Load of the messages of successive rounds on the links and nodes of a fabric.
  *
  * Dimension 0 is routed first: along a ring the shorter way round, an exact tie
- * half each way; a line has one way, a mesh one hop. Everything is counted in integers: because of ties, elements and
+ * half each way; a line has one way, a mesh one hop. In a ring with chords the
+ * steps are taken in the order of ports, half of a message in the opposite
+ * order. Everything is counted in integers: because of ties, elements and
  * messages on links and nodes are counted in halves.
  *
  * Where the messages of a round are the same after a shift by period[d] along
@@ -29,6 +31,8 @@
  * @room: classes for which memory is allocated
  * @load: of the part: half elements by class and link
  * @handled: of the part: half messages by class, sent, received or forwarded
+ * @first: ring with chords: by node, ports by which a shortest path from node 0
+ *	begins
  * @peak: largest load of the round
  * @longest: most hops in the round
  * @any: the round has a message
@@ -50,6 +54,7 @@ struct tor_tally {
 	u32 room;
 	u64 *load;
 	u64 *handled;
+	u16 *first;
 	u64 peak;
 	u32 longest;
 	bool any;

@@ -102,6 +102,9 @@ u32 tor_routes_port(const struct tor_torus *t, const struct tor_routes *routes, 
 		return TOR_NO_PORT;
 	port = __ffs64(ports);
 	dim = tor_port_dim(t, port);
+	/* a ring with chords: steps in the order of ports, or the other way round */
+	if (tor_torus_has_chords(t))
+		return tie & 1 ? fls(ports) - 1 : port;
 	if (t->kind[dim] == TORCOLL_KIND_RING && (ports >> t->first[dim] & 3) == 3)
 		return tor_torus_port(t, dim, tie & 1);
 	return port;

@@ -6,7 +6,8 @@
  * the links known to be dead. Of those ports the one of the lowest dimension is
  * taken. If both directions of a ring qualify, a tie bit carried by the frame
  * decides. Without dead links that is dimension-ordered routing, the
- * shorter way round each ring. With a cut ring it is the other way round, or a
+ * shorter way round each ring. In a ring with chords the tie bit decides between
+ * the lowest port and the highest: the same steps in one order or the other. With a cut ring it is the other way round, or a
  * path through other dimensions if that is shorter.
  *
  * Loops. If all nodes on the path know the same dead links, every hop brings

@@ -27,6 +27,8 @@ struct tor_lines;
  * @serves: collectives, a set of TOR_COLL()
  * @params: parameters that the algorithm has, a set of TOR_PARAM()
  * @any_list: serves any ordered list of nodes, not only tori
+ * @chords: optional: what serves its collectives instead if the ranks are all
+ *	nodes of a ring with chords, in order
  * @lines: schedule along one side, for families that work along sides
  * @exchange: peers, for families that exchange whole slices
  * @init: fill p->family and p->shape (preset to one channel, one peer, data
@@ -46,6 +48,7 @@ struct tor_family {
 	u32 serves;
 	u32 params;
 	bool any_list;
+	const struct tor_family *chords;
 	const struct tor_lines *lines;
 	const struct tor_exchange *exchange;
 	int (*init)(struct tor_plan *p, const char **why);
@@ -62,7 +65,10 @@ extern const struct tor_family tor_family_window;
 extern const struct tor_family tor_family_general;
 extern const struct tor_family tor_family_circulant;
 extern const struct tor_family tor_family_flood;
+extern const struct tor_family tor_family_flood_chords;
+extern const struct tor_family tor_family_layers;
 extern const struct tor_family tor_family_tree;
+extern const struct tor_family tor_family_tree_chords;
 extern const struct tor_family tor_family_hamiltonian;
 extern const struct tor_family tor_family_ring;
 extern const struct tor_family tor_family_allport;

@@ -24,6 +24,7 @@ static const struct tor_family *const families[TORCOLL_ALGO_COUNT] = {
 	[TORCOLL_RECDOUB_BW] = &tor_family_recdoub_bw,
 	[TORCOLL_RECDOUB_BW_MIRRORED] = &tor_family_recdoub_bw_mirrored,
 	[TORCOLL_DIRECT] = &tor_family_direct,
+	[TORCOLL_LAYERS] = &tor_family_layers,
 };
 
 /* Families that belong to an algorithm but serve collectives of their own. */
@@ -278,6 +279,16 @@ static int plan_find_grid(struct tor_plan *p, bool any_list)
 	return any_list ? plan_make_grid(p, &p->call.ranks, 1) : -EOPNOTSUPP;
 }
 
+/*
+ * True if rank i is i nodes further round a ring with chords than rank 0, one
+ * way or the other: chords join the ranks as they join nodes.
+ */
+static bool plan_has_chords(const struct tor_plan *p)
+{
+	return tor_torus_has_chords(p->call.torus) && !p->list &&
+	       p->call.ranks == p->call.torus->nodes;
+}
+
 /* --- the iterator --- */
 
 /*
@@ -361,6 +372,9 @@ int tor_plan_init(struct tor_plan *p, const struct tor_call *call, u32 rank, con
 	if (plan_find_grid(p, f->any_list))
 		return plan_refuse(-EOPNOTSUPP, why,
 				   "the members do not form a block of the torus");
+	p->chords = plan_has_chords(p);
+	if (p->chords && f->chords && f->chords->serves >> p->call.collective & 1)
+		f = f->chords;
 	return plan_init_family(p, f, why);
 }
 

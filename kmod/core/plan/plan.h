@@ -167,6 +167,7 @@ struct tor_plan {
 	struct tor_span temp;		/* part of temporaries that this rank uses */
 	struct tor_torus grid;		/* formed by the ranks; without sides of 1 */
 	bool list;			/* the ranks form no grid: a ring of them */
+	bool chords;			/* the ranks are all nodes of a ring with chords */
 	u64 family[48];			/* the family's own state, O(log p) */
 };
 

@@ -241,6 +241,7 @@ const struct tor_family tor_family_flood = {
 	.serves = TOR_COLL(ALLREDUCE) | TOR_COLL(ALLGATHER) | TOR_COLL(BROADCAST) |
 		TOR_COLL(REDUCE),
 	.any_list = true,
+	.chords = &tor_family_flood_chords,
 	.init = flood_init,
 	.rounds = flood_rounds,
 	.transfer = flood_transfer,

@@ -219,6 +219,7 @@ const struct tor_family tor_family_tree = {
 	.serves = TOR_COLL(ALLREDUCE) | TOR_COLL(BROADCAST) | TOR_COLL(REDUCE) |
 		  TOR_COLL(GATHER) | TOR_COLL(SCATTER),
 	.any_list = true,
+	.chords = &tor_family_tree_chords,
 	.init = tree_init,
 	.rounds = tree_rounds,
 	.transfer = tree_transfer,
