@@ -9,9 +9,9 @@
  *
  * Any node of the fabric can cause changes at any rate. Dampers therefore limit
  * searches, and how often the frame size is looked at. News that concerns no
- * link, as every node's when a fabric begins, causes no search. Nothing waits for readers of the old table: it is freed
- * when they are finished, and until then there is no search. A fabric has two
- * tables at most.
+ * link, as every node's when a fabric begins, causes no search. Nothing waits for
+ * readers of the old table: it is freed when they are finished, and until then
+ * there is no search. A fabric has two tables at most.
  */
 #include "net/reroute.h"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
+# timeout: 300
 #
 # Fabrics of many nodes begin and lose a cable without a frame that goes round in circles or finds no
 # route. Larger ones, and more seeds: make check-scale.

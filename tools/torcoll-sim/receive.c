@@ -260,10 +260,10 @@ static bool receive(struct sim_ctx *ctx, struct sim_node *node, struct sim_frame
 		drop(node, TOR_C_DROP_LINK);
 	else if (packet)
 		sim_packet_receive(node, f, &in);
-	else if (dst != node->core.self)
-		return forward(node, f, &in);
-	else
+	else if (dst == node->core.self)
 		receive_for_us(ctx, node, f, &in);
+	else
+		return forward(node, f, &in);
 	return false;
 }
 

@@ -5,7 +5,7 @@
 #include "core/counter.h"
 #include "sim.h"
 
-#define MET_PERCENT	10		/* of seeds must meet each class */
+#define MET_PERCENT	8		/* of seeds must meet each class */
 #define CUTS		(1U << SIM_CUT | 1U << SIM_ONE_WAY_CUT | 1U << SIM_FLAPPING | 1U << SIM_CRASH)
 #define MEAN_FRAMES	5000		/* minimum mean per seed */
 
