@@ -2,6 +2,7 @@
 /* The progress thread: see progress.hpp. */
 #include "progress.hpp"
 
+#include <stdexcept>
 #include <sys/eventfd.h>
 #include <thread>
 #include <unistd.h>
@@ -11,7 +12,8 @@ namespace tortorch {
 Progress::Progress(torcoll *t) : events_(eventfd(0, EFD_CLOEXEC))
 {
 	if (events_ < 0 || torcoll_eventfd(t, events_))
-		fail(events_ < 0 ? "there is no eventfd" : torcoll_last_error());
+		throw std::runtime_error(events_ < 0 ? "there is no eventfd" :
+						       torcoll_last_error());
 }
 
 /*
