@@ -53,7 +53,7 @@ static void must(const char *what, int ret)
 static void call(int fd, struct floor_run *run, unsigned int calls)
 {
 	while (calls--)
-		must("ranks: the call", ioctl(fd, FLOOR_RUN, run));
+		must("ranks: allreduce", ioctl(fd, FLOOR_RUN, run));
 }
 
 int main(int argc, char **argv)

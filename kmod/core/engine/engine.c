@@ -179,8 +179,7 @@ static void start_unused(struct tor_ctx *ctx, struct tor_chan *chan)
 	chan->rounds = 0;
 	chan->works = false;
 	chan->give_up = 0;
-	if (unlikely(!list_empty(&chan->rx)))
-		check_early(ctx, chan);
+	check_early(ctx, chan);
 }
 
 /* Apart: most channels of a slot are not used. */
