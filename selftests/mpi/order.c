@@ -119,6 +119,8 @@ static void free_comm(void)
 	MPI_Comm dup;
 
 	MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+	/* so that the next call is not Open MPI's own, which crashes if its communicator is freed */
+	MPI_Barrier(dup);
 	MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, dup, &request);
 	MPI_Comm_free(&dup);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
