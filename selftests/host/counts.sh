@@ -116,6 +116,7 @@ times 4:mesh swing-bw swing-lat trivance-bw circulant general ring bucket bibuck
 times 3:line trivance-lat bruck-lat window flood tree moore allport
 times 5x3:line trivance-bw circulant general bibucket bruck-bw tree direct
 times 4:meshx4 swing-lat recdoub-lat tree
-times 8+3 swing-lat general recdoub-lat flood layers
-times 13+5 tree layers
+times 5+2 layers
+times 8+3 flood
+times 13+5 tree
 finish

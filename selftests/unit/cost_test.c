@@ -7,6 +7,7 @@
 #include "../../tools/torcoll-plan/dump.h"
 
 #include "core/choose/cost.h"
+#include "core/link/route.h"
 
 #define LINE(n)	TORCOLL_SIDE(n, TORCOLL_KIND_LINE)
 #define MESH(n)	TORCOLL_SIDE(n, TORCOLL_KIND_MESH)
@@ -131,6 +132,52 @@ static u32 sweep_costs(const struct tor_torus *t)
 }
 
 /* Powers of two and of three, even and odd sides, plus shapes, cycles, single cables, sides of 1. */
+/* Links that frames to @dst cross, half of them with each tie bit. */
+static void follow_frames(const struct tor_torus *t, struct tor_routes **routes, u32 dst, u64 *load)
+{
+	u32 tie, at, port, from;
+
+	for (tie = 0; tie < 2; tie++)
+		for (at = 0, from = TOR_NO_PORT; at != dst; at = tor_torus_neighbour(t, at, port)) {
+			port = tor_routes_port(t, routes[at], dst, tie, ~0U, from);
+			assert_int_not_equal(port, TOR_NO_PORT);
+			load[at * t->ports + port]++;
+			from = tor_torus_peer_port(t, port);
+		}
+}
+
+/* What is counted for a message is where its frames go. */
+static void tally_message__goes_the_ways_of_frames(void **state)
+{
+	static const u32 shapes[][4] = {
+		{ 8 }, { 4, 4 }, { MESH(4), 3 }, { 8, CHORD(3) }, { 16, CHORD(4) }, { 18, CHORD(3), CHORD(8) },
+	};
+	struct tor_routes *routes[18];
+	struct tor_tally tally;
+	u64 load[18 * 6];
+	u32 i, node;
+
+	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
+		struct tor_torus t = torus_of(shapes[i], 1);
+
+		for (node = 0; node < t.nodes; node++)
+			routes[node] = tor_routes_build(&t, node, NULL);
+		for (node = 1; node < t.nodes; node++) {
+			memset(load, 0, sizeof(load));
+			follow_frames(&t, routes, node, load);
+			tor_tally_init(&tally, &t);
+			tor_tally_begin(&tally);
+			assert_int_equal(tor_tally_part(&tally, NULL), 0);
+			tor_tally_message(&tally, 0, node, 1);
+			assert_memory_equal(tally.load, load, t.nodes * t.ports * sizeof(*load));
+			assert_int_equal(tally.longest, tor_torus_distance(&t, 0, node));
+			tor_tally_free(&tally);
+		}
+		for (node = 0; node < t.nodes; node++)
+			tor_env_table_free(routes[node]);
+	}
+}
+
 static void cost_plan__symmetry_is_no_guess(void **state)
 {
 	static const u32 shapes[][4] = {
@@ -353,6 +400,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cost_plan__symmetry_is_no_guess),
+		cmocka_unit_test(tally_message__goes_the_ways_of_frames),
 		cmocka_unit_test(cost_plan__lists_are_walked_through),
 		cmocka_unit_test(cost_plan__bytes_passed_on_count_a_quarter),
 		cmocka_unit_test(cost_plan__alone),
