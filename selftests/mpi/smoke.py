@@ -4,7 +4,10 @@
 import array
 import sys
 
-from mpi4py import MPI
+import mpi4py
+
+mpi4py.rc.threads = False  # Open MPI's need cmpxchg16b, which emulated processors do not have: qemu/machine.sh
+from mpi4py import MPI  # noqa: E402
 
 comm = MPI.COMM_WORLD
 rank, size = comm.rank, comm.size
