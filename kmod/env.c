@@ -18,7 +18,8 @@
 #define FRAME		9216		/* a large Ethernet frame, rounded up */
 #define SMALL		512		/* so many are left to kmalloc() */
 
-#define STASH		32
+#define STASH		32		/* of each kind, and of groups of pages: */
+#define STASH_GROUPS	8
 
 /*
  * Frames, pages and groups of pages that were freed, for the next ones on that
@@ -41,6 +42,11 @@ struct stash {
 };
 
 static DEFINE_PER_CPU(struct stash[STASH_KINDS], stashes);
+
+static u32 stash_most(enum stash_kind kind)
+{
+	return kind == STASH_PAGES ? STASH_GROUPS : STASH;
+}
 
 static siphash_key_t hash_key __ro_after_init = { { 0x746f72636f6c6c30ULL, 0 } };
 
@@ -81,7 +87,7 @@ static bool stash_put(enum stash_kind kind, void *p)
 		return false;
 	local_irq_save(flags);
 	stash = &(*this_cpu_ptr(&stashes))[kind];
-	room = stash->n < STASH;
+	room = stash->n < stash_most(kind);
 	if (room)
 		stash->memory[stash->n++] = p;
 	local_irq_restore(flags);
@@ -134,34 +140,44 @@ void tor_env_frame_free(void *p, size_t n)
 		kfree(p);
 }
 
+/* Return the kind of shared memory; STASH_KINDS: it is larger than any. */
+static enum stash_kind shared_kind(size_t n)
+{
+	if (n <= PAGE_SIZE)
+		return STASH_PAGE;
+	return n <= FRAME ? STASH_PAGES : STASH_KINDS;
+}
+
 /*
  * Pages, since fragments of skbs refer to pages. What is not longer than
  * TOR_SHARE_MIN is copied nevertheless, and needs none.
  */
 void *tor_env_shared_alloc(size_t n)
 {
-	enum stash_kind kind = n > PAGE_SIZE ? STASH_PAGES : STASH_PAGE;
+	enum stash_kind kind = shared_kind(n);
 	struct page *page;
-	void *p;
+	void *p = NULL;
 
 	if (n <= TOR_SHARE_MIN)
 		return kmalloc(n, GFP_ATOMIC | __GFP_NOWARN);
-	p = stash_take(kind);
+	if (kind != STASH_KINDS)
+		p = stash_take(kind);
 	if (p)
 		return p;
+	/* all of a kind are of one order */
 	page = alloc_pages(GFP_ATOMIC | __GFP_NOWARN | __GFP_COMP,
-			   kind == STASH_PAGES ? get_order(FRAME) : 0);
+			   get_order(kind == STASH_PAGES ? FRAME : n));
 	return page ? page_address(page) : NULL;
 }
 
 void tor_env_shared_free(void *p, size_t n)
 {
-	enum stash_kind kind = n > PAGE_SIZE ? STASH_PAGES : STASH_PAGE;
+	enum stash_kind kind = shared_kind(n);
 
 	if (n <= TOR_SHARE_MIN)
 		kfree(p);
 	/* frames in queues still refer to it, and free it */
-	else if (page_count(virt_to_page(p)) > 1 || !stash_put(kind, p))
+	else if (kind == STASH_KINDS || page_count(virt_to_page(p)) > 1 || !stash_put(kind, p))
 		put_page(virt_to_page(p));
 }
 

@@ -47,8 +47,10 @@ void tor_reroute_too_small(struct tor_fabric *fabric, u32 port, u32 len)
 
 bool tor_reroute_may_turn(const struct tor_fabric *fabric)
 {
+	/* the number is that of the table, or an earlier one: pairs with reroute_renew() */
 	return time_before64(get_jiffies_64(), READ_ONCE(fabric->turns)) &&
-	       READ_ONCE(fabric->changes) == READ_ONCE(fabric->node.view.changes);
+	       !READ_ONCE(fabric->node.news) &&
+	       smp_load_acquire(&fabric->changes) == READ_ONCE(fabric->node.view.changes);
 }
 
 static void close_small(struct tor_fabric *fabric)
@@ -73,22 +75,22 @@ static void close_small(struct tor_fabric *fabric)
 }
 
 /*
- * Build the table for the present view, after @downs, and the tree. Return NULL
- * if there is no memory.
+ * Build the table for the present view, after @downs and @changes, and the tree.
+ * Return NULL if there is no memory.
  */
 static struct tor_routes *reroute_build(struct tor_fabric *fabric, struct tor_tree *tree,
-					u32 *downs)
+					u32 *downs, u32 *changes)
 {
 	const struct tor_torus *t = &fabric->node.torus;
 	struct tor_routes *routes;
-	u32 known, changes, node;
+	u32 known, last, node;
 	u16 *dead;
 
 	dead = tor_env_table_alloc(t->nodes * sizeof(*dead));
 	if (!dead)
 		return NULL;
 	known = READ_ONCE(fabric->node.view.downs);
-	changes = READ_ONCE(fabric->node.view.changes);
+	last = READ_ONCE(fabric->node.view.changes);
 	/* a change after a portion was copied starts this work again */
 	for (node = 0; node < t->nodes; node += TOR_BUDGET.steps) {
 		spin_lock_bh(&fabric->lock);
@@ -105,7 +107,7 @@ static struct tor_routes *reroute_build(struct tor_fabric *fabric, struct tor_tr
 	if (!routes)
 		return NULL;
 	*downs = known;
-	WRITE_ONCE(fabric->changes, changes);
+	*changes = last;
 	return routes;
 }
 
@@ -132,11 +134,12 @@ static bool reroute_renew(struct tor_fabric *fabric, u32 *downs)
 	struct tor_node *node = &fabric->node;
 	struct tor_routes *new;
 	struct tor_tree tree;
+	u32 changes;
 
 	WRITE_ONCE(fabric->view_changed, false);
 	/* before the view is read: a later change starts this work again */
 	smp_mb();
-	new = reroute_build(fabric, &tree, downs);
+	new = reroute_build(fabric, &tree, downs, &changes);
 	if (!new) {
 		WRITE_ONCE(fabric->view_changed, true);
 		return false;
@@ -146,9 +149,12 @@ static bool reroute_renew(struct tor_fabric *fabric, u32 *downs)
 	WRITE_ONCE(fabric->tree.ports, tree.ports);
 	if (!memcmp(new, old, tor_routes_bytes(&node->torus))) {
 		tor_env_table_free(new);
+		smp_store_release(&fabric->changes, changes);
 		return true;
 	}
 	rcu_assign_pointer(fabric->routes, new);
+	/* not before the table: pairs with tor_reroute_may_turn() */
+	smp_store_release(&fabric->changes, changes);
 	if (*downs != fabric->downs)
 		WRITE_ONCE(fabric->turns, get_jiffies_64() + nsecs_to_jiffies64(TOR_ROUTES_TURN));
 	tor_env_count(node, TOR_C_REROUTES, 1);
@@ -310,7 +316,7 @@ int tor_reroute_init(struct tor_fabric *fabric)
 
 	INIT_DELAYED_WORK(&fabric->route_work, route_work);
 	fabric->searches.first = tor_routes_pause(&fabric->node.torus);
-	routes = reroute_build(fabric, &fabric->tree, &fabric->downs);
+	routes = reroute_build(fabric, &fabric->tree, &fabric->downs, &fabric->changes);
 	if (!routes)
 		return -ENOMEM;
 	RCU_INIT_POINTER(fabric->routes, routes);

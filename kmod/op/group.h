@@ -224,6 +224,7 @@ struct tor_group {
 	char name[TORCOLL_NAME_MAX + 1];
 	struct tor_chooser *chooser;	/* tables of AUTO */
 	struct list_head tables;	/* of groups that have some; fabric->tables_lock */
+	u32 has_tables;			/* bit per collective: others may copy them; that lock */
 	struct tor_team *team;
 	u32 seat;
 	struct tor_group *nodes;

@@ -38,38 +38,44 @@ void tor_tables_free(struct tor_group *group)
 	kvfree(group->chooser);
 }
 
-/* Return the tables of a group with the same ranks, or NULL. */
+/* Return the tables of a group with the same ranks, or NULL. Context: tables_lock. */
 static const struct tor_chooser *tables_alike(const struct tor_group *group, u32 collective)
 {
 	const struct tor_group *other;
 
-	list_for_each_entry(other, &group->fabric->tables, tables)
-		if (other != group && tor_auto_is_prepared(other->chooser, collective) &&
+	list_for_each_entry(other, &group->fabric->tables, tables) {
+		/* lists of ranks have up to 4 MiB */
+		cond_resched();
+		if (other != group && (other->has_tables & BIT(collective)) &&
 		    tor_chooser_is_like(group->chooser, other->chooser))
 			return other->chooser;
+	}
 	return NULL;
 }
 
-/* Make or copy them. Context: tables_lock. */
-static int tables_prepare(struct tor_group *group, u32 collective)
+/* Copy them from another group. Return 0, -ENOENT if none has them, -ENOMEM or -EINTR. */
+static int tables_copy(struct tor_group *group, u32 collective)
 {
-	const struct tor_chooser *from = tables_alike(group, collective);
+	const struct tor_chooser *from;
+	int err;
 
-	if (from)
-		return tor_auto_copy(group->chooser, from, collective);
-	return tor_auto_prepare(group->chooser, collective);
+	err = mutex_lock_killable(&group->fabric->tables_lock);
+	if (err)
+		return err;
+	from = tables_alike(group, collective);
+	err = from ? tor_auto_copy(group->chooser, from, collective) : -ENOENT;
+	mutex_unlock(&group->fabric->tables_lock);
+	return err;
 }
 
-/* Keep new tables, if the user may have that much. Context: tables_lock. */
-static int tables_charge(struct tor_group *group, u32 collective, u64 bytes, const char **why)
+/* Let others copy them; what is published does not change any more. */
+static void tables_publish(struct tor_group *group, u32 collective)
 {
-	int err = tor_group_charge(group, bytes, why);
-
-	if (err)
-		tor_auto_forget(group->chooser, collective);
-	else if (list_empty(&group->tables))
+	mutex_lock(&group->fabric->tables_lock);
+	group->has_tables |= BIT(collective);
+	if (list_empty(&group->tables))
 		list_add(&group->tables, &group->fabric->tables);
-	return err;
+	mutex_unlock(&group->fabric->tables_lock);
 }
 
 int tor_tables_make(struct tor_group *group, u32 collective, const char **why)
@@ -80,14 +86,19 @@ int tor_tables_make(struct tor_group *group, u32 collective, const char **why)
 
 	if (tor_auto_is_prepared(chooser, collective))
 		return 0;
-	mutex_lock(&group->fabric->tables_lock);
 	before = tor_chooser_memory(chooser);
-	err = tables_prepare(group, collective);
+	err = tables_copy(group, collective);
+	if (err == -ENOENT)
+		err = tor_auto_prepare(chooser, collective);
+	if (err) {
+		*why = err == -EINTR ? "interrupted" : "there is no memory for the tables of plans";
+		return err;
+	}
+	err = tor_group_charge(group, tor_chooser_memory(chooser) - before, why);
 	if (err)
-		*why = "there is no memory for the tables of plans";
-	else if (tor_chooser_memory(chooser) != before)
-		err = tables_charge(group, collective, tor_chooser_memory(chooser) - before, why);
-	mutex_unlock(&group->fabric->tables_lock);
+		tor_auto_forget(chooser, collective);
+	else
+		tables_publish(group, collective);
 	return err;
 }
 

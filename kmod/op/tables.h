@@ -6,8 +6,9 @@
  * so a comm copies them from another one of the fabric with the same ranks, if
  * there is one.
  *
- * Locking: fabric->tables_lock, a mutex, around changes of any tables of the
- * fabric and the list of groups that have some; taken last.
+ * Locking: the list of groups that have some, and which of a group others may
+ * copy, are covered by fabric->tables_lock, a mutex that is taken last. Making
+ * them, which takes long, holds no lock that other groups need.
  */
 #ifndef _TOR_TABLES_H
 #define _TOR_TABLES_H
@@ -34,7 +35,7 @@ void tor_tables_free(struct tor_group *group);
  *
  * Context: may sleep; submit mutex of the group's collectives held, or, of
  * nodes with several ranks, team->lock.
- * Return: 0, -ENOMEM or -EDQUOT.
+ * Return: 0, -ENOMEM, -EINTR if the process is killed, or -EDQUOT.
  */
 int tor_tables_make(struct tor_group *group, u32 collective, const char **why);
 

@@ -78,7 +78,8 @@ u32 sim_shortest_cable(const struct sim_node *node, u32 link)
 
 bool sim_may_turn(const struct sim_node *node)
 {
-	return sim.now < node->turns && node->changes == node->core.view.changes;
+	return sim.now < node->turns && !node->core.news &&
+	       node->changes == node->core.view.changes;
 }
 
 u32 sim_route(struct sim_node *node, u32 dst, u32 tie, u32 from)

@@ -18,6 +18,9 @@ void tor_script_start(struct tor_chan *chan, bool same)
 			chan->script->state = TOR_SCRIPT_UNUSED;
 		return;
 	}
+	/* a message has one round and one piece */
+	if (chan->op->role)
+		return;
 	/* without memory, the plan is asked again */
 	if (!chan->script)
 		chan->script = tor_env_alloc(sizeof(*chan->script));

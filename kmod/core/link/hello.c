@@ -83,8 +83,9 @@ static void hello_say_everywhere(struct tor_ctx *ctx, struct tor_node *node,
 	u32 cable;
 
 	hello_pick_records(node, turn);
-	node->news = !list_empty(&node->view.news);
-	node->told_downs = node->view.downs;
+	WRITE_ONCE(node->news, !list_empty(&node->view.news));
+	if (!node->news)
+		node->told_downs = node->view.downs;
 	for (cable = 0; cable < TOR_MAX_CABLES; cable++) {
 		if (node->cable[cable].state <= TOR_LINK_NO_CARRIER)
 			continue;

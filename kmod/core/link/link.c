@@ -105,7 +105,7 @@ static void link_say_links(struct tor_ctx *ctx, struct tor_node *node)
 	if (own->dead == dead && own->frame == frame)
 		return;
 	tor_view_say(&node->view, node->self, node->epoch, dead, frame);
-	node->news = true;
+	WRITE_ONCE(node->news, true);
 	tor_env_view_changed(ctx, node);
 }
 
@@ -178,13 +178,13 @@ void tor_link_open(struct tor_ctx *ctx, struct tor_node *node, u32 cable, u32 fr
 	if (!node->patience)
 		node->patience = ctx->now + TOR_HELLO_MISSES * node->hello_ns;
 	if (c->frame_size != frame_size)
-		node->news = c->state > TOR_LINK_NO_CARRIER;
+		WRITE_ONCE(node->news, c->state > TOR_LINK_NO_CARRIER);
 	c->frame_size = frame_size;
 	link_agree_frame(c);
 	if (c->state <= TOR_LINK_NO_CARRIER) {
 		link_forget_neighbour(c);
 		link_agree_frame(c);
-		node->news = true;
+		WRITE_ONCE(node->news, true);
 		link_set_state(ctx, node, cable, TOR_LINK_WAITING);
 	} else if (c->state == TOR_LINK_TOO_SMALL && c->takes >= c->needed) {
 		link_set_state(ctx, node, cable, TOR_LINK_ONE_WAY);

@@ -65,7 +65,8 @@ struct tor_early {
  * @patience: until when links are awaited, ns; 0: no port was opened
  * @view: what is known of the links of all nodes
  * @frame: bytes of a frame that all links take, as sent to all nodes
- * @news: there are changes to send immediately
+ * @news: there are changes to send immediately; read without lock, so by
+ *	READ_ONCE
  * @said_at: time of the last regular hello, ns
  * @told_downs: value of view.downs when hellos were last sent on all cables
  * @floods: immediate hellos left; @flooded: time of the last replenishment, ns

@@ -7,8 +7,9 @@
  * taken. If both directions of a ring qualify, a tie bit carried by the frame
  * decides. Without dead links that is dimension-ordered routing, the
  * shorter way round each ring. In a ring with chords the tie bit decides between
- * the lowest port and the highest: the same steps in one order or the other. With a cut ring it is the other way round, or a
- * path through other dimensions if that is shorter.
+ * the lowest port and the highest: the same steps in one order or the other. With
+ * a cut ring it is the other way round, or a path through other dimensions if that
+ * is shorter.
  *
  * Loops. If all nodes on the path know the same dead links, every hop brings
  * the frame one hop nearer to its destination: there is no loop, and every
@@ -20,9 +21,11 @@
  *
  * If there is no other port, as in a ring that was cut, the frame turns round,
  * for TOR_ROUTES_TURN after news of a dead link and as long as the table is up to
- * date with all news; else it is dropped. News is sent before such a frame, on
- * the same cable, so that the neighbour knows what this node knows, or more, and
- * does not return it again.
+ * date with all news, and all of it has been sent; else it is dropped. News is sent
+ * before such a frame, by the same link, so that the neighbour usually knows what
+ * this node knows, or more, and does not return it again. Where that is lost, or
+ * comes later by another cable, the frame goes back and forth until the neighbour
+ * hears of it, up to the hop limit.
  *
  * Longer loops need three nodes with different views. They end when the news has
  * reached all of them, and at the latest at the hop limit. The sender retransmits

@@ -154,10 +154,13 @@ static void view_tell_some(struct tor_view *view)
 		if (!e->seq)
 			continue;
 		e->tell = TOR_VIEW_TELL;
-		if (e->dead)
-			view_enlist_news(view, e);
-		else if (list_empty(&e->list))
+		/* of dead links before others, but behind what is new to all */
+		if (e->dead && !view_is_news(view, e)) {
+			list_del(&e->list);
+			list_add_tail(&e->list, &view->news);
+		} else if (list_empty(&e->list)) {
 			view_enlist_last(view, e);
+		}
 	}
 }
 
