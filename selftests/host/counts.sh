@@ -51,8 +51,8 @@ at_most()
 	check "$1" awk -v got="$2" -v limit="$3" 'BEGIN { exit !(got <= limit) }' || diag "$2, at most $3"
 }
 
-# counts SHAPE ALGORITHM COUNT RANKS ACKS COPIES FPU: at most so many of each; copies of sends that are not acknowledged
-# when their memory is wanted.
+# counts SHAPE ALGORITHM COUNT RANKS ACKS COPIES FPU: at most so many of each; copies of messages of one frame, but for short
+# ones, which records have room for.
 counts()
 {
 	local name=$1_$2_$3 data copies
@@ -105,11 +105,11 @@ times()
 }
 
 # neighbours that talk all the time carry each other's acknowledgements
-counts 8 flood 2 8 32 16 16
-counts 8 recdoub-lat 2 8 24 24 48
+counts 8 flood 2 8 32 0 16
+counts 8 recdoub-lat 2 8 24 0 48
 counts 8 bibucket 65536 8 160 8 224
-counts 4x4 swing-lat 2 16 64 64 128
-counts 4x4 swing-bw 65536 16 320 0 512
+counts 4x4 swing-lat 2 16 64 0 128
+counts 4x4 swing-bw 65536 16 320 256 512
 times 4 swing-lat recdoub-lat bruck-bw window flood tree
 times 4:mesh swing-bw swing-lat trivance-bw circulant general ring bucket bibucket recdoub-lat recdoub-bw recdoub-bw-mirrored \
 	bruck-bw window flood tree direct

@@ -53,7 +53,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	while (nnodes)
-		tor_view_destroy(&nodes[--nnodes]);
+		tor_node_destroy(&nodes[--nnodes]);
 	host_check_idle();
 	host_forget_sent();
 	return 0;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/link/route.h"
 #include "ctl.h"
 #include "wirings.h"
 
@@ -202,7 +203,8 @@ int advise_main(struct args *a)
 	shape_sides(&q.dims, side);
 	ret = wirings_find(&w, q.hosts, q.ports, q.dims.ndim, side);
 	if (!ret && !w.n)
-		ret = usage_error("advise: %u hosts cannot be wired with %u ports each", q.hosts, q.ports);
+		ret = usage_error("advise: %u hosts cannot be wired with %u ports each and at most %u hops",
+				  q.hosts, q.ports, TOR_HOP_LIMIT);
 	else if (ret)
 		ret = other_error("no memory");
 	else if (q.list)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/choose/choose.h"
+#include "core/link/route.h"
 
 #define MESH_LEAST	4	/* hosts of a full mesh; three are a ring */
 /* Hosts up to which chords of one step, and of more, are searched: seconds for the most. */
@@ -66,7 +67,8 @@ static void add_shape(struct hunt *h, const struct tor_torus *t)
 		one.cables += count_ports(t, node);
 	}
 	one.cables /= 2;
-	if (one.ports > h->ports)
+	/* a fabric of more hops is refused, as no frame arrives there */
+	if (one.ports > h->ports || one.hops > TOR_HOP_LIMIT)
 		return;
 	list = realloc(h->w->list, (h->w->n + 1) * sizeof(*list));
 	if (list)

@@ -68,7 +68,7 @@ struct tor_early {
  * @news: there are changes to send immediately; read without lock, so by
  *	READ_ONCE
  * @said_at: time of the last regular hello, ns
- * @told_downs: value of view.downs when hellos were last sent on all cables
+ * @told_downs: value of view.downs when all news was last sent on all cables
  * @floods: immediate hellos left; @flooded: time of the last replenishment, ns
  * @tell_all: a neighbour is new; @telling: limits how often new neighbours are
  *	sent the whole view

@@ -40,6 +40,7 @@ static u32 view_digest(const struct tor_view *view, u32 node)
 /* The latest news goes first: what is late already is not made later by it. */
 static void view_enlist_news(struct tor_view *view, struct tor_view_entry *e)
 {
+	e->news = true;
 	list_del(&e->list);
 	list_add_tail(&e->list, view->news.next);
 }
@@ -155,7 +156,8 @@ static void view_tell_some(struct tor_view *view)
 			continue;
 		e->tell = TOR_VIEW_TELL;
 		/* of dead links before others, but behind what is new to all */
-		if (e->dead && !view_is_news(view, e)) {
+		if (e->dead && !e->news) {
+			e->news = true;
 			list_del(&e->list);
 			list_add_tail(&e->list, &view->news);
 		} else if (list_empty(&e->list)) {
@@ -184,6 +186,7 @@ static void view_write(const struct tor_view *view, const struct tor_view_entry 
 static void view_take_turn(struct tor_view_entry *e, struct list_head *told)
 {
 	e->tell -= !!e->tell;
+	e->news = false;
 	list_del(&e->list);
 	INIT_LIST_HEAD(&e->list);
 	if (e->tell || e->dead)
@@ -203,6 +206,7 @@ static u32 view_pick_from(struct tor_view *view, struct list_head *list, struct 
 		if (turn) {
 			view_take_turn(e, told);
 		} else if (told) {
+			e->news = false;
 			list_del(&e->list);
 			list_add_tail(&e->list, told);
 		}

@@ -35,7 +35,7 @@
 
 /**
  * struct tor_view_entry - the last record of a node
- * @list: in tor_view.news or tor_view.tell, or empty
+ * @list: in tor_view.news or tor_view.tell, or empty; @news: in the former
  * @epoch: 0: unknown
  * @seq: 0: no record was received
  * @dead: bit per port whose link is dead
@@ -49,6 +49,7 @@ struct tor_view_entry {
 	u16 dead;
 	u16 frame;
 	u8 tell;
+	bool news;
 };
 
 /**
