@@ -152,7 +152,7 @@ static u64 memory_of_ranks(const struct tor_group *group)
 	const struct tor_comm *comm = &group->comm;
 	u64 bytes = sizeof(*group) + tor_series_memory(comm, comm->channels) +
 		    BITS_TO_LONGS(comm->ranks) * sizeof(long) +
-		    (u64)comm->depth * comm->channels * sizeof(struct tor_script);
+		    (u64)comm->depth * comm->channels * tor_chan_script_bytes();
 
 	/* epochs and paths are in the group on the wire */
 	if (!group->kind->on_wire)

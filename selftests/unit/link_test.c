@@ -8,7 +8,7 @@
 static struct tor_ctx ctx;
 
 /* What nodes hold of memory: they come and go on the stack. */
-static struct tor_view nodes[64];
+static struct tor_node nodes[64];
 static u32 nnodes;
 
 /* Every frame is its sender's, so that tests can pass them on. */
@@ -19,7 +19,7 @@ static void node_up(struct tor_node *node, u32 ndim, const u32 *side, u64 key, u
 	memset(node, 0, sizeof(*node));
 	assert_int_equal(tor_torus_init(&t, ndim, side, 1), 0);
 	assert_int_equal(tor_node_init(node, &t, key, self), 0);
-	nodes[nnodes++] = node->view;
+	nodes[nnodes++] = *node;
 }
 
 /* Hand the last frame that was sent to @to at @port, as a receiver would. */

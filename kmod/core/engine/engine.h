@@ -572,6 +572,9 @@ static inline u32 tor_op_channels(const struct tor_op *op)
 
 void tor_chan_init(struct tor_chan *chan, struct tor_op *op, u32 index, u32 seq);
 
+/* Return the bytes that a channel may keep of its plan, from the second op on. */
+u32 tor_chan_script_bytes(void);
+
 /* Free everything the channel holds, records included; ends its use. */
 void tor_chan_destroy(struct tor_chan *chan);
 

@@ -10,6 +10,11 @@
  */
 #include "core/engine/chan.h"
 
+u32 tor_chan_script_bytes(void)
+{
+	return sizeof(struct tor_script);
+}
+
 void tor_script_start(struct tor_chan *chan, bool same)
 {
 	chan->step = 0;
