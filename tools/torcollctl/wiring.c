@@ -149,11 +149,20 @@ static int compare_candidates(const void *a, const void *b)
 
 /* ---- the best of them ---- */
 
+/*
+ * What a placement costs, for comparing. There are many rings with chords, and a
+ * torus with a few faults is nearly one of them: they count twice.
+ */
+static uint32_t weight(const struct place *p)
+{
+	return tor_torus_has_chords(&p->t) ? 2 * p->cost : p->cost;
+}
+
 /* Return whether @a is better than @b, which was found before. */
 static bool is_better(const struct place *a, const struct place *b)
 {
-	if (a->cost != b->cost)
-		return a->cost < b->cost;
+	if (weight(a) != weight(b))
+		return weight(a) < weight(b);
 	if (a->surplus != b->surplus)
 		return a->surplus < b->surplus;
 	if (a->absent != b->absent)
@@ -172,7 +181,7 @@ static bool same_sides(const struct tor_torus *a, const struct tor_torus *b)
 
 static bool is_as_good(const struct place *a, const struct place *b)
 {
-	return a->cost == b->cost && a->surplus == b->surplus && a->absent == b->absent;
+	return weight(a) == weight(b) && a->surplus == b->surplus && a->absent == b->absent;
 }
 
 static void add_also(struct wiring *w, const struct tor_torus *t)
@@ -220,15 +229,17 @@ static int try_candidates(struct wiring *w, const struct candidates *c, uint32_t
 	uint32_t i;
 
 	for (i = 0; i < c->n && c->list[i].least <= limit; i++) {
+		const struct tor_torus *t = &c->list[i].t;
+		bool chords = tor_torus_has_chords(t) && c->n > 1;
 		struct place p;
-		int err = place_search(&p, w->g, &c->list[i].t, c->list[i].open, limit);
+		int err = place_search(&p, w->g, t, c->list[i].open, chords ? limit / 2 : limit);
 
 		if (err == -ENOMEM)
 			return err;
 		if (err)
 			continue;
 		take_place(w, &p);
-		limit = w->place.cost;
+		limit = weight(&w->place);
 	}
 	return 0;
 }
