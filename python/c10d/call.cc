@@ -2,8 +2,11 @@
 /* Calls: see call.hpp. */
 #include "call.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <poll.h>
+#include <request.h>
 
 namespace tortorch {
 
@@ -27,8 +30,11 @@ static at::Tensor at_address(const at::Tensor &tensor, void *p)
 	return at::from_blob(p, tensor.sizes(), at::TensorOptions(tensor.scalar_type()));
 }
 
+/* Copies are no step of the program's, which autograd would record, or refuse for leaves. */
 static void copy_to(void *p, const at::Tensor &tensor)
 {
+	at::NoGradGuard guard;
+
 	if (!tensor.numel())
 		return;
 	if (is_direct(tensor))
@@ -39,6 +45,8 @@ static void copy_to(void *p, const at::Tensor &tensor)
 
 static void copy_from(const at::Tensor &tensor, void *p)
 {
+	at::NoGradGuard guard;
+
 	if (!tensor.numel())
 		return;
 	if (is_direct(tensor))
@@ -217,6 +225,12 @@ void Call::start()
 		fail(torcoll_last_error());
 }
 
+bool Call::is_queued() const
+{
+	return std::any_of(requests_.begin(), requests_.begin() + started_,
+			   [](const torcoll_request &r) { return torcoll__request_is_job(&r); });
+}
+
 /* Whether an op is complete, by what a test or a wait of it returned. */
 bool Call::ended(int status)
 {
@@ -243,6 +257,13 @@ bool Call::wait(uint64_t deadline_ns)
 		if (!ended(torcoll_wait_until(&requests_[complete_], deadline_ns)))
 			return false;
 	return true;
+}
+
+void Call::sleep(int fd)
+{
+	pollfd readable = {fd, POLLIN, 0};
+
+	ended(torcoll_wait_fds(&requests_[complete_], &readable, 1, 0));
 }
 
 std::exception_ptr Call::finish()

@@ -132,6 +132,13 @@ def strided() -> None:
     dist.all_gather(out, mine(600).reshape(20, 30))
     for rank, one in enumerate(out):
         same(one.contiguous(), data(rank, 600).reshape(20, 30))
+    # a leaf of autograd, by the thread that waits, and by the one of futures
+    leaf = mine(600).reshape(20, 30).t().contiguous().t().requires_grad_()
+    dist.all_reduce(leaf)
+    same(leaf.detach().contiguous(), whole)
+    dist.all_reduce(leaf, async_op=True).get_future().wait()
+    same(leaf.detach().contiguous(), dist.get_world_size() * whole)
+    assert leaf.is_leaf
 
 
 def rooted() -> None:
@@ -292,6 +299,39 @@ def ahead() -> None:
         for _ in range(50):
             dist.all_reduce(mine(1000), group=pair)
         dist.distributed_c10d._get_default_store().set("seen", "1")
+
+
+def slow() -> None:
+    """Broadcasts of a root that is ahead of its peer: they are complete there, but keep their slots until the peer calls."""
+    pair, store = dist.new_group([0, 1]), dist.distributed_c10d._get_default_store()
+    patience = datetime.timedelta(seconds=120)
+
+    def bcast() -> Any:
+        return dist.broadcast(data(0, 10), 0, group=pair, async_op=True)
+
+    if dist.get_rank() == 0:
+        # nothing happens but that slots become free, when the thread of futures has seen all results
+        futures = [bcast().get_future() for _ in range(20)]
+        futures[7].wait()
+        time.sleep(1)
+        assert not futures[-1].done()
+        store.set("futures", "1")
+        futures[-1].wait()
+        store.wait(["received"], patience)
+        # the ninth is queued, though it is the only one that is not complete, and nobody looks for it
+        for _ in range(8):
+            bcast().wait()
+        work = bcast()
+        assert not work.is_completed()
+        store.set("works", "1")
+        store.wait(["all received"], patience)
+        work.wait()
+    elif dist.get_rank() == 1:
+        for n, key, then in ((20, "futures", "received"), (9, "works", "all received")):
+            store.wait([key], patience)
+            for _ in range(n):
+                bcast().wait()
+            store.set(then, "1")
 
 
 def refusals() -> None:
@@ -503,10 +543,25 @@ def lost() -> None:
         raises("rank 3: this host is not in fabric 99", RuntimeError, dist.init_process_group, "torcoll")
 
 
-PROGRAMS: list[Callable[[], None]] = [ddp, ddp_alone, lost]
+def again() -> None:
+    """A group after another on one store: it must not join by what the first left there."""
+    rank = int(os.environ["RANK"])
+    store = dist.TCPStore("10.7.0.1", int(os.environ["MASTER_PORT"]), RANKS, rank == 0)
+    for _ in range(2):
+        # the others ask the store before it tells anything new
+        if rank == 0:
+            time.sleep(1)
+        group = torcoll.torch._create(store, rank, RANKS, datetime.timedelta(seconds=60))
+        x = data(rank, 10)
+        group.allreduce([x]).wait()
+        same(x, torch.stack([data(i, 10) for i in range(RANKS)]).sum(0))
+        del group
+
+
+PROGRAMS: list[Callable[[], None]] = [ddp, ddp_alone, lost, again]
 CASES: list[Callable[[], None]] = [
     reductions, reductions_of_integers, reductions_of_bool, averages, strided, rooted, gathers, coalesced,
-    reduce_scatters, exchanges, messages, works, ahead, refusals, groups, monitored, calls, training, cut, killed,
+    reduce_scatters, exchanges, messages, works, ahead, slow, refusals, groups, monitored, calls, training, cut, killed,
     mismatch, tags, late, absent]
 
 
