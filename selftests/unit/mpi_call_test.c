@@ -316,7 +316,7 @@ static void describe__in_place_is_for_the_root(void **state)
 	assert_int_equal(DESCRIBE(reduce, same, mem, 1, &whole, 0, 0), TMPI_LEFT);
 	assert_int_equal(DESCRIBE(gather, same, 1, &whole, mem, 1, &whole, 0), TMPI_LEFT);
 	assert_int_equal(DESCRIBE(gatherv, same, 1, &whole, NULL, NULL, NULL, &whole, 0), TMPI_LEFT);
-	assert_int_equal(DESCRIBE(scatterv, NULL, NULL, NULL, &whole, same, 1, &whole, 0), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(scatterv, NULL, NULL, NULL, NULL, same, 1, &whole, 0), TMPI_LEFT);
 	assert_int_equal(DESCRIBE(gatherv, same, -1, &whole, mem, ones, places, &whole, 1), 0);
 	assert_int_equal(DESCRIBE(scatterv, mem, ones, places, &whole, same, -1, &whole, 1), 0);
 }
