@@ -341,7 +341,7 @@ endif
 $(mpich_library): $(mpich_sources) $(mpi_headers) $(B)/lib/libtorcoll.a Makefile | deps-mpi
 	$(say) LD $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(common_flags) $(flags_host) -Ilib -Ilib/include -fPIC -isystem $(mpich_incdir) -Wno-missing-prototypes -shared \
+	$(Q)$(CC) $(common_flags) $(flags_host) -Ilib -fPIC -isystem $(mpich_incdir) -Wno-missing-prototypes -shared \
 		-Wl,--exclude-libs,ALL $(LDFLAGS) -Wl,-z,lazy -o $@ $(mpich_sources) $(B)/lib/libtorcoll.a
 
 # ---- PyTorch's backend ----

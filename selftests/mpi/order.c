@@ -284,8 +284,8 @@ static int run(const char *name, const char *argument)
 		void (*run)(void);
 	} cases[] = {
 		{ "progress", progress }, { "window", window }, { "many", many },
-		{ "early", early }, { "threads", threads }, { "constant", constant }, { "free", free_comm }, { "types", free_type },
-		{ "duplicate", duplicate },
+		{ "early", early }, { "threads", threads }, { "constant", constant },
+		{ "free", free_comm }, { "types", free_type }, { "duplicate", duplicate },
 		{ "duplicates", duplicates }, { NULL },
 	};
 
