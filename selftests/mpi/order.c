@@ -143,20 +143,20 @@ static void *thread(void *from)
 
 static void threads(void)
 {
-	pthread_t threads[THREADS];
+	pthread_t started[THREADS];
 	MPI_Comm comms[THREADS];
 	int level;
 
 	MPI_Query_thread(&level);
-	equal("level of threads", level, MPI_THREAD_MULTIPLE);
+	equal("level", level, MPI_THREAD_MULTIPLE);
 	if (level != MPI_THREAD_MULTIPLE)
 		return;
 	for (int i = 0; i < THREADS; i++)
 		MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
 	for (int i = 0; i < THREADS; i++)
-		pthread_create(&threads[i], NULL, thread, &comms[i]);
+		pthread_create(&started[i], NULL, thread, &comms[i]);
 	for (int i = 0; i < THREADS; i++) {
-		pthread_join(threads[i], NULL);
+		pthread_join(started[i], NULL);
 		MPI_Comm_free(&comms[i]);
 	}
 }
