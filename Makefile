@@ -317,7 +317,7 @@ mpi_component := $(B)/mpi/mca_coll_torcoll.so
 
 mpich_sources := $(wildcard mpi/common/*.c mpi/mpich/*.c)
 mpich_library := $(B)/mpi/libtorcoll-mpi.so
-mpi_headers := $(wildcard mpi/*/*.h) lib/torcoll.h
+mpi_headers := $(wildcard mpi/*/*.h) lib/torcoll.h lib/internal.h
 
 # Both have the library within, of which nobody else sees anything. Part of all where the headers of an MPI are.
 .PHONY: mpi
@@ -336,12 +336,13 @@ $(mpi_component):
 	@exit 1
 endif
 
-# What is common to both is compiled for each of them.
+# What is common to both is compiled for each of them. The library does not load MPICH, as it is before all programs that mpirun
+# starts; so MPICH's functions are to be looked for when they are called, whatever LDFLAGS say.
 $(mpich_library): $(mpich_sources) $(mpi_headers) $(B)/lib/libtorcoll.a Makefile | deps-mpi
 	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(common_flags) $(flags_host) -Ilib -fPIC -isystem $(mpich_incdir) -Wno-missing-prototypes -shared \
-		-Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $(mpich_sources) $(B)/lib/libtorcoll.a
+		-Wl,--exclude-libs,ALL $(LDFLAGS) -Wl,-z,lazy -o $@ $(mpich_sources) $(B)/lib/libtorcoll.a
 
 # ---- PyTorch's backend ----
 

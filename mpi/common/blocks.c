@@ -20,6 +20,16 @@ static struct tmpi_part blocks_part(const struct tmpi_blocks *b, uint32_t i)
 	return (struct tmpi_part){ .addr = b->base + at, .count = count, .type = type };
 }
 
+bool tmpi_blocks_valid(const struct tmpi_blocks *b)
+{
+	if (!b->counts)
+		return b->count >= 0;
+	for (uint32_t i = 0; i < b->n; i++)
+		if (b->counts[i] < 0)
+			return false;
+	return true;
+}
+
 static uint64_t part_bytes(const struct tmpi_part *part)
 {
 	return part->count ? (uint64_t)part->count * tmpi_type_size(part->type) : 0;

@@ -8,6 +8,7 @@
 #define TORCOLL_MPI_BLOCKS_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /**
@@ -73,6 +74,9 @@ static inline struct tmpi_blocks tmpi_blocks_at(const void *buf, uint32_t n, con
 
 /* Where a buffer is that has no bytes. */
 extern char tmpi_nothing[8];
+
+/* Return whether no count is negative, as the other functions require. */
+bool tmpi_blocks_valid(const struct tmpi_blocks *b);
 
 uint64_t tmpi_block_bytes(const struct tmpi_blocks *b, uint32_t i);
 

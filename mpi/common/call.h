@@ -43,6 +43,12 @@ struct tmpi_reduction {
 	uint32_t elements;	/* of that type in one of MPI's */
 };
 
+/* Return whether a root is a rank, as the functions below require. */
+static inline bool tmpi_root_valid(const struct tmpi_call *call, int root)
+{
+	return root >= 0 && (uint32_t)root < call->size;
+}
+
 void tmpi_call_init(struct tmpi_call *call, uint32_t rank, uint32_t size);
 
 /* These return 0, or a negative errno. Call tmpi_call_finish() in any case. */

@@ -3,10 +3,19 @@
 #include "describe.h"
 #include "type.h"
 
+/* Whether no count is negative. @in_place: the program sends what it receives. */
+static bool counts_valid(const struct tmpi_blocks *send, const struct tmpi_blocks *recv,
+			 bool in_place)
+{
+	return tmpi_blocks_valid(recv) && (in_place || tmpi_blocks_valid(send));
+}
+
 int tmpi_describe_bcast(struct tmpi_call *call, void *buf, int count, MPI_Datatype type, int root)
 {
 	struct tmpi_blocks data = tmpi_blocks(buf, 1, count, type);
 
+	if (!tmpi_root_valid(call, root) || !tmpi_blocks_valid(&data))
+		return TMPI_LEFT;
 	if (tmpi_aside(tmpi_blocks_bytes(&data, 1)))
 		return tmpi_leave(TMPI_SIZE);
 	return tmpi_bcast(call, &data, root);
@@ -18,6 +27,8 @@ int tmpi_describe_allgather(struct tmpi_call *call, const void *sbuf, int scount
 	struct tmpi_blocks send = tmpi_blocks(sbuf, 1, scount, stype);
 	struct tmpi_blocks recv = tmpi_blocks(rbuf, call->size, rcount, rtype);
 
+	if (!counts_valid(&send, &recv, sbuf == MPI_IN_PLACE))
+		return TMPI_LEFT;
 	if (tmpi_aside(tmpi_blocks_bytes(&recv, call->size)))
 		return tmpi_leave(TMPI_SIZE);
 	return tmpi_allgather(call, sbuf == MPI_IN_PLACE ? NULL : &send, &recv);
@@ -30,6 +41,8 @@ int tmpi_describe_allgatherv(struct tmpi_call *call, const void *sbuf, int scoun
 	struct tmpi_blocks send = tmpi_blocks(sbuf, 1, scount, stype);
 	struct tmpi_blocks recv = tmpi_blocks_at(rbuf, call->size, rcounts, rdispls, rtype);
 
+	if (!counts_valid(&send, &recv, sbuf == MPI_IN_PLACE))
+		return TMPI_LEFT;
 	if (tmpi_aside(tmpi_blocks_bytes(&recv, call->size)))
 		return tmpi_leave(TMPI_SIZE);
 	return tmpi_allgather(call, sbuf == MPI_IN_PLACE ? NULL : &send, &recv);
@@ -41,6 +54,8 @@ int tmpi_describe_alltoall(struct tmpi_call *call, const void *sbuf, int scount,
 	struct tmpi_blocks send = tmpi_blocks(sbuf, call->size, scount, stype);
 	struct tmpi_blocks recv = tmpi_blocks(rbuf, call->size, rcount, rtype);
 
+	if (!counts_valid(&send, &recv, sbuf == MPI_IN_PLACE))
+		return TMPI_LEFT;
 	if (tmpi_aside(tmpi_blocks_bytes(&recv, call->size)))
 		return tmpi_leave(TMPI_SIZE);
 	return tmpi_alltoall(call, sbuf == MPI_IN_PLACE ? NULL : &send, &recv);
@@ -53,6 +68,8 @@ int tmpi_describe_alltoallv(struct tmpi_call *call, const void *sbuf, const int 
 	struct tmpi_blocks send = tmpi_blocks_at(sbuf, call->size, scounts, sdispls, stype);
 	struct tmpi_blocks recv = tmpi_blocks_at(rbuf, call->size, rcounts, rdispls, rtype);
 
+	if (!counts_valid(&send, &recv, sbuf == MPI_IN_PLACE))
+		return TMPI_LEFT;
 	return tmpi_alltoallv(call, sbuf == MPI_IN_PLACE ? NULL : &send, &recv);
 }
 
@@ -68,5 +85,7 @@ int tmpi_describe_alltoallw(struct tmpi_call *call, const void *sbuf, const int 
 
 	send.types = stypes;
 	recv.types = rtypes;
+	if (!counts_valid(&send, &recv, sbuf == MPI_IN_PLACE))
+		return TMPI_LEFT;
 	return tmpi_alltoallv(call, sbuf == MPI_IN_PLACE ? NULL : &send, &recv);
 }

@@ -14,6 +14,8 @@ static int vector_call(struct tmpi_call *call, enum torcoll_collective collectiv
 {
 	struct tmpi_reduction r;
 
+	if (count < 0)
+		return TMPI_LEFT;
 	if (!tmpi_reduction(type, op, &r))
 		return tmpi_leave(TMPI_OPERATOR);
 	if (tmpi_aside(count * tmpi_type_size(type)))
@@ -30,6 +32,8 @@ int tmpi_describe_allreduce(struct tmpi_call *call, const void *sbuf, void *rbuf
 int tmpi_describe_reduce(struct tmpi_call *call, const void *sbuf, void *rbuf, int count,
 			 MPI_Datatype type, MPI_Op op, int root)
 {
+	if (!tmpi_root_valid(call, root) || (sbuf == MPI_IN_PLACE && call->rank != (uint32_t)root))
+		return TMPI_LEFT;
 	return vector_call(call, TORCOLL_REDUCE, sbuf, rbuf, count, type, op, root);
 }
 
@@ -51,10 +55,13 @@ int tmpi_describe_reduce_scatter(struct tmpi_call *call, const void *sbuf, void 
 	struct tmpi_reduction r;
 	uint64_t count = 0;
 
+	for (uint32_t i = 0; i < call->size; i++) {
+		if (rcounts[i] < 0)
+			return TMPI_LEFT;
+		count += rcounts[i];
+	}
 	if (!tmpi_reduction(type, op, &r))
 		return tmpi_leave(TMPI_OPERATOR);
-	for (uint32_t i = 0; i < call->size; i++)
-		count += rcounts[i];
 	if (tmpi_aside(count * tmpi_type_size(type)))
 		return tmpi_leave(TMPI_SIZE);
 	return tmpi_reduce_scatter(call, in_place(sbuf), rbuf, rcounts, 0, &r);
@@ -65,6 +72,8 @@ int tmpi_describe_reduce_scatter_block(struct tmpi_call *call, const void *sbuf,
 {
 	struct tmpi_reduction r;
 
+	if (rcount < 0)
+		return TMPI_LEFT;
 	if (!tmpi_reduction(type, op, &r))
 		return tmpi_leave(TMPI_OPERATOR);
 	if (tmpi_aside((uint64_t)rcount * call->size * tmpi_type_size(type)))

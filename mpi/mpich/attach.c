@@ -163,7 +163,7 @@ static void attach_join(struct preload_comm *c, const struct place *all)
 	failed = join.err != 0;
 	if (PMPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, c->comm) == MPI_SUCCESS && !any) {
 		c->tc = join.comm;
-		preload.ncomms++;
+		__atomic_add_fetch(&preload.ncomms, 1, __ATOMIC_RELAXED);
 		if (preload.verbose && !c->rank)
 			preload_say("%s: %" PRIu32 " ranks on fabric %" PRIu64 ", as comm mpich-%016" PRIx64,
 				    c->name, c->size, all[0].fabric, all[0].drawn[0]);
@@ -206,8 +206,10 @@ static struct preload_comm *comm_new(MPI_Comm comm)
 	PMPI_Comm_get_name(comm, c->name, &length);
 	if (!length)
 		strcpy(c->name, "a communicator");
+	pthread_mutex_lock(&preload.lock);
 	c->next = preload.comms;
 	preload.comms = c;
+	pthread_mutex_unlock(&preload.lock);
 	return c;
 }
 
@@ -223,9 +225,11 @@ int preload_comm_gone(MPI_Comm comm, int key, void *value, void *extra)
 {
 	struct preload_comm *c = value, **p = &preload.comms;
 
+	pthread_mutex_lock(&preload.lock);
 	while (*p != c)
 		p = &(*p)->next;
 	*p = c->next;
+	pthread_mutex_unlock(&preload.lock);
 	c->comm = MPI_COMM_NULL;
 	preload_comm_put(c);
 	return MPI_SUCCESS;

@@ -3,8 +3,9 @@
  * Whether MPICH has something to make progress with: requests that the program
  * has not completed, or windows, whose targets answer without a call. While it
  * has, a collective must not sleep for long. MPICH does not say; so the functions
- * that make requests and complete them are counted here. What is made in another
- * way is pending for ever.
+ * that make requests and complete them are counted here. Some that complete are
+ * not counted when they are made, those of large counts and of files: while these
+ * hide others, a call still lets MPICH make progress after each sleep, see run.c.
  */
 #include "preload.h"
 

@@ -8,8 +8,9 @@
  * rank decides by itself which calls run in the kernel, only by what is equal on
  * all ranks; others are MPICH's.
  *
- * Locking: preload.lock protects the list of active requests, and is around
- * tests of their ops. Nothing is called under it that could call MPI.
+ * Locking: preload.lock protects the lists of communicators and of active
+ * requests, and is around tests of the ops of these. MPICH may hold locks of its
+ * own when it calls this library: so nothing is called under it that could call MPI.
  */
 #ifndef TORCOLL_PRELOAD_H
 #define TORCOLL_PRELOAD_H
@@ -87,10 +88,11 @@ void preload_comm_put(struct preload_comm *c);
 /* Run a described call, and wait for it. @err: of its description. An error code of MPI. */
 int preload_run(struct preload_comm *c, struct tmpi_call *call, int err);
 
-/* Report the failure of a call, and let the other ranks know. An error code of MPI. */
-int preload_failed(struct preload_comm *c, const struct tmpi_call *call, int err);
+/* Report the failure of a call and why, and let the other ranks know. An error code of MPI. */
+int preload_failed(struct preload_comm *c, const struct tmpi_call *call, int err, const char *why);
 
-/* Let MPICH make progress. */
+/* Let MPICH make progress, between the beginning and the end. An error code of MPI. */
+int preload_progress_begin(void);
 void preload_progress(void);
 void preload_progress_end(void);
 

@@ -57,7 +57,8 @@ static void process_begin(int ret, int level)
 	preload.threads = level == MPI_THREAD_MULTIPLE;
 	if (torcoll_open(&preload.t))
 		preload_say("not used: %s", torcoll_last_error());
-	if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, preload_comm_gone, &preload.key, NULL))
+	if (preload_progress_begin() ||
+	    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, preload_comm_gone, &preload.key, NULL))
 		preload.key = MPI_KEYVAL_INVALID;
 }
 

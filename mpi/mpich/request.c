@@ -5,17 +5,21 @@
  *
  * The library queues those for which the kernel has no room, and starts them
  * when others are tested. A rank may be in a call of MPICH meanwhile that tests
- * none of them: if so many are active, a thread does.
+ * none of them: while the library has one of them, a thread does. How many are
+ * active does not tell: what is complete at this rank may be not over at others,
+ * and has a place in the kernel until it is.
  */
 #include "preload.h"
 
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-/* Ops of a comm that the kernel takes at a time. */
-#define ACTIVE_MAX	8
+#include "internal.h"
+
 #define HELP_NS		1000000
 
 struct preload_request {
@@ -27,10 +31,13 @@ struct preload_request {
 	bool done;				/* @status is known */
 	bool finished;				/* and MPICH knows */
 	int status;
+	char why[TORCOLL__SENTENCE_MAX];	/* of @status, which another thread may see */
 	int error;				/* of MPI */
 };
 
+/* Under preload.lock. */
 static pthread_t helper;
+static bool helper_is_joinable;
 
 /* Context: preload.lock. */
 static void request_look(struct preload_request *r)
@@ -39,6 +46,14 @@ static void request_look(struct preload_request *r)
 		return;
 	r->status = torcoll_test(&r->req);
 	r->done = r->status != -EAGAIN;
+	if (r->done && r->status)
+		snprintf(r->why, sizeof(r->why), "%s", torcoll_last_error());
+}
+
+/* Return whether the library has the op, or a part of it, to start. Context: preload.lock. */
+static bool request_needs_help(const struct preload_request *r)
+{
+	return !r->done && r->req.state == TORCOLL__REQ_JOB;
 }
 
 static void *help(void *arg)
@@ -49,14 +64,34 @@ static void *help(void *arg)
 	do {
 		nanosleep(&pause, NULL);
 		pthread_mutex_lock(&preload.lock);
-		for (struct preload_request *r = preload.active; r; r = r->next)
+		needed = false;
+		for (struct preload_request *r = preload.active; r; r = r->next) {
 			request_look(r);
-		needed = preload.nactive > ACTIVE_MAX;
+			needed |= request_needs_help(r);
+		}
 		if (!needed)
 			preload.helped = false;
 		pthread_mutex_unlock(&preload.lock);
 	} while (needed);
 	return NULL;
+}
+
+/* Context: preload.lock. */
+static void helper_start(void)
+{
+	int err;
+
+	if (preload.helped)
+		return;
+	/* one that has ended: it takes the lock no more */
+	if (helper_is_joinable)
+		pthread_join(helper, NULL);
+	err = pthread_create(&helper, NULL, help, NULL);
+	helper_is_joinable = !err;
+	preload.helped = !err;
+	if (err)
+		preload_say("a call that does not block starts when it is waited for, not before: no thread: %s",
+			    strerror(err));
 }
 
 static void request_activate(struct preload_request *r)
@@ -67,8 +102,9 @@ static void request_activate(struct preload_request *r)
 	if (r->next)
 		r->next->prev = &r->next;
 	preload.active = r;
-	if (++preload.nactive > ACTIVE_MAX && !preload.helped)
-		preload.helped = !pthread_create(&helper, NULL, help, NULL);
+	preload.nactive++;
+	if (request_needs_help(r))
+		helper_start();
 	pthread_mutex_unlock(&preload.lock);
 }
 
@@ -87,7 +123,8 @@ static void request_finish(struct preload_request *r)
 	int err = tmpi_call_finish(&r->call, r->status);
 
 	if (err)
-		r->error = preload_failed(r->c, &r->call, err);
+		r->error = preload_failed(r->c, &r->call, err,
+					  r->status ? r->why : "MPICH cannot unpack the result");
 	r->finished = true;
 	PMPI_Grequest_complete(r->handle);
 }
@@ -177,7 +214,7 @@ int preload_start(struct preload_request *r, int err, MPI_Request *request)
 		err = torcoll_submit(c->tc, &r->call.op, &r->req);
 	if (err) {
 		err = tmpi_call_finish(&r->call, err);
-		ret = preload_failed(c, &r->call, err);
+		ret = preload_failed(c, &r->call, err, torcoll_last_error());
 		preload_request_drop(r);
 		PMPI_Comm_call_errhandler(c->comm, ret);
 		return ret;
@@ -202,11 +239,12 @@ int preload_start(struct preload_request *r, int err, MPI_Request *request)
 
 void preload_request_end(void)
 {
-	bool helped;
+	bool joinable;
 
 	pthread_mutex_lock(&preload.lock);
-	helped = preload.helped;
+	joinable = helper_is_joinable;
+	helper_is_joinable = false;
 	pthread_mutex_unlock(&preload.lock);
-	if (helped)
+	if (joinable)
 		pthread_join(helper, NULL);
 }

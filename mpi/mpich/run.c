@@ -40,32 +40,31 @@ static int progress_cancel(void *extra, int complete)
 	return MPI_SUCCESS;
 }
 
+int preload_progress_begin(void)
+{
+	return PMPI_Grequest_start(progress_query, progress_free, progress_cancel, NULL, &progress);
+}
+
 void preload_progress(void)
 {
 	int flag;
 
-	if (progress == MPI_REQUEST_NULL)
-		PMPI_Grequest_start(progress_query, progress_free, progress_cancel, NULL,
-				    &progress);
 	PMPI_Test(&progress, &flag, MPI_STATUS_IGNORE);
 }
 
 void preload_progress_end(void)
 {
-	if (progress == MPI_REQUEST_NULL)
-		return;
 	PMPI_Grequest_complete(progress);
 	PMPI_Wait(&progress, MPI_STATUS_IGNORE);
 }
 
-int preload_failed(struct preload_comm *c, const struct tmpi_call *call, int err)
+int preload_failed(struct preload_comm *c, const struct tmpi_call *call, int err, const char *why)
 {
 	const char *name = torcoll_collective_name(call->op.collective);
 
-	if (!c->failed)
+	if (!__atomic_exchange_n(&c->failed, true, __ATOMIC_RELAXED))
 		preload_say("%s on %s: %s", name ? name : "collective", c->name,
-			    err == -ENOMEM ? "out of memory" : torcoll_last_error());
-	c->failed = true;
+			    err == -ENOMEM ? "out of memory" : why);
 	/* the others wait for this rank, unless it was they who failed */
 	torcoll_abort(c->tc);
 	return err == -ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
@@ -109,7 +108,7 @@ int preload_run(struct preload_comm *c, struct tmpi_call *call, int err)
 	err = tmpi_call_finish(call, err);
 	if (!err)
 		return MPI_SUCCESS;
-	err = preload_failed(c, call, err);
+	err = preload_failed(c, call, err, torcoll_last_error());
 	PMPI_Comm_call_errhandler(c->comm, err);
 	return err;
 }

@@ -6,6 +6,8 @@
  *	progress	a long message is sent before a collective, and received before it
  *	window		a target of a one-sided transfer is in a collective
  *	many		more non-blocking calls than the kernel takes at a time, before a message
+ *	early		one whose predecessors are complete at its rank alone, before a message
+ *	threads		threads make and free communicators, each its own
  *	constant	a root's data is in memory that cannot be written
  *	free		a communicator is freed while a call on it runs
  *	types		a datatype is freed while a call with it runs
@@ -14,6 +16,7 @@
  *	steps SECONDS	allreduces until one fails, which is reported, or the time has passed
  */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +25,9 @@
 
 #define LONG	(1 << 20)
 #define MANY	300
+#define DEPTH	8	/* ops that the kernel takes at a time */
+#define THREADS	4
+#define ROUNDS	8
 
 static int rank, size, wrong;
 
@@ -96,6 +102,63 @@ static void many(void)
 	MPI_Waitall(MANY, request, MPI_STATUSES_IGNORE);
 	for (int i = 0; i < MANY; i++)
 		equal("sum", out[i], i * size + size * (size - 1) / 2);
+}
+
+static void early(void)
+{
+	int data[DEPTH + 1], token = rank;
+	MPI_Request request;
+
+	for (int i = 0; i <= DEPTH; i++)
+		data[i] = rank ? -1 : i;
+	/* the root's calls return meanwhile, and are complete, but not over */
+	if (rank)
+		sleep(2);
+	for (int i = 0; i < DEPTH; i++)
+		MPI_Bcast(&data[i], 1, MPI_INT, 0, MPI_COMM_WORLD);
+	MPI_Ibcast(&data[DEPTH], 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+	if (!rank)
+		MPI_Recv(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	if (rank == 1)
+		MPI_Send(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+	for (int i = 0; i <= DEPTH; i++)
+		equal("element", data[i], i);
+}
+
+static void *thread(void *from)
+{
+	int sum, here = rank;
+	MPI_Comm dup;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		MPI_Comm_dup(*(MPI_Comm *)from, &dup);
+		sum = -1;
+		MPI_Allreduce(&here, &sum, 1, MPI_INT, MPI_SUM, dup);
+		equal("sum", sum, size * (size - 1) / 2);
+		MPI_Comm_free(&dup);
+	}
+	return NULL;
+}
+
+static void threads(void)
+{
+	pthread_t started[THREADS];
+	MPI_Comm comms[THREADS];
+	int level;
+
+	MPI_Query_thread(&level);
+	equal("level", level, MPI_THREAD_MULTIPLE);
+	if (level != MPI_THREAD_MULTIPLE)
+		return;
+	for (int i = 0; i < THREADS; i++)
+		MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&started[i], NULL, thread, &comms[i]);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(started[i], NULL);
+		MPI_Comm_free(&comms[i]);
+	}
 }
 
 static void constant(void)
@@ -221,8 +284,8 @@ static int run(const char *name, const char *argument)
 		void (*run)(void);
 	} cases[] = {
 		{ "progress", progress }, { "window", window }, { "many", many },
-		{ "constant", constant }, { "free", free_comm }, { "types", free_type },
-		{ "duplicate", duplicate },
+		{ "early", early }, { "threads", threads }, { "constant", constant },
+		{ "free", free_comm }, { "types", free_type }, { "duplicate", duplicate },
 		{ "duplicates", duplicates }, { NULL },
 	};
 
@@ -239,9 +302,11 @@ static int run(const char *name, const char *argument)
 
 int main(int argc, char **argv)
 {
-	int any;
+	int any, level = MPI_THREAD_SINGLE;
 
-	MPI_Init(&argc, &argv);
+	if (argc > 1 && !strcmp(argv[1], "threads"))
+		level = MPI_THREAD_MULTIPLE;
+	MPI_Init_thread(&argc, &argv, level, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	/* from here on calls that do not block can run in the kernel as well */

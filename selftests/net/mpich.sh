@@ -34,12 +34,13 @@ torus_up 2x2 "${patient[@]}"
 stamps_up || bail "no times of packets"
 check device__on_all_nodes ip_up 4 || bail "no network device"
 
+check other_programs__start env LD_PRELOAD="$programs/libtorcoll-mpi.so" true
 for ranks in 4 5; do
 	check "every_call__${ranks}_ranks" run "every$ranks" 300 "$ranks" "$programs/every.mpich" 1
 	diag <"$work/every$ranks"
 	check "every_call__${ranks}_ranks_in_the_kernel" mostly_in_kernel "every$ranks" 90
 done
-for case in progress many constant free types duplicate duplicates; do
+for case in progress many early threads constant free types duplicate duplicates; do
 	check "order__$case" run order 240 5 "$programs/order.mpich" "$case"
 done
 if plain plain 240 5 "$programs/order.mpich" window >/dev/null; then

@@ -10,6 +10,9 @@
 
 #include "../../mpi/common/blocks.c"
 #include "../../mpi/common/call.c"
+#include "../../mpi/common/describe_move.c"
+#include "../../mpi/common/describe_reduce.c"
+#include "../../mpi/common/describe_rooted.c"
 #include "../../mpi/common/move.c"
 
 /* An element has @size bytes of data, then a hole up to @extent. */
@@ -59,6 +62,22 @@ MPI_Datatype tmpi_type_hold(MPI_Datatype type)
 void tmpi_type_release(MPI_Datatype type)
 {
 	type->holds--;
+}
+
+bool tmpi_reduction(MPI_Datatype type, MPI_Op op, struct tmpi_reduction *r)
+{
+	*r = (struct tmpi_reduction){ TORCOLL_I32, TORCOLL_SUM, 1 };
+	return true;
+}
+
+bool tmpi_aside(uint64_t bytes)
+{
+	return false;
+}
+
+int tmpi_leave(enum tmpi_why why)
+{
+	return TMPI_LEFT;
 }
 
 static struct tmpi_call call_of(uint32_t rank, uint32_t size)
@@ -256,6 +275,86 @@ static void alltoallw__displacements_are_bytes(void **state)
 	end(&call);
 }
 
+static char forbidden[12];
+static const int ones[] = { 1, 1, 1 }, places[] = { 0, 1, 2 }, negative[] = { 1, 1, -1 };
+static const MPI_Datatype wholes[] = { &whole, &whole, &whole };
+
+/* The describing of a call of rank 1 of 3 by the arguments that follow. */
+#define DESCRIBE(_name, ...)								\
+({											\
+	struct tmpi_call call = call_of(1, 3);						\
+	int ret = tmpi_describe_##_name(&call, __VA_ARGS__);				\
+											\
+	end(&call);									\
+	ret;										\
+})
+
+static void describe__a_root_that_is_no_rank_is_left(void **state)
+{
+	static const int roots[] = { -1, -2, 3, 1 << 30 };
+	char *mem = forbidden;
+
+	for (int i = 0; i < 4; i++) {
+		int root = roots[i];
+
+		assert_int_equal(DESCRIBE(bcast, mem, 1, &whole, root), TMPI_LEFT);
+		assert_int_equal(DESCRIBE(reduce, mem, mem, 1, &whole, 0, root), TMPI_LEFT);
+		assert_int_equal(DESCRIBE(gather, mem, 1, &whole, mem, 1, &whole, root), TMPI_LEFT);
+		assert_int_equal(DESCRIBE(scatter, mem, 1, &whole, mem, 1, &whole, root), TMPI_LEFT);
+		assert_int_equal(DESCRIBE(gatherv, mem, 1, &whole, mem, ones, places, &whole, root),
+				 TMPI_LEFT);
+		assert_int_equal(DESCRIBE(scatterv, mem, ones, places, &whole, mem, 1, &whole, root),
+				 TMPI_LEFT);
+	}
+}
+
+static void describe__in_place_is_for_the_root(void **state)
+{
+	char *mem = forbidden;
+	void *same = MPI_IN_PLACE;
+
+	assert_int_equal(DESCRIBE(reduce, same, mem, 1, &whole, 0, 0), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(gather, same, 1, &whole, mem, 1, &whole, 0), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(gatherv, same, 1, &whole, NULL, NULL, NULL, &whole, 0), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(scatterv, NULL, NULL, NULL, NULL, same, 1, &whole, 0), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(gatherv, same, -1, &whole, mem, ones, places, &whole, 1), 0);
+	assert_int_equal(DESCRIBE(scatterv, mem, ones, places, &whole, same, -1, &whole, 1), 0);
+}
+
+static void describe__a_negative_count_is_left(void **state)
+{
+	char *mem = forbidden;
+
+	assert_int_equal(DESCRIBE(bcast, mem, -1, &whole, 0), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(allreduce, mem, mem, -1, &whole, 0), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(reduce_scatter, mem, mem, negative, &whole, 0), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(reduce_scatter_block, mem, mem, -1, &whole, 0), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(allgather, mem, 1, &whole, mem, -1, &whole), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(allgatherv, mem, 1, &whole, mem, negative, places, &whole),
+			 TMPI_LEFT);
+	assert_int_equal(DESCRIBE(alltoall, mem, -1, &whole, mem, 1, &whole), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(alltoallv, mem, negative, places, &whole, mem, ones, places,
+				  &whole), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(alltoallw, mem, ones, places, wholes, mem, negative, places,
+				  wholes), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(gatherv, mem, 1, &whole, mem, negative, places, &whole, 1),
+			 TMPI_LEFT);
+	assert_int_equal(DESCRIBE(scatterv, mem, negative, places, &whole, mem, 1, &whole, 1),
+			 TMPI_LEFT);
+	assert_int_equal(DESCRIBE(scatter, mem, 1, &whole, mem, -1, &whole, 0), TMPI_LEFT);
+}
+
+static void describe__counts_of_others_are_not_looked_at(void **state)
+{
+	char *mem = forbidden;
+
+	assert_int_equal(DESCRIBE(gather, mem, 1, &whole, NULL, -1, NULL, 0), 0);
+	assert_int_equal(DESCRIBE(scatter, NULL, -1, NULL, mem, 1, &whole, 0), 0);
+	assert_int_equal(DESCRIBE(gatherv, mem, 1, &whole, NULL, NULL, NULL, NULL, 0), 0);
+	assert_int_equal(DESCRIBE(scatterv, NULL, NULL, NULL, NULL, mem, 1, &whole, 0), 0);
+	assert_int_equal(DESCRIBE(allgather, MPI_IN_PLACE, -1, NULL, mem, 1, &whole), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +370,10 @@ int main(void)
 		cmocka_unit_test(gatherv__lengths_at_the_root),
 		cmocka_unit_test(scatterv__others_get_their_block),
 		cmocka_unit_test(alltoallw__displacements_are_bytes),
+		cmocka_unit_test(describe__a_root_that_is_no_rank_is_left),
+		cmocka_unit_test(describe__in_place_is_for_the_root),
+		cmocka_unit_test(describe__a_negative_count_is_left),
+		cmocka_unit_test(describe__counts_of_others_are_not_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
