@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "request.h"
 #include "sys.h"
 #include "torcoll.h"
 
@@ -296,12 +297,6 @@ bool torcoll__refusal_retry(const struct torcoll_comm *comm, int err, struct tor
 void torcoll__refusal_tell(struct torcoll_comm *comm, const struct torcoll_op *op, int err);
 
 /* ---- wait.c ---- */
-
-enum torcoll__request_state {
-	TORCOLL__REQ_PENDING = 0x70656e64,
-	TORCOLL__REQ_JOB = 0x6a6f6220,		/* req->ring is a struct torcoll__job */
-	TORCOLL__REQ_DONE = 0x646f6e65,
-};
 
 /*
  * Look whether a started op is complete, without a sentence. Return 0, with the

@@ -29,12 +29,14 @@ Backend::Description Backend::describe(const char *name, const char *title, c10d
 }
 
 /*
- * The kernel has as many ops as the depth of the comm; the library starts others
- * when a thread looks for those before them. Nobody may, so the progress thread does.
+ * The kernel has as many ops of a comm as it has slots, which complete ops keep
+ * until the other ranks need them no more; the library starts others when a thread
+ * looks for any. Nobody may, so the progress thread does.
  */
 WorkPtr Backend::run(Description d, const Tensors &inputs, Tensors results)
 {
 	c10::intrusive_ptr<Work> work;
+	bool queued;
 
 	d.call->results = std::move(results);
 	try {
@@ -44,8 +46,9 @@ WorkPtr Backend::run(Description d, const Tensors &inputs, Tensors results)
 		throw;
 	}
 	sequence_++;
+	queued = d.call->is_queued();
 	work = c10::make_intrusive<Work>(rank_, d.type, d.title, inputs, std::move(d.call));
-	if (comm_->in_flight > kDepth)
+	if (queued)
 		work->hand_over();
 	return work;
 }

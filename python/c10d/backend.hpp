@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <torch/version.h>

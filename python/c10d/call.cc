@@ -2,8 +2,10 @@
 /* Calls: see call.hpp. */
 #include "call.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <request.h>
 
 namespace tortorch {
 
@@ -215,6 +217,12 @@ void Call::start()
 	}
 	if (err)
 		fail(torcoll_last_error());
+}
+
+bool Call::is_queued() const
+{
+	return std::any_of(requests_.begin(), requests_.begin() + started_,
+			   [](const torcoll_request &r) { return torcoll__request_is_job(&r); });
 }
 
 /* Whether an op is complete, by what a test or a wait of it returned. */

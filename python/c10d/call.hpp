@@ -26,8 +26,7 @@ using Counts = std::vector<uint64_t>;
 
 class Call {
 public:
-	explicit Call(std::shared_ptr<Comm> comm) : comm_(std::move(comm)) { comm_->in_flight++; }
-	~Call() { comm_->in_flight--; }
+	explicit Call(std::shared_ptr<Comm> comm) : comm_(std::move(comm)) {}
 	Call(const Call &) = delete;
 	Call &operator=(const Call &) = delete;
 
@@ -47,6 +46,9 @@ public:
 
 	/* Start the ops. Throws if one is refused; those before it are still under way. */
 	void start();
+
+	/* Whether the library had to queue an op, which only a thread that waits or tests starts. */
+	bool is_queued() const;
 
 	/* Look whether all ops are complete; wait for that, until a time of torcoll_deadline(), 0: none. */
 	bool test();

@@ -24,6 +24,8 @@
 
 namespace tortorch {
 
+/* How many ops of a comm the kernel has at a time. */
+static const uint32_t kDepth = 8;
 static const uint32_t kFabricsMax = 64;
 static const size_t kSentenceMax = 512;
 /* How long the first rank waits for the others before it fails. */

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -15,9 +14,6 @@
 namespace tortorch {
 
 class Progress;
-
-/* How many ops of a comm the kernel has at a time. */
-static const uint32_t kDepth = 8;
 
 /*
  * Each process opens the device once. It stays open until the process ends, as
@@ -40,7 +36,6 @@ struct Comm {
 
 	Context *context = nullptr;
 	torcoll_comm *comm = nullptr;
-	std::atomic<uint32_t> in_flight{0};	/* calls */
 };
 
 /* Throw torch.distributed's error, or RuntimeError before PyTorch 2. */
