@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <poll.h>
 #include <request.h>
 
 namespace tortorch {
@@ -251,6 +252,13 @@ bool Call::wait(uint64_t deadline_ns)
 		if (!ended(torcoll_wait_until(&requests_[complete_], deadline_ns)))
 			return false;
 	return true;
+}
+
+void Call::sleep(int fd)
+{
+	pollfd readable = {fd, POLLIN, 0};
+
+	ended(torcoll_wait_fds(&requests_[complete_], &readable, 1, 0));
 }
 
 std::exception_ptr Call::finish()

@@ -54,6 +54,9 @@ public:
 	bool test();
 	bool wait(uint64_t deadline_ns);
 
+	/* Sleep until an op is complete, or a descriptor is readable. */
+	void sleep(int fd);
+
 	/* Copy results to where they belong. What failed, or NULL. */
 	std::exception_ptr finish();
 

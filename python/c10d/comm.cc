@@ -50,14 +50,16 @@ void fail(const std::string &sentence)
 
 static Context *context_open()
 {
-	auto *context = new Context;
+	torcoll *t;
 
-	if (torcoll_open(&context->t)) {
-		delete context;
+	if (torcoll_open(&t))
 		throw std::runtime_error(torcoll_last_error());
+	try {
+		return new Context{t, new Progress(t)};
+	} catch (const std::exception &) {
+		torcoll_close(t);
+		throw;
 	}
-	context->progress = new Progress(context->t);
-	return context;
 }
 
 Context &Context::get()

@@ -2,18 +2,36 @@
 /* The progress thread: see progress.hpp. */
 #include "progress.hpp"
 
+#include <cerrno>
+#include <cstring>
 #include <stdexcept>
-#include <sys/eventfd.h>
+#include <sys/epoll.h>
 #include <thread>
 #include <unistd.h>
 
 namespace tortorch {
 
-Progress::Progress(torcoll *t) : events_(eventfd(0, EFD_CLOEXEC))
+/*
+ * Edges of the device: of its states, one lasts as long as there is any result,
+ * whoever is to fetch it, and there is none for a slot that becomes free.
+ */
+static int events_open(int device)
 {
-	if (events_ < 0 || torcoll_eventfd(t, events_))
-		throw std::runtime_error(events_ < 0 ? "there is no eventfd" :
-						       torcoll_last_error());
+	epoll_event event = {};
+	int events = epoll_create1(EPOLL_CLOEXEC), err;
+
+	event.events = EPOLLIN | EPOLLOUT | EPOLLET;
+	if (events >= 0 && !epoll_ctl(events, EPOLL_CTL_ADD, device, &event))
+		return events;
+	err = errno;
+	if (events >= 0)
+		close(events);
+	throw std::runtime_error("the device cannot be watched by epoll: " +
+				 std::string(strerror(err)));
+}
+
+Progress::Progress(torcoll *t) : events_(events_open(torcoll_fd(t)))
+{
 }
 
 /*
@@ -35,8 +53,15 @@ bool Progress::add(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> work)
 	return true;
 }
 
-/* Wait until there is a call, and take those that are complete. */
-std::vector<Progress::Entry> Progress::take_complete()
+void Progress::clear_events()
+{
+	epoll_event event;
+
+	epoll_wait(events_, &event, 1, 0);
+}
+
+/* Wait until there is a call, and take those that are complete. @first of the others, if any. */
+std::vector<Progress::Entry> Progress::take_complete(Call **first)
 {
 	std::unique_lock<std::mutex> guard(lock_);
 	std::vector<Entry> complete;
@@ -50,23 +75,27 @@ std::vector<Progress::Entry> Progress::take_complete()
 			std::swap(entries_[left++], entry);
 	}
 	entries_.resize(left);
+	*first = left ? entries_[0].call.get() : nullptr;
 	return complete;
 }
 
 void Progress::run()
 {
-	uint64_t events;
+	Call *first;
 
 	for (;;) {
-		std::vector<Entry> complete = take_complete();
+		/* what happens from now on ends the sleep */
+		clear_events();
+
+		std::vector<Entry> complete = take_complete(&first);
 
 		/* this may run callbacks of the program */
 		for (Entry &entry : complete)
 			if (entry.work)
 				entry.work->complete(std::move(entry.call));
-		/* a signal only makes it look once more */
+		/* starts what waits for a slot, too; only this thread takes calls away */
 		if (complete.empty())
-			(void)!read(events_, &events, sizeof(events));
+			first->sleep(events_);
 	}
 }
 

@@ -18,6 +18,8 @@ namespace tortorch {
 class Progress {
 public:
 	explicit Progress(torcoll *t);
+	Progress(const Progress &) = delete;
+	Progress &operator=(const Progress &) = delete;
 
 	/*
 	 * Take a call over; the work is told when it is complete, NULL: nobody is.
@@ -32,9 +34,10 @@ private:
 	};
 
 	[[noreturn]] void run();
-	std::vector<Entry> take_complete();
+	void clear_events();
+	std::vector<Entry> take_complete(Call **first);
 
-	int events_;		/* eventfd, which each completed op of the context adds to */
+	int events_;		/* epoll: readable after a result or a free slot of the context */
 	std::mutex lock_;
 	std::condition_variable added_;
 	std::vector<Entry> entries_;

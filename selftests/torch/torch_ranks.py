@@ -294,6 +294,46 @@ def ahead() -> None:
         dist.distributed_c10d._get_default_store().set("seen", "1")
 
 
+def is_complete_soon(work: Any) -> bool:
+    for _ in range(50):
+        if work.is_completed():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def slow() -> None:
+    """Broadcasts of a root that is ahead of its peer: they are complete there, but keep their slots until the peer calls."""
+    pair, store = dist.new_group([0, 1]), dist.distributed_c10d._get_default_store()
+    patience = datetime.timedelta(seconds=120)
+
+    def bcast() -> Any:
+        return dist.broadcast(data(0, 10), 0, group=pair, async_op=True)
+
+    if dist.get_rank() == 0:
+        # nothing happens but that slots become free, when the thread of futures has seen all results
+        futures = [bcast().get_future() for _ in range(20)]
+        futures[7].wait()
+        time.sleep(1)
+        assert not futures[-1].done()
+        store.set("futures", str(len(futures)))
+        futures[-1].wait()
+        store.wait(["received"], patience)
+        # the last is queued, though it is the only one that is not complete, and nobody looks for it
+        n, work = 1, bcast()
+        while is_complete_soon(work):
+            n, work = n + 1, bcast()
+        store.set("works", str(n))
+        store.wait(["all received"], patience)
+        work.wait()
+    elif dist.get_rank() == 1:
+        for key, then in (("futures", "received"), ("works", "all received")):
+            store.wait([key], patience)
+            for _ in range(int(store.get(key))):
+                bcast().wait()
+            store.set(then, "1")
+
+
 def refusals() -> None:
     size = dist.get_world_size()
     raises("dense, not sparse", ValueError, dist.all_reduce, torch.eye(3).to_sparse())
@@ -506,7 +546,7 @@ def lost() -> None:
 PROGRAMS: list[Callable[[], None]] = [ddp, ddp_alone, lost]
 CASES: list[Callable[[], None]] = [
     reductions, reductions_of_integers, reductions_of_bool, averages, strided, rooted, gathers, coalesced,
-    reduce_scatters, exchanges, messages, works, ahead, refusals, groups, monitored, calls, training, cut, killed,
+    reduce_scatters, exchanges, messages, works, ahead, slow, refusals, groups, monitored, calls, training, cut, killed,
     mismatch, tags, late, absent]
 
 
