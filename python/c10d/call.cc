@@ -30,8 +30,11 @@ static at::Tensor at_address(const at::Tensor &tensor, void *p)
 	return at::from_blob(p, tensor.sizes(), at::TensorOptions(tensor.scalar_type()));
 }
 
+/* Copies are no step of the program's, which autograd would record, or refuse for leaves. */
 static void copy_to(void *p, const at::Tensor &tensor)
 {
+	at::NoGradGuard guard;
+
 	if (!tensor.numel())
 		return;
 	if (is_direct(tensor))
@@ -42,6 +45,8 @@ static void copy_to(void *p, const at::Tensor &tensor)
 
 static void copy_from(const at::Tensor &tensor, void *p)
 {
+	at::NoGradGuard guard;
+
 	if (!tensor.numel())
 		return;
 	if (is_direct(tensor))

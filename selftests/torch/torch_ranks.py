@@ -132,6 +132,13 @@ def strided() -> None:
     dist.all_gather(out, mine(600).reshape(20, 30))
     for rank, one in enumerate(out):
         same(one.contiguous(), data(rank, 600).reshape(20, 30))
+    # a leaf of autograd, by the thread that waits, and by the one of futures
+    leaf = mine(600).reshape(20, 30).t().contiguous().t().requires_grad_()
+    dist.all_reduce(leaf)
+    same(leaf.detach().contiguous(), whole)
+    dist.all_reduce(leaf, async_op=True).get_future().wait()
+    same(leaf.detach().contiguous(), dist.get_world_size() * whole)
+    assert leaf.is_leaf
 
 
 def rooted() -> None:
