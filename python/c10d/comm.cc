@@ -6,6 +6,10 @@
  * rank reads all of them, draws a name that is no other comm's, and tells the
  * store all that is needed to join, or why that is not possible. So the store
  * is asked twice by each rank but the first.
+ *
+ * A store may serve groups one after another, whose ranks must not read what an
+ * earlier one left there. So each rank counts in the store how often it joins,
+ * and the number is a part of all other keys.
  */
 #include "comm.hpp"
 
@@ -15,6 +19,7 @@
 #include <sstream>
 #include <sys/random.h>
 #include <thread>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/version.h>
 #include <unistd.h>
 #include <vector>
@@ -145,7 +150,7 @@ static std::string store_await(c10d::Store &store, const std::string &key,
 
 		return std::string(bytes.begin(), bytes.end());
 	} catch (const std::exception &e) {
-		throw std::runtime_error("the store has no " + key + ": " + e.what());
+		throw std::runtime_error("the store has no key \"" + key + "\": " + e.what());
 	}
 }
 
@@ -164,7 +169,7 @@ static std::string store_get(c10d::Store &store, const std::string &key,
 
 static std::string place_key(int rank)
 {
-	return "torcoll/place/" + std::to_string(rank);
+	return "place/" + std::to_string(rank);
 }
 
 static void place_tell(c10d::Store &store, int rank)
@@ -202,7 +207,7 @@ static Place place_of(c10d::Store &store, int rank, std::chrono::milliseconds ti
 
 /* ---- the comm ---- */
 
-static const char kCommKey[] = "torcoll/comm";
+static const char kCommKey[] = "comm";
 
 /* What all ranks join: name, secret, fabric, and the node of each rank. */
 static std::string comm_draw(c10d::Store &store, int size, std::chrono::milliseconds timeout)
@@ -274,7 +279,7 @@ static torcoll_comm *comm_join(torcoll *t, const std::string &told, int rank, in
  */
 static void comm_refuse(c10d::Store &store, int rank, int size)
 {
-	static const char key[] = "torcoll/told";
+	static const char key[] = "told";
 	const auto pause = std::chrono::milliseconds(20);
 
 	if (rank) {
@@ -305,10 +310,19 @@ static std::string comm_agree(c10d::Store &store, int rank, int size,
 	}
 }
 
+/* The keys of this join. */
+static c10::intrusive_ptr<c10d::Store> store_of_round(const c10::intrusive_ptr<c10d::Store> &store,
+						       int rank)
+{
+	int64_t round = store->add("torcoll/round/" + std::to_string(rank), 1);
+
+	return c10::make_intrusive<c10d::PrefixStore>("torcoll/" + std::to_string(round), store);
+}
+
 Comm::Comm(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size,
 	   std::chrono::milliseconds timeout)
 {
-	std::string told = comm_agree(*store, rank, size, timeout);
+	std::string told = comm_agree(*store_of_round(store, rank), rank, size, timeout);
 
 	context = &Context::get();
 	comm = comm_join(context->t, told, rank, size, timeout);

@@ -550,7 +550,22 @@ def lost() -> None:
         raises("rank 3: this host is not in fabric 99", RuntimeError, dist.init_process_group, "torcoll")
 
 
-PROGRAMS: list[Callable[[], None]] = [ddp, ddp_alone, lost]
+def again() -> None:
+    """A group after another on one store: it must not join by what the first left there."""
+    rank = int(os.environ["RANK"])
+    store = dist.TCPStore("10.7.0.1", int(os.environ["MASTER_PORT"]), RANKS, rank == 0)
+    for _ in range(2):
+        # the others ask the store before it tells anything new
+        if rank == 0:
+            time.sleep(1)
+        group = torcoll.torch._create(store, rank, RANKS, datetime.timedelta(seconds=60))
+        x = data(rank, 10)
+        group.allreduce([x]).wait()
+        same(x, torch.stack([data(i, 10) for i in range(RANKS)]).sum(0))
+        del group
+
+
+PROGRAMS: list[Callable[[], None]] = [ddp, ddp_alone, lost, again]
 CASES: list[Callable[[], None]] = [
     reductions, reductions_of_integers, reductions_of_bool, averages, strided, rooted, gathers, coalesced,
     reduce_scatters, exchanges, messages, works, ahead, slow, refusals, groups, monitored, calls, training, cut, killed,
