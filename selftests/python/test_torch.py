@@ -88,6 +88,10 @@ def test_torch_monitored_barrier(monkeypatch: pytest.MonkeyPatch) -> None:
     module.monitored_barrier()
     module.monitored_barrier(timeout=2.5, wait_all_ranks=True)
     assert module.dist.world.called == [(datetime.timedelta(milliseconds=-1), False), (datetime.timedelta(seconds=2.5), True)]
+    for timeout in (0, 0.0004, -0.001):
+        with pytest.raises(ValueError, match="give 0.001 or more"):
+            module.monitored_barrier(timeout=timeout)
+    assert len(module.dist.world.called) == 2
     group = Group2()
     module.monitored_barrier(group, timeout=1)
     assert group.backend.called == [(datetime.timedelta(seconds=1), False)]
