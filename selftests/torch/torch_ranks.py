@@ -301,6 +301,14 @@ def ahead() -> None:
         dist.distributed_c10d._get_default_store().set("seen", "1")
 
 
+def is_complete_soon(work: Any) -> bool:
+    for _ in range(50):
+        if work.is_completed():
+            return True
+        time.sleep(0.01)
+    return False
+
+
 def slow() -> None:
     """Broadcasts of a root that is ahead of its peer: they are complete there, but keep their slots until the peer calls."""
     pair, store = dist.new_group([0, 1]), dist.distributed_c10d._get_default_store()
@@ -315,21 +323,20 @@ def slow() -> None:
         futures[7].wait()
         time.sleep(1)
         assert not futures[-1].done()
-        store.set("futures", "1")
+        store.set("futures", str(len(futures)))
         futures[-1].wait()
         store.wait(["received"], patience)
-        # the ninth is queued, though it is the only one that is not complete, and nobody looks for it
-        for _ in range(8):
-            bcast().wait()
-        work = bcast()
-        assert not work.is_completed()
-        store.set("works", "1")
+        # the last is queued, though it is the only one that is not complete, and nobody looks for it
+        n, work = 1, bcast()
+        while is_complete_soon(work):
+            n, work = n + 1, bcast()
+        store.set("works", str(n))
         store.wait(["all received"], patience)
         work.wait()
     elif dist.get_rank() == 1:
-        for n, key, then in ((20, "futures", "received"), (9, "works", "all received")):
+        for key, then in (("futures", "received"), ("works", "all received")):
             store.wait([key], patience)
-            for _ in range(n):
+            for _ in range(int(store.get(key))):
                 bcast().wait()
             store.set(then, "1")
 
