@@ -11,7 +11,7 @@ work=$(mktemp -d)
 cleanup rm -rf "$work"
 ctl=build/bin/torcollctl
 
-# survey NAME: from lines HOST DEVICE HOST DEVICE, or HOST DEVICE - silent|dark; hosts are a to f.
+# survey NAME: from lines HOST DEVICE HOST DEVICE, or HOST DEVICE - silent|dark; hosts are hexadecimal digits.
 survey()
 {
 	jq -Rn 'def id: "000000000000000" + .;
@@ -187,6 +187,44 @@ is chords__file "$(grep -E '^(dims|port)' "$work/chords.conf" | sed -n 1,5p | tr
 	"dims = 6+2 port 0+ = e0 port 0- = e2 port 1+ = e1 port 1- = e3 "
 check chords__as_told discover chords dims 6+2
 fails chords__no_such_step 1 'chords are up to 3 steps' $ctl discover from "$work/chords" dims 6+3
+
+# nearly a 4x4 torus, and nearly 16+3: two cables are crossed, one is missing, a host does not answer
+survey nearly <<'END'
+1 d1 2 d2
+1 d3 5 d4
+2 d1 3 d2
+2 d3 6 d4
+3 d1 a d2
+3 d3 7 d4
+4 d1 1 d2
+4 d3 8 d4
+5 d1 6 d2
+5 d3 9 d4
+6 d3 a d4
+7 d1 8 d2
+7 d3 b d4
+8 d1 5 d2
+8 d3 c d4
+9 d1 4 d2
+9 d3 d d4
+a d1 b d2
+a d3 e d4
+b d1 c d2
+b d3 f d4
+c d1 9 d2
+c d3 - silent
+d d1 e d2
+d d3 1 d4
+e d1 f d2
+e d3 2 d4
+f d1 - silent
+f d3 3 d4
+d d2 - silent
+4 d4 - silent
+6 d1 - dark
+7 d2 - dark
+END
+check nearly__a_torus says nearly "15 of 16 hosts form a 4x4 torus, but for 3 problems:"
 
 survey star <<'END'
 a e0 b e0

@@ -13,6 +13,7 @@
 
 #define MESH_HOSTS	4	/* three hosts are a ring */
 #define CHORD_HOSTS	128	/* chords of more are not looked for, */
+#define CHORD_WEIGHT	4
 #define CHORD_ABSENT	1	/* nor with more that do not answer */
 
 struct candidate {
@@ -151,11 +152,12 @@ static int compare_candidates(const void *a, const void *b)
 
 /*
  * What a placement costs, for comparing. There are many rings with chords, and a
- * torus with a few faults is nearly one of them: they count twice.
+ * torus with a few faults is nearly one of them: each fault counts CHORD_WEIGHT
+ * times.
  */
 static uint32_t weight(const struct place *p)
 {
-	return tor_torus_has_chords(&p->t) ? 2 * p->cost : p->cost;
+	return tor_torus_has_chords(&p->t) ? CHORD_WEIGHT * p->cost : p->cost;
 }
 
 /* Return whether @a is better than @b, which was found before. */
@@ -232,7 +234,7 @@ static int try_candidates(struct wiring *w, const struct candidates *c, uint32_t
 		const struct tor_torus *t = &c->list[i].t;
 		bool chords = tor_torus_has_chords(t) && c->n > 1;
 		struct place p;
-		int err = place_search(&p, w->g, t, c->list[i].open, chords ? limit / 2 : limit);
+		int err = place_search(&p, w->g, t, c->list[i].open, chords ? limit / CHORD_WEIGHT : limit);
 
 		if (err == -ENOMEM)
 			return err;
