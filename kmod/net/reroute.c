@@ -47,10 +47,14 @@ void tor_reroute_too_small(struct tor_fabric *fabric, u32 port, u32 len)
 
 bool tor_reroute_may_turn(const struct tor_fabric *fabric)
 {
-	/* the number is that of the table, or an earlier one: pairs with reroute_renew() */
-	return time_before64(get_jiffies_64(), READ_ONCE(fabric->turns)) &&
-	       !READ_ONCE(fabric->node.news) &&
-	       smp_load_acquire(&fabric->changes) == READ_ONCE(fabric->node.view.changes);
+	u32 changes;
+
+	if (!time_before64(get_jiffies_64(), READ_ONCE(fabric->turns)) ||
+	    READ_ONCE(fabric->node.news))
+		return false;
+	/* of the table that frames go by, or earlier: pairs with reroute_renew() */
+	changes = smp_load_acquire(&fabric->changes);
+	return changes == READ_ONCE(fabric->node.view.changes);
 }
 
 static void close_small(struct tor_fabric *fabric)
@@ -149,6 +153,7 @@ static bool reroute_renew(struct tor_fabric *fabric, u32 *downs)
 	WRITE_ONCE(fabric->tree.ports, tree.ports);
 	if (!memcmp(new, old, tor_routes_bytes(&node->torus))) {
 		tor_env_table_free(new);
+		/* the table is as good as the new one: as below */
 		smp_store_release(&fabric->changes, changes);
 		return true;
 	}
