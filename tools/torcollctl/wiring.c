@@ -226,22 +226,33 @@ static void take_place(struct wiring *w, struct place *p)
 	}
 }
 
-static int try_candidates(struct wiring *w, const struct candidates *c, uint32_t limit)
+/* What a placement of @t may cost: no more than @most, and than the best one so far. */
+static uint32_t limit_for(const struct wiring *w, const struct tor_torus *t, uint32_t most)
+{
+	uint32_t best;
+
+	if (!w->place.who)
+		return most;
+	best = weight(&w->place);
+	return min(most, tor_torus_has_chords(t) ? best / CHORD_WEIGHT : best);
+}
+
+static int try_candidates(struct wiring *w, const struct candidates *c, uint32_t most)
 {
 	uint32_t i;
 
-	for (i = 0; i < c->n && c->list[i].least <= limit; i++) {
+	for (i = 0; i < c->n && c->list[i].least <= most; i++) {
 		const struct tor_torus *t = &c->list[i].t;
-		bool chords = tor_torus_has_chords(t) && c->n > 1;
 		struct place p;
-		int err = place_search(&p, w->g, t, c->list[i].open, chords ? limit / CHORD_WEIGHT : limit);
+		int err;
 
+		if (c->list[i].least > limit_for(w, t, most))
+			continue;
+		err = place_search(&p, w->g, t, c->list[i].open, limit_for(w, t, most));
 		if (err == -ENOMEM)
 			return err;
-		if (err)
-			continue;
-		take_place(w, &p);
-		limit = weight(&w->place);
+		if (!err)
+			take_place(w, &p);
 	}
 	return 0;
 }
