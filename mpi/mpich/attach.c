@@ -3,21 +3,16 @@
  * Giving a communicator a comm of torcoll, in its first blocking call. Its ranks
  * tell each other on which nodes they are, join under a name that the first of
  * them has drawn, and agree whether all have succeeded.
- *
- * Joining blocks until all ranks have called. A thread does it, since a rank
- * may need this one's progress to come that far.
  */
 #include "preload.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/random.h>
-#include <unistd.h>
+
+#include "../common/wait.h"
 
 #define FABRICS_MAX	64
 
@@ -27,14 +22,6 @@ struct place {
 	uint32_t node;
 	uint32_t nodes;		/* 0: it is not on a fabric */
 	uint64_t drawn[2];	/* of rank 0: name and secret */
-};
-
-struct join {
-	struct torcoll_comm_config config;
-	struct torcoll_comm *comm;
-	int done;		/* eventfd */
-	int err;
-	char why[256];
 };
 
 /* The fabric that the environment names, or the only one. */
@@ -93,80 +80,31 @@ static uint32_t count_nodes(const struct place *all, uint32_t size)
 	return n;
 }
 
-static void *join_thread(void *arg)
-{
-	struct join *join = arg;
-	uint64_t one = 1;
-
-	join->err = torcoll_comm_create(preload.t, &join->config, &join->comm);
-	if (join->err)
-		snprintf(join->why, sizeof(join->why), "%s", torcoll_last_error());
-	while (write(join->done, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
-	return NULL;
-}
-
-static int join_wait(struct join *join)
-{
-	struct pollfd fd = { .events = POLLIN };
-	pthread_t thread;
-	int err;
-
-	join->done = eventfd(0, EFD_CLOEXEC);
-	fd.fd = join->done;
-	if (join->done < 0)
-		return -errno;
-	err = pthread_create(&thread, NULL, join_thread, join);
-	if (err) {
-		close(join->done);
-		return -err;
-	}
-	while (poll(&fd, 1, 1) <= 0)
-		preload_progress();
-	pthread_join(thread, NULL);
-	close(join->done);
-	return join->err;
-}
-
-static void join_comm(const struct preload_comm *c, const struct place *all, uint32_t *nodes,
-		      struct join *join)
-{
-	char name[TORCOLL_NAME_MAX + 1], secret[TORCOLL_NAME_MAX + 1];
-
-	for (uint32_t i = 0; i < c->size; i++)
-		nodes[i] = all[i].node;
-	snprintf(name, sizeof(name), "mpich-%016" PRIx64, all[0].drawn[0]);
-	snprintf(secret, sizeof(secret), "%016" PRIx64, all[0].drawn[1]);
-	join->config = (struct torcoll_comm_config){
-		.fabric = all[0].fabric,
-		.name = name,
-		.secret = secret,
-		.members = nodes,
-		.size = c->size,
-		.rank = c->rank,
-		.deadline_ns = torcoll_deadline(1000 * preload.timeout),
-		.flags = TORCOLL_COMM_TELL,
-	};
-	join->err = join_wait(join);
-}
-
 /* Collective: all ranks have the same result. */
 static void attach_join(struct preload_comm *c, const struct place *all)
 {
 	uint32_t *nodes = calloc(c->size, sizeof(*nodes));
-	struct join join = { .err = -ENOMEM, .why = "out of memory" };
+	struct tmpi_join join = { .err = -ENOMEM, .why = "out of memory", .config = {
+		.fabric = all[0].fabric,
+		.members = nodes,
+		.size = c->size,
+		.rank = c->rank,
+		.flags = TORCOLL_COMM_TELL,
+	} };
 	int failed, any = 1;
 
+	for (uint32_t i = 0; nodes && i < c->size; i++)
+		nodes[i] = all[i].node;
 	if (nodes)
-		join_comm(c, all, nodes, &join);
+		tmpi_join(&join, preload.t, "mpich", all[0].drawn, preload.timeout);
 	free(nodes);
 	failed = join.err != 0;
 	if (PMPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, c->comm) == MPI_SUCCESS && !any) {
 		c->tc = join.comm;
 		__atomic_add_fetch(&preload.ncomms, 1, __ATOMIC_RELAXED);
 		if (preload.verbose && !c->rank)
-			preload_say("%s: %" PRIu32 " ranks on fabric %" PRIu64 ", as comm mpich-%016" PRIx64,
-				    c->name, c->size, all[0].fabric, all[0].drawn[0]);
+			preload_say("%s: %" PRIu32 " ranks on fabric %" PRIu64 ", as comm %s",
+				    c->name, c->size, all[0].fabric, join.name);
 		return;
 	}
 	if (preload.verbose)

@@ -91,9 +91,8 @@ int preload_run(struct preload_comm *c, struct tmpi_call *call, int err);
 /* Report the failure of a call and why, and let the other ranks know. An error code of MPI. */
 int preload_failed(struct preload_comm *c, const struct tmpi_call *call, int err, const char *why);
 
-/* Let MPICH make progress, between the beginning and the end. An error code of MPI. */
+/* Between these tmpi_progress() can be called (wait.h). An error code of MPI. */
 int preload_progress_begin(void);
-void preload_progress(void);
 void preload_progress_end(void);
 
 /* ---- pending.c ---- */

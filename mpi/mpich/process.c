@@ -91,8 +91,6 @@ static void process_report(void)
 int MPI_Finalize(void)
 {
 	if (preload.key != MPI_KEYVAL_INVALID) {
-		if (preload.verbose)
-			process_report();
 		preload_request_end();
 		preload_progress_end();
 		while (preload.comms)
@@ -100,6 +98,8 @@ int MPI_Finalize(void)
 		PMPI_Comm_free_keyval(&preload.key);
 		torcoll_close(preload.t);
 		preload.t = NULL;
+		if (preload.verbose)
+			process_report();
 	}
 	return PMPI_Finalize();
 }

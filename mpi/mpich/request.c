@@ -12,12 +12,12 @@
 #include "preload.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "../common/wait.h"
 #include "internal.h"
 
 #define HELP_NS		1000000
@@ -155,10 +155,8 @@ static int request_wait(int n, void **extra, double timeout, MPI_Status *status)
 	for (int i = 0; i < n; i++) {
 		struct preload_request *r = extra[i];
 
-		while (request_poll(r, status), !r->finished) {
-			preload_progress();
-			sched_yield();
-		}
+		while (request_poll(r, status), !r->finished)
+			tmpi_progress(true);
 	}
 	return MPI_SUCCESS;
 }

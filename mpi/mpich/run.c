@@ -5,9 +5,7 @@
 #include <errno.h>
 #include <sched.h>
 
-/* How long a wait sleeps before it lets MPICH make progress, though nothing seems to need it. */
-#define SLICE_MIN_MS	1
-#define SLICE_MAX_MS	16
+#include "../common/wait.h"
 
 /* A request that is never complete: what is tested makes progress. */
 static MPI_Request progress = MPI_REQUEST_NULL;
@@ -45,11 +43,14 @@ int preload_progress_begin(void)
 	return PMPI_Grequest_start(progress_query, progress_free, progress_cancel, NULL, &progress);
 }
 
-void preload_progress(void)
+void tmpi_progress(bool polling)
 {
 	int flag;
 
 	PMPI_Test(&progress, &flag, MPI_STATUS_IGNORE);
+	/* ranks that share a processor */
+	if (polling)
+		sched_yield();
 }
 
 void preload_progress_end(void)
@@ -70,31 +71,6 @@ int preload_failed(struct preload_comm *c, const struct tmpi_call *call, int err
 	return err == -ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
 }
 
-/*
- * Sleep in the kernel while only this op is to be waited for. What is pending
- * is not all that may need progress, such as data that did not fit into a socket
- * yet: so no sleep is long.
- */
-static int run_wait(struct torcoll_request *req)
-{
-	bool pending = preload_pending();
-	unsigned int slice = SLICE_MIN_MS;
-	int err;
-
-	for (;;) {
-		err = pending ? torcoll_test(req) :
-				torcoll_wait_until(req, torcoll_deadline(slice));
-		if (err != -EAGAIN)
-			return err;
-		preload_progress();
-		/* ranks that share a processor */
-		if (pending)
-			sched_yield();
-		else if (slice < SLICE_MAX_MS)
-			slice *= 2;
-	}
-}
-
 int preload_run(struct preload_comm *c, struct tmpi_call *call, int err)
 {
 	struct torcoll_request req;
@@ -103,7 +79,7 @@ int preload_run(struct preload_comm *c, struct tmpi_call *call, int err)
 	if (!err && call->op.collective) {
 		err = torcoll_submit(c->tc, &call->op, &req);
 		if (!err)
-			err = run_wait(&req);
+			err = tmpi_wait(&req, preload_pending());
 	}
 	err = tmpi_call_finish(call, err);
 	if (!err)

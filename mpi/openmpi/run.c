@@ -6,9 +6,7 @@
 
 #include "opal/runtime/opal_progress.h"
 
-/* How long a wait sleeps before it lets Open MPI make progress, though nothing seems to need it. */
-#define SLICE_MIN_MS	1
-#define SLICE_MAX_MS	16
+#include "../common/wait.h"
 
 int tmpi_leave(enum tmpi_why why)
 {
@@ -29,6 +27,12 @@ bool tmpi_aside(uint64_t bytes)
 	       (coll_torcoll.max_bytes && bytes > coll_torcoll.max_bytes);
 }
 
+/* Open MPI yields by itself, if it is told to. */
+void tmpi_progress(bool polling)
+{
+	opal_progress();
+}
+
 int coll_torcoll_failed(struct coll_torcoll_module *m, const struct tmpi_call *call, int err)
 {
 	const char *name = torcoll_collective_name(call->op.collective);
@@ -42,28 +46,6 @@ int coll_torcoll_failed(struct coll_torcoll_module *m, const struct tmpi_call *c
 	return err == -ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
 }
 
-/*
- * Sleep in the kernel while only this op is to be waited for. What is pending
- * is not all that may need progress, such as an answer that did not fit into a
- * socket yet: so no sleep is long.
- */
-static int run_wait(struct torcoll_request *req)
-{
-	bool pending = coll_torcoll_pending();
-	unsigned int slice = SLICE_MIN_MS;
-	int err;
-
-	for (;;) {
-		err = pending ? torcoll_test(req) :
-				torcoll_wait_until(req, torcoll_deadline(slice));
-		if (err != -EAGAIN)
-			return err;
-		opal_progress();
-		if (slice < SLICE_MAX_MS)
-			slice *= 2;
-	}
-}
-
 int coll_torcoll_run(struct coll_torcoll_module *m, struct tmpi_call *call, int err)
 {
 	struct torcoll_request req;
@@ -72,7 +54,7 @@ int coll_torcoll_run(struct coll_torcoll_module *m, struct tmpi_call *call, int 
 	if (!err && call->op.collective) {
 		err = torcoll_submit(m->tc, &call->op, &req);
 		if (!err)
-			err = run_wait(&req);
+			err = tmpi_wait(&req, coll_torcoll_pending());
 	}
 	err = tmpi_call_finish(call, err);
 	return err ? coll_torcoll_failed(m, call, err) : MPI_SUCCESS;

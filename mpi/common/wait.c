@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+/* Waiting while the MPI makes progress. See wait.h. */
+#include "wait.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* How long a wait sleeps before it lets the MPI make progress, though nothing seems to need it. */
+#define SLICE_MIN_MS	1
+#define SLICE_MAX_MS	16
+
+/*
+ * Sleep in the kernel while only this op is to be waited for. What is pending
+ * is not all that may need progress, such as data that did not fit into a socket
+ * yet: so no sleep is long.
+ */
+int tmpi_wait(struct torcoll_request *req, bool pending)
+{
+	unsigned int slice = SLICE_MIN_MS;
+	int err;
+
+	for (;;) {
+		err = pending ? torcoll_test(req) :
+				torcoll_wait_until(req, torcoll_deadline(slice));
+		if (err != -EAGAIN)
+			return err;
+		tmpi_progress(pending);
+		if (slice < SLICE_MAX_MS)
+			slice *= 2;
+	}
+}
+
+/* ---- comms ---- */
+
+static void *join_thread(void *arg)
+{
+	struct tmpi_join *join = arg;
+	uint64_t one = 1;
+
+	join->err = torcoll_comm_create(join->t, &join->config, &join->comm);
+	if (join->err)
+		snprintf(join->why, sizeof(join->why), "%s", torcoll_last_error());
+	while (write(join->done, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	return NULL;
+}
+
+static int join_wait(struct tmpi_join *join)
+{
+	struct pollfd fd = { .events = POLLIN };
+	pthread_t thread;
+	int err;
+
+	join->done = eventfd(0, EFD_CLOEXEC);
+	fd.fd = join->done;
+	if (join->done < 0)
+		return -errno;
+	err = pthread_create(&thread, NULL, join_thread, join);
+	if (err) {
+		close(join->done);
+		return -err;
+	}
+	while (poll(&fd, 1, 1) <= 0)
+		tmpi_progress(false);
+	pthread_join(thread, NULL);
+	close(join->done);
+	return join->err;
+}
+
+void tmpi_join(struct tmpi_join *join, struct torcoll *t, const char *mpi, const uint64_t drawn[2],
+	       uint64_t timeout)
+{
+	char secret[TORCOLL_NAME_MAX + 1];
+
+	snprintf(join->name, sizeof(join->name), "%s-%016" PRIx64, mpi, drawn[0]);
+	snprintf(secret, sizeof(secret), "%016" PRIx64, drawn[1]);
+	join->t = t;
+	join->config.name = join->name;
+	join->config.secret = secret;
+	join->config.deadline_ns = torcoll_deadline(1000 * timeout);
+	join->err = join_wait(join);
+	/* without a thread there is no sentence */
+	if (join->err && !join->why[0])
+		snprintf(join->why, sizeof(join->why), "no thread can be started for it");
+	join->config.secret = NULL;
+}
