@@ -234,6 +234,17 @@ nodes_up()
 	torcollctl netns up "$1" "${slow[@]}" "${@:2}"
 }
 
+# random_calls WORD CASES: so many of all ranks, drawn from the word, are right.
+random_calls()
+{
+	local out
+
+	out=$(torcollctl netns run --no-prefix conformance "$1" "$2" 2>&1)
+	grep -q "^$2 passed, 0 failed$" <<<"$out" && return
+	echo "$out"
+	return 1
+}
+
 # torus_up SHAPE [ARGUMENT]...: the same; it ends with the script.
 torus_up()
 {

@@ -119,7 +119,7 @@ static size_t bytes_of(const std::vector<at::Tensor> &tensors)
 }
 
 /* The address of tensors that follow each other in one piece of memory, else NULL. */
-static void *in_one_piece(const std::vector<at::Tensor> &tensors)
+static char *in_one_piece(const std::vector<at::Tensor> &tensors)
 {
 	char *begin = nullptr, *end = nullptr;
 
@@ -137,15 +137,23 @@ static void *in_one_piece(const std::vector<at::Tensor> &tensors)
 	return begin ? begin : nothing;
 }
 
+/* The same; they stay for the call then. */
+char *Call::held_in_one_piece(const std::vector<at::Tensor> &tensors)
+{
+	char *p = in_one_piece(tensors);
+
+	if (p)
+		held_.append(tensors.begin(), tensors.end());
+	return p;
+}
+
 void *Call::reads(const std::vector<at::Tensor> &tensors)
 {
-	auto *p = static_cast<char *>(in_one_piece(tensors));
+	char *p = held_in_one_piece(tensors);
 	size_t done = 0;
 
-	if (p) {
-		held_.append(tensors.begin(), tensors.end());
+	if (p)
 		return p;
-	}
 	p = static_cast<char *>(scratch(bytes_of(tensors)));
 	for (const at::Tensor &tensor : tensors) {
 		say_copied(tensor);
@@ -157,13 +165,11 @@ void *Call::reads(const std::vector<at::Tensor> &tensors)
 
 void *Call::writes(const std::vector<at::Tensor> &tensors)
 {
-	auto *p = static_cast<char *>(in_one_piece(tensors));
+	char *p = held_in_one_piece(tensors);
 	size_t done = 0;
 
-	if (p) {
-		held_.append(tensors.begin(), tensors.end());
+	if (p)
 		return p;
-	}
 	p = static_cast<char *>(scratch(bytes_of(tensors)));
 	for (const at::Tensor &tensor : tensors) {
 		say_copied(tensor);

@@ -77,6 +77,7 @@ private:
 
 	void *scratch(size_t bytes);
 	void *copied(const at::Tensor &tensor, bool back);
+	char *held_in_one_piece(const std::vector<at::Tensor> &tensors);
 	bool ended(int status);
 
 	std::shared_ptr<Comm> comm_;

@@ -30,17 +30,6 @@ shows()
 	node "$1" torcollctl fabric show | grep -qF -- "$2"
 }
 
-# conforms SHAPE: random calls are right.
-conforms()
-{
-	local out
-
-	out=$(torcollctl netns run --no-prefix conformance "chords.$1" "$cases" 2>&1)
-	grep -q "^$cases passed, 0 failed$" <<<"$out" && return
-	echo "$out"
-	return 1
-}
-
 # perf ARGUMENT...: an allreduce whose results are right.
 perf()
 {
@@ -98,7 +87,7 @@ is all_cables_are_up "$(torcollctl netns run --no-prefix torcollctl -j fabric sh
 check fabric_check node 0 torcollctl fabric check
 check picture shows 1 "each row goes on in the next; 3 further is below"
 check file_applies conf_applies
-check random_calls conforms 8+3
+check random_calls random_calls "chords.8+3" "$cases"
 for algorithm in layers flood tree recdoub-lat bibucket; do
 	check "allreduce_by_$algorithm" by "$algorithm" "$(up_to 64K)"
 done
@@ -118,7 +107,7 @@ fails step__of_one_ring 1 "behind one ring" torcollctl fabric add 9 dims 4x4+2 n
 torus_down
 
 torus_up 16+4 "${patient[@]}"
-check random_calls_16 conforms 16+4
+check random_calls_16 random_calls "chords.16+4" "$cases"
 slow_cables || bail "no netem"
 chords=$(fastest flood)
 torus_down

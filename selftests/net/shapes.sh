@@ -17,17 +17,6 @@ of()
 	node "$1" torcollctl -j fabric show | jq -r ".[0] | $2"
 }
 
-# conforms SHAPE: random calls are right.
-conforms()
-{
-	local out
-
-	out=$(torcollctl netns run --no-prefix conformance "shapes.$1" "$cases" 2>&1)
-	grep -q "^$cases passed, 0 failed$" <<<"$out" && return
-	echo "$out"
-	return 1
-}
-
 # perf SHAPE: large and small vectors, as auto does them.
 perf()
 {
@@ -44,7 +33,7 @@ shape()
 		jq -s 'map(.[0].ports_up) | add')" $(($4 * 2))
 	check "${1}__fabric_check" node 0 torcollctl fabric check
 	perf "$1"
-	check "${1}__random_calls" conforms "$1"
+	check "${1}__random_calls" random_calls "shapes.$1" "$cases"
 }
 
 # up_again NODE DIMS: node NODE of fabric 1, with no ports.
