@@ -67,6 +67,8 @@ int main(int argc, char **argv)
 	MPI_Allreduce(own, all, 2, MPI_UNSIGNED_LONG, MPI_SUM, MPI_COMM_WORLD);
 	if (!rank)
 		printf("%lu calls, %lu wrong\n", all[0], all[1]);
+	/* it may not return */
+	fflush(stdout);
 	MPI_Finalize();
 	return all[1] != 0;
 }

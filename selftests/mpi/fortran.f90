@@ -39,6 +39,8 @@ program fortran
 	if (any(f /= ranks * (ranks - 1) / 2)) wrong = wrong + 1
 	call MPI_Allreduce(MPI_IN_PLACE, wrong, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, err)
 	call MPI_Barrier(MPI_COMM_WORLD, err)
+	if (rank == 0) print '(a,i0,a)', 'fortran, ', wrong, ' wrong'
+	flush(6)
 	call MPI_Finalize(err)
 	if (wrong /= 0) stop 1
 end program

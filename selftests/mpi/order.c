@@ -316,6 +316,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	if (!rank)
+		printf("%s, %d wrong\n", argv[1], any);
+	/* it may not return */
+	fflush(stdout);
 	MPI_Finalize();
 	return any;
 }

@@ -204,6 +204,8 @@ int main(int argc, char **argv)
 	if (!rank)
 		printf("%u programs, %lu calls, %lu wrong%s\n", programs, all[0], all[1],
 		       wanted && level < wanted ? "; this MPI has no threads" : "");
+	/* it may not return */
+	fflush(stdout);
 	MPI_Finalize();
 	return all[1] != 0;
 }
