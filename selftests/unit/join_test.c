@@ -401,6 +401,30 @@ static void tor_join_rx__refuse_was_lost(void **state)
 	assert_all_joined(NODES, NULL);
 }
 
+/* A call that was repeated before its refusal came is none of the next join: that would not find its caller. */
+static void tor_join_rx__a_call_crosses_its_refusal(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < NODES - 1; i++)
+		call_as(i, NODES, NULL, "secret");
+	ctx.now += TOR_AGREE_REPEAT_MAX;
+	tor_join_cancel(&ctx, &member[0].join, -EINTR);
+	tor_join_timer(&ctx, &member[1].node);
+	settle();
+	assert_int_equal(member[1].join.a.error, -ECONNABORTED);
+
+	for (i = 2; i < NODES - 1; i++)
+		call_again(i);
+	call_as(NODES - 1, NODES, NULL, "secret");
+	call_again(0);
+	assert_false(member[0].done);
+	assert_int_equal(member[0].join.a.missing, 1);
+	call_again(1);
+	pass(NSEC_PER_SEC);
+	assert_all_joined(NODES, NULL);
+}
+
 static void tor_join_rx__install_fails_at_one(void **state)
 {
 	u32 i;
@@ -708,6 +732,7 @@ int main(void)
 		JOIN_TEST(tor_join_rx__refuse_was_lost),
 		JOIN_TEST(tor_join_rx__refuse_by_any_error),
 		JOIN_TEST(tor_join_cancel__told_as_what_it_is_to_others),
+		JOIN_TEST(tor_join_rx__a_call_crosses_its_refusal),
 		JOIN_TEST(tor_join_rx__install_fails_at_one),
 		JOIN_TEST(tor_join_timer__repeats_until_heard),
 		JOIN_TEST(tor_join_timer__quiet_when_done),

@@ -260,6 +260,11 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 	case TORCOLL_COMM_REFUSE:
 		take_missing(join, msg->missing);
 		take_fault(ctx, join, msg);
+		/*
+		 * a repeated call may be under way: rank 0's node would keep it
+		 * as an early one of the next join
+		 */
+		tor_join_say(ctx, join, 0, TORCOLL_COMM_LEAVE, 0);
 		tor_agree_finish(ctx, &join->a, -(int)msg->error);
 		break;
 	}
