@@ -98,21 +98,24 @@ def stage(src):
         shutil.copytree(os.path.join(SITE, folder), os.path.join(src, folder))
 
 
-# What the theme leaves without a name or out of reach of a keyboard, and empty heads of columns, which are none.
+# What versions of the theme leave without a name or out of reach of a keyboard, and empty heads of columns, which are none.
 ACCESSIBLE = (
-    ('<div class="md-search" data-md-component="search" role="dialog">',
-     '<div class="md-search" data-md-component="search" role="dialog" aria-label="Search">'),
-    ('<div class="md-search__scrollwrap" data-md-scrollfix>', '<div class="md-search__scrollwrap" tabindex="0" data-md-scrollfix>'),
+    (r'<div class="md-search"[^>]*>', 'aria-label="Search"'),
+    (r'<div class="md-search__scrollwrap"[^>]*>', 'tabindex="0"'),
 )
+
+
+def with_attribute(tag, attribute):
+    return tag if attribute.partition("=")[0] + "=" in tag else f"{tag[:-1]} {attribute}>"
 
 
 def make_accessible(path):
     with open(path, encoding="utf-8") as f:
         text = f.read()
-    for old, new in ACCESSIBLE:
-        if 'data-md-component="search"' in text and old not in text:
-            raise documents.Wrong(f"{path}: the theme has no {old}")
-        text = text.replace(old, new)
+    for tag, attribute in ACCESSIBLE:
+        text, n = re.subn(tag, lambda found, a=attribute: with_attribute(found[0], a), text)
+        if 'data-md-component="search"' in text and not n:
+            raise documents.Wrong(f"{path}: the theme has no {tag}")
     text = re.sub(r"<th( [^>]*)?>\s*</th>", "<td></td>", text)
     # blocks of code, which scroll
     write(path, re.sub(r"(<pre[^>]*>(?:<span></span>)?<code)", r'\1 tabindex="0"', text))
