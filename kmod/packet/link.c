@@ -167,7 +167,7 @@ static struct tor_fabric *link_fabric(struct net *net, struct nlattr *data[],
 	return list_first_entry(&tn->fabrics, struct tor_fabric, list);
 }
 
-/* A queue per port, and the address of the node. */
+/* A queue per link, and the address of the node. */
 static int link_prepare(struct net_device *dev, struct nlattr *tb[], struct netlink_ext_ack *extack)
 {
 	struct tor_packet_dev *packet = netdev_priv(dev);
@@ -176,7 +176,7 @@ static int link_prepare(struct net_device *dev, struct nlattr *tb[], struct netl
 	u8 mac[ETH_ALEN];
 
 	if (dev->num_tx_queues < ports) {
-		NL_SET_ERR_MSG(extack, "the device needs a transmit queue for each port");
+		NL_SET_ERR_MSG(extack, "the device needs a transmit queue for each direction");
 		return -EINVAL;
 	}
 	u64_to_ether_addr(tor_packet_mac(node->tag, node->self), mac);

@@ -15,8 +15,9 @@
  * A pair of devices in one kernel, such as veth, has no queue, so that it holds
  * nothing: it gets packets at once, and super frames as they are.
  *
- * A port whose device is full stops no other: each has its queue, and an own
- * transmit queue of the network device.
+ * A port whose device is full stops no other link's: each link has a transmit
+ * queue of the network device. Cables of one link share it: a cable that is full
+ * stops it, and the first to send what waited starts it again.
  */
 #include "packet/outq.h"
 
@@ -74,12 +75,12 @@ static int packet_leave(struct tor_port *port, struct sk_buff *skb, bool charged
 
 /* --- a packet waits --- */
 
-/* The transmit queue of the network device that leads to a port, or NULL. */
+/* The transmit queue of the network device for the link of a port, or NULL. */
 static struct netdev_queue *own_queue(const struct tor_port *port)
 {
 	const struct tor_packet_dev *packet = rcu_dereference(port->fabric->packet);
 
-	return packet ? netdev_get_tx_queue(packet->dev, port->cable) : NULL;
+	return packet ? netdev_get_tx_queue(packet->dev, port->link) : NULL;
 }
 
 static void own_stop(const struct tor_port *port)

@@ -88,7 +88,7 @@ u16 tor_packet_queue(struct net_device *dev, struct sk_buff *skb, struct net_dev
 	road = find_road(packet, skb);
 	if (road.ports)
 		port = tor_xmit_flow_port(packet->fabric, __ffs(road.ports), road.flow);
-	queue = port ? port->cable : 0;
+	queue = port ? port->link : 0;
 	rcu_read_unlock();
 	return queue;
 }

@@ -185,7 +185,7 @@ torus_up 2x2 mtu 9000
 stamps_up || bail "no times of packets"
 fails add__with_an_address any "follows from the node's number" \
 	node 0 ip link add tor0 address 02:00:00:00:00:01 type torcoll
-fails add__with_too_few_queues any "a transmit queue for each port" \
+fails add__with_too_few_queues any "a transmit queue for each direction" \
 	node 0 ip link add tor0 numtxqueues 1 type torcoll
 fails add__with_too_large_an_mtu any "" node 0 ip link add tor0 mtu 65500 type torcoll
 for n in 0 1 2 3; do
