@@ -73,9 +73,13 @@ void tor_env_comm_failed(struct tor_ctx *ctx, struct tor_comm *comm)
 
 	/* others may see the failure before this, and then 0 */
 	WRITE_ONCE(group->failed_at, jiffies | 1);
-	/* fails once; the work's own reference */
+	/*
+	 * Fails once; the work's own reference. Refused while the group is being
+	 * taken apart, by who has another, and has aborted all ops.
+	 */
 	refcount_inc(&group->refs);
-	queue_delayed_work(works, &group->fail_work, 0);
+	if (!queue_delayed_work(works, &group->fail_work, 0))
+		refcount_dec(&group->refs);
 }
 
 static void tell_everyone(struct tor_group *group)
@@ -298,16 +302,20 @@ static void linger_work(struct work_struct *work)
 
 	/* a join that was given up is still telling other ranks */
 	wait_event(group->wait, test_bit_acquire(TOR_GROUP_JOINED, &group->flags));
-	if (group->kind->is_needed(group))
-		queue_delayed_work(endings, &group->linger_work, TOR_LINGER);
-	else
-		tor_group_end(group);
+	/* refused while tor_group_end_all() waits for this */
+	if (group->kind->is_needed(group) &&
+	    queue_delayed_work(endings, &group->linger_work, TOR_LINGER))
+		return;
+	tor_group_end(group);
 }
 
 void tor_group_linger(struct tor_group *group)
 {
+	/* the caller's passes to the work, which may be done with it at once */
+	refcount_inc(&group->refs);
 	queue_delayed_work(endings, &group->linger_work, TOR_LINGER);
 	set_bit(TOR_GROUP_LINGERS, &group->flags);
+	tor_group_put(group);
 }
 
 void tor_group_end_later(struct tor_group *group)
