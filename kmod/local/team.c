@@ -319,8 +319,8 @@ static struct tor_group *take_seat(struct tor_team *own, struct tor_group_config
 	u32 seat;
 	int err;
 
-	/* or tor_team_fabric_down() finds the team */
-	if (READ_ONCE(own->fabric->dead))
+	/* or the fabric has a user, and tor_team_fabric_down() finds the team */
+	if (tor_fabric_is_dead(own->fabric))
 		return ERR_PTR(-ENETDOWN);
 	team = team_enter(own, why);
 	if (IS_ERR(team))

@@ -149,16 +149,19 @@ static void end_work(struct work_struct *work)
 	tor_fabric_put(fabric);
 }
 
-static void fabric_free_rcu(struct rcu_head *rcu)
+static void fabric_free(struct tor_fabric *fabric)
 {
-	struct tor_fabric *fabric = container_of(rcu, struct tor_fabric, rcu);
-
 	tor_reroute_free(fabric);
 	tor_env_table_free(fabric->seen);
 	tor_node_destroy(&fabric->node);
 	tor_linklog_free(fabric->linklog);
 	free_percpu(fabric->counters);
 	kfree(fabric);
+}
+
+static void fabric_free_rcu(struct rcu_head *rcu)
+{
+	fabric_free(container_of(rcu, struct tor_fabric, rcu));
 }
 
 u64 tor_fabric_memory(const struct tor_torus *torus)
@@ -327,7 +330,7 @@ void tor_fabric_set_rates(struct tor_fabric *fabric, const struct tor_rates *rat
 	WRITE_ONCE(fabric->node.rates, tor_terms_hash(rates));
 }
 
-/* Initialize what cannot fail, once there is a node. */
+/* Initialize what cannot fail. */
 static void fabric_setup(struct tor_fabric *fabric, struct tor_net *tn,
 			 const struct tor_fabric_config *cfg)
 {
@@ -336,7 +339,8 @@ static void fabric_setup(struct tor_fabric *fabric, struct tor_net *tn,
 	fabric->node.checksum_payload = !cfg->checksum_header_only;
 	fabric->tn = tn;
 	fabric->frame_size = cfg->frame_size;
-	tor_fabric_set_rates(fabric, &tor_rates_default);
+	fabric->rates = tor_rates_default;
+	fabric->node.rates = tor_terms_hash(&fabric->rates);
 	mutex_init(&fabric->tables_lock);
 	INIT_LIST_HEAD(&fabric->tables);
 	tor_observe_init(&fabric->observed);
@@ -350,35 +354,14 @@ static void fabric_setup(struct tor_fabric *fabric, struct tor_net *tn,
 	hrtimer_setup(&fabric->hello_timer, hello_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 }
 
-struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg,
-				  const char **why, u32 *attr)
+/* Make a fabric, or return NULL. With many nodes that takes a while. */
+static struct tor_fabric *fabric_alloc(struct tor_net *tn, const struct tor_fabric_config *cfg,
+				       const struct tor_torus *torus)
 {
-	struct tor_fabric *fabric;
-	struct tor_torus torus;
-	struct tor_user *user;
-	int err;
+	struct tor_fabric *fabric = kzalloc(sizeof(*fabric), GFP_KERNEL_ACCOUNT);
 
-	ASSERT_RTNL();
-	err = check_config(cfg, &torus, why, attr);
-	if (err)
-		return ERR_PTR(err);
-	if (tor_fabric_find(tn, cfg->key)) {
-		*why = "this namespace has a fabric of that key already";
-		*attr = TORCOLL_A_FABRIC_KEY;
-		return ERR_PTR(-EEXIST);
-	}
-	user = tor_user_get_current();
-	if (!user)
-		return ERR_PTR(-ENOMEM);
-	err = fabric_charge(user, &torus, why);
-	if (err) {
-		tor_user_put(user);
-		return ERR_PTR(err);
-	}
-	fabric = kzalloc(sizeof(*fabric), GFP_KERNEL_ACCOUNT);
 	if (!fabric)
-		goto err_user;
-	fabric->user = user;
+		return NULL;
 	fabric->counters = alloc_percpu_gfp(struct tor_counters, GFP_KERNEL_ACCOUNT);
 	if (!fabric->counters)
 		goto err_free;
@@ -386,26 +369,22 @@ struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_co
 	if (!fabric->linklog)
 		goto err_counters;
 	spin_lock_init(&fabric->lock);
-	if (tor_node_init(&fabric->node, &torus, cfg->key, cfg->self))
+	if (tor_node_init(&fabric->node, torus, cfg->key, cfg->self))
 		goto err_linklog;
-	fabric->seen = tor_seen_alloc(torus.nodes);
+	fabric->seen = tor_seen_alloc(torus->nodes);
 	if (!fabric->seen)
 		goto err_node;
 	spin_lock_init(&fabric->seen_lock);
+	if (tor_reroute_init(fabric))
+		goto err_seen;
 	fabric->ethertype = cfg->ethertype ? cfg->ethertype : TORCOLL_ETHERTYPE;
 	if (tor_segment_get(fabric->ethertype))
-		goto err_seen;
-	if (tor_reroute_init(fabric))
-		goto err_segment;
+		goto err_reroute;
 	fabric_setup(fabric, tn, cfg);
-	atomic_inc(&tn->held);
-	tor_fabric_changed(fabric);
-	list_add_tail_rcu(&fabric->list, &tn->fabrics);
-	tor_netlink_notify_fabric(fabric, true);
 	return fabric;
 
-err_segment:
-	tor_segment_put(fabric->ethertype);
+err_reroute:
+	tor_reroute_free(fabric);
 err_seen:
 	tor_env_table_free(fabric->seen);
 err_node:
@@ -416,21 +395,103 @@ err_counters:
 	free_percpu(fabric->counters);
 err_free:
 	kfree(fabric);
-err_user:
-	fabric_uncharge(user, &torus);
-	return ERR_PTR(-ENOMEM);
+	return NULL;
 }
 
-/* Claim the deletion of a fabric; only the first caller succeeds. */
-static bool fabric_claim(struct tor_fabric *fabric)
+/* From here on others see the fabric. Return -EEXIST if there is one of its key. */
+static int fabric_publish(struct tor_fabric *fabric)
 {
-	bool first;
+	struct tor_net *tn = fabric->tn;
+
+	ASSERT_RTNL();
+	if (tor_fabric_find(tn, fabric->node.key))
+		return -EEXIST;
+	atomic_inc(&tn->held);
+	tor_fabric_changed(fabric);
+	list_add_tail_rcu(&fabric->list, &tn->fabrics);
+	tor_netlink_notify_fabric(fabric, true);
+	return 0;
+}
+
+/* Make a fabric that is charged to @user, and publish it. Return 0 or -errno. */
+static int fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg,
+		      const struct tor_torus *torus, struct tor_user *user)
+{
+	struct tor_fabric *fabric = fabric_alloc(tn, cfg, torus);
+	int err;
+
+	if (!fabric)
+		return -ENOMEM;
+	fabric->user = user;
+	rtnl_lock();
+	err = fabric_publish(fabric);
+	rtnl_unlock();
+	if (!err)
+		return 0;
+	tor_segment_put(fabric->ethertype);
+	fabric_free(fabric);
+	return err;
+}
+
+int tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg, const char **why,
+		   u32 *attr)
+{
+	struct tor_torus torus;
+	struct tor_user *user;
+	int err;
+
+	err = check_config(cfg, &torus, why, attr);
+	if (err)
+		return err;
+	rcu_read_lock();
+	err = tor_fabric_find(tn, cfg->key) ? -EEXIST : 0;
+	rcu_read_unlock();
+	if (err)
+		goto out;
+	user = tor_user_get_current();
+	if (!user)
+		return -ENOMEM;
+	err = fabric_charge(user, &torus, why);
+	if (err) {
+		tor_user_put(user);
+		return err;
+	}
+	err = fabric_add(tn, cfg, &torus, user);
+	if (err)
+		fabric_uncharge(user, &torus);
+out:
+	if (err == -EEXIST) {
+		*why = "this namespace has a fabric of that key already";
+		*attr = TORCOLL_A_FABRIC_KEY;
+	}
+	return err;
+}
+
+/*
+ * Claim the deletion of a fabric, which only the first caller can; @unused: not
+ * while it has users. Who becomes a user takes the lock before anything else:
+ * either it is seen here, or it sees the fabric dead.
+ */
+static bool fabric_claim(struct tor_fabric *fabric, bool unused)
+{
+	bool claimed;
 
 	spin_lock_bh(&fabric->lock);
-	first = !fabric->dead;
-	fabric->dead = true;
+	claimed = !fabric->dead && !(unused && atomic_read(&fabric->users));
+	if (claimed)
+		fabric->dead = true;
 	spin_unlock_bh(&fabric->lock);
-	return first;
+	return claimed;
+}
+
+bool tor_fabric_is_dead(struct tor_fabric *fabric)
+{
+	bool dead;
+
+	spin_lock_bh(&fabric->lock);
+	dead = fabric->dead;
+	spin_unlock_bh(&fabric->lock);
+	return dead;
 }
 
 /*
@@ -463,7 +524,7 @@ static void cancel_joins(struct tor_fabric *fabric)
 
 int tor_fabric_fail(struct tor_fabric *fabric)
 {
-	if (!fabric_claim(fabric))
+	if (!fabric_claim(fabric, false))
 		return -EBUSY;
 	get_task_comm(fabric->killer, current);
 	fabric->killer_pid = task_tgid_vnr(current);
@@ -478,7 +539,7 @@ int tor_fabric_del(struct tor_fabric *fabric, bool failed)
 	u32 cable;
 
 	ASSERT_RTNL();
-	if (!failed && (atomic_read(&fabric->users) || !fabric_claim(fabric)))
+	if (!failed && !fabric_claim(fabric, true))
 		return -EBUSY;
 	tor_packet_del(fabric);
 	for (cable = 0; cable < TOR_MAX_CABLES; cable++)

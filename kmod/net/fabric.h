@@ -196,11 +196,13 @@ struct tor_fabric_config {
  * @why: out: static sentence for a refusal
  * @attr: out: the netlink attribute at fault, if there is one
  *
- * Context: RTNL.
- * Return: the fabric or an ERR_PTR.
+ * Takes RTNL for the last step alone: tables of many nodes take a while.
+ *
+ * Context: process, without RTNL.
+ * Return: 0 or a negative errno.
  */
-struct tor_fabric *tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg,
-				  const char **why, u32 *attr);
+int tor_fabric_add(struct tor_net *tn, const struct tor_fabric_config *cfg, const char **why,
+		   u32 *attr);
 
 /**
  * tor_fabric_del - leave a fabric
@@ -254,6 +256,12 @@ void tor_fabric_port_gone(struct tor_fabric *fabric);
 
 /* Note that the objects that a dump walks over have changed. Context: any. */
 void tor_fabric_changed(struct tor_fabric *fabric);
+
+/*
+ * Return whether the fabric is deleted. If not, it stays as long as the caller
+ * is a user of it, from before the call on. Context: process.
+ */
+bool tor_fabric_is_dead(struct tor_fabric *fabric);
 
 /*
  * Return the bytes behind the MAC header of a frame that every port and every

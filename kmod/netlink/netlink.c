@@ -106,9 +106,7 @@ static int get_self(struct genl_info *info, struct tor_fabric_config *cfg)
 int torcoll_nl_fabric_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *sides = info->attrs[TORCOLL_A_FABRIC_SIDES];
-	const struct nlattr *bad = NULL;
 	struct tor_fabric_config cfg = {};
-	struct tor_fabric *fabric;
 	const char *why = NULL;
 	u32 attr = 0;
 	int err;
@@ -138,14 +136,8 @@ int torcoll_nl_fabric_new_doit(struct sk_buff *skb, struct genl_info *info)
 	cfg.frame_size = get_u32(info, TORCOLL_A_FABRIC_FRAME_SIZE);
 	cfg.checksum_header_only = get_u32(info, TORCOLL_A_FABRIC_CHECKSUM) ==
 				   TORCOLL_CHECKSUM_HEADER;
-	rtnl_lock();
-	fabric = tor_fabric_add(tor_net(genl_info_net(info)), &cfg, &why, &attr);
-	if (IS_ERR(fabric)) {
-		bad = attr ? info->attrs[attr] : NULL;
-		err = nl_refuse(info, PTR_ERR(fabric), why, bad);
-	}
-	rtnl_unlock();
-	return err;
+	err = tor_fabric_add(tor_net(genl_info_net(info)), &cfg, &why, &attr);
+	return err ? nl_refuse(info, err, why, attr ? info->attrs[attr] : NULL) : 0;
 }
 
 static int del_fabric(struct sk_buff *skb, struct genl_info *info)
