@@ -368,6 +368,9 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	if (!port)
 		return NOTIFY_DONE;
 	switch (event) {
+	case NETDEV_PRE_TYPE_CHANGE:
+		/* to one without the MAC header that frames have */
+		return NOTIFY_BAD;
 	case NETDEV_UNREGISTER:
 		tor_port_del(port->fabric, port->cable);
 		break;

@@ -103,13 +103,15 @@ static struct sk_buff *frame_build(struct tor_fabric *fabric, const struct tor_p
 	u32 len = ranges_len(frame);
 	bool shared = frame->shared && !copy && frame->linear_len > TOR_SHARE_MIN;
 	u32 linear = frame->hdr_len + (shared ? 0 : frame->linear_len) + (copy ? len : 0);
+	/* once: a bridge at the other end of a veth may change it */
+	u32 headroom = LL_RESERVED_SPACE(dev);
 	struct sk_buff *skb;
 
-	skb = alloc_skb(LL_RESERVED_SPACE(dev) + linear + dev->needed_tailroom,
+	skb = alloc_skb(headroom + linear + READ_ONCE(dev->needed_tailroom),
 			GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return NULL;
-	skb_reserve(skb, LL_RESERVED_SPACE(dev));
+	skb_reserve(skb, headroom);
 	skb_reset_network_header(skb);
 	skb->dev = dev;
 	skb_put_data(skb, frame->hdr, frame->hdr_len);

@@ -79,7 +79,9 @@ out:
 int tor_merge_complete(struct sk_buff *skb, int offset)
 {
 	const u32 len = sizeof(struct torcoll_hdr);
+	int err = eth_gro_complete(skb, offset + len);
 
+	/* IPv6 has put an option into a packet of more than 64 KiB */
 	tor_packet_relength(skb->data + offset, skb->len - offset - len);
-	return eth_gro_complete(skb, offset + len);
+	return err;
 }

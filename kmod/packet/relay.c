@@ -115,6 +115,9 @@ static void relay_group(struct tor_port *in, struct sk_buff *skb, const struct t
 	if (skb_cow_head(skb, 0))
 		goto drop;
 	ports = tor_packet_group_ports(&tree, READ_ONCE(fabric->node.live), in->link);
+	/* the device's sum is of the header as it came */
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->ip_summed = CHECKSUM_NONE;
 	if (tor_wire_hop(skb->data))
 		for (; ports; ports &= ports - 1)
 			relay_copy(in, __ffs(ports), skb, p->flow);

@@ -48,13 +48,15 @@ struct sk_buff *tor_survey_skb(struct net_device *dev, const struct tor_survey_f
 			       const void *records, gfp_t gfp)
 {
 	u32 len = sizeof(struct torcoll_survey) + f->length;
+	/* once: a bridge at the other end of a veth may change it */
+	u32 headroom = LL_RESERVED_SPACE(dev);
 	struct sk_buff *skb;
 	u8 *p;
 
-	skb = alloc_skb(LL_RESERVED_SPACE(dev) + len + dev->needed_tailroom, gfp);
+	skb = alloc_skb(headroom + len + READ_ONCE(dev->needed_tailroom), gfp);
 	if (!skb)
 		return NULL;
-	skb_reserve(skb, LL_RESERVED_SPACE(dev));
+	skb_reserve(skb, headroom);
 	skb_reset_network_header(skb);
 	p = skb_put(skb, len);
 	if (records)
