@@ -34,12 +34,14 @@ enum tor_limit {
 /**
  * struct tor_user - a user with open files, or fabrics
  * @unlimited: they were opened, or added, with CAP_SYS_RESOURCE
+ * @spare_round: in which it gives up its spares, see memory/spare.c
  */
 struct tor_user {
 	struct hlist_node hash;
 	refcount_t refs;
 	kuid_t uid;
 	bool unlimited;
+	u32 spare_round;
 	atomic64_t used[TOR_LIMIT_COUNT];
 };
 

@@ -19,6 +19,13 @@ static DEFINE_SPINLOCK(lock);
  */
 static LIST_HEAD(gone);
 
+/*
+ * Users give up spares a round at a time: who gives up is of the next round, see
+ * tor_user. A softirq must not walk over all spares, either.
+ */
+static bool round_due;
+static u32 round;
+
 static void free_gone(struct work_struct *work);
 static DECLARE_WORK(freeing, free_gone);
 
@@ -53,11 +60,25 @@ static void free_list(struct list_head *list)
 		tor_pages_put(pages);
 }
 
+/* Take out the spares of users that have given them up. Context: lock. */
+static void begin_round(void)
+{
+	struct tor_pages *pages, *next;
+
+	round_due = false;
+	round++;
+	list_for_each_entry_safe(pages, next, &all, in_all)
+		if (pages->user->spare_round == round)
+			spare_unlink_to(pages, &gone);
+}
+
 static struct tor_pages *take_gone(void)
 {
 	struct tor_pages *pages;
 
 	spin_lock_bh(&lock);
+	if (round_due)
+		begin_round();
 	pages = list_first_entry_or_null(&gone, struct tor_pages, in_all);
 	if (pages)
 		list_del(&pages->in_all);
@@ -138,19 +159,16 @@ void tor_spare_close(struct tor_group *group)
 	flush_work(&freeing);
 }
 
-void tor_spare_give_up(const struct tor_user *user)
+void tor_spare_give_up(struct tor_user *user)
 {
-	struct tor_pages *pages, *next;
-
 	spin_lock_bh(&lock);
-	list_for_each_entry_safe(pages, next, &all, in_all)
-		if (pages->user == user)
-			spare_unlink_to(pages, &gone);
+	round_due = true;
+	user->spare_round = round + 1;
 	spin_unlock_bh(&lock);
 	free_soon();
 }
 
-void tor_spare_reclaim(const struct tor_user *user)
+void tor_spare_reclaim(struct tor_user *user)
 {
 	tor_spare_give_up(user);
 	flush_work(&freeing);

@@ -60,10 +60,10 @@ void tor_spare_close(struct tor_group *group);
  * freed.
  * Context: process, may sleep.
  */
-void tor_spare_reclaim(const struct tor_user *user);
+void tor_spare_reclaim(struct tor_user *user);
 
 /* The same, later. Context: BH or process. */
-void tor_spare_give_up(const struct tor_user *user);
+void tor_spare_give_up(struct tor_user *user);
 
 void tor_spare_exit(void);
 
