@@ -128,7 +128,8 @@ static int buffers_get_scratch(struct tor_session *session, struct tor_slot *slo
 		pages = tor_pages_alloc(session->user, TOR_SCRATCH, __GFP_ZERO);
 		if (IS_ERR(pages))
 			return no_own(session, PTR_ERR(pages), length);
-		WRITE_ONCE(slot->scratch, pages);
+		slot->scratch = pages;
+		atomic_inc(&slot->group->scratches);
 	}
 	*mem = (struct tor_mem){ .pages = pages, .off = slot->scratch_used, .len = length };
 	slot->scratch_used += ALIGN(length, SMP_CACHE_BYTES);

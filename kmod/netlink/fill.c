@@ -25,29 +25,14 @@ static int put_coord(struct sk_buff *msg, int attr, const struct tor_node *node)
 	return nla_put(msg, attr, node->torus.axes * sizeof(u32), coord);
 }
 
-static u32 running_ops(const struct tor_group *group)
-{
-	const struct tor_series *series;
-	u32 n = 0;
-	u32 i;
-
-	tor_group_each_series(group, series)
-		for (i = 0; i < group->comm.depth; i++)
-			n += tor_slot_runs(&series->slot[i]);
-	return n;
-}
-
 /* Count the ops of local ranks that are not ops of the nodes: messages. */
 static u32 running_messages(const struct tor_group *group)
 {
-	const struct tor_series *series;
 	const struct tor_group *rank;
-	u32 i, k, n = 0;
+	u32 k, n = 0;
 
 	for (k = 0; (rank = group->kind->rank(group, k)); k++)
-		tor_group_each_series(rank, series)
-			for (i = 0; series->role && i < rank->comm.depth; i++)
-				n += tor_slot_runs(&series->slot[i]);
+		n += READ_ONCE(rank->messages);
 	return n;
 }
 
@@ -67,7 +52,7 @@ void tor_totals(struct tor_fabric *fabric, struct tor_totals *t)
 	hash_for_each_rcu(fabric->group, i, group, hash) {
 		t->groups++;
 		t->comms += !!READ_ONCE(group->session);
-		t->ops += running_ops(group) + running_messages(group);
+		t->ops += READ_ONCE(group->running) + running_messages(group);
 		t->comm_memory += tor_group_memory(group);
 	}
 	rcu_read_unlock();
@@ -184,7 +169,7 @@ int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group)
 	       nla_put_u32(msg, TORCOLL_A_COMM_STATE, comm_state(group)) ||
 	       fill_comm_error(msg, comm) ||
 	       nl_put_u64(msg, TORCOLL_A_COMM_OPS, atomic64_read(&group->ops)) ||
-	       nla_put_u32(msg, TORCOLL_A_COMM_RUNNING, running_ops(group)) ||
+	       nla_put_u32(msg, TORCOLL_A_COMM_RUNNING, READ_ONCE(group->running)) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_DEPTH, comm->depth) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_FRAME_BYTES, comm->unit) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_KEPT_BYTES, atomic_read(&comm->kept)) ?

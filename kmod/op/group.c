@@ -165,27 +165,10 @@ static u64 memory_of_ranks(const struct tor_group *group)
 		       (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen));
 }
 
-/* Return the memory of the series of messages, and of all scratch memory. */
-static u64 memory_of_series(const struct tor_group *group)
-{
-	const struct tor_series *series;
-	u64 bytes = 0;
-	u32 i;
-
-	tor_group_each_series(group, series) {
-		if (series->role)
-			bytes += sizeof(*series) + tor_series_memory(&group->comm, series->channels);
-		for (i = 0; i < group->comm.depth; i++)
-			if (READ_ONCE(series->slot[i].scratch))
-				bytes += TOR_SCRATCH;
-	}
-	return bytes;
-}
-
 u64 tor_group_memory(const struct tor_group *group)
 {
-	return memory_of_ranks(group) + memory_of_series(group) + tor_tables_memory(group) +
-	       atomic_read(&group->comm.kept) + READ_ONCE(group->spares.bytes);
+	return atomic64_read(&group->charged) + atomic_read(&group->comm.kept) +
+	       READ_ONCE(group->spares.bytes) + (u64)atomic_read(&group->scratches) * TOR_SCRATCH;
 }
 
 int tor_group_charge(struct tor_group *group, u64 bytes, const char **why)

@@ -52,13 +52,25 @@ static bool counts_as_unclaimed(const struct tor_slot *slot)
 	       (slot->state == TOR_SLOT_RUNNING || slot->state == TOR_SLOT_DONE);
 }
 
-/* Set state and waiters; keeps group->unclaimed right. Context: group->results. */
+/* Count the op among those that run, or no longer. Context: group->results. */
+static void count_running(const struct tor_slot *slot, enum tor_slot_state state)
+{
+	int more = (state == TOR_SLOT_RUNNING) - (slot->state == TOR_SLOT_RUNNING);
+	struct tor_group *group = slot->group;
+
+	WRITE_ONCE(group->running, group->running + more);
+	if (slot->series->role)
+		WRITE_ONCE(group->messages, group->messages + more);
+}
+
+/* Set state and waiters; keeps the group's counts right. Context: group->results. */
 static void slot_step(struct tor_slot *slot, enum tor_slot_state state, u32 waiters)
 {
 	struct tor_group *group = slot->group;
 
 	lockdep_assert_held(&group->results);
 	group->unclaimed -= counts_as_unclaimed(slot);
+	count_running(slot, state);
 	WRITE_ONCE(slot->waiters, waiters);
 	/* with all writes before */
 	smp_store_release(&slot->state, state);
@@ -80,12 +92,14 @@ void tor_slot_run(struct tor_slot *slot, enum tor_slot_dest dest)
 
 /*
  * Return whether a thread must ask for the result. A ring entry suffices if
- * nothing else is to be done, such as reading a sentence.
+ * nothing else is to be done, such as reading a sentence. Closing lets go of
+ * regions: the last reference, which must not be put here, may be this op's.
  */
 static bool needs_thread(const struct tor_slot *slot)
 {
 	if (slot->dest == TOR_DEST_RING)
-		return slot->status || tor_buffers_need_process(slot);
+		return slot->status || tor_buffers_need_process(slot) ||
+		       test_bit(TOR_GROUP_CLOSED, &slot->group->flags);
 	return slot->dest != TOR_DEST_NOBODY;
 }
 

@@ -23,8 +23,7 @@ int tor_tables_init(struct tor_group *group, const struct tor_rates *rates, cons
 	tor_chooser_init(chooser, &group->fabric->node.torus, group->comm.member,
 			 group->comm.ranks, rates);
 	group->comm.chooser = chooser;
-	/* an heir gets its own late: pairs with tor_tables_memory() */
-	smp_store_release(&group->chooser, chooser);
+	group->chooser = chooser;
 	return 0;
 }
 
@@ -100,12 +99,4 @@ int tor_tables_make(struct tor_group *group, u32 collective, const char **why)
 	else
 		tables_publish(group, collective);
 	return err;
-}
-
-u64 tor_tables_memory(const struct tor_group *group)
-{
-	/* pairs with tor_tables_init() */
-	const struct tor_chooser *chooser = smp_load_acquire(&group->chooser);
-
-	return chooser ? tor_chooser_memory(chooser) : 0;
 }

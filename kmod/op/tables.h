@@ -39,7 +39,4 @@ void tor_tables_free(struct tor_group *group);
  */
 int tor_tables_make(struct tor_group *group, u32 collective, const char **why);
 
-/* Return the bytes of the tables. Context: any. */
-u64 tor_tables_memory(const struct tor_group *group);
-
 #endif
