@@ -43,7 +43,7 @@ struct args {
 
 static const struct argp_option options[] = {
 	{ "dims", KEY_DIMS, "4x4", 0, "Sides of the fabric, 1 to 6 of them; :line, :mesh: no rings; 16+4: chords", 1 },
-	{ "cables", KEY_CABLES, "1|2", 0, "Cables between the two nodes of a side of 2 (2)", 1 },
+	{ "cables", KEY_CABLES, "1|2", 0, "Cables between the two nodes of a side of 2 (2; a fabric has 1 unless told)", 1 },
 	{ "nodes", KEY_NODES, "5,1,9", 0, "The node of each rank (all nodes, in order)", 1 },
 	{ "collective", 'c', "NAME", 0, "allreduce (default), reduce-scatter, ... see --list", 2 },
 	{ "algorithm", 'a', "NAME", 0, "See --list; auto: as the module would choose", 2 },

@@ -52,8 +52,9 @@ static const char help[] =
 	"\n"
 	"Words may be abbreviated, and options of one letter combined: -jp.\n"
 	"\"torcollctl OBJECT help\" tells more.\n"
-	"Exit status: 0 done; 1 wrong usage, or the kernel has no torcoll; 2 refused;\n"
-	"3 done, but a fault was found or a port's device is missing.\n";
+	"Exit status: 0 done; 1 wrong usage, or the kernel has no torcoll; 2 refused, or\n"
+	"qualify found a bad cable; 3 done, but a fault was found or a port's device is\n"
+	"missing.\n";
 
 struct options opt;
 

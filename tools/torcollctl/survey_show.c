@@ -11,7 +11,7 @@ static const char help[] =
 	"\n"
 	"Asks all hosts with the module that cables reach, whether or not a fabric is configured.\n"
 	"\n"
-	"test   every host tests its cables first, which takes two seconds\n"
+	"test   every host tests its cables first, which takes some seconds\n"
 	"from   shows what \"torcollctl -j survey show\" has written\n";
 
 static const char *word_up(const struct survey_port *port)
