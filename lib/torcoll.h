@@ -98,7 +98,7 @@ int torcoll_eventfd(struct torcoll *t, int fd);
 /* Describe the loaded module: see <linux/torcoll.h>. @info->size need not be set. */
 int torcoll_info(struct torcoll *t, struct torcoll_info *info);
 
-/* Return the version of this library, for example "0.1.0". */
+/* Return the version of this library, for example "0.2.0". */
 const char *torcoll_version(void);
 
 /*

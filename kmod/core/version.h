@@ -2,6 +2,6 @@
 #ifndef _TOR_CORE_VERSION_H
 #define _TOR_CORE_VERSION_H
 
-#define TOR_VERSION	"0.1.0"
+#define TOR_VERSION	"0.2.0"
 
 #endif
