@@ -292,4 +292,22 @@ check packets__a_flow_stays_on_a_cable test $((by_d0p > by_d0p2 ? by_d0p2 : by_d
 check packets__of_a_flow_are_sent test $((by_d0p + by_d0p2)) -ge 300
 send 200 2
 check packets__flows_are_spread test $((by_d0p > by_d0p2 ? by_d0p2 : by_d0p)) -ge 100
+
+# As few queues as directions: cables of a link share theirs, and stop it while they are full.
+few_queues()
+{
+	local own
+
+	own=$(address 0)
+	node 0 ip link del tor0 && node 0 ip link add tor0 numtxqueues 2 type torcoll &&
+		node 0 ip address add "$own/24" dev tor0 && node 0 ip link set tor0 up
+}
+
+check packets__few_queues few_queues
+for dev in d0p d0p2; do
+	rate 500kbit 0 "$dev"
+done
+send 100 20
+check packets__flows_of_few_queues test $((by_d0p > by_d0p2 ? by_d0p2 : by_d0p)) -ge 100
+eventually packets__arrive_by_few_queues 60 reaches 0 1
 finish
