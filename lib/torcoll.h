@@ -58,7 +58,7 @@ extern "C" {
 #endif
 
 #define TORCOLL_VERSION_MAJOR	0
-#define TORCOLL_VERSION_MINOR	1
+#define TORCOLL_VERSION_MINOR	2
 #define TORCOLL_VERSION_PATCH	0
 
 /* An open context: the device, registered memory, comms. */
