@@ -124,10 +124,23 @@ static int walk_changes(struct walk *w, struct tor_fabric *fabric)
 	return 0;
 }
 
+/*
+ * Return whether no slot of a series of messages is in use. There may be very
+ * many of these.
+ */
+static bool is_idle(const struct tor_series *series)
+{
+	return series->role && !READ_ONCE(series->results) && !atomic_read(&series->opens);
+}
+
 static int walk_series(struct walk *w, struct tor_series *series)
 {
 	u32 i;
 
+	if (is_idle(series)) {
+		w->at += series->group->comm.depth;
+		return 0;
+	}
 	for (i = 0; i < series->group->comm.depth; i++) {
 		struct tor_slot *slot = &series->slot[i];
 		void *hdr;
@@ -271,7 +284,7 @@ static u32 series_print(const struct tor_series *series, u32 print)
 	/* places of a new series move those behind them */
 	print = jhash_2words(series->group->comm.tag, tor_series_id(series->role, series->peer),
 			     print);
-	for (i = 0; i < series->group->comm.depth; i++)
+	for (i = 0; !is_idle(series) && i < series->group->comm.depth; i++)
 		if (tor_slot_in_use(&series->slot[i]))
 			print = jhash_1word(tor_slot_seq(&series->slot[i]), print);
 	return print;

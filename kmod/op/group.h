@@ -159,6 +159,8 @@ enum tor_group_flag {
  * @submit: serialises submissions: next_seq
  * @slot: group->comm.depth of them
  * @lanes: all lanes of the slots
+ * @results: of messages: slots that are not free; group->results
+ * @opens: of messages: slots that core still uses
  */
 struct tor_series {
 	struct tor_group *group;
@@ -170,6 +172,8 @@ struct tor_series {
 	u32 next_seq;
 	struct tor_slot *slot;
 	struct tor_lane *lanes;
+	u32 results;
+	atomic_t opens;
 };
 
 /**

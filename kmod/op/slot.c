@@ -52,15 +52,22 @@ static bool counts_as_unclaimed(const struct tor_slot *slot)
 	       (slot->state == TOR_SLOT_RUNNING || slot->state == TOR_SLOT_DONE);
 }
 
-/* Count the op among those that run, or no longer. Context: group->results. */
-static void count_running(const struct tor_slot *slot, enum tor_slot_state state)
+/*
+ * Count what dumps must not walk over all slots for; @state is next. Context:
+ * group->results.
+ */
+static void count_slots(const struct tor_slot *slot, enum tor_slot_state state)
 {
-	int more = (state == TOR_SLOT_RUNNING) - (slot->state == TOR_SLOT_RUNNING);
+	int running = (state == TOR_SLOT_RUNNING) - (slot->state == TOR_SLOT_RUNNING);
+	int results = (state != TOR_SLOT_FREE) - (slot->state != TOR_SLOT_FREE);
+	struct tor_series *series = slot->series;
 	struct tor_group *group = slot->group;
 
-	WRITE_ONCE(group->running, group->running + more);
-	if (slot->series->role)
-		WRITE_ONCE(group->messages, group->messages + more);
+	WRITE_ONCE(group->running, group->running + running);
+	if (!series->role)
+		return;
+	WRITE_ONCE(group->messages, group->messages + running);
+	WRITE_ONCE(series->results, series->results + results);
 }
 
 /* Set state and waiters; keeps the group's counts right. Context: group->results. */
@@ -70,7 +77,7 @@ static void slot_step(struct tor_slot *slot, enum tor_slot_state state, u32 wait
 
 	lockdep_assert_held(&group->results);
 	group->unclaimed -= counts_as_unclaimed(slot);
-	count_running(slot, state);
+	count_slots(slot, state);
 	WRITE_ONCE(slot->waiters, waiters);
 	/* with all writes before */
 	smp_store_release(&slot->state, state);
@@ -86,6 +93,8 @@ void tor_slot_run(struct tor_slot *slot, enum tor_slot_dest dest)
 	spin_lock_bh(&group->results);
 	slot->dest = dest;
 	WRITE_ONCE(slot->open, true);
+	if (slot->series->role)
+		atomic_inc(&slot->series->opens);
 	slot_step(slot, TOR_SLOT_RUNNING, dest == TOR_DEST_AWAITED);
 	spin_unlock_bh(&group->results);
 }
@@ -169,6 +178,8 @@ void tor_slot_retired(struct tor_slot *slot)
 {
 	/* core's writes to it before a submitter sees it free */
 	smp_store_release(&slot->open, false);
+	if (slot->series->role)
+		atomic_dec(&slot->series->opens);
 	wake_submitters(slot->group);
 }
 
