@@ -4,6 +4,7 @@
  * result is wrong; what is missing makes it hang.
  *
  *	progress	a long message is sent before a collective, and received before it
+ *	wait		the same, and the collective is one that does not block, which is waited for
  *	window		a target of a one-sided transfer is in a collective
  *	many		more non-blocking calls than the kernel takes at a time, before a message
  *	early		one whose predecessors are complete at its rank alone, before a message
@@ -62,6 +63,27 @@ static void progress(void)
 			MPI_Recv(data, LONG, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		equal("sum", sum_of_ranks(), size * (size - 1) / 2);
 	}
+	equal("last byte", data[LONG - 1], !rank || rank == size - 1 ? 7 : 0);
+	free(data);
+}
+
+static void wait_progress(void)
+{
+	char *data = calloc(1, LONG);
+	MPI_Request sum_request, request;
+	int sum = -1;
+
+	if (!rank) {
+		memset(data, 7, LONG);
+		MPI_Isend(data, LONG, MPI_CHAR, size - 1, 0, MPI_COMM_WORLD, &request);
+	} else if (rank == size - 1) {
+		MPI_Recv(data, LONG, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+	MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &sum_request);
+	MPI_Wait(&sum_request, MPI_STATUS_IGNORE);
+	equal("sum", sum, size * (size - 1) / 2);
+	if (!rank)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
 	equal("last byte", data[LONG - 1], !rank || rank == size - 1 ? 7 : 0);
 	free(data);
 }
@@ -283,7 +305,8 @@ static int run(const char *name, const char *argument)
 		const char *name;
 		void (*run)(void);
 	} cases[] = {
-		{ "progress", progress }, { "window", window }, { "many", many },
+		{ "progress", progress }, { "wait", wait_progress }, { "window", window },
+		{ "many", many },
 		{ "early", early }, { "threads", threads }, { "constant", constant },
 		{ "free", free_comm }, { "types", free_type }, { "duplicate", duplicate },
 		{ "duplicates", duplicates }, { NULL },
