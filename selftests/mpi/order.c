@@ -13,6 +13,7 @@
  *	free		a communicator is freed while a call on it runs
  *	types		a datatype is freed while a call with it runs
  *	duplicate	a communicator is duplicated by a non-blocking call
+ *	beside		the same, while some ranks are in other calls of its parent already
  *	duplicates	two are at a time, which ranks begin and use in different order
  *	steps SECONDS	allreduces until one fails, which is reported, or the time has passed
  */
@@ -248,6 +249,29 @@ static void duplicate(void)
 	free(data);
 }
 
+static void beside(void)
+{
+	MPI_Request request;
+	int done, sum;
+	double until;
+	MPI_Comm dup;
+
+	for (int round = 0; round < 2; round++) {
+		MPI_Comm_idup(MPI_COMM_WORLD, &dup, &request);
+		/* one rank makes progress with it, the others go on */
+		until = MPI_Wtime() + 0.1;
+		while (rank == round && MPI_Wtime() < until)
+			MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+		for (int i = 0; i < 4; i++)
+			equal("sum", sum_of_ranks(), size * (size - 1) / 2);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+		sum = -1;
+		MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, dup);
+		equal("sum of the duplicate", sum, size * (size - 1) / 2);
+		MPI_Comm_free(&dup);
+	}
+}
+
 static void duplicates(void)
 {
 	MPI_Comm from[2] = { MPI_COMM_WORLD, MPI_COMM_NULL }, dup[2];
@@ -309,7 +333,7 @@ static int run(const char *name, const char *argument)
 		{ "many", many },
 		{ "early", early }, { "threads", threads }, { "constant", constant },
 		{ "free", free_comm }, { "types", free_type }, { "duplicate", duplicate },
-		{ "duplicates", duplicates }, { NULL },
+		{ "beside", beside }, { "duplicates", duplicates }, { NULL },
 	};
 
 	for (size_t i = 0; cases[i].name; i++)
