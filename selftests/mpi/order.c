@@ -12,6 +12,7 @@
  *	constant	a root's data is in memory that cannot be written
  *	free		a communicator is freed while a call on it runs
  *	types		a datatype is freed while a call with it runs
+ *	large		datatypes are made with large counts, where the MPI has these
  *	duplicate	a communicator is duplicated by a non-blocking call
  *	beside		the same, while some ranks are in other calls of its parent already
  *	duplicates	two are at a time, which ranks begin and use in different order
@@ -213,21 +214,52 @@ static void free_comm(void)
 	equal("sum", sum, size * (size - 1) / 2);
 }
 
+/* The type goes while the call runs. */
+static void ibcast_freed(int *data, MPI_Datatype type)
+{
+	MPI_Request request;
+
+	MPI_Ibcast(data, 1, type, 0, MPI_COMM_WORLD, &request);
+	MPI_Type_free(&type);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void free_type(void)
 {
 	int data[8] = { 0 };
-	MPI_Request request;
 	MPI_Datatype type;
 
 	for (int i = 0; i < 8 && !rank; i++)
 		data[i] = i;
 	MPI_Type_vector(4, 1, 2, MPI_INT, &type);
 	MPI_Type_commit(&type);
-	MPI_Ibcast(data, 1, type, 0, MPI_COMM_WORLD, &request);
-	MPI_Type_free(&type);
-	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	ibcast_freed(data, type);
 	for (int i = 0; i < 8; i++)
 		equal("element", data[i], i % 2 && rank ? 0 : i);
+}
+
+#if MPI_VERSION < 4
+#define MPI_Type_contiguous_c	MPI_Type_contiguous
+#define MPI_Type_vector_c	MPI_Type_vector
+#endif
+
+static void large_counts(void)
+{
+	MPI_Datatype row, gaps;
+	int data[3][8];
+
+	for (int i = 0; i < 24; i++)
+		data[i / 8][i % 8] = rank ? -1 : i;
+	MPI_Type_contiguous_c(8, MPI_INT, &row);
+	MPI_Type_vector_c(4, 1, 2, MPI_INT, &gaps);
+	MPI_Type_commit(&row);
+	MPI_Type_commit(&gaps);
+	MPI_Bcast(data[0], 1, row, 0, MPI_COMM_WORLD);
+	MPI_Bcast(data[1], 1, gaps, 0, MPI_COMM_WORLD);
+	ibcast_freed(data[2], gaps);
+	MPI_Type_free(&row);
+	for (int i = 0; i < 24; i++)
+		equal("element", data[i / 8][i % 8], i > 7 && i % 2 && rank ? -1 : i);
 }
 
 static void duplicate(void)
@@ -332,7 +364,8 @@ static int run(const char *name, const char *argument)
 		{ "progress", progress }, { "wait", wait_progress }, { "window", window },
 		{ "many", many },
 		{ "early", early }, { "threads", threads }, { "constant", constant },
-		{ "free", free_comm }, { "types", free_type }, { "duplicate", duplicate },
+		{ "free", free_comm }, { "types", free_type }, { "large", large_counts },
+		{ "duplicate", duplicate },
 		{ "beside", beside }, { "duplicates", duplicates }, { NULL },
 	};
 
