@@ -222,25 +222,40 @@ int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns, struct 
 	return 0;
 }
 
-void torcoll_comm_close(struct torcoll_comm *comm)
+static void comm_unlink(struct torcoll_comm *comm)
 {
-	struct torcoll_comm **p;
-	struct torcoll *t;
+	struct torcoll_comm **p = &comm->t->comms;
 
-	if (!comm)
-		return;
-	t = comm->t;
-	pthread_rwlock_wrlock(&t->lock);
-	for (p = &t->comms; *p != comm; p = &(*p)->next)
-		;
+	while (*p != comm)
+		p = &(*p)->next;
 	*p = comm->next;
+}
+
+/* Return the jobs that are to be freed with the comm. */
+static struct torcoll__job *comm_leave(struct torcoll_comm *comm)
+{
+	struct torcoll *t = comm->t;
+	struct torcoll__job *jobs;
+
+	pthread_rwlock_wrlock(&t->lock);
+	comm_unlink(comm);
 	pthread_rwlock_unlock(&t->lock);
-	torcoll__jobs_drop(t, comm);
+	pthread_mutex_lock(&t->queue);
+	jobs = torcoll__jobs_take(t, comm);
+	pthread_mutex_unlock(&t->queue);
 	/* another thread that reaps must not take the handle for that of a later comm */
 	torcoll__ring_forget_comm(comm);
 	comm_del(t, comm->handle);
 	torcoll__ring_pass(t);
 	torcoll__debug(TORCOLL__INFO, "comm %s: closed", comm->name);
+	return jobs;
+}
+
+void torcoll_comm_close(struct torcoll_comm *comm)
+{
+	if (!comm)
+		return;
+	torcoll__jobs_free(comm_leave(comm));
 	torcoll__comm_free(comm);
 }
 

@@ -150,7 +150,7 @@ void torcoll_close(struct torcoll *t)
 	torcoll__ring_free(t->ring, t->forks != forks);
 	torcoll__watch_close_all(t);
 	torcoll_sys_close(t->fd);
-	torcoll__jobs_drop(t, NULL);
+	torcoll__jobs_free(torcoll__jobs_take(t, NULL));
 	for (comm = t->comms; comm; comm = next) {
 		next = comm->next;
 		torcoll__comm_free(comm);
