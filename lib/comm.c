@@ -190,6 +190,9 @@ int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns, struct 
 	struct torcoll_comm *heir;
 	int err;
 
+	err = torcoll__check(comm->t, "shrink");
+	if (err)
+		return err;
 	heir = heir_alloc(comm);
 	if (!heir)
 		return torcoll__fail(-ENOMEM, "shrink: out of memory");
@@ -253,9 +256,18 @@ static struct torcoll__job *comm_leave(struct torcoll_comm *comm)
 
 void torcoll_comm_close(struct torcoll_comm *comm)
 {
+	struct torcoll__job *jobs;
+
 	if (!comm)
 		return;
-	torcoll__jobs_free(comm_leave(comm));
+	if (torcoll__is_forked(comm->t)) {
+		/* the module's comm, and its ops, are the parent's */
+		comm_unlink(comm);
+		jobs = torcoll__jobs_take(comm->t, comm);
+	} else {
+		jobs = comm_leave(comm);
+	}
+	torcoll__jobs_free(jobs);
 	torcoll__comm_free(comm);
 }
 
@@ -288,7 +300,10 @@ int torcoll_comm_info(struct torcoll_comm *comm, struct torcoll_comm_info *info)
 int torcoll_abort(struct torcoll_comm *comm)
 {
 	struct torcoll_handle h = { .size = sizeof(h), .handle = comm->handle };
-	int err = torcoll__ioctl(comm->t, TORCOLL_IOC_ABORT, &h);
+	int err = torcoll__check(comm->t, "abort");
 
+	if (err)
+		return err;
+	err = torcoll__ioctl(comm->t, TORCOLL_IOC_ABORT, &h);
 	return err ? torcoll__refused(comm->t, err, "abort") : 0;
 }

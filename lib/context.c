@@ -41,9 +41,14 @@ static void watch_forks(void)
 	pthread_atfork(NULL, NULL, count_fork);
 }
 
+bool torcoll__is_forked(const struct torcoll *t)
+{
+	return t->forks != forks;
+}
+
 int torcoll__check(const struct torcoll *t, const char *what)
 {
-	if (t->forks == forks)
+	if (!torcoll__is_forked(t))
 		return 0;
 	return torcoll__fail(-EPERM, "%s: the context is that of a parent process: open one here", what);
 }
@@ -141,13 +146,13 @@ void torcoll_close(struct torcoll *t)
 
 	if (!t)
 		return;
-	if (t->forks == forks)
+	if (!torcoll__is_forked(t))
 		torcoll__region_unmap_all(t);
 	/*
 	 * The module releases comms and regions with the file, which stays open
 	 * while the ring is mapped.
 	 */
-	torcoll__ring_free(t->ring, t->forks != forks);
+	torcoll__ring_free(t->ring, torcoll__is_forked(t));
 	torcoll__watch_close_all(t);
 	torcoll_sys_close(t->fd);
 	torcoll__jobs_free(torcoll__jobs_take(t, NULL));
