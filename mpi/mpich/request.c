@@ -87,7 +87,7 @@ static void helper_start(void)
 	/* one that has ended: it takes the lock no more */
 	if (helper_is_joinable)
 		pthread_join(helper, NULL);
-	err = pthread_create(&helper, NULL, help, NULL);
+	err = tmpi_thread(&helper, help, NULL);
 	helper_is_joinable = !err;
 	preload.helped = !err;
 	if (err)

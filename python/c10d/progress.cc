@@ -3,7 +3,9 @@
 #include "progress.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 #include <sys/epoll.h>
 #include <system_error>
@@ -35,6 +37,22 @@ Progress::Progress(torcoll *t) : events_(events_open(torcoll_fd(t)))
 {
 }
 
+/* The signals of the program are for its own threads. */
+static void start_without_signals(std::function<void()> run)
+{
+	sigset_t all, kept;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &kept);
+	try {
+		std::thread(std::move(run)).detach();
+	} catch (const std::system_error &) {
+		pthread_sigmask(SIG_SETMASK, &kept, nullptr);
+		throw;
+	}
+	pthread_sigmask(SIG_SETMASK, &kept, nullptr);
+}
+
 /*
  * Context: lock_. Without another thread, the one that runs callbacks leads again
  * when it is through with them.
@@ -48,7 +66,7 @@ void Progress::see_that_one_leads()
 		return;
 	}
 	try {
-		std::thread(&Progress::run, this).detach();
+		start_without_signals([this] { run(); });
 	} catch (const std::system_error &) {
 		if (!threads_)
 			throw;

@@ -254,6 +254,15 @@ def messages() -> None:
     same(x, data(left, 3))
 
 
+def signal_masks() -> list[int]:
+    """What each thread of this process blocks."""
+    masks = []
+    for task in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{task}/status", encoding="ascii") as status:
+            masks += [int(line.split()[1], 16) for line in status if line.startswith("SigBlk:")]
+    return masks
+
+
 def works() -> None:
     x = mine(1000)
     work = dist.all_reduce(x, async_op=True)
@@ -265,6 +274,8 @@ def works() -> None:
     futures = [dist.all_reduce(x, async_op=True).get_future().then(lambda f: f.value()[0].sum()) for x in xs]
     for i, future in reversed(list(enumerate(futures))):
         same(future.wait(), every(100 + i).sum())
+    # the thread that completes them takes no signals
+    assert any(blocked & 1 << (signal.SIGTERM - 1) for blocked in signal_masks())
     # dropped, with their tensors
     for i in range(40):
         dist.all_reduce(mine(50000), async_op=True)
