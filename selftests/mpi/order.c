@@ -15,6 +15,7 @@
  *	large		datatypes are made with large counts, where the MPI has these
  *	duplicate	a communicator is duplicated by a non-blocking call
  *	beside		the same, while some ranks are in other calls of its parent already
+ *	inter		beside, of an intercommunicator
  *	duplicates	two are at a time, which ranks begin and use in different order
  *	steps SECONDS	allreduces until one fails, which is reported, or the time has passed
  */
@@ -281,19 +282,25 @@ static void duplicate(void)
 	free(data);
 }
 
+/* One rank makes progress with a request, the others go on. */
+static void one_ahead(int who, MPI_Request *request)
+{
+	double until = MPI_Wtime() + 0.1;
+	int done;
+
+	while (rank == who && MPI_Wtime() < until)
+		MPI_Test(request, &done, MPI_STATUS_IGNORE);
+}
+
 static void beside(void)
 {
 	MPI_Request request;
-	int done, sum;
-	double until;
 	MPI_Comm dup;
+	int sum;
 
 	for (int round = 0; round < 2; round++) {
 		MPI_Comm_idup(MPI_COMM_WORLD, &dup, &request);
-		/* one rank makes progress with it, the others go on */
-		until = MPI_Wtime() + 0.1;
-		while (rank == round && MPI_Wtime() < until)
-			MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+		one_ahead(round, &request);
 		for (int i = 0; i < 4; i++)
 			equal("sum", sum_of_ranks(), size * (size - 1) / 2);
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -302,6 +309,31 @@ static void beside(void)
 		equal("sum of the duplicate", sum, size * (size - 1) / 2);
 		MPI_Comm_free(&dup);
 	}
+}
+
+static void inter(void)
+{
+	int first = !rank, sum = -1, others = first ? size * (size - 1) / 2 : 0;
+	MPI_Comm half, between, dup;
+	MPI_Request request;
+
+	/* rank 0, and all others */
+	MPI_Comm_split(MPI_COMM_WORLD, first, rank, &half);
+	MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, first ? 1 : 0, 0, &between);
+	MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, between);
+	equal("sum of the others", sum, others);
+	MPI_Comm_idup(between, &dup, &request);
+	one_ahead(1, &request);
+	for (int i = 0; i < 4; i++) {
+		sum = -1;
+		MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, between);
+		equal("sum of the others", sum, others);
+	}
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_Barrier(dup);
+	MPI_Comm_free(&dup);
+	MPI_Comm_free(&between);
+	MPI_Comm_free(&half);
 }
 
 static void duplicates(void)
@@ -362,11 +394,10 @@ static int run(const char *name, const char *argument)
 		void (*run)(void);
 	} cases[] = {
 		{ "progress", progress }, { "wait", wait_progress }, { "window", window },
-		{ "many", many },
-		{ "early", early }, { "threads", threads }, { "constant", constant },
-		{ "free", free_comm }, { "types", free_type }, { "large", large_counts },
-		{ "duplicate", duplicate },
-		{ "beside", beside }, { "duplicates", duplicates }, { NULL },
+		{ "many", many }, { "early", early }, { "threads", threads },
+		{ "constant", constant }, { "free", free_comm }, { "types", free_type },
+		{ "large", large_counts }, { "duplicate", duplicate }, { "beside", beside },
+		{ "inter", inter }, { "duplicates", duplicates }, { NULL },
 	};
 
 	for (size_t i = 0; cases[i].name; i++)
