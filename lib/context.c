@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
+#include "internal.h"
 
 #define SPIN_MAX_US	1000000
 #define CACHE_MB	1024
@@ -142,24 +142,17 @@ free:
 
 void torcoll_close(struct torcoll *t)
 {
-	struct torcoll_comm *comm, *next;
-
 	if (!t)
 		return;
+	/* a child of fork() may keep the file open */
+	while (t->comms)
+		torcoll_comm_close(t->comms);
 	if (!torcoll__is_forked(t))
 		torcoll__region_unmap_all(t);
-	/*
-	 * The module releases comms and regions with the file, which stays open
-	 * while the ring is mapped.
-	 */
+	/* the file, with which the module releases regions, is open while the ring is mapped */
 	torcoll__ring_free(t->ring, torcoll__is_forked(t));
 	torcoll__watch_close_all(t);
 	torcoll_sys_close(t->fd);
-	torcoll__jobs_free(torcoll__jobs_take(t, NULL));
-	for (comm = t->comms; comm; comm = next) {
-		next = comm->next;
-		torcoll__comm_free(comm);
-	}
 	free(t->regions);
 	pthread_mutex_destroy(&t->queue);
 	pthread_rwlock_destroy(&t->lock);

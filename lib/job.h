@@ -92,9 +92,8 @@ enum torcoll__job_state torcoll__job_look(struct torcoll__job *job);
 void torcoll__job_end(struct torcoll__job *job);
 
 /*
- * Take the jobs of a comm, or of all of them, out of the queue; free them when
- * the module has ended their ops, which use their memory. Context: t->queue, or
- * no other thread.
+ * Take the jobs of a comm out of the queue; free them when the module has ended
+ * their ops, which use their memory. Context: t->queue, or no other thread.
  */
 struct torcoll__job *torcoll__jobs_take(struct torcoll *t, const struct torcoll_comm *comm);
 void torcoll__jobs_free(struct torcoll__job *jobs);

@@ -416,7 +416,7 @@ struct torcoll__job *torcoll__jobs_take(struct torcoll *t, const struct torcoll_
 	struct torcoll__lane *lane, **p = &t->lanes;
 
 	while ((lane = *p)) {
-		if (comm && lane->comm != comm) {
+		if (lane->comm != comm) {
 			p = &lane->next;
 			continue;
 		}
@@ -426,7 +426,7 @@ struct torcoll__job *torcoll__jobs_take(struct torcoll *t, const struct torcoll_
 	}
 	for (job = t->jobs; job; job = older) {
 		older = job->older;
-		if (comm && job->comm != comm)
+		if (job->comm != comm)
 			continue;
 		jobs_unlink(job);
 		job->older = taken;
