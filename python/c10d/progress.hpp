@@ -49,7 +49,7 @@ private:
 	std::condition_variable wanted_;	/* a thread that leads */
 	std::vector<Entry> entries_;
 	unsigned int threads_ = 0;
-	unsigned int idle_ = 0;			/* of them, started or woken ones that do not lead yet too */
+	unsigned int idle_ = 0;			/* of them, those that neither lead nor complete a call */
 	bool led_ = false;
 };
 
