@@ -201,6 +201,9 @@ int torcoll_prepare(struct torcoll_comm *comm, const struct torcoll_op *op,
 	struct torcoll_prepared *p;
 	int err;
 
+	err = torcoll__check(comm->t, "preparing an op");
+	if (err)
+		return err;
 	if (op->deadline_ns)
 		return torcoll__fail(-EINVAL, "preparing an op: a deadline is of one start");
 	p = calloc(1, sizeof(*p));
@@ -293,7 +296,7 @@ void torcoll_prepared_free(struct torcoll_prepared *p)
 	if (!p)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(p->held); i++)
-		if (p->held[i])
+		if (p->held[i] && !torcoll__is_forked(p->comm->t))
 			torcoll__region_release(p->comm->t, p->held[i]);
 	free(p->counts);
 	free(p);

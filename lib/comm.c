@@ -190,6 +190,9 @@ int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns, struct 
 	struct torcoll_comm *heir;
 	int err;
 
+	err = torcoll__check(comm->t, "shrink");
+	if (err)
+		return err;
 	heir = heir_alloc(comm);
 	if (!heir)
 		return torcoll__fail(-ENOMEM, "shrink: out of memory");
@@ -222,25 +225,49 @@ int torcoll_comm_shrink(struct torcoll_comm *comm, uint64_t deadline_ns, struct 
 	return 0;
 }
 
-void torcoll_comm_close(struct torcoll_comm *comm)
+static void comm_unlink(struct torcoll_comm *comm)
 {
-	struct torcoll_comm **p;
-	struct torcoll *t;
+	struct torcoll_comm **p = &comm->t->comms;
 
-	if (!comm)
-		return;
-	t = comm->t;
-	pthread_rwlock_wrlock(&t->lock);
-	for (p = &t->comms; *p != comm; p = &(*p)->next)
-		;
+	while (*p != comm)
+		p = &(*p)->next;
 	*p = comm->next;
+}
+
+/* Return the jobs that are to be freed with the comm. */
+static struct torcoll__job *comm_leave(struct torcoll_comm *comm)
+{
+	struct torcoll *t = comm->t;
+	struct torcoll__job *jobs;
+
+	pthread_rwlock_wrlock(&t->lock);
+	comm_unlink(comm);
 	pthread_rwlock_unlock(&t->lock);
-	torcoll__jobs_drop(t, comm);
+	pthread_mutex_lock(&t->queue);
+	jobs = torcoll__jobs_take(t, comm);
+	pthread_mutex_unlock(&t->queue);
 	/* another thread that reaps must not take the handle for that of a later comm */
 	torcoll__ring_forget_comm(comm);
 	comm_del(t, comm->handle);
 	torcoll__ring_pass(t);
 	torcoll__debug(TORCOLL__INFO, "comm %s: closed", comm->name);
+	return jobs;
+}
+
+void torcoll_comm_close(struct torcoll_comm *comm)
+{
+	struct torcoll__job *jobs;
+
+	if (!comm)
+		return;
+	if (torcoll__is_forked(comm->t)) {
+		/* the module's comm, and its ops, are the parent's */
+		comm_unlink(comm);
+		jobs = torcoll__jobs_take(comm->t, comm);
+	} else {
+		jobs = comm_leave(comm);
+	}
+	torcoll__jobs_free(jobs);
 	torcoll__comm_free(comm);
 }
 
@@ -273,7 +300,10 @@ int torcoll_comm_info(struct torcoll_comm *comm, struct torcoll_comm_info *info)
 int torcoll_abort(struct torcoll_comm *comm)
 {
 	struct torcoll_handle h = { .size = sizeof(h), .handle = comm->handle };
-	int err = torcoll__ioctl(comm->t, TORCOLL_IOC_ABORT, &h);
+	int err = torcoll__check(comm->t, "abort");
 
+	if (err)
+		return err;
+	err = torcoll__ioctl(comm->t, TORCOLL_IOC_ABORT, &h);
 	return err ? torcoll__refused(comm->t, err, "abort") : 0;
 }

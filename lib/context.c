@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
+#include "internal.h"
 
 #define SPIN_MAX_US	1000000
 #define CACHE_MB	1024
@@ -41,9 +41,14 @@ static void watch_forks(void)
 	pthread_atfork(NULL, NULL, count_fork);
 }
 
+bool torcoll__is_forked(const struct torcoll *t)
+{
+	return t->forks != forks;
+}
+
 int torcoll__check(const struct torcoll *t, const char *what)
 {
-	if (t->forks == forks)
+	if (!torcoll__is_forked(t))
 		return 0;
 	return torcoll__fail(-EPERM, "%s: the context is that of a parent process: open one here", what);
 }
@@ -137,24 +142,17 @@ free:
 
 void torcoll_close(struct torcoll *t)
 {
-	struct torcoll_comm *comm, *next;
-
 	if (!t)
 		return;
-	if (t->forks == forks)
+	/* a child of fork() may keep the file open */
+	while (t->comms)
+		torcoll_comm_close(t->comms);
+	if (!torcoll__is_forked(t))
 		torcoll__region_unmap_all(t);
-	/*
-	 * The module releases comms and regions with the file, which stays open
-	 * while the ring is mapped.
-	 */
-	torcoll__ring_free(t->ring, t->forks != forks);
+	/* the file, with which the module releases regions, is open while the ring is mapped */
+	torcoll__ring_free(t->ring, torcoll__is_forked(t));
 	torcoll__watch_close_all(t);
 	torcoll_sys_close(t->fd);
-	torcoll__jobs_drop(t, NULL);
-	for (comm = t->comms; comm; comm = next) {
-		next = comm->next;
-		torcoll__comm_free(comm);
-	}
 	free(t->regions);
 	pthread_mutex_destroy(&t->queue);
 	pthread_rwlock_destroy(&t->lock);

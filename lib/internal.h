@@ -159,9 +159,13 @@ void torcoll__region_release(struct torcoll *t, uint32_t region);
 /* ---- context.c ---- */
 
 /*
- * Return -EPERM with a sentence in a child of the process that opened the
- * context.
+ * Return whether this is a child of the process that opened the context. It
+ * must not change what the module has, since the file is its parent's, nor take
+ * a lock, which may be held for ever.
  */
+bool torcoll__is_forked(const struct torcoll *t);
+
+/* Return -EPERM with a sentence in such a child. */
 int torcoll__check(const struct torcoll *t, const char *what);
 
 /* ---- comm_env.c ---- */

@@ -91,8 +91,12 @@ enum torcoll__job_state torcoll__job_look(struct torcoll__job *job);
 /* Free the job of a complete op. */
 void torcoll__job_end(struct torcoll__job *job);
 
-/* Drop the jobs of a comm, or of all of them. */
-void torcoll__jobs_drop(struct torcoll *t, const struct torcoll_comm *comm);
+/*
+ * Take the jobs of a comm out of the queue; free them when the module has ended
+ * their ops, which use their memory. Context: t->queue, or no other thread.
+ */
+struct torcoll__job *torcoll__jobs_take(struct torcoll *t, const struct torcoll_comm *comm);
+void torcoll__jobs_free(struct torcoll__job *jobs);
 
 /* ---- layout.c, function.c ---- */
 

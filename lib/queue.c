@@ -410,16 +410,13 @@ static void lane_clear(struct torcoll__lane *lane)
 		lane_pop(lane);
 }
 
-void torcoll__jobs_drop(struct torcoll *t, const struct torcoll_comm *comm)
+struct torcoll__job *torcoll__jobs_take(struct torcoll *t, const struct torcoll_comm *comm)
 {
+	struct torcoll__job *job, *older, *taken = NULL;
 	struct torcoll__lane *lane, **p = &t->lanes;
-	struct torcoll__job *job, *older;
 
-	/* a context that is closed has one thread, and after fork() the lock may be held for ever */
-	if (comm)
-		pthread_mutex_lock(&t->queue);
 	while ((lane = *p)) {
-		if (comm && lane->comm != comm) {
+		if (lane->comm != comm) {
 			p = &lane->next;
 			continue;
 		}
@@ -429,11 +426,21 @@ void torcoll__jobs_drop(struct torcoll *t, const struct torcoll_comm *comm)
 	}
 	for (job = t->jobs; job; job = older) {
 		older = job->older;
-		if (comm && job->comm != comm)
+		if (job->comm != comm)
 			continue;
 		jobs_unlink(job);
+		job->older = taken;
+		taken = job;
+	}
+	return taken;
+}
+
+void torcoll__jobs_free(struct torcoll__job *jobs)
+{
+	struct torcoll__job *job;
+
+	while ((job = jobs)) {
+		jobs = job->older;
 		torcoll__job_free(job);
 	}
-	if (comm)
-		pthread_mutex_unlock(&t->queue);
 }

@@ -341,8 +341,10 @@ static int region_del(struct torcoll *t, uintptr_t addr)
 
 int torcoll_unregister(struct torcoll *t, void *addr)
 {
-	int err;
+	int err = torcoll__check(t, "end of a registration");
 
+	if (err)
+		return err;
 	pthread_rwlock_wrlock(&t->lock);
 	err = region_del(t, (uintptr_t)addr);
 	pthread_rwlock_unlock(&t->lock);

@@ -128,8 +128,10 @@ static void ring_setup(struct torcoll *t, struct torcoll__ring *ring)
 int torcoll_eventfd(struct torcoll *t, int fd)
 {
 	struct torcoll__ring *ring = t->ring;
-	int err = 0;
+	int err = torcoll__check(t, "eventfd");
 
+	if (err)
+		return err;
 	if (!(t->features & TORCOLL_FEATURE_RING))
 		return torcoll__fail(-EOPNOTSUPP, "eventfd: the module has no completion rings");
 	if (fd < 0)

@@ -14,6 +14,9 @@
 /* Descriptors of callers for which a wait needs no memory. */
 #define FEW_FDS		15
 
+/* How long a sleep is that no event ends. */
+#define SLICE_NS	1000000
+
 static void request_end(struct torcoll_request *req, int32_t status, uint32_t error_rank)
 {
 	req->status = status;
@@ -212,28 +215,44 @@ struct wanted {
 	uint32_t n;
 	struct pollfd *fds;		/* the caller's are followed by the watch */
 	uint32_t nfds;
+	bool unwatched;			/* but there was no memory for that */
 	uint64_t deadline_ns;
 };
 
+/* Return how long a wait may take at most. */
+static uint64_t wanted_left(const struct wanted *w)
+{
+	uint64_t now;
+
+	if (!w->deadline_ns)
+		return UINT64_MAX;
+	now = torcoll_sys_now_ns();
+	return w->deadline_ns > now ? w->deadline_ns - now : 0;
+}
+
+static uint64_t slice_of(uint64_t left)
+{
+	return left < SLICE_NS ? left : SLICE_NS;
+}
+
 /*
  * Sleep until there is something to look at: 0. -EAGAIN: a descriptor of the
- * caller's is ready, or the deadline has passed.
+ * caller's is ready, or the deadline has passed. There is no other result: the op
+ * goes on, and the caller would take one for its end. Without a watch, or where
+ * the descriptors cannot be polled, it is time to look after a slice.
  */
-static int wanted_sleep(const struct wanted *w)
+static int wanted_sleep(const struct wanted *w, int watch)
 {
-	uint64_t now, timeout = UINT64_MAX;
+	uint64_t left = wanted_left(w);
+	bool watched = watch >= 0;
 	int ready;
 
-	if (w->deadline_ns) {
-		now = torcoll_sys_now_ns();
-		timeout = w->deadline_ns > now ? w->deadline_ns - now : 0;
-	}
-	ready = torcoll_sys_poll(w->fds, w->nfds + 1, timeout);
-	if (ready == -EINTR)
-		return 0;
-	if (ready < 0)
-		return torcoll__fail(ready, "wait: %s", strerror(-ready));
-	return ready > !!w->fds[w->nfds].revents || !timeout ? -EAGAIN : 0;
+	ready = torcoll_sys_poll(w->fds, w->nfds + watched, watched ? left : slice_of(left));
+	if (ready < 0 && ready != -EINTR)
+		torcoll_sys_poll(NULL, 0, slice_of(left));
+	if (ready > (watched && w->fds[w->nfds].revents))
+		return -EAGAIN;
+	return left ? 0 : -EAGAIN;
 }
 
 /* Look for all of them. Return the status of one that is complete, or -EAGAIN. */
@@ -291,13 +310,13 @@ static int wait_by_watch(struct torcoll *t, const struct wanted *w, uint32_t *in
 	err = wanted_try(w, index);
 	if (err != -EAGAIN)
 		return err;
-	watch = torcoll__watch_get(t);
-	if (watch < 0)
-		return torcoll__fail(watch, "wait: no descriptor to wait with: %s", strerror(-watch));
-	w->fds[w->nfds] = (struct pollfd){ .fd = watch, .events = POLLIN };
+	watch = w->unwatched ? -ENOMEM : torcoll__watch_get(t);
+	if (watch >= 0)
+		w->fds[w->nfds] = (struct pollfd){ .fd = watch, .events = POLLIN };
 	do {
 		/* what happens from now on ends the sleep */
-		torcoll_sys_watch_clear(watch);
+		if (watch >= 0)
+			torcoll_sys_watch_clear(watch);
 		torcoll__push(t, true);
 		err = wanted_try(w, index);
 		if (err != -EAGAIN)
@@ -307,9 +326,10 @@ static int wait_by_watch(struct torcoll *t, const struct wanted *w, uint32_t *in
 			if (err != -EINPROGRESS)
 				break;
 		}
-		slept = wanted_sleep(w);
+		slept = wanted_sleep(w, watch);
 	} while (!slept);
-	torcoll__watch_put(t, watch);
+	if (watch >= 0)
+		torcoll__watch_put(t, watch);
 	return slept ? slept : err;
 }
 
@@ -334,8 +354,8 @@ int torcoll_wait(struct torcoll_request *req)
 int torcoll_wait_fds(struct torcoll_request *req, struct pollfd *fds, uint32_t n,
 		     uint64_t deadline_ns)
 {
-	struct pollfd few[FEW_FDS + 1];
-	struct wanted w = { .reqs = &req, .n = 1, .fds = few, .nfds = n, .deadline_ns = deadline_ns };
+	struct pollfd few[FEW_FDS + 1], *many = NULL;
+	struct wanted w = { .reqs = &req, .n = 1, .nfds = n, .deadline_ns = deadline_ns };
 	uint32_t index;
 	int status;
 
@@ -346,15 +366,15 @@ int torcoll_wait_fds(struct torcoll_request *req, struct pollfd *fds, uint32_t n
 	if (request_check(req, &status))
 		return status;
 	if (n > FEW_FDS)
-		w.fds = malloc((n + (size_t)1) * sizeof(*w.fds));
-	if (!w.fds)
-		return torcoll__fail(-ENOMEM, "wait: no memory for %u descriptors", n);
-	memcpy(w.fds, fds, n * sizeof(*fds));
+		many = malloc((n + (size_t)1) * sizeof(*many));
+	w.unwatched = n > FEW_FDS && !many;
+	w.fds = w.unwatched ? fds : n > FEW_FDS ? many : few;
+	if (!w.unwatched)
+		memcpy(w.fds, fds, n * sizeof(*fds));
 	status = wait_by_watch(req->comm->t, &w, &index);
-	if (status == -EAGAIN)
+	if (status == -EAGAIN && !w.unwatched)
 		memcpy(fds, w.fds, n * sizeof(*fds));
-	if (n > FEW_FDS)
-		free(w.fds);
+	free(many);
 	return status;
 }
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -35,6 +35,21 @@ int tmpi_wait(struct torcoll_request *req, bool pending)
 	}
 }
 
+/* ---- threads ---- */
+
+int tmpi_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+	sigset_t all, kept;
+	int err;
+
+	sigfillset(&all);
+	/* a thread has the mask of the one that starts it */
+	pthread_sigmask(SIG_SETMASK, &all, &kept);
+	err = pthread_create(thread, NULL, run, arg);
+	pthread_sigmask(SIG_SETMASK, &kept, NULL);
+	return err;
+}
+
 /* ---- comms ---- */
 
 static void *join_thread(void *arg)
@@ -60,7 +75,7 @@ static int join_wait(struct tmpi_join *join)
 	fd.fd = join->done;
 	if (join->done < 0)
 		return -errno;
-	err = pthread_create(&thread, NULL, join_thread, join);
+	err = tmpi_thread(&thread, join_thread, join);
 	if (err) {
 		close(join->done);
 		return -err;

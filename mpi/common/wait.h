@@ -6,9 +6,16 @@
 #ifndef TORCOLL_MPI_WAIT_H
 #define TORCOLL_MPI_WAIT_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <torcoll.h>
+
+/*
+ * Start a thread that takes no signals, which are for the program's own threads.
+ * Return as pthread_create().
+ */
+int tmpi_thread(pthread_t *thread, void *(*run)(void *arg), void *arg);
 
 /* Let the MPI make progress, without waiting. @polling: nothing sleeps between two of these calls. */
 void tmpi_progress(bool polling);

@@ -73,6 +73,17 @@ STARTS(Irecv,
 STARTS(Imrecv,
 	(void *buf, int n, MPI_Datatype type, MPI_Message *message, MPI_Request *request),
 	(buf, n, type, message, request))
+STARTS(Isendrecv,
+	(const void *sbuf, int sn, MPI_Datatype stype, int dest, int stag, void *rbuf, int rn,
+	 MPI_Datatype rtype, int source, int rtag, MPI_Comm comm, MPI_Request *request),
+	(sbuf, sn, stype, dest, stag, rbuf, rn, rtype, source, rtag, comm, request))
+STARTS(Isendrecv_replace,
+	(void *buf, int n, MPI_Datatype type, int dest, int stag, int source, int rtag,
+	 MPI_Comm comm, MPI_Request *request),
+	(buf, n, type, dest, stag, source, rtag, comm, request))
+STARTS(Comm_idup_with_info,
+	(MPI_Comm comm, MPI_Info info, MPI_Comm *dup, MPI_Request *request),
+	(comm, info, dup, request))
 STARTS(Comm_idup, (MPI_Comm comm, MPI_Comm *dup, MPI_Request *request), (comm, dup, request))
 
 #define ALWAYS(_name, _params, _args)							\

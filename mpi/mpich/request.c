@@ -38,6 +38,7 @@ struct preload_request {
 /* Under preload.lock. */
 static pthread_t helper;
 static bool helper_is_joinable;
+static const struct preload_request *asked;	/* what MPICH has polled last */
 
 /* Context: preload.lock. */
 static void request_look(struct preload_request *r)
@@ -86,7 +87,7 @@ static void helper_start(void)
 	/* one that has ended: it takes the lock no more */
 	if (helper_is_joinable)
 		pthread_join(helper, NULL);
-	err = pthread_create(&helper, NULL, help, NULL);
+	err = tmpi_thread(&helper, help, NULL);
 	helper_is_joinable = !err;
 	preload.helped = !err;
 	if (err)
@@ -129,10 +130,14 @@ static void request_finish(struct preload_request *r)
 	PMPI_Grequest_complete(r->handle);
 }
 
+/*
+ * MPI_Wait of a request does nothing but poll it: MPICH makes progress here, or
+ * not at all. What is polled again and again is waited for.
+ */
 static int request_poll(void *extra, MPI_Status *status)
 {
 	struct preload_request *r = extra;
-	bool done;
+	bool done, again;
 
 	if (r->finished)
 		return MPI_SUCCESS;
@@ -143,9 +148,13 @@ static int request_poll(void *extra, MPI_Status *status)
 		request_deactivate(r);
 		r->prev = NULL;
 	}
+	again = asked == r;
+	asked = done ? NULL : r;
 	pthread_mutex_unlock(&preload.lock);
 	if (done)
 		request_finish(r);
+	else
+		tmpi_progress(again);
 	return MPI_SUCCESS;
 }
 
@@ -155,8 +164,8 @@ static int request_wait(int n, void **extra, double timeout, MPI_Status *status)
 	for (int i = 0; i < n; i++) {
 		struct preload_request *r = extra[i];
 
-		while (request_poll(r, status), !r->finished)
-			tmpi_progress(true);
+		while (!r->finished)
+			request_poll(r, status);
 	}
 	return MPI_SUCCESS;
 }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* MPICH's datatypes: see ../common/type.h. */
+/*
+ * MPICH's datatypes: see ../common/type.h. The functions of large counts are for
+ * all types, the others not for those that are made with large counts, or are long.
+ */
 #include "preload.h"
 
 #include <errno.h>
-#include <limits.h>
 
 size_t tmpi_type_size(MPI_Datatype type)
 {
-	int size = 0;
+	MPI_Count size = 0;
 
-	PMPI_Type_size(type, &size);
+	PMPI_Type_size_c(type, &size);
 	return size;
 }
 
@@ -21,35 +23,46 @@ ptrdiff_t tmpi_type_extent(MPI_Datatype type)
 	return extent;
 }
 
-/* Types of types are released when they have been looked at; those of MPI are not. */
-static void type_unget(MPI_Datatype type)
-{
-	int integers, addresses, types, combiner;
+/* How a type was made, and of how much. */
+struct type_envelope {
+	MPI_Count integers, addresses, counts, types;
+	int combiner;
+};
 
-	PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-	if (combiner != MPI_COMBINER_NAMED)
-		PMPI_Type_free(&type);
+static struct type_envelope type_envelope(MPI_Datatype type)
+{
+	struct type_envelope e = { .combiner = MPI_COMBINER_NAMED };
+
+	PMPI_Type_get_envelope_c(type, &e.integers, &e.addresses, &e.counts, &e.types, &e.combiner);
+	return e;
+}
+
+static bool type_is_named(MPI_Datatype type)
+{
+	return type_envelope(type).combiner == MPI_COMBINER_NAMED;
 }
 
 /* Return whether elements in a row have all their data in a row, in order. */
 static bool type_is_flat(MPI_Datatype type)
 {
-	int integers, addresses, types, combiner, integer[1];
+	struct type_envelope e = type_envelope(type);
 	MPI_Aint address[1], lb, extent;
+	MPI_Count count[1];
 	MPI_Datatype of;
+	int integer[1];
 	bool flat;
 
-	if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
-		return false;
-	switch (combiner) {
+	switch (e.combiner) {
 	case MPI_COMBINER_NAMED:
 		PMPI_Type_get_extent(type, &lb, &extent);
 		return !lb && (size_t)extent == tmpi_type_size(type);
 	case MPI_COMBINER_DUP:
 	case MPI_COMBINER_CONTIGUOUS:
-		PMPI_Type_get_contents(type, integers, addresses, types, integer, address, &of);
+		PMPI_Type_get_contents_c(type, e.integers, e.addresses, e.counts, e.types, integer,
+					 address, count, &of);
 		flat = type_is_flat(of);
-		type_unget(of);
+		/* those of MPI are not released when they have been looked at */
+		tmpi_type_release(of);
 		return flat;
 	default:
 		return false;
@@ -61,58 +74,20 @@ char *tmpi_type_flat(MPI_Datatype type, int count, char *addr)
 	return type_is_flat(type) ? addr : NULL;
 }
 
-/* Elements that are packed by one call: its lengths are integers. */
-static int piece_of(MPI_Datatype type, int count)
-{
-	size_t size = tmpi_type_size(type), most = size ? INT_MAX / size : INT_MAX;
-
-	return (size_t)count < most ? count : (int)most;
-}
-
 int tmpi_type_pack(MPI_Datatype type, int count, const char *addr, char *flat)
 {
-	size_t size = tmpi_type_size(type);
-	ptrdiff_t extent = tmpi_type_extent(type);
-	int n;
+	MPI_Count size = count * tmpi_type_size(type), position = 0;
+	int ret = PMPI_Pack_c(addr, count, type, flat, size, &position, MPI_COMM_SELF);
 
-	for (; count; count -= n) {
-		int position = 0;
-
-		n = piece_of(type, count);
-		if (!n || PMPI_Pack(addr, n, type, flat, n * size, &position, MPI_COMM_SELF) !=
-			  MPI_SUCCESS)
-			return -EFAULT;
-		addr += n * extent;
-		flat += n * size;
-	}
-	return 0;
+	return ret == MPI_SUCCESS ? 0 : -EFAULT;
 }
 
 int tmpi_type_unpack(MPI_Datatype type, int count, char *addr, const char *flat)
 {
-	size_t size = tmpi_type_size(type);
-	ptrdiff_t extent = tmpi_type_extent(type);
-	int n;
+	MPI_Count size = count * tmpi_type_size(type), position = 0;
+	int ret = PMPI_Unpack_c(flat, size, &position, addr, count, type, MPI_COMM_SELF);
 
-	for (; count; count -= n) {
-		int position = 0;
-
-		n = piece_of(type, count);
-		if (!n || PMPI_Unpack(flat, n * size, &position, addr, n, type, MPI_COMM_SELF) !=
-			  MPI_SUCCESS)
-			return -EFAULT;
-		addr += n * extent;
-		flat += n * size;
-	}
-	return 0;
-}
-
-static bool type_is_named(MPI_Datatype type)
-{
-	int integers, addresses, types, combiner = MPI_COMBINER_NAMED;
-
-	PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-	return combiner == MPI_COMBINER_NAMED;
+	return ret == MPI_SUCCESS ? 0 : -EFAULT;
 }
 
 MPI_Datatype tmpi_type_hold(MPI_Datatype type)

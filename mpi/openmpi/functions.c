@@ -70,6 +70,26 @@ static int ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request,
 	return coll_torcoll_start(req, tmpi_barrier(&req->call), request);
 }
 
+/*
+ * Open MPI makes communicators by iallreduces of their parent, for MPI_Comm_idup
+ * from opal_progress(), so at a place among the program's calls that differs from
+ * rank to rank; and the kernel matches calls by their order. What could be one of
+ * these is left, the program's own as well, since nothing tells them apart.
+ */
+static int iallreduce_or_leave(const void *sbuf, void *rbuf, int count, MPI_Datatype type, MPI_Op op,
+			       struct ompi_communicator_t *comm, ompi_request_t **request,
+			       mca_coll_base_module_t *module)
+{
+	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
+
+	if (count != 1 || type != MPI_INT || (op != MPI_MAX && op != MPI_MIN))
+		return iallreduce(sbuf, rbuf, count, type, op, comm, request, module);
+	if (coll_torcoll_may_start(m))
+		tmpi_leave(TMPI_OPERATOR);
+	return m->lower.coll_iallreduce(sbuf, rbuf, count, type, op, comm, request,
+					m->lower.coll_iallreduce_module);
+}
+
 #define SET(_name, _Name, _params, _args)						\
 	module->coll_##_name = _name;							\
 	module->coll_i##_name = i##_name;
@@ -79,4 +99,5 @@ void coll_torcoll_set_functions(mca_coll_base_module_t *module)
 	module->coll_barrier = barrier;
 	module->coll_ibarrier = ibarrier;
 	TMPI_COLLECTIVES(SET)
+	module->coll_iallreduce = iallreduce_or_leave;
 }

@@ -57,13 +57,35 @@ static int join_all(struct coll_torcoll_module *m)
 	return ret == OMPI_SUCCESS ? OMPI_ERR_NOT_AVAILABLE : ret;
 }
 
+/*
+ * Return whether the communicator is one by which Open MPI implements an
+ * intercommunicator. MPI_Comm_idup of that calls ireduce and ibcast of it, when
+ * each rank comes to them: see functions.c.
+ */
+static bool comm_is_part(const struct ompi_communicator_t *comm)
+{
+	int n = opal_pointer_array_get_size(&ompi_mpi_communicators);
+
+	for (int i = 0; i < n; i++) {
+		const struct ompi_communicator_t *inter = ompi_comm_lookup(i);
+
+		if (inter && OMPI_COMM_IS_INTER(inter) && inter->c_local_comm == comm)
+			return true;
+	}
+	return false;
+}
+
 bool coll_torcoll_attach(struct coll_torcoll_module *m)
 {
 	uint32_t *nodes = m->nodes;
 
 	if (!nodes)
 		return false;
-	if (join_all(m) == OMPI_SUCCESS)
+	if (comm_is_part(m->comm))
+		opal_output_verbose(1, coll_torcoll.output,
+				    "coll:torcoll: %s is not taken: it is a part of an intercommunicator",
+				    m->comm->c_name);
+	else if (join_all(m) == OMPI_SUCCESS)
 		coll_torcoll.comms++;
 	m->nodes = NULL;
 	free(nodes);

@@ -31,7 +31,7 @@ Backend::Description Backend::describe(const char *name, const char *title, c10d
 /*
  * The kernel has as many ops of a comm as it has slots, which complete ops keep
  * until the other ranks need them no more; the library starts others when a thread
- * looks for any. Nobody may, so the progress thread does.
+ * looks for any. Nobody may, so a progress thread does.
  */
 WorkPtr Backend::run(Description d, const Tensors &inputs, Tensors results)
 {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* The progress thread: see progress.hpp. */
+/* Progress threads: see progress.hpp. */
 #include "progress.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 #include <sys/epoll.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -34,9 +37,49 @@ Progress::Progress(torcoll *t) : events_(events_open(torcoll_fd(t)))
 {
 }
 
+/* The signals of the program are for its own threads. */
+static void start_without_signals(std::function<void()> run)
+{
+	sigset_t all, kept;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &kept);
+	try {
+		std::thread(std::move(run)).detach();
+	} catch (const std::system_error &) {
+		pthread_sigmask(SIG_SETMASK, &kept, nullptr);
+		throw;
+	}
+	pthread_sigmask(SIG_SETMASK, &kept, nullptr);
+}
+
 /*
- * Calls are tested under the lock here and by the thread: an op that is complete
- * only after this test is an event that the thread sees when the call is there.
+ * Context: lock_. Without another thread, the one that runs callbacks leads again
+ * when it is through with them.
+ */
+void Progress::see_that_one_leads()
+{
+	if (led_ || entries_.empty())
+		return;
+	if (idle_) {
+		wanted_.notify_one();
+		return;
+	}
+	try {
+		start_without_signals([this] { run(); });
+	} catch (const std::system_error &) {
+		if (!threads_)
+			throw;
+		return;
+	}
+	threads_++;
+	idle_++;
+}
+
+/*
+ * Calls are tested under the lock here and by the thread that leads: an op that is
+ * complete only after this test is an event that the thread sees when the call is
+ * there.
  */
 bool Progress::add(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> work)
 {
@@ -45,11 +88,7 @@ bool Progress::add(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> work)
 	if (call->test())
 		return false;
 	entries_.push_back({std::move(call), std::move(work)});
-	if (!running_)
-		std::thread(&Progress::run, this).detach();
-	running_ = true;
-	if (entries_.size() == 1)
-		added_.notify_one();
+	see_that_one_leads();
 	return true;
 }
 
@@ -60,42 +99,62 @@ void Progress::clear_events()
 	epoll_wait(events_, &event, 1, 0);
 }
 
-/* Wait until there is a call, and take those that are complete. @first of the others, if any. */
-std::vector<Progress::Entry> Progress::take_complete(Call **first)
+/* Take a call that is complete; there is none: @first of the others. */
+Progress::Entry Progress::take_complete(Call **first)
 {
-	std::unique_lock<std::mutex> guard(lock_);
-	std::vector<Entry> complete;
-	size_t left = 0;
+	std::lock_guard<std::mutex> guard(lock_);
+	Entry taken;
 
-	added_.wait(guard, [this] { return !entries_.empty(); });
-	for (Entry &entry : entries_) {
-		if (entry.call->test())
-			complete.push_back(std::move(entry));
-		else
-			std::swap(entries_[left++], entry);
+	for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
+		if (!entry->call->test())
+			continue;
+		taken = std::move(*entry);
+		entries_.erase(entry);
+		return taken;
 	}
-	entries_.resize(left);
-	*first = left ? entries_[0].call.get() : nullptr;
-	return complete;
+	*first = entries_[0].call.get();
+	return taken;
 }
 
-void Progress::run()
+/* Sleep until a call is complete, and take it. */
+Progress::Entry Progress::await_complete()
 {
+	Entry taken;
 	Call *first;
 
 	for (;;) {
 		/* what happens from now on ends the sleep */
 		clear_events();
+		taken = take_complete(&first);
+		if (taken.call)
+			return taken;
+		/* starts what waits for a slot, too; only the thread that leads takes calls away */
+		first->sleep(events_);
+	}
+}
 
-		std::vector<Entry> complete = take_complete(&first);
+void Progress::run()
+{
+	std::unique_lock<std::mutex> guard(lock_);
+	Entry taken;
+
+	for (;;) {
+		wanted_.wait(guard, [this] { return !led_ && !entries_.empty(); });
+		idle_--;
+		led_ = true;
+		guard.unlock();
+		taken = await_complete();
+		guard.lock();
+		led_ = false;
+		see_that_one_leads();
+		guard.unlock();
 
 		/* this may run callbacks of the program */
-		for (Entry &entry : complete)
-			if (entry.work)
-				entry.work->complete(std::move(entry.call));
-		/* starts what waits for a slot, too; only this thread takes calls away */
-		if (complete.empty())
-			first->sleep(events_);
+		if (taken.work)
+			taken.work->complete(std::move(taken.call));
+		taken = {};
+		guard.lock();
+		idle_++;
 	}
 }
 

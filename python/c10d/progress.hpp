@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The progress thread: completes the calls for which no thread waits. It is
- * started when there is the first of them, and sleeps while there is none, so
+ * Progress threads: complete the calls for which no thread waits. One of them
+ * leads: it looks for what is complete, and sleeps until something is. The first
+ * is started when there is the first call, and sleeps while there is none, so
  * that calls which are waited for cost nothing here.
+ *
+ * To complete a call may run callbacks of the program, which may wait for the
+ * futures of others. So whoever does that leads no more, and takes one call alone;
+ * while there are others, another thread leads, which is started if there is none.
  */
 #pragma once
 
@@ -34,14 +39,18 @@ private:
 	};
 
 	[[noreturn]] void run();
+	void see_that_one_leads();
 	void clear_events();
-	std::vector<Entry> take_complete(Call **first);
+	Entry await_complete();
+	Entry take_complete(Call **first);
 
 	int events_;		/* epoll: readable after a result or a free slot of the context */
 	std::mutex lock_;
-	std::condition_variable added_;
+	std::condition_variable wanted_;	/* a thread that leads */
 	std::vector<Entry> entries_;
-	bool running_ = false;
+	unsigned int threads_ = 0;
+	unsigned int idle_ = 0;			/* of them, those that neither lead nor complete a call */
+	bool led_ = false;
 };
 
 }  // namespace tortorch

@@ -14,10 +14,13 @@ Work::Work(int rank, c10d::OpType type, const char *title, const std::vector<at:
 {
 }
 
-/* The kernel may still write to the tensors. */
+/*
+ * The kernel may still write to the tensors; not to those of a child of fork(),
+ * where a test fails, and the lock of the progress threads may be held for ever.
+ */
 Work::~Work()
 {
-	if (call_)
+	if (call_ && !call_->test())
 		call_->comm().context->progress->add(call_, {});
 }
 

@@ -4,7 +4,7 @@
  *
  * The thread that waits for a work waits for its ops in the kernel. A future
  * has to be completed by a thread, though nobody may wait: so the progress
- * thread takes over the call of a work whose future is asked for, and of one
+ * threads take over the call of a work whose future is asked for, and of one
  * that is dropped before it is complete.
  */
 #pragma once
@@ -29,7 +29,7 @@ public:
 	/* The ops of the call are complete. Called once. */
 	void complete(std::unique_ptr<Call> call);
 
-	/* Let the progress thread take the call over. */
+	/* Let the progress threads take the call over. */
 	void hand_over();
 
 private:

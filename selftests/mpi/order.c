@@ -4,6 +4,7 @@
  * result is wrong; what is missing makes it hang.
  *
  *	progress	a long message is sent before a collective, and received before it
+ *	wait		the same, and the collective is one that does not block, which is waited for
  *	window		a target of a one-sided transfer is in a collective
  *	many		more non-blocking calls than the kernel takes at a time, before a message
  *	early		one whose predecessors are complete at its rank alone, before a message
@@ -11,7 +12,10 @@
  *	constant	a root's data is in memory that cannot be written
  *	free		a communicator is freed while a call on it runs
  *	types		a datatype is freed while a call with it runs
+ *	large		datatypes are made with large counts, where the MPI has these
  *	duplicate	a communicator is duplicated by a non-blocking call
+ *	beside		the same, while some ranks are in other calls of its parent already
+ *	inter		beside, of an intercommunicator
  *	duplicates	two are at a time, which ranks begin and use in different order
  *	steps SECONDS	allreduces until one fails, which is reported, or the time has passed
  */
@@ -62,6 +66,27 @@ static void progress(void)
 			MPI_Recv(data, LONG, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		equal("sum", sum_of_ranks(), size * (size - 1) / 2);
 	}
+	equal("last byte", data[LONG - 1], !rank || rank == size - 1 ? 7 : 0);
+	free(data);
+}
+
+static void wait_progress(void)
+{
+	char *data = calloc(1, LONG);
+	MPI_Request sum_request, request;
+	int sum = -1;
+
+	if (!rank) {
+		memset(data, 7, LONG);
+		MPI_Isend(data, LONG, MPI_CHAR, size - 1, 0, MPI_COMM_WORLD, &request);
+	} else if (rank == size - 1) {
+		MPI_Recv(data, LONG, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+	MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &sum_request);
+	MPI_Wait(&sum_request, MPI_STATUS_IGNORE);
+	equal("sum", sum, size * (size - 1) / 2);
+	if (!rank)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
 	equal("last byte", data[LONG - 1], !rank || rank == size - 1 ? 7 : 0);
 	free(data);
 }
@@ -190,21 +215,52 @@ static void free_comm(void)
 	equal("sum", sum, size * (size - 1) / 2);
 }
 
+/* The type goes while the call runs. */
+static void ibcast_freed(int *data, MPI_Datatype type)
+{
+	MPI_Request request;
+
+	MPI_Ibcast(data, 1, type, 0, MPI_COMM_WORLD, &request);
+	MPI_Type_free(&type);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void free_type(void)
 {
 	int data[8] = { 0 };
-	MPI_Request request;
 	MPI_Datatype type;
 
 	for (int i = 0; i < 8 && !rank; i++)
 		data[i] = i;
 	MPI_Type_vector(4, 1, 2, MPI_INT, &type);
 	MPI_Type_commit(&type);
-	MPI_Ibcast(data, 1, type, 0, MPI_COMM_WORLD, &request);
-	MPI_Type_free(&type);
-	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	ibcast_freed(data, type);
 	for (int i = 0; i < 8; i++)
 		equal("element", data[i], i % 2 && rank ? 0 : i);
+}
+
+#if MPI_VERSION < 4
+#define MPI_Type_contiguous_c	MPI_Type_contiguous
+#define MPI_Type_vector_c	MPI_Type_vector
+#endif
+
+static void large_counts(void)
+{
+	MPI_Datatype row, gaps;
+	int data[3][8];
+
+	for (int i = 0; i < 24; i++)
+		data[i / 8][i % 8] = rank ? -1 : i;
+	MPI_Type_contiguous_c(8, MPI_INT, &row);
+	MPI_Type_vector_c(4, 1, 2, MPI_INT, &gaps);
+	MPI_Type_commit(&row);
+	MPI_Type_commit(&gaps);
+	MPI_Bcast(data[0], 1, row, 0, MPI_COMM_WORLD);
+	MPI_Bcast(data[1], 1, gaps, 0, MPI_COMM_WORLD);
+	ibcast_freed(data[2], gaps);
+	MPI_Type_free(&row);
+	for (int i = 0; i < 24; i++)
+		equal("element", data[i / 8][i % 8], i > 7 && i % 2 && rank ? -1 : i);
 }
 
 static void duplicate(void)
@@ -224,6 +280,60 @@ static void duplicate(void)
 	equal("sum", sum, size * (size - 1) / 2);
 	MPI_Comm_free(&dup);
 	free(data);
+}
+
+/* One rank makes progress with a request, the others go on. */
+static void one_ahead(int who, MPI_Request *request)
+{
+	double until = MPI_Wtime() + 0.1;
+	int done;
+
+	while (rank == who && MPI_Wtime() < until)
+		MPI_Test(request, &done, MPI_STATUS_IGNORE);
+}
+
+static void beside(void)
+{
+	MPI_Request request;
+	MPI_Comm dup;
+	int sum;
+
+	for (int round = 0; round < 2; round++) {
+		MPI_Comm_idup(MPI_COMM_WORLD, &dup, &request);
+		one_ahead(round, &request);
+		for (int i = 0; i < 4; i++)
+			equal("sum", sum_of_ranks(), size * (size - 1) / 2);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+		sum = -1;
+		MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, dup);
+		equal("sum of the duplicate", sum, size * (size - 1) / 2);
+		MPI_Comm_free(&dup);
+	}
+}
+
+static void inter(void)
+{
+	int first = !rank, sum = -1, others = first ? size * (size - 1) / 2 : 0;
+	MPI_Comm half, between, dup;
+	MPI_Request request;
+
+	/* rank 0, and all others */
+	MPI_Comm_split(MPI_COMM_WORLD, first, rank, &half);
+	MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, first ? 1 : 0, 0, &between);
+	MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, between);
+	equal("sum of the others", sum, others);
+	MPI_Comm_idup(between, &dup, &request);
+	one_ahead(1, &request);
+	for (int i = 0; i < 4; i++) {
+		sum = -1;
+		MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, between);
+		equal("sum of the others", sum, others);
+	}
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_Barrier(dup);
+	MPI_Comm_free(&dup);
+	MPI_Comm_free(&between);
+	MPI_Comm_free(&half);
 }
 
 static void duplicates(void)
@@ -283,10 +393,11 @@ static int run(const char *name, const char *argument)
 		const char *name;
 		void (*run)(void);
 	} cases[] = {
-		{ "progress", progress }, { "window", window }, { "many", many },
-		{ "early", early }, { "threads", threads }, { "constant", constant },
-		{ "free", free_comm }, { "types", free_type }, { "duplicate", duplicate },
-		{ "duplicates", duplicates }, { NULL },
+		{ "progress", progress }, { "wait", wait_progress }, { "window", window },
+		{ "many", many }, { "early", early }, { "threads", threads },
+		{ "constant", constant }, { "free", free_comm }, { "types", free_type },
+		{ "large", large_counts }, { "duplicate", duplicate }, { "beside", beside },
+		{ "inter", inter }, { "duplicates", duplicates }, { NULL },
 	};
 
 	for (size_t i = 0; cases[i].name; i++)

@@ -62,7 +62,8 @@ cut_a_cable()
 }
 
 cases=(reductions reductions_of_integers reductions_of_bool averages strided rooted gathers coalesced reduce_scatters exchanges
-	messages works ahead slow refusals groups monitored calls training mismatch tags late absent lost again ddp ddp_alone killed cut)
+	messages works chained ahead slow refusals groups monitored calls training compressed mismatch tags late absent lost again
+	ddp ddp_alone killed cut)
 # CASES: some of them
 [[ -z ${CASES-} ]] || read -ra cases <<<"$CASES"
 

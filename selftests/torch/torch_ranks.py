@@ -22,6 +22,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch.distributed import ReduceOp
+from torch.distributed.algorithms.ddp_comm_hooks.powerSGD_hook import PowerSGDState, powerSGD_hook
 from torch.nn.parallel import DistributedDataParallel
 
 import torcoll.torch
@@ -253,6 +254,15 @@ def messages() -> None:
     same(x, data(left, 3))
 
 
+def signal_masks() -> list[int]:
+    """What each thread of this process blocks."""
+    masks = []
+    for task in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{task}/status", encoding="ascii") as status:
+            masks += [int(line.split()[1], 16) for line in status if line.startswith("SigBlk:")]
+    return masks
+
+
 def works() -> None:
     x = mine(1000)
     work = dist.all_reduce(x, async_op=True)
@@ -264,6 +274,8 @@ def works() -> None:
     futures = [dist.all_reduce(x, async_op=True).get_future().then(lambda f: f.value()[0].sum()) for x in xs]
     for i, future in reversed(list(enumerate(futures))):
         same(future.wait(), every(100 + i).sum())
+    # the thread that completes them takes no signals
+    assert any(blocked & 1 << (signal.SIGTERM - 1) for blocked in signal_masks())
     # dropped, with their tensors
     for i in range(40):
         dist.all_reduce(mine(50000), async_op=True)
@@ -283,6 +295,29 @@ def works() -> None:
     if dist.get_rank() == 0:
         raises("not complete after 50 ms", RuntimeError, work.wait, datetime.timedelta(milliseconds=50))
     work.wait()
+
+
+def chained() -> None:
+    """Callbacks of futures that wait for other calls: one that they begin, and ones that are under way."""
+    x, y, ranks = mine(1000), mine(500), dist.get_world_size()
+
+    def begin(future: Any) -> torch.Tensor:
+        same(future.value()[0], every(1000).sum(0))
+        return dist.all_reduce(y, async_op=True).get_future().wait()[0]
+
+    def again(future: Any) -> torch.Tensor:
+        return dist.all_reduce(future.value(), async_op=True).get_future().wait()[0]
+
+    same(dist.all_reduce(x, async_op=True).get_future().then(begin).then(again).wait(), ranks * every(500).sum(0))
+    # each waits for the next, whose result is there as soon as its own, or later
+    for late in (False, True):
+        futures = [dist.all_reduce(mine(100 + i), async_op=True).get_future() for i in range(10)]
+        sums: list[Any] = [futures[-1].then(lambda f: f.value()[0].sum())]
+        for future in reversed(futures[:-1]):
+            sums.append(future.then(lambda f, after=sums[-1]: f.value()[0].sum() + after.wait()))
+            if late:
+                time.sleep(0.05)
+        same(sums[-1].wait(), torch.stack([every(100 + i).sum() for i in range(10)]).sum())
 
 
 def is_complete_soon(work: Any) -> bool:
@@ -408,7 +443,7 @@ def calls(n: int = int(os.environ.get("CALLS", "3000"))) -> None:
 
 # ---- training ----
 
-def losses(ddp: bool) -> tuple[list[float], torch.Tensor]:
+def losses(ddp: bool, compressed: bool = False) -> tuple[list[float], torch.Tensor]:
     """Of steps of a network of two layers on the digits: of this rank's share of the rows with DDP, else of all."""
     torch.manual_seed(2)
     rank, size = (dist.get_rank(), dist.get_world_size()) if ddp else (0, 1)
@@ -417,7 +452,10 @@ def losses(ddp: bool) -> tuple[list[float], torch.Tensor]:
     torch.manual_seed(3)
     model: torch.nn.Module = torch.nn.Sequential(torch.nn.Linear(64, 300), torch.nn.ReLU(), torch.nn.Linear(300, 10))
     if ddp:
-        model = DistributedDataParallel(model, bucket_cap_mb=0.05)
+        # the order of the calls that a hook's callbacks begin is that of one bucket
+        model = DistributedDataParallel(model, bucket_cap_mb=1 if compressed else 0.05)
+    if compressed:
+        model.register_comm_hook(PowerSGDState(None, 4, start_powerSGD_iter=2), powerSGD_hook)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.8)
     curve = []
     for _ in range(10):
@@ -439,6 +477,16 @@ def training() -> None:
         alone, _ = losses(False)
         assert all(abs(a - b) < 1e-6 for a, b in zip(curve, alone)), (curve, alone)
         assert curve[-1] < curve[0]
+    out = [torch.zeros_like(weights) for _ in range(dist.get_world_size())]
+    dist.all_gather(out, weights)
+    for one in out:
+        same(one, weights)
+
+
+def compressed() -> None:
+    """A hook of DDP whose callbacks wait for allreduces that they begin."""
+    curve, weights = losses(True, True)
+    assert curve[-1] < curve[0], curve
     out = [torch.zeros_like(weights) for _ in range(dist.get_world_size())]
     dist.all_gather(out, weights)
     for one in out:
@@ -571,8 +619,8 @@ def again() -> None:
 PROGRAMS: list[Callable[[], None]] = [ddp, ddp_alone, lost, again]
 CASES: list[Callable[[], None]] = [
     reductions, reductions_of_integers, reductions_of_bool, averages, strided, rooted, gathers, coalesced,
-    reduce_scatters, exchanges, messages, works, ahead, slow, refusals, groups, monitored, calls, training, cut, killed,
-    mismatch, tags, late, absent]
+    reduce_scatters, exchanges, messages, works, chained, ahead, slow, refusals, groups, monitored, calls, training,
+    compressed, cut, killed, mismatch, tags, late, absent]
 
 
 def become(rank: int, number: int) -> None:

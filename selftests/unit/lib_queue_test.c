@@ -343,17 +343,66 @@ static void fds__or_result(void **state)
 	assert_int_equal(fake.watches, 1);
 }
 
+static int polls_left;
+
+/* What is polled are the caller's alone, and not for long. */
+static int poll_slices(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
+{
+	assert_int_equal(fds[n - 1].fd, 5);
+	assert_in_range(timeout_ns, 0, 1000000);
+	fake.now += timeout_ns;
+	if (!polls_left--)
+		post(posted[nposted - 1], 0, 0);
+	return 0;
+}
+
 static void fds__none_to_wait_with(void **state)
+{
+	struct fixture *f = *state;
+	struct pollfd fds[20] = { { .fd = 5, .events = POLLIN } };
+	struct torcoll_request req;
+
+	start(f, &req);
+	fake.watch_error = -EMFILE;
+	/* it waits nevertheless, as the op goes on */
+	fake.on_poll = poll_slices;
+	polls_left = 7;
+	assert_int_equal(torcoll_wait_fds(&req, fds, 1, fake.now + 2500000), -EAGAIN);
+	assert_int_equal(polls_left, 3);
+	assert_int_equal(torcoll_wait_fds(&req, fds, 1, 0), 0);
+	assert_int_equal(polls_left, -1);
+	for (size_t i = 1; i < ARRAY_SIZE(fds); i++)
+		fds[i] = fds[0];
+	start(f, &req);
+	polls_left = 2;
+	assert_int_equal(torcoll_wait_fds(&req, fds, 20, 0), 0);
+	fake.watch_error = 0;
+}
+
+static int poll_fails(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
+{
+	if (n)
+		return -ENOMEM;
+	/* which is a sleep instead */
+	assert_in_range(timeout_ns, 0, 1000000);
+	fake.now += timeout_ns;
+	if (!polls_left--)
+		post(posted[0], 0, 0);
+	return 0;
+}
+
+static void fds__cannot_be_polled(void **state)
 {
 	struct fixture *f = *state;
 	struct pollfd fd = { .fd = 5, .events = POLLIN };
 	struct torcoll_request req;
 
 	start(f, &req);
-	fake.watch_error = -EMFILE;
-	assert_int_equal(torcoll_wait_fds(&req, &fd, 1, 0), -EMFILE);
-	assert_non_null(strstr(torcoll_last_error(), "no descriptor to wait with"));
-	fake.watch_error = 0;
+	fake.on_poll = poll_fails;
+	polls_left = 7;
+	assert_int_equal(torcoll_wait_fds(&req, &fd, 1, fake.now + 2500000), -EAGAIN);
+	assert_int_equal(torcoll_wait_fds(&req, &fd, 1, 0), 0);
+	assert_int_equal(polls_left, -1);
 }
 
 static void any__tells_which(void **state)
@@ -412,6 +461,7 @@ int main(void)
 		test_queue(close__drops_what_waits),
 		test_queue(fds__or_result),
 		test_queue(fds__none_to_wait_with),
+		test_queue(fds__cannot_be_polled),
 		test_queue(any__tells_which),
 		test_queue(all__first_failure),
 	};

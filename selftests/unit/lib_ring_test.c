@@ -303,6 +303,66 @@ static void child__is_refused(void **state)
 	assert_int_equal(status, 0);
 }
 
+/*
+ * In a child: what is the parent's in the module stays, and no lock is waited for. Return whether that is so, with the
+ * number of the test that failed otherwise.
+ */
+static int child_leaves(struct fixture *f, struct torcoll_prepared *prepared)
+{
+	const unsigned long calls[] = {
+		TORCOLL_IOC_COMM_DEL, TORCOLL_IOC_REGION_DEL, TORCOLL_IOC_ABORT, TORCOLL_IOC_COMM_SHRINK,
+	};
+	struct torcoll_prepared *other;
+	struct torcoll_op op = { .collective = TORCOLL_BARRIER };
+	struct torcoll_comm *heir;
+
+	alarm(20);
+	if (torcoll_abort(f->comm) != -EPERM || torcoll_comm_shrink(f->comm, 0, &heir) != -EPERM ||
+	    torcoll_unregister(f->t, &x) != -EPERM || torcoll_eventfd(f->t, 1) != -EPERM ||
+	    torcoll_prepare(f->comm, &op, &other) != -EPERM)
+		return 1;
+	torcoll_prepared_free(prepared);
+	torcoll_comm_close(f->comm);
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		if (fake_calls(calls[i]))
+			return 2;
+	if (f->t->comms || f->t->jobs || f->t->lanes)
+		return 3;
+	torcoll_close(f->t);
+	return fake.opened ? 4 : 0;
+}
+
+static void child__leaves_what_is_its_parents(void **state)
+{
+	struct fixture *f = *state;
+	const struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM,
+		.count = 1, .send = &x, .recv = &x,
+	};
+	struct torcoll_prepared *prepared;
+	struct torcoll_request req[2];
+	int status;
+	pid_t pid;
+
+	assert_int_equal(torcoll_prepare(f->comm, &op, &prepared), 0);
+	fake.slots = 1;
+	start(f->comm, &req[0]);
+	/* this one is queued; another thread is in the library */
+	start(f->comm, &req[1]);
+	pthread_rwlock_wrlock(&f->t->lock);
+	pthread_mutex_lock(&f->t->queue);
+	pthread_mutex_lock(&f->t->ring->lock);
+	pid = fork();
+	if (!pid)
+		_exit(child_leaves(f, prepared));
+	pthread_mutex_unlock(&f->t->ring->lock);
+	pthread_mutex_unlock(&f->t->queue);
+	pthread_rwlock_unlock(&f->t->lock);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	torcoll_prepared_free(prepared);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +382,7 @@ int main(void)
 		test_open(eventfd__before_ops),
 		test_open(none__waits_by_calls),
 		test_open(child__is_refused),
+		test_open(child__leaves_what_is_its_parents),
 	};
 
 	fake_features = TORCOLL_FEATURE_RING | TORCOLL_FEATURE_SPIN;

@@ -277,6 +277,46 @@ static void refusal__is_told_at_the_second_call(void **state)
 	assert_true(fake.submit.flags & TORCOLL_OP_TELL && fake.submit.flags & ~TORCOLL_OP_FLAGS);
 }
 
+/* The module writes until the comm is gone. */
+static void write_late(void)
+{
+	memset((void *)(uintptr_t)fake.submit.recv_addr, 0xff, sizeof(uint64_t));
+}
+
+static void start_steps(struct fixture *f, struct torcoll_request *req)
+{
+	const struct torcoll_op op = {
+		.collective = TORCOLL_GATHER, .type = TORCOLL_I32, .count = 3, .root = 1,
+		.send = told_counts, .flags = TORCOLL_OP_COUNTS_AT_ROOT,
+	};
+
+	assert_int_equal(torcoll_submit(f->comm, &op, req), 0);
+	assert_int_equal(fake.submit.collective, TORCOLL_BROADCAST);
+	fake.on_comm_del = write_late;
+}
+
+static void close__before_memory_goes(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+
+	start_steps(f, &req);
+	torcoll_comm_close(f->comm);
+	assert_int_equal(fake_calls(TORCOLL_IOC_COMM_DEL), 1);
+}
+
+/* The file may be a child's as well: what ends ops is not that it is closed here. */
+static void close__of_the_context_too(void **state)
+{
+	struct fixture *f;
+	struct torcoll_request req;
+
+	assert_int_equal(setup((void **)&f), 0);
+	start_steps(f, &req);
+	torcoll_close(f->t);
+	assert_int_equal(fake_calls(TORCOLL_IOC_COMM_DEL), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +328,8 @@ int main(void)
 		test_open(start__gets_the_result),
 		test_open(function__in_the_order_of_ranks),
 		test_open(refusal__is_told_at_the_second_call),
+		test_open(close__before_memory_goes),
+		test_closed(close__of_the_context_too),
 	};
 
 	fake_features = TORCOLL_FEATURE_RING | TORCOLL_FEATURE_TRY | TORCOLL_FEATURE_TELL;
