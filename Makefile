@@ -677,7 +677,7 @@ $(B)/python/libtorcoll.so.0: selftests/python/fake_device.c selftests/python/fak
 unit_names := $(patsubst selftests/unit/%.c,%,$(wildcard selftests/unit/*_test.c))
 # What torcoll-plan knows of plans is what checks them.
 unit_common := $(filter-out %_test.c,$(wildcard selftests/unit/*.c)) \
-	$(addprefix tools/torcoll-plan/,dump.c cells.c check.c cost.c)
+	$(addprefix tools/torcoll-plan/,dump.c team.c cells.c check.c cost.c)
 
 fuzz_names := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/*_fuzz.c))
 fuzz_common := selftests/fuzz/fuzz.c selftests/unit/host_env.c
@@ -764,7 +764,7 @@ fuzz-kernel: debug-kernel | deps-fuzz deps-guest
 # Programs of selftests/plans/: what takes minutes. Optimized, since they compute.
 plans_common := $(wildcard selftests/plans/common/*.c) \
 	$(filter %plan_cases.c %_rules.c %host_env.c,$(wildcard selftests/unit/*.c)) \
-	$(addprefix tools/torcoll-plan/,dump.c cells.c check.c cost.c)
+	$(addprefix tools/torcoll-plan/,dump.c team.c cells.c check.c cost.c)
 plans_programs := $(patsubst selftests/plans/%.c,$(B)/host/plans/%,$(wildcard selftests/plans/*.c))
 
 $(plans_programs): $(B)/host/plans/%: $(B)/host/selftests/plans/%.o $(call objects,host,$(plans_common)) \
