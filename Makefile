@@ -498,10 +498,15 @@ bench-reduce: $(B)/bench/reduce
 # The core alone: instructions per frame, and frames per second.
 .PHONY: bench-core
 bench-core: | deps-check
-	$(Q)$(MAKE) tools
+	$(Q)$(MAKE) tools $(B)/bench/plans
 	$(Q)SECONDS_TOO=1 bench/core/run
 
 $(B)/bench/entries: $(B)/host/bench/core/entries.o $(B)/host/libtorcore.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^
+
+$(B)/bench/plans: $(B)/host/bench/core/plans.o $(B)/host/libtorcore.a
 	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^
@@ -693,7 +698,7 @@ tests: $(addprefix $(B)/$(if $(cross),host,asan)/unit/,$(unit_names)) $(net_prog
 	$(B)/bin/stress $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
 	$(if $(cross),,$(addprefix $(B)/asan/fuzz/,$(fuzz_names)) $(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) \
 		$(B)/bench/openmpi_allreduce $(if $(mpi_incdir),$(mpi_component)) $(if $(mpich_incdir),$(mpich_library) $(B)/bench/yield.so) $(mpi_tests) $(mpich_tests) \
-		$(if $(python_incdir),$(torch_module)) $(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
+		$(if $(python_incdir),$(torch_module)) $(B)/bin/dissector_frames $(B)/bench/plans $(B)/python/libtorcoll.so.0)
 	@:
 
 # What other architectures run, of which there are no guests.
