@@ -498,10 +498,15 @@ bench-reduce: $(B)/bench/reduce
 # The core alone: instructions per frame, and frames per second.
 .PHONY: bench-core
 bench-core: | deps-check
-	$(Q)$(MAKE) tools
+	$(Q)$(MAKE) tools $(B)/bench/plans
 	$(Q)SECONDS_TOO=1 bench/core/run
 
 $(B)/bench/entries: $(B)/host/bench/core/entries.o $(B)/host/libtorcore.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^
+
+$(B)/bench/plans: $(B)/host/bench/core/plans.o $(B)/host/libtorcore.a
 	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^
@@ -677,7 +682,7 @@ $(B)/python/libtorcoll.so.0: selftests/python/fake_device.c selftests/python/fak
 unit_names := $(patsubst selftests/unit/%.c,%,$(wildcard selftests/unit/*_test.c))
 # What torcoll-plan knows of plans is what checks them.
 unit_common := $(filter-out %_test.c,$(wildcard selftests/unit/*.c)) \
-	$(addprefix tools/torcoll-plan/,dump.c cells.c check.c cost.c)
+	$(addprefix tools/torcoll-plan/,dump.c team.c cells.c check.c cost.c)
 
 fuzz_names := $(patsubst selftests/fuzz/%.c,%,$(wildcard selftests/fuzz/*_fuzz.c))
 fuzz_common := selftests/fuzz/fuzz.c selftests/unit/host_env.c
@@ -693,7 +698,7 @@ tests: $(addprefix $(B)/$(if $(cross),host,asan)/unit/,$(unit_names)) $(net_prog
 	$(B)/bin/stress $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
 	$(if $(cross),,$(addprefix $(B)/asan/fuzz/,$(fuzz_names)) $(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) \
 		$(B)/bench/openmpi_allreduce $(if $(mpi_incdir),$(mpi_component)) $(if $(mpich_incdir),$(mpich_library) $(B)/bench/yield.so) $(mpi_tests) $(mpich_tests) \
-		$(if $(python_incdir),$(torch_module)) $(B)/bin/dissector_frames $(B)/python/libtorcoll.so.0)
+		$(if $(python_incdir),$(torch_module)) $(B)/bin/dissector_frames $(B)/bench/plans $(B)/python/libtorcoll.so.0)
 	@:
 
 # What other architectures run, of which there are no guests.
@@ -764,7 +769,7 @@ fuzz-kernel: debug-kernel | deps-fuzz deps-guest
 # Programs of selftests/plans/: what takes minutes. Optimized, since they compute.
 plans_common := $(wildcard selftests/plans/common/*.c) \
 	$(filter %plan_cases.c %_rules.c %host_env.c,$(wildcard selftests/unit/*.c)) \
-	$(addprefix tools/torcoll-plan/,dump.c cells.c check.c cost.c)
+	$(addprefix tools/torcoll-plan/,dump.c team.c cells.c check.c cost.c)
 plans_programs := $(patsubst selftests/plans/%.c,$(B)/host/plans/%,$(wildcard selftests/plans/*.c))
 
 $(plans_programs): $(B)/host/plans/%: $(B)/host/selftests/plans/%.o $(call objects,host,$(plans_common)) \

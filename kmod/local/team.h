@@ -55,6 +55,7 @@
  * @begun: all have, and the op no longer belongs to the seats
  * @open: the nodes' slot is not retired, or results are not copied to all
  * @called: by seat
+ * @vector: of the seats, if the nodes' call works in all of them
  * @odd: seats that do not agree
  * @words: see tor_fold.words
  * @work: copies the results
@@ -68,6 +69,7 @@ struct tor_team_op {
 	atomic_t open;
 	struct tor_fold fold;
 	const struct tor_call **called;
+	struct tor_mem **vector;
 	u32 odd[2];
 	u64 *words;
 	struct work_struct work;
@@ -97,6 +99,7 @@ struct tor_team_op {
  * @late: for deadlines of ops that wait for other local ranks
  * @op: @depth of them
  * @requests: memory of op[].called
+ * @vectors: memory of op[].vector
  * @trial, @words: to test a call before it has effects
  */
 struct tor_team {
@@ -130,6 +133,7 @@ struct tor_team {
 	struct delayed_work late;
 	struct tor_team_op *op;
 	const struct tor_call **requests;
+	struct tor_mem **vectors;
 	struct tor_op trial;
 	u64 *words;
 };

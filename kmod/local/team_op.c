@@ -19,6 +19,7 @@
 #include "op/op.h"
 #include "cdev/session.h"
 #include "op/slot.h"
+#include "core/choose/auto.h"
 #include "core/transfer/stream.h"
 #include "op/tables.h"
 
@@ -36,7 +37,8 @@ static u64 words_bytes(const struct tor_team *team)
 
 u64 tor_team_op_memory(const struct tor_team *team)
 {
-	return team->depth * (sizeof(*team->op) + team->seats * sizeof(*team->requests)) +
+	return team->depth * (sizeof(*team->op) +
+			      team->seats * (sizeof(*team->requests) + sizeof(*team->vectors))) +
 	       words_bytes(team);
 }
 
@@ -54,8 +56,10 @@ int tor_team_op_alloc(struct tor_team *team)
 	team->words = kvmalloc(words_bytes(team), GFP_KERNEL_ACCOUNT);
 	team->requests = kvcalloc(size_mul(team->depth, team->seats), sizeof(*team->requests),
 				  GFP_KERNEL_ACCOUNT);
+	team->vectors = kvcalloc(size_mul(team->depth, team->seats), sizeof(*team->vectors),
+				 GFP_KERNEL_ACCOUNT);
 	team->op = kvcalloc(team->depth, sizeof(*team->op), GFP_KERNEL_ACCOUNT);
-	if (!team->words || !team->requests || !team->op) {
+	if (!team->words || !team->requests || !team->vectors || !team->op) {
 		tor_team_op_free(team);
 		return -ENOMEM;
 	}
@@ -64,6 +68,7 @@ int tor_team_op_alloc(struct tor_team *team)
 
 		op->team = team;
 		op->called = team->requests + i * team->seats;
+		op->vector = team->vectors + i * team->seats;
 		INIT_WORK(&op->work, bring_work);
 	}
 	INIT_DELAYED_WORK(&team->late, late_work);
@@ -80,9 +85,11 @@ void tor_team_op_free(struct tor_team *team)
 			put_words(&team->op[i]);
 	kvfree(team->op);
 	kvfree(team->requests);
+	kvfree(team->vectors);
 	kvfree(team->words);
 	team->op = NULL;
 	team->requests = NULL;
+	team->vectors = NULL;
 	team->words = NULL;
 }
 
@@ -135,12 +142,14 @@ static int check_fold(struct tor_team *team, struct tor_fold *fold, const struct
 	const struct tor_comm *nodes = &team->nodes->comm;
 	bool ordered = called->reduce && !tor_reduce_exact(called->call.type, called->call.redop) &&
 		       called->call.bits == TORCOLL_BITS_ORDERED;
+	bool chains = tor_auto_chains(&team->nodes->chooser->rates, &team->map, &called->plan.call,
+				      called->elem);
 
 	fold->map = &team->map;
 	fold->node = team->node;
 	fold->seats = team->seats;
-	return tor_fold_check(fold, &called->plan.call, ordered, &nodes->node->torus, nodes->member,
-			      words, why);
+	return tor_fold_check(fold, &called->plan.call, ordered, chains, &nodes->node->torus,
+			      nodes->member, words, why);
 }
 
 /*
@@ -204,6 +213,7 @@ static int get_memory(struct tor_session *session, struct tor_team_op *op)
 	const struct tor_fold *fold = &op->fold;
 	struct tor_slot *slot = op->slot;
 	u64 elem = slot->op.elem;
+	u32 seat;
 	int err = 0;
 
 	slot->result.len = 0;
@@ -212,12 +222,15 @@ static int get_memory(struct tor_session *session, struct tor_team_op *op)
 	if (fold->has_own)
 		err = get_own(session, slot, TOR_PAGES_VECTOR, fold->own * elem, &slot->data);
 	else
-		slot->data = slot_of(op, fold->leader)->data;
+		slot->data = slot_of(op, fold->call.team ? 0 : fold->leader)->data;
+	for (seat = 0; fold->call.team && seat < op->team->seats; seat++)
+		op->vector[seat] = &slot_of(op, seat)->data;
 	if (!err)
 		err = get_own(session, slot, TOR_PAGES_TEMP,
 			      fold->input ? fold->input * elem : tor_op_temp_bytes(&slot->op),
 			      &slot->temp);
 	slot->op.data = &slot->data;
+	slot->op.vector = op->vector;
 	slot->op.temp = &slot->temp;
 	return err;
 }

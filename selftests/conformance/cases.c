@@ -66,9 +66,11 @@ static bool fold(const struct world *w, const struct tor_torus *torus, bool orde
 		.seats = tor_team_seats(&w->map, w->node),
 	};
 	const struct tor_call called = *call;
+	/* as tor_auto_chains() has it for an algorithm that is named */
+	bool chains = call->algorithm == TORCOLL_RING;
 	const char *why;
 
-	if (tor_fold_check(&f, &called, ordered, torus, w->member, words, &why))
+	if (tor_fold_check(&f, &called, ordered, chains, torus, w->member, words, &why))
 		return false;
 	*call = f.call;
 	return true;

@@ -89,6 +89,9 @@ check corrupt__a_fifth "$sim" --without "$cuts" --corrupt 0.1 --seeds 20 --count
 check payload__read_late "$sim" --loss 0.05 --duplicate 0.2 --late-payload 1 --seeds 20
 check memory__hardly_any "$sim" --without "$cuts" --no-memory 0.2 --limit 600 --seeds 20
 check fpu__hardly_ever "$sim" --no-fpu 0.9 --type f32 --redop sum --seeds 20
+# blocks of a temporary are used again while frames may be on their way
+check exscan__blocks_in_turn "$sim" --collective exscan --algorithm ring --count 40000 --type f64 --dims 3x3 --seeds 60
+check scan__any_shape "$sim" --collective scan --algorithm ring --seeds 60
 check seed__repeats_itself repeats_itself
 check scenario__survives_as_text survives_as_text
 check scenario__nonsense_is_refused nonsense_is_refused

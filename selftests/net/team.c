@@ -208,6 +208,83 @@ static int split_apart(struct torcoll_comm **comm)
 	return worked(torcoll_comm_split(world, 0, key, torcoll_deadline(60000), comm));
 }
 
+/* Of a rank's vector: sums of these are rounded differently in every other order. */
+static float rounded(uint32_t of, uint32_t i)
+{
+	return (float)((i * 2654435761U + of * 40503U) >> 8) / (float)(1U << (i + of) % 17);
+}
+
+/* Is @x the sum of the first @n ranks' vectors, one after the other? */
+static int sequential(const char *what, const float *x, uint32_t n)
+{
+	for (uint32_t i = 0; i < COUNT_MAX; i++) {
+		float want = rounded(0, i);
+
+		for (uint32_t of = 1; of < n; of++)
+			want += rounded(of, i);
+		if (x[i] != want) {
+			say("%s: element %u is %a, not %a", what, i, x[i], want);
+			return 0;
+		}
+	}
+	return 1;
+}
+
+/* One call of long vectors in the order of ranks, as AUTO makes it or by @algorithm, in place. */
+static int in_order(struct torcoll_comm *comm, uint32_t collective, uint32_t algorithm, uint32_t root)
+{
+	uint32_t me = torcoll_comm_rank(comm), n = torcoll_comm_size(comm);
+	float *x = malloc(COUNT_MAX * sizeof(*x));
+	struct torcoll_op op = {
+		.collective = collective, .algorithm = algorithm, .send = x, .recv = x,
+		.count = COUNT_MAX, .type = TORCOLL_F32, .redop = TORCOLL_SUM, .root = root,
+		.bits = TORCOLL_BITS_ORDERED,
+	};
+	int right;
+
+	for (uint32_t i = 0; i < COUNT_MAX; i++)
+		x[i] = rounded(me, i);
+	if (collective == TORCOLL_SCAN)
+		n = me + 1;
+	else if (collective == TORCOLL_EXSCAN)
+		n = me;
+	right = worked(torcoll_run(comm, &op)) &&
+		(!n || (collective == TORCOLL_REDUCE && me != root) ||
+		 sequential(torcoll_collective_name(collective), x, n));
+	free(x);
+	return right;
+}
+
+/* Sums that keep the order of ranks: from rank to rank, or gathered. */
+static int orders_long(struct torcoll_comm *comm)
+{
+	static const uint32_t collectives[] = {
+		TORCOLL_SCAN, TORCOLL_EXSCAN, TORCOLL_ALLREDUCE, TORCOLL_REDUCE,
+	};
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(collectives); i++) {
+		uint32_t c = collectives[i], gather = c == TORCOLL_REDUCE ? TORCOLL_TREE : TORCOLL_CIRCULANT;
+		uint32_t root = c == TORCOLL_REDUCE ? 4 : 0;
+
+		if (!in_order(comm, c, TORCOLL_ALGO_AUTO, root) || !in_order(comm, c, TORCOLL_RING, root / 2) ||
+		    !in_order(comm, c, gather, root))
+			return 0;
+	}
+	return 1;
+}
+
+static int long_in_order(void)
+{
+	struct torcoll_comm *apart;
+	int right;
+
+	if (!orders_long(world) || !split_apart(&apart))
+		return 1;
+	right = orders_long(apart);
+	torcoll_comm_close(apart);
+	return !right;
+}
+
 /* Ranks of a node that do not follow one another: then a dup; every other rank; and the second row of nodes. */
 static int groups_apart(void)
 {
@@ -585,6 +662,7 @@ static const struct {
 	{ "most_in_flight", most_in_flight },
 	{ "groups", groups },
 	{ "groups_apart", groups_apart },
+	{ "long_in_order", long_in_order },
 	{ "any_seat_apart", any_seat_apart },
 	{ "shown", shown },
 	{ "waits_shown", waits_shown },

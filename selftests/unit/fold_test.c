@@ -2,7 +2,8 @@
 /*
  * Folds: all nodes of a comm, of 1 to 3 ranks each, run their moves around the nodes' call, which is
  * done here by its definition; then every rank must have what its call's definition says. Ranks of a node follow one
- * another, or go round the nodes, or are anywhere. Sums that depend on their order show that the order is kept where it counts.
+ * another, or go round the nodes, or are anywhere. Sums that depend on their order show that the order is kept where it
+ * counts. Where the nodes' call is a plan in the vectors of all ranks, that plan is executed.
  */
 #include "host_env.h"
 
@@ -12,6 +13,7 @@
 #define SEATS	3
 #define RANKS	(NODES * SEATS)
 #define COUNT	60		/* of a vector, about */
+#define PIECES	(8 * RANKS)	/* of all nodes in a round */
 #define ROOM	(RANKS * COUNT + 64)	/* for all contributions */
 
 struct vectors {
@@ -28,16 +30,21 @@ static struct tor_fold fold[NODES];
 static const struct tor_call *called[NODES][SEATS];
 static u64 words[NODES][TOR_FOLD_WORDS(NODES, SEATS)];
 static u64 seed;
-static bool ordered;
+static bool ordered, chains;
 
 static u32 below(u32 n)
 {
 	return host_rand(&seed) % n;
 }
 
-/* Where order counts, one that shows it. */
+/*
+ * Where order counts, one that shows it. Summands go to the sum before them, or it comes to them: there the two may be
+ * swapped.
+ */
 static u64 combine(u64 a, u64 b)
 {
+	if (ordered && chains)
+		return 31 * (a + b);
 	return ordered ? 31 * a + b : a + b;
 }
 
@@ -201,8 +208,8 @@ static void fold_all(void)
 		};
 		for (seat = 0; seat < f->seats; seat++)
 			called[node][seat] = &call[tor_team_rank_in(&map, node, seat)];
-		assert_int_equal(tor_fold_check(f, called[node][below(f->seats)], ordered, &torus,
-						member, words[node], &why), 0);
+		assert_int_equal(tor_fold_check(f, called[node][below(f->seats)], ordered, chains,
+						&torus, member, words[node], &why), 0);
 		assert_int_equal(f->call.ranks, map.nodes);
 		/* what costs a vector more */
 		assert_true(!map.in_order || f->kind != TOR_FOLD_BLOCKS);
@@ -248,6 +255,57 @@ static void nodes_exchange(void)
 	}
 }
 
+/* --- a plan in the vectors of all ranks --- */
+
+static u64 kept[NODES][SEATS][COUNT];
+
+static u64 *buffer_of(const struct tor_plan *p, u32 node, u32 buf)
+{
+	assert_true(buf < p[node].shape.bufs);
+	return buf < p[node].shape.vectors ? at(node, buf, false) :
+					     kept[node][buf - p[node].shape.vectors];
+}
+
+static void run_plan_round(const struct tor_plan *p, u32 round)
+{
+	static u64 read[PIECES][COUNT];
+	static struct tor_piece piece[PIECES];
+	struct tor_cursor c;
+	u32 node, i, op, n = 0;
+	u64 k, *to;
+
+	for (node = 0; node < map.nodes; node++) {
+		tor_plan_begin(&p[node], 0, round, &c);
+		while (tor_plan_next(&p[node], &c, &piece[n])) {
+			if (piece[n].dst != node)
+				continue;
+			memcpy(read[n], buffer_of(p, piece[n].src, piece[n].sbuf) + piece[n].soff,
+			       piece[n].n * sizeof(u64));
+			assert_true(++n < PIECES);
+		}
+	}
+	for (op = TOR_PIECE_COPY; op <= TOR_PIECE_REDUCE; op++)
+		for (i = 0; i < n; i++) {
+			to = buffer_of(p, piece[i].dst, piece[i].dbuf) + piece[i].doff;
+			for (k = 0; piece[i].op == op && k < piece[i].n; k++)
+				to[k] = op == TOR_PIECE_COPY ? read[i][k] : combine(to[k], read[i][k]);
+		}
+}
+
+static void nodes_plan(void)
+{
+	static struct tor_plan plan[NODES];
+	u32 node, round, side = 2 * NODES;
+
+	tor_torus_init(&torus, 1, &side, 1);
+	for (node = 0; node < map.nodes; node++) {
+		assert_false(fold[node].has_own);
+		assert_int_equal(tor_plan_init(&plan[node], &fold[node].call, node, NULL), 0);
+	}
+	for (round = 0; round < plan[0].shape.rounds; round++)
+		run_plan_round(plan, round);
+}
+
 /* By definition; a vector that has no result is spoiled. */
 static void nodes_call(void)
 {
@@ -256,6 +314,10 @@ static void nodes_call(void)
 	u64 off = 0, k;
 	u32 i, j;
 
+	if (r->team) {
+		nodes_plan();
+		return;
+	}
 	switch (r->collective) {
 	case TORCOLL_ALLTOALL:
 		nodes_exchange();
@@ -410,6 +472,19 @@ static void check_many(u32 collective, bool lists)
 		check_once(collective, lists);
 }
 
+/* In their order, by either way to keep it. */
+static void check_order(u32 collective, bool lists)
+{
+	ordered = true;
+	check_many(collective, lists);
+	chains = true;
+	check_many(collective, lists);
+	ordered = false;
+	if (collective == TORCOLL_SCAN || collective == TORCOLL_EXSCAN)
+		check_many(collective, lists);
+	chains = false;
+}
+
 static void tor_fold__every_collective(void **state)
 {
 	u32 collective;
@@ -438,10 +513,9 @@ static void tor_fold__the_order_of_ranks(void **state)
 	};
 	u32 i;
 
-	ordered = true;
 	for (i = 0; i < ARRAY_SIZE(reduce); i++)
-		check_many(reduce[i], false);
-	check_many(TORCOLL_REDUCE_SCATTER, true);
+		check_order(reduce[i], false);
+	check_order(TORCOLL_REDUCE_SCATTER, true);
 }
 
 /* One rank sends another as much more as it sends a third less: sums do not tell. */
@@ -491,7 +565,7 @@ static int check_refused(u32 collective, u64 count, const u64 *list, const u64 *
 		.ranks = map.ranks, .collective = collective, .count = count, .counts = list, .from_counts = from,
 	};
 	const char *why = NULL;
-	int err = tor_fold_check(&f, &r, ordered, &torus, member, words[0], &why);
+	int err = tor_fold_check(&f, &r, ordered, false, &torus, member, words[0], &why);
 
 	assert_int_equal(!err, !why);
 	return err;

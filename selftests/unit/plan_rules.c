@@ -179,7 +179,7 @@ struct send {
 
 struct stability {
 	const struct dump *d;
-	bool alternates;
+	u32 lag;
 	struct send **sends;		/* [rank][buffer][element] */
 	struct send *pool;
 	size_t used;
@@ -199,7 +199,7 @@ static bool arrived(const struct stability *s, const struct dump_piece *now, u32
 	if (s->before[now->src * s->d->ranks + dst] >= (s32)t ||
 	    s->before[now->dst * s->d->ranks + dst] >= (s32)t)
 		return true;
-	return s->alternates && t + 2 <= now->t;
+	return s->lag && t + s->lag <= now->t;
 }
 
 static bool stable(const struct stability *s, const struct dump_piece *x, struct dump_error *e)
@@ -264,13 +264,13 @@ static bool channel_stable(struct stability *s, const struct dump_piece *x, size
 	return true;
 }
 
-static bool all_stable(const struct dump *d, bool alternates, struct dump_error *e)
+bool plan_stable(const struct dump *d, u32 lag, struct dump_error *e)
 {
 	size_t i, n, p = d->ranks, elements = 0;
 	struct dump_piece *x = dump_alloc(d->pieces, sizeof(*x));
 	struct stability s = {
 		.d = d,
-		.alternates = alternates,
+		.lag = lag,
 		.sends = dump_alloc(p * d->nbufs * d->count, sizeof(*s.sends)),
 		.known = dump_alloc(p * p, sizeof(s32)),
 		.before = dump_alloc(p * p, sizeof(s32)),
@@ -325,7 +325,7 @@ int plan_rules(const struct tor_call *call, bool stability, struct dump_error *e
 	} else {
 		dump_begin(&d, call, plans);
 		ret = all_agree(plans, &d, e) && dump_check(&d, e) &&
-		      (!stability || all_stable(&d, plans->shape.alternates, e));
+		      (!stability || plan_stable(&d, plans->shape.lag, e));
 	}
 	dump_free(&d);
 	free(plans);

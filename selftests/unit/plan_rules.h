@@ -21,7 +21,13 @@
  */
 int plan_rules(const struct tor_call *call, bool stability, struct dump_error *e);
 
-/* The same for the result alone. */
+/*
+ * What of these rules concerns what is in flight: nothing that was sent less than @lag rounds before
+ * (0: ever) is written before it has arrived.
+ */
+bool plan_stable(const struct dump *d, u32 lag, struct dump_error *e);
+
+/* As plan_rules(), for the result alone. */
 int plan_right(const struct tor_call *call, struct dump_error *e);
 
 #endif

@@ -3,7 +3,7 @@
  * Which ranks share a node, and whose message a frame is about.
  */
 #include "host_env.h"
-#include "core/local/seats.h"
+#include "core/seats.h"
 
 #define RANKS	20
 

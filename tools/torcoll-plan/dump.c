@@ -176,6 +176,8 @@ int dump_make(struct dump *d, const struct tor_call *call, const char **why)
 	u32 t, ch, r;
 	int err = 0;
 
+	if (dump_shares_nodes(call))
+		return dump_make_team(d, call, why);
 	plans = dump_alloc(call->ranks, sizeof(*plans));
 	for (r = 0; r < call->ranks && !err; r++)
 		err = tor_plan_init(&plans[r], call, r, why);

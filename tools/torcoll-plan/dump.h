@@ -68,6 +68,15 @@ struct dump_cost {
  */
 int dump_make(struct dump *d, const struct tor_call *call, const char **why);
 
+/* What `ring` does in the order of ranks, see core/plan/neighbour/chain.c. */
+#define DUMP_CHAINED	(TOR_COLL(SCAN) | TOR_COLL(EXSCAN) | TOR_COLL(ALLREDUCE) | TOR_COLL(REDUCE))
+
+/* Return whether several ranks of a call share a node, and it can be planned by nodes. */
+bool dump_shares_nodes(const struct tor_call *call);
+
+/* As dump_make(), which calls it, for such a call. */
+int dump_make_team(struct dump *d, const struct tor_call *call, const char **why);
+
 /**
  * dump_choose - choose the algorithm of a request as the module would
  * @call: the request, whose algorithm and parameters are set

@@ -154,14 +154,22 @@ void sim_value_fill(const struct sim_group *g, const struct sim_call *call, u32 
 	fill(g, call, rank, to, off, n);
 }
 
+static bool scans(const struct sim_call *call)
+{
+	return call->collective == TORCOLL_SCAN || call->collective == TORCOLL_EXSCAN;
+}
+
 static bool reduces(const struct sim_call *call)
 {
-	return call->collective == TORCOLL_ALLREDUCE || call->collective == TORCOLL_REDUCE ||
+	return scans(call) || call->collective == TORCOLL_ALLREDUCE || call->collective == TORCOLL_REDUCE ||
 	       call->collective == TORCOLL_REDUCE_SCATTER;
 }
 
-/* Reduce one rank after the other; the kernels have tests of their own. */
-static u8 *sequential(const struct sim_group *g, const struct sim_call *call)
+/*
+ * Reduce one rank after the other, the first @ranks of them; the kernels have
+ * tests of their own.
+ */
+static u8 *sequential(const struct sim_group *g, const struct sim_call *call, u32 ranks)
 {
 	u64 bytes = call->count * tor_type_size(call->type);
 	tor_reduce_fn fn = tor_reduce_kernel(call->type, call->redop);
@@ -169,7 +177,7 @@ static u8 *sequential(const struct sim_group *g, const struct sim_call *call)
 	u8 *input = malloc(bytes + 1);
 	u32 rank;
 
-	for (rank = 0; rank < g->spec->ranks; rank++) {
+	for (rank = 0; rank < ranks; rank++) {
 		if (!rank || !reduces(call)) {
 			sim_value_fill(g, call, rank, result);
 		} else {
@@ -222,6 +230,27 @@ static bool is_right(const struct sim_group *g, const struct sim_call *call,
 	return !memcmp(got + i * elem, result->expected + i * elem, elem);
 }
 
+static void say_wrong(const struct sim_group *g, const struct sim_call *call, u32 seq, u32 rank, u64 i)
+{
+	sim_fail("comm %u, op %u, rank %u: element %llu of %llu is wrong", g->number, seq, rank,
+		 (unsigned long long)i, (unsigned long long)call->count);
+}
+
+/* Each rank has a result of its own, added up in the order of ranks. */
+static void check_scan(const struct sim_group *g, const struct sim_op *op, u32 rank)
+{
+	const struct sim_call *call = &g->spec->call[op->core.seq - 1];
+	u32 elem = tor_type_size(call->type), ranks = rank + (call->collective == TORCOLL_SCAN);
+	u8 *want = sequential(g, call, ranks);
+	u64 i = 0;
+
+	while (ranks && i < call->count && !memcmp(op->data->data + i * elem, want + i * elem, elem))
+		i++;
+	if (ranks && i < call->count)
+		say_wrong(g, call, op->core.seq, rank, i);
+	free(want);
+}
+
 void sim_value_check(struct sim_group *g, const struct sim_op *op, u32 rank)
 {
 	const struct sim_call *call = &g->spec->call[op->core.seq - 1];
@@ -231,20 +260,22 @@ void sim_value_check(struct sim_group *g, const struct sim_op *op, u32 rank)
 	/* the others' call says nothing about this result */
 	if (op->rank->deeds & SIM_DID_MISMATCH)
 		return;
+	if (scans(call)) {
+		check_scan(g, op, rank);
+		return;
+	}
 	if (!g->result)
 		g->result = calloc(SIM_CALLS_MAX + 1, sizeof(*g->result));
 	result = &g->result[call->input];
 	if (!result->expected) {
-		result->expected = sequential(g, call);
+		result->expected = sequential(g, call, g->spec->ranks);
 		result->known = calloc(call->count + 1, sizeof(bool));
 	}
 	result_part(g, call, rank, &off, &n);
 	for (i = off; i < off + n; i++) {
 		if (is_right(g, call, result, op->data->data, i))
 			continue;
-		sim_fail("comm %u, op %u, rank %u: element %llu of %llu is wrong", g->number,
-			 op->core.seq, rank, (unsigned long long)i,
-			 (unsigned long long)call->count);
+		say_wrong(g, call, op->core.seq, rank, i);
 		return;
 	}
 }

@@ -132,3 +132,68 @@ int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
 	}
 	return err;
 }
+
+/* --- the order of ranks --- */
+
+/* Both ways, as far as the choice depends on it. */
+struct way {
+	u64 rounds;
+	u64 messages;			/* that a node sends and receives */
+	u64 bytes;			/* that it receives and adds up */
+};
+
+static struct way way_of_chain(const struct tor_team_map *team, const struct tor_call *call, u64 bytes)
+{
+	u32 stride = call->collective == TORCOLL_EXSCAN ? 2 : 1, blocks = tor_chain_blocks(call);
+	u32 seats = (team->ranks + team->nodes - 1) / team->nodes;
+	/* of a block, from the first rank to the last one, and of blocks */
+	u64 steps = (u64)team->ranks - 1 + blocks - 1;
+	u64 on = call->collective == TORCOLL_ALLREDUCE ? team->nodes - 1 : 1;
+
+	return (struct way){
+		.rounds = stride * steps + on,
+		.messages = 2ULL * seats * blocks,
+		.bytes = (steps + on) * seats * tor_div64(bytes, blocks),
+	};
+}
+
+static struct way way_of_gathering(const struct tor_team_map *team, u64 bytes)
+{
+	u32 steps = fls(team->nodes - 1);
+
+	return (struct way){
+		.rounds = steps, .messages = 2 * steps, .bytes = team->ranks * bytes,
+	};
+}
+
+static u64 way_time(const struct way *way, const struct tor_rates *rates)
+{
+	/* a byte is received, and added to another one */
+	return way->rounds * rates->e + way->messages * rates->message +
+	       tor_div64(way->bytes * (rates->link + 2 * rates->byte), 1000);
+}
+
+bool tor_auto_chains(const struct tor_rates *rates, const struct tor_team_map *team,
+		     const struct tor_call *call, u32 elem)
+{
+	struct way chain, gathering;
+	u32 i;
+
+	if (call->algorithm != TORCOLL_ALGO_AUTO && call->algorithm != TORCOLL_RING)
+		return false;
+	if (call->param[TORCOLL_PARAM_EXCLUDE] & 1U << TORCOLL_RING)
+		return false;
+	chain = way_of_chain(team, call, 0);
+	if (chain.rounds > U16_MAX)
+		return false;
+	if (call->algorithm == TORCOLL_RING)
+		return true;
+	for (i = 0; i < TORCOLL_PARAM_COUNT; i++)
+		if (call->param[i] && i != TORCOLL_PARAM_EXCLUDE && i != TORCOLL_PARAM_BLOCKS)
+			return false;
+	if (call->count > tor_div64(TOR_GATHERED_MAX, team->ranks * elem))
+		return true;
+	chain = way_of_chain(team, call, call->count * elem);
+	gathering = way_of_gathering(team, call->count * elem);
+	return way_time(&chain, rates) < way_time(&gathering, rates);
+}

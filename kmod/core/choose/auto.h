@@ -13,6 +13,7 @@
 #define _TOR_CORE_AUTO_H
 
 #include "core/choose/choose.h"
+#include "core/seats.h"
 
 /**
  * tor_auto_prepare - make the tables that tor_auto_plan() needs for a
@@ -60,5 +61,26 @@ void tor_auto_forget(struct tor_chooser *chooser, u32 collective);
 int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
 		  const struct tor_call *call, enum tor_level level, u32 elem, u32 rank,
 		  const char **why);
+
+/**
+ * tor_auto_chains - choose between two ways to keep the order of ranks, if nodes
+ * have several
+ * @rates: of the comm
+ * @team: its ranks
+ * @call: their call, whose sums need that order
+ * @elem: bytes of an element
+ *
+ * Sums can go from rank to rank, or every node that needs one adds up by itself
+ * what it gathers: few rounds, but as many vectors as there are ranks, in bytes
+ * and in memory. The first is chosen if it is faster, or if all vectors are
+ * longer than TOR_GATHERED_MAX together.
+ *
+ * Context: any. The same on every rank.
+ * Return: true if sums go from rank to rank.
+ */
+bool tor_auto_chains(const struct tor_rates *rates, const struct tor_team_map *team,
+		     const struct tor_call *call, u32 elem);
+
+#define TOR_GATHERED_MAX	(16 << 20)
 
 #endif

@@ -180,7 +180,7 @@ static bool is_begun(const struct tor_op *op, const struct tor_call *call)
 	return b->valid && !call->counts && !call->from_counts && c->count == call->count &&
 	       c->collective == call->collective && c->algorithm == call->algorithm &&
 	       c->root == call->root && c->peer == call->peer && c->ranks == call->ranks &&
-	       c->torus == call->torus && c->members == call->members &&
+	       c->torus == call->torus && c->team == call->team && c->members == call->members &&
 	       !memcmp(c->param, call->param, sizeof(c->param)) &&
 	       c->type == call->type && c->redop == call->redop && c->bits == call->bits &&
 	       op->plan.rank == op->comm->rank && b->chooser == op->comm->chooser &&
@@ -256,6 +256,7 @@ int tor_op_describe(struct tor_op *op, u32 seq, const struct tor_call *asked, co
 		.call = call,
 		.rank = op->comm->rank,
 		.shape = {
+			.vectors = 1,
 			.bufs = 1,
 			.input = call.collective == TORCOLL_ALLTOALL ||
 				 call.collective == TORCOLL_HALO,
@@ -297,7 +298,7 @@ u64 tor_op_temp_bytes(const struct tor_op *op)
 {
 	const struct tor_plan *p = &op->plan;
 	u64 bytes = p->temp.n * op->elem;
-	u32 temps = p->shape.bufs - 1;
+	u32 temps = p->shape.bufs - p->shape.vectors;
 
 	if (p->shape.input || !temps)
 		return 0;

@@ -157,7 +157,9 @@ static inline struct tor_mem *tor_op_mem(const struct tor_op *op, u32 buf, u64 *
 
 	if (buf == TOR_BUF_DATA)
 		return op->data;
-	*off += ((buf - 1) * p->temp.n - p->temp.off) * op->elem;
+	if (buf < p->shape.vectors)
+		return op->vector[buf];
+	*off += ((buf - p->shape.vectors) * p->temp.n - p->temp.off) * op->elem;
 	return op->temp;
 }
 

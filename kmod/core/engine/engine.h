@@ -37,7 +37,7 @@
 #include "core/link/node.h"
 #include "core/plan/plan.h"
 #include "core/reduce/reduce.h"
-#include "core/local/seats.h"
+#include "core/seats.h"
 #include "core/wire/wire.h"
 #include "core/transfer/xfer.h"
 
@@ -75,7 +75,7 @@ enum tor_explained {
 /**
  * struct tor_comm - the core's part of a communicator
  *
- * If nodes have several ranks of a comm (see core/local/seats.h), the ranks of this struct
+ * If nodes have several ranks of a comm (see core/seats.h), the ranks of this struct
  * are its nodes, wherever frames are sent. Failure reports, local and sent,
  * always name ranks of users, which @team translates.
  *
@@ -181,6 +181,7 @@ struct tor_begun {
  * @plans: number of plans made so far
  * @begun: input of @plan
  * @data: the plan's vector
+ * @vector: if the plan has several, all of them, the first one is @data
  * @temp: its temporaries, contiguous, tor_op_temp_bytes(); or its input; NULL
  *	if it has neither
  * @input: initial contents of @data; NULL: @data holds them
@@ -211,6 +212,7 @@ struct tor_op {
 	u64 plans;
 	struct tor_plan plan;
 	struct tor_mem *data;
+	struct tor_mem *const *vector;
 	struct tor_mem *temp;
 	struct tor_mem *input;
 	u64 *taken;
@@ -530,11 +532,11 @@ u32 tor_op_digest(const struct tor_call *call);
  *	byte
  * @why: out: static reason of a refusal
  *
- * The caller then sets data, temp (plan.shape.bufs - 1 temporaries) and
- * deadline, calls tor_input_begin() if required, and calls tor_chan_start() on
- * each channel: first on those that the plan does not have (plan.shape.channels
- * on), since the op can finish and its slot serve another op as soon as all
- * others are started.
+ * The caller then sets data, vector (if plan.shape.vectors exceeds 1), temp
+ * (tor_op_temp_bytes()) and deadline, calls tor_input_begin() if required, and
+ * calls tor_chan_start() on each channel: first on those that the plan does not
+ * have (plan.shape.channels on), since the op can finish and its slot serve
+ * another op as soon as all others are started.
  *
  * Return: 0, or a negative errno with nothing relevant changed.
  */

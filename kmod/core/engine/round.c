@@ -215,12 +215,13 @@ static void round_leave(struct tor_chan *chan)
  */
 static bool sends_are_stable(struct tor_chan *chan)
 {
+	u32 lag = chan->op->plan.shape.lag;
 	struct tor_tx *tx;
 
-	if (!chan->op->plan.shape.alternates)
+	if (!lag)
 		return true;
 	list_for_each_entry(tx, &chan->tx, list)
-		if (tx->round + 2 <= chan->round && !tor_chan_copy_send(chan, tx))
+		if (tx->round + lag <= chan->round && !tor_chan_copy_send(chan, tx))
 			return false;
 	return true;
 }

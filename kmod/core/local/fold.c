@@ -21,7 +21,8 @@ static u32 fold_nodes_collective(const struct tor_fold *f, u32 collective)
 	}
 }
 
-static enum tor_fold_kind fold_kind(const struct tor_team_map *map, u32 collective, bool ordered)
+static enum tor_fold_kind fold_kind(const struct tor_team_map *map, u32 collective, bool ordered,
+				    bool chains)
 {
 	bool scans = collective == TORCOLL_SCAN || collective == TORCOLL_EXSCAN;
 
@@ -29,10 +30,13 @@ static enum tor_fold_kind fold_kind(const struct tor_team_map *map, u32 collecti
 		return TOR_FOLD_EXCHANGE;
 	if (collective == TORCOLL_HALO)
 		return TOR_FOLD_HALO;
-	if (ordered && (map->nodes > 1 || scans))
+	if (scans ? ordered || !map->in_order : ordered && map->nodes > 1) {
+		if (chains && collective != TORCOLL_REDUCE_SCATTER)
+			return TOR_FOLD_CHAIN;
 		return TOR_FOLD_ORDERED;
+	}
 	if (scans)
-		return map->in_order ? TOR_FOLD_SCAN : TOR_FOLD_ORDERED;
+		return TOR_FOLD_SCAN;
 	return map->in_order || !tor_collective_has_blocks(collective) ? TOR_FOLD_SHARED :
 									 TOR_FOLD_BLOCKS;
 }
@@ -110,13 +114,15 @@ static void fold_fill_blocks(struct tor_fold *f)
 
 /*
  * The seat whose vector the node uses: the root's, if it has the data or
- * receives it in place.
+ * receives it in place. A chain brings results to the last one.
  */
 static u32 fold_find_leader(const struct tor_fold *f, const struct tor_call *r)
 {
 	bool rooted = r->collective == TORCOLL_BROADCAST || r->collective == TORCOLL_GATHER ||
 		      r->collective == TORCOLL_SCATTER;
 
+	if (f->kind == TOR_FOLD_CHAIN)
+		return f->seats - 1;
 	return rooted && tor_fold_is_here(f, r->root) ? f->map->seat[r->root] : 0;
 }
 
@@ -132,6 +138,15 @@ static u32 fold_nodes_redop(const struct tor_call *call)
 										call->redop;
 }
 
+/* A chain goes through all ranks. */
+static void fold_fill_chain(struct tor_fold *f, const struct tor_call *r)
+{
+	f->call.team = f->map;
+	f->call.root = r->root;
+	f->call.algorithm = TORCOLL_RING;
+	f->call.param[TORCOLL_PARAM_EXCLUDE] = 0;
+}
+
 /* The nodes' call, without counts. */
 static void fold_fill_request(struct tor_fold *f, const struct tor_call *r,
 			      const struct tor_torus *torus, const u32 *member)
@@ -145,6 +160,8 @@ static void fold_fill_request(struct tor_fold *f, const struct tor_call *r,
 	f->call.root = tor_collective_has_root(f->call.collective) ? f->map->node[r->root] : 0;
 	f->call.counts = NULL;
 	f->call.from_counts = NULL;
+	if (f->kind == TOR_FOLD_CHAIN)
+		fold_fill_chain(f, r);
 }
 
 /* The counts as far as known before all ranks have called. */
@@ -168,13 +185,13 @@ static void fold_fill_counts(struct tor_fold *f)
 	}
 }
 
-int tor_fold_check(struct tor_fold *f, const struct tor_call *r, bool ordered,
+int tor_fold_check(struct tor_fold *f, const struct tor_call *r, bool ordered, bool chains,
 		   const struct tor_torus *torus, const u32 *member, u64 *words, const char **why)
 {
 	const struct tor_call **all = f->called;
 	const char *bad;
 
-	f->kind = fold_kind(f->map, r->collective, ordered);
+	f->kind = fold_kind(f->map, r->collective, ordered, chains);
 	bad = fold_check_request(r, f->kind);
 	if (bad) {
 		*why = bad;
@@ -182,7 +199,8 @@ int tor_fold_check(struct tor_fold *f, const struct tor_call *r, bool ordered,
 	}
 	f->words = words;
 	f->leader = fold_find_leader(f, r);
-	f->has_own = f->kind != TOR_FOLD_SHARED && (f->kind != TOR_FOLD_SCAN || f->map->nodes > 1);
+	f->has_own = f->kind != TOR_FOLD_SHARED && f->kind != TOR_FOLD_CHAIN &&
+		     (f->kind != TOR_FOLD_SCAN || f->map->nodes > 1);
 	fold_fill_request(f, r, torus, member);
 	f->called = &r;
 	fold_fill_counts(f);
@@ -216,6 +234,8 @@ static bool fold_move_before(const struct tor_fold *f, struct tor_fold_cursor *c
 		return tor_fold_scan_before(f, c, m);
 	case TOR_FOLD_ORDERED:
 		return tor_fold_ordered_before(f, c, m);
+	case TOR_FOLD_CHAIN:
+		return false;
 	case TOR_FOLD_EXCHANGE:
 		return tor_fold_exchange_before(f, c, m);
 	case TOR_FOLD_HALO:
@@ -236,6 +256,8 @@ static bool fold_move_after(const struct tor_fold *f, struct tor_fold_cursor *c,
 		return tor_fold_scan_after(f, c, m);
 	case TOR_FOLD_ORDERED:
 		return tor_fold_ordered_after(f, c, m);
+	case TOR_FOLD_CHAIN:
+		return tor_fold_chain_after(f, c, m);
 	case TOR_FOLD_EXCHANGE:
 		return tor_fold_exchange_after(f, c, m);
 	case TOR_FOLD_HALO:

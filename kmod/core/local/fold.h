@@ -21,6 +21,9 @@
  *	a reduction whose   an allgather, a gather, or an alltoall of contributions,
  *	order matters       which every node that needs a result then adds up in the
  *	                    order of ranks. Only if there are several nodes
+ *	the same, of long   the same one, in the vectors of all seats: the sum goes
+ *	vectors             from rank to rank (see plan/neighbour/chain.c). Not a
+ *	                    reduce-scatter
  *	alltoall, halo      an alltoall between two vectors of the node. What stays
  *	                    on the node is moved at once
  *
@@ -34,13 +37,14 @@
 #define _TOR_CORE_FOLD_H
 
 #include "core/plan/plan.h"
-#include "core/local/seats.h"
+#include "core/seats.h"
 
 enum tor_fold_kind {
 	TOR_FOLD_SHARED,
 	TOR_FOLD_BLOCKS,
 	TOR_FOLD_SCAN,
 	TOR_FOLD_ORDERED,
+	TOR_FOLD_CHAIN,
 	TOR_FOLD_EXCHANGE,
 	TOR_FOLD_HALO,
 };
@@ -53,7 +57,8 @@ enum tor_fold_kind {
  *	alltoall
  * @kind: kind of fold
  * @call: the nodes' call
- * @leader: seat in whose vector the nodes' call works; unused with @has_own
+ * @leader: seat in whose vector the nodes' call works; unused with @has_own; in
+ *	a chain, that which has the result of an allreduce
  * @has_own: the nodes' call works in a vector of the node
  * @own: elements of that vector; @input: elements of its input
  * @blocks: elements of the blocks of the node's ranks, if contributions to them
@@ -107,6 +112,8 @@ struct tor_fold_cursor {
  *	rank of the node
  * @called: call of one rank
  * @ordered: its reduction must be the sequential sum
+ * @chains: what needs the order of ranks passes sums on from rank to rank, see
+ *	tor_auto_chains()
  * @torus: shape of the fabric
  * @member: its node for each node of the map
  * @words: TOR_FOLD_WORDS(), valid as long as the fold
@@ -119,7 +126,7 @@ struct tor_fold_cursor {
  * Return: 0, or -EINVAL.
  */
 int tor_fold_check(struct tor_fold *f, const struct tor_call *called, bool ordered,
-		   const struct tor_torus *torus, const u32 *member, u64 *words, const char **why);
+		   bool chains, const struct tor_torus *torus, const u32 *member, u64 *words, const char **why);
 
 /*
  * Complete @f->call once all ranks of the node have made the checked call and

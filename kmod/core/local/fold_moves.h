@@ -131,6 +131,7 @@ bool tor_fold_ordered_before(const struct tor_fold *f, struct tor_fold_cursor *c
 			     struct tor_move *m);
 bool tor_fold_ordered_after(const struct tor_fold *f, struct tor_fold_cursor *c,
 			    struct tor_move *m);
+bool tor_fold_chain_after(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m);
 
 /* fold_exchange.c; *_count() adds what each node is sent and sends to the counts */
 void tor_fold_exchange_count(struct tor_fold *f);

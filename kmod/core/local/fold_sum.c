@@ -170,3 +170,16 @@ bool tor_fold_ordered_after(const struct tor_fold *f, struct tor_fold_cursor *c,
 	}
 	return true;
 }
+
+/* --- sums that went from rank to rank --- */
+
+/* An allreduce brought its result to one seat, a scan to all, a reduce to the root's. */
+bool tor_fold_chain_after(const struct tor_fold *f, struct tor_fold_cursor *c, struct tor_move *m)
+{
+	if (tor_fold_called(f)->collective != TORCOLL_ALLREDUCE || c->i == f->leader)
+		return false;
+	m->from = f->leader;
+	m->to = c->i++;
+	tor_fold_in_place(m, tor_fold_whole(f));
+	return true;
+}

@@ -82,6 +82,7 @@ extern const struct tor_family tor_family_recdoub_bw;
 extern const struct tor_family tor_family_recdoub_bw_mirrored;
 extern const struct tor_family tor_family_direct;
 extern const struct tor_family tor_family_chain;
+extern const struct tor_family tor_family_chain_team;
 extern const struct tor_family tor_family_halo;
 
 /* See plan.c. */

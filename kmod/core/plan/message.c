@@ -51,7 +51,7 @@ int tor_plan_message(struct tor_plan *p, const struct tor_call *call, u32 rank, 
 		.call = *call,
 		.ops = &family_message,
 		.rank = rank,
-		.shape = { .channels = 1, .peers = 1, .bufs = 1, .agrees = true,
+		.shape = { .channels = 1, .peers = 1, .vectors = 1, .bufs = 1, .agrees = true,
 			   .sequential = true },
 		.temp = { 0, call->count },
 	};

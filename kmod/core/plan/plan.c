@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Plans: requests, and the iterator around the families. See plan.h. */
 #include "core/plan/family.h"
+#include "core/seats.h"
 
 static const struct tor_family *const families[TORCOLL_ALGO_COUNT] = {
 	[TORCOLL_SWING_BW] = &tor_family_swing_bw,
@@ -40,6 +41,8 @@ static const struct tor_family *plan_family(const struct tor_call *r)
 {
 	u32 i;
 
+	if (r->team)
+		return r->algorithm == TORCOLL_RING ? &tor_family_chain_team : NULL;
 	for (i = 0; i < ARRAY_SIZE(further); i++)
 		if (r->algorithm == further[i].algorithm &&
 		    further[i].family->serves >> r->collective & 1)
@@ -122,7 +125,7 @@ static const char *plan_check_params(const struct tor_call *r, const struct tor_
 
 static const char *plan_check_rooted(const struct tor_call *r)
 {
-	if (r->root >= r->ranks)
+	if (r->root >= (r->team ? r->team->ranks : r->ranks))
 		return "root is not a rank";
 	if (r->root && !tor_collective_has_root(r->collective))
 		return "only broadcast, reduce, gather and scatter have a root";
@@ -293,11 +296,11 @@ static bool plan_has_chords(const struct tor_plan *p)
 
 /*
  * True if there is nothing to do. A rank alone still has neighbours in a halo,
- * and can send messages to itself.
+ * and can send messages to itself; a node alone may have several ranks.
  */
 static bool plan_is_idle(const struct tor_call *r)
 {
-	if (r->ranks == 1 && r->collective != TORCOLL_HALO && r->collective != TORCOLL_SEND)
+	if (r->ranks == 1 && !r->team && r->collective != TORCOLL_HALO && r->collective != TORCOLL_SEND)
 		return true;
 	/* a rank that receives nothing may still send */
 	return !r->count && !r->from_counts;
@@ -313,6 +316,7 @@ static int plan_init_family(struct tor_plan *p, const struct tor_family *f, cons
 		.channels = 1,
 		.chunks = max(p->call.param[TORCOLL_PARAM_CHUNKS], 1U),
 		.peers = 1,
+		.vectors = 1,
 		.bufs = 1,
 		.agrees = true,
 	};
@@ -323,6 +327,8 @@ static int plan_init_family(struct tor_plan *p, const struct tor_family *f, cons
 	err = f->init(p, why);
 	if (err)
 		return err;
+	if (p->shape.alternates)
+		p->shape.lag = 2;
 	for (ch = 0; ch < p->shape.channels; ch++)
 		rounds = max(rounds, tor_plan_rounds(p, ch));
 	p->shape.rounds = rounds;
@@ -363,7 +369,8 @@ int tor_plan_init(struct tor_plan *p, const struct tor_call *call, u32 rank, con
 		bad = plan_check_params(call, f);
 	if (bad)
 		return plan_refuse(-EINVAL, why, bad);
-	if (!(tor_algorithm_serves(call->algorithm) & (1U << call->collective)))
+	if (!((call->team ? f->serves : tor_algorithm_serves(call->algorithm)) &
+	      (1U << call->collective)))
 		return plan_refuse(-EOPNOTSUPP, why,
 				   "the algorithm does not serve this collective");
 	/* a rank that has the result of an allreduce has heard of all ranks */

@@ -15,18 +15,20 @@
  *
  * All pieces of a round read their sources as they were before the round. Then
  * the copies are applied, then the reductions in the order yielded, dst = dst
- * op src. An element gets at most one copy per round. Offsets and lengths count
- * elements. A round without any piece of this rank is empty here but still
+ * op src. An element gets at most one copy per round. What stays on the rank is
+ * executed piece by piece: none reads what one before it has written. Offsets
+ * and lengths count elements. A round without any piece of this rank is empty here but still
  * counts, so that (channel, round) names the same transfer at both ends.
  *
  * Stability: the engine sends without copying, so data in flight must not
- * change before it has arrived. A family that does not set ->alternates
- * guarantees that a piece which overwrites data sent in an earlier round can
- * arrive only after that data has arrived (for example, the final block of an
- * allgather that overwrites a partial sum). For a family that sets
- * ->alternates, the engine enters round k only when all sends of rounds up to k
- * - 2 are acknowledged or were copied, as short ones are. Within a round and
- * its predecessor such a family never overwrites data that is being sent.
+ * change before it has arrived. A family that sets no ->lag guarantees that a
+ * piece which overwrites data sent in an earlier round can arrive only after
+ * that data has arrived (for example, the final block of an allgather that
+ * overwrites a partial sum). For a family that sets ->lag, the engine enters
+ * round k only when all sends of rounds up to k - lag are acknowledged or were
+ * copied, as short ones are. Within a round and the lag - 1 before it such a
+ * family never overwrites data that is being sent. One that sets ->alternates
+ * has a lag of 2.
  *
  * Chunks: at the end of each round a channel waits for the last frame of its
  * slowest neighbour. With several channels that take the same way, each on a
@@ -35,6 +37,11 @@
  *
  * Temporaries are as long as the vector. A family whose ranks use only a part
  * of them sets tor_plan.temp.
+ *
+ * If nodes have several ranks, collectives whose sums go from rank to rank are
+ * planned by nodes, but in the vectors of their ranks (tor_call.team): the first
+ * buffers of a node are the vectors of its seats (tor_plan_shape.vectors), the
+ * first of which is data. Temporaries follow.
  *
  * If the plan has an input (tor_plan_shape.input), buffer 1 is not a temporary:
  * it initially holds the same contents as data, and is never written.
@@ -48,6 +55,8 @@
 #include <linux/torcoll.h>
 
 #include "core/torus.h"
+
+struct tor_team_map;
 
 #define TOR_MAX_CHANNELS	(2 * TOR_MAX_DIMS)
 #define TOR_MAX_BUFS		U16_MAX		/* data and temporaries */
@@ -79,6 +88,8 @@ struct tor_piece {
  * @torus: shape on which the members lie
  * @members: node of each rank, or NULL: rank i is node i of @torus
  * @ranks: number of ranks (torus->nodes if @members is NULL)
+ * @team: the ranks above are nodes, and these are the ranks that call, among
+ *	them @root; only with `ring`, see core/seats.h. Or NULL
  * @collective: enum torcoll_collective
  * @algorithm: enum torcoll_algorithm, not AUTO
  * @type: enum torcoll_type, with @redop and @bits: no plan depends on them
@@ -102,6 +113,7 @@ struct tor_call {
 	const u32 *members;
 	const struct tor_placement *placed;
 	u32 ranks;
+	const struct tor_team_map *team;
 	u32 collective;
 	u32 algorithm;
 	u32 type;
@@ -150,7 +162,9 @@ struct tor_plan_shape {
 	u32 chunks;			/* channels that take the same way */
 	u32 rounds;			/* of the longest channel */
 	u32 peers;			/* ranks sent to in one round of one channel, at most */
+	u32 vectors;			/* buffers that are vectors: 1, or as many as seats */
 	u32 bufs;			/* buffers used: 1 is data alone */
+	u32 lag;			/* see above */
 	bool alternates;		/* see above */
 	bool input;			/* see above */
 	bool agrees;	/* one bracketing per element on all ranks: same float bits */
@@ -258,6 +272,9 @@ const char *tor_algorithm_name(u32 algorithm);
 int tor_algorithm_parse(const char *name);
 const char *tor_collective_name(u32 collective);
 int tor_collective_parse(const char *name);
+
+/* The number of blocks of a call whose sums go from rank to rank. */
+u32 tor_chain_blocks(const struct tor_call *call);
 
 /* Sets of collectives. */
 #define TOR_COLL(c)	(1U << TORCOLL_##c)

@@ -108,6 +108,11 @@ static u32 recdoub_digit(const struct tor_side *l, u32 step, u32 from, u32 to)
 	return recdoub_part(l, to) >> step & 1;
 }
 
+static u32 recdoub_code(const struct tor_side *l, u32 x)
+{
+	return recdoub_part(l, x);
+}
+
 /*
  * In the last step of a folded side, coordinates that gave everything receive
  * their own blocks.
@@ -130,6 +135,7 @@ static bool recdoub_live(const struct tor_side *l, u32 step, u32 x, u32 y)
 	.nth = recdoub_nth,			\
 	.radix = recdoub_radix,			\
 	.digit = recdoub_digit,			\
+	.code = recdoub_code,			\
 	.moves = recdoub_moves,			\
 	.live = recdoub_live
 

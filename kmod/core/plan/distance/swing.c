@@ -226,6 +226,15 @@ static u32 swing_digit(const struct tor_side *l, u32 step, u32 from, u32 to)
 	return tor_swing_half(l->n, to, step, l->mirrored);
 }
 
+/* All of tor_swing_half() at once. */
+static u32 swing_code(const struct tor_side *l, u32 x)
+{
+	u32 even = x % 2 ? x - swing_sign(0, l->mirrored) * swing_rho(l->steps) : x;
+	u32 last = l->steps - 1;
+
+	return (even >> 1 & ((1U << last) - 1)) | (x & 1) << last;
+}
+
 static const struct tor_lines swing_lines = {
 	.mirrors = true,
 	.steps = swing_steps,
@@ -235,6 +244,7 @@ static const struct tor_lines swing_lines = {
 	.nth = swing_nth,
 	.radix = swing_radix,
 	.digit = swing_digit,
+	.code = swing_code,
 };
 
 const struct tor_family tor_family_swing_bw = {

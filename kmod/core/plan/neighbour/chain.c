@@ -1,26 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * `ring` for a scan: along the ranks in their order, each rank adds its own
- * vector and passes the sum on, block by block, so that all ranks are busy. The
- * result is the sequential sum.
+ * `ring` in the order of ranks: each rank adds its own vector to the sum of
+ * those before it and passes the sum on, block by block, so that all ranks are
+ * busy. The result is the sequential sum.
  *
  * In a scan a rank sends a block in the round after it arrived. An exclusive
- * scan keeps the own vector, and the sum that includes it, in a temporary,
- * because its result is what arrived. The addition takes a round in between.
+ * scan needs the own vector when the block has been replaced by what arrived,
+ * which is the result: it keeps the block in a temporary, adds the result to it
+ * in a round in between, and sends it. A temporary holds a few blocks.
+ *
+ * Where nodes have several ranks, which need not be neighbours in the chain,
+ * the plan is that of a node: each of its ranks does the same, in a vector of
+ * its own. There are reductions of this kind, too: the last rank has the sum of
+ * all, which goes to the root, or round by all nodes.
  */
 #include "core/plan/family.h"
+#include "core/seats.h"
 
-#define BUF_SUM		1		/* exscan: the sum up to this rank, inclusive */
+#define BLOCK		4096		/* elements, at least: a few pages */
+#define BLOCKS		64		/* at most, unless asked for */
+#define KEPT		4		/* blocks in a temporary */
 
 struct chain {
+	u32 ranks;			/* in the sum */
+	u32 seats;			/* of them on this node */
 	u32 blocks;
 	u32 stride;			/* rounds from rank to rank */
 };
 
-/* The block in transfer. Kept in the cursor. */
+/*
+ * What a rank does with a block, in the order of rounds, and what a node does
+ * with sums of all ranks.
+ */
+enum step { KEEP, COME, ADD, GO, STEPS, SUM_COMES = STEPS, SUM_GOES };
+
+/* The transfer of a block: one piece. Kept in the cursor. */
 struct at {
+	enum step step;
+	u32 rank;			/* that has it; of sums, that receives it: its node */
 	u32 block;
-	bool all;			/* the whole vector instead */
 	bool done;
 };
 
@@ -29,119 +47,279 @@ static const struct chain *chain_state(const struct tor_plan *p)
 	return tor_plan_state_const(p, struct chain);
 }
 
+/* --- ranks --- */
+
+static u32 chain_node(const struct tor_plan *p, u32 rank)
+{
+	return p->call.team ? tor_team_node(p->call.team, rank) : rank;
+}
+
+static u32 chain_rank(const struct tor_plan *p, u32 seat)
+{
+	return p->call.team ? tor_team_rank_in(p->call.team, p->rank, seat) : p->rank;
+}
+
+static u32 chain_last(const struct tor_plan *p)
+{
+	return chain_state(p)->ranks - 1;
+}
+
+/* --- begin --- */
+
 static bool chain_is_exclusive(const struct tor_plan *p)
 {
 	return p->call.collective == TORCOLL_EXSCAN;
 }
 
-static int chain_init(struct tor_plan *p, const char **why)
+/* Rounds in which sums of all ranks go on, for one block. */
+static u32 chain_sum_rounds(const struct tor_plan *p)
 {
-	struct chain *s = tor_plan_state(p, struct chain);
-
-	if (p->call.param[TORCOLL_PARAM_CHANNELS] > 1) {
-		*why = "ring scans in one channel";
-		return -EINVAL;
-	}
-	s->blocks = p->call.param[TORCOLL_PARAM_BLOCKS];
-	/* a few pages each, at most 64 */
-	if (!s->blocks)
-		s->blocks = clamp_t(u64, tor_div64(p->call.count, 4096), 1, 64);
-	if (s->blocks > U16_MAX) {
-		*why = "the number of blocks exceeds 65535";
-		return -EINVAL;
-	}
-	s->stride = chain_is_exclusive(p) ? 2 : 1;
-	p->shape.bufs = chain_is_exclusive(p) ? 2 : 1;
-	p->shape.sequential = true;
-	return 0;
+	if (p->call.collective == TORCOLL_ALLREDUCE)
+		return p->call.ranks - 1;
+	return p->call.collective == TORCOLL_REDUCE && p->call.root != chain_last(p);
 }
 
 static u32 chain_rounds(const struct tor_plan *p, u32 channel)
 {
 	const struct chain *s = chain_state(p);
 
-	return s->stride * (p->call.ranks - 1 + s->blocks - 1);
+	return s->stride * (s->ranks - 1 + s->blocks - 1) + chain_sum_rounds(p);
 }
 
-/* True if rank @rank sends a block in this round. Sets at->block. */
-static bool chain_sends(const struct tor_plan *p, const struct tor_cursor *c, u32 rank,
-			struct at *at)
+u32 tor_chain_blocks(const struct tor_call *call)
+{
+	return call->param[TORCOLL_PARAM_BLOCKS] ?:
+	       clamp_t(u64, tor_div64(call->count, BLOCK), 1, BLOCKS);
+}
+
+static void chain_keeps(struct tor_plan *p)
 {
 	const struct chain *s = chain_state(p);
-	/* an exclusive scan sends in odd rounds */
-	u32 first = rank * s->stride + s->stride - 1;
+	u64 count = p->call.count;
 
-	if (rank + 1 >= p->call.ranks || c->round < first || (c->round - first) % s->stride)
+	p->shape.bufs += s->seats;
+	/* blocks do not get longer */
+	p->temp.n = s->blocks > KEPT ? tor_block_start(count, s->blocks, KEPT) : count;
+	/* a block takes the place of one that was sent 2 * KEPT - 2 rounds before */
+	if (s->blocks > KEPT)
+		p->shape.lag = 2 * KEPT - 2;
+}
+
+static int chain_init(struct tor_plan *p, const char **why)
+{
+	struct chain *s = tor_plan_state(p, struct chain);
+	const struct tor_team_map *team = p->call.team;
+
+	if (p->call.param[TORCOLL_PARAM_CHANNELS] > 1) {
+		*why = "ring adds up in the order of ranks in one channel";
+		return -EINVAL;
+	}
+	s->blocks = tor_chain_blocks(&p->call);
+	if (s->blocks > U16_MAX) {
+		*why = "the number of blocks exceeds 65535";
+		return -EINVAL;
+	}
+	s->ranks = team ? team->ranks : p->call.ranks;
+	s->seats = team ? tor_team_seats(team, p->rank) : 1;
+	s->stride = chain_is_exclusive(p) ? 2 : 1;
+	p->shape.vectors = s->seats;
+	p->shape.bufs = s->seats;
+	/* each rank's successor, and who is next to have the sum of all */
+	p->shape.peers = team ? s->seats + 1 : 1;
+	p->shape.sequential = true;
+	if (chain_is_exclusive(p))
+		chain_keeps(p);
+	return 0;
+}
+
+/* --- steps --- */
+
+/* The round in which a rank sends its first block. */
+static u32 chain_goes_in(const struct tor_plan *p, u32 rank)
+{
+	u32 stride = chain_state(p)->stride;
+
+	return rank * stride + stride - 1;
+}
+
+/* The block of this round, if the first one is in round @first. */
+static bool chain_find_block(const struct tor_plan *p, u32 round, u32 first, struct at *at)
+{
+	const struct chain *s = chain_state(p);
+
+	if (round < first || (s->stride == 2 && (round - first) % 2))
 		return false;
-	at->block = (c->round - first) / s->stride;
+	at->block = (round - first) / s->stride;
 	return at->block < s->blocks;
 }
 
-/*
- * Exclusive: round 0 copies the own vector to the temporary. Before a block is
- * sent, what arrived is added to it.
- */
-static bool chain_adds(const struct tor_plan *p, struct tor_cursor *c, struct at *at)
+/* Local: the own block goes to the temporary, or what arrived is added there. */
+static bool chain_keep(const struct tor_plan *p, struct tor_cursor *c, struct at *at)
 {
-	struct tor_cursor next = { .round = c->round + 1 };
+	u32 before = at->step == KEEP ? 2 : 1;
 
-	if (!chain_is_exclusive(p))
+	if (!chain_is_exclusive(p) || !at->rank || at->rank == chain_last(p) ||
+	    !chain_find_block(p, c->round, chain_goes_in(p, at->rank) - before, at))
 		return false;
 	c->src = p->rank;
 	c->dst = p->rank;
-	at->all = !c->round;
-	if (at->all)
-		c->op = TOR_PIECE_COPY;
-	return at->all || (p->rank && c->round % 2 == 0 && chain_sends(p, &next, p->rank, at));
+	c->op = at->step == KEEP ? TOR_PIECE_COPY : TOR_PIECE_REDUCE;
+	return true;
 }
 
-/* Transfers: local, sent, received. */
+/* From @at->rank to the next one. */
+static bool chain_pass(const struct tor_plan *p, struct tor_cursor *c, struct at *at)
+{
+	if (!chain_find_block(p, c->round, chain_goes_in(p, at->rank), at))
+		return false;
+	c->src = chain_node(p, at->rank);
+	c->dst = chain_node(p, at->rank + 1);
+	c->op = chain_is_exclusive(p) ? TOR_PIECE_COPY : TOR_PIECE_REDUCE;
+	return true;
+}
+
+static bool chain_step(const struct tor_plan *p, struct tor_cursor *c, struct at *at)
+{
+	switch (at->step) {
+	case COME:
+		if (!at->rank)
+			return false;
+		at->rank--;
+		return chain_pass(p, c, at);
+	case GO:
+		/* to a rank of this node, it comes */
+		return at->rank < chain_last(p) && chain_node(p, at->rank + 1) != p->rank &&
+		       chain_pass(p, c, at);
+	default:
+		return chain_keep(p, c, at);
+	}
+}
+
+/*
+ * Sums of all ranks: from the node of the last rank to that of the root, or from
+ * node to node. @at->rank: the last one of the node that receives them, or the
+ * root.
+ */
+static bool chain_sum_step(const struct tor_plan *p, struct tor_cursor *c, struct at *at)
+{
+	u32 nodes = p->call.ranks, first = chain_node(p, chain_last(p)), place = 0;
+	bool comes = at->step == SUM_COMES;
+
+	if (!chain_sum_rounds(p))
+		return false;
+	c->op = TOR_PIECE_COPY;
+	if (p->call.collective == TORCOLL_REDUCE) {
+		at->rank = p->call.root;
+		c->src = first;
+		c->dst = chain_node(p, at->rank);
+		if (p->rank != (comes ? c->dst : c->src) || (!comes && c->src == c->dst))
+			return false;
+		return chain_find_block(p, c->round, chain_last(p), at);
+	}
+	place = (p->rank + nodes - first) % nodes;
+	if (place == (comes ? 0 : nodes - 1))
+		return false;
+	c->src = (p->rank + nodes - comes) % nodes;
+	c->dst = (c->src + 1) % nodes;
+	at->rank = tor_team_rank_in(p->call.team, c->dst, tor_team_seats(p->call.team, c->dst) - 1);
+	return chain_find_block(p, c->round, chain_last(p) + place - comes, at);
+}
+
+/* Transfers: the steps of each rank of this node, then those of sums. */
 static bool chain_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	struct at *at = (struct at *)c->family;
-	u32 from;
+	u32 seats = chain_state(p)->seats, i;
 
-	at->all = false;
 	at->done = false;
-	for (; c->transfer < 3; c->transfer++) {
-		if (!c->transfer) {
-			if (chain_adds(p, c, at))
-				return true;
-			continue;
-		}
-		if (c->transfer == 2 && !p->rank)
-			return false;
-		from = c->transfer == 1 ? p->rank : p->rank - 1;
-		c->src = from;
-		c->dst = from + 1;
-		c->op = chain_is_exclusive(p) ? TOR_PIECE_COPY : TOR_PIECE_REDUCE;
-		if (chain_sends(p, c, from, at))
+	for (; c->transfer < STEPS * seats; c->transfer++) {
+		at->step = c->transfer % STEPS;
+		at->rank = chain_rank(p, c->transfer / STEPS);
+		if (chain_step(p, c, at))
+			return true;
+	}
+	for (; c->transfer < STEPS * seats + 2; c->transfer++) {
+		i = c->transfer - STEPS * seats;
+		at->step = SUM_COMES + i;
+		if (chain_sum_step(p, c, at))
 			return true;
 	}
 	return false;
 }
 
+/* --- pieces --- */
+
+/* A rank's vector among the buffers of its node. */
+static u16 chain_vector(const struct tor_plan *p, u32 rank)
+{
+	return p->call.team ? tor_team_seat(p->call.team, rank) : TOR_BUF_DATA;
+}
+
+static u16 chain_temporary(const struct tor_plan *p, u32 rank)
+{
+	u32 seats = p->call.team ? tor_team_seats(p->call.team, chain_node(p, rank)) : 1;
+
+	return seats + chain_vector(p, rank);
+}
+
+static u64 chain_kept_at(const struct tor_plan *p, u32 block)
+{
+	return tor_block_start(p->call.count, chain_state(p)->blocks, block % KEPT);
+}
+
+/* Where the sum of all ranks is on the node that sends it. */
+static u16 chain_sum_of(const struct tor_plan *p, u32 node)
+{
+	return tor_team_seats(p->call.team, node) - 1;
+}
+
 static bool chain_piece(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out)
 {
 	struct at *at = (struct at *)c->family;
-	u64 count = p->call.count;
 	u32 blocks = chain_state(p)->blocks;
 
 	if (at->done)
 		return false;
 	at->done = true;
-	if (chain_is_exclusive(p) && c->src == c->dst)
-		out->dbuf = BUF_SUM;
-	else if (chain_is_exclusive(p))
-		out->sbuf = BUF_SUM;
-	tor_piece_in_place(out, at->all ? (struct tor_span){ 0, count } : (struct tor_span){
-		tor_block_start(count, blocks, at->block), tor_block_len(count, blocks, at->block)
+	tor_piece_in_place(out, (struct tor_span){
+		tor_block_start(p->call.count, blocks, at->block),
+		tor_block_len(p->call.count, blocks, at->block),
 	});
+	switch (at->step) {
+	case KEEP:
+	case ADD:
+		out->sbuf = chain_vector(p, at->rank);
+		out->dbuf = chain_temporary(p, at->rank);
+		out->doff = chain_kept_at(p, at->block);
+		break;
+	case COME:
+	case GO:
+		out->sbuf = chain_vector(p, at->rank);
+		out->dbuf = chain_vector(p, at->rank + 1);
+		if (!chain_is_exclusive(p) || !at->rank)
+			break;
+		out->sbuf = chain_temporary(p, at->rank);
+		out->soff = chain_kept_at(p, at->block);
+		break;
+	default:
+		out->sbuf = chain_sum_of(p, c->src);
+		out->dbuf = chain_vector(p, at->rank);
+	}
 	return true;
 }
 
 const struct tor_family tor_family_chain = {
 	.serves = TOR_COLL(SCAN) | TOR_COLL(EXSCAN),
+	.params = TOR_PARAM(CHANNELS) | TOR_PARAM(BLOCKS),
+	.any_list = true,
+	.init = chain_init,
+	.rounds = chain_rounds,
+	.transfer = chain_transfer,
+	.piece = chain_piece,
+};
+
+const struct tor_family tor_family_chain_team = {
+	.serves = TOR_COLL(SCAN) | TOR_COLL(EXSCAN) | TOR_COLL(ALLREDUCE) | TOR_COLL(REDUCE),
 	.params = TOR_PARAM(CHANNELS) | TOR_PARAM(BLOCKS),
 	.any_list = true,
 	.init = chain_init,

@@ -123,6 +123,36 @@ static void lines_find_range(const struct tor_plan *p, u32 channel, u32 k, struc
 	at->first = s->pos[channel] - s->pos[channel] % (at->blocks * radix);
 }
 
+/*
+ * The place of this rank's block in the order, of which each step of a side
+ * has one bit. A plan is made for each call: this takes a few instructions per
+ * bit, whatever the family.
+ */
+static u32 lines_find_coded_pos(const struct tor_plan *p, u32 channel)
+{
+	const struct tor_lines_state *s = lines_state(p);
+	u32 code[TOR_MAX_DIMS], steps[TOR_MAX_DIMS], i, d, k, pos = 0, most = 0;
+
+	for (i = 0; i < p->grid.ndim; i++) {
+		struct tor_side l;
+
+		d = lines_dim(p, channel, i);
+		l = lines_side(p, channel, d);
+		code[i] = lines_ops(p)->code(&l, tor_torus_coord(&p->grid, p->rank, d));
+		steps[i] = s->steps[d];
+		most = max(most, s->steps[d]);
+	}
+	/* all dimensions have the first steps */
+	for (k = 0; k < s->least; k++)
+		for (i = 0; i < p->grid.ndim; i++)
+			pos = pos << 1 | (code[i] >> k & 1);
+	for (; k < most; k++)
+		for (i = 0; i < p->grid.ndim; i++)
+			if (k < steps[i])
+				pos = pos << 1 | (code[i] >> k & 1);
+	return pos;
+}
+
 /* The place of this rank's block in the order. */
 static u32 lines_find_pos(const struct tor_plan *p, u32 channel)
 {
@@ -137,6 +167,8 @@ static u32 lines_find_pos(const struct tor_plan *p, u32 channel)
 		}
 		return pos;
 	}
+	if (lines_ops(p)->code)
+		return lines_find_coded_pos(p, channel);
 	for (k = 0; k < lines_state(p)->half; k++) {
 		struct tor_side l;
 

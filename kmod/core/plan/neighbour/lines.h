@@ -58,6 +58,8 @@ struct tor_set {
  *	there is an order of blocks in which transfers are single ranges;
  *	else 0
  * @digit: the part that @from gives to @to in @step
+ * @code: optional, with a radix of 2 in each step: the digits of @x to itself, a
+ *	bit each, that of step 0 lowest
  * @moves: optional, for schedules in which some coordinates give all they have
  *	in step 0 and get their own blocks in the last step: true if @step is
  *	that last step
@@ -77,6 +79,7 @@ struct tor_lines {
 	bool (*nth)(const struct tor_side *l, struct tor_set *set, u32 i);
 	u32 (*radix)(const struct tor_plan *p, u32 dim);
 	u32 (*digit)(const struct tor_side *l, u32 step, u32 from, u32 to);
+	u32 (*code)(const struct tor_side *l, u32 x);
 	bool (*moves)(const struct tor_side *l, u32 step);
 	bool (*live)(const struct tor_side *l, u32 step, u32 x, u32 y);
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Teams: the ranks that share a node. See seats.h. */
-#include "core/local/seats.h"
+#include "core/seats.h"
 
 #include "core/order.h"
 
