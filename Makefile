@@ -151,6 +151,7 @@ help:
 	@echo '  make fuzz               searches with every fuzzer; T=seconds for each'
 	@echo '  make fuzz-kernel        the same for the module, in guests with the debug kernel; T=seconds, NAMES="netlink" for some'
 	@echo '  make check-plans        all plans on every shape of up to 64 nodes; T=swing-bw for one; minutes'
+	@echo '  make check-chords       rings with chords of up to 64 nodes and 6 ports: rounds, loads, results; minutes'
 	@echo '  make check-circulant    circulant schedules for up to 2,100,000 ranks; minutes'
 	@echo '  make check-scale        simulated fabrics of up to 4,096 nodes, from their start to a result; an hour'
 	@echo '  make check-vms          tests with a guest for each node; needs both kernels, takes minutes'
@@ -779,7 +780,7 @@ $(plans_programs): $(B)/host/plans/%: $(B)/host/selftests/plans/%.o $(call objec
 	$(Q)$(CC) -pthread -o $@ $(filter %.o,$^) $(B)/host/libtorcore.a -lcmocka -lm
 
 # Prints what plans cost to compute.
-.PHONY: bench-plans check-plans check-circulant
+.PHONY: bench-plans check-plans check-chords check-circulant
 bench-plans: $(B)/host/plans/bench
 	$(Q)$<
 
@@ -787,6 +788,9 @@ bench-plans: $(B)/host/plans/bench
 check-plans: $(B)/host/plans/sweep $(B)/asan/unit/plan_tables_test
 	$(Q)$< 64 40 $(T)
 	$(Q)$(if $(T),,$(B)/asan/unit/plan_tables_test 64)
+
+check-chords: $(B)/host/plans/chords
+	$(Q)$<
 
 check-circulant: $(B)/host/plans/circulant
 	$(Q)$<

@@ -168,11 +168,51 @@ check speed__16384_nodes rank_all
 check switch__no_contention near \
 	"$(model --dims 64 --topology switch --sizes 1M --algorithm general | best 9 general 1048576)" \
 	0.984375 0.001
-# A HyperX has a link for every peer in a row: half of Swing's bytes go out by each of two ports.
-check hyperx__one_crossing test \
-	"$(model --dims 8x8 --topology hyperx --sizes 1M --algorithm swing-bw | cut -d, -f8 | tail -1)" = 24
+# A HyperX has a link for every peer in a row: a hop for each round, and no link has more than its share.
+is hyperx__one_link "$(model --dims 8x8 --topology hyperx --sizes 1M --algorithm swing-bw | cut -d, -f7-9 | tail -1)" \
+	12,12,0.984375
+# On boards of 2x2 a ring of 8 has four traces, and four ways of 2 hops: those of 7 in a row that are longest, 4 times 11.
+is hammingmesh__rings_do_not_wait \
+	"$(model --dims 8x8 --topology hammingmesh --sizes 1M --algorithm bucket | cut -d, -f7,8 | tail -1)" 28,44
 check hammingmesh__boards_near test \
 	"$(model --dims 8x8 --topology hammingmesh --board 8 --sizes 1M --algorithm bucket | wc -l)" = 2
+
+# --- section 5.4 of the Swing paper ---
+
+# What docs/choosing.md says of a figure, from the plot's table: largest gain, that at 512 MiB, ours and the paper's.
+paper_row()
+{
+	awk -F, '
+		NR > 1 && $10 > most { most = $10; at = $1 }
+		NR > 1 && $11 > theirs { theirs = $11; where = $1 }
+		END {
+			printf "| %d %% at %d MiB | %d %% at %d MiB | %d %% | %d %% |", most, at / 2 ^ 20, theirs,
+			       where / 2 ^ 20, $10, $11
+		}' "$1"
+}
+
+# In %, rounded up: mean and most by which values of at least 1 Gb/s differ from the paper's.
+paper_differs()
+{
+	awk -F, '
+		FNR > 1 {
+			for (i = 2; i < 10; i += 2)
+				if ($(i + 1) >= 1) {
+					d = $i / $(i + 1) - 1
+					d = d < 0 ? -d : d
+					sum += d
+					n++
+					most = d > most ? d : most
+				}
+		}
+		END { printf "%d values, %.0f %%, %.0f %%", n, 100 * sum / n, 100 * most }' "$@"
+}
+
+for figure in 12 13 14; do
+	"$sim" plot swing-$figure "$tmp"
+	check paper__documented_$figure grep -qF -- "$(paper_row "$tmp/swing-$figure.csv")" docs/choosing.md
+done
+is paper__differences "$(paper_differs "$tmp"/swing-1[234].csv)" "101 values, 3 %, 13 %"
 
 # --- formats, plots, refusals ---
 

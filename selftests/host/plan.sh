@@ -52,7 +52,7 @@ ktap_header
 # Every algorithm and collective on a few shapes: right, or refused.
 while read -r alg colls; do
 	for coll in $colls; do
-		for dims in 1 2 7 4x4 9x3 2x2x2 6x4x3; do
+		for dims in 1 2 7 4x4 9x3 2x2x2 6x4x3 3:meshx3:mesh; do
 			"$plan" --dims $dims -c "$coll" -a "$alg" -n 1000 >"$tmp/dump" 2>/dev/null ||
 				[[ $? == 3 ]] || continue
 			[[ -s $tmp/dump ]] || continue
@@ -122,6 +122,8 @@ check check__as_many_buffers_as_ranks exits 0 "$plan" --dims 700 -a direct -c re
 check cost__same_from_dump diff <("$plan" --cost -j "${allreduce[@]}") \
 	<("$plan" --cost -j - <"$tmp/dump")
 check cost__swing_8x8 grep -q '^factor  *1.078' <("$plan" --dims 8x8 -a swing-bw --cost)
+# a HyperX: all messages of a latency form go one hop
+check cost__hyperx_4x4 grep -q '"rounds":4,"hops":4,' <("$plan" --dims 4:meshx4:mesh -a recdoub-lat --cost -j)
 check cost__one_cable grep -q '"factor":1,' <("$plan" --dims 2 --cables 1 -a bibucket --cost -j)
 
 "$plan" --dims 4x4 -a bibucket --draw >"$tmp/svg"

@@ -111,6 +111,16 @@ torus_down
 shape 4:meshx4 "4 4" "mesh ring" 40
 torus_down
 
+# a HyperX: any two of a row or column are neighbours, all others two hops apart by two ways
+shape 3:meshx3:mesh "3 3" "mesh mesh" 18
+is hyperx__ports_by_steps "$(node 4 torcollctl -j port show | jq -r 'map("\(.dim)\(.dir)") | sort | join(" ")')" "0+1 0+2 1+1 1+2"
+check hyperx__discover node 0 torcollctl discover dims 3:meshx3:mesh
+node 0 ip link set d0s1 down
+eventually hyperx__a_cut_is_known 10 now 8 .dead_links 2
+is hyperx__a_cut_leaves_all "$(of 0 .reached)" 9
+perf 3:meshx3:mesh_with_a_cut
+torus_down
+
 module_load || bail "the module does not load"
 fails mesh__too_many_ports any "12 ports at a node" torcollctl fabric add 9 dims 14:mesh node 0
 fails no_such_kind any ":line or :mesh" torcollctl fabric add 9 dims 4:star node 0

@@ -12,13 +12,13 @@
 
 #define MODEL_NAME	64
 
-enum model_topology { MODEL_TORUS, MODEL_HAMMINGMESH, MODEL_SWITCH };
+enum model_topology { MODEL_TORUS, MODEL_HAMMINGMESH, MODEL_HYPERX, MODEL_SWITCH };
 
 /**
  * struct model_fabric - what is wired how
  * @torus: shape
  * @topology: what lies between the nodes
- * @board: HammingMesh: side of a board; a HyperX has boards of one node
+ * @board: HammingMesh: side of a board
  * @name: sides, as in 4x4, and what is no torus
  */
 struct model_fabric {
@@ -30,13 +30,18 @@ struct model_fabric {
 
 /**
  * struct model_profile - how fast it is, and what it may do
+ * @crossing: HammingMesh: hops that the way from board to board counts as, by a
+ *	cable, switches and another cable
  * @one_port: latency forms, and recursive doubling, use one port at a time, as
  *	in the papers
+ * @lat_ports: but Swing's latency form
  */
 struct model_profile {
 	const char *name;
 	struct tor_rates rates;
+	u32 crossing;
 	bool one_port;
+	bool lat_ports;
 };
 
 /**
@@ -89,9 +94,13 @@ bool model_fabric_init(struct model_fabric *fabric, const char *dims, enum model
  */
 double model_ports(const struct model_fabric *fabric);
 
-/* Compute the cost of a plan on a fabric, as tor_cost_plan() does. */
-int model_cost(const struct model_fabric *fabric, const struct tor_call *call,
-	       struct tor_cost *cost, const char **why);
+/*
+ * Compute the cost of a plan on the fabric of a run, as tor_cost_plan() does. On
+ * a HammingMesh hops are those of the longest chain of messages: see
+ * model_chain.c.
+ */
+int model_cost(const struct model_run *run, const struct tor_call *call, struct tor_cost *cost,
+	       const char **why);
 
 const struct model_profile *model_profile_find(const char *name);
 
@@ -114,6 +123,52 @@ const struct model_row *model_row_find(const struct model_answer *answer, const 
  */
 const struct model_row *model_row_best(const struct model_answer *answer, const struct model_run *run,
 				       u32 i, u32 algorithms);
+
+/* --- chains --- */
+
+/**
+ * struct model_chain - longest chains of messages, by the node where they end
+ * @torus: shape
+ * @before: most hops before the round
+ * @after: the same after it, for the while
+ * @message: those of the round, all nodes'
+ * @messages: their number
+ * @room: messages for which there is memory
+ * @rounds: rounds before this one
+ */
+struct model_chain {
+	const struct tor_torus *torus;
+	u32 *before;
+	u32 *after;
+	struct model_link {
+		u32 src, dst, hops;
+	} *message;
+	size_t messages;
+	size_t room;
+	u32 rounds;
+};
+
+void model_chain_begin(struct model_chain *c, const struct tor_torus *torus);
+
+/* Add a message that the tally is about to count, and those that it stands for. */
+void model_chain_add(struct model_chain *c, const struct tor_tally *t, u32 src, u32 dst, u32 hops);
+
+/* End it. Return the hops of the longest chain. */
+u32 model_chain_end(struct model_chain *c, const struct tor_tally *t);
+
+/* --- what the Swing paper prints --- */
+
+#define PAPER_SIZES	13		/* 32 bytes to 512 MiB, times 4 */
+
+/**
+ * model_paper_draw - compute the curves of one of its figures
+ * @run: question that a figure answers, for PAPER_SIZES sizes
+ * @figure: 12 to 14
+ * @csv: gets a line per size: all curves, each with the paper's beside it
+ * @gnuplot: gets the same as data, for model_paper_plot()
+ */
+void model_paper_draw(const struct model_run *run, u32 figure, FILE *csv, FILE *gnuplot);
+void model_paper_plot(FILE *gnuplot);
 
 /* --- printing --- */
 

@@ -32,7 +32,8 @@ void model_usage(FILE *to)
 	      "       torcoll-sim plot NAME [DIRECTORY]\n"
 	      "What collectives take on fabrics of any size, by the model that `auto` chooses by.\n"
 	      "\n"
-	      "  --profile P        torcoll (default), swing, trivance: how fast, as in those papers\n"
+	      "  --profile P        torcoll (default), swing, swing-boards, swing-hyperx, trivance, kolmakov: how\n"
+	      "                     fast, as in those papers\n"
 	      "  --dims 8x8,27x27   shapes (8x8)\n"
 	      "  --sizes 32:512M:x4 bytes: from, to, factor (default); or a list 2K,1M\n"
 	      "  --algorithm A,B    all (default) or some\n"
@@ -137,12 +138,12 @@ static void parse_topology(struct question *q, const char *s)
 		q->topology = MODEL_TORUS;
 	else if (!strcmp(s, "switch"))
 		q->topology = MODEL_SWITCH;
-	else if (!strcmp(s, "hammingmesh") || !strcmp(s, "hyperx"))
+	else if (!strcmp(s, "hammingmesh"))
 		q->topology = MODEL_HAMMINGMESH;
+	else if (!strcmp(s, "hyperx"))
+		q->topology = MODEL_HYPERX;
 	else
 		refuse("topology", s);
-	if (!strcmp(s, "hyperx"))
-		q->board = 1;
 }
 
 static void parse_format(struct question *q, const char *s)

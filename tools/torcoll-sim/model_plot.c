@@ -11,28 +11,31 @@
 #include <unistd.h>
 
 #define FABRICS_MOST	14
-#define SIZES		13		/* 32 bytes to 512 MiB, times 4 */
+#define SIZES		PAPER_SIZES
 
 #define A(name)		(1U << TORCOLL_##name)
 #define SWING		(A(SWING_BW) | A(SWING_LAT))
 #define TRIVANCE	(A(TRIVANCE_BW) | A(TRIVANCE_LAT))
 #define RECDOUB		(A(RECDOUB_LAT) | A(RECDOUB_BW))
 #define BRUCK		(A(BRUCK_LAT) | A(BRUCK_BW))
+#define HX(side)	{ "64x64", MODEL_HAMMINGMESH, side, .profile = "swing-boards" }
+#define HYPERX		{ "64x64", MODEL_HYPERX, .profile = "swing-hyperx" }
 #define BASELINES	(A(RING) | A(BUCKET) | A(HAMILTONIAN) | RECDOUB)
 
 /*
  * GOODPUT: a curve per algorithm. SLOWER: their times relative to that of auto.
  * GAIN: of @mine over @others, a curve per fabric; RANGE: a bar per fabric.
  * RELATIVE: times of other families relative to that of @mine. MAP: the best
- * over size and f/e.
+ * over size and f/e. BESIDE: a paper's own curves, and those of the model.
  */
-enum kind { GOODPUT, SLOWER, GAIN, RANGE, RELATIVE, MAP };
+enum kind { GOODPUT, SLOWER, GAIN, RANGE, RELATIVE, MAP, BESIDE };
 
 struct place {
 	const char *dims;
 	enum model_topology topology;
 	u32 board;
 	u32 gbps;			/* 0: the profile's */
+	const char *profile;		/* NULL: the plot's */
 };
 
 struct plot {
@@ -42,6 +45,7 @@ struct plot {
 	const char *profile;
 	u32 mine, others;
 	struct place place[FABRICS_MOST];
+	u32 figure;			/* BESIDE: of the paper */
 };
 
 static const struct plot plots[] = {
@@ -56,12 +60,17 @@ static const struct plot plots[] = {
 	  BASELINES, { { "64x16" }, { "128x8" }, { "256x4" } } },
 	{ "swing-11", "Gain of Swing on tori of 2, 3 and 4 dimensions (Swing, figure 11)", GAIN, "swing",
 	  SWING, BASELINES, { { "8x8" }, { "8x8x8" }, { "8x8x8x8" } } },
+	{ "swing-12", "Hx2Mesh, 64x64 nodes in boards of 2x2 (Swing, figure 12)", BESIDE, "swing", SWING,
+	  BASELINES, { HX(2) }, 12 },
+	{ "swing-13", "Hx4Mesh, 64x64 nodes in boards of 4x4 (Swing, figure 13)", BESIDE, "swing", SWING,
+	  BASELINES, { HX(4) }, 13 },
+	{ "swing-14", "HyperX, 64x64 nodes (Swing, figure 14)", BESIDE, "swing", SWING, BASELINES,
+	  { HYPERX }, 14 },
 	{ "swing-15", "Gain of Swing on all networks (Swing, section 5.4 and figure 15)", RANGE, "swing",
 	  SWING, BASELINES,
 	  { { "8x8" }, { "16x16" }, { "32x32" }, { "64x64" }, { "128x128" }, { "64x16" },
 	    { "128x8" }, { "256x4" }, { "8x8x8" }, { "8x8x8x8" },
-	    { "64x64", MODEL_HAMMINGMESH, 2 }, { "64x64", MODEL_HAMMINGMESH, 4 },
-	    { "64x64", MODEL_HAMMINGMESH, 1 } } },
+	    HX(2), HX(4), HYPERX } },
 	{ "trivance-ring8", "Times on a ring of 8, to Trivance's", RELATIVE, "trivance", TRIVANCE,
 	  SWING | RECDOUB | BRUCK | A(BUCKET) | A(BIBUCKET), { { "8" } } },
 	{ "trivance-ring64", "Times on a ring of 64, to Trivance's", RELATIVE, "trivance", TRIVANCE,
@@ -91,7 +100,7 @@ static void set_run(struct model_run *run, const struct plot *p, const struct pl
 		    const struct canvas *c)
 {
 	*run = (struct model_run){
-		.profile = *model_profile_find(p->profile),
+		.profile = *model_profile_find(place->profile ? place->profile : p->profile),
 		.collective = TORCOLL_ALLREDUCE,
 		.algorithms = p->mine | p->others,
 		.everything = true,
@@ -105,8 +114,6 @@ static void set_run(struct model_run *run, const struct plot *p, const struct pl
 	if (place->gbps)
 		snprintf(run->fabric.name + strlen(run->fabric.name),
 			 sizeof(run->fabric.name) - strlen(run->fabric.name), "-%ug", place->gbps);
-	else if (place->topology == MODEL_HAMMINGMESH && place->board == 1)
-		snprintf(run->fabric.name, sizeof(run->fabric.name), "hyperx-%s", place->dims);
 }
 
 static void ask(const struct model_run *run, struct model_answer *answer, struct canvas *c)
@@ -324,6 +331,10 @@ static void end_script(const struct plot *p, struct canvas *c)
 	};
 	u32 i;
 
+	if (p->kind == BESIDE) {
+		model_paper_plot(c->gnuplot);
+		return;
+	}
 	fputs(axes[p->kind], c->gnuplot);
 	if (p->kind == RANGE) {
 		fputs("set xrange [-1:13]\nset bmargin 6\nplot $c0 using 1:3:2:6:5:xtic(7) with candlesticks whiskerbars lw 1.5,"
@@ -340,6 +351,8 @@ static void end_script(const struct plot *p, struct canvas *c)
 
 static void draw(const struct plot *p, struct canvas *c)
 {
+	struct model_run run;
+
 	switch (p->kind) {
 	case GOODPUT:
 	case SLOWER:
@@ -356,6 +369,10 @@ static void draw(const struct plot *p, struct canvas *c)
 		break;
 	case MAP:
 		draw_map(p, c);
+		break;
+	case BESIDE:
+		set_run(&run, p, &p->place[0], c);
+		model_paper_draw(&run, p->figure, c->csv, c->gnuplot);
 		break;
 	}
 }
@@ -384,7 +401,8 @@ static bool make_plot(const struct plot *p, const char *dir)
 	}
 	snprintf(path, sizeof(path), "%s/%s.svg", dir, p->name);
 	begin_script(p, &c, path);
-	model_print_head(c.csv, MODEL_CSV, 3, command);
+	if (p->kind != BESIDE)
+		model_print_head(c.csv, MODEL_CSV, 3, command);
 	draw(p, &c);
 	end_script(p, &c);
 	if (pclose(c.gnuplot)) {

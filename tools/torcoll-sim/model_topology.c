@@ -4,9 +4,12 @@
  * torus does not have, and other routes; plans are not aware of them.
  *
  * HammingMesh (Hoefler et al. 2022): boards of a x a nodes in a mesh. The outer
- * ports of all boards in a row of nodes lead to a switch of that row, and
- * likewise those of columns. A switch counts as two hops, one up and one down.
- * HyperX, as in the Swing paper, is the same with boards of one node.
+ * ports of all boards in a row of nodes lead to switches of that row, and
+ * likewise those of columns. A way through them counts as several hops of a
+ * board, one link up and one down.
+ *
+ * HyperX, as in the Swing paper: every node has a link to each node of its row
+ * and of its column. One hop for each dimension.
  *
  * Switch: every node has one port to a switch that joins all; one hop from any
  * node to any other.
@@ -17,8 +20,12 @@
 
 #include <stdlib.h>
 
-/* The board's side, for the routes. One model runs at a time. */
-static u32 board;
+/*
+ * For the routes: the board's side, hops of the way to another board, and the
+ * chain that messages are added to, or NULL. One model runs at a time.
+ */
+static u32 board, crossing;
+static struct model_chain *chain;
 
 static s32 step(enum tor_dir dir)
 {
@@ -58,7 +65,7 @@ static u32 cross_switch(struct tor_tally *t, u32 node, u32 dst, u32 d, enum tor_
 	/* from the edge inwards */
 	tor_tally_cross(t, edge, d, -step(in), inside, n, share,
 			link_up(t, d, in == TOR_PLUS ? TOR_MINUS : TOR_PLUS));
-	return away + 2 + inside;
+	return away + crossing + inside;
 }
 
 /*
@@ -80,7 +87,7 @@ static u32 route_boards(struct tor_tally *t, u32 node, u32 dst, u32 d, u64 n)
 			    in < 0 ? TOR_PLUS : TOR_MINUS, n, 1);
 }
 
-static u32 route_hammingmesh(struct tor_tally *t, u32 src, u32 dst, u64 n)
+static u32 route_all_boards(struct tor_tally *t, u32 src, u32 dst, u64 n)
 {
 	u32 d, x, y, hops = 0, node = src, next;
 
@@ -101,6 +108,41 @@ static u32 route_hammingmesh(struct tor_tally *t, u32 src, u32 dst, u64 n)
 	return hops;
 }
 
+static u32 route_hammingmesh(struct tor_tally *t, u32 src, u32 dst, u64 n)
+{
+	u32 hops = route_all_boards(t, src, dst, n);
+
+	if (chain)
+		model_chain_add(chain, t, src, dst, hops);
+	return hops;
+}
+
+/* Links by how far up the row they lead, those of dimension 0 first. */
+static u32 route_hyperx(struct tor_tally *t, u32 src, u32 dst, u64 n)
+{
+	const struct tor_torus *torus = t->torus;
+	u32 d, up, hops = 0, first = 0;
+
+	for (d = 0; d < torus->ndim; first += torus->side[d++] - 1) {
+		up = (tor_torus_coord(torus, dst, d) + torus->side[d] -
+		      tor_torus_coord(torus, src, d)) % torus->side[d];
+		if (!up)
+			continue;
+		src = tor_tally_cross(t, src, d, up, 1, 2 * n, 2, first + up - 1);
+		hops++;
+	}
+	return hops;
+}
+
+static u32 links_hyperx(const struct tor_torus *torus)
+{
+	u32 d, links = 0;
+
+	for (d = 0; d < torus->ndim; d++)
+		links += torus->side[d] - 1;
+	return links;
+}
+
 static u32 route_switch(struct tor_tally *t, u32 src, u32 dst, u64 n)
 {
 	tor_tally_cross(t, src, 0, 1, 1, 2 * n, 2, 0);
@@ -111,7 +153,7 @@ static u32 route_switch(struct tor_tally *t, u32 src, u32 dst, u64 n)
 bool model_fabric_init(struct model_fabric *fabric, const char *dims, enum model_topology topology,
 		       u32 board)
 {
-	static const char *const prefix[] = { "", "hx", "switch-" };
+	static const char *const prefix[] = { "", "hx", "hyperx-", "switch-" };
 	u32 side[TOR_MAX_DIMS], ndim = host_shape_parse(dims, side), d;
 
 	if (tor_torus_init(&fabric->torus, ndim, side, 2))
@@ -142,9 +184,41 @@ double model_ports(const struct model_fabric *fabric)
 	return 2 * dims;
 }
 
-int model_cost(const struct model_fabric *fabric, const struct tor_call *call,
-	       struct tor_cost *cost, const char **why)
+/*
+ * Find the longest chain of messages of a plan, in hops. Channels do not wait
+ * for each other, and on equal sides are alike: where a plan can do with one,
+ * its chain is found.
+ */
+static int find_chain(const struct model_run *run, const struct tor_call *call, const u32 *least,
+		      u32 *hops)
 {
+	struct tor_call one = *call;
+	struct model_chain c;
+	struct tor_cost cost;
+	struct tor_plan plan;
+	struct tor_tally t;
+	int err;
+
+	one.param[TORCOLL_PARAM_CHANNELS] = 1;
+	one.count = 2ULL * one.ranks;
+	if (tor_plan_init(&plan, &one, 0, NULL))
+		one = *call;
+	tor_tally_init(&t, &run->fabric.torus);
+	t.route = route_hammingmesh;
+	t.links = 4 * run->fabric.torus.ndim;
+	model_chain_begin(&c, &run->fabric.torus);
+	chain = &c;
+	err = tor_cost_walk(&t, &one, least, &cost, NULL);
+	*hops = model_chain_end(&c, &t);
+	chain = NULL;
+	tor_tally_free(&t);
+	return err;
+}
+
+int model_cost(const struct model_run *run, const struct tor_call *call, struct tor_cost *cost,
+	       const char **why)
+{
+	const struct model_fabric *fabric = &run->fabric;
 	u32 least[TOR_MAX_DIMS], d;
 	struct tor_tally t;
 	int err;
@@ -154,12 +228,18 @@ int model_cost(const struct model_fabric *fabric, const struct tor_call *call,
 		least[d] = fabric->topology == MODEL_HAMMINGMESH ? fabric->board : 1;
 	if (fabric->topology == MODEL_HAMMINGMESH) {
 		board = fabric->board;
+		crossing = run->profile.crossing;
 		t.route = route_hammingmesh;
 		t.links = 4 * fabric->torus.ndim;
+	} else if (fabric->topology == MODEL_HYPERX) {
+		t.route = route_hyperx;
+		t.links = links_hyperx(&fabric->torus);
 	} else if (fabric->topology == MODEL_SWITCH) {
 		t.route = route_switch;
 	}
 	err = tor_cost_walk(&t, call, least, cost, why);
 	tor_tally_free(&t);
+	if (!err && fabric->topology == MODEL_HAMMINGMESH)
+		err = find_chain(run, call, least, &cost->hops);
 	return err;
 }
