@@ -52,6 +52,7 @@ typedef int64_t s64;
 #define __uninitialized
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
+#define cmpxchg(p, old, new)	__sync_val_compare_and_swap(p, old, new)
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
 /* an annotation for KCSAN, which the kernel has */

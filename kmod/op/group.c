@@ -161,14 +161,24 @@ static u64 memory_of_ranks(const struct tor_group *group)
 	/* epochs and paths are in the group on the wire */
 	if (!group->kind->on_wire)
 		return bytes;
-	return bytes + (u64)comm->ranks *
-		       (sizeof(*comm->path) + sizeof(*comm->epoch) + sizeof(*comm->seen));
+	return bytes + (u64)comm->ranks * (sizeof(*comm->epoch) + sizeof(*comm->seen)) +
+	       tor_path_groups(comm->ranks) * sizeof(*comm->path);
+}
+
+/* Return the memory of paths to all ranks. */
+static u64 memory_of_paths(const struct tor_group *group)
+{
+	return group->kind->on_wire ? (u64)tor_path_groups(group->comm.ranks) * TOR_PATH_GROUP *
+				      sizeof(struct tor_path) : 0;
 }
 
 u64 tor_group_memory(const struct tor_group *group)
 {
-	return atomic64_read(&group->charged) + atomic_read(&group->comm.kept) +
-	       READ_ONCE(group->spares.bytes) + (u64)atomic_read(&group->scratches) * TOR_SCRATCH;
+	u64 made = (u64)atomic_read(&group->comm.path_groups) * TOR_PATH_GROUP * sizeof(struct tor_path);
+
+	return atomic64_read(&group->charged) - memory_of_paths(group) + made +
+	       atomic_read(&group->comm.kept) + READ_ONCE(group->spares.bytes) +
+	       (u64)atomic_read(&group->scratches) * TOR_SCRATCH;
 }
 
 int tor_group_charge(struct tor_group *group, u64 bytes, const char **why)
@@ -208,6 +218,7 @@ static void group_free(struct tor_group *group)
 	kvfree(group->order);
 	kvfree(group->comm.epoch);
 	kvfree(group->comm.seen);
+	tor_comm_paths_free(&group->comm);
 	kvfree(group->comm.path);
 	kvfree(group->join.seen);
 	kvfree(group->join.seen_nonce);
@@ -357,7 +368,8 @@ static int alloc_ranks(struct tor_group *group)
 
 	comm->epoch = kvcalloc(comm->ranks, sizeof(*comm->epoch), GFP_KERNEL_ACCOUNT);
 	comm->seen = kvcalloc(comm->ranks, sizeof(*comm->seen), GFP_KERNEL_ACCOUNT);
-	comm->path = kvcalloc(comm->ranks, sizeof(*comm->path), GFP_KERNEL_ACCOUNT);
+	comm->path = kvcalloc(tor_path_groups(comm->ranks), sizeof(*comm->path),
+			      GFP_KERNEL_ACCOUNT);
 	return comm->epoch && comm->seen && comm->path ? 0 : -ENOMEM;
 }
 
@@ -365,7 +377,8 @@ int tor_group_alloc(struct tor_group *group, const char **why)
 {
 	int err;
 
-	err = tor_group_charge(group, memory_of_ranks(group), why);
+	/* paths, too, that may never be made: in a softirq nothing can be refused */
+	err = tor_group_charge(group, memory_of_ranks(group) + memory_of_paths(group), why);
 	if (err)
 		return err;
 	group->refused = kvcalloc(BITS_TO_LONGS(group->comm.ranks), sizeof(long),

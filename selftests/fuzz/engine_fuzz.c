@@ -9,6 +9,7 @@
  * one or another member of it is changed: so the fuzzer finds its way into later rounds.
  */
 #include "core/engine/chan.h"
+#include "../unit/made_paths.h"
 #include "fuzz.h"
 
 #define HEAD		16
@@ -24,7 +25,7 @@ static struct tor_op op[DEPTH];
 static struct tor_chan chan[DEPTH][CHANNELS];
 static struct tor_mem data_mem[DEPTH], temp_mem[DEPTH];
 static u32 epoch[RANKS];
-static struct tor_path path[RANKS];
+static struct made_paths path;
 static struct tor_ctx ctx;
 static struct tor_call request;
 static u32 next_seq;
@@ -422,7 +423,6 @@ static bool setup(struct fuzz_in *in)
 	memset(&comm, 0, sizeof(comm));
 	for (i = 0; i < RANKS; i++)
 		epoch[i] = 7;
-	memset(path, 0, sizeof(path));
 	comm.node = &node;
 	comm.tag = 0x1234;
 	comm.ranks = torus.nodes;
@@ -432,7 +432,7 @@ static bool setup(struct fuzz_in *in)
 	comm.depth = DEPTH;
 	comm.channels = CHANNELS;
 	comm.epoch = epoch;
-	comm.path = path;
+	comm.path = made_paths(&path);
 	memset(&request, 0, sizeof(request));
 	request.torus = &node.torus;
 	request.ranks = comm.ranks;

@@ -4,6 +4,7 @@
  * in a slot must begin as in one that was never used.
  */
 #include "host_env.h"
+#include "made_paths.h"
 
 #include "core/choose/auto.h"
 #include "core/engine/chan.h"
@@ -15,7 +16,7 @@ static const u32 reversed[RANKS] = { 7, 6, 5, 4, 3, 2, 1, 0 };
 static struct tor_node node;
 static struct tor_comm comm;
 static struct tor_chooser chooser;
-static struct tor_path path[RANKS];
+static struct made_paths path;
 static u32 epoch[RANKS];
 static u64 counts[RANKS];
 
@@ -309,7 +310,7 @@ static int setup(void **state)
 	comm.channels = tor_plan_most_channels(&node.torus);
 	comm.depth = 1;
 	comm.unit = 8192;
-	comm.path = path;
+	comm.path = made_paths(&path);
 	comm.epoch = epoch;
 	return 0;
 }

@@ -4,6 +4,7 @@
  * a case says otherwise: entry by entry, the bytes that have changed and the frames that were sent are counted.
  */
 #include "host_env.h"
+#include "made_paths.h"
 
 #define RANKS		4
 #define UNIT		1024
@@ -17,7 +18,7 @@ struct fixture {
 	struct tor_chan chan;
 	struct tor_mem data, temp;
 	u32 epoch[RANKS];
-	struct tor_path path[RANKS];
+	struct made_paths path;
 	u8 *before;
 	struct tor_ctx ctx;
 };
@@ -57,7 +58,7 @@ static int setup(void **state)
 	f->comm.depth = 1;
 	f->comm.channels = 1;
 	f->comm.epoch = f->epoch;
-	f->comm.path = f->path;
+	f->comm.path = made_paths(&f->path);
 	f->op.comm = &f->comm;
 	f->data = (struct tor_mem){ .data = test_calloc(1, BYTES), .len = BYTES };
 	f->temp = (struct tor_mem){ .data = test_malloc(BYTES), .len = BYTES };

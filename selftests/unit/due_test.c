@@ -3,6 +3,7 @@
  * Acknowledgements that wait for company: none is lost, none is said twice, none waits for ever.
  */
 #include "host_env.h"
+#include "made_paths.h"
 
 #include "core/engine/chan.h"
 
@@ -12,7 +13,7 @@ static struct tor_node node;
 static struct tor_comm comm;
 static struct tor_op op;
 static struct tor_chan chan[2];
-static struct tor_path path[RANKS];
+static struct made_paths path;
 static u32 epoch[RANKS];
 static struct tor_ctx ctx;
 
@@ -24,7 +25,6 @@ static int setup(void **state)
 	host_reset();
 	memset(&node, 0, sizeof(node));
 	memset(&comm, 0, sizeof(comm));
-	memset(path, 0, sizeof(path));
 	memset(chan, 0, sizeof(chan));
 	assert_int_equal(tor_torus_init(&node.torus, 1, &side, 1), 0);
 	comm.node = &node;
@@ -32,7 +32,7 @@ static int setup(void **state)
 	comm.ranks = RANKS;
 	comm.unit = 1024;
 	comm.depth = 8;
-	comm.path = path;
+	comm.path = made_paths(&path);
 	comm.epoch = epoch;
 	op.comm = &comm;
 	tor_chan_init(&chan[0], &op, 0, 5);

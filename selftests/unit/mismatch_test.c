@@ -4,6 +4,7 @@
  * other. And ranks that call late. Four ranks on a ring, frames that arrive at once, time in steps.
  */
 #include "host_env.h"
+#include "made_paths.h"
 
 #define RANKS		4
 #define DEPTH		2
@@ -29,7 +30,7 @@ static struct rank {
 	struct tor_comm comm;
 	struct slot slot[DEPTH];
 	u32 epoch[RANKS], seen[RANKS];
-	struct tor_path path[RANKS];
+	struct made_paths path;
 	bool failed, told;
 } rank[RANKS];
 
@@ -246,7 +247,7 @@ static void begin_rank(u32 i, const struct tor_torus *t)
 	r->comm.channels = CHANNELS;
 	r->comm.epoch = r->epoch;
 	r->comm.seen = r->seen;
-	r->comm.path = r->path;
+	r->comm.path = made_paths(&r->path);
 	r->comm.error_rank = TOR_NO_RANK;
 	for (s = 0; s < DEPTH; s++) {
 		struct slot *slot = &r->slot[s];

@@ -7,6 +7,7 @@
 #define _PAIR_RANKS_H
 
 #include "host_env.h"
+#include "made_paths.h"
 
 #define RANKS		4
 #define DEPTH		2
@@ -41,7 +42,7 @@ static struct rank {
 	struct tor_comm comm;
 	struct series calls, to[RANKS], from[RANKS];
 	u32 epoch[RANKS], seen[RANKS];
-	struct tor_path path[RANKS];
+	struct made_paths path;
 	bool refused[RANKS];
 	bool failed, told;
 } rank[RANKS];
@@ -409,7 +410,7 @@ static void begin_comm(struct rank *r, u32 ranks, u32 i)
 	r->comm.channels = CHANNELS;
 	r->comm.epoch = r->epoch;
 	r->comm.seen = r->seen;
-	r->comm.path = r->path;
+	r->comm.path = made_paths(&r->path);
 	r->comm.error_rank = TOR_NO_RANK;
 }
 

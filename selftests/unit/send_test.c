@@ -3,6 +3,7 @@
  * Data frames of one rank of four on a ring, in an alltoall: how long they are, and which of them carry acknowledgements.
  */
 #include "host_env.h"
+#include "made_paths.h"
 
 #include "core/engine/chan.h"
 
@@ -17,7 +18,7 @@ struct fixture {
 	struct tor_chan chan;
 	struct tor_mem data, temp;
 	u32 epoch[RANKS];
-	struct tor_path path[RANKS];
+	struct made_paths path;
 	struct tor_ctx ctx;
 };
 
@@ -38,7 +39,7 @@ static int setup(void **state)
 		.depth = 1,
 		.channels = 1,
 		.epoch = f->epoch,
-		.path = f->path,
+		.path = made_paths(&f->path),
 	};
 	f->op.comm = &f->comm;
 	*state = f;

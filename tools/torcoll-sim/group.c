@@ -144,7 +144,7 @@ int tor_env_join_install(struct tor_ctx *ctx, struct tor_join *join)
 	r->core.channels = CHANNELS;
 	r->core.epoch = join->a.epoch;
 	r->core.seen = calloc(join->a.ranks, sizeof(u32));
-	r->core.path = calloc(join->a.ranks, sizeof(struct tor_path));
+	r->core.path = calloc(tor_path_groups(join->a.ranks), sizeof(*r->core.path));
 	r->slot = calloc(r->core.depth, sizeof(*r->slot));
 	for (i = 0; i < r->core.depth; i++) {
 		struct sim_op *op = &r->slot[i];
@@ -442,6 +442,7 @@ void sim_rank_free(struct sim_rank *r)
 	free(r->slot);
 	free(r->join.a.epoch);
 	free(r->core.seen);
+	tor_comm_paths_free(&r->core);
 	free(r->core.path);
 	free(r->join.seen);
 	free(r->join.seen_nonce);

@@ -38,10 +38,14 @@ static void due_unpack(const struct tor_comm *comm, u64 due, struct tor_ack *ack
 	ack->state = TORCOLL_ACK_DONE;
 }
 
-static bool due_leave(struct tor_path *path, u64 due)
+static bool due_leave(struct tor_comm *comm, u32 rank, u64 due)
 {
+	struct tor_path *path = tor_comm_path(comm, rank);
 	u32 i;
 
+	/* of several ranks */
+	if (path == &tor_comm_carrier(comm)->nobody)
+		return false;
 	for (i = 0; i < ARRAY_SIZE(path->due); i++)
 		if (!atomic64_cmpxchg(&path->due[i], 0, due))
 			return true;
@@ -70,10 +74,10 @@ static bool due_is_there(const struct tor_path *path, u64 due)
 
 u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks, u32 most)
 {
-	struct tor_path *path = tor_comm_path(comm, rank);
+	struct tor_path *path = tor_comm_known_path(comm, rank);
 	u32 i, n = 0;
 
-	for (i = 0; i < ARRAY_SIZE(path->due) && n < most; i++) {
+	for (i = 0; path && i < ARRAY_SIZE(path->due) && n < most; i++) {
 		u64 due = 0;
 
 		/* the common case costs no atomic operation */
@@ -106,7 +110,8 @@ static void due_pay(struct tor_ctx *ctx, struct tor_chan *chan, u64 now)
 	u32 i, left = 0;
 
 	for (i = 0; i < chan->ndue; i++) {
-		struct tor_path *path = tor_comm_path(comm, chan->due[i].rank);
+		/* made when it was owed */
+		struct tor_path *path = tor_comm_known_path(comm, chan->due[i].rank);
 
 		if (!due_is_there(path, chan->due[i].due))
 			continue;
@@ -127,7 +132,7 @@ void tor_chan_owe(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, u32 seq,
 
 	if (chan->ndue == TOR_DUE_MAX)
 		due_pay(ctx, chan, 0);
-	if (chan->ndue == TOR_DUE_MAX || !due_leave(tor_comm_path(comm, rank), due)) {
+	if (chan->ndue == TOR_DUE_MAX || !due_leave(comm, rank, due)) {
 		due_send(ctx, comm, rank, due);
 		return;
 	}

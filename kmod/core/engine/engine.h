@@ -103,7 +103,9 @@ enum tor_explained {
  *	unreachable rank as for one that has not called
  * @lost_since: when a rank was first found unreachable, ns; 0: all are
  *	reachable
- * @path: by rank
+ * @path: by rank, in groups; NULL: a group that no frame was sent to yet
+ * @path_groups: number of groups that were made
+ * @nobody: used by all ranks for which there was no memory; its @due is not
  * @kept: bytes in early frames
  * @claimed: set by the first failure
  * @failed: set when that failure is written
@@ -139,7 +141,9 @@ struct tor_comm {
 	u32 watched;
 	bool joined;
 	u64 lost_since;
-	struct tor_path *path;
+	struct tor_path **path;
+	atomic_t path_groups;
+	struct tor_path nobody;
 	atomic_t kept;
 	atomic_t claimed;
 	atomic_t failed;
@@ -358,9 +362,37 @@ static inline u32 tor_comm_place(const struct tor_comm *comm, u32 rank)
 	return comm->nodes ? tor_team_node(comm->nodes->team, rank) : rank;
 }
 
+#define TOR_PATH_GROUP	16
+
+/* Return how many groups of paths a comm may have. */
+static inline u32 tor_path_groups(u32 ranks)
+{
+	return (ranks + TOR_PATH_GROUP - 1) / TOR_PATH_GROUP;
+}
+
+/* Return the path to a rank, or NULL if none was made. */
+static inline struct tor_path *tor_comm_known_path(struct tor_comm *comm, u32 rank)
+{
+	u32 place = tor_comm_place(comm, rank);
+	struct tor_path *group = READ_ONCE(tor_comm_carrier(comm)->path[place / TOR_PATH_GROUP]);
+
+	return group ? &group[place % TOR_PATH_GROUP] : NULL;
+}
+
+/*
+ * --- path.c ---
+ *
+ * Make the path to the rank at @place, if the comm has none; without memory,
+ * return comm->nobody. Context: any. Free all when nobody uses the comm.
+ */
+struct tor_path *tor_comm_path_make(struct tor_comm *comm, u32 place);
+void tor_comm_paths_free(struct tor_comm *comm);
+
+/* Return the path to a rank; it is made if there was none. */
 static inline struct tor_path *tor_comm_path(struct tor_comm *comm, u32 rank)
 {
-	return &tor_comm_carrier(comm)->path[tor_comm_place(comm, rank)];
+	return tor_comm_known_path(comm, rank) ?:
+	       tor_comm_path_make(tor_comm_carrier(comm), tor_comm_place(comm, rank));
 }
 
 static inline u32 tor_comm_epoch(struct tor_comm *comm, u32 rank)
