@@ -30,6 +30,11 @@ void tor_layer_add_moved(const struct tor_torus *t, u64 *to, const u64 *from, u3
 	u32 n = t->side[0], step = t->step[port / 2], by = port % 2 ? n - step : step;
 	u32 words = tor_layer_words(t);
 
+	/* the usual case */
+	if (words == 1) {
+		*to |= (*from << by | *from >> (n - by)) & ~0ULL >> (64 - n);
+		return;
+	}
 	layer_add_up(to, from, words, by);
 	layer_add_down(to, from, words, n - by);
 	if (n % 64)

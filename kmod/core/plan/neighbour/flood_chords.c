@@ -16,27 +16,37 @@
 #include "core/layers.h"
 #include "core/plan/family.h"
 
-#define FLOOD_CHORDS_ROUNDS	(TOR_CHORD_NODES / 4 + 1)	/* those of steps of 1 and 2 */
 #define FLOOD_CHORDS_CHOSEN	64	/* ranks up to which ports are left out */
+#define FLOOD_CHORDS_ROUNDS	(FLOOD_CHORDS_CHOSEN / 4)	/* of as many, in steps of 1 and 2 */
+#define FLOOD_CHORDS_KEPT	40	/* messages; 64+10 has 18 */
 
 /*
  * @depth: rounds until all have all
- * @ports: used in each of them
+ * @chosen: ports are left out; else all are used
+ * @kept: what each message brings is in @brings, and need not be found again
+ * @ports: used in each round
+ * @first: the first of the round's messages in @brings
+ * @brings: as @has of struct at, by message: those of a round by their ports
  */
 struct flood {
 	u32 depth;
+	bool chosen;
+	bool kept;
 	u8 ports[FLOOD_CHORDS_ROUNDS];
+	u8 first[FLOOD_CHORDS_ROUNDS];
+	u64 brings[FLOOD_CHORDS_KEPT];
 };
 
-/* A set of ranks before a rank, by their distance round the ring. */
-struct known {
-	u64 has[TOR_LAYER_WORDS];
-};
-
-/* Position in a transfer: the contributions that it brings. Kept in the cursor. */
+/*
+ * Position in a transfer: the contributions that it brings. Kept in the cursor.
+ *
+ * @has: ranks before the receiver, by their distance round the ring; those that
+ *	were yielded are removed
+ * @next: word of @has; of local transfers: rank
+ */
 struct at {
 	u64 has[TOR_LAYER_WORDS];
-	u32 next;			/* candidate; of local transfers: rank */
+	u32 next;
 };
 
 static const struct flood *flood_chords_state(const struct tor_plan *p)
@@ -49,79 +59,133 @@ static bool flood_chords_reduces(const struct tor_plan *p)
 	return p->call.collective == TORCOLL_ALLREDUCE;
 }
 
+static u32 flood_chords_all_ports(const struct tor_torus *t)
+{
+	return (1U << t->ports) - 1;
+}
+
+static u32 flood_chords_ports(const struct tor_plan *p, u32 round)
+{
+	const struct flood *s = flood_chords_state(p);
+
+	return s->chosen ? s->ports[round] : flood_chords_all_ports(p->call.torus);
+}
+
 /* --- what is known --- */
 
-static void flood_chords_learn(const struct tor_torus *t, struct known *k, u32 ports)
+/* Add to what a rank has what those behind some ports have. */
+static void flood_chords_learn(const struct tor_torus *t, u64 *has, u32 ports)
 {
-	struct known before = *k;
+	u64 before[TOR_LAYER_WORDS];
 	u32 port;
 
+	memcpy(before, has, tor_layer_words(t) * sizeof(*has));
 	for (port = 0; port < t->ports; port++)
 		if (ports >> port & 1)
-			tor_layer_add_moved(t, k->has, before.has, port);
+			tor_layer_add_moved(t, has, before, port);
 }
 
 /* What a rank has before @round. */
-static void flood_chords_know(const struct tor_torus *t, const struct flood *s, struct known *k,
-			      u32 round)
+static void flood_chords_know(const struct tor_plan *p, u64 *has, u32 round)
 {
+	const struct tor_torus *t = p->call.torus;
 	u32 i;
 
-	memset(k, 0, sizeof(*k));
-	k->has[0] = 1;
+	memset(has, 0, tor_layer_words(t) * sizeof(*has));
+	has[0] = 1;
 	for (i = 0; i < round; i++)
-		flood_chords_learn(t, k, s->ports[i]);
+		flood_chords_learn(t, has, flood_chords_ports(p, i));
 }
 
-static bool flood_chords_is_whole(const struct tor_torus *t, const struct flood *s)
+/* Do all have all with some ports in a round, and all ports in those that follow? */
+static bool flood_chords_suffice(const struct tor_torus *t, u64 known, u32 ports, u32 follow)
 {
-	struct known k;
-	u32 node = 0;
-
-	flood_chords_know(t, s, &k, s->depth);
-	while (node < t->nodes && tor_layer_has(k.has, node))
-		node++;
-	return node == t->nodes;
+	flood_chords_learn(t, &known, ports);
+	while (follow--)
+		flood_chords_learn(t, &known, flood_chords_all_ports(t));
+	return known == ~0ULL >> (64 - t->nodes);
 }
 
 static void flood_chords_choose_ports(const struct tor_torus *t, struct flood *s)
 {
-	u32 round, port;
+	u64 known = 1;
+	u32 round, port, ports;
 
-	s->depth = tor_torus_diameter(t);
-	memset(s->ports, (1U << t->ports) - 1, s->depth);
-	for (round = 0; t->nodes <= FLOOD_CHORDS_CHOSEN && round < s->depth; round++)
-		for (port = 0; port < t->ports; port++) {
-			s->ports[round] ^= 1U << port;
-			if (!flood_chords_is_whole(t, s))
-				s->ports[round] ^= 1U << port;
-		}
+	for (round = 0; round < s->depth; round++) {
+		ports = flood_chords_all_ports(t);
+		for (port = 0; port < t->ports; port++)
+			if (flood_chords_suffice(t, known, ports & ~(1U << port),
+						 s->depth - round - 1))
+				ports &= ~(1U << port);
+		s->ports[round] = ports;
+		flood_chords_learn(t, &known, ports);
+	}
 }
 
 /* Find what comes in by @port and by no lower one. */
-static void flood_chords_find(const struct tor_plan *p, struct at *at, u32 round, u32 port)
+static void flood_chords_find(const struct tor_plan *p, u64 *has, u32 round, u32 port)
+{
+	const struct tor_torus *t = p->call.torus;
+	u64 known[TOR_LAYER_WORDS], lower[TOR_LAYER_WORDS];
+	u32 words = tor_layer_words(t), i;
+
+	flood_chords_know(p, known, round);
+	memcpy(lower, known, words * sizeof(*lower));
+	flood_chords_learn(t, lower, flood_chords_ports(p, round) & ((1U << port) - 1));
+	memset(has, 0, words * sizeof(*has));
+	tor_layer_add_moved(t, has, known, port);
+	for (i = 0; i < words; i++)
+		has[i] &= ~lower[i];
+}
+
+/* The place of a message in what is kept. */
+static u32 flood_chords_place(const struct flood *s, u32 round, u32 port)
+{
+	return s->first[round] + hweight8(s->ports[round] & ((1U << port) - 1));
+}
+
+static void flood_chords_keep(struct tor_plan *p, struct flood *s)
+{
+	u32 round, port, messages = 0;
+
+	for (round = 0; round < s->depth; round++) {
+		s->first[round] = messages;
+		messages += hweight8(s->ports[round]);
+	}
+	if (messages > FLOOD_CHORDS_KEPT)
+		return;
+	for (round = 0; round < s->depth; round++)
+		for (port = 0; port < p->call.torus->ports; port++)
+			if (s->ports[round] >> port & 1)
+				flood_chords_find(p, &s->brings[flood_chords_place(s, round, port)],
+						  round, port);
+	s->kept = true;
+}
+
+static void flood_chords_at(const struct tor_plan *p, struct at *at, u32 round, u32 port)
 {
 	const struct flood *s = flood_chords_state(p);
-	const struct tor_torus *t = p->call.torus;
-	struct known known, lower;
-	u32 i;
 
-	flood_chords_know(t, s, &known, round);
-	lower = known;
-	flood_chords_learn(t, &lower, s->ports[round] & ((1U << port) - 1));
-	memset(at, 0, sizeof(*at));
-	tor_layer_add_moved(t, at->has, known.has, port);
-	for (i = 0; i < tor_layer_words(t); i++)
-		at->has[i] &= ~lower.has[i];
-	at->next = 1;
+	at->next = 0;
+	if (s->kept)
+		at->has[0] = s->brings[flood_chords_place(s, round, port)];
+	else
+		flood_chords_find(p, at->has, round, port);
 }
 
 /* --- the plan --- */
 
 static int flood_chords_init(struct tor_plan *p, const char **why)
 {
+	struct flood *s = tor_plan_state(p, struct flood);
+
 	static_assert(2 * (1 + TOR_MAX_CHORDS) <= 8);
-	flood_chords_choose_ports(p->call.torus, tor_plan_state(p, struct flood));
+	s->depth = tor_torus_diameter(p->call.torus);
+	s->chosen = p->call.ranks <= FLOOD_CHORDS_CHOSEN && s->depth <= FLOOD_CHORDS_ROUNDS;
+	if (s->chosen) {
+		flood_chords_choose_ports(p->call.torus, s);
+		flood_chords_keep(p, s);
+	}
 	p->shape.peers = p->call.torus->ports;
 	if (!flood_chords_reduces(p))
 		return 0;
@@ -164,7 +228,7 @@ static bool flood_chords_stay(const struct tor_plan *p, struct tor_cursor *c)
 static bool flood_chords_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
 	const struct tor_torus *t = p->call.torus;
-	u32 port;
+	u32 ports, port;
 
 	static_assert(sizeof(struct at) <= sizeof(c->family));
 	if (!c->transfer && flood_chords_stay(p, c))
@@ -172,8 +236,8 @@ static bool flood_chords_transfer(const struct tor_plan *p, struct tor_cursor *c
 	c->transfer = max(c->transfer, 1U);
 	if (c->round >= flood_chords_state(p)->depth)
 		return false;
-	while (c->transfer <= 2 * t->ports &&
-	       !(flood_chords_state(p)->ports[c->round] >> (c->transfer - 1) / 2 & 1))
+	ports = flood_chords_ports(p, c->round);
+	while (c->transfer <= 2 * t->ports && !(ports >> (c->transfer - 1) / 2 & 1))
 		c->transfer++;
 	if (c->transfer > 2 * t->ports)
 		return false;
@@ -181,7 +245,7 @@ static bool flood_chords_transfer(const struct tor_plan *p, struct tor_cursor *c
 	c->dst = c->transfer % 2 ? p->rank : tor_layers_back(t, p->rank, port ^ 1);
 	c->src = tor_layers_back(t, c->dst, port);
 	c->op = TOR_PIECE_COPY;
-	flood_chords_find(p, (struct at *)c->family, c->round, port);
+	flood_chords_at(p, (struct at *)c->family, c->round, port);
 	return true;
 }
 
@@ -215,13 +279,15 @@ static bool flood_chords_stay_piece(const struct tor_plan *p, struct tor_cursor 
 static bool flood_chords_next(const struct tor_plan *p, struct tor_cursor *c, u32 *rank)
 {
 	struct at *at = (struct at *)c->family;
-	u32 n = p->call.ranks;
+	u32 n = p->call.ranks, words = tor_layer_words(p->call.torus), before;
 
-	while (at->next < n) {
-		u32 before = at->next++;
-
-		if (!tor_layer_has(at->has, before))
+	while (at->next < words) {
+		if (!at->has[at->next]) {
+			at->next++;
 			continue;
+		}
+		before = 64 * at->next + __ffs64(at->has[at->next]);
+		at->has[at->next] &= at->has[at->next] - 1;
 		*rank = c->dst >= before ? c->dst - before : c->dst + n - before;
 		if (p->call.collective != TORCOLL_BROADCAST || *rank == p->call.root)
 			return true;
