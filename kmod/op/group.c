@@ -189,7 +189,8 @@ u64 tor_group_memory(const struct tor_group *group)
 {
 	return memory_of_ranks(group) + memory_of_series(group) + tor_tables_memory(group) +
 	       atomic_read(&group->comm.kept) +
-	       atomic_read(&group->comm.path_groups) * TOR_PATH_GROUP * sizeof(struct tor_path) + READ_ONCE(group->spares.bytes);
+	       atomic_read(&group->comm.path_groups) * TOR_PATH_GROUP * sizeof(struct tor_path) +
+	       READ_ONCE(group->spares.bytes);
 }
 
 int tor_group_charge(struct tor_group *group, u64 bytes, const char **why)
