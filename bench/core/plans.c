@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Makes plans of allreduces for ranks all over a fabric, as calls do, for callgrind to count: plans ALGORITHM
- * DIMS. Half of them of a comm whose members are listed; what those form is found once per comm.
+ * Makes plans of allreduces for ranks all over a fabric, as calls do, for callgrind to count:
+ * plans ALGORITHM DIMS. Half of them of a comm whose members are listed; what those form is found
+ * once per comm.
  */
 #include <stdio.h>
 #include <stdlib.h>

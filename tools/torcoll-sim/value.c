@@ -161,8 +161,8 @@ static bool scans(const struct sim_call *call)
 
 static bool reduces(const struct sim_call *call)
 {
-	return scans(call) || call->collective == TORCOLL_ALLREDUCE || call->collective == TORCOLL_REDUCE ||
-	       call->collective == TORCOLL_REDUCE_SCATTER;
+	return scans(call) || call->collective == TORCOLL_ALLREDUCE ||
+	       call->collective == TORCOLL_REDUCE || call->collective == TORCOLL_REDUCE_SCATTER;
 }
 
 /*
@@ -230,7 +230,8 @@ static bool is_right(const struct sim_group *g, const struct sim_call *call,
 	return !memcmp(got + i * elem, result->expected + i * elem, elem);
 }
 
-static void say_wrong(const struct sim_group *g, const struct sim_call *call, u32 seq, u32 rank, u64 i)
+static void say_wrong(const struct sim_group *g, const struct sim_call *call, u32 seq, u32 rank,
+		      u64 i)
 {
 	sim_fail("comm %u, op %u, rank %u: element %llu of %llu is wrong", g->number, seq, rank,
 		 (unsigned long long)i, (unsigned long long)call->count);

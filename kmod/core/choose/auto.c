@@ -142,7 +142,8 @@ struct way {
 	u64 bytes;			/* that it receives and adds up */
 };
 
-static struct way way_of_chain(const struct tor_team_map *team, const struct tor_call *call, u64 bytes)
+static struct way way_of_chain(const struct tor_team_map *team, const struct tor_call *call,
+			       u64 bytes)
 {
 	u32 stride = call->collective == TORCOLL_EXSCAN ? 2 : 1, blocks = tor_chain_blocks(call);
 	u32 seats = (team->ranks + team->nodes - 1) / team->nodes;
