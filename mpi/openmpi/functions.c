@@ -76,9 +76,9 @@ static int ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request,
  * rank to rank; and the kernel matches calls by their order. What could be one of
  * these is left, the program's own as well, since nothing tells them apart.
  */
-static int iallreduce_or_leave(const void *sbuf, void *rbuf, int count, MPI_Datatype type, MPI_Op op,
-			       struct ompi_communicator_t *comm, ompi_request_t **request,
-			       mca_coll_base_module_t *module)
+static int iallreduce_or_leave(const void *sbuf, void *rbuf, int count, MPI_Datatype type,
+			       MPI_Op op, struct ompi_communicator_t *comm,
+			       ompi_request_t **request, mca_coll_base_module_t *module)
 {
 	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
 
