@@ -37,13 +37,15 @@ Progress::Progress(torcoll *t) : events_(events_open(torcoll_fd(t)))
 {
 }
 
-/* The signals of the program are for its own threads. */
+/* The signals of the program are for its own threads, but for faults of callbacks. */
 static void start_without_signals(std::function<void()> run)
 {
-	sigset_t all, kept;
+	sigset_t others, kept;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &kept);
+	sigfillset(&others);
+	for (int fault : { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS })
+		sigdelset(&others, fault);
+	pthread_sigmask(SIG_SETMASK, &others, &kept);
 	try {
 		std::thread(std::move(run)).detach();
 	} catch (const std::system_error &) {

@@ -109,7 +109,8 @@ void Work::hand_over()
 {
 	std::lock_guard<std::mutex> own(lock_);
 
-	if (call_ && !call_->comm().context->progress->add(call_, self()))
+	/* in a child of fork it has ended, and the lock may be held for ever */
+	if (call_ && (call_->test() || !call_->comm().context->progress->add(call_, self())))
 		complete(std::move(call_));
 }
 
