@@ -168,7 +168,7 @@ static u64 memory_of_ranks(const struct tor_group *group)
 /* Return the memory of paths to all ranks. */
 static u64 memory_of_paths(const struct tor_group *group)
 {
-	return group->kind->on_wire ? (u64)tor_path_groups(group->comm.ranks) * TOR_PATH_GROUP *
+	return group->kind->on_wire ? (u64)tor_path_groups(group->room) * TOR_PATH_GROUP *
 				      sizeof(struct tor_path) : 0;
 }
 
