@@ -126,8 +126,15 @@ static void skip_empty(struct tor_chan *chan)
 
 void tor_chan_run(struct tor_ctx *ctx, struct tor_chan *chan)
 {
+	u32 left = tor_env_budget().steps;
+
 	/* work that is deferred to a process is not done in other contexts */
 	while (!chan->works && chan->state == TOR_CHAN_RUNNING && chan->round < chan->rounds) {
+		/* plans may have tens of thousands of rounds in which nothing is done here */
+		if (!left--) {
+			tor_chan_put_off(ctx, chan);
+			break;
+		}
 		if (!chan->entered && !tor_chan_enter(ctx, chan))
 			break;
 		tor_chan_release(ctx, chan);

@@ -225,6 +225,46 @@ static bool chain_sum_step(const struct tor_plan *p, struct tor_cursor *c, struc
 	return chain_find_block(p, c->round, chain_last(p) + place - comes, at);
 }
 
+/* The first seat whose rank is @rank or later: seats are in the order of ranks. */
+static u32 chain_seat_from(const struct tor_plan *p, u32 rank)
+{
+	u32 first = 0, end = chain_state(p)->seats;
+
+	while (first < end) {
+		u32 seat = (first + end) / 2;
+
+		if (chain_rank(p, seat) < rank)
+			first = seat + 1;
+		else
+			end = seat;
+	}
+	return first;
+}
+
+/*
+ * Steps of the ranks of this node. Of a chain of many ranks most have nothing to
+ * do in a round: a rank's first step is one round before it has the turn of
+ * @stride rounds, its last one that of its last block.
+ */
+static bool chain_rank_transfer(const struct tor_plan *p, struct tor_cursor *c, struct at *at)
+{
+	const struct chain *s = chain_state(p);
+	u32 last = (c->round + 1) / s->stride, seat;
+
+	if (!c->transfer && c->round / s->stride >= s->blocks)
+		c->transfer = STEPS * chain_seat_from(p, c->round / s->stride - s->blocks);
+	for (; c->transfer < STEPS * s->seats; c->transfer++) {
+		seat = c->transfer / STEPS;
+		at->step = c->transfer % STEPS;
+		at->rank = chain_rank(p, seat);
+		if (at->rank > last)
+			break;
+		if (chain_step(p, c, at))
+			return true;
+	}
+	return false;
+}
+
 /* Transfers: the steps of each rank of this node, then those of sums. */
 static bool chain_transfer(const struct tor_plan *p, struct tor_cursor *c)
 {
@@ -232,12 +272,9 @@ static bool chain_transfer(const struct tor_plan *p, struct tor_cursor *c)
 	u32 seats = chain_state(p)->seats, i;
 
 	at->done = false;
-	for (; c->transfer < STEPS * seats; c->transfer++) {
-		at->step = c->transfer % STEPS;
-		at->rank = chain_rank(p, c->transfer / STEPS);
-		if (chain_step(p, c, at))
-			return true;
-	}
+	if (c->transfer < STEPS * seats && chain_rank_transfer(p, c, at))
+		return true;
+	c->transfer = max_t(u32, c->transfer, STEPS * seats);
 	for (; c->transfer < STEPS * seats + 2; c->transfer++) {
 		i = c->transfer - STEPS * seats;
 		at->step = SUM_COMES + i;
