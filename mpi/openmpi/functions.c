@@ -74,7 +74,8 @@ static int ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request,
  * Open MPI makes communicators by iallreduces of their parent, for MPI_Comm_idup
  * from opal_progress(), so at a place among the program's calls that differs from
  * rank to rank; and the kernel matches calls by their order. What could be one of
- * these is left, the program's own as well, since nothing tells them apart.
+ * these is left, the program's own as well, since nothing tells them apart; so
+ * these are not counted.
  */
 static int iallreduce_or_leave(const void *sbuf, void *rbuf, int count, MPI_Datatype type,
 			       MPI_Op op, struct ompi_communicator_t *comm,
@@ -84,8 +85,6 @@ static int iallreduce_or_leave(const void *sbuf, void *rbuf, int count, MPI_Data
 
 	if (count != 1 || type != MPI_INT || (op != MPI_MAX && op != MPI_MIN))
 		return iallreduce(sbuf, rbuf, count, type, op, comm, request, module);
-	if (coll_torcoll_may_start(m))
-		tmpi_leave(TMPI_OPERATOR);
 	return m->lower.coll_iallreduce(sbuf, rbuf, count, type, op, comm, request,
 					m->lower.coll_iallreduce_module);
 }
