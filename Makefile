@@ -174,6 +174,7 @@ help:
 	@echo '  make bench ICOUNT=1     instructions per call instead of time'
 	@echo '  make bench-torch        torch.distributed by torcoll and by Gloo, in instructions, in a guest; NODES="4 8": ten minutes each'
 	@echo '  make bench-hop          what a forwarded frame costs, beside IP forwarding; PROFILE=1 by function'
+	@echo '  make bench-chords       8 bytes on rings with chords, beside tori; CHORDS_PAIRS="16+4:4x4"'
 	@echo '  make bench-floor        a short allreduce, beside the same tree in a bare module'
 	@echo '  make bench-ip           TCP over the network device, beside bare cables and IP forwarding; PROFILE=1 by function'
 	@echo '  make bench-stall        how long a processor does nothing else meanwhile'
@@ -535,6 +536,11 @@ bench-torch: | deps-guest deps-torch
 bench-hop: | deps-guest
 	$(Q)$(MAKE) module tools $(B)/bench/flood $(B)/bench/insns.so
 	$(Q)KERNEL='$(KERNEL)' bench/hop/run
+
+.PHONY: bench-chords
+bench-chords: | deps-guest
+	$(Q)$(MAKE) module lib tools
+	$(Q)KERNEL='$(KERNEL)' bench/chords/run
 
 $(B)/bench/floor: $(B)/host/bench/floor/ranks.o $(B)/host/libtorcore.a
 	$(say) LD $@

@@ -106,8 +106,18 @@ fails step__not_one 1 "ascending from 2" torcollctl fabric add 9 dims 8+1 node 0
 fails step__of_one_ring 1 "behind one ring" torcollctl fabric add 9 dims 4x4+2 node 0
 torus_down
 
+torus_up 25+7 "${patient[@]}"
+check random_calls_25 random_calls "chords.25+7" "$cases"
+check cut__of_25_is_not_seen_by_ops cut
+eventually cut__of_25_is_known 10 now 12 .dead_links 2
+torus_down
+
 torus_up 16+4 "${patient[@]}"
 check random_calls_16 random_calls "chords.16+4" "$cases"
+check cut__of_16_is_not_seen_by_ops cut
+eventually cut__of_16_is_known 10 now 6 .dead_links 2
+node 0 ip link set d1p up
+eventually cut__of_16_is_mended 10 now 6 .dead_links 0
 slow_cables || bail "no netem"
 chords=$(fastest flood)
 torus_down
