@@ -79,6 +79,28 @@ static bool is_in_slice(const struct tor_plan *p, u32 ch, const struct tor_piece
 	       (x->dbuf != TOR_BUF_DATA || (x->doff >= s.off && x->doff + x->n <= s.off + s.n));
 }
 
+/*
+ * Who skips the rest of transfers finds those of one peer as well, and only them:
+ * frames are filled so.
+ */
+static bool skips_well(const struct tor_plan *p, u32 ch, u32 t, const struct tor_piece *first)
+{
+	struct tor_cursor all, some;
+	struct tor_piece x, y = {};
+
+	tor_plan_begin(p, ch, t, &all);
+	tor_plan_begin(p, ch, t, &some);
+	while (tor_plan_next(p, &all, &x)) {
+		if (x.src != first->src || x.dst != first->dst)
+			continue;
+		while (tor_plan_next(p, &some, &y) && (y.src != x.src || y.dst != x.dst))
+			tor_plan_skip(&some);
+		if (!same(&x, &y))
+			return false;
+	}
+	return true;
+}
+
 /* One rank's round: what it sends; what it gets, which is the dump, too. */
 static bool collect(struct agreement *a, const struct tor_plan *p, u32 ch, u32 t, struct dump_error *e)
 {
@@ -99,6 +121,9 @@ static bool collect(struct agreement *a, const struct tor_plan *p, u32 ch, u32 t
 			continue;
 		list_append(&a->sent, &x);
 		if (x.dst != x.src && x.dst != last) {
+			if (!skips_well(p, ch, t, &x))
+				return dump_fail(e, "rank %u, channel %u, round %u: skipping to %u",
+						 p->rank, ch, t, x.dst);
 			last = x.dst;
 			peers++;
 		}

@@ -109,9 +109,12 @@ static bool next_local(const struct tor_chan *chan, struct tor_local *l)
 		if (!l->open)
 			tor_plan_begin(p, chan->index, chan->round, &l->c);
 		l->open = true;
-		while (tor_plan_next(p, &l->c, &l->piece))
+		while (tor_plan_next(p, &l->c, &l->piece)) {
 			if (l->piece.src == l->piece.dst && l->piece.op == l->pass)
 				return true;
+			if (l->piece.src != l->piece.dst)
+				tor_plan_skip(&l->c);
+		}
 	}
 	/* it may be called again */
 	l->piece.n = 0;

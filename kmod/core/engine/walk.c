@@ -14,9 +14,11 @@
 static bool walk_step(const struct tor_op *op, struct tor_walk *w)
 {
 	w->pos += w->piece.n * op->elem;
-	while (tor_plan_next(&op->plan, &w->c, &w->piece))
+	while (tor_plan_next(&op->plan, &w->c, &w->piece)) {
 		if (w->piece.src == w->src && w->piece.dst == w->dst)
 			return true;
+		tor_plan_skip(&w->c);
+	}
 	w->piece.n = 0;
 	return false;
 }

@@ -262,6 +262,15 @@ void tor_plan_begin(const struct tor_plan *p, u32 channel, u32 round, struct tor
 bool tor_plan_next(const struct tor_plan *p, struct tor_cursor *c, struct tor_piece *out);
 
 /*
+ * Leave out what is left of the transfer of the last piece: the next piece is
+ * one of another transfer.
+ */
+static inline void tor_plan_skip(struct tor_cursor *c)
+{
+	c->open = false;
+}
+
+/*
  * Collectives that an algorithm serves, bit 1 << enum torcoll_collective; 0 if
  * none.
  */
