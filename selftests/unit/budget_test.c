@@ -293,6 +293,39 @@ static void tor_chan_round_done__who_only_sends_does_not_run_ahead(void **state)
 	assert_int_equal(f->chan.state, TOR_CHAN_CLOSED);
 }
 
+/* Rank 0 of an exclusive scan has its block to send in the second of six rounds, and nothing to do in the others. */
+static void tor_chan_run__some_rounds_at_a_time(void **state)
+{
+	u32 round, entries = 1, acknowledged = 0;
+	struct fixture *f = *state;
+	struct tor_call call = {
+		.torus = &f->node.torus,
+		.ranks = RANKS,
+		.collective = TORCOLL_EXSCAN,
+		.algorithm = TORCOLL_RING,
+		.type = TORCOLL_I32,
+		.redop = TORCOLL_SUM,
+		.count = 1,
+	};
+	const char *why = "";
+
+	host.budget = (struct tor_budget){ BLOCK, 64, 1 };
+	assert_int_equal(tor_op_begin(&f->op, 1, &call, &why), 0);
+	assert_int_equal(tor_plan_rounds(&f->op.plan, 0), 6);
+	tor_chan_start(&f->ctx, &f->chan);
+	assert_int_equal(host.works_asked, 1);
+	for (round = 0; f->chan.state == TOR_CHAN_RUNNING; entries++) {
+		assert_in_range(f->chan.round, round, round + 1);
+		round = f->chan.round;
+		f->ctx = (struct tor_ctx){ .now = f->ctx.now + 1000 };
+		if (f->chan.works)
+			tor_chan_work(&f->ctx, &f->chan);
+		else
+			acknowledge(f, &host.sent[acknowledged++]);
+	}
+	assert_in_range(entries, 6, 8);
+}
+
 /* Who is late is asked of so many ranks at a time, and all have as long to answer. */
 static void tor_chan_timer__asks_some_ranks_at_a_time(void **state)
 {
@@ -329,6 +362,7 @@ int main(void)
 		TEST(tor_chan_release__some_kept_frames_at_a_time),
 		TEST(tor_chan_push__some_frames_at_a_time),
 		TEST(tor_chan_round_done__who_only_sends_does_not_run_ahead),
+		TEST(tor_chan_run__some_rounds_at_a_time),
 		TEST(tor_chan_timer__asks_some_ranks_at_a_time),
 	};
 

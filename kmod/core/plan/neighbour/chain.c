@@ -88,8 +88,12 @@ static u32 chain_rounds(const struct tor_plan *p, u32 channel)
 
 u32 tor_chain_blocks(const struct tor_call *call)
 {
-	return call->param[TORCOLL_PARAM_BLOCKS] ?:
-	       clamp_t(u64, tor_div64(call->count, BLOCK), 1, BLOCKS);
+	u32 asked = call->param[TORCOLL_PARAM_BLOCKS];
+
+	/* more than elements would be rounds in which nothing is done */
+	if (asked)
+		return clamp_t(u64, call->count, 1, asked);
+	return clamp_t(u64, tor_div64(call->count, BLOCK), 1, BLOCKS);
 }
 
 static void chain_keeps(struct tor_plan *p)
@@ -345,22 +349,17 @@ static bool chain_piece(const struct tor_plan *p, struct tor_cursor *c, struct t
 	return true;
 }
 
-const struct tor_family tor_family_chain = {
-	.serves = TOR_COLL(SCAN) | TOR_COLL(EXSCAN),
-	.params = TOR_PARAM(CHANNELS) | TOR_PARAM(BLOCKS),
-	.any_list = true,
-	.init = chain_init,
-	.rounds = chain_rounds,
-	.transfer = chain_transfer,
-	.piece = chain_piece,
-};
+#define CHAIN(collectives) {						\
+	.serves = (collectives),					\
+	.params = TOR_PARAM(CHANNELS) | TOR_PARAM(BLOCKS),		\
+	.any_list = true,						\
+	.init = chain_init,						\
+	.rounds = chain_rounds,						\
+	.transfer = chain_transfer,					\
+	.piece = chain_piece,						\
+}
 
-const struct tor_family tor_family_chain_team = {
-	.serves = TOR_COLL(SCAN) | TOR_COLL(EXSCAN) | TOR_COLL(ALLREDUCE) | TOR_COLL(REDUCE),
-	.params = TOR_PARAM(CHANNELS) | TOR_PARAM(BLOCKS),
-	.any_list = true,
-	.init = chain_init,
-	.rounds = chain_rounds,
-	.transfer = chain_transfer,
-	.piece = chain_piece,
-};
+const struct tor_family tor_family_chain = CHAIN(TOR_COLL(SCAN) | TOR_COLL(EXSCAN));
+
+const struct tor_family tor_family_chain_team =
+	CHAIN(TOR_COLL(SCAN) | TOR_COLL(EXSCAN) | TOR_COLL(ALLREDUCE) | TOR_COLL(REDUCE));
