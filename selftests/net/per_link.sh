@@ -303,6 +303,11 @@ few_queues()
 		node 0 ip address add "$own/24" dev tor0 && node 0 ip link set tor0 up
 }
 
+dmesg_says()
+{
+	dmesg | grep "$1"
+}
+
 check packets__few_queues few_queues
 for dev in d0p d0p2; do
 	rate 500kbit 0 "$dev"
@@ -310,4 +315,7 @@ done
 send 100 20
 check packets__flows_of_few_queues test $((by_d0p > by_d0p2 ? by_d0p2 : by_d0p)) -ge 100
 eventually packets__arrive_by_few_queues 60 reaches 0 1
+
+# The kernel takes the first queue for one that there is not, and says so.
+fails packets__each_has_a_queue any "" dmesg_says "selects TX queue"
 finish
