@@ -73,6 +73,7 @@ static const struct argp_option argp_options[] = {
 	{ "stats", KEY_STATS, 0, 0, "voluntary context switches and frames per op", 0 },
 	{ "checksum", KEY_CHECKSUM, 0, 0,
 	  "one run more, of numbers that round; every rank prints the checksum of its result", 0 },
+	{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1 },
 	{ 0 }
 };
 
@@ -251,6 +252,9 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_CHECKSUM:
 		o->checksum = true;
+		break;
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		break;
 	case ARGP_KEY_ARG:
 		parse_collective(state, o, arg);

@@ -57,6 +57,7 @@ static const struct argp_option options[] = {
 	{ "animate", KEY_ANIMATE, NULL, 0, "An SVG that shows one round after the other", 3 },
 	{ "json", 'j', NULL, 0, "The cost as JSON", 3 },
 	{ "list", KEY_LIST, NULL, 0, "Algorithms and their collectives; with --algorithm what one is like; with --dims all on that torus", 3 },
+	{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1 },
 	{ 0 }
 };
 
@@ -186,6 +187,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case 'j':
 		a->json = true;
+		break;
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		break;
 	case ARGP_KEY_ARG:
 		if (strcmp(arg, "-"))

@@ -213,7 +213,8 @@ static void say_loss(struct check *c, const struct way *w)
 	say_doubtful(c, "loss", w,
 		     fmt_str("%s: %.1f %% of %llu frames are lost", fmt_way(c, w),
 			     100.0 * w->lost / w->all, (unsigned long long)w->all),
-		     "clean or replace the cable; \"ethtool -S\" of both devices says where they are dropped");
+		     "clean or replace the cable; \"ethtool -S\" of both devices, and \"tc -s qdisc\" at "
+		     "the first, say where they are dropped");
 }
 
 static void say_slow(struct check *c, const struct way *w, uint64_t usual)

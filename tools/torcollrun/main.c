@@ -40,6 +40,7 @@ static const struct argp_option options[] = {
 	{ "no-prefix", KEY_NO_PREFIX, NULL, 0, "Print lines without rank and host", 4 },
 	{ "verbose", 'v', NULL, 0, "Print where ranks are started, and how", 4 },
 	{ "remote", KEY_REMOTE, NULL, 0, "The part on the other host: torcollrun starts it by itself", 5 },
+	{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1 },
 	{ 0 }
 };
 
@@ -156,6 +157,9 @@ static error_t parse_word(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_REMOTE:
 		exit(agent_main());
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
 	case ARGP_KEY_ARGS:
 		run->argv = state->argv + state->next;
 		return 0;
