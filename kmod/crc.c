@@ -24,8 +24,8 @@
 #include <asm/cpufeature.h>
 #endif
 
-#include "crc_table.h"
 #include "core/env.h"
+#include "crc_table.h"
 
 #define SHORT		64	/* a header */
 #define LONG		4096	/* a page */

@@ -8,16 +8,16 @@
 
 #include <linux/module.h>
 
-#include "net/net.h"
-#include "op/group.h"
-#include "net/port.h"
-#include "survey/survey.h"
-#include "memory/spare.h"
-#include "packet/device.h"
-#include "packet/held.h"
 #include "cdev/user.h"
 #include "core/version.h"
+#include "memory/spare.h"
+#include "net/net.h"
+#include "net/port.h"
 #include "net/xmit.h"
+#include "op/group.h"
+#include "packet/device.h"
+#include "packet/held.h"
+#include "survey/survey.h"
 
 static int __init torcoll_init(void)
 {

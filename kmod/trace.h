@@ -152,14 +152,14 @@ TRACE_EVENT(torcoll_link,
 		__field(u32, node)
 		__field(u32, port)
 		__field(u32, state)
-		__string(name, tor_link_state_name(node->cable[port].state))
+		__string(name, tor_cable_state_name(node->cable[port].state))
 	),
 	TP_fast_assign(
 		__entry->key = node->key;
 		__entry->node = node->self;
 		__entry->port = port;
 		__entry->state = node->cable[port].state;
-		tor_assign_str(name, tor_link_state_name(node->cable[port].state));
+		tor_assign_str(name, tor_cable_state_name(node->cable[port].state));
 	),
 	TP_printk("key=%llu node=%u port=%u state=%s", __entry->key, __entry->node,
 		  __entry->port, __get_str(name))

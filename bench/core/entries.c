@@ -252,7 +252,7 @@ static void said_by_neighbour(struct tor_node *node, u32 i)
 			.dead = cpu_to_be16(i & 4), .frame = cpu_to_be16(i & 2 ? 1500 : 9000),
 		};
 	enter();
-	tor_link_hello(&ctx, node, 0, &h, &hello);
+	tor_cable_hello(&ctx, node, 0, &h, &hello);
 	leave();
 }
 
@@ -268,7 +268,7 @@ static void flap(void)
 	if (tor_torus_init(&torus, 2, side, 1) || tor_node_init(&node, &torus, 1, 0))
 		exit(1);
 	for (i = 0; i < 4; i++)
-		tor_link_open(&ctx, &node, i, 9000);
+		tor_cable_open(&ctx, &node, i, 9000);
 	for (i = 1; i < torus.nodes; i++) {
 		struct tor_record r = { .node = i, .epoch = 9, .seq = 1, .frame = 1500 };
 

@@ -5,13 +5,13 @@
 #include <linux/torcoll.h>
 #include <linux/uaccess.h>
 
-#include "op/op.h"
 #include "cdev/region.h"
-#include "op/result.h"
 #include "cdev/ring.h"
 #include "cdev/session.h"
 #include "cdev/session_comm.h"
 #include "core/version.h"
+#include "op/op.h"
+#include "op/result.h"
 
 /*
  * Each call gets the caller's struct, extended or cut to the size that this

@@ -6,8 +6,8 @@
 
 #include <linux/torcoll.h>
 
-#include "memory/memory.h"
 #include "cdev/session.h"
+#include "memory/memory.h"
 
 /* Offset of a kernel region for mmap(): its handle, shifted by this. */
 #define MMAP_REGION_SHIFT	32

@@ -14,9 +14,9 @@
 #include <linux/torcoll.h>
 
 #include "cdev/ioctl.h"
-#include "main.h"
 #include "cdev/region.h"
 #include "cdev/ring.h"
+#include "main.h"
 #include "op/slot.h"
 
 int tor_refuse(struct tor_session *session, int err, const char *fmt, ...)
@@ -146,8 +146,8 @@ static void session_release_all(struct tor_session *session, bool ended, bool fa
 		idr_remove(&session->regions, id);
 		mutex_unlock(&session->lock);
 		/*
-		 * takes the lock of the process's mappings, under which
-		 * mappings are made
+		 * takes mmap_lock, under which session_mmap() takes
+		 * session->lock
 		 */
 		tor_pages_put(pages);
 		mutex_lock(&session->lock);
@@ -158,8 +158,8 @@ static void session_release_all(struct tor_session *session, bool ended, bool fa
 /*
  * A process that submitted has ended, though a child may keep the file: unpin
  * its memory. If it was killed, or exited with an error, its peers are told
- * now; after exit(0) it only leaves, as if it had closed the file. Any other
- * close changes nothing before release().
+ * now. After exit(0) it leaves, as if it had closed the file: only a comm with a
+ * running op fails. Any other close changes nothing before release().
  */
 static int session_flush(struct file *file, fl_owner_t id)
 {

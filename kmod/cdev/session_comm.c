@@ -10,9 +10,9 @@
 #include <linux/torcoll.h>
 #include <linux/uaccess.h>
 
+#include "cdev/session.h"
 #include "net/net.h"
 #include "netlink/netlink.h"
-#include "cdev/session.h"
 
 #define RANKS_MAX	(1U << 20)
 

@@ -81,7 +81,8 @@ struct tor_ctx {
  * The most work that core does in one entry: bottom halves are off and a lock
  * is held, so nothing else runs on that processor. The rest is continued in
  * another entry, see tor_env_chan_work(). All 1 or more. tor_env_budget()
- * returns it: TOR_BUDGET in the module, and less in tests.
+ * returns it: TOR_BUDGET in the module, and less in tests. Frames that are
+ * forwarded do not enter core and have no budget: see kmod/net/forward.c.
  */
 struct tor_budget {
 	u32 bytes;
@@ -145,7 +146,7 @@ enum tor_counter {
 	TOR_C_DROP_LINK,	/* data on a link that is not up */
 	TOR_C_OPS,		/* ops completed */
 	TOR_C_OPS_FAILED,	/* ops ended by an error */
-	TOR_C_LINK_DOWNS,	/* links of this node that went down */
+	TOR_C_LINK_DOWNS,	/* cables of this node that went down */
 	TOR_C_REROUTES,		/* changes of this node's routes */
 	TOR_C_TX_ECHOES,	/* test frames of neighbours answered */
 	/* frames that softirqs left to a process after using the processor for long */
@@ -237,7 +238,7 @@ void tor_env_drop(struct tor_ctx *ctx, struct tor_node *node, enum tor_counter w
  *	@dst
  * @dst: node, for routing
  * @tie: 0 or 1: direction if both are equally short
- * @hdr: header and acks, complete but for what struct tor_send_ref says
+ * @hdr: header and acks, complete
  * @hdr_len: bytes of it
  * @range: payload in an op's memory, in order
  * @ranges: number of them
@@ -289,13 +290,13 @@ void tor_env_chan_timer(struct tor_chan *chan, u64 when);
 void tor_env_chan_work(struct tor_ctx *ctx, struct tor_chan *chan);
 
 /*
- * The op's result is in its memory, or the op failed (op->status). Called once
+ * The op's result is in its memory, or the op failed (op->aborted). Called once
  * per op, with one of the op's channel locks held. The memory may be released;
  * the slot is not free yet.
  */
 void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *op);
 
-/* Nothing of the op is outstanding: its slot can serve op->seq again. */
+/* Nothing of the op is outstanding: its slot can serve the op that is a depth of the comm later. */
 void tor_env_op_retired(struct tor_ctx *ctx, struct tor_op *op);
 
 /*

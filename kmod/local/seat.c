@@ -265,7 +265,7 @@ static void nodes_missed(struct tor_entry *entry, struct tor_group *group, struc
 	for (seat = 0; seat < team->seats; seat++)
 		if (test_bit(TOR_GROUP_CLOSED, &team->seat[seat]->flags) &&
 		    (s32)(op - READ_ONCE(team->called[seat])) > 0)
-			tor_comm_fail_by(&entry->ctx, &group->comm, -ECONNABORTED,
+			tor_comm_fail_user_rank(&entry->ctx, &group->comm, -ECONNABORTED,
 					 tor_team_rank(team, seat), op);
 }
 

@@ -5,8 +5,8 @@
 #include <linux/slab.h>
 #include <linux/torcoll.h>
 
-#include "local/meet.h"
 #include "cdev/session.h"
+#include "local/meet.h"
 #include "op/slot.h"
 
 static DEFINE_MUTEX(teams_lock);

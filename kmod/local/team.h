@@ -2,7 +2,7 @@
 /*
  * Teams: the ranks of a comm on this node, if nodes have several. Each rank has
  * a group of its own, its process's: with slots, results and errors, but
- * without lanes. One more group, the nodes', is the one that frames address. It
+ * without lanes for collectives. One more group, the nodes', is the one that frames address. It
  * has no process, and the team starts its ops: the n-th when every seat has
  * called its n-th. The last caller folds the others' vectors into the node's
  * (core/local/fold.h) and starts it; when it is over, the results are copied to all.

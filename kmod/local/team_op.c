@@ -15,12 +15,12 @@
 #include <linux/slab.h>
 #include <linux/torcoll.h>
 
-#include "memory/buffers.h"
-#include "op/op.h"
 #include "cdev/session.h"
-#include "op/slot.h"
 #include "core/choose/auto.h"
 #include "core/transfer/stream.h"
+#include "memory/buffers.h"
+#include "op/op.h"
+#include "op/slot.h"
 #include "op/tables.h"
 
 #define CHUNK	(64 << 10)		/* bytes that are moved before others may run */
@@ -400,7 +400,7 @@ static void fail_nodes(struct tor_team *team, int error, u32 seat, u32 op)
 	local_bh_disable();
 	rcu_read_lock();
 	tor_entry_begin(&entry);
-	tor_comm_fail_by(&entry.ctx, &team->nodes->comm, error, tor_team_rank(team, seat), op);
+	tor_comm_fail_user_rank(&entry.ctx, &team->nodes->comm, error, tor_team_rank(team, seat), op);
 	tor_entry_end(&entry);
 	rcu_read_unlock();
 	local_bh_enable();

@@ -25,11 +25,11 @@
 #include <linux/torcoll.h>
 #include <linux/uaccess.h>
 
+#include "cdev/session.h"
 #include "core/engine/desc.h"
 #include "core/engine/input.h"
 #include "core/engine/parts.h"
 #include "core/engine/scale.h"
-#include "cdev/session.h"
 
 static int read_counts(struct tor_session *session, u64 *to, u64 from, u32 ranks)
 {

@@ -249,7 +249,7 @@ err_account:
 }
 
 /* Free pages that are neither used nor mapped any more, and their charge. */
-static void pages_unhold(struct tor_pages *pages)
+static void pages_release(struct tor_pages *pages)
 {
 	if (!refcount_dec_and_test(&pages->holds))
 		return;
@@ -271,27 +271,27 @@ static void pages_unhold(struct tor_pages *pages)
 void tor_pages_put(struct tor_pages *pages)
 {
 	if (refcount_dec_and_test(&pages->uses))
-		pages_unhold(pages);
+		pages_release(pages);
 }
 
 /* --- kernel pages in a process's mappings --- */
 
 /* A mapping is split or moved. */
-static void mapping_open(struct vm_area_struct *vma)
+static void vma_open(struct vm_area_struct *vma)
 {
 	struct tor_pages *pages = vma->vm_private_data;
 
 	refcount_inc(&pages->holds);
 }
 
-static void mapping_close(struct vm_area_struct *vma)
+static void vma_close(struct vm_area_struct *vma)
 {
-	pages_unhold(vma->vm_private_data);
+	pages_release(vma->vm_private_data);
 }
 
-static const struct vm_operations_struct mapping_ops = {
-	.open = mapping_open,
-	.close = mapping_close,
+static const struct vm_operations_struct vma_ops = {
+	.open = vma_open,
+	.close = vma_close,
 };
 
 int tor_pages_mmap(struct tor_pages *pages, struct vm_area_struct *vma)
@@ -316,7 +316,7 @@ int tor_pages_mmap(struct tor_pages *pages, struct vm_area_struct *vma)
 	}
 	refcount_inc(&pages->holds);
 	vma->vm_private_data = pages;
-	vma->vm_ops = &mapping_ops;
+	vma->vm_ops = &vma_ops;
 	/* ops may use it from now on: this address never changes again */
 	WRITE_ONCE(pages->addr, vma->vm_start);
 	return 0;

@@ -10,9 +10,9 @@
 #include <linux/mm.h>
 #include <linux/refcount.h>
 
+#include "cdev/user.h"
 #include "core/env.h"
 #include "memory/mapping.h"
-#include "cdev/user.h"
 
 struct tor_spares;
 

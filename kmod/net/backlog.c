@@ -10,9 +10,9 @@
 #include <tor/kcov.h>
 
 #include "net/backlog.h"
+#include "net/port.h"
 #include "net/receive.h"
 #include "op/group.h"
-#include "net/port.h"
 
 /*
  * Frames between two reschedule points: of the largest size, about what an

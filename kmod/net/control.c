@@ -68,11 +68,11 @@ static void rx_hello(struct tor_entry *entry, struct tor_port *port, struct sk_b
 		goto out;
 	WRITE_ONCE(port->heard, ether_addr_to_u64(eth_hdr(skb)->h_source));
 	/* before the link is up and frames use the address */
-	if (tor_link_expects(&fabric->node, port->cable, h, &hello)) {
+	if (tor_cable_expects(&fabric->node, port->cable, h, &hello)) {
 		WRITE_ONCE(port->neighbour, port->heard);
 		count_loss(entry, port, h, &hello);
 	}
-	tor_link_hello(&entry->ctx, &fabric->node, port->cable, h, &hello);
+	tor_cable_hello(&entry->ctx, &fabric->node, port->cable, h, &hello);
 out:
 	spin_unlock(&fabric->lock);
 }

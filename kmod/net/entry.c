@@ -125,7 +125,7 @@ enum skb_drop_reason tor_port_drop(struct tor_port *port, enum tor_counter why)
 void tor_entry_drop(struct tor_entry *entry, enum tor_counter why)
 {
 	if (why == TOR_C_DROP_PAYLOAD_CRC && entry->direct)
-		tor_link_damaged(&entry->port->fabric->node, entry->port->cable);
+		tor_cable_damaged(&entry->port->fabric->node, entry->port->cable);
 	entry->drop = tor_port_drop(entry->port, why);
 }
 

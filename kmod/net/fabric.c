@@ -10,18 +10,18 @@
 #include <linux/wait_bit.h>
 #include <tor/hrtimer.h>
 
-#include "net/entry.h"
-#include "op/group.h"
 #include "core/agree/join.h"
-#include "netlink/netlink.h"
-#include "net/linklog.h"
-#include "net/net.h"
-#include "packet/device.h"
-#include "packet/segment.h"
-#include "net/port.h"
-#include "net/reroute.h"
 #include "core/agree/shrink.h"
 #include "local/team.h"
+#include "net/entry.h"
+#include "net/linklog.h"
+#include "net/net.h"
+#include "net/port.h"
+#include "net/reroute.h"
+#include "netlink/netlink.h"
+#include "op/group.h"
+#include "packet/device.h"
+#include "packet/segment.h"
 #include "trace.h"
 
 void tor_env_count(struct tor_node *node, enum tor_counter what, u64 n)
@@ -55,7 +55,7 @@ void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 cable)
 	schedule_work(&fabric->notify_work);
 }
 
-void tor_fabric_changed(struct tor_fabric *fabric)
+void tor_fabric_touch(struct tor_fabric *fabric)
 {
 	atomic_inc(&fabric->tn->sequence);
 }
@@ -407,7 +407,7 @@ static int fabric_publish(struct tor_fabric *fabric)
 	if (tor_fabric_find(tn, fabric->node.key))
 		return -EEXIST;
 	atomic_inc(&tn->held);
-	tor_fabric_changed(fabric);
+	tor_fabric_touch(fabric);
 	list_add_tail_rcu(&fabric->list, &tn->fabrics);
 	tor_netlink_notify_fabric(fabric, true);
 	return 0;
@@ -545,7 +545,7 @@ int tor_fabric_del(struct tor_fabric *fabric, bool failed)
 	for (cable = 0; cable < TOR_MAX_CABLES; cable++)
 		tor_port_del(fabric, cable);
 	list_del_rcu(&fabric->list);
-	tor_fabric_changed(fabric);
+	tor_fabric_touch(fabric);
 	tor_netlink_notify_fabric(fabric, false);
 	tor_group_queue_ending(&fabric->end_work);
 	return 0;

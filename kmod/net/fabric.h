@@ -50,13 +50,13 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "cdev/user.h"
 #include "core/choose/cost.h"
 #include "core/engine/engine.h"
 #include "core/link/node.h"
 #include "core/link/tree.h"
 #include "core/packet/seen.h"
 #include "op/observe.h"
-#include "cdev/user.h"
 
 struct tor_linklog;
 struct tor_net;
@@ -255,7 +255,7 @@ int tor_fabric_port_added(struct tor_fabric *fabric, const char **why);
 void tor_fabric_port_gone(struct tor_fabric *fabric);
 
 /* Note that the objects that a dump walks over have changed. Context: any. */
-void tor_fabric_changed(struct tor_fabric *fabric);
+void tor_fabric_touch(struct tor_fabric *fabric);
 
 /*
  * Return whether the fabric is deleted. If not, it stays as long as the caller
@@ -265,7 +265,7 @@ bool tor_fabric_is_dead(struct tor_fabric *fabric);
 
 /*
  * Return the bytes behind the MAC header of a frame that every port and every
- * known node accepts; 0 if there is no port; in net/frame.c. Context: process.
+ * known node accepts; 0 if there is no port; in net/frame_size.c. Context: process.
  */
 u32 tor_fabric_frame(struct tor_fabric *fabric);
 

@@ -5,7 +5,9 @@
  *
  * In a large torus a host forwards most of the frames that it handles.
  * Forwarding therefore avoids all costs that it does not need: the time, fields
- * in host order, an entry into core.
+ * in host order, an entry into core. It has no budget: the kernel's poll limits
+ * how many frames come in at once, the hop limit how often one is forwarded, and
+ * a port at which packets wait takes TOR_OUTQ_MAX frames.
  */
 #include "net/forward.h"
 
@@ -58,12 +60,13 @@ static bool forward_later(struct tor_port *in, struct tor_port *out, struct sk_b
 	}
 	if (ret)
 		kfree_skb_reason(skb, tor_port_drop(in, TOR_C_DROP_FORWARD));
+	else
+		tor_fabric_count(in->fabric, TOR_C_FORWARDED, 1);
 	return true;
 }
 
 void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct tor_intact *h)
 {
-	struct tor_fabric *fabric = in->fabric;
 	enum tor_counter why;
 	struct tor_port *out;
 	int ret;
@@ -83,7 +86,6 @@ void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct tor_inta
 	if (!tor_xmit_header(skb, out, READ_ONCE(out->neighbour)))
 		goto drop;
 	tor_xmit_charge(out, skb);
-	tor_fabric_count(fabric, TOR_C_FORWARDED, 1);
 	if (unlikely(tor_outq_is_busy(&out->outq)) && forward_later(in, out, skb))
 		return;
 	atomic64_inc(&out->tx_frames);
@@ -92,6 +94,8 @@ void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct tor_inta
 	if (net_xmit_eval(ret)) {
 		atomic64_inc(&out->refused);
 		tor_port_drop(in, TOR_C_DROP_FORWARD);
+	} else {
+		tor_fabric_count(in->fabric, TOR_C_FORWARDED, 1);
 	}
 	return;
 drop:

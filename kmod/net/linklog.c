@@ -47,13 +47,13 @@ struct tor_linklog {
 /* Return whether a change concerns a link in use, or needs a remedy. */
 static bool change_is_news(const struct tor_change *change)
 {
-	if (change->from == TOR_LINK_UP)
+	if (change->from == TOR_CABLE_UP)
 		return true;
 	switch (change->to) {
-	case TOR_LINK_ABSENT:
-	case TOR_LINK_NO_CARRIER:
-	case TOR_LINK_WAITING:
-	case TOR_LINK_ONE_WAY:
+	case TOR_CABLE_ABSENT:
+	case TOR_CABLE_NO_CARRIER:
+	case TOR_CABLE_WAITING:
+	case TOR_CABLE_ONE_WAY:
 		return false;
 	default:
 		return true;
@@ -76,12 +76,12 @@ static void change_say(const struct tor_node *node, const struct tor_change *cha
 {
 	char heard[40] = "", name[PORT_NAME];
 
-	if (change->heard_node != ~0U && change->to != TOR_LINK_UP)
+	if (change->heard_node != ~0U && change->to != TOR_CABLE_UP)
 		snprintf(heard, sizeof(heard), "; heard: node %u port %s", change->heard_node,
 			 port_name(name, change->heard_dim, change->heard_dir));
 	pr_info("fabric %llu node %u port %s (%s): %s -> %s%s%s%s\n", node->key, node->self,
 		port_name(name, change->dim, change->dir), change->dev,
-		tor_link_state_name(change->from), tor_link_state_name(change->to),
+		tor_cable_state_name(change->from), tor_cable_state_name(change->to),
 		*change->reason ? ": " : "", change->reason, heard);
 }
 
@@ -188,10 +188,10 @@ static void change_explain(struct tor_change *change, const struct tor_node *nod
 {
 	const char *reason = tor_port_reason(port);
 
-	if (change->to == TOR_LINK_WAITING && change->from > TOR_LINK_WAITING)
+	if (change->to == TOR_CABLE_WAITING && change->from > TOR_CABLE_WAITING)
 		snprintf(change->reason, sizeof(change->reason), "nothing heard for %llu ms",
 			 TOR_HELLO_MISSES * tor_div64(node->hello_ns, NSEC_PER_MSEC));
-	else if (reason && change->to != TOR_LINK_WAITING)
+	else if (reason && change->to != TOR_CABLE_WAITING)
 		strscpy(change->reason, reason, sizeof(change->reason));
 }
 
@@ -213,8 +213,8 @@ void tor_linklog_add(struct tor_fabric *fabric, u32 cable)
 		.heard_node = c->heard ? c->peer_node : ~0U,
 		.heard_dim = c->peer_dim,
 		.heard_dir = c->peer_dir,
-		.dim = tor_port_dim(&fabric->node.torus, tor_cable_port(cable)),
-		.dir = tor_port_dir(&fabric->node.torus, tor_cable_port(cable)),
+		.dim = tor_port_dim(&fabric->node.torus, tor_cable_link(cable)),
+		.dir = tor_port_dir(&fabric->node.torus, tor_cable_link(cable)),
 		.from = c->was,
 		.to = c->state,
 	};

@@ -30,7 +30,7 @@ struct tor_fabric;
  * @heard_node: node whose hellos arrived, ~0: none
  * @heard_dim, @heard_dir: port that sent them, as tor_port_dir() names it
  * @dim, @dir: of this node's link, likewise; its cable is that of @dev
- * @from, @to: enum tor_link_state
+ * @from, @to: enum tor_cable_state
  * @dev: name that the device had then
  * @reason: why the link is not up, or empty
  */

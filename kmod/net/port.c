@@ -9,17 +9,17 @@
 #include <linux/stringify.h>
 #include <linux/torcoll_netlink.h>
 
+#include "core/wire/wire.h"
 #include "net/net.h"
 #include "net/receive.h"
-#include "core/wire/wire.h"
+#include "net/send.h"
+#include "op/group.h"
 #include "packet/device.h"
 #include "packet/held.h"
-#include "op/group.h"
 
 /* the end of both sentences about it */
 #define MTU_LEAST ": torcoll's frames take " __stringify(TOR_WIRE_FRAME_MIN) " bytes at least"
 
-static const u8 hello_group[ETH_ALEN] = TORCOLL_HELLO_GROUP;
 
 struct tor_port *tor_port_of_dev(const struct net_device *dev)
 {
@@ -67,12 +67,12 @@ static void port_follow(struct tor_port *port)
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
 	if (usable) {
-		tor_link_open(&entry.ctx, &fabric->node, port->cable, dev->mtu);
+		tor_cable_open(&entry.ctx, &fabric->node, port->cable, dev->mtu);
 	} else {
 		tor_loss_stop(&port->loss);
 		/* another cable may be plugged in */
 		port->gauge = (struct tor_gauge){};
-		tor_link_close(&entry.ctx, &fabric->node, port->cable, false);
+		tor_cable_close(&entry.ctx, &fabric->node, port->cable, false);
 	}
 	spin_unlock(&fabric->lock);
 	tor_entry_end(&entry);
@@ -220,7 +220,7 @@ int tor_port_add(struct tor_fabric *fabric, u32 link, u32 rank, struct net_devic
 	err = port_init_queues(port);
 	if (err)
 		goto err_free;
-	err = dev_mc_add(dev, hello_group);
+	err = dev_mc_add(dev, tor_hello_group);
 	if (err) {
 		*why = "the device refuses the group address of hellos";
 		goto err_queues;
@@ -236,7 +236,7 @@ int tor_port_add(struct tor_fabric *fabric, u32 link, u32 rank, struct net_devic
 	fabric->sent[cable] = first_count(fabric, link);
 	rcu_assign_pointer(fabric->port[cable], port);
 	count_beside(fabric, link);
-	tor_fabric_changed(fabric);
+	tor_fabric_touch(fabric);
 	dev_add_pack(&port->type);
 	port_follow(port);
 	return 0;
@@ -284,13 +284,13 @@ void tor_port_del(struct tor_fabric *fabric, u32 cable)
 	__dev_remove_pack(&port->type);
 	tor_backlog_close(&port->backlog);
 	tor_fabric_port_gone(fabric);
-	tor_fabric_changed(fabric);
+	tor_fabric_touch(fabric);
 	local_bh_disable();
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
 	/* the log of links names its device */
-	tor_link_close(&entry.ctx, &fabric->node, cable, true);
+	tor_cable_close(&entry.ctx, &fabric->node, cable, true);
 	fabric->sent[cable] = tor_env_cable_sent(&fabric->node, cable);
 	RCU_INIT_POINTER(fabric->port[cable], NULL);
 	spin_unlock(&fabric->lock);
@@ -299,7 +299,7 @@ void tor_port_del(struct tor_fabric *fabric, u32 cable)
 	local_bh_enable();
 	count_beside(fabric, port->link);
 	tor_outq_close(port);
-	dev_mc_del(port->dev, hello_group);
+	dev_mc_del(port->dev, tor_hello_group);
 	call_rcu(&port->rcu, port_free_rcu);
 }
 
@@ -329,11 +329,11 @@ const char *tor_port_reason(const struct tor_port *port)
 	const struct net_device *dev = port->dev;
 
 	switch (cable->state) {
-	case TOR_LINK_ABSENT:
-	case TOR_LINK_UP:
-	case TOR_LINK_STATES:
+	case TOR_CABLE_ABSENT:
+	case TOR_CABLE_UP:
+	case TOR_CABLE_STATES:
 		return NULL;
-	case TOR_LINK_NO_CARRIER:
+	case TOR_CABLE_NO_CARRIER:
 		if (READ_ONCE(port->upper))
 			return "enslaved to a bridge, bond or the like, which takes its frames";
 		if (!netif_running(dev))
@@ -341,20 +341,20 @@ const char *tor_port_reason(const struct tor_port *port)
 		if (!netif_carrier_ok(dev))
 			return "no carrier: the cable is out, or the other side is down";
 		return "the MTU is too small" MTU_LEAST;
-	case TOR_LINK_WAITING:
+	case TOR_CABLE_WAITING:
 		return "nothing heard: the other side may not be configured";
-	case TOR_LINK_VERSION:
+	case TOR_CABLE_VERSION:
 		return "the other side has another version of the protocol";
-	case TOR_LINK_FABRIC:
+	case TOR_CABLE_FABRIC:
 		return cable->peer_tag ? "the other side belongs to another fabric" :
 					"the other side has another shape of the fabric";
-	case TOR_LINK_MISWIRED:
+	case TOR_CABLE_MISWIRED:
 		return "another port than expected is at the other end of the cable";
-	case TOR_LINK_TOO_SMALL:
+	case TOR_CABLE_TOO_SMALL:
 		return "the MTU here or on the other side is smaller than frames that are in use";
-	case TOR_LINK_ONE_WAY:
+	case TOR_CABLE_ONE_WAY:
 		return "heard, but the other side does not hear us (yet)";
-	case TOR_LINK_FLAPPING:
+	case TOR_CABLE_FLAPPING:
 		return "went up and down too often: it will be used again if it stays up";
 	}
 	return NULL;

@@ -15,7 +15,7 @@
 /**
  * struct tor_port - a netdev in use
  * @cable: number of its cable, see tor_cable(), and its place in fabric->port[]
- * @link: number of the link, see tor_port()
+ * @link: number of the link, see tor_torus_port()
  * @type: receiver; works beside macsec and taps, unlike an rx_handler
  * @neighbour: MAC of the neighbour in the lower 48 bits, from its hellos
  * @heard: MAC of the last hello, from any sender

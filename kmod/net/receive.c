@@ -123,11 +123,11 @@ static void tell_if_gone(struct tor_entry *entry, const struct tor_hdr *h, u32 t
 	struct tor_fabric *fabric = entry->port->fabric;
 
 	if (!tor_group_find(fabric, tag))
-		tor_comm_refuse(&entry->ctx, &fabric->node, h, tag);
+		tor_comm_answer_gone(&entry->ctx, &fabric->node, h, tag);
 }
 
 /* Report to a rank that the process will never send or receive its message. */
-static void tell_that_left(struct tor_entry *entry, struct tor_group *group, u32 op)
+static void fail_if_closed(struct tor_entry *entry, struct tor_group *group, u32 op)
 {
 	if (test_bit(TOR_GROUP_CLOSED, &group->flags))
 		tor_comm_fail(&entry->ctx, &group->comm, -ECONNABORTED, group->comm.rank, op);
@@ -137,8 +137,8 @@ static void tell_that_left(struct tor_entry *entry, struct tor_group *group, u32
  * Report to a rank if its op may never be called here: the process has left, or
  * one of several.
  */
-static void tell_if_left(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
-			 u32 op)
+static void fail_if_missed(struct tor_entry *entry, struct tor_group *group, struct tor_lane *lane,
+			   u32 op)
 {
 	if (unlikely(READ_ONCE(group->flags) & TOR_GROUP_MISSED))
 		group->kind->missed(entry, group, lane, op);
@@ -152,7 +152,7 @@ static void answer_without_slot(struct tor_entry *entry, struct tor_group *group
 		tor_entry_drop(entry, TOR_C_DROP_RANGE);
 		return;
 	}
-	tell_that_left(entry, group, h->op);
+	fail_if_closed(entry, group, h->op);
 	tor_pair_refuse(&entry->ctx, &group->comm, rank, h);
 }
 
@@ -231,7 +231,7 @@ static void frame_data(struct tor_entry *entry, struct sk_buff *skb, const struc
 		return;
 	}
 	spin_lock(&lane->lock);
-	tell_if_left(entry, group, lane, h->op);
+	fail_if_missed(entry, group, lane, h->op);
 	tor_chan_data(&entry->ctx, &lane->chan, rank, h, piece, pieces);
 	spin_unlock(&lane->lock);
 }
@@ -250,7 +250,7 @@ static void frame_ack(struct tor_entry *entry, struct tor_group *group, u32 rank
 		if (!ack->where.role)
 			return;
 		if (ack->digest)
-			tell_that_left(entry, group, ack->op);
+			fail_if_closed(entry, group, ack->op);
 		tor_pair_absent(&entry->ctx, &group->comm, rank, ack);
 		return;
 	}
@@ -262,7 +262,7 @@ static void frame_ack(struct tor_entry *entry, struct tor_group *group, u32 rank
 	 * tor_pair_invite().
 	 */
 	if (!series->role || ack->digest)
-		tell_if_left(entry, group, lane, ack->op);
+		fail_if_missed(entry, group, lane, ack->op);
 	tor_chan_ack(&entry->ctx, &lane->chan, rank, ack);
 	spin_unlock(&lane->lock);
 }
@@ -352,7 +352,7 @@ static void heard_foreign(struct tor_port *port, u8 version)
 	struct tor_ctx ctx = { .now = ktime_get_ns() };
 
 	spin_lock(&port->fabric->lock);
-	tor_link_foreign(&ctx, &port->fabric->node, port->cable, version);
+	tor_cable_foreign(&ctx, &port->fabric->node, port->cable, version);
 	spin_unlock(&port->fabric->lock);
 }
 
@@ -363,7 +363,7 @@ static void heard_stranger(struct tor_port *port, u32 tag)
 
 	spin_lock(&port->fabric->lock);
 	if (tor_port_is_current(port))
-		tor_link_stranger(&ctx, &port->fabric->node, port->cable, tag);
+		tor_cable_stranger(&ctx, &port->fabric->node, port->cable, tag);
 	spin_unlock(&port->fabric->lock);
 }
 
@@ -404,7 +404,7 @@ static enum skb_drop_reason frame_check(struct tor_port *port, struct sk_buff *s
 		if (why == TOR_C_DROP_VERSION)
 			heard_foreign(port, skb->data[0]);
 		if (why == TOR_C_DROP_HEADER_CRC)
-			tor_link_damaged(&port->fabric->node, port->cable);
+			tor_cable_damaged(&port->fabric->node, port->cable);
 		goto drop;
 	}
 	why = TOR_C_DROP_NOT_OURS;
@@ -428,11 +428,11 @@ drop:
 static bool link_fit(const struct tor_port *port)
 {
 	switch (READ_ONCE(port->fabric->node.cable[port->cable].state)) {
-	case TOR_LINK_UP:
-	case TOR_LINK_ONE_WAY:
-	case TOR_LINK_FLAPPING:
-	case TOR_LINK_WAITING:
-	case TOR_LINK_TOO_SMALL:
+	case TOR_CABLE_UP:
+	case TOR_CABLE_ONE_WAY:
+	case TOR_CABLE_FLAPPING:
+	case TOR_CABLE_WAITING:
+	case TOR_CABLE_TOO_SMALL:
 		return true;
 	default:
 		return false;
@@ -483,7 +483,7 @@ static struct sk_buff *frame_admit(struct tor_port *port, struct sk_buff *skb,
 	why = plausible(port, tor_intact_type(in), tor_intact_src(in), dst);
 	if (why)
 		goto free;
-	tor_link_alive(node, port->cable);
+	tor_cable_alive(node, port->cable);
 	if (tor_intact_type(in) == TORCOLL_FRAME_PACKET) {
 		if (dst == node->self)
 			tor_packet_rx(port, skb, in);

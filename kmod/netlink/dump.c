@@ -16,13 +16,13 @@
 #include <net/sock.h>
 #include <tor/dump_attrs.h>
 
-#include "op/endpoint.h"
-#include "netlink/netlink.h"
-#include "netlink/fill.h"
-#include "netlink/gen.h"
 #include "net/linklog.h"
 #include "net/net.h"
 #include "net/port.h"
+#include "netlink/fill.h"
+#include "netlink/gen.h"
+#include "netlink/netlink.h"
+#include "op/endpoint.h"
 #include "op/slot.h"
 
 struct walk {

@@ -44,7 +44,7 @@ void tor_totals(struct tor_fabric *fabric, struct tor_totals *t)
 	memset(t, 0, sizeof(*t));
 	for (i = 0; i < TOR_MAX_CABLES; i++) {
 		t->ports += !!rtnl_dereference(fabric->port[i]);
-		t->up += READ_ONCE(fabric->node.cable[i].state) == TOR_LINK_UP;
+		t->up += READ_ONCE(fabric->node.cable[i].state) == TOR_CABLE_UP;
 	}
 	t->memory = tor_fabric_memory(&fabric->node.torus) + t->ports * sizeof(struct tor_port);
 	rcu_read_lock();
@@ -165,7 +165,7 @@ int tor_fill_comm(struct sk_buff *msg, const struct tor_group *group)
 	       nla_put_u32(msg, TORCOLL_A_COMM_TAG, comm->tag) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_GENERATION, comm->generation) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_RANK, tor_comm_first(comm, comm->rank)) ||
-	       nla_put_u32(msg, TORCOLL_A_COMM_RANKS, tor_comm_users(comm)) ||
+	       nla_put_u32(msg, TORCOLL_A_COMM_RANKS, tor_comm_user_ranks(comm)) ||
 	       nla_put_u32(msg, TORCOLL_A_COMM_STATE, comm_state(group)) ||
 	       fill_comm_error(msg, comm) ||
 	       nl_put_u64(msg, TORCOLL_A_COMM_OPS, atomic64_read(&group->ops)) ||

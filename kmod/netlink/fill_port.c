@@ -96,7 +96,7 @@ static int fill_device(struct sk_buff *msg, const struct tor_port *port)
 int tor_fill_port(struct sk_buff *msg, struct tor_fabric *fabric, u32 index)
 {
 	const struct tor_port *port = rtnl_dereference(fabric->port[index]);
-	const u32 link = tor_cable_port(index);
+	const u32 link = tor_cable_link(index);
 	const struct tor_node *node = &fabric->node;
 	struct tor_cable cable;
 	const char *reason;
@@ -110,7 +110,7 @@ int tor_fill_port(struct sk_buff *msg, struct tor_fabric *fabric, u32 index)
 	if (nl_put_u64(msg, TORCOLL_A_PORT_FABRIC, node->key) ||
 	    nla_put_u32(msg, TORCOLL_A_PORT_DIM, tor_port_dim(&node->torus, link)) ||
 	    nla_put_u32(msg, TORCOLL_A_PORT_DIR, tor_port_dir(&node->torus, link)) ||
-	    nla_put_u32(msg, TORCOLL_A_PORT_CABLE, tor_cable_rank(index)) ||
+	    nla_put_u32(msg, TORCOLL_A_PORT_CABLE, tor_cable_place(index)) ||
 	    nla_put_u32(msg, TORCOLL_A_PORT_STATE, cable.state) ||
 	    (reason && nla_put_string(msg, TORCOLL_A_PORT_REASON, reason)) ||
 	    nla_put_u32(msg, TORCOLL_A_PORT_NEIGHBOUR,

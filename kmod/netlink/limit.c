@@ -7,9 +7,9 @@
 #include <linux/user_namespace.h>
 #include <net/sock.h>
 
+#include "cdev/user.h"
 #include "netlink/gen.h"
 #include "netlink/request.h"
-#include "cdev/user.h"
 
 /* The attributes of amounts are in the order of enum tor_limit. */
 #define ATTR_OF(_limit)	(TORCOLL_A_LIMIT_COMMS + (_limit))

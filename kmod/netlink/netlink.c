@@ -14,13 +14,13 @@
 #include <linux/torcoll_netlink.h>
 #include <net/genetlink.h>
 
-#include "op/group.h"
 #include "main.h"
+#include "net/net.h"
+#include "net/port.h"
 #include "netlink/fill.h"
 #include "netlink/gen.h"
 #include "netlink/request.h"
-#include "net/net.h"
-#include "net/port.h"
+#include "op/group.h"
 #include "op/slot.h"
 
 /* the first request loads an installed module */

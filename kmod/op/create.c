@@ -7,13 +7,13 @@
  */
 #include <linux/slab.h>
 
+#include "cdev/session.h"
+#include "core/order.h"
+#include "local/team.h"
+#include "net/reroute.h"
 #include "op/endpoint.h"
 #include "op/op.h"
-#include "core/order.h"
-#include "net/reroute.h"
-#include "cdev/session.h"
 #include "op/tables.h"
-#include "local/team.h"
 
 /* Make the group known by the agreed tag. Context: fabric->lock. */
 static int group_install(struct tor_group *group)
@@ -32,7 +32,7 @@ static int group_install(struct tor_group *group)
 	spin_unlock(&fabric->groups_lock);
 	if (err)
 		return err;
-	tor_fabric_changed(fabric);
+	tor_fabric_touch(fabric);
 	tor_reroute_schedule(fabric);
 	return 0;
 }
@@ -260,9 +260,9 @@ const char *tor_join_explain(const struct tor_group *group, int err, char *text)
 	const struct tor_comm_terms *fault = &group->join.fault;
 	const char *what = err == -EPROTO ? differs_in(fault) : NULL;
 
-	/* its number is a rank of the list that it names */
 	if (!what || fault->node == ~0U)
 		return tor_join_sentence(err);
+	/* with another list, it counts ranks by its own */
 	if (fault->rank >= group->comm.ranks || fault->cause == TORCOLL_CAUSE_MEMBERS)
 		scnprintf(text, TOR_JOIN_TEXT, "node %u (%s) %s", fault->node, fault->name, what);
 	else

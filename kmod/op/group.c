@@ -8,11 +8,11 @@
 #include <linux/poll.h>
 #include <linux/slab.h>
 
+#include "cdev/session.h"
 #include "memory/buffers.h"
 #include "netlink/netlink.h"
 #include "op/endpoint.h"
 #include "op/series.h"
-#include "cdev/session.h"
 #include "op/slot.h"
 #include "op/tables.h"
 
@@ -261,7 +261,7 @@ static bool group_unlink(struct tor_group *group)
 		spin_lock_bh(&fabric->groups_lock);
 		hash_del_rcu(&group->hash);
 		spin_unlock_bh(&fabric->groups_lock);
-		tor_fabric_changed(fabric);
+		tor_fabric_touch(fabric);
 	}
 	set_bit(TOR_GROUP_DEAD, &group->flags);
 	tor_series_settle(group);

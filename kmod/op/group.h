@@ -22,14 +22,14 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
+#include "core/agree/join.h"
+#include "core/agree/shrink.h"
 #include "core/choose/choose.h"
 #include "core/engine/engine.h"
-#include "net/fabric.h"
-#include "net/entry.h"
-#include "core/agree/join.h"
 #include "memory/memory.h"
-#include "core/agree/shrink.h"
 #include "memory/spare.h"
+#include "net/entry.h"
+#include "net/fabric.h"
 
 #define TOR_DEPTH_DEFAULT	8
 #define TOR_DEPTH_MAX		64

@@ -8,15 +8,15 @@
 #include <linux/slab.h>
 #include <linux/torcoll.h>
 
-#include "memory/buffers.h"
+#include "cdev/ring.h"
+#include "cdev/session.h"
 #include "core/engine/desc.h"
-#include "local/meet.h"
 #include "core/names.h"
+#include "local/meet.h"
+#include "memory/buffers.h"
 #include "op/endpoint.h"
 #include "op/refusal.h"
 #include "op/result.h"
-#include "cdev/ring.h"
-#include "cdev/session.h"
 #include "op/slot.h"
 #include "op/tables.h"
 #include "trace.h"

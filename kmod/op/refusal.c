@@ -46,7 +46,7 @@ void tor_refusal_tell(struct tor_group *group, const struct torcoll_submit *desc
 	local_bh_disable();
 	rcu_read_lock();
 	tor_entry_begin(&entry);
-	tor_comm_refused(&entry.ctx, &group->comm, refused_number(group, desc), &call, -err);
+	tor_comm_fail_refusal(&entry.ctx, &group->comm, refused_number(group, desc), &call, -err);
 	tor_entry_end(&entry);
 	rcu_read_unlock();
 	local_bh_enable();

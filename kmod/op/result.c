@@ -8,11 +8,11 @@
 #include <linux/sched/signal.h>
 #include <linux/torcoll.h>
 
+#include "cdev/session.h"
 #include "memory/buffers.h"
 #include "op/call.h"
 #include "op/endpoint.h"
 #include "op/op.h"
-#include "cdev/session.h"
 #include "op/slot.h"
 
 /* --- the error of a failed comm --- */

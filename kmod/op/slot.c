@@ -8,10 +8,10 @@
 #include <linux/sched/signal.h>
 #include <linux/torcoll.h>
 
-#include "memory/buffers.h"
-#include "op/op.h"
 #include "cdev/ring.h"
 #include "cdev/session.h"
+#include "memory/buffers.h"
+#include "op/op.h"
 
 /* How long another thread of the process may take to ask for a result. */
 #define PATIENCE	HZ

@@ -14,6 +14,7 @@
  *	DONE	TAKEN	tor_slot_take(): the thread that asks
  *			tor_slot_release(): the one that closes the comm, or
  *			that submitted the op while it was closed
+ *			group_free(), of what nobody took
  *	TAKEN	FREE	tor_slot_free(): the same thread, when it has brought
  *			the result to its destination
  *
@@ -22,7 +23,8 @@
  * delays only users of this slot.
  *
  * The slot serves the next op only when it is not open: core no longer uses it,
- * or for a seat, its node's op is retired.
+ * or for a seat, its node's op is retired. Netlink calls a slot that is FREE and
+ * open DRAINING.
  *
  * Locking: state, dest, waiters, and the group's unclaimed and any_waiters change
  * under group->results (a spinlock, bottom halves off; inside lanes' locks,

@@ -83,6 +83,8 @@ int tor_tables_make(struct tor_group *group, u32 collective, const char **why)
 	u64 before;
 	int err;
 
+	/* those that look for tables ask for those of an allreduce, not of a barrier */
+	collective = tor_auto_planned_as(collective);
 	if (tor_auto_is_prepared(chooser, collective))
 		return 0;
 	before = tor_chooser_memory(chooser);

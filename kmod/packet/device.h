@@ -140,7 +140,7 @@ bool tor_packet_carries(const struct net_device *dev);
 void tor_packet_del(struct tor_fabric *fabric);
 
 /* ndo_select_queue and ndo_start_xmit; in transmit.c. */
-u16 tor_packet_queue(struct net_device *dev, struct sk_buff *skb, struct net_device *sb_dev);
+u16 tor_packet_select_queue(struct net_device *dev, struct sk_buff *skb, struct net_device *sb_dev);
 netdev_tx_t tor_packet_xmit(struct sk_buff *skb, struct net_device *dev);
 
 /**

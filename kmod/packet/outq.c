@@ -104,7 +104,7 @@ static bool is_up(const struct tor_port *port)
 {
 	const struct tor_link *link = &port->fabric->node.link[port->link];
 
-	return READ_ONCE(link->up) >> tor_cable_rank(port->cable) & 1;
+	return READ_ONCE(link->up) >> tor_cable_place(port->cable) & 1;
 }
 
 /*

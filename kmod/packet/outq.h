@@ -19,7 +19,7 @@ struct tor_port;
 /**
  * enum tor_outq_class - where a packet comes from
  * @TOR_OUTQ_OWN: this host's network device; while some wait, its transmit
- *	queue of the cable's number is stopped
+ *	queue of the link's number is stopped
  * @TOR_OUTQ_TRANSIT: another node; those that find the queue full are dropped
  */
 enum tor_outq_class {

@@ -21,12 +21,12 @@
 #include "packet/outq.h"
 
 /**
- * struct road - where a packet goes
+ * struct route - where a packet goes
  * @dst: node, or TORCOLL_NODE_ALL
  * @flow: hash of its flow
  * @ports: bit per link that gets a copy; 0: no way leads there
  */
-struct road {
+struct route {
 	u32 dst;
 	u32 flow;
 	u32 ports;
@@ -53,41 +53,41 @@ static u32 node_of(struct tor_packet_dev *packet, const u8 *dest)
  * Find the way of a packet whose MAC header is linear at skb->data. All of a flow
  * take the same way. Context: RCU.
  */
-static struct road find_road(struct tor_packet_dev *packet, struct sk_buff *skb)
+static struct route find_route(struct tor_packet_dev *packet, struct sk_buff *skb)
 {
 	struct tor_fabric *fabric = packet->fabric;
 	struct tor_tree tree = { .ports = READ_ONCE(fabric->tree.ports) };
 	u32 live = READ_ONCE(fabric->node.live);
-	struct road road = {};
+	struct route route = {};
 	u32 port;
 
-	road.dst = node_of(packet, ((struct ethhdr *)skb->data)->h_dest);
-	if (road.dst == TORCOLL_NODE_ALL) {
-		road.ports = tor_packet_group_ports(&tree, live, TOR_NO_PORT);
-		return road;
+	route.dst = node_of(packet, ((struct ethhdr *)skb->data)->h_dest);
+	if (route.dst == TORCOLL_NODE_ALL) {
+		route.ports = tor_packet_group_ports(&tree, live, TOR_NO_PORT);
+		return route;
 	}
-	road.flow = skb_get_hash(skb);
-	port = tor_routes_spread(&fabric->node.torus, rcu_dereference(fabric->routes), road.dst,
-				 road.flow, live, TOR_NO_PORT);
+	route.flow = skb_get_hash(skb);
+	port = tor_routes_spread(&fabric->node.torus, rcu_dereference(fabric->routes), route.dst,
+				 route.flow, live, TOR_NO_PORT);
 	if (port != TOR_NO_PORT)
-		road.ports = 1U << port;
-	return road;
+		route.ports = 1U << port;
+	return route;
 }
 
-u16 tor_packet_queue(struct net_device *dev, struct sk_buff *skb, struct net_device *sb_dev)
+u16 tor_packet_select_queue(struct net_device *dev, struct sk_buff *skb, struct net_device *sb_dev)
 {
 	struct tor_packet_dev *packet = netdev_priv(dev);
 	const struct tor_port *port = NULL;
-	struct road road;
+	struct route route;
 	u16 queue;
 
 	/* tor_packet_xmit() drops it */
 	if (unlikely(skb_headlen(skb) < ETH_HLEN))
 		return 0;
 	rcu_read_lock();
-	road = find_road(packet, skb);
-	if (road.ports)
-		port = tor_xmit_flow_port(packet->fabric, __ffs(road.ports), road.flow);
+	route = find_route(packet, skb);
+	if (route.ports)
+		port = tor_xmit_flow_port(packet->fabric, __ffs(route.ports), route.flow);
 	queue = port ? port->link : 0;
 	rcu_read_unlock();
 	return queue;
@@ -126,20 +126,20 @@ static u8 hops_of(const struct sk_buff *skb, u32 dst)
  * Put torcoll's header before a packet, and forget what only this host's stack
  * knows of it. False: no memory.
  */
-static bool pack(struct tor_packet_dev *packet, struct sk_buff *skb, const struct road *road)
+static bool pack(struct tor_packet_dev *packet, struct sk_buff *skb, const struct route *route)
 {
 	struct tor_node *node = &packet->fabric->node;
-	u8 hops = hops_of(skb, road->dst);
+	u8 hops = hops_of(skb, route->dst);
 	u32 number = 0;
 	u32 len = skb->len;
 
 	if (skb_cow_head(skb, packet->dev->needed_headroom))
 		return false;
-	if (road->dst == TORCOLL_NODE_ALL)
+	if (route->dst == TORCOLL_NODE_ALL)
 		number = tor_packet_number(node);
 	skb_scrub_packet(skb, !net_eq(dev_net(packet->dev), packet->fabric->tn->net));
 	skb_clear_tstamp(skb);
-	tor_packet_header(node, __skb_push(skb, sizeof(struct torcoll_hdr)), road->dst, road->flow,
+	tor_packet_header(node, __skb_push(skb, sizeof(struct torcoll_hdr)), route->dst, route->flow,
 			  number, hops, len);
 	skb_reset_network_header(skb);
 	return true;
@@ -158,24 +158,24 @@ static int send(struct tor_packet_dev *packet, struct sk_buff *skb, u32 link, u3
 }
 
 /*
- * Send a packet by all of a road's links, a copy of its headers by all but the last.
+ * Send a packet by all of a route's links, a copy of its headers by all but the last.
  * Consumes @skb. Return whether one took it.
  */
-static bool send_all(struct tor_packet_dev *packet, struct sk_buff *skb, const struct road *road)
+static bool send_all(struct tor_packet_dev *packet, struct sk_buff *skb, const struct route *route)
 {
-	u32 ports = road->ports;
+	u32 ports = route->ports;
 	bool sent = false;
 
 	while (ports & (ports - 1)) {
 		struct sk_buff *copy = pskb_copy(skb, GFP_ATOMIC);
 
 		if (copy)
-			sent |= !send(packet, copy, __ffs(ports), road->flow);
+			sent |= !send(packet, copy, __ffs(ports), route->flow);
 		else
 			tor_packet_count(packet, TOR_P_TX_NO_MEMORY);
 		ports &= ports - 1;
 	}
-	return !send(packet, skb, __ffs(ports), road->flow) || sent;
+	return !send(packet, skb, __ffs(ports), route->flow) || sent;
 }
 
 static void count_group(struct tor_packet_dev *packet, const struct sk_buff *skb)
@@ -194,7 +194,7 @@ static void drop(struct tor_packet_dev *packet, struct sk_buff *skb, enum tor_pa
 }
 
 /* Tell the sender of a packet that no way leads to its destination. */
-static void no_road(struct tor_packet_dev *packet, struct sk_buff *skb)
+static void no_route(struct tor_packet_dev *packet, struct sk_buff *skb)
 {
 	DEV_STATS_INC(packet->dev, tx_carrier_errors);
 	/* IP takes it for its own */
@@ -206,7 +206,7 @@ static void no_road(struct tor_packet_dev *packet, struct sk_buff *skb)
 static void xmit(struct tor_packet_dev *packet, struct sk_buff *skb)
 {
 	u32 len = skb->len;
-	struct road road;
+	struct route route;
 
 	if (!pskb_may_pull(skb, ETH_HLEN)) {
 		drop(packet, skb, TOR_P_TX_SHORT);
@@ -214,18 +214,18 @@ static void xmit(struct tor_packet_dev *packet, struct sk_buff *skb)
 	}
 	if (tor_neigh_answer(packet, skb))
 		return;
-	road = find_road(packet, skb);
-	if (!road.ports) {
-		no_road(packet, skb);
+	route = find_route(packet, skb);
+	if (!route.ports) {
+		no_route(packet, skb);
 		return;
 	}
-	if (road.dst == TORCOLL_NODE_ALL)
+	if (route.dst == TORCOLL_NODE_ALL)
 		count_group(packet, skb);
-	if (!pack(packet, skb, &road)) {
+	if (!pack(packet, skb, &route)) {
 		drop(packet, skb, TOR_P_TX_NO_MEMORY);
 		return;
 	}
-	if (send_all(packet, skb, &road)) {
+	if (send_all(packet, skb, &route)) {
 		dev_sw_netstats_tx_add(packet->dev, 1, len);
 		return;
 	}

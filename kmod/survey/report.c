@@ -12,9 +12,9 @@
 #include "core/version.h"
 #include "net/net.h"
 #include "net/port.h"
-#include "survey/survey.h"
 #include "netlink/fill.h"
 #include "netlink/netlink.h"
+#include "survey/survey.h"
 
 /* --- records --- */
 

@@ -14,8 +14,8 @@
 #include <net/netns/generic.h>
 
 #include "core/survey/test.h"
-#include "netlink/netlink.h"
 #include "net/port.h"
+#include "netlink/netlink.h"
 #include "packet/device.h"
 
 static unsigned int survey_id __read_mostly;

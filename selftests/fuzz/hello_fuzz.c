@@ -139,14 +139,14 @@ static void say(struct fuzz_in *in, u32 port)
 		must(which % 16 && which % 16 != 15);
 		return;
 	}
-	tor_link_hello(&ctx, &node, port, &h, &hello);
+	tor_cable_hello(&ctx, &node, port, &h, &hello);
 	state = node.cable[port].state;
 	must(strlen(node.cable[port].peer_version) <= TORCOLL_HELLO_VERSION);
 	must(strlen(node.cable[port].peer_name) <= TORCOLL_HOST_NAME);
-	if (state <= TOR_LINK_NO_CARRIER)
+	if (state <= TOR_CABLE_NO_CARRIER)
 		return;
 	heard_at[port] = ctx.now;
-	if (state == TOR_LINK_UP)
+	if (state == TOR_CABLE_UP)
 		must(h.src == tor_torus_neighbour(&node.torus, node.self, port) &&
 		     hello.heard_node == node.self && hello.heard_epoch == node.epoch &&
 		     hello.ndim == node.torus.ndim);
@@ -160,8 +160,8 @@ static void check_links(void)
 	u32 port;
 
 	for (port = 0; port < TOR_MAX_PORTS; port++) {
-		must(node.cable[port].state < TOR_LINK_STATES);
-		if (node.cable[port].state == TOR_LINK_UP)
+		must(node.cable[port].state < TOR_CABLE_STATES);
+		if (node.cable[port].state == TOR_CABLE_UP)
 			must(tor_torus_has_port(&node.torus, node.self, port));
 	}
 }
@@ -219,20 +219,20 @@ static void event(struct fuzz_in *in)
 		return;
 	switch (what) {
 	case 0:
-		tor_link_open(&ctx, &node, port, 400 + 16 * fuzz_u8(in));
+		tor_cable_open(&ctx, &node, port, 400 + 16 * fuzz_u8(in));
 		break;
 	case 1:
-		tor_link_close(&ctx, &node, port, fuzz_u8(in) & 1);
+		tor_cable_close(&ctx, &node, port, fuzz_u8(in) & 1);
 		break;
 	case 2:
-		tor_link_foreign(&ctx, &node, port, fuzz_u8(in));
+		tor_cable_foreign(&ctx, &node, port, fuzz_u8(in));
 		break;
 	case 3:
 		tor_link_tick(&ctx, &node);
 		/* a timer that was late says nothing; but after so much silence nobody is believed */
 		if (heard_at[port] && ctx.now - heard_at[port] > TOR_HELLO_MISSES * node.hello_ns) {
 			be_silent();
-			must(node.cable[port].state != TOR_LINK_UP);
+			must(node.cable[port].state != TOR_CABLE_UP);
 		}
 		break;
 	case 4:

@@ -122,8 +122,8 @@ static void tor_comm_refused__all_is_told(void **state)
 	(void)state;
 	begin(4, 2);
 	comm.rank = 1;
-	tor_comm_refused(&ctx, &comm, 9, &call, EFAULT);
-	tor_comm_refused(&ctx, &comm, 9, &call, ENOMEM);
+	tor_comm_fail_refusal(&ctx, &comm, 9, &call, EFAULT);
+	tor_comm_fail_refusal(&ctx, &comm, 9, &call, ENOMEM);
 	assert_int_equal(comm.error, -ECONNABORTED);
 	assert_int_equal(comm.error_rank, 1);
 	assert_int_equal(comm.error_node, member[1]);
@@ -216,18 +216,18 @@ static void tor_comm_refuse__strangers_at_a_rate(void **state)
 	(void)state;
 	host_forget_sent();
 	for (i = 0; i < 10000; i++)
-		tor_comm_refuse(&ctx, &node, &h, 77);
+		tor_comm_answer_gone(&ctx, &node, &h, 77);
 	assert_int_equal(host.nsent, TOR_ANSWERS_AT_ONCE);
 	for (i = 0; i < 10000; i++) {
 		ctx.now += 100 * NSEC_PER_USEC;
-		tor_comm_refuse(&ctx, &node, &h, 77);
+		tor_comm_answer_gone(&ctx, &node, &h, 77);
 	}
 	assert_in_range(host.nsent - TOR_ANSWERS_AT_ONCE, 1999, 2001);
 	/* after some silence, as at first */
 	ctx.now += NSEC_PER_SEC;
 	host_forget_sent();
 	for (i = 0; i < 10000; i++)
-		tor_comm_refuse(&ctx, &node, &h, 77);
+		tor_comm_answer_gone(&ctx, &node, &h, 77);
 	assert_int_equal(host.nsent, TOR_ANSWERS_AT_ONCE);
 }
 
@@ -267,7 +267,7 @@ static void tor_comm_refuse__the_rank_that_left(void **state)
 	h.src_epoch = node.epoch;
 	there.self = tor_comm_node(&comm, 3);
 	host_forget_sent();
-	tor_comm_refuse(&ctx, &there, &h, comm.tag);
+	tor_comm_answer_gone(&ctx, &there, &h, comm.tag);
 	assert_int_equal(host.nsent, 1);
 	f = &host.sent[0];
 	assert_int_equal(tor_wire_parse(f->bytes, f->len, f->len, &reply, &why), 0);

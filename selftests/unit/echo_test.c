@@ -114,8 +114,8 @@ static void tor_echo_rx__damage_is_reported(void **state)
 
 	(void)state;
 	comes(4, 1, 0, &payload, tor_wire_crc(payload.p, payload.len) ^ 1);
-	tor_link_damaged(&node, PORT);
-	tor_link_damaged(&node, PORT - 1);
+	tor_cable_damaged(&node, PORT);
+	tor_cable_damaged(&node, PORT - 1);
 	comes(4, 2, 0, &payload, tor_wire_crc(payload.p, payload.len));
 	assert_int_equal(host.nsent, 1);
 	assert_int_equal(tor_wire_parse(host.sent[0].bytes, host.sent[0].len, host.sent[0].len, &h, &why), 0);

@@ -29,7 +29,7 @@ static void node_start(u32 i)
 	assert_int_equal(tor_node_init(&node[i], &t, 1, i), 0);
 	for (port = 0; port < t.ports; port++)
 		if (tor_torus_has_port(&t, i, port))
-			tor_link_open(&ctx, &node[i], port, 1500);
+			tor_cable_open(&ctx, &node[i], port, 1500);
 }
 
 static void fabric_start(u32 ndim, const u32 *side, u32 cables)
@@ -55,7 +55,7 @@ static void deliver(const struct host_frame *f)
 		return;
 	peer = tor_torus_neighbour(&t, h.src, f->port);
 	assert_int_equal(tor_wire_get_hello(f->bytes + 64, h.length, &hello), 0);
-	tor_link_hello(&ctx, &node[peer], tor_torus_peer_port(&t, f->port), &h, &hello);
+	tor_cable_hello(&ctx, &node[peer], tor_torus_peer_port(&t, f->port), &h, &hello);
 }
 
 /* Until nothing is under way. */
@@ -182,20 +182,20 @@ static void tor_view_learn__carrier_loss_is_known_at_once(void **state)
 	fabric_start(2, square, 1);
 	run(2 * NSEC_PER_SEC);
 	broken[5] |= 1;
-	tor_link_close(&ctx, &node[5], 0, false);
+	tor_cable_close(&ctx, &node[5], 0, false);
 	settle();
 	for (i = 0; i < t.nodes; i++) {
 		assert_int_equal(node[i].view.entry[5].dead, 1);
 		/* and the other end hears that it is not heard */
 		assert_int_equal(node[i].view.digest, node[0].view.digest);
 	}
-	assert_int_equal(node[6].cable[1].state, TOR_LINK_UP);
+	assert_int_equal(node[6].cable[1].state, TOR_CABLE_UP);
 	run(NSEC_PER_SEC);
-	assert_int_equal(node[6].cable[1].state, TOR_LINK_WAITING);
+	assert_int_equal(node[6].cable[1].state, TOR_CABLE_WAITING);
 	check_views();
 	/* it comes back */
 	broken[5] = 0;
-	tor_link_open(&ctx, &node[5], 0, 1500);
+	tor_cable_open(&ctx, &node[5], 0, 1500);
 	run(NSEC_PER_SEC);
 	check_views();
 	assert_int_equal(node[12].view.dead, 0);
@@ -226,8 +226,8 @@ static void tor_view_contradict__restarted_node_is_believed(void **state)
 	fabric_start(2, square, 1);
 	run(2 * NSEC_PER_SEC);
 	for (i = 0; i < 5; i++) {
-		tor_link_close(&ctx, &node[5], 0, false);
-		tor_link_open(&ctx, &node[5], 0, 1500);
+		tor_cable_close(&ctx, &node[5], 0, false);
+		tor_cable_open(&ctx, &node[5], 0, 1500);
 		run(NSEC_PER_SEC);
 	}
 	before = node[5].epoch;
@@ -267,8 +267,8 @@ static void tor_view_learn__any_cuts_and_restarts(void **state)
 				node_start(i);
 				break;
 			case 1:
-				tor_link_close(&ctx, &node[i], port, false);
-				tor_link_open(&ctx, &node[i], port, 1500);
+				tor_cable_close(&ctx, &node[i], port, false);
+				tor_cable_open(&ctx, &node[i], port, 1500);
 				break;
 			default:
 				broken[i] ^= 1U << port;
@@ -497,11 +497,11 @@ static void tor_view_frame_reached__absent_nodes_do_not_count(void **state)
 	hello.heard_epoch = node[0].epoch;
 	/* less than any port takes: not even looked at */
 	raw.frame = cpu_to_be16(1);
-	tor_link_hello(&ctx, &node[0], 0, &h, &hello);
+	tor_cable_hello(&ctx, &node[0], 0, &h, &hello);
 	assert_int_equal(host.counters[TOR_C_DROP_RANGE], 1);
 	assert_int_equal(tor_view_frame(&node[0].view), 1500);
 	raw.frame = cpu_to_be16(400);
-	tor_link_hello(&ctx, &node[0], 0, &h, &hello);
+	tor_cable_hello(&ctx, &node[0], 0, &h, &hello);
 	assert_int_equal(tor_view_frame(&node[0].view), 400);
 	tor_view_copy_dead(&node[0].view, dead, 0, t.nodes);
 	routes = tor_routes_build(&t, 0, dead);
@@ -541,7 +541,7 @@ static void tor_link_tick__news_do_not_wait_for_hellos(void **state)
 }
 
 /* A link that flaps must not make the fabric talk of nothing else. */
-static void tor_link_hello__flapping_is_bounded(void **state)
+static void tor_cable_hello__flapping_is_bounded(void **state)
 {
 	u32 i, k, sent = 0;
 
@@ -549,8 +549,8 @@ static void tor_link_hello__flapping_is_bounded(void **state)
 	run(2 * NSEC_PER_SEC);
 	for (i = 0; i < 1000; i++) {
 		ctx.now += NSEC_PER_MSEC;
-		tor_link_close(&ctx, &node[5], 0, false);
-		tor_link_open(&ctx, &node[5], 0, 1500);
+		tor_cable_close(&ctx, &node[5], 0, false);
+		tor_cable_open(&ctx, &node[5], 0, 1500);
 		while (delivered < host.nsent) {
 			struct host_frame f = host.sent[delivered++];
 
@@ -589,7 +589,7 @@ int main(void)
 		VIEW_TEST(tor_view_learn__older_is_answered),
 		VIEW_TEST(tor_view_frame_reached__absent_nodes_do_not_count),
 		VIEW_TEST(tor_link_tick__news_do_not_wait_for_hellos),
-		VIEW_TEST(tor_link_hello__flapping_is_bounded),
+		VIEW_TEST(tor_cable_hello__flapping_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,21 +38,21 @@ void sim_cable_unplug(struct sim_node *node, u32 port, bool out)
 		return;
 	sim_enter(&ctx, node);
 	if (out)
-		tor_link_close(&ctx.core, &node->core, port, false);
+		tor_cable_close(&ctx.core, &node->core, port, false);
 	else
-		tor_link_open(&ctx.core, &node->core, port, sim.scenario.frame_size);
+		tor_cable_open(&ctx.core, &node->core, port, sim.scenario.frame_size);
 	sim_leave(&ctx);
 }
 
 bool sim_port_up(const struct sim_node *node, u32 port)
 {
-	return port < TOR_MAX_CABLES && node->core.cable[port].state == TOR_LINK_UP;
+	return port < TOR_MAX_CABLES && node->core.cable[port].state == TOR_CABLE_UP;
 }
 
 u32 sim_cable_back(u32 cable)
 {
-	return tor_cable(tor_torus_peer_port(&sim.scenario.torus, tor_cable_port(cable)),
-			 sim.scenario.per_link - 1 - tor_cable_rank(cable));
+	return tor_cable(tor_torus_peer_port(&sim.scenario.torus, tor_cable_link(cable)),
+			 sim.scenario.per_link - 1 - tor_cable_place(cable));
 }
 
 u32 sim_flow_cable(const struct sim_node *node, u32 link, u32 flow)
@@ -278,7 +278,7 @@ bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port)
 	f->out_port = port;
 	f->left = left;
 	f->to = &sim.node[tor_torus_neighbour(&node->core.torus, node->core.self,
-						tor_cable_port(port))];
+						tor_cable_link(port))];
 	f->in_port = sim_cable_back(port);
 	cross(f);
 	return true;

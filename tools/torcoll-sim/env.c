@@ -290,16 +290,16 @@ void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *core, u32 cable)
 {
 	struct sim_node *node = container_of(core, struct sim_node, core);
 	struct sim_port *p = &node->port[cable];
-	u32 port = tor_cable_port(cable);
+	u32 port = tor_cable_link(cable);
 	char name[HOST_PORT_TEXT];
 
-	sim_trace(node, "cable %u of link %s is %s", tor_cable_rank(cable),
+	sim_trace(node, "cable %u of link %s is %s", tor_cable_place(cable),
 		  host_port_print(name, tor_port_dim(&core->torus, port),
 				  tor_port_dir(&core->torus, port)),
-		  tor_link_state_name(core->cable[cable].state));
-	if (p->up && core->cable[cable].state != TOR_LINK_UP)
+		  tor_cable_state_name(core->cable[cable].state));
+	if (p->up && core->cable[cable].state != TOR_CABLE_UP)
 		p->fell = sim.now;
-	p->up = core->cable[cable].state == TOR_LINK_UP;
+	p->up = core->cable[cable].state == TOR_CABLE_UP;
 	sim_packets_disturbed();
 	sim_judge_paths();
 }

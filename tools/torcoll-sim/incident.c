@@ -9,7 +9,7 @@
 static struct sim_node *neighbour(const struct sim_node *node, u32 port)
 {
 	return &sim.node[tor_torus_neighbour(&sim.scenario.torus, node - sim.node,
-					     tor_cable_port(port))];
+					     tor_cable_link(port))];
 }
 
 static void set_cable(const struct sim_incident *i, bool cut)
@@ -17,10 +17,10 @@ static void set_cable(const struct sim_incident *i, bool cut)
 	struct sim_node *node = &sim.node[i->node];
 	struct sim_node *peer = neighbour(node, i->port);
 	const struct tor_torus *t = &sim.scenario.torus;
-	u32 port = tor_cable_port(i->port);
+	u32 port = tor_cable_link(i->port);
 	char name[HOST_PORT_TEXT];
 
-	sim_trace(node, "cable %u of link %s %s%s", tor_cable_rank(i->port),
+	sim_trace(node, "cable %u of link %s %s%s", tor_cable_place(i->port),
 		  host_port_print(name, tor_port_dim(t, port), tor_port_dir(t, port)),
 		  cut ? "cut" : "mended", i->one_way ? ", one way" : "");
 	if (cut) {

@@ -254,7 +254,7 @@ static bool shrink_shape(struct sim_scenario *s)
 		for (k = 0; k < next.incidents; k++) {
 			next.incident[k].node %= next.torus.nodes;
 			next.incident[k].rank %= next.torus.nodes;
-			next.incident[k].port = tor_cable_port(next.incident[k].port) %
+			next.incident[k].port = tor_cable_link(next.incident[k].port) %
 						next.torus.ports;
 			/* every node of these shapes has a port */
 			while (!tor_torus_has_port(&next.torus, next.incident[k].node,

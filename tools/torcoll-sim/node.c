@@ -124,8 +124,8 @@ static void open_ports(void *arg)
 		for (k = 0; k < sim.scenario.per_link; k++)
 			if (tor_torus_has_port(&node->core.torus, node->core.self, port) &&
 			    !node->port[tor_cable(port, k)].unplugged)
-				tor_link_open(&ctx.core, &node->core, tor_cable(port, k),
-					      sim.scenario.frame_size);
+				tor_cable_open(&ctx.core, &node->core, tor_cable(port, k),
+					       sim.scenario.frame_size);
 	sim_leave(&ctx);
 	sim_at(sim.now + tor_link_tick_ns(&node->core), node, tick, node);
 }

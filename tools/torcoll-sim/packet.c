@@ -63,7 +63,7 @@ static bool cable_is_settled(const struct sim_node *node, u32 port)
 	const struct sim_node *peer;
 
 	peer = &sim.node[tor_torus_neighbour(&sim.scenario.torus, node->core.self,
-					     tor_cable_port(port))];
+					     tor_cable_link(port))];
 	if (!sim_port_up(node, port))
 		return !peer->alive || !sim_port_up(peer, back);
 	return peer->alive && sim_port_up(peer, back) && !node->port[port].cuts &&
@@ -243,7 +243,7 @@ static void packet_relay(struct sim_node *node, const struct sim_frame *f,
 
 	if (!to_all)
 		port = tor_routes_spread(&node->core.torus, node->routes, h->dst, h->flow,
-					 node->core.live, tor_cable_port(f->in_port));
+					 node->core.live, tor_cable_link(f->in_port));
 	if (!to_all && port == TOR_NO_PORT && sim_may_turn(node))
 		port = tor_routes_spread(&node->core.torus, node->routes, h->dst, h->flow,
 					 node->core.live, TOR_NO_PORT);
@@ -262,7 +262,7 @@ static void packet_relay(struct sim_node *node, const struct sim_frame *f,
 		packet_send(node, on, port, h->flow);
 		return;
 	}
-	packet_send_all(node, on, tor_cable_port(f->in_port), h->flow);
+	packet_send_all(node, on, tor_cable_link(f->in_port), h->flow);
 	sim_frame_free(on);
 }
 

@@ -28,7 +28,7 @@ static void receive_hello(struct sim_ctx *ctx, struct sim_node *node, const stru
 	else if (tor_wire_get_hello(f->linear, h->length, &hello))
 		drop(node, TOR_C_DROP_SHORT);
 	else
-		tor_link_hello(&ctx->core, &node->core, f->in_port, h, &hello);
+		tor_cable_hello(&ctx->core, &node->core, f->in_port, h, &hello);
 }
 
 /* Return whether the frame is on its way: else the caller keeps it. */
@@ -36,7 +36,7 @@ static bool forward(struct sim_node *node, struct sim_frame *f, const struct tor
 {
 	u32 port;
 
-	port = sim_route(node, tor_intact_dst(in), tor_intact_tie(in), tor_cable_port(f->in_port));
+	port = sim_route(node, tor_intact_dst(in), tor_intact_tie(in), tor_cable_link(f->in_port));
 	if (!tor_wire_hop(f->hdr)) {
 		drop(node, TOR_C_DROP_HOP_LIMIT);
 		sim_kind_ended(f->type, TOR_C_DROP_HOP_LIMIT);
@@ -89,7 +89,7 @@ static struct sim_rank *admit(struct sim_node *node, const struct tor_hdr *h, u3
 static void refuse(struct sim_ctx *ctx, struct sim_node *node, const struct tor_hdr *h, u32 tag)
 {
 	if (!sim_rank_of(node, tag))
-		tor_comm_refuse(&ctx->core, &node->core, h, tag);
+		tor_comm_answer_gone(&ctx->core, &node->core, h, tag);
 }
 
 static void receive_acks(struct sim_ctx *ctx, struct sim_node *node, const struct sim_frame *f,
@@ -243,7 +243,7 @@ static bool receive(struct sim_ctx *ctx, struct sim_node *node, struct sim_frame
 	if (tor_wire_check(f->hdr, f->hdr_len, f->hdr_len + sim_frame_payload(f), &in, &why)) {
 		drop(node, why);
 		if (why == TOR_C_DROP_VERSION)
-			tor_link_foreign(&ctx->core, &node->core, f->in_port, f->hdr[0]);
+			tor_cable_foreign(&ctx->core, &node->core, f->in_port, f->hdr[0]);
 		return false;
 	}
 	src = tor_intact_src(&in);

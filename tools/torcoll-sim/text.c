@@ -320,8 +320,8 @@ static bool is_sound(const struct sim_scenario *s)
 	}
 	for (i = 0; i < s->incidents; i++)
 		if (s->incident[i].node >= s->torus.nodes || s->incident[i].group >= s->groups ||
-		    tor_cable_port(s->incident[i].port) >= s->torus.ports ||
-		    tor_cable_rank(s->incident[i].port) >= s->per_link ||
+		    tor_cable_link(s->incident[i].port) >= s->torus.ports ||
+		    tor_cable_place(s->incident[i].port) >= s->per_link ||
 		    s->incident[i].rank >= s->group[s->incident[i].group].ranks)
 			return false;
 	return s->groups && s->per_link <= TOR_LINK_CABLES && s->rate && s->queue && s->hello && s->frame_size;

@@ -171,7 +171,7 @@ static const struct device *name_of(const struct running *now, uint32_t cable)
 	uint32_t k, n = 0;
 
 	for (k = 0; k < TOR_LINK_CABLES; k++)
-		n += !!now->port[tor_cable(tor_cable_port(cable), k)];
+		n += !!now->port[tor_cable(tor_cable_link(cable), k)];
 	return n > 1 ? devices_at(&now->devices, now->port[cable]) : NULL;
 }
 

@@ -78,7 +78,7 @@ enum torcoll_byte_order {
 
 /**
  * enum torcoll_link_state - State of the link at a port. Order as in the
- *   kernel's enum tor_link_state.
+ *   kernel's enum tor_cable_state.
  * @TORCOLL_LINK_STATE_ABSENT: the port does not exist (any more)
  * @TORCOLL_LINK_STATE_NO_CARRIER: the device is down, enslaved or too small,
  *   or its cable is out; the reason names the cause

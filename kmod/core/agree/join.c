@@ -301,14 +301,14 @@ static void stray_rx(struct tor_ctx *ctx, struct tor_node *node, const struct to
 void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
 		 const struct tor_comm_msg *msg, bool known)
 {
-	bool to_root = msg->step == TORCOLL_COMM_JOIN || msg->step == TORCOLL_COMM_ACCEPT ||
+	bool to_chief = msg->step == TORCOLL_COMM_JOIN || msg->step == TORCOLL_COMM_ACCEPT ||
 		       msg->step == TORCOLL_COMM_LEAVE;
 	struct tor_join *join;
 
 	list_for_each_entry(join, &node->joins, a.list) {
-		if (join->name != msg->name || (!join->rank) != to_root)
+		if (join->name != msg->name || (!join->rank) != to_chief)
 			continue;
-		if (!to_root) {
+		if (!to_chief) {
 			if (join->nonce != msg->nonce || tor_join_node(join, 0) != h->src)
 				continue;
 			answer_rx(ctx, join, msg);

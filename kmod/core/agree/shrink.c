@@ -4,9 +4,9 @@
  */
 #include "core/agree/shrink.h"
 
-#include "core/wire/accept.h"
 #include "core/agree/join.h"
 #include "core/order.h"
+#include "core/wire/accept.h"
 
 #define PAIRS_MAX	(TOR_AGREE_WORDS / 2)	/* nodes and epochs in one READY */
 #define SORT_COST	4			/* cost of a sorting step in steps of walks */

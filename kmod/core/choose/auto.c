@@ -77,36 +77,36 @@ static void auto_apply(const struct tor_choice *choice, struct tor_call *call,
 }
 
 /* See tor_op_begin(). */
-static u32 auto_planned_as(u32 collective)
+u32 tor_auto_planned_as(u32 collective)
 {
 	return collective == TORCOLL_BARRIER ? TORCOLL_ALLREDUCE : collective;
 }
 
 int tor_auto_prepare(struct tor_chooser *chooser, u32 collective)
 {
-	return tor_chooser_make(chooser, auto_planned_as(collective));
+	return tor_chooser_make(chooser, tor_auto_planned_as(collective));
 }
 
 int tor_auto_copy(struct tor_chooser *chooser, const struct tor_chooser *from, u32 collective)
 {
-	return tor_chooser_copy(chooser, from, auto_planned_as(collective));
+	return tor_chooser_copy(chooser, from, tor_auto_planned_as(collective));
 }
 
 bool tor_auto_is_prepared(const struct tor_chooser *chooser, u32 collective)
 {
-	return tor_chooser_ready(chooser, auto_planned_as(collective));
+	return tor_chooser_ready(chooser, tor_auto_planned_as(collective));
 }
 
 void tor_auto_forget(struct tor_chooser *chooser, u32 collective)
 {
-	tor_chooser_forget(chooser, auto_planned_as(collective));
+	tor_chooser_forget(chooser, tor_auto_planned_as(collective));
 }
 
 int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
 		  const struct tor_call *call, enum tor_level level, u32 elem, u32 rank,
 		  const char **why)
 {
-	u32 collective = auto_planned_as(call->collective);
+	u32 collective = tor_auto_planned_as(call->collective);
 	bool known = chooser && tor_chooser_knows(chooser, collective);
 	u32 excluded = call->param[TORCOLL_PARAM_EXCLUDE];
 	struct tor_call named = *call;

@@ -5,15 +5,20 @@
  * nodes whose plans are not walked), a fixed choice that serves any shape and
  * any list.
  *
- * All ranks choose the same: tables depend on shape, members and rates only,
- * all ranks take the rates of rank 0 when they join, and the digest of a call
- * includes the choice.
+ * All ranks must choose the same. Tables depend on shape, members and rates
+ * only, and all ranks take the rates of rank 0 when they join. The list of
+ * algorithms and the code of their costs are those of the module: between two
+ * versions they may differ, and since the digest of a call includes the choice,
+ * such a call ends with EPROTO.
  */
 #ifndef _TOR_CORE_AUTO_H
 #define _TOR_CORE_AUTO_H
 
 #include "core/choose/choose.h"
 #include "core/seats.h"
+
+/* Return the collective as which one is planned: a barrier is an allreduce of nothing. */
+u32 tor_auto_planned_as(u32 collective);
 
 /**
  * tor_auto_prepare - make the tables that tor_auto_plan() needs for a

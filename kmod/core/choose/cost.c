@@ -43,8 +43,8 @@ static const u8 symmetries[TORCOLL_ALGO_COUNT] = {
 };
 
 #define QUICK_RANKS	1024		/* most ranks to walk one by one */
-#define COST_SHARES	(1 << 10)	/* parts into which chords divide a block, or finer */
 #define QUICK_LIST	64		/* the same for a list: its ranks may form a torus */
+#define COST_SHARES	(1 << 10)	/* parts into which chords divide a block, or finer */
 
 struct walk {
 	struct tor_tally *t;

@@ -15,8 +15,8 @@
 #ifndef _TOR_CORE_COST_H
 #define _TOR_CORE_COST_H
 
-#include "core/plan/plan.h"
 #include "core/choose/tally.h"
+#include "core/plan/plan.h"
 
 #define TOR_COST_ONE	(1ULL << 32)	/* the whole vector; one message */
 

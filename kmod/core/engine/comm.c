@@ -42,7 +42,7 @@ bool tor_comm_admit(struct tor_comm *comm, const struct tor_hdr *h, u32 *rank,
 /* Return the node of a user's rank. */
 static u32 node_of_user(const struct tor_comm *comm, u32 rank)
 {
-	if (rank >= tor_comm_users(comm))
+	if (rank >= tor_comm_user_ranks(comm))
 		return ~0U;
 	return tor_comm_node(comm, comm->team ? comm->team->node[rank] : rank);
 }
@@ -78,7 +78,8 @@ static void comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error,
 	tor_env_comm_failed(ctx, comm);
 }
 
-void tor_comm_fail_by(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op)
+void tor_comm_fail_user_rank(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank,
+			     u32 op)
 {
 	struct tor_abort cause = { .rank = rank, .op = op };
 
@@ -87,13 +88,13 @@ void tor_comm_fail_by(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32
 
 void tor_comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op)
 {
-	tor_comm_fail_by(ctx, comm, error, tor_comm_first(comm, rank), op);
+	tor_comm_fail_user_rank(ctx, comm, error, tor_comm_first(comm, rank), op);
 }
 
 void tor_comm_inherit(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor_comm *nodes,
 		      int error, u32 rank)
 {
-	tor_comm_fail_by(ctx, comm, error, rank, nodes->error_op);
+	tor_comm_fail_user_rank(ctx, comm, error, rank, nodes->error_op);
 }
 
 void tor_comm_mismatch(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
@@ -122,8 +123,8 @@ void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 	comm_fail(ctx, tor_comm_carrier(comm), -EPROTO, &cause);
 }
 
-void tor_comm_refused(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
-		      const struct tor_wire_call *call, u32 error)
+void tor_comm_fail_refusal(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
+			   const struct tor_wire_call *call, u32 error)
 {
 	struct tor_abort cause = {
 		.rank = call->rank,
@@ -152,7 +153,7 @@ static bool is_own_doing(int error)
 
 void tor_comm_fail_nodes(struct tor_ctx *ctx, struct tor_comm *nodes, const struct tor_comm *comm)
 {
-	tor_comm_fail_by(ctx, nodes, comm_error_elsewhere(comm->error),
+	tor_comm_fail_user_rank(ctx, nodes, comm_error_elsewhere(comm->error),
 			 is_own_doing(comm->error) ? comm->rank : comm->error_rank,
 			 comm->error_op);
 }
@@ -231,7 +232,8 @@ void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank)
 		tell_why(ctx, comm, rank);
 }
 
-void tor_comm_refuse(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h, u32 tag)
+void tor_comm_answer_gone(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+			  u32 tag)
 {
 	const struct tor_abort abort = {
 		.error = ECONNABORTED,
@@ -279,7 +281,7 @@ static bool is_message(const struct tor_wire_call *call)
 static bool speaks_for(const struct tor_comm *comm, u32 rank, const struct tor_wire_call *other)
 {
 	if (comm->team && is_message(other))
-		return rank < tor_comm_users(comm) && tor_team_node(comm->team, rank) == comm->rank;
+		return rank < tor_comm_user_ranks(comm) && tor_team_node(comm->team, rank) == comm->rank;
 	return rank == tor_comm_first(comm, comm->rank);
 }
 
@@ -293,7 +295,7 @@ static const struct tor_op *slot_opposite(struct tor_comm *comm, u32 rank,
 
 	if (!is_message(other))
 		return tor_env_comm_op(comm, rank, 0, TOR_NO_RANK, seq);
-	return other->rank < tor_comm_users(comm) ?
+	return other->rank < tor_comm_user_ranks(comm) ?
 	       tor_env_comm_op(comm, rank, role, other->rank, seq) : NULL;
 }
 
@@ -354,7 +356,7 @@ void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, con
 	 * report it
 	 */
 	refused = abort.rank == TOR_NO_RANK;
-	if (abort.rank >= tor_comm_users(comm))
+	if (abort.rank >= tor_comm_user_ranks(comm))
 		abort.rank = tor_comm_first(comm, rank);
 	if (abort.error == EPROTO && explain_to_others(comm, &abort)) {
 		/* what all ranks were sent is about another pair of calls */

@@ -13,8 +13,16 @@
  *	          the op's memory
  *	CLOSED    everything that was sent is acknowledged
  *
- * The op is done when all its channels are COMPLETE. Its slot is free when all
- * are CLOSED.
+ *	from		to		by
+ *	IDLE		RUNNING		tor_chan_start()
+ *	IDLE		CLOSED		tor_chan_start(): the plan does not use it
+ *	RUNNING		COMPLETE	chan_settle(), after its last round
+ *	COMPLETE	CLOSED		chan_settle(), at the last acknowledgement
+ *	RUNNING		CLOSED		tor_chan_abort(); COMPLETE likewise
+ *	CLOSED		IDLE		tor_chan_recycle(), for the next op
+ *
+ * The op is done when all its channels are COMPLETE. Its slot is no longer open
+ * when all are CLOSED.
  *
  * Messages between two ranks are ops too. Each pair of sender and receiver
  * numbers them separately and has slots of its own with one channel each. Both
@@ -38,8 +46,8 @@
 #include "core/plan/plan.h"
 #include "core/reduce/reduce.h"
 #include "core/seats.h"
-#include "core/wire/wire.h"
 #include "core/transfer/xfer.h"
+#include "core/wire/wire.h"
 
 /* bytes of early frames per comm above which senders are told to wait */
 #define TOR_KEPT_HIGH		(1 << 20)
@@ -346,7 +354,7 @@ static inline u32 tor_comm_first(const struct tor_comm *comm, u32 rank)
 }
 
 /* Return the number of ranks as users count them. */
-static inline u32 tor_comm_users(const struct tor_comm *comm)
+static inline u32 tor_comm_user_ranks(const struct tor_comm *comm)
 {
 	return comm->team ? comm->team->ranks : comm->ranks;
 }
@@ -441,7 +449,8 @@ bool tor_comm_admit(struct tor_comm *comm, const struct tor_hdr *h, u32 *rank,
 void tor_comm_fail(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op);
 
 /* The same, with @rank as users count them. */
-void tor_comm_fail_by(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank, u32 op);
+void tor_comm_fail_user_rank(struct tor_ctx *ctx, struct tor_comm *comm, int error, u32 rank,
+			     u32 op);
 
 /*
  * Make the comm of the team's @nodes fail as a rank's own @comm has; others are
@@ -474,7 +483,7 @@ void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
 			    const struct tor_wire_call *const call[2], const u32 digest[2]);
 
 /**
- * tor_comm_refused - make the comm fail because a call was refused here
+ * tor_comm_fail_refusal - make the comm fail because a call was refused here
  * @ctx: entry
  * @comm: comm
  * @op: number of the op that the call would have been
@@ -483,8 +492,8 @@ void tor_comm_mismatch_here(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
  *
  * The other ranks learn at once what they would wait for in vain.
  */
-void tor_comm_refused(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
-		      const struct tor_wire_call *call, u32 error);
+void tor_comm_fail_refusal(struct tor_ctx *ctx, struct tor_comm *comm, u32 op,
+			   const struct tor_wire_call *call, u32 error);
 
 /* Tell one rank that this comm failed, and why. */
 void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank);
@@ -493,7 +502,8 @@ void tor_comm_send_abort(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank);
  * Answer @h, which is data or acknowledgements of a comm @tag that @node does
  * not have: the rank that sent it waits for one that has left.
  */
-void tor_comm_refuse(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h, u32 tag);
+void tor_comm_answer_gone(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hdr *h,
+			  u32 tag);
 
 /*
  * Return the @i-th of comm->ranks to be told in repetition @round. Each rank

@@ -5,8 +5,8 @@
  * ones are kept or refused (rx_early()), late ones are acknowledged again
  * (rx_repeat()). See chan.h.
  */
-#include "core/wire/accept.h"
 #include "core/engine/chan.h"
+#include "core/wire/accept.h"
 
 /* fewest frames of a transfer whose checksums are worth remembering */
 #define CRCS_FROM	4

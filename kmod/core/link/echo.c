@@ -38,10 +38,10 @@ void tor_echo_rx(struct tor_ctx *ctx, struct tor_node *node, u32 cable, const st
 	/* for a process on this host that listens on the device */
 	if (h->flags & TORCOLL_FLAG_REPLY)
 		return;
-	if (h->src != tor_torus_neighbour(&node->torus, node->self, tor_cable_port(cable))) {
+	if (h->src != tor_torus_neighbour(&node->torus, node->self, tor_cable_link(cable))) {
 		tor_env_drop(ctx, node, TOR_C_DROP_NODE);
 	} else if (tor_wire_crc_bytes(payload, pieces) != h->payload_crc) {
-		tor_link_damaged(node, cable);
+		tor_cable_damaged(node, cable);
 		tor_env_drop(ctx, node, TOR_C_DROP_PAYLOAD_CRC);
 	} else {
 		echo_answer(ctx, node, cable, h);

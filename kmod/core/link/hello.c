@@ -14,7 +14,7 @@ static void hello_pick_records(struct tor_node *node, enum tor_view_turn turn)
 	u32 cable;
 
 	for (cable = 0; cable < TOR_MAX_CABLES; cable++)
-		if (node->cable[cable].state > TOR_LINK_NO_CARRIER)
+		if (node->cable[cable].state > TOR_CABLE_NO_CARRIER)
 			max = min_t(u32, max, (node->cable[cable].frame_size - fixed) /
 					      sizeof(struct torcoll_link_record));
 	node->ntold = tor_view_pick(&node->view, node->told, max, turn);
@@ -40,10 +40,10 @@ static void hello_say(struct tor_ctx *ctx, struct tor_node *node, u32 cable)
 		.linear = node->said,
 	};
 	struct tor_hello hello = {
-		.dim = tor_port_dim(&node->torus, tor_cable_port(cable)),
-		.way = tor_port_way(&node->torus, tor_cable_port(cable)),
+		.dim = tor_port_dim(&node->torus, tor_cable_link(cable)),
+		.way = tor_port_way(&node->torus, tor_cable_link(cable)),
 		.ndim = node->torus.ndim,
-		.hears = c->heard && c->state != TOR_LINK_TOO_SMALL,
+		.hears = c->heard && c->state != TOR_CABLE_TOO_SMALL,
 		.frame_size = c->frame_size,
 		.fabric_frame = tor_view_frame(&node->view),
 		.heard_node = c->peer_node,
@@ -87,7 +87,7 @@ static void hello_say_everywhere(struct tor_ctx *ctx, struct tor_node *node,
 	if (!node->news)
 		node->told_downs = node->view.downs;
 	for (cable = 0; cable < TOR_MAX_CABLES; cable++) {
-		if (node->cable[cable].state <= TOR_LINK_NO_CARRIER)
+		if (node->cable[cable].state <= TOR_CABLE_NO_CARRIER)
 			continue;
 		hello_say(ctx, node, cable);
 	}

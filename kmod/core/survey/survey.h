@@ -14,8 +14,8 @@
 #ifndef _TOR_CORE_SURVEY_H
 #define _TOR_CORE_SURVEY_H
 
-#include "core/survey/trial.h"
 #include "core/survey/frame.h"
+#include "core/survey/trial.h"
 
 #define TOR_SURVEYS		16	/* remembered at a time */
 #define TOR_SURVEY_LIFE		(10 * NSEC_PER_SEC)	/* of one after its last ask */

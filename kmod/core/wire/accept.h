@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Parsing and validation of received frames: the only place that reads their
- * bytes.
+ * Parsing and validation of received frames of a fabric: the only place that
+ * reads their bytes. Frames of surveys: core/survey/frame.h.
  *
  * Received structs are struct torcoll_*, in wire byte order, and only accept.c
- * reads them. Its results are struct tor_*. Each of their fields has a value
+ * and the inlines below read them. Its results are struct tor_*. Each of their fields has a value
  * that docs/wire.md lists as accepted, so users need not check it again. Users
  * only check what needs context: that a node is in the fabric, that an op is
  * the running one, that a list is the own one.
@@ -79,6 +79,12 @@ static inline u32 tor_wire_hint_dst(const void *p)
 
 	memcpy(&dst, (const u8 *)p + offsetof(struct torcoll_hdr, dst), sizeof(dst));
 	return be32_to_cpu(dst);
+}
+
+/* The same of its type. */
+static inline u8 tor_wire_hint_type(const void *p)
+{
+	return ((const u8 *)p)[offsetof(struct torcoll_hdr, type)];
 }
 
 /**
@@ -235,12 +241,6 @@ u32 tor_wire_epoch(const struct tor_comm_msg *msg, u32 i);
  * Return: @error, or 0 if a peer may not report it.
  */
 u32 tor_wire_errno(u8 type, u32 error);
-
-/* The same of its type. */
-static inline u8 tor_wire_hint_type(const void *p)
-{
-	return ((const u8 *)p)[offsetof(struct torcoll_hdr, type)];
-}
 
 /*
  * Return @error if it is one with which a node refuses a call of its own rank,

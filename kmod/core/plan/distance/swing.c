@@ -25,8 +25,8 @@
  * say, step by step, in which half of the remaining nodes a rank stays, so that
  * every transfer is one range.
  */
-#include "core/plan/neighbour/lines.h"
 #include "core/plan/distance/swing.h"
+#include "core/plan/neighbour/lines.h"
 
 /* rho(s) of the paper: 1, -1, 3, -5, 11, ... */
 static s32 swing_rho(u32 s)
