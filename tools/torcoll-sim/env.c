@@ -13,10 +13,16 @@
 /* bytes of a run: odd, and less than one or two vector registers */
 #define SHATTERED	61
 
+static bool fpu_open;
+static bool in_process;		/* the FPU is always available there */
+
 void *tor_env_alloc(size_t n)
 {
 	void *p;
 
+	/* preemption is off there, and with PREEMPT_RT the allocator sleeps */
+	if (fpu_open)
+		sim_fail("memory is allocated in an FPU section");
 	if (sim_chance(sim.scenario.no_memory)) {
 		sim_meet(SIM_NO_MEMORY);
 		return NULL;
@@ -38,6 +44,8 @@ void *tor_env_frame_alloc(size_t n)
 
 void tor_env_free(void *p)
 {
+	if (fpu_open)
+		sim_fail("memory is freed in an FPU section");
 	if (p)
 		sim.allocated--;
 	free(p);
@@ -142,9 +150,6 @@ void sim_mem_put(struct tor_mem *mem)
 	free(mem->data);
 	free(mem);
 }
-
-static bool fpu_open;
-static bool in_process;		/* the FPU is always available there */
 
 bool tor_env_fpu_begin(void)
 {

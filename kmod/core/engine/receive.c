@@ -186,28 +186,28 @@ static void remember_crc(struct tor_chan *chan, const struct tor_rx *rx, u64 off
 static bool rx_apply(struct tor_chan *chan, struct tor_rx *rx, u32 index, u32 len,
 		     const struct tor_bytes *payload, u32 pieces, u32 crc)
 {
-	struct tor_walk here __uninitialized, *w;
+	struct tor_walk here __uninitialized, *w = NULL;
 	struct tor_op *op = chan->op;
 	u64 off = (u64)index * tor_op_unit(op);
 	struct tor_stream s;
 	u64 skip, take;
 	bool fpu = op->is_float && rx->op == TOR_PIECE_REDUCE;
 
+	/* it may allocate, which a section of the FPU must not */
+	if (!rx->single)
+		w = tor_chan_rx_walk(chan, rx, &here, off, len);
 	if (fpu && !tor_env_fpu_begin())
 		return false;
 	tor_stream_init(&s, payload, pieces);
-	if (rx->single) {
+	if (!w)
 		tor_chan_put(chan, &s, rx->buf, rx->off + off, len, rx->op);
-		remember_crc(chan, rx, off, len, crc);
-		goto out;
-	}
-	w = tor_chan_rx_walk(chan, rx, &here, off, len);
-	while (tor_walk_next(op, w, &skip, &take))
+	while (w && tor_walk_next(op, w, &skip, &take))
 		tor_chan_put(chan, &s, w->piece.dbuf, w->piece.doff * op->elem + skip, take,
 			     w->piece.op);
-out:
 	if (fpu)
 		tor_env_fpu_end();
+	if (!w)
+		remember_crc(chan, rx, off, len, crc);
 	return true;
 }
 
