@@ -29,12 +29,13 @@ static inline struct tor_port *tor_xmit_port(struct tor_fabric *fabric, u32 dst,
 {
 	const struct tor_routes *routes = rcu_dereference(fabric->routes);
 	u32 link = tor_routes_port(&fabric->node.torus, routes, dst, tie,
-				   READ_ONCE(fabric->node.live), from);
+				   smp_load_acquire(&fabric->node.live), from);
 	u32 up;
 
 	if (link == TOR_NO_PORT)
 		return NULL;
-	up = READ_ONCE(fabric->node.link[link].up);
+	/* before the port's neighbour: see tor_link_sum() */
+	up = smp_load_acquire(&fabric->node.link[link].up);
 	if (likely(up == 1))
 		return rcu_dereference(fabric->port[link]);
 	return tor_xmit_choose(fabric, link, up, bytes);
@@ -46,7 +47,8 @@ static inline struct tor_port *tor_xmit_port(struct tor_fabric *fabric, u32 dst,
  */
 static inline struct tor_port *tor_xmit_flow_port(struct tor_fabric *fabric, u32 link, u32 flow)
 {
-	u32 up = READ_ONCE(fabric->node.link[link].up);
+	/* before the port's neighbour: see tor_link_sum() */
+	u32 up = smp_load_acquire(&fabric->node.link[link].up);
 
 	if (likely(up == 1))
 		return rcu_dereference(fabric->port[link]);

@@ -57,9 +57,13 @@ void tor_link_sum(struct tor_node *node, u32 port)
 	}
 	if (up)
 		WRITE_ONCE(link->takes, takes);
-	WRITE_ONCE(link->up, up);
 	WRITE_ONCE(node->awaited, node->awaited & ~((u32)!!up << port));
-	WRITE_ONCE(node->live, (node->live & ~(1U << port)) | (u32)!!up << port);
+	/*
+	 * who sees that it is up sees what it takes, and the address that its
+	 * frames go to: pairs with tor_xmit_port()
+	 */
+	smp_store_release(&link->up, up);
+	smp_store_release(&node->live, (node->live & ~(1U << port)) | (u32)!!up << port);
 }
 
 /* The largest frame that all live links take; 0 without live links. */
