@@ -352,7 +352,8 @@ static void heard_foreign(struct tor_port *port, u8 version)
 	struct tor_ctx ctx = { .now = ktime_get_ns() };
 
 	spin_lock(&port->fabric->lock);
-	tor_cable_foreign(&ctx, &port->fabric->node, port->cable, version);
+	if (tor_port_is_current(port))
+		tor_cable_foreign(&ctx, &port->fabric->node, port->cable, version);
 	spin_unlock(&port->fabric->lock);
 }
 
@@ -383,7 +384,7 @@ static bool frame_trim(struct sk_buff *skb, const struct tor_intact *in)
 {
 	u32 len = tor_intact_bytes(in);
 
-	return skb->len <= len || !pskb_trim(skb, len);
+	return skb->len <= len || !pskb_trim_rcsum(skb, len);
 }
 
 /*

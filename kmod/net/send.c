@@ -46,7 +46,7 @@ static bool attach_pages(struct sk_buff *skb, const struct tor_frame *frame)
 			skb_fill_page_desc_noacc(skb, frags++, page, in_page, run);
 			skb->len += run;
 			skb->data_len += run;
-			skb->truesize += PAGE_SIZE;
+			skb->truesize += run;
 			done += run;
 		}
 	}
