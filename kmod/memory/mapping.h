@@ -39,10 +39,22 @@ static inline bool tor_mapping_lost(const struct tor_mapping *mapping)
 	return READ_ONCE(mapping->lost);
 }
 
-/* Start again, before pages are pinned. */
-static inline void tor_mapping_reset(struct tor_mapping *mapping)
+/*
+ * Start again, before pages are pinned, when changes that are under way have
+ * ended. Return what tor_mapping_held() needs. Context: process, may sleep.
+ */
+static inline unsigned long tor_mapping_reset(struct tor_mapping *mapping)
 {
+	unsigned long seq = mmu_interval_read_begin(&mapping->notifier);
+
 	WRITE_ONCE(mapping->lost, false);
+	return seq;
+}
+
+/* Return whether nothing has changed since tor_mapping_reset() returned @seq. */
+static inline bool tor_mapping_held(struct tor_mapping *mapping, unsigned long seq)
+{
+	return !tor_mapping_lost(mapping) && !mmu_interval_read_retry(&mapping->notifier, seq);
 }
 
 #else
@@ -64,8 +76,14 @@ static inline bool tor_mapping_lost(const struct tor_mapping *mapping)
 	return false;
 }
 
-static inline void tor_mapping_reset(struct tor_mapping *mapping)
+static inline unsigned long tor_mapping_reset(struct tor_mapping *mapping)
 {
+	return 0;
+}
+
+static inline bool tor_mapping_held(struct tor_mapping *mapping, unsigned long seq)
+{
+	return true;
 }
 
 #endif

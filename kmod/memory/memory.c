@@ -159,12 +159,13 @@ err_user:
 
 static int pin_watched(struct tor_pages *pages)
 {
+	unsigned long seq;
 	int tries, err;
 
 	for (tries = 0; tries < PIN_TRIES; tries++) {
-		tor_mapping_reset(pages->mapping);
+		seq = tor_mapping_reset(pages->mapping);
 		err = pin_all(pages);
-		if (err || !tor_mapping_lost(pages->mapping))
+		if (err || tor_mapping_held(pages->mapping, seq))
 			return err;
 		pages_unpin(pages, pages->pages, false);
 	}
