@@ -337,14 +337,14 @@ bool tor_chan_ask_some(struct tor_ctx *ctx, struct tor_chan *chan)
 
 	for (; chan->asked < comm->ranks; chan->asked++) {
 		rank = op->role ? op->peer : chan->asked;
+		/* no other rank is concerned */
+		if (op->role)
+			chan->asked = comm->ranks - 1;
 		if (tor_comm_node(comm, rank) == comm->node->self)
 			continue;
 		if (!left--)
 			return false;
 		ack_ask(ctx, chan, rank, tor_chan_rx_find(chan, rank, chan->round));
-		/* no other rank is concerned */
-		if (op->role)
-			chan->asked = comm->ranks - 1;
 	}
 	return true;
 }
@@ -403,6 +403,9 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 		return;
 	}
 	tor_chan_tx_put(chan, tx);
+	/* it waits for all of them, and there may be one for each rank */
+	if (chan->state == TOR_CHAN_COMPLETE && !list_empty(&chan->tx))
+		return;
 	/*
 	 * a round that was entered waits for what it receives and for its
 	 * frames to leave, not for answers; and a timer that comes too soon
