@@ -23,7 +23,7 @@ static void tor_join_start__rank_0_is_last(void **state)
 		for (i = 1; i < NODES; i++)
 			call_as(i, NODES, NULL, "secret");
 		/* without a repetition */
-		ctx.now += TOR_AGREE_REPEAT_MAX - 1 + late;
+		ctx.now += TOR_EARLY_KEPT - 1 + late;
 		call_as(0, NODES, NULL, "secret");
 		assert_int_equal(member[0].done, !late);
 		pass(NSEC_PER_SEC);
@@ -457,6 +457,21 @@ static void tor_join_timer__repeats_until_heard(void **state)
 	}
 }
 
+/* As long as rank 0 has not called, nobody answers: members call at growing intervals. */
+static void tor_join_timer__calls_back_off(void **state)
+{
+	u32 sent;
+
+	call_as(1, NODES, NULL, "secret");
+	pass(NSEC_PER_SEC);
+	sent = host.nsent;
+	pass(10 * (u64)NSEC_PER_SEC);
+	sent = host.nsent - sent;
+	assert_in_range(sent, 10 * (u64)NSEC_PER_SEC / TOR_AGREE_REPEAT_MAX,
+			10 * (u64)NSEC_PER_SEC / (2 * TOR_AGREE_REPEAT));
+	tor_join_cancel(&ctx, &member[1].join, -EINTR);
+}
+
 static void tor_join_timer__quiet_when_done(void **state)
 {
 	u32 i, sent;
@@ -735,6 +750,7 @@ int main(void)
 		JOIN_TEST(tor_join_rx__a_call_crosses_its_refusal),
 		JOIN_TEST(tor_join_rx__install_fails_at_one),
 		JOIN_TEST(tor_join_timer__repeats_until_heard),
+		JOIN_TEST(tor_join_timer__calls_back_off),
 		JOIN_TEST(tor_join_timer__quiet_when_done),
 		JOIN_TEST(tor_join_rx__random_messages),
 	};

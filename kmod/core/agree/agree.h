@@ -42,6 +42,8 @@
 #define TOR_AGREE_REPEAT_MAX	(320 * NSEC_PER_MSEC)
 /* in one message; longer lists take several */
 #define TOR_AGREE_WORDS		128
+/* calls that came early: the longest time between two of a member, and some */
+#define TOR_EARLY_KEPT		(TOR_AGREE_REPEAT_MAX + 4 * TOR_AGREE_REPEAT)
 #define TOR_AGREE_PACE		(100 * NSEC_PER_USEC)	/* between two budgets of messages */
 
 enum tor_agree_state {

@@ -285,7 +285,7 @@ static void stray_rx(struct tor_ctx *ctx, struct tor_node *node, const struct to
 		if (refused)
 			tor_join_answer(ctx, node, h, msg, TORCOLL_COMM_REFUSE, -EPROTO, refused);
 		else
-			tor_early_keep(node, ctx->now, ctx->now + TOR_AGREE_REPEAT_MAX, h, msg);
+			tor_early_keep(node, ctx->now, ctx->now + TOR_EARLY_KEPT, h, msg);
 		return;
 	}
 	if (msg->step == TORCOLL_COMM_LEAVE)
@@ -335,10 +335,10 @@ static void join_repeat(struct tor_ctx *ctx, struct tor_join *join, u32 *left)
 		tor_join_say(ctx, join, 0, calling ? TORCOLL_COMM_JOIN : TORCOLL_COMM_ACCEPT, 0);
 	join->a.repeat = ctx->now + join->a.interval;
 	/*
-	 * rank 0 waits for others: many ranks must not repeat at the same time
+	 * rank 0 waits for others, or has not come: many ranks must not repeat
+	 * at the same time
 	 */
-	if (!calling)
-		tor_agree_back_off(&join->a, join_most_seldom(join, TOR_AGREE_REPEAT_MAX));
+	tor_agree_back_off(&join->a, join_most_seldom(join, TOR_AGREE_REPEAT_MAX));
 }
 
 u64 tor_join_due(const struct tor_node *node)
