@@ -31,12 +31,19 @@
 #include "core/engine/parts.h"
 #include "core/engine/scale.h"
 
+/* What a list of counts takes, with where each block begins behind it. */
+static size_t list_entries(u32 ranks)
+{
+	return size_mul(2, ranks);
+}
+
 static int read_counts(struct tor_session *session, u64 *to, u64 from, u32 ranks)
 {
 	if (copy_from_user(to, u64_to_user_ptr(from), array_size(ranks, sizeof(*to))))
 		return tor_refuse(session, -EFAULT, "the counts cannot be read");
 	if (!tor_desc_counts_fit(to, ranks))
 		return tor_refuse(session, -EINVAL, "the counts' sum is too large");
+	tor_plan_starts(to, ranks, to + ranks);
 	return 0;
 }
 
@@ -50,12 +57,13 @@ int tor_buffers_counts(struct tor_session *session, const struct tor_comm *comm,
 	*counts = NULL;
 	if (!lists)
 		return 0;
-	list = kvmalloc_array(size_mul(lists, comm->ranks), sizeof(*list), GFP_KERNEL_ACCOUNT);
+	list = kvmalloc_array(size_mul(lists, list_entries(comm->ranks)), sizeof(*list), GFP_KERNEL_ACCOUNT);
 	if (!list)
 		return tor_refuse(session, -ENOMEM, "no memory for %u counts", comm->ranks);
 	err = read_counts(session, list, desc->counts, comm->ranks);
 	if (!err && desc->recv_counts)
-		err = read_counts(session, list + comm->ranks, desc->recv_counts, comm->ranks);
+		err = read_counts(session, list + list_entries(comm->ranks), desc->recv_counts,
+				  comm->ranks);
 	if (err)
 		kvfree(list);
 	else
@@ -464,7 +472,7 @@ static u64 counts_bytes(const struct tor_slot *slot)
 {
 	u32 lists = slot->counts ? 1 + !!slot->op.plan.call.from_counts : 0;
 
-	return array3_size(lists, slot->op.comm->ranks, sizeof(*slot->counts));
+	return array3_size(lists, list_entries(slot->op.comm->ranks), sizeof(*slot->counts));
 }
 
 /* Charge for an op and its counts. */

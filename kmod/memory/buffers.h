@@ -20,7 +20,9 @@
  * @session: for sentences
  * @comm: comm
  * @desc: descriptor
- * @counts: out: kvmalloc'd copy, or NULL if the split is even
+ * @counts: out: kvmalloc'd copy with where each block begins behind it, then the
+ *	same of the receive counts, all of @comm->ranks entries; or NULL if the
+ *	split is even
  *
  * Context: process.
  * Return: 0, or a negative errno with a sentence.

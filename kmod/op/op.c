@@ -111,8 +111,7 @@ int tor_op_plan(struct tor_slot *slot, const struct tor_call *call, const char *
 }
 
 /*
- * Prepare the op. Takes over @counts: the ranks' blocks, followed by those of
- * the result in an alltoall.
+ * Prepare the op. Takes over @counts, which tor_buffers_counts() made.
  */
 static int op_begin_slot(struct tor_session *session, struct tor_slot *slot,
 			 const struct torcoll_submit *desc, u64 *counts)
@@ -131,7 +130,9 @@ static int op_begin_slot(struct tor_session *session, struct tor_slot *slot,
 		.root = desc->root,
 		.count = desc->count,
 		.counts = counts,
-		.from_counts = desc->recv_counts ? counts + comm->ranks : NULL,
+		.starts = counts ? counts + comm->ranks : NULL,
+		.from_counts = desc->recv_counts ? counts + 2 * comm->ranks : NULL,
+		.from_starts = desc->recv_counts ? counts + 3 * comm->ranks : NULL,
 	};
 	const char *why = "the plan cannot be made";
 	int err;

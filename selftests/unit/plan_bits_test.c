@@ -147,7 +147,7 @@ static u32 count_differing(struct exec *x)
 static u32 contributors(const struct exec *x, u32 rank, u64 k)
 {
 	const struct tor_call *r = &x->call;
-	struct tor_span own = tor_plan_block(r->count, r->counts, r->ranks, rank);
+	struct tor_span own = tor_plan_block(r->count, r->counts, r->starts, r->ranks, rank);
 
 	switch (r->collective) {
 	case TORCOLL_SCAN:

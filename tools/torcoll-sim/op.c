@@ -125,9 +125,14 @@ static int plan_op(struct sim_op *op, u32 seq)
 		r->group->mismatched = true;
 		made.count++;
 	} else if (call->uneven) {
-		op->counts = malloc(made.ranks * sizeof(u64));
+		op->counts = malloc(2 * made.ranks * sizeof(u64));
 		sim_call_counts(call, made.ranks, op->counts);
 		made.counts = op->counts;
+		/* with and without must be the same */
+		if (seq & 1) {
+			made.starts = op->counts + made.ranks;
+			tor_plan_starts(made.counts, made.ranks, op->counts + made.ranks);
+		}
 	}
 	err = tor_op_begin(&op->core, seq, &made, &why);
 	if (err)

@@ -4,24 +4,16 @@
  */
 #include "core/engine/parts.h"
 
+#include "core/plan/family.h"
+
 static struct tor_part own_block(const struct tor_op *op)
 {
 	const struct tor_call *call = &op->plan.call;
 	u32 rank = op->plan.rank;
-	struct tor_part block = {};
-	u32 i;
+	struct tor_span own = tor_plan_block(call->count, call->counts, call->starts, call->ranks,
+					     rank);
 
-	if (call->counts) {
-		for (i = 0; i < rank; i++)
-			block.off += call->counts[i];
-		block.len = call->counts[rank];
-	} else {
-		block.off = tor_block_start(call->count, call->ranks, rank);
-		block.len = tor_block_len(call->count, call->ranks, rank);
-	}
-	block.off *= op->elem;
-	block.len *= op->elem;
-	return block;
+	return (struct tor_part){ .off = own.off * op->elem, .len = own.n * op->elem };
 }
 
 void tor_parts_find(const struct tor_op *op, struct tor_part *send, struct tor_part *recv)

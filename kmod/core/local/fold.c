@@ -160,6 +160,8 @@ static void fold_fill_request(struct tor_fold *f, const struct tor_call *r,
 	f->call.root = tor_collective_has_root(f->call.collective) ? f->map->node[r->root] : 0;
 	f->call.counts = NULL;
 	f->call.from_counts = NULL;
+	f->call.starts = NULL;
+	f->call.from_starts = NULL;
 	if (f->kind == TOR_FOLD_CHAIN)
 		fold_fill_chain(f, r);
 }

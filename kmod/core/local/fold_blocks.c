@@ -16,7 +16,7 @@ struct tor_span tor_fold_block(const struct tor_fold *f, struct tor_fold_cursor 
 	const struct tor_call *r = tor_fold_called(f);
 
 	if (!r->counts)
-		return tor_plan_block(r->count, NULL, r->ranks, rank);
+		return tor_plan_block(r->count, NULL, NULL, r->ranks, rank);
 	while (c->rank < rank)
 		c->off += r->counts[c->rank++];
 	return (struct tor_span){ c->off, r->counts[rank] };

@@ -166,8 +166,8 @@ static void direct_exchange_piece(const struct tor_plan *p, const struct tor_cur
 
 	/* each rank knows only its own lengths, so only its own end */
 	if (r->from_counts) {
-		from = tor_plan_block(r->count, r->counts, r->ranks, c->dst);
-		to = tor_plan_block(r->count, r->from_counts, r->ranks, c->src);
+		from = tor_plan_block(r->count, r->counts, r->starts, r->ranks, c->dst);
+		to = tor_plan_block(r->count, r->from_counts, r->from_starts, r->ranks, c->src);
 		if (c->src != p->rank)
 			from = (struct tor_span){ 0, to.n };
 		if (c->dst != p->rank)

@@ -86,7 +86,8 @@ extern const struct tor_family tor_family_chain_team;
 extern const struct tor_family tor_family_halo;
 
 /* See plan.c. */
-struct tor_span tor_plan_block(u64 count, const u64 *counts, u32 ranks, u32 rank);
+struct tor_span tor_plan_block(u64 count, const u64 *counts, const u64 *starts, u32 ranks,
+			       u32 rank);
 struct tor_span tor_plan_share(const struct tor_plan *p, u32 channel);
 struct tor_span tor_plan_blocks(const struct tor_plan *p, u32 channel, u32 first, u32 blocks);
 struct tor_span tor_plan_own(const struct tor_plan *p, u32 channel, u32 rank);

@@ -78,6 +78,17 @@ bool tor_plan_sums_to(const u64 *counts, u32 ranks, u64 count)
 	return !count;
 }
 
+void tor_plan_starts(const u64 *counts, u32 ranks, u64 *starts)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < ranks; i++) {
+		starts[i] = sum;
+		sum += counts[i];
+	}
+}
+
 static const char *plan_check_counts(const struct tor_call *r)
 {
 	static const char no_sum[] = "counts do not sum up to count";
@@ -485,12 +496,14 @@ struct tor_span tor_plan_blocks(const struct tor_plan *p, u32 channel, u32 first
  * tor_plan_block - a rank's block of a vector
  * @count: elements of the vector
  * @counts: elements of each rank's block, or NULL for an even split
+ * @starts: where each begins, or NULL
  * @ranks: number of ranks
  * @rank: owner of the block
  *
  * Return: its range, in elements.
  */
-struct tor_span tor_plan_block(u64 count, const u64 *counts, u32 ranks, u32 rank)
+struct tor_span tor_plan_block(u64 count, const u64 *counts, const u64 *starts, u32 ranks,
+			       u32 rank)
 {
 	u64 off = 0;
 	u32 i;
@@ -498,6 +511,8 @@ struct tor_span tor_plan_block(u64 count, const u64 *counts, u32 ranks, u32 rank
 	if (!counts)
 		return (struct tor_span){ tor_block_start(count, ranks, rank),
 					  tor_block_len(count, ranks, rank) };
+	if (starts)
+		return (struct tor_span){ starts[rank], counts[rank] };
 	for (i = 0; i < rank; i++)
 		off += counts[i];
 	return (struct tor_span){ off, counts[rank] };
@@ -520,7 +535,7 @@ struct tor_span tor_plan_own(const struct tor_plan *p, u32 channel, u32 rank)
 
 	if (r->collective == TORCOLL_ALLREDUCE)
 		return tor_plan_blocks(p, channel, rank, 1);
-	own = tor_plan_block(r->count, r->counts, r->ranks, rank);
+	own = tor_plan_block(r->count, r->counts, r->starts, r->ranks, rank);
 	return (struct tor_span){
 		own.off + tor_block_start(own.n, p->shape.channels, channel),
 		tor_block_len(own.n, p->shape.channels, channel),

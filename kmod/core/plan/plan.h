@@ -104,6 +104,8 @@ struct tor_piece {
  * @placed: what @members form, or NULL: they are looked at, all of them
  * @from_counts: alltoall with @counts: elements that each rank sends to this
  *	one; @count is their sum
+ * @starts, @from_starts: where each block of @counts and @from_counts begins
+ *	(tor_plan_starts()), or NULL: all before it are added up each time
  * @param: enum torcoll_param, 0: the default
  *
  * Pointers must stay valid as long as the plan is used.
@@ -124,6 +126,8 @@ struct tor_call {
 	u64 count;
 	const u64 *counts;
 	const u64 *from_counts;
+	const u64 *starts;
+	const u64 *from_starts;
 	u32 param[TORCOLL_PARAM_COUNT];
 };
 
@@ -310,6 +314,9 @@ static inline bool tor_collective_has_blocks(u32 collective)
 
 /* True if the blocks of @ranks ranks together are as long as the vector. */
 bool tor_plan_sums_to(const u64 *counts, u32 ranks, u64 count);
+
+/* Fill @starts with the sum of the counts before each of @ranks. */
+void tor_plan_starts(const u64 *counts, u32 ranks, u64 *starts);
 
 /* First element and length of block @i of @n in an even split of @count. */
 static inline u64 tor_block_start(u64 count, u32 n, u32 i)
