@@ -40,10 +40,12 @@ static const u8 symmetries[TORCOLL_ALGO_COUNT] = {
 	[TORCOLL_MOORE] = ALIKE,
 	[TORCOLL_ALLPORT] = ALIKE,
 	[TORCOLL_LAYERS] = ALIKE,
+	[TORCOLL_DIRECT] = RANKS,
 };
 
 #define QUICK_RANKS	1024		/* most ranks to walk one by one */
 #define QUICK_LIST	64		/* the same for a list: its ranks may form a torus */
+#define QUICK_STEPS	(1 << 20)	/* most hops of messages to follow, or layers to look at */
 #define COST_SHARES	(1 << 10)	/* parts into which chords divide a block, or finer */
 
 struct walk {
@@ -466,10 +468,25 @@ static u32 cost_places(const struct tor_torus *torus, enum symmetry s)
 	return places;
 }
 
+/*
+ * Some plans are long to walk from each place: all ranks send to all, or each
+ * round of a ring with chords is looked up in its layers.
+ */
+static bool cost_is_long(const struct tor_call *call, u32 places)
+{
+	u64 reach = tor_torus_diameter(call->torus);
+
+	if (call->algorithm == TORCOLL_DIRECT && call->collective <= TORCOLL_REDUCE)
+		return places * reach * call->ranks > QUICK_STEPS;
+	return tor_torus_has_chords(call->torus) && places * reach * reach > QUICK_STEPS;
+}
+
 bool tor_cost_is_quick(const struct tor_call *call)
 {
 	enum symmetry s = cost_symmetry(call);
 
+	if (cost_is_long(call, s == NONE ? call->ranks : cost_places(call->torus, s)))
+		return false;
 	if (call->ranks <= (call->members ? QUICK_LIST : QUICK_RANKS))
 		return true;
 	/* blocks are adjacent in messages */
