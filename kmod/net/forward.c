@@ -82,6 +82,8 @@ void tor_forward(struct tor_port *in, struct sk_buff *skb, const struct tor_inta
 	if (!tor_wire_hop(skb->data))
 		goto drop;
 	forget_reception(skb);
+	if (tor_intact_type(h) == TORCOLL_FRAME_ACK)
+		tor_xmit_ahead(skb);
 	why = TOR_C_DROP_NO_ROUTE;
 	if (!tor_xmit_header(skb, out, READ_ONCE(out->neighbour)))
 		goto drop;

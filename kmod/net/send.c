@@ -179,6 +179,8 @@ int tor_env_send(struct tor_ctx *ctx, struct tor_node *node, const struct tor_fr
 	if (!tor_xmit_header(skb, port, mac))
 		goto drop;
 	tor_xmit_charge(port, skb);
+	if (tor_wire_hint_type(frame->hdr) == TORCOLL_FRAME_ACK)
+		tor_xmit_ahead(skb);
 	remember(skb, port, frame, hello);
 	if (frame->data && tor_wire_is_again(frame->hdr))
 		atomic64_inc(&port->resent);

@@ -8,6 +8,7 @@
 #define _TOR_XMIT_H
 
 #include <linux/etherdevice.h>
+#include <linux/pkt_sched.h>
 #include <linux/skbuff.h>
 #include <net/sch_generic.h>
 
@@ -66,6 +67,8 @@ void tor_xmit_count(struct tor_port *port, struct sk_buff *skb);
  * their time on the cable.
  */
 #define TOR_XMIT_LONG	256
+/* a hash like any other, if not that of the data frames, which is the kernel's */
+#define TOR_XMIT_ACK_FLOW	0x5eed0ac5
 
 /*
  * A frame leaves by a port that was chosen. If its link has others, what each of
@@ -111,6 +114,19 @@ static inline bool tor_xmit_header(struct sk_buff *skb, const struct tor_port *p
 	ether_addr_copy(eth->h_source, dev->dev_addr);
 	eth->h_proto = skb->protocol;
 	return true;
+}
+
+/*
+ * An acknowledgement is short, and a window waits for it at the other end: it
+ * leaves ahead of the data that is queued, whole windows of it. Otherwise the
+ * two directions of a cable would take turns. Queueing disciplines with bands
+ * look at the priority; for those that serve flows in turn, and where a device
+ * has several queues, acknowledgements are a flow of their own.
+ */
+static inline void tor_xmit_ahead(struct sk_buff *skb)
+{
+	skb->priority = TC_PRIO_CONTROL;
+	skb_set_hash(skb, TOR_XMIT_ACK_FLOW, PKT_HASH_TYPE_L4);
 }
 
 /*

@@ -147,20 +147,27 @@ static void port_grow(struct sim_port *p)
 
 /*
  * Take a place in the port's queue. Return the time when the frame has left, or
- * 0 if the queue is full.
+ * 0 if the queue is full. An urgent one waits for the frame that is leaving only;
+ * the time that it takes delays frames that are still to come, not those that it
+ * overtakes.
  */
-static u64 port_take(struct sim_port *p, u32 bytes)
+static u64 port_take(struct sim_port *p, u32 bytes, bool urgent)
 {
+	u64 takes = (bytes + MAC_OVERHEAD) * 8000ULL / sim.scenario.rate;
+
 	while (p->held && p->leaving[p->first] <= sim.now) {
 		p->first = (p->first + 1) % p->room;
 		p->held--;
+	}
+	if (urgent && p->held) {
+		p->busy_until += takes;
+		return p->leaving[p->first] + takes;
 	}
 	if (p->held == sim.scenario.queue)
 		return 0;
 	if (p->held == p->room)
 		port_grow(p);
-	p->busy_until = max(p->busy_until, sim.now) +
-			(bytes + MAC_OVERHEAD) * 8000ULL / sim.scenario.rate;
+	p->busy_until = max(p->busy_until, sim.now) + takes;
 	p->leaving[(p->first + p->held++) % p->room] = p->busy_until;
 	return p->busy_until;
 }
@@ -260,12 +267,13 @@ static void cross(struct sim_frame *f)
 bool sim_port_send(struct sim_node *node, struct sim_frame *f, u32 port)
 {
 	u32 bytes = f->hdr_len + sim_frame_payload(f);
+	bool urgent = sim.scenario.acks_first && !sim_frame_payload(f);
 	u64 left;
 
 	if (bytes > sim.scenario.frame_size)
 		sim_fail("node %u: a frame of %u bytes, and ports take %llu", node->core.self, bytes,
 			 (unsigned long long)sim.scenario.frame_size);
-	left = port == TOR_NO_PORT ? 0 : port_take(&node->port[port], bytes);
+	left = port == TOR_NO_PORT ? 0 : port_take(&node->port[port], bytes, urgent);
 	if (!left) {
 		sim_meet(SIM_FULL_QUEUE);
 		sim_packet_excuse(f);

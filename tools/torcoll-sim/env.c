@@ -229,7 +229,8 @@ void tor_env_chan_work(struct tor_ctx *ctx, struct tor_chan *core)
 		return;
 	chan->works = true;
 	sim_meet(SIM_BUDGET);
-	sim_at(sim.now + sim_below(NSEC_PER_USEC), chan->rank->node, work, chan);
+	sim_at(sim.now + (sim.scenario.swift ? 0 : sim_below(NSEC_PER_USEC)), chan->rank->node, work,
+	       chan);
 }
 
 struct tor_budget tor_env_budget(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The engine `model`: times of collectives by core's model, on fabrics of any
- * size, and plots of them.
+ * size, and plots of them. The engine `both`: beside those of simulated frames.
  */
 #ifndef _TORCOLL_SIM_MODEL_H
 #define _TORCOLL_SIM_MODEL_H
@@ -124,6 +124,36 @@ const struct model_row *model_row_find(const struct model_answer *answer, const 
 const struct model_row *model_row_best(const struct model_answer *answer, const struct model_run *run,
 				       u32 i, u32 algorithms);
 
+/* --- frames --- */
+
+/**
+ * struct model_cable - cables, and ports, of simulated frames
+ * @rate: Mb/s
+ * @delay: ns, from the end of a frame at its sender to its reception
+ * @frame_size: largest frame behind the MAC header, bytes
+ * @in_order: acknowledgements wait for the data ahead of them
+ */
+struct model_cable {
+	u64 rate;
+	u64 delay;
+	u32 frame_size;
+	bool in_order;
+};
+
+/* Return the rates of a fabric of such cables and hosts that take no time. */
+struct tor_rates model_cable_rates(const struct model_cable *cable);
+
+/* Prepare to execute plans. */
+void model_frames_begin(void);
+
+/*
+ * Execute a row's plan by the cores of a fabric of such cables. Return ns from
+ * the call, which all ranks make at once, to the last result; 0: it failed,
+ * which is said on stderr.
+ */
+u64 model_frames_run(const struct model_run *run, const struct model_cable *cable,
+		     const struct model_row *row);
+
 /* --- chains --- */
 
 /**
@@ -178,6 +208,11 @@ void model_print_head(FILE *out, enum model_format format, int argc, char **argv
 void model_print(FILE *out, enum model_format format, const struct model_run *run,
 		 const struct model_answer *answer);
 
+/* Print a row's time beside that of simulated frames, @ns. */
+void model_print_frames_head(FILE *out, enum model_format format);
+void model_print_frames(FILE *out, enum model_format format, const struct model_run *run,
+			const struct model_row *row, u64 ns);
+
 /* Print the choice of auto alone, as CSV. */
 void model_print_auto(FILE *out, const struct model_run *run, const struct model_answer *answer);
 
@@ -185,8 +220,8 @@ void model_print_auto(FILE *out, const struct model_run *run, const struct model
 int model_plot(int argc, char **argv);
 
 /*
- * Return whether the engine `model`, or a plot, is requested: model_main() then
- * executes all of it.
+ * Return whether the engine `model` or `both`, or a plot, is requested:
+ * model_main() then executes all of it.
  */
 bool model_wanted(int argc, char **argv);
 int model_main(int argc, char **argv);

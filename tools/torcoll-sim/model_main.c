@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* torcoll-sim --engine model: options. */
+/* torcoll-sim --engine model and --engine both: options. */
 #include "model.h"
+
+#include "core/wire/wire.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 
 enum {
 	OPT_ENGINE = 256, OPT_PROFILE, OPT_DIMS, OPT_SIZES, OPT_ALGORITHM, OPT_COLLECTIVE, OPT_FORMAT,
-	OPT_TOPOLOGY, OPT_BOARD,
+	OPT_TOPOLOGY, OPT_BOARD, OPT_RATE, OPT_DELAY, OPT_FRAME_SIZE, OPT_IN_ORDER,
 };
 
 static const struct option options[] = {
@@ -22,15 +24,20 @@ static const struct option options[] = {
 	{ "format", required_argument, NULL, OPT_FORMAT },
 	{ "topology", required_argument, NULL, OPT_TOPOLOGY },
 	{ "board", required_argument, NULL, OPT_BOARD },
+	{ "rate", required_argument, NULL, OPT_RATE },
+	{ "delay", required_argument, NULL, OPT_DELAY },
+	{ "frame-size", required_argument, NULL, OPT_FRAME_SIZE },
+	{ "in-order", no_argument, NULL, OPT_IN_ORDER },
 	{ "help", no_argument, NULL, 'h' },
 	{ }
 };
 
 void model_usage(FILE *to)
 {
-	fputs("usage: torcoll-sim --engine model [options]\n"
+	fputs("usage: torcoll-sim --engine model|both [options]\n"
 	      "       torcoll-sim plot NAME [DIRECTORY]\n"
-	      "What collectives take on fabrics of any size, by the model that `auto` chooses by.\n"
+	      "What collectives take on fabrics of any size, by the model that `auto` chooses by; both:\n"
+	      "beside what simulated frames take on cables and hosts as the model assumes them.\n"
 	      "\n"
 	      "  --profile P        torcoll (default), swing, swing-boards, swing-hyperx, trivance, kolmakov: how\n"
 	      "                     fast, as in those papers\n"
@@ -41,9 +48,15 @@ void model_usage(FILE *to)
 	      "  --topology T       torus (default), hammingmesh, hyperx, switch\n"
 	      "  --board N          side of a HammingMesh's boards (2)\n"
 	      "  --format F         table (default), csv, json\n"
+	      "With --engine both, instead of a profile, on tori only:\n"
+	      "  --rate MBPS        of cables (25000)\n"
+	      "  --delay NS         of cables (5000)\n"
+	      "  --frame-size N     bytes of a frame behind the MAC header (9000)\n"
+	      "  --in-order         acknowledgements wait for the data ahead of them in a port\n"
 	      "\n"
 	      "Plots: torcoll-sim plot list\n"
-	      "Exit status: 0 done, 2 usage, 3 no algorithm can serve this.\n", to);
+	      "Exit status: 0 done, 1 a simulated op failed, 2 usage, 3 no algorithm can serve this.\n",
+	      to);
 }
 
 static void refuse(const char *what, const char *value)
@@ -54,6 +67,10 @@ static void refuse(const char *what, const char *value)
 
 struct question {
 	struct model_run run;
+	bool both;
+	struct model_cable cable;
+	bool cable_set;
+	bool profile_set;
 	char *dims;
 	enum model_topology topology;
 	u32 board;
@@ -158,19 +175,55 @@ static void parse_format(struct question *q, const char *s)
 		refuse("format", s);
 }
 
+static u64 parse_number(const char *what, u64 least, u64 most)
+{
+	char *end;
+	u64 n = strtoull(optarg, &end, 10);
+
+	if (*optarg < '0' || *optarg > '9' || *end || n < least || n > most)
+		refuse(what, optarg);
+	return n;
+}
+
+static bool parse_cable(struct question *q, int c)
+{
+	switch (c) {
+	case OPT_RATE:
+		q->cable.rate = parse_number("rate", 1, 1000000);
+		break;
+	case OPT_DELAY:
+		q->cable.delay = parse_number("delay", 0, NSEC_PER_SEC);
+		break;
+	case OPT_FRAME_SIZE:
+		q->cable.frame_size = parse_number("frame size", TOR_WIRE_FRAME_MIN, 65535);
+		break;
+	case OPT_IN_ORDER:
+		q->cable.in_order = true;
+		break;
+	default:
+		return false;
+	}
+	q->cable_set = true;
+	return true;
+}
+
 static void parse(struct question *q, int c)
 {
 	const struct model_profile *profile;
 	int n;
 
+	if (parse_cable(q, c))
+		return;
 	switch (c) {
 	case OPT_ENGINE:
+		q->both = !strcmp(optarg, "both");
 		break;
 	case OPT_PROFILE:
 		profile = model_profile_find(optarg);
 		if (!profile)
 			refuse("profile", optarg);
 		q->run.profile = *profile;
+		q->profile_set = true;
 		break;
 	case OPT_DIMS:
 		q->dims = optarg;
@@ -205,22 +258,60 @@ static void parse(struct question *q, int c)
 	}
 }
 
-static bool answer_one(struct question *q, const char *dims)
+/* Return whether frames took all plans to their end. */
+static bool simulate(const struct question *q, const struct model_answer *answer)
+{
+	const struct model_row *r;
+	bool good = true;
+	u64 ns;
+
+	for (r = answer->row; r < answer->row + answer->rows; r++) {
+		if (r->is_auto)
+			continue;
+		ns = model_frames_run(&q->run, &q->cable, r);
+		if (ns)
+			model_print_frames(stdout, q->format, &q->run, r, ns);
+		good &= ns > 0;
+	}
+	return good;
+}
+
+/* Return an exit code. */
+static int answer_one(struct question *q, const char *dims)
 {
 	struct model_answer answer;
 	const char *why = NULL;
-	bool any;
+	int code = 0;
 
 	if (!model_fabric_init(&q->run.fabric, dims, q->topology, q->board))
 		refuse("dims", dims);
 	model_ask(&q->run, &answer, &why);
-	any = answer.rows;
-	if (any)
-		model_print(stdout, q->format, &q->run, &answer);
-	else
+	if (!answer.rows) {
 		fprintf(stderr, "torcoll-sim: %s: %s\n", dims, why);
+		code = 3;
+	} else if (q->both) {
+		code = simulate(q, &answer) ? 0 : 1;
+	} else {
+		model_print(stdout, q->format, &q->run, &answer);
+	}
 	model_answer_free(&answer);
-	return any;
+	return code;
+}
+
+/* Refuse options that the engine does not have. */
+static void check_engine(const struct question *q)
+{
+	if (!q->both && q->cable_set)
+		refuse("engine", "cables are those of --engine both");
+	if (q->both && q->profile_set)
+		refuse("profile", "the rates of --engine both are those of its cables");
+	if (q->both && q->topology != MODEL_TORUS)
+		refuse("topology", "the hosts of --engine both are cabled to each other");
+}
+
+static bool engine_wanted(const char *name)
+{
+	return !strcmp(name, "model") || !strcmp(name, "both");
 }
 
 bool model_wanted(int argc, char **argv)
@@ -230,8 +321,8 @@ bool model_wanted(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "plot"))
 		return true;
 	for (i = 1; i < argc; i++)
-		if (!strcmp(argv[i], "--engine=model") ||
-		    (!strcmp(argv[i], "--engine") && i + 1 < argc && !strcmp(argv[i + 1], "model")))
+		if ((!strncmp(argv[i], "--engine=", 9) && engine_wanted(argv[i] + 9)) ||
+		    (!strcmp(argv[i], "--engine") && i + 1 < argc && engine_wanted(argv[i + 1])))
 			return true;
 	return false;
 }
@@ -240,8 +331,7 @@ int model_main(int argc, char **argv)
 {
 	struct question *q = model_alloc(1, sizeof(*q));
 	char all[] = "all", square[] = "8x8", *dims;
-	bool served = true;
-	int c;
+	int c, code = 0;
 
 	if (argc > 1 && !strcmp(argv[1], "plot")) {
 		free(q);
@@ -251,6 +341,7 @@ int model_main(int argc, char **argv)
 	q->board = 2;
 	q->run.collective = TORCOLL_ALLREDUCE;
 	q->run.profile = *model_profile_find("torcoll");
+	q->cable = (struct model_cable){ .rate = 25000, .delay = 5000, .frame_size = 9000 };
 	q->run.sizes = q->size;
 	parse_sizes(q, "32:512M:x4");
 	parse_algorithms(q, all);
@@ -258,9 +349,16 @@ int model_main(int argc, char **argv)
 		parse(q, c);
 	if (optind < argc)
 		refuse("argument", argv[optind]);
-	model_print_head(stdout, q->format, argc, argv);
+	check_engine(q);
+	if (q->both) {
+		q->run.profile.rates = model_cable_rates(&q->cable);
+		model_frames_begin();
+		model_print_frames_head(stdout, q->format);
+	} else {
+		model_print_head(stdout, q->format, argc, argv);
+	}
 	while ((dims = strsep(&q->dims, ",")))
-		served &= answer_one(q, dims);
+		code = max(code, answer_one(q, dims));
 	free(q);
-	return served ? 0 : 3;
+	return code;
 }

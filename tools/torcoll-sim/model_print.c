@@ -114,6 +114,41 @@ static void print_table(FILE *out, const struct model_run *run, const struct mod
 		r->other ? tor_algorithm_name(r->other) : "-", 100 * r->gain);
 }
 
+void model_print_frames_head(FILE *out, enum model_format format)
+{
+	if (format == MODEL_TABLE)
+		fprintf(out, "%-16s %-14s %10s  %-20s %-10s %6s %5s %7s %13s %13s %7s\n", "shape",
+			"collective", "bytes", "algorithm", "parameters", "rounds", "hops", "W",
+			"predicted, us", "simulated, us", "%");
+	else if (format == MODEL_CSV)
+		fputs("dims,collective,bytes,algorithm,params,rounds,hops,w,predicted_ns,simulated_ns,difference\n",
+		      out);
+}
+
+void model_print_frames(FILE *out, enum model_format format, const struct model_run *run,
+			const struct model_row *r, u64 ns)
+{
+	static const char *const formats[] = {
+		[MODEL_TABLE] = "%-16s %-14s %10" PRIu64 "  %-20s %-10s %6u %5u %7.4f",
+		[MODEL_CSV] = "%s,%s,%" PRIu64 ",%s,%s,%u,%u,%.6g",
+		[MODEL_JSON] = "{\"dims\":\"%s\",\"collective\":\"%s\",\"bytes\":%" PRIu64 ",\"algorithm\":\"%s\",\"params\":\"%s\",\"rounds\":%u,\"hops\":%u,\"w\":%.6g",
+	};
+	double differs = 1000.0 * ns / r->time - 1;
+	char params[96];
+
+	fprintf(out, formats[format], run->fabric.name, tor_collective_name(run->collective),
+		r->bytes, algorithm_of(r), params_of(r, params, sizeof(params)),
+		r->offer->cost.rounds, r->offer->cost.hops,
+		r->offer->cost.w / (double)TOR_COST_ONE);
+	if (format == MODEL_TABLE)
+		fprintf(out, " %13.2f %13.2f %+7.1f\n", r->time / 1e6, ns / 1e3, 100 * differs);
+	else if (format == MODEL_CSV)
+		fprintf(out, ",%.10g,%" PRIu64 ",%.4f\n", r->time / 1e3, ns, differs);
+	else
+		fprintf(out, ",\"predicted_ns\":%.10g,\"simulated_ns\":%" PRIu64 ",\"difference\":%.4f}\n",
+			r->time / 1e3, ns, differs);
+}
+
 void model_print(FILE *out, enum model_format format, const struct model_run *run,
 		 const struct model_answer *answer)
 {

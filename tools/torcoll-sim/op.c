@@ -113,11 +113,11 @@ static int plan_op(struct sim_op *op, u32 seq)
 		.bits = call->bits,
 		.root = call->root,
 		.count = call->count,
-		.param = { [TORCOLL_PARAM_CHUNKS] = call->chunks },
 	};
 	const char *why = "";
 	int err;
 
+	sim_call_params(call, made.param);
 	if (sim_incident_at(SIM_INCIDENT_MISMATCH, r, seq)) {
 		sim_trace(r->node, "rank %u makes another call", r->number);
 		sim_meet(SIM_MISMATCH);
@@ -245,6 +245,7 @@ void tor_env_op_done(struct tor_ctx *ctx, struct tor_op *core)
 		sim_judge_aborted(op);
 	if (!sim.failed)
 		take_memory(op);
+	sim.took = took;
 	r->done++;
 	if (r->group == sim.group)
 		sim_kind_served(core->seq);

@@ -286,7 +286,8 @@ void sim_receive(void *arg)
 {
 	struct sim_frame *f = arg;
 	struct sim_node *node = f->to;
-	u64 cost = (CPU_FRAME + sim_frame_payload(f) / CPU_BYTES) * node->factor;
+	u64 cost = sim.scenario.swift ? 0 :
+		   (CPU_FRAME + sim_frame_payload(f) / CPU_BYTES) * node->factor;
 
 	/*
 	 * wait for the node's processor; what waits when the node dies is freed

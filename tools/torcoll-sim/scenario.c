@@ -90,6 +90,15 @@ void sim_call_counts(const struct sim_call *call, u64 ranks, u64 *counts)
 	counts[call->input % ranks] += left;
 }
 
+void sim_call_params(const struct sim_call *call, u32 *param)
+{
+	param[TORCOLL_PARAM_CHANNELS] = call->channels;
+	param[TORCOLL_PARAM_R] = call->r;
+	param[TORCOLL_PARAM_BLOCKS] = call->blocks;
+	param[TORCOLL_PARAM_VARIANT] = call->variant;
+	param[TORCOLL_PARAM_CHUNKS] = call->chunks;
+}
+
 static bool make_plan(const struct sim_scenario *s, const struct sim_group_spec *g,
 		      const struct sim_call *call, struct tor_plan *plan, const char **why)
 {
@@ -102,9 +111,9 @@ static bool make_plan(const struct sim_scenario *s, const struct sim_group_spec 
 		.algorithm = call->algorithm,
 		.root = call->root,
 		.count = call->count,
-		.param = { [TORCOLL_PARAM_CHUNKS] = call->chunks },
 	};
 
+	sim_call_params(call, made.param);
 	if (call->uneven) {
 		sim_call_counts(call, g->ranks, counts);
 		made.counts = counts;
@@ -617,6 +626,7 @@ bool sim_scenario_draw(struct sim_scenario *s, u64 seed)
 	}
 	draw_packets(s);
 	draw_per_link(s);
+	s->acks_first = !sim_options.clean && percent(50);
 	for (i = 0; i < SIM_CLASSES; i++)
 		if (sim_options.without & 1U << i)
 			sim_scenario_drop(s, i);

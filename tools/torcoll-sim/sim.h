@@ -134,7 +134,8 @@ struct sim_incident {
 
 struct sim_call {
 	u64 collective, algorithm, type, redop, bits, root;
-	u64 chunks;		/* 0: the preset */
+	/* enum torcoll_param; 0: the preset */
+	u64 channels, r, blocks, variant, chunks;
 	u64 count;
 	u64 uneven;		/* blocks of different lengths, for allgather and reduce-scatter */
 	u64 rounds;		/* inputs whose float sums depend on the order */
@@ -162,6 +163,8 @@ struct sim_scenario {
 	u64 delay;		/* of a cable, ns */
 	u64 rate;		/* of a cable, Mb/s */
 	u64 queue;		/* frames that a port holds */
+	u64 acks_first;		/* frames without payload do not wait for others there */
+	u64 swift;		/* hosts take no time for frames */
 	u64 hello;		/* ns between hellos */
 	u64 skew;		/* maximum delay of ranks before a call, ns */
 	u64 timer_slack;	/* maximum delay of timers, ns */
@@ -221,6 +224,8 @@ extern struct sim_options sim_options;
 bool sim_scenario_draw(struct sim_scenario *s, u64 seed);
 /* Set up @s->torus from its sides. */
 bool sim_scenario_shape(struct sim_scenario *s);
+/* Set the parameters of a plan. */
+void sim_call_params(const struct sim_call *call, u32 *param);
 /* Return whether the call can be planned. */
 bool sim_call_is_served(const struct sim_scenario *s, const struct sim_group_spec *g,
 			const struct sim_call *call, const char **why);
@@ -482,6 +487,7 @@ extern struct sim {
 	struct list_head all_frames;
 	struct sim_packet *packet;	/* by number */
 	u64 frames;			/* but hellos, given to ports */
+	u64 took;			/* by the last op that ended, see sim_totals.slowest */
 	u32 whole;			/* nodes that know all links to be up */
 	struct sim_totals totals;	/* of this run */
 } sim;

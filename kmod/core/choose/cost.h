@@ -7,7 +7,9 @@
  *
  * A cost is that of a vector that all blocks and channels divide evenly, in
  * fractions of the vector. It therefore holds for every size, and the time is
- * linear in the size. Channels are assumed to be in step.
+ * linear in the size. Channels and ranks are assumed to be in step: the longest
+ * way of each round counts, and the busiest link. selftests/host/both.known lists
+ * what that is off by, beside simulated frames.
  *
  * The walk exploits symmetry: a plan that looks the same from every node of a
  * torus is walked from one of them only.
