@@ -95,6 +95,22 @@ sent_as_traced()
 	grep -c "$1: dev=d0[pm] " "$tracing/trace"
 }
 
+# band NODE DEVICE CLASS: packets that left by it.
+band()
+{
+	node "$1" tc -s class show dev "$2" | awk -v class="$3" '
+		/^class/ { mine = $3 == class }
+		mine && /Sent/ { print $4; exit }'
+}
+
+# Data goes from node 0 through 1 and 2 to 3, and as much comes back: each end acknowledges.
+banded()
+{
+	node 0 tc qdisc add dev d0p root handle 1: prio && node 1 tc qdisc add dev d0p root handle 1: prio &&
+		exchange banded >/dev/null &&
+		diag <<<"own: $(band 0 d0p 1:1), $(band 0 d0p 1:2); forwarded: $(band 1 d0p 1:1), $(band 1 d0p 1:2)"
+}
+
 trace=$(mktemp)
 cleanup rm -f "$trace" "$trace.overrun"
 torus_up 8 "${patient[@]}"
@@ -119,5 +135,11 @@ for event in net_dev_queue net_dev_start_xmit net_dev_xmit; do
 	seen=$(sent_as_traced "$event")
 	diag <<<"$event: $seen frames, of which $(($(forwarded) - before)) were forwarded"
 	check "$event"__sees_what_is_sent test "$seen" -gt $(($(forwarded) - before))
+done
+
+check acks__with_bands banded
+for n in 0 1; do
+	check "acks__in_the_first_band_$n" test "$(band "$n" d0p 1:1)" -gt 0
+	check "acks__data_in_the_second_$n" test "$(band "$n" d0p 1:2)" -gt "$(band "$n" d0p 1:1)"
 done
 finish
