@@ -241,6 +241,35 @@ static void tor_tx_timer__other_way_says_nothing(void **state)
 	}
 }
 
+/* Nor does one that leaves by the same cable, and takes the other way from a forwarder. */
+static void tor_tx_timer__other_way_of_a_forwarder(void **state)
+{
+	u64 now = START + MS;
+	u32 i;
+	u8 flags;
+
+	(void)state;
+	begin(20);
+	tx.split = true;
+	burst(START, &flags);
+	for (i = 0; i < tx.next; i++)
+		tor_tx_tie(&tx, i, i < 4);
+	ack(0, 0xf0, now);		/* those of one tie */
+	assert_int_equal(tx.hole, 0);
+	assert_int_equal(tor_tx_timer(&tx, now + 10 * MS), TOR_TX_NOTHING);
+	ack(0, 0xf4, now);		/* and the third of the other, of even index as the first */
+	assert_int_equal(tor_tx_timer(&tx, now + TOR_RTO_FIRST), TOR_TX_REPEAT);
+	assert_int_equal(tor_tx_next(&tx, now, &flags), 0);
+	assert_int_equal(tx.lost, 0);
+	/* frames keep theirs when the window moves */
+	begin(20);
+	tx.split = true;
+	burst(START, &flags);
+	tor_tx_tie(&tx, 5, 1);
+	ack(2, 0, now);
+	assert_int_equal(tx.tied, 1 << 3);
+}
+
 /* A queue builds up that others feel first: until it is clear how long it is, silence says nothing. */
 static void tor_tx_timer__others_wait_longer_as_well(void **state)
 {
@@ -595,6 +624,7 @@ int main(void)
 		cmocka_unit_test(tor_tx_timer__gap_is_repeated_after_a_while),
 		cmocka_unit_test(tor_tx_timer__late_frame_is_not_repeated),
 		cmocka_unit_test(tor_tx_timer__other_way_says_nothing),
+		cmocka_unit_test(tor_tx_timer__other_way_of_a_forwarder),
 		cmocka_unit_test(tor_tx_timer__others_wait_longer_as_well),
 		cmocka_unit_test(tor_tx_timer__follows_long_round_trips),
 		cmocka_unit_test(tor_tx_timer__silence_backs_off),

@@ -145,7 +145,7 @@ static u32 payload_crc(const struct tor_chan *chan, const struct tor_tx *tx,
 
 	if (frame->linear)
 		return tor_wire_crc(frame->linear, len);
-	if (!(flags & TORCOLL_FLAG_RETRANSMIT) && known_crc(chan, tx, off, len, &crc))
+	if (!(flags & (TORCOLL_FLAG_RETRANSMIT | TORCOLL_FLAG_PROBE)) && known_crc(chan, tx, off, len, &crc))
 		return crc;
 	return range_crc(frame->range, frame->ranges);
 }
@@ -180,6 +180,8 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	frame.dst = h.dst;
 	/* every other frame: see tx->split */
 	frame.tie = (index ^ chan->index) & 1;
+	if (tx->split)
+		tor_tx_tie(tx, index, tor_wire_tie(h.offset, 0));
 	if (tor_chan_copy_send(chan, tx)) {
 		frame.linear = tx->copy;
 		frame.shared = tx->copy != tx->small;

@@ -106,6 +106,7 @@ void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 *slowest, u32 ran
 	tx->backoff = 0;
 	tx->acked = 0;
 	tx->lost = 0;
+	tx->tied = 0;
 	tx->hole = 0;
 	tx->since = 0;
 	tx->timeout = 0;
@@ -263,6 +264,7 @@ static void tx_advance(struct tor_tx *tx, u32 base)
 
 	tx->acked = by >= 64 ? 0 : tx->acked >> by;
 	tx->lost = by >= 64 ? 0 : tx->lost >> by;
+	tx->tied = by >= 64 ? 0 : tx->tied >> by;
 	tx->base = base;
 }
 
@@ -279,14 +281,23 @@ static u64 way_missing(const struct tor_tx *tx, u64 way)
 
 /*
  * Return the frames that later ones have overtaken. If two routes are equally
- * long, one may have a queue that the other has not, so only frames on the same
- * route count. The loss of the last frames on a route is detected by timeout.
+ * long, from here or from a forwarder, one may have a queue that the other has
+ * not, so only frames on the same route count. The loss of the last frames on a
+ * route is detected by timeout.
  */
 static u64 tx_missing(const struct tor_tx *tx)
 {
 	if (!tx->split)
 		return way_missing(tx, ~0ULL);
-	return way_missing(tx, EVEN_FRAMES) | way_missing(tx, ~EVEN_FRAMES);
+	return way_missing(tx, EVEN_FRAMES & tx->tied) | way_missing(tx, EVEN_FRAMES & ~tx->tied) |
+	       way_missing(tx, ~EVEN_FRAMES & tx->tied) | way_missing(tx, ~EVEN_FRAMES & ~tx->tied);
+}
+
+void tor_tx_tie(struct tor_tx *tx, u32 index, u32 tie)
+{
+	/* one that is probed may be behind the base */
+	if (index - tx->base < 64)
+		tx->tied |= (u64)tie << (index - tx->base);
 }
 
 static void tx_watch_hole(struct tor_tx *tx, u64 now)

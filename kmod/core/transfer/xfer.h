@@ -88,8 +88,10 @@ struct tor_path {
  *	interval
  * @blocked: the receiver is not ready
  * @patient: one frame, whose acknowledgement nobody waits for
- * @split: frames of even and of odd index use different routes and may be
- *	reordered without limit
+ * @split: frames take different ways, which may reorder them without limit:
+ *	at the sender those of even and of odd index, at each forwarder those
+ *	of either tie
+ * @tied: of @split, bit i: the tie of frame @base + i, as tor_wire_tie()
  */
 struct tor_tx {
 	struct list_head list;
@@ -110,6 +112,7 @@ struct tor_tx {
 	u64 bytes;
 	u64 acked;
 	u64 lost;
+	u64 tied;
 	u64 hole;
 	u64 since;
 	u64 timeout;
@@ -152,6 +155,9 @@ void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 *slowest, u32 ran
  * are sent.
  */
 u32 tor_tx_next(struct tor_tx *tx, u64 now, u8 *flags);
+
+/* Note the tie of a frame that is sent: of a transfer that is @split. */
+void tor_tx_tie(struct tor_tx *tx, u32 index, u32 tie);
 
 /**
  * tor_tx_ack - handle an acknowledgement
