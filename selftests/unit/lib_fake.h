@@ -67,6 +67,8 @@ static struct fake {
 	uint32_t next_handle;
 	uint64_t now;
 	struct torcoll_region_add region;
+	unsigned int regions;		/* that were added and not released */
+	bool regions_used;		/* by ops: none is released */
 	struct torcoll_comm_add comm;
 	struct torcoll_comm_shrink shrink;
 	uint32_t members[32];
@@ -302,6 +304,7 @@ static void fake_serve(unsigned long request, void *arg)
 	case TORCOLL_IOC_REGION_ADD:
 		fake.region = *(struct torcoll_region_add *)arg;
 		((struct torcoll_region_add *)arg)->region = fake.next_handle++;
+		fake.regions++;
 		return;
 	case TORCOLL_IOC_COMM_ADD:
 		return fake_comm_add(arg);
@@ -316,11 +319,13 @@ static void fake_serve(unsigned long request, void *arg)
 	case TORCOLL_IOC_COMM_DEL:
 		if (fake.on_comm_del)
 			fake.on_comm_del();
-		/* fallthrough */
-	default:
-		fake.handle = *(struct torcoll_handle *)arg;
-		assert_int_equal(fake.handle.size, sizeof(fake.handle));
+		break;
+	case TORCOLL_IOC_REGION_DEL:
+		fake.regions--;
+		break;
 	}
+	fake.handle = *(struct torcoll_handle *)arg;
+	assert_int_equal(fake.handle.size, sizeof(fake.handle));
 }
 
 /* As the module does it: an interrupted submit has either not begun, or leaves its handle. */
@@ -345,6 +350,8 @@ int torcoll_sys_ioctl(int fd, unsigned long request, void *arg)
 		fake.post_on_wait = 0;
 	}
 	if (!err && request == TORCOLL_IOC_SUBMIT && !fake_slot(arg))
+		return -EBUSY;
+	if (request == TORCOLL_IOC_REGION_DEL && fake.regions_used)
 		return -EBUSY;
 	if (request == TORCOLL_IOC_BATCH) {
 		fake_batch(arg);
