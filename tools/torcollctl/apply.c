@@ -135,9 +135,8 @@ static int remove_fabric(struct apply *ap)
 	const struct change names = { .kind = CHANGE_NAMES };
 
 	ap->ret = look_at_names(ap);
-	if (ap->now.exists)
-		apply_change(ap, &fabric);
-	if (ap->now.names_stale)
+	/* while the fabric runs, its nodes keep their names */
+	if ((!ap->now.exists || apply_change(ap, &fabric)) && ap->now.names_stale)
 		apply_change(ap, &names);
 	if (opt.json)
 		print_json(ap);
