@@ -224,6 +224,12 @@ ends_others()
 		wait_for 5 nobody_left
 }
 
+# Descriptors for two of three connections.
+few_descriptors()
+{
+	(ulimit -n 12 && exec timeout 20 "${torcollrun[@]}" true)
+}
+
 ktap_header
 
 # ---- the command line ----
@@ -293,6 +299,8 @@ fails fails__not_executable 126 'denied' run "$work/hosts"
 fails connection__refused 255 'rank 1 on b \(node 1\): the connection ended with exit status 255 before any ranks began' \
 	build/bin/torcollrun --ssh "$work/refused" -H a,b,c sleep 100
 check connection__lost connection_lost
+fails connection__no_descriptors 2 '^torcollrun: starting the connection to [bc]: Too many open files$' few_descriptors
+is connection__no_descriptors__says_so_once "$(few_descriptors 2>&1 | wc -l)" 1
 fails timeout__ends_all 124 '3 of 3 ranks had not ended after 1 s' run --timeout 1 sleep 100
 check signal__int by_signal INT
 check signal__term by_signal TERM

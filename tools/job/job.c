@@ -211,6 +211,18 @@ static int take_over_signals(struct job *job)
 	return job->signal_fd < 0 ? -errno : 0;
 }
 
+/*
+ * Nothing but the processes themselves knows of them yet: they have no orders to
+ * end by, and job_ops.kill may be one.
+ */
+static void kill_started(struct job *job, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		kill(-job->proc[i].pid, SIGKILL);
+}
+
 int job_start(struct job *job, uint32_t *failed)
 {
 	int err = take_over_signals(job);
@@ -222,7 +234,7 @@ int job_start(struct job *job, uint32_t *failed)
 		err = start_one(job, i);
 	}
 	if (err)
-		job_kill(job, SIGKILL);
+		kill_started(job, job->alive);
 	return err;
 }
 

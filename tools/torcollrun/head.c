@@ -391,7 +391,7 @@ static const struct job_ops ops = {
 	.late = run_late,
 };
 
-static int start(struct head *head)
+static void start(struct head *head)
 {
 	uint32_t i;
 	int err;
@@ -400,20 +400,21 @@ static int start(struct head *head)
 		for (i = 0; i < head->run->hosts.count; i++)
 			print_command(head->run, &head->run->hosts.host[i]);
 	err = job_start(&head->job, &i);
-	if (err)
-		return complain("starting the connection to %s: %s", head->run->hosts.host[i].name,
-				strerror(-err));
+	if (err) {
+		/* that the others are killed is no news */
+		head->code = complain("starting the connection to %s: %s",
+				      head->run->hosts.host[i].name, strerror(-err));
+		return;
+	}
 	for (i = 0; i < head->run->hosts.count; i++)
 		send_orders(head, i);
 	if (head->run->timeout)
 		head->job.deadline = job_now() + 1000ULL * head->run->timeout;
-	return 0;
 }
 
 int head_main(struct run *run)
 {
 	struct head head = { .job.ops = &ops, .run = run, .running = run->ranks };
-	int err;
 
 	head.job.data = &head;
 	if (fresh_name(head.name) || fresh_secret(head.secret))
@@ -423,11 +424,9 @@ int head_main(struct run *run)
 	head.job.grace_ms = GRACE_MS;
 	head.job.feed = true;
 	head.members = members_text(run);
-	err = start(&head);
+	start(&head);
 	job_follow(&head.job);
 	free(head.members);
 	job_free(&head.job);
-	if (err)
-		return err;
 	return head.job.signal ? 128 + head.job.signal : head.code;
 }
