@@ -230,6 +230,15 @@ few_descriptors()
 	(ulimit -n 12 && exec timeout 20 "${torcollrun[@]}" true)
 }
 
+# Their numbers are not taken by what this program opens.
+standard_closed()
+{
+	rm -f "$work/ran"
+	# shellcheck disable=SC2016
+	RAN=$work/ran timeout 20 "${torcollrun[@]}" -x RAN sh -c 'echo out; echo error >&2; echo >>"$RAN"' &&
+		(($(wc -l <"$work/ran") == 3))
+}
+
 ktap_header
 
 # ---- the command line ----
@@ -301,6 +310,8 @@ fails connection__refused 255 'rank 1 on b \(node 1\): the connection ended with
 check connection__lost connection_lost
 fails connection__no_descriptors 2 '^torcollrun: starting the connection to [bc]: Too many open files$' few_descriptors
 is connection__no_descriptors__says_so_once "$(few_descriptors 2>&1 | wc -l)" 1
+check standard__no_stdout eval 'standard_closed >&-'
+check standard__none eval 'standard_closed <&- >&- 2>&-'
 fails timeout__ends_all 124 '3 of 3 ranks had not ended after 1 s' run --timeout 1 sleep 100
 check signal__int by_signal INT
 check signal__term by_signal TERM

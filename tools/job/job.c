@@ -85,6 +85,22 @@ void job_free(struct job *job)
 
 /* --- starting --- */
 
+/*
+ * A pipe that got the number of a closed one would be closed by the process that
+ * is to have it, or be overwritten by another one.
+ */
+int job_open_standard(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? -errno : 0;
+}
+
 void job_exec(char **argv)
 {
 	int err;

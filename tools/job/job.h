@@ -91,6 +91,12 @@ struct job {
 /* Return the time in ms. */
 uint64_t job_now(void);
 
+/*
+ * Open /dev/null for what of stdin, stdout and stderr is closed, before any other
+ * file is opened. Return 0 or a negative errno.
+ */
+int job_open_standard(void);
+
 /**
  * job_init - make a job of processes that are not started yet
  * @job: ops, and data if needed, are set
