@@ -96,6 +96,8 @@ static struct fake {
 	int (*on_poll)(struct pollfd *fds, uint32_t n, uint64_t timeout_ns);
 	int watches, watch_error;	/* open ones */
 	unsigned int clears;
+	bool threads;			/* the process has others */
+	void (*on_wait)(void);		/* what these do while a call waits */
 } fake;
 
 static struct fake_call *fake_call(unsigned long request)
@@ -145,6 +147,11 @@ int torcoll_sys_poll(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
 uint64_t torcoll_sys_now_ns(void)
 {
 	return fake.now;
+}
+
+bool torcoll_sys_is_alone(void)
+{
+	return !fake.threads;
 }
 
 int torcoll_sys_fabrics(struct torcoll_sys_fabric *fabric, uint32_t room)
@@ -345,6 +352,8 @@ int torcoll_sys_ioctl(int fd, unsigned long request, void *arg)
 	assert_int_equal(fd, FAKE_FD);
 	assert_int_equal(_IOC_TYPE(request), TORCOLL_IOC_MAGIC);
 	c->calls++;
+	if (request == TORCOLL_IOC_WAIT && fake.on_wait)
+		fake.on_wait();
 	if (request == TORCOLL_IOC_WAIT && fake.post_on_wait) {
 		fake.ring.entry[fake.ring.head.tail++ % FAKE_RING].user_data = fake.post_on_wait;
 		fake.post_on_wait = 0;
