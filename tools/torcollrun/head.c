@@ -226,15 +226,15 @@ static void put_orders(const struct head *head, const struct host *host, FILE *t
  * Send an agent its orders. What cannot be written has a reason that the
  * connection's end will tell.
  */
-static void send_orders(const struct head *head, uint32_t i)
+static void send_orders(struct head *head, uint32_t i)
 {
-	int fd = dup(head->job.proc[i].in);
-	FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
+	char *text = NULL;
+	size_t len;
+	FILE *to = need(open_memstream(&text, &len));
 
-	if (!to)
-		return;
 	put_orders(head, &head->run->hosts.host[i], to);
 	fclose(to);
+	job_feed(&head->job, i, need(text), len);
 }
 
 /* --- failures --- */
@@ -302,13 +302,17 @@ static void run_late(struct job *job)
 	fail(head, EXIT_TIMEOUT);
 }
 
-/* The agent kills the ranks; if it does not, its connection is cut. */
+/*
+ * The agent kills the ranks; if it does not, or still reads its orders, its
+ * connection is cut.
+ */
 static void host_kill(struct job *job, uint32_t i, int sig)
 {
 	struct host *host = host_of(job, i);
 	char letter = sig == SIGKILL ? 'K' : sig == SIGINT ? 'I' : sig == SIGHUP ? 'H' : 'T';
 
-	if ((sig == SIGKILL && host->killed) || write(job->proc[i].in, &letter, 1) != 1)
+	if ((sig == SIGKILL && host->killed) || !job_is_fed(job, i) ||
+	    write(job->proc[i].in, &letter, 1) != 1)
 		kill(-job->proc[i].pid, SIGKILL);
 	host->killed |= sig == SIGKILL;
 }
