@@ -411,7 +411,7 @@ tool_names := $(sort $(basename $(notdir $(wildcard tools/*.c))) \
 	$(filter-out common job,$(patsubst tools/%/,%,$(dir $(wildcard tools/*/*.c)))))
 # What a tool has of another's folder, or of the library's.
 torcollctl_more := $(wildcard tools/job/*.c) lib/launcher.c
-torcollrun_more := $(addprefix tools/torcollctl/,netns_list.c conf.c conf_check.c conf_value.c amount.c prefix.c) \
+torcollrun_more := $(addprefix tools/torcollctl/,netns_list.c conf.c conf_check.c conf_name.c conf_value.c amount.c prefix.c) \
 	$(wildcard tools/job/*.c)
 tool_sources = $(wildcard tools/$(1).c tools/$(1)/*.c) $(tool_common) $($(1)_more)
 

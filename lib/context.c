@@ -154,6 +154,7 @@ void torcoll_close(struct torcoll *t)
 	torcoll__watch_close_all(t);
 	torcoll_sys_close(t->fd);
 	free(t->regions);
+	free(t->leftover);
 	pthread_mutex_destroy(&t->queue);
 	pthread_rwlock_destroy(&t->lock);
 	free(t);

@@ -42,7 +42,9 @@ struct torcoll {
 	pthread_rwlock_t lock;
 	struct torcoll_region *regions;	/* sorted by address, disjoint */
 	size_t nregions;
-	size_t room;			/* allocated entries of regions */
+	uint32_t *leftover;		/* regions that were released while ops used them */
+	size_t leftovers;
+	size_t room;			/* allocated entries of regions, and of leftover */
 	struct torcoll_comm *comms;
 	struct torcoll__ring *ring;
 	uint64_t features;		/* TORCOLL_FEATURE_* */
@@ -50,8 +52,6 @@ struct torcoll {
 	uint64_t cache_bytes;		/* TORCOLL_CACHE: limit of cached regions */
 	uint64_t cached_bytes;		/* bytes of cached regions */
 	uint64_t lookups;
-	uint32_t leftover[16];		/* regions that were released while ops used them */
-	uint32_t leftovers;
 	unsigned int forks;		/* of the process, when the context was opened */
 	/* queue.c */
 	pthread_mutex_t queue;		/* lanes, jobs and watches */

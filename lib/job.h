@@ -26,7 +26,11 @@ enum torcoll__job_state {
 	TORCOLL__JOB_FAILED,
 };
 
-#define TORCOLL__JOB_MEMORY	6
+/*
+ * Copies of four lists and of the scalar, whether the op has a use for them or
+ * not; packed blocks, or counts from the root; and the result.
+ */
+#define TORCOLL__JOB_MEMORY	7
 
 struct torcoll__job {
 	struct torcoll__job *next;		/* in its lane */

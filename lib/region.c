@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Registered memory: a table sorted by address, so that ops find the region of
- * a plain pointer.
+ * a plain pointer. Cached regions that left it while ops used them are beside
+ * it until the module lets go of them.
  *
  * Large buffers that are not registered are registered by the first op that
  * uses them, and kept for the next one: a cache. It is safe whatever the
@@ -47,17 +48,26 @@ static struct torcoll_region *region_around(struct torcoll *t, uintptr_t addr, u
 	return addr >= r->addr && length <= r->length && addr - r->addr <= r->length - length ? r : NULL;
 }
 
+/*
+ * Make room for another region. Any region may become a leftover, for which
+ * there is room then.
+ */
 static int region_make_room(struct torcoll *t)
 {
 	size_t room = t->room ? 2 * t->room : 8;
 	struct torcoll_region *regions;
+	uint32_t *leftover;
 
-	if (t->nregions < t->room)
+	if (t->nregions + t->leftovers < t->room)
 		return 0;
 	regions = realloc(t->regions, room * sizeof(*regions));
-	if (!regions)
+	if (regions)
+		t->regions = regions;
+	leftover = realloc(t->leftover, room * sizeof(*leftover));
+	if (leftover)
+		t->leftover = leftover;
+	if (!regions || !leftover)
 		return torcoll__fail(-ENOMEM, "registration of memory: out of memory");
-	t->regions = regions;
 	t->room = room;
 	return 0;
 }
@@ -105,23 +115,20 @@ static int region_del_call(struct torcoll *t, const struct torcoll_region *r)
 
 /*
  * Release a cached region. While an op uses it, the module refuses; it is tried
- * again later. Return whether its memory is unpinned.
+ * again later.
  */
-static bool cache_drop(struct torcoll *t, struct torcoll_region *r)
+static void cache_drop(struct torcoll *t, struct torcoll_region *r)
 {
-	bool gone = !region_del_call(t, r);
-
-	if (!gone && t->leftovers < ARRAY_SIZE(t->leftover))
+	if (region_del_call(t, r))
 		t->leftover[t->leftovers++] = r->handle;
 	region_remove(t, r);
-	return gone;
 }
 
 static void cache_drop_leftovers(struct torcoll *t)
 {
 	struct torcoll_region r = { 0 };
 
-	for (uint32_t i = t->leftovers; i--;) {
+	for (size_t i = t->leftovers; i--;) {
 		r.handle = t->leftover[i];
 		if (!region_del_call(t, &r))
 			t->leftover[i] = t->leftover[--t->leftovers];
@@ -216,6 +223,8 @@ static uint32_t cache_add(struct torcoll *t, uintptr_t addr, uint64_t length)
 	struct torcoll_region *r;
 	int err;
 
+	/* they are not part of cached_bytes: those of ops that have ended go here */
+	cache_drop_leftovers(t);
 	if (length > t->cache_bytes || region_make_way(t, addr, length) || region_make_room(t))
 		return 0;
 	while (t->cached_bytes > t->cache_bytes - length)

@@ -7,6 +7,11 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#if __has_include("sys/single_threaded.h")
+#include <sys/single_threaded.h>
+#else
+#define __libc_single_threaded	false
+#endif
 #include <time.h>
 #include <unistd.h>
 
@@ -49,6 +54,11 @@ __weak uint64_t torcoll_sys_now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+__weak bool torcoll_sys_is_alone(void)
+{
+	return __libc_single_threaded;
 }
 
 __weak int torcoll_sys_watch(int fd)

@@ -9,6 +9,7 @@
 #define TORCOLL_SYS_H
 
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,9 @@ void torcoll_sys_close(int fd);
 void *torcoll_sys_mmap(int fd, size_t bytes, uint64_t offset);
 void torcoll_sys_munmap(void *p, size_t bytes);
 uint64_t torcoll_sys_now_ns(void);
+
+/* Return whether the process has no other thread; false if that is not known. */
+bool torcoll_sys_is_alone(void);
 
 /*
  * Make a descriptor that polls readable after an event of the device, from one

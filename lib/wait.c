@@ -5,7 +5,9 @@
  * A wait for one op is a call of the module, which wakes its thread once. A
  * thread that must also do something else meanwhile (start ops that wait for a
  * slot, look for several ops, or for the caller's descriptors) sleeps until
- * there is any event of the context, and looks again: see watch.c.
+ * there is any event of the context, and looks again: see watch.c. In a process
+ * of several threads a call takes only a slice of the wait, since another thread
+ * may meanwhile have queued ops that nobody else would start.
  */
 #include <string.h>
 
@@ -17,6 +19,9 @@
 /* How long a sleep is that no event ends. */
 #define SLICE_NS	1000000
 
+/* How long a call waits where other threads may queue ops. */
+#define CALL_NS		10000000
+
 static void request_end(struct torcoll_request *req, int32_t status, uint32_t error_rank)
 {
 	req->status = status;
@@ -24,13 +29,16 @@ static void request_end(struct torcoll_request *req, int32_t status, uint32_t er
 	req->state = TORCOLL__REQ_DONE;
 }
 
-/*
- * Wait by a system call. A module without spinning gets the struct without it.
- */
-static int request_wait_call(const struct torcoll_request *req, uint32_t flags,
-			     uint64_t deadline_ns, struct torcoll_wait *w)
+/* A module without spinning gets the struct without it. */
+static uint64_t spin_of(const struct torcoll *t)
 {
-	struct torcoll *t = req->comm->t;
+	return t->features & TORCOLL_FEATURE_SPIN ? t->spin_ns : 0;
+}
+
+/* Wait by a system call. */
+static int request_wait_call(const struct torcoll_request *req, uint32_t flags,
+			     uint64_t deadline_ns, uint64_t spin_ns, struct torcoll_wait *w)
+{
 	int err;
 
 	do {
@@ -41,9 +49,9 @@ static int request_wait_call(const struct torcoll_request *req, uint32_t flags,
 			.op = req->op,
 			.deadline_ns = deadline_ns,
 			.error_rank = ~0U,
-			.spin_ns = t->features & TORCOLL_FEATURE_SPIN ? t->spin_ns : 0,
+			.spin_ns = spin_ns,
 		};
-		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_WAIT, w);
+		err = torcoll_sys_ioctl(req->comm->t->fd, TORCOLL_IOC_WAIT, w);
 	} while (err == -EINTR);
 	return err == -ETIMEDOUT && deadline_ns ? -EAGAIN : err;
 }
@@ -63,20 +71,21 @@ static int request_fetch(struct torcoll_request *req)
 		request_end(req, completion.status, completion.error_rank);
 		return 0;
 	}
-	err = request_wait_call(req, 0, 0, &w);
+	err = request_wait_call(req, 0, 0, spin_of(req->comm->t), &w);
 	if (!err)
 		request_end(req, w.status, w.error_rank);
 	return err;
 }
 
 /* Wait by a call, for an op that was started; as torcoll__request_look(). */
-static int request_wait(struct torcoll_request *req, uint32_t flags, uint64_t deadline_ns)
+static int request_wait(struct torcoll_request *req, uint32_t flags, uint64_t deadline_ns,
+			uint64_t spin_ns)
 {
 	struct torcoll *t = req->comm->t;
 	struct torcoll_wait w;
 	int err, fetched;
 
-	err = request_wait_call(req, flags, deadline_ns, &w);
+	err = request_wait_call(req, flags, deadline_ns, spin_ns, &w);
 	if (err == -ENOENT && req->ring) {
 		/* it may have been posted to the ring meanwhile */
 		fetched = request_fetch(req);
@@ -96,7 +105,7 @@ int torcoll__request_look(struct torcoll_request *req)
 {
 	if (req->ring)
 		return request_fetch(req);
-	return request_wait(req, TORCOLL_WAIT_NOHANG, 0);
+	return request_wait(req, TORCOLL_WAIT_NOHANG, 0, spin_of(req->comm->t));
 }
 
 /* ---- jobs ---- */
@@ -274,6 +283,24 @@ static int wanted_try(const struct wanted *w, uint32_t *index)
 }
 
 /*
+ * Wait for an op that was started; -EINPROGRESS: another thread has queued ops.
+ */
+static int wait_in_slices(struct torcoll_request *req, uint64_t deadline_ns)
+{
+	uint64_t spin_ns = spin_of(req->comm->t), until;
+	int err;
+
+	do {
+		until = torcoll_sys_now_ns() + spin_ns + CALL_NS;
+		if (deadline_ns && deadline_ns <= until)
+			return request_wait(req, 0, deadline_ns, spin_ns);
+		err = request_wait(req, 0, until, spin_ns);
+		spin_ns = 0;
+	} while (err == -EAGAIN && !torcoll__is_queued(req->comm->t));
+	return err == -EAGAIN ? -EINPROGRESS : err;
+}
+
+/*
  * Wait for one op by a call; -EINPROGRESS: that is not possible, as this thread
  * has to start others.
  */
@@ -293,8 +320,12 @@ static int wait_by_call(struct torcoll_request *req, uint64_t deadline_ns)
 	}
 	if (running->ring)
 		err = request_fetch(running);
-	if (err == -EAGAIN)
-		err = request_wait(running, 0, deadline_ns);
+	if (err == -EAGAIN && torcoll_sys_is_alone())
+		err = request_wait(running, 0, deadline_ns, spin_of(req->comm->t));
+	else if (err == -EAGAIN)
+		err = wait_in_slices(running, deadline_ns);
+	if (err == -EINPROGRESS)
+		return err;
 	if (err || !job)
 		return request_answer(req, err);
 	job_done(req, job);

@@ -399,12 +399,12 @@ on_one_cpu()
 {
 	local cpu code
 
-	for cpu in /sys/devices/system/cpu/cpu*/online; do
+	for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do
 		echo 0 >"$cpu"
 	done
 	"$@"
 	code=$?
-	for cpu in /sys/devices/system/cpu/cpu*/online; do
+	for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do
 		echo 1 >"$cpu"
 	done
 	return $code

@@ -190,6 +190,8 @@ check run__hup_ends_all stops HUP
 
 # ---- the end ----
 
+fails down__without_the_right 2 "netns/$TORCOLL_PREFIX-3: " setpriv --bounding-set=-all --inh-caps=-all "$ctl" netns down
+is down__without_the_right__leaves_all "$(namespaces "$TORCOLL_PREFIX")" 4
 check down__removes "$ctl" netns down
 is down__leaves_nothing "$(namespaces "$TORCOLL_PREFIX")" 0
 check down__of_nothing "$ctl" netns down

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # What libtorcoll exports, against selftests/abi/symbols.golden: no symbol may go, change its
-# version or come unnoticed. And what its header declares is what it exports. After an addition:
+# version or come unnoticed. What its header declares is what it exports, and Debian's list of symbols
+# names the release of each one. After an addition:
 #
 #	selftests/host/symbols.sh --print >selftests/abi/symbols.golden
 
@@ -18,6 +19,12 @@ exported()
 	nm -D --defined-only "$so" | awk '$2 != "A" { print $3 }' | sort
 }
 
+# "SYMBOL@NODE RELEASE": of each node's own release.
+packaged()
+{
+	exported | sed -E 's/@@?TORCOLL_(.*)/@TORCOLL_\1 \1.0/'
+}
+
 declared()
 {
 	sed -e 's|/\*.*\*/||; /^\/\*/,/\*\//d' lib/torcoll.h |
@@ -31,4 +38,6 @@ fi
 ktap_header
 check symbols__golden diff selftests/abi/symbols.golden <(exported)
 check symbols__are_declared diff <(declared) <(exported | sed 's/@.*//')
+check symbols__debian_names_their_releases diff <(packaged) \
+	<(sed -n 's/^ //p' debian/libtorcoll0.symbols | grep -v '^TORCOLL_' | sort)
 finish

@@ -34,7 +34,13 @@ cat >"$work/refused" <<'SSH'
 shift
 exec bash -c "$*"
 SSH
-chmod +x "$work/ssh" "$work/noisy" "$work/refused"
+cat >"$work/stuck" <<'SSH'
+#!/bin/bash
+[[ $1 != a ]] || exec sleep 100
+shift
+exec bash -c "$*"
+SSH
+chmod +x "$work/ssh" "$work/noisy" "$work/refused" "$work/stuck"
 
 # In the background it is to be started by these words: its process is the one that gets signals then.
 torcollrun=(build/bin/torcollrun --ssh "$work/ssh" -H "a,b,c")
@@ -224,6 +230,33 @@ ends_others()
 		wait_for 5 nobody_left
 }
 
+# Orders that are longer than a pipe, for a host whose connection does not read them: others get theirs, and INT ends all.
+stuck_connection()
+{
+	: >"$work/out"
+	BIG=$(printf '%0100000d' 0) build/bin/torcollrun --ssh "$work/stuck" -H a,b -x BIG sh -c 'echo ran; exec sleep 100' \
+		>"$work/out" 2>&1 &
+	pid=$!
+	marker=none
+	wait_for 10 grep -q '^\[1 b\] ran' "$work/out" || { kill -KILL "$pid"; return 1; }
+	kill -INT "$pid" && ended_with 130
+}
+
+# Descriptors for two of three connections.
+few_descriptors()
+{
+	(ulimit -n 12 && exec timeout 20 "${torcollrun[@]}" true)
+}
+
+# Their numbers are not taken by what this program opens.
+standard_closed()
+{
+	rm -f "$work/ran"
+	# shellcheck disable=SC2016
+	RAN=$work/ran timeout 20 "${torcollrun[@]}" -x RAN sh -c 'echo out; echo error >&2; echo >>"$RAN"' &&
+		(($(wc -l <"$work/ran") == 3))
+}
+
 ktap_header
 
 # ---- the command line ----
@@ -293,6 +326,11 @@ fails fails__not_executable 126 'denied' run "$work/hosts"
 fails connection__refused 255 'rank 1 on b \(node 1\): the connection ended with exit status 255 before any ranks began' \
 	build/bin/torcollrun --ssh "$work/refused" -H a,b,c sleep 100
 check connection__lost connection_lost
+fails connection__no_descriptors 2 '^torcollrun: starting the connection to [bc]: Too many open files$' few_descriptors
+is connection__no_descriptors__says_so_once "$(few_descriptors 2>&1 | wc -l)" 1
+check connection__does_not_read stuck_connection
+check standard__no_stdout eval 'standard_closed >&-'
+check standard__none eval 'standard_closed <&- >&- 2>&-'
 fails timeout__ends_all 124 '3 of 3 ranks had not ended after 1 s' run --timeout 1 sleep 100
 check signal__int by_signal INT
 check signal__term by_signal TERM

@@ -164,6 +164,11 @@ fails job__fabric_stays 2 'must be made anew \(hello: [0-9]+ms runs, 300ms is in
 fails job__dry_run_says_so 2 'must be made anew' apply 0 --dry-run
 cp "$work/whole" "$conf"
 check job__still_there has_comm
+sed "s|^key = 1|key = 1\nip = 10.7.0.0/24\nhosts = $work/names|" "$work/whole" >"$conf"
+check job__names_written ctl hosts "$conf" write "$work/names"
+fails job__not_removed 2 'torcollctl fabric del 1: ' apply 0 remove
+check job__names_stay grep -qw n3 "$work/names"
+cp "$work/whole" "$conf"
 wait $job
 is job__is_right "$?" 0
 diag <"$work/job"

@@ -30,6 +30,12 @@ shows()
 	node "$1" torcollctl fabric show | grep -qF -- "$2"
 }
 
+# Hops of flood in what explain says: the diameter, if it is about this shape.
+explained_hops()
+{
+	node 0 torcollctl -j explain allreduce 8 bits exact | jq '.[] | select(.algorithm == "flood").hops'
+}
+
 # perf ARGUMENT...: an allreduce whose results are right.
 perf()
 {
@@ -87,6 +93,7 @@ is all_cables_are_up "$(torcollctl netns run --no-prefix torcollctl -j fabric sh
 check fabric_check node 0 torcollctl fabric check
 check picture shows 1 "each row goes on in the next; 3 further is below"
 check file_applies conf_applies
+is explain__by_chords "$(explained_hops)" 2
 check random_calls random_calls "chords.8+3" "$cases"
 for algorithm in layers flood tree recdoub-lat bibucket; do
 	check "allreduce_by_$algorithm" by "$algorithm" "$(up_to 64K)"

@@ -60,6 +60,12 @@ shows()
 	node "$1" torcollctl fabric show | grep -qF -- "$2"
 }
 
+# hops NODE: of flood in what explain says of that node's fabric, which is one of this shape then.
+hops()
+{
+	node "$1" torcollctl -j explain allreduce 8 bits exact | jq '.[] | select(.algorithm == "flood").hops'
+}
+
 # The file that node 1 would have.
 mesh_file()
 {
@@ -76,6 +82,7 @@ cleanup rm -f "$file"
 
 shape 3:line 3 line 2
 check line__picture shows 1 "0 ---[1]--- 2"
+is line__explain_knows_its_ends "$(hops 1)" 2
 fails line__has_an_end any "has no cable there" node 0 torcollctl port add 1 dim 0 dir minus dev lo
 fails line__has_no_steps any "no such direction" node 1 torcollctl port add 1 dim 0 dir +2 dev lo
 # what is behind the cut is out of reach, and the sentence says so

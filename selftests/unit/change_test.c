@@ -10,6 +10,7 @@
 #include "../../tools/torcollctl/conf.c"
 #include "../../tools/torcollctl/conf_check.c"
 #include "../../tools/torcollctl/device_find.c"
+#include "../../tools/torcollctl/conf_name.c"
 #include "../../tools/torcollctl/conf_value.c"
 #include "../../tools/torcollctl/ipdev_diff.c"
 #include "../../tools/torcollctl/prefix.c"

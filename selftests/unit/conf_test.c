@@ -9,6 +9,7 @@
 #include "../../tools/torcollctl/conf.c"
 #include "../../tools/torcollctl/conf_check.c"
 #include "../../tools/torcollctl/conf_edit.c"
+#include "../../tools/torcollctl/conf_name.c"
 #include "../../tools/torcollctl/conf_print.c"
 #include "../../tools/torcollctl/conf_value.c"
 #include "../../tools/torcollctl/prefix.c"

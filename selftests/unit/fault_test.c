@@ -3,6 +3,7 @@
 #include "host_env.h"
 #include "made_survey.h"
 
+#include "../../tools/torcollctl/conf_name.c"
 #include "../../tools/torcollctl/graph.c"
 #include "../../tools/torcollctl/place.c"
 #include "../../tools/torcollctl/place_cost.c"
@@ -350,17 +351,22 @@ static void fault__several(void **state)
 
 static void fault__names(void **state)
 {
+	/* those that the file of a fabric cannot have */
+	static const char *const names[] = { "a]b", "a:b", "a/b", "a#b", "a?b", "a b", "" };
 	struct made m;
+	size_t i;
 
-	make(&m, 10);
-	strcpy(m.s->hosts[3]->name, m.s->hosts[4]->name);
-	strcpy(m.s->hosts[9]->name, "a]b");
-	find(&m);
-	assert_int_equal(m.f.n, 2);
-	assert_string_equal(m.f.list[0].text, "2 hosts are called \"h004\"");
-	assert_string_equal(m.f.list[1].kind, "name");
-	assert_true(m.f.no_file);
-	drop(&m);
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		make(&m, 10);
+		strcpy(m.s->hosts[3]->name, m.s->hosts[4]->name);
+		strcpy(m.s->hosts[9]->name, names[i]);
+		find(&m);
+		assert_int_equal(m.f.n, 2);
+		assert_string_equal(m.f.list[0].text, "2 hosts are called \"h004\"");
+		assert_string_equal(m.f.list[1].kind, "name");
+		assert_true(m.f.no_file);
+		drop(&m);
+	}
 }
 
 static void fault__one_way(void **state)

@@ -8,6 +8,7 @@
 #include "../../tools/torcollctl/amount.c"
 #include "../../tools/torcollctl/conf.c"
 #include "../../tools/torcollctl/conf_check.c"
+#include "../../tools/torcollctl/conf_name.c"
 #include "../../tools/torcollctl/conf_value.c"
 #include "../../tools/torcollctl/hosts.c"
 #include "../../tools/torcollctl/prefix.c"

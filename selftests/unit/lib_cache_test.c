@@ -119,6 +119,22 @@ static void stale__in_use_is_given_up_later(void **state)
 	assert_int_equal(f->t->nregions, 1);
 }
 
+/* Each overlaps the one before, which an op still uses. None is forgotten, however many there are. */
+static void overlapping__in_use_are_given_up_later(void **state)
+{
+	struct fixture *f = *state;
+
+	fake.regions_used = true;
+	for (unsigned int i = 0; i < 50; i++)
+		assert_true(run(f, memory + 4096 * i, LARGE));
+	assert_int_equal(f->t->nregions, 50 - f->t->leftovers);
+	assert_int_equal(fake.regions, 50);
+	fake.regions_used = false;
+	run(f, memory + 7 * LARGE, LARGE);
+	assert_int_equal(f->t->leftovers, 0);
+	assert_int_equal(fake.regions, f->t->nregions);
+}
+
 /* Errors that have nothing to do with the cache are the caller's at once. */
 static void refused__is_not_tried_again(void **state)
 {
@@ -243,6 +259,7 @@ int main(void)
 		test_open(stale__is_registered_anew),
 		test_open(stale__in_a_batch),
 		test_open(stale__in_use_is_given_up_later),
+		test_open(overlapping__in_use_are_given_up_later),
 		test_open(refused__is_not_tried_again),
 		test_open(budget__oldest_goes),
 		test_open(quota__cache_gives_way),

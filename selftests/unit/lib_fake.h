@@ -67,6 +67,8 @@ static struct fake {
 	uint32_t next_handle;
 	uint64_t now;
 	struct torcoll_region_add region;
+	unsigned int regions;		/* that were added and not released */
+	bool regions_used;		/* by ops: none is released */
 	struct torcoll_comm_add comm;
 	struct torcoll_comm_shrink shrink;
 	uint32_t members[32];
@@ -94,6 +96,8 @@ static struct fake {
 	int (*on_poll)(struct pollfd *fds, uint32_t n, uint64_t timeout_ns);
 	int watches, watch_error;	/* open ones */
 	unsigned int clears;
+	bool threads;			/* the process has others */
+	void (*on_wait)(void);		/* what these do while a call waits */
 } fake;
 
 static struct fake_call *fake_call(unsigned long request)
@@ -143,6 +147,11 @@ int torcoll_sys_poll(struct pollfd *fds, uint32_t n, uint64_t timeout_ns)
 uint64_t torcoll_sys_now_ns(void)
 {
 	return fake.now;
+}
+
+bool torcoll_sys_is_alone(void)
+{
+	return !fake.threads;
 }
 
 int torcoll_sys_fabrics(struct torcoll_sys_fabric *fabric, uint32_t room)
@@ -302,6 +311,7 @@ static void fake_serve(unsigned long request, void *arg)
 	case TORCOLL_IOC_REGION_ADD:
 		fake.region = *(struct torcoll_region_add *)arg;
 		((struct torcoll_region_add *)arg)->region = fake.next_handle++;
+		fake.regions++;
 		return;
 	case TORCOLL_IOC_COMM_ADD:
 		return fake_comm_add(arg);
@@ -316,11 +326,13 @@ static void fake_serve(unsigned long request, void *arg)
 	case TORCOLL_IOC_COMM_DEL:
 		if (fake.on_comm_del)
 			fake.on_comm_del();
-		/* fallthrough */
-	default:
-		fake.handle = *(struct torcoll_handle *)arg;
-		assert_int_equal(fake.handle.size, sizeof(fake.handle));
+		break;
+	case TORCOLL_IOC_REGION_DEL:
+		fake.regions--;
+		break;
 	}
+	fake.handle = *(struct torcoll_handle *)arg;
+	assert_int_equal(fake.handle.size, sizeof(fake.handle));
 }
 
 /* As the module does it: an interrupted submit has either not begun, or leaves its handle. */
@@ -340,11 +352,15 @@ int torcoll_sys_ioctl(int fd, unsigned long request, void *arg)
 	assert_int_equal(fd, FAKE_FD);
 	assert_int_equal(_IOC_TYPE(request), TORCOLL_IOC_MAGIC);
 	c->calls++;
+	if (request == TORCOLL_IOC_WAIT && fake.on_wait)
+		fake.on_wait();
 	if (request == TORCOLL_IOC_WAIT && fake.post_on_wait) {
 		fake.ring.entry[fake.ring.head.tail++ % FAKE_RING].user_data = fake.post_on_wait;
 		fake.post_on_wait = 0;
 	}
 	if (!err && request == TORCOLL_IOC_SUBMIT && !fake_slot(arg))
+		return -EBUSY;
+	if (request == TORCOLL_IOC_REGION_DEL && fake.regions_used)
 		return -EBUSY;
 	if (request == TORCOLL_IOC_BATCH) {
 		fake_batch(arg);

@@ -147,6 +147,65 @@ static void wait__starts_others(void **state)
 	assert_string_equal(torcoll_last_error(), "allreduce: rank 3 was killed (ECONNABORTED)");
 }
 
+static struct fixture *shared;
+static struct torcoll_request others;
+
+static void other_thread_queues(void)
+{
+	start(shared, &others);
+	fake.on_wait = NULL;
+}
+
+/* What another thread has queued since this one began to wait is started by it, too. */
+static void wait__starts_what_others_queue(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+
+	shared = f;
+	fake.threads = true;
+	fake.slots = 1;
+	fake.on_wait = other_thread_queues;
+	fake.on_poll = poll_step;
+	start(f, &req);
+	fake_errors(TORCOLL_IOC_WAIT, -ETIMEDOUT, 0);
+	assert_int_equal(torcoll_wait(&req), 0);
+	assert_int_equal(nposted, 2);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 1);
+	assert_int_equal(torcoll_wait(&others), 0);
+}
+
+static void time_passes(void)
+{
+	fake.now += CALL_NS;
+}
+
+/* A wait that others could make longer is one of several calls, of which the first spins. */
+static void wait__in_slices(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+
+	f->t->features |= TORCOLL_FEATURE_SPIN;
+	f->t->spin_ns = 7;
+	fake.threads = true;
+	fake.on_wait = time_passes;
+	start(f, &req);
+	fake_errors(TORCOLL_IOC_WAIT, -ETIMEDOUT, -ETIMEDOUT);
+	assert_int_equal(torcoll_wait(&req), 0);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 3);
+	assert_int_equal(fake.wait.deadline_ns, 3 * CALL_NS);
+	assert_int_equal(fake.wait.spin_ns, 0);
+	/* the caller's deadline ends it */
+	start(f, &req);
+	fake_errors(TORCOLL_IOC_WAIT, -ETIMEDOUT, -ETIMEDOUT);
+	assert_int_equal(torcoll_wait_until(&req, fake.now + CALL_NS + 50), -EAGAIN);
+	assert_int_equal(fake_calls(TORCOLL_IOC_WAIT), 2);
+	assert_int_equal(torcoll_wait_until(&req, 1000), 0);
+	assert_int_equal(fake.wait.deadline_ns, 1000);
+	assert_int_equal(fake.wait.spin_ns, 7);
+}
+
 static void run__waits_behind(void **state)
 {
 	struct fixture *f = *state;
@@ -453,6 +512,8 @@ int main(void)
 		test_queue(results__exceed_the_ring),
 		test_queue(results__are_reaped_for_others),
 		test_queue(wait__starts_others),
+		test_queue(wait__starts_what_others_queue),
+		test_queue(wait__in_slices),
 		test_queue(run__waits_behind),
 		test_queue(refused__says_so_at_the_wait),
 		test_queue(nowait__does_not_overtake),

@@ -44,6 +44,31 @@ static void displs__are_unpacked(void **state)
 	assert_true(fake.submit.recv_addr != (uintptr_t)all);
 }
 
+static void do_nothing(const struct torcoll_submit *s)
+{
+	post(s->user_data);
+}
+
+/* Members that the op has no use for are the module's to refuse: they are copied like others. */
+static void displs__beside_all_other_members(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t counts[FAKE_RANKS] = { 1, 1, 1, 1 }, displs[FAKE_RANKS] = { 6, 4, 2, 0 };
+	const struct torcoll_displs d = { .send = displs, .recv = displs };
+	int32_t from[8] = { 0 }, to[8], scalar = 1;
+	const struct torcoll_op op = {
+		.collective = TORCOLL_ALLTOALL, .type = TORCOLL_I32, .count = FAKE_RANKS,
+		.counts = counts, .recv_counts = counts, .send = from, .recv = to, .displs = &d,
+		.scalar = &scalar,
+	};
+
+	fake.on_submit = do_nothing;
+	assert_int_equal(torcoll_run(f->comm, &op), 0);
+	assert_true(fake.submit.scalar && fake.submit.scalar != (uintptr_t)&scalar);
+	fake_errors(TORCOLL_IOC_SUBMIT, -EINVAL, 0);
+	assert_int_equal(torcoll_run(f->comm, &op), -EINVAL);
+}
+
 /* Blocks that follow each other stay where they are, wherever that is. */
 static void displs__packed_ones_cost_nothing(void **state)
 {
@@ -322,6 +347,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		test_open(displs__are_unpacked),
 		test_open(displs__packed_ones_cost_nothing),
+		test_open(displs__beside_all_other_members),
 		test_open(counts__come_from_the_root),
 		test_open(steps__keep_the_order),
 		test_open(steps__keep_the_order_of_an_older_module),

@@ -75,6 +75,7 @@ void job_free(struct job *job)
 
 	for (i = 0; i < job->count; i++) {
 		file_close(&job->proc[i].in);
+		free(job->proc[i].fed);
 		for (s = 0; s < 2; s++) {
 			file_close(&job->proc[i].out[s].fd);
 			free(job->proc[i].out[s].line);
@@ -84,6 +85,22 @@ void job_free(struct job *job)
 }
 
 /* --- starting --- */
+
+/*
+ * A pipe that got the number of a closed one would be closed by the process that
+ * is to have it, or be overwritten by another one.
+ */
+int job_open_standard(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? -errno : 0;
+}
 
 void job_exec(char **argv)
 {
@@ -119,6 +136,7 @@ static int open_input(struct job *job, struct job_proc *proc, struct ends *ends)
 	}
 	if (pipe2(fd, O_CLOEXEC))
 		return -errno;
+	fcntl(fd[1], F_SETFL, O_NONBLOCK);
 	ends->fd[0] = fd[0];
 	proc->in = fd[1];
 	return 0;
@@ -211,6 +229,18 @@ static int take_over_signals(struct job *job)
 	return job->signal_fd < 0 ? -errno : 0;
 }
 
+/*
+ * By their groups: job_ops.kill may tell them something that they understand only
+ * once they have got their orders.
+ */
+static void kill_started(struct job *job, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		kill(-job->proc[i].pid, SIGKILL);
+}
+
 int job_start(struct job *job, uint32_t *failed)
 {
 	int err = take_over_signals(job);
@@ -222,7 +252,7 @@ int job_start(struct job *job, uint32_t *failed)
 		err = start_one(job, i);
 	}
 	if (err)
-		job_kill(job, SIGKILL);
+		kill_started(job, job->alive);
 	return err;
 }
 
@@ -394,13 +424,19 @@ static int serve_timers(struct job *job)
 
 static void wait_for_news(struct job *job, struct pollfd *fds)
 {
-	uint32_t i, n = 2 * job->count;
+	struct pollfd *of = fds;
+	uint32_t i;
 
-	for (i = 0; i < n; i++)
-		fds[i] = (struct pollfd){ job->proc[i / 2].out[i % 2].fd, POLLIN, 0 };
-	fds[n] = (struct pollfd){ job->signal_fd, POLLIN, 0 };
-	fds[n + 1] = (struct pollfd){ job->command_fd, POLLIN, 0 };
-	if (poll(fds, n + 2, serve_timers(job)) > 0 && fds[n + 1].revents)
+	*of++ = (struct pollfd){ job->signal_fd, POLLIN, 0 };
+	*of++ = (struct pollfd){ job->command_fd, POLLIN, 0 };
+	for (i = 0; i < job->count; i++) {
+		const struct job_proc *proc = &job->proc[i];
+
+		*of++ = (struct pollfd){ proc->out[0].fd, POLLIN, 0 };
+		*of++ = (struct pollfd){ proc->out[1].fd, POLLIN, 0 };
+		*of++ = (struct pollfd){ job_is_fed(job, i) ? -1 : proc->in, POLLOUT, 0 };
+	}
+	if (poll(fds, of - fds, serve_timers(job)) > 0 && fds[1].revents)
 		job->ops->command(job);
 }
 
@@ -417,12 +453,15 @@ static void check_output(struct job *job)
 
 void job_follow(struct job *job)
 {
-	struct pollfd *fds = calloc(2 * (size_t)job->count + 2, sizeof(*fds));
+	struct pollfd *fds = calloc(3 * (size_t)job->count + 2, sizeof(*fds));
+	uint32_t i;
 
 	if (!fds)
 		job_kill(job, SIGKILL);
 	while (fds && job->alive) {
 		wait_for_news(job, fds);
+		for (i = 0; i < job->count; i++)
+			job_feed_more(job, i);
 		drain_all(job);
 		take_signals(job);
 		check_output(job);

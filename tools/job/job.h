@@ -31,6 +31,8 @@ struct job_proc {
 	bool ended;
 	int status;			/* as of wait() */
 	int in;				/* the process's stdin, or -1 */
+	char *fed;			/* what is to be written to it, or NULL */
+	size_t fed_at, fed_len;		/* bytes of that: written; all */
 	struct job_stream out[2];	/* stdout, stderr */
 };
 
@@ -91,6 +93,12 @@ struct job {
 /* Return the time in ms. */
 uint64_t job_now(void);
 
+/*
+ * Open /dev/null for what of stdin, stdout and stderr is closed, before any other
+ * file is opened. Return 0 or a negative errno.
+ */
+int job_open_standard(void);
+
 /**
  * job_init - make a job of processes that are not started yet
  * @job: ops, and data if needed, are set
@@ -109,6 +117,23 @@ void job_free(struct job *job);
  * Return: 0, or a negative errno; the others are killed then.
  */
 int job_start(struct job *job, uint32_t *failed);
+
+/**
+ * job_feed - write to a process's stdin as it reads, while the job is followed
+ * @job: with @feed
+ * @i: the process, which was fed nothing before
+ * @text: bytes, of which the job takes care
+ * @len: their number
+ *
+ * What it does not read, as it has ended, is dropped.
+ */
+void job_feed(struct job *job, uint32_t i, char *text, size_t len);
+
+/* Write what a process has room for. */
+void job_feed_more(struct job *job, uint32_t i);
+
+/* Return whether all that a process is fed was written. */
+bool job_is_fed(const struct job *job, uint32_t i);
 
 /* Deliver lines, and pass on signals, until all processes have ended. */
 void job_follow(struct job *job);

@@ -14,6 +14,7 @@
 #include "apply.h"
 #include "conf_load.h"
 #include "hosts.h"
+#include "lock.h"
 
 #define FILES	"/etc/torcoll/*.conf"
 
@@ -135,9 +136,8 @@ static int remove_fabric(struct apply *ap)
 	const struct change names = { .kind = CHANGE_NAMES };
 
 	ap->ret = look_at_names(ap);
-	if (ap->now.exists)
-		apply_change(ap, &fabric);
-	if (ap->now.names_stale)
+	/* while the fabric runs, its nodes keep their names */
+	if ((!ap->now.exists || apply_change(ap, &fabric)) && ap->now.names_stale)
 		apply_change(ap, &names);
 	if (opt.json)
 		print_json(ap);
@@ -249,7 +249,7 @@ static int add_device(struct apply *ap, const char *name)
 static int add_device_of(const char *file, const char *name)
 {
 	struct apply ap = { .file = file };
-	int ret = conf_load(&ap.conf, file, &ap.lock);
+	int ret = conf_load(&ap.conf, file);
 
 	if (ret)
 		return ret;
@@ -264,24 +264,35 @@ static int add_device_of(const char *file, const char *name)
 		ret = ret == -ENOENT ? CTL_OK : other_error("%s", ap.c.text);
 	}
 	conf_free(&ap.conf);
-	close(ap.lock);
+	return ret;
+}
+
+static int add_device_of_any(const glob_t *files, const char *name)
+{
+	int ret = CTL_OK, one;
+	size_t i;
+
+	for (i = 0; i < files->gl_pathc; i++) {
+		one = add_device_of(files->gl_pathv[i], name);
+		ret = one > ret ? one : ret;
+	}
 	return ret;
 }
 
 static int apply_device(struct args *a)
 {
 	const char *name = arg_need(a, "the device");
-	int ret = CTL_OK, one;
 	glob_t files;
-	size_t i;
+	int ret, lock;
 
 	if (!name || arg_end(a))
 		return CTL_USAGE;
 	if (glob(FILES, 0, NULL, &files))
 		return CTL_OK;
-	for (i = 0; i < files.gl_pathc; i++) {
-		one = add_device_of(files.gl_pathv[i], name);
-		ret = one > ret ? one : ret;
+	ret = lock_take(&lock);
+	if (!ret) {
+		ret = add_device_of_any(&files, name);
+		lock_drop(lock);
 	}
 	globfree(&files);
 	return ret;
@@ -307,10 +318,35 @@ static int parse_words(struct args *a, struct apply *ap)
 	return CTL_OK;
 }
 
+/*
+ * Of several commands the one that reads the file last makes the host as it is.
+ * But what is still to come from a pipe keeps no other command waiting.
+ */
+static int run(struct apply *ap)
+{
+	bool piped = !strcmp(ap->file, "-");
+	int lock = -1, ret = CTL_OK;
+
+	if (!ap->dry && !piped)
+		ret = lock_take(&lock);
+	if (ret)
+		return ret;
+	ret = conf_load(&ap->conf, ap->file);
+	if (ret)
+		goto drop;
+	if (!ap->dry && piped)
+		ret = lock_take(&lock);
+	if (!ret)
+		ret = with_file(ap);
+	conf_free(&ap->conf);
+drop:
+	lock_drop(lock);
+	return ret;
+}
+
 int apply_main(struct args *a)
 {
 	struct apply ap = { .file = arg_next(a) };
-	int ret;
 
 	if (!ap.file || !strcmp(ap.file, "help") || !strcmp(ap.file, "--help") ||
 	    !strcmp(ap.file, "-h")) {
@@ -321,12 +357,5 @@ int apply_main(struct args *a)
 		return apply_device(a);
 	if (parse_words(a, &ap))
 		return CTL_USAGE;
-	ret = conf_load(&ap.conf, ap.file, &ap.lock);
-	if (ret)
-		return ret;
-	ret = with_file(&ap);
-	conf_free(&ap.conf);
-	if (ap.lock >= 0)
-		close(ap.lock);
-	return ret;
+	return run(&ap);
 }

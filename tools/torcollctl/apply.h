@@ -13,7 +13,6 @@
  * @force, @remove, @dry: words of the command line
  * @c, @route: connections
  * @conf: the file
- * @lock: on the file, or -1
  * @node: place of this host's section in it
  * @now: what runs
  * @changes: what differs
@@ -26,7 +25,6 @@ struct apply {
 	bool force, remove, dry;
 	struct conn c, route;
 	struct conf conf;
-	int lock;
 	size_t node;
 	struct running now;
 	struct changes changes;

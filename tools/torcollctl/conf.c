@@ -43,13 +43,6 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-bool conf_is_host_name(const char *name)
-{
-	static const char ok[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
-
-	return *name && strlen(name) < CONF_NAME_SIZE && !name[strspn(name, ok)];
-}
-
 static int add_node(struct conf_parse *p, const char *name)
 {
 	struct conf *conf = p->conf;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Files of fabrics on the disk: reading and changing, under a lock. */
+/* Files of fabrics on the disk: reading and changing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "conf_load.h"
 #include "ctl.h"
+#include "lock.h"
 
 #define FILE_MOST	(64 << 20)	/* a million nodes with two ports */
 #define READ_SIZE	65536
@@ -40,28 +40,25 @@ static char *read_all(int fd, size_t *len)
 	return NULL;
 }
 
-char *conf_read(const char *name, size_t *len, int *fd)
+char *conf_read(const char *name, size_t *len)
 {
 	bool standard = !strcmp(name, "-");
-	char *text = NULL;
+	int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+	char *text = fd < 0 ? NULL : read_all(fd, len);
 
-	*fd = standard ? -1 : open(name, O_RDONLY | O_CLOEXEC);
-	if (standard || (*fd >= 0 && !flock(*fd, LOCK_EX)))
-		text = read_all(standard ? STDIN_FILENO : *fd, len);
-	if (text)
-		return text;
-	other_error("%s: %s", name, strerror(errno));
-	if (*fd >= 0)
-		close(*fd);
-	return NULL;
+	if (!text)
+		other_error("%s: %s", name, strerror(errno));
+	if (!standard && fd >= 0)
+		close(fd);
+	return text;
 }
 
-int conf_load(struct conf *conf, const char *name, int *fd)
+int conf_load(struct conf *conf, const char *name)
 {
 	char error[512];
 	size_t len;
 	int err;
-	char *text = conf_read(name, &len, fd);
+	char *text = conf_read(name, &len);
 
 	if (!text)
 		return CTL_USAGE;
@@ -70,13 +67,11 @@ int conf_load(struct conf *conf, const char *name, int *fd)
 	if (!err)
 		return CTL_OK;
 	conf_free(conf);
-	if (*fd >= 0)
-		close(*fd);
 	return other_error("%s", error);
 }
 
 /* Write the new text beside the file, and put it in its place. */
-int file_replace(const char *name, int old, const char *text, size_t len)
+int file_replace(const char *name, const char *text, size_t len)
 {
 	char whole[PATH_MAX], fresh[PATH_MAX + 8];
 	struct stat st;
@@ -84,7 +79,7 @@ int file_replace(const char *name, int old, const char *text, size_t len)
 	bool good;
 	int fd;
 
-	if (!realpath(name, whole) || fstat(old, &st))
+	if (!realpath(name, whole) || stat(whole, &st))
 		return other_error("%s: %s", name, strerror(errno));
 	snprintf(fresh, sizeof(fresh), "%s.XXXXXX", whole);
 	fd = mkostemp(fresh, O_CLOEXEC);
@@ -101,7 +96,7 @@ int file_replace(const char *name, int old, const char *text, size_t len)
 }
 
 /* Check the file as it is now, so that a broken one is not written again. */
-static int save_rates(const char *name, int fd, const char *text, size_t len,
+static int save_rates(const char *name, const char *text, size_t len,
 		      const uint64_t rate[CONF_RATES])
 {
 	char error[512], *fresh = NULL;
@@ -116,26 +111,35 @@ static int save_rates(const char *name, int fd, const char *text, size_t len,
 	conf_with_rates(out, text, len, rate);
 	fclose(out);
 	ret = conf_parse(&conf, name, fresh, size, error, sizeof(error)) ?
-	      other_error("%s", error) : file_replace(name, fd, fresh, size);
+	      other_error("%s", error) : file_replace(name, fresh, size);
 	conf_free(&conf);
 	free(fresh);
 	return ret;
 }
 
+static int merge_rates(const char *name, const uint64_t rate[CONF_RATES])
+{
+	size_t len;
+	char *text = conf_read(name, &len);
+	int ret;
+
+	if (!text)
+		return CTL_USAGE;
+	ret = conf_is_fabric(text, len) ? save_rates(name, text, len, rate) : -1;
+	free(text);
+	return ret;
+}
+
 int conf_save_rates(const char *name, const uint64_t rate[CONF_RATES])
 {
-	char *text;
-	size_t len;
-	int ret = -1, fd;
+	int ret, lock;
 
 	if (!strcmp(name, "-") || access(name, F_OK))
 		return -1;
-	text = conf_read(name, &len, &fd);
-	if (!text)
-		return CTL_USAGE;
-	if (conf_is_fabric(text, len))
-		ret = save_rates(name, fd, text, len, rate);
-	free(text);
-	close(fd);
+	ret = lock_take(&lock);
+	if (ret)
+		return ret;
+	ret = merge_rates(name, rate);
+	lock_drop(lock);
 	return ret;
 }

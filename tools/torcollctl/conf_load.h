@@ -9,34 +9,30 @@
  * conf_read - read a whole file
  * @name: of the file, "-" is standard input
  * @len: out: bytes
- * @fd: out: descriptor to be closed, which holds a lock on the file: two
- *	commands that make a host as the same file says do so one after the
- *	other; -1: standard input
  *
  * Return: its text, to be freed; NULL after printing the reason.
  */
-char *conf_read(const char *name, size_t *len, int *fd);
+char *conf_read(const char *name, size_t *len);
 
 /**
  * file_replace - write a file anew: whoever reads it sees the old text or the new one
- * @name: of the file
- * @old: descriptor of it; the new one has its owner and mode
+ * @name: of the file, which exists; the new one has its owner and mode
  * @text: the new text
  * @len: its bytes
  *
+ * Context: lock_take(), and since the old text was read.
  * Return: an exit code.
  */
-int file_replace(const char *name, int old, const char *text, size_t len);
+int file_replace(const char *name, const char *text, size_t len);
 
 /**
  * conf_load - read and parse a file
  * @conf: filled in; to be freed with conf_free()
  * @name: as for conf_read()
- * @fd: as for conf_read()
  *
  * Return: an exit code.
  */
-int conf_load(struct conf *conf, const char *name, int *fd);
+int conf_load(struct conf *conf, const char *name);
 
 /**
  * conf_save_rates - put rates into a fabric's file

@@ -269,12 +269,6 @@ static bool is_mac(char *mac)
 	return !mac[i];
 }
 
-bool conf_is_device_name(const char *name)
-{
-	return *name && strlen(name) < IFNAMSIZ && !strpbrk(name, "/:% \t") && strcmp(name, ".") &&
-	       strcmp(name, "..");
-}
-
 static bool is_device(char *device)
 {
 	if (!strncmp(device, "mac:", 4))

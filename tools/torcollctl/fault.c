@@ -2,6 +2,7 @@
 /* Sentences about a wiring. See fault.h. */
 #include "fault.h"
 
+#include "conf.h"
 #include "core/host_shape.h"
 
 #include <errno.h>
@@ -290,12 +291,6 @@ static void fault_absent(struct faults *f, const struct roles *r, uint32_t node)
 		add_where(f, at[i]);
 }
 
-/* A file of a fabric has names in brackets. */
-static bool name_is_valid(const char *name)
-{
-	return *name && !strpbrk(name, "]\\ \t");
-}
-
 static void fault_names(struct faults *f, const struct roles *r)
 {
 	const struct graph *g = r->w->g;
@@ -307,7 +302,7 @@ static void fault_names(struct faults *f, const struct roles *r)
 		for (same = 1; i + same < g->nhosts; same++)
 			if (strcmp(name, host_name(r, i + same)))
 				break;
-		if (same == 1 && name_is_valid(name))
+		if (same == 1 && conf_is_host_name(name))
 			continue;
 		f->no_file = true;
 		if (same > 1)
@@ -315,7 +310,7 @@ static void fault_names(struct faults *f, const struct roles *r)
 				    "%u hosts are called \"%s\"", same, name);
 		else
 			add_problem(f, "name", "give it another: hostnamectl hostname NAME",
-				    "the host name \"%s\" cannot be written into a file", name);
+				    "the host name \"%s\" cannot be written into a file: letters, digits, dots, hyphens and underscores can", name);
 	}
 }
 

@@ -35,6 +35,7 @@ void hosts_merge(FILE *out, const struct conf *conf, const char *text, size_t le
  * @remove: take the lines out
  * @dry: change nothing
  *
+ * Context: lock_take(), unless @dry.
  * Return: 1: the file was changed, or would be; 0: it is as it is to be; -1
  * after printing the reason.
  */

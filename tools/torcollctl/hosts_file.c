@@ -9,6 +9,7 @@
 #include "conf_load.h"
 #include "ctl.h"
 #include "hosts.h"
+#include "lock.h"
 
 static const char help[] =
 	"Usage: torcollctl hosts FILE [write PATH] [remove PATH]\n"
@@ -23,7 +24,7 @@ static const char help[] =
 	"\"torcollctl apply\" does that, too, if FILE has \"hosts = PATH\".\n";
 
 /* Write the new text. Return 1: it differs and was written, unless @dry; 0; or -1. */
-static int update(const struct conf *conf, const char *path, bool remove, bool dry, int fd,
+static int update(const struct conf *conf, const char *path, bool remove, bool dry,
 		  const char *text, size_t len)
 {
 	char *fresh = NULL;
@@ -42,13 +43,13 @@ static int update(const struct conf *conf, const char *path, bool remove, bool d
 		return -1;
 	}
 	ret = size != len || memcmp(fresh, text, len);
-	if (ret && !dry && file_replace(path, fd, fresh, size))
+	if (ret && !dry && file_replace(path, fresh, size))
 		ret = -1;
 	free(fresh);
 	return ret;
 }
 
-/* A missing file is made, to have a lock on. */
+/* A missing file is made, to be replaced. */
 static int create(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
@@ -65,7 +66,7 @@ int hosts_update(const struct conf *conf, const char *path, bool remove, bool dr
 {
 	char *text;
 	size_t len;
-	int ret, fd;
+	int ret;
 
 	if (access(path, F_OK) && errno == ENOENT) {
 		if (remove || dry)
@@ -73,12 +74,23 @@ int hosts_update(const struct conf *conf, const char *path, bool remove, bool dr
 		if (create(path))
 			return -1;
 	}
-	text = conf_read(path, &len, &fd);
+	text = conf_read(path, &len);
 	if (!text)
 		return -1;
-	ret = update(conf, path, remove, dry, fd, text, len);
+	ret = update(conf, path, remove, dry, text, len);
 	free(text);
-	close(fd);
+	return ret;
+}
+
+static int hosts_change(const struct conf *conf, const char *path, bool remove)
+{
+	int lock, ret = lock_take(&lock);
+
+	if (ret)
+		return ret;
+	if (hosts_update(conf, path, remove, false) < 0)
+		ret = CTL_REFUSED;
+	lock_drop(lock);
 	return ret;
 }
 
@@ -88,7 +100,7 @@ static int hosts_run(const struct conf *conf, const char *file, const char *path
 		return other_error("%s: [fabric] has neither ip nor ip6, from which the nodes' addresses follow: add a line such as \"ip = 10.7.0.0/24\"",
 				   file);
 	if (path)
-		return hosts_update(conf, path, remove, false) < 0 ? CTL_REFUSED : CTL_OK;
+		return hosts_change(conf, path, remove);
 	hosts_print(stdout, conf);
 	return CTL_OK;
 }
@@ -113,7 +125,7 @@ int hosts_main(struct args *a)
 	const char *file = arg_next(a), *path = NULL;
 	struct conf conf;
 	bool remove;
-	int ret, fd;
+	int ret;
 
 	if (!file || !strcmp(file, "help") || !strcmp(file, "--help") || !strcmp(file, "-h")) {
 		fputs(help, file ? stdout : stderr);
@@ -121,12 +133,10 @@ int hosts_main(struct args *a)
 	}
 	if (parse_words(a, &path, &remove))
 		return CTL_USAGE;
-	ret = conf_load(&conf, file, &fd);
+	ret = conf_load(&conf, file);
 	if (ret)
 		return ret;
 	ret = hosts_run(&conf, file, path, remove);
 	conf_free(&conf);
-	if (fd >= 0)
-		close(fd);
 	return ret;
 }

@@ -132,13 +132,15 @@ int netns_create(const char *name)
 	return 0;
 }
 
-void netns_remove(const char *name)
+int netns_remove(const char *name)
 {
 	const char *path = path_of(name);
 
 	umount2(path, MNT_DETACH);
-	if (unlink(path))
-		fprintf(stderr, "Warning: %s: %s\n", path, strerror(errno));
+	if (!unlink(path))
+		return CTL_OK;
+	other_error("%s: %s", path, strerror(errno));
+	return CTL_REFUSED;
 }
 
 /* Take "prefix NAME" if it is next. Return 0, or CTL_USAGE. */
@@ -156,15 +158,16 @@ static int netns_down(struct args *a)
 {
 	const char *prefix;
 	uint32_t *node;
+	int ret = CTL_OK;
 	uint32_t i, n;
 
 	if (take_prefix(a, &prefix) || arg_end(a))
 		return CTL_USAGE;
 	n = netns_list(prefix, &node);
 	for (i = 0; i < n; i++)
-		netns_remove(netns_name(prefix, node[i]));
+		ret |= netns_remove(netns_name(prefix, node[i]));
 	free(node);
-	return CTL_OK;
+	return ret;
 }
 
 static int netns_exec(struct args *a)

@@ -37,7 +37,8 @@ int netns_enter(int fd);
 /* Create a namespace and enter it. Return 0 or a negative errno. */
 int netns_create(const char *name);
 
-void netns_remove(const char *name);
+/* Return an exit code, after printing the reason. */
+int netns_remove(const char *name);
 
 /* Prepare /run/netns as iproute2 does. Return 0 or a negative errno. */
 int netns_prepare(void);

@@ -357,8 +357,10 @@ int netns_run(struct args *a)
 		.prefix = netns_prefix(),
 		.only = RANK_ALL,
 	};
-	int ret;
+	int ret = job_open_standard();
 
+	if (ret)
+		return other_error("/dev/null: %s", strerror(-ret));
 	run.job.data = &run;
 	if (parse(a, &run) || find_nodes(&run))
 		return CTL_USAGE;

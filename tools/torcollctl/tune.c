@@ -63,6 +63,7 @@ static const char *const units[RATES] = {
 int place_find(struct conn *c, const char *word, struct place *place)
 {
 	struct json_object *list, *fabric = NULL;
+	uint32_t side[MAX_DIMS];
 	struct shape shape;
 	uint64_t key = 0;
 	size_t i;
@@ -86,7 +87,8 @@ int place_find(struct conn *c, const char *word, struct place *place)
 	place->key = js_u64(fabric, "key");
 	place->node = js_u64(fabric, "node");
 	json_object_put(list);
-	if (tor_torus_init(&place->torus, shape.ndim, shape.side, shape.cables))
+	shape_sides(&shape, side);
+	if (tor_torus_init(&place->torus, shape.ndim, side, shape.cables))
 		return usage_error("the fabric has a shape that this program does not know");
 	return CTL_OK;
 }

@@ -226,15 +226,15 @@ static void put_orders(const struct head *head, const struct host *host, FILE *t
  * Send an agent its orders. What cannot be written has a reason that the
  * connection's end will tell.
  */
-static void send_orders(const struct head *head, uint32_t i)
+static void send_orders(struct head *head, uint32_t i)
 {
-	int fd = dup(head->job.proc[i].in);
-	FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
+	char *text = NULL;
+	size_t len;
+	FILE *to = need(open_memstream(&text, &len));
 
-	if (!to)
-		return;
 	put_orders(head, &head->run->hosts.host[i], to);
 	fclose(to);
+	job_feed(&head->job, i, need(text), len);
 }
 
 /* --- failures --- */
@@ -302,13 +302,17 @@ static void run_late(struct job *job)
 	fail(head, EXIT_TIMEOUT);
 }
 
-/* The agent kills the ranks; if it does not, its connection is cut. */
+/*
+ * The agent kills the ranks; if it does not, or still reads its orders, its
+ * connection is cut.
+ */
 static void host_kill(struct job *job, uint32_t i, int sig)
 {
 	struct host *host = host_of(job, i);
 	char letter = sig == SIGKILL ? 'K' : sig == SIGINT ? 'I' : sig == SIGHUP ? 'H' : 'T';
 
-	if ((sig == SIGKILL && host->killed) || write(job->proc[i].in, &letter, 1) != 1)
+	if ((sig == SIGKILL && host->killed) || !job_is_fed(job, i) ||
+	    write(job->proc[i].in, &letter, 1) != 1)
 		kill(-job->proc[i].pid, SIGKILL);
 	host->killed |= sig == SIGKILL;
 }
@@ -391,7 +395,7 @@ static const struct job_ops ops = {
 	.late = run_late,
 };
 
-static int start(struct head *head)
+static void start(struct head *head)
 {
 	uint32_t i;
 	int err;
@@ -400,20 +404,21 @@ static int start(struct head *head)
 		for (i = 0; i < head->run->hosts.count; i++)
 			print_command(head->run, &head->run->hosts.host[i]);
 	err = job_start(&head->job, &i);
-	if (err)
-		return complain("starting the connection to %s: %s", head->run->hosts.host[i].name,
-				strerror(-err));
+	if (err) {
+		/* that the others are killed is no news */
+		head->code = complain("starting the connection to %s: %s",
+				      head->run->hosts.host[i].name, strerror(-err));
+		return;
+	}
 	for (i = 0; i < head->run->hosts.count; i++)
 		send_orders(head, i);
 	if (head->run->timeout)
 		head->job.deadline = job_now() + 1000ULL * head->run->timeout;
-	return 0;
 }
 
 int head_main(struct run *run)
 {
 	struct head head = { .job.ops = &ops, .run = run, .running = run->ranks };
-	int err;
 
 	head.job.data = &head;
 	if (fresh_name(head.name) || fresh_secret(head.secret))
@@ -423,11 +428,9 @@ int head_main(struct run *run)
 	head.job.grace_ms = GRACE_MS;
 	head.job.feed = true;
 	head.members = members_text(run);
-	err = start(&head);
+	start(&head);
 	job_follow(&head.job);
 	free(head.members);
 	job_free(&head.job);
-	if (err)
-		return err;
 	return head.job.signal ? 128 + head.job.signal : head.code;
 }

@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "job/job.h"
+
 const char *argp_program_version = "torcollrun " TORCOLL_VERSION;
 
 enum key {
@@ -209,7 +211,11 @@ int main(int argc, char **argv)
 		.prefix = prefix && *prefix ? prefix : "tor",
 		.ssh = "ssh -T -oBatchMode=yes -oServerAliveInterval=5",
 	};
+	int err;
 
+	err = job_open_standard();
+	if (err)
+		return complain("/dev/null: %s", strerror(-err));
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &run);
 	if (hosts_find(&run))
