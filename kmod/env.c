@@ -2,7 +2,7 @@
 /*
  * Core's environment as far as it has no state here: memory and hashes. The
  * rest of env.h is implemented with its state: send.c, memory.c, group.c,
- * lane.c, fabric.c, and in crc.c and fpu.c.
+ * lane.c, fabric.c, and in copy.c, crc.c and fpu.c.
  */
 #include "core/env.h"
 
@@ -11,6 +11,7 @@
 #include <linux/siphash.h>
 #include <linux/slab.h>
 
+#include "copy.h"
 #include "crc.h"
 #include "fpu.h"
 #include "main.h"
@@ -214,6 +215,8 @@ int tor_env_init(void)
 	int err = tor_crc_init();
 	u32 i;
 
+	if (!err)
+		err = tor_copy_init();
 	if (!err)
 		err = tor_fpu_init();
 	for (i = 0; !err && i < ARRAY_SIZE(frames); i++) {

@@ -38,6 +38,9 @@
 /* Yield the processor (cond_resched()); a no-op in programs. Context: may sleep. */
 void tor_env_breathe(void);
 
+/* memcpy() for payloads. Context: any. */
+void tor_env_copy(void *to, const void *from, size_t n);
+
 #else
 
 #include "core/host.h"

@@ -230,4 +230,9 @@ static inline void tor_env_breathe(void)
 {
 }
 
+static inline void tor_env_copy(void *to, const void *from, size_t n)
+{
+	memcpy(to, from, n);
+}
+
 #endif

@@ -349,7 +349,7 @@ void tor_mem_copy(const struct tor_mem *to, const struct tor_mem *from)
 		void *dst = tor_env_mem(to, done, &run);
 		const void *src = tor_env_mem(from, done, &run);
 
-		memcpy(dst, src, run);
+		tor_env_copy(dst, src, run);
 		done += run;
 		cond_resched();
 	}

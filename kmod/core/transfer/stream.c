@@ -94,7 +94,7 @@ void tor_stream_copy(struct tor_stream *s, struct tor_mem *mem, u64 off, u64 len
 		tor_assert(run);
 		if (!run)
 			return;
-		memcpy(m.p, s->p, run);
+		tor_env_copy(m.p, s->p, run);
 		stream_advance(s, run);
 		mem_advance(&m, run);
 	}
