@@ -20,6 +20,8 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 	case MMU_NOTIFY_SOFT_DIRTY:
 		break;
 	default:
+		/* pairs with tor_mapping_reset() */
+		smp_mb();
 		WRITE_ONCE(mapping->lost, true);
 	}
 	return true;

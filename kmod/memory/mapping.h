@@ -40,21 +40,15 @@ static inline bool tor_mapping_lost(const struct tor_mapping *mapping)
 }
 
 /*
- * Start again, before pages are pinned, when changes that are under way have
- * ended. Return what tor_mapping_held() needs. Context: process, may sleep.
+ * Start again, before pages are pinned. A change that has begun before either
+ * has ended when this returns, or sets @lost afterwards: invalidate() has a
+ * barrier between its number, for which mmu_interval_read_begin() waits, and
+ * @lost. Context: process, may sleep.
  */
-static inline unsigned long tor_mapping_reset(struct tor_mapping *mapping)
+static inline void tor_mapping_reset(struct tor_mapping *mapping)
 {
-	unsigned long seq = mmu_interval_read_begin(&mapping->notifier);
-
-	WRITE_ONCE(mapping->lost, false);
-	return seq;
-}
-
-/* Return whether nothing has changed since tor_mapping_reset() returned @seq. */
-static inline bool tor_mapping_held(struct tor_mapping *mapping, unsigned long seq)
-{
-	return !tor_mapping_lost(mapping) && !mmu_interval_read_retry(&mapping->notifier, seq);
+	smp_store_mb(mapping->lost, false);
+	mmu_interval_read_begin(&mapping->notifier);
 }
 
 #else
@@ -76,14 +70,8 @@ static inline bool tor_mapping_lost(const struct tor_mapping *mapping)
 	return false;
 }
 
-static inline unsigned long tor_mapping_reset(struct tor_mapping *mapping)
+static inline void tor_mapping_reset(struct tor_mapping *mapping)
 {
-	return 0;
-}
-
-static inline bool tor_mapping_held(struct tor_mapping *mapping, unsigned long seq)
-{
-	return true;
 }
 
 #endif

@@ -159,13 +159,12 @@ err_user:
 
 static int pin_watched(struct tor_pages *pages)
 {
-	unsigned long seq;
 	int tries, err;
 
 	for (tries = 0; tries < PIN_TRIES; tries++) {
-		seq = tor_mapping_reset(pages->mapping);
+		tor_mapping_reset(pages->mapping);
 		err = pin_all(pages);
-		if (err || tor_mapping_held(pages->mapping, seq))
+		if (err || !tor_mapping_lost(pages->mapping))
 			return err;
 		pages_unpin(pages, pages->pages, false);
 	}

@@ -58,10 +58,9 @@ static bool forward_later(struct tor_port *in, struct tor_port *out, struct sk_b
 		memset(skb->cb, 0, sizeof(skb->cb));
 		return false;
 	}
+	/* one that waits is counted when it leaves: tor_send_frame() */
 	if (ret)
 		kfree_skb_reason(skb, tor_port_drop(in, TOR_C_DROP_FORWARD));
-	else
-		tor_fabric_count(in->fabric, TOR_C_FORWARDED, 1);
 	return true;
 }
 

@@ -64,7 +64,7 @@ static void attach_shared(struct sk_buff *skb, const struct tor_frame *frame)
 				 frame->linear_len);
 	skb->len += frame->linear_len;
 	skb->data_len += frame->linear_len;
-	skb->truesize += page_size(page);
+	skb->truesize += frame->linear_len;
 	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 }
 
@@ -243,6 +243,8 @@ void tor_send_frame(struct tor_entry *entry, struct sk_buff *skb)
 	ret = tor_xmit(skb);
 	if (unlikely(net_xmit_eval(ret)))
 		refused(entry, &cb);
+	else if (cb.in != TOR_NO_PORT)
+		tor_fabric_count(cb.port->fabric, TOR_C_FORWARDED, 1);
 }
 
 /* Packets wait at the port of a frame, which may have to wait, too. */

@@ -320,34 +320,36 @@ void tor_slot_release_all(struct tor_group *group)
 /* --- waiters --- */
 
 /*
- * Count a thread more or less that waits for this very op. Return whether there
- * is such an op.
+ * Count a thread more or less that waits for this very op. Return the op's state
+ * if it is RUNNING or DONE, else FREE: there is no such op.
  */
-static bool count_waiter(struct tor_group *group, u64 handle, int change)
+static enum tor_slot_state count_waiter(struct tor_group *group, u64 handle, int change)
 {
 	struct tor_slot *slot = tor_slot_find(group, handle);
-	bool found = false;
+	enum tor_slot_state state = TOR_SLOT_FREE;
 
 	if (!slot)
-		return false;
+		return state;
 	spin_lock_bh(&group->results);
-	if (tor_slot_seq(slot) == (u32)handle)
-		found = slot->state == TOR_SLOT_RUNNING || slot->state == TOR_SLOT_DONE;
-	if (found)
-		slot_step(slot, slot->state, slot->waiters + change);
+	if (tor_slot_seq(slot) == (u32)handle &&
+	    (slot->state == TOR_SLOT_RUNNING || slot->state == TOR_SLOT_DONE)) {
+		state = slot->state;
+		slot_step(slot, state, slot->waiters + change);
+	}
 	spin_unlock_bh(&group->results);
-	return found;
+	return state;
 }
 
 bool tor_slot_await(struct tor_group *group, u64 handle)
 {
-	return count_waiter(group, handle, 1);
+	return count_waiter(group, handle, 1) != TOR_SLOT_FREE;
 }
 
 void tor_slot_unawait(struct tor_group *group, u64 handle)
 {
-	count_waiter(group, handle, -1);
-	/* it may be done, and available to any waiter now */
+	/* it is over, and available to any waiter now; else nothing has changed */
+	if (count_waiter(group, handle, -1) != TOR_SLOT_DONE)
+		return;
 	tor_group_wake(group);
 	rcu_read_lock();
 	tor_session_wake(READ_ONCE(group->session), EPOLLIN | EPOLLRDNORM);

@@ -19,10 +19,11 @@ exported()
 	nm -D --defined-only "$so" | awk '$2 != "A" { print $3 }' | sort
 }
 
-# "SYMBOL@NODE RELEASE": of each node's own release.
+# "SYMBOL@NODE RELEASE", of the release that it came with: that of its node, unless it came later.
 packaged()
 {
-	exported | sed -E 's/@@?TORCOLL_(.*)/@TORCOLL_\1 \1.0/'
+	exported | sed -E 's/@@?TORCOLL_(.*)/@TORCOLL_\1 \1.0/
+		s/^(torcoll_(fabrics|wait_all|wait_any|wait_fds)@TORCOLL_0.1) .*/\1 0.2.0/'
 }
 
 declared()

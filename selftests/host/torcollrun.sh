@@ -326,7 +326,7 @@ fails fails__not_executable 126 'denied' run "$work/hosts"
 fails connection__refused 255 'rank 1 on b \(node 1\): the connection ended with exit status 255 before any ranks began' \
 	build/bin/torcollrun --ssh "$work/refused" -H a,b,c sleep 100
 check connection__lost connection_lost
-fails connection__no_descriptors 2 '^torcollrun: starting the connection to [bc]: Too many open files$' few_descriptors
+fails connection__no_descriptors 2 '^torcollrun: starting the connection to [abc]: Too many open files$' few_descriptors
 is connection__no_descriptors__says_so_once "$(few_descriptors 2>&1 | wc -l)" 1
 check connection__does_not_read stuck_connection
 check standard__no_stdout eval 'standard_closed >&-'

@@ -396,9 +396,47 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Walks that would take seconds are not quick, wherever the symmetry of a plan leads. */
+static void tor_cost_is_quick__no_walk_of_seconds(void **state)
+{
+	static const struct {
+		u32 side[5];
+		u32 ndim;
+		u32 algorithm;
+		bool quick;
+	} cases[] = {
+		{ { 16, 16 }, 2, TORCOLL_DIRECT, true },
+		{ { 32, 32 }, 2, TORCOLL_DIRECT, true },
+		{ { 64, 64 }, 2, TORCOLL_DIRECT, false },
+		{ { 16, 16, 16 }, 3, TORCOLL_DIRECT, false },
+		{ { 8, 8, 8, 8, 8 }, 5, TORCOLL_DIRECT, false },
+		{ { 16, CHORD(4) }, 2, TORCOLL_FLOOD, true },
+		{ { 512, CHORD(2) }, 2, TORCOLL_FLOOD, false },
+		{ { 512, CHORD(2) }, 2, TORCOLL_TREE, false },
+		{ { 512, CHORD(2) }, 2, TORCOLL_CIRCULANT, true },
+	};
+	struct tor_torus t;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct tor_call call = {
+			.collective = cases[i].algorithm == TORCOLL_DIRECT ? TORCOLL_ALLREDUCE :
+									     TORCOLL_BROADCAST,
+			.algorithm = cases[i].algorithm,
+		};
+
+		assert_int_equal(tor_torus_init(&t, cases[i].ndim, cases[i].side, 1), 0);
+		call.torus = &t;
+		call.ranks = t.nodes;
+		assert_int_equal(tor_cost_is_quick(&call), cases[i].quick);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tor_cost_is_quick__no_walk_of_seconds),
 		cmocka_unit_test(cost_plan__symmetry_is_no_guess),
 		cmocka_unit_test(tally_message__goes_the_ways_of_frames),
 		cmocka_unit_test(cost_plan__lists_are_walked_through),

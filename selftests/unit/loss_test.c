@@ -221,9 +221,24 @@ static void tor_loss_hello__duplicates_hide_little(void **state)
 		interval(1000, 2000);
 	settle();
 	assert_int_equal(cable.loss.lost, 0);
-	interval(1000, 500);
+	interval(4000, 1000);
 	settle();
-	assert_int_equal(cable.loss.lost, 500 - TOR_LOSS_EARLY);
+	assert_int_equal(cable.loss.lost, 3000 - TOR_LOSS_EARLY);
+}
+
+/* Acknowledgements pass hellos that wait in a queueing discipline, for a while. */
+static void tor_loss_hello__a_long_queue_is_no_loss(void **state)
+{
+	u32 i;
+
+	(void)state;
+	begin(0, 0);
+	interval(100, 350);
+	for (i = 0; i < 3 * TOR_LOSS_WINDOW; i++)
+		interval(100, 100);
+	interval(350, 100);
+	settle();
+	assert_int_equal(cable.loss.lost, 0);
 }
 
 static void tor_loss_hello__a_doubled_hello(void **state)
@@ -299,6 +314,7 @@ int main(void)
 		cmocka_unit_test_setup(tor_loss_hello__reordering_both_ways_does_not_add_up, setup),
 		cmocka_unit_test_setup(tor_loss_hello__reordering_hides_no_loss, setup),
 		cmocka_unit_test_setup(tor_loss_hello__duplicates_hide_little, setup),
+		cmocka_unit_test_setup(tor_loss_hello__a_long_queue_is_no_loss, setup),
 		cmocka_unit_test_setup(tor_loss_hello__a_doubled_hello, setup),
 		cmocka_unit_test_setup(tor_loss_hello__an_older_hello_after_a_newer, setup),
 		cmocka_unit_test_setup(tor_loss_hello__silence, setup),

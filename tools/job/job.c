@@ -246,6 +246,7 @@ int job_start(struct job *job, uint32_t *failed)
 	int err = take_over_signals(job);
 	uint32_t i;
 
+	*failed = 0;
 	fflush(stdout);
 	for (i = 0; !err && i < job->count; i++) {
 		*failed = i;

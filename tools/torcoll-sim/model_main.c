@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* torcoll-sim --engine model and --engine both: options. */
 #include "model.h"
+#include "sim.h"
 
 #include "core/wire/wire.h"
 
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 
 #define SIZES_MOST	64
+#define BOTH_BYTES	(1ULL << 30)	/* of the vectors that are simulated at a time */
 
 enum {
 	OPT_ENGINE = 256, OPT_PROFILE, OPT_DIMS, OPT_SIZES, OPT_ALGORITHM, OPT_COLLECTIVE, OPT_FORMAT,
@@ -42,7 +44,7 @@ void model_usage(FILE *to)
 	      "  --profile P        torcoll (default), swing, swing-boards, swing-hyperx, trivance, kolmakov: how\n"
 	      "                     fast, as in those papers\n"
 	      "  --dims 8x8,27x27   shapes (8x8)\n"
-	      "  --sizes 32:512M:x4 bytes: from, to, factor (default); or a list 2K,1M\n"
+	      "  --sizes 32:512M:x4 bytes: from, to, factor (default; both: 1536,1200K); or a list 2K,1M\n"
 	      "  --algorithm A,B    all (default) or some\n"
 	      "  --collective C     allreduce (default), ...\n"
 	      "  --topology T       torus (default), hammingmesh, hyperx, switch\n"
@@ -276,6 +278,19 @@ static bool simulate(const struct question *q, const struct model_answer *answer
 	return good;
 }
 
+/* Refuse what takes more memory than a computer has, or has no links to simulate. */
+static void check_memory(const struct question *q, const char *dims)
+{
+	const u64 nodes = q->run.fabric.torus.nodes;
+	u32 i;
+
+	if (nodes < 2 || nodes > SIM_NODES_MAX)
+		refuse("dims for --engine both", dims);
+	for (i = 0; i < q->run.nsizes; i++)
+		if (nodes * q->run.sizes[i] > BOTH_BYTES)
+			refuse("sizes for --engine both", "the vectors of all nodes are longer than 1 GiB");
+}
+
 /* Return an exit code. */
 static int answer_one(struct question *q, const char *dims)
 {
@@ -285,6 +300,8 @@ static int answer_one(struct question *q, const char *dims)
 
 	if (!model_fabric_init(&q->run.fabric, dims, q->topology, q->board))
 		refuse("dims", dims);
+	if (q->both)
+		check_memory(q, dims);
 	model_ask(&q->run, &answer, &why);
 	if (!answer.rows) {
 		fprintf(stderr, "torcoll-sim: %s: %s\n", dims, why);
@@ -343,13 +360,14 @@ int model_main(int argc, char **argv)
 	q->run.profile = *model_profile_find("torcoll");
 	q->cable = (struct model_cable){ .rate = 25000, .delay = 5000, .frame_size = 9000 };
 	q->run.sizes = q->size;
-	parse_sizes(q, "32:512M:x4");
 	parse_algorithms(q, all);
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
 		parse(q, c);
 	if (optind < argc)
 		refuse("argument", argv[optind]);
 	check_engine(q);
+	if (!q->run.nsizes)
+		parse_sizes(q, q->both ? "1536,1200K" : "32:512M:x4");
 	if (q->both) {
 		q->run.profile.rates = model_cable_rates(&q->cable);
 		model_frames_begin();

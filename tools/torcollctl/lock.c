@@ -33,13 +33,20 @@ static int lock_wait(int fd)
 	return CTL_OK;
 }
 
+/* Not root's, or without /run, as in a container or while an image is built. */
+static bool has_no_lock(int error)
+{
+	return error == EACCES || error == EROFS || error == ENOENT;
+}
+
 int lock_take(int *fd)
 {
 	int ret;
 
 	*fd = open(LOCK_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (*fd < 0)
-		return errno == EACCES ? CTL_OK : other_error("%s: %s", LOCK_FILE, strerror(errno));
+		return has_no_lock(errno) ? CTL_OK :
+					    other_error("%s: %s", LOCK_FILE, strerror(errno));
 	ret = lock_wait(*fd);
 	if (ret) {
 		close(*fd);

@@ -468,24 +468,43 @@ static u32 cost_places(const struct tor_torus *torus, enum symmetry s)
 	return places;
 }
 
+/* The ranks from which a plan of RANKS or none is walked: see walk_period(). */
+static u64 cost_ranks(const struct tor_call *call, enum symmetry s)
+{
+	const struct tor_torus *t = call->torus;
+
+	if (s == NONE || t->kind[t->ndim - 1] == TORCOLL_KIND_LINE)
+		return call->ranks;
+	return t->nodes / t->side[t->ndim - 1];
+}
+
 /*
- * Some plans are long to walk from each place: all ranks send to all, or each
- * round of a ring with chords is looked up in its layers.
+ * Some plans are long to walk from each rank: all send to all, or each round of
+ * a ring with chords is looked up in its layers.
  */
-static bool cost_is_long(const struct tor_call *call, u32 places)
+static bool cost_is_long(const struct tor_call *call, enum symmetry s)
 {
 	u64 reach = tor_torus_diameter(call->torus);
 
-	if (call->algorithm == TORCOLL_DIRECT && call->collective <= TORCOLL_REDUCE)
-		return places * reach * call->ranks > QUICK_STEPS;
-	return tor_torus_has_chords(call->torus) && places * reach * reach > QUICK_STEPS;
+	switch (call->algorithm) {
+	case TORCOLL_DIRECT:
+		return call->collective <= TORCOLL_REDUCE &&
+		       cost_ranks(call, s) * call->ranks * reach > QUICK_STEPS;
+	case TORCOLL_FLOOD:
+	case TORCOLL_TREE:
+	case TORCOLL_LAYERS:
+		return s == NONE && tor_torus_has_chords(call->torus) &&
+		       call->ranks * reach * reach > QUICK_STEPS;
+	default:
+		return false;
+	}
 }
 
 bool tor_cost_is_quick(const struct tor_call *call)
 {
 	enum symmetry s = cost_symmetry(call);
 
-	if (cost_is_long(call, s == NONE ? call->ranks : cost_places(call->torus, s)))
+	if (cost_is_long(call, s))
 		return false;
 	if (call->ranks <= (call->members ? QUICK_LIST : QUICK_RANKS))
 		return true;

@@ -180,7 +180,8 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	frame.dst = h.dst;
 	/* every other frame: see tx->split */
 	frame.tie = (index ^ chan->index) & 1;
-	if (tx->split)
+	/* forwarders in a ring have one way */
+	if (tx->split && comm->node->torus.ndim > 1)
 		tor_tx_tie(tx, index, tor_wire_tie(h.offset, 0));
 	if (tor_chan_copy_send(chan, tx)) {
 		frame.linear = tx->copy;

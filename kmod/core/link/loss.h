@@ -8,7 +8,8 @@
  * there. The difference since the count began is the number of missing frames.
  *
  * It is not exact at any one moment: where devices have several queues, frames
- * overtake hellos and are overtaken by them. Such frames are missing, or early,
+ * overtake hellos and are overtaken by them, and acknowledgements overtake all
+ * that waits in a queueing discipline. Such frames are missing, or early,
  * for a moment only, but on a busy cable some frame may be at any moment.
  * Therefore only what is missing at every hello of a window is counted as lost,
  * and only if it is as much as the difference between these hellos, which shows
@@ -30,7 +31,7 @@
 #include "core/env.h"
 
 #define TOR_LOSS_WINDOW		12	/* hello intervals */
-#define TOR_LOSS_EARLY		128	/* largest credit, frames */
+#define TOR_LOSS_EARLY		1024	/* largest credit, frames: what waits in a long queue */
 #define TOR_LOSS_OVERTAKEN	64	/* frames by which a hello may be overtaken by others */
 /* No port sends more than this: what a hello says beyond it is another count. */
 #define TOR_LOSS_FRAME_NS	16	/* a frame in this time, */
