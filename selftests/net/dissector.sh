@@ -14,7 +14,7 @@ cleanup rm -rf "$tmp"
 
 start_capture()
 {
-	torcollctl netns exec 0 tcpdump -q -i d0p -w "$tmp/frames.pcap" -U ether proto 0x88b5 \
+	torcollctl netns exec 0 tcpdump -Z root -q -i d0p -w "$tmp/frames.pcap" -U ether proto 0x88b5 \
 		2>"$tmp/tcpdump.log" &
 	capture=$!
 	wait_for 20 grep -q "listening on" "$tmp/tcpdump.log"

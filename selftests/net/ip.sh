@@ -94,7 +94,7 @@ listens()
 
 start_capture()
 {
-	node 0 tcpdump -n -i d0p -s 128 -w "$work/capture" "$@" 2>"$work/tcpdump.err" &
+	node 0 tcpdump -Z root -n -i d0p -s 128 -w "$work/capture" "$@" 2>"$work/tcpdump.err" &
 	capture=$!
 	wait_for 20 listens
 }

@@ -79,7 +79,7 @@ udp()
 # The longest packet that the receiver of such a stream sees.
 longest_seen()
 {
-	torcollctl netns exec 10 tcpdump -n -i tor0 -s 128 --immediate-mode -w "$work/stream.pcap" 'tcp and len > 200' 2>"$work/tcpdump.err" &
+	torcollctl netns exec 10 tcpdump -Z root -n -i tor0 -s 128 --immediate-mode -w "$work/stream.pcap" 'tcp and len > 200' 2>"$work/tcpdump.err" &
 	capture=$!
 	wait_for 20 grep -q 'listening on' "$work/tcpdump.err"
 	tcp longest 0 10 >/dev/null
@@ -343,7 +343,7 @@ capture_echoes()
 	local captures=() dev
 
 	for dev in tor0 d0p d0m d1p d1m; do
-		torcollctl netns exec 0 tcpdump -n -i "$dev" --immediate-mode -w "$work/$dev.pcap" 2>"$work/$dev.err" &
+		torcollctl netns exec 0 tcpdump -Z root -n -i "$dev" --immediate-mode -w "$work/$dev.pcap" 2>"$work/$dev.err" &
 		captures+=($!)
 	done
 	for dev in tor0 d0p d0m d1p d1m; do

@@ -141,7 +141,7 @@ captured()
 
 start_capture()
 {
-	torcollctl netns exec 1 tcpdump -n -i tor0 -s 100 -w "$work/received.pcap" 2>"$work/tcpdump.err" &
+	torcollctl netns exec 1 tcpdump -Z root -n -i tor0 -s 100 -w "$work/received.pcap" 2>"$work/tcpdump.err" &
 	capture=$!
 	wait_for 20 grep -q 'listening on' "$work/tcpdump.err"
 }

@@ -62,7 +62,7 @@ watch()
 	captures=()
 	for n; do
 		for dev in d0p d0m; do
-			torcollctl netns exec "$n" tcpdump -n -Q in -i "$dev" -s 128 --immediate-mode -w "$work/$n.$dev.pcap" \
+			torcollctl netns exec "$n" tcpdump -Z root -n -Q in -i "$dev" -s 128 --immediate-mode -w "$work/$n.$dev.pcap" \
 				'len > 2000' >"$work/$n.$dev.err" 2>&1 &
 			captures+=($!)
 		done
