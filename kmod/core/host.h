@@ -55,6 +55,7 @@ typedef int64_t s64;
 #define cmpxchg(p, old, new)	__sync_val_compare_and_swap(p, old, new)
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
+/* programs have one thread here; the order is kept nevertheless */
 #define smp_store_release(p, v)	__atomic_store_n((p), (v), __ATOMIC_RELEASE)
 /* an annotation for KCSAN, which the kernel has */
 #define data_race(x)		(x)

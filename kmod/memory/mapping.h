@@ -47,6 +47,7 @@ static inline bool tor_mapping_lost(const struct tor_mapping *mapping)
  */
 static inline void tor_mapping_reset(struct tor_mapping *mapping)
 {
+	/* before the number is read: pairs with invalidate() */
 	smp_store_mb(mapping->lost, false);
 	mmu_interval_read_begin(&mapping->notifier);
 }

@@ -29,8 +29,9 @@ static inline struct tor_port *tor_xmit_port(struct tor_fabric *fabric, u32 dst,
 					     u32 bytes)
 {
 	const struct tor_routes *routes = rcu_dereference(fabric->routes);
-	u32 link = tor_routes_port(&fabric->node.torus, routes, dst, tie,
-				   smp_load_acquire(&fabric->node.live), from);
+	/* before the link's state: see tor_link_sum() */
+	u32 live = smp_load_acquire(&fabric->node.live);
+	u32 link = tor_routes_port(&fabric->node.torus, routes, dst, tie, live, from);
 	u32 up;
 
 	if (link == TOR_NO_PORT)

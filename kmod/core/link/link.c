@@ -63,6 +63,7 @@ void tor_link_sum(struct tor_node *node, u32 port)
 	 * frames go to: pairs with tor_xmit_port()
 	 */
 	smp_store_release(&link->up, up);
+	/* likewise: who chooses this link finds a cable up */
 	smp_store_release(&node->live, (node->live & ~(1U << port)) | (u32)!!up << port);
 }
 
