@@ -360,12 +360,15 @@ static void proc_ended(struct job *job, uint32_t i, int status)
 	proc->ended = true;
 	proc->status = status;
 	job->alive--;
-	file_close(&proc->in);
-	/* what it wrote before, but not what its children write later */
+	/*
+	 * what it wrote before, but not what its children write later, such as
+	 * when their input ends
+	 */
 	for (s = 0; s < 2; s++) {
 		drain(job, i, s);
 		deliver_rest(job, i, s);
 	}
+	file_close(&proc->in);
 	if (job->ops->ended)
 		job->ops->ended(job, i);
 	/*
