@@ -108,7 +108,7 @@ end_capture()
 # The frames of ours in the capture, to $1 and from the other side.
 captured()
 {
-	tcpdump -n -e -r "$work/capture" 'ether proto 0x88b5 and ether '"$1"' '"$mac" 2>/dev/null | wc -l
+	tcpdump -Z root -n -e -r "$work/capture" 'ether proto 0x88b5 and ether '"$1"' '"$mac" 2>/dev/null | wc -l
 }
 
 echoes=400

@@ -85,7 +85,7 @@ longest_seen()
 	tcp longest 0 10 >/dev/null
 	kill "$capture"
 	wait "$capture"
-	tcpdump -n -r "$work/stream.pcap" 2>/dev/null | sed -n 's/.* length \([0-9]*\).*/\1/p' | sort -n | tail -n 1
+	tcpdump -Z root -n -r "$work/stream.pcap" 2>/dev/null | sed -n 's/.* length \([0-9]*\).*/\1/p' | sort -n | tail -n 1
 }
 
 # ---- ssh, files, MPI ----
@@ -356,7 +356,7 @@ capture_echoes()
 
 plain_echoes()
 {
-	tcpdump -n -e -r "$work/tor0.pcap" icmp 2>/dev/null | grep -c "ethertype IPv4.*$1"
+	tcpdump -Z root -n -e -r "$work/tor0.pcap" icmp 2>/dev/null | grep -c "ethertype IPv4.*$1"
 }
 
 # What the dissector sees in the frames on the cables.

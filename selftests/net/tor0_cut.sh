@@ -129,14 +129,14 @@ ports()
 # Packets of a stream that came twice to its receiver: each has a number of IP's and one of TCP's.
 captured_twice()
 {
-	tcpdump -n -v -r "$work/received.pcap" 'tcp and dst port 5201 and len > 200' 2>/dev/null |
+	tcpdump -Z root -n -v -r "$work/received.pcap" 'tcp and dst port 5201 and len > 200' 2>/dev/null |
 		awk '/^[0-9]/ { id = $0; sub(/.* id /, "", id); sub(/,.*/, "", id); next }
 		     /seq/ { seq = $0; sub(/.* seq /, "", seq); sub(/,.*/, "", seq); print id, seq }' | sort | uniq -d | wc -l
 }
 
 captured()
 {
-	tcpdump -n -r "$work/received.pcap" 'tcp and dst port 5201 and len > 200' 2>/dev/null | wc -l
+	tcpdump -Z root -n -r "$work/received.pcap" 'tcp and dst port 5201 and len > 200' 2>/dev/null | wc -l
 }
 
 start_capture()

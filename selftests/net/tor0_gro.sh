@@ -86,7 +86,7 @@ long()
 	local dev
 
 	for dev in d0p d0m; do
-		tcpdump -n -r "$work/$1.$dev.pcap" 2>/dev/null
+		tcpdump -Z root -n -r "$work/$1.$dev.pcap" 2>/dev/null
 	done | wc -l
 }
 

@@ -402,18 +402,19 @@ static void tor_cost_is_quick__no_walk_of_seconds(void **state)
 	static const struct {
 		u32 side[5];
 		u32 ndim;
+		u32 collective;
 		u32 algorithm;
 		bool quick;
 	} cases[] = {
-		{ { 16, 16 }, 2, TORCOLL_DIRECT, true },
-		{ { 32, 32 }, 2, TORCOLL_DIRECT, true },
-		{ { 64, 64 }, 2, TORCOLL_DIRECT, false },
-		{ { 16, 16, 16 }, 3, TORCOLL_DIRECT, false },
-		{ { 8, 8, 8, 8, 8 }, 5, TORCOLL_DIRECT, false },
-		{ { 16, CHORD(4) }, 2, TORCOLL_FLOOD, true },
-		{ { 512, CHORD(2) }, 2, TORCOLL_FLOOD, false },
-		{ { 512, CHORD(2) }, 2, TORCOLL_TREE, false },
-		{ { 512, CHORD(2) }, 2, TORCOLL_CIRCULANT, true },
+		{ { 16, 16 }, 2, TORCOLL_ALLREDUCE, TORCOLL_DIRECT, true },
+		{ { 32, 32 }, 2, TORCOLL_ALLREDUCE, TORCOLL_DIRECT, true },
+		{ { 64, 64 }, 2, TORCOLL_ALLREDUCE, TORCOLL_DIRECT, false },
+		{ { 16, 16, 16 }, 3, TORCOLL_ALLREDUCE, TORCOLL_DIRECT, false },
+		{ { 8, 8, 8, 8, 8 }, 5, TORCOLL_ALLREDUCE, TORCOLL_DIRECT, false },
+		{ { 16, CHORD(4) }, 2, TORCOLL_BROADCAST, TORCOLL_FLOOD, true },
+		{ { 512, CHORD(2) }, 2, TORCOLL_BROADCAST, TORCOLL_FLOOD, false },
+		{ { 512, CHORD(2) }, 2, TORCOLL_BROADCAST, TORCOLL_TREE, false },
+		{ { 512, CHORD(2) }, 2, TORCOLL_BROADCAST, TORCOLL_CIRCULANT, true },
 	};
 	struct tor_torus t;
 	u32 i;
@@ -421,8 +422,7 @@ static void tor_cost_is_quick__no_walk_of_seconds(void **state)
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct tor_call call = {
-			.collective = cases[i].algorithm == TORCOLL_DIRECT ? TORCOLL_ALLREDUCE :
-									     TORCOLL_BROADCAST,
+			.collective = cases[i].collective,
 			.algorithm = cases[i].algorithm,
 		};
 
