@@ -39,9 +39,9 @@ copy()
 }
 
 take='
-import shutil, socket, sys
+import socket, sys
 with socket.create_server(("", 7000), family=socket.AF_INET6, dualstack_ipv6=True) as s, open(sys.argv[1], "wb") as f:
-    shutil.copyfileobj(s.accept()[0].makefile("rb"), f)
+    f.writelines(iter(lambda c=s.accept()[0]: c.recv(65536), b""))
 '
 give='
 import socket, sys
