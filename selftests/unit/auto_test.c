@@ -116,6 +116,28 @@ static void auto__sequential(void **state)
 	assert_int_equal(refusal(NULL, &call, TOR_LEVEL_SEQUENTIAL), -EOPNOTSUPP);
 }
 
+/* Where `direct` takes long to walk, tables do not have it, and nothing else serves. */
+static void auto__sequential_beyond_tables(void **state)
+{
+	static const u32 long_side[] = { 256, 2 };
+	struct tor_chooser c;
+	struct tor_torus t;
+	struct tor_call call = { .torus = &t, .count = 100000 };
+
+	assert_int_equal(tor_torus_init(&t, ARRAY_SIZE(long_side), long_side, 2), 0);
+	call.ranks = t.nodes;
+	tor_chooser_init(&c, &t, NULL, t.nodes, &tor_rates_default);
+	assert_int_equal(tor_auto_prepare(&c, TORCOLL_ALLREDUCE), 0);
+	assert_int_equal(tor_auto_prepare(&c, TORCOLL_REDUCE_SCATTER), 0);
+	call.collective = TORCOLL_REDUCE_SCATTER;
+	assert_int_equal(chosen(&c, &call, TOR_LEVEL_SEQUENTIAL), TORCOLL_DIRECT);
+	call.collective = TORCOLL_ALLREDUCE;
+	assert_int_equal(chosen(&c, &call, TOR_LEVEL_SEQUENTIAL), TORCOLL_DIRECT);
+	call.count = 10;
+	assert_int_equal(chosen(&c, &call, TOR_LEVEL_SEQUENTIAL), TORCOLL_FLOOD);
+	tor_chooser_free(&c);
+}
+
 static void auto__parameters_stand(void **state)
 {
 	struct tor_call call = request(TORCOLL_REDUCE, 1 << 20);
@@ -169,6 +191,7 @@ int main(void)
 		cmocka_unit_test(auto__excluded),
 		cmocka_unit_test(auto__serves_all),
 		cmocka_unit_test(auto__sequential),
+		cmocka_unit_test(auto__sequential_beyond_tables),
 		cmocka_unit_test(auto__parameters_stand),
 	};
 

@@ -102,12 +102,26 @@ void tor_auto_forget(struct tor_chooser *chooser, u32 collective)
 	tor_chooser_forget(chooser, tor_auto_planned_as(collective));
 }
 
+/*
+ * Of the plans that keep the order of ranks only `direct` suits long vectors.
+ * Tables leave it out where it takes long to walk.
+ */
+static bool auto_lacks_direct(const struct tor_call *call, u32 collective, enum tor_level level)
+{
+	struct tor_call direct = *call;
+
+	direct.collective = collective;
+	direct.algorithm = TORCOLL_DIRECT;
+	return level == TOR_LEVEL_SEQUENTIAL && !tor_cost_is_quick(&direct);
+}
+
 int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
 		  const struct tor_call *call, enum tor_level level, u32 elem, u32 rank,
 		  const char **why)
 {
 	u32 collective = tor_auto_planned_as(call->collective);
-	bool known = chooser && tor_chooser_knows(chooser, collective);
+	bool known = chooser && tor_chooser_knows(chooser, collective) &&
+		     !auto_lacks_direct(call, collective, level);
 	u32 excluded = call->param[TORCOLL_PARAM_EXCLUDE];
 	struct tor_call named = *call;
 	struct tor_choice choice;
