@@ -110,6 +110,20 @@ is()
 	fi
 }
 
+# one_of TRIES COMMAND...: until it succeeds, so many times at most. For what is measured: a moment in which the machine is busy with
+# something else spoils one of them, a defect all.
+one_of()
+{
+	local i tries=$1
+
+	shift
+	for ((i = 1; i <= tries; i++)); do
+		"$@" && return
+		echo "this was attempt $i of $tries"
+	done
+	return 1
+}
+
 # fold NAME COMMAND...: the cases of a program that speaks KTAP itself, as ours.
 fold()
 {
