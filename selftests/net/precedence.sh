@@ -49,12 +49,13 @@ small_time()
 	median "${times[@]}"
 }
 
-# Large allreduces until FILE appears.
+# Large allreduces until FILE appears; if one goes wrong, there is FILE.wrong.
 large_loop()
 {
 	while [[ ! -e $1 ]]; do
-		torcollctl netns run torcoll-perf allreduce -b 512K -e 512K -w 0 -n 5 --out-of-place >"$1.out" 2>&1 ||
-			return 1
+		torcollctl netns run torcoll-perf allreduce -b 512K -e 512K -w 0 -n 5 --out-of-place >"$1.out" 2>&1 && continue
+		cp "$1.out" "$1.wrong"
+		return 1
 	done
 }
 
@@ -82,7 +83,7 @@ sent()
 	node "$1" ip -s -j link show tor0 | jq '.[0].stats64.tx.bytes'
 }
 
-# What a node sends by its network device grows by more than a few answers.
+# What a node sends by its network device grows by more than a few answers. A stream may pause for a moment: wait for it.
 grows()
 {
 	local before
@@ -99,20 +100,52 @@ tcp_rate()
 	jq '.end.sum_received.bits_per_second / 1000 | floor' "$3"
 }
 
-# small_beside_tcp RATE: whether a small allreduce takes at most twice its time beside a stream, on cables of that rate.
+# small_beside_tcp TIMES RATE: whether a small allreduce takes at most that many times its time beside a stream that goes on, on
+# cables of that rate. If frames waited for what the stream has under way, it would take tens of times its time.
 small_beside_tcp()
 {
-	local alone beside again
+	local alone beside again code=0
 
 	alone=$(small_time)
-	bulk 0 1 "$work/bulk" || bail "no stream"
+	bulk 0 1 "$work/bulk" || { end_bulk; echo "no stream"; return 1; }
 	beside=$(small_time)
-	check tcp__goes_on_meanwhile grows 0
-	node 0 tc -s qdisc show dev d0p | diag
+	wait_for 10 grows 0 || { echo "the stream does not go on"; code=1; }
+	node 0 tc -s qdisc show dev d0p
 	end_bulk
 	again=$(small_time)
-	diag "$1: allreduce of 8 bytes: $alone us alone, $beside us beside TCP, $again us alone again"
-	check small_allreduce__beside_tcp_at_most_twice_its_time test "$beside" -le $((alone + again))
+	echo "$2: allreduce of 8 bytes: $alone us alone, $beside us beside TCP, $again us alone again" | tee -a "$work/figures"
+	((code == 0 && beside > 0 && 2 * beside <= $1 * (alone + again)))
+}
+
+# Whether a stream has at least half of its rate beside large allreduces.
+tcp_beside_large()
+{
+	local before shared loop
+
+	rm -f "$work/stop" "$work/stop.out"
+	before=$(tcp_rate 0 1 "$work/alone")
+	large_loop "$work/stop" &
+	loop=$!
+	wait_for 20 test -s "$work/stop.out"
+	shared=$(tcp_rate 0 1 "$work/beside")
+	touch "$work/stop"
+	wait "$loop"
+	echo "TCP: $before kbit/s alone, $shared kbit/s beside large allreduces" | tee -a "$work/figures"
+	((before > 0 && shared >= before / 2))
+}
+
+# Whether a stream keeps three quarters of its rate beside one by another cable, which is full.
+tcp_beside_full_port()
+{
+	local before shared code=0
+
+	before=$(tcp_rate 0 1 "$work/alone")
+	bulk 0 3 "$work/slow" -P 4
+	shared=$(tcp_rate 0 1 "$work/fast")
+	wait_for 10 grows 0 || { echo "the slow stream does not go on"; code=1; }
+	end_bulk
+	echo "TCP: $before kbit/s alone, $shared kbit/s beside a stream by a slow cable" | tee -a "$work/figures"
+	((code == 0 && before > 0 && shared >= before * 3 / 4))
 }
 
 work=$(mktemp -d)
@@ -126,41 +159,31 @@ if [[ -n ${RING-} ]]; then
 	ip_up "$RING" || bail "no network devices"
 	for rate in ${RATES:-100mbit 200mbit}; do
 		check cables__shaped all_cables "$RING" "$rate"
-		small_beside_tcp "$rate"
+		check small_allreduce__beside_tcp_at_most_twice_its_time small_beside_tcp 2 "$rate"
 	done
+	diag <"$work/figures"
 	finish
 fi
 
-# a packet takes 0.6 ms, and the processors have time left
-rate=20mbit
+# A packet takes 0.6 ms, and the processors have time left: on slow kernels as much longer. The rest of the time is of processors
+# that the stream takes as well, and of what the device holds of it: so more than twice, and far less than what waits in all.
+rate=$((20 / TORCOLL_SLOW))mbit
 torus_up 4x4 mtu 1500 "${patient[@]}"
 stamps_up || bail "no times of packets"
 ip_up 16 || bail "no network devices"
 check cables__shaped all_cables 16 "$rate"
-small_beside_tcp "$rate"
+check small_allreduce__beside_tcp_at_most_four_times_its_time one_of 3 small_beside_tcp 4 "$rate"
 
 # ---- TCP beside collectives ----
 
-before=$(tcp_rate 0 1 "$work/alone")
-large_loop "$work/stop" &
-loop=$!
-wait_for 20 test -s "$work/stop.out"
-shared=$(tcp_rate 0 1 "$work/beside")
-touch "$work/stop"
-wait "$loop"
-check large_allreduces__right test $? -eq 0
-diag "TCP: $before kbit/s alone, $shared kbit/s beside large allreduces"
-check tcp__at_least_half_beside_large_allreduces test "$shared" -ge $((before / 2))
+check tcp__at_least_half_beside_large_allreduces one_of 3 tcp_beside_large
+check large_allreduces__right test ! -e "$work/stop.wrong" || diag <"$work/stop.wrong"
 
 # ---- a full port and the others ----
 
 shape 0 d0m 1mbit
-bulk 0 3 "$work/slow" -P 4
-shared=$(tcp_rate 0 1 "$work/fast")
-check slow_stream__goes_on grows 0
-end_bulk
-diag "TCP: $shared kbit/s beside a stream by a slow cable"
-check full_port__blocks_no_other test "$shared" -ge $((before * 3 / 4))
+check full_port__blocks_no_other one_of 3 tcp_beside_full_port
+diag <"$work/figures"
 
 # ---- what waits when it is dropped ----
 
@@ -181,7 +204,8 @@ overrun()
 	(($(dropped) > before))
 }
 
-shape 0 d0m "$rate"
+shape 0 d0p 20mbit
+shape 0 d0m 20mbit
 shape 1 d0p 1mbit
 shape 3 d0m 1mbit
 check overrun__is_counted_at_the_node_between overrun
