@@ -226,9 +226,11 @@ torcollctl netns down
 torus_up 2x2 mtu 3000
 all_is_well()
 {
-	all >"$work/out" && jq -e 'length == 4 and all(.[]; .verdict != "bad" and .there.bps > 0 and .back.bps > 0 and
-		.there.sent > 1000 and .there.lost == 0 and .back.damaged == 0 and .rtt_median_ns > 0)' "$work/out" ||
-		{ cat "$work/out"; return 1; }
+	if ! all >"$work/out" || ! jq -e 'length == 4 and all(.[]; .verdict != "bad" and .there.bps > 0 and .back.bps > 0 and
+		.there.sent > 1000 and .there.lost == 0 and .back.damaged == 0 and .rtt_median_ns > 0)' "$work/out"; then
+		cat "$work/out"
+		return 1
+	fi
 }
 
 # all_finds REASON: the exit code says so, and it is the worst cable.

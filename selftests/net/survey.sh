@@ -69,11 +69,11 @@ for i in range(200):
 END
 }
 
-# flood HOST DEVICE N: asks, each of a survey of its own.
+# flood HOST DEVICE N: asks, each of a survey of its own. Prints how many ms it took to send them.
 flood()
 {
 	host "$1" /usr/bin/python3 - "$2" "$3" <<'END'
-import socket, struct, sys
+import socket, struct, sys, time
 
 def crc32c(data):
     crc = 0xffffffff
@@ -92,8 +92,10 @@ for i in range(int(sys.argv[2])):
     def header(hops, crc):
         return struct.pack("!BBBBIQIIQQ", 1, 1, hops, 0, crc, i + 1, 1, len(end), 77, 0)
     frames.append(mac + header(9, crc32c(header(0, 0) + end)) + end)
+begun = time.monotonic()
 for frame in frames:
     s.send(frame)
+print(int((time.monotonic() - begun) * 1000))
 END
 }
 
@@ -102,17 +104,34 @@ sent_by()
 	host "$1" cat "/sys/class/net/$2/statistics/tx_packets"
 }
 
-# As many asks as a host may pass on at once are, and few more; so many frames go to the next one. Reports go back.
+# As many asks as a host may pass on at once are, and few more, 32 a second; so many frames go to the next one. Reports go back.
 flood_is_bounded()
 {
-	local before after
+	local before after ms
 
 	before=$(sent_by b y)
-	flood a x 200 || return 1
+	ms=$(flood a x 200) || return 1
+	wait_for 10 sent_more b y $((before + 10))
+	# more than enough comes at once
 	sleep 0.5
 	after=$(sent_by b y)
-	echo "b has passed on $((after - before)) of 200 asks"
-	((after - before >= 10 && after - before < 100))
+	echo "b has passed on $((after - before)) of 200 asks, which came within $ms ms"
+	((after - before >= 10 && after - before < 100 + ms * 32 / 1000))
+}
+
+sent_more()
+{
+	(($(sent_by "$1" "$2") >= $3))
+}
+
+# cables_are CABLES COMMAND...: as cables_seen.
+cables_are()
+{
+	local seen
+
+	seen=$(cables_seen "${@:2}")
+	echo "$seen"
+	[[ $seen == "$1" ]]
 }
 
 # tested FILTER COMMAND...: every port with somebody at its other end passes the filter.
@@ -126,16 +145,15 @@ tested()
 module_load || bail "the module does not load"
 torus_up 2x2
 for n in 0 3; do
-	check "fabric__from_node_$n" surveyed '(.hosts | length) == 4 and (.self as $self | .hosts[] | select(.id == $self) | .name == "node'$n'") and
+	eventually "fabric__from_node_$n" 20 surveyed '(.hosts | length) == 4 and (.self as $self | .hosts[] | select(.id == $self) | .name == "node'$n'") and
 		([.hosts[].ports[]] | length == 8 and all(.up and .carrier and (.many | not) and .peer and .member.state == "up" and
 		 .member.heard == .member.expected)) and
 		([.hosts[].nodes[]] | length == 4 and all(.key == 1 and .sides == [2, 2] and .reached == 4 and .dead_links == 0) and
 		 (map(.node) | sort) == [0, 1, 2, 3])' node "$n" torcollctl -j survey show
 done
-is fabric__cables "$(cables_seen node 1)" \
-	"node0:d0p-node1:d0m node0:d1p-node2:d1m node1:d1p-node3:d1m node2:d0p-node3:d0m"
+eventually fabric__cables 20 cables_are "node0:d0p-node1:d0m node0:d1p-node2:d1m node1:d1p-node3:d1m node2:d0p-node3:d0m" node 1
 node 2 ip link set d0p down
-check fabric__a_device_is_down surveyed '[.hosts[] | select(.name == "node2") | .ports[] | select(.device == "d0p")] |
+eventually fabric__a_device_is_down 20 surveyed '[.hosts[] | select(.name == "node2") | .ports[] | select(.device == "d0p")] |
 	length == 1 and all((.up | not) and .member.state == "no-carrier")' node 0 torcollctl -j survey show
 node 2 ip link set d0p up
 fails permission__needed 2 "not permitted: needs CAP_NET_ADMIN" \
@@ -151,25 +169,25 @@ done
 cable a x b x
 cable b y c y
 for h in a b c; do
-	is "line__cables_from_$h" "$(cables_seen host $h)" "a:x-b:x b:y-c:y"
+	eventually "line__cables_from_$h" 20 cables_are "a:x-b:x b:y-c:y" host $h
 done
-check line__no_fabric surveyed '(.hosts | length) == 3 and all(.hosts[]; .nodes == [] and all(.ports[]; .member == null))' \
+eventually line__no_fabric 20 surveyed '(.hosts | length) == 3 and all(.hosts[]; .nodes == [] and all(.ports[]; .member == null))' \
 	host c torcollctl -j survey show
 check bad_frames__sent send_bad a x
-is bad_frames__are_ignored "$(cables_seen host c)" "a:x-b:x b:y-c:y"
+eventually bad_frames__are_ignored 20 cables_are "a:x-b:x b:y-c:y" host c
 check flood__is_bounded flood_is_bounded
 # who sent that was one more on the cable
-eventually flood__ends 10 surveyed '(.hosts | length) == 3 and all(.hosts[].ports[]; .many | not)' host a torcollctl -j survey show
+eventually flood__ends 20 surveyed '(.hosts | length) == 3 and all(.hosts[].ports[]; .many | not)' host a torcollctl -j survey show
 
 # ---- devices ----
 
 # tagged frames belong to the device of their VLAN alone; it and the one below have the same address
 host c ip link add link y name v type vlan id 5
 host c ip link set v up
-is vlan__without_a_device_is_not_heard "$(cables_seen host c)" "a:x-b:x b:y-c:y"
+eventually vlan__without_a_device_is_not_heard 20 cables_are "a:x-b:x b:y-c:y" host c
 host b ip link add link y name v type vlan id 5
 host b ip link set v up
-is vlan__is_heard "$(cables_seen host c)" "a:x-b:x b:v-c:v b:y-c:y"
+eventually vlan__is_heard 20 cables_are "a:x-b:x b:v-c:v b:y-c:y" host c
 host b ip link del v
 host c ip link del v
 
@@ -179,7 +197,7 @@ for ((i = 0; i < 40; i++)); do
 done | host c ip -batch -
 host b ip link set y mtu 384
 host c ip link set y mtu 384
-eventually devices__many_are_reported 10 surveyed '(.hosts | length) == 3 and
+eventually devices__many_are_reported 20 surveyed '(.hosts | length) == 3 and
 	any(.hosts[]; .name == "c" and (.ports | length) > 50)' host a torcollctl -j survey show
 for ((i = 0; i < 40; i++)); do
 	echo "link del m$i"
@@ -189,23 +207,36 @@ host c ip link set y mtu 1500
 
 # ---- tests of cables ----
 
-check test__good_cables tested '.test.pings == 500 and .test.pongs == 500 and .test.pinged == 500 and
+# what a busy machine spoils it does not spoil five times
+check test__good_cables one_of 5 tested '.test.pings == 500 and .test.pongs == 500 and .test.pinged == 500 and
 	.test.trains >= 170 and .test.trains <= 1360 and .test.train == .test.trains and .test.bad == 0 and .test.rate > 0 and
 	.test.rtt_min_ns > 0 and .test.rtt_median_ns >= .test.rtt_min_ns' \
 	host a torcollctl -j survey show test
 host a tc qdisc add dev x root netem delay 20ms
-host b tc qdisc add dev y root tbf rate 20mbit burst 4kb limit 1mb
-check test__delay_and_rate surveyed '.hosts | map({(.name): (.ports | map({(.device): .test}) | add)}) | add |
-	.a.x.rtt_median_ns > 20000000 and .b.x.rtt_median_ns > 20000000 and
-	.b.y.rtt_median_ns < .a.x.rtt_median_ns and
-	.c.y.rate > 0 and .c.y.rate < 24 and .b.y.rate > 1.5 * .c.y.rate' host c torcollctl -j survey show test
+# what is slow is so beside what this machine can do; trains at less than 10 Mbit/s would be given up
+best=$(jq '[.hosts[] | select(.name == "c") | .ports[].test.rate] | min | floor' "$work/survey")
+mbit=$((best / 3 < 10 ? 10 : best / 3 > 20 ? 20 : best / 3))
+host b tc qdisc add dev y root tbf rate ${mbit}mbit burst 4kb limit 1mb
+delay_and_rate()
+{
+	surveyed '.hosts | map({(.name): (.ports | map({(.device): .test}) | add)}) | add |
+		.a.x.rtt_median_ns > 20000000 and .b.x.rtt_median_ns > 20000000 and
+		.b.y.rtt_median_ns < .a.x.rtt_median_ns and
+		.c.y.rate > 0 and .c.y.rate < 1.2 * '"$mbit"' and .b.y.rate > 1.5 * .c.y.rate' host c torcollctl -j survey show test
+}
+
+if ((best < 2 * mbit)); then
+	skip test__delay_and_rate "this machine can do no more than $best Mbit/s"
+else
+	check test__delay_and_rate one_of 5 delay_and_rate
+fi
 host a tc qdisc replace dev x root netem loss 10%
 host b tc qdisc del dev y root
-check test__loss surveyed '[.hosts[].ports[] | select(.device == "x") | .test] | length == 2 and all(.pongs < 490) and
+check test__loss one_of 5 surveyed '[.hosts[].ports[] | select(.device == "x") | .test] | length == 2 and all(.pongs < 490) and
 	map(.pinged) as [$a, $b] | ([$a, $b] | max) == 500 and ([$a, $b] | min) < 490' host c torcollctl -j survey show test
 host a tc qdisc del dev x root
 host b tc qdisc replace dev y root netem corrupt 5%
-check test__damage surveyed '[.hosts[] | select(.name == "c") | .ports[].test] | .[0].bad > 0 and .[0].pinged < 500' \
+check test__damage one_of 5 surveyed '[.hosts[] | select(.name == "c") | .ports[].test] | .[0].bad > 0 and .[0].pinged < 500' \
 	host a torcollctl -j survey show test
 host b tc qdisc del dev y root
 
@@ -219,7 +250,7 @@ for h in a b c; do
 	ip -n survey-$h link set s up
 done
 ip link set switch up
-eventually switch__is_seen 10 surveyed '[.hosts[].ports[] | select(.device == "s")] | length == 3 and all(.many)' \
+eventually switch__is_seen 20 surveyed '[.hosts[].ports[] | select(.device == "s")] | length == 3 and all(.many)' \
 	host b torcollctl -j survey show
 
 # ---- the end ----
