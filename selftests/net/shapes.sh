@@ -31,7 +31,7 @@ shape()
 	is "${1}__sides_and_kinds" "$(of 0 '"\(.sides | join(" ")): \(.kinds | join(" "))"')" "$2: $3"
 	is "${1}__all_cables_are_up" "$(torcollctl netns run --no-prefix torcollctl -j fabric show |
 		jq -s 'map(.[0].ports_up) | add')" $(($4 * 2))
-	check "${1}__fabric_check" node 0 torcollctl fabric check
+	eventually "${1}__fabric_check" 60 node 0 torcollctl fabric check
 	perf "$1"
 	check "${1}__random_calls" random_calls "shapes.$1" "$cases"
 }
@@ -87,13 +87,13 @@ fails line__has_an_end any "has no cable there" node 0 torcollctl port add 1 dim
 fails line__has_no_steps any "no such direction" node 1 torcollctl port add 1 dim 0 dir +2 dev lo
 # what is behind the cut is out of reach, and the sentence says so
 node 1 ip link set d0p down
-eventually line__a_cut_splits_it 10 now 0 .reached 2
+eventually line__a_cut_splits_it 30 now 0 .reached 2
 node 1 ip link set d0p up
-eventually line__mended 10 now 0 .reached 3
+eventually line__mended 30 now 0 .reached 3
 # a neighbour that takes the line for a ring
 check ring_beside_line__set_up up_again 2 3
 check ring_beside_line__port node 2 torcollctl port add 1 dim 0 dir minus dev d0m
-eventually ring_beside_line__other_shape 10 port_says 2 fabric
+eventually ring_beside_line__other_shape 30 port_says 2 fabric
 check ring_beside_line__why shows 2 "has the shape 3:line, this node 3: apply"
 torus_down
 
@@ -103,12 +103,12 @@ is mesh__ports_by_steps "$(node 1 torcollctl -j port show | jq -r 'map(.dir) | j
 check mesh__minus_is_the_last_way node 1 torcollctl port del 1 dim 0 dir minus
 is mesh__that_was_three_steps_up "$(node 1 torcollctl -j port show | jq -r 'map(.dir) | join(" ")')" "+1 +2"
 check mesh__last_way_is_minus node 1 torcollctl port add 1 dim 0 dir - dev d0s3
-eventually mesh__up_again 10 now 1 .ports_up 3
+eventually mesh__up_again 30 now 1 .ports_up 3
 check mesh__file mesh_file
 check mesh__file_applies mesh_file_applies
 # the other two ways are one hop longer
 node 0 ip link set d0s2 down
-eventually mesh__a_cut_is_known 10 now 3 .dead_links 2
+eventually mesh__a_cut_is_known 30 now 3 .dead_links 2
 is mesh__a_cut_leaves_all "$(of 0 .reached)" 4
 perf 4:mesh_with_a_cut
 torus_down
@@ -121,9 +121,9 @@ torus_down
 # a HyperX: any two of a row or column are neighbours, all others two hops apart by two ways
 shape 3:meshx3:mesh "3 3" "mesh mesh" 18
 is hyperx__ports_by_steps "$(node 4 torcollctl -j port show | jq -r 'map("\(.dim)\(.dir)") | sort | join(" ")')" "0+1 0+2 1+1 1+2"
-check hyperx__discover node 0 torcollctl discover dims 3:meshx3:mesh
+eventually hyperx__discover 20 node 0 torcollctl discover dims 3:meshx3:mesh
 node 0 ip link set d0s1 down
-eventually hyperx__a_cut_is_known 10 now 8 .dead_links 2
+eventually hyperx__a_cut_is_known 30 now 8 .dead_links 2
 is hyperx__a_cut_leaves_all "$(of 0 .reached)" 9
 perf 3:meshx3:mesh_with_a_cut
 torus_down
