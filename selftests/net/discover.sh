@@ -145,7 +145,7 @@ make_hosts || bail "no hosts"
 make_cables || bail "no cables"
 
 asker=$(name 9) status=0
-check right__all_cables_fit found '.ok and .shape.kind == "torus" and .shape.sides == [4, 4] and .shape.fits == 32 and
+eventually right__all_cables_fit 60 found '.ok and .shape.kind == "torus" and .shape.sides == [4, 4] and .shape.fits == 32 and
 	.problems == [] and (.hosts | length) == 16'
 
 # the cables 2-3 and 8-9 are crossed, that between 5 and 6 is missing
@@ -161,14 +161,14 @@ host "$(name 12)" ip link set "$(device 12 0)" mtu 1500
 deaf "$(name 15)" 15
 
 status=3
-check wrong__is_a_torus_but_for_four_problems found '(.ok | not) and .shape.kind == "torus" and .shape.sides == [4, 4] and
+eventually wrong__is_a_torus_but_for_four_problems 60 found '(.ok | not) and .shape.kind == "torus" and .shape.sides == [4, 4] and
 	(.hosts | length) == 15 and (.problems | length) == 4'
 check wrong__crossed problem crossed "$(port 2 0)" "$(port 9 1)" "$(port 8 0)" "$(port 3 1)"
 check wrong__missing problem missing "$(port 5 0)" "$(port 6 1)"
 check wrong__mtu problem mtu "$(port 12 0)" "$(port 13 1)"
 check wrong__absent problem absent "$(port 14 0)" "$(port 12 1)" "$(port 11 2)" "$(port 3 3)"
-fails wrong__text 3 "^15 of 16 hosts form a 4x4 torus, but for 4 problems:$" host "$asker" torcollctl discover
-fails wrong__no_file_without_a_name 3 "not written: it needs the names of all hosts" \
+eventually wrong__text 60 fails_so 3 "^15 of 16 hosts form a 4x4 torus, but for 4 problems:$" host "$asker" torcollctl discover
+eventually wrong__no_file_without_a_name 60 fails_so 3 "not written: it needs the names of all hosts" \
 	host "$asker" torcollctl discover write "$work/1.conf"
 
 # all is put right
@@ -183,10 +183,10 @@ host "$(name 12)" ip link set "$(device 12 0)" mtu 9000
 hearing "$(name 15)"
 
 status=0
-check right_again__all_cables_fit found '.ok and .problems == [] and (.hosts | length) == 16' write "$work"
+eventually right_again__all_cables_fit 60 found '.ok and .problems == [] and (.hosts | length) == 16' write "$work"
 check right_again__file diff "$TORCOLL_TOP/selftests/net/discover.golden" "$work/1.conf"
 asker=$(name 2)
-check right_again__same_from_another_host found '.ok' write "$work/other.conf"
+eventually right_again__same_from_another_host 60 found '.ok' write "$work/other.conf"
 check right_again__same_file diff "$work/1.conf" "$work/other.conf"
 
 # applied on all hosts: a fabric, on which a program runs
