@@ -93,7 +93,7 @@ in_log()
 
 flap()
 {
-	node 2 ip link set d0p down && wait_for 10 link_is 3 minus no-carrier &&
+	node 2 ip link set d0p down && wait_for 20 link_is 3 minus no-carrier &&
 		node 2 ip link set d0p up && wait_for 20 link_is 3 minus up
 }
 
@@ -111,11 +111,11 @@ check flap__is_in_the_log in_log 3 '.dir == "minus" and .ifname == "d0m" and .fr
 	(.reason | startswith("no carrier"))'
 check flap__end_is_in_the_log in_log 3 '.dir == "minus" and .to == "up"'
 check flap__reason_is_its_own in_log 2 '.dir == "plus" and .to == "no-carrier" and .reason == "the device is down"'
-# each is told how long ago it was when it is told
+# each is told how long ago it was when it is told, which may be a while after the one before
 in_order()
 {
 	node 3 torcollctl -j log | jq -e '([.[].seq] == [range(length)]) and
-		([.[].ago_ns / 1e8 | round] | . == (sort | reverse))'
+		([.[].ago_ns] | .[0] >= .[-1] and all([.[:-1], .[1:]] | transpose[]; .[1] <= .[0] + 1e9))'
 }
 check flap__log_is_in_order in_order
 
@@ -243,8 +243,12 @@ said()
 
 echo $mark >/dev/kmsg
 check kernel__flap flap
-eventually kernel__says_down 10 grep -qE 'node 3 port 0- \(d0m\): up -> no-carrier: no carrier' <(said 1)
-eventually kernel__says_up 10 grep -qE 'node 3 port 0- \(d0m\): [a-z-]+ -> up$' <(said 1)
+kernel_says()
+{
+	said 1 | grep -E -- "$1"
+}
+eventually kernel__says_down 10 kernel_says 'node 3 port 0- \(d0m\): up -> no-carrier: no carrier'
+eventually kernel__says_up 10 kernel_says 'node 3 port 0- \(d0m\): [a-z-]+ -> up$'
 check kernel__not_of_steps_between test "$(said 1 | grep -c -e '-> waiting$' -e '-> one-way$')" -eq 0
 
 # Changes faster than lines may come: each end sees a state that needs a remedy, and none, in turn.
@@ -254,7 +258,7 @@ storm()
 
 	for ((i = 0; i < 40; i++)); do
 		node 2 torcollctl port del dev d0p && node 2 torcollctl port add 1 dim 0 dir plus dev d0p &&
-			wait_for 10 link_is_or_flaps || return
+			wait_for 30 link_is_or_flaps || return
 	done
 }
 
