@@ -55,13 +55,13 @@ cleanup on_one_cpu release_socket
 
 # its rows are computed for them: a struct of a page, a byte behind one
 if (($(getconf PAGESIZE) == 4096)); then
-	fold badcalls timeout 120 badcalls
+	fold badcalls timeout $((120 * TORCOLL_SLOW)) badcalls
 else
 	skip badcalls "for pages of 4 KiB"
 fi
-fold compat timeout 60 compat
-fold badnetlink timeout 60 badnetlink
-fold badframes timeout 240 badframes
+fold compat timeout $((60 * TORCOLL_SLOW)) compat
+fold badnetlink timeout $((60 * TORCOLL_SLOW)) badnetlink
+fold badframes timeout $((240 * TORCOLL_SLOW)) badframes
 if [[ -e $event/hist ]]; then
 	reasons_seen >"$work/reasons"
 	diag <"$work/reasons"

@@ -43,7 +43,7 @@ window()
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 2x2 "${patient[@]}"
-fold ring timeout 200 completion
+fold ring timeout $((200 * TORCOLL_SLOW)) completion
 # what lingers of these comms ends with a work of ours
 eventually ring__leaves_nothing 30 nothing_charged
 

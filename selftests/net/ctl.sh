@@ -161,7 +161,7 @@ wait "$!"
 
 # ---- ops that come and go ----
 
-fold dumps timeout 60 dumps
+fold dumps timeout $((60 * TORCOLL_SLOW)) dumps
 
 # ---- ends ----
 

@@ -116,7 +116,7 @@ sent()
 cut_at()
 {
 	# shellcheck disable=SC2016
-	timeout 120 torcollctl netns exec 2 bash -c '
+	timeout $((120 * TORCOLL_SLOW)) torcollctl netns exec 2 bash -c '
 		exec {never}<> <(:)
 		while ((n < $1)); do
 			! read -rt 0.01 -u "$never" || exit

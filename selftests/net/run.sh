@@ -59,7 +59,7 @@ launch()
 	rm -f "$work"/[0-9]*
 	for r in "${!places[@]}"; do
 		read -ra variables <<<"${places[r]#* }"
-		torcollctl netns exec "${places[r]%% *}" env "${variables[@]}" timeout 60 "$@" >"$work/$r" 2>&1 &
+		torcollctl netns exec "${places[r]%% *}" env "${variables[@]}" timeout $((60 * TORCOLL_SLOW)) "$@" >"$work/$r" 2>&1 &
 		pids+=($!)
 	done
 	for r in "${pids[@]}"; do

@@ -120,7 +120,7 @@ module()
 {
 	local n
 
-	timeout 60 rmmod torcoll || return
+	timeout $((60 * TORCOLL_SLOW)) rmmod torcoll || return
 	for n in 4 6; do
 		! has_device "$n" 2>/dev/null || return
 	done
