@@ -51,24 +51,25 @@ ops_above()
 	(($(counter 0 ops) > $1))
 }
 
-# Echoes while allreduces use the same cable, again if the machine did not get to send 100 a second.
+# Echoes while allreduces use the same cable, again if the machine did not get to send 100 a second, or no allreduce to its end.
 ping_beside()
 {
-	local run try now ops code=0
+	local run try now ops ended=0 code=0
 
 	ops=$(counter 0 ops)
 	busy "$work/stop" -b 64K -e 256K -f 4 >"$work/busy" 2>&1 &
 	run=$!
-	wait_for 20 ops_above "$ops"
+	wait_for 60 ops_above "$ops"
 	ops=$(counter 0 ops)
-	for try in 1 2 3; do
+	for try in 1 2 3 4 5; do
 		pings "$work/ping.$try" || code=1
 		now=$(rate "$work/ping.$try")
-		echo "$now echoes per second, $(($(counter 0 ops) - ops)) ops meanwhile"
+		ended=$(($(counter 0 ops) - ops))
+		echo "$now echoes per second, $ended ops meanwhile"
 		echo "$now" >>"$work/rates"
-		((now < 100)) || break
+		((now < 100 && try < 3 || ended == 0)) || break
 	done
-	(($(counter 0 ops) > ops)) || code=2
+	((ended)) || code=2
 	touch "$work/stop"
 	wait "$run" || { cat "$work/busy"; return 1; }
 	return "$code"
