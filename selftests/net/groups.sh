@@ -20,5 +20,5 @@ gone()
 	[[ $(node 5 torcollctl -j comm show) == "[]" ]]
 }
 check batches__right torcollctl netns run batch
-eventually groups__leave_nothing 5 gone
+eventually groups__leave_nothing 30 gone
 finish
