@@ -13,8 +13,8 @@
  *	received	different ones
  *	duplicates	received again
  *	late		received after one with a higher number
- *	longest		the longest time without one, ms: between sending the last that
- *			arrived before it and the first after
+ *	longest		the longest time without one, ms: between sending the first of some
+ *			that did not arrive and the next that did
  *	loops		frames that crossed a cable in one direction again
  *	hops		the most cables that one crossed
  *	blind		frames that this program could not look at
@@ -133,16 +133,19 @@ static void receive(int fd, struct tally *tally)
 	}
 }
 
+/* When nothing is sent, because this program does not run, nothing is silent. */
 static uint64_t longest_ms(unsigned int sent)
 {
-	uint64_t longest = 0, last = 0;
+	uint64_t longest = 0, since = 0;
 
 	for (unsigned int i = 0; i < sent; i++) {
-		if (!came[i])
+		if (!came[i]) {
+			since = since ? since : sent_at[i];
 			continue;
-		if (last && sent_at[i] - last > longest)
-			longest = sent_at[i] - last;
-		last = sent_at[i];
+		}
+		if (since && sent_at[i] - since > longest)
+			longest = sent_at[i] - since;
+		since = 0;
 	}
 	return longest / 1000000;
 }

@@ -162,26 +162,27 @@ on_one_cpu start_capture || bail "no capture"
 cleanup on_one_cpu end_capture
 
 check calm__flows during calm 0 10 calm
-goes_on calm $((hello_ms / 2))
+goes_on calm $hello_ms
 is calm__nothing_lost "$(said calm received)" "$(said calm sent)"
 is calm__in_order "$(said calm late)" 0
 is calm__shortest_way "$(said calm hops)" 4
 
 check silent_cable__flows during silent_cable 0 1 silent_cable
-goes_on silent_cable $((silent_ms + hello_ms / 2))
+goes_on silent_cable $((silent_ms + 2 * hello_ms))
 is silent_cable__by_a_longer_way "$(said silent_cable hops)" 3
 mend 0 d0p
 mend 1 d0m
 check silent_cable__mended all_up
 
 check carrier__flows during carrier 0 1 carrier
-goes_on carrier $((hello_ms / 2))
+# far less than where hellos have to be missed
+goes_on carrier $hello_ms
 node 0 ip link set d0p up
 check carrier__mended all_up
 
 check host__flows during host 0 10 kill_host
 diag "killed: node $(<"$work/victim"), of those on the way: $(way host)"
-goes_on host $((silent_ms + hello_ms / 2))
+goes_on host $((silent_ms + 2 * hello_ms))
 ports mend "$(<"$work/victim")"
 check host__is_back all_up
 
