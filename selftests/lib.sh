@@ -247,7 +247,7 @@ module_unload()
 # ---- the torus ----
 
 # Where many ranks crowd a busy machine, hellos may wait for 0.6 s, which is a dead cable by default. For
-# tests that cut none.
+# tests that cut none, or by the carrier, or to whom it is the same that silence is noticed after three seconds.
 # shellcheck disable=SC2034
 patient=(hello 1s)
 

@@ -174,7 +174,7 @@ resolves()
 	node 3 getent ahostsv4 "$1" | awk 'NR == 1 { print $1 }'
 }
 
-torus_up 4x4
+torus_up 4x4 "${patient[@]}"
 stamps_up || bail "no times of packets"
 eventually torus__reaches_all 30 up_everywhere
 fails on__ipv6_is_off 2 'disable_ipv6=0' node 15 torcollctl fabric 1 ip on prefix 10.7.0.0/24 prefix6 fd00:7::/64

@@ -91,7 +91,7 @@ fails name__needs_permission 2 "not permitted" \
 check name__default node 1 torcollctl host name default
 is name__of_the_system "$(node 1 torcollctl host show)" "$(hostname)"
 node 1 torcollctl host name node1
-check same__nothing_to_say quiet
+eventually same__nothing_to_say 20 quiet
 
 # ---- rates ----
 
@@ -103,7 +103,7 @@ told=$(printf 'the rates of node 2 (node2) are 0x%08x, this node.s 0x%08x:' "$ra
 eventually rates__told_at_one_end 20 says 1 "$told"
 told=$(printf 'the rates of node 1 (node1) are 0x%08x, this node.s 0x%08x:' "$rates_1" "$rates_2")
 eventually rates__told_at_the_other 20 says 2 "$told"
-check rates__links_are_up all_up
+eventually rates__links_are_up 20 all_up
 check rates__those_of_rank_0 joins
 check rates__are_measured_though_they_differ torcollctl netns run torcollctl tune run
 is rates__the_same_afterwards "$(node 2 torcollctl -j tune show)" "$(node 1 torcollctl -j tune show)"
@@ -186,13 +186,13 @@ eventually number__told_at_the_other 20 says 2 \
 check number__neighbour says 1 "miswired *[0-9]* s *2, heard: 3"
 renew 2 1 4 2 checksum header
 eventually number__all_up 20 all_up
-check number__nothing_to_say quiet
+eventually number__nothing_to_say 20 quiet
 
 # ---- MTU ----
 
 node 1 ip link set d0p mtu 1500
 eventually mtu__told_at_one_end 20 says 1 'the MTU is 1500 here and 9000 at node 2 (node2): frames have the smaller size'
 eventually mtu__told_at_the_other 20 says 2 'the MTU is 9000 here and 1500 at node 1 (node1): frames have the smaller size'
-check mtu__links_are_up all_up
+eventually mtu__links_are_up 20 all_up
 check mtu__joins joins
 finish

@@ -67,9 +67,9 @@ goes_on()
 frames=$((100000 / TORCOLL_SLOW))
 work=$(mktemp -d)
 cleanup rm -rf "$work"
-torus_up 4x4
+torus_up 4x4 "${patient[@]}"
 stamps_up || bail "no times of packets"
-eventually fabric__no_dead_links 10 everyone_knows 0
+eventually fabric__no_dead_links 30 everyone_knows 0
 ip_up 16 || bail "no network device"
 on_one_cpu hold_socket || bail "no packet socket"
 cleanup on_one_cpu release_socket
@@ -82,16 +82,16 @@ is calm__some_cables_carry_none "$(said calm least)" 0
 costs_little calm
 
 node 6 ip link set d1p down
-eventually cut__everyone_knows 10 everyone_knows 2
+eventually cut__everyone_knows 30 everyone_knows 2
 check cut__broadcasts broadcasts cut
 is cut__arrive_everywhere "$(said cut arrived)" 240
 costs_little cut
 node 6 ip link set d1p up
-eventually cut__mended 10 everyone_knows 0
+eventually cut__mended 30 everyone_knows 0
 
 check flapping__broadcasts while_flapping
 costs_little flapping
-eventually flapping__mended 20 everyone_knows 0
+eventually flapping__mended 60 everyone_knows 0
 
 check garbage__at_the_device garbage device 5 tor0 $frames 1
 goes_on device

@@ -86,7 +86,7 @@ fi
 
 # nobody is woken per round: on 4x4 and on a ring of 16 alike
 for shape in 4x4 16; do
-	[[ $shape == 4x4 ]] || { torcollctl netns down; torus_up $shape; }
+	[[ $shape == 4x4 ]] || { torcollctl netns down; torus_up $shape "${patient[@]}"; }
 	out=$(run -b 8 -e "$(up_to 1M)" -f 128 -n 20 --stats --in-place --format json)
 	worst=$(sed -n 's/^\[0\] //p' <<<"$out" | jq -s 'map(.. | objects | .switches? // empty) | max')
 	diag "voluntary context switches per op on $shape: $worst"
