@@ -97,7 +97,7 @@ refused port_add__no_such_dim '^Error: dim: ' port add 1 dim 6 dir plus dev lo
 check port_del__by_device ctl port del dev d0p
 refused port_del__twice '^Error: ' port del 1 dim 0 dir plus
 refused port_add__not_ethernet '^Error: dev: .*Ethernet' port add 1 dim 0 dir plus dev lo
-eventually port_del__other_side_notices 5 link_is 1 0 minus waiting
+eventually port_del__other_side_notices 20 link_is 1 0 minus waiting
 check port_show__says_why grep -q 'dim 0 minus (d0m): nothing heard' <(node 1 torcollctl port show)
 check fabric_show__draws_it grep -qF -- '[ 0]-x-' <(ctl fabric show)
 node 0 ip link add name br0 type bridge
@@ -117,24 +117,24 @@ listens()
 	ctl fabric add 3 dims 2 node 0 && ctl fabric del 3
 	[[ -s $work/events ]]
 }
-eventually monitor__listens 5 listens
+eventually monitor__listens 20 listens
 # The first that it was told may be the end of a fabric whose beginning it missed.
 ctl fabric add 3 dims 2 node 0 && ctl fabric del 3
-eventually monitor__fabric_new 5 told '.object == "fabric" and .event == "new" and .fabric.key == 3'
-eventually monitor__fabric_deleted 5 told '.object == "fabric" and .event == "deleted" and .fabric.key == 3'
+eventually monitor__fabric_new 20 told '.object == "fabric" and .event == "new" and .fabric.key == 3'
+eventually monitor__fabric_deleted 20 told '.object == "fabric" and .event == "deleted" and .fabric.key == 3'
 check port_add__again ctl port add 1 dim 0 dir plus dev d0p
-eventually monitor__port_up 5 told '.object == "port" and .port.ifname == "d0p" and .port.state == "up"'
+eventually monitor__port_up 20 told '.object == "port" and .port.ifname == "d0p" and .port.state == "up"'
 node 0 ip link set d0p down
-eventually monitor__port_down 5 told '.object == "port" and .port.ifname == "d0p" and .port.state == "no-carrier"'
-eventually port_down__other_side_notices 5 link_is 1 0 minus no-carrier
+eventually monitor__port_down 20 told '.object == "port" and .port.ifname == "d0p" and .port.state == "no-carrier"'
+eventually port_down__other_side_notices 20 link_is 1 0 minus no-carrier
 node 0 ip link set d0p up
-eventually port_up__again 5 link_is 0 0 plus up
+eventually port_up__again 20 link_is 0 0 plus up
 node 0 ip link set d0p mtu 100
-eventually port_mtu__too_small 5 link_is 0 0 plus no-carrier
+eventually port_mtu__too_small 20 link_is 0 0 plus no-carrier
 node 0 ip link set d0p mtu 9000
-eventually port_mtu__restored 5 link_is 0 0 plus up
+eventually port_mtu__restored 20 link_is 0 0 plus up
 node 0 ip link del d0p
-eventually port_gone__is_deleted 5 told '.object == "port" and .event == "deleted"'
+eventually port_gone__is_deleted 20 told '.object == "port" and .event == "deleted"'
 shows port_gone__is_not_shown 'length == 3' port show
 
 # ---- batches ----

@@ -121,13 +121,13 @@ remove_and_add_port()
 
 add_port()
 {
-	node 0 torcollctl port add 1 dim 0 dir plus dev d0p && wait_for 10 both_up
+	node 0 torcollctl port add 1 dim 0 dir plus dev d0p && wait_for 20 both_up
 }
 
 # The other end of a veth pair goes with it.
 delete_and_make_device()
 {
-	node 0 ip link del d0p && wait_for 5 ports_of 0 1 && wait_for 5 ports_of 1 1 && more_ops 2 &&
+	node 0 ip link del d0p && wait_for 20 ports_of 0 1 && wait_for 20 ports_of 1 1 && more_ops 2 &&
 		node 0 ip link add d0p mtu 9000 type veth peer name d0m netns tor-1 mtu 9000 &&
 		node 0 ip link set d0p up && node 1 ip link set d0m up &&
 		node 1 torcollctl port add 1 dim 0 dir minus dev d0m && add_port
@@ -193,33 +193,33 @@ cleanup rm -rf "$work"
 torus_up 2x2
 
 check rename__idle rename d0p cable
-eventually rename__shown 5 port_is 0 cable '.state == "up"'
+eventually rename__shown 20 port_is 0 cable '.state == "up"'
 check rename__allreduce_right right
 check rename__back rename cable d0p
-eventually rename__up_again 5 both_up
+eventually rename__up_again 20 both_up
 during rename__busy there_and_back
 
 check mtu__lowered mtu 1500
-eventually mtu__shown 5 port_is 0 d0p '.mtu == 1500 and .frame_bytes < 1500'
+eventually mtu__shown 20 port_is 0 d0p '.mtu == 1500 and .frame_bytes < 1500'
 check mtu__allreduce_right right
 check mtu__restored mtu 9000
-eventually mtu__restored_shown 5 port_is 0 d0p '.mtu == 9000'
+eventually mtu__restored_shown 20 port_is 0 d0p '.mtu == 9000'
 check mtu__restored_allreduce_right right
 during mtu__raised_busy raise
 during mtu__lowered_for_a_while_busy lower_and_restore
 
 check carrier__down node 0 ip link set d0p down
-eventually carrier__shown 5 port_is 1 d0m '.state == "no-carrier"'
+eventually carrier__shown 20 port_is 1 d0m '.state == "no-carrier"'
 check carrier__up node 0 ip link set d0p up
-eventually carrier__up_again 5 both_up
+eventually carrier__up_again 20 both_up
 during carrier__down_for_some_ops_busy flap more_ops 2
 during carrier__flaps_busy flap_often
-eventually carrier__up_in_the_end 5 both_up
+eventually carrier__up_in_the_end 20 both_up
 
 during port__removed_busy remove_and_add_port
-eventually port__added_again 5 both_up
+eventually port__added_again 20 both_up
 during device__deleted_busy delete_and_make_device
-eventually device__made_again 5 both_up
+eventually device__made_again 20 both_up
 check unload__refused_busy refused_busy
 
 check namespaces__deleted_busy names_deleted
@@ -229,8 +229,8 @@ check namespaces__deleted_busy_leave_nothing module_unload
 ip -all netns delete
 torus_up 2x2
 check namespace__deleted_idle delete_namespaces 3
-eventually namespace__neighbours_port_is_gone 5 ports_of 1 1
-eventually namespace__other_neighbours_port_is_gone 5 ports_of 2 1
+eventually namespace__neighbours_port_is_gone 20 ports_of 1 1
+eventually namespace__other_neighbours_port_is_gone 20 ports_of 2 1
 check namespace__others_are_up port_is 0 d0p '.state == "up"'
 torcollctl netns down
 check namespace__deleted_leaves_nothing module_unload

@@ -137,8 +137,8 @@ sized()
 # A port that is in use, and then too small: it says so, and is back when it is large enough.
 shrunk()
 {
-	fabric_on d0p d0m && cable 383 && wait_for 10 port_is 0 '.reason // "" | test("too small.*384")' &&
-		cable 9000 && wait_for 10 port_is 0 '.state == "up"' && no_fabric
+	fabric_on d0p d0m && cable 383 && wait_for 20 port_is 0 '.reason // "" | test("too small.*384")' &&
+		cable 9000 && wait_for 20 port_is 0 '.state == "up"' && no_fabric
 }
 
 no_gather()

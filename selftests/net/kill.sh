@@ -30,13 +30,13 @@ orphan()
 	pinned_before=$(pinned)
 	TORCOLL_FABRIC=1 TORCOLL_COMM=orphan TORCOLL_MEMBERS=0 TORCOLL_SIZE=1 \
 		node 0 orphan >"$work/child" 2>"$work/err" &
-	wait_for 10 test -s "$work/child" || return 1
+	wait_for 20 test -s "$work/child" || return 1
 	child=$(<"$work/child")
 	pid=$(awk '{ print $4 }' "/proc/$child/stat")
 	echo "pinned: $pinned_before pages before, $(pinned) with the region"
 	(($(pinned) >= pinned_before + 4096)) || return 1
 	kill -9 "$pid"
-	wait_for 5 nothing_pinned
+	wait_for 20 nothing_pinned
 	echo "pinned: $(pinned) after its death"
 	# the child still has the file
 	nothing_pinned && find "/proc/$child/fd" -lname "*torcoll*" | grep -q .
@@ -90,7 +90,7 @@ for ((i = 1; i <= ${KILLS:-3}; i++)); do
 	ops_before=$(counters ops 1)
 	check "kill_${i}__peers_end" kill_one "$i"
 	check "kill_${i}__peers_name_the_rank" peers_name_the_rank
-	eventually "kill_${i}__nothing_stays_pinned" 5 nothing_pinned
+	eventually "kill_${i}__nothing_stays_pinned" 20 nothing_pinned
 	check "kill_${i}__node_goes_on" torcollctl netns run torcoll-perf allreduce -b 8 -e 64K -f 8 -n 2
 done
 

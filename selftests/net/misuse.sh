@@ -25,6 +25,6 @@ base=$(pinned)
 fold misuse timeout $((200 * TORCOLL_SLOW)) misuse
 fold misuse timeout $((200 * TORCOLL_SLOW)) misuse_threads
 fold races timeout $((90 * TORCOLL_SLOW)) races
-eventually misuse__leaves_nothing_pinned 10 nothing_pinned
+eventually misuse__leaves_nothing_pinned 20 nothing_pinned
 eventually misuse__leaves_nothing_charged 20 nothing_charged
 finish

@@ -136,8 +136,8 @@ many_times()
 ring_of_vlans()
 {
 	vlan_port 0 d0p plus && vlan_port 1 d0m minus && add 0 && add 1 &&
-		wait_for 10 link_is 0 '.flags | index("LOWER_UP")' &&
-		wait_for 10 link_is 1 '.flags | index("LOWER_UP")'
+		wait_for 20 link_is 0 '.flags | index("LOWER_UP")' &&
+		wait_for 20 link_is 1 '.flags | index("LOWER_UP")'
 }
 
 # vlan_port NODE DEVICE DIRECTION
@@ -200,7 +200,7 @@ check address__of_the_node link_is 3 ".address == \"$(mac 3)\""
 check address__permanent link_is 3 ".permaddr == null and .link_type == \"ether\""
 fails address__cannot_be_changed any "" node 3 ip link set tor0 address 02:00:00:00:00:01
 check kind__shown link_is 0 '.linkinfo.info_kind == "torcoll"'
-eventually carrier__with_the_first_port 10 link_is 0 '.flags | index("LOWER_UP")'
+eventually carrier__with_the_first_port 20 link_is 0 '.flags | index("LOWER_UP")'
 is queues__one_per_port "$(node 0 tc qdisc show dev tor0 | grep -c 'parent :')" 4
 check features offloads_on scatter-gather tx-checksumming tcp-segmentation-offload generic-receive-offload
 check driver eval 'node 3 ethtool -i tor0 | grep -q "^driver: torcoll" && node 3 ethtool -i tor0 | grep -q "node 3 of 4"'
@@ -208,7 +208,7 @@ check ping__neighbour reaches 0 1
 check ping__two_hops reaches 0 3
 
 # torcoll's header has 64 bytes, the MAC header 14, a VLAN tag 4.
-eventually mtu__of_the_frames 10 mtus_are $((9000 - 82))
+eventually mtu__of_the_frames 20 mtus_are $((9000 - 82))
 fails mtu__too_large any "" node 0 ip link set tor0 mtu $((9000 - 81))
 check mtu__full_packets reaches 0 3 -M "do" -s $((9000 - 82 - 28))
 node 2 ip link set tor0 mtu 4000
@@ -217,18 +217,18 @@ eventually mtu__follows_a_smaller_port 20 mtus_are $((3000 - 82))
 check mtu__full_packets_then reaches 0 3 -M "do" -s $((3000 - 82 - 28))
 node 1 ip link set d0m mtu 9000
 eventually mtu__follows_a_larger_one 30 link_is 3 ".mtu == $((9000 - 82))"
-eventually mtu__that_was_asked_for_comes_back 10 link_is 2 '.mtu == 4000'
+eventually mtu__that_was_asked_for_comes_back 20 link_is 2 '.mtu == 4000'
 
 for port in d0p d1p; do
 	node 0 ip link set $port down
 done
-eventually carrier__without_a_port 10 link_is 0 '.flags | index("LOWER_UP") | not'
+eventually carrier__without_a_port 20 link_is 0 '.flags | index("LOWER_UP") | not'
 fails ping__without_a_port any "" reaches 0 1
 for port in d0p d1p; do
 	node 0 ip link set $port up
 done
-eventually carrier__is_back 10 link_is 0 '.flags | index("LOWER_UP")'
-eventually ping__is_back 10 reaches 0 1
+eventually carrier__is_back 20 link_is 0 '.flags | index("LOWER_UP")'
+eventually ping__is_back 20 reaches 0 1
 
 fails port__on_it_is_refused any "fabric's own" eval 'node 0 torcollctl fabric add 2 dims 2 node 0 &&
 	node 0 torcollctl port add 2 dim 0 dir plus dev tor0'
@@ -255,7 +255,7 @@ check netns__ping_from_there ip netns exec netdev-moved ping -q -n -c 2 -W 5 10.
 check netns__ping_to_it reaches 3 1
 fails netns__still_the_fabrics any "has a network device already" node 1 ip link add tor1 type torcoll
 check netns__goes_with_it ip netns delete netdev-moved
-eventually netns__another_one_then 10 add 1
+eventually netns__another_one_then 20 add 1
 box netdev-moved
 check netns__move_again node 1 ip link set tor0 netns netdev-moved
 check fabric__is_deleted node 1 torcollctl fabric del 1

@@ -37,13 +37,13 @@ enslaved()
 	node 0 ip link set d0p down
 	node 0 ip link set d0p master master0
 	node 0 ip link set d0p up
-	eventually "${kind}__takes_a_port" 5 port_is 0 \
+	eventually "${kind}__takes_a_port" 20 port_is 0 \
 		'.state == "no-carrier" and (.reason | test("enslaved"))'
-	eventually "${kind}__other_side_hears_nothing" 5 port_is 1 '.state != "up"'
+	eventually "${kind}__other_side_hears_nothing" 20 port_is 1 '.state != "up"'
 	node 0 ip link set d0p nomaster
 	node 0 ip link set d0p up
-	eventually "${kind}__gives_it_back" 10 port_is 0 '.state == "up"'
-	eventually "${kind}__other_side_is_up" 10 port_is 1 '.state == "up"'
+	eventually "${kind}__gives_it_back" 20 port_is 0 '.state == "up"'
+	eventually "${kind}__other_side_is_up" 20 port_is 1 '.state == "up"'
 	check "${kind}__allreduce_right" right
 	check "${kind}__fabric_gone" no_fabric
 	node 0 ip link del master0

@@ -156,5 +156,5 @@ check openmpi__with_members launched_hello
 places=("${places[@]/%2,3/3,2}")
 fails openmpi__with_wrong_members any 'TORCOLL_MEMBERS puts rank 0 on node 3, and this is node 2' \
 	launch "${places[@]}" -- hello
-eventually end__nothing_charged 10 nothing_charged
+eventually end__nothing_charged 20 nothing_charged
 finish

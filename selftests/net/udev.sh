@@ -41,7 +41,7 @@ sed "s,@BINDIR@,$(dirname "$(command -v torcollctl)")," "$TORCOLL_TOP/packaging/
 /lib/systemd/systemd-udevd --daemon || bail "no udev"
 cleanup udevadm control --exit
 torus_up 2
-eventually device__belongs_to_the_group 10 has_group
+eventually device__belongs_to_the_group 20 has_group
 check member__may_call hello $member $group
 fails other__may_not any "members of the group torcoll" hello $member
 

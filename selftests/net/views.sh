@@ -95,7 +95,7 @@ running()
 }
 check late__ops_run wait_for 30 running || diag <"$work/out"
 check late__rank_stopped stop_rank_5
-eventually late__is_named 10 late_rank_is_named
+eventually late__is_named 20 late_rank_is_named
 diag <<<"$(node 0 torcollctl op show)"
 kill "$run"
 pkill -CONT -x torcoll-perf
