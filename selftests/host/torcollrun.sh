@@ -105,7 +105,7 @@ secret_is_secret()
 	# shellcheck disable=SC2016
 	"${torcollrun[@]}" -n 1 --no-prefix sh -c 'echo $TORCOLL_SECRET; exec sleep 100' >"$work/secret" 2>/dev/null &
 	pid=$!
-	wait_for 10 test -s "$work/secret" || return 1
+	wait_for 30 test -s "$work/secret" || return 1
 	secret=$(<"$work/secret")
 	grep -lqs -- "$secret" /proc/[0-9]*/cmdline && found=0
 	kill "$pid"
@@ -151,7 +151,7 @@ begin()
 	: >"$work/out"
 	"${torcollrun[@]}" bash -c "$1 sleep 300$marker & echo ready; wait" >"$work/out" 2>"$work/err" &
 	pid=$!
-	wait_for 10 eval "((\$(grep -c ready $work/out) == 3))"
+	wait_for 30 eval "((\$(grep -c ready $work/out) == 3))"
 }
 
 ended_with()
@@ -166,22 +166,42 @@ by_signal()
 	begin "" && kill "-$1" "$pid" && ended_with $((128 + $(kill -l "$1")))
 }
 
-# Ranks that ignore what asks them to end are killed by a second signal, long before the grace time is over.
+# Ranks that ignore what asks them to end are killed by a second signal, long before the grace time is over; by a third one, if two
+# are one because nobody took the first in time.
 second_int_kills()
 {
-	local start
-
 	begin 'trap "" INT TERM;' || return
 	start=$EPOCHREALTIME
 	kill -INT "$pid"
 	sleep 0.2
 	kill -INT "$pid"
-	ended_with 130 && awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { exit b - a > 2 }'
+	wait_for 1 eval "! kill -0 $pid" || kill -INT "$pid" 2>/dev/null
+	ended_with 130
+	code=$?
+	took second_int
+	return "$code"
 }
 
 killed_after_grace()
 {
-	begin 'trap "" TERM;' && kill "$pid" && ended_with 143
+	begin 'trap "" TERM;' || return
+	start=$EPOCHREALTIME
+	kill "$pid"
+	ended_with 143
+	code=$?
+	took grace
+	return "$code"
+}
+
+# took NAME: since $start, for a comparison.
+took()
+{
+	awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }' >"$work/took.$1"
+}
+
+sooner_than_grace()
+{
+	awk '{ t[FILENAME] = $1; print } END { exit !(t[ARGV[1]] > 0 && 2 * t[ARGV[1]] < t[ARGV[2]]) }' "$work/took.second_int" "$work/took.grace"
 }
 
 # ssh to b dies alone.
@@ -198,7 +218,7 @@ no_reader()
 	local codes
 
 	marker=$RANDOM$RANDOM
-	timeout 20 build/bin/torcollrun --ssh "$work/ssh" -H a,b bash -c "sleep 300$marker & yes" | head -n 1 >"$work/out"
+	timeout 60 build/bin/torcollrun --ssh "$work/ssh" -H a,b bash -c "sleep 300$marker & yes" | head -n 1 >"$work/out"
 	codes=("${PIPESTATUS[@]}")
 	[[ ${codes[0]} == 141 && $(<"$work/out") == "["?" "?"] y" ]] && wait_for 10 nobody_left
 }
@@ -227,7 +247,7 @@ ends_others()
 	# shellcheck disable=SC2016
 	run bash -c '[ $TORCOLL_RANK != 1 ] || '"$3"'; sleep 300'"$marker & wait" 2>"$work/err" >/dev/null
 	(($? == code)) && [[ $(<"$work/err") == "torcollrun: rank 1 on b (node 1) $words; the other ranks are ended" ]] &&
-		wait_for 5 nobody_left
+		wait_for 20 nobody_left
 }
 
 # Orders that are longer than a pipe, for a host whose connection does not read them: others get theirs, and INT ends all.
@@ -238,14 +258,14 @@ stuck_connection()
 		>"$work/out" 2>&1 &
 	pid=$!
 	marker=none
-	wait_for 10 grep -q '^\[1 b\] ran' "$work/out" || { kill -KILL "$pid"; return 1; }
+	wait_for 30 grep -q '^\[1 b\] ran' "$work/out" || { kill -KILL "$pid"; return 1; }
 	kill -INT "$pid" && ended_with 130
 }
 
 # Descriptors for two of three connections.
 few_descriptors()
 {
-	(ulimit -n 12 && exec timeout 20 "${torcollrun[@]}" true)
+	(ulimit -n 12 && exec timeout 60 "${torcollrun[@]}" true)
 }
 
 # Their numbers are not taken by what this program opens.
@@ -253,7 +273,7 @@ standard_closed()
 {
 	rm -f "$work/ran"
 	# shellcheck disable=SC2016
-	RAN=$work/ran timeout 20 "${torcollrun[@]}" -x RAN sh -c 'echo out; echo error >&2; echo >>"$RAN"' &&
+	RAN=$work/ran timeout 60 "${torcollrun[@]}" -x RAN sh -c 'echo out; echo error >&2; echo >>"$RAN"' &&
 		(($(wc -l <"$work/ran") == 3))
 }
 
@@ -331,7 +351,7 @@ is connection__no_descriptors__says_so_once "$(few_descriptors 2>&1 | wc -l)" 1
 check connection__does_not_read stuck_connection
 check standard__no_stdout eval 'standard_closed >&-'
 check standard__none eval 'standard_closed <&- >&- 2>&-'
-fails timeout__ends_all 124 '3 of 3 ranks had not ended after 1 s' run --timeout 1 sleep 100
+fails timeout__ends_all 124 '3 of 3 ranks had not ended after 3 s' run --timeout 3 sleep 100
 check signal__int by_signal INT
 check signal__term by_signal TERM
 check signal__hup by_signal HUP
@@ -339,5 +359,6 @@ check signal__hup_ignored hup_ignored
 check signal__pipe no_reader
 check signal__second_int_kills second_int_kills
 check signal__kill_after_a_time killed_after_grace
+check signal__second_int_kills_sooner sooner_than_grace
 check signal__torcollrun_is_killed torcollrun_killed
 finish
