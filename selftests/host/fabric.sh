@@ -62,14 +62,20 @@ without_tests()
 	ctl fabric check from "$work/broken" 2>&1 | grep -E 'without tests'
 }
 
-# Live, on a terminal of 80 columns and 24 lines: it draws, shows its keys, and ends.
+# Live, on a terminal of 80 columns and 24 lines: it draws, shows its keys, and ends. Keys are pressed by who has seen that.
+# shellcheck disable=SC2094 # that is read while it is written
 on_a_terminal()
 {
-	local out
-
-	out=$({ sleep 1; printf '?'; sleep 1; printf 'x'; sleep 1; printf 'q'; } |
-		timeout 20 script -qec "stty rows 24 cols 80; TERM=linux build/bin/torcollctl top from $work/4x4" /dev/null) &&
-		grep -q '16 of 16 answer' <<<"$out" && grep -q 'Any key leaves this page' <<<"$out"
+	: >"$work/screen"
+	{
+		wait_for 30 grep -q '16 of 16 answer' "$work/screen"
+		printf '?'
+		wait_for 30 grep -q 'Any key leaves this page' "$work/screen"
+		printf 'x'
+		sleep 1
+		printf 'q'
+	} | timeout 90 script -qec "stty rows 24 cols 80; TERM=linux build/bin/torcollctl top from $work/4x4" /dev/null >"$work/screen" &&
+		grep -q '16 of 16 answer' "$work/screen" && grep -q 'Any key leaves this page' "$work/screen"
 }
 
 ktap_header
