@@ -43,9 +43,9 @@ times()
 
 records()
 {
-	scripts/cast-record "$work/cast" bash -c 'printf "one\n"; sleep 0.5; printf "two\n"; exit 7' >"$work/out"
+	scripts/cast-record "$work/cast" bash -c 'printf "one\n"; sleep 2; printf "two\n"; exit 7' >"$work/out"
 	[[ $? == 7 && $(<"$work/out") == $'one\ntwo' && $(wc -l <"$work/cast") == 3 ]] &&
-		jq -se '.[0].version == 2 and .[1][1:] == ["o", "one\n"] and .[2][0] - .[1][0] > 0.4' "$work/cast"
+		jq -se '.[0].version == 2 and .[1][1:] == ["o", "one\n"] and .[2][0] - .[1][0] > 1' "$work/cast"
 }
 
 well_formed()
