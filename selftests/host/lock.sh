@@ -28,7 +28,7 @@ echo '192.0.2.1 other' >"$work/hosts"
 
 write()
 {
-	timeout 20 "$ctl" hosts "$work/$1.conf" write "$work/hosts"
+	timeout 60 "$ctl" hosts "$work/$1.conf" write "$work/hosts"
 }
 
 # held FILE COMMAND...: runs it while another process, which may only read FILE, has a lock on that.
@@ -89,7 +89,7 @@ own_file()
 check reader_of_hosts__keeps_nobody_waiting held "$work/hosts" write 1
 check reader_of_fabric__keeps_nobody_waiting held "$work/1.conf" write 1
 is lock__is_of_root "$(stat -c '%u %a' "$lock")" "0 600"
-check remove timeout 20 "$ctl" hosts "$work/1.conf" remove "$work/hosts"
+check remove timeout 60 "$ctl" hosts "$work/1.conf" remove "$work/hosts"
 check lock__is_waited_for waits_for_it
 check writers__lose_no_names all_at_once
 check user__writes_own_files own_file

@@ -63,11 +63,11 @@ stops()
 	: >"$work/out"
 	"$ctl" netns run bash -c "sleep 300$marker & echo ready; wait" >"$work/out" 2>/dev/null &
 	pid=$!
-	wait_for 10 eval "((\$(grep -c ready $work/out) == 4))" || return 1
+	wait_for 30 eval "((\$(grep -c ready $work/out) == 4))" || return 1
 	kill "-$1" "$pid"
 	wait "$pid"
 	(($? == 128 + $(kill -l "$1"))) || return 1
-	wait_for 5 eval "! pgrep -f 'sleep 300$marker'"
+	wait_for 20 eval "! pgrep -f 'sleep 300$marker'"
 }
 
 # Whole lines, each with the rank that wrote it.
@@ -185,7 +185,7 @@ fails run__no_such_command 127 'nothing: No such file' "$ctl" netns run "$work/n
 fails run__too_many_ranks 1 'has 4 nodes' "$ctl" netns run -n 5 true
 fails run__no_command 1 'command is missing' "$ctl" netns run -n 2
 check run__term_ends_all stops TERM
-is run__no_reader "$(timeout 20 "$ctl" netns run --only 0 yes | head -n 1; echo "${PIPESTATUS[0]}")" $'[0] y\n141'
+is run__no_reader "$(timeout 60 "$ctl" netns run --only 0 yes | head -n 1; echo "${PIPESTATUS[0]}")" $'[0] y\n141'
 check run__hup_ends_all stops HUP
 
 # ---- the end ----

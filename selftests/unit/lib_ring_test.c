@@ -316,7 +316,7 @@ static int child_leaves(struct fixture *f, struct torcoll_prepared *prepared)
 	struct torcoll_op op = { .collective = TORCOLL_BARRIER };
 	struct torcoll_comm *heir;
 
-	alarm(20);
+	alarm(60);
 	if (torcoll_abort(f->comm) != -EPERM || torcoll_comm_shrink(f->comm, 0, &heir) != -EPERM ||
 	    torcoll_unregister(f->t, &x) != -EPERM || torcoll_eventfd(f->t, 1) != -EPERM ||
 	    torcoll_prepare(f->comm, &op, &other) != -EPERM)
