@@ -338,7 +338,8 @@ def killed(comm: torcoll.Comm) -> None:
         took = time.monotonic() - begin
         assert e.rank == 2 and "caused by rank 2" in str(e), e
         print(f"rank {comm.rank}: {type(e).__name__} after {took:.2f} s: {e}")
-        assert took < 10, took
+        # far less than the time that calls have
+        assert took < 60, took
     try:
         comm.barrier()
         raise AssertionError("a failed comm works")

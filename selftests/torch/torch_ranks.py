@@ -289,11 +289,13 @@ def works() -> None:
         thread.start()
     for thread in threads:
         thread.join()
+    store = dist.distributed_c10d._get_default_store()
     if dist.get_rank():
-        time.sleep(1)
+        store.wait(["not complete"], datetime.timedelta(seconds=120))
     work = dist.barrier(async_op=True)
     if dist.get_rank() == 0:
         raises("not complete after 50 ms", RuntimeError, work.wait, datetime.timedelta(milliseconds=50))
+        store.set("not complete", "1")
     work.wait()
 
 
@@ -320,8 +322,8 @@ def chained() -> None:
         same(sums[-1].wait(), torch.stack([every(100 + i).sum() for i in range(10)]).sum())
 
 
-def is_complete_soon(work: Any) -> bool:
-    for _ in range(50):
+def is_complete_soon(work: Any, seconds: float = 0.5) -> bool:
+    for _ in range(int(seconds * 100)):
         if work.is_completed():
             return True
         time.sleep(0.01)
@@ -338,7 +340,7 @@ def ahead() -> None:
         store.wait(["seen"], datetime.timedelta(seconds=120))
         # the other rank has its last result, this one's may be on its way
         for work in works:
-            assert is_complete_soon(work)
+            assert is_complete_soon(work, 60)
     elif dist.get_rank() == 1:
         for _ in range(50):
             dist.all_reduce(mine(1000), group=pair)
@@ -563,7 +565,8 @@ def late() -> None:
 
 
 def absent() -> None:
-    """Ranks 1 and 3 do not come to a monitored barrier."""
+    """Ranks 1 and 3 do not come to a monitored barrier, to which the others come at the same time."""
+    dist.barrier()
     if dist.get_rank() == 0:
         raises("Ranks 1, 3 failed to pass monitoredBarrier in 3000 ms", RuntimeError, torcoll.torch.monitored_barrier, timeout=3.0,
                wait_all_ranks=True)
