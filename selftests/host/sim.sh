@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# timeout: 600
+# timeout: 1200
 #
 # Whole fabrics of core on a virtual clock: 500 seeds of everything that can go wrong, and runs of one
 # thing in excess. What fails says its seed: build/bin/torcoll-sim --first SEED --trace shows what

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@
 #include "sim.h"
 
 #define POLL_US		20000
-#define SEED_SECONDS	300		/* a longer run counts as stuck in a loop */
+#define SEED_SECONDS	600		/* a run that computes longer counts as stuck in a loop */
 
 /*
  * Memory shared by parent and children; each child writes only its own entry,
@@ -70,13 +71,21 @@ static bool run_seed(struct worker *w, u64 seed)
 	return true;
 }
 
+/* 0: no limit. Of the processor's time: others may need it as well. */
+static void limit_time(time_t seconds)
+{
+	const struct itimerval timer = { .it_value.tv_sec = seconds };
+
+	setitimer(ITIMER_PROF, &timer, NULL);
+}
+
 static void work(struct worker *w)
 {
 	for (;;) {
 		w->seed = first_seed + shared->next++;
 		if (w->seed > last_seed || shared->refused || shared->stop)
 			return;
-		alarm(w->pid ? SEED_SECONDS : 0);
+		limit_time(w->pid ? SEED_SECONDS : 0);
 		if (!run_seed(w, w->seed))
 			shared->refused = true;
 	}
@@ -95,7 +104,7 @@ static void start(struct worker *w)
 		return;
 	}
 	work(w);
-	alarm(0);
+	limit_time(0);
 	fflush(NULL);
 	_exit(0);
 }
