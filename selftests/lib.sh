@@ -11,7 +11,7 @@
 #	finish
 #
 # The plan is printed by finish alone, so a script that dies on its way is seen to have died.
-# A comment "# timeout: SECONDS" at the head of a script replaces the runner's 120.
+# A comment "# timeout: SECONDS" at the head of a script replaces the runner's 300.
 
 set -u -o pipefail
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# timeout: 600
+# timeout: 1200
 #
 # The simulator finds every deliberate bug of selftests/mutants/list; one that no longer changes core fails as well.
 
