@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 120
+# timeout: 300
 #
 # The module comes and goes a hundred times, with a fabric each time, and every twentieth time with two nodes and an
 # allreduce: what any of it left is found by what the runner does afterwards, a scan for leaks and a look at the log.

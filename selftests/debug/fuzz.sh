@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 240
+# timeout: 300
 #
 # What the fuzzers of the module found, or keep as their corpus, once more: see fuzz/kernel/run.
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 240
+# timeout: 300
 #
 # What chunks are for: while one waits for the end of a round, others keep cables and processors busy. On a simulated 4x4,
 # cables of 5 us and of 1, 10 or 25 Gb/s, nodes that take 800 ns for a frame and 0.1 ns for each byte of it: the time of an

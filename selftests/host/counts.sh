@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 240
+# timeout: 300
 #
 # What core takes for an allreduce, counted on a simulated fabric without faults: frames, acknowledgements, allocations
 # and FPU sections per op, all nodes together, once ops follow each other. Data frames are those of the plan, exactly.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 240
+# timeout: 300
 #
 # One file for a fabric: applied on its nodes, it makes them what it says, and nothing else; a second time nothing; what
 # differs is changed beside a running job; a device that comes back is a port again.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 200
+# timeout: 300
 #
 # Frames as the module sends them, captured during an allreduce, are what the dissector says; and a capture
 # disturbs nothing.

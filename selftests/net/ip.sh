@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 200
+# timeout: 300
 #
 # IP on the ports of a torus goes on while collectives run, and a capture disturbs nothing.
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 500
+# timeout: 900
 #
 # torcollctl qualify: good cables are called good; one that is down, slow or late is told from its siblings, and
 # what one loses or damages is found, in which direction.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 300
+# timeout: 600
 #
 # Surveys: of a fabric, of hosts with nothing configured, with damaged frames, with many asks, and with tests of cables.
 # shellcheck disable=SC2016	# variables of jq

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 120
+# timeout: 300
 #
 # The shipped rules give /dev/torcoll to the group torcoll, whose members may then call, and nobody else; and make a port
 # of a device that comes, or comes back.

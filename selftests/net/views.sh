@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 200
+# timeout: 300
 #
 # What one can see from outside: memory of nodes, tracepoints, who is late.
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 240
+# timeout: 300
 #
 # A large allreduce over veth copies no payload on its way out, nor its input before, and wakes nobody on its way.
 
