@@ -90,7 +90,7 @@ cleanup rm -rf "$work"
 cleanup fail 0
 torus_up $nodes
 aim
-moves tx_no_memory no_memory_to_send -b 256K -e 256K --in-place -n 1 -c 30
+moves tx_no_memory no_memory_to_send -b 256K -e 256K --in-place -n 1 -c 100
 on_one_cpu start_taps || bail "no taps"
 moves drop_memory no_memory_to_forward -b 64K -e 64K --in-place -n 1 -c 400 --algorithm recdoub-lat
 kill "${taps[@]}"
