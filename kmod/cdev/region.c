@@ -18,6 +18,7 @@ struct tor_pages *tor_session_region(struct tor_session *session, u32 handle, u6
 	struct tor_pages *pages;
 	int err = 0;
 
+	addr = untagged_addr(addr);
 	mutex_lock(&session->lock);
 	pages = idr_find(&session->regions, handle);
 	if (!pages)

@@ -49,6 +49,8 @@ struct tor_user *tor_user_get_current(void)
 	made->uid = current_uid();
 	made->unlimited = unlimited;
 	refcount_set(&made->refs, 1);
+	INIT_LIST_HEAD(&made->spares);
+	INIT_LIST_HEAD(&made->giving);
 	spin_lock(&lock);
 	user = user_find(made->uid, unlimited);
 	if (!user) {

@@ -34,14 +34,17 @@ enum tor_limit {
 /**
  * struct tor_user - a user with open files, or fabrics
  * @unlimited: they were opened, or added, with CAP_SYS_RESOURCE
- * @spare_round: in which it gives up its spares, see memory/spare.c
+ * @spares, @spare, @given_up, @giving: its spares, see memory/spare.c
  */
 struct tor_user {
 	struct hlist_node hash;
 	refcount_t refs;
 	kuid_t uid;
 	bool unlimited;
-	u32 spare_round;
+	struct list_head spares;
+	u32 spare;
+	u32 given_up;
+	struct list_head giving;
 	atomic64_t used[TOR_LIMIT_COUNT];
 };
 

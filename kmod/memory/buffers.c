@@ -93,6 +93,12 @@ static bool is_copied(const struct given *given, u64 length)
 	return !given->region && length <= TOR_COPY_MAX;
 }
 
+/* Programs with tagged pointers give the same memory by several addresses. */
+static u64 given_off(const struct given *given, const struct tor_pages *pages)
+{
+	return untagged_addr(given->addr) - pages->addr;
+}
+
 /* Find or pin one buffer, and record it in the slot. */
 static int buffers_get_one(struct tor_session *session, struct tor_slot *slot,
 			   const struct given *given, u64 length, struct tor_mem *mem)
@@ -110,7 +116,7 @@ static int buffers_get_one(struct tor_session *session, struct tor_slot *slot,
 		slot->pinned = true;
 	}
 	slot->pages[given->which] = pages;
-	*mem = (struct tor_mem){ .pages = pages, .off = given->addr - pages->addr, .len = length };
+	*mem = (struct tor_mem){ .pages = pages, .off = given_off(given, pages), .len = length };
 	return 0;
 }
 
@@ -195,7 +201,7 @@ static int copy_in(struct tor_session *session, const struct given *from, const 
 	pages = tor_session_region(session, from->region, from->addr, to->len);
 	if (IS_ERR(pages))
 		return PTR_ERR(pages);
-	mem = (struct tor_mem){ .pages = pages, .off = from->addr - pages->addr, .len = to->len };
+	mem = (struct tor_mem){ .pages = pages, .off = given_off(from, pages), .len = to->len };
 	tor_mem_copy(to, &mem);
 	tor_pages_put(pages);
 	return 0;

@@ -6,6 +6,7 @@
 
 #include <linux/highmem.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <tor/pin.h>
@@ -47,6 +48,15 @@ static bool pages_may_stay(struct page **page, unsigned long n)
 	return true;
 }
 
+/*
+ * What cannot be pinned is copied, if it is read only: memory of a file on a DAX
+ * filesystem is refused with -EOPNOTSUPP, that of devices with others.
+ */
+static int pin_error(int err)
+{
+	return err == -ENOMEM || err == -EINTR ? err : -EFAULT;
+}
+
 static int pin_all(struct tor_pages *pages)
 {
 	unsigned long done = 0;
@@ -59,7 +69,7 @@ static int pin_all(struct tor_pages *pages)
 
 		if (got <= 0) {
 			pages_unpin(pages, done, false);
-			return got ? got : -EFAULT;
+			return pin_error(got);
 		}
 		done += got;
 		if (!pages_may_stay(pages->page + done - got, got)) {
@@ -121,6 +131,10 @@ static int pages_alloc_all(struct tor_pages *pages, gfp_t flags)
 		if (!pages->page[i]) {
 			free_some(pages, i);
 			return -ENOMEM;
+		}
+		if (i % PORTION == PORTION - 1 && fatal_signal_pending(current)) {
+			free_some(pages, i + 1);
+			return -EINTR;
 		}
 		cond_resched();
 	}
@@ -222,6 +236,7 @@ struct tor_pages *tor_pages_pin(struct tor_user *user, u64 addr, u64 length, boo
 	u64 count;
 	int err;
 
+	addr = untagged_addr(addr);
 	if (!length || addr + length < addr || addr + length > TASK_SIZE_MAX)
 		return ERR_PTR(-EFAULT);
 	count = pages_spanned(addr, length);

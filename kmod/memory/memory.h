@@ -29,7 +29,7 @@ struct tor_spares;
  * @uses: ops that refer to it, and the region's handle
  * @holds: mappings of kernel pages in a process, and one for all uses: the
  *	pages are charged until the last of them is gone
- * @spare_of, @spare_since, @in_comm, @in_all: of pages that no op uses, see
+ * @spare_of, @spare_since, @in_comm, @in_all, @in_user: of pages that no op uses, see
  *	spare.h
  */
 struct tor_pages {
@@ -47,6 +47,7 @@ struct tor_pages {
 	unsigned long spare_since;
 	struct list_head in_comm;
 	struct list_head in_all;
+	struct list_head in_user;
 };
 
 /* An op's buffer: bytes [off, off + len) of @pages. */

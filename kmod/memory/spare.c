@@ -20,11 +20,13 @@ static DEFINE_SPINLOCK(lock);
 static LIST_HEAD(gone);
 
 /*
- * Users give up spares a round at a time: who gives up is of the next round, see
- * tor_user. A softirq must not walk over all spares, either.
+ * Users that give up their oldest spares, as many as tor_user.given_up says. They
+ * are taken out one at a time: ops that end in softirqs want the lock, too.
  */
-static bool round_due;
-static u32 round;
+static LIST_HEAD(givers);
+
+/* Spares that are taken out before others may have the lock. */
+#define PORTION	256
 
 static void free_gone(struct work_struct *work);
 static DECLARE_WORK(freeing, free_gone);
@@ -40,9 +42,15 @@ static u64 bytes_of(const struct tor_pages *pages)
 /* Remove pages from the spares. Context: lock. */
 static void spare_unlink(struct tor_pages *pages)
 {
+	struct tor_user *user = pages->user;
+
 	pages->spare_of->bytes -= bytes_of(pages);
 	list_del(&pages->in_comm);
 	list_del(&pages->in_all);
+	list_del(&pages->in_user);
+	user->given_up = min(user->given_up, --user->spare);
+	if (!user->given_up)
+		list_del_init(&user->giving);
 }
 
 /* Move pages to @list, to be freed without the lock. */
@@ -60,16 +68,18 @@ static void free_list(struct list_head *list)
 		tor_pages_put(pages);
 }
 
-/* Take out the spares of users that have given them up. Context: lock. */
-static void begin_round(void)
+/* Return a spare that its user has given up, or NULL. Context: lock. */
+static struct tor_pages *take_given(void)
 {
-	struct tor_pages *pages, *next;
+	struct tor_user *user = list_first_entry_or_null(&givers, struct tor_user, giving);
+	struct tor_pages *pages;
 
-	round_due = false;
-	round++;
-	list_for_each_entry_safe(pages, next, &all, in_all)
-		if (pages->user->spare_round == round)
-			spare_unlink_to(pages, &gone);
+	if (!user)
+		return NULL;
+	pages = list_first_entry(&user->spares, struct tor_pages, in_user);
+	user->given_up--;
+	spare_unlink(pages);
+	return pages;
 }
 
 static struct tor_pages *take_gone(void)
@@ -77,11 +87,11 @@ static struct tor_pages *take_gone(void)
 	struct tor_pages *pages;
 
 	spin_lock_bh(&lock);
-	if (round_due)
-		begin_round();
 	pages = list_first_entry_or_null(&gone, struct tor_pages, in_all);
 	if (pages)
 		list_del(&pages->in_all);
+	else
+		pages = take_given();
 	spin_unlock_bh(&lock);
 	return pages;
 }
@@ -101,7 +111,7 @@ static void free_soon(void)
 
 static bool fits(const struct tor_pages *pages, u64 length)
 {
-	return length <= bytes_of(pages) && bytes_of(pages) <= 2 * length;
+	return length <= bytes_of(pages) && bytes_of(pages) <= 2 * PAGE_ALIGN(length);
 }
 
 struct tor_pages *tor_spare_take(struct tor_group *group, u64 length)
@@ -134,6 +144,8 @@ void tor_spare_put(struct tor_group *group, struct tor_pages *pages)
 		spares->bytes += bytes_of(pages);
 		list_add_tail(&pages->in_comm, &spares->list);
 		list_add_tail(&pages->in_all, &all);
+		list_add_tail(&pages->in_user, &pages->user->spares);
+		pages->user->spare++;
 	}
 	while (spares->bytes > TOR_SPARE_MAX)
 		spare_unlink_to(list_first_entry(&spares->list, struct tor_pages, in_comm), &gone);
@@ -146,15 +158,19 @@ void tor_spare_put(struct tor_group *group, struct tor_pages *pages)
 
 void tor_spare_close(struct tor_group *group)
 {
-	struct tor_pages *pages, *next;
-	LIST_HEAD(old);
+	struct list_head *spares = &group->spares.list;
+	u32 n;
 
-	spin_lock_bh(&lock);
-	group->spares.closed = true;
-	list_for_each_entry_safe(pages, next, &group->spares.list, in_comm)
-		spare_unlink_to(pages, &old);
-	spin_unlock_bh(&lock);
-	free_list(&old);
+	do {
+		LIST_HEAD(old);
+
+		spin_lock_bh(&lock);
+		group->spares.closed = true;
+		for (n = 0; n < PORTION && !list_empty(spares); n++)
+			spare_unlink_to(list_first_entry(spares, struct tor_pages, in_comm), &old);
+		spin_unlock_bh(&lock);
+		free_list(&old);
+	} while (n == PORTION);
 	/* for its ops too */
 	flush_work(&freeing);
 }
@@ -162,8 +178,9 @@ void tor_spare_close(struct tor_group *group)
 void tor_spare_give_up(struct tor_user *user)
 {
 	spin_lock_bh(&lock);
-	round_due = true;
-	user->spare_round = round + 1;
+	user->given_up = user->spare;
+	if (user->given_up && list_empty(&user->giving))
+		list_add_tail(&user->giving, &givers);
 	spin_unlock_bh(&lock);
 	free_soon();
 }
@@ -174,21 +191,35 @@ void tor_spare_reclaim(struct tor_user *user)
 	flush_work(&freeing);
 }
 
-static void expire(struct work_struct *work)
+/* Take out up to PORTION spares that are old. Return how many. Context: lock. */
+static u32 take_old(struct list_head *old)
 {
 	struct tor_pages *pages, *next;
-	LIST_HEAD(old);
-	bool left;
+	u32 n = 0;
 
-	spin_lock_bh(&lock);
 	list_for_each_entry_safe(pages, next, &all, in_all) {
-		if (time_before(jiffies, pages->spare_since + KEPT))
+		if (n == PORTION || time_before(jiffies, pages->spare_since + KEPT))
 			break;
-		spare_unlink_to(pages, &old);
+		spare_unlink_to(pages, old);
+		n++;
 	}
-	left = !list_empty(&all);
-	spin_unlock_bh(&lock);
-	free_list(&old);
+	return n;
+}
+
+static void expire(struct work_struct *work)
+{
+	bool left;
+	u32 n;
+
+	do {
+		LIST_HEAD(old);
+
+		spin_lock_bh(&lock);
+		n = take_old(&old);
+		left = !list_empty(&all);
+		spin_unlock_bh(&lock);
+		free_list(&old);
+	} while (n == PORTION);
 	if (left)
 		schedule_delayed_work(&expiry, KEPT);
 }

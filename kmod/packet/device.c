@@ -6,6 +6,7 @@
 #include "packet/device.h"
 
 #include <linux/etherdevice.h>
+#include <linux/ipv6.h>
 #include <linux/rtnetlink.h>
 #include <tor/lltx.h>
 #include <tor/netdev_lock.h>
@@ -81,12 +82,16 @@ static void device_uninit(struct net_device *dev)
 }
 
 /* The kernel has compared it with the limits. */
+/*
+ * The largest that is possible means to follow the fabric's. It is also what a
+ * change goes back to that something on top of the device refused.
+ */
 static int device_change_mtu(struct net_device *dev, int mtu)
 {
 	struct tor_packet_dev *packet = netdev_priv(dev);
 
 	if (!packet->following)
-		packet->mtu = mtu;
+		packet->mtu = mtu == dev->max_mtu ? 0 : mtu;
 	WRITE_ONCE(dev->mtu, mtu);
 	return 0;
 }
@@ -175,16 +180,20 @@ static void follow_mtu(struct tor_packet_dev *packet)
 {
 	struct net_device *dev = packet->dev;
 	u32 frame = tor_fabric_frame(packet->fabric);
-	u32 max;
+	u32 max, mtu;
 
 	/* without a port nothing is known */
 	if (!frame)
 		return;
 	max = frame - TOR_PACKET_OVERHEAD;
 	WRITE_ONCE(dev->max_mtu, max);
+	mtu = packet->mtu ? min(packet->mtu, max) : max;
+	if (mtu < IPV6_MIN_MTU && dev->mtu >= IPV6_MIN_MTU)
+		netdev_warn(dev, "the MTU becomes %u, as that of a port in the fabric is small: IPv6 takes %u, and gives up its addresses; with larger ones everywhere, torcollctl apply sets them again\n",
+			    mtu, IPV6_MIN_MTU);
 	packet->following = true;
 	/* whoever refuses it by a notifier loses what is longer */
-	if (dev_set_mtu(dev, packet->mtu ? min(packet->mtu, max) : max))
+	if (dev_set_mtu(dev, mtu))
 		netdev_warn_once(dev, "something on top of it refuses an MTU of %u, which is that of its fabric's frames: longer packets are lost\n",
 				 max);
 	packet->following = false;

@@ -265,9 +265,30 @@ mtu_changes()
 # A port that takes less: the device of every node follows.
 cable_shrinks()
 {
+	whole=$(mtu 1) cable=$(node 7 ip -j link show d1p | jq -r '.[0].mtu')
 	node 7 ip link set d1p mtu 3000
 	wait_for 20 mtus_at_most 3000 || return
 	reaches 0 10 -s 20000 && tcp shrunk 7 12
+}
+
+# And back, also on the node where another was set by hand for a while.
+cable_grows()
+{
+	node 7 ip link set d1p mtu "$cable"
+	wait_for 20 mtu_is 1 "$whole"
+}
+
+# A port of one node takes away the IPv6 of all: each says so.
+too_small_for_ipv6()
+{
+	node 7 ip link set d1p mtu 1300
+	wait_for 20 mtus_at_most 1280 && dmesg | grep -q "tor0: the MTU becomes 1218, .*: IPv6 takes 1280"
+}
+
+# mtu_is NODE MTU
+mtu_is()
+{
+	(($(mtu "$1") == $2))
 }
 
 mtus_at_most()
@@ -459,5 +480,7 @@ check statistics__of_ethtool ethtool_counts
 
 check mtu__changes_while_up mtu_changes
 check mtu__follows_a_cable cable_shrinks
+check mtu__follows_it_back cable_grows
 check relay__by_hosts_without_the_device silent_hosts
+check mtu__too_small_for_ipv6 too_small_for_ipv6
 finish

@@ -335,6 +335,33 @@ static void tor_tx_timer__follows_long_round_trips(void **state)
 	assert_int_equal(tor_tx_deadline(&tx), START + TOR_RTO_MAX);
 }
 
+/*
+ * A receiver that waits asks every second, without an answer to any frame. Where a time-out is as long, since an answer once
+ * took a second, the frame that is missing is nevertheless sent again.
+ */
+static void tor_tx_timer__questions_do_not_put_it_off(void **state)
+{
+	u64 now = START, asked = START;
+	u8 flags;
+
+	(void)state;
+	begin(8);
+	burst(now, &flags);
+	ack(7, 0, now + MS);
+	path.srtt = 126000;
+	path.rttvar = 250000;
+	now += MS;
+	tor_tx_timer(&tx, tor_tx_deadline(&tx));
+	assert_true(tor_tx_deadline(&tx) > asked + TOR_RTO_MAX);
+	while (asked < START + 5 * NSEC_PER_SEC && tor_tx_deadline(&tx) > asked + NSEC_PER_SEC) {
+		asked += NSEC_PER_SEC;
+		ack(7, 0, asked);
+	}
+	assert_true(asked < START + 3 * NSEC_PER_SEC);
+	assert_int_equal(tor_tx_timer(&tx, tor_tx_deadline(&tx)), TOR_TX_TAIL);
+	assert_int_equal(tor_tx_next(&tx, now, &flags), 7);
+}
+
 static void tor_tx_timer__silence_backs_off(void **state)
 {
 	u64 now = START, last = 0, wait;
@@ -627,6 +654,7 @@ int main(void)
 		cmocka_unit_test(tor_tx_timer__other_way_of_a_forwarder),
 		cmocka_unit_test(tor_tx_timer__others_wait_longer_as_well),
 		cmocka_unit_test(tor_tx_timer__follows_long_round_trips),
+		cmocka_unit_test(tor_tx_timer__questions_do_not_put_it_off),
 		cmocka_unit_test(tor_tx_timer__silence_backs_off),
 		cmocka_unit_test(tor_tx_dropped__again_soon_and_less),
 		cmocka_unit_test(tor_tx_dropped__explains_the_gap),

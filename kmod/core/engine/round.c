@@ -41,6 +41,7 @@ static bool add_send(struct tor_chan *chan, const struct tor_piece *piece)
 		tx->rank = piece->dst;
 		tx->round = chan->round;
 		tx->single = true;
+		tx->dense = false;
 		tx->buf = piece->sbuf;
 		tx->off = piece->soff * op->elem;
 		tx->bytes = 0;

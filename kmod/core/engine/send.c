@@ -187,13 +187,16 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 		frame.linear = tx->copy;
 		frame.shared = tx->copy != tx->small;
 	} else {
-		frame.ranges = tx_ranges(chan, tx, off, len, range);
+		if (!tx->dense)
+			frame.ranges = tx_ranges(chan, tx, off, len, range);
 		frame.range = range;
 		/*
 		 * may be overwritten as soon as it has left: see chan_settle()
 		 */
 		frame.copy = tx->bytes <= unit;
-		if (frame.ranges > TOR_FRAME_RANGES) {
+		if (tx->dense || frame.ranges > TOR_FRAME_RANGES) {
+			/* the next frame's walk is at its end if it looks twice */
+			tx->dense = !tx->single;
 			gathered = tor_env_shared_alloc(len);
 			if (!gathered) {
 				tor_tx_dropped(tx, index, ctx->now);

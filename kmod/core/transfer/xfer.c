@@ -314,6 +314,7 @@ void tor_tx_ack(struct tor_tx *tx, const struct tor_ack *ack, u64 now)
 	u32 before = tx->base + hweight64(tx->acked);
 	u32 base = ack->state == TORCOLL_ACK_DONE ? tx->frames : ack->base;
 	u64 mask = ack->state == TORCOLL_ACK_DONE ? 0 : ack->mask;
+	bool was_blocked = tx->blocked;
 	u32 newly;
 
 	tx_round_trip(tx, ack->stamp, now);
@@ -359,10 +360,14 @@ void tor_tx_ack(struct tor_tx *tx, const struct tor_ack *ack, u64 now)
 			tx->lost = ~tx->acked & mask_below(tx->next - tx->base);
 		tx->hole = 0;
 		tx->timeout = now + tx_probe_interval(tx);
-	} else if (tx_in_flight(tx)) {
-		tx_wait(tx, now);
-	} else {
+	} else if (!tx_in_flight(tx)) {
 		tx->timeout = 0;
+	} else if (newly || ack->stamp || was_blocked || !tx->timeout) {
+		/*
+		 * not for what a waiting receiver repeats: it answers no frame,
+		 * and must not put off the frame that is waited for
+		 */
+		tx_wait(tx, now);
 	}
 }
 

@@ -123,6 +123,7 @@ struct tor_tx {
 	/* the engine's: routing, and the place of the payload */
 	bool split;
 	bool single;			/* one range: @buf at byte @off */
+	bool dense;			/* of more ranges than a frame refers to: gathered */
 	u16 buf;
 	u64 off;
 	struct tor_walk *walk;		/* several: see chan.h */
