@@ -42,6 +42,7 @@ struct cable {
 	uint32_t crc[PATTERNS];		/* of their payloads */
 
 	uint32_t next;			/* number of the next frame, from 1 */
+	uint32_t first;			/* of this test */
 	uint32_t oldest;		/* the first that is neither answered nor given up */
 	bool known;			/* an answer has come */
 	uint32_t before, counted;	/* the neighbour's count before this test, and at last */
@@ -248,6 +249,9 @@ static void answered(struct cable *c, const struct tor_hdr *h, uint64_t now,
 	c->heard = h->op;
 	c->last = now;
 	count_damaged(c, h->offset, result);
+	/* of an earlier test, which has given it up */
+	if ((int32_t)(h->op - c->first) < 0)
+		return;
 	result->late += (int32_t)(h->op - c->oldest) < 0;
 	result->rtt[result->answered++ % CABLE_SAMPLES] = now - s->at > UINT32_MAX ? UINT32_MAX :
 							  now - s->at;
@@ -378,9 +382,22 @@ static void result_reset(struct cable_result *result)
 	*result = (struct cable_result){ .rtt = result->rtt };
 }
 
+/*
+ * Return how many frames of this test arrived: by the neighbour's count, if what
+ * it was before is known. It may include earlier frames that are late.
+ */
+static uint64_t arrived(const struct cable *c, bool before_known, const struct cable_result *result)
+{
+	uint64_t n = before_known ? c->counted - c->before : 0;
+
+	n = n < result->sent ? n : result->sent;
+	return n > result->answered ? n : result->answered;
+}
+
 int cable_test(struct cable *c, uint32_t bytes, uint32_t window, uint64_t frames, uint64_t ns,
 	       struct cable_result *result)
 {
+	bool before_known;
 	uint64_t begin;
 	int err;
 
@@ -393,7 +410,9 @@ int cable_test(struct cable *c, uint32_t bytes, uint32_t window, uint64_t frames
 	if (err)
 		return err;
 	result_reset(result);
+	before_known = count_is_known(c);
 	c->before = c->counted;
+	c->first = c->next;
 	missed(c);
 	begin = c->last = now_ns();
 	err = cable_run(c, window, frames, ns, result);
@@ -402,7 +421,7 @@ int cable_test(struct cable *c, uint32_t bytes, uint32_t window, uint64_t frames
 	if (!err && result->answered)
 		err = cable_sync(c, result);
 	result->missed = missed(c);
-	result->arrived = c->counted - c->before;
+	result->arrived = arrived(c, before_known, result);
 	result->rtts = result->answered < CABLE_SAMPLES ? result->answered : CABLE_SAMPLES;
 	qsort(result->rtt, result->rtts, sizeof(*result->rtt), compare);
 	return err;
