@@ -203,6 +203,45 @@ no_reader()
 	[[ ${codes[0]} == 141 && $(<"$work/out") == "["?" "?"] y" ]] && wait_for 10 nobody_left
 }
 
+# Reads 200 kB/s, to the end: less than what ranks write.
+slow_reader()
+{
+	until [[ $(head -c 20000 | wc -c) == 0 ]]; do
+		sleep 0.1
+	done
+}
+
+# slowly COMMAND...: of rank 0, for such a reader; its torcollrun is pid.
+slowly()
+{
+	marker=none
+	rm -f "$work/pipe" && mkfifo "$work/pipe" || return
+	slow_reader <"$work/pipe" &
+	build/bin/torcollrun --ssh "$work/ssh" -H a "$@" >"$work/pipe" 2>"$work/err" &
+	pid=$!
+}
+
+# Ends with $1 without waiting for whoever writes for ever.
+slow_reader_ends()
+{
+	ended_with "$1" && return
+	kill -KILL "$pid"
+	return 1
+}
+
+slow_reader_and_term()
+{
+	slowly yes 0123456789abcdef || return
+	sleep 1
+	kill "$pid" && slow_reader_ends 143
+}
+
+# What writes is a child of the rank, which has ended.
+slow_reader_and_child()
+{
+	slowly sh -c 'yes 0123456789abcdef & sleep 1; exit 3' && slow_reader_ends 3
+}
+
 # As under nohup.
 hup_ignored()
 {
@@ -337,6 +376,8 @@ check signal__term by_signal TERM
 check signal__hup by_signal HUP
 check signal__hup_ignored hup_ignored
 check signal__pipe no_reader
+check signal__reader_is_slow slow_reader_and_term
+check exit__reader_is_slow slow_reader_and_child
 check signal__second_int_kills second_int_kills
 check signal__kill_after_a_time killed_after_grace
 check signal__torcollrun_is_killed torcollrun_killed
