@@ -12,9 +12,17 @@
 
 #include "job.h"
 
+/* Later ones are none for the kernel's timers, whose times are signed. */
+#define DEADLINE_MAX	INT64_MAX
+
 uint64_t torcoll_deadline(uint64_t ms)
 {
-	return torcoll_sys_now_ns() + ms * 1000000;
+	uint64_t ns;
+
+	if (__builtin_mul_overflow(ms, 1000000, &ns) ||
+	    __builtin_add_overflow(ns, torcoll_sys_now_ns(), &ns) || ns > DEADLINE_MAX)
+		return DEADLINE_MAX;
+	return ns;
 }
 
 static uint64_t block_count(const struct torcoll_comm *comm, const struct torcoll_op *op)
