@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "conf.h"
 #include "ctl.h"
 #include "discover.h"
 #include "file.h"
@@ -14,12 +15,18 @@
 static void write_port(const struct discovery *d, FILE *file, uint32_t port)
 {
 	const struct graph_host *host = &d->graph->host[d->graph->port[port].host];
+	char device[CONF_DEVICE_SIZE];
 	uint32_t i;
 
 	fprintf(file, "port %s =", discovery_role(d, port));
-	for (i = host->port; i < host->port + host->nports; i++)
-		if (d->roles.role[i] == d->roles.role[port])
-			fprintf(file, " %s", d->graph->port[i].port->own.device);
+	for (i = host->port; i < host->port + host->nports; i++) {
+		const struct survey_end *own = &d->graph->port[i].port->own;
+
+		if (d->roles.role[i] != d->roles.role[port])
+			continue;
+		conf_name_device(device, own->device, own->mac);
+		fprintf(file, " %s", device);
+	}
 	fputc('\n', file);
 }
 
