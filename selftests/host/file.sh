@@ -94,6 +94,17 @@ foreign_link()
 	[[ $(<"$work/victim") == mine ]]
 }
 
+# As the service for Prometheus writes: with the capabilities that its unit leaves to root.
+others_folder()
+{
+	local caps
+
+	caps=$(sed -n 's/^CapabilityBoundingSet=//p' packaging/torcoll-metrics.service.in | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
+	mkdir "$work/others" && chown 65534 "$work/others" && chmod 755 "$work/others" || return
+	setpriv --bounding-set "-all${caps:+,$caps}" --inh-caps=-all -- \
+		"$ctl" discover from "$work/survey" write "$work/others/file" && is_whole "$work/others/file"
+}
+
 check discover__new_file discover "$work/new"
 check discover__new_file_is_whole is_whole "$work/new"
 is discover__new_files_mode "$(stat -c %a "$work/new")" "$(printf %o $((0666 & ~$(umask))))"
@@ -106,8 +117,10 @@ check hosts__link_stays through_link hosts '10.7.1.2.*b$'
 if ((EUID)); then
 	skip device__stays "needs root"
 	skip link__of_another_user "needs root"
+	skip metrics__folder_of_another_user "needs root"
 else
 	fails discover__link_of_another_user 0 "another user's link" foreign_link discover
+	check metrics__folder_of_another_user others_folder
 	fails hosts__link_of_another_user 0 "another user's link" foreign_link hosts
 	check discover__device_stays device_stays discover
 	rm -f "$work/null"
