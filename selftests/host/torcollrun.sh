@@ -90,6 +90,8 @@ conf twice '[fabric]' 'key = 1' 'dims = 2' '[node a]' 'index = 0' '[node b]' 'in
 conf bad-index '[fabric]' 'key = 1' 'dims = 2' '[node a]' 'index = first'
 conf bad-name '[fabric]' 'key = 1' 'dims = 2' '[node -oProxyCommand=x]' 'index = 0'
 conf bad-section '[fabric' 'key = 1'
+: >"$work/empty"
+conf no-hosts '# none' ' '
 conf hosts '# two' 'a' '' '  b # second'
 
 by_file()
@@ -320,6 +322,10 @@ fails file__index_twice 2 'twice:6: \[node b\]: index 0 is that of \[node a\]' b
 fails file__bad_index 2 'bad-index:5: index: "first"' build/bin/torcollrun --fabric "$work/bad-index" true
 fails file__option_as_name 2 'bad-name:4: "-oProxyCommand=x" is no host name' build/bin/torcollrun --fabric "$work/bad-name" true
 fails file__bad_section 2 'bad-section:1: "\[fabric" does not end with \]' build/bin/torcollrun --fabric "$work/bad-section" true
+fails hostfile__empty 2 'empty: no line names a host' build/bin/torcollrun --hostfile "$work/empty" true
+fails hostfile__comments_only 2 'no-hosts: no line names a host' build/bin/torcollrun --hostfile "$work/no-hosts" true
+fails hostfile__folder 2 'Is a directory' build/bin/torcollrun --hostfile "$work" true
+fails file__folder 2 'Is a directory' build/bin/torcollrun --fabric "$work" true
 fails remote__by_hand 2 'started by hand' build/bin/torcollrun --remote </dev/null
 
 # ---- what ranks find ----
