@@ -140,10 +140,12 @@ uint32_t torcoll__region_find(struct torcoll *t, const void *addr, uint64_t leng
 
 /*
  * Handle the refusal of an op. The cause may be a cached region that was
- * unmapped, is gone, or uses up the op's limits. Return whether to submit it
- * again, without cached regions or after one was released.
+ * unmapped, is gone, or uses up the op's limits. @sent, @received: bytes that the
+ * op uses of its buffers. Return whether to submit it again, without cached
+ * regions or after one was released.
  */
-bool torcoll__region_retry(struct torcoll *t, int err, struct torcoll_submit *s);
+bool torcoll__region_retry(struct torcoll *t, int err, struct torcoll_submit *s, uint64_t sent,
+			   uint64_t received);
 
 /* Unmap the module's memory, which keeps the file open. */
 void torcoll__region_unmap_all(struct torcoll *t);

@@ -12,9 +12,17 @@
 
 #include "job.h"
 
+/* Later ones are none for the kernel's timers, whose times are signed. */
+#define DEADLINE_MAX	INT64_MAX
+
 uint64_t torcoll_deadline(uint64_t ms)
 {
-	return torcoll_sys_now_ns() + ms * 1000000;
+	uint64_t ns;
+
+	if (__builtin_mul_overflow(ms, 1000000, &ns) ||
+	    __builtin_add_overflow(ns, torcoll_sys_now_ns(), &ns) || ns > DEADLINE_MAX)
+		return DEADLINE_MAX;
+	return ns;
 }
 
 static uint64_t block_count(const struct torcoll_comm *comm, const struct torcoll_op *op)
@@ -81,6 +89,29 @@ uint64_t torcoll__op_bytes(const struct torcoll_comm *comm, const struct torcoll
 	    __builtin_mul_overflow(buffer_count(comm, op, recv), torcoll_type_size(op->type), &bytes))
 		return 0;
 	return bytes;
+}
+
+/* The same of an op that was described. */
+static uint64_t desc_bytes(const struct torcoll_comm *comm, const struct torcoll_submit *s,
+			   bool recv)
+{
+	const struct torcoll_op op = {
+		.collective = s->collective,
+		.type = s->type,
+		.root = s->root,
+		.count = s->count,
+		.counts = (const uint64_t *)(uintptr_t)s->counts,
+		.send = (const void *)(uintptr_t)s->send_addr,
+		.recv = (void *)(uintptr_t)s->recv_addr,
+	};
+
+	return torcoll__op_bytes(comm, &op, recv);
+}
+
+static bool region_retry(const struct torcoll_comm *comm, int err, struct torcoll_submit *s)
+{
+	return torcoll__region_retry(comm->t, err, s, desc_bytes(comm, s, false),
+				     desc_bytes(comm, s, true));
 }
 
 static uint32_t buffer_region(const struct torcoll_comm *comm, const struct torcoll_op *op,
@@ -268,7 +299,7 @@ int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, 
 		do {
 			err = batch_call(t, s, ready, done);
 		} while (err && *done < ready &&
-			 (torcoll__region_retry(t, err, &s[*done]) ||
+			 (region_retry(comms[*done], err, &s[*done]) ||
 			  torcoll__refusal_retry(comms[*done], err, &s[*done])));
 	if (!err && ready < n)
 		err = -EBUSY;
@@ -295,7 +326,7 @@ static int submit_call(const struct torcoll_comm *comm, struct torcoll_submit *s
 
 	do {
 		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_SUBMIT, s);
-	} while (err && !s->op && (err == -EINTR || torcoll__region_retry(t, err, s) ||
+	} while (err && !s->op && (err == -EINTR || region_retry(comm, err, s) ||
 				   torcoll__refusal_retry(comm, err, s)));
 	return err;
 }

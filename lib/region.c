@@ -264,31 +264,45 @@ uint32_t torcoll__region_find(struct torcoll *t, const void *p, uint64_t length)
 	return handle;
 }
 
-/* Forget a region that is or was cached; the op runs without it. */
-static bool stale_forget(struct torcoll *t, uint32_t *handle)
+static struct torcoll_region *region_of(struct torcoll *t, uint32_t handle)
 {
-	for (size_t i = 0; i < t->nregions; i++) {
-		if (t->regions[i].handle != *handle)
-			continue;
-		if (!t->regions[i].cached)
+	for (size_t i = 0; i < t->nregions; i++)
+		if (t->regions[i].handle == handle)
+			return &t->regions[i];
+	return NULL;
+}
+
+/*
+ * Forget a region that is or was cached; the op runs without it. One that does
+ * not contain the op's memory got the handle of the one that did, and stays.
+ * Return false if the op names no such region: it is refused for another reason.
+ */
+static bool stale_forget(struct torcoll *t, uint32_t *handle, uint64_t addr, uint64_t length)
+{
+	struct torcoll_region *r = *handle ? region_of(t, *handle) : NULL;
+
+	if (!*handle)
+		return false;
+	if (r && r == region_around(t, addr, length)) {
+		if (!r->cached)
 			return false;
-		cache_drop(t, &t->regions[i]);
-		break;
+		cache_drop(t, r);
 	}
 	*handle = 0;
 	return true;
 }
 
 /* Only the module knows which of the two regions it refused. */
-static bool stale(struct torcoll *t, struct torcoll_submit *s)
+static bool stale(struct torcoll *t, struct torcoll_submit *s, uint64_t sent, uint64_t received)
 {
-	bool send = s->send_region && stale_forget(t, &s->send_region);
-	bool recv = s->recv_region && stale_forget(t, &s->recv_region);
+	bool send = stale_forget(t, &s->send_region, s->send_addr, sent);
+	bool recv = stale_forget(t, &s->recv_region, s->recv_addr, received);
 
 	return send || recv;
 }
 
-bool torcoll__region_retry(struct torcoll *t, int err, struct torcoll_submit *s)
+bool torcoll__region_retry(struct torcoll *t, int err, struct torcoll_submit *s, uint64_t sent,
+			   uint64_t received)
 {
 	bool again = false;
 
@@ -300,7 +314,7 @@ bool torcoll__region_retry(struct torcoll *t, int err, struct torcoll_submit *s)
 		return false;
 	pthread_rwlock_wrlock(&t->lock);
 	if (err != -EDQUOT)
-		again = stale(t, s);
+		again = stale(t, s, sent, received);
 	else
 		again = cache_evict(t);
 	pthread_rwlock_unlock(&t->lock);

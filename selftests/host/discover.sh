@@ -266,5 +266,16 @@ check outside__is_no_host_without_the_module json two 0 '.ok and .shape.kind == 
 jq '.hosts[0].name = "a\u001b[31m]"' "$work/ring" >"$work/escape"
 fails escape__is_named 3 'cannot be written into a file' discover escape
 check escape__not_printed no_escape
+# and so are names of devices
+jq '.hosts[0].ports[0].device = "#0" | .hosts[1].ports[0].peer.device = "#0" |
+	.hosts[0].ports[1].device = "e 1" | .hosts[3].ports[1].peer.device = "e 1" |
+	.hosts[1].ports[0].device = "e\u00e40" | .hosts[0].ports[0].peer.device = "e\u00e40"' "$work/ring" >"$work/devices"
+check devices__are_written discover devices write "$work/devices.conf"
+is devices__by_address "$(grep '^port' "$work/devices.conf" | head -n 4 | tr '\n' ' ')" \
+	"port 0+ = mac:02:00:00:00:0a:01 port 0- = mac:02:00:00:00:0a:00 port 0+ = e1 port 0- = mac:02:00:00:00:0b:00 "
+# it is read, and has no addresses that could be printed
+fails devices__file_is_good 1 'neither ip nor ip6' $ctl hosts "$work/devices.conf"
+jq '.hosts[2].name = "A"' "$work/ring" >"$work/case"
+fails case__is_named 3 '2 hosts are called "[aA]", but for upper and lower case' discover case write "$work/case.conf"
 fails escape__no_file 3 'not written' discover escape write "$work/escape.conf"
 finish

@@ -161,7 +161,9 @@ noted 34 packet_to_all__no_note ""
 check packet__columns grep -q 'packet 5 -> all, number 7: Who has 10.7.0.99' <(dissect -Y frame.number==34)
 noted 35 note__packet_number "A value outside its range"
 noted 36 note__packet_short "A value outside its range"
-is frames__all_seen "$(jq length "$tmp/all")" 36
+has 37 hello__unsummed "1 0x60 1 1" type flags flags.big_endian flags.unsummed
+noted 37 hello__unsummed_no_note ""
+is frames__all_seen "$(jq length "$tmp/all")" 37
 check ethertype__preference another_ethertype
 check damaged__frames_are_no_error damaged
 finish

@@ -292,6 +292,15 @@ static void bad_data(struct frame *f)
 	f->len = sizeof(struct torcoll_hdr);
 }
 
+/* Of a fabric with "checksum header". */
+static void hello_unsummed(struct frame *f)
+{
+	struct tor_hdr h = hello(f);
+
+	h.flags = TORCOLL_FLAG_UNSUMMED | TORCOLL_FLAG_BIG_ENDIAN;
+	sign(f, &h);
+}
+
 static void bad_hello_dst(struct frame *f)
 {
 	struct tor_hdr h = hello(f);
@@ -513,6 +522,7 @@ int main(int argc, char **argv)
 		bad_hello_ndim, bad_hello_records, bad_comm_step, bad_comm_reserved, bad_abort_short,
 		echo_answer, survey_ask, survey_report, survey_damaged, survey_mark,
 		packet_to_node, packet_to_all, bad_packet_number, bad_packet_short,
+		hello_unsummed,
 	};
 	/* of libpcap: magic, version 2.4, snapshot length, Ethernet */
 	const struct { u32 magic; u16 major, minor; u32 zone, figures, snaplen, type; } head = {

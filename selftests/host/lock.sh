@@ -77,6 +77,23 @@ waits_for_it()
 	wait "$writer" && grep -qw a1 "$work/hosts"
 }
 
+# A file that exists: another command may be changing it.
+discover_waits()
+{
+	local holder writer
+
+	selftests/host/survey_torus.py 4 >"$work/survey"
+	echo old >"$work/found"
+	exec {holder}>>"$lock"
+	flock "$holder"
+	timeout 20 "$ctl" discover from "$work/survey" write "$work/found" {holder}>&- &
+	writer=$!
+	sleep 0.5
+	grep -qx old "$work/found" || return
+	exec {holder}>&-
+	wait "$writer" && grep -q '^.node c3.$' "$work/found"
+}
+
 # Of a user to whom the lock does not belong.
 own_file()
 {
@@ -91,6 +108,7 @@ check reader_of_fabric__keeps_nobody_waiting held "$work/1.conf" write 1
 is lock__is_of_root "$(stat -c '%u %a' "$lock")" "0 600"
 check remove timeout 60 "$ctl" hosts "$work/1.conf" remove "$work/hosts"
 check lock__is_waited_for waits_for_it
+check discover__waits discover_waits
 check writers__lose_no_names all_at_once
 check user__writes_own_files own_file
 finish

@@ -117,5 +117,6 @@ check train__together train
 fails perf__no_collective 2 'which collective' "$perf"
 fails perf__other_collective 2 'not served' "$perf" send
 fails perf__bad_size 2 'not a number' "$perf" allreduce -b 4X
+fails perf__space_is_no_unit 2 'not a number' "$perf" allreduce -e '4 '
 fails perf__bad_algorithm 2 'not an algorithm' "$perf" allreduce --algorithm fast
 finish

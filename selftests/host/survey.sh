@@ -34,6 +34,14 @@ check text__end_that_hears_nothing shows '^b +q0 .* up +a:p1, which is not heard
 check text__switch shows '^ +q1 .* 1500 +down +several hosts'
 echo '{"hosts": 1}' >"$work/number"
 fails file__no_survey 1 'no survey' $ctl survey show from "$work/number"
+# lists that are none have no elements
+for filter in '.hosts[0].nodes[0].sides = 5' '.hosts[0].nodes[0].kinds = "ring"' '.hosts[0].nodes[0].kinds = {}' \
+	'.hosts[0].nodes = 7' '.hosts[0].ports = {"device": "p1"}' '.hosts[0].nodes[0] = []' '.hosts[0] = null'; do
+	jq "$filter" "$work/survey" >"$work/odd"
+	check "file__odd_${filter%% =*}" $ctl survey show from "$work/odd"
+	$ctl fabric show all 1 from "$work/odd" >"$work/text" 2>&1
+	is "file__odd_${filter%% =*}_of_a_fabric" "$(($? < 128))" 1
+done
 fails file__missing 1 'No such file' $ctl survey show from "$work/none"
 fails file__is_not_tested 1 'exclude each other' $ctl survey show test from "$work/survey"
 finish

@@ -90,6 +90,8 @@ conf twice '[fabric]' 'key = 1' 'dims = 2' '[node a]' 'index = 0' '[node b]' 'in
 conf bad-index '[fabric]' 'key = 1' 'dims = 2' '[node a]' 'index = first'
 conf bad-name '[fabric]' 'key = 1' 'dims = 2' '[node -oProxyCommand=x]' 'index = 0'
 conf bad-section '[fabric' 'key = 1'
+: >"$work/empty"
+conf no-hosts '# none' ' '
 conf hosts '# two' 'a' '' '  b # second'
 
 by_file()
@@ -223,6 +225,45 @@ no_reader()
 	[[ ${codes[0]} == 141 && $(<"$work/out") == "["?" "?"] y" ]] && wait_for 10 nobody_left
 }
 
+# Reads 200 kB/s, to the end: less than what ranks write.
+slow_reader()
+{
+	until [[ $(head -c 20000 | wc -c) == 0 ]]; do
+		sleep 0.1
+	done
+}
+
+# slowly COMMAND...: of rank 0, for such a reader; its torcollrun is pid.
+slowly()
+{
+	marker=none
+	rm -f "$work/pipe" && mkfifo "$work/pipe" || return
+	slow_reader <"$work/pipe" &
+	build/bin/torcollrun --ssh "$work/ssh" -H a "$@" >"$work/pipe" 2>"$work/err" &
+	pid=$!
+}
+
+# Ends with $1 without waiting for whoever writes for ever.
+slow_reader_ends()
+{
+	ended_with "$1" && return
+	kill -KILL "$pid"
+	return 1
+}
+
+slow_reader_and_term()
+{
+	slowly yes 0123456789abcdef || return
+	sleep 1
+	kill "$pid" && slow_reader_ends 143
+}
+
+# What writes is a child of the rank, which has ended.
+slow_reader_and_child()
+{
+	slowly sh -c 'yes 0123456789abcdef & sleep 1; exit 3' && slow_reader_ends 3
+}
+
 # As under nohup.
 hup_ignored()
 {
@@ -301,6 +342,10 @@ fails file__index_twice 2 'twice:6: \[node b\]: index 0 is that of \[node a\]' b
 fails file__bad_index 2 'bad-index:5: index: "first"' build/bin/torcollrun --fabric "$work/bad-index" true
 fails file__option_as_name 2 'bad-name:4: "-oProxyCommand=x" is no host name' build/bin/torcollrun --fabric "$work/bad-name" true
 fails file__bad_section 2 'bad-section:1: "\[fabric" does not end with \]' build/bin/torcollrun --fabric "$work/bad-section" true
+fails hostfile__empty 2 'empty: no line names a host' build/bin/torcollrun --hostfile "$work/empty" true
+fails hostfile__comments_only 2 'no-hosts: no line names a host' build/bin/torcollrun --hostfile "$work/no-hosts" true
+fails hostfile__folder 2 'Is a directory' build/bin/torcollrun --hostfile "$work" true
+fails file__folder 2 'Is a directory' build/bin/torcollrun --fabric "$work" true
 fails remote__by_hand 2 'started by hand' build/bin/torcollrun --remote </dev/null
 
 # ---- what ranks find ----
@@ -357,6 +402,8 @@ check signal__term by_signal TERM
 check signal__hup by_signal HUP
 check signal__hup_ignored hup_ignored
 check signal__pipe no_reader
+check signal__reader_is_slow slow_reader_and_term
+check exit__reader_is_slow slow_reader_and_child
 check signal__second_int_kills second_int_kills
 check signal__kill_after_a_time killed_after_grace
 check signal__second_int_kills_sooner sooner_than_grace

@@ -32,6 +32,17 @@ two_lines()
 		{ echo "$out"; return 1; }
 }
 
+# rate LINE: a file of rates that has it among others.
+rate()
+{
+	printf '%s 1\n' op-ps round-ps message-ps link-fs byte-fs >"$work/rates"
+	echo "$1" >>"$work/rates"
+	torcollctl tune load "$work/rates"
+}
+
+work=$(mktemp -d)
+cleanup rm -rf "$work"
+
 ktap_header
 check stat__is_stats grep -q 'torcollctl \[-a\] stats' <(torcollctl stat help)
 check statistics__is_stats grep -q 'torcollctl \[-a\] stats' <(torcollctl statisti help)
@@ -51,4 +62,12 @@ check wrong__word two_lines "port help" port add 1 nonsense
 check wrong__number two_lines "port help" port add 1 dim x
 check wrong__missing two_lines "port help" port add 1 dim
 check wrong__by_alias two_lines "stats help" statistics x
+for number in 5e6 -1 0x10 5.5 5us "5 6" 18446744073709551616 ""; do
+	fails "rates__${number:-none}" 1 'rates:6: a rate and a number are expected' rate "hop-ps $number"
+done
+fails rates__one_is_missing 1 'hop-ps is missing' rate '  # hop-ps 5'
+fails rates__folder 1 'Is a directory' torcollctl tune load "$work"
+for number in nan inf -1 1m ""; do
+	fails "time__${number:-none}" 1 'is not a time like 200ms' torcollctl fabric add 1 dims 4 node 0 hello "$number"
+done
 finish

@@ -230,7 +230,20 @@ echo old >"$work/old.prom"
 chmod 400 "$work/old.prom"
 check prometheus__replaces metrics "$work/old.prom"
 check prometheus__is_new well_formed "$work/old.prom"
-fails prometheus__no_such_folder 2 'writing /nowhere/x.prom: No such file' metrics /nowhere/x.prom
+ln -s old.prom "$work/link.prom"
+check prometheus__by_a_link metrics "$work/link.prom"
+check prometheus__link_stays test -L "$work/link.prom"
+# the folder may be another user's
+ln -s "$work/old.prom" "$work/foreign.prom"
+chown -h 65534 "$work/foreign.prom"
+touch -d @0 "$work/old.prom"
+check prometheus__instead_of_a_link metrics "$work/foreign.prom"
+is prometheus__link_of_another_user "$(stat -c '%F %Y' "$work/foreign.prom" | cut -d' ' -f1-2) $(stat -c %Y "$work/old.prom")" \
+	"regular file 0"
+mknod /dev/null.prom c 1 3
+check prometheus__to_a_device metrics /dev/null.prom
+check prometheus__device_stays test -c /dev/null.prom
+fails prometheus__no_such_folder 2 '/nowhere/x.prom: No such file' metrics /nowhere/x.prom
 
 # ---- the kernel's log ----
 

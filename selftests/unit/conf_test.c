@@ -187,6 +187,22 @@ static void refuses__values(void **state)
 	refused("[limits]\npinned = 17179869184G\n", "lab.conf:2: pinned: \"17179869184G\" is no amount");
 }
 
+static void refuses__amounts(void **state)
+{
+	static const char *const good[] = { "5", "5K", "5k", "5M", "5G", "5g" };
+	static const unsigned int shift[] = { 0, 10, 10, 20, 30, 30 };
+	static const char *const bad[] = { "", "5 ", "5\v", "5T", "5KK", "5K ", " 5", "-5", "5\xcb" };
+	uint64_t n;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		assert_true(parse_amount(good[i], &n));
+		assert_int_equal(n, 5ULL << shift[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_false(parse_amount(bad[i], &n));
+}
+
 static void refuses__ports(void **state)
 {
 	static const char *const names[] = {
@@ -440,6 +456,7 @@ int main(void)
 		cmocka_unit_test(conf__finds_the_host),
 		cmocka_unit_test(refuses__lines),
 		cmocka_unit_test(refuses__values),
+		cmocka_unit_test(refuses__amounts),
 		cmocka_unit_test(refuses__ports),
 		cmocka_unit_test(port__several_devices),
 		cmocka_unit_test(refuses__what_is_missing),

@@ -369,6 +369,43 @@ static void fault__names(void **state)
 	}
 }
 
+/* apply finds a host's section whatever the case. */
+static void fault__names_by_case(void **state)
+{
+	struct made m;
+
+	make(&m, 10);
+	strcpy(m.s->hosts[1]->name, "h009");
+	strcpy(m.s->hosts[9]->name, "H009");
+	find(&m);
+	assert_string_equal(only(&m, "name")->text,
+			    "2 hosts are called \"h009\", but for upper and lower case");
+	assert_true(m.f.no_file);
+	drop(&m);
+}
+
+/* What a file says of a device is read as that device. */
+static void fault__device_in_a_file(void **state)
+{
+	static const char *const odd[] = {
+		"#x", "a?b", "a b", "a\tb", "\\x1b", "\xc3\xa4", "a:b", "a/b", "a%d", "", ".", "..",
+		"sixteencharacter",
+	};
+	static const char *const plain[] = { "eth0", "x#", "enp1s0f0np0", "~" };
+	static const uint8_t mac[] = { 0x02, 0, 0, 0, 0x0a, 0xff };
+	char text[CONF_DEVICE_SIZE];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(odd); i++) {
+		conf_name_device(text, odd[i], mac);
+		assert_string_equal(text, "mac:02:00:00:00:0a:ff");
+	}
+	for (i = 0; i < ARRAY_SIZE(plain); i++) {
+		conf_name_device(text, plain[i], mac);
+		assert_string_equal(text, plain[i]);
+	}
+}
+
 static void fault__one_way(void **state)
 {
 	struct survey_port *p;
@@ -503,6 +540,8 @@ int main(void)
 		TEST(fault__absent),
 		TEST(fault__several),
 		TEST(fault__names),
+		TEST(fault__names_by_case),
+		TEST(fault__device_in_a_file),
 		TEST(fault__one_way),
 		TEST(fault__notes),
 		TEST(fault__no_port),

@@ -102,6 +102,85 @@ static void stale__in_a_batch(void **state)
 	assert_int_equal(f->t->nregions, 0);
 }
 
+/* An op that found a slot is over. */
+static void complete(const struct torcoll_submit *s)
+{
+	fake.ring.entry[fake.ring.head.tail % FAKE_RING] = (struct torcoll_completion){
+		.user_data = s->user_data, .error_rank = ~0U,
+	};
+	fake.ring.head.tail++;
+}
+
+/* With a module whose ops wait in the library for a slot. */
+static int setup_queue(void **state)
+{
+	int err;
+
+	fake_features |= TORCOLL_FEATURE_RING | TORCOLL_FEATURE_TRY;
+	err = setup(state);
+	fake_features = TORCOLL_FEATURE_WATCH;
+	fake.on_submit = complete;
+	return err;
+}
+
+/* Queued with a cached region; that goes, and the program registers other memory, which gets its handle. */
+static void stale__another_has_its_handle(void **state)
+{
+	static const struct {
+		size_t from, to;
+		int err;
+	} program[] = {
+		{ 4 * LARGE, 5 * LARGE, -EDQUOT },	/* evicts the cached region */
+		{ LARGE / 2, 2 * LARGE, 0 },		/* overlaps it, contains its end */
+		{ 0, LARGE / 2, 0 },			/* contains its beginning */
+	};
+	struct fixture *f = *state;
+	struct torcoll_request req;
+	uint32_t region;
+
+	for (size_t i = 0; i < ARRAY_SIZE(program); i++) {
+		fake.slots = 0;
+		assert_int_equal(torcoll_iallreduce(f->comm, memory, memory, LARGE, TORCOLL_I8,
+						    TORCOLL_SUM, &req), 0);
+		assert_int_equal(f->t->nregions, 1);
+		region = f->t->regions[0].handle;
+		fake_errors(TORCOLL_IOC_REGION_ADD, program[i].err, 0);
+		fake.next_handle = region;
+		assert_int_equal(torcoll_register(f->t, memory + program[i].from,
+						  program[i].to - program[i].from), 0);
+		assert_int_equal(f->t->regions[0].handle, region);
+		assert_false(f->t->regions[0].cached);
+		fake.slots = 1;
+		fake_errors(TORCOLL_IOC_SUBMIT, -EFAULT, 0);
+		assert_int_equal(torcoll_wait(&req), 0);
+		assert_int_equal(fake.submit.send_region, 0);
+		assert_int_equal(fake.submit.recv_region, 0);
+		assert_int_equal(torcoll_unregister(f->t, memory + program[i].from), 0);
+	}
+}
+
+/* Nor is another cached region dropped for it. */
+static void stale__another_cached_has_its_handle(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_request req;
+	uint32_t region;
+
+	f->t->cache_bytes = LARGE;
+	fake.slots = 0;
+	assert_int_equal(torcoll_iallreduce(f->comm, memory, memory, LARGE, TORCOLL_I8,
+					    TORCOLL_SUM, &req), 0);
+	region = f->t->regions[0].handle;
+	fake.next_handle = region;
+	assert_int_equal(torcoll__region_find(f->t, memory + 2 * LARGE, LARGE), region);
+	fake.slots = 1;
+	fake_errors(TORCOLL_IOC_SUBMIT, -EFAULT, 0);
+	assert_int_equal(torcoll_wait(&req), 0);
+	assert_int_equal(fake.submit.recv_region, 0);
+	assert_int_equal(f->t->nregions, 1);
+	assert_int_equal(f->t->cached_bytes, LARGE);
+}
+
 /* While an op uses it the module does not let go: later it does. */
 static void stale__in_use_is_given_up_later(void **state)
 {
@@ -258,6 +337,8 @@ int main(void)
 		test_open(in_place__is_one),
 		test_open(stale__is_registered_anew),
 		test_open(stale__in_a_batch),
+		cmocka_unit_test_setup_teardown(stale__another_has_its_handle, setup_queue, teardown),
+		cmocka_unit_test_setup_teardown(stale__another_cached_has_its_handle, setup_queue, teardown),
 		test_open(stale__in_use_is_given_up_later),
 		test_open(overlapping__in_use_are_given_up_later),
 		test_open(refused__is_not_tried_again),

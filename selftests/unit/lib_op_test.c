@@ -451,6 +451,17 @@ static void torcoll_deadline__from_now(void **state)
 	assert_true(torcoll_deadline(2000) == 2000000005);
 }
 
+/* A time that does not come, not one that is over. */
+static void torcoll_deadline__far_away(void **state)
+{
+	static const uint64_t ms[] = { UINT64_MAX, UINT64_MAX / 1000000 + 1, INT64_MAX / 1000000 };
+
+	fake.now = 1000000;
+	for (size_t i = 0; i < ARRAY_SIZE(ms); i++)
+		assert_true(torcoll_deadline(ms[i]) == INT64_MAX);
+	assert_true(torcoll_deadline(INT64_MAX / 1000000 - 1) <= INT64_MAX);
+}
+
 /* ---- names ---- */
 
 static void names__both_ways(void **state)
@@ -494,6 +505,7 @@ int main(void)
 		test_open(torcoll_prepare__keeps_counts_of_both_ways_and_the_factor),
 		test_open(torcoll_prepare__refuses),
 		test_closed(torcoll_deadline__from_now),
+		test_closed(torcoll_deadline__far_away),
 		test_closed(names__both_ways),
 	};
 

@@ -18,6 +18,18 @@
 #define FILES_PER_PROC	3
 #define FILES_BESIDE	64
 #define GRACE_MS	2000
+#define TURN_MS		50
+
+/* What is polled: two files of the job, and three of each process. */
+#define SLOT_SIGNAL	0
+#define SLOT_COMMAND	1
+#define SLOTS		2
+#define SLOTS_PER_PROC	3
+
+static size_t stream_slot(uint32_t i, int s)
+{
+	return SLOTS + SLOTS_PER_PROC * (size_t)i + s;
+}
 
 uint64_t job_now(void)
 {
@@ -291,36 +303,65 @@ static void deliver_rest(struct job *job, uint32_t i, int s)
 	stream->len = 0;
 }
 
-/* Read everything available. */
-static void drain(struct job *job, uint32_t i, int s)
+/*
+ * Read once. Return the number of bytes; 0 if there is nothing to be read, or
+ * nothing any more.
+ */
+static size_t read_some(struct job *job, uint32_t i, int s)
 {
 	struct job_stream *stream = &job->proc[i].out[s];
+	ssize_t n;
 
 	if (!stream->line)
 		stream->line = malloc(JOB_LINE_MAX);
-	while (stream->line && stream->fd >= 0) {
-		ssize_t n = read(stream->fd, stream->line + stream->len,
-				 JOB_LINE_MAX - stream->len);
-
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			return;
-		if (n <= 0) {
-			deliver_rest(job, i, s);
-			file_close(&stream->fd);
-			return;
-		}
-		stream->len += n;
-		deliver_lines(job, i, s);
+	if (!stream->line || stream->fd < 0)
+		return 0;
+	n = read(stream->fd, stream->line + stream->len, JOB_LINE_MAX - stream->len);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n <= 0) {
+		deliver_rest(job, i, s);
+		file_close(&stream->fd);
+		return 0;
 	}
+	stream->len += n;
+	deliver_lines(job, i, s);
+	return n;
 }
 
-static void drain_all(struct job *job)
+/*
+ * Read what a process that has ended left: at most what a pipe holds, since its
+ * children may write for ever.
+ */
+static void read_left(struct job *job, uint32_t i, int s)
 {
-	uint32_t i;
+	int room = fcntl(job->proc[i].out[s].fd, F_GETPIPE_SZ);
+	size_t n = 1, sum;
 
-	for (i = 0; i < job->count; i++) {
-		drain(job, i, 0);
-		drain(job, i, 1);
+	for (sum = 0; n && room > 0 && sum < (size_t)room; sum += n)
+		n = read_some(job, i, s);
+	deliver_rest(job, i, s);
+}
+
+/*
+ * Read each stream that has something once. Whoever writes faster than our
+ * output is read keeps us from nothing but a turn: what else there is to be
+ * done is looked for after some time, and then the others' turn comes first.
+ */
+static void read_all(struct job *job, const struct pollfd *fds)
+{
+	uint64_t end = job_now() + TURN_MS;
+	uint32_t n, streams = 2 * job->count;
+
+	for (n = 0; n < streams; n++) {
+		uint32_t at = job->turn;
+
+		job->turn = (at + 1) % streams;
+		if (!fds[stream_slot(at / 2, at % 2)].revents)
+			continue;
+		read_some(job, at / 2, at % 2);
+		if (job_now() >= end)
+			return;
 	}
 }
 
@@ -364,10 +405,8 @@ static void proc_ended(struct job *job, uint32_t i, int status)
 	 * what it wrote before, but not what its children write later, such as
 	 * when their input ends
 	 */
-	for (s = 0; s < 2; s++) {
-		drain(job, i, s);
-		deliver_rest(job, i, s);
-	}
+	for (s = 0; s < 2; s++)
+		read_left(job, i, s);
 	file_close(&proc->in);
 	if (job->ops->ended)
 		job->ops->ended(job, i);
@@ -428,11 +467,11 @@ static int serve_timers(struct job *job)
 
 static void wait_for_news(struct job *job, struct pollfd *fds)
 {
-	struct pollfd *of = fds;
+	struct pollfd *of = fds + SLOTS;
 	uint32_t i;
 
-	*of++ = (struct pollfd){ job->signal_fd, POLLIN, 0 };
-	*of++ = (struct pollfd){ job->command_fd, POLLIN, 0 };
+	fds[SLOT_SIGNAL] = (struct pollfd){ job->signal_fd, POLLIN, 0 };
+	fds[SLOT_COMMAND] = (struct pollfd){ job->command_fd, POLLIN, 0 };
 	for (i = 0; i < job->count; i++) {
 		const struct job_proc *proc = &job->proc[i];
 
@@ -440,7 +479,7 @@ static void wait_for_news(struct job *job, struct pollfd *fds)
 		*of++ = (struct pollfd){ proc->out[1].fd, POLLIN, 0 };
 		*of++ = (struct pollfd){ job_is_fed(job, i) ? -1 : proc->in, POLLOUT, 0 };
 	}
-	if (poll(fds, of - fds, serve_timers(job)) > 0 && fds[1].revents)
+	if (poll(fds, of - fds, serve_timers(job)) > 0 && fds[SLOT_COMMAND].revents)
 		job->ops->command(job);
 }
 
@@ -457,7 +496,7 @@ static void check_output(struct job *job)
 
 void job_follow(struct job *job)
 {
-	struct pollfd *fds = calloc(3 * (size_t)job->count + 2, sizeof(*fds));
+	struct pollfd *fds = calloc(SLOTS_PER_PROC * (size_t)job->count + SLOTS, sizeof(*fds));
 	uint32_t i;
 
 	if (!fds)
@@ -466,7 +505,7 @@ void job_follow(struct job *job)
 		wait_for_news(job, fds);
 		for (i = 0; i < job->count; i++)
 			job_feed_more(job, i);
-		drain_all(job);
+		read_all(job, fds);
 		take_signals(job);
 		check_output(job);
 	}

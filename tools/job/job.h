@@ -70,6 +70,7 @@ struct job_ops {
  * @signal: first signal that this process received, or 0
  * @ending: processes were told to end
  * @kill_at: when to send KILL
+ * @turn: of the streams, the one that is read next
  * @signal_fd: delivers this process's signals
  * @old_mask: signal mask of the processes
  */
@@ -86,6 +87,7 @@ struct job {
 	int signal;
 	bool ending;
 	uint64_t kill_at;
+	uint32_t turn;
 	int signal_fd;
 	sigset_t old_mask;
 };

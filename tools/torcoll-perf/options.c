@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The command line: the letters of nccl-tests where it has the option. */
 #include <argp.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static bool parse_number(const char *s, bool units, uint64_t *value, char **end)
 		return false;
 	errno = 0;
 	*value = strtoull(s, end, 10);
-	suffix = **end ? strchr(suffixes, **end & ~0x20) : NULL;
+	suffix = **end ? strchr(suffixes, toupper((unsigned char)**end)) : NULL;
 	if (units && suffix) {
 		shift = 10 * (suffix - suffixes + 1);
 		(*end)++;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Amounts with a unit. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ bool parse_amount(const char *s, uint64_t *n)
 	if (*s < '0' || *s > '9')
 		return false;
 	*n = strtoull(s, &end, 10);
-	unit = *end ? strchr(units, *end & ~0x20) : NULL;
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
 	shift = unit ? 10 * (unit - units + 1) : 0;
 	if (end[!!unit] || *n >> (AMOUNT_BITS - shift))
 		return false;

@@ -147,6 +147,12 @@ bool conf_is_host_name(const char *name);
 /* Return whether the kernel allows that name of a device. */
 bool conf_is_device_name(const char *name);
 
+/*
+ * Write how a file names a device: by its name, if that can stand in a file, as
+ * the kernel allows any bytes; or else by its address.
+ */
+void conf_name_device(char text[CONF_DEVICE_SIZE], const char *name, const uint8_t mac[6]);
+
 /**
  * conf_node_of - find the section of a host
  * @conf: file

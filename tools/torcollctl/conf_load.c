@@ -2,7 +2,6 @@
 /* Files of fabrics on the disk: reading and changing. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "conf_load.h"
 #include "ctl.h"
+#include "file.h"
 #include "lock.h"
 
 #define FILE_MOST	(64 << 20)	/* a million nodes with two ports */
@@ -70,31 +70,6 @@ int conf_load(struct conf *conf, const char *name)
 	return other_error("%s", error);
 }
 
-/* Write the new text beside the file, and put it in its place. */
-int file_replace(const char *name, const char *text, size_t len)
-{
-	char whole[PATH_MAX], fresh[PATH_MAX + 8];
-	struct stat st;
-	FILE *file;
-	bool good;
-	int fd;
-
-	if (!realpath(name, whole) || stat(whole, &st))
-		return other_error("%s: %s", name, strerror(errno));
-	snprintf(fresh, sizeof(fresh), "%s.XXXXXX", whole);
-	fd = mkostemp(fresh, O_CLOEXEC);
-	file = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!file)
-		return other_error("%s: %s", fresh, strerror(errno));
-	good = fwrite(text, 1, len, file) == len && !fflush(file) &&
-	       !fchmod(fd, st.st_mode & 0777) && !fchown(fd, st.st_uid, st.st_gid) && !fsync(fd);
-	if (!fclose(file) && good && !rename(fresh, whole))
-		return CTL_OK;
-	other_error("%s: %s", fresh, strerror(errno));
-	unlink(fresh);
-	return CTL_USAGE;
-}
-
 /* Check the file as it is now, so that a broken one is not written again. */
 static int save_rates(const char *name, const char *text, size_t len,
 		      const uint64_t rate[CONF_RATES])
@@ -132,9 +107,10 @@ static int merge_rates(const char *name, const uint64_t rate[CONF_RATES])
 
 int conf_save_rates(const char *name, const uint64_t rate[CONF_RATES])
 {
+	struct stat st;
 	int ret, lock;
 
-	if (!strcmp(name, "-") || access(name, F_OK))
+	if (!strcmp(name, "-") || stat(name, &st) || !S_ISREG(st.st_mode))
 		return -1;
 	ret = lock_take(&lock);
 	if (ret)

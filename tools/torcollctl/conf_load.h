@@ -15,17 +15,6 @@
 char *conf_read(const char *name, size_t *len);
 
 /**
- * file_replace - write a file anew: whoever reads it sees the old text or the new one
- * @name: of the file, which exists; the new one has its owner and mode
- * @text: the new text
- * @len: its bytes
- *
- * Context: lock_take(), and since the old text was read.
- * Return: an exit code.
- */
-int file_replace(const char *name, const char *text, size_t len);
-
-/**
  * conf_load - read and parse a file
  * @conf: filled in; to be freed with conf_free()
  * @name: as for conf_read()
@@ -39,7 +28,8 @@ int conf_load(struct conf *conf, const char *name);
  * @name: of the file
  * @rate: the rates
  *
- * Return: an exit code; -1, if there is no such file or it has no [fabric].
+ * Return: an exit code; -1, if there is no such file, as a terminal is none, or
+ * it has no [fabric].
  */
 int conf_save_rates(const char *name, const uint64_t rate[CONF_RATES]);
 

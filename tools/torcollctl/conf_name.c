@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Names that a file of a fabric may have: of hosts and devices. */
 #include <net/if.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "conf.h"
@@ -16,4 +17,26 @@ bool conf_is_device_name(const char *name)
 {
 	return *name && strlen(name) < IFNAMSIZ && !strpbrk(name, "/:% \t") && strcmp(name, ".") &&
 	       strcmp(name, "..");
+}
+
+/*
+ * Return whether a file can have the name, and it is what it seems to be: of
+ * hosts elsewhere, ? and \ stand for other characters.
+ */
+static bool is_plain(const char *name)
+{
+	size_t i;
+
+	for (i = 0; name[i] > ' ' && name[i] <= '~'; i++)
+		;
+	return !name[i] && *name != '#' && !strpbrk(name, "?\\");
+}
+
+void conf_name_device(char text[CONF_DEVICE_SIZE], const char *name, const uint8_t mac[6])
+{
+	if (conf_is_device_name(name) && is_plain(name))
+		snprintf(text, CONF_DEVICE_SIZE, "%s", name);
+	else
+		snprintf(text, CONF_DEVICE_SIZE, "mac:%02x:%02x:%02x:%02x:%02x:%02x", mac[0],
+			 mac[1], mac[2], mac[3], mac[4], mac[5]);
 }

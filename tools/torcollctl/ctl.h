@@ -230,6 +230,8 @@ const char *js_str(struct json_object *o, const char *name);
 const char *js_raw(struct json_object *o, const char *name);
 struct json_object *js_get(struct json_object *o, const char *name);
 bool js_has(struct json_object *o, const char *name);
+/* Return the elements of a member that is an array; 0 if it is none, as in a file from elsewhere. */
+size_t js_length(struct json_object *o, const char *name);
 
 /* Print a value as JSON and a newline. */
 void js_print(struct json_object *o);

@@ -11,6 +11,7 @@
 
 #include "ctl.h"
 #include "device.h"
+#include "dump.h"
 
 static void copy_mac(uint8_t mac[6], struct nlattr *attr)
 {
@@ -45,19 +46,30 @@ static void add_device(struct nlmsghdr *nlh, void *arg)
 	copy_mac(device->permanent, tb[IFLA_PERM_ADDRESS]);
 }
 
-int devices_get(struct conn *c, struct devices *d)
+static struct nl_msg *request_devices(struct conn *c, void *arg)
 {
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_DUMP);
 	struct ifinfomsg ifi = { 0 };
-	struct nl_msg *msg;
-	int err;
 
-	memset(d, 0, sizeof(*d));
-	msg = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_DUMP);
 	if (msg) {
 		nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO);
 		nla_put_u32(msg, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
 	}
-	err = conn_call(c, msg, add_device, d);
+	return msg;
+}
+
+static void begin_devices(void *arg)
+{
+	devices_free(arg);
+}
+
+int devices_get(struct conn *c, struct devices *d)
+{
+	static const struct dump dump = { request_devices, begin_devices, add_device };
+	int err;
+
+	memset(d, 0, sizeof(*d));
+	err = conn_dump(c, &dump, d);
 	if (err)
 		devices_free(d);
 	return err;

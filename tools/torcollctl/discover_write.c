@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /* torcollctl discover write: the file of a fabric, see torcoll.conf(5). */
 #include <err.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "conf.h"
 #include "ctl.h"
 #include "discover.h"
+#include "file.h"
 
 /* Write the line of a port, with all devices of its role: @port is the first. */
 static void write_port(const struct discovery *d, FILE *file, uint32_t port)
 {
 	const struct graph_host *host = &d->graph->host[d->graph->port[port].host];
+	char device[CONF_DEVICE_SIZE];
 	uint32_t i;
 
 	fprintf(file, "port %s =", discovery_role(d, port));
-	for (i = host->port; i < host->port + host->nports; i++)
-		if (d->roles.role[i] == d->roles.role[port])
-			fprintf(file, " %s", d->graph->port[i].port->own.device);
+	for (i = host->port; i < host->port + host->nports; i++) {
+		const struct survey_end *own = &d->graph->port[i].port->own;
+
+		if (d->roles.role[i] != d->roles.role[port])
+			continue;
+		conf_name_device(device, own->device, own->mac);
+		fprintf(file, " %s", device);
+	}
 	fputc('\n', file);
 }
 
@@ -73,28 +79,22 @@ static int check_writable(const struct discovery *d)
 	return CTL_WRONG;
 }
 
-/* Write beside the file and rename: a reader has the old or the new one. */
 static int write_path(const struct discovery *d, const char *path)
 {
-	char *scratch;
+	char *text = NULL;
 	FILE *file;
-	int saved;
+	size_t len;
+	int ret;
 
-	if (asprintf(&scratch, "%s.new", path) < 0)
-		return -ENOMEM;
-	file = fopen(scratch, "we");
-	if (file) {
-		write_file(d, file);
-		if (ferror(file) | fclose(file) || rename(scratch, path)) {
-			saved = errno;
-			unlink(scratch);
-			errno = saved;
-			file = NULL;
-		}
-	}
-	saved = errno;
-	free(scratch);
-	return file ? 0 : -saved;
+	file = open_memstream(&text, &len);
+	if (!file)
+		err(CTL_REFUSED, "discover");
+	write_file(d, file);
+	if (fclose(file))
+		err(CTL_REFUSED, "discover");
+	ret = file_write(path, text, len);
+	free(text);
+	return ret;
 }
 
 int discovery_write(const struct discovery *d, const char *path)
@@ -111,13 +111,11 @@ int discovery_write(const struct discovery *d, const char *path)
 		path = inside;
 	}
 	ret = write_path(d, path);
-	if (ret) {
-		other_error("%s: %s", path, strerror(-ret));
+	if (ret)
 		ret = CTL_REFUSED;
-	} else if (!opt.json) {
+	else if (!opt.json)
 		printf("\nWritten: %s%s\nNext: copy it to all hosts; on each: torcollctl apply %s\n",
 		       path, d->fits ? "" : ", as it will fit when that is put right", path);
-	}
 	free(inside);
 	return ret;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* torcollctl fabric: become a node of a fabric, leave it, show it. */
+#include <math.h>
 #include <netlink/attr.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +83,7 @@ static int parse_ms(const char *s, uint32_t *ms)
 	char *end;
 	double value = strtod(s, &end);
 
-	if (end == s || value < 0)
+	if (end == s || !isfinite(value) || value < 0)
 		return usage_error("hello: \"%s\" is not a time like 200ms", s);
 	if (!strcmp(end, "s"))
 		value *= 1000;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define SPARES		4	/* cables without a place that are named */
 #define TEXT		256
@@ -291,23 +292,44 @@ static void fault_absent(struct faults *f, const struct roles *r, uint32_t node)
 		add_where(f, at[i]);
 }
 
+/*
+ * Count the hosts that have a host's name, as torcoll.conf(5) compares them.
+ * @alike: out: they also agree in upper and lower case
+ * Return 0 if a host before has it.
+ */
+static uint32_t count_name(const struct roles *r, uint32_t host, bool *alike)
+{
+	const char *name = host_name(r, host);
+	uint32_t i, n = 0;
+
+	*alike = true;
+	for (i = 0; i < r->w->g->nhosts; i++) {
+		if (strcasecmp(name, host_name(r, i)))
+			continue;
+		if (i < host)
+			return 0;
+		*alike &= !strcmp(name, host_name(r, i));
+		n++;
+	}
+	return n;
+}
+
 static void fault_names(struct faults *f, const struct roles *r)
 {
-	const struct graph *g = r->w->g;
-	uint32_t i, same;
+	uint32_t i;
 
-	for (i = 0; i < g->nhosts; i += same) {
+	for (i = 0; i < r->w->g->nhosts; i++) {
 		const char *name = host_name(r, i);
+		bool alike;
+		uint32_t same = count_name(r, i, &alike);
 
-		for (same = 1; i + same < g->nhosts; same++)
-			if (strcmp(name, host_name(r, i + same)))
-				break;
-		if (same == 1 && conf_is_host_name(name))
+		if (!same || (same == 1 && conf_is_host_name(name)))
 			continue;
 		f->no_file = true;
 		if (same > 1)
 			add_problem(f, "name", "give each a name of its own: hostnamectl hostname NAME",
-				    "%u hosts are called \"%s\"", same, name);
+				    "%u hosts are called \"%s\"%s", same, name,
+				    alike ? "" : ", but for upper and lower case");
 		else
 			add_problem(f, "name", "give it another: hostnamectl hostname NAME",
 				    "the host name \"%s\" cannot be written into a file: letters, digits, dots, hyphens and underscores can", name);

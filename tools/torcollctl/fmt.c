@@ -41,6 +41,13 @@ const char *js_str(struct json_object *o, const char *name)
 	return fmt_plain(js_raw(o, name));
 }
 
+size_t js_length(struct json_object *o, const char *name)
+{
+	struct json_object *list = js_get(o, name);
+
+	return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+}
+
 void js_print(struct json_object *o)
 {
 	int flags = opt.pretty ? JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED :

@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "conf_load.h"
 #include "ctl.h"
+#include "file.h"
 #include "hosts.h"
 #include "lock.h"
 
@@ -64,6 +66,7 @@ static int create(const char *path)
 
 int hosts_update(const struct conf *conf, const char *path, bool remove, bool dry)
 {
+	struct stat st;
 	char *text;
 	size_t len;
 	int ret;
@@ -73,6 +76,11 @@ int hosts_update(const struct conf *conf, const char *path, bool remove, bool dr
 			return !remove;
 		if (create(path))
 			return -1;
+	}
+	/* reading a pipe would not end */
+	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
+		other_error("%s: this is no file, and cannot be changed", path);
+		return -1;
 	}
 	text = conf_read(path, &len);
 	if (!text)

@@ -15,6 +15,7 @@
 
 #include "ctl.h"
 #include "device.h"
+#include "dump.h"
 #include "ipdev.h"
 #include "linux/torcoll_netdev.h"
 
@@ -73,14 +74,12 @@ static void read_link(struct nlmsghdr *nlh, void *arg)
 	read_prefix(&dev->prefix[IP_6], AF_INET6, data[IFLA_TORCOLL_PREFIX6]);
 }
 
-static int find_link(struct conn *route, uint64_t key, struct ipdev *dev)
+static struct nl_msg *request_link(struct conn *route, void *arg)
 {
-	struct ifinfomsg ifi = { 0 };
-	struct search search = { key, dev };
 	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_DUMP);
+	struct ifinfomsg ifi = { 0 };
 	struct nlattr *info;
 
-	memset(dev, 0, sizeof(*dev));
 	if (msg) {
 		nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO);
 		nla_put_u32(msg, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
@@ -88,13 +87,21 @@ static int find_link(struct conn *route, uint64_t key, struct ipdev *dev)
 		nla_put_string(msg, IFLA_INFO_KIND, TORCOLL_NETDEV_KIND);
 		nla_nest_end(msg, info);
 	}
-	return conn_call(route, msg, read_link, &search);
+	return msg;
+}
+
+static void begin_link(void *arg)
+{
+	struct search *search = arg;
+
+	memset(search->dev, 0, sizeof(*search->dev));
 }
 
 static void read_address(struct nlmsghdr *nlh, void *arg)
 {
 	struct nlattr *tb[IFA_MAX + 1], *attr;
-	struct ipdev *dev = arg;
+	struct search *search = arg;
+	struct ipdev *dev = search->dev;
 	struct ifaddrmsg *ifa;
 	uint8_t own[16];
 	size_t i;
@@ -116,19 +123,34 @@ static void read_address(struct nlmsghdr *nlh, void *arg)
 	}
 }
 
+static struct nl_msg *request_addresses(struct conn *route, void *arg)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETADDR, NLM_F_DUMP);
+	const struct search *search = arg;
+	struct ifaddrmsg ifa = { .ifa_index = search->dev->ifindex };
+
+	if (msg)
+		nlmsg_append(msg, &ifa, sizeof(ifa), NLMSG_ALIGNTO);
+	return msg;
+}
+
+static void begin_addresses(void *arg)
+{
+	struct search *search = arg;
+
+	memset(search->dev->has, 0, sizeof(search->dev->has));
+}
+
 int ipdev_get(struct conn *route, uint64_t key, struct ipdev *dev)
 {
-	struct ifaddrmsg ifa = { 0 };
-	struct nl_msg *msg;
-	int err = find_link(route, key, dev);
+	static const struct dump link = { request_link, begin_link, read_link };
+	static const struct dump addresses = { request_addresses, begin_addresses, read_address };
+	struct search search = { key, dev };
+	int err = conn_dump(route, &link, &search);
 
 	if (err || !dev->ifindex)
 		return err;
-	ifa.ifa_index = dev->ifindex;
-	msg = nlmsg_alloc_simple(RTM_GETADDR, NLM_F_DUMP);
-	if (msg)
-		nlmsg_append(msg, &ifa, sizeof(ifa), NLMSG_ALIGNTO);
-	return conn_call(route, msg, read_address, dev);
+	return conn_dump(route, &addresses, &search);
 }
 
 /* --- changing --- */

@@ -53,15 +53,15 @@ static const char *name_of(const struct event *event, struct json_object *o)
 	if (event->view == &fabric_view)
 		return fmt_str("fabric %s", js_raw(o, "key"));
 	if (event->view == &port_view)
-		return fmt_str("port %s dim %s %s", js_raw(o, "fabric"), js_raw(o, "dim"),
-			       js_raw(o, "dir"));
+		return fmt_str("port %s dim %s %s cable %s", js_raw(o, "fabric"), js_raw(o, "dim"),
+			       js_raw(o, "dir"), js_raw(o, "cable"));
 	return fmt_str("comm %s of fabric %s rank %s", js_raw(o, "tag"), js_raw(o, "fabric"),
 		       js_raw(o, "rank"));
 }
 
 static const char *details_of(const struct view *view, struct json_object *o)
 {
-	const char *why = "";
+	const char *why = "", *which;
 
 	if (view == &fabric_view)
 		return fmt_str("%s %s node %s: %s of %s nodes reached, %s ends of links down",
@@ -70,8 +70,11 @@ static const char *details_of(const struct view *view, struct json_object *o)
 	if (view == &port_view) {
 		if (js_has(o, "reason"))
 			why = fmt_str(": %s", js_str(o, "reason"));
-		return fmt_str("%s dim %s %s dev %s %s%s", js_str(o, "fabric"), js_str(o, "dim"),
-			       js_str(o, "dir"), js_str(o, "ifname"), js_str(o, "state"), why);
+		/* of one that is gone the device is not known */
+		which = js_has(o, "ifname") ? fmt_str("dev %s", js_str(o, "ifname")) :
+					      fmt_str("cable %s", js_str(o, "cable"));
+		return fmt_str("%s dim %s %s %s %s%s", js_str(o, "fabric"), js_str(o, "dim"),
+			       js_str(o, "dir"), which, js_str(o, "state"), why);
 	}
 	if (js_has(o, "error"))
 		why = fmt_str(": %s", strerror(js_u64(o, "error")));

@@ -14,12 +14,11 @@
 #include <sys/socket.h>
 
 #include "ctl.h"
+#include "dump.h"
 
 #ifndef SOL_NETLINK
 #define SOL_NETLINK 270
 #endif
-
-#define DUMP_TRIES	20
 
 /* The user's word for an attribute. */
 struct word {
@@ -371,38 +370,52 @@ int conn_refused(const struct conn *c)
 	return CTL_REFUSED;
 }
 
-static void collect(struct nlmsghdr *nlh, void *arg)
-{
-	void **a = arg;
+/* The objects of a view, of all fabrics or of one. */
+struct view_list {
+	const struct view *view;
+	const uint64_t *key;
+	struct json_object *list;
+};
 
-	json_object_array_add(a[1], view_parse(a[0], nlh));
+static struct nl_msg *view_request(struct conn *c, void *arg)
+{
+	const struct view_list *v = arg;
+	struct nl_msg *msg = conn_request(c, v->view->cmd, NLM_F_DUMP);
+
+	if (msg && v->key)
+		nla_put_u64(msg, v->view->key, *v->key);
+	return msg;
+}
+
+static void view_begin(void *arg)
+{
+	struct view_list *v = arg;
+
+	json_object_put(v->list);
+	v->list = json_object_new_array();
+}
+
+static void view_collect(struct nlmsghdr *nlh, void *arg)
+{
+	struct view_list *v = arg;
+
+	json_object_array_add(v->list, view_parse(v->view, nlh));
 }
 
 int view_dump(struct conn *c, const struct view *view, const uint64_t *key,
 	      struct json_object **list)
 {
-	struct nl_msg *msg;
-	int tries = 0;
-	void *arg[2];
-	bool last;
-	int err;
+	static const struct dump dump = { view_request, view_begin, view_collect };
+	struct view_list v = { view, key };
+	int err = conn_dump(c, &dump, &v);
 
-	do {
-		*list = json_object_new_array();
-		msg = conn_request(c, view->cmd, NLM_F_DUMP);
-		if (msg && key)
-			nla_put_u64(msg, view->key, *key);
-		arg[0] = (void *)view;
-		arg[1] = *list;
-		err = conn_call(c, msg, collect, arg);
-		last = tries++ == DUMP_TRIES;
-		/* ops come and go during a dump: those that last are in it */
-		if (err == -EAGAIN && last && view == &op_view)
-			err = 0;
-		if (err) {
-			json_object_put(*list);
-			*list = NULL;
-		}
-	} while (err == -EAGAIN && !last);
+	/* ops come and go during a dump: those that last are in it */
+	if (err == -EAGAIN && view == &op_view)
+		err = 0;
+	if (err) {
+		json_object_put(v.list);
+		v.list = NULL;
+	}
+	*list = v.list;
 	return err;
 }

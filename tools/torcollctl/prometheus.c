@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "file.h"
 #include "stats.h"
 
 /* What each counter counts: as in uapi/torcoll.yaml. */
@@ -254,41 +253,21 @@ static void put_all(const struct metrics *m)
 	put_counters(m);
 }
 
-/*
- * Write a file that others read at any time: it appears whole, in place of the
- * old one. Return 0 or a negative errno.
- */
+/* Others may read the file at any time. */
 static int write_file(struct metrics *m, const char *name)
 {
-	char *temp;
-	int fd, err = 0;
+	char *text = NULL;
+	size_t len;
+	int ret;
 
-	if (asprintf(&temp, "%s.XXXXXX", name) < 0)
-		return -ENOMEM;
-	fd = mkstemp(temp);
-	if (fd < 0) {
-		err = -errno;
-		goto free;
-	}
-	m->to = fdopen(fd, "w");
-	if (!m->to) {
-		err = -errno;
-		close(fd);
-		goto unlink;
-	}
+	m->to = open_memstream(&text, &len);
+	if (!m->to)
+		return other_error("writing %s: %s", name, strerror(errno));
 	put_all(m);
-	if (fchmod(fd, 0644) || fflush(m->to))
-		err = -errno;
-	if (fclose(m->to) && !err)
-		err = -errno;
-	if (!err && rename(temp, name))
-		err = -errno;
-unlink:
-	if (err)
-		unlink(temp);
-free:
-	free(temp);
-	return err;
+	ret = fclose(m->to) ? other_error("writing %s: %s", name, strerror(errno)) :
+			      file_publish(name, text, len);
+	free(text);
+	return ret;
 }
 
 static int get_all(struct metrics *m)
@@ -321,21 +300,17 @@ int stats_prometheus(struct args *a)
 {
 	const char *name = arg_next(a);
 	struct metrics m = { .to = stdout };
-	int ret, err = 0;
+	int ret;
 
 	if (arg_end(a))
 		return CTL_USAGE;
 	ret = get_all(&m);
 	if (ret)
 		return ret;
-	if (name)
-		err = write_file(&m, name);
-	else
+	if (!name)
 		put_all(&m);
-	if (err) {
-		other_error("writing %s: %s", name, strerror(-err));
+	else if (write_file(&m, name))
 		ret = CTL_REFUSED;
-	}
 	json_object_put(m.stats);
 	json_object_put(m.ports);
 	json_object_put(m.fabrics);

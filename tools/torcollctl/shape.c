@@ -132,11 +132,12 @@ bool shape_from_sides(const uint32_t *side, uint32_t cables, struct shape *shape
 uint32_t shape_words(struct json_object *o, const char *sides, const char *kinds, uint32_t *word)
 {
 	struct json_object *list = js_get(o, sides), *names = js_get(o, kinds);
-	size_t i, n = list ? json_object_array_length(list) : 0;
+	size_t i, n = js_length(o, sides), named = js_length(o, kinds);
 	uint32_t kind;
 
 	for (i = 0; i < n && i < MAX_DIMS; i++) {
-		const char *name = names ? json_object_get_string(json_object_array_get_idx(names, i)) : NULL;
+		const char *name = i < named ?
+			json_object_get_string(json_object_array_get_idx(names, i)) : NULL;
 
 		for (kind = 0; name && kind < TORCOLL_KIND_COUNT; kind++)
 			if (!strcmp(name, host_kind_names[kind]))

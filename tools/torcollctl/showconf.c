@@ -16,21 +16,6 @@ static const char help[] =
 	"\n"
 	"as        the section's name, instead of this host's\n";
 
-/*
- * Write how a file names a device: by its name, if that can stand in a file;
- * the kernel allows any bytes.
- */
-static void name_device(char text[CONF_DEVICE_SIZE], const struct device *device)
-{
-	const uint8_t *m = device->mac;
-
-	if (device->name[0] != '#' && !strcmp(fmt_plain(device->name), device->name))
-		snprintf(text, CONF_DEVICE_SIZE, "%s", device->name);
-	else
-		snprintf(text, CONF_DEVICE_SIZE, "mac:%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1],
-			 m[2], m[3], m[4], m[5]);
-}
-
 /* Fill in a cable of a link. Return whether it has a device. */
 static bool fill_port(struct conf *conf, const struct running *now, uint32_t port, uint32_t k,
 		      uint32_t cable)
@@ -45,7 +30,7 @@ static bool fill_port(struct conf *conf, const struct running *now, uint32_t por
 	to->dim = tor_port_dim(&now->fabric.torus, port);
 	to->dir = tor_port_dir(&now->fabric.torus, port);
 	to->cable = cable;
-	name_device(to->device, device);
+	conf_name_device(to->device, device->name, device->mac);
 	conf->ports++;
 	return true;
 }

@@ -286,13 +286,6 @@ static void read_node(struct survey_host *host, struct json_object *o)
 	node->ndim = shape_words(o, "sides", "kinds", node->side);
 }
 
-static size_t list_length(struct json_object *o, const char *name)
-{
-	struct json_object *list = js_get(o, name);
-
-	return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
-}
-
 static void read_host(struct survey *s, struct json_object *o)
 {
 	struct survey_host *host = survey_add_host(s, read_id(o, "id"));
@@ -300,9 +293,9 @@ static void read_host(struct survey *s, struct json_object *o)
 
 	read_text(host->name, sizeof(host->name), o, "name");
 	read_text(host->version, sizeof(host->version), o, "version");
-	for (i = 0; i < list_length(o, "nodes"); i++)
+	for (i = 0; i < js_length(o, "nodes"); i++)
 		read_node(host, json_object_array_get_idx(js_get(o, "nodes"), i));
-	for (i = 0; i < list_length(o, "ports"); i++)
+	for (i = 0; i < js_length(o, "ports"); i++)
 		read_port(host, json_object_array_get_idx(js_get(o, "ports"), i));
 }
 
@@ -320,7 +313,7 @@ int survey_load(struct survey *s, const char *file)
 		json_object_put(o);
 		return other_error("%s: no survey: \"torcollctl -j survey show\" writes one", file);
 	}
-	for (i = 0; i < list_length(o, "hosts"); i++)
+	for (i = 0; i < js_length(o, "hosts"); i++)
 		read_host(s, json_object_array_get_idx(js_get(o, "hosts"), i));
 	if (js_has(o, "self"))
 		s->self = survey_find(s, read_id(o, "self"));

@@ -4,6 +4,7 @@
  * show, set, save, load.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,7 +185,7 @@ static int parse_rate(const struct rate *rate, const char *word, uint64_t *value
 	size_t i;
 
 	number = strtod(word, &end);
-	if (end == word || number < 0)
+	if (end == word || !isfinite(number) || number < 0)
 		return usage_error("%s: \"%s\" is no time: as 12us, 350ns, 60ps", rate->name, word);
 	if (!*end)
 		return usage_error("%s: \"%s\" of what? Give a unit: %sfs, %sps, %sns, %sus", rate->name,
@@ -226,28 +227,53 @@ static int arg_rate(struct args *a, struct tor_rates *rates)
 	return ret;
 }
 
+/* Parse "hop-ps 5000000" and nothing else. Return the rate's place, or -1. */
+static int parse_line(char *line, uint64_t *value)
+{
+	char *name = strtok(line, " \t\r\n"), *number = strtok(NULL, " \t\r\n"), *end;
+
+	if (!name || !number || strtok(NULL, " \t\r\n") || *number < '0' || *number > '9')
+		return -1;
+	errno = 0;
+	*value = strtoull(number, &end, 10);
+	return *end || errno ? -1 : rate_find(name);
+}
+
+static int load_line(char *line, struct tor_rates *rates, unsigned int *seen)
+{
+	uint64_t value;
+	int i;
+
+	if (line[strspn(line, " \t")] == '#' || line[strspn(line, " \t\r\n")] == '\0')
+		return 0;
+	i = parse_line(line, &value);
+	if (i < 0)
+		return -1;
+	*rate_at(rates, i) = value;
+	*seen |= 1U << i;
+	return 0;
+}
+
 static int load_lines(FILE *file, const char *name, struct tor_rates *rates)
 {
 	unsigned int seen = 0, number = 0;
-	char line[256], word[64];
-	unsigned long long value;
-	int i;
+	int i, ret = CTL_OK;
+	char *line = NULL;
+	size_t room = 0;
 
-	while (fgets(line, sizeof(line), file)) {
+	while (!ret && getline(&line, &room, file) >= 0) {
 		number++;
-		if (line[strspn(line, " \t")] == '#' || line[strspn(line, " \t\r\n")] == '\0')
-			continue;
-		i = sscanf(line, "%63s %llu", word, &value) == 2 ? rate_find(word) : -1;
-		if (i < 0)
-			return usage_error("%s:%u: a rate and a number are expected, such as \"hop-ps 5000000\"",
-					   name, number);
-		*rate_at(rates, i) = value;
-		seen |= 1U << i;
+		if (load_line(line, rates, &seen))
+			ret = usage_error("%s:%u: a rate and a number are expected, such as \"hop-ps 5000000\"",
+					  name, number);
 	}
-	for (i = 0; i < RATES; i++)
+	if (!ret && ferror(file))
+		ret = usage_error("%s: %s", name, strerror(errno));
+	free(line);
+	for (i = 0; !ret && i < RATES; i++)
 		if (!(seen & 1U << i))
-			return usage_error("%s: %s is missing", name, rates_table[i].name);
-	return CTL_OK;
+			ret = usage_error("%s: %s is missing", name, rates_table[i].name);
+	return ret;
 }
 
 static int load(const char *name, struct tor_rates *rates)

@@ -51,6 +51,10 @@ int hostfile_read(struct hosts *hosts, const char *path)
 		if (*host)
 			err = hosts_add(hosts, place_of(path, number), host, hosts->count);
 	}
+	if (!err && ferror(file))
+		err = complain("%s: %s", path, strerror(errno));
+	else if (!err && !hosts->count)
+		err = complain("%s: no line names a host", path);
 	fclose(file);
 	free(line);
 	return err;

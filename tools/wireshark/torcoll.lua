@@ -522,7 +522,7 @@ local function check_header(h, item)
 		{ "acks", packet and h.acks ~= 0, e.value },
 		{ "length", packet and h.length < ETHER, e.value },
 		{ "digest", h.type == T_DATA and h.digest == 0 },
-		{ "flags", bit.band(h.flags, 0xc0) ~= 0 },
+		{ "flags", bit.band(h.flags, 0x80) ~= 0 },
 		{ "length", h.type == T_DATA and h.length == 0 },
 	}) do
 		if check[2] then

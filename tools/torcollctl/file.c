@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Files that commands write. See file.h. */
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "lock.h"
+
+/*
+ * FILE_NONE: nothing has that name; FILE_OTHER: a device, a pipe, a terminal;
+ * FILE_FOREIGN: a link that another user made, who chooses what is written then
+ */
+enum file_kind { FILE_NONE, FILE_WHOLE, FILE_OTHER, FILE_FOREIGN };
+
+static bool is_foreign_link(const char *name)
+{
+	struct stat st;
+
+	return !lstat(name, &st) && S_ISLNK(st.st_mode) && st.st_uid && st.st_uid != geteuid();
+}
+
+/*
+ * Find what a name stands for, and the name of that without links, which are to
+ * stay. Return enum file_kind or a negative errno, as for a link to nothing.
+ */
+static int find(const char *name, char path[PATH_MAX])
+{
+	struct stat st;
+
+	if (is_foreign_link(name))
+		return FILE_FOREIGN;
+	if (stat(name, &st)) {
+		if (errno != ENOENT || !lstat(name, &st))
+			return -errno;
+		if (strlen(name) >= PATH_MAX)
+			return -ENAMETOOLONG;
+		strcpy(path, name);
+		return FILE_NONE;
+	}
+	if (!S_ISREG(st.st_mode))
+		return FILE_OTHER;
+	return realpath(name, path) ? FILE_WHOLE : -errno;
+}
+
+static int refuse(const char *name, int err)
+{
+	return other_error("%s: %s", name, strerror(err));
+}
+
+static int refuse_link(const char *name)
+{
+	return other_error("%s: this is another user's link, which is not followed", name);
+}
+
+static bool write_all(int fd, const char *text, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, text, len);
+
+		if (n < 0 && errno != EINTR)
+			return false;
+		if (n > 0) {
+			text += n;
+			len -= n;
+		}
+	}
+	return true;
+}
+
+static mode_t usual_mode(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+/*
+ * Write the text beside the file, by a name that nobody knows, and rename that.
+ * @old: the file whose owner the new one gets, and which must not be lost; or NULL
+ */
+static int put_in_place(const char *path, const struct stat *old, mode_t mode, const char *text,
+			size_t len)
+{
+	char fresh[PATH_MAX + 8];
+	bool good;
+	int fd;
+
+	if (strlen(path) >= PATH_MAX)
+		return refuse(path, ENAMETOOLONG);
+	snprintf(fresh, sizeof(fresh), "%s.XXXXXX", path);
+	fd = mkostemp(fresh, O_CLOEXEC);
+	if (fd < 0)
+		return refuse(path, errno);
+	good = write_all(fd, text, len) && !fchmod(fd, mode) &&
+	       (!old || (!fchown(fd, old->st_uid, old->st_gid) && !fsync(fd)));
+	if (!close(fd) && good && !rename(fresh, path))
+		return CTL_OK;
+	refuse(fresh, errno);
+	unlink(fresh);
+	return CTL_USAGE;
+}
+
+int file_replace(const char *name, const char *text, size_t len)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int kind = find(name, path);
+
+	if (kind == FILE_NONE)
+		kind = -ENOENT;
+	if (kind < 0)
+		return refuse(name, -kind);
+	if (kind == FILE_FOREIGN)
+		return refuse_link(name);
+	if (kind == FILE_OTHER)
+		return other_error("%s: this is no file, and cannot be changed", name);
+	if (stat(path, &st))
+		return refuse(path, errno);
+	return put_in_place(path, &st, st.st_mode & 0777, text, len);
+}
+
+static int write_to(const char *name, const char *text, size_t len)
+{
+	int fd = open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	int ret = CTL_OK;
+
+	if (fd < 0)
+		return refuse(name, errno);
+	if (!write_all(fd, text, len))
+		ret = refuse(name, errno);
+	if (close(fd) && !ret)
+		ret = refuse(name, errno);
+	return ret;
+}
+
+/* Not for what is no file: it may keep its writers waiting. */
+static int write_locked(const char *path, enum file_kind kind, const char *text, size_t len)
+{
+	int lock, ret = lock_take(&lock);
+
+	if (!ret)
+		ret = kind == FILE_WHOLE ? file_replace(path, text, len) :
+					   put_in_place(path, NULL, usual_mode(), text, len);
+	lock_drop(lock);
+	return ret;
+}
+
+int file_write(const char *name, const char *text, size_t len)
+{
+	char path[PATH_MAX];
+	int kind = find(name, path);
+
+	if (kind < 0)
+		return refuse(name, -kind);
+	if (kind == FILE_FOREIGN)
+		return refuse_link(name);
+	return kind == FILE_OTHER ? write_to(name, text, len) : write_locked(path, kind, text, len);
+}
+
+int file_publish(const char *name, const char *text, size_t len)
+{
+	char path[PATH_MAX];
+	int kind = find(name, path);
+
+	if (kind < 0)
+		return refuse(name, -kind);
+	if (kind == FILE_OTHER)
+		return write_to(name, text, len);
+	return put_in_place(kind == FILE_FOREIGN ? name : path, NULL, 0644, text, len);
+}
