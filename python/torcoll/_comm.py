@@ -16,7 +16,6 @@ import sys
 import threading
 import time
 import warnings
-import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Optional
@@ -30,7 +29,7 @@ from ._requests import Flight, Request
 from .errors import Aborted, Error, error_for
 
 if TYPE_CHECKING:
-    from ._batch import Batch, Prepared
+    from ._batch import Batch, Held, Prepared
 
 # How long a wait leaves signals to wait, at most.
 SLICE_NS = 100_000_000
@@ -118,7 +117,7 @@ class Comm(Collectives):
         self._closing = False
         self._pending: dict[int, Flight] = {}
         self._forgotten: list[Flight] = []
-        self._prepared: weakref.WeakSet["Prepared"] = weakref.WeakSet()
+        self._prepared: "set[Held]" = set()
         self._handle: Optional[int] = handle
         context._comms.add(self)
 
@@ -455,8 +454,8 @@ class Comm(Collectives):
             self._lib.torcoll_abort(handle)
             for flight in list(self._pending.values()):
                 self._await(flight, None)
-        for prepared in list(self._prepared):
-            prepared.close()
+        for held in list(self._prepared):
+            held.end()
         self._lib.torcoll_comm_close(handle)
         for flight in list(self._pending.values()):
             if flight.status is None:

@@ -347,6 +347,16 @@ static int abort_all(int status)
 	return 0;
 }
 
+static int comm_del(const struct torcoll_handle *h)
+{
+	fake.comms--;
+	abort_all(-ECANCELED);
+	for (size_t i = 0; i < OPS; i++)
+		if (ops[i].handle && ops[i].s.comm == h->handle)
+			reap(&ops[i]);
+	return 0;
+}
+
 /* ---- calls ---- */
 
 static int describe(struct torcoll_info *info)
@@ -376,6 +386,16 @@ static int region_add(struct torcoll_region_add *add)
 	return 0;
 }
 
+/* As the module: not while an op uses it, whose result was not fetched. */
+static int region_del(const struct torcoll_handle *h)
+{
+	for (size_t i = 0; i < OPS; i++)
+		if (ops[i].handle && (ops[i].s.send_region == h->handle || ops[i].s.recv_region == h->handle))
+			return -EBUSY;
+	fake.regions--;
+	return 0;
+}
+
 static int region_alloc(struct torcoll_region_alloc *alloc)
 {
 	alloc->region = ++handles;
@@ -398,13 +418,11 @@ static int call(unsigned long request, void *arg)
 	case TORCOLL_IOC_REGION_ALLOC:
 		return region_alloc(arg);
 	case TORCOLL_IOC_REGION_DEL:
-		fake.regions--;
-		return 0;
+		return region_del(arg);
 	case TORCOLL_IOC_COMM_ADD:
 		return comm_add(arg);
 	case TORCOLL_IOC_COMM_DEL:
-		fake.comms--;
-		return abort_all(-ECANCELED);
+		return comm_del(arg);
 	case TORCOLL_IOC_COMM_INFO:
 		return comm_info(arg);
 	case TORCOLL_IOC_COMM_SHRINK:

@@ -420,3 +420,82 @@ def test_prepared__dropped(fake: Fake, comm: torcoll.Comm) -> None:
     comm.prepare("allreduce", bytearray(8))
     gc.collect()
     assert fake.state.regions == 0
+
+
+@pytest.mark.parametrize("ended_by", ["close", "drop", "comm"])
+def test_prepared__closed_while_it_runs(fake: Fake, ended_by: str) -> None:
+    comm = torcoll.Comm("test", fabric=1)
+    x = bytearray(8)
+    call = comm.prepare("allreduce", x)
+    request = call.start()
+    if ended_by == "drop":
+        del call
+        gc.collect()
+    else:
+        call.close()
+        with pytest.raises(torcoll.Aborted, match="the prepared op was closed"):
+            call.start()
+    # the kernel still writes to it
+    with pytest.raises(BufferError):
+        x.append(1)
+    assert fake.state.regions == 1
+    if ended_by == "comm":
+        comm.close()
+        with pytest.raises(torcoll.Aborted):
+            request.wait()
+    else:
+        fake.complete()
+        assert request.wait() is x
+    x.append(1)
+    assert fake.state.regions == 0 and not comm._prepared
+    comm.close()
+
+
+def test_prepared__block_is_left_while_it_runs(fake: Fake, comm: torcoll.Comm) -> None:
+    x = bytearray(8)
+    with pytest.raises(TimeoutError), comm.prepare("allreduce", x) as call:
+        call.start().wait(timeout=0.01)
+    with pytest.raises(BufferError):
+        x.append(1)
+    fake.complete()
+    fake.state.hold = False
+    comm.barrier()
+    x.append(1)
+    assert fake.state.regions == 0
+
+
+def test_prepared__second_start_refused(fake: Fake, comm: torcoll.Comm) -> None:
+    """What cannot begin is no use of the prepared ops before it in the list."""
+    x, y = bytearray(8), bytearray(8)
+    good, closed = comm.prepare("allreduce", x), comm.prepare("allreduce", y)
+    closed.close()
+    with pytest.raises(torcoll.Aborted, match="the prepared op was closed"):
+        torcoll.start_all([good, closed])
+    good.close()
+    x.append(1)
+    assert fake.state.regions == 0
+
+
+def test_prepared__collected_with_its_comm(fake: Fake) -> None:
+    """In a cycle the comm may be finalised first."""
+    order = []
+    comm = torcoll.Comm("test", fabric=1)
+    lib = comm._lib
+
+    class Noted:
+        def __getattr__(self, name: str) -> Any:
+            def noting(*args: Any) -> Any:
+                order.append(name)
+                return getattr(lib, name)(*args)
+
+            return noting if name in ("torcoll_prepared_free", "torcoll_comm_close") else getattr(lib, name)
+
+    noted: Any = Noted()
+    comm._lib = noted
+    call = comm.prepare("allreduce", bytearray(8))
+    cycle: list[Any] = [comm, call]
+    cycle.append(cycle)
+    del comm, call, cycle
+    with pytest.warns(ResourceWarning):
+        gc.collect()
+    assert order == ["torcoll_prepared_free", "torcoll_comm_close"] and fake.state.regions == 0
