@@ -236,7 +236,7 @@ def test_await__for_a_slot(fake: Fake, comm: torcoll.Comm, monkeypatch: pytest.M
         nonlocal waits, tests
         requests = [comm.iallreduce(bytearray(4)) for _ in range(3)]
         monkeypatch.setattr(comm, "_test", counted)
-        monkeypatch.setattr(comm.context, "_waits_for_slot", lambda flight: waits and flight.status is None)
+        monkeypatch.setattr(comm.context, "_waits_for_slot", lambda comm, flight: waits and flight.status is None)
         results = asyncio.gather(*requests)
         await asyncio.sleep(0.05)
         # nothing became readable, and one timer tests for all
@@ -248,6 +248,91 @@ def test_await__for_a_slot(fake: Fake, comm: torcoll.Comm, monkeypatch: pytest.M
         assert not tests and not comm.context._queued
         fake.complete(3)
         assert await results == [b"****"] * 3
+
+    asyncio.run(main())
+
+
+def test_await__for_a_slot_of_a_comm_that_is_closed(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tells whether an op waits for a slot is gone with the op."""
+    comm = torcoll.Comm("test", fabric=1)
+    context, real = comm.context, comm._lib
+    closing, asked, late = threading.Event(), 0, 0
+
+    class Slow:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(real, name)
+
+        def torcoll_request_algorithm(self, request: Any) -> int:
+            nonlocal asked, late
+            asked += 1
+            late += closing.is_set()
+            return 0
+
+        def torcoll_comm_close(self, handle: Any) -> None:
+            closing.set()
+            real.torcoll_comm_close(handle)
+            time.sleep(0.1)
+
+    monkeypatch.setattr(context, "_lib", Slow())
+    monkeypatch.setattr(comm, "_lib", Slow())
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        request = comm.iallreduce(bytearray(4))
+        assert request._flight is not None
+        request._flight.lock.acquire()
+        loop.call_later(0.03, request._flight.lock.release)
+        awaited = asyncio.ensure_future(_wait(request))
+        await asyncio.sleep(0.02)
+        # another thread may be getting its result
+        assert not asked and context._queued
+        await asyncio.sleep(0.03)
+        assert asked
+        await loop.run_in_executor(None, comm.close)
+        with pytest.raises(torcoll.Aborted):
+            await awaited
+        await asyncio.sleep(0.01)
+        assert not context._queued
+
+    async def _wait(request: Any) -> Any:
+        return await request
+
+    asyncio.run(main())
+    assert closing.is_set() and not late
+
+
+@pytest.mark.parametrize("where", ["here", "thread"])
+def test_await__while_the_context_is_closed(fake: Fake, where: str) -> None:
+    """The loop must not take another file for the device."""
+    context = torcoll.Context()
+    comm = torcoll.Comm("test", fabric=1, context=context)
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        awaited = asyncio.ensure_future(_wait(comm.iallreduce(bytearray(4))))
+        await asyncio.sleep(0.01)
+        device = context.fileno()
+        reader, writer = os.pipe()
+        if where == "here":
+            context.close()
+        else:
+            await loop.run_in_executor(None, context.close)
+            await asyncio.sleep(0)
+        with pytest.raises(torcoll.Aborted):
+            await awaited
+        await asyncio.sleep(0)
+        assert fake.state.contexts == 0 and not context._watched
+        os.dup2(reader, device)
+        readable = asyncio.Event()
+        loop.add_reader(device, readable.set)
+        os.write(writer, b"1")
+        await asyncio.wait_for(readable.wait(), 5)
+        loop.remove_reader(device)
+        for fd in (reader, writer, device):
+            os.close(fd)
+
+    async def _wait(request: Any) -> Any:
+        return await request
 
     asyncio.run(main())
 
