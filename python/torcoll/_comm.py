@@ -218,14 +218,17 @@ class Comm(Collectives):
         return error_for(err, sentence, rank)
 
     def _submit(self, handle: int, flight: Flight) -> int:
-        """Start it; if only forgotten ops keep it from a slot, wait for one of them first."""
+        """Start it; if only forgotten ops keep it from a slot, wait for one of them first, or look for one."""
         while True:
             err: int = self._lib.torcoll_submit(
                 handle, ctypes.byref(flight.call.op), ctypes.byref(flight.request))
             if err != -errno.EBUSY or not self._forgotten:
                 return err
-            self._await(self._forgotten[0], None)
-            self._sweep()
+            if not flight.call.op.flags & OP_NOWAIT:
+                self._await(self._forgotten[0], None)
+                self._sweep()
+            elif not self._sweep():
+                return err
 
     def _request(self, call: Call, nowait: bool = False) -> "Request[Any]":
         return Request(self, self._start(call, nowait))
@@ -296,14 +299,17 @@ class Comm(Collectives):
         for flight in list(self._pending.values()):
             self._test(flight)
 
-    def _sweep(self) -> None:
-        """Drop forgotten flights that are complete, and memory that ops used."""
+    def _sweep(self) -> bool:
+        """Drop forgotten flights that are complete, and memory that ops used. Return whether there was such a flight."""
+        some = False
         for flight in list(self._forgotten):
             self._test(flight)
             if flight.status is not None:
                 self._forgotten.remove(flight)
+                some = True
         if self.context._kept:
             self.context._drop_kept()
+        return some
 
     # ---- batches and prepared calls ----
 

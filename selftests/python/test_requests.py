@@ -111,6 +111,23 @@ def test_nowait__is_busy(fake: Fake, comm: torcoll.Comm) -> None:
     first.wait()
 
 
+def test_nowait__does_not_wait_for_what_was_forgotten(fake: Fake, comm: torcoll.Comm) -> None:
+    fake.state.depth = 1
+    comm.iallreduce(bytearray(4))
+    gc.collect()
+    assert len(comm._forgotten) == 1
+    timer = later(fake.complete, seconds=5)
+    begin = time.monotonic()
+    with pytest.raises(torcoll.Busy):
+        comm.iallreduce(bytearray(4), nowait=True)
+    assert time.monotonic() - begin < 3
+    timer.cancel()
+    fake.complete()
+    fake.state.hold = False
+    # its slot is free when somebody has looked
+    assert comm.iallreduce(bytearray(4), nowait=True).wait() == b"****"
+
+
 def test_forgotten__memory_stays_until_it_is_complete(fake: Fake, comm: torcoll.Comm) -> None:
     x = numpy.zeros(4)
     gone = weakref.ref(x)
