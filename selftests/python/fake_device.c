@@ -41,6 +41,8 @@ static struct {
 	int open_error;
 	bool hold;			/* ops complete when told to */
 	bool hold_joins;
+	bool wait_completes;		/* ops that are held: when a thread waits for them */
+	bool in_fabric;			/* the host, as programs are told */
 	uint64_t features;
 	char sentence[256];
 	int fail[CALLS];		/* the next call of this number gives that */
@@ -264,7 +266,9 @@ static int op_wait(struct torcoll_wait *w)
 	while (op && !op->done) {
 		if (w->flags & TORCOLL_WAIT_NOHANG)
 			return -EAGAIN;
-		if (!w->deadline_ns)
+		if (fake.wait_completes)
+			complete(op);
+		else if (!w->deadline_ns)
 			pthread_cond_wait(&changed, &lock);
 		else if (pthread_cond_timedwait(&changed, &lock, &until))
 			return -ETIMEDOUT;
@@ -470,6 +474,22 @@ void torcoll_sys_close(int fd)
 {
 	fake.contexts--;
 	close(fd);
+}
+
+/* The one that its comms are of, with a node for each rank. */
+int torcoll_sys_fabrics(struct torcoll_sys_fabric *fabric, uint32_t room)
+{
+	if (!fake.in_fabric)
+		return -ENOENT;
+	if (room)
+		*fabric = (struct torcoll_sys_fabric){
+			.key = 1,
+			.node = fake.rank,
+			.nodes = fake.ranks,
+			.ndim = 1,
+			.side = { fake.ranks },
+		};
+	return 1;
 }
 
 void *torcoll_sys_mmap(int fd, size_t bytes, uint64_t offset)
