@@ -112,9 +112,9 @@ class Batch:
 class Held:
     """A prepared op of the library and its buffers: what a comm has of a Prepared.
 
-    Both go together, once it is closed and no start of it runs: the kernel writes to the buffers until then, and a start
-    that waits for a slot needs the op. Locking: lock is held while the library frees the op, so that the comm stays until
-    then; it is a leaf.
+    Both go together, once it is closed and no start of it runs: the kernel writes to the buffers until then, and a
+    start that waits for a slot needs the op. Locking: _lock is held while the library frees the op, so that the comm
+    stays until then; it is a leaf.
     """
 
     __slots__ = ("handle", "_comms", "_free", "_call", "_pid", "_lock", "_starts", "_closed", "_ended")

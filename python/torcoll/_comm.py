@@ -300,7 +300,7 @@ class Comm(Collectives):
             self._test(flight)
 
     def _sweep(self) -> bool:
-        """Drop forgotten flights that are complete, and memory that ops used. Return whether there was such a flight."""
+        """Drop forgotten flights that are complete, and memory that ops used. Return whether there was a flight."""
         some = False
         for flight in list(self._forgotten):
             self._test(flight)
