@@ -680,11 +680,20 @@ $(B)/bin/dissector_frames: $(call objects,host,selftests/host/dissector_frames.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pthread $(LDFLAGS) -o $@ $^ -lcmocka -lm
 
-# The library over a fake device, for the tests of the Python package.
-$(B)/python/libtorcoll.so.0: selftests/python/fake_device.c selftests/python/fake_device.h $(call objects,host,$(lib_sources)) Makefile | deps-check
+# The library over a fake device, for the tests of the Python package; and PyTorch's backend over it.
+$(B)/python/fake_device.o: selftests/python/fake_device.c selftests/python/fake_device.h Makefile | deps-check
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(common_flags) $(CFLAGS) -fPIC -Ilib -c -o $@ $<
+
+$(B)/python/libtorcoll.so.0: $(B)/python/fake_device.o $(call objects,host,$(lib_sources))
+	$(say) LD $@
+	$(Q)$(CC) -shared -pthread $(LDFLAGS) -o $@ $^
+
+$(B)/python/torch/_torcoll_torch.so: $(torch_objects) $(B)/python/fake_device.o $(call objects,host,$(lib_sources))
 	$(say) LD $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(common_flags) $(CFLAGS) -fPIC -shared -Ilib $(LDFLAGS) -o $@ $(filter %.c %.o,$^)
+	$(Q)$(CXX) -shared -pthread $(LDFLAGS) -o $@ $^ -L$(TORCH_LIBDIR) -ltorch -ltorch_cpu -lc10
 
 unit_names := $(patsubst selftests/unit/%.c,%,$(wildcard selftests/unit/*_test.c))
 # What torcoll-plan knows of plans is what checks them.
@@ -705,7 +714,7 @@ tests: $(addprefix $(B)/$(if $(cross),host,asan)/unit/,$(unit_names)) $(net_prog
 	$(B)/bin/stress $(addprefix $(B)/static/,$(static_names)) $(static_examples) \
 	$(if $(cross),,$(addprefix $(B)/asan/fuzz/,$(fuzz_names)) $(addprefix $(B)/bin/kfuzz_,$(kfuzz_names)) $(sanitized_sim) \
 		$(B)/bench/openmpi_allreduce $(if $(mpi_incdir),$(mpi_component)) $(if $(mpich_incdir),$(mpich_library) $(B)/bench/yield.so) $(mpi_tests) $(mpich_tests) \
-		$(if $(python_incdir),$(torch_module)) $(B)/bin/dissector_frames $(B)/bench/plans $(B)/python/libtorcoll.so.0)
+		$(if $(python_incdir),$(torch_module) $(B)/python/torch/_torcoll_torch.so) $(B)/bin/dissector_frames $(B)/bench/plans $(B)/python/libtorcoll.so.0)
 	@:
 
 # What other architectures run, of which there are no guests.

@@ -114,8 +114,8 @@ static int region_del_call(struct torcoll *t, const struct torcoll_region *r)
 }
 
 /*
- * Release a cached region. While an op uses it, the module refuses; it is tried
- * again later.
+ * Release a cached region, or one of a prepared op. While an op uses it, the
+ * module refuses; it is tried again later.
  */
 static void cache_drop(struct torcoll *t, struct torcoll_region *r)
 {
@@ -184,6 +184,7 @@ static int region_add(struct torcoll *t, uintptr_t addr, size_t length)
 	const struct torcoll_region *other;
 	int err;
 
+	cache_drop_leftovers(t);
 	err = region_make_way(t, addr, length);
 	if (err) {
 		other = region_overlap(t, addr, length);
@@ -477,7 +478,10 @@ int torcoll__region_hold(struct torcoll *t, const void *p, uint64_t length, uint
 	return err;
 }
 
-/* A region that an op still uses stays until the context is closed. */
+/*
+ * A region that an op still uses must not be found again: it is not watched, so
+ * that nobody would see that its memory was freed, and is another one's by now.
+ */
 void torcoll__region_release(struct torcoll *t, uint32_t region)
 {
 	size_t i;
@@ -486,6 +490,6 @@ void torcoll__region_release(struct torcoll *t, uint32_t region)
 	for (i = 0; t->regions[i].handle != region; i++)
 		;
 	if (!--t->regions[i].holds && t->regions[i].automatic)
-		region_del_at(t, i);
+		cache_drop(t, &t->regions[i]);
 	pthread_rwlock_unlock(&t->lock);
 }

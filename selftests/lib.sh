@@ -155,6 +155,30 @@ fold()
 	is "${name}__ran_to_its_end" "$cases" "${plan:-a plan}"
 }
 
+# pytest_ktap FILE: what "pytest -v" has said, for fold: each of its cases as one of KTAP; the details of those that fail
+# stand before them.
+pytest_ktap()
+{
+	awk '
+		match($0, /::.* (PASSED|FAILED|ERROR) +\[/) {
+			name = substr($0, RSTART, RLENGTH)
+			good = name ~ / PASSED +\[$/
+			gsub(/^.*::test_| (PASSED|FAILED|ERROR) +\[$/, "", name)
+			gsub(/[ #]/, "_", name)
+			of[name] = good
+		}
+		/^=+ (FAILURES|ERRORS) =+$/ { detail = 1 }
+		detail || /^(ERROR|ImportError|E  )/ { print "# " $0 }
+		/ in [0-9.]+s.* =+$/ { ended = 1 }
+		END {
+			for (name in of)
+				print (of[name] ? "ok " : "not ok ") ++n, name
+			if (!ended)
+				print "Bail out! pytest died"
+			print "1.." n + !ended
+		}' "$1"
+}
+
 # Ends the script: plan, exit code.
 finish()
 {

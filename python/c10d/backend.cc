@@ -42,9 +42,9 @@ WorkPtr Backend::run(Description d, const Tensors &inputs, Tensors results)
 	try {
 		d.call->start();
 	} catch (const std::exception &) {
-		/* in a child of fork it has ended, and the lock may be held for ever */
-		if (!d.call->test())
-			comm_->context->progress->add(d.call, {});
+		/* its results are not all there */
+		d.call->forget_results();
+		settle(std::move(d.call));
 		throw;
 	}
 	sequence_++;

@@ -43,8 +43,10 @@ static void copy_to(void *p, const at::Tensor &tensor)
 		at_address(tensor, p).copy_(tensor);
 }
 
+/* The thread that does this may be another than the program's, and so not in its mode. */
 static void copy_from(const at::Tensor &tensor, void *p)
 {
+	c10::InferenceMode mode(tensor.is_inference());
 	at::NoGradGuard guard;
 
 	if (!tensor.numel())

@@ -57,6 +57,9 @@ public:
 	/* Sleep until an op is complete, or a descriptor is readable. */
 	void sleep(int fd);
 
+	/* Leave the tensors of which the ops have copies as they are. */
+	void forget_results() { pieces_.clear(); }
+
 	/* Copy results to where they belong. What failed, or NULL. */
 	std::exception_ptr finish();
 

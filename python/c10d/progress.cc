@@ -89,9 +89,30 @@ bool Progress::add(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> work)
 
 	if (call->test())
 		return false;
-	entries_.push_back({std::move(call), std::move(work)});
-	see_that_one_leads();
+	entries_.emplace_back();
+	entries_.back() = {std::move(call), std::move(work)};
+	try {
+		see_that_one_leads();
+	} catch (const std::system_error &) {
+		call = std::move(entries_.back().call);
+		entries_.pop_back();
+		throw;
+	}
 	return true;
+}
+
+void settle(std::unique_ptr<Call> call)
+{
+	Progress &progress = *call->comm().context->progress;
+
+	try {
+		if (!call->test() && progress.add(call, {}))
+			return;
+	} catch (const std::exception &) {
+		/* the kernel must not write to tensors that are freed */
+		call->wait(0);
+	}
+	call->finish();
 }
 
 void Progress::clear_events()
@@ -154,6 +175,8 @@ void Progress::run()
 		/* this may run callbacks of the program */
 		if (taken.work)
 			taken.work->complete(std::move(taken.call));
+		else
+			taken.call->finish();
 		taken = {};
 		guard.lock();
 		idle_++;

@@ -29,6 +29,7 @@ public:
 	/*
 	 * Take a call over; the work is told when it is complete, NULL: nobody is.
 	 * Return false, and leave the call where it is, if it is complete already.
+	 * Throws, and leaves it there, if there is no thread and none can be started.
 	 */
 	bool add(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> work);
 
@@ -52,5 +53,11 @@ private:
 	unsigned int idle_ = 0;			/* of them, those that neither lead nor complete a call */
 	bool led_ = false;
 };
+
+/*
+ * End a call of which nobody wants to know more: by the progress threads, if it
+ * is not complete. Where there are none, the caller waits.
+ */
+void settle(std::unique_ptr<Call> call);
 
 }  // namespace tortorch

@@ -76,8 +76,8 @@ static torcoll_redop redop_of_bool(ReduceOp::RedOpType op)
 	}
 }
 
-/* The factor of a premultiplied sum, as one element of the tensors' type. */
-static at::Tensor scalar_of(at::ScalarType type, const ReduceOp &op)
+/* The factor of a premultiplied sum, one element of any type. */
+static at::Tensor factor_of(const ReduceOp &op)
 {
 	auto *factor = static_cast<c10d::NCCLPreMulSumSupplement *>(op.supplement_.get());
 	at::Tensor given;
@@ -91,11 +91,25 @@ static at::Tensor scalar_of(at::ScalarType type, const ReduceOp &op)
 		given = factor->tensor_factors[0];
 #endif
 	if (!given.defined())
-		return at::scalar_tensor(factor->double_factor, at::TensorOptions(type));
+		return at::scalar_tensor(factor->double_factor, at::TensorOptions(at::kDouble));
 	if (given.numel() != 1)
 		throw std::invalid_argument("the factor of PREMUL_SUM has " +
 					    std::to_string(given.numel()) + " elements, not one");
-	return given.to(at::kCPU, type);
+	return given.to(at::kCPU);
+}
+
+/* The same as one element of the tensors' type. Floats are rounded. */
+static at::Tensor scalar_of(at::ScalarType type, const ReduceOp &op)
+{
+	at::Tensor given = factor_of(op), scalar = given.to(type);
+
+	if (c10::isIntegralType(type, false) &&
+	    scalar.item<double>() != given.item<double>())
+		throw std::invalid_argument("the factor of PREMUL_SUM, " +
+					    std::to_string(given.item<double>()) +
+					    ", is no element of tensors of type " +
+					    c10::toString(type));
+	return scalar;
 }
 
 Reduction reduction_of(at::ScalarType type, const ReduceOp &op)

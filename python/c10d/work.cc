@@ -15,29 +15,33 @@ Work::Work(int rank, c10d::OpType type, const char *title, const std::vector<at:
 }
 
 /*
- * The kernel may still write to the tensors; not to those of a child of fork(),
- * where a test fails, and the lock of the progress threads may be held for ever.
+ * The kernel may still write to the tensors, and results may be elsewhere yet.
+ * In a child of fork() a test fails, and the lock of the progress threads may be
+ * held for ever.
  */
 Work::~Work()
 {
-	if (call_ && !call_->test())
-		call_->comm().context->progress->add(call_, {});
+	if (call_)
+		settle(std::move(call_));
 }
 
 /* Complete the future once there is one, and the call is complete. */
 void Work::tell_future()
 {
+	c10::intrusive_ptr<Future> future;
+
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 
 		if (!future_ || !completed_ || told_)
 			return;
 		told_ = true;
+		future = future_;
 	}
 	if (exception_)
-		future_->setError(exception_);
+		future->setError(exception_);
 	else
-		future_->markCompleted(c10::IValue(results_));
+		future->markCompleted(c10::IValue(results_));
 }
 
 void Work::complete(std::unique_ptr<Call> call)
@@ -48,11 +52,16 @@ void Work::complete(std::unique_ptr<Call> call)
 
 bool Work::isCompleted()
 {
-	std::unique_lock<std::mutex> own(lock_, std::try_to_lock);
+	std::unique_ptr<Call> call;
 
-	/* otherwise a thread waits for it */
-	if (own && call_ && call_->test())
-		complete(std::move(call_));
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+
+		if (call_ && call_->test())
+			call = std::move(call_);
+	}
+	if (call)
+		complete(std::move(call));
 	return c10d::Work::isCompleted();
 }
 
@@ -62,34 +71,50 @@ static std::string after(std::chrono::milliseconds timeout)
 	       " ms; the call goes on";
 }
 
-/* Whether the call was this thread's to wait for. */
-bool Work::wait_here(std::chrono::milliseconds timeout)
-{
-	std::lock_guard<std::mutex> own(lock_);
-
-	if (!call_)
-		return false;
-	if (!call_->wait(timeout > kNoTimeout ? torcoll_deadline(timeout.count()) : 0))
-		fail(after(timeout));
-	complete(std::move(call_));
-	return true;
-}
-
-void Work::wait_there(std::chrono::milliseconds timeout)
+/* Get the call, to wait for it; NULL: it is complete. No timeout: 0 or less. */
+std::unique_ptr<Call> Work::await_call(std::chrono::milliseconds timeout)
 {
 	std::unique_lock<std::mutex> guard(mutex_);
-	auto is_complete = [this] { return completed_; };
+	auto is_over = [this] { return completed_ || call_; };
 
 	if (timeout <= kNoTimeout)
-		cv_.wait(guard, is_complete);
-	else if (!cv_.wait_for(guard, timeout, is_complete))
+		cv_.wait(guard, is_over);
+	else if (!cv_.wait_for(guard, timeout, is_over))
 		fail(after(timeout));
+	return std::move(call_);
+}
+
+bool Work::is_wanted()
+{
+	std::lock_guard<std::mutex> guard(mutex_);
+
+	return future_.defined();
+}
+
+/* Wait for it no more: another thread may, and somebody must for a future. */
+void Work::give_back(std::unique_ptr<Call> call)
+{
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+
+		call_ = std::move(call);
+	}
+	cv_.notify_all();
+	if (is_wanted())
+		hand_over();
 }
 
 bool Work::wait(std::chrono::milliseconds timeout)
 {
-	if (!wait_here(timeout))
-		wait_there(timeout);
+	uint64_t deadline_ns = timeout > kNoTimeout ? torcoll_deadline(timeout.count()) : 0;
+	std::unique_ptr<Call> call = await_call(timeout);
+
+	if (call && !call->wait(deadline_ns)) {
+		give_back(std::move(call));
+		fail(after(timeout));
+	}
+	if (call)
+		complete(std::move(call));
 	if (exception())
 		std::rethrow_exception(exception());
 	return true;
@@ -107,26 +132,61 @@ c10::intrusive_ptr<Work> Work::self()
 
 void Work::hand_over()
 {
-	std::lock_guard<std::mutex> own(lock_);
+	std::unique_ptr<Call> call;
 
-	/* in a child of fork it has ended, and the lock may be held for ever */
-	if (call_ && (call_->test() || !call_->comm().context->progress->add(call_, self())))
-		complete(std::move(call_));
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+
+		call = std::move(call_);
+	}
+	if (!call)
+		return;
+	try {
+		/* in a child of fork it has ended, and the lock may be held for ever */
+		if (!call->test() && call->comm().context->progress->add(call, self()))
+			return;
+	} catch (const std::exception &) {
+		{
+			std::lock_guard<std::mutex> guard(mutex_);
+
+			call_ = std::move(call);
+		}
+		cv_.notify_all();
+		throw;
+	}
+	complete(std::move(call));
+}
+
+/* A future that nobody completes is nobody's: the caller gets an exception instead. */
+void Work::drop_future(c10::intrusive_ptr<Future> future)
+{
+	std::lock_guard<std::mutex> guard(mutex_);
+
+	future.reset();
+	if (!told_ && future_.use_count() == 1)
+		future_.reset();
 }
 
 c10::intrusive_ptr<Future> Work::getFuture()
 {
+	c10::intrusive_ptr<Future> future;
+
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 
-		if (future_)
-			return future_;
-		future_ = c10::make_intrusive<Future>(
-			c10::ListType::create(c10::TensorType::get()));
+		if (!future_)
+			future_ = c10::make_intrusive<Future>(
+				c10::ListType::create(c10::TensorType::get()));
+		future = future_;
 	}
-	hand_over();
+	try {
+		hand_over();
+	} catch (const std::exception &) {
+		drop_future(std::move(future));
+		throw;
+	}
 	tell_future();
-	return future_;
+	return future;
 }
 
 }  // namespace tortorch

@@ -2,10 +2,14 @@
 /*
  * A work: what a function of a process group returns.
  *
- * The thread that waits for a work waits for its ops in the kernel. A future
- * has to be completed by a thread, though nobody may wait: so the progress
- * threads take over the call of a work whose future is asked for, and of one
- * that is dropped before it is complete.
+ * The thread that waits for a work waits for its ops in the kernel, and has the
+ * call meanwhile; others wait until that is complete, or given up. A future has
+ * to be completed by a thread, though nobody may wait: so the progress threads
+ * take over the call of a work whose future is asked for, unless a thread has it,
+ * and of one that is dropped before it is complete.
+ *
+ * Locking: c10d::Work::mutex_ is also of the members here. Nobody holds it who
+ * waits for an op, or runs what may be the program's.
  */
 #pragma once
 
@@ -35,11 +39,12 @@ public:
 private:
 	c10::intrusive_ptr<Work> self();
 	void tell_future();
-	bool wait_here(std::chrono::milliseconds timeout);
-	void wait_there(std::chrono::milliseconds timeout);
+	std::unique_ptr<Call> await_call(std::chrono::milliseconds timeout);
+	void give_back(std::unique_ptr<Call> call);
+	void drop_future(c10::intrusive_ptr<c10::ivalue::Future> future);
+	bool is_wanted();
 
-	std::mutex lock_;		/* of call_; held while a thread waits for it */
-	std::unique_ptr<Call> call_;	/* until it is complete, or handed over */
+	std::unique_ptr<Call> call_;	/* until it is complete, handed over or waited for */
 	std::vector<at::Tensor> results_;
 	c10::intrusive_ptr<c10::ivalue::Future> future_;
 	bool told_ = false;		/* future_ is complete, or is being completed */

@@ -51,6 +51,8 @@ def generate(backend: str, width: int, tokens: int) -> None:
 
 
 width, tokens = (int(a) for a in (sys.argv[1:3] + ["256", "100"][len(sys.argv[1:3]):]))
+if tokens < 1:
+    sys.exit("TOKENS: one or more")
 backends = sys.argv[3:] or ["torcoll"]
 dist.init_process_group(backends[0])
 for name in backends:

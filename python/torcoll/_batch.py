@@ -4,6 +4,7 @@
 import ctypes
 import errno
 import os
+import threading
 from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional
@@ -108,6 +109,64 @@ class Batch:
         self._calls, self._requests = [], []
 
 
+class Held:
+    """A prepared op of the library and its buffers: what a comm has of a Prepared.
+
+    Both go together, once it is closed and no start of it runs: the kernel writes to the buffers until then, and a
+    start that waits for a slot needs the op. Locking: _lock is held while the library frees the op, so that the comm
+    stays until then; it is a leaf.
+    """
+
+    __slots__ = ("handle", "_comms", "_free", "_call", "_pid", "_lock", "_starts", "_closed", "_ended")
+
+    def __init__(self, comm: "Comm", call: Call) -> None:
+        # what the library is to fill in, so that an exception of a signal does not come between
+        self.handle = ctypes.c_void_p()
+        # not the comm, which this would keep alive
+        self._comms = comm._prepared
+        self._free = comm._lib.torcoll_prepared_free
+        self._call = call
+        self._pid = os.getpid()
+        # the collector may run what ends another use of this
+        self._lock = threading.RLock()
+        self._starts = 0
+        self._closed = self._ended = False
+        self._comms.add(self)
+
+    def enter(self) -> Optional[int]:
+        """Use the op: it stays until leave()."""
+        with self._lock:
+            if self._closed or self._ended:
+                raise Aborted(errno.ECANCELED, "the prepared op was closed")
+            self._starts += 1
+            return self.handle.value
+
+    def leave(self) -> None:
+        """A start is complete, or was none."""
+        with self._lock:
+            self._starts -= 1
+            if self._closed and not self._starts:
+                self.end()
+
+    def close(self) -> None:
+        """No more starts."""
+        with self._lock:
+            self._closed = True
+            if not self._starts:
+                self.end()
+
+    def end(self) -> None:
+        """Free it. No start of it runs."""
+        with self._lock:
+            if self._ended:
+                return
+            self._ended = True
+            if os.getpid() == self._pid:
+                self._free(self.handle)
+            self._comms.discard(self)
+        self._call.release()
+
+
 class Prepared:
     """An op that was checked and encoded once, and whose buffers are registered until close().
 
@@ -123,17 +182,14 @@ class Prepared:
         if kwargs.get("timeout") is not None:
             raise ValueError("timeout: a deadline is of one start, not of a prepared call")
         self._comm = comm
-        self._handle: Optional[int] = None
         self._call = describe(comm._place, collective, *args, **kwargs)
-        out = ctypes.c_void_p()
+        self._held = Held(comm, self._call)
         try:
             comm._checked(lambda handle: comm._lib.torcoll_prepare(
-                handle, ctypes.byref(self._call.op), ctypes.byref(out)))
+                handle, ctypes.byref(self._call.op), ctypes.byref(self._held.handle)))
         except BaseException:
-            self._call.release()
+            self._held.close()
             raise
-        self._handle = out.value
-        comm._prepared.add(self)
 
     def start(self) -> "Request[Any]":
         """Start the op. Earlier starts of it may still run if its buffers allow that."""
@@ -144,13 +200,11 @@ class Prepared:
         return self.start().wait()
 
     def close(self) -> None:
-        """Free the prepared op, after all its starts were waited for. Closing the comm does so, too."""
-        handle, self._handle = self._handle, None
-        if handle is None:
-            return
-        if os.getpid() == self._comm._pid:
-            self._comm._lib.torcoll_prepared_free(handle)
-        self._call.release()
+        """Free the prepared op, and give its buffers back: those of starts that run when these are complete.
+
+        Closing the comm does so, too.
+        """
+        self._held.close()
 
     def __enter__(self) -> "Prepared":
         return self
@@ -160,22 +214,26 @@ class Prepared:
         self.close()
 
     def __del__(self) -> None:
-        if getattr(self, "_handle", None) is not None:
-            self.close()
+        held = getattr(self, "_held", None)
+        if held is not None:
+            held.close()
 
 
 class _Start:
-    """A start of a prepared call, as a Call: the buffers are held by the prepared one, which this keeps."""
+    """A start of a prepared call, as a Call."""
 
-    __slots__ = ("op", "result", "prepared")
+    __slots__ = ("op", "result", "handle", "_held")
 
     def __init__(self, prepared: Prepared) -> None:
         self.op = prepared._call.op
         self.result = prepared._call.result
-        self.prepared: Optional[Prepared] = prepared
+        self.handle = prepared._held.enter()
+        self._held: Optional[Held] = prepared._held
 
     def release(self) -> None:
-        self.prepared = None
+        held, self._held = self._held, None
+        if held is not None:
+            held.leave()
 
 
 def start_all(prepared: "Sequence[Prepared]") -> "list[Request[Any]]":
@@ -185,21 +243,23 @@ def start_all(prepared: "Sequence[Prepared]") -> "list[Request[Any]]":
     """
     if not prepared:
         return []
-    handles = []
     comms = [p._comm for p in prepared]
     entered: "list[Comm]" = []
+    starts: list[_Start] = []
     try:
-        for p in prepared:
-            p._comm._enter()
-            entered.append(p._comm)
-            if p._handle is None:
-                raise Aborted(errno.ECANCELED, "the prepared op was closed")
-            handles.append(p._handle)
-        array = (ctypes.c_void_p * len(handles))(*handles)
+        try:
+            for p in prepared:
+                p._comm._enter()
+                entered.append(p._comm)
+                starts.append(_Start(p))
+        except BaseException:
+            for start in starts:
+                start.release()
+            raise
+        array = (ctypes.c_void_p * len(starts))(*(start.handle for start in starts))
         lib = comms[0]._lib
-        calls: list[Any] = [_Start(p) for p in prepared]
-        flights, error = _launch(comms, calls, lambda reqs, started: lib.torcoll_start_many(
-            array, len(handles), reqs, started))
+        flights, error = _launch(comms, starts, lambda reqs, started: lib.torcoll_start_many(
+            array, len(starts), reqs, started))
     finally:
         for comm in entered:
             comm._leave()

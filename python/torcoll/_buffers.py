@@ -6,6 +6,7 @@ an export of its buffer, which also keeps it from being resized; a tensor with D
 stay valid until View.release().
 """
 
+import re
 import sys
 from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_int32, c_int64, c_ssize_t, c_uint8, c_uint16
 from ctypes import c_uint64, c_void_p, py_object, pythonapi
@@ -158,7 +159,7 @@ class View:
         if self.type is None:
             raise TypeError(
                 f"{what}: torcoll has no type for elements {self.text!r} of {self.itemsize} bytes: view them as "
-                "another type of this machine's byte order (x.view() of NumPy), or name the type with dtype=")
+                "another type of this machine's byte order (x.view() of NumPy), or name the type of pairs with dtype=")
         if self.boolean and redop not in _BOOL_REDOPS:
             raise TypeError(
                 f"{what}: {name_of(redop)} of booleans: use land, lor or lxor, or view them as bytes "
@@ -168,10 +169,12 @@ class View:
     def _as_type(self, wanted: Type, what: str) -> Type:
         """Elements of the same size and kind; 16-bit integers also as f16 and bf16; bytes as anything."""
         size = TYPE_SIZE.get(wanted, 0)
-        fits = size == self.itemsize and (
-            self.type is None or wanted == self.type or wanted > Type.F64 or
-            (wanted < Type.F16 and self.type < Type.F16) or
-            (wanted in (Type.F16, Type.BF16) and self.type in (Type.I16, Type.U16)))
+        if self.type is None:
+            fits = size == self.itemsize and wanted > Type.F64 and self._may_be_pairs()
+        else:
+            fits = size == self.itemsize and (
+                wanted == self.type or wanted > Type.F64 or (wanted < Type.F16 and self.type < Type.F16) or
+                (wanted in (Type.F16, Type.BF16) and self.type in (Type.I16, Type.U16)))
         if self.raw and size:
             fits = self.nbytes % size == 0
         if not fits:
@@ -179,6 +182,11 @@ class View:
                 f"{what}: elements {self.text!r} of {self.itemsize} bytes are not {name_of(wanted)}: view or convert "
                 "them (x.view() or x.astype() of NumPy), or leave dtype out")
         return wanted
+
+    def _may_be_pairs(self) -> bool:
+        """Elements without a type that are of this machine's byte order, and not complex."""
+        codes = re.sub(":[^:]*:", "", self.text)
+        return self._capsule is None and not any(code in _OTHER_ORDER + "Z" for code in codes)
 
     def writable(self, what: str) -> None:
         """Raise ValueError if the result cannot be written here."""

@@ -16,7 +16,6 @@ import sys
 import threading
 import time
 import warnings
-import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Optional
@@ -30,7 +29,7 @@ from ._requests import Flight, Request
 from .errors import Aborted, Error, error_for
 
 if TYPE_CHECKING:
-    from ._batch import Batch, Prepared
+    from ._batch import Batch, Held, Prepared
 
 # How long a wait leaves signals to wait, at most.
 SLICE_NS = 100_000_000
@@ -80,8 +79,7 @@ class Comm(Collectives):
             size=0 if members is None else len(members), rank=RANK_SELF if rank is None else rank, depth=depth,
             bits=lookup(BITS, bits, "bits"), deadline_ns=deadline(timeout))
         lib = context._lib
-        self._adopt(context, _join(
-            context, lambda handle, out: lib.torcoll_comm_create(handle, ctypes.byref(config), out)), name)
+        _join(context, lambda handle, out: lib.torcoll_comm_create(handle, ctypes.byref(config), out), self, name)
 
     @classmethod
     def from_env(cls, *, context: Optional[Context] = None) -> "Comm":
@@ -92,17 +90,13 @@ class Comm(Collectives):
         """
         context = context or own_context()
         lib = context._lib
-        handle = _join(context, lambda handle, out: lib.torcoll_comm_from_env(handle, out))
-        return cls._of(context, handle, os.environ.get("TORCOLL_COMM") or "world")
-
-    @classmethod
-    def _of(cls, context: Context, handle: int, name: str) -> "Comm":
         comm = cls.__new__(cls)
-        comm._adopt(context, handle, name)
+        _join(context, lambda handle, out: lib.torcoll_comm_from_env(handle, out), comm,
+              os.environ.get("TORCOLL_COMM") or "world")
         return comm
 
     def _adopt(self, context: Context, handle: int, name: str) -> None:
-        """Own a comm of the library."""
+        """Own a comm of the library, and a use of its context."""
         lib = context._lib
         self.context = context
         self.name = name
@@ -118,9 +112,15 @@ class Comm(Collectives):
         self._closing = False
         self._pending: dict[int, Flight] = {}
         self._forgotten: list[Flight] = []
-        self._prepared: weakref.WeakSet["Prepared"] = weakref.WeakSet()
+        self._prepared: "set[Held]" = set()
         self._handle: Optional[int] = handle
-        context._comms.add(self)
+        with context._lock:
+            context._comms.add(self)
+            closed = context._closed
+        if closed:
+            # while this joined: who closes it has not seen this one, perhaps
+            self.close()
+            raise Aborted(errno.ECANCELED, "the context was closed during the join")
 
     # ---- what it is ----
 
@@ -192,7 +192,7 @@ class Comm(Collectives):
         flight = Flight(call)
         handle = self._enter()
         try:
-            if self._forgotten:
+            if self._forgotten or self.context._kept:
                 self._sweep()
             self._pending[id(flight)] = flight
             err = self._submit(handle, flight)
@@ -218,14 +218,17 @@ class Comm(Collectives):
         return error_for(err, sentence, rank)
 
     def _submit(self, handle: int, flight: Flight) -> int:
-        """Start it; if only forgotten ops keep it from a slot, wait for one of them first."""
+        """Start it; if only forgotten ops keep it from a slot, wait for one of them first, or look for one."""
         while True:
             err: int = self._lib.torcoll_submit(
                 handle, ctypes.byref(flight.call.op), ctypes.byref(flight.request))
             if err != -errno.EBUSY or not self._forgotten:
                 return err
-            self._await(self._forgotten[0], None)
-            self._sweep()
+            if not flight.call.op.flags & OP_NOWAIT:
+                self._await(self._forgotten[0], None)
+                self._sweep()
+            elif not self._sweep():
+                return err
 
     def _request(self, call: Call, nowait: bool = False) -> "Request[Any]":
         return Request(self, self._start(call, nowait))
@@ -296,12 +299,17 @@ class Comm(Collectives):
         for flight in list(self._pending.values()):
             self._test(flight)
 
-    def _sweep(self) -> None:
-        """Drop forgotten flights that are complete."""
+    def _sweep(self) -> bool:
+        """Drop forgotten flights that are complete, and memory that ops used. Return whether there was a flight."""
+        some = False
         for flight in list(self._forgotten):
             self._test(flight)
             if flight.status is not None:
                 self._forgotten.remove(flight)
+                some = True
+        if self.context._kept:
+            self.context._drop_kept()
+        return some
 
     # ---- batches and prepared calls ----
 
@@ -329,8 +337,9 @@ class Comm(Collectives):
 
     def _group(self, name: str, make: Callable[[int, Any], Any]) -> "Optional[Comm]":
         """A comm of the library that another one makes, or None if this rank gets none."""
-        handle = _join(self.context, lambda _, out: self._make(make, out), none=True)
-        return Comm._of(self.context, handle, f"{self.name}/{name}") if handle else None
+        comm = Comm.__new__(Comm)
+        joined = _join(self.context, lambda _, out: self._make(make, out), comm, f"{self.name}/{name}")
+        return comm if joined else None
 
     def _make(self, make: Callable[[int, Any], Any], out: Any) -> int:
         """Make a comm from this one. It may take minutes that nothing can end: close() does not wait for this."""
@@ -448,6 +457,12 @@ class Comm(Collectives):
 
     def _shut(self, handle: int) -> None:
         """Close the library's comm, which nobody uses any more."""
+        try:
+            self._end(handle)
+        finally:
+            self.context._leave()
+
+    def _end(self, handle: int) -> None:
         for flight in list(self._pending.values()):
             flight.test()
         if self._prepared and any(flight.status is None for flight in self._pending.values()):
@@ -455,14 +470,15 @@ class Comm(Collectives):
             self._lib.torcoll_abort(handle)
             for flight in list(self._pending.values()):
                 self._await(flight, None)
-        for prepared in list(self._prepared):
-            prepared.close()
+        for held in list(self._prepared):
+            held.end()
         self._lib.torcoll_comm_close(handle)
         for flight in list(self._pending.values()):
             if flight.status is None:
                 flight.finish(-errno.ECANCELED, f"comm {self.name} was closed before the op was waited for")
         self._pending.clear()
         self._forgotten.clear()
+        self.context._drop_kept()
 
     def __enter__(self) -> "Comm":
         return self
@@ -485,19 +501,26 @@ class Comm(Collectives):
         raise TypeError("a comm is of its process: join one in each")
 
 
-def _join(context: Context, make: Callable[[int, Any], Any], none: bool = False) -> int:
-    """Execute a call that makes a comm, which a signal handler may end. Return the library's comm, 0: none."""
-    lib = context._lib
+def _join(context: Context, make: Callable[[int, Any], Any], comm: Comm, name: str) -> bool:
+    """Execute a call that makes a comm, which a signal handler may end, and let the comm own it. False: it made none.
 
-    def call() -> int:
+    The context is used until the comm is closed, so that whoever closes the context meanwhile does not free the comm.
+    """
+
+    def call() -> bool:
         out = ctypes.c_void_p()
         handle = context._enter()
         try:
             _abi.check(make(handle, ctypes.byref(out)))
         finally:
-            context._leave()
-        return out.value or 0
+            if not out.value:
+                context._leave()
+        if out.value:
+            comm._adopt(context, out.value, name)
+        return bool(out.value)
 
-    comm: int = interruptible(call, lib.torcoll_comm_close)
-    assert comm or none
-    return comm
+    def undo(joined: bool) -> None:
+        if joined:
+            comm.close()
+
+    return interruptible(call, undo)

@@ -2,7 +2,8 @@
 """The open device: its life, the process's own one, memory, and waiting in event loops.
 
 Locking: Context._lock guards who uses the handle; it is a leaf. The handle is closed when the context is closed and
-nobody uses it any more: a join in another thread, or memory of alloc() that the program still has.
+nobody uses it any more: a comm, from the beginning of its join on; an event loop that watches the descriptor; memory of
+alloc() that the program still has.
 """
 
 import ctypes
@@ -48,6 +49,16 @@ def _served(mask: int, names: dict[str, Any]) -> frozenset[str]:
     return frozenset(name for name, member in names.items() if mask >> member & 1)
 
 
+class _Watch:
+    """The descriptor that an event loop watches, and for how many futures."""
+
+    __slots__ = ("fd", "futures")
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self.futures = 0
+
+
 class Context:
     """An open torcoll device. Comms and registered memory belong to one.
 
@@ -64,7 +75,8 @@ class Context:
         self._users = 0
         self._closed = False
         self._comms: weakref.WeakSet["Comm"] = weakref.WeakSet()
-        self._watched: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, int]" = weakref.WeakKeyDictionary()
+        self._kept: list[View] = []
+        self._watched: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Watch]" = weakref.WeakKeyDictionary()
         self._queued: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, list[tuple[Comm, Flight]]]" = (
             weakref.WeakKeyDictionary())
         handle = ctypes.c_void_p()
@@ -91,18 +103,37 @@ class Context:
 
     def _close_unused(self) -> None:
         """Context: lock held."""
-        if self._closed and not self._users and self._handle is not None:
+        if self._closed and not self._users and not self._watched and self._handle is not None:
             handle, self._handle = self._handle, None
             self._lib.torcoll_close(handle)
+            for view in self._kept:
+                view.release()
+            self._kept.clear()
 
     def close(self) -> None:
         """Close the context and its comms. Memory of alloc() and empty() stays valid until the program drops it."""
-        if os.getpid() == self._pid:
-            for comm in list(self._comms):
-                comm.close()
+        if os.getpid() != self._pid:
+            self._close_forked()
+            return
         with self._lock:
             self._closed = True
+            comms = list(self._comms)
+        for comm in comms:
+            comm.close()
+        for loop in list(self._watched):
+            self._end_watch(loop)
+        self._drop_kept()
+        with self._lock:
             self._close_unused()
+
+    def _close_forked(self) -> None:
+        """In a child, where all who use it are the parent's, as are their locks, and what event loops watch."""
+        self._closed = True
+        for comm in list(self._comms):
+            comm.close()
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            self._lib.torcoll_close(handle)
 
     @property
     def closed(self) -> bool:
@@ -171,7 +202,39 @@ class Context:
 
     def register(self, buffer: Any) -> "Registration":
         """Register the memory of a buffer, so that calls need not pin it. See Registration."""
+        self._drop_kept()
         return Registration(self, buffer)
+
+    def _unregister(self, view: View) -> int:
+        """End a registration. Return what the library does; a file that is closed has none."""
+        with self._lock:
+            if self._handle is None:
+                return 0
+            err: int = self._lib.torcoll_unregister(self._handle, view.address)
+            return err
+
+    def _drop(self, view: View) -> None:
+        """End a registration, and give the memory back; while an op uses it, later.
+
+        Were it given back before, ops on what comes to its address would use the old pages.
+        """
+        with self._lock:
+            kept = self._unregister(view) not in (0, -errno.ENOENT)
+            if kept and view not in self._kept:
+                self._kept.append(view)
+        if not kept:
+            view.release()
+
+    def _drop_kept(self) -> None:
+        """Do that now, as far as ops have ended."""
+        for view in list(self._kept):
+            with self._lock:
+                # another thread may have done it, and the program have registered that memory again
+                gone = view in self._kept and self._unregister(view) in (0, -errno.ENOENT)
+                if gone:
+                    self._kept.remove(view)
+            if gone:
+                view.release()
 
     # ---- event loops ----
 
@@ -182,42 +245,88 @@ class Context:
 
         loop = asyncio.get_running_loop()
         future = loop.create_future()
-        flight.waiters.append((loop, future))
-        watched = self._watched.get(loop, 0)
-        if not watched:
-            loop.add_reader(self.fileno(), self._readable)
-        self._watched[loop] = watched + 1
+        self._begin_watch(loop)
         future.add_done_callback(lambda _: self._unwatch(loop))
+        flight.waiters.append((loop, future))
         # it may have ended, in another thread, before it was in the list
         comm._test(flight)
         if flight.status is not None and not future.done():
             future.set_result(None)
-        elif self._waits_for_slot(flight):
+        elif self._waits_for_slot(comm, flight):
             queued = self._queued.setdefault(loop, [])
             queued.append((comm, flight))
             if len(queued) == 1:
                 loop.call_later(SLOT_INTERVAL, self._push, loop)
         return future
 
-    def _waits_for_slot(self, flight: "Flight") -> bool:
-        return flight.status is None and not self._lib.torcoll_request_algorithm(ctypes.byref(flight.request))
+    def _waits_for_slot(self, comm: "Comm", flight: "Flight") -> bool:
+        """Whether the library has not started the op yet. While another thread asks about it, perhaps it has not."""
+        try:
+            comm._enter()
+        except Aborted:
+            return False
+        try:
+            if not flight.lock.acquire(blocking=False):
+                return True
+            try:
+                # what the request refers to goes with the op
+                return flight.status is None and not self._lib.torcoll_request_algorithm(ctypes.byref(flight.request))
+            finally:
+                flight.lock.release()
+        finally:
+            comm._leave()
 
     def _push(self, loop: "asyncio.AbstractEventLoop") -> None:
         """Start ops that wait for a slot: tests do, and the descriptor does not tell when a slot is free."""
         queued = self._queued.pop(loop, [])
         for comm, _ in queued[:1]:
             comm._test(queued[0][1])
-        queued = [(comm, flight) for comm, flight in queued if self._waits_for_slot(flight)]
+        queued = [(comm, flight) for comm, flight in queued if self._waits_for_slot(comm, flight)]
         if queued and not self._closed:
             self._queued[loop] = queued
             loop.call_later(SLOT_INTERVAL, self._push, loop)
 
+    def _begin_watch(self, loop: "asyncio.AbstractEventLoop") -> None:
+        """Let a loop watch the descriptor for one more future. Context: the loop runs."""
+        with self._lock:
+            watch = self._watched.get(loop)
+            if watch is None:
+                watch = _Watch(self.fileno())
+                loop.add_reader(watch.fd, self._readable)
+                self._watched[loop] = watch
+            watch.futures += 1
+
     def _unwatch(self, loop: "asyncio.AbstractEventLoop") -> None:
-        self._watched[loop] -= 1
-        if not self._watched[loop]:
-            del self._watched[loop]
-            if self._handle is not None:
-                loop.remove_reader(self._lib.torcoll_fd(self._handle))
+        with self._lock:
+            watch = self._watched.get(loop)
+            # none: close() was quicker
+            if watch is not None:
+                watch.futures -= 1
+                if not watch.futures:
+                    self._stop_watch(loop)
+
+    def _stop_watch(self, loop: "asyncio.AbstractEventLoop") -> None:
+        """The descriptor stays open until its loop has forgotten it: another file would get its number, and with it
+        what the loop knows of this one. Context: the loop runs."""
+        with self._lock:
+            watch = self._watched.pop(loop, None)
+            if watch is not None:
+                loop.remove_reader(watch.fd)
+                self._close_unused()
+
+    def _end_watch(self, loop: "asyncio.AbstractEventLoop") -> None:
+        """No loop watches a closed context: the one that runs here stops now, others when they come to it."""
+        import asyncio
+
+        if asyncio._get_running_loop() is loop:
+            self._stop_watch(loop)
+            return
+        try:
+            loop.call_soon_threadsafe(self._stop_watch, loop)
+        except RuntimeError:
+            # it is closed
+            with self._lock:
+                self._watched.pop(loop, None)
 
     def _readable(self) -> None:
         """The descriptor polls readable as long as there is a completed op, whoever waits for it: reap all."""
@@ -228,8 +337,9 @@ class Context:
 class Registration:
     """Registered memory: pinned, and counted towards RLIMIT_MEMLOCK, until close() or the end of a with block.
 
-    This pays for buffers of more than 4 KiB that are used repeatedly. The buffer is kept alive. Raises ValueError for
-    an empty one, Error with EEXIST if it overlaps registered memory, LimitReached.
+    This pays for buffers of more than 4 KiB that are used repeatedly. The buffer is kept alive; one that is dropped
+    while an op uses it, until that has ended. Raises ValueError for an empty one, Error with EEXIST if it overlaps
+    registered memory, LimitReached.
     """
 
     def __init__(self, context: Context, buffer: Any) -> None:
@@ -247,23 +357,30 @@ class Registration:
         view = self._view
         if view is None:
             return
-        address = view.address
-        if not self._context.closed:
-            self._context._call(
-                lambda handle: _abi.check(self._context._lib.torcoll_unregister(handle, address)))
+        _abi.check(self._context._unregister(view))
         self._view = None
         view.release()
+
+    def _drop(self) -> None:
+        """The same without an exception: memory that is in use goes when the ops have ended."""
+        if self._view is not None:
+            self._context._drop(self._view)
+            self._view = None
 
     def __enter__(self) -> "Registration":
         return self
 
     def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
-        self.close()
+        if error is None:
+            self.close()
+        else:
+            # which is what the program is to see, and may have left an op behind
+            self._drop()
 
     def __del__(self) -> None:
         if getattr(self, "_view", None) is not None and os.getpid() == self._context._pid:
-            self.close()
+            self._drop()
 
 
 # ---- interruptible calls ----

@@ -66,7 +66,8 @@ def deadline(timeout: Optional[float]) -> int:
         return 0
     if not timeout >= 0:
         raise ValueError(f"timeout: {timeout!r} is no number of seconds from 0 on")
-    return max(1, time.monotonic_ns() + min(int(timeout * 1e9), 1 << 62))
+    # an infinite one, too
+    return max(1, time.monotonic_ns() + int(min(timeout * 1e9, 1 << 62)))
 
 
 def block(count: int, rank: int, size: int) -> tuple[int, int]:

@@ -30,7 +30,11 @@ def _create(store: Any, rank: int, size: int, timeout: datetime.timedelta) -> An
 
 
 def _register() -> None:
-    """Make the backend known, once. From PyTorch 2 on a backend says what devices it is for."""
+    """Make the backend known, once.
+
+    From PyTorch 2 on a backend says what devices it is for when it is named alone; "cpu:torcoll,cuda:torcoll" gives it
+    tensors on others as well, which it copies.
+    """
     if hasattr(dist.Backend, "TORCOLL"):
         return
     if int(torch.__version__.split(".")[0]) >= 2:

@@ -16,30 +16,12 @@ export COVERAGE_FILE=$PWD/build/python/coverage
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 
-# Each of pytest's cases as one of KTAP; what it says of those that fail stands before them.
 tests()
 {
 	export TORCOLL_LIBRARY=$PWD/build/python/libtorcoll.so.0
 	timeout 240 "$python" -X faulthandler -m coverage run --branch --source=torcoll -m pytest \
 		-v -c python/pyproject.toml --rootdir=selftests/python selftests/python >"$work/said" 2>&1
-	awk '
-		match($0, /::.* (PASSED|FAILED|ERROR) +\[/) {
-			name = substr($0, RSTART, RLENGTH)
-			good = name ~ / PASSED +\[$/
-			gsub(/^.*::test_| (PASSED|FAILED|ERROR) +\[$/, "", name)
-			gsub(/[ #]/, "_", name)
-			of[name] = good
-		}
-		/^=+ (FAILURES|ERRORS) =+$/ { detail = 1 }
-		detail || /^(ERROR|ImportError|E  )/ { print "# " $0 }
-		/ in [0-9.]+s.* =+$/ { ended = 1 }
-		END {
-			for (name in of)
-				print (of[name] ? "ok " : "not ok ") ++n, name
-			if (!ended)
-				print "Bail out! pytest died"
-			print "1.." n + !ended
-		}' "$work/said"
+	pytest_ktap "$work/said"
 }
 
 # What the types say of package, examples and tests; numpy's own are Debian's.

@@ -46,8 +46,8 @@ nothing_left()
 	[[ $(node 0 torcollctl -j comm show) == "[]" ]] && nothing_charged
 }
 
-good=(allreduce allreduce_types allreduce_options reduce_scatter allgather rooted exchange scans messages in_flight prepared memory
-	tasks groups overhead calls mismatch late interrupted hello bench train)
+good=(allreduce allreduce_types allreduce_options reduce_scatter allgather rooted exchange scans messages in_flight prepared left
+	memory tasks groups overhead calls mismatch late interrupted hello bench train)
 # rank 2, or 1, is killed
 deadly=(killed killed_task survive)
 

@@ -4,7 +4,7 @@
 import ctypes
 from collections.abc import Iterator
 from ctypes import c_bool, c_char, c_int, c_int32, c_uint16, c_uint32, c_uint64
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 
@@ -44,7 +44,8 @@ class State(ctypes.Structure):
 
     _fields_ = [
         ("rank", c_uint32), ("ranks", c_uint32), ("depth", c_uint32), ("fill", c_uint32), ("error_rank", c_uint32),
-        ("status", c_int), ("open_error", c_int), ("hold", c_bool), ("hold_joins", c_bool), ("features", c_uint64),
+        ("status", c_int), ("open_error", c_int), ("hold", c_bool), ("hold_joins", c_bool), ("wait_completes", c_bool),
+        ("in_fabric", c_bool), ("features", c_uint64),
         ("sentence", c_char * 256), ("fail", c_int * 0x40), ("calls", c_uint32 * 0x40), ("last", Submit),
         ("counts", (c_uint64 * 64) * 2), ("scalar", c_uint64), ("sum", c_uint64), ("joined", CommAdd),
         ("name", c_char * 65), ("secret", c_char * 65), ("members", c_uint32 * 64), ("region_length", c_uint64),
@@ -55,8 +56,8 @@ class State(ctypes.Structure):
 class Fake:
     """What tests tell the fake, and ask it."""
 
-    def __init__(self) -> None:
-        self.lib = _abi.load()
+    def __init__(self, lib: Optional[ctypes.CDLL] = None) -> None:
+        self.lib = lib or _abi.load()
         self.lib.fake_state.restype = ctypes.POINTER(State)
         self.state: Any = self.lib.fake_state().contents
 

@@ -41,6 +41,8 @@ static struct {
 	int open_error;
 	bool hold;			/* ops complete when told to */
 	bool hold_joins;
+	bool wait_completes;		/* ops that are held: when a thread waits for them */
+	bool in_fabric;			/* the host, as programs are told */
 	uint64_t features;
 	char sentence[256];
 	int fail[CALLS];		/* the next call of this number gives that */
@@ -264,7 +266,9 @@ static int op_wait(struct torcoll_wait *w)
 	while (op && !op->done) {
 		if (w->flags & TORCOLL_WAIT_NOHANG)
 			return -EAGAIN;
-		if (!w->deadline_ns)
+		if (fake.wait_completes)
+			complete(op);
+		else if (!w->deadline_ns)
 			pthread_cond_wait(&changed, &lock);
 		else if (pthread_cond_timedwait(&changed, &lock, &until))
 			return -ETIMEDOUT;
@@ -347,6 +351,16 @@ static int abort_all(int status)
 	return 0;
 }
 
+static int comm_del(const struct torcoll_handle *h)
+{
+	fake.comms--;
+	abort_all(-ECANCELED);
+	for (size_t i = 0; i < OPS; i++)
+		if (ops[i].handle && ops[i].s.comm == h->handle)
+			reap(&ops[i]);
+	return 0;
+}
+
 /* ---- calls ---- */
 
 static int describe(struct torcoll_info *info)
@@ -376,6 +390,16 @@ static int region_add(struct torcoll_region_add *add)
 	return 0;
 }
 
+/* As the module: not while an op uses it, whose result was not fetched. */
+static int region_del(const struct torcoll_handle *h)
+{
+	for (size_t i = 0; i < OPS; i++)
+		if (ops[i].handle && (ops[i].s.send_region == h->handle || ops[i].s.recv_region == h->handle))
+			return -EBUSY;
+	fake.regions--;
+	return 0;
+}
+
 static int region_alloc(struct torcoll_region_alloc *alloc)
 {
 	alloc->region = ++handles;
@@ -398,13 +422,11 @@ static int call(unsigned long request, void *arg)
 	case TORCOLL_IOC_REGION_ALLOC:
 		return region_alloc(arg);
 	case TORCOLL_IOC_REGION_DEL:
-		fake.regions--;
-		return 0;
+		return region_del(arg);
 	case TORCOLL_IOC_COMM_ADD:
 		return comm_add(arg);
 	case TORCOLL_IOC_COMM_DEL:
-		fake.comms--;
-		return abort_all(-ECANCELED);
+		return comm_del(arg);
 	case TORCOLL_IOC_COMM_INFO:
 		return comm_info(arg);
 	case TORCOLL_IOC_COMM_SHRINK:
@@ -452,6 +474,22 @@ void torcoll_sys_close(int fd)
 {
 	fake.contexts--;
 	close(fd);
+}
+
+/* The one that its comms are of, with a node for each rank. */
+int torcoll_sys_fabrics(struct torcoll_sys_fabric *fabric, uint32_t room)
+{
+	if (!fake.in_fabric)
+		return -ENOENT;
+	if (room)
+		*fabric = (struct torcoll_sys_fabric){
+			.key = 1,
+			.node = fake.rank,
+			.nodes = fake.ranks,
+			.ndim = 1,
+			.side = { fake.ranks },
+		};
+	return 1;
 }
 
 void *torcoll_sys_mmap(int fd, size_t bytes, uint64_t offset)

@@ -209,6 +209,37 @@ def prepared(comm: torcoll.Comm) -> None:
         assert one() is x
 
 
+def left(comm: torcoll.Comm) -> None:
+    """A prepared call and registered memory that are left while an op uses them: what comes to the address is right."""
+    def late(x: Any) -> None:
+        comm.barrier()
+        if comm.rank == 1:
+            time.sleep(0.5)
+        x[:] = data(comm.rank, len(x))
+
+    n = 200000
+    for _ in range(3):
+        x = np.zeros(n, "f4")
+        late(x)
+        try:
+            with comm.prepare("allreduce", x) as call:
+                call.start().wait(timeout=0.05)
+        except TimeoutError:
+            pass
+        del x, call
+        y = data(comm.rank, n)
+        same(comm.allreduce(y), every(comm, n).sum(axis=0))
+        x = np.zeros(n, "f4")
+        registration = comm.context.register(x)
+        late(x)
+        request = comm.iallreduce(x)
+        del registration
+        same(request.wait(), every(comm, n).sum(axis=0))
+        del x, y, request
+        y = data(comm.rank, n)
+        same(comm.allreduce(y), every(comm, n).sum(axis=0))
+
+
 def memory(comm: torcoll.Comm) -> None:
     x = torcoll.empty((100, 1000), "f8")
     x[:] = data(comm.rank, 1000, "f8")
@@ -452,7 +483,7 @@ def bench() -> None:
 
 COMM: list[Callable[..., None]] = [
     allreduce, allreduce_types, allreduce_options, reduce_scatter, allgather, rooted, exchange, scans, messages, in_flight,
-    prepared, memory, tasks, groups, overhead, calls, killed, killed_task, mismatch, late, interrupted]
+    prepared, left, memory, tasks, groups, overhead, calls, killed, killed_task, mismatch, late, interrupted]
 PROGRAMS: list[Callable[[], None]] = [hello, bench, train, survive]
 
 

@@ -110,8 +110,18 @@ def test_dtype__by_name(fake: Fake, comm: torcoll.Comm) -> None:
     assert fake.last.type == Type.DOUBLE_INT and fake.last.count == 2
     comm.allreduce(numpy.zeros(3, torcoll.numpy_dtype("float-int")), dtype="float-int", op="maxloc")
     assert fake.last.type == Type.FLOAT_INT and fake.last.count == 3
-    comm.allreduce(numpy.zeros(3, ">i4"), dtype="u32", op="band")
-    assert fake.last.type == Type.U32
+    comm.allreduce(numpy.zeros(3, "V8"), dtype="2int", op="maxloc")
+    assert fake.last.type == Type._2INT
+
+
+@pytest.mark.parametrize("dtype,name", [
+    (">f4", "f32"), (">f8", "f64"), (">i4", "u32"), (">i2", "bf16"), ("c8", "f64"), ("c16", "double-int"), ("S4", "f32"),
+    (">i8", "2int"), ([("Z", ">f4"), ("index", "i4")], "float-int"), ([("value", "f2"), ("index", "i2")], "f32")])
+def test_dtype__does_not_make_other_elements_numbers(comm: torcoll.Comm, dtype: Any, name: str) -> None:
+    with pytest.raises(TypeError, match="are not"):
+        comm.allreduce(numpy.zeros(4, dtype), dtype=name, op="max")
+    with pytest.raises(TypeError, match="are not f64"):
+        comm.allreduce(Tensor(numpy.zeros(4, "i8"), code=5), dtype="f64")
 
 
 def test_dtype__that_does_not_fit_is_refused(comm: torcoll.Comm) -> None:

@@ -48,6 +48,12 @@ def test_options__by_name(fake: Fake, comm: torcoll.Comm) -> None:
     assert before + 2.5e9 <= s.deadline_ns <= time.monotonic_ns() + 2.5e9
 
 
+def test_timeout__may_be_infinite(fake: Fake, comm: torcoll.Comm) -> None:
+    comm.allreduce(zeros(8), timeout=float("inf"))
+    assert time.monotonic_ns() + (1 << 61) < fake.last.deadline_ns < 1 << 63
+    assert comm.iallreduce(zeros(8)).wait(timeout=float("inf")) is not None
+
+
 @pytest.mark.parametrize("options,words", [
     ({"op": "plus"}, "op: 'plus' is not known: pass one of none, sum"), ({"op": "none"}, "op: none is no operator"),
     ({"algorithm": "best"}, "algorithm: 'best'"), ({"bits": "all"}, "bits: 'all'"),

@@ -110,6 +110,67 @@ def test_undo__of_what_came_before_the_signal(monkeypatch: pytest.MonkeyPatch) -
     assert undone == [5] and done.is_set()
 
 
+def joining(fake: Fake, context: torcoll.Context, got: list[Any]) -> threading.Thread:
+    """A thread that joins a comm, and is in the middle of that."""
+    before = fake.calls("comm-add")
+
+    def work() -> None:
+        try:
+            got.append(torcoll.Comm(fabric=1, context=context))
+        except torcoll.Error as e:
+            got.append(e)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while fake.calls("comm-add") == before:
+        time.sleep(0.001)
+    return thread
+
+
+def test_join__while_the_context_is_closed(fake: Fake) -> None:
+    fake.state.hold_joins = True
+    context = torcoll.Context()
+    got: list[Any] = []
+    thread = joining(fake, context, got)
+    context.close()
+    assert context.closed and fake.state.contexts == 1
+    fake.let_join()
+    thread.join(10)
+    assert isinstance(got[0], torcoll.Aborted) and "the context was closed" in str(got[0])
+    assert fake.state.comms == 0 and fake.state.contexts == 0
+
+
+def test_join__ended_by_a_signal_before_the_context_is_closed(fake: Fake) -> None:
+    fake.state.hold_joins = True
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt), torcoll.Context() as context:
+        torcoll.Comm(fabric=1, context=context)
+    timer.join()
+    assert context.closed and fake.state.contexts == 1
+    fake.let_join()
+    for thread in threading.enumerate():
+        if thread.name == "torcoll":
+            thread.join(10)
+    assert fake.state.comms == 0 and fake.state.contexts == 0
+
+
+def test_context__is_used_by_its_comms(fake: Fake) -> None:
+    """Who is still closing one in another thread must find the library's context."""
+    context = torcoll.Context()
+    comm = torcoll.Comm(fabric=1, context=context)
+    fake.fail("comm-add", errno.EACCES)
+    with pytest.raises(torcoll.AccessDenied):
+        torcoll.Comm(fabric=1, context=context)
+    assert comm.split(None) is None
+    with comm.dup():
+        assert context._users == 2
+    comm.close()
+    assert context._users == 0
+    context.close()
+    assert fake.state.contexts == 0
+
+
 def test_groups(fake: Fake, comm: torcoll.Comm) -> None:
     with comm.dup() as dup:
         assert (dup.size, dup.name) == (4, "test/dup")
@@ -368,6 +429,66 @@ def test_register(fake: Fake, comm: torcoll.Comm) -> None:
     comm.context.close()
     last.close()
     x.append(1)
+
+
+def test_register__dropped_while_an_op_uses_it(fake: Fake, comm: torcoll.Comm) -> None:
+    fake.state.hold = True
+    x = bytearray(8192)
+    registration = comm.context.register(x)
+    request = comm.iallreduce(x)
+    del registration
+    gc.collect()
+    fake.complete()
+    request.wait()
+    # it is registered, so it must not be freed: another buffer would come to its address
+    with pytest.raises(BufferError):
+        x.append(1)
+    assert fake.state.regions == 1
+    fake.state.hold = False
+    comm.barrier()
+    assert fake.state.regions == 0
+    x.append(1)
+
+
+@pytest.mark.parametrize("ended_by", ["register", "comm", "context"])
+def test_register__what_is_kept_goes(fake: Fake, ended_by: str) -> None:
+    fake.state.hold = True
+    context = torcoll.Context()
+    comm = torcoll.Comm(fabric=1, context=context)
+    x = bytearray(8192)
+    requests = []
+    with pytest.raises(KeyboardInterrupt), context.register(x):
+        requests.append(comm.iallreduce(x))
+        raise KeyboardInterrupt
+    with pytest.raises(BufferError):
+        x.append(1)
+    if ended_by == "register":
+        fake.complete()
+        requests[0].wait()
+        with context.register(bytearray(8192)):
+            assert fake.state.regions == 1
+    elif ended_by == "comm":
+        comm.close()
+    else:
+        context.close()
+    x.append(1)
+    assert fake.state.regions == 0
+    context.close()
+    assert fake.state.contexts == 0
+
+
+def test_register__busy_is_said(fake: Fake, comm: torcoll.Comm) -> None:
+    fake.state.hold = True
+    x = bytearray(8192)
+    registration = comm.context.register(x)
+    request = comm.iallreduce(x)
+    with pytest.raises(torcoll.Busy):
+        registration.close()
+    fake.complete()
+    request.wait()
+    registration.close()
+    x.append(1)
+    assert fake.state.regions == 0 and not comm.context._kept
 
 
 # ---- errors ----

@@ -124,6 +124,23 @@ def test_nowait__is_busy(fake: Fake, comm: torcoll.Comm) -> None:
     first.wait()
 
 
+def test_nowait__does_not_wait_for_what_was_forgotten(fake: Fake, comm: torcoll.Comm) -> None:
+    fake.state.depth = 1
+    comm.iallreduce(bytearray(4))
+    gc.collect()
+    assert len(comm._forgotten) == 1
+    timer = later(fake.complete, seconds=5)
+    begin = time.monotonic()
+    with pytest.raises(torcoll.Busy):
+        comm.iallreduce(bytearray(4), nowait=True)
+    assert time.monotonic() - begin < 3
+    timer.cancel()
+    fake.complete()
+    fake.state.hold = False
+    # its slot is free when somebody has looked
+    assert comm.iallreduce(bytearray(4), nowait=True).wait() == b"****"
+
+
 def test_forgotten__memory_stays_until_it_is_complete(fake: Fake, comm: torcoll.Comm) -> None:
     x = numpy.zeros(4)
     gone = weakref.ref(x)
@@ -249,7 +266,7 @@ def test_await__for_a_slot(fake: Fake, comm: torcoll.Comm, monkeypatch: pytest.M
         nonlocal waits, tests
         requests = [comm.iallreduce(bytearray(4)) for _ in range(3)]
         monkeypatch.setattr(comm, "_test", counted)
-        monkeypatch.setattr(comm.context, "_waits_for_slot", lambda flight: waits and flight.status is None)
+        monkeypatch.setattr(comm.context, "_waits_for_slot", lambda comm, flight: waits and flight.status is None)
         results = asyncio.gather(*requests)
         await asyncio.sleep(0.05)
         # nothing became readable, and one timer tests for all
@@ -261,6 +278,91 @@ def test_await__for_a_slot(fake: Fake, comm: torcoll.Comm, monkeypatch: pytest.M
         assert not tests and not comm.context._queued
         fake.complete(3)
         assert await results == [b"****"] * 3
+
+    asyncio.run(main())
+
+
+def test_await__for_a_slot_of_a_comm_that_is_closed(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tells whether an op waits for a slot is gone with the op."""
+    comm = torcoll.Comm("test", fabric=1)
+    context, real = comm.context, comm._lib
+    closing, asked, late = threading.Event(), 0, 0
+
+    class Slow:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(real, name)
+
+        def torcoll_request_algorithm(self, request: Any) -> int:
+            nonlocal asked, late
+            asked += 1
+            late += closing.is_set()
+            return 0
+
+        def torcoll_comm_close(self, handle: Any) -> None:
+            closing.set()
+            real.torcoll_comm_close(handle)
+            time.sleep(0.1)
+
+    monkeypatch.setattr(context, "_lib", Slow())
+    monkeypatch.setattr(comm, "_lib", Slow())
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        request = comm.iallreduce(bytearray(4))
+        assert request._flight is not None
+        request._flight.lock.acquire()
+        loop.call_later(0.03, request._flight.lock.release)
+        awaited = asyncio.ensure_future(_wait(request))
+        await asyncio.sleep(0.02)
+        # another thread may be getting its result
+        assert not asked and context._queued
+        await asyncio.sleep(0.03)
+        assert asked
+        await loop.run_in_executor(None, comm.close)
+        with pytest.raises(torcoll.Aborted):
+            await awaited
+        await asyncio.sleep(0.01)
+        assert not context._queued
+
+    async def _wait(request: Any) -> Any:
+        return await request
+
+    asyncio.run(main())
+    assert closing.is_set() and not late
+
+
+@pytest.mark.parametrize("where", ["here", "thread"])
+def test_await__while_the_context_is_closed(fake: Fake, where: str) -> None:
+    """The loop must not take another file for the device."""
+    context = torcoll.Context()
+    comm = torcoll.Comm("test", fabric=1, context=context)
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        awaited = asyncio.ensure_future(_wait(comm.iallreduce(bytearray(4))))
+        await asyncio.sleep(0.01)
+        device = context.fileno()
+        reader, writer = os.pipe()
+        if where == "here":
+            context.close()
+        else:
+            await loop.run_in_executor(None, context.close)
+            await asyncio.sleep(0)
+        with pytest.raises(torcoll.Aborted):
+            await awaited
+        await asyncio.sleep(0)
+        assert fake.state.contexts == 0 and not context._watched
+        os.dup2(reader, device)
+        readable = asyncio.Event()
+        loop.add_reader(device, readable.set)
+        os.write(writer, b"1")
+        await asyncio.wait_for(readable.wait(), 5)
+        loop.remove_reader(device)
+        for fd in (reader, writer, device):
+            os.close(fd)
+
+    async def _wait(request: Any) -> Any:
+        return await request
 
     asyncio.run(main())
 
@@ -433,3 +535,82 @@ def test_prepared__dropped(fake: Fake, comm: torcoll.Comm) -> None:
     comm.prepare("allreduce", bytearray(8))
     gc.collect()
     assert fake.state.regions == 0
+
+
+@pytest.mark.parametrize("ended_by", ["close", "drop", "comm"])
+def test_prepared__closed_while_it_runs(fake: Fake, ended_by: str) -> None:
+    comm = torcoll.Comm("test", fabric=1)
+    x = bytearray(8)
+    call = comm.prepare("allreduce", x)
+    request = call.start()
+    if ended_by == "drop":
+        del call
+        gc.collect()
+    else:
+        call.close()
+        with pytest.raises(torcoll.Aborted, match="the prepared op was closed"):
+            call.start()
+    # the kernel still writes to it
+    with pytest.raises(BufferError):
+        x.append(1)
+    assert fake.state.regions == 1
+    if ended_by == "comm":
+        comm.close()
+        with pytest.raises(torcoll.Aborted):
+            request.wait()
+    else:
+        fake.complete()
+        assert request.wait() is x
+    x.append(1)
+    assert fake.state.regions == 0 and not comm._prepared
+    comm.close()
+
+
+def test_prepared__block_is_left_while_it_runs(fake: Fake, comm: torcoll.Comm) -> None:
+    x = bytearray(8)
+    with pytest.raises(TimeoutError), comm.prepare("allreduce", x) as call:
+        call.start().wait(timeout=0.01)
+    with pytest.raises(BufferError):
+        x.append(1)
+    fake.complete()
+    fake.state.hold = False
+    comm.barrier()
+    x.append(1)
+    assert fake.state.regions == 0
+
+
+def test_prepared__second_start_refused(fake: Fake, comm: torcoll.Comm) -> None:
+    """What cannot begin is no use of the prepared ops before it in the list."""
+    x, y = bytearray(8), bytearray(8)
+    good, closed = comm.prepare("allreduce", x), comm.prepare("allreduce", y)
+    closed.close()
+    with pytest.raises(torcoll.Aborted, match="the prepared op was closed"):
+        torcoll.start_all([good, closed])
+    good.close()
+    x.append(1)
+    assert fake.state.regions == 0
+
+
+def test_prepared__collected_with_its_comm(fake: Fake) -> None:
+    """In a cycle the comm may be finalised first."""
+    order = []
+    comm = torcoll.Comm("test", fabric=1)
+    lib = comm._lib
+
+    class Noted:
+        def __getattr__(self, name: str) -> Any:
+            def noting(*args: Any) -> Any:
+                order.append(name)
+                return getattr(lib, name)(*args)
+
+            return noting if name in ("torcoll_prepared_free", "torcoll_comm_close") else getattr(lib, name)
+
+    noted: Any = Noted()
+    comm._lib = noted
+    call = comm.prepare("allreduce", bytearray(8))
+    cycle: list[Any] = [comm, call]
+    cycle.append(cycle)
+    del comm, call, cycle
+    with pytest.warns(ResourceWarning):
+        gc.collect()
+    assert order == ["torcoll_prepared_free", "torcoll_comm_close"] and fake.state.regions == 0

@@ -111,6 +111,10 @@ def averages() -> None:
     x = mine(10)
     dist.all_reduce(x, make([torch.tensor([2.0])]))
     same(x, 2 * every(10).sum(0))
+    x = mine(10, torch.int32)
+    dist.all_reduce(x, make(3.0))
+    same(x, 3 * every(10, torch.int32).sum(0).to(torch.int32))
+    raises("PREMUL_SUM, 0.5", ValueError, dist.all_reduce, mine(10, torch.int32), make(0.5))
 
 
 def strided() -> None:
@@ -140,6 +144,11 @@ def strided() -> None:
     dist.all_reduce(leaf, async_op=True).get_future().wait()
     same(leaf.detach().contiguous(), dist.get_world_size() * whole)
     assert leaf.is_leaf
+    # a tensor of inference, by the thread of futures, which is in no such mode
+    with torch.inference_mode():
+        x = mine(600).reshape(20, 30).t().contiguous().t()
+    dist.all_reduce(x, async_op=True).get_future().wait()
+    same(x.contiguous(), whole)
 
 
 def rooted() -> None:
@@ -283,10 +292,12 @@ def works() -> None:
     work = dist.barrier(async_op=True)
     while not work.is_completed():
         time.sleep(0.001)
+    # with a future that is asked for meanwhile
     work = dist.all_reduce(x, async_op=True)
     threads = [threading.Thread(target=work.wait) for _ in range(2)]
     for thread in threads:
         thread.start()
+    work.get_future().wait()
     for thread in threads:
         thread.join()
     store = dist.distributed_c10d._get_default_store()

@@ -358,6 +358,34 @@ static void torcoll_prepare__registers_once(void **state)
 	torcoll_prepared_free(NULL);
 }
 
+/*
+ * It was freed while an op of it runs: its region is not watched, so another buffer at that
+ * address must not be taken for it. The module gets it back at the next occasion.
+ */
+static void torcoll_prepare__region_in_use_is_given_up(void **state)
+{
+	struct fixture *f = *state;
+	static char buffer[64];
+	struct torcoll_prepared *p;
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I8, .redop = TORCOLL_SUM,
+		.count = sizeof(buffer), .send = buffer, .recv = buffer,
+	};
+
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p), 0);
+	fake.regions_used = true;
+	torcoll_prepared_free(p);
+	assert_int_equal(fake.regions, 1);
+	assert_int_equal(torcoll_allreduce(f->comm, buffer, buffer, sizeof(buffer), TORCOLL_I8,
+					   TORCOLL_SUM), 0);
+	assert_int_equal(fake.submit.recv_region, 0);
+	fake.regions_used = false;
+	assert_int_equal(torcoll_register(f->t, buffer, sizeof(buffer)), 0);
+	assert_int_equal(fake.regions, 1);
+	assert_int_equal(torcoll_unregister(f->t, buffer), 0);
+	assert_int_equal(fake.regions, 0);
+}
+
 static void torcoll_prepare__in_registered_memory(void **state)
 {
 	struct fixture *f = *state;
@@ -500,6 +528,7 @@ int main(void)
 		test_open(torcoll_submit_many__ends_at_the_first_refused),
 		test_open(torcoll_submit_many__interrupted_goes_on),
 		test_open(torcoll_prepare__registers_once),
+		test_open(torcoll_prepare__region_in_use_is_given_up),
 		test_open(torcoll_prepare__in_registered_memory),
 		test_open(torcoll_prepare__keeps_what_it_was_told),
 		test_open(torcoll_prepare__keeps_counts_of_both_ways_and_the_factor),

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: GPL-2.0
+"""PyTorch's backend over the library and the fake device of selftests/python: what depends on when an op is complete.
+
+A group has one rank, whose ops have 42 in each byte of their results.
+"""
+
+import ctypes
+import datetime
+import gc
+import os
+import resource
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+import torch.distributed as dist
+
+import _torcoll_torch
+from conftest import Fake
+
+FILLED = torch.tensor([0x2a] * 4, dtype=torch.uint8).view(torch.float32).item()
+
+
+@pytest.fixture
+def fake() -> Iterator[Fake]:
+    f = Fake(ctypes.CDLL(_torcoll_torch.__file__))
+    f.lib.fake_reset()
+    f.state.rank, f.state.ranks, f.state.in_fabric = 0, 1, True
+    yield f
+    f.complete(100)
+
+
+def group_new() -> Any:
+    return _torcoll_torch.backend_new(dist.HashStore(), 0, 1, datetime.timedelta(seconds=60))
+
+
+@pytest.fixture
+def group(fake: Fake) -> Any:
+    made = group_new()
+    fake.state.hold = True
+    return made
+
+
+def started(function: Callable[[], Any], got: list[Any]) -> threading.Thread:
+    """A thread that does this; what it gives or raises."""
+    def work() -> None:
+        try:
+            got.append(function())
+        except Exception as e:
+            got.append(e)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def waiting(fake: Fake, work: Any, got: list[Any], *args: Any) -> threading.Thread:
+    """A thread that waits for a work, in the kernel."""
+    before = fake.calls("wait")
+    thread = started(lambda: work.wait(*args), got)
+    until(lambda: fake.calls("wait") > before)
+    time.sleep(0.05)
+    return thread
+
+
+def milliseconds(n: int) -> datetime.timedelta:
+    return datetime.timedelta(milliseconds=n)
+
+
+def strided() -> Any:
+    x = torch.zeros(4, 6).t()
+    assert not x.is_contiguous()
+    return x
+
+
+def is_filled(x: Any) -> bool:
+    return bool((x == FILLED).all())
+
+
+# ---- waiting ----
+
+def test_future__of_a_work_that_a_thread_waits_for(fake: Fake, group: Any) -> None:
+    got: list[Any] = []
+    x = torch.zeros(4)
+    work = group.allreduce([x])
+    thread = waiting(fake, work, got)
+    begin = time.monotonic()
+    future = work.get_future()
+    assert time.monotonic() - begin < 5 and not future.done() and not work.is_completed()
+    fake.complete()
+    assert future.wait()[0] is not None and is_filled(x)
+    thread.join(10)
+    assert got == [True] and work.is_completed()
+
+
+def test_wait__a_second_thread_has_its_own_timeout(fake: Fake, group: Any) -> None:
+    got: list[Any] = []
+    work = group.allreduce([torch.zeros(4)])
+    thread = waiting(fake, work, got)
+    begin = time.monotonic()
+    with pytest.raises(RuntimeError, match="not complete after 50 ms; the call goes on"):
+        work.wait(milliseconds(50))
+    assert time.monotonic() - begin < 5
+    fake.complete()
+    thread.join(10)
+    assert got == [True] and work.wait(milliseconds(50))
+
+
+def test_wait__who_gives_up_leaves_it_to_others(fake: Fake, group: Any) -> None:
+    first: list[Any] = []
+    second: list[Any] = []
+    work = group.allreduce([torch.zeros(4)])
+    one = waiting(fake, work, first, milliseconds(300))
+    other = started(work.wait, second)
+    one.join(10)
+    assert "not complete after 300 ms" in str(first[0])
+    fake.complete()
+    other.join(10)
+    assert second == [True]
+
+
+def test_wait__who_gives_up_leaves_it_to_the_future(fake: Fake, group: Any) -> None:
+    got: list[Any] = []
+    x = torch.zeros(4)
+    work = group.allreduce([x])
+    thread = waiting(fake, work, got, milliseconds(300))
+    future = work.get_future()
+    thread.join(10)
+    assert "not complete after 300 ms" in str(got[0])
+    fake.complete()
+    until(future.done)
+    assert is_filled(x)
+
+
+def test_wait__callback_asks_the_same_work(fake: Fake, group: Any) -> None:
+    got: list[Any] = []
+    work = group.allreduce([torch.zeros(4)])
+    thread = waiting(fake, work, got)
+    chained = work.get_future().then(lambda future: (work.wait(), work.is_completed(), work.get_future().done()))
+    fake.complete()
+    assert chained.wait() == (True, True, True)
+    thread.join(10)
+
+
+# ---- results in other memory ----
+
+def test_dropped__results_come_to_their_tensors(fake: Fake, group: Any) -> None:
+    x, y = strided(), strided()
+    group.allreduce([x])
+    gc.collect()
+    work = group.allreduce([y])
+    fake.complete(2)
+    # complete when it is dropped
+    del work
+    gc.collect()
+    assert is_filled(y)
+    # and afterwards, by a progress thread
+    until(lambda: is_filled(x))
+
+
+def test_refused__results_stay_as_they_are(fake: Fake, group: Any) -> None:
+    fake.state.depth = 1
+    x, y = strided(), strided()
+    with pytest.raises(RuntimeError, match="EBUSY"):
+        group.allreduce_coalesced([x, y])
+    fake.complete()
+    time.sleep(0.1)
+    assert not x.any() and not y.any()
+
+
+@pytest.mark.parametrize("by_future", [False, True])
+def test_inference__results_come_to_their_tensors(fake: Fake, group: Any, by_future: bool) -> None:
+    with torch.inference_mode():
+        x = strided()
+        work = group.allreduce([x])
+    fake.complete()
+    assert x.is_inference()
+    work.get_future().wait() if by_future else work.wait()
+    assert is_filled(x)
+    # and one of the program's own mode, from inference
+    y = strided()
+    work = group.allreduce([y])
+    fake.complete()
+    with torch.inference_mode():
+        work.wait()
+    assert is_filled(y) and not y.is_inference()
+
+
+# ---- factors ----
+
+def premul(group: Any, x: Any, factor: Any) -> None:
+    options = dist.AllreduceOptions()
+    options.reduceOp = dist._make_nccl_premul_sum(factor)
+    group.allreduce([x], options).wait()
+
+
+def test_premul__of_integers_by_an_integer(fake: Fake, group: Any) -> None:
+    fake.state.hold = False
+    for dtype in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64):
+        x = torch.ones(4, dtype=dtype)
+        premul(group, x, 3.0)
+        assert fake.state.scalar == 3
+        premul(group, x, [torch.tensor([5])])
+        assert fake.state.scalar == 5
+        for factor in (0.5, -1.25, [torch.tensor([1.5])], 1e30, float("nan")):
+            with pytest.raises(ValueError, match="all_reduce: the factor of PREMUL_SUM, .* is no element of tensors of"):
+                premul(group, x, factor)
+    with pytest.raises(ValueError, match="the factor of PREMUL_SUM, -1.0*, is no element of tensors of type Byte"):
+        premul(group, torch.ones(4, dtype=torch.uint8), -1.0)
+
+
+def test_premul__of_floats_is_rounded(fake: Fake, group: Any) -> None:
+    fake.state.hold = False
+    for dtype, bits in ((torch.float32, 0x3DCCCCCD), (torch.float16, 0x2E66), (torch.bfloat16, 0x3DCD)):
+        premul(group, torch.ones(4, dtype=dtype), 0.1)
+        assert fake.state.scalar == bits
+
+
+# ---- no threads ----
+
+def in_a_child(case: Callable[[Fake], None]) -> None:
+    """Of fork: it has no progress thread, as a process that has just begun."""
+    pid = os.fork()
+    if not pid:
+        code = 1
+        try:
+            f = Fake(ctypes.CDLL(_torcoll_torch.__file__))
+            f.lib.fake_reset()
+            f.state.rank, f.state.ranks, f.state.in_fabric = 0, 1, True
+            case(f)
+            code = 0
+        except BaseException as e:
+            print(f"{type(e).__name__}: {e}", flush=True)
+        finally:
+            os._exit(code)
+    end = time.monotonic() + 30
+    while True:
+        gone, status = os.waitpid(pid, os.WNOHANG)
+        if gone:
+            break
+        if time.monotonic() > end:
+            os.kill(pid, 9)
+        time.sleep(0.01)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def mapped() -> int:
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        return int(statm.read().split()[0]) * resource.getpagesize()
+
+
+class NoThreads:
+    """No memory for stacks: threads take those that the C library has left of others, then there is a limit."""
+
+    def __enter__(self) -> None:
+        before = mapped()
+        while mapped() < before + (4 << 20):
+            threading.Thread(target=threading.Event().wait, daemon=True).start()
+        self.before = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (mapped() + (1 << 20), self.before[1]))
+
+    def __exit__(self, *args: Any) -> None:
+        resource.setrlimit(resource.RLIMIT_AS, self.before)
+
+
+def future_without_threads(fake: Fake) -> None:
+    group, x = group_new(), torch.zeros(4)
+    fake.state.hold = True
+    work = group.allreduce([x])
+    with NoThreads(), pytest.raises(RuntimeError, match="Resource temporarily unavailable"):
+        work.get_future()
+    # it is still there to be waited for, and for a future
+    with pytest.raises(RuntimeError, match="not complete after 50 ms"):
+        with NoThreads():
+            work.wait(milliseconds(50))
+    future = work.get_future()
+    fake.complete()
+    until(future.done)
+    assert is_filled(x)
+
+
+def wait_without_threads(fake: Fake) -> None:
+    group, x = group_new(), torch.zeros(4)
+    fake.state.hold = True
+    work = group.allreduce([x])
+    with NoThreads(), pytest.raises(RuntimeError, match="Resource temporarily unavailable"):
+        work.get_future()
+    fake.complete()
+    assert work.wait(milliseconds(5000)) and is_filled(x)
+
+
+def dropped_without_threads(fake: Fake) -> None:
+    group, x = group_new(), strided()
+    fake.state.hold = fake.state.wait_completes = True
+    work = group.allreduce([x])
+    assert not work.is_completed()
+    with NoThreads():
+        del work
+        gc.collect()
+    assert is_filled(x)
+
+
+@pytest.mark.parametrize("case", [future_without_threads, wait_without_threads, dropped_without_threads])
+def test_threads__cannot_be_started(fake: Fake, case: Callable[[Fake], None]) -> None:
+    in_a_child(case)
