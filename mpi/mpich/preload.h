@@ -88,8 +88,12 @@ void preload_comm_put(struct preload_comm *c);
 /* Run a described call, and wait for it. @err: of its description. An error code of MPI. */
 int preload_run(struct preload_comm *c, struct tmpi_call *call, int err);
 
-/* Report the failure of a call and why, and let the other ranks know. An error code of MPI. */
-int preload_failed(struct preload_comm *c, const struct tmpi_call *call, int err, const char *why);
+/*
+ * Report the failure of a call, and let the other ranks know. @sentence: the
+ * library's. An error code of MPI.
+ */
+int preload_failed(struct preload_comm *c, const struct tmpi_call *call, int err,
+		   const char *sentence);
 
 /* Between these tmpi_progress() can be called (wait.h). An error code of MPI. */
 int preload_progress_begin(void);

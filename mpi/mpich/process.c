@@ -17,7 +17,7 @@ struct preload preload = {
 
 void preload_say(const char *format, ...)
 {
-	char host[64] = "", line[512];
+	char host[64] = "", line[1024];
 	va_list args;
 
 	va_start(args, format);

@@ -124,8 +124,7 @@ static void request_finish(struct preload_request *r)
 	int err = tmpi_call_finish(&r->call, r->status);
 
 	if (err)
-		r->error = preload_failed(r->c, &r->call, err,
-					  r->status ? r->why : "MPICH cannot unpack the result");
+		r->error = preload_failed(r->c, &r->call, err, r->why);
 	r->finished = true;
 	PMPI_Grequest_complete(r->handle);
 }
@@ -217,6 +216,7 @@ int preload_start(struct preload_request *r, int err, MPI_Request *request)
 	int ret;
 
 	__atomic_add_fetch(&preload.taken, 1, __ATOMIC_RELAXED);
+	tmpi_call_described(&r->call, err);
 	if (!err && r->call.op.collective)
 		err = torcoll_submit(c->tc, &r->call.op, &r->req);
 	if (err) {

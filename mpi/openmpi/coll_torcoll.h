@@ -33,6 +33,7 @@
 
 #include "../common/describe.h"
 #include "../common/type.h"
+#include "internal.h"
 
 /* All functions of a module that have a lower one. */
 #define COLL_TORCOLL_FUNCTIONS(F)								\
@@ -91,6 +92,7 @@ struct coll_torcoll_request {
 	struct torcoll_request req;
 	int status;
 };
+	char why[TORCOLL__SENTENCE_MAX];	/* of @status: calls of others may fail before it is told */
 
 typedef struct coll_torcoll_request coll_torcoll_request_t;
 OBJ_CLASS_DECLARATION(coll_torcoll_request_t);
@@ -123,8 +125,12 @@ bool coll_torcoll_attach(struct coll_torcoll_module *m);
 /* Run a described call, and wait for it. @err: of its description. An error code of MPI. */
 int coll_torcoll_run(struct coll_torcoll_module *m, struct tmpi_call *call, int err);
 
-/* Report the failure of a call, and let the other ranks know. An error code of MPI. */
-int coll_torcoll_failed(struct coll_torcoll_module *m, const struct tmpi_call *call, int err);
+/*
+ * Report the failure of a call, and let the other ranks know. @sentence: the
+ * library's. An error code of MPI.
+ */
+int coll_torcoll_failed(struct coll_torcoll_module *m, const struct tmpi_call *call, int err,
+			const char *sentence);
 
 /* ---- pending.c ---- */
 
