@@ -115,6 +115,9 @@ void preload_request_drop(struct preload_request *r);
 /* Start a described call. @err: of its description. An error code of MPI. */
 int preload_start(struct preload_request *r, int err, MPI_Request *request);
 
+/* Look for the end of a call, if the request is one's. */
+void preload_request_poll(MPI_Request handle);
+
 /* Wait for the thread that helps requests. */
 void preload_request_end(void);
 

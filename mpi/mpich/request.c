@@ -157,6 +157,22 @@ static int request_poll(void *extra, MPI_Status *status)
 	return MPI_SUCCESS;
 }
 
+/*
+ * MPICH does not poll a request that is asked for its status alone, so this does
+ * before it: of MPI_Request_get_status, to look at the request.
+ */
+void preload_request_poll(MPI_Request handle)
+{
+	struct preload_request *r;
+
+	pthread_mutex_lock(&preload.lock);
+	for (r = preload.active; r && r->handle != handle; r = r->next)
+		;
+	pthread_mutex_unlock(&preload.lock);
+	if (r)
+		request_poll(r, MPI_STATUS_IGNORE);
+}
+
 /* MPICH waits for requests of this kind alone. */
 static int request_wait(int n, void **extra, double timeout, MPI_Status *status)
 {

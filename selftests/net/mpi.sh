@@ -32,7 +32,7 @@ for ranks in 4 5; do
 	diag <"$work/every$ranks"
 	check "every_call__${ranks}_ranks_in_the_kernel" mostly_in_kernel "every$ranks" 90
 done
-for case in progress wait many constant free types large duplicate beside inter duplicates; do
+for case in progress wait many constant status free types large duplicate beside inter duplicates; do
 	check "order__$case" run order 240 5 "$programs/order" "$case"
 done
 if run plain 240 5 --mca coll ^torcoll "$programs/order" window >/dev/null; then

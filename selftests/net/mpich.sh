@@ -40,7 +40,7 @@ for ranks in 4 5; do
 	diag <"$work/every$ranks"
 	check "every_call__${ranks}_ranks_in_the_kernel" mostly_in_kernel "every$ranks" 90
 done
-for case in progress wait many early threads constant free types large duplicate beside inter duplicates; do
+for case in progress wait many early threads constant status free types large duplicate beside inter duplicates; do
 	check "order__$case" run order 240 5 "$programs/order.mpich" "$case"
 done
 if plain plain 240 5 "$programs/order.mpich" window >/dev/null; then
