@@ -88,13 +88,24 @@ static void process_report(void)
 		    left[TMPI_SIZE], left[TMPI_EARLY]);
 }
 
+static void process_forget_comms(void)
+{
+	struct preload_comm *c;
+
+	while ((c = preload.comms)) {
+		PMPI_Comm_delete_attr(c->comm, preload.key);
+		/* MPICH has lost it */
+		if (preload.comms == c)
+			preload_comm_gone(c->comm, preload.key, c, NULL);
+	}
+}
+
 int MPI_Finalize(void)
 {
 	if (preload.key != MPI_KEYVAL_INVALID) {
 		preload_request_end();
 		preload_progress_end();
-		while (preload.comms)
-			PMPI_Comm_delete_attr(preload.comms->comm, preload.key);
+		process_forget_comms();
 		PMPI_Comm_free_keyval(&preload.key);
 		torcoll_close(preload.t);
 		preload.t = NULL;
