@@ -44,8 +44,10 @@ static void env_number(const char *name, uint64_t *value)
 }
 
 /* What fails here makes the communicators of all ranks MPICH's: see attach.c. */
-static void process_begin(int ret, int level)
+static void process_begin(int ret)
 {
+	int level;
+
 	if (ret != MPI_SUCCESS)
 		return;
 	env_number("TORCOLL_MPI_VERBOSE", &preload.verbose);
@@ -54,7 +56,8 @@ static void process_begin(int ret, int level)
 	env_number("TORCOLL_MPI_MAX_BYTES", &preload.max_bytes);
 	env_number("TORCOLL_MPI_TIMEOUT", &preload.timeout);
 	env_number("TORCOLL_FABRIC", &preload.fabric);
-	preload.threads = level == MPI_THREAD_MULTIPLE;
+	/* the environment may say so, without MPI_Init_thread */
+	preload.threads = PMPI_Query_thread(&level) || level == MPI_THREAD_MULTIPLE;
 	if (torcoll_open(&preload.t))
 		preload_say("not used: %s", torcoll_last_error());
 	if (preload_progress_begin() ||
@@ -66,7 +69,7 @@ int MPI_Init(int *argc, char ***argv)
 {
 	int ret = PMPI_Init(argc, argv);
 
-	process_begin(ret, MPI_THREAD_SINGLE);
+	process_begin(ret);
 	return ret;
 }
 
@@ -74,7 +77,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
 	int ret = PMPI_Init_thread(argc, argv, required, provided);
 
-	process_begin(ret, *provided);
+	process_begin(ret);
 	return ret;
 }
 
