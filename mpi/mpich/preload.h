@@ -107,6 +107,19 @@ bool preload_pending(void);
 /* A request was made, of MPICH or of this library; return @ret. */
 int preload_started(int ret);
 
+/* So many requests of an array are there. */
+int preload_there(int n, const MPI_Request *request);
+
+/* Of @before requests, those that are no longer there are complete; return @ret. */
+int preload_completed(int ret, int before, int n, const MPI_Request *request);
+
+/* From now on there may always be something. */
+void preload_poll_always(void);
+
+/* A window was made, or freed; return @ret. */
+int preload_opened(int ret);
+int preload_closed(int ret);
+
 /* ---- request.c ---- */
 
 struct preload_request *preload_request_new(struct preload_comm *c, struct tmpi_call **call);

@@ -3,7 +3,8 @@
 # timeout: 1200
 #
 # Programs of MPICH, unchanged, before which libtorcoll-mpi.so stands, over the torus alone: every call against a sequential
-# program, random programs, and what must not hang; in Fortran too. SEEDS= random programs, 10 if not set, from FIRST= on.
+# program, random programs, and what must not hang; in Fortran too, by both of its modules. SEEDS= random programs, 10 if not set, from
+# FIRST= on.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -50,8 +51,10 @@ else
 fi
 check random_programs run random 600 5 "$programs/random.mpich" "${FIRST:-1}" "${SEEDS:-10}"
 check random_programs__in_the_kernel mostly_in_kernel random 90
-check fortran run fortran 240 5 "$programs/fortran.mpich"
-check fortran__in_the_kernel mostly_in_kernel fortran 90
+for fortran in fortran fortran08; do
+	check "$fortran" run "$fortran" 240 5 "$programs/$fortran.mpich"
+	check "${fortran}__in_the_kernel" mostly_in_kernel "$fortran" 90
+done
 check cable__cut_is_not_seen cable_cut "$programs/order.mpich"
 check rank__killed_ends_the_others rank_killed "$programs/order.mpich"
 finish
