@@ -378,21 +378,24 @@ $(torch_module):
 endif
 
 # Programs of MPI for tests of it, for each MPI.
-mpi_tests := $(if $(mpi_incdir),$(addprefix $(B)/mpi/,every random order fortran fortran08))
-mpich_tests := $(if $(mpich_incdir),$(addprefix $(B)/mpi/,$(addsuffix .mpich,every random order fortran fortran08)))
+mpi_tests := $(if $(mpi_incdir),$(addprefix $(B)/mpi/,every random order trouble fortran fortran08))
+mpich_tests := $(if $(mpich_incdir),$(addprefix $(B)/mpi/,$(addsuffix .mpich,every random order trouble fortran fortran08)))
 mpi_test_sources := $(addprefix selftests/mpi/,calls.c moves.c reductions.c)
+
+# Functions of its own are before those of libraries.
+$(B)/mpi/trouble $(B)/mpi/trouble.mpich: mpi_test_flags := -rdynamic
 
 $(filter-out %/fortran %/fortran08,$(mpi_tests)): $(B)/mpi/%: selftests/mpi/%.c $(mpi_test_sources) selftests/mpi/calls.h | deps-mpi
 	$(say) CC $@
 	@mkdir -p $(@D)
 	$(Q)mpicc.openmpi -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
-		-Wno-sign-compare -o $@ $(filter %.c,$^)
+		-Wno-sign-compare $(mpi_test_flags) -o $@ $(filter %.c,$^)
 
 $(filter-out %/fortran.mpich %/fortran08.mpich,$(mpich_tests)): $(B)/mpi/%.mpich: selftests/mpi/%.c $(mpi_test_sources) selftests/mpi/calls.h | deps-mpi
 	$(say) CC $@
 	@mkdir -p $(@D)
 	$(Q)mpicc.mpich -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-stringop-overflow \
-		-Wno-sign-compare -o $@ $(filter %.c,$^)
+		-Wno-sign-compare $(mpi_test_flags) -o $@ $(filter %.c,$^)
 
 $(addprefix $(B)/mpi/,fortran fortran08): $(B)/mpi/%: selftests/mpi/%.f90 | deps-mpi
 	$(say) FC $@
