@@ -378,28 +378,31 @@ $(torch_module):
 endif
 
 # Programs of MPI for tests of it, for each MPI.
-mpi_tests := $(if $(mpi_incdir),$(addprefix $(B)/mpi/,every random order fortran))
-mpich_tests := $(if $(mpich_incdir),$(addprefix $(B)/mpi/,every.mpich random.mpich order.mpich fortran.mpich))
+mpi_tests := $(if $(mpi_incdir),$(addprefix $(B)/mpi/,every random order trouble fortran fortran08))
+mpich_tests := $(if $(mpich_incdir),$(addprefix $(B)/mpi/,$(addsuffix .mpich,every random order trouble fortran fortran08)))
 mpi_test_sources := $(addprefix selftests/mpi/,calls.c moves.c reductions.c)
 
-$(filter-out %/fortran,$(mpi_tests)): $(B)/mpi/%: selftests/mpi/%.c $(mpi_test_sources) selftests/mpi/calls.h | deps-mpi
+# Functions of its own are before those of libraries.
+$(B)/mpi/trouble $(B)/mpi/trouble.mpich: mpi_test_flags := -rdynamic
+
+$(filter-out %/fortran %/fortran08,$(mpi_tests)): $(B)/mpi/%: selftests/mpi/%.c $(mpi_test_sources) selftests/mpi/calls.h | deps-mpi
 	$(say) CC $@
 	@mkdir -p $(@D)
 	$(Q)mpicc.openmpi -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers \
-		-Wno-sign-compare -o $@ $(filter %.c,$^)
+		-Wno-sign-compare $(mpi_test_flags) -o $@ $(filter %.c,$^)
 
-$(filter-out %/fortran.mpich,$(mpich_tests)): $(B)/mpi/%.mpich: selftests/mpi/%.c $(mpi_test_sources) selftests/mpi/calls.h | deps-mpi
+$(filter-out %/fortran.mpich %/fortran08.mpich,$(mpich_tests)): $(B)/mpi/%.mpich: selftests/mpi/%.c $(mpi_test_sources) selftests/mpi/calls.h | deps-mpi
 	$(say) CC $@
 	@mkdir -p $(@D)
 	$(Q)mpicc.mpich -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-stringop-overflow \
-		-Wno-sign-compare -o $@ $(filter %.c,$^)
+		-Wno-sign-compare $(mpi_test_flags) -o $@ $(filter %.c,$^)
 
-$(B)/mpi/fortran: selftests/mpi/fortran.f90 | deps-mpi
+$(addprefix $(B)/mpi/,fortran fortran08): $(B)/mpi/%: selftests/mpi/%.f90 | deps-mpi
 	$(say) FC $@
 	@mkdir -p $(@D)/fortran.mod
 	$(Q)mpif90.openmpi -O1 -w -J$(@D)/fortran.mod -o $@ $<
 
-$(B)/mpi/fortran.mpich: selftests/mpi/fortran.f90 | deps-mpi
+$(addprefix $(B)/mpi/,fortran.mpich fortran08.mpich): $(B)/mpi/%.mpich: selftests/mpi/%.f90 | deps-mpi
 	$(say) FC $@
 	@mkdir -p $(@D)/fortran.mod
 	$(Q)mpif90.mpich -O1 -w -J$(@D)/fortran.mod -o $@ $<

@@ -293,8 +293,12 @@ static int find_layout(struct tor_session *session, const struct tor_slot *slot,
 	if (!l->in_place &&
 	    tor_parts_overlap(l->from.addr, l->send.len, l->to.addr, l->recv.len))
 		return tor_refuse(session, -EINVAL, "the buffers overlap without being in place");
-	/* a root has what it broadcasts already, in memory that it may not be able to write */
-	if (desc->collective == TORCOLL_BROADCAST && l->in_place) {
+	/*
+	 * a root has already what it would get from itself, in memory that it
+	 * may not be able to write
+	 */
+	if (l->in_place && (desc->collective == TORCOLL_BROADCAST ||
+			    desc->collective == TORCOLL_SCATTER)) {
 		l->recv.len = 0;
 		l->in_place = false;
 	}

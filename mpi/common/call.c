@@ -10,10 +10,25 @@ void tmpi_call_init(struct tmpi_call *call, uint32_t rank, uint32_t size)
 	*call = (struct tmpi_call){ .rank = rank, .size = size };
 }
 
+/* What fails here is memory, or the MPI. */
+static void call_failed(struct tmpi_call *call, int err, const char *unable)
+{
+	call->why = err == -ENOMEM ? "out of memory" : unable;
+}
+
+void tmpi_call_described(struct tmpi_call *call, int err)
+{
+	if (err)
+		call_failed(call, err, "the MPI cannot pack the data");
+}
+
 int tmpi_call_finish(struct tmpi_call *call, int status)
 {
-	if (!status)
+	if (!status) {
 		status = tmpi_flat_unpack(&call->out);
+		if (status)
+			call_failed(call, status, "the MPI cannot unpack the result");
+	}
 	tmpi_flat_free(&call->in);
 	tmpi_flat_free(&call->out);
 	free(call->counts);

@@ -25,6 +25,7 @@
  * @out: what the op writes, if it is to be unpacked
  * @counts: arrays of the op, to free
  * @aside: memory for a block that is not wanted
+ * @why: the call failed here, not its op: why
  */
 struct tmpi_call {
 	uint32_t rank;
@@ -34,6 +35,7 @@ struct tmpi_call {
 	struct tmpi_flat out;
 	uint64_t *counts;
 	void *aside;
+	const char *why;
 };
 
 /* The operator and the element's type of a reduction. */
@@ -51,7 +53,10 @@ static inline bool tmpi_root_valid(const struct tmpi_call *call, int root)
 
 void tmpi_call_init(struct tmpi_call *call, uint32_t rank, uint32_t size);
 
-/* These return 0, or a negative errno. Call tmpi_call_finish() in any case. */
+/*
+ * These return 0, or a negative errno, to be told to tmpi_call_described(). Call
+ * tmpi_call_finish() in any case.
+ */
 int tmpi_barrier(struct tmpi_call *call);
 int tmpi_bcast(struct tmpi_call *call, const struct tmpi_blocks *data, uint32_t root);
 int tmpi_reduce(struct tmpi_call *call, enum torcoll_collective collective, const void *send,
@@ -73,10 +78,19 @@ int tmpi_alltoall(struct tmpi_call *call, const struct tmpi_blocks *send,
 int tmpi_alltoallv(struct tmpi_call *call, const struct tmpi_blocks *send,
 		   const struct tmpi_blocks *recv);
 
+/* A call is described, or could not be: @err. */
+void tmpi_call_described(struct tmpi_call *call, int err);
+
 /*
  * Put the result of a completed op to its place, if @status is 0, and free what
  * the call has. Return @status, or why the result cannot be unpacked.
  */
 int tmpi_call_finish(struct tmpi_call *call, int status);
+
+/* Why a call failed: for a reason of its own, or as @sentence says, of its op. */
+static inline const char *tmpi_call_why(const struct tmpi_call *call, const char *sentence)
+{
+	return call->why ? call->why : sentence;
+}
 
 #endif

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <torcoll.h>
 
+#include "internal.h"
+
 /*
  * Start a thread that takes no signals, which are for the program's own threads.
  * Return as pthread_create().
@@ -41,7 +43,7 @@ struct tmpi_join {
 	char name[TORCOLL_NAME_MAX + 1];
 	struct torcoll_comm *comm;
 	int err;
-	char why[256];
+	char why[TORCOLL__SENTENCE_MAX];
 	/* of the thread that joins */
 	struct torcoll *t;
 	int done;

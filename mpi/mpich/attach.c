@@ -6,7 +6,6 @@
  */
 #include "preload.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,48 +42,50 @@ static void place_find(struct place *place)
 				    ", or not in that of TORCOLL_FABRIC");
 }
 
-/* Tell all ranks; the array is to be freed. */
-static struct place *place_all(const struct preload_comm *c)
+/* Tell all ranks. */
+static bool place_all(const struct preload_comm *c, struct place *all)
 {
-	struct place own = { 0 }, *all = calloc(c->size, sizeof(*all));
-	int failed = !all, any;
+	struct place own = { 0 };
 
 	place_find(&own);
 	if (!c->rank && getrandom(own.drawn, sizeof(own.drawn), 0) != sizeof(own.drawn))
 		own.nodes = 0;
-	if (PMPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, c->comm) != MPI_SUCCESS || any ||
-	    PMPI_Allgather(&own, sizeof(own), MPI_BYTE, all, sizeof(own), MPI_BYTE, c->comm) !=
-	    MPI_SUCCESS) {
-		free(all);
-		return NULL;
-	}
-	return all;
+	return PMPI_Allgather(&own, sizeof(own), MPI_BYTE, all, sizeof(own), MPI_BYTE, c->comm) ==
+	       MPI_SUCCESS;
 }
 
-/* Return the number of nodes, if all ranks are on nodes of one fabric; else 0. */
-static uint32_t count_nodes(const struct place *all, uint32_t size)
+static int compare_nodes(const void *a, const void *b)
 {
-	uint32_t n = 0, nodes = all[0].nodes;
-	bool *seen = calloc(nodes + 1, sizeof(*seen));
+	const uint32_t *x = a, *y = b;
 
-	for (uint32_t i = 0; seen && i < size; i++) {
-		if (all[i].fabric != all[0].fabric || all[i].nodes != nodes ||
-		    all[i].node >= nodes) {
-			n = 0;
-			break;
-		}
-		n += !seen[all[i].node];
-		seen[all[i].node] = true;
+	return (*x > *y) - (*x < *y);
+}
+
+/*
+ * Return the number of nodes, if all ranks are on nodes of one fabric; else 0.
+ * @nodes: room for those of the ranks. Nothing is allocated, which could fail at
+ * one rank alone.
+ */
+static uint32_t count_nodes(const struct place *all, uint32_t *nodes, uint32_t size)
+{
+	uint32_t n = 1;
+
+	for (uint32_t i = 0; i < size; i++) {
+		if (all[i].fabric != all[0].fabric || all[i].nodes != all[0].nodes ||
+		    all[i].node >= all[0].nodes)
+			return 0;
+		nodes[i] = all[i].node;
 	}
-	free(seen);
+	qsort(nodes, size, sizeof(*nodes), compare_nodes);
+	for (uint32_t i = 1; i < size; i++)
+		n += nodes[i] != nodes[i - 1];
 	return n;
 }
 
 /* Collective: all ranks have the same result. */
-static void attach_join(struct preload_comm *c, const struct place *all)
+static void attach_join(struct preload_comm *c, const struct place *all, uint32_t *nodes)
 {
-	uint32_t *nodes = calloc(c->size, sizeof(*nodes));
-	struct tmpi_join join = { .err = -ENOMEM, .why = "out of memory", .config = {
+	struct tmpi_join join = { .config = {
 		.fabric = all[0].fabric,
 		.members = nodes,
 		.size = c->size,
@@ -93,11 +94,9 @@ static void attach_join(struct preload_comm *c, const struct place *all)
 	} };
 	int failed, any = 1;
 
-	for (uint32_t i = 0; nodes && i < c->size; i++)
+	for (uint32_t i = 0; i < c->size; i++)
 		nodes[i] = all[i].node;
-	if (nodes)
-		tmpi_join(&join, preload.t, "mpich", all[0].drawn, preload.timeout);
-	free(nodes);
+	tmpi_join(&join, preload.t, "mpich", all[0].drawn, preload.timeout);
 	failed = join.err != 0;
 	if (PMPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, c->comm) == MPI_SUCCESS && !any) {
 		c->tc = join.comm;
@@ -113,19 +112,17 @@ static void attach_join(struct preload_comm *c, const struct place *all)
 	torcoll_comm_close(join.comm);
 }
 
-static void attach_all(struct preload_comm *c)
+static void attach_all(struct preload_comm *c, struct place *all, uint32_t *nodes)
 {
-	struct place *all = place_all(c);
-	uint32_t nodes = all ? count_nodes(all, c->size) : 0;
+	uint32_t n = place_all(c, all) ? count_nodes(all, nodes, c->size) : 0;
 
-	if (nodes && nodes >= preload.min_nodes)
-		attach_join(c, all);
-	else if (preload.verbose && !c->rank && nodes)
-		preload_say("%s is not taken: its ranks are on %" PRIu32 " nodes", c->name, nodes);
+	if (n && n >= preload.min_nodes)
+		attach_join(c, all, nodes);
+	else if (preload.verbose && !c->rank && n)
+		preload_say("%s is not taken: its ranks are on %" PRIu32 " nodes", c->name, n);
 	else if (preload.verbose && !c->rank)
 		preload_say("%s is not taken: its ranks are not all on nodes of one fabric",
 			    c->name);
-	free(all);
 }
 
 static struct preload_comm *comm_new(MPI_Comm comm)
@@ -195,18 +192,47 @@ static struct preload_comm *comm_find(MPI_Comm comm)
 	return value;
 }
 
+/*
+ * Collective: all ranks try the same. What a rank needs it has before they do: if
+ * one has not, all forget the communicator, and try again in its next call.
+ */
+static struct preload_comm *comm_attach(MPI_Comm comm)
+{
+	struct preload_comm *c = comm_new(comm);
+	int size, failed, any = 1;
+	struct place *all;
+	uint32_t *nodes;
+	bool kept;
+
+	PMPI_Comm_size(comm, &size);
+	all = calloc(size, sizeof(*all));
+	nodes = calloc(size, sizeof(*nodes));
+	kept = c && PMPI_Comm_set_attr(comm, preload.key, c) == MPI_SUCCESS;
+	failed = !kept || !all || !nodes;
+	if (PMPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS && !any) {
+		attach_all(c, all, nodes);
+	} else {
+		if (failed && preload.verbose)
+			preload_say("a communicator is not taken yet: %s",
+				    c && !kept ? "MPICH cannot note it" : "out of memory");
+		if (kept)
+			PMPI_Comm_delete_attr(comm, preload.key);
+		else if (c)
+			preload_comm_gone(comm, preload.key, c, NULL);
+		c = NULL;
+	}
+	free(all);
+	free(nodes);
+	return c;
+}
+
 struct preload_comm *preload_attached(MPI_Comm comm)
 {
 	struct preload_comm *c = comm_find(comm);
 
 	if (!c && comm != MPI_COMM_NULL && preload.key != MPI_KEYVAL_INVALID &&
-	    comm_is_eligible(comm)) {
-		c = comm_new(comm);
-		if (!c)
-			return NULL;
-		attach_all(c);
-		PMPI_Comm_set_attr(comm, preload.key, c);
-	}
+	    comm_is_eligible(comm))
+		c = comm_attach(comm);
 	return c && c->tc ? c : NULL;
 }
 

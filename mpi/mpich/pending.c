@@ -21,6 +21,11 @@ bool preload_pending(void)
 	return preload.threads || always || windows || requests > own;
 }
 
+void preload_poll_always(void)
+{
+	always = true;
+}
+
 int preload_started(int ret)
 {
 	if (ret == MPI_SUCCESS)
@@ -28,8 +33,7 @@ int preload_started(int ret)
 	return ret;
 }
 
-/* So many requests of an array are there. */
-static int count(int n, const MPI_Request *request)
+int preload_there(int n, const MPI_Request *request)
 {
 	int there = 0;
 
@@ -38,10 +42,9 @@ static int count(int n, const MPI_Request *request)
 	return there;
 }
 
-/* Of @before requests, those that are no longer there are complete. */
-static int completed(int ret, int before, int n, const MPI_Request *request)
+int preload_completed(int ret, int before, int n, const MPI_Request *request)
 {
-	int gone = before - count(n, request);
+	int gone = before - preload_there(n, request);
 
 	if (gone && __atomic_sub_fetch(&requests, gone, __ATOMIC_RELAXED) < 0)
 		__atomic_store_n(&requests, 0, __ATOMIC_RELAXED);
@@ -127,33 +130,40 @@ ALWAYS(Ineighbor_alltoallw,
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-	int before = count(1, request);
+	int before = preload_there(1, request);
 
-	return completed(PMPI_Wait(request, status), before, 1, request);
+	return preload_completed(PMPI_Wait(request, status), before, 1, request);
 }
 
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-	int before = count(1, request);
+	int before = preload_there(1, request);
 
-	return completed(PMPI_Test(request, flag, status), before, 1, request);
+	return preload_completed(PMPI_Test(request, flag, status), before, 1, request);
+}
+
+/* Completes nothing. */
+int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+	preload_request_poll(request);
+	return PMPI_Request_get_status(request, flag, status);
 }
 
 int MPI_Request_free(MPI_Request *request)
 {
-	int before = count(1, request);
+	int before = preload_there(1, request);
 
 	/* the message may still be under way */
 	always = true;
-	return completed(PMPI_Request_free(request), before, 1, request);
+	return preload_completed(PMPI_Request_free(request), before, 1, request);
 }
 
 #define COMPLETES(_name, _params, _args)						\
 int MPI_##_name _params									\
 {											\
-	int before = count(n, request);							\
+	int before = preload_there(n, request);							\
 											\
-	return completed(PMPI_##_name _args, before, n, request);			\
+	return preload_completed(PMPI_##_name _args, before, n, request);			\
 }
 
 COMPLETES(Waitall, (int n, MPI_Request request[], MPI_Status status[]), (n, request, status))
@@ -172,7 +182,7 @@ COMPLETES(Testsome,
 
 /* ---- windows ---- */
 
-static int opened(int ret)
+int preload_opened(int ret)
 {
 	if (ret == MPI_SUCCESS)
 		__atomic_add_fetch(&windows, 1, __ATOMIC_RELAXED);
@@ -182,7 +192,7 @@ static int opened(int ret)
 #define OPENS(_name, _params, _args)							\
 int MPI_##_name _params									\
 {											\
-	return opened(PMPI_##_name _args);						\
+	return preload_opened(PMPI_##_name _args);						\
 }
 
 OPENS(Win_create,
@@ -196,11 +206,14 @@ OPENS(Win_allocate_shared,
 	(size, unit, info, comm, base, win))
 OPENS(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win), (info, comm, win))
 
-int MPI_Win_free(MPI_Win *win)
+int preload_closed(int ret)
 {
-	int ret = PMPI_Win_free(win);
-
 	if (ret == MPI_SUCCESS)
 		__atomic_sub_fetch(&windows, 1, __ATOMIC_RELAXED);
 	return ret;
+}
+
+int MPI_Win_free(MPI_Win *win)
+{
+	return preload_closed(PMPI_Win_free(win));
 }

@@ -88,8 +88,12 @@ void preload_comm_put(struct preload_comm *c);
 /* Run a described call, and wait for it. @err: of its description. An error code of MPI. */
 int preload_run(struct preload_comm *c, struct tmpi_call *call, int err);
 
-/* Report the failure of a call and why, and let the other ranks know. An error code of MPI. */
-int preload_failed(struct preload_comm *c, const struct tmpi_call *call, int err, const char *why);
+/*
+ * Report the failure of a call, and let the other ranks know. @sentence: the
+ * library's. An error code of MPI.
+ */
+int preload_failed(struct preload_comm *c, const struct tmpi_call *call, int err,
+		   const char *sentence);
 
 /* Between these tmpi_progress() can be called (wait.h). An error code of MPI. */
 int preload_progress_begin(void);
@@ -103,6 +107,19 @@ bool preload_pending(void);
 /* A request was made, of MPICH or of this library; return @ret. */
 int preload_started(int ret);
 
+/* So many requests of an array are there. */
+int preload_there(int n, const MPI_Request *request);
+
+/* Of @before requests, those that are no longer there are complete; return @ret. */
+int preload_completed(int ret, int before, int n, const MPI_Request *request);
+
+/* From now on there may always be something. */
+void preload_poll_always(void);
+
+/* A window was made, or freed; return @ret. */
+int preload_opened(int ret);
+int preload_closed(int ret);
+
 /* ---- request.c ---- */
 
 struct preload_request *preload_request_new(struct preload_comm *c, struct tmpi_call **call);
@@ -110,6 +127,9 @@ void preload_request_drop(struct preload_request *r);
 
 /* Start a described call. @err: of its description. An error code of MPI. */
 int preload_start(struct preload_request *r, int err, MPI_Request *request);
+
+/* Look for the end of a call, if the request is one's. */
+void preload_request_poll(MPI_Request handle);
 
 /* Wait for the thread that helps requests. */
 void preload_request_end(void);

@@ -17,7 +17,7 @@ struct preload preload = {
 
 void preload_say(const char *format, ...)
 {
-	char host[64] = "", line[512];
+	char host[64] = "", line[1024];
 	va_list args;
 
 	va_start(args, format);
@@ -44,8 +44,10 @@ static void env_number(const char *name, uint64_t *value)
 }
 
 /* What fails here makes the communicators of all ranks MPICH's: see attach.c. */
-static void process_begin(int ret, int level)
+static void process_begin(int ret)
 {
+	int level;
+
 	if (ret != MPI_SUCCESS)
 		return;
 	env_number("TORCOLL_MPI_VERBOSE", &preload.verbose);
@@ -54,7 +56,8 @@ static void process_begin(int ret, int level)
 	env_number("TORCOLL_MPI_MAX_BYTES", &preload.max_bytes);
 	env_number("TORCOLL_MPI_TIMEOUT", &preload.timeout);
 	env_number("TORCOLL_FABRIC", &preload.fabric);
-	preload.threads = level == MPI_THREAD_MULTIPLE;
+	/* the environment may say so, without MPI_Init_thread */
+	preload.threads = PMPI_Query_thread(&level) || level == MPI_THREAD_MULTIPLE;
 	if (torcoll_open(&preload.t))
 		preload_say("not used: %s", torcoll_last_error());
 	if (preload_progress_begin() ||
@@ -66,7 +69,7 @@ int MPI_Init(int *argc, char ***argv)
 {
 	int ret = PMPI_Init(argc, argv);
 
-	process_begin(ret, MPI_THREAD_SINGLE);
+	process_begin(ret);
 	return ret;
 }
 
@@ -74,7 +77,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
 	int ret = PMPI_Init_thread(argc, argv, required, provided);
 
-	process_begin(ret, *provided);
+	process_begin(ret);
 	return ret;
 }
 
@@ -88,13 +91,24 @@ static void process_report(void)
 		    left[TMPI_SIZE], left[TMPI_EARLY]);
 }
 
+static void process_forget_comms(void)
+{
+	struct preload_comm *c;
+
+	while ((c = preload.comms)) {
+		PMPI_Comm_delete_attr(c->comm, preload.key);
+		/* MPICH has lost it */
+		if (preload.comms == c)
+			preload_comm_gone(c->comm, preload.key, c, NULL);
+	}
+}
+
 int MPI_Finalize(void)
 {
 	if (preload.key != MPI_KEYVAL_INVALID) {
 		preload_request_end();
 		preload_progress_end();
-		while (preload.comms)
-			PMPI_Comm_delete_attr(preload.comms->comm, preload.key);
+		process_forget_comms();
 		PMPI_Comm_free_keyval(&preload.key);
 		torcoll_close(preload.t);
 		preload.t = NULL;

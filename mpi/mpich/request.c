@@ -124,8 +124,7 @@ static void request_finish(struct preload_request *r)
 	int err = tmpi_call_finish(&r->call, r->status);
 
 	if (err)
-		r->error = preload_failed(r->c, &r->call, err,
-					  r->status ? r->why : "MPICH cannot unpack the result");
+		r->error = preload_failed(r->c, &r->call, err, r->why);
 	r->finished = true;
 	PMPI_Grequest_complete(r->handle);
 }
@@ -156,6 +155,22 @@ static int request_poll(void *extra, MPI_Status *status)
 	else
 		tmpi_progress(again);
 	return MPI_SUCCESS;
+}
+
+/*
+ * MPICH does not poll a request that is asked for its status alone, so this does
+ * before it: of MPI_Request_get_status, to look at the request.
+ */
+void preload_request_poll(MPI_Request handle)
+{
+	struct preload_request *r;
+
+	pthread_mutex_lock(&preload.lock);
+	for (r = preload.active; r && r->handle != handle; r = r->next)
+		;
+	pthread_mutex_unlock(&preload.lock);
+	if (r)
+		request_poll(r, MPI_STATUS_IGNORE);
 }
 
 /* MPICH waits for requests of this kind alone. */
@@ -217,6 +232,7 @@ int preload_start(struct preload_request *r, int err, MPI_Request *request)
 	int ret;
 
 	__atomic_add_fetch(&preload.taken, 1, __ATOMIC_RELAXED);
+	tmpi_call_described(&r->call, err);
 	if (!err && r->call.op.collective)
 		err = torcoll_submit(c->tc, &r->call.op, &r->req);
 	if (err) {

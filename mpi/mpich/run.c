@@ -59,13 +59,14 @@ void preload_progress_end(void)
 	PMPI_Wait(&progress, MPI_STATUS_IGNORE);
 }
 
-int preload_failed(struct preload_comm *c, const struct tmpi_call *call, int err, const char *why)
+int preload_failed(struct preload_comm *c, const struct tmpi_call *call, int err,
+		   const char *sentence)
 {
 	const char *name = torcoll_collective_name(call->op.collective);
 
 	if (!__atomic_exchange_n(&c->failed, true, __ATOMIC_RELAXED))
 		preload_say("%s on %s: %s", name ? name : "collective", c->name,
-			    err == -ENOMEM ? "out of memory" : why);
+			    tmpi_call_why(call, sentence));
 	/* the others wait for this rank, unless it was they who failed */
 	torcoll_abort(c->tc);
 	return err == -ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
@@ -76,6 +77,7 @@ int preload_run(struct preload_comm *c, struct tmpi_call *call, int err)
 	struct torcoll_request req;
 
 	__atomic_add_fetch(&preload.taken, 1, __ATOMIC_RELAXED);
+	tmpi_call_described(call, err);
 	if (!err && call->op.collective) {
 		err = torcoll_submit(c->tc, &call->op, &req);
 		if (!err)

@@ -33,6 +33,7 @@
 
 #include "../common/describe.h"
 #include "../common/type.h"
+#include "internal.h"
 
 /* All functions of a module that have a lower one. */
 #define COLL_TORCOLL_FUNCTIONS(F)								\
@@ -72,7 +73,8 @@ struct coll_torcoll_module {
 	mca_coll_base_module_t super;
 	struct ompi_communicator_t *comm;
 	struct torcoll_comm *tc;	/* NULL: not attached */
-	uint32_t *nodes;		/* of the ranks, until it has been tried to attach */
+	bool tried;			/* to attach */
+	uint32_t *nodes;		/* of the ranks, until then; NULL: no memory for it */
 	uint64_t fabric;
 	mca_coll_base_comm_coll_t lower;
 	bool lower_held;
@@ -90,6 +92,7 @@ struct coll_torcoll_request {
 	struct tmpi_call call;
 	struct torcoll_request req;
 	int status;
+	char why[TORCOLL__SENTENCE_MAX];	/* of @status: calls of others may fail before it is told */
 };
 
 typedef struct coll_torcoll_request coll_torcoll_request_t;
@@ -101,10 +104,11 @@ OBJ_CLASS_DECLARATION(coll_torcoll_request_t);
 int coll_torcoll_place_publish(void);
 
 /*
- * Find the nodes of a communicator's ranks, and the fabric. NULL: they are not
- * all on nodes of one fabric, or on fewer nodes than wanted.
+ * Find the nodes of a communicator's ranks, which are to be freed, and the fabric.
+ * OMPI_ERR_NOT_AVAILABLE: they are not all on nodes of one fabric, or on fewer
+ * nodes than wanted: all ranks find the same. OMPI_ERR_OUT_OF_RESOURCE: not so.
  */
-uint32_t *coll_torcoll_place_nodes(struct ompi_communicator_t *comm, uint64_t *fabric);
+int coll_torcoll_place_nodes(struct ompi_communicator_t *comm, uint32_t **nodes, uint64_t *fabric);
 
 /* ---- module.c ---- */
 
@@ -123,8 +127,12 @@ bool coll_torcoll_attach(struct coll_torcoll_module *m);
 /* Run a described call, and wait for it. @err: of its description. An error code of MPI. */
 int coll_torcoll_run(struct coll_torcoll_module *m, struct tmpi_call *call, int err);
 
-/* Report the failure of a call, and let the other ranks know. An error code of MPI. */
-int coll_torcoll_failed(struct coll_torcoll_module *m, const struct tmpi_call *call, int err);
+/*
+ * Report the failure of a call, and let the other ranks know. @sentence: the
+ * library's. An error code of MPI.
+ */
+int coll_torcoll_failed(struct coll_torcoll_module *m, const struct tmpi_call *call, int err,
+			const char *sentence);
 
 /* ---- pending.c ---- */
 
@@ -155,7 +163,7 @@ static inline bool coll_torcoll_attached(struct coll_torcoll_module *m)
 /* Return whether a call that must not wait for other ranks can run in the kernel. */
 static inline bool coll_torcoll_may_start(struct coll_torcoll_module *m)
 {
-	if (!m->tc && m->nodes)
+	if (!m->tc && !m->tried)
 		tmpi_leave(TMPI_EARLY);
 	return m->tc;
 }

@@ -1,30 +1,51 @@
 // SPDX-License-Identifier: MIT
 /*
- * Making a module's comm. The first rank draws its name, so that it is no
- * other's; all join it, and agree whether all have succeeded. Names and results
- * go by the lower components.
+ * Making a module's comm. All ranks agree that all are here and able to; the first
+ * draws its name, so that it is no other's; all join it, and agree whether all have
+ * succeeded. Names and results go by the lower components.
  */
 #include "coll_torcoll.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "../common/wait.h"
 
-/* A name that nothing else has, and a secret that the ranks alone know. */
-static int join_draw(struct coll_torcoll_module *m, uint64_t drawn[2])
+/* A name that nothing else has, and a secret that the ranks alone know: @bytes of them. */
+static bool join_draw(const struct coll_torcoll_module *m, uint64_t *drawn, size_t bytes)
 {
-	const size_t bytes = 2 * sizeof(*drawn);
-
-	if (!ompi_comm_rank(m->comm) && getrandom(drawn, bytes, 0) != (ssize_t)bytes)
-		memset(drawn, 0, bytes);
-	return m->lower.coll_bcast(drawn, bytes, MPI_BYTE, 0, m->comm,
-				   m->lower.coll_bcast_module);
+	return ompi_comm_rank(m->comm) || getrandom(drawn, bytes, 0) == (ssize_t)bytes;
 }
 
-static int join_all(struct coll_torcoll_module *m)
+/*
+ * Wait for all ranks, however late they come, and return whether something fails
+ * at one of them.
+ */
+static bool join_fails(struct coll_torcoll_module *m, bool here)
+{
+	int failed = here, any = 1;
+
+	return m->lower.coll_allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, m->comm,
+				       m->lower.coll_allreduce_module) != OMPI_SUCCESS || any;
+}
+
+/* Return NULL, or why not all ranks can join. */
+static const char *join_prepare(struct coll_torcoll_module *m, uint64_t *drawn, size_t bytes)
+{
+	bool has_drawn = join_draw(m, drawn, bytes);
+
+	if (join_fails(m, !m->nodes || !has_drawn))
+		return !m->nodes ? "out of memory" :
+		       !has_drawn ? "no name can be drawn for its comm" :
+				    "not all ranks can join its comm";
+	if (m->lower.coll_bcast(drawn, bytes, MPI_BYTE, 0, m->comm, m->lower.coll_bcast_module) !=
+	    OMPI_SUCCESS)
+		return "the name of its comm cannot be told";
+	return NULL;
+}
+
+static bool join_all(struct coll_torcoll_module *m)
 {
 	struct tmpi_join join = { .config = {
 		.fabric = m->fabric,
@@ -34,27 +55,25 @@ static int join_all(struct coll_torcoll_module *m)
 		.flags = TORCOLL_COMM_TELL,
 	} };
 	uint64_t drawn[2] = { 0 };
-	int failed, any, ret;
+	const char *why;
 
-	ret = join_draw(m, drawn);
-	if (ret != OMPI_SUCCESS)
-		return ret;
-	tmpi_join(&join, coll_torcoll.t, "openmpi", drawn, coll_torcoll.timeout);
-	failed = join.err != 0;
-	ret = m->lower.coll_allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, m->comm,
-				      m->lower.coll_allreduce_module);
-	if (ret == OMPI_SUCCESS && !any) {
+	why = join_prepare(m, drawn, sizeof(drawn));
+	if (!why) {
+		tmpi_join(&join, coll_torcoll.t, "openmpi", drawn, coll_torcoll.timeout);
+		if (join_fails(m, join.err))
+			why = join.err ? join.why : "not all ranks could join its comm";
+	}
+	if (!why) {
 		m->tc = join.comm;
 		opal_output_verbose(1, coll_torcoll.output,
 				    "coll:torcoll: %s: %d ranks on fabric %" PRIu64 ", as comm %s",
 				    m->comm->c_name, ompi_comm_size(m->comm), m->fabric, join.name);
-		return OMPI_SUCCESS;
+		return true;
 	}
 	opal_output_verbose(1, coll_torcoll.output, "coll:torcoll: %s is not taken: %s",
-			    m->comm->c_name,
-			    join.err ? join.why : "not all ranks could join its comm");
+			    m->comm->c_name, why);
 	torcoll_comm_close(join.comm);
-	return ret == OMPI_SUCCESS ? OMPI_ERR_NOT_AVAILABLE : ret;
+	return false;
 }
 
 /*
@@ -77,17 +96,16 @@ static bool comm_is_part(const struct ompi_communicator_t *comm)
 
 bool coll_torcoll_attach(struct coll_torcoll_module *m)
 {
-	uint32_t *nodes = m->nodes;
-
-	if (!nodes)
+	if (m->tried)
 		return false;
 	if (comm_is_part(m->comm))
 		opal_output_verbose(1, coll_torcoll.output,
 				    "coll:torcoll: %s is not taken: it is a part of an intercommunicator",
 				    m->comm->c_name);
-	else if (join_all(m) == OMPI_SUCCESS)
+	else if (join_all(m))
 		coll_torcoll.comms++;
+	m->tried = true;
+	free(m->nodes);
 	m->nodes = NULL;
-	free(nodes);
 	return m->tc;
 }

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "ompi/mca/rte/rte.h"
+
 /* Where a communicator's table of functions has the module of each; 0 ends. */
 #define MODULE_OF(name)	offsetof(mca_coll_base_comm_coll_t, coll_##name##_module),
 static const size_t lower_offsets[] = { COLL_TORCOLL_FUNCTIONS(MODULE_OF) 0 };
@@ -18,6 +20,7 @@ static void module_construct(struct coll_torcoll_module *m)
 {
 	m->comm = NULL;
 	m->tc = NULL;
+	m->tried = false;
 	m->nodes = NULL;
 	m->lower_held = false;
 	m->failed = false;
@@ -67,23 +70,31 @@ static int module_enable(mca_coll_base_module_t *module, struct ompi_communicato
 	return OMPI_SUCCESS;
 }
 
+/*
+ * What is short of memory at this rank is not at others, who are going to wait for
+ * it in the first call: so it has a module that tells them. Without one they would
+ * wait for ever.
+ */
+static struct coll_torcoll_module *module_new(void)
+{
+	struct coll_torcoll_module *m = OBJ_NEW(coll_torcoll_module_t);
+
+	if (!m)
+		ompi_rte_abort(1, "coll:torcoll: out of memory");
+	return m;
+}
+
 mca_coll_base_module_t *coll_torcoll_comm_query(struct ompi_communicator_t *comm, int *priority)
 {
 	struct coll_torcoll_module *m;
-	uint32_t *nodes;
-	uint64_t fabric;
+	uint32_t *nodes = NULL;
+	uint64_t fabric = 0;
 
 	*priority = -1;
-	if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2)
+	if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 ||
+	    coll_torcoll_place_nodes(comm, &nodes, &fabric) == OMPI_ERR_NOT_AVAILABLE)
 		return NULL;
-	nodes = coll_torcoll_place_nodes(comm, &fabric);
-	if (!nodes)
-		return NULL;
-	m = OBJ_NEW(coll_torcoll_module_t);
-	if (!m) {
-		free(nodes);
-		return NULL;
-	}
+	m = module_new();
 	m->comm = comm;
 	m->nodes = nodes;
 	m->fabric = fabric;

@@ -67,7 +67,7 @@ int coll_torcoll_place_publish(void)
 	return ret;
 }
 
-static bool place_of(struct ompi_communicator_t *comm, int rank, struct place *place)
+static int place_of(struct ompi_communicator_t *comm, int rank, struct place *place)
 {
 	struct ompi_proc_t *proc = ompi_comm_peer_lookup(comm, rank);
 	struct place *published = NULL;
@@ -76,72 +76,85 @@ static bool place_of(struct ompi_communicator_t *comm, int rank, struct place *p
 
 	/* what jobs that met later have published is not the same for all */
 	if (proc->super.proc_name.jobid != OPAL_PROC_MY_NAME.jobid)
-		return false;
+		return OMPI_ERR_NOT_AVAILABLE;
 	OPAL_MODEX_RECV(ret, &coll_torcoll.super.collm_version, &proc->super.proc_name,
 			(void **)&published, &size);
 	if (ret != OMPI_SUCCESS)
-		return false;
+		return ret == OMPI_ERR_OUT_OF_RESOURCE ? ret : OMPI_ERR_NOT_AVAILABLE;
 	if (size == sizeof(*place))
 		*place = *published;
 	free(published);
-	return size == sizeof(*place);
+	return size == sizeof(*place) ? OMPI_SUCCESS : OMPI_ERR_NOT_AVAILABLE;
 }
 
-/* The number of different nodes among those of the ranks. */
-static uint32_t count_nodes(const uint32_t *node, uint32_t size, uint32_t nodes)
+static int place_ranks(struct ompi_communicator_t *comm, uint32_t *node, struct place *first)
+{
+	uint32_t size = ompi_comm_size(comm);
+	struct place place = { 0 };
+	int ret;
+
+	for (uint32_t i = 0; i < size; i++) {
+		ret = place_of(comm, i, &place);
+		if (ret != OMPI_SUCCESS)
+			return ret;
+		if (!i)
+			*first = place;
+		if (place.fabric != first->fabric || place.nodes != first->nodes ||
+		    place.node >= place.nodes)
+			return OMPI_ERR_NOT_AVAILABLE;
+		node[i] = place.node;
+	}
+	return OMPI_SUCCESS;
+}
+
+/* Whether there are as many different nodes as wanted among those of the ranks. */
+static int place_suffices(const uint32_t *node, uint32_t size, uint32_t nodes)
 {
 	bool *seen = calloc(nodes, sizeof(*seen));
-	uint32_t n = 0;
+	int n = 0;
 
-	for (uint32_t i = 0; seen && i < size; i++) {
+	if (!seen)
+		return OMPI_ERR_OUT_OF_RESOURCE;
+	for (uint32_t i = 0; i < size; i++) {
 		n += !seen[node[i]];
 		seen[node[i]] = true;
 	}
 	free(seen);
-	return n;
+	return n >= coll_torcoll.min_nodes ? OMPI_SUCCESS : OMPI_ERR_NOT_AVAILABLE;
 }
 
-static bool place_ranks(struct ompi_communicator_t *comm, uint32_t *node, struct place *first)
+static int place_find(struct ompi_communicator_t *comm, uint32_t *node, struct place *first)
 {
-	uint32_t size = ompi_comm_size(comm);
-	struct place place;
+	int ret = place_ranks(comm, node, first);
 
-	for (uint32_t i = 0; i < size; i++) {
-		if (!place_of(comm, i, &place) || place.node >= place.nodes)
-			return false;
-		if (!i)
-			*first = place;
-		if (place.fabric != first->fabric || place.nodes != first->nodes)
-			return false;
-		node[i] = place.node;
-	}
-	return true;
-}
-
-uint32_t *coll_torcoll_place_nodes(struct ompi_communicator_t *comm, uint64_t *fabric)
-{
-	uint32_t size = ompi_comm_size(comm);
-	uint32_t *node = calloc(size, sizeof(*node));
-	struct place first = { 0 };
-
-	if (!node)
-		return NULL;
-	if (!place_ranks(comm, node, &first)) {
+	if (ret == OMPI_ERR_NOT_AVAILABLE)
 		opal_output_verbose(1, coll_torcoll.output,
 				    "coll:torcoll: %s is not taken: its ranks are not all on nodes of one fabric",
 				    comm->c_name);
-		goto not_taken;
-	}
-	if (count_nodes(node, size, first.nodes) < (uint32_t)coll_torcoll.min_nodes) {
+	if (ret != OMPI_SUCCESS)
+		return ret;
+	ret = place_suffices(node, ompi_comm_size(comm), first->nodes);
+	if (ret == OMPI_ERR_NOT_AVAILABLE)
 		opal_output_verbose(1, coll_torcoll.output,
 				    "coll:torcoll: %s is not taken: its ranks are on fewer than %d nodes",
 				    comm->c_name, coll_torcoll.min_nodes);
-		goto not_taken;
-	}
-	*fabric = first.fabric;
-	return node;
+	return ret;
+}
 
-not_taken:
-	free(node);
-	return NULL;
+int coll_torcoll_place_nodes(struct ompi_communicator_t *comm, uint32_t **nodes, uint64_t *fabric)
+{
+	uint32_t *node = calloc(ompi_comm_size(comm), sizeof(*node));
+	struct place first = { 0 };
+	int ret;
+
+	if (!node)
+		return OMPI_ERR_OUT_OF_RESOURCE;
+	ret = place_find(comm, node, &first);
+	if (ret != OMPI_SUCCESS) {
+		free(node);
+		return ret;
+	}
+	*nodes = node;
+	*fabric = first.fabric;
+	return OMPI_SUCCESS;
 }

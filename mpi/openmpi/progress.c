@@ -6,6 +6,7 @@
 #include "coll_torcoll.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "opal/runtime/opal_progress.h"
 
@@ -68,7 +69,7 @@ static void request_complete(struct coll_torcoll_request *req)
 
 	if (err)
 		req->super.super.req_status.MPI_ERROR =
-			coll_torcoll_failed(req->module, &req->call, err);
+			coll_torcoll_failed(req->module, &req->call, err, req->why);
 	ompi_request_complete(&req->super.super, true);
 }
 
@@ -83,6 +84,8 @@ static void collect_done(opal_list_t *done)
 		req->status = torcoll_test(&req->req);
 		if (req->status == -EAGAIN)
 			continue;
+		if (req->status)
+			snprintf(req->why, sizeof(req->why), "%s", torcoll_last_error());
 		opal_list_remove_item(&coll_torcoll.active, item);
 		opal_list_append(done, item);
 	}
@@ -115,7 +118,7 @@ static int start_complete(struct coll_torcoll_request *req, int err, ompi_reques
 
 	err = tmpi_call_finish(&req->call, err);
 	if (err)
-		ret = coll_torcoll_failed(req->module, &req->call, err);
+		ret = coll_torcoll_failed(req->module, &req->call, err, torcoll_last_error());
 	coll_torcoll_request_drop(req);
 	*request = ret ? MPI_REQUEST_NULL : &ompi_request_empty;
 	return ret;
@@ -124,6 +127,7 @@ static int start_complete(struct coll_torcoll_request *req, int err, ompi_reques
 int coll_torcoll_start(struct coll_torcoll_request *req, int err, ompi_request_t **request)
 {
 	coll_torcoll.taken++;
+	tmpi_call_described(&req->call, err);
 	if (!err && req->call.op.collective)
 		err = torcoll_submit(req->module->tc, &req->call.op, &req->req);
 	if (err || !req->call.op.collective)

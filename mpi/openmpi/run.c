@@ -33,13 +33,14 @@ void tmpi_progress(bool polling)
 	opal_progress();
 }
 
-int coll_torcoll_failed(struct coll_torcoll_module *m, const struct tmpi_call *call, int err)
+int coll_torcoll_failed(struct coll_torcoll_module *m, const struct tmpi_call *call, int err,
+			const char *sentence)
 {
 	const char *name = torcoll_collective_name(call->op.collective);
 
 	if (!m->failed)
 		opal_output(0, "coll:torcoll: %s on %s: %s", name ? name : "collective",
-			    m->comm->c_name, err == -ENOMEM ? "out of memory" : torcoll_last_error());
+			    m->comm->c_name, tmpi_call_why(call, sentence));
 	m->failed = true;
 	/* the others wait for this rank, unless it was they who failed */
 	torcoll_abort(m->tc);
@@ -51,11 +52,12 @@ int coll_torcoll_run(struct coll_torcoll_module *m, struct tmpi_call *call, int 
 	struct torcoll_request req;
 
 	coll_torcoll.taken++;
+	tmpi_call_described(call, err);
 	if (!err && call->op.collective) {
 		err = torcoll_submit(m->tc, &call->op, &req);
 		if (!err)
 			err = tmpi_wait(&req, coll_torcoll_pending());
 	}
 	err = tmpi_call_finish(call, err);
-	return err ? coll_torcoll_failed(m, call, err) : MPI_SUCCESS;
+	return err ? coll_torcoll_failed(m, call, err, torcoll_last_error()) : MPI_SUCCESS;
 }

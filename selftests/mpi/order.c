@@ -9,7 +9,8 @@
  *	many		more non-blocking calls than the kernel takes at a time, before a message
  *	early		one whose predecessors are complete at its rank alone, before a message
  *	threads		threads make and free communicators, each its own
- *	constant	a root's data is in memory that cannot be written
+ *	constant	a root's data is in memory that cannot be written, also in place
+ *	status		a request is asked for its status until it is complete
  *	free		a communicator is freed while a call on it runs
  *	types		a datatype is freed while a call with it runs
  *	large		datatypes are made with large counts, where the MPI has these
@@ -197,7 +198,28 @@ static void constant(void)
 		MPI_Bcast(data, bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
 		equal("comparison", memcmp(data, text, 8), 0);
 	}
+	/* the root keeps its block where it is */
+	for (int bytes = 8; bytes <= (int)sizeof(text) / size; bytes *= 8) {
+		memset(got, 1, sizeof(text));
+		MPI_Scatter(text, bytes, MPI_CHAR, rank ? got : MPI_IN_PLACE, bytes, MPI_CHAR, 0,
+			    MPI_COMM_WORLD);
+		equal("comparison", rank && memcmp(got, text + rank * bytes, bytes), 0);
+	}
 	free(got);
+}
+
+static void get_status(void)
+{
+	MPI_Request request;
+	int sum = -1, done;
+
+	MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+	do {
+		MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE);
+	} while (!done);
+	equal("sum", sum, size * (size - 1) / 2);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	equal("request", request == MPI_REQUEST_NULL, 1);
 }
 
 static void free_comm(void)
@@ -395,7 +417,8 @@ static int run(const char *name, const char *argument)
 	} cases[] = {
 		{ "progress", progress }, { "wait", wait_progress }, { "window", window },
 		{ "many", many }, { "early", early }, { "threads", threads },
-		{ "constant", constant }, { "free", free_comm }, { "types", free_type },
+		{ "constant", constant }, { "status", get_status }, { "free", free_comm },
+		{ "types", free_type },
 		{ "large", large_counts }, { "duplicate", duplicate }, { "beside", beside },
 		{ "inter", inter }, { "duplicates", duplicates }, { NULL },
 	};

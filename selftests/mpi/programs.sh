@@ -66,6 +66,40 @@ mostly_in_kernel()
 	((percent >= $2))
 }
 
+# all_taken FILE RANKS COMMUNICATORS: each rank has had so many in the kernel.
+all_taken()
+{
+	grep -E 'is not taken|torcoll: .* communicators; ' "$work/$1"
+	(($(grep -c "torcoll: $3 communicators; " "$work/$1") == $2))
+}
+
+# says FILE WORDS: a rank has said so.
+says()
+{
+	grep 'torcoll: .* on .*: ' "$work/$1"
+	grep -q "$2" "$work/$1"
+}
+
+# own_reasons FILE: of two communicators whose calls fail, each has the sentence of its own call.
+own_reasons()
+{
+	says "$1" ' on first: allreduce' && says "$1" ' on second: broadcast' &&
+		! grep -Eq ' on first: broadcast| on second: allreduce' "$work/$1"
+}
+
+# troubles PROGRAM: those that both MPIs have, but for the late rank.
+troubles()
+{
+	local case
+
+	for case in requests reasons pack memory; do
+		check "trouble__$case" run "$case" 240 5 "$1" "$case"
+	done
+	check trouble__reasons_of_their_own own_reasons reasons
+	check trouble__pack_is_told says pack ' on packed: the MPI cannot pack the data'
+	check trouble__memory_is_told says memory 'is not taken.*: out of memory'
+}
+
 # rank_killed PROGRAM: one of the ranks is killed in the midst of steps: the others get an error, at once and all.
 rank_killed()
 {

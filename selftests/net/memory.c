@@ -133,6 +133,22 @@ static bool is_broadcast_from(const int32_t *from, uint32_t count)
 	return good;
 }
 
+/* The root keeps its own block where it is. */
+static bool is_scattered_from(const int32_t *from, uint32_t count)
+{
+	uint32_t rank = torcoll_comm_rank(comm), each = count / torcoll_comm_size(comm);
+	const int32_t *block = from + rank * each;
+	int32_t *x = malloc(BYTES);
+	bool good;
+
+	memset(x, 0xff, BYTES);
+	good = !torcoll_scatter(comm, rank ? NULL : from, rank ? x : (void *)block, count,
+				TORCOLL_I32, 0) &&
+	       (!rank || !memcmp(x, block, each * sizeof(*x)));
+	free(x);
+	return good;
+}
+
 static void try_read_only(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -147,6 +163,10 @@ static void try_read_only(void)
 	result(is_broadcast_from(own, COUNT), "read_only__broadcast");
 	result(file != MAP_FAILED && is_broadcast_from(file, COUNT), "read_only__broadcast_of_a_file");
 	result(is_broadcast_from(own, COUNT), "read_only__broadcast_once_more");
+	result(is_scattered_from(own, 8), "read_only__scatter_of_few_in_place");
+	result(is_scattered_from(own, COUNT), "read_only__scatter_in_place");
+	result(file != MAP_FAILED && is_scattered_from(file, COUNT),
+	       "read_only__scatter_of_a_file_in_place");
 	munmap(own, BYTES);
 	munmap((void *)file, BYTES);
 	close(fd);

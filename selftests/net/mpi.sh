@@ -3,7 +3,8 @@
 # timeout: 1200
 #
 # Programs of Open MPI, unchanged, whose collectives the component torcoll runs, over the torus alone: every call against a
-# sequential program, random programs, and what must not hang; in Fortran and Python too. SEEDS= random programs, 20 if not set, from FIRST= on.
+# sequential program, random programs, and what must not hang; in Fortran, by both of its modules, and Python too. SEEDS= random
+# programs, 20 if not set, from FIRST= on.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -32,7 +33,7 @@ for ranks in 4 5; do
 	diag <"$work/every$ranks"
 	check "every_call__${ranks}_ranks_in_the_kernel" mostly_in_kernel "every$ranks" 90
 done
-for case in progress wait many constant free types large duplicate beside inter duplicates; do
+for case in progress wait many constant status free types large duplicate beside inter duplicates; do
 	check "order__$case" run order 240 5 "$programs/order" "$case"
 done
 if run plain 240 5 --mca coll ^torcoll "$programs/order" window >/dev/null; then
@@ -48,8 +49,13 @@ if grep -qw cx16 /proc/cpuinfo || [[ $(uname -m) != x86_64 ]]; then
 else
 	skip random_programs__of_two_threads "Open MPI's threads need cmpxchg16b, which this processor has not"
 fi
-check fortran run fortran 240 5 "$programs/fortran"
-check fortran__in_the_kernel mostly_in_kernel fortran 90
+check trouble__late run late 240 5 --mca coll_torcoll_timeout 8 "$programs/trouble" late
+check trouble__late_is_taken all_taken late 5 2
+troubles "$programs/trouble"
+for fortran in fortran fortran08; do
+	check "$fortran" run "$fortran" 240 5 "$programs/$fortran"
+	check "${fortran}__in_the_kernel" mostly_in_kernel "$fortran" 90
+done
 if python3 -c "import mpi4py" 2>/dev/null; then
 	check python run python 300 4 python3 "$TORCOLL_TOP/selftests/mpi/smoke.py"
 	# few calls, of which the first on a communicator makes its comm

@@ -3,7 +3,8 @@
 # timeout: 1200
 #
 # Programs of MPICH, unchanged, before which libtorcoll-mpi.so stands, over the torus alone: every call against a sequential
-# program, random programs, and what must not hang; in Fortran too. SEEDS= random programs, 10 if not set, from FIRST= on.
+# program, random programs, and what must not hang; in Fortran too, by both of its modules. SEEDS= random programs, 10 if not set, from
+# FIRST= on.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -40,7 +41,7 @@ for ranks in 4 5; do
 	diag <"$work/every$ranks"
 	check "every_call__${ranks}_ranks_in_the_kernel" mostly_in_kernel "every$ranks" 90
 done
-for case in progress wait many early threads constant free types large duplicate beside inter duplicates; do
+for case in progress wait many early threads constant status free types large duplicate beside inter duplicates; do
 	check "order__$case" run order 240 5 "$programs/order.mpich" "$case"
 done
 if plain plain 240 5 "$programs/order.mpich" window >/dev/null; then
@@ -50,8 +51,19 @@ else
 fi
 check random_programs run random 600 5 "$programs/random.mpich" "${FIRST:-1}" "${SEEDS:-10}"
 check random_programs__in_the_kernel mostly_in_kernel random 90
-check fortran run fortran 240 5 "$programs/fortran.mpich"
-check fortran__in_the_kernel mostly_in_kernel fortran 90
+check trouble__late run late 240 5 env TORCOLL_MPI_TIMEOUT=8 "$programs/trouble.mpich" late
+check trouble__late_is_taken all_taken late 5 2
+troubles "$programs/trouble.mpich"
+# all are taken in the end
+check trouble__memory_is_taken all_taken memory 5 4
+check trouble__attribute run attribute 240 5 "$programs/trouble.mpich" attribute
+check trouble__attribute_is_taken all_taken attribute 5 2
+check trouble__level run level 240 5 env MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE \
+	"$programs/trouble.mpich" level
+for fortran in fortran fortran08; do
+	check "$fortran" run "$fortran" 240 5 "$programs/$fortran.mpich"
+	check "${fortran}__in_the_kernel" mostly_in_kernel "$fortran" 90
+done
 check cable__cut_is_not_seen cable_cut "$programs/order.mpich"
 check rank__killed_ends_the_others rank_killed "$programs/order.mpich"
 finish

@@ -188,6 +188,9 @@ static void run(u32 node, const struct tor_move *m)
 		assert_true(m->soff + m->n <= fold[node].own);
 	/* a seat's input is only read */
 	assert_true(m->to == TOR_FOLD_OWN || !m->to_input);
+	/* and so is all that a scatter's root has */
+	assert_true(call[0].collective != TORCOLL_SCATTER || m->to == TOR_FOLD_OWN ||
+		    tor_team_rank_in(&map, node, m->to) != call[0].root);
 	for (k = 0; k < m->n; k++)
 		to[k] = m->reduce ? combine(to[k], from[k]) : from[k];
 }

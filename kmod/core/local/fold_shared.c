@@ -112,12 +112,19 @@ static bool blocks_pack_own(const struct tor_fold *f, struct tor_fold_cursor *c,
 	return true;
 }
 
+/*
+ * Not to a scatter's root: its block is there, in memory that may not be
+ * writable.
+ */
 static bool blocks_unpack_own(const struct tor_fold *f, struct tor_fold_cursor *c,
 			      struct tor_move *m)
 {
+	const struct tor_call *r = tor_fold_called(f);
 	bool more = blocks_pack_own(f, c, m);
 
 	blocks_turn(m);
+	if (more && r->collective == TORCOLL_SCATTER && tor_fold_rank(f, m->to) == r->root)
+		m->n = 0;
 	return more;
 }
 

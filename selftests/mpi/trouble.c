@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a program may meet that is no fault of its own: trouble CASE. Exits with
+ * 1 if a result is wrong; otherwise it hangs, or what the library says is wrong.
+ *
+ *	late		one rank comes to a communicator's first call long after the others
+ *	requests	of many requests that a process once had, later calls know nothing
+ *	reasons		calls on two communicators fail at a time: each says why it has
+ *	pack		the MPI cannot pack what is sent
+ *	memory		memory is short at one rank while communicators are made
+ *	attribute	MPICH: a communicator cannot keep an attribute at one rank
+ *	level		MPICH: the environment says that threads call MPI, the program nothing
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define LATE		12	/* s, which is more than the timeout that the test gives */
+#define REQUESTS	100000
+#define TIMES		50
+#define POLLS		400	/* in 2 s; who sleeps looks 62 times a second */
+
+static int rank, size, wrong;
+
+static void equal(const char *what, long value, long should)
+{
+	if (value == should)
+		return;
+	printf("rank %d: %s is %ld, not %ld\n", rank, what, value, should);
+	wrong = 1;
+}
+
+static void sum_on(MPI_Comm comm)
+{
+	int sum = -1;
+
+	MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+	equal("sum", sum, size * (size - 1) / 2);
+}
+
+/* ---- what is below: before the functions of the same names ---- */
+
+/* The allocation that fails: the first of so many elements, or after others. */
+static struct {
+	bool armed;
+	size_t n, size;		/* 0: any */
+	int before;
+} denied;
+
+void *calloc(size_t n, size_t bytes)
+{
+	void *p;
+
+	if (denied.armed && (!denied.n || (n == denied.n && bytes == denied.size)) &&
+	    !denied.before--) {
+		denied.armed = false;
+		errno = ENOMEM;
+		return NULL;
+	}
+	p = reallocarray(NULL, n, bytes);
+	return p ? memset(p, 0, n * bytes) : NULL;
+}
+
+static bool cannot_pack;
+
+#ifdef MPICH_VERSION
+static bool cannot_keep;
+static unsigned long tests;
+
+int PMPI_Comm_set_attr(MPI_Comm comm, int key, void *value)
+{
+	if (cannot_keep) {
+		cannot_keep = false;
+		return MPI_ERR_OTHER;
+	}
+	return MPI_Comm_set_attr(comm, key, value);
+}
+
+int PMPI_Pack_c(const void *in, MPI_Count n, MPI_Datatype type, void *out, MPI_Count room,
+		MPI_Count *position, MPI_Comm comm)
+{
+	return cannot_pack ? MPI_ERR_OTHER : MPI_Pack_c(in, n, type, out, room, position, comm);
+}
+
+int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+	static int (*next)(MPI_Request *request, int *flag, MPI_Status *status);
+
+	tests++;
+	if (!next)
+		next = (int (*)(MPI_Request *, int *, MPI_Status *))dlsym(RTLD_NEXT, "PMPI_Test");
+	return next(request, flag, status);
+}
+#else
+int opal_convertor_pack(void *convertor, struct iovec *iov, uint32_t *n, size_t *bytes)
+{
+	static int (*next)(void *convertor, struct iovec *iov, uint32_t *n, size_t *bytes);
+
+	if (cannot_pack)
+		return -1;
+	if (!next)
+		next = (int (*)(void *, struct iovec *, uint32_t *, size_t *))
+			dlsym(RTLD_NEXT, "opal_convertor_pack");
+	return next(convertor, iov, n, bytes);
+}
+#endif
+
+/* ---- cases ---- */
+
+static void late(void)
+{
+	MPI_Comm dup;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+	if (rank == size - 1)
+		sleep(LATE);
+	for (int i = 0; i < 10; i++)
+		sum_on(dup);
+	MPI_Comm_free(&dup);
+}
+
+/* The shortest of several, in us. */
+static double barrier_time(void)
+{
+	double best = 1e9, begin, took;
+
+	for (int i = 0; i < TIMES; i++) {
+		begin = MPI_Wtime();
+		MPI_Barrier(MPI_COMM_WORLD);
+		took = 1e6 * (MPI_Wtime() - begin);
+		if (took < best)
+			best = took;
+	}
+	return best;
+}
+
+static void requests(void)
+{
+	MPI_Request *request = malloc(REQUESTS * sizeof(*request));
+	double before = barrier_time(), after;
+	int token = 0;
+
+	for (int i = 0; i < REQUESTS && !rank; i++)
+		MPI_Irecv(&token, 0, MPI_INT, 0, 1, MPI_COMM_SELF, &request[i]);
+	for (int i = 0; i < REQUESTS && !rank; i++)
+		MPI_Send(&token, 0, MPI_INT, 0, 1, MPI_COMM_SELF);
+	if (!rank)
+		MPI_Waitall(REQUESTS, request, MPI_STATUSES_IGNORE);
+	after = barrier_time();
+	if (!rank)
+		printf("a barrier takes %.0f us, and %.0f after %d messages\n", before, after,
+		       REQUESTS);
+	equal("a barrier that takes much longer", after > 2 * before + 2000, 0);
+	free(request);
+}
+
+static MPI_Comm named_dup(const char *name)
+{
+	MPI_Comm dup;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+	MPI_Comm_set_name(dup, name);
+	MPI_Comm_set_errhandler(dup, MPI_ERRORS_RETURN);
+	/* from here on calls that do not block can run in the kernel as well */
+	MPI_Barrier(dup);
+	return dup;
+}
+
+/* Ranks disagree on how long a vector is, and on how long another one. */
+static void reasons(void)
+{
+	int in[2] = { 0 }, out[2], done, n = rank ? 1 : 2;
+	MPI_Comm dup[2] = { named_dup("first"), named_dup("second") };
+	MPI_Request request[2];
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Iallreduce(in, out, n, MPI_INT, MPI_SUM, dup[0], &request[0]);
+	MPI_Ibcast(in, n, MPI_INT, 0, dup[1], &request[1]);
+	/* both have failed when the MPI looks for the first time */
+	sleep(2);
+	for (int i = 0; i < 2; i++)
+		do {
+			if (MPI_Test(&request[i], &done, MPI_STATUS_IGNORE))
+				break;
+		} while (!done);
+	for (int i = 0; i < 2; i++)
+		MPI_Comm_free(&dup[i]);
+}
+
+static void pack(void)
+{
+	MPI_Comm dup = named_dup("packed");
+	MPI_Datatype gaps;
+	int data[8] = { 0 }, err;
+
+	MPI_Type_vector(4, 1, 2, MPI_INT, &gaps);
+	MPI_Type_commit(&gaps);
+	cannot_pack = !rank;
+	err = MPI_Bcast(data, 1, gaps, 0, dup);
+	cannot_pack = false;
+	equal("success", !err, 0);
+	MPI_Type_free(&gaps);
+	MPI_Comm_free(&dup);
+}
+
+/* At rank 1 one allocation of the library fails: Open MPI's of the nodes of the ranks, each of those for MPICH. */
+static void memory(void)
+{
+#ifdef MPICH_VERSION
+	const int cases = 3, n = 0;
+#else
+	const int cases = 1, n = size;
+#endif
+	MPI_Comm dup;
+
+	for (int i = 0; i < cases; i++) {
+		if (n && rank == 1)
+			denied = (typeof(denied)){ true, n, sizeof(uint32_t), i };
+		MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+		if (!n && rank == 1)
+			denied = (typeof(denied)){ true, 0, 0, i };
+		for (int k = 0; k < 3; k++)
+			sum_on(dup);
+		equal("allocations to fail", denied.armed, 0);
+		denied.armed = false;
+		MPI_Comm_free(&dup);
+	}
+}
+
+#ifdef MPICH_VERSION
+static void attribute(void)
+{
+	MPI_Comm dup;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+	cannot_keep = rank == 1;
+	for (int i = 0; i < 3; i++)
+		sum_on(dup);
+	equal("attributes to lose", cannot_keep, 0);
+}
+
+static void level(void)
+{
+	unsigned long before;
+	int provided;
+
+	MPI_Query_thread(&provided);
+	equal("level", provided, MPI_THREAD_MULTIPLE);
+	before = tests;
+	if (!rank)
+		sleep(2);
+	MPI_Barrier(MPI_COMM_WORLD);
+	equal("a rank that sleeps", rank && tests - before < POLLS, 0);
+}
+#endif
+
+static bool run(const char *name)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} cases[] = {
+		{ "late", late }, { "requests", requests }, { "reasons", reasons },
+		{ "pack", pack }, { "memory", memory },
+#ifdef MPICH_VERSION
+		{ "attribute", attribute }, { "level", level },
+#endif
+		{ NULL },
+	};
+
+	for (size_t i = 0; cases[i].name; i++)
+		if (!strcmp(cases[i].name, name)) {
+			cases[i].run();
+			return true;
+		}
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	int any;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (argc < 2 || !run(argv[1])) {
+		fprintf(stderr, "trouble: no such case\n");
+		return 2;
+	}
+	MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	if (!rank)
+		printf("%s, %d wrong\n", argv[1], any);
+	/* it may not return */
+	fflush(stdout);
+	MPI_Finalize();
+	return any;
+}
