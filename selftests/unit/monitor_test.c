@@ -126,7 +126,7 @@ static void tell__cables_of_a_link(void **state)
 			    "port changed 1 dim 0 plus dev d0p2 waiting");
 	assert_string_equal(told(said, changed, PORT(0, D0P, "up")), "");
 	/* one of them is gone, whose device is not known any more */
-	assert_string_equal(told(said, deleted, PORT(1, , "absent")),
+	assert_string_equal(told(said, deleted, PORT(1, "", "absent")),
 			    "port deleted 1 dim 0 plus cable 1 absent");
 	assert_string_equal(told(said, changed, PORT(0, D0P, "up")), "");
 	assert_string_equal(told(said, changed, PORT(1, D0P2, "up")), "port changed 1 dim 0 plus dev d0p2 up");
