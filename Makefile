@@ -87,10 +87,12 @@ CXX ?= g++
 AR ?= ar
 PKG_CONFIG ?= pkg-config
 
-# Where Open MPI 4.1 is, with its internal headers; nowhere for another architecture.
+# Where Open MPI 4.1 or 5.0 is, with its internal headers, and where PMIx's are, which those of 5.0 include; nowhere for another
+# architecture.
 mpi_incdir := $(if $(cross),,$(patsubst %/openmpi/ompi/mca/coll/coll.h,%,$(firstword \
 	$(wildcard /usr/lib/$(machine)-linux-gnu/openmpi/include/openmpi/ompi/mca/coll/coll.h))))
-mpi_incdir := $(if $(mpi_incdir),$(shell grep -sq 'define OMPI_MAJOR_VERSION 4' $(mpi_incdir)/mpi.h && echo $(mpi_incdir)))
+mpi_incdir := $(if $(mpi_incdir),$(shell grep -sq 'define OMPI_MAJOR_VERSION [45]' $(mpi_incdir)/mpi.h && echo $(mpi_incdir)))
+pmix_incdir := $(if $(mpi_incdir),$(firstword $(wildcard /usr/lib/$(machine)-linux-gnu/pmix2/include)))
 # Where MPICH is.
 mpich_incdir := $(if $(cross),,$(patsubst %/mpi.h,%,$(wildcard /usr/include/$(machine)-linux-gnu/mpich/mpi.h)))
 
@@ -231,7 +233,8 @@ flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
 flags_kmod := -iquote kmod
 flags_bench := -iquote kmod -Ilib -Ilib/include
 flags_lib := -Ilib -Ilib/include -fPIC
-flags_mpi = -Ilib -fPIC -isystem $(mpi_incdir) -isystem $(mpi_incdir)/openmpi -idirafter mpi/openmpi/missing
+flags_mpi = -Ilib -fPIC -isystem $(mpi_incdir) -isystem $(mpi_incdir)/openmpi $(addprefix -isystem ,$(pmix_incdir)) \
+	-idirafter mpi/openmpi/missing
 flags_tools = -iquote kmod -Ilib -Ilib/include -Itools/common -Itools $(NL_CFLAGS)
 flags_selftests = -Iselftests/plans -iquote kmod -Iselftests/unit -Iselftests/fuzz -Ilib -Ilib/include -Itools/torcollctl \
 	$(NL_CFLAGS)
@@ -321,6 +324,10 @@ mpich_sources := $(wildcard mpi/common/*.c mpi/mpich/*.c)
 mpich_library := $(B)/mpi/libtorcoll-mpi.so
 mpi_headers := $(wildcard mpi/*/*.h) lib/torcoll.h lib/internal.h
 
+# Open MPI's component names what it has of others, since a program may load Open MPI so that nobody else sees it, as Python does
+# with mpi4py 4.
+mpi_libs = -L$(mpi_incdir:%/include=%/lib) -lmpi -lopen-pal $(if $(pmix_incdir),-lpmix)
+
 # Both have the library within, of which nobody else sees anything. Part of all where the headers of an MPI are.
 .PHONY: mpi
 mpi: | deps-mpi
@@ -331,10 +338,10 @@ ifneq ($(mpi_incdir),)
 $(mpi_component): $(call objects,host,$(mpi_sources)) $(B)/lib/libtorcoll.a
 	$(say) LD $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) -shared -pthread -Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
+	$(Q)$(CC) -shared -pthread -Wl,--exclude-libs,ALL -Wl,--as-needed -Wl,-z,defs $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(mpi_libs)
 else
 $(mpi_component):
-	@echo 'mpi: the component is for Open MPI 4.1, of which there are no internal headers here (libopenmpi-dev of Debian 12)' >&2
+	@echo 'mpi: the component is for Open MPI 4.1 and 5.0, of which there are no internal headers here (libopenmpi-dev)' >&2
 	@exit 1
 endif
 

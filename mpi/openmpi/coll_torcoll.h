@@ -26,13 +26,13 @@
 #include "ompi/mca/coll/coll.h"
 #include "ompi/request/request.h"
 #include "opal/class/opal_list.h"
-#include "opal/threads/mutex.h"
 #include "opal/util/output.h"
 
 #include <torcoll.h>
 
 #include "../common/describe.h"
 #include "../common/type.h"
+#include "compat.h"
 
 /* All functions of a module that have a lower one. */
 #define COLL_TORCOLL_FUNCTIONS(F)								\
@@ -44,7 +44,7 @@
 	F(ireduce_scatter) F(ireduce_scatter_block) F(iscan) F(iscatter) F(iscatterv)
 
 struct coll_torcoll_component {
-	mca_coll_base_component_2_0_0_t super;
+	coll_torcoll_base_t super;
 	/* parameters */
 	int priority;
 	bool enable;
@@ -72,7 +72,8 @@ struct coll_torcoll_module {
 	mca_coll_base_module_t super;
 	struct ompi_communicator_t *comm;
 	struct torcoll_comm *tc;	/* NULL: not attached */
-	uint32_t *nodes;		/* of the ranks, until it has been tried to attach */
+	uint32_t *nodes;		/* of the ranks */
+	bool tried;			/* to attach */
 	uint64_t fabric;
 	mca_coll_base_comm_coll_t lower;
 	bool lower_held;
@@ -155,7 +156,7 @@ static inline bool coll_torcoll_attached(struct coll_torcoll_module *m)
 /* Return whether a call that must not wait for other ranks can run in the kernel. */
 static inline bool coll_torcoll_may_start(struct coll_torcoll_module *m)
 {
-	if (!m->tc && m->nodes)
+	if (!m->tc && !m->tried)
 		tmpi_leave(TMPI_EARLY);
 	return m->tc;
 }

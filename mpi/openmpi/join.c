@@ -24,7 +24,7 @@ static int join_draw(struct coll_torcoll_module *m, uint64_t drawn[2])
 				   m->lower.coll_bcast_module);
 }
 
-static int join_all(struct coll_torcoll_module *m)
+static struct torcoll_comm *join_all(struct coll_torcoll_module *m)
 {
 	struct tmpi_join join = { .config = {
 		.fabric = m->fabric,
@@ -38,23 +38,22 @@ static int join_all(struct coll_torcoll_module *m)
 
 	ret = join_draw(m, drawn);
 	if (ret != OMPI_SUCCESS)
-		return ret;
+		return NULL;
 	tmpi_join(&join, coll_torcoll.t, "openmpi", drawn, coll_torcoll.timeout);
 	failed = join.err != 0;
 	ret = m->lower.coll_allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, m->comm,
 				      m->lower.coll_allreduce_module);
 	if (ret == OMPI_SUCCESS && !any) {
-		m->tc = join.comm;
 		opal_output_verbose(1, coll_torcoll.output,
 				    "coll:torcoll: %s: %d ranks on fabric %" PRIu64 ", as comm %s",
 				    m->comm->c_name, ompi_comm_size(m->comm), m->fabric, join.name);
-		return OMPI_SUCCESS;
+		return join.comm;
 	}
 	opal_output_verbose(1, coll_torcoll.output, "coll:torcoll: %s is not taken: %s",
 			    m->comm->c_name,
 			    join.err ? join.why : "not all ranks could join its comm");
 	torcoll_comm_close(join.comm);
-	return ret == OMPI_SUCCESS ? OMPI_ERR_NOT_AVAILABLE : ret;
+	return NULL;
 }
 
 /*
@@ -75,19 +74,24 @@ static bool comm_is_part(const struct ompi_communicator_t *comm)
 	return false;
 }
 
+/*
+ * A lower component may begin its first call, by which we join, with collectives
+ * of its own on this same communicator (han, to divide it): these must not join
+ * again.
+ */
 bool coll_torcoll_attach(struct coll_torcoll_module *m)
 {
-	uint32_t *nodes = m->nodes;
-
-	if (!nodes)
+	if (m->tried)
 		return false;
-	if (comm_is_part(m->comm))
+	m->tried = true;
+	if (comm_is_part(m->comm)) {
 		opal_output_verbose(1, coll_torcoll.output,
 				    "coll:torcoll: %s is not taken: it is a part of an intercommunicator",
 				    m->comm->c_name);
-	else if (join_all(m) == OMPI_SUCCESS)
+		return false;
+	}
+	m->tc = join_all(m);
+	if (m->tc)
 		coll_torcoll.comms++;
-	m->nodes = NULL;
-	free(nodes);
 	return m->tc;
 }
