@@ -24,7 +24,7 @@ static int join_draw(struct coll_torcoll_module *m, uint64_t drawn[2])
 				   m->lower.coll_bcast_module);
 }
 
-static struct torcoll_comm *join_all(struct coll_torcoll_module *m)
+struct torcoll_comm *coll_torcoll_join(struct coll_torcoll_module *m)
 {
 	struct tmpi_join join = { .config = {
 		.fabric = m->fabric,
@@ -90,7 +90,7 @@ bool coll_torcoll_attach(struct coll_torcoll_module *m)
 				    m->comm->c_name);
 		return false;
 	}
-	m->tc = join_all(m);
+	m->tc = coll_torcoll_join(m);
 	if (m->tc)
 		coll_torcoll.comms++;
 	return m->tc;

@@ -90,6 +90,7 @@ mca_coll_base_module_t *coll_torcoll_comm_query(struct ompi_communicator_t *comm
 	m->fabric = fabric;
 	m->super.coll_module_enable = module_enable;
 	coll_torcoll_set_functions(&m->super);
+	coll_torcoll_set_persistent(&m->super);
 	*priority = coll_torcoll.priority;
 	return &m->super;
 }
