@@ -139,6 +139,7 @@ help:
 	@echo '  make install            library, Python package, tools, headers, manual pages, module source for DKMS; DESTDIR= PREFIX='
 	@echo '  make uninstall          removes what that has installed; with the same DESTDIR= PREFIX='
 	@echo '  make install-module     the module for KDIR=, without DKMS'
+	@echo '  make mpi5               the component for Open MPI 5.0, where 4.1 is here, in a chroot of Debian 13: for its test'
 	@echo '  make install-mpi        the component of Open MPI; DESTDIR= MCADIR='
 	@echo '  make install-torch      the backend of torch.distributed; DESTDIR= PYTHONDIR='
 	@echo '  make deb                Debian packages, in build/deb/'
@@ -384,9 +385,26 @@ $(torch_module):
 	@exit 1
 endif
 
+# The component for Open MPI 5.0, with its tests, where this Debian has 4.1: made in a chroot of Debian 13, where a test runs them.
+# It is made where that is possible, which takes root, and a network for the first time; the file says where the chroot is.
+mpi5_root := build/trixie/root
+mpi5_packages := openmpi-bin,libopenmpi-dev,gcc,gfortran,libc6-dev,zlib1g-dev,make,busybox-static,gojq,iproute2,kmod,procps,python3-mpi4py,python3-numpy
+mpi5_own := $(if $(mpi_incdir),$(shell grep -sq 'define OMPI_MAJOR_VERSION 5' $(mpi_incdir)/mpi.h && echo yes))
+.PHONY: mpi5
+mpi5:
+	$(Q)rm -f $(mpi5_root)
+ifneq ($(mpi5_own),)
+	@echo 'mpi5: Open MPI is 5.0 here: make mpi'
+else
+	$(Q)scripts/in-suite trixie $(mpi5_packages) $(MAKE) --no-print-directory V=$(V) B=build/trixie DEPS=no mpi mpi-tests
+	$(Q)bash -c ". scripts/common.sh; echo \$$cache/suites/trixie" >$(mpi5_root)
+endif
+
 # Programs of MPI for tests of it, for each MPI.
+.PHONY: mpi-tests
 mpi_tests := $(if $(mpi_incdir),$(addprefix $(B)/mpi/,every random order fortran))
 mpich_tests := $(if $(mpich_incdir),$(addprefix $(B)/mpi/,every.mpich random.mpich order.mpich fortran.mpich))
+mpi-tests: $(mpi_tests) $(mpich_tests)
 mpi_test_sources := $(addprefix selftests/mpi/,calls.c moves.c reductions.c)
 
 $(filter-out %/fortran,$(mpi_tests)): $(B)/mpi/%: selftests/mpi/%.c $(mpi_test_sources) selftests/mpi/calls.h | deps-mpi
