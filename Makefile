@@ -87,10 +87,12 @@ CXX ?= g++
 AR ?= ar
 PKG_CONFIG ?= pkg-config
 
-# Where Open MPI 4.1 is, with its internal headers; nowhere for another architecture.
+# Where Open MPI 4.1 or 5.0 is, with its internal headers, and where PMIx's are, which those of 5.0 include; nowhere for another
+# architecture.
 mpi_incdir := $(if $(cross),,$(patsubst %/openmpi/ompi/mca/coll/coll.h,%,$(firstword \
 	$(wildcard /usr/lib/$(machine)-linux-gnu/openmpi/include/openmpi/ompi/mca/coll/coll.h))))
-mpi_incdir := $(if $(mpi_incdir),$(shell grep -sq 'define OMPI_MAJOR_VERSION 4' $(mpi_incdir)/mpi.h && echo $(mpi_incdir)))
+mpi_incdir := $(if $(mpi_incdir),$(shell grep -sq 'define OMPI_MAJOR_VERSION [45]' $(mpi_incdir)/mpi.h && echo $(mpi_incdir)))
+pmix_incdir := $(if $(mpi_incdir),$(firstword $(wildcard /usr/lib/$(machine)-linux-gnu/pmix2/include)))
 # Where MPICH is.
 mpich_incdir := $(if $(cross),,$(patsubst %/mpi.h,%,$(wildcard /usr/include/$(machine)-linux-gnu/mpich/mpi.h)))
 
@@ -137,6 +139,7 @@ help:
 	@echo '  make install            library, Python package, tools, headers, manual pages, module source for DKMS; DESTDIR= PREFIX='
 	@echo '  make uninstall          removes what that has installed; with the same DESTDIR= PREFIX='
 	@echo '  make install-module     the module for KDIR=, without DKMS'
+	@echo '  make mpi5               the component for Open MPI 5.0, where 4.1 is here, in a chroot of Debian 13: for its test'
 	@echo '  make install-mpi        the component of Open MPI; DESTDIR= MCADIR='
 	@echo '  make install-torch      the backend of torch.distributed; DESTDIR= PYTHONDIR='
 	@echo '  make deb                Debian packages, in build/deb/'
@@ -231,7 +234,8 @@ flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
 flags_kmod := -iquote kmod
 flags_bench := -iquote kmod -Ilib -Ilib/include
 flags_lib := -Ilib -Ilib/include -fPIC
-flags_mpi = -Ilib -fPIC -isystem $(mpi_incdir) -isystem $(mpi_incdir)/openmpi -idirafter mpi/openmpi/missing
+flags_mpi = -Ilib -fPIC -isystem $(mpi_incdir) -isystem $(mpi_incdir)/openmpi $(addprefix -isystem ,$(pmix_incdir)) \
+	-idirafter mpi/openmpi/missing
 flags_tools = -iquote kmod -Ilib -Ilib/include -Itools/common -Itools $(NL_CFLAGS)
 flags_selftests = -Iselftests/plans -iquote kmod -Iselftests/unit -Iselftests/fuzz -Ilib -Ilib/include -Itools/torcollctl \
 	$(NL_CFLAGS)
@@ -321,6 +325,10 @@ mpich_sources := $(wildcard mpi/common/*.c mpi/mpich/*.c)
 mpich_library := $(B)/mpi/libtorcoll-mpi.so
 mpi_headers := $(wildcard mpi/*/*.h) lib/torcoll.h lib/internal.h
 
+# Open MPI's component names what it has of others, since a program may load Open MPI so that nobody else sees it, as Python does
+# with mpi4py 4.
+mpi_libs = -L$(mpi_incdir:%/include=%/lib) -lmpi -lopen-pal $(if $(pmix_incdir),-lpmix)
+
 # Both have the library within, of which nobody else sees anything. Part of all where the headers of an MPI are.
 .PHONY: mpi
 mpi: | deps-mpi
@@ -331,10 +339,10 @@ ifneq ($(mpi_incdir),)
 $(mpi_component): $(call objects,host,$(mpi_sources)) $(B)/lib/libtorcoll.a
 	$(say) LD $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) -shared -pthread -Wl,--exclude-libs,ALL $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
+	$(Q)$(CC) -shared -pthread -Wl,--exclude-libs,ALL -Wl,--as-needed -Wl,-z,defs $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(mpi_libs)
 else
 $(mpi_component):
-	@echo 'mpi: the component is for Open MPI 4.1, of which there are no internal headers here (libopenmpi-dev of Debian 12)' >&2
+	@echo 'mpi: the component is for Open MPI 4.1 and 5.0, of which there are no internal headers here (libopenmpi-dev)' >&2
 	@exit 1
 endif
 
@@ -377,9 +385,26 @@ $(torch_module):
 	@exit 1
 endif
 
+# The component for Open MPI 5.0, with its tests, where this Debian has 4.1: made in a chroot of Debian 13, where a test runs them.
+# It is made where that is possible, which takes root, and a network for the first time; the file says where the chroot is.
+mpi5_root := build/trixie/root
+mpi5_packages := openmpi-bin,libopenmpi-dev,gcc,gfortran,libc6-dev,zlib1g-dev,make,busybox-static,gojq,iproute2,kmod,procps,python3-mpi4py,python3-numpy
+mpi5_own := $(if $(mpi_incdir),$(shell grep -sq 'define OMPI_MAJOR_VERSION 5' $(mpi_incdir)/mpi.h && echo yes))
+.PHONY: mpi5
+mpi5:
+	$(Q)rm -f $(mpi5_root)
+ifneq ($(mpi5_own),)
+	@echo 'mpi5: Open MPI is 5.0 here: make mpi'
+else
+	$(Q)scripts/in-suite trixie $(mpi5_packages) $(MAKE) --no-print-directory V=$(V) B=build/trixie DEPS=no mpi mpi-tests
+	$(Q)bash -c ". scripts/common.sh; echo \$$cache/suites/trixie" >$(mpi5_root)
+endif
+
 # Programs of MPI for tests of it, for each MPI.
 mpi_tests := $(if $(mpi_incdir),$(addprefix $(B)/mpi/,every random order trouble fortran fortran08))
 mpich_tests := $(if $(mpich_incdir),$(addprefix $(B)/mpi/,$(addsuffix .mpich,every random order trouble fortran fortran08)))
+.PHONY: mpi-tests
+mpi-tests: $(mpi_tests) $(mpich_tests)
 mpi_test_sources := $(addprefix selftests/mpi/,calls.c moves.c reductions.c)
 
 # Functions of its own are before those of libraries.

@@ -26,13 +26,13 @@
 #include "ompi/mca/coll/coll.h"
 #include "ompi/request/request.h"
 #include "opal/class/opal_list.h"
-#include "opal/threads/mutex.h"
 #include "opal/util/output.h"
 
 #include <torcoll.h>
 
 #include "../common/describe.h"
 #include "../common/type.h"
+#include "compat.h"
 #include "internal.h"
 
 /* All functions of a module that have a lower one. */
@@ -42,10 +42,14 @@
 	F(reduce_scatter_block) F(scan) F(scatter) F(scatterv)					\
 	F(iallgather) F(iallgatherv) F(iallreduce) F(ialltoall) F(ialltoallv) F(ialltoallw)	\
 	F(ibarrier) F(ibcast) F(iexscan) F(igather) F(igatherv) F(ireduce)			\
-	F(ireduce_scatter) F(ireduce_scatter_block) F(iscan) F(iscatter) F(iscatterv)
+	F(ireduce_scatter) F(ireduce_scatter_block) F(iscan) F(iscatter) F(iscatterv)		\
+	F(allgather_init) F(allgatherv_init) F(allreduce_init) F(alltoall_init)			\
+	F(alltoallv_init) F(alltoallw_init) F(barrier_init) F(bcast_init) F(exscan_init)	\
+	F(gather_init) F(gatherv_init) F(reduce_init) F(reduce_scatter_init)			\
+	F(reduce_scatter_block_init) F(scan_init) F(scatter_init) F(scatterv_init)
 
 struct coll_torcoll_component {
-	mca_coll_base_component_2_0_0_t super;
+	coll_torcoll_base_t super;
 	/* parameters */
 	int priority;
 	bool enable;
@@ -74,7 +78,7 @@ struct coll_torcoll_module {
 	struct ompi_communicator_t *comm;
 	struct torcoll_comm *tc;	/* NULL: not attached */
 	bool tried;			/* to attach */
-	uint32_t *nodes;		/* of the ranks, until then; NULL: no memory for it */
+	uint32_t *nodes;		/* of the ranks; NULL: no memory for it */
 	uint64_t fabric;
 	mca_coll_base_comm_coll_t lower;
 	bool lower_held;
@@ -85,7 +89,12 @@ struct coll_torcoll_module {
 typedef struct coll_torcoll_module coll_torcoll_module_t;
 OBJ_CLASS_DECLARATION(coll_torcoll_module_t);
 
-/* A non-blocking call. Open MPI holds the types and operators of such a request. */
+struct coll_torcoll_again;
+
+/*
+ * A non-blocking call, or one that can be started again and again. Open MPI holds
+ * the types and operators of the former.
+ */
 struct coll_torcoll_request {
 	ompi_coll_base_nbc_request_t super;	/* on the list of active ones */
 	struct coll_torcoll_module *module;
@@ -93,6 +102,7 @@ struct coll_torcoll_request {
 	struct torcoll_request req;
 	int status;
 	char why[TORCOLL__SENTENCE_MAX];	/* of @status: calls of others may fail before it is told */
+	struct coll_torcoll_again *again;	/* NULL: a call that runs once */
 };
 
 typedef struct coll_torcoll_request coll_torcoll_request_t;
@@ -122,6 +132,12 @@ mca_coll_base_module_t *coll_torcoll_comm_query(struct ompi_communicator_t *comm
  */
 bool coll_torcoll_attach(struct coll_torcoll_module *m);
 
+/*
+ * Make another comm of the ranks of an attached module. Collective. All ranks get one, or
+ * all NULL; the caller closes it.
+ */
+struct torcoll_comm *coll_torcoll_join(struct coll_torcoll_module *m);
+
 /* ---- run.c ---- */
 
 /* Run a described call, and wait for it. @err: of its description. An error code of MPI. */
@@ -144,6 +160,12 @@ bool coll_torcoll_pending(void);
 struct coll_torcoll_request *coll_torcoll_request_new(struct coll_torcoll_module *m);
 void coll_torcoll_request_drop(struct coll_torcoll_request *req);
 
+/* Submit a described call to a comm, and have opal_progress() complete it. A negative errno. */
+int coll_torcoll_submit(struct coll_torcoll_request *req, struct torcoll_comm *tc);
+
+/* Complete a request, of which the status is known. */
+void coll_torcoll_complete(struct coll_torcoll_request *req);
+
 /* Start a described call. @err: of its description. */
 int coll_torcoll_start(struct coll_torcoll_request *req, int err, ompi_request_t **request);
 
@@ -153,6 +175,14 @@ int coll_torcoll_progress(void);
 /* ---- functions.c ---- */
 
 void coll_torcoll_set_functions(mca_coll_base_module_t *module);
+
+/* ---- persistent.c ---- */
+
+void coll_torcoll_set_persistent(mca_coll_base_module_t *module);
+
+/* The comm of a persistent request has failed at this rank; free what the request has. */
+void coll_torcoll_again_abort(struct coll_torcoll_again *again);
+void coll_torcoll_again_free(struct coll_torcoll_again *again);
 
 /* Return whether a blocking call can run in the kernel. */
 static inline bool coll_torcoll_attached(struct coll_torcoll_module *m)

@@ -15,7 +15,7 @@ static int component_init_query(bool progress_threads, bool mpi_threads);
 struct coll_torcoll_component mca_coll_torcoll_component = {
 	.super = {
 		.collm_version = {
-			MCA_COLL_BASE_VERSION_2_0_0,
+			COLL_TORCOLL_BASE_VERSION,
 			.mca_component_name = "torcoll",
 			MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
 					      OMPI_RELEASE_VERSION),
@@ -103,6 +103,7 @@ static int component_close(void)
 		return OMPI_SUCCESS;
 	if (coll_torcoll.progressing)
 		opal_progress_unregister(coll_torcoll_progress);
+	coll_torcoll.progressing = false;
 	opal_output_verbose(1, coll_torcoll.output,
 			    "coll:torcoll: %" PRIu32 " communicators; %" PRIu64 " calls in the kernel, %" PRIu64 " by other components: %" PRIu64 " for their operator or type, %" PRIu64 " for their size, %" PRIu64 " before the first blocking one",
 			    coll_torcoll.comms, coll_torcoll.taken,

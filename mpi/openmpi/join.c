@@ -45,7 +45,7 @@ static const char *join_prepare(struct coll_torcoll_module *m, uint64_t *drawn, 
 	return NULL;
 }
 
-static bool join_all(struct coll_torcoll_module *m)
+struct torcoll_comm *coll_torcoll_join(struct coll_torcoll_module *m)
 {
 	struct tmpi_join join = { .config = {
 		.fabric = m->fabric,
@@ -64,16 +64,15 @@ static bool join_all(struct coll_torcoll_module *m)
 			why = join.err ? join.why : "not all ranks could join its comm";
 	}
 	if (!why) {
-		m->tc = join.comm;
 		opal_output_verbose(1, coll_torcoll.output,
 				    "coll:torcoll: %s: %d ranks on fabric %" PRIu64 ", as comm %s",
 				    m->comm->c_name, ompi_comm_size(m->comm), m->fabric, join.name);
-		return true;
+		return join.comm;
 	}
 	opal_output_verbose(1, coll_torcoll.output, "coll:torcoll: %s is not taken: %s",
 			    m->comm->c_name, why);
 	torcoll_comm_close(join.comm);
-	return false;
+	return NULL;
 }
 
 /*
@@ -94,18 +93,24 @@ static bool comm_is_part(const struct ompi_communicator_t *comm)
 	return false;
 }
 
+/*
+ * A lower component may begin its first call, by which we join, with collectives
+ * of its own on this same communicator (han, to divide it): these must not join
+ * again.
+ */
 bool coll_torcoll_attach(struct coll_torcoll_module *m)
 {
 	if (m->tried)
 		return false;
-	if (comm_is_part(m->comm))
+	m->tried = true;
+	if (comm_is_part(m->comm)) {
 		opal_output_verbose(1, coll_torcoll.output,
 				    "coll:torcoll: %s is not taken: it is a part of an intercommunicator",
 				    m->comm->c_name);
-	else if (join_all(m))
+		return false;
+	}
+	m->tc = coll_torcoll_join(m);
+	if (m->tc)
 		coll_torcoll.comms++;
-	m->tried = true;
-	free(m->nodes);
-	m->nodes = NULL;
 	return m->tc;
 }

@@ -22,6 +22,7 @@ static void module_construct(struct coll_torcoll_module *m)
 	m->tc = NULL;
 	m->tried = false;
 	m->nodes = NULL;
+	m->tried = false;
 	m->lower_held = false;
 	m->failed = false;
 }
@@ -100,6 +101,7 @@ mca_coll_base_module_t *coll_torcoll_comm_query(struct ompi_communicator_t *comm
 	m->fabric = fabric;
 	m->super.coll_module_enable = module_enable;
 	coll_torcoll_set_functions(&m->super);
+	coll_torcoll_set_persistent(&m->super);
 	*priority = coll_torcoll.priority;
 	return &m->super;
 }

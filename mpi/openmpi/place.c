@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "ompi/proc/proc.h"
-#include "opal/mca/pmix/pmix.h"
 
 #define FABRICS_MAX	64
 
@@ -62,7 +61,7 @@ int coll_torcoll_place_publish(void)
 		.node = fabric.node,
 		.nodes = fabric.nodes,
 	};
-	OPAL_MODEX_SEND(ret, OPAL_PMIX_GLOBAL, &coll_torcoll.super.collm_version, &place,
+	OPAL_MODEX_SEND(ret, COLL_TORCOLL_TO_ALL, &coll_torcoll.super.collm_version, &place,
 			sizeof(place));
 	return ret;
 }

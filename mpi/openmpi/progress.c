@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Non-blocking calls. The kernel runs them; opal_progress() looks for those
- * that are done. The library queues those for which the kernel has no room.
+ * Requests. The kernel runs the calls; opal_progress() looks for those that are
+ * done. The library queues those for which the kernel has no room.
  */
 #include "coll_torcoll.h"
 
@@ -48,6 +48,7 @@ struct coll_torcoll_request *coll_torcoll_request_new(struct coll_torcoll_module
 	OBJ_RETAIN(m->comm);
 	OBJ_RETAIN(m);
 	req->module = m;
+	req->again = NULL;
 	coll_torcoll_begin(m, &req->call);
 	return req;
 }
@@ -58,18 +59,21 @@ void coll_torcoll_request_drop(struct coll_torcoll_request *req)
 	struct ompi_communicator_t *comm = m->comm;
 
 	OMPI_REQUEST_FINI(&req->super.super);
+	coll_torcoll_again_free(req->again);
 	OBJ_RELEASE(req);
 	OBJ_RELEASE(comm);
 	OBJ_RELEASE(m);
 }
 
-static void request_complete(struct coll_torcoll_request *req)
+void coll_torcoll_complete(struct coll_torcoll_request *req)
 {
 	int err = tmpi_call_finish(&req->call, req->status);
 
-	if (err)
+	if (err) {
 		req->super.super.req_status.MPI_ERROR =
 			coll_torcoll_failed(req->module, &req->call, err, req->why);
+		coll_torcoll_again_abort(req->again);
+	}
 	ompi_request_complete(&req->super.super, true);
 }
 
@@ -104,7 +108,7 @@ int coll_torcoll_progress(void)
 	OPAL_THREAD_UNLOCK(&coll_torcoll.lock);
 	/* completing may call MPI */
 	while ((item = opal_list_remove_first(&done))) {
-		request_complete((struct coll_torcoll_request *)item);
+		coll_torcoll_complete((struct coll_torcoll_request *)item);
 		n++;
 	}
 	OBJ_DESTRUCT(&done);
@@ -124,20 +128,29 @@ static int start_complete(struct coll_torcoll_request *req, int err, ompi_reques
 	return ret;
 }
 
-int coll_torcoll_start(struct coll_torcoll_request *req, int err, ompi_request_t **request)
+int coll_torcoll_submit(struct coll_torcoll_request *req, struct torcoll_comm *tc)
 {
-	coll_torcoll.taken++;
-	tmpi_call_described(&req->call, err);
-	if (!err && req->call.op.collective)
-		err = torcoll_submit(req->module->tc, &req->call.op, &req->req);
-	if (err || !req->call.op.collective)
-		return start_complete(req, err, request);
+	int err = torcoll_submit(tc, &req->call.op, &req->req);
+
+	if (err)
+		return err;
 	OPAL_THREAD_LOCK(&coll_torcoll.lock);
 	if (!coll_torcoll.progressing)
 		opal_progress_register(coll_torcoll_progress);
 	coll_torcoll.progressing = true;
 	opal_list_append(&coll_torcoll.active, (opal_list_item_t *)req);
 	OPAL_THREAD_UNLOCK(&coll_torcoll.lock);
+	return 0;
+}
+
+int coll_torcoll_start(struct coll_torcoll_request *req, int err, ompi_request_t **request)
+{
+	coll_torcoll.taken++;
+	tmpi_call_described(&req->call, err);
+	if (!err && req->call.op.collective)
+		err = coll_torcoll_submit(req, req->module->tc);
+	if (err || !req->call.op.collective)
+		return start_complete(req, err, request);
 	*request = &req->super.super;
 	return MPI_SUCCESS;
 }

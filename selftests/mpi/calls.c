@@ -57,24 +57,42 @@ void call_make(struct call *c, enum call_kind kind, MPI_Comm comm, uint32_t seed
 		move_make(c, &state);
 	else if (kind != BARRIER)
 		reduction_make(c, &state);
+	c->before = need(c->result_bytes);
+	if (c->result)
+		memcpy(c->before, c->result, c->result_bytes);
 }
 
-void call_start(struct call *c, bool blocking)
+static void barrier_start(struct call *c, enum call_how how)
+{
+	if (how == BLOCKING)
+		MPI_Barrier(c->comm);
+	else if (how == NON_BLOCKING)
+		MPI_Ibarrier(c->comm, &c->request);
+	else
+		MPI_Barrier_init(c->comm, MPI_INFO_NULL, &c->request);
+}
+
+void call_start(struct call *c, enum call_how how)
 {
 	if (moves(c->kind))
-		move_start(c, blocking);
+		move_start(c, how);
 	else if (c->kind != BARRIER)
-		reduction_start(c, blocking);
-	else if (blocking)
-		MPI_Barrier(c->comm);
+		reduction_start(c, how);
 	else
-		MPI_Ibarrier(c->comm, &c->request);
+		barrier_start(c, how);
+}
+
+void call_again(struct call *c)
+{
+	if (c->result)
+		memcpy(c->result, c->before, c->result_bytes);
 }
 
 bool call_check(struct call *c)
 {
 	bool right;
 
+	free(c->before);
 	if (c->kind == BARRIER)
 		return true;
 	right = moves(c->kind) ? move_check(c) : reduction_check(c);

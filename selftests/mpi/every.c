@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every collective, blocking and not, in place and not, on several
+ * Every collective, blocking, not, and persistent, in place and not, on several
  * communicators: every [ROUNDS]. Exits with 1 if any result is wrong.
  */
 #include <stdio.h>
@@ -12,14 +12,26 @@
 
 static unsigned long done, wrong;
 
-static void one(enum call_kind kind, MPI_Comm comm, uint32_t seed, bool in_place, bool blocking)
+static void start_twice(struct call *c)
+{
+	for (int i = 0; i < 2; i++) {
+		call_again(c);
+		MPI_Start(&c->request);
+		MPI_Wait(&c->request, MPI_STATUS_IGNORE);
+	}
+	MPI_Request_free(&c->request);
+}
+
+static void one(enum call_kind kind, MPI_Comm comm, uint32_t seed, bool in_place, enum call_how how)
 {
 	struct call c;
 
 	call_make(&c, kind, comm, seed, in_place);
-	call_start(&c, blocking);
-	if (!blocking)
+	call_start(&c, how);
+	if (how == NON_BLOCKING)
 		MPI_Wait(&c.request, MPI_STATUS_IGNORE);
+	if (how == PERSISTENT)
+		start_twice(&c);
 	done++;
 	wrong += !call_check(&c);
 }
@@ -27,8 +39,8 @@ static void one(enum call_kind kind, MPI_Comm comm, uint32_t seed, bool in_place
 static void every(MPI_Comm comm, uint32_t seed)
 {
 	for (enum call_kind kind = 0; kind < KINDS; kind++)
-		for (int form = 0; form < 4; form++)
-			one(kind, comm, seed * 31 + kind * 4 + form, form & 1, form & 2);
+		for (int form = 0; form < 6; form++)
+			one(kind, comm, seed * 31 + kind * 4 + form, form & 1, form / 2);
 }
 
 /* A duplicate, the ranks in reverse, the even and the odd ones, and all but the first. */

@@ -250,6 +250,8 @@ void move_make(struct call *c, uint32_t *state)
 	}
 	if (!c->recv.n)
 		return;
+	c->result = c->recv.mem;
+	c->result_bytes = c->recv.bytes;
 	c->want = need(c->recv.bytes);
 	memcpy(c->want, c->recv.mem, c->recv.bytes);
 	for (int i = 0; i < c->recv.n; i++) {
@@ -258,11 +260,13 @@ void move_make(struct call *c, uint32_t *state)
 	}
 }
 
-#define BOTH(Name, iname, ...)	(blocking ? MPI_##Name(__VA_ARGS__, c->comm) : \
-					    MPI_##iname(__VA_ARGS__, c->comm, &c->request))
+#define ANY(Name, iname, ...)								\
+	(how == BLOCKING ? MPI_##Name(__VA_ARGS__, c->comm) :				\
+	 how == NON_BLOCKING ? MPI_##iname(__VA_ARGS__, c->comm, &c->request) :		\
+			       MPI_##Name##_init(__VA_ARGS__, c->comm, MPI_INFO_NULL, &c->request))
 
 /* Counts and so on that are not significant are NULL or 0. */
-void move_start(struct call *c, bool blocking)
+void move_start(struct call *c, enum call_how how)
 {
 	struct side *s = &c->send, *r = &c->recv;
 	void *sbuf = send_in_place(c) ? MPI_IN_PLACE : s->mem ? s->mem + MARGIN : NULL;
@@ -272,34 +276,34 @@ void move_start(struct call *c, bool blocking)
 
 	switch (c->kind) {
 	case BCAST:
-		BOTH(Bcast, Ibcast, rbuf, rn, rt, c->root);
+		ANY(Bcast, Ibcast, rbuf, rn, rt, c->root);
 		break;
 	case ALLGATHER:
-		BOTH(Allgather, Iallgather, sbuf, sn, st, rbuf, rn, rt);
+		ANY(Allgather, Iallgather, sbuf, sn, st, rbuf, rn, rt);
 		break;
 	case ALLGATHERV:
-		BOTH(Allgatherv, Iallgatherv, sbuf, sn, st, rbuf, r->counts, r->displs, rt);
+		ANY(Allgatherv, Iallgatherv, sbuf, sn, st, rbuf, r->counts, r->displs, rt);
 		break;
 	case GATHER:
-		BOTH(Gather, Igather, sbuf, sn, st, rbuf, rn, rt, c->root);
+		ANY(Gather, Igather, sbuf, sn, st, rbuf, rn, rt, c->root);
 		break;
 	case GATHERV:
-		BOTH(Gatherv, Igatherv, sbuf, sn, st, rbuf, r->counts, r->displs, rt, c->root);
+		ANY(Gatherv, Igatherv, sbuf, sn, st, rbuf, r->counts, r->displs, rt, c->root);
 		break;
 	case SCATTER:
-		BOTH(Scatter, Iscatter, sbuf, sn, st, rbuf, rn, rt, c->root);
+		ANY(Scatter, Iscatter, sbuf, sn, st, rbuf, rn, rt, c->root);
 		break;
 	case SCATTERV:
-		BOTH(Scatterv, Iscatterv, sbuf, s->counts, s->displs, st, rbuf, rn, rt, c->root);
+		ANY(Scatterv, Iscatterv, sbuf, s->counts, s->displs, st, rbuf, rn, rt, c->root);
 		break;
 	case ALLTOALL:
-		BOTH(Alltoall, Ialltoall, sbuf, sn, st, rbuf, rn, rt);
+		ANY(Alltoall, Ialltoall, sbuf, sn, st, rbuf, rn, rt);
 		break;
 	case ALLTOALLV:
-		BOTH(Alltoallv, Ialltoallv, sbuf, s->counts, s->displs, st, rbuf, r->counts, r->displs, rt);
+		ANY(Alltoallv, Ialltoallv, sbuf, s->counts, s->displs, st, rbuf, r->counts, r->displs, rt);
 		break;
 	default:
-		BOTH(Alltoallw, Ialltoallw, sbuf, s->counts, s->displs, s->types, rbuf, r->counts, r->displs,
+		ANY(Alltoallw, Ialltoallw, sbuf, s->counts, s->displs, s->types, rbuf, r->counts, r->displs,
 		     r->types);
 	}
 }

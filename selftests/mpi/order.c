@@ -13,6 +13,8 @@
  *	status		a request is asked for its status until it is complete
  *	free		a communicator is freed while a call on it runs
  *	types		a datatype is freed while a call with it runs
+ *	starts		persistent calls are started by each rank in an order of its own
+ *	session		a communicator without MPI_COMM_WORLD, where the MPI has sessions
  *	large		datatypes are made with large counts, where the MPI has these
  *	duplicate	a communicator is duplicated by a non-blocking call
  *	beside		the same, while some ranks are in other calls of its parent already
@@ -27,6 +29,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "calls.h"
 
 #define LONG	(1 << 20)
 #define MANY	300
@@ -261,6 +265,84 @@ static void free_type(void)
 		equal("element", data[i], i % 2 && rank ? 0 : i);
 }
 
+/* The type and the lengths go when the request is made, and the request while nothing runs. */
+static void gatherv_init(int *own, int *all, MPI_Request *request)
+{
+	int *lengths = malloc(2 * size * sizeof(int)), *places = lengths + size;
+	MPI_Datatype pair;
+
+	for (int i = 0; i < size; i++) {
+		lengths[i] = 1;
+		places[i] = size - 1 - i;
+	}
+	MPI_Type_vector(2, 1, 2, MPI_INT, &pair);
+	MPI_Type_create_resized(pair, 0, 4 * sizeof(int), &pair);
+	MPI_Type_commit(&pair);
+	MPI_Gatherv_init(own, 2, MPI_INT, all, lengths, places, pair, 0, MPI_COMM_WORLD,
+			 MPI_INFO_NULL, request);
+	MPI_Type_free(&pair);
+	memset(lengths, 0, 2 * size * sizeof(int));
+	free(lengths);
+}
+
+static void starts(void)
+{
+	int in = 0, sum, root, own[2], *all = calloc(4 * size, sizeof(int)), n;
+	MPI_Request request[4];
+
+	MPI_Allreduce_init(&in, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+			   &request[0]);
+	MPI_Bcast_init(&root, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request[1]);
+	gatherv_init(own, all, &request[2]);
+	MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request[3]);
+	for (int round = 0; round < 6; round++) {
+		in = rank + round;
+		sum = -1;
+		root = rank ? -1 : round;
+		own[0] = 10 * rank + round;
+		own[1] = -own[0];
+		for (int i = 0; i < 4; i++)
+			MPI_Start(&request[(i + rank + round) % 4]);
+		for (int i = 0; i < 4; i++)
+			MPI_Waitany(4, request, &n, MPI_STATUS_IGNORE);
+		equal("sum", sum, size * round + size * (size - 1) / 2);
+		equal("of the root", root, round);
+		for (int i = 0; i < size && !rank; i++) {
+			equal("element", all[4 * (size - 1 - i)], 10 * i + round);
+			equal("second", all[4 * (size - 1 - i) + 2], -10 * i - round);
+			equal("gap", all[4 * i + 1], 0);
+		}
+		/* others are between them */
+		equal("blocking sum", sum_of_ranks(), size * (size - 1) / 2);
+	}
+	for (int i = 0; i < 4; i++)
+		MPI_Request_free(&request[i]);
+	free(all);
+}
+
+static void session(void)
+{
+#ifdef MPI_SESSION_NULL
+	int sum = -1, all = -1;
+	MPI_Session session;
+	MPI_Request request;
+	MPI_Group group;
+	MPI_Comm comm;
+
+	MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+	MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+	MPI_Comm_create_from_group(group, "order", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+	MPI_Group_free(&group);
+	MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+	equal("sum", sum, size * (size - 1) / 2);
+	MPI_Iallreduce(&rank, &all, 1, MPI_INT, MPI_SUM, comm, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	equal("sum", all, size * (size - 1) / 2);
+	MPI_Comm_free(&comm);
+	MPI_Session_finalize(&session);
+#endif
+}
+
 #if MPI_VERSION < 4
 #define MPI_Type_contiguous_c	MPI_Type_contiguous
 #define MPI_Type_vector_c	MPI_Type_vector
@@ -418,7 +500,7 @@ static int run(const char *name, const char *argument)
 		{ "progress", progress }, { "wait", wait_progress }, { "window", window },
 		{ "many", many }, { "early", early }, { "threads", threads },
 		{ "constant", constant }, { "status", get_status }, { "free", free_comm },
-		{ "types", free_type },
+		{ "types", free_type }, { "starts", starts }, { "session", session },
 		{ "large", large_counts }, { "duplicate", duplicate }, { "beside", beside },
 		{ "inter", inter }, { "duplicates", duplicates }, { NULL },
 	};

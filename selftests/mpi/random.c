@@ -58,7 +58,7 @@ static void call_begin(int i, MPI_Comm comm, uint32_t seed, uint32_t form)
 	if (comm == MPI_COMM_NULL)
 		return;
 	call_make(&calls[i], seed % KINDS, comm, seed, form & 1);
-	call_start(&calls[i], form & 2);
+	call_start(&calls[i], form & 2 ? BLOCKING : NON_BLOCKING);
 	call_open[i] = true;
 	if (form & 2)
 		call_end(i);

@@ -227,39 +227,43 @@ void reduction_make(struct call *c, uint32_t *state)
 	n = total(c);
 	c->in = need(bytes_of(c->type, n));
 	c->out = need(bytes_of(c->type, n));
+	c->result = c->out;
+	c->result_bytes = bytes_of(c->type, n);
 	set_vector(c, t, c->in, c->rank, n);
 	if (c->in_place)
 		memcpy(c->out, c->in, bytes_of(c->type, n));
 	set_want(c, t);
 }
 
-#define BOTH(Name, iname, ...)	(blocking ? MPI_##Name(__VA_ARGS__, c->comm) : \
-					    MPI_##iname(__VA_ARGS__, c->comm, &c->request))
+#define ANY(Name, iname, ...)								\
+	(how == BLOCKING ? MPI_##Name(__VA_ARGS__, c->comm) :				\
+	 how == NON_BLOCKING ? MPI_##iname(__VA_ARGS__, c->comm, &c->request) :		\
+			       MPI_##Name##_init(__VA_ARGS__, c->comm, MPI_INFO_NULL, &c->request))
 
-void reduction_start(struct call *c, bool blocking)
+void reduction_start(struct call *c, enum call_how how)
 {
 	bool in_place = c->in_place && (c->kind != REDUCE || c->rank == c->root);
 	void *in = in_place ? MPI_IN_PLACE : c->in, *out = c->out;
 
 	switch (c->kind) {
 	case ALLREDUCE:
-		BOTH(Allreduce, Iallreduce, in, out, c->count, c->type, c->op);
+		ANY(Allreduce, Iallreduce, in, out, c->count, c->type, c->op);
 		break;
 	case REDUCE:
 		out = c->rank == c->root ? out : NULL;
-		BOTH(Reduce, Ireduce, in, out, c->count, c->type, c->op, c->root);
+		ANY(Reduce, Ireduce, in, out, c->count, c->type, c->op, c->root);
 		break;
 	case SCAN:
-		BOTH(Scan, Iscan, in, out, c->count, c->type, c->op);
+		ANY(Scan, Iscan, in, out, c->count, c->type, c->op);
 		break;
 	case EXSCAN:
-		BOTH(Exscan, Iexscan, in, out, c->count, c->type, c->op);
+		ANY(Exscan, Iexscan, in, out, c->count, c->type, c->op);
 		break;
 	case REDUCE_SCATTER:
-		BOTH(Reduce_scatter, Ireduce_scatter, in, out, c->counts, c->type, c->op);
+		ANY(Reduce_scatter, Ireduce_scatter, in, out, c->counts, c->type, c->op);
 		break;
 	default:
-		BOTH(Reduce_scatter_block, Ireduce_scatter_block, in, out, c->count, c->type,
+		ANY(Reduce_scatter_block, Ireduce_scatter_block, in, out, c->count, c->type,
 		     c->op);
 	}
 }

@@ -14,7 +14,7 @@
 . "$(dirname "$0")/../mpi/programs.sh"
 ktap_header
 if [[ ! -e $TORCOLL_TOP/build/mpi/mca_coll_torcoll.so ]]; then
-	skip component "Open MPI 4.1 is not here, for which it is"
+	skip component "Open MPI 4.1 or 5.0 is not here, for which it is"
 	finish
 fi
 if ((TORCOLL_SLOW > 1)); then
@@ -26,6 +26,7 @@ work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 2x2 "${patient[@]}"
 stamps_up || bail "no times of packets"
+mpi_component || bail "no component"
 check device__on_all_nodes ip_up 4 || bail "no network device"
 
 for ranks in 4 5; do
@@ -33,9 +34,15 @@ for ranks in 4 5; do
 	diag <"$work/every$ranks"
 	check "every_call__${ranks}_ranks_in_the_kernel" mostly_in_kernel "every$ranks" 90
 done
-for case in progress wait many constant status free types large duplicate beside inter duplicates; do
+cases=(progress wait many constant status free types starts large duplicate beside inter duplicates)
+# MPI 4's, of which the series 5 has some
+((mpi_series == 4)) || cases+=(session)
+for case in "${cases[@]}"; do
 	check "order__$case" run order 240 5 "$programs/order" "$case"
 done
+missing=(bash -c '((OMPI_COMM_WORLD_RANK != 3)) || export OMPI_MCA_coll_torcoll_enable=0; exec "$@"' -)
+check component__is_missing_at_a_rank run missing 240 5 "${missing[@]}" "$programs/every" 1
+check component__is_missing_and_no_rank_uses_it grep -q 'torcoll: 0 communicators; 0 calls in the kernel' "$work/missing"
 if run plain 240 5 --mca coll ^torcoll "$programs/order" window >/dev/null; then
 	check order__window run order 240 5 "$programs/order" window
 else

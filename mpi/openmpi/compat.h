@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What differs between Open MPI 4.1 and 5.0, chosen by what the headers have.
+ * Nothing else asks which one it is.
+ */
+#ifndef COLL_TORCOLL_COMPAT_H
+#define COLL_TORCOLL_COMPAT_H
+
+#include "ompi_config.h"
+
+#include "ompi/mca/coll/coll.h"
+
+#if __has_include("opal/mca/threads/mutex.h")
+#include "opal/mca/threads/mutex.h"
+#else
+#include "opal/threads/mutex.h"
+#endif
+
+/* PMIx is of Open MPI's own names in 4.1. */
+#if __has_include("opal/mca/pmix/pmix-internal.h")
+#include "opal/mca/pmix/pmix-internal.h"
+#define COLL_TORCOLL_TO_ALL		PMIX_GLOBAL
+#else
+#include "opal/mca/pmix/pmix.h"
+#define COLL_TORCOLL_TO_ALL		OPAL_PMIX_GLOBAL
+#endif
+
+/* The interface of components for collectives. */
+#ifdef MCA_COLL_BASE_VERSION_2_4_0
+#define COLL_TORCOLL_BASE_VERSION	MCA_COLL_BASE_VERSION_2_4_0
+typedef mca_coll_base_component_2_4_0_t coll_torcoll_base_t;
+#else
+#define COLL_TORCOLL_BASE_VERSION	MCA_COLL_BASE_VERSION_2_0_0
+typedef mca_coll_base_component_2_0_0_t coll_torcoll_base_t;
+#endif
+
+#endif
