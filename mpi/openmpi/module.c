@@ -22,7 +22,6 @@ static void module_construct(struct coll_torcoll_module *m)
 	m->tc = NULL;
 	m->tried = false;
 	m->nodes = NULL;
-	m->tried = false;
 	m->lower_held = false;
 	m->failed = false;
 }
