@@ -8,7 +8,6 @@
 #include <functional>
 #include <stdexcept>
 #include <sys/epoll.h>
-#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -48,7 +47,7 @@ static void start_without_signals(std::function<void()> run)
 	pthread_sigmask(SIG_SETMASK, &others, &kept);
 	try {
 		std::thread(std::move(run)).detach();
-	} catch (const std::system_error &) {
+	} catch (...) {
 		pthread_sigmask(SIG_SETMASK, &kept, nullptr);
 		throw;
 	}
@@ -69,7 +68,7 @@ void Progress::see_that_one_leads()
 	}
 	try {
 		start_without_signals([this] { run(); });
-	} catch (const std::system_error &) {
+	} catch (const std::exception &) {
 		if (!threads_)
 			throw;
 		return;
@@ -93,7 +92,8 @@ bool Progress::add(std::unique_ptr<Call> &call, c10::intrusive_ptr<Work> work)
 	entries_.back() = {std::move(call), std::move(work)};
 	try {
 		see_that_one_leads();
-	} catch (const std::system_error &) {
+	} catch (...) {
+		/* no memory, or no thread: the caller still has to wait for it */
 		call = std::move(entries_.back().call);
 		entries_.pop_back();
 		throw;
