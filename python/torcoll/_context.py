@@ -409,8 +409,10 @@ def interruptible(function: Callable[[], T], undo: Callable[[T], None]) -> T:
                 undo(result)
         done.set()
 
-    threading.Thread(target=work, name="torcoll", daemon=True).start()
+    thread = threading.Thread(target=work, name="torcoll", daemon=True)
     try:
+        # this may wait for its beginning, and be interrupted there
+        thread.start()
         done.wait()
     except BaseException:
         with lock:

@@ -72,13 +72,26 @@ def test_join__in_another_thread(fake: Fake) -> None:
     got[0].close()
 
 
+def once_joining(fake: Fake, function: Any, *args: Any) -> threading.Thread:
+    """Do this in another thread when the kernel has the next join."""
+    before = fake.calls("comm-add")
+
+    def work() -> None:
+        while fake.calls("comm-add") == before:
+            time.sleep(0.001)
+        function(*args)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
 def test_join__ended_by_a_signal(fake: Fake) -> None:
     fake.state.hold_joins = True
-    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
     with pytest.raises(KeyboardInterrupt):
+        killer = once_joining(fake, os.kill, os.getpid(), signal.SIGINT)
         torcoll.Comm(fabric=1)
-    timer.join()
+    killer.join()
     fake.let_join()
     for thread in threading.enumerate():
         if thread.name == "torcoll":
@@ -108,6 +121,21 @@ def test_undo__of_what_came_before_the_signal(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(KeyboardInterrupt):
         _context.interruptible(lambda: 5, undone.append)
     assert undone == [5] and done.is_set()
+
+
+def test_undo__of_what_a_signal_left_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    undone: list[int] = []
+    real = threading.Thread.start
+
+    def start(thread: threading.Thread) -> None:
+        real(thread)
+        thread.join()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(KeyboardInterrupt):
+        _context.interruptible(lambda: 5, undone.append)
+    assert undone == [5]
 
 
 def joining(fake: Fake, context: torcoll.Context, got: list[Any]) -> threading.Thread:
@@ -142,11 +170,10 @@ def test_join__while_the_context_is_closed(fake: Fake) -> None:
 
 def test_join__ended_by_a_signal_before_the_context_is_closed(fake: Fake) -> None:
     fake.state.hold_joins = True
-    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
     with pytest.raises(KeyboardInterrupt), torcoll.Context() as context:
+        killer = once_joining(fake, os.kill, os.getpid(), signal.SIGINT)
         torcoll.Comm(fabric=1, context=context)
-    timer.join()
+    killer.join()
     assert context.closed and fake.state.contexts == 1
     fake.let_join()
     for thread in threading.enumerate():
