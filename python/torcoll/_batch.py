@@ -251,6 +251,7 @@ def start_all(prepared: "Sequence[Prepared]") -> "list[Request[Any]]":
             for p in prepared:
                 p._comm._enter()
                 entered.append(p._comm)
+                p._comm._sweep_some()
                 starts.append(_Start(p))
         except BaseException:
             for start in starts:

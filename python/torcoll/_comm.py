@@ -192,14 +192,13 @@ class Comm(Collectives):
         flight = Flight(call)
         handle = self._enter()
         try:
-            if self._forgotten or self.context._kept:
-                self._sweep()
+            self._sweep_some()
             self._pending[id(flight)] = flight
-            err = self._submit(handle, flight)
-            if err:
+            error = self._submit(handle, flight)
+            if error is not None:
                 del self._pending[id(flight)]
                 call.release()
-                raise self._refusal(handle, err)
+                raise error
         except BaseException:
             if id(flight) in self._pending:
                 self._forgotten.append(flight)
@@ -217,18 +216,25 @@ class Comm(Collectives):
             rank = _abi.rank_or_none(info.error_rank)
         return error_for(err, sentence, rank)
 
-    def _submit(self, handle: int, flight: Flight) -> int:
-        """Start it; if only forgotten ops keep it from a slot, wait for one of them first, or look for one."""
+    def _submit(self, handle: int, flight: Flight) -> Optional[Error]:
+        """Start it; if only forgotten ops keep it from a slot, wait for one of them first, or look for one.
+
+        Return why it was refused, if it was.
+        """
         while True:
             err: int = self._lib.torcoll_submit(
                 handle, ctypes.byref(flight.call.op), ctypes.byref(flight.request))
+            if not err:
+                return None
+            # before a sweep calls the library, which then has another sentence
+            error = self._refusal(handle, err)
             if err != -errno.EBUSY or not self._forgotten:
-                return err
+                return error
             if not flight.call.op.flags & OP_NOWAIT:
                 self._await(self._forgotten[0], None)
                 self._sweep()
             elif not self._sweep():
-                return err
+                return error
 
     def _request(self, call: Call, nowait: bool = False) -> "Request[Any]":
         return Request(self, self._start(call, nowait))
@@ -298,6 +304,11 @@ class Comm(Collectives):
         """Finish all that are complete."""
         for flight in list(self._pending.values()):
             self._test(flight)
+
+    def _sweep_some(self) -> None:
+        """Before an op starts: sweep if there is anything to drop."""
+        if self._forgotten or self.context._kept:
+            self._sweep()
 
     def _sweep(self) -> bool:
         """Drop forgotten flights that are complete, and memory that ops used. Return whether there was a flight."""

@@ -477,7 +477,7 @@ def test_register__dropped_while_an_op_uses_it(fake: Fake, comm: torcoll.Comm) -
     x.append(1)
 
 
-@pytest.mark.parametrize("ended_by", ["register", "comm", "context"])
+@pytest.mark.parametrize("ended_by", ["register", "prepared", "comm", "context"])
 def test_register__what_is_kept_goes(fake: Fake, ended_by: str) -> None:
     fake.state.hold = True
     context = torcoll.Context()
@@ -494,6 +494,15 @@ def test_register__what_is_kept_goes(fake: Fake, ended_by: str) -> None:
         requests[0].wait()
         with context.register(bytearray(8192)):
             assert fake.state.regions == 1
+    elif ended_by == "prepared":
+        prepared = comm.prepare("barrier")
+        fake.complete()
+        requests[0].wait()
+        assert fake.state.regions == 1
+        started = prepared.start()
+        fake.complete()
+        started.wait()
+        prepared.close()
     elif ended_by == "comm":
         comm.close()
     else:

@@ -124,6 +124,19 @@ def test_nowait__is_busy(fake: Fake, comm: torcoll.Comm) -> None:
     first.wait()
 
 
+def test_nowait__is_busy_and_says_so(fake: Fake, comm: torcoll.Comm) -> None:
+    """Not what the library says of memory that is in use, too."""
+    fake.state.depth = 1
+    with pytest.raises(KeyboardInterrupt), comm.context.register(x := bytearray(8192)):
+        comm.iallreduce(x)
+        raise KeyboardInterrupt
+    gc.collect()
+    assert comm._forgotten and comm.context._kept
+    with pytest.raises(torcoll.Busy, match="^allreduce: "):
+        comm.iallreduce(bytearray(4), nowait=True)
+    fake.complete()
+
+
 def test_nowait__does_not_wait_for_what_was_forgotten(fake: Fake, comm: torcoll.Comm) -> None:
     fake.state.depth = 1
     comm.iallreduce(bytearray(4))
