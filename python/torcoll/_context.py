@@ -307,7 +307,7 @@ class Context:
 
     def _stop_watch(self, loop: "asyncio.AbstractEventLoop") -> None:
         """The descriptor stays open until its loop has forgotten it: another file would get its number, and with it
-        what the loop knows of this one. Context: the loop runs."""
+        what the loop knows of this one. Context: the loop runs in this thread, or in none."""
         with self._lock:
             watch = self._watched.pop(loop, None)
             if watch is not None:
@@ -315,18 +315,18 @@ class Context:
                 self._close_unused()
 
     def _end_watch(self, loop: "asyncio.AbstractEventLoop") -> None:
-        """No loop watches a closed context: the one that runs here stops now, others when they come to it."""
+        """No loop watches a closed context: one that runs in another thread stops when it comes to it, others now."""
         import asyncio
 
-        if asyncio._get_running_loop() is loop:
+        # one that is closed, or runs nowhere and perhaps never again, would not come to it
+        if asyncio._get_running_loop() is loop or not loop.is_running():
             self._stop_watch(loop)
             return
         try:
             loop.call_soon_threadsafe(self._stop_watch, loop)
         except RuntimeError:
-            # it is closed
-            with self._lock:
-                self._watched.pop(loop, None)
+            # it was closed just now
+            self._stop_watch(loop)
 
     def _readable(self) -> None:
         """The descriptor polls readable as long as there is a completed op, whoever waits for it: reap all."""

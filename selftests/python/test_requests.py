@@ -443,6 +443,23 @@ def test_await__loop_that_is_gone(fake: Fake, comm: torcoll.Comm) -> None:
     assert request.wait() == b"****"
 
 
+def test_await__loop_that_runs_no_more(fake: Fake) -> None:
+    context = torcoll.Context()
+    comm = torcoll.Comm(fabric=1, context=context)
+    loop = asyncio.new_event_loop()
+    request = comm.iallreduce(bytearray(4))
+
+    async def start() -> None:
+        context._watch(comm, request._flight)  # type: ignore[arg-type]
+
+    loop.run_until_complete(start())
+    context.close()
+    assert fake.state.contexts == 0
+    # it has forgotten the descriptor, and what is left for it to do is no error
+    loop.run_until_complete(asyncio.sleep(0.01))
+    loop.close()
+
+
 # ---- batches and prepared calls ----
 
 def test_batch__one_call(fake: Fake, comm: torcoll.Comm) -> None:
