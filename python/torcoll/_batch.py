@@ -4,6 +4,7 @@
 import ctypes
 import errno
 import os
+import sys
 import threading
 from collections.abc import Sequence
 from types import TracebackType
@@ -150,6 +151,10 @@ class Held:
 
     def close(self) -> None:
         """No more starts."""
+        if os.getpid() != self._pid:
+            # the op is the parent's, and so is the lock, perhaps held by a thread that this process has not
+            self._call.release()
+            return
         with self._lock:
             self._closed = True
             if not self._starts:
@@ -215,7 +220,8 @@ class Prepared:
 
     def __del__(self) -> None:
         held = getattr(self, "_held", None)
-        if held is not None:
+        # at the end of the process the kernel frees it, and a thread that is no more may have the lock
+        if held is not None and not sys.is_finalizing():
             held.close()
 
 

@@ -9,6 +9,7 @@ alloc() that the program still has.
 import ctypes
 import errno
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -379,8 +380,10 @@ class Registration:
             self._drop()
 
     def __del__(self) -> None:
-        if getattr(self, "_view", None) is not None and os.getpid() == self._context._pid:
-            self._drop()
+        if getattr(self, "_view", None) is None or os.getpid() != self._context._pid or sys.is_finalizing():
+            return
+        # at the end of the process the kernel ends it, and a thread that is no more may have a lock
+        self._drop()
 
 
 # ---- interruptible calls ----

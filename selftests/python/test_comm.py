@@ -339,6 +339,36 @@ def test_fork__the_childs_is_another_context(fake: Fake, comm: torcoll.Comm) -> 
     comm.barrier()
 
 
+def test_fork__while_a_thread_ends_a_prepared_op(fake: Fake, comm: torcoll.Comm) -> None:
+    x = bytearray(8192)
+    prepared = comm.prepare("allreduce", x)
+    held, go = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with prepared._held._lock:
+            held.set()
+            go.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    pid = os.fork()
+    if not pid:
+        signal.alarm(10)
+        try:
+            prepared.close()
+            x.append(1)
+            del prepared
+            os._exit(0)
+        finally:
+            os._exit(1)
+    go.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert prepared() is x
+    prepared.close()
+
+
 # ---- contexts ----
 
 def test_context__of_the_process(fake: Fake) -> None:
@@ -511,6 +541,18 @@ def test_register__what_is_kept_goes(fake: Fake, ended_by: str) -> None:
     assert fake.state.regions == 0
     context.close()
     assert fake.state.contexts == 0
+
+
+def test_register__at_the_end_of_the_process_the_kernel_drops_it(
+        fake: Fake, comm: torcoll.Comm, monkeypatch: pytest.MonkeyPatch) -> None:
+    registration, x = comm.context.register(bytearray(8192)), bytearray(8192)
+    prepared = comm.prepare("allreduce", x)
+    before = fake.state.regions
+    monkeypatch.setattr(sys, "is_finalizing", lambda: True)
+    del registration, prepared
+    gc.collect()
+    assert fake.state.regions == before > 1
+    monkeypatch.undo()
 
 
 def test_register__busy_is_said(fake: Fake, comm: torcoll.Comm) -> None:
