@@ -173,9 +173,9 @@ pytest_ktap()
 		END {
 			for (name in of)
 				print (of[name] ? "ok " : "not ok ") ++n, name
-			if (!ended)
-				print "Bail out! pytest died"
-			print "1.." n + !ended
+			if (!ended || !n)
+				print "Bail out! pytest died, or found no case"
+			print "1.." n + (!ended || !n)
 		}' "$1"
 }
 

@@ -4,6 +4,8 @@
  */
 #include "cdev/region.h"
 
+#include <linux/uaccess.h>
+
 #include <linux/torcoll.h>
 
 #include "cdev/session.h"

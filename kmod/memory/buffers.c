@@ -289,9 +289,10 @@ static int find_layout(struct tor_session *session, const struct tor_slot *slot,
 	l->to = received(desc);
 	l->length = slot->op.plan.call.count * slot->op.elem;
 	tor_parts_find(&slot->op, &l->send, &l->recv);
-	l->in_place = tor_parts_in_place(l->from.addr, &l->send, l->to.addr, &l->recv);
-	if (!l->in_place &&
-	    tor_parts_overlap(l->from.addr, l->send.len, l->to.addr, l->recv.len))
+	l->in_place = tor_parts_in_place(untagged_addr(l->from.addr), &l->send,
+					 untagged_addr(l->to.addr), &l->recv);
+	if (!l->in_place && tor_parts_overlap(untagged_addr(l->from.addr), l->send.len,
+					      untagged_addr(l->to.addr), l->recv.len))
 		return tor_refuse(session, -EINVAL, "the buffers overlap without being in place");
 	/*
 	 * a root has already what it would get from itself, in memory that it
@@ -449,11 +450,12 @@ static int buffers_get_exchanged(struct tor_session *session, struct tor_slot *s
 				 const struct torcoll_submit *desc)
 {
 	u64 bytes = tor_parts_input(&slot->op), length = slot->op.plan.call.count * slot->op.elem;
-	bool in_place = bytes && length && desc->send_addr == desc->recv_addr;
+	u64 send_addr = untagged_addr(desc->send_addr), recv_addr = untagged_addr(desc->recv_addr);
+	bool in_place = bytes && length && send_addr == recv_addr;
 	struct given from = sent(desc), to = received(desc);
 	int err = 0;
 
-	if (!in_place && tor_parts_overlap(from.addr, bytes, to.addr, length))
+	if (!in_place && tor_parts_overlap(send_addr, bytes, recv_addr, length))
 		return tor_refuse(session, -EINVAL,
 				  "the buffers overlap without being in place");
 	if (length && is_copied(&to, length)) {

@@ -64,8 +64,10 @@ static void free_list(struct list_head *list)
 {
 	struct tor_pages *pages, *next;
 
-	list_for_each_entry_safe(pages, next, list, in_all)
+	list_for_each_entry_safe(pages, next, list, in_all) {
 		tor_pages_put(pages);
+		cond_resched();
+	}
 }
 
 /* Return a spare that its user has given up, or NULL. Context: lock. */
@@ -100,8 +102,10 @@ static void free_gone(struct work_struct *work)
 {
 	struct tor_pages *pages;
 
-	while ((pages = take_gone()))
+	while ((pages = take_gone())) {
 		tor_pages_put(pages);
+		cond_resched();
+	}
 }
 
 static void free_soon(void)

@@ -81,10 +81,10 @@ static void device_uninit(struct net_device *dev)
 	tor_fabric_put(packet->fabric);
 }
 
-/* The kernel has compared it with the limits. */
 /*
- * The largest that is possible means to follow the fabric's. It is also what a
- * change goes back to that something on top of the device refused.
+ * The kernel has compared it with the limits. The largest that is possible means
+ * to follow the fabric's. It is also what a change goes back to that something on
+ * top of the device refused.
  */
 static int device_change_mtu(struct net_device *dev, int mtu)
 {
@@ -189,7 +189,7 @@ static void follow_mtu(struct tor_packet_dev *packet)
 	WRITE_ONCE(dev->max_mtu, max);
 	mtu = packet->mtu ? min(packet->mtu, max) : max;
 	if (mtu < IPV6_MIN_MTU && dev->mtu >= IPV6_MIN_MTU)
-		netdev_warn(dev, "the MTU becomes %u, as that of a port in the fabric is small: IPv6 takes %u, and gives up its addresses; with larger ones everywhere, torcollctl apply sets them again\n",
+		netdev_warn_once(dev, "the MTU becomes %u, as that of a port in the fabric is small: IPv6 takes %u, and gives up its addresses; with larger ones everywhere, torcollctl apply sets them again\n",
 			    mtu, IPV6_MIN_MTU);
 	packet->following = true;
 	/* whoever refuses it by a notifier loses what is longer */

@@ -64,13 +64,13 @@
 	  (const int *n, MPI_Request *request, int *done, int *indices, void *status),	\
 	  (n, request, done, indices, status))
 
-/* MPICH's own. */
+/* MPICH's own: programs that are not Fortran's have not loaded them. */
 #define F08_DECLARE(_name, _what, _params, _args)					\
-	void pmpir_##_name##_f08_(TMPI_BARE _params, int *ierror);
+	__attribute__((weak)) void pmpir_##_name##_f08_(TMPI_BARE _params, int *ierror);
 
 F08_MAKES(F08_DECLARE)
 F08_BEFORE(F08_DECLARE)
 F08_COMPLETES(F08_DECLARE)
-void pmpir_request_free_f08_(MPI_Request *request, int *ierror);
+__attribute__((weak)) void pmpir_request_free_f08_(MPI_Request *request, int *ierror);
 
 #endif

@@ -25,6 +25,12 @@
 #define COLL_TORCOLL_TO_ALL		OPAL_PMIX_GLOBAL
 #endif
 
+#if __has_include("ompi/mca/rte/rte.h")
+#include "ompi/mca/rte/rte.h"
+#else
+#include "ompi/runtime/ompi_rte.h"
+#endif
+
 /* The interface of components for collectives. */
 #ifdef MCA_COLL_BASE_VERSION_2_4_0
 #define COLL_TORCOLL_BASE_VERSION	MCA_COLL_BASE_VERSION_2_4_0

@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "ompi/mca/rte/rte.h"
-
 /* Where a communicator's table of functions has the module of each; 0 ends. */
 #define MODULE_OF(name)	offsetof(mca_coll_base_comm_coll_t, coll_##name##_module),
 static const size_t lower_offsets[] = { COLL_TORCOLL_FUNCTIONS(MODULE_OF) 0 };

@@ -19,6 +19,9 @@ struct place {
 	uint32_t nodes;
 };
 
+/* What this process publishes. */
+static struct place own;
+
 /* The fabric that the parameter names, or the only one. */
 static int place_fabric(struct torcoll_fabric *fabric)
 {
@@ -51,18 +54,17 @@ static int place_fabric(struct torcoll_fabric *fabric)
 int coll_torcoll_place_publish(void)
 {
 	struct torcoll_fabric fabric;
-	struct place place;
 	int ret = place_fabric(&fabric);
 
 	if (ret != OMPI_SUCCESS)
 		return ret;
-	place = (struct place){
+	own = (struct place){
 		.fabric = fabric.key,
 		.node = fabric.node,
 		.nodes = fabric.nodes,
 	};
-	OPAL_MODEX_SEND(ret, COLL_TORCOLL_TO_ALL, &coll_torcoll.super.collm_version, &place,
-			sizeof(place));
+	OPAL_MODEX_SEND(ret, COLL_TORCOLL_TO_ALL, &coll_torcoll.super.collm_version, &own,
+			sizeof(own));
 	return ret;
 }
 
@@ -78,15 +80,22 @@ static int place_of(struct ompi_communicator_t *comm, int rank, struct place *pl
 		return OMPI_ERR_NOT_AVAILABLE;
 	OPAL_MODEX_RECV(ret, &coll_torcoll.super.collm_version, &proc->super.proc_name,
 			(void **)&published, &size);
+	/* the others know what this rank cannot */
+	if (ret == OMPI_ERR_OUT_OF_RESOURCE)
+		ompi_rte_abort(1, "coll:torcoll: out of memory");
 	if (ret != OMPI_SUCCESS)
-		return ret == OMPI_ERR_OUT_OF_RESOURCE ? ret : OMPI_ERR_NOT_AVAILABLE;
+		return OMPI_ERR_NOT_AVAILABLE;
 	if (size == sizeof(*place))
 		*place = *published;
 	free(published);
 	return size == sizeof(*place) ? OMPI_SUCCESS : OMPI_ERR_NOT_AVAILABLE;
 }
 
-static int place_ranks(struct ompi_communicator_t *comm, uint32_t *node, struct place *first)
+/*
+ * Find the nodes of all ranks. Without memory for @node they are not written
+ * down, but what is decided here and below is what other ranks decide.
+ */
+static int place_ranks(struct ompi_communicator_t *comm, uint32_t *node)
 {
 	uint32_t size = ompi_comm_size(comm);
 	struct place place = { 0 };
@@ -96,64 +105,70 @@ static int place_ranks(struct ompi_communicator_t *comm, uint32_t *node, struct 
 		ret = place_of(comm, i, &place);
 		if (ret != OMPI_SUCCESS)
 			return ret;
-		if (!i)
-			*first = place;
-		if (place.fabric != first->fabric || place.nodes != first->nodes ||
-		    place.node >= place.nodes)
+		if (place.fabric != own.fabric || place.nodes != own.nodes || place.node >= place.nodes)
 			return OMPI_ERR_NOT_AVAILABLE;
-		node[i] = place.node;
+		if (node)
+			node[i] = place.node;
 	}
 	return OMPI_SUCCESS;
 }
 
-/* Whether there are as many different nodes as wanted among those of the ranks. */
-static int place_suffices(const uint32_t *node, uint32_t size, uint32_t nodes)
+/* Return the lowest node of a rank from @from on, or that there is none: the number of nodes. */
+static uint32_t place_next(struct ompi_communicator_t *comm, const uint32_t *node, uint32_t from)
 {
-	bool *seen = calloc(nodes, sizeof(*seen));
-	int n = 0;
+	uint32_t size = ompi_comm_size(comm), next = own.nodes;
+	struct place place = { 0 };
 
-	if (!seen)
-		return OMPI_ERR_OUT_OF_RESOURCE;
 	for (uint32_t i = 0; i < size; i++) {
-		n += !seen[node[i]];
-		seen[node[i]] = true;
+		if (node)
+			place.node = node[i];
+		else
+			place_of(comm, i, &place);
+		if (place.node >= from && place.node < next)
+			next = place.node;
 	}
-	free(seen);
-	return n >= coll_torcoll.min_nodes ? OMPI_SUCCESS : OMPI_ERR_NOT_AVAILABLE;
+	return next;
 }
 
-static int place_find(struct ompi_communicator_t *comm, uint32_t *node, struct place *first)
+/* Whether there are as many different nodes as wanted, which are few, among those of the ranks. */
+static bool place_suffices(struct ompi_communicator_t *comm, const uint32_t *node)
 {
-	int ret = place_ranks(comm, node, first);
+	uint32_t next = 0;
 
-	if (ret == OMPI_ERR_NOT_AVAILABLE)
+	for (int n = 0; n < coll_torcoll.min_nodes; n++) {
+		next = place_next(comm, node, next);
+		if (next == own.nodes)
+			return false;
+		next++;
+	}
+	return true;
+}
+
+static bool place_find(struct ompi_communicator_t *comm, uint32_t *node)
+{
+	if (place_ranks(comm, node) != OMPI_SUCCESS) {
 		opal_output_verbose(1, coll_torcoll.output,
 				    "coll:torcoll: %s is not taken: its ranks are not all on nodes of one fabric",
 				    comm->c_name);
-	if (ret != OMPI_SUCCESS)
-		return ret;
-	ret = place_suffices(node, ompi_comm_size(comm), first->nodes);
-	if (ret == OMPI_ERR_NOT_AVAILABLE)
-		opal_output_verbose(1, coll_torcoll.output,
-				    "coll:torcoll: %s is not taken: its ranks are on fewer than %d nodes",
-				    comm->c_name, coll_torcoll.min_nodes);
-	return ret;
+		return false;
+	}
+	if (place_suffices(comm, node))
+		return true;
+	opal_output_verbose(1, coll_torcoll.output,
+			    "coll:torcoll: %s is not taken: its ranks are on fewer than %d nodes",
+			    comm->c_name, coll_torcoll.min_nodes);
+	return false;
 }
 
 int coll_torcoll_place_nodes(struct ompi_communicator_t *comm, uint32_t **nodes, uint64_t *fabric)
 {
 	uint32_t *node = calloc(ompi_comm_size(comm), sizeof(*node));
-	struct place first = { 0 };
-	int ret;
 
-	if (!node)
-		return OMPI_ERR_OUT_OF_RESOURCE;
-	ret = place_find(comm, node, &first);
-	if (ret != OMPI_SUCCESS) {
+	if (!place_find(comm, node)) {
 		free(node);
-		return ret;
+		return OMPI_ERR_NOT_AVAILABLE;
 	}
 	*nodes = node;
-	*fabric = first.fabric;
-	return OMPI_SUCCESS;
+	*fabric = own.fabric;
+	return node ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
 }

@@ -182,10 +182,28 @@ static void tor_comm_watch__alone(void **state)
 
 static void tor_comm_watch__restarted(void **state)
 {
+	u64 when;
+
 	learn(7, 777, 0xf);
+	when = watch();
+	assert_true(when > ctx.now && when <= ctx.now + TOR_WATCH_GRACE);
+	assert_false(atomic_read(&comm.failed));
+	ctx.now = when;
 	assert_int_equal(watch(), 0);
 	assert_int_equal(comm.error, -EHOSTDOWN);
 	assert_int_equal(comm.error_rank, 7);
+}
+
+/* A record of a node's former life came late, and the node said so. */
+static void tor_comm_watch__former_life(void **state)
+{
+	learn(7, 777, 0);
+	ctx.now = watch() - 1;
+	learn(7, HOST_EPOCH(7), 0);
+	assert_int_equal(watch(), 0);
+	ctx.now += 10 * NSEC_PER_SEC;
+	assert_int_equal(watch(), 0);
+	assert_false(atomic_read(&comm.failed));
 }
 
 /* A view that lags behind the comm's creation is not about a restart. */
@@ -198,6 +216,7 @@ static void tor_comm_watch__view_lags_behind(void **state)
 	assert_int_equal(watch(), 0);
 	assert_false(atomic_read(&comm.failed));
 	learn(7, 778, 0);
+	ctx.now = watch();
 	watch();
 	assert_int_equal(comm.error, -EHOSTDOWN);
 }
@@ -230,6 +249,7 @@ int main(void)
 		WATCH_TEST(tor_comm_watch__being_created),
 		WATCH_TEST(tor_comm_watch__alone),
 		WATCH_TEST(tor_comm_watch__restarted),
+		WATCH_TEST(tor_comm_watch__former_life),
 		WATCH_TEST(tor_comm_watch__view_lags_behind),
 		WATCH_TEST(tor_comm_watch__who_is_no_member_does_not_matter),
 	};

@@ -388,7 +388,9 @@ static void result_reset(struct cable_result *result)
  */
 static uint64_t arrived(const struct cable *c, bool before_known, const struct cable_result *result)
 {
-	uint64_t n = before_known ? c->counted - c->before : 0;
+	/* an answer that was overtaken brings an older count */
+	int32_t more = before_known ? c->counted - c->before : 0;
+	uint64_t n = more > 0 ? more : 0;
 
 	n = n < result->sent ? n : result->sent;
 	return n > result->answered ? n : result->answered;

@@ -21,34 +21,48 @@
  */
 enum file_kind { FILE_NONE, FILE_WHOLE, FILE_OTHER, FILE_FOREIGN };
 
-static bool is_foreign_link(const char *name)
+static int name_itself(const char *name, char path[PATH_MAX])
+{
+	if (strlen(name) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	strcpy(path, name);
+	return 0;
+}
+
+/* Find what a link stands for: it is to stay. */
+static int follow(const char *name, const struct stat *link, char path[PATH_MAX])
 {
 	struct stat st;
 
-	return !lstat(name, &st) && S_ISLNK(st.st_mode) && st.st_uid && st.st_uid != geteuid();
+	if (link->st_uid && link->st_uid != geteuid())
+		return FILE_FOREIGN;
+	if (stat(name, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return FILE_OTHER;
+	return realpath(name, path) ? FILE_WHOLE : -errno;
 }
 
 /*
- * Find what a name stands for, and the name of that without links, which are to
- * stay. Return enum file_kind or a negative errno, as for a link to nothing.
+ * Find what a name stands for, and the name of that. What is no link is not
+ * looked up as one: its folder's owner may put one there meanwhile. Return enum
+ * file_kind or a negative errno, as for a link to nothing.
  */
 static int find(const char *name, char path[PATH_MAX])
 {
 	struct stat st;
+	int err;
 
-	if (is_foreign_link(name))
-		return FILE_FOREIGN;
-	if (stat(name, &st)) {
-		if (errno != ENOENT || !lstat(name, &st))
-			return -errno;
-		if (strlen(name) >= PATH_MAX)
-			return -ENAMETOOLONG;
-		strcpy(path, name);
-		return FILE_NONE;
+	if (lstat(name, &st)) {
+		err = errno == ENOENT ? name_itself(name, path) : -errno;
+		return err ? err : FILE_NONE;
 	}
+	if (S_ISLNK(st.st_mode))
+		return follow(name, &st, path);
 	if (!S_ISREG(st.st_mode))
 		return FILE_OTHER;
-	return realpath(name, path) ? FILE_WHOLE : -errno;
+	err = name_itself(name, path);
+	return err ? err : FILE_WHOLE;
 }
 
 static int refuse(const char *name, int err)
@@ -131,12 +145,18 @@ int file_replace(const char *name, const char *text, size_t len)
 
 static int write_to(const char *name, const char *text, size_t len)
 {
-	int fd = open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	/* no pipe without a reader is waited for */
+	int fd = open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	int ret = CTL_OK;
+	struct stat st;
 
 	if (fd < 0)
 		return refuse(name, errno);
-	if (!write_all(fd, text, len))
+	if (fstat(fd, &st) || S_ISREG(st.st_mode)) {
+		close(fd);
+		return other_error("%s: it has become another file", name);
+	}
+	if (fcntl(fd, F_SETFL, O_WRONLY) || !write_all(fd, text, len))
 		ret = refuse(name, errno);
 	if (close(fd) && !ret)
 		ret = refuse(name, errno);

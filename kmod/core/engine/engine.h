@@ -523,7 +523,8 @@ void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, con
 /**
  * struct tor_watch - one pass over the ranks of a comm; all zero: at its begin
  * @rank: next rank
- * @lost: an unreachable rank
+ * @lost: an unreachable rank, or one whose node restarted
+ * @restarted: there is one of the latter
  * @error: error for @lost; 0: there is none
  * @when: at the end: when to repeat the pass in any case, ns; 0: not until the
  *	view changes
@@ -531,6 +532,7 @@ void tor_comm_abort_rx(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, con
 struct tor_watch {
 	u32 rank;
 	u32 lost;
+	bool restarted;
 	int error;
 	u64 when;
 };

@@ -8,6 +8,9 @@
  */
 #include "core/engine/chan.h"
 
+/* Frames that are gathered without a look at their ranges, which takes a walk of its own. */
+#define TX_LOOK_AGAIN	16
+
 /*
  * Append the ranges of [off, off + len) of a buffer to @n existing ones. Return
  * the new number.
@@ -187,16 +190,17 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 		frame.linear = tx->copy;
 		frame.shared = tx->copy != tx->small;
 	} else {
-		if (!tx->dense)
+		/* parts that are dense end somewhere */
+		if (!tx->dense || !(index % TX_LOOK_AGAIN)) {
 			frame.ranges = tx_ranges(chan, tx, off, len, range);
+			tx->dense = !tx->single && frame.ranges > TOR_FRAME_RANGES;
+		}
 		frame.range = range;
 		/*
 		 * may be overwritten as soon as it has left: see chan_settle()
 		 */
 		frame.copy = tx->bytes <= unit;
 		if (tx->dense || frame.ranges > TOR_FRAME_RANGES) {
-			/* the next frame's walk is at its end if it looks twice */
-			tx->dense = !tx->single;
 			gathered = tor_env_shared_alloc(len);
 			if (!gathered) {
 				tor_tx_dropped(tx, index, ctx->now);

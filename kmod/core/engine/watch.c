@@ -43,10 +43,12 @@ static void note_lost(const struct tor_comm *comm, u32 rank, struct tor_watch *p
 }
 
 /*
- * Return whether the node of @rank restarted. Records whether the rank is
- * reachable.
+ * Record whether the node of @rank restarted, or the rank is unreachable. A
+ * restart counts like a node that all its neighbours have lost: that it was of
+ * this life when the comm was made, and a record of its former one comes late, as
+ * out of a part of the fabric that was cut off, is mended by the node itself.
  */
-static bool watch_look_at(struct tor_comm *comm, u32 rank, const struct tor_routes *routes,
+static void watch_look_at(struct tor_comm *comm, u32 rank, const struct tor_routes *routes,
 			  struct tor_watch *pass)
 {
 	u32 there = tor_comm_node(comm, rank);
@@ -56,11 +58,14 @@ static bool watch_look_at(struct tor_comm *comm, u32 rank, const struct tor_rout
 		comm->seen[rank] = comm->node->view.entry[there].epoch;
 		comm->watched = rank + 1;
 	}
-	if (tor_comm_restarted(comm, rank))
-		return true;
-	if (routes && comm->joined && !tor_routes_reach(routes, there))
-		note_lost(comm, rank, pass);
-	return false;
+	if (!tor_comm_restarted(comm, rank)) {
+		if (routes && comm->joined && !tor_routes_reach(routes, there))
+			note_lost(comm, rank, pass);
+	} else if (!pass->restarted) {
+		pass->restarted = true;
+		pass->error = -EHOSTDOWN;
+		pass->lost = rank;
+	}
 }
 
 /* Evaluate a complete pass. Return the time of the next, ns, or 0. */
@@ -92,12 +97,9 @@ bool tor_comm_watch(struct tor_ctx *ctx, struct tor_comm *comm, const struct tor
 	for (; pass->rank < comm->ranks; pass->rank++) {
 		if (!steps--)
 			return false;
-		if (!watch_look_at(comm, pass->rank, routes, pass))
-			continue;
-		tor_comm_fail(ctx, comm, -EHOSTDOWN, pass->rank, 0);
-		return true;
+		watch_look_at(comm, pass->rank, routes, pass);
 	}
-	if (routes)
+	if (routes || pass->restarted)
 		pass->when = conclude(ctx, comm, pass);
 	return true;
 }
