@@ -143,10 +143,10 @@ int file_replace(const char *name, const char *text, size_t len)
 	return put_in_place(path, &st, st.st_mode & 0777, text, len);
 }
 
-static int write_to(const char *name, const char *text, size_t len)
+/* @flags: O_NONBLOCK, so that no reader of a pipe is waited for, or 0 */
+static int write_to(const char *name, int flags, const char *text, size_t len)
 {
-	/* no pipe without a reader is waited for */
-	int fd = open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
 	int ret = CTL_OK;
 	struct stat st;
 
@@ -184,7 +184,7 @@ int file_write(const char *name, const char *text, size_t len)
 		return refuse(name, -kind);
 	if (kind == FILE_FOREIGN)
 		return refuse_link(name);
-	return kind == FILE_OTHER ? write_to(name, text, len) : write_locked(path, kind, text, len);
+	return kind == FILE_OTHER ? write_to(name, 0, text, len) : write_locked(path, kind, text, len);
 }
 
 int file_publish(const char *name, const char *text, size_t len)
@@ -195,6 +195,6 @@ int file_publish(const char *name, const char *text, size_t len)
 	if (kind < 0)
 		return refuse(name, -kind);
 	if (kind == FILE_OTHER)
-		return write_to(name, text, len);
+		return write_to(name, O_NONBLOCK, text, len);
 	return put_in_place(kind == FILE_FOREIGN ? name : path, NULL, 0644, text, len);
 }
