@@ -65,12 +65,14 @@
 	  (n, request, done, indices, status))
 
 /* MPICH's own: programs that are not Fortran's have not loaded them. */
+#define F08_MAYBE	__attribute__((weak))
+
 #define F08_DECLARE(_name, _what, _params, _args)					\
-	__attribute__((weak)) void pmpir_##_name##_f08_(TMPI_BARE _params, int *ierror);
+	F08_MAYBE void pmpir_##_name##_f08_(TMPI_BARE _params, int *ierror);
 
 F08_MAKES(F08_DECLARE)
 F08_BEFORE(F08_DECLARE)
 F08_COMPLETES(F08_DECLARE)
-__attribute__((weak)) void pmpir_request_free_f08_(MPI_Request *request, int *ierror);
+F08_MAYBE void pmpir_request_free_f08_(MPI_Request *request, int *ierror);
 
 #endif
