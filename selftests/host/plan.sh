@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# timeout: 900
 #
 # torcoll-plan: dumps, the checker against dumps with a planted mistake, cost, exit codes.
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 900
+# timeout: 1800
 #
 # What can be told about the sources without running them.
 
