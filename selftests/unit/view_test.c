@@ -470,44 +470,6 @@ static void tor_view_learn__older_is_answered(void **state)
 	tor_view_destroy(&view);
 }
 
-/*
- * A node restarted while its last record was known in another part alone, and counted up to the same number: all keep the same
- * of the two, whichever came first, and pass it on until the node hears of it.
- */
-static void tor_view_learn__same_number_after_a_restart(void **state)
-{
-	struct tor_record former = { .node = 3, .epoch = 9, .seq = 5, .dead = 2, .frame = 1500 };
-	struct tor_record present = { .node = 3, .epoch = 4, .seq = 5, .dead = 1, .frame = 1500 };
-	struct tor_view a, b, own;
-	struct tor_record r[4];
-
-	assert_int_equal(tor_view_init(&a, 4), 0);
-	assert_int_equal(tor_view_init(&b, 4), 0);
-	assert_int_equal(tor_view_init(&own, 4), 0);
-	own.entry[3].seq = 4;
-	tor_view_say(&own, 3, present.epoch, present.dead, present.frame);
-	assert_int_equal(tor_view_learn(&a, &former), TOR_VIEW_NEW);
-	assert_int_equal(tor_view_learn(&b, &present), TOR_VIEW_NEW);
-	assert_int_equal(tor_view_learn(&a, &present), TOR_VIEW_STALE);
-	assert_int_equal(tor_view_pick(&a, r, 4, TOR_VIEW_NEWS), 1);
-	assert_int_equal(tor_view_learn(&b, &r[0]), TOR_VIEW_NEW);
-	assert_int_equal(tor_view_learn(&b, &present), TOR_VIEW_STALE);
-	assert_int_equal(b.entry[3].epoch, former.epoch);
-	assert_true(a.digest == b.digest);
-	/* its node corrects it */
-	assert_int_equal(tor_view_pick(&b, r, 4, TOR_VIEW_NEWS), 1);
-	assert_int_equal(tor_view_contradict(&own, &r[0]), TOR_VIEW_NEW);
-	assert_int_equal(tor_view_pick(&own, r, 4, TOR_VIEW_NEWS), 1);
-	assert_int_equal(r[0].seq, 6);
-	assert_int_equal(tor_view_learn(&a, &r[0]), TOR_VIEW_NEW);
-	assert_int_equal(tor_view_learn(&b, &r[0]), TOR_VIEW_NEW);
-	assert_int_equal(a.entry[3].epoch, present.epoch);
-	assert_true(a.digest == b.digest);
-	tor_view_destroy(&a);
-	tor_view_destroy(&b);
-	tor_view_destroy(&own);
-}
-
 /* A neighbour says what it likes of nodes that are not there, and so cannot say otherwise. */
 static void tor_view_frame_reached__absent_nodes_do_not_count(void **state)
 {
@@ -625,7 +587,6 @@ int main(void)
 		VIEW_TEST(tor_view_learn__changes_of_links_are_counted),
 		VIEW_TEST(tor_view_tell_all__in_portions),
 		VIEW_TEST(tor_view_learn__older_is_answered),
-		VIEW_TEST(tor_view_learn__same_number_after_a_restart),
 		VIEW_TEST(tor_view_frame_reached__absent_nodes_do_not_count),
 		VIEW_TEST(tor_link_tick__news_do_not_wait_for_hellos),
 		VIEW_TEST(tor_cable_hello__flapping_is_bounded),

@@ -107,21 +107,6 @@ static bool view_same(const struct tor_view_entry *e, const struct tor_record *r
 	return e->epoch == r->epoch && e->dead == r->dead && e->frame == r->frame;
 }
 
-/*
- * Return which of two records of the same number all nodes keep. The node may
- * have restarted where nobody knew its latest record, and counted up to the
- * same number. What is kept reaches it and is contradicted, as in OSPF (RFC
- * 2328, 13.1 and 13.4).
- */
-static bool view_outranks(const struct tor_record *r, const struct tor_view_entry *e)
-{
-	if (r->epoch != e->epoch)
-		return r->epoch > e->epoch;
-	if (r->dead != e->dead)
-		return r->dead > e->dead;
-	return r->frame > e->frame;
-}
-
 enum tor_view_news tor_view_learn(struct tor_view *view, const struct tor_record *record)
 {
 	struct tor_view_entry *e = &view->entry[record->node];
@@ -132,14 +117,8 @@ enum tor_view_news tor_view_learn(struct tor_view *view, const struct tor_record
 		view_store(view, record);
 		return TOR_VIEW_NEW;
 	}
-	if (record->seq == e->seq) {
-		if (view_same(e, record))
-			return TOR_VIEW_KNOWN;
-		if (view_outranks(record, e)) {
-			view_store(view, record);
-			return TOR_VIEW_NEW;
-		}
-	}
+	if (record->seq == e->seq)
+		return TOR_VIEW_KNOWN;
 	/* do not extend the turns of a record merely because of this */
 	e->tell = max_t(u8, e->tell, 1);
 	if (list_empty(&e->list))

@@ -8,8 +8,7 @@
  * The record with the higher sequence number (serial arithmetic, RFC 1982)
  * wins. A node that restarted begins at 1 and receives its former record from
  * its neighbours. It then sends its current state with a higher number, as OSPF
- * does (RFC 2328, 13.4). Of two that have the same number, which a restart while
- * the fabric is divided may cause, all nodes keep the same one until then.
+ * does (RFC 2328, 13.4).
  *
  * Records are sent in turn, news first, as many as fit into a hello:
  * - a record with a dead link, as long as the link is dead: a node that missed
