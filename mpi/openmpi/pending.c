@@ -6,6 +6,7 @@
  */
 #include "coll_torcoll.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 #include "ompi/mca/pml/base/base.h"
@@ -21,14 +22,30 @@
 #define ITEMS_MAX	1024
 
 /*
- * Whether all items that a list has allocated are in it. False if they are too
- * many to count: then there may always be something.
+ * Where ob1 has the request that it keeps for blocking messages, which is not on
+ * the list; NULL there: it is in use, or there is none.
  */
-static bool list_is_whole(opal_free_list_t *list)
+static void *const *kept_send, *const *kept_receive;
+static bool kept_is_known;
+
+static void find_kept(void)
+{
+	if (kept_is_known)
+		return;
+	kept_send = dlsym(RTLD_DEFAULT, "mca_pml_ob1_sendreq");
+	kept_receive = dlsym(RTLD_DEFAULT, "mca_pml_ob1_recvreq");
+	kept_is_known = true;
+}
+
+/*
+ * Whether all items that a list has allocated are in it, or @kept. False if they
+ * are too many to count: then there may always be something.
+ */
+static bool list_is_whole(opal_free_list_t *list, void *const *kept)
 {
 	opal_list_item_t *end = &list->super.opal_lifo_ghost;
 	opal_list_item_t *item = (opal_list_item_t *)list->super.opal_lifo_head.data.item;
-	size_t n = 0;
+	size_t n = kept && *kept;
 
 	if (list->fl_num_allocated > ITEMS_MAX)
 		return false;
@@ -52,6 +69,7 @@ bool coll_torcoll_pending(void)
 	if (ompi_mpi_thread_multiple ||
 	    strcmp(mca_pml_base_selected_component.pmlm_version.mca_component_name, "ob1"))
 		return true;
-	return windows_exist() || !list_is_whole(&mca_pml_base_send_requests) ||
-	       !list_is_whole(&mca_pml_base_recv_requests);
+	find_kept();
+	return windows_exist() || !list_is_whole(&mca_pml_base_send_requests, kept_send) ||
+	       !list_is_whole(&mca_pml_base_recv_requests, kept_receive);
 }

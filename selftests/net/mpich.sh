@@ -51,13 +51,7 @@ else
 fi
 check random_programs run random 600 5 "$programs/random.mpich" "${FIRST:-1}" "${SEEDS:-10}"
 check random_programs__in_the_kernel mostly_in_kernel random 90
-check trouble__late run late 240 5 env TORCOLL_MPI_TIMEOUT=8 "$programs/trouble.mpich" late
-check trouble__late_is_taken all_taken late 5 2
-troubles "$programs/trouble.mpich"
-# all are taken in the end
-check trouble__memory_is_taken all_taken memory 5 4
-check trouble__attribute run attribute 240 5 "$programs/trouble.mpich" attribute
-check trouble__attribute_is_taken all_taken attribute 5 2
+troubles 9 env TORCOLL_MPI_TIMEOUT=8 "$programs/trouble.mpich" late sleeps reasons pack memory attribute requests
 check trouble__level run level 240 5 env MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE \
 	"$programs/trouble.mpich" level
 for fortran in fortran fortran08; do
