@@ -4,6 +4,7 @@
  */
 #include "cdev/region.h"
 
+#include <linux/mm.h>
 #include <linux/uaccess.h>
 
 #include <linux/torcoll.h>
