@@ -19,7 +19,7 @@ leave()
 if [[ $(ompi_info --version 2>/dev/null) == *v5* ]]; then
 	leave "Open MPI is 5.0 here: net/mpi"
 elif [[ ! -e $made/root ]]; then
-	leave "no chroot of Debian 13: make mpi5 says why"
+	leave "no chroot of Debian 13: make check T=net/mpi5 makes it"
 elif ((TORCOLL_SLOW > 1)); then
 	leave "net/mpi does not start programs here either"
 fi
