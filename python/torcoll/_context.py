@@ -32,6 +32,9 @@ T = TypeVar("T")
 # s; an op that waits for a slot of its comm is tried so often while a task awaits it
 SLOT_INTERVAL = 0.001
 
+# s; how long a call in another thread leaves signals to wait, at most
+SIGNAL_INTERVAL = 0.1
+
 
 class ModuleInfo(NamedTuple):
     """The loaded module: its version, that of its interface, and by name what it serves."""
@@ -416,7 +419,9 @@ def interruptible(function: Callable[[], T], undo: Callable[[T], None]) -> T:
     try:
         # this may wait for its beginning, and be interrupted there
         thread.start()
-        done.wait()
+        # a signal that comes just before Python's wait begins does not end it: look again
+        while not done.wait(SIGNAL_INTERVAL):
+            pass
     except BaseException:
         with lock:
             left = True

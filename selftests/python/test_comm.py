@@ -86,11 +86,23 @@ def once_joining(fake: Fake, function: Any, *args: Any) -> threading.Thread:
     return thread
 
 
-def test_join__ended_by_a_signal(fake: Fake) -> None:
+def interrupt_with_mask(how: int) -> None:
+    signal.pthread_sigmask(how, {signal.SIGINT})
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+# The kernel gives the signal to the killer where the main thread blocks it. This is what the main thread sees of one that
+# comes between Python's last look for signals and its wait: it is there, and wakes nobody.
+@pytest.mark.parametrize("main", [signal.SIG_UNBLOCK, signal.SIG_BLOCK], ids=["wakes", "wakes_nobody"])
+def test_join__ended_by_a_signal(fake: Fake, main: int) -> None:
     fake.state.hold_joins = True
-    with pytest.raises(KeyboardInterrupt):
-        killer = once_joining(fake, os.kill, os.getpid(), signal.SIGINT)
-        torcoll.Comm(fabric=1)
+    before = signal.pthread_sigmask(main, {signal.SIGINT})
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            killer = once_joining(fake, interrupt_with_mask, signal.SIG_UNBLOCK)
+            torcoll.Comm(fabric=1)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     killer.join()
     fake.let_join()
     for thread in threading.enumerate():
