@@ -265,7 +265,6 @@ mtu_changes()
 # A port that takes less: the device of every node follows.
 cable_shrinks()
 {
-	whole=$(mtu 1) cable=$(node 7 ip -j link show d1p | jq -r '.[0].mtu')
 	node 7 ip link set d1p mtu 3000
 	wait_for 20 mtus_at_most 3000 || return
 	reaches 0 10 -s 20000 && tcp shrunk 7 12
@@ -479,6 +478,8 @@ check statistics__of_ip counts
 check statistics__of_ethtool ethtool_counts
 
 check mtu__changes_while_up mtu_changes
+whole=$(mtu 1)
+cable=$(node 7 ip -j link show d1p | jq -r '.[0].mtu')
 check mtu__follows_a_cable cable_shrinks
 check mtu__follows_it_back cable_grows
 check relay__by_hosts_without_the_device silent_hosts
