@@ -148,7 +148,7 @@ static bool place_find(struct ompi_communicator_t *comm, uint32_t *node)
 {
 	if (place_ranks(comm, node) != OMPI_SUCCESS) {
 		opal_output_verbose(1, coll_torcoll.output,
-				    "coll:torcoll: %s is not taken: its ranks are not all on nodes of one fabric",
+				    "coll:torcoll: %s is not taken: its ranks are not all on nodes of one fabric, or some do without torcoll",
 				    comm->c_name);
 		return false;
 	}

@@ -36,10 +36,17 @@ static void one(enum call_kind kind, MPI_Comm comm, uint32_t seed, bool in_place
 	wrong += !call_check(&c);
 }
 
-/* Persistent calls on one communicator only: each makes one of its own. */
+/*
+ * Persistent calls on one communicator only: each makes one of its own. And not
+ * with MPICH, whose own they are, and wrong from the second start on (4.0).
+ */
 static void every(MPI_Comm comm, uint32_t seed)
 {
+#ifdef MPICH_VERSION
+	int forms = 4;
+#else
 	int forms = comm == MPI_COMM_WORLD ? 6 : 4;
+#endif
 
 	for (enum call_kind kind = 0; kind < KINDS; kind++)
 		for (int form = 0; form < forms; form++)
