@@ -466,6 +466,28 @@ static void tor_shrink__restarted_node_is_dead(void **state)
 	assert_shrunk();
 }
 
+/* A record of a node's former life comes late, to one rank or to the chief, and is mended: nobody is out, nobody waits. */
+static void tor_shrink__a_record_of_a_former_life(void **state)
+{
+	static const struct { u32 where, of; } cases[] = { { 5, 2 }, { 2, 5 }, { 3, 1 } };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct tor_view_entry *e;
+
+		teardown(NULL);
+		setup(NULL);
+		e = &member[cases[i].where].node.view.entry[cases[i].of];
+		e->epoch++;
+		call_everywhere();
+		pass(tor_watch_grace(&member[0].node) - 50 * NSEC_PER_MSEC);
+		e->epoch--;
+		pass(NSEC_PER_SEC);
+		assert_shrunk();
+		assert_int_equal(member[0].heir_ranks, NODES);
+	}
+}
+
 static void tor_shrink_start__twice_on_a_node(void **state)
 {
 	struct tor_shrink second = { .a.node = &member[1].node, .from = &member[1].from };
@@ -762,6 +784,7 @@ int main(void)
 		SHRINK_TEST(tor_shrink__out_of_reach_for_a_moment),
 		SHRINK_TEST(tor_shrink__out_of_reach_for_too_long),
 		SHRINK_TEST(tor_shrink__restarted_node_is_dead),
+		SHRINK_TEST(tor_shrink__a_record_of_a_former_life),
 		SHRINK_TEST(tor_shrink_start__twice_on_a_node),
 		SHRINK_TEST(tor_shrink__the_chief_dies_at_any_moment),
 		SHRINK_TEST(tor_shrink__the_chiefs_process_dies_at_any_moment),

@@ -5,6 +5,7 @@
  */
 #include "core/agree/early.h"
 #include "core/agree/join_chief.h"
+#include "core/agree/past.h"
 
 #define NAME_HASH_KEY		0x6e616d6500000000ULL
 #define MEMBERS_HASH_KEY	0x6d656d6265727300ULL
@@ -260,10 +261,7 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 	case TORCOLL_COMM_REFUSE:
 		take_missing(join, msg->missing);
 		take_fault(ctx, join, msg);
-		/*
-		 * a repeated call may be under way: rank 0's node would keep it
-		 * as an early one of the next join
-		 */
+		/* a repeated call may be under way, see past.h */
 		tor_join_say(ctx, join, 0, TORCOLL_COMM_LEAVE, 0);
 		tor_agree_finish(ctx, &join->a, -(int)msg->error);
 		break;
@@ -305,6 +303,10 @@ void tor_join_rx(struct tor_ctx *ctx, struct tor_node *node, const struct tor_hd
 		       msg->step == TORCOLL_COMM_LEAVE;
 	struct tor_join *join;
 
+	if (msg->step == TORCOLL_COMM_JOIN && tor_past_has(node, ctx->now, h, msg))
+		return;
+	if (to_chief && msg->step != TORCOLL_COMM_JOIN)
+		tor_past_note(node, ctx->now + TOR_EARLY_KEPT, h, msg);
 	list_for_each_entry(join, &node->joins, a.list) {
 		if (join->name != msg->name || (!join->rank) != to_chief)
 			continue;

@@ -176,17 +176,22 @@ static bool is_new(const struct tor_shrink *s)
 	return s->chief == TOR_NO_RANK;
 }
 
+/*
+ * A node that restarted counts like one that is unreachable, and not at once: a
+ * record of its former life may come late, see watch_look_at(). All ranks must
+ * find the same, also those that have not seen that record.
+ */
 static void shrink_look_at(struct tor_ctx *ctx, struct tor_shrink *s, u32 rank,
 			   const struct tor_routes *routes)
 {
 	struct tor_shrink_rank *of = &s->of[rank];
 
-	if (tor_routes_reach(routes, tor_comm_node(s->from, rank)))
+	if (tor_routes_reach(routes, tor_comm_node(s->from, rank)) &&
+	    !tor_comm_restarted(s->from, rank))
 		of->lost = 0;
 	else if (!of->lost)
 		of->lost = is_new(s) && s->from->lost_since ? s->from->lost_since : ctx->now;
-	shrink_note(s, rank, tor_comm_restarted(s->from, rank) ? TOR_AGREE_LEFT : of->heard,
-		    ctx->now);
+	shrink_note(s, rank, of->heard, ctx->now);
 }
 
 /* Look for unreachable and restarted ranks. False: the timer does the rest. */

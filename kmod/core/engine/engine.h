@@ -109,8 +109,8 @@ enum tor_explained {
  * @seen: epochs that this node's view had then, of the first @watched ranks
  * @joined: its creation is complete here; until then the comm waits for an
  *	unreachable rank as for one that has not called
- * @lost_since: when a rank was first found unreachable, ns; 0: all are
- *	reachable
+ * @lost_since: when a rank was first found unreachable, or its node restarted,
+ *	ns; 0: all are there
  * @path: by rank, in groups; NULL: a group that no frame was sent to yet
  * @path_groups: number of groups that were made
  * @nobody: used by all ranks for which there was no memory; its @due is not

@@ -17,6 +17,7 @@
 
 #define TOR_REFUSALS		8	/* of comms, remembered */
 #define TOR_EARLY_CALLS		64	/* kept until rank 0 calls */
+#define TOR_PAST_CALLS		64	/* remembered, should they come late */
 
 /**
  * struct tor_refusal - a comm was refused to all its ranks; see agree/terms.h
@@ -45,6 +46,20 @@ struct tor_early {
 	u32 src;
 	u32 src_epoch;
 	struct tor_comm_msg msg;
+};
+
+/**
+ * struct tor_past - a member's call that is over; see agree/past.h
+ * @until: when it is forgotten, ns
+ * @name, @nonce, @rank: of the call
+ * @src: the node that sent it
+ */
+struct tor_past {
+	u64 until;
+	u64 name;
+	u64 nonce;
+	u32 src;
+	u32 rank;
 };
 
 /**
@@ -79,6 +94,7 @@ struct tor_early {
  * @refusal: refusals of comms, @refusals so far; the node's lock
  * @early: early calls, TOR_EARLY_CALLS of them, of which @earlies had to make
  *	room; the node's lock
+ * @past: the last calls that are over, @pasts so far; the node's lock
  * @answers: time up to which answers to unknown senders are charged, ns; see
  *	tor_node_may_answer()
  * @packets: group frames of the network device sent so far: their numbers,
@@ -122,6 +138,8 @@ struct tor_node {
 	u32 refusals;
 	struct tor_early *early;
 	u32 earlies;
+	struct tor_past past[TOR_PAST_CALLS];
+	u32 pasts;
 	atomic64_t answers;
 	atomic_t packets;
 	u32 generation;
