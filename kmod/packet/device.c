@@ -84,14 +84,14 @@ static void device_uninit(struct net_device *dev)
 /*
  * The kernel has compared it with the limits. The largest that is possible means
  * to follow the fabric's. It is also what a change goes back to that something on
- * top of the device refused.
+ * top of the device refused: then it may be larger than what is possible now.
  */
 static int device_change_mtu(struct net_device *dev, int mtu)
 {
 	struct tor_packet_dev *packet = netdev_priv(dev);
 
 	if (!packet->following)
-		packet->mtu = mtu == dev->max_mtu ? 0 : mtu;
+		packet->mtu = mtu >= dev->max_mtu ? 0 : mtu;
 	WRITE_ONCE(dev->mtu, mtu);
 	return 0;
 }
