@@ -152,7 +152,7 @@ command_in_node tune_set "torcollctl tune load $work/rates" tune set 1 round-ps 
 command_in_node tune_default "torcollctl tune load $work/rates" tune default
 command_in_node limit_set "torcollctl limit set comms none" limit set comms 1000
 # news are told, and need memory, while somebody listens
-node 0 torcollctl monitor >"$work/news" &
+torcollctl netns exec 0 torcollctl monitor >"$work/news" &
 monitor=$!
 pair port 1 "dim 0 dir plus" "dev $(device_of 0)"
 node 0 torcollctl fabric add 9 dims 3 node 0

@@ -108,7 +108,7 @@ node 0 ip link set d0p nomaster
 
 # ---- events ----
 
-node 0 torcollctl -j monitor >"$work/events" &
+torcollctl netns exec 0 torcollctl -j monitor >"$work/events" &
 monitor=$!
 cleanup kill $monitor
 # It listens from a moment on that only it knows: change something until it is told.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 400
+# timeout: 1200
 #
 # Cables are cut in the middle of ops: with and without the carrier telling, once and over and over. Ops
 # go on by another way and their results are right.
@@ -43,7 +43,7 @@ ops_run()
 ends_well()
 {
 	touch "$work/stop"
-	wait_for 120 test -s "$work/code" && [[ $(<"$work/code") == 0 ]] && return
+	wait_for 500 test -s "$work/code" && [[ $(<"$work/code") == 0 ]] && return
 	tail -n 5 "$work/out"
 	return 1
 }

@@ -26,13 +26,13 @@ ops_above()
 	(($(counter 0 ops) > $1))
 }
 
-# more_ops NUMBER: so many end within 20 s.
+# more_ops NUMBER: so many end within a minute.
 more_ops()
 {
 	local ops
 
 	ops=$(counter 0 ops)
-	wait_for 20 ops_above $((ops + $1 - 1))
+	wait_for 60 ops_above $((ops + $1 - 1))
 }
 
 # Allreduces with checked results, one benchmark behind the other, until there is a file stop.

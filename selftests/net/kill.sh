@@ -52,7 +52,7 @@ kill_one()
 
 	torcollctl netns run torcoll-perf allreduce -b "$(up_to 1M)" -e "$(up_to 1M)" -n 100000 -w 0 >"$work/out" 2>&1 &
 	pid=$!
-	wait_for 20 victim_runs || { grep -v '#' "$work/out" | head -n 10; return 1; }
+	wait_for 60 victim_runs || { grep -v '#' "$work/out" | head -n 10; return 1; }
 	# at any moment of an op, which takes about as long
 	RANDOM=$1
 	sleep "0.$(printf %03d $((RANDOM % 300)))"

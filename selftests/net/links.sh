@@ -143,7 +143,7 @@ fails log__no_such_word 1 'Error' node 0 torcollctl log nonsense
 
 # ---- monitor ----
 
-node 3 torcollctl monitor port fabric >"$work/events" &
+torcollctl netns exec 3 torcollctl monitor port fabric >"$work/events" &
 cleanup kill $!
 monitors()
 {

@@ -39,7 +39,7 @@ in_time()
 	local name=$1 begin=${EPOCHREALTIME/[.,]/}
 
 	shift
-	eventually "$name" 20 told "$@" || { diag <<<"$(head -n 12 "$work/out")"; return 1; }
+	eventually "$name" 60 told "$@" || { diag <<<"$(head -n 12 "$work/out")"; return 1; }
 	diag "$name: after $(((${EPOCHREALTIME/[.,]/} - begin) / 1000)) ms"
 }
 

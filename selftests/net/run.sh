@@ -41,7 +41,7 @@ dies_before_joining()
 	torcollrun --netns bash -c '[[ $TORCOLL_RANK != 2 ]] || '"$3"'; exec hello' >"$work/out" 2>&1
 	code=$?
 	cat "$work/out"
-	((code == $1 && SECONDS - start < 30 * TORCOLL_SLOW)) &&
+	((code == $1 && SECONDS - start < 90 * TORCOLL_SLOW)) &&
 		grep -q "^torcollrun: rank 2 on tor-2 (node 2) $2; the other ranks are ended$" "$work/out" &&
 		! pidof hello
 }

@@ -183,7 +183,7 @@ temporary()
 		node "$n" sysctl -qw net.ipv6.conf.tor0.use_tempaddr=2
 		node "$n" ip address add "fd00:8::$((n + 1))/64" dev tor0 mngtmpaddr || return
 	done
-	if ! wait_for 20 has_temporary 9; then
+	if ! wait_for 20 has_temporary 6 || ! wait_for 20 has_temporary 9; then
 		node 9 ip -6 address show dev tor0
 		return 1
 	fi
@@ -281,7 +281,7 @@ cable_grows()
 too_small_for_ipv6()
 {
 	node 7 ip link set d1p mtu 1300
-	wait_for 20 mtus_at_most 1280 && dmesg | grep -q "tor0: the MTU becomes 1218, .*: IPv6 takes 1280"
+	wait_for 20 mtus_at_most 1280 && dmesg | grep "tor0: the MTU becomes 1218, .*: IPv6 takes 1280"
 }
 
 # mtu_is NODE MTU

@@ -41,7 +41,7 @@ during()
 
 	shift 3
 	start_flow "$from" "$to" "$name" || { cat "$work/$name"; return 1; }
-	iperf "$from" "$to" "$work/$name.json" -b 10M -t $((12 * TORCOLL_SLOW)) &
+	iperf "$from" "$to" "$work/$name.json" -b 10M -t $((20 * TORCOLL_SLOW)) &
 	stream=$!
 	wait_for 20 listens "$to" 5201
 	sleep $((1 * TORCOLL_SLOW))
@@ -119,9 +119,14 @@ ports()
 {
 	local n=$2 x=$(($2 % 4)) y=$(($2 / 4)) dev code=0
 
-	for dev in d0p d0m d1p d1m; do
-		"$1" "$n" "$dev" || code=1
-	done
+	# at once: each program that is started is a part of the silence
+	if [[ $1 == silence ]]; then
+		printf 'qdisc add dev %s root netem loss 100%%\n' d0p d0m d1p d1m | node "$n" tc -batch - || code=1
+	else
+		for dev in d0p d0m d1p d1m; do
+			"$1" "$n" "$dev" || code=1
+		done
+	fi
 	"$1" $((y * 4 + (x + 1) % 4)) d0m && "$1" $((y * 4 + (x + 3) % 4)) d0p &&
 		"$1" $(((y + 1) % 4 * 4 + x)) d1m && "$1" $(((y + 3) % 4 * 4 + x)) d1p && return "$code"
 }

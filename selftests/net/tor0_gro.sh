@@ -33,7 +33,7 @@ copy()
 	rm -f "$work/there"
 	torcollctl netns exec 2 python3 -c "$take" "$work/there" &
 	server=$!
-	wait_for 20 listens 2 7000
+	wait_for 60 listens 2 7000
 	node 0 python3 -c "$give" "$(address 2 "$1")" "$work/here" || kill "$server"
 	wait "$server" && same
 }

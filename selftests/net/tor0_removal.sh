@@ -129,7 +129,7 @@ module()
 from=0 to=10
 work=$(mktemp -d)
 cleanup rm -rf "$work"
-torus_up 4x4
+torus_up 4x4 "${patient[@]}"
 stamps_up || bail "no times of packets"
 ip_up 16 || bail "no network device"
 check device__of_the_receiver device 10
