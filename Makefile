@@ -1002,9 +1002,9 @@ demo:
 ifeq ($(VMS),)
 	$(say) GUEST 'boots, in some ten seconds; what follows is what it prints'
 	$(Q)[ ! -t 1 ] || [ "$$(stty size 2>/dev/null | cut -d' ' -f1)" -lt 42 ] || live='--env DEMO_LIVE=1'; \
-		qemu/run --kernel '$(KERNEL)' --timeout 600 $$live -- qemu/guest/demo.sh
+		qemu/run --kernel '$(KERNEL)' --timeout 3600 $$live -- qemu/guest/demo.sh
 else
-	$(Q)qemu/torus --kernel '$(KERNEL)' --nic '$(NIC)' --timeout 900 '$(VMS)' qemu/guest/demo-node.sh
+	$(Q)qemu/torus --kernel '$(KERNEL)' --nic '$(NIC)' --timeout 3600 '$(VMS)' qemu/guest/demo-node.sh
 endif
 
 demo-made: | deps-guest

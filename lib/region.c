@@ -124,8 +124,9 @@ static void cache_drop(struct torcoll *t, struct torcoll_region *r)
 	region_remove(t, r);
 }
 
-static void cache_drop_leftovers(struct torcoll *t)
+static bool cache_drop_leftovers(struct torcoll *t)
 {
+	size_t before = t->leftovers;
 	struct torcoll_region r = { 0 };
 
 	for (size_t i = t->leftovers; i--;) {
@@ -133,6 +134,7 @@ static void cache_drop_leftovers(struct torcoll *t)
 		if (!region_del_call(t, &r))
 			t->leftover[i] = t->leftover[--t->leftovers];
 	}
+	return t->leftovers < before;
 }
 
 /* Release the cached regions that overlap; fail if another one does. */
@@ -157,7 +159,8 @@ static bool cache_evict(struct torcoll *t)
 	struct torcoll_region *oldest;
 	size_t tries = t->nregions;
 
-	cache_drop_leftovers(t);
+	if (cache_drop_leftovers(t))
+		return true;
 	while (tries--) {
 		oldest = NULL;
 		for (size_t i = 0; i < t->nregions; i++)

@@ -78,6 +78,7 @@ struct coll_torcoll_module {
 	struct ompi_communicator_t *comm;
 	struct torcoll_comm *tc;	/* NULL: not attached */
 	bool tried;			/* to attach */
+	bool short_of_comms;		/* for persistent calls, on all ranks */
 	uint32_t *nodes;		/* of the ranks; NULL: no memory for it */
 	uint64_t fabric;
 	mca_coll_base_comm_coll_t lower;

@@ -19,6 +19,7 @@ static void module_construct(struct coll_torcoll_module *m)
 	m->comm = NULL;
 	m->tc = NULL;
 	m->tried = false;
+	m->short_of_comms = false;
 	m->nodes = NULL;
 	m->lower_held = false;
 	m->failed = false;

@@ -92,18 +92,7 @@ static const void *array_copy(const void *array, size_t bytes, int *err)
 	return memcpy(copy, array, bytes);
 }
 
-static void types_hold(const MPI_Datatype *types, uint32_t n)
-{
-	for (uint32_t i = 0; types && i < n; i++)
-		tmpi_type_hold(types[i]);
-}
-
-static void types_release(const MPI_Datatype *types, uint32_t n)
-{
-	for (uint32_t i = 0; types && i < n; i++)
-		tmpi_type_release(types[i]);
-}
-
+/* Of a block of no elements MPI may have no type. */
 static void one_hold(MPI_Datatype type)
 {
 	if (type)
@@ -114,6 +103,18 @@ static void one_release(MPI_Datatype type)
 {
 	if (type)
 		tmpi_type_release(type);
+}
+
+static void types_hold(const MPI_Datatype *types, uint32_t n)
+{
+	for (uint32_t i = 0; types && i < n; i++)
+		one_hold(types[i]);
+}
+
+static void types_release(const MPI_Datatype *types, uint32_t n)
+{
+	for (uint32_t i = 0; types && i < n; i++)
+		one_release(types[i]);
 }
 
 /* What MPI ignores at this rank may be anything. */
@@ -285,11 +286,16 @@ static int init(mca_coll_base_module_t *module, describe_fn *describe, const str
 	struct coll_torcoll_module *m = (struct coll_torcoll_module *)module;
 	struct torcoll_comm *tc;
 
-	if (!coll_torcoll_attached(m) || !is_taken(m, describe, args))
+	if (!coll_torcoll_attached(m) || m->short_of_comms || !is_taken(m, describe, args))
 		return TMPI_LEFT;
 	tc = coll_torcoll_join(m);
-	if (!tc)
+	if (!tc) {
+		m->short_of_comms = true;
+		opal_output(coll_torcoll.output,
+			    "coll:torcoll: %s: persistent calls made from now on are left to other components: not all ranks could make a comm for one (coll_torcoll_verbose 1 says why)",
+			    m->comm->c_name);
 		return TMPI_LEFT;
+	}
 	return request_new(m, describe, args, tc, request);
 }
 

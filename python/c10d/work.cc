@@ -8,6 +8,9 @@ namespace tortorch {
 
 using c10::ivalue::Future;
 
+/* What is added to the clock's time must not overflow. */
+static constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365 * 30);
+
 Work::Work(int rank, c10d::OpType type, const char *title, const std::vector<at::Tensor> &inputs,
 	   std::unique_ptr<Call> call)
 	: c10d::Work(rank, type, title, inputs), call_(std::move(call)), results_(call_->results)
@@ -77,7 +80,7 @@ std::unique_ptr<Call> Work::await_call(std::chrono::milliseconds timeout)
 	std::unique_lock<std::mutex> guard(mutex_);
 	auto is_over = [this] { return completed_ || call_; };
 
-	if (timeout <= kNoTimeout)
+	if (timeout <= kNoTimeout || timeout > kForever)
 		cv_.wait(guard, is_over);
 	else if (!cv_.wait_for(guard, timeout, is_over))
 		fail(after(timeout));

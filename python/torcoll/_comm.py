@@ -231,7 +231,9 @@ class Comm(Collectives):
             if err != -errno.EBUSY or not self._forgotten:
                 return error
             if not flight.call.op.flags & OP_NOWAIT:
-                self._await(self._forgotten[0], None)
+                # another thread may have swept
+                for oldest in self._forgotten[:1]:
+                    self._await(oldest, None)
                 self._sweep()
             elif not self._sweep():
                 return error
@@ -316,7 +318,9 @@ class Comm(Collectives):
         for flight in list(self._forgotten):
             self._test(flight)
             if flight.status is not None:
-                self._forgotten.remove(flight)
+                # or another thread has
+                with contextlib.suppress(ValueError):
+                    self._forgotten.remove(flight)
                 some = True
         if self.context._kept:
             self.context._drop_kept()

@@ -59,7 +59,10 @@ says()
 
 no_escape()
 {
-	! discover escape | grep -q $'\033'
+	local out
+
+	out=$(discover escape)
+	[[ -n $out && $out != *$'\033'* ]]
 }
 
 ktap_header

@@ -23,7 +23,7 @@ ranks()
 	for ((r = 0; r < n; r++)); do
 		TORCOLL_FAKE=$scratch/shared LD_PRELOAD=$scratch/fake.so \
 			TORCOLL_FABRIC=1 TORCOLL_RANK=$r TORCOLL_SIZE=$n \
-			timeout 60 "$@" >"$scratch/$r" 2>"$scratch/$r.err" &
+			timeout 600 "$@" >"$scratch/$r" 2>"$scratch/$r.err" &
 		pids+=($!)
 	done
 	for r in "${pids[@]}"; do

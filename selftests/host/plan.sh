@@ -11,7 +11,7 @@ cd "$TORCOLL_TOP" || exit
 plan=build/bin/torcoll-plan
 tmp=$(mktemp -d)
 last=\$ # line, to sed
-trap 'rm -rf "$tmp"' EXIT
+cleanup rm -rf "$tmp"
 
 # exits CODE COMMAND...
 exits()

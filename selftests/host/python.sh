@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 300
+# timeout: 1800
 #
 # The Python package: its tests, over the library with a fake device (selftests/python/), its types, and how much of it
 # those tests run. With Debian's python3, whatever else is called so here.
@@ -19,7 +19,7 @@ cleanup rm -rf "$work"
 tests()
 {
 	export TORCOLL_LIBRARY=$PWD/build/python/libtorcoll.so.0
-	timeout 240 "$python" -X faulthandler -m coverage run --branch --source=torcoll -m pytest \
+	timeout 1000 "$python" -X faulthandler -m coverage run --branch --source=torcoll -m pytest \
 		-v -c python/pyproject.toml --rootdir=selftests/python selftests/python >"$work/said" 2>&1
 	pytest_ktap "$work/said"
 }

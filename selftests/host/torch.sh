@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 300
+# timeout: 1800
 #
 # PyTorch's backend over the library with a fake device (selftests/torch/test_backend.py): works, futures, threads, and
 # results that are copied, at moments that a device would not stop at.
@@ -27,7 +27,7 @@ work=$(mktemp -d)
 cleanup rm -rf "$work"
 tests()
 {
-	timeout 280 "$python" -X faulthandler -m pytest -v -c python/pyproject.toml -W default --rootdir=selftests/torch \
+	timeout 1000 "$python" -X faulthandler -m pytest -v -c python/pyproject.toml -W default --rootdir=selftests/torch \
 		selftests/torch/test_backend.py >"$work/said" 2>&1
 	pytest_ktap "$work/said"
 }

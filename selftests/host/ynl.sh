@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# timeout: 1800
 #
 # What is generated from the netlink spec is what the generator makes of it, and the spec's counters are
 # those of core.

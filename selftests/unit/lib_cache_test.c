@@ -270,6 +270,22 @@ static void quota__cache_gives_way(void **state)
 			 -EDQUOT);
 }
 
+/* What only waited for an op to end is as good as a cached region. */
+static void quota__a_leftover_gives_way(void **state)
+{
+	struct fixture *f = *state;
+
+	run(f, memory, LARGE);
+	fake_errors(TORCOLL_IOC_SUBMIT, -ESTALE, 0);
+	fake_errors(TORCOLL_IOC_REGION_DEL, -EBUSY, 0);
+	run(f, memory, LARGE);
+	assert_int_equal(f->t->leftovers, 1);
+	assert_int_equal(f->t->nregions, 0);
+	fake_errors(TORCOLL_IOC_SUBMIT, -EDQUOT, 0);
+	assert_int_equal(run(f, memory + 2 * LARGE, 1), 0);
+	assert_int_equal(f->t->leftovers, 0);
+}
+
 static void program__comes_first(void **state)
 {
 	struct fixture *f = *state;
@@ -344,6 +360,7 @@ int main(void)
 		test_open(refused__is_not_tried_again),
 		test_open(budget__oldest_goes),
 		test_open(quota__cache_gives_way),
+		test_open(quota__a_leftover_gives_way),
 		test_open(program__comes_first),
 		test_open(alloc__is_a_region),
 		test_closed(cache__by_environment),

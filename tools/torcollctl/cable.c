@@ -42,10 +42,9 @@ struct cable {
 	uint32_t crc[PATTERNS];		/* of their payloads */
 
 	uint32_t next;			/* number of the next frame, from 1 */
-	uint32_t first;			/* of this test */
 	uint32_t oldest;		/* the first that is neither answered nor given up */
 	bool known;			/* an answer has come */
-	uint32_t before, counted;	/* the neighbour's count before this test, and at last */
+	uint64_t before, counted;	/* the neighbour's count before this test, and at last */
 	uint32_t heard;			/* number in the last answer */
 	uint64_t damaged;		/* 1 + the neighbour's count of damaged frames; 0: unknown */
 	uint64_t last;			/* time of the last answer */
@@ -236,6 +235,18 @@ static void count_damaged(struct cable *c, uint64_t count, struct cable_result *
 	result->damage_known = count;
 }
 
+/* The neighbour's count has 32 bits, and an answer that was overtaken an older one. */
+static void count_arrived(struct cable *c, uint32_t count)
+{
+	int32_t more = count - (uint32_t)c->counted;
+
+	if (!c->known)
+		c->counted = count;
+	else if (more > 0)
+		c->counted += more;
+	c->known = true;
+}
+
 static void answered(struct cable *c, const struct tor_hdr *h, uint64_t now,
 		     struct cable_result *result)
 {
@@ -244,14 +255,10 @@ static void answered(struct cable *c, const struct tor_hdr *h, uint64_t now,
 	if (!h->op || s->number != h->op)
 		return;
 	s->number = 0;
-	c->known = true;
-	c->counted = h->digest;
+	count_arrived(c, h->digest);
 	c->heard = h->op;
 	c->last = now;
 	count_damaged(c, h->offset, result);
-	/* of an earlier test, which has given it up */
-	if ((int32_t)(h->op - c->first) < 0)
-		return;
 	result->late += (int32_t)(h->op - c->oldest) < 0;
 	result->rtt[result->answered++ % CABLE_SAMPLES] = now - s->at > UINT32_MAX ? UINT32_MAX :
 							  now - s->at;
@@ -376,9 +383,14 @@ static int cable_sync(struct cable *c, struct cable_result *result)
 	return err;
 }
 
-/* Forget the frames by which the count was made known. */
-static void result_reset(struct cable_result *result)
+/*
+ * Forget the frames by which the count was made known, and those of earlier
+ * tests: an answer that comes now is not one of this test.
+ */
+static void forget_earlier(struct cable *c, struct cable_result *result)
 {
+	for (unsigned int i = 0; i < RING; i++)
+		c->ring[i].number = 0;
 	*result = (struct cable_result){ .rtt = result->rtt };
 }
 
@@ -388,9 +400,7 @@ static void result_reset(struct cable_result *result)
  */
 static uint64_t arrived(const struct cable *c, bool before_known, const struct cable_result *result)
 {
-	/* an answer that was overtaken brings an older count */
-	int32_t more = before_known ? c->counted - c->before : 0;
-	uint64_t n = more > 0 ? more : 0;
+	uint64_t n = before_known ? c->counted - c->before : 0;
 
 	n = n < result->sent ? n : result->sent;
 	return n > result->answered ? n : result->answered;
@@ -411,10 +421,9 @@ int cable_test(struct cable *c, uint32_t bytes, uint32_t window, uint64_t frames
 	err = cable_sync(c, result);
 	if (err)
 		return err;
-	result_reset(result);
+	forget_earlier(c, result);
 	before_known = count_is_known(c);
 	c->before = c->counted;
-	c->first = c->next;
 	missed(c);
 	begin = c->last = now_ns();
 	err = cable_run(c, window, frames, ns, result);

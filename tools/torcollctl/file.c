@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
 
 #include "ctl.h"
 #include "lock.h"
+
+#define READER_MS	10000	/* without progress, where a service must not be held up */
 
 /*
  * FILE_NONE: nothing has that name; FILE_OTHER: a device, a pipe, a terminal;
@@ -30,15 +33,13 @@ static int name_itself(const char *name, char path[PATH_MAX])
 }
 
 /* Find what a link stands for: it is to stay. */
-static int follow(const char *name, const struct stat *link, char path[PATH_MAX])
+static int follow(const char *name, char path[PATH_MAX], struct stat *st)
 {
-	struct stat st;
-
-	if (link->st_uid && link->st_uid != geteuid())
+	if (st->st_uid && st->st_uid != geteuid())
 		return FILE_FOREIGN;
-	if (stat(name, &st))
+	if (stat(name, st))
 		return -errno;
-	if (!S_ISREG(st.st_mode))
+	if (!S_ISREG(st->st_mode))
 		return FILE_OTHER;
 	return realpath(name, path) ? FILE_WHOLE : -errno;
 }
@@ -48,18 +49,17 @@ static int follow(const char *name, const struct stat *link, char path[PATH_MAX]
  * looked up as one: its folder's owner may put one there meanwhile. Return enum
  * file_kind or a negative errno, as for a link to nothing.
  */
-static int find(const char *name, char path[PATH_MAX])
+static int find(const char *name, char path[PATH_MAX], struct stat *st)
 {
-	struct stat st;
 	int err;
 
-	if (lstat(name, &st)) {
+	if (lstat(name, st)) {
 		err = errno == ENOENT ? name_itself(name, path) : -errno;
 		return err ? err : FILE_NONE;
 	}
-	if (S_ISLNK(st.st_mode))
-		return follow(name, &st, path);
-	if (!S_ISREG(st.st_mode))
+	if (S_ISLNK(st->st_mode))
+		return follow(name, path, st);
+	if (!S_ISREG(st->st_mode))
 		return FILE_OTHER;
 	err = name_itself(name, path);
 	return err ? err : FILE_WHOLE;
@@ -75,12 +75,23 @@ static int refuse_link(const char *name)
 	return other_error("%s: this is another user's link, which is not followed", name);
 }
 
+/* Wait until a pipe's reader has made room. */
+static bool wait_for_reader(int fd)
+{
+	struct pollfd room = { .fd = fd, .events = POLLOUT };
+	int n = poll(&room, 1, READER_MS);
+
+	if (!n)
+		errno = ETIMEDOUT;
+	return n > 0 || (n < 0 && errno == EINTR);
+}
+
 static bool write_all(int fd, const char *text, size_t len)
 {
 	while (len) {
 		ssize_t n = write(fd, text, len);
 
-		if (n < 0 && errno != EINTR)
+		if (n < 0 && errno != EINTR && (errno != EAGAIN || !wait_for_reader(fd)))
 			return false;
 		if (n > 0) {
 			text += n;
@@ -96,6 +107,12 @@ static mode_t usual_mode(void)
 
 	umask(mask);
 	return 0666 & ~mask;
+}
+
+static int drop(const char *fresh, int ret)
+{
+	unlink(fresh);
+	return ret;
 }
 
 /*
@@ -115,20 +132,21 @@ static int put_in_place(const char *path, const struct stat *old, mode_t mode, c
 	fd = mkostemp(fresh, O_CLOEXEC);
 	if (fd < 0)
 		return refuse(path, errno);
-	good = write_all(fd, text, len) && !fchmod(fd, mode) &&
-	       (!old || (!fchown(fd, old->st_uid, old->st_gid) && !fsync(fd)));
+	if (old && fchown(fd, old->st_uid, old->st_gid)) {
+		close(fd);
+		return drop(fresh, other_error("%s: its owner cannot be kept: %s", path, strerror(errno)));
+	}
+	good = write_all(fd, text, len) && !fchmod(fd, mode) && (!old || !fsync(fd));
 	if (!close(fd) && good && !rename(fresh, path))
 		return CTL_OK;
-	refuse(fresh, errno);
-	unlink(fresh);
-	return CTL_USAGE;
+	return drop(fresh, refuse(path, errno));
 }
 
 int file_replace(const char *name, const char *text, size_t len)
 {
 	char path[PATH_MAX];
 	struct stat st;
-	int kind = find(name, path);
+	int kind = find(name, path, &st);
 
 	if (kind == FILE_NONE)
 		kind = -ENOENT;
@@ -138,13 +156,15 @@ int file_replace(const char *name, const char *text, size_t len)
 		return refuse_link(name);
 	if (kind == FILE_OTHER)
 		return other_error("%s: this is no file, and cannot be changed", name);
-	if (stat(path, &st))
-		return refuse(path, errno);
 	return put_in_place(path, &st, st.st_mode & 0777, text, len);
 }
 
-/* @flags: O_NONBLOCK, so that no reader of a pipe is waited for, or 0 */
-static int write_to(const char *name, int flags, const char *text, size_t len)
+/*
+ * @found: what was found by that name, which must still be it
+ * @flags: O_NONBLOCK, so that no reader of a pipe is waited for without limit, or 0
+ */
+static int write_to(const char *name, const struct stat *found, int flags, const char *text,
+		    size_t len)
 {
 	int fd = open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
 	int ret = CTL_OK;
@@ -152,11 +172,11 @@ static int write_to(const char *name, int flags, const char *text, size_t len)
 
 	if (fd < 0)
 		return refuse(name, errno);
-	if (fstat(fd, &st) || S_ISREG(st.st_mode)) {
+	if (fstat(fd, &st) || st.st_dev != found->st_dev || st.st_ino != found->st_ino) {
 		close(fd);
 		return other_error("%s: it has become another file", name);
 	}
-	if (fcntl(fd, F_SETFL, O_WRONLY) || !write_all(fd, text, len))
+	if (!write_all(fd, text, len))
 		ret = refuse(name, errno);
 	if (close(fd) && !ret)
 		ret = refuse(name, errno);
@@ -178,23 +198,26 @@ static int write_locked(const char *path, enum file_kind kind, const char *text,
 int file_write(const char *name, const char *text, size_t len)
 {
 	char path[PATH_MAX];
-	int kind = find(name, path);
+	struct stat st;
+	int kind = find(name, path, &st);
 
 	if (kind < 0)
 		return refuse(name, -kind);
 	if (kind == FILE_FOREIGN)
 		return refuse_link(name);
-	return kind == FILE_OTHER ? write_to(name, 0, text, len) : write_locked(path, kind, text, len);
+	return kind == FILE_OTHER ? write_to(name, &st, 0, text, len) :
+				    write_locked(path, kind, text, len);
 }
 
 int file_publish(const char *name, const char *text, size_t len)
 {
 	char path[PATH_MAX];
-	int kind = find(name, path);
+	struct stat st;
+	int kind = find(name, path, &st);
 
 	if (kind < 0)
 		return refuse(name, -kind);
 	if (kind == FILE_OTHER)
-		return write_to(name, O_NONBLOCK, text, len);
+		return write_to(name, &st, O_NONBLOCK, text, len);
 	return put_in_place(kind == FILE_FOREIGN ? name : path, NULL, 0644, text, len);
 }
