@@ -34,14 +34,25 @@ mpi_hosts()
 }
 
 # mpi_run RANKS NODES [mpirun's ARGUMENT]... PROGRAM [ARGUMENT]...: by torcoll. Messages, and all of mpirun's own, go over tor0.
+# mpirun 5.0 tells its processes PMIx's path of components, where they find none.
 mpi_run()
 {
+	local ranks=$1 nodes=$2 options=()
+
+	shift 2
+	while [[ $1 == -* ]]; do
+		case $1 in
+		--mca)	options+=("${@:1:3}"); shift 3 ;;
+		*)	options+=("${@:1:2}"); shift 2 ;;
+		esac
+	done
 	torcollctl netns exec 0 unshare --uts bash -c 'hostname node0; exec "$@"' - mpirun.openmpi \
-		--host "$(mpi_hosts "$1" "$2" "$mpi_series")" -n "$1" --map-by slot --bind-to none \
+		--host "$(mpi_hosts "$ranks" "$nodes" "$mpi_series")" -n "$ranks" --map-by slot --bind-to none \
 		--mca plm_rsh_agent "$TORCOLL_TOP/selftests/mpi/rsh" --mca plm_rsh_no_tree_spawn 1 \
 		--mca orte_tmpdir_base /tmp --mca pml ob1 --mca btl "$mpi_btls" --mca btl_tcp_if_include tor0 \
 		--mca oob_tcp_if_include tor0 --mca mpi_yield_when_idle 1 \
-		--mca coll_torcoll_enable 1 --mca coll_torcoll_verbose 1 "${@:3}"
+		--mca coll_torcoll_enable 1 --mca coll_torcoll_verbose 1 "${options[@]}" \
+		env -u OMPI_MCA_mca_base_component_path "$@"
 }
 
 # mpich_run RANKS NODES PROGRAM [ARGUMENT]...: by MPICH, with the library before it, or what $TORCOLL_MPI_LIBRARY says; UCX's
