@@ -25,6 +25,19 @@
 #define COLL_TORCOLL_TO_ALL		OPAL_PMIX_GLOBAL
 #endif
 
+/*
+ * 5.0 waits without limit for what a process has not published, as one without
+ * the component, unless only this host's server is asked. Once MPI_Init is over
+ * that has everything, if processes exchange everything there.
+ */
+#ifdef OPAL_MODEX_RECV_IMMEDIATE
+#define COLL_TORCOLL_RECV		OPAL_MODEX_RECV_IMMEDIATE
+#define COLL_TORCOLL_RECV_ALL		(opal_pmix_collect_all_data && !opal_pmix_base_async_modex)
+#else
+#define COLL_TORCOLL_RECV		OPAL_MODEX_RECV
+#define COLL_TORCOLL_RECV_ALL		true
+#endif
+
 #if __has_include("ompi/mca/rte/rte.h")
 #include "ompi/mca/rte/rte.h"
 #else

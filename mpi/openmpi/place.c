@@ -78,8 +78,8 @@ static int place_of(struct ompi_communicator_t *comm, int rank, struct place *pl
 	/* what jobs that met later have published is not the same for all */
 	if (proc->super.proc_name.jobid != OPAL_PROC_MY_NAME.jobid)
 		return OMPI_ERR_NOT_AVAILABLE;
-	OPAL_MODEX_RECV(ret, &coll_torcoll.super.collm_version, &proc->super.proc_name,
-			(void **)&published, &size);
+	COLL_TORCOLL_RECV(ret, &coll_torcoll.super.collm_version, &proc->super.proc_name,
+			  (void **)&published, &size);
 	/* the others know what this rank cannot */
 	if (ret == OMPI_ERR_OUT_OF_RESOURCE)
 		ompi_rte_abort(1, "coll:torcoll: out of memory");

@@ -221,7 +221,8 @@ static void reasons(void)
 {
 	int in[2] = { 0 }, out[2], done, n = rank ? 1 : 2;
 	MPI_Comm dup[2] = { named_dup("first"), named_dup("second") };
-	MPI_Request request[2];
+	/* where a rank comes when the others have failed already, the call itself does */
+	MPI_Request request[2] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL };
 
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Iallreduce(in, out, n, MPI_INT, MPI_SUM, dup[0], &request[0]);

@@ -41,8 +41,8 @@ for case in "${cases[@]}"; do
 	check "order__$case" run order 240 5 "$programs/order" "$case"
 done
 missing=(bash -c '((OMPI_COMM_WORLD_RANK != 3)) || export OMPI_MCA_coll_torcoll_enable=0; exec "$@"' -)
-# a short one: without torcoll its calls take a tenth of a second each, by ranks that poll
-check component__is_missing_at_a_rank run missing 240 5 "${missing[@]}" "$programs/random" 1 1
+# a short one: without torcoll its calls take tenths of seconds each, by ranks that poll
+check component__is_missing_at_a_rank run missing 240 5 "${missing[@]}" "$programs/random" 1 1 5
 check component__is_missing_and_no_rank_uses_it grep -q 'torcoll: 0 communicators; 0 calls in the kernel' "$work/missing"
 if run plain 240 5 --mca coll ^torcoll "$programs/order" window >/dev/null; then
 	check order__window run order 240 5 "$programs/order" window
