@@ -44,8 +44,8 @@ struct cable {
 	uint32_t next;			/* number of the next frame, from 1 */
 	uint32_t oldest;		/* the first that is neither answered nor given up */
 	bool known;			/* an answer has come */
-	uint64_t before, counted;	/* the neighbour's count before this test, and at last */
-	uint32_t heard;			/* number in the last answer */
+	int64_t before, counted;	/* the neighbour's count before this test, and at last */
+	uint32_t heard;			/* the highest number in an answer */
 	uint64_t damaged;		/* 1 + the neighbour's count of damaged frames; 0: unknown */
 	uint64_t last;			/* time of the last answer */
 	struct sent ring[RING];
@@ -235,16 +235,20 @@ static void count_damaged(struct cable *c, uint64_t count, struct cable_result *
 	result->damage_known = count;
 }
 
-/* The neighbour's count has 32 bits, and an answer that was overtaken an older one. */
-static void count_arrived(struct cable *c, uint32_t count)
+/*
+ * The neighbour's count has 32 bits, and is less where its port is a new one. An
+ * answer that was overtaken brings an older one.
+ */
+static void count_arrived(struct cable *c, uint32_t number, uint32_t count)
 {
-	int32_t more = count - (uint32_t)c->counted;
-
+	if (c->known && (int32_t)(number - c->heard) < 0)
+		return;
 	if (!c->known)
 		c->counted = count;
-	else if (more > 0)
-		c->counted += more;
+	else
+		c->counted += (int32_t)(count - (uint32_t)c->counted);
 	c->known = true;
+	c->heard = number;
 }
 
 static void answered(struct cable *c, const struct tor_hdr *h, uint64_t now,
@@ -255,8 +259,7 @@ static void answered(struct cable *c, const struct tor_hdr *h, uint64_t now,
 	if (!h->op || s->number != h->op)
 		return;
 	s->number = 0;
-	count_arrived(c, h->digest);
-	c->heard = h->op;
+	count_arrived(c, h->op, h->digest);
 	c->last = now;
 	count_damaged(c, h->offset, result);
 	result->late += (int32_t)(h->op - c->oldest) < 0;
@@ -400,7 +403,8 @@ static void forget_earlier(struct cable *c, struct cable_result *result)
  */
 static uint64_t arrived(const struct cable *c, bool before_known, const struct cable_result *result)
 {
-	uint64_t n = before_known ? c->counted - c->before : 0;
+	int64_t more = before_known ? c->counted - c->before : 0;
+	uint64_t n = more > 0 ? more : 0;
 
 	n = n < result->sent ? n : result->sent;
 	return n > result->answered ? n : result->answered;
