@@ -290,10 +290,12 @@ static int init(mca_coll_base_module_t *module, describe_fn *describe, const str
 		return TMPI_LEFT;
 	tc = coll_torcoll_join(m);
 	if (!tc) {
+		/* the same on all ranks, of which one says so */
 		m->short_of_comms = true;
-		opal_output(coll_torcoll.output,
-			    "coll:torcoll: %s: persistent calls made from now on are left to other components: not all ranks could make a comm for one (coll_torcoll_verbose 1 says why)",
-			    m->comm->c_name);
+		if (!ompi_comm_rank(m->comm))
+			opal_output(coll_torcoll.output,
+				    "coll:torcoll: %s: persistent calls made from now on are left to other components: not all ranks could make a comm for one (coll_torcoll_verbose 1 says why)",
+				    m->comm->c_name);
 		return TMPI_LEFT;
 	}
 	return request_new(m, describe, args, tc, request);

@@ -14,8 +14,8 @@
  *	      <-----------  GO    all have installed it
  *	      <-----------  OUT   the others continued without this rank
  *
- * A rank is gone if its node has restarted or is unreachable (for longer than
- * tor_comm_watch() would wait), or if its node reports that no process there
+ * A rank is gone if its node has restarted or is unreachable, both for longer
+ * than tor_comm_watch() would wait, or if its node reports that no process there
  * has the comm open (LEFT). All others are waited for. The chief alone decides
  * who belongs to the heir, so all that accept agree.
  *
