@@ -2,6 +2,12 @@
 /* Creating a comm while messages are lost, cross each other, or come when the join that they are of is over. */
 #include "join_members.h"
 
+static void cancel_unheard(u32 node)
+{
+	tor_join_cancel(&ctx, &member[node].join, -EINTR);
+	delivered = host.nsent;
+}
+
 /* Rank 0 takes it for there, and asks it: then it says again that it is not. */
 static void tor_join_rx__leave_was_lost(void **state)
 {

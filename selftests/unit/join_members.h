@@ -146,12 +146,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void cancel_unheard(u32 node)
-{
-	tor_join_cancel(&ctx, &member[node].join, -EINTR);
-	delivered = host.nsent;
-}
-
 static void call_again(u32 node)
 {
 	memset(&member[node].join, 0, sizeof(member[node].join));
