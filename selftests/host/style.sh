@@ -44,9 +44,11 @@ spdx__first_line()
 			-o -name Kbuild -o -name '*.yaml' -o -name '*.py' -o -name '*.toml'
 		scripts_of_ours
 		echo Makefile
-	} | sort -u | while read -r f; do
-		head -n 2 "$f" | grep -q 'SPDX-License-Identifier: ' || echo "$f: no SPDX line"
-	done
+	} | sort -u | xargs gawk '
+		BEGINFILE { found = 0 }
+		/SPDX-License-Identifier: / { found = 1 }
+		FNR == 2 { nextfile }
+		ENDFILE { if (!found) print FILENAME ": no SPDX line" }'
 }
 
 spdx__by_folder()
@@ -135,17 +137,15 @@ jq__compares_what_it_should()
 
 shellcheck__clean()
 {
-	# busybox's shell is checked as dash.
-	{
+	local all busybox='^#!.*busybox'
+
+	all=$({
 		scripts_of_ours
 		sources scripts selftests bench qemu -- -name '*.sh'
-	} | sort -u | while read -r f; do
-		if head -n 1 "$f" | grep -q busybox; then
-			shellcheck -s dash "$f"
-		else
-			shellcheck "$f"
-		fi
-	done
+	} | sort -u)
+	# busybox's shell is checked as dash
+	xargs grep -lE "$busybox" <<<"$all" | xargs -r shellcheck -s dash
+	xargs grep -LE "$busybox" <<<"$all" | xargs -r shellcheck
 }
 
 # What is only compiled on the host may use what the kernel has its own names for.
@@ -173,34 +173,6 @@ checkpatch__clean()
 	}
 }
 
-host__without_warnings()
-{
-	make --no-print-directory -k strict 2>&1 | grep -vE '^  [A-Z]+ '
-}
-
-# All of gcc's and sparse's extra warnings. What gives one is not left built, or it would not be
-# given again.
-module_without_warnings()
-{
-	local kernel=$1 name=module__without_warnings_$1 flags="W=1 KCFLAGS=-Werror" log
-
-	# Debian's headers of 7.x lack the script that looks for sparse
-	[[ $kernel != 6.* ]] || flags+=" C=2"
-
-	if [[ ! -f kmod/Kbuild ]]; then
-		skip "$name" "no module yet"
-		return
-	fi
-	if ! log=$(KERNEL=$kernel KDIR="" OUT=style KFLAGS=$flags \
-		   scripts/build-module 2>&1) || grep -qiE '(warning|error): ' <<<"$log"; then
-		rm -rf build/style
-		not_ok "$name"
-		grep -vE '^  [A-Z]+ ' <<<"$log" | diag
-	else
-		ok "$name"
-	fi
-}
-
 ktap_header
 clean spdx__first_line
 clean spdx__by_folder
@@ -213,11 +185,4 @@ clean worlds__only_accept_c_reads_frames
 clean shellcheck__clean
 scripts/kernel --source >/dev/null	# what it says of fetching is no offence
 clean checkpatch__clean
-clean host__without_warnings
-module_without_warnings 6.12
-module_without_warnings 6.1
-case ${KERNEL-} in
-""|6.1|6.12|debug|kcsan)	;;
-*)	module_without_warnings "$KERNEL" ;;
-esac
 finish
