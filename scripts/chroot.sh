@@ -45,6 +45,8 @@ chroot_make()
 
 chroot_mount()
 {
+	# unshare --mount, in there, wants the root to be a mount point
+	mount --bind "$1" "$1"
 	mount -t proc proc "$1/proc"
 	mount --rbind --make-rslave /dev "$1/dev"
 	mount -t tmpfs -o nosuid,nodev shm "$1/dev/shm"
