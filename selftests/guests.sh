@@ -202,13 +202,14 @@ bury()
 		rm -r "$log.taken"
 		echo "once more $name: an emulated processor met a breakpoint by which the kernel changes its own code, after the change"
 		echo "     log: $log.int3.kernel"
-		return
+		return 0
 	fi
 	mv "$logs/guest/kernel.$1.log" "$log.kernel" 2>/dev/null
 	splats=$(qemu/splats "$log.kernel" | head -n 14)
 	echo "# ${splats//$'\n'/$'\n# '}" >>"$log.log"
 	# which exception, and where: the end of a long log is all that some readers have
-	leave_result "$name" "$logs/guest" 0 1 0 0 "the guest did not survive it: $log.kernel ${splats%%$'\n'*}"
+	leave_result "$name" "$logs/guest" 0 1 0 0 \
+		"the guest did not survive it, or it did not end: $log.kernel ${splats%%$'\n'*}"
 }
 
 # boot GUEST TEST...
@@ -223,11 +224,34 @@ boot()
 	for name in ${!CONFORMANCE_*} ${!STRESS_*}; do
 		environment+=(--env "$name=${!name}")
 	done
-	# ended with this process
 	setpriv --pdeathsig TERM qemu/run --timeout $limit --results "$logs/guest" --log "$logs/guest/kernel.$1.log" \
 		--mem "$memory" --env TORCOLL_SLOW="$slow" --env KERNEL="${KERNEL-}" \
 		--env MORE_SECONDS="${MORE_SECONDS:-0}" "${environment[@]}" \
-		--append "$append" -- selftests/run --in-guest "$@" {running}>&-
+		--append "$append" -- selftests/run --in-guest "$@" {running}>&- &
+	mind "$1" $!
+}
+
+# Waits for guest $1, process $2; ends it where a test hangs in the kernel, out of reach of its own limit, and after selftests/run.
+mind()
+{
+	local ticks=0
+
+	while kill -0 "$2" 2>/dev/null; do
+		sleep 1
+		if ! kill -0 $$ 2>/dev/null || { ((++ticks % 60 == 0)) && is_stuck "$1"; }; then
+			kill "$2"
+		fi
+	done
+	wait "$2"
+}
+
+is_stuck()
+{
+	local name since
+
+	name=$(begun_by "$1" | grep -v '+$') || return 1
+	since=$(stat -c %Y "$logs/guest/$name.taken/$1") || return 1
+	(($(date +%s) - since > $(limit_of "selftests/$name.sh") + 300))
 }
 
 # Guest $1 for the tests that follow; again after each that it does not survive.
@@ -240,7 +264,8 @@ keep_guest()
 		code=$?
 		victim=$(begun_by "$1" | grep -v '+$')
 		[[ -n $victim ]] || break
-		bury "$1" "$victim"
+		# one, unless it could leave no result, as on a full disk
+		bury "$1" "${victim%%$'\n'*}" || break
 	done
 	((code == 0)) || counted_failure "$1" ||
 		leave_result "kernel.$1" "$logs/guest" 0 1 0 0 "the guest ended with code $code"

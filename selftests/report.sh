@@ -109,6 +109,7 @@ run()
 	code=$?
 	seconds=$((SECONDS - begin))
 	read -r ok bad skipped why < <("count_$format" "$log" "$code")
+	[[ ${skipped-} ]] || ok=0 bad=1 skipped=0 why="its cases could not be counted"
 }
 
 # settle NAME FOLDER: reports and counts what lies in FOLDER/NAME.result as "passed failed skipped seconds reason".
@@ -117,6 +118,7 @@ settle()
 	local ok bad skipped seconds why
 
 	read -r ok bad skipped seconds why <"$2/$1.result"
+	[[ ${seconds-} ]] || ok=0 bad=1 skipped=0 seconds=0 why="its result could not be written: is the disk full?"
 	if [[ $why == "not begun"* ]]; then
 		echo "--   $1: $why"
 		return
@@ -128,6 +130,5 @@ settle()
 # leave_result NAME FOLDER PASSED FAILED SKIPPED SECONDS REASON: half a result is none.
 leave_result()
 {
-	echo "${*:3}" >"$2/$1.result.new"
-	mv "$2/$1.result.new" "$2/$1.result"
+	echo "${*:3}" >"$2/$1.result.new" && mv "$2/$1.result.new" "$2/$1.result"
 }

@@ -11,7 +11,11 @@ cd "$TORCOLL_TOP" || exit
 # Core and the tests are compiled so when the tests are built: -Werror is among their flags.
 host_without_warnings()
 {
-	! make --no-print-directory -k strict 2>&1 | grep -vE '^  [A-Z]+ '
+	local said
+
+	said=$(make --no-print-directory -k strict 2>&1) && ! grep -vE '^  [A-Z]+ ' <<<"$said" && return
+	grep -vE '^  [A-Z]+ ' <<<"$said"
+	return 1
 }
 
 # All of gcc's extra warnings, and with @sparse that one's. What gives one is not left built, or it would not be given again.
