@@ -124,6 +124,11 @@ static int fabric_from_env(struct env *env)
 		return torcoll__fail(-EINVAL,
 				     "TORCOLL_FABRIC is not set, and this host is in %d fabrics: it names the key of one",
 				     n);
+	/* without the module there is nobody to ask, and no fabric */
+	if (n < 0 && n != -ENOENT)
+		return torcoll__fail(n,
+				     "TORCOLL_FABRIC is not set, and the fabrics of this host cannot be listed: %s",
+				     torcoll_strerror(n));
 	return torcoll__fail(-EINVAL,
 			     "TORCOLL_FABRIC is not set, and this host is in no fabric: torcollctl apply makes it a node of one");
 }

@@ -9,6 +9,7 @@
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "apply.h"
@@ -318,13 +319,21 @@ static int parse_words(struct args *a, struct apply *ap)
 	return CTL_OK;
 }
 
+/* What is not a file may keep a reader waiting; what is not there is for conf_load() to say. */
+static bool is_piped(const char *file)
+{
+	struct stat st;
+
+	return !strcmp(file, "-") || (!stat(file, &st) && !S_ISREG(st.st_mode));
+}
+
 /*
  * Of several commands the one that reads the file last makes the host as it is.
  * But what is still to come from a pipe keeps no other command waiting.
  */
 static int run(struct apply *ap)
 {
-	bool piped = !strcmp(ap->file, "-");
+	bool piped = is_piped(ap->file);
 	int lock = -1, ret = CTL_OK;
 
 	if (!ap->dry && !piped)

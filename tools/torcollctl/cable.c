@@ -226,7 +226,7 @@ static int send_one(struct cable *c)
 	return 0;
 }
 
-/* Take the neighbour's count of damaged frames from an answer. */
+/* The neighbour's count of damaged frames. */
 static void count_damaged(struct cable *c, uint64_t count, struct cable_result *result)
 {
 	if (c->damaged && count > c->damaged)
@@ -235,20 +235,24 @@ static void count_damaged(struct cable *c, uint64_t count, struct cable_result *
 	result->damage_known = count;
 }
 
-/*
- * The neighbour's count has 32 bits, and is less where its port is a new one. An
- * answer that was overtaken brings an older one.
- */
-static void count_arrived(struct cable *c, uint32_t number, uint32_t count)
+/* The neighbour's count has 32 bits, and is less where its port is a new one. */
+static void count_arrived(struct cable *c, uint32_t count)
 {
-	if (c->known && (int32_t)(number - c->heard) < 0)
-		return;
 	if (!c->known)
 		c->counted = count;
 	else
 		c->counted += (int32_t)(count - (uint32_t)c->counted);
+}
+
+/* Take the neighbour's counts; an answer that was overtaken brings older ones. */
+static void take_counts(struct cable *c, const struct tor_hdr *h, struct cable_result *result)
+{
+	if (c->known && (int32_t)(h->op - c->heard) < 0)
+		return;
+	count_arrived(c, h->digest);
+	count_damaged(c, h->offset, result);
 	c->known = true;
-	c->heard = number;
+	c->heard = h->op;
 }
 
 static void answered(struct cable *c, const struct tor_hdr *h, uint64_t now,
@@ -259,9 +263,8 @@ static void answered(struct cable *c, const struct tor_hdr *h, uint64_t now,
 	if (!h->op || s->number != h->op)
 		return;
 	s->number = 0;
-	count_arrived(c, h->op, h->digest);
+	take_counts(c, h, result);
 	c->last = now;
-	count_damaged(c, h->offset, result);
 	result->late += (int32_t)(h->op - c->oldest) < 0;
 	result->rtt[result->answered++ % CABLE_SAMPLES] = now - s->at > UINT32_MAX ? UINT32_MAX :
 							  now - s->at;

@@ -51,10 +51,10 @@ static int update(const struct conf *conf, const char *path, bool remove, bool d
 	return ret;
 }
 
-/* A missing file is made, to be replaced. */
+/* A missing file is made, to be replaced; not where a link of somebody else's leads. */
 static int create(const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 
 	if (fd < 0) {
 		other_error("%s: %s", path, strerror(errno));
