@@ -219,6 +219,36 @@ static void tor_link_tick__silence_is_known_within_bounds(void **state)
 	check_views();
 }
 
+/* A line's end misses that a link behind its neighbour is up again, and has nobody else to hear it from. */
+static void tor_view_contradict__older_is_answered(void **state)
+{
+	static const u32 line[] = { TORCOLL_SIDE(3, TORCOLL_KIND_LINE) };
+	u32 i, ticks;
+
+	fabric_start(1, line, 1);
+	run(3 * NSEC_PER_SEC);
+	broken[1] |= 1;
+	broken[2] |= 2;
+	run(2 * NSEC_PER_SEC);
+	assert_int_not_equal(node[0].view.entry[1].dead, 0);
+	/* hellos to the end are lost, and other frames are not */
+	broken[1] = 2;
+	broken[2] = 0;
+	for (ticks = 0; ticks < 40; ticks++) {
+		ctx.now += tor_link_tick_ns(&node[0]);
+		tor_cable_alive(&node[0], 0);
+		for (i = 0; i < t.nodes; i++)
+			tor_link_tick(&ctx, &node[i]);
+		settle();
+	}
+	assert_int_equal(node[1].view.entry[1].dead, 0);
+	assert_int_not_equal(node[0].view.entry[1].dead, 0);
+	broken[1] = 0;
+	run(5 * NSEC_PER_SEC);
+	assert_int_equal(node[0].view.entry[1].dead, 0);
+	assert_int_equal(node[0].cable[0].downs, 0);
+}
+
 static void tor_view_contradict__restarted_node_is_believed(void **state)
 {
 	u32 before, i;
@@ -578,6 +608,7 @@ int main(void)
 		VIEW_TEST(tor_view_learn__all_agree_at_once),
 		VIEW_TEST(tor_view_learn__carrier_loss_is_known_at_once),
 		VIEW_TEST(tor_link_tick__silence_is_known_within_bounds),
+		VIEW_TEST(tor_view_contradict__older_is_answered),
 		VIEW_TEST(tor_view_contradict__restarted_node_is_believed),
 		VIEW_TEST(tor_view_learn__any_cuts_and_restarts),
 		VIEW_TEST(tor_view_pick__silence_in_a_sound_fabric),

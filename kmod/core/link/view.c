@@ -131,8 +131,18 @@ enum tor_view_news tor_view_contradict(struct tor_view *view, const struct tor_r
 	struct tor_view_entry *e = &view->entry[record->node];
 	struct tor_record r = *record;
 
-	if ((s32)(record->seq - e->seq) < 0 || (record->seq == e->seq && view_same(e, record)))
+	if (record->seq == e->seq && view_same(e, record))
 		return TOR_VIEW_KNOWN;
+	/*
+	 * whoever still has it missed the newer one, and may have nobody else
+	 * to correct it; where hellos merely crossed, the next regular one does
+	 */
+	if ((s32)(record->seq - e->seq) < 0) {
+		e->tell = max_t(u8, e->tell, 1);
+		if (list_empty(&e->list))
+			view_enlist_last(view, e);
+		return TOR_VIEW_KNOWN;
+	}
 	r.epoch = e->epoch;
 	r.dead = e->dead;
 	r.frame = e->frame;

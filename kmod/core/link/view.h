@@ -116,8 +116,8 @@ enum tor_view_news {
 enum tor_view_news tor_view_learn(struct tor_view *view, const struct tor_record *record);
 
 /*
- * A neighbour sent a @record of this node that differs from its own: send the
- * own state with a higher number.
+ * A neighbour sent a @record of this node. If it differs from the own one, send
+ * the own state with a higher number; if it is older, the own one again.
  */
 enum tor_view_news tor_view_contradict(struct tor_view *view, const struct tor_record *record);
 
