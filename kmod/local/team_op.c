@@ -558,6 +558,7 @@ int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor
 		mutex_unlock(&team->lock);
 		return err;
 	}
+	tor_buffers_premultiply(slot);
 	WRITE_ONCE(op->begun, complete && !err);
 	team_arrive(op, slot, dest);
 	if (err)

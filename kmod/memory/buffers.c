@@ -430,16 +430,20 @@ static void multiply(const struct tor_op *op, const struct tor_mem *mem, const v
 	}
 }
 
-/* Multiply the input by the rank's factor, before anything is sent. */
-static int buffers_premultiply(struct tor_session *session, struct tor_slot *slot,
-			       const struct torcoll_submit *desc)
+static int buffers_get_factor(struct tor_session *session, struct tor_slot *slot,
+			      const struct torcoll_submit *desc)
 {
-	u8 factor[sizeof(u64)];
-
-	if (copy_from_user(factor, u64_to_user_ptr(desc->scalar), slot->op.elem))
+	if (copy_from_user(slot->factor, u64_to_user_ptr(desc->scalar), slot->op.elem))
 		return tor_refuse(session, -EFAULT, "the factor cannot be read");
-	multiply(&slot->op, &slot->data, factor);
+	slot->multiplies = true;
 	return 0;
+}
+
+void tor_buffers_premultiply(struct tor_slot *slot)
+{
+	if (slot->multiplies)
+		multiply(&slot->op, &slot->data, slot->factor);
+	slot->multiplies = false;
 }
 
 /*
@@ -510,6 +514,7 @@ int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 	slot->result.len = 0;
 	slot->copy_from.len = 0;
 	slot->pinned = false;
+	slot->multiplies = false;
 	err = buffers_charge(session, slot);
 	if (err)
 		return err;
@@ -520,12 +525,8 @@ int tor_buffers_get(struct tor_session *session, struct tor_slot *slot,
 	err = get_parts(session, slot, desc);
 	if (!err)
 		err = get_temporaries(session, slot);
-	/*
-	 * last: in place this changes the user's vector, which a refusal must
-	 * not
-	 */
 	if (!err && slot->op.call.redop == TORCOLL_PREMULSUM)
-		err = buffers_premultiply(session, slot, desc);
+		err = buffers_get_factor(session, slot, desc);
 	return err;
 }
 

@@ -60,6 +60,14 @@ int tor_buffers_get_own(struct tor_session *session, struct tor_slot *slot, u32 
 			struct tor_mem *mem);
 
 /*
+ * Multiply the input by the rank's factor, if the op has one. Where nothing can
+ * refuse the call any more, and before anything is sent: in place this changes
+ * the user's vector, and a call that was refused may be repeated. Context:
+ * process.
+ */
+void tor_buffers_premultiply(struct tor_slot *slot);
+
+/*
  * The op is done: copy its result to the caller's buffer unless it is there.
  * Context: process. Return 0, or -EFAULT with a sentence.
  */

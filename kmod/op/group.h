@@ -98,6 +98,7 @@ enum { TOR_PAGES_RECV, TOR_PAGES_SEND, TOR_PAGES_VECTOR, TOR_PAGES_TEMP, TOR_PAG
  * @own: bit per entry of @pages that the kernel allocated
  * @pinned: some of @pages are pinned for this op alone
  * @charged: the user is, with this op and its counts
+ * @multiplies: the vector has to be multiplied by @factor
  * @counts: lengths of the ranks' blocks, or NULL
  */
 struct tor_slot {
@@ -126,6 +127,8 @@ struct tor_slot {
 	u32 own;
 	bool pinned;
 	bool charged;
+	bool multiplies;
+	u8 factor[sizeof(u64)];
 	u64 *counts;
 	struct tor_pages *pages[TOR_PAGES_COUNT];
 };
@@ -133,6 +136,7 @@ struct tor_slot {
 /* Bits of tor_group.flags. */
 enum tor_group_flag {
 	TOR_GROUP_JOINED,	/* the join, or the agreement to shrink, is over */
+	TOR_GROUP_ANNOUNCED,	/* listeners were told of the comm: also of its end */
 	TOR_GROUP_HASHED,
 	TOR_GROUP_TOLD,		/* failed because another rank reported a failure */
 	TOR_GROUP_SHRUNK,	/* it has an heir */

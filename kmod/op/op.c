@@ -301,6 +301,7 @@ static int get_slot(struct tor_session *session, struct tor_series *series,
 int tor_op_launch(struct tor_session *session, struct tor_slot *slot, enum tor_slot_dest dest)
 {
 	lockdep_assert_held(&slot->series->submit);
+	tor_buffers_premultiply(slot);
 	tor_op_mark(slot, dest);
 	tor_op_start(slot);
 	return 0;

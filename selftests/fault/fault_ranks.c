@@ -17,10 +17,13 @@ static const struct {
 	uint16_t algorithm;
 	uint64_t count;
 	bool registered;
+	int32_t factor;
 } ops[] = {
 	{ TORCOLL_ALLREDUCE, TORCOLL_ALGO_AUTO, 2, false },
 	{ TORCOLL_ALLREDUCE, TORCOLL_ALGO_AUTO, 20000, false },
 	{ TORCOLL_ALLREDUCE, TORCOLL_ALGO_AUTO, 20000, true },
+	/* in place: a refused call leaves its contribution as it was */
+	{ TORCOLL_ALLREDUCE, TORCOLL_ALGO_AUTO, 20000, true, 3 },
 	{ TORCOLL_ALLREDUCE, TORCOLL_SWING_BW, 5000, true },
 	{ TORCOLL_ALLREDUCE, TORCOLL_SWING_LAT, 3000, false },
 	{ TORCOLL_ALLREDUCE, TORCOLL_CIRCULANT, 3000, true },
@@ -87,6 +90,7 @@ static void choose_op(struct subject *s, unsigned int i)
 	s->algorithm = ops[i].algorithm;
 	s->count = ops[i].count;
 	s->registered = ops[i].registered;
+	s->factor = ops[i].factor;
 	if (s->collective == TORCOLL_SEND && s->rank)
 		s->collective = TORCOLL_RECV;
 }
@@ -107,7 +111,7 @@ static void fill(struct subject *s)
 
 static void check_result(struct subject *s)
 {
-	const uint32_t times = s->collective == TORCOLL_ALLREDUCE ? s->ranks : 1;
+	const uint32_t times = (s->collective == TORCOLL_ALLREDUCE ? s->ranks : 1) * (s->factor ? s->factor : 1);
 	uint64_t i;
 
 	for (i = 0; i < s->count; i++) {

@@ -31,6 +31,7 @@ struct subject {
 	uint64_t count;
 	uint32_t flags;			/* TORCOLL_OP_* */
 	bool registered;
+	int32_t factor;			/* of a sum whose contributions are multiplied first, or 0 */
 };
 
 static inline void must(int err, const char *what)
@@ -138,7 +139,8 @@ static inline struct torcoll_submit op_of(const struct subject *s)
 	return (struct torcoll_submit) {
 		.size = sizeof(struct torcoll_submit), .flags = s->flags, .comm = s->comm,
 		.collective = s->collective, .algorithm = s->algorithm, .type = TORCOLL_I32,
-		.redop = reduces ? TORCOLL_SUM : 0, .bits = TORCOLL_BITS_AGREE, .count = s->count,
+		.redop = !reduces ? 0 : s->factor ? TORCOLL_PREMULSUM : TORCOLL_SUM,
+		.scalar = s->factor ? (uintptr_t)&s->factor : 0, .bits = TORCOLL_BITS_AGREE, .count = s->count,
 		.peer = reduces || !sends ? 0 : s->ranks - 1,
 		.send_addr = sends ? (uintptr_t)s->memory : 0,
 		.recv_addr = receives ? (uintptr_t)s->memory : 0,
