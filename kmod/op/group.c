@@ -265,7 +265,7 @@ static bool group_unlink(struct tor_group *group)
 	}
 	set_bit(TOR_GROUP_DEAD, &group->flags);
 	tor_series_settle(group);
-	if (test_bit(TOR_GROUP_JOINED, &group->flags))
+	if (test_bit(TOR_GROUP_ANNOUNCED, &group->flags))
 		tor_netlink_notify_comm(group, true);
 	tor_lanes_abort(group);
 	return true;

@@ -158,6 +158,15 @@ shows comm_show__json_has_it_all ".[0].name | startswith(\"a\\u001b[2J\")" comm 
 fails error__word_is_harmless any '\\x1b\[2J' ctl comm $'\e[2J'
 pkill -x torcoll-perf
 wait "$!"
+eventually monitor__comm_deleted 20 told '.object == "comm" and .event == "deleted"'
+
+# A join that nobody else takes part in, and after it a comm whose end is told as well.
+TORCOLL_FABRIC=1 TORCOLL_COMM=refused TORCOLL_MEMBERS=0,1 TORCOLL_RANK=0 TORCOLL_TIMEOUT=1 \
+	fails join__of_one_fails any '' node 0 torcoll-perf barrier -n 1
+TORCOLL_FABRIC=1 TORCOLL_COMM=after TORCOLL_MEMBERS=0 TORCOLL_SIZE=1 TORCOLL_RANK=0 \
+	check comm__after_it node 0 torcoll-perf barrier -n 1
+eventually monitor__comm_after_it_deleted 20 told '.object == "comm" and .event == "deleted" and .comm.name == "after"'
+fails monitor__refused_comms_do_not_end any '' told '.object == "comm" and .comm.name == "refused"'
 
 # ---- ops that come and go ----
 
