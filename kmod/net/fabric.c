@@ -24,6 +24,8 @@
 #include "packet/segment.h"
 #include "trace.h"
 
+#define NOTIFY_PAUSE	(HZ / 20)	/* between notifications, jiffies */
+
 void tor_env_count(struct tor_node *node, enum tor_counter what, u64 n)
 {
 	tor_fabric_count(tor_fabric_of(node), what, n);
@@ -42,6 +44,17 @@ void tor_fabric_counters(const struct tor_fabric *fabric, u64 *value)
 	}
 }
 
+/*
+ * At once, or a pause after the last time: how often a link changes its state
+ * is for the neighbour to decide, how often RTNL is taken is not.
+ */
+static void fabric_queue_notify(struct tor_fabric *fabric)
+{
+	unsigned long now = jiffies, next = READ_ONCE(fabric->notified) + NOTIFY_PAUSE;
+
+	schedule_delayed_work(&fabric->notify_work, time_before(now, next) ? next - now : 0);
+}
+
 void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 cable)
 {
 	struct tor_fabric *fabric = tor_fabric_of(node);
@@ -52,7 +65,7 @@ void tor_env_link_changed(struct tor_ctx *ctx, struct tor_node *node, u32 cable)
 		tor_outq_link_changed(&port->outq);
 	tor_linklog_add(fabric, cable);
 	set_bit(cable, fabric->changed);
-	schedule_work(&fabric->notify_work);
+	fabric_queue_notify(fabric);
 }
 
 void tor_fabric_touch(struct tor_fabric *fabric)
@@ -63,13 +76,13 @@ void tor_fabric_touch(struct tor_fabric *fabric)
 void tor_fabric_notify(struct tor_fabric *fabric)
 {
 	set_bit(TOR_FABRIC_CHANGED, fabric->changed);
-	schedule_work(&fabric->notify_work);
+	fabric_queue_notify(fabric);
 }
 
 void tor_fabric_follow(struct tor_fabric *fabric)
 {
 	if (rcu_access_pointer(fabric->packet))
-		schedule_work(&fabric->notify_work);
+		fabric_queue_notify(fabric);
 }
 
 /*
@@ -78,9 +91,11 @@ void tor_fabric_follow(struct tor_fabric *fabric)
  */
 static void notify_work(struct work_struct *work)
 {
-	struct tor_fabric *fabric = container_of(work, struct tor_fabric, notify_work);
+	struct tor_fabric *fabric = container_of(to_delayed_work(work), struct tor_fabric,
+						 notify_work);
 	u32 cable;
 
+	WRITE_ONCE(fabric->notified, jiffies);
 	rtnl_lock();
 	for (cable = 0; cable < TOR_MAX_CABLES; cable++)
 		if (test_and_clear_bit(cable, fabric->changed))
@@ -210,7 +225,7 @@ static void release_work(struct work_struct *work)
 
 	hrtimer_cancel(&fabric->join_timer);
 	tor_reroute_stop(fabric);
-	cancel_work_sync(&fabric->notify_work);
+	cancel_delayed_work_sync(&fabric->notify_work);
 	tor_linklog_stop(fabric->linklog);
 	tor_segment_put(fabric->ethertype);
 	fabric_uncharge(fabric->user, &fabric->node.torus);
@@ -349,7 +364,8 @@ static void fabric_setup(struct tor_fabric *fabric, struct tor_net *tn,
 	INIT_WORK(&fabric->release_work, release_work);
 	spin_lock_init(&fabric->groups_lock);
 	hash_init(fabric->group);
-	INIT_WORK(&fabric->notify_work, notify_work);
+	fabric->notified = jiffies - NOTIFY_PAUSE;
+	INIT_DELAYED_WORK(&fabric->notify_work, notify_work);
 	hrtimer_setup(&fabric->join_timer, join_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	hrtimer_setup(&fabric->hello_timer, hello_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 }

@@ -103,6 +103,7 @@ struct tor_counters {
  * @walk: number of the present walk over all groups; of route_work
  * @downs: value of node->view.downs that all channels know of
  * @needs: by link: bytes of a frame that did not fit, 0: none
+ * @notified: when notify_work last ran, jiffies
  * @changed: bit per cable that changed and was not notified yet, and
  *	TOR_FABRIC_CHANGED
  * @group: by tag
@@ -135,7 +136,8 @@ struct tor_fabric {
 	struct hrtimer hello_timer;
 	struct hrtimer join_timer;
 	DECLARE_BITMAP(changed, TOR_MAX_CABLES + 1);
-	struct work_struct notify_work;
+	struct delayed_work notify_work;
+	unsigned long notified;
 	struct tor_linklog *linklog;
 	struct tor_routes __rcu *routes;
 	struct tor_tree tree;
