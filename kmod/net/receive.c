@@ -176,6 +176,9 @@ u32 tor_frame_payload(struct sk_buff *skb, const struct tor_hdr *h, struct tor_b
 		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
 
 		piece[n].p = skb_frag_address(frag);
+		/* of a device's own memory, where the queue is bound to that */
+		if (!piece[n].p)
+			return 0;
 		piece[n].len = min_t(u32, skb_frag_size(frag), left);
 		left -= piece[n++].len;
 	}
