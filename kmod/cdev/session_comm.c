@@ -128,6 +128,8 @@ static int publish_group(struct tor_session *session, struct tor_group *group, i
 	if (tor_comm_failed(&group->comm))
 		tor_session_wake(session, EPOLLERR);
 	set_bit(TOR_GROUP_ANNOUNCED, &tor_group_carrier(group)->flags);
+	/* pairs with fail_work(): see there */
+	smp_mb__after_atomic();
 	tor_netlink_notify_comm(tor_group_carrier(group), false);
 	return 0;
 }

@@ -558,6 +558,10 @@ int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor
 		mutex_unlock(&team->lock);
 		return err;
 	}
+	/*
+	 * under the lock, one seat after the other: once the call is recorded
+	 * another may begin the op, and before it could be refused
+	 */
 	tor_buffers_premultiply(slot);
 	WRITE_ONCE(op->begun, complete && !err);
 	team_arrive(op, slot, dest);

@@ -85,6 +85,15 @@ void tor_fabric_follow(struct tor_fabric *fabric)
 		fabric_queue_notify(fabric);
 }
 
+static void fabric_notify_ports(struct tor_fabric *fabric)
+{
+	u32 cable;
+
+	for (cable = 0; cable < TOR_MAX_CABLES; cable++)
+		if (test_and_clear_bit(cable, fabric->changed))
+			tor_netlink_notify_port(fabric, cable);
+}
+
 /*
  * Links change in softirq; notifications are sent, and the network device
  * follows, in process context.
@@ -93,13 +102,10 @@ static void notify_work(struct work_struct *work)
 {
 	struct tor_fabric *fabric = container_of(to_delayed_work(work), struct tor_fabric,
 						 notify_work);
-	u32 cable;
 
 	WRITE_ONCE(fabric->notified, jiffies);
 	rtnl_lock();
-	for (cable = 0; cable < TOR_MAX_CABLES; cable++)
-		if (test_and_clear_bit(cable, fabric->changed))
-			tor_netlink_notify_port(fabric, cable);
+	fabric_notify_ports(fabric);
 	if (test_and_clear_bit(TOR_FABRIC_CHANGED, fabric->changed))
 		tor_netlink_notify_fabric(fabric, true);
 	tor_packet_follow(fabric);
@@ -562,6 +568,8 @@ int tor_fabric_del(struct tor_fabric *fabric, bool failed)
 		tor_port_del(fabric, cable);
 	list_del_rcu(&fabric->list);
 	tor_fabric_touch(fabric);
+	/* notify_work may not run any more */
+	fabric_notify_ports(fabric);
 	tor_netlink_notify_fabric(fabric, false);
 	tor_group_queue_ending(&fabric->end_work);
 	return 0;

@@ -115,7 +115,9 @@ static void fail_work(struct work_struct *work)
 		rcu_read_lock();
 		tor_session_wake(READ_ONCE(group->session), EPOLLERR);
 		rcu_read_unlock();
-		if (group->kind->on_wire)
+		/* pairs with publish_group(): it sees the failure, or this sees ANNOUNCED */
+		smp_mb();
+		if (test_bit(TOR_GROUP_ANNOUNCED, &group->flags))
 			tor_netlink_notify_comm(group, false);
 	}
 	if (test_bit(TOR_GROUP_HASHED, &group->flags) && !test_bit(TOR_GROUP_TOLD, &group->flags)) {

@@ -110,7 +110,7 @@ static const struct net_device_ops device_ops = {
 	.ndo_set_rx_mode = device_set_rx_mode,
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_get_stats64 = dev_get_tstats64,
-	.ndo_features_check = passthru_features_check,
+	.ndo_features_check = tor_packet_features,
 	.ndo_fdb_dump = tor_fdb_dump,
 };
 

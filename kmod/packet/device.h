@@ -139,7 +139,9 @@ bool tor_packet_carries(const struct net_device *dev);
 /* Delete the fabric's device, if there is one. Context: RTNL. */
 void tor_packet_del(struct tor_fabric *fabric);
 
-/* ndo_select_queue and ndo_start_xmit; in transmit.c. */
+/* ndo_features_check, ndo_select_queue and ndo_start_xmit; in transmit.c. */
+netdev_features_t tor_packet_features(struct sk_buff *skb, struct net_device *dev,
+				      netdev_features_t features);
 u16 tor_packet_select_queue(struct net_device *dev, struct sk_buff *skb, struct net_device *sb_dev);
 netdev_tx_t tor_packet_xmit(struct sk_buff *skb, struct net_device *dev);
 

@@ -51,6 +51,8 @@ struct sock *tor_held_open(struct tor_outq *outq)
 		return NULL;
 	sock_init_data(NULL, held);
 	sock_set_flag(held, SOCK_RCU_FREE);
+	/* nobody reads its errors, such as the times at which packets left */
+	held->sk_rcvbuf = 0;
 	held->sk_write_space = held_space;
 	held->sk_destruct = held_destruct;
 	rcu_assign_sk_user_data(held, outq);

@@ -50,6 +50,24 @@ static u32 node_of(struct tor_packet_dev *packet, const u8 *dest)
 }
 
 /*
+ * Packets to all nodes are told apart by their number: each segment needs one of
+ * its own, so the stack cuts them first.
+ */
+netdev_features_t tor_packet_features(struct sk_buff *skb, struct net_device *dev,
+				      netdev_features_t features)
+{
+	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
+
+	if (skb_is_gso(skb) && skb_headlen(skb) >= ETH_HLEN) {
+		rcu_read_lock();
+		if (node_of(netdev_priv(dev), eth->h_dest) == TORCOLL_NODE_ALL)
+			features &= ~NETIF_F_GSO_MASK;
+		rcu_read_unlock();
+	}
+	return passthru_features_check(skb, dev, features);
+}
+
+/*
  * Find the way of a packet whose MAC header is linear at skb->data. All of a flow
  * take the same way. Context: RCU.
  */
@@ -215,12 +233,15 @@ static void xmit(struct tor_packet_dev *packet, struct sk_buff *skb)
 	if (tor_neigh_answer(packet, skb))
 		return;
 	route = find_route(packet, skb);
-	if (!route.ports) {
+	/* an address that was forgotten since tor_packet_features() leads nowhere */
+	if (!route.ports || (route.dst == TORCOLL_NODE_ALL && skb_is_gso(skb))) {
 		no_route(packet, skb);
 		return;
 	}
 	if (route.dst == TORCOLL_NODE_ALL)
 		count_group(packet, skb);
+	/* while its owner is the sender: a port's device would tell the port */
+	skb_tx_timestamp(skb);
 	if (!pack(packet, skb, &route)) {
 		drop(packet, skb, TOR_P_TX_NO_MEMORY);
 		return;

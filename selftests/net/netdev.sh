@@ -175,6 +175,40 @@ cut_to_segments()
 	cmp "$work/file" "$work/came" && (($(sent 0) - before >= 4000000 / 9000))
 }
 
+# Forty datagrams to a group in one call, which leave as one packet for the network device (UDP_SEGMENT).
+group_take='
+import socket, sys
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+    s.bind(("", 7779))
+    s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton("239.7.7.7") + socket.inet_aton("10.7.0.2"))
+    s.settimeout(10)
+    print("ready", flush=True)
+    got = set()
+    try:
+        while len(got) < 40:
+            got.add(s.recv(2000)[:2])
+    except TimeoutError:
+        pass
+print(len(got), flush=True)
+'
+group_give='
+import socket
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+    s.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("10.7.0.1"))
+    s.setsockopt(socket.IPPROTO_UDP, 103, 1000)
+    s.sendto(b"".join(i.to_bytes(2, "big") * 500 for i in range(40)), ("239.7.7.7", 7779))
+'
+group_is_cut()
+{
+	local taker
+
+	torcollctl netns exec 1 python3 -c "$group_take" >"$work/group" &
+	taker=$!
+	wait_for 30 grep -q ready "$work/group" && node 0 python3 -c "$group_give"
+	wait "$taker"
+	[[ $(tail -n 1 "$work/group") == 40 ]]
+}
+
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 module_load || bail "the module does not load"
@@ -264,6 +298,7 @@ fails fabric__takes_the_device_along any "does not exist" ip -n netdev-moved lin
 node 0 torcollctl fabric del 1
 check segments__fabric_on_vlans ring_of_vlans
 check segments__tcp cut_to_segments
+check segments__to_a_group group_is_cut
 for n in 0 1; do
 	check "segments__fabric_gone_on_$n" node $n torcollctl fabric del 3
 done
