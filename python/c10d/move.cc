@@ -225,6 +225,8 @@ static Counts split(const char *name, const Tensor &tensor, const std::vector<in
 	int64_t row = all ? tensor.numel() / all : 0;
 	Counts counts(size);
 
+	if (!tensor.dim())
+		refuse(name, "takes tensors with rows, not single elements");
 	if (rows.empty() && all % size)
 		refuse(name, std::to_string(all) + " rows are no multiple of " +
 				     std::to_string(size) + " ranks");

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Many ops by one system call, and ops that are prepared once and started many times."""
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -29,13 +30,15 @@ def _launch(comms: "Sequence[Comm]", calls: Sequence[Any], start: Any) -> tuple[
     flights = [Flight(call, requests[i]) for i, call in enumerate(calls)]
     started = ctypes.c_uint32()
     try:
-        for comm, flight in zip(comms, flights):
-            comm._pending[id(flight)] = flight
-        err = start(requests, ctypes.byref(started))
-        error = error_for(err, _abi.last_sentence()) if err else None
-        for comm, flight in list(zip(comms, flights))[started.value:]:
-            del comm._pending[id(flight)]
-            flight.call.release()
+        with contextlib.ExitStack() as starting:
+            for comm, flight in zip(comms, flights):
+                starting.enter_context(flight.lock)
+                comm._pending[id(flight)] = flight
+            err = start(requests, ctypes.byref(started))
+            error = error_for(err, _abi.last_sentence()) if err else None
+            for comm, flight in list(zip(comms, flights))[started.value:]:
+                del comm._pending[id(flight)]
+                flight.call.release()
     except BaseException:
         # a signal's: some may be running
         for comm, flight in zip(comms, flights):

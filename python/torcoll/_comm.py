@@ -193,12 +193,14 @@ class Comm(Collectives):
         handle = self._enter()
         try:
             self._sweep_some()
-            self._pending[id(flight)] = flight
-            error = self._submit(handle, flight)
-            if error is not None:
-                del self._pending[id(flight)]
-                call.release()
-                raise error
+            # others, such as an event loop, would find a request that the library does not know yet
+            with flight.lock:
+                self._pending[id(flight)] = flight
+                error = self._submit(handle, flight)
+                if error is not None:
+                    del self._pending[id(flight)]
+                    call.release()
+                    raise error
         except BaseException:
             if id(flight) in self._pending:
                 self._forgotten.append(flight)

@@ -334,7 +334,9 @@ class Context:
 
     def _readable(self) -> None:
         """The descriptor polls readable as long as there is a completed op, whoever waits for it: reap all."""
-        for comm in list(self._comms):
+        with self._lock:
+            comms = list(self._comms)
+        for comm in comms:
             comm._reap()
 
 

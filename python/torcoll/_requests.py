@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Flight:
-    """A started op. status is None until it is complete; lock is held by who asks the library about it."""
+    """A started op. status is None until it is complete; lock is held by who starts it, or asks the library about it."""
 
     __slots__ = ("request", "call", "status", "sentence", "error_rank", "lock", "waiters", "__weakref__")
 

@@ -266,6 +266,33 @@ def test_await__no_spinning_with_ops_of_others(fake: Fake, comm: torcoll.Comm,
     asyncio.run(main())
 
 
+def test_start__nobody_asks_about_it_yet(fake: Fake, comm: torcoll.Comm, monkeypatch: pytest.MonkeyPatch) -> None:
+    submit, submit_many = comm._lib.torcoll_submit, comm._lib.torcoll_submit_many
+
+    # as an event loop in another thread does when another op is complete
+    def reaped(*args: Any) -> Any:
+        comm.context._readable()
+        return submit(*args)
+
+    def reaped_many(*args: Any) -> Any:
+        comm.context._readable()
+        return submit_many(*args)
+
+    monkeypatch.setattr(comm._lib, "torcoll_submit", reaped)
+    monkeypatch.setattr(comm._lib, "torcoll_submit_many", reaped_many)
+    x = bytearray(4)
+    request = comm.iallreduce(x)
+    with comm.batch() as batch:
+        other = batch.add("allreduce", bytearray(4))
+    assert not request.test() and not other.test()
+    with pytest.raises(BufferError):
+        x.append(0)
+    fake.complete(2)
+    request.wait()
+    other.wait()
+    assert not comm._pending
+
+
 def test_await__for_a_slot(fake: Fake, comm: torcoll.Comm, monkeypatch: pytest.MonkeyPatch) -> None:
     waits, tests = True, 0
     test = comm._test

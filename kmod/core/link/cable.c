@@ -242,9 +242,9 @@ void tor_cable_hello(struct tor_ctx *ctx, struct tor_node *node, u32 cable, cons
 	state = cable_judge(node, cable, h, hello);
 	if (state == TOR_CABLE_UP && c->state != state && !tor_damper_may(&c->ups, ctx->now))
 		state = TOR_CABLE_FLAPPING;
+	/* it restarted between two hellos: all that it lost is what it knew */
+	node->tell_all |= again && state == TOR_CABLE_UP && c->state == state;
 	cable_set_state(ctx, node, cable, state);
-	/* it may have restarted between two hellos, with nothing lost but what it knew */
-	node->tell_all |= again && state == TOR_CABLE_UP;
 	if (state != TOR_CABLE_FABRIC && state != TOR_CABLE_MISWIRED)
 		cable_hear_records(ctx, node, hello);
 	/*
