@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Many ops by one system call, and ops that are prepared once and started many times."""
 
-import contextlib
 import ctypes
 import errno
 import os
@@ -30,20 +29,24 @@ def _launch(comms: "Sequence[Comm]", calls: Sequence[Any], start: Any) -> tuple[
     flights = [Flight(call, requests[i]) for i, call in enumerate(calls)]
     started = ctypes.c_uint32()
     try:
-        with contextlib.ExitStack() as starting:
-            for comm, flight in zip(comms, flights):
-                starting.enter_context(flight.lock)
-                comm._pending[id(flight)] = flight
-            err = start(requests, ctypes.byref(started))
-            error = error_for(err, _abi.last_sentence()) if err else None
-            for comm, flight in list(zip(comms, flights))[started.value:]:
-                del comm._pending[id(flight)]
-                flight.call.release()
+        for comm, flight in zip(comms, flights):
+            # nobody else has it yet, and nobody is to ask about it before the library knows it
+            flight.lock.acquire()
+            comm._pending[id(flight)] = flight
+        err = start(requests, ctypes.byref(started))
+        error = error_for(err, _abi.last_sentence()) if err else None
+        for comm, flight in list(zip(comms, flights))[started.value:]:
+            del comm._pending[id(flight)]
+            flight.call.release()
     except BaseException:
         # a signal's: some may be running
         for comm, flight in zip(comms, flights):
             comm._forgotten.append(flight)
         raise
+    finally:
+        for flight in flights:
+            if flight.lock.locked():
+                flight.lock.release()
     return flights[:started.value], error
 
 
