@@ -331,11 +331,19 @@ static void move(struct tor_team_op *op, const struct tor_move *m)
 	move_bytes(op, m, m->reduce ? called->reduce : NULL, m->reduce && called->is_float);
 }
 
+/*
+ * Inputs are multiplied here, not as their seats call: that would be under the
+ * lock of the team, for once a call is recorded another may begin the op, and
+ * before that it could be refused.
+ */
 static void combine(struct tor_team_op *op)
 {
 	struct tor_fold_cursor c = {};
 	struct tor_move m;
+	u32 seat;
 
+	for (seat = 0; seat < op->team->seats; seat++)
+		tor_buffers_premultiply(slot_of(op, seat));
 	while (tor_fold_before(&op->fold, &c, &m)) {
 		move(op, &m);
 		cond_resched();
@@ -558,11 +566,6 @@ int tor_team_submit(struct tor_session *session, struct tor_slot *slot, enum tor
 		mutex_unlock(&team->lock);
 		return err;
 	}
-	/*
-	 * under the lock, one seat after the other: once the call is recorded
-	 * another may begin the op, and before it could be refused
-	 */
-	tor_buffers_premultiply(slot);
 	WRITE_ONCE(op->begun, complete && !err);
 	team_arrive(op, slot, dest);
 	if (err)
