@@ -25,10 +25,10 @@ trace_sum()
 
 repeats_itself()
 {
-	local seed
+	local seed once twice
 
 	for seed in 1 2 3 4 5 6 7 8; do
-		[[ $(trace_sum "$seed") == "$(trace_sum "$seed")" ]] || return
+		once=$(trace_sum "$seed") && twice=$(trace_sum "$seed") && [[ $once == "$twice" ]] || return
 	done
 }
 

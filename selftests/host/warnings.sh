@@ -11,11 +11,14 @@ cd "$TORCOLL_TOP" || exit
 # Core and the tests are compiled so when the tests are built: -Werror is among their flags.
 host_without_warnings()
 {
-	local said
+	local said code
 
-	said=$(make --no-print-directory -k strict 2>&1) && ! grep -vE '^  [A-Z]+ ' <<<"$said" && return
-	grep -vE '^  [A-Z]+ ' <<<"$said"
-	return 1
+	said=$(make --no-print-directory -k strict 2>&1)
+	code=$?
+	# where all is built make says nothing
+	said=$(grep -vE '^  [A-Z]+ |^$' <<<"$said")
+	[[ -z $said ]] || echo "$said"
+	[[ $code == 0 && -z $said ]]
 }
 
 # All of gcc's extra warnings, and with @sparse that one's. What gives one is not left built, or it would not be given again.
