@@ -23,10 +23,13 @@ trace()
 }
 
 # What happened between the submission and the end of the op of 4 MiB, of each rank. Its process is known by
-# the submission.
+# the submission. With PREEMPT_RT, who waits for a lock is woken as well.
 window()
 {
-	awk '
+	local rt=0
+
+	[[ $(uname -v) != *PREEMPT_RT* ]] || rt=1
+	awk -v rt=$rt '
 		function of(name) { return match($0, name "=[^ ]*") ? substr($0, RSTART + length(name) + 1, RLENGTH - length(name) - 1) : "" }
 		{
 			match($0, /-[0-9]+ +\[[0-9]+\]/)
@@ -35,7 +38,7 @@ window()
 		/torcoll_op_submit:/ && of("bytes") == 4194304 { submitted[of("rank")] = pid; busy[pid] = 1; now++; began++ }
 		/torcoll_op_done:/ && of("bytes") == 4194304 { delete busy[submitted[of("rank")]]; now--; ended++ }
 		/sys_enter:/ && pid in busy { print "a system call: " $0 }
-		/sched_waking:/ && of("pid") in busy { print "a wake-up: " $0 }
+		/sched_waking:/ && !rt && of("pid") in busy { print "a wake-up: " $0 }
 		/workqueue_execute_start:/ && now && /function (fail_work|linger_work|tor_)/ { print "a work: " $0 }
 		END { print began + 0, ended + 0 }' "$work/trace"
 }

@@ -94,7 +94,7 @@ eventually line__mended 30 now 0 .reached 3
 check ring_beside_line__set_up up_again 2 3
 check ring_beside_line__port node 2 torcollctl port add 1 dim 0 dir minus dev d0m
 eventually ring_beside_line__other_shape 30 port_says 2 fabric
-check ring_beside_line__why shows 2 "has the shape 3:line, this node 3: apply"
+eventually ring_beside_line__why 30 shows 2 "has the shape 3:line, this node 3: apply"
 torus_down
 
 shape 4:mesh 4 mesh 6
