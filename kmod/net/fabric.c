@@ -330,7 +330,7 @@ static int check_config(const struct tor_fabric_config *cfg, struct tor_torus *t
 	}
 	*attr = TORCOLL_A_FABRIC_FRAME_SIZE;
 	if (cfg->frame_size && (cfg->frame_size > U16_MAX || !tor_wire_unit(cfg->frame_size))) {
-		*why = "frames have 65535 bytes at most, and room for torcoll's header";
+		*why = "frames have 384 to 65535 bytes";
 		return -EINVAL;
 	}
 	*attr = TORCOLL_A_FABRIC_HELLO_MS;

@@ -20,7 +20,7 @@ static const char lab[] =
 	"key = 0x10\n"
 	"  dims=2x2  # two rings\n"
 	"cables = 2\n"
-	"ethertype = 0x88b6\n"
+	"ethertype = 0x88b7\n"
 	"hello = 1s\n"
 	"checksum = header\n"
 	"frame-size = 4096\n"
@@ -76,7 +76,7 @@ static void conf__all_settings(void **state)
 	assert_int_equal(conf.fabric.torus.ndim, 2);
 	assert_int_equal(conf.fabric.torus.nodes, 4);
 	assert_int_equal(conf.fabric.torus.cables, 2);
-	assert_int_equal(conf.fabric.ethertype, 0x88b6);
+	assert_int_equal(conf.fabric.ethertype, 0x88b7);
 	assert_int_equal(conf.fabric.hello_ms, 1000);
 	assert_true(conf.fabric.checksum_header);
 	assert_int_equal(conf.fabric.frame_size, 4096);
@@ -171,10 +171,12 @@ static void refuses__values(void **state)
 	refused("[fabric]\ncables = 3\n", "lab.conf:2: cables: 3 is not between 1 and 2");
 	refused("[fabric]\nethertype = 0x5ff\n", "lab.conf:2: ethertype: 0x5ff is not between 1536");
 	refused("[fabric]\nethertype = 0x0800\n", "lab.conf:2: ethertype: 0x0800 belongs to another");
+	refused("[fabric]\nethertype = 0x88b6\n", "lab.conf:2: ethertype: 0x88b6 belongs to another");
 	refused("[fabric]\nhello = 5m\n", "lab.conf:2: hello: \"5m\" is not a time");
 	refused("[fabric]\nhello = nan\n", "lab.conf:2: hello: \"nan\" is not a time");
 	refused("[fabric]\nhello = 5ms\n", "lab.conf:2: hello: 5ms is not between 10ms and 10s");
 	refused("[fabric]\nchecksum = none\n", "lab.conf:2: checksum: \"none\" is neither full nor");
+	refused("[fabric]\nframe-size = 383\n", "lab.conf:2: frame-size: 383 is not between 384 and 65535");
 	refused("[fabric]\nmtu = 383\n", "lab.conf:2: mtu: 383 is not between 384 and 65535");
 	refused("[fabric]\nip = 10.7.0.0\n", "lab.conf:2: ip: \"10.7.0.0\" is no IPv4 prefix");
 	refused("[fabric]\nip = fd00::/64\n", "lab.conf:2: ip: \"fd00::/64\" is no IPv4 prefix");

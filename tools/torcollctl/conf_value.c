@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <linux/if_ether.h>
+#include <linux/torcoll_survey.h>
 #include <math.h>
 #include <net/if.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #include "amount.h"
 #include "conf.h"
+#include "core/wire/wire.h"
 
 #define MTU_MIN		384
 #define PS_MAX		10000000000000ULL	/* 10 s */
@@ -97,6 +99,7 @@ static int set_ethertype(struct conf_parse *p, const struct conf_setting *s, con
 	case ETH_P_8021Q:
 	case ETH_P_8021AD:
 	case ETH_P_MACSEC:
+	case TORCOLL_SURVEY_ETHERTYPE:
 		return conf_fail(p, p->line, "ethertype: %s belongs to another protocol", value);
 	}
 	return 0;
@@ -202,7 +205,7 @@ static const struct conf_setting fabric_settings[] = {
 	{ "ethertype", set_ethertype, FABRIC(ethertype), ETH_P_802_3_MIN, 0xffff },
 	{ "hello", set_hello, 0, 10, 10000 },
 	{ "checksum", set_checksum },
-	{ "frame-size", set_u32, FABRIC(frame_size), 256, 65535 },
+	{ "frame-size", set_u32, FABRIC(frame_size), TOR_WIRE_FRAME_MIN, 65535 },
 	{ "mtu", set_u32, offsetof(struct conf, mtu), MTU_MIN, 65535 },
 	{ "ip", set_ip, offsetof(struct conf, ip.prefix[IP_4]) },
 	{ "ip6", set_ip6, offsetof(struct conf, ip.prefix[IP_6]) },
