@@ -28,7 +28,7 @@ class Collectives:
     bits        agree (the default: the same bits on all ranks), ordered (those of the sequential result in rank order),
                 relaxed (no guarantee)
     timeout     seconds, after which the op fails with Timeout on the rank that waited, and with PeerFailed on others
-    params      parameters of the algorithm: channels, chunks, ...
+    params      parameters of the algorithm: channels, chunks, ...; r is the number that torcoll-plan prints
 
     Non-blocking forms, named i..., start the op and return a Request. They block only while as many ops are in
     flight as the comm has depth; with nowait they raise Busy instead.

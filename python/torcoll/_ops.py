@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Optional
 
 from . import _abi
 from ._buffers import View
-from ._names import ALGORITHMS, BITS, PARAMS, REDOPS, TYPE_SIZE, Collective, Redop, Type, lookup, name_of
+from ._names import ALGORITHMS, BITS, PARAMS, REDOPS, TYPE_SIZE, Collective, Param, Redop, Type, lookup, name_of
 
 
 class Options(NamedTuple):
@@ -109,7 +109,11 @@ def _options(call: Call, options: Options) -> None:
         op.deadline_ns = deadline(options.timeout)
     if options.params:
         for name, value in options.params.items():
-            op.param[lookup(PARAMS, name, "params")] = value
+            param = lookup(PARAMS, name, "params")
+            if not 0 <= value < 0xFFFFFFFF:
+                raise ValueError(f"params: {name!r}: {value!r} is no number from 0 to {0xFFFFFFFE}")
+            # 0 is the default; of r, 0 is a value
+            op.param[param] = value + (param == Param.R)
 
 
 _SCALARS = {

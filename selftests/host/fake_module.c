@@ -5,6 +5,7 @@
  * fresh (empty) for each run. Ops are done when submitted. A rank must be given to the comm.
  *
  * TORCOLL_FAKE_FAULT=N spoils the last element of every result of at least N bytes on rank 1.
+ * TORCOLL_FAKE_PARAMS=1 has the parameters of each call that gives any printed on stderr.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -105,6 +106,20 @@ static int agree(void)
 	return 0;
 }
 
+static void tell_params(const struct torcoll_submit *s)
+{
+	bool any = false;
+
+	for (int i = 0; i < TORCOLL_PARAM_COUNT; i++)
+		any |= s->param[i];
+	if (!any || !getenv("TORCOLL_FAKE_PARAMS"))
+		return;
+	fputs("params", stderr);
+	for (int i = 0; i < TORCOLL_PARAM_COUNT; i++)
+		fprintf(stderr, " %u", s->param[i]);
+	fputc('\n', stderr);
+}
+
 static int submit(struct torcoll_submit *s)
 {
 	size_t element = s->type == TORCOLL_I32 || s->type == TORCOLL_F32 ? 4 : 8;
@@ -113,6 +128,7 @@ static int submit(struct torcoll_submit *s)
 
 	if (bytes > SLOT)
 		return -EINVAL;
+	tell_params(s);
 	shared->submit[rank] = *s;
 	memcpy(shared->slot[rank], (void *)(uintptr_t)s->send_addr, bytes);
 	barrier();

@@ -79,6 +79,13 @@ checksums()
 		(($(sort "$scratch"/? | grep ^checksum | uniq -c | awk '$1 == 4' | wc -l) == 2))
 }
 
+# r=N is r, as torcoll-plan and explain have it; the module takes one more.
+params()
+{
+	TORCOLL_FAKE_PARAMS=1 ranks 2 "$perf" allreduce -b 8 -e 8 -n 1 --param channels=2 --param r=2 &&
+		[[ $(sort -u "$scratch"/[01].err) == 'params 2 3 0 0 0 0 0 0' ]]
+}
+
 json()
 {
 	ranks 2 "$perf" allreduce -b 8 -e 32 -n 1 --format json &&
@@ -111,6 +118,7 @@ check perf__sizes sizes
 check perf__wrong_result_in_place wrong in-place
 check perf__wrong_result_out_of_place wrong out-of-place
 check perf__checksums_agree checksums
+check perf__params params
 check perf__json json
 check perf__osu osu
 check train__together train
@@ -118,5 +126,6 @@ fails perf__no_collective 2 'which collective' "$perf"
 fails perf__other_collective 2 'not served' "$perf" send
 fails perf__bad_size 2 'not a number' "$perf" allreduce -b 4X
 fails perf__space_is_no_unit 2 'not a number' "$perf" allreduce -e '4 '
+fails perf__large_r 2 'not a number' "$perf" allreduce --param r=4294967295
 fails perf__bad_algorithm 2 'not an algorithm' "$perf" allreduce --algorithm fast
 finish

@@ -48,6 +48,12 @@ def test_options__by_name(fake: Fake, comm: torcoll.Comm) -> None:
     assert before + 2.5e9 <= s.deadline_ns <= time.monotonic_ns() + 2.5e9
 
 
+def test_params__r_is_what_the_module_takes_less_one(fake: Fake, comm: torcoll.Comm) -> None:
+    for r in (0, 2):
+        comm.allreduce(zeros(8), algorithm="general", params={"r": r})
+        assert list(fake.last.param) == [0, r + 1, 0, 0, 0, 0, 0, 0]
+
+
 def test_timeout__may_be_infinite(fake: Fake, comm: torcoll.Comm) -> None:
     comm.allreduce(zeros(8), timeout=float("inf"))
     assert time.monotonic_ns() + (1 << 61) < fake.last.deadline_ns < 1 << 63
@@ -57,7 +63,8 @@ def test_timeout__may_be_infinite(fake: Fake, comm: torcoll.Comm) -> None:
 @pytest.mark.parametrize("options,words", [
     ({"op": "plus"}, "op: 'plus' is not known: pass one of none, sum"), ({"op": "none"}, "op: none is no operator"),
     ({"algorithm": "best"}, "algorithm: 'best'"), ({"bits": "all"}, "bits: 'all'"),
-    ({"params": {"speed": 1}}, "params: 'speed'"), ({"timeout": -1.0}, "timeout: -1.0"),
+    ({"params": {"speed": 1}}, "params: 'speed'"), ({"params": {"r": -1}}, "params: 'r': -1 is no number from 0"),
+    ({"timeout": -1.0}, "timeout: -1.0"),
     ({"timeout": float("nan")}, "timeout: nan")])
 def test_options__unknown_are_refused(comm: torcoll.Comm, options: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):

@@ -186,7 +186,9 @@ static void parse_param(struct argp_state *state, struct options *o, const char 
 		size_t len = names[i] ? strlen(names[i]) : 0;
 
 		if (len && !strncmp(arg, names[i], len) && arg[len] == '=') {
-			o->param[i] = limited(state, arg + len + 1, false, 0, UINT32_MAX);
+			/* 0 is the default; of r, 0 is a value */
+			o->param[i] = limited(state, arg + len + 1, false, 0, UINT32_MAX - 1) +
+				      (i == TORCOLL_PARAM_R);
 			return;
 		}
 	}
