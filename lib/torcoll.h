@@ -72,7 +72,8 @@ struct torcoll_comm;
 /*
  * Open the torcoll device. The context belongs to the network namespace of the calling thread.
  * Errors: -ENOENT (the module is not loaded), -EACCES (the caller is neither root nor in the group
- * torcoll), -EOPNOTSUPP (the versions of module and library are incompatible), -ENOMEM.
+ * torcoll), -EOPNOTSUPP (the versions of module and library are incompatible), -EINVAL (the
+ * environment variable TORCOLL_SPIN or TORCOLL_CACHE is no number, or too large), -ENOMEM.
  */
 int torcoll_open(struct torcoll **t);
 
@@ -193,7 +194,8 @@ struct torcoll_comm_config {
 	const uint32_t *members;	/* the node of each rank; NULL: all nodes, in order */
 	uint32_t size;			/* number of members; 0 with members NULL */
 	uint32_t rank;			/* the caller's, or TORCOLL_RANK_SELF: a free one of this node */
-	uint32_t depth;			/* ops in flight, others wait; 0: the module chooses */
+	/* ops in flight, others wait: at most 64, rounded up to a power of two; 0: 8 */
+	uint32_t depth;
 	enum torcoll_bits bits;		/* of ops that name none; 0: agree */
 	uint64_t deadline_ns;		/* for joining, 0: none */
 	uint64_t flags;			/* TORCOLL_COMM_TELL */
@@ -630,6 +632,9 @@ int torcoll_submit(struct torcoll_comm *comm, const struct torcoll_op *op,
 int torcoll_submit_many(struct torcoll_comm *comm, const struct torcoll_op *ops, uint32_t n,
 			struct torcoll_request *reqs, uint32_t *started);
 
+/* An op that is prepared. */
+struct torcoll_prepared;
+
 /*
  * Prepare an op that is called repeatedly: check and encode it once, and register its buffers until
  * it is freed. If they are in registered memory already, that memory cannot be unregistered
@@ -637,8 +642,6 @@ int torcoll_submit_many(struct torcoll_comm *comm, const struct torcoll_op *ops,
  * when the call returns. @op must not have a deadline. Preparing is not collective, starting is. The
  * caller owns *@p until torcoll_prepared_free().
  */
-struct torcoll_prepared;
-
 int torcoll_prepare(struct torcoll_comm *comm, const struct torcoll_op *op,
 		    struct torcoll_prepared **p);
 

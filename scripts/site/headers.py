@@ -121,6 +121,17 @@ def defines(path, prefix):
         yield Define(match[1], match[2], (match[3] or "").strip())
 
 
+def paragraphs(path):
+    """What comments say of a constant in a paragraph that begins with its name and a colon."""
+    found = {}
+    for comment in COMMENT.findall(read(path)):
+        for paragraph in text_of(comment).split("\n\n"):
+            match = re.match(r"(TORCOLL_\w+):\s+(.*)", paragraph, re.S)
+            if match:
+                found[match[1]] = match[2]
+    return found
+
+
 def errors(path):
     """Name and meaning of every errno that the head of linux/torcoll.h lists; of calls, then of ops."""
     head = text_of(COMMENT.search(read(path), read(path).index("*/"))[1])
