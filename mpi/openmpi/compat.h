@@ -26,17 +26,42 @@
 #endif
 
 /*
- * 5.0 waits without limit for what a process has not published, as one without
- * the component, unless only this host's server is asked. Once MPI_Init is over
- * that has everything, if processes exchange everything there.
+ * Get what the component of another process has published, which the caller
+ * frees. 5.0 waits without limit for what a process has not published, such as
+ * one without the component, and to ask only this host's server would give some
+ * ranks what others do not get: it has what somebody on this host has asked for.
  */
+static inline int coll_torcoll_recv(const mca_base_component_t *component,
+				    const opal_process_name_t *name, void **data, size_t *size)
+{
+	int ret;
 #ifdef OPAL_MODEX_RECV_IMMEDIATE
-#define COLL_TORCOLL_RECV		OPAL_MODEX_RECV_IMMEDIATE
-#define COLL_TORCOLL_RECV_ALL		(opal_pmix_collect_all_data && !opal_pmix_base_async_modex)
+	char *key = mca_base_component_to_string(component);
+	pmix_value_t *value = NULL;
+	int seconds = 20;
+	pmix_proc_t proc;
+	pmix_info_t info;
+
+	if (!key)
+		return OPAL_ERR_OUT_OF_RESOURCE;
+	OPAL_PMIX_CONVERT_NAME(&proc, name);
+	PMIX_INFO_LOAD(&info, PMIX_TIMEOUT, &seconds, PMIX_INT);
+	ret = opal_pmix_convert_status(PMIx_Get(&proc, key, &info, 1, &value));
+	PMIX_INFO_DESTRUCT(&info);
+	free(key);
+	if (!value)
+		return ret ? ret : OPAL_ERR_NOT_FOUND;
+	if (!ret) {
+		*data = value->data.bo.bytes;
+		*size = value->data.bo.size;
+		value->data.bo.bytes = NULL;
+	}
+	PMIX_VALUE_RELEASE(value);
 #else
-#define COLL_TORCOLL_RECV		OPAL_MODEX_RECV
-#define COLL_TORCOLL_RECV_ALL		true
+	OPAL_MODEX_RECV(ret, component, name, data, size);
 #endif
+	return ret;
+}
 
 #if __has_include("ompi/mca/rte/rte.h")
 #include "ompi/mca/rte/rte.h"

@@ -82,10 +82,6 @@ static int component_open(void)
 	OBJ_CONSTRUCT(&coll_torcoll.active, opal_list_t);
 	coll_torcoll.output = opal_output_open(NULL);
 	opal_output_set_verbosity(coll_torcoll.output, coll_torcoll.verbose);
-	if (!COLL_TORCOLL_RECV_ALL) {
-		opal_output(0, "coll:torcoll: not used: processes do not exchange everything at their start (pmix_base_collect_data 1, pmix_base_async_modex 0)");
-		return OMPI_ERR_NOT_AVAILABLE;
-	}
 	err = torcoll_open(&coll_torcoll.t);
 	if (err) {
 		opal_output(0, "coll:torcoll: not used: %s", torcoll_last_error());

@@ -68,6 +68,29 @@ int coll_torcoll_place_publish(void)
 	return ret;
 }
 
+/* Processes that have published nothing: each costs a wait, once. */
+static opal_process_name_t *absent;
+static size_t nabsent;
+
+static bool is_absent(const opal_process_name_t *name)
+{
+	for (size_t i = 0; i < nabsent; i++)
+		if (absent[i].jobid == name->jobid && absent[i].vpid == name->vpid)
+			return true;
+	return false;
+}
+
+static void remember_absent(const opal_process_name_t *name)
+{
+	opal_process_name_t *more = realloc(absent, (nabsent + 1) * sizeof(*more));
+
+	/* without memory it is waited for again */
+	if (!more)
+		return;
+	absent = more;
+	absent[nabsent++] = *name;
+}
+
 static int place_of(struct ompi_communicator_t *comm, int rank, struct place *place)
 {
 	struct ompi_proc_t *proc = ompi_comm_peer_lookup(comm, rank);
@@ -78,13 +101,17 @@ static int place_of(struct ompi_communicator_t *comm, int rank, struct place *pl
 	/* what jobs that met later have published is not the same for all */
 	if (proc->super.proc_name.jobid != OPAL_PROC_MY_NAME.jobid)
 		return OMPI_ERR_NOT_AVAILABLE;
-	COLL_TORCOLL_RECV(ret, &coll_torcoll.super.collm_version, &proc->super.proc_name,
-			  (void **)&published, &size);
+	if (is_absent(&proc->super.proc_name))
+		return OMPI_ERR_NOT_AVAILABLE;
+	ret = coll_torcoll_recv(&coll_torcoll.super.collm_version, &proc->super.proc_name,
+				(void **)&published, &size);
 	/* the others know what this rank cannot */
 	if (ret == OMPI_ERR_OUT_OF_RESOURCE)
 		ompi_rte_abort(1, "coll:torcoll: out of memory");
-	if (ret != OMPI_SUCCESS)
+	if (ret != OMPI_SUCCESS) {
+		remember_absent(&proc->super.proc_name);
 		return OMPI_ERR_NOT_AVAILABLE;
+	}
 	if (size == sizeof(*place))
 		*place = *published;
 	free(published);
