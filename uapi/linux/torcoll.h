@@ -295,8 +295,7 @@ struct torcoll_comm_add {
 	__u32 ranks;			/* in: number of ranks; 0 with members 0 */
 	__u32 rank;			/* in: the caller's; out: the same */
 	__u64 deadline_ns;		/* in */
-	/* in: ops in flight, at most 64, rounded up to a power of two, 0: 8; out: the granted depth */
-	__u32 depth;
+	__u32 depth;			/* in: ops in flight, up to 64, 0: 8; out: as granted, 2^n */
 	__u32 comm;			/* out: handle, never 0 */
 	__u32 missing;			/* out, with ETIMEDOUT: a rank that did not join, or ~0 */
 	__u32 bits;			/* in: enum torcoll_bits of ops that name none */
@@ -318,8 +317,7 @@ struct torcoll_comm_shrink {
 	__u32 size;
 	__u32 flags;			/* must be 0 */
 	__u32 comm;			/* in */
-	/* in: ops in flight, as in torcoll_comm_add, but 0: as before; out: the granted depth */
-	__u32 depth;
+	__u32 depth;			/* in: ops in flight, 0: as before; out: the granted depth */
 	__u64 deadline_ns;		/* in */
 	__u32 shrunk;			/* out: handle of the new comm, never 0 */
 	__u32 rank;			/* out: rank of the caller in the new comm */
