@@ -81,6 +81,18 @@ references()
 	((!bad))
 }
 
+# The index has a sentence for each function, or is not made.
+no_empty_entry()
+{
+	local tree=$scratch/tree
+
+	mkdir "$tree" &&
+		cp --parents -t "$tree" scripts/man-tables scripts/site/headers.py lib/torcoll.h lib/names.c lib/man/torcoll.3 \
+			lib/man/torcoll_types.3 uapi/linux/torcoll.h kmod/core/names.c &&
+		printf '\nint torcoll_unsaid(int x);\n' >>"$tree/lib/torcoll.h" || return
+	fails_so 1 'no comment says what torcoll_unsaid does' "$tree/scripts/man-tables" --check
+}
+
 plain()
 {
 	mandoc -T ascii -O width=400 "$1" | sed 's/.\x08//g'
@@ -142,6 +154,7 @@ check pages__every_function every_function
 check pages__references references
 check pages__overview_first overview_first
 check tables__are_those_of_the_headers scripts/man-tables --check
+check tables__no_empty_entry no_empty_entry
 for tool in torcoll-perf torcoll-plan torcoll-sim; do
 	check "options__${tool#torcoll-}" same_options tools/$tool/$tool.1 build/bin/$tool --help
 done
