@@ -123,6 +123,7 @@ check check__as_many_buffers_as_ranks exits 0 "$plan" --dims 700 -a direct -c re
 "$plan" "${allreduce[@]}" >"$tmp/dump"
 check cost__same_from_dump diff <("$plan" --cost -j "${allreduce[@]}") \
 	<("$plan" --cost -j - <"$tmp/dump")
+check cost__json_alone diff <("$plan" --cost -j "${allreduce[@]}") <("$plan" -j "${allreduce[@]}")
 check cost__swing_8x8 grep -q '^factor  *1.078' <("$plan" --dims 8x8 -a swing-bw --cost)
 # a HyperX: all messages of a latency form go one hop
 check cost__hyperx_4x4 grep -q '"rounds":4,"hops":4,' <("$plan" --dims 4:meshx4:mesh -a recdoub-lat --cost -j)

@@ -54,6 +54,9 @@ check help__alone grep -q '^Objects:' <(torcollctl help)
 fails help__of_nothing 1 '"nonsense" is no object' torcollctl help nonsense
 says letters__combined "$(torcollctl -j -p env show)" torcollctl -jp env show
 says letters__behind "$(torcollctl -j -p env show)" torcollctl env show -pj
+says pretty__is_json "$(torcollctl -j -p env show)" torcollctl -p env show
+says pretty__behind "$(torcollctl -j -p env show)" torcollctl env show --pretty
+says pretty__letters "$(torcollctl -a -j -p env show)" torcollctl env show -ap
 fails letters__unknown 1 'there is no option "-jx"' torcollctl -jx env show
 check wrong__object two_lines help nonsense
 check wrong__option two_lines help -x

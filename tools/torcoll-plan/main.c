@@ -55,7 +55,7 @@ static const struct argp_option options[] = {
 	{ "cost", KEY_COST, NULL, 0, "Rounds, hops, bytes and messages on the torus", 3 },
 	{ "draw", KEY_DRAW, NULL, 0, "An SVG with a picture for each round", 3 },
 	{ "animate", KEY_ANIMATE, NULL, 0, "An SVG that shows one round after the other", 3 },
-	{ "json", 'j', NULL, 0, "The cost as JSON", 3 },
+	{ "json", 'j', NULL, 0, "The cost (--cost) as JSON", 3 },
 	{ "list", KEY_LIST, NULL, 0, "Algorithms and their collectives; with --algorithm what one is like; with --dims all on that torus", 3 },
 	{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1 },
 	{ 0 }
@@ -63,7 +63,7 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"Prints the plan of a collective on a torus, all ranks, as JSON lines (torcoll-plan/1).\n"
-	"With --check, --cost, --draw: checks, costs, draws it instead; with - the plan is read from\n"
+	"With --check, --cost, --json, --draw: checks, costs, draws it instead; with - the plan is read from\n"
 	"standard input, and nothing else is known.";
 
 static u64 parse_number(struct argp_state *state, const char *what, const char *s, u64 most)
@@ -187,6 +187,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case 'j':
 		a->json = true;
+		a->cost = true;
 		break;
 	case 'h':
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);

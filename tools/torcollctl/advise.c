@@ -172,7 +172,7 @@ static void print_cables(const struct tor_torus *t)
 	struct json_object *list;
 	struct table rows = { 0 };
 
-	if (opt.json || opt.pretty) {
+	if (opt.json) {
 		list = json_object_new_array();
 		each_cable(t, cable_json, list);
 		js_print(list);
@@ -209,7 +209,7 @@ int advise_main(struct args *a)
 		ret = other_error("no memory");
 	else if (q.list)
 		print_cables(&w.list[0].t);
-	else if (opt.json || opt.pretty)
+	else if (opt.json)
 		print_json(&w);
 	else
 		print_table(&w);

@@ -43,7 +43,7 @@ static const char help[] =
 	"\n"
 	"Options, of which the first three may stand behind a command as well:\n"
 	"  -j, --json     JSON\n"
-	"  -p, --pretty   indented JSON\n"
+	"  -p, --pretty   indented JSON, also without -j\n"
 	"  -a, --all      more: what is zero, all columns; of hosts and cables, all\n"
 	"  -b, --batch FILE   commands from a file, - for stdin\n"
 	"  -f, --force    a batch goes on after an error\n"
@@ -52,9 +52,10 @@ static const char help[] =
 	"\n"
 	"Words may be abbreviated, and options of one letter combined: -jp.\n"
 	"\"torcollctl OBJECT help\" tells more.\n"
-	"Exit status: 0 done; 1 wrong usage, or the kernel has no torcoll; 2 refused, or\n"
-	"qualify found a bad cable; 3 done, but a fault was found or a port's device is\n"
-	"missing.\n";
+	"Exit status: 0 done; 1 wrong usage, the kernel has no torcoll, or a file, host\n"
+	"or lock is not as needed; 2 refused or failed, or qualify found a bad cable;\n"
+	"3 done, but a fault was found or a port's device is missing; of netns exec and\n"
+	"run that of the command.\n";
 
 struct options opt;
 
@@ -97,8 +98,8 @@ static bool take_letters(const char *word)
 {
 	if (word[0] != '-' || strlen(word) < 3 || strspn(word + 1, "jpa") < strlen(word + 1))
 		return false;
-	opt.json |= strchr(word, 'j') != NULL;
 	opt.pretty |= strchr(word, 'p') != NULL;
+	opt.json |= opt.pretty || strchr(word, 'j');
 	opt.all |= strchr(word, 'a') != NULL;
 	return true;
 }
@@ -109,7 +110,7 @@ static bool take_switch(const char *word)
 	if (is_option(word, "-j", "json"))
 		opt.json = true;
 	else if (is_option(word, "-p", "pretty"))
-		opt.pretty = true;
+		opt.json = opt.pretty = true;
 	else if (is_option(word, "-a", "all"))
 		opt.all = true;
 	else
