@@ -93,7 +93,7 @@ struct torcoll_ack {
 
 enum torcoll_ack_state {
 	TORCOLL_ACK_OK,
-	TORCOLL_ACK_NOT_READY,	/* stop the timer, wait for OK or probe once a second */
+	TORCOLL_ACK_NOT_READY,	/* stop the timer, wait for OK, probe: after 20 ms, doubled up to 1 s */
 	TORCOLL_ACK_DONE,	/* the whole transfer has arrived; base and mask are unused */
 	TORCOLL_ACK_ABSENT,	/* the op was not called here: reply to an ack with a digest */
 };
