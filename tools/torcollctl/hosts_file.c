@@ -14,7 +14,7 @@
 #include "lock.h"
 
 static const char help[] =
-	"Usage: torcollctl hosts FILE [write PATH] [remove PATH]\n"
+	"Usage: torcollctl hosts FILE [write PATH | remove PATH]\n"
 	"\n"
 	"Prints the nodes' addresses and names, in the form of hosts(5).\n"
 	"\n"

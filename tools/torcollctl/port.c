@@ -13,7 +13,7 @@
 
 static const char help[] =
 	"Usage: torcollctl port add KEY dim D dir plus|minus|+N dev NAME\n"
-	"       torcollctl port del KEY dim D dir plus|minus|+N\n"
+	"       torcollctl port del KEY dim D dir plus|minus|+N [dev NAME]\n"
 	"       torcollctl port del dev NAME\n"
 	"       torcollctl [-a] port show [KEY]\n"
 	"\n"
