@@ -25,8 +25,9 @@ static int config_check(const struct torcoll_comm_config *c)
 }
 
 /*
- * Join. If a signal interrupts the join, it starts again with the caller's
- * values, since the struct's output members may have changed.
+ * Join. If a signal interrupts the call, the next one continues to wait for the
+ * same join. It has the caller's values, since the struct's output members may
+ * have changed.
  */
 static int comm_add(struct torcoll *t, const struct torcoll_comm_config *c, uint32_t *handle)
 {

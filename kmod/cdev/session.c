@@ -14,6 +14,7 @@
 #include <linux/torcoll.h>
 
 #include "cdev/ioctl.h"
+#include "cdev/pending.h"
 #include "cdev/region.h"
 #include "cdev/ring.h"
 #include "main.h"
@@ -116,6 +117,7 @@ static int session_open(struct inode *inode, struct file *file)
 	mutex_init(&session->lock);
 	idr_init(&session->regions);
 	idr_init(&session->groups);
+	INIT_LIST_HEAD(&session->pending);
 	init_waitqueue_head(&session->poll);
 	session->owner = get_pid(task_tgid(current));
 	file->private_data = session;
@@ -134,6 +136,9 @@ static void session_release_all(struct tor_session *session, bool ended, bool fa
 
 	mutex_lock(&session->lock);
 	session->ended |= ended;
+	mutex_unlock(&session->lock);
+	tor_pending_end_all(session, fail);
+	mutex_lock(&session->lock);
 	idr_for_each_entry(&session->groups, group, id) {
 		idr_remove(&session->groups, id);
 		mutex_unlock(&session->lock);

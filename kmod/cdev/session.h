@@ -10,6 +10,7 @@
 #include <linux/hrtimer.h>
 #include <linux/idr.h>
 #include <linux/mutex.h>
+#include <linux/sched/signal.h>
 #include <linux/wait.h>
 
 #include "op/group.h"
@@ -20,9 +21,11 @@
  * struct tor_session - an open file
  * @net: the opener's namespace, held
  * @user: the opener, who pays for all of it
- * @lock: handles and text
+ * @lock: handles, pending calls and text
  * @owner: the process that used it last, referenced; its end fails the comms, or
  *	leaves them if it exits with 0
+ * @pending: groups whose joins continue while their calls are interrupted, see
+ *	pending.h
  * @ended: that process has exited
  * @poll: woken when an op is done
  * @ring: completion ring; NULL until there is one
@@ -33,6 +36,7 @@ struct tor_session {
 	struct mutex lock;
 	struct idr regions;
 	struct idr groups;
+	struct list_head pending;
 	struct pid *owner;
 	bool ended;
 	wait_queue_head_t poll;
@@ -95,5 +99,14 @@ struct tor_pages *tor_session_pin(struct tor_session *session, u64 addr, u64 len
 		__err = -ETIME;								\
 	__err == -ETIME ? -ETIMEDOUT : __err == -ERESTARTSYS ? -EINTR : __err;		\
 })
+
+/*
+ * Return whether a signal ended tor_wait_until(), and the process will call
+ * again: it was not killed.
+ */
+static inline bool tor_wait_was_interrupted(int err)
+{
+	return err == -EINTR && !fatal_signal_pending(current);
+}
 
 #endif

@@ -10,6 +10,7 @@
 #include <linux/torcoll.h>
 #include <linux/uaccess.h>
 
+#include "cdev/pending.h"
 #include "cdev/session.h"
 #include "net/net.h"
 #include "netlink/netlink.h"
@@ -144,39 +145,74 @@ static int no_group(struct tor_session *session, int err, u32 missing, bool vagu
 	return err;
 }
 
-static int create_group(struct tor_session *session, struct torcoll_comm_add *add,
-			struct tor_group_config *cfg, int id)
+/* Begin to join, with a reserved handle. */
+static struct tor_group *begin_join(struct tor_session *session, u64 key,
+				    struct tor_group_config *cfg)
 {
-	struct tor_fabric *fabric = get_fabric(session, add->fabric);
+	struct tor_fabric *fabric = get_fabric(session, key);
 	struct tor_group *group;
+	const char *why = NULL;
+	int id;
+
+	if (IS_ERR(fabric))
+		return ERR_CAST(fabric);
+	id = reserve_handle(session);
+	if (id < 0) {
+		atomic_dec(&fabric->users);
+		group = ERR_PTR(id);
+	} else {
+		group = tor_group_join(fabric, cfg, &why);
+		if (!IS_ERR(group))
+			group->handle = id;
+		else
+			drop_handle(session, id);
+	}
+	tor_fabric_put(fabric);
+	if (IS_ERR(group) && why)
+		tor_refuse(session, PTR_ERR(group), "%s", why);
+	return group;
+}
+
+/*
+ * Wait for a join, and give the process its comm. If a signal interrupts that,
+ * the join goes on, and the group is kept for the next call of these values.
+ */
+static int end_join(struct tor_session *session, struct tor_group *group, u64 call,
+		    struct torcoll_comm_add *add, struct tor_group_config *cfg)
+{
+	u32 id = group->handle;
 	const char *why = NULL;
 	int err;
 
-	if (IS_ERR(fabric))
-		return PTR_ERR(fabric);
-	group = tor_group_create(fabric, cfg, &add->missing, &why);
-	tor_fabric_put(fabric);
-	if (IS_ERR(group))
-		return no_group(session, PTR_ERR(group), add->missing, cfg->vague, why);
-	err = publish_group(session, group, id);
-	add->comm = err ? 0 : id;
-	add->rank = group->comm.rank;
-	add->depth = group->comm.depth;
-	tor_session_group_put(group);
-	return err;
-}
-
-static int create_with_handle(struct tor_session *session, struct torcoll_comm_add *add,
-			      struct tor_group_config *cfg)
-{
-	int err, id = reserve_handle(session);
-
-	if (id < 0)
-		return id;
-	err = create_group(session, add, cfg, id);
+	err = tor_group_await(group, cfg, &add->missing, &why);
+	if (err == -ERESTARTSYS)
+		return tor_pending_keep(session, group, call, cfg->rank);
+	if (!err) {
+		err = publish_group(session, group, id);
+		add->comm = err ? 0 : id;
+		add->rank = group->comm.rank;
+		add->depth = group->comm.depth;
+		tor_session_group_put(group);
+	} else {
+		err = no_group(session, err, add->missing, cfg->vague, why);
+	}
 	if (err)
 		drop_handle(session, id);
 	return err;
+}
+
+static int create_group(struct tor_session *session, struct torcoll_comm_add *add,
+			struct tor_group_config *cfg)
+{
+	u64 call = tor_pending_call(add, cfg);
+	struct tor_group *group = tor_pending_take(session, call);
+
+	if (!group) {
+		/* else its name would be in use */
+		tor_pending_end(session, add, cfg->name);
+		group = begin_join(session, add->fabric, cfg);
+	}
+	return IS_ERR(group) ? PTR_ERR(group) : end_join(session, group, call, add, cfg);
 }
 
 int tor_session_comm_add(struct tor_session *session, struct torcoll_comm_add *add)
@@ -216,7 +252,7 @@ int tor_session_comm_add(struct tor_session *session, struct torcoll_comm_add *a
 	err = read_members(session, add, &cfg.member);
 	if (!err) {
 		tor_session_use(session);
-		err = create_with_handle(session, add, &cfg);
+		err = create_group(session, add, &cfg);
 		kvfree(cfg.member);
 	}
 	memzero_explicit(secret, sizeof(secret));

@@ -336,6 +336,7 @@ static void seat_release(struct tor_group *group)
 
 /* Collectives become ops of the nodes, messages are in frames of the nodes. */
 const struct tor_endpoint_ops tor_seat_ops = {
+	.await		= tor_team_await,
 	.unshrinkable	= "a comm with several ranks on a node cannot be shrunk",
 	.plan		= seat_plan,
 	.start		= seat_start,

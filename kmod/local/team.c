@@ -468,12 +468,10 @@ static enum seat_state team_look(struct tor_team *team, struct tor_group *group,
 }
 
 struct tor_group *tor_team_join(struct tor_fabric *fabric, struct tor_group_config *cfg,
-				u32 *missing, const char **why)
+				const char **why)
 {
-	struct tor_team *own = team_new(fabric, cfg, why), *team;
-	enum seat_state state;
+	struct tor_team *own = team_new(fabric, cfg, why);
 	struct tor_group *group;
-	int err;
 
 	if (IS_ERR(own))
 		return ERR_CAST(own);
@@ -481,23 +479,34 @@ struct tor_group *tor_team_join(struct tor_fabric *fabric, struct tor_group_conf
 	group = take_seat(own, cfg, why);
 	mutex_unlock(&teams_lock);
 	tor_team_put(own);
-	if (IS_ERR(group)) {
-		if (!*why)
-			*why = tor_join_sentence(PTR_ERR(group));
-		return group;
-	}
-	team = group->team;
+	if (IS_ERR(group) && !*why)
+		*why = tor_join_sentence(PTR_ERR(group));
+	return group;
+}
+
+int tor_team_await(struct tor_group *group, struct tor_group_config *cfg, u32 *missing,
+		   const char **why)
+{
+	struct tor_team *team = group->team;
+	enum seat_state state;
+	int err;
+
 	/* it stays when the seat does not */
 	refcount_inc(&team->refs);
 	cfg->text[0] = '\0';
 	do {
-		err = tor_wait_until(&team->wait, READ_ONCE(team->over), cfg->deadline);
+		err = cfg->give_up ?:
+		      tor_wait_until(&team->wait, READ_ONCE(team->over), cfg->deadline);
+		if (tor_wait_was_interrupted(err)) {
+			tor_team_put(team);
+			return -ERESTARTSYS;
+		}
 		state = team_look(team, group, &err, missing, cfg->text);
 	} while (state == SEAT_WAITING);
 	cfg->vague = *missing != TOR_NO_RANK && tor_team_is_one_of_several(team, *missing);
 	*why = *cfg->text ? cfg->text : tor_join_sentence(err);
 	tor_team_put(team);
-	return state == SEAT_JOINED ? group : ERR_PTR(err);
+	return err;
 }
 
 void tor_team_fabric_down(struct tor_fabric *fabric)

@@ -164,14 +164,18 @@ static inline struct tor_team_op *tor_team_op_at(struct tor_team *team, u32 seq)
 /* --- team.c --- */
 
 /**
- * tor_team_join - join a comm with several ranks on a node; blocks
- * @fabric, @cfg, @missing, @why: as tor_group_create()
+ * tor_team_join - begin to join a comm with several ranks on a node
+ * @fabric, @cfg, @why: as tor_group_join()
  *
  * Context: process.
  * Return: the group of a seat, or an ERR_PTR.
  */
 struct tor_group *tor_team_join(struct tor_fabric *fabric, struct tor_group_config *cfg,
-				u32 *missing, const char **why);
+				const char **why);
+
+/* Wait until that is over, see tor_group_await(). */
+int tor_team_await(struct tor_group *group, struct tor_group_config *cfg, u32 *missing,
+		   const char **why);
 
 /*
  * Tie the nodes' group to its team, with the team's map, and charge it. @why:

@@ -193,14 +193,6 @@ int tor_group_cancel(struct tor_group *group, int error)
 	return err;
 }
 
-/* Wait until the join is over, or give it up. Return the join's error. */
-static int wait_joined(struct tor_group *group, u64 deadline)
-{
-	int err = tor_wait_until(&group->wait, is_done(group), deadline);
-
-	return err ? tor_group_cancel(group, err) : group->join.a.error;
-}
-
 /*
  * Wait until a join that failed or was given up has ended: other ranks may
  * still have to be told. A killed process does not wait. Any other does, since
@@ -325,22 +317,20 @@ struct tor_group *tor_group_begin(struct tor_fabric *fabric, const struct tor_en
 	return ERR_PTR(err);
 }
 
-/* Create the group of a rank that is alone on its node. */
-static struct tor_group *create_alone(struct tor_fabric *fabric, struct tor_group_config *cfg,
-				      u32 *missing, const char **why)
+int tor_lone_await(struct tor_group *group, struct tor_group_config *cfg, u32 *missing,
+		   const char **why)
 {
-	struct tor_group *group = tor_group_begin(fabric, &tor_lone_ops, cfg, why);
-	int err;
+	int err = cfg->give_up ?: tor_wait_until(&group->wait, is_done(group), cfg->deadline);
 
-	if (IS_ERR(group))
-		return group;
-	err = wait_joined(group, cfg->deadline);
+	if (tor_wait_was_interrupted(err))
+		return -ERESTARTSYS;
+	err = err ? tor_group_cancel(group, err) : group->join.a.error;
 	if (!err)
-		return group;
+		return 0;
 	*why = tor_join_explain(group, err, cfg->text);
 	*missing = err == -ETIMEDOUT ? group->join.a.missing : TOR_NO_RANK;
 	end_join(group);
-	return ERR_PTR(err);
+	return err;
 }
 
 /* Check that members are nodes. @shared: a node is named twice. */
@@ -367,24 +357,39 @@ static int look_at_members(const struct tor_fabric *fabric, const struct tor_gro
 	return -EINVAL;
 }
 
-struct tor_group *tor_group_create(struct tor_fabric *fabric, struct tor_group_config *cfg,
-				   u32 *missing, const char **why)
+struct tor_group *tor_group_join(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				 const char **why)
 {
 	struct tor_group *group;
 	bool shared;
 	int err;
 
-	*missing = TOR_NO_RANK;
 	err = look_at_members(fabric, cfg, &shared, why);
 	if (err)
 		group = ERR_PTR(err);
 	else if (shared)
-		group = tor_team_join(fabric, cfg, missing, why);
+		group = tor_team_join(fabric, cfg, why);
 	else
-		group = create_alone(fabric, cfg, missing, why);
+		group = tor_group_begin(fabric, &tor_lone_ops, cfg, why);
 	if (IS_ERR(group))
 		atomic_dec(&fabric->users);
 	return group;
+}
+
+int tor_group_await(struct tor_group *group, struct tor_group_config *cfg, u32 *missing,
+		    const char **why)
+{
+	struct tor_fabric *fabric = group->fabric;
+	int err;
+
+	*missing = TOR_NO_RANK;
+	/* after what may be the last reference of the group */
+	tor_fabric_get(fabric);
+	err = group->kind->await(group, cfg, missing, why);
+	if (err && err != -ERESTARTSYS)
+		atomic_dec(&fabric->users);
+	tor_fabric_put(fabric);
+	return err;
 }
 
 /* --- shrinking --- */

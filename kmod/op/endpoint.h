@@ -36,6 +36,7 @@
  *
  * @enlist: the group is about to join: set its owner and who pays. Context:
  *	process. Return: 0 or a negative errno, with @why
+ * @await: of the comm of a process: as tor_group_await(). Context: process
  * @installed: its tag is agreed; frames may come as soon as it is in the table,
  *	which is the next step. Context: fabric->lock
  * @joined: its join is over, successful or not. Context: fabric->lock
@@ -92,6 +93,8 @@ struct tor_endpoint_ops {
 
 	int (*enlist)(struct tor_group *group, const struct tor_group_config *cfg,
 		      const char **why);
+	int (*await)(struct tor_group *group, struct tor_group_config *cfg, u32 *missing,
+		     const char **why);
 	void (*installed)(struct tor_group *group);
 	void (*joined)(struct tor_group *group);
 
@@ -120,6 +123,10 @@ struct tor_endpoint_ops {
 };
 
 extern const struct tor_endpoint_ops tor_lone_ops;
+
+/* The @await of a lone rank. */
+int tor_lone_await(struct tor_group *group, struct tor_group_config *cfg, u32 *missing,
+		   const char **why);
 
 /* For kinds that have nothing to do, or represent no other rank. */
 void tor_endpoint_nothing(struct tor_group *group);

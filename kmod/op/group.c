@@ -357,6 +357,7 @@ struct tor_group *tor_group_new(struct tor_fabric *fabric, const struct tor_endp
 	mutex_init(&group->pairs_lock);
 	INIT_LIST_HEAD(&group->series);
 	INIT_LIST_HEAD(&group->tables);
+	INIT_LIST_HEAD(&group->pending);
 	xa_init(&group->pairs);
 	tor_spares_init(&group->spares);
 	INIT_DELAYED_WORK(&group->fail_work, fail_work);

@@ -248,6 +248,9 @@ struct tor_group {
 	struct tor_session *session;	/* to wake its poll; NULL once closed; RCU */
 	u32 bits;			/* enum torcoll_bits of ops that name none */
 	u32 handle;			/* in the session */
+	struct list_head pending;	/* in the session while its call is interrupted */
+	u64 call;			/* hash of that call's values */
+	u32 asked;			/* its rank, which may be TORCOLL_RANK_SELF */
 	spinlock_t results;
 	u32 any_waiters;
 	u32 unclaimed;
@@ -297,6 +300,7 @@ static inline struct tor_group *tor_group_carrier(struct tor_group *group)
  * struct tor_group_config - request of a process; see struct torcoll_comm_add
  * @member: kvmalloc'd, taken over; NULL: all nodes
  * @team: of the nodes' group: its team
+ * @give_up: while awaiting: do not wait, give up with this error; or 0
  * @vague: out: the missing rank may be another one of its node
  * @text: for a sentence that is not static
  */
@@ -312,24 +316,39 @@ struct tor_group_config {
 	u32 depth;
 	u32 bits;
 	u64 deadline;
+	int give_up;
 	struct tor_team *team;
 	bool vague;
 	char text[TOR_JOIN_TEXT];
 };
 
 /**
- * tor_group_create - join a comm; blocks
+ * tor_group_join - begin to join a comm for a process
  * @fabric: node, referenced by the caller; its user count was raised for this,
  *	and is lowered again on error
  * @cfg: checked here
- * @missing: out: with -ETIMEDOUT, a rank that did not come, or TOR_NO_RANK
  * @why: out: sentence for a refusal, static or in @cfg->text, or NULL
  *
  * Context: process.
- * Return: a group with one reference, or an ERR_PTR.
+ * Return: a group with one reference, for tor_group_await(), or an ERR_PTR.
  */
-struct tor_group *tor_group_create(struct tor_fabric *fabric, struct tor_group_config *cfg,
-				   u32 *missing, const char **why);
+struct tor_group *tor_group_join(struct tor_fabric *fabric, struct tor_group_config *cfg,
+				 const char **why);
+
+/**
+ * tor_group_await - wait until a process's join is over; blocks
+ * @group: from tor_group_join()
+ * @cfg: deadline or give_up
+ * @missing: out: with -ETIMEDOUT, a rank that did not come, or TOR_NO_RANK
+ * @why: out: sentence for a failure, static or in @cfg->text, or unchanged
+ *
+ * Context: process.
+ * Return: 0: the comm is joined. -ERESTARTSYS: a signal came, and the join goes
+ * on: call this again. Any other error: the join has failed, or was given up,
+ * and the group is gone.
+ */
+int tor_group_await(struct tor_group *group, struct tor_group_config *cfg, u32 *missing,
+		    const char **why);
 
 /**
  * tor_group_shrink - make a comm of the living ranks

@@ -68,6 +68,7 @@ static bool lone_is_needed(const struct tor_group *group)
 const struct tor_endpoint_ops tor_lone_ops = {
 	.on_wire	= true,
 	.enlist		= enlist,
+	.await		= tor_lone_await,
 	.installed	= tor_endpoint_nothing,
 	.joined		= tor_endpoint_nothing,
 	.plan		= tor_op_plan,

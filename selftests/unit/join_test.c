@@ -353,7 +353,7 @@ static void tor_join_cancel__a_member_may_go_and_come_back(void **state)
 	assert_all_joined(NODES, NULL);
 }
 
-static void tor_join_cancel__interrupted_rank_0(void **state)
+static void tor_join_cancel__rank_0_gives_up(void **state)
 {
 	call_as(0, NODES, NULL, "secret");
 	call_as(1, NODES, NULL, "secret");
@@ -680,7 +680,7 @@ int main(void)
 		JOIN_TEST(tor_join_cancel__missing_member_is_named),
 		JOIN_TEST(tor_join_cancel__who_gave_up_is_not_missing),
 		JOIN_TEST(tor_join_cancel__a_member_may_go_and_come_back),
-		JOIN_TEST(tor_join_cancel__interrupted_rank_0),
+		JOIN_TEST(tor_join_cancel__rank_0_gives_up),
 		JOIN_TEST(tor_join_rx__refuse_by_any_error),
 		JOIN_TEST(tor_join_cancel__told_as_what_it_is_to_others),
 		JOIN_TEST(tor_join_rx__install_fails_at_one),

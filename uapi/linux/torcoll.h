@@ -279,6 +279,10 @@ struct torcoll_handle {
  * TORCOLL_IOC_COMM_ADD: join a communicator. Blocks until every member has called with the same
  * name, secret and list of members, or until the deadline passes.
  *
+ * EINTR: a signal came. The join continues, and other ranks do not notice. The next call with the
+ * same values, but for the deadline, waits for it again. A call with other values that would meet it,
+ * by fabric, name and rank, gives it up, as does the end of the file.
+ *
  * The list may name a node several times. That many processes of one user join there, each with
  * its own rank. Such a comm does not support TORCOLL_IOC_COMM_SHRINK, nor messages from ranks
  * beyond the 256th of a node to other nodes (EOPNOTSUPP).

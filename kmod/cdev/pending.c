@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Calls to create a comm that a signal interrupted. See pending.h. */
+#include "cdev/pending.h"
+
+#include <linux/torcoll.h>
+
+#define CALL_HASH_KEY	0x63616c6c00000000ULL
+
+u64 tor_pending_call(const struct torcoll_comm_add *add, const struct tor_group_config *cfg)
+{
+	u64 word[] = { add->fabric, (u64)cfg->ranks << 32 | cfg->rank,
+		       (u64)cfg->depth << 32 | cfg->bits };
+	u64 call = tor_env_hash(word, sizeof(word), CALL_HASH_KEY);
+
+	call = tor_env_hash(cfg->name, cfg->name_len, call);
+	call = tor_env_hash(cfg->secret, cfg->secret_len, call);
+	if (cfg->member)
+		call = tor_env_hash(cfg->member, cfg->ranks * sizeof(u32), call);
+	return call;
+}
+
+struct tor_group *tor_pending_take(struct tor_session *session, u64 call)
+{
+	struct tor_group *group, *found = NULL;
+
+	mutex_lock(&session->lock);
+	list_for_each_entry(group, &session->pending, pending)
+		if (group->call == call) {
+			found = group;
+			list_del_init(&group->pending);
+			break;
+		}
+	mutex_unlock(&session->lock);
+	return found;
+}
+
+/* @fail: if it was joined, the comm fails; else it is left. */
+static void give_up(struct tor_session *session, struct tor_group *group, bool fail)
+{
+	struct tor_group_config cfg = { .give_up = -ECONNABORTED };
+	u32 missing, handle = group->handle;
+	const char *why;
+
+	if (!tor_group_await(group, &cfg, &missing, &why)) {
+		if (fail)
+			tor_group_abort(group, -ECONNABORTED);
+		tor_group_close(group);
+	}
+	mutex_lock(&session->lock);
+	idr_remove(&session->groups, handle);
+	mutex_unlock(&session->lock);
+}
+
+int tor_pending_keep(struct tor_session *session, struct tor_group *group, u64 call, u32 rank)
+{
+	bool ended;
+
+	group->call = call;
+	group->asked = rank;
+	mutex_lock(&session->lock);
+	ended = session->ended;
+	if (!ended)
+		list_add(&group->pending, &session->pending);
+	mutex_unlock(&session->lock);
+	if (!ended)
+		return -EINTR;
+	give_up(session, group, true);
+	return -ECONNABORTED;
+}
+
+static bool meets(const struct tor_group *group, const struct torcoll_comm_add *add,
+		  const char *name)
+{
+	return group->fabric->node.key == add->fabric && !strcmp(group->name, name) &&
+	       (group->asked == add->rank || group->asked == TORCOLL_RANK_SELF ||
+		add->rank == TORCOLL_RANK_SELF);
+}
+
+/* Take the first group that a call meets, or any for NULL; or return NULL. */
+static struct tor_group *take_first(struct tor_session *session,
+				    const struct torcoll_comm_add *add, const char *name)
+{
+	struct tor_group *group, *found = NULL;
+
+	mutex_lock(&session->lock);
+	list_for_each_entry(group, &session->pending, pending)
+		if (!add || meets(group, add, name)) {
+			found = group;
+			list_del_init(&group->pending);
+			break;
+		}
+	mutex_unlock(&session->lock);
+	return found;
+}
+
+void tor_pending_end(struct tor_session *session, const struct torcoll_comm_add *add,
+		     const char *name)
+{
+	struct tor_group *group;
+
+	while ((group = take_first(session, add, name)))
+		give_up(session, group, false);
+}
+
+void tor_pending_end_all(struct tor_session *session, bool fail)
+{
+	struct tor_group *group;
+
+	while ((group = take_first(session, NULL, NULL)))
+		give_up(session, group, fail);
+}

@@ -1,0 +1,15 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Signals that come while comms are made: at all ranks, all the time. Nobody may notice.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+ktap_header
+
+torus_up 2x2 "${patient[@]}"
+check handler__lone_ranks torcollctl netns run signals 12
+check handler__ranks_that_share_nodes torcollctl netns run --ppn 1,2,3,1 signals 12
+check handler__ranks_that_share_node_0 torcollctl netns run --ppn 3,1,1,1 signals 12
+eventually nothing_is_charged 30 nothing_charged
+finish
