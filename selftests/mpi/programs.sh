@@ -123,9 +123,11 @@ rank_killed()
 	others_ended
 }
 
+# Some launchers end a job when a rank is gone, and may be faster than a rank that is about to say so.
 others_ended()
 {
-	(($(grep -c 'rank [0-3]: step ' "$work/killed") == 3)) && grep -q 'ECONNABORTED' "$work/killed"
+	(($(grep -c 'rank [0-3]: step \|An error occurred in Socket closed' "$work/killed") == 3)) &&
+		grep 'rank [0-3]: step ' "$work/killed" && grep 'ECONNABORTED' "$work/killed"
 }
 
 # cable_cut PROGRAM: a cable is cut while steps go on.
