@@ -291,6 +291,17 @@ void tor_group_end(struct tor_group *group)
 	tor_group_put(group);
 }
 
+/*
+ * Return how long a closed group answers: longer where its round trips are long,
+ * since peers repeat what they got no answer to only after such a time.
+ */
+static unsigned long linger(const struct tor_group *group)
+{
+	u64 slowest = min_t(u64, tor_comm_slowest(&group->comm), TOR_RTT_MAX / NSEC_PER_USEC);
+
+	return max_t(unsigned long, TOR_LINGER, usecs_to_jiffies(3 * slowest));
+}
+
 static void linger_work(struct work_struct *work)
 {
 	struct tor_group *group = container_of(to_delayed_work(work), struct tor_group,
@@ -300,7 +311,7 @@ static void linger_work(struct work_struct *work)
 	wait_event(group->wait, test_bit_acquire(TOR_GROUP_JOINED, &group->flags));
 	/* refused while tor_group_end_all() waits for this */
 	if (group->kind->is_needed(group) &&
-	    queue_delayed_work(endings, &group->linger_work, TOR_LINGER))
+	    queue_delayed_work(endings, &group->linger_work, linger(group)))
 		return;
 	tor_group_end(group);
 }
@@ -309,7 +320,7 @@ void tor_group_linger(struct tor_group *group)
 {
 	/* the caller's passes to the work, which may be done with it at once */
 	refcount_inc(&group->refs);
-	queue_delayed_work(endings, &group->linger_work, TOR_LINGER);
+	queue_delayed_work(endings, &group->linger_work, linger(group));
 	set_bit(TOR_GROUP_LINGERS, &group->flags);
 	tor_group_put(group);
 }

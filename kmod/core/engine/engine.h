@@ -396,6 +396,12 @@ static inline struct tor_path *tor_comm_known_path(struct tor_comm *comm, u32 ra
 struct tor_path *tor_comm_path_make(struct tor_comm *comm, u32 place);
 void tor_comm_paths_free(struct tor_comm *comm);
 
+/*
+ * Return how long the slowest answer to frames of the comm takes, by its round
+ * trips, us; 0: there were none. Context: process.
+ */
+u32 tor_comm_slowest(const struct tor_comm *comm);
+
 /* Return the path to a rank; it is made if there was none. */
 static inline struct tor_path *tor_comm_path(struct tor_comm *comm, u32 rank)
 {

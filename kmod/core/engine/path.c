@@ -23,6 +23,21 @@ struct tor_path *tor_comm_path_make(struct tor_comm *comm, u32 place)
 	return &made[place % TOR_PATH_GROUP];
 }
 
+u32 tor_comm_slowest(const struct tor_comm *comm)
+{
+	u32 i, k, slowest = 0;
+
+	for (i = 0; comm->path && i < tor_path_groups(comm->ranks); i++) {
+		const struct tor_path *group = READ_ONCE(comm->path[i]);
+
+		tor_env_walked(i);
+		for (k = 0; group && k < TOR_PATH_GROUP; k++)
+			slowest = max(slowest, READ_ONCE(group[k].srtt) +
+					       4 * READ_ONCE(group[k].rttvar));
+	}
+	return slowest;
+}
+
 void tor_comm_paths_free(struct tor_comm *comm)
 {
 	u32 i;
