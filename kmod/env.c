@@ -149,6 +149,17 @@ static enum stash_kind shared_kind(size_t n)
 	return n <= FRAME ? STASH_PAGES : STASH_KINDS;
 }
 
+/* All of a kind are of one order. */
+static unsigned int shared_order(size_t n)
+{
+	return get_order(shared_kind(n) == STASH_PAGES ? FRAME : n);
+}
+
+u32 tor_env_shared_size(size_t n)
+{
+	return n <= TOR_SHARE_MIN ? n : PAGE_SIZE << shared_order(n);
+}
+
 /*
  * Pages, since fragments of skbs refer to pages. What is not longer than
  * TOR_SHARE_MIN is copied nevertheless, and needs none.
@@ -165,9 +176,7 @@ void *tor_env_shared_alloc(size_t n)
 		p = stash_take(kind);
 	if (p)
 		return p;
-	/* all of a kind are of one order */
-	page = alloc_pages(GFP_ATOMIC | __GFP_NOWARN | __GFP_COMP,
-			   get_order(kind == STASH_PAGES ? FRAME : n));
+	page = alloc_pages(GFP_ATOMIC | __GFP_NOWARN | __GFP_COMP, shared_order(n));
 	return page ? page_address(page) : NULL;
 }
 

@@ -124,6 +124,11 @@ void tor_env_frame_free(void *p, size_t n)
 	abort();
 }
 
+u32 tor_env_shared_size(size_t n)
+{
+	abort();
+}
+
 void *tor_env_shared_alloc(size_t n)
 {
 	abort();

@@ -70,6 +70,8 @@ struct tor_shrink;
  * @moved: bytes copied or reduced in this entry, without those of the current
  *	frame; starts from 0
  * @sent: data frames sent in this entry; starts from 0
+ * @answered: the received frame at hand has been answered; the surroundings
+ *	clear it before each
  *
  * The surroundings embed it in a struct of their own that collects the frames
  * that core sends.
@@ -78,7 +80,20 @@ struct tor_ctx {
 	u64 now;
 	u32 moved;
 	u32 sent;
+	bool answered;
 };
+
+/*
+ * Return whether what a frame says may be answered by a frame. One is enough
+ * for all that it says, and nobody can multiply frames.
+ */
+static inline bool tor_ctx_may_answer(struct tor_ctx *ctx)
+{
+	bool may = !ctx->answered;
+
+	ctx->answered = true;
+	return may;
+}
 
 /*
  * The most work that core does in one entry: bottom halves are off and a lock
@@ -180,6 +195,9 @@ void tor_env_frame_free(void *p, size_t n);
 void *tor_env_shared_alloc(size_t n);
 void tor_env_shared_free(void *p, size_t n);
 
+/* Return the bytes that memory of @n bytes takes. */
+u32 tor_env_shared_size(size_t n);
+
 /*
  * Zeroed memory of any size, or NULL. May sleep; called only where core's
  * documentation says that it may.
@@ -188,9 +206,10 @@ void *tor_env_table_alloc(size_t n);
 void tor_env_table_free(void *p);
 
 /**
- * tor_env_keep - charge the owner of a comm for memory that frames ask for
+ * tor_env_keep - charge the owner of a comm for memory of frames
  * @comm: comm
- * @bytes: of an early frame, or of checksums; tor_env_unkeep() when it is freed
+ * @bytes: of an early frame, of checksums, or of a copy that waits for its
+ *	acknowledgement; tor_env_unkeep() when it is freed
  *
  * Context: never sleeps.
  * Return: false if the owner is at its limit.

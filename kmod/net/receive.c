@@ -308,6 +308,7 @@ static void frame_deliver(struct tor_entry *entry, struct tor_port *port, struct
 	enum tor_counter why;
 
 	entry->drop = SKB_NOT_DROPPED_YET;
+	entry->ctx.answered = false;
 	if (tor_wire_read(in, &h, &why)) {
 		tor_entry_drop(entry, why);
 		goto done;

@@ -59,7 +59,7 @@ static int fill_channel(struct sk_buff *msg, struct tor_lane *lane)
 	if (tor_op_stays(chan->op) && state == TOR_CHAN_RUNNING)
 		ranks_add(&waits, chan->op->peer);
 	list_for_each_entry(rx, &chan->rx, list)
-		if (rx->round == round && !tor_rx_done(rx))
+		if (!tor_rx_done(rx))
 			ranks_add(&waits, tor_comm_first(comm, rx->rank));
 	list_for_each_entry(tx, &chan->tx, list)
 		ranks_add(&unacked, tor_comm_first(comm, tx->rank));

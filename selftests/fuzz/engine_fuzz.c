@@ -273,6 +273,7 @@ static void hostile_ack(struct fuzz_in *in, struct tor_chan *ch)
 	ack.stamp = ctx.now / NSEC_PER_USEC - fuzz_u8(in);
 	if (role)
 		rank = peer;
+	ctx.answered = false;
 	if (rank != comm.rank)
 		tor_chan_ack(&ctx, ch, rank, &ack);
 	leave();

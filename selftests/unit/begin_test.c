@@ -238,7 +238,7 @@ static void tor_chan_start__empty_rounds(void **state)
 
 	chan.empty = ~0ULL;
 	assert_int_equal(begin(&op, 3, &call), 0);
-	rx = tor_chan_rx_get(&chan, 1, first);
+	rx = tor_chan_early_get(&chan, 1, first);
 	assert_non_null(rx);
 	rx->digest = op.digest;
 	tor_chan_start(&ctx, &chan);

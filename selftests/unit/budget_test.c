@@ -326,6 +326,105 @@ static void tor_chan_run__some_rounds_at_a_time(void **state)
 	assert_in_range(entries, 6, 8);
 }
 
+/* A frame of @round, of no length that matters, before the op has begun. */
+static void receive_early(struct fixture *f, u32 round)
+{
+	u8 payload[4] = { 0 };
+	struct tor_bytes bytes = { payload, sizeof(payload) };
+	struct tor_hdr h = {
+		.op = 1,
+		.digest = f->op.digest,
+		.where.round = round,
+		.length = sizeof(payload),
+		.stamp = 1,
+	};
+
+	tor_chan_data(&f->ctx, &f->chan, 1, &h, &bytes, 1);
+}
+
+/* Early frames of thousands of rounds: each that is entered looks at all of them. */
+static void tor_chan_run__early_frames_count(void **state)
+{
+	struct fixture *f = *state;
+	u32 i, entries = 1, acknowledged = 0;
+	struct tor_call call = {
+		.torus = &f->node.torus,
+		.ranks = RANKS,
+		.collective = TORCOLL_EXSCAN,
+		.algorithm = TORCOLL_RING,
+		.type = TORCOLL_I32,
+		.redop = TORCOLL_SUM,
+		.count = 1,
+	};
+	const char *why = "";
+
+	assert_int_equal(tor_op_begin(&f->op, 1, &call, &why), 0);
+	for (i = 0; i < TOR_EARLY_MAX; i++)
+		receive_early(f, 1000 + i);
+	assert_int_equal(f->chan.nearly, TOR_EARLY_MAX);
+	assert_int_equal(host.counters[TOR_C_RX_NOT_READY], 0);
+	/* no more are kept */
+	receive_early(f, 1000 + i);
+	assert_int_equal(f->chan.nearly, TOR_EARLY_MAX);
+	assert_int_equal(host.counters[TOR_C_RX_NOT_READY], 1);
+	host_forget_sent();
+	tor_chan_start(&f->ctx, &f->chan);
+	assert_int_equal(host.works_asked, 1);
+	for (; f->chan.state == TOR_CHAN_RUNNING; entries++) {
+		f->ctx = (struct tor_ctx){ .now = f->ctx.now + 1000 };
+		if (f->chan.works)
+			tor_chan_work(&f->ctx, &f->chan);
+		else
+			acknowledge(f, &host.sent[acknowledged++]);
+	}
+	assert_in_range(entries, 2, 4);
+}
+
+/* Who waits for an op that comes soon is remembered rather than who is far ahead. */
+static void tor_chan_data__the_nearest_wait(void **state)
+{
+	struct fixture *f = *state;
+	u8 payload[4] = { 0 };
+	struct tor_bytes bytes = { payload, sizeof(payload) };
+	struct tor_hdr h = { .op = 1 + (1 << 30), .digest = 1, .length = sizeof(payload), .stamp = 1 };
+	u32 i;
+
+	for (i = 0; i < 2 * TOR_WAITING_MAX; i++) {
+		h.where.round = i;
+		tor_chan_data(&f->ctx, &f->chan, 1, &h, &bytes, 1);
+	}
+	assert_int_equal(f->chan.nwaiting, TOR_WAITING_MAX);
+	h.op = 2;
+	tor_chan_data(&f->ctx, &f->chan, 2, &h, &bytes, 1);
+	assert_int_equal(f->chan.nwaiting, TOR_WAITING_MAX);
+	host_forget_sent();
+	tor_chan_recycle(&f->ctx, &f->chan, 2);
+	assert_int_equal(f->chan.nwaiting, TOR_WAITING_MAX - 1);
+	assert_int_equal(host.nsent, 1);
+	assert_int_equal(host.sent[0].dst, 2);
+}
+
+/* A frame that asks several times is answered once. */
+static void tor_chan_ack__one_answer(void **state)
+{
+	struct fixture *f = *state;
+	struct tor_ack ack = { .comm = 77, .op = 5, .digest = 1, .state = TORCOLL_ACK_OK };
+	u32 i;
+
+	for (i = 0; i < 32; i++)
+		tor_chan_ack(&f->ctx, &f->chan, 1, &ack);
+	assert_int_equal(host.nsent, 1);
+	/* the next frame */
+	f->ctx.answered = false;
+	tor_chan_ack(&f->ctx, &f->chan, 1, &ack);
+	assert_int_equal(host.nsent, 2);
+	f->ctx.answered = false;
+	tor_comm_fail(&f->ctx, &f->comm, -ECANCELED, 0, 1);
+	for (i = 0; i < 32; i++)
+		tor_chan_ack(&f->ctx, &f->chan, 1, &ack);
+	assert_int_equal(host.nsent, 3);
+}
+
 /* Who is late is asked of so many ranks at a time, and all have as long to answer. */
 static void tor_chan_timer__asks_some_ranks_at_a_time(void **state)
 {
@@ -363,6 +462,9 @@ int main(void)
 		TEST(tor_chan_push__some_frames_at_a_time),
 		TEST(tor_chan_round_done__who_only_sends_does_not_run_ahead),
 		TEST(tor_chan_run__some_rounds_at_a_time),
+		TEST(tor_chan_run__early_frames_count),
+		TEST(tor_chan_data__the_nearest_wait),
+		TEST(tor_chan_ack__one_answer),
 		TEST(tor_chan_timer__asks_some_ranks_at_a_time),
 	};
 

@@ -15,6 +15,7 @@
 #pragma weak tor_env_frame_free
 #pragma weak tor_env_shared_alloc
 #pragma weak tor_env_shared_free
+#pragma weak tor_env_shared_size
 #pragma weak tor_env_keep
 #pragma weak tor_env_unkeep
 #pragma weak tor_env_table_alloc
@@ -154,6 +155,11 @@ void tor_env_frame_free(void *p, size_t n)
 	if (p)
 		memset(p, 0x5a, n);
 	tor_env_free(p);
+}
+
+u32 tor_env_shared_size(size_t n)
+{
+	return n;
 }
 
 void *tor_env_shared_alloc(size_t n)

@@ -134,6 +134,7 @@ static void deliver(const struct host_frame *f)
 
 	assert_int_equal(tor_wire_parse(f->bytes, f->len, f->len, &h, &why), 0);
 	r = &rank[h.dst];
+	ctx.answered = false;
 	for (i = 0; i < h.acks; i++) {
 		assert_true(tor_wire_ack(f->bytes, i, &ack, &why));
 		tor_chan_ack(&ctx, chan_of(r, ack.op, ack.where.channel), h.src, &ack);

@@ -271,6 +271,7 @@ static void deliver(const struct host_frame *f)
 		lost++;
 		return;
 	}
+	ctx.answered = false;
 	for (i = 0; i < h.acks; i++) {
 		assert_true(tor_wire_ack(f->bytes, i, &ack, &why));
 		take_ack(h.dst, h.src, &ack);

@@ -20,6 +20,7 @@ struct fixture {
 	u32 epoch[RANKS];
 	struct made_paths path;
 	struct tor_ctx ctx;
+	int error;	/* of frames */
 };
 
 static int setup(void **state)
@@ -85,6 +86,7 @@ static void begin(struct fixture *f, u8 type, u32 block)
 	for (i = 0; i < TOR_DUE_WORDS; i++)
 		tor_chan_owe(&f->ctx, &f->chan, 1, 200 + i, 0);
 	assert_int_equal(host.nsent, 0);
+	host.send_error = f->error;
 	tor_chan_start(&f->ctx, &f->chan);
 }
 
@@ -179,6 +181,39 @@ static void send_frame__whole_elements(void **state)
 	}
 }
 
+/* No memory, or no route: the acknowledgements in it are owed as before. */
+static void send_frame__that_does_not_leave(void **state)
+{
+	struct tor_ack owed[TOR_DUE_WORDS];
+	struct fixture *f = *state;
+
+	f->error = -ENOMEM;
+	begin(f, TORCOLL_I8, UNIT / 2);
+	assert_int_equal(host.nsent, 0);
+	assert_int_equal(tor_comm_take_due(&f->comm, 1, owed, TOR_DUE_WORDS), TOR_DUE_WORDS);
+	assert_in_range(owed[0].op, 200, 200 + TOR_DUE_WORDS - 1);
+	assert_in_range(owed[1].op, 200, 200 + TOR_DUE_WORDS - 1);
+	end(f);
+}
+
+/* Copies that wait for acknowledgements are charged; without, frames leave as well, and the op waits. */
+static void send_frame__copies_are_charged(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f, TORCOLL_I8, UNIT / 2);
+	assert_int_equal(host.kept, (RANKS - 1) * UNIT / 2);
+	assert_int_equal(f->chan.state, TOR_CHAN_RUNNING);
+	end(f);
+	assert_int_equal(host.kept, 0);
+	host.keep_most = UNIT;
+	begin(f, TORCOLL_I8, UNIT / 2);
+	assert_int_equal(host.kept, UNIT);
+	acks_in(UNIT / 2, 1);
+	end(f);
+	assert_int_equal(host.kept, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +221,8 @@ int main(void)
 		TEST(send_frame__full_ones_have_no_acks),
 		TEST(send_frame__short_ones_have_as_many_as_fit),
 		TEST(send_frame__whole_elements),
+		TEST(send_frame__that_does_not_leave),
+		TEST(send_frame__copies_are_charged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

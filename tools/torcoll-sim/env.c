@@ -59,6 +59,11 @@ void tor_env_frame_free(void *p, size_t n)
 	tor_env_free(p);
 }
 
+u32 tor_env_shared_size(size_t n)
+{
+	return n;
+}
+
 void *tor_env_shared_alloc(size_t n)
 {
 	return tor_env_frame_alloc(n);

@@ -375,6 +375,12 @@ void sim_groups_leave(void)
 
 /* --- to look at --- */
 
+static void print_rx(const struct tor_rx *rx)
+{
+	printf("      from %u round %u: base %u of %u, mask %llx, %u kept\n", rx->rank, rx->round,
+	       rx->base, rx->frames, (unsigned long long)rx->mask, rx->nkept);
+}
+
 static void describe_chan(const struct sim_chan *chan)
 {
 	static const char *const states[] = { "idle", "running", "complete", "closed" };
@@ -394,14 +400,15 @@ static void describe_chan(const struct sim_chan *chan)
 		       (unsigned long long)tx->acked, (unsigned long long)tx->lost,
 		       tx->blocked ? ", told to wait" : "");
 	list_for_each_entry(rx, &c->rx, list)
-		printf("      from %u round %u: base %u of %u, mask %llx, %u kept\n", rx->rank,
-		       rx->round, rx->base, rx->frames, (unsigned long long)rx->mask, rx->nkept);
+		print_rx(rx);
+	list_for_each_entry(rx, &c->early, list)
+		print_rx(rx);
 }
 
 static bool interesting(const struct tor_chan *c)
 {
 	return c->state == TOR_CHAN_RUNNING || c->state == TOR_CHAN_COMPLETE ||
-	       !list_empty(&c->rx) || !list_empty(&c->tx);
+	       !list_empty(&c->rx) || !list_empty(&c->early) || !list_empty(&c->tx);
 }
 
 static void describe_rank(const struct sim_rank *r)

@@ -86,13 +86,18 @@ static void check_tx(const struct sim_rank *r, const struct tor_chan *c, const s
 			 c->seq, c->index, tx->rank, tx->base, tx->next, tx->frames, tx->window);
 }
 
+static bool has_records(const struct tor_chan *c)
+{
+	return !list_empty(&c->rx) || !list_empty(&c->early) || c->nearly || !list_empty(&c->tx);
+}
+
 /* Return the number of frames kept for a later round or op. */
 static u32 check_chan(const struct sim_rank *r, const struct sim_chan *chan)
 {
 	const struct tor_chan *c = &chan->core;
 	const struct tor_tx *tx;
 	const struct tor_rx *rx;
-	u32 sends = 0, kept = 0;
+	u32 sends = 0, kept = 0, early = 0;
 
 	list_for_each_entry(tx, &c->tx, list) {
 		check_tx(r, c, tx);
@@ -107,6 +112,16 @@ static u32 check_chan(const struct sim_rank *r, const struct sim_chan *chan)
 			sim_fail("rank %u op %u ch %u from %u: %u frames of %u", r->number, c->seq,
 				 c->index, rx->rank, rx->base, rx->frames);
 	}
+	list_for_each_entry(rx, &c->early, list) {
+		kept += rx->nkept;
+		early++;
+		if (!rx->early)
+			sim_fail("rank %u op %u ch %u: what is early does not say so", r->number,
+				 c->seq, c->index);
+	}
+	if (early != c->nearly)
+		sim_fail("rank %u op %u ch %u has %u early records, not %u", r->number, c->seq,
+			 c->index, early, c->nearly);
 	if (c->nwaiting > TOR_WAITING_MAX)
 		sim_fail("rank %u op %u ch %u remembers %u senders", r->number, c->seq, c->index,
 			 c->nwaiting);
@@ -151,7 +166,7 @@ void sim_judge_retired(const struct sim_op *op)
 	for (k = 0; k < TOR_MAX_CHANNELS; k++) {
 		const struct tor_chan *c = &op->chan[k].core;
 
-		if (c->state != TOR_CHAN_CLOSED || !list_empty(&c->rx) || !list_empty(&c->tx))
+		if (c->state != TOR_CHAN_CLOSED || has_records(c))
 			sim_fail("op %u of rank %u, channel %u leaves something behind", c->seq,
 				 op->rank->number, k);
 	}
@@ -492,7 +507,7 @@ static void check_chan_idle(const struct sim_rank *r, const struct sim_chan *cha
 {
 	const struct tor_chan *c = &chan->core;
 
-	if (c->state != TOR_CHAN_IDLE || !list_empty(&c->rx) || !list_empty(&c->tx))
+	if (c->state != TOR_CHAN_IDLE || has_records(c))
 		sim_fail("rank %u, slot of op %u, channel %u is not idle", r->number, c->seq,
 			 c->index);
 	if (chan->when)

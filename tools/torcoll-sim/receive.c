@@ -204,6 +204,7 @@ static void receive_for_us(struct sim_ctx *ctx, struct sim_node *node, const str
 	enum tor_counter why;
 	struct tor_hdr h;
 
+	ctx->core.answered = false;
 	if (tor_wire_read(in, &h, &why)) {
 		drop(node, why);
 		return;

@@ -88,9 +88,24 @@ static inline u32 tor_kept_size(u32 len)
 struct tor_rx *tor_chan_rx_find(struct tor_chan *chan, u32 rank, u32 round);
 struct tor_tx *tor_chan_tx_find(struct tor_chan *chan, u32 rank, u32 round);
 
-/* Make a record and list it; NULL: no memory. */
-struct tor_rx *tor_chan_rx_get(struct tor_chan *chan, u32 rank, u32 round);
+/* Make a record of the present round and list it; NULL: no memory. */
+struct tor_rx *tor_chan_rx_get(struct tor_chan *chan, u32 rank);
 struct tor_tx *tor_chan_tx_get(struct tor_chan *chan);
+
+/*
+ * The same for an early frame, whose round has not been entered; NULL: no
+ * memory, or TOR_EARLY_MAX of them.
+ */
+struct tor_rx *tor_chan_early_get(struct tor_chan *chan, u32 rank, u32 round);
+
+/* The present round is being entered: its early records are of it now. */
+void tor_chan_early_take(struct tor_chan *chan);
+
+/*
+ * Allocate a copy of @bytes to send, charged to the owner of the comm; it is
+ * freed with the record. NULL: no memory, or a limit.
+ */
+void *tor_chan_copy_get(struct tor_chan *chan, u32 bytes);
 
 /* Free a record and everything it holds. */
 void tor_chan_rx_put(struct tor_chan *chan, struct tor_rx *rx);
@@ -126,8 +141,8 @@ void tor_chan_local_put(struct tor_chan *chan);
 /* Return whether there is nothing to drop: most channels of a slot are not used. */
 static inline bool tor_chan_is_clear(const struct tor_chan *chan)
 {
-	return list_empty(&chan->rx) && list_empty(&chan->tx) && !chan->held && !chan->crcs &&
-	       !chan->local;
+	return list_empty(&chan->rx) && list_empty(&chan->early) && list_empty(&chan->tx) &&
+	       !chan->held && !chan->crcs && !chan->local;
 }
 
 /* Drop all state of the present op; @records: spare records too. */
@@ -346,6 +361,12 @@ void tor_chan_pay(struct tor_ctx *ctx, struct tor_chan *chan);
  * their number.
  */
 u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks, u32 most);
+
+/*
+ * That frame did not leave: they are owed again, unless others have taken their
+ * places.
+ */
+void tor_comm_put_due(struct tor_comm *comm, u32 rank, const struct tor_ack *acks, u32 n);
 
 /* Send a frame of @n acknowledgements, 1 to TOR_DUE_WORDS + 1. */
 void tor_comm_send_acks(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank,

@@ -89,6 +89,14 @@ u32 tor_comm_take_due(struct tor_comm *comm, u32 rank, struct tor_ack *acks, u32
 	return n;
 }
 
+void tor_comm_put_due(struct tor_comm *comm, u32 rank, const struct tor_ack *acks, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		due_leave(comm, rank, due_pack(acks[i].op, &acks[i].where));
+}
+
 /* Send @due together with everything else that is owed to @rank. */
 static void due_send(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, u64 due)
 {

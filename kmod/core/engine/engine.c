@@ -5,6 +5,9 @@
  */
 #include "core/engine/chan.h"
 
+/* early records that take as long as a step of a budget */
+#define EARLY_PER_STEP	16
+
 void tor_chan_init(struct tor_chan *chan, struct tor_op *op, u32 index, u32 seq)
 {
 	memset(chan, 0, sizeof(*chan));
@@ -13,6 +16,7 @@ void tor_chan_init(struct tor_chan *chan, struct tor_op *op, u32 index, u32 seq)
 	chan->seq = seq;
 	chan->state = TOR_CHAN_IDLE;
 	INIT_LIST_HEAD(&chan->rx);
+	INIT_LIST_HEAD(&chan->early);
 	INIT_LIST_HEAD(&chan->tx);
 }
 
@@ -119,7 +123,7 @@ static void skip_empty(struct tor_chan *chan)
 
 	if (to == chan->round)
 		return;
-	list_for_each_entry(rx, &chan->rx, list)
+	list_for_each_entry(rx, &chan->early, list)
 		to = min(to, max(rx->round, chan->round));
 	chan->round = to;
 }
@@ -130,11 +134,15 @@ void tor_chan_run(struct tor_ctx *ctx, struct tor_chan *chan)
 
 	/* work that is deferred to a process is not done in other contexts */
 	while (!chan->works && chan->state == TOR_CHAN_RUNNING && chan->round < chan->rounds) {
-		/* plans may have tens of thousands of rounds in which nothing is done here */
-		if (!left--) {
+		/*
+		 * plans may have tens of thousands of rounds in which nothing is
+		 * done here, or each walks over thousands of early records
+		 */
+		if (!left) {
 			tor_chan_put_off(ctx, chan);
 			break;
 		}
+		left -= min(left, 1 + chan->nearly / EARLY_PER_STEP);
 		if (!chan->entered && !tor_chan_enter(ctx, chan))
 			break;
 		tor_chan_release(ctx, chan);
@@ -170,7 +178,7 @@ static void check_early(struct tor_ctx *ctx, struct tor_chan *chan)
 	const struct tor_rx *rx;
 
 	/* transfers with digests of their own are checked in their rounds */
-	list_for_each_entry(rx, &chan->rx, list)
+	list_for_each_entry(rx, &chan->early, list)
 		if (rx->digest != chan->op->digest &&
 		    (!chan->op->own_lengths || rx->round >= chan->rounds))
 			tor_chan_mismatch(ctx, chan, rx->rank, rx->digest);
@@ -245,7 +253,7 @@ static void nudge(struct tor_ctx *ctx, struct tor_chan *chan)
 	if (!chan->entered)
 		return;
 	list_for_each_entry(rx, &chan->rx, list)
-		if (rx->round == chan->round && !tor_rx_done(rx))
+		if (!tor_rx_done(rx))
 			tor_chan_ask(ctx, chan, rx);
 }
 
@@ -260,7 +268,7 @@ static u32 late_rank(const struct tor_chan *chan)
 	if (chan->op->late != TOR_NO_RANK)
 		return chan->op->late;
 	list_for_each_entry(rx, &chan->rx, list)
-		if (rx->round == chan->round && !tor_rx_done(rx))
+		if (!tor_rx_done(rx))
 			return rx->rank;
 	return chan->op->role ? chan->op->peer : TOR_NO_RANK;
 }

@@ -53,6 +53,8 @@
 #define TOR_KEPT_HIGH		(1 << 20)
 /* limit that includes frames in flight by then */
 #define TOR_KEPT_MAX		(4 << 20)
+/* transfers of later rounds of which a channel takes early frames */
+#define TOR_EARLY_MAX		4096
 #define TOR_DUE_MAX		8		/* acknowledgements that a channel can owe */
 /* ops between two whose round trips are measured */
 #define TOR_MEASURE_EVERY	16
@@ -276,7 +278,8 @@ enum tor_chan_state { TOR_CHAN_IDLE, TOR_CHAN_RUNNING, TOR_CHAN_COMPLETE, TOR_CH
  * @empty: bit per round known to send and receive nothing here, in plan number
  *	@plans of the op
  * @script: what the channel does in that plan, or NULL; @step: of it is next
- * @rx: struct tor_rx of the current round, and early ones of later rounds
+ * @rx: struct tor_rx of the current round, once it is being entered
+ * @early: @nearly of them with early frames, of rounds not entered
  * @tx: struct tor_tx of all rounds, not yet wholly acknowledged
  * @spare_rx, @spare_tx: records to reuse
  * @crcs: checksums of received data that may be sent on, or NULL
@@ -313,6 +316,8 @@ struct tor_chan {
 	struct tor_crcs *crcs;
 	struct tor_local *local;
 	struct list_head rx;
+	struct list_head early;
+	u32 nearly;
 	struct list_head tx;
 	struct tor_rx *spare_rx;
 	struct tor_tx *spare_tx;

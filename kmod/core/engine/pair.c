@@ -41,9 +41,13 @@ void tor_pair_absent(struct tor_ctx *ctx, struct tor_comm *comm, u32 rank, const
 		.state = TORCOLL_ACK_ABSENT,
 	};
 
+	if (!tor_comm_failed(comm) && !ack->digest)
+		return;
+	if (!tor_ctx_may_answer(ctx))
+		return;
 	if (tor_comm_failed(comm))
 		tor_comm_send_abort(ctx, comm, rank);
-	else if (ack->digest)
+	else
 		pair_say(ctx, comm, rank, &answer);
 }
 

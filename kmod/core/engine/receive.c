@@ -18,6 +18,22 @@ static void rx_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const s
 	tor_chan_send_ack(ctx, chan, rank, h->op, h->where.round, rx, state, h->stamp);
 }
 
+/*
+ * Return a place for a sender of @op: a free one, or else that of an op that
+ * comes after it. TOR_WAITING_MAX: there is none.
+ */
+static u32 waiting_place(struct tor_chan *chan, u32 op)
+{
+	u32 i, last = 0;
+
+	if (chan->nwaiting < TOR_WAITING_MAX)
+		return chan->nwaiting++;
+	for (i = 1; i < TOR_WAITING_MAX; i++)
+		if ((s32)(chan->waiting[i].op - chan->waiting[last].op) > 0)
+			last = i;
+	return (s32)(chan->waiting[last].op - op) > 0 ? last : TOR_WAITING_MAX;
+}
+
 /* Tell a sender to wait, and remember it. */
 static void tell_to_wait(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 			 const struct tor_hdr *h, const struct tor_rx *rx)
@@ -30,12 +46,12 @@ static void tell_to_wait(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 		    chan->waiting[i].op == h->op)
 			return;
 	/* a sender that is not remembered finds out by its probe */
-	if (chan->nwaiting == TOR_WAITING_MAX)
+	i = waiting_place(chan, h->op);
+	if (i == TOR_WAITING_MAX)
 		return;
-	chan->waiting[chan->nwaiting].rank = rank;
-	chan->waiting[chan->nwaiting].round = h->where.round;
-	chan->waiting[chan->nwaiting].op = h->op;
-	chan->nwaiting++;
+	chan->waiting[i].rank = rank;
+	chan->waiting[i].round = h->where.round;
+	chan->waiting[i].op = h->op;
 }
 
 static void rx_not_ready(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
@@ -131,7 +147,7 @@ static bool rx_in_turn(const struct tor_chan *chan, const struct tor_rx *rx, u32
 	list_for_each_entry(before, &chan->rx, list) {
 		if (before == rx)
 			break;
-		if (before->round == rx->round && (!tor_rx_done(before) || before->nkept))
+		if (!tor_rx_done(before) || before->nkept)
 			return false;
 	}
 	return true;
@@ -249,7 +265,7 @@ void tor_chan_release(struct tor_ctx *ctx, struct tor_chan *chan)
 	 * them, and wait only for those before them
 	 */
 	list_for_each_entry(rx, &chan->rx, list)
-		if (rx->round == chan->round && rx->nkept && !rx_release(ctx, chan, rx))
+		if (rx->nkept && !rx_release(ctx, chan, rx))
 			return;
 }
 
@@ -272,7 +288,7 @@ static void rx_early(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const
 	struct tor_rx *rx = tor_chan_rx_find(chan, rank, h->where.round);
 
 	if (!rx) {
-		rx = tor_chan_rx_get(chan, rank, h->where.round);
+		rx = tor_chan_early_get(chan, rank, h->where.round);
 		if (!rx) {
 			rx_not_ready(ctx, chan, rank, h, NULL);
 			return;

@@ -14,7 +14,8 @@ static struct tor_walk *walk_reuse(struct tor_walk *walk)
 	return walk;
 }
 
-struct tor_rx *tor_chan_rx_get(struct tor_chan *chan, u32 rank, u32 round)
+/* Return a new record, in no list. */
+static struct tor_rx *rx_get(struct tor_chan *chan, u32 rank, u32 round)
 {
 	struct tor_walk *walk;
 	struct tor_rx *rx;
@@ -33,8 +34,42 @@ struct tor_rx *tor_chan_rx_get(struct tor_chan *chan, u32 rank, u32 round)
 	INIT_LIST_HEAD(&rx->kept);
 	rx->rank = rank;
 	rx->round = round;
-	list_add_tail(&rx->list, &chan->rx);
 	return rx;
+}
+
+struct tor_rx *tor_chan_rx_get(struct tor_chan *chan, u32 rank)
+{
+	struct tor_rx *rx = rx_get(chan, rank, chan->round);
+
+	if (rx)
+		list_add_tail(&rx->list, &chan->rx);
+	return rx;
+}
+
+struct tor_rx *tor_chan_early_get(struct tor_chan *chan, u32 rank, u32 round)
+{
+	struct tor_rx *rx = chan->nearly < TOR_EARLY_MAX ? rx_get(chan, rank, round) : NULL;
+
+	if (!rx)
+		return NULL;
+	rx->early = true;
+	chan->nearly++;
+	list_add_tail(&rx->list, &chan->early);
+	return rx;
+}
+
+void tor_chan_early_take(struct tor_chan *chan)
+{
+	struct tor_rx *rx, *next;
+
+	list_for_each_entry_safe(rx, next, &chan->early, list) {
+		if (rx->round != chan->round)
+			continue;
+		rx->early = false;
+		chan->nearly--;
+		list_del(&rx->list);
+		list_add_tail(&rx->list, &chan->rx);
+	}
 }
 
 static bool kept_charge(struct tor_comm *comm, u32 size)
@@ -109,6 +144,8 @@ void tor_chan_rx_put(struct tor_chan *chan, struct tor_rx *rx)
 	list_for_each_entry_safe(kept, next, &rx->kept, list)
 		tor_chan_kept_free(chan, rx, kept);
 	list_del(&rx->list);
+	if (rx->early)
+		chan->nearly--;
 	/* a record made for an early frame is not kept */
 	if (!rx->frames) {
 		rx_free(rx);
@@ -162,7 +199,14 @@ struct tor_rx *tor_chan_rx_find(struct tor_chan *chan, u32 rank, u32 round)
 {
 	struct tor_rx *rx;
 
-	list_for_each_entry(rx, &chan->rx, list)
+	if (round == chan->round)
+		list_for_each_entry(rx, &chan->rx, list)
+			if (rx->rank == rank)
+				return rx;
+	/* there are none of a round that was entered */
+	if (round == chan->round && chan->entered)
+		return NULL;
+	list_for_each_entry(rx, &chan->early, list)
 		if (rx->rank == rank && rx->round == round)
 			return rx;
 	return NULL;
@@ -188,10 +232,29 @@ struct tor_tx *tor_chan_tx_get(struct tor_chan *chan)
 	return tx;
 }
 
+void *tor_chan_copy_get(struct tor_chan *chan, u32 bytes)
+{
+	struct tor_comm *comm = chan->op->comm;
+	void *copy;
+
+	if (!tor_env_keep(comm, tor_env_shared_size(bytes)))
+		return NULL;
+	copy = tor_env_shared_alloc(bytes);
+	if (!copy)
+		tor_env_unkeep(comm, tor_env_shared_size(bytes));
+	return copy;
+}
+
+static void copy_put(struct tor_chan *chan, void *copy, u32 bytes)
+{
+	tor_env_shared_free(copy, bytes);
+	tor_env_unkeep(chan->op->comm, tor_env_shared_size(bytes));
+}
+
 void tor_chan_tx_put(struct tor_chan *chan, struct tor_tx *tx)
 {
 	if (tx->copy && tx->copy != tx->small)
-		tor_env_shared_free(tx->copy, tx->bytes);
+		copy_put(chan, tx->copy, tx->bytes);
 	list_del(&tx->list);
 	tx->spare = chan->spare_tx;
 	chan->spare_tx = tx;
@@ -213,6 +276,8 @@ void tor_chan_clear(struct tor_chan *chan, bool records)
 	struct tor_tx *tx, *next_tx;
 
 	list_for_each_entry_safe(rx, next_rx, &chan->rx, list)
+		tor_chan_rx_put(chan, rx);
+	list_for_each_entry_safe(rx, next_rx, &chan->early, list)
 		tor_chan_rx_put(chan, rx);
 	list_for_each_entry_safe(tx, next_tx, &chan->tx, list)
 		tor_chan_tx_put(chan, tx);

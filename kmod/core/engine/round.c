@@ -56,7 +56,7 @@ static bool add_receive(struct tor_chan *chan, const struct tor_piece *piece)
 	struct tor_rx *rx = tor_chan_rx_find(chan, piece->src, chan->round);
 
 	if (!rx) {
-		rx = tor_chan_rx_get(chan, piece->src, chan->round);
+		rx = tor_chan_rx_get(chan, piece->src);
 		if (!rx)
 			return false;
 	}
@@ -204,8 +204,6 @@ static void round_leave(struct tor_chan *chan)
 		if (tx->round == chan->round)
 			tor_chan_tx_put(chan, tx);
 	list_for_each_entry_safe(rx, next_rx, &chan->rx, list) {
-		if (rx->round != chan->round)
-			continue;
 		rx->bytes = 0;
 		rx->frames = 0;
 		if (!rx->nkept)
@@ -258,8 +256,7 @@ static void order_receive(struct tor_chan *chan, struct tor_rx *rx)
 	list_for_each_entry(before, &chan->rx, list) {
 		if (before == rx)
 			break;
-		if (before->round != rx->round || before->op != TOR_PIECE_REDUCE ||
-		    !rx_meets(before, rx))
+		if (before->op != TOR_PIECE_REDUCE || !rx_meets(before, rx))
 			continue;
 		/*
 		 * the same place as the latest one, which in turn waits for
@@ -337,6 +334,7 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 		return false;
 	if (chan->local && !local_go_on(ctx, chan, chan->local))
 		return false;
+	tor_chan_early_take(chan);
 	if (!add_pieces(chan, &local, &any)) {
 		round_leave(chan);
 		chan->retry = ctx->now + TOR_RETRY;
@@ -349,8 +347,6 @@ bool tor_chan_enter(struct tor_ctx *ctx, struct tor_chan *chan)
 	if (chan->local)
 		tor_chan_local_put(chan);
 	list_for_each_entry(rx, &chan->rx, list) {
-		if (rx->round != chan->round)
-			continue;
 		order_receive(chan, rx);
 		rx->frames = tor_div64(rx->bytes + unit - 1, unit);
 		if (!rx->frames || !early_fits(chan, rx)) {
@@ -400,8 +396,6 @@ bool tor_chan_round_done(const struct tor_chan *chan)
 	bool receives = false;
 
 	list_for_each_entry(rx, &chan->rx, list) {
-		if (rx->round != chan->round)
-			continue;
 		if (!tor_rx_done(rx) || rx->nkept)
 			return false;
 		receives = true;
@@ -414,8 +408,7 @@ void tor_chan_finish_round(struct tor_chan *chan)
 	struct tor_rx *rx, *next;
 
 	list_for_each_entry_safe(rx, next, &chan->rx, list)
-		if (rx->round == chan->round)
-			tor_chan_rx_put(chan, rx);
+		tor_chan_rx_put(chan, rx);
 	chan->round++;
 	chan->entered = false;
 }

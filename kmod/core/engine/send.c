@@ -221,8 +221,10 @@ static void send_frame(struct tor_ctx *ctx, struct tor_chan *chan, struct tor_tx
 	frame.hdr_len = tor_wire_header_bytes(&h);
 	if (flags & TORCOLL_FLAG_RETRANSMIT)
 		tor_env_count(comm->node, TOR_C_TX_RETRANSMITS, 1);
-	if (tor_env_send(ctx, comm->node, &frame))
+	if (tor_env_send(ctx, comm->node, &frame)) {
 		tor_tx_dropped(tx, index, ctx->now);
+		tor_comm_put_due(comm, tx->rank, acks, h.acks);
+	}
 	if (gathered)
 		tor_env_shared_free(gathered, len);
 }
@@ -258,7 +260,8 @@ bool tor_chan_copy_send(struct tor_chan *chan, struct tor_tx *tx)
 		return true;
 	if (tx->bytes > tor_op_unit(chan->op))
 		return false;
-	tx->copy = tx->bytes <= sizeof(tx->small) ? tx->small : tor_env_shared_alloc(tx->bytes);
+	tx->copy = tx->bytes <= sizeof(tx->small) ? tx->small :
+						    tor_chan_copy_get(chan, tx->bytes);
 	if (!tx->copy)
 		return false;
 	tx_gather(chan, tx, 0, tx->bytes, tx->copy);
@@ -369,8 +372,9 @@ static bool ack_answer(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank,
 	s32 ahead = ack->op - chan->seq;
 
 	if (ahead > 0 || (!ahead && chan->state == TOR_CHAN_IDLE)) {
-		tor_chan_send_ack(ctx, chan, rank, ack->op, ack->where.round, NULL,
-				  TORCOLL_ACK_ABSENT, 0);
+		if (tor_ctx_may_answer(ctx))
+			tor_chan_send_ack(ctx, chan, rank, ack->op, ack->where.round, NULL,
+					  TORCOLL_ACK_ABSENT, 0);
 		return true;
 	}
 	if (ahead)
@@ -388,7 +392,8 @@ void tor_chan_ack(struct tor_ctx *ctx, struct tor_chan *chan, u32 rank, const st
 
 	/* a rank that still waits for this one has not heard of the failure */
 	if (tor_comm_failed(chan->op->comm)) {
-		tor_comm_send_abort(ctx, chan->op->comm, rank);
+		if (tor_ctx_may_answer(ctx))
+			tor_comm_send_abort(ctx, chan->op->comm, rank);
 		return;
 	}
 	if (ack->digest && ack_answer(ctx, chan, rank, ack))

@@ -228,6 +228,7 @@ u64 tor_tx_deadline(const struct tor_tx *tx);
  * @single, @buf, @off: the place of the payload, if it is one range
  * @op: enum tor_piece_op: REDUCE if any range is reduced
  * @last: waits for all earlier transfers of its round
+ * @early: its round has not been entered
  * @after: frame i waits for frame i of that transfer, which writes the same
  *	elements
  * @walk: over several ranges: see chan.h
@@ -250,6 +251,7 @@ struct tor_rx {
 	u16 buf;
 	u8 op;
 	bool last;
+	bool early;
 	u64 off;
 	struct tor_walk *walk;
 	struct tor_rx *after;
