@@ -289,8 +289,10 @@ uint32_t torcoll_comm_node(const struct torcoll_comm *comm, uint32_t rank)
 
 int torcoll_comm_info(struct torcoll_comm *comm, struct torcoll_comm_info *info)
 {
-	int err;
+	int err = torcoll__check(comm->t, "query of a comm");
 
+	if (err)
+		return err;
 	memset(info, 0, sizeof(*info));
 	info->size = sizeof(*info);
 	info->comm = comm->handle;

@@ -167,8 +167,10 @@ int torcoll_fd(const struct torcoll *t)
 
 int torcoll_info(struct torcoll *t, struct torcoll_info *info)
 {
-	int err;
+	int err = torcoll__check(t, "query of the module");
 
+	if (err)
+		return err;
 	memset(info, 0, sizeof(*info));
 	info->size = sizeof(*info);
 	err = torcoll__ioctl(t, TORCOLL_IOC_INFO, info);

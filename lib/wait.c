@@ -471,6 +471,9 @@ enum torcoll_algorithm torcoll_request_algorithm(const struct torcoll_request *r
 	case TORCOLL__REQ_DONE:
 		return req->chosen;
 	case TORCOLL__REQ_JOB:
+		/* its lock may be held for ever in a child */
+		if (torcoll__is_forked(req->comm->t))
+			return TORCOLL_ALGO_AUTO;
 		job = job_of(req);
 		if (torcoll__job_look(job) == TORCOLL__JOB_LAST)
 			return job->running.chosen;

@@ -307,19 +307,25 @@ static void child__is_refused(void **state)
  * In a child: what is the parent's in the module stays, and no lock is waited for. Return whether that is so, with the
  * number of the test that failed otherwise.
  */
-static int child_leaves(struct fixture *f, struct torcoll_prepared *prepared)
+static int child_leaves(struct fixture *f, struct torcoll_prepared *prepared,
+			const struct torcoll_request *queued)
 {
 	const unsigned long calls[] = {
 		TORCOLL_IOC_COMM_DEL, TORCOLL_IOC_REGION_DEL, TORCOLL_IOC_ABORT, TORCOLL_IOC_COMM_SHRINK,
+		TORCOLL_IOC_COMM_INFO,
 	};
 	struct torcoll_prepared *other;
 	struct torcoll_op op = { .collective = TORCOLL_BARRIER };
+	struct torcoll_comm_info comm_info;
 	struct torcoll_comm *heir;
+	struct torcoll_info info;
 
 	alarm(60);
 	if (torcoll_abort(f->comm) != -EPERM || torcoll_comm_shrink(f->comm, 0, &heir) != -EPERM ||
 	    torcoll_unregister(f->t, &x) != -EPERM || torcoll_eventfd(f->t, 1) != -EPERM ||
-	    torcoll_prepare(f->comm, &op, &other) != -EPERM)
+	    torcoll_prepare(f->comm, &op, &other) != -EPERM ||
+	    torcoll_comm_info(f->comm, &comm_info) != -EPERM || torcoll_info(f->t, &info) != -EPERM ||
+	    torcoll_request_algorithm(queued) != TORCOLL_ALGO_AUTO)
 		return 1;
 	torcoll_prepared_free(prepared);
 	torcoll_comm_close(f->comm);
@@ -345,6 +351,8 @@ static void child__leaves_what_is_its_parents(void **state)
 	pid_t pid;
 
 	assert_int_equal(torcoll_prepare(f->comm, &op, &prepared), 0);
+	fake_errors(TORCOLL_IOC_COMM_INFO, 0, 0);
+	f->t->features |= TORCOLL_FEATURE_TRY;
 	fake.slots = 1;
 	start(f->comm, &req[0]);
 	/* this one is queued; another thread is in the library */
@@ -354,7 +362,7 @@ static void child__leaves_what_is_its_parents(void **state)
 	pthread_mutex_lock(&f->t->ring->lock);
 	pid = fork();
 	if (!pid)
-		_exit(child_leaves(f, prepared));
+		_exit(child_leaves(f, prepared, &req[1]));
 	pthread_mutex_unlock(&f->t->ring->lock);
 	pthread_mutex_unlock(&f->t->queue);
 	pthread_rwlock_unlock(&f->t->lock);
