@@ -235,7 +235,7 @@ flags_of = $(flags_$(firstword $(subst /, ,$(1)))) \
 	$(if $(findstring _avx2,$(1)),-mavx2 -mf16c) $(if $(findstring _fp16,$(1)),-march=armv8.2-a+fp16)
 flags_kmod := -iquote kmod
 flags_bench := -iquote kmod -Ilib -Ilib/include
-flags_lib := -Ilib -Ilib/include -fPIC
+flags_lib := -Ilib -Ilib/include -fPIC -D_FILE_OFFSET_BITS=64
 flags_mpi = -Ilib -fPIC -isystem $(mpi_incdir) -isystem $(mpi_incdir)/openmpi $(addprefix -isystem ,$(pmix_incdir)) \
 	-idirafter mpi/openmpi/missing
 flags_tools = -iquote kmod -Ilib -Ilib/include -Itools/common -Itools $(NL_CFLAGS)

@@ -19,6 +19,9 @@
 
 #define __weak	__attribute__((__weak__))
 
+/* The module's memory is mapped at offsets beyond 32 bits. */
+_Static_assert(sizeof(off_t) == sizeof(uint64_t), "compile with -D_FILE_OFFSET_BITS=64");
+
 __weak int torcoll_sys_open(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
