@@ -91,18 +91,42 @@ int torcoll__fail(int err, const char *fmt, ...)
 	return err;
 }
 
-int torcoll__refused(struct torcoll *t, int err, const char *what)
+#define REASON_MAX	(SENTENCE_MAX - 64)
+
+/* The module's, of a refusal that other calls have followed since. */
+static _Thread_local char reason[REASON_MAX];
+
+static void reason_read(struct torcoll *t, char *why)
 {
-	char why[SENTENCE_MAX - 64] = "";
 	struct torcoll_error e = {
 		.size = sizeof(e),
-		.len = sizeof(why),
+		.len = REASON_MAX,
 		.text = torcoll__u64(why),
 	};
 
 	if (torcoll__ioctl(t, TORCOLL_IOC_ERROR, &e))
 		why[0] = '\0';
-	why[sizeof(why) - 1] = '\0';
+	why[REASON_MAX - 1] = '\0';
+}
+
+void torcoll__reason_keep(struct torcoll *t)
+{
+	reason_read(t, reason);
+}
+
+void torcoll__reason_drop(void)
+{
+	reason[0] = '\0';
+}
+
+int torcoll__refused(struct torcoll *t, int err, const char *what)
+{
+	char why[REASON_MAX] = "";
+
+	reason_read(t, why);
+	if (!why[0])
+		strcpy(why, reason);
+	torcoll__reason_drop();
 	return torcoll__fail(err, "%s: %s", what, why[0] ? why : torcoll_strerror(err));
 }
 

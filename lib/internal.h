@@ -102,6 +102,14 @@ int torcoll__fail(int err, const char *fmt, ...);
 int torcoll__refused(struct torcoll *t, int err, const char *what);
 
 /*
+ * Keep the module's reason for the refusal of this thread's last call, which the
+ * next call forgets, for torcoll__refused(); or drop it, since the refusal is
+ * not the caller's.
+ */
+void torcoll__reason_keep(struct torcoll *t);
+void torcoll__reason_drop(void);
+
+/*
  * Sentences about the op of another thread: keep the own one before what may
  * fail, then take the new one, which is to be freed and may be NULL, and have
  * the own one back. The thread that waits for the op says it.

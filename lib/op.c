@@ -295,6 +295,7 @@ int torcoll__batch(struct torcoll_comm *const *comms, struct torcoll_submit *s, 
 	*done = 0;
 	while (ready < n && ring_begin(comms[ready], &s[ready]))
 		ready++;
+	torcoll__reason_drop();
 	if (ready)
 		do {
 			err = batch_call(t, s, ready, done);
@@ -324,6 +325,8 @@ static int submit_call(const struct torcoll_comm *comm, struct torcoll_submit *s
 	struct torcoll *t = comm->t;
 	int err;
 
+	/* an earlier call may have succeeded when it was tried again */
+	torcoll__reason_drop();
 	do {
 		err = torcoll_sys_ioctl(t->fd, TORCOLL_IOC_SUBMIT, s);
 	} while (err && !s->op && (err == -EINTR || region_retry(comm, err, s) ||

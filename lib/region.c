@@ -305,6 +305,64 @@ static bool stale(struct torcoll *t, struct torcoll_submit *s, uint64_t sent, ui
 	return send || recv;
 }
 
+/*
+ * Pin a buffer as the op would, unless it is in a region. Return -EDQUOT if a
+ * limit forbids it.
+ */
+static int probe_pin(struct torcoll *t, uint32_t own, uint64_t addr, uint64_t length,
+		     struct torcoll_region *region)
+{
+	struct torcoll_region_add add = {
+		.size = sizeof(add),
+		.addr = addr,
+		.length = length,
+	};
+	int err;
+
+	if (own || !length)
+		return 0;
+	err = torcoll__ioctl(t, TORCOLL_IOC_REGION_ADD, &add);
+	if (!err)
+		region->handle = add.region;
+	return err;
+}
+
+/*
+ * Return whether pinned memory is what the op's user has too much of. An op may
+ * exceed other limits, of ops and of kernel memory, for which no region has to
+ * go; the errno is the same. So its buffers are pinned by themselves, both at a
+ * time.
+ */
+static bool pins_too_much(struct torcoll *t, const struct torcoll_submit *s, uint64_t sent,
+			  uint64_t received)
+{
+	bool in_place = s->send_addr == s->recv_addr, too_much;
+	struct torcoll_region send = { 0 }, recv = { 0 };
+
+	/* one memory, which is as long as the longer of the two */
+	too_much = probe_pin(t, s->recv_region, s->recv_addr,
+			     in_place && sent > received ? sent : received, &recv) == -EDQUOT ||
+		   (!in_place &&
+		    probe_pin(t, s->send_region, s->send_addr, sent, &send) == -EDQUOT);
+	if (recv.handle)
+		region_del_call(t, &recv);
+	if (send.handle)
+		region_del_call(t, &send);
+	return too_much;
+}
+
+static bool quota(struct torcoll *t, const struct torcoll_submit *s, uint64_t sent,
+		  uint64_t received)
+{
+	bool again;
+
+	torcoll__reason_keep(t);
+	again = pins_too_much(t, s, sent, received) && cache_evict(t);
+	if (again)
+		torcoll__reason_drop();
+	return again;
+}
+
 bool torcoll__region_retry(struct torcoll *t, int err, struct torcoll_submit *s, uint64_t sent,
 			   uint64_t received)
 {
@@ -319,8 +377,8 @@ bool torcoll__region_retry(struct torcoll *t, int err, struct torcoll_submit *s,
 	pthread_rwlock_wrlock(&t->lock);
 	if (err != -EDQUOT)
 		again = stale(t, s, sent, received);
-	else
-		again = cache_evict(t);
+	else if (t->cached_bytes || t->leftovers)
+		again = quota(t, s, sent, received);
 	pthread_rwlock_unlock(&t->lock);
 	return again;
 }

@@ -258,6 +258,7 @@ static void quota__cache_gives_way(void **state)
 
 	run(f, memory, LARGE);
 	fake_errors(TORCOLL_IOC_SUBMIT, -EDQUOT, 0);
+	fake_errors(TORCOLL_IOC_REGION_ADD, -EDQUOT, 0);
 	assert_int_equal(run(f, memory + 2 * LARGE, 1), 0);
 	assert_int_equal(f->t->nregions, 0);
 	run(f, memory, LARGE);
@@ -268,6 +269,36 @@ static void quota__cache_gives_way(void **state)
 	fake_errors(TORCOLL_IOC_SUBMIT, -EDQUOT, 0);
 	assert_int_equal(torcoll_allreduce(f->comm, memory, memory, 1, TORCOLL_I8, TORCOLL_SUM),
 			 -EDQUOT);
+}
+
+/* A limit of ops, or of kernel memory, is no lower without it. */
+static void quota__of_something_else(void **state)
+{
+	struct fixture *f = *state;
+	unsigned int regions;
+
+	run(f, memory, LARGE);
+	regions = fake.regions;
+	/* it pins memory, and may; it pins none */
+	fake.sentence = "too many ops";
+	fake.forgets = true;
+	fake_errors(TORCOLL_IOC_SUBMIT, -EDQUOT, 0);
+	assert_int_equal(torcoll_allreduce(f->comm, memory + 2 * LARGE, memory + 3 * LARGE, LARGE / 2,
+					   TORCOLL_I8, TORCOLL_SUM), -EDQUOT);
+	assert_non_null(strstr(torcoll_last_error(), "too many ops"));
+	assert_string_equal(fake.sentence, "");
+	fake_errors(TORCOLL_IOC_SUBMIT, -EDQUOT, 0);
+	assert_int_equal(torcoll_allreduce(f->comm, memory, memory, LARGE, TORCOLL_I8, TORCOLL_SUM),
+			 -EDQUOT);
+	assert_int_equal(f->t->nregions, 1);
+	assert_int_equal(fake.regions, regions);
+	/* one of its buffers may be pinned, both may not */
+	fake_errors(TORCOLL_IOC_SUBMIT, -EDQUOT, 0);
+	fake_errors(TORCOLL_IOC_REGION_ADD, 0, -EDQUOT);
+	assert_int_equal(torcoll_allreduce(f->comm, memory + 2 * LARGE, memory + 3 * LARGE, LARGE / 2,
+					   TORCOLL_I8, TORCOLL_SUM), 0);
+	assert_int_equal(f->t->nregions, 0);
+	assert_int_equal(fake.regions, 0);
 }
 
 /* What only waited for an op to end is as good as a cached region. */
@@ -282,6 +313,7 @@ static void quota__a_leftover_gives_way(void **state)
 	assert_int_equal(f->t->leftovers, 1);
 	assert_int_equal(f->t->nregions, 0);
 	fake_errors(TORCOLL_IOC_SUBMIT, -EDQUOT, 0);
+	fake_errors(TORCOLL_IOC_REGION_ADD, -EDQUOT, 0);
 	assert_int_equal(run(f, memory + 2 * LARGE, 1), 0);
 	assert_int_equal(f->t->leftovers, 0);
 }
@@ -360,6 +392,7 @@ int main(void)
 		test_open(refused__is_not_tried_again),
 		test_open(budget__oldest_goes),
 		test_open(quota__cache_gives_way),
+		test_open(quota__of_something_else),
 		test_open(quota__a_leftover_gives_way),
 		test_open(program__comes_first),
 		test_open(alloc__is_a_region),

@@ -61,6 +61,7 @@ static struct fake {
 	int opened;
 	uint32_t abi_version;
 	const char *sentence;
+	bool forgets;			/* it, at the next call, as the module does */
 	int32_t status;
 	uint32_t error_rank;
 	uint64_t started_on_eintr;	/* the op handle that an interrupted submit leaves */
@@ -351,6 +352,8 @@ int torcoll_sys_ioctl(int fd, unsigned long request, void *arg)
 
 	assert_int_equal(fd, FAKE_FD);
 	assert_int_equal(_IOC_TYPE(request), TORCOLL_IOC_MAGIC);
+	if (fake.forgets && !err && request != TORCOLL_IOC_ERROR)
+		fake.sentence = "";
 	c->calls++;
 	if (request == TORCOLL_IOC_WAIT && fake.on_wait)
 		fake.on_wait();
