@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -73,11 +74,17 @@ static int join_wait(struct tmpi_join *join)
 
 	join->done = eventfd(0, EFD_CLOEXEC);
 	fd.fd = join->done;
-	if (join->done < 0)
-		return -errno;
+	if (join->done < 0) {
+		err = -errno;
+		snprintf(join->why, sizeof(join->why), "no eventfd can be made for it: %s",
+			 strerror(-err));
+		return err;
+	}
 	err = tmpi_thread(&thread, join_thread, join);
 	if (err) {
 		close(join->done);
+		snprintf(join->why, sizeof(join->why), "no thread can be started for it: %s",
+			 strerror(err));
 		return -err;
 	}
 	while (poll(&fd, 1, 1) <= 0)
@@ -99,8 +106,5 @@ void tmpi_join(struct tmpi_join *join, struct torcoll *t, const char *mpi, const
 	join->config.secret = secret;
 	join->config.deadline_ns = torcoll_deadline(1000 * timeout);
 	join->err = join_wait(join);
-	/* without a thread there is no sentence */
-	if (join->err && !join->why[0])
-		snprintf(join->why, sizeof(join->why), "no thread can be started for it");
 	join->config.secret = NULL;
 }
