@@ -50,10 +50,10 @@ json()
 	fi
 }
 
-# says NAME LINE: among other lines; an exit status other than 0 is as good.
+# says NAME LINE WORD...: among other lines; an exit status other than 0 is as good.
 says()
 {
-	discover "$1" >"$work/text"
+	discover "$1" "${@:3}" >"$work/text"
 	grep -xF -- "$2" "$work/text" || { cat "$work/text"; return 1; }
 }
 
@@ -228,6 +228,21 @@ d d2 - silent
 7 d2 - dark
 END
 check nearly__a_torus says nearly "15 of 16 hosts form a 4x4 torus, but for 3 problems:"
+
+# two cables in each direction but one, whose only cable is at the wrong host: the second cable of another stays
+survey bundles <<'END'
+a e0 b e0
+a e1 b e1
+b e2 c e0
+b e3 c e1
+c e2 d e0
+c e3 d e1
+d e2 e e0
+d e3 e e1
+e e2 c e4
+a e2 - dark
+END
+check bundles__second_cables_stay says bundles "            -> move the plug from c:e4 to a:e2" dims 5
 
 survey star <<'END'
 a e0 b e0

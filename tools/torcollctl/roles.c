@@ -91,22 +91,78 @@ static void fit_cables(struct roles *r)
 
 /* ---- cables to be moved ---- */
 
-/* Return a port without a role that is best to be used; @cable: see below. */
-static uint32_t free_port(const struct roles *r, uint32_t host, uint32_t cable)
+/* Return how many ports of @host have the role @role. */
+static uint32_t count_role(const struct roles *r, uint32_t host, uint32_t role)
 {
-	static const enum graph_use use[] = {
-		GRAPH_CABLE, GRAPH_DARK, GRAPH_SILENT, GRAPH_SWITCH,
-	};
+	const struct graph_host *h = &r->w->g->host[host];
+	uint32_t i, n = 0;
+
+	for (i = 0; i < h->nports; i++)
+		n += r->role[h->port + i] == role;
+	return n;
+}
+
+/* Return the role of a cable that this port's cable is beside, or ROLE_NONE. */
+static uint32_t role_beside(const struct roles *r, uint32_t port)
+{
+	const struct place *p = &r->w->place;
+	uint32_t to = r->w->g->port[port].to, host = r->w->g->port[port].host;
+	uint32_t node, role, n;
+
+	for (node = 0; node < p->t.nodes && p->who[node] != host; node++)
+		;
+	for (role = 0; node < p->t.nodes && role < p->t.ports; role++) {
+		if (!tor_torus_has_port(&p->t, node, role) ||
+		    p->who[tor_torus_neighbour(&p->t, node, role)] != r->w->g->port[to].host)
+			continue;
+		n = count_role(r, host, role);
+		if (n && n < TOR_LINK_CABLES)
+			return role;
+	}
+	return ROLE_NONE;
+}
+
+/* Give the ports of a cable the roles of one that it is beside, if there is one. */
+static bool fit_beside(struct roles *r, uint32_t port)
+{
+	uint32_t role = role_beside(r, port);
+
+	if (role == ROLE_NONE)
+		return false;
+	r->role[port] = role;
+	r->role[r->w->g->port[port].to] = tor_torus_peer_port(&r->w->place.t, role);
+	return true;
+}
+
+/* Return a port of @host whose cable has no place, not even beside another one. */
+static uint32_t lost_port(const struct roles *r, uint32_t host)
+{
+	const struct graph *g = r->w->g;
 	uint32_t i;
 
-	/* that of another cable that has to be moved; or none of these at first */
-	for (i = !cable; i < sizeof(use) / sizeof(*use); i++) {
-		uint32_t port = find_port(r, host, use[i], GRAPH_NONE);
+	for (i = g->host[host].port; i < g->host[host].port + g->host[host].nports; i++)
+		if (r->role[i] == ROLE_NONE && g->port[i].use == GRAPH_CABLE &&
+		    role_beside(r, i) == ROLE_NONE)
+			return i;
+	return GRAPH_NONE;
+}
 
-		if (port != GRAPH_NONE)
-			return port;
-	}
-	return cable ? GRAPH_NONE : find_port(r, host, GRAPH_CABLE, GRAPH_NONE);
+/*
+ * Return a port without a role that is best to be used: at first, if a cable is
+ * to be moved (@cable), that of another one that has to be moved as well; at
+ * last one of a cable.
+ */
+static uint32_t free_port(const struct roles *r, uint32_t host, bool cable)
+{
+	static const enum graph_use use[] = {
+		GRAPH_DARK, GRAPH_SILENT, GRAPH_SWITCH, GRAPH_CABLE,
+	};
+	uint32_t port = cable ? lost_port(r, host) : GRAPH_NONE;
+	uint32_t i;
+
+	for (i = 0; port == GRAPH_NONE && i < sizeof(use) / sizeof(*use); i++)
+		port = find_port(r, host, use[i], GRAPH_NONE);
+	return port;
 }
 
 /* Return the other end of a missing link, GRAPH_NONE if @host has none of it. */
@@ -118,12 +174,17 @@ static uint32_t other_end(const struct roles *r, const struct role_link *l, uint
 	return a == host ? b : b == host ? a : GRAPH_NONE;
 }
 
-/* How good a move is: to a port that a wrong cable leaves, any, or none. */
+/*
+ * How good a move is: to a port that a wrong cable leaves, any, one of a cable
+ * that could stay beside another, or none.
+ */
 static int move_worth(const struct roles *r, uint32_t to)
 {
 	if (to == GRAPH_NONE)
 		return 1;
-	return r->w->g->port[to].use == GRAPH_CABLE ? 3 : 2;
+	if (r->w->g->port[to].use != GRAPH_CABLE)
+		return 3;
+	return role_beside(r, to) == ROLE_NONE ? 4 : 2;
 }
 
 /* Find the best move of the cable's end @from; replace @best if it is better. */
@@ -157,40 +218,6 @@ static void give_role(struct roles *r, uint32_t port, const struct role_link *l)
 	r->role[port] = plus ? l->port : tor_torus_peer_port(&r->w->place.t, l->port);
 }
 
-/* Return how many ports of @host have the role @role. */
-static uint32_t count_role(const struct roles *r, uint32_t host, uint32_t role)
-{
-	const struct graph_host *h = &r->w->g->host[host];
-	uint32_t i, n = 0;
-
-	for (i = 0; i < h->nports; i++)
-		n += r->role[h->port + i] == role;
-	return n;
-}
-
-/* Give the ports of a cable the roles of one that it is beside, if there is one. */
-static bool fit_beside(struct roles *r, uint32_t port)
-{
-	const struct place *p = &r->w->place;
-	uint32_t to = r->w->g->port[port].to, host = r->w->g->port[port].host;
-	uint32_t node, role, n;
-
-	for (node = 0; node < p->t.nodes && p->who[node] != host; node++)
-		;
-	for (role = 0; node < p->t.nodes && role < p->t.ports; role++) {
-		if (!tor_torus_has_port(&p->t, node, role) ||
-		    p->who[tor_torus_neighbour(&p->t, node, role)] != r->w->g->port[to].host)
-			continue;
-		n = count_role(r, host, role);
-		if (!n || n >= TOR_LINK_CABLES)
-			continue;
-		r->role[port] = role;
-		r->role[to] = tor_torus_peer_port(&p->t, role);
-		return true;
-	}
-	return false;
-}
-
 static void move_cable(struct roles *r, uint32_t port)
 {
 	uint32_t other = r->w->g->port[port].to;
@@ -212,7 +239,23 @@ static void move_cable(struct roles *r, uint32_t port)
 	r->move[r->nmoves++] = best;
 }
 
-/* Whether the cable is in its place is to be asked before any is moved. */
+/* Move those of the cables that are beside another one, or that are not. */
+static void move_wrong(struct roles *r, bool *wrong, bool beside)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->w->g->nports; i++) {
+		if (!wrong[i] || (role_beside(r, i) != ROLE_NONE) != beside)
+			continue;
+		wrong[i] = false;
+		move_cable(r, i);
+	}
+}
+
+/*
+ * Whether the cable is in its place is to be asked before any is moved. What
+ * is beside another one stays there, if others suffice.
+ */
 static int move_cables(struct roles *r)
 {
 	const struct graph *g = r->w->g;
@@ -224,9 +267,10 @@ static int move_cables(struct roles *r)
 	for (i = 0; i < g->nports; i++)
 		wrong[i] = g->port[i].use == GRAPH_CABLE && r->role[i] == ROLE_NONE &&
 			   g->port[i].to > i;
-	for (i = 0; i < g->nports; i++)
-		if (wrong[i])
-			move_cable(r, i);
+	move_wrong(r, wrong, false);
+	move_wrong(r, wrong, true);
+	/* beside one that is there by now, or that was one of too many */
+	move_wrong(r, wrong, false);
 	for (i = 0; i < r->nmoves; i++)
 		for (j = 0; j < r->nmoves; j++)
 			if (r->move[i].to == r->move[j].from && r->move[i].from == r->move[j].to)
