@@ -244,7 +244,7 @@ static void release_work(struct work_struct *work)
 void tor_fabric_put(struct tor_fabric *fabric)
 {
 	if (refcount_dec_and_test(&fabric->refs))
-		tor_group_queue(&fabric->release_work);
+		tor_group_queue_release(&fabric->release_work);
 }
 
 /* --- hellos --- */

@@ -18,10 +18,10 @@
 
 /*
  * Work after failures and closing; flushed before a fabric or the module goes.
- * The end of a group takes grace periods, for hundreds of groups at a time:
- * work that continues ops must not wait behind it.
+ * The end of a group takes grace periods, for hundreds of groups at a time, and
+ * that of a fabric takes one: work that continues ops must not wait behind it.
  */
-static struct workqueue_struct *works, *endings;
+static struct workqueue_struct *works, *endings, *releases;
 
 bool tor_env_keep(struct tor_comm *comm, u32 bytes)
 {
@@ -515,14 +515,26 @@ void tor_group_queue_at(struct delayed_work *work, u64 when)
 	mod_delayed_work(works, work, when > now ? nsecs_to_jiffies(when - now) + 1 : 0);
 }
 
+void tor_group_queue_release(struct work_struct *work)
+{
+	queue_work(releases, work);
+}
+
 int tor_group_init(void)
 {
 	works = alloc_workqueue("torcoll", WQ_UNBOUND, 0);
 	if (!works)
 		return -ENOMEM;
 	endings = alloc_workqueue("torcoll_endings", WQ_UNBOUND, 0);
-	if (endings)
-		return 0;
+	if (!endings)
+		goto err_works;
+	releases = alloc_workqueue("torcoll_releases", WQ_UNBOUND, 0);
+	if (!releases)
+		goto err_endings;
+	return 0;
+err_endings:
+	destroy_workqueue(endings);
+err_works:
 	destroy_workqueue(works);
 	return -ENOMEM;
 }
@@ -530,8 +542,10 @@ int tor_group_init(void)
 void tor_group_exit(void)
 {
 	/*
-	 * the last reference of a fabric goes there, which queues its release
+	 * the last reference of a fabric goes in one of these, which queues its
+	 * release
 	 */
 	destroy_workqueue(endings);
 	destroy_workqueue(works);
+	destroy_workqueue(releases);
 }

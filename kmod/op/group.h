@@ -464,11 +464,12 @@ void tor_group_put(struct tor_group *group);
 /*
  * Queue work that is finished before the fabric or the module goes; at @when
  * (ns) or a little later. Ops depend on it, so it must not wait for a grace
- * period; an ending may. Context: any.
+ * period; the ending of a group and the release of a fabric may. Context: any.
  */
 void tor_group_queue(struct work_struct *work);
 void tor_group_queue_at(struct delayed_work *work, u64 when);
 void tor_group_queue_ending(struct work_struct *work);
+void tor_group_queue_release(struct work_struct *work);
 
 int tor_group_init(void);
 void tor_group_exit(void);
