@@ -60,9 +60,7 @@ static int call_error(struct tor_session *session, union call *call)
 	char text[TOR_TEXT_MAX];
 	u32 len, room = error->len;
 
-	mutex_lock(&session->lock);
-	strscpy(text, session->text, sizeof(text));
-	mutex_unlock(&session->lock);
+	tor_session_sentence(session, text);
 	len = strlen(text) + 1;
 	error->len = len;
 	if (!room)

@@ -20,23 +20,93 @@
 #include "main.h"
 #include "op/slot.h"
 
+/* --- sentences --- */
+
+/*
+ * Find the place of the calling thread's sentence; TOR_SENTENCES if it has none.
+ * Without session->lock as well: only the thread itself writes its own pid, and
+ * a pid that is written there is referenced, so an equal pointer is not a reused
+ * struct. Another thread may take the place at any time without the lock.
+ */
+static u32 own_sentence(const struct tor_sentences *said)
+{
+	const struct pid *self = task_pid(current);
+	u32 i;
+
+	for (i = 0; i < TOR_SENTENCES; i++)
+		if (READ_ONCE(said->thread[i]) == self)
+			break;
+	return i;
+}
+
+/* Return a place for the calling thread's: its own, a free or the oldest one. */
+static u32 place_sentence(const struct tor_sentences *said)
+{
+	u32 i, place = own_sentence(said);
+
+	if (place < TOR_SENTENCES)
+		return place;
+	for (i = 0, place = 0; i < TOR_SENTENCES; i++) {
+		if (!said->thread[i])
+			return i;
+		if (said->order[i] < said->order[place])
+			place = i;
+	}
+	return place;
+}
+
+/* Context: session->lock held, or nobody else has the session. */
+static void forget_sentence(struct tor_sentences *said, u32 i)
+{
+	struct pid *thread = said->thread[i];
+
+	WRITE_ONCE(said->thread[i], NULL);
+	put_pid(thread);
+}
+
 int tor_refuse(struct tor_session *session, int err, const char *fmt, ...)
 {
+	struct tor_sentences *said = &session->said;
 	va_list args;
+	u32 i;
 
 	mutex_lock(&session->lock);
+	i = place_sentence(said);
+	forget_sentence(said, i);
 	va_start(args, fmt);
-	vsnprintf(session->text, sizeof(session->text), fmt, args);
+	vsnprintf(said->text[i], TOR_TEXT_MAX, fmt, args);
 	va_end(args);
+	said->order[i] = ++said->last;
+	WRITE_ONCE(said->thread[i], get_pid(task_pid(current)));
 	mutex_unlock(&session->lock);
 	return err;
 }
 
 void tor_refuse_nothing(struct tor_session *session)
 {
-	if (READ_ONCE(session->text[0]))
-		tor_refuse(session, 0, "%s", "");
+	u32 i;
+
+	/* most calls come here without one, and take no lock */
+	if (own_sentence(&session->said) == TOR_SENTENCES)
+		return;
+	mutex_lock(&session->lock);
+	i = own_sentence(&session->said);
+	if (i < TOR_SENTENCES)
+		forget_sentence(&session->said, i);
+	mutex_unlock(&session->lock);
 }
+
+void tor_session_sentence(struct tor_session *session, char text[TOR_TEXT_MAX])
+{
+	u32 i;
+
+	mutex_lock(&session->lock);
+	i = own_sentence(&session->said);
+	strscpy(text, i < TOR_SENTENCES ? session->said.text[i] : "", TOR_TEXT_MAX);
+	mutex_unlock(&session->lock);
+}
+
+/* --- owners --- */
 
 void tor_session_use(struct tor_session *session)
 {
@@ -180,8 +250,11 @@ static int session_flush(struct file *file, fl_owner_t id)
 static int session_release(struct inode *inode, struct file *file)
 {
 	struct tor_session *session = file->private_data;
+	u32 i;
 
 	session_release_all(session, false, false);
+	for (i = 0; i < TOR_SENTENCES; i++)
+		forget_sentence(&session->said, i);
 	idr_destroy(&session->groups);
 	idr_destroy(&session->regions);
 	if (session->ring)

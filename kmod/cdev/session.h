@@ -17,11 +17,31 @@
 
 #define TOR_TEXT_MAX	256
 
+/*
+ * How many threads of a file have a sentence at a time. A thread reads its own
+ * just after a refusal; of so many that have not, the first one loses its own.
+ */
+#define TOR_SENTENCES	16
+
+/**
+ * struct tor_sentences - for each thread, why its last call was refused
+ * @thread: whose, referenced, or NULL
+ * @text: its sentence
+ * @order: a later refusal has a greater one
+ * @last: the greatest
+ */
+struct tor_sentences {
+	struct pid *thread[TOR_SENTENCES];
+	char text[TOR_SENTENCES][TOR_TEXT_MAX];
+	u64 order[TOR_SENTENCES];
+	u64 last;
+};
+
 /**
  * struct tor_session - an open file
  * @net: the opener's namespace, held
  * @user: the opener, who pays for all of it
- * @lock: handles, pending calls and text
+ * @lock: handles, pending calls and sentences
  * @owner: the process that used it last, referenced; its end fails the comms, or
  *	leaves them if it exits with 0
  * @pending: groups whose joins continue while their calls are interrupted, see
@@ -41,8 +61,8 @@ struct tor_session {
 	bool ended;
 	wait_queue_head_t poll;
 	struct tor_ring *ring;
-	char text[TOR_TEXT_MAX];
 	struct rcu_head rcu;
+	struct tor_sentences said;
 };
 
 /*
@@ -56,11 +76,17 @@ void tor_session_use(struct tor_session *session);
  */
 void tor_session_wake(struct tor_session *session, __poll_t what);
 
-/* Store a sentence for TORCOLL_IOC_ERROR. Return @err. */
+/*
+ * Store a sentence of the calling thread for TORCOLL_IOC_ERROR. Return @err.
+ * Context: process, in the call that is refused.
+ */
 int __printf(3, 4) tor_refuse(struct tor_session *session, int err, const char *fmt, ...);
 
-/* Clear the sentence at the begin of a call. */
+/* Clear the calling thread's sentence at the begin of a call. */
 void tor_refuse_nothing(struct tor_session *session);
+
+/* Copy the calling thread's sentence, which is empty if it has none. */
+void tor_session_sentence(struct tor_session *session, char text[TOR_TEXT_MAX]);
 
 /**
  * tor_session_region - find memory by handle

@@ -105,10 +105,10 @@ static inline int call(int fd, unsigned long cmd, void *arg)
 	return err;
 }
 
-/* The sentence for the last refusal; in a buffer that the next call uses again. */
+/* The sentence for the thread's last refusal; in a buffer that its next call uses again. */
 static inline const char *sentence(int fd)
 {
-	static char text[512];
+	static _Thread_local char text[512];
 	struct torcoll_error error = {
 		.size = sizeof(error), .len = sizeof(text), .text = (uintptr_t)text,
 	};

@@ -356,8 +356,104 @@ static void try_submitters(void)
 	close_both();
 }
 
+/* --- sentences --- */
+
+#define ASKERS	40		/* more than a file keeps sentences of */
+
+/* Threads that are refused something at the same time, each by a name of its own. */
+struct asker {
+	pthread_t thread;
+	int fd;
+	uint32_t handle;
+	pthread_barrier_t *refused;
+	char said[256];
+};
+
+static int refuse(int fd, uint32_t handle)
+{
+	struct torcoll_handle arg = { .size = sizeof(arg), .handle = handle };
+
+	return call(fd, TORCOLL_IOC_ABORT, &arg);
+}
+
+static void *ask(void *arg)
+{
+	struct asker *a = arg;
+	int err = refuse(a->fd, a->handle);
+
+	pthread_barrier_wait(a->refused);
+	snprintf(a->said, sizeof(a->said), "%s", err == ENOENT ? sentence(a->fd) : strerror(err));
+	return NULL;
+}
+
+static bool is_own(const struct asker *a)
+{
+	char words[32];
+	const char *at;
+
+	snprintf(words, sizeof(words), "handle %u", a->handle);
+	at = strstr(a->said, words);
+	return at && !at[strlen(words)];
+}
+
+/* Return how many of @n threads read their own sentence; -1 if one read another's. */
+static int ask_all(int fd, unsigned int n)
+{
+	struct asker a[ASKERS];
+	pthread_barrier_t refused;
+	unsigned int i;
+	int own = 0;
+
+	pthread_barrier_init(&refused, NULL, n);
+	for (i = 0; i < n; i++) {
+		a[i] = (struct asker){ .fd = fd, .handle = 1000 + i, .refused = &refused };
+		need(!pthread_create(&a[i].thread, NULL, ask, &a[i]), "no thread");
+	}
+	for (i = 0; i < n; i++)
+		pthread_join(a[i].thread, NULL);
+	for (i = 0; i < n; i++) {
+		if (!is_own(&a[i]) && *a[i].said) {
+			printf("# thread %u: %s\n", i, a[i].said);
+			return -1;
+		}
+		own += is_own(&a[i]);
+	}
+	pthread_barrier_destroy(&refused);
+	return own;
+}
+
+static void *ask_for_nothing(void *arg)
+{
+	struct torcoll_info info = { .size = sizeof(info) };
+	int fd = *(int *)arg;
+
+	return *sentence(fd) || call(fd, TORCOLL_IOC_INFO, &info) || *sentence(fd) ? arg : NULL;
+}
+
+/* Why a thread was refused something is its own affair. */
+static void try_sentences(void)
+{
+	struct torcoll_info info = { .size = sizeof(info) };
+	int fd = open_on(0), own;
+	pthread_t thread;
+	void *wrong;
+
+	need(refuse(fd, 999) == ENOENT, "a comm that is not there");
+	need(!pthread_create(&thread, NULL, ask_for_nothing, &fd), "no thread");
+	pthread_join(thread, &wrong);
+	result(!wrong, "sentences__none_without_a_refusal");
+	result(strstr(sentence(fd), "999"), "sentences__other_calls_leave_it");
+	result(!call(fd, TORCOLL_IOC_INFO, &info) && !*sentence(fd), "sentences__the_next_call_clears_it");
+	result(ask_all(fd, THREADS) == THREADS, "sentences__of_threads");
+	own = ask_all(fd, ASKERS);
+	result(own > THREADS && own < ASKERS, "sentences__of_many_the_last");
+	result(ask_all(fd, THREADS) == THREADS, "sentences__of_threads_after_many");
+	close(fd);
+}
+
 int main(void)
 {
+	try_sentences();
 	try_threads(THREADS);
 	try_threads(1);
 	try_close_while_submitting();

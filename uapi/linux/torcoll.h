@@ -10,8 +10,8 @@
  * An open file is bound to the network namespace of the process that opened it. Every call can be
  * restarted after a signal.
  *
- * Errors have one meaning each. TORCOLL_IOC_ERROR returns the message for the last refusal on a
- * file.
+ * Errors have one meaning each. TORCOLL_IOC_ERROR returns the message for the last refusal of the
+ * calling thread on a file.
  *
  *	EINVAL		a member is out of its documented range, or a reserved one is not zero
  *	E2BIG		the struct's unknown tail is not zero
@@ -219,8 +219,10 @@ struct torcoll_info {
 #define TORCOLL_FEATURE_TELL		(1ULL << 8)	/* TORCOLL_OP_TELL */
 
 /*
- * TORCOLL_IOC_ERROR: return the message for the last refused call or failed op on this file,
- * terminated and truncated to @len bytes. It is empty if no call was refused and no op failed yet.
+ * TORCOLL_IOC_ERROR: return the message for the refusal of the calling thread's last call on this
+ * file, or for the failure of the op that it reaped, terminated and truncated to @len bytes. It is
+ * empty if the last call was neither. If many threads are refused at a time and do not ask, the
+ * file keeps the messages of the last 16.
  */
 struct torcoll_error {
 	__u32 size;
