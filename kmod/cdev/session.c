@@ -118,10 +118,18 @@ void tor_session_use(struct tor_session *session)
 
 	if (READ_ONCE(session->owner) == self)
 		return;
+	/*
+	 * not while session_flush() releases what the previous owner had: it
+	 * would take what this one makes for that. Nor does a thread of an
+	 * owner that has ended come here, so that @ended is of another process
+	 */
+	mutex_lock(&session->owning);
 	mutex_lock(&session->lock);
 	old = session->owner;
 	WRITE_ONCE(session->owner, get_pid(self));
+	session->ended = false;
 	mutex_unlock(&session->lock);
+	mutex_unlock(&session->owning);
 	put_pid(old);
 }
 
@@ -184,6 +192,7 @@ static int session_open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	}
 	session->net = get_net(current->nsproxy->net_ns);
+	mutex_init(&session->owning);
 	mutex_init(&session->lock);
 	idr_init(&session->regions);
 	idr_init(&session->groups);
@@ -241,9 +250,12 @@ static int session_flush(struct file *file, fl_owner_t id)
 	struct tor_session *session = file->private_data;
 
 	/* a thread with files of its own may end before its process does */
-	if (current->flags & PF_EXITING && !atomic_read(&current->signal->live) &&
-	    READ_ONCE(session->owner) == task_tgid(current))
+	if (!(current->flags & PF_EXITING) || atomic_read(&current->signal->live))
+		return 0;
+	mutex_lock(&session->owning);
+	if (session->owner == task_tgid(current))
 		session_release_all(session, true, current->exit_code != 0);
+	mutex_unlock(&session->owning);
 	return 0;
 }
 

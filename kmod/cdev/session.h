@@ -41,18 +41,22 @@ struct tor_sentences {
  * struct tor_session - an open file
  * @net: the opener's namespace, held
  * @user: the opener, who pays for all of it
- * @lock: handles, pending calls and sentences
+ * @owning: held while the owner changes, or the handles of one that has ended
+ *	are released: those of the next one are not among them
+ * @lock: handles, pending calls and sentences; inside @owning
  * @owner: the process that used it last, referenced; its end fails the comms, or
  *	leaves them if it exits with 0
  * @pending: groups whose joins continue while their calls are interrupted, see
  *	pending.h
- * @ended: that process has exited
+ * @ended: that process has exited; other processes that have the file get no
+ *	comm that they joined before, but own what they make from then on
  * @poll: woken when an op is done
  * @ring: completion ring; NULL until there is one
  */
 struct tor_session {
 	struct net *net;
 	struct tor_user *user;
+	struct mutex owning;
 	struct mutex lock;
 	struct idr regions;
 	struct idr groups;

@@ -103,8 +103,8 @@ static void drop_handle(struct tor_session *session, int id)
 /*
  * Give the process the group, by a reserved handle. The group may be accessed
  * until tor_session_group_put(), which the caller must call: once it has a
- * handle, another thread may close it. Return -ECONNABORTED once the process
- * has ended.
+ * handle, another thread may close it. Return -ECONNABORTED if the session's
+ * owner has ended, which is then another process, and there is no new one.
  */
 static int publish_group(struct tor_session *session, struct tor_group *group, int id)
 {

@@ -316,6 +316,84 @@ static void try_exec(void)
 	close(ready[1]);
 }
 
+/* --- a file that a child keeps --- */
+
+static int join_as(int fd, unsigned int ranks, const char *name, uint32_t *comm)
+{
+	static const uint32_t members[] = { 0, 1 };
+	struct joiner j = {
+		.fd = fd, .name = name, .members = members, .ranks = ranks, .depth = 1,
+		.deadline_ns = now_ns() + 250 * NS_PER_S,
+	};
+
+	join(&j);
+	*comm = j.comm;
+	return j.err;
+}
+
+/*
+ * The child of a process that opened a file, once that has exited: says whether it has a comm of its own, and whether ops
+ * run there; then ends badly, with another comm.
+ */
+static void inherit(int fd, int gone, int say)
+{
+	struct rank r = { .fd = fd, .memory = map() };
+	char byte, err, good;
+
+	need(!read(gone, &byte, 1), "the opener says something");
+	err = join_as(fd, 1, "inherited", &r.comm);
+	good = !err && !begin_sum(&r, 0, COUNT) && !end_sum(&r, 0, 1, COUNT);
+	need(write(say, &err, 1) == 1 && write(say, &good, 1) == 1, "pipe");
+	need(!join_as(fd, 2, "bequeathed", &r.comm), "comm: %s", sentence(fd));
+	_exit(1);
+}
+
+static int open_and_leave(int gone[2], int say[2])
+{
+	int fd = open_on(0);
+
+	fflush(stdout);
+	if (!fork()) {
+		close(gone[1]);
+		close(say[0]);
+		inherit(fd, gone[0], say[1]);
+	}
+	return 0;
+}
+
+static void try_inherited(void)
+{
+	int32_t status = 0;
+	int gone[2], say[2], err;
+	char heard[2] = { ENOMSG };
+	pid_t pid;
+
+	need(!pipe(gone) && !pipe(say), "pipe");
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		_exit(open_and_leave(gone, say));
+	close(say[1]);
+	waitpid(pid, NULL, 0);
+	close(gone[1]);
+	need(read(say[0], &heard[0], 1) == 1 && read(say[0], &heard[1], 1) == 1, "the heir says nothing");
+	if (heard[0])
+		printf("# comm: %s\n", strerror(heard[0]));
+	result(!heard[0], "inherited__makes_a_comm");
+	result(heard[1], "inherited__ops_run");
+	rank[1].fd = open_on(1);
+	rank[1].memory = map();
+	err = heard[0] || join_as(rank[1].fd, 2, "bequeathed", &rank[1].comm) ? EINVAL :
+	      begin_sum(rank, 1, COUNT);
+	if (!err)
+		err = wait_for(1, &status);
+	result(err == ECONNABORTED || status == -ECONNABORTED, "inherited__ends_with_the_heir");
+	close(gone[0]);
+	close(say[0]);
+	close(rank[1].fd);
+	munmap(rank[1].memory, BYTES);
+}
+
 int main(void)
 {
 	try_unmapped();
@@ -327,5 +405,6 @@ int main(void)
 	try_deaths();
 	try_fork();
 	try_exec();
+	try_inherited();
 	return finish();
 }
