@@ -7,7 +7,10 @@
  * others, as the library does, learns of it when an op is submitted.
  *
  * Fork and changes of protection do not count: the pages stay the parent's,
- * because they were pinned as exclusive ones.
+ * because they were pinned as exclusive ones. But both split a huge page, fork
+ * since it is pinned, mprotect() if it changes a part of it; and a split is
+ * reported as if the pages went (MMU_NOTIFY_CLEAR). To tell would take another
+ * look at each page, while ops use the region: it counts as lost.
  */
 #ifndef _TOR_MAPPING_H
 #define _TOR_MAPPING_H

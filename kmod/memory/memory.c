@@ -171,7 +171,7 @@ err_user:
 /* Pinning may itself move or copy pages: then they are pinned again. */
 #define PIN_TRIES	3
 
-static int pin_watched(struct tor_pages *pages)
+static int pin_watched(struct tor_pages *pages, const char **why)
 {
 	int tries, err;
 
@@ -182,10 +182,11 @@ static int pin_watched(struct tor_pages *pages)
 			return err;
 		pages_unpin(pages, pages->pages, false);
 	}
-	return pin_all(pages);
+	*why = "it was unmapped or replaced meanwhile";
+	return -ESTALE;
 }
 
-static int watch_and_pin(struct tor_pages *pages)
+static int watch_and_pin(struct tor_pages *pages, const char **why)
 {
 	int err;
 
@@ -196,7 +197,7 @@ static int watch_and_pin(struct tor_pages *pages)
 				pages->pages << PAGE_SHIFT);
 	if (err)
 		goto err_free;
-	err = pin_watched(pages);
+	err = pin_watched(pages, why);
 	if (!err)
 		return 0;
 	tor_mapping_end(pages->mapping);
@@ -249,7 +250,7 @@ struct tor_pages *tor_pages_pin(struct tor_user *user, u64 addr, u64 length, boo
 		err = -ENOMEM;
 		goto err_account;
 	}
-	err = watch ? watch_and_pin(pages) : pin_all(pages);
+	err = watch ? watch_and_pin(pages, why) : pin_all(pages);
 	if (err)
 		goto err_pages;
 	pages->mm = current->mm;

@@ -63,13 +63,15 @@ struct tor_mem {
  * @addr: user address
  * @length: bytes, not 0
  * @watch: whether to watch if they stay mapped
- * @why: out: static sentence for a limit that was reached, or unchanged
+ * @why: out: static sentence for a limit that was reached, or for memory that
+ *	other threads replace again and again, or unchanged
  *
  * Memory that is only sent is pinned writable too: Linux 6.1 would otherwise
  * show a stale zero page. Memory shared with a file on a disk returns -EFAULT.
  *
  * Context: process, may sleep.
- * Return: the pages, or ERR_PTR(-EFAULT, -EDQUOT, -ENOMEM, -EINVAL).
+ * Return: the pages, or ERR_PTR(-EFAULT, -EDQUOT, -ENOMEM, -EINVAL); if watched
+ * also -ESTALE.
  */
 struct tor_pages *tor_pages_pin(struct tor_user *user, u64 addr, u64 length, bool watch,
 				const char **why);

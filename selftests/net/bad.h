@@ -119,6 +119,15 @@ static inline const char *sentence(int fd)
 	return text;
 }
 
+/* Whether this kernel has MMU notifiers. */
+static inline bool watches(int fd)
+{
+	struct torcoll_info info = { .size = sizeof(info) };
+
+	need(!call(fd, TORCOLL_IOC_INFO, &info), "info: %s", sentence(fd));
+	return info.features & TORCOLL_FEATURE_WATCH;
+}
+
 /* Something that a comm is joined with, by one of its members. */
 struct joiner {
 	int fd;

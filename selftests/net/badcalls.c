@@ -161,14 +161,6 @@ static bool is_member(const void *p, const struct member *m)
 	return !memcmp((const char *)p + m->at, &m->value, m->size);
 }
 
-static bool watches(int fd)
-{
-	struct torcoll_info info = { .size = sizeof(info) };
-
-	need(!call(fd, TORCOLL_IOC_INFO, &info), "info: %s", sentence(fd));
-	return info.features & TORCOLL_FEATURE_WATCH;
-}
-
 static void try_row(const struct row *row)
 {
 	const struct call_type *type = call_of(row->cmd);

@@ -245,8 +245,10 @@ struct torcoll_region_add {
 
 /*
  * Watch the mapping, for memory that an allocator manages. When the process unmaps, discards or
- * replaces a page, the region becomes invalid and ops with it get ESTALE. fork() and mprotect() do
- * not invalidate it.
+ * replaces a page, the region becomes invalid and ops with it get ESTALE; so does the registration
+ * itself if that goes on while pages are pinned. fork() and mprotect() do not invalidate it, unless
+ * they split a transparent huge page: fork() splits all that are pinned, mprotect() those that it
+ * changes in part. The memory is still the same then, and can be registered again.
  */
 #define TORCOLL_REGION_WATCH	(1U << 0)
 #define TORCOLL_REGION_FLAGS	TORCOLL_REGION_WATCH
