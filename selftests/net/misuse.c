@@ -332,8 +332,8 @@ static int join_as(int fd, unsigned int ranks, const char *name, uint32_t *comm)
 }
 
 /*
- * The child of a process that opened a file, once that has exited: says whether it has a comm of its own, and whether ops
- * run there; then ends badly, with another comm.
+ * The child of a process that opened a file, once that has exited: says whether it has a comm of
+ * its own, and whether ops run there; then ends badly, with another comm.
  */
 static void inherit(int fd, int gone, int say)
 {
@@ -376,7 +376,8 @@ static void try_inherited(void)
 	close(say[1]);
 	waitpid(pid, NULL, 0);
 	close(gone[1]);
-	need(read(say[0], &heard[0], 1) == 1 && read(say[0], &heard[1], 1) == 1, "the heir says nothing");
+	need(read(say[0], &heard[0], 1) == 1 && read(say[0], &heard[1], 1) == 1,
+	     "the heir says nothing");
 	if (heard[0])
 		printf("# comm: %s\n", strerror(heard[0]));
 	result(!heard[0], "inherited__makes_a_comm");
@@ -394,73 +395,6 @@ static void try_inherited(void)
 	munmap(rank[1].memory, BYTES);
 }
 
-/* --- huge pages --- */
-
-#define HUGE_BYTES	(2U << 20)
-
-/* A split does not change the memory; whether the module takes it for a change is its affair. */
-static bool split_is_harmless(int32_t *p, uint32_t region, const char *how)
-{
-	int32_t status = 0;
-	int err;
-
-	memset(p, 0, BYTES);
-	err = begin(region, p, p);
-	printf("# %s: %s\n", how, strerror(err));
-	if (err && err != ESTALE)
-		return false;
-	if (err)
-		err = begin(0, p, p);
-	return !err && !begin_sum(rank, 1, COUNT) && !wait_for(0, &status) && !status &&
-	       !wait_for(1, &status) && !status && p[9] == 1009 && p[COUNT - 1] == COUNT - 1 + 1000;
-}
-
-static uint32_t watch_huge(char *p)
-{
-	struct torcoll_region_add add = {
-		.size = sizeof(add), .flags = TORCOLL_REGION_WATCH, .addr = (uintptr_t)p,
-		.length = HUGE_BYTES,
-	};
-
-	need(!call(rank[0].fd, TORCOLL_IOC_REGION_ADD, &add), "region: %s", sentence(rank[0].fd));
-	return add.region;
-}
-
-static void try_split(void)
-{
-	char *p, *at;
-	uint32_t region;
-	pid_t pid;
-
-	open_both(4, "split");
-	if (!watches(rank[0].fd)) {
-		result(true, "huge # SKIP this kernel has no MMU notifiers");
-		close_both();
-		return;
-	}
-	p = mmap(NULL, 2 * HUGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	need(p != MAP_FAILED, "no memory");
-	at = (char *)(((uintptr_t)p + HUGE_BYTES - 1) & -(uintptr_t)HUGE_BYTES);
-	madvise(at, HUGE_BYTES, MADV_HUGEPAGE);
-	memset(at, 1, HUGE_BYTES);
-	region = watch_huge(at);
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		memset(at, 0x77, HUGE_BYTES);
-		_exit(0);
-	}
-	waitpid(pid, NULL, 0);
-	result(split_is_harmless((int32_t *)at, region, "fork"), "huge__forked");
-	madvise(at, HUGE_BYTES, MADV_DONTNEED);
-	memset(at, 1, HUGE_BYTES);
-	region = watch_huge(at);
-	mprotect(at + BYTES, 65536, PROT_READ);
-	result(split_is_harmless((int32_t *)at, region, "mprotect"), "huge__protected_in_part");
-	munmap(p, 2 * HUGE_BYTES);
-	close_both();
-}
-
 int main(void)
 {
 	try_unmapped();
@@ -473,6 +407,5 @@ int main(void)
 	try_fork();
 	try_exec();
 	try_inherited();
-	try_split();
 	return finish();
 }

@@ -24,6 +24,7 @@ torus_up 2x2 "${patient[@]}"
 base=$(pinned)
 fold misuse timeout $((200 * TORCOLL_SLOW)) misuse
 fold misuse timeout $((200 * TORCOLL_SLOW)) misuse_threads
+fold misuse timeout $((60 * TORCOLL_SLOW)) misuse_memory
 fold races timeout $((90 * TORCOLL_SLOW)) races
 eventually misuse__leaves_nothing_pinned 20 nothing_pinned
 eventually misuse__leaves_nothing_charged 20 nothing_charged

@@ -443,7 +443,8 @@ static void try_sentences(void)
 	pthread_join(thread, &wrong);
 	result(!wrong, "sentences__none_without_a_refusal");
 	result(strstr(sentence(fd), "999"), "sentences__other_calls_leave_it");
-	result(!call(fd, TORCOLL_IOC_INFO, &info) && !*sentence(fd), "sentences__the_next_call_clears_it");
+	result(!call(fd, TORCOLL_IOC_INFO, &info) && !*sentence(fd),
+	       "sentences__the_next_call_clears_it");
 	result(ask_all(fd, THREADS) == THREADS, "sentences__of_threads");
 	own = ask_all(fd, ASKERS);
 	result(own > THREADS && own < ASKERS, "sentences__of_many_the_last");
@@ -451,56 +452,9 @@ static void try_sentences(void)
 	close(fd);
 }
 
-/* --- memory that does not stay --- */
-
-#define DISCARDED	(16U << 20)	/* bytes: pinning them takes longer than a discard */
-
-static bool stop;
-
-static void *discard(void *arg)
-{
-	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
-		madvise((char *)arg + DISCARDED - 65536, 65536, MADV_DONTNEED);
-	return NULL;
-}
-
-/* What is replaced each time that it is pinned is no region that nobody can use. */
-static void try_discarded(void)
-{
-	struct torcoll_region_add add = {
-		.size = sizeof(add), .flags = TORCOLL_REGION_WATCH, .length = DISCARDED,
-	};
-	struct torcoll_handle del = { .size = sizeof(del) };
-	uint64_t end = now_ns() + 20 * NS_PER_S;
-	int fd = open_on(0), err;
-	pthread_t thread;
-	void *p;
-
-	if (!watches(fd)) {
-		result(true, "discarded # SKIP this kernel has no MMU notifiers");
-		close(fd);
-		return;
-	}
-	p = mmap(NULL, DISCARDED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	need(p != MAP_FAILED, "no memory");
-	add.addr = (uintptr_t)p;
-	need(!pthread_create(&thread, NULL, discard, p), "no thread");
-	do {
-		err = call(fd, TORCOLL_IOC_REGION_ADD, &add);
-		del.handle = add.region;
-	} while (!err && !call(fd, TORCOLL_IOC_REGION_DEL, &del) && now_ns() < end);
-	result(err == ESTALE && strstr(sentence(fd), "meanwhile"), "discarded__while_it_is_registered");
-	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
-	pthread_join(thread, NULL);
-	result(!call(fd, TORCOLL_IOC_REGION_ADD, &add), "discarded__registered_in_the_end");
-	munmap(p, DISCARDED);
-	close(fd);
-}
-
 int main(void)
 {
 	try_sentences();
-	try_discarded();
 	try_threads(THREADS);
 	try_threads(1);
 	try_close_while_submitting();
