@@ -60,7 +60,10 @@ static void forget_sentence(struct tor_sentences *said, u32 i)
 {
 	struct pid *thread = said->thread[i];
 
+	if (!thread)
+		return;
 	WRITE_ONCE(said->thread[i], NULL);
+	WRITE_ONCE(said->threads, said->threads - 1);
 	put_pid(thread);
 }
 
@@ -77,6 +80,7 @@ int tor_refuse(struct tor_session *session, int err, const char *fmt, ...)
 	vsnprintf(said->text[i], TOR_TEXT_MAX, fmt, args);
 	va_end(args);
 	said->order[i] = ++said->last;
+	WRITE_ONCE(said->threads, said->threads + 1);
 	WRITE_ONCE(said->thread[i], get_pid(task_pid(current)));
 	mutex_unlock(&session->lock);
 	return err;
@@ -87,7 +91,8 @@ void tor_refuse_nothing(struct tor_session *session)
 	u32 i;
 
 	/* most calls come here without one, and take no lock */
-	if (own_sentence(&session->said) == TOR_SENTENCES)
+	if (!READ_ONCE(session->said.threads) ||
+	    own_sentence(&session->said) == TOR_SENTENCES)
 		return;
 	mutex_lock(&session->lock);
 	i = own_sentence(&session->said);

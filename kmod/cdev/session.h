@@ -27,11 +27,13 @@
  * struct tor_sentences - for each thread, why its last call was refused
  * @thread: whose, referenced, or NULL
  * @text: its sentence
+ * @threads: that have one
  * @order: a later refusal has a greater one
  * @last: the greatest
  */
 struct tor_sentences {
 	struct pid *thread[TOR_SENTENCES];
+	u32 threads;
 	char text[TOR_SENTENCES][TOR_TEXT_MAX];
 	u64 order[TOR_SENTENCES];
 	u64 last;
