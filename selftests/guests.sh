@@ -313,17 +313,28 @@ settle_guests()
 	done < <(find "$logs/guest" -name '*.result')
 }
 
+# Test scripts $@ with those first whose head says "# takes: SECONDS", the longest one first: one that began last would leave a
+# guest without work for as long. The others by name.
+longest_first()
+{
+	local file takes
+
+	for file; do
+		[[ -e $file ]] || continue
+		takes=$(sed -n '1,40s/^# takes: \([0-9]\+\).*/\1/p' "$file" | head -n 1)
+		echo "${takes:-0} $file"
+	done | sort -s -k 1,1nr | cut -d ' ' -f 2
+}
+
 run_guests()
 {
 	local folder f n count tests=()
 
-
 	for folder in "${guest_folders[@]}"; do
-		for f in "selftests/$folder"/*.sh; do
-			[[ -e $f ]] || continue
+		while read -r f; do
 			wanted "$folder/${f##*/}" || continue
 			tests+=("$folder/$(basename "$f" .sh)")
-		done
+		done < <(longest_first "selftests/$folder"/*.sh)
 	done
 	((${#tests[@]})) || return
 	rm -rf "$logs/guest"

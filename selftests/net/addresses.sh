@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# takes: 140
 #
 # Addresses on the network device: set by command and by the file of a fabric, found without a frame on the cables, seen on
 # the way by traceroute, gone when switched off.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 1500
+# takes: 450
 #
 # torcollctl fabric check, on a node three links away from a fault: names the cable or the host in one line; and
 # says nothing before and after. Meanwhile jobs end: well, or with an error.

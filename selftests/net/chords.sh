@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 900
+# takes: 170
 #
 # Rings with chords: they come up, conform to a sequential program, are cut, and are refused where the shape has no cable. And what
 # they are for: with slow cables, a short allreduce on 16+4 takes as much less time than on 4x4 as its hops are fewer.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 1200
+# takes: 160
 #
 # Cables are cut in the middle of ops: with and without the carrier telling, once and over and over. Ops
 # go on by another way and their results are right.

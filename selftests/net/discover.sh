@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# takes: 150
 #
 # Sixteen hosts with nothing but the module, wired as a 4x4 torus: two cables crossed, one missing, a port with another
 # MTU, and a host that does not take part. Each is named; when all is put right, the file for all hosts is written, applied

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# takes: 120
 #
 # Every plan family runs in the kernel with every collective that it serves, and gives right results.
 # What is served is what torcoll-plan says of the shape, and auto always.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 1200
+# takes: 900
 #
 # net/mpi with Open MPI 5.0, where this Debian has 4.1: the test itself, in a chroot of Debian 13, which make mpi5 has filled. What is written
 # there is gone with the guest.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 300
+# takes: 150
 #
 # The network device of a fabric, as a device: how it is made, shown, changed, moved between namespaces and removed,
 # and what it learns of hosts behind others. What crosses it is in tor0.sh.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 900
+# takes: 230
 #
 # Two cables per direction: frames are spread over both, each has a state of its own, and one of them may go down, be slow or
 # lossy. How fast ops are is compared with one cable in the same run, at a rate far below what this machine can do, so that the

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 900
+# takes: 130
 #
 # Collectives and IP on the same cables, which are shaped so that they are what is scarce, not the processors: neither
 # takes them from the other, a cable that is full delays no traffic but its own, and what waits at a port or is held

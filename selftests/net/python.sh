@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 600
+# takes: 220
 #
 # The Python package over the module, on a torus of 2x2: every collective against NumPy, requests, tasks, memory, deaths
 # and other failures, many calls, the examples. selftests/python/ranks.py is a rank.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 900
+# takes: 150
 #
 # torcollctl qualify: good cables are called good; one that is down, slow or late is told from its siblings, and
 # what one loses or damages is found, in which direction.

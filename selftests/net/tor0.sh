@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 600
+# takes: 260
 #
 # IP over the torus, by the network device of a fabric: what people start between their hosts works, unchanged, from
 # every host to every other.

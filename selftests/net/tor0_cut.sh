@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 500
+# takes: 130
 #
 # Cables are cut, and a host dies, while IP goes over the torus: TCP goes on, by another way, as soon as the neighbours know;
 # no packet comes twice, and none goes round in circles.

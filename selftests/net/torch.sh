@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 1200
+# takes: 300
 #
 # The backend of torch.distributed over the module, on a torus of 2x2: every collective against a sequential oracle, types,
 # operators, groups, futures, refusals, training by DDP, a cut cable, deaths. selftests/torch/torch_ranks.py is a rank.
