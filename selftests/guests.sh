@@ -15,8 +15,12 @@
 # What a test left behind. A reference that it leaked shows here: the module stays in use, or hangs.
 clean_up()
 {
-	local i
+	local i file
 
+	# whoever was killed could not
+	for file in /sys/kernel/debug/fail*/probability; do
+		[[ ! -w $file ]] || echo 0 >"$file"
+	done
 	ip -all netns delete 2>/dev/null
 	for ((i = 0; i < 100; i++)); do
 		[[ -d /sys/module/torcoll ]] || return 0
@@ -297,6 +301,7 @@ guests_at_once()
 	fi
 }
 
+# What ends selftests/run ends them, and they their guests.
 keepers=()
 
 # Results that were not there at the last call.
@@ -345,13 +350,11 @@ run_guests()
 		keep_guest $n "${tests[@]}" &
 		keepers+=($!)
 	done
-	# what ends this ends them, and they their guests
-	trap 'kill "${keepers[@]}" 2>/dev/null' EXIT
 	while (($(jobs -rp | wc -l))); do
 		sleep 1
 		settle_guests
 	done
-	trap - EXIT
+	keepers=()
 	settle_guests
 	for f in "${tests[@]}"; do
 		if [[ -z ${settled[$f]-} ]]; then

@@ -98,15 +98,35 @@ count()
 	(($3 == 0)) || failures+=("$1: $3 failed")
 }
 
-# run NAME FORMAT TIMEOUT COMMAND...: result in ok, bad, skipped, why, seconds.
+# end_programs MARK: all processes that have TORCOLL_TEST=MARK... in their environment, wherever they have gone; again, as one may
+# have started another meanwhile.
+end_programs()
+{
+	local file name found=1 i
+
+	# what is in the kernel may not end
+	for ((i = 0; found && i < 5; i++)); do
+		found=0
+		for file in /proc/[0-9]*/environ; do
+			while IFS= read -r -d '' name; do
+				[[ $name != "TORCOLL_TEST=$1"* ]] || { kill -KILL "${file//[^0-9]/}" && found=1; }
+			done <"$file"
+		done
+	done 2>/dev/null
+}
+
+# run NAME FORMAT TIMEOUT COMMAND...: result in ok, bad, skipped, why, seconds. At its limit a test is told to end, with what it
+# waits for, and cleans up; what then still runs is killed.
 run()
 {
 	local name=$1 format=$2 limit=$3 log=$logs/$1.log begin=$SECONDS code
 
 	shift 3
 	mkdir -p "$(dirname "$log")"
-	timeout --foreground -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null {running}>&-
+	# bash would tell of the timeout that kills itself with the others
+	{ TORCOLL_TEST=$$/$name/ timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null {running}>&-; } 2>/dev/null
 	code=$?
+	((code != 124 && code != 137)) || end_programs "$$/$name/"
 	seconds=$((SECONDS - begin))
 	read -r ok bad skipped why < <("count_$format" "$log" "$code")
 	[[ ${skipped-} ]] || ok=0 bad=1 skipped=0 why="its cases could not be counted"
