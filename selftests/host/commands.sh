@@ -31,14 +31,14 @@ of()
 }
 
 # given COMMAND...: what a program says of that, where there is no network, no module and no namespace with a name: what is in
-# /run is this machine's.
+# /run is this machine's. It complains at once: what still works after five seconds has understood.
 given()
 {
 	local program=$1
 
 	shift
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	(cd "$work" && timeout 60 unshare --net --mount sh -c 'mount -t tmpfs none /run && exec "$@"' sh \
+	(cd "$work" && timeout 5 unshare --net --mount sh -c 'mount -t tmpfs none /run && exec "$@"' sh \
 		"$TORCOLL_TOP/build/bin/$program" "$@" </dev/null 2>&1)
 }
 
