@@ -50,8 +50,9 @@ planted()
 
 ktap_header
 
-# Every algorithm and collective on a few shapes: right, or refused.
-shapes=(1 2 7 4x4 9x3 2x2x2 6x4x3 3:meshx3:mesh 4:mesh 3:line 4:meshx3:line 5x3:line 4:meshx4 16+4)
+# Every algorithm and collective on a few shapes: right, or refused. One for each way in which a plan is made: alone, a single
+# cable, odd, even, powers of two or not, equal lengths or not, full meshes, lines, both, chords.
+shapes=(1 2 7 4x4 6x4x3 3:meshx3:mesh 3:line 4:meshx3:line 16+4)
 while read -r alg colls; do
 	for coll in $colls; do
 		for dims in "${shapes[@]}"; do
