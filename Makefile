@@ -224,7 +224,6 @@ module: | deps-build
 flags_host := $(CPPFLAGS) $(CFLAGS)
 flags_asan := -O1 -g $(SANITIZE) $(WERROR)
 flags_cov := -O0 -g --coverage
-flags_strict := -O2 $(WERROR)
 flags_fuzz := -O1 -g -fsanitize=fuzzer-no-link $(SANITIZE)
 # The only variant that gcc cannot make.
 cc_fuzz := clang
@@ -250,14 +249,16 @@ CURSES_LIBS = $(eval CURSES_LIBS := $$(shell $(PKG_CONFIG) --libs ncursesw))$(CU
 deps_host := deps-build
 deps_fuzz := deps-fuzz
 define variant
+# What the compiler says of a file stays beside its object: users' builds need not fail for a warning that a test is to see.
 $(B)/$(1)/%.o: %.c Makefile kmod/core/version.h | $$(or $$(deps_$(1)),deps-check)
 	$$(say) CC $$@
 	@mkdir -p $$(@D)
-	$$(Q)$$(or $$(cc_$(1)),$$(CC)) $$(common_flags) $$(flags_$(1)) $$(call flags_of,$$*) -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(or $$(cc_$(1)),$$(CC)) $$(common_flags) $$(flags_$(1)) $$(call flags_of,$$*) -MMD -MP -c -o $$@ $$< \
+		2>$$(@:.o=.said); code=$$$$?; cat $$(@:.o=.said) >&2; exit $$$$code
 endef
-$(foreach v,host asan cov strict fuzz,$(eval $(call variant,$(v))))
+$(foreach v,host asan cov fuzz,$(eval $(call variant,$(v))))
 
--include $(shell find $(B)/host $(B)/asan $(B)/cov $(B)/strict $(B)/fuzz -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/host $(B)/asan $(B)/cov $(B)/fuzz -name '*.d' 2>/dev/null)
 
 objects = $(patsubst %.c,$(B)/$(1)/%.o,$(2))
 
@@ -938,10 +939,10 @@ style: | deps-check
 	+$(Q)selftests/host/style.sh
 	+$(Q)selftests/host/warnings.sh
 
-# What is compiled for users, with warnings as errors.
-.PHONY: strict
-strict: $(call objects,strict,$(sort $(lib_sources) $(wildcard lib/examples/*.c tools/*.c tools/*/*.c)))
-	@:
+# What the compiler has said of what is compiled for users, and not a second time with warnings as errors.
+.PHONY: warnings
+warnings: $(call objects,host,$(sort $(core_sources) $(lib_sources) $(wildcard lib/examples/*.c tools/*.c tools/*/*.c)))
+	@cat $(^:.o=.said)
 
 # Objects keep their counts beside them: start from none.
 .PHONY: coverage
