@@ -77,16 +77,21 @@ static char *blocks_flat(const struct tmpi_blocks *b)
 
 static int flat_alloc(struct tmpi_flat *flat, const struct tmpi_blocks *b)
 {
+	int err;
+
 	flat->scratch = malloc(tmpi_blocks_bytes(b, b->n) + 1);
 	flat->parts = calloc(b->n, sizeof(*flat->parts));
 	if (!flat->scratch || !flat->parts)
 		return -ENOMEM;
 	flat->addr = flat->scratch;
-	flat->n = b->n;
-	for (uint32_t i = 0; i < b->n; i++) {
-		flat->parts[i] = blocks_part(b, i);
-		if (flat->parts[i].count)
-			flat->parts[i].type = tmpi_type_hold(flat->parts[i].type);
+	/* those that are counted hold their types */
+	for (flat->n = 0; flat->n < b->n; flat->n++) {
+		struct tmpi_part *part = &flat->parts[flat->n];
+
+		*part = blocks_part(b, flat->n);
+		err = part->count ? tmpi_type_hold(&part->type) : 0;
+		if (err)
+			return err;
 	}
 	return 0;
 }

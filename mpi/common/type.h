@@ -26,10 +26,10 @@ int tmpi_type_pack(MPI_Datatype type, int count, const char *addr, char *flat);
 int tmpi_type_unpack(MPI_Datatype type, int count, char *addr, const char *flat);
 
 /*
- * Keep a type until it is released, though the program frees it meanwhile.
- * Return what is kept, which may be another handle.
+ * Keep a type until it is released, though the program frees it meanwhile. What
+ * is kept may be another handle. Return 0, or -ENOMEM, and nothing is kept.
  */
-MPI_Datatype tmpi_type_hold(MPI_Datatype type);
+int tmpi_type_hold(MPI_Datatype *type);
 void tmpi_type_release(MPI_Datatype type);
 
 /* What elements of a type are, for operators. */

@@ -90,13 +90,24 @@ int tmpi_type_unpack(MPI_Datatype type, int count, char *addr, const char *flat)
 	return ret == MPI_SUCCESS ? 0 : -EFAULT;
 }
 
-MPI_Datatype tmpi_type_hold(MPI_Datatype type)
+/*
+ * By a type of the same layout, which is made of it. PMPI_Type_dup() would copy
+ * the program's attributes, by functions of the program.
+ */
+int tmpi_type_hold(MPI_Datatype *type)
 {
-	MPI_Datatype kept = type;
+	MPI_Datatype kept;
 
-	if (!type_is_named(type) && PMPI_Type_dup(type, &kept) != MPI_SUCCESS)
-		kept = type;
-	return kept;
+	if (type_is_named(*type))
+		return 0;
+	if (PMPI_Type_contiguous(1, *type, &kept) != MPI_SUCCESS)
+		return -ENOMEM;
+	if (PMPI_Type_commit(&kept) != MPI_SUCCESS) {
+		PMPI_Type_free(&kept);
+		return -ENOMEM;
+	}
+	*type = kept;
+	return 0;
 }
 
 void tmpi_type_release(MPI_Datatype type)

@@ -92,11 +92,11 @@ static const void *array_copy(const void *array, size_t bytes, int *err)
 	return memcpy(copy, array, bytes);
 }
 
-/* Of a block of no elements MPI may have no type. */
+/* Of a block of no elements MPI may have no type. Open MPI only counts who holds one. */
 static void one_hold(MPI_Datatype type)
 {
 	if (type)
-		tmpi_type_hold(type);
+		tmpi_type_hold(&type);
 }
 
 static void one_release(MPI_Datatype type)

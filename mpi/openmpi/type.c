@@ -70,11 +70,11 @@ int tmpi_type_unpack(MPI_Datatype type, int count, char *addr, const char *flat)
 	return ret ? -EFAULT : 0;
 }
 
-MPI_Datatype tmpi_type_hold(MPI_Datatype type)
+int tmpi_type_hold(MPI_Datatype *type)
 {
-	if (!ompi_datatype_is_predefined(type))
-		OBJ_RETAIN(type);
-	return type;
+	if (!ompi_datatype_is_predefined(*type))
+		OBJ_RETAIN(*type);
+	return 0;
 }
 
 void tmpi_type_release(MPI_Datatype type)

@@ -12,7 +12,7 @@
  *	constant	a root's data is in memory that cannot be written, also in place
  *	status		a request is asked for its status until it is complete
  *	free		a communicator is freed while a call on it runs
- *	types		a datatype is freed while a call with it runs
+ *	types		a datatype, of which no copy may be made, is freed while a call with it runs
  *	starts		persistent calls are started by each rank in an order of its own
  *	session		a communicator without MPI_COMM_WORLD, where the MPI has sessions
  *	large		datatypes are made with large counts, where the MPI has these
@@ -251,16 +251,25 @@ static void ibcast_freed(int *data, MPI_Datatype type)
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+static int no_copy(MPI_Datatype type, int key, void *extra, void *in, void *out, int *flag)
+{
+	equal("copies of a datatype", 1, 0);
+	return MPI_ERR_OTHER;
+}
+
 static void free_type(void)
 {
-	int data[8] = { 0 };
+	int data[8] = { 0 }, key;
 	MPI_Datatype type;
 
 	for (int i = 0; i < 8 && !rank; i++)
 		data[i] = i;
 	MPI_Type_vector(4, 1, 2, MPI_INT, &type);
 	MPI_Type_commit(&type);
+	MPI_Type_create_keyval(no_copy, MPI_TYPE_NULL_DELETE_FN, &key, NULL);
+	MPI_Type_set_attr(type, key, NULL);
 	ibcast_freed(data, type);
+	MPI_Type_free_keyval(&key);
 	for (int i = 0; i < 8; i++)
 		equal("element", data[i], i % 2 && rank ? 0 : i);
 }

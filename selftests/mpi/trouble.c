@@ -9,6 +9,7 @@
  *	reasons		calls on two communicators fail at a time: each says why it has
  *	pack		the MPI cannot pack what is sent
  *	memory		memory is short at one rank while communicators are made
+ *	hold		MPICH: a datatype cannot be kept until a call is over
  *	attribute	MPICH: a communicator cannot keep an attribute at one rank
  *	level		MPICH: the environment says that threads call MPI, the program nothing
  */
@@ -74,7 +75,7 @@ static bool cannot_pack;
 static unsigned long polls;	/* calls that make progress */
 
 #ifdef MPICH_VERSION
-static bool cannot_keep;
+static bool cannot_keep, cannot_hold;
 
 int PMPI_Comm_set_attr(MPI_Comm comm, int key, void *value)
 {
@@ -83,6 +84,16 @@ int PMPI_Comm_set_attr(MPI_Comm comm, int key, void *value)
 		return MPI_ERR_OTHER;
 	}
 	return MPI_Comm_set_attr(comm, key, value);
+}
+
+int PMPI_Type_contiguous(int n, MPI_Datatype from, MPI_Datatype *type)
+{
+	return cannot_hold ? MPI_ERR_OTHER : MPI_Type_contiguous(n, from, type);
+}
+
+int PMPI_Type_dup(MPI_Datatype from, MPI_Datatype *type)
+{
+	return cannot_hold ? MPI_ERR_OTHER : MPI_Type_dup(from, type);
 }
 
 int PMPI_Pack_c(const void *in, MPI_Count n, MPI_Datatype type, void *out, MPI_Count room,
@@ -255,6 +266,30 @@ static void pack(void)
 	MPI_Comm_free(&dup);
 }
 
+#ifdef MPICH_VERSION
+/* The call fails, and the datatype is the program's as before. */
+static void hold(void)
+{
+	MPI_Comm dup = named_dup("held");
+	MPI_Datatype gaps;
+	int data[8], err;
+
+	MPI_Type_vector(4, 1, 2, MPI_INT, &gaps);
+	MPI_Type_commit(&gaps);
+	cannot_hold = rank == 1;
+	err = MPI_Bcast(data, 1, gaps, 0, dup);
+	cannot_hold = false;
+	equal("success", rank == 1 && !err, 0);
+	for (int i = 0; i < 8; i++)
+		data[i] = rank ? -1 : i;
+	MPI_Bcast(data, 1, gaps, 0, MPI_COMM_WORLD);
+	for (int i = 0; i < 8; i++)
+		equal("element", data[i], i % 2 && rank ? -1 : i);
+	MPI_Type_free(&gaps);
+	MPI_Comm_free(&dup);
+}
+#endif
+
 /* At rank 1 one allocation of the library fails: Open MPI's of the nodes of the ranks, each of those for MPICH. */
 static void memory(void)
 {
@@ -311,7 +346,7 @@ static bool run(const char *name)
 		{ "reasons", reasons },
 		{ "pack", pack }, { "memory", memory },
 #ifdef MPICH_VERSION
-		{ "attribute", attribute }, { "level", level },
+		{ "hold", hold }, { "attribute", attribute }, { "level", level },
 #endif
 		{ NULL },
 	};

@@ -51,7 +51,7 @@ else
 fi
 check random_programs run random 600 5 "$programs/random.mpich" "${FIRST:-1}" "${SEEDS:-10}"
 check random_programs__in_the_kernel mostly_in_kernel random 90
-troubles 9 env TORCOLL_MPI_TIMEOUT=8 "$programs/trouble.mpich" late sleeps reasons pack memory attribute requests
+troubles 10 env TORCOLL_MPI_TIMEOUT=8 "$programs/trouble.mpich" late sleeps reasons pack hold memory attribute requests
 check trouble__level run level 240 5 env MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE \
 	"$programs/trouble.mpich" level
 for fortran in fortran fortran08; do

@@ -53,10 +53,10 @@ int tmpi_type_unpack(MPI_Datatype type, int count, char *addr, const char *flat)
 	return 0;
 }
 
-MPI_Datatype tmpi_type_hold(MPI_Datatype type)
+int tmpi_type_hold(MPI_Datatype *type)
 {
-	type->holds++;
-	return type;
+	(*type)->holds++;
+	return 0;
 }
 
 void tmpi_type_release(MPI_Datatype type)
