@@ -10,8 +10,8 @@
  * is equal on all ranks; for others it calls the component of the next lower
  * priority, which the module remembers.
  *
- * Locking: coll_torcoll.lock protects the list of active requests. Nothing is
- * called under it that could call MPI.
+ * Locking: coll_torcoll.lock protects the lists of active requests and of modules.
+ * Nothing is called under it that could call MPI.
  */
 #ifndef COLL_TORCOLL_H
 #define COLL_TORCOLL_H
@@ -64,6 +64,7 @@ struct coll_torcoll_component {
 	struct torcoll *t;
 	opal_mutex_t lock;
 	opal_list_t active;			/* requests that are not complete */
+	struct coll_torcoll_module *modules;
 	bool progressing;
 	uint64_t taken;
 	uint64_t left[TMPI_WHYS];
@@ -75,9 +76,11 @@ extern struct coll_torcoll_component mca_coll_torcoll_component;
 
 struct coll_torcoll_module {
 	mca_coll_base_module_t super;
+	struct coll_torcoll_module *next, **prev;	/* of all */
 	struct ompi_communicator_t *comm;
 	struct torcoll_comm *tc;	/* NULL: not attached */
 	bool tried;			/* to attach */
+	bool part;			/* of an intercommunicator: see module.c */
 	bool short_of_comms;		/* for persistent calls, on all ranks */
 	uint32_t *nodes;		/* of the ranks; NULL: no memory for it */
 	uint64_t fabric;
@@ -194,6 +197,8 @@ static inline bool coll_torcoll_attached(struct coll_torcoll_module *m)
 /* Return whether a call that must not wait for other ranks can run in the kernel. */
 static inline bool coll_torcoll_may_start(struct coll_torcoll_module *m)
 {
+	if (m->part)
+		return false;
 	if (!m->tc && !m->tried)
 		tmpi_leave(TMPI_EARLY);
 	return m->tc;

@@ -76,24 +76,6 @@ struct torcoll_comm *coll_torcoll_join(struct coll_torcoll_module *m)
 }
 
 /*
- * Return whether the communicator is one by which Open MPI implements an
- * intercommunicator. MPI_Comm_idup of that calls ireduce and ibcast of it, when
- * each rank comes to them: see functions.c.
- */
-static bool comm_is_part(const struct ompi_communicator_t *comm)
-{
-	int n = opal_pointer_array_get_size(&ompi_mpi_communicators);
-
-	for (int i = 0; i < n; i++) {
-		const struct ompi_communicator_t *inter = ompi_comm_lookup(i);
-
-		if (inter && OMPI_COMM_IS_INTER(inter) && inter->c_local_comm == comm)
-			return true;
-	}
-	return false;
-}
-
-/*
  * A lower component may begin its first call, by which we join, with collectives
  * of its own on this same communicator (han, to divide it): these must not join
  * again.
@@ -103,7 +85,7 @@ bool coll_torcoll_attach(struct coll_torcoll_module *m)
 	if (m->tried)
 		return false;
 	m->tried = true;
-	if (comm_is_part(m->comm)) {
+	if (m->part) {
 		opal_output_verbose(1, coll_torcoll.output,
 				    "coll:torcoll: %s is not taken: it is a part of an intercommunicator",
 				    m->comm->c_name);

@@ -16,18 +16,58 @@ static mca_coll_base_module_t *module_lower(const struct coll_torcoll_module *m,
 
 static void module_construct(struct coll_torcoll_module *m)
 {
+	m->prev = NULL;
 	m->comm = NULL;
 	m->tc = NULL;
 	m->tried = false;
+	m->part = false;
 	m->short_of_comms = false;
 	m->nodes = NULL;
 	m->lower_held = false;
 	m->failed = false;
 }
 
+static void module_link(struct coll_torcoll_module *m)
+{
+	OPAL_THREAD_LOCK(&coll_torcoll.lock);
+	m->next = coll_torcoll.modules;
+	m->prev = &coll_torcoll.modules;
+	if (m->next)
+		m->next->prev = &m->next;
+	coll_torcoll.modules = m;
+	OPAL_THREAD_UNLOCK(&coll_torcoll.lock);
+}
+
+static void module_unlink(struct coll_torcoll_module *m)
+{
+	OPAL_THREAD_LOCK(&coll_torcoll.lock);
+	*m->prev = m->next;
+	if (m->next)
+		m->next->prev = m->prev;
+	OPAL_THREAD_UNLOCK(&coll_torcoll.lock);
+}
+
+/*
+ * A communicator is from now on one by which Open MPI implements an
+ * intercommunicator. MPI_Comm_idup of that calls ireduce and ibcast of the part
+ * from opal_progress(), so at a place that differs from rank to rank among the
+ * blocking calls of it, and the kernel matches calls by their order: those that do
+ * not block are left. Open MPI 5.0 has called the part before it is one, in
+ * MPI_Intercomm_create_from_groups, on all ranks alike.
+ */
+static void modules_note_part(const struct ompi_communicator_t *comm)
+{
+	OPAL_THREAD_LOCK(&coll_torcoll.lock);
+	for (struct coll_torcoll_module *m = coll_torcoll.modules; m; m = m->next)
+		m->part |= m->comm == comm;
+	OPAL_THREAD_UNLOCK(&coll_torcoll.lock);
+}
+
 /* Requests hold the module: when it goes, no op runs. */
 static void module_destruct(struct coll_torcoll_module *m)
 {
+	if (m->prev)
+		module_unlink(m);
 	for (size_t i = 0; m->lower_held && lower_offsets[i]; i++) {
 		mca_coll_base_module_t *lower = module_lower(m, i);
 
@@ -90,13 +130,18 @@ mca_coll_base_module_t *coll_torcoll_comm_query(struct ompi_communicator_t *comm
 	uint64_t fabric = 0;
 
 	*priority = -1;
-	if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 ||
+	if (OMPI_COMM_IS_INTER(comm)) {
+		modules_note_part(comm->c_local_comm);
+		return NULL;
+	}
+	if (ompi_comm_size(comm) < 2 ||
 	    coll_torcoll_place_nodes(comm, &nodes, &fabric) == OMPI_ERR_NOT_AVAILABLE)
 		return NULL;
 	m = module_new();
 	m->comm = comm;
 	m->nodes = nodes;
 	m->fabric = fabric;
+	module_link(m);
 	m->super.coll_module_enable = module_enable;
 	coll_torcoll_set_functions(&m->super);
 	coll_torcoll_set_persistent(&m->super);

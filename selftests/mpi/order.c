@@ -19,6 +19,7 @@
  *	duplicate	a communicator is duplicated by a non-blocking call
  *	beside		the same, while some ranks are in other calls of its parent already
  *	inter		beside, of an intercommunicator
+ *	groups		the same, made from groups, where the MPI has that
  *	duplicates	two are at a time, which ranks begin and use in different order
  *	steps SECONDS	allreduces until one fails, which is reported, or the time has passed
  */
@@ -424,15 +425,13 @@ static void beside(void)
 	}
 }
 
-static void inter(void)
+/* Of rank 0, and all others. */
+static void inter_on(MPI_Comm between)
 {
-	int first = !rank, sum = -1, others = first ? size * (size - 1) / 2 : 0;
-	MPI_Comm half, between, dup;
+	int sum = -1, others = rank ? 0 : size * (size - 1) / 2;
 	MPI_Request request;
+	MPI_Comm dup;
 
-	/* rank 0, and all others */
-	MPI_Comm_split(MPI_COMM_WORLD, first, rank, &half);
-	MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, first ? 1 : 0, 0, &between);
 	MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, between);
 	equal("sum of the others", sum, others);
 	MPI_Comm_idup(between, &dup, &request);
@@ -446,7 +445,35 @@ static void inter(void)
 	MPI_Barrier(dup);
 	MPI_Comm_free(&dup);
 	MPI_Comm_free(&between);
+}
+
+static void inter(void)
+{
+	MPI_Comm half, between;
+
+	MPI_Comm_split(MPI_COMM_WORLD, !rank, rank, &half);
+	MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank ? 0 : 1, 0, &between);
+	inter_on(between);
 	MPI_Comm_free(&half);
+}
+
+static void inter_from_groups(void)
+{
+#ifdef MPI_SESSION_NULL
+	MPI_Group world, first, others;
+	int zero = 0;
+	MPI_Comm between;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	MPI_Group_incl(world, 1, &zero, &first);
+	MPI_Group_excl(world, 1, &zero, &others);
+	MPI_Intercomm_create_from_groups(rank ? others : first, 0, rank ? first : others, 0, "order",
+					 MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &between);
+	inter_on(between);
+	MPI_Group_free(&world);
+	MPI_Group_free(&first);
+	MPI_Group_free(&others);
+#endif
 }
 
 static void duplicates(void)
@@ -511,7 +538,8 @@ static int run(const char *name, const char *argument)
 		{ "constant", constant }, { "status", get_status }, { "free", free_comm },
 		{ "types", free_type }, { "starts", starts }, { "session", session },
 		{ "large", large_counts }, { "duplicate", duplicate }, { "beside", beside },
-		{ "inter", inter }, { "duplicates", duplicates }, { NULL },
+		{ "inter", inter }, { "groups", inter_from_groups },
+		{ "duplicates", duplicates }, { NULL },
 	};
 
 	for (size_t i = 0; cases[i].name; i++)
