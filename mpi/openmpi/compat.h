@@ -69,11 +69,16 @@ static inline int coll_torcoll_recv(const mca_base_component_t *component,
 #include "ompi/runtime/ompi_rte.h"
 #endif
 
-/* The interface of components for collectives. */
+/*
+ * The interface of components for collectives. That a request of theirs has failed
+ * 5.0 tells its communicator, when it has freed the request.
+ */
 #ifdef MCA_COLL_BASE_VERSION_2_4_0
+#define COLL_TORCOLL_TELLS_COMM		true
 #define COLL_TORCOLL_BASE_VERSION	MCA_COLL_BASE_VERSION_2_4_0
 typedef mca_coll_base_component_2_4_0_t coll_torcoll_base_t;
 #else
+#define COLL_TORCOLL_TELLS_COMM		false
 #define COLL_TORCOLL_BASE_VERSION	MCA_COLL_BASE_VERSION_2_0_0
 typedef mca_coll_base_component_2_0_0_t coll_torcoll_base_t;
 #endif

@@ -53,15 +53,34 @@ struct coll_torcoll_request *coll_torcoll_request_new(struct coll_torcoll_module
 	return req;
 }
 
+/*
+ * Whether Open MPI is going to look for the error handler of a communicator that
+ * has no other user: the program has freed it, and then waited for a call on it.
+ */
+static bool comm_is_needed(const struct coll_torcoll_request *req)
+{
+	const opal_object_t *comm = (const opal_object_t *)req->module->comm;
+
+	return COLL_TORCOLL_TELLS_COMM && req->super.super.req_status.MPI_ERROR &&
+	       comm->obj_reference_count == 1;
+}
+
 void coll_torcoll_request_drop(struct coll_torcoll_request *req)
 {
 	struct coll_torcoll_module *m = req->module;
 	struct ompi_communicator_t *comm = m->comm;
+	bool needed = comm_is_needed(req);
 
 	OMPI_REQUEST_FINI(&req->super.super);
 	coll_torcoll_again_free(req->again);
 	OBJ_RELEASE(req);
-	OBJ_RELEASE(comm);
+	/* MPI_Finalize frees it, as nobody says when it has been told; its comm goes now: comms are few */
+	if (needed) {
+		torcoll_comm_close(m->tc);
+		m->tc = NULL;
+	} else {
+		OBJ_RELEASE(comm);
+	}
 	OBJ_RELEASE(m);
 }
 

@@ -7,6 +7,7 @@
  *	sleeps		who waits for a late rank sleeps, though there have been messages
  *	requests	of many requests that a process once had, later calls know nothing
  *	reasons		calls on two communicators fail at a time: each says why it has
+ *	freed		a call fails on a communicator that the program has freed
  *	pack		the MPI cannot pack what is sent
  *	memory		memory is short at one rank while communicators are made
  *	hold		MPICH: a datatype cannot be kept until a call is over
@@ -16,6 +17,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <malloc.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -250,6 +252,24 @@ static void reasons(void)
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+/* Its error handler is asked for, in Open MPI 5.0. Memory that is given back has other contents from here on. */
+static void freed(void)
+{
+	int in[2] = { 0 }, out[2], n = rank ? 1 : 2, err;
+	MPI_Comm dup = named_dup("freed");
+	MPI_Request request = MPI_REQUEST_NULL;
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	mallopt(M_PERTURB, 0x5a);
+	err = MPI_Iallreduce(in, out, n, MPI_INT, MPI_SUM, dup, &request);
+	MPI_Comm_free(&dup);
+	if (!err)
+		err = MPI_Wait(&request, MPI_STATUS_IGNORE);
+	equal("success", !err, 0);
+	mallopt(M_PERTURB, 0);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 static void pack(void)
 {
 	MPI_Comm dup = named_dup("packed");
@@ -343,7 +363,7 @@ static bool run(const char *name)
 		void (*run)(void);
 	} cases[] = {
 		{ "late", late }, { "sleeps", sleeps }, { "requests", requests },
-		{ "reasons", reasons },
+		{ "reasons", reasons }, { "freed", freed },
 		{ "pack", pack }, { "memory", memory },
 #ifdef MPICH_VERSION
 		{ "hold", hold }, { "attribute", attribute }, { "level", level },

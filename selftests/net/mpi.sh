@@ -36,7 +36,7 @@ for ranks in 4 5; do
 done
 cases=(progress wait many constant status free types starts large duplicate beside inter duplicates)
 # MPI 4's, of which the series 5 has some
-((mpi_series == 4)) || cases+=(session)
+((mpi_series == 4)) || cases+=(session groups)
 for case in "${cases[@]}"; do
 	check "order__$case" run order 240 5 "$programs/order" "$case"
 done
@@ -58,7 +58,7 @@ else
 	skip random_programs__of_two_threads "Open MPI's threads need cmpxchg16b, which this processor has not"
 fi
 # all communicators but the one for which memory is short
-troubles 5 --mca coll_torcoll_timeout 8 "$programs/trouble" late sleeps reasons pack memory requests
+troubles 6 --mca coll_torcoll_timeout 8 "$programs/trouble" late sleeps reasons freed pack memory requests
 for fortran in fortran fortran08; do
 	check "$fortran" run "$fortran" 240 5 "$programs/$fortran"
 	check "${fortran}__in_the_kernel" mostly_in_kernel "$fortran" 90

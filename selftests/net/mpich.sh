@@ -41,7 +41,7 @@ for ranks in 4 5; do
 	diag <"$work/every$ranks"
 	check "every_call__${ranks}_ranks_in_the_kernel" mostly_in_kernel "every$ranks" 90
 done
-for case in progress wait many early threads constant status free types large duplicate beside inter duplicates; do
+for case in progress wait many early threads constant status free types large duplicate beside inter groups duplicates; do
 	check "order__$case" run order 240 5 "$programs/order.mpich" "$case"
 done
 if plain plain 240 5 "$programs/order.mpich" window >/dev/null; then
@@ -51,7 +51,7 @@ else
 fi
 check random_programs run random 600 5 "$programs/random.mpich" "${FIRST:-1}" "${SEEDS:-10}"
 check random_programs__in_the_kernel mostly_in_kernel random 90
-troubles 10 env TORCOLL_MPI_TIMEOUT=8 "$programs/trouble.mpich" late sleeps reasons pack hold memory attribute requests
+troubles 11 env TORCOLL_MPI_TIMEOUT=8 "$programs/trouble.mpich" late sleeps reasons freed pack hold memory attribute requests
 check trouble__level run level 240 5 env MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE \
 	"$programs/trouble.mpich" level
 for fortran in fortran fortran08; do
