@@ -20,12 +20,18 @@ static struct tmpi_part blocks_part(const struct tmpi_blocks *b, uint32_t i)
 	return (struct tmpi_part){ .addr = b->base + at, .count = count, .type = type };
 }
 
+static bool part_valid(int count, MPI_Datatype type)
+{
+	return !count || (count > 0 && type != MPI_DATATYPE_NULL);
+}
+
 bool tmpi_blocks_valid(const struct tmpi_blocks *b)
 {
-	if (!b->counts)
-		return b->count >= 0;
+	if (!b->counts && !b->types)
+		return part_valid(b->count, b->type);
 	for (uint32_t i = 0; i < b->n; i++)
-		if (b->counts[i] < 0)
+		if (!part_valid(b->counts ? b->counts[i] : b->count,
+				b->types ? b->types[i] : b->type))
 			return false;
 	return true;
 }

@@ -75,7 +75,7 @@ static inline struct tmpi_blocks tmpi_blocks_at(const void *buf, uint32_t n, con
 /* Where a buffer is that has no bytes. */
 extern char tmpi_nothing[8];
 
-/* Return whether no count is negative, as the other functions require. */
+/* Return whether no count is negative, and elements have a type, as the other functions require. */
 bool tmpi_blocks_valid(const struct tmpi_blocks *b);
 
 uint64_t tmpi_block_bytes(const struct tmpi_blocks *b, uint32_t i);

@@ -6,7 +6,7 @@
  * Whether a call is left to the MPI is decided by each rank for itself. So it
  * depends only on what is the same on all ranks: the operator, the elementary
  * type, the length in bytes, the communicator. A call that MPI forbids is left to
- * it as well, which refuses it: a root that is no rank, a negative count.
+ * it as well, which refuses it: a root that is no rank, a negative count, no type.
  */
 #ifndef TORCOLL_MPI_DESCRIBE_H
 #define TORCOLL_MPI_DESCRIBE_H

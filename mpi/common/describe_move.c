@@ -3,7 +3,7 @@
 #include "describe.h"
 #include "type.h"
 
-/* Whether no count is negative. @in_place: the program sends what it receives. */
+/* Whether counts and types are valid. @in_place: the program sends what it receives. */
 static bool counts_valid(const struct tmpi_blocks *send, const struct tmpi_blocks *recv,
 			 bool in_place)
 {

@@ -11,6 +11,7 @@ static enum torcoll_type type_of(enum tmpi_kind kind, size_t size)
 		return size == 1 ? TORCOLL_I8 : size == 2 ? TORCOLL_I16 :
 		       size == 4 ? TORCOLL_I32 : size == 8 ? TORCOLL_I64 : TORCOLL_TYPE_NONE;
 	case TMPI_UNSIGNED:
+	case TMPI_BOOL:
 		return size == 1 ? TORCOLL_U8 : size == 2 ? TORCOLL_U16 :
 		       size == 4 ? TORCOLL_U32 : size == 8 ? TORCOLL_U64 : TORCOLL_TYPE_NONE;
 	case TMPI_FLOAT:
@@ -41,8 +42,12 @@ static enum torcoll_redop redop_of(MPI_Op op)
 
 static bool is_of_bits(enum torcoll_redop redop)
 {
-	return redop == TORCOLL_BAND || redop == TORCOLL_BOR || redop == TORCOLL_BXOR ||
-	       redop == TORCOLL_LAND || redop == TORCOLL_LOR || redop == TORCOLL_LXOR;
+	return redop == TORCOLL_BAND || redop == TORCOLL_BOR || redop == TORCOLL_BXOR;
+}
+
+static bool is_of_truth(enum torcoll_redop redop)
+{
+	return redop == TORCOLL_LAND || redop == TORCOLL_LOR || redop == TORCOLL_LXOR;
 }
 
 static bool is_of_places(enum torcoll_redop redop)
@@ -76,7 +81,9 @@ bool tmpi_reduction(MPI_Datatype type, MPI_Op op, struct tmpi_reduction *r)
 		kind = TMPI_FLOAT;
 		size /= 2;
 	}
-	if (kind == TMPI_FLOAT && is_of_bits(r->redop))
+	if (kind == TMPI_FLOAT && (is_of_bits(r->redop) || is_of_truth(r->redop)))
+		return false;
+	if (kind == TMPI_BOOL && !is_of_truth(r->redop))
 		return false;
 	r->type = type_of(kind, size);
 	return r->type != TORCOLL_TYPE_NONE;

@@ -39,6 +39,7 @@ enum tmpi_kind {
 	TMPI_UNSIGNED,
 	TMPI_FLOAT,
 	TMPI_COMPLEX,
+	TMPI_BOOL,
 	TMPI_PAIR,		/* a value and a place */
 };
 
