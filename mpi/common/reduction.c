@@ -55,6 +55,12 @@ static bool is_of_places(enum torcoll_redop redop)
 	return redop == TORCOLL_MINLOC || redop == TORCOLL_MAXLOC;
 }
 
+/* MPI_2INTEGER is of integers as long as Fortran's are, by the compiler's options. */
+static bool pair_fits(MPI_Datatype type, enum torcoll_type pair)
+{
+	return (size_t)tmpi_type_extent(type) == torcoll_type_size(pair);
+}
+
 /*
  * Only by what is the same on all ranks: operator and elementary type. A sum of
  * complex numbers is one of twice as many floats. What MPI does not define is
@@ -72,7 +78,7 @@ bool tmpi_reduction(MPI_Datatype type, MPI_Op op, struct tmpi_reduction *r)
 		return false;
 	if (kind == TMPI_PAIR || is_of_places(r->redop)) {
 		r->type = pair;
-		return kind == TMPI_PAIR && is_of_places(r->redop);
+		return kind == TMPI_PAIR && is_of_places(r->redop) && pair_fits(type, pair);
 	}
 	if (kind == TMPI_COMPLEX) {
 		if (r->redop != TORCOLL_SUM)
