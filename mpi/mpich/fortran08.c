@@ -76,7 +76,12 @@ F08_COMPLETES(COMPLETES)
 void mpi_request_free_f08_(MPI_Request *request, int *ierror)
 {
 	int before = preload_there(1, request);
+	int ret = preload_request_refuse(*request);
 
+	if (ret != MPI_SUCCESS) {
+		f08_return(ierror, ret);
+		return;
+	}
 	/* the message may still be under way */
 	preload_poll_always();
 	pmpir_request_free_f08_(request, ierror);

@@ -152,7 +152,10 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 int MPI_Request_free(MPI_Request *request)
 {
 	int before = preload_there(1, request);
+	int ret = preload_request_refuse(*request);
 
+	if (ret != MPI_SUCCESS)
+		return ret;
 	/* the message may still be under way */
 	always = true;
 	return preload_completed(PMPI_Request_free(request), before, 1, request);

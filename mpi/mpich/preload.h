@@ -131,6 +131,13 @@ int preload_start(struct preload_request *r, int err, MPI_Request *request);
 /* Look for the end of a call, if the request is one's. */
 void preload_request_poll(MPI_Request handle);
 
+/*
+ * A program is about to free a request, which MPI does not allow for a collective.
+ * An error code of MPI, of which the communicator has been told, if it is one of
+ * this library's calls: it would go on in memory that is given back.
+ */
+int preload_request_refuse(MPI_Request handle);
+
 /* Wait for the thread that helps requests. */
 void preload_request_end(void);
 

@@ -118,6 +118,16 @@ static void request_deactivate(struct preload_request *r)
 	preload.nactive--;
 }
 
+/* The call that a request is of, until MPICH has been told of its end. Context: preload.lock. */
+static struct preload_request *request_find(MPI_Request handle)
+{
+	struct preload_request *r = preload.active;
+
+	while (r && r->handle != handle)
+		r = r->next;
+	return r;
+}
+
 /* The call is over: put its result to its place, and tell MPICH. */
 static void request_finish(struct preload_request *r)
 {
@@ -166,11 +176,28 @@ void preload_request_poll(MPI_Request handle)
 	struct preload_request *r;
 
 	pthread_mutex_lock(&preload.lock);
-	for (r = preload.active; r && r->handle != handle; r = r->next)
-		;
+	r = request_find(handle);
 	pthread_mutex_unlock(&preload.lock);
 	if (r)
 		request_poll(r, MPI_STATUS_IGNORE);
+}
+
+int preload_request_refuse(MPI_Request handle)
+{
+	MPI_Comm comm = MPI_COMM_NULL;
+	struct preload_request *r;
+
+	pthread_mutex_lock(&preload.lock);
+	r = request_find(handle);
+	if (r)
+		comm = r->c->comm;
+	pthread_mutex_unlock(&preload.lock);
+	if (!r)
+		return MPI_SUCCESS;
+	/* which the program may have freed */
+	if (comm != MPI_COMM_NULL)
+		PMPI_Comm_call_errhandler(comm, MPI_ERR_REQUEST);
+	return MPI_ERR_REQUEST;
 }
 
 /* MPICH waits for requests of this kind alone. */
