@@ -44,14 +44,18 @@ void mpi_ibarrier_f08_(const MPI_Comm *comm, MPI_Request *request, int *ierror)
 
 /* ---- MPICH's, and what the library has to do with them ---- */
 
-#define MAKES(_name, _note, _params, _args)						\
-void mpi_##_name##_f08_(TMPI_BARE _params, int *ierror)					\
+#define MAKES_BY(_name, _note, _params, _args)						\
+void mpi_##_name(TMPI_BARE _params, int *ierror)					\
 {											\
 	int ret = MPI_SUCCESS;								\
 											\
-	pmpir_##_name##_f08_(TMPI_BARE _args, &ret);					\
+	pmpir_##_name(TMPI_BARE _args, &ret);						\
 	f08_return(ierror, _note(ret));							\
 }
+
+#define MAKES(_name, _note, _params, _args)	MAKES_BY(_name##_f08_, _note, _params, _args)
+#define MAKES_LARGE(_name, _note, _params, _args)					\
+	MAKES_BY(_name##_f08_large_, _note, _params, _args)
 
 #define BEFORE(_name, _what, _params, _args)						\
 void mpi_##_name##_f08_(TMPI_BARE _params, int *ierror)					\
@@ -70,6 +74,7 @@ void mpi_##_name##_f08_(TMPI_BARE _params, int *ierror)					\
 }
 
 F08_MAKES(MAKES)
+F08_MAKES_LARGE(MAKES_LARGE)
 F08_BEFORE(BEFORE)
 F08_COMPLETES(COMPLETES)
 

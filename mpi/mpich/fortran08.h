@@ -33,6 +33,17 @@
 	  (info, comm, win))								\
 	F(win_free, preload_closed, (MPI_Win *win), (win))
 
+/* The same: those of large counts, mpi_NAME_f08_large_. */
+#define F08_MAKES_LARGE(F)								\
+	F(win_allocate, preload_opened,							\
+	  (const MPI_Aint *size, const MPI_Aint *unit, const MPI_Info *info,		\
+	   const MPI_Comm *comm, void *base, MPI_Win *win),				\
+	  (size, unit, info, comm, base, win))						\
+	F(win_allocate_shared, preload_opened,						\
+	  (const MPI_Aint *size, const MPI_Aint *unit, const MPI_Info *info,		\
+	   const MPI_Comm *comm, void *base, MPI_Win *win),				\
+	  (size, unit, info, comm, base, win))
+
 /* F(name, what is done before, parameters, arguments). */
 #define F08_BEFORE(F)									\
 	F(start, preload_poll_always(), (MPI_Request *request), (request))		\
@@ -70,7 +81,11 @@
 #define F08_DECLARE(_name, _what, _params, _args)					\
 	F08_MAYBE void pmpir_##_name##_f08_(TMPI_BARE _params, int *ierror);
 
+#define F08_DECLARE_LARGE(_name, _what, _params, _args)				\
+	F08_MAYBE void pmpir_##_name##_f08_large_(TMPI_BARE _params, int *ierror);
+
 F08_MAKES(F08_DECLARE)
+F08_MAKES_LARGE(F08_DECLARE_LARGE)
 F08_BEFORE(F08_DECLARE)
 F08_COMPLETES(F08_DECLARE)
 F08_MAYBE void pmpir_request_free_f08_(MPI_Request *request, int *ierror);

@@ -207,6 +207,15 @@ OPENS(Win_allocate,
 OPENS(Win_allocate_shared,
 	(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),
 	(size, unit, info, comm, base, win))
+OPENS(Win_create_c,
+	(void *base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win *win),
+	(base, size, unit, info, comm, win))
+OPENS(Win_allocate_c,
+	(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),
+	(size, unit, info, comm, base, win))
+OPENS(Win_allocate_shared_c,
+	(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),
+	(size, unit, info, comm, base, win))
 OPENS(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win), (info, comm, win))
 
 int preload_closed(int ret)
