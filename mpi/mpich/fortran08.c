@@ -32,6 +32,17 @@ void mpi_finalize_f08_(int *ierror)
 	f08_return(ierror, MPI_Finalize());
 }
 
+void mpi_session_init_f08_(const MPI_Info *info, const MPI_Errhandler *errhandler,
+			   MPI_Session *session, int *ierror)
+{
+	f08_return(ierror, MPI_Session_init(*info, *errhandler, session));
+}
+
+void mpi_session_finalize_f08_(MPI_Session *session, int *ierror)
+{
+	f08_return(ierror, MPI_Session_finalize(session));
+}
+
 void mpi_barrier_f08_(const MPI_Comm *comm, int *ierror)
 {
 	f08_return(ierror, MPI_Barrier(*comm));

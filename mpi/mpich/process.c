@@ -3,6 +3,7 @@
 #include "preload.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,13 +44,24 @@ static void env_number(const char *name, uint64_t *value)
 		*value = n;
 }
 
-/* What fails here makes the communicators of all ranks MPICH's: see attach.c. */
-static void process_begin(int ret)
+/* Without the library's own things this rank would leave calls to MPICH that others run in the kernel. */
+static void __attribute__((noreturn)) process_abort(void)
+{
+	int world = 0;
+
+	preload_say("MPICH cannot make a request and an attribute for the library at this rank, for which the others would wait");
+	PMPI_Initialized(&world);
+	if (world)
+		PMPI_Abort(MPI_COMM_WORLD, 1);
+	/* of sessions alone: mpirun ends the others */
+	exit(1);
+}
+
+/* A host without a fabric makes the communicators of all ranks MPICH's: see attach.c. */
+static void process_begin(void)
 {
 	int level;
 
-	if (ret != MPI_SUCCESS)
-		return;
 	env_number("TORCOLL_MPI_VERBOSE", &preload.verbose);
 	env_number("TORCOLL_MPI_MIN_NODES", &preload.min_nodes);
 	env_number("TORCOLL_MPI_MIN_BYTES", &preload.min_bytes);
@@ -62,23 +74,7 @@ static void process_begin(int ret)
 		preload_say("not used: %s", torcoll_last_error());
 	if (preload_progress_begin() ||
 	    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, preload_comm_gone, &preload.key, NULL))
-		preload.key = MPI_KEYVAL_INVALID;
-}
-
-int MPI_Init(int *argc, char ***argv)
-{
-	int ret = PMPI_Init(argc, argv);
-
-	process_begin(ret);
-	return ret;
-}
-
-int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
-{
-	int ret = PMPI_Init_thread(argc, argv, required, provided);
-
-	process_begin(ret);
-	return ret;
+		process_abort();
 }
 
 static void process_report(void)
@@ -103,17 +99,66 @@ static void process_forget_comms(void)
 	}
 }
 
+static void process_end(void)
+{
+	preload_request_end();
+	preload_progress_end();
+	process_forget_comms();
+	PMPI_Comm_free_keyval(&preload.key);
+	torcoll_close(preload.t);
+	preload.t = NULL;
+	if (preload.verbose)
+		process_report();
+}
+
+/* ---- MPI_Init, and sessions: the first that begins, and the last that ends ---- */
+
+static pthread_mutex_t models_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int models;
+
+static int model_begun(int ret)
+{
+	if (ret != MPI_SUCCESS)
+		return ret;
+	pthread_mutex_lock(&models_lock);
+	if (!models++)
+		process_begin();
+	pthread_mutex_unlock(&models_lock);
+	return ret;
+}
+
+static void model_ends(void)
+{
+	pthread_mutex_lock(&models_lock);
+	if (models && !--models)
+		process_end();
+	pthread_mutex_unlock(&models_lock);
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+	return model_begun(PMPI_Init(argc, argv));
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	return model_begun(PMPI_Init_thread(argc, argv, required, provided));
+}
+
+int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
+{
+	return model_begun(PMPI_Session_init(info, errhandler, session));
+}
+
 int MPI_Finalize(void)
 {
-	if (preload.key != MPI_KEYVAL_INVALID) {
-		preload_request_end();
-		preload_progress_end();
-		process_forget_comms();
-		PMPI_Comm_free_keyval(&preload.key);
-		torcoll_close(preload.t);
-		preload.t = NULL;
-		if (preload.verbose)
-			process_report();
-	}
+	model_ends();
 	return PMPI_Finalize();
+}
+
+int MPI_Session_finalize(MPI_Session *session)
+{
+	if (*session != MPI_SESSION_NULL)
+		model_ends();
+	return PMPI_Session_finalize(session);
 }
