@@ -15,6 +15,7 @@
  *	types		a datatype, of which no copy may be made, is freed while a call with it runs
  *	starts		persistent calls are started by each rank in an order of its own
  *	session		a communicator without MPI_COMM_WORLD, where the MPI has sessions
+ *	sessions	there is nothing else at first, and MPI_Finalize comes while one goes on
  *	large		datatypes are made with large counts, where the MPI has these
  *	duplicate	a communicator is duplicated by a non-blocking call
  *	beside		the same, while some ranks are in other calls of its parent already
@@ -353,6 +354,43 @@ static void session(void)
 #endif
 }
 
+/* Instead of main's beginning and end: a call runs while MPI begins and ends beside the session. */
+static int session_alone(int *argc, char ***argv)
+{
+	int any = 2;
+#ifdef MPI_SESSION_NULL
+	int sum = -1;
+	MPI_Session session;
+	MPI_Request request;
+	MPI_Group group;
+	MPI_Comm comm;
+
+	MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+	MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+	MPI_Comm_create_from_group(group, "order", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+	MPI_Group_free(&group);
+	MPI_Comm_rank(comm, &rank);
+	MPI_Comm_size(comm, &size);
+	MPI_Barrier(comm);
+	if (rank)
+		MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+	MPI_Init(argc, argv);
+	equal("sum of the world", sum_of_ranks(), size * (size - 1) / 2);
+	MPI_Finalize();
+	if (!rank)
+		MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	equal("sum", sum, size * (size - 1) / 2);
+	MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, comm);
+	if (!rank)
+		printf("sessions, %d wrong\n", any);
+	fflush(stdout);
+	MPI_Comm_free(&comm);
+	MPI_Session_finalize(&session);
+#endif
+	return any;
+}
+
 #if MPI_VERSION < 4
 #define MPI_Type_contiguous_c	MPI_Type_contiguous
 #define MPI_Type_vector_c	MPI_Type_vector
@@ -557,6 +595,8 @@ int main(int argc, char **argv)
 {
 	int any, level = MPI_THREAD_SINGLE;
 
+	if (argc > 1 && !strcmp(argv[1], "sessions"))
+		return session_alone(&argc, &argv);
 	if (argc > 1 && !strcmp(argv[1], "threads"))
 		level = MPI_THREAD_MULTIPLE;
 	MPI_Init_thread(&argc, &argv, level, &level);

@@ -8,11 +8,15 @@
  *	requests	of many requests that a process once had, later calls know nothing
  *	reasons		calls on two communicators fail at a time: each says why it has
  *	freed		a call fails on a communicator that the program has freed
+ *	forbidden	a call has no datatype, or adds booleans, or its request is freed: refused
  *	pack		the MPI cannot pack what is sent
  *	memory		memory is short at one rank while communicators are made
+ *	windows		MPICH: who waits sleeps when a window made with a large count is gone
  *	hold		MPICH: a datatype cannot be kept until a call is over
  *	attribute	MPICH: a communicator cannot keep an attribute at one rank
  *	level		MPICH: the environment says that threads call MPI, the program nothing
+ *
+ * MPICH: at rank $TROUBLE_KEY it cannot make an attribute for the library.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -86,6 +90,15 @@ int PMPI_Comm_set_attr(MPI_Comm comm, int key, void *value)
 		return MPI_ERR_OTHER;
 	}
 	return MPI_Comm_set_attr(comm, key, value);
+}
+
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
+			    MPI_Comm_delete_attr_function *drop, int *key, void *extra)
+{
+	const char *who = getenv("TROUBLE_KEY"), *own = getenv("PMI_RANK");
+
+	return who && own && !strcmp(who, own) ? MPI_ERR_OTHER :
+						 MPI_Comm_create_keyval(copy, drop, key, extra);
 }
 
 int PMPI_Type_contiguous(int n, MPI_Datatype from, MPI_Datatype *type)
@@ -252,7 +265,10 @@ static void reasons(void)
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-/* Its error handler is asked for, in Open MPI 5.0. Memory that is given back has other contents from here on. */
+/*
+ * Its error handler is asked for, in Open MPI 5.0. Memory that is given back has
+ * other contents from here on.
+ */
 static void freed(void)
 {
 	int in[2] = { 0 }, out[2], n = rank ? 1 : 2, err;
@@ -268,6 +284,42 @@ static void freed(void)
 	equal("success", !err, 0);
 	mallopt(M_PERTURB, 0);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
+/* The others look whether they can free a request before rank 0 comes to its call. */
+static void request_free_on(MPI_Comm comm)
+{
+	MPI_Request request;
+	int sum = -1, token;
+
+	for (int i = 1; i < size && !rank; i++)
+		MPI_Recv(&token, 1, MPI_INT, i, 0, comm, MPI_STATUS_IGNORE);
+	MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+	if (rank) {
+		equal("a request is freed", !MPI_Request_free(&request), 0);
+		MPI_Send(&rank, 1, MPI_INT, 0, 0, comm);
+	}
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	equal("sum", sum, size * (size - 1) / 2);
+}
+
+static void forbidden(void)
+{
+	MPI_Comm dup = named_dup("forbidden");
+	bool in[4] = { true }, out[4];
+	int data[4] = { 0 };
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	equal("no datatype is taken", !MPI_Bcast(data, 4, MPI_DATATYPE_NULL, 0, dup), 0);
+	equal("booleans are added", !MPI_Allreduce(in, out, 4, MPI_C_BOOL, MPI_SUM, dup), 0);
+	equal("booleans have bits", !MPI_Allreduce(in, out, 4, MPI_C_BOOL, MPI_BAND, dup), 0);
+	equal("booleans are or", MPI_Allreduce(in, out, 4, MPI_C_BOOL, MPI_LOR, dup), 0);
+	equal("true", out[0], 1);
+	request_free_on(dup);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+	MPI_Comm_free(&dup);
 }
 
 static void pack(void)
@@ -287,6 +339,18 @@ static void pack(void)
 }
 
 #ifdef MPICH_VERSION
+static void windows(void)
+{
+	unsigned long n;
+	MPI_Win win;
+	int *mem;
+
+	MPI_Win_allocate_c(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_SELF, &mem, &win);
+	MPI_Win_free(&win);
+	n = polls_of_barrier();
+	equal("polls of a rank that waits", n < POLLS ? 0 : n, 0);
+}
+
 /* The call fails, and the datatype is the program's as before. */
 static void hold(void)
 {
@@ -364,9 +428,9 @@ static bool run(const char *name)
 	} cases[] = {
 		{ "late", late }, { "sleeps", sleeps }, { "requests", requests },
 		{ "reasons", reasons }, { "freed", freed },
-		{ "pack", pack }, { "memory", memory },
+		{ "forbidden", forbidden }, { "pack", pack }, { "memory", memory },
 #ifdef MPICH_VERSION
-		{ "hold", hold }, { "attribute", attribute }, { "level", level },
+		{ "windows", windows }, { "hold", hold }, { "attribute", attribute }, { "level", level },
 #endif
 		{ NULL },
 	};

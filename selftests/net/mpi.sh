@@ -58,7 +58,7 @@ else
 	skip random_programs__of_two_threads "Open MPI's threads need cmpxchg16b, which this processor has not"
 fi
 # all communicators but the one for which memory is short
-troubles 6 --mca coll_torcoll_timeout 8 "$programs/trouble" late sleeps reasons freed pack memory requests
+troubles 7 --mca coll_torcoll_timeout 8 "$programs/trouble" late sleeps reasons freed forbidden pack memory requests
 for fortran in fortran fortran08; do
 	check "$fortran" run "$fortran" 240 5 "$programs/$fortran"
 	check "${fortran}__in_the_kernel" mostly_in_kernel "$fortran" 90

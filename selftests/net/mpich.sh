@@ -29,6 +29,15 @@ plain()
 	TORCOLL_MPI_LIBRARY="" run "$@"
 }
 
+# The library cannot begin at a rank: the others do not wait for it.
+no_key()
+{
+	local code=0
+
+	run key 120 4 env TROUBLE_KEY=1 "$programs/trouble.mpich" late || code=$?
+	((code != 0 && code != 124)) && says key 'MPICH cannot make a request'
+}
+
 work=$(mktemp -d)
 cleanup rm -rf "$work"
 torus_up 2x2 "${patient[@]}"
@@ -41,8 +50,10 @@ for ranks in 4 5; do
 	diag <"$work/every$ranks"
 	check "every_call__${ranks}_ranks_in_the_kernel" mostly_in_kernel "every$ranks" 90
 done
-for case in progress wait many early threads constant status free types large duplicate beside inter groups duplicates; do
+for case in progress wait many early threads constant status free types session sessions large duplicate beside inter groups \
+		duplicates; do
 	check "order__$case" run order 240 5 "$programs/order.mpich" "$case"
+	[[ $case != sessions ]] || check "order__${case}_in_the_kernel" mostly_in_kernel order 90
 done
 if plain plain 240 5 "$programs/order.mpich" window >/dev/null; then
 	check order__window run order 240 5 "$programs/order.mpich" window
@@ -51,9 +62,11 @@ else
 fi
 check random_programs run random 600 5 "$programs/random.mpich" "${FIRST:-1}" "${SEEDS:-10}"
 check random_programs__in_the_kernel mostly_in_kernel random 90
-troubles 11 env TORCOLL_MPI_TIMEOUT=8 "$programs/trouble.mpich" late sleeps reasons freed pack hold memory attribute requests
+troubles 12 env TORCOLL_MPI_TIMEOUT=8 "$programs/trouble.mpich" late sleeps reasons freed forbidden pack windows hold memory \
+	attribute requests
 check trouble__level run level 240 5 env MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE \
 	"$programs/trouble.mpich" level
+check trouble__no_key_ends_all no_key
 for fortran in fortran fortran08; do
 	check "$fortran" run "$fortran" 240 5 "$programs/$fortran.mpich"
 	check "${fortran}__in_the_kernel" mostly_in_kernel "$fortran" 90
