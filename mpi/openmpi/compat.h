@@ -26,6 +26,19 @@
 #endif
 
 /*
+ * Return whether processes go on before all have published: then what one of
+ * them gets in a limited time is not what others get.
+ */
+static inline bool coll_torcoll_is_early(void)
+{
+#ifdef OPAL_MODEX_RECV_IMMEDIATE
+	return opal_pmix_base_async_modex;
+#else
+	return false;
+#endif
+}
+
+/*
  * Get what the component of another process has published, which the caller
  * frees. 5.0 waits without limit for what a process has not published, such as
  * one without the component, and to ask only this host's server would give some

@@ -54,8 +54,13 @@ static int place_fabric(struct torcoll_fabric *fabric)
 int coll_torcoll_place_publish(void)
 {
 	struct torcoll_fabric fabric;
-	int ret = place_fabric(&fabric);
+	int ret;
 
+	if (coll_torcoll_is_early()) {
+		opal_output(0, "coll:torcoll: not used: opal_pmix_base_async_modex is set, so ranks cannot agree on which communicators are for it");
+		return OMPI_ERR_NOT_AVAILABLE;
+	}
+	ret = place_fabric(&fabric);
 	if (ret != OMPI_SUCCESS)
 		return ret;
 	own = (struct place){

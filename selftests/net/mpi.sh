@@ -44,6 +44,10 @@ missing=(bash -c '((OMPI_COMM_WORLD_RANK != 3)) || export OMPI_MCA_coll_torcoll_
 # a short one: without torcoll its calls take tenths of seconds each, by ranks that poll
 check component__is_missing_at_a_rank run missing 240 5 "${missing[@]}" "$programs/random" 1 1 5
 check component__is_missing_and_no_rank_uses_it grep -q 'torcoll: 0 communicators; 0 calls in the kernel' "$work/missing"
+if ((mpi_series > 4)); then
+	check component__is_not_used_before_all_have_told run early 240 5 --mca opal_pmix_base_async_modex 1 "$programs/order" status
+	check component__says_so says early 'not used: opal_pmix_base_async_modex is set'
+fi
 if run plain 240 5 --mca coll ^torcoll "$programs/order" window >/dev/null; then
 	check order__window run order 240 5 "$programs/order" window
 else
