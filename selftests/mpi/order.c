@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Correct programs that need progress, or room: order CASE. Exits with 1 if a
- * result is wrong; what is missing makes it hang.
+ * Correct programs that need progress, or room: order CASE..., one after the
+ * other. Exits with 1 if a result is wrong; what is missing makes it hang.
  *
  *	progress	a long message is sent before a collective, and received before it
  *	wait		the same, and the collective is one that does not block, which is waited for
@@ -26,6 +26,7 @@
  */
 #include <mpi.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -565,7 +566,7 @@ static void step_on(double seconds)
 	} while (all);
 }
 
-static int run(const char *name, const char *argument)
+static bool run(const char *name)
 {
 	static const struct {
 		const char *name;
@@ -583,17 +584,28 @@ static int run(const char *name, const char *argument)
 	for (size_t i = 0; cases[i].name; i++)
 		if (!strcmp(cases[i].name, name)) {
 			cases[i].run();
-			return 0;
+			return true;
 		}
-	if (strcmp(name, "steps"))
-		return 1;
-	step_on(atof(argument));
-	return 0;
+	return false;
+}
+
+/* Whether any rank got a wrong result since the last call. */
+static int report(const char *name)
+{
+	int any;
+
+	MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	if (!rank)
+		printf("%s, %d wrong\n", name, any);
+	/* the next one may hang, or MPI_Finalize not return */
+	fflush(stdout);
+	wrong = 0;
+	return any;
 }
 
 int main(int argc, char **argv)
 {
-	int any, level = MPI_THREAD_SINGLE;
+	int any = 0, level = MPI_THREAD_SINGLE;
 
 	if (argc > 1 && !strcmp(argv[1], "sessions"))
 		return session_alone(&argc, &argv);
@@ -604,15 +616,18 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	/* from here on calls that do not block can run in the kernel as well */
 	MPI_Barrier(MPI_COMM_WORLD);
-	if (argc < 2 || run(argv[1], argc > 2 ? argv[2] : "1")) {
-		fprintf(stderr, "order: no such case\n");
-		return 2;
+	if (argc == 3 && !strcmp(argv[1], "steps")) {
+		step_on(atof(argv[2]));
+		any = report("steps");
+		argc = 0;
 	}
-	MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-	if (!rank)
-		printf("%s, %d wrong\n", argv[1], any);
-	/* it may not return */
-	fflush(stdout);
+	for (int i = 1; i < argc; i++) {
+		if (!run(argv[i])) {
+			fprintf(stderr, "order: no case %s\n", argv[i]);
+			return 2;
+		}
+		any |= report(argv[i]);
+	}
 	MPI_Finalize();
 	return any;
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 1200
+# takes: 500
 #
 # Programs of MPICH, unchanged, before which libtorcoll-mpi.so stands, over the torus alone: every call against a sequential
 # program, random programs, and what must not hang; in Fortran too, by both of its modules. SEEDS= random programs, 10 if not set, from
@@ -50,17 +51,18 @@ for ranks in 4 5; do
 	diag <"$work/every$ranks"
 	check "every_call__${ranks}_ranks_in_the_kernel" mostly_in_kernel "every$ranks" 90
 done
-for case in progress wait many early threads constant status free types session sessions large duplicate beside inter groups \
-		duplicates; do
-	check "order__$case" run order 240 5 "$programs/order.mpich" "$case"
-	# that of the session, and MPI_COMM_WORLD
-	[[ $case != sessions ]] || check "order__${case}_are_taken" all_taken order 5 2
-done
+cases=(progress wait many early constant status free types session large duplicate beside inter groups duplicates)
 if plain plain 240 5 "$programs/order.mpich" window >/dev/null; then
-	check order__window run order 240 5 "$programs/order.mpich" window
+	cases+=(window)
 else
 	skip order__window "without the library there are no windows either"
 fi
+orders orders "$programs/order.mpich" "${cases[@]}"
+# a level of its own
+orders orders_threads "$programs/order.mpich" threads
+# without MPI_Init; that of the session, and MPI_COMM_WORLD
+orders orders_sessions "$programs/order.mpich" sessions
+check order__sessions_are_taken all_taken orders_sessions 5 2
 check random_programs run random 600 5 "$programs/random.mpich" "${FIRST:-1}" "${SEEDS:-10}"
 check random_programs__in_the_kernel mostly_in_kernel random 90
 troubles 12 env TORCOLL_MPI_TIMEOUT=8 "$programs/trouble.mpich" late sleeps reasons freed forbidden pack windows hold memory \
