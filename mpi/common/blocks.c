@@ -15,7 +15,8 @@ static struct tmpi_part blocks_part(const struct tmpi_blocks *b, uint32_t i)
 	int count = b->counts ? b->counts[i] : b->count;
 	ptrdiff_t at = b->displs ? b->displs[i] : (ptrdiff_t)i * count;
 
-	if (!b->types && at)
+	/* of a block of no elements there may be no type */
+	if (!b->types && at && count)
 		at *= tmpi_type_extent(type);
 	return (struct tmpi_part){ .addr = b->base + at, .count = count, .type = type };
 }

@@ -53,8 +53,13 @@ int tmpi_type_unpack(MPI_Datatype type, int count, char *addr, const char *flat)
 	return 0;
 }
 
+static int holds_left = -1;	/* negative: any number */
+
 int tmpi_type_hold(MPI_Datatype *type)
 {
+	if (!holds_left)
+		return -ENOMEM;
+	holds_left--;
 	(*type)->holds++;
 	return 0;
 }
@@ -143,6 +148,23 @@ static void blocks__holes_are_not_touched(void **state)
 	memcpy(call.op.recv, "12345678", 8);
 	end(&call);
 	assert_memory_equal(mem, "1234--5678--", 12);
+}
+
+static void blocks__whose_types_cannot_be_held_fail(void **state)
+{
+	static const int counts[] = { 1, 0, 2, 1 }, displs[] = { 3, 0, 1, 0 };
+	char mem[24] = "";
+	struct tmpi_blocks b = {
+		.base = mem, .n = 4, .counts = counts, .displs = displs, .type = &holed,
+	};
+	struct tmpi_flat flat = { 0 };
+
+	holds_left = 2;
+	assert_int_equal(tmpi_blocks_out(&flat, &b), -ENOMEM);
+	assert_int_equal(holed.holds, 2);
+	tmpi_flat_free(&flat);
+	assert_int_equal(holed.holds, 0);
+	holds_left = -1;
 }
 
 static void bcast__of_nothing_has_no_op(void **state)
@@ -344,6 +366,25 @@ static void describe__a_negative_count_is_left(void **state)
 	assert_int_equal(DESCRIBE(scatter, mem, 1, &whole, mem, -1, &whole, 0), TMPI_LEFT);
 }
 
+static void describe__elements_without_a_type_are_left(void **state)
+{
+	const MPI_Datatype types[] = { &whole, MPI_DATATYPE_NULL, &whole };
+	static const int none[3], some[] = { 1, 0, 1 };
+	char *mem = forbidden;
+
+	assert_int_equal(DESCRIBE(bcast, mem, 1, MPI_DATATYPE_NULL, 0), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(bcast, mem, 0, MPI_DATATYPE_NULL, 0), 0);
+	assert_int_equal(DESCRIBE(allgather, mem, 1, MPI_DATATYPE_NULL, mem, 1, &whole), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(alltoallv, mem, ones, places, &whole, mem, ones, places,
+				  MPI_DATATYPE_NULL), TMPI_LEFT);
+	assert_int_equal(DESCRIBE(alltoallv, mem, none, places, MPI_DATATYPE_NULL, mem, none,
+				  places, MPI_DATATYPE_NULL), 0);
+	assert_int_equal(DESCRIBE(alltoallw, mem, ones, places, types, mem, ones, places, wholes),
+			 TMPI_LEFT);
+	assert_int_equal(DESCRIBE(alltoallw, mem, some, places, types, mem, some, places, types),
+			 0);
+}
+
 static void describe__counts_of_others_are_not_looked_at(void **state)
 {
 	char *mem = forbidden;
@@ -361,6 +402,7 @@ int main(void)
 		cmocka_unit_test(blocks__in_one_piece_are_used_as_they_are),
 		cmocka_unit_test(blocks__out_of_order_are_packed_and_unpacked),
 		cmocka_unit_test(blocks__holes_are_not_touched),
+		cmocka_unit_test(blocks__whose_types_cannot_be_held_fail),
 		cmocka_unit_test(bcast__of_nothing_has_no_op),
 		cmocka_unit_test(reduce__result_at_the_root_only),
 		cmocka_unit_test(reduce_scatter__in_place_begins_at_the_start),
@@ -373,6 +415,7 @@ int main(void)
 		cmocka_unit_test(describe__a_root_that_is_no_rank_is_left),
 		cmocka_unit_test(describe__in_place_is_for_the_root),
 		cmocka_unit_test(describe__a_negative_count_is_left),
+		cmocka_unit_test(describe__elements_without_a_type_are_left),
 		cmocka_unit_test(describe__counts_of_others_are_not_looked_at),
 	};
 
