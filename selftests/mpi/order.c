@@ -438,7 +438,7 @@ static void duplicate(void)
 /* One rank makes progress with a request, the others go on. */
 static void one_ahead(int who, MPI_Request *request)
 {
-	double until = MPI_Wtime() + 0.1;
+	double until = MPI_Wtime() + 0.5;
 	int done;
 
 	while (rank == who && MPI_Wtime() < until)
