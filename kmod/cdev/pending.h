@@ -22,8 +22,8 @@ struct tor_group *tor_pending_take(struct tor_session *session, u64 call);
 
 /*
  * Keep the group of an interrupted call for @rank, which may be
- * TORCOLL_RANK_SELF. Return -EINTR; -ECONNABORTED if the
- * process that owns the session has ended: the join is given up.
+ * TORCOLL_RANK_SELF. Return -EINTR; -ECONNABORTED if the process that owns the
+ * session has ended: the join is given up.
  */
 int tor_pending_keep(struct tor_session *session, struct tor_group *group, u64 call, u32 rank);
 

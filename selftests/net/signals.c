@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Signals while comms are made: signals COMMS.
+ * Signals while comms are made: signals COMMS MS.
  *
- * Every rank has a timer that interrupts it all 5 ms, and makes comms of the same ranks. Each is joined late by another
+ * Every rank has a timer that interrupts it all MS, and makes comms of the same ranks. Each is joined late by another
  * rank, so that all others wait under signals. Nobody may notice. Rank 0 then leaves calls that a signal interrupted: with
  * other values, and by closing the file, its name is free again.
  */
@@ -18,7 +18,7 @@
 #include "rank.h"
 
 #define PATIENCE	60000	/* ms */
-#define LATE_MS		60
+#define LATE		12	/* signals that come meanwhile */
 
 static volatile sig_atomic_t signals;
 
@@ -40,7 +40,7 @@ static void interrupt_every(unsigned int ms)
 /* Also under signals. */
 static void sleep_ms(unsigned int ms)
 {
-	struct timespec left = { .tv_nsec = ms * 1000000L };
+	struct timespec left = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
 
 	while (nanosleep(&left, &left))
 		;
@@ -52,7 +52,7 @@ static uint64_t fabric(void)
 }
 
 /* Make a comm of all ranks, to which rank @last comes late, and use it. */
-static int make(unsigned int number, uint32_t last)
+static int make(unsigned int number, uint32_t last, unsigned int ms)
 {
 	struct torcoll_comm_config config = {
 		.fabric = fabric(), .rank = rank, .size = ranks, .deadline_ns = torcoll_deadline(PATIENCE),
@@ -70,7 +70,7 @@ static int make(unsigned int number, uint32_t last)
 	snprintf(name, sizeof(name), "signals.%u", number);
 	config.name = name;
 	if (rank == last)
-		sleep_ms(LATE_MS);
+		sleep_ms(LATE * ms);
 	good = worked(torcoll_comm_create(t, &config, &comm));
 	free(members);
 	if (!good)
@@ -132,14 +132,14 @@ static int leave(void)
 
 int main(int argc, char **argv)
 {
-	unsigned int comms = argc == 2 ? atoi(argv[1]) : 0;
+	unsigned int comms = argc == 3 ? atoi(argv[1]) : 0, ms = argc == 3 ? atoi(argv[2]) : 0;
 	int good = 1;
 
-	if (!comms || !join_world())
+	if (!comms || !ms || !join_world())
 		return 1;
-	interrupt_every(5);
+	interrupt_every(ms);
 	for (unsigned int i = 0; good && i < comms; i++)
-		good = make(i, (i + 1) % ranks);
+		good = make(i, (i + 1) % ranks, ms);
 	if (signals < (sig_atomic_t)comms)
 		die("only %d signals came", (int)signals);
 	if (good && !rank)

@@ -8,8 +8,10 @@
 ktap_header
 
 torus_up 2x2 "${patient[@]}"
-check handler__lone_ranks torcollctl netns run signals 12
-check handler__ranks_that_share_nodes torcollctl netns run --ppn 1,2,3,1 signals 12
-check handler__ranks_that_share_node_0 torcollctl netns run --ppn 3,1,1,1 signals 12
+# where calls take longer, or no call would come to its end
+every=$((5 * TORCOLL_SLOW))
+check handler__lone_ranks torcollctl netns run signals 12 "$every"
+check handler__ranks_that_share_nodes torcollctl netns run --ppn 1,2,3,1 signals 12 "$every"
+check handler__ranks_that_share_node_0 torcollctl netns run --ppn 3,1,1,1 signals 12 "$every"
 eventually nothing_is_charged 30 nothing_charged
 finish
