@@ -205,40 +205,22 @@ static int open_device(void)
 	return device;
 }
 
-static int open_any(const char *path, int flags, int mode)
-{
-	int (*real)(const char *path, int flags, ...) = dlsym(RTLD_NEXT, "open");
-
-	return strcmp(path, TORCOLL_DEVICE) ? real(path, flags, mode) : open_device();
-}
-
-static int mode_of(int flags, va_list args)
-{
-	return flags & (O_CREAT | __O_TMPFILE) ? va_arg(args, int) : 0;
-}
-
 int open(const char *path, int flags, ...)
 {
+	int (*real)(const char *path, int flags, ...) = dlsym(RTLD_NEXT, "open");
 	va_list args;
 	int mode;
 
+	if (!strcmp(path, TORCOLL_DEVICE))
+		return open_device();
 	va_start(args, flags);
-	mode = mode_of(flags, args);
+	mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(args, int) : 0;
 	va_end(args);
-	return open_any(path, flags, mode);
+	return real(path, flags, mode);
 }
 
-/* With offsets of 64 bits, as the library has them, it is another function. */
-int open64(const char *path, int flags, ...)
-{
-	va_list args;
-	int mode;
-
-	va_start(args, flags);
-	mode = mode_of(flags, args);
-	va_end(args);
-	return open_any(path, flags, mode);
-}
+/* What the library calls, which is compiled with offsets of 64 bits. */
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
 int ioctl(int fd, unsigned long request, ...)
 {

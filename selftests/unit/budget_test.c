@@ -293,11 +293,8 @@ static void tor_chan_round_done__who_only_sends_does_not_run_ahead(void **state)
 	assert_int_equal(f->chan.state, TOR_CHAN_CLOSED);
 }
 
-/* Rank 0 of an exclusive scan has its block to send in the second of six rounds, and nothing to do in the others. */
-static void tor_chan_run__some_rounds_at_a_time(void **state)
+static void begin_scan(struct fixture *f)
 {
-	u32 round, entries = 1, acknowledged = 0;
-	struct fixture *f = *state;
 	struct tor_call call = {
 		.torus = &f->node.torus,
 		.ranks = RANKS,
@@ -309,8 +306,17 @@ static void tor_chan_run__some_rounds_at_a_time(void **state)
 	};
 	const char *why = "";
 
-	host.budget = (struct tor_budget){ BLOCK, 64, 1 };
 	assert_int_equal(tor_op_begin(&f->op, 1, &call, &why), 0);
+}
+
+/* Rank 0 of an exclusive scan has its block to send in the second of six rounds, and nothing to do in the others. */
+static void tor_chan_run__some_rounds_at_a_time(void **state)
+{
+	u32 round, entries = 1, acknowledged = 0;
+	struct fixture *f = *state;
+
+	host.budget = (struct tor_budget){ BLOCK, 64, 1 };
+	begin_scan(f);
 	assert_int_equal(tor_plan_rounds(&f->op.plan, 0), 6);
 	tor_chan_start(&f->ctx, &f->chan);
 	assert_int_equal(host.works_asked, 1);
@@ -347,18 +353,8 @@ static void tor_chan_run__early_frames_count(void **state)
 {
 	struct fixture *f = *state;
 	u32 i, entries = 1, acknowledged = 0;
-	struct tor_call call = {
-		.torus = &f->node.torus,
-		.ranks = RANKS,
-		.collective = TORCOLL_EXSCAN,
-		.algorithm = TORCOLL_RING,
-		.type = TORCOLL_I32,
-		.redop = TORCOLL_SUM,
-		.count = 1,
-	};
-	const char *why = "";
 
-	assert_int_equal(tor_op_begin(&f->op, 1, &call, &why), 0);
+	begin_scan(f);
 	for (i = 0; i < TOR_EARLY_MAX; i++)
 		receive_early(f, 1000 + i);
 	assert_int_equal(f->chan.nearly, TOR_EARLY_MAX);
