@@ -215,6 +215,28 @@ static void check_parts(const struct tor_op *op, const struct torcoll_submit *d)
 			  (u64)(d->recv_addr - d->send_addr) == (u64)(recv.off - send.off)));
 }
 
+/* What a plan moves at this rank lies in its vectors. */
+static void check_pieces(const struct tor_op *op, u32 rank)
+{
+	const struct tor_plan *p = &op->plan;
+	u64 result = p->call.count, input = p->shape.input ? tor_parts_input(op) / op->elem : result;
+	struct tor_piece piece;
+	struct tor_cursor c;
+	u32 channel, round;
+
+	for (channel = 0; channel < p->shape.channels; channel++) {
+		for (round = 0; round < tor_plan_rounds(p, channel); round++) {
+			tor_plan_begin(p, channel, round, &c);
+			while (tor_plan_next(p, &c, &piece)) {
+				if (piece.src == rank && piece.sbuf == TOR_BUF_DATA)
+					must(piece.soff <= input && piece.n <= input - piece.soff);
+				if (piece.dst == rank && piece.dbuf == TOR_BUF_DATA)
+					must(piece.doff <= result && piece.n <= result - piece.doff);
+			}
+		}
+	}
+}
+
 /* As the module goes on with what it accepts. */
 static void plan(const struct torcoll_submit *d, const struct tor_torus *torus, u32 rank)
 {
@@ -239,6 +261,8 @@ static void plan(const struct torcoll_submit *d, const struct tor_torus *torus, 
 		return;
 	op.elem = d->collective == TORCOLL_BARRIER ? 1 : tor_type_size(d->type);
 	check_parts(&op, d);
+	if (op.plan.shape.input)
+		check_pieces(&op, rank);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)

@@ -250,6 +250,23 @@ static void plan_members__any_list(void **state)
 	assert_true(served >= 16 * (3 + 1 + 5 + 3));
 }
 
+/* Nobody else can see that what a rank sends itself is not what it receives: it is moved within its memory, at once. */
+static void plan_init__exchange_with_itself(void **state)
+{
+	static const u64 sends[] = { 3, 1 }, gets[] = { 1, 1 };
+	static const u32 two = 2;
+	struct tor_torus t;
+	struct tor_call call = {
+		.torus = &t, .ranks = 2, .collective = TORCOLL_ALLTOALL, .algorithm = TORCOLL_DIRECT,
+		.count = 2, .counts = sends, .from_counts = gets,
+	};
+	struct tor_plan p;
+
+	assert_int_equal(tor_torus_init(&t, 1, &two, 1), 0);
+	assert_int_equal(tor_plan_init(&p, &call, 0, NULL), -EINVAL);
+	assert_int_equal(tor_plan_init(&p, &call, 1, NULL), 0);
+}
+
 static void plan_names__both_ways(void **state)
 {
 	u32 i;
@@ -269,6 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plan_names__both_ways),
 		cmocka_unit_test(plan_init__refuses),
+		cmocka_unit_test(plan_init__exchange_with_itself),
 		cmocka_unit_test(plan_members__sub_tori),
 		cmocka_unit_test(plan_members__blocks_in_any_order),
 		cmocka_unit_test(plan_members__nothing_else_is_a_torus),

@@ -89,13 +89,25 @@ void tor_plan_starts(const u64 *counts, u32 ranks, u64 *starts)
 	}
 }
 
-static const char *plan_check_counts(const struct tor_call *r)
-{
-	static const char no_sum[] = "counts do not sum up to count";
+static const char no_sum[] = "counts do not sum up to count";
 
+/*
+ * Lengths between ranks are compared by their digests when frames come. Nobody
+ * else can compare those of a rank to itself.
+ */
+static const char *plan_check_exchange(const struct tor_call *r, u32 rank)
+{
+	if (!r->counts || !tor_plan_sums_to(r->from_counts, r->ranks, r->count))
+		return no_sum;
+	if (r->counts[rank] != r->from_counts[rank])
+		return "the rank sends itself another number of elements than it receives from itself";
+	return NULL;
+}
+
+static const char *plan_check_counts(const struct tor_call *r, u32 rank)
+{
 	if (r->collective == TORCOLL_ALLTOALL && r->from_counts)
-		return r->counts && tor_plan_sums_to(r->from_counts, r->ranks, r->count) ?
-		       NULL : no_sum;
+		return plan_check_exchange(r, rank);
 	if (r->from_counts)
 		return "only an alltoall has receive counts";
 	if (!r->counts)
@@ -375,7 +387,7 @@ int tor_plan_init(struct tor_plan *p, const struct tor_call *call, u32 rank, con
 	if (!bad)
 		bad = rank >= call->ranks ? "not a rank" : plan_check_rooted(call);
 	if (!bad)
-		bad = plan_check_counts(call);
+		bad = plan_check_counts(call, rank);
 	if (!bad)
 		bad = plan_check_params(call, f);
 	if (bad)
