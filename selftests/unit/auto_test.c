@@ -138,6 +138,46 @@ static void auto__sequential_beyond_tables(void **state)
 	tor_chooser_free(&c);
 }
 
+static void auto__gather_without_tree(void **state)
+{
+	struct tor_call call = request(TORCOLL_GATHER, 1000);
+
+	call.param[TORCOLL_PARAM_EXCLUDE] = 1U << TORCOLL_TREE;
+	assert_int_equal(chosen(&chooser, &call, TOR_LEVEL_ANY), TORCOLL_DIRECT);
+	call.collective = TORCOLL_SCATTER;
+	assert_int_equal(chosen(&chooser, &call, TOR_LEVEL_ANY), TORCOLL_DIRECT);
+}
+
+/* Lists for which there are no tables, and on which a ring has more rounds than frames can number. */
+static void auto__very_long_lists(void **state)
+{
+	static const u32 collectives[] = {
+		TORCOLL_ALLREDUCE, TORCOLL_REDUCE_SCATTER, TORCOLL_ALLGATHER,
+		TORCOLL_BROADCAST, TORCOLL_REDUCE,
+	};
+	static const u32 large_side[] = { 128, 128, 4 };
+	static u32 members[(1 << 16) - 1];
+	struct tor_call call = { .members = members, .ranks = ARRAY_SIZE(members), .count = 1 << 20 };
+	struct tor_torus t;
+	struct tor_plan plan;
+	const char *why;
+	u32 i;
+
+	assert_int_equal(tor_torus_init(&t, ARRAY_SIZE(large_side), large_side, 2), 0);
+	call.torus = &t;
+	/* without one in the middle */
+	for (i = 0; i < ARRAY_SIZE(members); i++)
+		members[i] = i + (i >= 1000);
+	for (i = 0; i < ARRAY_SIZE(collectives); i++) {
+		call.collective = collectives[i];
+		assert_int_equal(tor_auto_plan(&plan, NULL, &call, TOR_LEVEL_AGREES, 4, 0, &why), 0);
+		assert_true(plan.shape.rounds <= U16_MAX);
+		assert_true(call.collective != TORCOLL_ALLREDUCE || plan.shape.agrees);
+	}
+	call.collective = TORCOLL_SCAN;
+	assert_int_equal(tor_auto_plan(&plan, NULL, &call, TOR_LEVEL_ANY, 4, 0, &why), -EOPNOTSUPP);
+}
+
 static void auto__parameters_stand(void **state)
 {
 	struct tor_call call = request(TORCOLL_REDUCE, 1 << 20);
@@ -192,6 +232,8 @@ int main(void)
 		cmocka_unit_test(auto__serves_all),
 		cmocka_unit_test(auto__sequential),
 		cmocka_unit_test(auto__sequential_beyond_tables),
+		cmocka_unit_test(auto__gather_without_tree),
+		cmocka_unit_test(auto__very_long_lists),
 		cmocka_unit_test(auto__parameters_stand),
 	};
 

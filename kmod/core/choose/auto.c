@@ -7,7 +7,7 @@
  * cable.
  */
 #define FEW_MESSAGES_MAX	(32 << 10)
-#define CANDIDATES		2
+#define CANDIDATES		3
 
 struct candidates {
 	u8 few_messages[CANDIDATES];
@@ -15,16 +15,17 @@ struct candidates {
 };
 
 /*
- * The last one of each serves any list of nodes. All give the same bits on
- * every rank.
+ * The last one of each serves any list of nodes; `ring` has more rounds than
+ * frames can number where there are very many. All give the same bits on every
+ * rank.
  */
 static const struct candidates plain[TORCOLL_COLL_COUNT] = {
 	[TORCOLL_ALLREDUCE] = { { TORCOLL_TREE, TORCOLL_RING },
-				{ TORCOLL_BIBUCKET, TORCOLL_RING } },
+				{ TORCOLL_BIBUCKET, TORCOLL_RING, TORCOLL_CIRCULANT } },
 	[TORCOLL_REDUCE_SCATTER] = { { TORCOLL_CIRCULANT, TORCOLL_RING },
-				     { TORCOLL_BIBUCKET, TORCOLL_RING } },
+				     { TORCOLL_BIBUCKET, TORCOLL_RING, TORCOLL_CIRCULANT } },
 	[TORCOLL_ALLGATHER] = { { TORCOLL_CIRCULANT, TORCOLL_RING },
-				{ TORCOLL_BIBUCKET, TORCOLL_RING } },
+				{ TORCOLL_BIBUCKET, TORCOLL_RING, TORCOLL_CIRCULANT } },
 	[TORCOLL_BROADCAST] = { { TORCOLL_TREE, TORCOLL_CIRCULANT },
 				{ TORCOLL_CIRCULANT, TORCOLL_TREE } },
 	[TORCOLL_REDUCE] = { { TORCOLL_TREE, TORCOLL_CIRCULANT },
@@ -33,8 +34,8 @@ static const struct candidates plain[TORCOLL_COLL_COUNT] = {
 	[TORCOLL_SCAN] = { { TORCOLL_RING }, { TORCOLL_RING } },
 	[TORCOLL_EXSCAN] = { { TORCOLL_RING }, { TORCOLL_RING } },
 	[TORCOLL_HALO] = { { TORCOLL_DIRECT }, { TORCOLL_DIRECT } },
-	[TORCOLL_GATHER] = { { TORCOLL_TREE }, { TORCOLL_TREE } },
-	[TORCOLL_SCATTER] = { { TORCOLL_TREE }, { TORCOLL_TREE } },
+	[TORCOLL_GATHER] = { { TORCOLL_TREE, TORCOLL_DIRECT }, { TORCOLL_TREE, TORCOLL_DIRECT } },
+	[TORCOLL_SCATTER] = { { TORCOLL_TREE, TORCOLL_DIRECT }, { TORCOLL_TREE, TORCOLL_DIRECT } },
 };
 
 /* Algorithms that give the sequential sum. */
@@ -142,6 +143,10 @@ int tor_auto_plan(struct tor_plan *p, const struct tor_chooser *chooser,
 			break;
 		auto_apply(&choice, &named, call);
 		err = tor_plan_init(p, &named, rank, why);
+		if (!err && p->shape.rounds > U16_MAX) {
+			*why = "the plan has more rounds than frames can number";
+			err = -EOPNOTSUPP;
+		}
 		excluded |= 1U << choice.algorithm;
 	}
 	return err;

@@ -325,11 +325,15 @@ int tor_chooser_make(struct tor_chooser *c, u32 collective)
 		.ranks = c->ranks,
 		.collective = collective,
 	};
+	struct tor_placement placed;
 	struct tor_offers o;
 	int err;
 
 	if (tor_chooser_ready(c, collective))
 		return 0;
+	/* once, instead of in each plan that is walked */
+	if (c->members && tor_placement_find(&placed, &call))
+		call.placed = &placed;
 	err = tor_offers_make(&o, &call);
 	if (!err)
 		chooser_take(c, collective, &o);

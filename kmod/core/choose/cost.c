@@ -45,6 +45,7 @@ static const u8 symmetries[TORCOLL_ALGO_COUNT] = {
 
 #define QUICK_RANKS	1024		/* most ranks to walk one by one */
 #define QUICK_LIST	64		/* the same for a list: its ranks may form a torus */
+#define QUICK_LOADS	(1 << 16)	/* ports of all nodes, whose load each plan of a list counts */
 #define QUICK_STEPS	(1 << 20)	/* most hops of messages to follow, or layers to look at */
 #define COST_SHARES	(1 << 10)	/* parts into which chords divide a block, or finer */
 
@@ -505,6 +506,8 @@ bool tor_cost_is_quick(const struct tor_call *call)
 	enum symmetry s = cost_symmetry(call);
 
 	if (cost_is_long(call, s))
+		return false;
+	if (call->members && (u64)call->torus->nodes * call->torus->ports > QUICK_LOADS)
 		return false;
 	if (call->ranks <= (call->members ? QUICK_LIST : QUICK_RANKS))
 		return true;
