@@ -149,7 +149,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	bytes = 1 + fuzz_u16(&in) % (300 * UNIT);
 	path.srtt = fuzz_u16(&in);
 	path.rttvar = fuzz_u16(&in);
-	path.rtt_min = fuzz_u16(&in);
+	path.rtt_min = fuzz_u16(&in) * TOR_RTT_FINE;
 	path.window = fuzz_u8(&in);
 	slowest = path.srtt;
 	while (size - in.left < HEAD && in.left)

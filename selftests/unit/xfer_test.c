@@ -113,6 +113,32 @@ static void tor_tx_ack__opens_the_window(void **state)
 	assert_int_equal(burst(now, &flags), TOR_WINDOW);
 }
 
+/* A cable was cut, and the way round is longer by less than a millisecond: that is no queue. */
+static void learns_a_longer_path(u32 before, u32 after)
+{
+	struct tor_ack a = { .state = TORCOLL_ACK_OK };
+	u64 now = START;
+	u32 i;
+	u8 flags;
+
+	begin(1U << 23);
+	for (i = 0; i < 100000; i++) {
+		burst(now, &flags);
+		a.stamp = now / NSEC_PER_USEC;
+		a.base = tx.next;
+		now += (i < 100 ? before : after) * NSEC_PER_USEC;
+		tor_tx_ack(&tx, &a, now);
+	}
+	assert_true(tx.window > 32);
+}
+
+static void tor_tx_ack__learns_a_longer_path(void **state)
+{
+	(void)state;
+	learns_a_longer_path(60, 600);
+	learns_a_longer_path(10, 60);
+}
+
 static void tor_tx_ack__done_is_all(void **state)
 {
 	struct tor_ack a = { .state = TORCOLL_ACK_DONE };
@@ -360,6 +386,49 @@ static void tor_tx_timer__questions_do_not_put_it_off(void **state)
 	assert_true(asked < START + 3 * NSEC_PER_SEC);
 	assert_int_equal(tor_tx_timer(&tx, tor_tx_deadline(&tx)), TOR_TX_TAIL);
 	assert_int_equal(tor_tx_next(&tx, now, &flags), 7);
+}
+
+/* Most of a window is lost, which halves it: what is in flight exceeds it, and still one frame asks. */
+static void tor_tx_timer__asks_though_the_window_is_full(void **state)
+{
+	u64 now;
+	u8 flags;
+
+	(void)state;
+	begin(1000);
+	path.srtt = 100;
+	path.rtt_min = 100 * TOR_RTT_FINE;
+	tx.window = TOR_WINDOW;
+	assert_int_equal(burst(START, &flags), TOR_WINDOW);
+	ack(0, 0xe, START + MS);
+	now = tor_tx_deadline(&tx);
+	assert_int_equal(tor_tx_timer(&tx, now), TOR_TX_REPEAT);
+	assert_int_equal(tor_tx_next(&tx, now, &flags), 0);
+	assert_int_equal(tor_tx_next(&tx, now, &flags), TOR_NO_FRAME);
+	now = tor_tx_deadline(&tx);
+	assert_int_equal(tor_tx_timer(&tx, now), TOR_TX_TAIL);
+	assert_int_equal(tor_tx_next(&tx, now, &flags), TOR_WINDOW - 1);
+}
+
+/* That frame leaves beside the window, which stays reduced. */
+static void tor_tx_timer__a_loss_halves_a_full_window(void **state)
+{
+	u64 now;
+	u8 flags;
+
+	(void)state;
+	begin(100000);
+	path.srtt = 100;
+	path.rtt_min = 100 * TOR_RTT_FINE;
+	tx.window = 16;
+	burst(START, &flags);
+	ack(0, 2, START + MS);
+	burst(START + MS, &flags);
+	now = tor_tx_deadline(&tx);
+	assert_int_equal(tor_tx_timer(&tx, now), TOR_TX_REPEAT);
+	assert_in_range(tx.window, 8, 9);
+	assert_int_equal(tor_tx_next(&tx, now, &flags), 0);
+	assert_in_range(tx.window, 8, 9);
 }
 
 static void tor_tx_timer__silence_backs_off(void **state)
@@ -645,6 +714,7 @@ int main(void)
 		cmocka_unit_test(tor_tx_next__first_window),
 		cmocka_unit_test(tor_tx_next__last_frame_asks),
 		cmocka_unit_test(tor_tx_ack__opens_the_window),
+		cmocka_unit_test(tor_tx_ack__learns_a_longer_path),
 		cmocka_unit_test(tor_tx_ack__done_is_all),
 		cmocka_unit_test(tor_tx_ack__old_news_change_nothing),
 		cmocka_unit_test(tor_tx_ack__any_content_is_safe),
@@ -655,6 +725,8 @@ int main(void)
 		cmocka_unit_test(tor_tx_timer__others_wait_longer_as_well),
 		cmocka_unit_test(tor_tx_timer__follows_long_round_trips),
 		cmocka_unit_test(tor_tx_timer__questions_do_not_put_it_off),
+		cmocka_unit_test(tor_tx_timer__asks_though_the_window_is_full),
+		cmocka_unit_test(tor_tx_timer__a_loss_halves_a_full_window),
 		cmocka_unit_test(tor_tx_timer__silence_backs_off),
 		cmocka_unit_test(tor_tx_dropped__again_soon_and_less),
 		cmocka_unit_test(tor_tx_dropped__explains_the_gap),

@@ -112,6 +112,7 @@ void tor_tx_init(struct tor_tx *tx, struct tor_path *path, u32 *slowest, u32 ran
 	tx->timeout = 0;
 	tx->retry = 0;
 	tx->blocked = false;
+	tx->repairs = false;
 	/* delayed acknowledgements do not measure the round trip */
 	tx->patient = patient && tx->frames == 1 && READ_ONCE(path->srtt);
 }
@@ -133,7 +134,15 @@ static bool tx_wants_ack(const struct tor_tx *tx, u32 index)
 
 static bool tx_may_send(const struct tor_tx *tx)
 {
-	return !tx->blocked && tx_in_flight(tx) < tx->window &&
+	if (tx->blocked)
+		return false;
+	/*
+	 * what is in flight may exceed a window that was just reduced; without a
+	 * repair there is no answer (RFC 5681, section 3.2)
+	 */
+	if (tx->repairs && tx->lost)
+		return true;
+	return tx_in_flight(tx) < tx->window &&
 	       (tx->lost || (tx->next < tx->frames && tx->next - tx->base < TOR_WINDOW));
 }
 
@@ -149,6 +158,7 @@ u32 tor_tx_next(struct tor_tx *tx, u64 now, u8 *flags)
 
 		index = tx->base + bit;
 		tx->lost &= ~BIT_ULL(bit);
+		tx->repairs = false;
 		*flags = TORCOLL_FLAG_RETRANSMIT;
 		/*
 		 * the last of a burst of repairs asks; the timer covers the
@@ -179,17 +189,19 @@ static void tx_round_trip(struct tor_tx *tx, u32 stamp, u64 now)
 	u32 rtt = (u32)tor_div64(now, NSEC_PER_USEC) - stamp;
 	u32 srtt = READ_ONCE(path->srtt);
 	u32 rttvar = READ_ONCE(path->rttvar);
-	u32 error, rtt_min, slowest;
+	u32 error, fine, rtt_min, slowest;
 
 	/* a stamp is not trusted */
 	if (!stamp || rtt > TOR_RTT_MAX / NSEC_PER_USEC)
 		return;
 	rtt = max(rtt, 1U);
+	static_assert(TOR_RTO_MAX / NSEC_PER_USEC < U32_MAX / TOR_RTT_FINE);
 	rtt_min = READ_ONCE(path->rtt_min);
-	if (!rtt_min || rtt < rtt_min)
-		WRITE_ONCE(path->rtt_min, rtt);
-	else	/* after a reroute, a longer path is learned within some thousand samples */
-		WRITE_ONCE(path->rtt_min, rtt_min + (rtt - rtt_min) / 1024);
+	fine = min_t(u32, rtt, TOR_RTO_MAX / NSEC_PER_USEC) * TOR_RTT_FINE;
+	if (!rtt_min || fine < rtt_min)
+		WRITE_ONCE(path->rtt_min, fine);
+	else	/* a longer path is learned slowly: most of what takes longer is a queue */
+		WRITE_ONCE(path->rtt_min, rtt_min + DIV_ROUND_UP(fine - rtt_min, 16384));
 	if (!srtt) {
 		srtt = rtt;
 		rttvar = rtt / 2;
@@ -214,7 +226,7 @@ static void tx_round_trip(struct tor_tx *tx, u32 stamp, u64 now)
 static u32 tx_queued(const struct tor_tx *tx)
 {
 	u32 srtt = READ_ONCE(tx->path->srtt);
-	u32 rtt_min = READ_ONCE(tx->path->rtt_min);
+	u32 rtt_min = READ_ONCE(tx->path->rtt_min) / TOR_RTT_FINE;
 
 	return srtt > rtt_min ? tor_div64((u64)tx->window * (srtt - rtt_min), srtt) : 0;
 }
@@ -428,6 +440,7 @@ enum tor_tx_event tor_tx_timer(struct tor_tx *tx, u64 now)
 		if (tx->base + __ffs64(missing) >= tx->recover)
 			tx_shrink(tx, tx->window / 2);
 		tx->lost |= missing;
+		tx->repairs = true;
 		tx->hole = 0;
 		return TOR_TX_REPEAT;
 	}
@@ -449,6 +462,7 @@ enum tor_tx_event tor_tx_timer(struct tor_tx *tx, u64 now)
 		 * 8985, section 7)
 		 */
 		tx->lost |= BIT_ULL(fls64(~tx->acked & mask_below(tx->next - tx->base)) - 1);
+		tx->repairs = true;
 		tx_wait(tx, now);
 		return TOR_TX_TAIL;
 	}

@@ -38,6 +38,7 @@
 /* unless round trips are longer */
 #define TOR_RTO_MAX		(1 * (s64)NSEC_PER_SEC)
 #define TOR_RTT_MAX		(10 * (s64)NSEC_PER_SEC)
+#define TOR_RTT_FINE		4096
 #define TOR_PROBE_FIRST		(20 * NSEC_PER_MSEC)	/* doubled from probe to probe */
 #define TOR_PROBE_MAX		(1 * (s64)NSEC_PER_SEC)
 #define TOR_DUE_WORDS		TORCOLL_WIRE_PIGGYBACK	/* delayed acknowledgements, per rank */
@@ -49,7 +50,8 @@
  * struct tor_path - state of the path to a rank, kept between transfers
  * @srtt: smoothed round trip, us; 0: unknown
  * @rttvar: its mean deviation, us
- * @rtt_min: the recent minimum, us: a round trip without queues
+ * @rtt_min: the recent minimum, up to TOR_RTO_MAX: a round trip without queues,
+ *	in TOR_RTT_FINE parts of a us, so that it follows paths of some us, too
  * @window: last good number of frames in flight
  * @due: delayed acknowledgements, see due.c; 0: none
  *
@@ -87,6 +89,7 @@ struct tor_path {
  * @backoff: timeouts since the last acknowledgement, or doublings of the probe
  *	interval
  * @blocked: the receiver is not ready
+ * @repairs: the next repair may leave though the window is full
  * @patient: one frame, whose acknowledgement nobody waits for
  * @split: frames take different ways, which may reorder them without limit:
  *	at the sender those of even and of odd index, at each forwarder those
@@ -118,6 +121,7 @@ struct tor_tx {
 	u64 timeout;
 	u64 retry;
 	bool blocked;
+	bool repairs;
 	bool patient;
 
 	/* the engine's: routing, and the place of the payload */
