@@ -70,6 +70,7 @@ struct tor_shrink;
  * @moved: bytes copied or reduced in this entry, without those of the current
  *	frame; starts from 0
  * @sent: data frames sent in this entry; starts from 0
+ * @said: messages of agreements sent in this entry; starts from 0
  * @answered: the received frame at hand has been answered; the surroundings
  *	clear it before each
  *
@@ -80,6 +81,7 @@ struct tor_ctx {
 	u64 now;
 	u32 moved;
 	u32 sent;
+	u32 said;
 	bool answered;
 };
 

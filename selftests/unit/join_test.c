@@ -334,6 +334,28 @@ static void tor_join_cancel__who_gave_up_is_not_missing(void **state)
 	assert_int_equal(member[4].join.a.error, -ETIMEDOUT);
 }
 
+/* All have called, and one of them has died since: it accepts nothing. */
+static void tor_join_cancel__who_called_and_died_is_missing(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		call_as(i, NODES, NULL, "secret");
+	deaf = 4;
+	call_as(4, NODES, NULL, "secret");
+	pass(2 * (u64)NSEC_PER_SEC);
+	assert_int_equal(member[0].join.a.missing, 4);
+	/* not the one that was awaited before */
+	assert_int_equal(member[1].join.a.missing, 4);
+	tor_join_cancel(&ctx, &member[0].join, -ETIMEDOUT);
+	settle();
+	for (i = 1; i < 4; i++) {
+		assert_int_equal(member[i].join.a.error, -ETIMEDOUT);
+		assert_int_equal(member[i].join.a.missing, 4);
+	}
+	tor_join_cancel(&ctx, &member[4].join, -EINTR);
+}
+
 static void tor_join_cancel__a_member_may_go_and_come_back(void **state)
 {
 	u32 i;
@@ -679,6 +701,7 @@ int main(void)
 		JOIN_TEST(tor_join_rx__forgotten_when_rank_0_calls),
 		JOIN_TEST(tor_join_cancel__missing_member_is_named),
 		JOIN_TEST(tor_join_cancel__who_gave_up_is_not_missing),
+		JOIN_TEST(tor_join_cancel__who_called_and_died_is_missing),
 		JOIN_TEST(tor_join_cancel__a_member_may_go_and_come_back),
 		JOIN_TEST(tor_join_cancel__rank_0_gives_up),
 		JOIN_TEST(tor_join_rx__refuse_by_any_error),

@@ -277,7 +277,7 @@ static void tor_shrink_timer__quiet_when_done(void **state)
 	pass(10 * (u64)NSEC_PER_SEC);
 	assert_int_equal(host.nsent, sent);
 	for (i = 0; i < NODES; i++)
-		assert_int_equal(tor_shrink_timer(&ctx, &member[i].node, routes), 0);
+		assert_int_equal(run_timer(&member[i].node, routes), 0);
 }
 
 /* The chief says to node 0 who belongs to the heir: the first two, then itself twice, or not. */
@@ -367,7 +367,7 @@ static void crowd_lists(const struct tor_routes *ways)
 
 	for (; crowd->shrink.a.state == TOR_AGREE_LISTING; portions++) {
 		ctx.now = crowd->shrink.a.repeat;
-		tor_shrink_timer(&ctx, &crowd->node, ways);
+		run_timer(&crowd->node, ways);
 		host_forget_sent();
 	}
 	assert_in_range(portions, CROWD / TOR_BUDGET.steps, 13 * (CROWD / TOR_BUDGET.steps));
@@ -386,7 +386,7 @@ static void tor_shrink_rx__no_walk_over_ranks_per_message(void **state)
 	host.budget = TOR_BUDGET;
 	while (crowd->shrink.looked < CROWD) {
 		ctx.now = crowd->shrink.a.repeat;
-		tor_shrink_timer(&ctx, &crowd->node, ways);
+		run_timer(&crowd->node, ways);
 		portions++;
 	}
 	assert_in_range(portions, CROWD / TOR_BUDGET.steps, CROWD / TOR_BUDGET.steps + 1);
@@ -450,6 +450,47 @@ static void tor_shrink_rx__random_messages(void **state)
 	}
 }
 
+/* Comms that one node shrinks at a time share what an entry may send. */
+static void tor_shrink_timer__many_share_an_entry(void **state)
+{
+	static struct tor_shrink_rank of[8][NODES];
+	static u32 list[8][NODES], order[8][NODES], epoch[8][NODES];
+	static struct tor_shrink shrink[8];
+	static struct tor_comm from[8];
+	u32 i, sent, all = 0;
+
+	for (i = 0; i < 8; i++) {
+		from[i] = member[2].from;
+		from[i].lineage = 100 + i;
+		shrink[i] = (struct tor_shrink){
+			.a = { .node = &member[2].node, .room = NODES, .epoch = epoch[i], .unit = 1344 },
+			.from = &from[i],
+			.of = of[i],
+			.member = list[i],
+			.order = order[i],
+		};
+		tor_shrink_start(&ctx, &shrink[i], routes);
+	}
+	budget = (struct tor_budget){ .bytes = 1, .frames = 8 };
+	host.budget = budget;
+	/* all are due at once, and each tells five others */
+	ctx.now += NSEC_PER_SEC;
+	for (i = 0; i < 8; i++) {
+		sent = host.nsent;
+		run_timer(&member[2].node, routes);
+		/* the last one may begin with one frame left */
+		assert_in_range(host.nsent - sent, 0, 2 * budget.frames);
+		all += host.nsent - sent;
+		ctx.now += TOR_AGREE_PACE;
+	}
+	assert_int_equal(all, 8 * (NODES - 1));
+	for (i = 0; i < 8; i++)
+		list_del(&shrink[i].a.list);
+	delivered = host.nsent;
+	budget = (struct tor_budget){};
+	host.budget = TOR_BUDGET;
+}
+
 #define SHRINK_TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -471,6 +512,7 @@ int main(void)
 		SHRINK_TEST(tor_shrink__the_chiefs_process_dies_at_any_moment),
 		SHRINK_TEST(tor_shrink__a_rank_dies_at_any_moment),
 		SHRINK_TEST(tor_shrink__all_are_told_in_portions),
+		SHRINK_TEST(tor_shrink_timer__many_share_an_entry),
 		SHRINK_TEST(tor_shrink_timer__repeats_until_heard),
 		SHRINK_TEST(tor_shrink_timer__quiet_when_done),
 		SHRINK_TEST(tor_shrink_rx__nonsense_is_forgotten),

@@ -28,6 +28,7 @@ void tor_agree_say(struct tor_ctx *ctx, struct tor_node *node, u32 dst,
 	tor_wire_put_comm(body, msg, word);
 	h.payload_crc = tor_wire_crc(body, h.length);
 	tor_wire_build(hdr, &h, NULL);
+	ctx->said++;
 	tor_env_send(ctx, node, &frame);
 }
 
@@ -76,13 +77,16 @@ u32 tor_agree_entries(const struct tor_agree *a)
 }
 
 /*
- * Send the current message to the rank whose turn it is. False: @left frames
- * were not enough.
+ * Send the current message to the rank whose turn it is, if it needs it. False:
+ * @left frames were not enough.
  */
 static bool agree_say_in_turn(struct tor_ctx *ctx, struct tor_agree *a, u32 *left)
 {
 	u32 parts = a->state == TOR_AGREE_ACCEPTING ? a->ranks : 1;
 
+	/* or no longer, in the middle of a list */
+	if (!a->policy->concerns(a, a->turn))
+		parts = 0;
 	for (; a->part < parts; a->part += tor_agree_entries(a)) {
 		if (!*left)
 			return false;
@@ -98,8 +102,7 @@ void tor_agree_tell(struct tor_ctx *ctx, struct tor_agree *a, u32 *left)
 	u32 steps = tor_env_budget().steps;
 
 	for (; tor_agree_is_telling(a); a->turn++) {
-		if (steps-- &&
-		    (!a->policy->concerns(a, a->turn) || agree_say_in_turn(ctx, a, left)))
+		if (steps-- && agree_say_in_turn(ctx, a, left))
 			continue;
 		a->repeat = ctx->now + TOR_AGREE_PACE;
 		return;

@@ -249,6 +249,8 @@ static void answer_rx(struct tor_ctx *ctx, struct tor_join *join, const struct t
 				return;
 			}
 			join->a.state = TOR_AGREE_ACCEPTING;
+			/* all have come; rank 0 will say who has not accepted */
+			take_missing(join, 0);
 			tor_agree_hurry(ctx, &join->a);
 		}
 		if (msg->tag == join->a.tag)

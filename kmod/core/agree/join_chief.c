@@ -84,12 +84,16 @@ static u32 chief_find_seen(const struct tor_join *join, u32 rank, u8 seen)
 
 /*
  * Find the missing rank: one that never came, before those that came and gave
- * up. Both searches continue where they were, so that all messages together
- * walk over the ranks once.
+ * up; once all have come, one that has not accepted. The searches continue
+ * where they were, so that all messages together walk over the ranks once in
+ * either state.
  */
 static void chief_find_missing(struct tor_join *join)
 {
-	join->absent = chief_find_seen(join, max(join->absent, 1U), TOR_AGREE_SILENT);
+	bool all_came = join->a.state == TOR_AGREE_ACCEPTING;
+
+	join->absent = chief_find_seen(join, max(join->absent, 1U),
+				       all_came ? TOR_AGREE_CALLED : TOR_AGREE_SILENT);
 	join->a.missing = join->absent;
 	if (join->a.missing == join->a.ranks && join->here < join->a.ranks - 1) {
 		join->left = chief_find_seen(join, max(join->left, 1U), TOR_AGREE_LEFT);
@@ -141,6 +145,8 @@ static void chief_collect(struct tor_ctx *ctx, struct tor_join *join)
 		}
 		tor_agree_hurry(ctx, &join->a);
 		tor_agree_tell_all(ctx, &join->a, TOR_AGREE_ACCEPTING, &left);
+		join->absent = 0;
+		chief_find_missing(join);
 	}
 	if (join->a.state == TOR_AGREE_ACCEPTING && join->accepted == join->a.ranks - 1)
 		tor_agree_tell_all(ctx, &join->a, TOR_AGREE_GOING, &left);
@@ -219,10 +225,12 @@ static bool chief_take_call(struct tor_ctx *ctx, struct tor_join *join, const st
 		return false;
 	}
 	if (join->a.state == TOR_AGREE_ACCEPTING) {
-		if (join->seen_nonce[msg->rank] == msg->nonce)
+		if (join->seen_nonce[msg->rank] == msg->nonce) {
 			chief_say_again(ctx, join, msg->rank);
-		else
-			tor_join_chief_fail(ctx, join, -ECONNABORTED);
+			return false;
+		}
+		join->a.missing = msg->rank;
+		tor_join_chief_fail(ctx, join, -ECONNABORTED);
 		return false;
 	}
 	chief_set_seen(join, msg->rank, TOR_AGREE_CALLED);
@@ -277,7 +285,13 @@ static bool chief_rx_accept(struct tor_ctx *ctx, struct tor_join *join,
 		tor_join_say(ctx, join, msg->rank, TORCOLL_COMM_GO, 0);
 	if (join->a.state != TOR_AGREE_ACCEPTING)
 		return join->a.state == TOR_AGREE_GOING;
+	if (join->seen[msg->rank] == TOR_AGREE_ACCEPTED) {
+		/* again: it waits for another */
+		tor_join_say(ctx, join, msg->rank, TORCOLL_COMM_WAIT, 0);
+		return true;
+	}
 	chief_set_seen(join, msg->rank, TOR_AGREE_ACCEPTED);
+	chief_find_missing(join);
 	chief_collect(ctx, join);
 	return true;
 }

@@ -335,6 +335,7 @@ static void shrink_install(struct tor_ctx *ctx, struct tor_shrink *s)
 	s->a.state = TOR_AGREE_ACCEPTING;
 	tor_agree_hurry(ctx, &s->a);
 	if (!is_chief(s)) {
+		s->a.missing = s->chief;
 		shrink_say(ctx, s, s->chief, TORCOLL_COMM_SHRINK_ACCEPT);
 		return;
 	}
@@ -629,10 +630,19 @@ u64 tor_shrink_due(const struct tor_node *node)
 
 u64 tor_shrink_timer(struct tor_ctx *ctx, struct tor_node *node, const struct tor_routes *routes)
 {
+	u32 left = tor_env_budget().steps;
 	struct tor_shrink *s, *next;
 
-	list_for_each_entry_safe(s, next, &node->shrinks, a.list)
-		if (ctx->now >= s->a.repeat)
-			shrink_go_on(ctx, s, routes);
+	list_for_each_entry_safe(s, next, &node->shrinks, a.list) {
+		if (ctx->now < s->a.repeat)
+			continue;
+		/* each may walk over its ranks, and tell as many as an entry may */
+		if (!left || ctx->said >= tor_env_budget().frames) {
+			s->a.repeat = ctx->now + TOR_AGREE_PACE;
+			continue;
+		}
+		left -= min(left, s->from->ranks);
+		shrink_go_on(ctx, s, routes);
+	}
 	return tor_shrink_due(node);
 }
