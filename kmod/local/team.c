@@ -341,6 +341,22 @@ static struct tor_group *take_seat(struct tor_team *own, struct tor_group_config
 	return ERR_PTR(err);
 }
 
+/* The nodes' join came to @err, and so does that of all seats. */
+static void team_end(struct tor_team *team, int err)
+{
+	struct tor_group *nodes = team->nodes;
+	u32 missing = TOR_NO_RANK;
+	char text[TOR_JOIN_TEXT];
+	const char *why;
+
+	if (err == -ETIMEDOUT)
+		missing = tor_comm_first(&nodes->comm, nodes->join.a.missing);
+	why = tor_join_explain(nodes, err, text);
+	if (err)
+		team_end_nodes(team);
+	team_close(team, err, missing, why);
+}
+
 /*
  * Record the result of the nodes' join; the first to see that it is over does
  * it.
@@ -348,21 +364,9 @@ static struct tor_group *take_seat(struct tor_team *own, struct tor_group_config
 static void team_settle(struct tor_team *team)
 {
 	struct tor_group *nodes = team->nodes;
-	u32 missing = TOR_NO_RANK;
-	char text[TOR_JOIN_TEXT];
-	const char *why;
-	int err;
 
-	if (list_empty(&team->list) || !nodes ||
-	    !test_bit_acquire(TOR_GROUP_JOINED, &nodes->flags))
-		return;
-	err = nodes->join.a.error;
-	if (err == -ETIMEDOUT)
-		missing = tor_comm_first(&nodes->comm, nodes->join.a.missing);
-	why = tor_join_explain(nodes, err, text);
-	if (err)
-		team_end_nodes(team);
-	team_close(team, err, missing, why);
+	if (!list_empty(&team->list) && nodes && test_bit_acquire(TOR_GROUP_JOINED, &nodes->flags))
+		team_end(team, nodes->join.a.error);
 }
 
 static void seat_joined(struct tor_team *team, struct tor_group *group)
@@ -386,20 +390,38 @@ static u32 missing_seat(const struct tor_team *team)
 	return seat < team->seats ? seat : free_seat(team);
 }
 
+/* The join failed for all seats: take the result. */
+static int seat_failed(struct tor_team *team, struct tor_group *group, u32 *missing, char *text)
+{
+	*missing = team->missing;
+	strscpy(text, team->text, TOR_JOIN_TEXT);
+	leave_seat(team, group);
+	return team->error;
+}
+
 /*
- * The caller no longer waits for other ranks. Return @err, or 0 if the comm was
- * joined at this moment.
+ * The caller no longer waits for other ranks. Return @err, 0 if the comm was
+ * joined at this moment, or why it had failed before.
  */
-static int team_give_up(struct tor_team *team, struct tor_group *group, int err, u32 *missing)
+static int team_give_up(struct tor_team *team, struct tor_group *group, int err, u32 *missing,
+			char *text)
 {
 	u32 seat = missing_seat(team);
+	bool had_failed = false;
 
 	*missing = TOR_NO_RANK;
 	if (team->nodes) {
-		if (!tor_group_cancel(team->nodes, err)) {
+		int nodes_err = tor_group_cancel(team->nodes, err, &had_failed);
+
+		if (!nodes_err) {
 			team_settle(team);
 			seat_joined(team, group);
 			return 0;
+		}
+		if (had_failed) {
+			/* others are still told */
+			team_end(team, nodes_err);
+			return seat_failed(team, group, missing, text);
 		}
 		if (err == -ETIMEDOUT)
 			*missing = tor_comm_first(&team->nodes->comm, team->nodes->join.a.missing);
@@ -454,13 +476,10 @@ static enum seat_state team_look(struct tor_team *team, struct tor_group *group,
 		 * not by @over: the nodes' join may have ended since it was
 		 * settled
 		 */
-		*err = team->error;
-		*missing = team->missing;
-		strscpy(text, team->text, TOR_JOIN_TEXT);
-		leave_seat(team, group);
+		*err = seat_failed(team, group, missing, text);
 		state = SEAT_GIVEN_UP;
 	} else if (*err) {
-		*err = team_give_up(team, group, *err, missing);
+		*err = team_give_up(team, group, *err, missing, text);
 		state = *err ? SEAT_GIVEN_UP : SEAT_JOINED;
 	}
 	mutex_unlock(&teams_lock);

@@ -172,7 +172,7 @@ static struct tor_group *new_joiner(struct tor_fabric *fabric, const struct tor_
 	return group;
 }
 
-int tor_group_cancel(struct tor_group *group, int error)
+int tor_group_cancel(struct tor_group *group, int error, bool *had_failed)
 {
 	struct tor_fabric *fabric = group->fabric;
 	struct tor_entry entry;
@@ -182,6 +182,7 @@ int tor_group_cancel(struct tor_group *group, int error)
 	rcu_read_lock();
 	tor_entry_begin(&entry);
 	spin_lock(&fabric->lock);
+	*had_failed = group->join.a.error != 0;
 	tor_join_cancel(&entry.ctx, &group->join, error);
 	err = group->join.a.error;
 	if (!is_done(group))
@@ -321,10 +322,11 @@ int tor_lone_await(struct tor_group *group, struct tor_group_config *cfg, u32 *m
 		   const char **why)
 {
 	int err = cfg->give_up ?: tor_wait_until(&group->wait, is_done(group), cfg->deadline);
+	bool had_failed;
 
 	if (tor_wait_was_interrupted(err))
 		return -ERESTARTSYS;
-	err = err ? tor_group_cancel(group, err) : group->join.a.error;
+	err = err ? tor_group_cancel(group, err, &had_failed) : group->join.a.error;
 	if (!err)
 		return 0;
 	*why = tor_join_explain(group, err, cfg->text);

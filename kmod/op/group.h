@@ -406,10 +406,11 @@ struct tor_group *tor_group_begin(struct tor_fabric *fabric, const struct tor_en
 
 /*
  * Give up a join for @error. Many ranks are told in portions, which takes 100
- * ms for 65,536 of them; TOR_GROUP_JOINED is set afterwards. Return the join's
- * error; 0: it is too late, all have agreed.
+ * ms for 65,536 of them; TOR_GROUP_JOINED is set afterwards. @had_failed: out:
+ * it had failed before. Return the join's error; 0: it is too late, all have
+ * agreed.
  */
-int tor_group_cancel(struct tor_group *group, int error);
+int tor_group_cancel(struct tor_group *group, int error, bool *had_failed);
 
 /* Return the sentence for an error of a join, or NULL. */
 const char *tor_join_sentence(int err);

@@ -48,13 +48,14 @@ static u64 fold_exchange_mix(u64 hash, u64 length)
  * Hashes are computed sender by sender, and receiver by receiver: the same at
  * both ends.
  */
-static void fold_exchange_count_sent(struct tor_fold *f, u32 node)
+static void fold_exchange_count_sent(struct tor_fold *f, u32 node, u32 *steps)
 {
 	u64 n, hash = 0, sum = 0;
 	u32 seat, theirs;
 
 	for (seat = 0; seat < f->seats; seat++) {
 		for (theirs = 0; theirs < tor_team_seats(f->map, node); theirs++) {
+			tor_env_walked((*steps)++);
 			n = fold_exchange_sends(f, seat, tor_team_rank_in(f->map, node, theirs));
 			sum += n;
 			hash = fold_exchange_mix(hash, n);
@@ -64,13 +65,14 @@ static void fold_exchange_count_sent(struct tor_fold *f, u32 node)
 	tor_fold_hashes(f)[node] = hash;
 }
 
-static void fold_exchange_count_received(struct tor_fold *f, u32 node)
+static void fold_exchange_count_received(struct tor_fold *f, u32 node, u32 *steps)
 {
 	u64 n, hash = 0, sum = 0;
 	u32 seat, theirs;
 
 	for (theirs = 0; theirs < tor_team_seats(f->map, node); theirs++) {
 		for (seat = 0; seat < f->seats; seat++) {
+			tor_env_walked((*steps)++);
 			n = fold_exchange_receives(f, seat, tor_team_rank_in(f->map, node, theirs));
 			sum += n;
 			hash = fold_exchange_mix(hash, n);
@@ -82,13 +84,13 @@ static void fold_exchange_count_received(struct tor_fold *f, u32 node)
 
 void tor_fold_exchange_count(struct tor_fold *f)
 {
-	u32 node;
+	u32 node, steps = 0;
 
 	for (node = 0; node < f->map->nodes; node++) {
 		if (node == f->node)
 			continue;
-		fold_exchange_count_sent(f, node);
-		fold_exchange_count_received(f, node);
+		fold_exchange_count_sent(f, node, &steps);
+		fold_exchange_count_received(f, node, &steps);
 	}
 }
 
