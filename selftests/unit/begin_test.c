@@ -298,6 +298,28 @@ static void tor_placement_find__no_node(void **state)
 	assert_false(tor_placement_find(&found, &call));
 }
 
+/* A call that began just as its comm was closed starts channels that were taken apart: it leaves nothing in them. */
+static void tor_chan_start__when_all_is_over(void **state)
+{
+	struct tor_ctx ctx = { .now = 1 };
+	struct tor_comm over = comm;
+	struct tor_op op = { .comm = &over };
+	struct tor_call call = allreduce();
+	struct tor_chan chan;
+
+	tor_chan_init(&chan, &op, 0, 1);
+	assert_int_equal(begin(&op, 1, &call), 0);
+	tor_chan_start(&ctx, &chan);
+	tor_chan_abort(&ctx, &chan);
+	tor_chan_recycle(&ctx, &chan, 2);
+	tor_chan_destroy(&chan);
+	assert_int_equal(begin(&op, 2, &call), 0);
+	tor_comm_fail(&ctx, &over, -ECONNABORTED, 0, 2);
+	tor_chan_start(&ctx, &chan);
+	assert_int_equal(chan.state, TOR_CHAN_CLOSED);
+	assert_null(chan.script);
+}
+
 static int setup(void **state)
 {
 	struct tor_torus torus;
@@ -335,6 +357,7 @@ int main(void)
 		cmocka_unit_test(tor_op_begin__other_rank),
 		cmocka_unit_test(tor_op_begin__refused_before),
 		cmocka_unit_test(tor_chan_start__empty_rounds),
+		cmocka_unit_test(tor_chan_start__when_all_is_over),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -205,7 +205,9 @@ static noinline void start_used(struct tor_ctx *ctx, struct tor_chan *chan)
 	chan->state = TOR_CHAN_RUNNING;
 	chan->round = 0;
 	chan->rounds = tor_plan_rounds(&op->plan, chan->index);
-	tor_script_start(chan, chan->plans == op->plans);
+	/* one of a comm that has failed may have been taken apart before, for good */
+	if (!tor_comm_failed(op->comm))
+		tor_script_start(chan, chan->plans == op->plans);
 	if (chan->plans != op->plans) {
 		chan->plans = op->plans;
 		chan->empty = 0;
