@@ -302,7 +302,7 @@ static const struct call_type calls[] = {
 	     .undo = undo_comm_shrink),
 	CALL(TORCOLL_IOC_COMM_INFO, torcoll_comm_info, __reserved, call_comm_info),
 	CALL(TORCOLL_IOC_SUBMIT, torcoll_submit, chosen, call_submit, .probe = true),
-	CALL(TORCOLL_IOC_WAIT, torcoll_wait, __reserved, call_wait),
+	CALL(TORCOLL_IOC_WAIT, torcoll_wait, __reserved, call_wait, .probe = true),
 	CALL(TORCOLL_IOC_ABORT, torcoll_handle, handle, call_abort),
 	CALL(TORCOLL_IOC_BATCH, torcoll_batch, __reserved, call_batch, .probe = true),
 	CALL(TORCOLL_IOC_RING_SETUP, torcoll_ring_setup, entry_size, call_ring_setup, .probe = true),

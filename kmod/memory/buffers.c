@@ -261,6 +261,7 @@ static int buffers_get_input(struct tor_session *session, struct tor_slot *slot,
 		/* some memory can be read but not pinned */
 		if (err != -EFAULT || from->region)
 			return err;
+		tor_refuse_nothing(session);
 	}
 	err = tor_buffers_get_own(session, slot, from->which, length, mem);
 	return err ? err : copy_in(session, from, mem);

@@ -124,13 +124,10 @@ static int walk_changes(struct walk *w, struct tor_fabric *fabric)
 	return 0;
 }
 
-/*
- * Return whether no slot of a series of messages is in use. There may be very
- * many of these.
- */
+/* Return whether neither results nor core use a slot of a series of messages. */
 static bool is_idle(const struct tor_series *series)
 {
-	return series->role && !READ_ONCE(series->results) && !atomic_read(&series->opens);
+	return tor_series_is_free(series) && !atomic_read(&series->opens);
 }
 
 static int walk_series(struct walk *w, struct tor_series *series)

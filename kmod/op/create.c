@@ -133,11 +133,15 @@ static int check_members(struct tor_group *group, struct tor_group_config *cfg, 
 static int tune(struct tor_group *group, const char **why)
 {
 	struct tor_rates *rates = &group->join.rates;
+	int err = tor_tables_alloc(group, why);
 
+	if (err)
+		return err;
 	spin_lock_bh(&group->fabric->lock);
 	*rates = group->fabric->rates;
 	spin_unlock_bh(&group->fabric->lock);
-	return tor_tables_init(group, rates, why);
+	tor_tables_init(group, rates);
+	return 0;
 }
 
 static struct tor_group *new_joiner(struct tor_fabric *fabric, const struct tor_endpoint_ops *kind,
@@ -467,6 +471,8 @@ static struct tor_group *new_heir(const struct tor_group *from, u32 depth, const
 	group->member = kvcalloc(group->room, sizeof(u32), GFP_KERNEL_ACCOUNT);
 	group->order = kvcalloc(group->room, sizeof(u32), GFP_KERNEL_ACCOUNT);
 	err = shrink->of && group->member && group->order ? tor_group_alloc(group, why) : -ENOMEM;
+	if (!err)
+		err = tor_tables_alloc(group, why);
 	if (err) {
 		tor_group_put(group);
 		return ERR_PTR(err);
@@ -556,7 +562,6 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
 {
 	struct tor_group *group;
 	bool again;
-	int err;
 
 	*missing = TOR_NO_RANK;
 	if (from->kind->unshrinkable) {
@@ -577,11 +582,8 @@ struct tor_group *tor_group_shrink(struct tor_group *from, u32 depth, u64 deadli
 		 * rates agreed when the lineage began; ops need them, frames do
 		 * not
 		 */
-		err = tor_tables_init(group, &from->chooser->rates, why);
-		if (!err)
-			return group;
-		tor_group_close(group);
-		return ERR_PTR(err);
+		tor_tables_init(group, &from->chooser->rates);
+		return group;
 	}
 	atomic_dec(&from->fabric->users);
 	if (group == ERR_PTR(-EEXIST))

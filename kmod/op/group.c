@@ -117,7 +117,8 @@ static void fail_work(struct work_struct *work)
 		rcu_read_unlock();
 		/* pairs with publish_group(): it sees the failure, or this sees ANNOUNCED */
 		smp_mb();
-		if (test_bit(TOR_GROUP_ANNOUNCED, &group->flags))
+		if (test_bit(TOR_GROUP_ANNOUNCED, &group->flags) &&
+		    !test_bit(TOR_GROUP_ENDED, &group->flags))
 			tor_netlink_notify_comm(group, false);
 	}
 	if (test_bit(TOR_GROUP_HASHED, &group->flags) && !test_bit(TOR_GROUP_TOLD, &group->flags)) {
@@ -152,6 +153,21 @@ void tor_group_abort(struct tor_group *group, int error)
 
 /* --- the end --- */
 
+/*
+ * Return the memory of lists of members, and of what an agreement notes of each.
+ */
+static u64 memory_of_lists(const struct tor_group *group)
+{
+	const struct tor_join *join = &group->join;
+	u64 bytes = group->member ? sizeof(*group->member) + sizeof(*group->order) : 0;
+
+	if (group->shrink.of)
+		bytes += sizeof(*group->shrink.of);
+	else if (!group->comm.rank)
+		bytes += sizeof(*join->seen) + sizeof(*join->seen_nonce);
+	return group->room * bytes;
+}
+
 /* Return the memory without the chooser and varying parts. */
 static u64 memory_of_ranks(const struct tor_group *group)
 {
@@ -164,7 +180,7 @@ static u64 memory_of_ranks(const struct tor_group *group)
 	if (!group->kind->on_wire)
 		return bytes;
 	return bytes + (u64)comm->ranks * (sizeof(*comm->epoch) + sizeof(*comm->seen)) +
-	       tor_path_groups(comm->ranks) * sizeof(*comm->path);
+	       memory_of_lists(group) + tor_path_groups(comm->ranks) * sizeof(*comm->path);
 }
 
 /* Return the memory of paths to all ranks. */

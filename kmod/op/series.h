@@ -39,6 +39,15 @@ static inline u32 tor_series_lanes(const struct tor_series *series)
 	return series->group->comm.depth * series->channels;
 }
 
+/*
+ * Return whether no slot of a series of messages is in use. A group may have
+ * very many of them.
+ */
+static inline bool tor_series_is_free(const struct tor_series *series)
+{
+	return series->role && !READ_ONCE(series->results);
+}
+
 /* Return the part of handles: 0 for collectives, else one per rank and role. */
 static inline u32 tor_series_id(u8 role, u32 peer)
 {

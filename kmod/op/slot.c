@@ -34,7 +34,7 @@ bool tor_group_has_results(const struct tor_group *group)
 	u32 i;
 
 	tor_group_each_series(group, series)
-		for (i = 0; i < group->comm.depth; i++)
+		for (i = 0; !tor_series_is_free(series) && i < group->comm.depth; i++)
 			if (tor_slot_is_unclaimed(&series->slot[i]))
 				return true;
 	return false;
@@ -229,7 +229,7 @@ static struct tor_slot *first_of_all(struct tor_group *group)
 	struct tor_series *series;
 
 	tor_group_each_series(group, series) {
-		slot = first_of_series(series);
+		slot = tor_series_is_free(series) ? NULL : first_of_series(series);
 		if (slot && (!first ||
 			     READ_ONCE(slot->submitted) < READ_ONCE(first->submitted)))
 			first = slot;

@@ -8,23 +8,21 @@
 
 #include "core/choose/auto.h"
 
-int tor_tables_init(struct tor_group *group, const struct tor_rates *rates, const char **why)
+int tor_tables_alloc(struct tor_group *group, const char **why)
 {
-	struct tor_chooser *chooser = kvzalloc(sizeof(*chooser), GFP_KERNEL_ACCOUNT);
-	int err;
+	int err = tor_group_charge(group, sizeof(*group->chooser), why);
 
-	if (!chooser)
-		return -ENOMEM;
-	err = tor_group_charge(group, sizeof(*chooser), why);
-	if (err) {
-		kvfree(chooser);
+	if (err)
 		return err;
-	}
-	tor_chooser_init(chooser, &group->fabric->node.torus, group->comm.member,
+	group->chooser = kvzalloc(sizeof(*group->chooser), GFP_KERNEL_ACCOUNT);
+	return group->chooser ? 0 : -ENOMEM;
+}
+
+void tor_tables_init(struct tor_group *group, const struct tor_rates *rates)
+{
+	tor_chooser_init(group->chooser, &group->fabric->node.torus, group->comm.member,
 			 group->comm.ranks, rates);
-	group->comm.chooser = chooser;
-	group->chooser = chooser;
-	return 0;
+	group->comm.chooser = group->chooser;
 }
 
 void tor_tables_free(struct tor_group *group)

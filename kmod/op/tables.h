@@ -16,15 +16,26 @@
 #include "op/group.h"
 
 /**
- * tor_tables_init - set the input of a comm's tables
- * @group: its members are known
- * @rates: of the fabric when the comm began; they stay
+ * tor_tables_alloc - allocate what makes a comm's tables
+ * @group: comm
  * @why: out: static reason of a refusal
+ *
+ * Before ranks agree: whoever cannot have it afterwards is missing in a comm that
+ * all others have.
  *
  * Context: may sleep; once per group.
  * Return: 0, -ENOMEM or -EDQUOT.
  */
-int tor_tables_init(struct tor_group *group, const struct tor_rates *rates, const char **why);
+int tor_tables_alloc(struct tor_group *group, const char **why);
+
+/**
+ * tor_tables_init - set the input of a comm's tables
+ * @group: its members are known
+ * @rates: of the fabric when the comm began; they stay
+ *
+ * Context: any; once per group.
+ */
+void tor_tables_init(struct tor_group *group, const struct tor_rates *rates);
 void tor_tables_free(struct tor_group *group);
 
 /**
