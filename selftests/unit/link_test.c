@@ -2,6 +2,7 @@
 /* Links: two nodes that say hello to each other, rightly wired and otherwise. */
 #include "host_env.h"
 
+#include "core/link/hello.h"
 #include "core/link/link.h"
 #include "core/link/node.h"
 
@@ -746,6 +747,85 @@ static void tor_cable_open__a_link_takes_what_all_take(void **state)
 	assert_int_equal(a.link[0].takes, 1470);
 }
 
+/* Frames that were too large are no longer sent, which nobody says: the cable is tried again. */
+static void tor_link_too_small__is_not_for_ever(void **state)
+{
+	struct tor_node a, b;
+	u64 down, before = 0;
+	u32 times;
+
+	(void)state;
+	pair_up(&a, &b);
+	for (times = 0; times < 3; times++) {
+		down = ctx.now;
+		tor_link_too_small(&ctx, &a, 0, 9000);
+		assert_int_equal(a.cable[0].state, TOR_CABLE_TOO_SMALL);
+		while (a.cable[0].state != TOR_CABLE_UP) {
+			assert_in_range(ctx.now - down, 0, 5 * TOR_CABLE_SMALL);
+			ctx.now += tor_link_tick_ns(&a);
+			host_forget_sent();
+			tor_link_tick(&ctx, &a);
+			if (host.nsent)
+				deliver(last_sent(), &b, 1);
+			host_forget_sent();
+			tor_link_tick(&ctx, &b);
+			if (host.nsent)
+				deliver(last_sent(), &a, 0);
+		}
+		/* after a longer time, if it was of no use */
+		assert_in_range(ctx.now - down, max(TOR_CABLE_SMALL, before + TOR_CABLE_SMALL / 2),
+				5 * TOR_CABLE_SMALL);
+		before = ctx.now - down;
+	}
+}
+
+/* What a cable took says nothing of what comes next: another device, or another neighbour. */
+static void tor_cable_close__forgets_what_it_took(void **state)
+{
+	struct tor_node a, b;
+
+	(void)state;
+	pair_up(&a, &b);
+	tor_cable_close(&ctx, &b, 1, false);
+	assert_int_equal(b.cable[1].takes, 0);
+}
+
+static void tor_cable_hello__forgets_another_version(void **state)
+{
+	struct tor_node a, b;
+
+	(void)state;
+	node_up(&a, 1, ring, 1, 0);
+	node_up(&b, 1, ring, 1, 1);
+	tor_cable_open(&ctx, &a, 0, 1500);
+	tor_cable_foreign(&ctx, &a, 0, 7);
+	tor_cable_open(&ctx, &b, 1, 1500);
+	deliver(last_sent(), &a, 0);
+	assert_int_equal(a.cable[0].peer_wire, 0);
+}
+
+/* Immediate hellos are replenished in full, however the calls fall between the intervals. */
+static void tor_hello_spread_news__as_often_as_promised(void **state)
+{
+	struct tor_node a, b;
+	u32 calls, sent = 0;
+
+	(void)state;
+	pair_up(&a, &b);
+	for (calls = 0; calls < 200; calls++) {
+		ctx.now += 49 * NSEC_PER_MSEC;
+		a.news = true;
+		a.view.downs++;
+		sent += tor_hello_spread_news(&ctx, &a);
+		a.news = true;
+		a.view.downs++;
+		sent += tor_hello_spread_news(&ctx, &a);
+		host_forget_sent();
+	}
+	/* 40 a second for 9.8 seconds */
+	assert_true(sent >= 380);
+}
+
 /* A cable of another link is miswired, whichever it is of it. */
 static void tor_cable_hello__a_cable_of_another_link(void **state)
 {
@@ -789,6 +869,10 @@ int main(void)
 		LINK_TEST(tor_link_tick__awaited_links_are_told_in_time),
 		LINK_TEST(tor_link_tick__one_silent_cable),
 		LINK_TEST(tor_cable_open__a_link_takes_what_all_take),
+		LINK_TEST(tor_link_too_small__is_not_for_ever),
+		LINK_TEST(tor_cable_close__forgets_what_it_took),
+		LINK_TEST(tor_cable_hello__forgets_another_version),
+		LINK_TEST(tor_hello_spread_news__as_often_as_promised),
 		LINK_TEST(tor_cable_hello__a_cable_of_another_link),
 		LINK_TEST(tor_node_init__refuses_what_is_outside),
 		LINK_TEST(tor_node_init__tags_differ_by_key),

@@ -83,6 +83,8 @@ static void cable_agree_frame(struct tor_cable *c)
 
 	if (c->peer_frame_size)
 		takes = min(takes, c->peer_frame_size);
+	if (c->takes != takes)
+		c->smalls = 0;
 	WRITE_ONCE(c->takes, takes);
 }
 
@@ -93,7 +95,7 @@ void tor_cable_open(struct tor_ctx *ctx, struct tor_node *node, u32 cable, u32 f
 	if (!node->patience)
 		node->patience = ctx->now + TOR_HELLO_MISSES * node->hello_ns;
 	if (c->frame_size != frame_size)
-		WRITE_ONCE(node->news, c->state > TOR_CABLE_NO_CARRIER);
+		WRITE_ONCE(node->news, true);
 	c->frame_size = frame_size;
 	cable_agree_frame(c);
 	if (c->state <= TOR_CABLE_NO_CARRIER) {
@@ -118,6 +120,8 @@ void tor_cable_open(struct tor_ctx *ctx, struct tor_node *node, u32 cable, u32 f
 void tor_cable_close(struct tor_ctx *ctx, struct tor_node *node, u32 cable, bool absent)
 {
 	cable_forget_neighbour(&node->cable[cable]);
+	/* another device or neighbour may come */
+	WRITE_ONCE(node->cable[cable].takes, 0);
 	cable_set_state(ctx, node, cable, absent ? TOR_CABLE_ABSENT : TOR_CABLE_NO_CARRIER);
 	tor_hello_spread_news(ctx, node);
 }
@@ -183,7 +187,7 @@ bool tor_cable_expects(const struct tor_node *node, u32 cable, const struct tor_
 	       tor_torus_port(t, hello->dim, hello->way) == tor_torus_peer_port(t, port);
 }
 
-static enum tor_cable_state cable_judge(const struct tor_node *node, u32 cable,
+static enum tor_cable_state cable_judge(const struct tor_node *node, u32 cable, u64 now,
 					const struct tor_hdr *h, const struct tor_hello *hello)
 {
 	const struct tor_cable *c = &node->cable[cable];
@@ -192,7 +196,7 @@ static enum tor_cable_state cable_judge(const struct tor_node *node, u32 cable,
 		return TOR_CABLE_FABRIC;
 	if (!tor_cable_expects(node, cable, h, hello))
 		return TOR_CABLE_MISWIRED;
-	if (c->state == TOR_CABLE_TOO_SMALL && c->takes < c->needed)
+	if (c->state == TOR_CABLE_TOO_SMALL && c->takes < c->needed && now < c->small_until)
 		return TOR_CABLE_TOO_SMALL;
 	if (!hello->hears || hello->heard_node != node->self ||
 	    hello->heard_epoch != node->epoch)
@@ -228,6 +232,7 @@ void tor_cable_hello(struct tor_ctx *ctx, struct tor_node *node, u32 cable, cons
 	c->peer_dim = hello->dim;
 	c->peer_dir = tor_side_dir(hello->side[hello->dim], hello->way);
 	c->peer_tag = 0;
+	c->peer_wire = 0;
 	c->peer_ndim = hello->ndim;
 	memcpy(c->peer_side, hello->side, sizeof(c->peer_side));
 	c->peer_frame_size = hello->frame_size;
@@ -239,7 +244,7 @@ void tor_cable_hello(struct tor_ctx *ctx, struct tor_node *node, u32 cable, cons
 		cable_hear_more(c, hello);
 	cable_agree_frame(c);
 
-	state = cable_judge(node, cable, h, hello);
+	state = cable_judge(node, cable, ctx->now, h, hello);
 	if (state == TOR_CABLE_UP && c->state != state && !tor_damper_may(&c->ups, ctx->now))
 		state = TOR_CABLE_FLAPPING;
 	/* it restarted between two hellos: all that it lost is what it knew */
@@ -289,6 +294,7 @@ void tor_cable_small(struct tor_ctx *ctx, struct tor_node *node, u32 cable, u32 
 	if (c->state != TOR_CABLE_UP || c->takes >= len)
 		return;
 	c->needed = len;
+	c->small_until = ctx->now + (TOR_CABLE_SMALL << min(c->smalls++, TOR_CABLE_SMALLS));
 	cable_set_state(ctx, node, cable, TOR_CABLE_TOO_SMALL);
 }
 

@@ -52,6 +52,10 @@ static inline u32 tor_cable_place(u32 cable)
 	return cable / TOR_MAX_PORTS;
 }
 
+/* Time for which a cable is too small: doubled each time, up to 2^TOR_CABLE_SMALLS times */
+#define TOR_CABLE_SMALL		(30 * (u64)NSEC_PER_SEC)
+#define TOR_CABLE_SMALLS	5U
+
 enum tor_cable_state {
 	TOR_CABLE_ABSENT,	/* no port was added */
 	TOR_CABLE_NO_CARRIER,	/* the device is down or has no carrier */
@@ -75,6 +79,9 @@ const char *tor_cable_state_name(enum tor_cable_state state);
  * @takes: bytes that the devices at both ends take; read without lock, so by
  *	READ_ONCE
  * @needed: TOR_CABLE_TOO_SMALL: the frame that did not fit
+ * @small_until: TOR_CABLE_TOO_SMALL: when it is used again, ns, since nobody says
+ *	when such frames are no longer sent
+ * @smalls: times that a frame did not fit into what the cable takes
  * @heard: time of the last hello or, while up, of the tick after another frame,
  *	ns; 0: none
  * @busy: frames other than hellos came since the last tick; without lock, so by
@@ -110,6 +117,8 @@ struct tor_cable {
 	u32 frame_size;
 	u32 takes;
 	u32 needed;
+	u64 small_until;
+	u32 smalls;
 	u64 heard;
 	bool busy;
 	u64 answered;
@@ -217,7 +226,7 @@ void tor_cable_stranger(struct tor_ctx *ctx, struct tor_node *node, u32 cable, u
  * @cable: its number
  * @len: bytes of the frame behind the MAC header
  *
- * A cable that does not take it counts as down from now on.
+ * A cable that does not take it counts as down for a time, see @small_until.
  *
  * Context: bottom halves off, the node's lock held.
  */

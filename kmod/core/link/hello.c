@@ -100,8 +100,12 @@ static void hello_earn_floods(struct tor_node *node, u64 now)
 
 	if (!earned)
 		return;
+	/* the rest of an interval counts, unless there are as many as there may be */
+	if (node->floods + earned >= TOR_FLOODS)
+		node->flooded = now;
+	else
+		node->flooded += earned * every;
 	node->floods = min_t(u64, node->floods + earned, TOR_FLOODS);
-	node->flooded = now;
 }
 
 bool tor_hello_spread_news(struct tor_ctx *ctx, struct tor_node *node)

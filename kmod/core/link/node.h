@@ -79,7 +79,6 @@ struct tor_past {
  *	told; read without lock, so by READ_ONCE
  * @patience: until when links are awaited, ns; 0: no port was opened
  * @view: what is known of the links of all nodes
- * @frame: bytes of a frame that all links take, as sent to all nodes
  * @news: there are changes to send immediately; read without lock, so by
  *	READ_ONCE
  * @said_at: time of the last regular hello, ns
@@ -121,7 +120,6 @@ struct tor_node {
 	u32 awaited;
 	u64 patience;
 	struct tor_view view;
-	u16 frame;
 	bool news;
 	u64 said_at;
 	u32 told_downs;
