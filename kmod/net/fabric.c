@@ -105,10 +105,13 @@ static void notify_work(struct work_struct *work)
 
 	WRITE_ONCE(fabric->notified, jiffies);
 	rtnl_lock();
-	fabric_notify_ports(fabric);
-	if (test_and_clear_bit(TOR_FABRIC_CHANGED, fabric->changed))
-		tor_netlink_notify_fabric(fabric, true);
-	tor_packet_follow(fabric);
+	/* the last word about a fabric is that it was deleted; another may have its key */
+	if (tor_fabric_find(fabric->tn, fabric->node.key) == fabric) {
+		fabric_notify_ports(fabric);
+		if (test_and_clear_bit(TOR_FABRIC_CHANGED, fabric->changed))
+			tor_netlink_notify_fabric(fabric, true);
+		tor_packet_follow(fabric);
+	}
 	rtnl_unlock();
 }
 

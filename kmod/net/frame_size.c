@@ -3,9 +3,6 @@
 #include "net/fabric.h"
 #include "net/port.h"
 
-/* Maximum number of view entries per portion. */
-#define LOOK_AT		4096
-
 /* Return the frame size that all reachable nodes accept. */
 static u32 frame_reached(struct tor_fabric *fabric)
 {
@@ -13,16 +10,17 @@ static u32 frame_reached(struct tor_fabric *fabric)
 	u16 frame = U16_MAX;
 	u32 first;
 
-	for (first = 0; first < node->torus.nodes; first += LOOK_AT) {
+	for (first = 0; first < node->torus.nodes; first += TOR_BUDGET.steps) {
 		u16 some;
 
 		rcu_read_lock();
 		spin_lock_bh(&fabric->lock);
 		some = tor_view_frame_reached(&node->view, rcu_dereference(fabric->routes), first,
-					      LOOK_AT);
+					      TOR_BUDGET.steps);
 		spin_unlock_bh(&fabric->lock);
 		rcu_read_unlock();
 		frame = min(frame, some);
+		cond_resched();
 	}
 	return frame;
 }

@@ -4,6 +4,7 @@
 
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
+#include <linux/if_macvlan.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/stringify.h>
@@ -38,10 +39,30 @@ struct tor_port *tor_port_of_dev(const struct net_device *dev)
 	return NULL;
 }
 
-/* A bridge or bond above takes the frames before any packet_type sees them. */
+/* A macvlan in mode passthru takes all frames for one address. */
+static bool is_passthru(const struct net_device *upper)
+{
+	return netif_is_macvlan(upper) &&
+	       ((const struct macvlan_dev *)netdev_priv(upper))->mode == MACVLAN_MODE_PASSTHRU;
+}
+
+/*
+ * A bridge or bond above takes the frames before any packet_type sees them. A
+ * VRF takes what IP has received; other macvlans and MACsec, which are no
+ * masters, take frames of their own.
+ */
 static bool is_enslaved(struct net_device *dev)
 {
-	return netdev_master_upper_dev_get(dev) || netdev_is_rx_handler_busy(dev);
+	const struct net_device *master = netdev_master_upper_dev_get(dev);
+	bool taken = master && !netif_is_l3_master(master);
+	struct net_device *upper;
+	struct list_head *iter;
+
+	rcu_read_lock();
+	netdev_for_each_upper_dev_rcu(dev, upper, iter)
+		taken |= is_passthru(upper);
+	rcu_read_unlock();
+	return taken;
 }
 
 /* What is below such a device has other hosts at its other end, or is a cable of its own. */
@@ -59,7 +80,7 @@ static void port_follow(struct tor_port *port)
 	bool usable;
 
 	ASSERT_RTNL();
-	WRITE_ONCE(port->upper, netdev_master_upper_dev_get(dev));
+	WRITE_ONCE(port->upper, is_enslaved(dev));
 	usable = netif_running(dev) && netif_carrier_ok(dev) && !port->upper &&
 		 tor_wire_unit(dev->mtu);
 	local_bh_disable();

@@ -149,7 +149,6 @@ static bool reroute_renew(struct tor_fabric *fabric, u32 *downs)
 		return false;
 	}
 	/* a link far away can be in the tree and on no route from here */
-	WRITE_ONCE(fabric->tree.root, tree.root);
 	WRITE_ONCE(fabric->tree.ports, tree.ports);
 	if (!memcmp(new, old, tor_routes_bytes(&node->torus))) {
 		tor_env_table_free(new);

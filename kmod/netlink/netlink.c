@@ -140,20 +140,23 @@ int torcoll_nl_fabric_new_doit(struct sk_buff *skb, struct genl_info *info)
 	return err ? nl_refuse(info, err, why, attr ? info->attrs[attr] : NULL) : 0;
 }
 
+static const char being_deleted[] = "the fabric is being deleted";
+
 static int del_fabric(struct sk_buff *skb, struct genl_info *info)
 {
+	const char *why = "a process has a comm on this fabric: \"force\" ends it";
 	struct tor_fabric *fabric;
 	int err = 0;
 
 	rtnl_lock();
 	fabric = find_fabric(skb, info, TORCOLL_A_FABRIC_KEY, &err);
+	if (fabric && tor_fabric_is_dead(fabric))
+		why = being_deleted;
 	if (fabric)
 		err = tor_fabric_del(fabric, false);
 	rtnl_unlock();
 	if (err == -EBUSY)
-		return nl_refuse(info, err,
-				 "a process has a comm on this fabric: \"force\" ends it",
-				 info->attrs[TORCOLL_A_FABRIC_KEY]);
+		return nl_refuse(info, err, why, info->attrs[TORCOLL_A_FABRIC_KEY]);
 	return err;
 }
 
@@ -172,7 +175,7 @@ static int force_fabric(struct sk_buff *skb, struct genl_info *info)
 		return err;
 	err = tor_fabric_fail(fabric);
 	if (err) {
-		err = nl_refuse(info, err, "the fabric is being deleted",
+		err = nl_refuse(info, err, being_deleted,
 				info->attrs[TORCOLL_A_FABRIC_KEY]);
 	} else {
 		rtnl_lock();

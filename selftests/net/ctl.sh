@@ -174,6 +174,17 @@ fold dumps timeout $((60 * TORCOLL_SLOW)) dumps
 
 # ---- ends ----
 
+# Its links go while it is deleted, of which more would be said. One that is made and deleted after that shows that all is said.
+last_words()
+{
+	jq -s 'map(select(.object == "fabric" and .fabric.key == 1)) | last.event' "$work/events"
+}
+check fabric_del__with_links ctl fabric del 1 force
+sleep 1
+ctl fabric add 4 dims 2 node 0 && ctl fabric del 4
+eventually monitor__another_deleted 20 told '.object == "fabric" and .event == "deleted" and .fabric.key == 4'
+is monitor__deleted_is_the_last_word "$(last_words)" '"deleted"'
+
 torcollctl netns down
 fails netns_up__impossible 2 'fabric add' torcollctl netns up 2x2 ethertype 0x800
 check netns_up__impossible_leaves_nothing test -z "$(find /run/netns -name 'tor-*')"
