@@ -309,10 +309,10 @@ static struct net *link_net(const struct net_device *dev)
 	return packet->fabric->tn->net;
 }
 
-/* By number of the cable: one whose device is full stops no other. */
+/* By number of the link: one whose devices are full stops no other. */
 static unsigned int link_queues(void)
 {
-	return TOR_MAX_CABLES;
+	return TOR_MAX_PORTS;
 }
 
 static struct rtnl_link_ops link_ops __read_mostly = {

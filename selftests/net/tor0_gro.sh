@@ -135,8 +135,22 @@ takes_no_lists()
 	[[ $(node 0 ethtool -k tor0) == *"tx-gso-list: off [fixed]"* ]]
 }
 
+# Nor bundles of SCTP, which are lists as well.
+takes_no_bundles()
+{
+	[[ $(node 0 ethtool -k tor0) == *"tx-sctp-segmentation: off [fixed]"* ]]
+}
+
+# A queue of the kernel's for each is memory.
+has_queues_by_link()
+{
+	[[ $(node 0 ip -d -j link show tor0 | jq '.[0].num_tx_queues') == 12 ]]
+}
+
 check device__on_all_nodes ip_up $nodes || bail "no network device"
 check device__takes_no_lists takes_no_lists
+check device__takes_no_bundles takes_no_bundles
+check device__has_queues_by_link has_queues_by_link
 check cables__polled_and_with_frames_of_the_mtu on_one_cpu cables tso off gro on
 
 on_one_cpu watch 1 2 3 || bail "no captures"
