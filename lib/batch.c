@@ -248,6 +248,18 @@ static int start_together(struct torcoll_prepared *const *p, uint32_t n,
 	return err;
 }
 
+/* Start an op that waits for nothing, while others wait for slots. */
+static int start_nowait(const struct torcoll_prepared *p, struct torcoll_request *req)
+{
+	struct torcoll_submit desc = p->desc;
+	int err;
+
+	if (torcoll__job_is_behind(p->comm, &desc))
+		return torcoll__overtakes(desc.collective);
+	err = torcoll__op_start(p->comm, &desc, req);
+	return err ? torcoll__refused(p->comm->t, err, torcoll__op_name(desc.collective)) : 0;
+}
+
 /* Put the others behind those that wait for slots. */
 static int start_later(struct torcoll_prepared *const *p, uint32_t n, struct torcoll_request *reqs,
 		       uint32_t *done)
@@ -257,9 +269,10 @@ static int start_later(struct torcoll_prepared *const *p, uint32_t n, struct tor
 	for (; !err && *done < n; *done += !err) {
 		const struct torcoll_prepared *next = p[*done];
 
-		if (!torcoll__may_wait(next->comm, next->desc.flags))
-			return torcoll__overtakes(next->desc.collective);
-		err = torcoll__job_submit_desc(next->comm, &next->desc, &reqs[*done]);
+		if (torcoll__may_wait(next->comm, next->desc.flags))
+			err = torcoll__job_submit_desc(next->comm, &next->desc, &reqs[*done]);
+		else
+			err = start_nowait(next, &reqs[*done]);
 	}
 	return err;
 }
@@ -268,6 +281,7 @@ int torcoll_start_many(struct torcoll_prepared *const *p, uint32_t n, struct tor
 		       uint32_t *started)
 {
 	uint32_t i, done = 0;
+	bool queued;
 	int err;
 
 	err = batch_check(n, reqs, started);
@@ -279,12 +293,10 @@ int torcoll_start_many(struct torcoll_prepared *const *p, uint32_t n, struct tor
 	err = torcoll__check(p[0]->comm->t, "batch");
 	if (err)
 		return err;
-	err = -EBUSY;
-	if (!torcoll__is_queued(p[0]->comm->t))
+	queued = torcoll__is_queued(p[0]->comm->t);
+	if (!queued)
 		err = start_together(p, n, reqs, &done);
-	else if (!torcoll__may_wait(p[0]->comm, p[0]->desc.flags))
-		return torcoll__overtakes(p[0]->desc.collective);
-	if (err == -EBUSY && torcoll__may_wait(p[done]->comm, p[done]->desc.flags))
+	if (queued || (err == -EBUSY && torcoll__may_wait(p[done]->comm, p[done]->desc.flags)))
 		err = start_later(p, n, reqs, &done);
 	if (started)
 		*started = done;

@@ -268,6 +268,40 @@ static void nowait__does_not_overtake(void **state)
 	assert_int_equal(fake.submit.collective, TORCOLL_SEND);
 }
 
+/* What another comm waits for keeps nobody from a slot of this one. */
+static void start__nowait_of_another_comm(void **state)
+{
+	struct fixture *f = *state;
+	struct torcoll_comm_config config = { .fabric = 7, .name = "other" };
+	struct torcoll_op op = {
+		.collective = TORCOLL_ALLREDUCE, .type = TORCOLL_I32, .redop = TORCOLL_SUM, .count = 1,
+		.send = &x, .recv = &y, .flags = TORCOLL_OP_NOWAIT,
+	};
+	struct torcoll_prepared *p[3];
+	struct torcoll_request req[5];
+	struct torcoll_comm *other;
+	uint32_t started;
+
+	assert_int_equal(torcoll_comm_create(f->t, &config, &other), 0);
+	assert_int_equal(torcoll_prepare(other, &op, &p[0]), 0);
+	assert_int_equal(torcoll_prepare(f->comm, &op, &p[2]), 0);
+	p[1] = p[0];
+	fake.slots = 1;
+	start(f, &req[0]);
+	start(f, &req[1]);
+	assert_int_equal(torcoll_start_many(p, 3, &req[2], &started), -EBUSY);
+	assert_string_equal(torcoll_last_error(), "allreduce: earlier ops wait for a slot (EBUSY)");
+	assert_int_equal(started, 2);
+	assert_int_equal(nposted, 3);
+	assert_int_equal(fake.submit.comm, other->handle);
+	fake_errors(TORCOLL_IOC_SUBMIT, -EBUSY, 0);
+	fake.sentence = "8 ops are in flight";
+	assert_int_equal(torcoll_start(p[0], &req[4]), -EBUSY);
+	assert_string_equal(torcoll_last_error(), "allreduce: 8 ops are in flight (EBUSY)");
+	torcoll_prepared_free(p[0]);
+	torcoll_prepared_free(p[2]);
+}
+
 /* Lists and factor are the caller's again when the call returns. */
 static void lists__are_copied(void **state)
 {
@@ -517,6 +551,7 @@ int main(void)
 		test_queue(run__waits_behind),
 		test_queue(refused__says_so_at_the_wait),
 		test_queue(nowait__does_not_overtake),
+		test_queue(start__nowait_of_another_comm),
 		test_queue(lists__are_copied),
 		test_queue(batch__rest_waits),
 		test_queue(close__drops_what_waits),
